@@ -26,8 +26,7 @@ import (
 
 func datasetCommand() *cli.Command {
 	return &cli.Command{
-		Name:  "dataset",
-		Usage: "list, download, describe, check, split and convert data sets",
+		Name: "dataset",
 		Subcommands: []*cli.Command{
 			datasetListCommand(), fetchCommand(), extractCommand(), datasetInfoCommand(), checkCommand(), splitCommand(), convertCommand(),
 		},
@@ -38,17 +37,10 @@ func datasetListCommand() *cli.Command {
 	var o dataOptions
 	return &cli.Command{
 		Name:  "list",
-		Usage: "list the data sets that can be used, with their sizes",
-		Description: `Lists the data sets that the program generates, and the folders of the data directory, each of
-which is read and checked.
-
-Examples:
-   lago-train dataset list
-   lago-train dataset list --data-dir ~/data --json`,
-		Flags: o.flags(),
-		Action: o.printing(func(c *cli.Context) (tabled, error) {
-			return catalog.List(c.Context, o.catalog(), func(name string) { display.show("checking "+name, false) })
-		}),
+		Flags: flags(o.dataSettings().Without("dev_split")),
+		Action: func(c *cli.Context) error {
+			return o.print(catalog.List(c.Context, o.Options, func(name string) { display.show("checking "+name, false) }))
+		},
 	}
 }
 
@@ -56,21 +48,14 @@ func datasetInfoCommand() *cli.Command {
 	var o dataOptions
 	return &cli.Command{
 		Name:      "info",
-		Usage:     "print the samples, classes, attribute groups and split of a data set",
 		ArgsUsage: "NAME",
-		Description: `NAME is glyphs, simulated-cub, simulated-awa2, simulated-sun, or a folder of the
-data directory.
-
-Examples:
-   lago-train dataset info glyphs
-   lago-train dataset info --json cub`,
-		Flags: o.splitFlags(),
-		Action: ofDataset(func(c *cli.Context, name string) error {
-			d, err := o.open(c.Context, name)
+		Flags:     flags(o.dataSettings()),
+		Action: withArgument(func(c *cli.Context, name string) error {
+			d, err := catalog.Open(c.Context, name, o.Options)
 			if err != nil {
 				return err
 			}
-			return o.print(catalog.Summarise(d))
+			return o.print(catalog.Summarise(d), nil)
 		}),
 	}
 }
@@ -79,22 +64,11 @@ func checkCommand() *cli.Command {
 	var o dataOptions
 	return &cli.Command{
 		Name:      "check",
-		Usage:     "list the problems of a data set",
 		ArgsUsage: "NAME|DIR",
-		Description: `An argument with a / in it, or . or .., is a folder; any other is the name of a data set. In the open
-layout all problems of all files are listed, in the xlsa17 layout the first problem of the files, or
-else all problems of the data. Problems end the command with exit code 1. Warnings do not.
-
-Examples:
-   lago-train dataset check ./data/animals
-   lago-train dataset check --json awa2`,
-		Flags: o.flags(),
-		Action: ofDataset(func(c *cli.Context, name string) error {
-			r, err := catalog.Check(c.Context, name, o.catalog())
-			if err != nil {
-				return err
-			}
-			if err = o.print(r); err == nil && !r.OK {
+		Flags:     flags(o.dataSettings().Without("dev_split")),
+		Action: withArgument(func(c *cli.Context, name string) error {
+			r, err := catalog.Check(c.Context, name, o.Options)
+			if err = o.print(r, err); err == nil && !r.OK {
 				err = fmt.Errorf("%s: %s", name, format.Count(len(r.Errors), "problem"))
 			}
 			return err
@@ -102,11 +76,11 @@ Examples:
 	}
 }
 
-// ofDataset is the action of a command whose only argument is the name of a data set.
-func ofDataset(action func(c *cli.Context, name string) error) cli.ActionFunc {
+// withArgument is the action of a command with one argument.
+func withArgument(action func(c *cli.Context, argument string) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		if c.NArg() != 1 {
-			return wrong(c.Command.HelpName, "the name of one data set", format.Count(c.NArg(), "argument"))
+			return wrong(c.Command.HelpName, "one argument, "+c.Command.ArgsUsage, format.Count(c.NArg(), "argument"))
 		}
 		return action(c, c.Args().First())
 	}
@@ -117,23 +91,12 @@ func convertCommand() *cli.Command {
 	var out string
 	return &cli.Command{
 		Name:      "convert",
-		Usage:     "write a data set as a folder in the open layout",
 		ArgsUsage: "NAME",
-		Description: `The open layout is features.npy and CSV files (docs/your-data.md). All splits of the
-data set are written. The folder appears only after it was read again and found to be
-the same data set.
-
-Examples:
-   lago-train dataset convert cub
-   lago-train dataset convert cub --out data/my-birds`,
-		Flags: append(o.flags(),
-			&cli.PathFlag{Name: "out", Category: outputGroup, DefaultText: "NAME-open in the data directory", Usage: "`DIR` folder to write, empty or missing", Destination: &out}),
-		Action: ofDataset(func(c *cli.Context, name string) error {
-			r, err := catalog.Convert(c.Context, name, o.catalog(), out)
-			if err != nil {
-				return err
-			}
-			return o.print(r)
+		Flags: flags(o.dataSettings().Without("dev_split"), setting.List{
+			setting.Raw("out", &out, "").In(outputGroup).Noted("NAME-open in the data directory").Describe("`DIR` folder to write, empty or missing"),
+		}),
+		Action: withArgument(func(c *cli.Context, name string) error {
+			return o.print(catalog.Convert(c.Context, name, o.Options, out))
 		}),
 	}
 }
@@ -141,40 +104,32 @@ Examples:
 // splitOptions are those of the command split.
 type splitOptions struct {
 	dataOptions
-	split.Options
+	proposal            split.Options
 	valShare, testShare float64
 	check, out          string
 	own                 bool
 }
 
 func splitCommand() *cli.Command {
-	const group = string(setting.Protocol)
+	share := setting.Range{Above: true, Most: math.Nextafter(1, 0), Text: "a number between 0 and 1"}
+	tolerance := setting.Range{Least: -math.MaxFloat64, Most: math.MaxFloat64, Text: "a number"}
 	var o splitOptions
 	return &cli.Command{
 		Name:      "split",
-		Usage:     "propose train, val and test classes, or check a split for leaks",
 		ArgsUsage: "NAME",
-		Description: `A proposal keeps similar classes in one subset: those whose names differ only in case, punctuation
-or a leading number such as 001., those with the same description, and those that share a sample. It
-balances the samples, and prefers train classes with the attributes of val and test classes.
-
-A folder in the open layout needs no splits.csv for a proposal. With --check or --own the command
-ends with exit code 1 if something leaks.
-
-Examples:
-   lago-train dataset split --out data/animals/splits.csv --test-share 0.25 animals
-   lago-train dataset split --own cub`,
-		Flags: append(o.flags(),
-			&cli.Float64Flag{Name: "val-share", Category: group, Value: 0.2, Usage: "`S` share of the classes for val, between 0 and 1", Destination: &o.valShare},
-			&cli.Float64Flag{Name: "test-share", Category: group, Value: 0.2, Usage: "`S` share of the classes for test, between 0 and 1", Destination: &o.testShare},
-			&cli.IntFlag{Name: "val-classes", Category: group, DefaultText: "from --val-share", Usage: "`N` number of classes for val", Destination: &o.Val},
-			&cli.IntFlag{Name: "test-classes", Category: group, DefaultText: "from --test-share", Usage: "`N` number of classes for test", Destination: &o.Test},
-			&cli.Uint64Flag{Name: "seed", Category: group, Usage: "`SEED` random seed of the proposal", Destination: &o.Seed},
-			&cli.Float64Flag{Name: "tolerance", Category: group, Value: split.Tolerance, Usage: "`D` difference per attribute up to which descriptions are the same; negative: never", Destination: &o.Tolerance},
-			&cli.PathFlag{Name: "check", Category: inputGroup, Usage: "`FILE` splits.csv to check instead of proposing a split", Destination: &o.check},
-			&cli.BoolFlag{Name: "own", Category: inputGroup, Usage: "check the splits of the data set instead of proposing one", Destination: &o.own},
-			&cli.PathFlag{Name: "out", Category: outputGroup, Usage: "`FILE` splits.csv to write, which must not exist", Destination: &o.out}),
-		Action: ofDataset(o.run),
+		Flags: flags(o.dataSettings().Without("dev_split"), setting.List{
+			setting.Number("val_share", &o.valShare, 0.2, share).In(setting.Protocol).Describe("`S` share of the classes for val, between 0 and 1"),
+			setting.Number("test_share", &o.testShare, 0.2, share).In(setting.Protocol).Describe("`S` share of the classes for test, between 0 and 1"),
+			setting.Whole("val_classes", &o.proposal.Val, 0, setting.AtLeast(1)).In(setting.Protocol).Noted("from --val-share").Describe("`N` number of classes for val"),
+			setting.Whole("test_classes", &o.proposal.Test, 0, setting.AtLeast(1)).In(setting.Protocol).Noted("from --test-share").Describe("`N` number of classes for test"),
+			setting.Seed("seed", &o.proposal.Seed).Describe("`SEED` random seed of the proposal"),
+			setting.Number("tolerance", &o.proposal.Tolerance, split.Tolerance, tolerance).In(setting.Protocol).
+				Describe("`D` difference per attribute up to which descriptions are the same; negative: never"),
+			setting.Raw("check", &o.check, "").In(inputGroup).Describe("`FILE` splits.csv to check instead of proposing a split"),
+			setting.Switch("own", &o.own, false).In(inputGroup).Describe("check the splits of the data set instead of proposing one"),
+			setting.Raw("out", &o.out, "").In(outputGroup).Describe("`FILE` splits.csv to write, which must not exist"),
+		}),
+		Action: withArgument(o.run),
 	}
 }
 
@@ -188,9 +143,8 @@ func (o *splitOptions) run(c *cli.Context, name string) error {
 	); err != nil {
 		return err
 	}
-	from := o.catalog()
-	from.WithoutSplit = !o.own
-	d, err := catalog.Open(c.Context, name, from)
+	o.WithoutSplit = !o.own
+	d, err := catalog.Open(c.Context, name, o.Options)
 	if err != nil {
 		return err
 	}
@@ -203,58 +157,38 @@ func (o *splitOptions) run(c *cli.Context, name string) error {
 			return err
 		}
 	default:
-		return o.propose(c, d)
+		return o.print(o.propose(d))
 	}
-	return o.reportLeaks(d, splits)
-}
-
-// reportLeaks prints a report on each split. It returns an error if something leaks.
-func (o *splitOptions) reportLeaks(d *dataset.Dataset, splits []dataset.Split) error {
 	var r splitReports
 	leaks := 0
 	for _, s := range splits {
-		r.Splits = append(r.Splits, split.Describe(d, s, o.Tolerance))
-		leaks += len(r.Splits[len(r.Splits)-1].Leaks)
+		report := split.Describe(d, s, o.proposal.Tolerance)
+		r.Splits = append(r.Splits, report)
+		leaks += len(report.Leaks)
 	}
-	if err := o.print(r); err != nil {
-		return err
+	if err = o.print(r, nil); err == nil && leaks > 0 {
+		err = fmt.Errorf("%s: %s between subsets", d.Name, format.Count(leaks, "leak"))
 	}
-	if leaks > 0 {
-		return fmt.Errorf("%s: %s between subsets", d.Name, format.Count(leaks, "leak"))
-	}
-	return nil
+	return err
 }
 
-func (o *splitOptions) propose(c *cli.Context, d *dataset.Dataset) error {
+func (o *splitOptions) propose(d *dataset.Dataset) (r splitReports, err error) {
 	if _, err := os.Stat(o.out); o.out != "" && !errors.Is(err, fs.ErrNotExist) {
-		return wrong("--out", "a new file", o.out+", which exists")
+		return r, wrong("--out", "a new file", o.out+", which exists")
 	}
 	usable := float64(len(split.Usable(d)))
-	for _, n := range []struct {
-		classes, flag string
-		share         float64
-		to            *int
-	}{{"val-classes", "val-share", o.valShare, &o.Val}, {"test-classes", "test-share", o.testShare, &o.Test}} {
-		switch {
-		case c.IsSet(n.classes):
-		case !(n.share > 0 && n.share < 1):
-			return wrong("--"+n.flag, "a number between 0 and 1", fmt.Sprint(n.share))
-		default:
-			*n.to = int(math.Round(n.share * usable))
-		}
-	}
-	s, err := split.Propose(d, o.Options)
+	o.proposal.Val = cmp.Or(o.proposal.Val, int(math.Round(o.valShare*usable)))
+	o.proposal.Test = cmp.Or(o.proposal.Test, int(math.Round(o.testShare*usable)))
+	s, err := split.Propose(d, o.proposal)
 	if err != nil {
-		return err
+		return r, err
 	}
-	r := splitReports{Splits: []split.Report{split.Describe(d, s, o.Tolerance)}, written: "not written; --out FILE writes the split"}
+	r = splitReports{[]split.Report{split.Describe(d, s, o.proposal.Tolerance)}, "not written; --out FILE writes the split"}
 	if o.out != "" {
-		if err := openlayout.WriteSplits(o.out, d.Classes, s); err != nil {
-			return err
-		}
 		r.written = "written to " + o.out
+		err = openlayout.WriteSplits(o.out, d.Classes, s)
 	}
-	return o.print(r)
+	return r, err
 }
 
 // splitReports are reports on one or more splits.
@@ -283,55 +217,30 @@ func fetchCommand() *cli.Command {
 	var data dataOptions
 	return &cli.Command{
 		Name:      "fetch",
-		Usage:     "download a data set of the paper, or the weights of a network",
 		ArgsUsage: strings.Join(slices.Concat(fetch.Names(), fetch.Networks()), "|"),
-		Description: `Downloads the archives that contain a data set and unpacks its files to
-<data dir>/<NAME>. The same command resumes an interrupted download. Archives are kept, so the next
-data set needs no download. Features, descriptions and splits come from the xlsa17 release of Xian
-et al. (about 880 MB), the attribute groups from the repository of the authors of LAGO, whose data
-archive (about 500 MB) has all files and can replace the release by --archive-url:
-   ` + fetch.XianURL + `
-   ` + fetch.MetaURL + `
-   ` + fetch.LAGOURL + `
-
-CUB's pictures are for non-commercial research. The weights of a ResNet for photographs,
-torchvision's as timm publishes them (100 to 180 MB), go to <data dir>/NAME.safetensors:
-   ` + fetch.WeightsURL("resnet50") + `
-   ` + fetch.WeightsURL("resnet101") + `
-This download has not been tested.
-
-Examples:
-   lago-train dataset fetch awa2
-   lago-train dataset fetch resnet101
-   lago-train dataset fetch --archive-url ~/Downloads/xlsa17.zip sun`,
-		Flags: []cli.Flag{
-			data.dirFlag(),
-			&cli.StringFlag{Name: "archive-url", Category: inputGroup, DefaultText: "see above", Usage: "`URL` or path of the archive with the features, or of the weights", Destination: &o.ArchiveURL},
-			&cli.StringFlag{Name: "meta-url", Category: inputGroup, DefaultText: "see above", Usage: "`URL` or path of the archive with the meta folder, if the other lacks it", Destination: &o.MetaURL},
-			&cli.StringFlag{Name: "sha256", Category: inputGroup, Usage: "`SUM` expected SHA-256 of the archive with the features; none was published", Destination: &o.SHA256},
-			&cli.PathFlag{Name: "download-dir", Category: outputGroup, DefaultText: "lago-train/downloads in the user's cache folder", Usage: "`DIR` folder of downloaded archives", Destination: &o.DownloadDir},
-			&cli.BoolFlag{Name: "delete-archives", Category: outputGroup, Usage: "remove the downloaded archives once the data set is complete", Destination: &o.DeleteArchives},
-			&cli.BoolFlag{Name: "force", Category: outputGroup, Usage: "replace an existing folder of the data set and everything in it, or file of weights", Destination: &o.Force},
-			atLeast(1, &cli.IntFlag{Name: "attempts", Category: runGroup, Value: 6, Usage: "`N` attempts in a row without progress before the download is given up", Destination: &o.Attempts}),
-			&cli.DurationFlag{Name: "stall", Category: runGroup, Value: 30 * time.Second, Usage: "`DURATION` longest wait for the next byte from the server before a new attempt", Destination: &o.Stall},
-			data.jsonFlag(),
-		},
-		Action: func(c *cli.Context) error {
-			if c.NArg() != 1 {
-				return wrong(c.Command.HelpName, "the name of one data set or network, "+strings.Join(slices.Concat(fetch.Names(), fetch.Networks()), ", "), format.Count(c.NArg(), "argument"))
-			}
+		Flags: flags(setting.List{
+			setting.Raw("archive_url", &o.ArchiveURL, "").Noted("see above").Describe("`URL` or path of the archive with the features, or of the weights"),
+			setting.Raw("meta_url", &o.MetaURL, "").Noted("see above").Describe("`URL` or path of the archive with the meta folder, if the other lacks it"),
+			setting.Raw("sha256", &o.SHA256, "").Describe("`SUM` expected SHA-256 of the archive with the features; none was published"),
+		}.In(inputGroup), setting.List{
+			setting.Raw("download_dir", &o.DownloadDir, "").Noted("lago-train/downloads in the user's cache folder").Describe("`DIR` folder of downloaded archives"),
+			setting.Switch("delete_archives", &o.DeleteArchives, false).Describe("remove the downloaded archives once the data set is complete"),
+			setting.Switch("force", &o.Force, false).Describe("replace an existing folder of the data set and everything in it, or file of weights"),
+		}.In(outputGroup), setting.List{
+			setting.Whole("attempts", &o.Attempts, 6, setting.AtLeast(1)).Describe("`N` attempts in a row without progress before the download is given up"),
+			setting.Of("stall", &o.Stall, 30*time.Second, "a duration such as 30s", time.ParseDuration).
+				Describe("`DURATION` longest wait for the next byte from the server before a new attempt"),
+		}.In(runGroup), data.dataSettings().Without("no_cache", "threads", "dev_split")),
+		Action: withArgument(func(c *cli.Context, name string) error {
 			if o.Stall <= 0 {
 				return wrong("--stall", "a time above 0", o.Stall.String())
 			}
 			var p fetchProgress
-			o.DataDir = catalog.DataDir(data.dir)
+			o.DataDir = catalog.DataDir(data.DataDir)
 			o.Progress = func(f fetch.Progress) { display.show(p.line(f, time.Now()), false) }
-			r, err := fetch.Fetch(c.Context, c.Args().First(), o)
-			if err != nil {
-				return err
-			}
-			return data.print(fetched{r, data.dir})
-		},
+			r, err := fetch.Fetch(c.Context, name, o)
+			return data.print(fetched{r, data.DataDir}, err)
+		}),
 	}
 }
 
@@ -364,27 +273,22 @@ func (f fetched) Tables() []*table.Table {
 
 // fetchProgress makes the progress lines of a fetch.
 type fetchProgress struct {
-	first, last fetch.Progress // of the step
-	start       time.Time      // of first
+	first fetch.Progress // of the step
+	start time.Time      // of first
 }
 
-// line is as in "downloading features: 300.1 MB of 879.0 MB, 12.0 MB/s, 48s left". The
-// speed is the mean of the step, without what an earlier command downloaded.
+// line is as in "downloading features: 300.1 MB of 879.0 MB, 12.0 MB/s". The speed is the mean
+// of the step, without what an earlier command downloaded.
 func (p *fetchProgress) line(f fetch.Progress, now time.Time) string {
-	if f.Step != p.last.Step || f.Total != p.last.Total || f.Done < p.last.Done {
+	if f.Step != p.first.Step || f.Total != p.first.Total || f.Done < p.first.Done {
 		p.first, p.start = f, now
 	}
-	p.last = f
 	s := f.Step + ": " + format.Bytes(f.Done)
 	if f.Total >= 0 {
 		s += " of " + format.Bytes(f.Total)
 	}
-	speed := float64(f.Done-p.first.Done) / now.Sub(p.start).Seconds()
-	if speed > 0 && now.After(p.start) {
-		s += ", " + format.Bytes(int64(speed)) + "/s"
-		if left := float64(f.Total-f.Done) / speed; left >= 0 && left < 1e6 {
-			s += fmt.Sprintf(", %v left", time.Duration(left)*time.Second)
-		}
+	if seconds := now.Sub(p.start).Seconds(); seconds > 0 {
+		s += fmt.Sprintf(", %s/s", format.Bytes(int64(float64(f.Done-p.first.Done)/seconds)))
 	}
 	return s
 }

@@ -107,40 +107,22 @@ func checkPage(t *testing.T, text, dir string, env []string) {
 }
 
 var (
-	downloads  = regexp.MustCompile(` fetch |--weights|--images? |^ *(go|git|make) `)
-	otherData  = regexp.MustCompile(`\b(awa2|cub127|cub|sun|birds)\b`)
-	inputFiles = regexp.MustCompile(`--(?:features|scores|labels|classes) (\S+)`)
-	models     = regexp.MustCompile(`--model (\w\S+)`)
-	newFiles   = regexp.MustCompile(`dataset split .*--out (\S+)`)
+	absent    = regexp.MustCompile(` fetch |--weights|--images? |--features |--scores |dataset split .*--out|^ *(go|git|make) `)
+	otherData = regexp.MustCompile(`\b(awa2|cub127|cub|sun|birds)\b`)
 )
 
 // needs returns what commands need that is missing, or "".
 func needs(commands, dir string) string {
-	if downloads.MatchString(commands) {
-		return "a download"
-	}
-	if name := otherData.FindString(commands); name != "" {
-		found, _ := filepath.Glob(filepath.Join(os.Getenv("LAGO_DATA"), "*"))
-		if os.Getenv("LAGO_DATA") == "" || !strings.Contains(strings.ToLower(strings.Join(found, "\n")+"\n"), "/"+name+"\n") {
-			return name + " in $LAGO_DATA"
-		}
-	}
-	for _, m := range inputFiles.FindAllStringSubmatch(commands, -1) {
-		_, err := os.Stat(filepath.Join(dir, m[1]))
-		if err != nil && !strings.Contains(commands, "> "+m[1]) {
-			return m[1]
-		}
-	}
-	for _, m := range models.FindAllStringSubmatch(commands, -1) {
-		found, _ := filepath.Glob(filepath.Join(dir, "runs", strings.TrimPrefix(m[1], "latest")+"*"))
-		if len(found) == 0 && !strings.Contains(commands, "lago-train run ") {
-			return "the runs of commands that were skipped"
-		}
-	}
-	for _, m := range newFiles.FindAllStringSubmatch(commands, -1) {
-		if _, err := os.Stat(filepath.Join(dir, m[1])); err == nil {
-			return "a folder without " + m[1]
-		}
+	runs, _ := filepath.Glob(filepath.Join(dir, "runs", "*"))
+	data, _ := filepath.Glob(filepath.Join(os.Getenv("LAGO_DATA"), "*"))
+	name := otherData.FindString(commands)
+	switch {
+	case absent.MatchString(commands):
+		return "files that the page does not have"
+	case name != "" && (os.Getenv("LAGO_DATA") == "" || !strings.Contains(strings.ToLower(strings.Join(data, "\n")+"\n"), "/"+name+"\n")):
+		return name + " in $LAGO_DATA"
+	case strings.Contains(commands, "--model ") && !strings.Contains(commands, "lago-train run ") && len(runs) == 0:
+		return "the runs of commands that were skipped"
 	}
 	return ""
 }

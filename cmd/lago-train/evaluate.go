@@ -3,24 +3,184 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/sirupsen/logrus"
 	"github.com/urfave/cli/v2"
 
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/experiments/evaluation"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/npy"
+	"github.com/lago-train/lago-train/internal/setting"
+	"github.com/lago-train/lago-train/train"
 )
+
+// latest names the run that finished last.
+const latest = "latest"
+
+// modelSetting is that of commands that use one model.
+func modelSetting(to *string) setting.Setting {
+	return setting.Raw("model", to, "").In(inputGroup).Describe(modelUsage)
+}
+
+const modelUsage = "`MODEL` a run's folder, a model file, the start of a run's name in ./runs, or latest"
+
+// loadedModel is a model with the record of its run.
+type loadedModel struct {
+	*train.Saved
+	path  string       // of the file
+	trial *train.Trial // nil if there is no trial.json beside the file
+}
+
+// loadModel loads the model that --model names.
+func loadModel(name string) (*loadedModel, error) {
+	path, err := findModel("--model", name)
+	if err != nil {
+		return nil, err
+	}
+	saved, err := train.Load(path)
+	if err != nil {
+		return nil, err
+	}
+	record, err := train.ReadRecord(filepath.Dir(path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return &loadedModel{saved, path, nil}, nil
+	}
+	return &loadedModel{saved, path, &record.Trial}, err
+}
+
+// findModel returns the model file that the value of where names: a file, the folder of a
+// run, a unique prefix of a run's name, or latest. Runs are looked up in the folder
+// that the value begins with, ./runs if it has none.
+func findModel(where, value string) (string, error) {
+	if value == "" {
+		return "", wrong(where, "a run's folder, a model file, latest, or the start of a run's name", "none")
+	}
+	switch info, err := os.Stat(value); {
+	case err == nil && info.IsDir():
+		path := filepath.Join(value, train.ModelFile)
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return "", &invalid.Error{Where: value, Want: "the folder of a finished run, with a " + train.ModelFile, Got: "none"}
+		}
+		return path, nil
+	case err == nil:
+		return value, nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return "", invalid.At(where, invalid.File(value, err))
+	}
+	dir, prefix := filepath.Split(value)
+	if dir == "" {
+		dir = defaultRuns
+	}
+	runs := finishedRuns(dir)
+	if prefix == latest && len(runs) > 0 {
+		newest := slices.MaxFunc(runs, func(a, b finishedRun) int { return a.time.Compare(b.time) })
+		return newest.path, nil
+	}
+	var names, matches []string
+	found := ""
+	for _, r := range runs {
+		names = append(names, r.name)
+		if strings.HasPrefix(r.name, prefix) {
+			found, matches = r.path, append(matches, r.name)
+		}
+	}
+	dir = filepath.Clean(dir)
+	e := &invalid.Error{
+		Where: where, Want: "a run's folder, a model file, latest, or the start of the name of a run in " + dir,
+		Got: invalid.Quote(value), Usage: true,
+	}
+	switch {
+	case len(matches) == 1:
+		return found, nil
+	case len(matches) > 1:
+		const most = 5
+		e.Want = "the start of the name of one run in " + dir
+		e.Got += fmt.Sprintf(", which matches %d", len(matches))
+		e.Hint = "Choose one of " + strings.Join(matches[:min(most, len(matches))], ", ") + "."
+	case len(runs) == 0:
+		e.Hint = dir + " has no finished runs."
+	default:
+		e.Hint = cmp.Or(invalid.DidYouMean(prefix, names), "lago-train runs lists them.")
+	}
+	return "", e
+}
+
+type finishedRun struct {
+	name, path string
+	time       time.Time
+}
+
+// finishedRuns lists the runs in a folder that have a model.
+func finishedRuns(dir string) []finishedRun {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	var runs []finishedRun
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name(), train.ModelFile)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			runs = append(runs, finishedRun{e.Name(), path, info.ModTime()})
+		}
+	}
+	return runs
+}
+
+// open reads a data set for the model, its own if name is "". It warns if the model was trained
+// on other data of this name.
+func (m *loadedModel) open(ctx context.Context, o *dataOptions, name string) (*dataset.Dataset, error) {
+	d, err := catalog.Open(ctx, cmp.Or(name, m.Dataset), o.Options)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.Fits(d); err != nil {
+		return nil, err
+	}
+	if m.trial != nil && m.Dataset == d.Name && m.trial.Fingerprint != d.Fingerprint() {
+		logrus.Warnf("the features, labels or split of %s are not those that %s was trained on. Is it another --dev-split?", d.Name, m.path)
+	}
+	return d, nil
+}
+
+// trainedOn reports whether the model may have been trained on a sample of d.
+func (m *loadedModel) trainedOn(d *dataset.Dataset, row int) bool {
+	if m.Dataset != d.Name || m.trial != nil && m.trial.HoldOut && slices.Contains(d.TestSeen, row) {
+		return false
+	}
+	return m.TrainedOn(d.Classes[d.Labels[row]])
+}
+
+// checkOutput returns an error if the file to write is one of the inputs.
+func checkOutput(flag, output string, inputs ...string) error {
+	written, err := os.Stat(output)
+	if err != nil {
+		return nil // a new file
+	}
+	for _, input := range inputs {
+		if read, err := os.Stat(input); err == nil && os.SameFile(read, written) {
+			return &invalid.Error{Where: "--" + flag, Want: "a file that the command does not read", Got: output, Hint: "Choose another name.", Usage: true}
+		}
+	}
+	return nil
+}
 
 // evaluateOptions are those of the command evaluate.
 type evaluateOptions struct {
 	dataOptions
 	evaluation.Config
 	models             evaluation.Models
-	names, dev         cli.StringSlice
+	names, dev         []string
 	dataset            string
 	files, valFiles    evaluation.ScoreFiles
 	unseen, valUnseen  string
@@ -30,39 +190,31 @@ type evaluateOptions struct {
 func evaluateCommand() *cli.Command {
 	var o evaluateOptions
 	return &cli.Command{
-		Name:  "evaluate",
-		Usage: "evaluate trained models, or scores that any program wrote",
-		Description: `Prints accuracy, generalised zero-shot accuracy, calibration, coverage and the most frequent mistakes.
---split gzsl evaluates samples of test classes and held-out samples of seen classes, with all classes
-to choose from; it needs models trained with --hold-out. Several models form an ensemble. The gamma of
-calibrated stacking and the temperature are chosen on the validation classes, by the runs of the dev
-stage beside the models. --scores and --labels evaluate scores of other programs instead.
-
-With --adapt, predictions adapted to the unlabelled batch (transductive) are evaluated, too; --stress
-also adapts to random batches with absent or imbalanced classes or few samples.
-
-Examples:
-   lago-train evaluate --model latest --adapt --stress 20
-   lago-train evaluate --model awa2-semantic-hard-test-seed0 --split gzsl
-   lago-train evaluate --scores scores.npy --labels labels.txt --unseen 3,5,7`,
-		Flags: append(o.splitFlags(),
-			&cli.StringSliceFlag{Name: "model", Category: inputGroup, Usage: modelUsage + "; repeat it for an ensemble", Destination: &o.names},
-			optional(&o.models.Split, "split", inputGroup, "classes to evaluate on", "val for runs of the dev stage, otherwise test", evaluation.ValSplit, evaluation.TestSplit, evaluation.GZSLSplit),
-			&cli.StringFlag{Name: "dataset", DefaultText: "that of the model", Category: dataGroup, Usage: "`NAME` data set", Destination: &o.dataset},
-			&cli.StringSliceFlag{Name: "dev", Category: inputGroup, DefaultText: "found beside the model", Usage: "`MODEL` run of the dev stage to validate with, one for each model", Destination: &o.dev},
-			adaptFlag(&o.models.Adapt),
-			atLeast(0, &cli.IntFlag{Name: "stress", Category: methodGroup, DefaultText: "none", Usage: "`N` random batches of each kind to adapt to, with --adapt", Destination: &o.models.Draws}),
-			&cli.PathFlag{Name: "scores", Category: inputGroup, Usage: "`FILE` scores, samples x classes: .npy, .csv or .mat", Destination: &o.files.Scores},
-			&cli.PathFlag{Name: "labels", Category: inputGroup, Usage: "`FILE` column of each sample's class in --scores, from 0: .npy or text", Destination: &o.files.Labels},
-			&cli.StringFlag{Name: "unseen", Category: inputGroup, DefaultText: "all", Usage: "`N,...` columns of the unseen classes, from 0, or a file of them", Destination: &o.unseen},
-			optional(&o.files.Kind, "score-kind", inputGroup, "what --scores holds", "recognised", evaluation.Probabilities, evaluation.Logits, evaluation.BareScores),
-			&cli.PathFlag{Name: "val-scores", Category: inputGroup, Usage: "`FILE` scores to validate with", Destination: &o.valFiles.Scores},
-			&cli.PathFlag{Name: "val-labels", Category: inputGroup, Usage: "`FILE` labels of --val-scores", Destination: &o.valFiles.Labels},
-			&cli.StringFlag{Name: "val-unseen", Category: inputGroup, DefaultText: "all", Usage: "`N,...` columns of the unseen classes of --val-scores, or a file of them", Destination: &o.valUnseen},
-			atLeast(1, &cli.IntFlag{Name: "bins", Value: 15, Category: outputGroup, Usage: "`N` bins of the expected calibration error", Destination: &o.Bins}),
-			&cli.PathFlag{Name: "figures", Category: outputGroup, Usage: "`DIR` folder for reliability.svg, coverage.svg and seen-unseen.svg", Destination: &o.figures},
-			&cli.PathFlag{Name: "csv", Category: outputGroup, Usage: "`DIR` folder for CSV files: confusion matrix, samples, classes, curves", Destination: &o.csv},
-			&cli.PathFlag{Name: "scores-out", Category: outputGroup, Usage: "`FILE` .npy file for the scores, samples x classes", Destination: &o.save}),
+		Name: "evaluate",
+		Flags: flags(o.dataSettings(), setting.List{
+			setting.Texts("model", &o.names).Describe(modelUsage + "; repeat it for an ensemble"),
+			setting.Choice("split", &o.models.Split, "", evaluation.ValSplit, evaluation.TestSplit, evaluation.GZSLSplit).Noted("val for runs of the dev stage, otherwise test").
+				Describe("classes to evaluate on"),
+			setting.Texts("dev", &o.dev).Noted("found beside the model").Describe("`MODEL` run of the dev stage to validate with, one for each model"),
+			setting.Raw("scores", &o.files.Scores, "").Describe("`FILE` scores, samples x classes: .npy, .csv or .mat"),
+			setting.Raw("labels", &o.files.Labels, "").Describe("`FILE` column of each sample's class in --scores, from 0: .npy or text"),
+			setting.Raw("unseen", &o.unseen, "").Noted("all").Describe("`N,...` columns of the unseen classes, from 0, or a file of them"),
+			setting.Choice("score_kind", &o.files.Kind, "", evaluation.Probabilities, evaluation.Logits, evaluation.BareScores).Noted("recognised").
+				Describe("what --scores holds"),
+			setting.Raw("val_scores", &o.valFiles.Scores, "").Describe("`FILE` scores to validate with"),
+			setting.Raw("val_labels", &o.valFiles.Labels, "").Describe("`FILE` labels of --val-scores"),
+			setting.Raw("val_unseen", &o.valUnseen, "").Noted("all").Describe("`N,...` columns of the unseen classes of --val-scores, or a file of them"),
+		}.In(inputGroup), setting.List{
+			setting.Whole("bins", &o.Bins, 15, setting.AtLeast(1)).Describe("`N` bins of the expected calibration error"),
+			setting.Raw("figures", &o.figures, "").Describe("`DIR` folder for reliability.svg, coverage.svg and seen-unseen.svg"),
+			setting.Raw("csv", &o.csv, "").Describe("`DIR` folder for CSV files: confusion matrix, samples, classes, curves"),
+			setting.Raw("scores_out", &o.save, "").Describe("`FILE` .npy file for the scores, samples x classes"),
+		}.In(outputGroup), setting.List{
+			adaptSetting(&o.models.Adapt),
+			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Noted("that of the model").Describe("`NAME` data set"),
+			setting.Whole("stress", &o.models.Draws, 0, setting.AtLeast(0)).In(methodGroup).Noted("none").
+				Describe("`N` random batches of each kind to adapt to, with --adapt"),
+		}),
 		Action: interruptible(o.run),
 	}
 }
@@ -75,46 +227,40 @@ func (o *evaluateOptions) run(c *cli.Context) error {
 	case c.IsSet("scores"):
 		evaluate = o.evaluateScores
 	}
-	return o.printing(func(c *cli.Context) (tabled, error) {
-		r, err := evaluate(c)
-		if err != nil {
-			return nil, err
-		}
-		return r, o.write(r)
-	})(c)
+	r, err := evaluate(c)
+	if err == nil {
+		err = o.write(r)
+	}
+	return o.print(r, err)
 }
 
 // evaluateModels evaluates the models that flags name.
 func (o *evaluateOptions) evaluateModels(c *cli.Context) (*evaluation.Result, error) {
-	if err := cmp.Or(
+	err := cmp.Or(
 		excludes(c, "model", "labels", "unseen", "score-kind", "val-scores", "val-labels", "val-unseen"),
 		requires(c, "adapt", "stress"),
-	); err != nil {
-		return nil, err
+	)
+	read := func(flag string, names []string) (models []*evaluation.Model) {
+		for _, name := range names {
+			path, failed := findModel("--"+flag, name)
+			if failed == nil {
+				failed = checkOutput("scores-out", o.save, path)
+			}
+			if err = cmp.Or(err, failed); err != nil {
+				return nil
+			}
+			var m *evaluation.Model
+			m, err = evaluation.ReadModel(path)
+			models = append(models, m)
+		}
+		return models
 	}
 	m := o.models
-	for _, group := range []struct {
-		flag  string
-		names []string
-		to    *[]*evaluation.Model
-	}{{"model", o.names.Value(), &m.Models}, {"dev", o.dev.Value(), &m.Dev}} {
-		for _, name := range group.names {
-			path, err := findModel("--"+group.flag, name)
-			if err != nil {
-				return nil, err
-			}
-			model, err := evaluation.ReadModel(path)
-			if err != nil {
-				return nil, err
-			}
-			if err := checkOutput("scores-out", o.save, model.Path); err != nil {
-				return nil, err
-			}
-			*group.to = append(*group.to, model)
-		}
+	m.Models, m.Dev = read("model", o.names), read("dev", o.dev)
+	if err != nil {
+		return nil, err
 	}
-	var err error
-	if m.Data, err = o.open(c.Context, cmp.Or(o.dataset, m.Models[0].Dataset)); err != nil {
+	if m.Data, err = catalog.Open(c.Context, cmp.Or(o.dataset, m.Models[0].Dataset), o.Options); err != nil {
 		return nil, err
 	}
 	return o.Config.EvaluateModels(c.Context, m)
@@ -122,19 +268,19 @@ func (o *evaluateOptions) evaluateModels(c *cli.Context) (*evaluation.Result, er
 
 // evaluateScores evaluates the files that flags name.
 func (o *evaluateOptions) evaluateScores(c *cli.Context) (*evaluation.Result, error) {
-	if err := excludes(c, "scores", "split", "dataset", "dev", "scores-out", "adapt", "stress"); err != nil {
+	err := cmp.Or(
+		excludes(c, "scores", "split", "dataset", "dev", "scores-out", "adapt", "stress"),
+		columnsOf(c.Context, &o.files, "", o.unseen),
+	)
+	validation := (*evaluation.ScoreFiles)(nil)
+	if c.IsSet("val-scores") || c.IsSet("val-labels") || c.IsSet("val-unseen") {
+		validation = &o.valFiles
+		err = cmp.Or(err, columnsOf(c.Context, validation, "val-", o.valUnseen))
+	}
+	if err != nil {
 		return nil, err
 	}
-	if err := columnsOf(c.Context, &o.files, "", o.unseen); err != nil {
-		return nil, err
-	}
-	if !c.IsSet("val-scores") && !c.IsSet("val-labels") && !c.IsSet("val-unseen") {
-		return o.EvaluateScores(c.Context, o.files, nil)
-	}
-	if err := columnsOf(c.Context, &o.valFiles, "val-", o.valUnseen); err != nil {
-		return nil, err
-	}
-	return o.EvaluateScores(c.Context, o.files, &o.valFiles)
+	return o.EvaluateScores(c.Context, o.files, validation)
 }
 
 // columnsOf reads the columns of unseen classes of scores whose flags have a prefix.
@@ -142,44 +288,36 @@ func columnsOf(ctx context.Context, f *evaluation.ScoreFiles, prefix, columns st
 	if f.Scores == "" || f.Labels == "" {
 		return wrong("--"+prefix+"scores", fmt.Sprintf("both --%sscores and --%slabels", prefix, prefix), "")
 	}
-	if columns == "" {
+	flag := "--" + prefix + "unseen"
+	switch {
+	case columns == "":
 		return nil
-	}
-	flag := prefix + "unseen"
-	// Numbers are columns even if a file has such a name.
-	if strings.Trim(columns, "0123456789, ") != "" {
-		if _, missing := os.Stat(columns); missing != nil {
-			return wrong("--"+flag, "columns, as in 3,5,7, or a file of them", fmt.Sprintf("%q", columns))
-		}
+	case strings.Trim(columns, "0123456789, ") != "": // numbers are columns even if a file has such a name
 		f.Unseen, err = npy.ReadIntegers(ctx, columns)
-		return err
+		return invalid.At(flag, err)
 	}
-	if f.Unseen, err = npy.ParseIntegers("--"+flag, columns); err == nil && len(f.Unseen) == 0 {
-		err = wrong("--"+flag, "columns of unseen classes, as in 3,5,7", "none")
+	if f.Unseen, err = npy.ParseIntegers(flag, columns); err == nil && len(f.Unseen) == 0 {
+		err = wrong(flag, "columns of unseen classes, as in 3,5,7", "none")
 	}
 	return err
 }
 
 // write writes the files that flags ask for.
-func (o *evaluateOptions) write(r *evaluation.Result) error {
+func (o *evaluateOptions) write(r *evaluation.Result) (err error) {
+	var written []string
 	if o.save != "" {
-		if err := features.WriteNPY(o.save, r.Scores()); err != nil {
-			return err
-		}
-		logrus.WithField("file", o.save).Info("scores written")
+		written, err = []string{o.save}, features.WriteNPY(o.save, r.Scores())
 	}
-	if o.csv != "" {
-		if err := r.WriteCSV(o.csv); err != nil {
-			return err
-		}
-		logrus.WithField("dir", o.csv).Info("CSV files written")
+	if o.csv != "" && err == nil {
+		written, err = append(written, o.csv), r.WriteCSV(o.csv)
 	}
-	if o.figures == "" {
-		return nil
+	if o.figures != "" && err == nil {
+		var figures []string
+		figures, err = r.WriteFigures(o.figures)
+		written = append(written, figures...)
 	}
-	paths, err := r.WriteFigures(o.figures)
-	for _, path := range paths {
-		logrus.WithField("file", path).Info("figure written")
+	if written != nil && err == nil {
+		logrus.WithField("files", written).Info("written")
 	}
 	return err
 }

@@ -22,7 +22,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs"
 	"github.com/lago-train/lago-train/experiments/search"
 	"github.com/lago-train/lago-train/internal/testkit"
-	"github.com/lago-train/lago-train/train"
 )
 
 // small are the arguments of a command with two short seeds.
@@ -51,20 +50,9 @@ func TestRun(t *testing.T) {
 	// The choice of an adaptation takes seconds on real data; a repeated command has it already.
 	const chooses = "choosing the settings of predict --adapt"
 	testkit.WantText(t, e.stderr, chooses)
-	for line := range strings.Lines(e.stderr) {
-		if n := len(strings.TrimSpace(line)); n > 120 && !strings.Contains(line, "file=") {
-			t.Errorf("%d characters: %s", n, line)
-		}
-	}
 	dirs := folders(t, out)
 	if len(dirs) != 4 {
 		t.Errorf("%d folders, expected one for each of two seeds in two stages", len(dirs))
-	}
-	for _, dir := range dirs {
-		for _, file := range []string{train.TrialFile, train.CurveFile, train.ResultFile, train.ModelFile} {
-			_, err := os.Stat(filepath.Join(out, dir.Name(), file))
-			testkit.NoError(t, err)
-		}
 	}
 	// run has no --shard, and so the variables of a cluster do not divide it.
 	again := command(t, small(t, "run", out)...)
@@ -119,17 +107,6 @@ func TestQuietAndThreads(t *testing.T) {
 	}
 }
 
-// The whole log, with the progress, is JSON on request.
-func TestLogAsJSON(t *testing.T) {
-	e := lagoTrain(t, small(t, "sweep-k", t.TempDir(), "--ks", "1", "--log-format", "json", "--log-level", "debug")...)
-	testkit.WantText(t, e.stderr, `"progress":"6 of 6 runs done`, `"msg":"matrix products"`)
-	for line := range strings.Lines(e.stderr) {
-		if !json.Valid([]byte(line)) {
-			t.Errorf("not JSON: %s", line)
-		}
-	}
-}
-
 // One folder serves all commands: what reproduce trained, the others find, and each stores its
 // result, once for each configuration. report shows them.
 func TestExperimentsShareRunsAndStoreResults(t *testing.T) {
@@ -148,9 +125,7 @@ func TestExperimentsShareRunsAndStoreResults(t *testing.T) {
 	if p := strongest.Methods; len(p) != 4 || p[3].Method != "eszsl, inferred" || strongest.Given != robustness.Strongest || !cmp.Equal(strongest.Shares, []float64{1, 0.2}) {
 		t.Errorf("partial: %+v", strongest)
 	}
-	if table := succeeds(t, append(partial, "--impute", "neutral")...); !strings.Contains(table, "20.0 %") || strings.Contains(table, "inferred") {
-		t.Errorf("expected the neutral kind alone:\n%s", table)
-	}
+	succeeds(t, append(partial, "--impute", "neutral")...)
 	groups := printed[grouping.Result](t, small(t, "groups", out, "--json")...)
 	models := testkit.Must(filepath.Glob(filepath.Join(out, "*-k-soft-test-seed0-*")))(t)
 	given := printed[grouping.Result](t, append([]string{"groups", "--json", "--model", models[0]}, onMini(t)[:3]...)...)
@@ -178,7 +153,7 @@ func TestExperimentsShareRunsAndStoreResults(t *testing.T) {
 	if n := strings.Count(html, "<svg"); n == 0 || n != len(files) {
 		t.Errorf("expected as many pictures in the page as files, found %d and %d", n, len(files))
 	}
-	if s := printed[report.Summary](t, append(args, "--json", "--format", "png")...); s.Page != page || len(s.Stored) != len(stored) || len(s.Figures) != len(files) {
+	if s := printed[report.Summary](t, append(args, "--json", "--format", "png")...); len(s.Stored) != len(stored) || len(s.Figures) != len(files) {
 		t.Errorf("%+v, expected %d results", s, len(stored))
 	}
 	empty := t.TempDir()
@@ -193,29 +168,27 @@ func TestAblateThenRuns(t *testing.T) {
 	if r := printed[ablation.Result](t, args...); len(r.Rows) != 8 {
 		t.Errorf("%d designs", len(r.Rows))
 	}
-	if before, again := succeeds(t, args...), succeeds(t, args...); again != before {
-		t.Errorf("from the finished runs it is another:\n%s\n%s", before, again)
-	}
 	listed := printed[runs.Listing](t, "runs", "--from", out, "--status", "epochs", "--json")
 	if len(listed.Runs) != 8 {
 		t.Fatalf("%d runs, expected 8", len(listed.Runs))
 	}
-	if table := succeeds(t, "runs", "--from", out); strings.Count(table, "semantic-hard") != 2*8 { // folder and variant
-		t.Errorf("expected a line for each of 8 runs:\n%s", table)
-	}
+	testkit.WantText(t, succeeds(t, "runs", "--from", out), filepath.Base(listed.Runs[7].Dir))
 	for _, name := range []string{listed.Runs[0].Dir, filepath.Join(out, "latest")} {
 		testkit.WantText(t, succeeds(t, "runs", "show", name), "all 2 epochs were run")
-	}
-	if d := printed[runs.Detail](t, "runs", "show", "--json", listed.Runs[0].Dir); d.Dataset != "plain" || len(d.Settings) == 0 || len(d.Files) == 0 {
-		t.Errorf("%+v", d)
 	}
 	misused(t, []string{"runs", "show", filepath.Join(out, "glyphs")}, "lago-train runs show: expected a run's folder", "latest")
 }
 
-func TestSweepK(t *testing.T) {
-	args := small(t, "sweep-k", t.TempDir(), "--ks", "1,2")
-	if table := succeeds(t, args...); strings.Count(table, "│ k-soft ") != 2 || !strings.Contains(table, "│ singletons ") {
-		t.Errorf("expected two numbers of groups, and singletons:\n%s", table)
+// The whole log, with the progress, is JSON on request.
+func TestSweepKWithLogAsJSON(t *testing.T) {
+	args := small(t, "sweep-k", t.TempDir(), "--ks", "1,2", "--log-format", "json", "--log-level", "debug")
+	e := lagoTrain(t, args...)
+	testkit.WantText(t, e.stdout, "│ k-soft ", "│ singletons ")
+	testkit.WantText(t, e.stderr, `"progress":"8 of 8 runs done`, `"msg":"matrix products"`)
+	for line := range strings.Lines(e.stderr) {
+		if !json.Valid([]byte(line)) {
+			t.Errorf("not JSON: %s", line)
+		}
 	}
 	if r := printed[ksweep.Result](t, append(args, "--json")...); len(r.Points) != 2 || len(r.Lines) != 2 {
 		t.Errorf("%+v", r)
@@ -269,15 +242,12 @@ func TestCompare(t *testing.T) {
 	args := []string{"compare", "--dataset", "glyphs", "--methods", "semantic-hard,eszsl", "--tune", "0", "--seeds", "1", "--epochs", "2", "--out", out}
 	table := succeeds(t, append(args, "--csv", filepath.Join(out, "classes.csv"))...)
 	testkit.WantText(t, table, "Methods on glyphs", "LAGO-Semantic-Hard", "ESZSL", "95 % over classes", "LAGO-Semantic-Hard minus each method", "eszsl: 1 epoch, gamma ")
-	if strings.Contains(table, " k 0") || strings.Contains(table, "lr_v") {
-		t.Errorf("settings that do not apply to semantic-hard are listed:\n%s", table)
-	}
 	// What fails after the training keeps the table.
 	if e := lagoTrain(t, append(args, "--csv", "/dev/full")...); e.code == 0 || e.stdout == "" {
 		t.Errorf("ended with %d and %q on stdout:\n%s", e.code, e.stdout, e.stderr)
 	}
 	r := printed[comparison.Result](t, append(args, "--json")...)
-	if m := r.Methods[1]; m.Name != "eszsl" || m.Val.Classes == 0 || m.Test.PerClass.Mean < 0.5 || len(m.Test.PerClass.Values) != 1 || m.Parts[0].Settings["gamma"] == nil || m.Seconds <= 0 {
+	if m := r.Methods[1]; m.Name != "eszsl" || m.Test.PerClass.Mean < 0.5 || len(m.Test.PerClass.Values) != 1 {
 		t.Errorf("%+v", m)
 	}
 	if stored := testkit.Must(filepath.Glob(filepath.Join(out, "compare-glyphs-*.json")))(t); len(stored) != 1 {
@@ -303,14 +273,9 @@ func TestRotationStartsFromTheGeneralDefaults(t *testing.T) {
 		args := []string{"compare", "--data-dir", root, "--dataset", "cub", "--methods", "semantic-hard,eszsl", "--tune", "0", "--folds", "1", "--epochs", "1", "--json", "--out", t.TempDir()}
 		r := printed[comparison.Result](t, append(args, flags...)...)
 		for _, m := range r.Methods {
-			for _, p := range m.Parts {
-				if p.Settings["preprocess"] != want {
-					t.Errorf("%s with %q: preprocess %v, expected %s", m.Name, flags, p.Settings["preprocess"], want)
-				}
+			if got := m.Parts[0].Settings["preprocess"]; got != want {
+				t.Errorf("%s with %q: preprocess %v, expected %s", m.Name, flags, got, want)
 			}
-		}
-		if len(r.Methods) != 2 {
-			t.Errorf("with %q: %d methods, expected 2", flags, len(r.Methods))
 		}
 	}
 }

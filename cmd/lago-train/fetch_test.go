@@ -1,107 +1,44 @@
 package main
 
 import (
-	"archive/zip"
-	"bytes"
-	"errors"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
-	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 
-	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/fetch"
 	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/model/resnet/resnettest"
 )
 
-// publish serves the small data set as cub, in two archives, and returns the arguments of a
-// fetch from there to the folder data in dir.
-func publish(t *testing.T) func(dir string, more ...string) []string {
-	t.Helper()
-	const plain = "../../dataset/xlsa17/testdata/plain"
-	release := make(fstest.MapFS)
-	for _, e := range testkit.Must(os.ReadDir(plain))(t) {
-		release["xlsa17/data/CUB/"+e.Name()] = &fstest.MapFile{Data: []byte(testkit.Read(t, filepath.Join(plain, e.Name())))}
-	}
-	archives := map[string][]byte{"/release.zip": zipped(t, release), "/meta.zip": zipped(t, metaOf(mini(t)))}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if data, ok := archives[r.URL.Path]; ok {
-			http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
-			return
-		}
-		http.NotFound(w, r)
-	}))
-	t.Cleanup(server.Close)
-	return func(dir string, more ...string) []string {
-		return append([]string{
-			"dataset", "fetch", "--data-dir", filepath.Join(dir, "data"), "--download-dir", filepath.Join(dir, "downloads"),
-			"--archive-url", server.URL + "/release.zip", "--meta-url", server.URL + "/meta.zip",
-		}, more...)
-	}
-}
-
-// metaOf are the files that the release of a data set doesn't have.
-func metaOf(d *dataset.Dataset) fstest.MapFS {
-	var attributes, classes, descriptions strings.Builder
-	for _, a := range d.Attributes {
-		fmt.Fprintln(&attributes, a.Name)
-	}
-	for z, class := range d.Classes {
-		fmt.Fprintln(&classes, class)
-		fmt.Fprintln(&descriptions, strings.Trim(fmt.Sprint(d.Descriptions.Row(z)), "[]"))
-	}
-	const meta = "LAGO/data/CUB/meta/"
-	return fstest.MapFS{
-		meta + "attribute_names_with_semantic_group.txt": {Data: []byte(attributes.String())},
-		meta + "class_descriptions_by_attributes.txt":    {Data: []byte(descriptions.String())},
-		meta + "classes.txt":                             {Data: []byte(classes.String())},
-	}
-}
-
-func zipped(t *testing.T, files fstest.MapFS) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	w := zip.NewWriter(&b)
-	testkit.NoError(t, errors.Join(w.AddFS(files), w.Close()))
-	return b.Bytes()
-}
-
 func TestDatasetFetch(t *testing.T) {
-	args, dir := publish(t), t.TempDir()
-	data := filepath.Join(dir, "data")
-	out := succeeds(t, args(dir, "cub")...)
-	testkit.WantText(t, out,
-		"cub: 10 files", filepath.Join(data, "CUB"), "/release.zip", "kept for other data sets",
-		"lago-train dataset info --data-dir "+data+" cub", "lago-train run --data-dir "+data+" --dataset cub")
-	info := succeeds(t, "dataset", "info", "--data-dir", data, "--no-cache", "cub")
-	testkit.WantText(t, info, "cub: 108 samples of 12 classes", "in 4 groups")
-	fails(t, args(dir, "cub"), filepath.Join(data, "CUB"), "exists already", "--force")
-
-	r := printed[fetch.Result](t, args(dir, "--json", "--force", "--delete-archives", "CUB")...)
-	if r.Name != "cub" || len(r.Archives) != 2 || len(r.Archives[0].SHA256) != 64 {
+	dir := t.TempDir()
+	testkit.NoError(t, resnettest.WriteResNet18(filepath.Join(dir, "weights.safetensors")))
+	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
+	t.Cleanup(server.Close)
+	weights := server.URL + "/weights.safetensors"
+	args := func(more ...string) []string {
+		return append([]string{"dataset", "fetch", "--data-dir", dir, "--download-dir", dir, "--archive-url", weights}, more...)
+	}
+	testkit.WantText(t, succeeds(t, args("resnet50")...), "resnet50: 1 file", "from "+weights,
+		"lago-train dataset extract NAME --images DIR --weights "+filepath.Join(dir, "resnet50.safetensors"))
+	fails(t, args("resnet50"), filepath.Join(dir, "resnet50.safetensors"), "exists already", "--force")
+	r := printed[fetch.Result](t, args("--json", "--force", "resnet50")...)
+	if r.Name != "resnet50" || len(r.Archives) != 1 || len(r.Archives[0].SHA256) != 64 {
 		t.Errorf("%+v", r)
 	}
-	if left, _ := filepath.Glob(filepath.Join(dir, "downloads", "*.zip")); len(left) != 0 {
-		t.Errorf("archives are left: %v", left)
-	}
+	misused(t, args(), "one argument, cub|awa2|sun", "found 0")
+	misused(t, args("apy"), `"apy"`, "cub, awa2, sun")
+	misused(t, args("--stall", "0s", "cub"), "--stall", "found 0s")
+	misused(t, args("--sha256", "12", "cub"), "64 hexadecimal digits", `"12"`)
 }
 
-func TestDatasetFetchRefuses(t *testing.T) {
-	args, dir := publish(t), t.TempDir()
-	misused(t, args(dir), "the name of one data set", "cub, awa2, sun", "found 0")
-	misused(t, args(dir, "cub", "awa2"), "found 2 arguments")
-	misused(t, args(dir, "apy"), `"apy"`, "cub, awa2, sun")
-	misused(t, args(dir, "--attempts", "0", "cub"), "--attempts", "found 0")
-	misused(t, args(dir, "--stall", "0s", "cub"), "--stall", "found 0s")
-	misused(t, args(dir, "--sha256", "12", "cub"), "64 hexadecimal digits", `"12"`)
-	fails(t, args(dir, "sun"), "expected the files of SUN")
-	meta := args(dir)[9]
-	fails(t, args(dir, "--archive-url", strings.Replace(meta, "meta", "absent", 1), "cub"), "/absent.zip", "404 Not Found")
+func TestFetchedDataSet(t *testing.T) {
+	archives := []fetch.Archive{{Source: "https://a.b/c.zip", File: "/cache/c.zip", Kept: true}}
+	tables := fetched{&fetch.Result{Name: "cub", Folder: "/data/CUB", Files: []string{"a", "b"}, Archives: archives}, "/data"}.Tables()
+	testkit.WantText(t, tables[0].Text(), "cub: 2 files", "in /data/CUB", "from https://a.b/c.zip", "kept for other data sets: /cache/c.zip",
+		"lago-train dataset info --data-dir /data cub", "lago-train run --data-dir /data --dataset cub")
 }
 
 func TestFetchProgress(t *testing.T) {
@@ -113,14 +50,11 @@ func TestFetchProgress(t *testing.T) {
 		want        string
 	}{
 		{0, 300e6, 879e6, "300.0 MB of 879.0 MB"}, // of an earlier command
-		{6, 372e6, 879e6, "372.0 MB of 879.0 MB, 12.0 MB/s, 42s left"},
-		{12, 1e6, 879e6, "1.0 MB of 879.0 MB"}, // from the beginning
-		{20, 1e6, -1, "1.0 MB"},
-		{30, 2e6, -1, "2.0 MB, 100.0 kB/s"},
+		{6, 372e6, 879e6, "372.0 MB of 879.0 MB, 12.0 MB/s"},
+		{12, 1e6, -1, "1.0 MB"},
+		{22, 2e6, -1, "2.0 MB, 100.0 kB/s"},
 	} {
 		got := p.line(fetch.Progress{Step: "downloading", Done: c.done, Total: c.total}, start.Add(time.Duration(c.second)*time.Second))
-		if want := "downloading: " + c.want; got != want {
-			t.Errorf("after %d s: %q, expected %q", c.second, got, want)
-		}
+		testkit.WantText(t, "<"+got+">", "<downloading: "+c.want+">")
 	}
 }

@@ -14,6 +14,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/lago-train/lago-train/dataset/fetch"
+	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/train"
 )
@@ -21,9 +23,6 @@ import (
 // everyCommand calls f with the words that name each command, below the program.
 func everyCommand(commands []*cli.Command, above []string, f func(words []string, c *cli.Command)) {
 	for _, c := range commands {
-		if c.Hidden {
-			continue
-		}
 		words := append(append([]string{}, above...), c.Name)
 		f(words, c)
 		everyCommand(c.Subcommands, words, f)
@@ -48,50 +47,38 @@ func helpOf(t *testing.T, words ...string) string {
 	return out.String()
 }
 
-func TestHelpListsEachFlag(t *testing.T) {
-	help := helpOf(t)
+// The help of each command names its flags. Every flag says what it is for without repeating its
+// placeholder, in one of the groups, and a flag of several commands is in the same group, but for
+// the filters in the list of runs.
+func TestHelp(t *testing.T) {
+	program := helpOf(t)
+	first := map[string]setting.Scope{}
 	everyCommand(newApp().Commands, nil, func(words []string, c *cli.Command) {
-		if len(words) == 1 && !strings.Contains(help, "\n  "+c.Name+" ") {
-			t.Errorf("%s is not in the help of the program:\n%s", c.Name, help)
+		if len(words) == 1 && !strings.Contains(program, "\n  "+c.Name+" ") {
+			t.Errorf("%s is not in the help of the program:\n%s", c.Name, program)
 		}
-		t.Run(strings.Join(words, " "), func(t *testing.T) {
-			help := helpOf(t, words...)
-			if !strings.HasPrefix(help, "lago-train "+strings.Join(words, " ")+": "+c.Usage) {
-				t.Errorf("expected the name and what it is for:\n%s", help)
-			}
-			for _, flag := range c.VisibleFlags() {
-				for _, name := range flag.Names() {
-					if !strings.Contains(help, dashed(name)) {
-						t.Errorf("nothing about --%s:\n%s", name, help)
-					}
-				}
-			}
-		})
-	})
-}
-
-// Every flag says what it is for without repeating its placeholder, in one of the groups, and
-// a flag of several commands is in the same group. In the list of
-// runs the flags are filters.
-func TestFlagsAreDescribedAlike(t *testing.T) {
-	first := map[string]string{}
-	everyCommand(newApp().Commands, nil, func(words []string, c *cli.Command) {
+		help := helpOf(t, words...)
+		testkit.WantText(t, help, "lago-train "+strings.Join(words, " ")+": "+c.Usage)
+		if c.Usage == "" {
+			t.Errorf("help.txt has no %q", words)
+		}
+		if c.Name == "fetch" {
+			testkit.WantText(t, help, fetch.XianURL, fetch.MetaURL, fetch.LAGOURL, fetch.WeightsURL("resnet50"))
+		}
 		for _, f := range c.Flags {
-			name := f.Names()[0]
+			name, group := f.Names()[0], groupOf(f)
 			value, usage, _ := describeFlag(f)
-			_, isBool := f.(*cli.BoolFlag)
-			group := groupOf(f)
-			switch {
-			case usage == "" || strings.Contains(usage, "`") || isBool != (value == ""):
+			takesValue := f.(cli.DocGenerationFlag).TakesValue()
+			switch there, seen := first[name]; {
+			case !strings.Contains(help, dashed(name)):
+				t.Errorf("nothing about --%s:\n%s", name, help)
+			case usage == "" || strings.Contains(usage, "`") || takesValue != (value != ""):
 				t.Errorf("%s --%s: placeholder %q and text %q", c.Name, name, value, usage)
-			case strings.HasPrefix(strings.ToLower(usage), strings.ToLower(value)+" ") && value != "":
+			case value != "" && strings.HasPrefix(strings.ToLower(usage), strings.ToLower(value)+" "):
 				t.Errorf("%s --%s: %q repeats the placeholder %s", c.Name, name, usage, value)
-			case !slices.Contains(flagGroups, group):
-				t.Errorf("%s --%s: the group %q is not one of %q", c.Name, name, group, flagGroups)
-			}
-			if there, seen := first[name]; seen && c.Name != "runs" && there != group {
+			case !slices.Contains(flagGroups, group) || seen && c.Name != "runs" && there != group:
 				t.Errorf("%s --%s: group %s, elsewhere %s", c.Name, name, group, there)
-			} else if c.Name != "runs" {
+			case c.Name != "runs":
 				first[name] = group
 			}
 		}
@@ -151,26 +138,17 @@ func parses(t *testing.T, line string) {
 			if ctx.NArg() > 0 && c.ArgsUsage == "" {
 				t.Errorf("%s: argument %s", line, ctx.Args().First())
 			}
-			list := general()
-			for _, g := range settingsGiven(ctx) {
-				s, err := list.Find(g.Key)
-				if err == nil {
-					err = s.Parse(g.Text)
-				}
-				if err != nil {
-					t.Errorf("%s: %v", line, err)
-				}
-			}
 			return nil
 		}
 	})
 	app.Writer = new(bytes.Buffer)
-	if err := app.Run(flagsFirst(app, strings.Fields(line))); err != nil || !ran {
+	words := strings.Fields(line)
+	if err := app.Run(append(words[:1:1], parse(app, words[1:]).ordered()...)); err != nil || !ran {
 		t.Errorf("%s: does not parse: %v", line, err)
 	}
 }
 
-func TestFlagsFirst(t *testing.T) {
+func TestParse(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"dataset info cub", "dataset info -- cub"},
 		{"dataset info cub --data-dir d --json", "dataset info --data-dir d --json -- cub"},
@@ -178,12 +156,12 @@ func TestFlagsFirst(t *testing.T) {
 		{"dataset info -- --json", "dataset info -- --json"},
 		{"dataset info cub --data-dir", "dataset info --data-dir"},
 		{"dataset info cub --unknown x", "dataset info --unknown -- cub x"},
-		{"run --epochs 2 cub", "run --epochs 2 cub"}, // takes no argument
+		{"runs --from other show -", "runs show --from other -- -"},
 		{"", ""},
 	} {
-		got := flagsFirst(newApp(), append([]string{"lago-train"}, strings.Fields(c.args)...))
-		if strings.Join(got[1:], " ") != c.want {
-			t.Errorf("%s: %q, expected %s", c.args, got[1:], c.want)
+		got := parse(newApp(), strings.Fields(c.args)).ordered()
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %q, expected %s", c.args, got, c.want)
 		}
 	}
 }
@@ -223,11 +201,7 @@ func TestComplete(t *testing.T) {
 		{"__c", ""},
 		{"dataset c", "check convert"},
 		{"run --variant ", "singletons semantic-hard k-soft semantic-soft"},
-		{"run --seeds 2 --variant k", "k-soft"},
 		{"run --hold-out --variant k", "k-soft"},
-		{"run --variant=k", "--variant=k-soft"},
-		{"run --variant = k", "k-soft"}, // the words of bash
-		{"run --variant =", "singletons semantic-hard k-soft semantic-soft"},
 		{"noise --methods k-soft,es", "k-soft,eszsl"},
 		{"run --preprocess sqrt,w", "sqrt,whiten"},
 		{"run --pa", "--patience"},
@@ -239,9 +213,7 @@ func TestComplete(t *testing.T) {
 		{"dataset check b", "birds"},
 		{"dataset fetch res", "resnet101 resnet50"},
 		{"predict --model ", "latest birds-ale-test-seed0"},
-		{"predict --model runs/", ""},
 		{"runs show ", "latest birds-ale-test-seed0"},
-		{"runs show runs/", ""},
 		{"completion ", "bash zsh fish"},
 	} {
 		var got []string
@@ -253,15 +225,6 @@ func TestComplete(t *testing.T) {
 			t.Errorf("%q: %q, expected %s", c.line, got, c.want)
 		}
 	}
-	everyCommand(newApp().Commands, nil, func(words []string, c *cli.Command) {
-		got := complete(newApp(), append(slices.Clone(words), "--"))
-		for _, f := range c.VisibleFlags() {
-			name := dashed(f.Names()[0])
-			if strings.HasPrefix(name, "--") && !slices.ContainsFunc(got, func(c string) bool { return strings.HasPrefix(c, name+"\t") }) {
-				t.Errorf("%q: no %s", words, name)
-			}
-		}
-	})
 }
 
 // The scripts as their shells run them.

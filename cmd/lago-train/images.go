@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/experiments/extract"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model/resnet"
 )
 
@@ -27,14 +29,16 @@ type networkOptions struct {
 	boxes   string
 }
 
-func (o *networkOptions) flags() []cli.Flag {
-	return []cli.Flag{
-		&cli.PathFlag{Name: "weights", Category: imageGroup, Usage: "`FILE` weights of a ResNet, safetensors", Destination: &o.weights},
-		choice(&o.fit, "fit", imageGroup, "make squares: crop resizes the shorter side and crops the centre, squash resizes both", dataset.Crop, dataset.Crop, dataset.Squash),
-		&cli.IntFlag{Name: "size", Category: imageGroup, Value: images.DefaultSize, Usage: "`PIXELS` side of the squares", Destination: &o.size},
-		&cli.BoolFlag{Name: "stride-in-1x1", Category: imageGroup, Usage: "bottlenecks stride in the first 1x1 convolution (default: from the file, otherwise no)", Destination: &o.stride},
-		&cli.PathFlag{Name: "boxes", Category: imageGroup, Usage: "`FILE` CSV file of bounding boxes to crop to: path,x,y,width,height in pixels", Destination: &o.boxes},
-	}
+func (o *networkOptions) networkSettings() setting.List {
+	return setting.List{
+		setting.Raw("weights", &o.weights, "").Describe("`FILE` weights of a ResNet, safetensors"),
+		setting.Choice("fit", &o.fit, dataset.Crop, dataset.Crop, dataset.Squash).
+			Describe("make squares: crop resizes the shorter side and crops the centre, squash resizes both"),
+		setting.Whole("size", &o.size, images.DefaultSize, setting.Between(resnet.MinSize, 1024)).Describe("`PIXELS` side of the squares"),
+		setting.Switch("stride_in_1x1", &o.stride, false).
+			Describe("bottlenecks stride in the first 1x1 convolution (default: from the file, otherwise no)"),
+		setting.Raw("boxes", &o.boxes, "").Describe("`FILE` CSV file of bounding boxes to crop to: path,x,y,width,height in pixels"),
+	}.In(imageGroup)
 }
 
 // read reads the network and the preprocessing of images that the flags choose. They must be
@@ -46,10 +50,6 @@ func (o *networkOptions) read(c *cli.Context, from *dataset.Provenance) (*resnet
 			Where: "--weights", Want: "a safetensors file with the weights of a ResNet", Got: "none",
 			Hint: "lago-train dataset fetch resnet50 downloads one.", Usage: true,
 		}
-	}
-	const largest = 1024
-	if o.size < resnet.MinSize || o.size > largest {
-		return nil, p, wrong("--size", fmt.Sprintf("%d to %d pixels", resnet.MinSize, largest), fmt.Sprint(o.size))
 	}
 	p = images.Preprocessing(o.fit, o.size)
 	p.Boxes = o.boxes != ""
@@ -84,41 +84,29 @@ func (o *networkOptions) read(c *cli.Context, from *dataset.Provenance) (*resnet
 	return n, from.Images, nil
 }
 
-// setBoxes crops images as the flag says.
-func (o *networkOptions) setBoxes(ctx context.Context, list []images.Image) error {
-	if o.boxes == "" {
-		return nil
+// extractor returns what computes the features of images, for a model unless it is nil. It crops
+// the images as the flag says.
+func (o *networkOptions) extractor(c *cli.Context, m *loadedModel, list []images.Image) (*extract.Extractor, error) {
+	var from *dataset.Provenance
+	if m != nil {
+		from = m.Provenance
 	}
-	return images.SetBoxes(ctx, o.boxes, list)
-}
-
-// open returns what computes the features of images for a model.
-func (o *networkOptions) open(c *cli.Context, m *loadedModel, list []images.Image) (*extract.Extractor, error) {
-	n, p, err := o.read(c, m.Provenance)
-	if err != nil {
+	n, p, err := o.read(c, from)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if n.Dims != m.Dims {
+	case m != nil && n.Dims != m.Dims:
 		return nil, wrong("--weights", fmt.Sprintf("a network with %d features, as the model was trained on", m.Dims), fmt.Sprintf("%d of %s", n.Dims, n.Architecture))
-	}
-	if m.Provenance == nil {
+	case m != nil && from == nil:
 		logrus.Warnf("%s records no provenance of its features: predictions are right only if they came from these weights, with --fit %s and --size %d",
 			m.Dataset, p.Fit, p.Size)
 	}
-	if err := o.setBoxes(c.Context, list); err != nil {
-		return nil, err
+	if o.boxes != "" {
+		if err := images.SetBoxes(c.Context, o.boxes, list); err != nil {
+			return nil, err
+		}
 	}
 	return extract.New(n, p, len(list))
-}
-
-// paths is a flag that can be repeated, with values that may have commas.
-type paths []string
-
-func (p *paths) String() string { return "" }
-
-func (p *paths) Set(path string) error {
-	*p = append(*p, path)
-	return nil
 }
 
 // imageList returns the images that paths name: files, or folders of images.
@@ -151,35 +139,20 @@ type extractOptions struct {
 	networkOptions
 	dataOptions
 	extract.Config
-	list, shard string
+	list string
 }
 
 func extractCommand() *cli.Command {
 	var o extractOptions
 	return &cli.Command{
 		Name:      "extract",
-		Usage:     "compute features of photographs with a ResNet, as a data set",
 		ArgsUsage: "NAME",
-		Description: `Reads the photographs DIR/CLASS/*.jpg (or png, webp, gif, bmp, tiff), or those of a list, and writes
-the folder NAME in the data directory: features.npy, labels.csv, images.csv (the path of each sample,
-which is its id) and extract.json. Without classes, that is for a folder without subfolders,
-labels.csv is left out, and the features are for predict --features.
-
-The weights are a safetensors file of ResNet-18, -34, -50, -101 or -152 with the names of torchvision
-or timm; "dataset fetch resnet50" downloads one. The features are the average-pooled units, 512 or
-2048. An interrupted extraction resumes, to bit-identical features. To train on them, describe the
-classes (docs/your-data.md), and let "dataset split" propose splits.csv.
-
-Examples:
-   lago-train dataset extract birds --images photographs --weights resnet101.safetensors
-   lago-train dataset extract birds --list birds.csv --weights resnet101.safetensors --shard 0/4`,
-		Flags: append(append([]cli.Flag{
-			&cli.PathFlag{Name: "images", Category: inputGroup, Usage: "`DIR` folder with one folder of images per class, or with images", Destination: &o.ImageDir},
-			&cli.PathFlag{Name: "list", Category: inputGroup, Usage: "`FILE` CSV file of images: path[,class], relative to --images or to the file", Destination: &o.list},
-			&cli.BoolFlag{Name: "skip-broken", Category: inputGroup, Usage: "leave out images that cannot be decoded, and list them in skipped.csv", Destination: &o.SkipBroken},
-		}, o.networkOptions.flags()...),
-			o.dirFlag(), threadsFlag(), shardFlag(&o.shard, "images"), o.jsonFlag()),
-		Action: ofDataset(o.run),
+		Flags: flags(setting.List{
+			setting.Raw("images", &o.ImageDir, "").Describe("`DIR` folder with one folder of images per class, or with images"),
+			setting.Raw("list", &o.list, "").Describe("`FILE` CSV file of images: path[,class], relative to --images or to the file"),
+			setting.Switch("skip_broken", &o.SkipBroken, false).Describe("leave out images that cannot be decoded, and list them in skipped.csv"),
+		}.In(inputGroup), o.networkSettings(), o.dataSettings().Without("no_cache", "dev_split"), setting.List{shardSetting(&o.Shard, "images")}),
+		Action: withArgument(o.run),
 	}
 }
 
@@ -187,47 +160,34 @@ func (o *extractOptions) run(c *cli.Context, name string) (err error) {
 	if name != filepath.Base(name) || strings.HasPrefix(name, ".") || catalog.Generated(name) {
 		return wrong(c.Command.HelpName, "a name for a folder of the data directory", invalid.Quote(name))
 	}
-	if o.Shard, err = shardOf(o.shard); err != nil {
+	if o.Shard, err = shardOf(c, o.Shard); err != nil {
 		return err
 	}
-	if o.Dir, err = filepath.Abs(filepath.Join(catalog.DataDir(o.dir), name)); err != nil {
+	if o.Dir, err = filepath.Abs(filepath.Join(catalog.DataDir(o.DataDir), name)); err != nil {
 		return err
 	}
 	if err := o.listImages(c.Context); err != nil {
 		return err
 	}
-	network, preprocessing, err := o.read(c, nil)
-	if err != nil {
-		return err
-	}
-	if err := o.setBoxes(c.Context, o.Images); err != nil {
-		return err
-	}
-	e, err := extract.New(network, preprocessing, len(o.Images))
+	e, err := o.extractor(c, nil, o.Images)
 	if err != nil {
 		return err
 	}
 	o.OnProgress = showExtraction("extracting")
-	r, err := extract.Extract(c.Context, e, o.Config)
-	if err != nil {
-		return err
-	}
-	return o.print(r)
+	return o.print(extract.Extract(c.Context, e, o.Config))
 }
 
 // listImages sets the images of --images or --list, and the folder that their names are
 // relative to.
 func (o *extractOptions) listImages(ctx context.Context) (err error) {
 	switch {
-	case o.ImageDir == "" && o.list == "":
-		return wrong("--images", "a folder of images, or --list", "none")
 	case o.list != "":
-		if o.ImageDir == "" {
-			o.ImageDir = filepath.Dir(o.list)
-		}
+		o.ImageDir = cmp.Or(o.ImageDir, filepath.Dir(o.list))
 		o.Images, err = images.ReadList(ctx, o.list, o.ImageDir)
-	default:
+	case o.ImageDir != "":
 		o.Images, err = images.List(o.ImageDir)
+	default:
+		err = wrong("--images", "a folder of images, or --list", "none")
 	}
 	if err == nil {
 		o.ImageDir, err = filepath.Abs(o.ImageDir)

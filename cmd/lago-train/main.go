@@ -14,18 +14,23 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
 	"github.com/sirupsen/logrus"
 	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
 
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/version"
+	"github.com/lago-train/lago-train/train"
 )
 
 // The exit codes.
@@ -42,7 +47,11 @@ func main() {
 	// effect, so that a second one ends the process at once.
 	context.AfterFunc(ctx, stop)
 	app := newApp()
-	err := app.RunContext(ctx, flagsFirst(app, os.Args))
+	if len(os.Args) > 1 && os.Args[1] == completeCommand {
+		fmt.Print(strings.Join(complete(app, os.Args[2:]), "\n"))
+		return
+	}
+	err := app.RunContext(ctx, append(os.Args[:1:1], parse(app, os.Args[1:]).ordered()...))
 	display.clear()
 	if err != nil {
 		text, code := outcome(ctx, err)
@@ -57,7 +66,8 @@ func main() {
 // outcome returns the message and the exit code of a command that ended with an error.
 func outcome(ctx context.Context, err error) (text string, code int) {
 	text = err.Error()
-	switch cause := context.Cause(ctx); {
+	bad, cause := (*invalid.Error)(nil), context.Cause(ctx)
+	switch {
 	case errors.As(err, new(*lab.Cancelled)):
 		return text, exitCancelled
 	case errors.Is(err, context.Canceled), cause != nil && errors.Is(err, cause):
@@ -65,7 +75,7 @@ func outcome(ctx context.Context, err error) (text string, code int) {
 			text = "interrupted"
 		}
 		return text, exitCancelled
-	case isUsage(err):
+	case errors.As(err, &bad) && bad.Usage:
 		return text, exitUsage
 	}
 	return text, exitFailed
@@ -95,14 +105,8 @@ func interruptible(action cli.ActionFunc) cli.ActionFunc {
 	}
 }
 
-// usage is the place of an error in the command line as a whole.
+// usage is the name of the program, and the place of an error in the command line as a whole.
 const usage = "lago-train"
-
-// isUsage reports whether an error is in the command line.
-func isUsage(err error) bool {
-	var e *invalid.Error
-	return errors.As(err, &e) && e.Usage
-}
 
 func newApp() *cli.App {
 	cli.HelpPrinter = func(w io.Writer, _ string, data any) {
@@ -115,74 +119,55 @@ func newApp() *cli.App {
 			})
 		}
 	}
-	app := &cli.App{
-		Name:  "lago-train",
-		Usage: "recognise classes without a single training image, from their attributes",
-		Description: `LAGO (Atzmon & Chechik, UAI 2018) learns to detect attributes from samples of seen classes, and
-recognises unseen classes from a description of their attributes: a soft OR over the attributes
-of a group, a soft AND over the groups.
-
-A data set is a folder in the data directory (--data-dir, $LAGO_DATA or ./data), in the layout of
-the xlsa17 release of Xian et al. or of .npy and .csv files. Matrix products run in OpenBLAS or MKL
-if one is installed, otherwise in Go; $LAGO_BLAS names a library, or is "go" for none.
-
-Examples:
-   lago-train run
-   lago-train explain --model latest --sample 680
-   lago-train reproduce --dataset awa2`,
+	what, description := helpFor(usage)
+	return &cli.App{
+		Name: usage, Usage: what, Description: description,
 		Version:        version.All()["lago-train"],
 		DefaultCommand: "help",
-		Commands: prepare([]*cli.Command{
+		Commands: prepare(usage, slices.Concat(
 			in("data sets", datasetCommand()),
-			in("training", runCommand()),
-			in("training", searchCommand()),
-			in("experiments", reproduceCommand()),
-			in("experiments", compareCommand()),
-			in("experiments", ablateCommand()),
-			in("experiments", sweepKCommand()),
-			in("experiments", noiseCommand()),
-			in("experiments", partialCommand()),
-			in("experiments", groupsCommand()),
-			in("results", runsCommand()),
-			in("results", reportCommand()),
-			in("trained models", evaluateCommand()),
-			in("trained models", predictCommand()),
-			in("trained models", explainCommand()),
+			in("training", runCommand(), searchCommand()),
+			in("experiments", reproduceCommand(), compareCommand(), ablateCommand(), sweepKCommand(), noiseCommand(), partialCommand(), groupsCommand()),
+			in("results", runsCommand(), reportCommand()),
+			in("trained models", evaluateCommand(), predictCommand(), explainCommand()),
 			in("shell", completionCommand()),
-		}),
+		)),
 		Action:         noCommand,
 		ExitErrHandler: inFlags,
 		OnUsageError:   usageError,
 	}
-	app.Commands = append(app.Commands, hiddenCompleteCommand())
-	return app
 }
 
-// in puts a command into a group of the help.
-func in(group string, c *cli.Command) *cli.Command {
-	c.Category = group
-	return c
-}
-
-// prepare adds the flags of the log and the set-up of the process to each command, and
-// refuses arguments, which would have no effect, to those that take none.
-func prepare(commands []*cli.Command) []*cli.Command {
+// in puts commands into a group of the help.
+func in(group string, commands ...*cli.Command) []*cli.Command {
 	for _, c := range commands {
+		c.Category = group
+	}
+	return commands
+}
+
+// prepare adds the help, the flags of the log and the set-up of the process to each command, and
+// refuses arguments, which would have no effect, to those that take none.
+func prepare(above string, commands []*cli.Command) []*cli.Command {
+	for _, c := range commands {
+		name := above + " " + c.Name
+		c.Usage, c.Description = helpFor(name)
 		c.OnUsageError = usageError
-		prepare(c.Subcommands)
+		prepare(name, c.Subcommands)
 		if c.Action == nil {
 			c.Action = noCommand
 			continue
 		}
-		c.Flags = append(c.Flags,
-			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no progress; only results, warnings and errors"},
-			choice(new(string), "log-level", "", "least important messages of the log on stderr", "info", "debug", "info", "warning", "error"),
-			choice(new(string), "log-format", "", "format of the log on stderr", "text", "text", "json"))
+		general := flags(setting.List{
+			setting.Switch("quiet", new(bool), false).In(generalGroup).Describe("no progress; only results, warnings and errors"),
+			setting.Choice("log_level", new(string), "info", "debug", "info", "warning", "error").In(generalGroup).
+				Describe("least important messages of the log on stderr"),
+			setting.Choice("log_format", new(string), "text", "text", "json").In(generalGroup).Describe("format of the log on stderr"),
+		})
+		general[0].(option).Aliases = []string{"q"}
+		c.Flags = append(c.Flags, general...)
 		onlyFlags := c.ArgsUsage == "" && c.Subcommands == nil
 		c.Before = func(ctx *cli.Context) error {
-			if above := ctx.Lineage()[1].LocalFlagNames(); len(above) > 0 {
-				return &invalid.Error{Where: dashed(above[len(above)-1]), Want: "no flags before " + c.Name, Hint: "See " + ctx.Command.HelpName + " --help.", Usage: true}
-			}
 			if onlyFlags && ctx.NArg() > 0 {
 				return wrong(ctx.Command.HelpName, "flags only", invalid.Quote(ctx.Args().First()))
 			}
@@ -209,67 +194,29 @@ func inFlags(c *cli.Context, err error) {
 	}
 }
 
+// Errors of package cli, with the name of the flag.
 var (
-	badValue   = regexp.MustCompile(`^invalid (?:boolean )?value (".*") for (?:flag )?-([\w-]+): (.*)`)
+	badValue   = regexp.MustCompile(`(?s)^invalid (?:boolean )?value ".*" for (?:flag )?-([\w-]+): (.*)`)
 	notDefined = regexp.MustCompile(`^flag provided but not defined: -+(\S+)`)
-	noValue    = regexp.MustCompile(`^flag needs an argument: -+(\S+)`)
 )
 
 // usageError explains an error of package cli.
 func usageError(c *cli.Context, err error, _ bool) error {
-	help := fmt.Sprintf("See %s --help.", c.Command.HelpName)
-	flags := c.Command.Flags
-	if c.Command.HelpName == "" {
-		help, flags = "See lago-train --help.", c.App.Flags
-	}
-	at := func(flag, want, got string) error {
-		return &invalid.Error{Where: dashed(flag), Want: want, Got: got, Hint: help, Usage: true}
-	}
-	text := err.Error()
+	text, help := err.Error(), "See "+c.Command.HelpName+" --help."
 	if m := badValue.FindStringSubmatch(text); m != nil {
-		if _, ok := findFlag(flags, m[2]).(choiceFlag); ok {
-			return atFlag(m[2], errors.New(m[3]))
-		}
-		return at(m[2], kindOf(flags, m[2]), m[1])
-	}
-	if m := noValue.FindStringSubmatch(text); m != nil {
-		return at(m[1], "a value", "none")
+		return &invalid.Error{Where: dashed(m[1]), Err: errors.New(m[2]), Usage: true}
 	}
 	if m := notDefined.FindStringSubmatch(text); m != nil {
 		var names []string
-		for _, f := range flags {
-			if v, ok := f.(cli.VisibleFlag); !ok || v.IsVisible() {
-				names = append(names, f.Names()...)
+		for _, f := range c.Command.Flags {
+			for _, name := range f.Names() {
+				names = append(names, dashed(name))
 			}
 		}
-		if near := invalid.Nearest(m[1], names); len(near) > 0 {
-			for i, name := range near {
-				near[i] = dashed(name)
-			}
-			help = "Did you mean " + strings.Join(near, " or ") + "? " + help
-		}
-		return at(m[1], "a flag of "+c.Command.HelpName, "")
+		hint := strings.TrimSpace(invalid.DidYouMean(dashed(m[1]), names) + " " + help)
+		return &invalid.Error{Where: dashed(m[1]), Want: "a flag of " + c.Command.HelpName, Hint: hint, Usage: true}
 	}
 	return &invalid.Error{Where: usage, Err: err, Hint: help, Usage: true}
-}
-
-// kindOf describes the values of a flag.
-func kindOf(flags []cli.Flag, name string) string {
-	switch findFlag(flags, name).(type) {
-	case *cli.IntFlag, *cli.Uint64Flag:
-		return "a whole number"
-	case *cli.IntSliceFlag:
-		return "whole numbers, separated by commas"
-	case *cli.Float64Flag:
-		return "a number"
-	case *cli.Float64SliceFlag:
-		return "numbers, separated by commas"
-	case *cli.BoolFlag:
-		return "true or false"
-	case *cli.DurationFlag:
-		return "a duration such as 30s"
-	}
-	return "another value"
 }
 
 // noCommand is the action if no argument names a command.
@@ -277,16 +224,11 @@ func noCommand(c *cli.Context) error {
 	if !c.Args().Present() {
 		return cli.ShowSubcommandHelp(c)
 	}
-	name, commands, within := c.Args().First(), c.App.Commands, usage
-	if c.Command != nil && len(c.Command.Subcommands) > 0 && c.Command.HelpName != "" {
-		commands, within = c.Command.Subcommands, c.Command.HelpName
-	}
 	var names []string
-	for _, command := range commands {
-		if !command.Hidden {
-			names = append(names, command.Name)
-		}
+	for _, command := range c.Command.Subcommands {
+		names = append(names, command.Name)
 	}
+	name, within := c.Args().First(), c.Command.HelpName
 	hint := strings.TrimSpace(invalid.DidYouMean(name, names) + " See " + within + " --help.")
 	return &invalid.Error{Where: within, Want: "a command", Got: strconv.Quote(name), Hint: hint, Usage: true}
 }
@@ -308,11 +250,8 @@ func setUp(c *cli.Context) error {
 		return err
 	}
 	logrus.SetLevel(level)
-	if n := c.Int("threads"); c.IsSet("threads") {
-		if n < 1 {
-			return wrong("--threads", "at least 1", strconv.Itoa(n))
-		}
-		useThreads(n, 1) // products of the BLAS are split over goroutines too
+	if c.IsSet("threads") {
+		useThreads(c.Int("threads"), 1) // products of the BLAS are split over goroutines too
 	}
 	info, err := blas.Use("")
 	if err != nil {
@@ -320,4 +259,111 @@ func setUp(c *cli.Context) error {
 	}
 	logrus.WithField("blas", info.String()).Debug("matrix products")
 	return nil
+}
+
+// tellEvery is the time between progress lines where stderr is no terminal.
+const tellEvery = 5 * time.Second
+
+// display is the progress of this process on stderr: one redrawn line on a terminal, a
+// line every few seconds elsewhere, log entries if the log is JSON. The log is written
+// through it, so that entries and the line do not mix.
+var display = &statusLine{to: os.Stderr, terminal: term.IsTerminal(int(os.Stderr.Fd())), width: stderrWidth, shown: time.Now()}
+
+// stderrWidth returns the columns of the terminal, at most 0 if it does not say.
+func stderrWidth() int {
+	columns, _, _ := term.GetSize(int(os.Stderr.Fd()))
+	return columns
+}
+
+type statusLine struct {
+	to       io.Writer
+	terminal bool
+	width    func() int // of the terminal in columns, at most 0 if it is unknown
+	quiet    bool       // shows nothing
+
+	mu    sync.Mutex
+	json  bool
+	drawn bool // a line is on the terminal
+	shown time.Time
+}
+
+// show replaces the line. The last line of something is always shown. A failure to print it is
+// no reason to stop.
+func (s *statusLine) show(line string, last bool) {
+	s.mu.Lock()
+	wait := tellEvery
+	if s.terminal && !s.json {
+		wait = tellEvery / 50
+	}
+	if s.quiet || !last && time.Since(s.shown) < wait {
+		s.mu.Unlock()
+		return
+	}
+	s.shown = time.Now()
+	if s.json {
+		s.mu.Unlock()
+		logrus.WithField("progress", line).Info("progress")
+		return
+	}
+	defer s.mu.Unlock()
+	if !s.terminal {
+		_, _ = fmt.Fprintln(s.to, line)
+		return
+	}
+	s.erase()
+	// A line that wraps could not be redrawn.
+	if runes, most := []rune(line), s.width()-1; most > 0 && len(runes) > most {
+		line = string(runes[:most])
+	}
+	if s.drawn = !last; last {
+		line += "\n"
+	}
+	_, _ = io.WriteString(s.to, line)
+}
+
+// erase removes the line from the terminal.
+func (s *statusLine) erase() {
+	if s.drawn {
+		s.drawn = false
+		_, _ = io.WriteString(s.to, "\r\x1b[K")
+	}
+}
+
+// clear removes the line from the terminal.
+func (s *statusLine) clear() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.erase()
+}
+
+// Write writes an entry of the log in place of the line, which is drawn again below it.
+func (s *statusLine) Write(entry []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.erase()
+	return s.to.Write(entry)
+}
+
+// showGrid shows the progress of a grid.
+func showGrid(p lab.Progress) {
+	display.show(p.String(), p.Running == 0 && p.Done+p.Failed == p.Total)
+}
+
+// showEpoch returns a function that shows the epochs of the seeds of a run.
+func showEpoch(first uint64, seeds int) func(train.Trial, train.Epoch) {
+	return func(t train.Trial, e train.Epoch) {
+		line := fmt.Sprintf("%s seed %d of %d: epoch %d of %d, loss %.4f, train %.1f %%",
+			t.Stage, t.Seed-first+1, seeds, e.Epoch, t.Epochs, e.Phases[0].Loss, 100*e.TrainAccuracy)
+		if e.ValAccuracy != nil {
+			line += fmt.Sprintf(", val %.1f %%", 100**e.ValAccuracy)
+		}
+		display.show(line, false)
+	}
+}
+
+// logRunWarning logs a warning of a run.
+func logRunWarning(t train.Trial, warning string) { logrus.WithField("run", t.Name()).Warn(warning) }
+
+func logResume(t train.Trial, epochs int) {
+	logrus.WithFields(logrus.Fields{"run": t.Name(), "epochs": epochs}).Info("resumes from its checkpoint")
 }

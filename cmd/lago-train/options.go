@@ -2,19 +2,19 @@ package main
 
 import (
 	"cmp"
-	"context"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/sirupsen/logrus"
 	"github.com/urfave/cli/v2"
 
-	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/lab"
@@ -22,51 +22,38 @@ import (
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/parallel"
+	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/table"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/train/methods"
 )
 
 // defaultRuns is the folder of runs if no flag names another one.
 const defaultRuns = "runs"
 
-// dataOptions say where data sets are.
+// dataOptions say where data sets are, and how to print a result.
 type dataOptions struct {
-	dir      string
-	devSplit int
-	noCache  bool
-	json     bool
+	catalog.Options
+	json bool
 }
 
-func (o *dataOptions) dirFlag() cli.Flag {
-	return &cli.PathFlag{Name: "data-dir", Category: dataGroup, DefaultText: "$" + catalog.EnvDataDir + ", otherwise ./data", Usage: "`DIR` folder that holds the data sets", Destination: &o.dir}
-}
-
-// flags are those of every command that reads data sets.
-func (o *dataOptions) flags() []cli.Flag {
-	return []cli.Flag{
-		o.dirFlag(),
-		&cli.BoolFlag{Name: "no-cache", Category: dataGroup, Usage: "read .mat files again, without the cache of parsed files", Destination: &o.noCache},
-		threadsFlag(), o.jsonFlag(),
+// dataSettings are those of commands that read data sets and print a result. setUp applies
+// threads, before the action of a command.
+func (o *dataOptions) dataSettings() setting.List {
+	return setting.List{
+		setting.Raw("data_dir", &o.DataDir, "").In(setting.Data).Noted("$" + catalog.EnvDataDir + ", otherwise ./data").
+			Describe("`DIR` folder that holds the data sets"),
+		setting.Switch("no_cache", &o.NoCache, false).In(setting.Data).Describe("read .mat files again, without the cache of parsed files"),
+		setting.Whole("threads", new(int), 0, setting.AtLeast(1)).In(runGroup).Noted("number of cores").
+			Describe("`N` threads to compute with, in Go and in the BLAS"),
+		o.jsonSetting(),
+		setting.Whole("dev_split", &o.DevSplit, 1, setting.Between(1, 3)).In(setting.Data).
+			Describe("`N` split, 1 to 3, of the seen classes into train and validation classes"),
 	}
 }
 
-// splitFlags are those of every command that reads a data set with its split.
-func (o *dataOptions) splitFlags() []cli.Flag {
-	return append(o.flags(),
-		&cli.IntFlag{Name: "dev-split", Category: dataGroup, Value: 1, Usage: "`N` split, 1 to 3, of the seen classes into train and validation classes", Destination: &o.devSplit})
-}
-
-func (o *dataOptions) catalog() catalog.Options {
-	return catalog.Options{DataDir: o.dir, NoCache: o.noCache, DevSplit: o.devSplit}
-}
-
-// open reads a data set as the flags say.
-func (o *dataOptions) open(ctx context.Context, name string) (*dataset.Dataset, error) {
-	return catalog.Open(ctx, name, o.catalog())
-}
-
-// threadsFlag is applied by setUp, before the action of a command.
-func threadsFlag() cli.Flag {
-	return &cli.IntFlag{Name: "threads", Category: runGroup, DefaultText: "number of cores", Usage: "`N` threads to compute with, in Go and in the BLAS"}
+func (o *dataOptions) jsonSetting() setting.Setting {
+	return setting.Switch("json", &o.json, false).In(outputGroup).Describe("print one JSON object, with fractions instead of percentages")
 }
 
 // useThreads sets the number of threads, of which jobs runs have their share. Gorgonia locks
@@ -89,7 +76,7 @@ type gridOptions struct {
 	dataOptions
 	out        string
 	jobs       int
-	shard      string
+	shard      lab.Shard
 	rotate     int
 	rotateSeed uint64
 	folds      int
@@ -98,85 +85,74 @@ type gridOptions struct {
 	csv        string
 }
 
-// flags are those of every command that runs many trials.
-func (o *gridOptions) flags() []cli.Flag {
-	return append(o.splitFlags(), o.outFlag(),
-		atLeast(1, &cli.IntFlag{Name: "jobs", Category: runGroup, DefaultText: "--threads", Usage: "`N` runs trained in parallel", Destination: &o.jobs}),
-		shardFlag(&o.shard, "runs"))
+// gridSettings are those of every command that runs many trials.
+func (o *gridOptions) gridSettings() setting.List {
+	return append(o.dataSettings(),
+		setting.Raw("out", &o.out, defaultRuns).In(outputGroup).Describe("`DIR` folder that holds the runs"),
+		setting.Whole("jobs", &o.jobs, 0, setting.AtLeast(1)).In(runGroup).Noted("--threads").Describe("`N` runs trained in parallel"),
+		shardSetting(&o.shard, "runs"))
 }
 
-func (o *gridOptions) outFlag() cli.Flag {
-	return &cli.PathFlag{Name: "out", Value: defaultRuns, Category: outputGroup, Usage: "`DIR` folder that holds the runs", Destination: &o.out}
+func csvSetting(to *string, what string) setting.Setting {
+	return setting.Raw("csv", to, "").In(outputGroup).Describe("`FILE` also write " + what + " to this CSV file")
 }
 
-func (o *dataOptions) jsonFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "json", Category: outputGroup, Usage: "print one JSON object, with fractions instead of percentages", Destination: &o.json}
+func shardSetting(to *lab.Shard, what string) setting.Setting {
+	return setting.Of("shard", to, lab.Shard{}, "I/N", lab.ParseShard).In(runGroup).Noted("from Slurm or Kubernetes, otherwise all").
+		Describe("`I/N` only part I, from 0, of N parts of the " + what)
 }
 
-func csvFlag(to *string, what string) cli.Flag {
-	return &cli.PathFlag{Name: "csv", Category: outputGroup, Usage: "`FILE` also write " + what + " to this CSV file", Destination: to}
-}
-
-func shardFlag(to *string, what string) cli.Flag {
-	return &cli.StringFlag{Name: "shard", Category: runGroup, DefaultText: "from Slurm or Kubernetes, otherwise all", Usage: "`I/N` only part I, from 0, of N parts of the " + what, Destination: to}
-}
-
-// shardOf returns the shard of the flag or else of the scheduler.
-func shardOf(flag string) (lab.Shard, error) {
-	if flag != "" {
-		return lab.ParseShard(flag)
+// shardOf returns the shard of the flag or else of the scheduler. A command without the flag,
+// such as run, is never divided.
+func shardOf(c *cli.Context, given lab.Shard) (lab.Shard, error) {
+	if c.IsSet("shard") || !hasFlag(c.Command, "shard") {
+		return given, nil
 	}
 	return lab.ShardFromEnvironment()
 }
 
-// rotationFlags are those of commands that can take each class as unseen once.
-func (o *gridOptions) rotationFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.IntFlag{Name: "rotate", Category: dataGroup, DefaultText: "no rotation", Usage: "`N` parts, at least 3, into which the classes are divided; each is unseen once", Destination: &o.rotate},
-		&cli.Uint64Flag{Name: "rotate-seed", Category: dataGroup, Usage: "`SEED` random seed of the parts of --rotate", Destination: &o.rotateSeed},
+// rotationSettings are those of commands that can take each class as unseen once.
+func (o *gridOptions) rotationSettings() setting.List {
+	return setting.List{
+		setting.Whole("rotate", &o.rotate, 0, setting.AtLeast(1)).In(setting.Data).Noted("no rotation").
+			Describe("`N` parts, at least 3, into which the classes are divided; each is unseen once"),
+		setting.Seed("rotate_seed", &o.rotateSeed).In(setting.Data).Describe("`SEED` random seed of the parts of --rotate"),
 	}
 }
 
-// foldsFlag is that of commands that choose settings.
-func (o *gridOptions) foldsFlag() cli.Flag {
-	return atLeast(1, &cli.IntFlag{
-		Name: "folds", Category: searchGroup, DefaultText: "3, or 1 with --rotate or --dev-split", Destination: &o.folds,
-		Usage: "`N` divisions of the seen classes on which settings are chosen: those of the data set if it has N, otherwise N random parts in turn; 1 takes the split of --dev-split",
-	})
+// foldsSetting is that of commands that choose settings.
+func (o *gridOptions) foldsSetting() setting.Setting {
+	return setting.Whole("folds", &o.folds, 0, setting.AtLeast(1)).In(searchGroup).Noted("3, or 1 with --rotate or --dev-split").
+		Describe("`N` divisions of the seen classes on which settings are chosen: those of the data set if it has N, otherwise N random parts in turn; 1 takes the split of --dev-split")
 }
 
 // defaultFolds is the number of divisions of the seen classes in the xlsa17 release.
 const defaultFolds = 3
 
-// foldsOf reads foldsFlag. The split of the settings may come from a config file.
+// foldsOf reads foldsSetting. The split of the settings may come from a config file.
 func (o *gridOptions) foldsOf(c *cli.Context, p engine.Preset) (int, error) {
 	ofSplit := c.IsSet("dev-split") || p.DevSplit != 1
 	switch {
-	case !c.IsSet("folds") && (ofSplit || c.IsSet("rotate")):
+	case o.folds == 0 && (ofSplit || c.IsSet("rotate")):
 		return 1, nil
-	case !c.IsSet("folds"):
-		return defaultFolds, nil
 	case o.folds > 1 && ofSplit:
 		return 0, wrong("--folds", "1, because "+p.Origins["dev_split"]+" names one split", strconv.Itoa(o.folds))
 	}
-	return o.folds, nil
+	return cmp.Or(o.folds, defaultFolds), nil
 }
 
 // checkRotation returns an error for settings that --rotate leaves no place for.
-func (o *gridOptions) checkRotation(c *cli.Context, p engine.Preset) error {
-	if err := cmp.Or(requires(c, "rotate", "rotate-seed"), excludes(c, "rotate", "hold-out", "dev-split", "configs")); err != nil || !c.IsSet("rotate") {
+func checkRotation(c *cli.Context, p engine.Preset) error {
+	if err := cmp.Or(requires(c, "rotate", "rotate-seed"), excludes(c, "rotate", "configs")); err != nil || !c.IsSet("rotate") {
 		return err
 	}
-	in := func(field, want, got string) error {
-		return &invalid.Error{Where: o.config, Field: field, Want: want, Got: got}
+	for _, s := range p.Settings() {
+		if (s.Key == "hold_out" || s.Key == "dev_split") && s.Value() != s.Default {
+			return &invalid.Error{Where: p.Origins[s.Key], Want: fmt.Sprintf("%s %v beside --rotate", s.Key, s.Default), Got: fmt.Sprint(s.Value())}
+		}
 	}
-	switch {
-	case p.HoldOut:
-		return in("hold_out", "false beside --rotate", "true")
-	case p.DevSplit != 1:
-		return in("dev_split", "1 beside --rotate", strconv.Itoa(p.DevSplit))
-	case p.ChosenOn != "": // some of the classes that it was chosen on are unseen here
-		return in("", "settings that no search chose, beside --rotate", "those of a search")
+	if p.ChosenOn != "" { // some of the classes that it was chosen on are unseen here
+		return &invalid.Error{Where: p.Origins["fingerprint"], Want: "settings that no search chose, beside --rotate", Got: "those of a search"}
 	}
 	return nil
 }
@@ -185,26 +161,23 @@ func (o *gridOptions) checkRotation(c *cli.Context, p engine.Preset) error {
 // warns about presets that a search chose on other data.
 func (o *gridOptions) openLab(c *cli.Context, presets ...engine.Preset) (*lab.Lab, error) {
 	p := presets[0]
-	if err := o.checkRotation(c, p); err != nil {
+	if err := checkRotation(c, p); err != nil {
 		return nil, err
 	}
 	threads := runtime.GOMAXPROCS(0)
 	if c.IsSet("threads") && o.jobs > threads {
 		return nil, wrong("--jobs", "at most the number of --threads", strconv.Itoa(o.jobs))
 	}
-	var shard lab.Shard
-	if hasFlag(c.Command, "shard") { // a command without it, such as run, is never divided
-		var err error
-		if shard, err = shardOf(o.shard); err != nil {
-			return nil, err
-		}
+	shard, err := shardOf(c, o.shard)
+	if err != nil {
+		return nil, err
 	}
 	name := p.Dataset // in lower case, but folders may differ by case only
 	if typed := c.String("dataset"); strings.EqualFold(typed, name) {
 		name = typed
 	}
-	o.devSplit = p.DevSplit
-	d, err := o.open(c.Context, name)
+	o.DevSplit = p.DevSplit
+	d, err := catalog.Open(c.Context, name, o.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -231,6 +204,7 @@ func (o *gridOptions) openLab(c *cli.Context, presets ...engine.Preset) (*lab.La
 		debug.SetGCPercent(garbage)
 	}
 	l.Options.OnWarning = logRunWarning
+	l.OnStep = func(what string) { logrus.Info(what) }
 	l.Shard, l.OnProgress = shard, showGrid
 	l.OnStep = func(what string) { logrus.Info(what) }
 	l.OnRun = func(r lab.Run) {
@@ -247,21 +221,15 @@ func (o *gridOptions) openLab(c *cli.Context, presets ...engine.Preset) (*lab.La
 // checkFile returns an error if the file of a flag is a folder, or its folder does not exist: now
 // rather than after hours.
 func checkFile(flag, file string) error {
-	if file == "" {
-		return nil
-	}
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
 		return wrong("--"+flag, "a file", file+", a folder")
 	}
-	dir := filepath.Dir(file)
-	info, err := os.Stat(dir)
-	if err == nil && !info.IsDir() {
-		return wrong("--"+flag, "a file in a folder", "a file, "+dir)
-	}
+	dir := filepath.Dir(file) // "." without a file
+	_, err := os.Stat(dir + string(filepath.Separator))
 	return atFlag(flag, invalid.File(dir, err))
 }
 
-// writeCSV writes the file of csvFlag if it is given.
+// writeCSV writes the file of csvSetting if it is given.
 func writeCSV(file string, write func(io.Writer) error) error {
 	if file == "" {
 		return nil
@@ -272,22 +240,174 @@ func writeCSV(file string, write func(io.Writer) error) error {
 // tabled is a result, which is also the JSON output.
 type tabled interface{ Tables() []*table.Table }
 
-// printing is the action of a command that prints a result.
-func (o *dataOptions) printing(find func(c *cli.Context) (tabled, error)) cli.ActionFunc {
-	return func(c *cli.Context) error {
-		r, err := find(c)
-		if err != nil {
-			return err
-		}
-		return o.print(r)
+// print prints a result, as JSON or as tables, unless there is an error.
+func (o *dataOptions) print(result tabled, err error) error {
+	if err != nil {
+		return err
 	}
-}
-
-// print prints a result, as JSON or as tables.
-func (o *dataOptions) print(result tabled) error {
 	display.clear()
 	if o.json {
 		return format.WriteJSON(os.Stdout, result)
 	}
 	return table.WriteText(os.Stdout, result.Tables()...)
+}
+
+// general lists all settings of LAGO, with their defaults.
+func general() setting.List {
+	c := engine.Defaults(methods.Of(model.SemanticHard))
+	return c.Settings()
+}
+
+// settings are those of a run but some and dev_split, which is one of dataOptions, and config.
+func (o *gridOptions) settings(but ...string) setting.List {
+	list := append(general(), setting.Raw("config", &o.config, "").In(setting.Protocol).
+		Describe("`FILE` settings in JSON, keys as the flags with _ for -; flags override it"))
+	return list.Without(append(but, "dev_split")...)
+}
+
+// devEpochs is the default of --epochs in the dev stage.
+const devEpochs = "200"
+
+// devSettings are settings for commands whose dev stage decides the epochs of the test stage, if
+// they have one.
+func (o *gridOptions) devSettings(epochs string, but ...string) setting.List {
+	list := o.settings(append(but, "stage")...)
+	i := slices.Index(list.Keys(), "epochs")
+	list[i].Note, list[i].Help = epochs, "`N` number of epochs, at most, of the dev stage"
+	return list
+}
+
+// The default epochs and patience of commands that search settings: so many trials cannot
+// each have the length of a single run. rotationSeeds is their default number of seeds with
+// --rotate: intervals are over classes.
+const searchEpochs, searchPatience, rotationSeeds = "60", "10", "3"
+
+// searchedSettings are devSettings with these defaults.
+func (o *gridOptions) searchedSettings(but ...string) setting.List {
+	list := o.devSettings(searchEpochs, but...)
+	for i, s := range list {
+		switch s.Key {
+		case "patience":
+			list[i].Note = searchPatience
+		case "seeds":
+			list[i].Note = s.DefaultText() + ", or " + rotationSeeds + " with --rotate"
+		}
+	}
+	return list
+}
+
+// given is the value of a setting without a place.
+func given(key, text string) engine.Given {
+	return engine.Given{Given: setting.Given{Key: key, Text: text}}
+}
+
+// settingsGiven are the values of settings in flags.
+func settingsGiven(c *cli.Context) []engine.Given {
+	var list []engine.Given
+	for _, key := range general().Keys() {
+		if name := flagOf(key); c.IsSet(name) {
+			g := given(key, c.String(name))
+			g.Flag = dashed(name)
+			list = append(list, g)
+		}
+	}
+	return list
+}
+
+// givenSettings are the keys of settings in flags, without that of the data's split.
+func givenSettings(c *cli.Context) []string {
+	return slices.DeleteFunc(general().Keys(), func(key string) bool { return key == "dev_split" || !c.IsSet(flagOf(key)) })
+}
+
+// resolve returns the settings of a run: its preset, over it what commands that choose settings
+// have as defaults, and over these what is given. Published settings were chosen on validation
+// classes, some of which are unseen in a rotation.
+func resolve(c *cli.Context, values ...engine.Given) (engine.Preset, error) {
+	start, list := engine.PresetFor, []engine.Given{}
+	if c.IsSet("rotate") {
+		start = engine.GeneralFor
+	}
+	if hasFlag(c.Command, "folds") {
+		list = append(list, given("epochs", searchEpochs), given("patience", searchPatience))
+		if c.IsSet("rotate") {
+			list = append(list, given("seeds", rotationSeeds))
+		}
+	}
+	return engine.Resolve(append(list, values...), start)
+}
+
+// preset resolves the settings of a run from the preset, the config file and the flags. The
+// first of the variants, if any, is the default, and the others are accepted.
+func (o *gridOptions) preset(c *cli.Context, variants ...model.Variant) (engine.Preset, error) {
+	if variants == nil {
+		variants = append([]model.Variant{model.SemanticHard}, model.Variants...)
+	}
+	list := []engine.Given{given("variant", string(variants[0]))}
+	if o.config != "" {
+		read, err := engine.ReadFile(c.Context, o.config)
+		if err != nil {
+			return engine.Preset{}, err
+		}
+		list = append(list, usable(c, o.config, read)...)
+	}
+	p, err := resolve(c, append(list, settingsGiven(c)...)...)
+	if found := p.Method.Variant(); err == nil && !slices.Contains(variants, found) {
+		err = &invalid.Error{Where: o.config, Field: "variant", Want: format.List(format.Strings(variants), "or"), Got: string(found)}
+	}
+	return p, err
+}
+
+// usable removes the keys of a config file that the command decides itself: stage, for a
+// command that has no such flag, with the epochs of a test stage.
+func usable(c *cli.Context, file string, list []engine.Given) []engine.Given {
+	if hasFlag(c.Command, "stage") {
+		return list
+	}
+	ofTest := slices.ContainsFunc(list, func(g engine.Given) bool { return g.Key == "stage" && g.Text == string(engine.OnlyTest) })
+	return slices.DeleteFunc(list, func(g engine.Given) bool {
+		unused := g.Key == "stage" || ofTest && g.Key == "epochs"
+		if unused {
+			logrus.Infof("%s: %s is not used: %s sets the stages itself", file, g.Key, c.Command.Name)
+		}
+		return unused
+	})
+}
+
+// protocolSettings are those that several variants have in common, for commands that run the full
+// protocol.
+func (o *gridOptions) protocolSettings() setting.List {
+	return append(o.devSettings(devEpochs, "variant", "config", "k", "lr_v", "psi", "zeta"), o.configsSetting())
+}
+
+func (o *gridOptions) configsSetting() setting.Setting {
+	return setting.Raw("configs", &o.configs, "").In(setting.Protocol).Describe("`DIR` folder with config files that search wrote, one per variant")
+}
+
+// presets resolves the settings of variants from their presets, the files of --configs and
+// the flags. The first preset is what the flags say for methods of any kind.
+func (o *gridOptions) presets(c *cli.Context, variants []model.Variant) (presets []engine.Preset, configs []engine.Config, err error) {
+	if o.configs != "" {
+		if _, err := os.Stat(o.configs); err != nil {
+			return nil, nil, atFlag("configs", invalid.File(o.configs, err))
+		}
+	}
+	flags, common := settingsGiven(c), engine.CommonKeys()
+	ofAll := slices.DeleteFunc(slices.Clone(flags), func(g engine.Given) bool { return !slices.Contains(common, g.Key) })
+	first, err := resolve(c, ofAll...)
+	if err != nil {
+		return nil, nil, err
+	}
+	presets = append(presets, first)
+	for _, v := range variants {
+		searched, err := engine.ReadSearched(c.Context, o.configs, first.Dataset, first.DevSplit, v)
+		if err != nil {
+			return nil, nil, err
+		}
+		p, err := resolve(c, slices.Concat([]engine.Given{given("variant", string(v))}, searched, flags)...)
+		if err != nil {
+			return nil, nil, err
+		}
+		presets, configs = append(presets, p), append(configs, p.Config)
+	}
+	return presets, configs, nil
 }

@@ -130,12 +130,8 @@ func TestExtractRefuses(t *testing.T) {
 	text := testkit.Write(t, data, "text.safetensors", "no weights")
 	extract := []string{"dataset", "extract", "--data-dir", data}
 	misused(t, append(extract, "birds"), "--images: expected a folder of images, or --list")
-	misused(t, append(extract, "--images", photos), "the name of one data set")
-	extract = append(extract, "--images", photos)
-	misused(t, append(extract, "birds"), "--weights: expected a safetensors file")
-	extract = append(extract, "--weights", text)
+	extract = append(extract, "--images", photos, "--weights", text)
 	fails(t, append(extract, "birds"), text)
 	misused(t, append(extract, "glyphs"), "a name for a folder of the data directory")
-	misused(t, append(extract, "birds", "--size", "16"), "--size: expected 32 to 1024 pixels, found 16")
-	misused(t, append(extract, "birds", "--shard", "2/2"), "--shard: expected I/N")
+	misused(t, append(extract, "birds", "--size", "16"), "--size: expected a whole number from 32 to 1024")
 }

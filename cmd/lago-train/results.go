@@ -14,13 +14,14 @@ import (
 	"github.com/lago-train/lago-train/experiments/report"
 	"github.com/lago-train/lago-train/experiments/runs"
 	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
 )
 
-// runsFlag is that of commands that read runs.
-func runsFlag(to *string) cli.Flag {
-	return &cli.PathFlag{Name: "from", Category: inputGroup, Value: defaultRuns, Usage: "`DIR` folder that holds the runs", Destination: to}
+// runsSetting is that of commands that read runs.
+func runsSetting(to *string) setting.Setting {
+	return setting.Raw("from", to, defaultRuns).In(inputGroup).Describe("`DIR` folder that holds the runs")
 }
 
 func runsCommand() *cli.Command {
@@ -28,33 +29,26 @@ func runsCommand() *cli.Command {
 	var o dataOptions
 	var filter runs.Filter
 	return &cli.Command{
-		Name:  "runs",
-		Usage: "list the runs in a folder",
-		Description: `Lists one run per line: its folder, its main settings, why it ended or how far it is, and its
-accuracy, on the validation classes in the dev stage and on the test classes in the test stage.
-
-Examples:
-   lago-train runs --variant k-soft --status unfinished
-   lago-train runs --from runs --csv runs.csv`,
-		Flags: []cli.Flag{
-			runsFlag(&from),
-			&cli.StringFlag{Name: "dataset", Category: inputGroup, DefaultText: "all", Usage: "`NAME` only runs on this data set", Destination: &filter.Dataset},
-			optional(&filter.Variant, "variant", inputGroup, "only runs of this variant or baseline", "all", methodNames()...),
-			optional(&filter.Stage, "stage", inputGroup, "only runs of this stage", "all", string(train.Dev), string(train.Test)),
-			optional(&filter.Status, "status", inputGroup, "only runs with this status", "all", format.Strings(runs.Statuses)...),
-			csvFlag(&csv, "the list"),
-			o.jsonFlag(),
-		},
-		Action: o.printing(func(c *cli.Context) (tabled, error) {
+		Name: "runs",
+		Flags: flags(setting.List{
+			runsSetting(&from),
+			setting.Raw("dataset", &filter.Dataset, "").In(inputGroup).Noted("all").Describe("`NAME` only runs on this data set"),
+			setting.Choice("variant", &filter.Variant, "", methodNames()...).In(inputGroup).Noted("all").Describe("only runs of this variant or baseline"),
+			setting.Choice("stage", &filter.Stage, "", string(train.Dev), string(train.Test)).In(inputGroup).Noted("all").Describe("only runs of this stage"),
+			setting.Choice("status", &filter.Status, "", format.Strings(runs.Statuses)...).In(inputGroup).Noted("all").Describe("only runs with this status"),
+			csvSetting(&csv, "the list"),
+			o.jsonSetting(),
+		}),
+		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {
-				return nil, noCommand(c)
+				return noCommand(c)
 			}
 			l, err := filter.List(from)
-			if err != nil {
-				return nil, err
+			if err == nil {
+				err = writeCSV(csv, l.WriteCSV)
 			}
-			return l, writeCSV(csv, l.WriteCSV)
-		}),
+			return o.print(l, err)
+		},
 		Subcommands: []*cli.Command{showCommand()},
 	}
 }
@@ -64,32 +58,21 @@ func showCommand() *cli.Command {
 	var o dataOptions
 	return &cli.Command{
 		Name:      "show",
-		Usage:     "show one run",
 		ArgsUsage: "DIR",
-		Description: `Shows the settings of a run, why it ended, its accuracy, and its files. DIR is its folder or, for
-finished runs, what --model accepts.
-
-Examples:
-   lago-train runs show latest
-   lago-train runs show runs/glyphs-k-soft-dev-seed0-0f72bb99bcf2 --csv curve.csv`,
-		Flags: []cli.Flag{csvFlag(&csv, "the learning curve"), o.jsonFlag()},
-		Action: o.printing(func(c *cli.Context) (tabled, error) {
-			if c.NArg() != 1 {
-				return nil, wrong(c.Command.HelpName, "the folder of one run", format.Count(c.NArg(), "argument"))
-			}
-			dir := c.Args().First()
+		Flags:     flags(setting.List{csvSetting(&csv, "the learning curve"), o.jsonSetting()}),
+		Action: withArgument(func(c *cli.Context, dir string) error {
 			if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 				model, err := findModel(c.Command.HelpName, dir)
 				if err != nil {
-					return nil, err
+					return err
 				}
 				dir = filepath.Dir(model)
 			}
 			d, err := runs.Show(dir)
-			if err != nil {
-				return nil, err
+			if err == nil {
+				err = writeCSV(csv, d.WriteCurve)
 			}
-			return d, writeCSV(csv, d.WriteCurve)
+			return o.print(d, err)
 		}),
 	}
 }
@@ -99,40 +82,32 @@ func reportCommand() *cli.Command {
 	var as plot.Format
 	var o dataOptions
 	return &cli.Command{
-		Name:  "report",
-		Usage: "write an HTML page with the results of a folder of runs",
-		Description: `Shows the results that run, search and the experiments stored in a folder, and trains nothing:
-tables, figures and learning curves of each data set. It lists the commands for what no command
-stored. The page is one file that needs no network.
-
-Examples:
-   lago-train report
-   lago-train report --from runs --out report.html --figures figures --format png`,
-		Flags: []cli.Flag{
-			runsFlag(&from),
-			&cli.PathFlag{Name: "out", Category: outputGroup, Value: "report.html", Usage: "`FILE` page to write", Destination: &out},
-			&cli.PathFlag{Name: "figures", Category: outputGroup, Usage: "`DIR` also write each figure to this folder", Destination: &figures},
-			choice(&as, "format", outputGroup, "format of --figures; csv has their numbers", plot.SVG, plot.SVG, plot.PDF, plot.PNG, plot.CSV),
-			o.jsonFlag(),
-		},
-		Action: interruptible(o.printing(func(c *cli.Context) (tabled, error) {
+		Name: "report",
+		Flags: flags(setting.List{
+			runsSetting(&from),
+			setting.Raw("out", &out, "report.html").In(outputGroup).Describe("`FILE` page to write"),
+			setting.Raw("figures", &figures, "").In(outputGroup).Describe("`DIR` also write each figure to this folder"),
+			setting.Choice("format", &as, plot.SVG, plot.SVG, plot.PDF, plot.PNG, plot.CSV).In(outputGroup).Describe("format of --figures; csv has their numbers"),
+			o.jsonSetting(),
+		}),
+		Action: interruptible(func(c *cli.Context) error {
 			if err := requires(c, "figures", "format"); err != nil {
-				return nil, err
+				return err
 			}
 			page, err := report.Read(c.Context, from)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			if err := page.WriteFile(out); err != nil {
-				return nil, err
+				return err
 			}
 			s := page.Summary()
-			if s.Page = out; figures == "" {
-				return s, nil
+			s.Page = out
+			if figures != "" {
+				s.Figures, err = plot.WriteFiles(figures, as, page.Figures()...)
 			}
-			s.Figures, err = plot.WriteFiles(figures, as, page.Figures()...)
-			return s, err
-		})),
+			return o.print(s, err)
+		}),
 	}
 }
 
@@ -141,42 +116,21 @@ func groupsCommand() *cli.Command {
 	var config grouping.Config
 	var name string
 	var top int
-	return &cli.Command{
-		Name:  "groups",
-		Usage: "analyse the attribute groups that a soft model learned",
-		Description: `Prints the sparsity of the group assignment Gamma, the attributes of each group, and how many pairs
-of attributes in the same group are anti-correlated, compared with the other pairs (permutation
-test) and with the paper's numbers. Correlations are over the descriptions of classes; the paper used
-the attributes of each image for CUB and SUN, and does not state which correlation counts (--below).
-Without --model, k-soft is trained by the full protocol, and the model of the first seed is analysed.
-
-Examples:
-   lago-train groups --model latest
-   lago-train groups --dataset awa2 --by weighted-classes --below -0.4`,
-		Flags: append(append(o.devSettingFlags(devEpochs, "variant"), o.flags()...),
-			modelFlag(&name),
-			choice(&config.By, "by", classGroup, "correlate attributes over classes, or over classes weighted by their samples", grouping.ByClasses, grouping.ByClasses, grouping.ByWeightedClasses),
-			&cli.Float64Flag{Name: "threshold", Category: classGroup, Value: 1e-3, Usage: "`T` value up to which entries of Gamma and products of its rows count as zero", Destination: &config.Threshold},
-			&cli.Float64Flag{Name: "below", Category: classGroup, Usage: "`R` correlation below which attributes are anti-correlated", Destination: &config.Below},
-			atLeast(0, &cli.IntFlag{Name: "top", Category: outputGroup, Value: 5, Usage: "`N` attributes to print per group; --json has all", Destination: &top})),
-		Action: func(c *cli.Context) error {
-			if err := config.Settings().Check(); err != nil {
-				return err
+	var p engine.Preset
+	return o.study("groups",
+		flags(o.devSettings(devEpochs, "variant"), o.gridSettings(), setting.List{modelSetting(&name)}, config.Settings().In(classGroup), setting.List{
+			setting.Whole("top", &top, 5, setting.AtLeast(0)).In(outputGroup).Describe("`N` attributes to print per group; --json has all"),
+		}),
+		func(c *cli.Context) (_ []engine.Preset, err error) {
+			if name != "" { // nothing is trained
+				return nil, interruptible(func(c *cli.Context) error { return o.print(o.groupsOf(c, name, config, top)) })(c)
 			}
-			if name == "" {
-				var p engine.Preset
-				return o.study(
-					func(c *cli.Context) (_ []engine.Preset, err error) {
-						p, err = o.preset(c, model.KSoft, model.SemanticSoft)
-						return []engine.Preset{p}, err
-					},
-					func(ctx context.Context, l *lab.Lab) (tabled, error) {
-						return trainedGroups(ctx, l, p.Config, config, top)
-					})(c)
-			}
-			return interruptible(o.printing(func(c *cli.Context) (tabled, error) { return o.groupsOf(c, name, config, top) }))(c)
+			p, err = o.preset(c, model.KSoft, model.SemanticSoft)
+			return []engine.Preset{p}, err
 		},
-	}
+		func(ctx context.Context, l *lab.Lab) (tabled, error) {
+			return trainedGroups(ctx, l, p.Config, config, top)
+		})
 }
 
 // groupsOf analyses the model of --model on the data set that it was trained on.

@@ -1,12 +1,11 @@
 package main
 
 import (
-	"bytes"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -15,43 +14,20 @@ import (
 	"github.com/lago-train/lago-train/train"
 )
 
-// buffer is a stderr that can be read while a program writes it.
-type buffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
-}
-
 // started is a program in the middle of its work.
 type started struct {
-	cmd            *exec.Cmd
-	stdout, stderr buffer
-	over           chan struct{}
+	cmd  *exec.Cmd
+	file string // of stdout and stderr
+	over chan struct{}
 }
 
-func start(t *testing.T, args ...string) *started {
+func start(t *testing.T, c *exec.Cmd) *started {
 	t.Helper()
-	return startCommand(t, command(t, args...))
-}
-
-func startCommand(t *testing.T, c *exec.Cmd) *started {
-	t.Helper()
-	s := &started{cmd: c, over: make(chan struct{})}
-	s.cmd.Stdout, s.cmd.Stderr = &s.stdout, &s.stderr
-	if err := s.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	file := testkit.Must(os.Create(filepath.Join(t.TempDir(), "log")))(t)
+	s := &started{cmd: c, file: file.Name(), over: make(chan struct{})}
+	s.cmd.Stdout, s.cmd.Stderr = file, file
+	testkit.NoError(t, s.cmd.Start())
+	testkit.NoError(t, file.Close())
 	go func() {
 		defer close(s.over)
 		_ = s.cmd.Wait() // its state says how it ended
@@ -63,13 +39,19 @@ func startCommand(t *testing.T, c *exec.Cmd) *started {
 	return s
 }
 
+// log returns what the program wrote so far.
+func (s *started) log(t *testing.T) string {
+	t.Helper()
+	return testkit.Read(t, s.file)
+}
+
 // until waits for something to come true while the program works.
 func (s *started) until(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for !is() {
 		select {
 		case <-s.over:
-			t.Fatalf("the program ended before %s:\n%s", what, &s.stderr)
+			t.Fatalf("the program ended before %s:\n%s", what, s.log(t))
 		case <-time.After(2 * time.Millisecond):
 		}
 	}
@@ -101,16 +83,13 @@ func TestInterruptedRunResumesToTheSameModels(t *testing.T) {
 	args := append([]string{
 		"run", "--stage", "test", "--seeds", "2", "--epochs", "300", "--batch", "4", "--out", "runs",
 	}, onMini(t)...)
-	whole := start(t, args...)
-	interrupted := start(t, args...)
+	whole, interrupted := start(t, command(t, args...)), start(t, command(t, args...))
 	out := filepath.Join(interrupted.cmd.Dir, "runs")
 	interrupted.until(t, "its second seed began", func() bool { return len(files(t, out, train.TrialFile)) == 2 })
 	interrupted.end(t, os.Interrupt)
-	if code := interrupted.cmd.ProcessState.ExitCode(); code != exitCancelled {
-		t.Fatalf("ended with %d, expected %d:\n%s", code, exitCancelled, &interrupted.stderr)
-	}
-	if text := interrupted.stderr.String(); interrupted.stdout.String() != "" || !strings.Contains(text, "interrupted with 1 of 2 runs finished in runs; repeat the command to resume") {
-		t.Errorf("expected no table, and where it stopped:\n%s%s", &interrupted.stdout, text)
+	log, code := interrupted.log(t), interrupted.cmd.ProcessState.ExitCode()
+	if code != exitCancelled || strings.Contains(log, "unseen") || !strings.Contains(log, "interrupted with 1 of 2 runs finished in runs; repeat the command to resume") {
+		t.Fatalf("ended with %d, expected %d, no table, and where it stopped:\n%s", code, exitCancelled, log)
 	}
 	if n := len(files(t, out, "checkpoint.safetensors")); n != 1 {
 		t.Errorf("%d checkpoints, expected one", n)
@@ -118,28 +97,14 @@ func TestInterruptedRunResumesToTheSameModels(t *testing.T) {
 
 	again := command(t, args...)
 	again.Dir = interrupted.cmd.Dir
-	var stderr bytes.Buffer
-	again.Stderr = &stderr
-	table, err := again.Output()
-	if err != nil {
-		t.Fatalf("%v:\n%s", err, &stderr)
-	}
-	if !strings.Contains(stderr.String(), "resumes from its checkpoint") {
-		t.Errorf("the same command began anew:\n%s", &stderr)
+	if log, err := again.CombinedOutput(); err != nil || !strings.Contains(string(log), "resumes from its checkpoint") {
+		t.Fatalf("the same command: %v\n%s", err, log)
 	}
 	<-whole.over
 	want := files(t, filepath.Join(whole.cmd.Dir, "runs"), train.ModelFile)
 	got := files(t, out, train.ModelFile)
-	if len(want) != 2 {
-		t.Fatalf("%d models of the run that was not interrupted, expected two:\n%s", len(want), &whole.stderr)
-	}
-	for trial, m := range want {
-		if got[trial] != m {
-			t.Errorf("%s: the model differs from that of the uninterrupted run", trial)
-		}
-	}
-	if line := "test (unseen)"; accuracyLine(t, string(table), line) != accuracyLine(t, whole.stdout.String(), line) {
-		t.Errorf("the table differs from that of the uninterrupted run:\n%s%s", table, &whole.stdout)
+	if len(want) != 2 || !maps.Equal(want, got) {
+		t.Errorf("the %d models differ from the %d of the run that was not interrupted:\n%s", len(got), len(want), whole.log(t))
 	}
 }
 
@@ -160,35 +125,23 @@ func TestInterruptWhileReading(t *testing.T) {
 		} {
 			cmd := command(t, append(args, "--log-level", "debug")...)
 			in := testkit.Must(cmd.StdinPipe())(t)
-			p := startCommand(t, cmd)
-			p.until(t, "it was set up", func() bool { return strings.Contains(p.stderr.String(), "matrix products") })
+			p := start(t, cmd)
+			p.until(t, "it was set up", func() bool { return strings.Contains(p.log(t), "matrix products") })
 			p.end(t, signal)
 			left := testkit.Must(os.ReadDir(cmd.Dir))(t)
-			if code := cmd.ProcessState.ExitCode(); code != exitCancelled || p.stdout.String() != "" || len(left) > 0 {
-				t.Errorf("%s, %v: ended with %s, expected exit status %d and no output, found %v:\n%s%s", args[0], signal, cmd.ProcessState, exitCancelled, left, &p.stdout, &p.stderr)
+			if cmd.ProcessState.ExitCode() != exitCancelled || len(left) > 0 {
+				t.Errorf("%s, %v: ended with %s, expected exit status %d and no files, found %v:\n%s", args[0], signal, cmd.ProcessState, exitCancelled, left, p.log(t))
 			}
 			_ = in.Close() // the program has ended
 		}
 	}
 }
 
-// accuracyLine returns the line of a table that begins with a name.
-func accuracyLine(t *testing.T, table, name string) string {
-	t.Helper()
-	for line := range strings.Lines(table) {
-		if strings.Contains(line, name) {
-			return line
-		}
-	}
-	t.Fatalf("no line of %s:\n%s", name, table)
-	return ""
-}
-
 // TestASecondInterruptEndsAtOnce interrupts while a large data set is generated, which
 // does not watch for the first interrupt.
 func TestASecondInterruptEndsAtOnce(t *testing.T) {
-	s := start(t, "run", "--dataset", "simulated-cub", "--log-level", "debug")
-	s.until(t, "it was set up", func() bool { return strings.Contains(s.stderr.String(), "matrix products") })
+	s := start(t, command(t, "run", "--dataset", "simulated-cub", "--log-level", "debug"))
+	s.until(t, "it was set up", func() bool { return strings.Contains(s.log(t), "matrix products") })
 	testkit.NoError(t, s.cmd.Process.Signal(os.Interrupt))
 	for over := false; !over; {
 		select {
@@ -200,6 +153,6 @@ func TestASecondInterruptEndsAtOnce(t *testing.T) {
 	}
 	status, ok := s.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	if !ok || !status.Signaled() || status.Signal() != syscall.SIGINT {
-		t.Errorf("ended by %s, expected the signal itself to end it:\n%s", s.cmd.ProcessState, &s.stderr)
+		t.Errorf("ended by %s, expected the signal itself to end it:\n%s", s.cmd.ProcessState, s.log(t))
 	}
 }

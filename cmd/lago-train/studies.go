@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 
 	"github.com/sirupsen/logrus"
 	"github.com/urfave/cli/v2"
@@ -30,12 +31,14 @@ import (
 	"github.com/lago-train/lago-train/train/methods"
 )
 
-// study is the action of a command that asks a question: it resolves the settings that the flags
-// give, opens the lab of their data set, asks, and prints the result.
-func (o *gridOptions) study(settings func(*cli.Context) ([]engine.Preset, error), ask func(context.Context, *lab.Lab) (tabled, error)) cli.ActionFunc {
-	return func(c *cli.Context) error {
+// study is a command that asks a question: it resolves the settings that the flags give, and unless
+// there are none opens the lab of their data set, asks, and prints the result.
+func (o *gridOptions) study(
+	name string, flags []cli.Flag, settings func(*cli.Context) ([]engine.Preset, error), ask func(context.Context, *lab.Lab) (tabled, error),
+) *cli.Command {
+	return &cli.Command{Name: name, Flags: flags, Action: func(c *cli.Context) error {
 		presets, err := settings(c)
-		if err != nil {
+		if err != nil || presets == nil {
 			return err
 		}
 		l, err := o.openLab(c, presets...)
@@ -46,7 +49,7 @@ func (o *gridOptions) study(settings func(*cli.Context) ([]engine.Preset, error)
 		if err != nil {
 			return err
 		}
-		err = o.print(r)
+		err = o.print(r, nil)
 		if w, ok := r.(interface{ WriteCSV(io.Writer) error }); ok {
 			err = errors.Join(err, writeCSV(o.csv, w.WriteCSV))
 		}
@@ -54,52 +57,31 @@ func (o *gridOptions) study(settings func(*cli.Context) ([]engine.Preset, error)
 			err = fmt.Errorf("%s failed in %s, missing from the output", format.Count(l.Failed(), "run"), l.Root)
 		}
 		return err
-	}
+	}}
 }
 
 func runCommand() *cli.Command {
 	var o gridOptions
+	var p engine.Preset
 	var printOnly bool
-	return &cli.Command{
-		Name:  "run",
-		Usage: "train a variant on a data set and evaluate it on unseen classes",
-		Description: `Follows the paper's protocol. The dev stage trains on the train classes and stops by the validation
-classes. The epoch with the best average validation accuracy over seeds is the number of epochs of
-the test stage, which trains on train and validation classes and is evaluated once on the test
-classes. Each run has a folder in --out, which also gets the result for the report. Finished runs are
-reused; an interrupted run resumes from its checkpoint to bit-identical results. On CUB, AWA2 and SUN
-the defaults are the published settings of the variant; --print-config shows them.
-
-Examples:
-   lago-train run
-   lago-train run --dataset awa2 --variant k-soft --seeds 3
-   lago-train run --dataset cub --print-config > settings.json`,
-		Flags: append(append(o.settingFlags(), o.splitFlags()...), o.outFlag(),
-			atLeast(1, &cli.IntFlag{Name: "jobs", Category: runGroup, Value: 1, Usage: "`N` seeds trained in parallel", Destination: &o.jobs}),
-			&cli.BoolFlag{Name: "print-config", Category: outputGroup, Usage: "print the settings as JSON for --config, and train nothing", Destination: &printOnly}),
-		Action: func(c *cli.Context) error {
-			p, err := o.preset(c)
-			if err != nil {
-				return err
+	return o.study("run",
+		flags(o.settings(), o.gridSettings().Without("jobs", "shard"), setting.List{
+			setting.Whole("jobs", &o.jobs, 1, setting.AtLeast(1)).In(runGroup).Describe("`N` seeds trained in parallel"),
+			setting.Switch("print_config", &printOnly, false).In(outputGroup).Describe("print the settings as JSON for --config, and train nothing"),
+		}),
+		func(c *cli.Context) (_ []engine.Preset, err error) {
+			if p, err = o.preset(c); err == nil && printOnly {
+				return nil, printConfig(os.Stdout, os.Stderr, p)
 			}
-			if printOnly {
-				return printConfig(os.Stdout, os.Stderr, p)
-			}
-			l, err := o.openLab(c, p)
-			if err != nil {
-				return err
-			}
+			return []engine.Preset{p}, err
+		},
+		func(ctx context.Context, l *lab.Lab) (tabled, error) {
 			logrus.WithFields(logrus.Fields{"dataset": l.Data.Name, "variant": p.Method.Label(), "stage": p.Stage, "seeds": p.Seeds}).Info("run")
 			logrus.WithField("blas", blas.Current().String()).Debug(p.Source)
 			l.OnProgress = nil
 			l.Options = train.Options{OnEpoch: showEpoch(p.Seed, p.Seeds), OnResume: logResume, OnWarning: logRunWarning}
-			r, err := protocol.Run(c.Context, l, p)
-			if err != nil {
-				return err
-			}
-			return o.print(r)
-		},
-	}
+			return protocol.Run(ctx, l, p)
+		})
 }
 
 // printConfig writes the settings that apply to a run, and where each comes from.
@@ -120,47 +102,31 @@ func printConfig(stdout, stderr io.Writer, p engine.Preset) error {
 func searchCommand() *cli.Command {
 	var o gridOptions
 	var s search.Config
-	return &cli.Command{
-		Name:  "search",
-		Usage: "find settings of a variant on the validation classes, and write a config file",
-		Description: `Searches on the dev stage. A coarse round tries the default settings, features without preprocessing,
-and others spread over the space; refining rounds try neighbours of the best. Each setting is ranked
-by the mean validation accuracy over folds of the seen classes. The best are trained with three
-further seeds, which decide and give the number of epochs. Settings given by flags stay fixed. The
-choice is written to a file for run --config.
-
-Finished runs are reused. With --shard, repeat the command on every machine until it prints the table.
-With --rotate N, the search is repeated without each part of the classes and its choice is evaluated
-on that part; no config file is then written.
-
-Examples:
-   lago-train search --dataset awa2 --budget 40
-   lago-train search --variant k-soft --k 20 --preprocess sqrt,l2,whiten
-   lago-train search --dataset cub --rotate 5`,
-		Flags: append(append(append(o.searchedFlagsBut(), o.flags()...), o.rotationFlags()...),
-			o.foldsFlag(),
-			&cli.IntFlag{Name: "budget", Category: searchGroup, Value: 24, Usage: fmt.Sprintf("`N` settings to try, at least %d", engine.MinBudget), Destination: &s.Budget},
-			&cli.PathFlag{Name: "write", Category: outputGroup, DefaultText: "search-<dataset>-<variant>.json in --out", Usage: "`FILE` config file to write", Destination: &s.File}),
-		Action: o.study(
-			func(c *cli.Context) ([]engine.Preset, error) {
-				p, err := o.preset(c)
-				if err := cmp.Or(err, requires(c, "rotate", "seeds"), excludes(c, "rotate", "write")); err != nil {
-					return nil, err
-				}
-				if s.File == "" && !c.IsSet("rotate") {
-					s.File = engine.SearchFile(o.out, p.Dataset, p.DevSplit, p.Method.Variant())
-				}
-				s.Start, s.Fixed = p.Config, givenSettings(c)
-				s.Folds, err = o.foldsOf(c, p)
-				return []engine.Preset{p}, cmp.Or(err, s.Check())
-			},
-			func(ctx context.Context, l *lab.Lab) (tabled, error) {
-				if len(l.Parts) > 1 {
-					return search.RunRotation(ctx, l, s)
-				}
-				return search.Run(ctx, l, s)
-			}),
-	}
+	return o.study("search",
+		flags(o.searchedSettings(), o.gridSettings(), o.rotationSettings(), setting.List{
+			o.foldsSetting(),
+			setting.Whole("budget", &s.Budget, 24, setting.AtLeast(engine.MinBudget)).In(searchGroup).
+				Describe(fmt.Sprintf("`N` settings to try, at least %d", engine.MinBudget)),
+			setting.Raw("write", &s.File, "").In(outputGroup).Noted("search-<dataset>-<variant>.json in --out").Describe("`FILE` config file to write"),
+		}),
+		func(c *cli.Context) ([]engine.Preset, error) {
+			p, err := o.preset(c)
+			if err := cmp.Or(err, requires(c, "rotate", "seeds"), excludes(c, "rotate", "write")); err != nil {
+				return nil, err
+			}
+			if s.File == "" && !c.IsSet("rotate") {
+				s.File = engine.SearchFile(o.out, p.Dataset, p.DevSplit, p.Method.Variant())
+			}
+			s.Start, s.Fixed = p.Config, givenSettings(c)
+			s.Folds, err = o.foldsOf(c, p)
+			return []engine.Preset{p}, err
+		},
+		func(ctx context.Context, l *lab.Lab) (tabled, error) {
+			if len(l.Parts) > 1 {
+				return search.RunRotation(ctx, l, s)
+			}
+			return search.Run(ctx, l, s)
+		})
 }
 
 // The settings of each method to try. With --rotate there is a search for each part.
@@ -169,49 +135,27 @@ const defaultTune, rotationTune = 8, 4
 func compareCommand() *cli.Command {
 	var o gridOptions
 	var config comparison.Config
-	var fixed cli.StringSlice
-	return &cli.Command{
-		Name:  "compare",
-		Usage: "compare LAGO with the baselines by one protocol (table 1)",
-		Description: `Chooses the settings of each method by the same search, which tries the same number of settings
-and the same preprocessing for each, by the mean validation accuracy over folds of the seen classes.
-Then chooses the number of epochs on the dev stage over all seeds, trains on train and validation
-classes, and evaluates once on the test classes. "lago" is the variant with the best validation
-accuracy. --tune 0 takes the defaults of each method, and for LAGO those of --configs if it is given.
-Differences between methods have 95 % bootstrap intervals over classes, and p values by paired
-permutation.
-
-With --rotate N each class is unseen once: the classes are divided into N parts, and each part in
-turn holds the test classes. The next part is the validation classes unless --folds is given. LAGO
-then starts from its general defaults, since published settings were chosen on classes that are
-unseen here.
-
-Examples:
-   lago-train compare --dataset awa2
-   lago-train compare --dataset cub --rotate 5 --csv classes.csv
-   lago-train compare --dataset cub --methods lago,eszsl,ale --tune 0 --set ale.lr=0.1`,
-		Flags: append(append(append(o.searchedFlagsBut(
-			"variant", "lr", "lr-v", "bias-factor", "batch", "beta", "lambda", "alpha", "psi", "zeta", "k", "prior",
-			"complement", "config"), o.flags()...), o.rotationFlags()...),
-			o.configsFlag(), o.foldsFlag(),
-			choices(&config.Methods, "methods", methodGroup, "lago, variants of it, and baselines", methods.Names(), comparison.Names()...),
-			adaptFlag(&config.Adapt),
-			atLeast(0, &cli.IntFlag{Name: "tune", Category: searchGroup, Value: defaultTune, DefaultText: fmt.Sprintf("%d, or %d with --rotate", defaultTune, rotationTune), Usage: "`N` settings to try for each method; 0 takes its defaults", Destination: &config.Budget}),
-			&cli.StringSliceFlag{Name: "set", Category: methodGroup, Usage: "`NAME=VALUE` setting of a baseline to fix, as in ale.lr=0.1", Destination: &fixed},
-			csvFlag(&o.csv, "the accuracy of each method on each class")),
-		Action: o.study(
-			func(c *cli.Context) ([]engine.Preset, error) { return o.comparison(c, &config, fixed.Value()) },
-			func(ctx context.Context, l *lab.Lab) (tabled, error) { return comparison.Run(ctx, l, config) }),
-	}
+	return o.study("compare",
+		flags(o.searchedSettings(
+			"variant", "lr", "lr_v", "bias_factor", "batch", "beta", "lambda", "alpha", "psi", "zeta", "k", "prior", "complement", "config",
+		), o.gridSettings(), o.rotationSettings(), setting.List{
+			o.configsSetting(), o.foldsSetting(),
+			setting.Choices("methods", &config.Methods, methods.Names(), comparison.Names()...).In(methodGroup).Describe("lago, variants of it, and baselines"),
+			adaptSetting(&config.Adapt),
+			setting.Whole("tune", &config.Budget, defaultTune, setting.AtLeast(0)).In(searchGroup).
+				Noted(fmt.Sprintf("%d, or %d with --rotate", defaultTune, rotationTune)).Describe("`N` settings to try for each method; 0 takes its defaults"),
+			setting.Several("set", &config.Fixed, nil, "", comparison.ParseFixed).In(methodGroup).
+				Describe("`NAME=VALUE` setting of a baseline to fix, as in ale.lr=0.1"),
+			csvSetting(&o.csv, "the accuracy of each method on each class"),
+		}),
+		func(c *cli.Context) ([]engine.Preset, error) { return o.comparison(c, &config) },
+		func(ctx context.Context, l *lab.Lab) (tabled, error) { return comparison.Run(ctx, l, config) })
 }
 
 // comparison completes the configuration of a comparison, and returns its presets.
-func (o *gridOptions) comparison(c *cli.Context, config *comparison.Config, fixed []string) ([]engine.Preset, error) {
+func (o *gridOptions) comparison(c *cli.Context, config *comparison.Config) ([]engine.Preset, error) {
 	if c.IsSet("rotate") && !c.IsSet("tune") {
 		config.Budget = rotationTune
-	}
-	if err := excludes(c, "rotate", "configs"); err != nil {
-		return nil, err
 	}
 	if c.IsSet("configs") && config.Budget != 0 {
 		return nil, wrong("--configs", "--tune 0 beside it: a search of every method starts from the defaults", "")
@@ -222,20 +166,13 @@ func (o *gridOptions) comparison(c *cli.Context, config *comparison.Config, fixe
 			variants = append(variants, v)
 		}
 	}
-	presets, err := o.presets(c, variants)
+	presets, configs, err := o.presets(c, variants)
 	if err != nil {
 		return nil, err
 	}
-	config.Common, config.LAGO, config.Given = presets[0].Config, configsOf(presets[1:]), givenSettings(c)
+	config.Common, config.LAGO, config.Given = presets[0].Config, configs, givenSettings(c)
 	if config.Folds, err = o.foldsOf(c, presets[0]); err != nil {
 		return nil, err
-	}
-	for _, s := range fixed {
-		f, err := comparison.ParseFixed(s)
-		if err != nil {
-			return nil, atFlag("set", err)
-		}
-		config.Fixed = append(config.Fixed, f)
 	}
 	return presets, config.Check()
 }
@@ -246,89 +183,49 @@ func methodNames() []string { return append(format.Strings(model.Variants), meth
 func reproduceCommand() *cli.Command {
 	var o gridOptions
 	var variants []engine.Config
-	return &cli.Command{
-		Name:  "reproduce",
-		Usage: "run the paper's protocol for all variants (tables 1 and A.1)",
-		Description: `Trains every variant on the dev stage, retrains it on train and validation classes for the number
-of epochs of its average curve, and evaluates it on the test classes. The variant with the best
-validation accuracy is the result (table 1); the test accuracies of the others, and of ESZSL, are
-printed for reference (table A.1). A variant has its default settings or, with --configs, those of
-search-<dataset>-<variant>.json; flags are for every variant. Finished runs are reused. With
---rotate N every class is unseen once.
-
-Examples:
-   lago-train reproduce --dataset awa2
-   lago-train reproduce --dataset cub --configs runs --seeds 3`,
-		Flags: append(o.protocolFlags(), append(o.flags(), o.rotationFlags()...)...),
-		Action: o.study(
-			func(c *cli.Context) (presets []engine.Preset, err error) {
-				presets, err = o.presets(c, model.Variants)
-				variants = configsOf(presets)
-				return presets, err
-			},
-			func(ctx context.Context, l *lab.Lab) (tabled, error) { return reproduction.Run(ctx, l, variants[1:]) }),
-	}
+	return o.study("reproduce",
+		flags(o.protocolSettings(), o.gridSettings(), o.rotationSettings()),
+		func(c *cli.Context) (presets []engine.Preset, err error) {
+			presets, variants, err = o.presets(c, model.Variants)
+			return presets, err
+		},
+		func(ctx context.Context, l *lab.Lab) (tabled, error) { return reproduction.Run(ctx, l, variants) })
 }
 
 func ablateCommand() *cli.Command {
 	var o gridOptions
 	var config ablation.Config
-	var alphas cli.Float64Slice
-	return &cli.Command{
-		Name:  "ablate",
-		Usage: "validation accuracy by design decision (table A.2)",
-		Description: `Trains every seed on the dev stage in eight designs: attribute prior p(a) uniform or per attribute,
-none-of-group term p(ac|x) constant or by De Morgan's rule, attribute supervision implicit
-(alpha 0) or explicit (--alpha, or the best of --alphas). Prints the accuracy of the best epoch of
-each curve beside the paper's, and differences between designs with 95 % intervals over classes.
-With --rotate N every class is a validation class once.
-
-Examples:
-   lago-train ablate --dataset cub --seeds 3 --alphas 0.1,0.3,1
-   lago-train ablate --dataset awa2 --variant k-soft --per-group`,
-		Flags: append(append(o.devSettingFlags(devEpochs, "prior", "complement"), append(o.flags(), o.rotationFlags()...)...),
-			&cli.BoolFlag{Name: "per-group", Category: string(setting.Method), Usage: "also train the default design with the attribute prior per group", Destination: &config.PerGroup},
-			&cli.Float64SliceFlag{Name: "alphas", Category: string(setting.Method), DefaultText: "--alpha", Usage: "`VALUE,...` weights of explicit supervision to try; the one with the best validation accuracy is reported", Destination: &alphas}),
-		Action: o.study(
-			func(c *cli.Context) ([]engine.Preset, error) {
-				p, err := o.preset(c)
-				if err := cmp.Or(err, excludes(c, "alphas", "alpha")); err != nil {
-					return nil, err
-				}
-				if c.IsSet("alphas") {
-					config.Alphas = alphas.Value()
-				}
-				config.Base = p.Config
-				return []engine.Preset{p}, config.Check()
-			},
-			func(ctx context.Context, l *lab.Lab) (tabled, error) { return ablation.Run(ctx, l, config) }),
-	}
+	return o.study("ablate",
+		flags(o.devSettings(devEpochs, "prior", "complement"), o.gridSettings(), o.rotationSettings(), setting.List{
+			setting.Switch("per_group", &config.PerGroup, false).Describe("also train the default design with the attribute prior per group"),
+			setting.Numbers("alphas", &config.Alphas).Noted("--alpha").
+				Describe("`VALUE,...` weights of explicit supervision to try; the one with the best validation accuracy is reported"),
+		}),
+		func(c *cli.Context) ([]engine.Preset, error) {
+			p, err := o.preset(c)
+			if err := cmp.Or(err, excludes(c, "alphas", "alpha")); err != nil {
+				return nil, err
+			}
+			config.Base = p.Config
+			return []engine.Preset{p}, config.Check()
+		},
+		func(ctx context.Context, l *lab.Lab) (tabled, error) { return ablation.Run(ctx, l, config) })
 }
 
 func sweepKCommand() *cli.Command {
 	var o gridOptions
 	var config ksweep.Config
-	var ks cli.IntSlice
-	return &cli.Command{
-		Name:  "sweep-k",
-		Usage: "validation accuracy of k-soft against the number of groups",
-		Description: `Trains k-soft on the dev stage with each number of groups K, and for comparison singletons and, if
-the data set has groups, semantic-hard. Settings given are those of k-soft; the other two have their
-own defaults on the same data and protocol. With --rotate N every class is a validation class once.
-
-Examples:
-   lago-train sweep-k --dataset cub
-   lago-train sweep-k --ks 5,10,20 --seeds 3`,
-		Flags: append(append(o.devSettingFlags(devEpochs, "variant", "k"), append(o.flags(), o.rotationFlags()...)...),
-			&cli.IntSliceFlag{Name: "ks", Category: string(setting.Method), DefaultText: "1,10,20,30,40,60, as far as there are attributes", Usage: "`K,...` numbers of groups", Destination: &ks}),
-		Action: o.study(
-			func(c *cli.Context) ([]engine.Preset, error) {
-				p, err := o.preset(c, model.KSoft)
-				config = ksweep.Config{Base: p.Config, Ks: ks.Value()}
-				return []engine.Preset{p}, err
-			},
-			func(ctx context.Context, l *lab.Lab) (tabled, error) { return ksweep.Run(ctx, l, config) }),
-	}
+	return o.study("sweep-k",
+		flags(o.devSettings(devEpochs, "variant", "k"), o.gridSettings(), o.rotationSettings(), setting.List{
+			setting.Several("ks", &config.Ks, nil, "whole numbers, separated by commas", strconv.Atoi).
+				Noted("1,10,20,30,40,60, as far as there are attributes").Describe("`K,...` numbers of groups"),
+		}),
+		func(c *cli.Context) ([]engine.Preset, error) {
+			p, err := o.preset(c, model.KSoft)
+			config.Base = p.Config
+			return []engine.Preset{p}, err
+		},
+		func(ctx context.Context, l *lab.Lab) (tabled, error) { return ksweep.Run(ctx, l, config) })
 }
 
 // robustness sets the variants and baselines of --methods with their settings, and returns the
@@ -342,88 +239,52 @@ func (o *gridOptions) robustness(c *cli.Context, config *robustness.Config, name
 			variants = append(variants, model.Variant(name))
 		}
 	}
-	if common := engine.CommonKeys(); len(variants) == 0 {
-		for _, g := range settingsGiven(c) {
-			if !slices.Contains(common, g.Key) {
-				return nil, wrong(g.Flag, "a variant of LAGO among --methods", "only baselines")
-			}
+	for _, g := range settingsGiven(c) {
+		if len(variants) == 0 && !slices.Contains(engine.CommonKeys(), g.Key) {
+			return nil, wrong(g.Flag, "a variant of LAGO among --methods", "only baselines")
 		}
 	}
-	presets, err := o.presets(c, variants)
+	presets, configs, err := o.presets(c, variants)
 	if err != nil {
 		return nil, err
 	}
-	config.Variants = configsOf(presets[1:])
-	config.Like = engine.ForBaselines(config.Variants, presets[0].Config)
+	config.Variants, config.Like = configs, engine.ForBaselines(configs, presets[0].Config)
 	return presets, config.Check()
 }
 
-// methodsFlag is that of commands that evaluate variants, and baselines beside them.
-func methodsFlag(to *[]string, names ...string) cli.Flag {
-	return choices(to, "methods", methodGroup, "variants of LAGO, and baselines", names, methodNames()...)
+// robustnessSettings are those of commands that distort descriptions for variants, and baselines
+// beside them.
+func (o *gridOptions) robustnessSettings(to *[]string, names ...string) setting.List {
+	methods := setting.Choices("methods", to, names, methodNames()...).In(methodGroup).Describe("variants of LAGO, and baselines")
+	return append(o.protocolSettings(), append(o.gridSettings(), methods)...)
 }
 
 func noiseCommand() *cli.Command {
 	var o gridOptions
 	var config robustness.Config
 	var names []string
-	var ratios cli.Float64Slice
-	return &cli.Command{
-		Name:  "noise",
-		Usage: "test accuracy with noisy class descriptions (figure A.1)",
-		Description: `Trains the methods by the full protocol, and evaluates them on the test classes with descriptions in
-which a ratio of the entries p(a|z) is replaced by 0 or 1 (salt and pepper noise). Prints accuracy,
-and accuracy relative to the same model without noise. The noise is the same for every model.
-Settings are found as in reproduce, and finished runs are reused.
-
-Examples:
-   lago-train noise --dataset cub
-   lago-train noise --methods semantic-hard,k-soft,eszsl --ratios 0.1,0.3,0.5 --noise-seeds 10`,
-		Flags: append(append(o.protocolFlags(), o.flags()...),
-			methodsFlag(&names, string(model.SemanticHard), string(model.Singletons), "eszsl"),
-			&cli.Float64SliceFlag{
-				Name: "ratios", Category: classGroup, Usage: "`R,...` noise ratios, from 0 to 1", Destination: &ratios,
-				Value: cli.NewFloat64Slice(0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5),
-			},
-			atLeast(1, &cli.IntFlag{Name: "noise-seeds", Category: classGroup, Value: 5, Usage: "`N` random seeds of the noise", Destination: &config.NoiseSeeds})),
-		Action: o.study(
-			func(c *cli.Context) ([]engine.Preset, error) {
-				config.Ratios = ratios.Value()
-				return o.robustness(c, &config, names)
-			},
-			func(ctx context.Context, l *lab.Lab) (tabled, error) { return robustness.Run(ctx, l, config) }),
-	}
+	return o.study("noise",
+		flags(o.robustnessSettings(&names, string(model.SemanticHard), string(model.Singletons), "eszsl"), setting.List{
+			setting.Numbers("ratios", &config.Ratios, 0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5).Describe("`R,...` noise ratios, from 0 to 1"),
+			setting.Whole("noise_seeds", &config.NoiseSeeds, 5, setting.AtLeast(1)).Describe("`N` random seeds of the noise"),
+		}.In(classGroup)),
+		func(c *cli.Context) ([]engine.Preset, error) { return o.robustness(c, &config, names) },
+		func(ctx context.Context, l *lab.Lab) (tabled, error) { return robustness.Run(ctx, l, config) })
 }
 
 func partialCommand() *cli.Command {
 	var o gridOptions
 	var config robustness.Config
 	var names []string
-	var shares cli.Float64Slice
-	return &cli.Command{
-		Name:  "partial",
-		Usage: "test accuracy with only a part of each class's attributes",
-		Description: `Trains the methods by the full protocol, and evaluates them on the test classes when each class
-gives only a share of its attributes, at random or the strongest first. The masks are the same for
-every model. Settings are found as in reproduce, and finished runs are reused.
-
-Examples:
-   lago-train partial --dataset cub
-   lago-train partial --methods k-soft --shares 0.5,0.1 --given strongest --impute inferred`,
-		Flags: append(append(o.protocolFlags(), o.flags()...),
-			methodsFlag(&names, string(model.SemanticHard), "eszsl"),
-			&cli.Float64SliceFlag{
-				Name: "shares", Category: classGroup, Usage: "`S,...` shares of the attributes that are given, above 0 and up to 1", Destination: &shares,
-				Value: cli.NewFloat64Slice(1, 0.75, 0.5, 0.25, 0.1),
-			},
-			choice(&config.Given, "given", classGroup, "which attributes are given: random ones, or the strongest", robustness.AtRandom, robustness.AtRandom, robustness.Strongest),
-			choices(&config.Impute, "impute", classGroup, "imputation of missing attributes: neutral (within the group) or inferred (from all entries)", impute.Kinds, impute.Kinds...),
-			atLeast(1, &cli.IntFlag{Name: "mask-seeds", Category: classGroup, Value: 5, Usage: "`N` random masks", Destination: &config.MaskSeeds})),
-		Action: o.study(
-			func(c *cli.Context) ([]engine.Preset, error) {
-				config.Shares = shares.Value()
-				return o.robustness(c, &config, names)
-			},
-			func(ctx context.Context, l *lab.Lab) (tabled, error) { return robustness.Run(ctx, l, config) }),
-	}
+	return o.study("partial",
+		flags(o.robustnessSettings(&names, string(model.SemanticHard), "eszsl"), setting.List{
+			setting.Numbers("shares", &config.Shares, 1, 0.75, 0.5, 0.25, 0.1).Describe("`S,...` shares of the attributes that are given, above 0 and up to 1"),
+			setting.Choice("given", &config.Given, robustness.AtRandom, robustness.AtRandom, robustness.Strongest).
+				Describe("which attributes are given: random ones, or the strongest"),
+			setting.Choices("impute", &config.Impute, impute.Kinds, impute.Kinds...).
+				Describe("imputation of missing attributes: neutral (within the group) or inferred (from all entries)"),
+			setting.Whole("mask_seeds", &config.MaskSeeds, 5, setting.AtLeast(1)).Describe("`N` random masks"),
+		}.In(classGroup)),
+		func(c *cli.Context) ([]engine.Preset, error) { return o.robustness(c, &config, names) },
+		func(ctx context.Context, l *lab.Lab) (tabled, error) { return robustness.Run(ctx, l, config) })
 }

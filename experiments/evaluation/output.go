@@ -2,7 +2,6 @@ package evaluation
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -157,8 +156,7 @@ func (r *Result) WriteCSV(dir string) error {
 		if len(t.Rows) == 0 {
 			continue
 		}
-		path := filepath.Join(dir, t.Title+".csv")
-		if err := fileio.Write(path, func(w io.Writer) error { return table.WriteCSV(w, t) }); err != nil {
+		if err := fileio.Write(filepath.Join(dir, t.Title+".csv"), t.WriteCSV); err != nil {
 			return err
 		}
 	}

@@ -80,7 +80,7 @@ func WriteFiles(dir string, format Format, figures ...Figure) (paths []string, e
 
 func (f Figure) write(w io.Writer, format Format) error {
 	if format == CSV {
-		return table.WriteCSV(w, f.Picture.Numbers())
+		return f.Picture.Numbers().WriteCSV(w)
 	}
 	picture := f.Picture.chart()
 	picture.Title.Text, picture.caption = wrap(f.Title, picture.width), wrap(f.Caption, picture.width)

@@ -117,7 +117,7 @@ func (l *Listing) WriteCSV(w io.Writer) error {
 	for _, r := range l.Runs {
 		t.Row(r.Dir, r.Dataset, r.Variant, r.Stage, r.Seed, r.Status, r.Epochs, r.BestEpoch, cell(r.Accuracy), r.Error)
 	}
-	return table.WriteCSV(w, t)
+	return t.WriteCSV(w)
 }
 
 // cell is empty for a number that does not exist.
@@ -263,7 +263,7 @@ func (d *Detail) WriteCurve(w io.Writer) error {
 				e.TrainAccuracy, cell(e.ValAccuracy), cell(e.ValAccuracyPerSample))
 		}
 	}
-	return table.WriteCSV(w, rows)
+	return rows.WriteCSV(w)
 }
 
 // evaluatedOn names the classes that a stage evaluates.

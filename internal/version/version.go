@@ -15,18 +15,12 @@ var numeric = []string{"gorgonia.org/gorgonia", "gorgonia.org/tensor", "gonum.or
 // All returns versions by name: "go", "platform", "lago-train", the numeric libraries and,
 // if the binary was built in a repository, "revision" and, as "true" or "false", "modified".
 func All() map[string]string {
-	v := make(map[string]string)
-	if info, ok := debug.ReadBuildInfo(); ok {
-		v = of(info)
+	v := map[string]string{"go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return v
 	}
-	v["go"] = runtime.Version()
-	v["platform"] = runtime.GOOS + "/" + runtime.GOARCH
-	return v
-}
-
-// of returns the versions of the modules of a binary.
-func of(info *debug.BuildInfo) map[string]string {
-	v := map[string]string{"lago-train": info.Main.Version}
+	v["lago-train"] = info.Main.Version
 	for _, s := range info.Settings {
 		if name, ok := strings.CutPrefix(s.Key, "vcs."); ok && name != "time" && name != "vcs" {
 			v[name] = s.Value

@@ -47,8 +47,8 @@ const (
 func (c *Chain) UnmarshalText(text []byte) error {
 	var list []string
 	for word := range strings.SplitSeq(string(text), ",") {
-		var step Chain
-		if err := invalid.SetOneOf(&step, []byte(strings.TrimSpace(word)), None, SignedRoot, L2, Standardize, Whiten); err != nil {
+		step, err := invalid.OneOf(strings.TrimSpace(word), None, SignedRoot, L2, Standardize, Whiten)
+		if err != nil {
 			return err
 		}
 		if slices.Contains(list, string(step)) {
