@@ -202,13 +202,13 @@ func TestDamagedResults(t *testing.T) {
 	root := t.TempDir()
 	store(t, root, "noise", "fish", "1", results["noise"])
 	for want, path := range map[string]string{
-		"expected a result that this version of lago-train stored":                     testkit.Write(t, root, "noise-a-00000000.json", `{"kind"`),
-		`kind: expected the name of a question, found "colours"`:                       store(t, root, "colours", "fish", "", "{}"),
-		"result: expected a result of partial, found other JSON":                       store(t, root, "partial", "fish", "", `[1]`),
-		"methods: expected at least one, found none":                                   store(t, root, "noise", "fish", "", `{}`),
-		"eszsl: expected accuracies for each of the 1 ratios, found 0, 1 and 1":        store(t, root, "noise", "fish", "22", strings.Replace(results["noise"], `"accuracy"`, `"other"`, 1)),
-		"run_dirs: expected at least one, found none":                                  store(t, root, "run", "fish", "", `{}`),
-		"trial.json: expected the settings of a run, found damaged JSON. Delete the f": filepath.Dir(testkit.Write(t, root, filepath.Join("cut", train.TrialFile), `{`)),
+		"expected a result that this version of lago-train stored":                 testkit.Write(t, root, "noise-a-00000000.json", `{"kind"`),
+		`kind: expected the name of a question, found "colours"`:                   store(t, root, "colours", "fish", "", "{}"),
+		"result: expected a result of partial, found other JSON":                   store(t, root, "partial", "fish", "", `[1]`),
+		"methods: expected at least one, found none":                               store(t, root, "noise", "fish", "", `{}`),
+		"eszsl: expected accuracies for each of the 1 ratios, found 0, 1 and 1":    store(t, root, "noise", "fish", "22", strings.Replace(results["noise"], `"accuracy"`, `"other"`, 1)),
+		"run_dirs: expected at least one, found none":                              store(t, root, "run", "fish", "", `{}`),
+		"trial.json: expected what a run writes, found damaged JSON. Delete the f": filepath.Dir(testkit.Write(t, root, filepath.Join("cut", train.TrialFile), `{`)),
 	} {
 		i := slices.IndexFunc(read(t, root).Missing, func(m lab.Missing) bool { return m.Dir == path })
 		if i < 0 {
