@@ -17,6 +17,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
@@ -264,5 +265,30 @@ func TestSettingsOfTheDocumentation(t *testing.T) {
 		testkit.NoError(t, os.WriteFile(path, []byte(strings.Replace(page, found, b.String(), 1)), 0o644))
 	} else if diff := gocmp.Diff(b.String(), found); diff != "" {
 		t.Errorf("-update writes it (-want +got):\n%s", diff)
+	}
+}
+
+func TestAutoPreprocess(t *testing.T) {
+	of := func(features ...float32) *dataset.Dataset {
+		return &dataset.Dataset{
+			Features: dataset.Matrix[float32]{Rows: 2, Cols: 2, Data: features},
+			Labels:   []int{0, 1}, Classes: []string{"seen", "unseen"}, Split: dataset.Split{Train: []int{0}, Test: []int{1}},
+		}
+	}
+	relu, signed := of(0, 1, -2, 0), of(0, -2, 1, 0) // the second sample is of an unseen class
+	for _, c := range []struct {
+		variant model.Variant
+		data    *dataset.Dataset
+		want    preprocess.Chain
+	}{
+		{model.SemanticHard, relu, "sqrt,l2,whiten"},
+		{model.Singletons, relu, "l2"},
+		{model.SemanticHard, signed, "l2"},
+		{model.Singletons, signed, "l2"},
+	} {
+		config := Defaults(methods.Of(c.variant))
+		if got, none := config.On(c.data).Preprocess, config.With("preprocess", preprocess.None).On(c.data).Preprocess; got != c.want || none != preprocess.None {
+			t.Errorf("%s: found %s and %s, expected %s and none", c.variant, got, none, c.want)
+		}
 	}
 }

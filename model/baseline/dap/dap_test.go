@@ -277,3 +277,52 @@ func singletons(t testkit.TB, p, u dataset.Matrix[float64]) []float64 {
 	testkit.NoError(t, f.LogP(p, logP))
 	return logP.Data
 }
+
+// A class probability of 1 does not make attribute odds infinite.
+func TestIndirectPredictionOfSureClasses(t *testing.T) {
+	m := restored(t, Indirect, method.Tensors{
+		{Name: "W", Matrix: baselinetest.Matrix[float32](2, 1e6, 0)},
+		{Name: "b", Matrix: baselinetest.Matrix[float32](2, 0, 0)},
+		{Name: "classes", Matrix: baselinetest.Matrix[float32](2, 1, 0, 0, 1)},
+		{Name: "thresholds", Matrix: baselinetest.Matrix[float32](2, 0.5, 0.5)},
+		{Name: "prior", Matrix: baselinetest.Matrix[float32](2, 0.5, 0.5)},
+	})
+	s := testkit.Must(model.Score(m, baselinetest.Matrix[float32](1, 1), []int{0}, baselinetest.Matrix[float64](2, 1, 0, 0, 1, 1, 1)))(t)
+	if s.Data[0] != 0 || !(s.Data[2] > s.Data[1]) || math.IsInf(float64(s.Data[1]), 0) {
+		t.Errorf("log p(z|x) = %v, expected 0 for the class and the least for its opposite", s.Data)
+	}
+}
+
+// Scores are a distribution over the described classes.
+func TestPosteriorSumsToOne(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e := examples(12, 3, 4, 3, rapid.Uint64().Draw(t, "seed"))
+		classes := rapid.IntRange(1, 9).Draw(t, "classes")
+		p := rapid.OneOf(rapid.Float64Range(0, 1), rapid.SampledFrom([]float64{0, 1, nan}))
+		u := baselinetest.Matrix[float64](4, rapid.SliceOfN(p, classes*4, classes*4).Draw(t, "u")...)
+		s := baselinetest.Score(t, learn(t, drawConfig(t), e), e, u).Data
+		for i := range e.Rows {
+			var sum float64
+			for _, l := range s[i*classes : (i+1)*classes] {
+				sum += math.Exp(float64(l))
+			}
+			testkit.Near(t, "sum", sum, 1, 1e-5)
+		}
+	})
+}
+
+// Hyperparameters that a fit does not depend on reuse the cached fit: the features are NaN
+// by then.
+func TestFitsAreCached(t *testing.T) {
+	for _, c := range []struct{ first, second Config }{
+		{Config{Direct, 1, Mean, Empirical, ""}, Config{Direct, 1, Mean, Half, ""}},
+		{Config{Indirect, 1, Mean, Empirical, ""}, Config{Indirect, 1, AttributeMean, Half, ""}},
+	} {
+		e := examples(15, 3, 4, 5, 4)
+		e.Cache = new(method.Cache)
+		first := learn(t, c.first, e)
+		e.X.Data[0] = float32(nan)
+		second := learn(t, c.second, e)
+		testkit.NearAll(t, "W", second.W.Data, first.W.Data, 0)
+	}
+}

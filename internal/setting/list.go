@@ -1,0 +1,175 @@
+package setting
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lago-train/lago-train/internal/fileio"
+	"github.com/lago-train/lago-train/internal/invalid"
+)
+
+// List is the settings of a configuration, in the order of flags and of JSON.
+type List []Setting
+
+// SetDefaults gives each setting its default.
+func (l List) SetDefaults() {
+	for _, s := range l {
+		s.Set(s.Default)
+	}
+}
+
+// In sets the scope of all settings.
+func (l List) In(scope Scope) List {
+	for i := range l {
+		l[i].Scope = scope
+	}
+	return l
+}
+
+// Without returns the settings but those of some keys.
+func (l List) Without(keys ...string) List {
+	return slices.DeleteFunc(slices.Clone(l), func(s Setting) bool { return slices.Contains(keys, s.Key) })
+}
+
+// Keys lists the keys.
+func (l List) Keys() []string {
+	keys := make([]string, len(l))
+	for i, s := range l {
+		keys[i] = s.Key
+	}
+	return keys
+}
+
+// Find returns the setting of a key. The error is an *invalid.Error that suggests the
+// nearest keys.
+func (l List) Find(key string) (Setting, error) {
+	keys := l.Keys()
+	if i := slices.Index(keys, key); i >= 0 {
+		return l[i], nil
+	}
+	e := &invalid.Error{Field: key, Want: "the name of a setting", Hint: invalid.DidYouMean(key, keys)}
+	if e.Hint == "" {
+		e.Want = "one of " + strings.Join(keys, ", ")
+	}
+	return Setting{}, e
+}
+
+// Has reports whether there is a setting of a key.
+func (l List) Has(key string) bool { return slices.Contains(l.Keys(), key) }
+
+// Check returns an *invalid.Error for the first used setting that is not valid.
+func (l List) Check() error {
+	for _, s := range l {
+		if s.Unused {
+			continue
+		}
+		if err := s.Check(); err != nil {
+			return err
+		}
+		if s.Identity && s.Value() != s.Default {
+			return &invalid.Error{Field: s.Key, Want: fmt.Sprint(s.Default), Got: fmt.Sprint(s.Value()), Hint: "Other values are other methods."}
+		}
+	}
+	return nil
+}
+
+// Used lists the settings that make a difference.
+func (l List) Used() List {
+	return slices.DeleteFunc(slices.Clone(l), func(s Setting) bool { return s.Unused })
+}
+
+// Canonical gives unused settings their defaults, so that configurations with equal results
+// are equal.
+func (l List) Canonical() {
+	for _, s := range l {
+		if s.Unused {
+			s.Set(s.Default)
+		}
+	}
+}
+
+// Values returns the values by key.
+func (l List) Values() map[string]any {
+	values := map[string]any{}
+	for _, s := range l {
+		values[s.Key] = s.Value()
+	}
+	return values
+}
+
+// CopyTo sets the settings of other that l has, too.
+func (l List) CopyTo(other List) {
+	for _, to := range other {
+		if from, err := l.Find(to.Key); err == nil {
+			to.Set(from.Value())
+		}
+	}
+}
+
+// MarshalJSON writes an object in the order of the list.
+func (l List) MarshalJSON() ([]byte, error) {
+	parts := make([]string, len(l))
+	for i, s := range l {
+		value, err := json.Marshal(s.Value())
+		if err != nil {
+			return nil, err
+		}
+		parts[i] = fmt.Sprintf("%q:%s", s.Key, value)
+	}
+	return []byte("{" + strings.Join(parts, ",") + "}"), nil
+}
+
+// Given is the value of a setting as a user wrote it, in a flag or a file.
+type Given struct {
+	Key  string
+	Text string
+	Kind string // of the JSON value; "" for a flag
+}
+
+// Set reads the value into the setting of its key. The error is an *invalid.Error that
+// names the key, but no place.
+func (l List) Set(g Given) error {
+	s, err := l.Find(g.Key)
+	if err != nil {
+		return err
+	}
+	if g.Kind != "" && g.Kind != s.Kind() {
+		err = &invalid.Error{Want: s.Valid + ", a JSON " + s.Kind(), Got: strings.TrimSpace(g.Kind + " " + g.Text)}
+	} else {
+		err = s.Parse(g.Text)
+	}
+	if e, ok := err.(*invalid.Error); ok {
+		e.Field = g.Key
+	}
+	return err
+}
+
+// ParseJSON reads one JSON object of settings, in its order. Keys that occur twice are
+// errors.
+func ParseJSON(data []byte) ([]Given, error) {
+	members, err := fileio.ParseObject(data)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Given, len(members))
+	for i, m := range members {
+		g := Given{Key: m.Key, Text: string(m.Value), Kind: "number"}
+		switch m.Value[0] {
+		case '"':
+			g.Kind = "string"
+			if err := json.Unmarshal(m.Value, &g.Text); err != nil {
+				return nil, err
+			}
+		case 't', 'f':
+			g.Kind = "boolean"
+		case 'n':
+			g.Kind, g.Text = "null", ""
+		case '[', '{':
+			g.Kind, g.Text = "list or object", ""
+		}
+		list[i] = g
+	}
+	return list, nil
+}
