@@ -336,7 +336,7 @@ func (s *statusLine) clear() {
 	s.erase()
 }
 
-// Write writes an entry of the log in place of the line, which is drawn again below it.
+// Write writes an entry of the log in place of the line, which the next progress draws again.
 func (s *statusLine) Write(entry []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -204,7 +204,6 @@ func (o *gridOptions) openLab(c *cli.Context, presets ...engine.Preset) (*lab.La
 		debug.SetGCPercent(garbage)
 	}
 	l.Options.OnWarning = logRunWarning
-	l.OnStep = func(what string) { logrus.Info(what) }
 	l.Shard, l.OnProgress = shard, showGrid
 	l.OnStep = func(what string) { logrus.Info(what) }
 	l.OnRun = func(r lab.Run) {

@@ -72,8 +72,8 @@ func (d *Dots) chart() *chart {
 	if c.X.Min < 0 { // differences
 		c.Add(&plotter.Line{XYs: plotter.XYs{{X: 0, Y: c.Y.Min}, {X: 0, Y: c.Y.Max}}, LineStyle: thinLine})
 	}
-	margin := (c.X.Max - c.X.Min) / 40 // for the ends of bars
-	c.X.Min, c.X.Max = c.X.Min-margin, c.X.Max+margin
+	space := (c.X.Max - c.X.Min) / 40 // for the ends of bars
+	c.X.Min, c.X.Max = c.X.Min-space, c.X.Max+space
 	for i, r := range d.Rows {
 		if y := -float64(i); r.Emphatic {
 			row := plotter.XYs{{X: c.X.Min, Y: y - 0.5}, {X: c.X.Max, Y: y - 0.5}, {X: c.X.Max, Y: y + 0.5}, {X: c.X.Min, Y: y + 0.5}}
