@@ -90,7 +90,7 @@ func (c *cutting) Write(b []byte) (int, error) {
 
 func (c *cutting) Flush() { _ = http.NewResponseController(c.ResponseWriter).Flush() }
 
-func silent(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+func stalled(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
 // answer sends a status, headers and a body as they are, without the length of the body.
 func answer(code int, body []byte, headers ...string) http.HandlerFunc {
@@ -130,7 +130,7 @@ func TestDownload(t *testing.T) {
 		{"changed", "", "", handlers{breaking(whole(newer, `"b"`), 3000), good}, "/, / bytes=3000-", ""},
 		{"no validator", "", "", handlers{breaking(untagged, 3000), untagged}, "/, /", ""},
 		{"unknown length", "", "", handlers{breaking(chunked, 900), chunked}, "/, / bytes=900-", ""},
-		{"stalled", "", "", handlers{silent, good}, "/, /", ""},
+		{"stalled", "", "", handlers{stalled, good}, "/, /", ""},
 		{
 			"body that is longer", "", "",
 			handlers{breaking(good, 3000), answer(206, make([]byte, 4000), "Content-Range", "bytes 3000-4999/5000"), good},
@@ -144,7 +144,7 @@ func TestDownload(t *testing.T) {
 
 		{"404", "", "", handlers{answer(404, nil)}, "/", "expected status 200 OK, found 404 Not Found"},
 		{"500", "", "", handlers{answer(500, nil)}, "/, /, /", "found 500 Internal Server Error, after 3 attempts"},
-		{"stalled each time", "", "", handlers{silent}, "/, /, /", "expected a byte within 100ms, found none, after 3 attempts"},
+		{"stalled each time", "", "", handlers{stalled}, "/, /, /", "expected a byte within 100ms, found none, after 3 attempts"},
 		{"cut without a validator", "", "", handlers{breaking(untagged, 3000)}, "/, /, /", "found an end after 3000"},
 		{"small steps", "", "", handlers{breaking(good, 3000), little}, "/, / bytes=3000-, / bytes=3010-", "found an end after 3020"},
 	} {

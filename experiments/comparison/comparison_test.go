@@ -145,7 +145,7 @@ func TestCompareByRotation(t *testing.T) {
 	testkit.WantText(t, testlab.Text(t, stored.Tables()), "per-class accuracy, each class unseen in one of 4 parts, ", "lago, part 4: ")
 }
 
-// Every method is adapted, too, with settings of its own, which its models keep.
+// Every method is adapted, too, with its settings, which its models keep.
 func TestCompareAdapted(t *testing.T) {
 	l := testlab.New(t)
 	c := compareAll(l)

@@ -166,7 +166,7 @@ func TestRunsMakeNoSections(t *testing.T) {
 	testkit.WantError(t, err, other.Root+": expected stored results, found none. ", "lago-train run --out "+other.Root)
 }
 
-// The same data set with another split has a page of its own, and names cannot become markup
+// The same data set with another split has another page, and names cannot become markup
 // nor leave the folder of figures.
 func TestNames(t *testing.T) {
 	root := t.TempDir()

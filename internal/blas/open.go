@@ -123,7 +123,7 @@ func (l *library) try() error {
 	return nil
 }
 
-// identify describes a library and sets it up: without threads of its own, since products
+// identify describes a library and sets it up: on one thread, since products
 // are split over goroutines, which parallel runs share. It was opened by name; routine is the
 // address of any of its functions.
 func identify(handle uintptr, name string, routine uintptr) Info {

@@ -246,7 +246,7 @@ func Write(path string, write func(io.Writer) error) error {
 			err = errors.Join(buffered(f, write), f.Close())
 		}
 	}
-	// An error that names a place of its own, such as the input of the caller, is not one of the file.
+	// An error that names another place, such as the input of the caller, is not one of the file.
 	if named := (*invalid.Error)(nil); err == nil || errors.As(err, &named) && named.Where != "" {
 		return err
 	}
