@@ -3,12 +3,15 @@ package train
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"maps"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -21,6 +24,7 @@ import (
 	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/internal/version"
 	"github.com/lago-train/lago-train/model/method"
+	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // The files of a run's folder.
@@ -36,7 +40,7 @@ const (
 
 // ResultsVersion is raised with each change of the program that can change results.
 // Runs of another version are neither reused nor listed.
-const ResultsVersion = 4
+const ResultsVersion = 5
 
 // damaged is the error of a stored file that does not hold what a run writes.
 func damaged(path string, err error) error {
@@ -149,7 +153,7 @@ func ReadRecord(dir string) (Record, error) {
 		}
 	}
 	var r Record
-	if err = json.Unmarshal(data, &r); err == nil {
+	if err = fileio.Unmarshal(data, &r); err == nil {
 		err = r.Trial.Check()
 	}
 	if err != nil {
@@ -185,16 +189,33 @@ type Epoch struct {
 type Curve []Epoch
 
 // Write writes curve.jsonl.
-func (c Curve) Write(path string) error {
-	return fileio.Write(path, func(w io.Writer) error {
-		e := json.NewEncoder(w)
-		for _, epoch := range c {
-			if err := e.Encode(epoch); err != nil {
-				return err
-			}
+func (c Curve) Write(path string) error { return fileio.Write(path, c.encode) }
+
+func (c Curve) encode(w io.Writer) error {
+	e := json.NewEncoder(w)
+	for _, epoch := range c {
+		if err := e.Encode(epoch); err != nil {
+			return err
 		}
-		return nil
-	})
+	}
+	return nil
+}
+
+// sum is the SHA-256 of what Write writes, in hex.
+func (c Curve) sum() (string, error) {
+	h := sha256.New()
+	err := c.encode(h)
+	return hex.EncodeToString(h.Sum(nil)), err
+}
+
+// verify returns an *invalid.Error unless the curve of the file at path has a checksum, which
+// another file holds.
+func (c Curve) verify(path, want, holder string) error {
+	got, err := c.sum()
+	if err == nil && got != want {
+		err = &invalid.Error{Where: path, Want: "the curve whose checksum is in " + holder, Got: "another"}
+	}
+	return err
 }
 
 // ReadCurve reads the curve.jsonl of a run of the stage. In the dev stage each epoch has
@@ -210,7 +231,7 @@ func ReadCurve(path string, stage Stage) (c Curve, err error) {
 			return damaged(path, &invalid.Error{Field: fmt.Sprintf("line %d", n), Want: want, Got: got})
 		}
 		var e Epoch
-		if err := json.Unmarshal(line, &e); err != nil {
+		if err := fileio.Unmarshal(line, &e); err != nil {
 			return nil, bad("the JSON object of an epoch", "other text")
 		}
 		if e.Epoch != n {
@@ -263,6 +284,13 @@ type Evaluation struct {
 	Confusion [][]int  `json:"confusion"` // samples by class (row) and predicted class (column)
 }
 
+// StoredResult is the content of result.json, which ends in its checksum.
+type StoredResult struct {
+	Run   string `json:"run"`          // the name of the trial
+	Curve string `json:"curve_sha256"` // of curve.jsonl
+	*Result
+}
+
 // Failure is the error of a run that ended without a model.
 func (r *Result) Failure() error {
 	if r.Status == NotFinite || r.Status == Failed {
@@ -271,22 +299,17 @@ func (r *Result) Failure() error {
 	return nil
 }
 
-// ReadResult reads the result.json of a run's folder. The error is fs.ErrNotExist for an
-// unfinished run, and an *invalid.Error for a file without a complete result.
-func ReadResult(dir string) (*Result, error) {
-	path := filepath.Join(dir, ResultFile)
-	data, err := fileio.ReadRegular(path)
+// WriteResult writes the curve and, last, the result, which marks the run in a folder as
+// finished.
+func (t Trial) WriteResult(dir string, r *Result, c Curve) error {
+	sum, err := c.sum()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	r := new(Result)
-	if err = json.Unmarshal(data, r); err == nil {
-		err = r.check()
+	if err := c.Write(filepath.Join(dir, CurveFile)); err != nil {
+		return err
 	}
-	if err != nil {
-		return nil, damaged(path, err)
-	}
-	return r, nil
+	return fileio.WriteSealed(filepath.Join(dir, ResultFile), StoredResult{t.Name(), sum, r})
 }
 
 // check returns an error where r cannot be what a run wrote.
@@ -311,37 +334,65 @@ func (r *Result) check() error {
 	if len(e.Confusion) != n || slices.ContainsFunc(e.Confusion, func(row []int) bool { return len(row) != n }) {
 		return bad("evaluation.confusion", fmt.Sprintf("%d rows and columns, one per class", n), "another size")
 	}
-	for _, a := range []float64{e.PerClass, e.PerSample, r.TrainAccuracy} {
-		if !isFraction(a) {
-			return bad("accuracy", "a fraction from 0 to 1", a)
+	for _, row := range e.Confusion {
+		if i := slices.IndexFunc(row, func(n int) bool { return n < 0 }); i >= 0 {
+			return bad("evaluation.confusion", "numbers of samples, at least 0", row[i])
 		}
+	}
+	a := metrics.Confusion(e.Confusion).Accuracy()
+	for _, of := range []struct {
+		field     string
+		got, want float64
+	}{{"per_class_accuracy", e.PerClass, a.PerClass}, {"per_sample_accuracy", e.PerSample, a.PerSample}} {
+		if !(math.Abs(of.got-of.want) <= accuracyError) {
+			return bad("evaluation."+of.field, fmt.Sprintf("%v, as in the confusion matrix", of.want), of.got)
+		}
+	}
+	if !isFraction(r.TrainAccuracy) {
+		return bad("train_accuracy", "a fraction from 0 to 1", r.TrainAccuracy)
 	}
 	return nil
 }
 
-// ReadResult reads the result of the finished run of the trial in a folder, for reuse. The
-// error is fs.ErrNotExist for an unfinished run. It is an *invalid.Error where the files
-// of the folder do not belong to the trial, contradict each other or were made by a
-// program with another ResultsVersion.
+// ReadResult reads the result of the finished run of the trial in a folder. The error is
+// fs.ErrNotExist for an unfinished run. It is an *invalid.Error where the files of the folder do
+// not belong to the trial, were changed or were made by a program with another ResultsVersion.
 func (t Trial) ReadResult(dir string) (*Result, error) {
-	result, err := ReadResult(dir)
+	path, curvePath := filepath.Join(dir, ResultFile), filepath.Join(dir, CurveFile)
+	data, err := fileio.ReadRegular(path)
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(dir, CurveFile)
 	var curve Curve
 	if _, err = t.readRecord(dir); err == nil {
-		curve, err = ReadCurve(path, t.Stage)
+		curve, err = ReadCurve(curvePath, t.Stage)
 	}
 	if missing := (*invalid.Error)(nil); errors.Is(err, fs.ErrNotExist) && errors.As(err, &missing) {
 		return nil, damaged(missing.Where, &invalid.Error{Want: "a file, since there is a " + ResultFile, Got: "none"})
 	}
-	if err == nil && len(curve) != result.Epochs {
-		want := fmt.Sprintf("the %d epochs of %s", result.Epochs, ResultFile)
-		err = damaged(path, &invalid.Error{Want: want, Got: fmt.Sprint(len(curve))})
-	}
 	if err != nil {
 		return nil, err
 	}
-	return result, nil
+	stored := StoredResult{Result: new(Result)}
+	if err = fileio.DecodeSealed(data, &stored); err == nil {
+		err = t.checkRun(stored.Run)
+	}
+	if err == nil {
+		err = stored.check()
+	}
+	if err != nil {
+		return nil, damaged(path, err)
+	}
+	if err := curve.verify(curvePath, stored.Curve, ResultFile); err != nil {
+		return nil, damaged("", err)
+	}
+	return stored.Result, nil
+}
+
+// checkRun returns an *invalid.Error unless a file is of the run with the name of the trial.
+func (t Trial) checkRun(name string) error {
+	if name == t.Name() {
+		return nil
+	}
+	return &invalid.Error{Field: "run", Want: t.Name(), Got: invalid.Quote(name)}
 }

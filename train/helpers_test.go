@@ -107,7 +107,7 @@ func compareRuns(t *testing.T, want, got string) {
 	var results [2]*Result
 	for i, dir := range []string{want, got} {
 		curves[i] = testkit.Must(ReadCurve(filepath.Join(dir, CurveFile), Test))(t)
-		results[i] = testkit.Must(ReadResult(dir))(t)
+		results[i] = testkit.Must(testkit.Must(ReadRecord(dir))(t).ReadResult(dir))(t)
 	}
 	if diff := cmp.Diff(curves[0], curves[1], butSeconds); diff != "" {
 		t.Errorf("curves of %s and %s:\n%s", want, got, diff)

@@ -1,7 +1,10 @@
 package train
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -22,6 +25,7 @@ import (
 type Saved struct {
 	*model.Pipeline `json:"-"`
 
+	Run          string                  `json:"run"`     // that trained it, see Trial.Name
 	Dataset      string                  `json:"dataset"` // that it was trained on
 	Method       methods.Spec            `json:"method"`
 	Attributes   []string                `json:"attributes"`           // names, in the order of descriptions
@@ -90,11 +94,11 @@ func (s *Saved) Fits(d *dataset.Dataset) error {
 
 // newSaved returns a model of preprocessed features with what it needs of the data that it
 // was trained on.
-func newSaved(m methods.Spec, p *model.Pipeline, data *Data) *Saved {
+func newSaved(t Trial, p *model.Pipeline, data *Data) *Saved {
 	d := data.Dataset
 	p.Transform = data.Transform
 	s := &Saved{
-		Method: m, Pipeline: p, Dataset: d.Name, Dims: d.Features.Cols, Groups: d.Groups, Semantic: d.GroupOf(),
+		Run: t.Name(), Method: t.Method, Pipeline: p, Dataset: d.Name, Dims: d.Features.Cols, Groups: d.Groups, Semantic: d.GroupOf(),
 		Classes: d.Classes, Descriptions: d.Descriptions, Split: d.Split, Learned: data.TrainClasses, Provenance: d.Provenance,
 	}
 	for _, a := range d.Attributes {
@@ -112,7 +116,7 @@ type header struct {
 }
 
 const (
-	modelFormat        = "lago-train model 4"
+	modelFormat        = "lago-train model 5"
 	descriptionsTensor = "descriptions"
 	methodPrefix       = "method."
 	transformPrefix    = "preprocess."
@@ -138,8 +142,8 @@ func transformTensors(prefix string, m *preprocess.Transform) []safetensors.Tens
 	return named(prefix, slices.DeleteFunc(t, func(t method.Tensor) bool { return t.Matrix.Data == nil }))
 }
 
-// Load reads a model file and checks it. Errors are *invalid.Error and name the file and
-// the tensor or field.
+// Load reads a model file and checks it. In the folder of a run it must be of that run; a copy
+// elsewhere is of any. Errors are *invalid.Error and name the file and the tensor or field.
 func Load(path string) (*Saved, error) {
 	h := &header{Saved: &Saved{Pipeline: &model.Pipeline{}}}
 	f, err := readTensors(path, modelKey, h)
@@ -152,7 +156,22 @@ func Load(path string) (*Saved, error) {
 	if err != nil {
 		return nil, invalid.At(path, err)
 	}
-	return h.Saved, nil
+	return h.Saved, h.belongs(path)
+}
+
+// belongs returns an error where the file of a model is in the folder of another run.
+func (s *Saved) belongs(path string) error {
+	record, err := ReadRecord(filepath.Dir(path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil && record.Trial.checkRun(s.Run) != nil {
+		err = &invalid.Error{
+			Where: path, Want: "the model of " + record.Trial.Name() + ", the run of its folder", Got: "that of " + s.Run,
+			Hint: "To use this model, move it to another folder. To train the run again, delete its folder.",
+		}
+	}
+	return err
 }
 
 // load sets what is in the tensors of a file.

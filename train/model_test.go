@@ -200,7 +200,7 @@ func TestMalformedModels(t *testing.T) {
 		{"an older format", hard, preprocess.None, changeHeader(func(h map[string]any) {
 			h["format"] = "lago-train model 3"
 			delete(h, "method")
-		}), `format: expected "lago-train model 4", found "lago-train model 3". The model was saved by another version of the program: train it again.`},
+		}), `format: expected "lago-train model 5", found "lago-train model 3". The model was saved by another version of the program: train it again.`},
 		{"an unknown variant", hard, preprocess.None, setting("variant", "hard"), "metadata: expected a model or checkpoint of lago-train: lago: variant: expected one of"},
 		{"an unknown method", hard, preprocess.None, set("method", map[string]any{"name": "svm"}), "metadata: expected a model or checkpoint of lago-train: method: expected"},
 		{"no method", hard, preprocess.None, changeHeader(func(h map[string]any) { delete(h, "method") }), "method: expected one of"},
@@ -294,4 +294,21 @@ func FuzzLoad(f *testing.F) {
 			t.Errorf("(-first +again):\n%s", diff)
 		}
 	})
+}
+
+// In the folder of a run only its model is used; a copy of a model is used anywhere else.
+func TestModelsBelongToTheirRun(t *testing.T) {
+	d, root := tiny.Small(), t.TempDir()
+	trial := trialOn(d, model.SemanticHard, Dev)
+	dir, _ := finished(t, root, d, trial)
+	trial.Seed++
+	other, _ := finished(t, root, d, trial)
+	text := testkit.Read(t, filepath.Join(other, ModelFile))
+	m := testkit.Must(Load(testkit.Write(t, t.TempDir(), ModelFile, text)))(t)
+	if m.Run != trial.Name() {
+		t.Errorf("the copy is of %q, expected %q", m.Run, trial.Name())
+	}
+	path := testkit.Write(t, dir, ModelFile, text)
+	_, err := Load(path)
+	testkit.WantError(t, err, path+": expected the model of "+filepath.Base(dir), "found that of "+filepath.Base(other), "move it to another folder")
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -184,8 +185,12 @@ func TestDamagedCheckpoints(t *testing.T) {
 		return func(t *testing.T, dir string) { changeTensors(t, filepath.Join(dir, checkpointFile), f) }
 	}
 	progress := func(text string) func(*testing.T, string) {
-		return tensors(func(f *safetensors.File) { f.Metadata["progress"] = text })
+		of := fmt.Sprintf(`{"run":%q,`, trial.Name())
+		return tensors(func(f *safetensors.File) { f.Metadata["progress"] = strings.Replace(text, "{", of, 1) })
 	}
+	other := trial
+	other.Seed++
+	interrupted(t, root, d, other, 3)
 	for _, c := range []struct {
 		name   string
 		damage func(t *testing.T, dir string)
@@ -211,6 +216,12 @@ func TestDamagedCheckpoints(t *testing.T) {
 		{"W of another size", tensors(reshape("state.W", 2, 20)), checkpointFile},
 		{"W of another type", tensors(asFloat64("state.W")), checkpointFile},
 		{"a curve that is shorter", cut(CurveFile, func(s string) string { return s[:strings.Index(s, "\n")+1] }), CurveFile},
+		{"of another seed", cut(checkpointFile, func(string) string {
+			return testkit.Read(t, filepath.Join(root, other.Name(), checkpointFile))
+		}), checkpointFile + ": run: expected " + trial.Name() + `, found "` + other.Name()},
+		{"an edited validation accuracy", cut(CurveFile, func(s string) string {
+			return regexp.MustCompile(`"val_accuracy":[0-9.]+`).ReplaceAllString(s, `"val_accuracy":0.99`)
+		}), CurveFile + ": expected the curve whose checksum is in the checkpoint, found another"},
 		{"a curve that is cut off", cut(CurveFile, func(s string) string { return s[:len(s)-9] }), CurveFile},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -27,7 +27,7 @@ type Options struct {
 	// OnResume, if not nil, is called when the run resumes from a checkpoint.
 	OnResume func(t Trial, epochs int)
 	// OnWarning, if not nil, is called with a sentence on a problem that does not end the
-	// run: a damaged checkpoint, or another environment than before.
+	// run: a checkpoint that cannot be used, or another environment than before.
 	OnWarning func(t Trial, warning string)
 }
 
@@ -118,7 +118,7 @@ func Fit(ctx context.Context, d *dataset.Dataset, t Trial) (*Saved, error) {
 		return nil, err
 	}
 	m, err := r.pipeline()
-	return newSaved(t.Method, m, data), err
+	return newSaved(t, m, data), err
 }
 
 // run is a run that is not finished.
@@ -164,8 +164,8 @@ func (r *run) record() error {
 
 func (r *run) writeRecord(record Record) error { return fileio.WriteJSON(r.path(TrialFile), record) }
 
-// restore resumes from the checkpoint. A damaged checkpoint is renamed, and the run starts
-// again.
+// restore resumes from the checkpoint. One that is damaged, of another run or of another curve
+// is renamed, and the run starts again.
 func (r *run) restore() error {
 	path := r.path(checkpointFile)
 	err := r.trainer.load(path, r.path(CurveFile))
@@ -181,7 +181,7 @@ func (r *run) restore() error {
 	if damaged := (*invalid.Error)(nil); !errors.As(err, &damaged) || errors.Is(err, fs.ErrPermission) {
 		return err
 	}
-	r.warn("The run starts again, since its checkpoint is damaged and set aside as %s: %v", damagedFile, err)
+	r.warn("The run starts again, since its checkpoint cannot be used and is set aside as %s: %v", damagedFile, err)
 	if err := os.Rename(path, r.path(damagedFile)); err != nil {
 		return invalid.File(path, err)
 	}
@@ -229,7 +229,7 @@ func (r *run) finish(status Status) (*Result, error) {
 	for _, z := range r.data.EvaluationClasses {
 		result.Evaluation.Classes = append(result.Evaluation.Classes, r.data.Dataset.Classes[z])
 	}
-	if err := Save(r.path(ModelFile), newSaved(r.trial.Method, m, r.data)); err != nil {
+	if err := Save(r.path(ModelFile), newSaved(r.trial, m, r.data)); err != nil {
 		return nil, err
 	}
 	return result, r.close(result, curve)
@@ -242,10 +242,7 @@ func (r *run) fail(status Status, c Curve, cause error) (*Result, error) {
 }
 
 func (r *run) close(result *Result, c Curve) error {
-	if err := c.Write(r.path(CurveFile)); err != nil {
-		return err
-	}
-	if err := fileio.WriteJSON(r.path(ResultFile), result); err != nil {
+	if err := r.trial.WriteResult(r.dir, result, c); err != nil {
 		return err
 	}
 	return invalid.File(r.path(checkpointFile), os.RemoveAll(r.path(checkpointFile)))

@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -65,7 +66,7 @@ func TestFilesOfARun(t *testing.T) {
 	if diff := cmp.Diff(curve, calls); diff != "" {
 		t.Errorf("(-curve +calls of OnEpoch):\n%s", diff)
 	}
-	stored := testkit.Must(ReadResult(dir))(t)
+	stored := testkit.Must(trial.ReadResult(dir))(t)
 	if diff := cmp.Diff(result, stored); diff != "" {
 		t.Errorf("%s (-returned +stored):\n%s", ResultFile, diff)
 	}
@@ -237,6 +238,13 @@ func TestFinishedRunsAreCheckedBeforeReuse(t *testing.T) {
 	text := func(file, text string) func(string) {
 		return func(dir string) { writeFile(t, filepath.Join(dir, file), text) }
 	}
+	write := func(change func(*Result)) func(string) { // with its checksum
+		return func(dir string) {
+			r, c := testkit.Must(trial.ReadResult(dir))(t), testkit.Must(ReadCurve(filepath.Join(dir, CurveFile), Dev))(t)
+			change(r)
+			testkit.NoError(t, trial.WriteResult(dir, r, c))
+		}
+	}
 	evaluation := func(key string, value any) func(map[string]any) {
 		return func(m map[string]any) { m["evaluation"].(map[string]any)[key] = value }
 	}
@@ -254,9 +262,9 @@ func TestFinishedRunsAreCheckedBeforeReuse(t *testing.T) {
 		{"an older version", change(TrialFile, func(m map[string]any) {
 			m["results_version"], m["model"] = 3, m["method"]
 			delete(m, "method")
-		}), TrialFile + ": results_version: expected 4, found 3. Another version of the program, whose results can differ, made this run. " +
+		}), TrialFile + ": results_version: expected 5, found 3. Another version of the program, whose results can differ, made this run. " +
 			"Delete the folder, or choose another, to train again."},
-		{"no version", change(TrialFile, func(m map[string]any) { delete(m, "results_version") }), TrialFile + ": results_version: expected 4, found 0"},
+		{"no version", change(TrialFile, func(m map[string]any) { delete(m, "results_version") }), TrialFile + ": results_version: expected 5, found 0"},
 		{"an unknown method", change(TrialFile, set("method", map[string]any{"name": "svm"})), TrialFile + `: method: expected one of lago, `},
 		{"no method", change(TrialFile, func(m map[string]any) { delete(m, "method") }), TrialFile + `: method: expected one of lago, `},
 		{"no trial", func(dir string) { testkit.NoError(t, os.Remove(filepath.Join(dir, TrialFile))) }, TrialFile + ": expected a file, since"},
@@ -265,16 +273,31 @@ func TestFinishedRunsAreCheckedBeforeReuse(t *testing.T) {
 			path := filepath.Join(dir, CurveFile)
 			first, _, _ := strings.Cut(testkit.Read(t, path), "\n")
 			writeFile(t, path, first+"\n")
-		}, CurveFile + ": expected the 6 epochs of result.json, found 1"},
+		}, CurveFile + ": expected the curve whose checksum is in result.json, found another"},
 		{"no curve", func(dir string) { testkit.NoError(t, os.Remove(filepath.Join(dir, CurveFile))) }, CurveFile + ": expected a file, since"},
-		{"an empty result", text(ResultFile, "{}"), ResultFile + ": status: expected"},
-		{"null", text(ResultFile, "null"), ResultFile + ": status: expected"},
-		{"no JSON", text(ResultFile, `{"epochs":"six"}`), ResultFile + ": expected what a run writes, found damaged JSON"},
-		{"no epochs", change(ResultFile, set("epochs", 0)), ResultFile + ": epochs: expected at least 1, found 0"},
-		{"a best epoch past the last", change(ResultFile, set("best_epoch", 7)), ResultFile + ": best_epoch: expected 1 to 6, found 7"},
-		{"no evaluation", change(ResultFile, set("evaluation", nil)), ResultFile + ": evaluation: expected"},
-		{"an accuracy in percent", change(ResultFile, evaluation("per_class_accuracy", 62.5)), ResultFile + ": accuracy: expected a fraction"},
-		{"a confusion matrix that is not square", change(ResultFile, evaluation("confusion", [][]int{{1}})), ResultFile + ": evaluation.confusion: expected 4 rows"},
+		{"an edited validation accuracy", func(dir string) {
+			path := filepath.Join(dir, CurveFile)
+			writeFile(t, path, regexp.MustCompile(`"val_accuracy":[0-9.]+`).ReplaceAllString(testkit.Read(t, path), `"val_accuracy":0.99`))
+		}, CurveFile + ": expected the curve whose checksum is in result.json, found another"},
+		{"the result and the curve of another run", func(dir string) {
+			for _, file := range []string{ResultFile, CurveFile} {
+				writeFile(t, filepath.Join(dir, file), testkit.Read(t, filepath.Join(swapped, file)))
+			}
+		}, ResultFile + ": run: expected " + trial.Name() + ", found "},
+		{"an edited accuracy", change(ResultFile, evaluation("per_class_accuracy", 0.97)), ResultFile + ": sha256: expected the checksum of the content, found another"},
+		{"a flipped bit in a key", func(dir string) {
+			path := filepath.Join(dir, ResultFile)
+			writeFile(t, path, strings.Replace(testkit.Read(t, path), "best_epoch", "best_dpoch", 1))
+		}, ResultFile + ": sha256: expected"},
+		{"no checksum", text(ResultFile, "{}"), ResultFile + ": sha256: expected the checksum of the content, found none"},
+		{"no JSON", text(ResultFile, `{"epochs`), ResultFile + ": expected what a run writes, found damaged JSON"},
+		{"an unknown key of the trial", change(TrialFile, set("sede", 1)), TrialFile + ": expected what a run writes"},
+		{"no epochs", write(func(r *Result) { r.Epochs = 0 }), ResultFile + ": epochs: expected at least 1, found 0"},
+		{"a best epoch past the last", write(func(r *Result) { r.BestEpoch = 7 }), ResultFile + ": best_epoch: expected 1 to 6, found 7"},
+		{"no evaluation", write(func(r *Result) { r.Evaluation = nil }), ResultFile + ": evaluation: expected"},
+		{"an accuracy that is not of the confusion matrix", write(func(r *Result) { r.Evaluation.PerClass = 0.97 }), ResultFile + ": evaluation.per_class_accuracy: expected "},
+		{"a negative count", write(func(r *Result) { r.Evaluation.Confusion[0][1] = -3 }), ResultFile + ": evaluation.confusion: expected numbers of samples, at least 0, found -3"},
+		{"a confusion matrix that is not square", write(func(r *Result) { r.Evaluation.Confusion = [][]int{{1}} }), ResultFile + ": evaluation.confusion: expected 4 rows"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			root := t.TempDir()
@@ -290,7 +313,7 @@ func TestFinishedRunsAreCheckedBeforeReuse(t *testing.T) {
 			}
 		})
 	}
-	if r, err := ReadResult(t.TempDir()); !errors.Is(err, fs.ErrNotExist) {
+	if r, err := trial.ReadResult(t.TempDir()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("ReadResult of an unfinished run = %v, %v, expected fs.ErrNotExist", r, err)
 	}
 }
@@ -330,6 +353,7 @@ func TestMalformedCurves(t *testing.T) {
 	for text, want := range map[string]string{
 		first + `{"epoch":2,"pha`:                      "line 2: expected the JSON object of an epoch",
 		first + "\n":                                   "line 2",
+		`{"epoch":1,"vol_accuracy":0.5}`:               "line 1: expected the JSON object of an epoch",
 		"[]\n":                                         "line 1",
 		`{"epoch":1,"train_accuracy":"half"}`:          "line 1",
 		`{"epoch":1} {"epoch":2}`:                      "line 1",

@@ -191,6 +191,8 @@ const (
 
 // progress is the state of a run that is in no tensor.
 type progress struct {
+	Run       string    `json:"run"`          // the name of the trial
+	Curve     string    `json:"curve_sha256"` // of the epochs so far
 	Epochs    int       `json:"epochs"`
 	Best      bestEpoch `json:"best"` // none without val classes
 	Converged bool      `json:"converged,omitempty"`
@@ -368,20 +370,25 @@ func (r *trainer) tensors() []safetensors.Tensor {
 }
 
 // save writes the training state. The curve must be written before it, to its own file.
-func (r *trainer) save(path string) error {
-	return writeTensors(path, r.tensors(), progressKey, r.progress)
+func (r *trainer) save(path string) (err error) {
+	p := r.progress
+	p.Run = r.trial.Name()
+	if p.Curve, err = r.curve.sum(); err != nil {
+		return err
+	}
+	return writeTensors(path, r.tensors(), progressKey, p)
 }
 
 // load restores the training state of a checkpoint. The error is fs.ErrNotExist if there is
-// none, and an *invalid.Error if it or the curve is damaged; the trainer must then not be
-// used.
+// none, and an *invalid.Error if it or the curve is damaged or of another run; the trainer must
+// then not be used.
 func (r *trainer) load(path, curvePath string) error {
 	var p progress
 	f, err := readTensors(path, progressKey, &p)
 	if err != nil {
 		return err
 	}
-	if err := p.check(r.trial.Epochs); err != nil {
+	if err := cmp.Or(r.trial.checkRun(p.Run), p.check(r.trial.Epochs)); err != nil {
 		return invalid.At(path, err)
 	}
 	curve, err := ReadCurve(curvePath, r.trial.Stage)
@@ -391,6 +398,10 @@ func (r *trainer) load(path, curvePath string) error {
 	if len(curve) < p.Epochs {
 		return &invalid.Error{Where: curvePath, Want: fmt.Sprintf("the %d epochs of the checkpoint", p.Epochs), Got: fmt.Sprint(len(curve))}
 	}
+	curve = curve[:p.Epochs] // a kill between the two writes leaves more
+	if err := curve.verify(curvePath, p.Curve, "the checkpoint"); err != nil {
+		return err
+	}
 	for _, to := range r.tensors() {
 		from, _ := f.Tensor(to.Name)
 		if len(from.F32) != len(to.F32) {
@@ -398,6 +409,6 @@ func (r *trainer) load(path, curvePath string) error {
 		}
 		copy(to.F32, from.F32)
 	}
-	r.progress, r.curve = p, curve[:p.Epochs]
+	r.progress, r.curve = p, curve
 	return nil
 }

@@ -131,7 +131,7 @@ func compareRoots(t *testing.T, want, got string, trials []train.Trial) {
 			dir := filepath.Join(root, trial.Name())
 			models[i] = testkit.Read(t, filepath.Join(dir, train.ModelFile))
 			curves[i] = testkit.Must(train.ReadCurve(filepath.Join(dir, train.CurveFile), trial.Stage))(t)
-			results[i] = testkit.Must(train.ReadResult(dir))(t)
+			results[i] = testkit.Must(trial.ReadResult(dir))(t)
 		}
 		if models[0] != models[1] {
 			t.Errorf("%s: another model", trial.Name())

@@ -65,7 +65,7 @@ func ReadRun(dir string) (r Run, record train.Record, err error) {
 	record, err = train.ReadRecord(dir)
 	r = Run{Trial: record.Trial, Dir: dir, Err: err}
 	if err == nil {
-		r.read(train.ReadResult)
+		r.read(r.ReadResult)
 		if r.Result == nil && r.Err == nil {
 			r.Err = unfinished(dir, r.Stage)
 		}

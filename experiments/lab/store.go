@@ -46,7 +46,7 @@ func (l *Lab) Store(kind string, config, result any) (err error) {
 	}
 	digest := sha256.Sum256([]byte(of))
 	name := fmt.Sprintf("%s-%s-%s.json", kind, strings.ToLower(strings.ReplaceAll(l.Data.Name, string(filepath.Separator), "_")), hex.EncodeToString(digest[:4]))
-	return fileio.WriteJSON(filepath.Join(l.Root, name), s)
+	return fileio.WriteSealed(filepath.Join(l.Root, name), s)
 }
 
 var storedName = regexp.MustCompile(`^[a-z-]+-.+-[0-9a-f]{8}\.json$`)
@@ -89,7 +89,7 @@ func readStored(ctx context.Context, path string) (s Stored, err error) {
 		return s, invalid.File(path, err)
 	}
 	s.Path, s.Time = path, info.ModTime()
-	if err := json.Unmarshal(data, &s); err != nil || s.Kind == "" || s.Dataset == "" || s.Result == nil {
+	if err := fileio.DecodeSealed(data, &s); err != nil || s.Kind == "" || s.Dataset == "" || s.Result == nil {
 		return s, &invalid.Error{Where: path, Want: "a result that this version of lago-train stored", Hint: "Repeat the command that stored it."}
 	}
 	return s, nil

@@ -51,14 +51,14 @@ func write(t *testing.T, root string, trial train.Trial, status train.Status, ac
 		curve = append(curve, train.Epoch{Epoch: i + 1, ValAccuracy: &a, ValAccuracyPerSample: &a})
 		testkit.NoError(t, json.Unmarshal([]byte(`[{"name": "W"}]`), &curve[i].Phases))
 	}
-	testkit.NoError(t, curve.Write(filepath.Join(dir, train.CurveFile)))
 	switch status {
 	case statusUnfinished:
+		testkit.NoError(t, curve.Write(filepath.Join(dir, train.CurveFile)))
 		return dir
 	case train.NotFinite:
 		r.BestEpoch, r.Evaluation, r.Error = 0, nil, "CXE is NaN"
 	}
-	testkit.Write(t, dir, train.ResultFile, jsonOf(t, r))
+	testkit.NoError(t, trial.WriteResult(dir, &r, curve))
 	return dir
 }
 

@@ -77,9 +77,9 @@ func TestSearchesThatFail(t *testing.T) {
 	s := testkit.Must(Run(t.Context(), l, c))(t)
 	further := s.Chosen.Config
 	further.Seed++
-	dir := filepath.Join(l.Root, "splits", further.Trials(testkit.Must(l.Folds(l.Parts[0], 2))(t)[0], train.Dev, s.Epochs)[0].Name())
-	testkit.Write(t, dir, train.ResultFile, `{"status": "not finite", "error": "CXE is NaN"}`)
-	testkit.Write(t, dir, train.CurveFile, "")
+	trial := further.Trials(testkit.Must(l.Folds(l.Parts[0], 2))(t)[0], train.Dev, s.Epochs)[0]
+	dir := filepath.Join(l.Root, "splits", trial.Name())
+	testkit.NoError(t, trial.WriteResult(dir, &train.Result{Status: train.NotFinite, Error: "CXE is NaN"}, nil))
 	_, err = Run(t.Context(), l, c)
 	testkit.WantError(t, err, "none of the best settings has a model with each of 3 further seeds; the last that failed, "+dir+": CXE is NaN")
 
