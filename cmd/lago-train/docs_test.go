@@ -230,7 +230,7 @@ var documentedObjects = []struct {
 
 	{"trial.json", train.Record{}},
 	{"curve.jsonl", train.Epoch{}},
-	{"result.json", train.Result{}},
+	{"result.json", train.StoredResult{}},
 	{"run", protocol.Result{}},
 	{"search", search.Result{}},
 	{"compare", comparison.Result{}},

@@ -257,6 +257,9 @@ func (r *runner) develop(ctx context.Context, all []*Outcome) error {
 		}
 		o.Val, o.Chosen = done[i], f.s.Tried[0].Config
 		o.Edges = f.s.space.edges(o.Chosen)
+		if lab.EndedAt(o.Val, o.Epochs) {
+			o.Edges = append(o.Edges, Edge{"epochs", o.Epochs, "highest"})
+		}
 	}
 	return nil
 }

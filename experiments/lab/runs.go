@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -93,6 +94,14 @@ func (r *Run) read(read func(dir string) (*train.Result, error)) {
 	} else if errors.Is(r.Err, fs.ErrNotExist) {
 		r.Err = nil
 	}
+}
+
+// EndedAt reports whether an epoch is the last one that the runs were allowed, and a run did all
+// of them: neither patience nor convergence ended it, so that more epochs may be better.
+func EndedAt(runs []Run, epoch int) bool {
+	return slices.ContainsFunc(runs, func(r Run) bool {
+		return r.Result != nil && r.Result.Status == train.Epochs && r.Epochs == epoch
+	})
 }
 
 // endedAt returns when the run of a folder ended, the zero time if it has no result.

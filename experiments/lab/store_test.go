@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -56,14 +57,20 @@ func TestDamagedStoredResults(t *testing.T) {
 	dir := t.TempDir()
 	testkit.Write(t, dir, "noise-a-00000001.json", `{"kind": "noise", "dataset": "a"}`)
 	testkit.Write(t, dir, "notes.json", `{`)
+	l := New(tiny.Small(), t.TempDir())
+	testkit.NoError(t, l.Store("compare", 1, []int{3}))
+	stored := testkit.Must(filepath.Glob(filepath.Join(l.Root, "compare-*.json")))(t)[0]
+	testkit.Write(t, dir, "compare-a-00000001.json", strings.Replace(testkit.Read(t, stored), "3\n", "4\n", 1))
 	testkit.NoError(t, unix.Mkfifo(filepath.Join(dir, "noise-a-00000002.json"), 0o600))
 	testkit.NoError(t, os.Mkdir(filepath.Join(dir, "noise-a-00000003.json"), 0o700))
 	list, missing, err := ReadStored(t.Context(), dir)
-	if err != nil || len(list) != 0 || len(missing) != 2 {
-		t.Fatalf("found %+v, %v, and unreadable %+v, expected two that are unreadable", list, err, missing)
+	if err != nil || len(list) != 0 || len(missing) != 3 {
+		t.Fatalf("found %+v, %v, and unreadable %+v, expected three that are unreadable", list, err, missing)
 	}
-	testkit.WantText(t, missing[0].Why, "expected a result that this version of lago-train stored. Repeat the command that stored it.")
-	testkit.WantText(t, missing[1].Why, "regular file")
+	for _, m := range missing[:2] { // the first was changed
+		testkit.WantText(t, m.Why, "expected a result that this version of lago-train stored. Repeat the command that stored it.")
+	}
+	testkit.WantText(t, missing[2].Why, "regular file")
 }
 
 func TestSummarise(t *testing.T) {

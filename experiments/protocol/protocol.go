@@ -110,6 +110,9 @@ func (r *Result) Tables() []*table.Table {
 			t.Row(stage.name, m.Classes, m.PerClass.MeanText(), m.Interval, m.PerClass.SEMText(), format.Percent(m.Chance()), len(m.PerClass.Values))
 		}
 	}
+	if limit := r.Config.DevEpochs(); r.Val != nil && r.Epochs == limit && slices.Contains(r.Val.Status, train.Epochs) {
+		t.Note("the best epoch, %d, is the last one allowed, before patience ended the training: more epochs may be better (--epochs)", limit)
+	}
 	if r.PublishedSeeds > 0 {
 		t.Note("published with the authors' settings of this variant: %s test accuracy over %s", format.Percent(r.Published), format.Count(r.PublishedSeeds, "seed"))
 	}
