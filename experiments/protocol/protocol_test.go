@@ -6,6 +6,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -72,6 +73,21 @@ func TestRun(t *testing.T) {
 			t.Errorf("%s: reused %d (-first +second):\n%s", stage, again.Reused, diff)
 		}
 		testkit.WantText(t, testlab.Text(t, again.Tables()), fmt.Sprintf("%d runs (%d reused, the first trained 2", runs, runs), "lr 0.01, ", "lago-train search --dataset simulated-small --variant semantic-hard")
+	}
+}
+
+func TestBestEpochThatIsTheLastAllowed(t *testing.T) {
+	const note = "more epochs may be better (--epochs)"
+	l := testlab.New(t)
+	p := preset(l, engine.OnlyDev)
+	p.Epochs = 1
+	r := testkit.Must(Run(t.Context(), l, p))(t)
+	testkit.WantText(t, testlab.Text(t, r.Tables()), "the best epoch, 1, is the last one allowed", note)
+	for i := range r.Val.Status {
+		r.Val.Status[i] = train.Converged
+	}
+	if text := testlab.Text(t, r.Tables()); strings.Contains(text, note) {
+		t.Errorf("a run that converged needs no more epochs:\n%s", text)
 	}
 }
 
