@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,6 +22,7 @@ import (
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/dataset/simulate"
 	"github.com/lago-train/lago-train/dataset/xlsa17"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/table"
@@ -252,22 +252,17 @@ func Convert(ctx context.Context, name string, o Options, dir string) (c Convert
 	if err != nil {
 		return Converted{}, err
 	}
-	// Unlike os.MkdirTemp, which makes folders that only the user can read.
-	hidden := filepath.Join(filepath.Dir(dir), fmt.Sprintf(".%s.%016x.tmp", filepath.Base(dir), rand.Uint64()))
-	if err := os.MkdirAll(hidden, 0o777); err != nil {
-		return Converted{}, invalid.File(hidden, err)
-	}
-	// After the renaming there is nothing left to remove.
-	defer func() { err = errors.Join(err, os.RemoveAll(hidden)) }()
 	splits := d.Splits()
-	if err := openlayout.Write(hidden, d, splits[1:]...); err != nil {
-		return Converted{}, err
-	}
-	if err := verify(ctx, d, hidden); err != nil {
-		return Converted{}, fmt.Errorf("reading the written folder again: %w", err)
-	}
-	_ = os.Remove(dir) // an empty one
-	return Converted{d.Name, d.Source, dir, len(splits), d.Fingerprint()}, invalid.File(dir, os.Rename(hidden, dir))
+	err = fileio.WriteFolder(dir, func(hidden string) error {
+		if err := openlayout.Write(hidden, d, splits[1:]...); err != nil {
+			return err
+		}
+		if err := verify(ctx, d, hidden); err != nil {
+			return fmt.Errorf("reading the written folder again: %w", err)
+		}
+		return nil
+	})
+	return Converted{d.Name, d.Source, dir, len(splits), d.Fingerprint()}, err
 }
 
 // verify checks that a folder is read as the data set that was written, in each of its

@@ -123,7 +123,7 @@ const (
 
 // decode reads an image. The result is opaque. Errors are *invalid.Error, or the context's.
 func decode(ctx context.Context, path string) (*image.RGBA, error) {
-	data, err := fileio.ReadFile(ctx, path, maxBytes)
+	data, err := fileio.ReadRegularFile(ctx, path, maxBytes)
 	if err != nil {
 		return nil, err
 	}

@@ -85,6 +85,15 @@ type Options struct {
 // those of a data set in any layout, such as classes without samples.
 func Load(ctx context.Context, dir string, opts Options) (*dataset.Dataset, error) {
 	r := &reader{ctx: ctx, dir: dir, source: classesFile, d: &dataset.Dataset{Name: strings.ToLower(filepath.Base(dir)), Source: dir}}
+	// Reading a named pipe would wait for ever, and a device need not end.
+	for _, name := range append(Files(), imagesFile, extractFile) {
+		if _, err := fileio.SizeOfRegular(r.path(name)); !errors.Is(err, fs.ErrNotExist) {
+			r.problems.AddError(err)
+		}
+	}
+	if r.problems.Len() > 0 {
+		return nil, r.problems.Err()
+	}
 	r.readAttributes()
 	r.readClasses()
 	r.readLabels()
@@ -155,7 +164,7 @@ type Extraction struct {
 	dataset.Provenance
 	ImageDir     string `json:"image_dir,omitempty"`     // absolute
 	Images       int    `json:"images,omitempty"`        // those left out included
-	ImagesSHA256 string `json:"images_sha256,omitempty"` // of their names, classes, sizes and bounding boxes
+	ImagesSHA256 string `json:"images_sha256,omitempty"` // of their names, classes, content and bounding boxes
 	BLAS         string `json:"blas,omitempty"`
 
 	Versions map[string]string `json:"versions,omitempty"` // of the program and its libraries
@@ -164,7 +173,7 @@ type Extraction struct {
 // ReadExtraction reads extract.json of a folder; nil if there is none.
 func ReadExtraction(ctx context.Context, dir string) (*Extraction, error) {
 	path := filepath.Join(dir, extractFile)
-	text, err := fileio.ReadFile(ctx, path, 1<<16) // far above its size in bytes
+	text, err := fileio.ReadRegularFile(ctx, path, 1<<16) // far above its size in bytes
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

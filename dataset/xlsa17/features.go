@@ -114,8 +114,7 @@ func (c *cache) load(ctx context.Context) (dataset.Matrix[float32], string) {
 	if c == nil {
 		return dataset.Matrix[float32]{}, ""
 	}
-	found, _ := filepath.Glob(c.prefix + c.state + "*") // of a path with [ there are none, and nothing is cached
-	for _, path := range found {
+	for _, path := range withPrefix(c.prefix + c.state) {
 		x, err := features.ReadAll(ctx, path)
 		if err == nil {
 			sum := dataset.SumFeatures(x)
@@ -132,15 +131,27 @@ func (c *cache) load(ctx context.Context) (dataset.Matrix[float32], string) {
 	return dataset.Matrix[float32]{}, ""
 }
 
+// withPrefix returns the paths that begin with a prefix, none in a folder that cannot be read.
+// Unlike filepath.Glob it takes every character as it is.
+func withPrefix(prefix string) (paths []string) {
+	entries, _ := os.ReadDir(filepath.Dir(prefix))
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), filepath.Base(prefix)) {
+			paths = append(paths, filepath.Join(filepath.Dir(prefix), e.Name()))
+		}
+	}
+	return paths
+}
+
 // store writes the features, in place of those of other states and of the .npy and .json of
-// earlier versions. Failing to is worth a warning only: the next start is slow.
+// earlier versions. A link is removed, not followed: what it leads to is not the cache's.
+// Failing to is worth a warning only: the next start is slow.
 func (c *cache) store(x dataset.Matrix[float32], sum string) {
 	if c == nil {
 		return
 	}
 	err := os.MkdirAll(filepath.Dir(c.prefix), 0o777)
-	old, _ := filepath.Glob(c.prefix + "*")
-	for _, path := range old {
+	for _, path := range withPrefix(c.prefix) {
 		_ = os.Remove(path) // it only takes space
 	}
 	if err == nil {

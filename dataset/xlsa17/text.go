@@ -20,7 +20,7 @@ type line struct {
 }
 
 func readLines(ctx context.Context, path string) ([]line, error) {
-	text, err := fileio.ReadFile(ctx, path, maxText)
+	text, err := fileio.ReadRegularFile(ctx, path, maxText)
 	return splitLines(string(text)), err
 }
 

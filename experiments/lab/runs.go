@@ -48,7 +48,7 @@ func ReadRuns(root string) ([]Run, error) {
 		if e.Name() == train.TrialFile {
 			return nil, &invalid.Error{Where: root, Want: "a folder of runs", Got: "the folder of one run", Hint: "Name the folder that holds it."}
 		}
-		if e.Type().IsRegular() {
+		if info, err := os.Stat(filepath.Join(root, e.Name())); err == nil && !info.IsDir() {
 			continue
 		}
 		r, _, err := ReadRun(filepath.Join(root, e.Name()))

@@ -77,10 +77,7 @@ func ReadStored(ctx context.Context, root string) (list []Stored, missing []Miss
 }
 
 func readStored(ctx context.Context, path string) (s Stored, err error) {
-	if _, err := fileio.SizeOfRegular(path); err != nil {
-		return s, err // a named pipe would never end
-	}
-	data, err := fileio.ReadFile(ctx, path, maxStoredBytes)
+	data, err := fileio.ReadRegularFile(ctx, path, maxStoredBytes)
 	if err != nil {
 		return s, err
 	}

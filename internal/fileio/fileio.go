@@ -148,14 +148,20 @@ func (f *File) Close() error { return f.file.Close() }
 // ReadRegular returns the content of a regular file, however large. Anything else, such as a
 // pipe, is refused without waiting for it. Errors are *invalid.Error.
 func ReadRegular(path string) ([]byte, error) {
+	return ReadRegularFile(context.Background(), path, math.MaxInt64-1)
+}
+
+// ReadRegularFile is ReadFile of a regular file, such as one of a data set. Anything else is
+// refused as ReadRegular does.
+func ReadRegularFile(ctx context.Context, path string, limit int64) ([]byte, error) {
 	if _, err := SizeOfRegular(path); err != nil {
 		return nil, err
 	}
-	return ReadFile(context.Background(), path, math.MaxInt64-1)
+	return ReadFile(ctx, path, limit)
 }
 
-// ReadFile returns the content of a file or pipe of at most limit bytes. Errors are
-// *invalid.Error, or the context's.
+// ReadFile returns the content of at most limit bytes of a file or pipe that the user names in an
+// option; a device is refused. Errors are *invalid.Error, or the context's.
 func ReadFile(ctx context.Context, path string, limit int64) ([]byte, error) {
 	f, err := Open(ctx, path)
 	if err != nil {
@@ -163,8 +169,11 @@ func ReadFile(ctx context.Context, path string, limit int64) ([]byte, error) {
 	}
 	defer func() { _ = f.Close() }() // nothing was written
 	var data bytes.Buffer
-	if info, err := f.file.Stat(); err == nil && info.Size() <= limit {
-		data.Grow(int(info.Size()) + bytes.MinRead)
+	if info, err := f.file.Stat(); err == nil {
+		if info.Mode()&fs.ModeDevice != 0 {
+			return nil, &invalid.Error{Where: path, Want: "a regular file or a pipe", Got: "a device"}
+		}
+		data.Grow(int(min(info.Size(), limit)) + bytes.MinRead)
 	}
 	n, err := data.ReadFrom(io.LimitReader(f, limit+1))
 	switch {
@@ -223,8 +232,8 @@ func ParseObject(data []byte) ([]Member, error) {
 // and the process's own stdout or stderr are written through as the bytes come, without
 // any of these promises.
 //
-// The bytes go first to a hidden file beside path. Write also removes those that killed
-// processes left in the folder.
+// The bytes go first to a hidden file beside path. Write also removes what killed processes left
+// in the folder, of Write and of WriteFolder.
 func Write(path string, write func(io.Writer) error) error {
 	info, err := os.Stat(path)
 	switch {
@@ -313,6 +322,36 @@ func replace(path string, old fs.FileInfo, write func(io.Writer) error) (err err
 	return SyncFolder(filepath.Dir(path))
 }
 
+// WriteFolder calls write with a hidden folder beside path, and gives it that path when write
+// returns nil. At path there must be nothing, or an empty folder. When it fails, nothing is left.
+// The error is write's or an *invalid.Error.
+func WriteFolder(path string, write func(dir string) error) (err error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return invalid.File(path, err)
+	}
+	// Unlike os.MkdirTemp, which makes folders that only the user can read.
+	f, err := createLocked(path, func(name string) (*os.File, error) {
+		if err := os.Mkdir(name, 0o777); err != nil {
+			return nil, err
+		}
+		return os.Open(name)
+	})
+	if err != nil {
+		return invalid.File(path, err)
+	}
+	// After the renaming there is nothing left to remove.
+	defer func() { err = errors.Join(err, os.RemoveAll(f.Name())) }()
+	defer func() { _ = f.Close() }() // it holds only the lock
+	if err := write(f.Name()); err != nil {
+		return err
+	}
+	if runtime.GOOS == "windows" { // which renames no folder that is open
+		_ = f.Close()
+	}
+	_ = os.Remove(path) // an empty one
+	return invalid.File(path, Rename(f.Name(), path))
+}
+
 func buffered(f *os.File, write func(io.Writer) error) error {
 	b := bufio.NewWriterSize(f, bufferSize)
 	if err := write(b); err != nil {
@@ -324,47 +363,62 @@ func buffered(f *os.File, write func(io.Writer) error) error {
 // createTemporary makes a locked file in the folder of a path, with the permissions of the old
 // file. Unlike os.CreateTemp it leaves those of a new file to the umask.
 func createTemporary(path string, old fs.FileInfo) (*os.File, error) {
-	dir, base := filepath.Split(path)
 	perm := fs.FileMode(0o666)
 	if old != nil {
 		perm = old.Mode().Perm()
 	}
+	f, err := createLocked(path, func(name string) (*os.File, error) { return os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm) })
+	if err != nil || old == nil {
+		return f, err
+	}
+	if err := f.Chmod(perm); err != nil { // whatever the umask is
+		return nil, errors.Join(err, f.Close(), os.Remove(f.Name()))
+	}
+	return f, nil
+}
+
+// createLocked calls create for a hidden name beside a path, and locks what it returns, so that
+// no other process takes it for abandoned.
+func createLocked(path string, create func(name string) (*os.File, error)) (*os.File, error) {
+	dir, base := filepath.Split(path)
 	removeAbandoned(dir)
 	for {
 		name := fmt.Sprintf("%s.%s.%016x.tmp", dir, base, rand.Uint64())
-		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
+		f, err := create(name)
+		if errors.Is(err, fs.ErrNotExist) && isFolder(dir) {
+			continue // another process removed it before it was open
+		}
 		if err != nil {
 			return nil, err
 		}
-		// Another process may have removed the file before it was locked.
-		if tryLock(f) == errLocked || !isAt(f, name) {
-			if err := f.Close(); err != nil {
-				return nil, err
-			}
-			continue
+		// Another process may have removed it before it was locked.
+		if tryLock(f) != errLocked && isAt(f, name) {
+			return f, nil
 		}
-		if old != nil { // whatever the umask is
-			if err := f.Chmod(perm); err != nil {
-				return nil, errors.Join(err, f.Close(), os.Remove(name))
-			}
+		if err := f.Close(); err != nil {
+			return nil, err
 		}
-		return f, nil
 	}
 }
 
-// temporary matches the names that createTemporary gives.
+func isFolder(dir string) bool {
+	info, err := os.Stat(cmp.Or(dir, "."))
+	return err == nil && info.IsDir()
+}
+
+// temporary matches the names that createLocked gives.
 var temporary = regexp.MustCompile(`^\..+\.[0-9a-f]{16}\.tmp$`)
 
 // errLocked is the error of tryLock for a file that another writer has locked.
 var errLocked = errors.New("the file is locked")
 
-// removeAbandoned removes the temporary files in a folder whose writers were killed,
-// which are those without a lock. They stay in a folder that cannot be read and on a file
-// system without locks.
+// removeAbandoned removes the temporary files and folders in a folder whose writers were
+// killed, which are those without a lock. They stay in a folder that cannot be read and on a
+// file system without locks.
 func removeAbandoned(dir string) {
 	entries, _ := os.ReadDir(cmp.Or(dir, "."))
 	for _, e := range entries {
-		if !e.Type().IsRegular() || !temporary.MatchString(e.Name()) {
+		if !e.Type().IsRegular() && !e.IsDir() || !temporary.MatchString(e.Name()) {
 			continue
 		}
 		path := filepath.Join(dir, e.Name())
@@ -373,7 +427,7 @@ func removeAbandoned(dir string) {
 			continue
 		}
 		if tryLock(f) == nil && isAt(f, path) {
-			_ = os.Remove(path) // another process may have done it
+			_ = os.RemoveAll(path) // another process may have done it
 		}
 		_ = f.Close() // nothing was written
 	}
