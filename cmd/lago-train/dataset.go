@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -19,9 +20,12 @@ import (
 	"github.com/lago-train/lago-train/dataset/fetch"
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/dataset/split"
+	"github.com/lago-train/lago-train/dataset/xlsa17"
 	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/table"
+	"github.com/lago-train/lago-train/model/resnet"
 )
 
 func datasetCommand() *cli.Command {
@@ -238,10 +242,27 @@ func fetchCommand() *cli.Command {
 			var p fetchProgress
 			o.DataDir = catalog.DataDir(data.DataDir)
 			o.Progress = func(f fetch.Progress) { display.show(p.line(f, time.Now()), false) }
+			o.Check = checkFetched
 			r, err := fetch.Fetch(c.Context, name, o)
 			return data.print(fetched{r, data.DataDir}, err)
 		}),
 	}
+}
+
+// checkFetched opens what was fetched: the weights of a network, or a data set.
+func checkFetched(ctx context.Context, name, path string) error {
+	if slices.Contains(fetch.Networks(), name) {
+		n, err := resnet.Read(ctx, path, nil)
+		if err == nil && n.Architecture != name {
+			err = &invalid.Error{Where: path, Want: "the weights of " + name, Got: "those of " + n.Architecture}
+		}
+		return err
+	}
+	d, err := xlsa17.Load(ctx, path, xlsa17.Options{NoCache: true})
+	if err != nil {
+		return err
+	}
+	return dataset.Check(d)
 }
 
 // fetched is what was fetched.

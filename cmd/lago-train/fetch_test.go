@@ -21,17 +21,38 @@ func TestDatasetFetch(t *testing.T) {
 	args := func(more ...string) []string {
 		return append([]string{"dataset", "fetch", "--data-dir", dir, "--download-dir", dir, "--archive-url", weights}, more...)
 	}
-	testkit.WantText(t, succeeds(t, args("resnet50")...), "resnet50: 1 file", "from "+weights,
-		"lago-train dataset extract NAME --images DIR --weights "+filepath.Join(dir, "resnet50.safetensors"))
-	fails(t, args("resnet50"), filepath.Join(dir, "resnet50.safetensors"), "exists already", "--force")
-	r := printed[fetch.Result](t, args("--json", "--force", "resnet50")...)
-	if r.Name != "resnet50" || len(r.Archives) != 1 || len(r.Archives[0].SHA256) != 64 {
-		t.Errorf("%+v", r)
+	// What is no such network does not replace the earlier file.
+	old := testkit.Write(t, dir, "resnet50.safetensors", "old")
+	testkit.Write(t, dir, "page.html", "<html>Log in</html>")
+	testkit.Write(t, dir, "nothing", "")
+	for path, want := range map[string]string{
+		"/weights.safetensors": "expected the weights of resnet50, found those of resnet18", "/page.html": "header", "/nothing": "",
+	} {
+		fails(t, args("--force", "--archive-url", server.URL+path, "resnet50"), server.URL+path+": resnet50: expected ", want, "Nothing was replaced.")
 	}
+	if testkit.Read(t, old) != "old" {
+		t.Error("the earlier weights were replaced")
+	}
+	fails(t, args("resnet50"), old, "exists already", "--force")
 	misused(t, args(), "one argument, cub|awa2|sun", "found 0")
 	misused(t, args("apy"), `"apy"`, "cub, awa2, sun")
 	misused(t, args("--stall", "0s", "cub"), "--stall", "found 0s")
 	misused(t, args("--sha256", "12", "cub"), "64 hexadecimal digits", `"12"`)
+}
+
+func TestFetchedWeights(t *testing.T) {
+	server := httptest.NewServer(http.FileServer(http.Dir(filepath.Join(testkit.Shared(t), "resnet"))))
+	t.Cleanup(server.Close)
+	dir, weights := t.TempDir(), server.URL+"/imagenet-resnet50-v1.safetensors"
+	args := func(more ...string) []string {
+		return append([]string{"dataset", "fetch", "--data-dir", dir, "--archive-url", weights}, more...)
+	}
+	testkit.WantText(t, succeeds(t, args("resnet50")...), "resnet50: 1 file", "from "+weights,
+		"lago-train dataset extract NAME --images DIR --weights "+filepath.Join(dir, "resnet50.safetensors"))
+	r := printed[fetch.Result](t, args("--json", "--force", "resnet50")...)
+	if r.Name != "resnet50" || len(r.Archives) != 1 || len(r.Archives[0].SHA256) != 64 {
+		t.Errorf("%+v", r)
+	}
 }
 
 func TestFetchedDataSet(t *testing.T) {

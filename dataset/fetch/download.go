@@ -46,6 +46,16 @@ type permanent struct{ error }
 // download downloads a file to path, which must not exist. The caller has the lock of the
 // folder.
 func (f *fetcher) download(ctx context.Context, step string, from *url.URL, path string) error {
+	for _, own := range []string{path + ".part", path + ".part.validator"} {
+		// A link to a file would be followed, and a pipe waited for.
+		info, err := os.Lstat(own)
+		to, lost := os.Stat(own)
+		if err == nil && !info.Mode().IsRegular() && (lost != nil || to.Mode()&fs.ModeDevice == 0) {
+			if err := os.Remove(own); err != nil {
+				return err
+			}
+		}
+	}
 	part, err := os.OpenFile(path+".part", os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
 	if err != nil {
 		return err

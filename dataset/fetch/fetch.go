@@ -71,6 +71,11 @@ type Options struct {
 	DeleteArchives bool   // removes the downloaded archives once the data set is complete
 	Force          bool   // replaces an existing folder of the data set and everything in it, or file of weights
 
+	// Check opens what was fetched, the folder of a data set or the file of weights of a name,
+	// before it takes its place; nil accepts anything. Its errors need not name that path, which
+	// is temporary.
+	Check func(ctx context.Context, name, path string) error
+
 	// Attempts is the number of consecutive attempts that may download less than a
 	// megabyte before a download is given up; 0 means 6.
 	Attempts int
@@ -216,6 +221,9 @@ func (f *fetcher) run(ctx context.Context) (r *Result, err error) {
 		r.Archives[0].File, f.sizes[f.folder] = target, r.Archives[0].Bytes
 	}
 	if err == nil {
+		err = f.check(ctx, staging, r.Archives)
+	}
+	if err == nil {
 		err = f.place(staging, target)
 	}
 	if err != nil {
@@ -252,9 +260,32 @@ func (f *fetcher) target() (string, error) {
 	return path, nil
 }
 
+// check opens what was staged. The error names where it came from, and what is still there.
+func (f *fetcher) check(ctx context.Context, staging string, from []Archive) error {
+	if f.Check == nil {
+		return nil
+	}
+	err := f.Check(ctx, f.name, staging)
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	if named := (*invalid.Error)(nil); errors.As(err, &named) && named.Where == staging {
+		unnamed := *named
+		unnamed.Where, err = "", &unnamed
+	}
+	hint := "The server may have sent something else, such as a login page. Nothing was replaced."
+	if f.weights == "" {
+		hint = "Nothing was replaced. To download it again, remove " + from[0].File + " first."
+	}
+	return &invalid.Error{Where: from[0].Source, Field: f.name, Err: err, Hint: hint}
+}
+
 // place moves what was staged to the target. A kill in the middle of it leaves what was there
 // under a hidden name, which the next call removes.
 func (f *fetcher) place(staging, target string) error {
+	if f.weights != "" { // one file takes the place of another at once
+		return fileio.Rename(staging, target)
+	}
 	replaced := filepath.Join(f.DataDir, "."+f.folder+".replaced")
 	_ = os.RemoveAll(replaced) // else the next line fails
 	if err := os.Rename(target, replaced); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -22,6 +22,7 @@ import (
 	"github.com/sirupsen/logrus"
 	logtest "github.com/sirupsen/logrus/hooks/test"
 
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/testkit"
 )
 
@@ -169,6 +170,28 @@ func TestOneArchiveMayHaveAllFiles(t *testing.T) {
 	testkit.Read(t, own)
 }
 
+// A data set that cannot be opened takes the place of nothing. Links in the place of a download
+// are not followed.
+func TestCheckedBeforeItIsPlaced(t *testing.T) {
+	o := options(t, archives(t, published(t)))
+	o.Force = true
+	o.Check = func(_ context.Context, _, staged string) error {
+		return &invalid.Error{Where: filepath.Join(staged, "res101.mat"), Want: "a variable"}
+	}
+	mine := testkit.Write(t, t.TempDir(), "mine", "mine")
+	target := filepath.Dir(testkit.Write(t, o.DataDir, "CUB/notes.txt", "mine"))
+	testkit.NoError(t, os.MkdirAll(o.DownloadDir, 0o777))
+	archive := filepath.Join(o.DownloadDir, (&fetcher{}).cacheName(o.ArchiveURL))
+	testkit.NoError(t, os.Symlink(mine, archive+".part"))
+	_, err := Fetch(t.Context(), "cub", o)
+	testkit.WantError(t, err, o.ArchiveURL+": cub: ", "res101.mat: expected a variable", "Nothing was replaced.", "remove "+archive+" first")
+	wantIn(t, o.DataDir, "CUB")
+	wantIn(t, target, "notes.txt")
+	if testkit.Read(t, mine) != "mine" {
+		t.Error("the file that a link leads to is overwritten")
+	}
+}
+
 func TestExistingFolder(t *testing.T) {
 	s := archives(t, published(t))
 	o := options(t, s)
@@ -296,4 +319,19 @@ func TestFetchWeights(t *testing.T) {
 	o.SHA256, o.Force = "", false
 	_, err = Fetch(t.Context(), "resnet50", o)
 	testkit.WantError(t, err, path, "exists already")
+	// What the check refuses takes the place of nothing, and is not kept.
+	o.Force = true
+	o.Check = func(_ context.Context, name, staged string) error {
+		if name != "resnet50" || testkit.Read(t, staged) != string(file) {
+			t.Errorf("%s was checked at %s", name, staged)
+		}
+		return &invalid.Error{Where: staged, Want: "a header"}
+	}
+	testkit.Write(t, o.DataDir, "resnet50.safetensors", "old")
+	_, err = Fetch(t.Context(), "resnet50", o)
+	testkit.WantError(t, err, o.ArchiveURL+": resnet50: expected a header. ", "login page", "Nothing was replaced.")
+	wantIn(t, o.DataDir, "resnet50.safetensors")
+	if testkit.Read(t, path) != "old" {
+		t.Error("the earlier weights were replaced")
+	}
 }

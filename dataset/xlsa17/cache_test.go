@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -72,10 +71,7 @@ func (c cached) load(t *testing.T, messages ...string) {
 // path returns the path of the cached features.
 func (c cached) path(t *testing.T) string {
 	t.Helper()
-	all := testkit.Must(filepath.Glob(filepath.Join(c.home, "*", "small-res101.mat-*")))(t)
-	found := slices.DeleteFunc(all, func(path string) bool {
-		return !strings.HasPrefix(path, openCache(filepath.Join(c.dir, featuresMat)).prefix)
-	})
+	found := withPrefix(openCache(filepath.Join(c.dir, featuresMat)).prefix)
 	if len(found) != 1 {
 		t.Fatalf("the cache has %v", found)
 	}
@@ -113,6 +109,24 @@ func TestCacheUnusablePlace(t *testing.T) {
 	c.load(t, msgFromCache)
 	c.home = ""
 	c.load(t, msgNoPlace)
+}
+
+// A link in the place of the cache is replaced; what it leads to is kept, also below a folder
+// whose name is no pattern.
+func TestCacheReplacesALink(t *testing.T) {
+	for _, home := range []string{t.TempDir(), filepath.Join(t.TempDir(), "[a")} {
+		c := newCached(t)
+		c.home = home
+		c.load(t)
+		path, mine := c.path(t), testkit.Write(t, t.TempDir(), "mine.npy", "mine")
+		testkit.NoError(t, os.Remove(path))
+		testkit.NoError(t, os.Symlink(mine, path))
+		c.load(t, msgUnusable)
+		if testkit.Read(t, mine) != "mine" {
+			t.Error("the file that the link leads to is overwritten")
+		}
+		c.load(t, msgFromCache)
+	}
 }
 
 // A damaged cache is not used, and is replaced.

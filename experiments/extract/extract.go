@@ -25,8 +25,10 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/gofrs/flock"
+	"github.com/sirupsen/logrus"
 
 	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/dataset/openlayout"
@@ -36,6 +38,7 @@ import (
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/npy"
+	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/internal/version"
@@ -78,6 +81,7 @@ const (
 	// partImages is the number of images of a part, a multiple of maxBatch: what a killed
 	// process may have to do again.
 	partImages = 2 * maxBatch
+	manyImages = 10_000 // reading them takes long enough to say so
 )
 
 // work is one call of Extract.
@@ -91,13 +95,18 @@ type work struct {
 // Extract computes the features of images and writes them as a data set, without the
 // descriptions of its classes. What an interrupted call or another shard has done is used;
 // a finished data set is left as it is.
-func Extract(ctx context.Context, e *Extractor, c Config) (*Result, error) {
+func Extract(ctx context.Context, e *Extractor, c Config) (r *Result, err error) {
 	w := &work{c, e, filepath.Join(c.Dir, partsDir), slices.Collect(slices.Chunk(c.Images, partImages))}
-	record, classes, err := w.record()
+	lock, err := w.lock(ctx)
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	record, classes, err := w.record(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r = &Result{
 		Name: strings.ToLower(filepath.Base(c.Dir)), Dir: c.Dir, Architecture: record.Architecture, Weights: record.WeightsSHA256,
 		Images: len(c.Images), Classes: classes, Dimensions: e.dims, Samples: len(c.Images), Skipped: []Skipped{},
 	}
@@ -117,6 +126,10 @@ func Extract(ctx context.Context, e *Extractor, c Config) (*Result, error) {
 		if r.Left > 0 {
 			return r, nil
 		}
+		// No other shard may be at work, as on parts that are done already.
+		if err := errors.Join(lock.Unlock(), w.wait(ctx, lock.TryLock)); err != nil {
+			return nil, err
+		}
 		if err := w.assemble(ctx, record); err != nil {
 			return nil, err
 		}
@@ -126,22 +139,65 @@ func Extract(ctx context.Context, e *Extractor, c Config) (*Result, error) {
 	return r, err
 }
 
+// lock locks the data set by a file beside its folder, which stays: for this call alone, or for
+// all shards. It waits for a process that has the lock; the system frees that of one that dies.
+func (w *work) lock(ctx context.Context) (*flock.Flock, error) {
+	dir, name := filepath.Split(w.Dir)
+	if err := os.MkdirAll(filepath.Clean(dir), 0o777); err != nil {
+		return nil, invalid.File(dir, err)
+	}
+	lock := flock.New(filepath.Join(dir, "."+name+".extract.lock"), flock.SetPermissions(0o666)) // less the umask
+	try := lock.TryLock
+	if w.Shard.Count > 1 {
+		try = lock.TryRLock
+	}
+	return lock, w.wait(ctx, try)
+}
+
+// wait calls try until it has locked the data set.
+func (w *work) wait(ctx context.Context, try func() (bool, error)) error {
+	for said := false; ; said = true {
+		locked, err := try()
+		if locked || err != nil {
+			return invalid.File(w.Dir, err)
+		}
+		if !said {
+			logrus.Info("waiting for another process that extracts " + w.Dir)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
 // record describes the extraction. Two that have the same record give the same features.
 // classes is the number of different classes, 0 if they are not known.
-func (w *work) record() (r *openlayout.Extraction, classes int, err error) {
+func (w *work) record(ctx context.Context) (r *openlayout.Extraction, classes int, err error) {
+	if len(w.Images) >= manyImages {
+		logrus.Infof("reading %d images to recognise those that change", len(w.Images))
+	}
 	sum := sha256.New()
 	known := make(map[string]bool)
-	for _, m := range w.Images {
-		size, err := fileio.SizeOfRegular(m.Path)
-		if err != nil {
-			return nil, 0, err
+	for part := range slices.Chunk(w.Images, 1<<10) {
+		content, errs := make([]string, len(part)), make([]error, len(part))
+		parallel.For(len(part), 1, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				content[i], errs[i] = sumOf(ctx, part[i].Path)
+			}
+		})
+		for i, m := range part {
+			if err := cmp.Or(ctx.Err(), errs[i]); err != nil {
+				return nil, 0, err
+			}
+			line, err := json.Marshal([]any{m.ID, m.Class, content[i], m.Box})
+			if err != nil {
+				return nil, 0, err
+			}
+			sum.Write(line)
+			known[m.Class] = true
 		}
-		line, err := json.Marshal([]any{m.ID, m.Class, size, m.Box})
-		if err != nil {
-			return nil, 0, err
-		}
-		sum.Write(line)
-		known[m.Class] = true
 	}
 	delete(known, "")
 	info := blas.Current()
@@ -149,6 +205,20 @@ func (w *work) record() (r *openlayout.Extraction, classes int, err error) {
 		Provenance: w.provenance, ImageDir: w.ImageDir, Images: len(w.Images), ImagesSHA256: hex.EncodeToString(sum.Sum(nil)),
 		BLAS: strings.TrimSpace(info.Name + " " + info.Version), Versions: version.All(),
 	}, len(known), nil
+}
+
+// sumOf returns the SHA-256 of a file, in hex.
+func sumOf(ctx context.Context, path string) (string, error) {
+	f, _, err := fileio.OpenRegular(ctx, path)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return "", invalid.File(path, err)
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
 // open prepares the folder. It reports whether the data set is finished already, and
@@ -185,7 +255,7 @@ func same(there, now *openlayout.Extraction, dir, hint string) error {
 		there, now any
 	}{
 		{"images", there.Images, now.Images},
-		{"names, classes, sizes or boxes of the images (SHA-256)", there.ImagesSHA256, now.ImagesSHA256},
+		{"names, classes, content or boxes of the images (SHA-256)", there.ImagesSHA256, now.ImagesSHA256},
 		{"weights (SHA-256)", there.WeightsSHA256, now.WeightsSHA256},
 		{"stride in the 1x1 convolution", there.StrideIn1x1, now.StrideIn1x1},
 		{"preprocessing", there.Provenance.Images, now.Provenance.Images},
@@ -300,13 +370,9 @@ func (w *work) stored(do func(m images.Image, x []float32, broken string) error)
 	return nil
 }
 
-// assemble writes the files of the data set from the parts, and removes these.
+// assemble writes the files of the data set from the parts, and removes these. The caller has the
+// data set for itself.
 func (w *work) assemble(ctx context.Context, record *openlayout.Extraction) (err error) {
-	lock := flock.New(filepath.Join(w.dir, "lock"))
-	if err := lock.Lock(); err != nil {
-		return invalid.File(w.dir, err)
-	}
-	defer func() { err = errors.Join(err, lock.Unlock()) }()
 	if done, err := openlayout.ReadExtraction(ctx, w.Dir); done != nil || err != nil {
 		return err // another shard has done it in the meantime
 	}
@@ -358,7 +424,7 @@ func (w *work) assemble(ctx context.Context, record *openlayout.Extraction) (err
 // readSkipped reads skipped.csv; none if there is no such file.
 func readSkipped(path string) ([]Skipped, error) {
 	list := []Skipped{}
-	text, err := os.ReadFile(path)
+	text, err := fileio.ReadRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return list, nil
 	}

@@ -205,6 +205,33 @@ func TestResumesBitIdentical(t *testing.T) {
 	}
 }
 
+// Calls that extract one data set at the same time wait for each other, but for its shards.
+func TestTwoExtractionsAtATime(t *testing.T) {
+	photos, root := photographs(t, 23), t.TempDir()
+	extract(t, config(t, photos, filepath.Join(root, "alone")))
+	want := files(t, filepath.Join(root, "alone"))
+	for _, shards := range []int{1, 2} {
+		c := config(t, photos, filepath.Join(root, fmt.Sprint("data", shards)))
+		errs := make(chan error)
+		for i := range 4 { // two of each shard
+			c.Shard = lab.Shard{Index: i % shards, Count: shards}
+			e, of := extractor(t), c
+			go func() {
+				_, err := Extract(t.Context(), e, of)
+				errs <- err
+			}()
+		}
+		for range 4 {
+			if err := <-errs; err != nil {
+				t.Errorf("%d shards: %v", shards, err)
+			}
+		}
+		if diff := cmp.Diff(want, files(t, c.Dir)); diff != "" {
+			t.Errorf("%d shards (-want +got):\n%s", shards, diff)
+		}
+	}
+}
+
 func TestBrokenImages(t *testing.T) {
 	photos, dir := photographs(t, 10), filepath.Join(t.TempDir(), "birds")
 	broken := testkit.Write(t, photos, "owl/03.png", "no image")
@@ -262,8 +289,12 @@ func TestRefusesOtherWork(t *testing.T) {
 	e := testkit.Must(New(network(), images.Preprocessing(dataset.Crop, side), maxBatch))(t)
 	_, err := Extract(t.Context(), e, c)
 	testkit.WantError(t, err, "preprocessing: expected squash to 32 x 32 pixels, as in the extraction in this folder, found crop to 32 x 32 pixels of a shorter side of 37. Remove this folder to start again.")
-	testkit.Write(t, photos, "owl/00.png", "x")
-	fails(t, c, "sizes or boxes of the images")
+	// A photograph that changes is noticed, also where its size does not.
+	first := filepath.Join(photos, "owl", "00.png")
+	changed := []byte(testkit.Read(t, first))
+	changed[len(changed)-20]++
+	testkit.NoError(t, os.WriteFile(first, changed, 0o600))
+	fails(t, c, c.Dir, "content or boxes of the images", "Remove this folder to start again.")
 	c.Dir = filepath.Dir(testkit.Write(t, t.TempDir(), "mine/labels.csv", ""))
 	fails(t, c, c.Dir+": expected a folder without samples, found labels.csv")
 	c.Images[0].Path = filepath.Join(photos, "none.png")
