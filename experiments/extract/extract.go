@@ -12,9 +12,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"encoding/csv"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,23 +23,16 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
-
-	"github.com/gofrs/flock"
-	"github.com/sirupsen/logrus"
 
 	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/experiments/lab"
-	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/npy"
-	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/internal/table"
-	"github.com/lago-train/lago-train/internal/version"
 )
 
 // Config configures the extraction of a data set.
@@ -139,88 +130,6 @@ func Extract(ctx context.Context, e *Extractor, c Config) (r *Result, err error)
 	return r, err
 }
 
-// lock locks the data set by a file beside its folder, which stays: for this call alone, or for
-// all shards. It waits for a process that has the lock; the system frees that of one that dies.
-func (w *work) lock(ctx context.Context) (*flock.Flock, error) {
-	dir, name := filepath.Split(w.Dir)
-	if err := os.MkdirAll(filepath.Clean(dir), 0o777); err != nil {
-		return nil, invalid.File(dir, err)
-	}
-	lock := flock.New(filepath.Join(dir, "."+name+".extract.lock"), flock.SetPermissions(0o666)) // less the umask
-	try := lock.TryLock
-	if w.Shard.Count > 1 {
-		try = lock.TryRLock
-	}
-	return lock, w.wait(ctx, try)
-}
-
-// wait calls try until it has locked the data set.
-func (w *work) wait(ctx context.Context, try func() (bool, error)) error {
-	for said := false; ; said = true {
-		locked, err := try()
-		if locked || err != nil {
-			return invalid.File(w.Dir, err)
-		}
-		if !said {
-			logrus.Info("waiting for another process that extracts " + w.Dir)
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(200 * time.Millisecond):
-		}
-	}
-}
-
-// record describes the extraction. Two that have the same record give the same features.
-// classes is the number of different classes, 0 if they are not known.
-func (w *work) record(ctx context.Context) (r *openlayout.Extraction, classes int, err error) {
-	if len(w.Images) >= manyImages {
-		logrus.Infof("reading %d images to recognise those that change", len(w.Images))
-	}
-	sum := sha256.New()
-	known := make(map[string]bool)
-	for part := range slices.Chunk(w.Images, 1<<10) {
-		content, errs := make([]string, len(part)), make([]error, len(part))
-		parallel.For(len(part), 1, func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				content[i], errs[i] = sumOf(ctx, part[i].Path)
-			}
-		})
-		for i, m := range part {
-			if err := cmp.Or(ctx.Err(), errs[i]); err != nil {
-				return nil, 0, err
-			}
-			line, err := json.Marshal([]any{m.ID, m.Class, content[i], m.Box})
-			if err != nil {
-				return nil, 0, err
-			}
-			sum.Write(line)
-			known[m.Class] = true
-		}
-	}
-	delete(known, "")
-	info := blas.Current()
-	return &openlayout.Extraction{
-		Provenance: w.provenance, ImageDir: w.ImageDir, Images: len(w.Images), ImagesSHA256: hex.EncodeToString(sum.Sum(nil)),
-		BLAS: strings.TrimSpace(info.Name + " " + info.Version), Versions: version.All(),
-	}, len(known), nil
-}
-
-// sumOf returns the SHA-256 of a file, in hex.
-func sumOf(ctx context.Context, path string) (string, error) {
-	f, _, err := fileio.OpenRegular(ctx, path)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = f.Close() }() // nothing was written
-	sum := sha256.New()
-	if _, err := io.Copy(sum, f); err != nil {
-		return "", invalid.File(path, err)
-	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
-}
-
 // open prepares the folder. It reports whether the data set is finished already, and
 // returns an error if the folder has another one.
 func (w *work) open(ctx context.Context, record *openlayout.Extraction) (finished bool, err error) {
@@ -246,28 +155,6 @@ func (w *work) open(ctx context.Context, record *openlayout.Extraction) (finishe
 		return false, invalid.File(w.dir, err)
 	}
 	return false, openlayout.WriteExtraction(w.dir, record)
-}
-
-// same returns an error unless two extractions give the same features.
-func same(there, now *openlayout.Extraction, dir, hint string) error {
-	for _, f := range []struct {
-		name       string
-		there, now any
-	}{
-		{"images", there.Images, now.Images},
-		{"names, classes, content or boxes of the images (SHA-256)", there.ImagesSHA256, now.ImagesSHA256},
-		{"weights (SHA-256)", there.WeightsSHA256, now.WeightsSHA256},
-		{"stride in the 1x1 convolution", there.StrideIn1x1, now.StrideIn1x1},
-		{"preprocessing", there.Provenance.Images, now.Provenance.Images},
-		{"matrix products", there.BLAS, now.BLAS},
-	} {
-		if f.there != f.now {
-			return &invalid.Error{
-				Where: dir, Field: f.name, Want: fmt.Sprintf("%v, as in the extraction in this folder", f.there), Got: fmt.Sprint(f.now), Hint: hint,
-			}
-		}
-	}
-	return nil
 }
 
 // run computes the parts of the shard that are missing.
