@@ -15,13 +15,14 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+	"github.com/sirupsen/logrus"
+
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/internal/version"
-	"github.com/sirupsen/logrus"
 )
 
 // lock locks the data set by a file beside its folder, which stays: for this call alone, or for
