@@ -223,7 +223,7 @@ func newCSV(f *fileio.File) (*Reader, error) {
 // is a row with mistakes.
 func isHeader(record []string) bool {
 	for _, cell := range record {
-		_, err := number(cell)
+		_, err := strconv.ParseFloat(strings.TrimSpace(cell), 32) // 1_1 is no name
 		if err == nil || errors.Is(err, strconv.ErrRange) || strings.TrimSpace(cell) == "" {
 			return false
 		}
@@ -266,7 +266,7 @@ func (s *csvFile) parse(record []string, to []float32) *invalid.Error {
 		return &invalid.Error{Where: s.path, Field: s.line(), Want: fmt.Sprintf("%d numbers, as in the line before", len(to)), Got: fmt.Sprint(len(record))}
 	}
 	for j, cell := range record {
-		v, err := number(cell)
+		v, err := table.Number(cell, 32)
 		if err == nil && numeric.Finite(v) {
 			to[j] = float32(v)
 			continue
@@ -278,11 +278,6 @@ func (s *csvFile) parse(record []string, to []float32) *invalid.Error {
 		return &invalid.Error{Where: s.path, Field: fmt.Sprintf("%s, column %d", s.line(), j+1), Want: want, Got: got}
 	}
 	return nil
-}
-
-// number returns the float32 value of a cell.
-func number(cell string) (float64, error) {
-	return strconv.ParseFloat(strings.TrimSpace(cell), 32)
 }
 
 func (s *csvFile) line() string { return fmt.Sprintf("line %d", s.csv.Line) }

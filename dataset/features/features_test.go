@@ -232,3 +232,13 @@ func FuzzOpen(f *testing.F) {
 		}
 	})
 }
+
+// Numbers in Go's syntax are neither numbers of a CSV file nor names of its columns.
+func TestGoSyntaxIsRefused(t *testing.T) {
+	for _, text := range []string{"1_1", "0x1p3"} {
+		for _, before := range []string{"", "1\n"} {
+			_, err := ReadAll(t.Context(), testkit.Write(t, t.TempDir(), "x.csv", before+text+"\n2\n"))
+			testkit.WantError(t, err, "expected a number, found \""+text)
+		}
+	}
+}

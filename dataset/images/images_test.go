@@ -211,6 +211,12 @@ func TestList(t *testing.T) {
 	testkit.WantError(t, err, "both, as in x.png and a")
 	_, err = List(t.TempDir())
 	testkit.WantError(t, err, "expected images: .jpg", "found none")
+	phone := t.TempDir()
+	testkit.Write(t, phone, "a.HEIC", "")
+	testkit.Write(t, phone, "b.heic", "")
+	testkit.Write(t, phone, "notes.txt", "")
+	_, err = List(phone)
+	testkit.WantError(t, err, "expected images: .jpg", "found 2 .heic files, which are not read. Convert photographs to JPEG or PNG.")
 
 	list := testkit.Write(t, dir, "list.csv", "path,class\nb/2.JPG,two\n"+dir+"/x.png,one\n")
 	got, err = ReadList(t.Context(), list, "")

@@ -3,15 +3,17 @@ package images
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset/internal/table"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -52,10 +54,35 @@ func List(dir string) ([]Image, error) {
 		}
 		all = append(all, below...)
 	}
-	if len(all) == 0 {
-		return nil, &invalid.Error{Where: dir, Want: "images: " + strings.Join(extensions, ", "), Got: "none"}
+	if len(all) > 0 {
+		return all, nil
 	}
-	return all, nil
+	e := &invalid.Error{Where: dir, Want: "images: " + strings.Join(extensions, ", "), Got: "none"}
+	if n, extension := otherFiles(dir, folders); n > 0 {
+		e.Got = fmt.Sprintf("%s, which are not read", format.Count(n, extension+" file"))
+		e.Hint = "Convert photographs to JPEG or PNG."
+	}
+	return nil, e
+}
+
+// otherFiles returns the most frequent extension of the files in a folder and its subfolders,
+// none of which has that of an image, and how many files have it.
+func otherFiles(dir string, folders []string) (n int, extension string) {
+	count := make(map[string]int)
+	for _, folder := range append(folders, "") {
+		list, _ := os.ReadDir(filepath.Join(dir, folder)) // it was read before
+		for _, e := range list {
+			if ext := strings.ToLower(filepath.Ext(e.Name())); ext != "" && !e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
+				count[ext]++
+			}
+		}
+	}
+	for _, ext := range slices.Sorted(maps.Keys(count)) {
+		if count[ext] > n {
+			n, extension = count[ext], ext
+		}
+	}
+	return n, format.Printable(extension)
 }
 
 // entries returns the images and the folders in the folder of a class, or in the whole one
@@ -127,7 +154,7 @@ func SetBoxes(ctx context.Context, file string, all []Image) error {
 		for j, column := range columns[1:] {
 			var err error
 			text := t.Cell(t.Rows[i], column)
-			if v[j], err = strconv.ParseFloat(text, 64); err != nil || math.IsNaN(v[j]) || math.Abs(v[j]) > maxPixels || j > 1 && v[j] <= 0 {
+			if v[j], err = table.Number(text, 64); err != nil || math.IsNaN(v[j]) || math.Abs(v[j]) > maxPixels || j > 1 && v[j] <= 0 {
 				t.Report("box", t.Rows[i].Line, column, "pixels, with a width and height above 0", invalid.Quote(text))
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"unicode/utf16"
 
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/numeric"
 )
@@ -171,7 +172,7 @@ func (s *stream) header(end int64) (m matrix) {
 		}
 	}
 	_, name := s.bytes(end, fmt.Sprintf("the name of a variable, of at most %d bytes", maxName), 0, maxName, kindInt8, kindUint8, kindUTF8)
-	m.Name = string(name)
+	m.Name = format.Printable(string(name)) // errors show it
 	if s.variable == "" {
 		s.variable = m.Name // arrays in its cells have no names
 	}
@@ -238,20 +239,27 @@ func (s *stream) numbers(m matrix) []float32 {
 		s.unexpected("numbers", "an element of type %d", e.kind)
 	case e.size != int64(m.n)*int64(number.width):
 		s.unexpected(fmt.Sprintf("%d numbers of %d bytes (%s)", m.n, number.width, formatDims(m.Dims)), "%d bytes", e.size)
+	case s.pos+e.size != m.end && s.pos+e.size+e.pad != m.end: // before memory is allocated for them
+		s.unexpected("the end of the variable", "%d more bytes", m.end-s.pos-e.size-e.pad)
 	case s.compressed > 0 && e.size > maxRatio*s.compressed: // plain data were counted when the element was opened
 		s.unexpected(fmt.Sprintf("%d bytes of numbers", e.size), "%d compressed bytes, which hold fewer", s.compressed)
 	}
 	if s.err != nil {
 		return nil
 	}
-	values := make([]float32, m.n)
+	// Compressed data may hold fewer numbers than they declare, so their memory grows as they are read.
+	room := m.n
+	if s.compressed > 0 {
+		room = min(m.n, int(s.compressed))
+	}
+	values := make([]float32, 0, room)
 	buffer := make([]byte, min(e.size, bufferSize))
-	for rest := values; len(rest) > 0 && s.err == nil; {
-		k := min(len(rest), len(buffer)/number.width)
+	for len(values) < m.n && s.err == nil {
+		begin, k := len(values), min(m.n-len(values), len(buffer)/number.width)
 		raw := buffer[:k*number.width]
 		s.full(raw)
-		numeric.Decode(rest[:k], raw, number.width, number.read)
-		rest = rest[k:]
+		values = slices.Grow(values, k)[:begin+k]
+		numeric.Decode(values[begin:], raw, number.width, number.read)
 	}
 	s.skipPadding(e, m.end)
 	return values

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -49,6 +50,9 @@ func TestHostile(t *testing.T) {
 		{"wrong checksum", badSum, "checksum"},
 		{"more after the compressed variable", matfile.Compress(append(matfile.Doubles("x", []int{1, 1}, 1), 0)), "expected the end of the compressed data, found more"},
 		{"overstated compressed size", matfile.Compress(matfile.Array("x", Double, 0, []int{1 << 28, 1}, matfile.Tagged(kindDouble, 1<<31, nil))), "expected an element within"},
+		{"an array larger than its numbers", matfile.Compress(lying()), "expected the end of the variable"},
+		{"fewer numbers than declared", matfile.Compress(slices.Concat(overstated(1<<20), noise(30_000))), "more bytes"},
+		{"a name that a terminal obeys", matfile.Array("\x1b[31mx", Double, 0, []int{1, 1}, one), "found only \ufffd[31mx"},
 		{"all compressed sizes overstated", matfile.Compress(overstated(1 << 28)), "compressed bytes, which hold fewer"},
 	}
 	for _, c := range cases {
@@ -68,6 +72,21 @@ func overstated(n uint32) []byte {
 	element := matfile.Array("x", Double, 0, []int{int(n), 1}, matfile.Tagged(kindDouble, 8*n, nil))
 	binary.LittleEndian.PutUint32(element[4:], uint32(len(element)-tagSize)+8*n)
 	return element
+}
+
+// lying is an array of 2^25 bytes of numbers that declares eight more.
+func lying() []byte {
+	const n = 1 << 25
+	element := matfile.Array("x", Double, 0, []int{n, 1}, matfile.Tagged(kindUint8, n, make([]byte, n)))
+	binary.LittleEndian.PutUint32(element[4:], uint32(len(element)-tagSize)+8)
+	return append(element, make([]byte, 8)...)
+}
+
+// noise is what deflate cannot compress.
+func noise(n int) []byte {
+	b := make([]byte, n)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(b) // does not fail
+	return b
 }
 
 // checkError checks that an error is an *invalid.Error that names the file.

@@ -195,11 +195,14 @@ func (r *reader) readImages() {
 	if e != nil {
 		r.d.Provenance, r.d.ImageDir = &e.Provenance, e.ImageDir
 	}
-	if _, err := os.Stat(r.path(imagesFile)); errors.Is(err, fs.ErrNotExist) || r.d.IDs != nil {
+	if _, err := os.Stat(r.path(imagesFile)); errors.Is(err, fs.ErrNotExist) {
 		return
 	}
 	if t := table.Read(r.ctx, r.path(imagesFile), &r.problems, []string{pathColumn}); t != nil {
-		r.d.IDs = t.Names(pathColumn)
-		r.checkSamples(t.File, len(r.d.IDs))
+		paths := t.Names(pathColumn)
+		r.checkSamples(t.File, len(paths))
+		if r.d.IDs == nil { // those of labels.csv come first
+			r.d.IDs = paths
+		}
 	}
 }

@@ -253,6 +253,16 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
+// images.csv is checked where labels.csv has the names of the samples too.
+func TestImagesBesideIDs(t *testing.T) {
+	f := newSmall()
+	for paths, found := range map[string]string{"a\nb\n": "2", "a\nb\nc\nd\ne\nf\ng\n": "7"} {
+		f[imagesFile] = "path\n" + paths
+		_, err := Load(t.Context(), f.write(t, t.TempDir()), Options{})
+		wantErrors(t, err, "images.csv: expected 6 samples, one for each line of labels.csv, found "+found)
+	}
+}
+
 func TestLoadReportsEveryProblem(t *testing.T) {
 	f := newSmall()
 	delete(f, attributesFile)

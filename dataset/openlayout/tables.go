@@ -18,7 +18,7 @@ func (r *reader) readAttributes() {
 	if t == nil {
 		return
 	}
-	names := t.Names("name")
+	names, groups := t.Names("name"), make(map[string]int)
 	for i, row := range t.Rows {
 		a := dataset.Attribute{Name: names[i], Group: -1}
 		group := t.Cell(row, "group")
@@ -26,10 +26,13 @@ func (r *reader) readAttributes() {
 			t.Report("group", row.Line, "group", "a group for every attribute, or for none", invalid.Quote(group))
 		}
 		if group != "" {
-			if !slices.Contains(r.d.Groups, group) {
+			k, known := groups[group]
+			if !known {
+				k = len(groups)
+				groups[group] = k
 				r.d.Groups = append(r.d.Groups, group)
 			}
-			a.Group = slices.Index(r.d.Groups, group)
+			a.Group = k
 		}
 		r.d.Attributes = append(r.d.Attributes, a)
 	}

@@ -130,19 +130,17 @@ func similarities(d *dataset.Dataset, tolerance float64) (found []similar) {
 		found = append(found, similar{kind: byName, classes: classes, reason: "their names differ only in case, punctuation or a leading number"})
 	}
 	// Pairs, because being similar is not transitive.
-	for b := range d.Classes {
-		for a := range b {
-			difference, ok := compare(d.Descriptions.Row(a), d.Descriptions.Row(b))
-			if !ok || difference > tolerance {
-				continue
-			}
-			reason := "they have the same description"
-			if difference > 0 {
-				reason = fmt.Sprintf("their descriptions differ by at most %.2g", difference)
-			}
-			found = append(found, similar{kind: byDescription, classes: []int{a, b}, reason: reason})
+	candidates(d.Descriptions, tolerance, func(a, b int) {
+		difference, ok := compare(d.Descriptions.Row(a), d.Descriptions.Row(b))
+		if !ok || difference > tolerance {
+			return
 		}
-	}
+		reason := "they have the same description"
+		if difference > 0 {
+			reason = fmt.Sprintf("their descriptions differ by at most %.2g", difference)
+		}
+		found = append(found, similar{kind: byDescription, classes: []int{a, b}, reason: reason})
+	})
 	sums := make([][sha256.Size]byte, d.Features.Rows)
 	row := make([]byte, 0, 4*d.Features.Cols)
 	for i := range sums {
@@ -243,7 +241,8 @@ func Describe(d *dataset.Dataset, s dataset.Split, tolerance float64) Report {
 		r.Samples += p.Samples
 		r.Subsets = append(r.Subsets, p)
 	}
-	for z, subset := range subsets(d, s) {
+	subsetOf := subsets(d, s)
+	for z, subset := range subsetOf {
 		if subset == "" {
 			r.LeftOut = append(r.LeftOut, d.Classes[z])
 		}
@@ -252,7 +251,7 @@ func Describe(d *dataset.Dataset, s dataset.Split, tolerance float64) Report {
 		r.Uncovered = append(r.Uncovered, d.Attributes[m].Name)
 	}
 	for _, i := range d.TestSeen {
-		if slices.Contains(s.Test, d.Labels[i]) {
+		if subsetOf[d.Labels[i]] == "test" {
 			r.HeldOutUnseen++
 		}
 	}

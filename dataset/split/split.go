@@ -63,6 +63,9 @@ func Propose(d *dataset.Dataset, o Options) (dataset.Split, error) {
 		want := fmt.Sprintf("sets of similar classes of at most %d for val and %d for test", o.Val, o.Test)
 		return refuse(want, "too few of them", "Ask for more val and test classes.")
 	}
+	for _, subset := range best.Subsets() {
+		slices.Sort(subset.Classes)
+	}
 	return best, nil
 }
 
@@ -79,26 +82,29 @@ func Usable(d *dataset.Dataset) []int {
 
 // together returns the classes in sets that must stay together.
 func together(d *dataset.Dataset, usable []int, tolerance float64) [][]int {
-	set := d.Descriptions.AllRows() // of each class, named by its lowest class
+	lower := d.Descriptions.AllRows() // of each class, a lower one of its set, or the lowest itself
+	lowest := func(z int) int {
+		for lower[z] != z {
+			lower[z] = lower[lower[z]] // shortens the way for the next time
+			z = lower[z]
+		}
+		return z
+	}
 	for _, s := range similarities(d, tolerance) {
 		for _, class := range s.classes[1:] {
-			a, b := set[s.classes[0]], set[class]
-			for z := range set {
-				if set[z] == max(a, b) {
-					set[z] = min(a, b)
-				}
-			}
+			a, b := lowest(s.classes[0]), lowest(class)
+			lower[max(a, b)] = min(a, b)
 		}
 	}
-	sets := make([][]int, len(set))
+	sets := make([][]int, len(lower))
 	for _, z := range usable {
-		sets[set[z]] = append(sets[set[z]], z)
+		sets[lowest(z)] = append(sets[lowest(z)], z)
 	}
 	return slices.DeleteFunc(sets, func(classes []int) bool { return len(classes) == 0 })
 }
 
 // fill puts sets of classes, in their order, into test, else val, else train, as far as
-// there is room. It is not ok if a subset remains empty.
+// there is room. Their classes are not sorted. It is not ok if a subset remains empty.
 func fill(sets [][]int, o Options) (s dataset.Split, ok bool) {
 	for _, classes := range sets {
 		switch {
@@ -109,9 +115,6 @@ func fill(sets [][]int, o Options) (s dataset.Split, ok bool) {
 		default:
 			s.Train = append(s.Train, classes...)
 		}
-	}
-	for _, subset := range s.Subsets() {
-		slices.Sort(subset.Classes)
 	}
 	return s, len(s.Train) > 0 && len(s.Val) > 0 && len(s.Test) > 0
 }
@@ -156,7 +159,11 @@ func Uncovered(d *dataset.Dataset, s dataset.Split) []int {
 // their numbers of samples, and similar classes (see Leaks) are in one part. The same seed
 // deals the same parts; their classes are ascending. The error is an *invalid.Error.
 func Deal(d *dataset.Dataset, classes []int, parts int, seed uint64) ([][]int, error) {
-	usable := slices.DeleteFunc(Usable(d), func(z int) bool { return !slices.Contains(classes, z) })
+	asked := make(map[int]bool, len(classes))
+	for _, z := range classes {
+		asked[z] = true
+	}
+	usable := slices.DeleteFunc(Usable(d), func(z int) bool { return !asked[z] })
 	sets := together(d, usable, Tolerance)
 	// In a part with one class, any prediction is right.
 	switch most := len(sets) / 2; {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/internal/table"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -147,7 +148,7 @@ func parseMatrix(file string, lines []line) (dataset.Matrix[float64], error) {
 			return m, wrong(file, fmt.Sprintf("line %d", l.number), fmt.Sprintf("%d numbers, as in the lines before", m.Cols), fmt.Sprint(len(fields)))
 		}
 		for j, field := range fields {
-			v, err := strconv.ParseFloat(field, 64)
+			v, err := table.Number(field, 64)
 			if err != nil {
 				return m, wrong(file, fmt.Sprintf("line %d, number %d", l.number, j+1), "a number", strconv.Quote(field))
 			}

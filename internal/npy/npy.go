@@ -42,14 +42,35 @@ type array struct {
 	start int64 // of the values in the file, in bytes
 }
 
-// The entries of the dictionary, as in
+// entry is the first entry of the dictionary, as in
 //
 //	{'descr': '<f4', 'fortran_order': False, 'shape': (7456, 2048), }
-var (
-	kindEntry    = regexp.MustCompile(`['"]descr['"]\s*:\s*['"]([<>|=]?[A-Za-z]\w*)['"]`)
-	fortranEntry = regexp.MustCompile(`['"]fortran_order['"]\s*:\s*(True|False)`)
-	shapeEntry   = regexp.MustCompile(`['"]shape['"]\s*:\s*\(([\d\s,L]*)\)`) // Python 2 marks long integers with L
-)
+//
+// Its groups are the key, and the value without quotes or brackets: a type, a boolean or a shape,
+// in which Python 2 marks long integers with L.
+var entry = regexp.MustCompile(`^\s*['"](?:(descr)['"]\s*:\s*['"]([<>|=]?[A-Za-z]\w*)['"]|` +
+	`(fortran_order)['"]\s*:\s*(True|False)|(shape)['"]\s*:\s*\(((?:\s*\d+L?\s*,)*(?:\s*\d+L?)?\s*)\))\s*(?:,\s*|$)`)
+
+// parseDictionary returns the values of the dictionary, which has each of the three entries once
+// and nothing else.
+func parseDictionary(text string) (values map[string]string, ok bool) {
+	rest, opened := strings.CutPrefix(strings.TrimSpace(text), "{")
+	rest, closed := strings.CutSuffix(rest, "}")
+	values = make(map[string]string)
+	for rest = strings.TrimSpace(rest); rest != ""; {
+		found := entry.FindStringSubmatch(rest)
+		if found == nil {
+			return nil, false
+		}
+		key := found[1] + found[3] + found[5]
+		if _, repeated := values[key]; repeated {
+			return nil, false
+		}
+		values[key] = found[2] + found[4] + found[6]
+		rest = rest[len(found[0]):]
+	}
+	return values, opened && closed && len(values) == 3
+}
 
 // hint is how NumPy converts an array to a type that can be read.
 func hint(kind string) string {
@@ -141,17 +162,18 @@ func (a *array) parseHeader(b []byte, kinds []string) error {
 		return truncated()
 	}
 	text := string(b[from : from+n])
-	kind, fortran, shape := kindEntry.FindStringSubmatch(text), fortranEntry.FindStringSubmatch(text), shapeEntry.FindStringSubmatch(text)
+	values, ok := parseDictionary(text)
+	kind := values["descr"]
 	switch {
-	case shape == nil || fortran == nil || kind == nil:
-		return bad("the entries descr, fortran_order and shape of a NumPy array of numbers", invalid.Quote(text), "")
-	case !slices.Contains(kinds, kind[1]):
-		return bad("values of type "+strings.Join(kinds, ", "), kind[1], hint(kinds[0]))
-	case fortran[1] == "True":
-		return bad("an array in C order", "Fortran order", hint(kind[1]))
+	case !ok:
+		return bad("the entries descr, fortran_order and shape of a NumPy array of numbers, each once, and nothing else", invalid.Quote(text), "")
+	case !slices.Contains(kinds, kind):
+		return bad("values of type "+strings.Join(kinds, ", "), kind, hint(kinds[0]))
+	case values["fortran_order"] == "True":
+		return bad("an array in C order", "Fortran order", hint(kind))
 	}
-	a.kind, a.width, a.start = kind[1], int(kind[1][2]-'0'), int64(from+n)
-	for field := range strings.FieldsFuncSeq(shape[1], func(r rune) bool { return !('0' <= r && r <= '9') }) {
+	a.kind, a.width, a.start = kind, int(kind[2]-'0'), int64(from+n)
+	for field := range strings.FieldsFuncSeq(values["shape"], func(r rune) bool { return !('0' <= r && r <= '9') }) {
 		size, err := strconv.Atoi(field)
 		if err != nil {
 			return bad("a size below 2^63 in the shape", field, "")

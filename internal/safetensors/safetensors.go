@@ -8,6 +8,7 @@
 package safetensors
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
@@ -179,7 +180,13 @@ func parse(data []byte) (*File, error) {
 	if len(data) < lengthBytes {
 		return nil, short("the length of a header in 8 bytes", len(data))
 	}
+	file := data
 	length, data := binary.LittleEndian.Uint64(data), data[lengthBytes:]
+	if length > uint64(len(data)) || len(data) > 0 && data[0] != '{' {
+		if err := otherFormat(file); err != nil {
+			return nil, err
+		}
+	}
 	if length > uint64(len(data)) {
 		return nil, short(fmt.Sprintf("a header of %d bytes", length), len(data))
 	}
@@ -209,6 +216,36 @@ func parse(data []byte) (*File, error) {
 		}
 	}
 	return f, f.verify()
+}
+
+// formats are files that are taken for weights, by their first bytes.
+var formats = []struct{ begin, name string }{
+	{"\x93NUMPY", "a NumPy array (.npy)"},
+	{"PK\x03\x04", "a ZIP archive, such as a PyTorch checkpoint (.pt, .pth) or .npz"},
+	{"\x80\x02", "a Python pickle, such as an old PyTorch checkpoint (.pt, .pth)"},
+	{"\x80\x03", "a Python pickle"},
+	{"\x80\x04", "a Python pickle"},
+	{"\x80\x05", "a Python pickle"},
+	{"\x89HDF", "an HDF5 file (.h5)"},
+	{"<", "a page of HTML or XML"},
+}
+
+// otherFormat returns the error of a file that begins as one of another format, or nil.
+func otherFormat(file []byte) error {
+	for _, f := range formats {
+		if !bytes.HasPrefix(file, []byte(f.begin)) {
+			continue
+		}
+		e := &invalid.Error{
+			Want: "a safetensors file", Got: f.name,
+			Hint: "Convert the weights with the Python library safetensors (safetensors.torch.save_file).",
+		}
+		if f.begin == "<" {
+			e.Hint = "The server sent a page in place of the file: download it again."
+		}
+		return e
+	}
+	return nil
 }
 
 // verify removes the checksum from the metadata and compares it.

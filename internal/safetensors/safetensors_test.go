@@ -271,3 +271,13 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+func TestOtherFormats(t *testing.T) {
+	for begin, want := range map[string]string{
+		"\x93NUMPY\x01\x00v\x00": "found a NumPy array (.npy). Convert the weights", "PK\x03\x04------": "found a ZIP archive",
+		"\x80\x02}q\x00------": "found a Python pickle", "\x89HDF\r\n\x1a\n": "found an HDF5 file", "<!doctype html>": "found a page of HTML",
+	} {
+		_, err := safetensors.Read(strings.NewReader(begin), "x")
+		testkit.WantError(t, err, "x: expected a safetensors file, "+want)
+	}
+}

@@ -36,7 +36,8 @@ type Table struct {
 	Columns []string
 	Rows    []Row
 
-	ragged   bool // some lines have another number of cells
+	index    map[string]int // of the columns
+	ragged   bool           // some lines have another number of cells
 	problems *invalid.List
 }
 
@@ -85,7 +86,7 @@ func Parse(file string, text io.Reader, problems *invalid.List) *Table {
 		}
 		switch {
 		case t.Columns == nil:
-			t.Columns = cells
+			t.setColumns(cells)
 		case len(cells) != len(t.Columns):
 			t.ragged = true
 			t.Report("cells", r.Line, "", fmt.Sprintf("%d cells, one for each column", len(t.Columns)), fmt.Sprint(len(cells)))
@@ -134,8 +135,20 @@ func (t *Table) hasColumns(required []string, optional ...string) bool {
 // Header returns the names of the columns as an error shows them.
 func (t *Table) Header() string { return invalid.Quote(strings.Join(t.Columns, ",")) }
 
+func (t *Table) setColumns(names []string) {
+	t.Columns, t.index = names, make(map[string]int, len(names))
+	for j, name := range slices.Backward(names) { // of equal names the first counts
+		t.index[name] = j
+	}
+}
+
 // Column returns the index of a column, or -1.
-func (t *Table) Column(name string) int { return slices.Index(t.Columns, name) }
+func (t *Table) Column(name string) int {
+	if j, known := t.index[name]; known {
+		return j
+	}
+	return -1
+}
 
 // Cell returns the text of a row in a column, or "" if there is no such column.
 func (t *Table) Cell(row Row, column string) string {
@@ -206,8 +219,30 @@ func (t *Table) Probability(row Row, column int) float64 {
 	return p
 }
 
-// maxRecord bounds the bytes of a line, or of the lines that one quoted cell spans.
-const maxRecord = 16 << 20
+// maxRecord bounds the bytes of a line, or of the lines that one quoted cell spans, and maxCells
+// its cells, each of which takes about 50 times the memory of its comma.
+const (
+	maxRecord = 16 << 20
+	maxCells  = 1 << 20
+)
+
+// bounded reads until a number of bytes or of commas was read.
+type bounded struct {
+	r             io.Reader
+	bytes, commas int
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.full() {
+		return 0, io.EOF
+	}
+	n, err := b.r.Read(p[:min(len(p), b.bytes)])
+	b.bytes -= n
+	b.commas -= bytes.Count(p[:n], []byte(","))
+	return n, err
+}
+
+func (b *bounded) full() bool { return b.bytes <= 0 || b.commas <= 0 }
 
 // Reader reads the records of a CSV file.
 type Reader struct {
@@ -215,12 +250,12 @@ type Reader struct {
 
 	file  string
 	csv   *csv.Reader
-	bound *io.LimitedReader // of what is read for one record; what is read ahead is in a buffer
+	bound *bounded // of what is read for one record; what is read ahead is in a buffer
 }
 
 // NewReader returns a reader of text; file is its name in errors.
 func NewReader(file string, text io.Reader) *Reader {
-	bound := &io.LimitedReader{R: text, N: maxRecord}
+	bound := &bounded{text, maxRecord, maxCells}
 	lines := bufio.NewReaderSize(bound, 1<<18)
 	if mark, err := lines.Peek(len(byteOrderMark)); err == nil && string(mark) == byteOrderMark {
 		_, _ = lines.Discard(len(mark)) // it is in the buffer
@@ -238,11 +273,12 @@ const byteOrderMark = "\ufeff"
 // error is io.EOF at the end, and otherwise an *invalid.Error after which nothing more
 // can be read.
 func (r *Reader) Read() ([]string, error) {
-	r.bound.N = maxRecord
+	r.bound.bytes, r.bound.commas = maxRecord, maxCells
 	cells, err := r.csv.Read()
 	switch parse := (*csv.ParseError)(nil); {
-	case r.bound.N <= 0:
-		return nil, &invalid.Error{Where: r.file, Field: fmt.Sprintf("line %d", r.Line+1), Want: "lines of at most " + format.Bytes(maxRecord), Got: "a longer one"}
+	case r.bound.full():
+		want := fmt.Sprintf("lines of at most %s and %d cells", format.Bytes(maxRecord), maxCells)
+		return nil, &invalid.Error{Where: r.file, Field: fmt.Sprintf("line %d", r.Line+1), Want: want, Got: "a longer one"}
 	case err == nil:
 		r.Line, _ = r.csv.FieldPos(0)
 		return cells, nil
@@ -255,6 +291,17 @@ func (r *Reader) Read() ([]string, error) {
 		}
 	}
 	return nil, invalid.File(r.file, err)
+}
+
+// Number returns the number in a cell, with the precision of float32 (32 bits) or float64 (64):
+// a decimal number as every program reads it, NaN or an infinity. Error is that of
+// strconv.ParseFloat, whose underscores and hexadecimal numbers, as in Go's source, are refused.
+func Number(cell string, bits int) (float64, error) {
+	cell = strings.TrimSpace(cell)
+	if strings.ContainsAny(cell, "_xXpP") {
+		return 0, strconv.ErrSyntax
+	}
+	return strconv.ParseFloat(cell, bits)
 }
 
 // Words for p(a|z) that people may write instead of numbers, as wantProbability lists them.
@@ -274,14 +321,16 @@ func Probability(text string) (float64, error) {
 		return v, nil
 	}
 	number, percent := strings.CutSuffix(text, "%")
-	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	v, err := Number(number, 64)
 	found := invalid.Quote(text)
 	switch {
-	case err != nil || !(v >= 0 && v <= 100):
+	case err != nil || !(v >= 0 && v <= math.MaxFloat64):
+	case percent && v <= 100:
+		found += ": write " + strconv.FormatFloat(v/100, 'g', -1, 64)
 	case !percent && v <= 1:
 		return v, nil
 	default:
-		found += ", which looks like a percentage: write " + strconv.FormatFloat(v/100, 'g', -1, 64)
+		found += ", which is above 1: divide percentages by 100, and values of another scale by its largest value"
 	}
 	return 0, &invalid.Error{Want: wantProbability, Got: found}
 }

@@ -27,7 +27,7 @@ func Example() {
 	// Output:
 	// cat 0
 	// dog 0
-	// classes.csv: line 3, column barks: expected a number from 0 to 1, one of never, no, rarely, sometimes, often, always, yes, or nothing if it is not described, found "90", which looks like a percentage: write 0.9
+	// classes.csv: line 3, column barks: expected a number from 0 to 1, one of never, no, rarely, sometimes, often, always, yes, or nothing if it is not described, found "90", which is above 1: divide percentages by 100, and values of another scale by its largest value
 }
 
 func TestProblems(t *testing.T) {
@@ -91,13 +91,13 @@ func (e endless) Read(p []byte) (int, error) {
 }
 
 func TestEndlessRecordsAreRefused(t *testing.T) {
-	for start, text := range map[string]endless{"a,b\n": "\x00", "a,b\n\"": "a\n"} {
+	for start, text := range map[string]endless{"a,b\n": "\x00", "a,b\n\"": "a\n", "": "a,"} {
 		r := NewReader("t", io.MultiReader(strings.NewReader(start), text))
 		var err error
 		for err == nil {
 			_, err = r.Read()
 		}
-		testkit.WantError(t, err, "lines of at most 16.8 MB, found a longer one")
+		testkit.WantError(t, err, "lines of at most 16.8 MB and 1048576 cells, found a longer one")
 	}
 }
 
@@ -143,10 +143,10 @@ func TestProbability(t *testing.T) {
 	} {
 		testkit.Near(t, text, testkit.Must(Probability(text))(t), want, 0)
 	}
-	const percentage = ", which looks like a percentage: write "
+	const above = ", which is above 1: divide percentages by 100, and values of another scale by its largest value"
 	for text, found := range map[string]string{
-		"80": `"80"` + percentage + "0.8", "12.5 %": `"12.5 %"` + percentage + "0.125", "1%": `"1%"` + percentage + "0.01",
-		"-1": `"-1"`, "101": `"101"`, "NaN": `"NaN"`, "inf": `"inf"`, "maybe": `"maybe"`,
+		"2": `"2"` + above, "101": `"101"` + above, "12.5 %": `"12.5 %": write 0.125`, "1%": `"1%": write 0.01`,
+		"-1": `"-1"`, "0_1": `"0_1"`, "0x1p-1": `"0x1p-1"`, "NaN": `"NaN"`, "inf": `"inf"`, "maybe": `"maybe"`,
 	} {
 		_, err := Probability(text)
 		if want := "expected " + wantProbability + ", found " + found; fmt.Sprint(err) != want {
