@@ -232,3 +232,16 @@ func TestRefused(t *testing.T) {
 		}
 	}
 }
+
+// The val classes that the program proposed before it compared fewer pairs: a seed gives the same split in every version.
+func TestProposeGolden(t *testing.T) {
+	d := glyphs.Make()
+	s := testkit.Must(Propose(d, Options{Val: 10, Test: 12, Seed: 1, Tolerance: Tolerance}))(t)
+	var names []string
+	for _, z := range s.Val {
+		names = append(names, d.Classes[z])
+	}
+	if got, want := strings.Join(names, " "), `A C E J Q Y e r t 6`; got != want {
+		t.Errorf("val classes %s, expected %s", got, want)
+	}
+}
