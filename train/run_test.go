@@ -126,7 +126,7 @@ func TestInvalidTrialLeavesNoFolder(t *testing.T) {
 	trial := trialOn(d, model.SemanticHard, Dev)
 	lagoOf(trial).Batch = 0
 	_, err := Run(context.Background(), root, trial, data(d, trial), Options{})
-	testkit.WantError(t, err, "lago: batch: expected a whole number, at least 1, found 0")
+	testkit.WantError(t, err, "lago: batch: expected a whole number from 1 to 1000000, found 0")
 	if entries := testkit.Must(os.ReadDir(root))(t); len(entries) > 0 {
 		t.Errorf("an invalid trial left %v", entries)
 	}

@@ -55,8 +55,8 @@ func (t Trial) Check() error {
 	return cmp.Or(setting.List{
 		setting.Choice("stage", &t.Stage, Dev, Dev, Test),
 		setting.Number("ridge", &t.Ridge, 0, setting.NotNegative),
-		setting.Whole("epochs", &t.Epochs, 1, setting.AtLeast(1)),
-		setting.Whole("patience", &t.Patience, 1, setting.AtLeast(1)),
+		setting.Whole("epochs", &t.Epochs, 1, setting.Count),
+		setting.Whole("patience", &t.Patience, 1, setting.Count),
 	}.Check(), t.Method.Check())
 }
 
@@ -100,10 +100,8 @@ func Prepare(d *dataset.Dataset, t Trial) (*Data, error) {
 	}
 	train, evaluation := Select(d, d.Features, p.TrainClasses), Select(d, d.Features, p.EvaluationClasses)
 	if t.HoldOut {
-		if d.TestSeen == nil {
-			return nil, &invalid.Error{
-				Field: "hold_out", Want: "a data set with held-out samples of seen classes (test_seen_loc)", Got: "none in " + d.Name,
-			}
+		if err := CheckHeldOut(d, "hold_out"); err != nil {
+			return nil, err
 		}
 		train, evaluation = train.Without(d.TestSeen), evaluation.Without(d.TestSeen)
 	}
@@ -116,6 +114,18 @@ func Prepare(d *dataset.Dataset, t Trial) (*Data, error) {
 	}
 	p.evaluation, err = p.preprocess(evaluation)
 	return p, err
+}
+
+// CheckHeldOut returns an *invalid.Error if a data set has no samples for generalised zero-shot
+// evaluation, which a field asks for.
+func CheckHeldOut(d *dataset.Dataset, field string) error {
+	if d.TestSeen != nil {
+		return nil
+	}
+	return &invalid.Error{
+		Field: field, Want: "a data set with held-out samples of seen classes", Got: "none in " + d.Name,
+		Hint: "The column test_seen of labels.csv marks them (open layout), or the variable test_seen_loc lists them (xlsa17 layout).",
+	}
 }
 
 func (p *Data) preprocess(s Samples) (Samples, error) {

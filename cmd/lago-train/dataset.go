@@ -124,8 +124,8 @@ func splitCommand() *cli.Command {
 		Flags: flags(o.dataSettings().Without("dev_split"), setting.List{
 			setting.Number("val_share", &o.valShare, 0.2, share).In(setting.Protocol).Describe("`S` share of the classes for val, between 0 and 1"),
 			setting.Number("test_share", &o.testShare, 0.2, share).In(setting.Protocol).Describe("`S` share of the classes for test, between 0 and 1"),
-			setting.Whole("val_classes", &o.proposal.Val, 0, setting.AtLeast(1)).In(setting.Protocol).Noted("from --val-share").Describe("`N` number of classes for val"),
-			setting.Whole("test_classes", &o.proposal.Test, 0, setting.AtLeast(1)).In(setting.Protocol).Noted("from --test-share").Describe("`N` number of classes for test"),
+			setting.Whole("val_classes", &o.proposal.Val, 0, setting.Count).In(setting.Protocol).Noted("from --val-share").Describe("`N` number of classes for val"),
+			setting.Whole("test_classes", &o.proposal.Test, 0, setting.Count).In(setting.Protocol).Noted("from --test-share").Describe("`N` number of classes for test"),
 			setting.Seed("seed", &o.proposal.Seed).Describe("`SEED` random seed of the proposal"),
 			setting.Number("tolerance", &o.proposal.Tolerance, split.Tolerance, tolerance).In(setting.Protocol).
 				Describe("`D` difference per attribute up to which descriptions are the same; negative: never"),
@@ -231,7 +231,7 @@ func fetchCommand() *cli.Command {
 			setting.Switch("delete_archives", &o.DeleteArchives, false).Describe("remove the downloaded archives once the data set is complete"),
 			setting.Switch("force", &o.Force, false).Describe("replace an existing folder of the data set and everything in it, or file of weights"),
 		}.In(outputGroup), setting.List{
-			setting.Whole("attempts", &o.Attempts, 6, setting.AtLeast(1)).Describe("`N` attempts in a row without progress before the download is given up"),
+			setting.Whole("attempts", &o.Attempts, 6, setting.Count).Describe("`N` attempts in a row without progress before the download is given up"),
 			setting.Of("stall", &o.Stall, 30*time.Second, "a duration such as 30s", time.ParseDuration).
 				Describe("`DURATION` longest wait for the next byte from the server before a new attempt"),
 		}.In(runGroup), data.dataSettings().Without("no_cache", "threads", "dev_split")),

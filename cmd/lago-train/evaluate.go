@@ -205,14 +205,14 @@ func evaluateCommand() *cli.Command {
 			setting.Raw("val_labels", &o.valFiles.Labels, "").Describe("`FILE` labels of --val-scores"),
 			setting.Raw("val_unseen", &o.valUnseen, "").Noted("all").Describe("`N,...` columns of the unseen classes of --val-scores, or a file of them"),
 		}.In(inputGroup), setting.List{
-			setting.Whole("bins", &o.Bins, 15, setting.AtLeast(1)).Describe("`N` bins of the expected calibration error"),
+			setting.Whole("bins", &o.Bins, 15, setting.Count).Describe("`N` bins of the expected calibration error"),
 			setting.Raw("figures", &o.figures, "").Describe("`DIR` folder for reliability.svg, coverage.svg and seen-unseen.svg"),
 			setting.Raw("csv", &o.csv, "").Describe("`DIR` folder for CSV files: confusion matrix, samples, classes, curves"),
 			setting.Raw("scores_out", &o.save, "").Describe("`FILE` .npy file for the scores, samples x classes"),
 		}.In(outputGroup), setting.List{
 			adaptSetting(&o.models.Adapt),
 			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Noted("that of the model").Describe("`NAME` data set"),
-			setting.Whole("stress", &o.models.Draws, 0, setting.AtLeast(0)).In(methodGroup).Noted("none").
+			setting.Whole("stress", &o.models.Draws, 0, setting.Between(0, 1000)).In(methodGroup).Noted("none").
 				Describe("`N` random batches of each kind to adapt to, with --adapt"),
 		}),
 		Action: interruptible(o.run),

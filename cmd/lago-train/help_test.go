@@ -227,6 +227,22 @@ func TestComplete(t *testing.T) {
 	}
 }
 
+// Package cli ignores errors of printing the help and the version.
+func TestHelpThatCannotBeWritten(t *testing.T) {
+	for _, args := range [][]string{{"--help"}, {"--version"}, {"run", "--help"}, {completeCommand, "run", "--"}} {
+		full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+		if err != nil {
+			t.Skip(err)
+		}
+		c := command(t, args...)
+		c.Stdout = full
+		if err := c.Run(); err == nil || c.ProcessState.ExitCode() != exitFailed {
+			t.Errorf("%s: %v, expected exit code %d", args, err, exitFailed)
+		}
+		testkit.NoError(t, full.Close())
+	}
+}
+
 // The scripts as their shells run them.
 func TestCompletionScripts(t *testing.T) {
 	const line = "lago-train run --variant k"
@@ -252,6 +268,15 @@ func TestCompletionScripts(t *testing.T) {
 				t.Errorf("%q, %v: expected k-soft", out, err)
 			}
 		})
+	}
+	// A name in a folder may hold what the shell would run.
+	bin := t.TempDir()
+	fake := testkit.Write(t, bin, "lago-train", "#!/bin/sh\nprintf '$(touch x)\\ta name'\n")
+	testkit.NoError(t, os.Chmod(fake, 0o755))
+	sh := exec.Command("bash", "-c", fmt.Sprintf(strings.Replace(ask["bash"], "_lago_train lago-train", "_lago_train "+fake, 1), line))
+	sh.Stdin = strings.NewReader(succeeds(t, "completion", "bash"))
+	if out, err := sh.CombinedOutput(); err != nil || strings.TrimSpace(string(out)) != `\$\(touch\ x\)` {
+		t.Errorf("%q, %v: expected a quoted name", out, err)
 	}
 	misused(t, []string{"completion", "csh"}, "lago-train completion: expected one of bash, zsh, fish", `"csh"`)
 	misused(t, []string{"completion"}, "lago-train completion: expected one of bash, zsh, fish")

@@ -15,7 +15,6 @@ import (
 	"os/signal"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -27,6 +26,7 @@ import (
 
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/internal/blas"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/version"
@@ -47,20 +47,43 @@ func main() {
 	// effect, so that a second one ends the process at once.
 	context.AfterFunc(ctx, stop)
 	app := newApp()
+	out := &checkedWriter{to: os.Stdout}
+	app.Writer = out
 	if len(os.Args) > 1 && os.Args[1] == completeCommand {
-		fmt.Print(strings.Join(complete(app, os.Args[2:]), "\n"))
+		fmt.Fprint(out, strings.Join(complete(app, os.Args[2:]), "\n"))
+		if out.err != nil {
+			os.Exit(exitFailed)
+		}
 		return
 	}
 	err := app.RunContext(ctx, append(os.Args[:1:1], parse(app, os.Args[1:]).ordered()...))
 	display.clear()
+	if err == nil {
+		err = out.err
+	}
 	if err != nil {
 		text, code := outcome(ctx, err)
 		if !strings.HasPrefix(text, usage+" ") && !strings.HasPrefix(text, usage+": ") {
 			text = usage + ": " + text
 		}
-		fmt.Fprintln(os.Stderr, text)
+		fmt.Fprintln(os.Stderr, format.PrintableLines(text)) // names from files may have control characters
 		os.Exit(code)
 	}
+}
+
+// checkedWriter remembers the first error of what package cli prints, which ignores errors: the
+// help and the version.
+type checkedWriter struct {
+	to  io.Writer
+	err error
+}
+
+func (w *checkedWriter) Write(p []byte) (n int, err error) {
+	n, err = w.to.Write(p)
+	if w.err == nil {
+		w.err = err
+	}
+	return n, err
 }
 
 // outcome returns the message and the exit code of a command that ended with an error.
@@ -110,7 +133,7 @@ const usage = "lago-train"
 
 func newApp() *cli.App {
 	cli.HelpPrinter = func(w io.Writer, _ string, data any) {
-		switch of := data.(type) { // an error is that of a closed stdout
+		switch of := data.(type) { // checkedWriter has the error
 		case *cli.Command:
 			_ = printHelp(w, of)
 		case *cli.App:
@@ -154,6 +177,7 @@ func prepare(above string, commands []*cli.Command) []*cli.Command {
 		c.Usage, c.Description = helpFor(name)
 		c.OnUsageError = usageError
 		prepare(name, c.Subcommands)
+		c.HideHelpCommand = c.Subcommands == nil // its name is an argument there
 		if c.Action == nil {
 			c.Action = noCommand
 			continue
@@ -230,13 +254,13 @@ func noCommand(c *cli.Context) error {
 	}
 	name, within := c.Args().First(), c.Command.HelpName
 	hint := strings.TrimSpace(invalid.DidYouMean(name, names) + " See " + within + " --help.")
-	return &invalid.Error{Where: within, Want: "a command", Got: strconv.Quote(name), Hint: hint, Usage: true}
+	return &invalid.Error{Where: within, Want: "a command", Got: invalid.Quote(name), Hint: hint, Usage: true}
 }
 
 // setUp sets up the log, the number of threads and the BLAS.
 func setUp(c *cli.Context) error {
 	logrus.SetOutput(display)
-	logrus.SetFormatter(&logrus.TextFormatter{FullTimestamp: true, TimestampFormat: "15:04:05", ForceColors: display.terminal})
+	logrus.SetFormatter(printableFormatter{&logrus.TextFormatter{FullTimestamp: true, TimestampFormat: "15:04:05", ForceColors: display.terminal}})
 	if c.String("log-format") == "json" {
 		logrus.SetFormatter(&logrus.JSONFormatter{})
 		display.json = true
@@ -259,6 +283,15 @@ func setUp(c *cli.Context) error {
 	}
 	logrus.WithField("blas", info.String()).Debug("matrix products")
 	return nil
+}
+
+// printableFormatter replaces control characters in messages, which the log on a terminal does
+// in values only.
+type printableFormatter struct{ logrus.Formatter }
+
+func (f printableFormatter) Format(e *logrus.Entry) ([]byte, error) {
+	e.Message = format.PrintableLines(e.Message)
+	return f.Formatter.Format(e)
 }
 
 // tellEvery is the time between progress lines where stderr is no terminal.
@@ -295,6 +328,7 @@ func (s *statusLine) show(line string, last bool) {
 	if s.terminal && !s.json {
 		wait = tellEvery / 50
 	}
+	line = format.Printable(line)
 	if s.quiet || !last && time.Since(s.shown) < wait {
 		s.mu.Unlock()
 		return

@@ -140,7 +140,12 @@ func TestWrongCommandLines(t *testing.T) {
 		{"rnu", []string{`"rnu"`, "Did you mean run", "lago-train --help"}},
 		{"dataset fetsh", []string{`"fetsh"`, "Did you mean fetch", "lago-train dataset --help"}},
 		{"run --pateince 3", []string{"--pateince", "Did you mean --patience?", "lago-train run --help"}},
-		{"run --jobs 0", []string{"--jobs: expected a whole number, at least 1", `"0"`}},
+		{"run --jobs 0", []string{"--jobs: expected a whole number from 1 to 1024", `"0"`}},
+		{"run --threads 9223372036854775807", []string{"--threads: expected a whole number from 1 to 1024"}},
+		{"run --seeds 100000000", []string{"--seeds: expected a whole number from 1 to 100000"}},
+		{"run --seed 18446744073709551615", []string{"--seed: expected a whole number from 0 to 2^63-1"}},
+		{"run --variant k-soft -k 999 --out " + empty + "/new", []string{"-k: expected at most the number of attributes, 54, found 999"}},
+		{"dataset check help", []string{`data set "help": expected glyphs`}},
 		{"run --variant k-sotf", []string{"--variant: expected one of singletons", "Did you mean k-soft?"}},
 		{"ablate --jobs 3 --threads 2", []string{"--jobs: expected at most the number of --threads, found 3"}},
 		{"run --lr", []string{"flag needs an argument: -lr", "lago-train run --help"}},
@@ -174,6 +179,12 @@ func TestWrongCommandLines(t *testing.T) {
 			fails(t, []string{command, "--rotate", "3", "--config", writeConfig(t, text)}, want)
 		}
 	}
+	if _, err := os.Stat(empty + "/new"); err == nil {
+		t.Error("a refused command made a folder")
+	}
+	searched := t.TempDir()
+	testkit.Write(t, searched, "search-glyphs-k-soft.json", `{"variant": "k-soft", "fingerprint": "of it"}`)
+	fails(t, []string{"reproduce", "--rotate", "3", "--configs", searched}, "search-glyphs-k-soft.json: expected settings that no search chose, beside --rotate")
 	split := writeConfig(t, `{"dev_split": 2}`)
 	misused(t, []string{"search", "--folds", "2", "--config", split}, "--folds: expected 1, because "+split)
 	singletons := writeConfig(t, `{"variant": "singletons"}`)

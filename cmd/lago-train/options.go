@@ -2,8 +2,10 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -44,7 +46,7 @@ func (o *dataOptions) dataSettings() setting.List {
 		setting.Raw("data_dir", &o.DataDir, "").In(setting.Data).Noted("$" + catalog.EnvDataDir + ", otherwise ./data").
 			Describe("`DIR` folder that holds the data sets"),
 		setting.Switch("no_cache", &o.NoCache, false).In(setting.Data).Describe("read .mat files again, without the cache of parsed files"),
-		setting.Whole("threads", new(int), 0, setting.AtLeast(1)).In(runGroup).Noted("number of cores").
+		setting.Whole("threads", new(int), 0, setting.Threads).In(runGroup).Noted("number of cores").
 			Describe("`N` threads to compute with, in Go and in the BLAS"),
 		o.jsonSetting(),
 		setting.Whole("dev_split", &o.DevSplit, 1, setting.Between(1, 3)).In(setting.Data).
@@ -89,7 +91,7 @@ type gridOptions struct {
 func (o *gridOptions) gridSettings() setting.List {
 	return append(o.dataSettings(),
 		setting.Raw("out", &o.out, defaultRuns).In(outputGroup).Describe("`DIR` folder that holds the runs"),
-		setting.Whole("jobs", &o.jobs, 0, setting.AtLeast(1)).In(runGroup).Noted("--threads").Describe("`N` runs trained in parallel"),
+		setting.Whole("jobs", &o.jobs, 0, setting.Threads).In(runGroup).Noted("--threads").Describe("`N` runs trained in parallel"),
 		shardSetting(&o.shard, "runs"))
 }
 
@@ -114,7 +116,7 @@ func shardOf(c *cli.Context, given lab.Shard) (lab.Shard, error) {
 // rotationSettings are those of commands that can take each class as unseen once.
 func (o *gridOptions) rotationSettings() setting.List {
 	return setting.List{
-		setting.Whole("rotate", &o.rotate, 0, setting.AtLeast(1)).In(setting.Data).Noted("no rotation").
+		setting.Whole("rotate", &o.rotate, 0, setting.Count).In(setting.Data).Noted("no rotation").
 			Describe("`N` parts, at least 3, into which the classes are divided; each is unseen once"),
 		setting.Seed("rotate_seed", &o.rotateSeed).In(setting.Data).Describe("`SEED` random seed of the parts of --rotate"),
 	}
@@ -122,7 +124,7 @@ func (o *gridOptions) rotationSettings() setting.List {
 
 // foldsSetting is that of commands that choose settings.
 func (o *gridOptions) foldsSetting() setting.Setting {
-	return setting.Whole("folds", &o.folds, 0, setting.AtLeast(1)).In(searchGroup).Noted("3, or 1 with --rotate or --dev-split").
+	return setting.Whole("folds", &o.folds, 0, setting.Count).In(searchGroup).Noted("3, or 1 with --rotate or --dev-split").
 		Describe("`N` divisions of the seen classes on which settings are chosen: those of the data set if it has N, otherwise N random parts in turn; 1 takes the split of --dev-split")
 }
 
@@ -143,7 +145,7 @@ func (o *gridOptions) foldsOf(c *cli.Context, p engine.Preset) (int, error) {
 
 // checkRotation returns an error for settings that --rotate leaves no place for.
 func checkRotation(c *cli.Context, p engine.Preset) error {
-	if err := cmp.Or(requires(c, "rotate", "rotate-seed"), excludes(c, "rotate", "configs")); err != nil || !c.IsSet("rotate") {
+	if err := requires(c, "rotate", "rotate-seed"); err != nil || !c.IsSet("rotate") {
 		return err
 	}
 	for _, s := range p.Settings() {
@@ -161,8 +163,10 @@ func checkRotation(c *cli.Context, p engine.Preset) error {
 // warns about presets that a search chose on other data.
 func (o *gridOptions) openLab(c *cli.Context, presets ...engine.Preset) (*lab.Lab, error) {
 	p := presets[0]
-	if err := checkRotation(c, p); err != nil {
-		return nil, err
+	for _, p := range presets {
+		if err := checkRotation(c, p); err != nil {
+			return nil, err
+		}
 	}
 	threads := runtime.GOMAXPROCS(0)
 	if c.IsSet("threads") && o.jobs > threads {
@@ -180,6 +184,11 @@ func (o *gridOptions) openLab(c *cli.Context, presets ...engine.Preset) (*lab.La
 	d, err := catalog.Open(c.Context, name, o.Options)
 	if err != nil {
 		return nil, err
+	}
+	for _, p := range presets {
+		if err := p.CheckOn(d); err != nil {
+			return nil, err
+		}
 	}
 	if err := os.MkdirAll(o.out, 0o755); err != nil { // now rather than after the first epochs
 		return nil, atFlag("out", invalid.File(o.out, err))
@@ -220,8 +229,11 @@ func (o *gridOptions) openLab(c *cli.Context, presets ...engine.Preset) (*lab.La
 // checkFile returns an error if the file of a flag is a folder, or its folder does not exist: now
 // rather than after hours.
 func checkFile(flag, file string) error {
-	if info, err := os.Stat(file); err == nil && info.IsDir() {
+	switch info, err := os.Stat(file); {
+	case err == nil && info.IsDir():
 		return wrong("--"+flag, "a file", file+", a folder")
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return atFlag(flag, invalid.File(file, err))
 	}
 	dir := filepath.Dir(file) // "." without a file
 	_, err := os.Stat(dir + string(filepath.Separator))
@@ -379,7 +391,7 @@ func (o *gridOptions) protocolSettings() setting.List {
 }
 
 func (o *gridOptions) configsSetting() setting.Setting {
-	return setting.Raw("configs", &o.configs, "").In(setting.Protocol).Describe("`DIR` folder with config files that search wrote, one per variant")
+	return setting.Raw("configs", &o.configs, "").In(setting.Protocol).Describe("`DIR` folder with config files, one per variant, named as search names them")
 }
 
 // presets resolves the settings of variants from their presets, the files of --configs and

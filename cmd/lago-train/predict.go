@@ -132,7 +132,7 @@ func predictCommand() *cli.Command {
 			setting.Of("images", &o.images, nil, "", o.addImage).Describe("`PATH` photograph, or folder of photographs; others can follow"),
 			setting.Choice("split", &o.split, candidates.Test, candidates.Selections...).Describe("classes of --dataset whose samples are predicted; seen is train and val"),
 		}.In(inputGroup), setting.List{
-			setting.Whole("top", &o.Top, 5, setting.AtLeast(1)).Describe("`N` best classes to write per sample"),
+			setting.Whole("top", &o.Top, 5, setting.Count).Describe("`N` best classes to write per sample"),
 			setting.Number("temperature", &o.Temperature, 0, setting.Positive).Noted("1 for LAGO").
 				Describe("`T` temperature of the probabilities softmax(s/T) of the scores s"),
 			setting.Number("min_confidence", &o.Confidence, 0, setting.NotNegative).Noted("never").Describe("`P` abstain if the best class has a probability below this"),
@@ -272,7 +272,7 @@ func explainCommand() *cli.Command {
 			setting.Raw("against", &o.against, "").In(classGroup).Noted("the runner-up").Describe("`NAME` class to compare the prediction with"),
 			setting.Choice("format", &o.format, explain.Text, explain.Text, explain.JSON, explain.HTML).In(outputGroup).
 				Describe("format of the explanation"),
-			setting.Whole("top", &o.top, 5, setting.AtLeast(1)).In(outputGroup).Describe("`N` groups and changes to show; json has all groups"),
+			setting.Whole("top", &o.top, 5, setting.Count).In(outputGroup).Describe("`N` groups and changes to show; json has all groups"),
 		}),
 		Action: interruptible(o.run),
 	}
@@ -363,7 +363,7 @@ func pictureOf(c *cli.Context, d *dataset.Dataset, row int) (image.Image, error)
 func (o *explainOptions) askAboutFile(c *cli.Context, m *loadedModel, q *explain.Question) error {
 	index, err := strconv.Atoi(o.sample)
 	if err != nil {
-		return wrong("--sample", "the index of a row, from 0", strconv.Quote(o.sample))
+		return wrong("--sample", "the index of a row, from 0", invalid.Quote(o.sample))
 	}
 	q.Sample = explain.Sample{Index: index, From: o.features}
 	q.X, err = features.ReadAll(c.Context, o.features)

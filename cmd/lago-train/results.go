@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/grouping"
 	"github.com/lago-train/lago-train/experiments/lab"
@@ -43,6 +44,7 @@ func runsCommand() *cli.Command {
 			if c.NArg() > 0 {
 				return noCommand(c)
 			}
+			filter.Dataset = catalog.NameOf(filter.Dataset)
 			l, err := filter.List(from)
 			if err == nil {
 				err = writeCSV(csv, l.WriteCSV)
@@ -119,7 +121,7 @@ func groupsCommand() *cli.Command {
 	var p engine.Preset
 	return o.study("groups",
 		flags(o.devSettings(devEpochs, "variant"), o.gridSettings(), setting.List{modelSetting(&name)}, config.Settings().In(classGroup), setting.List{
-			setting.Whole("top", &top, 5, setting.AtLeast(0)).In(outputGroup).Describe("`N` attributes to print per group; --json has all"),
+			setting.Whole("top", &top, 5, setting.Between(0, int(setting.Count.Most))).In(outputGroup).Describe("`N` attributes to print per group; --json has all"),
 		}),
 		func(c *cli.Context) (_ []engine.Preset, err error) {
 			if name != "" { // nothing is trained

@@ -66,7 +66,7 @@ func runCommand() *cli.Command {
 	var printOnly bool
 	return o.study("run",
 		flags(o.settings(), o.gridSettings().Without("jobs", "shard"), setting.List{
-			setting.Whole("jobs", &o.jobs, 1, setting.AtLeast(1)).In(runGroup).Describe("`N` seeds trained in parallel"),
+			setting.Whole("jobs", &o.jobs, 1, setting.Threads).In(runGroup).Describe("`N` seeds trained in parallel"),
 			setting.Switch("print_config", &printOnly, false).In(outputGroup).Describe("print the settings as JSON for --config, and train nothing"),
 		}),
 		func(c *cli.Context) (_ []engine.Preset, err error) {
@@ -105,7 +105,7 @@ func searchCommand() *cli.Command {
 	return o.study("search",
 		flags(o.searchedSettings(), o.gridSettings(), o.rotationSettings(), setting.List{
 			o.foldsSetting(),
-			setting.Whole("budget", &s.Budget, 24, setting.AtLeast(engine.MinBudget)).In(searchGroup).
+			setting.Whole("budget", &s.Budget, 24, setting.Between(engine.MinBudget, maxBudget)).In(searchGroup).
 				Describe(fmt.Sprintf("`N` settings to try, at least %d", engine.MinBudget)),
 			setting.Raw("write", &s.File, "").In(outputGroup).Noted("search-<dataset>-<variant>.json in --out").Describe("`FILE` config file to write"),
 		}),
@@ -132,6 +132,9 @@ func searchCommand() *cli.Command {
 // The settings of each method to try. With --rotate there is a search for each part.
 const defaultTune, rotationTune = 8, 4
 
+// maxBudget is more settings than a search can try in a year.
+const maxBudget = 10_000
+
 func compareCommand() *cli.Command {
 	var o gridOptions
 	var config comparison.Config
@@ -142,7 +145,7 @@ func compareCommand() *cli.Command {
 			o.configsSetting(), o.foldsSetting(),
 			setting.Choices("methods", &config.Methods, methods.Names(), comparison.Names()...).In(methodGroup).Describe("lago, variants of it, and baselines"),
 			adaptSetting(&config.Adapt),
-			setting.Whole("tune", &config.Budget, defaultTune, setting.AtLeast(0)).In(searchGroup).
+			setting.Whole("tune", &config.Budget, defaultTune, setting.Between(0, maxBudget)).In(searchGroup).
 				Noted(fmt.Sprintf("%d, or %d with --rotate", defaultTune, rotationTune)).Describe("`N` settings to try for each method; 0 takes its defaults"),
 			setting.Several("set", &config.Fixed, nil, "", comparison.ParseFixed).In(methodGroup).
 				Describe("`NAME=VALUE` setting of a baseline to fix, as in ale.lr=0.1"),
@@ -266,7 +269,7 @@ func noiseCommand() *cli.Command {
 	return o.study("noise",
 		flags(o.robustnessSettings(&names, string(model.SemanticHard), string(model.Singletons), "eszsl"), setting.List{
 			setting.Numbers("ratios", &config.Ratios, 0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5).Describe("`R,...` noise ratios, from 0 to 1"),
-			setting.Whole("noise_seeds", &config.NoiseSeeds, 5, setting.AtLeast(1)).Describe("`N` random seeds of the noise"),
+			setting.Whole("noise_seeds", &config.NoiseSeeds, 5, setting.Between(1, 1000)).Describe("`N` random seeds of the noise"),
 		}.In(classGroup)),
 		func(c *cli.Context) ([]engine.Preset, error) { return o.robustness(c, &config, names) },
 		func(ctx context.Context, l *lab.Lab) (tabled, error) { return robustness.Run(ctx, l, config) })
@@ -283,7 +286,7 @@ func partialCommand() *cli.Command {
 				Describe("which attributes are given: random ones, or the strongest"),
 			setting.Choices("impute", &config.Impute, impute.Kinds, impute.Kinds...).
 				Describe("imputation of missing attributes: neutral (within the group) or inferred (from all entries)"),
-			setting.Whole("mask_seeds", &config.MaskSeeds, 5, setting.AtLeast(1)).Describe("`N` random masks"),
+			setting.Whole("mask_seeds", &config.MaskSeeds, 5, setting.Between(1, 1000)).Describe("`N` random masks"),
 		}.In(classGroup)),
 		func(c *cli.Context) ([]engine.Preset, error) { return o.robustness(c, &config, names) },
 		func(ctx context.Context, l *lab.Lab) (tabled, error) { return robustness.Run(ctx, l, config) })

@@ -48,14 +48,38 @@ type Options struct {
 func DataDir(dir string) string { return cmp.Or(dir, os.Getenv(EnvDataDir), "data") }
 
 // Open generates or reads the data set of a name: "glyphs", one of simulate.Presets, or
-// a folder below the data directory. Upper and lower case are the same. An unknown name is
-// an *invalid.Error that suggests the nearest ones.
+// a folder below the data directory. Upper and lower case are the same. A path names a folder
+// anywhere, see IsPath. An unknown name is an *invalid.Error that suggests the nearest ones.
 func Open(ctx context.Context, name string, o Options) (*dataset.Dataset, error) {
 	l, err := find(name, o)
 	if err != nil {
 		return nil, err
 	}
 	return l.open(ctx, o)
+}
+
+// IsPath reports whether a data set is named by the path of its folder: ".", "..", or with a
+// separator.
+func IsPath(name string) bool {
+	return name == "." || name == ".." || strings.ContainsAny(name, "/"+string(filepath.Separator))
+}
+
+// Canonical returns a name in lower case, and a path as it is.
+func Canonical(name string) string {
+	if IsPath(name) {
+		return name
+	}
+	return strings.ToLower(name)
+}
+
+// NameOf returns the name of a data set in results, in lower case: for a path that of its folder.
+func NameOf(name string) string {
+	if IsPath(name) {
+		if dir, err := filepath.Abs(name); err == nil {
+			name = filepath.Base(dir)
+		}
+	}
+	return strings.ToLower(name)
 }
 
 // Generated reports whether a name is that of a data set that the program generates.
@@ -89,8 +113,11 @@ func folders(dataDir string) (names []string, err error) {
 // find returns the place of the data set of a name. Of several folders below the data directory
 // that differ only by case, it takes the one that is spelt like the name.
 func find(name string, o Options) (location, error) {
-	if Generated(name) {
+	switch {
+	case Generated(name):
 		return location{name, ""}, nil
+	case IsPath(name):
+		return folderAt(name)
 	}
 	dataDir, err := filepath.Abs(DataDir(o.DataDir))
 	if err != nil {
@@ -121,7 +148,7 @@ var published = []string{"cub", "awa2", "sun"}
 func unknown(name, dataDir string, folders []string) error {
 	e := &invalid.Error{
 		Where: "data set " + invalid.Quote(name),
-		Want:  fmt.Sprintf("%s, or a folder of this name in %s", strings.Join(generated(), ", "), dataDir),
+		Want:  fmt.Sprintf("%s, a folder of this name in %s, or the path of a folder", strings.Join(generated(), ", "), dataDir),
 		Got:   "none", Hint: invalid.DidYouMean(name, slices.Concat(folders, generated(), published)),
 	}
 	switch lower := strings.ToLower(name); {
@@ -236,7 +263,7 @@ func (c Converted) Tables() []*table.Table {
 // agree. dir must be empty or missing; "" means NAME-open in the data directory.
 // Options.DevSplit is ignored.
 func Convert(ctx context.Context, name string, o Options, dir string) (c Converted, err error) {
-	dir, err = filepath.Abs(cmp.Or(dir, filepath.Join(DataDir(o.DataDir), strings.ToLower(name)+"-open")))
+	dir, err = filepath.Abs(cmp.Or(dir, filepath.Join(DataDir(o.DataDir), NameOf(name)+"-open")))
 	if err != nil {
 		return Converted{}, err
 	}

@@ -67,6 +67,9 @@ func TestOpenFindsAFolderInAnyCase(t *testing.T) {
 	if d := open(t, "mINI", "", 1); d.Name != "mini" {
 		t.Errorf("named %q, expected the folder's name in lower case", d.Name)
 	}
+	if d := open(t, filepath.Join(root, "Mini"), "", 1); d.Name != "mini" || NameOf(root+"/Mini/") != "mini" {
+		t.Errorf("by path it is named %q and %q, expected mini", d.Name, NameOf(root+"/Mini/"))
+	}
 	copied(t, filepath.Join(root, "MINI"))
 	_, err := Open(t.Context(), "mini", below(root))
 	testkit.WantError(t, err, "MINI and Mini")
@@ -79,13 +82,13 @@ func TestUnknownNames(t *testing.T) {
 	root, here := t.TempDir(), t.TempDir()
 	testkit.NoError(t, errors.Join(os.Mkdir(filepath.Join(root, "SUN"), 0o755), os.Mkdir(filepath.Join(root, "pets"), 0o755)))
 	t.Setenv(EnvDataDir, here)
-	const generated = "expected glyphs, simulated-cub, simulated-awa2, simulated-sun, or a folder of this name in "
+	const generated = "expected glyphs, simulated-cub, simulated-awa2, simulated-sun, a folder of this name in "
 	for _, c := range []struct{ name, dir, want string }{
-		{"pest", root, `data set "pest": ` + generated + root + ", found none. Did you mean pets?"},
+		{"pest", root, `data set "pest": ` + generated + root + ", or the path of a folder, found none. Did you mean pets?"},
 		{"simulated", root, "Did you mean simulated-cub or simulated-awa2 or simulated-sun?"},
 		{"zoo", root, "found none. The folder has SUN, pets."},
 		{"zoo", root + "/none", "found none. That folder is empty or missing; --data-dir or $LAGO_DATA names another."},
-		{"cub", root + "/none", "found none. To download it: lago-train dataset fetch --data-dir " + root + "/none cub"},
+		{"cub", root + "/none", "or the path of a folder, found none. To download it: lago-train dataset fetch --data-dir " + root + "/none cub"},
 	} {
 		_, err := Open(t.Context(), c.name, Options{DataDir: c.dir})
 		if !errors.As(err, new(*invalid.Error)) || !strings.HasSuffix(err.Error(), c.want) {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -42,17 +41,11 @@ func (p Problem) String() string {
 	return (&invalid.Error{Where: p.File, Field: p.Field, Want: p.Expected, Got: p.Found, Hint: p.Hint}).Error()
 }
 
-// Check checks the data set of a name, or in a folder if name is a path: "." or ".." or
-// with a separator. All splits of its classes are checked. The error is about finding the
+// Check checks the data set of a name or path. All splits of its classes are checked. The error is about finding the
 // data set; problems with it are in the report.
 func Check(ctx context.Context, name string, o Options) (Report, error) {
 	r := Report{Errors: []Problem{}, Warnings: []Problem{}}
-	isPath := name == "." || name == ".." || strings.ContainsAny(name, "/"+string(filepath.Separator))
-	locate := find
-	if isPath {
-		locate = func(dir string, _ Options) (location, error) { return folderAt(dir) }
-	}
-	l, err := locate(name, o)
+	l, err := find(name, o)
 	if err != nil {
 		return r, err
 	}

@@ -139,7 +139,7 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
 		return nil, err
 	}
 	a := &Result{
-		Dataset: base.Dataset, Variant: base.Method.Variant(), Alphas: alphas, Epochs: base.DevEpochs(), Parts: len(l.Parts), Missing: done.Missing,
+		Dataset: base.DataName(), Variant: base.Method.Variant(), Alphas: alphas, Epochs: base.DevEpochs(), Parts: len(l.Parts), Missing: done.Missing,
 	}
 	for i := range base.Seeds {
 		a.Seeds = append(a.Seeds, base.Seed+uint64(i))

@@ -46,7 +46,7 @@ func ParseFixed(s string) (Fixed, error) {
 	name, value, _ := strings.Cut(s, "=")
 	method, key, _ := strings.Cut(name, ".")
 	if method == "" || key == "" || value == "" {
-		return Fixed{}, &invalid.Error{Want: "METHOD.SETTING=VALUE, as in ale.lr=0.1", Got: strconv.Quote(s)}
+		return Fixed{}, &invalid.Error{Want: "METHOD.SETTING=VALUE, as in ale.lr=0.1", Got: invalid.Quote(s)}
 	}
 	e, err := methods.Find(method)
 	if err != nil {

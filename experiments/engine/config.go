@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/setting"
@@ -79,7 +80,7 @@ func (c *Config) Settings() setting.List {
 		}
 	}
 	return slices.Concat(c.common(), own[:after], c.preprocessing(), own[after:], setting.List{
-		setting.Whole("patience", &c.Patience, 50, setting.AtLeast(1)).In(setting.Training).
+		setting.Whole("patience", &c.Patience, 50, setting.Count).In(setting.Training).
 			If(c.Stage != OnlyTest, "stages dev and full").
 			Describe("`N` epochs without a better validation accuracy after which the dev stage ends"),
 	})
@@ -88,17 +89,17 @@ func (c *Config) Settings() setting.List {
 // common are the settings of data and protocol.
 func (c *Config) common() setting.List {
 	return setting.List{
-		setting.Text("dataset", &c.Dataset, "glyphs").In(setting.Data).
-			Describe("`NAME` data set: glyphs, simulated-cub, -awa2, -sun, or a folder in --data-dir"),
+		setting.Text("dataset", &c.Dataset, "glyphs", catalog.Canonical).In(setting.Data).
+			Describe("`NAME` data set: glyphs, simulated-cub, -awa2, -sun, a folder in --data-dir, or the path of a folder"),
 		setting.Choice("stage", &c.Stage, DevThenTest, OnlyDev, OnlyTest, DevThenTest).In(setting.Protocol).
 			Describe("dev trains on train classes, test on train and validation classes, full does both"),
 		setting.Whole("dev_split", &c.DevSplit, 1, setting.Between(1, 3)).In(setting.Data).
 			Describe("`N` split, 1 to 3, of the seen classes into train and validation classes"),
-		setting.Whole("seeds", &c.Seeds, 5, setting.AtLeast(1)).In(setting.Protocol).Describe("`N` number of random seeds"),
+		setting.Whole("seeds", &c.Seeds, 5, setting.Seeds).In(setting.Protocol).Describe("`N` number of random seeds"),
 		setting.Seed("seed", &c.Seed).Describe("`SEED` first random seed"),
 		setting.Switch("hold_out", &c.HoldOut, false).In(setting.Data).
 			Describe("neither train nor validate on the samples of seen classes that evaluate --split gzsl needs"),
-		setting.Whole("epochs", &c.Epochs, 0, setting.AtLeast(1)).In(setting.Training).If(c.Epochs != 0, "").
+		setting.Whole("epochs", &c.Epochs, 0, setting.Count).In(setting.Training).If(c.Epochs != 0, "").
 			Noted(fmt.Sprintf("%d; with stage test: %d", defaultEpochs, defaultTest)).
 			Describe("`N` number of epochs, at most in the dev stage, exactly in the test stage"),
 	}
@@ -174,6 +175,9 @@ func signed(d *dataset.Dataset) bool {
 	})
 }
 
+// DataName is the name of the data set in results, also where Dataset is a path.
+func (c Config) DataName() string { return catalog.NameOf(c.Dataset) }
+
 // DevEpochs returns the largest number of epochs of the dev stage.
 func (c Config) DevEpochs() int {
 	if c.Epochs == 0 {
@@ -195,7 +199,7 @@ func (c Config) Trials(v lab.View, stage train.Stage, epochs int) []train.Trial 
 	trials := make([]train.Trial, c.Seeds)
 	for i := range trials {
 		trials[i] = train.Trial{
-			Dataset: c.Dataset, Fingerprint: v.Fingerprint, Stage: stage, Preprocess: c.Preprocess, Ridge: c.Ridge, HoldOut: c.HoldOut,
+			Dataset: c.DataName(), Fingerprint: v.Fingerprint, Stage: stage, Preprocess: c.Preprocess, Ridge: c.Ridge, HoldOut: c.HoldOut,
 			Epochs: epochs, Patience: c.Patience, Seed: c.Seed + uint64(i), Method: c.Method,
 		}
 	}

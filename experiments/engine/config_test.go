@@ -59,7 +59,7 @@ func drawConfig(t *rapid.T) Config {
 			}
 			s.Set(rapid.IntRange(1, most).Draw(t, s.Key))
 		case uint64:
-			s.Set(rapid.Uint64Max(math.MaxUint64-99).Draw(t, s.Key))
+			s.Set(rapid.Uint64Max(math.MaxInt64).Draw(t, s.Key))
 		case bool:
 			s.Set(!v)
 		case string:
@@ -265,6 +265,33 @@ func TestSettingsOfTheDocumentation(t *testing.T) {
 		testkit.NoError(t, os.WriteFile(path, []byte(strings.Replace(page, found, b.String(), 1)), 0o644))
 	} else if diff := gocmp.Diff(b.String(), found); diff != "" {
 		t.Errorf("-update writes it (-want +got):\n%s", diff)
+	}
+}
+
+// What the data cannot have is refused before a folder is made, with the place of the value.
+func TestSettingsThatTheDataCannotHave(t *testing.T) {
+	d := &dataset.Dataset{Name: "birds", Features: dataset.NewMatrix[float32](1, 1), Attributes: make([]dataset.Attribute, 3)}
+	for text, want := range map[string]string{
+		`{"variant": "k-soft", "k": 4}`: "f.json: k: expected at most the number of attributes, 3, found 4",
+		`{"variant": "k-soft", "k": 3}`: "",
+		`{"hold_out": true}`:            "f.json: hold_out: expected a data set with held-out samples of seen classes, found none in birds",
+	} {
+		p := testkit.Must(Resolve(testkit.Must(parse([]byte(text), "f.json"))(t), PresetFor))(t)
+		err := p.CheckOn(d)
+		if want == "" {
+			testkit.NoError(t, err)
+		} else {
+			testkit.WantError(t, err, want)
+		}
+	}
+}
+
+// A path keeps its case; presets, names of runs and files of a search go by the folder's name.
+func TestDatasetByPath(t *testing.T) {
+	p := testkit.Must(Resolve(testkit.Must(parse([]byte(`{"dataset": "Data/CUB"}`), "f.json"))(t), PresetFor))(t)
+	file := SearchFile("runs", p.Dataset, 1, model.KSoft)
+	if p.Dataset != "Data/CUB" || p.DataName() != "cub" || p.Expect == nil || file != "runs/search-cub-k-soft.json" {
+		t.Errorf("found %q, named %q, published %v, %s", p.Dataset, p.DataName(), p.Expect, file)
 	}
 }
 

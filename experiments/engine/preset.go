@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/experiments/published"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -46,7 +48,7 @@ var presetOf = map[string]string{"cub127": "cub"}
 // settings were published.
 func GeneralFor(dataset string, m methods.Spec) Preset {
 	p := Preset{Config: Defaults(m), TestEpochs: defaultTest, Source: "general defaults", Origins: map[string]string{}}
-	p.Dataset = strings.ToLower(dataset)
+	p.Dataset = catalog.Canonical(dataset)
 	return p
 }
 
@@ -54,7 +56,7 @@ func GeneralFor(dataset string, m methods.Spec) Preset {
 // that the authors of the paper published, otherwise the general defaults.
 func PresetFor(dataset string, m methods.Spec) Preset {
 	p := GeneralFor(dataset, m)
-	of := cmp.Or(presetOf[p.Dataset], p.Dataset)
+	of := cmp.Or(presetOf[p.DataName()], p.DataName())
 	r, ok := published.Find(of, m.Variant(), string(train.Test))
 	if !ok {
 		return p
@@ -70,7 +72,7 @@ func PresetFor(dataset string, m methods.Spec) Preset {
 		}
 	}
 	p.TestEpochs, p.Source = r.Epochs, fmt.Sprintf("the authors' settings for %s on %s", m.Variant(), r.Dataset)
-	if of == p.Dataset {
+	if of == p.DataName() {
 		for _, percent := range r.Accuracy {
 			p.Expect = append(p.Expect, percent/100)
 		}
@@ -171,6 +173,31 @@ func Resolve(given []Given, start func(dataset string, m methods.Spec) Preset) (
 	return p, p.Check()
 }
 
+// CheckOn returns an *invalid.Error for the first setting that no run on the data can have, so that
+// none is started.
+func (p Preset) CheckOn(d *dataset.Dataset) error {
+	c := p.On(d)
+	if k, err := c.Settings().Find("k"); err == nil && !k.Unused && k.Value().(int) > len(d.Attributes) {
+		return p.at(&invalid.Error{Field: "k", Want: fmt.Sprintf("at most the number of attributes, %d", len(d.Attributes)), Got: fmt.Sprint(k.Value())})
+	}
+	if e := (*invalid.Error)(nil); c.HoldOut && errors.As(train.CheckHeldOut(d, "hold_out"), &e) {
+		return p.at(e)
+	}
+	return nil
+}
+
+// at adds the place where the value of its field was given to an error.
+func (p Preset) at(e *invalid.Error) error {
+	origin, key := p.Origins[e.Field], e.Field
+	switch {
+	case strings.HasPrefix(origin, "-"):
+		e.Where, e.Field, e.Usage = origin, "", true
+	case origin != "" && origin != FromPreset:
+		e.Where, e.Field = origin, key
+	}
+	return e
+}
+
 // otherwise says why a setting does not apply to c.
 func (c *Config) otherwise(s setting.Setting) string {
 	for _, key := range []string{"variant", "preprocess", "stage"} {
@@ -188,7 +215,7 @@ func SearchFile(dir, dataset string, devSplit int, v model.Variant) string {
 	if devSplit != 1 {
 		split = fmt.Sprintf("-split%d", devSplit)
 	}
-	return filepath.Join(dir, fmt.Sprintf("search-%s%s-%s.json", strings.ToLower(dataset), split, v))
+	return filepath.Join(dir, fmt.Sprintf("search-%s%s-%s.json", catalog.NameOf(dataset), split, v))
 }
 
 // ReadSearched reads the config file that a search wrote for a variant on a data set, for
@@ -211,9 +238,9 @@ func ReadSearched(ctx context.Context, dir, dataset string, devSplit int, v mode
 	if err != nil {
 		return nil, err
 	}
-	if found := p.Method.Variant(); p.Dataset != strings.ToLower(dataset) || found != v {
+	if found := p.Method.Variant(); p.DataName() != catalog.NameOf(dataset) || found != v {
 		return nil, &invalid.Error{
-			Where: path, Want: fmt.Sprintf("settings of %s on %s", v, strings.ToLower(dataset)), Got: fmt.Sprintf("those of %s on %s", found, p.Dataset),
+			Where: path, Want: fmt.Sprintf("settings of %s on %s", v, catalog.NameOf(dataset)), Got: fmt.Sprintf("those of %s on %s", found, p.DataName()),
 		}
 	}
 	return slices.DeleteFunc(given, func(g Given) bool {

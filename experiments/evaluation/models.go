@@ -120,7 +120,7 @@ func (m *Models) check() error {
 	}
 	switch {
 	case m.Split == GZSLSplit && m.Data.TestSeen == nil:
-		return &invalid.Error{Where: m.Data.Name, Want: "a data set with held-out samples of seen classes (test_seen_loc)", Got: "none"}
+		return train.CheckHeldOut(m.Data, "split")
 	case m.Adapt && (len(m.Models) > 1 || m.Split == GZSLSplit):
 		got := fmt.Sprintf("%s, %s", format.Count(len(m.Models), "model"), m.Split)
 		return &invalid.Error{Field: "adapt", Want: "one model, and the split val or test", Got: got}

@@ -73,7 +73,7 @@ func FindSample(d *dataset.Dataset, name string) (Sample, error) {
 		var err error
 		if row, err = strconv.Atoi(name); err != nil || row < 0 || row >= d.Features.Rows {
 			e := &invalid.Error{
-				Field: "sample", Want: fmt.Sprintf("the index of a sample of %s, 0 to %d", d.Name, d.Features.Rows-1), Got: strconv.Quote(name),
+				Field: "sample", Want: fmt.Sprintf("the index of a sample of %s, 0 to %d", d.Name, d.Features.Rows-1), Got: invalid.Quote(name),
 			}
 			if d.IDs != nil {
 				e.Want, e.Hint = e.Want+", or its id", invalid.DidYouMean(name, d.IDs)
@@ -182,7 +182,7 @@ func (e *explainer) findClass(name string) (int, error) {
 	if z < 0 {
 		z = slices.IndexFunc(names, func(class string) bool { return fold(class) == fold(name) })
 	}
-	wrong := &invalid.Error{Field: "against", Got: strconv.Quote(name)}
+	wrong := &invalid.Error{Field: "against", Got: invalid.Quote(name)}
 	switch z {
 	case -1:
 		wrong.Want, wrong.Hint = fmt.Sprintf("one of the %d %s", len(names), e.Candidates.What), invalid.DidYouMean(name, names)

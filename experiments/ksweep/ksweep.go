@@ -61,7 +61,7 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
 	}
 	start := c.Base.On(l.Data) // the same preprocessing for the variants that k-soft is compared with
 	plan := engine.Plan{Stage: engine.OnlyDev}
-	s := &Result{Dataset: start.Dataset, Seeds: start.Seeds, Parts: len(l.Parts)}
+	s := &Result{Dataset: start.DataName(), Seeds: start.Seeds, Parts: len(l.Parts)}
 	var points []Point
 	add := func(c engine.Config, k int) {
 		plan.Arms = append(plan.Arms, engine.Arm{Name: fmt.Sprint(c.Method.Label(), k), Starts: []engine.Config{c}})

@@ -204,7 +204,7 @@ func ParseShard(s string) (Shard, error) {
 	i, err1 := strconv.Atoi(index)
 	n, err2 := strconv.Atoi(count)
 	if !ok || err1 != nil || err2 != nil || i < 0 || i >= n {
-		return Shard{}, &invalid.Error{Want: "I/N with I from 0 to N-1", Got: strconv.Quote(s)}
+		return Shard{}, &invalid.Error{Want: "I/N with I from 0 to N-1", Got: invalid.Quote(s)}
 	}
 	return Shard{i, n}, nil
 }

@@ -58,7 +58,7 @@ func Run(ctx context.Context, l *lab.Lab, p engine.Preset) (*Result, error) {
 	o := done.Arms[0][0]
 	runs := slices.Concat(o.Val, o.Test)
 	r := &Result{
-		Dataset: p.Dataset, Variant: p.Method.Label(), Stage: p.Stage, Seeds: p.Seeds, Epochs: o.Epochs, Config: o.Chosen, Source: p.Source,
+		Dataset: p.DataName(), Variant: p.Method.Label(), Stage: p.Stage, Seeds: p.Seeds, Epochs: o.Epochs, Config: o.Chosen, Source: p.Source,
 	}
 	if r.Trained, err = engine.TrainedOf(append(runs, o.Failed...)); err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func (r *Result) Tables() []*table.Table {
 	if r.Adaptation != nil {
 		t.Note("adaptation to unlabelled samples (--adapt): %s", adaptation.Text(r.Adaptation))
 	}
-	t.Note("settings: %s (%s); to search for better ones: lago-train search --dataset %s --variant %s", r.Settings, r.Source, r.Dataset, r.Variant)
+	t.Note("settings: %s (%s); to search for better ones: lago-train search --dataset %s --variant %s", r.Settings, r.Source, r.Config.Dataset, r.Variant)
 	reused := ""
 	if r.Reused > 0 {
 		reused = fmt.Sprintf(" (%d reused, the first trained %s)", r.Reused, r.From.Format("2006-01-02 15:04"))

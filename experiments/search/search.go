@@ -81,7 +81,7 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
 			engine.FurtherSeeds, last.Dir, last.Err)
 	}
 	r := &Result{
-		Dataset: c.Start.Dataset, Variant: c.Start.Method.Variant(), Budget: c.Budget, Found: *f, Missing: lab.MissingOf(f.Failed), File: c.File,
+		Dataset: c.Start.DataName(), Variant: c.Start.Method.Variant(), Budget: c.Budget, Found: *f, Missing: lab.MissingOf(f.Failed), File: c.File,
 		Chosen: Chosen{Accuracy: *best.Further, Epochs: best.Epochs, Edges: f.Edges, Config: best.Config},
 	}
 	chosen := &r.Chosen.Config

@@ -71,6 +71,15 @@ func Printable(name string) string {
 	}, name)
 }
 
+// PrintableLines is Printable for each line.
+func PrintableLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		lines[i] = Printable(l)
+	}
+	return strings.Join(lines, "\n")
+}
+
 var numbered = regexp.MustCompile(`^\d+\.(.+)$`) // a class of CUB, "002.Laysan_Albatross"
 
 // ClassName returns the name of a class for people: "Laysan Albatross" for

@@ -34,16 +34,17 @@ type Error struct {
 }
 
 // Error returns "WHERE: FIELD: expected WANT, found GOT: CAUSE. HINT", without the
-// parts that are empty.
+// parts that are empty. A place or value that a terminal would obey, or that is longer than
+// any name or list, is quoted.
 func (e *Error) Error() string {
 	var values []string
 	if e.Want != "" {
 		values = append(values, "expected "+e.Want)
 	}
 	if e.Got != "" {
-		values = append(values, "found "+e.Got)
+		values = append(values, "found "+shown(e.Got))
 	}
-	parts := []string{e.Where, e.Field, strings.Join(values, ", ")}
+	parts := []string{shown(e.Where), shown(e.Field), strings.Join(values, ", ")}
 	if e.Err != nil {
 		parts = append(parts, e.Err.Error())
 	}
@@ -52,6 +53,17 @@ func (e *Error) Error() string {
 		s = strings.TrimSuffix(s, ".") + ". " + e.Hint
 	}
 	return s
+}
+
+// maxShown is longer than any name, path or list of values that a message needs.
+const maxShown = 1000
+
+// shown is a part of a message as it may be printed.
+func shown(part string) string {
+	if HasControl(part) || len(part) > maxShown {
+		return Quote(part)
+	}
+	return part
 }
 
 func (e *Error) Unwrap() error { return e.Err }

@@ -26,6 +26,8 @@ func TestErrorText(t *testing.T) {
 	cause := errors.New("unexpected end")
 	for want, err := range map[string]error{
 		"a.csv: line 3: expected a number, found x. Write 0.5.": &Error{Where: "a.csv", Field: "line 3", Want: "a number", Got: "x", Hint: "Write 0.5."},
+		`c.json: "k\x1b[31m": expected 1, found "2\n"`:          &Error{Where: "c.json", Field: "k\x1b[31m", Want: "1", Got: "2\n"},
+		Quote(strings.Repeat("x", 1e5)) + ": expected a flag":   &Error{Where: strings.Repeat("x", 1e5), Want: "a flag"},
 		"a.csv: unexpected end":                                 At("a.csv", cause),
 		"k: expected 1, found 2: unexpected end. Try 1.":        &Error{Field: "k", Want: "1", Got: "2", Err: cause, Hint: "Try 1."},
 		"f.json: lr: expected 1, found 2":                       At("f.json", &Error{Field: "lr", Want: "1", Got: "2", Usage: true}),

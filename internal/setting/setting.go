@@ -77,10 +77,15 @@ var (
 	BoundedWeight   = Range{0, 1e18, false, "a number from 0 to 1e+18"}
 )
 
-// AtLeast is the whole numbers from a least one on.
-func AtLeast(least int) Range {
-	return Range{float64(least), math.MaxFloat64, false, fmt.Sprintf("a whole number, at least %d", least)}
-}
+// The ranges of most counts. They are wider than any use, and narrow enough for memory.
+var (
+	Count   = Between(1, 1_000_000)
+	Threads = Between(1, 1024) // of which each takes memory
+	Seeds   = Between(1, 100_000)
+)
+
+// maxSeed leaves room for Seeds from any first one on, without an overflow.
+const maxSeed = math.MaxInt64
 
 // Between is the whole numbers from least to most.
 func Between(least, most int) Range {
@@ -114,7 +119,7 @@ func Whole(key string, to *int, standard int, r Range) Setting {
 // Seed binds a random seed.
 func Seed(key string, to *uint64) Setting {
 	parse := func(text string) (uint64, error) { return strconv.ParseUint(text, 10, 64) }
-	return Of(key, to, 0, "a whole number from 0 to 2^64-1", parse).In(Protocol)
+	return bind(key, to, 0, "a whole number from 0 to 2^63-1", parse, func(n uint64) bool { return n <= maxSeed }).In(Protocol)
 }
 
 // Switch binds a setting that is true or false.
@@ -166,9 +171,9 @@ func Numbers(key string, to *[]float64, standard ...float64) Setting {
 
 func number(text string) (float64, error) { return strconv.ParseFloat(text, 64) }
 
-// Text binds a name.
-func Text(key string, to *string, standard string) Setting {
-	parse := func(text string) (string, error) { return strings.ToLower(text), nil }
+// Text binds a name, which canonical spells in one way.
+func Text(key string, to *string, standard string, canonical func(string) string) Setting {
+	parse := func(text string) (string, error) { return canonical(text), nil }
 	return bind(key, to, standard, "a name", parse, func(name string) bool { return name != "" })
 }
 

@@ -55,7 +55,7 @@ func (c *config) Settings() setting.List {
 		setting.Whole("depth", &c.Depth, 3, setting.Between(1, 9)).If(c.Colour == blue, "blue"),
 		setting.Seed("seed", &c.Seed),
 		setting.Switch("fair", &c.Fair, true).Noted("true where it can be"),
-		setting.Text("name", &c.Name, "bird").WithOptions("bird", "fish"),
+		setting.Text("name", &c.Name, "bird", strings.ToLower).WithOptions("bird", "fish"),
 		setting.Choice("colour", &c.Colour, red, red, blue).Try(setting.All(red, blue)...),
 		setting.Steps("steps", &c.Steps, none, "letters, or none", none),
 	}
@@ -121,7 +121,7 @@ func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := &config{
 			Rate: rapid.Float64Range(1e-18, 1e18).Draw(t, "rate"), Depth: rapid.IntRange(1, 9).Draw(t, "depth"),
-			Seed: rapid.Uint64().Draw(t, "seed"), Fair: rapid.Bool().Draw(t, "fair"),
+			Seed: rapid.Uint64Max(math.MaxInt64).Draw(t, "seed"), Fair: rapid.Bool().Draw(t, "fair"),
 			Name:   rapid.StringMatching(`[a-z"\\é<]{1,9}`).Draw(t, "name"),
 			Colour: rapid.SampledFrom([]colour{red, blue}).Draw(t, "colour"),
 			Steps:  rapid.SampledFrom([]chain{none, "a", "b+c"}).Draw(t, "steps"),
@@ -184,7 +184,8 @@ func TestRanges(t *testing.T) {
 		{setting.NotNegative, 0, -1},
 		{setting.NotNegative, math.MaxFloat64, math.Inf(1)},
 		{setting.BoundedWeight, 0, 2e18},
-		{setting.AtLeast(2), 2, 1},
+		{setting.Threads, 1024, math.MaxInt64},
+		{setting.Seeds, 100_000, 1e8},
 		{setting.Between(2, 3), 3, 4},
 	} {
 		for x, want := range map[float64]bool{c.in: true, c.out: false, math.NaN(): false} {

@@ -100,13 +100,13 @@ func (t *Table) prose() bool { return len(t.Header)+len(t.Rows) == 0 }
 func (t *Table) Text() string {
 	var b strings.Builder
 	if t.Title != "" {
-		b.WriteString(printable(t.Title) + "\n")
+		b.WriteString(format.PrintableLines(t.Title) + "\n")
 	}
 	if !t.prose() {
 		b.WriteString(strings.TrimRight(t.writer().Render(), "\n") + "\n")
 	}
 	for _, n := range t.Notes {
-		b.WriteString(printable(n) + "\n")
+		b.WriteString(format.PrintableLines(n) + "\n")
 	}
 	return b.String()
 }
@@ -117,15 +117,15 @@ func (t *Table) HTML() string {
 	var b strings.Builder
 	switch {
 	case t.prose() && t.Title != "":
-		fmt.Fprintf(&b, "<p>%s</p>\n", html.EscapeString(printable(t.Title)))
+		fmt.Fprintf(&b, "<p>%s</p>\n", html.EscapeString(format.PrintableLines(t.Title)))
 	case !t.prose():
 		w := t.writer()
-		w.SetTitle("%s", printable(t.Title))
+		w.SetTitle("%s", format.PrintableLines(t.Title))
 		// A quotation mark of the text is escaped, so that this is an attribute.
 		b.WriteString(strings.ReplaceAll(w.RenderHTML(), ` align="right"`, ` class="number"`) + "\n")
 	}
 	for _, n := range t.Notes {
-		fmt.Fprintf(&b, "<p class=\"note\">%s</p>\n", html.EscapeString(printable(n)))
+		fmt.Fprintf(&b, "<p class=\"note\">%s</p>\n", html.EscapeString(format.PrintableLines(n)))
 	}
 	return b.String()
 }
@@ -189,15 +189,6 @@ func cells[T any](of []T) pretty.Row {
 		}
 	}
 	return row
-}
-
-// printable is format.Printable for each line.
-func printable(s string) string {
-	lines := strings.Split(s, "\n")
-	for i, l := range lines {
-		lines[i] = format.Printable(l)
-	}
-	return strings.Join(lines, "\n")
 }
 
 // WriteText writes tables with an empty line between them, and leaves out nil tables.

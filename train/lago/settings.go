@@ -66,7 +66,7 @@ func (s *Settings) Settings() setting.List {
 			In(setting.Training).If(learned, ofLearned).
 			Describe("`RATE` learning rate of the group assignment V").Try(0.01, 0.1, 1.),
 		zeta,
-		setting.Whole("k", &s.K, 0, setting.AtLeast(0)).If(s.Variant == model.KSoft, "variant k-soft").
+		setting.Whole("k", &s.K, 0, setting.Between(0, int(setting.Count.Most))).If(s.Variant == model.KSoft, "variant k-soft").
 			Describe(fmt.Sprintf("`K` number of groups; 0 takes %d, or the number of attributes if that is smaller", defaultK)).
 			Try(1, 10, 20, 30, 40, 60),
 		s.number("psi", &s.Psi, setting.NotNegative, 0, own{model.SemanticSoft: 1e-4}).
@@ -80,7 +80,7 @@ func (s *Settings) Settings() setting.List {
 			Describe("attribute prior p(a)").Try(setting.All(model.Priors...)...),
 		setting.Choice("complement", &s.Complement, model.Const, model.Complements...).
 			Describe("none-of-group term p(ac|x); none leaves it out"),
-		setting.Whole("batch", &s.Batch, 64, setting.AtLeast(1)).In(setting.Training).
+		setting.Whole("batch", &s.Batch, 64, setting.Count).In(setting.Training).
 			Describe("`N` samples per step"),
 	}
 	for i := range list {

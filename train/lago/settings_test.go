@@ -79,10 +79,10 @@ func TestSearch(t *testing.T) {
 
 func TestBadSettingsAreRefused(t *testing.T) {
 	for want, change := range map[string]func(*Settings){
-		"variant: expected one of singletons, ":                func(s *Settings) { s.Variant = "hard" },
-		"lr: expected a number above 0, found NaN":             func(s *Settings) { s.LR = math.NaN() },
-		"bias_factor: expected a number above 0, found -1":     func(s *Settings) { s.BiasFactor = -1 },
-		"batch: expected a whole number, at least 1, found -1": func(s *Settings) { s.Batch = -1 },
+		"variant: expected one of singletons, ":                      func(s *Settings) { s.Variant = "hard" },
+		"lr: expected a number above 0, found NaN":                   func(s *Settings) { s.LR = math.NaN() },
+		"bias_factor: expected a number above 0, found -1":           func(s *Settings) { s.BiasFactor = -1 },
+		"batch: expected a whole number from 1 to 1000000, found -1": func(s *Settings) { s.Batch = -1 },
 	} {
 		s := New(model.KSoft)
 		change(s)

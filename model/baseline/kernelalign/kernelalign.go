@@ -66,7 +66,7 @@ func (c *Config) Settings() setting.List {
 			Describe("similarity of a sample and a class").Try(string(Linear), string(Polynomial), string(Gaussian), string(Cauchy)),
 		setting.Number("sigma", &c.Sigma, 0.8, setting.BoundedPositive).
 			Describe("`S` width of the kernel").If(distance, ofDistance).Try(0.5, 0.65, 0.8, 1, 1.3),
-		setting.Whole("degree", &c.Degree, 2, setting.AtLeast(1)).
+		setting.Whole("degree", &c.Degree, 2, setting.Between(1, 100)).
 			Describe("`N` degree of the kernel").If(polynomial, ofPolynomial).Try(2, 3),
 		setting.Number("offset", &c.Offset, 1, setting.BoundedWeight).
 			Describe("`O` constant added to the inner product").If(polynomial, ofPolynomial),
@@ -78,7 +78,7 @@ func (c *Config) Settings() setting.List {
 			Describe("`WEIGHT` of |W'W - I|^2").Try(0, 1e-3),
 		setting.Number("lr", &c.LR, 1e-2, setting.BoundedPositive).
 			Describe("`RATE` learning rate").Try(3e-3, 1e-2, 3e-2, 1e-1),
-		setting.Whole("batch", &c.Batch, 64, setting.AtLeast(1)).Describe("`N` samples per step"),
+		setting.Whole("batch", &c.Batch, 64, setting.Count).Describe("`N` samples per step"),
 		setting.Switch("normalise", &c.Normalise, true).Describe("centre descriptions and scale them to length 1"),
 	}
 }
