@@ -191,21 +191,37 @@ func (c Comparison) reasons(sign float64, most int) string {
 	return format.List(list, "and")
 }
 
-// reason names the attribute of a group that adds most to the class that the group favours
-// or, if none does, the one that was not detected and that the other class is described by.
+// reason names what in a group favours the class that the group favours: the attribute that adds
+// most to the score (soft OR) by the product of its detection and the difference of its terms or,
+// if the none-of-group term adds more, the undetected attribute that the other class is described
+// by. Where the group has no detected attribute and none of these, it says so.
 func (g Group) reason() string {
 	sign := math.Copysign(1, g.Contribution)
+	noneAdds := sign * (g.None.Term.Class - g.None.Term.Against)
 	var adds, lacks string
-	var most, mostLacked float64 = 0, minDifference
+	var most, mostLacked float64
+	detected := false
 	for _, t := range g.Terms {
-		if d := sign * (t.Term.Class - t.Term.Against); d > most {
-			adds, most = attributeName(t.Attribute), d
-		}
-		if d := sign * t.Gamma * (t.Used.Against - t.Used.Class); d > mostLacked {
+		difference, lacked := sign*(t.Term.Class-t.Term.Against), sign*t.Gamma*(t.Used.Against-t.Used.Class)
+		if t.Detected >= minDetected {
+			detected = true
+		} else if d := lacked * (1 - t.Detected); lacked > minDifference && d > mostLacked {
 			lacks, mostLacked = attributeName(t.Attribute)+" (not detected)", d
 		}
+		if d := difference * t.Detected; difference > noneAdds && d > most {
+			adds, most = attributeName(t.Attribute), d
+			if t.Detected < minDetected {
+				adds += " (detected only as " + fixed(t.Detected) + ")"
+			}
+		}
 	}
-	return cmp.Or(adds, lacks, g.title())
+	title := g.title()
+	if !detected && len(g.Terms) > 1 {
+		title += " (none of its attributes detected)"
+	} else if !detected && len(g.Terms) == 1 {
+		title += " (not detected)"
+	}
+	return cmp.Or(adds, lacks, title)
 }
 
 // compared shows a comparison: its groups, their attributes, and other detections.
@@ -222,10 +238,11 @@ func (r *Result) compared(c Comparison, top int) section {
 		shown++
 	}
 	s.Tables = []*table.Table{c.groupTable(shown), r.termTable(c, c.Groups[:shown])}
-	if effective := slices.DeleteFunc(slices.Clone(c.Changes), func(x Change) bool { return negligible(x.By) }); len(effective) > 0 {
-		s.Tables = append(s.Tables, c.changeTable("If a single attribute were detected differently (now: "+c.favour(c.LogOdds)+")", effective))
-	}
 	class, against := className(c.Class), className(c.Against)
+	if effective := slices.DeleteFunc(slices.Clone(c.Changes), func(x Change) bool { return negligible(x.By) }); len(effective) > 0 {
+		title := fmt.Sprintf("If a single attribute were detected differently (now: %s to %s is %s)", class, against, sides(c.LogOdds))
+		s.Tables = append(s.Tables, c.changeTable(title, effective))
+	}
 	if !c.Flip.Found {
 		s.Tables = append(s.Tables, table.New(fmt.Sprintf("A greedy search of up to %s found none that make %s more likely than %s.",
 			format.Count(c.Flip.Limit, "change"), against, class)))
@@ -234,6 +251,9 @@ func (r *Result) compared(c Comparison, top int) section {
 	title := fmt.Sprintf("%s becomes more likely than %s after %s", against, class, format.Count(len(c.Flip.Changes), "change"))
 	if len(c.Flip.Changes) > 1 {
 		title += ", applied in order (greedy search; fewer may suffice)"
+	}
+	if last := c.Flip.Changes[len(c.Flip.Changes)-1]; last.Predicted != c.Against {
+		title += ". The predicted class is then " + className(last.Predicted)
 	}
 	s.Tables = append(s.Tables, c.changeTable(title, c.Flip.Changes))
 	return s
@@ -321,10 +341,13 @@ func (r *Result) rows(g Group) (list [][]any) {
 	return list
 }
 
+// changeTable shows after each change the ratio of the two classes, and the class that is the most
+// likely of all candidates, which can be a third.
 func (c Comparison) changeTable(title string, changes []Change) *table.Table {
-	t := table.New(title, "attribute", "detected", "changed to", "effect", "prediction").Right(2)
+	compared := className(c.Class) + " to " + className(c.Against)
+	t := table.New(title, "attribute", "detected", "changed to", compared, "predicted then").Wrap(24, 4).Right(2, 3, 4)
 	for _, change := range changes {
-		t.Row(attributeName(change.Attribute), fixed(change.From), fmt.Sprintf("%.0f", change.To), c.favour(change.LogOdds), className(change.Predicted))
+		t.Row(attributeName(change.Attribute), fixed(change.From), fmt.Sprintf("%.0f", change.To), sides(change.LogOdds), className(change.Predicted))
 	}
 	return t
 }
@@ -378,6 +401,14 @@ func ratio(logOdds float64) string {
 }
 
 func odds(logOdds float64) string { return ratio(logOdds) + " to 1" }
+
+// sides returns the odds with the predicted class on the left: "2.0 to 1" or "1 to 2.0".
+func sides(logOdds float64) string {
+	if logOdds < 0 {
+		return "1 to " + ratio(logOdds)
+	}
+	return odds(logOdds)
+}
 
 func fixed(v float64) string { return fmt.Sprintf("%.2f", v) }
 

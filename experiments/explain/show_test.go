@@ -102,27 +102,109 @@ func TestPageEscapesNames(t *testing.T) {
 	}
 }
 
-// The reason is the attribute that adds most to the class that the group favours, otherwise
-// the one that the other class has and that was not detected.
+// The reason is the attribute that adds most to the class that the group favours, weighted by its
+// detection, otherwise one that the other class has and that was not detected, otherwise the group.
 func TestReason(t *testing.T) {
 	term := func(name string, p, class, against float64) Term {
-		return Term{Attribute: "has_color::" + name, Gamma: 1, Used: Pair{class, against}, Term: Pair{class * p, against * p}}
+		return Term{Attribute: "has_color::" + name, Gamma: 1, Detected: p, Used: Pair{class, against}, Term: Pair{class * p, against * p}}
 	}
-	adds, helps := term("brown", 0.8, 0.9, 0.2), term("buff", 0.7, 0.3, 0.2)
-	lacks, hardly := term("grey", 0.1, 0, 0.6), term("blue", 0.1, 0, 0.09)
+	brown, buff, weak := term("brown", 0.43, 0.9, 0.2), term("buff", 0.69, 0.7, 0.2), term("white", 0.43, 0.9, 0)
+	grey, gone, blue := term("grey", 0.61, 0, 0.6), term("green", 0.1, 0, 0.6), term("blue", 0.1, 0, 0.09)
 	for _, c := range []struct {
 		contribution float64
+		none         float64 // the difference of the none-of-group terms
 		terms        []Term
 		want         string
 	}{
-		{1, []Term{helps, adds, hardly, lacks}, "color: brown"},
-		{-1, []Term{helps, adds, hardly, lacks}, "color: grey"},
-		{1, []Term{hardly, lacks}, "color: grey (not detected)"},
-		{1, []Term{hardly}, "color"},
-		{1, nil, "color"},
+		{1, 0, []Term{brown, buff, blue, grey}, "color: buff"}, // 0.30 from brown and 0.35 from buff
+		{1, 0, []Term{weak}, "color: white (detected only as 0.43)"},
+		{-1, 0, []Term{buff, grey, blue}, "color: grey"},
+		{1, 0.2, []Term{blue, gone}, "color: green (not detected)"},
+		{1, 0.4, []Term{buff, gone}, "color: green (not detected)"}, // none of the group adds more than buff
+		{1, 0.4, []Term{grey, blue}, "color"},                       // grey was detected
+		{1, 0.2, []Term{blue, blue}, "color (none of its attributes detected)"},
+		{1, 0.2, []Term{blue}, "color (not detected)"},
+		{1, 0, nil, "color"},
 	} {
-		if got := (Group{Name: "has_color", Contribution: c.contribution, Terms: c.terms}).reason(); got != c.want {
+		g := Group{Name: "has_color", Contribution: c.contribution, Terms: c.terms, None: None{Term: Pair{Class: c.none}}}
+		if got := g.reason(); got != c.want {
 			t.Errorf("%+v: %q, expected %q", c.terms, got, c.want)
+		}
+	}
+}
+
+// Every sentence about random predictions holds against the numbers of the JSON.
+func TestSentencesHold(t *testing.T) {
+	said := map[string]int{}
+	for i := range uint64(300) {
+		m, q := random(model.Config{
+			Variant: []model.Variant{model.SemanticHard, model.Singletons}[i%2], Prior: model.PerAttribute, Complement: model.Complements[i%3], Zeta: 10,
+		}, i)
+		q.Top = 6
+		r := explained(t, m, q)
+		c := r.Comparisons[0]
+		for _, g := range c.Groups {
+			reason, found := g.reason(), ""
+			terms := map[string]Term{}
+			for _, term := range g.Terms {
+				terms[attributeName(term.Attribute)] = term
+			}
+			sign := math.Copysign(1, g.Contribution)
+			name, how, _ := strings.Cut(strings.TrimSuffix(reason, ")"), " (")
+			term, isAttribute := terms[name]
+			switch {
+			case strings.HasPrefix(how, "none of its"):
+				found = "none"
+				for _, term := range terms {
+					if term.Detected >= 0.5 {
+						t.Errorf("%d: %q, but %s has %.2f", i, reason, term.Attribute, term.Detected)
+					}
+				}
+			case how == "not detected":
+				found = "absent"
+				if term.Detected >= 0.5 || len(terms) > 1 && sign*(term.Used.Against-term.Used.Class) < 0.1 {
+					t.Errorf("%d: %q of %+v", i, reason, term)
+				}
+			case isAttribute && len(terms) > 1:
+				found = "added"
+				if (how == "") != (term.Detected >= 0.5) || how != "" && how != "detected only as "+fixed(term.Detected) {
+					t.Errorf("%d: %q with a detection of %g", i, reason, term.Detected)
+				}
+				gain := func(term Term) float64 { return sign * (term.Term.Class - term.Term.Against) * term.Detected }
+				for _, other := range terms {
+					if sign*(other.Term.Class-other.Term.Against) > sign*(g.None.Term.Class-g.None.Term.Against) && gain(other) > gain(term) {
+						t.Errorf("%d: %q adds less than %s", i, reason, other.Attribute)
+					}
+				}
+			}
+			said[found]++
+		}
+		text := unspaced(written(t, r, Text, 1))
+		for _, change := range c.Changes {
+			if negligible(change.By) {
+				continue
+			}
+			ratio := fmt.Sprintf("%.1f to 1", math.Exp(change.LogOdds))
+			if change.LogOdds < 0 {
+				ratio = fmt.Sprintf("1 to %.1f", math.Exp(-change.LogOdds))
+			}
+			testkit.WantText(t, text, fmt.Sprintf("│ %s │ %.2f │ %.0f │ %s │ %s │",
+				attributeName(change.Attribute), change.From, change.To, ratio, className(change.Predicted)))
+			if change.Predicted != c.Class && change.Predicted != c.Against {
+				said["third"]++
+			}
+		}
+		if !c.Flip.Found {
+			continue
+		}
+		last := c.Flip.Changes[len(c.Flip.Changes)-1]
+		if third := "The predicted class is then " + className(last.Predicted); last.LogOdds >= 0 || strings.Contains(text, third) != (last.Predicted != c.Against) {
+			t.Errorf("%d: %+v in\n%s", i, last, text)
+		}
+	}
+	for _, kind := range []string{"absent", "added", "third"} {
+		if said[kind] == 0 {
+			t.Errorf("no case of %q among %v", kind, said)
 		}
 	}
 }
