@@ -211,7 +211,7 @@ func (g Group) reason() string {
 		if d := difference * t.Detected; difference > noneAdds && d > most {
 			adds, most = attributeName(t.Attribute), d
 			if t.Detected < minDetected {
-				adds += " (detected only as " + fixed(t.Detected) + ")"
+				adds += " (detection only " + fixed(t.Detected) + ")"
 			}
 		}
 	}

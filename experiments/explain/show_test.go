@@ -117,7 +117,7 @@ func TestReason(t *testing.T) {
 		want         string
 	}{
 		{1, 0, []Term{brown, buff, blue, grey}, "color: buff"}, // 0.30 from brown and 0.35 from buff
-		{1, 0, []Term{weak}, "color: white (detected only as 0.43)"},
+		{1, 0, []Term{weak}, "color: white (detection only 0.43)"},
 		{-1, 0, []Term{buff, grey, blue}, "color: grey"},
 		{1, 0.2, []Term{blue, gone}, "color: green (not detected)"},
 		{1, 0.4, []Term{buff, gone}, "color: green (not detected)"}, // none of the group adds more than buff
@@ -167,7 +167,7 @@ func TestSentencesHold(t *testing.T) {
 				}
 			case isAttribute && len(terms) > 1:
 				found = "added"
-				if (how == "") != (term.Detected >= 0.5) || how != "" && how != "detected only as "+fixed(term.Detected) {
+				if (how == "") != (term.Detected >= 0.5) || how != "" && how != "detection only "+fixed(term.Detected) {
 					t.Errorf("%d: %q with a detection of %g", i, reason, term.Detected)
 				}
 				gain := func(term Term) float64 { return sign * (term.Term.Class - term.Term.Against) * term.Detected }

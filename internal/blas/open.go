@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/ebitengine/purego"
 	"golang.org/x/sys/cpu"
@@ -65,7 +66,7 @@ func open(name string) (backend, error) {
 		}
 	}
 	l.description = identify(handle, name, l.double.gemm)
-	if err := l.try(); err != nil {
+	if err := within(tryLimit, l.try); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return l, nil
@@ -121,6 +122,23 @@ func (l *library) try() error {
 		}
 	}
 	return nil
+}
+
+// tryLimit is far longer than a library takes for two small matrices. OpenBLAS that cannot
+// allocate its buffers, as under a limit of memory, retries for ever.
+const tryLimit = 5 * time.Second
+
+// within returns the error of call, or one if it takes longer than the limit. A call into a
+// library cannot be stopped: its thread is left until the process ends, and nothing waits for it.
+func within(limit time.Duration, call func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- call() }()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(limit):
+		return fmt.Errorf("not usable: its first product did not end within %v; is the memory limited (ulimit -v)?", limit)
+	}
 }
 
 // identify describes a library and sets it up: on one thread, since products
