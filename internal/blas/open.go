@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"time"
 
 	"github.com/ebitengine/purego"
 	"golang.org/x/sys/cpu"
@@ -51,6 +50,9 @@ func search() (backend, error) {
 // open loads a library by its path, or by its name as the system's loader finds it. It
 // stays loaded until the process ends.
 func open(name string) (backend, error) {
+	if err := enoughAddresses(addressLimit()); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
 	handle, err := load(name)
 	if err != nil {
 		return nil, err
@@ -66,10 +68,31 @@ func open(name string) (backend, error) {
 		}
 	}
 	l.description = identify(handle, name, l.double.gemm)
-	if err := within(tryLimit, l.try); err != nil {
+	if err := l.try(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return l, nil
+}
+
+// leastAddresses is the address space in which a library is used, in bytes. OpenBLAS maps buffers
+// for each thread that calls it, and where it cannot, retries for ever: some product of a run then
+// never ends. It cannot be stopped, nor found by a first product, which may well end.
+const leastAddresses = 4 << 30
+
+// addressLimit returns the limit of the address space of the process, in bytes.
+func addressLimit() uint64 {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_AS, &limit); err != nil {
+		return math.MaxUint64
+	}
+	return uint64(limit.Cur)
+}
+
+func enoughAddresses(limit uint64) error {
+	if limit < leastAddresses {
+		return fmt.Errorf("not used with so little address space: expected a limit of at least %d kB, found %d kB (ulimit -v)", leastAddresses>>10, limit>>10)
+	}
+	return nil
 }
 
 func load(name string) (uintptr, error) {
@@ -122,23 +145,6 @@ func (l *library) try() error {
 		}
 	}
 	return nil
-}
-
-// tryLimit is far longer than a library takes for two small matrices. OpenBLAS that cannot
-// allocate its buffers, as under a limit of memory, retries for ever.
-const tryLimit = 5 * time.Second
-
-// within returns the error of call, or one if it takes longer than the limit. A call into a
-// library cannot be stopped: its thread is left until the process ends, and nothing waits for it.
-func within(limit time.Duration, call func() error) error {
-	done := make(chan error, 1)
-	go func() { done <- call() }()
-	select {
-	case err := <-done:
-		return err
-	case <-time.After(limit):
-		return fmt.Errorf("not usable: its first product did not end within %v; is the memory limited (ulimit -v)?", limit)
-	}
 }
 
 // identify describes a library and sets it up: on one thread, since products
