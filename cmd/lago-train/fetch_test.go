@@ -26,7 +26,7 @@ func TestDatasetFetch(t *testing.T) {
 	testkit.Write(t, dir, "page.html", "<html>Log in</html>")
 	testkit.Write(t, dir, "nothing", "")
 	for path, want := range map[string]string{
-		"/weights.safetensors": "expected the weights of resnet50, found those of resnet18", "/page.html": "header", "/nothing": "",
+		"/weights.safetensors": "expected the weights of resnet50, found those of resnet18", "/page.html": "a page of HTML", "/nothing": "",
 	} {
 		fails(t, args("--force", "--archive-url", server.URL+path, "resnet50"), server.URL+path+": resnet50: expected ", want, "Nothing was replaced.")
 	}

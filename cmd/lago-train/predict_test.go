@@ -182,11 +182,11 @@ func TestPredict(t *testing.T) {
 // A data set that differs from the one of the training is reported, as is a sample that
 // the model was trained on.
 func TestChangedDataAndTrainedSamplesWarn(t *testing.T) {
-	dir, d := trained(t, onMini(t)...), mini(t)
+	dir, d, data := trained(t, onMini(t)...), mini(t), onMini(t)[1]
 	sample := func(classes []int) string { return strconv.Itoa(d.SamplesOf(classes)[0]) }
 	warns := func(want string, args ...string) string {
 		t.Helper()
-		e := lagoTrain(t, append(append(args, "--model", dir), onMini(t)[:3]...)...)
+		e := lagoTrain(t, append(args, "--model", dir, "--data-dir", data, "--no-cache")...)
 		if e.code != 0 || !strings.Contains(e.stderr, want) || strings.Contains(e.stderr, "level=warn") != (want != "") {
 			t.Errorf("%s: ended with %d, expected the warning %q:\n%s", strings.Join(args, " "), e.code, want, e.stderr)
 		}
@@ -197,8 +197,14 @@ func TestChangedDataAndTrainedSamplesWarn(t *testing.T) {
 	text := warns("was trained on samples of class", "explain", "--sample", sample(d.Split.Train))
 	testkit.WantText(t, text, "samples of the true class")
 
-	path := filepath.Join(dir, train.TrialFile)
-	testkit.Write(t, dir, train.TrialFile, strings.Replace(testkit.Read(t, path), d.Fingerprint(), strings.Repeat("0", 64), 1))
+	changed := t.TempDir()
+	testkit.NoError(t, os.CopyFS(changed, os.DirFS(data)))
+	features := []byte(testkit.Read(t, filepath.Join(changed, "plain", "res101.mat")))
+	for i := range 8 { // the bytes of a number
+		features[len(features)/4+i] ^= 1
+	}
+	testkit.Write(t, changed, filepath.Join("plain", "res101.mat"), string(features))
+	data = changed
 	for _, args := range [][]string{{"predict", "--dataset", "plain"}, {"groups"}, {"explain", "--sample", sample(d.Split.Test)}} {
 		warns("Is it another --dev-split?", args...)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/model"
@@ -58,9 +59,11 @@ var results = map[string]string{
 // store writes a stored result of a data set.
 func store(t *testing.T, root, kind, dataset, fingerprint, result string) string {
 	t.Helper()
-	quoted := string(testkit.Must(json.Marshal(dataset))(t))
-	return testkit.Write(t, root, fmt.Sprintf("%s-set-%08x.json", kind, len(dataset+fingerprint)),
-		`{"kind": "`+kind+`", "dataset": `+quoted+`, "fingerprint": "`+fingerprint+`", "config": {}, "result": `+result+`}`)
+	path := filepath.Join(root, fmt.Sprintf("%s-set-%08x.json", kind, len(dataset+fingerprint)))
+	testkit.NoError(t, fileio.WriteSealed(path, lab.Stored{
+		Kind: kind, Dataset: dataset, Fingerprint: fingerprint, Config: json.RawMessage("{}"), Result: json.RawMessage(result),
+	}))
+	return path
 }
 
 func read(t *testing.T, root string) *Page {
