@@ -10,6 +10,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/adapt"
@@ -38,6 +39,19 @@ type Saved struct {
 	Dims         int                     `json:"dims"`                 // D, of the features
 	Provenance   *dataset.Provenance     `json:"provenance,omitempty"` // of the features; nil if it is not known
 	Adaptation   *Adaptation             `json:"adaptation,omitempty"` // nil if it was not chosen
+	Calibration  *Calibration            `json:"calibration,omitempty"`
+}
+
+// Calibration is what makes probabilities of the scores s, softmax(s/T), as chosen on validation
+// classes. A model has none if it was not chosen, or if no temperature fits.
+type Calibration struct {
+	Temperature float64 `json:"temperature"` // T
+	// The expected calibration errors on the validation classes with temperature 1, null for
+	// scores that are not probabilities then, and with T.
+	ErrorBefore *float64 `json:"error_before"`
+	ErrorAfter  float64  `json:"error_after"`
+	Samples     int      `json:"samples"`
+	Classes     int      `json:"classes"`
 }
 
 // Adaptation is how predictions are adapted to a batch of unlabelled samples, as chosen on
@@ -50,8 +64,8 @@ type Adaptation struct {
 	Transform  *preprocess.Transform `json:"-"`
 	Before     float64               `json:"before"`
 	After      float64               `json:"after"`
-	Interval   metrics.Interval      `json:"interval"`       // of the change, over classes
-	Smallest   int                   `json:"smallest_batch"` // samples from which it gained
+	Interval   *metrics.Interval     `json:"interval"`       // of the change, over classes; null if adaptation is off
+	Smallest   int                   `json:"smallest_batch"` // samples from which the 10th percentile of the change is not below 0
 	Samples    int                   `json:"samples"`
 	Classes    int                   `json:"classes"`
 }
@@ -228,6 +242,9 @@ func (h *header) check() error {
 		if err := h.Adaptation.Check(); err != nil {
 			return invalid.At("adaptation", err)
 		}
+	}
+	if c := h.Calibration; c != nil && !(c.Temperature > 0 && numeric.Finite(c.Temperature)) {
+		return &invalid.Error{Field: "calibration: temperature", Want: "a finite number above 0", Got: fmt.Sprint(c.Temperature)}
 	}
 	m := len(h.Attributes)
 	if h.Semantic != nil && len(h.Semantic) != m {

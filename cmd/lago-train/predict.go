@@ -4,27 +4,21 @@ import (
 	"bufio"
 	"cmp"
 	"errors"
-	"fmt"
-	"image"
 	"io"
 	"os"
 	"runtime/debug"
 	"slices"
-	"strconv"
+	"strings"
 
 	"github.com/sirupsen/logrus"
 	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/dataset/catalog"
-	"github.com/lago-train/lago-train/dataset/features"
-	"github.com/lago-train/lago-train/dataset/glyphs"
-	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/experiments/adaptation"
 	"github.com/lago-train/lago-train/experiments/candidates"
-	"github.com/lago-train/lago-train/experiments/explain"
 	"github.com/lago-train/lago-train/experiments/predict"
 	"github.com/lago-train/lago-train/internal/fileio"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/table"
@@ -41,7 +35,8 @@ type predictionOptions struct {
 	among                    []candidates.Selection
 	classes                  string // file
 	impute                   impute.Kind
-	adapt                    bool
+	adapt, forceAdapt        bool
+	uncalibrated             bool
 	out                      string
 }
 
@@ -55,6 +50,8 @@ func (o *predictionOptions) settings(among string) setting.List {
 	}.In(classGroup), setting.List{
 		modelSetting(&o.model),
 		adaptSetting(&o.adapt),
+		setting.Switch("force_adapt", &o.forceAdapt, false).In(methodGroup).Describe("adapt to batches that are smaller than the smallest one that validation found safe, too"),
+		setting.Switch("no_calibration", &o.uncalibrated, false).In(outputGroup).Describe("print probabilities without the temperature that is stored with the model"),
 		setting.Raw("out", &o.out, "").In(outputGroup).Noted("standard output").Describe("`FILE` where to write"),
 	})
 }
@@ -73,6 +70,9 @@ func (o *predictionOptions) load(c *cli.Context) (*loadedModel, error) {
 		return nil, err
 	}
 	m.Pipeline = m.WithImputation(o.impute)
+	if err := requires(c, "adapt", "force-adapt"); err != nil {
+		return nil, err
+	}
 	if o.adapt {
 		if err := excludes(c, "adapt", "temperature"); err != nil {
 			return nil, err
@@ -85,7 +85,39 @@ func (o *predictionOptions) load(c *cli.Context) (*loadedModel, error) {
 			logrus.Warn(adaptation.Warning(a, 0), "; predictions are those without --adapt")
 		}
 	}
+	o.logCalibration(m)
 	return m, checkOutput("out", o.out, m.path, o.features, o.classes)
+}
+
+// logCalibration says whether probabilities are calibrated.
+func (o *predictionOptions) logCalibration(m *loadedModel) {
+	switch {
+	case o.uncalibrated:
+	case m.Calibration != nil:
+		logrus.Infof("probabilities are calibrated on the validation classes (%s); --no-calibration prints them as scored", adaptation.CalibrationText(m.Calibration))
+	case m.Method.Name == methods.LAGO:
+		logrus.Info("probabilities are not calibrated: the model has no temperature, which lago-train run --stage full chooses on the validation classes")
+	}
+}
+
+// adapts reports whether predictions are adapted, if the batch is large enough.
+func (o *predictionOptions) adapts(m *loadedModel) bool { return o.adapt && m.Adaptation.Tau > 0 }
+
+// logCandidates says which classes predictions choose from.
+func logCandidates(m *loadedModel, set candidates.Set, d *dataset.Dataset) {
+	const few = 5 // to name
+	trained := 0
+	for _, name := range set.Names {
+		if m.TrainedOn(name) {
+			trained++
+		}
+	}
+	names := ""
+	if len(set.Names) <= few {
+		names = ": " + format.Printable(strings.Join(set.Names, ", "))
+	}
+	logrus.Infof("choosing from %s%s (%s, data set %s; %d unseen, %d seen in training); to choose from others: --among, --classes",
+		format.Count(len(set.Names), "class"), names, format.Printable(set.What), format.Printable(d.Name), len(set.Names)-trained, trained)
 }
 
 // write writes what was found, to --out if it is given.
@@ -155,13 +187,20 @@ func (o *predictOptions) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if o.adapts(m) || o.Temperature == 0 && m.Method.Name == methods.LAGO {
-		o.Temperature = 1 // of log p(z|x), or of the adapted probabilities
+	switch {
+	case o.Temperature > 0:
+	case m.Calibration != nil && !o.uncalibrated:
+		o.Temperature = m.Calibration.Temperature
+	case m.Method.Name == methods.LAGO:
+		o.Temperature = 1 // of log p(z|x)
 	}
-	if o.Temperature == 0 {
+	checked := o.Options
+	if o.adapts(m) {
+		checked.Temperature = 1 // of the adapted probabilities
+	} else if o.Temperature == 0 {
 		logrus.Warnf("scores of %s are not probabilities; --temperature converts them", m.Method.Label())
 	}
-	if err := o.Check(); err != nil {
+	if err := checked.Check(); err != nil {
 		return err
 	}
 	src, d, selected, err := o.source(c, m)
@@ -174,6 +213,10 @@ func (o *predictOptions) run(c *cli.Context) error {
 	set, err := o.candidateSet(c, d, selected)
 	if err != nil {
 		return err
+	}
+	logCandidates(m, set, d)
+	if outside, n := predict.Outside(src, set.Names); outside > 0 {
+		logrus.Warnf("%d of %s belong to none of these classes, so that their predictions are wrong", outside, format.Count(n, "sample"))
 	}
 	scorer, err := model.NewScorer(m.Pipeline, set.U)
 	if err != nil {
@@ -188,14 +231,16 @@ func (o *predictOptions) run(c *cli.Context) error {
 			return err
 		}
 		debug.SetGCPercent(garbage)
-		count, a, err := predict.RunAdapted(c.Context, src, m.Saved, scorer, set.Names, o.Options, w)
+		count, a, err := predict.RunAdapted(c.Context, src, m.Saved, scorer, set.Names, o.forceAdapt, o.Options, w)
 		if err != nil {
 			return err
 		}
-		if warning := adaptation.Warning(m.Adaptation, a.P.Rows); warning != "" {
-			logrus.Warn(warning)
-		}
+		warnSmall(m, count.Samples, a.Result != nil)
 		o.logCount(count)
+		if a.Result == nil {
+			return nil
+		}
+		logrus.Info("adapted probabilities are those of the settings of --adapt, which were chosen for accuracy: they are not calibrated")
 		return table.WriteText(os.Stderr, a.Table(set.Names))
 	})
 }
@@ -212,7 +257,17 @@ func (o *predictOptions) checkSources(c *cli.Context) error {
 	return cmp.Or(requires(c, "dataset", "split"), requires(c, "images", networkFlagNames...))
 }
 
-func (o *predictOptions) adapts(m *loadedModel) bool { return o.adapt && m.Adaptation.Tau > 0 }
+// warnSmall warns of a batch that is too small to adapt to.
+func warnSmall(m *loadedModel, samples int, adapted bool) {
+	if samples >= m.Adaptation.Smallest {
+		return
+	}
+	then := "; predictions are not adapted (--force-adapt adapts them)"
+	if adapted {
+		then = "; predictions are adapted because of --force-adapt"
+	}
+	logrus.Warn(adaptation.Warning(m.Adaptation, samples), then)
+}
 
 // source opens the samples. It returns the data set that --among refers to, and the classes
 // selected if the flag is not set.
@@ -249,148 +304,4 @@ func (o *predictOptions) logCount(n predict.Count) {
 		fields["correct"], fields["of candidate classes"] = n.Correct, n.Labelled
 	}
 	logrus.WithFields(fields).Info("predicted")
-}
-
-// explainOptions are those of the command explain.
-type explainOptions struct {
-	predictionOptions
-	sample, image, against string
-	format                 explain.Format
-	top                    int
-}
-
-func explainCommand() *cli.Command {
-	var o explainOptions
-	return &cli.Command{
-		Name: "explain",
-		Flags: flags(o.settings("none with --classes, otherwise those of the sample's class, or test"), setting.List{
-			setting.Raw("sample", &o.sample, "").In(inputGroup).
-				Describe("`INDEX` sample in the data set or in --features, from 0, or its id; required without --image"),
-			setting.Raw("image", &o.image, "").In(inputGroup).Describe("`FILE` photograph"),
-			setting.Raw("features", &o.features, "").In(inputGroup).Describe("`FILE` features: .npy, .csv or .mat"),
-			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Noted("that of the model").Describe("`NAME` data set"),
-			setting.Raw("against", &o.against, "").In(classGroup).Noted("the runner-up").Describe("`NAME` class to compare the prediction with"),
-			setting.Choice("format", &o.format, explain.Text, explain.Text, explain.JSON, explain.HTML).In(outputGroup).
-				Describe("format of the explanation"),
-			setting.Whole("top", &o.top, 5, setting.Count).In(outputGroup).Describe("`N` groups and changes to show; json has all groups"),
-		}),
-		Action: interruptible(o.run),
-	}
-}
-
-func (o *explainOptions) run(c *cli.Context) error {
-	if err := cmp.Or(
-		excludes(c, "features", "dataset"),
-		excludes(c, "image", "sample", "features", "dataset", "adapt"),
-		requires(c, "image", networkFlagNames...),
-	); err != nil {
-		return err
-	}
-	if o.image == "" && o.sample == "" {
-		return wrong("--sample", "the index of a sample, from 0, or --image", "none")
-	}
-	m, err := o.load(c)
-	if err != nil {
-		return err
-	}
-	if _, err := m.LAGO(); err != nil {
-		return usageAt("explain", err) // before a data set is read
-	}
-	q, d, selected := new(explain.Question), candidates.TrainingData(m.Saved), candidates.Test
-	switch {
-	case o.features != "":
-		err = o.askAboutFile(c, m, q)
-	case o.image != "":
-		err = o.askAboutImage(c, m, q)
-	default:
-		if d, err = m.open(c.Context, &o.dataOptions, o.dataset); err == nil {
-			selected, err = o.askAboutDataset(c, m, d, q)
-		}
-	}
-	if err != nil {
-		return err
-	}
-	if q.Candidates, err = o.candidateSet(c, d, selected); err != nil {
-		return err
-	}
-	q.Against, q.Top = o.against, o.top
-	result, err := explain.Explain(m.Saved, *q)
-	if err != nil {
-		return err
-	}
-	return o.write(func(w io.Writer) error { return result.Write(w, o.format, o.top) })
-}
-
-// askAboutDataset asks about a sample of a data set. It returns the classes selected if --among
-// is not set.
-func (o *explainOptions) askAboutDataset(c *cli.Context, m *loadedModel, d *dataset.Dataset, q *explain.Question) (candidates.Selection, error) {
-	sample, err := explain.FindSample(d, o.sample)
-	if err != nil {
-		return "", err
-	}
-	row := sample.Index
-	if sample.Trained = m.trainedOn(d, row); sample.Trained {
-		logrus.Warnf("the model was trained on samples of class %q: the prediction of sample %d says little about new samples", *sample.Label, row)
-	}
-	selected := candidates.SelectionOf(d, d.Labels[row])
-	picture := func(row int) (image.Image, error) { return pictureOf(c, d, row) }
-	if o.adapt {
-		q.Together = &explain.Together{Rows: d.SamplesOf(slices.Concat(selected.Classes(d), []int{d.Labels[row]})), IDs: d.IDs, Picture: picture}
-	}
-	q.X, q.Row, q.Sample = d.Features, row, sample
-	q.Sample.Picture, err = picture(row)
-	return selected, err
-}
-
-// pictureOf returns the picture of a sample, nil if there is none.
-func pictureOf(c *cli.Context, d *dataset.Dataset, row int) (image.Image, error) {
-	if d.Name == catalog.Glyphs {
-		return glyphs.Image(row)
-	}
-	path := d.ImageOf(row)
-	if path == "" {
-		return nil, nil
-	}
-	picture, err := images.Thumbnail(c.Context, path, explain.PictureSide)
-	if err != nil {
-		logrus.WithError(err).Warn("the page has no picture")
-		return nil, nil
-	}
-	return picture, nil
-}
-
-// askAboutFile asks about a row of a feature file.
-func (o *explainOptions) askAboutFile(c *cli.Context, m *loadedModel, q *explain.Question) error {
-	index, err := strconv.Atoi(o.sample)
-	if err != nil {
-		return wrong("--sample", "the index of a row, from 0", invalid.Quote(o.sample))
-	}
-	q.Sample = explain.Sample{Index: index, From: o.features}
-	q.X, err = features.ReadAll(c.Context, o.features)
-	switch {
-	case err != nil:
-	case q.X.Cols != m.Dims:
-		err = wrong("--features", fmt.Sprintf("%d features per sample, as the model was trained on", m.Dims), strconv.Itoa(q.X.Cols))
-	case index < 0 || index >= q.X.Rows:
-		err = wrong("--sample", fmt.Sprintf("0 to %d", q.X.Rows-1), o.sample)
-	case o.adapt:
-		q.Together = &explain.Together{Rows: q.X.AllRows()}
-	}
-	q.Row = index
-	return err
-}
-
-// askAboutImage asks about a photograph.
-func (o *explainOptions) askAboutImage(c *cli.Context, m *loadedModel, q *explain.Question) error {
-	list := []images.Image{{ID: o.image, Path: o.image}}
-	e, err := o.extractor(c, m, list)
-	if err != nil {
-		return err
-	}
-	q.Sample, q.X = explain.Sample{ID: o.image, From: o.image}, dataset.NewMatrix[float32](1, m.Dims)
-	if _, err := e.NewSource(c.Context, list, nil).Read(q.X); err != nil {
-		return err
-	}
-	q.Sample.Picture, err = images.Thumbnail(c.Context, o.image, explain.PictureSide)
-	return err
 }

@@ -54,10 +54,12 @@ type Source interface {
 }
 
 // PredictAll is Predict for all samples of a source, which scorer scores for a number of
-// classes. The features are in memory once, with two numbers per sample and class.
-func PredictAll(ctx context.Context, src Source, m *train.Saved, scorer model.Scorer, classes int) (*Predictions, error) {
+// classes. The features are in memory once, with two numbers per sample and class. If there are
+// too few samples to adapt to and force is not set, Predictions.Result is nil.
+func PredictAll(ctx context.Context, src Source, m *train.Saved, scorer model.Scorer, classes int, force bool) (*Predictions, error) {
 	const readRows = 1024 // samples of a block
 	var blocks []adapt.Block
+	samples := 0
 	for {
 		x := dataset.NewMatrix[float32](readRows, src.Cols())
 		n, err := src.Read(x)
@@ -74,12 +76,25 @@ func PredictAll(ctx context.Context, src Source, m *train.Saved, scorer model.Sc
 		if b.X, err = m.AdaptedFeatures().Apply(b.X, b.X.AllRows()); err != nil {
 			return nil, err
 		}
-		blocks = append(blocks, b)
+		blocks, samples = append(blocks, b), samples+n
 	}
 	if blocks == nil {
 		return nil, &invalid.Error{Field: "adapt", Want: "at least one sample", Got: "none"}
 	}
+	if samples < m.Adaptation.Smallest && !force {
+		return &Predictions{Blocks: blocks}, nil
+	}
 	return fit(blocks, m.Adaptation.Settings)
+}
+
+// Scores returns the scores of the batch.
+func (p *Predictions) Scores() dataset.Matrix[float32] {
+	var all dataset.Matrix[float32]
+	for _, b := range p.Blocks {
+		all.Rows, all.Cols = all.Rows+b.Scores.Rows, b.Scores.Cols
+		all.Data = append(all.Data, b.Scores.Data...)
+	}
+	return all
 }
 
 // fit normalises a batch in place and adapts to it.
@@ -119,16 +134,16 @@ func ClassAccuracy(path string, d *dataset.Dataset, classes []int) ([]float64, e
 	return metrics.ClassAccuracy(p.P, s.Labels), nil
 }
 
-// Stored returns the settings in model files, nil if one of them has none.
-func Stored(models []string) (a *train.Adaptation, err error) {
+// Stored returns what was chosen for model files, nil if one of them has no settings.
+func Stored(models []string) (c *Chosen, err error) {
 	for _, path := range models {
 		m, err := train.Load(path)
 		if err != nil || m.Adaptation == nil {
 			return nil, err
 		}
-		a = m.Adaptation
+		c = &Chosen{m.Adaptation, m.Calibration}
 	}
-	return a, nil
+	return c, nil
 }
 
 // Settings returns the settings of a model at path. The error says how to choose them
@@ -200,7 +215,7 @@ func Evaluate(ctx context.Context, m *train.Saved, s train.Samples, scores datas
 		Changed: fitted.Changed, Rounds: len(fitted.Objective) - 1, Warning: Warning(a, len(b.labels)),
 		inductive: metrics.TopK(b.Scores, b.labels, 1), interval: metrics.ClassInterval(before),
 	}
-	r.Stress, err = stress(ctx, []*batch{b}, a.Settings, draws)
+	r.Stress, err = stress(ctx, []*batch{b}, a.Settings, draws, draws)
 	for i, row := range r.Stress {
 		r.Stress[i].Warned = row.Samples > 0 && row.Samples < a.Smallest
 	}
@@ -213,7 +228,8 @@ func Warning(a *train.Adaptation, samples int) string {
 	case a.Tau == 0:
 		return "adaptation is off for this model: on its validation classes no setting had a gain that is above chance and holds with absent and imbalanced classes"
 	case samples < a.Smallest:
-		return fmt.Sprintf("the batch of %s is small: on the validation classes adaptation helped from %d samples", format.Count(samples, "sample"), a.Smallest)
+		return fmt.Sprintf("the batch of %s is too small: on the validation classes the 10th percentile of the change is not below zero from %d samples",
+			format.Count(samples, "sample"), a.Smallest)
 	}
 	return ""
 }
@@ -247,24 +263,39 @@ func (r *Report) Tables() []*table.Table {
 		return []*table.Table{t}
 	}
 	title = fmt.Sprintf("Change of the per-class accuracy on random batches, %s each", format.Count(r.Stress[0].Draws, "draw"))
-	batches := table.New(title, "batch", "mean change", "worst draw", "predict --adapt").Right(2, 3)
+	batches := table.New(title, "batch", "mean change", "10th percentile", "worst draw", "predict --adapt").Right(2, 3, 4)
 	for _, c := range r.Stress {
 		warned := ""
 		if c.Warned {
-			warned = "warned: too small"
+			warned = "does not adapt: too small"
 		}
-		batches.Row(c.Name, format.Points(c.Mean), format.Points(c.Worst), warned)
+		batches.Row(c.Name, format.Points(c.Mean), format.Points(c.Tenth), format.Points(c.Worst), warned)
 	}
 	return []*table.Table{t, batches}
 }
 
-// Table lists the estimated share of each class, the largest first, and the classes of which
-// no sample is expected.
+// CalibrationText says in one line what was chosen.
+func CalibrationText(c *train.Calibration) string {
+	if c == nil {
+		return "none: no temperature fits the validation classes"
+	}
+	change := fmt.Sprintf("%.3f", c.ErrorAfter)
+	if c.ErrorBefore != nil {
+		change = fmt.Sprintf("%.3f -> %.3f", *c.ErrorBefore, c.ErrorAfter)
+	}
+	return fmt.Sprintf("temperature %.3g; expected calibration error on %d validation classes: %s", c.Temperature, c.Classes, change)
+}
+
+// Table lists the estimated share of each class, the largest first, and the classes that are not
+// predicted and of which no sample is expected.
 func (p *Predictions) Table(classes []string) *table.Table {
 	n := p.P.Rows
 	title := fmt.Sprintf("adapted to %s: %s changed", format.Count(n, "sample"), format.Count(p.Changed, "prediction"))
-	t := table.New(title, "class", "estimated share", "samples").Right(2, 3)
-	order := make([]int, len(classes))
+	t := table.New(title, "class", "estimated share", "expected samples").Right(2, 3)
+	order, predicted := make([]int, len(classes)), make([]bool, len(classes))
+	for i := range n {
+		predicted[metrics.Argmax(p.P.Row(i))] = true
+	}
 	for z := range order {
 		order[z] = z
 	}
@@ -272,12 +303,12 @@ func (p *Predictions) Table(classes []string) *table.Table {
 	var absent []string
 	for _, z := range order {
 		// The share of a class without samples is that of the prior, one sample.
-		samples := p.Shares[z]*float64(n+len(order)) - 1
-		if samples < 0.5 {
+		samples := max(p.Shares[z]*float64(n+len(order))-1, 0)
+		if samples < 0.5 && !predicted[z] {
 			absent = append(absent, classes[z])
 			continue
 		}
-		t.Row(classes[z], format.Percent(samples/float64(n)), fmt.Sprintf("%.0f", samples))
+		t.Row(classes[z], format.Percent(samples/float64(n)), fmt.Sprintf("%.1f", samples))
 	}
 	t.Note("candidate classes that seem to be absent: %s", cmp.Or(strings.Join(absent, ", "), "none"))
 	if 2*len(absent) > len(order) {

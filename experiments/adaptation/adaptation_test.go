@@ -80,17 +80,17 @@ func TestChoose(t *testing.T) {
 	if a.Tau == 0 || a.After < a.Before+0.1 || a.Interval.Low <= 0 || a.Samples != 720 || a.Classes != 18 || a.Smallest < 50 || a.Smallest > 360 {
 		t.Errorf("%+v", a)
 	}
-	if once, twice := chosen(t, b), chosen(t, b, b); once.Interval != twice.Interval || twice.Classes != 12 {
+	if once, twice := chosen(t, b), chosen(t, b, b); *once.Interval != *twice.Interval || twice.Classes != 12 {
 		t.Errorf("a second fold with the same classes is no further evidence: %+v and %+v", once, twice)
 	}
-	testkit.WantText(t, Warning(a, 10), "the batch of 10 samples is small: on the validation classes adaptation helped from ")
+	testkit.WantText(t, Warning(a, 10), "the batch of 10 samples is too small: on the validation classes the 10th percentile of the change")
 	r := evaluated(t, b, a, 2)
 	before := metrics.TopK(b.Scores, b.labels, 1).PerClass
 	if r.PerClass <= before || r.Changed == 0 || r.Difference.Mean-(r.PerClass-before) > 1e-9 || len(r.Stress) != 5 {
 		t.Errorf("%+v, before %g", r, before)
 	}
 	for _, c := range r.Stress {
-		if c.Worst > c.Mean || c.Draws != 2 || c.Warned != (c.Samples > 0 && c.Samples < a.Smallest) {
+		if c.Worst > c.Mean || c.Worst > c.Tenth || c.Draws != 2 || c.Warned != (c.Samples > 0 && c.Samples < a.Smallest) {
 			t.Errorf("%+v", c)
 		}
 	}
@@ -122,7 +122,7 @@ func TestOff(t *testing.T) {
 	} {
 		a := chosen(t, b)
 		r := evaluated(t, b, a, 0)
-		if a.Tau != 0 || r.Changed != 0 || r.Warning == "" || a.Before != a.After {
+		if a.Tau != 0 || a.Interval != nil || r.Changed != 0 || r.Warning == "" || a.Before != a.After {
 			t.Errorf("%s: %+v, %+v", name, a, r)
 		}
 	}
@@ -152,6 +152,36 @@ func TestMostCandidatesAbsentIsWarnedOf(t *testing.T) {
 		if strings.Contains(text, "warning: more than half of the candidate classes") != warned {
 			t.Errorf("%v:\n%s", p.Shares, text)
 		}
+	}
+}
+
+// A class that is predicted is not listed as absent, however small its share.
+func TestPredictedClassIsNotAbsent(t *testing.T) {
+	p := Predictions{Result: &adapt.Result{P: dataset.Matrix[float32]{Rows: 1, Cols: 3, Data: []float32{0.3, 0.4, 0.3}}, Shares: []float64{0.325, 0.35, 0.325}}}
+	text := p.Table([]string{"a", "b", "c"}).Text()
+	testkit.WantText(t, text, "expected samples", "│ b ", "seem to be absent: a, c\n")
+}
+
+// The temperature is the one of the validation classes alone; with it the expected calibration
+// error is smaller. Scores without a mistake have none.
+func TestCalibrate(t *testing.T) {
+	b := simulated(12, 30, ofClass)
+	for i := range b.Scores.Data {
+		b.Scores.Data[i] *= 5
+	}
+	want := testkit.Must(metrics.FitTemperature(b.Scores, b.labels))(t)
+	c := calibrate([]*batch{b, b}, true)
+	if c.Temperature != want || c.Samples != 720 || c.Classes != 12 || c.ErrorAfter > *c.ErrorBefore/2 {
+		t.Errorf("%+v, expected temperature %g", c, want)
+	}
+	if c := calibrate([]*batch{b}, false); c.ErrorBefore != nil {
+		t.Errorf("scores that are not probabilities have the calibration error %g", *c.ErrorBefore)
+	}
+	for i, z := range b.labels {
+		b.Scores.Row(i)[z] += 1000
+	}
+	if c := calibrate([]*batch{b}, true); c != nil {
+		t.Errorf("found %+v for scores without a mistake", c)
 	}
 }
 
@@ -186,7 +216,8 @@ func TestChooseAndStore(t *testing.T) {
 	for _, row := range slices.Concat(d.SamplesOf(d.Split.Test), d.TestSeen) {
 		clear(changed.Features.Row(row))
 	}
-	want := testkit.Must(Choose(t.Context(), []Fold{{models[0], d, true}}))(t)
+	chosen := testkit.Must(Choose(t.Context(), []Fold{{models[0], d, true}}))(t)
+	want := chosen.Adaptation
 	if a, err := Stored(models); a != nil || err != nil {
 		t.Errorf("found %+v, %v before settings were stored", a, err)
 	}
@@ -194,12 +225,12 @@ func TestChooseAndStore(t *testing.T) {
 		t.Errorf("found %+v", want)
 	}
 	got := testkit.Must(ChooseAndStore(t.Context(), []Fold{{models[0], &changed, true}}, models))(t)
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(chosen, got); diff != "" {
 		t.Errorf("(-unchanged +changed):\n%s", diff)
 	}
 	got = testkit.Must(Stored(models))(t)
-	got.Transform = nil
-	if diff := cmp.Diff(want, got); diff != "" {
+	got.Adaptation.Transform = nil
+	if diff := cmp.Diff(chosen, got); diff != "" {
 		t.Errorf("(-chosen +stored):\n%s", diff)
 	}
 	if a, err := ChooseAndStore(t.Context(), nil, models); a != nil || err != nil {
@@ -218,7 +249,7 @@ func TestStoredSettings(t *testing.T) {
 	_, err := ClassAccuracy(path, d, d.Split.Test)
 	testkit.WantError(t, err, path+": adaptation: expected a temperature and tau", "found none", "--stage full")
 	a := &train.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 30}, Preprocess: "standardize,whiten"}
-	testkit.NoError(t, store(d, []string{path}, a))
+	testkit.NoError(t, store(d, []string{path}, &Chosen{Adaptation: a}))
 	m := testkit.Must(train.Load(path))(t)
 	want := testkit.Must(preprocess.Fit(a.Preprocess, 0, d.Features, seen[7:]))(t)
 	if !cmp.Equal(want, m.Adaptation.Transform) {
@@ -229,6 +260,6 @@ func TestStoredSettings(t *testing.T) {
 	if !cmp.Equal(testkit.Must(want.Apply(d.Features, s.Rows))(t), b.X) {
 		t.Error("the batch has other features")
 	}
-	testkit.NoError(t, store(d, []string{path}, &train.Adaptation{Settings: adapt.Settings{Temperature: 0.1}}))
+	testkit.NoError(t, store(d, []string{path}, &Chosen{Adaptation: &train.Adaptation{Settings: adapt.Settings{Temperature: 0.1}}}))
 	testkit.NearAll(t, "accuracy", testkit.Must(ClassAccuracy(path, d, d.Split.Test))(t), b.before(), 0)
 }

@@ -7,11 +7,14 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/methods"
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
@@ -26,10 +29,17 @@ type Fold struct {
 // form rounder clusters in whitened features.
 const whitened preprocess.Chain = "sqrt,l2,whiten"
 
+// Chosen is what the validation classes choose for the predictions of models.
+type Chosen struct {
+	Adaptation  *train.Adaptation
+	Calibration *train.Calibration // of predictions that are not adapted; nil if no temperature fits
+}
+
 // Choose chooses temperature and tau over at least one fold, on the samples of the validation
 // classes, with the preprocessing of the models or, if none of them whitens its features, with
-// whitened ones where these are better.
-func Choose(ctx context.Context, folds []Fold) (*train.Adaptation, error) {
+// whitened ones where these are better. It also calibrates the probabilities there.
+func Choose(ctx context.Context, folds []Fold) (*Chosen, error) {
+	lago := false
 	kinds := make([][]*batch, 2) // with the features of the models and, if none of these whitens them, whitened ones
 	for _, f := range folds {
 		m, err := train.Load(f.Model)
@@ -37,6 +47,7 @@ func Choose(ctx context.Context, folds []Fold) (*train.Adaptation, error) {
 			return nil, err
 		}
 		m.Adaptation = nil // to use the features of the model itself
+		lago = m.Method.Name == methods.LAGO
 		classes := f.Data.Split.Val
 		s := train.Select(f.Data, f.Data.Features, classes)
 		if f.HoldOut {
@@ -63,25 +74,68 @@ func Choose(ctx context.Context, folds []Fold) (*train.Adaptation, error) {
 		}
 		kinds[1] = append(kinds[1], &white)
 	}
-	return choose(ctx, kinds)
+	a, err := choose(ctx, kinds)
+	return &Chosen{a, calibrate(kinds[0], lago)}, err
 }
 
-// ChooseAndStore stores the settings that Choose returns in model files of the same data set.
-// Without a fold it does nothing.
-func ChooseAndStore(ctx context.Context, folds []Fold, models []string) (*train.Adaptation, error) {
+const calibrationBins = 15 // as evaluate has by default
+
+// calibrate chooses the temperature of the probabilities, the mean over the folds. It returns nil
+// if no temperature fits one of them.
+func calibrate(folds []*batch, probabilities bool) *train.Calibration {
+	c := new(train.Calibration)
+	for _, f := range folds {
+		t, err := metrics.FitTemperature(f.Scores, f.labels)
+		if err != nil {
+			return nil // scores at chance, or without a mistake
+		}
+		c.Temperature += t / float64(len(folds))
+		c.Samples += len(f.labels)
+	}
+	ece := func(temperature float64) float64 {
+		var confidence []float64
+		var right []bool
+		for _, f := range folds {
+			confidence = append(confidence, metrics.Confidence(f.Scores, temperature)...)
+			right = append(right, metrics.Right(f.Scores, f.labels)...)
+		}
+		return metrics.NewReliability(confidence, right, calibrationBins).ECE()
+	}
+	if probabilities {
+		before := ece(1)
+		c.ErrorBefore = &before
+	}
+	c.ErrorAfter, c.Classes = ece(c.Temperature), classesOf(folds)
+	return c
+}
+
+// classesOf counts the classes of all folds, each once.
+func classesOf(folds []*batch) int {
+	seen := map[int]bool{}
+	for _, f := range folds {
+		for _, z := range f.classes {
+			seen[z] = true
+		}
+	}
+	return len(seen)
+}
+
+// ChooseAndStore stores what Choose returns in model files of the same data set. Without a
+// fold it does nothing.
+func ChooseAndStore(ctx context.Context, folds []Fold, models []string) (*Chosen, error) {
 	if len(folds) == 0 {
 		return nil, nil
 	}
-	a, err := Choose(ctx, folds)
+	c, err := Choose(ctx, folds)
 	if err != nil {
 		return nil, err
 	}
-	return a, store(folds[0].Data, models, a)
+	return c, store(folds[0].Data, models, c)
 }
 
-// store stores settings in model files. Models that were trained on the same classes share the
+// store stores what was chosen in model files. Models that were trained on the same classes share the
 // fitted preprocessing.
-func store(d *dataset.Dataset, paths []string, a *train.Adaptation) error {
+func store(d *dataset.Dataset, paths []string, c *Chosen) error {
 	var done []*train.Saved
 	for _, path := range paths {
 		m, err := train.Load(path)
@@ -90,12 +144,12 @@ func store(d *dataset.Dataset, paths []string, a *train.Adaptation) error {
 		}
 		i := slices.IndexFunc(done, func(other *train.Saved) bool { return slices.Equal(other.Learned, m.Learned) })
 		if i < 0 {
-			if err := Set(m, d, a); err != nil {
+			if err := Set(m, d, c.Adaptation); err != nil {
 				return err
 			}
 			i, done = len(done), append(done, m)
 		}
-		m.Adaptation = done[i].Adaptation
+		m.Adaptation, m.Calibration = done[i].Adaptation, c.Calibration
 		if err := train.Save(path, m); err != nil {
 			return err
 		}
@@ -112,7 +166,8 @@ var (
 
 const (
 	maxSamples  = 2000 // of a fold, to bound the time of a choice
-	choiceDraws = 5    // of each condition
+	choiceDraws = 5    // of each condition with absent or imbalanced classes
+	sizeDraws   = 20   // of each size of a batch, for the 10th percentile
 	finalists   = 3    // settings to try under all conditions
 )
 
@@ -170,7 +225,8 @@ type candidate struct {
 // if the 95 % interval of their gain over classes includes 0, or if they lose with absent or
 // imbalanced classes. Of the finalists, the most accurate settings, the one whose smallest gain
 // over these conditions is the largest is chosen; if all are ruled out, the next most accurate
-// one that is not. If there is none, Tau is 0.
+// one that is not. If there is none, Tau is 0. Smallest is the size of the smallest batch such
+// that neither for it nor for a larger one the 10th percentile of the change is below 0.
 func choose(ctx context.Context, kinds [][]*batch) (*train.Adaptation, error) {
 	a := &train.Adaptation{Settings: adapt.Settings{Temperature: 1}}
 	whole := make([][]*batch, len(kinds))
@@ -216,7 +272,7 @@ func choose(ctx context.Context, kinds [][]*batch) (*train.Adaptation, error) {
 		}
 	}
 	slices.SortStableFunc(ranked, func(x, y candidate) int { return cmp.Compare(meanOf(y.after), meanOf(x.after)) })
-	most := 0.0
+	most, best := 0.0, whole[0]
 	for i, c := range ranked {
 		if i >= finalists && a.Tau > 0 {
 			break
@@ -225,25 +281,32 @@ func choose(ctx context.Context, kinds [][]*batch) (*train.Adaptation, error) {
 		if !(gain.Interval.Low > 0) {
 			continue
 		}
-		table, err := stress(ctx, whole[c.kind], c.Settings, choiceDraws)
+		table, err := stress(ctx, whole[c.kind], c.Settings, choiceDraws, 0)
 		if err != nil {
 			return nil, err
 		}
-		least, smallest, gains := meanOf(c.after)-a.Before, largest, true
+		least := meanOf(c.after) - a.Before
 		for _, row := range table {
-			if row.Samples == 0 {
-				least = min(least, row.Mean)
-			} else if gains = gains && row.Mean > 0; gains { // sizes fall
-				smallest = row.Samples
-			}
+			least = min(least, row.Mean)
 		}
 		if least > most {
-			most = least
-			a.Settings, a.After, a.Interval, a.Smallest = c.Settings, meanOf(c.after), gain.Interval, smallest
+			most, best = least, whole[c.kind]
+			a.Settings, a.After, a.Interval = c.Settings, meanOf(c.after), &gain.Interval
 			a.Preprocess = []preprocess.Chain{"", whitened}[c.kind]
 		}
 	}
-	return a, nil
+	if a.Tau == 0 {
+		return a, nil
+	}
+	a.Smallest = largest
+	table, err := stress(ctx, best, a.Settings, 0, sizeDraws)
+	for _, row := range table { // sizes fall
+		if row.Tenth < 0 {
+			break
+		}
+		a.Smallest = row.Samples
+	}
+	return a, err
 }
 
 // byClass averages accuracies, by class of all folds, over the folds that have the class. The
@@ -285,9 +348,10 @@ type Condition struct {
 	Name    string  `json:"condition"`
 	Samples int     `json:"samples,omitempty"` // of a small batch
 	Mean    float64 `json:"mean_change"`
+	Tenth   float64 `json:"tenth_percentile"`
 	Worst   float64 `json:"worst_change"`
 	Draws   int     `json:"draws"`
-	Warned  bool    `json:"warned"` // predict would warn that the batch is too small
+	Warned  bool    `json:"warned"` // the batch is so small that predict warns and does not adapt to it
 }
 
 // conditions select the samples of a batch: at most Samples, unless that is 0, and of the class
@@ -311,33 +375,36 @@ func present(is bool) float64 {
 	return 0
 }
 
-// stress adapts to random batches from each of some batches, draws for each condition:
-// classes that are absent but still candidates, geometrically imbalanced classes, and few
+// stress adapts to random batches from each of some batches: draws for each condition with classes
+// that are absent but still candidates or geometrically imbalanced, and ofSize for each number of
 // samples. Conditions for which there are not more samples are left out.
-func stress(ctx context.Context, folds []*batch, s adapt.Settings, draws int) ([]Condition, error) {
+func stress(ctx context.Context, folds []*batch, s adapt.Settings, draws, ofSize int) ([]Condition, error) {
 	var table []Condition
 	for i, c := range conditions {
 		row := c.Condition
-		row.Worst = math.Inf(1)
+		var changes []float64
+		n := draws
+		if c.Samples > 0 {
+			n = ofSize
+		}
 		for f, fold := range folds {
 			if len(fold.labels) <= c.Samples {
 				continue
 			}
-			for draw := range draws {
+			for draw := range n {
 				r := rand.New(rand.NewPCG(uint64(draw), uint64(i*len(folds)+f)))
 				b := fold.pick(fold.draw(i, r))
 				after, err := b.after(ctx, s)
 				if err != nil {
 					return nil, err
 				}
-				change := meanOf(after) - meanOf(b.before())
-				row.Mean += change
-				row.Worst = min(row.Worst, change)
-				row.Draws++
+				changes = append(changes, meanOf(after)-meanOf(b.before()))
 			}
 		}
-		if row.Draws > 0 {
-			row.Mean /= float64(row.Draws)
+		if row.Draws = len(changes); row.Draws > 0 {
+			row.Mean = meanOf(changes)
+			slices.Sort(changes)
+			row.Worst, row.Tenth = changes[0], stat.Quantile(0.1, stat.Empirical, changes, nil)
 			table = append(table, row)
 		}
 	}

@@ -320,7 +320,7 @@ func adaptPart(ctx context.Context, o *engine.Outcome) (*adaptedPart, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &adaptedPart{chosen.Settings, map[string]float64{}}
+	p := &adaptedPart{chosen.Adaptation.Settings, map[string]float64{}}
 	data := o.Part.Data
 	for _, path := range engine.ModelFiles(o.Test) {
 		accuracies, err := adaptation.ClassAccuracy(path, data, data.Split.Test)

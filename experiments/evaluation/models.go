@@ -346,7 +346,7 @@ func (m Models) adapt(ctx context.Context, r *Result, dev []*Model, missing stri
 		if err != nil {
 			return err
 		}
-		if err := adaptation.Set(model.Saved, m.Data, chosen); err != nil {
+		if err := adaptation.Set(model.Saved, m.Data, chosen.Adaptation); err != nil {
 			return err
 		}
 	}

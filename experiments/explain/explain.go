@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/adaptation"
@@ -54,6 +55,8 @@ type Question struct {
 	Candidates candidates.Set
 	Against    string // the class to compare the prediction with; "" for the runner-up
 	Top        int    // changes of single detections to list
+	// Uncalibrated leaves out the temperature that is stored with the model.
+	Uncalibrated bool
 	// Together, if set, is a batch to adapt the prediction to by the settings of the model.
 	Together *Together
 }
@@ -95,8 +98,10 @@ type explainer struct {
 	config model.Config
 	model  *model.Explainer
 	a      []float64 // p(a_m|x)
-	logP   []float64 // of the candidates
-	order  []int     // of the candidates, most likely first
+
+	temperature float64
+	logP        []float64 // of the candidates
+	order       []int     // of the candidates, most likely first
 }
 
 // Explain compares the predicted class with the one asked for or, by default, with the
@@ -122,10 +127,17 @@ func Explain(m *train.Saved, q Question) (*Result, error) {
 		return nil, err
 	}
 	e.logP, e.order = l.Data, q.Candidates.U.AllRows()
+	e.temperature = 1
+	if m.Calibration != nil && !q.Uncalibrated {
+		e.temperature = m.Calibration.Temperature
+		floats.Scale(1/e.temperature, e.logP)
+		floats.AddConst(-model.LogSumExp(e.logP), e.logP)
+	}
 	sortBy(e.order, func(z int) float64 { return e.logP[z] })
 	r := &Result{
 		Dataset: m.Dataset, Variant: e.config.Variant, Prior: e.config.Prior, Complement: e.config.Complement,
 		Attributes: len(m.Attributes), Sample: q.Sample, Among: q.Candidates.What, Classes: len(names), Predicted: names[e.order[0]],
+		Temperature: e.temperature,
 	}
 	others := map[int]Reason{e.order[1]: RunnerUp}
 	for i, z := range e.order {
@@ -159,6 +171,7 @@ func Explain(m *train.Saved, q Question) (*Result, error) {
 			if err != nil {
 				return nil, err
 			}
+			c.scale(1 / e.temperature)
 			r.Comparisons = append(r.Comparisons, *c)
 		}
 	}
@@ -289,6 +302,23 @@ func (e *explainer) compare(against int, reason Reason) (*Comparison, error) {
 		before = change.LogOdds
 	}
 	return c, err
+}
+
+// scale multiplies the log odds and their parts, so that they agree with calibrated probabilities.
+func (c *Comparison) scale(by float64) {
+	c.LogOdds *= by
+	for i := range c.Groups {
+		c.Groups[i].Contribution *= by
+	}
+	for i := range c.Substitutions {
+		c.Substitutions[i].Gain *= by
+	}
+	for _, list := range [][]Change{c.Changes, c.Flip.Changes} {
+		for i := range list {
+			list[i].LogOdds *= by
+			list[i].By *= by
+		}
+	}
 }
 
 func (e *explainer) change(c model.Counterfactual, before float64) Change {

@@ -18,6 +18,9 @@ type Result struct {
 	Among   string `json:"among"`   // the candidates, as in "test classes"
 	Classes int    `json:"classes"` // number of candidates
 
+	// Temperature is T of the probabilities; log odds and contributions are divided by it.
+	Temperature float64 `json:"temperature"`
+
 	Predicted string        `json:"predicted"`
 	Correct   *bool         `json:"correct"`    // null if the true class is not known, or no candidate
 	Likely    []Probability `json:"likely"`     // the most likely classes, at most five
@@ -64,7 +67,7 @@ type Neighbour struct {
 type Probability struct {
 	Class string  `json:"class"`
 	Rank  int     `json:"rank"` // from 1
-	P     float64 `json:"p"`    // p(z|x)
+	P     float64 `json:"p"`    // p(z|x), with the temperature
 	LogP  float64 `json:"log_p"`
 }
 

@@ -136,6 +136,9 @@ func (r *Result) likelyTable() *table.Table {
 	if r.Sample.Trained {
 		trained = "; the model was trained on samples of the true class"
 	}
+	if r.Temperature != 1 {
+		trained += fmt.Sprintf("; probabilities and log odds with temperature %.3g, chosen on validation classes", r.Temperature)
+	}
 	return t.Note("%s trained on %s (%s prior, %s), choosing from %d %s%s", r.Variant, r.Dataset, r.Prior, none, r.Classes, r.Among, trained)
 }
 

@@ -69,15 +69,27 @@ func Run(ctx context.Context, src Source, scorer model.Scorer, classes []string,
 
 // RunAdapted is Run with predictions adapted to all samples of src together, by the settings
 // of m. It reads all of src before it writes, and keeps the features and two numbers per
-// sample and class in memory.
+// sample and class in memory. If there are too few samples to adapt to and force is not set,
+// predictions are those of Run, and the adapted ones have no Result.
 func RunAdapted(
-	ctx context.Context, src Source, m *train.Saved, scorer model.Scorer, classes []string, o Options, w io.Writer,
+	ctx context.Context, src Source, m *train.Saved, scorer model.Scorer, classes []string, force bool, o Options, w io.Writer,
 ) (Count, *adaptation.Predictions, error) {
-	p, err := adaptation.PredictAll(ctx, src, m, scorer, len(classes))
+	p, err := adaptation.PredictAll(ctx, src, m, scorer, len(classes), force)
 	if err != nil {
 		return Count{}, nil, err
 	}
+	out := newOutput(w, classes, o, src)
+	if p.Result == nil {
+		given := func(x, scores dataset.Matrix[float32]) error {
+			copy(scores.Data, x.Data)
+			return nil
+		}
+		s := p.Scores()
+		count, err := o.run(ctx, &Samples{d: &dataset.Dataset{Features: s}, rows: s.AllRows()}, given, out)
+		return count, p, err
+	}
 	o.Temperature = 1 // of log P
+	out = newOutput(w, classes, o, src)
 	posteriors := &Samples{d: &dataset.Dataset{Features: p.P}, rows: p.P.AllRows()}
 	logarithms := func(p, scores dataset.Matrix[float32]) error {
 		for i, v := range p.Data {
@@ -85,7 +97,7 @@ func RunAdapted(
 		}
 		return nil
 	}
-	count, err := o.run(ctx, posteriors, logarithms, newOutput(w, classes, o, src))
+	count, err := o.run(ctx, posteriors, logarithms, out)
 	return count, p, err
 }
 
@@ -227,6 +239,28 @@ type Identified interface {
 	Len() int // number of samples
 	// Sample returns the index, id and true class of the i-th sample, "" if they are not known.
 	Sample(i int) (index int, id, class string)
+}
+
+// Outside counts the samples of a source whose true class is known, and those of them that belong
+// to none of some classes.
+func Outside(src Source, classes []string) (outside, known int) {
+	s, ok := src.(Identified)
+	if !ok {
+		return 0, 0
+	}
+	among := map[string]bool{}
+	for _, name := range classes {
+		among[name] = true
+	}
+	for i := range s.Len() {
+		if _, _, class := s.Sample(i); class != "" {
+			known++
+			if !among[class] {
+				outside++
+			}
+		}
+	}
+	return outside, known
 }
 
 // OpenFeatures opens a file of features for a model; "-" is CSV on standard input.

@@ -115,14 +115,28 @@ func TestRunAdapted(t *testing.T) {
 		Adaptation: &train.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 100}},
 	}
 	var out bytes.Buffer
-	count, p, err := RunAdapted(t.Context(), src, m, asFeatures, awkward, Options{Top: 1, Format: CSV}, &out)
+	count, p, err := RunAdapted(t.Context(), src, m, asFeatures, awkward, false, Options{Top: 1, Format: CSV}, &out)
 	testkit.NoError(t, err)
 	if count.Samples != 3 || p.Changed != 1 || len(p.Shares) != 3 {
 		t.Errorf("%+v, %+v", count, p)
 	}
 	testkit.WantText(t, out.String(), "sample,true_class,prediction,class_1,probability_1\n1,")
+	// A smaller batch than the smallest is predicted as by Run, unless that is forced.
+	m.Adaptation.Smallest = 4
+	var alone, small, forced bytes.Buffer
+	once := Options{Top: 3, Temperature: 2, Format: CSV}
+	src.next = 0
+	testkit.Must(Run(t.Context(), src, asFeatures, awkward, once, &alone))(t)
+	for force, w := range map[bool]*bytes.Buffer{false: &small, true: &forced} {
+		src.next = 0
+		_, p, err := RunAdapted(t.Context(), src, m, asFeatures, awkward, force, once, w)
+		testkit.NoError(t, err)
+		if (p.Result != nil) != force || (w.String() == alone.String()) == force {
+			t.Errorf("forced %v: found\n%s, not adapted\n%s", force, w, &alone)
+		}
+	}
 	src.next = len(src.rows)
-	if _, _, err := RunAdapted(t.Context(), src, m, asFeatures, awkward, Options{Top: 1}, &out); err == nil {
+	if _, _, err := RunAdapted(t.Context(), src, m, asFeatures, awkward, false, Options{Top: 1}, &out); err == nil {
 		t.Error("an empty batch was accepted")
 	}
 }

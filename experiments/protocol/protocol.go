@@ -36,7 +36,8 @@ type Result struct {
 	Test   *engine.Measured `json:"test"` // null without a test stage
 	engine.Trained
 
-	Adaptation *train.Adaptation `json:"adaptation,omitempty"` // settings of predict --adapt, in the models
+	Adaptation  *train.Adaptation  `json:"adaptation,omitempty"`  // settings of predict --adapt, in the models
+	Calibration *train.Calibration `json:"calibration,omitempty"` // of the probabilities, in the models
 
 	Config engine.Config `json:"config"`
 	// Settings are those that a search varies, in words, and Source is where they come from.
@@ -82,14 +83,18 @@ func Run(ctx context.Context, l *lab.Lab, p engine.Preset) (*Result, error) {
 		}
 	}
 	r.Settings = strings.Join(settings, ", ")
-	if r.Adaptation, err = adaptation.Stored(engine.ModelFiles(runs)); err != nil {
+	chosen, err := adaptation.Stored(engine.ModelFiles(runs))
+	if err != nil {
 		return nil, err
 	}
-	if r.Adaptation == nil && o.Val != nil {
-		l.Step("choosing the settings of predict --adapt on the validation classes")
-		if r.Adaptation, err = o.ChooseAdaptation(ctx); err != nil {
+	if chosen == nil && o.Val != nil {
+		l.Step("choosing the settings of predict --adapt and the temperature of the probabilities on the validation classes")
+		if chosen, err = o.ChooseAdaptation(ctx); err != nil {
 			return nil, err
 		}
+	}
+	if chosen != nil {
+		r.Adaptation, r.Calibration = chosen.Adaptation, chosen.Calibration
 	}
 	return r, l.Store(Kind, p.Config, r)
 }
@@ -118,6 +123,7 @@ func (r *Result) Tables() []*table.Table {
 	}
 	if r.Adaptation != nil {
 		t.Note("adaptation to unlabelled samples (--adapt): %s", adaptation.Text(r.Adaptation))
+		t.Note("calibration of the probabilities: %s", adaptation.CalibrationText(r.Calibration))
 	}
 	t.Note("settings: %s (%s); to search for better ones: lago-train search --dataset %s --variant %s", r.Settings, r.Source, r.Config.Dataset, r.Variant)
 	reused := ""

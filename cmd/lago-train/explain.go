@@ -1,0 +1,174 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"image"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/sirupsen/logrus"
+	"github.com/urfave/cli/v2"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/catalog"
+	"github.com/lago-train/lago-train/dataset/features"
+	"github.com/lago-train/lago-train/dataset/glyphs"
+	"github.com/lago-train/lago-train/dataset/images"
+	"github.com/lago-train/lago-train/experiments/candidates"
+	"github.com/lago-train/lago-train/experiments/explain"
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/setting"
+)
+
+// explainOptions are those of the command explain.
+type explainOptions struct {
+	predictionOptions
+	sample, image, against string
+	format                 explain.Format
+	top                    int
+}
+
+func explainCommand() *cli.Command {
+	var o explainOptions
+	return &cli.Command{
+		Name: "explain",
+		Flags: flags(o.settings("none with --classes, otherwise those of the sample's class, or test"), setting.List{
+			setting.Raw("sample", &o.sample, "").In(inputGroup).
+				Describe("`INDEX` sample in the data set or in --features, from 0, or its id; required without --image"),
+			setting.Raw("image", &o.image, "").In(inputGroup).Describe("`FILE` photograph"),
+			setting.Raw("features", &o.features, "").In(inputGroup).Describe("`FILE` features: .npy, .csv or .mat"),
+			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Noted("that of the model").Describe("`NAME` data set"),
+			setting.Raw("against", &o.against, "").In(classGroup).Noted("the runner-up").Describe("`NAME` class to compare the prediction with"),
+			setting.Choice("format", &o.format, explain.Text, explain.Text, explain.JSON, explain.HTML).In(outputGroup).
+				Describe("format of the explanation"),
+			setting.Whole("top", &o.top, 5, setting.Count).In(outputGroup).Describe("`N` groups and changes to show; json has all groups"),
+		}),
+		Action: interruptible(o.run),
+	}
+}
+
+func (o *explainOptions) run(c *cli.Context) error {
+	if err := cmp.Or(
+		excludes(c, "features", "dataset"),
+		excludes(c, "image", "sample", "features", "dataset", "adapt"),
+		requires(c, "image", networkFlagNames...),
+	); err != nil {
+		return err
+	}
+	if o.image == "" && o.sample == "" {
+		return wrong("--sample", "the index of a sample, from 0, or --image", "none")
+	}
+	m, err := o.load(c)
+	if err != nil {
+		return err
+	}
+	if _, err := m.LAGO(); err != nil {
+		return usageAt("explain", err) // before a data set is read
+	}
+	q, d, selected := new(explain.Question), candidates.TrainingData(m.Saved), candidates.Test
+	switch {
+	case o.features != "":
+		err = o.askAboutFile(c, m, q)
+	case o.image != "":
+		err = o.askAboutImage(c, m, q)
+	default:
+		if d, err = m.open(c.Context, &o.dataOptions, o.dataset); err == nil {
+			selected, err = o.askAboutDataset(c, m, d, q)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if q.Candidates, err = o.candidateSet(c, d, selected); err != nil {
+		return err
+	}
+	logCandidates(m, q.Candidates, d)
+	if q.Together != nil && o.adapts(m) {
+		warnSmall(m, len(q.Together.Rows), o.forceAdapt)
+		if len(q.Together.Rows) < m.Adaptation.Smallest && !o.forceAdapt {
+			q.Together = nil
+		}
+	}
+	q.Against, q.Top, q.Uncalibrated = o.against, o.top, o.uncalibrated
+	result, err := explain.Explain(m.Saved, *q)
+	if err != nil {
+		return err
+	}
+	return o.write(func(w io.Writer) error { return result.Write(w, o.format, o.top) })
+}
+
+// askAboutDataset asks about a sample of a data set. It returns the classes selected if --among
+// is not set.
+func (o *explainOptions) askAboutDataset(c *cli.Context, m *loadedModel, d *dataset.Dataset, q *explain.Question) (candidates.Selection, error) {
+	sample, err := explain.FindSample(d, o.sample)
+	if err != nil {
+		return "", err
+	}
+	row := sample.Index
+	if sample.Trained = m.trainedOn(d, row); sample.Trained {
+		logrus.Warnf("the model was trained on samples of class %q: the prediction of sample %d says little about new samples", *sample.Label, row)
+	}
+	selected := candidates.SelectionOf(d, d.Labels[row])
+	picture := func(row int) (image.Image, error) { return pictureOf(c, d, row) }
+	if o.adapt {
+		q.Together = &explain.Together{Rows: d.SamplesOf(slices.Concat(selected.Classes(d), []int{d.Labels[row]})), IDs: d.IDs, Picture: picture}
+	}
+	q.X, q.Row, q.Sample = d.Features, row, sample
+	q.Sample.Picture, err = picture(row)
+	return selected, err
+}
+
+// pictureOf returns the picture of a sample, nil if there is none.
+func pictureOf(c *cli.Context, d *dataset.Dataset, row int) (image.Image, error) {
+	if d.Name == catalog.Glyphs {
+		return glyphs.Image(row)
+	}
+	path := d.ImageOf(row)
+	if path == "" {
+		return nil, nil
+	}
+	picture, err := images.Thumbnail(c.Context, path, explain.PictureSide)
+	if err != nil {
+		logrus.WithError(err).Warn("the page has no picture")
+		return nil, nil
+	}
+	return picture, nil
+}
+
+// askAboutFile asks about a row of a feature file.
+func (o *explainOptions) askAboutFile(c *cli.Context, m *loadedModel, q *explain.Question) error {
+	index, err := strconv.Atoi(o.sample)
+	if err != nil {
+		return wrong("--sample", "the index of a row, from 0", invalid.Quote(o.sample))
+	}
+	q.Sample = explain.Sample{Index: index, From: o.features}
+	q.X, err = features.ReadAll(c.Context, o.features)
+	switch {
+	case err != nil:
+	case q.X.Cols != m.Dims:
+		err = wrong("--features", fmt.Sprintf("%d features per sample, as the model was trained on", m.Dims), strconv.Itoa(q.X.Cols))
+	case index < 0 || index >= q.X.Rows:
+		err = wrong("--sample", fmt.Sprintf("0 to %d", q.X.Rows-1), o.sample)
+	case o.adapt:
+		q.Together = &explain.Together{Rows: q.X.AllRows()}
+	}
+	q.Row = index
+	return err
+}
+
+// askAboutImage asks about a photograph.
+func (o *explainOptions) askAboutImage(c *cli.Context, m *loadedModel, q *explain.Question) error {
+	list := []images.Image{{ID: o.image, Path: o.image}}
+	e, err := o.extractor(c, m, list)
+	if err != nil {
+		return err
+	}
+	q.Sample, q.X = explain.Sample{ID: o.image, From: o.image}, dataset.NewMatrix[float32](1, m.Dims)
+	if _, err := e.NewSource(c.Context, list, nil).Read(q.X); err != nil {
+		return err
+	}
+	q.Sample.Picture, err = images.Thumbnail(c.Context, o.image, explain.PictureSide)
+	return err
+}
