@@ -84,6 +84,7 @@ func (o *explainOptions) run(c *cli.Context) error {
 	if q.Candidates, err = o.candidateSet(c, d, selected); err != nil {
 		return err
 	}
+	o.logCalibration(c, m)
 	logCandidates(m, q.Candidates, d)
 	if q.Together != nil && o.adapts(m) {
 		warnSmall(m, len(q.Together.Rows), o.forceAdapt)

@@ -85,14 +85,13 @@ func (o *predictionOptions) load(c *cli.Context) (*loadedModel, error) {
 			logrus.Warn(adaptation.Warning(a, 0), "; predictions are those without --adapt")
 		}
 	}
-	o.logCalibration(m)
 	return m, checkOutput("out", o.out, m.path, o.features, o.classes)
 }
 
 // logCalibration says whether probabilities are calibrated.
-func (o *predictionOptions) logCalibration(m *loadedModel) {
+func (o *predictionOptions) logCalibration(c *cli.Context, m *loadedModel) {
 	switch {
-	case o.uncalibrated:
+	case o.uncalibrated || c.IsSet("temperature"):
 	case m.Calibration != nil:
 		logrus.Infof("probabilities are calibrated on the validation classes (%s); --no-calibration prints them as scored", adaptation.CalibrationText(m.Calibration))
 	case m.Method.Name == methods.LAGO:
@@ -197,7 +196,10 @@ func (o *predictOptions) run(c *cli.Context) error {
 	checked := o.Options
 	if o.adapts(m) {
 		checked.Temperature = 1 // of the adapted probabilities
-	} else if o.Temperature == 0 {
+	} else {
+		o.logCalibration(c, m)
+	}
+	if checked.Temperature == 0 {
 		logrus.Warnf("scores of %s are not probabilities; --temperature converts them", m.Method.Label())
 	}
 	if err := checked.Check(); err != nil {
@@ -238,6 +240,7 @@ func (o *predictOptions) run(c *cli.Context) error {
 		warnSmall(m, count.Samples, a.Result != nil)
 		o.logCount(count)
 		if a.Result == nil {
+			o.logCalibration(c, m)
 			return nil
 		}
 		logrus.Info("adapted probabilities are those of the settings of --adapt, which were chosen for accuracy: they are not calibrated")

@@ -353,20 +353,65 @@ func TestAdapt(t *testing.T) {
 		t.Error("the settings change predictions without --adapt")
 	}
 	e := lagoTrain(t, args("predict", "--format", "csv", "--adapt")...)
+	if e.code != 0 || e.stdout != before {
+		t.Errorf("ended with %d; a small batch was adapted to:\n%s", e.code, e.stdout)
+	}
+	testkit.WantText(t, e.stderr, "samples is too small: ", "from 10000 samples; predictions are not adapted (--force-adapt adapts them)")
+	e = lagoTrain(t, args("predict", "--format", "csv", "--adapt", "--force-adapt")...)
 	if e.code != 0 || len(records(t, e.stdout)) != len(records(t, before)) {
 		t.Errorf("ended with %d:\n%s", e.code, e.stdout)
 	}
-	testkit.WantText(t, e.stderr, "adapted to ", "estimated share", "seem to be absent", "is small: on the validation classes adaptation helped from 10000 samples")
+	testkit.WantText(t, e.stderr, "adapted to ", "estimated share", "seem to be absent", "predictions are adapted because of --force-adapt")
 	misused(t, args("predict", "--adapt", "--temperature", "2"), "--temperature: expected no --temperature beside --adapt")
 	if r := printed[evaluation.Result](t, args("evaluate", "--adapt", "--json")...); r.Adapted == nil || r.Adapted.Tau != 60 || r.Adapted.PerClass < 0 || r.Adapted.PerClass > 1 {
 		t.Errorf("%+v", r.Adapted)
 	}
-	testkit.WantText(t, succeeds(t, args("explain", "--sample", "0", "--adapt")...), "Adapted to ")
+	testkit.WantText(t, succeeds(t, args("explain", "--sample", "0", "--adapt", "--force-adapt")...), "Adapted to ")
 	set(0)
 	e = lagoTrain(t, args("predict", "--format", "csv", "--adapt")...)
 	if e.stdout != before || !strings.Contains(e.stderr, "adaptation is off") {
 		t.Errorf("switched off it predicts otherwise, or does not say so:\n%s", e.stderr)
 	}
+}
+
+// Probabilities have the temperature of the model; the candidates are named, and samples of other
+// classes counted.
+func TestCalibratedPredictions(t *testing.T) {
+	data := onMini(t)
+	dir := trained(t, data...)
+	args := func(command string, more ...string) []string {
+		return append(append([]string{command, "--model", dir}, data...), more...)
+	}
+	before := succeeds(t, args("predict", "--format", "csv")...)
+	path := filepath.Join(dir, train.ModelFile)
+	m := testkit.Must(train.Load(path))(t)
+	m.Calibration = &train.Calibration{Temperature: 0.25, ErrorAfter: 0.1, Samples: 9, Classes: 3}
+	testkit.NoError(t, train.Save(path, m))
+	e := lagoTrain(t, args("predict", "--format", "csv")...)
+	testkit.WantText(t, e.stderr, "calibrated on the validation classes (temperature 0.25", "choosing from 3 classes: ", "3 unseen, 0 seen in training")
+	given := lagoTrain(t, args("predict", "--format", "csv", "--temperature", "0.25")...)
+	if e.stdout != given.stdout || e.stdout == before || strings.Contains(given.stderr, "calibrated") {
+		t.Errorf("found\n%s\nexpected\n%s", e.stdout, given.stdout)
+	}
+	if found := succeeds(t, args("predict", "--format", "csv", "--no-calibration")...); found != before {
+		t.Errorf("found\n%s\nexpected\n%s", found, before)
+	}
+	outside := lagoTrain(t, args("predict", "--split", "train", "--among", "test")...)
+	testkit.WantText(t, outside.stderr, "belong to none of these classes")
+
+	sample := strconv.Itoa(mini(t).SamplesOf(mini(t).Split.Test)[0])
+	r := printed[explain.Result](t, args("explain", "--sample", sample, "--format", "json")...)
+	plain := printed[explain.Result](t, args("explain", "--sample", sample, "--format", "json", "--no-calibration")...)
+	if r.Temperature != 0.25 || plain.Temperature != 1 || r.Predicted != plain.Predicted {
+		t.Errorf("temperatures %g and %g", r.Temperature, plain.Temperature)
+	}
+	c := r.Comparisons[0]
+	testkit.Near(t, "log odds", c.LogOdds, 4*plain.Comparisons[0].LogOdds, 1e-9)
+	testkit.Near(t, "ratio of the probabilities", math.Log(r.Likely[0].P/r.Likely[1].P), c.LogOdds, 1e-9)
+
+	m.Calibration.Temperature = -1
+	testkit.NoError(t, train.Save(path, m))
+	fails(t, args("predict"), "calibration: temperature: expected a finite number above 0, found -1")
 }
 
 func TestFindModel(t *testing.T) {
