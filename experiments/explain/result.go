@@ -1,8 +1,11 @@
 package explain
 
 import (
+	"fmt"
 	"image"
+	"path/filepath"
 
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/model"
 )
 
@@ -180,4 +183,16 @@ type Flip struct {
 	Found   bool     `json:"found"`
 	Limit   int      `json:"limit"`   // of the number of changes
 	Changes []Change `json:"changes"` // cumulative; as far as the search went if none was found
+}
+
+// name says which sample it is.
+func (s Sample) name() string {
+	from := format.Printable(s.From)
+	switch s.ID {
+	case "":
+		return fmt.Sprintf("sample %d of %s", s.Index, from)
+	case s.From:
+		return "photograph " + filepath.Base(from)
+	}
+	return fmt.Sprintf("%s (sample %d of %s)", format.Printable(s.ID), s.Index, from)
 }

@@ -11,7 +11,6 @@ import (
 	"image/png"
 	"io"
 	"math"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -100,17 +99,6 @@ func (r *Result) headline() string {
 		return s + ", which is correct"
 	}
 	return fmt.Sprintf("%s, which is wrong: the true class is %s, rank %d with p = %.3f", s, className(*r.Sample.Label), r.Label.Rank, r.Label.P)
-}
-
-func (s Sample) name() string {
-	from := format.Printable(s.From)
-	switch s.ID {
-	case "":
-		return fmt.Sprintf("sample %d of %s", s.Index, from)
-	case s.From:
-		return "photograph " + filepath.Base(from)
-	}
-	return fmt.Sprintf("%s (sample %d of %s)", format.Printable(s.ID), s.Index, from)
 }
 
 // likelyTable lists the most likely classes and all others together, with the settings of the
