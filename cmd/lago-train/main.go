@@ -50,7 +50,7 @@ func main() {
 	out := &checkedWriter{to: os.Stdout}
 	app.Writer = out
 	if len(os.Args) > 1 && os.Args[1] == completeCommand {
-		fmt.Fprint(out, strings.Join(complete(app, os.Args[2:]), "\n"))
+		_, _ = fmt.Fprint(out, strings.Join(complete(app, os.Args[2:]), "\n"))
 		if out.err != nil {
 			os.Exit(exitFailed)
 		}
