@@ -54,6 +54,10 @@ type Imputer struct {
 // changes little between half and twice this number.
 const shrinkage = 20
 
+// mostCorrelated is the number of attributes up to which their correlations, which are its
+// square, fit into memory.
+const mostCorrelated = 1 << 15
+
 // New returns a Neutral imputer by the descriptions of the reference classes, Z x M, NaN
 // where an attribute is not described. groups is the group of each attribute; without
 // groups (nil), or with a negative group, an attribute is the only member of its group.
@@ -176,9 +180,17 @@ func (r *Imputer) fill(full, u, mean []float64, block []int) (described bool, er
 			known = append(known, m)
 		}
 	}
-	all := r.correlations()
+	var all *mat.SymDense    // is large, and needed by some groups only
 	var weights mat.VecDense // C_dd^-1 (u_d - mean_d) of standardised attributes d
 	if len(known) > 0 && len(missing) > 0 {
+		if len(r.mean) > mostCorrelated {
+			return false, &invalid.Error{
+				Field: "descriptions", Got: fmt.Sprint(len(r.mean)),
+				Want: fmt.Sprintf("at most %d attributes where missing entries are predicted from described ones", mostCorrelated),
+				Hint: "Their correlations, attributes x attributes, would be too large. Describe all attributes of a group or none.",
+			}
+		}
+		all = r.correlations()
 		c, b := mat.NewSymDense(len(known), nil), mat.NewVecDense(len(known), nil)
 		for i, d := range known {
 			b.SetVec(i, (u[d]-r.mean[d])/r.sd[d])

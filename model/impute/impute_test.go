@@ -198,3 +198,18 @@ func Example() {
 	// neutral  [1.00 0.08 0.50 0.50]
 	// inferred [1.00 0.08 0.92 0.08]
 }
+
+// Correlations of many attributes are not computed where no missing entry is predicted from them.
+func TestManyAttributes(t *testing.T) {
+	const m = 1<<15 + 1
+	u := dataset.NewMatrix[float64](3, m)
+	u.Data[0], u.Data[1], u.Data[m+1] = nan, 1, 1
+	if full := fill(t, impute.Neutral, u, nil, u); full.Data[0] != 0 {
+		t.Errorf("found %g, expected the mean", full.Data[0])
+	}
+	pair := dataset.Matrix[float64]{Rows: m}.AllRows()
+	pair[1] = 0
+	_, err := testkit.Must(impute.New(u, pair))(t).Impute(u)
+	testkit.WantError(t, err, "descriptions: expected at most 32768 attributes where missing entries are predicted "+
+		"from described ones, found 32769. Their correlations")
+}
