@@ -99,12 +99,15 @@ func (c Config) Check() error {
 func (c Config) Grouping(m int, semantic []int) (k int, of []int, err error) {
 	switch c.Variant {
 	case Singletons:
+		if c.IdentityV(m) && c.Complement == DeMorgan {
+			return 0, nil, expected("complement", DeMorgan, "%s or %s for singletons of %d attributes", Const, NoComplement, m)
+		}
 		return m, dataset.Matrix[float64]{Rows: m}.AllRows(), nil
 	case KSoft:
 		if c.K > m {
 			return 0, nil, expected("k", c.K, "at most the number of attributes, %d", m)
 		}
-		return c.K, nil, nil
+		return c.K, nil, checkSize("k", c.K, m)
 	}
 	if len(semantic) != m {
 		err := expected("groups", len(semantic), "a group for each of the %d attributes, as %s needs", m, c.Variant)
@@ -114,7 +117,20 @@ func (c Config) Grouping(m int, semantic []int) (k int, of []int, err error) {
 	if i := slices.IndexFunc(semantic, func(g int) bool { return g < 0 }); i >= 0 {
 		return 0, nil, expected("groups", semantic[i], "a group for attribute %d, 0 or above", i)
 	}
-	return slices.Max(semantic) + 1, semantic, nil
+	k = slices.Max(semantic) + 1
+	return k, semantic, checkSize("groups", k, m)
+}
+
+// mostGrouping is the size of V, attributes x groups, up to which training fits into the memory of
+// common machines: it needs several matrices of this size.
+const mostGrouping = 1 << 28
+
+// checkSize returns an error where V would be too large.
+func checkSize(field string, k, m int) error {
+	if most := mostGrouping / m; k > most {
+		return expected(field, k, "at most %d groups for %d attributes", most, m)
+	}
+	return nil
 }
 
 // expected is the error of a field that is not as wanted.

@@ -20,6 +20,20 @@ import (
 // sound is a valid Config.
 var sound = model.Config{Variant: model.SemanticSoft, Prior: model.Uniform, Complement: model.Const, Zeta: 10, Alpha: 1, Beta: 1, Lambda: 1, Psi: 1}
 
+// A grouping that would not fit into memory is refused before it is made.
+func TestGroupingOfManyGroups(t *testing.T) {
+	const m = 100_000
+	c := sound
+	_, _, err := c.Grouping(m, dataset.Matrix[float64]{Rows: m}.AllRows())
+	testkit.WantError(t, err, "groups: expected at most 2684 groups for 100000 attributes, found 100000")
+	c.Variant, c.K = model.KSoft, 2685
+	_, _, err = c.Grouping(m, nil)
+	testkit.WantError(t, err, "k: expected at most 2684 groups for 100000 attributes, found 2685")
+	c.K--
+	_, _, err = c.Grouping(m, nil)
+	testkit.NoError(t, err)
+}
+
 // Each mistake is refused by all constructors that meet it.
 func TestRefusals(t *testing.T) {
 	describe := func(tr trial[float64]) (err error) {

@@ -18,6 +18,7 @@
 //	|W|^2, |W U^T|^2 (Eq. 6)                     penalties            parameters.go
 //	|Gamma - Gamma_sem|^2 (Eq. 6)                groupPrior           groups.go
 //	loss (Eq. 6)                                 build                machines.go
+//	V, Gamma, Uc and pc of many singletons       setIdentity          singletons.go
 //
 // There are two training graphs because what is fixed becomes a table. While W trains
 // (WMachine), Gamma is fixed: U, Gamma and U/p are constant nodes, and soft OR uses tables

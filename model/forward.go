@@ -31,7 +31,7 @@ type fixedGroups[T Float] struct {
 	prior      *groupedPrior[T]  // of PerGroup, otherwise nil
 	ratio      dataset.Matrix[T] // M x Z, U/p
 	withPrior  dataset.Matrix[T] // (Z+1) x M, U and p
-	gamma      dataset.Matrix[T] // M x K, after leaveOut
+	gamma      dataset.Matrix[T] // M x K, after leaveOut; where V is not stored, its two entries
 
 	background T
 	dense      bool   // every attribute is a member of every group
@@ -44,11 +44,16 @@ type fixedGroups[T Float] struct {
 	scale      *noneScale
 }
 
-func newFixedGroups[T Float](c Config, d *Description, k int) *fixedGroups[T] {
-	z, m := d.U.Rows, d.U.Cols
+// newFixedGroups returns tables without numbers, for V of the size of v.
+func newFixedGroups[T Float](c Config, d *Description, v dataset.Matrix[T]) *fixedGroups[T] {
+	z, m, k := d.U.Rows, d.U.Cols, v.Cols
+	gamma := dataset.Matrix[T]{Rows: 1, Cols: 2, Data: make([]T, 2)}
+	if v.Data != nil {
+		gamma = dataset.NewMatrix[T](m, k)
+	}
 	f := &fixedGroups[T]{
 		m: m, k: k, z: z, complement: c.Complement, classes: d,
-		ratio: dataset.NewMatrix[T](m, z), withPrior: dataset.NewMatrix[T](z+1, m), gamma: dataset.NewMatrix[T](m, k),
+		ratio: dataset.NewMatrix[T](m, z), withPrior: dataset.NewMatrix[T](z+1, m), gamma: gamma,
 		start: make([]int, k+1), none: make([]T, (z+1)*k), noneRatio: make([]T, k*z), scale: newNoneScale(k, z),
 	}
 	if c.Prior == PerGroup {
@@ -65,6 +70,10 @@ func (f *fixedGroups[T]) setPrior(p []float64) {
 
 // set makes the tables of the grouping V.
 func (f *fixedGroups[T]) set(v dataset.Matrix[T], zeta float64) {
+	if v.Data == nil {
+		f.setIdentity(zeta)
+		return
+	}
 	writeGamma(f.gamma.Data, v, zeta)
 	if f.prior != nil {
 		f.prior.set(f.gamma.Data)
@@ -322,11 +331,10 @@ const (
 // NewForward returns the forward computation of the grouping of params for the candidate
 // classes. It reads V of params alone.
 func NewForward[T Float](c Config, classes *Description, params *Parameters[T]) (*Forward[T], error) {
-	k, err := c.check(classes, params.V.Rows)
-	if err != nil {
+	if _, err := c.check(classes, params.V.Rows); err != nil {
 		return nil, err
 	}
-	f := &Forward[T]{groups: newFixedGroups[T](c, classes, k)}
+	f := &Forward[T]{groups: newFixedGroups(c, classes, params.V)}
 	f.groups.set(params.V, c.Zeta)
 	z := f.groups.z
 	f.block = min(max(blockNumbers/z, leastBlock), mostBlock, max(maxBlockNumbers/z, 1))

@@ -56,20 +56,21 @@ type machine[T Float] struct {
 	learn []G.ValueGrad
 }
 
-// newMachine returns a machine without a graph for batches of samples of a width, and K.
-func newMachine[T Float](c Config, classes *Description, params *Parameters[T], samples, width, attributes int) (m machine[T], k int, err error) {
-	if k, err = c.check(classes, attributes); err != nil {
-		return m, k, err
+// newMachine returns a machine without a graph for batches of samples of a width.
+func newMachine[T Float](c Config, classes *Description, params *Parameters[T], samples, width, attributes int) (m machine[T], err error) {
+	k, err := c.check(classes, attributes)
+	if err != nil {
+		return m, err
 	}
 	if samples < 1 {
-		return m, k, &invalid.Error{Field: "batch", Want: "at least 1 sample", Got: fmt.Sprint(samples)}
+		return m, &invalid.Error{Field: "batch", Want: "at least 1 sample", Got: fmt.Sprint(samples)}
 	}
 	m = machine[T]{config: c, params: params}
 	m.X, m.y = dataset.NewMatrix[T](samples, width), dataset.NewMatrix[T](samples, classes.U.Rows)
 	if c.Psi > 0 {
 		m.semantic = oneHot[T](classes.Groups, k)
 	}
-	return m, k, nil
+	return m, nil
 }
 
 // Learnables returns the parameters that the machine trains, with their gradients.
@@ -134,11 +135,11 @@ type WMachine[T Float] struct {
 // NewWMachine compiles the graph for batches of a number of samples. The machine reads
 // params and a solver updates them in place.
 func NewWMachine[T Float](c Config, classes *Description, params *Parameters[T], batch int) (*WMachine[T], error) {
-	base, k, err := newMachine(c, classes, params, batch, params.W.Rows, params.W.Cols)
+	base, err := newMachine(c, classes, params, batch, params.W.Rows, params.W.Cols)
 	if err != nil {
 		return nil, err
 	}
-	m := &WMachine[T]{machine: base, groups: newFixedGroups[T](c, classes, k)}
+	m := &WMachine[T]{machine: base, groups: newFixedGroups(c, classes, params.V)}
 	m.vm, err = compile(func(g *G.ExprGraph) error { return m.build(g, classes) })
 	return m, err
 }
@@ -209,7 +210,7 @@ type VMachine[T Float] struct {
 // NewVMachine compiles the graph for batches of a number of samples. The machine reads
 // params and a solver updates them in place.
 func NewVMachine[T Float](c Config, classes *Description, params *Parameters[T], batch int) (*VMachine[T], error) {
-	base, _, err := newMachine(c, classes, params, batch, params.V.Rows, params.V.Rows)
+	base, err := newMachine(c, classes, params, batch, params.V.Rows, params.V.Rows)
 	if err != nil {
 		return nil, err
 	}

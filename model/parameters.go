@@ -23,7 +23,7 @@ type Float interface{ float32 | float64 }
 type Parameters[T Float] struct {
 	W dataset.Matrix[T] // D x M, the attribute detectors
 	B []T               // M, their biases
-	V dataset.Matrix[T] // M x K; Gamma = softmax(zeta V)
+	V dataset.Matrix[T] // M x K; Gamma = softmax(zeta V). Without data it is the identity, see IdentityV
 }
 
 // The initialisation of the paper and the authors' program.
@@ -49,7 +49,9 @@ func (c Config) Init(dims, attributes int, semantic []int, seed uint64) (*Parame
 		return nil, err
 	}
 	p := &Parameters[float32]{W: w, B: make([]float32, attributes)}
-	if of != nil {
+	if c.IdentityV(attributes) {
+		p.V = dataset.Matrix[float32]{Rows: attributes, Cols: attributes}
+	} else if of != nil {
 		p.V = oneHot[float32](of, k)
 	} else {
 		p.V = noise(attributes, k, rng)
@@ -57,7 +59,8 @@ func (c Config) Init(dims, attributes int, semantic []int, seed uint64) (*Parame
 	return p, nil
 }
 
-// Groups returns Gamma = softmax(zeta V), the soft group of each attribute, M x K.
+// Groups returns Gamma = softmax(zeta V), the soft group of each attribute, M x K. V must be
+// stored, see CheckGroups.
 func (p *Parameters[T]) Groups(zeta float64) dataset.Matrix[T] {
 	gamma := dataset.NewMatrix[T](p.V.Rows, p.V.Cols)
 	writeGamma(gamma.Data, p.V, zeta)

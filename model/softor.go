@@ -225,7 +225,13 @@ const leastUnscaled = 0x1p-60
 // writeNoneOfClasses writes Uc and pc, (Z+1) x K, from U and p, and sets the scale.
 func writeNoneOfClasses[T Float](s *noneScale, q []T, withPrior, gamma dataset.Matrix[T]) {
 	writeNoneOf(s.products, withPrior, gamma, nil)
-	k, z := gamma.Cols, withPrior.Rows-1
+	scaleNoneOfClasses(s, q)
+}
+
+// scaleNoneOfClasses sets the scale of the products, and writes them with it.
+func scaleNoneOfClasses[T Float](s *noneScale, q []T) {
+	k := len(s.prior)
+	z := len(q)/k - 1
 	for j := range k {
 		var most float64
 		for i := range z {

@@ -270,11 +270,15 @@ func TestSettingsOfTheDocumentation(t *testing.T) {
 
 // What the data cannot have is refused before a folder is made, with the place of the value.
 func TestSettingsThatTheDataCannotHave(t *testing.T) {
-	d := &dataset.Dataset{Name: "birds", Features: dataset.NewMatrix[float32](1, 1), Attributes: make([]dataset.Attribute, 3)}
+	d := &dataset.Dataset{Name: "birds", Features: dataset.NewMatrix[float32](1, 1), Attributes: make([]dataset.Attribute, 5000)}
 	for text, want := range map[string]string{
-		`{"variant": "k-soft", "k": 4}`: "f.json: k: expected at most the number of attributes, 3, found 4",
-		`{"variant": "k-soft", "k": 3}`: "",
-		`{"hold_out": true}`:            "f.json: hold_out: expected a data set with held-out samples of seen classes, found none in birds",
+		`{"variant": "k-soft", "k": 5001}`: "f.json: k: expected at most the number of attributes, 5000, found 5001",
+		`{"variant": "k-soft", "k": 5000}`: "",
+
+		`{"variant": "singletons", "complement": "demorgan"}`: "f.json: complement: expected const or none for singletons of 5000 attributes, found demorgan",
+		`{"variant": "singletons", "complement": "none"}`:     "",
+
+		`{"hold_out": true}`: "f.json: hold_out: expected a data set with held-out samples of seen classes, found none in birds",
 	} {
 		p := testkit.Must(Resolve(testkit.Must(parse([]byte(text), "f.json"))(t), PresetFor))(t)
 		err := p.CheckOn(d)

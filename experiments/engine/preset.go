@@ -19,6 +19,7 @@ import (
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/lago"
 	"github.com/lago-train/lago-train/train/methods"
 )
 
@@ -177,10 +178,13 @@ func Resolve(given []Given, start func(dataset string, m methods.Spec) Preset) (
 // none is started.
 func (p Preset) CheckOn(d *dataset.Dataset) error {
 	c := p.On(d)
-	if k, err := c.Settings().Find("k"); err == nil && !k.Unused && k.Value().(int) > len(d.Attributes) {
-		return p.at(&invalid.Error{Field: "k", Want: fmt.Sprintf("at most the number of attributes, %d", len(d.Attributes)), Got: fmt.Sprint(k.Value())})
+	var e *invalid.Error
+	if s, ok := c.Method.Settings.(*lago.Settings); ok && (d.Groups != nil || !s.Variant.Semantic()) { // otherwise see Allows
+		if _, _, err := s.Grouping(len(d.Attributes), d.GroupOf()); errors.As(err, &e) {
+			return p.at(e)
+		}
 	}
-	if e := (*invalid.Error)(nil); c.HoldOut && errors.As(train.CheckHeldOut(d, "hold_out"), &e) {
+	if c.HoldOut && errors.As(train.CheckHeldOut(d, "hold_out"), &e) {
 		return p.at(e)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/method"
@@ -129,7 +130,11 @@ type Model struct{ *model.LAGO }
 // Tensors implements method.Model.
 func (m Model) Tensors() method.Tensors {
 	p := m.Params
-	return method.Tensors{{Name: "W", Matrix: p.W}, method.Vector("b", p.B), {Name: "V", Matrix: p.V}}
+	t := method.Tensors{{Name: "W", Matrix: p.W}, method.Vector("b", p.B)}
+	if p.V.Data != nil {
+		t = append(t, method.Tensor{Name: "V", Matrix: p.V})
+	}
+	return t
 }
 
 // Restore implements method.Method.
@@ -142,7 +147,11 @@ func (s *Settings) Restore(t method.Tensors, shape method.Shape) (method.Model, 
 	}
 	r := method.Reader{Tensors: t}
 	p := &model.Parameters[float32]{
-		W: r.Get("W", shape.Dims, shape.Attributes), B: r.Get("b", 1, shape.Attributes).Data, V: r.Get("V", shape.Attributes, k),
+		W: r.Get("W", shape.Dims, shape.Attributes), B: r.Get("b", 1, shape.Attributes).Data,
+		V: dataset.Matrix[float32]{Rows: shape.Attributes, Cols: k},
+	}
+	if !own.IdentityV(shape.Attributes) {
+		p.V = r.Get("V", shape.Attributes, k)
 	}
 	return Model{&model.LAGO{Config: own.Config, Params: p, Semantic: shape.Groups}}, r.Err
 }
