@@ -20,9 +20,12 @@ type Explainer struct {
 	forward *Forward[float64]
 }
 
-func newExplainer(c Config, classes *Description, v dataset.Matrix[float64]) (*Explainer, error) {
+func newExplainer(c Config, classes *Description, v dataset.Matrix[float64], correction Correction) (*Explainer, error) {
 	f, err := NewForward(c, classes, &Parameters[float64]{V: v})
 	if err != nil {
+		return nil, err
+	}
+	if err := correct(f, correction); err != nil {
 		return nil, err
 	}
 	e := &Explainer{Classes: classes, Prior: classes.P, Gamma: f.groups.gamma, forward: f}
@@ -45,12 +48,13 @@ func (e *Explainer) LogP(a dataset.Matrix[float64]) (dataset.Matrix[float64], er
 type Evidence struct {
 	Class, Against int     // candidate classes
 	LogOdds        float64 // log p(class|x) - log p(against|x)
+	Correction     float64 // the part of the Correction of the scores in the log odds
 	Groups         []GroupEvidence
 }
 
 // GroupEvidence is the part of one of the K groups in the log odds.
 type GroupEvidence struct {
-	Contribution float64 // log G[k,class] - log G[k,against]; over the groups they sum to the log odds
+	Contribution float64 // log G[k,class] - log G[k,against]; over the groups they sum to the log odds less Correction
 	None         float64 // Ac, p(none of the group|x)
 	Class        GroupScore
 	Against      GroupScore
@@ -75,6 +79,9 @@ func (e *Explainer) Explain(a []float64, class, against int) (*Evidence, error) 
 	}
 	f, scores := e.forward.groups, e.forward.groupScores(a)
 	x := &Evidence{Class: class, Against: against, LogOdds: odds, Groups: make([]GroupEvidence, f.k)}
+	if shift := e.forward.shift; shift != nil {
+		x.Correction = shift[against] - shift[class]
+	}
 	none := make([]float64, f.k) // Ac
 	if !f.writeNoneOfDetections(none, a) && f.complement == Const {
 		none = slices.Repeat([]float64{1}, f.k)

@@ -23,6 +23,11 @@ func (f *Forward[T]) GroupScores(a []T) dataset.Matrix[T] { return f.groupScores
 // NewExplainer explains the grouping V.
 var NewExplainer = newExplainer
 
+// Standardise corrects scores by those of the stored detections, see Correction.
+func Standardise(omega float64, stored, scores dataset.Matrix[float64]) {
+	standardiser(omega, stored)(scores)
+}
+
 // NoneOfOp is Q of r without scale.
 func NoneOfOp(r, gamma, wrt *G.Node) *G.Node {
 	return noneOf[float64](r, gamma, wrt, slices.Repeat([]float64{1}, gamma.Shape()[1]))

@@ -316,7 +316,8 @@ func (o *fixedSoftOr[T]) byA(da, dg []T) {
 // for a block of samples, so that group scores stay in the processor's cache.
 type Forward[T Float] struct {
 	groups *fixedGroups[T]
-	block  int // samples
+	block  int       // samples
+	shift  []float64 // Z, subtracted from L by a Correction; nil for none
 }
 
 // The size of a block: about blockNumbers samples x classes, at least leastBlock samples
@@ -343,19 +344,31 @@ func NewForward[T Float](c Config, classes *Description, params *Parameters[T]) 
 
 // LogP writes log p(z|x) of samples with the detections a, n x M, into logP, n x Z.
 func (f *Forward[T]) LogP(a, logP dataset.Matrix[T]) error {
-	m, z := f.groups.m, f.groups.z
-	if a.Cols != m {
-		return expected("detections", a.Cols, "%d, one per attribute of the model", m)
-	}
+	z := f.groups.z
 	if err := checkScores(logP, a.Rows, z); err != nil {
 		return err
+	}
+	return f.each(a, func(row int, l []float64) {
+		LogNormalise(l, z)
+		for i, v := range l {
+			logP.Data[row*z+i] = T(v)
+		}
+	})
+}
+
+// each computes L of samples with the detections a, n x M, in blocks on several cores. use
+// gets the index of the first sample of each block and its L, which it may change.
+func (f *Forward[T]) each(a dataset.Matrix[T], use func(row int, l []float64)) error {
+	m := f.groups.m
+	if a.Cols != m {
+		return expected("detections", a.Cols, "%d, one per attribute of the model", m)
 	}
 	blocks := (a.Rows + f.block - 1) / f.block
 	parallel.For(blocks, 1, func(lo, hi int) {
 		s := f.newScratch()
 		for b := lo; b < hi; b++ {
 			from, to := b*f.block, min((b+1)*f.block, a.Rows)
-			f.blockLogP(s, a.Data[from*m:to*m], logP.Data[from*z:to*z], nil)
+			use(from, f.evidence(s, a.Data[from*m:to*m], nil))
 		}
 	})
 	return nil
@@ -364,7 +377,7 @@ func (f *Forward[T]) LogP(a, logP dataset.Matrix[T]) error {
 // groupScores returns G of one sample with the detections a, K x Z.
 func (f *Forward[T]) groupScores(a []T) dataset.Matrix[T] {
 	g := dataset.NewMatrix[T](f.groups.k, f.groups.z)
-	f.blockLogP(f.newScratch(), a, make([]T, f.groups.z), func(k int, scores []T) { copy(g.Row(k), scores) })
+	f.evidence(f.newScratch(), a, func(k int, scores []T) { copy(g.Row(k), scores) })
 	return g
 }
 
@@ -381,9 +394,9 @@ func (f *Forward[T]) newScratch() *forwardScratch[T] {
 	return &forwardScratch[T]{background: make([]T, size), g: make([]T, size), ac: make([]T, f.block*f.groups.k), product: newLogProduct(size)}
 }
 
-// blockLogP computes a block of at most f.block samples. each, if not nil, gets the
-// scores of each group, n x Z.
-func (f *Forward[T]) blockLogP(s *forwardScratch[T], a, logP []T, each func(k int, scores []T)) {
+// evidence returns L of a block of at most f.block samples, corrected, in memory of s. each, if
+// not nil, gets the scores of each group, n x Z.
+func (f *Forward[T]) evidence(s *forwardScratch[T], a []T, each func(k int, scores []T)) []float64 {
 	t := f.groups
 	n := len(a) / t.m
 	size := n * t.z
@@ -405,11 +418,11 @@ func (f *Forward[T]) blockLogP(s *forwardScratch[T], a, logP []T, each func(k in
 	}
 	for i := range p.product {
 		p.product[i] = p.log(i)
+		if f.shift != nil {
+			p.product[i] -= f.shift[i%t.z]
+		}
 	}
-	LogNormalise(p.product, t.z)
-	for i, l := range p.product {
-		logP[i] = T(l)
-	}
+	return p.product
 }
 
 // checkScores returns an error unless scores are samples x classes.

@@ -66,27 +66,29 @@ func (c goldenCase) config() model.Config {
 
 // TestGolden compares every intermediate, the loss and its gradients to 1e-9. The cases
 // are in testdata and, if set, in the folder $LAGO_GOLDEN.
-func TestGolden(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join("testdata", "golden", "*.json"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no golden cases in testdata/golden (%v)", err)
+func TestGolden(t *testing.T) { eachGolden(t, "golden", "LAGO_GOLDEN", goldenCase.check) }
+
+// eachGolden checks the cases of a folder of testdata and of the one that a variable of the
+// environment names.
+func eachGolden[C any](t *testing.T, folder, variable string, check func(C, *testing.T)) {
+	folders := []string{filepath.Join("testdata", folder)}
+	if dir := os.Getenv(variable); dir != "" {
+		folders = append(folders, dir)
 	}
-	if dir := os.Getenv("LAGO_GOLDEN"); dir != "" {
-		more, err := filepath.Glob(filepath.Join(dir, "*.json"))
-		if err != nil || len(more) == 0 {
-			t.Fatalf("no golden cases in $LAGO_GOLDEN = %s (%v)", dir, err)
+	for _, dir := range folders {
+		files, err := filepath.Glob(filepath.Join(dir, "*.json"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("no golden cases in %s (%v)", dir, err)
 		}
-		files = append(files, more...)
-	}
-	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			data := testkit.Must(os.ReadFile(file))(t)
-			var c goldenCase
-			if err := json.Unmarshal(data, &c); err != nil {
-				t.Fatalf("%s: %v", file, err)
-			}
-			c.check(t)
-		})
+		for _, file := range files {
+			t.Run(filepath.Base(file), func(t *testing.T) {
+				var c C
+				if err := json.Unmarshal(testkit.Must(os.ReadFile(file))(t), &c); err != nil {
+					t.Fatalf("%s: %v", file, err)
+				}
+				check(c, t)
+			})
+		}
 	}
 }
 

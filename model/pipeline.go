@@ -37,6 +37,7 @@ type Pipeline struct {
 	Transform  *preprocess.Transform // of the features; nil for none
 	Impute     *impute.Imputer       // of missing entries; nil leaves them to the classifier
 	Classifier Classifier            // for preprocessed features and imputed descriptions
+	Correction Correction            // of the scores
 }
 
 // detectBlock is the number of samples that are preprocessed and detected at a time.
@@ -65,11 +66,41 @@ func (p *Pipeline) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix
 
 // Classify implements Classifier.
 func (p *Pipeline) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
+	scores := dataset.NewMatrix[float32](a.Rows, u.Rows)
 	full, err := p.Imputed(u)
 	if err != nil {
-		return dataset.Matrix[float32]{}, err
+		return scores, err
 	}
-	return p.Classifier.Classify(a, full)
+	classify, err := p.classifierOf(full)
+	if err != nil {
+		return scores, err
+	}
+	return scores, classify(a, scores)
+}
+
+// classifierOf returns Classify for the classes with the imputed descriptions u, with the
+// correction. LAGO does part of the work once for all samples.
+func (p *Pipeline) classifierOf(u dataset.Matrix[float64]) (func(a, scores dataset.Matrix[float32]) error, error) {
+	if l, err := p.LAGO(); err == nil {
+		return l.classifierOf(u, p.Correction)
+	}
+	correct := func(dataset.Matrix[float32]) {}
+	if err := p.Correction.check(0); err != nil {
+		return nil, err
+	}
+	if omega := p.Correction.Omega; omega > 0 {
+		stored, err := p.Classifier.Classify(p.Correction.Stored, u)
+		if err != nil {
+			return nil, err
+		}
+		correct = standardiser(omega, stored)
+	}
+	return func(a, scores dataset.Matrix[float32]) error {
+		got, err := p.Classifier.Classify(a, u)
+		copy(scores.Data, got.Data)
+		correct(scores)
+		return err
+	}, nil
 }
 
 // Imputed returns the descriptions u with missing entries imputed.
@@ -109,7 +140,7 @@ func (p *Pipeline) Explainer(u dataset.Matrix[float64]) (*Explainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newExplainer(l.Config, classes, dataset.Convert[float64](l.Params.V))
+	return newExplainer(l.Config, classes, dataset.Convert[float64](l.Params.V), p.Correction)
 }
 
 // DetectOne returns p(a_m|x) of one row of the features x, computed in float64 from the
@@ -153,17 +184,13 @@ func NewScorer(p *Pipeline, u dataset.Matrix[float64]) (Scorer, error) {
 	if err != nil {
 		return nil, err
 	}
-	classifier, transform := p.Classifier, p.Transform
-	classify := func(a, scores dataset.Matrix[float32]) error {
-		got, err := classifier.Classify(a, full)
-		copy(scores.Data, got.Data)
-		return err
+	classify, err := p.classifierOf(full)
+	if err != nil {
+		return nil, err
 	}
+	classifier, transform := p.Classifier, p.Transform
 	if l, err := p.LAGO(); err == nil {
 		if classifier, transform, err = l.fold(p.Transform); err != nil {
-			return nil, err
-		}
-		if classify, err = l.classifierOf(full); err != nil {
 			return nil, err
 		}
 	}
@@ -228,16 +255,16 @@ func (l *LAGO) checkFeatures(x dataset.Matrix[float32]) error {
 // with the descriptions u.
 func (l *LAGO) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
 	logP := dataset.NewMatrix[float32](a.Rows, u.Rows)
-	classify, err := l.classifierOf(u)
+	classify, err := l.classifierOf(u, Correction{})
 	if err != nil {
 		return logP, err
 	}
 	return logP, classify(a, logP)
 }
 
-// classifierOf returns Classify for the classes with the descriptions u, whose tables are
-// computed once.
-func (l *LAGO) classifierOf(u dataset.Matrix[float64]) (func(a, logP dataset.Matrix[float32]) error, error) {
+// classifierOf returns Classify for the classes with the descriptions u, corrected, whose tables
+// are computed once.
+func (l *LAGO) classifierOf(u dataset.Matrix[float64], c Correction) (func(a, logP dataset.Matrix[float32]) error, error) {
 	classes, err := l.Config.Describe(u, l.Semantic)
 	if err != nil {
 		return nil, err
@@ -246,7 +273,7 @@ func (l *LAGO) classifierOf(u dataset.Matrix[float64]) (func(a, logP dataset.Mat
 	if err != nil {
 		return nil, err
 	}
-	return f.LogP, nil
+	return f.LogP, correct(f, c)
 }
 
 // fold returns the model of features transformed by rest, the steps of t before the affine

@@ -1,0 +1,174 @@
+package model_test
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/model"
+)
+
+// correctionCase is scores with and without the correction in float64, from an independent
+// implementation made for this project.
+type correctionCase struct {
+	goldenCase
+	Stored   [][]float64 `json:"stored_detections"`
+	Evidence []float64   `json:"evidence"`
+	Cases    []struct {
+		Omega float64     `json:"omega"`
+		LogP  [][]float64 `json:"log_p_class"`
+	} `json:"cases"`
+	Standardise struct {
+		Mean   []float64   `json:"mean"`
+		Scores [][]float64 `json:"scores"`
+	} `json:"standardise"`
+}
+
+func TestGoldenCorrection(t *testing.T) {
+	eachGolden(t, "golden-correction", "LAGO_GOLDEN_CORRECTION", correctionCase.check)
+}
+
+func (c correctionCase) check(t *testing.T) {
+	config := c.config()
+	classes := testkit.Must(config.Describe(matrix(c.U), c.Groups))(t)
+	forward := func() *model.Forward[float64] {
+		return testkit.Must(model.NewForward(config, classes, &model.Parameters[float64]{V: matrix(c.V)}))(t)
+	}
+	same(t, "e", testkit.Must(forward().SumRule(matrix(c.Stored)))(t), c.Evidence)
+	for _, corrected := range c.Cases {
+		f, logP := forward(), dataset.NewMatrix[float64](len(c.A), len(c.U))
+		if err := errors.Join(f.Correct(corrected.Omega, matrix(c.Stored)), f.LogP(matrix(c.A), logP)); err != nil {
+			t.Fatal(err)
+		}
+		same(t, "log p", logP.Data, matrix(corrected.LogP).Data)
+	}
+	scores, stored := evidence(t, forward(), matrix(c.A)), evidence(t, forward(), matrix(c.Stored))
+	model.Standardise(1, stored, scores)
+	same(t, "standardised", scores.Data, matrix(c.Standardise.Scores).Data)
+}
+
+// evidence returns L of detections, one row at a time by the sum rule of that row alone.
+func evidence(t interface{ Fatal(...any) }, f *model.Forward[float64], a dataset.Matrix[float64]) dataset.Matrix[float64] {
+	var l dataset.Matrix[float64]
+	for i := range a.Rows {
+		row, err := f.SumRule(a.Slice(i, i+1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l = dataset.Matrix[float64]{Rows: i + 1, Cols: len(row), Data: append(l.Data, row...)}
+	}
+	return l
+}
+
+// With omega 1 the mean of exp L over the stored detections is 1 for each class; classes in
+// another order have their numbers in that order; another candidate, with the same prior,
+// changes no other class's.
+func TestSumRule(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		probability := rapid.Float64Range(0.01, 0.99)
+		draw := func(rows, cols int) dataset.Matrix[float64] {
+			n := rows * cols
+			return dataset.Matrix[float64]{Rows: rows, Cols: cols, Data: rapid.SliceOfN(probability, n, n).Draw(t, "probabilities")}
+		}
+		z, m := rapid.IntRange(2, 5).Draw(t, "classes"), rapid.IntRange(2, 6).Draw(t, "attributes")
+		stored, u := draw(rapid.IntRange(1, 4).Draw(t, "stored"), m), draw(z, m)
+		config := model.Config{Variant: model.KSoft, Prior: model.Uniform, Complement: model.Const, Zeta: 3, K: 2}
+		v := draw(m, 2)
+		prior := make([]float64, m)
+		for i := range prior {
+			prior[i] = 0.4
+		}
+		of := func(rows ...int) *model.Forward[float64] {
+			d, err := config.Describe(u.Gather(rows), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d.P = prior
+			f, err := model.NewForward(config, d, &model.Parameters[float64]{V: v})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return f
+		}
+		all := u.AllRows()
+		e, err := of(all...).SumRule(stored)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := of(all...)
+		if err := f.Correct(1, stored); err != nil {
+			t.Fatal(err)
+		}
+		mean, err := f.SumRule(stored)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fewer, err1 := of(all[:z-1]...).SumRule(stored)
+		slices.Reverse(all)
+		reversed, err2 := of(all...).SumRule(stored)
+		if err := errors.Join(err1, err2); err != nil {
+			t.Fatal(err)
+		}
+		for c := range e {
+			if math.Abs(mean[c]) > 1e-9 {
+				t.Fatalf("class %d: log of the mean of exp L is %g, want 0", c, mean[c])
+			}
+			if math.Abs(reversed[z-1-c]-e[c]) > 1e-9 {
+				t.Fatalf("class %d: e is %g, in reverse order %g", c, e[c], reversed[z-1-c])
+			}
+			if c < z-1 && math.Abs(fewer[c]-e[c]) > 1e-9 {
+				t.Fatalf("class %d: e is %g, without the last class %g", c, e[c], fewer[c])
+			}
+		}
+	})
+}
+
+// The scores of a pipeline are corrected on all ways: by Classify, as a stream and explained;
+// omega 0 changes no bit.
+func TestPipelineCorrects(t *testing.T) {
+	tr := single(newTrial(t, learned, sizes{n: 30, d: 5, m: 6, k: 3, z: 4}, 1))
+	p, x, u := lago(tr), tr.x, tr.described
+	rows := x.AllRows()
+	plain := testkit.Must(model.Score(p, x, rows, u))(t)
+	stored := testkit.Must(p.Detect(x, rows))(t)
+	p.Correction = model.Correction{Stored: stored}
+	if off := testkit.Must(model.Score(p, x, rows, u))(t); !slices.Equal(off.Data, plain.Data) {
+		t.Error("omega 0 changes scores")
+	}
+	p.Correction.Omega = 0.5
+	corrected := testkit.Must(model.Score(p, x, rows, u))(t)
+	if slices.Equal(corrected.Data, plain.Data) {
+		t.Error("omega 0.5 changes no scores")
+	}
+	streamed := dataset.NewMatrix[float32](x.Rows, u.Rows)
+	if err := testkit.Must(model.NewScorer(p, u))(t)(x, streamed); err != nil {
+		t.Fatal(err)
+	}
+	e := testkit.Must(p.Explainer(u))(t)
+	explained := testkit.Must(e.LogP(dataset.Convert[float64](stored)))(t)
+	for i, want := range corrected.Data {
+		if math.Abs(float64(streamed.Data[i]-want)) > 1e-4 || math.Abs(explained.Data[i]-float64(want)) > 1e-4 {
+			t.Fatalf("score %d: %g, streamed %g, explained %g", i, want, streamed.Data[i], explained.Data[i])
+		}
+	}
+	evidence := testkit.Must(e.Explain(dataset.Convert[float64](stored).Row(0), 0, 1))(t)
+	sum := evidence.Correction
+	for _, g := range evidence.Groups {
+		sum += g.Contribution
+	}
+	if math.Abs(sum-evidence.LogOdds) > 1e-9 || evidence.Correction == 0 {
+		t.Errorf("the parts sum to %g, the log odds are %g; the correction is %g", sum, evidence.LogOdds, evidence.Correction)
+	}
+	for _, bad := range []model.Correction{{Omega: math.NaN(), Stored: stored}, {Omega: 1.1, Stored: stored}, {Omega: 1}} {
+		p.Correction = bad
+		if _, err := p.Classify(stored, u); !errors.As(err, new(*invalid.Error)) {
+			t.Errorf("%+v: %v, want an *invalid.Error", bad, err)
+		}
+	}
+}
