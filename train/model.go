@@ -132,6 +132,7 @@ type header struct {
 const (
 	modelFormat        = "lago-train model 5"
 	descriptionsTensor = "descriptions"
+	storedTensor       = "correction.stored"
 	methodPrefix       = "method."
 	transformPrefix    = "preprocess."
 	adaptationPrefix   = "adaptation."
@@ -143,6 +144,9 @@ func Save(path string, s *Saved) error {
 		Name: descriptionsTensor, Shape: []int{s.Descriptions.Rows, s.Descriptions.Cols}, F64: s.Descriptions.Data,
 	}}
 	tensors = append(tensors, named(methodPrefix, s.Classifier.(method.Model).Tensors())...)
+	if s.Correction.Omega > 0 {
+		tensors = append(tensors, named("", method.Tensors{{Name: storedTensor, Matrix: s.Correction.Stored}})...)
+	}
 	tensors = append(tensors, transformTensors(transformPrefix, s.Transform)...)
 	if s.Adaptation != nil && s.Adaptation.Transform != nil {
 		tensors = append(tensors, transformTensors(adaptationPrefix, s.Adaptation.Transform)...)
@@ -210,6 +214,16 @@ func (h *header) load(f *safetensors.File) (err error) {
 	h.Classifier, err = h.Method.Settings.Restore(tensors, method.Shape{Dims: h.Dims, Attributes: len(h.Attributes), Groups: h.Semantic})
 	if err != nil {
 		return invalid.At(h.Method.Label(), err)
+	}
+	if h.Correction.Omega = h.Method.Settings.Correction(); h.Correction.Omega > 0 {
+		stored, err := tensorsOf(f, storedTensor)
+		if err != nil {
+			return err
+		}
+		r := method.Reader{Tensors: stored}
+		if h.Correction.Stored = r.Get("", -1, -1); r.Err != nil {
+			return invalid.At(storedTensor, r.Err)
+		}
 	}
 	h.Impute, err = impute.New(h.Descriptions.Gather(h.Learned), h.Semantic)
 	return err

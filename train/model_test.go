@@ -3,6 +3,7 @@ package train
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
@@ -174,6 +176,34 @@ func changeHeader(f func(h map[string]any)) func(*safetensors.File) {
 			panic(err)
 		}
 		file.Metadata[modelKey] = string(text)
+	}
+}
+
+// The stored detections of a correction are in the file, for LAGO and baselines; a file without
+// them is refused.
+func TestModelWithCorrection(t *testing.T) {
+	d := tiny.Small()
+	for _, name := range []string{"semantic-hard", "eszsl"} {
+		trial := short(d, model.SemanticHard, preprocess.None)
+		trial.Method = testkit.Must(methods.Parse(name))(t)
+		testkit.NoError(t, trial.Method.Set("omega", "0.5"))
+		want := testkit.Must(Fit(t.Context(), d, trial))(t)
+		if c := want.Correction; c.Omega != 0.5 || c.Stored.Rows != len(want.Learned) {
+			t.Errorf("%s: omega %g with %d stored detections of %d classes", name, c.Omega, c.Stored.Rows, len(want.Learned))
+		}
+		path := filepath.Join(t.TempDir(), ModelFile)
+		testkit.NoError(t, Save(path, want))
+		got := testkit.Must(Load(path))(t)
+		u := d.Describe(d.Split.Test)
+		rows := d.Features.AllRows()
+		if diff := cmp.Diff(testkit.Must(model.Score(want, d.Features, rows, u))(t), testkit.Must(model.Score(got, d.Features, rows, u))(t)); diff != "" {
+			t.Errorf("%s: scores (-saved +loaded):\n%s", name, diff)
+		}
+		f := testkit.Must(safetensors.ReadFile(path))(t)
+		without := slices.DeleteFunc(f.Tensors, func(t safetensors.Tensor) bool { return t.Name == storedTensor })
+		testkit.NoError(t, fileio.Write(path, func(w io.Writer) error { return safetensors.Write(w, without, f.Metadata) }))
+		_, err := Load(path)
+		testkit.WantError(t, err, path, storedTensor, "found none")
 	}
 }
 

@@ -245,8 +245,9 @@ type trainer struct {
 	learner method.Learner
 	kept    method.Tensors // of the model of the best epoch; those in training without val classes
 
-	imputer      *impute.Imputer         // from the train classes
-	shape        method.Shape            // of the model
+	imputer      *impute.Imputer // from the train classes
+	shape        method.Shape    // of the model
+	train        Samples
 	fit          Samples                 // of the train samples, whose accuracy is recorded
 	trainClasses dataset.Matrix[float64] // descriptions, imputed
 	val          Samples                 // empty: all epochs are run, and the last is kept
@@ -273,7 +274,7 @@ func newTrainer(t Trial, d *Data) (*trainer, error) {
 		return nil, err
 	}
 	r := &trainer{
-		trial: t, imputer: imputer, fit: d.train.atMost(recorded),
+		trial: t, imputer: imputer, train: d.train, fit: d.train.atMost(recorded),
 		shape: method.Shape{Dims: d.train.X.Cols, Attributes: described.Cols, Groups: groups},
 	}
 	if r.trainClasses, err = imputer.Impute(described); err != nil {
@@ -358,10 +359,45 @@ func (r *trainer) step() error {
 // classes.
 func (r *trainer) keptEpoch() int { return cmp.Or(r.Best.Epoch, r.Epochs) }
 
-// pipeline returns the best epoch's model, for preprocessed features.
+// pipeline returns the best epoch's model, for preprocessed features, with the correction of its
+// scores, which early stopping does without.
 func (r *trainer) pipeline() (*model.Pipeline, error) {
 	m, err := r.trial.Method.Settings.Restore(r.kept, r.shape)
-	return &model.Pipeline{Classifier: m, Impute: r.imputer}, err
+	p := &model.Pipeline{Classifier: m, Impute: r.imputer}
+	p.Correction.Omega = r.trial.Method.Settings.Correction()
+	if err != nil || p.Correction.Omega == 0 {
+		return p, err
+	}
+	p.Correction.Stored, err = meanDetections(m, r.train, r.trainClasses.Rows)
+	return p, err
+}
+
+// meanDetections returns the mean detections of the samples of each class, without classes that
+// have none.
+func meanDetections(c model.Classifier, s Samples, classes int) (dataset.Matrix[float32], error) {
+	of := make([][]int, classes)
+	for i, z := range s.Labels {
+		of[z] = append(of[z], s.Rows[i])
+	}
+	var means dataset.Matrix[float32]
+	for _, rows := range of {
+		if len(rows) == 0 {
+			continue
+		}
+		a, err := c.Detect(s.X, rows)
+		if err != nil {
+			return means, err
+		}
+		for m := range a.Cols {
+			var sum float64
+			for i := range a.Rows {
+				sum += float64(a.Row(i)[m])
+			}
+			means.Data = append(means.Data, float32(sum/float64(a.Rows)))
+		}
+		means.Rows, means.Cols = means.Rows+1, a.Cols
+	}
+	return means, nil
 }
 
 // evaluate classifies samples by a trained method.

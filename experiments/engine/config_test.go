@@ -51,7 +51,11 @@ func drawConfig(t *rapid.T) Config {
 	for _, s := range c.Settings() {
 		switch v := s.Value().(type) {
 		case float64:
-			s.Set(rapid.Float64Range(1e-9, 1e9).Draw(t, s.Key))
+			most := 1e9
+			if s.Key == "omega" {
+				most = 1
+			}
+			s.Set(rapid.Float64Range(1e-9, most).Draw(t, s.Key))
 		case int:
 			most := 99
 			if s.Key == "dev_split" {

@@ -98,6 +98,8 @@ type Result struct {
 	HarmonicMean *float64  `json:"harmonic_mean"`
 	AUSUC        *float64  `json:"ausuc"`      // area under the seen-unseen curve
 	Calibrated   *Stacking `json:"calibrated"` // with the gamma that validation chose
+	// The same with other corrections of the scores than that of the model, if it has one.
+	Corrections []Corrected `json:"corrections,omitempty"`
 
 	Intervals Intervals `json:"intervals"`
 
@@ -153,6 +155,13 @@ type Validation struct {
 	Classes      int      `json:"classes"`
 	HarmonicMean *float64 `json:"harmonic_mean"` // with gamma
 	NLL          *float64 `json:"nll"`           // with the temperature
+}
+
+// Corrected is the accuracies with another omega of the model's correction.
+type Corrected struct {
+	Omega float64 `json:"omega"`
+	metrics.Generalised
+	Intervals metrics.GeneralisedInterval `json:"intervals"`
 }
 
 // Stacking is the accuracy of calibrated stacking.

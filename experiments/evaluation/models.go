@@ -85,6 +85,11 @@ func (c Config) EvaluateModels(ctx context.Context, m Models) (*Result, error) {
 	}
 	r := c.evaluate(s, validation)
 	r.Source = Source{Split: string(m.Split), Dataset: m.Data.Name}
+	if m.Split == GZSLSplit && len(m.Models) == 1 {
+		if err := m.correct(ctx, r); err != nil {
+			return nil, err
+		}
+	}
 	if m.Adapt {
 		if err := m.adapt(ctx, r, dev, missing); err != nil {
 			return nil, err
@@ -328,6 +333,27 @@ func mean(members []*scored, temperatures []float64) *scored {
 	s := *members[0]
 	s.kind, s.scores, s.alone = Logits, metrics.Ensemble(all, temperatures), metrics.Ensemble(alone, temperatures)
 	return &s
+}
+
+// correct evaluates a model whose scores are corrected with omega 0 and 1, too.
+func (m Models) correct(ctx context.Context, r *Result) error {
+	other, saved := *m.Models[0], *m.Models[0].Saved
+	pipeline := *saved.Pipeline
+	other.Saved, saved.Pipeline = &saved, &pipeline
+	own := pipeline.Correction.Omega
+	for _, omega := range []float64{0, 1} {
+		if own == 0 || own == omega { // without a correction the model has no stored detections
+			continue
+		}
+		pipeline.Correction.Omega = omega
+		scores, err := m.score(ctx, []*Model{&other}, false)
+		if err != nil {
+			return err
+		}
+		stacking := metrics.NewStacking(scores[0].scores, scores[0].labels, scores[0].sides)
+		r.Corrections = append(r.Corrections, Corrected{omega, stacking.At(0), stacking.Interval(0)})
+	}
+	return nil
 }
 
 // adapt evaluates the model adapted to the samples. A model without the settings gets them

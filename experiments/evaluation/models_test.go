@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
@@ -51,6 +52,27 @@ func trainOne(t testing.TB, l *lab.Lab, method string, stage train.Stage, seed u
 		change(&trial)
 	}
 	return read(t, filepath.Join(testkit.Must(l.Do(context.Background(), []train.Trial{trial}))(t)[0].Dir, train.ModelFile))
+}
+
+// In the generalised setting a corrected model is evaluated with omega 0 and 1, too: with 0 as
+// the same model without correction.
+func TestCorrections(t *testing.T) {
+	l := heldOutLab(t)
+	of := func(omega string) *Result {
+		m := trainOne(t, l, "semantic-hard", train.Test, 5, func(trial *train.Trial) { testkit.NoError(t, trial.Method.Set("omega", omega)) })
+		return evaluated(t, Models{Data: l.Data, Split: GZSLSplit, Models: []*Model{m}})
+	}
+	plain, half, whole := of("0"), of("0.5"), of("1")
+	if len(plain.Corrections) != 0 || len(half.Corrections) != 2 || len(whole.Corrections) != 1 {
+		t.Fatalf("%d, %d and %d corrections", len(plain.Corrections), len(half.Corrections), len(whole.Corrections))
+	}
+	if got := half.Corrections[0]; got.Omega != 0 || got.Seen != *plain.Seen || got.Unseen != *plain.Unseen {
+		t.Errorf("omega 0 has %+v, the model without correction %g and %g", got, *plain.Seen, *plain.Unseen)
+	}
+	if got := half.Corrections[1]; got.Omega != 1 || got.Seen != *whole.Seen || got.Unseen != *whole.Unseen {
+		t.Errorf("omega 1 has %+v, the model of omega 1 %g and %g", got, *whole.Seen, *whole.Unseen)
+	}
+	testkit.WantText(t, testlab.Text(t, half.Tables()), "as scored with omega 0", "as scored with omega 1")
 }
 
 // trained trains both stages of two seeds of a variant.

@@ -91,6 +91,9 @@ func (r *Result) generalisedTable() *table.Table {
 	if c := r.Calibrated; c != nil {
 		row(fmt.Sprintf("calibrated, gamma %.4g", c.Gamma), c.Generalised, c.Intervals)
 	}
+	for _, c := range r.Corrections {
+		row(fmt.Sprintf("as scored with omega %g", c.Omega), c.Generalised, c.Intervals)
+	}
 	return t
 }
 

@@ -262,7 +262,7 @@ func (e *explainer) compare(against int, reason Reason) (*Comparison, error) {
 		return nil, err
 	}
 	c := &Comparison{
-		Class: e.Candidates.Names[class], Against: e.Candidates.Names[against], Reason: reason, LogOdds: x.LogOdds,
+		Class: e.Candidates.Names[class], Against: e.Candidates.Names[against], Reason: reason, LogOdds: x.LogOdds, Correction: x.Correction,
 		Substitutions: []Substitution{}, Changes: []Change{}, Flip: Flip{Limit: flipLimit, Changes: []Change{}},
 	}
 	for k := range x.Groups {
@@ -307,6 +307,7 @@ func (e *explainer) compare(against int, reason Reason) (*Comparison, error) {
 // scale multiplies the log odds and their parts, so that they agree with calibrated probabilities.
 func (c *Comparison) scale(by float64) {
 	c.LogOdds *= by
+	c.Correction *= by
 	for i := range c.Groups {
 		c.Groups[i].Contribution *= by
 	}

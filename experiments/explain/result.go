@@ -89,7 +89,10 @@ type Comparison struct {
 	Class   string  `json:"class"` // the predicted one
 	Against string  `json:"against"`
 	Reason  Reason  `json:"reason"`
-	LogOdds float64 `json:"log_odds"` // log p(class|x) - log p(against|x), the sum of the groups' contributions
+	LogOdds float64 `json:"log_odds"` // log p(class|x) - log p(against|x), the sum of the groups' contributions and the correction
+	// Correction is the part of model.Correction: above 0 where the other class gets more from
+	// samples of seen classes.
+	Correction float64 `json:"correction"`
 
 	Groups        []Group        `json:"groups"`        // by the size of their contribution
 	BestFor       *string        `json:"best_for"`      // the group that favours the predicted class most; null if none does

@@ -263,7 +263,12 @@ func (c Comparison) groupTable(shown int) *table.Table {
 	if others := len(c.Groups) - shown; others > 0 {
 		t.Row(format.Count(others, "other"), c.favour(rest), "")
 	}
-	return t.Footer("all groups", c.favour(c.LogOdds), "")
+	total := "all groups"
+	if c.Correction != 0 {
+		t.Row("correction by seen classes", c.favour(c.Correction), bar(c.Correction, math.Abs(c.Groups[0].Contribution)))
+		total = "all groups, corrected"
+	}
+	return t.Footer(total, c.favour(c.LogOdds), "")
 }
 
 // bar draws a contribution to the left or right of the middle.

@@ -17,6 +17,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/train"
 )
@@ -40,7 +41,7 @@ type Result struct {
 	Calibration *train.Calibration `json:"calibration,omitempty"` // of the probabilities, in the models
 
 	Config engine.Config `json:"config"`
-	// Settings are those that a search varies, in words, and Source is where they come from.
+	// Settings are those that a search varies and others that are not the default, in words, and Source is where they come from.
 	Settings  string  `json:"settings"`
 	Source    string  `json:"source"`
 	Published float64 `json:"published_accuracy,omitempty"` // mean over PublishedSeeds
@@ -74,7 +75,7 @@ func Run(ctx context.Context, l *lab.Lab, p engine.Preset) (*Result, error) {
 	}
 	var settings []string
 	for _, s := range r.Config.Settings().Used() {
-		if s.Search == nil {
+		if s.Search == nil && (s.Scope != setting.Method || s.Value() == s.Default) {
 			continue
 		}
 		settings = append(settings, fmt.Sprintf("%s %v", s.Key, s.Value()))

@@ -75,6 +75,7 @@ var (
 	NotNegative     = Range{0, math.MaxFloat64, false, "a number, 0 or above"}
 	BoundedPositive = Range{1e-18, 1e18, false, "a number from 1e-18 to 1e+18"}
 	BoundedWeight   = Range{0, 1e18, false, "a number from 0 to 1e+18"}
+	Fraction        = Range{0, 1, false, "a number from 0 to 1"}
 )
 
 // The ranges of most counts. They are wider than any use, and narrow enough for memory.

@@ -29,6 +29,22 @@ type Method interface {
 	// Restore returns the trained model with the given tensors. The error is an
 	// *invalid.Error that names the tensor.
 	Restore(t Tensors, s Shape) (Model, error)
+	// Correction is the Omega of the model.Correction of the scores.
+	Correction() float64
+}
+
+// Corrected is the setting of the correction of scores, for methods to embed.
+type Corrected struct {
+	Omega float64 `json:"omega"`
+}
+
+// Correction implements Method.
+func (c *Corrected) Correction() float64 { return c.Omega }
+
+// OmegaSetting is omega, with its default.
+func (c *Corrected) OmegaSetting(standard float64) setting.Setting {
+	return setting.Number("omega", &c.Omega, standard, setting.Fraction).
+		Describe("`VALUE` correction of the scores by what each class gets from samples of seen classes; 0 is none")
 }
 
 // Shape is what a model must fit.

@@ -15,6 +15,7 @@ import (
 
 // Settings are the settings of LAGO.
 type Settings struct {
+	method.Corrected
 	model.Config         // with K = 0 for 30 groups, or as many as there are attributes
 	LR           float64 // learning rate of W
 	LRV          float64 // of V
@@ -83,6 +84,7 @@ func (s *Settings) Settings() setting.List {
 			Describe("none-of-group term p(ac|x); none leaves it out"),
 		setting.Whole("batch", &s.Batch, 64, setting.Count).In(setting.Training).
 			Describe("`N` samples per step"),
+		s.OmegaSetting(0),
 	}
 	for i := range list {
 		if list[i].Unused { // which a search cannot change, since it keeps the variant

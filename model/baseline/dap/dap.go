@@ -68,6 +68,7 @@ const (
 
 // Config is DAP or IAP with its settings.
 type Config struct {
+	method.Corrected
 	Prediction Prediction `json:"prediction"`
 	C          float64    `json:"c"` // weight of the samples: see the package comment
 	Threshold  Threshold  `json:"threshold"`
@@ -92,6 +93,7 @@ func (c *Config) Settings() setting.List {
 			Describe("value of a description above which a class has the attribute").Try(string(Mean), string(AttributeMean)),
 		setting.Choice("prior", &c.Prior, Empirical, Empirical, Half).
 			Describe("p(a_m) of an attribute").Try(string(Empirical), string(Half)),
+		c.OmegaSetting(0),
 	}
 }
 

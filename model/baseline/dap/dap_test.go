@@ -315,8 +315,8 @@ func TestPosteriorSumsToOne(t *testing.T) {
 // by then.
 func TestFitsAreCached(t *testing.T) {
 	for _, c := range []struct{ first, second Config }{
-		{Config{Direct, 1, Mean, Empirical, ""}, Config{Direct, 1, Mean, Half, ""}},
-		{Config{Indirect, 1, Mean, Empirical, ""}, Config{Indirect, 1, AttributeMean, Half, ""}},
+		{Config{Prediction: Direct, C: 1, Threshold: Mean, Prior: Empirical}, Config{Prediction: Direct, C: 1, Threshold: Mean, Prior: Half}},
+		{Config{Prediction: Indirect, C: 1, Threshold: Mean, Prior: Empirical}, Config{Prediction: Indirect, C: 1, Threshold: AttributeMean, Prior: Half}},
 	} {
 		e := examples(15, 3, 4, 5, 4)
 		e.Cache = new(method.Cache)

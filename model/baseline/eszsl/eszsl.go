@@ -25,6 +25,7 @@ import (
 
 // Config is ESZSL with its settings.
 type Config struct {
+	method.Corrected
 	Gamma     float64 `json:"gamma"`     // ridge of the features
 	Lambda    float64 `json:"lambda"`    // ridge of the descriptions
 	Normalise bool    `json:"normalise"` // scale descriptions to length 1
@@ -44,6 +45,7 @@ func (c *Config) Settings() setting.List {
 		setting.Number("lambda", &c.Lambda, 1, setting.BoundedPositive).
 			Describe("`L` ridge of the descriptions").Try(1e-2, 1e-1, 1, 1e1, 1e2),
 		setting.Switch("normalise", &c.Normalise, true).Describe("scale descriptions to length 1"),
+		c.OmegaSetting(0),
 	}
 }
 

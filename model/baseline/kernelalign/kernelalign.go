@@ -37,6 +37,7 @@ import (
 
 // Config is kernel alignment with its settings.
 type Config struct {
+	method.Corrected
 	Kernel Kernel  `json:"kernel"`
 	Sigma  float64 `json:"sigma"`  // width of the Gaussian and the Cauchy kernel
 	Degree int     `json:"degree"` // of the polynomial kernel
@@ -80,6 +81,7 @@ func (c *Config) Settings() setting.List {
 			Describe("`RATE` learning rate").Try(3e-3, 1e-2, 3e-2, 1e-1),
 		setting.Whole("batch", &c.Batch, 64, setting.Count).Describe("`N` samples per step"),
 		setting.Switch("normalise", &c.Normalise, true).Describe("centre descriptions and scale them to length 1"),
+		c.OmegaSetting(0),
 	}
 }
 

@@ -51,6 +51,7 @@ const (
 
 // Config is one of the methods with its settings.
 type Config struct {
+	method.Corrected
 	Loss      Loss              `json:"loss"`
 	LR        float64           `json:"lr"`        // learning rate
 	Margin    float64           `json:"margin"`    // by which a class must score above the others
@@ -89,6 +90,7 @@ func (c *Config) Settings() setting.List {
 		setting.Switch("normalise", &c.Normalise, true).Describe("scale descriptions to length 1"),
 		setting.Choice("features", &c.Features, baseline.Standardize, baseline.None, baseline.Unit, baseline.Standardize).
 			Describe("normalisation of the features").Try(string(baseline.Unit), string(baseline.Standardize)),
+		c.OmegaSetting(0),
 	}
 }
 

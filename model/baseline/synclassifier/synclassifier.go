@@ -39,6 +39,7 @@ import (
 
 // Config is SynC with its settings.
 type Config struct {
+	method.Corrected
 	Sigma     float64 `json:"sigma"`     // width of the kernel of classes and phantoms, in median distances of classes
 	Lambda    float64 `json:"lambda"`    // weight of |w_c|^2 / 2
 	Normalise bool    `json:"normalise"` // scale descriptions to length 1
@@ -60,6 +61,7 @@ func (c *Config) Settings() setting.List {
 			Describe("`S` width of the kernel of classes, in median distances").Try(0.25, 0.5, 0.7, 1, 1.4, 2, 4),
 		setting.Switch("normalise", &c.Normalise, true).Describe("scale descriptions to length 1"),
 		setting.Switch("unit", &c.Unit, true).Describe("scale features to length 1"),
+		c.OmegaSetting(0),
 	}
 }
 
