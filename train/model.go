@@ -121,6 +121,34 @@ func newSaved(t Trial, p *model.Pipeline, data *Data) *Saved {
 	return s
 }
 
+// meanDetections returns the mean detections of the samples of each class, without classes that
+// have none.
+func meanDetections(c model.Classifier, s Samples, classes int) (dataset.Matrix[float32], error) {
+	of := make([][]int, classes)
+	for i, z := range s.Labels {
+		of[z] = append(of[z], s.Rows[i])
+	}
+	var means dataset.Matrix[float32]
+	for _, rows := range of {
+		if len(rows) == 0 {
+			continue
+		}
+		a, err := c.Detect(s.X, rows)
+		if err != nil {
+			return means, err
+		}
+		for m := range a.Cols {
+			var sum float64
+			for i := range a.Rows {
+				sum += float64(a.Row(i)[m])
+			}
+			means.Data = append(means.Data, float32(sum/float64(a.Rows)))
+		}
+		means.Rows, means.Cols = means.Rows+1, a.Cols
+	}
+	return means, nil
+}
+
 // header is the metadata of a model file. Its tensors are the descriptions, those of the
 // preprocessing and those of the method.
 type header struct {

@@ -85,7 +85,7 @@ type Options struct {
 // those of a data set in any layout, such as classes without samples.
 func Load(ctx context.Context, dir string, opts Options) (*dataset.Dataset, error) {
 	r := &reader{ctx: ctx, dir: dir, source: classesFile, d: &dataset.Dataset{Name: strings.ToLower(filepath.Base(dir)), Source: dir}}
-	// Reading a named pipe would wait for ever, and a device need not end.
+	// Reading a named pipe would wait without end, and a device need not end.
 	for _, name := range append(Files(), imagesFile, extractFile) {
 		if _, err := fileio.SizeOfRegular(r.path(name)); !errors.Is(err, fs.ErrNotExist) {
 			r.problems.AddError(err)

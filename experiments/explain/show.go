@@ -207,10 +207,8 @@ func (g Group) reason() string {
 		}
 	}
 	title := g.title()
-	if !detected && len(g.Terms) > 1 {
-		title += " (none of its attributes detected)"
-	} else if !detected && len(g.Terms) == 1 {
-		title += " (not detected)"
+	if !detected && len(g.Terms) > 0 {
+		title += map[bool]string{true: " (not detected)", false: " (none of its attributes detected)"}[len(g.Terms) == 1]
 	}
 	return cmp.Or(adds, lacks, title)
 }

@@ -75,7 +75,7 @@ func open(name string) (backend, error) {
 }
 
 // leastAddresses is the address space in which a library is used, in bytes. OpenBLAS maps buffers
-// for each thread that calls it, and where it cannot, retries for ever: some product of a run then
+// for each thread that calls it, and where it cannot, retries without end: some product of a run then
 // never ends. It cannot be stopped, nor found by a first product, which may well end.
 const leastAddresses = 4 << 30
 
