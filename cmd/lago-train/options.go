@@ -391,7 +391,7 @@ func (o *gridOptions) protocolSettings() setting.List {
 }
 
 func (o *gridOptions) configsSetting() setting.Setting {
-	return setting.Raw("configs", &o.configs, "").In(setting.Protocol).Describe("`DIR` folder with config files, one per variant, named as search names them")
+	return setting.Raw("configs", &o.configs, "").In(setting.Protocol).Describe("`DIR` folder with config files, one per variant, with the names that search gives them")
 }
 
 // presets resolves the settings of variants from their presets, the files of --configs and

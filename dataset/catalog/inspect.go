@@ -41,8 +41,8 @@ func (p Problem) String() string {
 	return (&invalid.Error{Where: p.File, Field: p.Field, Want: p.Expected, Got: p.Found, Hint: p.Hint}).Error()
 }
 
-// Check checks the data set of a name or path. All splits of its classes are checked. The error is about finding the
-// data set; problems with it are in the report.
+// Check checks the data set of a name or path. All splits of its classes are checked. The error
+// is about finding the data set; problems with it are in the report.
 func Check(ctx context.Context, name string, o Options) (Report, error) {
 	r := Report{Errors: []Problem{}, Warnings: []Problem{}}
 	l, err := find(name, o)

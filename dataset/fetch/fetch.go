@@ -298,19 +298,14 @@ func (f *fetcher) place(staging, target string) error {
 	return os.RemoveAll(replaced)
 }
 
-// lock locks a folder by a file that stays in it. It waits for a process that has the
-// lock; the system frees that of a process that dies.
+// lock locks a folder by a file in it, see fileio.Lock.
 func (f *fetcher) lock(ctx context.Context, dir, name string) (*flock.Flock, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
 	}
-	lock := flock.New(filepath.Join(dir, name), flock.SetPermissions(0o666)) // less the umask
-	held, err := lock.TryLock()
-	if err == nil && !held {
+	return fileio.Lock(ctx, filepath.Join(dir, name), false, func() {
 		logrus.Info("waiting for another process that fetches to " + dir)
-		_, err = lock.TryLockContext(ctx, 200*time.Millisecond)
-	}
-	return lock, err
+	})
 }
 
 // get returns the archive or weights of a source: downloaded to a file, unless that exists, if

@@ -359,10 +359,10 @@ func ForBaselines(variants []Config, otherwise Config) Config {
 	return otherwise
 }
 
-// ChooseAdaptation chooses the settings of the adaptation to unlabelled samples on the
-// validation classes of the outcome, by the dev run of one seed for each fold, since further
+// ChooseAdaptation chooses the settings of the adaptation to unlabelled samples, and the
+// temperature of the probabilities, on the validation classes of the outcome, by the dev run of one seed for each fold, since further
 // seeds have the same samples, and stores them in the models of all its runs. Without a dev
-// stage it does nothing. So is the temperature of the probabilities.
+// stage it does nothing.
 func (o *Outcome) ChooseAdaptation(ctx context.Context) (*adaptation.Chosen, error) {
 	var folds []adaptation.Fold
 	for _, v := range o.Folds {

@@ -192,14 +192,14 @@ func (p Preset) CheckOn(d *dataset.Dataset) error {
 
 // at adds the place where the value of its field was given to an error.
 func (p Preset) at(e *invalid.Error) error {
-	origin, key := p.Origins[e.Field], e.Field
-	switch {
+	g := Given{Given: setting.Given{Key: e.Field}}
+	switch origin := p.Origins[e.Field]; {
 	case strings.HasPrefix(origin, "-"):
-		e.Where, e.Field, e.Usage = origin, "", true
-	case origin != "" && origin != FromPreset:
-		e.Where, e.Field = origin, key
+		g.Flag = origin
+	case origin != FromPreset:
+		g.File = origin
 	}
-	return e
+	return g.at(e)
 }
 
 // otherwise says why a setting does not apply to c.

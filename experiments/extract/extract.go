@@ -88,7 +88,7 @@ type work struct {
 // a finished data set is left as it is.
 func Extract(ctx context.Context, e *Extractor, c Config) (r *Result, err error) {
 	w := &work{c, e, filepath.Join(c.Dir, partsDir), slices.Collect(slices.Chunk(c.Images, partImages))}
-	lock, err := w.lock(ctx)
+	lock, err := w.lock(ctx, c.Shard.Count > 1)
 	if err != nil {
 		return nil, err
 	}
@@ -118,9 +118,14 @@ func Extract(ctx context.Context, e *Extractor, c Config) (r *Result, err error)
 			return r, nil
 		}
 		// No other shard may be at work, as on parts that are done already.
-		if err := errors.Join(lock.Unlock(), w.wait(ctx, lock.TryLock)); err != nil {
+		if err := lock.Unlock(); err != nil {
 			return nil, err
 		}
+		alone, err := w.lock(ctx, false)
+		if err != nil {
+			return nil, err
+		}
+		lock = alone
 		if err := w.assemble(ctx, record); err != nil {
 			return nil, err
 		}

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/gofrs/flock"
 	"github.com/sirupsen/logrus"
@@ -25,37 +24,20 @@ import (
 	"github.com/lago-train/lago-train/internal/version"
 )
 
-// lock locks the data set by a file beside its folder, which stays: for this call alone, or for
-// all shards. It waits for a process that has the lock; the system frees that of one that dies.
-func (w *work) lock(ctx context.Context) (*flock.Flock, error) {
+// lock locks the data set by a file beside its folder, see fileio.Lock: for this call alone or,
+// shared, for all shards.
+func (w *work) lock(ctx context.Context, shared bool) (*flock.Flock, error) {
 	dir, name := filepath.Split(w.Dir)
 	if err := os.MkdirAll(filepath.Clean(dir), 0o777); err != nil {
 		return nil, invalid.File(dir, err)
 	}
-	lock := flock.New(filepath.Join(dir, "."+name+".extract.lock"), flock.SetPermissions(0o666)) // less the umask
-	try := lock.TryLock
-	if w.Shard.Count > 1 {
-		try = lock.TryRLock
+	lock, err := fileio.Lock(ctx, filepath.Join(dir, "."+name+".extract.lock"), shared, func() {
+		logrus.Info("waiting for another process that extracts " + w.Dir)
+	})
+	if err != nil && ctx.Err() == nil {
+		err = invalid.File(w.Dir, err)
 	}
-	return lock, w.wait(ctx, try)
-}
-
-// wait calls try until it has locked the data set.
-func (w *work) wait(ctx context.Context, try func() (bool, error)) error {
-	for said := false; ; said = true {
-		locked, err := try()
-		if locked || err != nil {
-			return invalid.File(w.Dir, err)
-		}
-		if !said {
-			logrus.Info("waiting for another process that extracts " + w.Dir)
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(200 * time.Millisecond):
-		}
-	}
+	return lock, err
 }
 
 // record describes the extraction. Two that have the same record give the same features.

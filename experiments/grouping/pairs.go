@@ -148,14 +148,14 @@ func permutationTest(pairs []pair, together [][]bool) *Test {
 // correlation, where each attribute has a row of Gamma.
 func distance(pairs []pair, together [][]bool, rows []int, grouped int) float64 {
 	ungrouped := len(pairs) - grouped
-	var below, largest int // grouped pairs so far, and the largest gap times grouped times ungrouped
+	var below, largest int // grouped pairs so far, and the largest difference times grouped times ungrouped
 	for n, p := range pairs {
 		if together[rows[p.i]][rows[p.j]] {
 			below++
 		}
 		if n+1 == len(pairs) || pairs[n+1].correlation > p.correlation {
-			gap := below*ungrouped - (n+1-below)*grouped
-			largest = max(largest, gap, -gap)
+			apart := below*ungrouped - (n+1-below)*grouped
+			largest = max(largest, apart, -apart)
 		}
 	}
 	return float64(largest) / float64(grouped) / float64(ungrouped)

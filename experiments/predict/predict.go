@@ -78,18 +78,16 @@ func RunAdapted(
 	if err != nil {
 		return Count{}, nil, err
 	}
-	out := newOutput(w, classes, o, src)
 	if p.Result == nil {
 		given := func(x, scores dataset.Matrix[float32]) error {
 			copy(scores.Data, x.Data)
 			return nil
 		}
 		s := p.Scores()
-		count, err := o.run(ctx, &Samples{d: &dataset.Dataset{Features: s}, rows: s.AllRows()}, given, out)
+		count, err := o.run(ctx, &Samples{d: &dataset.Dataset{Features: s}, rows: s.AllRows()}, given, newOutput(w, classes, o, src))
 		return count, p, err
 	}
 	o.Temperature = 1 // of log P
-	out = newOutput(w, classes, o, src)
 	posteriors := &Samples{d: &dataset.Dataset{Features: p.P}, rows: p.P.AllRows()}
 	logarithms := func(p, scores dataset.Matrix[float32]) error {
 		for i, v := range p.Data {
@@ -97,7 +95,7 @@ func RunAdapted(
 		}
 		return nil
 	}
-	count, err := o.run(ctx, posteriors, logarithms, out)
+	count, err := o.run(ctx, posteriors, logarithms, newOutput(w, classes, o, src))
 	return count, p, err
 }
 

@@ -2,6 +2,7 @@ package fileio
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,9 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"time"
+
+	"github.com/gofrs/flock"
 )
 
 // createTemporary makes a locked file in the folder of a path, with the permissions of the old
@@ -89,4 +93,21 @@ func isAt(f *os.File, path string) bool {
 	open, err := f.Stat()
 	there, missing := os.Lstat(path)
 	return err == nil && missing == nil && os.SameFile(open, there)
+}
+
+// Lock locks a file that stays: for the caller alone, or for all that share it. While another
+// process has the lock, it calls waiting once and waits; the system frees the lock of a process
+// that dies.
+func Lock(ctx context.Context, path string, shared bool, waiting func()) (*flock.Flock, error) {
+	lock := flock.New(path, flock.SetPermissions(0o666)) // less the umask
+	try, wait := lock.TryLock, lock.TryLockContext
+	if shared {
+		try, wait = lock.TryRLock, lock.TryRLockContext
+	}
+	held, err := try()
+	if err == nil && !held {
+		waiting()
+		_, err = wait(ctx, 200*time.Millisecond)
+	}
+	return lock, err
 }
