@@ -4,7 +4,19 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/lago-train/lago-train/dataset"
+)
+
+// CorrectionKind says how scores are corrected.
+type CorrectionKind string
+
+// The kinds of correction.
+const (
+	NoCorrection CorrectionKind = "none"
+	Subtract     CorrectionKind = "evidence"    // of logarithms of probabilities
+	Standardise  CorrectionKind = "standardise" // of any scores
 )
 
 // Correction takes out of the scores of each class what the class gets from samples of seen
@@ -20,88 +32,87 @@ import (
 // With Omega 1 the mean over the stored detections is 1 for every class. Where the samples of
 // a class itself are missing among them, as those of unseen classes are, about one half is best.
 //
-// Scores s of other methods are no logarithms of probabilities; theirs are standardised by
-// mean and standard deviation over x':
+// This is Subtract, for scores that are logarithms of probabilities. Standardise is for any
+// scores s, by their mean and standard deviation over x':
 //
 //	s(x,z) = (s(x,z) - Omega mean[z]) / deviation[z]^Omega
 type Correction struct {
+	Kind   CorrectionKind
 	Omega  float64                 // from 0, no correction, to 1
 	Stored dataset.Matrix[float32] // detections, n x M; the means over the samples of each seen class
 }
 
+// On reports whether c changes scores.
+func (c Correction) On() bool { return c.Omega != 0 && c.Kind != NoCorrection && c.Kind != "" }
+
 // check returns an *invalid.Error unless c corrects detections of so many columns, if any.
 func (c Correction) check(columns int) error {
 	switch {
-	case !(c.Omega >= 0 && c.Omega <= 1):
+	case !c.On():
+		return nil
+	case c.Kind != Subtract && c.Kind != Standardise:
+		return expected("correction", c.Kind, "%s, %s or %s", NoCorrection, Subtract, Standardise)
+	case !(c.Omega > 0 && c.Omega <= 1):
 		return expected("omega", c.Omega, "a number from 0 to 1")
-	case c.Omega > 0 && (c.Stored.Rows < 1 || columns > 0 && c.Stored.Cols != columns):
+	case c.Stored.Rows < 1 || columns > 0 && c.Stored.Cols != columns:
 		got := fmt.Sprintf("%d x %d", c.Stored.Rows, c.Stored.Cols)
 		return expected("stored detections", got, "at least one row, as wide as the detections of the model")
 	}
 	return nil
 }
 
-// SumRule returns e of a Correction, one number for each of the Z candidate classes, from
-// stored detections, n x M.
-func (f *Forward[T]) SumRule(stored dataset.Matrix[T]) ([]float64, error) {
-	l := dataset.NewMatrix[float64](stored.Rows, f.groups.z)
-	if err := f.each(stored, func(row int, evidence []float64) { copy(l.Data[row*l.Cols:], evidence) }); err != nil {
-		return nil, err
-	}
-	e, column := make([]float64, l.Cols), make([]float64, l.Rows)
-	for z := range e {
+// adjustment of a score s of class z is (s - shift[z]) factor[z].
+type adjustment struct{ shift, factor []float64 }
+
+// adjustment returns that of c, from the scores of the stored detections, n x Z.
+func (c Correction) adjustment(scores dataset.Matrix[float64]) *adjustment {
+	a := &adjustment{make([]float64, scores.Cols), make([]float64, scores.Cols)}
+	for z := range scores.Cols {
+		column := make([]float64, scores.Rows)
 		for i := range column {
-			column[i] = l.Row(i)[z]
+			column[i] = scores.Row(i)[z]
 		}
-		e[z] = LogSumExp(column) - math.Log(float64(l.Rows))
+		a.shift[z], a.factor[z] = c.Omega*(LogSumExp(column)-math.Log(float64(len(column)))), 1
+		if c.Kind == Standardise {
+			mean, variance := stat.PopMeanVariance(column, nil)
+			a.shift[z] = c.Omega * mean
+			if variance > 0 { // else the class has the same score everywhere
+				a.factor[z] = math.Pow(variance, -c.Omega/2)
+			}
+		}
 	}
-	return e, nil
+	return a
 }
 
-// Correct makes f subtract omega e from L, see Correction.
-func (f *Forward[T]) Correct(omega float64, stored dataset.Matrix[T]) error {
-	if omega == 0 {
+// at returns the corrected score of a class. A nil adjustment is none.
+func (a *adjustment) at(z int, score float64) float64 {
+	if a == nil {
+		return score
+	}
+	return (score - a.shift[z]) * a.factor[z]
+}
+
+// Correct makes f correct L, see Correction; stored replaces its detections.
+func (f *Forward[T]) Correct(c Correction, stored dataset.Matrix[T]) error {
+	f.adjust = nil
+	if !c.On() {
 		return nil
 	}
-	e, err := f.SumRule(stored)
-	for z := range e {
-		e[z] *= omega
-	}
-	f.shift = e
+	l, err := f.scores(stored)
+	f.adjust = c.adjustment(l)
 	return err
 }
 
-// correct is Correct for the settings and stored detections of c.
+// scores returns L of samples with the detections a, n x M, as n x Z.
+func (f *Forward[T]) scores(a dataset.Matrix[T]) (dataset.Matrix[float64], error) {
+	l := dataset.NewMatrix[float64](a.Rows, f.groups.z)
+	return l, f.each(a, func(row int, evidence []float64) { copy(l.Data[row*l.Cols:], evidence) })
+}
+
+// correct is Correct for the stored detections of c.
 func correct[T Float](f *Forward[T], c Correction) error {
 	if err := c.check(f.groups.m); err != nil {
 		return err
 	}
-	return f.Correct(c.Omega, dataset.Convert[T](c.Stored))
-}
-
-// standardiser returns a function that corrects scores, n x Z, in place, given the scores of
-// the stored detections.
-func standardiser[T Float](omega float64, stored dataset.Matrix[T]) func(scores dataset.Matrix[T]) {
-	mean, factor := make([]float64, stored.Cols), make([]float64, stored.Cols)
-	for z := range mean {
-		for i := range stored.Rows {
-			mean[z] += float64(stored.Row(i)[z]) / float64(stored.Rows)
-		}
-		var variance float64
-		for i := range stored.Rows {
-			d := float64(stored.Row(i)[z]) - mean[z]
-			variance += d * d / float64(stored.Rows)
-		}
-		factor[z] = 1
-		if variance > 0 { // else the class has the same score everywhere
-			factor[z] = math.Pow(variance, -omega/2)
-		}
-	}
-	return func(scores dataset.Matrix[T]) {
-		for i := range scores.Rows {
-			for z, s := range scores.Row(i) {
-				scores.Row(i)[z] = T((float64(s) - omega*mean[z]) * factor[z])
-			}
-		}
-	}
+	return f.Correct(c, dataset.Convert[T](c.Stored))
 }

@@ -43,14 +43,16 @@ func (c correctionCase) check(t *testing.T) {
 	same(t, "e", testkit.Must(forward().SumRule(matrix(c.Stored)))(t), c.Evidence)
 	for _, corrected := range c.Cases {
 		f, logP := forward(), dataset.NewMatrix[float64](len(c.A), len(c.U))
-		if err := errors.Join(f.Correct(corrected.Omega, matrix(c.Stored)), f.LogP(matrix(c.A), logP)); err != nil {
+		if err := errors.Join(f.Correct(model.Correction{Kind: model.Subtract, Omega: corrected.Omega}, matrix(c.Stored)), f.LogP(matrix(c.A), logP)); err != nil {
 			t.Fatal(err)
 		}
 		same(t, "log p", logP.Data, matrix(corrected.LogP).Data)
 	}
-	scores, stored := evidence(t, forward(), matrix(c.A)), evidence(t, forward(), matrix(c.Stored))
-	model.Standardise(1, stored, scores)
-	same(t, "standardised", scores.Data, matrix(c.Standardise.Scores).Data)
+	f := forward()
+	if err := f.Correct(model.Correction{Kind: model.Standardise, Omega: 1}, matrix(c.Stored)); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "standardised", evidence(t, f, matrix(c.A)).Data, matrix(c.Standardise.Scores).Data)
 }
 
 // evidence returns L of detections, one row at a time by the sum rule of that row alone.
@@ -102,7 +104,7 @@ func TestSumRule(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := of(all...)
-		if err := f.Correct(1, stored); err != nil {
+		if err := f.Correct(model.Correction{Kind: model.Subtract, Omega: 1}, stored); err != nil {
 			t.Fatal(err)
 		}
 		mean, err := f.SumRule(stored)
@@ -137,35 +139,38 @@ func TestPipelineCorrects(t *testing.T) {
 	rows := x.AllRows()
 	plain := testkit.Must(model.Score(p, x, rows, u))(t)
 	stored := testkit.Must(p.Detect(x, rows))(t)
-	p.Correction = model.Correction{Stored: stored}
+	p.Correction = model.Correction{Kind: model.Subtract, Stored: stored}
 	if off := testkit.Must(model.Score(p, x, rows, u))(t); !slices.Equal(off.Data, plain.Data) {
 		t.Error("omega 0 changes scores")
 	}
 	p.Correction.Omega = 0.5
-	corrected := testkit.Must(model.Score(p, x, rows, u))(t)
-	if slices.Equal(corrected.Data, plain.Data) {
-		t.Error("omega 0.5 changes no scores")
-	}
-	streamed := dataset.NewMatrix[float32](x.Rows, u.Rows)
-	if err := testkit.Must(model.NewScorer(p, u))(t)(x, streamed); err != nil {
-		t.Fatal(err)
-	}
-	e := testkit.Must(p.Explainer(u))(t)
-	explained := testkit.Must(e.LogP(dataset.Convert[float64](stored)))(t)
-	for i, want := range corrected.Data {
-		if math.Abs(float64(streamed.Data[i]-want)) > 1e-4 || math.Abs(explained.Data[i]-float64(want)) > 1e-4 {
-			t.Fatalf("score %d: %g, streamed %g, explained %g", i, want, streamed.Data[i], explained.Data[i])
+	for _, kind := range []model.CorrectionKind{model.Subtract, model.Standardise} {
+		p.Correction.Kind = kind
+		corrected := testkit.Must(model.Score(p, x, rows, u))(t)
+		if slices.Equal(corrected.Data, plain.Data) {
+			t.Errorf("%s with omega 0.5 changes no scores", kind)
+		}
+		streamed := dataset.NewMatrix[float32](x.Rows, u.Rows)
+		if err := testkit.Must(model.NewScorer(p, u))(t)(x, streamed); err != nil {
+			t.Fatal(err)
+		}
+		e := testkit.Must(p.Explainer(u))(t)
+		explained := testkit.Must(e.LogP(dataset.Convert[float64](stored)))(t)
+		for i, want := range corrected.Data {
+			if math.Abs(float64(streamed.Data[i]-want)) > 1e-4 || math.Abs(explained.Data[i]-float64(want)) > 1e-4 {
+				t.Fatalf("score %d: %g, streamed %g, explained %g", i, want, streamed.Data[i], explained.Data[i])
+			}
+		}
+		evidence := testkit.Must(e.Explain(dataset.Convert[float64](stored).Row(0), 0, 1))(t)
+		sum := evidence.Correction
+		for _, g := range evidence.Groups {
+			sum += g.Contribution
+		}
+		if math.Abs(sum-evidence.LogOdds) > 1e-9 || evidence.Correction == 0 {
+			t.Errorf("the parts sum to %g, the log odds are %g; the correction is %g", sum, evidence.LogOdds, evidence.Correction)
 		}
 	}
-	evidence := testkit.Must(e.Explain(dataset.Convert[float64](stored).Row(0), 0, 1))(t)
-	sum := evidence.Correction
-	for _, g := range evidence.Groups {
-		sum += g.Contribution
-	}
-	if math.Abs(sum-evidence.LogOdds) > 1e-9 || evidence.Correction == 0 {
-		t.Errorf("the parts sum to %g, the log odds are %g; the correction is %g", sum, evidence.LogOdds, evidence.Correction)
-	}
-	for _, bad := range []model.Correction{{Omega: math.NaN(), Stored: stored}, {Omega: 1.1, Stored: stored}, {Omega: 1}} {
+	for _, bad := range []model.Correction{{Kind: model.Subtract, Omega: math.NaN(), Stored: stored}, {Kind: model.Standardise, Omega: 1.1, Stored: stored}, {Kind: model.Subtract, Omega: 1}, {Kind: "mean", Omega: 1, Stored: stored}} {
 		p.Correction = bad
 		if _, err := p.Classify(stored, u); !errors.As(err, new(*invalid.Error)) {
 			t.Errorf("%+v: %v, want an *invalid.Error", bad, err)

@@ -54,7 +54,9 @@ type Evidence struct {
 
 // GroupEvidence is the part of one of the K groups in the log odds.
 type GroupEvidence struct {
-	Contribution float64 // log G[k,class] - log G[k,against]; over the groups they sum to the log odds less Correction
+	// Contribution is log G[k,class] - log G[k,against], each scaled if the Correction is
+	// Standardise; over the groups it sums to the log odds less Correction.
+	Contribution float64
 	None         float64 // Ac, p(none of the group|x)
 	Class        GroupScore
 	Against      GroupScore
@@ -79,9 +81,7 @@ func (e *Explainer) Explain(a []float64, class, against int) (*Evidence, error) 
 	}
 	f, scores := e.forward.groups, e.forward.groupScores(a)
 	x := &Evidence{Class: class, Against: against, LogOdds: odds, Groups: make([]GroupEvidence, f.k)}
-	if shift := e.forward.shift; shift != nil {
-		x.Correction = shift[against] - shift[class]
-	}
+	x.Correction = e.forward.adjust.at(class, 0) - e.forward.adjust.at(against, 0)
 	none := make([]float64, f.k) // Ac
 	if !f.writeNoneOfDetections(none, a) && f.complement == Const {
 		none = slices.Repeat([]float64{1}, f.k)
@@ -95,10 +95,18 @@ func (e *Explainer) Explain(a []float64, class, against int) (*Evidence, error) 
 			return s
 		}
 		g := GroupEvidence{None: none[k], Class: split(class), Against: split(against)}
-		g.Contribution = g.Class.Log() - g.Against.Log()
+		g.Contribution = e.term(class, g.Class) - e.term(against, g.Against)
 		x.Groups[k] = g
 	}
 	return x, nil
+}
+
+// term is what a group adds to the corrected L of a class.
+func (e *Explainer) term(z int, s GroupScore) float64 {
+	if e.forward.adjust == nil {
+		return s.Log()
+	}
+	return s.Log() * e.forward.adjust.factor[z]
 }
 
 // logOdds returns log p(class|x) - log p(against|x) of one sample, after checking the classes.

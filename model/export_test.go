@@ -23,9 +23,10 @@ func (f *Forward[T]) GroupScores(a []T) dataset.Matrix[T] { return f.groupScores
 // NewExplainer explains the grouping V.
 var NewExplainer = newExplainer
 
-// Standardise corrects scores by those of the stored detections, see Correction.
-func Standardise(omega float64, stored, scores dataset.Matrix[float64]) {
-	standardiser(omega, stored)(scores)
+// SumRule returns e of a Correction.
+func (f *Forward[T]) SumRule(stored dataset.Matrix[T]) ([]float64, error) {
+	l, err := f.scores(stored)
+	return Correction{Kind: Subtract, Omega: 1}.adjustment(l).shift, err
 }
 
 // NoneOfOp is Q of r without scale.

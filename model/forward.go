@@ -316,8 +316,8 @@ func (o *fixedSoftOr[T]) byA(da, dg []T) {
 // for a block of samples, so that group scores stay in the processor's cache.
 type Forward[T Float] struct {
 	groups *fixedGroups[T]
-	block  int       // samples
-	shift  []float64 // Z, subtracted from L by a Correction; nil for none
+	block  int         // samples
+	adjust *adjustment // of L, by a Correction
 }
 
 // The size of a block: about blockNumbers samples x classes, at least leastBlock samples
@@ -417,10 +417,7 @@ func (f *Forward[T]) evidence(s *forwardScratch[T], a []T, each func(k int, scor
 		}
 	}
 	for i := range p.product {
-		p.product[i] = p.log(i)
-		if f.shift != nil {
-			p.product[i] -= f.shift[i%t.z]
-		}
+		p.product[i] = f.adjust.at(i%t.z, p.log(i))
 	}
 	return p.product
 }

@@ -84,21 +84,25 @@ func (p *Pipeline) classifierOf(u dataset.Matrix[float64]) (func(a, scores datas
 	if l, err := p.LAGO(); err == nil {
 		return l.classifierOf(u, p.Correction)
 	}
-	correct := func(dataset.Matrix[float32]) {}
 	if err := p.Correction.check(0); err != nil {
 		return nil, err
 	}
-	if omega := p.Correction.Omega; omega > 0 {
+	var adjust *adjustment
+	if p.Correction.On() {
 		stored, err := p.Classifier.Classify(p.Correction.Stored, u)
 		if err != nil {
 			return nil, err
 		}
-		correct = standardiser(omega, stored)
+		adjust = p.Correction.adjustment(dataset.Convert[float64](stored))
 	}
 	return func(a, scores dataset.Matrix[float32]) error {
 		got, err := p.Classifier.Classify(a, u)
 		copy(scores.Data, got.Data)
-		correct(scores)
+		if adjust != nil {
+			for i, s := range got.Data {
+				scores.Data[i] = float32(adjust.at(i%u.Rows, float64(s)))
+			}
+		}
 		return err
 	}, nil
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/internal/version"
+	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/train/metrics"
 )
@@ -40,7 +41,7 @@ const (
 
 // ResultsVersion is raised with each change of the program that can change results.
 // Runs of another version are neither reused nor listed.
-const ResultsVersion = 5
+const ResultsVersion = 6
 
 // damaged is the error of a stored file that does not hold what a run writes.
 func damaged(path string, err error) error {
@@ -273,6 +274,16 @@ type Result struct {
 
 	TrainAccuracy float64     `json:"train_accuracy"` // per class, at the best epoch
 	Evaluation    *Evaluation `json:"evaluation,omitempty"`
+	// Corrections has the accuracy of a model of the dev stage with each correction that a search
+	// tries.
+	Corrections []Corrected `json:"corrections,omitempty"`
+}
+
+// Corrected is the accuracy with a correction of the scores.
+type Corrected struct {
+	Kind     model.CorrectionKind `json:"correction"`
+	Omega    float64              `json:"omega"`
+	PerClass float64              `json:"per_class_accuracy"`
 }
 
 // Evaluation is that of the best epoch's model on the val classes (dev stage) or the

@@ -158,7 +158,7 @@ type header struct {
 }
 
 const (
-	modelFormat        = "lago-train model 5"
+	modelFormat        = "lago-train model 6"
 	descriptionsTensor = "descriptions"
 	storedTensor       = "correction.stored"
 	methodPrefix       = "method."
@@ -172,7 +172,7 @@ func Save(path string, s *Saved) error {
 		Name: descriptionsTensor, Shape: []int{s.Descriptions.Rows, s.Descriptions.Cols}, F64: s.Descriptions.Data,
 	}}
 	tensors = append(tensors, named(methodPrefix, s.Classifier.(method.Model).Tensors())...)
-	if s.Correction.Omega > 0 {
+	if s.Correction.On() {
 		tensors = append(tensors, named("", method.Tensors{{Name: storedTensor, Matrix: s.Correction.Stored}})...)
 	}
 	tensors = append(tensors, transformTensors(transformPrefix, s.Transform)...)
@@ -243,7 +243,7 @@ func (h *header) load(f *safetensors.File) (err error) {
 	if err != nil {
 		return invalid.At(h.Method.Label(), err)
 	}
-	if h.Correction.Omega = h.Method.Settings.Correction(); h.Correction.Omega > 0 {
+	if h.Correction = h.Method.Settings.Correction(); h.Correction.On() {
 		stored, err := tensorsOf(f, storedTensor)
 		if err != nil {
 			return err

@@ -16,6 +16,9 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/method"
+	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // Options say how a run is carried out. They do not change its numbers.
@@ -229,10 +232,36 @@ func (r *run) finish(status Status) (*Result, error) {
 	for _, z := range r.data.EvaluationClasses {
 		result.Evaluation.Classes = append(result.Evaluation.Classes, r.data.Dataset.Classes[z])
 	}
+	if r.trial.Stage == Dev {
+		if result.Corrections, err = r.corrections(m); err != nil {
+			return nil, err
+		}
+	}
 	if err := Save(r.path(ModelFile), newSaved(r.trial, m, r.data)); err != nil {
 		return nil, err
 	}
 	return result, r.close(result, curve)
+}
+
+// corrections evaluates a model with each correction that a search tries.
+func (r *run) corrections(p *model.Pipeline) (list []Corrected, err error) {
+	val, other := r.data.evaluation, *p
+	a, err := p.Detect(val.X, val.Rows)
+	u := r.data.Dataset.Describe(r.data.EvaluationClasses)
+	for _, c := range method.Corrections(r.trial.Method.Settings) {
+		if err != nil {
+			return nil, err
+		}
+		other.Correction.Kind, other.Correction.Omega = c.Kind, c.Omega
+		var scores dataset.Matrix[float32]
+		scores, err = other.Classify(a, u)
+		confusion := metrics.NewConfusion(u.Rows)
+		if err == nil {
+			err = confusion.Add(scores.Data, val.Labels)
+		}
+		list = append(list, Corrected{c.Kind, c.Omega, confusion.Accuracy().PerClass})
+	}
+	return list, err
 }
 
 // fail finishes a run that would fail again.

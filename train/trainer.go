@@ -360,12 +360,12 @@ func (r *trainer) step() error {
 func (r *trainer) keptEpoch() int { return cmp.Or(r.Best.Epoch, r.Epochs) }
 
 // pipeline returns the best epoch's model, for preprocessed features, with the correction of its
-// scores, which early stopping does without.
+// scores, which early stopping does without. A model of the dev stage can be corrected in other
+// ways, too.
 func (r *trainer) pipeline() (*model.Pipeline, error) {
 	m, err := r.trial.Method.Settings.Restore(r.kept, r.shape)
-	p := &model.Pipeline{Classifier: m, Impute: r.imputer}
-	p.Correction.Omega = r.trial.Method.Settings.Correction()
-	if err != nil || p.Correction.Omega == 0 {
+	p := &model.Pipeline{Classifier: m, Impute: r.imputer, Correction: r.trial.Method.Settings.Correction()}
+	if err != nil || !p.Correction.On() && r.trial.Stage == Test {
 		return p, err
 	}
 	p.Correction.Stored, err = meanDetections(m, r.train, r.trainClasses.Rows)

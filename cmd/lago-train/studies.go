@@ -129,8 +129,8 @@ func searchCommand() *cli.Command {
 		})
 }
 
-// The settings of each method to try. With --rotate there is a search for each part.
-const defaultTune, rotationTune = 8, 4
+// defaultTune is the number of settings of each method to try.
+const defaultTune = 16
 
 // maxBudget is more settings than a search can try in a year.
 const maxBudget = 10_000
@@ -146,7 +146,7 @@ func compareCommand() *cli.Command {
 			setting.Choices("methods", &config.Methods, methods.Names(), comparison.Names()...).In(methodGroup).Describe("lago, variants of it, and baselines"),
 			adaptSetting(&config.Adapt),
 			setting.Whole("tune", &config.Budget, defaultTune, setting.Between(0, maxBudget)).In(searchGroup).
-				Noted(fmt.Sprintf("%d, or %d with --rotate", defaultTune, rotationTune)).Describe("`N` settings to try for each method; 0 takes its defaults"),
+				Describe("`N` settings to try for each method, and all of the grid of ESZSL; 0 takes its defaults"),
 			setting.Several("set", &config.Fixed, nil, "", comparison.ParseFixed).In(methodGroup).
 				Describe("`NAME=VALUE` setting of a baseline to fix, as in ale.lr=0.1"),
 			csvSetting(&o.csv, "the accuracy of each method on each class"),
@@ -157,9 +157,6 @@ func compareCommand() *cli.Command {
 
 // comparison completes the configuration of a comparison, and returns its presets.
 func (o *gridOptions) comparison(c *cli.Context, config *comparison.Config) ([]engine.Preset, error) {
-	if c.IsSet("rotate") && !c.IsSet("tune") {
-		config.Budget = rotationTune
-	}
 	if c.IsSet("configs") && config.Budget != 0 {
 		return nil, wrong("--configs", "--tune 0 beside it: a search of every method starts from the defaults", "")
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/adapt"
+	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/train/methods"
 	"github.com/lago-train/lago-train/train/metrics"
 )
@@ -96,6 +97,14 @@ func (c Config) plan() (engine.Plan, error) {
 			var err error
 			if arm, err = engine.BaselineArm(name, c.Common, c.Budget); err != nil {
 				return p, err
+			}
+			for _, key := range method.CorrectionKeys {
+				if slices.Contains(c.Given, key) {
+					value, _ := c.Common.Method.List().Find(key) // every method has it
+					if err := arm.Starts[0].Method.Set(key, fmt.Sprint(value.Value())); err != nil {
+						return p, invalid.At(name, err)
+					}
+				}
 			}
 			for _, f := range c.Fixed {
 				if f.Method == name {

@@ -138,6 +138,15 @@ func (c Config) With(key string, value any) Config {
 	return c
 }
 
+// corrected returns a copy with another correction of the scores.
+func (c Config) corrected(by model.Correction) Config {
+	c = c.With("correction", by.Kind)
+	if by.On() {
+		c.at("omega").Set(by.Omega)
+	}
+	return c
+}
+
 // at returns a setting that c has.
 func (c *Config) at(key string) setting.Setting {
 	s, err := c.Settings().Find(key)

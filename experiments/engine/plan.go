@@ -28,7 +28,7 @@ type Arm struct {
 	Name   string   // in results
 	Title  string   // in tables and figures
 	Starts []Config // each is searched around; the two best are compared over all seeds
-	Tune   int      // settings to try for each start, with it; 0 and 1 take the start alone
+	Tune   int      // settings to try, in equal parts around each start; 0 and 1 take the starts alone
 	Fixed  []string // keys of settings that its search does not vary
 }
 
@@ -178,15 +178,16 @@ func (r *runner) outcomes(result *Result) (all []*Outcome, err error) {
 					return nil, err
 				}
 				o.seeds = c.Seeds
+				tune := max(arm.Tune/len(arm.Starts), 1)
 				further := FurtherSeeds
-				if divide(max(arm.Tune, 1)).best < 2 || !entry.Seeded {
+				if divide(tune).best < 2 || !entry.Seeded {
 					further = 0 // there is nothing to choose, or they would be equal
 				}
 				if !entry.Seeded {
 					o.seeds = 1
 				}
-				s := newSearcher(c, folds, max(arm.Tune, 1), further, arm.Fixed)
-				key := fmt.Sprint(arm.Tune, c.Trials(folds[0], train.Dev, 1)[0].Name(), c.Epochs)
+				s := newSearcher(c, folds, tune, further, arm.Fixed, entry.Closed)
+				key := fmt.Sprint(tune, arm.Fixed, c.Trials(folds[0], train.Dev, 1)[0].Name(), c.Epochs)
 				if shared[key] == nil {
 					shared[key] = s
 				}

@@ -9,6 +9,8 @@ import (
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/setting"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
 )
@@ -44,12 +46,15 @@ type searcher struct {
 	base    Config
 	space   space
 	folds   []lab.View // settings are chosen by the mean over their validation classes
+	closed  bool       // the whole grid is tried
 	budget  budget
 	further int // further seeds of the best settings; 0 for a method without randomness
 
 	Found
-	seen    map[string]bool // names of trials
-	waiting bool            // for other shards
+	corrections []model.Correction // of which the validation classes choose
+	best        []float64          // accuracy of the best settings after each that was tried
+	seen        map[string]bool    // names of trials
+	waiting     bool               // for other shards
 }
 
 // Tried is the result of one combination of settings.
@@ -63,14 +68,30 @@ type Tried struct {
 	Dirs      []string       `json:"dirs"`          // of the first seed, one per fold
 }
 
-func newSearcher(base Config, folds []lab.View, settings, further int, fixed []string) *searcher {
+func newSearcher(base Config, folds []lab.View, settings, further int, fixed []string, closed bool) *searcher {
 	base = base.On(folds[0].Data) // what is left to the data is searched around, too
 	s := &searcher{
 		base: base, space: base.searchSpace(len(folds[0].Data.Attributes), fixed), folds: folds,
-		budget: divide(settings), further: further, seen: map[string]bool{}, Found: Found{Folds: len(folds), Epochs: base.DevEpochs()},
+		closed: closed, budget: divide(settings), further: further, seen: map[string]bool{}, Found: Found{Folds: len(folds), Epochs: base.DevEpochs()},
 	}
 	for _, d := range s.space {
 		s.Space = append(s.Space, d.key)
+	}
+	if settings < MinBudget {
+		return s
+	}
+	if closed {
+		s.budget = budget{coarse: len(s.space.grid(base)) + 1}
+	}
+	own := base.Method.Settings.Correction()
+	for _, c := range method.Corrections(base.Method.Settings) {
+		if slices.Contains(fixed, "correction") && c.Kind != own.Kind || slices.Contains(fixed, "omega") && c.On() && c.Omega != own.Omega {
+			continue
+		}
+		s.corrections = append(s.corrections, c)
+	}
+	if len(s.corrections) > 1 {
+		s.Space = append(s.Space, method.CorrectionKeys...)
 	}
 	return s
 }
@@ -92,7 +113,7 @@ func (r *runner) searchAll(ctx context.Context, searchers []*searcher) error {
 		case 0:
 			name, next = "coarse", (*searcher).coarse
 		case refiningRounds + 1:
-			name, next = "further seeds", (*searcher).best
+			name, next = "further seeds", (*searcher).finest
 		}
 		batches := make([]batch, len(searchers))
 		lists := make([][]train.Trial, len(searchers))
@@ -146,7 +167,9 @@ func (s *searcher) trialsOf(b batch) []train.Trial {
 func (s *searcher) coarse() batch {
 	const spare = 20 // draws for each that is needed; settings that make no difference make some equal
 	list := []Config{s.base}
-	if s.budget.coarse > 1 {
+	if s.closed && s.budget.coarse > 1 {
+		list = append(list, s.space.grid(s.base)...)
+	} else if s.budget.coarse > 1 {
 		// A preset may be far from the best on other features than its own, and the settings of
 		// baselines were published for features as they are.
 		list = append(list, s.searched(Defaults(s.base.Method).On(s.folds[0].Data)), s.searched(s.base.With("preprocess", preprocess.None)))
@@ -177,13 +200,15 @@ func (s *searcher) refine(n int) batch {
 
 func (s *searcher) source(stream uint64) rand.Source { return rand.NewPCG(s.base.Seed, stream) }
 
-// unseen returns the first n settings whose trials were not used before.
+// unseen returns the first n settings whose trials were not used before, with the correction of
+// the start, on which no training depends.
 func (s *searcher) unseen(list []Config, n int) batch {
 	b := batch{seeds: 1}
 	for _, c := range list {
 		if len(b.settings) == n {
 			break
 		}
+		c = c.corrected(s.base.Method.Settings.Correction())
 		one := c
 		one.Seeds = 1
 		if name := one.Trials(s.folds[0], train.Dev, 1)[0].Name(); !s.seen[name] {
@@ -194,8 +219,8 @@ func (s *searcher) unseen(list []Config, n int) batch {
 	return b
 }
 
-// best returns the best settings, to run with further seeds.
-func (s *searcher) best() batch {
+// finest returns the best settings, to run with further seeds.
+func (s *searcher) finest() batch {
 	b := batch{further: true, seeds: s.further}
 	if s.further == 0 || s.budget.coarse < 2 {
 		return b
@@ -225,10 +250,34 @@ func (s *searcher) rank(b batch, runs []lab.Run) error {
 			s.Tried[i].Further, s.Tried[i].Epochs = &accuracy, epoch
 			continue
 		}
-		s.Tried = append(s.Tried, Tried{Config: c, Settings: s.settings(c), Accuracy: accuracy.Mean, BestEpoch: epoch, Dirs: dirs(part)})
+		c, mean := s.corrected(c, part, accuracy.Mean)
+		s.Tried = append(s.Tried, Tried{Config: c, Settings: s.settings(c), Accuracy: mean, BestEpoch: epoch, Dirs: dirs(part)})
+		s.best = append(s.best, mean)
+		if n := len(s.best); n > 1 {
+			s.best[n-1] = max(mean, s.best[n-2])
+		}
 	}
 	slices.SortStableFunc(s.Tried, bestFirst)
 	return nil
+}
+
+// corrected returns c with the correction that does best on the validation classes of its runs, of
+// one seed, and the accuracy with it. None is trained again.
+func (s *searcher) corrected(c Config, runs []lab.Run, accuracy float64) (Config, float64) {
+	for _, other := range s.corrections {
+		var mean float64
+		for _, r := range runs {
+			for _, of := range r.Result.Corrections {
+				if of.Kind == other.Kind && of.Omega == other.Omega {
+					mean += of.PerClass / float64(len(runs))
+				}
+			}
+		}
+		if mean > accuracy+sumTolerance {
+			c, accuracy = c.corrected(other), mean
+		}
+	}
+	return c, accuracy
 }
 
 // settings returns the searched settings of c that apply, by key.
@@ -274,7 +323,7 @@ func Search(ctx context.Context, l *lab.Lab, p Plan) (*Found, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := newSearcher(arm.Starts[0], folds, arm.Tune, FurtherSeeds, arm.Fixed)
+	s := newSearcher(arm.Starts[0], folds, arm.Tune, FurtherSeeds, arm.Fixed, false)
 	r := &runner{lab: l, plan: p}
 	if err := r.searchAll(ctx, []*searcher{s}); err != nil {
 		return nil, err

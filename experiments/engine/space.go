@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/lago-train/lago-train/model/method"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distmv"
 	"gonum.org/v1/gonum/stat/samplemv"
@@ -27,7 +28,7 @@ type space []dimension
 
 // searchSpace returns what a search of the method varies: for LAGO the paper's space
 // (supplement A) with preprocessing, alpha and prior; for a baseline its settings, with the
-// same preprocessing. Fixed settings are left out.
+// same preprocessing. Fixed settings are left out, and the correction, see searcher.corrected.
 func (c Config) searchSpace(attributes int, fixed []string) space {
 	var s space
 	for _, setting := range c.Settings() {
@@ -35,7 +36,7 @@ func (c Config) searchSpace(attributes int, fixed []string) space {
 		if setting.UpToAttributes {
 			values = slices.DeleteFunc(slices.Clone(values), func(v any) bool { return v.(float64) > float64(attributes) })
 		}
-		if len(values) == 0 || slices.Contains(fixed, setting.Key) {
+		if len(values) == 0 || slices.Contains(fixed, setting.Key) || slices.Contains(method.CorrectionKeys, setting.Key) {
 			continue
 		}
 		_, whole := setting.Value().(int)
@@ -95,14 +96,16 @@ func (d dimension) round(value float64) float64 {
 	return rounded
 }
 
-// end says at which end of the listed numbers the value of c lies, "lowest", "highest" or,
-// inside of them, "". A value outside of them, such as the ridge 0, is at no end, nor is a
-// lowest value of 0, beyond which there is none.
+// end says at which end of the listed numbers the value of c lies, "lowest" or "highest", or
+// that it is "outside" of them; "" if it is between them. A value of 0 is at no end: for the
+// ridge it stands for one that is taken from the features, and beyond others there is none.
 func (d dimension) end(c Config) string {
 	now, isNumber := d.number(c)
 	switch {
-	case !isNumber || len(d.values) < 2:
-	case now == d.values[0] && now != 0:
+	case !isNumber || len(d.values) < 2 || now == 0:
+	case now < d.values[0].(float64) || now > d.values[len(d.values)-1].(float64):
+		return "outside"
+	case now == d.values[0]:
 		return "lowest"
 	case now == d.values[len(d.values)-1]:
 		return "highest"
@@ -126,6 +129,24 @@ func (s space) draw(base Config, n int, src rand.Source) []Config {
 		}
 	}
 	return drawn
+}
+
+// grid returns all settings of the space, with the ridge of whiten of the base.
+func (s space) grid(base Config) []Config {
+	list := []Config{base}
+	for _, d := range s {
+		if d.key == "ridge" {
+			continue
+		}
+		var next []Config
+		for _, c := range list {
+			for _, v := range d.values {
+				next = append(next, c.With(d.key, v))
+			}
+		}
+		list = next
+	}
+	return list
 }
 
 // neighbours returns those of c in every dimension, in a random order in which each
@@ -152,7 +173,7 @@ func (s space) neighbours(c Config, rng *rand.Rand) []Config {
 type Edge struct {
 	Setting string `json:"setting"`
 	Value   any    `json:"value"`
-	End     string `json:"end"` // lowest or highest of the values that were searched
+	End     string `json:"end"` // lowest or highest of the values that were searched, or outside of them
 }
 
 func (s space) edges(c Config) []Edge {

@@ -84,8 +84,8 @@ func (s *Settings) Settings() setting.List {
 			Describe("none-of-group term p(ac|x); none leaves it out"),
 		setting.Whole("batch", &s.Batch, 64, setting.Count).In(setting.Training).
 			Describe("`N` samples per step"),
-		s.OmegaSetting(0),
 	}
+	list = append(list, s.CorrectionSettings(true, model.Subtract, 0.5)...)
 	for i := range list {
 		if list[i].Unused { // which a search cannot change, since it keeps the variant
 			list[i].Search = nil
