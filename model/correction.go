@@ -35,11 +35,15 @@ const (
 // This is Subtract, for scores that are logarithms of probabilities. Standardise is for any
 // scores s, by their mean and standard deviation over x':
 //
-//	s(x,z) = (s(x,z) - Omega mean[z]) / deviation[z]^Omega
+//	s(x,z) = (s(x,z) - c - Omega (mean[z] - c)) / deviation[z]^Omega
+//
+// with the mean c of the scores of all seen classes, which keeps an offset that all scores have
+// from being scaled differently for each class.
 type Correction struct {
 	Kind   CorrectionKind
 	Omega  float64                 // from 0, no correction, to 1
 	Stored dataset.Matrix[float32] // detections, n x M; the means over the samples of each seen class
+	Centre float64                 // c, see Pipeline.Store
 }
 
 // On reports whether c changes scores.
@@ -75,7 +79,7 @@ func (c Correction) adjustment(scores dataset.Matrix[float64]) *adjustment {
 		a.shift[z], a.factor[z] = c.Omega*(LogSumExp(column)-math.Log(float64(len(column)))), 1
 		if c.Kind == Standardise {
 			mean, variance := stat.PopMeanVariance(column, nil)
-			a.shift[z] = c.Omega * mean
+			a.shift[z] = c.Centre + c.Omega*(mean-c.Centre)
 			if variance > 0 { // else the class has the same score everywhere
 				a.factor[z] = math.Pow(variance, -c.Omega/2)
 			}

@@ -6,6 +6,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model/impute"
 	"github.com/lago-train/lago-train/model/preprocess"
+	"gonum.org/v1/gonum/stat"
 )
 
 // Classifier is a trained method: it scores samples for the classes of any descriptions,
@@ -105,6 +106,30 @@ func (p *Pipeline) classifierOf(u dataset.Matrix[float64]) (func(a, scores datas
 		}
 		return err
 	}, nil
+}
+
+// Store sets the stored detections of the correction, and their mean score for the seen classes,
+// whose imputed descriptions are u.
+func (p *Pipeline) Store(detections dataset.Matrix[float32], u dataset.Matrix[float64]) error {
+	p.Correction.Stored = detections
+	var scores dataset.Matrix[float64]
+	if l, err := p.LAGO(); err == nil {
+		f, err := l.forward(u)
+		if err == nil {
+			scores, err = f.scores(detections)
+		}
+		if err != nil {
+			return err
+		}
+	} else {
+		s, err := p.Classifier.Classify(detections, u)
+		if err != nil {
+			return err
+		}
+		scores = dataset.Convert[float64](s)
+	}
+	p.Correction.Centre = float64(float32(stat.Mean(scores.Data, nil))) // as in files
+	return nil
 }
 
 // Imputed returns the descriptions u with missing entries imputed.
@@ -269,15 +294,19 @@ func (l *LAGO) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (d
 // classifierOf returns Classify for the classes with the descriptions u, corrected, whose tables
 // are computed once.
 func (l *LAGO) classifierOf(u dataset.Matrix[float64], c Correction) (func(a, logP dataset.Matrix[float32]) error, error) {
-	classes, err := l.Config.Describe(u, l.Semantic)
-	if err != nil {
-		return nil, err
-	}
-	f, err := NewForward(l.Config, classes, l.Params)
+	f, err := l.forward(u)
 	if err != nil {
 		return nil, err
 	}
 	return f.LogP, correct(f, c)
+}
+
+func (l *LAGO) forward(u dataset.Matrix[float64]) (*Forward[float32], error) {
+	classes, err := l.Config.Describe(u, l.Semantic)
+	if err != nil {
+		return nil, err
+	}
+	return NewForward(l.Config, classes, l.Params)
 }
 
 // fold returns the model of features transformed by rest, the steps of t before the affine

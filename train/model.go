@@ -160,7 +160,9 @@ type header struct {
 const (
 	modelFormat        = "lago-train model 6"
 	descriptionsTensor = "descriptions"
-	storedTensor       = "correction.stored"
+	correctionPrefix   = "correction."
+	storedTensor       = correctionPrefix + "stored"
+	centreTensor       = correctionPrefix + "centre"
 	methodPrefix       = "method."
 	transformPrefix    = "preprocess."
 	adaptationPrefix   = "adaptation."
@@ -173,7 +175,8 @@ func Save(path string, s *Saved) error {
 	}}
 	tensors = append(tensors, named(methodPrefix, s.Classifier.(method.Model).Tensors())...)
 	if s.Correction.On() {
-		tensors = append(tensors, named("", method.Tensors{{Name: storedTensor, Matrix: s.Correction.Stored}})...)
+		centre := method.Vector(centreTensor, []float32{float32(s.Correction.Centre)})
+		tensors = append(tensors, named("", method.Tensors{{Name: storedTensor, Matrix: s.Correction.Stored}, centre})...)
 	}
 	tensors = append(tensors, transformTensors(transformPrefix, s.Transform)...)
 	if s.Adaptation != nil && s.Adaptation.Transform != nil {
@@ -244,14 +247,16 @@ func (h *header) load(f *safetensors.File) (err error) {
 		return invalid.At(h.Method.Label(), err)
 	}
 	if h.Correction = h.Method.Settings.Correction(); h.Correction.On() {
-		stored, err := tensorsOf(f, storedTensor)
+		tensors, err := tensorsOf(f, correctionPrefix)
 		if err != nil {
 			return err
 		}
-		r := method.Reader{Tensors: stored}
-		if h.Correction.Stored = r.Get("", -1, -1); r.Err != nil {
-			return invalid.At(storedTensor, r.Err)
+		r := method.Reader{Tensors: tensors}
+		stored, centre := r.Get("stored", -1, -1), r.Get("centre", 1, 1)
+		if r.Err != nil {
+			return invalid.At("correction", r.Err)
 		}
+		h.Correction.Stored, h.Correction.Centre = stored, float64(centre.Data[0])
 	}
 	h.Impute, err = impute.New(h.Descriptions.Gather(h.Learned), h.Semantic)
 	return err

@@ -186,6 +186,7 @@ func TestModelWithCorrection(t *testing.T) {
 	for _, name := range []string{"semantic-hard", "eszsl"} {
 		trial := short(d, model.SemanticHard, preprocess.None)
 		trial.Method = testkit.Must(methods.Parse(name))(t)
+		testkit.NoError(t, trial.Method.Set("correction", "standardise"))
 		testkit.NoError(t, trial.Method.Set("omega", "0.5"))
 		want := testkit.Must(Fit(t.Context(), d, trial))(t)
 		if c := want.Correction; c.Omega != 0.5 || c.Stored.Rows != len(want.Learned) {
@@ -203,7 +204,7 @@ func TestModelWithCorrection(t *testing.T) {
 		without := slices.DeleteFunc(f.Tensors, func(t safetensors.Tensor) bool { return t.Name == storedTensor })
 		testkit.NoError(t, fileio.Write(path, func(w io.Writer) error { return safetensors.Write(w, without, f.Metadata) }))
 		_, err := Load(path)
-		testkit.WantError(t, err, path, storedTensor, "found none")
+		testkit.WantError(t, err, path, "correction: tensor stored", "found none")
 	}
 }
 
@@ -230,7 +231,7 @@ func TestMalformedModels(t *testing.T) {
 		{"an older format", hard, preprocess.None, changeHeader(func(h map[string]any) {
 			h["format"] = "lago-train model 3"
 			delete(h, "method")
-		}), `format: expected "lago-train model 5", found "lago-train model 3". The model was saved by another version of the program: train it again.`},
+		}), `format: expected "lago-train model 6", found "lago-train model 3". The model was saved by another version of the program: train it again.`},
 		{"an unknown variant", hard, preprocess.None, setting("variant", "hard"), "metadata: expected a model or checkpoint of lago-train: lago: variant: expected one of"},
 		{"an unknown method", hard, preprocess.None, set("method", map[string]any{"name": "svm"}), "metadata: expected a model or checkpoint of lago-train: method: expected"},
 		{"no method", hard, preprocess.None, changeHeader(func(h map[string]any) { delete(h, "method") }), "method: expected one of"},

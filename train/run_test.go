@@ -88,8 +88,8 @@ func checkResult(t *testing.T, d *dataset.Dataset, r *Result, curve Curve) {
 		t.Errorf("result %+v of a run of %d epochs", r, len(curve))
 	}
 	best := curve[r.BestEpoch-1]
-	if r.TrainAccuracy != best.TrainAccuracy || r.Evaluation.PerClass != *best.ValAccuracy || r.Evaluation.PerSample != *best.ValAccuracyPerSample {
-		t.Errorf("result %+v, expected the accuracies of epoch %d: %+v", r, r.BestEpoch, best)
+	if r.TrainAccuracy != best.TrainAccuracy || len(r.Corrections) != 7 || r.Corrections[0].PerClass != *best.ValAccuracy {
+		t.Errorf("result %+v, expected the accuracies of epoch %d without correction: %+v", r, r.BestEpoch, best)
 	}
 	samples, _ := metrics.Confusion(r.Evaluation.Confusion).Recall()
 	for i, z := range d.Split.Val {
@@ -262,9 +262,9 @@ func TestFinishedRunsAreCheckedBeforeReuse(t *testing.T) {
 		{"an older version", change(TrialFile, func(m map[string]any) {
 			m["results_version"], m["model"] = 3, m["method"]
 			delete(m, "method")
-		}), TrialFile + ": results_version: expected 5, found 3. Another version of the program, whose results can differ, made this run. " +
+		}), TrialFile + ": results_version: expected 6, found 3. Another version of the program, whose results can differ, made this run. " +
 			"Delete the folder, or choose another, to train again."},
-		{"no version", change(TrialFile, func(m map[string]any) { delete(m, "results_version") }), TrialFile + ": results_version: expected 5, found 0"},
+		{"no version", change(TrialFile, func(m map[string]any) { delete(m, "results_version") }), TrialFile + ": results_version: expected 6, found 0"},
 		{"an unknown method", change(TrialFile, set("method", map[string]any{"name": "svm"})), TrialFile + `: method: expected one of lago, `},
 		{"no method", change(TrialFile, func(m map[string]any) { delete(m, "method") }), TrialFile + `: method: expected one of lago, `},
 		{"no trial", func(dir string) { testkit.NoError(t, os.Remove(filepath.Join(dir, TrialFile))) }, TrialFile + ": expected a file, since"},

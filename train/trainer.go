@@ -368,8 +368,11 @@ func (r *trainer) pipeline() (*model.Pipeline, error) {
 	if err != nil || !p.Correction.On() && r.trial.Stage == Test {
 		return p, err
 	}
-	p.Correction.Stored, err = meanDetections(m, r.train, r.trainClasses.Rows)
-	return p, err
+	stored, err := meanDetections(m, r.train, r.trainClasses.Rows)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.Store(stored, r.trainClasses)
 }
 
 // evaluate classifies samples by a trained method.

@@ -144,7 +144,11 @@ func compareCommand() *cli.Command {
 		), o.gridSettings(), o.rotationSettings(), setting.List{
 			o.configsSetting(), o.foldsSetting(),
 			setting.Choices("methods", &config.Methods, methods.Names(), comparison.Names()...).In(methodGroup).Describe("lago, variants of it, and baselines"),
+			setting.Switch("ladder", &config.Ladder, false).In(methodGroup).
+				Describe("in place of --methods, LAGO as published and ESZSL, with one setting after the other changed to its default"),
 			adaptSetting(&config.Adapt),
+			setting.Whole("partitions", &config.Partitions, 1, setting.Between(1, 100)).In(setting.Data).
+				Describe("`N` partitions of the classes into the parts of --rotate; settings are searched in the first alone"),
 			setting.Whole("tune", &config.Budget, defaultTune, setting.Between(0, maxBudget)).In(searchGroup).
 				Describe("`N` settings to try for each method, and all of the grid of ESZSL; 0 takes its defaults"),
 			setting.Several("set", &config.Fixed, nil, "", comparison.ParseFixed).In(methodGroup).
@@ -157,6 +161,10 @@ func compareCommand() *cli.Command {
 
 // comparison completes the configuration of a comparison, and returns its presets.
 func (o *gridOptions) comparison(c *cli.Context, config *comparison.Config) ([]engine.Preset, error) {
+	if err := cmp.Or(requires(c, "rotate", "partitions"), excludes(c, "ladder", "methods", "configs", "tune", "set", "correction", "omega", "preprocess", "ridge")); err != nil {
+		return nil, err
+	}
+	config.RotateSeed = o.rotateSeed
 	if c.IsSet("configs") && config.Budget != 0 {
 		return nil, wrong("--configs", "--tune 0 beside it: a search of every method starts from the defaults", "")
 	}
@@ -195,21 +203,32 @@ func reproduceCommand() *cli.Command {
 func ablateCommand() *cli.Command {
 	var o gridOptions
 	var config ablation.Config
+	var groups bool
 	return o.study("ablate",
 		flags(o.devSettings(devEpochs, "prior", "complement"), o.gridSettings(), o.rotationSettings(), setting.List{
+			setting.Switch("groups", &groups, false).
+				Describe("in place of the designs, compare semantic groups with singletons and with random groups of the same sizes"),
 			setting.Switch("per_group", &config.PerGroup, false).Describe("also train the default design with the attribute prior per group"),
 			setting.Numbers("alphas", &config.Alphas).Noted("--alpha").
 				Describe("`VALUE,...` weights of explicit supervision to try; the one with the best validation accuracy is reported"),
 		}),
 		func(c *cli.Context) ([]engine.Preset, error) {
 			p, err := o.preset(c)
-			if err := cmp.Or(err, excludes(c, "alphas", "alpha")); err != nil {
+			if err := cmp.Or(err, excludes(c, "alphas", "alpha"), excludes(c, "groups", "alphas", "per-group")); err != nil {
 				return nil, err
+			}
+			if v := p.Method.Variant(); groups && !v.Semantic() {
+				return nil, wrong("--groups", "a variant with semantic groups beside it", string(v))
 			}
 			config.Base = p.Config
 			return []engine.Preset{p}, config.Check()
 		},
-		func(ctx context.Context, l *lab.Lab) (tabled, error) { return ablation.Run(ctx, l, config) })
+		func(ctx context.Context, l *lab.Lab) (tabled, error) {
+			if groups {
+				return ablation.RunGroups(ctx, l, config.Base)
+			}
+			return ablation.Run(ctx, l, config)
+		})
 }
 
 func sweepKCommand() *cli.Command {

@@ -22,6 +22,8 @@ import (
 	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/train/methods"
 	"github.com/lago-train/lago-train/train/metrics"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 )
 
 // Config says which methods are compared, and by what protocol.
@@ -36,7 +38,12 @@ type Config struct {
 	Fixed  []Fixed  // settings of baselines
 	Given  []string // keys of settings that no search varies
 
-	Adapt bool `json:",omitempty"` // also adapt to the samples of the evaluated classes
+	Adapt  bool `json:",omitempty"` // also adapt to the samples of the evaluated classes
+	Ladder bool `json:",omitempty"` // in place of Methods, LAGO and ESZSL step by step, see steps
+	// Partitions of the classes into the parts of the lab, from RotateSeed on; settings are searched in
+	// the first alone. 0 and 1 are the first.
+	Partitions int    `json:",omitempty"`
+	RotateSeed uint64 `json:",omitempty"`
 }
 
 // Fixed is a setting of a baseline that is not tuned.
@@ -82,6 +89,11 @@ func (c Config) Check() error {
 // plan has an arm for each method.
 func (c Config) plan() (engine.Plan, error) {
 	p := engine.Plan{Stage: engine.DevThenTest, Folds: max(c.Folds, 1)}
+	if c.Ladder {
+		var err error
+		p.Arms, err = c.steps()
+		return p, err
+	}
 	for _, name := range c.Methods {
 		arm := engine.Arm{Name: name, Tune: c.Budget}
 		for _, l := range c.LAGO {
@@ -128,18 +140,31 @@ type Result struct {
 	Folds   int      `json:"folds"`    // over which settings were chosen
 	HoldOut bool     `json:"hold_out"` // whether training left out the held-out samples of seen classes
 	Methods []Method `json:"methods"`
+	Ladder  bool     `json:"ladder"` // each method is a step from the one before
 	// Differences compare LAGO with every baseline, or with its other rows if there is none;
-	// without LAGO they compare the first method with the others.
-	Differences []Difference     `json:"differences"`
-	Classes     []Class          `json:"classes"`
-	Missing     []lab.Missing    `json:"missing"`
-	LeftOut     []engine.LeftOut `json:"left_out"` // variants that the data set does not allow
+	// without LAGO they compare the first method with the others. Those of a ladder compare each
+	// step with the one before.
+	Differences []Difference `json:"differences"`
+	// AdaptedDifferences are the same between adapted methods.
+	AdaptedDifferences []Difference `json:"adapted_differences,omitempty"`
+	// PartitionSeeds are the seeds of the partitions, if there are several, and PartitionDifferences
+	// the differences of the means over them.
+	PartitionSeeds       []uint64         `json:"partition_seeds,omitempty"`
+	PartitionDifferences []Difference     `json:"partition_differences,omitempty"`
+	Classes              []Class          `json:"classes"`
+	Missing              []lab.Missing    `json:"missing"`
+	LeftOut              []engine.LeftOut `json:"left_out"` // variants that the data set does not allow
 }
 
 // Method is the result of one method.
 type Method struct {
 	engine.Row
 	Adapted *Adapted `json:"adapted,omitempty"` // if Config.Adapt is set
+	// Partitions is the test accuracy in each partition, if there are several.
+	Partitions []float64 `json:"partitions,omitempty"`
+
+	adapted    []float64 // as Test.ByClass
+	partitions [][]float64
 }
 
 // Difference is the test accuracy of the reference method minus that of another one.
@@ -147,7 +172,8 @@ type Difference struct {
 	Reference string `json:"reference"`
 	Method    string `json:"method"`
 	metrics.Difference
-	Holm float64 `json:"p_holm"` // P, corrected for the number of differences
+	Holm float64   `json:"p_holm"` // P, corrected for the number of differences
+	By   []float64 `json:"by"`     // the mean difference in each part, or in each partition
 }
 
 // Class is the test accuracy of each method on one class, in the order of Methods.
@@ -158,10 +184,11 @@ type Class struct {
 	Accuracy []float64 `json:"accuracy"` // mean over seeds
 }
 
-// The kinds of stored comparisons: on the data set's own split, and by rotation.
+// The kinds of stored comparisons: on the data set's own split, by rotation, and step by step.
 const (
 	Kind         = "compare"
 	RotationKind = "rotation"
+	LadderKind   = "ladder"
 )
 
 // Run trains and evaluates every method of c, which passes Check, by one protocol, and stores the
@@ -178,24 +205,39 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
 	if done.Waiting != nil {
 		return nil, done.Waiting
 	}
-	r := &Result{Dataset: l.Data.Name, Parts: len(l.Parts), Folds: p.Folds, HoldOut: c.Common.HoldOut, Methods: []Method{}, Missing: done.Missing, LeftOut: done.LeftOut}
+	r := &Result{Dataset: l.Data.Name, Parts: len(l.Parts), Folds: p.Folds, HoldOut: c.Common.HoldOut, Ladder: c.Ladder, Methods: []Method{}, Missing: done.Missing, LeftOut: done.LeftOut}
 	for _, row := range done.Rows {
 		r.Methods = append(r.Methods, Method{Row: row})
 	}
 	r.Classes = r.classes(l)
-	r.Differences = r.differences()
 	if len(r.Methods) == 0 {
+		r.Differences = []Difference{}
 		return r, nil // Missing says why
 	}
+	r.Differences = r.differences(r.byPart)
 	if c.Adapt {
 		if err := adaptMethods(ctx, l, r.Methods); err != nil {
 			return nil, err
 		}
+		r.AdaptedDifferences = r.differences(func(m Method) [][]float64 { return [][]float64{m.adapted} })
 	}
-	if r.Parts > 1 {
-		return r, l.Store(RotationKind, c, r)
+	if c.Partitions > 1 {
+		if err := r.partition(ctx, l, c, p); err != nil {
+			return nil, err
+		}
+		r.PartitionDifferences = r.differences(func(m Method) [][]float64 { return m.partitions })
 	}
-	return r, l.Store(Kind, c, r)
+	return r, l.Store(r.kind(), c, r)
+}
+
+func (r *Result) kind() string {
+	switch {
+	case r.Ladder:
+		return LadderKind
+	case r.Parts > 1:
+		return RotationKind
+	}
+	return Kind
 }
 
 // classes lists the test classes of all parts.
@@ -219,32 +261,81 @@ func (r *Result) classes(l *lab.Lab) []Class {
 	return list
 }
 
-// differences compares the row of LAGO with the highest validation accuracy, or the first
-// row if LAGO is in none, with all baselines, or with all others if there is none.
-func (r *Result) differences() []Difference {
+// byPart divides the accuracy of a method on each class into the parts of the rotation.
+func (r *Result) byPart(m Method) [][]float64 {
+	part := map[string]int{}
+	for _, c := range r.Classes {
+		part[c.Class] = c.Part - 1
+	}
+	parts := make([][]float64, r.Parts)
+	for i, class := range m.Test.ClassNames {
+		parts[part[class]] = append(parts[part[class]], m.Test.ByClass[i])
+	}
+	return parts
+}
+
+// pairs lists which methods are compared: the row of LAGO with the highest validation accuracy, or
+// the first row if LAGO is in none, with all baselines, or with all others if there is none.
+func (r *Result) pairs() (list [][2]int) {
 	reference := -1
 	for i, m := range r.Methods {
+		if r.Ladder {
+			if i > 0 && (m.Variant == "") == (r.Methods[i-1].Variant == "") {
+				list = append(list, [2]int{i, i - 1})
+			}
+			continue
+		}
 		if m.Variant != "" && (reference < 0 || m.Val.PerClass.Mean > r.Methods[reference].Val.PerClass.Mean) {
 			reference = i
 		}
 	}
+	if r.Ladder {
+		return list
+	}
 	onlyBaselines := reference >= 0 && slices.ContainsFunc(r.Methods, func(m Method) bool { return m.Variant == "" })
 	reference = max(reference, 0)
+	for i, m := range r.Methods {
+		// The row of LAGO has the runs of one of its variants, unless the parts chose different ones.
+		if !slices.Equal(m.RunDirs, r.Methods[reference].RunDirs) && !(onlyBaselines && m.Variant != "") {
+			list = append(list, [2]int{reference, i})
+		}
+	}
+	return list
+}
+
+// differences compares the accuracies of methods on each class, of which accuracies returns one
+// list for each part, or for each partition of all classes.
+func (r *Result) differences(accuracies func(Method) [][]float64) []Difference {
 	list := []Difference{}
 	var p []float64
-	for _, m := range r.Methods {
-		// The row of LAGO has the runs of one of its variants, unless the parts chose different ones.
-		if slices.Equal(m.RunDirs, r.Methods[reference].RunDirs) || onlyBaselines && m.Variant != "" {
-			continue
+	for _, pair := range r.pairs() {
+		a, b := r.Methods[pair[0]], r.Methods[pair[1]]
+		d := Difference{Reference: a.Name, Method: b.Name}
+		x, y := accuracies(a), accuracies(b)
+		for i := range x {
+			d.By = append(d.By, (floats.Sum(x[i])-floats.Sum(y[i]))/float64(len(x[i])))
 		}
-		d := metrics.PairedDifference(r.Methods[reference].Test.ByClass, m.Test.ByClass)
-		list = append(list, Difference{Reference: r.Methods[reference].Name, Method: m.Name, Difference: d})
-		p = append(p, d.P)
+		d.Difference = metrics.PairedDifference(joined(x, len(r.Classes)), joined(y, len(r.Classes)))
+		list, p = append(list, d), append(p, d.P)
 	}
 	for i, corrected := range metrics.Holm(p) {
 		list[i].Holm = corrected
 	}
 	return list
+}
+
+// joined returns the accuracy on each class of lists that divide the classes, or the mean of lists
+// that each have all.
+func joined(lists [][]float64, classes int) []float64 {
+	all := slices.Concat(lists...)
+	if len(all) == classes {
+		return all
+	}
+	mean := make([]float64, classes)
+	for _, list := range lists {
+		floats.AddScaled(mean, 1/float64(len(lists)), list)
+	}
+	return mean
 }
 
 // method returns the method with a name on the command line.
@@ -281,13 +372,18 @@ type Adapted struct {
 	Test       float64            `json:"test_per_class_accuracy"`
 	Interval   metrics.Interval   `json:"interval"`   // of Test, over classes
 	Difference metrics.Difference `json:"difference"` // on the test classes, transductive minus inductive
-	Settings   []adapt.Settings   `json:"settings"`   // of each part
+	// Propagated is the accuracy of label propagation (adapt.Propagate) in place of the adaptation, and
+	// Gain the adaptation minus it.
+	Propagated float64            `json:"propagated_per_class_accuracy"`
+	Gain       metrics.Difference `json:"minus_propagated"`
+	Settings   []adapt.Settings   `json:"settings"` // of each part
 }
 
 // adaptedPart is a method adapted to the test classes of one part.
 type adaptedPart struct {
-	settings adapt.Settings
-	accuracy map[string]float64 // by class, mean over seeds
+	settings   adapt.Settings
+	accuracy   map[string]float64 // by class, mean over seeds
+	propagated map[string]float64
 }
 
 // adaptMethods adapts the models of each method.
@@ -295,7 +391,7 @@ func adaptMethods(ctx context.Context, l *lab.Lab, methods []Method) error {
 	done := map[string]*adaptedPart{} // by folder of a run: the row of LAGO has the models of a variant
 	for i, m := range methods {
 		l.Step("adapt %s", m.Name)
-		a, accuracy := &Adapted{}, map[string]float64{}
+		a, accuracy, propagated := &Adapted{}, map[string]float64{}, map[string]float64{}
 		for _, o := range m.Outcomes {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -310,14 +406,15 @@ func adaptMethods(ctx context.Context, l *lab.Lab, methods []Method) error {
 			}
 			a.Settings = append(a.Settings, done[first].settings)
 			maps.Copy(accuracy, done[first].accuracy)
+			maps.Copy(propagated, done[first].propagated)
 		}
-		after := make([]float64, len(m.Test.ByClass))
+		after, other := make([]float64, len(m.Test.ByClass)), make([]float64, len(m.Test.ByClass))
 		for j, class := range m.Test.ClassNames {
-			after[j] = accuracy[class]
-			a.Test += after[j] / float64(len(after))
+			after[j], other[j] = accuracy[class], propagated[class]
 		}
-		a.Interval, a.Difference = metrics.ClassInterval(after), metrics.PairedDifference(after, m.Test.ByClass)
-		methods[i].Adapted = a
+		a.Test, a.Propagated = stat.Mean(after, nil), stat.Mean(other, nil)
+		a.Interval, a.Difference, a.Gain = metrics.ClassInterval(after), metrics.PairedDifference(after, m.Test.ByClass), metrics.PairedDifference(after, other)
+		methods[i].Adapted, methods[i].adapted = a, after
 	}
 	return nil
 }
@@ -329,15 +426,16 @@ func adaptPart(ctx context.Context, o *engine.Outcome) (*adaptedPart, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &adaptedPart{chosen.Adaptation.Settings, map[string]float64{}}
+	p := &adaptedPart{chosen.Adaptation.Settings, map[string]float64{}, map[string]float64{}}
 	data := o.Part.Data
 	for _, path := range engine.ModelFiles(o.Test) {
-		accuracies, err := adaptation.ClassAccuracy(path, data, data.Split.Test)
+		adapted, propagated, err := adaptation.ClassAccuracy(path, data, data.Split.Test)
 		if err != nil {
 			return nil, err
 		}
-		for i, a := range accuracies {
-			p.accuracy[data.Classes[data.Split.Test[i]]] += a / float64(len(o.Test))
+		for i, z := range data.Split.Test {
+			p.accuracy[data.Classes[z]] += adapted[i] / float64(len(o.Test))
+			p.propagated[data.Classes[z]] += propagated[i] / float64(len(o.Test))
 		}
 	}
 	return p, nil

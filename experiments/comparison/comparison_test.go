@@ -89,8 +89,8 @@ func TestCompare(t *testing.T) {
 	if a, b := testlab.Text(t, r.Tables()), testlab.Text(t, stored.Tables()); a != b {
 		t.Errorf("the stored result shows\n%s\nexpected\n%s", b, a)
 	}
-	if figures := testkit.Must(stored.Figures(""))(t); len(figures) != 2 {
-		t.Errorf("%d figures, expected methods and differences", len(figures))
+	if figures := testkit.Must(stored.Figures(""))(t); len(figures) != 3 {
+		t.Errorf("%d figures, expected methods, tries and differences", len(figures))
 	}
 	l.OnRun = func(r lab.Run) { t.Errorf("%s is trained again", r.Dir) }
 	again := testkit.Must(Run(t.Context(), l, c))(t)
@@ -179,13 +179,14 @@ func TestCompareAdapted(t *testing.T) {
 }
 
 // Of the settings that are tried, those with the best validation accuracy are evaluated, once,
-// on the test classes. Fixed ones are not varied.
+// on the test classes: of ESZSL the whole grid, and its correction, with which the chosen settings
+// run once more. Fixed ones are not varied.
 func TestCompareTunesOnVal(t *testing.T) {
 	l := testlab.New(t)
 	c := compareAll(l)
 	c.Methods, c.Budget, c.Fixed = []string{"eszsl"}, 12, []Fixed{{"eszsl", "lambda", "10"}}
 	m := testkit.Must(Run(t.Context(), l, c))(t).Methods[0]
-	best, test, dev := 0.0, 0, 0
+	best, test, dev, grid := 0.0, 0, 0, 42 // 7 gammas with each of 6 chains
 	for _, run := range testkit.Must(lab.ReadRuns(l.Root))(t) {
 		values := run.Method.List().Values()
 		if values["lambda"] != 10. {
@@ -193,12 +194,14 @@ func TestCompareTunesOnVal(t *testing.T) {
 		}
 		if run.Stage == train.Dev {
 			dev++
-			best = max(best, run.Result.Evaluation.PerClass)
+			for _, c := range run.Result.Corrections {
+				best = max(best, c.PerClass)
+			}
 		} else if test++; values["gamma"] != m.Parts[0].Settings["gamma"] || run.Preprocess != m.Parts[0].Settings["preprocess"] {
 			t.Errorf("%v with %s was evaluated, expected the chosen %v", values, run.Preprocess, m.Parts[0].Settings)
 		}
 	}
-	if m.Tried != 12 || dev != 12 || test != 1 || m.Val.PerClass.Mean != best {
+	if m.Tried != grid || dev != grid+1 || test != 1 || m.Val.PerClass.Mean != best {
 		t.Errorf("tried %d settings in %d runs, %d models were evaluated, chosen with %g where the best has %g", m.Tried, dev, test, m.Val.PerClass.Mean, best)
 	}
 }
@@ -250,7 +253,7 @@ func TestVerdicts(t *testing.T) {
 		"more accurate than: ESZSL; less accurate than: none; cannot be ranked on these classes (p by Holm at least 0.05): none\n": {0.125, 0.04},
 		"more accurate than: none; less accurate than: none; cannot be ranked on these classes (p by Holm at least 0.05): ESZSL\n": {-0.125, 0.05},
 	} {
-		r.Differences = []Difference{{"lago", "eszsl", metrics.Difference{Mean: d.mean}, d.holm}}
+		r.Differences = []Difference{{"lago", "eszsl", metrics.Difference{Mean: d.mean}, d.holm, []float64{d.mean}}}
 		testkit.WantText(t, testlab.Text(t, r.Tables()), want)
 	}
 }

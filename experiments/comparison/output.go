@@ -3,6 +3,7 @@ package comparison
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -47,21 +48,46 @@ func (r *Result) Tables() []*table.Table {
 		}
 	}
 	settings.Notes = append(settings.Notes, engine.LeftOutText(r.LeftOut)...)
-	return []*table.Table{t, r.adaptedTable(), r.differencesTable(), settings, lab.MissingTable(r.Missing)}
+	over := fmt.Sprintf("%s, over %s", "%s", format.Count(len(r.Classes), "class"))
+	return []*table.Table{
+		t, r.adaptedTable(), r.differencesTable(over+":", "by part", r.Differences),
+		r.differencesTable("adapted, "+over+":", "by part", r.AdaptedDifferences),
+		r.differencesTable(over+fmt.Sprintf(", mean over %d partitions into parts (seeds %s):", len(r.PartitionSeeds), strings.Trim(fmt.Sprint(r.PartitionSeeds), "[]")), "by partition", r.PartitionDifferences),
+		r.partitionsTable(), settings, lab.MissingTable(r.Missing),
+	}
 }
 
-// differencesTable has the differences and what may be concluded from them.
-func (r *Result) differencesTable() *table.Table {
-	if len(r.Differences) == 0 {
+// differencesTable has differences and what may be concluded from them. The title has a verb for what
+// is compared.
+func (r *Result) differencesTable(title, by string, list []Difference) *table.Table {
+	if len(list) == 0 {
 		return nil
 	}
-	reference := r.method(r.Differences[0].Reference).Label()
-	t := table.New(fmt.Sprintf("%s minus each method, over %d classes:", reference, len(r.Classes)),
-		"method", "difference (%)", "95 % over classes", "p", "p (Holm)").Right(2, 3, 4, 5)
+	reference := r.method(list[0].Reference).Label()
+	what, method := reference+" minus each method", "method"
+	if r.Ladder {
+		what, method = "each step minus the one before", "step"
+	}
+	t := table.New(fmt.Sprintf(title, what), method, "difference (%)", "95 % over classes", "p", "p (Holm)").Right(2, 3, 4, 5)
+	several := len(list[0].By) > 1
+	if several {
+		t.Header = append(t.Header, by)
+	}
 	var more, less, undecided []string
-	for _, d := range r.Differences {
+	for _, d := range list {
 		method := r.method(d.Method).Label()
-		t.Row(method, format.Points(d.Mean), d.Interval, fmt.Sprintf("%.2g", d.P), fmt.Sprintf("%.2g", d.Holm))
+		if r.Ladder {
+			method = r.method(d.Reference).Label()
+		}
+		row := []any{method, format.Points(d.Mean), d.Interval, fmt.Sprintf("%.2g", d.P), fmt.Sprintf("%.2g", d.Holm)}
+		if several {
+			each := make([]string, len(d.By))
+			for i, part := range d.By {
+				each[i] = format.Points(part)
+			}
+			row = append(row, strings.Join(each, " "))
+		}
+		t.Row(row...)
 		switch {
 		case d.Holm >= metrics.Significance:
 			undecided = append(undecided, method)
@@ -71,20 +97,38 @@ func (r *Result) differencesTable() *table.Table {
 			less = append(less, method)
 		}
 	}
-	list := func(names []string) string {
-		if len(names) == 0 {
-			return "none"
-		}
-		return strings.Join(names, ", ")
+	if r.Ladder {
+		return t
 	}
+	names := func(list []string) string { return cmp.Or(strings.Join(list, ", "), "none") }
 	return t.Note("%s is more accurate than: %s; less accurate than: %s; cannot be ranked on these classes (p by Holm at least %g): %s",
-		reference, list(more), list(less), metrics.Significance, list(undecided))
+		reference, names(more), names(less), metrics.Significance, names(undecided))
+}
+
+// partitionsTable has the accuracies in each partition.
+func (r *Result) partitionsTable() *table.Table {
+	if len(r.PartitionSeeds) == 0 {
+		return nil
+	}
+	t := table.New("accuracy in each partition, settings of the first:", "method")
+	for i, seed := range r.PartitionSeeds {
+		t.Header = append(t.Header, fmt.Sprintf("seed %d", seed))
+		t.Right(i + 2)
+	}
+	for _, m := range r.Methods {
+		row := []any{m.Label()}
+		for _, accuracy := range m.Partitions {
+			row = append(row, format.Percent(accuracy))
+		}
+		t.Row(row...)
+	}
+	return t
 }
 
 // adaptedTable has the effect of adaptation on the test classes.
 func (r *Result) adaptedTable() *table.Table {
 	t := table.New(fmt.Sprintf("transductive (adapted to the unlabelled samples) minus inductive, over %d classes:", len(r.Classes)),
-		"method", "transductive", "95 % over classes", "difference (%)", "95 % over classes", "temperature, tau").Right(2, 4)
+		"method", "transductive", "95 % over classes", "difference (%)", "95 % over classes", "label propagation", "minus it (%)", "95 % over classes", "temperature, tau").Right(2, 4, 6, 7)
 	for _, m := range r.Methods {
 		a := m.Adapted
 		if a == nil {
@@ -98,7 +142,8 @@ func (r *Result) adaptedTable() *table.Table {
 			}
 			settings = append(settings, fmt.Sprintf("%.3g, %g", s.Temperature, s.Tau))
 		}
-		t.Row(m.Label(), format.Percent(a.Test), a.Interval, format.Points(a.Difference.Mean), a.Difference.Interval, strings.Join(settings, "; "))
+		t.Row(m.Label(), format.Percent(a.Test), a.Interval, format.Points(a.Difference.Mean), a.Difference.Interval,
+			format.Percent(a.Propagated), format.Points(a.Gain.Mean), a.Gain.Interval, strings.Join(settings, "; "))
 	}
 	if len(t.Rows) == 0 {
 		return nil
@@ -109,13 +154,14 @@ func (r *Result) adaptedTable() *table.Table {
 // Figures are the accuracy of all methods, best first, and the differences from LAGO.
 func (r *Result) Figures(string) ([]plot.Figure, error) {
 	p := &plot.Dots{X: engine.AccuracyAxis, Series: []plot.DotSeries{{Name: "val", Condition: plot.Dashed}, {Name: "unseen"}}}
-	kind := Kind // a report can show both kinds
-	if r.Parts > 1 {
-		kind = RotationKind
-	}
+	kind := r.kind() // a report can show all
 	var seeds []int
 	byMean := func(a, b Method) int { return cmp.Compare(b.Test.PerClass.Mean, a.Test.PerClass.Mean) }
-	for i, m := range slices.SortedStableFunc(slices.Values(r.Methods), byMean) {
+	list := slices.SortedStableFunc(slices.Values(r.Methods), byMean)
+	if r.Ladder {
+		list = r.Methods
+	}
+	for i, m := range list {
 		p.Rows = append(p.Rows, plotRow(m))
 		for j, stage := range []engine.Measured{m.Val, m.Test} {
 			p.Series[j].Dots = append(p.Series[j].Dots, engine.Dot(i, stage.PerClass.Mean, stage.Interval))
@@ -127,7 +173,13 @@ func (r *Result) Figures(string) ([]plot.Figure, error) {
 		Name: kind, Title: "LAGO and its baselines" + engine.InParts("unseen", r.Parts), Picture: p,
 		Caption: fmt.Sprintf("%s, %s; bars are 95 %% bootstrap intervals over classes.", test.ClassesText("unseen"), engine.SeedsText(seeds)),
 	}}
-	if len(r.Differences) == 0 {
+	if q := r.tries(); len(q.Series) > 0 {
+		figures = append(figures, plot.Figure{
+			Name: kind + "-tries", Title: "Accuracy by the number of settings tried", Picture: q,
+			Caption: "Validation accuracy, mean over parts, of the best settings so far, by one seed. LAGO tries its variants one after the other; of a closed form the whole grid is tried, in its order.",
+		})
+	}
+	if len(r.Differences) == 0 || r.Ladder {
 		return figures, nil
 	}
 	reference := r.method(r.Differences[0].Reference).Label()
@@ -142,6 +194,22 @@ func (r *Result) Figures(string) ([]plot.Figure, error) {
 		Caption: fmt.Sprintf("%s; bars are 95 %% bootstrap intervals of the mean difference over classes.",
 			format.Count(test.Classes, "unseen class")),
 	}), nil
+}
+
+// tries draws the accuracy by the number of settings of methods that tried several.
+func (r *Result) tries() *plot.Lines {
+	p := &plot.Lines{X: "number of settings tried, log2", Y: "val " + engine.AccuracyAxis}
+	for _, m := range r.Methods {
+		if len(m.Tries) < engine.MinBudget {
+			continue
+		}
+		s := plot.Series{Name: m.Label(), Look: plot.Look{Method: cmp.Or(m.Variant, m.Name)}}
+		for i, accuracy := range m.Tries {
+			s.Points = append(s.Points, plot.PercentPoint(math.Log2(float64(i+1)), accuracy, 0))
+		}
+		p.Series = append(p.Series, s)
+	}
+	return p
 }
 
 // plotRow emphasises LAGO.

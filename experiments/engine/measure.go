@@ -224,16 +224,19 @@ func Point(x float64, s lab.Summary) plot.Point { return plot.PercentPoint(x, s.
 
 // Row is the result of an arm over all parts, by the full protocol.
 type Row struct {
-	Name      string   `json:"name"`
-	Title     string   `json:"title"`             // in tables and figures
-	Variant   string   `json:"variant,omitempty"` // of LAGO; Mixed if the parts chose different ones
-	Val       Measured `json:"val"`
-	Test      Measured `json:"test"`
-	Seconds   float64  `json:"seconds"`                     // to train one model on train and validation classes
-	Tried     int      `json:"tried"`                       // number of settings in each part
-	Parts     []Part   `json:"parts"`                       // one, or one for each part of a rotation
-	Published string   `json:"published_percent,omitempty"` // test accuracy in table A.1, a number or a range
-	RunDirs   []string `json:"run_dirs"`
+	Name    string   `json:"name"`
+	Title   string   `json:"title"`             // in tables and figures
+	Variant string   `json:"variant,omitempty"` // of LAGO; Mixed if the parts chose different ones
+	Val     Measured `json:"val"`
+	Test    Measured `json:"test"`
+	Seconds float64  `json:"seconds"` // to train one model on train and validation classes
+	Tried   int      `json:"tried"`   // number of settings in each part
+	// Tries is the validation accuracy of the best settings after each that was tried, by its first
+	// seed, mean over parts; none without a search.
+	Tries     []float64 `json:"validation_by_tries,omitempty"`
+	Parts     []Part    `json:"parts"`                       // one, or one for each part of a rotation
+	Published string    `json:"published_percent,omitempty"` // test accuracy in table A.1, a number or a range
+	RunDirs   []string  `json:"run_dirs"`
 
 	Models   []string   `json:"-"` // files of those that were evaluated on the test classes
 	Outcomes []*Outcome `json:"-"` // of the parts
@@ -273,9 +276,9 @@ func (m Row) Chosen() []string {
 		for _, name := range slices.Sorted(maps.Keys(p.Settings)) {
 			line += fmt.Sprintf(", %s %v", name, p.Settings[name])
 		}
-		separator := "; at an end of the searched values: "
+		separator := "; at an end of the searched values or outside: "
 		for _, e := range p.Edges {
-			line += separator + e.Setting
+			line += fmt.Sprintf("%s%s (%s)", separator, e.Setting, e.End)
 			separator = ", "
 		}
 		lines = append(lines, line)
@@ -283,8 +286,30 @@ func (m Row) Chosen() []string {
 	return lines
 }
 
-func rowOf(arm Arm, outcomes []*Outcome, dataset string) Row {
-	r := Row{Name: arm.Name, Title: arm.Title, Parts: []Part{}, Tried: outcomes[0].Tried, Outcomes: outcomes}
+// tries is Row.Tries of an arm. The starts of an arm are tried one after the other.
+func tries(outcomes []*Outcome) (mean []float64) {
+	for i, o := range outcomes {
+		var best []float64
+		for _, s := range o.searchers {
+			for _, accuracy := range s.best {
+				if n := len(best); n > 0 {
+					accuracy = max(accuracy, best[n-1])
+				}
+				best = append(best, accuracy)
+			}
+		}
+		if i == 0 {
+			mean = make([]float64, len(best))
+		}
+		mean = mean[:min(len(mean), len(best))] // without settings that failed
+		floats.AddScaled(mean, 1/float64(len(outcomes)), best[:len(mean)])
+	}
+	return mean
+}
+
+// NewRow summarises the outcomes of an arm in all parts, whose stages all have their runs.
+func NewRow(arm Arm, outcomes []*Outcome, dataset string) Row {
+	r := Row{Name: arm.Name, Title: arm.Title, Parts: []Part{}, Tried: outcomes[0].Tried, Tries: tries(outcomes), Outcomes: outcomes}
 	var val, test []lab.Run
 	for i, o := range outcomes {
 		p := Part{Variant: string(o.Chosen.Method.Variant()), Epochs: o.Epochs, Settings: methodSettings(o.Chosen), Edges: o.Edges}

@@ -131,7 +131,7 @@ func Run(ctx context.Context, l *lab.Lab, p Plan) (*Result, error) {
 	for i, arm := range p.Arms {
 		outcomes := result.Arms[i]
 		if len(outcomes) > 0 && !slices.ContainsFunc(outcomes, func(o *Outcome) bool { return !o.Done(p.Stage) }) {
-			result.Rows = append(result.Rows, rowOf(arm, outcomes, l.Data.Name))
+			result.Rows = append(result.Rows, NewRow(arm, outcomes, l.Data.Name))
 		}
 	}
 	result.Missing, result.Waiting = lab.MissingOf(result.Failed()), r.waiting

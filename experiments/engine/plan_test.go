@@ -228,7 +228,7 @@ func TestPlansInShards(t *testing.T) {
 		shard.Shard = lab.Shard{Index: turn % 2, Count: 2}
 		got := carryOut(t, shard, p)
 		if got.Waiting != nil {
-			if waited[got.Waiting.Round] = true; got.Waiting.Left < 1 || got.Waiting.Left >= got.Waiting.Total {
+			if waited[got.Waiting.Round] = true; got.Waiting.Left < 1 || got.Waiting.Left > got.Waiting.Total {
 				t.Errorf("%v", got.Waiting)
 			}
 			continue

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"maps"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
+	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -19,25 +21,38 @@ func TestSearch(t *testing.T) {
 	l := lab.New(tiny.Small(), t.TempDir())
 	p := Plan{Folds: 2, Arms: []Arm{armOf(t, budget, "semantic-hard")}}
 	c := p.Arms[0].Starts[0]
+	type correction struct {
+		kind  model.CorrectionKind
+		omega float64
+	}
 	f := testkit.Must(Search(t.Context(), l, p))(t)
 	const trials = 2 * (budget + 2*FurtherSeeds)
 	if f.Trials != trials || len(f.Tried) != budget || f.Folds != 2 || len(f.Failed) > 0 {
 		t.Fatalf("%d trials, %d settings, %d folds, failed %v", f.Trials, len(f.Tried), f.Folds, f.Failed)
 	}
-	if !slices.ContainsFunc(f.Tried, func(t Tried) bool { return same(t.Config, c.On(l.Data)) }) {
+	if !slices.ContainsFunc(f.Tried, func(t Tried) bool { return same(t.Config.corrected(c.Method.Settings.Correction()), c.On(l.Data)) }) {
 		t.Error("the settings that it starts from were not tried")
 	}
 	for i, tried := range f.Tried {
 		if len(tried.Dirs) != 2 || (tried.Further != nil) != (i < 2) {
 			t.Fatalf("setting %d: runs of %d folds, further seeds %v", i, len(tried.Dirs), tried.Further)
 		}
-		var mean float64
+		means := map[correction]float64{} // of the models, with each correction
 		for _, dir := range tried.Dirs {
 			run, _, err := lab.ReadRun(dir)
 			testkit.NoError(t, err)
-			mean += run.Result.Evaluation.PerClass / 2
+			for _, c := range run.Result.Corrections {
+				means[correction{c.Kind, c.Omega}] += c.PerClass / 2
+			}
 		}
-		testkit.Near(t, "accuracy", tried.Accuracy, mean, 1e-12)
+		chosen := correction{model.NoCorrection, 0}
+		if c := tried.Config.Method.Settings.Correction(); c.On() {
+			chosen = correction{c.Kind, c.Omega}
+		}
+		testkit.Near(t, "accuracy", tried.Accuracy, means[chosen], 1e-12)
+		if best := slices.Max(slices.Collect(maps.Values(means))); len(means) != 7 || best > tried.Accuracy+1e-9 {
+			t.Errorf("setting %d has %g with %v; the best of %d corrections has %g", i, tried.Accuracy, chosen, len(means), best)
+		}
 		if i > 2 && tried.Accuracy > f.Tried[i-1].Accuracy || i > 1 && tried.Accuracy > min(f.Tried[0].Accuracy, f.Tried[1].Accuracy) {
 			t.Errorf("setting %d has %g, more than one before", i, tried.Accuracy)
 		}

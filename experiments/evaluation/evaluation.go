@@ -98,7 +98,7 @@ type Result struct {
 	HarmonicMean *float64  `json:"harmonic_mean"`
 	AUSUC        *float64  `json:"ausuc"`      // area under the seen-unseen curve
 	Calibrated   *Stacking `json:"calibrated"` // with the gamma that validation chose
-	// The same with other corrections of the scores than that of the model, if it has one.
+	// The same with omega 0, the one that validation chose, and 1, if the model corrects its scores.
 	Corrections []Corrected `json:"corrections,omitempty"`
 
 	Intervals Intervals `json:"intervals"`
@@ -159,7 +159,8 @@ type Validation struct {
 
 // Corrected is the accuracies with another omega of the model's correction.
 type Corrected struct {
-	Omega float64 `json:"omega"`
+	Omega  float64 `json:"omega"`
+	Chosen bool    `json:"chosen"` // by validation
 	metrics.Generalised
 	Intervals metrics.GeneralisedInterval `json:"intervals"`
 }

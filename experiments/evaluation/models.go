@@ -86,7 +86,7 @@ func (c Config) EvaluateModels(ctx context.Context, m Models) (*Result, error) {
 	r := c.evaluate(s, validation)
 	r.Source = Source{Split: string(m.Split), Dataset: m.Data.Name}
 	if m.Split == GZSLSplit && len(m.Models) == 1 {
-		if err := m.correct(ctx, r); err != nil {
+		if err := m.correct(ctx, r, dev); err != nil {
 			return nil, err
 		}
 	}
@@ -335,25 +335,52 @@ func mean(members []*scored, temperatures []float64) *scored {
 	return &s
 }
 
-// correct evaluates a model whose scores are corrected with omega 0 and 1, too.
-func (m Models) correct(ctx context.Context, r *Result) error {
-	other, saved := *m.Models[0], *m.Models[0].Saved
-	pipeline := *saved.Pipeline
-	other.Saved, saved.Pipeline = &saved, &pipeline
-	own := pipeline.Correction.Omega
-	for _, omega := range []float64{0, 1} {
-		if own == 0 || own == omega { // without a correction the model has no stored detections
-			continue
+// omegas are those from which validation chooses in the generalised setting.
+var omegas = []float64{0, 0.25, 0.5, 1}
+
+// correct evaluates a model whose scores are corrected with omega 0 and 1, too, and with the one
+// that has the highest harmonic mean on the seen and unseen samples of validation. Without a
+// correction the model has no stored detections.
+func (m Models) correct(ctx context.Context, r *Result, dev []*Model) error {
+	if !m.Models[0].Saved.Correction.On() {
+		return nil
+	}
+	chosen, best := -1., -1.
+	for _, omega := range omegas {
+		if len(dev) == 0 {
+			break
 		}
-		pipeline.Correction.Omega = omega
-		scores, err := m.score(ctx, []*Model{&other}, false)
+		s, err := m.stacking(ctx, dev[0], omega, true)
 		if err != nil {
 			return err
 		}
-		stacking := metrics.NewStacking(scores[0].scores, scores[0].labels, scores[0].sides)
-		r.Corrections = append(r.Corrections, Corrected{omega, stacking.At(0), stacking.Interval(0)})
+		if mean := s.At(0).Mean; mean > best {
+			chosen, best = omega, mean
+		}
+	}
+	for _, omega := range omegas {
+		if omega != 0 && omega != 1 && omega != chosen {
+			continue
+		}
+		s, err := m.stacking(ctx, m.Models[0], omega, false)
+		if err != nil {
+			return err
+		}
+		r.Corrections = append(r.Corrections, Corrected{omega, omega == chosen, s.At(0), s.Interval(0)})
 	}
 	return nil
+}
+
+// stacking scores the samples of the split, with dev those of validation, with another omega.
+func (m Models) stacking(ctx context.Context, model *Model, omega float64, dev bool) (*metrics.Stacking, error) {
+	other, saved, pipeline := *model, *model.Saved, *model.Saved.Pipeline
+	other.Saved, saved.Pipeline = &saved, &pipeline
+	pipeline.Correction.Omega = omega
+	s, err := m.score(ctx, []*Model{&other}, dev)
+	if err != nil {
+		return nil, err
+	}
+	return metrics.NewStacking(s[0].scores, s[0].labels, s[0].sides), nil
 }
 
 // adapt evaluates the model adapted to the samples. A model without the settings gets them

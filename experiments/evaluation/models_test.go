@@ -58,12 +58,15 @@ func trainOne(t testing.TB, l *lab.Lab, method string, stage train.Stage, seed u
 // the same model without correction.
 func TestCorrections(t *testing.T) {
 	l := heldOutLab(t)
+	set := func(omega string) func(*train.Trial) {
+		return func(trial *train.Trial) { testkit.NoError(t, trial.Method.Set("omega", omega)) }
+	}
 	of := func(omega string) *Result {
-		m := trainOne(t, l, "semantic-hard", train.Test, 5, func(trial *train.Trial) { testkit.NoError(t, trial.Method.Set("omega", omega)) })
+		m := trainOne(t, l, "semantic-hard", train.Test, 5, set(omega))
 		return evaluated(t, Models{Data: l.Data, Split: GZSLSplit, Models: []*Model{m}})
 	}
 	plain, half, whole := of("0"), of("0.5"), of("1")
-	if len(plain.Corrections) != 0 || len(half.Corrections) != 2 || len(whole.Corrections) != 1 {
+	if len(plain.Corrections) != 0 || len(half.Corrections) != 2 || len(whole.Corrections) != 2 {
 		t.Fatalf("%d, %d and %d corrections", len(plain.Corrections), len(half.Corrections), len(whole.Corrections))
 	}
 	if got := half.Corrections[0]; got.Omega != 0 || got.Seen != *plain.Seen || got.Unseen != *plain.Unseen {
@@ -72,7 +75,14 @@ func TestCorrections(t *testing.T) {
 	if got := half.Corrections[1]; got.Omega != 1 || got.Seen != *whole.Seen || got.Unseen != *whole.Unseen {
 		t.Errorf("omega 1 has %+v, the model of omega 1 %g and %g", got, *whole.Seen, *whole.Unseen)
 	}
-	testkit.WantText(t, testlab.Text(t, half.Tables()), "as scored with omega 0", "as scored with omega 1")
+	testkit.WantText(t, testlab.Text(t, half.Tables()), "with omega 0 ", "with omega 1 ")
+
+	// With validation one of them is chosen: that with the highest harmonic mean there.
+	trainOne(t, l, "semantic-hard", train.Dev, 5, set("0.5"))
+	chosen := of("0.5")
+	if n := len(slices.DeleteFunc(chosen.Corrections, func(c Corrected) bool { return !c.Chosen })); n != 1 {
+		t.Errorf("%d corrections are chosen, expected 1", n)
+	}
 }
 
 // trained trains both stages of two seeds of a variant.

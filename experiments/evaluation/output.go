@@ -92,7 +92,11 @@ func (r *Result) generalisedTable() *table.Table {
 		row(fmt.Sprintf("calibrated, gamma %.4g", c.Gamma), c.Generalised, c.Intervals)
 	}
 	for _, c := range r.Corrections {
-		row(fmt.Sprintf("as scored with omega %g", c.Omega), c.Generalised, c.Intervals)
+		chosen := ""
+		if c.Chosen {
+			chosen = ", chosen"
+		}
+		row(fmt.Sprintf("with omega %g%s", c.Omega, chosen), c.Generalised, c.Intervals)
 	}
 	return t
 }

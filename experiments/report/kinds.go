@@ -53,9 +53,19 @@ var kinds = []kind{
 		"compare --rotate 5", func() result { return new(comparison.Result) },
 	},
 	{
+		comparison.LadderKind, "LAGO and ESZSL step by step",
+		"Each row has one more setting of the general defaults than the one above it.",
+		"compare --ladder", func() result { return new(comparison.Result) },
+	},
+	{
 		ablation.Kind, "Design decisions",
 		"Validation accuracy by the prior p(a), the none-of-group term and the supervision of attributes in the loss, best first. All other settings are the same within a figure.",
 		"ablate", func() result { return new(ablation.Result) },
+	},
+	{
+		ablation.GroupsKind, "Do groups matter?",
+		"Accuracy on unseen classes with the groups of the data set, without groups, and with random groups of the same sizes.",
+		"ablate --groups", func() result { return new(ablation.Groups) },
 	},
 	{
 		ksweep.Kind, "Number of groups",

@@ -93,7 +93,7 @@ func (c *Config) Settings() setting.List {
 			Describe("value of a description above which a class has the attribute").Try(string(Mean), string(AttributeMean)),
 		setting.Choice("prior", &c.Prior, Empirical, Empirical, Half).
 			Describe("p(a_m) of an attribute").Try(string(Empirical), string(Half)),
-	}, c.CorrectionSettings(true, model.NoCorrection, 0.5)...)
+	}, c.CorrectionSettings(true, model.Subtract, 1)...)
 }
 
 // fitKey has the settings that classifiers depend on; the prior is none of them.

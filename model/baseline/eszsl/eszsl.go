@@ -45,7 +45,7 @@ func (c *Config) Settings() setting.List {
 		setting.Number("lambda", &c.Lambda, 1, setting.BoundedPositive).
 			Describe("`L` ridge of the descriptions").Try(1e-2, 1e-1, 1, 1e1, 1e2),
 		setting.Switch("normalise", &c.Normalise, true).Describe("scale descriptions to length 1"),
-	}, c.CorrectionSettings(false, model.NoCorrection, 0.5)...)
+	}, c.CorrectionSettings(false, model.Standardise, 1)...)
 }
 
 // Restore implements method.Method.

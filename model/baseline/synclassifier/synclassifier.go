@@ -62,7 +62,7 @@ func (c *Config) Settings() setting.List {
 			Describe("`S` width of the kernel of classes, in median distances").Try(0.25, 0.5, 0.7, 1, 1.4, 2, 4),
 		setting.Switch("normalise", &c.Normalise, true).Describe("scale descriptions to length 1"),
 		setting.Switch("unit", &c.Unit, true).Describe("scale features to length 1"),
-	}, c.CorrectionSettings(false, model.NoCorrection, 0.5)...)
+	}, c.CorrectionSettings(false, model.Standardise, 1)...)
 }
 
 // fitKey has the settings that the w_c depend on.
