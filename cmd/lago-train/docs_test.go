@@ -236,6 +236,7 @@ var documentedObjects = []struct {
 	{"compare", comparison.Result{}},
 	{"reproduce", reproduction.Result{}},
 	{"ablate", ablation.Result{}},
+	{"ablate --groups", ablation.Groups{}},
 	{"sweep-k", ksweep.Result{}},
 	{"noise and partial", robustness.Result{}},
 	{"groups", grouping.Result{}},

@@ -241,7 +241,7 @@ func TestCompare(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "runs")
 	args := []string{"compare", "--dataset", "glyphs", "--methods", "semantic-hard,eszsl", "--tune", "0", "--seeds", "1", "--epochs", "2", "--out", out}
 	table := succeeds(t, append(args, "--csv", filepath.Join(out, "classes.csv"))...)
-	testkit.WantText(t, table, "Methods on glyphs", "LAGO-Semantic-Hard", "ESZSL", "95 % over classes", "LAGO-Semantic-Hard minus each method", "eszsl: 1 epoch, gamma ")
+	testkit.WantText(t, table, "Methods on glyphs", "LAGO-Semantic-Hard", "ESZSL", "95 % over classes", "LAGO-Semantic-Hard minus each method", "eszsl: 1 epoch, correction standardise, gamma ")
 	// What fails after the training keeps the table.
 	if e := lagoTrain(t, append(args, "--csv", "/dev/full")...); e.code == 0 || e.stdout == "" {
 		t.Errorf("ended with %d and %q on stdout:\n%s", e.code, e.stdout, e.stderr)
@@ -255,8 +255,8 @@ func TestCompare(t *testing.T) {
 	}
 	// With --rotate there are other defaults.
 	rotated := printed[comparison.Result](t, "compare", "--rotate", "3", "--methods", "semantic-hard", "--epochs", "1", "--json", "--out", t.TempDir()).Methods[0]
-	if n := len(rotated.Test.PerClass.Values); n != 3 || rotated.Tried != 4 {
-		t.Errorf("%d seeds and %d settings, expected 3 and 4", n, rotated.Tried)
+	if n := len(rotated.Test.PerClass.Values); n != 3 || rotated.Tried != 16 {
+		t.Errorf("%d seeds and %d settings, expected 3 and 16", n, rotated.Tried)
 	}
 }
 

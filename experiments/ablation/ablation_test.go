@@ -179,3 +179,38 @@ func TestAblateRefuses(t *testing.T) {
 	testkit.WantError(t, err, "variant: expected one that the data set allows")
 	testkit.WantError(t, (&Result{}).Check(), "rows: expected at least one, found none")
 }
+
+// Random groups have the sizes of the semantic ones, and their mean stands beside these and
+// singletons, all by the full protocol.
+func TestGroups(t *testing.T) {
+	l := testlab.New(t)
+	testkit.NoError(t, l.Rotate(3, 0))
+	c := testlab.Config(l, engine.DevThenTest, model.SemanticHard)
+	g := testkit.Must(RunGroups(t.Context(), l, c))(t)
+	if len(g.Rows) != 4 || g.Classes != 16 || g.Rows[3].Draws != randomDraws || g.Rows[0].Difference != nil {
+		t.Fatalf("%d classes, rows %+v", g.Classes, g.Rows)
+	}
+	sizes := func(l *lab.Lab) []int {
+		n := make([]int, len(l.Data.Groups))
+		for _, a := range l.Data.Attributes {
+			n[a.Group]++
+		}
+		return n
+	}
+	var mean float64
+	for seed := range uint64(randomDraws) {
+		other := shuffled(l, seed)
+		if !slices.Equal(sizes(other), sizes(l)) || slices.Equal(other.Data.Attributes, l.Data.Attributes) {
+			t.Errorf("draw %d has groups %v", seed, other.Data.GroupOf())
+		}
+		plan := engine.Plan{Stage: engine.DevThenTest, Arms: []engine.Arm{{Name: "x", Starts: []engine.Config{c}}}}
+		mean += testkit.Must(engine.Run(t.Context(), other, plan))(t).Rows[0].Test.PerClass.Mean / randomDraws
+	}
+	testkit.Near(t, "random groups", g.Rows[3].Accuracy, mean, 1e-12)
+	for _, r := range g.Rows[1:] {
+		testkit.Near(t, r.Groups, r.Difference.Mean, g.Rows[0].Accuracy-r.Accuracy, 1e-12)
+	}
+	var stored Groups
+	testlab.Stored(t, l, GroupsKind, &stored)
+	testkit.WantText(t, testlab.Text(t, stored.Tables()), "16 unseen classes", "│ singletons, same settings ", "random: mean over 5 draws")
+}

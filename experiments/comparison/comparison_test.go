@@ -133,6 +133,18 @@ func TestCompareByRotation(t *testing.T) {
 		}
 		testkit.Near(t, m.Name, sum/16, m.Test.PerClass.Mean, 1e-12)
 	}
+	var byPart float64
+	for i, by := range r.Differences[0].By {
+		for _, c := range r.Classes {
+			if c.Part == i+1 {
+				byPart += (c.Accuracy[0] - c.Accuracy[1]) / 16
+			}
+		}
+		if i == 0 {
+			testkit.Near(t, "difference in the first part", by, 4*byPart, 1e-12)
+		}
+	}
+	testkit.Near(t, "mean of the parts", byPart, r.Differences[0].Mean, 1e-12)
 	var b bytes.Buffer
 	testkit.NoError(t, r.WriteCSV(&b))
 	lines := strings.Split(b.String(), "\n")
@@ -174,6 +186,12 @@ func TestCompareAdapted(t *testing.T) {
 				t.Errorf("%s: the model has %+v, expected %+v", m.Name, saved.Adaptation, a.Settings)
 			}
 		}
+	}
+	if d := r.AdaptedDifferences; len(d) != 1 || math.Abs(d[0].Mean-(r.Methods[0].Adapted.Test-r.Methods[2].Adapted.Test)) > 1e-9 {
+		t.Errorf("differences between adapted methods: %+v", d)
+	}
+	for _, m := range r.Methods {
+		testkit.Near(t, "minus label propagation", m.Adapted.Gain.Mean, m.Adapted.Test-m.Adapted.Propagated, 1e-9)
 	}
 	testkit.WantText(t, testlab.Text(t, r.Tables()), "transductive (adapted to the unlabelled samples) minus inductive, over 4 classes")
 }
@@ -316,4 +334,84 @@ func TestShuffledDescriptionsLeaveChanceOnCUB127(t *testing.T) {
 		c.Common.Seeds, c.Common.Epochs, c.Common.Patience = 1, 10, 10
 		return c
 	})
+}
+
+// The steps of a ladder end at the defaults, each step differs from the one before in its own
+// settings alone, and is compared with it.
+func TestLadder(t *testing.T) {
+	l := testlab.New(t)
+	c := compareAll(l)
+	c.Methods, c.LAGO, c.Ladder, c.Budget = nil, nil, true, 16
+	c.Common.Preprocess = engine.AutoPreprocess
+	r := testkit.Must(Run(t.Context(), l, c))(t)
+	first, last := r.Methods[0].Parts[0].Settings, r.Methods[5].Parts[0].Settings
+	if len(r.Methods) != 9 || first["lr"] != 1e-4 || first["alpha"] != 0. || first["preprocess"] != preprocess.None || first["correction"] != model.NoCorrection {
+		t.Errorf("%d steps from %v", len(r.Methods), first)
+	}
+	defaults := engine.Defaults(methods.Of(model.SemanticHard))
+	for _, s := range defaults.On(l.Data).Method.List().Used() {
+		if v, has := last[s.Key]; has && v != s.Value() {
+			t.Errorf("the last step has %s %v, the default is %v", s.Key, v, s.Value())
+		}
+	}
+	changed := map[string]string{}
+	for i := 1; i < 6; i++ {
+		for key, v := range r.Methods[i].Parts[0].Settings {
+			if before := r.Methods[i-1].Parts[0].Settings[key]; before != v {
+				changed[r.Methods[i].Name] += key + " "
+			}
+		}
+	}
+	if changed["lago-alpha"] != "alpha " || changed["lago-bias"] != "bias_factor " || strings.Contains(changed["lago-defaults"], "correction") {
+		t.Errorf("the steps change %v", changed)
+	}
+	for i, m := range r.Methods[6:] {
+		if m.Tried != 35 { // all pairs of ridges
+			t.Errorf("%s tried %d settings", m.Name, m.Tried)
+		}
+		if s := m.Parts[0].Settings; (s["preprocess"] == preprocess.None) != (i == 0) || i < 2 && s["correction"] != model.NoCorrection {
+			t.Errorf("%s has %v", m.Name, s)
+		}
+	}
+	if len(r.Differences) != 7 || r.Differences[0].Reference != "lago-preprocess" || r.Differences[0].Method != "lago-published" || r.Differences[5].Method != "eszsl-published" {
+		t.Errorf("%d differences, the first %+v", len(r.Differences), r.Differences[0])
+	}
+	var stored Result
+	testlab.Stored(t, l, LadderKind, &stored)
+	testkit.WantText(t, testlab.Text(t, stored.Tables()), "LAGO as published", "each step minus the one before", "│ ESZSL + correction ")
+}
+
+// Other partitions have the settings that were chosen in the first, and the means over partitions
+// are compared.
+func TestPartitions(t *testing.T) {
+	l := testlab.New(t)
+	testkit.NoError(t, l.Rotate(3, 5))
+	c := compareAll(l)
+	c.Methods, c.LAGO, c.Budget = []string{engine.LAGOMethod, "eszsl"}, c.LAGO[1:], 2
+	c.Partitions, c.RotateSeed = 2, 5
+	r := testkit.Must(Run(t.Context(), l, c))(t)
+	if len(r.PartitionSeeds) != 2 || r.PartitionSeeds[1] != 6 || len(l.Parts) != 3 {
+		t.Fatalf("partitions %v", r.PartitionSeeds)
+	}
+	testkit.NoError(t, l.Rotate(3, 6))
+	var alone []float64
+	for j, m := range r.Methods {
+		for i, part := range l.Parts {
+			one := *l
+			one.Parts = []lab.View{part}
+			done := testkit.Must(engine.Run(t.Context(), &one, engine.Plan{Stage: engine.DevThenTest, Arms: []engine.Arm{{Name: m.Name, Starts: []engine.Config{m.Outcomes[i].Chosen}}}}))(t)
+			if i == 0 {
+				alone = append(alone, 0)
+			}
+			for _, a := range done.Rows[0].Test.ByClass {
+				alone[j] += a / 16
+			}
+		}
+		testkit.Near(t, m.Name, m.Partitions[1], alone[j], 1e-12)
+		testkit.Near(t, m.Name, m.Partitions[0], m.Test.PerClass.Mean, 1e-12)
+	}
+	d := r.PartitionDifferences[0]
+	first := r.Methods[0].Test.PerClass.Mean - r.Methods[1].Test.PerClass.Mean
+	testkit.NearAll(t, "differences", append(d.By, d.Mean), []float64{first, alone[0] - alone[1], (first + alone[0] - alone[1]) / 2}, 1e-12)
+	testkit.WantText(t, testlab.Text(t, r.Tables()), "mean over 2 partitions into parts (seeds 5 6):", "accuracy in each partition", "│ seed 6 │")
 }

@@ -296,7 +296,8 @@ func TestEvaluateEnsemble(t *testing.T) {
 	one, twice := evaluated(t, Models{Data: d, Split: GZSLSplit, Models: test[:1]}), evaluated(t, Models{Data: d, Split: GZSLSplit, Models: []*Model{test[0], test[0]}})
 	testkit.NearAll(t, "twice", []float64{twice.ZSL, *twice.HarmonicMean, *twice.NLL}, []float64{one.ZSL, *one.HarmonicMean, *one.NLL}, 1e-5)
 
-	eszsl, eszslDev := trainOne(t, l, "eszsl", train.Test, 1, nil), trainOne(t, l, "eszsl", train.Dev, 1, nil)
+	plain := func(trial *train.Trial) { testkit.NoError(t, trial.Method.Set("correction", "none")) }
+	eszsl, eszslDev := trainOne(t, l, "eszsl", train.Test, 1, plain), trainOne(t, l, "eszsl", train.Dev, 1, plain)
 	bare := evaluated(t, Models{Data: d, Split: GZSLSplit, Models: []*Model{eszsl}})
 	if bare.Kind != BareScores || bare.ECE != nil || bare.Temperature == nil || bare.Calibrated == nil || bare.Source.Models[0].Method != "eszsl" {
 		t.Errorf("found %+v", bare)
