@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"slices"
 	"strconv"
 
@@ -65,14 +66,14 @@ func runCommand() *cli.Command {
 	var p engine.Preset
 	var printOnly bool
 	return o.study("run",
-		flags(o.settings(), o.gridSettings().Without("jobs", "shard"), setting.List{
-			setting.Whole("jobs", &o.jobs, 1, setting.Threads).In(runGroup).Describe("`N` seeds trained in parallel"),
+		flags(o.settings(), o.gridSettings().Without("shard"), setting.List{
 			setting.Switch("print_config", &printOnly, false).In(outputGroup).Describe("print the settings as JSON for --config, and train nothing"),
 		}),
 		func(c *cli.Context) (_ []engine.Preset, err error) {
 			if p, err = o.preset(c); err == nil && printOnly {
 				return nil, printConfig(os.Stdout, os.Stderr, p)
 			}
+			o.jobs = cmp.Or(o.jobs, min(p.Seeds, runtime.GOMAXPROCS(0)))
 			return []engine.Preset{p}, err
 		},
 		func(ctx context.Context, l *lab.Lab) (tabled, error) {
