@@ -250,6 +250,7 @@ type Provenance struct {
 // normalised by channel.
 type ImagePreprocessing struct {
 	Fit    Fit        `json:"fit"`
+	Filter Filter     `json:"filter,omitempty"` // bilinear if it is empty
 	Resize int        `json:"resize,omitempty"` // pixels of the shorter side before the crop
 	Size   int        `json:"size"`             // pixels of each side
 	Boxes  bool       `json:"boxes"`            // images are first cropped to bounding boxes
@@ -263,11 +264,20 @@ func (p ImagePreprocessing) String() string {
 	if p.Resize > 0 {
 		s += fmt.Sprintf(" of a shorter side of %d", p.Resize)
 	}
+	if p.Filter != "" {
+		s += ", " + string(p.Filter)
+	}
 	if p.Boxes {
 		s += ", within bounding boxes"
 	}
 	return s
 }
+
+// Filter is how images are resized, with antialiasing.
+type Filter string
+
+// Bicubic is that with a = -0.5, as Pillow's. The empty Filter is bilinear.
+const Bicubic Filter = "bicubic"
 
 // Fit says how an image becomes a square.
 type Fit string

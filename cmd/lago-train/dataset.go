@@ -21,11 +21,11 @@ import (
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/dataset/split"
 	"github.com/lago-train/lago-train/dataset/xlsa17"
+	"github.com/lago-train/lago-train/experiments/extract"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/table"
-	"github.com/lago-train/lago-train/model/resnet"
 )
 
 func datasetCommand() *cli.Command {
@@ -252,9 +252,9 @@ func fetchCommand() *cli.Command {
 // checkFetched opens what was fetched: the weights of a network, or a data set.
 func checkFetched(ctx context.Context, name, path string) error {
 	if slices.Contains(fetch.Networks(), name) {
-		n, err := resnet.Read(ctx, path, nil)
-		if err == nil && n.Architecture != name {
-			err = &invalid.Error{Where: path, Want: "the weights of " + name, Got: "those of " + n.Architecture}
+		n, err := extract.ReadNetwork(ctx, path, nil)
+		if err == nil && n.Name() != name {
+			err = &invalid.Error{Where: path, Want: "the weights of " + name, Got: "those of " + n.Name()}
 		}
 		return err
 	}

@@ -29,30 +29,31 @@ type networkOptions struct {
 	boxes   string
 }
 
+// leastSize is the smallest side of images for a ResNet, and of a patch of CLIP.
+const leastSize = resnet.MinSize
+
 func (o *networkOptions) networkSettings() setting.List {
 	return setting.List{
-		setting.Raw("weights", &o.weights, "").Describe("`FILE` weights of a ResNet, safetensors"),
+		setting.Raw("weights", &o.weights, "").Describe("`FILE` weights of a ResNet, DINOv2 or CLIP, safetensors"),
 		setting.Choice("fit", &o.fit, dataset.Crop, dataset.Crop, dataset.Squash).
 			Describe("make squares: crop resizes the shorter side and crops the centre, squash resizes both"),
-		setting.Whole("size", &o.size, images.DefaultSize, setting.Between(resnet.MinSize, 1024)).Describe("`PIXELS` side of the squares"),
+		setting.Whole("size", &o.size, images.DefaultSize, setting.Between(leastSize, 1024)).Describe("`PIXELS` side of the squares"),
 		setting.Switch("stride_in_1x1", &o.stride, false).
-			Describe("bottlenecks stride in the first 1x1 convolution (default: from the file, otherwise no)"),
+			Describe("bottlenecks of a ResNet stride in the first 1x1 convolution (default: from the file, otherwise no)"),
 		setting.Raw("boxes", &o.boxes, "").Describe("`FILE` CSV file of bounding boxes to crop to: path,x,y,width,height in pixels"),
 	}.In(imageGroup)
 }
 
 // read reads the network and the preprocessing of images that the flags choose. They must be
 // those of the provenance, unless that is nil.
-func (o *networkOptions) read(c *cli.Context, from *dataset.Provenance) (*resnet.Network, dataset.ImagePreprocessing, error) {
+func (o *networkOptions) read(c *cli.Context, from *dataset.Provenance) (*extract.Weights, dataset.ImagePreprocessing, error) {
 	var p dataset.ImagePreprocessing
 	if o.weights == "" {
 		return nil, p, &invalid.Error{
-			Where: "--weights", Want: "a safetensors file with the weights of a ResNet", Got: "none",
-			Hint: "lago-train dataset fetch resnet50 downloads one.", Usage: true,
+			Where: "--weights", Want: "a safetensors file with the weights of a network", Got: "none",
+			Hint: "lago-train dataset fetch resnet50 or dinov2-small downloads one.", Usage: true,
 		}
 	}
-	p = images.Preprocessing(o.fit, o.size)
-	p.Boxes = o.boxes != ""
 	var stride *bool
 	switch {
 	case c.IsSet("stride-in-1x1"):
@@ -60,9 +61,13 @@ func (o *networkOptions) read(c *cli.Context, from *dataset.Provenance) (*resnet
 	case from != nil:
 		stride = &from.StrideIn1x1
 	}
-	n, err := resnet.Read(c.Context, o.weights, stride)
-	if err != nil || from == nil {
-		return n, p, err
+	n, err := extract.ReadNetwork(c.Context, o.weights, stride)
+	if err != nil {
+		return nil, p, err
+	}
+	p = n.Preprocessing(o.fit, o.size)
+	if p.Boxes = o.boxes != ""; from == nil {
+		return n, p, nil
 	}
 	differs := func(flag string, want, got any) error {
 		return wrong("--"+flag, fmt.Sprintf("%v, as for the features that the model was trained on", want), fmt.Sprint(got))
@@ -95,8 +100,8 @@ func (o *networkOptions) extractor(c *cli.Context, m *loadedModel, list []images
 	switch {
 	case err != nil:
 		return nil, err
-	case m != nil && n.Dims != m.Dims:
-		return nil, wrong("--weights", fmt.Sprintf("a network with %d features, as the model was trained on", m.Dims), fmt.Sprintf("%d of %s", n.Dims, n.Architecture))
+	case m != nil && n.Dims() != m.Dims:
+		return nil, wrong("--weights", fmt.Sprintf("a network with %d features, as the model was trained on", m.Dims), fmt.Sprintf("%d of %s", n.Dims(), n.Name()))
 	case m != nil && from == nil:
 		logrus.Warnf("%s records no provenance of its features: predictions are right only if they came from these weights, with --fit %s and --size %d",
 			m.Dataset, p.Fit, p.Size)

@@ -15,6 +15,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model/resnet/resnettest"
+	"github.com/lago-train/lago-train/model/vit/vittest"
 )
 
 // photographs draws glyphs as PNG files in a folder for each class, and returns it with the
@@ -118,7 +119,7 @@ func TestFromPhotographsToClasses(t *testing.T) {
 	misused(t, append(predict, "--fit", "crop", "--images", image), "--fit: expected squash, as for the features that the model was trained on, found crop")
 	misused(t, append(predict, "--size", "64", "--images", image), "--size: expected 48")
 	misused(t, append(predict, "--images", image, "--features", "x.npy"), "one of --features, --dataset and --images")
-	misused(t, []string{"predict", "--model", model, "--images", image}, "--weights: expected a safetensors file", "dataset fetch resnet50")
+	misused(t, []string{"predict", "--model", model, "--images", image}, "--weights: expected a safetensors file", "dataset fetch resnet50 or dinov2-small")
 	misused(t, append(append([]string{"predict"}, among...), "--features", "x.npy"), "--weights: expected --images beside it")
 	fails(t, append(predict, "--images", filepath.Join(data, "none.png")), "none.png", "no such file")
 }
@@ -134,4 +135,37 @@ func TestExtractRefuses(t *testing.T) {
 	fails(t, append(extract, "birds"), text)
 	misused(t, append(extract, "glyphs"), "a name for a folder of the data directory")
 	misused(t, append(extract, "birds", "--size", "16"), "--size: expected a whole number from 32 to 1024")
+}
+
+// Photographs become features of a vision transformer, too, and models know which.
+func TestVisionTransformer(t *testing.T) {
+	photos, descriptions := photographs(t, 4)
+	data := t.TempDir()
+	weights := filepath.Join(data, "dinov2.safetensors")
+	testkit.NoError(t, vittest.Write(weights, "dinov2-tiny"))
+	extract := []string{"dataset", "extract", "--data-dir", data, "letters", "--images", photos, "--weights", weights, "--size"}
+	misused(t, append(extract, "64"), "--size: expected a multiple of the 14 pixels of a patch of dinov2-128x2, found 64")
+	extracted := printed[struct {
+		Dimensions   int
+		Architecture string
+	}](t, append(extract, "56", "--json")...)
+	if extracted.Dimensions != 128 || extracted.Architecture != "dinov2-128x2" {
+		t.Errorf("%+v", extracted)
+	}
+	folder := filepath.Join(data, "letters")
+	testkit.WantText(t, testkit.Read(t, filepath.Join(folder, "extract.json")), `"filter": "bicubic"`, `"resize": 64`)
+	for _, name := range []string{"classes.csv", "attributes.csv"} {
+		testkit.Write(t, folder, name, testkit.Read(t, filepath.Join(descriptions, name)))
+	}
+	succeeds(t, "dataset", "split", "--out", filepath.Join(folder, "splits.csv"), "letters", "--data-dir", data)
+	runs := filepath.Join(data, "runs")
+	ran := printed[protocol.Result](t, "run", "--dataset", "letters", "--data-dir", data, "--epochs", "2", "--seeds", "1", "--out", runs, "--json")
+	if ran.Config.Preprocess != "l2,whiten" {
+		t.Errorf("signed features are preprocessed by %s", ran.Config.Preprocess)
+	}
+	predict := []string{"predict", "--model", filepath.Join(runs, "latest"), "--weights", weights, "--images", filepath.Join(photos, "A", "1.png")}
+	testkit.WantText(t, succeeds(t, predict...), "1.png")
+	misused(t, append(predict, "--size", "84"), "--size: expected 56")
+	testkit.NoError(t, vittest.Write(weights, "clip-tiny"))
+	misused(t, predict, "--weights: expected dinov2-128x2 with SHA-256")
 }

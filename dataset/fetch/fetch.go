@@ -53,12 +53,21 @@ const (
 func Names() []string { return []string{"cub", "awa2", "sun"} }
 
 // Networks returns the networks whose weights can be fetched.
-func Networks() []string { return []string{"resnet101", "resnet50"} }
+func Networks() []string {
+	return []string{"resnet101", "resnet50", "dinov2-small", "dinov2-base", "clip-vit-base-patch32"}
+}
 
-// WeightsURL returns the address of the ImageNet weights of a network: torchvision's, as timm
-// publishes them.
+// WeightsURL returns the address of the weights of a network: ImageNet weights of torchvision, as
+// timm publishes them, or those of the authors of DINOv2 and CLIP.
 func WeightsURL(network string) string {
-	return "https://huggingface.co/timm/" + network + ".tv_in1k/resolve/main/model.safetensors"
+	of := "timm/" + network + ".tv_in1k"
+	switch {
+	case strings.HasPrefix(network, "dinov2"):
+		of = "facebook/" + network
+	case strings.HasPrefix(network, "clip"):
+		of = "openai/" + network
+	}
+	return "https://huggingface.co/" + of + "/resolve/main/model.safetensors"
 }
 
 // Options configure a fetch. Only DataDir must be set.
@@ -217,7 +226,11 @@ func (f *fetcher) run(ctx context.Context) (r *Result, err error) {
 		r.Archives, err = f.unpackAll(ctx, staging)
 	} else {
 		r.Folder, r.Archives = f.DataDir, make([]Archive, 1)
-		r.Archives[0], err = f.get(ctx, f.name, f.ArchiveURL, staging, f.SHA256)
+		sum := f.SHA256
+		if sum == "" {
+			sum = f.recorded(target + sumSuffix)
+		}
+		r.Archives[0], err = f.get(ctx, f.name, f.ArchiveURL, staging, sum)
 		r.Archives[0].File, f.sizes[f.folder] = target, r.Archives[0].Bytes
 	}
 	if err == nil {
@@ -225,6 +238,10 @@ func (f *fetcher) run(ctx context.Context) (r *Result, err error) {
 	}
 	if err == nil {
 		err = f.place(staging, target)
+	}
+	if err == nil && f.ArchiveURL == f.weights { // as sha256sum writes it
+		line := []byte(r.Archives[0].SHA256 + "  " + f.folder + "\n")
+		err = fileio.Write(target+sumSuffix, func(w io.Writer) error { _, err := w.Write(line); return err })
 	}
 	if err != nil {
 		return nil, err
@@ -240,6 +257,20 @@ func (f *fetcher) run(ctx context.Context) (r *Result, err error) {
 		}
 	}
 	return r, err
+}
+
+// sumSuffix is that of the file beside weights that records their SHA-256 at the first download. No
+// sums are published: later downloads from the same address must have the recorded one.
+const sumSuffix = ".sha256"
+
+// recorded returns the sum that a file records, "" if there is none or the address is not the
+// published one.
+func (f *fetcher) recorded(path string) string {
+	line, err := fileio.ReadRegular(path)
+	if words := strings.Fields(string(line)); err == nil && len(words) > 0 && len(words[0]) == 2*sha256.Size && f.ArchiveURL == f.weights {
+		return words[0]
+	}
+	return ""
 }
 
 // target returns the path of the data set, which exists only if Force is set, in any case,

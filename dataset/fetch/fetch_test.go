@@ -335,3 +335,30 @@ func TestFetchWeights(t *testing.T) {
 		t.Error("the earlier weights were replaced")
 	}
 }
+
+// The sum of weights from their published address is recorded, and others are refused later.
+func TestRecordedSum(t *testing.T) {
+	file := content(1000)
+	s := serve(t, whole(file, `"1"`))
+	o := options(t, s)
+	fetch := func() error {
+		f := &fetcher{Options: o, name: "dinov2-small", folder: "dinov2-small.safetensors", weights: s.URL + "/model.safetensors", sizes: map[string]int64{}}
+		f.ArchiveURL, f.Force = f.weights, true
+		testkit.NoError(t, f.setDefaults())
+		_, err := f.run(t.Context())
+		return err
+	}
+	testkit.NoError(t, fetch())
+	testkit.NoError(t, fetch())
+	recorded := "dinov2-small.safetensors.sha256"
+	if line := testkit.Read(t, filepath.Join(o.DataDir, recorded)); line != sumOf(file)+"  dinov2-small.safetensors\n" {
+		t.Errorf("recorded %q", line)
+	}
+	testkit.Write(t, o.DataDir, recorded, strings.Repeat("0", 64)+"  x\n")
+	testkit.WantError(t, fetch(), "SHA-256: expected "+strings.Repeat("0", 64), sumOf(file))
+	for network, want := range map[string]string{"resnet50": "timm/resnet50.tv_in1k/", "dinov2-base": "facebook/dinov2-base/", "clip-vit-base-patch32": "openai/clip-vit-base-patch32/"} {
+		if url := WeightsURL(network); url != "https://huggingface.co/"+want+"resolve/main/model.safetensors" {
+			t.Errorf("%s: %s", network, url)
+		}
+	}
+}

@@ -1,13 +1,13 @@
 // Package images lists photographs and makes them inputs of a network, as torchvision
-// does: RGB, the shorter side resized by antialiased bilinear interpolation, the centre
-// cropped, and each channel normalised by the mean and deviation of ImageNet.
+// and Pillow do: RGB, the shorter side resized by antialiased bilinear or bicubic interpolation, the
+// centre cropped, and each channel normalised by a mean and deviation.
 //
 // JPEG, PNG, WebP, GIF (the first frame), BMP and TIFF are decoded in Go. Crops of lossless
 // images differ from Pillow's by rounding, those of JPEG by a few levels, because decoders
 // round differently. As in torchvision, transparency and the orientation in EXIF
 // data are ignored.
 //
-// Package model/resnet computes the features.
+// Packages model/resnet and model/vit compute the features.
 package images
 
 import (
@@ -32,13 +32,19 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// DefaultSize is the side of the inputs of a ResNet in pixels.
+// DefaultSize is the side of the inputs of a network in pixels.
 const DefaultSize = 224
+
+// The mean and deviation of ImageNet.
+var (
+	ImageNetMean = [3]float64{0.485, 0.456, 0.406}
+	ImageNetStd  = [3]float64{0.229, 0.224, 0.225}
+)
 
 // Preprocessing returns that of torchvision, for inputs of size x size pixels: with
 // dataset.Crop the shorter side becomes 256/224 of the size.
 func Preprocessing(fit dataset.Fit, size int) dataset.ImagePreprocessing {
-	p := dataset.ImagePreprocessing{Fit: fit, Size: size, Mean: [3]float64{0.485, 0.456, 0.406}, Std: [3]float64{0.229, 0.224, 0.225}}
+	p := dataset.ImagePreprocessing{Fit: fit, Size: size, Mean: ImageNetMean, Std: ImageNetStd}
 	if fit == dataset.Crop {
 		p.Resize = int(math.Round(float64(size) * 256 / 224))
 	}
@@ -85,9 +91,9 @@ func Thumbnail(ctx context.Context, path string, side int) (image.Image, error) 
 // memory of the resized one.
 const maxRatio = 200
 
-// scale returns the size x size pixels of an image, or of what is in the box. They have 16
-// bits, so that only the result of both directions is rounded.
-func scale(x *image.RGBA, b *Box, p dataset.ImagePreprocessing) (*image.RGBA64, error) {
+// scale returns the size x size pixels of an image, or of what is in the box. Bilinear
+// ones have 16 bits, so that only the result of both directions is rounded.
+func scale(x *image.RGBA, b *Box, p dataset.ImagePreprocessing) (image.RGBA64Image, error) {
 	from := x.Rect
 	if b != nil {
 		from = from.Intersect(image.Rect(int(math.Floor(b.X)), int(math.Floor(b.Y)), int(math.Ceil(b.X+b.Width)), int(math.Ceil(b.Y+b.Height))))
@@ -108,10 +114,32 @@ func scale(x *image.RGBA, b *Box, p dataset.ImagePreprocessing) (*image.RGBA64, 
 	default: // beyond the edges of out, so that it has the centre
 		w, h = p.Resize*w/shorter, p.Resize*h/shorter
 		left, top := math.RoundToEven(float64(w-p.Size)/2), math.RoundToEven(float64(h-p.Size)/2)
+		if p.Filter == dataset.Bicubic { // for networks that round down
+			left, top = math.Floor(float64(w-p.Size)/2), math.Floor(float64(h-p.Size)/2)
+		}
 		to = image.Rect(0, 0, w, h).Sub(image.Pt(int(left), int(top)))
+	}
+	if p.Filter == dataset.Bicubic {
+		lines := image.NewRGBA64(image.Rect(0, 0, p.Size, from.Dy()))
+		draw.CatmullRom.Scale(lines, image.Rect(to.Min.X, 0, to.Max.X, from.Dy()), x, from, draw.Src, nil)
+		x, from = levels(lines), lines.Rect
+		to.Min.X, to.Max.X = 0, p.Size
+		draw.CatmullRom.Scale(out, to, x, from, draw.Src, nil)
+		return levels(out), nil
 	}
 	draw.BiLinear.Scale(out, to, x, from, draw.Src, nil)
 	return out, nil
+}
+
+// levels rounds an image to 8 bits, as Pillow does after each direction: what a bicubic filter
+// overshoots is cut off there.
+func levels(x *image.RGBA64) *image.RGBA {
+	y := image.NewRGBA(x.Rect)
+	for i := range y.Pix {
+		v := int(x.Pix[2*i])<<8 | int(x.Pix[2*i+1])
+		y.Pix[i] = uint8((v*math.MaxUint8 + math.MaxUint16/2) / math.MaxUint16)
+	}
+	return y
 }
 
 // The largest image, in bytes of the file and in pixels. A small file can decode to many

@@ -110,7 +110,7 @@ func (c *Config) preprocessing() setting.List {
 		setting.Steps("preprocess", &c.Preprocess, AutoPreprocess,
 			"auto, none, or a comma-separated list of sqrt, l2, standardize and whiten", AutoPreprocess).In(setting.Training).
 			WithOptions(string(AutoPreprocess), string(preprocess.None), string(preprocess.SignedRoot), string(preprocess.L2), string(preprocess.Standardize), string(preprocess.Whiten)).
-			Describe("`STEPS` preprocessing of the features, fitted on the training samples; auto is l2 for singletons and for features with negative values, otherwise sqrt,l2,whiten").
+			Describe("`STEPS` preprocessing of the features, fitted on the training samples; auto is l2 for singletons, otherwise sqrt,l2,whiten, without sqrt for features with negative values").
 			Try(searchedChains...),
 		setting.Number("ridge", &c.Ridge, 0, setting.NotNegative).In(setting.Training).
 			If(c.Preprocess.Has(preprocess.Whiten), "preprocess with whiten").
@@ -159,7 +159,7 @@ func (c *Config) at(key string) setting.Setting {
 func (c Config) value(key string) any { return c.at(key).Value() }
 
 // On returns c with the settings that it leaves to the data: those of the method, such as the
-// number of groups, and the preprocessing, which is l2 for singletons and for features with
+// number of groups, and the preprocessing, which is l2 for singletons, l2,whiten for features with
 // negative values, and sqrt,l2,whiten otherwise.
 func (c Config) On(d *dataset.Dataset) Config {
 	c = c.Clone()
@@ -167,9 +167,13 @@ func (c Config) On(d *dataset.Dataset) Config {
 		m.Resolve(len(d.Attributes))
 	}
 	if c.Preprocess == AutoPreprocess {
-		c.Preprocess = "sqrt,l2,whiten"
-		if c.Method.Variant() == model.Singletons || signed(d) {
+		switch {
+		case c.Method.Variant() == model.Singletons:
 			c.Preprocess = preprocess.L2
+		case signed(d):
+			c.Preprocess = "l2,whiten"
+		default:
+			c.Preprocess = "sqrt,l2,whiten"
 		}
 	}
 	return c

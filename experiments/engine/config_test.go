@@ -318,7 +318,7 @@ func TestAutoPreprocess(t *testing.T) {
 	}{
 		{model.SemanticHard, relu, "sqrt,l2,whiten"},
 		{model.Singletons, relu, "l2"},
-		{model.SemanticHard, signed, "l2"},
+		{model.SemanticHard, signed, "l2,whiten"},
 		{model.Singletons, signed, "l2"},
 	} {
 		config := Defaults(methods.Of(c.variant))

@@ -3,6 +3,8 @@ package extract
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"image"
@@ -25,9 +27,11 @@ import (
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/predict"
 	"github.com/lago-train/lago-train/internal/blas"
+	"github.com/lago-train/lago-train/internal/fileio"
+	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/internal/testkit"
-	"github.com/lago-train/lago-train/model/resnet"
 	"github.com/lago-train/lago-train/model/resnet/resnettest"
+	"github.com/lago-train/lago-train/model/vit/vittest"
 )
 
 func TestMain(m *testing.M) {
@@ -41,14 +45,14 @@ const side = 32 // of images, the smallest that a network takes
 
 var _ predict.Identified = (*Source)(nil)
 
-// network is a ResNet-18 with weights by formula.
-var network = sync.OnceValue(func() *resnet.Network {
+// weights are a ResNet-18 with weights by formula.
+var weights = sync.OnceValue(func() *Weights {
 	dir, err := os.MkdirTemp("", "weights")
 	path := filepath.Join(dir, "w.safetensors")
 	if err = errors.Join(err, resnettest.WriteResNet18(path)); err != nil {
 		panic(err)
 	}
-	n, err := resnet.Read(context.Background(), path, nil)
+	n, err := ReadNetwork(context.Background(), path, nil)
 	if err = errors.Join(err, os.RemoveAll(dir)); err != nil {
 		panic(err)
 	}
@@ -57,7 +61,7 @@ var network = sync.OnceValue(func() *resnet.Network {
 
 func extractor(t *testing.T) *Extractor {
 	t.Helper()
-	return testkit.Must(New(network(), images.Preprocessing(dataset.Squash, side), maxBatch))(t)
+	return testkit.Must(New(weights(), images.Preprocessing(dataset.Squash, side), maxBatch))(t)
 }
 
 // photographs writes n images of each of two classes, all different, into a folder.
@@ -111,7 +115,7 @@ func TestExtract(t *testing.T) {
 	c.OnProgress = func(p Progress) { last = p }
 	r := extract(t, c)
 	want := &Result{
-		Name: "birds", Dir: dir, Architecture: "resnet18", Weights: network().SHA256, Images: 38, Samples: 38, Classes: 2, Dimensions: 512, Skipped: []Skipped{},
+		Name: "birds", Dir: dir, Architecture: "resnet18", Weights: weights().SHA256, Images: 38, Samples: 38, Classes: 2, Dimensions: 512, Skipped: []Skipped{},
 	}
 	if diff := cmp.Diff(want, r); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -145,7 +149,7 @@ func TestExtract(t *testing.T) {
 // source returns the features of an image on its own.
 func source(t *testing.T, m images.Image) []float32 {
 	t.Helper()
-	x := dataset.NewMatrix[float32](1, network().Dims)
+	x := dataset.NewMatrix[float32](1, weights().Dims())
 	if n, err := extractor(t).NewSource(t.Context(), []images.Image{m}, nil).Read(x); n != 1 || err != nil {
 		t.Fatal(n, err)
 	}
@@ -286,7 +290,7 @@ func TestRefusesOtherWork(t *testing.T) {
 	if r := extract(t, c); r.Left != 4 {
 		t.Fatalf("%+v", r)
 	}
-	e := testkit.Must(New(network(), images.Preprocessing(dataset.Crop, side), maxBatch))(t)
+	e := testkit.Must(New(weights(), images.Preprocessing(dataset.Crop, side), maxBatch))(t)
 	_, err := Extract(t.Context(), e, c)
 	testkit.WantError(t, err, "preprocessing: expected squash to 32 x 32 pixels, as in the extraction in this folder, found crop to 32 x 32 pixels of a shorter side of 37. Remove this folder to start again.")
 	// A photograph that changes is noticed, also where its size does not.
@@ -332,7 +336,7 @@ func TestPhotographs(t *testing.T) {
 	if os.Getenv("LAGO_PHOTOS") == "" {
 		list = list[:3]
 	}
-	n := testkit.Must(resnet.Read(t.Context(), shared+"/resnet/imagenet-resnet50-v1.safetensors", nil))(t)
+	n := testkit.Must(ReadNetwork(t.Context(), shared+"/resnet/imagenet-resnet50-v1.safetensors", nil))(t)
 	e := testkit.Must(New(n, images.Preprocessing(dataset.Squash, images.DefaultSize), len(list)))(t)
 	least, i := 1.0, 0
 	err := e.each(t.Context(), list, func(x []float32, err error) error {
@@ -359,4 +363,31 @@ func cosine(x, y []float32) float64 {
 		xy, xx, yy = xy+a*b, xx+a*a, yy+b*b
 	}
 	return xy / math.Sqrt(xx*yy)
+}
+
+// A network is recognised by its tensors, and what fits none is refused.
+func TestReadNetwork(t *testing.T) {
+	dir := t.TempDir()
+	for name, write := range map[string]func(path string) error{
+		"resnet18":               resnettest.WriteResNet18,
+		"clip-vit-128x2-patch32": func(path string) error { return vittest.Write(path, "clip-tiny") },
+	} {
+		path := filepath.Join(dir, name)
+		testkit.NoError(t, write(path))
+		w := testkit.Must(ReadNetwork(t.Context(), path, nil))(t)
+		if sum := sha256.Sum256([]byte(testkit.Read(t, path))); w.Name() != name || w.SHA256 != hex.EncodeToString(sum[:]) {
+			t.Errorf("%s with SHA-256 %s, expected %s with %x", w.Name(), w.SHA256, name, sum)
+		}
+	}
+	yes := true
+	_, err := ReadNetwork(t.Context(), filepath.Join(dir, "clip-vit-128x2-patch32"), &yes)
+	testkit.WantError(t, err, "stride in the 1x1 convolution: expected a ResNet")
+	_, err = ReadNetwork(t.Context(), dir, nil)
+	testkit.WantError(t, err, dir)
+	text := filepath.Join(dir, "text")
+	testkit.NoError(t, fileio.Write(text, func(w io.Writer) error {
+		return safetensors.Write(w, []safetensors.Tensor{{Name: "text_model.embeddings", Shape: []int{1}, F32: []float32{0}}}, nil)
+	}))
+	_, err = ReadNetwork(t.Context(), text, nil)
+	testkit.WantError(t, err, text+`: tensor "conv1.weight"`, "found none", "DINOv2", "CLIP")
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/parallel"
-	"github.com/lago-train/lago-train/model/resnet"
+	"github.com/lago-train/lago-train/model/network"
 )
 
 // maxBatch is the number of images that are in the network at a time.
@@ -22,17 +22,17 @@ const maxBatch = 8
 type Extractor struct {
 	provenance dataset.Provenance // of the features
 	dims       int
-	graph      *resnet.Graph
+	graph      *network.Graph
 }
 
 // New compiles a network for images with a preprocessing, of which there are at least n.
-func New(network *resnet.Network, p dataset.ImagePreprocessing, n int) (*Extractor, error) {
-	g, err := network.Graph(min(n, maxBatch), p.Size)
+func New(w *Weights, p dataset.ImagePreprocessing, n int) (*Extractor, error) {
+	g, err := w.Graph(min(n, maxBatch), p.Size)
 	if err != nil {
 		return nil, err
 	}
-	from := dataset.Provenance{Architecture: network.Architecture, WeightsSHA256: network.SHA256, StrideIn1x1: network.StrideIn1x1, Images: p}
-	return &Extractor{from, network.Dims, g}, nil
+	from := dataset.Provenance{Architecture: w.Name(), WeightsSHA256: w.SHA256, StrideIn1x1: w.StrideIn1x1, Images: p}
+	return &Extractor{from, w.Dims(), g}, nil
 }
 
 // batch is images on their way from the decoder to the network. The features of an image

@@ -8,12 +8,15 @@
 package safetensors
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -157,57 +160,83 @@ func (f *File) Tensor(name string) (Tensor, bool) {
 
 // ReadFile reads a regular file. The error is an *invalid.Error.
 func ReadFile(path string) (*File, error) {
-	data, err := fileio.ReadRegular(path)
+	f, size, err := fileio.OpenRegular(context.Background(), path)
 	if err != nil {
 		return nil, err
 	}
-	f, err := parse(data)
-	return f, invalid.At(path, err)
+	defer func() { _ = f.Close() }() // nothing was written
+	return Read(bufio.NewReaderSize(f, 1<<20), size, path, nil)
 }
 
-// Read reads from r; name is the file in errors, which are *invalid.Error. Memory is
-// bounded by what r holds, not by what the header claims.
-func Read(r io.Reader, name string) (*File, error) {
-	data, err := io.ReadAll(r)
-	if err != nil {
-		return nil, invalid.At(name, err)
-	}
-	f, err := parse(data)
+// Read reads size bytes from r; name is the file in errors, which are *invalid.Error. The numbers
+// of tensors that keep refuses are not kept; nil keeps all. Memory is bounded by the size, not by
+// what the header claims.
+func Read(r io.Reader, size int64, name string, keep func(tensor string) bool) (*File, error) {
+	f, err := read(&limited{r, size}, keep)
 	return f, invalid.At(name, err)
 }
 
-func parse(data []byte) (*File, error) {
-	if len(data) < lengthBytes {
-		return nil, short("the length of a header in 8 bytes", len(data))
+// limited is a reader of a known length.
+type limited struct {
+	io.Reader
+	left int64
+}
+
+// bytes returns the next n bytes, or those that are left. A file that shrank gives fewer.
+func (r *limited) bytes(n int64) ([]byte, error) {
+	data := make([]byte, min(n, r.left))
+	got, err := io.ReadFull(r.Reader, data)
+	r.left -= int64(got)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		r.left, err = 0, nil
 	}
-	file := data
-	length, data := binary.LittleEndian.Uint64(data), data[lengthBytes:]
-	if length > uint64(len(data)) || len(data) > 0 && data[0] != '{' {
-		if err := otherFormat(file); err != nil {
-			return nil, err
-		}
-	}
-	if length > uint64(len(data)) {
-		return nil, short(fmt.Sprintf("a header of %d bytes", length), len(data))
-	}
-	f, entries, err := parseHeader(data[:length])
+	return data[:got], err
+}
+
+// chunk is the number of bytes that are decoded at a time, a multiple of the width of any number.
+const chunk = 1 << 20
+
+func read(r *limited, keep func(tensor string) bool) (*File, error) {
+	begin, err := r.bytes(lengthBytes)
 	if err != nil {
 		return nil, err
 	}
-	numbers, end := data[length:], 0
+	if len(begin) < lengthBytes {
+		return nil, short("the length of a header in 8 bytes", len(begin))
+	}
+	length, left := binary.LittleEndian.Uint64(begin), r.left
+	raw, err := r.bytes(int64(min(length, uint64(left))))
+	if err != nil {
+		return nil, err
+	}
+	if length > uint64(left) || len(raw) > 0 && raw[0] != '{' {
+		if err := otherFormat(begin); err != nil {
+			return nil, err
+		}
+	}
+	if uint64(len(raw)) < length {
+		return nil, short(fmt.Sprintf("a header of %d bytes", length), len(raw))
+	}
+	f, entries, err := parseHeader(raw)
+	if err != nil {
+		return nil, err
+	}
+	var end int
 	for i := range f.Tensors {
 		t := &f.Tensors[i]
 		e := entries[t.Name]
 		if e.Offsets[0] != end {
 			return nil, inTensor(t.Name, &invalid.Error{Want: fmt.Sprintf("data_offsets from %d, without gaps", end), Got: fmt.Sprint(e.Offsets[0])})
 		}
-		if e.Offsets[1] > len(numbers) {
-			return nil, inTensor(t.Name, short(fmt.Sprintf("%d bytes of numbers", e.Offsets[1]-end), len(numbers)-end))
+		if n := e.Offsets[1] - end; int64(n) > r.left {
+			return nil, inTensor(t.Name, short(fmt.Sprintf("%d bytes of numbers", n), int(r.left)))
 		}
-		t.decode(e, numbers[end:e.Offsets[1]])
+		if err := t.read(r, e, f.Metadata[checksumKey] != "" || keep == nil || keep(t.Name)); err != nil {
+			return nil, inTensor(t.Name, err)
+		}
 		end = e.Offsets[1]
 	}
-	if end < len(numbers) {
+	if r.left > 0 {
 		return nil, &invalid.Error{Want: fmt.Sprintf("the file to end after %d bytes of numbers", end), Got: "more"}
 	}
 	for _, e := range entries {
@@ -216,6 +245,34 @@ func parse(data []byte) (*File, error) {
 		}
 	}
 	return f, f.verify()
+}
+
+// read reads the numbers of t, and keeps them or not.
+func (t *Tensor) read(r *limited, e entry, keep bool) error {
+	of, left := types[e.Dtype], int64(e.Offsets[1]-e.Offsets[0])
+	if n := int(left) / of.width; !keep {
+	} else if of.number != nil {
+		t.F32 = make([]float32, n)
+	} else if e.Dtype == float64Type {
+		t.F64 = make([]float64, n)
+	}
+	for done := 0; left > 0; {
+		raw, err := r.bytes(min(left, chunk))
+		if err != nil {
+			return err
+		}
+		if left -= int64(len(raw)); left > 0 && len(raw) < chunk {
+			return short(fmt.Sprintf("%d bytes more", left), 0)
+		}
+		n := len(raw) / of.width
+		if t.F32 != nil {
+			numeric.Decode(t.F32[done:done+n], raw, of.width, of.number)
+		} else if t.F64 != nil {
+			numeric.Decode(t.F64[done:done+n], raw, of.width, numeric.Float64)
+		}
+		done += n
+	}
+	return nil
 }
 
 // formats are files that are taken for weights, by their first bytes.
@@ -320,14 +377,4 @@ func (e entry) check() error {
 		}
 	}
 	return nil
-}
-
-// decode fills t from its bytes.
-func (t *Tensor) decode(e entry, raw []byte) {
-	of := types[e.Dtype]
-	if of.number != nil {
-		t.F32 = numeric.Decode(make([]float32, len(raw)/of.width), raw, of.width, of.number)
-	} else if e.Dtype == float64Type {
-		t.F64 = numeric.Decode(make([]float64, len(raw)/of.width), raw, of.width, numeric.Float64)
-	}
 }

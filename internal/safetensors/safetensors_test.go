@@ -25,7 +25,7 @@ import (
 func Example() {
 	var file bytes.Buffer
 	fmt.Println(safetensors.Write(&file, []safetensors.Tensor{{Name: "b", Shape: []int{3}, F32: []float32{0, 0.5, 1}}}, map[string]string{"made by": "hand"}))
-	f, err := safetensors.Read(&file, "weights.safetensors")
+	f, err := safetensors.Read(&file, int64(file.Len()), "weights.safetensors", nil)
 	fmt.Println(err, f.Metadata["made by"])
 	b, ok := f.Tensor("b")
 	fmt.Println(b.Shape, b.F32, ok)
@@ -60,12 +60,29 @@ func write(t testkit.TB, tensors []safetensors.Tensor, metadata map[string]strin
 	return b.Bytes()
 }
 
+func readBytes(data []byte, name string) (*safetensors.File, error) {
+	return safetensors.Read(bytes.NewReader(data), int64(len(data)), name, nil)
+}
+
+// Tensors that are not kept have no numbers, unless the file has a checksum; a file that is shorter
+// than its size is truncated.
+func TestKeep(t *testing.T) {
+	size := int64(len(twoTensorsFile))
+	f, err := safetensors.Read(strings.NewReader(twoTensorsFile), size, "x", func(name string) bool { return name == twoTensors[1].Name })
+	testkit.NoError(t, err)
+	if a, b := f.Tensors[0], f.Tensors[1]; a.F32 != nil || a.F64 != nil || !cmp.Equal(b, twoTensors[1], cmpopts.EquateEmpty()) {
+		t.Errorf("kept %v and %v", a, b)
+	}
+	_, err = safetensors.Read(strings.NewReader(twoTensorsFile[:size-1]), size, "x", nil)
+	testkit.WantError(t, err, "truncated")
+}
+
 // Without the checksum, the bytes are those of the format's description.
 func TestFormat(t *testing.T) {
 	for name, r := range map[string]io.Reader{
 		"whole": strings.NewReader(twoTensorsFile), "in small pieces": iotest.OneByteReader(strings.NewReader(twoTensorsFile)),
 	} {
-		f, err := safetensors.Read(r, name)
+		f, err := safetensors.Read(r, int64(len(twoTensorsFile)), name, nil)
 		testkit.NoError(t, err)
 		if diff := cmp.Diff(&safetensors.File{Tensors: twoTensors, Metadata: handmade}, f, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -140,7 +157,7 @@ func TestRoundTrip(t *testing.T) {
 			Metadata: rapid.MapOf(rapid.String(), rapid.String()).Draw(t, "metadata"), Checksummed: true,
 		}
 		written := write(t, want.Tensors, want.Metadata)
-		got, err := safetensors.Read(bytes.NewReader(written), "round trip")
+		got, err := safetensors.Read(bytes.NewReader(written), int64(len(written)), "round trip", nil)
 		testkit.NoError(t, err)
 		if diff := cmp.Diff(want, got, sameBits); diff != "" {
 			t.Fatalf("(-written +read):\n%s", diff)
@@ -208,7 +225,7 @@ func wantInvalid(t testkit.TB, what, place string, err error) {
 
 func TestMalformed(t *testing.T) {
 	for _, c := range malformed {
-		_, err := safetensors.Read(strings.NewReader(c.data), "bad")
+		_, err := safetensors.Read(strings.NewReader(c.data), int64(len(c.data)), "bad", nil)
 		place := "bad: "
 		if c.tensor != "" {
 			place += fmt.Sprintf("tensor %q: ", c.tensor)
@@ -217,7 +234,7 @@ func TestMalformed(t *testing.T) {
 		testkit.WantError(t, err, "expected ")
 	}
 	for n := range len(twoTensorsFile) {
-		_, err := safetensors.Read(strings.NewReader(twoTensorsFile[:n]), "cut")
+		_, err := safetensors.Read(strings.NewReader(twoTensorsFile[:n]), int64(n), "cut", nil)
 		wantInvalid(t, fmt.Sprint(n, " bytes"), "cut: ", err)
 	}
 }
@@ -225,14 +242,14 @@ func TestMalformed(t *testing.T) {
 // No flipped bit of a written file gives other content with a valid checksum.
 func TestChecksum(t *testing.T) {
 	written := write(t, twoTensors, handmade)
-	want, err := safetensors.Read(bytes.NewReader(written), "whole")
+	want, err := safetensors.Read(bytes.NewReader(written), int64(len(written)), "whole", nil)
 	if err != nil || !want.Checksummed {
 		t.Fatalf("Read = %+v, %v, expected a file with a checksum", want, err)
 	}
 	for i := range 8 * len(written) {
 		damaged := bytes.Clone(written)
 		damaged[i/8] ^= 1 << (i % 8)
-		got, err := safetensors.Read(bytes.NewReader(damaged), "damaged")
+		got, err := safetensors.Read(bytes.NewReader(damaged), int64(len(damaged)), "damaged", nil)
 		if err == nil && got.Checksummed && !cmp.Equal(want, got) {
 			t.Errorf("bit %d of byte %d was changed without an error", i%8, i/8)
 		}
@@ -251,7 +268,7 @@ func FuzzRead(f *testing.F) {
 		const perByte, base = 1 << 10, 1 << 20
 		var file *safetensors.File
 		var err error
-		if n := testkit.Allocated(func() { file, err = safetensors.Read(bytes.NewReader(data), "fuzz") }); n > base+perByte*uint64(len(data)) {
+		if n := testkit.Allocated(func() { file, err = safetensors.Read(bytes.NewReader(data), int64(len(data)), "fuzz", nil) }); n > base+perByte*uint64(len(data)) {
 			t.Errorf("%d bytes claimed %d", len(data), n)
 		}
 		if err != nil {
@@ -263,7 +280,7 @@ func FuzzRead(f *testing.F) {
 				return // integers, which are not written
 			}
 		}
-		again, err := safetensors.Read(bytes.NewReader(write(t, file.Tensors, file.Metadata)), "again")
+		again, err := readBytes(write(t, file.Tensors, file.Metadata), "again")
 		testkit.NoError(t, err)
 		file.Checksummed = true
 		if diff := cmp.Diff(file, again, sameBits); diff != "" {
@@ -277,7 +294,7 @@ func TestOtherFormats(t *testing.T) {
 		"\x93NUMPY\x01\x00v\x00": "found a NumPy array (.npy). Convert the weights", "PK\x03\x04------": "found a ZIP archive",
 		"\x80\x02}q\x00------": "found a Python pickle", "\x89HDF\r\n\x1a\n": "found an HDF5 file", "<!doctype html>": "found a page of HTML",
 	} {
-		_, err := safetensors.Read(strings.NewReader(begin), "x")
+		_, err := safetensors.Read(strings.NewReader(begin), int64(len(begin)), "x", nil)
 		testkit.WantError(t, err, "x: expected a safetensors file, "+want)
 	}
 }

@@ -11,70 +11,48 @@ import (
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
-	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/graphop"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/parallel"
+	"github.com/lago-train/lago-train/model/network"
 )
 
 // MinSize is the smallest side of images, for which the last stage has one pixel.
 const MinSize = 32
 
-// Graph computes the features of batches of images of one size.
-type Graph struct {
-	// Images are samples x (size x size x 3), row by row of each image and with the channels
-	// last, normalised. Features reads them.
-	Images dataset.Matrix[float32]
-
-	vm       G.VM
-	features dataset.Matrix[float32] // samples x D
-}
-
-// Graph compiles the network for batches of n images of size x size pixels.
-func (n *Network) Graph(samples, size int) (*Graph, error) {
+// Graph compiles the network for batches of images of size x size pixels.
+func (n *Network) Graph(samples, size int) (*network.Graph, error) {
 	if size < MinSize {
 		return nil, &invalid.Error{Field: "size", Want: fmt.Sprintf("at least %d pixels", MinSize), Got: fmt.Sprint(size)}
 	}
-	g := &Graph{Images: dataset.NewMatrix[float32](samples, size*size*3), features: dataset.NewMatrix[float32](samples, n.Dims)}
-	b := &builder{Network: n, graph: G.NewGraph()}
-	in := images{samples, size, size, 3}
+	b := &builder{Network: n, Graph: network.NewGraph(samples, size, n.dims)}
+	in := array{samples, size, size, 3}
 	first := newConvolution(stem, in)
 	shape, maxima := maxPooling(first.to)
 	for i := range b.buffers { // none of the results is larger than four times the pooled one
 		b.buffers[i] = make([]float32, 4*shape.size())
 	}
-	x := b.convolve(first, b.input("images", g.Images.Data, in.n, in.h, in.w, in.channels), nil, 0)
-	x = apply("max pooling", b.view(1, shape), maxima, x)
+	x := b.convolve(first, b.Input("images", b.Images.Data, in.n, in.h, in.w, in.channels), nil, 0)
+	x = network.Apply("max pooling", b.view(1, shape), maxima, x)
 	at := 1
 	for _, block := range n.residual(n.StrideIn1x1) {
 		x, at, shape = b.block(block, x, at, shape)
 	}
-	apply("average pooling", dense(g.features.Data, samples, n.Dims), averagePooling(shape), x)
-	g.vm = G.NewTapeMachine(b.graph)
-	return g, nil
-}
-
-// Features returns the average-pooled units of the Images, samples x D. They are valid
-// until the next call.
-func (g *Graph) Features() (dataset.Matrix[float32], error) {
-	g.vm.Reset()
-	if err := g.vm.RunAll(); err != nil {
-		return g.features, fmt.Errorf("running the network: %w", err)
-	}
-	return g.features, nil
+	network.Apply("average pooling", b.Output(), averagePooling(shape), x)
+	b.Compile()
+	return b.Graph, nil
 }
 
 // builder adds the ops of a network to a graph. They write to four buffers in turn: the
 // input of a block, a projection of it, and two convolutions are needed at a time.
 type builder struct {
 	*Network
-	graph   *G.ExprGraph
+	*network.Graph
 	buffers [4][]float32
 }
 
 // block adds a residual block, whose input is in a buffer, and returns its result, the
 // buffer, and the size. The result replaces the shortcut.
-func (b *builder) block(l block, x *G.Node, at int, from images) (y *G.Node, buffer int, to images) {
+func (b *builder) block(l block, x *G.Node, at int, from array) (y *G.Node, buffer int, to array) {
 	free := slices.DeleteFunc([]int{0, 1, 2, 3}, func(i int) bool { return i == at })
 	shortcut, buffer := x, at
 	if l.shortcut != nil {
@@ -93,66 +71,32 @@ func (b *builder) block(l block, x *G.Node, at int, from images) (y *G.Node, buf
 // convolve adds a convolution that writes to a buffer, which holds the shortcut, if any.
 func (b *builder) convolve(c *convolution, x, shortcut *G.Node, buffer int) *G.Node {
 	w := b.weights[c.conv]
-	inputs := []*G.Node{x, b.input(c.conv+".weight", w.kernel, c.out, c.depth()), b.input(c.norm, w.bias, c.out)}
+	inputs := []*G.Node{x, b.Input(c.conv+".weight", w.kernel, c.out, c.depth()), b.Input(c.norm, w.bias, c.out)}
 	if shortcut != nil {
 		inputs = append(inputs, shortcut)
 	}
-	return apply(c.conv, b.view(buffer, c.to), c.forward, inputs...)
+	return network.Apply(c.conv, b.view(buffer, c.to), c.forward, inputs...)
 }
 
-func (b *builder) view(buffer int, s images) *tensor.Dense {
-	return dense(b.buffers[buffer][:s.size()], s.n, s.h, s.w, s.channels)
+func (b *builder) view(buffer int, s array) *tensor.Dense {
+	return network.Dense(b.buffers[buffer][:s.size()], s.n, s.h, s.w, s.channels)
 }
 
-func (b *builder) input(name string, data []float32, shape ...int) *G.Node {
-	return G.NewTensor(b.graph, tensor.Float32, len(shape), G.WithName(name), G.WithShape(shape...), G.WithValue(dense(data, shape...)))
-}
+// array is the size of n x h x w x channels.
+type array struct{ n, h, w, channels int }
 
-func dense(data []float32, shape ...int) *tensor.Dense {
-	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(data))
-}
-
-// op is a Gorgonia op on slices of float32, which writes its result to memory that the
-// graph shares between ops. It has no gradient.
-type op struct {
-	graphop.Op
-	forward forward
-	out     *tensor.Dense
-}
-
-// forward computes an op.
-type forward func(out []float32, in [][]float32)
-
-// apply adds an op to the graph of its inputs. It panics if Gorgonia refuses the node, as
-// only a mistake in this package makes it do.
-func apply(name string, out *tensor.Dense, f forward, inputs ...*G.Node) *G.Node {
-	return G.Must(G.ApplyOp(&op{graphop.New(name, tensor.Float32, out.Shape(), inputs), f, out}, inputs...))
-}
-
-func (o *op) Do(inputs ...G.Value) (G.Value, error) {
-	in := make([][]float32, len(inputs))
-	for i, v := range inputs {
-		in[i] = v.(*tensor.Dense).Float32s()
-	}
-	o.forward(o.out.Float32s(), in)
-	return o.out, nil
-}
-
-// images are arrays of n x h x w x channels.
-type images struct{ n, h, w, channels int }
-
-func (s images) size() int { return s.n * s.h * s.w * s.channels }
+func (s array) size() int { return s.n * s.h * s.w * s.channels }
 
 // strided returns the size after a window slid over the pixels.
-func (s images) strided(size, stride, pad, channels int) images {
+func (s array) strided(size, stride, pad, channels int) array {
 	steps := func(length int) int { return (length+2*pad-size)/stride + 1 }
-	return images{s.n, steps(s.h), steps(s.w), channels}
+	return array{s.n, steps(s.h), steps(s.w), channels}
 }
 
 // convolution is a layer for images of one size.
 type convolution struct {
 	layer
-	from, to images
+	from, to array
 	tiles    int       // parts of the pixels, whose patches are in memory at a time
 	scratch  sync.Pool // of *[]float32, the patches of a tile
 }
@@ -161,7 +105,7 @@ type convolution struct {
 // and few enough that their patches stay in the cache.
 const tilePixels = 256
 
-func newConvolution(l layer, from images) *convolution {
+func newConvolution(l layer, from array) *convolution {
 	c := &convolution{layer: l, from: from, to: from.strided(l.size, l.stride, l.pad, l.out), tiles: 1}
 	pixels := c.to.n * c.to.h * c.to.w
 	// A power of two, so that the tiles are shared out evenly. It depends on the sizes alone:
@@ -247,7 +191,7 @@ func finish(y, bias []float32, withReLU bool) {
 }
 
 // maxPooling is that after the stem: 3 x 3 pixels, stride 2.
-func maxPooling(from images) (to images, f forward) {
+func maxPooling(from array) (to array, f network.Forward) {
 	c := from.channels
 	to = from.strided(3, 2, 1, c)
 	return to, func(out []float32, in [][]float32) {
@@ -272,7 +216,7 @@ func maxPooling(from images) (to images, f forward) {
 }
 
 // averagePooling is the mean over the pixels.
-func averagePooling(from images) forward {
+func averagePooling(from array) network.Forward {
 	c, pixels := from.channels, from.h*from.w
 	return func(out []float32, in [][]float32) {
 		for i := range from.n {

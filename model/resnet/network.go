@@ -2,8 +2,8 @@
 // Learning for Image Recognition", CVPR 2016): ResNet-18, -34, -50, -101 and -152, as a
 // Gorgonia graph.
 //
-// Read takes the weights from a safetensors file with the names of torchvision or timm,
-// recognises the network, and folds batch normalisation into the convolutions. A Graph
+// New takes the weights from the tensors of a file with the names of torchvision or timm,
+// recognises the network, and folds batch normalisation into the convolutions. A graph
 // then maps batches of preprocessed images to the average-pooled units before the
 // classifier. Networks are not trained here, so the ops have no gradients.
 //
@@ -14,22 +14,17 @@
 package resnet
 
 import (
-	"bufio"
-	"cmp"
-	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/lago-train/lago-train/internal/fileio"
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/safetensors"
+	"github.com/lago-train/lago-train/model/network"
 )
 
 // architecture is one of the networks.
@@ -138,15 +133,24 @@ const strideKey = "stride_in_1x1"
 
 // Network is a ResNet with its weights.
 type Network struct {
-	Architecture string // as in "resnet50"
-	Dims         int    // number of features, D
-	SHA256       string // of the file of weights, in hex
 	// StrideIn1x1 is set if bottlenecks have their stride in the first 1x1 convolution, as in
 	// the original networks, and not in the 3x3, as in torchvision's.
 	StrideIn1x1 bool
 
 	architecture
+	dims    int
 	weights map[string]folded // by the name of the convolution
+}
+
+// Name implements network.Network.
+func (n *Network) Name() string { return n.name }
+
+// Dims implements network.Network.
+func (n *Network) Dims() int { return n.dims }
+
+// Preprocessing implements network.Network: that of torchvision.
+func (n *Network) Preprocessing(fit dataset.Fit, size int) dataset.ImagePreprocessing {
+	return images.Preprocessing(fit, size)
 }
 
 // folded is a convolution with the batch normalisation after it.
@@ -155,55 +159,28 @@ type folded struct {
 	bias   []float32 // out
 }
 
-// Read reads the weights of a network from a safetensors file, in float32, float16 or
-// bfloat16. The classifier (fc) is ignored. strideIn1x1 overrides the metadata of the
-// file, unless it is nil. A file of another network is an *invalid.Error that names the
-// first tensor that does not fit.
-func Read(ctx context.Context, path string, strideIn1x1 *bool) (*Network, error) {
-	file, _, err := fileio.OpenRegular(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = file.Close() }() // nothing was written
-	sum := sha256.New()
-	f, err := safetensors.Read(bufio.NewReaderSize(io.TeeReader(file, sum), 1<<20), path)
-	if err != nil {
-		return nil, err
-	}
-	n, err := newNetwork(f, strideIn1x1)
-	if err != nil {
-		return nil, invalid.At(path, err)
-	}
-	n.SHA256 = hex.EncodeToString(sum.Sum(nil))
-	return n, nil
-}
+// Supported says which networks there are.
+const Supported = "The networks are ResNet-18, -34, -50, -101 and -152 in torchvision's or timm's form."
 
-func newNetwork(f *safetensors.File, strideIn1x1 *bool) (*Network, error) {
-	tensors := make(map[string]safetensors.Tensor, len(f.Tensors))
-	for _, t := range f.Tensors {
-		tensors[t.Name] = t
-	}
-	a := recognise(func(name string) bool { _, ok := tensors[name]; return ok })
-	n := &Network{Architecture: a.name, architecture: a, weights: make(map[string]folded)}
+// New returns the network of the tensors of a file, but the classifier (fc). strideIn1x1 overrides
+// the metadata, unless it is nil. Tensors of another network are an *invalid.Error that names the
+// first that does not fit.
+func New(f *safetensors.File, strideIn1x1 *bool) (*Network, error) {
+	r := network.NewReader(f)
+	a := recognise(func(name string) bool { return r.Shape(name) != nil })
+	n := &Network{architecture: a, weights: make(map[string]folded)}
 	if err := n.setStride(f.Metadata, strideIn1x1); err != nil {
 		return nil, err
 	}
-	r := reader{tensors: tensors, architecture: a.name}
+	r.Of, r.Hint = a.name, Supported
 	for _, l := range a.layers(n.StrideIn1x1) {
-		n.weights[l.conv], n.Dims = r.fold(l), l.out
+		n.weights[l.conv], n.dims = fold(r, l), l.out
 	}
-	if r.err != nil {
-		return nil, r.err
-	}
-	for _, t := range f.Tensors {
-		if _, unused := tensors[t.Name]; unused && !strings.HasPrefix(t.Name, "fc.") && !strings.HasSuffix(t.Name, ".num_batches_tracked") {
-			return nil, &invalid.Error{Field: fmt.Sprintf("tensor %q", t.Name), Want: "only tensors of " + a.name, Hint: supported}
-		}
-	}
-	return n, nil
+	r.Rest(func(name string) bool {
+		return strings.HasPrefix(name, "fc.") || strings.HasSuffix(name, ".num_batches_tracked")
+	})
+	return n, r.Err
 }
-
-const supported = "The networks are ResNet-18, -34, -50, -101 and -152 in torchvision's or timm's form."
 
 // setStride sets StrideIn1x1.
 func (n *Network) setStride(metadata map[string]string, given *bool) error {
@@ -218,55 +195,25 @@ func (n *Network) setStride(metadata map[string]string, given *bool) error {
 		n.StrideIn1x1 = *given
 	}
 	if n.StrideIn1x1 && !n.bottleneck {
-		return &invalid.Error{Field: "stride in the 1x1 convolution", Want: "a network with such convolutions", Got: n.Architecture}
+		return &invalid.Error{Field: "stride in the 1x1 convolution", Want: "a network with such convolutions", Got: n.name}
 	}
-	return nil
-}
-
-// reader takes tensors of known shapes, and keeps the first error.
-type reader struct {
-	tensors      map[string]safetensors.Tensor
-	architecture string
-	err          error
-}
-
-// take removes a tensor and returns its numbers.
-func (r *reader) take(name string, shape ...int) []float32 {
-	t, ok := r.tensors[name]
-	delete(r.tensors, name)
-	e := &invalid.Error{
-		Field: fmt.Sprintf("tensor %q", name), Want: fmt.Sprintf("float32, float16 or bfloat16 of shape %v, as in %s", shape, r.architecture), Hint: supported,
-	}
-	switch {
-	case !ok:
-		e.Got = "none"
-	case !slices.Equal(t.Shape, shape):
-		e.Got = fmt.Sprintf("shape %v", t.Shape)
-	case t.F32 == nil:
-		e.Got = "other numbers"
-	case !numeric.AllFinite(t.F32):
-		e.Want, e.Got, e.Hint = "finite numbers", "NaN or infinity", "The file is damaged."
-	default:
-		return t.F32
-	}
-	r.err = cmp.Or(r.err, error(e))
 	return nil
 }
 
 // fold takes a convolution, and multiplies the batch normalisation after it into it:
 // (w x - mean) scale / sqrt(var + eps) + shift.
-func (r *reader) fold(l layer) folded {
-	kernel := r.take(l.conv+".weight", l.out, l.in, l.size, l.size)
-	scale, shift := r.take(l.norm+".weight", l.out), r.take(l.norm+".bias", l.out)
-	mean, variance := r.take(l.norm+".running_mean", l.out), r.take(l.norm+".running_var", l.out)
-	if r.err != nil {
+func fold(r *network.Reader, l layer) folded {
+	kernel := r.Take(l.conv+".weight", l.out, l.in, l.size, l.size)
+	scale, shift := r.Take(l.norm+".weight", l.out), r.Take(l.norm+".bias", l.out)
+	mean, variance := r.Take(l.norm+".running_mean", l.out), r.Take(l.norm+".running_var", l.out)
+	if r.Err != nil {
 		return folded{}
 	}
 	f := folded{kernel: kernel, bias: make([]float32, l.out)}
 	channelsLast(kernel, l)
 	for o, filter := range slices.Collect(slices.Chunk(kernel, l.in*l.size*l.size)) {
 		if variance[o] < 0 {
-			r.err = &invalid.Error{Field: fmt.Sprintf("tensor %q", l.norm+".running_var"), Want: "variances of 0 or more", Got: fmt.Sprint(variance[o])}
+			r.Err = &invalid.Error{Field: fmt.Sprintf("tensor %q", l.norm+".running_var"), Want: "variances of 0 or more", Got: fmt.Sprint(variance[o])}
 			return f
 		}
 		factor := float64(scale[o]) / math.Sqrt(float64(variance[o])+epsilon)

@@ -6,10 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	G "gorgonia.org/gorgonia"
-
 	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/model/network"
 	"github.com/lago-train/lago-train/model/resnet/resnettest"
 )
 
@@ -24,7 +23,7 @@ func floats(name string, n int) []float32 {
 
 // naive is a convolution in float64, pixel by pixel, with the kernel as in files: out x in x
 // size x size.
-func naive(l layer, from images, x, kernel []float64) ([]float64, images) {
+func naive(l layer, from array, x, kernel []float64) ([]float64, array) {
 	to := from.strided(l.size, l.stride, l.pad, l.out)
 	y := make([]float64, to.size())
 	for p := range y {
@@ -54,16 +53,16 @@ func wide(x []float32) []float64 {
 
 func TestConvolution(t *testing.T) {
 	for _, c := range []struct {
-		from images
+		from array
 		layer
 	}{
-		{images{2, 5, 7, 3}, layer{in: 3, out: 4, size: 7, stride: 2, pad: 3, withReLU: true}},
-		{images{1, 6, 5, 8}, layer{in: 8, out: 5, size: 3, stride: 1, pad: 1}},
-		{images{3, 7, 7, 4}, layer{in: 4, out: 6, size: 3, stride: 2, pad: 1, withReLU: true, shortcut: true}},
-		{images{2, 4, 3, 6}, layer{in: 6, out: 7, size: 1, stride: 1, shortcut: true, withReLU: true}},
-		{images{2, 5, 4, 6}, layer{in: 6, out: 3, size: 1, stride: 2}},
-		{images{9, 16, 11, 4}, layer{in: 4, out: 8, size: 3, stride: 1, pad: 1}}, // several tiles
-		{images{1, 1, 1, 2}, layer{in: 2, out: 2, size: 3, stride: 2, pad: 1}},
+		{array{2, 5, 7, 3}, layer{in: 3, out: 4, size: 7, stride: 2, pad: 3, withReLU: true}},
+		{array{1, 6, 5, 8}, layer{in: 8, out: 5, size: 3, stride: 1, pad: 1}},
+		{array{3, 7, 7, 4}, layer{in: 4, out: 6, size: 3, stride: 2, pad: 1, withReLU: true, shortcut: true}},
+		{array{2, 4, 3, 6}, layer{in: 6, out: 7, size: 1, stride: 1, shortcut: true, withReLU: true}},
+		{array{2, 5, 4, 6}, layer{in: 6, out: 3, size: 1, stride: 2}},
+		{array{9, 16, 11, 4}, layer{in: 4, out: 8, size: 3, stride: 1, pad: 1}}, // several tiles
+		{array{1, 1, 1, 2}, layer{in: 2, out: 2, size: 3, stride: 2, pad: 1}},
 	} {
 		t.Run(fmt.Sprintf("%v %dx%d/%d", c.from, c.size, c.size, c.stride), func(t *testing.T) {
 			conv := newConvolution(c.layer, c.from)
@@ -87,7 +86,7 @@ func TestConvolution(t *testing.T) {
 }
 
 func TestPooling(t *testing.T) {
-	from := images{2, 7, 5, 3}
+	from := array{2, 7, 5, 3}
 	x := floats("pooled", from.size())
 	for i, v := range x {
 		x[i] = max(v, 0) // as after a ReLU
@@ -132,30 +131,33 @@ func TestBlock(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			b := architectures[c.arch].residual(c.strideFirst)[c.block]
 			tensors := map[string][]float64{}
-			r := reader{tensors: map[string]safetensors.Tensor{}}
+			f := &safetensors.File{}
 			layers := slices.Clone(b.layers)
 			if b.shortcut != nil {
 				layers = append(layers, *b.shortcut)
 			}
 			for _, l := range layers {
 				for _, t := range formulaLayer(l) {
-					r.tensors[t.Name], tensors[t.Name] = t, wide(t.F32)
+					tensors[t.Name] = wide(t.F32)
+					f.Tensors = append(f.Tensors, t)
 				}
 			}
-			from := images{2, 6, 5, b.layers[0].in}
+			from := array{2, 6, 5, b.layers[0].in}
 			x := floats("block", from.size())
-			build := &builder{Network: &Network{weights: map[string]folded{}}, graph: G.NewGraph()}
+			build := &builder{Network: &Network{weights: map[string]folded{}}, Graph: network.NewGraph(1, 1, 1)}
 			for i := range build.buffers {
 				build.buffers[i] = make([]float32, 4*from.size())
 			}
 			copy(build.buffers[1], x)
+			r := network.NewReader(f)
 			for _, l := range layers {
-				build.weights[l.conv] = r.fold(l)
+				build.weights[l.conv] = fold(r, l)
 			}
-			testkit.NoError(t, r.err)
-			in := build.input("x", build.buffers[1][:len(x)], from.n, from.h, from.w, from.channels)
+			testkit.NoError(t, r.Err)
+			in := build.Input("x", build.buffers[1][:len(x)], from.n, from.h, from.w, from.channels)
 			_, buffer, to := build.block(b, in, 1, from)
-			testkit.NoError(t, G.NewTapeMachine(build.graph).RunAll())
+			build.Compile()
+			testkit.Must(build.Features())(t)
 			want, wantTo := naiveBlock(b, from, wide(x), tensors)
 			if to != wantTo {
 				t.Fatalf("size %v, expected %v", to, wantTo)
@@ -165,8 +167,8 @@ func TestBlock(t *testing.T) {
 	}
 }
 
-func naiveBlock(b block, from images, x []float64, tensors map[string][]float64) ([]float64, images) {
-	normalised := func(l layer, from images, x []float64) ([]float64, images) {
+func naiveBlock(b block, from array, x []float64, tensors map[string][]float64) ([]float64, array) {
+	normalised := func(l layer, from array, x []float64) ([]float64, array) {
 		y, to := naive(l, from, x, tensors[l.conv+".weight"])
 		for i := range y {
 			c := i % l.out

@@ -1,0 +1,170 @@
+package vit
+
+import (
+	"image"
+	_ "image/png" // crops
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/features"
+	"github.com/lago-train/lago-train/internal/blas"
+	"github.com/lago-train/lago-train/internal/safetensors"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/model/vit/vittest"
+)
+
+func TestMain(m *testing.M) {
+	if _, err := blas.Use(""); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
+func formula(tb testing.TB, name string) *Network {
+	tb.Helper()
+	return testkit.Must(New(&safetensors.File{Tensors: vittest.Tensors(vittest.Sizes[name])}))(tb)
+}
+
+// The features are those of PyTorch with weights by formula, given its crops of images.
+// LAGO_PHOTOS has all images in the networks of full size, in batches.
+func TestReferenceFeatures(t *testing.T) {
+	shared := testkit.Shared(t, "vit")
+	for name, is := range map[string]string{
+		"dinov2-tiny": "dinov2-128x2", "dinov2-small": "dinov2-small", "clip-tiny": "clip-vit-128x2-patch32", "clip-vit-base-patch32": "clip-vit-base-patch32",
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := formula(t, name)
+			want := testkit.Must(features.ReadAll(t.Context(), filepath.Join(shared, name+".npy")))(t)
+			if n.Name() != is || n.Dims() != want.Cols {
+				t.Fatalf("%s with %d features, expected %s with %d", n.Name(), n.Dims(), is, want.Cols)
+			}
+			family, _, _ := strings.Cut(name, "-")
+			crops := testkit.Must(filepath.Glob(shared + "/crops-" + family + "/*.png"))(t)
+			if !strings.HasSuffix(name, "tiny") && os.Getenv("LAGO_PHOTOS") == "" {
+				crops = crops[:2]
+			}
+			g := testkit.Must(n.Graph(len(crops), 224))(t)
+			p := n.Preprocessing(dataset.Crop, 224)
+			for i, path := range crops {
+				readCrop(t, path, p, g.Images.Row(i))
+			}
+			got := testkit.Must(g.Features())(t)
+			var worst float64
+			for i := range crops {
+				largest := math.Max(float64(slices.Max(want.Row(i))), -float64(slices.Min(want.Row(i))))
+				for j, v := range want.Row(i) {
+					worst = max(worst, math.Abs(float64(got.Row(i)[j])-float64(v))/largest)
+				}
+			}
+			if !(worst <= 1e-4) {
+				t.Errorf("features differ by up to %g of the largest", worst)
+			}
+		})
+	}
+}
+
+func readCrop(t *testing.T, path string, p dataset.ImagePreprocessing, to []float32) {
+	t.Helper()
+	f := testkit.Must(os.Open(path))(t)
+	defer func() { testkit.NoError(t, f.Close()) }()
+	m, _, err := image.Decode(f)
+	testkit.NoError(t, err)
+	for i := range 224 * 224 {
+		r, g, b, _ := m.At(i%224, i/224).RGBA()
+		for c, v := range []uint32{r, g, b} {
+			to[3*i+c] = (float32(v>>8)/255 - float32(p.Mean[c])) / float32(p.Std[c])
+		}
+	}
+}
+
+// The features of an image do not depend on the others of its batch, and are those of pure Go.
+func TestBatches(t *testing.T) {
+	n := formula(t, "clip-tiny")
+	alone, both := testkit.Must(n.Graph(1, 96))(t), testkit.Must(n.Graph(2, 96))(t)
+	for i := range both.Images.Data {
+		both.Images.Data[i] = float32(math.Sin(float64(i * i)))
+	}
+	copy(alone.Images.Data, both.Images.Row(1))
+	x, y := testkit.Must(alone.Features())(t), testkit.Must(both.Features())(t)
+	for j, v := range x.Row(0) {
+		testkit.Near(t, "feature", float64(v), float64(y.Row(1)[j]), 1e-5)
+	}
+	again := slices.Clone(y.Data)
+	if !slices.Equal(again, testkit.Must(both.Features())(t).Data) {
+		t.Error("a second run has other features")
+	}
+	_, err := n.Graph(1, 100)
+	testkit.WantError(t, err, "size: expected a multiple of the 32 pixels", "found 100")
+}
+
+func TestFunctions(t *testing.T) {
+	for i := range 20000 {
+		x := float64(i)/500 - 20
+		at := []float32{float32(x), float32(x)}
+		x = float64(at[0])
+		gelu.apply(at[:1])
+		quickGELU.apply(at[1:])
+		testkit.Near(t, "GELU", float64(at[0]), x*math.Erfc(-x/math.Sqrt2)/2, 4e-7*max(1, math.Abs(x)))
+		testkit.Near(t, "quick GELU", float64(at[1]), x/(1+math.Exp(-1.702*x)), 4e-7*max(1, math.Abs(x)))
+		y := 4 * min(x, -x)
+		testkit.Near(t, "exp", float64(exp(float32(y))), math.Exp(float64(float32(y))), (4e-7+1e-7*math.Abs(y))*math.Exp(y)+1e-37)
+	}
+	nan := []float32{float32(math.NaN())}
+	if gelu.apply(nan); nan[0] == nan[0] {
+		t.Error("NaN disappears")
+	}
+}
+
+// A file that does not fit is refused with the tensor.
+func TestRefused(t *testing.T) {
+	dino, clip := vittest.Size{Width: 64, Depth: 1, Patch: 2, Grid: 3}, vittest.Size{Width: 64, Depth: 1, Patch: 2, Grid: 3, Projection: 8}
+	without := func(name string) func([]safetensors.Tensor) []safetensors.Tensor {
+		return func(list []safetensors.Tensor) []safetensors.Tensor {
+			return slices.DeleteFunc(list, func(t safetensors.Tensor) bool { return strings.HasSuffix(t.Name, name) })
+		}
+	}
+	with := func(name string, shape ...int) func([]safetensors.Tensor) []safetensors.Tensor {
+		return func(list []safetensors.Tensor) []safetensors.Tensor {
+			return append(without(name)(list), safetensors.Tensor{Name: name, Shape: shape, F32: make([]float32, product(shape))})
+		}
+	}
+	for want, c := range map[string]struct {
+		size   vittest.Size
+		change func([]safetensors.Tensor) []safetensors.Tensor
+	}{
+		`tensor "encoder.layer.0.mlp.fc1.weight": expected float32, float16 or bfloat16 of shape [256 64], as in dinov2-64x1, found none`:                 {dino, without("mlp.fc1.weight")}, // SwiGLU
+		`tensor "embeddings.register_tokens": expected only tensors of dinov2-64x1`:                                                                       {dino, with("embeddings.register_tokens", 1, 4, 64)},
+		`tensor "embeddings.position_embeddings": expected positions of the class token and of a square grid, of width 64, found shape [1 9 64]`:          {dino, with("embeddings.position_embeddings", 1, 9, 64)},
+		`tensor "embeddings.patch_embeddings.projection.weight": expected width x 3 x patch x patch, with a width of heads of 64, found shape [60 3 2 2]`: {dino, with("embeddings.patch_embeddings.projection.weight", 60, 3, 2, 2)},
+		`tensor "visual_projection.weight": expected float32, float16 or bfloat16 of shape [0 64], as in clip-vit-64x1-patch2, found none`:                {clip, without("visual_projection.weight")},
+		`tensor "encoder.layer.0.norm1.weight": expected float32, float16 or bfloat16 of shape [64], as in dinov2-64x0, found none`:                       {dino, without("norm1.weight")},
+	} {
+		f := &safetensors.File{Tensors: c.change(vittest.Tensors(c.size))}
+		if !Is(f) {
+			t.Errorf("%s: not recognised", want)
+		}
+		_, err := New(f)
+		testkit.WantError(t, err, want, "DINOv2")
+	}
+	text := with("text_model.encoder.weight", 3)(vittest.Tensors(clip))
+	if _, err := New(&safetensors.File{Tensors: text}); err != nil || Needs("text_model.encoder.weight") || !Needs("layernorm.weight") || Is(&safetensors.File{}) {
+		t.Errorf("the text encoder is not left out: %v", err)
+	}
+}
+
+func BenchmarkFeatures(b *testing.B) {
+	for _, name := range []string{"dinov2-small", "clip-vit-base-patch32"} {
+		b.Run(name, func(b *testing.B) {
+			g := testkit.Must(formula(b, name).Graph(8, 224))(b)
+			for b.Loop() {
+				testkit.Must(g.Features())(b)
+			}
+			b.ReportMetric(b.Elapsed().Seconds()*1000/float64(8*b.N), "ms/image")
+		})
+	}
+}
