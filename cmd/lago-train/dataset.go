@@ -221,7 +221,7 @@ func fetchCommand() *cli.Command {
 	var data dataOptions
 	return &cli.Command{
 		Name:      "fetch",
-		ArgsUsage: strings.Join(slices.Concat(fetch.Names(), fetch.Networks()), "|"),
+		ArgsUsage: strings.Join(fetch.Names(), "|") + "|NETWORK",
 		Flags: flags(setting.List{
 			setting.Raw("archive_url", &o.ArchiveURL, "").Noted("see above").Describe("`URL` or path of the archive with the features, or of the weights"),
 			setting.Raw("meta_url", &o.MetaURL, "").Noted("see above").Describe("`URL` or path of the archive with the meta folder, if the other lacks it"),

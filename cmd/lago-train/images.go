@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 
 	"github.com/sirupsen/logrus"
@@ -61,6 +62,7 @@ func (o *networkOptions) read(c *cli.Context, from *dataset.Provenance) (*extrac
 	case from != nil:
 		stride = &from.StrideIn1x1
 	}
+	debug.SetGCPercent(garbage) // weights have no pointers, too
 	n, err := extract.ReadNetwork(c.Context, o.weights, stride)
 	if err != nil {
 		return nil, p, err

@@ -391,3 +391,43 @@ func TestReadNetwork(t *testing.T) {
 	_, err = ReadNetwork(t.Context(), text, nil)
 	testkit.WantError(t, err, text+`: tensor "conv1.weight"`, "found none", "DINOv2", "CLIP")
 }
+
+// From image files, features of vision transformers are those of PyTorch up to a small part of how
+// far images differ: decoders of JPEG round differently.
+func TestVisionTransformers(t *testing.T) {
+	shared := testkit.Shared(t)
+	var list []images.Image
+	for name := range strings.Lines(testkit.Read(t, shared+"/vit/files.txt")) {
+		list = append(list, images.Image{ID: name, Path: filepath.Join(shared, "resnet", "images", strings.TrimSpace(name))})
+	}
+	for _, name := range []string{"dinov2-tiny", "clip-tiny"} {
+		path := filepath.Join(t.TempDir(), "w")
+		testkit.NoError(t, vittest.Write(path, name))
+		w := testkit.Must(ReadNetwork(t.Context(), path, nil))(t)
+		want := testkit.Must(features.ReadAll(t.Context(), shared+"/vit/"+name+".npy"))(t)
+		distance := func(x, y []float32) (sum float64) {
+			for i, v := range x {
+				sum += float64(v-y[i]) * float64(v-y[i])
+			}
+			return math.Sqrt(sum)
+		}
+		var apart float64
+		for i := range list {
+			for j := range list {
+				apart += distance(want.Row(i), want.Row(j)) / float64(len(list)*(len(list)-1))
+			}
+		}
+		e, i := testkit.Must(New(w, w.Preprocessing(dataset.Crop, images.DefaultSize), len(list)))(t), 0
+		testkit.NoError(t, e.each(t.Context(), list, func(x []float32, err error) error {
+			limit := 0.02
+			if strings.Contains(list[i].ID, ".jpg") {
+				limit = 0.05
+			}
+			if d := distance(x, want.Row(i)) / apart; err != nil || !(d <= limit) {
+				t.Errorf("%s, %s: %g of the distance between images, of at most %g (%v)", name, list[i].ID, d, limit, err)
+			}
+			i++
+			return nil
+		}))
+	}
+}

@@ -207,6 +207,7 @@ func take(r *network.Reader, name string, out, in int) linear {
 func (n *Network) layer(r *network.Reader, name string) layer {
 	m, d := n.family, n.width
 	l := layer{norm1: n.norm(r, name+m.norm1), norm2: n.norm(r, name+m.norm2), qkv: linear{out: 3 * d, in: d}}
+	l.qkv.weight, l.qkv.bias = make([]float32, 0, 3*d*d), make([]float32, 0, 3*d)
 	for _, part := range []string{m.query, m.key, m.value} {
 		p := take(r, name+part, d, d)
 		l.qkv.weight, l.qkv.bias = append(l.qkv.weight, p.weight...), append(l.qkv.bias, p.bias...)
