@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/dataset/catalog"
+	"github.com/lago-train/lago-train/dataset/fetch"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
@@ -366,7 +367,7 @@ func complete(app *cli.App, words []string) (candidates []string) {
 		case of == "DIR":
 			candidates = runNames()
 		case strings.Contains(of, "|"):
-			candidates = strings.Split(of, "|")
+			candidates = strings.Split(strings.Replace(of, "NETWORK", strings.Join(fetch.Networks(), "|"), 1), "|")
 		}
 	}
 	return slices.DeleteFunc(candidates, func(c string) bool { return !strings.HasPrefix(c, current) })
