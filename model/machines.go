@@ -129,7 +129,8 @@ type WMachine[T Float] struct {
 	groups *fixedGroups[T]
 	prior  float64 // |Gamma - Gamma_sem|^2 of this phase
 
-	cxe, bxe, onDetector *G.Node
+	penalties *penalties[T]
+	cxe, bxe  *G.Node
 }
 
 // NewWMachine compiles the graph for batches of a number of samples. The machine reads
@@ -153,25 +154,15 @@ func (m *WMachine[T]) build(g *G.ExprGraph, d *Description) (err error) {
 	u, targets := inputMatrix(g, "U", dataset.Convert[T](d.U)), inputMatrix(g, "targets", dataset.Convert[T](d.Targets))
 	gamma, ratio := inputMatrix(g, "Gamma", m.groups.gamma), inputMatrix(g, "U/p", m.groups.ratio)
 
-	m.onDetector = penalties[T](w, u)
-	penalty := sumTerms[T](term{m.onDetector, []float64{c.Beta, c.Lambda}})
-	var byPenalty *G.Node // the gradient of the penalties by W
-	if c.Beta != 0 || c.Lambda != 0 {
-		grads, err := G.Grad(penalty, w)
-		if err != nil {
-			return err
-		}
-		byPenalty = grads[0]
-	}
-
-	s := linear[T](x, w, b, byPenalty)
+	m.penalties = newPenalties(c, m.params.W.Rows, dataset.Convert[T](d.U))
+	s := linear[T](x, w, b, m.penalties.gradient(w, u), m.penalties.ready)
 	a := sigmoid[T](s)                             // p(a_m|x)
 	ac := m.groups.noneOfDetections(a, gamma)      // p(ac_k|x)
 	scores := m.groups.softOr(a, gamma, ratio, ac) // Eq. 5
 	l := softAnd[T](scores)                        // Eq. 4
 
 	m.cxe, m.bxe = crossEntropy[T](l, y), attributeEntropy[T](s, a, y, targets, d.Undescribed)
-	// Eq. 6 is this sum and the penalty, whose gradient by W is an input of that of linear.
+	// Eq. 6 is this sum and the penalties, whose gradient by W is an input of that of linear.
 	// The last term, psi |Gamma - Gamma_sem|^2, is constant while W trains.
 	loss := sumTerms[T](term{m.cxe, []float64{1}}, term{m.bxe, []float64{c.Alpha}})
 	m.learn, err = learnables(loss, w, b)
@@ -190,11 +181,13 @@ func (m *WMachine[T]) Begin() {
 // finite.
 func (m *WMachine[T]) Step() (Terms, error) {
 	m.vm.Reset()
-	if err := m.vm.RunAll(); err != nil {
+	m.penalties.start(m.params.W.Data)
+	err := m.vm.RunAll()
+	m.penalties.ready()
+	if err != nil {
 		return Terms{}, fmt.Errorf("running the graph: %w", err)
 	}
-	penalties := values[T](m.onDetector.Value())
-	t := Terms{CXE: scalar[T](m.cxe), BXE: scalar[T](m.bxe), W2: float64(penalties[0]), WU2: float64(penalties[1]), Prior: m.prior}
+	t := Terms{CXE: scalar[T](m.cxe), BXE: scalar[T](m.bxe), W2: m.penalties.terms[0], WU2: m.penalties.terms[1], Prior: m.prior}
 	return t, t.finite()
 }
 

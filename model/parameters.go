@@ -11,6 +11,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/blas"
+	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/parallel"
 )
 
@@ -140,15 +141,22 @@ func writeSigmoid[T Float](a, s []T) {
 // sigmoids is a function rather than a closure, for which the compiler makes each
 // conversion to float64 wait for the last exponential: four times slower.
 func sigmoids[T Float](a, s []T) {
+	if single, ok := any(s).([]float32); ok {
+		to := any(a).([]float32)[:len(single)]
+		for i, v := range single {
+			to[i] = 1 / (1 + numeric.Exp32(-v))
+		}
+		return
+	}
 	for i, v := range s {
 		a[i] = T(1 / (1 + math.Exp(-float64(v))))
 	}
 }
 
 // linear makes S = X W + b, n x M. onto is the gradient by W of the other terms of the loss,
-// to which that through S is added in its memory; nil for none. Gorgonia would add the two in
-// another pass over the largest matrices of a step.
-func linear[T Float](x, w, b, onto *G.Node) *G.Node {
+// to which that through S is added in its memory once ready returns; nil for none. Gorgonia would
+// add the two in another pass over the largest matrices of a step.
+func linear[T Float](x, w, b, onto *G.Node, ready func()) *G.Node {
 	n, d, m := x.Shape()[0], w.Shape()[0], w.Shape()[1]
 	return kernel[T]{
 		name:    "linear",
@@ -163,6 +171,7 @@ func linear[T Float](x, w, b, onto *G.Node) *G.Node {
 					beta, from = 1, append(from, onto)
 				}
 				return kernel[T]{name: "linear by W", shape: tensor.Shape{d, m}, onto: onto, forward: func(dw []T, in [][]T) {
+					ready()
 					byRows(d, func(from, to int) {
 						blas.Gemm(blas.Trans, blas.NoTrans, to-from, m, n, 1, in[0][from:], d, in[1], m, beta, dw[from*m:to*m], m)
 					})
@@ -199,32 +208,54 @@ func sigmoid[T Float](s *G.Node) *G.Node {
 	}.apply(s)
 }
 
-// penalties makes |W|^2 and |W U^T|^2, a vector: the two terms of the loss that depend on W
-// alone. As in the paper, the biases are not penalised; the authors' program adds |b|^2.
-func penalties[T Float](w, u *G.Node) *G.Node {
-	d, m := w.Shape()[0], w.Shape()[1]
-	product := newDescriptionProduct(d, dataset.Matrix[T]{Rows: u.Shape()[0], Cols: m, Data: values[T](u.Value())})
-	return kernel[T]{
-		name:  "|W|^2 and |W U^T|^2",
-		shape: tensor.Shape{2},
-		forward: func(out []T, in [][]T) {
-			out[0], out[1] = T(blas.Dot(in[0], in[0])), T(product.squared(in[0]))
-		},
-		gradients: []gradient[T]{
-			by(kernel[T]{name: "|W|^2 and |W U^T|^2 by W", shape: w.Shape(), forward: func(dw []T, in [][]T) {
-				w, weights := in[0], in[3]
-				byRows(d, func(from, to int) {
-					part := dw[from*m : to*m]
-					clear(part)
-					blas.AddScaled(part, 2*weights[0], w[from*m:to*m])
-					if weights[1] != 0 {
-						product.addGradient(part, weights[1], from)
-					}
-				})
-			}}),
-			nil,
-		},
-	}.apply(w, u)
+// penalties are the two terms of the loss that depend on W alone, |W|^2 and |W U^T|^2, and their
+// gradient. They are computed beside the other ops of a step, on a processor that these leave idle.
+// As in the paper, the biases are not penalised; the authors' program adds |b|^2.
+type penalties[T Float] struct {
+	weights [2]float64 // beta and lambda
+	product *descriptionProduct[T]
+	terms   [2]float64
+	byW     []T // the memory of the node of gradient; nil without one
+	wait    func()
+}
+
+func newPenalties[T Float](c Config, d int, u dataset.Matrix[T]) *penalties[T] {
+	return &penalties[T]{weights: [2]float64{c.Beta, c.Lambda}, product: newDescriptionProduct(d, u), wait: func() {}}
+}
+
+// gradient makes the node of the gradient by W, nil if the weights are 0. It has its value when
+// ready returns.
+func (p *penalties[T]) gradient(w, u *G.Node) *G.Node {
+	if p.weights == [2]float64{} {
+		return nil
+	}
+	node := kernel[T]{name: "beta |W|^2 + lambda |W U^T|^2 by W", shape: w.Shape(), forward: func([]T, [][]T) {}}.apply(w, u)
+	p.byW = values[T](node.Op().(*kernel[T]).out)
+	return node
+}
+
+// start begins the computation for W, which must not change before ready returns.
+func (p *penalties[T]) start(w []T) {
+	p.wait = parallel.Beside(func() {
+		p.terms = [2]float64{blas.Dot(w, w), p.product.squared(w)}
+		if p.byW == nil {
+			return
+		}
+		byRows(p.product.d, func(from, to int) {
+			part := p.byW[from*p.product.m : to*p.product.m]
+			clear(part)
+			blas.AddScaled(part, T(2*p.weights[0]), w[from*p.product.m:to*p.product.m])
+			if p.weights[1] != 0 {
+				p.product.addGradient(part, T(p.weights[1]), from)
+			}
+		})
+	})
+}
+
+// ready waits for the end of the computation.
+func (p *penalties[T]) ready() {
+	p.wait()
+	p.wait = func() {}
 }
 
 // byRows computes a gradient by W in parts of 128 of its d rows, which stay in the cache.

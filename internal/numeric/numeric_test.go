@@ -62,3 +62,17 @@ func TestFloat16(t *testing.T) {
 		}
 	}
 }
+
+func TestExp32(t *testing.T) {
+	for i := range 35000 {
+		x := float32(i)/200 - 87
+		want := math.Exp(float64(x))
+		if got := float64(numeric.Exp32(x)); math.Abs(got-want) > (2e-7+1e-7*math.Abs(float64(x)))*want {
+			t.Fatalf("exp(%g) is %g, expected %g", x, got, want)
+		}
+	}
+	nan := float32(math.NaN())
+	if low, high, not := numeric.Exp32(-88), numeric.Exp32(89), numeric.Exp32(nan); low != 0 || !math.IsInf(float64(high), 1) || not == not {
+		t.Errorf("found %g, %g and %g, expected 0, infinity and NaN", low, high, not)
+	}
+}
