@@ -8,6 +8,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/lago-train/lago-train/internal/blas"
+	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/parallel"
 )
 
@@ -117,6 +118,12 @@ func crossEntropy[T Float](l, y *G.Node) *G.Node {
 // speed: see sigmoids.
 func entropyGradient[T Float](dl, l, y []T, norm, scale float64) {
 	share := sum(y)
+	if single, ok := any(l).([]float32); ok {
+		for c, v := range single {
+			dl[c] = T(scale * (share*float64(numeric.Exp32(float32(float64(v)-norm))) - float64(y[c])))
+		}
+		return
+	}
 	for c, v := range l {
 		dl[c] = T(scale * (share*math.Exp(float64(v)-norm) - float64(y[c])))
 	}
@@ -336,6 +343,12 @@ func LogSumExp[T Float](row []T) float64 {
 		top = max(top, float64(v))
 	}
 	var sum float64
+	if single, ok := any(row).([]float32); ok {
+		for _, v := range single {
+			sum += float64(numeric.Exp32(v - float32(top)))
+		}
+		return top + math.Log(sum)
+	}
 	for _, v := range row {
 		sum += math.Exp(float64(v) - top)
 	}

@@ -22,7 +22,7 @@ import (
 // nil for Ac = 0. ac is Ac, n x K, or nil for Ac = 1. Uc, pc and Ac are scaled.
 func softOr[T Float](a, gamma, ratio, none, ac *G.Node, scale *noneScale) *G.Node {
 	o := &learnedSoftOr[T]{n: a.Shape()[0], m: gamma.Shape()[0], k: gamma.Shape()[1], z: ratio.Shape()[1], scale: scale}
-	o.noneRatio = make([]T, o.k*o.z)
+	o.noneRatio, o.byGroup = make([]T, o.k*o.z), make([]T, o.k*o.m)
 	o.scratch.New = func() any {
 		s := make([]T, o.n*o.m)
 		return &s
@@ -55,6 +55,7 @@ func softOr[T Float](a, gamma, ratio, none, ac *G.Node, scale *noneScale) *G.Nod
 type learnedSoftOr[T Float] struct {
 	n, m, k, z int
 	noneRatio  []T // K x Z, scaled Uc/pc of this step; zero for Ac = 0
+	byGroup    []T // K x M, Gamma
 	scale      *noneScale
 	scratch    sync.Pool // of *[]T, n x M, one for each worker
 }
@@ -68,6 +69,11 @@ func (o *learnedSoftOr[T]) forward(g []T, in [][]T) {
 	if len(in) > 4 {
 		ac = in[4]
 	}
+	for m := range o.m {
+		for k, v := range gamma[m*o.k : (m+1)*o.k] {
+			o.byGroup[k*o.m+m] = v
+		}
+	}
 	size := o.n * o.z
 	parallel.For(o.k, 1, func(lo, hi int) {
 		scratch := o.scratch.Get().(*[]T)
@@ -76,10 +82,11 @@ func (o *learnedSoftOr[T]) forward(g []T, in [][]T) {
 		for k := lo; k < hi; k++ {
 			scores := g[k*size : (k+1)*size]
 			writeNoneTerm(scores, o.noneRatio[k*o.z:(k+1)*o.z], ac, k, o.k, o.scale.detection[k])
+			share := o.byGroup[k*o.m : (k+1)*o.m]
 			for i := 0; i < len(a); i += o.m {
-				row, out := a[i:i+o.m], scaled[i:i+o.m]
-				for m, p := range row {
-					out[m] = p * gamma[m*o.k+k]
+				row, out := a[i : i+o.m][:len(share)], scaled[i : i+o.m][:len(share)]
+				for m, g := range share {
+					out[m] = row[m] * g
 				}
 			}
 			blas.Gemm(blas.NoTrans, blas.NoTrans, o.n, o.z, o.m, 1, scaled, o.m, ratio, o.z, 1, scores, o.z)
