@@ -253,16 +253,36 @@ func (s *stream) numbers(m matrix) []float32 {
 		room = min(m.n, int(s.compressed))
 	}
 	values := make([]float32, 0, room)
-	buffer := make([]byte, min(e.size, bufferSize))
-	for len(values) < m.n && s.err == nil {
-		begin, k := len(values), min(m.n-len(values), len(buffer)/number.width)
-		raw := buffer[:k*number.width]
-		s.full(raw)
+	for raw := range s.ahead(m.n * number.width) {
+		begin, k := len(values), len(raw)/number.width
 		values = slices.Grow(values, k)[:begin+k]
 		numeric.Decode(values[begin:], raw, number.width, number.read)
 	}
 	s.skipPadding(e, m.end)
 	return values
+}
+
+// ahead reads n bytes in pieces of whole numbers, in another goroutine: compressed data expand while
+// the piece before is converted. A piece is valid until the next, all must be taken, and s must not be
+// used before.
+func (s *stream) ahead(n int) <-chan []byte {
+	pieces := make(chan []byte)
+	go func() {
+		defer close(pieces)
+		var buffers [2][]byte // one is read, and one converted
+		for i := range buffers {
+			buffers[i] = make([]byte, min(n, bufferSize))
+		}
+		for i := 0; n > 0; i = 1 - i {
+			raw := buffers[i][:min(n, bufferSize)]
+			if s.full(raw); s.err != nil {
+				return
+			}
+			n -= len(raw)
+			pieces <- raw
+		}
+	}()
+	return pieces
 }
 
 // text reads the data of a char array of one row.
