@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/simulate"
+	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
@@ -253,14 +255,15 @@ func BenchmarkStep(b *testing.B) {
 		for _, variant := range model.Variants {
 			b.Run(fmt.Sprintf("%s/%s", size.name, variant), func(b *testing.B) {
 				l := benchLearner(b, variant, size.classes, size.attributes, size.groups, size.samples)
-				benchPhase(b, "W", func() (method.Phase, error) {
+				floor := l.floor()
+				benchPhase(b, "W", floor, func() (method.Phase, error) {
 					l.w.Begin()
 					return l.phase("W", 1, l.w, l.adamW, l.fillW)
 				})
 				if l.v == nil {
 					return
 				}
-				benchPhase(b, "V", func() (method.Phase, error) {
+				benchPhase(b, "V", 0, func() (method.Phase, error) {
 					l.beginV()
 					return l.phase("V", 1, l.v, l.adamV, l.fillV)
 				})
@@ -270,8 +273,9 @@ func BenchmarkStep(b *testing.B) {
 }
 
 // benchPhase reports the time per step of a phase, which train runs alone: the steps of one
-// slow those of the other by what they leave in the caches.
-func benchPhase(b *testing.B, name string, train func() (method.Phase, error)) {
+// slow those of the other by what they leave in the caches. Beside it is the ratio to the
+// milliseconds of floor, unless that is 0.
+func benchPhase(b *testing.B, name string, floor float64, train func() (method.Phase, error)) {
 	b.Run(name, func(b *testing.B) {
 		b.ReportAllocs()
 		var steps int
@@ -282,7 +286,42 @@ func benchPhase(b *testing.B, name string, train func() (method.Phase, error)) {
 			seconds += p.Seconds
 		}
 		b.ReportMetric(1e3*seconds/float64(steps), "ms/step")
+		if floor > 0 {
+			b.ReportMetric(1e3*seconds/float64(steps)/floor, "x-floor")
+		}
 	})
+}
+
+// floor is the milliseconds of the matrix products of a W step alone, and of one pass of Adam over the
+// memory: the least of some rounds.
+func (l *learner) floor() float64 {
+	n, d, m, z := l.batch(), l.examples.X.Cols, l.examples.U.Cols, l.examples.U.Rows
+	products := [][3]int{{n, m, d}, {d, m, n}} // rows and columns of the result, and the length of the sums
+	if 2*z > m {
+		products = append(products, [3]int{d, m, m})
+	} else {
+		products = append(products, [3]int{d, z, m}, [3]int{d, m, z})
+	}
+	if l.settings.Variant == model.KSoft { // groups are products for all attributes
+		for range l.settings.K {
+			products = append(products, [3]int{n, z, m}, [3]int{n, m, z})
+		}
+	}
+	memory := make([]float32, 3*d*max(d, m, z, n))
+	solver, params := newAdam(1e-9, nil, d*m), []G.ValueGrad{newParameter(d * m)}
+	least := math.Inf(1)
+	for range 20 {
+		start := time.Now()
+		for _, p := range products {
+			a, b, c := memory[:p[0]*p[2]], memory[p[0]*p[2]:][:p[2]*p[1]], memory[p[0]*p[2]+p[2]*p[1]:]
+			blas.Gemm(blas.NoTrans, blas.NoTrans, p[0], p[1], p[2], 1, a, p[2], b, p[1], 0, c, p[1])
+		}
+		if err := solver.Step(params); err != nil {
+			panic(err)
+		}
+		least = min(least, 1e3*time.Since(start).Seconds())
+	}
+	return least
 }
 
 func benchLearner(b *testing.B, variant model.Variant, classes, attributes, groups, samples int) *learner {
