@@ -96,7 +96,7 @@ END
   section "$DATASET" ladder 'Step by step' 'ladder' \
 'LAGO with the settings that its authors published for CUB, and then with one setting after the other changed to the
 general default. ESZSL tries all pairs of its ridges in each step.' <<END
-lago-train compare --ladder --dataset $DATASET --rotate $ROTATE --seeds $ROTATE_SEEDS --epochs $EPOCHS --patience $ROTATE_PATIENCE
+lago-train compare --ladder --dataset $DATASET --rotate $ROTATE --seeds 1 --epochs $EPOCHS --patience $ROTATE_PATIENCE
 END
   section "$DATASET" groups 'Do groups matter?' 'semantic-groups' \
 'Semantic-hard with the groups of the data set, without groups (singletons, with their own defaults and with the settings of
@@ -106,7 +106,7 @@ END
   section "$DATASET" partitions 'Other partitions of the classes' '' \
 'The rotation with three partitions of the classes into parts. Settings are searched in the first, so that classes that
 are unseen in the others took part in choosing them.' <<END
-lago-train compare --dataset $DATASET --rotate $ROTATE --partitions 3 --methods semantic-hard,eszsl,kernel --tune $TUNE --seeds $ROTATE_SEEDS --epochs $EPOCHS --patience $ROTATE_PATIENCE
+lago-train compare --dataset $DATASET --rotate $ROTATE --partitions 3 --methods semantic-hard,eszsl,kernel --tune $TUNE --seeds 1 --epochs $EPOCHS --patience $ROTATE_PATIENCE
 END
   section "$DATASET" compare 'LAGO and its baselines on one split' 'compare compare-differences compare-tries' \
 'The unseen classes are the test classes of the data set. Every method tries the same number of
