@@ -60,9 +60,9 @@ fuzz: # every fuzz target for FUZZTIME
 	done
 
 # Milliseconds and allocations per step of W and of V, for the four variants at the sizes
-# of the paper's data sets.
+# of the paper's data sets, with the ratio to the matrix products and Adam alone; and their growth.
 bench:
-	LAGO_BENCH=1 $(GO) test ./train/lago -run '^$$' -bench Step -benchtime 10x
+	LAGO_BENCH=1 $(GO) test ./train/lago -run '^$$' -bench 'Step|Growth' -benchtime 10x -v
 
 # The ablation grid as an array of a real Slurm on this machine, with a task killed
 # and requeued. Needs root, slurm-wlm and munge.
