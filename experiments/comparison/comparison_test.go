@@ -389,6 +389,7 @@ func TestPartitions(t *testing.T) {
 	c := compareAll(l)
 	c.Methods, c.LAGO, c.Budget = []string{engine.LAGOMethod, "eszsl"}, c.LAGO[1:], 2
 	c.Partitions, c.RotateSeed = 2, 5
+	c.Fixed = []Fixed{{"eszsl", "gamma", "100"}, {"eszsl", "lambda", "1"}} // leaves 6 settings of the grid
 	r := testkit.Must(Run(t.Context(), l, c))(t)
 	if len(r.PartitionSeeds) != 2 || r.PartitionSeeds[1] != 6 || len(l.Parts) != 3 {
 		t.Fatalf("partitions %v", r.PartitionSeeds)
