@@ -78,8 +78,8 @@ chance-check:
 # weights, against PyTorch's features; and milliseconds per image, with a BLAS library and
 # without.
 photos-check:
-	LAGO_PHOTOS=all $(GO) test -count=1 -v -run 'Reference|Photographs' ./dataset/images ./model/resnet ./experiments/extract
-	$(GO) test -run '^$$' -bench ResNet101 -benchtime 3x ./model/resnet
+	LAGO_PHOTOS=all $(GO) test -count=1 -v -run 'Reference|Photographs' ./dataset/images ./model/resnet ./model/vit ./experiments/extract
+	$(GO) test -run '^$$' -bench 'ResNet101|Features' -benchtime 3x ./model/resnet ./model/vit
 
 # The report in headless Chromium, light and dark: no errors, no requests, and no picture
 # cut off. Needs Chromium.
