@@ -51,6 +51,9 @@ var CorrectionKeys = []string{"correction", "omega"}
 // CorrectionSettings are those of the correction, with their defaults. Only logarithms of
 // probabilities can be corrected by model.Subtract.
 func (c *Corrected) CorrectionSettings(logarithms bool, kind model.CorrectionKind, omega float64) setting.List {
+	if c.Kind == "" { // of a method that was made without its constructor
+		c.Kind = model.NoCorrection
+	}
 	kinds := []model.CorrectionKind{model.NoCorrection, model.Subtract, model.Standardise}
 	if !logarithms {
 		kinds = slices.Delete(kinds, 1, 2)

@@ -45,9 +45,6 @@ func Examples(samples, dims, attributes, classes int, noise float64, seed uint64
 // Learner returns a learner before its first epoch.
 func Learner(t testkit.TB, m method.Method, e method.Examples, seed uint64) method.Learner {
 	t.Helper()
-	if s, _ := m.Settings().Find("correction"); s.Value() == model.CorrectionKind("") {
-		s.Set(model.NoCorrection)
-	}
 	return testkit.Must(method.Learn(m, e, seed))(t)
 }
 
