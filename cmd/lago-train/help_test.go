@@ -178,7 +178,7 @@ func TestCommandsOfResultsParse(t *testing.T) {
 	}
 	commands := 0
 	for _, line := range strings.Split(testkit.Read(t, page), "\n") {
-		if line, ok := strings.CutPrefix(line, "$ "); ok {
+		if line, ok := strings.CutPrefix(line, "$ "); ok && strings.HasPrefix(line, "lago-train ") {
 			line, _, _ = strings.Cut(line, " | ")
 			parses(t, line)
 			commands++

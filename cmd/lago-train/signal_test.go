@@ -81,7 +81,7 @@ func files(t *testing.T, out, name string) map[string]string {
 // TestInterruptedRunResumesToTheSameModels interrupts the second of two seeds.
 func TestInterruptedRunResumesToTheSameModels(t *testing.T) {
 	args := append([]string{
-		"run", "--stage", "test", "--seeds", "2", "--epochs", "300", "--batch", "4", "--out", "runs",
+		"run", "--stage", "test", "--seeds", "2", "--jobs", "1", "--epochs", "300", "--batch", "4", "--out", "runs",
 	}, onMini(t)...)
 	whole, interrupted := start(t, command(t, args...)), start(t, command(t, args...))
 	out := filepath.Join(interrupted.cmd.Dir, "runs")
