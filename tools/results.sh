@@ -44,6 +44,8 @@ sections() {
 This page is written by `make results`: each table is what the command above it printed, and each
 figure was drawn by `lago-train report`. The commands ran with `$LAGO_DATA` set: rotation, comparison,
 search and adaptation in one folder, all others in another, so that they share runs.
+Sections whose last line has a date before 2026-11-24 are of earlier versions, whose defaults had no
+correction of the scores.
 
 How to read the tables:
 
@@ -116,8 +118,8 @@ lago-train compare --dataset $DATASET --methods $METHODS --tune $TUNE $scale --a
 END
   section "$DATASET" adapted 'Adapted methods' '' \
 'The same classes: differences between adapted methods, which are tested, and label propagation over the nearest neighbours in
-place of the adaptation. All have their defaults. Clustering does much of the gain: it is the largest for the least accurate
-methods.' <<END
+place of the adaptation. No settings are searched: LAGO has those published for CUB, and no method preprocesses its features.
+Clustering does much of the gain, which is the largest for the least accurate methods: adapted, none can be ranked.' <<END
 lago-train compare --dataset $DATASET --methods semantic-hard,dap,iap,ale,eszsl,sync,sje,devise,kernel --tune 0 --seeds 1 --epochs $EPOCHS --patience $PATIENCE --adapt
 END
   section "$DATASET" search 'Searched settings' '' \
