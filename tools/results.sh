@@ -107,7 +107,7 @@ lago-train ablate --groups --dataset $DATASET --rotate $ROTATE --seeds 1 --epoch
 END
   section "$DATASET" partitions 'Other partitions of the classes' '' \
 'The rotation with three partitions of the classes into parts, with the defaults: levels move with the partition, differences
-by less. The mean over partitions decides between more than one partition can: here ESZSL is more accurate than semantic-hard.' <<END
+by less. By the mean over partitions, ESZSL is more accurate than semantic-hard here.' <<END
 lago-train compare --dataset $DATASET --rotate $ROTATE --partitions 3 --methods semantic-hard,eszsl,kernel --tune 0 --seeds 1 --epochs $EPOCHS --patience $ROTATE_PATIENCE
 END
   section "$DATASET" compare 'LAGO and its baselines on one split' 'compare compare-differences compare-tries' \
