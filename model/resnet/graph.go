@@ -71,7 +71,7 @@ func (b *builder) block(l block, x *G.Node, at int, from array) (y *G.Node, buff
 // convolve adds a convolution that writes to a buffer, which holds the shortcut, if any.
 func (b *builder) convolve(c *convolution, x, shortcut *G.Node, buffer int) *G.Node {
 	w := b.weights[c.conv]
-	inputs := []*G.Node{x, b.Input(c.conv+".weight", w.kernel, c.out, c.depth()), b.Input(c.norm, w.bias, c.out)}
+	inputs := []*G.Node{x, b.Input(c.conv+".weight", w.kernel, c.depth(), c.out), b.Input(c.norm, w.bias, c.out)}
 	if shortcut != nil {
 		inputs = append(inputs, shortcut)
 	}
@@ -124,7 +124,7 @@ func newConvolution(l layer, from array) *convolution {
 // depth is the length of a patch.
 func (c *convolution) depth() int { return c.size * c.size * c.in }
 
-// forward computes ReLU(patches kernel' + bias + out), where out, which holds the
+// forward computes ReLU(patches kernel + bias + out), where out, which holds the
 // shortcut, counts only if the layer has one.
 func (c *convolution) forward(out []float32, in [][]float32) {
 	x, kernel, bias := in[0], in[1], in[2]
@@ -147,7 +147,7 @@ func (c *convolution) forward(out []float32, in [][]float32) {
 				}
 			}
 			y := out[first*c.out : end*c.out]
-			blas32.Implementation().Sgemm(blas.NoTrans, blas.Trans, end-first, c.out, depth, 1, patches, depth, kernel, depth, beta, y, c.out)
+			blas32.Implementation().Sgemm(blas.NoTrans, blas.NoTrans, end-first, c.out, depth, 1, patches, depth, kernel, c.out, beta, y, c.out)
 			finish(y, bias, c.withReLU)
 		}
 	})

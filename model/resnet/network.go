@@ -23,6 +23,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/model/network"
 )
@@ -155,7 +156,7 @@ func (n *Network) Preprocessing(fit dataset.Fit, size int) dataset.ImagePreproce
 
 // folded is a convolution with the batch normalisation after it.
 type folded struct {
-	kernel []float32 // out x size x size x in
+	kernel []float32 // size x size x in x out
 	bias   []float32 // out
 }
 
@@ -209,8 +210,7 @@ func fold(r *network.Reader, l layer) folded {
 	if r.Err != nil {
 		return folded{}
 	}
-	f := folded{kernel: kernel, bias: make([]float32, l.out)}
-	channelsLast(kernel, l)
+	f := folded{bias: make([]float32, l.out)}
 	for o, filter := range slices.Collect(slices.Chunk(kernel, l.in*l.size*l.size)) {
 		if variance[o] < 0 {
 			r.Err = &invalid.Error{Field: fmt.Sprintf("tensor %q", l.norm+".running_var"), Want: "variances of 0 or more", Got: fmt.Sprint(variance[o])}
@@ -222,18 +222,21 @@ func fold(r *network.Reader, l layer) folded {
 			filter[i] = float32(float64(v) * factor)
 		}
 	}
+	f.kernel = channelsLast(kernel, l)
 	return f
 }
 
-// channelsLast reorders a kernel from out x in x size x size to out x size x size x in.
-func channelsLast(kernel []float32, l layer) {
-	pixels := l.size * l.size
-	for row := range slices.Chunk(kernel, l.in*pixels) {
-		filter := slices.Clone(row)
-		for c := range l.in {
-			for p := range pixels {
-				row[p*l.in+c] = filter[c*pixels+p]
+// channelsLast reorders a kernel from out x in x size x size to size x size x in x out, which the
+// product reads row by row.
+func channelsLast(kernel []float32, l layer) []float32 {
+	pixels, reordered := l.size*l.size, make([]float32, len(kernel))
+	parallel.For(pixels*l.in, 16, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			p, c := i/l.in, i%l.in
+			for o := range l.out {
+				reordered[i*l.out+o] = kernel[(o*l.in+c)*pixels+p]
 			}
 		}
-	}
+	})
+	return reordered
 }

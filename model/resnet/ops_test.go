@@ -78,7 +78,7 @@ func TestConvolution(t *testing.T) {
 					want[i] = max(want[i], 0)
 				}
 			}
-			channelsLast(kernel, c.layer)
+			kernel = channelsLast(kernel, c.layer)
 			conv.forward(out, [][]float32{x, kernel, bias})
 			testkit.NearAll(t, "result", out, want, 1e-5)
 		})
