@@ -32,7 +32,7 @@ func datasetCommand() *cli.Command {
 	return &cli.Command{
 		Name: "dataset",
 		Subcommands: []*cli.Command{
-			datasetListCommand(), fetchCommand(), extractCommand(), datasetInfoCommand(), checkCommand(), splitCommand(), convertCommand(),
+			datasetListCommand(), fetchCommand(), extractCommand(), describeCommand(), datasetInfoCommand(), checkCommand(), splitCommand(), convertCommand(),
 		},
 	}
 }
@@ -60,6 +60,21 @@ func datasetInfoCommand() *cli.Command {
 				return err
 			}
 			return o.print(catalog.Summarise(d), nil)
+		}),
+	}
+}
+
+func describeCommand() *cli.Command {
+	var o dataOptions
+	var like string
+	return &cli.Command{
+		Name:      "describe",
+		ArgsUsage: "NAME|DIR",
+		Flags: flags(o.dataSettings().Without("dev_split", "threads"), setting.List{
+			setting.Raw("like", &like, "").In(inputGroup).Describe("`NAME` data set whose attributes and groups are added"),
+		}),
+		Action: withArgument(func(c *cli.Context, name string) error {
+			return o.print(catalog.Describe(c.Context, name, like, o.Options))
 		}),
 	}
 }

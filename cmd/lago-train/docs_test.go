@@ -248,6 +248,7 @@ var documentedObjects = []struct {
 	{"dataset list", catalog.Listing{}},
 	{"dataset info", catalog.Summary{}},
 	{"dataset check", catalog.Report{}},
+	{"dataset describe", catalog.Described{}},
 	{"dataset split", split.Report{}},
 	{"dataset fetch", fetch.Result{}},
 	{"dataset extract", extract.Result{}},

@@ -208,9 +208,40 @@ func TestCheckAcceptsSoundData(t *testing.T) {
 	}
 	t.Chdir(dir)
 	text, err := json.Marshal(testkit.Must(Check(t.Context(), ".", below("")))(t))
-	if err != nil || string(text) != `{"ok":true,"errors":[],"warnings":[]}` {
-		t.Errorf("as JSON %s, %v", text, err)
+	testkit.NoError(t, err)
+	testkit.WantText(t, string(text), `{"ok":true,"errors":[],"warnings":[{"file":"pets","field":"classes \"004.Class_D\" and \"009.Class_I\""`,
+		`"hint":"One or both lack 1 attribute."`, `"field":"attribute \"colour::v4\""`, `"missing":{"entries":1,"of":120,"classes":[{"name":"004.Class_D","entries":1}]`)
+}
+
+// A folder with samples alone gets the files that describe them, step by step; what is described is kept.
+func TestDescribe(t *testing.T) {
+	root := t.TempDir()
+	dir := filepath.Join(root, "new")
+	testkit.NoError(t, os.MkdirAll(dir, 0o777))
+	testkit.Write(t, dir, "labels.csv", "class\nowl\nwren\n")
+	written(t, filepath.Join(root, "pets"))
+	next := func(want string) {
+		t.Helper()
+		r := testkit.Must(Check(t.Context(), "new", below(root)))(t)
+		if r.OK || r.next != want {
+			t.Errorf("next %q, expected %q", r.next, want)
+		}
 	}
+	next("lago-train dataset describe new")
+	_, err := Describe(t.Context(), "new", "", below(root))
+	testkit.WantError(t, err, "attributes.csv or --like", "lago-train serve")
+	r := testkit.Must(Describe(t.Context(), "new", "pets", below(root)))(t)
+	if r.Classes != 2 || r.AddedClasses != 2 || r.Attributes != 10 || r.AddedAttributes != 10 || r.Missing != 20 {
+		t.Errorf("%+v", r)
+	}
+	next("lago-train dataset split new --out " + filepath.Join(dir, "splits.csv"))
+	edit(t, dir, "classes.csv", "owl,", "owl,often")
+	testkit.Must(Describe(t.Context(), "new", "pets", below(root)))(t)
+	testkit.WantText(t, testkit.Read(t, filepath.Join(dir, "classes.csv")), "owl,often,", "wren,,")
+	_, err = Describe(t.Context(), "new", "plain", below(root))
+	testkit.WantError(t, err, `"plain"`)
+	_, err = Describe(t.Context(), "glyphs", "", below(root))
+	testkit.WantError(t, err, "the open layout", "dataset convert")
 }
 
 func TestCheckListsEveryProblem(t *testing.T) {

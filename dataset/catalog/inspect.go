@@ -5,10 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/dataset/simulate"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -20,12 +24,14 @@ type Report struct {
 	OK       bool      `json:"ok"` // no errors; there may be warnings
 	Errors   []Problem `json:"errors"`
 	Warnings []Problem `json:"warnings"`
+	Missing  *Missing  `json:"missing,omitempty"` // entries of the descriptions, if there are no errors
 
 	// Data is the data set with the split that was asked for, and Splits the number of its
 	// splits; nil and 0 if it cannot be read.
 	Data   *dataset.Dataset `json:"-"`
 	Splits int              `json:"-"`
 	layout string
+	next   string // command that writes files that are missing
 }
 
 // Problem is one problem of a data set. Its JSON keys are stable.
@@ -63,10 +69,30 @@ func Check(ctx context.Context, name string, o Options) (Report, error) {
 		return r, ctx.Err()
 	}
 	r.Errors = append(r.Errors, problems(err)...)
+	if err != nil && l.layout == openLayout {
+		r.next = nextStep(l.place, name)
+	}
 	if r.OK = len(r.Errors) == 0; r.OK {
-		r.Warnings = append(r.Warnings, problems(sameDescriptions(d))...)
+		missing := newMissing(d.Classes, d.Descriptions, d.Attributes)
+		r.Missing = &missing
+		r.Warnings = slices.Concat(r.Warnings, problems(sameDescriptions(d)), problems(confusable(d)))
 	}
 	return r, nil
+}
+
+// nextStep returns the command that writes files that a folder lacks, "" if it has them.
+func nextStep(dir, name string) string {
+	lacks := func(file string) bool {
+		_, err := os.Stat(filepath.Join(dir, file))
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	switch {
+	case lacks(openlayout.ClassesFile) || lacks(openlayout.AttributesFile):
+		return "lago-train dataset describe " + name
+	case lacks(openlayout.SplitsFile):
+		return "lago-train dataset split " + name + " --out " + filepath.Join(dir, openlayout.SplitsFile)
+	}
+	return ""
 }
 
 // sameDescriptions reports classes that no method can tell apart.
@@ -118,11 +144,15 @@ func (r Report) Tables() []*table.Table {
 	for _, p := range r.Warnings {
 		t.Note("warning: %s", p)
 	}
+	if r.next != "" {
+		t.Note("next: %s", r.next)
+	}
 	if d := r.Data; r.OK {
 		t.Note("%s: no problems found", d.Name)
 		t.Note("checked: %s of %s, %s, %s, %s into train, val and test, %s of seen classes held out",
 			format.Count(d.Features.Rows, "sample"), format.Count(d.Features.Cols, "feature"), format.Count(len(d.Classes), "class"),
 			inGroups(len(d.Attributes), len(d.Groups)), format.Count(r.Splits, "split"), format.Count(len(d.TestSeen), "sample"))
+		t.Note("%s", r.Missing.note())
 	}
 	return []*table.Table{t}
 }

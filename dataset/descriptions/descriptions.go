@@ -37,7 +37,7 @@ import (
 //
 //	{"olive warbler": {"wing color: olive": "often", "bill length": 0.2}}
 //
-// A value is a number from 0 to 1 or one of the words never, no (0), rarely (0.1),
+// A value is a number from 0 to 1, a percentage or one of the words never, no (0), rarely (0.1),
 // sometimes (0.5), often (0.75), always and yes (1); in JSON also true, false or null. An
 // attribute may be written without its group, or without the "has" of the group, if that
 // is unambiguous. Case, spaces and punctuation are ignored.
@@ -74,6 +74,7 @@ type file struct {
 	classes    []*class
 	place      map[string]int // of each class, by its folded name
 	attributes map[string]int // the meaning of the names so far; -1 for those that were reported
+	scale      table.Scale
 	problems   invalid.List
 }
 
@@ -199,7 +200,7 @@ func (f *file) describe(line int, c *class, m int, value string) {
 		f.report("repeated", line, field, "each attribute once", "it twice")
 		return
 	}
-	p, err := table.Probability(value)
+	p, err := f.scale.Probability(value)
 	if e := (*invalid.Error)(nil); errors.As(err, &e) {
 		f.report("value", line, field, e.Want, e.Got)
 	}

@@ -104,7 +104,7 @@ func TestRead(t *testing.T) {
 }
 
 func TestReadReportsEveryProblem(t *testing.T) {
-	const values = "expected a number from 0 to 1, one of never, no, rarely, sometimes, often, always, yes, or nothing if it is not described, found "
+	const values = "expected a number from 0 to 1, a percentage, one of never, no, rarely, sometimes, often, always, yes, or nothing if it is not described, found "
 	for _, c := range []struct {
 		name, file, text string
 		want             []string // lines, without the path
@@ -116,7 +116,7 @@ func TestReadReportsEveryProblem(t *testing.T) {
 			`line 3: expected 5 cells, one for each column, found 3`,
 			`line 1, attribute: expected the name of one attribute of the data set, found "olvie". Did you mean "has_wing_color::olive"?`,
 			`line 1, attribute: expected the name of one attribute of the data set, found "grey". It may mean "has_wing_color::grey" or "size::grey".`,
-			`line 2, class "Vireo", "size::large": ` + values + `"80", which is above 1: divide percentages by 100, and values of another scale by its largest value`,
+			`line 2, class "Vireo", "size::large": ` + values + `"80", which is above 1: write % behind percentages, and divide values of another scale by its largest value`,
 			`line 2, class "Vireo", "size::large": expected each attribute once, found it twice`,
 			`line 4, class: expected a name, found ""`,
 			`line 5, class: expected "Vireo", as before, or another name, found "vireo"`,
@@ -132,7 +132,7 @@ func TestReadReportsEveryProblem(t *testing.T) {
 		}},
 		{"nothing described", "a.csv", "class,olive,large\nVireo,,\nOwl,1,\n", []string{`class "Vireo": expected at least one described attribute, found none`}},
 		{"JSON", "a.json", "{\"Vireo\": {\"large\": 20, \"Large\": {\"a\": 1}},\n \"Owl\": {},\n \"Ow l\": {\"lage\": 1}, \"Emu\": 3}", []string{
-			`class "Vireo", "size::large": ` + values + `"20", which is above 1: divide percentages by 100, and values of another scale by its largest value`,
+			`class "Vireo", "size::large": ` + values + `"20", which is above 1: write % behind percentages, and divide values of another scale by its largest value`,
 			`class "Vireo", "size::large": expected each attribute once, found it twice`,
 			`class: expected "Owl", as before, or another name, found "Ow l"`,
 			`attribute: expected the name of one attribute of the data set, found "lage". Did you mean "size::large"?`,

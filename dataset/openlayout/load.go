@@ -48,8 +48,8 @@ const (
 	featuresCSV    = "features.csv"
 	labelsFile     = "labels.csv"
 	imagesFile     = "images.csv"
-	classesFile    = "classes.csv"
-	attributesFile = "attributes.csv"
+	ClassesFile    = "classes.csv"
+	AttributesFile = "attributes.csv"
 	SplitsFile     = "splits.csv"
 	extractFile    = "extract.json"
 )
@@ -65,7 +65,7 @@ const (
 // Files returns the names of the files of the layout. A folder has all of them, and one
 // of the first two.
 func Files() []string {
-	return []string{FeaturesFile, featuresCSV, labelsFile, classesFile, attributesFile, SplitsFile}
+	return []string{FeaturesFile, featuresCSV, labelsFile, ClassesFile, AttributesFile, SplitsFile}
 }
 
 // SampleFiles returns the names of the files with a line or row for each sample.
@@ -84,7 +84,7 @@ type Options struct {
 // case. The error joins all problems of the files, each an *invalid.Error. dataset.Check finds
 // those of a data set in any layout, such as classes without samples.
 func Load(ctx context.Context, dir string, opts Options) (*dataset.Dataset, error) {
-	r := &reader{ctx: ctx, dir: dir, source: classesFile, d: &dataset.Dataset{Name: strings.ToLower(filepath.Base(dir)), Source: dir}}
+	r := &reader{ctx: ctx, dir: dir, source: ClassesFile, d: &dataset.Dataset{Name: strings.ToLower(filepath.Base(dir)), Source: dir}}
 	// Reading a named pipe would wait without end, and a device need not end.
 	for _, name := range append(Files(), imagesFile, extractFile) {
 		if _, err := fileio.SizeOfRegular(r.path(name)); !errors.Is(err, fs.ErrNotExist) {

@@ -47,8 +47,8 @@ func newSmall() texts {
 	return texts{
 		featuresCSV:    "0,1\n2,3\n4,5\n6,7\n8,9\n10,-0.5\n",
 		labelsFile:     "class,id,test_seen\nant,a.jpg,no\nbee,b.jpg,no\ncat,c.jpg,no\ndog,d.jpg,no\nant,e.jpg,yes\nbee,f.jpg,no\n",
-		classesFile:    "class,legs::four,legs::six,flies\nant,0,1,rarely\nbee,0,1,1\ncat,yes,no,0\ndog,1,0,\n",
-		attributesFile: "name,group\nlegs::four,legs\nlegs::six,legs\nflies,flight\n",
+		ClassesFile:    "class,legs::four,legs::six,flies\nant,0,1,rarely\nbee,0,1,1\ncat,yes,no,0\ndog,1,0,\n",
+		AttributesFile: "name,group\nlegs::four,legs\nlegs::six,legs\nflies,flight\n",
 		SplitsFile:     "class,part,part2\nant,train,val\nbee,val,train\ncat,train,train\ndog,test,test\n",
 	}
 }
@@ -107,12 +107,12 @@ func TestLoadVariants(t *testing.T) {
 			}
 		},
 		"columns in another order": func(_ *testing.T, f texts, _ *dataset.Dataset) {
-			f[classesFile] = "flies,class,legs::six,legs::four\nrarely,ant,1,0\n1,bee,1,0\n0,cat,0,1\n,dog,0,1\n"
-			f[attributesFile] = "group,name\nlegs,legs::four\nlegs,legs::six\nflight,flies\n"
+			f[ClassesFile] = "flies,class,legs::six,legs::four\nrarely,ant,1,0\n1,bee,1,0\n0,cat,0,1\n,dog,0,1\n"
+			f[AttributesFile] = "group,name\nlegs,legs::four\nlegs,legs::six\nflight,flies\n"
 			f[SplitsFile] = "part,class\ntrain,ant\nval,bee\ntrain,cat\ntest,dog\n"
 		},
 		"quoted names": func(t *testing.T, f texts, want *dataset.Dataset) {
-			for _, file := range []string{labelsFile, classesFile, SplitsFile} {
+			for _, file := range []string{labelsFile, ClassesFile, SplitsFile} {
 				f[file] = strings.ReplaceAll(f[file], "ant,", `"ant, ""red""",`)
 			}
 			want.Classes[0] = `ant, "red"`
@@ -137,7 +137,7 @@ func TestLoadVariants(t *testing.T) {
 			want.TestSeen = nil
 		},
 		"no groups": func(t *testing.T, f texts, want *dataset.Dataset) {
-			f[attributesFile] = "name\nlegs::four\nlegs::six\nflies\n"
+			f[AttributesFile] = "name\nlegs::four\nlegs::six\nflies\n"
 			want.Groups = nil
 			for m := range want.Attributes {
 				want.Attributes[m].Group = -1
@@ -145,7 +145,7 @@ func TestLoadVariants(t *testing.T) {
 		},
 		"a class left out, without samples or description": func(t *testing.T, f texts, want *dataset.Dataset) {
 			f.replace(t, SplitsFile, "cat,train,train", "cat,,")
-			f.replace(t, classesFile, "cat,yes,no,0", "cat,,,")
+			f.replace(t, ClassesFile, "cat,yes,no,0", "cat,,,")
 			f.replace(t, labelsFile, "cat", "ant")
 			want.Split.Train, want.Labels[2] = []int{0}, 0
 			copy(want.Descriptions.Row(2), []float64{math.NaN(), math.NaN(), math.NaN()})
@@ -214,13 +214,13 @@ func TestLoadRefuses(t *testing.T) {
 		}},
 		{labelsFile, "yes", "maybe", []string{`labels.csv: line 6, column test_seen: expected yes or no (true or false, 1 or 0; empty means no), found "maybe"`}},
 
-		{attributesFile, "legs::six,legs", "legs::six,", []string{`attributes.csv: line 3, column group: expected a group for every attribute, or for none, found ""`}},
-		{attributesFile, "flies,flight\n", "flies,flight\nswims,water\n", []string{`classes.csv: line 1: expected a column for every attribute of attributes.csv, found none for "swims"`}},
-		{classesFile, "flies", "flys", []string{
+		{AttributesFile, "legs::six,legs", "legs::six,", []string{`attributes.csv: line 3, column group: expected a group for every attribute, or for none, found ""`}},
+		{AttributesFile, "flies,flight\n", "flies,flight\nswims,water\n", []string{`classes.csv: line 1: expected a column for every attribute of attributes.csv, found none for "swims"`}},
+		{ClassesFile, "flies", "flys", []string{
 			`classes.csv: line 1: expected a column for every attribute of attributes.csv, found none for "flies"`,
 			`classes.csv: line 1, column 4: expected the name of an attribute of attributes.csv, found "flys". Did you mean flies?`,
 		}},
-		{classesFile, "bee,", "ant,", []string{
+		{ClassesFile, "bee,", "ant,", []string{
 			`classes.csv: line 3, column class: expected a different name on each line, found "ant", which is also on line 2`,
 			`labels.csv: line 3, column class: expected one of the 4 classes of classes.csv, found "bee"`,
 			`labels.csv: line 7, column class: expected one of the 4 classes of classes.csv, found "bee"`,
@@ -265,7 +265,7 @@ func TestImagesBesideIDs(t *testing.T) {
 
 func TestLoadReportsEveryProblem(t *testing.T) {
 	f := newSmall()
-	delete(f, attributesFile)
+	delete(f, AttributesFile)
 	f.replace(t, featuresCSV, "2,3", "2,x")
 	f.replace(t, featuresCSV, "6,7", "6")
 	f.replace(t, SplitsFile, "dog,test", "dog,")

@@ -14,7 +14,7 @@ import (
 // readAttributes reads the attributes and their groups, which are nil if no attribute has
 // one.
 func (r *reader) readAttributes() {
-	t := table.Read(r.ctx, r.path(attributesFile), &r.problems, []string{"name"}, "group")
+	t := table.Read(r.ctx, r.path(AttributesFile), &r.problems, []string{"name"}, "group")
 	if t == nil {
 		return
 	}
@@ -40,7 +40,7 @@ func (r *reader) readAttributes() {
 
 // readClasses reads the classes and their descriptions.
 func (r *reader) readClasses() {
-	t := table.Read(r.ctx, r.path(classesFile), &r.problems, []string{classColumn}, table.Any)
+	t := table.Read(r.ctx, r.path(ClassesFile), &r.problems, []string{classColumn}, table.Any)
 	if t == nil {
 		return
 	}
@@ -53,7 +53,7 @@ func (r *reader) readClasses() {
 	for m, a := range r.d.Attributes {
 		names[m], index[a.Name] = a.Name, m
 		if a.Name != "" && (a.Name == classColumn || t.Column(a.Name) < 0) {
-			t.Report("missing", 1, "", "a column for every attribute of "+attributesFile, "none for "+invalid.Quote(a.Name))
+			t.Report("missing", 1, "", "a column for every attribute of "+AttributesFile, "none for "+invalid.Quote(a.Name))
 		}
 	}
 	r.d.Descriptions = dataset.NewMatrix[float64](len(r.d.Classes), len(names))
@@ -62,7 +62,7 @@ func (r *reader) readClasses() {
 		switch {
 		case name == classColumn:
 		case !known || name == "":
-			t.ReportUnknown("column", 1, fmt.Sprint(j+1), "the name of an attribute of "+attributesFile, name, names)
+			t.ReportUnknown("column", 1, fmt.Sprint(j+1), "the name of an attribute of "+AttributesFile, name, names)
 		default:
 			for z, row := range t.Rows {
 				r.d.Descriptions.Row(z)[m] = t.Probability(row, j)
@@ -149,8 +149,9 @@ func (r *reader) readSplits(path string) []dataset.Split {
 			rowOf[z] = &t.Rows[i]
 		}
 	}
+	labelled := r.d.SamplesPerClass()
 	for z, name := range r.d.Classes {
-		if rowOf[z] == nil && name != "" {
+		if rowOf[z] == nil && name != "" && (labelled[z] > 0 || r.source != ClassesFile) {
 			r.problems.Add("unlisted", &invalid.Error{
 				Where: t.File, Field: "class " + invalid.Quote(name),
 				Want: "a line for every class of " + r.source + ", with an empty part for a class that is left out", Got: "none",

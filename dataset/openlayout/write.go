@@ -21,7 +21,7 @@ func Write(dir string, d *dataset.Dataset, others ...dataset.Split) error {
 		return invalid.File(dir, err)
 	}
 	for name, columns := range map[string][][]string{
-		attributesFile: attributeColumns(d), classesFile: classColumns(d), labelsFile: labelColumns(d),
+		AttributesFile: attributeColumns(d), ClassesFile: classColumns(d), labelsFile: labelColumns(d),
 		SplitsFile: splitColumns(d.Classes, append([]dataset.Split{d.Split}, others...)),
 	} {
 		if err := writeColumns(filepath.Join(dir, name), columns...); err != nil {

@@ -25,7 +25,7 @@ func TestWrite(t *testing.T) {
 	testkit.NoError(t, Write(dir, want, second))
 	written := newSmall()
 	delete(written, featuresCSV)
-	written[classesFile] = "class,legs::four,legs::six,flies\nant,0,1,0.1\nbee,0,1,1\ncat,1,0,0\ndog,1,0,\n"
+	written[ClassesFile] = "class,legs::four,legs::six,flies\nant,0,1,0.1\nbee,0,1,1\ncat,1,0,0\ndog,1,0,\n"
 	for name, text := range written {
 		if diff := cmp.Diff(text, testkit.Read(t, filepath.Join(dir, name))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -122,13 +122,13 @@ func TestReadSplitsOfOtherClasses(t *testing.T) {
 // name their file.
 func FuzzLoad(f *testing.F) {
 	add := func(t texts) {
-		f.Add(t[featuresCSV], t[labelsFile], t[classesFile], t[attributesFile], t[SplitsFile])
+		f.Add(t[featuresCSV], t[labelsFile], t[ClassesFile], t[AttributesFile], t[SplitsFile])
 	}
 	add(newSmall())
-	add(texts{featuresCSV: "1\n2\n3\n", labelsFile: "class\na\nb\nc\n", classesFile: "class,x\na,1\nb,\nc,no\n", attributesFile: "name\nx\n", SplitsFile: "part,class\ntrain,a\nval,b\ntest,c\n"})
-	add(texts{featuresCSV: "1\nnan\n", labelsFile: "\ufeffclass,id\r\na,\"\n", classesFile: "class,class\n,\n", attributesFile: "group,name\n,\n", SplitsFile: "class;part"})
+	add(texts{featuresCSV: "1\n2\n3\n", labelsFile: "class\na\nb\nc\n", ClassesFile: "class,x\na,1\nb,\nc,no\n", AttributesFile: "name\nx\n", SplitsFile: "part,class\ntrain,a\nval,b\ntest,c\n"})
+	add(texts{featuresCSV: "1\nnan\n", labelsFile: "\ufeffclass,id\r\na,\"\n", ClassesFile: "class,class\n,\n", AttributesFile: "group,name\n,\n", SplitsFile: "class;part"})
 	f.Fuzz(func(t *testing.T, features, labels, classes, attributes, splits string) {
-		dir := texts{featuresCSV: features, labelsFile: labels, classesFile: classes, attributesFile: attributes, SplitsFile: splits}.write(t, t.TempDir())
+		dir := texts{featuresCSV: features, labelsFile: labels, ClassesFile: classes, AttributesFile: attributes, SplitsFile: splits}.write(t, t.TempDir())
 		d, err := Load(t.Context(), dir, Options{})
 		if err != nil {
 			var e *invalid.Error

@@ -339,7 +339,7 @@ func (r *Result) Tables() []*table.Table {
 	of, next := "", "predict --features "+filepath.Join(r.Dir, openlayout.FeaturesFile)
 	if r.Classes > 0 {
 		of = " of " + format.Count(r.Classes, "class")
-		next = "describe the classes in classes.csv and attributes.csv, then dataset split, dataset check and run"
+		next = "dataset describe " + r.Name + " writes the files that describe the classes"
 	}
 	t.Note("%s: %s%s, %s each, in %s", r.Name, format.Count(r.Samples, "sample"), of, format.Count(r.Dimensions, "feature"), r.Dir)
 	t.Note("network: %s, SHA-256 of the weights %s", r.Architecture, r.Weights)

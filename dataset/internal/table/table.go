@@ -10,6 +10,7 @@ package table
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -38,6 +39,7 @@ type Table struct {
 
 	index    map[string]int // of the columns
 	ragged   bool           // some lines have another number of cells
+	scale    Scale          // of Probability
 	problems *invalid.List
 }
 
@@ -212,7 +214,7 @@ func (t *Table) Names(column string) []string {
 // Probability returns the probability in a cell of a column, as the function Probability
 // does; what is not one is reported.
 func (t *Table) Probability(row Row, column int) float64 {
-	p, err := Probability(row.Cells[column])
+	p, err := t.scale.Probability(row.Cells[column])
 	if e := (*invalid.Error)(nil); errors.As(err, &e) {
 		t.Report("probability", row.Line, t.Columns[column], e.Want, e.Got)
 	}
@@ -307,10 +309,32 @@ func Number(cell string, bits int) (float64, error) {
 // Words for p(a|z) that people may write instead of numbers, as wantProbability lists them.
 var words = map[string]float64{"never": 0, "no": 0, "rarely": 0.1, "sometimes": 0.5, "often": 0.75, "always": 1, "yes": 1}
 
-const wantProbability = "a number from 0 to 1, one of never, no, rarely, sometimes, often, always, yes, or nothing if it is not described"
+const wantProbability = "a number from 0 to 1, a percentage, one of never, no, rarely, sometimes, often, always, yes, or nothing if it is not described"
 
-// Probability reads p(a|z): a number from 0 to 1, or a word in any case. never and no
-// are 0, rarely is 0.1, sometimes 0.5, often 0.75, always and yes are 1. An empty text
+// Scale is that of the numbers of one file: from 0 to 1, or percentages. The zero value is ready
+// to use.
+type Scale struct{ number, percentage string } // the first of each, "" for none; 0 is on both scales
+
+// Probability is the function Probability for one value after another of a file, whose numbers must
+// be on one scale: in a file of percentages, 1 may mean either 1 % or always.
+func (s *Scale) Probability(text string) (float64, error) {
+	p, err := Probability(text)
+	text = strings.TrimSpace(text)
+	switch _, number := Number(text, 64); {
+	case err != nil:
+	case strings.HasSuffix(text, "%"):
+		s.percentage = cmp.Or(s.percentage, text)
+	case number == nil && p > 0:
+		s.number = cmp.Or(s.number, text)
+	}
+	if err == nil && s.number != "" && s.percentage != "" {
+		return 0, &invalid.Error{Want: "numbers from 0 to 1 or percentages, one of the two in a file", Got: s.number + " and " + s.percentage}
+	}
+	return p, err
+}
+
+// Probability reads p(a|z): a number from 0 to 1, a percentage such as 75%, or a word in any case.
+// never and no are 0, rarely is 0.1, sometimes 0.5, often 0.75, always and yes are 1. An empty text
 // is NaN, not described. The error is an *invalid.Error without a place.
 func Probability(text string) (float64, error) {
 	text = strings.TrimSpace(text)
@@ -326,11 +350,13 @@ func Probability(text string) (float64, error) {
 	switch {
 	case err != nil || !(v >= 0 && v <= math.MaxFloat64):
 	case percent && v <= 100:
-		found += ": write " + strconv.FormatFloat(v/100, 'g', -1, 64)
+		return v / 100, nil
 	case !percent && v <= 1:
 		return v, nil
+	case percent:
+		found += ", which is above 100"
 	default:
-		found += ", which is above 1: divide percentages by 100, and values of another scale by its largest value"
+		found += ", which is above 1: write % behind percentages, and divide values of another scale by its largest value"
 	}
 	return 0, &invalid.Error{Want: wantProbability, Got: found}
 }

@@ -27,7 +27,7 @@ func Example() {
 	// Output:
 	// cat 0
 	// dog 0
-	// classes.csv: line 3, column barks: expected a number from 0 to 1, one of never, no, rarely, sometimes, often, always, yes, or nothing if it is not described, found "90", which is above 1: divide percentages by 100, and values of another scale by its largest value
+	// classes.csv: line 3, column barks: expected a number from 0 to 1, a percentage, one of never, no, rarely, sometimes, often, always, yes, or nothing if it is not described, found "90", which is above 1: write % behind percentages, and divide values of another scale by its largest value
 }
 
 func TestProblems(t *testing.T) {
@@ -139,18 +139,36 @@ func TestProbability(t *testing.T) {
 	for text, want := range map[string]float64{
 		"0": 0, "1": 1, "0.25": 0.25, " 1e-3 ": 0.001, ".5": 0.5, "1.0": 1,
 		"yes": 1, "Always": 1, "OFTEN": 0.75, "sometimes": 0.5, "rarely": 0.1, "no": 0, "never ": 0,
-		"": math.NaN(), "  ": math.NaN(),
+		"": math.NaN(), "  ": math.NaN(), "12.5 %": 0.125, "100%": 1, "0%": 0,
 	} {
 		testkit.Near(t, text, testkit.Must(Probability(text))(t), want, 0)
 	}
-	const above = ", which is above 1: divide percentages by 100, and values of another scale by its largest value"
+	const above = ", which is above 1: write % behind percentages, and divide values of another scale by its largest value"
 	for text, found := range map[string]string{
-		"2": `"2"` + above, "101": `"101"` + above, "12.5 %": `"12.5 %": write 0.125`, "1%": `"1%": write 0.01`,
+		"2": `"2"` + above, "101": `"101"` + above, "101 %": `"101 %", which is above 100`, "-1%": `"-1%"`,
 		"-1": `"-1"`, "0_1": `"0_1"`, "0x1p-1": `"0x1p-1"`, "NaN": `"NaN"`, "inf": `"inf"`, "maybe": `"maybe"`,
 	} {
 		_, err := Probability(text)
 		if want := "expected " + wantProbability + ", found " + found; fmt.Sprint(err) != want {
 			t.Errorf("%q:\n%v\nexpected\n%s", text, err, want)
+		}
+	}
+}
+
+// Numbers and percentages do not mix in a file; words and 0 go with both.
+func TestScale(t *testing.T) {
+	for text, want := range map[string]string{
+		"0.5,1,yes,0,": "", "50%,0,often,100 %": "", "50%,0,1": "50%", "0.5,,5%": "0.5",
+	} {
+		var s Scale
+		var err error
+		for cell := range strings.SplitSeq(text, ",") {
+			if _, err = s.Probability(cell); err != nil {
+				break
+			}
+		}
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), "one of the two in a file, found") {
+			t.Errorf("%s: %v", text, err)
 		}
 	}
 }
