@@ -112,7 +112,7 @@ func (o *explainOptions) askAboutDataset(c *cli.Context, m *loadedModel, d *data
 		logrus.Warnf("the model was trained on samples of class %q: the prediction of sample %d says little about new samples", *sample.Label, row)
 	}
 	selected := candidates.SelectionOf(d, d.Labels[row])
-	picture := func(row int) (image.Image, error) { return pictureOf(c, d, row) }
+	picture := func(row int) (image.Image, error) { return pictureOf(c, d, row, explain.PictureSide) }
 	if o.adapt {
 		q.Together = &explain.Together{Rows: d.SamplesOf(slices.Concat(selected.Classes(d), []int{d.Labels[row]})), IDs: d.IDs, Picture: picture}
 	}
@@ -122,7 +122,7 @@ func (o *explainOptions) askAboutDataset(c *cli.Context, m *loadedModel, d *data
 }
 
 // pictureOf returns the picture of a sample, nil if there is none.
-func pictureOf(c *cli.Context, d *dataset.Dataset, row int) (image.Image, error) {
+func pictureOf(c *cli.Context, d *dataset.Dataset, row, side int) (image.Image, error) {
 	if d.Name == catalog.Glyphs {
 		return glyphs.Image(row)
 	}
@@ -130,7 +130,7 @@ func pictureOf(c *cli.Context, d *dataset.Dataset, row int) (image.Image, error)
 	if path == "" {
 		return nil, nil
 	}
-	picture, err := images.Thumbnail(c.Context, path, explain.PictureSide)
+	picture, err := images.Thumbnail(c.Context, path, side)
 	if err != nil {
 		logrus.WithError(err).Warn("the page has no picture")
 		return nil, nil

@@ -4,8 +4,11 @@ import (
 	"bufio"
 	"cmp"
 	"errors"
+	"fmt"
+	"image"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -14,8 +17,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/experiments/adaptation"
 	"github.com/lago-train/lago-train/experiments/candidates"
+	"github.com/lago-train/lago-train/experiments/explain"
 	"github.com/lago-train/lago-train/experiments/predict"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
@@ -150,6 +155,7 @@ type predictOptions struct {
 	predictionOptions
 	predict.Options
 	images []string
+	paths  map[string]string // of the images, by id
 	split  candidates.Selection
 }
 
@@ -167,7 +173,8 @@ func predictCommand() *cli.Command {
 			setting.Number("temperature", &o.Temperature, 0, setting.Positive).Noted("1 for LAGO").
 				Describe("`T` temperature of the probabilities softmax(s/T) of the scores s"),
 			setting.Number("min_confidence", &o.Confidence, 0, setting.NotNegative).Noted("never").Describe("`P` abstain if the best class has a probability below this"),
-			setting.Choice("format", &o.Format, predict.Table, predict.Table, predict.CSV, predict.JSONL).Describe("format of the predictions"),
+			setting.Choice("format", &o.Format, predict.Table, predict.Table, predict.CSV, predict.JSONL, predict.HTML).
+				Describe("format of the predictions; html is a page of pictures, with a .csv file beside it"),
 		}.In(outputGroup), setting.List{
 			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Describe("`NAME` data set whose samples are predicted"),
 		}),
@@ -224,7 +231,7 @@ func (o *predictOptions) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return o.write(func(w io.Writer) error {
+	predictions := func(w io.Writer) error {
 		if !o.adapts(m) {
 			count, err := predict.Run(c.Context, src, scorer, set.Names, o.Options, w)
 			if err == nil {
@@ -245,7 +252,47 @@ func (o *predictOptions) run(c *cli.Context) error {
 		}
 		logrus.Info("adapted probabilities are those of the settings of --adapt, which were chosen for accuracy: they are not calibrated")
 		return table.WriteText(os.Stderr, a.Table(set.Names))
-	})
+	}
+	if o.Format != predict.HTML {
+		return o.write(predictions)
+	}
+	if err := checkOutput("out", o.beside(), m.path, o.classes); err != nil {
+		return err
+	}
+	o.Sheet = o.sheet(c, m, src, d, set)
+	if err := fileio.Write(o.beside(), predictions); err != nil {
+		return err
+	}
+	return fileio.Write(o.out, o.Sheet.Write)
+}
+
+// beside is the CSV file of a contact sheet.
+func (o *predictOptions) beside() string { return strings.TrimSuffix(o.out, ".html") + ".csv" }
+
+// sheet returns the contact sheet to fill.
+func (o *predictOptions) sheet(c *cli.Context, m *loadedModel, src predict.Source, d *dataset.Dataset, set candidates.Set) *predict.Sheet {
+	of := src.(predict.Identified) // of images or of a data set, see checkSources
+	s := &predict.Sheet{
+		Title: format.Count(of.Len(), "prediction"), Confidence: o.Confidence,
+		Note: fmt.Sprintf("%s trained on %s, choosing from %d %s. Every number is in %s.", m.Method.Label(), m.Dataset, len(set.Names), set.What, filepath.Base(o.beside())),
+		Picture: func(i int) (image.Image, error) {
+			row, id, _ := of.Sample(i)
+			if o.images == nil {
+				return pictureOf(c, d, row, predict.PictureSide)
+			}
+			return images.Thumbnail(c.Context, o.paths[id], predict.PictureSide)
+		},
+	}
+	if m.Method.Name == methods.LAGO && len(set.Names) > 1 {
+		s.Reason = func(x dataset.Matrix[float32], row int) (string, error) {
+			r, err := explain.Explain(m.Saved, explain.Question{X: x, Row: row, Candidates: set, Uncalibrated: o.uncalibrated})
+			if err != nil {
+				return "", err
+			}
+			return r.Sentence(), nil
+		}
+	}
+	return s
 }
 
 // checkSources returns an error unless the samples come from one place.
@@ -256,6 +303,14 @@ func (o *predictOptions) checkSources(c *cli.Context) error {
 	}
 	if !c.IsSet("images") && c.NArg() > 0 {
 		return wrong(c.Command.HelpName, "flags only", invalid.Quote(c.Args().First()))
+	}
+	if o.Format == predict.HTML {
+		switch {
+		case c.IsSet("features"):
+			return wrong("--format", "samples of --images or --dataset for html", "--features")
+		case !strings.HasSuffix(o.out, ".html"):
+			return wrong("--out", "a file that ends in .html for --format html", invalid.Quote(o.out))
+		}
 	}
 	return cmp.Or(requires(c, "dataset", "split"), requires(c, "images", networkFlagNames...))
 }
@@ -287,6 +342,10 @@ func (o *predictOptions) source(c *cli.Context, m *loadedModel) (src predict.Sou
 		e, err := o.extractor(c, m, list)
 		if err != nil {
 			return nil, nil, "", err
+		}
+		o.paths = map[string]string{}
+		for _, m := range list {
+			o.paths[m.ID] = m.Path
 		}
 		src = e.NewSource(c.Context, list, showExtraction("extracting"))
 	default:

@@ -20,6 +20,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/evaluation"
 	"github.com/lago-train/lago-train/experiments/explain"
 	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/train"
@@ -156,6 +157,20 @@ func TestPredict(t *testing.T) {
 		testkit.WantText(t, succeeds(t, append(args, "--temperature", "0.1", "--min-confidence", "0.1")...), "probability")
 		misused(t, append(args, "--min-confidence", "0.5"), "--min-confidence", "temperature")
 	})
+	t.Run("a contact sheet, with a file beside it", func(t *testing.T) {
+		args := append([]string{"predict", "--model", lago, "--top", "2"}, onMini(t)...)
+		out := filepath.Join(t.TempDir(), "sheet.html")
+		succeeds(t, append(args, "--format", "html", "--out", out)...)
+		if diff := cmp.Diff(succeeds(t, append(args, "--format", "csv")...), testkit.Read(t, strings.TrimSuffix(out, "html")+"csv")); diff != "" {
+			t.Errorf("(-csv +beside the sheet):\n%s", diff)
+		}
+		page := testkit.Read(t, out)
+		testkit.WantText(t, page, "the runner-up", "sheet.csv", format.ClassName(d.Classes[d.Split.Test[0]]))
+		if n := strings.Count(page, "<li"); n != len(test) {
+			t.Errorf("%d samples on the page, expected %d", n, len(test))
+		}
+		misused(t, append(args, "--format", "html"), "--out: expected a file that ends in .html")
+	})
 	t.Run("refusals", func(t *testing.T) {
 		narrow, _ := featureFile(t, &dataset.Dataset{Features: dataset.NewMatrix[float32](1, 2)}, []int{0})
 		nan := testkit.Write(t, t.TempDir(), "nan.csv", strings.Repeat("1,", x.Cols-1)+"NaN\n")
@@ -169,10 +184,11 @@ func TestPredict(t *testing.T) {
 		fails(t, append(from, "--classes", describe(t, d, d.Split.Test, ""), "--among", "test"), d.Classes[d.Split.Test[0]], "names that differ")
 		misused(t, model, "--features", "--dataset")
 		for flags, want := range map[string][]string{
-			"--dataset plain":     {"--features", "--dataset"},
-			"--split val":         {"--split: expected --dataset beside it"},
-			"--min-confidence 80": {"--min-confidence", "80"},
-			"--out " + lago:       {"--out", "does not read"},
+			"--dataset plain":            {"--features", "--dataset"},
+			"--split val":                {"--split: expected --dataset beside it"},
+			"--min-confidence 80":        {"--min-confidence", "80"},
+			"--out " + lago:              {"--out", "does not read"},
+			"--format html --out s.html": {"--format: expected samples of --images or --dataset"},
 		} {
 			misused(t, append(from, strings.Fields(flags)...), want...)
 		}

@@ -149,6 +149,9 @@ func (a *Adapted) section(own string) section {
 	return s
 }
 
+// Sentence says in one sentence why the sample is predicted as it is.
+func (r *Result) Sentence() string { return r.Comparisons[0].verdict() }
+
 // verdict says in one sentence why the predicted class is more likely than the other.
 func (c Comparison) verdict() string {
 	times := "about"

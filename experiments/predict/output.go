@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/format"
 )
 
@@ -21,6 +22,7 @@ const (
 	Table Format = "table" // for people
 	CSV   Format = "csv"
 	JSONL Format = "jsonl" // one JSON object per line
+	HTML  Format = "html"  // a contact sheet, with a CSV file beside it
 )
 
 // output writes predictions, block by block, and counts them.
@@ -35,6 +37,7 @@ type output struct {
 	id       int             // length of the longest id, 0 without ids
 	labelled bool            // whether true classes are known
 	value    string          // "probability" or "score"
+	sheet    *Sheet          // nil unless the format is HTML
 	count    Count
 }
 
@@ -43,6 +46,8 @@ type output struct {
 type sample struct {
 	index     int
 	id, class string
+	x         dataset.Matrix[float32] // of its block
+	row       int                     // of x
 	*ranking
 }
 
@@ -64,6 +69,9 @@ func newOutput(w io.Writer, classes []string, o Options, src Source) *output {
 		}
 	}
 	switch o.Format {
+	case HTML:
+		out.sheet, o.Sheet.value = o.Sheet, out.value
+		fallthrough
 	case CSV:
 		out.encode = out.csv()
 	case JSONL:
@@ -81,7 +89,7 @@ func (out *output) flush() error {
 
 func (out *output) writeBlock(b *block) error {
 	for i := range b.n {
-		s := sample{index: b.first + i, ranking: &b.ranked[i]}
+		s := sample{index: b.first + i, x: b.x, row: i, ranking: &b.ranked[i]}
 		if out.samples != nil {
 			s.index, s.id, s.class = out.samples.Sample(s.index)
 		}
@@ -97,6 +105,11 @@ func (out *output) writeBlock(b *block) error {
 		}
 		if err := out.encode(s); err != nil {
 			return err
+		}
+		if out.sheet != nil {
+			if err := out.sheet.add(b.first+i, s, out.classes[s.classes[0]]); err != nil {
+				return err
+			}
 		}
 	}
 	return out.flush()

@@ -33,6 +33,7 @@ type Options struct {
 	// Below it, Run abstains. 0 never abstains.
 	Confidence float64
 	Format     Format
+	Sheet      *Sheet // of the format HTML: Run fills it, and writes CSV
 }
 
 // Check returns an *invalid.Error for the first option that is out of range.
@@ -88,6 +89,9 @@ func RunAdapted(
 		return count, p, err
 	}
 	o.Temperature = 1 // of log P
+	if o.Sheet != nil {
+		o.Sheet.Reason = nil // it is that of predictions that are not adapted
+	}
 	posteriors := &Samples{d: &dataset.Dataset{Features: p.P}, rows: p.P.AllRows()}
 	logarithms := func(p, scores dataset.Matrix[float32]) error {
 		for i, v := range p.Data {
