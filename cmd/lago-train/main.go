@@ -148,7 +148,7 @@ func newApp() *cli.App {
 		Version:        version.All()["lago-train"],
 		DefaultCommand: "help",
 		Commands: prepare(usage, slices.Concat(
-			in("data sets", datasetCommand()),
+			in("data sets", datasetCommand(), serveCommand()),
 			in("training", runCommand(), searchCommand()),
 			in("experiments", reproduceCommand(), compareCommand(), ablateCommand(), sweepKCommand(), noiseCommand(), partialCommand(), groupsCommand()),
 			in("results", runsCommand(), reportCommand()),

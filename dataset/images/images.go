@@ -54,7 +54,7 @@ func Preprocessing(fit dataset.Fit, size int) dataset.ImagePreprocessing {
 // Load decodes an image and writes its pixels to dst, preprocessed: size x size x 3, the
 // channels of a pixel adjacent. Errors name the file.
 func Load(ctx context.Context, m Image, p dataset.ImagePreprocessing, dst []float32) error {
-	x, err := decode(ctx, m.Path)
+	x, err := decode(ctx, m.Path, m.Data)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func Load(ctx context.Context, m Image, p dataset.ImagePreprocessing, dst []floa
 
 // Thumbnail returns an image whose longer side has at most the given number of pixels.
 func Thumbnail(ctx context.Context, path string, side int) (image.Image, error) {
-	x, err := decode(ctx, path)
+	x, err := decode(ctx, path, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -149,11 +149,13 @@ const (
 	maxPixels = 100_000_000
 )
 
-// decode reads an image. The result is opaque. Errors are *invalid.Error, or the context's.
-func decode(ctx context.Context, path string) (*image.RGBA, error) {
-	data, err := fileio.ReadRegularFile(ctx, path, maxBytes)
-	if err != nil {
-		return nil, err
+// decode decodes an image, whose file is read unless its content is given. The result is opaque.
+// Errors are *invalid.Error, or the context's.
+func decode(ctx context.Context, path string, data []byte) (_ *image.RGBA, err error) {
+	if data == nil {
+		if data, err = fileio.ReadRegularFile(ctx, path, maxBytes); err != nil {
+			return nil, err
+		}
 	}
 	config, format, err := image.DecodeConfig(bytes.NewReader(data))
 	if err == nil && (config.Width < 1 || config.Height < 1 || config.Width > maxPixels/config.Height) {

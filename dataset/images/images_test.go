@@ -80,7 +80,7 @@ func TestDecodesFormats(t *testing.T) {
 			return [3]uint8{1, 2, 3}
 		}},
 	} {
-		p, err := decode(t.Context(), testkit.Write(t, dir, c.name, encoded(t, c.encode)))
+		p, err := decode(t.Context(), testkit.Write(t, dir, c.name, encoded(t, c.encode)), nil)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -116,7 +116,7 @@ func TestJPEGChroma(t *testing.T) {
 			m.SetRGBA(i%size.X, i/size.X, color.RGBA{uint8(100 + 3*(i%size.X)), uint8(100 + i/size.X), uint8(200 - 2*(i%size.X)), 255})
 		}
 		text := encoded(t, func(w io.Writer) error { return jpeg.Encode(w, m, &jpeg.Options{Quality: 100}) })
-		p := testkit.Must(decode(t.Context(), testkit.Write(t, t.TempDir(), "a.jpg", text)))(t)
+		p := testkit.Must(decode(t.Context(), testkit.Write(t, t.TempDir(), "a.jpg", text), nil))(t)
 		for i := range size.X * size.Y {
 			c := m.RGBAAt(i%size.X, i/size.X)
 			for j, v := range []uint8{c.R, c.G, c.B} {
@@ -250,7 +250,7 @@ func TestReferenceCrops(t *testing.T) {
 		p.Mean, p.Std = [3]float64{}, [3]float64{1. / 255, 1. / 255, 1. / 255} // levels
 		got := make([]float32, 3*DefaultSize*DefaultSize)
 		for _, e := range testkit.Must(os.ReadDir(filepath.Join(shared, "resnet", "images")))(t) {
-			want := testkit.Must(decode(t.Context(), filepath.Join(shared, crops, e.Name()+".png")))(t)
+			want := testkit.Must(decode(t.Context(), filepath.Join(shared, crops, e.Name()+".png"), nil))(t)
 			testkit.NoError(t, Load(t.Context(), Image{Path: filepath.Join(shared, "resnet", "images", e.Name())}, p, got))
 			limit, worst, sum := 1.01, 0., 0.
 			if strings.HasSuffix(e.Name(), ".jpg") {
@@ -286,7 +286,7 @@ func FuzzDecode(f *testing.F) {
 		if config, _, err := image.DecodeConfig(bytes.NewReader(data)); err == nil && config.Width*config.Height > 1<<20 {
 			return // within the limit, but slow
 		}
-		p, err := decode(t.Context(), testkit.Write(t, dir, "fuzz", string(data)))
+		p, err := decode(t.Context(), testkit.Write(t, dir, "fuzz", string(data)), nil)
 		if e := (*invalid.Error)(nil); err != nil && !errors.As(err, &e) {
 			t.Errorf("%v (%T)", err, err)
 		}

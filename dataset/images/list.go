@@ -23,6 +23,7 @@ type Image struct {
 	Path  string // of the file
 	Class string // "" if it is not known
 	Box   *Box   // what to crop it to; nil for the whole image
+	Data  []byte // content of the file if it is in memory, nil to read Path
 }
 
 // Box is a bounding box in pixels, from the upper left corner of the image.

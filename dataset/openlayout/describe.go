@@ -231,21 +231,19 @@ func (d *Descriptions) Write() error {
 	return nil
 }
 
-// Samples returns the rows of the samples of each class of labels.csv; none without the file.
-func Samples(ctx context.Context, dir string) (map[string][]int, error) {
-	path := filepath.Join(dir, labelsFile)
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+// ReadSamples returns the class of each sample of labels.csv, none without the file, and a data set
+// that has only their ids and photographs.
+func ReadSamples(ctx context.Context, dir string) (classes []string, d *dataset.Dataset, err error) {
+	r := &reader{ctx: ctx, dir: dir, d: new(dataset.Dataset)}
+	if _, err := os.Stat(r.path(labelsFile)); errors.Is(err, fs.ErrNotExist) {
+		return nil, r.d, nil
 	}
-	var problems invalid.List
-	t := table.Read(ctx, path, &problems, []string{classColumn}, idColumn, testSeenColumn)
-	if t == nil {
-		return nil, problems.Err()
+	if t := table.Read(ctx, r.path(labelsFile), &r.problems, []string{classColumn}, idColumn, testSeenColumn); t != nil {
+		for _, row := range t.Rows {
+			classes = append(classes, t.Cell(row, classColumn))
+		}
+		r.d.Labels = make([]int, len(classes))
 	}
-	samples := map[string][]int{}
-	for i, row := range t.Rows {
-		name := t.Cell(row, classColumn)
-		samples[name] = append(samples[name], i)
-	}
-	return samples, nil
+	r.readImages()
+	return classes, r.d, r.problems.Err()
 }

@@ -133,6 +133,17 @@ func (r *reader) report(where, want, got string) {
 	r.problems.AddError(&invalid.Error{Where: where, Want: want, Got: got})
 }
 
+// FeaturesPath returns the path of the features of a folder, features.npy unless it has only the
+// other file.
+func FeaturesPath(dir string) string {
+	for _, name := range []string{FeaturesFile, featuresCSV} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			return filepath.Join(dir, name)
+		}
+	}
+	return filepath.Join(dir, FeaturesFile)
+}
+
 // readFeatures reads the features of the samples, one for each label.
 func (r *reader) readFeatures() {
 	paths := []string{r.path(FeaturesFile), r.path(featuresCSV)}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/catalog"
+	"github.com/lago-train/lago-train/dataset/images"
+	"github.com/lago-train/lago-train/experiments/extract"
+	"github.com/lago-train/lago-train/experiments/serve"
+	"github.com/lago-train/lago-train/internal/setting"
+)
+
+// serveOptions are those of the command serve.
+type serveOptions struct {
+	dataOptions
+	networkOptions
+	model    string
+	port     int
+	readOnly bool
+}
+
+func serveCommand() *cli.Command {
+	var o serveOptions
+	return &cli.Command{
+		Name:      "serve",
+		ArgsUsage: "NAME|DIR",
+		Flags: flags(o.dataSettings().Without("json", "dev_split", "no_cache"), o.networkSettings().Without("boxes"), setting.List{
+			setting.Raw("model", &o.model, "").In(inputGroup).Noted("none").Describe(modelUsage),
+			setting.Whole("port", &o.port, 0, setting.Between(0, 65535)).In(runGroup).Noted("any free one").Describe("`PORT` of 127.0.0.1"),
+			setting.Switch("read_only", &o.readOnly, false).In(outputGroup).Describe("write nothing"),
+		}),
+		Action: withArgument(o.run),
+	}
+}
+
+func (o *serveOptions) run(c *cli.Context, name string) error {
+	if err := requires(c, "model", "weights"); err != nil {
+		return err
+	}
+	if err := requires(c, "weights", "fit", "size", "stride-in-1x1"); err != nil {
+		return err
+	}
+	dir, err := catalog.Folder(name, o.Options)
+	if err != nil {
+		return err
+	}
+	config := serve.Config{Name: catalog.NameOf(name), Dir: dir, ReadOnly: o.readOnly}
+	if o.model != "" {
+		m, err := loadModel(o.model)
+		if err != nil {
+			return err
+		}
+		config.Model = m.Saved
+		if o.weights != "" {
+			e, err := o.extractor(c, m, make([]images.Image, 1))
+			if err != nil {
+				return err
+			}
+			config.Features = featuresOf(e)
+		}
+	}
+	s, err := serve.New(c.Context, config)
+	if err != nil {
+		return err
+	}
+	return s.Serve(c.Context, o.port, func(address string) {
+		fmt.Fprintf(os.Stdout, "%s: open %s in a browser of this machine; Ctrl-C ends it\n", config.Name, address)
+	})
+}
+
+// featuresOf computes the features of the content of one photograph.
+func featuresOf(e *extract.Extractor) func(context.Context, string, []byte) ([]float32, error) {
+	return func(ctx context.Context, name string, content []byte) ([]float32, error) {
+		x := e.NewSource(ctx, []images.Image{{ID: name, Path: name, Data: content}}, nil)
+		block := dataset.NewMatrix[float32](1, x.Cols())
+		_, err := x.Read(block)
+		return block.Data, err
+	}
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lago-train/lago-train/dataset/openlayout"
+	"github.com/lago-train/lago-train/internal/testkit"
+)
+
+// A kill while changes are saved leaves files that can be read, with every change that was answered.
+func TestKillWhileServing(t *testing.T) {
+	dir := t.TempDir()
+	testkit.Write(t, dir, "labels.csv", "class\nowl\n")
+	testkit.Write(t, dir, "attributes.csv", "name\nround\n")
+	for kill := range 3 {
+		c := command(t, "serve", dir)
+		out := testkit.Must(c.StdoutPipe())(t)
+		testkit.NoError(t, c.Start())
+		line := testkit.Must(bufio.NewReader(out).ReadString('\n'))(t)
+		address := line[strings.Index(line, "http"):strings.Index(line, " in a browser")]
+		origin := address[:strings.LastIndex(strings.TrimSuffix(address, "/"), "/")]
+		time.AfterFunc(time.Duration(20+30*kill)*time.Millisecond, func() { _ = c.Process.Kill() })
+		saved := 0
+		for ; ; saved++ {
+			body := fmt.Sprintf(`{"version":%d,"class":"class %d of %d","new":true}`, saved, saved, kill)
+			r := testkit.Must(http.NewRequest(http.MethodPost, address+"edit", strings.NewReader(body)))(t)
+			r.Header.Set("Origin", origin)
+			answer, err := http.DefaultClient.Do(r)
+			if err != nil {
+				break
+			}
+			_ = answer.Body.Close()
+			if answer.StatusCode != http.StatusOK {
+				t.Fatalf("change %d: %s", saved, answer.Status)
+			}
+		}
+		_ = c.Wait() // it was killed
+		d := testkit.Must(openlayout.ReadDescriptions(t.Context(), dir))(t)
+		found := strings.Count(strings.Join(d.Classes, "\n"), fmt.Sprintf(" of %d", kill))
+		if saved == 0 && kill > 0 || found < saved || found > saved+1 {
+			t.Errorf("%d classes in %s after %d changes", found, filepath.Join(dir, "classes.csv"), saved)
+		}
+	}
+}
+
+func TestServeRefuses(t *testing.T) {
+	misused(t, []string{"serve", "glyphs"}, "the open layout", "dataset convert")
+	misused(t, []string{"serve", "glyphs", "--weights", "w"}, "--weights: expected --model beside it")
+	misused(t, []string{"serve", "glyphs", "--port", "70000"}, "--port", "65535")
+}

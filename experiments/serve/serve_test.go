@@ -1,0 +1,327 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/features"
+	"github.com/lago-train/lago-train/dataset/openlayout"
+	"github.com/lago-train/lago-train/experiments/candidates"
+	"github.com/lago-train/lago-train/experiments/explain"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/preprocess"
+	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/lago"
+	"github.com/lago-train/lago-train/train/methods"
+)
+
+// The attributes of the data set and of the model, whose detectors read one feature each.
+var attributes = []string{"colour::red", "colour::blue", "size::large", "size::small"}
+
+func identity() *train.Saved {
+	c := model.Config{Variant: model.SemanticHard, Prior: model.Uniform, Complement: model.DeMorgan, Zeta: 1000}
+	p := &model.Parameters[float32]{W: dataset.NewMatrix[float32](4, 4), B: make([]float32, 4), V: dataset.NewMatrix[float32](4, 2)}
+	for m := range 4 {
+		p.W.Row(m)[m], p.V.Row(m)[m/2] = 1, 1
+	}
+	semantic := []int{0, 0, 1, 1}
+	return &train.Saved{
+		Method: methods.Spec{Name: methods.LAGO, Settings: &lago.Settings{Config: c}}, Dataset: "things", Dims: 4,
+		Pipeline:   &model.Pipeline{Transform: &preprocess.Transform{Chain: preprocess.None}, Classifier: lago.Model{LAGO: &model.LAGO{Config: c, Semantic: semantic, Params: p}}},
+		Attributes: attributes, Groups: []string{"colour", "size"}, Semantic: semantic, Classes: []string{"old"}, Learned: []int{0},
+		Descriptions: dataset.Matrix[float64]{Rows: 1, Cols: 4, Data: []float64{1, 0, 0, 1}},
+	}
+}
+
+// things writes a data set of three classes with a photograph of each; "old" is one that the model
+// was trained on, and "bare" is not described.
+func things(t testing.TB) string {
+	t.Helper()
+	dir := t.TempDir()
+	testkit.Write(t, dir, "labels.csv", "class\nold\nbig blue\nbare\n")
+	testkit.Write(t, dir, "images.csv", "path\nold.jpg\nbig.jpg\nbare.jpg\n")
+	testkit.Write(t, dir, "attributes.csv", "name,group\ncolour::red,colour\ncolour::blue,colour\nsize::large,size\nsize::small,size\n")
+	testkit.Write(t, dir, "classes.csv", "class,colour::red,colour::blue,size::large,size::small\nold,yes,no,no,yes\nbig blue,no,yes,yes,no\n")
+	x := dataset.Matrix[float32]{Rows: 3, Cols: 4, Data: []float32{3, -3, -3, 3, -3, 3, 3, -3, -3, 3, -3, 3}}
+	testkit.NoError(t, features.WriteNPY(filepath.Join(dir, "features.npy"), x))
+	testkit.NoError(t, openlayout.WriteExtraction(dir, &openlayout.Extraction{
+		ImageDir: dir, Provenance: dataset.Provenance{WeightsSHA256: strings.Repeat("0", 64), Images: dataset.ImagePreprocessing{Size: 224, Fit: dataset.Crop}},
+	}))
+	for i, name := range []string{"old.jpg", "big.jpg", "bare.jpg"} {
+		testkit.Write(t, dir, name, string(photograph(color.RGBA{R: uint8(100 * i), B: 200, A: 255})))
+	}
+	return dir
+}
+
+func photograph(c color.Color) []byte {
+	m := image.NewRGBA(image.Rect(0, 0, 20, 10))
+	for i := range 200 {
+		m.Set(i%20, i/20, c)
+	}
+	var b bytes.Buffer
+	_ = jpeg.Encode(&b, m, nil) // to memory
+	return b.Bytes()
+}
+
+// started returns a server of things, with a network whose features are those of the colour.
+func started(t testing.TB, c Config) *Server {
+	t.Helper()
+	c.Name = "things"
+	if c.Dir == "" {
+		c.Dir = things(t)
+	}
+	s := testkit.Must(New(t.Context(), c))(t)
+	s.host = "127.0.0.1:1234"
+	return s
+}
+
+// network has the features of big blue for every photograph.
+func network(context.Context, string, []byte) ([]float32, error) { return []float32{-3, 3, 3, -3}, nil }
+
+// request asks the server as the page does, but for what change changes.
+func request(s *Server, method, path string, body any, change func(r *http.Request)) *httptest.ResponseRecorder {
+	text, ok := body.([]byte)
+	if !ok && body != nil {
+		text, _ = json.Marshal(body) // of this test
+	}
+	r := httptest.NewRequest(method, "http://127.0.0.1:1234/"+s.token+path, bytes.NewReader(text))
+	if method != http.MethodGet {
+		r.Header.Set("Origin", "http://127.0.0.1:1234")
+	}
+	if change != nil {
+		change(r)
+	}
+	w := httptest.NewRecorder()
+	s.Handler().ServeHTTP(w, r)
+	return w
+}
+
+func answered[T any](t testing.TB, w *httptest.ResponseRecorder) (v T) {
+	t.Helper()
+	if w.Code != http.StatusOK {
+		t.Fatalf("status %d: %s", w.Code, w.Body)
+	}
+	testkit.NoError(t, json.Unmarshal(w.Body.Bytes(), &v))
+	return v
+}
+
+func TestRefusals(t *testing.T) {
+	s := started(t, Config{Model: identity(), Features: network})
+	readOnly := started(t, Config{ReadOnly: true})
+	cell := map[string]any{"class": "bare", "cells": map[string]any{"colour::red": 1}}
+	for name, c := range map[string]struct {
+		s            *Server
+		method, path string
+		body         any
+		change       func(r *http.Request)
+		status       int
+		text         string
+	}{
+		"another token":      {s, "GET", "/state", nil, func(r *http.Request) { r.URL.Path = "/" + strings.Repeat("A", len(s.token)) + "/state" }, 404, "is not the one"},
+		"no token":           {s, "GET", "/state", nil, func(r *http.Request) { r.URL.Path = "/state" }, 404, "is not the one"},
+		"another host":       {s, "GET", "/state", nil, func(r *http.Request) { r.Host = "evil.example:1234" }, 421, "answers only at"},
+		"another port":       {s, "GET", "/state", nil, func(r *http.Request) { r.Host = "localhost:1" }, 421, "answers only at"},
+		"another origin":     {s, "POST", "/edit", cell, func(r *http.Request) { r.Header.Set("Origin", "http://evil.example") }, 403, "another page"},
+		"no origin":          {s, "POST", "/edit", cell, func(r *http.Request) { r.Header.Del("Origin") }, 403, "another page"},
+		"reads from another": {s, "GET", "/state", nil, func(r *http.Request) { r.Header.Set("Origin", "null") }, 403, "another page"},
+		"method":             {s, "GET", "/edit", nil, nil, 405, ""},
+		"path":               {s, "GET", "/classes.csv", nil, nil, 404, ""},
+		"above the page":     {s, "GET", "/thumbnail/../../../etc/passwd", nil, nil, 307, ""},
+		"picture":            {s, "GET", "/thumbnail/3", nil, nil, 404, "no photograph"},
+		"large photograph":   {s, "POST", "/photograph", make([]byte, maxPhotograph+1), nil, 413, "at most 20 MB"},
+		"large change":       {s, "POST", "/edit", []byte(`{"class":"` + strings.Repeat("a", maxRequest) + `"}`), nil, 413, "at most 4 MB"},
+		"no JSON":            {s, "POST", "/edit", []byte("{"), nil, 400, "as the page sends it"},
+		"unknown key":        {s, "POST", "/edit", []byte(`{"file":"/etc/passwd"}`), nil, 400, "as the page sends it"},
+		"unknown class":      {s, "POST", "/edit", map[string]any{"class": "new"}, nil, 400, "one of the data set"},
+		"the same class":     {s, "POST", "/edit", map[string]any{"class": "old", "new": true}, nil, 400, "a new name"},
+		"name of a class":    {s, "POST", "/edit", map[string]any{"class": "a\nb", "new": true}, nil, 400, "a name"},
+		"attribute":          {s, "POST", "/edit", map[string]any{"class": "old", "cells": map[string]any{"green": 1}}, nil, 400, "attributes of the data set"},
+		"probability":        {s, "POST", "/edit", map[string]any{"class": "old", "cells": map[string]any{"colour::red": 2}}, nil, 400, "probabilities"},
+		"no group":           {s, "POST", "/edit", map[string]any{"attribute": map[string]any{"name": "round"}}, nil, 400, "a group, as the others have"},
+		"old version":        {s, "POST", "/edit", map[string]any{"version": 7, "class": "old"}, nil, 409, "another window"},
+		"nothing to undo":    {s, "POST", "/undo", map[string]any{}, nil, 409, "nothing to undo"},
+		"read only":          {readOnly, "POST", "/edit", cell, nil, 403, "--read-only"},
+		"no model":           {readOnly, "POST", "/predict", map[string]any{"sample": 0}, nil, 409, "--model latest"},
+		"no network":         {readOnly, "POST", "/photograph", []byte("x"), nil, 409, "--weights"},
+		"sample":             {s, "POST", "/predict", map[string]any{"sample": 3}, nil, 400, "0 to 2"},
+		"no sample":          {s, "POST", "/predict", map[string]any{}, nil, 400, "a sample or a photograph"},
+		"one candidate":      {s, "POST", "/predict", map[string]any{"sample": 0, "unseen": true}, nil, 400, "at least two classes"},
+	} {
+		before := testkit.Read(t, filepath.Join(c.s.Dir, "classes.csv"))
+		w := request(c.s, c.method, c.path, c.body, c.change)
+		if w.Code != c.status || !strings.Contains(w.Body.String(), c.text) {
+			t.Errorf("%s: %d %s, expected %d with %q", name, w.Code, w.Body, c.status, c.text)
+		}
+		if after := testkit.Read(t, filepath.Join(c.s.Dir, "classes.csv")); after != before {
+			t.Errorf("%s: changed classes.csv to\n%s", name, after)
+		}
+	}
+}
+
+// The page, its files and the pictures are allowed by the policy that they are sent with.
+func TestPageFiles(t *testing.T) {
+	s := started(t, Config{})
+	for path, kind := range map[string]string{"/": "text/html", "/page.js": "text/javascript", "/page.css": "text/css", "/thumbnail/1": "image/jpeg", "/state": "application/json"} {
+		w := request(s, "GET", path, nil, nil)
+		h := w.Header()
+		if w.Code != 200 || !strings.HasPrefix(h.Get("Content-Type"), kind) || w.Body.Len() == 0 || h.Get("Content-Security-Policy") != policy || h.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s: %d %v", path, w.Code, h)
+		}
+	}
+}
+
+// A change is in the file at once, as a word like the others; undo restores it once; what another
+// program writes meanwhile is kept and shown.
+func TestEdit(t *testing.T) {
+	s := started(t, Config{})
+	path := filepath.Join(s.Dir, "classes.csv")
+	edit := func(version int, body map[string]any) *httptest.ResponseRecorder {
+		body["version"] = version
+		return request(s, "POST", "/edit", body, nil)
+	}
+	v := answered[state](t, edit(0, map[string]any{"class": "bare", "cells": map[string]any{"colour::red": 0.76, "size::small": nil}}))
+	testkit.WantText(t, testkit.Read(t, path), "big blue,no,yes,yes,no\nbare,often,,,\n")
+	if !v.Undo || v.Version != 1 || *v.Classes[2].Values[0] != 0.75 || v.Classes[2].Values[1] != nil {
+		t.Errorf("%+v", v)
+	}
+	v = answered[state](t, request(s, "POST", "/undo", map[string]any{"version": 1}, nil))
+	if v.Undo || strings.Contains(testkit.Read(t, path), "often") {
+		t.Errorf("undone: %+v\n%s", v, testkit.Read(t, path))
+	}
+	answered[state](t, edit(2, map[string]any{"attribute": map[string]any{"name": "size::tiny", "group": "size"}}))
+	answered[state](t, edit(3, map[string]any{"class": "new", "new": true, "cells": map[string]any{"size::tiny": 1}}))
+	testkit.WantText(t, testkit.Read(t, filepath.Join(s.Dir, "attributes.csv")), "size::tiny,size\n")
+	testkit.WantText(t, testkit.Read(t, path), ",size::tiny\n", "new,,,,,yes\n")
+
+	testkit.Write(t, s.Dir, "classes.csv", "class,colour::red\nold,0.5\n")
+	if w := edit(4, map[string]any{"class": "old", "cells": map[string]any{"colour::red": 1}}); w.Code != http.StatusConflict {
+		t.Errorf("a file that changed: %d %s", w.Code, w.Body)
+	}
+	testkit.WantText(t, testkit.Read(t, path), "old,0.5")
+	if v = answered[state](t, request(s, "GET", "/state", nil, nil)); v.Version != 5 || *v.Classes[0].Values[0] != 0.5 {
+		t.Errorf("the page shows %+v", v)
+	}
+}
+
+// Of changes at the same time each is saved or refused, and the file has those that were saved.
+func TestConcurrentEdits(t *testing.T) {
+	s := started(t, Config{})
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	saved := map[string]bool{}
+	for i := range 20 {
+		wg.Go(func() {
+			name := fmt.Sprint("class", i)
+			for range 50 {
+				v := answered[state](t, request(s, "GET", "/state", nil, nil))
+				if w := request(s, "POST", "/edit", map[string]any{"version": v.Version, "class": name, "new": true}, nil); w.Code == 200 {
+					mu.Lock()
+					saved[name] = true
+					mu.Unlock()
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	d := testkit.Must(openlayout.ReadDescriptions(t.Context(), s.Dir))(t)
+	if len(saved) == 0 || len(d.Classes) != 3+len(saved) {
+		t.Errorf("%d classes in the file, expected 3 and the %d saved ones", len(d.Classes), len(saved))
+	}
+}
+
+// Predictions are those of package explain, with the descriptions that are tried.
+func TestPredict(t *testing.T) {
+	m := identity()
+	s := started(t, Config{Model: m, Features: network})
+	ask := func(q map[string]any) answer { return answered[answer](t, request(s, "POST", "/predict", q, nil)) }
+	nan := math.NaN()
+	u := dataset.Matrix[float64]{Rows: 3, Cols: 4, Data: []float64{1, 0, 0, 1, 0, 1, 1, 0, 0.1, 1, nan, 1}}
+	label := "bare"
+	want := testkit.Must(explain.Explain(m, explain.Question{
+		X: dataset.Matrix[float32]{Rows: 1, Cols: 4, Data: []float32{-3, 3, -3, 3}}, Sample: explain.Sample{Index: 2, From: "things", Label: &label},
+		Candidates: candidates.Set{What: "described classes", Names: []string{"old", "big blue", "bare"}, U: u},
+	}))(t)
+	got := ask(map[string]any{"sample": 2, "change": []any{map[string]any{"class": "bare", "cells": map[string]any{"colour::red": 0.1, "colour::blue": 1, "size::small": 1}}}})
+	if diff := cmp.Diff(want.Likely, got.Likely); diff != "" || got.Predicted != "bare" || got.Sentence != want.Sentence() || *got.Label != "bare" {
+		t.Errorf("%+v (-want +got):\n%s", got, diff)
+	}
+	for i, g := range got.Groups {
+		if c := want.Comparisons[0].Groups[i]; g != (contribution{c.Name, c.Contribution}) {
+			t.Errorf("group %d: %+v, expected %+v", i, g, c)
+		}
+	}
+	if strings.Contains(testkit.Read(t, filepath.Join(s.Dir, "classes.csv")), "bare") {
+		t.Error("what was tried was written")
+	}
+	answered[map[string]string](t, request(s, "POST", "/photograph?name=a.jpg", photograph(color.White), nil))
+	if a := ask(map[string]any{}); a.Predicted != "big blue" || a.Classes != 2 || a.Label != nil {
+		t.Errorf("the photograph: %+v", a)
+	}
+	twin := map[string]any{"class": "twin", "new": true, "cells": map[string]any{"colour::blue": 1, "size::large": 1}}
+	if a := ask(map[string]any{"remove": []string{"big blue"}, "change": []any{twin}}); a.Predicted != "twin" || a.Classes != 2 {
+		t.Errorf("with a new class in place of the best one: %+v", a)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	s := started(t, Config{})
+	f := answered[findings](t, request(s, "GET", "/check", nil, nil))
+	if f.Number != 0 || len(f.Missing) != 1 || f.Missing[0] != (lack{"bare", 4}) || len(f.Constant) != 0 {
+		t.Errorf("%+v", f)
+	}
+	answered[state](t, request(s, "POST", "/edit", map[string]any{"class": "bare", "cells": map[string]any{"colour::blue": 1}}, nil))
+	f = answered[findings](t, request(s, "GET", "/check", nil, nil))
+	want := pair{"big blue", "bare", 0.5, []string{"colour::red", "size::large", "size::small"}, []string{}}
+	if diff := cmp.Diff([]pair{want}, f.Pairs); diff != "" || f.Separating != "colour::red" || f.Of != 1 {
+		t.Errorf("%+v (-want +got):\n%s", f, diff)
+	}
+}
+
+// The server ends when the context does, and refuses a port that is in use.
+func TestServe(t *testing.T) {
+	s := started(t, Config{})
+	l := testkit.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
+	defer func() { _ = l.Close() }()
+	testkit.WantError(t, s.Serve(t.Context(), l.Addr().(*net.TCPAddr).Port, nil), "--port: expected a free port")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	testkit.NoError(t, s.Serve(ctx, 0, func(address string) {
+		if !strings.HasPrefix(address, "http://127.0.0.1:") || !strings.HasSuffix(address, "/"+s.token+"/") {
+			t.Errorf("address %s", address)
+		}
+		r := testkit.Must(http.Get(address + "state"))(t)
+		if text := testkit.Must(io.ReadAll(r.Body))(t); r.StatusCode != 200 {
+			t.Errorf("%d %s", r.StatusCode, text)
+		}
+		_ = r.Body.Close()
+		cancel()
+	}))
+}
+
+func TestNewRefuses(t *testing.T) {
+	dir := things(t)
+	testkit.NoError(t, os.Remove(filepath.Join(dir, "classes.csv")))
+	testkit.Write(t, dir, "attributes.csv", "name,group\nround,shape\n")
+	_, err := New(t.Context(), Config{Name: "things", Dir: dir, Model: identity()})
+	testkit.WantError(t, err, "--model: expected a model of the attributes of things")
+}
