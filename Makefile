@@ -5,7 +5,7 @@ GO       ?= go
 TOOL     := $(GO) tool -modfile=tools/go.mod
 PACKAGES := ./...
 
-.PHONY: run test build check vet format lint race fuzz bench slurm-check chance-check photos-check report-check readme-check results clean
+.PHONY: run test build check vet format lint race fuzz bench slurm-check chance-check photos-check report-check page-check readme-check results clean
 
 # Train on synthetic glyphs, and evaluate on classes without training samples.
 run: build
@@ -85,6 +85,11 @@ photos-check:
 # cut off. Needs Chromium.
 report-check:
 	$(GO) test -count=1 -tags chromium -run Browser ./experiments/report ./experiments/explain
+
+# The page of serve in headless Chromium: described, tried and checked as a user does. $$LAGO_SCREENSHOTS
+# is a folder for pictures of it.
+page-check:
+	$(GO) test -count=1 -tags chromium -run Browser ./experiments/serve
 
 # The README's commands and those of docs in order, as a new user runs them: each output
 # must be as shown. Minutes; commands on data that is not in $LAGO_DATA are skipped.
