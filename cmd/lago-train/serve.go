@@ -68,8 +68,9 @@ func (o *serveOptions) run(c *cli.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return s.Serve(c.Context, o.port, func(address string) {
-		fmt.Fprintf(os.Stdout, "%s: open %s in a browser of this machine; Ctrl-C ends it\n", config.Name, address)
+	return s.Serve(c.Context, o.port, func(address string) error {
+		_, err := fmt.Fprintf(os.Stdout, "%s: open %s in a browser of this machine; Ctrl-C ends it\n", config.Name, address)
+		return err
 	})
 }
 

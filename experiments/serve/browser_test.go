@@ -31,7 +31,7 @@ func opened(t *testing.T) (*Server, *browser) {
 	t.Helper()
 	s := testkit.Must(New(t.Context(), Config{Name: "things", Dir: things(t), Model: identity(), Features: network}))(t)
 	addresses := make(chan string)
-	go func() { _ = s.Serve(t.Context(), 0, func(address string) { addresses <- address }) }()
+	go func() { _ = s.Serve(t.Context(), 0, func(address string) error { addresses <- address; return nil }) }()
 	allocator, cancel := chromedp.NewExecAllocator(t.Context(), append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox)...)
 	t.Cleanup(cancel)
 	ctx, cancel := chromedp.NewContext(allocator)

@@ -305,7 +305,7 @@ func TestServe(t *testing.T) {
 	testkit.WantError(t, s.Serve(t.Context(), l.Addr().(*net.TCPAddr).Port, nil), "--port: expected a free port")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	testkit.NoError(t, s.Serve(ctx, 0, func(address string) {
+	testkit.NoError(t, s.Serve(ctx, 0, func(address string) error {
 		if !strings.HasPrefix(address, "http://127.0.0.1:") || !strings.HasSuffix(address, "/"+s.token+"/") {
 			t.Errorf("address %s", address)
 		}
@@ -315,6 +315,7 @@ func TestServe(t *testing.T) {
 		}
 		_ = r.Body.Close()
 		cancel()
+		return nil
 	}))
 }
 

@@ -87,7 +87,7 @@ func New(ctx context.Context, c Config) (s *Server, err error) {
 
 // Serve listens on a port of 127.0.0.1, any free one if it is 0, calls ready with the address of the
 // page, and serves until the context ends.
-func (s *Server) Serve(ctx context.Context, port int, ready func(address string)) error {
+func (s *Server) Serve(ctx context.Context, port int, ready func(address string) error) error {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
 		return &invalid.Error{Where: "--port", Want: "a free port of 127.0.0.1", Got: strconv.Itoa(port), Err: errors.Unwrap(err)}
@@ -96,7 +96,9 @@ func (s *Server) Serve(ctx context.Context, port int, ready func(address string)
 	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: timeToRead, ReadTimeout: timeToRead, IdleTimeout: 2 * time.Minute}
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(l) }()
-	ready("http://" + s.host + "/" + s.token + "/")
+	if err = ready("http://" + s.host + "/" + s.token + "/"); err != nil {
+		return errors.Join(err, server.Close())
+	}
 	select {
 	case err = <-done:
 		return err
