@@ -219,15 +219,17 @@ async function showCheck() {
   if (current() !== "check") return;
   const link = name => make("button", {textContent: className(name), onclick: () => { open = name; select("describe"); }});
   const side = name => make("div", {}, link(name), state.pictures && make("div", {className: "pictures"}, (find(name)?.rows || []).slice(0, 3).map(row => picture(row, name))));
-  byId("check").replaceChildren(
+  const byGroup = names => [...Map.groupBy(names, name => state.attributes.find(a => a.name === name).group)].map(([group, members]) =>
+    make("p", {}, group !== "" && make("strong", {textContent: spaced(group.replace(/^has_/, "")) + ": "}), members.map(name => within(name, group)).join(", ")));
+  byId("check").replaceChildren(...[
     make("h2", {textContent: `Pairs of classes that the descriptions hardly distinguish (${f.number})`}),
-    make("p", {className: "note", textContent: "The expected confusion is the share of the two classes' samples that is taken for the other one even if every attribute is detected without error: at most this."}),
-    f.separating && make("p", {}, `Fill in first: ${attributeName(f.separating)}, which ${f.of} of these pairs lack.`),
+    f.pairs.length > 0 && make("p", {className: "note", textContent: "The expected confusion is the share of the two classes' samples that is taken for the other one even if every attribute is detected without error: at most this."}),
+    f.separating !== "" && make("p", {}, `Fill in first: ${attributeName(f.separating)}, which ${f.of} of these pairs lack.`),
     ...f.pairs.map(p => make("div", {className: "pair"}, make("div", {className: "columns"}, side(p.a), side(p.b)),
       make("p", {textContent: `Expected confusion ${percent(p.confusion)}. ` + (p.differ.length > 0 ? "They differ most in " + p.differ.map(attributeName).join(", ") + ". " : "They differ in nothing that is described. ") +
         (p.missing.length > 0 ? "Not described for one or both: " + p.missing.map(attributeName).join(", ") + "." : "Another attribute on which they differ would separate them.")}))),
-    make("h2", {textContent: `Attributes that are the same for all classes (${f.constant.length})`}), make("p", {textContent: f.constant.map(attributeName).join(", ") || "None."}),
-    make("h2", {textContent: `Classes with empty cells (${f.missing.length})`}), make("div", {className: "row"}, f.missing.map(l => make("span", {}, link(l.class), ` ${l.cells} empty`))));
+    make("h2", {textContent: `Attributes that are the same for all classes (${f.constant.length})`}), ...byGroup(f.constant),
+    make("h2", {textContent: `Classes with empty cells (${f.missing.length})`}), make("div", {className: "row"}, f.missing.map(l => make("span", {}, link(l.class), ` ${l.cells} empty`)))].filter(Boolean));
 }
 
 all.forEach((id, i) => byId("tab-" + id).addEventListener("click", () => select(id)));
