@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/sirupsen/logrus"
 	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
+	"github.com/lago-train/lago-train/dataset/glyphs"
 	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/experiments/extract"
 	"github.com/lago-train/lago-train/experiments/serve"
@@ -50,6 +52,15 @@ func (o *serveOptions) run(c *cli.Context, name string) error {
 		return err
 	}
 	config := serve.Config{Name: catalog.NameOf(name), Dir: dir, ReadOnly: o.readOnly}
+	if dir == "" {
+		if config.Data, err = catalog.Open(c.Context, name, o.Options); err != nil {
+			return err
+		}
+		logrus.Infof("%s is only read, since its descriptions are not CSV files; lago-train dataset convert writes them", config.Name)
+		if name == catalog.Glyphs {
+			config.Picture = glyphs.Image
+		}
+	}
 	if o.model != "" {
 		m, err := loadModel(o.model)
 		if err != nil {

@@ -50,7 +50,6 @@ func TestKillWhileServing(t *testing.T) {
 }
 
 func TestServeRefuses(t *testing.T) {
-	misused(t, []string{"serve", "glyphs"}, "the open layout", "dataset convert")
 	misused(t, []string{"serve", "glyphs", "--weights", "w"}, "--weights: expected --model beside it")
 	misused(t, []string{"serve", "glyphs", "--port", "70000"}, "--port", "65535")
 }

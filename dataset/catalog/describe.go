@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -25,14 +24,12 @@ type Described struct {
 	Missing         int    `json:"missing"` // entries of the descriptions
 }
 
-// Folder returns the folder of a data set in the open layout, whose files may be incomplete.
+// Folder returns the folder of a data set in the open layout, whose descriptions can be written; "" for
+// another one.
 func Folder(name string, o Options) (string, error) {
 	l, err := find(name, o)
-	if err == nil && l.layout != openLayout {
-		err = &invalid.Error{
-			Where: "data set " + invalid.Quote(name), Want: "a folder of CSV files (the open layout)", Got: cmp.Or(l.layout, "generated data"),
-			Hint: "lago-train dataset convert writes it in that layout.",
-		}
+	if l.layout != openLayout {
+		l.place = ""
 	}
 	return l.place, err
 }
@@ -42,6 +39,12 @@ func Folder(name string, o Options) (string, error) {
 // What is described is kept.
 func Describe(ctx context.Context, name, like string, o Options) (r Described, err error) {
 	dir, err := Folder(name, o)
+	if err == nil && dir == "" {
+		err = &invalid.Error{
+			Where: "data set " + invalid.Quote(name), Want: "a folder of CSV files (the open layout)", Got: "another layout or generated data",
+			Hint: "lago-train dataset convert writes it in that layout.",
+		}
+	}
 	if err != nil {
 		return r, err
 	}
@@ -59,12 +62,8 @@ func Describe(ctx context.Context, name, like string, o Options) (r Described, e
 			of := map[bool]string{true: "with groups", false: "without groups"}
 			return r, &invalid.Error{Where: "--like", Want: "a data set whose attributes are " + of[own] + ", as those of " + name, Got: invalid.Quote(like) + ", " + of[others]}
 		}
-		for _, a := range other.Attributes {
-			group := ""
-			if a.Group >= 0 {
-				group = other.Groups[a.Group]
-			}
-			if d.AddAttribute(openlayout.DescribedAttribute{Name: a.Name, Group: group}) {
+		for _, a := range openlayout.DescriptionsOf(other).Attributes {
+			if d.AddAttribute(a) {
 				d.Added.Attributes++
 			}
 		}

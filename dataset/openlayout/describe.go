@@ -96,6 +96,30 @@ func ReadDescriptions(ctx context.Context, dir string) (*Descriptions, error) {
 	return d, cmp.Or(ctx.Err(), problems.Err())
 }
 
+// DescriptionsOf returns the descriptions of a data set, which cannot be written.
+func DescriptionsOf(s *dataset.Dataset) *Descriptions {
+	d := &Descriptions{Classes: s.Classes}
+	for _, a := range s.Attributes {
+		group := ""
+		if a.Group >= 0 {
+			group = s.Groups[a.Group]
+		}
+		d.Attributes = append(d.Attributes, DescribedAttribute{a.Name, group})
+	}
+	for z := range s.Classes {
+		var cells []string
+		for _, p := range s.Descriptions.Row(z) {
+			cell := ""
+			if p == p { // not NaN
+				cell = strconv.FormatFloat(p, 'g', -1, 64)
+			}
+			cells = append(cells, cell)
+		}
+		d.Cells = append(d.Cells, cells)
+	}
+	return d
+}
+
 var missing [sha256.Size]byte // in place of the sum of a file that is not there
 
 func sumOf(path string) ([sha256.Size]byte, error) {

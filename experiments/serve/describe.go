@@ -44,7 +44,7 @@ type modelState struct {
 
 func (s *Server) state() *state {
 	v := &state{
-		Version: s.version, Name: s.Name, ReadOnly: s.ReadOnly, Undo: s.undo != nil, Pictures: s.pictures.ImageDir != "", Words: openlayout.Words,
+		Version: s.version, Name: s.Name, ReadOnly: s.ReadOnly, Undo: s.undo != nil, Pictures: s.hasPictures(), Words: openlayout.Words,
 		Attributes: append([]openlayout.DescribedAttribute{}, s.d.Attributes...), Classes: []class{},
 	}
 	rows := map[string][]int{}
@@ -161,7 +161,7 @@ func (s *Server) undoEdit(r *http.Request) (any, error) {
 func (s *Server) writable(_ context.Context, version int) error {
 	switch {
 	case s.ReadOnly:
-		return &refusal{http.StatusForbidden, "The descriptions are served with --read-only."}
+		return &refusal{http.StatusForbidden, "The descriptions are only read here: with --read-only, or since they are not CSV files."}
 	case version != s.version:
 		return &refusal{http.StatusConflict, "The descriptions have changed in another window. Nothing was overwritten; the page now shows them."}
 	}

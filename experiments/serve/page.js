@@ -188,6 +188,7 @@ function showTry() {
     a.groups.slice(0, 12).map(g => bar(attributeName(g.group), Math.abs(g.log_odds) / widest, (g.log_odds > 0 ? "+" : "") + g.log_odds.toFixed(2), g.log_odds < 0 ? "against" : "")))
     : make("p", {className: trial.error ? "against" : "note", textContent: trial.error || "Choose a sample or a photograph."});
   const names = [...state.classes.map(c => c.name), ...[...trial.change.keys()].filter(name => !find(name))];
+  const candidates = names.filter(n => !trial.unseen || !find(n)?.trained);
   const edited = trial.edit && (find(trial.edit) || {name: trial.edit, values: state.attributes.map(() => null)});
   const editor = make("select", {"aria-label": "Class to change", "data-key": "editor", onchange: e => { trial.edit = e.target.value; show(); }},
     make("option", {value: "", textContent: "choose a class"}), names.map(n => make("option", {value: n, textContent: className(n)})));
@@ -203,8 +204,8 @@ function showTry() {
       make("div", {}, make("div", {className: "row"}, chooser), samples, model.network ? zone : make("p", {className: "note", textContent: "With --weights FILE, photographs can be predicted."}), result),
       make("div", {}, make("h2", {textContent: "What if"}),
         make("label", {}, make("input", {type: "checkbox", checked: trial.unseen, onchange: e => { trial.unseen = e.target.checked; predict(); }}), " only classes that the model was not trained on"),
-        make("details", {open: !!trial.listed, ontoggle: e => { trial.listed = e.target.open; }}, make("summary", {textContent: `Candidates (${names.length - trial.remove.size})`}),
-          make("div", {className: "list"}, names.map(n => make("label", {}, make("input", {type: "checkbox", checked: !trial.remove.has(n), "data-key": "candidate" + n,
+        make("details", {open: !!trial.listed, ontoggle: e => { trial.listed = e.target.open; }}, make("summary", {textContent: `Candidates (${candidates.filter(n => !trial.remove.has(n)).length})`}),
+          make("div", {className: "list"}, candidates.map(n => make("label", {}, make("input", {type: "checkbox", checked: !trial.remove.has(n), "data-key": "candidate" + n,
             onchange: e => { e.target.checked ? trial.remove.delete(n) : trial.remove.add(n); predict(); }}), " " + className(n))))),
         make("form", {className: "row", onsubmit: e => { e.preventDefault(); const n = fresh.value.trim(); if (n && !find(n)) { trial.change.set(n, {}); trial.edit = n; show(); } }}, fresh, make("button", {textContent: "Add for now"})),
         make("div", {className: "row"}, "Change the description of", editor, tried && make("button", {textContent: "Keep", disabled: state.read_only, onclick: keep}),
@@ -238,4 +239,10 @@ document.querySelector("nav").addEventListener("keydown", e => {
   if (step) { const id = all[(all.indexOf(current()) + step) % 3]; select(id); byId("tab-" + id).focus(); }
 });
 byId("undo").addEventListener("click", () => change(null, "The last change is undone."));
-ask("state").then(s => { state = s; byId("undo").disabled = !s.undo || s.read_only; select(all.includes(location.hash.slice(1)) ? location.hash.slice(1) : "describe"); }, e => say(e.message, true));
+ask("state").then(s => {
+  state = s;
+  byId("undo").disabled = !s.undo || s.read_only;
+  const [view, row] = location.hash.slice(1).split("/"), c = row && state.classes.find(c => c.rows.includes(Number(row)));
+  if (c) { trial.class = c.name; trial.sample = Number(row); predict(); }
+  select(all.includes(view) ? view : "describe");
+}, e => say(e.message, true));

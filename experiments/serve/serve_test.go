@@ -319,6 +319,33 @@ func TestServe(t *testing.T) {
 	}))
 }
 
+// A data set of another layout is only read: its samples are predicted, and have pictures.
+func TestServeOtherLayouts(t *testing.T) {
+	u := dataset.Matrix[float64]{Rows: 2, Cols: 4, Data: []float64{1, 0, 0, 1, 0, 1, math.NaN(), 0}}
+	d := &dataset.Dataset{
+		Features: dataset.Matrix[float32]{Rows: 2, Cols: 4, Data: []float32{3, -3, -3, 3, -3, 3, 3, -3}}, Labels: []int{0, 1},
+		Classes: []string{"old", "big blue"}, Groups: []string{"colour", "size"}, Descriptions: u,
+	}
+	for m, name := range attributes {
+		d.Attributes = append(d.Attributes, dataset.Attribute{Name: name, Group: m / 2})
+	}
+	s := started(t, Config{Data: d, Model: identity(), Picture: func(int) (*image.Gray, error) { return image.NewGray(image.Rect(0, 0, 4, 4)), nil }})
+	v := answered[state](t, request(s, http.MethodGet, "/state", nil, nil))
+	if !v.ReadOnly || !v.Pictures || v.Classes[1].Cells[2] != "" || v.Classes[1].Cells[1] != "1" || v.Attributes[2].Group != "size" {
+		t.Errorf("%+v", v)
+	}
+	if w := request(s, http.MethodPost, "/edit", change{Class: "old", Cells: map[string]*float64{attributes[0]: nil}}, nil); w.Code != http.StatusForbidden {
+		t.Errorf("a change: status %d", w.Code)
+	}
+	if w := request(s, http.MethodGet, "/thumbnail/1", nil, nil); w.Code != http.StatusOK {
+		t.Errorf("a picture: status %d: %s", w.Code, w.Body)
+	}
+	row := 1
+	if a := answered[answer](t, request(s, http.MethodPost, "/predict", question{Sample: &row}, nil)); a.Predicted != "big blue" || *a.Label != "big blue" {
+		t.Errorf("%+v", a)
+	}
+}
+
 func TestNewRefuses(t *testing.T) {
 	dir := things(t)
 	testkit.NoError(t, os.Remove(filepath.Join(dir, "classes.csv")))

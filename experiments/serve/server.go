@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"image"
 	"image/jpeg"
 	"net"
 	"net/http"
@@ -27,12 +28,14 @@ import (
 
 // Config says what is served.
 type Config struct {
-	Name     string // of the data set
-	Dir      string // its folder, in the open layout
+	Name     string           // of the data set
+	Dir      string           // its folder, in the open layout
+	Data     *dataset.Dataset // in place of Dir, a data set of another layout: it is only read
 	ReadOnly bool
 	Model    *train.Saved // to predict with; nil for none
 	// Features computes the features of the content of a photograph; nil without a network.
 	Features func(ctx context.Context, name string, content []byte) ([]float32, error)
+	Picture  func(row int) (*image.Gray, error) // of a sample without a photograph; nil for none
 }
 
 // The limits of requests.
@@ -65,10 +68,16 @@ type Server struct {
 // New reads the descriptions of a data set and the classes of its samples.
 func New(ctx context.Context, c Config) (s *Server, err error) {
 	s = &Server{Config: c, token: rand.Text()}
-	if s.d, err = openlayout.ReadDescriptions(ctx, c.Dir); err != nil {
+	s.x = sync.OnceValues(func() (dataset.Matrix[float32], error) { return features.ReadAll(ctx, openlayout.FeaturesPath(c.Dir)) })
+	if d := c.Data; d != nil {
+		s.d, s.pictures, s.ReadOnly = openlayout.DescriptionsOf(d), d, true
+		s.x = func() (dataset.Matrix[float32], error) { return d.Features, nil }
+		for _, z := range d.Labels {
+			s.labels = append(s.labels, d.Classes[z])
+		}
+	} else if s.d, err = openlayout.ReadDescriptions(ctx, c.Dir); err != nil {
 		return nil, err
-	}
-	if s.labels, s.pictures, err = openlayout.ReadSamples(ctx, c.Dir); err != nil {
+	} else if s.labels, s.pictures, err = openlayout.ReadSamples(ctx, c.Dir); err != nil {
 		return nil, err
 	}
 	if c.Model != nil {
@@ -81,7 +90,6 @@ func New(ctx context.Context, c Config) (s *Server, err error) {
 			}
 		}
 	}
-	s.x = sync.OnceValues(func() (dataset.Matrix[float32], error) { return features.ReadAll(ctx, openlayout.FeaturesPath(c.Dir)) })
 	return s, nil
 }
 
@@ -218,14 +226,21 @@ func read[T any](r *http.Request) (v T, err error) {
 	return v, err
 }
 
+func (s *Server) hasPictures() bool { return s.Picture != nil || s.pictures.ImageDir != "" }
+
 // thumbnail sends the picture of a sample.
 func (s *Server) thumbnail(w http.ResponseWriter, r *http.Request) {
 	row, err := strconv.Atoi(r.PathValue("row"))
-	if err != nil || row < 0 || row >= len(s.labels) || s.pictures.ImageOf(row) == "" {
+	if err != nil || row < 0 || row >= len(s.labels) || !s.hasPictures() {
 		write(w, nil, &refusal{http.StatusNotFound, "The sample has no photograph."})
 		return
 	}
-	m, err := images.Thumbnail(r.Context(), s.pictures.ImageOf(row), thumbnailSide)
+	var m image.Image
+	if s.Picture != nil {
+		m, err = s.Picture(row)
+	} else {
+		m, err = images.Thumbnail(r.Context(), s.pictures.ImageOf(row), thumbnailSide)
+	}
 	if err != nil {
 		write(w, nil, &refusal{http.StatusNotFound, err.Error()})
 		return
