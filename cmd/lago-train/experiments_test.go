@@ -147,7 +147,7 @@ func TestExperimentsShareRunsAndStoreResults(t *testing.T) {
 	}
 
 	page, figures := filepath.Join(out, "r.html"), filepath.Join(out, "figures")
-	args := []string{"report", "--from", out, "--out", page, "--figures", figures}
+	args := []string{"report", "--from", out, "--to", page, "--figures", figures}
 	succeeds(t, args...)
 	html, files := testkit.Read(t, page), testkit.Must(filepath.Glob(filepath.Join(figures, "*.svg")))(t)
 	if n := strings.Count(html, "<svg"); n == 0 || n != len(files) {

@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/dataset/fetch"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/train"
@@ -29,13 +30,14 @@ func everyCommand(commands []*cli.Command, above []string, f func(words []string
 	}
 }
 
-// helpOf returns the help of a command, of the program if there are no words.
-func helpOf(t *testing.T, words ...string) string {
+// helpOf returns the help of a command, of the program if there are no words, which --help or
+// --help-all prints.
+func helpOf(t *testing.T, flag string, words ...string) string {
 	t.Helper()
 	var out bytes.Buffer
 	app := newApp()
 	app.Writer = &out
-	testkit.NoError(t, app.Run(append(append([]string{app.Name}, words...), "--help")))
+	testkit.NoError(t, execute(t.Context(), app, slices.Concat(words, []string{flag})))
 	for line := range strings.Lines(out.String()) {
 		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > helpWidth {
 			t.Errorf("%q: %d columns: %s", words, n, line)
@@ -47,18 +49,35 @@ func helpOf(t *testing.T, words ...string) string {
 	return out.String()
 }
 
-// The help of each command names its flags. Every flag says what it is for without repeating its
+// The help of each command is short, names the common flags, and ends with where there is more: all
+// flags in --help-all, and a page that exists. Every flag says what it is for without repeating its
 // placeholder, in one of the groups, and a flag of several commands is in the same group, but for
 // the filters in the list of runs.
 func TestHelp(t *testing.T) {
-	program := helpOf(t)
+	program := helpOf(t, "--help")
+	testkit.WantText(t, helpOf(t, "--help-all"), "soft OR", "--version")
+	if commands, examples := strings.Index(program, "  dataset "), strings.Index(program, "Examples:"); commands < 0 || examples < commands {
+		t.Errorf("expected the commands before the examples:\n%s", program)
+	}
 	first := map[string]setting.Scope{}
 	everyCommand(newApp().Commands, nil, func(words []string, c *cli.Command) {
 		if len(words) == 1 && !strings.Contains(program, "\n  "+c.Name+" ") {
 			t.Errorf("%s is not in the help of the program:\n%s", c.Name, program)
 		}
-		help := helpOf(t, words...)
-		testkit.WantText(t, help, "lago-train "+strings.Join(words, " ")+": "+c.Usage)
+		short, help := helpOf(t, "--help", words...), helpOf(t, "--help-all", words...)
+		title := "lago-train " + strings.Join(words, " ")
+		testkit.WantText(t, help, title+": "+c.Usage)
+		testkit.WantText(t, short, title+": "+c.Usage, " --help-all. Documentation: ")
+		if lines := strings.Count(short, "\n"); lines >= 40 {
+			t.Errorf("%q: %d lines of help:\n%s", words, lines, short)
+		}
+		_, page, _ := strings.Cut(short, "Documentation: ")
+		if _, err := os.Stat("../../" + strings.TrimSpace(page)); err != nil {
+			t.Error(err)
+		}
+		if hasFlag(c, "to") && !hasFlag(c, "out") {
+			t.Errorf("%q does not take --out as an earlier version did", words)
+		}
 		if c.Usage == "" {
 			t.Errorf("help.txt has no %q", words)
 		}
@@ -69,9 +88,16 @@ func TestHelp(t *testing.T) {
 			name, group := f.Names()[0], groupOf(f)
 			value, usage, _ := describeFlag(f)
 			takesValue := f.(cli.DocGenerationFlag).TakesValue()
+			o, _ := f.(option)
+			before, again := strings.CutSuffix(usage, ": "+format.List(o.setting.Options, "or"))
+			missing := slices.IndexFunc(o.setting.Options, func(word string) bool { return !strings.Contains(before, word) })
 			switch there, seen := first[name]; {
 			case !strings.Contains(help, dashed(name)):
 				t.Errorf("nothing about --%s:\n%s", name, help)
+			case o.setting.Short != strings.Contains(short, "\n  "+dashed(name)+" "):
+				t.Errorf("--%s: expected in the help of %q: %v\n%s", name, words, o.setting.Short, short)
+			case again && missing < 0:
+				t.Errorf("%s --%s: lists its values twice: %q", c.Name, name, usage)
 			case usage == "" || strings.Contains(usage, "`") || takesValue != (value != ""):
 				t.Errorf("%s --%s: placeholder %q and text %q", c.Name, name, value, usage)
 			case value != "" && strings.HasPrefix(strings.ToLower(usage), strings.ToLower(value)+" "):
@@ -87,15 +113,15 @@ func TestHelp(t *testing.T) {
 
 var example = regexp.MustCompile(`(?m)^   (lago-train .*)$`)
 
-// Each command has two or three examples, which parse.
+// Each command has two or three examples, one if it has no flags of its own, which parse.
 func TestExamples(t *testing.T) {
 	everyCommand(newApp().Commands, nil, func(words []string, c *cli.Command) {
-		if c.Subcommands != nil && len(c.Flags) == 0 {
+		if c.Subcommands != nil && !hasFlag(c, "quiet") {
 			return // a group of commands
 		}
 		_, text, _ := strings.Cut(c.Description, "Examples:\n")
 		examples := example.FindAllStringSubmatch(text, -1)
-		if len(examples) < 2 || len(examples) > 3 {
+		if len(examples) > 3 || len(examples) < 2 && c.Name != "version" {
 			t.Errorf("%q: %d examples, expected two or three", words, len(examples))
 		}
 		for _, e := range examples {
@@ -195,6 +221,7 @@ func TestComplete(t *testing.T) {
 		testkit.NoError(t, os.MkdirAll(dir, 0o755))
 	}
 	testkit.Write(t, "runs/birds-ale-test-seed0", train.ModelFile, "")
+	testkit.Write(t, "runs/birds-ale-dev-seed0", train.TrialFile, "")
 	t.Setenv("LAGO_DATA", "")
 	for _, c := range []struct{ line, want string }{
 		{"sw", "sweep-k"},
@@ -205,7 +232,9 @@ func TestComplete(t *testing.T) {
 		{"noise --methods k-soft,es", "k-soft,eszsl"},
 		{"run --preprocess sqrt,w", "sqrt,whiten"},
 		{"run --pa", "--patience"},
-		{"run --h", "--hold-out --help"},
+		{"run --h", "--hold-out --help-all --help"},
+		{"run --om", "--omega"}, // not in --help
+		{"report --o", ""},      // an earlier name
 		{"run --seeds ", ""},
 		{"run --out ", ""}, // a path
 		{"run --dataset b", "birds"},
@@ -214,6 +243,7 @@ func TestComplete(t *testing.T) {
 		{"dataset fetch res", "resnet101 resnet50"},
 		{"predict --model ", "latest birds-ale-test-seed0"},
 		{"runs show ", "latest birds-ale-test-seed0"},
+		{"runs rm birds", "birds-ale-dev-seed0"},
 		{"completion ", "bash zsh fish"},
 	} {
 		var got []string
@@ -229,7 +259,7 @@ func TestComplete(t *testing.T) {
 
 // Package cli ignores errors of printing the help and the version.
 func TestHelpThatCannotBeWritten(t *testing.T) {
-	for _, args := range [][]string{{"--help"}, {"--version"}, {"run", "--help"}, {completeCommand, "run", "--"}} {
+	for _, args := range [][]string{{"--help"}, {"--version"}, {"version"}, {"run", "--help"}, {"run", "--help-all"}, {completeCommand, "run", "--"}} {
 		full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 		if err != nil {
 			t.Skip(err)

@@ -56,7 +56,7 @@ func main() {
 		}
 		return
 	}
-	err := app.RunContext(ctx, append(os.Args[:1:1], parse(app, os.Args[1:]).ordered()...))
+	err := execute(ctx, app, os.Args[1:])
 	display.clear()
 	if err == nil {
 		err = out.err
@@ -69,6 +69,16 @@ func main() {
 		fmt.Fprintln(os.Stderr, format.PrintableLines(text)) // names from files may have control characters
 		os.Exit(code)
 	}
+}
+
+// execute runs the command that words name, or prints all of its help.
+func execute(ctx context.Context, app *cli.App, words []string) error {
+	l := parse(app, words)
+	if slices.Contains(l.flags, "--help-all") {
+		l.command.HelpName = strings.Join(append([]string{app.Name}, l.name...), " ")
+		return printHelp(app.Writer, l.command, true)
+	}
+	return app.RunContext(ctx, append([]string{app.Name}, l.ordered()...))
 }
 
 // checkedWriter remembers the first error of what package cli prints, which ignores errors: the
@@ -135,11 +145,9 @@ func newApp() *cli.App {
 	cli.HelpPrinter = func(w io.Writer, _ string, data any) {
 		switch of := data.(type) { // checkedWriter has the error
 		case *cli.Command:
-			_ = printHelp(w, of)
+			_ = printHelp(w, of, false)
 		case *cli.App:
-			_ = printHelp(w, &cli.Command{
-				HelpName: of.Name, Usage: of.Usage, Description: of.Description, Subcommands: of.Commands, Flags: of.VisibleFlags(),
-			})
+			_ = printHelp(w, rootOf(of), false)
 		}
 	}
 	what, description := helpFor(usage)
@@ -147,13 +155,13 @@ func newApp() *cli.App {
 		Name: usage, Usage: what, Description: description,
 		Version:        version.All()["lago-train"],
 		DefaultCommand: "help",
+		Flags:          append(helpFlags(), cli.VersionFlag),
 		Commands: prepare(usage, slices.Concat(
-			in("data sets", datasetCommand(), serveCommand()),
-			in("training", runCommand(), searchCommand()),
-			in("experiments", reproduceCommand(), compareCommand(), ablateCommand(), sweepKCommand(), noiseCommand(), partialCommand(), groupsCommand()),
-			in("results", runsCommand(), reportCommand()),
-			in("trained models", evaluateCommand(), predictCommand(), explainCommand()),
-			in("shell", completionCommand()),
+			in("Data sets", datasetCommand(), serveCommand()),
+			in("Training", runCommand(), searchCommand()),
+			in("Experiments", reproduceCommand(), compareCommand(), ablateCommand(), sweepKCommand(), noiseCommand(), partialCommand(), groupsCommand()),
+			in("Results and trained models", runsCommand(), reportCommand(), evaluateCommand(), predictCommand(), explainCommand()),
+			in("Program", completionCommand(), versionCommand()),
 		)),
 		Action:         noCommand,
 		ExitErrHandler: inFlags,
@@ -179,17 +187,15 @@ func prepare(above string, commands []*cli.Command) []*cli.Command {
 		prepare(name, c.Subcommands)
 		c.HideHelpCommand = c.Subcommands == nil // its name is an argument there
 		if c.Action == nil {
-			c.Action = noCommand
+			c.Action, c.Flags = noCommand, helpFlags()
 			continue
 		}
-		general := flags(setting.List{
-			setting.Switch("quiet", new(bool), false).In(generalGroup).Describe("no progress; only results, warnings and errors"),
+		c.Flags = slices.Concat(c.Flags, flags(setting.List{
+			setting.Switch("quiet", new(bool), false).In(generalGroup).OrAs("q").Describe("no progress; only results, warnings and errors"),
 			setting.Choice("log_level", new(string), "info", "debug", "info", "warning", "error").In(generalGroup).
 				Describe("least important messages of the log on stderr"),
 			setting.Choice("log_format", new(string), "text", "text", "json").In(generalGroup).Describe("format of the log on stderr"),
-		})
-		general[0].(option).Aliases = []string{"q"}
-		c.Flags = append(c.Flags, general...)
+		}), helpFlags())
 		onlyFlags := c.ArgsUsage == "" && c.Subcommands == nil
 		c.Before = func(ctx *cli.Context) error {
 			if onlyFlags && ctx.NArg() > 0 {
@@ -282,6 +288,11 @@ func setUp(c *cli.Context) error {
 		return err
 	}
 	logrus.WithField("blas", info.String()).Debug("matrix products")
+	name := c.String("dataset")
+	if strings.HasPrefix(c.Command.ArgsUsage, "NAME") {
+		name = c.Args().First()
+	}
+	warnName(name, c.String("data-dir"), c.App.Commands)
 	return nil
 }
 
