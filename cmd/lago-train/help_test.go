@@ -113,7 +113,7 @@ func TestHelp(t *testing.T) {
 
 var example = regexp.MustCompile(`(?m)^   (lago-train .*)$`)
 
-// Each command has two or three examples, one if it has no flags of its own, which parse.
+// Each command has two or three examples, which parse and have flags that --help lists.
 func TestExamples(t *testing.T) {
 	everyCommand(newApp().Commands, nil, func(words []string, c *cli.Command) {
 		if c.Subcommands != nil && !hasFlag(c, "quiet") {
@@ -127,6 +127,11 @@ func TestExamples(t *testing.T) {
 		for _, e := range examples {
 			if !strings.HasPrefix(e[1], "lago-train "+strings.Join(words, " ")) {
 				t.Errorf("%q: the example is of another command: %s", words, e[1])
+			}
+			for _, word := range strings.Fields(e[1]) {
+				if f, _ := findFlag(c.Flags, word).(option); strings.HasPrefix(word, "--") && !f.setting.Short {
+					t.Errorf("%q: an example has %s, which --help does not list", words, word)
+				}
 			}
 			parses(t, e[1])
 		}

@@ -49,6 +49,9 @@ func Hold(dirs ...string) (Removal, error) {
 func hold(dir string) (removed, error) {
 	run, _, _ := lab.ReadRun(dir) // a damaged one may be deleted
 	r := removed{dir: dir, status: lineOf(run).Status}
+	if info, err := os.Lstat(dir); err == nil && !info.IsDir() { // also a link, whose folder may be in use elsewhere
+		return r, noRun(dir)
+	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return r, invalid.File(dir, err)
