@@ -34,15 +34,13 @@ var flagGroups = []setting.Scope{
 	setting.Protocol, setting.Method, setting.Training, runGroup, outputGroup, generalGroup,
 }
 
-// option is a flag that is bound to a setting, as all are but those of package cli.
+// option is a flag that is bound to a setting, as all are.
 type option struct {
 	*cli.GenericFlag
 	setting setting.Setting
 }
 
 func (o option) TakesValue() bool { return o.setting.Kind() != "boolean" }
-
-func (o option) GetDefaultText() string { return o.setting.DefaultText() }
 
 // typed is the value of an option as it was typed.
 type typed struct {
@@ -185,6 +183,8 @@ func parse(app *cli.App, words []string) line {
 			if f.GenericFlag != nil && f.TakesValue() {
 				l.open = f
 			}
+		case word == "help" && l.command.Subcommands != nil:
+			l.flags = append(l.flags, "--help")
 		default:
 			i := slices.IndexFunc(l.command.Subcommands, func(c *cli.Command) bool { return c.HasName(word) })
 			if i < 0 || len(l.args) > 0 {
@@ -222,8 +222,8 @@ func complete(app *cli.App, words []string) (candidates []string) {
 	case l.open != nil:
 		candidates = valuesOf(l.open.(option), current, dataDir)
 	case strings.HasPrefix(current, "-"):
-		for _, f := range l.command.VisibleFlags() {
-			_, usage, _ := describeFlag(f)
+		for _, f := range l.command.Flags {
+			_, usage, _ := describeFlag(f.(option))
 			candidates = append(candidates, dashed(f.Names()[0])+"\t"+usage)
 		}
 	default:

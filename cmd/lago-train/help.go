@@ -14,6 +14,7 @@ import (
 
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/setting"
+	"github.com/lago-train/lago-train/internal/version"
 )
 
 //go:embed help.txt
@@ -39,8 +40,7 @@ func rootOf(app *cli.App) *cli.Command {
 func printHelp(w io.Writer, c *cli.Command, all bool) error {
 	var b strings.Builder
 	what := strings.TrimSpace("[flags] " + c.ArgsUsage)
-	subcommands := slices.DeleteFunc(c.VisibleCommands(), func(sub *cli.Command) bool { return sub.Name == "help" })
-	if len(subcommands) > 0 {
+	if len(c.Subcommands) > 0 {
 		what = "COMMAND [flags]"
 		if hasFlag(c, "quiet") { // as every command that acts itself
 			what = "[COMMAND] [flags]"
@@ -48,14 +48,14 @@ func printHelp(w io.Writer, c *cli.Command, all bool) error {
 	}
 	fmt.Fprintf(&b, "%s\n\nUsage: %s %s\n\n", wrap(c.HelpName+": "+c.Usage, 0), c.HelpName, what)
 	category := "none"
-	for _, sub := range subcommands {
+	for _, sub := range c.Subcommands {
 		if sub.Category != category {
 			category = sub.Category
 			fmt.Fprintf(&b, "%s:\n", cmp.Or(category, "Commands"))
 		}
 		fmt.Fprintf(&b, "  %-12s %s\n", sub.Name, wrap(sub.Usage, 15))
 	}
-	if len(subcommands) > 0 {
+	if len(c.Subcommands) > 0 {
 		b.WriteString("\n")
 	}
 	body, docs, _ := strings.Cut(c.Description, "Documentation: ")
@@ -69,9 +69,9 @@ func printHelp(w io.Writer, c *cli.Command, all bool) error {
 		b.WriteString(paragraph + "\n\n")
 	}
 	groups := map[setting.Scope]string{}
-	for _, f := range c.VisibleFlags() {
-		if o, ok := f.(option); all || ok && o.setting.Short {
-			groups[groupOf(f)] += flagHelp(f)
+	for _, f := range c.Flags {
+		if o := f.(option); all || o.setting.Short {
+			groups[o.setting.Scope] += flagHelp(o)
 		}
 	}
 	title, end := "Flags:\n", ""
@@ -86,7 +86,7 @@ func printHelp(w io.Writer, c *cli.Command, all bool) error {
 		}
 	}
 	switch {
-	case len(subcommands) > 0:
+	case len(c.Subcommands) > 0:
 		end += "More: " + c.HelpName + " COMMAND --help, and --help-all. "
 	case !all:
 		end += "All flags: " + c.HelpName + " --help-all. "
@@ -95,29 +95,19 @@ func printHelp(w io.Writer, c *cli.Command, all bool) error {
 	return err
 }
 
-// groupOf returns the group of a flag.
-func groupOf(f cli.Flag) setting.Scope {
-	if o, ok := f.(option); ok {
-		return o.setting.Scope
-	}
-	return generalGroup
-}
-
 var placeholder = regexp.MustCompile("^`([^`]+)` ")
 
 // describeFlag returns what a flag takes, "" for a flag without a value, what it is for, and
 // its default.
-func describeFlag(f cli.Flag) (value, usage, standard string) {
-	doc := f.(cli.DocGenerationFlag) // as all are
-	usage = doc.GetUsage()
+func describeFlag(o option) (value, usage, standard string) {
+	usage = o.Usage
 	if m := placeholder.FindStringSubmatch(usage); m != nil {
 		value, usage = m[1], strings.TrimPrefix(usage, m[0])
 	}
-	if doc.TakesValue() {
-		standard = doc.GetDefaultText()
+	if o.TakesValue() {
+		standard = o.setting.DefaultText()
 	}
-	o, ok := f.(option)
-	if !ok || o.setting.Options == nil {
+	if o.setting.Options == nil {
 		return value, usage, standard
 	}
 	const short = 24
@@ -138,15 +128,21 @@ func describeFlag(f cli.Flag) (value, usage, standard string) {
 	return value, usage + list, standard
 }
 
+// listedNames returns the names of a flag as users type them, without those of earlier versions.
+func listedNames(f cli.Flag) (names []string) {
+	for i, name := range f.Names() {
+		if i == 0 || len(name) == 1 {
+			names = append([]string{dashed(name)}, names...)
+		}
+	}
+	return names
+}
+
 // flagHelp is the lines of a flag.
-func flagHelp(f cli.Flag) string {
+func flagHelp(f option) string {
 	const indent = 26
 	value, usage, standard := describeFlag(f)
-	names := dashed(f.Names()[0])
-	if aliases := f.Names()[1:]; len(aliases) > 0 && len(aliases[0]) == 1 {
-		names = dashed(aliases[0]) + ", " + names
-	}
-	left := strings.TrimRight("  "+names+" "+value, " ")
+	left := strings.TrimRight("  "+strings.Join(listedNames(f), ", ")+" "+value, " ")
 	if standard != "" {
 		usage += " (default: " + standard + ")"
 	}
@@ -173,16 +169,17 @@ func wrap(text string, indent int) string {
 	return strings.Join(lines, "\n"+strings.Repeat(" ", indent))
 }
 
-// helpFlags are those of every command.
+// helpFlags are those of every command, see execute.
 func helpFlags() []cli.Flag {
-	return append(flags(setting.List{
-		setting.Switch("help_all", new(bool), false).In(generalGroup).Describe("show all flags and details"),
-	}), cli.HelpFlag)
+	return flags(setting.List{
+		setting.Switch("help", new(bool), false).OrAs("h").Describe("show the common flags"),
+		setting.Switch("help_all", new(bool), false).Describe("show all flags and details"),
+	}.In(generalGroup))
 }
 
-func versionCommand() *cli.Command {
-	return &cli.Command{Name: "version", Action: func(c *cli.Context) error {
-		cli.ShowVersion(c)
-		return nil
-	}}
+func printVersion(c *cli.Context) error {
+	_, err := fmt.Fprintf(c.App.Writer, "%s version %s\n", usage, version.All()[usage])
+	return err
 }
+
+func versionCommand() *cli.Command { return &cli.Command{Name: "version", Action: printVersion} }

@@ -85,10 +85,9 @@ func TestHelp(t *testing.T) {
 			testkit.WantText(t, help, fetch.XianURL, fetch.MetaURL, fetch.LAGOURL, fetch.WeightsURL("resnet50"))
 		}
 		for _, f := range c.Flags {
-			name, group := f.Names()[0], groupOf(f)
-			value, usage, _ := describeFlag(f)
-			takesValue := f.(cli.DocGenerationFlag).TakesValue()
-			o, _ := f.(option)
+			o := f.(option)
+			name, group := o.Name, o.setting.Scope
+			value, usage, _ := describeFlag(o)
 			before, again := strings.CutSuffix(usage, ": "+format.List(o.setting.Options, "or"))
 			missing := slices.IndexFunc(o.setting.Options, func(word string) bool { return !strings.Contains(before, word) })
 			switch there, seen := first[name]; {
@@ -98,7 +97,7 @@ func TestHelp(t *testing.T) {
 				t.Errorf("--%s: expected in the help of %q: %v\n%s", name, words, o.setting.Short, short)
 			case again && missing < 0:
 				t.Errorf("%s --%s: lists its values twice: %q", c.Name, name, usage)
-			case usage == "" || strings.Contains(usage, "`") || takesValue != (value != ""):
+			case usage == "" || strings.Contains(usage, "`") || o.TakesValue() != (value != ""):
 				t.Errorf("%s --%s: placeholder %q and text %q", c.Name, name, value, usage)
 			case value != "" && strings.HasPrefix(strings.ToLower(usage), strings.ToLower(value)+" "):
 				t.Errorf("%s --%s: %q repeats the placeholder %s", c.Name, name, usage, value)
@@ -237,7 +236,7 @@ func TestComplete(t *testing.T) {
 		{"noise --methods k-soft,es", "k-soft,eszsl"},
 		{"run --preprocess sqrt,w", "sqrt,whiten"},
 		{"run --pa", "--patience"},
-		{"run --h", "--hold-out --help-all --help"},
+		{"run --h", "--hold-out --help --help-all"},
 		{"run --om", "--omega"}, // not in --help
 		{"report --o", ""},      // an earlier name
 		{"run --seeds ", ""},

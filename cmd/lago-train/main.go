@@ -29,7 +29,6 @@ import (
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
-	"github.com/lago-train/lago-train/internal/version"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -47,20 +46,14 @@ func main() {
 	// effect, so that a second one ends the process at once.
 	context.AfterFunc(ctx, stop)
 	app := newApp()
-	out := &checkedWriter{to: os.Stdout}
-	app.Writer = out
 	if len(os.Args) > 1 && os.Args[1] == completeCommand {
-		_, _ = fmt.Fprint(out, strings.Join(complete(app, os.Args[2:]), "\n"))
-		if out.err != nil {
+		if _, err := fmt.Print(strings.Join(complete(app, os.Args[2:]), "\n")); err != nil {
 			os.Exit(exitFailed)
 		}
 		return
 	}
 	err := execute(ctx, app, os.Args[1:])
 	display.clear()
-	if err == nil {
-		err = out.err
-	}
 	if err != nil {
 		text, code := outcome(ctx, err)
 		if !strings.HasPrefix(text, usage+" ") && !strings.HasPrefix(text, usage+": ") {
@@ -71,29 +64,15 @@ func main() {
 	}
 }
 
-// execute runs the command that words name, or prints all of its help.
+// execute runs the command that words name, or prints its help.
 func execute(ctx context.Context, app *cli.App, words []string) error {
 	l := parse(app, words)
-	if slices.Contains(l.flags, "--help-all") {
-		l.command.HelpName = strings.Join(append([]string{app.Name}, l.name...), " ")
-		return printHelp(app.Writer, l.command, true)
+	all := slices.Contains(l.flags, "--help-all")
+	if all || slices.Contains(l.flags, "--help") || slices.Contains(l.flags, "-h") {
+		l.command.HelpName = strings.Join(append([]string{usage}, l.name...), " ")
+		return printHelp(app.Writer, l.command, all)
 	}
-	return app.RunContext(ctx, append([]string{app.Name}, l.ordered()...))
-}
-
-// checkedWriter remembers the first error of what package cli prints, which ignores errors: the
-// help and the version.
-type checkedWriter struct {
-	to  io.Writer
-	err error
-}
-
-func (w *checkedWriter) Write(p []byte) (n int, err error) {
-	n, err = w.to.Write(p)
-	if w.err == nil {
-		w.err = err
-	}
-	return n, err
+	return app.RunContext(ctx, append([]string{usage}, l.ordered()...))
 }
 
 // outcome returns the message and the exit code of a command that ended with an error.
@@ -142,20 +121,13 @@ func interruptible(action cli.ActionFunc) cli.ActionFunc {
 const usage = "lago-train"
 
 func newApp() *cli.App {
-	cli.HelpPrinter = func(w io.Writer, _ string, data any) {
-		switch of := data.(type) { // checkedWriter has the error
-		case *cli.Command:
-			_ = printHelp(w, of, false)
-		case *cli.App:
-			_ = printHelp(w, rootOf(of), false)
-		}
-	}
 	what, description := helpFor(usage)
 	return &cli.App{
 		Name: usage, Usage: what, Description: description,
-		Version:        version.All()["lago-train"],
-		DefaultCommand: "help",
-		Flags:          append(helpFlags(), cli.VersionFlag),
+		Writer: os.Stdout, HideHelp: true, HideVersion: true, // see execute
+		Flags: append(helpFlags(), flags(setting.List{
+			setting.Switch("version", new(bool), false).In(generalGroup).OrAs("v").Describe("print the version"),
+		})...),
 		Commands: prepare(usage, slices.Concat(
 			in("Data sets", datasetCommand(), serveCommand()),
 			in("Training", runCommand(), searchCommand()),
@@ -185,7 +157,7 @@ func prepare(above string, commands []*cli.Command) []*cli.Command {
 		c.Usage, c.Description = helpFor(name)
 		c.OnUsageError = usageError
 		prepare(name, c.Subcommands)
-		c.HideHelpCommand = c.Subcommands == nil // its name is an argument there
+		c.HideHelp = true
 		if c.Action == nil {
 			c.Action, c.Flags = noCommand, helpFlags()
 			continue
@@ -239,9 +211,7 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	if m := notDefined.FindStringSubmatch(text); m != nil {
 		var names []string
 		for _, f := range c.Command.Flags {
-			for _, name := range f.Names() {
-				names = append(names, dashed(name))
-			}
+			names = append(names, listedNames(f)...)
 		}
 		hint := strings.TrimSpace(invalid.DidYouMean(dashed(m[1]), names) + " " + help)
 		return &invalid.Error{Where: dashed(m[1]), Want: "a flag of " + c.Command.HelpName, Hint: hint, Usage: true}
@@ -251,8 +221,11 @@ func usageError(c *cli.Context, err error, _ bool) error {
 
 // noCommand is the action if no argument names a command.
 func noCommand(c *cli.Context) error {
+	if c.Bool("version") {
+		return printVersion(c)
+	}
 	if !c.Args().Present() {
-		return cli.ShowSubcommandHelp(c)
+		return printHelp(c.App.Writer, c.Command, false)
 	}
 	var names []string
 	for _, command := range c.Command.Subcommands {

@@ -21,22 +21,23 @@ import (
 type Removal []removed
 
 type removed struct {
-	dir    string
-	status train.Status
-	files  []string // beside the lock, trial.json last
-	bytes  int64
-	lock   *flock.Flock
+	name, dir string // as given, and absolute
+	status    train.Status
+	files     []string // beside the lock, trial.json last
+	bytes     int64
+	lock      *flock.Flock
 }
 
 // Hold locks the runs of folders to delete them. The error is that of the first folder that is
 // no run, has other files, or is one that another process trains; then it locks none.
 func Hold(dirs ...string) (Removal, error) {
 	var all Removal
-	for _, dir := range dirs {
-		dir, err := filepath.Abs(dir)
+	for _, name := range dirs {
+		dir, err := filepath.Abs(name)
 		if err == nil && !slices.ContainsFunc(all, func(r removed) bool { return r.dir == dir }) {
 			var r removed
 			r, err = hold(dir)
+			r.name = name
 			all = append(all, r)
 		}
 		if err != nil {
@@ -49,14 +50,15 @@ func Hold(dirs ...string) (Removal, error) {
 func hold(dir string) (removed, error) {
 	run, _, _ := lab.ReadRun(dir) // a damaged one may be deleted
 	r := removed{dir: dir, status: lineOf(run).Status}
-	if info, err := os.Lstat(dir); err == nil && !info.IsDir() { // also a link, whose folder may be in use elsewhere
+	if info, err := os.Lstat(dir); err != nil {
+		return r, invalid.File(dir, err)
+	} else if _, err := os.Lstat(filepath.Join(dir, train.TrialFile)); err != nil || !info.IsDir() { // also a link, whose folder may be in use elsewhere
 		return r, noRun(dir)
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return r, invalid.File(dir, err)
 	}
-	isRun := false
 	for _, e := range entries {
 		name := e.Name()
 		info, err := e.Info()
@@ -64,16 +66,11 @@ func hold(dir string) (removed, error) {
 		case err != nil:
 			return r, invalid.File(filepath.Join(dir, name), err)
 		case e.IsDir() || !slices.Contains(train.Files, name) && !strings.HasPrefix(name, "."): // hidden ones are temporary
-			return r, &invalid.Error{Where: dir, Want: "only the files of a run", Got: name, Hint: "Move it elsewhere, or delete the folder yourself."}
-		case name == train.TrialFile:
-			isRun = true
-		case name != train.LockFile:
+			return r, &invalid.Error{Where: dir, Want: "only the files of a run", Got: name, Hint: "Move it elsewhere."}
+		case name != train.TrialFile && name != train.LockFile:
 			r.files = append(r.files, name)
 		}
 		r.bytes += info.Size()
-	}
-	if !isRun {
-		return r, noRun(dir)
 	}
 	r.files = append(r.files, train.TrialFile) // last, so that what is left of a deletion is still a run
 	r.lock, err = train.Lock(dir)
@@ -95,7 +92,7 @@ func (all Removal) Table() *table.Table {
 	total := int64(0)
 	t := table.New("", "run", "status", "size")
 	for _, r := range all {
-		t.Row(r.dir, r.status, format.Bytes(r.bytes))
+		t.Row(r.name, r.status, format.Bytes(r.bytes))
 		total += r.bytes
 	}
 	t.Title = fmt.Sprintf("%s, %s", format.Count(len(all), "run"), format.Bytes(total))

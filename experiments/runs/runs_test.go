@@ -184,7 +184,6 @@ func TestRemove(t *testing.T) {
 		filepath.Join(root, "none"):  "none: no such file",
 		filepath.Join(root, "notes"): "notes: expected the folder of a run, with a trial.json",
 		filepath.Join(root, "link"):  "link: expected the folder of a run, with a trial.json",
-		root:                         "expected only the files of a run, found " + trialOf("awa2", "eszsl", train.Test, 9).Name(),
 		dir(1):                       "expected only the files of a run, found figure.svg",
 		dir(2):                       "expected only the files of a run, found .git",
 		dir(3):                       train.ErrBusy.Error(),
