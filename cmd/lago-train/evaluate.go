@@ -80,9 +80,12 @@ func findModel(where, value string) (string, error) {
 	return findRun(where, value, train.ModelFile, "a run's folder, a model file, latest, or the start of the name of a run")
 }
 
-// findRun returns a file of the run that a unique prefix of its name or latest names, in the folder
-// that the value begins with, ./runs if it has none.
+// findRun returns a file of the run that its folder, a unique prefix of its name or latest names, in
+// the folder that the value begins with, ./runs if it has none.
 func findRun(where, value, file, what string) (string, error) {
+	if _, err := os.Stat(value); err == nil {
+		return filepath.Join(value, file), nil
+	}
 	dir, prefix := filepath.Split(value)
 	if dir == "" {
 		dir = defaultRuns

@@ -223,7 +223,7 @@ func complete(app *cli.App, words []string) (candidates []string) {
 		candidates = valuesOf(l.open.(option), current, dataDir)
 	case strings.HasPrefix(current, "-"):
 		for _, f := range l.command.Flags {
-			_, usage, _ := describeFlag(f.(option))
+			_, usage := describeFlag(f.(option))
 			candidates = append(candidates, dashed(f.Names()[0])+"\t"+usage)
 		}
 	default:

@@ -97,18 +97,14 @@ func printHelp(w io.Writer, c *cli.Command, all bool) error {
 
 var placeholder = regexp.MustCompile("^`([^`]+)` ")
 
-// describeFlag returns what a flag takes, "" for a flag without a value, what it is for, and
-// its default.
-func describeFlag(o option) (value, usage, standard string) {
+// describeFlag returns what a flag takes, "" for a flag without a value, and what it is for.
+func describeFlag(o option) (value, usage string) {
 	usage = o.Usage
 	if m := placeholder.FindStringSubmatch(usage); m != nil {
 		value, usage = m[1], strings.TrimPrefix(usage, m[0])
 	}
-	if o.TakesValue() {
-		standard = o.setting.DefaultText()
-	}
 	if o.setting.Options == nil {
-		return value, usage, standard
+		return value, usage
 	}
 	const short = 24
 	words := o.setting.Options
@@ -117,7 +113,7 @@ func describeFlag(o option) (value, usage, standard string) {
 		list = ""
 	}
 	if choice := strings.Join(words, "|"); !o.setting.List && len(choice) <= short {
-		return choice, usage, standard
+		return choice, usage
 	}
 	if value == "" {
 		value = "NAME"
@@ -125,7 +121,7 @@ func describeFlag(o option) (value, usage, standard string) {
 	if o.setting.List {
 		value += ",..."
 	}
-	return value, usage + list, standard
+	return value, usage + list
 }
 
 // listedNames returns the names of a flag as users type them, without those of earlier versions.
@@ -141,9 +137,9 @@ func listedNames(f cli.Flag) (names []string) {
 // flagHelp is the lines of a flag.
 func flagHelp(f option) string {
 	const indent = 26
-	value, usage, standard := describeFlag(f)
+	value, usage := describeFlag(f)
 	left := strings.TrimRight("  "+strings.Join(listedNames(f), ", ")+" "+value, " ")
-	if standard != "" {
+	if standard := f.setting.DefaultText(); f.TakesValue() && standard != "" {
 		usage += " (default: " + standard + ")"
 	}
 	if len(left) > indent-2 {

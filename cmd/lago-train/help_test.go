@@ -87,7 +87,7 @@ func TestHelp(t *testing.T) {
 		for _, f := range c.Flags {
 			o := f.(option)
 			name, group := o.Name, o.setting.Scope
-			value, usage, _ := describeFlag(o)
+			value, usage := describeFlag(o)
 			before, again := strings.CutSuffix(usage, ": "+format.List(o.setting.Options, "or"))
 			missing := slices.IndexFunc(o.setting.Options, func(word string) bool { return !strings.Contains(before, word) })
 			switch there, seen := first[name]; {

@@ -92,15 +92,12 @@ func removeCommand() *cli.Command {
 		Name:      "rm",
 		ArgsUsage: "RUN...",
 		Flags:     flags(setting.List{setting.Switch("yes", &yes, false).In(runGroup).Common().Describe("delete without asking")}),
-		Action: interruptible(func(c *cli.Context) (err error) {
+		Action: interruptible(func(c *cli.Context) error {
 			if c.NArg() == 0 {
 				return wrong(c.Command.HelpName, "runs to delete", "none")
 			}
 			dirs := c.Args().Slice()
 			for i, name := range dirs {
-				if _, err := os.Stat(name); err == nil {
-					continue
-				}
 				file, err := findRun(c.Command.HelpName, name, train.TrialFile, "a run's folder, or the start of the name of a run")
 				if err != nil {
 					return err
@@ -111,7 +108,7 @@ func removeCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			defer func() { err = errors.Join(err, held.Close()) }()
+			defer held.Close()
 			if err := table.WriteText(os.Stderr, held.Table()); err != nil {
 				return err
 			}

@@ -3,6 +3,7 @@ package runs
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,95 +22,88 @@ import (
 type Removal []removed
 
 type removed struct {
-	name, dir string // as given, and absolute
-	status    train.Status
-	files     []string // beside the lock, trial.json last
+	name, dir string   // as given, and absolute
+	files     []string // beside trial.json and the lock
 	bytes     int64
 	lock      *flock.Flock
 }
 
 // Hold locks the runs of folders to delete them. The error is that of the first folder that is
-// no run, has other files, or is one that another process trains; then it locks none.
-func Hold(dirs ...string) (Removal, error) {
-	var all Removal
+// no run, has other files, or is one that another process trains; then none is locked.
+func Hold(dirs ...string) (all Removal, err error) {
 	for _, name := range dirs {
-		dir, err := filepath.Abs(name)
-		if err == nil && !slices.ContainsFunc(all, func(r removed) bool { return r.dir == dir }) {
-			var r removed
-			r, err = hold(dir)
-			r.name = name
-			all = append(all, r)
+		r := removed{name: name}
+		if r.dir, err = filepath.Abs(name); err == nil && slices.ContainsFunc(all, func(other removed) bool { return other.dir == r.dir }) {
+			continue
+		}
+		if err == nil {
+			err = r.hold()
 		}
 		if err != nil {
-			return nil, errors.Join(err, all.Close())
+			all.Close()
+			return nil, err
 		}
+		all = append(all, r)
 	}
 	return all, nil
 }
 
-func hold(dir string) (removed, error) {
-	run, _, _ := lab.ReadRun(dir) // a damaged one may be deleted
-	r := removed{dir: dir, status: lineOf(run).Status}
-	if info, err := os.Lstat(dir); err != nil {
-		return r, invalid.File(dir, err)
-	} else if _, err := os.Lstat(filepath.Join(dir, train.TrialFile)); err != nil || !info.IsDir() { // also a link, whose folder may be in use elsewhere
-		return r, noRun(dir)
-	}
-	entries, err := os.ReadDir(dir)
+func (r *removed) hold() error {
+	entries, err := os.ReadDir(r.dir)
 	if err != nil {
-		return r, invalid.File(dir, err)
+		return invalid.File(r.name, err)
+	}
+	isTrial := func(e fs.DirEntry) bool { return e.Name() == train.TrialFile }
+	if info, err := os.Lstat(r.dir); err != nil || !info.IsDir() || !slices.ContainsFunc(entries, isTrial) { // the folder of a link may be in use elsewhere
+		return noRun(r.name)
 	}
 	for _, e := range entries {
-		name := e.Name()
 		info, err := e.Info()
 		switch {
 		case err != nil:
-			return r, invalid.File(filepath.Join(dir, name), err)
-		case e.IsDir() || !slices.Contains(train.Files, name) && !strings.HasPrefix(name, "."): // hidden ones are temporary
-			return r, &invalid.Error{Where: dir, Want: "only the files of a run", Got: name, Hint: "Move it elsewhere."}
-		case name != train.TrialFile && name != train.LockFile:
-			r.files = append(r.files, name)
+			return invalid.File(r.name, err)
+		case e.IsDir() || !slices.Contains(train.Files, e.Name()) && !strings.HasPrefix(e.Name(), "."): // hidden ones are temporary
+			return &invalid.Error{Where: r.name, Want: "only the files of a run", Got: e.Name(), Hint: "Move it elsewhere."}
+		case e.Name() != train.LockFile && !isTrial(e):
+			r.files = append(r.files, e.Name())
 		}
 		r.bytes += info.Size()
 	}
-	r.files = append(r.files, train.TrialFile) // last, so that what is left of a deletion is still a run
-	r.lock, err = train.Lock(dir)
-	return r, invalid.At(dir, err)
+	r.lock, err = train.Lock(r.dir)
+	return invalid.At(r.name, err)
 }
 
 // Close lets other processes train the runs.
-func (all Removal) Close() (err error) {
+func (all Removal) Close() {
 	for _, r := range all {
-		if r.lock != nil {
-			err = errors.Join(err, r.lock.Close())
-		}
+		_ = r.lock.Close() // of an empty file
 	}
-	return err
 }
 
 // Table lists the runs with their sizes.
 func (all Removal) Table() *table.Table {
 	total := int64(0)
-	t := table.New("", "run", "status", "size")
+	t := table.New("", "run", "status", "size").Right(3)
 	for _, r := range all {
-		t.Row(r.name, r.status, format.Bytes(r.bytes))
+		run, _, _ := lab.ReadRun(r.dir) // a damaged one may be deleted
+		t.Row(r.name, lineOf(run).Status, format.Bytes(r.bytes))
 		total += r.bytes
 	}
 	t.Title = fmt.Sprintf("%s, %s", format.Count(len(all), "run"), format.Bytes(total))
 	return t
 }
 
-// Delete deletes the runs.
+// Delete deletes the runs. What an interruption leaves of one is still a run.
 func (all Removal) Delete() error {
 	for _, r := range all {
-		for _, name := range r.files {
+		for _, name := range append(r.files, train.TrialFile) {
 			if err := os.Remove(filepath.Join(r.dir, name)); err != nil {
-				return invalid.File(r.dir, err)
+				return invalid.File(r.name, err)
 			}
 		}
-		err := errors.Join(r.lock.Close(), os.Remove(r.lock.Path()), os.Remove(r.dir)) // an open file cannot be deleted on Windows
+		err := errors.Join(r.lock.Close(), os.Remove(r.lock.Path()), os.Remove(r.dir)) // Windows deletes no open file
 		if err != nil {
-			return invalid.File(r.dir, err)
+			return invalid.File(r.name, err)
 		}
 	}
 	return nil
