@@ -49,35 +49,33 @@ func datasetListCommand() *cli.Command {
 	}
 }
 
+// about is a command that prints what ask finds out about the data set of its argument.
+func (o *dataOptions) about(name, argument string, list setting.List, ask func(c *cli.Context, dataset string) (tabled, error)) *cli.Command {
+	return &cli.Command{Name: name, ArgsUsage: argument, Flags: flags(list), Action: withArgument(func(c *cli.Context, dataset string) error {
+		r, err := ask(c, dataset)
+		return o.print(r, err)
+	})}
+}
+
 func datasetInfoCommand() *cli.Command {
 	var o dataOptions
-	return &cli.Command{
-		Name:      "info",
-		ArgsUsage: "NAME",
-		Flags:     flags(o.dataSettings()),
-		Action: withArgument(func(c *cli.Context, name string) error {
-			d, err := catalog.Open(c.Context, name, o.Options)
-			if err != nil {
-				return err
-			}
-			return o.print(catalog.Summarise(d), nil)
-		}),
-	}
+	return o.about("info", "NAME", o.dataSettings(), func(c *cli.Context, name string) (tabled, error) {
+		d, err := catalog.Open(c.Context, name, o.Options)
+		if err != nil {
+			return nil, err
+		}
+		return catalog.Summarise(d), nil
+	})
 }
 
 func describeCommand() *cli.Command {
 	var o dataOptions
 	var like string
-	return &cli.Command{
-		Name:      "describe",
-		ArgsUsage: "NAME|DIR",
-		Flags: flags(o.dataSettings().Without("dev_split", "threads"), setting.List{
-			setting.Raw("like", &like, "").In(inputGroup).Common().Describe("`NAME` data set whose attributes and groups are added"),
-		}),
-		Action: withArgument(func(c *cli.Context, name string) error {
-			return o.print(catalog.Describe(c.Context, name, like, o.Options))
-		}),
-	}
+	of := setting.Raw("like", &like, "").In(inputGroup).Common().Describe("`NAME` data set whose attributes and groups are added")
+	return o.about("describe", "NAME|DIR", append(o.dataSettings().Without("dev_split", "threads"), of),
+		func(c *cli.Context, name string) (tabled, error) {
+			return catalog.Describe(c.Context, name, like, o.Options)
+		})
 }
 
 func checkCommand() *cli.Command {
@@ -109,16 +107,11 @@ func withArgument(action func(c *cli.Context, argument string) error) cli.Action
 func convertCommand() *cli.Command {
 	var o dataOptions
 	var to string
-	return &cli.Command{
-		Name:      "convert",
-		ArgsUsage: "NAME",
-		Flags: flags(o.dataSettings().Without("dev_split"), setting.List{
-			setting.Raw("to", &to, "").In(outputGroup).OrAs("out").Common().Noted("NAME-open in the data directory").Describe("`DIR` folder to write, empty or missing"),
-		}),
-		Action: withArgument(func(c *cli.Context, name string) error {
-			return o.print(catalog.Convert(c.Context, name, o.Options, to))
-		}),
-	}
+	folder := setting.Raw("to", &to, "").In(outputGroup).OrAs("out").Common().Noted("NAME-open in the data directory").Describe("`DIR` folder to write, empty or missing")
+	return o.about("convert", "NAME", append(o.dataSettings().Without("dev_split"), folder),
+		func(c *cli.Context, name string) (tabled, error) {
+			return catalog.Convert(c.Context, name, o.Options, to)
+		})
 }
 
 // splitOptions are those of the command split.

@@ -81,16 +81,16 @@ func dashed(name string) string {
 	return "--" + name
 }
 
-// findFlag returns the flag that an argument names, nil if there is none.
-func findFlag(flags []cli.Flag, arg string) cli.Flag {
+// findFlag returns the flag that an argument names, whose GenericFlag is nil if there is none.
+func findFlag(flags []cli.Flag, arg string) (o option) {
 	i := slices.IndexFunc(flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), strings.TrimLeft(arg, "-")) })
-	if i < 0 {
-		return nil
+	if i >= 0 {
+		o = flags[i].(option)
 	}
-	return flags[i]
+	return o
 }
 
-func hasFlag(c *cli.Command, name string) bool { return findFlag(c.Flags, name) != nil }
+func hasFlag(c *cli.Command, name string) bool { return findFlag(c.Flags, name).GenericFlag != nil }
 
 // wrong is the error of a command line.
 func wrong(where, want, got string) error {
@@ -164,7 +164,7 @@ func completionCommand() *cli.Command {
 type line struct {
 	command           *cli.Command
 	name, flags, args []string
-	open              cli.Flag // whose value is missing at the end
+	open              option // whose value is missing at the end, if its GenericFlag is not nil
 }
 
 // parse reads the words that follow the program's name.
@@ -172,15 +172,14 @@ func parse(app *cli.App, words []string) line {
 	l := line{command: rootOf(app)}
 	for i, word := range words {
 		switch {
-		case l.open != nil:
-			l.flags, l.open = append(l.flags, word), nil
+		case l.open.GenericFlag != nil:
+			l.flags, l.open = append(l.flags, word), option{}
 		case word == "--":
 			l.args = append(l.args, words[i+1:]...)
 			return l
 		case strings.HasPrefix(word, "-") && word != "-":
 			l.flags = append(l.flags, word)
-			f, _ := findFlag(l.command.Flags, word).(option) // with = in it, none is found
-			if f.GenericFlag != nil && f.TakesValue() {
+			if f := findFlag(l.command.Flags, word); f.GenericFlag != nil && f.TakesValue() { // with = in it, none is found
 				l.open = f
 			}
 		case word == "help" && l.command.Subcommands != nil:
@@ -201,7 +200,7 @@ func parse(app *cli.App, words []string) line {
 // ordered returns the words with flags before arguments, which is where package cli looks
 // for them.
 func (l line) ordered() []string {
-	if l.args == nil || l.open != nil {
+	if l.args == nil || l.open.GenericFlag != nil {
 		return slices.Concat(l.name, l.flags)
 	}
 	return slices.Concat(l.name, l.flags, []string{"--"}, l.args)
@@ -219,8 +218,8 @@ func complete(app *cli.App, words []string) (candidates []string) {
 		dataDir = l.flags[i+1]
 	}
 	switch {
-	case l.open != nil:
-		candidates = valuesOf(l.open.(option), current, dataDir)
+	case l.open.GenericFlag != nil:
+		candidates = valuesOf(l.open, current, dataDir)
 	case strings.HasPrefix(current, "-"):
 		for _, f := range l.command.Flags {
 			_, usage := describeFlag(f.(option))

@@ -82,6 +82,7 @@ func TestHelp(t *testing.T) {
 			t.Errorf("help.txt has no %q", words)
 		}
 		if c.Name == "fetch" {
+			testkit.WantText(t, short, fetch.Networks()...)
 			testkit.WantText(t, help, fetch.XianURL, fetch.MetaURL, fetch.LAGOURL, fetch.WeightsURL("resnet50"))
 		}
 		for _, f := range c.Flags {
@@ -128,7 +129,7 @@ func TestExamples(t *testing.T) {
 				t.Errorf("%q: the example is of another command: %s", words, e[1])
 			}
 			for _, word := range strings.Fields(e[1]) {
-				if f, _ := findFlag(c.Flags, word).(option); strings.HasPrefix(word, "--") && !f.setting.Short {
+				if f := findFlag(c.Flags, word); strings.HasPrefix(word, "--") && !f.setting.Short {
 					t.Errorf("%q: an example has %s, which --help does not list", words, word)
 				}
 			}

@@ -272,39 +272,32 @@ func (o *gridOptions) robustness(c *cli.Context, config *robustness.Config, name
 	return presets, config.Check()
 }
 
-// robustnessSettings are those of commands that distort descriptions for variants, and baselines
-// beside them.
-func (o *gridOptions) robustnessSettings(to *[]string, names ...string) setting.List {
-	methods := setting.Choices("methods", to, names, methodNames()...).In(methodGroup).Common().Describe("variants of LAGO, and baselines")
-	return append(o.protocolSettings(), append(o.gridSettings(), methods)...)
+// robustnessCommand distorts descriptions as the settings say, for variants, and baselines beside them.
+func robustnessCommand(name string, config *robustness.Config, distortion setting.List, standard ...string) *cli.Command {
+	var o gridOptions
+	var names []string
+	methods := setting.Choices("methods", &names, standard, methodNames()...).In(methodGroup).Common().Describe("variants of LAGO, and baselines")
+	return o.study(name, flags(o.protocolSettings(), o.gridSettings(), setting.List{methods}, distortion.In(classGroup)),
+		func(c *cli.Context) ([]engine.Preset, error) { return o.robustness(c, config, names) },
+		func(ctx context.Context, l *lab.Lab) (tabled, error) { return robustness.Run(ctx, l, *config) })
 }
 
 func noiseCommand() *cli.Command {
-	var o gridOptions
 	var config robustness.Config
-	var names []string
-	return o.study("noise",
-		flags(o.robustnessSettings(&names, string(model.SemanticHard), string(model.Singletons), "eszsl"), setting.List{
-			setting.Numbers("ratios", &config.Ratios, 0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5).Common().Describe("`R,...` noise ratios, from 0 to 1"),
-			setting.Whole("noise_seeds", &config.NoiseSeeds, 5, setting.Between(1, 1000)).Common().Describe("`N` random seeds of the noise"),
-		}.In(classGroup)),
-		func(c *cli.Context) ([]engine.Preset, error) { return o.robustness(c, &config, names) },
-		func(ctx context.Context, l *lab.Lab) (tabled, error) { return robustness.Run(ctx, l, config) })
+	return robustnessCommand("noise", &config, setting.List{
+		setting.Numbers("ratios", &config.Ratios, 0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5).Common().Describe("`R,...` noise ratios, from 0 to 1"),
+		setting.Whole("noise_seeds", &config.NoiseSeeds, 5, setting.Between(1, 1000)).Common().Describe("`N` random seeds of the noise"),
+	}, string(model.SemanticHard), string(model.Singletons), "eszsl")
 }
 
 func partialCommand() *cli.Command {
-	var o gridOptions
 	var config robustness.Config
-	var names []string
-	return o.study("partial",
-		flags(o.robustnessSettings(&names, string(model.SemanticHard), "eszsl"), setting.List{
-			setting.Numbers("shares", &config.Shares, 1, 0.75, 0.5, 0.25, 0.1).Common().Describe("`S,...` shares of the attributes that are given, above 0 and up to 1"),
-			setting.Choice("given", &config.Given, robustness.AtRandom, robustness.AtRandom, robustness.Strongest).Common().
-				Describe("attributes that are given: random ones or the strongest"),
-			setting.Choices("impute", &config.Impute, impute.Kinds, impute.Kinds...).Common().
-				Describe("imputation of missing attributes: neutral (within the group) or inferred (from all entries)"),
-			setting.Whole("mask_seeds", &config.MaskSeeds, 5, setting.Between(1, 1000)).Describe("`N` random masks"),
-		}.In(classGroup)),
-		func(c *cli.Context) ([]engine.Preset, error) { return o.robustness(c, &config, names) },
-		func(ctx context.Context, l *lab.Lab) (tabled, error) { return robustness.Run(ctx, l, config) })
+	return robustnessCommand("partial", &config, setting.List{
+		setting.Numbers("shares", &config.Shares, 1, 0.75, 0.5, 0.25, 0.1).Common().Describe("`S,...` shares of the attributes that are given, above 0 and up to 1"),
+		setting.Choice("given", &config.Given, robustness.AtRandom, robustness.AtRandom, robustness.Strongest).Common().
+			Describe("attributes that are given: random ones or the strongest"),
+		setting.Choices("impute", &config.Impute, impute.Kinds, impute.Kinds...).Common().
+			Describe("imputation of missing attributes: neutral (within the group) or inferred (from all entries)"),
+		setting.Whole("mask_seeds", &config.MaskSeeds, 5, setting.Between(1, 1000)).Describe("`N` random masks"),
+	}, string(model.SemanticHard), "eszsl")
 }
