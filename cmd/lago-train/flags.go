@@ -164,6 +164,7 @@ func completionCommand() *cli.Command {
 type line struct {
 	command           *cli.Command
 	name, flags, args []string
+	help, helpAll     bool
 	open              option // whose value is missing at the end, if its GenericFlag is not nil
 }
 
@@ -179,11 +180,14 @@ func parse(app *cli.App, words []string) line {
 			return l
 		case strings.HasPrefix(word, "-") && word != "-":
 			l.flags = append(l.flags, word)
+			name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
+			l.helpAll = l.helpAll || name == "help-all"
+			l.help = l.help || l.helpAll || name == "help" || name == "h"
 			if f := findFlag(l.command.Flags, word); f.GenericFlag != nil && f.TakesValue() { // with = in it, none is found
 				l.open = f
 			}
 		case word == "help" && l.command.Subcommands != nil:
-			l.flags = append(l.flags, "--help")
+			l.help = true
 		default:
 			i := slices.IndexFunc(l.command.Subcommands, func(c *cli.Command) bool { return c.HasName(word) })
 			if i < 0 || len(l.args) > 0 {

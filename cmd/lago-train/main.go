@@ -67,10 +67,9 @@ func main() {
 // execute runs the command that words name, or prints its help.
 func execute(ctx context.Context, app *cli.App, words []string) error {
 	l := parse(app, words)
-	all := slices.Contains(l.flags, "--help-all")
-	if all || slices.Contains(l.flags, "--help") || slices.Contains(l.flags, "-h") {
+	if l.help {
 		l.command.HelpName = strings.Join(append([]string{usage}, l.name...), " ")
-		return printHelp(app.Writer, l.command, all)
+		return printHelp(app.Writer, l.command, l.helpAll)
 	}
 	return app.RunContext(ctx, append([]string{usage}, l.ordered()...))
 }

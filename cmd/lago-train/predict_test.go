@@ -455,7 +455,7 @@ func TestFindModel(t *testing.T) {
 		"":             {"--model", "none"},
 		"glyphs-b":     {"--model", "one run", "matches 2", "glyphs-b-2, glyphs-b-3"},
 		"glphs-a-1":    {`"glphs-a-1"`, "Did you mean glyphs-a-1"},
-		"empty/latest": {"empty has no finished runs"},
+		"empty/latest": {"empty has no runs with a model.safetensors"},
 	} {
 		_, err := findModel("--model", value)
 		testkit.WantError(t, err, parts...)
