@@ -36,8 +36,11 @@ const (
 	ModelFile      = "model.safetensors"
 	checkpointFile = "checkpoint.safetensors"
 	damagedFile    = "checkpoint.damaged.safetensors"
-	lockFile       = "lock"
+	LockFile       = "lock"
 )
+
+// Files are all of them.
+var Files = []string{TrialFile, CurveFile, ResultFile, ModelFile, checkpointFile, damagedFile, LockFile}
 
 // ResultsVersion is raised with each change of the program that can change results.
 // Runs of another version are neither reused nor listed.

@@ -55,16 +55,14 @@ func Run(ctx context.Context, root string, trial Trial, prepare func() (*Data, e
 		return nil, invalid.File(dir, err)
 	}
 	// Reading or writing a named pipe would block.
-	for _, file := range []string{TrialFile, CurveFile, ResultFile, ModelFile, checkpointFile, lockFile} {
+	for _, file := range Files {
 		if _, err := fileio.SizeOfRegular(filepath.Join(dir, file)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 	}
-	lock := flock.New(filepath.Join(dir, lockFile), flock.SetPermissions(0o666)) // before the umask; a process that dies releases it
-	if held, err := lock.TryLock(); err != nil {
-		return nil, invalid.File(lock.Path(), err)
-	} else if !held {
-		return nil, ErrBusy
+	lock, err := Lock(dir)
+	if err != nil {
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
 	if result, err = trial.ReadResult(dir); err == nil {
@@ -97,6 +95,16 @@ func Run(ctx context.Context, root string, trial Trial, prepare func() (*Data, e
 		return nil, err
 	}
 	return r.finish(status)
+}
+
+// Lock locks the folder of a run, or is ErrBusy. The system frees the lock of a process that dies.
+func Lock(dir string) (*flock.Flock, error) {
+	lock := flock.New(filepath.Join(dir, LockFile), flock.SetPermissions(0o666)) // before the umask
+	held, err := lock.TryLock()
+	if err == nil && !held {
+		return nil, ErrBusy
+	}
+	return lock, invalid.File(lock.Path(), err)
 }
 
 // Fit trains a trial on a data set, without files, and returns the best epoch's model. The

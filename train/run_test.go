@@ -51,7 +51,7 @@ func TestFilesOfARun(t *testing.T) {
 	}))(t)
 	dir := filepath.Join(root, trial.Name())
 
-	want := []string{CurveFile, lockFile, ModelFile, ResultFile, TrialFile}
+	want := []string{CurveFile, LockFile, ModelFile, ResultFile, TrialFile}
 	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(files(t, dir)))); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
@@ -108,7 +108,7 @@ func TestLockedRunIsBusy(t *testing.T) {
 	trial := trialOn(d, model.SemanticHard, Dev)
 	dir := filepath.Join(root, trial.Name())
 	testkit.NoError(t, os.Mkdir(dir, 0o755))
-	other := flock.New(filepath.Join(dir, lockFile))
+	other := flock.New(filepath.Join(dir, LockFile))
 	if held, err := other.TryLock(); !held || err != nil {
 		t.Fatalf("TryLock = %v, %v", held, err)
 	}
@@ -136,7 +136,7 @@ func TestInvalidTrialLeavesNoFolder(t *testing.T) {
 func TestIrregularFilesAreRefused(t *testing.T) {
 	d := tiny.Small()
 	trial := trialOn(d, model.SemanticHard, Dev)
-	for _, file := range []string{lockFile, TrialFile, CurveFile, ResultFile, checkpointFile, ModelFile} {
+	for _, file := range []string{LockFile, TrialFile, CurveFile, ResultFile, checkpointFile, ModelFile} {
 		root := t.TempDir()
 		path := filepath.Join(root, trial.Name(), file)
 		testkit.NoError(t, os.MkdirAll(path, 0o755))

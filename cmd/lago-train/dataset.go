@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sirupsen/logrus"
 	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -48,35 +49,33 @@ func datasetListCommand() *cli.Command {
 	}
 }
 
+// about is a command that prints what ask finds out about the data set of its argument.
+func (o *dataOptions) about(name, argument string, list setting.List, ask func(c *cli.Context, dataset string) (tabled, error)) *cli.Command {
+	return &cli.Command{Name: name, ArgsUsage: argument, Flags: flags(list), Action: withArgument(func(c *cli.Context, dataset string) error {
+		r, err := ask(c, dataset)
+		return o.print(r, err)
+	})}
+}
+
 func datasetInfoCommand() *cli.Command {
 	var o dataOptions
-	return &cli.Command{
-		Name:      "info",
-		ArgsUsage: "NAME",
-		Flags:     flags(o.dataSettings()),
-		Action: withArgument(func(c *cli.Context, name string) error {
-			d, err := catalog.Open(c.Context, name, o.Options)
-			if err != nil {
-				return err
-			}
-			return o.print(catalog.Summarise(d), nil)
-		}),
-	}
+	return o.about("info", "NAME", o.dataSettings(), func(c *cli.Context, name string) (tabled, error) {
+		d, err := catalog.Open(c.Context, name, o.Options)
+		if err != nil {
+			return nil, err
+		}
+		return catalog.Summarise(d), nil
+	})
 }
 
 func describeCommand() *cli.Command {
 	var o dataOptions
 	var like string
-	return &cli.Command{
-		Name:      "describe",
-		ArgsUsage: "NAME|DIR",
-		Flags: flags(o.dataSettings().Without("dev_split", "threads"), setting.List{
-			setting.Raw("like", &like, "").In(inputGroup).Describe("`NAME` data set whose attributes and groups are added"),
-		}),
-		Action: withArgument(func(c *cli.Context, name string) error {
-			return o.print(catalog.Describe(c.Context, name, like, o.Options))
-		}),
-	}
+	of := setting.Raw("like", &like, "").In(inputGroup).Common().Describe("`NAME` data set whose attributes and groups are added")
+	return o.about("describe", "NAME|DIR", append(o.dataSettings().Without("dev_split", "threads"), of),
+		func(c *cli.Context, name string) (tabled, error) {
+			return catalog.Describe(c.Context, name, like, o.Options)
+		})
 }
 
 func checkCommand() *cli.Command {
@@ -107,17 +106,12 @@ func withArgument(action func(c *cli.Context, argument string) error) cli.Action
 
 func convertCommand() *cli.Command {
 	var o dataOptions
-	var out string
-	return &cli.Command{
-		Name:      "convert",
-		ArgsUsage: "NAME",
-		Flags: flags(o.dataSettings().Without("dev_split"), setting.List{
-			setting.Raw("out", &out, "").In(outputGroup).Noted("NAME-open in the data directory").Describe("`DIR` folder to write, empty or missing"),
-		}),
-		Action: withArgument(func(c *cli.Context, name string) error {
-			return o.print(catalog.Convert(c.Context, name, o.Options, out))
-		}),
-	}
+	var to string
+	folder := setting.Raw("to", &to, "").In(outputGroup).OrAs("out").Common().Noted("NAME-open in the data directory").Describe("`DIR` folder to write, empty or missing")
+	return o.about("convert", "NAME", append(o.dataSettings().Without("dev_split"), folder),
+		func(c *cli.Context, name string) (tabled, error) {
+			return catalog.Convert(c.Context, name, o.Options, to)
+		})
 }
 
 // splitOptions are those of the command split.
@@ -125,7 +119,7 @@ type splitOptions struct {
 	dataOptions
 	proposal            split.Options
 	valShare, testShare float64
-	check, out          string
+	check, to           string
 	own                 bool
 }
 
@@ -137,23 +131,23 @@ func splitCommand() *cli.Command {
 		Name:      "split",
 		ArgsUsage: "NAME",
 		Flags: flags(o.dataSettings().Without("dev_split"), setting.List{
-			setting.Number("val_share", &o.valShare, 0.2, share).In(setting.Protocol).Describe("`S` share of the classes for val, between 0 and 1"),
-			setting.Number("test_share", &o.testShare, 0.2, share).In(setting.Protocol).Describe("`S` share of the classes for test, between 0 and 1"),
+			setting.Number("val_share", &o.valShare, 0.2, share).In(setting.Protocol).Common().Describe("`S` share of the classes for val, between 0 and 1"),
+			setting.Number("test_share", &o.testShare, 0.2, share).In(setting.Protocol).Common().Describe("`S` share of the classes for test, between 0 and 1"),
 			setting.Whole("val_classes", &o.proposal.Val, 0, setting.Count).In(setting.Protocol).Noted("from --val-share").Describe("`N` number of classes for val"),
 			setting.Whole("test_classes", &o.proposal.Test, 0, setting.Count).In(setting.Protocol).Noted("from --test-share").Describe("`N` number of classes for test"),
 			setting.Seed("seed", &o.proposal.Seed).Describe("`SEED` random seed of the proposal"),
 			setting.Number("tolerance", &o.proposal.Tolerance, split.Tolerance, tolerance).In(setting.Protocol).
 				Describe("`D` difference per attribute up to which descriptions are the same; negative: never"),
-			setting.Raw("check", &o.check, "").In(inputGroup).Describe("`FILE` splits.csv to check instead of proposing a split"),
-			setting.Switch("own", &o.own, false).In(inputGroup).Describe("check the splits of the data set instead of proposing one"),
-			setting.Raw("out", &o.out, "").In(outputGroup).Describe("`FILE` splits.csv to write, which must not exist"),
+			setting.Raw("check", &o.check, "").In(inputGroup).Common().Describe("`FILE` splits.csv to check instead of proposing a split"),
+			setting.Switch("own", &o.own, false).In(inputGroup).Common().Describe("check the splits of the data set instead of proposing one"),
+			setting.Raw("to", &o.to, "").In(outputGroup).OrAs("out").Common().Describe("`FILE` splits.csv to write, which must not exist"),
 		}),
 		Action: withArgument(o.run),
 	}
 }
 
 func (o *splitOptions) run(c *cli.Context, name string) error {
-	ofProposals := []string{"val-share", "test-share", "val-classes", "test-classes", "seed", "out"}
+	ofProposals := []string{"val-share", "test-share", "val-classes", "test-classes", "seed", "to"}
 	if err := cmp.Or(
 		excludes(c, "own", append(ofProposals, "check")...),
 		excludes(c, "check", ofProposals...),
@@ -192,8 +186,8 @@ func (o *splitOptions) run(c *cli.Context, name string) error {
 }
 
 func (o *splitOptions) propose(d *dataset.Dataset) (r splitReports, err error) {
-	if _, err := os.Stat(o.out); o.out != "" && !errors.Is(err, fs.ErrNotExist) {
-		return r, wrong("--out", "a new file", o.out+", which exists")
+	if _, err := os.Stat(o.to); o.to != "" && !errors.Is(err, fs.ErrNotExist) {
+		return r, wrong("--to", "a new file", o.to+", which exists")
 	}
 	usable := float64(len(split.Usable(d)))
 	o.proposal.Val = cmp.Or(o.proposal.Val, int(math.Round(o.valShare*usable)))
@@ -202,10 +196,10 @@ func (o *splitOptions) propose(d *dataset.Dataset) (r splitReports, err error) {
 	if err != nil {
 		return r, err
 	}
-	r = splitReports{[]split.Report{split.Describe(d, s, o.proposal.Tolerance)}, "not written; --out FILE writes the split"}
-	if o.out != "" {
-		r.written = "written to " + o.out
-		err = openlayout.WriteSplits(o.out, d.Classes, s)
+	r = splitReports{[]split.Report{split.Describe(d, s, o.proposal.Tolerance)}, "not written; --to FILE writes the split"}
+	if o.to != "" {
+		r.written = "written to " + o.to
+		err = openlayout.WriteSplits(o.to, d.Classes, s)
 	}
 	return r, err
 }
@@ -231,6 +225,22 @@ func (r splitReports) Tables() (tables []*table.Table) {
 	return tables
 }
 
+// warnName warns of a folder of a data set with a name that means something else.
+func warnName(dataset, dataDir string, commands []*cli.Command) {
+	name, folder := catalog.NameOf(dataset), dataset
+	if !catalog.IsPath(dataset) {
+		folder = filepath.Join(catalog.DataDir(dataDir), name)
+	}
+	info, err := os.Stat(folder)
+	switch ofCommand := func(c *cli.Command) bool { return c.HasName(name) }; {
+	case err != nil || !info.IsDir():
+	case catalog.Generated(name):
+		logrus.Warnf("%s has the name of a data set that the program generates, which --dataset %s means: rename the folder", folder, name)
+	case slices.ContainsFunc(commands, ofCommand), slices.ContainsFunc(datasetCommand().Subcommands, ofCommand):
+		logrus.Warnf("%s has the name of a command: rename the folder", folder)
+	}
+}
+
 func fetchCommand() *cli.Command {
 	var o fetch.Options
 	var data dataOptions
@@ -238,13 +248,13 @@ func fetchCommand() *cli.Command {
 		Name:      "fetch",
 		ArgsUsage: strings.Join(fetch.Names(), "|") + "|NETWORK",
 		Flags: flags(setting.List{
-			setting.Raw("archive_url", &o.ArchiveURL, "").Noted("see above").Describe("`URL` or path of the archive with the features, or of the weights"),
-			setting.Raw("meta_url", &o.MetaURL, "").Noted("see above").Describe("`URL` or path of the archive with the meta folder, if the other lacks it"),
+			setting.Raw("archive_url", &o.ArchiveURL, "").Common().Noted("the published one").Describe("`URL` address or path of the archive with the features, or of the weights"),
+			setting.Raw("meta_url", &o.MetaURL, "").Noted("the published one").Describe("`URL` address or path of the archive with the meta folder, if the other lacks it"),
 			setting.Raw("sha256", &o.SHA256, "").Describe("`SUM` expected SHA-256 of the archive with the features; none was published"),
 		}.In(inputGroup), setting.List{
 			setting.Raw("download_dir", &o.DownloadDir, "").Noted("lago-train/downloads in the user's cache folder").Describe("`DIR` folder of downloaded archives"),
 			setting.Switch("delete_archives", &o.DeleteArchives, false).Describe("remove the downloaded archives once the data set is complete"),
-			setting.Switch("force", &o.Force, false).Describe("replace an existing folder of the data set and everything in it, or file of weights"),
+			setting.Switch("force", &o.Force, false).Common().Describe("replace an existing folder of the data set and everything in it, or file of weights"),
 		}.In(outputGroup), setting.List{
 			setting.Whole("attempts", &o.Attempts, 6, setting.Count).Describe("`N` attempts in a row without progress before the download is given up"),
 			setting.Of("stall", &o.Stall, 30*time.Second, "a duration such as 30s", time.ParseDuration).

@@ -47,7 +47,7 @@ func TestDatasetConvert(t *testing.T) {
 	dir := filepath.Join(root, "there")
 	args := []string{"dataset", "convert", "--data-dir"}
 	mini := onMini(t)[1]
-	out := succeeds(t, append(args, mini, "--no-cache", "--out", dir, "plain")...)
+	out := succeeds(t, append(args, mini, "--no-cache", "--to", dir, "plain")...)
 	if want := fingerprint(t, mini, "plain"); fingerprint(t, root, "there") != want || !strings.Contains(out, "plain, with 1 split, written to "+dir) {
 		t.Errorf("%s: expected fingerprint %s", out, want)
 	}
@@ -67,12 +67,12 @@ func TestDatasetSplit(t *testing.T) {
 	file := filepath.Join(root, "animals", "splits.csv")
 	before := testkit.Read(t, file)
 	args := []string{"dataset", "split", "--data-dir", root}
-	misused(t, append(args, "--out", file, "animals"), file, "expected a new file")
+	misused(t, append(args, "--to", file, "animals"), file, "expected a new file")
 	testkit.NoError(t, os.Remove(file))
-	out := succeeds(t, append(args, "--out", file, "--val-classes", "2", "--test-share", "0.3", "--seed", "3", "animals")...)
+	out := succeeds(t, append(args, "--to", file, "--val-classes", "2", "--test-share", "0.3", "--seed", "3", "animals")...)
 	testkit.WantText(t, out, "train  │       3 │       6", "val    │       2 │       4", "leaks: none", "written to "+file)
 	again := filepath.Join(root, "again.csv")
-	succeeds(t, append(args, "--out", again, "--val-classes", "2", "--test-share", "0.3", "--seed", "3", "--json", "animals")...)
+	succeeds(t, append(args, "--to", again, "--val-classes", "2", "--test-share", "0.3", "--seed", "3", "--json", "animals")...)
 	if first, second := testkit.Read(t, file), testkit.Read(t, again); first != second {
 		t.Errorf("the same seed gives\n%s\nand\n%s", first, second)
 	}
@@ -112,4 +112,18 @@ func TestDatasetFlagKeepsItsCase(t *testing.T) {
 	args := []string{"run", "--data-dir", root, "--no-cache", "--variant", "singletons", "--stage", "dev", "--epochs", "1", "--seeds", "1", "--dataset"}
 	succeeds(t, append(args, "MINI")...)
 	fails(t, append(args, "mini"), filepath.Join(root, "mini"))
+}
+
+// A folder that is named like a command, or like a data set that the program generates.
+func TestNamesOfDataSets(t *testing.T) {
+	root := animals(t)
+	for name, want := range map[string]string{"check": "the name of a command", "run": "the name of a command", "glyphs": "a data set that the program generates"} {
+		testkit.NoError(t, os.CopyFS(filepath.Join(root, name), os.DirFS(filepath.Join(root, "animals"))))
+		for _, as := range [][]string{{name, "--data-dir", root}, {filepath.Join(root, name)}} {
+			testkit.WantText(t, lagoTrain(t, append([]string{"dataset", "info"}, as...)...).stderr, "level=warning", want)
+		}
+	}
+	if e := lagoTrain(t, "dataset", "info", "animals", "--data-dir", root); e.stderr != "" {
+		t.Error(e.stderr)
+	}
 }

@@ -107,7 +107,7 @@ func checkPage(t *testing.T, text, dir string, env []string) {
 }
 
 var (
-	absent    = regexp.MustCompile(` fetch |--weights|--images? |--features |--scores |dataset split .*--out|^ *(go|git|make) `)
+	absent    = regexp.MustCompile(` fetch |--weights|--images? |--features |--scores |dataset split .*--(?:out|to)|^ *(go|git|make) `)
 	otherData = regexp.MustCompile(`\b(awa2|cub127|cub|sun|birds)\b`)
 )
 

@@ -30,7 +30,7 @@ const latest = "latest"
 
 // modelSetting is that of commands that use one model.
 func modelSetting(to *string) setting.Setting {
-	return setting.Raw("model", to, "").In(inputGroup).Describe(modelUsage)
+	return setting.Raw("model", to, "").In(inputGroup).Common().Describe(modelUsage)
 }
 
 const modelUsage = "`MODEL` a run's folder, a model file, the start of a run's name in ./runs, or latest"
@@ -60,8 +60,7 @@ func loadModel(name string) (*loadedModel, error) {
 }
 
 // findModel returns the model file that the value of where names: a file, the folder of a
-// run, a unique prefix of a run's name, or latest. Runs are looked up in the folder
-// that the value begins with, ./runs if it has none.
+// run, a unique prefix of a run's name, or latest.
 func findModel(where, value string) (string, error) {
 	if value == "" {
 		return "", wrong(where, "a run's folder, a model file, latest, or the start of a run's name", "none")
@@ -78,13 +77,22 @@ func findModel(where, value string) (string, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return "", invalid.At(where, invalid.File(value, err))
 	}
+	return findRun(where, value, train.ModelFile, "a run's folder, a model file, latest, or the start of the name of a run")
+}
+
+// findRun returns a file of the run that its folder, a unique prefix of its name or latest names, in
+// the folder that the value begins with, ./runs if it has none.
+func findRun(where, value, file, what string) (string, error) {
+	if _, err := os.Stat(value); err == nil {
+		return filepath.Join(value, file), nil
+	}
 	dir, prefix := filepath.Split(value)
 	if dir == "" {
 		dir = defaultRuns
 	}
-	runs := finishedRuns(dir)
-	if prefix == latest && len(runs) > 0 {
-		newest := slices.MaxFunc(runs, func(a, b finishedRun) int { return a.time.Compare(b.time) })
+	runs := runsWith(file, dir)
+	if prefix == latest && file == train.ModelFile && len(runs) > 0 {
+		newest := slices.MaxFunc(runs, func(a, b namedRun) int { return a.time.Compare(b.time) })
 		return newest.path, nil
 	}
 	var names, matches []string
@@ -96,10 +104,7 @@ func findModel(where, value string) (string, error) {
 		}
 	}
 	dir = filepath.Clean(dir)
-	e := &invalid.Error{
-		Where: where, Want: "a run's folder, a model file, latest, or the start of the name of a run in " + dir,
-		Got: invalid.Quote(value), Usage: true,
-	}
+	e := &invalid.Error{Where: where, Want: what + " in " + dir, Got: invalid.Quote(value), Usage: true}
 	switch {
 	case len(matches) == 1:
 		return found, nil
@@ -109,29 +114,29 @@ func findModel(where, value string) (string, error) {
 		e.Got += fmt.Sprintf(", which matches %d", len(matches))
 		e.Hint = "Choose one of " + strings.Join(matches[:min(most, len(matches))], ", ") + "."
 	case len(runs) == 0:
-		e.Hint = dir + " has no finished runs."
+		e.Hint = dir + " has no runs with a " + file + "."
 	default:
 		e.Hint = cmp.Or(invalid.DidYouMean(prefix, names), "lago-train runs lists them.")
 	}
 	return "", e
 }
 
-type finishedRun struct {
+type namedRun struct {
 	name, path string
 	time       time.Time
 }
 
-// finishedRuns lists the runs in a folder that have a model.
-func finishedRuns(dir string) []finishedRun {
+// runsWith lists the runs in a folder that have a file: finished ones have a model.
+func runsWith(file, dir string) []namedRun {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil
 	}
-	var runs []finishedRun
+	var runs []namedRun
 	for _, e := range entries {
-		path := filepath.Join(dir, e.Name(), train.ModelFile)
+		path := filepath.Join(dir, e.Name(), file)
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-			runs = append(runs, finishedRun{e.Name(), path, info.ModTime()})
+			runs = append(runs, namedRun{e.Name(), path, info.ModTime()})
 		}
 	}
 	return runs
@@ -192,13 +197,13 @@ func evaluateCommand() *cli.Command {
 	return &cli.Command{
 		Name: "evaluate",
 		Flags: flags(o.dataSettings(), setting.List{
-			setting.Texts("model", &o.names).Describe(modelUsage + "; repeat it for an ensemble"),
-			setting.Choice("split", &o.models.Split, "", evaluation.ValSplit, evaluation.TestSplit, evaluation.GZSLSplit).Noted("val for runs of the dev stage, otherwise test").
+			setting.Texts("model", &o.names).Common().Describe(modelUsage + "; repeat it for an ensemble"),
+			setting.Choice("split", &o.models.Split, "", evaluation.ValSplit, evaluation.TestSplit, evaluation.GZSLSplit).Noted("val for runs of the dev stage, otherwise test").Common().
 				Describe("classes to evaluate on"),
 			setting.Texts("dev", &o.dev).Noted("found beside the model").Describe("`MODEL` run of the dev stage to validate with, one for each model"),
-			setting.Raw("scores", &o.files.Scores, "").Describe("`FILE` scores, samples x classes: .npy, .csv or .mat"),
-			setting.Raw("labels", &o.files.Labels, "").Describe("`FILE` column of each sample's class in --scores, from 0: .npy or text"),
-			setting.Raw("unseen", &o.unseen, "").Noted("all").Describe("`N,...` columns of the unseen classes, from 0, or a file of them"),
+			setting.Raw("scores", &o.files.Scores, "").Common().Describe("`FILE` scores, samples x classes: .npy, .csv or .mat"),
+			setting.Raw("labels", &o.files.Labels, "").Common().Describe("`FILE` column of each sample's class in --scores, from 0: .npy or text"),
+			setting.Raw("unseen", &o.unseen, "").Common().Noted("all").Describe("`N,...` columns of the unseen classes, from 0, or a file of them"),
 			setting.Choice("score_kind", &o.files.Kind, "", evaluation.Probabilities, evaluation.Logits, evaluation.BareScores).Noted("recognised").
 				Describe("what --scores holds"),
 			setting.Raw("val_scores", &o.valFiles.Scores, "").Describe("`FILE` scores to validate with"),
@@ -206,13 +211,13 @@ func evaluateCommand() *cli.Command {
 			setting.Raw("val_unseen", &o.valUnseen, "").Noted("all").Describe("`N,...` columns of the unseen classes of --val-scores, or a file of them"),
 		}.In(inputGroup), setting.List{
 			setting.Whole("bins", &o.Bins, 15, setting.Count).Describe("`N` bins of the expected calibration error"),
-			setting.Raw("figures", &o.figures, "").Describe("`DIR` folder for reliability.svg, coverage.svg and seen-unseen.svg"),
-			setting.Raw("csv", &o.csv, "").Describe("`DIR` folder for CSV files: confusion matrix, samples, classes, curves"),
+			setting.Raw("figures", &o.figures, "").Common().Describe("`DIR` folder for reliability.svg, coverage.svg and seen-unseen.svg"),
+			setting.Raw("csv", &o.csv, "").Common().Describe("`DIR` folder for CSV files: confusion matrix, samples, classes, curves"),
 			setting.Raw("scores_out", &o.save, "").Describe("`FILE` .npy file for the scores, samples x classes"),
 		}.In(outputGroup), setting.List{
 			adaptSetting(&o.models.Adapt),
-			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Noted("that of the model").Describe("`NAME` data set"),
-			setting.Whole("stress", &o.models.Draws, 0, setting.Between(0, 1000)).In(methodGroup).Noted("none").
+			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Noted("that of the model").Common().Describe("`NAME` data set"),
+			setting.Whole("stress", &o.models.Draws, 0, setting.Between(0, 1000)).In(methodGroup).Noted("none").Common().
 				Describe("`N` random batches of each kind to adapt to, with --adapt"),
 		}),
 		Action: interruptible(o.run),

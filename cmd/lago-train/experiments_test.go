@@ -2,7 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -147,7 +149,7 @@ func TestExperimentsShareRunsAndStoreResults(t *testing.T) {
 	}
 
 	page, figures := filepath.Join(out, "r.html"), filepath.Join(out, "figures")
-	args := []string{"report", "--from", out, "--out", page, "--figures", figures}
+	args := []string{"report", "--from", out, "--to", page, "--figures", figures}
 	succeeds(t, args...)
 	html, files := testkit.Read(t, page), testkit.Must(filepath.Glob(filepath.Join(figures, "*.svg")))(t)
 	if n := strings.Count(html, "<svg"); n == 0 || n != len(files) {
@@ -177,6 +179,27 @@ func TestAblateThenRuns(t *testing.T) {
 		testkit.WantText(t, succeeds(t, "runs", "show", name), "all 2 epochs were run")
 	}
 	misused(t, []string{"runs", "show", filepath.Join(out, "glyphs")}, "lago-train runs show: expected a run's folder", "latest")
+
+	misused(t, []string{"runs", "rm", listed.Runs[0].Dir}, "1 run, ", filepath.Base(listed.Runs[0].Dir), "expected --yes, or a terminal to ask on")
+	misused(t, []string{"runs", "rm", filepath.Join(out, "latest"), "--yes"}, "expected a run's folder, or the start of the name of a run")
+	misused(t, []string{"runs", "rm", filepath.Join(out, "plain"), "--yes"}, "which matches 8")
+	succeeds(t, "runs", "rm", "--yes", listed.Runs[0].Dir, listed.Runs[1].Dir[:len(listed.Runs[1].Dir)-3])
+	dir := listed.Runs[2].Dir
+	for _, answer := range []string{"n", "y"} {
+		c := command(t)
+		onTerminal := exec.Command("script", "--quiet", "--return", "--command", c.Path+" runs rm "+dir, os.DevNull)
+		onTerminal.Env, onTerminal.Stdin = c.Env, strings.NewReader(answer+"\n")
+		out, err := onTerminal.CombinedOutput()
+		if errors.Is(err, exec.ErrNotFound) {
+			t.Skip(err)
+		}
+		if _, err := os.Stat(dir); (err == nil) != (answer == "n") || !strings.Contains(string(out), "Delete? [y/N]") {
+			t.Errorf("answer %s: %v\n%s", answer, err, out)
+		}
+	}
+	if left := printed[runs.Listing](t, "runs", "--from", out, "--json").Runs; len(left) != 5 {
+		t.Errorf("%d runs are left, expected 5", len(left))
+	}
 }
 
 // The whole log, with the progress, is JSON on request.

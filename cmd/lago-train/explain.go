@@ -37,14 +37,14 @@ func explainCommand() *cli.Command {
 		Flags: flags(o.settings("none with --classes, otherwise those of the sample's class, or test"), setting.List{
 			setting.Raw("sample", &o.sample, "").In(inputGroup).
 				Describe("`INDEX` sample in the data set or in --features, from 0, or its id; required without --image"),
-			setting.Raw("image", &o.image, "").In(inputGroup).Describe("`FILE` photograph"),
+			setting.Raw("image", &o.image, "").In(inputGroup).Describe("`FILE` photograph to explain, with --weights"),
 			setting.Raw("features", &o.features, "").In(inputGroup).Describe("`FILE` features: .npy, .csv or .mat"),
 			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Noted("that of the model").Describe("`NAME` data set"),
 			setting.Raw("against", &o.against, "").In(classGroup).Noted("the runner-up").Describe("`NAME` class to compare the prediction with"),
 			setting.Choice("format", &o.format, explain.Text, explain.Text, explain.JSON, explain.HTML).In(outputGroup).
 				Describe("format of the explanation"),
 			setting.Whole("top", &o.top, 5, setting.Count).In(outputGroup).Describe("`N` groups and changes to show; json has all groups"),
-		}),
+		}.Common()),
 		Action: interruptible(o.run),
 	}
 }

@@ -3,20 +3,17 @@ package main
 import (
 	"embed"
 	"fmt"
-	"io"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/fetch"
-	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
+	"github.com/lago-train/lago-train/train"
 )
 
 // The groups of flags in the help beside the scopes of settings.
@@ -37,15 +34,13 @@ var flagGroups = []setting.Scope{
 	setting.Protocol, setting.Method, setting.Training, runGroup, outputGroup, generalGroup,
 }
 
-// option is a flag that is bound to a setting, as all are but those of package cli.
+// option is a flag that is bound to a setting, as all are.
 type option struct {
 	*cli.GenericFlag
 	setting setting.Setting
 }
 
 func (o option) TakesValue() bool { return o.setting.Kind() != "boolean" }
-
-func (o option) GetDefaultText() string { return o.setting.DefaultText() }
 
 // typed is the value of an option as it was typed.
 type typed struct {
@@ -66,7 +61,11 @@ func flags(lists ...setting.List) []cli.Flag {
 	for _, s := range slices.Concat(lists...) {
 		s.Set(s.Default)
 		value := &typed{fmt.Sprint(s.Default), s}
-		all = append(all, option{&cli.GenericFlag{Name: flagOf(s.Key), Category: string(s.Scope), Usage: s.Help, Value: value}, s})
+		f := &cli.GenericFlag{Name: flagOf(s.Key), Usage: s.Help, Value: value}
+		if s.Alias != "" {
+			f.Aliases = []string{s.Alias}
+		}
+		all = append(all, option{f, s})
 	}
 	return all
 }
@@ -82,16 +81,16 @@ func dashed(name string) string {
 	return "--" + name
 }
 
-// findFlag returns the flag that an argument names, nil if there is none.
-func findFlag(flags []cli.Flag, arg string) cli.Flag {
+// findFlag returns the flag that an argument names, whose GenericFlag is nil if there is none.
+func findFlag(flags []cli.Flag, arg string) (o option) {
 	i := slices.IndexFunc(flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), strings.TrimLeft(arg, "-")) })
-	if i < 0 {
-		return nil
+	if i >= 0 {
+		o = flags[i].(option)
 	}
-	return flags[i]
+	return o
 }
 
-func hasFlag(c *cli.Command, name string) bool { return findFlag(c.Flags, name) != nil }
+func hasFlag(c *cli.Command, name string) bool { return findFlag(c.Flags, name).GenericFlag != nil }
 
 // wrong is the error of a command line.
 func wrong(where, want, got string) error {
@@ -130,138 +129,6 @@ func requires(c *cli.Context, other string, flags ...string) error {
 	return nil
 }
 
-//go:embed help.txt
-var helpText string
-
-// helpFor returns what helpText says that a command is for, in a line and in paragraphs.
-func helpFor(command string) (usage, description string) {
-	_, text, _ := strings.Cut("\n"+helpText, "\n# "+command+"\n")
-	text, _, _ = strings.Cut(text, "\n# ")
-	usage, description, _ = strings.Cut(strings.TrimSpace(text), "\n\n")
-	return usage, description
-}
-
-const helpWidth = 100
-
-// printHelp writes the help of a command: what it does, examples, and its flags by group
-// with their defaults, in lines of at most helpWidth characters.
-func printHelp(w io.Writer, c *cli.Command) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n", wrap(c.HelpName+": "+c.Usage, 0))
-	what := strings.TrimSpace("[flags] " + c.ArgsUsage)
-	subcommands := slices.DeleteFunc(c.VisibleCommands(), func(sub *cli.Command) bool { return sub.Name == "help" })
-	if len(subcommands) > 0 {
-		what = "COMMAND [flags]"
-		if hasFlag(c, "quiet") { // as every command that acts itself
-			what = "[COMMAND] [flags]"
-		}
-	}
-	fmt.Fprintf(&b, "Usage: %s %s\n\n", c.HelpName, what)
-	for paragraph := range strings.SplitSeq(strings.TrimSpace(c.Description), "\n\n") {
-		if !strings.Contains(paragraph, "\n   ") && !strings.HasPrefix(paragraph, " ") { // examples and layouts stay as they are
-			paragraph = wrap(paragraph, 0)
-		}
-		b.WriteString(paragraph + "\n\n")
-	}
-	category := "none"
-	for _, sub := range subcommands {
-		if sub.Category != category {
-			category = sub.Category
-			fmt.Fprintf(&b, "\n%s:\n", strings.TrimSuffix("Commands, "+category, ", "))
-		}
-		fmt.Fprintf(&b, "  %-12s %s\n", sub.Name, wrap(sub.Usage, 15))
-	}
-	groups := map[setting.Scope]string{}
-	for _, f := range c.VisibleFlags() {
-		groups[groupOf(f)] += flagHelp(f)
-	}
-	for _, group := range flagGroups {
-		if groups[group] != "" {
-			fmt.Fprintf(&b, "\nFlags, %s:\n%s", group, groups[group])
-		}
-	}
-	_, err := io.WriteString(w, regexp.MustCompile("\n\n\n+").ReplaceAllString(b.String(), "\n\n"))
-	return err
-}
-
-// groupOf returns the group of a flag.
-func groupOf(f cli.Flag) setting.Scope {
-	if o, ok := f.(option); ok {
-		return o.setting.Scope
-	}
-	return generalGroup
-}
-
-var placeholder = regexp.MustCompile("^`([^`]+)` ")
-
-// describeFlag returns what a flag takes, "" for a flag without a value, what it is for, and
-// its default.
-func describeFlag(f cli.Flag) (value, usage, standard string) {
-	doc := f.(cli.DocGenerationFlag) // as all are
-	usage = doc.GetUsage()
-	if m := placeholder.FindStringSubmatch(usage); m != nil {
-		value, usage = m[1], strings.TrimPrefix(usage, m[0])
-	}
-	if doc.TakesValue() {
-		standard = doc.GetDefaultText()
-	}
-	o, ok := f.(option)
-	if !ok || o.setting.Options == nil {
-		return value, usage, standard
-	}
-	const short = 24
-	words := o.setting.Options
-	list := ": " + format.List(words, "or")
-	if choice := strings.Join(words, "|"); !o.setting.List && len(choice) <= short {
-		return choice, usage, standard
-	}
-	if value == "" {
-		value = "NAME"
-	}
-	if o.setting.List {
-		value += ",..."
-		if strings.Contains(usage, words[0]) {
-			list = ""
-		}
-	}
-	return value, usage + list, standard
-}
-
-// flagHelp is the lines of a flag.
-func flagHelp(f cli.Flag) string {
-	const indent = 24
-	value, usage, standard := describeFlag(f)
-	names := slices.SortedFunc(slices.Values(f.Names()), func(a, b string) int { return min(len(a), 2) - min(len(b), 2) })
-	for i, name := range names {
-		names[i] = dashed(name)
-	}
-	left := strings.TrimRight("  "+strings.Join(names, ", ")+" "+value, " ")
-	if standard != "" {
-		usage += " (default: " + standard + ")"
-	}
-	if len(left) > indent-2 {
-		left += "\n" + strings.Repeat(" ", indent)
-	}
-	return fmt.Sprintf("%-*s%s\n", indent, left, wrap(usage, indent))
-}
-
-// wrap breaks text into lines of at most helpWidth characters, the later ones after an
-// indentation.
-func wrap(text string, indent int) string {
-	var lines []string
-	column := helpWidth
-	for word := range strings.FieldsSeq(text) {
-		n := 1 + utf8.RuneCountInString(word)
-		if indent+column+n > helpWidth {
-			lines, column = append(lines, word), n-1
-			continue
-		}
-		lines[len(lines)-1] += " " + word
-		column += n
-	}
-	return strings.Join(lines, "\n"+strings.Repeat(" ", indent))
-}
-
 // completeCommand is the hidden command that the scripts of all shells call with the words
 // of the command line up to the cursor. It prints one candidate per line, for some a tab and
 // a description after it, and nothing where file names are to be completed.
@@ -297,25 +164,30 @@ func completionCommand() *cli.Command {
 type line struct {
 	command           *cli.Command
 	name, flags, args []string
-	open              cli.Flag // whose value is missing at the end
+	help, helpAll     bool
+	open              option // whose value is missing at the end, if its GenericFlag is not nil
 }
 
 // parse reads the words that follow the program's name.
 func parse(app *cli.App, words []string) line {
-	l := line{command: &cli.Command{Subcommands: app.Commands, Flags: app.Flags}}
+	l := line{command: rootOf(app)}
 	for i, word := range words {
 		switch {
-		case l.open != nil:
-			l.flags, l.open = append(l.flags, word), nil
+		case l.open.GenericFlag != nil:
+			l.flags, l.open = append(l.flags, word), option{}
 		case word == "--":
 			l.args = append(l.args, words[i+1:]...)
 			return l
 		case strings.HasPrefix(word, "-") && word != "-":
 			l.flags = append(l.flags, word)
-			f, _ := findFlag(l.command.Flags, word).(option) // with = in it, none is found
-			if f.GenericFlag != nil && f.TakesValue() {
+			name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
+			l.helpAll = l.helpAll || name == "help-all"
+			l.help = l.help || l.helpAll || name == "help" || name == "h"
+			if f := findFlag(l.command.Flags, word); f.GenericFlag != nil && f.TakesValue() { // with = in it, none is found
 				l.open = f
 			}
+		case word == "help" && l.command.Subcommands != nil:
+			l.help = true
 		default:
 			i := slices.IndexFunc(l.command.Subcommands, func(c *cli.Command) bool { return c.HasName(word) })
 			if i < 0 || len(l.args) > 0 {
@@ -332,7 +204,7 @@ func parse(app *cli.App, words []string) line {
 // ordered returns the words with flags before arguments, which is where package cli looks
 // for them.
 func (l line) ordered() []string {
-	if l.args == nil || l.open != nil {
+	if l.args == nil || l.open.GenericFlag != nil {
 		return slices.Concat(l.name, l.flags)
 	}
 	return slices.Concat(l.name, l.flags, []string{"--"}, l.args)
@@ -350,11 +222,11 @@ func complete(app *cli.App, words []string) (candidates []string) {
 		dataDir = l.flags[i+1]
 	}
 	switch {
-	case l.open != nil:
-		candidates = valuesOf(l.open.(option), current, dataDir)
+	case l.open.GenericFlag != nil:
+		candidates = valuesOf(l.open, current, dataDir)
 	case strings.HasPrefix(current, "-"):
-		for _, f := range append(l.command.VisibleFlags(), cli.HelpFlag) {
-			_, usage, _ := describeFlag(f)
+		for _, f := range l.command.Flags {
+			_, usage := describeFlag(f.(option))
 			candidates = append(candidates, dashed(f.Names()[0])+"\t"+usage)
 		}
 	default:
@@ -364,8 +236,10 @@ func complete(app *cli.App, words []string) (candidates []string) {
 		switch of := l.command.ArgsUsage; {
 		case strings.HasPrefix(of, "NAME"):
 			candidates = datasetNames(dataDir)
-		case of == "DIR":
-			candidates = runNames()
+		case of == "RUN":
+			candidates = append([]string{latest}, runNames(train.ModelFile)...)
+		case of == "RUN...":
+			candidates = runNames(train.TrialFile)
 		case strings.Contains(of, "|"):
 			candidates = strings.Split(strings.Replace(of, "NETWORK", strings.Join(fetch.Networks(), "|"), 1), "|")
 		}
@@ -379,7 +253,7 @@ func valuesOf(f option, current, dataDir string) (values []string) {
 	case f.Name == "dataset":
 		return datasetNames(dataDir)
 	case f.Name == "model", f.Name == "dev":
-		return runNames()
+		return append([]string{latest}, runNames(train.ModelFile)...)
 	case !f.setting.List:
 		return slices.Clone(f.setting.Options)
 	}
@@ -392,10 +266,9 @@ func valuesOf(f option, current, dataDir string) (values []string) {
 	return values
 }
 
-// runNames lists what stands for a finished run in ./runs.
-func runNames() []string {
-	names := []string{latest}
-	for _, r := range finishedRuns(defaultRuns) {
+// runNames lists the runs in ./runs that have a file.
+func runNames(file string) (names []string) {
+	for _, r := range runsWith(file, defaultRuns) {
 		names = append(names, r.name)
 	}
 	return names

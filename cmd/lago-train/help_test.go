@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/dataset/fetch"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/train"
@@ -29,13 +30,14 @@ func everyCommand(commands []*cli.Command, above []string, f func(words []string
 	}
 }
 
-// helpOf returns the help of a command, of the program if there are no words.
-func helpOf(t *testing.T, words ...string) string {
+// helpOf returns the help of a command, of the program if there are no words, which --help or
+// --help-all prints.
+func helpOf(t *testing.T, flag string, words ...string) string {
 	t.Helper()
 	var out bytes.Buffer
 	app := newApp()
 	app.Writer = &out
-	testkit.NoError(t, app.Run(append(append([]string{app.Name}, words...), "--help")))
+	testkit.NoError(t, execute(t.Context(), app, slices.Concat(words, []string{flag})))
 	for line := range strings.Lines(out.String()) {
 		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > helpWidth {
 			t.Errorf("%q: %d columns: %s", words, n, line)
@@ -47,32 +49,56 @@ func helpOf(t *testing.T, words ...string) string {
 	return out.String()
 }
 
-// The help of each command names its flags. Every flag says what it is for without repeating its
+// The help of each command is short, names the common flags, and ends with where there is more: all
+// flags in --help-all, and a page that exists. Every flag says what it is for without repeating its
 // placeholder, in one of the groups, and a flag of several commands is in the same group, but for
 // the filters in the list of runs.
 func TestHelp(t *testing.T) {
-	program := helpOf(t)
+	program := helpOf(t, "--help")
+	testkit.WantText(t, helpOf(t, "--help-all"), "soft OR", "--version")
+	if commands, examples := strings.Index(program, "  dataset "), strings.Index(program, "Examples:"); commands < 0 || examples < commands {
+		t.Errorf("expected the commands before the examples:\n%s", program)
+	}
 	first := map[string]setting.Scope{}
 	everyCommand(newApp().Commands, nil, func(words []string, c *cli.Command) {
 		if len(words) == 1 && !strings.Contains(program, "\n  "+c.Name+" ") {
 			t.Errorf("%s is not in the help of the program:\n%s", c.Name, program)
 		}
-		help := helpOf(t, words...)
-		testkit.WantText(t, help, "lago-train "+strings.Join(words, " ")+": "+c.Usage)
+		short, help := helpOf(t, "--help", words...), helpOf(t, "--help-all", words...)
+		title := "lago-train " + strings.Join(words, " ")
+		testkit.WantText(t, help, title+": "+c.Usage)
+		testkit.WantText(t, short, title+": "+c.Usage, " --help-all. Documentation: ")
+		if lines := strings.Count(short, "\n"); lines >= 40 {
+			t.Errorf("%q: %d lines of help:\n%s", words, lines, short)
+		}
+		_, page, _ := strings.Cut(short, "Documentation: ")
+		if _, err := os.Stat("../../" + strings.TrimSpace(page)); err != nil {
+			t.Error(err)
+		}
+		if hasFlag(c, "to") && !hasFlag(c, "out") {
+			t.Errorf("%q does not take --out as an earlier version did", words)
+		}
 		if c.Usage == "" {
 			t.Errorf("help.txt has no %q", words)
 		}
 		if c.Name == "fetch" {
+			testkit.WantText(t, short, fetch.Networks()...)
 			testkit.WantText(t, help, fetch.XianURL, fetch.MetaURL, fetch.LAGOURL, fetch.WeightsURL("resnet50"))
 		}
 		for _, f := range c.Flags {
-			name, group := f.Names()[0], groupOf(f)
-			value, usage, _ := describeFlag(f)
-			takesValue := f.(cli.DocGenerationFlag).TakesValue()
+			o := f.(option)
+			name, group := o.Name, o.setting.Scope
+			value, usage := describeFlag(o)
+			before, again := strings.CutSuffix(usage, ": "+format.List(o.setting.Options, "or"))
+			missing := slices.IndexFunc(o.setting.Options, func(word string) bool { return !strings.Contains(before, word) })
 			switch there, seen := first[name]; {
 			case !strings.Contains(help, dashed(name)):
 				t.Errorf("nothing about --%s:\n%s", name, help)
-			case usage == "" || strings.Contains(usage, "`") || takesValue != (value != ""):
+			case o.setting.Short != strings.Contains(short, "\n  "+dashed(name)+" "):
+				t.Errorf("--%s: expected in the help of %q: %v\n%s", name, words, o.setting.Short, short)
+			case again && missing < 0:
+				t.Errorf("%s --%s: lists its values twice: %q", c.Name, name, usage)
+			case usage == "" || strings.Contains(usage, "`") || o.TakesValue() != (value != ""):
 				t.Errorf("%s --%s: placeholder %q and text %q", c.Name, name, value, usage)
 			case value != "" && strings.HasPrefix(strings.ToLower(usage), strings.ToLower(value)+" "):
 				t.Errorf("%s --%s: %q repeats the placeholder %s", c.Name, name, usage, value)
@@ -87,20 +113,25 @@ func TestHelp(t *testing.T) {
 
 var example = regexp.MustCompile(`(?m)^   (lago-train .*)$`)
 
-// Each command has two or three examples, which parse.
+// Each command has two or three examples, which parse and have flags that --help lists.
 func TestExamples(t *testing.T) {
 	everyCommand(newApp().Commands, nil, func(words []string, c *cli.Command) {
-		if c.Subcommands != nil && len(c.Flags) == 0 {
+		if c.Subcommands != nil && !hasFlag(c, "quiet") {
 			return // a group of commands
 		}
 		_, text, _ := strings.Cut(c.Description, "Examples:\n")
 		examples := example.FindAllStringSubmatch(text, -1)
-		if len(examples) < 2 || len(examples) > 3 {
+		if len(examples) > 3 || len(examples) < 2 && c.Name != "version" {
 			t.Errorf("%q: %d examples, expected two or three", words, len(examples))
 		}
 		for _, e := range examples {
 			if !strings.HasPrefix(e[1], "lago-train "+strings.Join(words, " ")) {
 				t.Errorf("%q: the example is of another command: %s", words, e[1])
+			}
+			for _, word := range strings.Fields(e[1]) {
+				if f := findFlag(c.Flags, word); strings.HasPrefix(word, "--") && !f.setting.Short {
+					t.Errorf("%q: an example has %s, which --help does not list", words, word)
+				}
 			}
 			parses(t, e[1])
 		}
@@ -145,6 +176,17 @@ func parses(t *testing.T, line string) {
 	words := strings.Fields(line)
 	if err := app.Run(append(words[:1:1], parse(app, words[1:]).ordered()...)); err != nil || !ran {
 		t.Errorf("%s: does not parse: %v", line, err)
+	}
+}
+
+func TestHelpIsAsked(t *testing.T) {
+	for args, want := range map[string]bool{
+		"run -h": true, "run -help": true, "--help-all=true run": true, "help": true, "help run": true, "dataset help info": true,
+		"run --dataset help": false, "dataset check help": false, "run": false, "predict --images x -- -h": false,
+	} {
+		if got := parse(newApp(), strings.Fields(args)).help; got != want {
+			t.Errorf("%s: %v, expected %v", args, got, want)
+		}
 	}
 }
 
@@ -195,6 +237,7 @@ func TestComplete(t *testing.T) {
 		testkit.NoError(t, os.MkdirAll(dir, 0o755))
 	}
 	testkit.Write(t, "runs/birds-ale-test-seed0", train.ModelFile, "")
+	testkit.Write(t, "runs/birds-ale-dev-seed0", train.TrialFile, "")
 	t.Setenv("LAGO_DATA", "")
 	for _, c := range []struct{ line, want string }{
 		{"sw", "sweep-k"},
@@ -205,7 +248,9 @@ func TestComplete(t *testing.T) {
 		{"noise --methods k-soft,es", "k-soft,eszsl"},
 		{"run --preprocess sqrt,w", "sqrt,whiten"},
 		{"run --pa", "--patience"},
-		{"run --h", "--hold-out --help"},
+		{"run --h", "--hold-out --help --help-all"},
+		{"run --om", "--omega"}, // not in --help
+		{"report --o", ""},      // an earlier name
 		{"run --seeds ", ""},
 		{"run --out ", ""}, // a path
 		{"run --dataset b", "birds"},
@@ -214,6 +259,7 @@ func TestComplete(t *testing.T) {
 		{"dataset fetch res", "resnet101 resnet50"},
 		{"predict --model ", "latest birds-ale-test-seed0"},
 		{"runs show ", "latest birds-ale-test-seed0"},
+		{"runs rm birds", "birds-ale-dev-seed0"},
 		{"completion ", "bash zsh fish"},
 	} {
 		var got []string
@@ -229,7 +275,7 @@ func TestComplete(t *testing.T) {
 
 // Package cli ignores errors of printing the help and the version.
 func TestHelpThatCannotBeWritten(t *testing.T) {
-	for _, args := range [][]string{{"--help"}, {"--version"}, {"run", "--help"}, {completeCommand, "run", "--"}} {
+	for _, args := range [][]string{{"--help"}, {"--version"}, {"version"}, {"run", "--help"}, {"run", "--help-all"}, {completeCommand, "run", "--"}} {
 		full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 		if err != nil {
 			t.Skip(err)

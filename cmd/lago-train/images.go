@@ -35,7 +35,7 @@ const leastSize = resnet.MinSize
 
 func (o *networkOptions) networkSettings() setting.List {
 	return setting.List{
-		setting.Raw("weights", &o.weights, "").Describe("`FILE` weights of a ResNet, DINOv2 or CLIP, safetensors"),
+		setting.Raw("weights", &o.weights, "").Common().Describe("`FILE` weights of a ResNet, DINOv2 or CLIP, safetensors"),
 		setting.Choice("fit", &o.fit, dataset.Crop, dataset.Crop, dataset.Squash).
 			Describe("make squares: crop resizes the shorter side and crops the centre, squash resizes both"),
 		setting.Whole("size", &o.size, images.DefaultSize, setting.Between(leastSize, 1024)).Describe("`PIXELS` side of the squares"),
@@ -158,7 +158,7 @@ func extractCommand() *cli.Command {
 			setting.Raw("images", &o.ImageDir, "").Describe("`DIR` folder with one folder of images per class, or with images"),
 			setting.Raw("list", &o.list, "").Describe("`FILE` CSV file of images: path[,class], relative to --images or to the file"),
 			setting.Switch("skip_broken", &o.SkipBroken, false).Describe("leave out images that cannot be decoded, and list them in skipped.csv"),
-		}.In(inputGroup), o.networkSettings(), o.dataSettings().Without("no_cache", "dev_split"), setting.List{shardSetting(&o.Shard, "images")}),
+		}.In(inputGroup).Common(), o.networkSettings(), o.dataSettings().Without("no_cache", "dev_split"), setting.List{shardSetting(&o.Shard, "images")}),
 		Action: withArgument(o.run),
 	}
 }

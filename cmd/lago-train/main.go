@@ -29,7 +29,6 @@ import (
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
-	"github.com/lago-train/lago-train/internal/version"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -47,20 +46,14 @@ func main() {
 	// effect, so that a second one ends the process at once.
 	context.AfterFunc(ctx, stop)
 	app := newApp()
-	out := &checkedWriter{to: os.Stdout}
-	app.Writer = out
 	if len(os.Args) > 1 && os.Args[1] == completeCommand {
-		_, _ = fmt.Fprint(out, strings.Join(complete(app, os.Args[2:]), "\n"))
-		if out.err != nil {
+		if _, err := fmt.Print(strings.Join(complete(app, os.Args[2:]), "\n")); err != nil {
 			os.Exit(exitFailed)
 		}
 		return
 	}
-	err := app.RunContext(ctx, append(os.Args[:1:1], parse(app, os.Args[1:]).ordered()...))
+	err := execute(ctx, app, os.Args[1:])
 	display.clear()
-	if err == nil {
-		err = out.err
-	}
 	if err != nil {
 		text, code := outcome(ctx, err)
 		if !strings.HasPrefix(text, usage+" ") && !strings.HasPrefix(text, usage+": ") {
@@ -71,19 +64,14 @@ func main() {
 	}
 }
 
-// checkedWriter remembers the first error of what package cli prints, which ignores errors: the
-// help and the version.
-type checkedWriter struct {
-	to  io.Writer
-	err error
-}
-
-func (w *checkedWriter) Write(p []byte) (n int, err error) {
-	n, err = w.to.Write(p)
-	if w.err == nil {
-		w.err = err
+// execute runs the command that words name, or prints its help.
+func execute(ctx context.Context, app *cli.App, words []string) error {
+	l := parse(app, words)
+	if l.help {
+		l.command.HelpName = strings.Join(append([]string{usage}, l.name...), " ")
+		return printHelp(app.Writer, l.command, l.helpAll)
 	}
-	return n, err
+	return app.RunContext(ctx, append([]string{usage}, l.ordered()...))
 }
 
 // outcome returns the message and the exit code of a command that ended with an error.
@@ -132,28 +120,19 @@ func interruptible(action cli.ActionFunc) cli.ActionFunc {
 const usage = "lago-train"
 
 func newApp() *cli.App {
-	cli.HelpPrinter = func(w io.Writer, _ string, data any) {
-		switch of := data.(type) { // checkedWriter has the error
-		case *cli.Command:
-			_ = printHelp(w, of)
-		case *cli.App:
-			_ = printHelp(w, &cli.Command{
-				HelpName: of.Name, Usage: of.Usage, Description: of.Description, Subcommands: of.Commands, Flags: of.VisibleFlags(),
-			})
-		}
-	}
 	what, description := helpFor(usage)
 	return &cli.App{
 		Name: usage, Usage: what, Description: description,
-		Version:        version.All()["lago-train"],
-		DefaultCommand: "help",
+		Writer: os.Stdout, HideHelp: true, HideVersion: true, // see execute
+		Flags: append(helpFlags(), flags(setting.List{
+			setting.Switch("version", new(bool), false).In(generalGroup).OrAs("v").Describe("print the version"),
+		})...),
 		Commands: prepare(usage, slices.Concat(
-			in("data sets", datasetCommand(), serveCommand()),
-			in("training", runCommand(), searchCommand()),
-			in("experiments", reproduceCommand(), compareCommand(), ablateCommand(), sweepKCommand(), noiseCommand(), partialCommand(), groupsCommand()),
-			in("results", runsCommand(), reportCommand()),
-			in("trained models", evaluateCommand(), predictCommand(), explainCommand()),
-			in("shell", completionCommand()),
+			in("Data sets", datasetCommand(), serveCommand()),
+			in("Training", runCommand(), searchCommand()),
+			in("Experiments", reproduceCommand(), compareCommand(), ablateCommand(), sweepKCommand(), noiseCommand(), partialCommand(), groupsCommand()),
+			in("Results and trained models", runsCommand(), reportCommand(), evaluateCommand(), predictCommand(), explainCommand()),
+			in("Program", completionCommand(), versionCommand()),
 		)),
 		Action:         noCommand,
 		ExitErrHandler: inFlags,
@@ -177,19 +156,17 @@ func prepare(above string, commands []*cli.Command) []*cli.Command {
 		c.Usage, c.Description = helpFor(name)
 		c.OnUsageError = usageError
 		prepare(name, c.Subcommands)
-		c.HideHelpCommand = c.Subcommands == nil // its name is an argument there
+		c.HideHelp = true
 		if c.Action == nil {
-			c.Action = noCommand
+			c.Action, c.Flags = noCommand, helpFlags()
 			continue
 		}
-		general := flags(setting.List{
-			setting.Switch("quiet", new(bool), false).In(generalGroup).Describe("no progress; only results, warnings and errors"),
+		c.Flags = slices.Concat(c.Flags, flags(setting.List{
+			setting.Switch("quiet", new(bool), false).In(generalGroup).OrAs("q").Describe("no progress; only results, warnings and errors"),
 			setting.Choice("log_level", new(string), "info", "debug", "info", "warning", "error").In(generalGroup).
 				Describe("least important messages of the log on stderr"),
 			setting.Choice("log_format", new(string), "text", "text", "json").In(generalGroup).Describe("format of the log on stderr"),
-		})
-		general[0].(option).Aliases = []string{"q"}
-		c.Flags = append(c.Flags, general...)
+		}), helpFlags())
 		onlyFlags := c.ArgsUsage == "" && c.Subcommands == nil
 		c.Before = func(ctx *cli.Context) error {
 			if onlyFlags && ctx.NArg() > 0 {
@@ -233,9 +210,7 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	if m := notDefined.FindStringSubmatch(text); m != nil {
 		var names []string
 		for _, f := range c.Command.Flags {
-			for _, name := range f.Names() {
-				names = append(names, dashed(name))
-			}
+			names = append(names, listedNames(f)...)
 		}
 		hint := strings.TrimSpace(invalid.DidYouMean(dashed(m[1]), names) + " " + help)
 		return &invalid.Error{Where: dashed(m[1]), Want: "a flag of " + c.Command.HelpName, Hint: hint, Usage: true}
@@ -245,8 +220,11 @@ func usageError(c *cli.Context, err error, _ bool) error {
 
 // noCommand is the action if no argument names a command.
 func noCommand(c *cli.Context) error {
+	if c.Bool("version") {
+		return printVersion(c)
+	}
 	if !c.Args().Present() {
-		return cli.ShowSubcommandHelp(c)
+		return printHelp(c.App.Writer, c.Command, false)
 	}
 	var names []string
 	for _, command := range c.Command.Subcommands {
@@ -282,6 +260,11 @@ func setUp(c *cli.Context) error {
 		return err
 	}
 	logrus.WithField("blas", info.String()).Debug("matrix products")
+	name := c.String("dataset")
+	if strings.HasPrefix(c.Command.ArgsUsage, "NAME") {
+		name = c.Args().First()
+	}
+	warnName(name, c.String("data-dir"), c.App.Commands)
 	return nil
 }
 

@@ -154,7 +154,7 @@ func TestWrongCommandLines(t *testing.T) {
 		{"run glyphs", []string{"run: expected flags only", `"glyphs"`}},
 		{"sweep-k --ks a", []string{"--ks: expected whole numbers", `"a"`}},
 		{"ablate --shard 3/3", []string{"--shard: expected I/N"}},
-		{"search --write " + empty, []string{"--write: expected a file", empty + ", a folder"}},
+		{"search --write " + empty, []string{"--to: expected a file", empty + ", a folder"}},
 		{"compare --configs " + empty, []string{"--configs: expected --tune 0 beside it"}},
 		{"compare --set ale.lr=1e999", []string{"--set: ale: lr: expected a number", "1e999"}},
 		{"noise --methods eszsl --lr 1", []string{"--lr: expected a variant of LAGO among --methods, found only baselines"}},
@@ -162,7 +162,7 @@ func TestWrongCommandLines(t *testing.T) {
 		{"compare --folds 2 --dev-split 2", []string{"--folds: expected 1, because --dev-split names one split, found 2"}},
 		{"groups --model nope --lr-v 1", []string{"--lr-v: expected no --lr-v beside --model"}},
 		{"runs --from other show latest", []string{"--from: expected a flag of lago-train runs show", "lago-train runs show --help"}},
-		{"runs show", []string{"runs show: expected one argument, DIR, found 0 arguments"}},
+		{"runs show", []string{"runs show: expected one argument, RUN, found 0 arguments"}},
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			misused(t, strings.Fields(c.args), c.parts...)

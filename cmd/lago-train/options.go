@@ -43,7 +43,7 @@ type dataOptions struct {
 // threads, before the action of a command.
 func (o *dataOptions) dataSettings() setting.List {
 	return setting.List{
-		setting.Raw("data_dir", &o.DataDir, "").In(setting.Data).Noted("$" + catalog.EnvDataDir + ", otherwise ./data").
+		setting.Raw("data_dir", &o.DataDir, "").In(setting.Data).Noted("$" + catalog.EnvDataDir + ", otherwise ./data").Common().
 			Describe("`DIR` folder that holds the data sets"),
 		setting.Switch("no_cache", &o.NoCache, false).In(setting.Data).Describe("read .mat files again, without the cache of parsed files"),
 		setting.Whole("threads", new(int), 0, setting.Threads).In(runGroup).Noted("number of cores").
@@ -55,7 +55,7 @@ func (o *dataOptions) dataSettings() setting.List {
 }
 
 func (o *dataOptions) jsonSetting() setting.Setting {
-	return setting.Switch("json", &o.json, false).In(outputGroup).Describe("print one JSON object, with fractions instead of percentages")
+	return setting.Switch("json", &o.json, false).In(outputGroup).Common().Describe("print one JSON object, with fractions instead of percentages")
 }
 
 // useThreads sets the number of threads, of which jobs runs have their share. Gorgonia locks
@@ -90,13 +90,13 @@ type gridOptions struct {
 // gridSettings are those of every command that runs many trials.
 func (o *gridOptions) gridSettings() setting.List {
 	return append(o.dataSettings(),
-		setting.Raw("out", &o.out, defaultRuns).In(outputGroup).Describe("`DIR` folder that holds the runs"),
-		setting.Whole("jobs", &o.jobs, 0, setting.Threads).In(runGroup).Noted("--threads").Describe("`N` runs trained in parallel"),
+		setting.Raw("out", &o.out, defaultRuns).In(outputGroup).Common().Describe("`RUNS` folder of the runs"),
+		setting.Whole("jobs", &o.jobs, 0, setting.Threads).In(runGroup).Noted("number of threads").Common().Describe("`N` runs trained in parallel"),
 		shardSetting(&o.shard, "runs"))
 }
 
 func csvSetting(to *string, what string) setting.Setting {
-	return setting.Raw("csv", to, "").In(outputGroup).Describe("`FILE` also write " + what + " to this CSV file")
+	return setting.Raw("csv", to, "").In(outputGroup).Common().Describe("`FILE` also write " + what + " to this CSV file")
 }
 
 func shardSetting(to *lab.Shard, what string) setting.Setting {
@@ -116,7 +116,7 @@ func shardOf(c *cli.Context, given lab.Shard) (lab.Shard, error) {
 // rotationSettings are those of commands that can take each class as unseen once.
 func (o *gridOptions) rotationSettings() setting.List {
 	return setting.List{
-		setting.Whole("rotate", &o.rotate, 0, setting.Count).In(setting.Data).Noted("no rotation").
+		setting.Whole("rotate", &o.rotate, 0, setting.Count).In(setting.Data).Noted("no rotation").Common().
 			Describe("`N` parts, at least 3, into which the classes are divided; each is unseen once"),
 		setting.Seed("rotate_seed", &o.rotateSeed).In(setting.Data).Describe("`SEED` random seed of the parts of --rotate"),
 	}
@@ -193,7 +193,7 @@ func (o *gridOptions) openLab(c *cli.Context, presets ...engine.Preset) (*lab.La
 	if err := os.MkdirAll(o.out, 0o755); err != nil { // now rather than after the first epochs
 		return nil, atFlag("out", invalid.File(o.out, err))
 	}
-	if err := cmp.Or(checkFile("csv", o.csv), checkFile("write", c.String("write"))); err != nil {
+	if err := cmp.Or(checkFile("csv", o.csv), checkFile("to", c.String("to"))); err != nil {
 		return nil, err
 	}
 	l := lab.New(d, o.out)
@@ -271,7 +271,7 @@ func general() setting.List {
 
 // settings are those of a run but some and dev_split, which is one of dataOptions, and config.
 func (o *gridOptions) settings(but ...string) setting.List {
-	list := append(general(), setting.Raw("config", &o.config, "").In(setting.Protocol).
+	list := append(general(), setting.Raw("config", &o.config, "").In(setting.Protocol).Common().
 		Describe("`FILE` settings in JSON, keys as the flags with _ for -; flags override it"))
 	return list.Without(append(but, "dev_split")...)
 }
@@ -391,7 +391,7 @@ func (o *gridOptions) protocolSettings() setting.List {
 }
 
 func (o *gridOptions) configsSetting() setting.Setting {
-	return setting.Raw("configs", &o.configs, "").In(setting.Protocol).Describe("`DIR` folder with config files, one per variant, with the names that search gives them")
+	return setting.Raw("configs", &o.configs, "").In(setting.Protocol).Common().Describe("`DIR` folder with config files, one per variant, with the names that search gives them")
 }
 
 // presets resolves the settings of variants from their presets, the files of --configs and

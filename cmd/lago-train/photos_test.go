@@ -66,7 +66,7 @@ func TestFromPhotographsToClasses(t *testing.T) {
 	testkit.Write(t, folder, "classes.csv", header+"\n"+others.String())
 	testkit.Write(t, folder, "attributes.csv", testkit.Read(t, filepath.Join(descriptions, "attributes.csv")))
 	at := []string{"--data-dir", data}
-	succeeds(t, append([]string{"dataset", "split", "--out", filepath.Join(folder, "splits.csv"), "letters"}, at...)...)
+	succeeds(t, append([]string{"dataset", "split", "--to", filepath.Join(folder, "splits.csv"), "letters"}, at...)...)
 	testkit.WantText(t, succeeds(t, append([]string{"dataset", "check", "letters"}, at...)...), "letters: no problems found")
 	runs := filepath.Join(data, "runs")
 	o := printed[protocol.Result](t, append([]string{"run", "--dataset", "letters", "--preprocess", "standardize", "--epochs", "12", "--seeds", "1", "--json", "--out", runs}, at...)...)
@@ -157,7 +157,7 @@ func TestVisionTransformer(t *testing.T) {
 	for _, name := range []string{"classes.csv", "attributes.csv"} {
 		testkit.Write(t, folder, name, testkit.Read(t, filepath.Join(descriptions, name)))
 	}
-	succeeds(t, "dataset", "split", "--out", filepath.Join(folder, "splits.csv"), "letters", "--data-dir", data)
+	succeeds(t, "dataset", "split", "--to", filepath.Join(folder, "splits.csv"), "letters", "--data-dir", data)
 	runs := filepath.Join(data, "runs")
 	ran := printed[protocol.Result](t, "run", "--dataset", "letters", "--data-dir", data, "--epochs", "2", "--seeds", "1", "--out", runs, "--json")
 	if ran.Config.Preprocess != "l2,whiten" {

@@ -42,14 +42,14 @@ type predictionOptions struct {
 	impute                   impute.Kind
 	adapt, forceAdapt        bool
 	uncalibrated             bool
-	out                      string
+	to                       string // file
 }
 
 func (o *predictionOptions) settings(among string) setting.List {
 	return slices.Concat(o.dataSettings().Without("json"), o.networkSettings(), setting.List{
-		setting.Choices("among", &o.among, nil, candidates.Selections...).Noted(among).
+		setting.Choices("among", &o.among, nil, candidates.Selections...).Noted(among).Common().
 			Describe("classes of the data set to choose from: test, val, train, seen (train and val) or all"),
-		setting.Raw("classes", &o.classes, "").Describe("`FILE` descriptions of classes to choose from: .csv or .json"),
+		setting.Raw("classes", &o.classes, "").Common().Describe("`FILE` descriptions of classes to choose from: .csv or .json"),
 		setting.Choice("impute", &o.impute, impute.Neutral, impute.Kinds...).
 			Describe("imputation of missing entries: neutral (within the group) or inferred (from all entries)"),
 	}.In(classGroup), setting.List{
@@ -57,12 +57,12 @@ func (o *predictionOptions) settings(among string) setting.List {
 		adaptSetting(&o.adapt),
 		setting.Switch("force_adapt", &o.forceAdapt, false).In(methodGroup).Describe("adapt to batches that are smaller than the smallest one that validation found safe, too"),
 		setting.Switch("no_calibration", &o.uncalibrated, false).In(outputGroup).Describe("print probabilities without the temperature that is stored with the model"),
-		setting.Raw("out", &o.out, "").In(outputGroup).Noted("standard output").Describe("`FILE` where to write"),
+		setting.Raw("to", &o.to, "").In(outputGroup).OrAs("out").Common().Noted("standard output").Describe("`FILE` where to write"),
 	})
 }
 
 func adaptSetting(to *bool) setting.Setting {
-	return setting.Switch("adapt", to, false).In(methodGroup).Describe("adapt the predictions to all samples together (transductive)")
+	return setting.Switch("adapt", to, false).In(methodGroup).Common().Describe("adapt the predictions to all samples together (transductive)")
 }
 
 // networkFlagNames are those that need photographs.
@@ -90,7 +90,7 @@ func (o *predictionOptions) load(c *cli.Context) (*loadedModel, error) {
 			logrus.Warn(adaptation.Warning(a, 0), "; predictions are those without --adapt")
 		}
 	}
-	return m, checkOutput("out", o.out, m.path, o.features, o.classes)
+	return m, checkOutput("to", o.to, m.path, o.features, o.classes)
 }
 
 // logCalibration says whether probabilities are calibrated.
@@ -124,10 +124,10 @@ func logCandidates(m *loadedModel, set candidates.Set, d *dataset.Dataset) {
 		format.Count(len(set.Names), "class"), names, format.Printable(set.What), format.Printable(d.Name), len(set.Names)-trained, trained)
 }
 
-// write writes what was found, to --out if it is given.
+// write writes what was found, to --to if it is given.
 func (o *predictionOptions) write(write func(io.Writer) error) error {
-	if o.out != "" {
-		return fileio.Write(o.out, write)
+	if o.to != "" {
+		return fileio.Write(o.to, write)
 	}
 	w := bufio.NewWriter(os.Stdout)
 	return errors.Join(write(w), w.Flush())
@@ -168,15 +168,15 @@ func predictCommand() *cli.Command {
 			setting.Raw("features", &o.features, "").Describe("`FILE` features: .npy, .csv or .mat, or - for CSV on standard input"),
 			setting.Of("images", &o.images, nil, "", o.addImage).Describe("`PATH` photograph, or folder of photographs; others can follow"),
 			setting.Choice("split", &o.split, candidates.Test, candidates.Selections...).Describe("classes of --dataset whose samples are predicted; seen is train and val"),
-		}.In(inputGroup), setting.List{
-			setting.Whole("top", &o.Top, 5, setting.Count).Describe("`N` best classes to write per sample"),
+		}.In(inputGroup).Common(), setting.List{
+			setting.Whole("top", &o.Top, 5, setting.Count).Common().Describe("`N` best classes to write per sample"),
 			setting.Number("temperature", &o.Temperature, 0, setting.Positive).Noted("1 for LAGO").
 				Describe("`T` temperature of the probabilities softmax(s/T) of the scores s"),
-			setting.Number("min_confidence", &o.Confidence, 0, setting.NotNegative).Noted("never").Describe("`P` abstain if the best class has a probability below this"),
-			setting.Choice("format", &o.Format, predict.Table, predict.Table, predict.CSV, predict.JSONL, predict.HTML).
+			setting.Number("min_confidence", &o.Confidence, 0, setting.NotNegative).Noted("never").Common().Describe("`P` abstain if the best class has a probability below this"),
+			setting.Choice("format", &o.Format, predict.Table, predict.Table, predict.CSV, predict.JSONL, predict.HTML).Common().
 				Describe("format of the predictions; html is a page of pictures, with a .csv file beside it"),
 		}.In(outputGroup), setting.List{
-			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Describe("`NAME` data set whose samples are predicted"),
+			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Common().Describe("`NAME` data set whose samples are predicted"),
 		}),
 		Action: interruptible(o.run),
 	}
@@ -256,18 +256,18 @@ func (o *predictOptions) run(c *cli.Context) error {
 	if o.Format != predict.HTML {
 		return o.write(predictions)
 	}
-	if err := checkOutput("out", o.beside(), m.path, o.classes); err != nil {
+	if err := checkOutput("to", o.beside(), m.path, o.classes); err != nil {
 		return err
 	}
 	o.Sheet = o.sheet(c, m, src, d, set)
 	if err := fileio.Write(o.beside(), predictions); err != nil {
 		return err
 	}
-	return fileio.Write(o.out, o.Sheet.Write)
+	return fileio.Write(o.to, o.Sheet.Write)
 }
 
 // beside is the CSV file of a contact sheet.
-func (o *predictOptions) beside() string { return strings.TrimSuffix(o.out, ".html") + ".csv" }
+func (o *predictOptions) beside() string { return strings.TrimSuffix(o.to, ".html") + ".csv" }
 
 // sheet returns the contact sheet to fill.
 func (o *predictOptions) sheet(c *cli.Context, m *loadedModel, src predict.Source, d *dataset.Dataset, set candidates.Set) *predict.Sheet {
@@ -308,8 +308,8 @@ func (o *predictOptions) checkSources(c *cli.Context) error {
 		switch {
 		case c.IsSet("features"):
 			return wrong("--format", "samples of --images or --dataset for html", "--features")
-		case !strings.HasSuffix(o.out, ".html"):
-			return wrong("--out", "a file that ends in .html for --format html", invalid.Quote(o.out))
+		case !strings.HasSuffix(o.to, ".html"):
+			return wrong("--to", "a file that ends in .html for --format html", invalid.Quote(o.to))
 		}
 	}
 	return cmp.Or(requires(c, "dataset", "split"), requires(c, "images", networkFlagNames...))

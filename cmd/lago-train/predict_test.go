@@ -140,7 +140,7 @@ func TestPredict(t *testing.T) {
 			text.WriteString(strings.Join(row, ",") + "\n")
 		}
 		out := filepath.Join(t.TempDir(), "predicted.csv")
-		c := command(t, "predict", "--model", lago, "--features", "-", "--format", "csv", "--out", out)
+		c := command(t, "predict", "--model", lago, "--features", "-", "--format", "csv", "--to", out)
 		c.Stdin = strings.NewReader(text.String())
 		if log, err := c.CombinedOutput(); err != nil || !strings.Contains(string(log), fmt.Sprintf("samples=%d", len(test))) {
 			t.Fatalf("%v:\n%s", err, log)
@@ -160,7 +160,7 @@ func TestPredict(t *testing.T) {
 	t.Run("a contact sheet, with a file beside it", func(t *testing.T) {
 		args := append([]string{"predict", "--model", lago, "--top", "2"}, onMini(t)...)
 		out := filepath.Join(t.TempDir(), "sheet.html")
-		succeeds(t, append(args, "--format", "html", "--out", out)...)
+		succeeds(t, append(args, "--format", "html", "--to", out)...)
 		if diff := cmp.Diff(succeeds(t, append(args, "--format", "csv")...), testkit.Read(t, strings.TrimSuffix(out, "html")+"csv")); diff != "" {
 			t.Errorf("(-csv +beside the sheet):\n%s", diff)
 		}
@@ -169,7 +169,7 @@ func TestPredict(t *testing.T) {
 		if n := strings.Count(page, "<li"); n != len(test) {
 			t.Errorf("%d samples on the page, expected %d", n, len(test))
 		}
-		misused(t, append(args, "--format", "html"), "--out: expected a file that ends in .html")
+		misused(t, append(args, "--format", "html"), "--to: expected a file that ends in .html")
 	})
 	t.Run("refusals", func(t *testing.T) {
 		narrow, _ := featureFile(t, &dataset.Dataset{Features: dataset.NewMatrix[float32](1, 2)}, []int{0})
@@ -177,18 +177,18 @@ func TestPredict(t *testing.T) {
 		kept := filepath.Join(t.TempDir(), "kept.csv")
 		model := []string{"predict", "--model", lago}
 		fails(t, append(model, "--features", narrow), narrow, fmt.Sprintf("expected %d features per sample", x.Cols), "found 2")
-		fails(t, append(model, "--features", nan, "--out", kept), nan, "finite", "NaN")
+		fails(t, append(model, "--features", nan, "--to", kept), nan, "finite", "NaN")
 		if _, err := os.Stat(kept); err == nil {
 			t.Error("a file of the first samples was left")
 		}
 		fails(t, append(from, "--classes", describe(t, d, d.Split.Test, ""), "--among", "test"), d.Classes[d.Split.Test[0]], "names that differ")
 		misused(t, model, "--features", "--dataset")
 		for flags, want := range map[string][]string{
-			"--dataset plain":            {"--features", "--dataset"},
-			"--split val":                {"--split: expected --dataset beside it"},
-			"--min-confidence 80":        {"--min-confidence", "80"},
-			"--out " + lago:              {"--out", "does not read"},
-			"--format html --out s.html": {"--format: expected samples of --images or --dataset"},
+			"--dataset plain":           {"--features", "--dataset"},
+			"--split val":               {"--split: expected --dataset beside it"},
+			"--min-confidence 80":       {"--min-confidence", "80"},
+			"--to " + lago:              {"--to", "does not read"},
+			"--format html --to s.html": {"--format: expected samples of --images or --dataset"},
 		} {
 			misused(t, append(from, strings.Fields(flags)...), want...)
 		}
@@ -239,7 +239,7 @@ func TestExplain(t *testing.T) {
 	// The file of a model serves as well as its folder, and --against as well as the runner-up.
 	out := filepath.Join(t.TempDir(), "page.html")
 	page := append([]string{"explain", "--model", filepath.Join(dir, train.ModelFile), "--sample", "5", "--format", "html", "--among", "all"}, data...)
-	succeeds(t, append(page, "--out", out, "--against", all.Likely[2].Class)...)
+	succeeds(t, append(page, "--to", out, "--against", all.Likely[2].Class)...)
 	if html := testkit.Read(t, out); strings.Contains(html, "the runner-up") || !strings.HasSuffix(html, "</html>\n") {
 		t.Errorf("expected a page of the requested comparison:\n%s", html)
 	}
@@ -264,11 +264,11 @@ func TestExplain(t *testing.T) {
 	misused(t, []string{"explain", "--sample", "0"}, "--model", "none")
 	misused(t, []string{"explain", "--model", dir}, "--sample", "none")
 	for flags, want := range map[string][]string{
-		"--sample 100000":                      {"--sample", "plain", "100000"},
-		"--against dodo":                       {"--against", `"dodo"`},
-		"--features x.csv --dataset glyphs":    {"--dataset", "--features"},
-		"--out " + dir + "/" + train.ModelFile: {"--out", "does not read"},
-		"--image x.png":                        {"--sample: expected no --sample beside --image"},
+		"--sample 100000":                     {"--sample", "plain", "100000"},
+		"--against dodo":                      {"--against", `"dodo"`},
+		"--features x.csv --dataset glyphs":   {"--dataset", "--features"},
+		"--to " + dir + "/" + train.ModelFile: {"--to", "does not read"},
+		"--image x.png":                       {"--sample: expected no --sample beside --image"},
 	} {
 		misused(t, append(args, strings.Fields(flags)...), want...)
 	}
@@ -455,7 +455,7 @@ func TestFindModel(t *testing.T) {
 		"":             {"--model", "none"},
 		"glyphs-b":     {"--model", "one run", "matches 2", "glyphs-b-2, glyphs-b-3"},
 		"glphs-a-1":    {`"glphs-a-1"`, "Did you mean glyphs-a-1"},
-		"empty/latest": {"empty has no finished runs"},
+		"empty/latest": {"empty has no runs with a model.safetensors"},
 	} {
 		_, err := findModel("--model", value)
 		testkit.WantError(t, err, parts...)

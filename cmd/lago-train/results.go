@@ -1,11 +1,17 @@
 package main
 
 import (
+	"bufio"
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
 
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/experiments/engine"
@@ -16,13 +22,14 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/setting"
+	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
 )
 
 // runsSetting is that of commands that read runs.
 func runsSetting(to *string) setting.Setting {
-	return setting.Raw("from", to, defaultRuns).In(inputGroup).Describe("`DIR` folder that holds the runs")
+	return setting.Raw("from", to, defaultRuns).In(inputGroup).Describe("`RUNS` folder of the runs")
 }
 
 func runsCommand() *cli.Command {
@@ -39,7 +46,7 @@ func runsCommand() *cli.Command {
 			setting.Choice("status", &filter.Status, "", format.Strings(runs.Statuses)...).In(inputGroup).Noted("all").Describe("only runs with this status"),
 			csvSetting(&csv, "the list"),
 			o.jsonSetting(),
-		}),
+		}.Common()),
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {
 				return noCommand(c)
@@ -51,7 +58,7 @@ func runsCommand() *cli.Command {
 			}
 			return o.print(l, err)
 		},
-		Subcommands: []*cli.Command{showCommand()},
+		Subcommands: []*cli.Command{showCommand(), removeCommand()},
 	}
 }
 
@@ -60,7 +67,7 @@ func showCommand() *cli.Command {
 	var o dataOptions
 	return &cli.Command{
 		Name:      "show",
-		ArgsUsage: "DIR",
+		ArgsUsage: "RUN",
 		Flags:     flags(setting.List{csvSetting(&csv, "the learning curve"), o.jsonSetting()}),
 		Action: withArgument(func(c *cli.Context, dir string) error {
 			if info, err := os.Stat(dir); err != nil || !info.IsDir() {
@@ -79,19 +86,60 @@ func showCommand() *cli.Command {
 	}
 }
 
+func removeCommand() *cli.Command {
+	var yes bool
+	return &cli.Command{
+		Name:      "rm",
+		ArgsUsage: "RUN...",
+		Flags:     flags(setting.List{setting.Switch("yes", &yes, false).In(runGroup).Common().Describe("delete without asking")}),
+		Action: interruptible(func(c *cli.Context) error {
+			if c.NArg() == 0 {
+				return wrong(c.Command.HelpName, "runs to delete", "none")
+			}
+			dirs := c.Args().Slice()
+			for i, name := range dirs {
+				file, err := findRun(c.Command.HelpName, name, train.TrialFile, "a run's folder, or the start of the name of a run")
+				if err != nil {
+					return err
+				}
+				dirs[i] = filepath.Dir(file)
+			}
+			held, err := runs.Hold(dirs...)
+			if err != nil {
+				return err
+			}
+			defer held.Close()
+			if err := table.WriteText(os.Stderr, held.Table()); err != nil {
+				return err
+			}
+			if yes {
+				return held.Delete()
+			}
+			if !term.IsTerminal(int(os.Stdin.Fd())) {
+				return wrong(c.Command.HelpName, "--yes, or a terminal to ask on", "neither")
+			}
+			_, _ = fmt.Fprint(os.Stderr, "Delete? [y/N] ")
+			if answer, _ := bufio.NewReader(os.Stdin).ReadString('\n'); !slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(answer))) {
+				return errors.New("nothing was deleted")
+			}
+			return held.Delete()
+		}),
+	}
+}
+
 func reportCommand() *cli.Command {
-	var from, out, figures string
+	var from, to, figures string
 	var as plot.Format
 	var o dataOptions
 	return &cli.Command{
 		Name: "report",
 		Flags: flags(setting.List{
 			runsSetting(&from),
-			setting.Raw("out", &out, "report.html").In(outputGroup).Describe("`FILE` page to write"),
+			setting.Raw("to", &to, "report.html").In(outputGroup).OrAs("out").Describe("`FILE` page to write"),
 			setting.Raw("figures", &figures, "").In(outputGroup).Describe("`DIR` also write each figure to this folder"),
 			setting.Choice("format", &as, plot.SVG, plot.SVG, plot.PDF, plot.PNG, plot.CSV).In(outputGroup).Describe("format of --figures; csv has their numbers"),
 			o.jsonSetting(),
-		}),
+		}.Common()),
 		Action: interruptible(func(c *cli.Context) error {
 			if err := requires(c, "figures", "format"); err != nil {
 				return err
@@ -100,11 +148,11 @@ func reportCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			if err := page.WriteFile(out); err != nil {
+			if err := page.WriteFile(to); err != nil {
 				return err
 			}
 			s := page.Summary()
-			s.Page = out
+			s.Page = to
 			if figures != "" {
 				s.Figures, err = plot.WriteFiles(figures, as, page.Figures()...)
 			}
@@ -120,8 +168,8 @@ func groupsCommand() *cli.Command {
 	var top int
 	var p engine.Preset
 	return o.study("groups",
-		flags(o.devSettings(devEpochs, "variant"), o.gridSettings(), setting.List{modelSetting(&name)}, config.Settings().In(classGroup), setting.List{
-			setting.Whole("top", &top, 5, setting.Between(0, int(setting.Count.Most))).In(outputGroup).Describe("`N` attributes to print per group; --json has all"),
+		flags(o.devSettings(devEpochs, "variant"), o.gridSettings(), setting.List{modelSetting(&name)}, config.Settings().In(classGroup).Common(), setting.List{
+			setting.Whole("top", &top, 5, setting.Between(0, int(setting.Count.Most))).In(outputGroup).Common().Describe("`N` attributes to print per group; --json has all"),
 		}),
 		func(c *cli.Context) (_ []engine.Preset, err error) {
 			if name != "" { // nothing is trained

@@ -32,9 +32,9 @@ func serveCommand() *cli.Command {
 		Name:      "serve",
 		ArgsUsage: "NAME|DIR",
 		Flags: flags(o.dataSettings().Without("json", "dev_split", "no_cache"), o.networkSettings().Without("boxes"), setting.List{
-			setting.Raw("model", &o.model, "").In(inputGroup).Noted("none").Describe(modelUsage),
-			setting.Whole("port", &o.port, 0, setting.Between(0, 65535)).In(runGroup).Noted("any free one").Describe("`PORT` of 127.0.0.1"),
-			setting.Switch("read_only", &o.readOnly, false).In(outputGroup).Describe("write nothing"),
+			setting.Raw("model", &o.model, "").In(inputGroup).Noted("none").Common().Describe(modelUsage),
+			setting.Whole("port", &o.port, 0, setting.Between(0, 65535)).In(runGroup).Noted("any free one").Common().Describe("`N` port of 127.0.0.1 to listen on"),
+			setting.Switch("read_only", &o.readOnly, false).In(outputGroup).Common().Describe("write nothing"),
 		}),
 		Action: withArgument(o.run),
 	}

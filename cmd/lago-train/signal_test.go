@@ -116,7 +116,7 @@ func TestInterruptWhileReading(t *testing.T) {
 	}
 	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 		for _, args := range [][]string{
-			{"run", "--config", config}, {"predict", "--model", model, "--features", "-", "--out", "out.csv"},
+			{"run", "--config", config}, {"predict", "--model", model, "--features", "-", "--to", "out.csv"},
 		} {
 			cmd := command(t, append(args, "--log-level", "debug")...)
 			in := testkit.Must(cmd.StdinPipe())(t)

@@ -67,7 +67,7 @@ func runCommand() *cli.Command {
 	var printOnly bool
 	return o.study("run",
 		flags(o.settings(), o.gridSettings().Without("shard"), setting.List{
-			setting.Switch("print_config", &printOnly, false).In(outputGroup).Describe("print the settings as JSON for --config, and train nothing"),
+			setting.Switch("print_config", &printOnly, false).In(outputGroup).Common().Describe("print the settings as JSON for --config, and train nothing"),
 		}),
 		func(c *cli.Context) (_ []engine.Preset, err error) {
 			if p, err = o.preset(c); err == nil && printOnly {
@@ -106,13 +106,13 @@ func searchCommand() *cli.Command {
 	return o.study("search",
 		flags(o.searchedSettings(), o.gridSettings(), o.rotationSettings(), setting.List{
 			o.foldsSetting(),
-			setting.Whole("budget", &s.Budget, 24, setting.Between(engine.MinBudget, maxBudget)).In(searchGroup).
+			setting.Whole("budget", &s.Budget, 24, setting.Between(engine.MinBudget, maxBudget)).In(searchGroup).Common().
 				Describe(fmt.Sprintf("`N` settings to try, at least %d", engine.MinBudget)),
-			setting.Raw("write", &s.File, "").In(outputGroup).Noted("search-<dataset>-<variant>.json in --out").Describe("`FILE` config file to write"),
+			setting.Raw("to", &s.File, "").In(outputGroup).OrAs("write").Common().Noted("search-<dataset>-<variant>.json in --out").Describe("`FILE` config file to write"),
 		}),
 		func(c *cli.Context) ([]engine.Preset, error) {
 			p, err := o.preset(c)
-			if err := cmp.Or(err, requires(c, "rotate", "seeds"), excludes(c, "rotate", "write")); err != nil {
+			if err := cmp.Or(err, requires(c, "rotate", "seeds"), excludes(c, "rotate", "to")); err != nil {
 				return nil, err
 			}
 			if s.File == "" && !c.IsSet("rotate") {
@@ -144,15 +144,15 @@ func compareCommand() *cli.Command {
 			"variant", "lr", "lr_v", "bias_factor", "batch", "beta", "lambda", "alpha", "psi", "zeta", "k", "prior", "complement", "config",
 		), o.gridSettings(), o.rotationSettings(), setting.List{
 			o.configsSetting(), o.foldsSetting(),
-			setting.Choices("methods", &config.Methods, methods.Names(), comparison.Names()...).In(methodGroup).Describe("lago, variants of it, and baselines"),
+			setting.Choices("methods", &config.Methods, methods.Names(), comparison.Names()...).In(methodGroup).Common().Noted("lago and all baselines").Describe("variants of LAGO, lago for the best of them, and baselines"),
 			setting.Switch("ladder", &config.Ladder, false).In(methodGroup).
 				Describe("in place of --methods, LAGO as published and ESZSL, with one setting after the other changed to its default"),
 			adaptSetting(&config.Adapt),
 			setting.Whole("partitions", &config.Partitions, 1, setting.Between(1, 100)).In(setting.Data).
 				Describe("`N` partitions of the classes into the parts of --rotate; settings are searched in the first alone"),
-			setting.Whole("tune", &config.Budget, defaultTune, setting.Between(0, maxBudget)).In(searchGroup).
+			setting.Whole("tune", &config.Budget, defaultTune, setting.Between(0, maxBudget)).In(searchGroup).Common().
 				Describe("`N` settings to try for each method, and all of the grid of ESZSL; 0 takes its defaults"),
-			setting.Several("set", &config.Fixed, nil, "", comparison.ParseFixed).In(methodGroup).
+			setting.Several("set", &config.Fixed, nil, "", comparison.ParseFixed).In(methodGroup).Common().
 				Describe("`NAME=VALUE` setting of a baseline to fix, as in ale.lr=0.1"),
 			csvSetting(&o.csv, "the accuracy of each method on each class"),
 		}),
@@ -207,10 +207,10 @@ func ablateCommand() *cli.Command {
 	var groups bool
 	return o.study("ablate",
 		flags(o.devSettings(devEpochs, "prior", "complement"), o.gridSettings(), o.rotationSettings(), setting.List{
-			setting.Switch("groups", &groups, false).
+			setting.Switch("groups", &groups, false).Common().
 				Describe("in place of the designs, compare semantic groups with singletons and with random groups of the same sizes"),
-			setting.Switch("per_group", &config.PerGroup, false).Describe("also train the default design with the attribute prior per group"),
-			setting.Numbers("alphas", &config.Alphas).Noted("--alpha").
+			setting.Switch("per_group", &config.PerGroup, false).Common().Describe("also train the default design with the attribute prior per group"),
+			setting.Numbers("alphas", &config.Alphas).Common().Noted("--alpha").
 				Describe("`VALUE,...` weights of explicit supervision to try; the one with the best validation accuracy is reported"),
 		}),
 		func(c *cli.Context) ([]engine.Preset, error) {
@@ -238,7 +238,7 @@ func sweepKCommand() *cli.Command {
 	return o.study("sweep-k",
 		flags(o.devSettings(devEpochs, "variant", "k"), o.gridSettings(), o.rotationSettings(), setting.List{
 			setting.Several("ks", &config.Ks, nil, "whole numbers, separated by commas", strconv.Atoi).
-				Noted("1,10,20,30,40,60, as far as there are attributes").Describe("`K,...` numbers of groups"),
+				Noted("1,10,20,30,40,60, as far as there are attributes").Common().Describe("`K,...` numbers of groups"),
 		}),
 		func(c *cli.Context) ([]engine.Preset, error) {
 			p, err := o.preset(c, model.KSoft)
@@ -272,39 +272,32 @@ func (o *gridOptions) robustness(c *cli.Context, config *robustness.Config, name
 	return presets, config.Check()
 }
 
-// robustnessSettings are those of commands that distort descriptions for variants, and baselines
-// beside them.
-func (o *gridOptions) robustnessSettings(to *[]string, names ...string) setting.List {
-	methods := setting.Choices("methods", to, names, methodNames()...).In(methodGroup).Describe("variants of LAGO, and baselines")
-	return append(o.protocolSettings(), append(o.gridSettings(), methods)...)
+// robustnessCommand distorts descriptions as the settings say, for variants, and baselines beside them.
+func robustnessCommand(name string, config *robustness.Config, distortion setting.List, standard ...string) *cli.Command {
+	var o gridOptions
+	var names []string
+	methods := setting.Choices("methods", &names, standard, methodNames()...).In(methodGroup).Common().Describe("variants of LAGO, and baselines")
+	return o.study(name, flags(o.protocolSettings(), o.gridSettings(), setting.List{methods}, distortion.In(classGroup)),
+		func(c *cli.Context) ([]engine.Preset, error) { return o.robustness(c, config, names) },
+		func(ctx context.Context, l *lab.Lab) (tabled, error) { return robustness.Run(ctx, l, *config) })
 }
 
 func noiseCommand() *cli.Command {
-	var o gridOptions
 	var config robustness.Config
-	var names []string
-	return o.study("noise",
-		flags(o.robustnessSettings(&names, string(model.SemanticHard), string(model.Singletons), "eszsl"), setting.List{
-			setting.Numbers("ratios", &config.Ratios, 0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5).Describe("`R,...` noise ratios, from 0 to 1"),
-			setting.Whole("noise_seeds", &config.NoiseSeeds, 5, setting.Between(1, 1000)).Describe("`N` random seeds of the noise"),
-		}.In(classGroup)),
-		func(c *cli.Context) ([]engine.Preset, error) { return o.robustness(c, &config, names) },
-		func(ctx context.Context, l *lab.Lab) (tabled, error) { return robustness.Run(ctx, l, config) })
+	return robustnessCommand("noise", &config, setting.List{
+		setting.Numbers("ratios", &config.Ratios, 0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5).Common().Describe("`R,...` noise ratios, from 0 to 1"),
+		setting.Whole("noise_seeds", &config.NoiseSeeds, 5, setting.Between(1, 1000)).Common().Describe("`N` random seeds of the noise"),
+	}, string(model.SemanticHard), string(model.Singletons), "eszsl")
 }
 
 func partialCommand() *cli.Command {
-	var o gridOptions
 	var config robustness.Config
-	var names []string
-	return o.study("partial",
-		flags(o.robustnessSettings(&names, string(model.SemanticHard), "eszsl"), setting.List{
-			setting.Numbers("shares", &config.Shares, 1, 0.75, 0.5, 0.25, 0.1).Describe("`S,...` shares of the attributes that are given, above 0 and up to 1"),
-			setting.Choice("given", &config.Given, robustness.AtRandom, robustness.AtRandom, robustness.Strongest).
-				Describe("which attributes are given: random ones, or the strongest"),
-			setting.Choices("impute", &config.Impute, impute.Kinds, impute.Kinds...).
-				Describe("imputation of missing attributes: neutral (within the group) or inferred (from all entries)"),
-			setting.Whole("mask_seeds", &config.MaskSeeds, 5, setting.Between(1, 1000)).Describe("`N` random masks"),
-		}.In(classGroup)),
-		func(c *cli.Context) ([]engine.Preset, error) { return o.robustness(c, &config, names) },
-		func(ctx context.Context, l *lab.Lab) (tabled, error) { return robustness.Run(ctx, l, config) })
+	return robustnessCommand("partial", &config, setting.List{
+		setting.Numbers("shares", &config.Shares, 1, 0.75, 0.5, 0.25, 0.1).Common().Describe("`S,...` shares of the attributes that are given, above 0 and up to 1"),
+		setting.Choice("given", &config.Given, robustness.AtRandom, robustness.AtRandom, robustness.Strongest).Common().
+			Describe("attributes that are given: random ones or the strongest"),
+		setting.Choices("impute", &config.Impute, impute.Kinds, impute.Kinds...).Common().
+			Describe("imputation of missing attributes: neutral (within the group) or inferred (from all entries)"),
+		setting.Whole("mask_seeds", &config.MaskSeeds, 5, setting.Between(1, 1000)).Describe("`N` random masks"),
+	}, string(model.SemanticHard), "eszsl")
 }

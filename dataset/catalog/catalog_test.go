@@ -234,7 +234,7 @@ func TestDescribe(t *testing.T) {
 	if r.Classes != 2 || r.AddedClasses != 2 || r.Attributes != 10 || r.AddedAttributes != 10 || r.Missing != 20 {
 		t.Errorf("%+v", r)
 	}
-	next("lago-train dataset split new --out " + filepath.Join(dir, "splits.csv"))
+	next("lago-train dataset split new --to " + filepath.Join(dir, "splits.csv"))
 	edit(t, dir, "classes.csv", "owl,", "owl,often")
 	testkit.Must(Describe(t.Context(), "new", "pets", below(root)))(t)
 	testkit.WantText(t, testkit.Read(t, filepath.Join(dir, "classes.csv")), "owl,often,", "wren,,")

@@ -90,7 +90,7 @@ func nextStep(dir, name string) string {
 	case lacks(openlayout.ClassesFile) || lacks(openlayout.AttributesFile):
 		return "lago-train dataset describe " + name
 	case lacks(openlayout.SplitsFile):
-		return "lago-train dataset split " + name + " --out " + filepath.Join(dir, openlayout.SplitsFile)
+		return "lago-train dataset split " + name + " --to " + filepath.Join(dir, openlayout.SplitsFile)
 	}
 	return ""
 }

@@ -89,17 +89,17 @@ func (c *Config) Settings() setting.List {
 // common are the settings of data and protocol.
 func (c *Config) common() setting.List {
 	return setting.List{
-		setting.Text("dataset", &c.Dataset, "glyphs", catalog.Canonical).In(setting.Data).
+		setting.Text("dataset", &c.Dataset, "glyphs", catalog.Canonical).In(setting.Data).Common().
 			Describe("`NAME` data set: glyphs, simulated-cub, -awa2, -sun, a folder in --data-dir, or the path of a folder"),
-		setting.Choice("stage", &c.Stage, DevThenTest, OnlyDev, OnlyTest, DevThenTest).In(setting.Protocol).
+		setting.Choice("stage", &c.Stage, DevThenTest, OnlyDev, OnlyTest, DevThenTest).In(setting.Protocol).Common().
 			Describe("dev trains on train classes, test on train and validation classes, full does both"),
 		setting.Whole("dev_split", &c.DevSplit, 1, setting.Between(1, 3)).In(setting.Data).
 			Describe("`N` split, 1 to 3, of the seen classes into train and validation classes"),
-		setting.Whole("seeds", &c.Seeds, 5, setting.Seeds).In(setting.Protocol).Describe("`N` number of random seeds"),
+		setting.Whole("seeds", &c.Seeds, 5, setting.Seeds).In(setting.Protocol).Common().Describe("`N` number of random seeds"),
 		setting.Seed("seed", &c.Seed).Describe("`SEED` first random seed"),
 		setting.Switch("hold_out", &c.HoldOut, false).In(setting.Data).
 			Describe("neither train nor validate on the samples of seen classes that evaluate --split gzsl needs"),
-		setting.Whole("epochs", &c.Epochs, 0, setting.Count).In(setting.Training).If(c.Epochs != 0, "").
+		setting.Whole("epochs", &c.Epochs, 0, setting.Count).In(setting.Training).If(c.Epochs != 0, "").Common().
 			Noted(fmt.Sprintf("%d; with stage test: %d", defaultEpochs, defaultTest)).
 			Describe("`N` number of epochs, at most in the dev stage, exactly in the test stage"),
 	}
@@ -109,8 +109,8 @@ func (c *Config) preprocessing() setting.List {
 	return setting.List{
 		setting.Steps("preprocess", &c.Preprocess, AutoPreprocess,
 			"auto, none, or a comma-separated list of sqrt, l2, standardize and whiten", AutoPreprocess).In(setting.Training).
-			WithOptions(string(AutoPreprocess), string(preprocess.None), string(preprocess.SignedRoot), string(preprocess.L2), string(preprocess.Standardize), string(preprocess.Whiten)).
-			Describe("`STEPS` preprocessing of the features, fitted on the training samples; auto is l2 for singletons, otherwise sqrt,l2,whiten, without sqrt for features with negative values").
+			WithOptions(string(AutoPreprocess), string(preprocess.None), string(preprocess.SignedRoot), string(preprocess.L2), string(preprocess.Standardize), string(preprocess.Whiten)).Common().
+			Describe("`STEPS` preprocessing of the features: none, or a list of sqrt, l2, standardize and whiten; auto is l2 for singletons, otherwise sqrt,l2,whiten, without sqrt for features with negative values").
 			Try(searchedChains...),
 		setting.Number("ridge", &c.Ridge, 0, setting.NotNegative).In(setting.Training).
 			If(c.Preprocess.Has(preprocess.Whiten), "preprocess with whiten").

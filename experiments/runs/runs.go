@@ -1,4 +1,4 @@
-// Package runs lists the runs that a folder holds, and shows all of one.
+// Package runs lists the runs that a folder holds, shows all of one, and deletes some.
 package runs
 
 import (
@@ -169,7 +169,7 @@ var holds = map[string]string{
 func Show(dir string) (*Detail, error) {
 	t, r, err := lab.ReadRun(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &invalid.Error{Where: dir, Want: "the folder of a run, with a " + train.TrialFile, Got: "none"}
+		return nil, noRun(dir)
 	}
 	if err != nil {
 		return nil, err
@@ -183,6 +183,10 @@ func Show(dir string) (*Detail, error) {
 	}
 	d.Files, err = runFiles(dir)
 	return d, err
+}
+
+func noRun(dir string) error {
+	return &invalid.Error{Where: dir, Want: "the folder of a run, with a " + train.TrialFile, Got: "none"}
 }
 
 // settingsOf lists what defines a trial, without settings that make no difference to it.

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
+	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/methods"
@@ -165,5 +166,44 @@ func TestCSV(t *testing.T) {
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("column %d (-want +got):\n%s", c.column, diff)
 		}
+	}
+}
+
+func TestRemove(t *testing.T) {
+	root := folderOfAll(t)
+	dir := func(seed uint64) string {
+		return filepath.Join(root, trialOf("cub", "semantic-hard", train.Dev, seed).Name())
+	}
+	left := func() int { return len(testkit.Must(os.ReadDir(root))(t)) }
+	testkit.Write(t, dir(1), "figure.svg", "")
+	testkit.NoError(t, os.Mkdir(filepath.Join(dir(2), ".git"), 0o755))
+	testkit.NoError(t, os.Symlink(dir(5), filepath.Join(root, "link")))
+	busy := testkit.Must(train.Lock(dir(3)))(t)
+	before := left()
+	for path, want := range map[string]string{
+		filepath.Join(root, "none"):  "none: no such file",
+		filepath.Join(root, "notes"): "notes: expected the folder of a run, with a trial.json",
+		filepath.Join(root, "link"):  "link: expected the folder of a run, with a trial.json",
+		dir(1):                       "expected only the files of a run, found figure.svg",
+		dir(2):                       "expected only the files of a run, found .git",
+		dir(3):                       train.ErrBusy.Error(),
+	} {
+		_, err := Hold(dir(0), path)
+		testkit.WantError(t, err, want)
+	}
+	testkit.NoError(t, busy.Close())
+	testkit.Write(t, dir(3), ".model.safetensors.123", "of a killed process")
+	r := testkit.Must(Hold(dir(0), dir(3), dir(4), dir(0)))(t) // one of them is damaged, and one is named twice
+	testkit.WantText(t, testlab.Text(t, []*table.Table{r.Table()}), "3 runs, ", "patience", "unfinished", "broken", " kB")
+	if _, err := train.Lock(dir(0)); err != train.ErrBusy {
+		t.Errorf("%v: expected that no other process can train the run", err)
+	}
+	if n := left(); n != before {
+		t.Errorf("%d entries before the deletion, expected %d", n, before)
+	}
+	testkit.NoError(t, r.Delete())
+	r.Close()
+	if n := left(); n != before-3 {
+		t.Errorf("%d entries after the deletion, expected %d", n, before-3)
 	}
 }

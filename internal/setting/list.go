@@ -28,6 +28,14 @@ func (l List) In(scope Scope) List {
 	return l
 }
 
+// Common shows all settings in the short help.
+func (l List) Common() List {
+	for i := range l {
+		l[i].Short = true
+	}
+	return l
+}
+
 // Without returns the settings but those of some keys.
 func (l List) Without(keys ...string) List {
 	return slices.DeleteFunc(slices.Clone(l), func(s Setting) bool { return slices.Contains(keys, s.Key) })

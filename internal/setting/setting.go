@@ -46,6 +46,8 @@ type Setting struct {
 	Options []string // words that the help and the completion offer
 	List    bool     // the value is a comma-separated list of Options
 	Note    string   // on the default, in place of its value
+	Alias   string   // another name of the flag, which the help lists if it is one letter
+	Short   bool     // in the short help
 	Default any      // with the other settings as they are
 	Search  []any    // the values that a search tries, numbers in ascending order; nil if it leaves the setting alone
 
@@ -233,6 +235,18 @@ func (s Setting) If(used bool, of string) Setting {
 // Noted replaces the default in the help.
 func (s Setting) Noted(note string) Setting {
 	s.Note = note
+	return s
+}
+
+// Common shows the setting in the short help.
+func (s Setting) Common() Setting {
+	s.Short = true
+	return s
+}
+
+// OrAs adds another name of the flag.
+func (s Setting) OrAs(name string) Setting {
+	s.Alias = name
 	return s
 }
 

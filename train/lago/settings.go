@@ -47,10 +47,10 @@ func (s *Settings) Settings() setting.List {
 		zeta = zeta.Try(1, 3, 10)
 	}
 	list := setting.List{
-		setting.Choice("variant", &s.Variant, model.SemanticHard, model.Variants...).
+		setting.Choice("variant", &s.Variant, model.SemanticHard, model.Variants...).Common().
 			Describe("variant of LAGO"),
 		// On features of another scale than the paper's, its highest rate, 3e-4, is too low.
-		s.number("lr", &s.LR, setting.Positive, 1e-3, own{model.KSoft: 3e-3}).In(setting.Training).
+		s.number("lr", &s.LR, setting.Positive, 1e-3, own{model.KSoft: 3e-3}).In(setting.Training).Common().
 			Describe("`RATE` learning rate of the attribute detectors W").
 			Try(3e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3),
 		// On features with a mean of zero, as whitening makes them, only b can learn that an

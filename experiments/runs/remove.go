@@ -1,0 +1,110 @@
+package runs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gofrs/flock"
+
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/table"
+	"github.com/lago-train/lago-train/train"
+)
+
+// Removal is runs to delete, which no other process can train until Close.
+type Removal []removed
+
+type removed struct {
+	name, dir string   // as given, and absolute
+	files     []string // beside trial.json and the lock
+	bytes     int64
+	lock      *flock.Flock
+}
+
+// Hold locks the runs of folders to delete them. The error is that of the first folder that is
+// no run, has other files, or is one that another process trains; then none is locked.
+func Hold(dirs ...string) (all Removal, err error) {
+	for _, name := range dirs {
+		r := removed{name: name}
+		if r.dir, err = filepath.Abs(name); err == nil && slices.ContainsFunc(all, func(other removed) bool { return other.dir == r.dir }) {
+			continue
+		}
+		if err == nil {
+			err = r.hold()
+		}
+		if err != nil {
+			all.Close()
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+func (r *removed) hold() error {
+	entries, err := os.ReadDir(r.dir)
+	if err != nil {
+		return invalid.File(r.name, err)
+	}
+	isTrial := func(e fs.DirEntry) bool { return e.Name() == train.TrialFile }
+	if info, err := os.Lstat(r.dir); err != nil || !info.IsDir() || !slices.ContainsFunc(entries, isTrial) { // the folder of a link may be in use elsewhere
+		return noRun(r.name)
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		switch {
+		case err != nil:
+			return invalid.File(r.name, err)
+		case e.IsDir() || !slices.Contains(train.Files, e.Name()) && !strings.HasPrefix(e.Name(), "."): // hidden ones are temporary
+			return &invalid.Error{Where: r.name, Want: "only the files of a run", Got: e.Name(), Hint: "Move it elsewhere."}
+		case e.Name() != train.LockFile && !isTrial(e):
+			r.files = append(r.files, e.Name())
+		}
+		r.bytes += info.Size()
+	}
+	r.lock, err = train.Lock(r.dir)
+	return invalid.At(r.name, err)
+}
+
+// Close lets other processes train the runs.
+func (all Removal) Close() {
+	for _, r := range all {
+		_ = r.lock.Close() // of an empty file
+	}
+}
+
+// Table lists the runs with their sizes.
+func (all Removal) Table() *table.Table {
+	total := int64(0)
+	t := table.New("", "run", "status", "size").Right(3)
+	for _, r := range all {
+		run, _, _ := lab.ReadRun(r.dir) // a damaged one may be deleted
+		t.Row(r.name, lineOf(run).Status, format.Bytes(r.bytes))
+		total += r.bytes
+	}
+	t.Title = fmt.Sprintf("%s, %s", format.Count(len(all), "run"), format.Bytes(total))
+	return t
+}
+
+// Delete deletes the runs. What an interruption leaves of one is still a run.
+func (all Removal) Delete() error {
+	for _, r := range all {
+		for _, name := range append(r.files, train.TrialFile) {
+			if err := os.Remove(filepath.Join(r.dir, name)); err != nil {
+				return invalid.File(r.name, err)
+			}
+		}
+		err := errors.Join(r.lock.Close(), os.Remove(r.lock.Path()), os.Remove(r.dir)) // Windows deletes no open file
+		if err != nil {
+			return invalid.File(r.name, err)
+		}
+	}
+	return nil
+}
