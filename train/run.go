@@ -214,7 +214,7 @@ func (r *run) save() error {
 // finish evaluates the best epoch's model and writes the model, the curve and, last, the
 // result, which marks the run as finished.
 func (r *run) finish(status Status) (*Result, error) {
-	curve, best := r.trainer.curve, r.trainer.keptEpoch()
+	curve, best := r.trainer.curve, cmp.Or(r.trainer.Best.Epoch, r.trainer.Epochs) // the last without val classes
 	result := &Result{
 		Status: status, Epochs: len(curve), BestEpoch: best, Seconds: curve.seconds(),
 		TrainAccuracy: curve[best-1].TrainAccuracy,
