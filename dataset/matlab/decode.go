@@ -252,16 +252,37 @@ func (s *stream) numbers(m matrix) []float32 {
 	if s.compressed > 0 {
 		room = min(m.n, int(s.compressed))
 	}
-	values, raw := make([]float32, 0, room), make([]byte, min(e.size, bufferSize))
-	for left := int(e.size); left > 0 && s.err == nil; left -= len(raw) {
-		raw = raw[:min(left, len(raw))] // whole numbers
-		s.full(raw)
+	values := make([]float32, 0, room)
+	for raw := range s.ahead(m.n * number.width) {
 		begin, k := len(values), len(raw)/number.width
 		values = slices.Grow(values, k)[:begin+k]
 		numeric.Decode(values[begin:], raw, number.width, number.read)
 	}
 	s.skipPadding(e, m.end)
 	return values
+}
+
+// ahead reads n bytes in pieces of whole numbers, in another goroutine: compressed data expand while
+// the piece before is converted. A piece is valid until the next, all must be taken, and s must not be
+// used before.
+func (s *stream) ahead(n int) <-chan []byte {
+	pieces := make(chan []byte)
+	go func() {
+		defer close(pieces)
+		var buffers [2][]byte // one is read, and one converted
+		for i := range buffers {
+			buffers[i] = make([]byte, min(n, bufferSize))
+		}
+		for i := 0; n > 0; i = 1 - i {
+			raw := buffers[i][:min(n, bufferSize)]
+			if s.full(raw); s.err != nil {
+				return
+			}
+			n -= len(raw)
+			pieces <- raw
+		}
+	}()
+	return pieces
 }
 
 // text reads the data of a char array of one row.
