@@ -1,12 +1,12 @@
 // Package predict predicts the classes of samples with a trained model.
 //
-// Samples are read, scored and written in blocks, so memory does not grow with their number.
-// Package candidates gathers the classes to choose from; package evaluation measures accuracy,
+// Samples stream through in blocks: one block is read while another is scored and a
+// third is written, so memory does not grow with the number of samples. Package
+// candidates gathers the classes to choose from; package evaluation measures accuracy,
 // and package explain says which attributes led to a prediction.
 package predict
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -105,6 +105,7 @@ func RunAdapted(
 
 // Blocks are large enough to be scored fast, and bounded for any number of classes.
 const (
+	blocks       = 3       // one each to read, score and write
 	blockNumbers = 1 << 20 // n x D and n x Z
 	minSamples   = 64      // unless n x Z would be exceeded
 	maxSamples   = 1024
@@ -118,31 +119,64 @@ type block struct {
 	ranked []ranking               // n
 }
 
-func newBlock(dims, classes int) *block {
+func newBlocks(dims, classes int) chan *block {
+	list := make(chan *block, blocks)
 	n := min(max(blockNumbers/max(dims, 1), minSamples), maxSamples, max(blockNumbers/classes, 1))
-	return &block{x: dataset.NewMatrix[float32](n, dims), scores: dataset.NewMatrix[float32](n, classes), ranked: make([]ranking, n)}
+	for range blocks {
+		list <- &block{x: dataset.NewMatrix[float32](n, dims), scores: dataset.NewMatrix[float32](n, classes), ranked: make([]ranking, n)}
+	}
+	return list
 }
 
+// run passes blocks around: from free to filled to scored, and back. After an error blocks are
+// passed on as they are, until all are back.
 func (o Options) run(ctx context.Context, src Source, score model.Scorer, out *output) (Count, error) {
 	err := o.Check()
 	if err == nil {
 		err = out.flush() // the header
 	}
-	for b := newBlock(src.Cols(), len(out.classes)); err == nil; b.first += b.n {
-		if b.n, err = src.Read(b.x); b.n == 0 && errors.Is(err, io.EOF) {
-			return out.count, nil
+	if err != nil {
+		return Count{}, err
+	}
+	ctx, cancel := context.WithCancelCause(ctx) // the cause is the first error
+	defer cancel(nil)
+	free, filled, scored := newBlocks(src.Cols(), len(out.classes)), make(chan *block), make(chan *block)
+	go func() {
+		defer close(filled)
+		for next := 0; ctx.Err() == nil; {
+			b := <-free
+			n, err := src.Read(b.x)
+			if n == 0 && errors.Is(err, io.EOF) {
+				return
+			}
+			if err != nil {
+				cancel(err)
+			}
+			b.first, b.n, next = next, n, next+n
+			filled <- b
 		}
-		if err = cmp.Or(err, ctx.Err()); err == nil {
-			err = score(b.x.Slice(0, b.n), b.scores.Slice(0, b.n))
+	}()
+	work := func(b *block, f func(*block) error) {
+		if ctx.Err() != nil {
+			return
 		}
-		if err == nil {
-			err = o.rankBlock(b)
-		}
-		if err == nil {
-			err = out.writeBlock(b)
+		if err := f(b); err != nil {
+			cancel(err)
 		}
 	}
-	return out.count, err
+	go func() {
+		defer close(scored)
+		for b := range filled {
+			work(b, func(b *block) error { return score(b.x.Slice(0, b.n), b.scores.Slice(0, b.n)) })
+			work(b, o.rankBlock)
+			scored <- b
+		}
+	}()
+	for b := range scored {
+		work(b, out.writeBlock)
+		free <- b
+	}
+	return out.count, context.Cause(ctx)
 }
 
 // rankBlock ranks the classes of the samples of a block by their scores.
