@@ -99,31 +99,6 @@ func Run(ctx context.Context, root string, trial Trial, prepare func() (*Data, e
 	return r.finish(status)
 }
 
-// Fit trains a trial on a data set, without files, and returns the best epoch's model. The
-// error is that of ctx once it is cancelled.
-func Fit(ctx context.Context, d *dataset.Dataset, t Trial) (*Saved, error) {
-	if err := t.Check(); err != nil {
-		return nil, err
-	}
-	data, err := Prepare(d, t)
-	if err != nil {
-		return nil, err
-	}
-	r, err := newTrainer(t, data)
-	if err != nil {
-		return nil, err
-	}
-	status, err := r.run(ctx)
-	if status == Cancelled {
-		err = ctx.Err()
-	}
-	if err != nil {
-		return nil, err
-	}
-	m, err := r.pipeline()
-	return newSaved(t, m, data), err
-}
-
 // run is a run that is not finished.
 type run struct {
 	dir     string
