@@ -195,8 +195,7 @@ func (c *checker) groups() {
 func (c *checker) features() {
 	for i := range c.Features.Rows {
 		row := c.Features.Row(i)
-		if !numeric.AllFinite(row) {
-			j := numeric.NotFinite(row)
+		if j := numeric.NotFinite(row); j >= 0 {
 			c.report("finite", fmt.Sprintf("feature %d of sample %d", j, i), "a finite number", row[j])
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/lago-train/lago-train/dataset/catalog"
@@ -18,9 +20,11 @@ import (
 func Example() {
 	ctx := context.Background()
 	d := must(catalog.Open(ctx, "glyphs", catalog.Options{}))
-	m := must(train.Fit(ctx, d, train.Trial{
-		Method: must(methods.Parse("semantic-hard")), Stage: train.Test, Preprocess: "sqrt,l2,whiten", Epochs: 5, Patience: 5,
-	}))
+	trial := train.Trial{Method: methods.Of(model.SemanticHard), Stage: train.Test, Preprocess: "sqrt,l2,whiten", Epochs: 5, Patience: 5}
+	dir := must(os.MkdirTemp("", "runs"))
+	defer os.RemoveAll(dir)
+	must(train.Run(ctx, dir, trial, func() (*train.Data, error) { return train.Prepare(d, trial) }, train.Options{}))
+	m := must(train.Load(filepath.Join(dir, trial.Name(), train.ModelFile)))
 	rows, unseen := d.SamplesOf(d.Split.Test), d.Describe(d.Split.Test)
 	scores := must(model.Score(m, d.Features, rows[:1], unseen)).Data
 	ranked := unseen.AllRows()

@@ -87,7 +87,7 @@ func readTensors(path, key string, header any) (*safetensors.File, error) {
 		return nil, &invalid.Error{Where: path, Field: "checksum", Want: "one in the metadata", Got: "none", Hint: "The file is damaged."}
 	}
 	for _, t := range f.Tensors {
-		if !numeric.AllFinite(t.F32) {
+		if numeric.NotFinite(t.F32) >= 0 {
 			return nil, &invalid.Error{Where: path, Field: "tensor " + t.Name, Want: "finite values", Hint: "Train the model again."}
 		}
 	}

@@ -66,6 +66,15 @@ func trained(t testing.TB, d *dataset.Dataset, trial Trial, want Status) *traine
 	return tr
 }
 
+// fitted returns the model of a trial, trained without files.
+func fitted(t testing.TB, d *dataset.Dataset, trial Trial) *Saved {
+	t.Helper()
+	p := testkit.Must(Prepare(d, trial))(t)
+	tr := testkit.Must(newTrainer(trial, p))(t)
+	testkit.Must(tr.run(context.Background()))(t)
+	return newSaved(trial, testkit.Must(tr.pipeline())(t), p)
+}
+
 // finished runs a trial to its end in a folder below root, and returns the folder and the
 // result.
 func finished(t testing.TB, root string, d *dataset.Dataset, trial Trial) (string, *Result) {

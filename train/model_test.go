@@ -91,7 +91,7 @@ func TestModelRoundTrip(t *testing.T) {
 	d.Provenance = &dataset.Provenance{Architecture: "resnet50", WeightsSHA256: "ab", StrideIn1x1: true}
 	for _, v := range model.Variants {
 		for _, chain := range []preprocess.Chain{preprocess.None, "sqrt,l2,whiten", "standardize,l2"} {
-			want := testkit.Must(Fit(t.Context(), d, short(d, v, chain)))(t)
+			want := fitted(t, d, short(d, v, chain))
 			path := filepath.Join(t.TempDir(), ModelFile)
 			testkit.NoError(t, Save(path, want))
 			if diff := cmp.Diff(want, testkit.Must(Load(path))(t), butImputer); diff != "" {
@@ -147,7 +147,7 @@ func withMissing(d *dataset.Dataset, share float64) *dataset.Dataset {
 
 func TestFitsNamesModelAndDataset(t *testing.T) {
 	d := tiny.Small()
-	s := testkit.Must(Fit(t.Context(), d, short(d, model.Singletons, preprocess.None)))(t)
+	s := fitted(t, d, short(d, model.Singletons, preprocess.None))
 	for field, change := range map[string]func(*dataset.Dataset){
 		"dimensions of the features": func(d *dataset.Dataset) { d.Features = dataset.NewMatrix[float32](160, 3) },
 		"attributes":                 func(d *dataset.Dataset) { d.Attributes = d.Attributes[:4] },
@@ -188,7 +188,7 @@ func TestModelWithCorrection(t *testing.T) {
 		trial.Method = testkit.Must(methods.Parse(name))(t)
 		testkit.NoError(t, trial.Method.Set("correction", "standardise"))
 		testkit.NoError(t, trial.Method.Set("omega", "0.5"))
-		want := testkit.Must(Fit(t.Context(), d, trial))(t)
+		want := fitted(t, d, trial)
 		if c := want.Correction; c.Omega != 0.5 || c.Stored.Rows != len(want.Learned) {
 			t.Errorf("%s: omega %g with %d stored detections of %d classes", name, c.Omega, c.Stored.Rows, len(want.Learned))
 		}
@@ -293,7 +293,7 @@ func TestLoadNamesTheFile(t *testing.T) {
 func smallModel(t testing.TB, path string, v model.Variant, chain preprocess.Chain) string {
 	t.Helper()
 	d := tiny.Small()
-	testkit.NoError(t, Save(path, testkit.Must(Fit(t.Context(), d, short(d, v, chain)))(t)))
+	testkit.NoError(t, Save(path, fitted(t, d, short(d, v, chain))))
 	return testkit.Read(t, path)
 }
 

@@ -107,31 +107,6 @@ func Lock(dir string) (*flock.Flock, error) {
 	return lock, invalid.File(lock.Path(), err)
 }
 
-// Fit trains a trial on a data set, without files, and returns the best epoch's model. The
-// error is that of ctx once it is cancelled.
-func Fit(ctx context.Context, d *dataset.Dataset, t Trial) (*Saved, error) {
-	if err := t.Check(); err != nil {
-		return nil, err
-	}
-	data, err := Prepare(d, t)
-	if err != nil {
-		return nil, err
-	}
-	r, err := newTrainer(t, data)
-	if err != nil {
-		return nil, err
-	}
-	status, err := r.run(ctx)
-	if status == Cancelled {
-		err = ctx.Err()
-	}
-	if err != nil {
-		return nil, err
-	}
-	m, err := r.pipeline()
-	return newSaved(t, m, data), err
-}
-
 // run is a run that is not finished.
 type run struct {
 	dir     string
@@ -222,7 +197,7 @@ func (r *run) save() error {
 // finish evaluates the best epoch's model and writes the model, the curve and, last, the
 // result, which marks the run as finished.
 func (r *run) finish(status Status) (*Result, error) {
-	curve, best := r.trainer.curve, r.trainer.keptEpoch()
+	curve, best := r.trainer.curve, cmp.Or(r.trainer.Best.Epoch, r.trainer.Epochs) // the last without val classes
 	result := &Result{
 		Status: status, Epochs: len(curve), BestEpoch: best, Seconds: curve.seconds(),
 		TrainAccuracy: curve[best-1].TrainAccuracy,

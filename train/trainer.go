@@ -355,10 +355,6 @@ func (r *trainer) step() error {
 	return nil
 }
 
-// keptEpoch returns the epoch whose parameters were kept: the last if there are no val
-// classes.
-func (r *trainer) keptEpoch() int { return cmp.Or(r.Best.Epoch, r.Epochs) }
-
 // pipeline returns the best epoch's model, for preprocessed features, with the correction of its
 // scores, which early stopping does without. A model of the dev stage can be corrected in other
 // ways, too.

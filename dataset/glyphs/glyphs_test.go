@@ -43,25 +43,6 @@ func TestMake(t *testing.T) {
 	}
 }
 
-// A fifth of the samples of each seen class is held out, and every typeface remains.
-func TestHeldOutSamples(t *testing.T) {
-	ds := standard()
-	const perClass, faces = 75, 25
-	seen := ds.Split.Seen()
-	if n := len(ds.TestSeen); n != len(seen)*perClass/5 {
-		t.Errorf("%d samples are held out of %d classes", n, len(seen))
-	}
-	trained := map[[2]int]bool{} // class and face
-	for _, i := range ds.SamplesOf(seen) {
-		if !slices.Contains(ds.TestSeen, i) {
-			trained[[2]int{ds.Labels[i], i % perClass % faces}] = true
-		}
-	}
-	if len(trained) != len(seen)*faces {
-		t.Errorf("%d pairs of class and typeface are trained on, expected %d", len(trained), len(seen)*faces)
-	}
-}
-
 // Some entries equal shares of the faces, counted by their names.
 func TestDescriptionsAreShares(t *testing.T) {
 	attributes, u := letters.describe()
@@ -97,5 +78,20 @@ func TestDescriptionsAreShares(t *testing.T) {
 			t.Fatalf("no class %s or no attribute %s", c.class, c.attribute)
 		}
 		testkit.Near(t, c.attribute+" of "+c.class, u.Row(z)[m], c.want, 1e-12)
+	}
+}
+
+func TestImageHasTheFeaturesOfItsRow(t *testing.T) {
+	ds := standard()
+	got := make([]float32, dims)
+	for row := 1; row < ds.Features.Rows; row += samples + 1 {
+		hog(testkit.Must(Image(row))(t), got)
+		if !slices.Equal(got, ds.Features.Row(row)) {
+			t.Errorf("the picture of row %d has other features", row)
+		}
+	}
+	for _, row := range []int{-1, ds.Features.Rows} {
+		_, err := Image(row)
+		testkit.WantError(t, err, "glyphs: sample: expected 0 to 3899")
 	}
 }

@@ -136,30 +136,29 @@ func (r *reader) report(where, want, got string) {
 // FeaturesPath returns the path of the features of a folder, features.npy unless it has only the
 // other file.
 func FeaturesPath(dir string) string {
-	for _, name := range []string{FeaturesFile, featuresCSV} {
-		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
-			return filepath.Join(dir, name)
-		}
-	}
-	return filepath.Join(dir, FeaturesFile)
+	return append(featuresIn(dir), filepath.Join(dir, FeaturesFile))[0]
+}
+
+// featuresIn returns the paths of the files of features that a folder has.
+func featuresIn(dir string) []string {
+	paths := []string{filepath.Join(dir, FeaturesFile), filepath.Join(dir, featuresCSV)}
+	return slices.DeleteFunc(paths, func(path string) bool {
+		_, err := os.Stat(path)
+		return err != nil
+	})
 }
 
 // readFeatures reads the features of the samples, one for each label.
 func (r *reader) readFeatures() {
-	paths := []string{r.path(FeaturesFile), r.path(featuresCSV)}
-	paths = slices.DeleteFunc(paths, func(path string) bool {
-		_, err := os.Stat(path)
-		return err != nil
-	})
+	paths := featuresIn(r.dir)
 	if len(paths) != 1 {
 		r.report(r.dir, FeaturesFile+" or "+featuresCSV, map[int]string{0: "neither", 2: "both"}[len(paths)])
 		return
 	}
-	path := paths[0]
-	x, err := features.ReadAll(r.ctx, path)
+	x, err := features.ReadAll(r.ctx, paths[0])
 	r.problems.AddError(err)
 	r.d.Features = x
-	r.checkSamples(path, x.Rows)
+	r.checkSamples(paths[0], x.Rows)
 }
 
 // checkSamples checks the number of samples of a file, unless it or that of the labels is

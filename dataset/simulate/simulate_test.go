@@ -6,12 +6,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/dataset/glyphs"
 	"github.com/lago-train/lago-train/dataset/simulate"
 	"github.com/lago-train/lago-train/internal/testkit"
 )
@@ -86,45 +83,4 @@ func TestMake(t *testing.T) {
 			}
 		}
 	})
-}
-
-// Samples of test classes of the generated data sets are predicted by the nearest class
-// mean, itself predicted from the descriptions by ridge regression over the train classes.
-func TestDescriptionsPredictUnseenClasses(t *testing.T) {
-	dense := func(m dataset.Matrix[float64]) *mat.Dense { return mat.NewDense(m.Rows, m.Cols, m.Data) }
-	for _, ds := range []*dataset.Dataset{glyphs.Make(), simulate.Make(simulate.Spec{
-		Samples: 2000, Dims: 128, Attributes: 24, Groups: 6, TrainClasses: 70, ValClasses: 10, TestClasses: 20,
-	})} {
-		var classes []int
-		rows, test := ds.SamplesOf(ds.Split.Train), ds.Split.Test
-		for _, i := range rows {
-			classes = append(classes, ds.Labels[i])
-		}
-		x := dataset.Convert[float64](ds.Features)
-		u := dense(ds.Describe(classes))
-		var uu, ux, fit, centres mat.Dense
-		uu.Mul(u.T(), u)
-		for i := range u.RawMatrix().Cols {
-			uu.Set(i, i, uu.At(i, i)+1)
-		}
-		ux.Mul(u.T(), dense(x.Gather(rows)))
-		testkit.NoError(t, fit.Solve(&uu, &ux))
-		centres.Mul(dense(ds.Describe(test)), &fit)
-		right := 0
-		rows = ds.SamplesOf(test)
-		for _, i := range rows {
-			distances := make([]float64, len(test))
-			for j := range test {
-				distances[j] = floats.Distance(x.Row(i), centres.RawRowView(j), 2)
-			}
-			if test[floats.MinIdx(distances)] == ds.Labels[i] {
-				right++
-			}
-		}
-		got, chance := float64(right)/float64(len(rows)), 1/float64(len(test))
-		t.Logf("%s: accuracy on %d unseen classes: %.3f", ds.Name, len(test), got)
-		if got < 3*chance {
-			t.Errorf("%s: accuracy %.3f, expected at least %.3f, 3 times chance", ds.Name, got, 3*chance)
-		}
-	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/internal/table"
 )
 
@@ -130,17 +131,23 @@ func similarities(d *dataset.Dataset, tolerance float64) (found []similar) {
 		found = append(found, similar{kind: byName, classes: classes, reason: "their names differ only in case, punctuation or a leading number"})
 	}
 	// Pairs, because being similar is not transitive.
-	candidates(d.Descriptions, tolerance, func(a, b int) {
-		difference, ok := compare(d.Descriptions.Row(a), d.Descriptions.Row(b))
-		if !ok || difference > tolerance {
-			return
+	pairs := make([][]similar, len(d.Classes))
+	parallel.For(len(pairs), 1, func(lo, hi int) {
+		for b := lo; b < hi; b++ {
+			for a := range b {
+				difference, ok := compare(d.Descriptions.Row(a), d.Descriptions.Row(b), tolerance)
+				if !ok {
+					continue
+				}
+				reason := "they have the same description"
+				if difference > 0 {
+					reason = fmt.Sprintf("their descriptions differ by at most %.2g", difference)
+				}
+				pairs[b] = append(pairs[b], similar{kind: byDescription, classes: []int{a, b}, reason: reason})
+			}
 		}
-		reason := "they have the same description"
-		if difference > 0 {
-			reason = fmt.Sprintf("their descriptions differ by at most %.2g", difference)
-		}
-		found = append(found, similar{kind: byDescription, classes: []int{a, b}, reason: reason})
 	})
+	found = slices.Concat(append([][]similar{found}, pairs...)...)
 	sums := make([][sha256.Size]byte, d.Features.Rows)
 	row := make([]byte, 0, 4*d.Features.Cols)
 	for i := range sums {
@@ -197,11 +204,16 @@ func fold(name string) string {
 }
 
 // compare returns the largest difference of two descriptions over the attributes that
-// both have. It is not ok if these are less than half of those that either has.
-func compare(u, v []float64) (difference float64, ok bool) {
+// both have. It is not ok if it exceeds the tolerance, or if these attributes are less than half
+// of those that either has.
+func compare(u, v []float64, tolerance float64) (difference float64, ok bool) {
 	both := 0
 	for m := range u {
-		if d := math.Abs(u[m] - v[m]); !math.IsNaN(d) {
+		d := math.Abs(u[m] - v[m])
+		if d > tolerance {
+			return d, false
+		}
+		if d == d { // both have it
 			both++
 			difference = max(difference, d)
 		}

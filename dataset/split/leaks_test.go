@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/testkit"
@@ -124,35 +123,6 @@ func TestLeaks(t *testing.T) {
 			t.Errorf("%d leaks with a tolerance of %g, expected %d", n, tolerance, want)
 		}
 	}
-}
-
-// The tree leaves out no pair that the comparison of all pairs finds.
-func TestCandidatesProperty(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		value := rapid.SampledFrom([]float64{0, 0.05, 0.1, 0.3, 0.35, 1, math.NaN()})
-		u := dataset.NewMatrix[float64](rapid.IntRange(1, 80).Draw(t, "classes"), rapid.IntRange(1, 4).Draw(t, "attributes"))
-		for i := range u.Data {
-			u.Data[i] = value.Draw(t, "value")
-		}
-		tolerance := rapid.SampledFrom([]float64{-1, 0, 0.05, 0.25}).Draw(t, "tolerance")
-		var want, got [][2]int
-		near := func(to *[][2]int) func(a, b int) {
-			return func(a, b int) {
-				if difference, ok := compare(u.Row(a), u.Row(b)); ok && difference <= tolerance {
-					*to = append(*to, [2]int{a, b})
-				}
-			}
-		}
-		for b := range u.Rows {
-			for a := range b {
-				near(&want)(a, b)
-			}
-		}
-		candidates(u, tolerance, near(&got))
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("(-want +got):\n%s", diff)
-		}
-	})
 }
 
 // One pair of similar classes or samples is reported for each two subsets, in any order of

@@ -188,12 +188,10 @@ func TestCalibrate(t *testing.T) {
 // saved trains ESZSL in a stage and returns its file.
 func saved(t *testing.T, d *dataset.Dataset, stage train.Stage) string {
 	t.Helper()
-	m := testkit.Must(train.Fit(t.Context(), d, train.Trial{
-		Method: testkit.Must(methods.Parse("eszsl"))(t), Stage: stage, Preprocess: preprocess.None, Epochs: 1, Patience: 1,
-	}))(t)
-	path := filepath.Join(t.TempDir(), train.ModelFile)
-	testkit.NoError(t, train.Save(path, m))
-	return path
+	trial := train.Trial{Method: testkit.Must(methods.Find("eszsl"))(t).Spec(), Stage: stage, Preprocess: preprocess.None, Epochs: 1, Patience: 1}
+	dir := t.TempDir()
+	testkit.Must(train.Run(t.Context(), dir, trial, func() (*train.Data, error) { return train.Prepare(d, trial) }, train.Options{}))(t)
+	return filepath.Join(dir, trial.Name(), train.ModelFile)
 }
 
 // Choices come from validation samples that are not held out: test samples of zeros and

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -192,12 +193,7 @@ func signed(d *dataset.Dataset) bool {
 func (c Config) DataName() string { return catalog.NameOf(c.Dataset) }
 
 // DevEpochs returns the largest number of epochs of the dev stage.
-func (c Config) DevEpochs() int {
-	if c.Epochs == 0 {
-		return defaultEpochs
-	}
-	return c.Epochs
-}
+func (c Config) DevEpochs() int { return cmp.Or(c.Epochs, defaultEpochs) }
 
 // Trials returns the trials of a stage on a part, one per seed.
 func (c Config) Trials(v lab.View, stage train.Stage, epochs int) []train.Trial {

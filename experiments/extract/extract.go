@@ -2,10 +2,9 @@
 // photographs as a data set in the open layout, and of single photographs to predict and
 // explain them.
 //
-// Photographs are decoded while others are in the network, and memory does not grow with
-// their number. A data set is extracted in parts, which shards share and which an
-// interrupted extraction keeps: it resumes, and ends with the same bits. Packages
-// dataset/images, model/resnet and model/vit have the preprocessing and the networks.
+// Memory does not grow with the number of photographs. A data set is extracted in parts, which
+// shards share and which an interrupted extraction keeps: it resumes, and ends with the same bits.
+// Packages dataset/images, model/resnet and model/vit have the preprocessing and the networks.
 package extract
 
 import (
@@ -31,6 +30,7 @@ import (
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/npy"
+	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/internal/table"
 )
@@ -298,7 +298,7 @@ func (w *work) assemble(ctx context.Context, record *openlayout.Extraction) (err
 			if broken != "" {
 				return nil
 			}
-			return npy.WriteValues(to, x)
+			return numeric.Write(to, x)
 		}))
 	}); err != nil {
 		return err

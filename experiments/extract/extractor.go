@@ -35,53 +35,36 @@ func New(w *Weights, p dataset.ImagePreprocessing, n int) (*Extractor, error) {
 	return &Extractor{from, w.Dims(), g}, nil
 }
 
-// batch is images on their way from the decoder to the network. The features of an image
-// can depend on its place by some bits, so each image has its place, broken ones too.
-type batch struct {
-	pixels dataset.Matrix[float32] // of the graph's images; those of broken and of further ones are 0
-	errs   []error                 // of decoding each image
-}
-
-// decode decodes images for one run of the network.
-func (e *Extractor) decode(ctx context.Context, list []images.Image) batch {
-	b := batch{dataset.NewMatrix[float32](e.graph.Images.Rows, e.graph.Images.Cols), make([]error, len(list))}
+// decode decodes images for one run of the network, and returns the error of each. The features of
+// an image can depend on its place by some bits, so each image has its place, broken ones too; the
+// pixels of these are 0.
+func (e *Extractor) decode(ctx context.Context, list []images.Image) []error {
+	errs := make([]error, len(list))
+	clear(e.graph.Images.Data)
 	parallel.For(len(list), 1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			if b.errs[i] = images.Load(ctx, list[i], e.provenance.Images, b.pixels.Row(i)); b.errs[i] != nil {
-				clear(b.pixels.Row(i))
+			if errs[i] = images.Load(ctx, list[i], e.provenance.Images, e.graph.Images.Row(i)); errs[i] != nil {
+				clear(e.graph.Images.Row(i))
 			}
 		}
 	})
-	return b
+	return errs
 }
 
-// each calls do with the features of each image in turn, or with the error of decoding it, while
-// the next images are decoded. The features are valid until do returns.
+// each calls do with the features of each image in turn, or with the error of decoding it. The
+// features are valid until do returns.
 func (e *Extractor) each(ctx context.Context, list []images.Image, do func(x []float32, err error) error) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	decoded := make(chan batch)
-	go func() {
-		defer close(decoded)
-		for part := range slices.Chunk(list, e.graph.Images.Rows) {
-			select {
-			case decoded <- e.decode(ctx, part):
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	for b := range decoded {
-		copy(e.graph.Images.Data, b.pixels.Data)
+	for part := range slices.Chunk(list, e.graph.Images.Rows) {
+		errs := e.decode(ctx, part)
 		x, err := e.graph.Features()
 		if err != nil {
 			return err
 		}
-		for i, wrong := range b.errs {
+		for i, wrong := range errs {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if wrong == nil && !numeric.AllFinite(x.Row(i)) {
+			if wrong == nil && numeric.NotFinite(x.Row(i)) >= 0 {
 				return &invalid.Error{Where: "--weights", Want: "a network with finite features", Got: "NaN or infinity"}
 			}
 			if err := do(x.Row(i), wrong); err != nil {

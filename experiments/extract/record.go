@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/gofrs/flock"
@@ -20,7 +19,6 @@ import (
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/internal/version"
 )
 
@@ -48,24 +46,17 @@ func (w *work) record(ctx context.Context) (r *openlayout.Extraction, classes in
 	}
 	sum := sha256.New()
 	known := make(map[string]bool)
-	for part := range slices.Chunk(w.Images, 1<<10) {
-		content, errs := make([]string, len(part)), make([]error, len(part))
-		parallel.For(len(part), 1, func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				content[i], errs[i] = sumOf(ctx, part[i].Path)
-			}
-		})
-		for i, m := range part {
-			if err := cmp.Or(ctx.Err(), errs[i]); err != nil {
-				return nil, 0, err
-			}
-			line, err := json.Marshal([]any{m.ID, m.Class, content[i], m.Box})
-			if err != nil {
-				return nil, 0, err
-			}
-			sum.Write(line)
-			known[m.Class] = true
+	for _, m := range w.Images {
+		content, err := sumOf(ctx, m.Path)
+		if err != nil {
+			return nil, 0, cmp.Or(ctx.Err(), err)
 		}
+		line, err := json.Marshal([]any{m.ID, m.Class, content, m.Box})
+		if err != nil {
+			return nil, 0, err
+		}
+		sum.Write(line)
+		known[m.Class] = true
 	}
 	delete(known, "")
 	info := blas.Current()

@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/published"
 	"github.com/lago-train/lago-train/internal/format"
-	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/model"
@@ -132,12 +132,7 @@ func Run(d *dataset.Dataset, m *train.Saved, c Config) (*Result, error) {
 }
 
 // Check returns an *invalid.Error if a result, as read from a file, is incomplete.
-func (r *Result) Check() error {
-	if len(r.Groups) == 0 {
-		return &invalid.Error{Field: "groups", Want: "at least one", Got: "none"}
-	}
-	return nil
-}
+func (r *Result) Check() error { return lab.NotEmpty("groups", len(r.Groups)) }
 
 // gammaOf returns the share of each attribute in each group. The error is an *invalid.Error
 // if the model is a baseline.

@@ -90,7 +90,7 @@ func (s *Server) edit(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.writable(r.Context(), c.Version); err != nil {
+	if err := s.writable(c.Version); err != nil {
 		return nil, err
 	}
 	d := s.d.Clone()
@@ -146,7 +146,7 @@ func badName(name string) bool { return name == "" || len(name) > 200 || invalid
 func (s *Server) undoEdit(r *http.Request) (any, error) {
 	c, err := read[change](r)
 	if err == nil {
-		err = s.writable(r.Context(), c.Version)
+		err = s.writable(c.Version)
 	}
 	if err == nil && s.undo == nil {
 		err = &refusal{http.StatusConflict, "There is nothing to undo."}
@@ -158,7 +158,7 @@ func (s *Server) undoEdit(r *http.Request) (any, error) {
 }
 
 // writable returns an error unless the page may change what it shows.
-func (s *Server) writable(_ context.Context, version int) error {
+func (s *Server) writable(version int) error {
 	switch {
 	case s.ReadOnly:
 		return &refusal{http.StatusForbidden, "The descriptions are only read here: with --read-only, or since they are not CSV files."}

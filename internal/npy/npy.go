@@ -237,11 +237,11 @@ func Write(w io.Writer, rows, cols int, values []float32) error {
 	if err := WriteHeader(w, rows, cols); err != nil {
 		return err
 	}
-	return WriteValues(w, values)
+	return numeric.Write(w, values)
 }
 
 // WriteHeader writes what comes before the values of a rows x cols array of float32 in C
-// order.
+// order, which numeric.Write writes.
 func WriteHeader(w io.Writer, rows, cols int) error {
 	const prefix, align = len(magic) + 2 + 2, 64 // NumPy aligns the values to 64 bytes
 	text := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }", rows, cols)
@@ -251,9 +251,6 @@ func WriteHeader(w io.Writer, rows, cols int) error {
 	_, err := w.Write(append(b, text...))
 	return err
 }
-
-// WriteValues writes the next values of an array, after its header.
-func WriteValues(w io.Writer, values []float32) error { return numeric.Write(w, values) }
 
 // maxText is the largest size of a text file of integers in bytes, far above the labels
 // of any data set.

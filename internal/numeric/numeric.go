@@ -15,16 +15,6 @@ type Float interface{ ~float32 | ~float64 }
 // Finite reports whether v is neither NaN nor infinite.
 func Finite[T Float](v T) bool { return v-v == 0 }
 
-// AllFinite reports whether all values are finite. It multiplies by zero, which leaves NaN of
-// whatever is not finite, and so needs no branch per value.
-func AllFinite[T Float](values []T) bool {
-	var s T
-	for _, v := range values {
-		s += v * 0
-	}
-	return s == 0
-}
-
 // NotFinite returns the index of the first value that is not finite, or -1.
 func NotFinite[T Float](values []T) int {
 	for i, v := range values {

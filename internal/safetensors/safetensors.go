@@ -193,9 +193,6 @@ func (r *limited) bytes(n int64) ([]byte, error) {
 	return data[:got], err
 }
 
-// chunk is the number of bytes that are decoded at a time, a multiple of the width of any number.
-const chunk = 1 << 20
-
 func read(r *limited, keep func(tensor string) bool) (*File, error) {
 	begin, err := r.bytes(lengthBytes)
 	if err != nil {
@@ -228,9 +225,6 @@ func read(r *limited, keep func(tensor string) bool) (*File, error) {
 		if e.Offsets[0] != end {
 			return nil, inTensor(t.Name, &invalid.Error{Want: fmt.Sprintf("data_offsets from %d, without gaps", end), Got: fmt.Sprint(e.Offsets[0])})
 		}
-		if n := e.Offsets[1] - end; int64(n) > r.left {
-			return nil, inTensor(t.Name, short(fmt.Sprintf("%d bytes of numbers", n), int(r.left)))
-		}
 		if err := t.read(r, e, f.Metadata[checksumKey] != "" || keep == nil || keep(t.Name)); err != nil {
 			return nil, inTensor(t.Name, err)
 		}
@@ -249,28 +243,18 @@ func read(r *limited, keep func(tensor string) bool) (*File, error) {
 
 // read reads the numbers of t, and keeps them or not.
 func (t *Tensor) read(r *limited, e entry, keep bool) error {
-	of, left := types[e.Dtype], int64(e.Offsets[1]-e.Offsets[0])
-	if n := int(left) / of.width; !keep {
-	} else if of.number != nil {
-		t.F32 = make([]float32, n)
-	} else if e.Dtype == float64Type {
-		t.F64 = make([]float64, n)
-	}
-	for done := 0; left > 0; {
-		raw, err := r.bytes(min(left, chunk))
-		if err != nil {
-			return err
-		}
-		if left -= int64(len(raw)); left > 0 && len(raw) < chunk {
-			return short(fmt.Sprintf("%d bytes more", left), 0)
-		}
-		n := len(raw) / of.width
-		if t.F32 != nil {
-			numeric.Decode(t.F32[done:done+n], raw, of.width, of.number)
-		} else if t.F64 != nil {
-			numeric.Decode(t.F64[done:done+n], raw, of.width, numeric.Float64)
-		}
-		done += n
+	of, size := types[e.Dtype], e.Offsets[1]-e.Offsets[0]
+	raw, err := r.bytes(int64(size))
+	switch n := len(raw) / of.width; {
+	case err != nil:
+		return err
+	case len(raw) < size:
+		return short(fmt.Sprintf("%d bytes of numbers", size), len(raw))
+	case !keep:
+	case of.number != nil:
+		t.F32 = numeric.Decode(make([]float32, n), raw, of.width, of.number)
+	case e.Dtype == float64Type:
+		t.F64 = numeric.Decode(make([]float64, n), raw, of.width, numeric.Float64)
 	}
 	return nil
 }

@@ -65,41 +65,6 @@ func TestEachRoundRaisesTheObjective(t *testing.T) {
 	})
 }
 
-// Permuting samples or classes permutes the result.
-func TestOrderDoesNotMatter(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		blocks, s := drawn(t, 40, 5), settings(t)
-		want := fitOf(t, blocks, s)
-		n, classes := want.P.Rows, want.P.Cols
-		x, scores := dataset.NewMatrix[float32](0, blocks[0].X.Cols), dataset.NewMatrix[float32](0, classes)
-		for _, b := range blocks {
-			x.Data, scores.Data = append(x.Data, b.X.Data...), append(scores.Data, b.Scores.Data...)
-		}
-		x.Rows, scores.Rows = n, n
-		r := rand.New(rand.NewPCG(1, 1))
-		samples, order := r.Perm(n), r.Perm(classes)
-		px, ps := dataset.NewMatrix[float32](n, x.Cols), dataset.NewMatrix[float32](n, classes)
-		for i, from := range samples {
-			copy(px.Row(i), x.Row(from))
-			for z, k := range order {
-				ps.Row(i)[z] = scores.Row(from)[k]
-			}
-		}
-		// As many rounds as the other, whose last may end on a prediction near a tie.
-		got := fitOf(t, []Block{{px, ps}}, s)
-		if len(got.Objective) != len(want.Objective) {
-			t.Skip("a tie")
-		}
-		for i, from := range samples {
-			for z, k := range order {
-				if a, b := got.P.Row(i)[z], want.P.Row(from)[k]; math.Abs(float64(a-b)) > 1e-2 {
-					t.Fatalf("sample %d, class %d: %g, expected %g", i, z, a, b)
-				}
-			}
-		}
-	})
-}
-
 // Without features, for one sample and for one class, P is that of the classifier.
 func TestOff(t *testing.T) {
 	for _, c := range []struct {

@@ -84,17 +84,6 @@ func TestFill(t *testing.T) {
 	}
 }
 
-// The second attribute is 0.1 + 0.8 of the first, in many classes.
-func TestRegression(t *testing.T) {
-	reference := dataset.NewMatrix[float64](5000, 2)
-	for z := range reference.Rows {
-		p := float64(z%101) / 100
-		copy(reference.Row(z), []float64{p, 0.1 + 0.8*p})
-	}
-	full := fill(t, impute.Neutral, reference, []int{0, 0}, matrix([]float64{0.25, nan}, []float64{nan, 0.9}))
-	testkit.NearAll(t, "predictions", []float64{full.Row(0)[1], full.Row(1)[0]}, []float64{0.3, 1}, 0.0025)
-}
-
 // problem draws a reference, groups, and descriptions with missing entries.
 func problem(t *rapid.T) (reference dataset.Matrix[float64], groups []int, u dataset.Matrix[float64]) {
 	m := rapid.IntRange(1, 6).Draw(t, "attributes")

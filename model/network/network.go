@@ -137,7 +137,7 @@ func (r *Reader) Take(name string, shape ...int) []float32 {
 		e.Got = fmt.Sprintf("shape %v", t.Shape)
 	case t.F32 == nil:
 		e.Got = "other numbers"
-	case !numeric.AllFinite(t.F32):
+	case numeric.NotFinite(t.F32) >= 0:
 		e.Want, e.Got, e.Hint = "finite numbers", "NaN or infinity", "The file is damaged."
 	default:
 		return t.F32

@@ -19,6 +19,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/model/network"
 )
@@ -175,25 +176,15 @@ func (n *Network) measure(r *network.Reader) error {
 		return wrong(n.family.patches, fmt.Sprintf("width x 3 x patch x patch, with a width of heads of %d", headDims))
 	}
 	n.width, n.patch = patches[0], patches[2]
-	if class := r.Shape(n.family.class); product(class) != n.width {
+	if class, _ := numeric.Count(r.Shape(n.family.class), math.MaxInt32); class != n.width {
 		return wrong(n.family.class, fmt.Sprintf("%d numbers", n.width))
 	}
-	tokens := product(r.Shape(n.family.positions)) / n.width
-	if n.grid = int(math.Sqrt(float64(tokens - 1))); tokens < 2 || n.grid*n.grid != tokens-1 || product(r.Shape(n.family.positions)) != tokens*n.width {
+	positions, _ := numeric.Count(r.Shape(n.family.positions), math.MaxInt32)
+	tokens := positions / n.width
+	if n.grid = int(math.Sqrt(float64(tokens - 1))); tokens < 2 || n.grid*n.grid != tokens-1 || positions != tokens*n.width {
 		return wrong(n.family.positions, fmt.Sprintf("positions of the class token and of a square grid, of width %d", n.width))
 	}
 	return nil
-}
-
-func product(shape []int) int {
-	if shape == nil {
-		return 0
-	}
-	n := 1
-	for _, s := range shape {
-		n *= s
-	}
-	return n
 }
 
 func (n *Network) norm(r *network.Reader, name string) norm {

@@ -13,6 +13,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/internal/blas"
+	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model/vit/vittest"
@@ -132,7 +133,8 @@ func TestRefused(t *testing.T) {
 	}
 	with := func(name string, shape ...int) func([]safetensors.Tensor) []safetensors.Tensor {
 		return func(list []safetensors.Tensor) []safetensors.Tensor {
-			return append(without(name)(list), safetensors.Tensor{Name: name, Shape: shape, F32: make([]float32, product(shape))})
+			n, _ := numeric.Count(shape, math.MaxInt32)
+			return append(without(name)(list), safetensors.Tensor{Name: name, Shape: shape, F32: make([]float32, n)})
 		}
 	}
 	for want, c := range map[string]struct {

@@ -293,24 +293,6 @@ func TestIndirectPredictionOfSureClasses(t *testing.T) {
 	}
 }
 
-// Scores are a distribution over the described classes.
-func TestPosteriorSumsToOne(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		e := examples(12, 3, 4, 3, rapid.Uint64().Draw(t, "seed"))
-		classes := rapid.IntRange(1, 9).Draw(t, "classes")
-		p := rapid.OneOf(rapid.Float64Range(0, 1), rapid.SampledFrom([]float64{0, 1, nan}))
-		u := baselinetest.Matrix[float64](4, rapid.SliceOfN(p, classes*4, classes*4).Draw(t, "u")...)
-		s := baselinetest.Score(t, learn(t, drawConfig(t), e), e, u).Data
-		for i := range e.Rows {
-			var sum float64
-			for _, l := range s[i*classes : (i+1)*classes] {
-				sum += math.Exp(float64(l))
-			}
-			testkit.Near(t, "sum", sum, 1, 1e-5)
-		}
-	})
-}
-
 // Hyperparameters that a fit does not depend on reuse the cached fit: the features are NaN
 // by then.
 func TestFitsAreCached(t *testing.T) {

@@ -15,21 +15,6 @@ import (
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
 )
 
-// evaluate returns the loss of all outputs together and its gradient at w, K x width.
-func evaluate(p Objective, w []float64) (loss float64, gradient []float64) {
-	e := newEvaluator(p)
-	outputs, losses := make([]int, p.Outputs), make([]float64, p.Outputs)
-	for k := range outputs {
-		outputs[k] = k
-	}
-	gradient = make([]float64, len(w))
-	e.evaluate(outputs, w, gradient, losses)
-	for _, l := range losses {
-		loss += l
-	}
-	return loss, gradient
-}
-
 // regression returns a linear regression on random targets, n x K, whose minimum is known.
 // Samples are in the rows of x in reverse.
 func regression(n, dims, outputs int, seed uint64) (p Objective, targets dataset.Matrix[float64]) {
@@ -125,25 +110,6 @@ func TestMinimumOfALinearRegression(t *testing.T) {
 		size := rapid.IntRange(1, 6)
 		p, targets := drawRegression(t, rapid.IntRange(1, 30).Draw(t, "samples"), size.Draw(t, "dims"), size.Draw(t, "outputs"))
 		near(t, p, targets, minimise(t, p), 2e-3)
-	})
-}
-
-func TestGradientAgainstFiniteDifferences(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		p, _ := drawRegression(t, rapid.IntRange(1, 9).Draw(t, "samples"), 3, 2)
-		w := make([]float64, 6)
-		if p.Bias {
-			w = make([]float64, 8)
-		}
-		for i := range w {
-			w[i] = rapid.Float64Range(-2, 2).Draw(t, "w")
-		}
-		_, gradient := evaluate(p, w)
-		loss := func(w []float64) float64 {
-			l, _ := evaluate(p, w)
-			return l
-		}
-		testkit.NearAll(t, "gradient", gradient, baselinetest.Gradient(loss, w, 1e-5), 1e-7)
 	})
 }
 
