@@ -35,6 +35,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/robustness"
 	"github.com/lago-train/lago-train/experiments/runs"
 	"github.com/lago-train/lago-train/experiments/search"
+	"github.com/lago-train/lago-train/experiments/subsets"
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/train"
@@ -239,6 +240,7 @@ var documentedObjects = []struct {
 	{"ablate --groups", ablation.Groups{}},
 	{"sweep-k", ksweep.Result{}},
 	{"noise and partial", robustness.Result{}},
+	{"subsets", subsets.Result{}},
 	{"groups", grouping.Result{}},
 	{"report", report.Summary{}},
 	{"runs", runs.Listing{}},

@@ -150,7 +150,7 @@ func newApp() *cli.App {
 		Commands: prepare(usage, slices.Concat(
 			in("data sets", datasetCommand(), serveCommand()),
 			in("training", runCommand(), searchCommand()),
-			in("experiments", reproduceCommand(), compareCommand(), ablateCommand(), sweepKCommand(), noiseCommand(), partialCommand(), groupsCommand()),
+			in("experiments", reproduceCommand(), compareCommand(), ablateCommand(), sweepKCommand(), noiseCommand(), partialCommand(), subsetsCommand(), groupsCommand()),
 			in("results", runsCommand(), reportCommand()),
 			in("trained models", evaluateCommand(), predictCommand(), explainCommand()),
 			in("shell", completionCommand()),
