@@ -137,7 +137,7 @@ func TestExperimentsShareRunsAndStoreResults(t *testing.T) {
 		t.Errorf("%d runs after reproduce, %d after noise, partial and groups", trained, n)
 	}
 	fewer := printed[subsets.Result](t, small(t, "subsets", out, "--of", "attributes", "--sizes", "3", "--draws", "2", "--json")...)
-	if p := fewer.Points; len(p) != 2 || p[0].Size != 3 || len(p[0].Accuracy.Values) != 2 {
+	if p := fewer.Points; len(p) != 2 || p[0].Size != 3 || p[0].Draws != 2 {
 		t.Errorf("subsets: %+v", fewer)
 	}
 	misused(t, small(t, "subsets", out, "--sizes", "99"), "--sizes: expected numbers of seen classes from 4 to")

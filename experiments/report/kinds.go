@@ -109,7 +109,7 @@ const partialText = "Test accuracy when only part of each class's attributes is 
 
 func subset(of subsets.Axis) kind {
 	return kind{
-		subsets.Kind(of), "Fewer " + of.Words(),
+		subsets.Kind(of), "Fewer " + subsets.Words[of],
 		"Test accuracy when the variant is trained on random subsets, each contained in the larger ones, and evaluated on the same classes.",
 		"subsets --of " + string(of), func() result { return new(subsets.Result) },
 	}

@@ -11,29 +11,18 @@ import (
 // Axis is what a data set has less of.
 type Axis string
 
-// The axes.
+// The axes. Of classes there are train and validation classes in proportion, and entries are
+// others for each class.
 const (
-	Classes    Axis = "classes"    // seen ones, train and validation in proportion
-	Samples    Axis = "samples"    // of each seen class
-	Attributes Axis = "attributes" // of all classes
-	Groups     Axis = "groups"     // with all their attributes
-	Entries    Axis = "entries"    // described attributes of each class, others for each
+	Classes, Samples, Attributes, Groups, Entries Axis = "classes", "samples", "attributes", "groups", "entries"
 )
 
 // Axes are all of them.
 var Axes = []Axis{Classes, Samples, Attributes, Groups, Entries}
 
-// Words names the axis in titles.
-func (a Axis) Words() string {
-	switch a {
-	case Classes:
-		return "seen classes"
-	case Samples:
-		return "samples of each seen class"
-	case Entries:
-		return "described attributes of each class"
-	}
-	return string(a)
+// Words are the names of the axes in titles.
+var Words = map[Axis]string{
+	Classes: "seen classes", Samples: "samples of each seen class", Attributes: "attributes", Groups: "groups", Entries: "described attributes of each class",
 }
 
 // least is the smallest size: of seen classes two train and two validation classes.
@@ -45,23 +34,21 @@ func (a Axis) least() int {
 }
 
 // size is that of the whole data set.
-func (a Axis) size(d *dataset.Dataset) int {
-	most := 0
+func (a Axis) size(d *dataset.Dataset) (most int) {
 	switch a {
 	case Classes:
-		most = len(d.Split.Seen())
-	case Samples:
-		for _, z := range d.Split.Seen() {
-			most = max(most, d.SamplesPerClass()[z])
-		}
+		return len(d.Split.Seen())
 	case Attributes:
-		most = len(d.Attributes)
+		return len(d.Attributes)
 	case Groups:
-		most = len(d.Groups)
-	case Entries:
-		for z := range d.Classes {
-			most = max(most, dataset.Described(d.Descriptions.Row(z)))
+		return len(d.Groups)
+	}
+	for _, z := range d.Split.Seen() {
+		n := dataset.Described(d.Descriptions.Row(z))
+		if a == Samples {
+			n = d.SamplesPerClass()[z]
 		}
+		most = max(most, n)
 	}
 	return most
 }
@@ -70,82 +57,68 @@ func (a Axis) size(d *dataset.Dataset) int {
 func (a Axis) subset(d *dataset.Dataset, n int, seed uint64) *dataset.Dataset {
 	rng := rand.New(rand.NewPCG(seed, 0x5b5e7))
 	part := *d
+	seen := d.Split.Seen()
 	switch a {
 	case Classes:
-		train, val := draw(rng, d.Split.Train), draw(rng, d.Split.Val)
-		vals := int(math.Round(float64(n*len(val)) / float64(len(train)+len(val))))
-		vals = min(max(vals, 2), len(val))
-		n = min(n-vals, len(train))
-		part.Split.Train, part.Split.Val = slices.Sorted(slices.Values(train[:n])), slices.Sorted(slices.Values(val[:vals]))
-		part.DevSplits = nil
-		seen := part.Split.Seen()
+		vals := int(math.Round(float64(n*len(d.Split.Val)) / float64(len(seen))))
+		vals = min(max(vals, 2), len(d.Split.Val))
+		part.Split.Train, part.Split.Val, part.DevSplits = draw(rng, d.Split.Train, n-vals), draw(rng, d.Split.Val, vals), nil
+		seen = part.Split.Seen()
 		part.TestSeen = slices.DeleteFunc(slices.Clone(d.TestSeen), func(i int) bool { return !slices.Contains(seen, d.Labels[i]) })
 	case Samples:
 		part.TestSeen = nil // held out, they are in no stage
-		seen, given := d.Split.Seen(), make([]int, len(d.Classes))
+		given := make([]int, len(d.Classes))
 		for _, i := range rng.Perm(len(d.Labels)) {
-			if z := d.Labels[i]; slices.Contains(seen, z) {
-				if given[z]++; given[z] > n {
-					part.TestSeen = append(part.TestSeen, i)
-				}
+			z := d.Labels[i]
+			if given[z]++; given[z] > n && slices.Contains(seen, z) {
+				part.TestSeen = append(part.TestSeen, i)
 			}
 		}
 		slices.Sort(part.TestSeen)
-	case Attributes:
-		return withAttributes(d, rng.Perm(len(d.Attributes))[:n])
-	case Groups:
-		groups := rng.Perm(len(d.Groups))[:n]
-		var list []int
-		for m, attribute := range d.Attributes {
-			if slices.Contains(groups, attribute.Group) {
-				list = append(list, m)
-			}
-		}
-		return withAttributes(d, list)
 	case Entries:
-		part.Descriptions = dataset.NewMatrix[float64](d.Descriptions.Rows, d.Descriptions.Cols)
+		part.Descriptions.Data = slices.Clone(d.Descriptions.Data)
 		for z := range d.Classes {
-			row, u := part.Descriptions.Row(z), d.Descriptions.Row(z)
-			given := 0
-			for _, m := range rng.Perm(len(u)) {
-				if row[m] = u[m]; math.IsNaN(u[m]) {
-					continue
+			given, row := 0, part.Descriptions.Row(z)
+			for _, m := range rng.Perm(len(row)) {
+				if !math.IsNaN(row[m]) {
+					given++
 				}
-				if given++; given > n {
+				if given > n {
 					row[m] = math.NaN()
 				}
 			}
 		}
-	}
-	return &part
-}
-
-// draw returns a list in random order.
-func draw(rng *rand.Rand, list []int) []int {
-	drawn := slices.Clone(list)
-	rng.Shuffle(len(drawn), func(i, j int) { drawn[i], drawn[j] = drawn[j], drawn[i] })
-	return drawn
-}
-
-// withAttributes returns a data set with some of the attributes, and the groups that these have.
-func withAttributes(d *dataset.Dataset, list []int) *dataset.Dataset {
-	slices.Sort(list)
-	part := *d
-	part.Attributes, part.Groups = nil, nil
-	part.Descriptions = dataset.NewMatrix[float64](len(d.Classes), len(list))
-	for i, m := range list {
-		attribute := d.Attributes[m]
-		for z := range d.Classes {
-			part.Descriptions.Row(z)[i] = d.Descriptions.Row(z)[m]
-		}
-		if attribute.Group >= 0 {
-			name := d.Groups[attribute.Group]
-			if attribute.Group = slices.Index(part.Groups, name); attribute.Group < 0 {
-				attribute.Group = len(part.Groups)
-				part.Groups = append(part.Groups, name)
+	default: // attributes, or all of a group
+		chosen := rng.Perm(a.size(d))[:n]
+		part.Attributes, part.Groups = nil, nil
+		var columns []int
+		for m, attribute := range d.Attributes {
+			if a == Attributes && !slices.Contains(chosen, m) || a == Groups && !slices.Contains(chosen, attribute.Group) {
+				continue
 			}
+			if attribute.Group >= 0 {
+				name := d.Groups[attribute.Group]
+				if !slices.Contains(part.Groups, name) {
+					part.Groups = append(part.Groups, name)
+				}
+				attribute.Group = slices.Index(part.Groups, name)
+			}
+			part.Attributes, columns = append(part.Attributes, attribute), append(columns, m)
 		}
-		part.Attributes = append(part.Attributes, attribute)
+		part.Descriptions = dataset.NewMatrix[float64](len(d.Classes), len(columns))
+		for i := range part.Descriptions.Data {
+			part.Descriptions.Data[i] = d.Descriptions.Row(i / len(columns))[columns[i%len(columns)]]
+		}
 	}
 	return &part
+}
+
+// draw returns n of a list, ascending.
+func draw(rng *rand.Rand, list []int, n int) []int {
+	drawn := make([]int, n)
+	for i, at := range rng.Perm(len(list))[:n] {
+		drawn[i] = list[at]
+	}
+	slices.Sort(drawn)
+	return drawn
 }

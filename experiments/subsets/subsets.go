@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/plot"
@@ -45,9 +47,10 @@ type Result struct {
 // Point is the accuracy with subsets of one size.
 type Point struct {
 	Size     int              `json:"size"`
-	Accuracy lab.Summary      `json:"test_per_class_accuracy"` // over draws, each a mean over seeds
-	Interval metrics.Interval `json:"interval"`                // over classes, whose accuracies are means over draws and seeds
-	// Difference is that of this size minus the largest one; null for the latter.
+	Draws    int              `json:"draws"`                   // of each part, over which the accuracy is a mean
+	Accuracy float64          `json:"test_per_class_accuracy"` // mean over classes, draws and seeds
+	Interval metrics.Interval `json:"interval"`                // of Accuracy over classes
+	// Difference is that of this size minus all, over the same classes; null for all.
 	Difference *metrics.Difference `json:"difference"`
 }
 
@@ -60,89 +63,69 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
 	}
 	base := c.Base.On(l.Data)
 	r := &Result{Dataset: base.DataName(), Variant: base.Method.Variant(), Of: c.Of, Parts: len(l.Parts), Seeds: base.Seeds}
-	var byClass [][]float64
+	var whole []float64 // accuracy of each class with all
 	all := sizes[len(sizes)-1]
-	for _, n := range sizes {
-		l.Step("%d %s", n, c.Of.Words())
-		in, draws, start := *l, c.Draws, base
-		start.HoldOut = base.HoldOut || c.Of == Samples && n < all // samples left out are held out
-		if n == all {
-			draws = 1
-		}
-		in.Parts = nil
-		for i := range draws * len(l.Parts) {
-			part := l.Parts[i%len(l.Parts)]
-			if n < all {
-				part = l.ViewOf(c.Of.subset(part.Data, n, uint64(i)))
+	for _, n := range slices.Backward(sizes) {
+		l.Step("%d %s", n, Words[c.Of])
+		in, start, p := *l, base, Point{Size: n, Draws: 1}
+		if n < all {
+			p.Draws, in.Parts = c.Draws, nil
+			start.HoldOut = base.HoldOut || c.Of == Samples // those left out are held out
+			for i := range c.Draws * len(l.Parts) {
+				in.Parts = append(in.Parts, l.ViewOf(c.Of.subset(l.Parts[i%len(l.Parts)].Data, n, uint64(i))))
 			}
-			in.Parts = append(in.Parts, part)
 		}
 		done, err := engine.Run(ctx, &in, engine.Plan{Arms: []engine.Arm{{Starts: []engine.Config{start}}}, Stage: engine.DevThenTest})
 		if err != nil {
 			return nil, err
 		}
 		r.Missing = append(r.Missing, done.Missing...)
-		var runs []lab.Run
-		var accuracies []float64
-		for draw := range slices.Chunk(done.Arms[0], len(l.Parts)) {
-			var tested []lab.Run
-			for _, o := range draw {
-				tested = append(tested, o.Test...)
-			}
-			if len(tested) == len(draw)*base.Seeds { // otherwise Missing says why
-				runs, accuracies = append(runs, tested...), append(accuracies, engine.Measure(tested).PerClass.Mean)
-			}
+		if len(done.Rows) == 0 {
+			continue // Missing says why
 		}
-		if runs != nil {
-			m := engine.Measure(runs)
-			r.Classes, byClass = len(m.ByClass), append(byClass, m.ByClass)
-			r.Points = append(r.Points, Point{Size: n, Accuracy: lab.Summarise(accuracies), Interval: m.Interval})
+		test := done.Rows[0].Test
+		if n == all {
+			whole = test.ByClass
+		} else if whole != nil {
+			d := metrics.PairedDifference(test.ByClass, whole)
+			p.Difference = &d
 		}
-	}
-	if last := len(r.Points) - 1; last >= 0 && r.Points[last].Size == all {
-		for i := range r.Points[:last] {
-			d := metrics.PairedDifference(byClass[i], byClass[last])
-			r.Points[i].Difference = &d
-		}
+		p.Accuracy, p.Interval, r.Classes = stat.Mean(test.ByClass, nil), test.Interval, len(test.ByClass)
+		r.Points = slices.Insert(r.Points, 0, p)
 	}
 	return r, l.Store(Kind(c.Of), c, r)
 }
 
 // sizes returns the sizes to try, ascending, and that of all as the last.
 func (c Config) sizes(l *lab.Lab) ([]int, error) {
-	least, most := c.Of.least(), math.MaxInt
+	least, most, sizes := c.Of.least(), math.MaxInt, slices.Clone(c.Sizes)
 	for _, p := range l.Parts {
 		most = min(most, c.Of.size(p.Data))
 	}
-	if most == 0 {
-		return nil, &invalid.Error{Field: "of", Want: "something that the data set has", Got: string(c.Of)}
-	}
-	sizes := slices.Clone(c.Sizes)
-	if len(sizes) == 0 {
-		for _, share := range []float64{0.1, 0.2, 0.4, 0.6} {
-			sizes = append(sizes, max(least, int(math.Round(share*float64(most)))))
+	if sizes == nil {
+		for _, percent := range []float64{10, 20, 40, 60} {
+			sizes = append(sizes, max(least, int(math.Round(percent*float64(most)/100))))
 		}
 	}
 	sizes = slices.Compact(slices.Sorted(slices.Values(append(sizes, most))))
 	if sizes[0] < least || sizes[len(sizes)-1] > most {
-		return nil, &invalid.Error{
-			Field: "sizes", Want: fmt.Sprintf("numbers of %s from %d to %d", c.Of.Words(), least, most), Got: strings.Trim(fmt.Sprint(c.Sizes), "[]"),
-		}
+		want := fmt.Sprintf("numbers of %s from %d to %d", Words[c.Of], least, most)
+		return nil, &invalid.Error{Field: "sizes", Want: want, Got: strings.Trim(fmt.Sprint(sizes), "[]")}
 	}
 	return sizes, nil
 }
 
 // Tables has a row for each size.
 func (r *Result) Tables() []*table.Table {
-	t := table.New(fmt.Sprintf("%s on %s: per-class accuracy by number of %s, %s, %s%s", r.Variant, r.Dataset, r.Of.Words(),
+	t := table.New(fmt.Sprintf("%s on %s: per-class accuracy by number of %s, %s, %s%s", r.Variant, r.Dataset, Words[r.Of],
 		format.Count(r.Classes, "test class"), format.Count(r.Seeds, "seed"), engine.InParts("unseen", r.Parts)),
-		string(r.Of), "accuracy", "95 % over classes", "minus that of all", "s.e.m. over draws", "draws").Right(2, 4, 5)
+		string(r.Of), "accuracy", "95 % over classes", "minus that of all", "draws").Right(2, 4)
 	for _, p := range r.Points {
 		difference := "-"
 		if d := p.Difference; d != nil {
 			difference = fmt.Sprintf("%s (%s)", format.Points(d.Mean), d.Interval)
 		}
-		t.Row(p.Size, p.Accuracy.MeanText(), p.Interval, difference, p.Accuracy.SEMText(), len(p.Accuracy.Values))
+		t.Row(p.Size, format.Percent(p.Accuracy), p.Interval, difference, p.Draws)
 	}
 	t.Note("random subsets, each contained in the larger ones of its draw; chance %s", format.Percent(r.chance()))
 	return []*table.Table{t, lab.MissingTable(r.Missing)}
@@ -152,17 +135,16 @@ func (r *Result) chance() float64 { return float64(r.Parts) / float64(r.Classes)
 
 // Figures are the accuracies against the size.
 func (r *Result) Figures(string) ([]plot.Figure, error) {
-	line := plot.Series{Name: string(r.Variant), Look: plot.Look{Method: string(r.Variant)}, Measured: true}
-	most := 0
+	line, draws := plot.Series{Name: string(r.Variant), Look: plot.Look{Method: string(r.Variant)}, Measured: true}, 0
 	for _, p := range r.Points {
-		line.Points = append(line.Points, plot.Point{X: float64(p.Size), Y: 100 * p.Accuracy.Mean, Low: 100 * p.Interval.Low, High: 100 * p.Interval.High})
-		most = max(most, len(p.Accuracy.Values))
+		line.Points = append(line.Points, plot.Point{X: float64(p.Size), Y: 100 * p.Accuracy, Low: 100 * p.Interval.Low, High: 100 * p.Interval.High})
+		draws = max(draws, p.Draws)
 	}
 	return []plot.Figure{{
-		Name: Kind(r.Of), Title: "Accuracy by number of " + r.Of.Words(),
-		Picture: &plot.Lines{X: "number of " + r.Of.Words(), Y: engine.AccuracyAxis, Series: []plot.Series{line}, FromZero: true, Chance: 100 * r.chance()},
-		Caption: fmt.Sprintf("%s (chance %s); mean over %s and %s; bars are 95 %% bootstrap intervals over classes.", format.Count(r.Classes, "test class"),
-			format.Percent(r.chance()), format.Count(most, "nested random draw"), format.Count(r.Seeds, "seed")),
+		Name: Kind(r.Of), Title: "Accuracy by number of " + Words[r.Of],
+		Picture: &plot.Lines{X: "number of " + Words[r.Of], Y: engine.AccuracyAxis, Series: []plot.Series{line}, FromZero: true, Chance: 100 * r.chance()},
+		Caption: fmt.Sprintf("%s%s; chance %s; mean over %s and %s; bars are 95 %% bootstrap intervals over classes.", format.Count(r.Classes, "test class"),
+			engine.InParts("unseen", r.Parts), format.Percent(r.chance()), format.Count(draws, "nested draw"), format.Count(r.Seeds, "seed")),
 	}}, nil
 }
 

@@ -111,11 +111,11 @@ func TestRun(t *testing.T) {
 		whole := testkit.Must(engine.Run(t.Context(), l, engine.Plan{Arms: []engine.Arm{{Starts: []engine.Config{c.Base}}}, Stage: engine.DevThenTest}))(t)
 		for i, p := range r.Points {
 			last := i == len(r.Points)-1
-			if draws := len(p.Accuracy.Values); (draws == 1) != last || (p.Difference == nil) != last {
+			if (p.Draws == 1) != last || (p.Difference == nil) != last {
 				t.Errorf("%s: %+v", a, p)
 			}
 			if last {
-				testkit.Near(t, string(a), p.Accuracy.Mean, whole.Rows[0].Test.PerClass.Mean, 1e-12)
+				testkit.Near(t, string(a), p.Accuracy, whole.Rows[0].Test.PerClass.Mean, 1e-12)
 			}
 		}
 		var stored Result
@@ -157,9 +157,9 @@ func TestRefusals(t *testing.T) {
 		on *lab.Lab
 		Config
 	}{
-		"sizes: expected numbers of seen classes from 4 to 12, found 3 5":              {l, config(l, Classes, 3, 5)},
+		"sizes: expected numbers of seen classes from 4 to 12, found 3 5 12":           {l, config(l, Classes, 3, 5)},
 		"sizes: expected numbers of described attributes of each class from 1 to 9, f": {l, config(l, Entries, 10)},
-		"of: expected something that the data set has, found groups":                   {lab.New(&none, t.TempDir()), config(l, Groups)},
+		"sizes: expected numbers of groups from 1 to 0, found 0":                       {lab.New(&none, t.TempDir()), config(l, Groups)},
 	} {
 		_, err := Run(t.Context(), c.on, c.Config)
 		testkit.WantError(t, err, want)
