@@ -42,9 +42,9 @@ import (
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
-// The commands of a page work in order, in a folder with nothing but the example of
-// docs/your-data.md, and print what the page shows. That example takes a second; the
-// other pages, which train on glyphs and on data of $LAGO_DATA, are for make readme-check.
+// The commands of a page work in order, in a folder with nothing but docs/example, and print what the
+// page shows. That example takes a second; the other pages, which train on glyphs and on data of
+// $LAGO_DATA, are for make readme-check.
 func TestPages(t *testing.T) {
 	bin := t.TempDir()
 	program := testkit.Must(filepath.Abs(os.Args[0]))(t)
@@ -108,7 +108,7 @@ func checkPage(t *testing.T, text, dir string, env []string) {
 }
 
 var (
-	absent    = regexp.MustCompile(` fetch |--weights|--images? |--features |--scores |dataset split .*--out|^ *(go|git|make) `)
+	absent    = regexp.MustCompile(` fetch | serve |--weights|--images? |--features |--scores |dataset split .*--out|^ *(go|git|make) `)
 	otherData = regexp.MustCompile(`\b(awa2|cub127|cub|sun|birds)\b`)
 )
 
