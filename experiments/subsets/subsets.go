@@ -102,6 +102,9 @@ func (c Config) sizes(l *lab.Lab) ([]int, error) {
 	for _, p := range l.Parts {
 		most = min(most, c.Of.size(p.Data))
 	}
+	if most < least {
+		return nil, &invalid.Error{Field: "of", Want: fmt.Sprintf("something of which the data set has %d or more", least), Got: fmt.Sprintf("%s, %d", c.Of, most)}
+	}
 	if sizes == nil {
 		for _, percent := range []float64{10, 20, 40, 60} {
 			sizes = append(sizes, max(least, int(math.Round(percent*float64(most)/100))))
@@ -110,7 +113,7 @@ func (c Config) sizes(l *lab.Lab) ([]int, error) {
 	sizes = slices.Compact(slices.Sorted(slices.Values(append(sizes, most))))
 	if sizes[0] < least || sizes[len(sizes)-1] > most {
 		want := fmt.Sprintf("numbers of %s from %d to %d", Words[c.Of], least, most)
-		return nil, &invalid.Error{Field: "sizes", Want: want, Got: strings.Trim(fmt.Sprint(sizes), "[]")}
+		return nil, &invalid.Error{Field: "sizes", Want: want, Got: strings.Trim(fmt.Sprint(c.Sizes), "[]")}
 	}
 	return sizes, nil
 }
