@@ -131,6 +131,7 @@ func TestRun(t *testing.T) {
 	if r.Classes != 16 || r.Parts != 4 || len(r.Points) != 2 {
 		t.Errorf("rotated: %+v", r)
 	}
+	few := 0 // dev runs on two samples of each class
 	for _, run := range testkit.Must(lab.ReadRuns(l.Root + "/splits"))(t) {
 		samples := 0
 		for _, row := range run.Result.Evaluation.Confusion {
@@ -138,9 +139,12 @@ func TestRun(t *testing.T) {
 				samples += n
 			}
 		}
-		if dev := run.Stage == train.Dev; dev && run.HoldOut && samples != 2*len(run.Result.Evaluation.Classes) {
-			t.Errorf("%d validation samples, expected 2 of each class", samples)
+		if run.Stage == train.Dev && samples == 2*len(run.Result.Evaluation.Classes) {
+			few++
 		}
+	}
+	if few != 4*2*2 {
+		t.Errorf("%d dev runs with 2 samples of each class, expected 16: parts, draws and seeds", few)
 	}
 	testkit.WantText(t, testlab.Text(t, r.Tables()), "16 test classes, 2 seeds, each class unseen in one of 4 parts", "│       2 │", "chance 25.0 %")
 	p := testkit.Must(r.Figures(""))(t)[0].Picture.(*plot.Lines)
