@@ -7,6 +7,7 @@
 //	search        settings of one variant on one data set (supplement A)
 //	comparison    LAGO and the baselines by one protocol (table 1)
 //	robustness    noisy and partial class descriptions (figure A.1)
+//	subsets       accuracy against how many classes, samples, attributes or entries there are
 //	grouping      the groups that a soft model learned (section 4.3)
 //	extract       features of photographs, as a data set
 //	evaluation    accuracy, calibration and coverage of models and score files

@@ -105,6 +105,15 @@ END
 semantic-hard), and with random groups of the same sizes. All have the general defaults.' <<END
 lago-train ablate --groups --dataset $DATASET --rotate $ROTATE --seeds 1 --epochs $EPOCHS --patience $ROTATE_PATIENCE
 END
+  section "$DATASET" subsets 'Less data' 'subsets-classes subsets-samples subsets-attributes subsets-groups subsets-entries' \
+'Semantic-hard with its general defaults on random subsets of the seen classes, of the photographs of each, of the attributes, of
+the groups, and of the described entries of each class. [Describing classes](describing-classes.md) says what follows.' <<END
+lago-train subsets --of classes --sizes 10,20,40,60 --dataset $DATASET --rotate 4 --draws 1 --seeds 1 --epochs $EPOCHS --patience $ROTATE_PATIENCE
+lago-train subsets --of samples --sizes 5,20 --dataset $DATASET --rotate 4 --draws 1 --seeds 1 --epochs $EPOCHS --patience $ROTATE_PATIENCE
+lago-train subsets --of attributes --sizes 31,62,125 --dataset $DATASET --rotate 4 --draws 1 --seeds 1 --epochs $EPOCHS --patience $ROTATE_PATIENCE
+lago-train subsets --of groups --sizes 3,6,11 --dataset $DATASET --rotate 4 --draws 1 --seeds 1 --epochs $EPOCHS --patience $ROTATE_PATIENCE
+lago-train subsets --of entries --sizes 31,62,125 --dataset $DATASET --rotate 4 --draws 1 --seeds 1 --epochs $EPOCHS --patience $ROTATE_PATIENCE
+END
   section "$DATASET" partitions 'Other partitions of the classes' '' \
 'The rotation with three partitions of the classes into parts, with the defaults: levels move with the partition, differences
 by less. By the mean over partitions, ESZSL is more accurate than semantic-hard here.' <<END

@@ -3,7 +3,6 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -11,22 +10,11 @@ import (
 	"github.com/lago-train/lago-train/internal/testkit"
 )
 
-// exampleFile is a file of the example in the document: its name, and the text.
-var exampleFile = regexp.MustCompile("(?m)^`([a-z]+\\.csv)`\n\n```csv\n((?:[^`].*\n)+)```$")
-
-// animals writes the data set of docs/your-data.md into a data dir, which it returns.
+// animals copies docs/example into a data dir, which it returns.
 func animals(t *testing.T) (root string) {
 	t.Helper()
-	text := testkit.Read(t, "../../docs/your-data.md")
 	root = t.TempDir()
-	dir := filepath.Join(root, "animals")
-	files := exampleFile.FindAllStringSubmatch(text, -1)
-	if len(files) != 5 {
-		t.Fatalf("the document has %d files of the example, expected 5", len(files))
-	}
-	for _, f := range files {
-		testkit.Write(t, dir, f[1], f[2])
-	}
+	testkit.NoError(t, os.CopyFS(filepath.Join(root, "animals"), os.DirFS("../../docs/example")))
 	return root
 }
 
@@ -35,7 +23,7 @@ func TestDatasetCheckFailsForProblems(t *testing.T) {
 	path := filepath.Join(root, "animals", "labels.csv")
 	testkit.Write(t, root, "animals/labels.csv", strings.Replace(testkit.Read(t, path), "cow,cow/02", "caw,cow/02", 1))
 	e := lagoTrain(t, "dataset", "check", filepath.Join(root, "animals"))
-	testkit.WantText(t, e.stdout, `labels.csv: line 9, column class: expected one of the 7 classes of classes.csv, found "caw". Did you mean cow?`)
+	testkit.WantText(t, e.stdout, `labels.csv: line 147, column class: expected one of the 20 classes of classes.csv, found "caw". Did you mean cow?`)
 	if e.code != 1 || !strings.Contains(e.stderr, "problem") {
 		t.Errorf("ended with %d: %s\n%s", e.code, e.stderr, e.stdout)
 	}
@@ -70,7 +58,7 @@ func TestDatasetSplit(t *testing.T) {
 	misused(t, append(args, "--to", file, "animals"), file, "expected a new file")
 	testkit.NoError(t, os.Remove(file))
 	out := succeeds(t, append(args, "--to", file, "--val-classes", "2", "--test-share", "0.3", "--seed", "3", "animals")...)
-	testkit.WantText(t, out, "train  │       3 │       6", "val    │       2 │       4", "leaks: none", "written to "+file)
+	testkit.WantText(t, out, "train  │      12 │     144", "val    │       2 │      24", "leaks: none", "written to "+file)
 	again := filepath.Join(root, "again.csv")
 	succeeds(t, append(args, "--to", again, "--val-classes", "2", "--test-share", "0.3", "--seed", "3", "--json", "animals")...)
 	if first, second := testkit.Read(t, file), testkit.Read(t, again); first != second {
@@ -78,7 +66,7 @@ func TestDatasetSplit(t *testing.T) {
 	}
 	// A class twice, in train and in test, whose names differ in case.
 	text := testkit.Read(t, filepath.Join(root, "animals", "classes.csv"))
-	testkit.Write(t, root, "animals/classes.csv", text+"Horse,,,,,,1\n")
+	testkit.Write(t, root, "animals/classes.csv", text+"Horse"+strings.Repeat(",", 26)+"1\n")
 	testkit.Write(t, root, "again.csv", before+"Horse,test\n")
 	e := lagoTrain(t, append(args, "--check", again, "animals")...)
 	if e.code != 1 || !strings.Contains(e.stderr, "1 leak between subsets") || !strings.Contains(e.stdout, `class "horse" (train) and class "Horse" (test)`) {
@@ -86,7 +74,7 @@ func TestDatasetSplit(t *testing.T) {
 	}
 	misused(t, append(args, "--check", again, "--own", "animals"), "--check: expected no --check beside --own")
 	misused(t, append(args, "--val-share", "1.5", "animals"), "--val-share: expected a number between 0 and 1", "1.5")
-	fails(t, append(args, "--test-classes", "9", "animals"), "at least 1 for each of train, val and test, of 7")
+	fails(t, append(args, "--test-classes", "19", "animals"), "at least 1 for each of train, val and test, of 20")
 	testkit.WantText(t, succeeds(t, "dataset", "split", "--own", "glyphs"), "leaks: none")
 	fails(t, append(args, "--check", filepath.Join(root, "none.csv"), "animals"), "none.csv")
 }

@@ -35,15 +35,16 @@ import (
 	"github.com/lago-train/lago-train/experiments/robustness"
 	"github.com/lago-train/lago-train/experiments/runs"
 	"github.com/lago-train/lago-train/experiments/search"
+	"github.com/lago-train/lago-train/experiments/subsets"
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
-// The commands of a page work in order, in a folder with nothing but the example of
-// docs/your-data.md, and print what the page shows. That example takes a second; the
-// other pages, which train on glyphs and on data of $LAGO_DATA, are for make readme-check.
+// The commands of a page work in order, in a folder with nothing but docs/example, and print what the
+// page shows. That example takes a second; the other pages, which train on glyphs and on data of
+// $LAGO_DATA, are for make readme-check.
 func TestPages(t *testing.T) {
 	bin := t.TempDir()
 	program := testkit.Must(filepath.Abs(os.Args[0]))(t)
@@ -107,7 +108,7 @@ func checkPage(t *testing.T, text, dir string, env []string) {
 }
 
 var (
-	absent    = regexp.MustCompile(` fetch |--weights|--images? |--features |--scores |dataset split .*--(?:out|to)|^ *(go|git|make) `)
+	absent    = regexp.MustCompile(` fetch | serve |--weights|--images? |--features |--scores |dataset split .*--(?:out|to)|^ *(go|git|make) `)
 	otherData = regexp.MustCompile(`\b(awa2|cub127|cub|sun|birds)\b`)
 )
 
@@ -239,6 +240,7 @@ var documentedObjects = []struct {
 	{"ablate --groups", ablation.Groups{}},
 	{"sweep-k", ksweep.Result{}},
 	{"noise and partial", robustness.Result{}},
+	{"subsets", subsets.Result{}},
 	{"groups", grouping.Result{}},
 	{"report", report.Summary{}},
 	{"runs", runs.Listing{}},

@@ -23,6 +23,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/robustness"
 	"github.com/lago-train/lago-train/experiments/runs"
 	"github.com/lago-train/lago-train/experiments/search"
+	"github.com/lago-train/lago-train/experiments/subsets"
 	"github.com/lago-train/lago-train/internal/testkit"
 )
 
@@ -137,6 +138,11 @@ func TestExperimentsShareRunsAndStoreResults(t *testing.T) {
 	if n := len(folders(t, out)); n != trained {
 		t.Errorf("%d runs after reproduce, %d after noise, partial and groups", trained, n)
 	}
+	fewer := printed[subsets.Result](t, small(t, "subsets", out, "--of", "attributes", "--sizes", "3", "--draws", "2", "--json")...)
+	if p := fewer.Points; len(p) != 2 || p[0].Size != 3 || p[0].Draws != 2 {
+		t.Errorf("subsets: %+v", fewer)
+	}
+	misused(t, small(t, "subsets", out, "--sizes", "99"), "--sizes: expected numbers of seen classes from 4 to")
 	succeeds(t, small(t, "run", out)...)
 	stored := testkit.Must(filepath.Glob(filepath.Join(out, "*.json")))(t)
 	kinds := map[string]int{}
@@ -144,7 +150,7 @@ func TestExperimentsShareRunsAndStoreResults(t *testing.T) {
 		kind, _, _ := strings.Cut(filepath.Base(path), "-plain-")
 		kinds[kind]++
 	}
-	if want := map[string]int{"reproduction": 1, "noise": 1, "partial-strongest": 2, "groups": 1, "run": 1}; !cmp.Equal(kinds, want) {
+	if want := map[string]int{"reproduction": 1, "noise": 1, "partial-strongest": 2, "subsets-attributes": 1, "groups": 1, "run": 1}; !cmp.Equal(kinds, want) {
 		t.Errorf("stored %v, expected %v", kinds, want)
 	}
 

@@ -130,7 +130,7 @@ func newApp() *cli.App {
 		Commands: prepare(usage, slices.Concat(
 			in("Data sets", datasetCommand(), serveCommand()),
 			in("Training", runCommand(), searchCommand()),
-			in("Experiments", reproduceCommand(), compareCommand(), ablateCommand(), sweepKCommand(), noiseCommand(), partialCommand(), groupsCommand()),
+			in("Experiments", reproduceCommand(), compareCommand(), ablateCommand(), sweepKCommand(), noiseCommand(), partialCommand(), subsetsCommand(), groupsCommand()),
 			in("Results and trained models", runsCommand(), reportCommand(), evaluateCommand(), predictCommand(), explainCommand()),
 			in("Program", completionCommand(), versionCommand()),
 		)),

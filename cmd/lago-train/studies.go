@@ -23,6 +23,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/reproduction"
 	"github.com/lago-train/lago-train/experiments/robustness"
 	"github.com/lago-train/lago-train/experiments/search"
+	"github.com/lago-train/lago-train/experiments/subsets"
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/setting"
@@ -246,6 +247,26 @@ func sweepKCommand() *cli.Command {
 			return []engine.Preset{p}, err
 		},
 		func(ctx context.Context, l *lab.Lab) (tabled, error) { return ksweep.Run(ctx, l, config) })
+}
+
+func subsetsCommand() *cli.Command {
+	var o gridOptions
+	var config subsets.Config
+	return o.study("subsets",
+		flags(o.devSettings(devEpochs, "hold_out"), o.gridSettings(), o.rotationSettings(), setting.List{
+			setting.Choice("of", &config.Of, subsets.Classes, subsets.Axes...).
+				Describe("what there is less of: seen classes, samples of each seen class, attributes, groups, or described entries of each class").Common(),
+			setting.Several("sizes", &config.Sizes, nil, "whole numbers, separated by commas", strconv.Atoi).
+				Noted("10, 20, 40 and 60 % of all").Describe("`N,...` sizes to try, and in addition all").Common(),
+			setting.Whole("draws", &config.Draws, 3, setting.Between(1, 1000)).
+				Describe("`N` random subsets of each size, for each part of --rotate").Common(),
+		}.In(classGroup)),
+		func(c *cli.Context) ([]engine.Preset, error) {
+			p, err := o.preset(c)
+			config.Base = p.Config
+			return []engine.Preset{p}, err
+		},
+		func(ctx context.Context, l *lab.Lab) (tabled, error) { return subsets.Run(ctx, l, config) })
 }
 
 // robustness sets the variants and baselines of --methods with their settings, and returns the

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/experiments/lab"
@@ -190,9 +191,9 @@ func TestGroups(t *testing.T) {
 	if len(g.Rows) != 4 || g.Classes != 16 || g.Rows[3].Draws != randomDraws || g.Rows[0].Difference != nil {
 		t.Fatalf("%d classes, rows %+v", g.Classes, g.Rows)
 	}
-	sizes := func(l *lab.Lab) []int {
-		n := make([]int, len(l.Data.Groups))
-		for _, a := range l.Data.Attributes {
+	sizes := func(d *dataset.Dataset) []int {
+		n := make([]int, len(d.Groups))
+		for _, a := range d.Attributes {
 			n[a.Group]++
 		}
 		return n
@@ -200,8 +201,8 @@ func TestGroups(t *testing.T) {
 	var mean float64
 	for seed := range uint64(randomDraws) {
 		other := shuffled(l, seed)
-		if !slices.Equal(sizes(other), sizes(l)) || slices.Equal(other.Data.Attributes, l.Data.Attributes) {
-			t.Errorf("draw %d has groups %v", seed, other.Data.GroupOf())
+		if d := other.Parts[2].Data; !slices.Equal(sizes(d), sizes(l.Data)) || slices.Equal(d.Attributes, l.Data.Attributes) {
+			t.Errorf("draw %d has groups %v", seed, d.GroupOf())
 		}
 		plan := engine.Plan{Stage: engine.DevThenTest, Arms: []engine.Arm{{Name: "x", Starts: []engine.Config{c}}}}
 		mean += testkit.Must(engine.Run(t.Context(), other, plan))(t).Rows[0].Test.PerClass.Mean / randomDraws

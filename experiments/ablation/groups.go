@@ -105,19 +105,18 @@ func RunGroups(ctx context.Context, l *lab.Lab, base engine.Config) (*Groups, er
 
 // shuffled returns a lab like l with the groups of the attributes in random order.
 func shuffled(l *lab.Lab, seed uint64) *lab.Lab {
-	d := *l.Data
-	d.Attributes = slices.Clone(d.Attributes)
-	for i, from := range rand.New(rand.NewPCG(seed, 0)).Perm(len(d.Attributes)) {
-		d.Attributes[i].Group = l.Data.Attributes[from].Group
+	attributes := slices.Clone(l.Data.Attributes)
+	for i, from := range rand.New(rand.NewPCG(seed, 0)).Perm(len(attributes)) {
+		attributes[i].Group = l.Data.Attributes[from].Group
 	}
-	other := lab.New(&d, l.Root)
-	other.Jobs, other.Shard, other.Options = l.Jobs, l.Shard, l.Options
-	other.OnProgress, other.OnRun, other.OnStep = l.OnProgress, l.OnRun, l.OnStep
+	other := *l
 	other.Parts = nil
 	for _, part := range l.Parts {
-		other.Parts = append(other.Parts, other.View(part.Data.Split))
+		d := *part.Data
+		d.Attributes = attributes
+		other.Parts = append(other.Parts, l.ViewOf(&d))
 	}
-	return other
+	return &other
 }
 
 // Tables are the accuracies with each kind of groups.

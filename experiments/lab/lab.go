@@ -40,7 +40,7 @@ type Lab struct {
 }
 
 // View is the data of a lab with one division of the classes into train, val and test
-// classes. Trials on it carry its fingerprint.
+// classes, or with other descriptions. Trials on it carry its fingerprint.
 type View struct {
 	Data        *dataset.Dataset
 	Fingerprint string
@@ -130,9 +130,14 @@ func (l *Lab) Step(format string, args ...any) {
 func (l *Lab) View(s dataset.Split) View {
 	d := *l.Data
 	d.Split = s
+	return l.ViewOf(&d)
+}
+
+// ViewOf returns other data with the same features, such as fewer attributes.
+func (l *Lab) ViewOf(d *dataset.Dataset) View {
 	fingerprint := d.Fingerprint()
 	if l.views[fingerprint] == nil {
-		l.views[fingerprint] = &d
+		l.views[fingerprint] = d
 	}
 	return View{l.views[fingerprint], fingerprint}
 }
@@ -166,7 +171,9 @@ func (l *Lab) Folds(v View, n int) ([]View, error) {
 	}
 	views := make([]View, n)
 	for i, s := range splits {
-		views[i] = l.View(s)
+		d := *v.Data
+		d.Split = s
+		views[i] = l.ViewOf(&d)
 	}
 	return views, nil
 }

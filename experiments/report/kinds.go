@@ -10,6 +10,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/reproduction"
 	"github.com/lago-train/lago-train/experiments/robustness"
 	"github.com/lago-train/lago-train/experiments/search"
+	"github.com/lago-train/lago-train/experiments/subsets"
 	"github.com/lago-train/lago-train/internal/table"
 )
 
@@ -85,6 +86,7 @@ var kinds = []kind{
 		robustness.StrongestKind, "Partial descriptions, strongest attributes first",
 		partialText, "partial --given strongest", func() result { return new(robustness.Result) },
 	},
+	subset(subsets.Classes), subset(subsets.Samples), subset(subsets.Attributes), subset(subsets.Groups), subset(subsets.Entries),
 	{
 		grouping.Kind, "Learned groups",
 		"Gamma, the share of each attribute in each learned group: the mean over the attributes of a named group, and the share of each attribute.",
@@ -104,3 +106,11 @@ var kinds = []kind{
 
 const partialText = "Test accuracy when only part of each class's attributes is given. Missing entries are imputed from the given ones " +
 	"of their group or, for methods marked \"inferred\", from all given ones."
+
+func subset(of subsets.Axis) kind {
+	return kind{
+		subsets.Kind(of), "Fewer " + subsets.Words[of],
+		"Test accuracy when the variant is trained on random subsets, each contained in the larger ones, and evaluated on the same classes.",
+		"subsets --of " + string(of), func() result { return new(subsets.Result) },
+	}
+}

@@ -1,0 +1,171 @@
+package subsets
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/engine"
+	"github.com/lago-train/lago-train/experiments/internal/testlab"
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/plot"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/internal/testkit/tiny"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/train"
+)
+
+// items lists what a data set has on an axis, and for axes of each class whose it is.
+func items(a Axis, d *dataset.Dataset) (list []any) {
+	held := map[int]bool{}
+	for _, i := range d.TestSeen {
+		held[i] = true
+	}
+	switch a {
+	case Classes:
+		for _, z := range d.Split.Seen() {
+			list = append(list, z)
+		}
+	case Samples:
+		for i, z := range d.Labels {
+			if slices.Contains(d.Split.Seen(), z) && !held[i] {
+				list = append(list, [2]int{z, i})
+			}
+		}
+	case Attributes:
+		for _, attribute := range d.Attributes {
+			list = append(list, attribute.Name)
+		}
+	case Groups:
+		for _, name := range d.Groups {
+			list = append(list, name)
+		}
+	case Entries:
+		for i, p := range d.Descriptions.Data {
+			if !math.IsNaN(p) {
+				list = append(list, [2]int{i / d.Descriptions.Cols, i})
+			}
+		}
+	}
+	return list
+}
+
+// A subset has the size that was asked for, contains the smaller ones of its seed, and is a sound
+// data set with the same test classes. Another seed draws others.
+func TestSubsetsAreNested(t *testing.T) {
+	for _, a := range Axes {
+		d := tiny.Small()
+		if a == Entries {
+			d.Descriptions.Row(3)[2] = math.NaN()
+		}
+		times := map[Axis]int{Samples: len(d.Split.Seen()), Entries: len(d.Classes)}[a]
+		var before []any
+		for n := a.least(); n < a.size(d); n++ {
+			part := a.subset(d, n, 7)
+			testkit.NoError(t, dataset.Check(part))
+			now := items(a, part)
+			if len(now) != n*max(times, 1) && !(a == Entries && n == 8) { // class 3 describes 8 of 9 attributes
+				t.Errorf("%s: %d of size %d", a, len(now), n)
+			}
+			for _, item := range before {
+				if !slices.Contains(now, item) {
+					t.Errorf("%s: size %d lacks %v of the size before", a, n, item)
+				}
+			}
+			if before = now; !cmp.Equal(part.Split.Test, d.Split.Test) {
+				t.Errorf("%s: other test classes", a)
+			}
+			for m, attribute := range part.Attributes {
+				from := slices.IndexFunc(d.Attributes, func(of dataset.Attribute) bool { return of.Name == attribute.Name })
+				p, of := part.Descriptions.Row(5)[m], d.Descriptions.Row(5)[from]
+				if part.Groups[attribute.Group] != d.Groups[d.Attributes[from].Group] || p != of && !(a == Entries && math.IsNaN(p)) {
+					t.Errorf("%s: attribute %s is of another group or value", a, attribute.Name)
+				}
+			}
+		}
+		one, two := a.subset(d, a.least(), 1), a.subset(d, a.least(), 2)
+		if a != Groups && cmp.Equal(one, two, cmpopts.EquateNaNs()) {
+			t.Errorf("%s: two seeds draw the same", a)
+		}
+	}
+}
+
+func config(l *lab.Lab, of Axis, sizes ...int) Config {
+	return Config{Base: testlab.Config(l, engine.DevThenTest, model.SemanticHard), Of: of, Sizes: sizes, Draws: 2}
+}
+
+// The accuracy with all is that of the data set as it is, and with fewer that of models trained on
+// what is left. Samples that are left out are in no stage. With parts each class is unseen once.
+func TestRun(t *testing.T) {
+	for _, a := range Axes {
+		l := testlab.New(t)
+		c := config(l, a, a.least())
+		r := testkit.Must(Run(t.Context(), l, c))(t)
+		if len(r.Missing) > 0 || r.Classes != 4 || r.Points[len(r.Points)-1].Size != a.size(l.Data) {
+			t.Fatalf("%s: %+v", a, r)
+		}
+		whole := testkit.Must(engine.Run(t.Context(), l, engine.Plan{Arms: []engine.Arm{{Starts: []engine.Config{c.Base}}}, Stage: engine.DevThenTest}))(t)
+		for i, p := range r.Points {
+			last := i == len(r.Points)-1
+			if (p.Draws == 1) != last || (p.Difference == nil) != last {
+				t.Errorf("%s: %+v", a, p)
+			}
+			if last {
+				testkit.Near(t, string(a), p.Accuracy, whole.Rows[0].Test.PerClass.Mean, 1e-12)
+			}
+		}
+		var stored Result
+		testlab.Stored(t, l, Kind(a), &stored)
+		testkit.NoError(t, stored.Check())
+		if diff := cmp.Diff(r, &stored); diff != "" {
+			t.Errorf("(-made +stored):\n%s", diff)
+		}
+	}
+	l := testlab.New(t)
+	testkit.NoError(t, l.Rotate(4, 0))
+	r := testkit.Must(Run(t.Context(), l, config(l, Samples, 2)))(t)
+	if r.Classes != 16 || r.Parts != 4 || len(r.Points) != 2 {
+		t.Errorf("rotated: %+v", r)
+	}
+	few := 0 // dev runs on two samples of each class
+	for _, run := range testkit.Must(lab.ReadRuns(l.Root + "/splits"))(t) {
+		samples := 0
+		for _, row := range run.Result.Evaluation.Confusion {
+			for _, n := range row {
+				samples += n
+			}
+		}
+		if run.Stage == train.Dev && samples == 2*len(run.Result.Evaluation.Classes) {
+			few++
+		}
+	}
+	if few != 4*2*2 {
+		t.Errorf("%d dev runs with 2 samples of each class, expected 16: parts, draws and seeds", few)
+	}
+	testkit.WantText(t, testlab.Text(t, r.Tables()), "16 test classes, 2 seeds, each class unseen in one of 4 parts", "│       2 │", "chance 25.0 %")
+	p := testkit.Must(r.Figures(""))(t)[0].Picture.(*plot.Lines)
+	if point := p.Series[0].Points[0]; p.Chance != 25 || point.X != 2 || point.Low != 100*r.Points[0].Interval.Low || point.High != 100*r.Points[0].Interval.High {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	l := testlab.New(t)
+	none := *l.Data
+	none.Groups = nil
+	for want, c := range map[string]struct {
+		on *lab.Lab
+		Config
+	}{
+		"sizes: expected numbers of seen classes from 4 to 12, found 3 5":              {l, config(l, Classes, 3, 5)},
+		"sizes: expected numbers of described attributes of each class from 1 to 9, f": {l, config(l, Entries, 10)},
+		"of: expected something of which the data set has 1 or more, found groups, 0":  {lab.New(&none, t.TempDir()), config(l, Groups)},
+	} {
+		_, err := Run(t.Context(), c.on, c.Config)
+		testkit.WantError(t, err, want)
+	}
+}
