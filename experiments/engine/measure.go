@@ -200,11 +200,6 @@ func ModelFiles(runs []lab.Run) []string {
 // AccuracyAxis is the title of an axis of accuracy in figures.
 const AccuracyAxis = "per-class accuracy (%)"
 
-// ClassesText describes the classes that a stage evaluates, with the chance level, for captions.
-func (m Measured) ClassesText(stage string) string {
-	return fmt.Sprintf("%s (chance %s)", format.Count(m.Classes, stage+" class"), format.Percent(m.Chance()))
-}
-
 // SeedsText gives the range of numbers of seeds: "2 seeds", or "1 to 5 seeds".
 func SeedsText(counts []int) string {
 	least, most := slices.Min(counts), slices.Max(counts)
@@ -219,8 +214,22 @@ func Dot(row int, value float64, i metrics.Interval) plot.Dot {
 	return plot.PercentDot(row, value, i.Low, i.High)
 }
 
-// Point draws a summary in percent, with its standard error.
-func Point(x float64, s lab.Summary) plot.Point { return plot.PercentPoint(x, s.Mean, s.Margin()) }
+// Point draws a fraction in percent, with its interval over classes.
+func Point(x, value float64, i metrics.Interval) plot.Point {
+	return plot.PercentPoint(x, value, i.Low, i.High)
+}
+
+// IntervalText says what error bars of accuracies are, for captions.
+const IntervalText = "bars are 95 % bootstrap intervals over classes"
+
+// Panel draws the accuracy that rows have in one stage, which names its classes.
+func Panel(stage string, rows []Measured) plot.Panel {
+	s := plot.DotSeries{Name: "here"}
+	for i, m := range rows {
+		s.Dots = append(s.Dots, Dot(i, m.PerClass.Mean, m.Interval))
+	}
+	return plot.Panel{Title: format.Count(rows[0].Classes, stage+" class"), Chance: 100 * rows[0].Chance(), Series: []plot.DotSeries{s}}
+}
 
 // Row is the result of an arm over all parts, by the full protocol.
 type Row struct {

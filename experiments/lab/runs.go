@@ -188,14 +188,6 @@ func (s Summary) SEMText() string {
 	return format.Percent(*s.SEM)
 }
 
-// Margin returns the standard error for an error bar, 0 if there is none.
-func (s Summary) Margin() float64 {
-	if s.SEM == nil {
-		return 0
-	}
-	return *s.SEM
-}
-
 // ByMean orders summaries by descending mean; those without values come last.
 func ByMean(x, y Summary) int {
 	return cmp.Or(cmp.Compare(min(len(y.Values), 1), min(len(x.Values), 1)), cmp.Compare(y.Mean, x.Mean))
