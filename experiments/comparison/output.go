@@ -150,6 +150,16 @@ func (r *Result) adaptedTable() *table.Table {
 	return t
 }
 
+// Headline is the accuracy of LAGO on unseen classes, if it was compared, and the validation accuracy.
+func (r *Result) Headline() (text string, validation float64) {
+	for _, m := range r.Methods {
+		if v := m.Val.PerClass.Mean; m.Variant != "" && !r.Ladder && v > validation {
+			text, validation = m.Test.Headline(m.Variant), v
+		}
+	}
+	return text, validation
+}
+
 // Figures are the accuracy of all methods, best first, or step by step, and the differences from
 // LAGO.
 func (r *Result) Figures(string) ([]plot.Figure, error) {

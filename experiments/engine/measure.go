@@ -112,6 +112,11 @@ func bySeed(runs []lab.Run) (groups [][]lab.Run) {
 	return groups
 }
 
+// Headline says how accurate a method is on unseen classes.
+func (m Measured) Headline(method string) string {
+	return fmt.Sprintf("%s on %s (%s)", m.PerClass.MeanText(), format.Count(m.Classes, "unseen class"), method)
+}
+
 // InParts says, as the end of a sentence, what each class is in one of the parts of a rotation;
 // nothing if there is one part.
 func InParts(each string, parts int) string {

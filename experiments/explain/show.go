@@ -426,7 +426,7 @@ var (
 	//go:embed style.css
 	styleCSS string
 
-	page = webpage.New("explain", pageHTML, styleCSS, template.FuncMap{"table": drawTable, "picture": pictureURL})
+	page = webpage.New("explain", pageHTML, styleCSS, "", template.FuncMap{"table": drawTable, "picture": pictureURL})
 )
 
 // Cells that the page draws: the bars of the text, numbers from 0 to 1, and indented names.

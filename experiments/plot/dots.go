@@ -149,7 +149,7 @@ func (d *Dots) chart() *chart {
 			}
 		}
 	}
-	c.X.Min, c.X.Max = 0, float64(len(panels))*(1+panelGap)-panelGap
+	c.X.Min, c.X.Max = 0, 1+float64(len(panels)-1)*(1+panelGap) // exactly, so that there is room for the last label
 	c.X.Tick.Marker, c.X.LineStyle.Width = marks, 0
 	return c
 }

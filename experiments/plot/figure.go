@@ -108,7 +108,7 @@ func (f Figure) write(w io.Writer, format Format) error {
 
 // ForPage returns the picture of a figure, without its text, as an SVG element of an HTML
 // page, without size and background, and in the page's colours: texts and axes have currentColor,
-// the grid var(--rule), secondary lines var(--soft), and texts on dark ground var(--paper).
+// the grid var(--rule), secondary lines var(--soft), the focus var(--accent), and texts on dark ground var(--paper).
 func ForPage(f Figure) (string, error) {
 	picture := f.Picture.chart()
 	c := svgCanvas{vgsvg.New(picture.size())}
@@ -121,7 +121,7 @@ func ForPage(f Figure) (string, error) {
 }
 
 var pageColors = strings.NewReplacer(
-	":#000000", ":currentColor", ":#DDDDDD", ":var(--rule,#ddd)", ":#888888", ":var(--soft,#888)", ":#FFFFFF", ":var(--paper,#fff)",
+	":#000000", ":currentColor", ":#DDDDDD", ":var(--rule,#ddd)", ":#888888", ":var(--soft,#888)", ":#FFFFFF", ":var(--paper,#fff)", ":#0072B2", ":var(--accent,#0072b2)",
 )
 
 // svgCanvas replaces what SVG cannot hold in texts, and names fonts of the same widths as the

@@ -176,5 +176,8 @@ func TestPercentAxis(t *testing.T) {
 		if low, high := d.ends(); low != 0 || high != c.end {
 			t.Errorf("%+v: dots from %g to %g", c, low, high)
 		}
+		if x := d.chart().X; x.Max != 1 { // otherwise there is no room for the label at the end
+			t.Errorf("%+v: a panel up to %g", c, x.Max)
+		}
 	}
 }

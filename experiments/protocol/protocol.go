@@ -138,6 +138,17 @@ func (r *Result) Tables() []*table.Table {
 	return []*table.Table{t}
 }
 
+// Headline is the accuracy on unseen classes, if they were evaluated, and the validation accuracy.
+func (r *Result) Headline() (text string, validation float64) {
+	if r.Val != nil {
+		validation = r.Val.PerClass.Mean
+	}
+	if r.Test != nil {
+		text = r.Test.Headline(r.Variant)
+	}
+	return text, validation
+}
+
 // Check returns an *invalid.Error if a result, as read from a file, is incomplete.
 func (r *Result) Check() error { return lab.NotEmpty("run_dirs", len(r.RunDirs)) }
 
