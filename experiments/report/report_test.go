@@ -217,7 +217,7 @@ func TestDamagedResults(t *testing.T) {
 		`kind: expected the name of a question, found "colours"`:                   store(t, root, "colours", "fish", "", "{}"),
 		"result: expected a result of partial, found other JSON":                   store(t, root, "partial", "fish", "", `[1]`),
 		"methods: expected at least one, found none":                               store(t, root, "noise", "fish", "", `{}`),
-		"eszsl: expected accuracies for each of the 1 ratios, found 0, 1, 1 and 1":    store(t, root, "noise", "fish", "22", strings.Replace(results["noise"], `"accuracy"`, `"other"`, 1)),
+		"eszsl: expected accuracies for each of the 1 ratios, found 0, 1, 1 and 1": store(t, root, "noise", "fish", "22", strings.Replace(results["noise"], `"accuracy"`, `"other"`, 1)),
 		"run_dirs: expected at least one, found none":                              store(t, root, "run", "fish", "", `{}`),
 		"trial.json: expected what a run writes, found damaged JSON. Delete the f": filepath.Dir(testkit.Write(t, root, filepath.Join("cut", train.TrialFile), `{`)),
 	} {
