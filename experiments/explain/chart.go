@@ -78,7 +78,7 @@ func (c Comparison) chart(shown int) *chart {
 			unit *= times
 		}
 	}
-	for k := math.Ceil(low / unit); k*unit <= high; k++ {
+	for k := math.Ceil(low/unit) + 0; k*unit <= high; k++ { // + 0, since -0 would be written as such
 		h.Ticks = append(h.Ticks, tick{fmt.Sprintf("%.3g", k*unit), at(k * unit)})
 	}
 	h.Zero = at(0)

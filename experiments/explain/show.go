@@ -443,15 +443,18 @@ var (
 	page = webpage.New("explain", pageHTML, styleCSS, "", template.FuncMap{"table": drawTable, "picture": pictureURL, "signed": signed})
 )
 
-// Cells that the page draws: numbers from 0 to 1, and indented names.
+// Cells that the page draws: titles of groups, alone in their row, numbers from 0 to 1, and
+// indented names.
 var (
+	titles  = regexp.MustCompile(`<td>(.*)</td>\n(\s*<td class="number"></td>\n){5}`)
 	numbers = regexp.MustCompile(`<td class="number">(0\.\d+|1\.0+)</td>`)
 	indents = regexp.MustCompile(`<td> +`)
 )
 
 // drawTable returns the table with its numbers drawn. Screen readers hear the numbers alone.
 func drawTable(t *table.Table) template.HTML {
-	s := numbers.ReplaceAllString(t.HTML(), `<td class="bar"><span class="track" aria-hidden="true"><span style="width: calc(100% * $1)"></span></span> $1</td>`)
+	s := titles.ReplaceAllString(t.HTML(), "<th colspan=\"6\">$1</th>\n")
+	s = numbers.ReplaceAllString(s, `<td class="bar"><span class="track" aria-hidden="true"><span style="width: calc(100% * $1)"></span></span> $1</td>`)
 	return template.HTML(indents.ReplaceAllString(s, `<td class="in">`)) //nolint:gosec // the table is escaped
 }
 
