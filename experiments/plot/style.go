@@ -84,7 +84,6 @@ var hues = map[string]color.NRGBA{
 	"iap":    {191, 91, 23, 255},
 	"kernel": {31, 150, 170, 255},
 
-	"mixed": ink, // LAGO with a variant chosen for each part of a rotation
 }
 
 func (l Look) color() color.NRGBA {
