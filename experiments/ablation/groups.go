@@ -145,10 +145,7 @@ func (g *Groups) Figures(string) ([]plot.Figure, error) {
 		p.Rows = append(p.Rows, plot.Row{Name: r.Groups, Focus: i == 0})
 		s.Dots = append(s.Dots, engine.Dot(i, r.Accuracy, r.Interval))
 	}
-	p.Panels = []plot.Panel{{Series: []plot.DotSeries{s}}}
-	if g.Classes > 0 {
-		p.Panels[0].Chance = 100 * float64(g.Parts) / float64(g.Classes)
-	}
+	p.Panels = []plot.Panel{{Chance: engine.Chance(g.Parts, g.Classes), Series: []plot.DotSeries{s}}}
 	return []plot.Figure{{
 		Name: GroupsKind, Title: "Groups of attributes, " + string(g.Variant), Picture: p,
 		Caption: fmt.Sprintf("%s, mean over %s; %s. Random groups have the sizes of the semantic ones; mean over %d draws.",

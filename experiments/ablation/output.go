@@ -94,13 +94,10 @@ func (a *Result) Figures(string) ([]plot.Figure, error) {
 	if len(p.Rows) == 0 {
 		return nil, nil
 	}
-	p.Panels = []plot.Panel{{Series: []plot.DotSeries{here, paper}}}
-	if a.Classes > 0 {
-		p.Panels[0].Chance = 100 * float64(a.Parts) / float64(a.Classes)
-	}
+	p.Panels = []plot.Panel{{Chance: engine.Chance(a.Parts, a.Classes), Series: []plot.DotSeries{here, paper}}}
 	return []plot.Figure{{
 		Name: "ablation-" + string(a.Variant), Title: "Design decisions, " + string(a.Variant), Picture: p,
-		Caption: fmt.Sprintf("%s, mean over %s; %s. Rows are prior p(a), none-of-group term and supervision of attributes; LAGO's design is shaded.",
+		Caption: fmt.Sprintf("%s, mean over %s; %s. Rows are prior p(a), none-of-group term and supervision of attributes; LAGO's design is shaded, published accuracies are triangles.",
 			format.Count(a.Classes, "validation class"), engine.SeedsText(seeds), engine.IntervalText),
 	}}, nil
 }

@@ -37,6 +37,14 @@ type Measured struct {
 // Chance is the expected accuracy of random predictions.
 func (m Measured) Chance() float64 { return float64(m.Parts) / float64(m.Classes) }
 
+// Chance is the same in percent, for figures of results that older versions stored without classes: 0.
+func Chance(parts, classes int) float64 {
+	if classes == 0 {
+		return 0
+	}
+	return 100 * float64(parts) / float64(classes)
+}
+
 // String returns the accuracy with its interval over classes and its standard error.
 func (m Measured) String() string {
 	return fmt.Sprintf("%s (95 %% over %d classes: %s; s.e.m. over %s: %s)",
@@ -224,8 +232,8 @@ func Point(x, value float64, i metrics.Interval) plot.Point {
 	return plot.PercentPoint(x, value, i.Low, i.High)
 }
 
-// IntervalText says what error bars of accuracies are, for captions.
-const IntervalText = "bars are 95 % bootstrap intervals over classes"
+// IntervalText says what error bars of accuracies and dashed lines are, for captions.
+const IntervalText = "bars are 95 % bootstrap intervals over classes, the dashed line is chance"
 
 // Panel draws the accuracy that rows have in one stage, which names its classes.
 func Panel(stage string, rows []Measured) plot.Panel {

@@ -1,8 +1,7 @@
 package explain
 
 import (
-	"fmt"
-	"math"
+	"gonum.org/v1/plot"
 
 	"github.com/lago-train/lago-train/internal/format"
 )
@@ -11,79 +10,52 @@ import (
 // each bar begins where the one before ends. Positions are percentages of the width.
 type chart struct {
 	Class, Against string
-	Steps          []step // the last is the sum
-	Ticks          []tick
+	Steps          []step      // the last is the sum
+	Ticks          []plot.Tick // Value is the position
 	Zero           float64
 }
 
 // step is a contribution and the sum up to it.
 type step struct {
-	Name        string
-	Kind        string // "": a group; "others", "correction" or "total"
+	Name, Kind  string // Kind is "others", "correction" or "total", and "" for a group
 	By, Sum     float64
 	Left, Width float64
 }
 
-// Favours says which class a step favours, for its colour.
-func (s step) Favours() string {
-	if s.By < 0 {
-		return "against"
-	}
-	return "for"
-}
-
-type tick struct {
-	Value string
-	Left  float64
-}
-
-// mostTicks is the number of intervals of a scale at most.
-const mostTicks = 6
-
 // chart draws the first groups, the sum of all others, and the correction.
 func (c Comparison) chart(shown int) *chart {
 	h := &chart{Class: className(c.Class), Against: className(c.Against)}
-	var sum, low, high float64
+	var sum, rest, low, high float64
 	add := func(name, kind string, by float64) {
 		sum += by
 		low, high = min(low, sum), max(high, sum)
 		h.Steps = append(h.Steps, step{Name: name, Kind: kind, By: by, Sum: sum})
 	}
-	for _, g := range c.Groups[:shown] {
-		add(g.title(), "", g.Contribution)
-	}
-	if rest := c.Groups[shown:]; len(rest) > 0 {
-		var by float64
-		for _, g := range rest {
-			by += g.Contribution
+	for i, g := range c.Groups {
+		if i < shown {
+			add(g.title(), "", g.Contribution)
+		} else {
+			rest += g.Contribution
 		}
-		add(format.Count(len(rest), "other group")+" together", "others", by)
+	}
+	if others := len(c.Groups) - shown; others > 0 {
+		add(format.Count(others, "other group")+" together", "others", rest)
 	}
 	if c.Correction != 0 {
 		add("correction by seen classes", "correction", c.Correction)
 	}
 	h.Steps = append(h.Steps, step{Name: "sum", Kind: "total", By: c.LogOdds, Sum: c.LogOdds})
-	low, high = min(low, c.LogOdds), max(high, c.LogOdds)
-	if high-low < 1 { // so that what is negligible is not large
-		high = low + 1
-	}
+	low, high = min(low, c.LogOdds), max(high, c.LogOdds, low+0.5) // what is negligible is not large
 	at := func(v float64) float64 { return 100 * (v - low) / (high - low) }
 	for i, s := range h.Steps {
-		from := at(s.Sum - s.By)
-		h.Steps[i].Left, h.Steps[i].Width = min(from, at(s.Sum)), math.Abs(at(s.Sum)-from)
+		left := min(s.Sum, s.Sum-s.By)
+		h.Steps[i].Left, h.Steps[i].Width = at(left), at(max(s.Sum, s.Sum-s.By))-at(left)
 	}
-	unit := math.Pow(10, math.Floor(math.Log10((high-low)/mostTicks)))
-	for _, times := range []float64{2, 2.5, 2} { // 2, 5, 10
-		if (high-low)/unit > mostTicks {
-			unit *= times
+	for _, t := range (plot.DefaultTicks{}).Ticks(low, high) {
+		if !t.IsMinor() {
+			h.Ticks = append(h.Ticks, plot.Tick{Value: at(t.Value), Label: t.Label})
 		}
-	}
-	for k := math.Ceil(low/unit) + 0; k*unit <= high; k++ { // + 0, since -0 would be written as such
-		h.Ticks = append(h.Ticks, tick{fmt.Sprintf("%.3g", k*unit), at(k * unit)})
 	}
 	h.Zero = at(0)
 	return h
 }
-
-// signed writes a contribution.
-func signed(v float64) string { return fmt.Sprintf("%+.2f", v) }

@@ -440,7 +440,7 @@ var (
 	//go:embed style.css
 	styleCSS string
 
-	page = webpage.New("explain", pageHTML, styleCSS, "", template.FuncMap{"table": drawTable, "picture": pictureURL, "signed": signed})
+	page = webpage.New("explain", pageHTML, styleCSS, "", template.FuncMap{"table": drawTable, "picture": pictureURL})
 )
 
 // Cells that the page draws: titles of groups, alone in their row, numbers from 0 to 1, and

@@ -157,7 +157,7 @@ func TestChart(t *testing.T) {
 				}
 				end = to
 			}
-			if n := len(h.Ticks); n < 2 || n > mostTicks+1 || h.Steps[len(h.Steps)-1].Sum != c.LogOdds {
+			if n := len(h.Ticks); n < 2 || n > 7 || h.Steps[len(h.Steps)-1].Sum != c.LogOdds {
 				t.Errorf("%d: ticks %v, sum %+v", i, h.Ticks, h.Steps[len(h.Steps)-1])
 			}
 		}

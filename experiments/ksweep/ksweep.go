@@ -135,10 +135,7 @@ func (s *Result) Figures(string) ([]plot.Figure, error) {
 	for _, p := range s.Points {
 		line.Points = append(line.Points, engine.Point(float64(p.K), p.Accuracy.Mean, p.Interval))
 	}
-	p := &plot.Lines{X: "number of groups K", Y: "validation accuracy (%)", Percent: true, Series: []plot.Series{line}}
-	if s.Classes > 0 {
-		p.Chance = 100 * float64(s.Parts) / float64(s.Classes)
-	}
+	p := &plot.Lines{X: "number of groups K", Y: "validation accuracy (%)", Percent: true, Chance: engine.Chance(s.Parts, s.Classes), Series: []plot.Series{line}}
 	low, high := float64(s.Points[0].K), float64(s.Points[len(s.Points)-1].K)
 	for i, l := range s.Lines {
 		p.Series = append(p.Series, plot.Series{

@@ -14,7 +14,8 @@ import (
 )
 
 // Dots shows numbers with error bars, one row per name, in panels side by side, which have the
-// same axis: validation and test results are not mixed.
+// same axis: validation and test results are not mixed. There is no legend: the caption says what
+// markers are, and that the dashed line is chance.
 type Dots struct {
 	X       string // title of the axis, with its unit
 	Percent bool   // the axis starts at 0 and ends at most at 100
@@ -96,19 +97,10 @@ func (d *Dots) chart() *chart {
 	c.data = line * vg.Length((c.Y.Max-bottom)/lane)
 	low, high := d.ends()
 	var marks plot.ConstantTicks
-	explained := map[string]bool{}
-	explain := func(name string, sample plot.Thumbnailer) {
-		if !explained[name] {
-			c.explain(name, sample)
-		}
-		explained[name] = true
-	}
 	for k, p := range panels {
 		at := func(x float64) float64 { return (x-low)/(high-low) + float64(k)*(1+panelGap) }
-		vertical := func(x float64, style draw.LineStyle) *plotter.Line {
-			l := &plotter.Line{XYs: plotter.XYs{{X: at(x), Y: bottom}, {X: at(x), Y: top}}, LineStyle: style}
-			c.Add(l)
-			return l
+		vertical := func(x float64, style draw.LineStyle) {
+			c.Add(&plotter.Line{XYs: plotter.XYs{{X: at(x), Y: bottom}, {X: at(x), Y: top}}, LineStyle: style})
 		}
 		for i, r := range d.Rows {
 			if y := -float64(i); r.Focus {
@@ -126,10 +118,9 @@ func (d *Dots) chart() *chart {
 			vertical(0, thinLine)
 		}
 		if p.Chance > 0 {
-			explain("chance", vertical(p.Chance, thinLine))
+			vertical(p.Chance, thinLine)
 		}
-		title := &plotter.Labels{XYs: plotter.XYs{{X: at(low), Y: c.Y.Max}}, Labels: []string{p.Title}, TextStyle: []text.Style{textStyle}}
-		c.Add(title)
+		c.Add(&plotter.Labels{XYs: plotter.XYs{{X: at(low), Y: c.Y.Max}}, Labels: []string{p.Title}, TextStyle: []text.Style{textStyle}})
 		for i, s := range p.Series {
 			y := lane * (float64(len(p.Series)-1)/2 - float64(i))
 			for _, dot := range s.Dots {
@@ -143,9 +134,6 @@ func (d *Dots) chart() *chart {
 				xy := plotter.XYs{{X: at(dot.Value), Y: y - float64(dot.Row)}}
 				ends := plotter.XErrors{{Low: at(dot.Value) - at(dot.Low), High: at(dot.High) - at(dot.Value)}}
 				c.Add(&plotter.XErrorBars{XYs: xy, XErrors: ends, LineStyle: look.bar()}, &plotter.Scatter{XYs: xy, GlyphStyle: look.glyph()})
-			}
-			if lanes > 1 { // otherwise the caption suffices
-				explain(s.Name, &plotter.Scatter{GlyphStyle: Look{Condition: s.Condition}.glyph()})
 			}
 		}
 	}

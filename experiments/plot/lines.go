@@ -3,7 +3,6 @@ package plot
 import (
 	"math"
 	"slices"
-	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -58,27 +57,24 @@ func (l *Lines) chart() *chart {
 	x := func(q Point) float64 { return q.X }
 	if l.Log2 {
 		x = func(q Point) float64 { return math.Log2(q.X) }
-		c.X.Tick.Marker = plot.TickerFunc(powers)
-	}
-	low, high := math.Inf(1), math.Inf(-1)
-	for _, s := range l.Series {
-		for _, q := range s.Points {
-			low, high = min(low, x(q)), max(high, x(q))
-		}
+		c.X.Tick.Marker = every(1, math.Exp2)
 	}
 	for i, s := range l.Series {
-		if s.Points = slices.Clone(s.Points); l.Percent {
-			for j, q := range s.Points {
-				s.Points[j] = Point{q.X, within(q.Y), within(q.Low), within(q.High)}
+		if len(s.Points) == 0 {
+			continue
+		}
+		s.Points = slices.Clone(s.Points)
+		last := len(s.Points) - 1
+		shift := (x(s.Points[last]) - x(s.Points[0])) * (float64(i) - float64(len(l.Series)-1)/2) / 120
+		for j, q := range s.Points {
+			if s.Points[j].X = x(q); s.Measured {
+				s.Points[j].X += shift // so that bars do not hide each other
+			}
+			if l.Percent {
+				s.Points[j].Y, s.Points[j].Low, s.Points[j].High = within(q.Y), within(q.Low), within(q.High)
 			}
 		}
-		shift := 0.0
-		if s.Measured && len(s.Points) > 1 { // so that bars do not hide each other
-			shift = (high - low) * (float64(i) - float64(len(l.Series)-1)/2) / 120
-		}
-		if len(s.Points) > 0 {
-			s.add(c, func(q Point) float64 { return x(q) + shift })
-		}
+		s.add(c)
 	}
 	if l.Chance > 0 {
 		end := max(c.X.Max, c.X.Min+1) // as far as an axis with one point reaches
@@ -88,36 +84,27 @@ func (l *Lines) chart() *chart {
 	}
 	if l.Percent {
 		c.Y.Min, c.Y.Max = 0, percentEnd(c.Y.Max)
-		c.Y.Tick.Marker = percentTicks
+		c.Y.Tick.Marker = every(20, math.Abs)
 	}
 	return c
 }
 
-// percentTicks are labelled at multiples of 20.
-var percentTicks = plot.TickerFunc(func(_, high float64) (list []plot.Tick) {
-	for v := 0; v <= int(high); v += 10 {
-		list = append(list, plot.Tick{Value: float64(v)})
-		if v%20 == 0 {
-			list[v/10].Label = strconv.Itoa(v)
+// every has ticks at multiples of a number.
+func every(by float64, label func(v float64) float64) plot.TickerFunc {
+	return func(low, high float64) (list []plot.Tick) {
+		for v := by * math.Ceil(low/by); v <= high; v += by {
+			list = append(list, plot.Tick{Value: v, Label: number(label(v))})
 		}
+		return list
 	}
-	return list
-})
-
-// powers are ticks of an axis of binary logarithms.
-func powers(low, high float64) (list []plot.Tick) {
-	for k := math.Ceil(low); k <= high; k++ {
-		list = append(list, plot.Tick{Value: k, Label: strconv.FormatFloat(math.Exp2(k), 'g', 4, 64)})
-	}
-	return list
 }
 
-func (s Series) add(c *chart, x func(Point) float64) {
+func (s Series) add(c *chart) {
 	mean, marks := &plotter.Line{LineStyle: s.Look.line()}, &plotter.Scatter{GlyphStyle: s.Look.glyph()}
 	bars := &plotter.YErrorBars{LineStyle: s.Look.bar(), CapWidth: glyphSize}
 	var high, low plotter.XYs
 	for _, q := range s.Points {
-		xy := plotter.XY{X: x(q), Y: q.Y}
+		xy := plotter.XY{X: q.X, Y: q.Y}
 		mean.XYs, bars.XYs = append(mean.XYs, xy), append(bars.XYs, xy)
 		bars.YErrors = append(bars.YErrors, struct{ Low, High float64 }{q.Y - q.Low, q.High - q.Y})
 		high, low = append(high, plotter.XY{X: xy.X, Y: q.High}), append(low, plotter.XY{X: xy.X, Y: q.Low})

@@ -83,7 +83,6 @@ var hues = map[string]color.NRGBA{
 	"dap":    {231, 41, 138, 255},
 	"iap":    {191, 91, 23, 255},
 	"kernel": {31, 150, 170, 255},
-
 }
 
 func (l Look) color() color.NRGBA {

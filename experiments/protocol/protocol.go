@@ -175,7 +175,7 @@ func (r *Result) Figures(dir string) ([]plot.Figure, error) {
 	seeds := format.Count(r.Seeds, "seed")
 	figures := []plot.Figure{{
 		Name: "accuracy", Title: "Accuracy, " + r.Variant, Picture: r.accuracy(byStage),
-		Caption: fmt.Sprintf("Mean over %s; %s.", seeds, engine.IntervalText),
+		Caption: fmt.Sprintf("Mean over %s; %s; small dots are classes.", seeds, engine.IntervalText),
 	}}
 	if r.Val != nil && len(curves) > 0 {
 		figures = append(figures, plot.Figure{
@@ -200,15 +200,13 @@ func (r *Result) Figures(dir string) ([]plot.Figure, error) {
 // accuracy draws the accuracy of each stage, and that of each class.
 func (r *Result) accuracy(runs map[train.Stage][]lab.Run) *plot.Dots {
 	p := &plot.Dots{X: engine.AccuracyAxis, Percent: true, Rows: []plot.Row{{Name: r.Variant, Focus: true}}}
-	for _, stage := range []struct {
-		name string
-		of   train.Stage
-	}{{"validation", train.Dev}, {"unseen", train.Test}} {
-		if len(runs[stage.of]) == 0 {
+	names := map[train.Stage]string{train.Dev: "validation", train.Test: "unseen"}
+	for _, stage := range []train.Stage{train.Dev, train.Test} {
+		if len(runs[stage]) == 0 {
 			continue
 		}
-		m := engine.Measure(runs[stage.of])
-		panel, classes := engine.Panel(stage.name, []engine.Measured{*m}), plot.DotSeries{Name: "one class", Condition: plot.Small}
+		m := engine.Measure(runs[stage])
+		panel, classes := engine.Panel(names[stage], []engine.Measured{*m}), plot.DotSeries{Name: "one class", Condition: plot.Small}
 		for _, accuracy := range m.ByClass {
 			classes.Dots = append(classes.Dots, plot.PercentDot(0, accuracy, accuracy, accuracy))
 		}

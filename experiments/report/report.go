@@ -225,12 +225,10 @@ func (d *DatasetPage) named(f plot.Figure, suffix string) plot.Figure {
 // Captioned lists the figures of the page, without captions that repeat another one.
 func (s *Section) Captioned() []plot.Figure {
 	list := slices.Clone(s.Figures)
-	said := map[string]bool{}
-	for i, f := range list {
-		if said[f.Caption] {
+	for i := range list {
+		if slices.ContainsFunc(list[:i], func(f plot.Figure) bool { return f.Caption == list[i].Caption }) {
 			list[i].Caption = ""
 		}
-		said[f.Caption] = true
 	}
 	return list
 }

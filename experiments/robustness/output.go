@@ -86,7 +86,7 @@ func (r *Result) Figures(string) ([]plot.Figure, error) {
 
 // lines draws a line for each method.
 func (r *Result) lines(x string) *plot.Lines {
-	p := &plot.Lines{X: x, Y: engine.AccuracyAxis, Percent: true, Chance: 100 / float64(max(r.Classes, 1))}
+	p := &plot.Lines{X: x, Y: engine.AccuracyAxis, Percent: true, Chance: engine.Chance(1, r.Classes)}
 	_, degrees, _ := r.degrees()
 	for _, m := range r.Methods {
 		name, _, inferred := strings.Cut(m.Method, ", ")
