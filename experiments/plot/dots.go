@@ -84,21 +84,22 @@ func (d *Dots) chart() *chart {
 	}
 	c.nameRows(names)
 	bottom, top := c.Y.Min, c.Y.Max
-	panels, lanes, titles := slices.Clone(d.Panels), 1, 0.0
+	panels, lanes := slices.Clone(d.Panels), 1
 	for i, p := range panels {
 		panels[i].Series = slices.DeleteFunc(slices.Clone(p.Series), func(s DotSeries) bool { return len(s.Dots) == 0 })
 		lanes = max(lanes, len(panels[i].Series))
-		if p.Title != "" {
-			titles = 1.5
-		}
 	}
 	lane := 1 / (float64(lanes) + 0.5) // distance of dots if that of rows is 1
-	c.Y.Max += titles * lane
+	if d.Panels[0].Title != "" {
+		c.Y.Max += 1.5 * lane
+	}
 	c.data = line * vg.Length((c.Y.Max-bottom)/lane)
 	low, high := d.ends()
 	var marks plot.ConstantTicks
 	for k, p := range panels {
-		at := func(x float64) float64 { return (x-low)/(high-low) + float64(k)*(1+panelGap) }
+		at := func(x float64) float64 { // within the panel, whatever a damaged file holds
+			return (min(max(x, low), high)-low)/(high-low) + float64(k)*(1+panelGap)
+		}
 		vertical := func(x float64, style draw.LineStyle) {
 			c.Add(&plotter.Line{XYs: plotter.XYs{{X: at(x), Y: bottom}, {X: at(x), Y: top}}, LineStyle: style})
 		}
@@ -128,16 +129,13 @@ func (d *Dots) chart() *chart {
 				if d.Rows[dot.Row].Focus {
 					look.Method = Focus
 				}
-				if d.Percent {
-					dot = Dot{dot.Row, within(dot.Value), within(dot.Low), within(dot.High)}
-				}
 				xy := plotter.XYs{{X: at(dot.Value), Y: y - float64(dot.Row)}}
 				ends := plotter.XErrors{{Low: at(dot.Value) - at(dot.Low), High: at(dot.High) - at(dot.Value)}}
 				c.Add(&plotter.XErrorBars{XYs: xy, XErrors: ends, LineStyle: look.bar()}, &plotter.Scatter{XYs: xy, GlyphStyle: look.glyph()})
 			}
 		}
 	}
-	c.X.Min, c.X.Max = 0, 1+float64(len(panels)-1)*(1+panelGap) // exactly, so that there is room for the last label
+	c.X.Min, c.X.Max = 0, 1+float64(len(panels)-1)*(1+panelGap) // exactly at the last label, which needs room
 	c.X.Tick.Marker, c.X.LineStyle.Width = marks, 0
 	return c
 }

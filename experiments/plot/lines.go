@@ -36,7 +36,7 @@ type Point struct{ X, Y, Low, High float64 }
 // PercentPoint returns a point of a fraction, in percent, with its interval, which may be NaN.
 func PercentPoint(x, fraction, low, high float64) Point {
 	value, low, high := percent(fraction, low, high)
-	return Point{X: x, Y: value, Low: low, High: high}
+	return Point{X: x, Y: value, Low: max(low, 0), High: min(high, 100)}
 }
 
 // percent converts a fraction and its interval, which may be NaN as that of a single class.
@@ -69,9 +69,6 @@ func (l *Lines) chart() *chart {
 		for j, q := range s.Points {
 			if s.Points[j].X = x(q); s.Measured {
 				s.Points[j].X += shift // so that bars do not hide each other
-			}
-			if l.Percent {
-				s.Points[j].Y, s.Points[j].Low, s.Points[j].High = within(q.Y), within(q.Low), within(q.High)
 			}
 		}
 		s.add(c)

@@ -221,8 +221,5 @@ func (c *chart) draw(on draw.Canvas) {
 // 10, and never above 100.
 func percentEnd(most float64) float64 { return min(max(10*math.Ceil(most/10), 10), 100) }
 
-// within is a percentage as it is drawn, whatever a damaged file holds.
-func within(v float64) float64 { return min(max(v, 0), 100) }
-
 // number writes a number for CSV files.
 func number(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
