@@ -97,7 +97,7 @@ func (a *Result) Figures(string) ([]plot.Figure, error) {
 	p.Panels = []plot.Panel{{Chance: engine.Chance(a.Parts, a.Classes), Series: []plot.DotSeries{here, paper}}}
 	return []plot.Figure{{
 		Name: "ablation-" + string(a.Variant), Title: "Design decisions, " + string(a.Variant), Picture: p,
-		Caption: fmt.Sprintf("%s, mean over %s; %s. Rows are prior p(a), none-of-group term and supervision of attributes; LAGO's design is shaded, published accuracies are triangles.",
+		Caption: fmt.Sprintf("%s, mean over %s; %s. Rows are prior p(a), none-of-group term and supervision of attributes; LAGO's design is shaded.",
 			format.Count(a.Classes, "validation class"), engine.SeedsText(seeds), engine.IntervalText),
 	}}, nil
 }

@@ -152,12 +152,11 @@ func (r *Result) adaptedTable() *table.Table {
 
 // Headline is the accuracy of LAGO on unseen classes, if it was compared, and the validation accuracy.
 func (r *Result) Headline() (text string, validation float64) {
-	for _, m := range r.Methods {
-		if v := m.Val.PerClass.Mean; m.Variant != "" && !r.Ladder && v > validation {
-			text, validation = m.Test.Headline(m.Variant), v
-		}
+	m := r.method(engine.LAGOMethod)
+	if m.Variant == "" {
+		return "", 0
 	}
-	return text, validation
+	return m.Test.Headline(m.Variant), m.Val.PerClass.Mean
 }
 
 // Figures are the accuracy of all methods, best first, or step by step, and the differences from

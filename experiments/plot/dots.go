@@ -14,8 +14,8 @@ import (
 )
 
 // Dots shows numbers with error bars, one row per name, in panels side by side, which have the
-// same axis: validation and test results are not mixed. There is no legend: the caption says what
-// markers are, and that the dashed line is chance.
+// same axis: validation and test results are not mixed. The legend has the series after the first
+// of the last panel; the caption says what the others are, and that the dashed line is chance.
 type Dots struct {
 	X       string // title of the axis, with its unit
 	Percent bool   // the axis starts at 0 and ends at most at 100
@@ -124,6 +124,9 @@ func (d *Dots) chart() *chart {
 		c.Add(&plotter.Labels{XYs: plotter.XYs{{X: at(low), Y: c.Y.Max}}, Labels: []string{p.Title}, TextStyle: []text.Style{textStyle}})
 		for i, s := range p.Series {
 			y := lane * (float64(len(p.Series)-1)/2 - float64(i))
+			if i > 0 && k == len(panels)-1 {
+				c.explain(s.Name, &plotter.Scatter{GlyphStyle: Look{Condition: s.Condition}.glyph()})
+			}
 			for _, dot := range s.Dots {
 				look := Look{Condition: s.Condition}
 				if d.Rows[dot.Row].Focus {

@@ -100,7 +100,7 @@ func TestPictures(t *testing.T) {
 		"lines":           {learning(), []string{"epoch", "accuracy (%)", "train", "val", "chance", "0", "1", "2", "3"}, "series,epoch,accuracy (%),low,high\ntrain,1,20,18,22\n"},
 		"one point":       {onePoint, []string{"val", "chance", "1"}, "series,epoch,,low,high\nval,1,40,40,40\n"},
 		"extreme":         {extreme, []string{"k-soft"}, "series,,,low,high\nk-soft,1,50,49,51\n"},
-		"dots":            {dots(), []string{"accuracy (%)", "first", "second", "0", "validation", "test"}, "row,panel,series,value,low,high\nfirst,validation,here,61,60,62\nsecond,validation,here,52,52,52\n"},
+		"dots":            {dots(), []string{"accuracy (%)", "first", "second", "0", "validation", "test", "published"}, "row,panel,series,value,low,high\nfirst,validation,here,61,60,62\nsecond,validation,here,52,52,52\n"},
 		"heat of percent": {percent, []string{"a\uFFFDb", "attribute", "group", "share: 0", "83", "17", "100"}, "attribute,0,1\na\uFFFDb,0.83,0.17\n"},
 		"shades":          {shades, []string{"share: 0", "share: 40"}, ",b,c\na,0.05,0.31\n"},
 		"wide":            {diagonal(30, 30), []string{"29", "row 29", "share: 100"}, "attribute,0,1,"},

@@ -175,7 +175,7 @@ func (r *Result) Figures(dir string) ([]plot.Figure, error) {
 	seeds := format.Count(r.Seeds, "seed")
 	figures := []plot.Figure{{
 		Name: "accuracy", Title: "Accuracy, " + r.Variant, Picture: r.accuracy(byStage),
-		Caption: fmt.Sprintf("Mean over %s; %s; small dots are classes.", seeds, engine.IntervalText),
+		Caption: fmt.Sprintf("Mean over %s; %s.", seeds, engine.IntervalText),
 	}}
 	if r.Val != nil && len(curves) > 0 {
 		figures = append(figures, plot.Figure{

@@ -153,6 +153,6 @@ func (r *Result) Figures(string) ([]plot.Figure, error) {
 	p.Panels[1].Series = append(p.Panels[1].Series, paper)
 	return []plot.Figure{{
 		Name: "variants", Title: "Accuracy of the variants", Picture: p,
-		Caption: fmt.Sprintf("Mean over %s; %s. The result is shaded, published accuracies are triangles.", engine.SeedsText(seeds), engine.IntervalText),
+		Caption: fmt.Sprintf("Mean over %s; %s. The result is shaded.", engine.SeedsText(seeds), engine.IntervalText),
 	}}, nil
 }
