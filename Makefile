@@ -81,10 +81,10 @@ photos-check:
 	LAGO_PHOTOS=all $(GO) test -count=1 -v -run 'Reference|Photographs' ./dataset/images ./model/resnet ./model/vit ./experiments/extract
 	$(GO) test -run '^$$' -bench 'ResNet101|Features' -benchtime 3x ./model/resnet ./model/vit
 
-# The report in headless Chromium, light and dark: no errors, no requests, and no picture
-# cut off. Needs Chromium.
+# The report, the page of explain and the contact sheet in headless Chromium, light and dark: no
+# errors, no requests, nothing cut off, tables sorted. Needs Chromium.
 report-check:
-	$(GO) test -count=1 -tags chromium -run Browser ./experiments/report ./experiments/explain
+	$(GO) test -count=1 -tags chromium -run Browser ./experiments/report ./experiments/explain ./experiments/predict
 
 # The page of serve in headless Chromium: described, tried and checked as a user does. $$LAGO_SCREENSHOTS
 # is a folder for pictures of it.

@@ -163,8 +163,8 @@ func TestAblate(t *testing.T) {
 	if diff := gocmp.Diff(a, again, cmpopts.IgnoreUnexported(Row{})) + gocmp.Diff(a, &stored, cmpopts.IgnoreUnexported(Row{})); diff != "" {
 		t.Errorf("another run, or what is stored, differs:\n%s", diff)
 	}
-	if dots := testkit.Must(stored.Figures(""))(t)[0].Picture.(*plot.Dots); len(dots.Rows) != 9 || len(dots.Series[1].Dots) != 0 {
-		t.Errorf("%d rows and series %+v in the figure, expected 9 and none that is published", len(dots.Rows), dots.Series)
+	if dots := testkit.Must(stored.Figures(""))(t)[0].Picture.(*plot.Dots); len(dots.Rows) != 9 || len(dots.Panels[0].Series[1].Dots) != 0 {
+		t.Errorf("%d rows and series %+v in the figure, expected 9 and none that is published", len(dots.Rows), dots.Panels)
 	}
 }
 

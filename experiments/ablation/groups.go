@@ -139,14 +139,15 @@ func (g *Groups) Check() error { return lab.NotEmpty("rows", len(g.Rows)) }
 
 // Figures are the accuracies.
 func (g *Groups) Figures(string) ([]plot.Figure, error) {
-	p := &plot.Dots{X: engine.AccuracyAxis, Series: []plot.DotSeries{{Name: "unseen"}}}
+	p, s := &plot.Dots{X: engine.AccuracyAxis, Percent: true}, plot.DotSeries{Name: "unseen"}
 	for i, r := range g.Rows {
-		p.Rows = append(p.Rows, plot.Row{Name: r.Groups, Method: string(g.Variant), Emphatic: i == 0})
-		p.Series[0].Dots = append(p.Series[0].Dots, engine.Dot(i, r.Accuracy, r.Interval))
+		p.Rows = append(p.Rows, plot.Row{Name: r.Groups, Focus: i == 0})
+		s.Dots = append(s.Dots, engine.Dot(i, r.Accuracy, r.Interval))
 	}
+	p.Panels = []plot.Panel{{Chance: engine.Chance(g.Parts, g.Classes), Series: []plot.DotSeries{s}}}
 	return []plot.Figure{{
 		Name: GroupsKind, Title: "Groups of attributes, " + string(g.Variant), Picture: p,
-		Caption: fmt.Sprintf("%s, %s; bars are 95 %% bootstrap intervals over classes; random groups have the sizes of the semantic ones, mean over %d draws.",
-			format.Count(g.Classes, "unseen class"), format.Count(g.Seeds, "seed"), randomDraws),
+		Caption: fmt.Sprintf("%s, mean over %s; %s. Random groups have the sizes of the semantic ones; mean over %d draws.",
+			format.Count(g.Classes, "unseen class"), format.Count(g.Seeds, "seed"), engine.IntervalText, randomDraws),
 	}}, nil
 }

@@ -76,7 +76,8 @@ func points(d metrics.Difference) string {
 
 // Figures are the accuracy of the designs, in rows named by prior, none-of-group term and supervision.
 func (a *Result) Figures(string) ([]plot.Figure, error) {
-	p := &plot.Dots{X: "val " + engine.AccuracyAxis, Series: []plot.DotSeries{{Name: "here"}, {Name: "published", Condition: plot.Dotted}}}
+	p := &plot.Dots{X: "validation accuracy (%)", Percent: true}
+	here, paper := plot.DotSeries{Name: "here"}, plot.DotSeries{Name: "published", Condition: plot.Dotted}
 	var seeds []int
 	for _, row := range a.Rows {
 		if len(row.Accuracy.Values) == 0 {
@@ -84,21 +85,19 @@ func (a *Result) Figures(string) ([]plot.Figure, error) {
 		}
 		seeds = append(seeds, len(row.Accuracy.Values))
 		i := len(p.Rows)
-		p.Rows = append(p.Rows, plot.Row{
-			Name: fmt.Sprintf("%s, %s, %s", row.Prior, row.Complement, row.Supervision), Method: string(a.Variant), Emphatic: row.Design == lago,
-		})
-		p.Series[0].Dots = append(p.Series[0].Dots, engine.Dot(i, row.Accuracy.Mean, row.Interval))
+		p.Rows = append(p.Rows, plot.Row{Name: fmt.Sprintf("%s, %s, %s", row.Prior, row.Complement, row.Supervision), Focus: row.Design == lago})
+		here.Dots = append(here.Dots, engine.Dot(i, row.Accuracy.Mean, row.Interval))
 		if row.Published != nil {
-			p.Series[1].Dots = append(p.Series[1].Dots, plot.PercentDot(i, *row.Published, *row.Published, *row.Published))
+			paper.Dots = append(paper.Dots, plot.PercentDot(i, *row.Published, *row.Published, *row.Published))
 		}
 	}
 	if len(p.Rows) == 0 {
 		return nil, nil
 	}
+	p.Panels = []plot.Panel{{Chance: engine.Chance(a.Parts, a.Classes), Series: []plot.DotSeries{here, paper}}}
 	return []plot.Figure{{
 		Name: "ablation-" + string(a.Variant), Title: "Design decisions, " + string(a.Variant), Picture: p,
-		Caption: fmt.Sprintf("%s; mean over %s; bars are 95 %% bootstrap intervals over classes. "+
-			"Rows are prior p(a), none-of-group term and supervision of attributes; LAGO's design is shaded.",
-			format.Count(a.Classes, "validation class"), engine.SeedsText(seeds)),
+		Caption: fmt.Sprintf("%s, mean over %s; %s. Rows are prior p(a), none-of-group term and supervision of attributes; LAGO's design is shaded.",
+			format.Count(a.Classes, "validation class"), engine.SeedsText(seeds), engine.IntervalText),
 	}}, nil
 }

@@ -3,7 +3,6 @@ package comparison
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -151,61 +150,72 @@ func (r *Result) adaptedTable() *table.Table {
 	return t
 }
 
-// Figures are the accuracy of all methods, best first, and the differences from LAGO.
+// Headline is the accuracy of LAGO on unseen classes, if it was compared, and the validation accuracy.
+func (r *Result) Headline() (text string, validation float64) {
+	m := r.method(engine.LAGOMethod)
+	if m.Variant == "" {
+		return "", 0
+	}
+	return m.Test.Headline(m.Variant), m.Val.PerClass.Mean
+}
+
+// Figures are the accuracy of all methods, best first, or step by step, and the differences from
+// LAGO.
 func (r *Result) Figures(string) ([]plot.Figure, error) {
-	p := &plot.Dots{X: engine.AccuracyAxis, Series: []plot.DotSeries{{Name: "val", Condition: plot.Dashed}, {Name: "unseen"}}}
-	kind := r.kind() // a report can show all
-	var seeds []int
-	byMean := func(a, b Method) int { return cmp.Compare(b.Test.PerClass.Mean, a.Test.PerClass.Mean) }
-	list := slices.SortedStableFunc(slices.Values(r.Methods), byMean)
+	p := &plot.Dots{X: engine.AccuracyAxis, Percent: true}
+	kind, title := r.kind(), "LAGO and its baselines" // a report can show all
+	list := slices.SortedStableFunc(slices.Values(r.Methods), func(a, b Method) int { return cmp.Compare(b.Test.PerClass.Mean, a.Test.PerClass.Mean) })
 	if r.Ladder {
-		list = r.Methods
+		list, title = r.Methods, "LAGO and ESZSL step by step"
 	}
-	for i, m := range list {
+	var val, test []engine.Measured
+	var seeds []int
+	for _, m := range list {
 		p.Rows = append(p.Rows, plotRow(m))
-		for j, stage := range []engine.Measured{m.Val, m.Test} {
-			p.Series[j].Dots = append(p.Series[j].Dots, engine.Dot(i, stage.PerClass.Mean, stage.Interval))
-		}
-		seeds = append(seeds, len(m.Test.PerClass.Values))
+		val, test, seeds = append(val, m.Val), append(test, m.Test), append(seeds, len(m.Test.PerClass.Values))
 	}
-	test := r.Methods[0].Test
+	p.Panels = []plot.Panel{engine.Panel("validation", val), engine.Panel("unseen", test)}
 	figures := []plot.Figure{{
-		Name: kind, Title: "LAGO and its baselines" + engine.InParts("unseen", r.Parts), Picture: p,
-		Caption: fmt.Sprintf("%s, %s; bars are 95 %% bootstrap intervals over classes.", test.ClassesText("unseen"), engine.SeedsText(seeds)),
+		Name: kind, Title: title + engine.InParts("unseen", r.Parts), Picture: p,
+		Caption: fmt.Sprintf("Mean over %s; %s.", engine.SeedsText(seeds), engine.IntervalText),
 	}}
-	if q := r.tries(); len(q.Series) > 0 {
+	if q := r.tries(); len(q.Series) > 0 && !r.Ladder {
 		figures = append(figures, plot.Figure{
 			Name: kind + "-tries", Title: "Accuracy by the number of settings tried", Picture: q,
-			Caption: "Validation accuracy, mean over parts, of the best settings so far, by one seed. LAGO tries its variants one after the other; of a closed form the whole grid is tried, in its order.",
+			Caption: "Validation accuracy of the best settings so far, by one seed, mean over parts. LAGO tries its variants one after the other; of a closed form the whole grid is tried, in its order.",
 		})
 	}
 	if len(r.Differences) == 0 || r.Ladder {
 		return figures, nil
 	}
 	reference := r.method(r.Differences[0].Reference).Label()
-	q := &plot.Dots{X: reference + " minus the method (% points)", Series: []plot.DotSeries{{Name: "difference"}}}
+	q, s := &plot.Dots{X: reference + " minus the method (points)"}, plot.DotSeries{Name: "difference"}
 	byDifference := func(a, b Difference) int { return cmp.Compare(b.Mean, a.Mean) }
 	for i, one := range slices.SortedStableFunc(slices.Values(r.Differences), byDifference) {
-		q.Rows = append(q.Rows, plotRow(r.method(one.Method)))
-		q.Series[0].Dots = append(q.Series[0].Dots, engine.Dot(i, one.Mean, one.Interval))
+		q.Rows = append(q.Rows, plot.Row{Name: r.method(one.Method).Label(), Focus: one.Holm < metrics.Significance})
+		s.Dots = append(s.Dots, engine.Dot(i, one.Mean, one.Interval))
 	}
+	q.Panels = []plot.Panel{{Series: []plot.DotSeries{s}}}
 	return append(figures, plot.Figure{
 		Name: kind + "-differences", Title: "Differences between " + reference + " and the other methods", Picture: q,
-		Caption: fmt.Sprintf("%s; bars are 95 %% bootstrap intervals of the mean difference over classes.",
-			format.Count(test.Classes, "unseen class")),
+		Caption: fmt.Sprintf("Difference of accuracies in percentage points, %s; bars are 95 %% bootstrap intervals over classes. Differences in colour are significant (p by Holm below %g).",
+			format.Count(len(r.Classes), "unseen class"), metrics.Significance),
 	}), nil
 }
 
 // tries draws the accuracy by the number of settings of methods that tried several.
 func (r *Result) tries() *plot.Lines {
-	p := &plot.Lines{X: "number of settings tried, log2", Y: "val " + engine.AccuracyAxis}
-	for _, m := range r.Methods {
+	p := &plot.Lines{X: "number of settings tried", Y: "validation accuracy (%)", Percent: true, Log2: true, Chance: 100 * r.Methods[0].Val.Chance()}
+	for i, m := range r.Methods {
 		if len(m.Tries) < engine.MinBudget {
 			continue
 		}
-		s := plot.Series{Name: m.Label(), Look: plot.Look{Method: cmp.Or(m.Variant, m.Name)}}
+		s := plot.Series{Name: m.Label(), Look: plot.Look{Method: m.Name, Condition: plot.Condition(i % 3)}}
+		if m.Variant != "" {
+			s.Look = plot.Look{Method: plot.Focus}
+		}
 		for i, accuracy := range m.Tries {
-			s.Points = append(s.Points, plot.PercentPoint(math.Log2(float64(i+1)), accuracy, 0))
+			s.Points = append(s.Points, plot.PercentPoint(float64(i+1), accuracy, accuracy, accuracy))
 		}
 		p.Series = append(p.Series, s)
 	}
@@ -213,6 +223,4 @@ func (r *Result) tries() *plot.Lines {
 }
 
 // plotRow emphasises LAGO.
-func plotRow(m Method) plot.Row {
-	return plot.Row{Name: m.Label(), Method: cmp.Or(m.Variant, m.Name), Emphatic: m.Variant != ""}
-}
+func plotRow(m Method) plot.Row { return plot.Row{Name: m.Label(), Focus: m.Variant != ""} }

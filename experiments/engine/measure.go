@@ -37,6 +37,14 @@ type Measured struct {
 // Chance is the expected accuracy of random predictions.
 func (m Measured) Chance() float64 { return float64(m.Parts) / float64(m.Classes) }
 
+// Chance is the same in percent, for figures of results that older versions stored without classes: 0.
+func Chance(parts, classes int) float64 {
+	if classes == 0 {
+		return 0
+	}
+	return 100 * float64(parts) / float64(classes)
+}
+
 // String returns the accuracy with its interval over classes and its standard error.
 func (m Measured) String() string {
 	return fmt.Sprintf("%s (95 %% over %d classes: %s; s.e.m. over %s: %s)",
@@ -110,6 +118,11 @@ func bySeed(runs []lab.Run) (groups [][]lab.Run) {
 		groups[i] = append(groups[i], r)
 	}
 	return groups
+}
+
+// Headline says how accurate a method is on unseen classes.
+func (m Measured) Headline(method string) string {
+	return fmt.Sprintf("%s on %s (%s)", m.PerClass.MeanText(), format.Count(m.Classes, "unseen class"), method)
 }
 
 // InParts says, as the end of a sentence, what each class is in one of the parts of a rotation;
@@ -200,11 +213,6 @@ func ModelFiles(runs []lab.Run) []string {
 // AccuracyAxis is the title of an axis of accuracy in figures.
 const AccuracyAxis = "per-class accuracy (%)"
 
-// ClassesText describes the classes that a stage evaluates, with the chance level, for captions.
-func (m Measured) ClassesText(stage string) string {
-	return fmt.Sprintf("%s (chance %s)", format.Count(m.Classes, stage+" class"), format.Percent(m.Chance()))
-}
-
 // SeedsText gives the range of numbers of seeds: "2 seeds", or "1 to 5 seeds".
 func SeedsText(counts []int) string {
 	least, most := slices.Min(counts), slices.Max(counts)
@@ -219,8 +227,22 @@ func Dot(row int, value float64, i metrics.Interval) plot.Dot {
 	return plot.PercentDot(row, value, i.Low, i.High)
 }
 
-// Point draws a summary in percent, with its standard error.
-func Point(x float64, s lab.Summary) plot.Point { return plot.PercentPoint(x, s.Mean, s.Margin()) }
+// Point draws a fraction in percent, with its interval over classes.
+func Point(x, value float64, i metrics.Interval) plot.Point {
+	return plot.PercentPoint(x, value, i.Low, i.High)
+}
+
+// IntervalText says what error bars of accuracies and dashed lines are, for captions.
+const IntervalText = "bars are 95 % bootstrap intervals over classes, the dashed line is chance"
+
+// Panel draws the accuracy that rows have in one stage, which names its classes.
+func Panel(stage string, rows []Measured) plot.Panel {
+	s := plot.DotSeries{Name: "here"}
+	for i, m := range rows {
+		s.Dots = append(s.Dots, Dot(i, m.PerClass.Mean, m.Interval))
+	}
+	return plot.Panel{Title: format.Count(rows[0].Classes, stage+" class"), Chance: 100 * rows[0].Chance(), Series: []plot.DotSeries{s}}
+}
 
 // Row is the result of an arm over all parts, by the full protocol.
 type Row struct {

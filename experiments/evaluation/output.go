@@ -197,7 +197,7 @@ func (r *Result) WriteFigures(dir string) ([]string, error) {
 	var figures []plot.Figure
 	add := func(name, title, caption string, l *plot.Lines) {
 		caption = fmt.Sprintf("%s, %s (chance %s). %s", format.Count(r.Samples, "sample"), format.Count(r.Classes, "class"), format.Percent(1/float64(r.Classes)), caption)
-		l.FromZero = true
+		l.Percent, l.Chance = true, 100/float64(r.Classes)
 		figures = append(figures, plot.Figure{Name: name, Title: title + ", " + r.Source.title(), Caption: caption, Picture: l})
 	}
 	if len(r.calibrations) > 0 {
@@ -219,18 +219,18 @@ func (r *Result) calibrationLines() (bins, coverage *plot.Lines) {
 		for _, b := range c.Reliability {
 			if b.Samples > 0 {
 				standardError := math.Sqrt(b.Accuracy * (1 - b.Accuracy) / float64(b.Samples))
-				measured = append(measured, plot.PercentPoint(100*b.Confidence, b.Accuracy, standardError))
+				measured = append(measured, plot.PercentPoint(100*b.Confidence, b.Accuracy, b.Accuracy-standardError, b.Accuracy+standardError))
 			}
 		}
 		for _, p := range c.curve {
-			curve = append(curve, plot.PercentPoint(100*p.Coverage, p.Accuracy, 0))
+			curve = append(curve, exact(p.Coverage, p.Accuracy))
 		}
 		bins.Series = append(bins.Series, r.series(c.label, plot.Condition(i), measured...))
 		bins.Series[i].Measured = true
 		coverage.Series = append(coverage.Series, r.series(c.label, plot.Condition(i), curve...))
 	}
 	bins.Series = append(bins.Series, plot.Series{
-		Name: "perfect calibration", Look: plot.Look{Condition: plot.Dotted}, Points: []plot.Point{plot.PercentPoint(0, 0, 0), plot.PercentPoint(100, 1, 0)},
+		Name: "perfect calibration", Look: plot.Look{Condition: plot.Dotted}, Points: []plot.Point{exact(0, 0), exact(1, 1)},
 	})
 	return bins, coverage
 }
@@ -238,16 +238,19 @@ func (r *Result) calibrationLines() (bins, coverage *plot.Lines) {
 func (r *Result) curveLines() *plot.Lines {
 	var curve []plot.Point
 	for _, p := range r.curve {
-		curve = append(curve, plot.PercentPoint(100*p.Unseen, p.Seen, 0))
+		curve = append(curve, exact(p.Unseen, p.Seen))
 	}
 	l := &plot.Lines{X: "accuracy of unseen classes (%)", Y: "accuracy of seen classes (%)", Series: []plot.Series{
-		r.series("seen-unseen curve", plot.Solid, curve...), r.series("as scored", plot.Dashed, plot.PercentPoint(100**r.Unseen, *r.Seen, 0)),
+		r.series("seen-unseen curve", plot.Solid, curve...), r.series("as scored", plot.Dashed, exact(*r.Unseen, *r.Seen)),
 	}}
 	if c := r.Calibrated; c != nil {
-		l.Series = append(l.Series, r.series("calibrated", plot.Dotted, plot.PercentPoint(100*c.Unseen, c.Seen, 0)))
+		l.Series = append(l.Series, r.series("calibrated", plot.Dotted, exact(c.Unseen, c.Seen)))
 	}
 	return l
 }
+
+// exact is a point of two fractions without an interval.
+func exact(x, y float64) plot.Point { return plot.PercentPoint(100*x, y, y, y) }
 
 // series returns a line in the hue of the first model; files of scores have none.
 func (r *Result) series(name string, c plot.Condition, points ...plot.Point) plot.Series {

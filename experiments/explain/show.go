@@ -49,21 +49,23 @@ func (r *Result) Write(w io.Writer, f Format, top int) error {
 	case JSON:
 		return format.WriteJSON(w, r)
 	case HTML:
-		return page.Execute(w, r.sections(top))
+		return page.Execute(w, r.sections(top, f))
 	}
 	var list []*table.Table
-	for _, s := range r.sections(top) {
+	for _, s := range r.sections(top, f) {
 		list = append(list, table.New(strings.Join(append([]string{s.Title}, s.Sentences...), "\n")))
 		list = append(list, s.Tables...)
 	}
 	return table.WriteText(w, list...)
 }
 
-// section is a part of the explanation, the same in the text and on the page.
+// section is a part of the explanation. The page has a chart in place of the text's table of
+// groups, and lists detected attributes first.
 type section struct {
 	Title     string
 	Sentences []string
 	Pictures  []picture
+	Chart     *chart
 	Tables    []*table.Table
 }
 
@@ -74,7 +76,7 @@ type picture struct {
 
 // sections lists the prediction, its adaptation and the comparisons, with details of the top
 // groups.
-func (r *Result) sections(top int) []section {
+func (r *Result) sections(top int, f Format) []section {
 	prediction := section{Title: r.headline(), Pictures: []picture{{r.Sample.name(), r.Sample.Picture}}, Tables: []*table.Table{r.likelyTable()}}
 	list := []section{prediction}
 	if r.Adapted != nil {
@@ -82,7 +84,10 @@ func (r *Result) sections(top int) []section {
 	}
 	for _, c := range r.Comparisons {
 		list[0].Sentences = append(list[0].Sentences, c.verdict())
-		list = append(list, r.compared(c, top))
+		list = append(list, r.compared(c, top, f))
+	}
+	if id := r.Sample.ID; f == HTML && (id == "" || id == r.Sample.From) { // otherwise the name comes first, as in the data
+		list[0].Title = strings.ToUpper(list[0].Title[:1]) + list[0].Title[1:]
 	}
 	return list
 }
@@ -217,7 +222,7 @@ func (g Group) reason() string {
 }
 
 // compared shows a comparison: its groups, their attributes, and other detections.
-func (r *Result) compared(c Comparison, top int) section {
+func (r *Result) compared(c Comparison, top int, f Format) section {
 	s := section{Title: className(c.Class) + " against " + c.other()}
 	s.Sentences = append(s.Sentences, fmt.Sprintf("The sum over %s %s in log probability, which is %s.",
 		format.Count(len(c.Groups), "group"), c.favour(c.LogOdds), odds(c.LogOdds)))
@@ -229,7 +234,10 @@ func (r *Result) compared(c Comparison, top int) section {
 	for shown < min(top, len(c.Groups)) && !negligible(c.Groups[shown].Contribution) {
 		shown++
 	}
-	s.Tables = []*table.Table{c.groupTable(shown), r.termTable(c, c.Groups[:shown])}
+	terms := r.termTable(c, c.Groups[:shown], f)
+	if s.Tables = []*table.Table{c.groupTable(shown), terms}; f == HTML {
+		s.Chart, s.Tables = c.chart(shown), []*table.Table{terms}
+	}
 	class, against := className(c.Class), className(c.Against)
 	if effective := slices.DeleteFunc(slices.Clone(c.Changes), func(x Change) bool { return negligible(x.By) }); len(effective) > 0 {
 		title := fmt.Sprintf("If a single attribute were detected differently (now: %s to %s is %s)", class, against, sides(c.LogOdds))
@@ -282,7 +290,7 @@ func bar(contribution, widest float64) string {
 }
 
 // termTable shows the attributes of groups.
-func (r *Result) termTable(c Comparison, groups []Group) *table.Table {
+func (r *Result) termTable(c Comparison, groups []Group, f Format) *table.Table {
 	class, against := className(c.Class), className(c.Against)
 	t := table.New("Attributes of these groups: detected in the sample, and described for each class",
 		"attribute", "detected", class, against, class, against).Wrap(40, 1).Wrap(18, 2, 3, 4, 5, 6).Right(2, 3, 4, 5, 6)
@@ -292,16 +300,17 @@ func (r *Result) termTable(c Comparison, groups []Group) *table.Table {
 			t.Line()
 		}
 		t.Row(g.title() + " " + c.favour(g.Contribution))
-		for _, cells := range r.rows(g) {
+		for _, cells := range r.rows(g, f) {
 			t.Row(cells...)
 		}
 	}
 	return t
 }
 
-// rows lists the attributes that matter, those with the highest descriptions first; all
-// others together; and the none-of-group term, if the model has one.
-func (r *Result) rows(g Group) (list [][]any) {
+// rows lists the attributes that matter, those with the highest descriptions first, on the page
+// those with the highest detections; all others together; and the none-of-group term, if the model
+// has one.
+func (r *Result) rows(g Group, f Format) (list [][]any) {
 	var shown []Term
 	others := g.Others.Share
 	for _, t := range g.Terms {
@@ -311,7 +320,12 @@ func (r *Result) rows(g Group) (list [][]any) {
 			others.add(t.Share)
 		}
 	}
-	sortBy(shown, func(t Term) float64 { return t.Used.most() })
+	sortBy(shown, func(t Term) float64 {
+		if f == HTML {
+			return t.Detected
+		}
+		return t.Used.most()
+	})
 	add := func(name, detected, class, against string, share Pair) {
 		list = append(list, []any{"  " + name, detected, class, against, format.Percent(share.Class), format.Percent(share.Against)})
 	}
@@ -426,20 +440,20 @@ var (
 	//go:embed style.css
 	styleCSS string
 
-	page = webpage.New("explain", pageHTML, styleCSS, template.FuncMap{"table": drawTable, "picture": pictureURL})
+	page = webpage.New("explain", pageHTML, styleCSS, "", template.FuncMap{"table": drawTable, "picture": pictureURL})
 )
 
-// Cells that the page draws: the bars of the text, numbers from 0 to 1, and indented names.
+// Cells that the page draws: titles of groups, alone in their row, numbers from 0 to 1, and
+// indented names.
 var (
-	bars    = regexp.MustCompile(`<td> *(█*)│(█*) *</td>`)
+	titles  = regexp.MustCompile(`<td>(.*)</td>\n(\s*<td class="number"></td>\n){5}`)
 	numbers = regexp.MustCompile(`<td class="number">(0\.\d+|1\.0+)</td>`)
 	indents = regexp.MustCompile(`<td> +`)
 )
 
-// drawTable returns the table with its bars and numbers drawn. Screen readers hear the numbers
-// alone.
+// drawTable returns the table with its numbers drawn. Screen readers hear the numbers alone.
 func drawTable(t *table.Table) template.HTML {
-	s := bars.ReplaceAllString(t.HTML(), `<td aria-hidden="true"><span class="halves"><span>$1</span><span>$2</span></span></td>`)
+	s := titles.ReplaceAllString(t.HTML(), "<th colspan=\"6\">$1</th>\n")
 	s = numbers.ReplaceAllString(s, `<td class="bar"><span class="track" aria-hidden="true"><span style="width: calc(100% * $1)"></span></span> $1</td>`)
 	return template.HTML(indents.ReplaceAllString(s, `<td class="in">`)) //nolint:gosec // the table is escaped
 }

@@ -70,10 +70,13 @@ func TestPage(t *testing.T) {
 		}
 	}
 	count := func(what string) int { return strings.Count(page, what) }
-	bars, drawn := count(`class="track" aria-hidden="true"`), count(`<td aria-hidden="true"><span class="halves">`)
-	if bars == 0 || drawn != 2*2 || count("█") == 0 || count("│") > 0 || count("<caption") != count("<table") {
-		t.Errorf("%d bars of numbers, %d of groups, %d captions of %d tables", bars, drawn, count("<caption"), count("<table"))
+	bars, steps := count(`class="track" aria-hidden="true"`), count(`<td aria-hidden="true"><span class="line">`)
+	if bars == 0 || steps != 2*(2+1+1) || count("█")+count("│") > 0 || count("<caption") != count("<table") {
+		t.Errorf("%d bars of numbers, %d of groups, others and sums, %d captions of %d tables", bars, steps, count("<caption"), count("<table"))
 	}
+	testkit.WantText(t, page, "<h1>Sample 7 of birds is", "log odds in nats", "sum so far", "1 other group together")
+	r.Sample.ID = "whale/01.jpg"
+	testkit.WantText(t, written(t, r, HTML, 2), "<h1>whale/01.jpg (sample 7 of birds) is predicted as")
 }
 
 // hostile is a page with names that contain HTML, CSS and script.
@@ -96,7 +99,7 @@ func hostile(t *testing.T) string {
 func TestPageEscapesNames(t *testing.T) {
 	page := hostile(t)
 	testkit.WantText(t, page, "&lt;script&gt;", `<img src="data:image/png;base64,iVBOR`)
-	styles := regexp.MustCompile(`style="width: calc\(100% \* [0-9.]+\)"`)
+	styles := regexp.MustCompile(`style="(width: calc\(100% \* [0-9.]+\)|--at: [0-9.]+|left: [0-9.]+%(; width: [0-9.]+%)?)"`)
 	if found := regexp.MustCompile(`<script|<img src=http|onerror=alert\(1\)>'|style=".*`).FindString(styles.ReplaceAllString(page, "")); found != "" {
 		t.Errorf("expected names as text and only widths in styles, found %s", found)
 	}
@@ -129,6 +132,34 @@ func TestReason(t *testing.T) {
 		g := Group{Name: "has_color", Contribution: c.contribution, Terms: c.terms, None: None{Term: Pair{Class: c.none}}}
 		if got := g.reason(); got != c.want {
 			t.Errorf("%+v: %q, expected %q", c.terms, got, c.want)
+		}
+	}
+}
+
+// The bars of the chart follow each other from 0 to the log odds, within the chart.
+func TestChart(t *testing.T) {
+	for i := range uint64(50) {
+		m, q := random(model.Config{Variant: model.SemanticHard, Prior: model.PerAttribute, Complement: model.Const, Zeta: 10}, i)
+		for _, c := range explained(t, m, q).Comparisons {
+			h := c.chart(1)
+			end := h.Zero
+			for j, s := range h.Steps {
+				from, to := s.Left, s.Left+s.Width
+				if s.By < 0 {
+					from, to = to, from
+				}
+				if s.Kind == "total" {
+					testkit.Near(t, "the sum", to, end, 1e-6)
+					end = h.Zero
+				}
+				if testkit.Near(t, fmt.Sprintf("%d: the start of bar %d", i, j), from, end, 1e-6); min(from, to) < -1e-9 || max(from, to) > 100+1e-9 {
+					t.Errorf("%d: a bar from %g to %g %%", i, from, to)
+				}
+				end = to
+			}
+			if n := len(h.Ticks); n < 2 || n > 7 || h.Steps[len(h.Steps)-1].Sum != c.LogOdds {
+				t.Errorf("%d: ticks %v, sum %+v", i, h.Ticks, h.Steps[len(h.Steps)-1])
+			}
 		}
 	}
 }
@@ -261,8 +292,8 @@ func TestRows(t *testing.T) {
 		Others: Others{Count: 3, Share: Pair{Class: 0.02, Against: 0.1}},
 		None:   None{Detected: 0.4, Share: Pair{Class: 0.43}},
 	}
-	rows := func(c model.Complement) (text string) {
-		for _, cells := range (&Result{Complement: c, Prior: model.Uniform}).rows(g) {
+	rows := func(c model.Complement, f Format) (text string) {
+		for _, cells := range (&Result{Complement: c, Prior: model.Uniform}).rows(g, f) {
 			text += unspaced(fmt.Sprintln(cells[0], cells[1], cells[4])) + ";"
 		}
 		return text
@@ -271,12 +302,18 @@ func TestRows(t *testing.T) {
 	for complement, none := range map[model.Complement]string{
 		model.DeMorgan: "none of the group 0.40 43.0 %;", model.Const: "none of the group 43.0 %;", model.NoComplement: "",
 	} {
-		if got := rows(complement); got != most+none {
+		if got := rows(complement, Text); got != most+none {
 			t.Errorf("%s: found %q, expected %q", complement, got, most+none)
 		}
 	}
+	for i := range g.Terms {
+		g.Terms[i].Detected = float64(i) / 10
+	}
+	if got := rows(model.NoComplement, HTML); !strings.HasPrefix(got, "e 0.60 0.0 %;d 0.50 0.0 %;c 0.40 0.0 %;most 0.30") {
+		t.Errorf("found %q, expected detected attributes first", got)
+	}
 	g.Terms, g.Others, g.None.Share = g.Terms[:1], Others{Count: 300, Share: Pair{Class: 0.004}}, Pair{0.001, 0.004}
-	if got := rows(model.DeMorgan); strings.Count(got, ";") != 1 {
+	if got := rows(model.DeMorgan, Text); strings.Count(got, ";") != 1 {
 		t.Errorf("others that hardly matter: %q", got)
 	}
 }

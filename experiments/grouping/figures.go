@@ -78,7 +78,7 @@ func summary(m *train.Saved, gamma dataset.Matrix[float64]) *plot.Heat {
 }
 
 // mostRows is the number of attributes in a figure, as many as a page has room for.
-const mostRows = 90
+const mostRows = 80
 
 // details orders attributes by their strongest group and, within one, by their share.
 func details(m *train.Saved, gamma dataset.Matrix[float64]) (parts []*plot.Heat) {

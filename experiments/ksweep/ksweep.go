@@ -34,9 +34,10 @@ const Kind = "sweep-k"
 type Result struct {
 	Dataset string        `json:"dataset"`
 	Seeds   int           `json:"seeds"`
-	Parts   int           `json:"parts"`  // 1, or the parts of a rotation over classes
-	Points  []Point       `json:"points"` // k-soft, by K
-	Lines   []Point       `json:"lines"`  // what k-soft is compared with
+	Parts   int           `json:"parts"`   // 1, or the parts of a rotation over classes
+	Classes int           `json:"classes"` // validation classes
+	Points  []Point       `json:"points"`  // k-soft, by K
+	Lines   []Point       `json:"lines"`   // what k-soft is compared with
 	Missing []lab.Missing `json:"missing"`
 }
 
@@ -81,7 +82,7 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
 	s.Missing = done.Missing
 	for i := range plan.Arms {
 		p, m := &points[i], done.Val(i)
-		p.Accuracy, p.Interval = m.PerClass, m.Interval
+		p.Accuracy, p.Interval, s.Classes = m.PerClass, m.Interval, max(s.Classes, m.Classes)
 	}
 	s.Points, s.Lines = points[:len(ks)], points[len(ks):]
 	return s, l.Store(Kind, c, s)
@@ -130,21 +131,21 @@ func (s *Result) Figures(string) ([]plot.Figure, error) {
 	if len(s.Points) == 0 {
 		return nil, nil
 	}
-	line := plot.Series{Name: string(model.KSoft), Look: plot.Look{Method: string(model.KSoft)}, Measured: true}
+	line := plot.Series{Name: string(model.KSoft), Look: plot.Look{Method: plot.Focus}, Measured: true}
 	for _, p := range s.Points {
-		line.Points = append(line.Points, engine.Point(float64(p.K), p.Accuracy))
+		line.Points = append(line.Points, engine.Point(float64(p.K), p.Accuracy.Mean, p.Interval))
 	}
-	p := &plot.Lines{X: "number of groups K", Y: "val " + engine.AccuracyAxis, Series: []plot.Series{line}}
+	p := &plot.Lines{X: "number of groups K", Y: "validation accuracy (%)", Percent: true, Chance: engine.Chance(s.Parts, s.Classes), Series: []plot.Series{line}}
 	low, high := float64(s.Points[0].K), float64(s.Points[len(s.Points)-1].K)
-	for _, l := range s.Lines {
+	for i, l := range s.Lines {
 		p.Series = append(p.Series, plot.Series{
-			Name: string(l.Variant), Look: plot.Look{Method: string(l.Variant)},
-			Points: []plot.Point{engine.Point(low, l.Accuracy), engine.Point(high, l.Accuracy)},
+			Name: string(l.Variant), Look: plot.Look{Condition: plot.Dashed + plot.Condition(i)},
+			Points: []plot.Point{engine.Point(low, l.Accuracy.Mean, l.Interval), engine.Point(high, l.Accuracy.Mean, l.Interval)},
 		})
 	}
 	return []plot.Figure{{
 		Name: "sweep-k", Title: "Validation accuracy by number of groups K", Picture: p,
-		Caption: fmt.Sprintf("Mean over %s; bars and bands are one standard error over seeds. The lines are singletons and semantic-hard with the same features and training.", format.Count(s.Seeds, "seed")),
+		Caption: fmt.Sprintf("Mean over %s; bars and bands are 95 %% bootstrap intervals over classes. The horizontal lines are variants with the same features and training.", format.Count(s.Seeds, "seed")),
 	}}, nil
 }
 

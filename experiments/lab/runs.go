@@ -188,24 +188,7 @@ func (s Summary) SEMText() string {
 	return format.Percent(*s.SEM)
 }
 
-// Margin returns the standard error for an error bar, 0 if there is none.
-func (s Summary) Margin() float64 {
-	if s.SEM == nil {
-		return 0
-	}
-	return *s.SEM
-}
-
 // ByMean orders summaries by descending mean; those without values come last.
 func ByMean(x, y Summary) int {
 	return cmp.Or(cmp.Compare(min(len(y.Values), 1), min(len(x.Values), 1)), cmp.Compare(y.Mean, x.Mean))
-}
-
-// PlusMinus returns a mean and its standard error in percent, "62.5 ± 0.4 %"; that of a single
-// value is not known.
-func (s Summary) PlusMinus() string {
-	if len(s.Values) < 2 {
-		return s.MeanText()
-	}
-	return strings.TrimSuffix(s.MeanText(), " %") + " ± " + s.SEMText()
 }

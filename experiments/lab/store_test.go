@@ -81,7 +81,7 @@ func TestSummarise(t *testing.T) {
 	if data, err := json.Marshal(one); err != nil || string(data) != `{"mean":0.25,"sem":null,"values":[0.25]}` {
 		t.Errorf("found %s and error %v", data, err)
 	}
-	if got := []string{one.PlusMinus(), Summarise(nil).PlusMinus(), Summarise([]float64{0.5, 0.52}).PlusMinus()}; !slices.Equal(got, []string{"25.0 %", "-", "51.0 ± 1.0 %"}) {
+	if got := []string{one.MeanText(), one.SEMText(), Summarise(nil).MeanText(), Summarise([]float64{0.5, 0.52}).SEMText()}; !slices.Equal(got, []string{"25.0 %", "-", "-", "1.0 %"}) {
 		t.Errorf("found %q", got)
 	}
 	list := []Summary{{}, one, Summarise([]float64{0.5}), {}, Summarise([]float64{0.3})}

@@ -4,28 +4,39 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/lago-train/lago-train/internal/table"
 )
 
-// Dots shows numbers with error bars, one row per name. Unlike bars, dots allow an axis that
-// does not start at 0.
+// Dots shows numbers with error bars, one row per name, in panels side by side, which have the
+// same axis: validation and test results are not mixed. The legend has the series after the first
+// of the last panel; the caption says what the others are, and that the dashed line is chance.
 type Dots struct {
-	X      string // title of the axis, with its unit
-	Rows   []Row  // from the top
+	X       string // title of the axis, with its unit
+	Percent bool   // the axis starts at 0 and ends at most at 100
+	Rows    []Row  // from the top
+	Panels  []Panel
+}
+
+// Row is one line of dots.
+type Row struct {
+	Name  string
+	Focus bool // coloured and shaded, others are grey
+}
+
+// Panel has numbers for all rows.
+type Panel struct {
+	Title  string
+	Chance float64 // a line in the unit of X, 0 for none
 	Series []DotSeries
 }
 
-// Row is one line of dots, in the hue of its method.
-type Row struct {
-	Name     string
-	Method   string
-	Emphatic bool // shaded
-}
-
-// DotSeries has a number for some of the rows, each with the marker of the condition. Without
+// DotSeries has numbers for some of the rows, each with the marker of the condition. Without
 // any it is not shown.
 type DotSeries struct {
 	Name      string
@@ -41,10 +52,28 @@ type Dot struct {
 
 // PercentDot returns a fraction in percent with its interval, which may be NaN.
 func PercentDot(row int, fraction, low, high float64) Dot {
-	if math.IsNaN(low) { // as of a single class
-		low, high = fraction, fraction
+	value, low, high := percent(fraction, low, high)
+	return Dot{row, value, low, high}
+}
+
+// panelGap is the space between panels, if their width is 1.
+const panelGap = 0.15
+
+// ends returns the ends of the axis.
+func (d *Dots) ends() (low, high float64) {
+	for _, p := range d.Panels {
+		high = max(high, p.Chance)
+		for _, s := range p.Series {
+			for _, dot := range s.Dots {
+				low, high = min(low, dot.Value, dot.Low), max(high, dot.Value, dot.High)
+			}
+		}
 	}
-	return Dot{row, 100 * fraction, 100 * low, 100 * high}
+	if d.Percent {
+		return 0, percentEnd(high)
+	}
+	space := max(high-low, math.SmallestNonzeroFloat64) / 40 // for the ends of bars
+	return low - space, high + space
 }
 
 func (d *Dots) chart() *chart {
@@ -53,42 +82,75 @@ func (d *Dots) chart() *chart {
 	for _, r := range d.Rows {
 		names = append(names, r.Name)
 	}
-	series := slices.DeleteFunc(slices.Clone(d.Series), func(s DotSeries) bool { return len(s.Dots) == 0 })
-	lane := 1 / (float64(len(series)) + 0.5) // distance of dots if that of rows is 1
 	c.nameRows(names)
-	c.data = line * vg.Length(float64(len(d.Rows))/lane)
-	c.Add(&plotter.Grid{Vertical: gridLine})
-	for i, s := range series {
-		for _, dot := range s.Dots {
-			look := Look{d.Rows[dot.Row].Method, s.Condition}
-			at := plotter.XYs{{X: dot.Value, Y: lane*(float64(len(series)-1)/2-float64(i)) - float64(dot.Row)}}
-			ends := plotter.XErrors{{Low: dot.Value - dot.Low, High: dot.High - dot.Value}}
-			c.Add(&plotter.XErrorBars{XYs: at, XErrors: ends, LineStyle: look.bar()}, &plotter.Scatter{XYs: at, GlyphStyle: look.glyph()})
+	bottom, top := c.Y.Min, c.Y.Max
+	panels, lanes := slices.Clone(d.Panels), 1
+	for i, p := range panels {
+		panels[i].Series = slices.DeleteFunc(slices.Clone(p.Series), func(s DotSeries) bool { return len(s.Dots) == 0 })
+		lanes = max(lanes, len(panels[i].Series))
+	}
+	lane := 1 / (float64(lanes) + 0.5) // distance of dots if that of rows is 1
+	if d.Panels[0].Title != "" {
+		c.Y.Max += 1.5 * lane
+	}
+	c.data = line * vg.Length((c.Y.Max-bottom)/lane)
+	low, high := d.ends()
+	var marks plot.ConstantTicks
+	for k, p := range panels {
+		at := func(x float64) float64 { // within the panel, whatever a damaged file holds
+			return (min(max(x, low), high)-low)/(high-low) + float64(k)*(1+panelGap)
 		}
-		if len(series) > 1 { // otherwise the caption suffices
-			c.explain(s.Name, &plotter.Scatter{GlyphStyle: Look{Condition: s.Condition}.glyph()})
+		vertical := func(x float64, style draw.LineStyle) {
+			c.Add(&plotter.Line{XYs: plotter.XYs{{X: at(x), Y: bottom}, {X: at(x), Y: top}}, LineStyle: style})
+		}
+		for i, r := range d.Rows {
+			if y := -float64(i); r.Focus {
+				row := plotter.XYs{{X: at(low), Y: y - 0.5}, {X: at(high), Y: y - 0.5}, {X: at(high), Y: y + 0.5}, {X: at(low), Y: y + 0.5}}
+				c.Add(&plotter.Polygon{XYs: []plotter.XYs{row}, Color: grey(0.07)})
+			}
+		}
+		for _, t := range ticks(low, high) {
+			if !t.IsMinor() {
+				vertical(t.Value, gridLine)
+				marks = append(marks, plot.Tick{Value: at(t.Value), Label: t.Label})
+			}
+		}
+		if low < 0 { // differences
+			vertical(0, thinLine)
+		}
+		if p.Chance > 0 {
+			vertical(p.Chance, thinLine)
+		}
+		c.Add(&plotter.Labels{XYs: plotter.XYs{{X: at(low), Y: c.Y.Max}}, Labels: []string{p.Title}, TextStyle: []text.Style{textStyle}})
+		for i, s := range p.Series {
+			y := lane * (float64(len(p.Series)-1)/2 - float64(i))
+			if i > 0 && k == len(panels)-1 {
+				c.explain(s.Name, &plotter.Scatter{GlyphStyle: Look{Condition: s.Condition}.glyph()})
+			}
+			for _, dot := range s.Dots {
+				look := Look{Condition: s.Condition}
+				if d.Rows[dot.Row].Focus {
+					look.Method = Focus
+				}
+				xy := plotter.XYs{{X: at(dot.Value), Y: y - float64(dot.Row)}}
+				ends := plotter.XErrors{{Low: at(dot.Value) - at(dot.Low), High: at(dot.High) - at(dot.Value)}}
+				c.Add(&plotter.XErrorBars{XYs: xy, XErrors: ends, LineStyle: look.bar()}, &plotter.Scatter{XYs: xy, GlyphStyle: look.glyph()})
+			}
 		}
 	}
-	if c.X.Min < 0 { // differences
-		c.Add(&plotter.Line{XYs: plotter.XYs{{X: 0, Y: c.Y.Min}, {X: 0, Y: c.Y.Max}}, LineStyle: thinLine})
-	}
-	space := (c.X.Max - c.X.Min) / 40 // for the ends of bars
-	c.X.Min, c.X.Max = c.X.Min-space, c.X.Max+space
-	for i, r := range d.Rows {
-		if y := -float64(i); r.Emphatic {
-			row := plotter.XYs{{X: c.X.Min, Y: y - 0.5}, {X: c.X.Max, Y: y - 0.5}, {X: c.X.Max, Y: y + 0.5}, {X: c.X.Min, Y: y + 0.5}}
-			c.Add(&plotter.Polygon{XYs: []plotter.XYs{row}, Color: grey(0.07)})
-		}
-	}
+	c.X.Min, c.X.Max = 0, 1+float64(len(panels)-1)*(1+panelGap) // exactly at the last label, which needs room
+	c.X.Tick.Marker, c.X.LineStyle.Width = marks, 0
 	return c
 }
 
 // Numbers implements Picture.
 func (d *Dots) Numbers() *table.Table {
-	t := table.New("", "row", "series", "value", "low", "high")
-	for _, s := range d.Series {
-		for _, dot := range s.Dots {
-			t.Row(d.Rows[dot.Row].Name, s.Name, number(dot.Value), number(dot.Low), number(dot.High))
+	t := table.New("", "row", "panel", "series", "value", "low", "high")
+	for _, p := range d.Panels {
+		for _, s := range p.Series {
+			for _, dot := range s.Dots {
+				t.Row(d.Rows[dot.Row].Name, p.Title, s.Name, number(dot.Value), number(dot.Low), number(dot.High))
+			}
 		}
 	}
 	return t

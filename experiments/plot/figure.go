@@ -3,8 +3,9 @@
 // writes SVG, PDF, PNG or the numbers as CSV; ForPage draws for an HTML page in the page's
 // colours. PDF files have ? for characters beyond ASCII.
 //
-// The hue of a series is its method, the same in every figure; dashes and markers are its
-// condition, such as validation or test. Heat maps are grey.
+// A figure has one accent colour for what it is about, and grey for the rest, unless the hue of
+// lines is their method, the same in every figure. Dashes and markers are conditions. Heat maps
+// are grey. Axes of percentages stay within 0 and 100.
 package plot
 
 import (
@@ -106,21 +107,21 @@ func (f Figure) write(w io.Writer, format Format) error {
 }
 
 // ForPage returns the picture of a figure, without its text, as an SVG element of an HTML
-// page. It has no background, and the page's colours: texts and axes have currentColor, the
-// grid var(--rule), secondary lines var(--soft), and texts on dark ground var(--paper).
+// page, without size and background, and in the page's colours: texts and axes have currentColor,
+// the grid var(--rule), secondary lines var(--soft), the focus var(--accent), and texts on dark ground var(--paper).
 func ForPage(f Figure) (string, error) {
 	picture := f.Picture.chart()
 	c := svgCanvas{vgsvg.New(picture.size())}
 	picture.draw(draw.New(c))
 	var b strings.Builder
 	_, err := c.WriteTo(&b)
-	_, element, _ := strings.Cut(b.String(), "<svg")
+	_, element, _ := strings.Cut(b.String(), "viewBox")
 	// vgsvg writes no colour where it fills with black.
-	return `<svg role="img" fill="currentColor" aria-label="` + html.EscapeString(f.Title) + `"` + pageColors.Replace(element), err
+	return `<svg role="img" fill="currentColor" aria-label="` + html.EscapeString(f.Title) + `" viewBox` + pageColors.Replace(element), err
 }
 
 var pageColors = strings.NewReplacer(
-	":#000000", ":currentColor", ":#DDDDDD", ":var(--rule,#ddd)", ":#888888", ":var(--soft,#888)", ":#FFFFFF", ":var(--paper,#fff)",
+	":#000000", ":currentColor", ":#DDDDDD", ":var(--rule,#ddd)", ":#888888", ":var(--soft,#888)", ":#FFFFFF", ":var(--paper,#fff)", ":#0072B2", ":var(--accent,#0072b2)",
 )
 
 // svgCanvas replaces what SVG cannot hold in texts, and names fonts of the same widths as the

@@ -26,8 +26,8 @@ type Heat struct {
 
 // Sizes of cells, in points. Names of rows fit into the height of a cell.
 const (
-	leastCell vg.Length = 7.2
-	roomyCell vg.Length = 12 // from which there is room for a number
+	leastCell vg.Length = 8.2
+	roomyCell vg.Length = 13 // from which there is room for a number
 )
 
 func (h *Heat) chart() *chart {

@@ -69,25 +69,25 @@ func diagonal(rows, cols int) *Heat {
 }
 
 func learning() *Lines {
-	return &Lines{X: "epoch", Y: "accuracy (%)", FromZero: true, Series: []Series{
+	return &Lines{X: "epoch", Y: "accuracy (%)", Percent: true, Chance: 10, Series: []Series{
 		{Name: "train", Look: Look{"k-soft", Dashed}, Points: []Point{{1, 20, 18, 22}, {2, 60, 55, 65}, {3, 81, 80, 82}}},
-		{Name: "val", Look: Look{"k-soft", Solid}, Points: []Point{{1, 10, 8, 12}, {2, 40, 35, 45}, {3, 30, 25, 35}}, Stop: 2},
+		{Name: "val", Look: Look{"k-soft", Solid}, Points: []Point{{1, 10, 8, 12}, {2, 40, 35, 45}, {3, 30, 25, 35}}},
 	}}
 }
 
 func dots() *Dots {
-	return &Dots{X: "accuracy (%)", Rows: []Row{{Name: "first", Method: "k-soft", Emphatic: true}, {Name: "second"}}, Series: []DotSeries{
-		{Name: "val", Condition: Dashed, Dots: []Dot{PercentDot(0, 0.61, 0.6, 0.62), PercentDot(1, 0.52, math.NaN(), math.NaN())}},
-		{Name: "test", Condition: Dotted, Dots: []Dot{{1, 48, 46, 50}}},
+	return &Dots{X: "accuracy (%)", Percent: true, Rows: []Row{{Name: "first", Focus: true}, {Name: "second"}}, Panels: []Panel{
+		{Title: "validation", Series: []DotSeries{{Name: "here", Dots: []Dot{PercentDot(0, 0.61, 0.6, 0.62), PercentDot(1, 0.52, math.NaN(), math.NaN())}}, {Name: "empty"}}},
+		{Title: "test", Chance: 25, Series: []DotSeries{{Name: "here", Dots: []Dot{{1, 48, 46, 50}}}, {Name: "published", Condition: Dotted, Dots: []Dot{{0, 55, 55, 55}}}}},
 	}}
 }
 
 // Each picture has its texts, valid files of each format in the size of the figure, and the
 // colours of the page where it is part of one.
 func TestPictures(t *testing.T) {
-	onePoint := &Lines{X: "epoch", Chance: 10, Series: []Series{{Name: "val", Points: []Point{{1, 40, 40, 40}}, Stop: 1}, {Name: "nothing"}}}
+	onePoint := &Lines{X: "epoch", Chance: 10, Series: []Series{{Name: "val", Points: []Point{{1, 40, 40, 40}}}, {Name: "nothing"}}}
 	// Damaged files may hold any number.
-	extreme := &Lines{Series: []Series{{Name: "k-soft", Measured: true, Points: []Point{PercentPoint(1, 0.5, 0.01), {12, -1e300, -1e300, 1e300}}}}}
+	extreme := &Lines{Series: []Series{{Name: "k-soft", Measured: true, Points: []Point{PercentPoint(1, 0.5, 0.49, 0.51), {12, -1e300, -1e300, 1e300}}}}}
 	percent := diagonal(2, 2)
 	percent.Rows[0] = "a\x1bb" // names from files may hold what SVG must not
 	percent.Values = [][]float64{{0.83, 0.17}, {0, 0.996}}
@@ -97,10 +97,10 @@ func TestPictures(t *testing.T) {
 		texts   []string
 		csv     string // its beginning
 	}{
-		"lines":           {learning(), []string{"epoch", "accuracy (%)", "train", "val", "0", "80", "1", "2", "3"}, "series,epoch,accuracy (%),low,high\ntrain,1,20,18,22\n"},
+		"lines":           {learning(), []string{"epoch", "accuracy (%)", "train", "val", "chance", "0", "1", "2", "3"}, "series,epoch,accuracy (%),low,high\ntrain,1,20,18,22\n"},
 		"one point":       {onePoint, []string{"val", "chance", "1"}, "series,epoch,,low,high\nval,1,40,40,40\n"},
 		"extreme":         {extreme, []string{"k-soft"}, "series,,,low,high\nk-soft,1,50,49,51\n"},
-		"dots":            {dots(), []string{"accuracy (%)", "first", "second", "46", "val", "test"}, "row,series,value,low,high\nfirst,val,61,60,62\nsecond,val,52,52,52\n"},
+		"dots":            {dots(), []string{"accuracy (%)", "first", "second", "0", "validation", "test", "published"}, "row,panel,series,value,low,high\nfirst,validation,here,61,60,62\nsecond,validation,here,52,52,52\n"},
 		"heat of percent": {percent, []string{"a\uFFFDb", "attribute", "group", "share: 0", "83", "17", "100"}, "attribute,0,1\na\uFFFDb,0.83,0.17\n"},
 		"shades":          {shades, []string{"share: 0", "share: 40"}, ",b,c\na,0.05,0.31\n"},
 		"wide":            {diagonal(30, 30), []string{"29", "row 29", "share: 100"}, "attribute,0,1,"},
@@ -159,5 +159,25 @@ func TestLegendFits(t *testing.T) {
 	}
 	if _, height := figureOf(p).Size(); height < before+3*2*line {
 		t.Errorf("the height grew from %v to %v, expected three more entries of two lines", before, height)
+	}
+}
+
+// An axis of percentages starts at 0, ends at most at 100 and has room for chance and intervals,
+// also those that reach beyond 100 as of a damaged file.
+func TestPercentAxis(t *testing.T) {
+	for _, c := range []struct{ value, low, high, end float64 }{
+		{1, 0.994, 1.006, 100}, {0.5, math.NaN(), math.NaN(), 50}, {0.05, 0, 0.12, 20}, {0, -1, 0, 10},
+	} {
+		lines := &Lines{Percent: true, Chance: 8, Series: []Series{{Name: "a", Measured: true, Points: []Point{PercentPoint(1, c.value, c.low, c.high)}}}}
+		if y := lines.chart().Y; y.Min != 0 || y.Max != c.end {
+			t.Errorf("%+v: lines from %g to %g", c, y.Min, y.Max)
+		}
+		d := &Dots{Percent: true, Rows: []Row{{Name: "a"}}, Panels: []Panel{{Chance: 8, Series: []DotSeries{{Dots: []Dot{PercentDot(0, c.value, c.low, c.high)}}}}}}
+		if low, high := d.ends(); low != 0 || high != c.end {
+			t.Errorf("%+v: dots from %g to %g", c, low, high)
+		}
+		if x := d.chart().X; x.Max != 1 { // otherwise there is no room for the label at the end
+			t.Errorf("%+v: a panel up to %g", c, x.Max)
+		}
 	}
 }

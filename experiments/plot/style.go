@@ -22,7 +22,7 @@ const (
 // Sizes, in points.
 const (
 	margin      vg.Length = 4
-	line        vg.Length = 9 // from one line of text to the next
+	line        vg.Length = 10 // from one line of text to the next
 	lineWidth   vg.Length = 1.2
 	barWidth    vg.Length = 0.8
 	glyphSize   vg.Length = 2.4
@@ -39,7 +39,7 @@ var (
 	gridLine  = draw.LineStyle{Color: faint, Width: 0.5}
 	thinLine  = draw.LineStyle{Color: soft, Width: 0.5, Dashes: []vg.Length{2, 2}}
 	textStyle = text.Style{
-		Color: ink, Font: font.From(font.Font{Typeface: "Liberation", Variant: "Sans"}, 7), YAlign: draw.YTop, Handler: plot.DefaultTextHandler,
+		Color: ink, Font: font.From(font.Font{Typeface: "Liberation", Variant: "Sans"}, 8), YAlign: draw.YTop, Handler: plot.DefaultTextHandler,
 	}
 )
 
@@ -49,6 +49,10 @@ type Look struct {
 	Condition Condition
 }
 
+// Focus is the Method of what a figure is about, where hue does not tell methods apart: others
+// are grey.
+const Focus = "focus"
+
 // Condition is a marker and a dash pattern.
 type Condition int
 
@@ -57,12 +61,15 @@ const (
 	Solid  Condition = iota // discs
 	Dashed                  // circles
 	Dotted                  // triangles
+	Small                   // small discs
 	conditions
 )
 
 // hues are those of the variants of LAGO, Okabe & Ito (2008) for colour-blind readers, and
 // of the baselines. All contrast with white and with the dark background of pages.
 var hues = map[string]color.NRGBA{
+	Focus: {0, 114, 178, 255},
+
 	"singletons":    {0, 158, 115, 255},
 	"semantic-hard": {0, 114, 178, 255},
 	"k-soft":        {213, 94, 0, 255},
@@ -76,8 +83,6 @@ var hues = map[string]color.NRGBA{
 	"dap":    {231, 41, 138, 255},
 	"iap":    {191, 91, 23, 255},
 	"kernel": {31, 150, 170, 255},
-
-	"mixed": ink, // LAGO with a variant chosen for each part of a rotation
 }
 
 func (l Look) color() color.NRGBA {
@@ -88,15 +93,19 @@ func (l Look) color() color.NRGBA {
 }
 
 func (l Look) line() draw.LineStyle {
-	dashes := [conditions][]vg.Length{nil, {4, 2}, {1, 2}}
+	dashes := [conditions][]vg.Length{nil, {4, 2}, {1, 2}, nil}
 	return draw.LineStyle{Color: l.color(), Width: lineWidth, Dashes: dashes[l.Condition%conditions]}
 }
 
 func (l Look) bar() draw.LineStyle { return draw.LineStyle{Color: l.color(), Width: barWidth} }
 
 func (l Look) glyph() draw.GlyphStyle {
-	shapes := [conditions]draw.GlyphDrawer{draw.CircleGlyph{}, draw.RingGlyph{}, draw.PyramidGlyph{}}
-	return draw.GlyphStyle{Color: l.color(), Radius: glyphSize, Shape: shapes[l.Condition%conditions]}
+	shapes := [conditions]draw.GlyphDrawer{draw.CircleGlyph{}, draw.RingGlyph{}, draw.PyramidGlyph{}, draw.CircleGlyph{}}
+	radius := glyphSize
+	if l.Condition == Small {
+		radius /= 2
+	}
+	return draw.GlyphStyle{Color: l.color(), Radius: radius, Shape: shapes[l.Condition%conditions]}
 }
 
 // grey is translucent, so that 0 is the colour of the page. Other colours are opaque: vgpdf
@@ -207,6 +216,10 @@ func (c *chart) draw(on draw.Canvas) {
 		c.legend[i].Draw(draw.Crop(on, vg.Length(i)*c.width/2, 0, caption, legend+caption-margin-(on.Max.Y-on.Min.Y)))
 	}
 }
+
+// percentEnd is where an axis of percentages ends that shows values up to most: at a multiple of
+// 10, and never above 100.
+func percentEnd(most float64) float64 { return min(max(10*math.Ceil(most/10), 10), 100) }
 
 // number writes a number for CSV files.
 func number(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }

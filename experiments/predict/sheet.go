@@ -107,7 +107,7 @@ var (
 	//go:embed sheet.css
 	sheetCSS string
 
-	sheetPage = webpage.New("sheet", sheetHTML, sheetCSS, template.FuncMap{
+	sheetPage = webpage.New("sheet", sheetHTML, sheetCSS, "", template.FuncMap{
 		"name": format.ClassName, "number": func(v float64) string { return fmt.Sprintf("%.3f", v) },
 	})
 )

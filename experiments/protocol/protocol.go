@@ -138,10 +138,22 @@ func (r *Result) Tables() []*table.Table {
 	return []*table.Table{t}
 }
 
+// Headline is the accuracy on unseen classes, if they were evaluated, and the validation accuracy.
+func (r *Result) Headline() (text string, validation float64) {
+	if r.Val != nil {
+		validation = r.Val.PerClass.Mean
+	}
+	if r.Test != nil {
+		text = r.Test.Headline(r.Variant)
+	}
+	return text, validation
+}
+
 // Check returns an *invalid.Error if a result, as read from a file, is incomplete.
 func (r *Result) Check() error { return lab.NotEmpty("run_dirs", len(r.RunDirs)) }
 
-// Figures are the learning curves of the dev stage, and which unseen classes are confused.
+// Figures are the accuracy, the learning curves of the dev stage, and which unseen classes are
+// confused.
 // dir holds the runs.
 func (r *Result) Figures(dir string) ([]plot.Figure, error) {
 	var curves []train.Curve
@@ -160,39 +172,59 @@ func (r *Result) Figures(dir string) ([]plot.Figure, error) {
 			curves = append(curves, curve)
 		}
 	}
-	var figures []plot.Figure
 	seeds := format.Count(r.Seeds, "seed")
+	figures := []plot.Figure{{
+		Name: "accuracy", Title: "Accuracy, " + r.Variant, Picture: r.accuracy(byStage),
+		Caption: fmt.Sprintf("Mean over %s; %s.", seeds, engine.IntervalText),
+	}}
 	if r.Val != nil && len(curves) > 0 {
 		figures = append(figures, plot.Figure{
 			Name: "curve", Title: "Learning curves, " + r.Variant, Picture: r.curves(curves),
-			Caption: fmt.Sprintf("%s; lines are means over %s, bands from the lowest to the highest seed; the mark is the best epoch of the mean, the number of epochs of the test stage. "+
-				"Accuracy at the best epoch of each seed: %s.", r.Val.ClassesText("validation"), seeds, r.Val.PerClass.PlusMinus()),
+			Caption: fmt.Sprintf("Lines are means over %s, shades from the lowest to the highest seed. The mark is at the best epoch of the mean, the number of epochs of the test stage: "+
+				"accuracy at the best epoch of each seed, with its 95 %% bootstrap interval over %s.", seeds, format.Count(r.Val.Classes, "validation class")),
 		})
 	}
-	stage, runs, m := "test", byStage[train.Test], r.Test
+	stage, runs, m := "unseen", byStage[train.Test], r.Test
 	if len(runs) == 0 {
 		stage, runs, m = "validation", byStage[train.Dev], r.Val
 	}
 	if len(runs) > 0 && m != nil {
 		figures = append(figures, plot.Figure{
-			Name: "confusion", Title: "Confusion of unseen classes, " + r.Variant, Picture: confusion(runs),
-			Caption: fmt.Sprintf("%s, %s. Each cell is a percentage of the samples of the true class; classes that are often confused are neighbours.",
-				m.ClassesText(stage), seeds),
+			Name: "confusion", Title: "Confusion of " + stage + " classes, " + r.Variant, Picture: confusion(runs),
+			Caption: fmt.Sprintf("Percentage of the samples of each true class, over %s; classes that are often confused are neighbours.", seeds),
 		})
 	}
 	return figures, nil
 }
 
+// accuracy draws the accuracy of each stage, and that of each class.
+func (r *Result) accuracy(runs map[train.Stage][]lab.Run) *plot.Dots {
+	p := &plot.Dots{X: engine.AccuracyAxis, Percent: true, Rows: []plot.Row{{Name: r.Variant, Focus: true}}}
+	names := map[train.Stage]string{train.Dev: "validation", train.Test: "unseen"}
+	for _, stage := range []train.Stage{train.Dev, train.Test} {
+		if len(runs[stage]) == 0 {
+			continue
+		}
+		m := engine.Measure(runs[stage])
+		panel, classes := engine.Panel(names[stage], []engine.Measured{*m}), plot.DotSeries{Name: "one class", Condition: plot.Small}
+		for _, accuracy := range m.ByClass {
+			classes.Dots = append(classes.Dots, plot.PercentDot(0, accuracy, accuracy, accuracy))
+		}
+		panel.Series[0].Name = "mean over classes"
+		panel.Series = append(panel.Series, classes)
+		p.Panels = append(p.Panels, panel)
+	}
+	return p
+}
+
 // curves draws train and validation accuracy.
 func (r *Result) curves(curves []train.Curve) *plot.Lines {
-	look := plot.Look{Method: r.Variant}
-	val := plot.Series{
-		Name: "val", Look: look, Points: averaged(curves, func(e train.Epoch) float64 { return *e.ValAccuracy }),
-		Stop: float64(engine.BestEpoch(curves)),
-	}
-	look.Condition = plot.Dashed
-	seen := plot.Series{Name: "train", Look: look, Points: averaged(curves, func(e train.Epoch) float64 { return e.TrainAccuracy })}
-	return &plot.Lines{X: "epoch", Y: engine.AccuracyAxis, FromZero: true, Chance: 100 * r.Val.Chance(), Series: []plot.Series{seen, val}}
+	best := float64(engine.BestEpoch(curves))
+	return &plot.Lines{X: "epoch", Y: engine.AccuracyAxis, Percent: true, Chance: 100 * r.Val.Chance(), Series: []plot.Series{
+		{Name: "training classes", Look: plot.Look{Condition: plot.Dashed}, Points: averaged(curves, func(e train.Epoch) float64 { return e.TrainAccuracy })},
+		{Name: "validation classes", Look: plot.Look{Method: plot.Focus}, Points: averaged(curves, func(e train.Epoch) float64 { return *e.ValAccuracy })},
+		{Name: "best epoch", Look: plot.Look{Method: plot.Focus}, Measured: true, Points: []plot.Point{engine.Point(best, r.Val.PerClass.Mean, r.Val.Interval)}},
+	}}
 }
 
 // averaged returns mean, lowest and highest of curves, in percent, over the epochs that

@@ -9,7 +9,8 @@ import (
 	"github.com/lago-train/lago-train/internal/testkit"
 )
 
-// The page fits its window in both colour schemes, and no text of a figure is cut off.
+// The page fits its window in both colour schemes, nothing is cut off, texts of figures can be read,
+// tables can be sorted, and the contents stay in sight.
 func TestPageInBrowser(t *testing.T) {
 	p := read(t, all(t).Root)
 	page, _ := render(t, p)
@@ -21,9 +22,12 @@ func TestPageInBrowser(t *testing.T) {
 					t.Fatalf("%d pictures, expected %d", len(s.Pictures), len(p.Figures()))
 				}
 				for i, picture := range s.Pictures {
-					if points, _ := p.Figures()[i].Size(); picture.Width < 1.2*points.Points() || picture.Texts == 0 {
-						t.Errorf("%s: %g pixels for %g points, %d texts", p.Figures()[i].Name, picture.Width, points.Points(), picture.Texts)
+					if picture.Least < 11 || picture.Texts == 0 {
+						t.Errorf("%s: %d texts of at least %g pixels, expected 11", p.Figures()[i].Name, picture.Texts, picture.Least)
 					}
+				}
+				if s.Sortable < 20 || s.Contents > 20 {
+					t.Errorf("%d sortable columns, contents %g pixels below the top of a scrolled page", s.Sortable, s.Contents)
 				}
 			})
 		}

@@ -75,7 +75,7 @@ var kinds = []kind{
 	},
 	{
 		robustness.NoiseKind, "Noisy descriptions",
-		"Test accuracy when entries of the class descriptions are replaced by 0 or 1 at random. The figure shows it relative to the same model without noise.",
+		"Test accuracy when entries of the class descriptions are replaced by 0 or 1 at random. The first table has it relative to the same model without noise.",
 		"noise", func() result { return new(robustness.Result) },
 	},
 	{

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,6 +25,7 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/internal/webpage"
+	"github.com/lago-train/lago-train/train"
 )
 
 var (
@@ -31,10 +33,13 @@ var (
 	pageHTML string
 	//go:embed style.css
 	styleCSS string
+	//go:embed page.js
+	pageJS string
 
-	page = webpage.New("report", pageHTML, styleCSS, template.FuncMap{
+	page = webpage.New("report", pageHTML, styleCSS, pageJS, template.FuncMap{
 		"table": func(t *table.Table) template.HTML { return template.HTML(t.HTML()) }, //nolint:gosec // escaped
 		"count": format.Count, "printable": format.Printable, "svg": inlineSVG, "numbers": inlineCSV,
+		"points": func(f plot.Figure) float64 { width, _ := f.Size(); return width.Points() },
 	})
 )
 
@@ -43,11 +48,14 @@ type Page struct {
 	Dir      string
 	Datasets []*DatasetPage
 	Missing  []lab.Missing // runs without a model, and results that cannot be read
+	Programs []string      // and machines that trained the runs
 }
 
 // DatasetPage is the report on one data set and its split.
 type DatasetPage struct {
 	Title    string
+	Headline string       // the accuracy on unseen classes
+	Lead     *plot.Figure // of the same result
 	Sections []*Section
 	Missing  []Todo // what no command stored
 
@@ -83,7 +91,7 @@ func Read(ctx context.Context, dir string) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Page{Dir: dir, Missing: append(missing, lab.MissingOf(runs)...)}
+	p := &Page{Dir: dir, Missing: append(missing, lab.MissingOf(runs)...), Programs: programs(runs)}
 	for _, s := range stored {
 		if err := p.add(s); err != nil {
 			p.Missing = append(p.Missing, lab.Missing{Dir: s.Path, Why: strings.TrimPrefix(err.Error(), s.Path+": ")})
@@ -94,8 +102,9 @@ func Read(ctx context.Context, dir string) (*Page, error) {
 	}
 	for _, d := range p.Datasets {
 		d.Title = d.title(p.Datasets)
+		lead := d.lead()
 		for _, k := range kinds {
-			d.addSection(k, dir)
+			d.addSection(k, dir, lead)
 		}
 	}
 	return p, nil
@@ -135,8 +144,46 @@ func (d *DatasetPage) title(all []*DatasetPage) string {
 	return d.name
 }
 
-// addSection shows the stored results of a question, the newest first, or lists its command.
-func (d *DatasetPage) addSection(k kind, dir string) {
+// lead sets the headline, and returns the result that it is of: of the first kind that has one,
+// the result with the highest validation accuracy, since the test classes choose nothing.
+func (d *DatasetPage) lead() (best result) {
+	d.Headline = "Results on " + d.Title
+	for _, k := range kinds {
+		most := -1.0
+		for _, r := range d.results[k.Name] {
+			h, ok := r.result.(interface{ Headline() (string, float64) })
+			if !ok {
+				continue
+			}
+			if text, validation := h.Headline(); text != "" && validation > most {
+				d.Headline, best, most = d.Title+": "+text, r.result, validation
+			}
+		}
+		if best != nil {
+			break
+		}
+	}
+	return best
+}
+
+// programs describes the programs and machines that trained runs, with the number of runs.
+func programs(runs []lab.Run) (list []string) {
+	count := map[string]int{}
+	for _, r := range runs {
+		if record, err := train.ReadRecord(r.Dir); err == nil { // otherwise the run is listed as missing
+			v := record.Versions
+			count[fmt.Sprintf("lago-train %s, %s, %s, %s", cmp.Or(v["revision"], v["lago-train"]), v["go"], v["platform"], record.BLAS)]++
+		}
+	}
+	for _, program := range slices.Sorted(maps.Keys(count)) {
+		list = append(list, program+": "+format.Count(count[program], "run"))
+	}
+	return list
+}
+
+// addSection shows the stored results of a question, the newest first, or lists its command. The
+// first figure of lead goes to the top.
+func (d *DatasetPage) addSection(k kind, dir string, lead result) {
 	list := d.results[k.Name]
 	if len(list) == 0 {
 		d.Missing = append(d.Missing, Todo{k.Title, fmt.Sprintf("lago-train %s --dataset %s --out %s", k.command, shellQuote(d.name), shellQuote(dir))})
@@ -153,15 +200,18 @@ func (d *DatasetPage) addSection(k kind, dir string) {
 			s.Notes = append(s.Notes, "Figures of "+filepath.Base(r.Path)+": "+err.Error())
 		}
 		for _, f := range figures {
-			s.Figures = append(s.Figures, d.named(f, suffix))
+			if f = d.named(f, suffix); r.result == lead && d.Lead == nil {
+				d.Lead = &f
+			} else {
+				s.Figures = append(s.Figures, f)
+			}
 		}
 		s.Tables = append(s.Tables, slices.DeleteFunc(r.Tables(), func(t *table.Table) bool { return t == nil })...)
-		s.Notes = append(s.Notes, fmt.Sprintf("From %s, stored %s.", filepath.Base(r.Path), r.Time.UTC().Format("2006-01-02 15:04 UTC")))
 	}
 	d.Sections = append(d.Sections, s)
 }
 
-// named completes the name and the title of a figure by those of the data set.
+// named completes the name of a figure by that of the data set.
 func (d *DatasetPage) named(f plot.Figure, suffix string) plot.Figure {
 	f.Name = strings.Map(func(c rune) rune {
 		if strings.ContainsRune(`/\: ,`, c) {
@@ -169,16 +219,33 @@ func (d *DatasetPage) named(f plot.Figure, suffix string) plot.Figure {
 		}
 		return c
 	}, format.Printable(d.Title+"-"+f.Name+suffix))
-	f.Title, f.Caption = format.Printable(f.Title+", "+d.Title), format.Printable(f.Caption)
 	return f
 }
 
-// Figures lists the figures of all sections.
-func (p *Page) Figures() []plot.Figure {
-	var list []plot.Figure
+// Captioned lists the figures of the page, without captions that repeat another one.
+func (s *Section) Captioned() []plot.Figure {
+	list := slices.Clone(s.Figures)
+	for i := range list {
+		if slices.ContainsFunc(list[:i], func(f plot.Figure) bool { return f.Caption == list[i].Caption }) {
+			list[i].Caption = ""
+		}
+	}
+	return list
+}
+
+// Figures lists the figures, with titles that name the data set.
+func (p *Page) Figures() (list []plot.Figure) {
 	for _, d := range p.Datasets {
+		var of []plot.Figure
+		if d.Lead != nil {
+			of = append(of, *d.Lead)
+		}
 		for _, s := range d.Sections {
-			list = append(list, s.Figures...)
+			of = append(of, s.Figures...)
+		}
+		for _, f := range of {
+			f.Title, f.Caption = format.Printable(f.Title+", "+d.Title), format.Printable(f.Caption)
+			list = append(list, f)
 		}
 	}
 	return list
@@ -198,12 +265,6 @@ func inlineSVG(f plot.Figure) (template.HTML, error) {
 // inlineCSV returns the numbers of a figure as an address that holds them.
 func inlineCSV(f plot.Figure) template.URL {
 	return template.URL("data:text/csv;charset=utf-8;base64," + base64.StdEncoding.EncodeToString([]byte(f.Picture.Numbers().CSV()))) //nolint:gosec // encoded
-}
-
-// Broad reports whether a figure needs the whole width of the page.
-func (s *Section) Broad(f plot.Figure) bool {
-	width, _ := f.Size()
-	return width.Points() > 300
 }
 
 // Summary lists what a report shows.

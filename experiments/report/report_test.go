@@ -36,7 +36,7 @@ func runCommand(t *testing.T, l *lab.Lab, c engine.Config) *protocol.Result {
 
 const (
 	summary  = `{"mean": 0.5, "sem": 0.01, "values": [0.49, 0.51]}`
-	method   = `"start_accuracy": ` + summary + `, "accuracy": [` + summary + `], "accuracy_by_seed": [` + summary + `], "relative_accuracy": [` + summary + `]`
+	method   = `"start_accuracy": ` + summary + `, "accuracy": [` + summary + `], "accuracy_by_seed": [` + summary + `], "relative_accuracy": [` + summary + `], "intervals": [{"low": 0.4, "high": 0.6}]`
 	stage    = `{"per_class_accuracy": ` + summary + `, "interval": {"low": 0.4, "high": 0.6}, "classes": 4, "parts": 1}`
 	compared = `{"parts": 1, "differences": [{"reference": "lago", "method": "eszsl", "mean": -0.05, "interval": {"low": -0.09, "high": 0.01}, "p": 0.03, "p_holm": 0.03}],
 		"methods": [{"name": "lago", "variant": "k-soft", "parts": [{}], "val": ` + stage + `, "test": ` + stage + `},
@@ -113,18 +113,26 @@ func TestPage(t *testing.T) {
 		t.Errorf("sections (-want +got):\n%s", diff)
 	}
 	page, text := render(t, p)
-	testkit.WantText(t, text, "11 results of LAGO in "+l.Root, "From noise-set-", "The paper's tables",
-		"Not stored yet", "lago-train groups --dataset simulated-small --out "+l.Root)
-	for _, banned := range []string{"http://", "https://", "<script", "<link", "<img", "@import", "url(", "@font-face"} {
+	testkit.WantText(t, text, "11 results in "+l.Root, "noise-set-", "The paper's tables", " on 4 unseen classes (s", "lago-train (devel), go1.",
+		"Not run yet", "lago-train groups --dataset simulated-small --out "+l.Root)
+	for _, banned := range []string{"http://", "https://", "<script ", "<link", "<img", "@import", "url(", "@font-face"} {
 		if strings.Contains(regexp.MustCompile(`xmlns(:xlink)?="[^"]*"`).ReplaceAllString(page, ""), banned) {
 			t.Errorf("found %q in the page", banned)
 		}
+	}
+	best := p.Datasets[0].results["run"][0].result.(*protocol.Result)
+	if other := p.Datasets[0].results["run"][1].result.(*protocol.Result); other.Val.PerClass.Mean > best.Val.PerClass.Mean {
+		best = other
+	}
+	if want := fmt.Sprintf("<h1 id=\"data-0\">simulated-small: %s on 4 unseen classes (%s)</h1>", best.Test.PerClass.MeanText(), best.Variant); !strings.Contains(page, want) ||
+		!strings.HasSuffix(p.Datasets[0].Lead.Title, best.Variant) {
+		t.Errorf("expected %s, the run with the best validation accuracy, and its figure, found %s and %s", want, p.Datasets[0].Headline, p.Datasets[0].Lead.Title)
 	}
 	found := regexp.MustCompile(`download="simulated-small-compare.csv" href="data:text/csv;charset=utf-8;base64,([^"]*)"`).FindStringSubmatch(page)
 	if found == nil {
 		t.Fatal("no link to the numbers of the comparison")
 	}
-	if numbers, err := base64.StdEncoding.DecodeString(html.UnescapeString(found[1])); err != nil || !strings.Contains(string(numbers), "ESZSL,unseen,50,40,60") {
+	if numbers, err := base64.StdEncoding.DecodeString(html.UnescapeString(found[1])); err != nil || !strings.Contains(string(numbers), "ESZSL,4 unseen classes,here,50,40,60") {
 		t.Errorf("%v, expected the numbers of ESZSL, found %s", err, numbers)
 	}
 	testkit.WantText(t, testlab.Text(t, p.Summary().Tables()), "shows 11 stored results (ablation, compare, noise, ")
@@ -160,7 +168,7 @@ func TestRunsMakeNoSections(t *testing.T) {
 		t.Errorf("not stored yet: %v", commands)
 	}
 	_, text := render(t, p)
-	if shown, _, _ := strings.Cut(text, "Not stored yet"); strings.Contains(shown, "k-soft") || strings.Contains(shown, "Design decisions") {
+	if shown, _, _ := strings.Cut(text, "Not run yet: "); strings.Contains(shown, "k-soft") || strings.Contains(shown, "Design decisions") {
 		t.Errorf("the page shows what was not stored:\n%s", shown)
 	}
 	other := lab.New(tiny.Small(), t.TempDir())
@@ -199,6 +207,21 @@ func TestNames(t *testing.T) {
 	}
 }
 
+// A comparison alone has a headline too, and a result without unseen classes has none.
+func TestHeadlineOfComparison(t *testing.T) {
+	root := t.TempDir()
+	store(t, root, "compare", "fish", "1", results["compare"])
+	store(t, root, "noise", "birds!", "1", results["noise"])
+	var got []string
+	for _, d := range read(t, root).Datasets {
+		got = append(got, d.Headline)
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff([]string{"Results on birds!", "fish: 50.0 % on 4 unseen classes (k-soft)"}, got); diff != "" {
+		t.Errorf("headlines (-want +got):\n%s", diff)
+	}
+}
+
 // Results that are damaged or incomplete, and runs without a model, are listed with the reason,
 // beside what can be shown.
 func TestDamagedResults(t *testing.T) {
@@ -209,7 +232,7 @@ func TestDamagedResults(t *testing.T) {
 		`kind: expected the name of a question, found "colours"`:                   store(t, root, "colours", "fish", "", "{}"),
 		"result: expected a result of partial, found other JSON":                   store(t, root, "partial", "fish", "", `[1]`),
 		"methods: expected at least one, found none":                               store(t, root, "noise", "fish", "", `{}`),
-		"eszsl: expected accuracies for each of the 1 ratios, found 0, 1 and 1":    store(t, root, "noise", "fish", "22", strings.Replace(results["noise"], `"accuracy"`, `"other"`, 1)),
+		"eszsl: expected accuracies for each of the 1 ratios, found 0, 1, 1 and 1": store(t, root, "noise", "fish", "22", strings.Replace(results["noise"], `"accuracy"`, `"other"`, 1)),
 		"run_dirs: expected at least one, found none":                              store(t, root, "run", "fish", "", `{}`),
 		"trial.json: expected what a run writes, found damaged JSON. Delete the f": filepath.Dir(testkit.Write(t, root, filepath.Join("cut", train.TrialFile), `{`)),
 	} {
@@ -224,7 +247,7 @@ func TestDamagedResults(t *testing.T) {
 	}
 	p := read(t, root)
 	_, text := render(t, p)
-	testkit.WantText(t, text, "1 result of LAGO in ", "7 cannot be shown. ", "Noisy descriptions")
+	testkit.WantText(t, text, "1 result in ", "7 cannot be shown ", "Noisy descriptions")
 	testkit.WantText(t, testlab.Text(t, p.Summary().Tables()), "shows 1 stored result (noise)\n7 cannot be shown:\n", "cut: trial.json: ")
 	_, err := Read(t.Context(), filepath.Join(root, "none"))
 	testkit.WantError(t, err, filepath.Join(root, "none"))

@@ -3,7 +3,6 @@
 package reproduction
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -140,22 +139,20 @@ func (r *Result) Check() error { return lab.NotEmpty("table", len(r.Table)) }
 
 // Figures are the accuracy of the methods, beside the published ones.
 func (r *Result) Figures(string) ([]plot.Figure, error) {
-	p := &plot.Dots{
-		X: engine.AccuracyAxis, Series: []plot.DotSeries{{Name: "val", Condition: plot.Dashed}, {Name: "test"}, {Name: "published test", Condition: plot.Dotted}},
-	}
+	p, paper := &plot.Dots{X: engine.AccuracyAxis, Percent: true}, plot.DotSeries{Name: "published", Condition: plot.Dotted}
+	var val, test []engine.Measured
 	var seeds []int
 	for i, row := range r.Table {
-		p.Rows = append(p.Rows, plot.Row{Name: row.Title, Method: cmp.Or(row.Variant, row.Name), Emphatic: r.Result != nil && row.Variant == r.Result.Variant && row.Variant != ""})
-		for j, m := range []engine.Measured{row.Val, row.Test} {
-			p.Series[j].Dots = append(p.Series[j].Dots, engine.Dot(i, m.PerClass.Mean, m.Interval))
-		}
+		p.Rows = append(p.Rows, plot.Row{Name: row.Title, Focus: r.Result != nil && row.Variant == r.Result.Variant && row.Variant != ""})
+		val, test, seeds = append(val, row.Val), append(test, row.Test), append(seeds, len(row.Test.PerClass.Values))
 		if row.Published != nil {
-			p.Series[2].Dots = append(p.Series[2].Dots, plot.PercentDot(i, *row.Published, *row.Published, *row.Published))
+			paper.Dots = append(paper.Dots, plot.PercentDot(i, *row.Published, *row.Published, *row.Published))
 		}
-		seeds = append(seeds, len(row.Test.PerClass.Values))
 	}
+	p.Panels = []plot.Panel{engine.Panel("validation", val), engine.Panel("test", test)}
+	p.Panels[1].Series = append(p.Panels[1].Series, paper)
 	return []plot.Figure{{
 		Name: "variants", Title: "Accuracy of the variants", Picture: p,
-		Caption: fmt.Sprintf("%s, %s; bars are 95 %% bootstrap intervals over classes. The result is shaded.", r.Table[0].Test.ClassesText("test"), engine.SeedsText(seeds)),
+		Caption: fmt.Sprintf("Mean over %s; %s. The result is shaded.", engine.SeedsText(seeds), engine.IntervalText),
 	}}, nil
 }

@@ -3,7 +3,6 @@ package robustness
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -68,38 +67,26 @@ func (r *Result) accuracyTable(title, degree, given string) *table.Table {
 // errorText is the s.e.m. in percent without the sign.
 func errorText(s lab.Summary) string { return strings.TrimSuffix(s.SEMText(), " %") }
 
-// Figures are the accuracy relative to that without noise, as figure A.1 of the paper, or the
-// accuracy against the share of given attributes.
+// Figures are the accuracy against the share of noisy entries, as figure A.1 of the paper, or of
+// given attributes.
 func (r *Result) Figures(string) ([]plot.Figure, error) {
-	f := plot.Figure{Name: r.kind()}
-	classes := format.Count(r.Classes, "test class")
-	if r.Given == "" {
-		low, high := math.Inf(1), math.Inf(-1)
-		for _, m := range r.Methods {
-			low, high = min(low, m.Start.Mean), max(high, m.Start.Mean)
-		}
-		f.Title = "Accuracy with noisy descriptions"
-		f.Caption = fmt.Sprintf("%s; 100 %% is %s to %s accuracy; bars are one standard error over %s.",
-			classes, format.Percent(low), format.Percent(high), format.Count(r.NoiseSeeds, "noise seed"))
-		f.Picture = r.lines("share of entries replaced by 0 or 1 (%)", "accuracy (% of that without noise)", func(m Method) []lab.Summary { return m.Relative })
-		return []plot.Figure{f}, nil
+	f := plot.Figure{Name: r.kind(), Title: "Accuracy with noisy descriptions"}
+	x, seeds := "share of entries replaced by 0 or 1 (%)", format.Count(r.NoiseSeeds, "noise seed")
+	if r.Given != "" {
+		f.Title, x = "Accuracy with partial descriptions, attributes given at random", "share of attributes given (%)"
+		seeds = format.Count(r.MaskSeeds, "random choice") + " of attributes"
 	}
-	how, bars := "attributes given at random", format.Count(r.MaskSeeds, "random choice")+" of attributes"
 	if r.Given == Strongest {
-		how, bars = "strongest attributes first", format.Count(r.MaskSeeds, "random order")+" of equally strong attributes"
+		f.Title, seeds = "Accuracy with partial descriptions, strongest attributes first", format.Count(r.MaskSeeds, "random order")+" of equally strong attributes"
 	}
-	p := r.lines("share of attributes given (%)", engine.AccuracyAxis, func(m Method) []lab.Summary { return m.Accuracy })
-	if r.Classes > 0 {
-		p.Chance = 100 / float64(r.Classes)
-	}
-	f.Picture, f.Title = p, "Accuracy with partial descriptions, "+how
-	f.Caption = fmt.Sprintf("%s; bars are one standard error over %s.", classes, bars)
+	f.Picture = r.lines(x)
+	f.Caption = fmt.Sprintf("%s, mean over %s; %s.", format.Count(r.Classes, "test class"), seeds, engine.IntervalText)
 	return []plot.Figure{f}, nil
 }
 
 // lines draws a line for each method.
-func (r *Result) lines(x, y string, of func(Method) []lab.Summary) *plot.Lines {
-	p := &plot.Lines{X: x, Y: y, FromZero: true}
+func (r *Result) lines(x string) *plot.Lines {
+	p := &plot.Lines{X: x, Y: engine.AccuracyAxis, Percent: true, Chance: engine.Chance(1, r.Classes)}
 	_, degrees, _ := r.degrees()
 	for _, m := range r.Methods {
 		name, _, inferred := strings.Cut(m.Method, ", ")
@@ -108,7 +95,7 @@ func (r *Result) lines(x, y string, of func(Method) []lab.Summary) *plot.Lines {
 			line.Look.Condition = plot.Dashed
 		}
 		for j, degree := range degrees {
-			line.Points = append(line.Points, engine.Point(100*degree, of(m)[j]))
+			line.Points = append(line.Points, engine.Point(100*degree, m.Accuracy[j].Mean, m.Intervals[j]))
 		}
 		slices.SortStableFunc(line.Points, func(a, b plot.Point) int { return cmp.Compare(a.X, b.X) })
 		p.Series = append(p.Series, line)

@@ -6,6 +6,8 @@ import (
 	"context"
 	"fmt"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/lab"
@@ -67,12 +69,13 @@ type Result struct {
 // Method is the per-class accuracy of one method on the test classes when their
 // descriptions are distorted, for each degree of distortion.
 type Method struct {
-	Method   string        `json:"method"`
-	Start    lab.Summary   `json:"start_accuracy"`    // with the given descriptions, over the seeds of the method
-	Accuracy []lab.Summary `json:"accuracy"`          // over the seeds of the distortion, each value a mean over the method's
-	BySeed   []lab.Summary `json:"accuracy_by_seed"`  // over the seeds of the method, each value a mean over the distortion's
-	Relative []lab.Summary `json:"relative_accuracy"` // as Accuracy, divided by the start of the same model
-	Models   []string      `json:"models"`            // files
+	Method    string             `json:"method"`
+	Start     lab.Summary        `json:"start_accuracy"`    // with the given descriptions, over the seeds of the method
+	Accuracy  []lab.Summary      `json:"accuracy"`          // over the seeds of the distortion, each value a mean over the method's
+	Intervals []metrics.Interval `json:"intervals"`         // of Accuracy over classes
+	BySeed    []lab.Summary      `json:"accuracy_by_seed"`  // over the seeds of the method, each value a mean over the distortion's
+	Relative  []lab.Summary      `json:"relative_accuracy"` // as Accuracy, divided by the start of the same model
+	Models    []string           `json:"models"`            // files
 }
 
 // Run trains the methods by the full protocol, evaluates them on the test classes with
@@ -111,6 +114,7 @@ func (r *Result) add(row engine.Row, kind impute.Kind, d *dataset.Dataset) error
 	_, degrees, seeds := r.degrees()
 	grid := dataset.NewMatrix[float64]
 	accuracy, relative, bySeed := grid(len(degrees), seeds), grid(len(degrees), seeds), grid(len(degrees), len(row.Models))
+	byClass := grid(len(degrees), u.Rows)
 	for j, path := range row.Models {
 		saved, err := train.Load(path)
 		if err != nil {
@@ -122,16 +126,17 @@ func (r *Result) add(row engine.Row, kind impute.Kind, d *dataset.Dataset) error
 		if err != nil {
 			return err
 		}
-		score := func(u dataset.Matrix[float64]) (float64, error) {
+		score := func(u dataset.Matrix[float64]) (float64, []float64, error) {
 			scores, err := c.Classify(a, u)
 			if err != nil {
-				return 0, err
+				return 0, nil, err
 			}
 			confusion := metrics.NewConfusion(scores.Cols)
 			err = confusion.Add(scores.Data, samples.Labels)
-			return confusion.Accuracy().PerClass, err
+			_, recall := confusion.Recall()
+			return confusion.Accuracy().PerClass, recall, err
 		}
-		clean, err := score(u)
+		clean, _, err := score(u)
 		if err != nil {
 			return err
 		}
@@ -141,10 +146,11 @@ func (r *Result) add(row engine.Row, kind impute.Kind, d *dataset.Dataset) error
 		start = append(start, clean)
 		for i, degree := range degrees {
 			for seed := range seeds {
-				worse, err := score(r.apply(u, degree, uint64(seed)))
+				worse, recall, err := score(r.apply(u, degree, uint64(seed)))
 				if err != nil {
 					return err
 				}
+				floats.AddScaled(byClass.Row(i), 1/float64(len(row.Models)*seeds), recall)
 				accuracy.Row(i)[seed] += worse / float64(len(row.Models))
 				bySeed.Row(i)[j] += worse / float64(seeds)
 				relative.Row(i)[seed] += worse / clean / float64(len(row.Models))
@@ -154,6 +160,7 @@ func (r *Result) add(row engine.Row, kind impute.Kind, d *dataset.Dataset) error
 	m.Start = lab.Summarise(start)
 	for i := range degrees {
 		m.Accuracy = append(m.Accuracy, lab.Summarise(accuracy.Row(i)))
+		m.Intervals = append(m.Intervals, metrics.ClassInterval(byClass.Row(i)))
 		m.BySeed = append(m.BySeed, lab.Summarise(bySeed.Row(i)))
 		m.Relative = append(m.Relative, lab.Summarise(relative.Row(i)))
 	}
@@ -165,9 +172,9 @@ func (r *Result) add(row engine.Row, kind impute.Kind, d *dataset.Dataset) error
 func (r *Result) Check() error {
 	name, degrees, _ := r.degrees()
 	for _, m := range r.Methods {
-		if n := len(degrees); len(m.Accuracy) != n || len(m.Relative) != n || len(m.BySeed) != n {
+		if n := len(degrees); len(m.Accuracy) != n || len(m.Relative) != n || len(m.BySeed) != n || len(m.Intervals) != n {
 			return &invalid.Error{
-				Field: m.Method, Want: fmt.Sprintf("accuracies for each of the %d %s", n, name), Got: fmt.Sprintf("%d, %d and %d", len(m.Accuracy), len(m.Relative), len(m.BySeed)),
+				Field: m.Method, Want: fmt.Sprintf("accuracies for each of the %d %s", n, name), Got: fmt.Sprintf("%d, %d, %d and %d", len(m.Accuracy), len(m.Intervals), len(m.BySeed), len(m.Relative)),
 			}
 		}
 	}

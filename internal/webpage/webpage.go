@@ -4,7 +4,9 @@
 package webpage
 
 import (
+	"crypto/sha256"
 	_ "embed"
+	"encoding/base64"
 	"html/template"
 )
 
@@ -16,11 +18,14 @@ var (
 )
 
 // New returns the template of a page. text defines the templates "title" and "body";
-// css is appended to the common style. Data are escaped as package html/template does.
-// New panics if the template cannot be parsed.
-func New(name, text, css string, funcs template.FuncMap) *template.Template {
+// css is appended to the common style. The page runs js and no other script, "" for none. Data
+// are escaped as package html/template does. New panics if the template cannot be parsed.
+func New(name, text, css, js string, funcs template.FuncMap) *template.Template {
+	digest := sha256.Sum256([]byte(js))
 	t := template.New(name).Funcs(funcs).Funcs(template.FuncMap{
-		"style": func() template.CSS { return template.CSS(style + css) }, //nolint:gosec // of files of this program
+		"style":  func() template.CSS { return template.CSS(style + css) }, //nolint:gosec // of files of this program
+		"script": func() template.JS { return template.JS(js) },            //nolint:gosec // of files of this program
+		"digest": func() string { return base64.StdEncoding.EncodeToString(digest[:]) },
 	})
 	return template.Must(template.Must(t.Parse(layout)).Parse(text))
 }

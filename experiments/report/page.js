@@ -1,0 +1,35 @@
+// Tables are sorted by the buttons in their headers, and commands are copied.
+for (const table of document.querySelectorAll("main table")) {
+  const body = table.tBodies[0], head = table.tHead?.rows[table.tHead.rows.length - 1];
+  if (!head || !body || body.rows.length < 2) continue;
+  [...head.cells].forEach((th, column) => {
+    const text = row => row.cells[column]?.textContent.trim() ?? "", number = row => parseFloat(text(row));
+    const filled = [...body.rows].filter(row => !["", "-"].includes(text(row)));
+    const numeric = filled.length > 0 && filled.every(row => !isNaN(number(row)));
+    const button = document.createElement("button");
+    button.append(...th.childNodes);
+    button.onclick = () => {
+      const before = th.getAttribute("aria-sort"), up = before ? before == "descending" : !numeric, sign = up ? 1 : -1;
+      for (const other of head.cells) other.removeAttribute("aria-sort");
+      th.setAttribute("aria-sort", up ? "ascending" : "descending");
+      const empty = row => !filled.includes(row);
+      body.append(...[...body.rows].sort((a, b) => empty(a) - empty(b) ||
+        sign * (numeric ? number(a) - number(b) : text(a).localeCompare(text(b), "en", {numeric: true}))));
+    };
+    th.append(button);
+  });
+}
+for (const command of document.querySelectorAll(".command")) {
+  const code = command.querySelector("code"), button = document.createElement("button");
+  const done = () => {
+    button.textContent = "copied";
+    setTimeout(() => button.textContent = "copy", 2000);
+  };
+  const select = () => {
+    getSelection().selectAllChildren(code);
+    if (document.execCommand("copy")) done();
+  };
+  button.textContent = "copy";
+  button.onclick = () => navigator.clipboard ? navigator.clipboard.writeText(code.textContent).then(done, select) : select();
+  command.append(button);
+}
