@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
@@ -247,20 +246,7 @@ func flagHelp(f cli.Flag) string {
 
 // wrap breaks text into lines of at most helpWidth characters, the later ones after an
 // indentation.
-func wrap(text string, indent int) string {
-	var lines []string
-	column := helpWidth
-	for word := range strings.FieldsSeq(text) {
-		n := 1 + utf8.RuneCountInString(word)
-		if indent+column+n > helpWidth {
-			lines, column = append(lines, word), n-1
-			continue
-		}
-		lines[len(lines)-1] += " " + word
-		column += n
-	}
-	return strings.Join(lines, "\n"+strings.Repeat(" ", indent))
-}
+func wrap(text string, indent int) string { return format.Wrap(text, helpWidth, indent) }
 
 // completeCommand is the hidden command that the scripts of all shells call with the words
 // of the command line up to the cursor. It prints one candidate per line, for some a tab and

@@ -11,12 +11,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/signal"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -29,6 +31,7 @@ import (
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
+	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/internal/version"
 	"github.com/lago-train/lago-train/train"
 )
@@ -186,7 +189,8 @@ func prepare(above string, commands []*cli.Command) []*cli.Command {
 			setting.Switch("quiet", new(bool), false).In(generalGroup).Describe("no progress; only results, warnings and errors"),
 			setting.Choice("log_level", new(string), "info", "debug", "info", "warning", "error").In(generalGroup).
 				Describe("least important messages of the log on stderr"),
-			setting.Choice("log_format", new(string), "text", "text", "json").In(generalGroup).Describe("format of the log on stderr"),
+			setting.Choice("log_format", new(string), "text", "text", "json").In(generalGroup).
+				Describe("format of the log on stderr; text is prose on a terminal, otherwise logfmt"),
 		})
 		general[0].(option).Aliases = []string{"q"}
 		c.Flags = append(c.Flags, general...)
@@ -260,10 +264,13 @@ func noCommand(c *cli.Context) error {
 // setUp sets up the log, the number of threads and the BLAS.
 func setUp(c *cli.Context) error {
 	logrus.SetOutput(display)
-	logrus.SetFormatter(printableFormatter{&logrus.TextFormatter{FullTimestamp: true, TimestampFormat: "15:04:05", ForceColors: display.terminal}})
-	if c.String("log-format") == "json" {
+	switch display.json = c.String("log-format") == "json"; {
+	case display.json:
 		logrus.SetFormatter(&logrus.JSONFormatter{})
-		display.json = true
+	case display.terminal:
+		logrus.SetFormatter(prose{})
+	default:
+		logrus.SetFormatter(&logrus.TextFormatter{TimestampFormat: time.DateTime})
 	}
 	word := c.String("log-level")
 	if display.quiet = c.Bool("quiet"); display.quiet && !c.IsSet("log-level") {
@@ -285,21 +292,31 @@ func setUp(c *cli.Context) error {
 	return nil
 }
 
-// printableFormatter replaces control characters in messages, which the log on a terminal does
-// in values only.
-type printableFormatter struct{ logrus.Formatter }
+// prose writes the log for people who watch it: a sentence, with the fields in brackets.
+type prose struct{}
 
-func (f printableFormatter) Format(e *logrus.Entry) ([]byte, error) {
-	e.Message = format.PrintableLines(e.Message)
-	return f.Formatter.Format(e)
+// Format implements logrus.Formatter.
+func (prose) Format(e *logrus.Entry) ([]byte, error) {
+	text := e.Message
+	var fields []string
+	for _, key := range slices.Sorted(maps.Keys(e.Data)) {
+		fields = append(fields, fmt.Sprintf("%s: %v", key, e.Data[key]))
+	}
+	if fields != nil {
+		text += " (" + strings.Join(fields, ", ") + ")"
+	}
+	if e.Level <= logrus.WarnLevel {
+		text = e.Level.String() + ": " + text
+	}
+	return []byte(format.Wrap(format.PrintableLines(text), display.columns(), 2) + "\n"), nil
 }
 
 // tellEvery is the time between progress lines where stderr is no terminal.
 const tellEvery = 5 * time.Second
 
-// display is the progress of this process on stderr: one redrawn line on a terminal, a
-// line every few seconds elsewhere, log entries if the log is JSON. The log is written
-// through it, so that entries and the line do not mix.
+// display is the progress of this process on stderr: one redrawn line on a terminal, elsewhere
+// and if the log is JSON an entry of the log every few seconds. The log is written through it, so
+// that entries and the line do not mix.
 var display = &statusLine{to: os.Stderr, terminal: term.IsTerminal(int(os.Stderr.Fd())), width: stderrWidth, shown: time.Now()}
 
 // stderrWidth returns the columns of the terminal, at most 0 if it does not say.
@@ -334,25 +351,29 @@ func (s *statusLine) show(line string, last bool) {
 		return
 	}
 	s.shown = time.Now()
-	if s.json {
+	if s.json || !s.terminal {
 		s.mu.Unlock()
 		logrus.WithField("progress", line).Info("progress")
 		return
 	}
 	defer s.mu.Unlock()
-	if !s.terminal {
-		_, _ = fmt.Fprintln(s.to, line)
-		return
-	}
 	s.erase()
 	// A line that wraps could not be redrawn.
-	if runes, most := []rune(line), s.width()-1; most > 0 && len(runes) > most {
+	if runes, most := []rune(line), s.columns(); len(runes) > most {
 		line = string(runes[:most])
 	}
 	if s.drawn = !last; last {
 		line += "\n"
 	}
 	_, _ = io.WriteString(s.to, line)
+}
+
+// columns is the length of the longest line that does not wrap.
+func (s *statusLine) columns() int {
+	if width := s.width(); width > 1 {
+		return width - 1
+	}
+	return table.DefaultWidth - 1
 }
 
 // erase removes the line from the terminal.
@@ -383,11 +404,17 @@ func showGrid(p lab.Progress) {
 	display.show(p.String(), p.Running == 0 && p.Done+p.Failed == p.Total)
 }
 
-// showEpoch returns a function that shows the epochs of the seeds of a run.
-func showEpoch(first uint64, seeds int) func(train.Trial, train.Epoch) {
-	return func(t train.Trial, e train.Epoch) {
-		line := fmt.Sprintf("%s seed %d of %d: epoch %d of %d, loss %.4f, train %.1f %%",
-			t.Stage, t.Seed-first+1, seeds, e.Epoch, t.Epochs, e.Phases[0].Loss, 100*e.TrainAccuracy)
+// showEpochs shows the epochs of the seeds of a run, and when its stage ends: a dev stage may end
+// sooner, by patience.
+func showEpochs(l *lab.Lab, first uint64, seeds int) {
+	var left atomic.Int64
+	l.OnProgress = func(p lab.Progress) { left.Store(int64(p.Left.Round(time.Second))) }
+	l.Options.OnEpoch = func(t train.Trial, e train.Epoch) {
+		line := string(t.Stage)
+		if left := time.Duration(left.Load()); left > 0 {
+			line += fmt.Sprintf(", %s %s left", map[train.Stage]string{train.Dev: "at most", train.Test: "about"}[t.Stage], left)
+		}
+		line += fmt.Sprintf(": seed %d of %d, epoch %d of %d, train %.1f %%", t.Seed-first+1, seeds, e.Epoch, t.Epochs, 100*e.TrainAccuracy)
 		if e.ValAccuracy != nil {
 			line += fmt.Sprintf(", val %.1f %%", 100**e.ValAccuracy)
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -28,7 +29,6 @@ import (
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/impute"
-	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/methods"
 )
 
@@ -77,12 +77,36 @@ func runCommand() *cli.Command {
 			return []engine.Preset{p}, err
 		},
 		func(ctx context.Context, l *lab.Lab) (tabled, error) {
-			logrus.WithFields(logrus.Fields{"dataset": l.Data.Name, "variant": p.Method.Label(), "stage": p.Stage, "seeds": p.Seeds}).Info("run")
+			logrus.WithFields(logrus.Fields{"dataset": l.Data.Name, "variant": p.Method.Label(), "stage": p.Stage, "seeds": p.Seeds}).Info("training")
 			logrus.WithField("blas", blas.Current().String()).Debug(p.Source)
-			l.OnProgress = nil
-			l.Options = train.Options{OnEpoch: showEpoch(p.Seed, p.Seeds), OnResume: logResume, OnWarning: logRunWarning}
-			return protocol.Run(ctx, l, p)
+			l.Options.OnResume = logResume
+			showEpochs(l, p.Seed, p.Seeds)
+			r, err := protocol.Run(ctx, l, p)
+			if err == nil && !o.json {
+				r.Next = o.next(r)
+			}
+			return r, err
 		})
+}
+
+// next is the command to go on with after a run: the evaluation of its model or, without a test
+// stage, a search for better settings.
+func (o *gridOptions) next(r *protocol.Result) string {
+	model := latest
+	switch {
+	case r.Reused > 0: // latest may be another one
+		model = r.RunDirs[len(r.RunDirs)-1]
+	case o.out != defaultRuns:
+		model = filepath.Join(o.out, latest)
+	}
+	command := "evaluate --model " + model
+	if r.Test == nil {
+		command = fmt.Sprintf("search --dataset %s --variant %s", r.Config.Dataset, r.Variant)
+	}
+	if o.DataDir != "" {
+		command += " --data-dir " + o.DataDir
+	}
+	return "lago-train " + command
 }
 
 // printConfig writes the settings that apply to a run, and where each comes from.

@@ -333,7 +333,7 @@ func (s Summary) Tables() []*table.Table {
 	}
 	tables := []*table.Table{subsets}
 	if len(s.Groups) > 0 {
-		groups := table.New("", "group", "attributes", "names").Wrap(72, 3)
+		groups := table.New("", "group", "attributes", "names")
 		for _, g := range s.Groups {
 			names := slices.Clone(g.Attributes)
 			for i, name := range names {

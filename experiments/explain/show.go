@@ -253,7 +253,7 @@ func (r *Result) compared(c Comparison, top int) section {
 
 // groupTable shows the first groups, and the sum of all others.
 func (c Comparison) groupTable(shown int) *table.Table {
-	t := table.New("Groups that contribute most", "group", "effect", "◂ other  predicted ▸").Wrap(52, 1).Wrap(40, 2)
+	t := table.New("Groups that contribute most", "group", "effect", "◂ other  predicted ▸")
 	for _, g := range c.Groups[:shown] {
 		t.Row(g.title(), c.favour(g.Contribution), bar(g.Contribution, math.Abs(c.Groups[0].Contribution)))
 	}
@@ -285,7 +285,7 @@ func bar(contribution, widest float64) string {
 func (r *Result) termTable(c Comparison, groups []Group) *table.Table {
 	class, against := className(c.Class), className(c.Against)
 	t := table.New("Attributes of these groups: detected in the sample, and described for each class",
-		"attribute", "detected", class, against, class, against).Wrap(40, 1).Wrap(18, 2, 3, 4, 5, 6).Right(2, 3, 4, 5, 6)
+		"attribute", "detected", class, against, class, against).Right(2, 3, 4, 5, 6)
 	t.Span("", "", "described", "described", "share of the score", "share of the score")
 	for i, g := range groups {
 		if i > 0 {
@@ -342,7 +342,7 @@ func (r *Result) rows(g Group) (list [][]any) {
 // likely of all candidates, which can be a third.
 func (c Comparison) changeTable(title string, changes []Change) *table.Table {
 	compared := className(c.Class) + " to " + className(c.Against)
-	t := table.New(title, "attribute", "detected", "changed to", compared, "predicted then").Wrap(24, 4).Right(2, 3, 4)
+	t := table.New(title, "attribute", "detected", "changed to", compared, "predicted then").Right(2, 3, 4)
 	for _, change := range changes {
 		t.Row(attributeName(change.Attribute), fixed(change.From), fmt.Sprintf("%.0f", change.To), sides(change.LogOdds), className(change.Predicted))
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/internal/format"
-	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/train"
 )
@@ -41,12 +40,14 @@ type Result struct {
 	Calibration *train.Calibration `json:"calibration,omitempty"` // of the probabilities, in the models
 
 	Config engine.Config `json:"config"`
-	// Settings are those that a search varies and others that are not the default, in words, and Source is where they come from.
+	// Settings are those that differ from Source, in words, "" if none do.
 	Settings  string  `json:"settings"`
 	Source    string  `json:"source"`
 	Published float64 `json:"published_accuracy,omitempty"` // mean over PublishedSeeds
 	// PublishedSeeds is the number of seeds of the authors with these settings.
 	PublishedSeeds int `json:"published_seeds,omitempty"`
+
+	Next string `json:"-"` // the command that uses the models
 }
 
 // Run trains and evaluates the stages of p for every seed, chooses the settings of predict
@@ -73,14 +74,12 @@ func Run(ctx context.Context, l *lab.Lab, p engine.Preset) (*Result, error) {
 		expect := lab.Summarise(p.Expect)
 		r.Published, r.PublishedSeeds = expect.Mean, len(p.Expect)
 	}
+	start := engine.PresetFor(p.Dataset, p.Method)
+	before := start.Settings().Values()
 	var settings []string
-	for _, s := range r.Config.Settings().Used() {
-		if s.Search == nil && (s.Scope != setting.Method || s.Value() == s.Default) {
-			continue
-		}
-		settings = append(settings, fmt.Sprintf("%s %v", s.Key, s.Value()))
-		if from := p.Origins[s.Key]; from != "" && from != engine.FromPreset {
-			r.Source = "partly given; otherwise " + p.Source
+	for _, s := range p.Settings().Used().Without("dataset", "variant", "stage", "seeds", "seed") {
+		if s.Value() != before[s.Key] {
+			settings = append(settings, fmt.Sprintf("%s %v", s.Key, s.Value()))
 		}
 	}
 	r.Settings = strings.Join(settings, ", ")
@@ -122,20 +121,40 @@ func (r *Result) Tables() []*table.Table {
 	if r.PublishedSeeds > 0 {
 		t.Note("published with the authors' settings of this variant: %s test accuracy over %s", format.Percent(r.Published), format.Count(r.PublishedSeeds, "seed"))
 	}
-	if r.Adaptation != nil {
-		t.Note("adaptation to unlabelled samples (--adapt): %s", adaptation.Text(r.Adaptation))
-		t.Note("calibration of the probabilities: %s", adaptation.CalibrationText(r.Calibration))
-	}
-	t.Note("settings: %s (%s); to search for better ones: lago-train search --dataset %s --variant %s", r.Settings, r.Source, r.Config.Dataset, r.Variant)
 	reused := ""
 	if r.Reused > 0 {
 		reused = fmt.Sprintf(" (%d reused, the first trained %s)", r.Reused, r.From.Format("2006-01-02 15:04"))
 	}
-	t.Note("%s%s, trained in %.1f s:", format.Count(len(r.RunDirs), "run"), reused, r.Seconds)
-	for _, dir := range r.RunDirs {
-		t.Note("  %s", dir)
+	t.Note("%s%s in %s, trained in %.1f s", format.Count(len(r.RunDirs), "run"), reused, filepath.Dir(r.RunDirs[0]), r.Seconds)
+	end := table.New("").Note("%s", r.accuracyText()).Note("--adapt:  %s", r.adaptText())
+	end.Note("settings: %s", strings.TrimPrefix(r.Settings+"; otherwise "+r.Source, "; otherwise "))
+	if r.Next != "" {
+		end.Note("next:     %s", r.Next)
 	}
-	return []*table.Table{t}
+	return []*table.Table{t, end}
+}
+
+// accuracyText is the accuracy on the unseen classes, or without a test stage on the validation
+// classes.
+func (r *Result) accuracyText() string {
+	label, stage, m := "test:    ", "unseen", r.Test
+	if m == nil {
+		label, stage, m = "val:     ", "validation", r.Val
+	}
+	return fmt.Sprintf("%s %s on %s (95 %%: %s; chance: %s)",
+		label, m.PerClass.MeanText(), format.Count(m.Classes, stage+" class"), m.Interval, format.Percent(m.Chance()))
+}
+
+// adaptText says what adaptation to unlabelled samples gives.
+func (r *Result) adaptText() string {
+	switch a := r.Adaptation; {
+	case a == nil:
+		return "not measured: its settings are chosen on validation classes (--stage full)"
+	case a.Tau == 0:
+		return "off: its gain on the validation classes may be chance, or is lost where classes are absent"
+	default:
+		return fmt.Sprintf("%s points on the validation classes (%s), from %s", format.Points(a.After-a.Before), a.Interval, format.Count(a.Smallest, "sample"))
+	}
 }
 
 // Check returns an *invalid.Error if a result, as read from a file, is incomplete.

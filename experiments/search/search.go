@@ -163,9 +163,8 @@ func RunRotation(ctx context.Context, l *lab.Lab, c Config) (*Rotation, error) {
 func (r *Rotation) Tables() []*table.Table {
 	var list []*table.Table
 	for _, m := range r.Methods {
-		t := table.New(fmt.Sprintf("%s with searched settings%s:", m.Name, engine.InParts("unseen", len(m.Parts)))).Note("%s", m.Test)
-		t.Notes = append(t.Notes, m.Chosen()...)
-		list = append(list, t)
+		t := table.New(fmt.Sprintf("%s with searched settings%s:", m.Name, engine.InParts("unseen", len(m.Parts))))
+		list = append(list, t.Note("%s", m.Test).Note("%s", m.Chosen()))
 	}
 	for _, line := range engine.LeftOutText(r.LeftOut) {
 		list = append(list, table.New(line))
