@@ -18,7 +18,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -31,7 +30,6 @@ import (
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
-	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/internal/version"
 	"github.com/lago-train/lago-train/train"
 )
@@ -69,7 +67,7 @@ func main() {
 		if !strings.HasPrefix(text, usage+" ") && !strings.HasPrefix(text, usage+": ") {
 			text = usage + ": " + text
 		}
-		fmt.Fprintln(os.Stderr, format.PrintableLines(text)) // names from files may have control characters
+		fmt.Fprintln(os.Stderr, format.WrapLines(text, display.width(), 2)) // names from files may have control characters
 		os.Exit(code)
 	}
 }
@@ -189,8 +187,7 @@ func prepare(above string, commands []*cli.Command) []*cli.Command {
 			setting.Switch("quiet", new(bool), false).In(generalGroup).Describe("no progress; only results, warnings and errors"),
 			setting.Choice("log_level", new(string), "info", "debug", "info", "warning", "error").In(generalGroup).
 				Describe("least important messages of the log on stderr"),
-			setting.Choice("log_format", new(string), "text", "text", "json").In(generalGroup).
-				Describe("format of the log on stderr; text is prose on a terminal, otherwise logfmt"),
+			setting.Choice("log_format", new(string), "text", "text", "json").In(generalGroup).Describe("format of the log on stderr"),
 		})
 		general[0].(option).Aliases = []string{"q"}
 		c.Flags = append(c.Flags, general...)
@@ -264,9 +261,10 @@ func noCommand(c *cli.Context) error {
 // setUp sets up the log, the number of threads and the BLAS.
 func setUp(c *cli.Context) error {
 	logrus.SetOutput(display)
-	switch display.json = c.String("log-format") == "json"; {
-	case display.json:
+	switch {
+	case c.String("log-format") == "json":
 		logrus.SetFormatter(&logrus.JSONFormatter{})
+		display.terminal = false
 	case display.terminal:
 		logrus.SetFormatter(prose{})
 	default:
@@ -292,23 +290,19 @@ func setUp(c *cli.Context) error {
 	return nil
 }
 
-// prose writes the log for people who watch it: a sentence, with the fields in brackets.
+// prose writes the log for people who watch it.
 type prose struct{}
 
 // Format implements logrus.Formatter.
 func (prose) Format(e *logrus.Entry) ([]byte, error) {
 	text := e.Message
-	var fields []string
 	for _, key := range slices.Sorted(maps.Keys(e.Data)) {
-		fields = append(fields, fmt.Sprintf("%s: %v", key, e.Data[key]))
-	}
-	if fields != nil {
-		text += " (" + strings.Join(fields, ", ") + ")"
+		text += fmt.Sprintf("; %s: %v", key, e.Data[key])
 	}
 	if e.Level <= logrus.WarnLevel {
 		text = e.Level.String() + ": " + text
 	}
-	return []byte(format.Wrap(format.PrintableLines(text), display.columns(), 2) + "\n"), nil
+	return []byte(format.WrapLines(text, display.width(), 2) + "\n"), nil
 }
 
 // tellEvery is the time between progress lines where stderr is no terminal.
@@ -332,7 +326,6 @@ type statusLine struct {
 	quiet    bool       // shows nothing
 
 	mu    sync.Mutex
-	json  bool
 	drawn bool // a line is on the terminal
 	shown time.Time
 }
@@ -342,7 +335,7 @@ type statusLine struct {
 func (s *statusLine) show(line string, last bool) {
 	s.mu.Lock()
 	wait := tellEvery
-	if s.terminal && !s.json {
+	if s.terminal {
 		wait = tellEvery / 50
 	}
 	line = format.Printable(line)
@@ -351,7 +344,7 @@ func (s *statusLine) show(line string, last bool) {
 		return
 	}
 	s.shown = time.Now()
-	if s.json || !s.terminal {
+	if !s.terminal {
 		s.mu.Unlock()
 		logrus.WithField("progress", line).Info("progress")
 		return
@@ -359,21 +352,13 @@ func (s *statusLine) show(line string, last bool) {
 	defer s.mu.Unlock()
 	s.erase()
 	// A line that wraps could not be redrawn.
-	if runes, most := []rune(line), s.columns(); len(runes) > most {
+	if runes, most := []rune(line), s.width()-1; most > 0 && len(runes) > most {
 		line = string(runes[:most])
 	}
 	if s.drawn = !last; last {
 		line += "\n"
 	}
 	_, _ = io.WriteString(s.to, line)
-}
-
-// columns is the length of the longest line that does not wrap.
-func (s *statusLine) columns() int {
-	if width := s.width(); width > 1 {
-		return width - 1
-	}
-	return table.DefaultWidth - 1
 }
 
 // erase removes the line from the terminal.
@@ -404,17 +389,23 @@ func showGrid(p lab.Progress) {
 	display.show(p.String(), p.Running == 0 && p.Done+p.Failed == p.Total)
 }
 
-// showEpochs shows the epochs of the seeds of a run, and when its stage ends: a dev stage may end
-// sooner, by patience.
-func showEpochs(l *lab.Lab, first uint64, seeds int) {
-	var left atomic.Int64
-	l.OnProgress = func(p lab.Progress) { left.Store(int64(p.Left.Round(time.Second))) }
-	l.Options.OnEpoch = func(t train.Trial, e train.Epoch) {
-		line := string(t.Stage)
-		if left := time.Duration(left.Load()); left > 0 {
-			line += fmt.Sprintf(", %s %s left", map[train.Stage]string{train.Dev: "at most", train.Test: "about"}[t.Stage], left)
+// showEpoch returns a function that shows the epochs of the seeds of a run, of which jobs are trained at
+// a time, and the time that is left in the stage unless patience ends it.
+func showEpoch(first uint64, seeds, jobs int) func(train.Trial, train.Epoch) {
+	type start struct {
+		at    time.Time
+		epoch int
+	}
+	var starts sync.Map // by trial
+	rounds := func(seeds int) int { return (seeds + jobs - 1) / jobs }
+	return func(t train.Trial, e train.Epoch) {
+		from, _ := starts.LoadOrStore(t, start{time.Now(), e.Epoch})
+		seed, line := int(t.Seed-first)+1, string(t.Stage)
+		if done := e.Epoch - from.(start).epoch; done > 0 {
+			todo := t.Epochs*(1+rounds(seeds)-rounds(seed)) - e.Epoch
+			line += fmt.Sprintf(", up to %s left", (time.Since(from.(start).at) / time.Duration(done) * time.Duration(todo)).Round(time.Second))
 		}
-		line += fmt.Sprintf(": seed %d of %d, epoch %d of %d, train %.1f %%", t.Seed-first+1, seeds, e.Epoch, t.Epochs, 100*e.TrainAccuracy)
+		line += fmt.Sprintf(": seed %d of %d, epoch %d of %d, train %.1f %%", seed, seeds, e.Epoch, t.Epochs, 100*e.TrainAccuracy)
 		if e.ValAccuracy != nil {
 			line += fmt.Sprintf(", val %.1f %%", 100**e.ValAccuracy)
 		}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -79,34 +78,27 @@ func runCommand() *cli.Command {
 		func(ctx context.Context, l *lab.Lab) (tabled, error) {
 			logrus.WithFields(logrus.Fields{"dataset": l.Data.Name, "variant": p.Method.Label(), "stage": p.Stage, "seeds": p.Seeds}).Info("training")
 			logrus.WithField("blas", blas.Current().String()).Debug(p.Source)
-			l.Options.OnResume = logResume
-			showEpochs(l, p.Seed, p.Seeds)
+			l.OnProgress, l.Options.OnResume, l.Options.OnEpoch = nil, logResume, showEpoch(p.Seed, p.Seeds, l.Jobs)
 			r, err := protocol.Run(ctx, l, p)
-			if err == nil && !o.json {
+			if err == nil {
 				r.Next = o.next(r)
 			}
 			return r, err
 		})
 }
 
-// next is the command to go on with after a run: the evaluation of its model or, without a test
-// stage, a search for better settings.
+// next is the command to go on with: it evaluates a model or, without a test stage, searches settings.
 func (o *gridOptions) next(r *protocol.Result) string {
-	model := latest
-	switch {
-	case r.Reused > 0: // latest may be another one
-		model = r.RunDirs[len(r.RunDirs)-1]
-	case o.out != defaultRuns:
-		model = filepath.Join(o.out, latest)
-	}
-	command := "evaluate --model " + model
+	command := "lago-train evaluate --model " + r.RunDirs[len(r.RunDirs)-1]
 	if r.Test == nil {
-		command = fmt.Sprintf("search --dataset %s --variant %s", r.Config.Dataset, r.Variant)
+		command = fmt.Sprintf("lago-train search --dataset %s --variant %s", r.Config.Dataset, r.Variant)
+	} else if r.Reused == 0 && o.out == defaultRuns {
+		command = "lago-train evaluate --model " + latest
 	}
 	if o.DataDir != "" {
 		command += " --data-dir " + o.DataDir
 	}
-	return "lago-train " + command
+	return command
 }
 
 // printConfig writes the settings that apply to a run, and where each comes from.

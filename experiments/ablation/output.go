@@ -24,12 +24,7 @@ func (a *Result) table() *table.Table {
 	}
 	title := fmt.Sprintf("%s on %s: validation accuracy by design, %s, %s%s",
 		a.Variant, a.Dataset, format.Count(len(a.Seeds), "seed"), explicit, engine.InParts("a validation class", a.Parts))
-	t := table.New(title, "p(a_m)", "p(ac|x)", "supervision", "accuracy", "s.e.m. over seeds", "seeds", "difference", "p")
-	inPaper := slices.ContainsFunc(a.Rows, func(r Row) bool { return r.Published != nil })
-	if inPaper {
-		t.Header = append(t.Header, "published")
-	}
-	t.Right(4, 5, 7, 8, 9)
+	t := table.New(title, "p(a_m)", "p(ac|x)", "supervision", "accuracy", "s.e.m. over seeds", "seeds", "difference", "p", "published").Right(4, 5, 7, 8, 9)
 	for _, r := range a.Rows {
 		supervision := string(r.Supervision)
 		if r.Supervision == Explicit && len(a.Alphas) > 1 {
@@ -40,7 +35,7 @@ func (a *Result) table() *table.Table {
 			difference, p = points(*d), fmt.Sprintf("%.2g", d.P)
 		}
 		row := []any{r.Prior, r.Complement, supervision, r.Accuracy.MeanText(), r.Accuracy.SEMText(), len(r.Accuracy.Values), difference, p}
-		if inPaper && r.Published != nil {
+		if r.Published != nil {
 			row = append(row, format.Percent(*r.Published))
 		}
 		t.Row(row...)
@@ -48,7 +43,7 @@ func (a *Result) table() *table.Table {
 	if slices.ContainsFunc(a.Rows, func(r Row) bool { return r.Difference != nil }) {
 		t.Note("difference: points from uniform, const, implicit, with 95 %% interval over classes; p: by permutation, Holm")
 	}
-	return t
+	return t.OmitEmpty()
 }
 
 func (a *Result) findingsTable() *table.Table {

@@ -44,7 +44,7 @@ func (r *Result) Tables() []*table.Table {
 	}
 	settings := table.New("settings chosen that are not the default (--json has all):")
 	for _, m := range r.sorted() {
-		settings.Note("  %s", m.Chosen())
+		settings.Note("%s", m.Chosen())
 	}
 	settings.Notes = append(settings.Notes, engine.LeftOutText(r.LeftOut)...)
 	over := fmt.Sprintf("%s, over %s", "%s", format.Count(len(r.Classes), "class"))
@@ -140,23 +140,14 @@ func (r *Result) partitionsTable() *table.Table {
 func (r *Result) adaptedTables() []*table.Table {
 	effect := table.New(fmt.Sprintf("transductive (adapted to the unlabelled samples) minus inductive, over %d classes:", len(r.Classes)),
 		"method", "transductive", "95 % over classes", "difference", "95 % over classes").Right(2, 3, 4, 5)
-	gain := table.New("transductive minus label propagation, and the settings of the adaptation:",
-		"method", "label propagation", "difference", "95 % over classes", "temperature, tau").Right(2, 3, 4)
+	gain := table.New("transductive minus label propagation:", "method", "label propagation", "difference", "95 % over classes").Right(2, 3, 4)
 	for _, m := range r.sorted() {
 		a := m.Adapted
 		if a == nil {
 			continue
 		}
-		var settings []string
-		for _, s := range a.Settings {
-			if s.Tau == 0 {
-				settings = append(settings, "off")
-				continue
-			}
-			settings = append(settings, fmt.Sprintf("%.3g, %g", s.Temperature, s.Tau))
-		}
 		effect.Row(m.Label(), format.Percent(a.Test), a.Interval, points(a.Difference.Mean), a.Difference.Interval)
-		gain.Row(m.Label(), format.Percent(a.Propagated), points(a.Gain.Mean), a.Gain.Interval, strings.Join(settings, "; "))
+		gain.Row(m.Label(), format.Percent(a.Propagated), points(a.Gain.Mean), a.Gain.Interval)
 	}
 	if len(effect.Rows) == 0 {
 		return nil
@@ -172,7 +163,12 @@ func (r *Result) Figures(string) ([]plot.Figure, error) {
 	p := &plot.Dots{X: engine.AccuracyAxis, Series: []plot.DotSeries{{Name: "val", Condition: plot.Dashed}, {Name: "unseen"}}}
 	kind := r.kind() // a report can show all
 	var seeds []int
-	for i, m := range r.sorted() {
+	byMean := func(a, b Method) int { return cmp.Compare(b.Test.PerClass.Mean, a.Test.PerClass.Mean) }
+	list := slices.SortedStableFunc(slices.Values(r.Methods), byMean)
+	if r.Ladder {
+		list = r.Methods
+	}
+	for i, m := range list {
 		p.Rows = append(p.Rows, plotRow(m))
 		for j, stage := range []engine.Measured{m.Val, m.Test} {
 			p.Series[j].Dots = append(p.Series[j].Dots, engine.Dot(i, stage.PerClass.Mean, stage.Interval))

@@ -250,7 +250,7 @@ type Part struct {
 	Epochs   int            `json:"epochs"` // on train and validation classes
 	Settings map[string]any `json:"settings"`
 	Changed  map[string]any `json:"changed"` // Settings that are not the default
-	Edges    []Edge         `json:"edges"` // settings at an end of the searched values
+	Edges    []Edge         `json:"edges"`   // settings at an end of the searched values
 }
 
 // Mixed is the Variant of a Row whose parts chose different variants.
@@ -281,21 +281,15 @@ func (m Row) Chosen() string {
 	if m.Name == LAGOMethod {
 		line += "; " + each(func(p Part) any { return p.Variant })
 	}
-	changed, ends := map[string]any{}, map[string]any{}
+	changed := map[string]any{}
 	for _, p := range m.Parts {
 		maps.Copy(changed, p.Changed)
-		for _, e := range p.Edges {
-			ends[e.Setting] = e
-		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(changed)) {
 		line += fmt.Sprintf("; %s %s", key, each(func(p Part) any { return cmp.Or(p.Changed[key], any("default")) }))
 	}
 	if len(changed) == 0 {
 		line += "; defaults"
-	}
-	if len(ends) > 0 {
-		line += "; at an end of the searched values or outside: " + strings.Join(slices.Sorted(maps.Keys(ends)), ", ")
 	}
 	return line
 }

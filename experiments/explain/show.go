@@ -285,8 +285,7 @@ func bar(contribution, widest float64) string {
 func (r *Result) termTable(c Comparison, groups []Group) *table.Table {
 	class, against := className(c.Class), className(c.Against)
 	t := table.New("Attributes of these groups: detected in the sample, and described for each class",
-		"attribute", "detected", class, against, class, against).Right(2, 3, 4, 5, 6)
-	t.Span("", "", "described", "described", "share of the score", "share of the score")
+		"attribute", "detected", "described for "+class, "described for "+against, "share of "+class, "share of "+against).Right(2, 3, 4, 5, 6)
 	for i, g := range groups {
 		if i > 0 {
 			t.Line()

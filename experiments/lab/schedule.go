@@ -25,7 +25,7 @@ const pollEvery = 500 * time.Millisecond
 // once, and returns the run of each, in their order. A trial that fails does not stop the
 // others. The error is a *Cancelled.
 func (l *Lab) Do(ctx context.Context, trials []train.Trial) ([]Run, error) {
-	g := &grid{runs: map[string]*Run{}, running: map[*Run]share{}, start: time.Now(), onProgress: l.OnProgress}
+	g := &grid{runs: map[string]*Run{}, start: time.Now(), onProgress: l.OnProgress}
 	jobs := l.jobs(g, trials)
 	var workers sync.WaitGroup
 	for range min(cmp.Or(l.Jobs, runtime.GOMAXPROCS(0)), len(jobs)) {
@@ -63,23 +63,8 @@ type grid struct {
 
 	mu         sync.Mutex
 	progress   Progress
-	running    map[*Run]share
 	start      time.Time
 	onProgress func(Progress)
-}
-
-// share is the part of the epochs of a run that it had when this process started it, and has now.
-type share struct{ before, now float64 }
-
-// epoch counts an epoch of a run.
-func (g *grid) epoch(r *Run, e train.Epoch) {
-	g.change(func(*Progress) {
-		s, known := g.running[r]
-		if s.now = float64(e.Epoch) / float64(r.Epochs); !known {
-			s.before = s.now
-		}
-		g.running[r] = s
-	})
 }
 
 // job is a trial to be trained.
@@ -162,16 +147,10 @@ func (l *Lab) moveFeatures(order []train.Trial, todo map[train.Trial][]job) {
 // train trains a trial. If another process holds it, train waits for the result, or for the
 // lock if that process dies.
 func (l *Lab) train(ctx context.Context, g *grid, j job) {
-	r, options := j.Run, l.Options
-	options.OnEpoch = func(t train.Trial, e train.Epoch) {
-		g.epoch(r, e)
-		if l.Options.OnEpoch != nil {
-			l.Options.OnEpoch(t, e)
-		}
-	}
+	r := j.Run
 	g.change(func(p *Progress) { p.Running++ })
 	for {
-		r.Result, r.Err = train.Run(ctx, l.dir(r.Trial), r.Trial, j.data, options)
+		r.Result, r.Err = train.Run(ctx, l.dir(r.Trial), r.Trial, j.data, l.Options)
 		if !errors.Is(r.Err, train.ErrBusy) {
 			break
 		}
@@ -190,7 +169,6 @@ func (l *Lab) train(ctx context.Context, g *grid, j job) {
 	ended := r.Result != nil || r.Err != nil
 	g.change(func(p *Progress) {
 		p.Running--
-		delete(g.running, r)
 		if ended {
 			p.end(r)
 		}
@@ -231,12 +209,9 @@ func (g *grid) change(move func(*Progress)) {
 	defer g.mu.Unlock()
 	p := &g.progress
 	move(p)
-	trained, left := float64(p.Done+p.Failed-p.Found), float64(p.Total-p.Done-p.Failed)
-	for _, s := range g.running {
-		trained, left = trained+s.now-s.before, left-s.now
-	}
-	if p.Left = 0; trained > 0 {
-		p.Left = time.Duration(float64(time.Since(g.start)) / trained * left)
+	p.Left = 0
+	if trained := p.Done + p.Failed - p.Found; trained > 0 {
+		p.Left = time.Since(g.start) / time.Duration(trained) * time.Duration(p.Total-p.Done-p.Failed)
 	}
 	if g.onProgress != nil {
 		g.onProgress(*p)

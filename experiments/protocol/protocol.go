@@ -107,12 +107,15 @@ func (r *Result) Tables() []*table.Table {
 	}
 	t := table.New(fmt.Sprintf("%s on %s, stage %s, %s", r.Variant, r.Dataset, r.Stage, epochs),
 		"evaluated on", "classes", "per-class accuracy", "95 % over classes", "s.e.m. over seeds", "chance", "seeds").Right(3, 4, 5, 6)
+	end := table.New("")
 	for _, stage := range []struct {
-		name string
+		name, classes string
 		*engine.Measured
-	}{{"validation", r.Val}, {"test (unseen)", r.Test}} {
+	}{{"validation", "validation class", r.Val}, {"test", "unseen class", r.Test}} {
 		if m := stage.Measured; m != nil {
 			t.Row(stage.name, m.Classes, m.PerClass.MeanText(), m.Interval, m.PerClass.SEMText(), format.Percent(m.Chance()), len(m.PerClass.Values))
+			end.Notes = []string{fmt.Sprintf("%s: %s on %s (95 %%: %s; chance: %s)",
+				stage.name, m.PerClass.MeanText(), format.Count(m.Classes, stage.classes), m.Interval, format.Percent(m.Chance()))}
 		}
 	}
 	if limit := r.Config.DevEpochs(); r.Val != nil && r.Epochs == limit && slices.Contains(r.Val.Status, train.Epochs) {
@@ -126,35 +129,19 @@ func (r *Result) Tables() []*table.Table {
 		reused = fmt.Sprintf(" (%d reused, the first trained %s)", r.Reused, r.From.Format("2006-01-02 15:04"))
 	}
 	t.Note("%s%s in %s, trained in %.1f s", format.Count(len(r.RunDirs), "run"), reused, filepath.Dir(r.RunDirs[0]), r.Seconds)
-	end := table.New("").Note("%s", r.accuracyText()).Note("--adapt:  %s", r.adaptText())
-	end.Note("settings: %s", strings.TrimPrefix(r.Settings+"; otherwise "+r.Source, "; otherwise "))
-	if r.Next != "" {
-		end.Note("next:     %s", r.Next)
-	}
-	return []*table.Table{t, end}
-}
-
-// accuracyText is the accuracy on the unseen classes, or without a test stage on the validation
-// classes.
-func (r *Result) accuracyText() string {
-	label, stage, m := "test:    ", "unseen", r.Test
-	if m == nil {
-		label, stage, m = "val:     ", "validation", r.Val
-	}
-	return fmt.Sprintf("%s %s on %s (95 %%: %s; chance: %s)",
-		label, m.PerClass.MeanText(), format.Count(m.Classes, stage+" class"), m.Interval, format.Percent(m.Chance()))
-}
-
-// adaptText says what adaptation to unlabelled samples gives.
-func (r *Result) adaptText() string {
 	switch a := r.Adaptation; {
 	case a == nil:
-		return "not measured: its settings are chosen on validation classes (--stage full)"
+		end.Note("--adapt: not measured, since its settings are chosen on validation classes (--stage full)")
 	case a.Tau == 0:
-		return "off: its gain on the validation classes may be chance, or is lost where classes are absent"
+		end.Note("--adapt: off, since its gain on the validation classes may be chance or lost if classes are absent")
 	default:
-		return fmt.Sprintf("%s points on the validation classes (%s), from %s", format.Points(a.After-a.Before), a.Interval, format.Count(a.Smallest, "sample"))
+		end.Note("--adapt: %s points on the validation classes (95 %%: %s), from %s", format.Points(a.After-a.Before), a.Interval, format.Count(a.Smallest, "sample"))
 	}
+	end.Note("settings: %s", strings.TrimPrefix(r.Settings+"; otherwise "+r.Source, "; otherwise "))
+	if r.Next != "" {
+		end.Note("next: %s", r.Next)
+	}
+	return []*table.Table{t, end}
 }
 
 // Check returns an *invalid.Error if a result, as read from a file, is incomplete.

@@ -139,6 +139,18 @@ func Wrap(text string, width, indent int) string {
 	return strings.Join(lines, "\n"+strings.Repeat(" ", indent))
 }
 
+// WrapLines is PrintableLines, with lines of more than width characters wrapped unless width is 0.
+// Indented lines, such as commands to be copied, stay whole.
+func WrapLines(text string, width, indent int) string {
+	lines := strings.Split(PrintableLines(text), "\n")
+	for i, line := range lines {
+		if width > 0 && utf8.RuneCountInString(line) > width && line[0] != ' ' {
+			lines[i] = Wrap(line, width, indent)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
 // Spaced returns a printable name with spaces in place of _ and +.
 func Spaced(name string) string {
 	return Printable(strings.NewReplacer("_", " ", "+", " ").Replace(name))

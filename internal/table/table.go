@@ -3,13 +3,12 @@
 package table
 
 import (
-	"cmp"
 	"fmt"
 	"html"
 	"io"
+	"math"
 	"os"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -29,7 +28,6 @@ type Table struct {
 	Rows   [][]any
 	Notes  []string
 
-	spans   [][]string
 	footers [][]any
 	lines   []int // by the number of rows above
 	columns []pretty.ColumnConfig
@@ -37,13 +35,6 @@ type Table struct {
 
 // New returns a table with one header cell per column.
 func New(title string, header ...string) *Table { return &Table{Title: title, Header: header} }
-
-// Span adds a header line above Header. Equal neighbouring cells in these lines are drawn as
-// one.
-func (t *Table) Span(header ...string) *Table {
-	t.spans = append(t.spans, header)
-	return t
-}
 
 // Row adds a row. It may have fewer cells than the header.
 func (t *Table) Row(cells ...any) *Table {
@@ -107,107 +98,62 @@ func (t *Table) prose() bool { return len(t.Header)+len(t.Rows) == 0 }
 func (t *Table) Text(width int) string {
 	var b strings.Builder
 	if t.Title != "" {
-		b.WriteString(prose(t.Title, width, 0))
+		b.WriteString(format.WrapLines(t.Title, width, 0) + "\n")
 	}
 	if !t.prose() {
 		b.WriteString(t.box(width) + "\n")
 	}
 	for _, n := range t.Notes {
-		b.WriteString(prose(n, width, 2))
+		b.WriteString(format.WrapLines(n, width, 2) + "\n")
 	}
 	return b.String()
 }
 
-// widestProse is the length of lines that are easy to read.
-const widestProse = 100
-
-// label is what stands before the text of a line, which is wrapped beside it: an indentation, or a
-// word with at least two spaces behind it.
-var label = regexp.MustCompile(`^ *(\S+ {2,})?`)
-
-// prose wraps lines, the later ones after an indentation. Commands stay whole, to be copied.
-func prose(lines string, width, indent int) string {
-	var b strings.Builder
-	for line := range strings.SplitSeq(lines, "\n") {
-		line = format.Printable(line)
-		before := label.FindString(line)
-		if rest := line[len(before):]; text.StringWidth(line) > width && !strings.HasPrefix(rest, "lago-train ") {
-			line = before + format.Wrap(rest, min(width, widestProse), cmp.Or(text.StringWidth(before), indent))
-		}
-		b.WriteString(line + "\n")
-	}
-	return b.String()
-}
-
-// box renders the table, in lines of at most width characters as far as its columns allow.
+// box renders the table. If it is wider, its columns are narrowed.
 func (t *Table) box(width int) string {
 	w := t.writer()
-	for room, before := width, ""; ; {
-		lines := strings.TrimRight(w.Render(), "\n")
-		excess := text.LongestLineLen(lines) - width
-		if excess <= 0 || lines == before {
-			return lines
-		}
-		if before != "" { // merged cells make columns wider
-			room -= excess
-		}
-		before = lines
-		w.SetColumnConfigs(t.narrowed(room))
+	lines := w.Render()
+	if text.LongestLineLen(lines) > width {
+		w.SetColumnConfigs(t.narrowed(width))
+		lines = w.Render()
 	}
+	return strings.TrimRight(lines, "\n")
 }
 
-// narrowed returns the columns of a box of at most room characters. The widest column is narrowed
-// first, down to its longest word, or its longest cell if these are numbers; further only if all
-// are that narrow.
-func (t *Table) narrowed(room int) []pretty.ColumnConfig {
+// narrowed returns the columns of a narrow box: the widest is narrowed first, down to its longest
+// word, or its longest cell if these are numbers; further only if all columns are that narrow.
+func (t *Table) narrowed(width int) []pretty.ColumnConfig {
 	narrow := Table{columns: slices.Clone(t.columns)}
 	var widths, least []int
-	grow := func(row pretty.Row, isHeader bool) {
-		for i, cell := range row {
+	over := 1 - width
+	for n, row := range slices.Concat([][]any{cells(t.Header)}, t.Rows, t.footers) {
+		for i, cell := range cells(row) {
 			if i == len(widths) {
-				widths, least = append(widths, 1), append(least, 1)
+				widths, least, over = append(widths, 0), append(least, 1), over+3 // a line and two spaces
 			}
-			s := fmt.Sprint(cell)
-			widths[i] = max(widths[i], text.LongestLineLen(s))
-			if !isHeader && narrow.column(i+1).Align == text.AlignRight {
-				least[i] = widths[i]
+			whole := fmt.Sprint(cell)
+			words := strings.Fields(whole)
+			if n > 0 && narrow.column(i+1).Align == text.AlignRight {
+				words = []string{whole}
 			}
-			for word := range strings.FieldsSeq(s) {
+			for _, word := range words {
 				least[i] = max(least[i], text.StringWidth(word))
 			}
+			longer := max(text.StringWidth(whole)-widths[i], 0)
+			widths[i], over = widths[i]+longer, over+longer
 		}
 	}
-	for _, r := range slices.Concat(t.Rows, t.footers) {
-		grow(cells(r), false)
-	}
-	grow(cells(t.Header), true)
-	for _, s := range t.spans {
-		row := make(pretty.Row, len(s)) // with a word per line, since cells are wrapped before they are merged
-		for i, cell := range s {
-			row[i] = strings.ReplaceAll(cell, " ", "\n")
-		}
-		grow(row, true)
-	}
-	over := 1 - room
-	for _, w := range widths {
-		over += w + 3 // a line and two spaces
-	}
-	for over > 0 {
-		widest := -1
+	for ; over > 0; over-- {
+		widest, most := 0, math.MinInt
 		for i, w := range widths {
-			if w > least[i] && (widest < 0 || w > widths[widest]) {
-				widest = i
+			if w <= least[i] {
+				w -= math.MaxInt32 // comes last
+			}
+			if w > most {
+				widest, most = i, w
 			}
 		}
-		switch {
-		case widest >= 0:
-			widths[widest]--
-			over--
-		case slices.Max(least) > 1:
-			least = slices.Repeat([]int{1}, len(widths))
-		default:
-			over = 0 // no column can be narrower
-		}
+		widths[widest] = max(widths[widest]-1, 1)
 	}
 	for i, w := range widths {
 		config := narrow.column(i + 1)
@@ -235,21 +181,12 @@ func (t *Table) HTML() string {
 	return b.String()
 }
 
-// CSV returns the header and the rows. Where a span is above a column, its text comes before
-// that of the header.
+// CSV returns the header and the rows.
 func (t *Table) CSV() string {
 	if t.prose() {
 		return ""
 	}
-	plain := Table{Rows: t.Rows, Header: make([]string, len(t.Header))}
-	for i, h := range t.Header {
-		for _, s := range t.spans {
-			if i < len(s) {
-				plain.Header[i] = strings.TrimSpace(plain.Header[i] + " " + s[i])
-			}
-		}
-		plain.Header[i] = strings.TrimSpace(plain.Header[i] + " " + h)
-	}
+	plain := Table{Header: t.Header, Rows: t.Rows}
 	return plain.writer().RenderCSV() + "\n"
 }
 
@@ -266,11 +203,8 @@ func (t *Table) writer() pretty.Writer {
 	style.Format.Header, style.Format.Footer = text.FormatDefault, text.FormatDefault
 	style.HTML = pretty.HTMLOptions{CSSClass: "table", EscapeText: true, Newline: "<br/>"}
 	w.SetStyle(style)
-	for _, s := range t.spans {
-		w.AppendHeader(cells(s), pretty.RowConfig{AutoMerge: true})
-	}
 	if len(t.Header) > 0 {
-		w.AppendHeader(cells(t.Header), pretty.RowConfig{AutoMerge: len(t.spans) > 0})
+		w.AppendHeader(cells(t.Header))
 	}
 	for i, r := range t.Rows {
 		w.AppendRow(cells(r))
