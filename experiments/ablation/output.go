@@ -24,7 +24,7 @@ func (a *Result) table() *table.Table {
 	}
 	title := fmt.Sprintf("%s on %s: validation accuracy by design, %s, %s%s",
 		a.Variant, a.Dataset, format.Count(len(a.Seeds), "seed"), explicit, engine.InParts("a validation class", a.Parts))
-	t := table.New(title, "p(a_m)", "p(ac|x)", "supervision", "accuracy", "s.e.m. over seeds", "seeds", "difference", "p", "published").Right(4, 5, 7, 8, 9)
+	t := table.New(title, "p(a_m)", "p(ac|x)", "supervision", "accuracy ± s.e.m.", "points", "p", "published").Right(4, 6, 7)
 	for _, r := range a.Rows {
 		supervision := string(r.Supervision)
 		if r.Supervision == Explicit && len(a.Alphas) > 1 {
@@ -34,14 +34,14 @@ func (a *Result) table() *table.Table {
 		if d := r.Difference; d != nil {
 			difference, p = points(*d), fmt.Sprintf("%.2g", d.P)
 		}
-		row := []any{r.Prior, r.Complement, supervision, r.Accuracy.MeanText(), r.Accuracy.SEMText(), len(r.Accuracy.Values), difference, p}
+		row := []any{r.Prior, r.Complement, supervision, r.Accuracy.PlusMinus(), difference, p}
 		if r.Published != nil {
 			row = append(row, format.Percent(*r.Published))
 		}
 		t.Row(row...)
 	}
 	if slices.ContainsFunc(a.Rows, func(r Row) bool { return r.Difference != nil }) {
-		t.Note("difference: points from uniform, const, implicit, with 95 %% interval over classes; p: by permutation, Holm")
+		t.Note("points: difference from uniform, const, implicit, with 95 %% interval over classes; p: by permutation, Holm")
 	}
 	return t.OmitEmpty()
 }
@@ -59,7 +59,7 @@ func (a *Result) findingsTable() *table.Table {
 		if f.Difference.P >= metrics.Significance {
 			verdict = "unclear"
 		}
-		t.Note("  %-7s  %s: %s, p %.2g", verdict, f.Text, points(f.Difference), f.Difference.P)
+		t.Note("%s: %s: %s, p %.2g", verdict, f.Text, points(f.Difference), f.Difference.P)
 	}
 	return t
 }

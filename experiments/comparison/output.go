@@ -25,12 +25,11 @@ func (r *Result) Tables() []*table.Table {
 		test = "unseen"
 	}
 	t := table.New(fmt.Sprintf("Methods on %s: per-class accuracy%s, %s", r.Dataset, engine.InParts("unseen", r.Parts), chosen),
-		"method", "validation", test, "95 % over classes", "s.e.m. over seeds", "seconds", "seeds", "tried", "published").Right(2, 3, 4, 5, 6, 7, 8, 9)
+		"method", "validation", test, "95 % over classes", "s.e.m. over seeds", "published").Right(2, 3, 4, 5, 6)
+	settings := table.New("", "method", "seeds", "tried", "seconds", "settings chosen that are not the default").Right(4)
 	for _, m := range r.sorted() {
-		t.Row(
-			m.Label(), m.Val.PerClass.MeanText(), m.Test.PerClass.MeanText(), m.Test.Interval, m.Test.PerClass.SEMText(),
-			fmt.Sprintf("%.1f", m.Seconds), len(m.Test.PerClass.Values), m.Tried, cmp.Or(m.Published, format.Missing),
-		)
+		t.Row(m.Label(), m.Val.PerClass.MeanText(), m.Test.PerClass.MeanText(), m.Test.Interval, m.Test.PerClass.SEMText(), cmp.Or(m.Published, format.Missing))
+		settings.Row(m.Label(), len(m.Test.PerClass.Values), m.Tried, fmt.Sprintf("%.1f", m.Seconds), m.Chosen())
 	}
 	t.OmitEmpty()
 	if slices.ContainsFunc(r.Methods, func(m Method) bool { return m.Published != "" }) {
@@ -41,10 +40,6 @@ func (r *Result) Tables() []*table.Table {
 		t.Note("published: table A.1 of the paper, on the data set's own test classes.")
 		t.Note("Its baselines were trained without the held-out samples of seen classes (trainval_loc), its LAGO with them.")
 		t.Note("Here every method is trained %s.", held)
-	}
-	settings := table.New("settings chosen that are not the default (--json has all):")
-	for _, m := range r.sorted() {
-		settings.Note("%s", m.Chosen())
 	}
 	settings.Notes = append(settings.Notes, engine.LeftOutText(r.LeftOut)...)
 	over := fmt.Sprintf("%s, over %s", "%s", format.Count(len(r.Classes), "class"))

@@ -264,8 +264,7 @@ func (m Row) Label() string {
 	return m.Title
 }
 
-// Chosen describes in one line what the parts chose, with the settings that are not the default in
-// all of them.
+// Chosen describes what the parts chose: the epochs, and settings that are not the default.
 func (m Row) Chosen() string {
 	each := func(of func(Part) any) string { // once if it is the same in all parts
 		var list []string
@@ -277,7 +276,7 @@ func (m Row) Chosen() string {
 		}
 		return strings.Join(list, ", ")
 	}
-	line := m.Name + ": epochs " + each(func(p Part) any { return p.Epochs })
+	line := "epochs " + each(func(p Part) any { return p.Epochs })
 	if m.Name == LAGOMethod {
 		line += "; " + each(func(p Part) any { return p.Variant })
 	}

@@ -50,7 +50,7 @@ func TestText(t *testing.T) {
 		}
 	}
 	r.Comparisons[0].Flip = Flip{Limit: 20}
-	testkit.WantText(t, written(t, r, Text, 1), "A greedy search of up to 20 changes found none that make White breasted Nuthatch more likely")
+	testkit.WantText(t, unspaced(written(t, r, Text, 1)), "A greedy search of up to 20 changes found none that make White breasted Nuthatch more likely")
 
 	m := birds(model.Config{Variant: model.KSoft, K: 2, Prior: model.PerAttribute, Complement: model.NoComplement, Zeta: 10})
 	testkit.WantText(t, unspaced(written(t, explained(t, m, detected(m, cuckoo, "")), Text, 5)),

@@ -106,14 +106,14 @@ func (r *Result) Tables() []*table.Table {
 		epochs = fmt.Sprintf("best average validation accuracy at epoch %d", r.Epochs)
 	}
 	t := table.New(fmt.Sprintf("%s on %s, stage %s, %s", r.Variant, r.Dataset, r.Stage, epochs),
-		"evaluated on", "classes", "per-class accuracy", "95 % over classes", "s.e.m. over seeds", "chance", "seeds").Right(3, 4, 5, 6)
+		"evaluated on", "classes", "per-class accuracy", "95 % over classes", "s.e.m. over "+format.Count(r.Seeds, "seed"), "chance").Right(3, 4, 5, 6)
 	end := table.New("")
 	for _, stage := range []struct {
 		name, classes string
 		*engine.Measured
 	}{{"validation", "validation class", r.Val}, {"test", "unseen class", r.Test}} {
 		if m := stage.Measured; m != nil {
-			t.Row(stage.name, m.Classes, m.PerClass.MeanText(), m.Interval, m.PerClass.SEMText(), format.Percent(m.Chance()), len(m.PerClass.Values))
+			t.Row(stage.name, m.Classes, m.PerClass.MeanText(), m.Interval, m.PerClass.SEMText(), format.Percent(m.Chance()))
 			end.Notes = []string{fmt.Sprintf("%s: %s on %s (95 %%: %s; chance: %s)",
 				stage.name, m.PerClass.MeanText(), format.Count(m.Classes, stage.classes), m.Interval, format.Percent(m.Chance()))}
 		}
@@ -135,7 +135,7 @@ func (r *Result) Tables() []*table.Table {
 	case a.Tau == 0:
 		end.Note("--adapt: off, since its gain on the validation classes may be chance or lost if classes are absent")
 	default:
-		end.Note("--adapt: %s points on the validation classes (95 %%: %s), from %s", format.Points(a.After-a.Before), a.Interval, format.Count(a.Smallest, "sample"))
+		end.Note("--adapt: %s points on the validation classes (%s), from %s", format.Points(a.After-a.Before), a.Interval, format.Count(a.Smallest, "sample"))
 	}
 	end.Note("settings: %s", strings.TrimPrefix(r.Settings+"; otherwise "+r.Source, "; otherwise "))
 	if r.Next != "" {

@@ -205,7 +205,7 @@ func TestTables(t *testing.T) {
 		Method: "singletons", Start: lab.Summarise([]float64{0.5, 0.6}), BySeed: []lab.Summary{lab.Summarise([]float64{0.4})},
 		Accuracy: []lab.Summary{lab.Summarise([]float64{0.4, 0.44})}, Relative: []lab.Summary{lab.Summarise([]float64{0.75, 0.79})},
 	}}}
-	testkit.WantText(t, testlab.Text(t, r.Tables()), "│ 10.0 % │ 77.0 % ± 2.0 │", "│ 10.0 %   │ 42.0 % ± 2.0 / - │", "│ no noise │ 55.0 % ± - / 5.0 │")
+	testkit.WantText(t, testlab.Text(r.Tables()), "│ 10.0 % │ 77.0 % ± 2.0 │", "│ 10.0 %   │ 42.0 % ± 2.0 / - │", "│ no noise │ 55.0 % ± - / 5.0 │")
 	r.Methods[0].Relative = nil
 	testkit.WantError(t, r.Check(), "singletons: expected accuracies for each of the 1 ratios, found 1, 0 and 1")
 }

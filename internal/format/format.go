@@ -140,11 +140,11 @@ func Wrap(text string, width, indent int) string {
 }
 
 // WrapLines is PrintableLines, with lines of more than width characters wrapped unless width is 0.
-// Indented lines, such as commands to be copied, stay whole.
+// Indented lines, and those that end with a command, which may be copied, stay whole.
 func WrapLines(text string, width, indent int) string {
 	lines := strings.Split(PrintableLines(text), "\n")
 	for i, line := range lines {
-		if width > 0 && utf8.RuneCountInString(line) > width && line[0] != ' ' {
+		if width > 0 && utf8.RuneCountInString(line) > width && line[0] != ' ' && !strings.Contains(line, ": lago-train ") {
 			lines[i] = Wrap(line, width, indent)
 		}
 	}

@@ -120,34 +120,40 @@ func (t *Table) box(width int) string {
 	return strings.TrimRight(lines, "\n")
 }
 
-// narrowed returns the columns of a narrow box: the widest is narrowed first, down to its longest
-// word, or its longest cell if these are numbers; further only if all columns are that narrow.
+// narrowed returns the columns of a narrow box. The widest is narrowed first: as far as its header
+// can be wrapped, then down to its longest word, or its longest cell if these are numbers, and
+// further only if all columns are that narrow.
 func (t *Table) narrowed(width int) []pretty.ColumnConfig {
 	narrow := Table{columns: slices.Clone(t.columns)}
-	var widths, least []int
+	var widths, cell, word []int // the longest ones of each column
 	over := 1 - width
 	for n, row := range slices.Concat([][]any{cells(t.Header)}, t.Rows, t.footers) {
-		for i, cell := range cells(row) {
+		for i, c := range cells(row) {
 			if i == len(widths) {
-				widths, least, over = append(widths, 0), append(least, 1), over+3 // a line and two spaces
+				widths, cell, word, over = append(widths, 0), append(cell, 1), append(word, 1), over+3 // a line and two spaces
 			}
-			whole := fmt.Sprint(cell)
+			whole := fmt.Sprint(c)
+			longer := max(text.StringWidth(whole)-widths[i], 0)
+			widths[i], over = widths[i]+longer, over+longer
 			words := strings.Fields(whole)
 			if n > 0 && narrow.column(i+1).Align == text.AlignRight {
 				words = []string{whole}
 			}
-			for _, word := range words {
-				least[i] = max(least[i], text.StringWidth(word))
+			for _, w := range words {
+				word[i] = max(word[i], text.StringWidth(w))
 			}
-			longer := max(text.StringWidth(whole)-widths[i], 0)
-			widths[i], over = widths[i]+longer, over+longer
+			if cell[i] = max(cell[i], word[i]); n > 0 {
+				cell[i] = max(cell[i], text.StringWidth(whole))
+			}
 		}
 	}
 	for ; over > 0; over-- {
 		widest, most := 0, math.MinInt
 		for i, w := range widths {
-			if w <= least[i] {
-				w -= math.MaxInt32 // comes last
+			for _, limit := range []int{cell[i], word[i]} {
+				if widths[i] <= limit {
+					w -= math.MaxInt32 // comes later
+				}
 			}
 			if w > most {
 				widest, most = i, w
@@ -230,13 +236,10 @@ func cells[T any](of []T) pretty.Row {
 	return row
 }
 
-// DefaultWidth is the width of text that is not written to a terminal.
-const DefaultWidth = 80
-
-// WriteText writes tables with an empty line between them, as wide as the terminal, and leaves out
-// nil tables.
+// WriteText writes tables with an empty line between them, as wide as the terminal or of 80 columns,
+// and leaves out nil tables.
 func WriteText(w io.Writer, tables ...*Table) error {
-	width := DefaultWidth
+	width := 80
 	if f, ok := w.(*os.File); ok {
 		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
 			width = columns

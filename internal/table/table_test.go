@@ -53,18 +53,18 @@ func everything() *table.Table {
 func TestText(t *testing.T) {
 	want := `two
 lines
-┌───────┬────────┬────────┐
-│ name  │ sum of │ mean < │
-│       │ all    │        │
-├───────┼────────┼────────┤
-│ two   │      1 │      - │
-│ words │        │        │
-│ a,b   │        │        │
-├───────┼────────┼────────┤
-│ c     │        │        │
-├───────┼────────┼────────┤
-│ total │     10 │        │
-└───────┴────────┴────────┘
+┌───────────┬──────┬──────┐
+│ name      │ sum  │ mean │
+│           │ of   │ <    │
+│           │ all  │      │
+├───────────┼──────┼──────┤
+│ two words │    1 │    - │
+│ a,b       │      │      │
+├───────────┼──────┼──────┤
+│ c         │      │      │
+├───────────┼──────┼──────┤
+│ total     │   10 │      │
+└───────────┴──────┴──────┘
 one
 two
 `
@@ -150,6 +150,14 @@ func TestCellsAreEscaped(t *testing.T) {
 			t.Errorf("%s is left in the HTML", tag)
 		}
 	})
+}
+
+func TestOmitEmpty(t *testing.T) {
+	for cell, want := range map[string]string{format.Missing: "a\nx\ny\n", "1": "a,b\nx,1\ny,\n"} {
+		if got := table.New("", "a", "b").Row("x", cell).Row("y").OmitEmpty().CSV(); got != want {
+			t.Errorf("%s: %q, expected %q", cell, got, want)
+		}
+	}
 }
 
 func TestCSV(t *testing.T) {
