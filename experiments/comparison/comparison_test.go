@@ -10,6 +10,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -272,7 +273,23 @@ func TestVerdicts(t *testing.T) {
 		"more accurate than: none; less accurate than: none; cannot be ranked on these classes (p by Holm at least 0.05): ESZSL\n": {-0.125, 0.05},
 	} {
 		r.Differences = []Difference{{"lago", "eszsl", metrics.Difference{Mean: d.mean}, d.holm, []float64{d.mean}}}
-		testkit.WantText(t, testlab.Text(r.Tables()), want)
+		testkit.WantText(t, testlab.Text(r.Tables()), want, fmt.Sprintf("│ %+.1f points │", 100*d.mean))
+	}
+}
+
+// The most accurate method comes first, and there is no column of published numbers without any.
+func TestTableIsSortedByAccuracy(t *testing.T) {
+	row := func(name string, accuracy float64) Method {
+		return Method{Row: engine.Row{Name: name, Title: name, Test: engine.Measured{PerClass: lab.Summarise([]float64{accuracy})}}}
+	}
+	r := &Result{Methods: []Method{row("a", 0.2), row("b", 0.4), row("c", 0.3)}}
+	order := regexp.MustCompile(`(?s)│ b .*│ c .*│ a `)
+	if text := r.Tables()[0].Text(1000); !order.MatchString(text) || strings.Contains(text, "published") {
+		t.Errorf("found\n%s", text)
+	}
+	r.Methods[0].Published, r.Ladder = "51.3", true
+	if text := r.Tables()[0].Text(1000); order.MatchString(text) || !strings.Contains(text, "│      51.3 │") {
+		t.Errorf("a ladder has the steps in their order, and published numbers:\n%s", text)
 	}
 }
 

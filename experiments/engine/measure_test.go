@@ -1,3 +1,6 @@
+package engine
+
+import "testing"
 
 // A value is shown for each part only where the parts differ.
 func TestChosen(t *testing.T) {

@@ -51,12 +51,16 @@ func (r *Result) Write(w io.Writer, f Format, top int) error {
 	case HTML:
 		return page.Execute(w, r.sections(top))
 	}
-	var list []*table.Table
+	return table.WriteText(w, r.tables(top)...)
+}
+
+// tables are the sections as text.
+func (r *Result) tables(top int) (list []*table.Table) {
 	for _, s := range r.sections(top) {
 		list = append(list, table.New(strings.Join(append([]string{s.Title}, s.Sentences...), "\n")))
 		list = append(list, s.Tables...)
 	}
-	return table.WriteText(w, list...)
+	return list
 }
 
 // section is a part of the explanation, the same in the text and on the page.
@@ -290,7 +294,11 @@ func (r *Result) termTable(c Comparison, groups []Group) *table.Table {
 		if i > 0 {
 			t.Line()
 		}
-		t.Row(g.title() + " " + c.favour(g.Contribution))
+		name := attributeName(g.Name)
+		if g.Strongest != nil {
+			name = "group " + g.Name
+		}
+		t.Row(name)
 		for _, cells := range r.rows(g) {
 			t.Row(cells...)
 		}

@@ -101,8 +101,7 @@ func TestListing(t *testing.T) {
 		}
 	}
 	testkit.WantText(t, testlab.Text(testkit.Must(Filter{}.List(root))(t).Tables()), "7 runs in ",
-		"│    0 │ patience              │      3 │ 2          │   50.0 % │", "│    2 │ not finite            │      3 │ -          │        - │",
-		"│    3 │ unfinished at epoch 3 │      3 │ -          │        - │", ": CXE is NaN\n", ": trial.json: expected what a run writes")
+		"-dev-seed0-", "│ patience   │      3 │   50.0 % │", "│ not finite │      3 │        - │", "│ unfinished │      3 │        - │", ": CXE is NaN\n", ": trial.json: expected what a run writes")
 	for dir, want := range map[string]string{
 		filepath.Join(root, "none"):                                         "expected a folder of runs, found no such folder",
 		filepath.Join(root, trialOf("awa2", "eszsl", train.Test, 9).Name()): "expected a folder of runs, found the folder of one run",
