@@ -46,7 +46,7 @@ func folders(t *testing.T, dir string) []os.DirEntry {
 func TestRun(t *testing.T) {
 	out := t.TempDir()
 	e := lagoTrain(t, small(t, "run", out)...)
-	testkit.WantText(t, e.stdout, "semantic-hard on plain, stage full", "validation ", "test (unseen)", "33.3 %", "s.e.m.", "4 runs, trained in ")
+	testkit.WantText(t, e.stdout, "semantic-hard on plain, stage full", "validation ", "│ test ", "33.3 %", "s.e.m.", "4 runs in "+out+", trained in ", "\ntest: 33.3 % on 3 unseen classes", "\nnext: lago-train evaluate --model ")
 	// The choice of an adaptation takes seconds on real data; a repeated command has it already.
 	const chooses = "choosing the settings of predict --adapt"
 	testkit.WantText(t, e.stderr, chooses)

@@ -284,11 +284,11 @@ func TestTableIsSortedByAccuracy(t *testing.T) {
 	}
 	r := &Result{Methods: []Method{row("a", 0.2), row("b", 0.4), row("c", 0.3)}}
 	order := regexp.MustCompile(`(?s)│ b .*│ c .*│ a `)
-	if text := r.Tables()[0].Text(1000); !order.MatchString(text) || strings.Contains(text, "published") {
+	if text := r.Tables()[0].Text(1000, 0); !order.MatchString(text) || strings.Contains(text, "published") {
 		t.Errorf("found\n%s", text)
 	}
 	r.Methods[0].Published, r.Ladder = "51.3", true
-	if text := r.Tables()[0].Text(1000); order.MatchString(text) || !strings.Contains(text, "│      51.3 │") {
+	if text := r.Tables()[0].Text(1000, 0); order.MatchString(text) || !strings.Contains(text, "│      51.3 │") {
 		t.Errorf("a ladder has the steps in their order, and published numbers:\n%s", text)
 	}
 }

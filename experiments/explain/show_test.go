@@ -20,7 +20,7 @@ func written(t *testing.T, r *Result, f Format, top int) string {
 	if f == Text { // with nothing wrapped
 		b.Reset()
 		for _, one := range r.tables(top) {
-			b.WriteString(one.Text(1000) + "\n")
+			b.WriteString(one.Text(1000, 0) + "\n")
 		}
 	}
 	return b.String()

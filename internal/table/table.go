@@ -93,18 +93,18 @@ func (t *Table) column(number int) *pretty.ColumnConfig {
 // prose reports whether there is nothing but a title and notes.
 func (t *Table) prose() bool { return len(t.Header)+len(t.Rows) == 0 }
 
-// Text returns the title, the table in a box, and the notes, in lines of at most width characters.
-// The cells of a table that is wider are wrapped.
-func (t *Table) Text(width int) string {
+// Text returns the title, the table in a box of at most width characters, in which long cells are
+// wrapped, and the notes, in lines of at most line characters unless it is 0.
+func (t *Table) Text(width, line int) string {
 	var b strings.Builder
 	if t.Title != "" {
-		b.WriteString(format.WrapLines(t.Title, width, 0) + "\n")
+		b.WriteString(format.WrapLines(t.Title, line, 0) + "\n")
 	}
 	if !t.prose() {
 		b.WriteString(t.box(width) + "\n")
 	}
 	for _, n := range t.Notes {
-		b.WriteString(format.WrapLines(n, width, 2) + "\n")
+		b.WriteString(format.WrapLines(n, line, 2) + "\n")
 	}
 	return b.String()
 }
@@ -236,19 +236,19 @@ func cells[T any](of []T) pretty.Row {
 	return row
 }
 
-// WriteText writes tables with an empty line between them, as wide as the terminal or of 80 columns,
-// and leaves out nil tables.
+// WriteText writes tables with an empty line between them, as wide as the terminal, and leaves out nil
+// tables. Elsewhere boxes have 80 columns, and sentences are not wrapped, so that they can be searched.
 func WriteText(w io.Writer, tables ...*Table) error {
-	width := 80
+	width, line := 80, 0
 	if f, ok := w.(*os.File); ok {
 		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
-			width = columns
+			width, line = columns, columns
 		}
 	}
 	var parts []string
 	for _, t := range tables {
 		if t != nil {
-			parts = append(parts, t.Text(width))
+			parts = append(parts, t.Text(width, line))
 		}
 	}
 	_, err := io.WriteString(w, strings.Join(parts, "\n"))

@@ -68,7 +68,7 @@ lines
 one
 two
 `
-	if diff := cmp.Diff(want, everything().Text(27)); diff != "" {
+	if diff := cmp.Diff(want, everything().Text(27, 0)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -88,7 +88,7 @@ func TestTextIsAsWideAsAsked(t *testing.T) {
 			of.Row(row...)
 		}
 		width := rapid.IntRange(40, 140).Draw(t, "width")
-		text := of.Note("%s\n  lago-train %s", strings.Repeat("word ", 40), strings.Repeat("x", 150)).Text(width)
+		text := of.Note("%s\n  lago-train %s", strings.Repeat("word ", 40), strings.Repeat("x", 150)).Text(width, width)
 		for line := range strings.Lines(text) {
 			if n := utf8.RuneCountInString(strings.TrimSpace(line)); n > width && !strings.Contains(line, "lago-train x") {
 				t.Errorf("a line has %d characters, expected at most %d:\n%s", n, width, text)
@@ -141,7 +141,7 @@ func TestCellsAreEscaped(t *testing.T) {
 			t.Errorf("CSV: %v (-want +got):\n%s", err, diff)
 		}
 		of.Row("<cell>\x1b", 1, "\"'&")
-		for _, s := range []string{of.Text(20), of.HTML(), of.CSV()} {
+		for _, s := range []string{of.Text(20, 0), of.HTML(), of.CSV()} {
 			if strings.Contains(s, "\x1b") {
 				t.Errorf("a control character is left in %q", s)
 			}

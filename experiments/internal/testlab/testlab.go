@@ -38,7 +38,7 @@ func Text(tables []*table.Table) string {
 	var b strings.Builder
 	for _, t := range tables {
 		if t != nil {
-			b.WriteString(t.Text(1000))
+			b.WriteString(t.Text(1000, 0))
 		}
 	}
 	return b.String()
