@@ -195,7 +195,7 @@ func TestReport(t *testing.T) {
 		"\nattributes of val or test classes that no train class has: a1, a2, a3\n2 samples of test classes held out",
 		"\nnot checked: whether the network")
 	r.Leaks = append(slices.Repeat(r.Leaks, 13), Leak{Kind: bySample})
-	text := r.Tables()[0].Text()
+	text := r.Tables()[0].Text(1000, 0)
 	testkit.WantText(t, text, "\nleaks: 14\n", "  name: 3 more\n", "  sample: ")
 	if strings.Count(text, "  name: class") != 10 {
 		t.Error(text)
