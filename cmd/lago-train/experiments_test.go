@@ -49,7 +49,7 @@ func folders(t *testing.T, dir string) []os.DirEntry {
 func TestRun(t *testing.T) {
 	out := t.TempDir()
 	e := lagoTrain(t, small(t, "run", out)...)
-	testkit.WantText(t, e.stdout, "semantic-hard on plain, stage full", "validation ", "test (unseen)", "33.3 %", "s.e.m.", "4 runs, trained in ")
+	testkit.WantText(t, e.stdout, "semantic-hard on plain, stage full", "validation ", "│ test ", "33.3 %", "s.e.m.", "4 runs in "+out+", trained in ", "\ntest: 33.3 % on 3 unseen classes", "\nnext: lago-train evaluate --model ")
 	// The choice of an adaptation takes seconds on real data; a repeated command has it already.
 	const chooses = "choosing the settings of predict --adapt"
 	testkit.WantText(t, e.stderr, chooses)
@@ -270,7 +270,7 @@ func TestCompare(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "runs")
 	args := []string{"compare", "--dataset", "glyphs", "--methods", "semantic-hard,eszsl", "--tune", "0", "--seeds", "1", "--epochs", "2", "--out", out}
 	table := succeeds(t, append(args, "--csv", filepath.Join(out, "classes.csv"))...)
-	testkit.WantText(t, table, "Methods on glyphs", "LAGO-Semantic-Hard", "ESZSL", "95 % over classes", "LAGO-Semantic-Hard minus each method", "eszsl: 1 epoch, correction standardise, gamma ")
+	testkit.WantText(t, table, "Methods on glyphs", "LAGO-Semantic-Hard", "ESZSL", "95 % over classes", "LAGO-Semantic-Hard minus each method", "│ epochs 1; defaults ")
 	// What fails after the training keeps the table.
 	if e := lagoTrain(t, append(args, "--csv", "/dev/full")...); e.code == 0 || e.stdout == "" {
 		t.Errorf("ended with %d and %q on stdout:\n%s", e.code, e.stdout, e.stderr)

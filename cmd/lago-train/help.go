@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
@@ -150,20 +149,7 @@ func flagHelp(f option) string {
 
 // wrap breaks text into lines of at most helpWidth characters, the later ones after an
 // indentation.
-func wrap(text string, indent int) string {
-	var lines []string
-	column := helpWidth
-	for word := range strings.FieldsSeq(text) {
-		n := 1 + utf8.RuneCountInString(word)
-		if indent+column+n > helpWidth {
-			lines, column = append(lines, word), n-1
-			continue
-		}
-		lines[len(lines)-1] += " " + word
-		column += n
-	}
-	return strings.Join(lines, "\n"+strings.Repeat(" ", indent))
-}
+func wrap(text string, indent int) string { return format.Wrap(text, helpWidth, indent) }
 
 // helpFlags are those of every command, see execute.
 func helpFlags() []cli.Flag {

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/signal"
 	"regexp"
@@ -59,7 +60,7 @@ func main() {
 		if !strings.HasPrefix(text, usage+" ") && !strings.HasPrefix(text, usage+": ") {
 			text = usage + ": " + text
 		}
-		fmt.Fprintln(os.Stderr, format.PrintableLines(text)) // names from files may have control characters
+		fmt.Fprintln(os.Stderr, format.WrapLines(text, display.width(), 2)) // names from files may have control characters
 		os.Exit(code)
 	}
 }
@@ -238,10 +239,14 @@ func noCommand(c *cli.Context) error {
 // setUp sets up the log, the number of threads and the BLAS.
 func setUp(c *cli.Context) error {
 	logrus.SetOutput(display)
-	logrus.SetFormatter(printableFormatter{&logrus.TextFormatter{FullTimestamp: true, TimestampFormat: "15:04:05", ForceColors: display.terminal}})
-	if c.String("log-format") == "json" {
+	switch {
+	case c.String("log-format") == "json":
 		logrus.SetFormatter(&logrus.JSONFormatter{})
-		display.json = true
+		display.terminal = false
+	case display.terminal:
+		logrus.SetFormatter(prose{})
+	default:
+		logrus.SetFormatter(&logrus.TextFormatter{TimestampFormat: time.DateTime})
 	}
 	word := c.String("log-level")
 	if display.quiet = c.Bool("quiet"); display.quiet && !c.IsSet("log-level") {
@@ -268,21 +273,27 @@ func setUp(c *cli.Context) error {
 	return nil
 }
 
-// printableFormatter replaces control characters in messages, which the log on a terminal does
-// in values only.
-type printableFormatter struct{ logrus.Formatter }
+// prose writes the log for people who watch it.
+type prose struct{}
 
-func (f printableFormatter) Format(e *logrus.Entry) ([]byte, error) {
-	e.Message = format.PrintableLines(e.Message)
-	return f.Formatter.Format(e)
+// Format implements logrus.Formatter.
+func (prose) Format(e *logrus.Entry) ([]byte, error) {
+	text := e.Message
+	for _, key := range slices.Sorted(maps.Keys(e.Data)) {
+		text += fmt.Sprintf("; %s: %v", key, e.Data[key])
+	}
+	if e.Level <= logrus.WarnLevel {
+		text = e.Level.String() + ": " + text
+	}
+	return []byte(format.WrapLines(text, display.width(), 2) + "\n"), nil
 }
 
 // tellEvery is the time between progress lines where stderr is no terminal.
 const tellEvery = 5 * time.Second
 
-// display is the progress of this process on stderr: one redrawn line on a terminal, a
-// line every few seconds elsewhere, log entries if the log is JSON. The log is written
-// through it, so that entries and the line do not mix.
+// display is the progress of this process on stderr: one redrawn line on a terminal, elsewhere
+// and if the log is JSON an entry of the log every few seconds. The log is written through it, so
+// that entries and the line do not mix.
 var display = &statusLine{to: os.Stderr, terminal: term.IsTerminal(int(os.Stderr.Fd())), width: stderrWidth, shown: time.Now()}
 
 // stderrWidth returns the columns of the terminal, at most 0 if it does not say.
@@ -298,7 +309,6 @@ type statusLine struct {
 	quiet    bool       // shows nothing
 
 	mu    sync.Mutex
-	json  bool
 	drawn bool // a line is on the terminal
 	shown time.Time
 }
@@ -308,7 +318,7 @@ type statusLine struct {
 func (s *statusLine) show(line string, last bool) {
 	s.mu.Lock()
 	wait := tellEvery
-	if s.terminal && !s.json {
+	if s.terminal {
 		wait = tellEvery / 50
 	}
 	line = format.Printable(line)
@@ -317,16 +327,12 @@ func (s *statusLine) show(line string, last bool) {
 		return
 	}
 	s.shown = time.Now()
-	if s.json {
+	if !s.terminal {
 		s.mu.Unlock()
 		logrus.WithField("progress", line).Info("progress")
 		return
 	}
 	defer s.mu.Unlock()
-	if !s.terminal {
-		_, _ = fmt.Fprintln(s.to, line)
-		return
-	}
 	s.erase()
 	// A line that wraps could not be redrawn.
 	if runes, most := []rune(line), s.width()-1; most > 0 && len(runes) > most {
@@ -366,11 +372,23 @@ func showGrid(p lab.Progress) {
 	display.show(p.String(), p.Running == 0 && p.Done+p.Failed == p.Total)
 }
 
-// showEpoch returns a function that shows the epochs of the seeds of a run.
-func showEpoch(first uint64, seeds int) func(train.Trial, train.Epoch) {
+// showEpoch returns a function that shows the epochs of the seeds of a run, of which jobs are trained at
+// a time, and the time that is left in the stage unless patience ends it.
+func showEpoch(first uint64, seeds, jobs int) func(train.Trial, train.Epoch) {
+	type start struct {
+		at    time.Time
+		epoch int
+	}
+	var starts sync.Map // by trial
+	rounds := func(seeds int) int { return (seeds + jobs - 1) / jobs }
 	return func(t train.Trial, e train.Epoch) {
-		line := fmt.Sprintf("%s seed %d of %d: epoch %d of %d, loss %.4f, train %.1f %%",
-			t.Stage, t.Seed-first+1, seeds, e.Epoch, t.Epochs, e.Phases[0].Loss, 100*e.TrainAccuracy)
+		from, _ := starts.LoadOrStore(t, start{time.Now(), e.Epoch})
+		seed, line := int(t.Seed-first)+1, string(t.Stage)
+		if done := e.Epoch - from.(start).epoch; done > 0 {
+			todo := t.Epochs*(1+rounds(seeds)-rounds(seed)) - e.Epoch
+			line += fmt.Sprintf(", up to %s left", (time.Since(from.(start).at) / time.Duration(done) * time.Duration(todo)).Round(time.Second))
+		}
+		line += fmt.Sprintf(": seed %d of %d, epoch %d of %d, train %.1f %%", seed, seeds, e.Epoch, t.Epochs, 100*e.TrainAccuracy)
 		if e.ValAccuracy != nil {
 			line += fmt.Sprintf(", val %.1f %%", 100**e.ValAccuracy)
 		}

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sirupsen/logrus"
+
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/testkit"
@@ -231,5 +233,15 @@ func TestProgressLineOnATerminal(t *testing.T) {
 	s.show("whole line", true)
 	if want := "half\r\x1b[Kan entry\nwhole\n"; out.String() != want {
 		t.Errorf("%q, expected %q", out.String(), want)
+	}
+}
+
+func TestProse(t *testing.T) {
+	e := logrus.WithField("run", "a-b").WithField("epochs", 3)
+	for level, want := range map[logrus.Level]string{logrus.InfoLevel: "it \uFFFD[2J; epochs: 3; run: a-b\n", logrus.WarnLevel: "warning: it \uFFFD[2J; epochs: 3; run: a-b\n"} {
+		e.Level, e.Message = level, "it \x1b[2J"
+		if got := string(testkit.Must(prose{}.Format(e))(t)); got != want {
+			t.Errorf("%q, expected %q", got, want)
+		}
 	}
 }

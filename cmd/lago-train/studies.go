@@ -29,7 +29,6 @@ import (
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/impute"
-	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/methods"
 )
 
@@ -78,12 +77,29 @@ func runCommand() *cli.Command {
 			return []engine.Preset{p}, err
 		},
 		func(ctx context.Context, l *lab.Lab) (tabled, error) {
-			logrus.WithFields(logrus.Fields{"dataset": l.Data.Name, "variant": p.Method.Label(), "stage": p.Stage, "seeds": p.Seeds}).Info("run")
+			logrus.WithFields(logrus.Fields{"dataset": l.Data.Name, "variant": p.Method.Label(), "stage": p.Stage, "seeds": p.Seeds}).Info("training")
 			logrus.WithField("blas", blas.Current().String()).Debug(p.Source)
-			l.OnProgress = nil
-			l.Options = train.Options{OnEpoch: showEpoch(p.Seed, p.Seeds), OnResume: logResume, OnWarning: logRunWarning}
-			return protocol.Run(ctx, l, p)
+			l.OnProgress, l.Options.OnResume, l.Options.OnEpoch = nil, logResume, showEpoch(p.Seed, p.Seeds, l.Jobs)
+			r, err := protocol.Run(ctx, l, p)
+			if err == nil {
+				r.Next = o.next(r)
+			}
+			return r, err
 		})
+}
+
+// next is the command to go on with: it evaluates a model or, without a test stage, searches settings.
+func (o *gridOptions) next(r *protocol.Result) string {
+	command := "lago-train evaluate --model " + r.RunDirs[len(r.RunDirs)-1]
+	if r.Test == nil {
+		command = fmt.Sprintf("lago-train search --dataset %s --variant %s", r.Config.Dataset, r.Variant)
+	} else if r.Reused == 0 && o.out == defaultRuns {
+		command = "lago-train evaluate --model " + latest
+	}
+	if o.DataDir != "" {
+		command += " --data-dir " + o.DataDir
+	}
+	return command
 }
 
 // printConfig writes the settings that apply to a run, and where each comes from.

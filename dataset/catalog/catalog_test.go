@@ -280,7 +280,7 @@ func TestCheckWarnsOfClassesWithTheSameDescription(t *testing.T) {
 	_, first, _ := strings.Cut(lines[1], ",")
 	name, second, _ := strings.Cut(lines[4], ",")
 	edit(t, dir, "classes.csv", name+","+second, name+","+first)
-	text := testkit.Must(Check(t.Context(), dir, below("")))(t).Tables()[0].Text()
+	text := testkit.Must(Check(t.Context(), dir, below("")))(t).Tables()[0].Text(1000, 0)
 	testkit.WantText(t, text, "warning: pets: classes ", name, "different descriptions, found the same", "no problems found")
 }
 
@@ -304,7 +304,7 @@ func TestList(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	testkit.WantText(t, l.Tables()[0].Text(), "no data set", "1 problem", "both: ", "expected one data set", "sick: ", "Klass_B", "Folders are in "+root)
+	testkit.WantText(t, l.Tables()[0].Text(1000, 0), "no data set", "1 problem", "both: ", "expected one data set", "sick: ", "Klass_B", "Folders are in "+root)
 	testkit.Must(List(t.Context(), below(filepath.Join(root, "none")), func(string) {}))(t)
 }
 
@@ -322,6 +322,6 @@ func TestSummarise(t *testing.T) {
 		t.Errorf("%d are missing, classes %v", s.Undescribed, s.Classes)
 	}
 	tables := s.Tables()
-	testkit.WantText(t, tables[0].Text(), "simulated-small: 160 samples of 16 classes, 16 features each", "9 attributes in 3 groups; 1 missing")
-	testkit.WantText(t, tables[1].Text(), "value01, value02, value03")
+	testkit.WantText(t, tables[0].Text(1000, 0), "simulated-small: 160 samples of 16 classes, 16 features each", "9 attributes in 3 groups; 1 missing")
+	testkit.WantText(t, tables[1].Text(1000, 0), "value01, value02, value03")
 }

@@ -227,16 +227,16 @@ func List(ctx context.Context, o Options, onName func(string)) (*Listing, error)
 
 // Tables has one data set per line, and what is wrong with those that are not usable.
 func (l *Listing) Tables() []*table.Table {
-	t := table.New("", "data set", "layout", "samples", "features", "train / val / test classes", "attributes", "groups", "status").Right(3, 4, 5, 6, 7)
+	t := table.New("", "data set", "layout", "samples x features", "train / val / test classes", "attributes / groups", "status").Right(3, 4, 5)
 	for _, e := range l.Datasets {
 		switch {
 		case e.Usable:
-			classes := fmt.Sprintf("%d / %d / %d", e.Train, e.Val, e.Test)
-			t.Row(e.Name, cmp.Or(e.Layout, "generated"), e.Samples, e.Dimensions, classes, e.Attributes, e.Groups, "usable")
+			t.Row(e.Name, cmp.Or(e.Layout, "generated"), fmt.Sprintf("%d x %d", e.Samples, e.Dimensions),
+				fmt.Sprintf("%d/%d/%d", e.Train, e.Val, e.Test), fmt.Sprintf("%d/%d", e.Attributes, e.Groups), "usable")
 		case e.Problems == 0:
-			t.Row(e.Name, "-", "-", "-", "-", "-", "-", "no data set")
+			t.Row(e.Name, "-", "-", "-", "-", "no data set")
 		default:
-			t.Row(e.Name, cmp.Or(e.Layout, "-"), "-", "-", "-", "-", "-", format.Count(e.Problems, "problem"))
+			t.Row(e.Name, cmp.Or(e.Layout, "-"), "-", "-", "-", format.Count(e.Problems, "problem"))
 			t.Note("%s: %s", e.Name, e.Problem)
 		}
 	}
@@ -333,7 +333,7 @@ func (s Summary) Tables() []*table.Table {
 	}
 	tables := []*table.Table{subsets}
 	if len(s.Groups) > 0 {
-		groups := table.New("", "group", "attributes", "names").Wrap(72, 3)
+		groups := table.New("", "group", "attributes", "names")
 		for _, g := range s.Groups {
 			names := slices.Clone(g.Attributes)
 			for i, name := range names {

@@ -159,13 +159,13 @@ func TestReport(t *testing.T) {
 	d := birds("ant", "bee", "Bee", "dog", "eel")
 	d.TestSeen = []int{0, 4, 5}
 	r := Describe(d, dataset.Split{Train: []int{0}, Val: []int{1}, Test: []int{2, 3}}, Tolerance)
-	testkit.WantText(t, r.Tables()[0].Text(),
+	testkit.WantText(t, r.Tables()[0].Text(1000, 0),
 		"│ test   │       2 │       4 │           50.0 % │           50.0 % │",
 		"\nin no subset: eel\nleaks: 1\n  name: class \"bee\" (val) and class \"Bee\" (test): their names",
 		"\nattributes of val or test classes that no train class has: a1, a2, a3\n2 samples of test classes held out",
 		"\nnot checked: whether the network")
 	r.Leaks = append(slices.Repeat(r.Leaks, 13), Leak{Kind: bySample})
-	text := r.Tables()[0].Text()
+	text := r.Tables()[0].Text(1000, 0)
 	testkit.WantText(t, text, "\nleaks: 14\n", "  name: 3 more\n", "  sample: ")
 	if strings.Count(text, "  name: class") != 10 {
 		t.Error(text)

@@ -54,7 +54,7 @@ func TestFindings(t *testing.T) {
 			}
 		}
 		a := &Result{Rows: rows, Findings: findings(rows), Parts: 1} // one class cannot make a difference clear
-		testkit.WantText(t, testlab.Text(t, a.Tables()), "│ published │", "  unclear  with a uniform prior, const is above De-Morgan: ")
+		testkit.WantText(t, testlab.Text(a.Tables()), "│ published │", "unclear: with a uniform prior, const is above De-Morgan: ")
 	}
 	other := []float64{0.1, 0.5, 0.3, 0.2, 0.6, 0.4, 0.4, 0.4} // in the order of designs
 	rows := rowsOf(func(d Design) []float64 { return []float64{other[slices.Index(designs(), d)]} })
@@ -155,7 +155,7 @@ func TestAblate(t *testing.T) {
 	if !slices.Contains(designs, perGroup) || len(slices.Compact(designs)) != 9 {
 		t.Errorf("designs %v", designs)
 	}
-	testkit.WantText(t, testlab.Text(t, a.Tables()), "2 seeds, explicit with the best alpha of 0.5, 10000 by the same accuracy", "│ per-group     │")
+	testkit.WantText(t, testlab.Text(a.Tables()), "2 seeds, explicit with the best alpha of 0.5, 10000 by the same accuracy", "│ per-group     │")
 	again := testkit.Must(Run(t.Context(), l, c))(t)
 	var stored Result
 	testlab.Stored(t, l, Kind, &stored)
@@ -213,5 +213,5 @@ func TestGroups(t *testing.T) {
 	}
 	var stored Groups
 	testlab.Stored(t, l, GroupsKind, &stored)
-	testkit.WantText(t, testlab.Text(t, stored.Tables()), "16 unseen classes", "│ singletons, same settings ", "random: mean over 5 draws")
+	testkit.WantText(t, testlab.Text(stored.Tables()), "16 unseen classes", "│ singletons, same settings ", "random: mean over 5 draws")
 }

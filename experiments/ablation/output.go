@@ -24,12 +24,7 @@ func (a *Result) table() *table.Table {
 	}
 	title := fmt.Sprintf("%s on %s: validation accuracy by design, %s, %s%s",
 		a.Variant, a.Dataset, format.Count(len(a.Seeds), "seed"), explicit, engine.InParts("a validation class", a.Parts))
-	t := table.New(title, "p(a_m)", "p(ac|x)", "supervision", "accuracy", "s.e.m. over seeds", "seeds", "difference", "p")
-	inPaper := slices.ContainsFunc(a.Rows, func(r Row) bool { return r.Published != nil })
-	if inPaper {
-		t.Header = append(t.Header, "published")
-	}
-	t.Right(4, 5, 7, 8, 9)
+	t := table.New(title, "p(a_m)", "p(ac|x)", "supervision", "accuracy ± s.e.m.", "points", "p", "published").Right(4, 6, 7)
 	for _, r := range a.Rows {
 		supervision := string(r.Supervision)
 		if r.Supervision == Explicit && len(a.Alphas) > 1 {
@@ -39,16 +34,16 @@ func (a *Result) table() *table.Table {
 		if d := r.Difference; d != nil {
 			difference, p = points(*d), fmt.Sprintf("%.2g", d.P)
 		}
-		row := []any{r.Prior, r.Complement, supervision, r.Accuracy.MeanText(), r.Accuracy.SEMText(), len(r.Accuracy.Values), difference, p}
-		if inPaper && r.Published != nil {
+		row := []any{r.Prior, r.Complement, supervision, r.Accuracy.PlusMinus(), difference, p}
+		if r.Published != nil {
 			row = append(row, format.Percent(*r.Published))
 		}
 		t.Row(row...)
 	}
 	if slices.ContainsFunc(a.Rows, func(r Row) bool { return r.Difference != nil }) {
-		t.Note("difference: points from uniform, const, implicit, with 95 %% interval over classes; p: by permutation, Holm")
+		t.Note("points: difference from uniform, const, implicit, with 95 %% interval over classes; p: by permutation, Holm")
 	}
-	return t
+	return t.OmitEmpty()
 }
 
 func (a *Result) findingsTable() *table.Table {
@@ -64,7 +59,7 @@ func (a *Result) findingsTable() *table.Table {
 		if f.Difference.P >= metrics.Significance {
 			verdict = "unclear"
 		}
-		t.Note("  %-7s  %s: %s, p %.2g", verdict, f.Text, points(f.Difference), f.Difference.P)
+		t.Note("%s: %s: %s, p %.2g", verdict, f.Text, points(f.Difference), f.Difference.P)
 	}
 	return t
 }

@@ -240,19 +240,6 @@ func Warning(a *train.Adaptation, samples int) string {
 	return ""
 }
 
-// Text says in one line what was chosen.
-func Text(a *train.Adaptation) string {
-	if a.Tau == 0 {
-		return "off: no setting had a gain on the validation classes that is above chance and holds with absent and imbalanced classes"
-	}
-	features := ""
-	if a.Preprocess != "" {
-		features = ", features preprocessed by " + string(a.Preprocess)
-	}
-	return fmt.Sprintf("temperature %.3g, tau %g%s; validation %s -> %s (change over %d classes: %s), from %s",
-		a.Temperature, a.Tau, features, format.Percent(a.Before), format.Percent(a.After), a.Classes, a.Interval, format.Count(a.Smallest, "sample"))
-}
-
 // Tables compares the predictions, and lists the conditions of stress.
 func (r *Report) Tables() []*table.Table {
 	title := fmt.Sprintf("Adapted to the unlabelled batch (transductive): temperature %.3g, tau %g, %s, %s changed",

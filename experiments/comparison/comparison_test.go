@@ -10,6 +10,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -86,7 +87,7 @@ func TestCompare(t *testing.T) {
 	var stored Result
 	testlab.Stored(t, l, Kind, &stored)
 	testkit.NoError(t, stored.Check())
-	if a, b := testlab.Text(t, r.Tables()), testlab.Text(t, stored.Tables()); a != b {
+	if a, b := testlab.Text(r.Tables()), testlab.Text(stored.Tables()); a != b {
 		t.Errorf("the stored result shows\n%s\nexpected\n%s", b, a)
 	}
 	if figures := testkit.Must(stored.Figures(""))(t); len(figures) != 3 {
@@ -154,7 +155,7 @@ func TestCompareByRotation(t *testing.T) {
 	}
 	var stored Result
 	testlab.Stored(t, l, RotationKind, &stored)
-	testkit.WantText(t, testlab.Text(t, stored.Tables()), "per-class accuracy, each class unseen in one of 4 parts, ", "lago, part 4: ")
+	testkit.WantText(t, testlab.Text(stored.Tables()), "per-class accuracy, each class unseen in one of 4 parts, ", r.Methods[0].Chosen(), "lr 0.01")
 }
 
 // Every method is adapted, too, with its settings, which its models keep.
@@ -193,7 +194,7 @@ func TestCompareAdapted(t *testing.T) {
 	for _, m := range r.Methods {
 		testkit.Near(t, "minus label propagation", m.Adapted.Gain.Mean, m.Adapted.Test-m.Adapted.Propagated, 1e-9)
 	}
-	testkit.WantText(t, testlab.Text(t, r.Tables()), "transductive (adapted to the unlabelled samples) minus inductive, over 4 classes")
+	testkit.WantText(t, testlab.Text(r.Tables()), "transductive (adapted to the unlabelled samples) minus inductive, over 4 classes")
 }
 
 // Of the settings that are tried, those with the best validation accuracy are evaluated, once,
@@ -272,7 +273,23 @@ func TestVerdicts(t *testing.T) {
 		"more accurate than: none; less accurate than: none; cannot be ranked on these classes (p by Holm at least 0.05): ESZSL\n": {-0.125, 0.05},
 	} {
 		r.Differences = []Difference{{"lago", "eszsl", metrics.Difference{Mean: d.mean}, d.holm, []float64{d.mean}}}
-		testkit.WantText(t, testlab.Text(t, r.Tables()), want)
+		testkit.WantText(t, testlab.Text(r.Tables()), want, fmt.Sprintf("│ %+.1f points │", 100*d.mean))
+	}
+}
+
+// The most accurate method comes first, and there is no column of published numbers without any.
+func TestTableIsSortedByAccuracy(t *testing.T) {
+	row := func(name string, accuracy float64) Method {
+		return Method{Row: engine.Row{Name: name, Title: name, Test: engine.Measured{PerClass: lab.Summarise([]float64{accuracy})}}}
+	}
+	r := &Result{Methods: []Method{row("a", 0.2), row("b", 0.4), row("c", 0.3)}}
+	order := regexp.MustCompile(`(?s)│ b .*│ c .*│ a `)
+	if text := r.Tables()[0].Text(1000, 0); !order.MatchString(text) || strings.Contains(text, "published") {
+		t.Errorf("found\n%s", text)
+	}
+	r.Methods[0].Published, r.Ladder = "51.3", true
+	if text := r.Tables()[0].Text(1000, 0); order.MatchString(text) || !strings.Contains(text, "│      51.3 │") {
+		t.Errorf("a ladder has the steps in their order, and published numbers:\n%s", text)
 	}
 }
 
@@ -378,7 +395,7 @@ func TestLadder(t *testing.T) {
 	}
 	var stored Result
 	testlab.Stored(t, l, LadderKind, &stored)
-	testkit.WantText(t, testlab.Text(t, stored.Tables()), "LAGO as published", "each step minus the one before", "│ ESZSL + correction ")
+	testkit.WantText(t, testlab.Text(stored.Tables()), "LAGO as published", "each step minus the one before", "│ ESZSL + correction ")
 }
 
 // Other partitions have the settings that were chosen in the first, and the means over partitions
@@ -414,5 +431,5 @@ func TestPartitions(t *testing.T) {
 	d := r.PartitionDifferences[0]
 	first := r.Methods[0].Test.PerClass.Mean - r.Methods[1].Test.PerClass.Mean
 	testkit.NearAll(t, "differences", append(d.By, d.Mean), []float64{first, alone[0] - alone[1], (first + alone[0] - alone[1]) / 2}, 1e-12)
-	testkit.WantText(t, testlab.Text(t, r.Tables()), "mean over 2 partitions into parts (seeds 5 6):", "accuracy in each partition", "│ seed 6 │")
+	testkit.WantText(t, testlab.Text(r.Tables()), "mean over 2 partitions into parts (seeds 5 6):", "accuracy in each partition", "│ seed 6 │")
 }

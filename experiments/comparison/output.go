@@ -24,13 +24,13 @@ func (r *Result) Tables() []*table.Table {
 		test = "unseen"
 	}
 	t := table.New(fmt.Sprintf("Methods on %s: per-class accuracy%s, %s", r.Dataset, engine.InParts("unseen", r.Parts), chosen),
-		"method", "validation", test, "95 % over classes", "s.e.m. over seeds", "published", "seconds", "seeds", "tried").Right(2, 3, 5, 6, 7, 8, 9)
-	for _, m := range r.Methods {
-		t.Row(
-			m.Label(), m.Val.PerClass.MeanText(), m.Test.PerClass.MeanText(), m.Test.Interval, m.Test.PerClass.SEMText(),
-			cmp.Or(m.Published, "-"), fmt.Sprintf("%.1f", m.Seconds), len(m.Test.PerClass.Values), m.Tried,
-		)
+		"method", "validation", test, "95 % over classes", "s.e.m. over seeds", "published").Right(2, 3, 4, 5, 6)
+	settings := table.New("", "method", "seeds", "tried", "seconds", "settings chosen that are not the default").Right(4)
+	for _, m := range r.sorted() {
+		t.Row(m.Label(), m.Val.PerClass.MeanText(), m.Test.PerClass.MeanText(), m.Test.Interval, m.Test.PerClass.SEMText(), cmp.Or(m.Published, format.Missing))
+		settings.Row(m.Label(), len(m.Test.PerClass.Values), m.Tried, fmt.Sprintf("%.1f", m.Seconds), m.Chosen())
 	}
+	t.OmitEmpty()
 	if slices.ContainsFunc(r.Methods, func(m Method) bool { return m.Published != "" }) {
 		held := "with them"
 		if r.HoldOut {
@@ -40,20 +40,22 @@ func (r *Result) Tables() []*table.Table {
 		t.Note("Its baselines were trained without the held-out samples of seen classes (trainval_loc), its LAGO with them.")
 		t.Note("Here every method is trained %s.", held)
 	}
-	settings := table.New("settings chosen:")
-	for _, m := range r.Methods {
-		for _, line := range m.Chosen() {
-			settings.Note("  %s", line)
-		}
-	}
 	settings.Notes = append(settings.Notes, engine.LeftOutText(r.LeftOut)...)
 	over := fmt.Sprintf("%s, over %s", "%s", format.Count(len(r.Classes), "class"))
-	return []*table.Table{
-		t, r.adaptedTable(), r.differencesTable(over+":", "by part", r.Differences),
+	return append(append([]*table.Table{t}, r.adaptedTables()...),
+		r.differencesTable(over+":", "by part", r.Differences),
 		r.differencesTable("adapted, "+over+":", "by part", r.AdaptedDifferences),
 		r.differencesTable(over+fmt.Sprintf(", mean over %d partitions into parts (seeds %s):", len(r.PartitionSeeds), strings.Trim(fmt.Sprint(r.PartitionSeeds), "[]")), "by partition", r.PartitionDifferences),
 		r.partitionsTable(), settings, lab.MissingTable(r.Missing),
+	)
+}
+
+// sorted returns the methods by accuracy, the best first, and the steps of a ladder in their order.
+func (r *Result) sorted() []Method {
+	if r.Ladder {
+		return r.Methods
 	}
+	return slices.SortedStableFunc(slices.Values(r.Methods), func(a, b Method) int { return cmp.Compare(b.Test.PerClass.Mean, a.Test.PerClass.Mean) })
 }
 
 // differencesTable has differences and what may be concluded from them. The title has a verb for what
@@ -67,10 +69,13 @@ func (r *Result) differencesTable(title, by string, list []Difference) *table.Ta
 	if r.Ladder {
 		what, method = "each step minus the one before", "step"
 	}
-	t := table.New(fmt.Sprintf(title, what), method, "difference (%)", "95 % over classes", "p", "p (Holm)").Right(2, 3, 4, 5)
+	t := table.New(fmt.Sprintf(title, what), method, "difference", "95 % over classes", "p", "p (Holm)").Right(2, 3, 4, 5)
 	several := len(list[0].By) > 1
 	if several {
 		t.Header = append(t.Header, by)
+	}
+	if !r.Ladder {
+		list = slices.SortedStableFunc(slices.Values(list), func(a, b Difference) int { return cmp.Compare(a.Mean, b.Mean) })
 	}
 	var more, less, undecided []string
 	for _, d := range list {
@@ -78,7 +83,7 @@ func (r *Result) differencesTable(title, by string, list []Difference) *table.Ta
 		if r.Ladder {
 			method = r.method(d.Reference).Label()
 		}
-		row := []any{method, format.Points(d.Mean), d.Interval, fmt.Sprintf("%.2g", d.P), fmt.Sprintf("%.2g", d.Holm)}
+		row := []any{method, points(d.Mean), d.Interval, fmt.Sprintf("%.2g", d.P), fmt.Sprintf("%.2g", d.Holm)}
 		if several {
 			each := make([]string, len(d.By))
 			for i, part := range d.By {
@@ -114,7 +119,7 @@ func (r *Result) partitionsTable() *table.Table {
 		t.Header = append(t.Header, fmt.Sprintf("seed %d", seed))
 		t.Right(i + 2)
 	}
-	for _, m := range r.Methods {
+	for _, m := range r.sorted() {
 		row := []any{m.Label()}
 		for _, accuracy := range m.Partitions {
 			row = append(row, format.Percent(accuracy))
@@ -124,31 +129,28 @@ func (r *Result) partitionsTable() *table.Table {
 	return t
 }
 
-// adaptedTable has the effect of adaptation on the test classes.
-func (r *Result) adaptedTable() *table.Table {
-	t := table.New(fmt.Sprintf("transductive (adapted to the unlabelled samples) minus inductive, over %d classes:", len(r.Classes)),
-		"method", "transductive", "95 % over classes", "difference (%)", "95 % over classes", "label propagation", "minus it (%)", "95 % over classes", "temperature, tau").Right(2, 4, 6, 7)
-	for _, m := range r.Methods {
+// adaptedTables have the effect of adaptation on the test classes, and the adaptation beside label
+// propagation.
+func (r *Result) adaptedTables() []*table.Table {
+	effect := table.New(fmt.Sprintf("transductive (adapted to the unlabelled samples) minus inductive, over %d classes:", len(r.Classes)),
+		"method", "transductive", "95 % over classes", "difference", "95 % over classes").Right(2, 3, 4, 5)
+	gain := table.New("transductive minus label propagation:", "method", "label propagation", "difference", "95 % over classes").Right(2, 3, 4)
+	for _, m := range r.sorted() {
 		a := m.Adapted
 		if a == nil {
 			continue
 		}
-		var settings []string
-		for _, s := range a.Settings {
-			if s.Tau == 0 {
-				settings = append(settings, "off")
-				continue
-			}
-			settings = append(settings, fmt.Sprintf("%.3g, %g", s.Temperature, s.Tau))
-		}
-		t.Row(m.Label(), format.Percent(a.Test), a.Interval, format.Points(a.Difference.Mean), a.Difference.Interval,
-			format.Percent(a.Propagated), format.Points(a.Gain.Mean), a.Gain.Interval, strings.Join(settings, "; "))
+		effect.Row(m.Label(), format.Percent(a.Test), a.Interval, points(a.Difference.Mean), a.Difference.Interval)
+		gain.Row(m.Label(), format.Percent(a.Propagated), points(a.Gain.Mean), a.Gain.Interval)
 	}
-	if len(t.Rows) == 0 {
+	if len(effect.Rows) == 0 {
 		return nil
 	}
-	return t
+	return []*table.Table{effect, gain}
 }
+
+// points is a difference with its unit.
+func points(difference float64) string { return format.Points(difference) + " points" }
 
 // Headline is the accuracy of LAGO on unseen classes, if it was compared, and the validation accuracy.
 func (r *Result) Headline() (text string, validation float64) {

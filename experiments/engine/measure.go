@@ -1,11 +1,13 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -269,7 +271,8 @@ type Part struct {
 	Variant  string         `json:"variant,omitempty"`
 	Epochs   int            `json:"epochs"` // on train and validation classes
 	Settings map[string]any `json:"settings"`
-	Edges    []Edge         `json:"edges"` // settings at an end of the searched values
+	Changed  map[string]any `json:"changed"` // Settings that are not the default
+	Edges    []Edge         `json:"edges"`   // settings at an end of the searched values
 }
 
 // Mixed is the Variant of a Row whose parts chose different variants.
@@ -283,29 +286,33 @@ func (m Row) Label() string {
 	return m.Title
 }
 
-// Chosen describes what each part chose, one line each.
-func (m Row) Chosen() []string {
-	var lines []string
-	for i, p := range m.Parts {
-		line := m.Name
-		if len(m.Parts) > 1 {
-			line += fmt.Sprintf(", part %d", i+1)
+// Chosen describes what the parts chose: the epochs, and settings that are not the default.
+func (m Row) Chosen() string {
+	each := func(of func(Part) any) string { // once if it is the same in all parts
+		var list []string
+		for _, p := range m.Parts {
+			list = append(list, fmt.Sprint(of(p)))
 		}
-		line += ": " + format.Count(p.Epochs, "epoch")
-		if m.Name == LAGOMethod {
-			line += ", " + p.Variant
+		if len(slices.Compact(slices.Clone(list))) == 1 {
+			list = list[:1]
 		}
-		for _, name := range slices.Sorted(maps.Keys(p.Settings)) {
-			line += fmt.Sprintf(", %s %v", name, p.Settings[name])
-		}
-		separator := "; at an end of the searched values or outside: "
-		for _, e := range p.Edges {
-			line += fmt.Sprintf("%s%s (%s)", separator, e.Setting, e.End)
-			separator = ", "
-		}
-		lines = append(lines, line)
+		return strings.Join(list, ", ")
 	}
-	return lines
+	line := "epochs " + each(func(p Part) any { return p.Epochs })
+	if m.Name == LAGOMethod {
+		line += "; " + each(func(p Part) any { return p.Variant })
+	}
+	changed := map[string]any{}
+	for _, p := range m.Parts {
+		maps.Copy(changed, p.Changed)
+	}
+	for _, key := range slices.Sorted(maps.Keys(changed)) {
+		line += fmt.Sprintf("; %s %s", key, each(func(p Part) any { return cmp.Or(p.Changed[key], any("default")) }))
+	}
+	if len(changed) == 0 {
+		line += "; defaults"
+	}
+	return line
 }
 
 // tries is Row.Tries of an arm. The starts of an arm are tried one after the other.
@@ -335,6 +342,9 @@ func NewRow(arm Arm, outcomes []*Outcome, dataset string) Row {
 	var val, test []lab.Run
 	for i, o := range outcomes {
 		p := Part{Variant: string(o.Chosen.Method.Variant()), Epochs: o.Epochs, Settings: methodSettings(o.Chosen), Edges: o.Edges}
+		defaults := methodSettings(Defaults(o.Chosen.Method).On(o.Part.Data))
+		p.Changed = maps.Clone(p.Settings)
+		maps.DeleteFunc(p.Changed, func(key string, value any) bool { return value == defaults[key] })
 		if i == 0 {
 			r.Variant = p.Variant
 		} else if r.Variant != p.Variant {

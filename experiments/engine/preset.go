@@ -48,7 +48,7 @@ var presetOf = map[string]string{"cub127": "cub"}
 // GeneralFor returns the general defaults of a method for a data set, whether or not its
 // settings were published.
 func GeneralFor(dataset string, m methods.Spec) Preset {
-	p := Preset{Config: Defaults(m), TestEpochs: defaultTest, Source: "general defaults", Origins: map[string]string{}}
+	p := Preset{Config: Defaults(m), TestEpochs: defaultTest, Source: "defaults", Origins: map[string]string{}}
 	p.Dataset = catalog.Canonical(dataset)
 	return p
 }

@@ -150,7 +150,7 @@ func TestTables(t *testing.T) {
 	}}
 	r.Validation.Of = []string{"runs/c", "runs/d"}
 	r.note("it rained")
-	found := strings.Join(strings.Fields(testlab.Text(t, r.Tables())), " ")
+	found := strings.Join(strings.Fields(testlab.Text(r.Tables())), " ")
 	testkit.WantText(t, found,
 		"birds\uFFFD, gzsl: 5 samples of 3 classes", "mean probabilities of singletons, seed 3, alone 50.0 % per class (95 % over classes: 25.0 to 75.0), runs/a k-soft, seed 4",
 		"│ top 1 │ 66.7 % │ 50.0 to 100.0 │ 60.0 % │", "│ as scored │ 75.0 % (50.0 to 100.0) │ 50.0 % (-) │ 60.0 % (-) │", "0.5000", "calibrated, gamma", "expected calibration error, 2 bins",

@@ -75,7 +75,7 @@ func TestCorrections(t *testing.T) {
 	if got := half.Corrections[1]; got.Omega != 1 || got.Seen != *whole.Seen || got.Unseen != *whole.Unseen {
 		t.Errorf("omega 1 has %+v, the model of omega 1 %g and %g", got, *whole.Seen, *whole.Unseen)
 	}
-	testkit.WantText(t, testlab.Text(t, half.Tables()), "with omega 0 ", "with omega 1 ")
+	testkit.WantText(t, testlab.Text(half.Tables()), "with omega 0 ", "with omega 1 ")
 
 	// With validation one of them is chosen: that with the highest harmonic mean there.
 	trainOne(t, l, "semantic-hard", train.Dev, 5, set("0.5"))

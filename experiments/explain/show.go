@@ -51,12 +51,16 @@ func (r *Result) Write(w io.Writer, f Format, top int) error {
 	case HTML:
 		return page.Execute(w, r.sections(top, f))
 	}
-	var list []*table.Table
+	return table.WriteText(w, r.tables(top, f)...)
+}
+
+// tables are the sections as text.
+func (r *Result) tables(top int, f Format) (list []*table.Table) {
 	for _, s := range r.sections(top, f) {
 		list = append(list, table.New(strings.Join(append([]string{s.Title}, s.Sentences...), "\n")))
 		list = append(list, s.Tables...)
 	}
-	return table.WriteText(w, list...)
+	return list
 }
 
 // section is a part of the explanation. The page has a chart in place of the text's table of
@@ -261,7 +265,7 @@ func (r *Result) compared(c Comparison, top int, f Format) section {
 
 // groupTable shows the first groups, and the sum of all others.
 func (c Comparison) groupTable(shown int) *table.Table {
-	t := table.New("Groups that contribute most", "group", "effect", "◂ other  predicted ▸").Wrap(52, 1).Wrap(40, 2)
+	t := table.New("Groups that contribute most", "group", "effect", "◂ other  predicted ▸")
 	for _, g := range c.Groups[:shown] {
 		t.Row(g.title(), c.favour(g.Contribution), bar(g.Contribution, math.Abs(c.Groups[0].Contribution)))
 	}
@@ -293,13 +297,16 @@ func bar(contribution, widest float64) string {
 func (r *Result) termTable(c Comparison, groups []Group, f Format) *table.Table {
 	class, against := className(c.Class), className(c.Against)
 	t := table.New("Attributes of these groups: detected in the sample, and described for each class",
-		"attribute", "detected", class, against, class, against).Wrap(40, 1).Wrap(18, 2, 3, 4, 5, 6).Right(2, 3, 4, 5, 6)
-	t.Span("", "", "described", "described", "share of the score", "share of the score")
+		"attribute", "detected", "described for "+class, "described for "+against, "share of "+class, "share of "+against).Right(2, 3, 4, 5, 6)
 	for i, g := range groups {
 		if i > 0 {
 			t.Line()
 		}
-		t.Row(g.title() + " " + c.favour(g.Contribution))
+		name := attributeName(g.Name)
+		if g.Strongest != nil {
+			name = "group " + g.Name
+		}
+		t.Row(name)
 		for _, cells := range r.rows(g, f) {
 			t.Row(cells...)
 		}
@@ -356,7 +363,7 @@ func (r *Result) rows(g Group, f Format) (list [][]any) {
 // likely of all candidates, which can be a third.
 func (c Comparison) changeTable(title string, changes []Change) *table.Table {
 	compared := className(c.Class) + " to " + className(c.Against)
-	t := table.New(title, "attribute", "detected", "changed to", compared, "predicted then").Wrap(24, 4).Right(2, 3, 4)
+	t := table.New(title, "attribute", "detected", "changed to", compared, "predicted then").Right(2, 3, 4)
 	for _, change := range changes {
 		t.Row(attributeName(change.Attribute), fixed(change.From), fmt.Sprintf("%.0f", change.To), sides(change.LogOdds), className(change.Predicted))
 	}

@@ -17,6 +17,12 @@ func written(t *testing.T, r *Result, f Format, top int) string {
 	t.Helper()
 	var b strings.Builder
 	testkit.NoError(t, r.Write(&b, f, top))
+	if f == Text { // with nothing wrapped
+		b.Reset()
+		for _, one := range r.tables(top, f) {
+			b.WriteString(one.Text(1000, 0) + "\n")
+		}
+	}
 	return b.String()
 }
 
@@ -50,11 +56,11 @@ func TestText(t *testing.T) {
 		}
 	}
 	r.Comparisons[0].Flip = Flip{Limit: 20}
-	testkit.WantText(t, written(t, r, Text, 1), "A greedy search of up to 20 changes found none that make White breasted Nuthatch more likely")
+	testkit.WantText(t, unspaced(written(t, r, Text, 1)), "A greedy search of up to 20 changes found none that make White breasted Nuthatch more likely")
 
 	m := birds(model.Config{Variant: model.KSoft, K: 2, Prior: model.PerAttribute, Complement: model.NoComplement, Zeta: 10})
 	testkit.WantText(t, unspaced(written(t, explained(t, m, detected(m, cuckoo, "")), Text, 5)),
-		"no none-of-group term", "group 0 (primary color: brown, primary color: │", " (prior ", " of it) │")
+		"no none-of-group term", "group 0 (primary color: brown, primary color: yellow, ", " (prior ", " of it) │")
 }
 
 // The page has the numbers of the text, loads nothing, and can be read aloud: bars only repeat

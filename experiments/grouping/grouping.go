@@ -197,11 +197,15 @@ func (r *Result) Tables() []*table.Table {
 		pairs.Note("The published shares are those of the authors' k-soft model with %d groups. The paper does not\n"+
 			"state below which correlation it calls two attributes anti-correlated.", p.K)
 	}
-	groups := table.New("", "group", "attributes", "weight", "attributes by weight").Right(3).Wrap(60, 4)
+	groups := table.New("", "group", "attributes", "weight", "attributes by weight").Right(3)
 	for _, group := range r.Groups {
 		var names []string
 		for _, m := range group.Members[:min(r.Top, len(group.Members))] {
-			names = append(names, fmt.Sprintf("%s %.2f", m.Attribute, m.Weight))
+			name := format.AttributeName(m.Attribute)
+			if weight := fmt.Sprintf("%.2f", m.Weight); weight != "1.00" { // as all of a model with given groups
+				name += " " + weight
+			}
+			names = append(names, name)
 		}
 		if more := len(group.Members) - r.Top; more > 0 {
 			names = append(names, fmt.Sprintf("and %d more", more))
@@ -228,5 +232,5 @@ func (r *Result) pairTable() *table.Table {
 		}
 		t.Row(row.name, row.Count, format.Percent(row.Anticorrelated), format.Percent(row.published))
 	}
-	return t
+	return t.OmitEmpty()
 }

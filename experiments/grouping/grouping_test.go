@@ -206,7 +206,7 @@ func TestTables(t *testing.T) {
 	got := text(t, g)
 	testkit.WantText(t, got, "k-soft on AWA2: 2 groups of 4 attributes", "Gamma above 0.001: 50.0 % of the entries, 1.0 groups per attribute",
 		"published: 8.7 % of the entries", "│ in the same group │ 2 │ 50.0 % │ 38.0 % │", "│ in different groups │ 4 │ 0.0 % │ - │",
-		"│ all │ 6 │ 16.7 % │ 5.0 % │", "k-soft model with 30 groups", " 1.00, and 1 more")
+		"│ all │ 6 │ 16.7 % │ 5.0 % │", "k-soft model with 30 groups", "│ striped\uFFFD[2J, and 1 more │")
 	if strings.Contains(got, "spotted") || strings.Contains(got, "\x1b") {
 		t.Errorf("a second attribute of a group, or a control character, in\n%s", got)
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/internal/format"
-	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/train"
 )
@@ -41,12 +40,14 @@ type Result struct {
 	Calibration *train.Calibration `json:"calibration,omitempty"` // of the probabilities, in the models
 
 	Config engine.Config `json:"config"`
-	// Settings are those that a search varies and others that are not the default, in words, and Source is where they come from.
+	// Settings are those that differ from Source, in words, "" if none do.
 	Settings  string  `json:"settings"`
 	Source    string  `json:"source"`
 	Published float64 `json:"published_accuracy,omitempty"` // mean over PublishedSeeds
 	// PublishedSeeds is the number of seeds of the authors with these settings.
 	PublishedSeeds int `json:"published_seeds,omitempty"`
+
+	Next string `json:"-"` // the command that uses the models
 }
 
 // Run trains and evaluates the stages of p for every seed, chooses the settings of predict
@@ -73,14 +74,12 @@ func Run(ctx context.Context, l *lab.Lab, p engine.Preset) (*Result, error) {
 		expect := lab.Summarise(p.Expect)
 		r.Published, r.PublishedSeeds = expect.Mean, len(p.Expect)
 	}
+	start := engine.PresetFor(p.Dataset, p.Method)
+	before := start.Settings().Values()
 	var settings []string
-	for _, s := range r.Config.Settings().Used() {
-		if s.Search == nil && (s.Scope != setting.Method || s.Value() == s.Default) {
-			continue
-		}
-		settings = append(settings, fmt.Sprintf("%s %v", s.Key, s.Value()))
-		if from := p.Origins[s.Key]; from != "" && from != engine.FromPreset {
-			r.Source = "partly given; otherwise " + p.Source
+	for _, s := range p.Settings().Used().Without("dataset", "variant", "stage", "seeds", "seed") {
+		if s.Value() != before[s.Key] {
+			settings = append(settings, fmt.Sprintf("%s %v", s.Key, s.Value()))
 		}
 	}
 	r.Settings = strings.Join(settings, ", ")
@@ -107,13 +106,16 @@ func (r *Result) Tables() []*table.Table {
 		epochs = fmt.Sprintf("best average validation accuracy at epoch %d", r.Epochs)
 	}
 	t := table.New(fmt.Sprintf("%s on %s, stage %s, %s", r.Variant, r.Dataset, r.Stage, epochs),
-		"evaluated on", "classes", "per-class accuracy", "95 % over classes", "s.e.m. over seeds", "chance", "seeds").Right(3, 4, 5, 6)
+		"evaluated on", "classes", "per-class accuracy", "95 % over classes", "s.e.m. over "+format.Count(r.Seeds, "seed"), "chance").Right(3, 4, 5, 6)
+	end := table.New("")
 	for _, stage := range []struct {
-		name string
+		name, classes string
 		*engine.Measured
-	}{{"validation", r.Val}, {"test (unseen)", r.Test}} {
+	}{{"validation", "validation class", r.Val}, {"test", "unseen class", r.Test}} {
 		if m := stage.Measured; m != nil {
-			t.Row(stage.name, m.Classes, m.PerClass.MeanText(), m.Interval, m.PerClass.SEMText(), format.Percent(m.Chance()), len(m.PerClass.Values))
+			t.Row(stage.name, m.Classes, m.PerClass.MeanText(), m.Interval, m.PerClass.SEMText(), format.Percent(m.Chance()))
+			end.Notes = []string{fmt.Sprintf("%s: %s on %s (95 %%: %s; chance: %s)",
+				stage.name, m.PerClass.MeanText(), format.Count(m.Classes, stage.classes), m.Interval, format.Percent(m.Chance()))}
 		}
 	}
 	if limit := r.Config.DevEpochs(); r.Val != nil && r.Epochs == limit && slices.Contains(r.Val.Status, train.Epochs) {
@@ -122,20 +124,24 @@ func (r *Result) Tables() []*table.Table {
 	if r.PublishedSeeds > 0 {
 		t.Note("published with the authors' settings of this variant: %s test accuracy over %s", format.Percent(r.Published), format.Count(r.PublishedSeeds, "seed"))
 	}
-	if r.Adaptation != nil {
-		t.Note("adaptation to unlabelled samples (--adapt): %s", adaptation.Text(r.Adaptation))
-		t.Note("calibration of the probabilities: %s", adaptation.CalibrationText(r.Calibration))
-	}
-	t.Note("settings: %s (%s); to search for better ones: lago-train search --dataset %s --variant %s", r.Settings, r.Source, r.Config.Dataset, r.Variant)
 	reused := ""
 	if r.Reused > 0 {
 		reused = fmt.Sprintf(" (%d reused, the first trained %s)", r.Reused, r.From.Format("2006-01-02 15:04"))
 	}
-	t.Note("%s%s, trained in %.1f s:", format.Count(len(r.RunDirs), "run"), reused, r.Seconds)
-	for _, dir := range r.RunDirs {
-		t.Note("  %s", dir)
+	t.Note("%s%s in %s, trained in %.1f s", format.Count(len(r.RunDirs), "run"), reused, filepath.Dir(r.RunDirs[0]), r.Seconds)
+	switch a := r.Adaptation; {
+	case a == nil:
+		end.Note("--adapt: not measured, since its settings are chosen on validation classes (--stage full)")
+	case a.Tau == 0:
+		end.Note("--adapt: off, since its gain on the validation classes may be chance or lost if classes are absent")
+	default:
+		end.Note("--adapt: %s points on the validation classes (%s), from %s", format.Points(a.After-a.Before), a.Interval, format.Count(a.Smallest, "sample"))
 	}
-	return []*table.Table{t}
+	end.Note("settings: %s", strings.TrimPrefix(r.Settings+"; otherwise "+r.Source, "; otherwise "))
+	if r.Next != "" {
+		end.Note("next: %s", r.Next)
+	}
+	return []*table.Table{t, end}
 }
 
 // Headline is the accuracy on unseen classes, if they were evaluated, and the validation accuracy.

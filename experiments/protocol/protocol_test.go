@@ -17,7 +17,9 @@ import (
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // preset is the general defaults with a configuration that takes milliseconds.
@@ -62,7 +64,7 @@ func TestRun(t *testing.T) {
 		if a, b := testkit.Must(json.Marshal(r))(t), testkit.Must(json.Marshal(&stored))(t); string(a) != string(b) {
 			t.Errorf("%s: stored %s, expected %s", stage, b, a)
 		}
-		if a, b := testlab.Text(t, r.Tables()), testlab.Text(t, stored.Tables()); a != b {
+		if a, b := testlab.Text(r.Tables()), testlab.Text(stored.Tables()); a != b {
 			t.Errorf("%s: the stored result shows\n%s\nexpected\n%s", stage, b, a)
 		}
 		l.OnStep = func(step string) { t.Errorf("%s again", step) }
@@ -72,8 +74,26 @@ func TestRun(t *testing.T) {
 		if diff := cmp.Diff(r, again, ignored, cmpopts.IgnoreFields(Result{}, "Config")); diff != "" || again.Reused != runs {
 			t.Errorf("%s: reused %d (-first +second):\n%s", stage, again.Reused, diff)
 		}
-		testkit.WantText(t, testlab.Text(t, again.Tables()), fmt.Sprintf("%d runs (%d reused, the first trained 2", runs, runs), "lr 0.01, ", "lago-train search --dataset simulated-small --variant semantic-hard")
+		last, of, adapted := r.Val, "validation", "off, "
+		if r.Test != nil {
+			last, of = r.Test, "test"
+		}
+		if hasDev == 0 {
+			adapted = "not measured, "
+		}
+		again.Next = "lago-train evaluate"
+		testkit.WantText(t, testlab.Text(again.Tables()), fmt.Sprintf("%d runs (%d reused, the first trained 2", runs, runs),
+			fmt.Sprintf("\n%s: %s on 4 ", of, last.PerClass.MeanText()), "; chance: 25.0 %)\n", "\n--adapt: "+adapted,
+			"\nsettings: epochs 4, lr 0.01, batch 16; otherwise defaults\nnext: lago-train evaluate\n")
 	}
+}
+
+// What adaptation gave is said in points, with the samples that it needs.
+func TestAdaptationInPoints(t *testing.T) {
+	l := testlab.New(t)
+	r := testkit.Must(Run(t.Context(), l, preset(l, engine.OnlyDev)))(t)
+	r.Adaptation = &train.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 30}, Before: 0.5, After: 0.625, Interval: &metrics.Interval{Low: 0.01, High: 0.2}, Smallest: 50}
+	testkit.WantText(t, testlab.Text(r.Tables()), "\n--adapt: +12.5 points on the validation classes (1.0 to 20.0), from 50 samples\n")
 }
 
 func TestBestEpochThatIsTheLastAllowed(t *testing.T) {
@@ -82,11 +102,11 @@ func TestBestEpochThatIsTheLastAllowed(t *testing.T) {
 	p := preset(l, engine.OnlyDev)
 	p.Epochs = 1
 	r := testkit.Must(Run(t.Context(), l, p))(t)
-	testkit.WantText(t, testlab.Text(t, r.Tables()), "the best epoch, 1, is the last one allowed", note)
+	testkit.WantText(t, testlab.Text(r.Tables()), "the best epoch, 1, is the last one allowed", note)
 	for i := range r.Val.Status {
 		r.Val.Status[i] = train.Converged
 	}
-	if text := testlab.Text(t, r.Tables()); strings.Contains(text, note) {
+	if text := testlab.Text(r.Tables()); strings.Contains(text, note) {
 		t.Errorf("a run that converged needs no more epochs:\n%s", text)
 	}
 }

@@ -135,7 +135,7 @@ func TestPage(t *testing.T) {
 	if numbers, err := base64.StdEncoding.DecodeString(html.UnescapeString(found[1])); err != nil || !strings.Contains(string(numbers), "ESZSL,4 unseen classes,here,50,40,60") {
 		t.Errorf("%v, expected the numbers of ESZSL, found %s", err, numbers)
 	}
-	testkit.WantText(t, testlab.Text(t, p.Summary().Tables()), "shows 11 stored results (ablation, compare, noise, ")
+	testkit.WantText(t, testlab.Text(p.Summary().Tables()), "shows 11 stored results (ablation, compare, noise, ")
 
 	dir := t.TempDir()
 	files := testkit.Must(plot.WriteFiles(dir, plot.SVG, p.Figures()...))(t)
@@ -248,7 +248,7 @@ func TestDamagedResults(t *testing.T) {
 	p := read(t, root)
 	_, text := render(t, p)
 	testkit.WantText(t, text, "1 result in ", "7 cannot be shown ", "Noisy descriptions")
-	testkit.WantText(t, testlab.Text(t, p.Summary().Tables()), "shows 1 stored result (noise)\n7 cannot be shown:\n", "cut: trial.json: ")
+	testkit.WantText(t, testlab.Text(p.Summary().Tables()), "shows 1 stored result (noise)\n7 cannot be shown:\n", "cut: trial.json: ")
 	_, err := Read(t.Context(), filepath.Join(root, "none"))
 	testkit.WantError(t, err, filepath.Join(root, "none"))
 }

@@ -103,11 +103,12 @@ func (r *Result) published(method string) *float64 {
 func (r *Result) Tables() []*table.Table {
 	rotated := engine.InParts("unseen", r.Parts)
 	all := table.New(fmt.Sprintf("Table A.1 on %s: per-class accuracy, for reference; s.e.m. over seeds%s", r.Dataset, rotated),
-		"method", "validation", "s.e.m.", "test", "s.e.m.", "95 % over classes", "published", "seeds").Right(2, 3, 4, 5, 6, 7)
+		"method", "validation", "s.e.m.", "test", "s.e.m.", "95 % over classes", "seeds", "published").Right(2, 3, 4, 5, 6, 8)
 	for _, row := range r.Table {
 		val, test := row.Val.PerClass, row.Test.PerClass
-		all.Row(row.Title, val.MeanText(), val.SEMText(), test.MeanText(), test.SEMText(), row.Test.Interval, publishedCell(row.Published), len(test.Values))
+		all.Row(row.Title, val.MeanText(), val.SEMText(), test.MeanText(), test.SEMText(), row.Test.Interval, len(test.Values), publishedCell(row.Published))
 	}
+	all.OmitEmpty()
 	if r.BaselinesHeldOut {
 		all.Note("ESZSL is trained without the held-out samples of seen classes, LAGO with all samples of seen classes,\n" +
 			"each as its published number was.")
@@ -121,6 +122,7 @@ func (r *Result) Tables() []*table.Table {
 		test := r.Result.Test
 		first.Right(2, 3, 4, 5).
 			Row(fmt.Sprintf("LAGO (%s)", r.Result.Variant), test.PerClass.MeanText(), test.PerClass.SEMText(), test.Interval, publishedCell(r.Result.Published)).
+			OmitEmpty().
 			Note("%s was chosen by its validation accuracy. Only this line is the result: choosing by the\n"+
 				"test accuracies above would be choosing on the test classes.", r.Result.Variant)
 	}
@@ -129,7 +131,7 @@ func (r *Result) Tables() []*table.Table {
 
 func publishedCell(accuracy *float64) string {
 	if accuracy == nil {
-		return "-"
+		return format.Missing
 	}
 	return format.Percent(*accuracy)
 }

@@ -28,7 +28,7 @@ func TestReproduce(t *testing.T) {
 	var stored Result
 	testlab.Stored(t, l, Kind, &stored)
 	testkit.NoError(t, stored.Check())
-	if a, b := testlab.Text(t, r.Tables()), testlab.Text(t, stored.Tables()); a != b {
+	if a, b := testlab.Text(r.Tables()), testlab.Text(stored.Tables()); a != b {
 		t.Errorf("the stored result shows\n%s\nexpected\n%s", b, a)
 	}
 	if figures := testkit.Must(stored.Figures(""))(t); len(figures) != 1 || figures[0].Name != "variants" {
@@ -107,7 +107,7 @@ func TestVariantsWithoutAResult(t *testing.T) {
 	if len(part.Missing) == 0 || part.Result != nil {
 		t.Errorf("missing %+v, result %+v", part.Missing, part.Result)
 	}
-	testkit.WantText(t, testlab.Text(t, part.Tables()), "no result while runs are missing", part.Missing[0].Dir)
+	testkit.WantText(t, testlab.Text(part.Tables()), "no result while runs are missing", part.Missing[0].Dir)
 	l.Shard = lab.Shard{}
 	if whole := testkit.Must(Run(t.Context(), l, configs))(t); len(whole.Table) != 4 || len(whole.Missing) > 0 || whole.Result == nil {
 		t.Errorf("%d rows, missing %+v, result %+v", len(whole.Table), whole.Missing, whole.Result)
@@ -118,5 +118,5 @@ func TestVariantsWithoutAResult(t *testing.T) {
 	if len(r.LeftOut) != 1 || len(r.Table) != 2 || r.Result == nil {
 		t.Errorf("left out %+v of the table %+v", r.LeftOut, r.Table)
 	}
-	testkit.WantText(t, testlab.Text(t, r.Tables()), "semantic-soft is left out: the data set has no attribute groups")
+	testkit.WantText(t, testlab.Text(r.Tables()), "semantic-soft is left out: the data set has no attribute groups")
 }

@@ -21,7 +21,7 @@ func (r *Result) Tables() []*table.Table {
 			r.table("relative to the same model without noise: mean ± s.e.m. over noise seeds", "noise", func(m Method, i int) string {
 				return fmt.Sprintf("%s ± %s", m.Relative[i].MeanText(), errorText(m.Relative[i]))
 			}),
-			r.accuracyTable("per-class accuracy: mean ± s.e.m. over noise seeds / over training seeds", "noise", "no noise"),
+			r.accuracyTable("per-class accuracy: mean ± s.e.m. over noise seeds / over training seeds", "noise", 0, "no noise"),
 			lab.MissingTable(r.Missing),
 		}
 	}
@@ -31,7 +31,7 @@ func (r *Result) Tables() []*table.Table {
 	}
 	title := fmt.Sprintf("%s: test accuracy with a part of each class's attributes, %s\nmean ± s.e.m. over %s / over training seeds",
 		r.Dataset, which, format.Count(r.MaskSeeds, "mask"))
-	return []*table.Table{r.accuracyTable(title, "given", "all"), lab.MissingTable(r.Missing)}
+	return []*table.Table{r.accuracyTable(title, "given", 1, "all"), lab.MissingTable(r.Missing)}
 }
 
 // table has a row for each degree of distortion and a column for each method.
@@ -51,17 +51,20 @@ func (r *Result) table(title, degree string, cell func(m Method, i int) string) 
 	return t
 }
 
-// accuracyTable has the mean with its s.e.m. over distortions and over seeds, and, below a
-// line, that with the given descriptions.
-func (r *Result) accuracyTable(title, degree, given string) *table.Table {
+// accuracyTable has the mean with its s.e.m. over distortions and over seeds, and, below a line, that
+// with the given descriptions unless undistorted is one of the degrees.
+func (r *Result) accuracyTable(title, degree string, undistorted float64, given string) *table.Table {
 	t := r.table(title, degree, func(m Method, i int) string {
 		return fmt.Sprintf("%s ± %s / %s", m.Accuracy[i].MeanText(), errorText(m.Accuracy[i]), errorText(m.BySeed[i]))
-	}).Line()
+	})
+	if _, degrees, _ := r.degrees(); slices.Contains(degrees, undistorted) {
+		return t
+	}
 	row := []any{given}
 	for _, m := range r.Methods {
 		row = append(row, fmt.Sprintf("%s ± - / %s", m.Start.MeanText(), errorText(m.Start)))
 	}
-	return t.Row(row...)
+	return t.Line().Row(row...)
 }
 
 // errorText is the s.e.m. in percent without the sign.

@@ -2,6 +2,7 @@ package robustness
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -207,7 +208,11 @@ func TestTables(t *testing.T) {
 		Method: "singletons", Start: lab.Summarise([]float64{0.5, 0.6}), BySeed: []lab.Summary{lab.Summarise([]float64{0.4})},
 		Accuracy: []lab.Summary{lab.Summarise([]float64{0.4, 0.44})}, Relative: []lab.Summary{lab.Summarise([]float64{0.75, 0.79})},
 	}}}
-	testkit.WantText(t, testlab.Text(t, r.Tables()), "│ 10.0 % │ 77.0 % ± 2.0 │", "│ 10.0 %   │ 42.0 % ± 2.0 / - │", "│ no noise │ 55.0 % ± - / 5.0 │")
+	testkit.WantText(t, testlab.Text(r.Tables()), "│ 10.0 % │ 77.0 % ± 2.0 │", "│ 10.0 %   │ 42.0 % ± 2.0 / - │", "│ no noise │ 55.0 % ± - / 5.0 │")
+	r.Ratios[0] = 0
+	if text := testlab.Text(r.Tables()); strings.Contains(text, "no noise") {
+		t.Errorf("the accuracy without noise twice:\n%s", text)
+	}
 	r.Methods[0].Intervals, r.Methods[0].Relative = make([]metrics.Interval, 1), nil
 	testkit.WantError(t, r.Check(), "singletons: expected accuracies for each of the 1 ratios, found 1, 1, 1 and 0")
 }

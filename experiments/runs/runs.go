@@ -91,22 +91,19 @@ func lineOf(t lab.Run) Line {
 	return r
 }
 
-// Tables has one row per run.
+// Tables has one row per run, whose name has the data set, the variant, the stage and the seed.
 func (l *Listing) Tables() []*table.Table {
 	t := table.New(fmt.Sprintf("%s in %s", format.Count(len(l.Runs), "run"), l.Dir),
-		"run", "data set", "variant", "stage", "seed", "status", "epochs", "best epoch", "accuracy").Right(9)
+		"run", "status", "epochs", "accuracy").Right(4)
 	for _, r := range l.Runs {
-		row := []any{filepath.Base(r.Dir), r.Dataset, r.Variant, r.Stage, r.Seed, r.Status, r.Epochs, "-", "-"}
-		switch {
-		case r.Status == statusUnfinished:
-			row[5] = fmt.Sprintf("unfinished at epoch %d", r.Epochs)
-		case r.Error != "":
+		accuracy := format.Missing
+		if r.Accuracy != nil {
+			accuracy = format.Percent(*r.Accuracy)
+		}
+		if r.Error != "" && r.Status != statusUnfinished {
 			t.Note("%s: %s", r.Dir, r.Error)
 		}
-		if r.Accuracy != nil {
-			row[7], row[8] = r.BestEpoch, format.Percent(*r.Accuracy)
-		}
-		t.Row(row...)
+		t.Row(filepath.Base(r.Dir), r.Status, r.Epochs, accuracy)
 	}
 	return []*table.Table{t}
 }
@@ -281,8 +278,8 @@ func (d *Detail) Tables() []*table.Table {
 	}
 	about := table.New("").Note("ended     %s", ended).Note("epochs    %s in %.1f s", format.Count(d.Epochs, "epoch"), d.Seconds)
 	if d.Accuracy != nil {
-		about.Note("accuracy  %s per class and %s per sample on %d %s classes, %s on the training classes; epoch %d",
-			format.Percent(*d.Accuracy), format.Percent(*d.PerSampleAccuracy), d.EvaluatedClasses, evaluatedOn[d.Stage], format.Percent(*d.TrainAccuracy), d.BestEpoch)
+		about.Note("accuracy  %s per class and %s per sample on %d %s classes in epoch %d\ntraining  %s per class",
+			format.Percent(*d.Accuracy), format.Percent(*d.PerSampleAccuracy), d.EvaluatedClasses, evaluatedOn[d.Stage], d.BestEpoch, format.Percent(*d.TrainAccuracy))
 	}
 	settings, versions, files := table.New("settings"), table.New("versions"), table.New("files")
 	for _, s := range d.Settings {

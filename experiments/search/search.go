@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/lab"
@@ -99,24 +100,21 @@ const shown = 10
 
 // Tables are the best settings, and what was chosen.
 func (s *Result) Tables() []*table.Table {
-	n := len(s.Space)
 	t := table.New(fmt.Sprintf("%s on %s: the best %d of %s by validation accuracy, the mean over %s; %s",
 		s.Variant, s.Dataset, min(shown, len(s.Tried)), format.Count(len(s.Tried), "setting"), format.Count(s.Folds, "fold"), format.Count(s.Trials, "run")),
-		append(append([]string{}, s.Space...), "best epoch", "accuracy", fmt.Sprintf("%d further seeds", engine.FurtherSeeds), "s.e.m.")...).Right(n+2, n+3, n+4)
-	for _, tried := range s.Tried[:min(shown, len(s.Tried))] {
-		var row []any
+		"settings; from the second on those that differ from the first", "best epoch", "accuracy", fmt.Sprintf("%d further seeds", engine.FurtherSeeds), "s.e.m.").Right(3, 4, 5)
+	for i, tried := range s.Tried[:min(shown, len(s.Tried))] {
+		var settings []string
 		for _, name := range s.Space {
-			value, ok := tried.Settings[name]
-			if !ok {
-				value = "-"
+			if value, ok := tried.Settings[name]; ok && (i == 0 || value != s.Tried[0].Settings[name]) {
+				settings = append(settings, fmt.Sprintf("%s %v", name, value))
 			}
-			row = append(row, value)
 		}
 		var more lab.Summary
 		if tried.Further != nil {
 			more = *tried.Further
 		}
-		t.Row(append(row, tried.BestEpoch, format.Percent(tried.Accuracy), more.MeanText(), more.SEMText())...)
+		t.Row(strings.Join(settings, ", "), tried.BestEpoch, format.Percent(tried.Accuracy), more.MeanText(), more.SEMText())
 	}
 	if len(s.Tried)+len(s.Missing) < s.Budget {
 		t.Note("the budget of %d settings was not used up: the space has no more", s.Budget)
@@ -163,9 +161,8 @@ func RunRotation(ctx context.Context, l *lab.Lab, c Config) (*Rotation, error) {
 func (r *Rotation) Tables() []*table.Table {
 	var list []*table.Table
 	for _, m := range r.Methods {
-		t := table.New(fmt.Sprintf("%s with searched settings%s:", m.Name, engine.InParts("unseen", len(m.Parts)))).Note("%s", m.Test)
-		t.Notes = append(t.Notes, m.Chosen()...)
-		list = append(list, t)
+		t := table.New(fmt.Sprintf("%s with searched settings%s:", m.Name, engine.InParts("unseen", len(m.Parts))))
+		list = append(list, t.Note("%s", m.Test).Note("settings that are not the default: %s", m.Chosen()))
 	}
 	for _, line := range engine.LeftOutText(r.LeftOut) {
 		list = append(list, table.New(line))

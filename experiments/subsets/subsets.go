@@ -145,7 +145,7 @@ func (r *Result) Figures(string) ([]plot.Figure, error) {
 	}
 	return []plot.Figure{{
 		Name: Kind(r.Of), Title: "Accuracy by number of " + Words[r.Of],
-		Picture: &plot.Lines{X: "number of " + Words[r.Of], Y: engine.AccuracyAxis, Series: []plot.Series{line}, FromZero: true, Chance: 100 * r.chance()},
+		Picture: &plot.Lines{X: "number of " + Words[r.Of], Y: engine.AccuracyAxis, Series: []plot.Series{line}, Percent: true, Chance: 100 * r.chance()},
 		Caption: fmt.Sprintf("%s%s; chance %s; mean over %s and %s; bars are 95 %% bootstrap intervals over classes.", format.Count(r.Classes, "test class"),
 			engine.InParts("unseen", r.Parts), format.Percent(r.chance()), format.Count(draws, "nested draw"), format.Count(r.Seeds, "seed")),
 	}}, nil

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // WriteJSON writes a value as indented JSON.
@@ -19,13 +20,13 @@ func WriteJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// missing is printed for a number that does not exist.
-const missing = "-"
+// Missing is printed for a number that does not exist.
+const Missing = "-"
 
 // Percent returns a fraction with one decimal, "62.5 %", or "-" for NaN.
 func Percent(fraction float64) string {
 	if math.IsNaN(fraction) {
-		return missing
+		return Missing
 	}
 	return fmt.Sprintf("%.1f %%", 100*fraction)
 }
@@ -120,6 +121,34 @@ func List(words []string, conjunction string) string {
 		return strings.Join(words, "")
 	}
 	return strings.Join(words[:last], ", ") + " " + conjunction + " " + words[last]
+}
+
+// Wrap breaks text into lines of at most width characters, the later ones after an indentation.
+func Wrap(text string, width, indent int) string {
+	var lines []string
+	column := width
+	for word := range strings.FieldsSeq(text) {
+		n := 1 + utf8.RuneCountInString(word)
+		if indent+column+n > width {
+			lines, column = append(lines, word), n-1
+			continue
+		}
+		lines[len(lines)-1] += " " + word
+		column += n
+	}
+	return strings.Join(lines, "\n"+strings.Repeat(" ", indent))
+}
+
+// WrapLines is PrintableLines, with lines of more than width characters wrapped unless width is 0.
+// Indented lines, and those that end with a command, which may be copied, stay whole.
+func WrapLines(text string, width, indent int) string {
+	lines := strings.Split(PrintableLines(text), "\n")
+	for i, line := range lines {
+		if width > 0 && utf8.RuneCountInString(line) > width && line[0] != ' ' && !strings.Contains(line, ": lago-train ") {
+			lines[i] = Wrap(line, width, indent)
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // Spaced returns a printable name with spaces in place of _ and +.

@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"math"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
 
 	pretty "github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
+	"golang.org/x/term"
 
 	"github.com/lago-train/lago-train/internal/format"
 )
@@ -25,7 +28,6 @@ type Table struct {
 	Rows   [][]any
 	Notes  []string
 
-	spans   [][]string
 	footers [][]any
 	lines   []int // by the number of rows above
 	columns []pretty.ColumnConfig
@@ -33,13 +35,6 @@ type Table struct {
 
 // New returns a table with one header cell per column.
 func New(title string, header ...string) *Table { return &Table{Title: title, Header: header} }
-
-// Span adds a header line above Header. Equal neighbouring cells in these lines are drawn as
-// one.
-func (t *Table) Span(header ...string) *Table {
-	t.spans = append(t.spans, header)
-	return t
-}
 
 // Row adds a row. It may have fewer cells than the header.
 func (t *Table) Row(cells ...any) *Table {
@@ -59,6 +54,18 @@ func (t *Table) Line() *Table {
 	return t
 }
 
+// OmitEmpty removes the last column if all its cells are format.Missing.
+func (t *Table) OmitEmpty() *Table {
+	last := len(t.Header) - 1
+	if !slices.ContainsFunc(t.Rows, func(r []any) bool { return len(r) > last && r[last] != format.Missing }) {
+		t.Header = t.Header[:last]
+		for i, r := range t.Rows {
+			t.Rows[i] = r[:min(last, len(r))]
+		}
+	}
+	return t
+}
+
 // Note adds a sentence below the table.
 func (t *Table) Note(format string, args ...any) *Table {
 	t.Notes = append(t.Notes, fmt.Sprintf(format, args...))
@@ -75,16 +82,6 @@ func (t *Table) Right(columns ...int) *Table {
 	return t
 }
 
-// Wrap breaks the cells of columns, counted from 1, into lines of at most width characters in
-// text.
-func (t *Table) Wrap(width int, columns ...int) *Table {
-	for _, c := range columns {
-		config := t.column(c)
-		config.WidthMax, config.WidthMaxEnforcer = width, text.WrapSoft
-	}
-	return t
-}
-
 // column returns the configuration of a column, counted from 1.
 func (t *Table) column(number int) *pretty.ColumnConfig {
 	for len(t.columns) < number {
@@ -96,19 +93,79 @@ func (t *Table) column(number int) *pretty.ColumnConfig {
 // prose reports whether there is nothing but a title and notes.
 func (t *Table) prose() bool { return len(t.Header)+len(t.Rows) == 0 }
 
-// Text returns the lines of the title, the table in a box, and a line for each note.
-func (t *Table) Text() string {
+// Text returns the title, the table in a box of at most width characters, in which long cells are
+// wrapped, and the notes, in lines of at most line characters unless it is 0.
+func (t *Table) Text(width, line int) string {
 	var b strings.Builder
 	if t.Title != "" {
-		b.WriteString(format.PrintableLines(t.Title) + "\n")
+		b.WriteString(format.WrapLines(t.Title, line, 0) + "\n")
 	}
 	if !t.prose() {
-		b.WriteString(strings.TrimRight(t.writer().Render(), "\n") + "\n")
+		b.WriteString(t.box(width) + "\n")
 	}
 	for _, n := range t.Notes {
-		b.WriteString(format.PrintableLines(n) + "\n")
+		b.WriteString(format.WrapLines(n, line, 2) + "\n")
 	}
 	return b.String()
+}
+
+// box renders the table. If it is wider, its columns are narrowed.
+func (t *Table) box(width int) string {
+	w := t.writer()
+	lines := w.Render()
+	if text.LongestLineLen(lines) > width {
+		w.SetColumnConfigs(t.narrowed(width))
+		lines = w.Render()
+	}
+	return strings.TrimRight(lines, "\n")
+}
+
+// narrowed returns the columns of a narrow box. The widest is narrowed first: as far as its header
+// can be wrapped, then down to its longest word, or its longest cell if these are numbers, and
+// further only if all columns are that narrow.
+func (t *Table) narrowed(width int) []pretty.ColumnConfig {
+	narrow := Table{columns: slices.Clone(t.columns)}
+	var widths, cell, word []int // the longest ones of each column
+	over := 1 - width
+	for n, row := range slices.Concat([][]any{cells(t.Header)}, t.Rows, t.footers) {
+		for i, c := range cells(row) {
+			if i == len(widths) {
+				widths, cell, word, over = append(widths, 0), append(cell, 1), append(word, 1), over+3 // a line and two spaces
+			}
+			whole := fmt.Sprint(c)
+			longer := max(text.StringWidth(whole)-widths[i], 0)
+			widths[i], over = widths[i]+longer, over+longer
+			words := strings.Fields(whole)
+			if n > 0 && narrow.column(i+1).Align == text.AlignRight {
+				words = []string{whole}
+			}
+			for _, w := range words {
+				word[i] = max(word[i], text.StringWidth(w))
+			}
+			if cell[i] = max(cell[i], word[i]); n > 0 {
+				cell[i] = max(cell[i], text.StringWidth(whole))
+			}
+		}
+	}
+	for ; over > 0; over-- {
+		widest, most := 0, math.MinInt
+		for i, w := range widths {
+			for _, limit := range []int{cell[i], word[i]} {
+				if widths[i] <= limit {
+					w -= math.MaxInt32 // comes later
+				}
+			}
+			if w > most {
+				widest, most = i, w
+			}
+		}
+		widths[widest] = max(widths[widest]-1, 1)
+	}
+	for i, w := range widths {
+		config := narrow.column(i + 1)
+		config.WidthMax, config.WidthMaxEnforcer = w, text.WrapSoft
+	}
+	return narrow.columns
 }
 
 // HTML returns a table element with the title as its caption, and a paragraph of class "note"
@@ -130,21 +187,12 @@ func (t *Table) HTML() string {
 	return b.String()
 }
 
-// CSV returns the header and the rows. Where a span is above a column, its text comes before
-// that of the header.
+// CSV returns the header and the rows.
 func (t *Table) CSV() string {
 	if t.prose() {
 		return ""
 	}
-	plain := Table{Rows: t.Rows, Header: make([]string, len(t.Header))}
-	for i, h := range t.Header {
-		for _, s := range t.spans {
-			if i < len(s) {
-				plain.Header[i] = strings.TrimSpace(plain.Header[i] + " " + s[i])
-			}
-		}
-		plain.Header[i] = strings.TrimSpace(plain.Header[i] + " " + h)
-	}
+	plain := Table{Header: t.Header, Rows: t.Rows}
 	return plain.writer().RenderCSV() + "\n"
 }
 
@@ -161,11 +209,8 @@ func (t *Table) writer() pretty.Writer {
 	style.Format.Header, style.Format.Footer = text.FormatDefault, text.FormatDefault
 	style.HTML = pretty.HTMLOptions{CSSClass: "table", EscapeText: true, Newline: "<br/>"}
 	w.SetStyle(style)
-	for _, s := range t.spans {
-		w.AppendHeader(cells(s), pretty.RowConfig{AutoMerge: true})
-	}
 	if len(t.Header) > 0 {
-		w.AppendHeader(cells(t.Header), pretty.RowConfig{AutoMerge: len(t.spans) > 0})
+		w.AppendHeader(cells(t.Header))
 	}
 	for i, r := range t.Rows {
 		w.AppendRow(cells(r))
@@ -191,12 +236,19 @@ func cells[T any](of []T) pretty.Row {
 	return row
 }
 
-// WriteText writes tables with an empty line between them, and leaves out nil tables.
+// WriteText writes tables with an empty line between them, as wide as the terminal, and leaves out nil
+// tables. Elsewhere boxes have 80 columns, and sentences are not wrapped, so that they can be searched.
 func WriteText(w io.Writer, tables ...*Table) error {
+	width, line := 80, 0
+	if f, ok := w.(*os.File); ok {
+		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
+			width, line = columns, columns
+		}
+	}
 	var parts []string
 	for _, t := range tables {
 		if t != nil {
-			parts = append(parts, t.Text())
+			parts = append(parts, t.Text(width, line))
 		}
 	}
 	_, err := io.WriteString(w, strings.Join(parts, "\n"))

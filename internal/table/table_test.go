@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -43,8 +44,8 @@ func ExampleWriteText() {
 
 // everything has what a table can have.
 func everything() *table.Table {
-	t := table.New("two\nlines", "name", "sum", "mean").Span("", "finches & co", "finches & co")
-	t.Right(2, 3).Wrap(7, 1)
+	t := table.New("two\nlines", "name", "sum of all", "mean <")
+	t.Right(2, 3)
 	t.Row("two words", "1", "-").Row("a,b").Line().Row("c").Footer("total", "10")
 	return t.Note("one\ntwo")
 }
@@ -52,29 +53,68 @@ func everything() *table.Table {
 func TestText(t *testing.T) {
 	want := `two
 lines
-┌─────────┬────────────────┐
-│         │  finches & co  │
-│ name    │ sum   │ mean   │
-├─────────┼───────┼────────┤
-│ two     │     1 │      - │
-│ words   │       │        │
-│ a,b     │       │        │
-├─────────┼───────┼────────┤
-│ c       │       │        │
-├─────────┼───────┼────────┤
-│ total   │    10 │        │
-└─────────┴───────┴────────┘
+┌───────────┬──────┬──────┐
+│ name      │ sum  │ mean │
+│           │ of   │ <    │
+│           │ all  │      │
+├───────────┼──────┼──────┤
+│ two words │    1 │    - │
+│ a,b       │      │      │
+├───────────┼──────┼──────┤
+│ c         │      │      │
+├───────────┼──────┼──────┤
+│ total     │   10 │      │
+└───────────┴──────┴──────┘
 one
 two
 `
-	if diff := cmp.Diff(want, everything().Text()); diff != "" {
+	if diff := cmp.Diff(want, everything().Text(27, 0)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
+// No line of a table is longer than the width, and words stay whole if there is room for them.
+func TestTextIsAsWideAsAsked(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		columns := rapid.IntRange(1, 6).Draw(t, "columns")
+		cells := rapid.SliceOfN(rapid.StringMatching(`[a-z]{1,8}( [a-z]{1,8}){0,5}`), columns, columns)
+		of := table.New("a title of several words", cells.Draw(t, "header")...).Right(columns)
+		for range rapid.IntRange(1, 5).Draw(t, "rows") {
+			row := make([]any, columns)
+			for i, c := range cells.Draw(t, "row") {
+				row[i] = c
+			}
+			row[columns-1] = "58.1 to 81.7" // is not wrapped
+			of.Row(row...)
+		}
+		width := rapid.IntRange(40, 140).Draw(t, "width")
+		text := of.Note("%s\n  lago-train %s", strings.Repeat("word ", 40), strings.Repeat("x", 150)).Text(width, width)
+		for line := range strings.Lines(text) {
+			if n := utf8.RuneCountInString(strings.TrimSpace(line)); n > width && !strings.Contains(line, "lago-train x") {
+				t.Errorf("a line has %d characters, expected at most %d:\n%s", n, width, text)
+			}
+		}
+		if width < 8*columns+4+3*columns+1 { // too narrow for words of 8 and for the interval
+			return
+		}
+		for _, r := range of.Rows {
+			for _, c := range r[:columns-1] {
+				for _, word := range strings.Fields(c.(string)) {
+					if !strings.Contains(text, " "+word+" ") {
+						t.Errorf("%q is broken:\n%s", word, text)
+					}
+				}
+			}
+		}
+		if !strings.Contains(text, " 58.1 to 81.7 ") {
+			t.Errorf("an interval is broken:\n%s", text)
+		}
+	})
+}
+
 func TestHTML(t *testing.T) {
 	page := everything().HTML() + table.New("a < b").Note("c").HTML()
-	testkit.WantText(t, page, "<caption", "two\nlines</caption>", `colspan=2>finches &amp; co</th>`, `<td>two words</td>`,
+	testkit.WantText(t, page, "<caption", "two\nlines</caption>", `mean &lt;</th>`, `<td>two words</td>`,
 		`<td class="number">1</td>`, "<tfoot>", "</table>\n<p class=\"note\">one\ntwo</p>\n<p>a &lt; b</p>\n<p class=\"note\">c</p>\n")
 	if strings.Contains(page, `align="right"`) {
 		t.Errorf("an alignment is no class:\n%s", page)
@@ -101,7 +141,7 @@ func TestCellsAreEscaped(t *testing.T) {
 			t.Errorf("CSV: %v (-want +got):\n%s", err, diff)
 		}
 		of.Row("<cell>\x1b", 1, "\"'&")
-		for _, s := range []string{of.Text(), of.HTML(), of.CSV()} {
+		for _, s := range []string{of.Text(20, 0), of.HTML(), of.CSV()} {
 			if strings.Contains(s, "\x1b") {
 				t.Errorf("a control character is left in %q", s)
 			}
@@ -112,8 +152,16 @@ func TestCellsAreEscaped(t *testing.T) {
 	})
 }
 
+func TestOmitEmpty(t *testing.T) {
+	for cell, want := range map[string]string{format.Missing: "a\nx\ny\n", "1": "a,b\nx,1\ny,\n"} {
+		if got := table.New("", "a", "b").Row("x", cell).Row("y").OmitEmpty().CSV(); got != want {
+			t.Errorf("%s: %q, expected %q", cell, got, want)
+		}
+	}
+}
+
 func TestCSV(t *testing.T) {
-	if diff := cmp.Diff("name,finches & co sum,finches & co mean\ntwo words,1,-\n\"a,b\",,\nc,,\n", everything().CSV()); diff != "" {
+	if diff := cmp.Diff("name,sum of all,mean <\ntwo words,1,-\n\"a,b\",,\nc,,\n", everything().CSV()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
