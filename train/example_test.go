@@ -22,7 +22,7 @@ func Example() {
 	d := must(catalog.Open(ctx, "glyphs", catalog.Options{}))
 	trial := train.Trial{Method: methods.Of(model.SemanticHard), Stage: train.Test, Preprocess: "sqrt,l2,whiten", Epochs: 5, Patience: 5}
 	dir := must(os.MkdirTemp("", "runs"))
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }() // temporary
 	must(train.Run(ctx, dir, trial, func() (*train.Data, error) { return train.Prepare(d, trial) }, train.Options{}))
 	m := must(train.Load(filepath.Join(dir, trial.Name(), train.ModelFile)))
 	rows, unseen := d.SamplesOf(d.Split.Test), d.Describe(d.Split.Test)
