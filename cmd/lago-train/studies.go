@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/sirupsen/logrus"
 	"github.com/urfave/cli/v2"
@@ -93,8 +95,8 @@ func (o *gridOptions) next(r *protocol.Result) string {
 	command := "lago-train evaluate --model " + r.RunDirs[len(r.RunDirs)-1]
 	if r.Test == nil {
 		command = fmt.Sprintf("lago-train search --dataset %s --variant %s", r.Config.Dataset, r.Variant)
-	} else if r.Reused == 0 && o.out == defaultRuns {
-		command = "lago-train evaluate --model " + latest
+	} else if r.Reused == 0 {
+		command = "lago-train evaluate --model " + strings.TrimPrefix(filepath.Join(o.out, latest), defaultRuns+string(filepath.Separator))
 	}
 	if o.DataDir != "" {
 		command += " --data-dir " + o.DataDir
