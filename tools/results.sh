@@ -109,10 +109,10 @@ END
 'Semantic-hard with its general defaults on random subsets of the seen classes, of the photographs of each, of the attributes, of
 the groups, and of the described entries of each class. [Describing classes](describing-classes.md) says what follows.' <<END
 lago-train subsets --of classes --sizes 10,20,40,60 --dataset $DATASET --rotate 4 --draws 1 --seeds 1 --epochs $EPOCHS --patience $ROTATE_PATIENCE
-lago-train subsets --of samples --sizes 5,20 --dataset $DATASET --rotate 4 --draws 1 --seeds 1 --epochs $EPOCHS --patience $ROTATE_PATIENCE
-lago-train subsets --of attributes --sizes 31,62,125 --dataset $DATASET --rotate 4 --draws 1 --seeds 1 --epochs $EPOCHS --patience $ROTATE_PATIENCE
-lago-train subsets --of groups --sizes 3,6,11 --dataset $DATASET --rotate 4 --draws 1 --seeds 1 --epochs $EPOCHS --patience $ROTATE_PATIENCE
-lago-train subsets --of entries --sizes 31,62,125 --dataset $DATASET --rotate 4 --draws 1 --seeds 1 --epochs $EPOCHS --patience $ROTATE_PATIENCE
+lago-train subsets --of samples --sizes 2,5,10,20 --dataset $DATASET --rotate 4 --draws 1 --seeds 1 --epochs $EPOCHS --patience $ROTATE_PATIENCE
+lago-train subsets --of attributes --sizes 31,62,125,187 --dataset $DATASET --rotate 4 --draws 1 --seeds 1 --epochs $EPOCHS --patience $ROTATE_PATIENCE
+lago-train subsets --of groups --sizes 3,6,11,17 --dataset $DATASET --rotate 4 --draws 1 --seeds 1 --epochs $EPOCHS --patience $ROTATE_PATIENCE
+lago-train subsets --of entries --sizes 31,62,125,187 --dataset $DATASET --rotate 4 --draws 1 --seeds 1 --epochs $EPOCHS --patience $ROTATE_PATIENCE
 END
   section "$DATASET" partitions 'Other partitions of the classes' '' \
 'The rotation with three partitions of the classes into parts, with the defaults: levels move with the partition, differences

@@ -6,11 +6,13 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/plot"
@@ -20,6 +22,23 @@ import (
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train/metrics"
 )
+
+// Axis is what a data set has less of.
+type Axis string
+
+// The axes. Of classes there are train and validation classes in proportion, and entries are
+// others for each class.
+const (
+	Classes, Samples, Attributes, Groups, Entries Axis = "classes", "samples", "attributes", "groups", "entries"
+)
+
+// Axes are all of them.
+var Axes = []Axis{Classes, Samples, Attributes, Groups, Entries}
+
+// Words are the names of the axes in titles.
+var Words = map[Axis]string{
+	Classes: "seen classes", Samples: "samples of each seen class", Attributes: "attributes", Groups: "groups", Entries: "described attributes of each class",
+}
 
 // Config says which subsets are drawn.
 type Config struct {
@@ -62,7 +81,9 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
 		return nil, err
 	}
 	base := c.Base.On(l.Data)
-	r := &Result{Dataset: base.DataName(), Variant: base.Method.Variant(), Of: c.Of, Parts: len(l.Parts), Seeds: base.Seeds}
+	r := &Result{
+		Dataset: base.DataName(), Variant: base.Method.Variant(), Of: c.Of, Parts: len(l.Parts), Seeds: base.Seeds, Points: []Point{}, Missing: []lab.Missing{},
+	}
 	var whole []float64 // accuracy of each class with all
 	all := sizes[len(sizes)-1]
 	for _, n := range slices.Backward(sizes) {
@@ -116,6 +137,104 @@ func (c Config) sizes(l *lab.Lab) ([]int, error) {
 		return nil, &invalid.Error{Field: "sizes", Want: want, Got: strings.Trim(fmt.Sprint(c.Sizes), "[]")}
 	}
 	return sizes, nil
+}
+
+// least is the smallest size: of seen classes two train and two validation classes.
+func (a Axis) least() int {
+	if a == Classes {
+		return 4
+	}
+	return 1
+}
+
+// size is that of the whole data set.
+func (a Axis) size(d *dataset.Dataset) (most int) {
+	switch a {
+	case Classes:
+		return len(d.Split.Seen())
+	case Attributes:
+		return len(d.Attributes)
+	case Groups:
+		return len(d.Groups)
+	}
+	for _, z := range d.Split.Seen() {
+		n := dataset.Described(d.Descriptions.Row(z))
+		if a == Samples {
+			n = d.SamplesPerClass()[z]
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
+// subset returns a data set with n of them. Those of a seed contain those of smaller n.
+func (a Axis) subset(d *dataset.Dataset, n int, seed uint64) *dataset.Dataset {
+	rng := rand.New(rand.NewPCG(seed, 0x5b5e7))
+	part := *d
+	seen := d.Split.Seen()
+	switch a {
+	case Classes:
+		vals := int(math.Round(float64(n*len(d.Split.Val)) / float64(len(seen))))
+		vals = min(max(vals, 2), len(d.Split.Val))
+		part.Split.Train, part.Split.Val, part.DevSplits = draw(rng, d.Split.Train, n-vals), draw(rng, d.Split.Val, vals), nil
+		seen = part.Split.Seen()
+		part.TestSeen = slices.DeleteFunc(slices.Clone(d.TestSeen), func(i int) bool { return !slices.Contains(seen, d.Labels[i]) })
+	case Samples:
+		part.TestSeen = nil // held out, they are in no stage
+		given := make([]int, len(d.Classes))
+		for _, i := range rng.Perm(len(d.Labels)) {
+			z := d.Labels[i]
+			if given[z]++; given[z] > n && slices.Contains(seen, z) {
+				part.TestSeen = append(part.TestSeen, i)
+			}
+		}
+		slices.Sort(part.TestSeen)
+	case Entries:
+		part.Descriptions.Data = slices.Clone(d.Descriptions.Data)
+		for z := range d.Classes {
+			given, row := 0, part.Descriptions.Row(z)
+			for _, m := range rng.Perm(len(row)) {
+				if !math.IsNaN(row[m]) {
+					given++
+				}
+				if given > n {
+					row[m] = math.NaN()
+				}
+			}
+		}
+	default: // attributes, or all of a group
+		chosen := rng.Perm(a.size(d))[:n]
+		part.Attributes, part.Groups = nil, nil
+		var columns []int
+		for m, attribute := range d.Attributes {
+			if a == Attributes && !slices.Contains(chosen, m) || a == Groups && !slices.Contains(chosen, attribute.Group) {
+				continue
+			}
+			if attribute.Group >= 0 {
+				name := d.Groups[attribute.Group]
+				if !slices.Contains(part.Groups, name) {
+					part.Groups = append(part.Groups, name)
+				}
+				attribute.Group = slices.Index(part.Groups, name)
+			}
+			part.Attributes, columns = append(part.Attributes, attribute), append(columns, m)
+		}
+		part.Descriptions = dataset.NewMatrix[float64](len(d.Classes), len(columns))
+		for i := range part.Descriptions.Data {
+			part.Descriptions.Data[i] = d.Descriptions.Row(i / len(columns))[columns[i%len(columns)]]
+		}
+	}
+	return &part
+}
+
+// draw returns n of a list, ascending.
+func draw(rng *rand.Rand, list []int, n int) []int {
+	drawn := make([]int, n)
+	for i, at := range rng.Perm(len(list))[:n] {
+		drawn[i] = list[at]
+	}
+	slices.Sort(drawn)
+	return drawn
 }
 
 // Tables has a row for each size.
