@@ -5,7 +5,7 @@ GO       ?= go
 TOOL     := $(GO) tool -modfile=tools/go.mod
 PACKAGES := ./...
 
-.PHONY: run test build check vet format lint race fuzz bench slurm-check chance-check photos-check report-check page-check readme-check results clean
+.PHONY: run test build check vet format lint race fuzz bench slurm-check chance-check photos-check report-check page-check readme-check results pictures clean
 
 # Train on synthetic glyphs, and evaluate on classes without training samples.
 run: build
@@ -100,6 +100,11 @@ readme-check:
 # $LAGO_DATA. tools/results.sh has the variables, such as SECTIONS="rotation search".
 results: build
 	tools/results.sh bin/lago-train
+	$(MAKE) pictures
+
+# The pictures of the README and docs. Needs Chromium.
+pictures: build
+	tools/pictures.sh bin/lago-train docs
 
 clean:
 	rm -rf bin

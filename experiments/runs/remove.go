@@ -83,10 +83,10 @@ func (all Removal) Close() {
 // Table lists the runs with their sizes.
 func (all Removal) Table() *table.Table {
 	total := int64(0)
-	t := table.New("", "run", "status", "size").Right(3)
+	t := table.New("")
 	for _, r := range all {
 		run, _, _ := lab.ReadRun(r.dir) // a damaged one may be deleted
-		t.Row(r.name, lineOf(run).Status, format.Bytes(r.bytes))
+		t.Note("  %s: %s, %s", r.name, lineOf(run).Status, format.Bytes(r.bytes)) // the name stays whole
 		total += r.bytes
 	}
 	t.Title = fmt.Sprintf("%s, %s", format.Count(len(all), "run"), format.Bytes(total))
