@@ -82,7 +82,7 @@ var hues = map[string]color.NRGBA{
 	"devise": {102, 166, 30, 255},
 	"dap":    {231, 41, 138, 255},
 	"iap":    {191, 91, 23, 255},
-	"kernel": {31, 150, 170, 255},
+	"kernel": {160, 140, 0, 255},
 }
 
 func (l Look) color() color.NRGBA {
