@@ -1,9 +1,14 @@
 package explain
 
 import (
+	"fmt"
+	"math"
+	"strings"
+
 	"gonum.org/v1/plot"
 
 	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/table"
 )
 
 // chart draws how contributions add up to the log odds of the predicted class over another one:
@@ -58,4 +63,34 @@ func (c Comparison) chart(shown int) *chart {
 	}
 	h.Zero = at(0)
 	return h
+}
+
+// groupTable shows the first groups, and the sum of all others.
+func (c Comparison) groupTable(shown int) *table.Table {
+	t := table.New("Groups that contribute most", "group", "effect", "◂ other  predicted ▸")
+	for _, g := range c.Groups[:shown] {
+		t.Row(g.title(), c.favour(g.Contribution), bar(g.Contribution, math.Abs(c.Groups[0].Contribution)))
+	}
+	var rest float64
+	for _, g := range c.Groups[shown:] {
+		rest += g.Contribution
+	}
+	if others := len(c.Groups) - shown; others > 0 {
+		t.Row(format.Count(others, "other"), c.favour(rest), "")
+	}
+	total := "all groups"
+	if c.Correction != 0 {
+		t.Row("correction by seen classes", c.favour(c.Correction), bar(c.Correction, math.Abs(c.Groups[0].Contribution)))
+		total = "all groups, corrected"
+	}
+	return t.Footer(total, c.favour(c.LogOdds), "")
+}
+
+// bar draws a contribution to the left or right of the middle.
+func bar(contribution, widest float64) string {
+	block := strings.Repeat("█", int(math.Round(barLength*math.Abs(contribution)/max(widest, math.SmallestNonzeroFloat64))))
+	if contribution < 0 {
+		return fmt.Sprintf("%*s│%*s", barLength, block, barLength, "")
+	}
+	return fmt.Sprintf("%*s│%-*s", barLength, "", barLength, block)
 }

@@ -263,36 +263,6 @@ func (r *Result) compared(c Comparison, top int, f Format) section {
 	return s
 }
 
-// groupTable shows the first groups, and the sum of all others.
-func (c Comparison) groupTable(shown int) *table.Table {
-	t := table.New("Groups that contribute most", "group", "effect", "◂ other  predicted ▸")
-	for _, g := range c.Groups[:shown] {
-		t.Row(g.title(), c.favour(g.Contribution), bar(g.Contribution, math.Abs(c.Groups[0].Contribution)))
-	}
-	var rest float64
-	for _, g := range c.Groups[shown:] {
-		rest += g.Contribution
-	}
-	if others := len(c.Groups) - shown; others > 0 {
-		t.Row(format.Count(others, "other"), c.favour(rest), "")
-	}
-	total := "all groups"
-	if c.Correction != 0 {
-		t.Row("correction by seen classes", c.favour(c.Correction), bar(c.Correction, math.Abs(c.Groups[0].Contribution)))
-		total = "all groups, corrected"
-	}
-	return t.Footer(total, c.favour(c.LogOdds), "")
-}
-
-// bar draws a contribution to the left or right of the middle.
-func bar(contribution, widest float64) string {
-	block := strings.Repeat("█", int(math.Round(barLength*math.Abs(contribution)/max(widest, math.SmallestNonzeroFloat64))))
-	if contribution < 0 {
-		return fmt.Sprintf("%*s│%*s", barLength, block, barLength, "")
-	}
-	return fmt.Sprintf("%*s│%-*s", barLength, "", barLength, block)
-}
-
 // termTable shows the attributes of groups.
 func (r *Result) termTable(c Comparison, groups []Group, f Format) *table.Table {
 	class, against := className(c.Class), className(c.Against)
@@ -412,8 +382,13 @@ func (g Group) title() string {
 
 // ratio returns how many times the more likely class is as likely as the other.
 func ratio(logOdds float64) string {
-	if r := math.Exp(math.Abs(logOdds)); r < 1e6 {
+	r := math.Exp(math.Abs(logOdds))
+	switch {
+	case r < 100:
 		return fmt.Sprintf("%.1f", r)
+	case r < 1e6: // three digits count
+		unit := math.Pow(10, math.Floor(math.Log10(r))-2)
+		return fmt.Sprintf("%.0f", math.Round(r/unit)*unit)
 	}
 	return "over a million"
 }

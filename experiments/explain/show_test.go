@@ -5,6 +5,7 @@ import (
 	"image"
 	"math"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -221,9 +222,14 @@ func TestSentencesHold(t *testing.T) {
 			if negligible(change.By) {
 				continue
 			}
-			ratio := fmt.Sprintf("%.1f to 1", math.Exp(change.LogOdds))
+			times := fmt.Sprintf("%.1f", math.Exp(math.Abs(change.LogOdds)))
+			if len(times) > len("99.9") { // three digits, without an exponent
+				number, _ := strconv.ParseFloat(fmt.Sprintf("%.3g", math.Exp(math.Abs(change.LogOdds))), 64)
+				times = fmt.Sprintf("%.0f", number)
+			}
+			ratio := times + " to 1"
 			if change.LogOdds < 0 {
-				ratio = fmt.Sprintf("1 to %.1f", math.Exp(-change.LogOdds))
+				ratio = "1 to " + times
 			}
 			testkit.WantText(t, text, fmt.Sprintf("│ %s │ %.2f │ %.0f │ %s │ %s │",
 				attributeName(change.Attribute), change.From, change.To, ratio, className(change.Predicted)))

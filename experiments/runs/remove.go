@@ -85,7 +85,7 @@ func (all Removal) Table() *table.Table {
 	total := int64(0)
 	t := table.New("")
 	for _, r := range all {
-		run, _, _ := lab.ReadRun(r.dir) // a damaged one may be deleted
+		run, _, _ := lab.ReadRun(r.dir)                                           // a damaged one may be deleted
 		t.Note("  %s: %s, %s", r.name, lineOf(run).Status, format.Bytes(r.bytes)) // the name stays whole
 		total += r.bytes
 	}
