@@ -55,6 +55,7 @@ type Question struct {
 	Candidates candidates.Set
 	Against    string // the class to compare the prediction with; "" for the runner-up
 	Top        int    // changes of single detections to list
+	Brief      bool   // no changes of detections, which take most of the time
 	// Uncalibrated leaves out the temperature that is stored with the model.
 	Uncalibrated bool
 	// Together, if set, is a batch to adapt the prediction to by the settings of the model.
@@ -276,6 +277,9 @@ func (e *explainer) compare(against int, reason Reason) (*Comparison, error) {
 		if g.Contribution < 0 {
 			c.BestAgainst = &c.Groups[i].Name
 		}
+	}
+	if e.Brief {
+		return c, nil
 	}
 	changes, err := e.model.Changes(e.a, class, against)
 	if err != nil {

@@ -83,7 +83,7 @@ func (s *Server) predict(r *http.Request) (any, error) {
 	if s.Model == nil {
 		return nil, &refusal{http.StatusConflict, "There is no model: lago-train serve " + s.Name + " --model latest."}
 	}
-	e := explain.Question{X: dataset.Matrix[float32]{Rows: 1, Cols: len(s.photo), Data: s.photo}, Against: q.Against, Sample: explain.Sample{ID: s.names}}
+	e := explain.Question{X: dataset.Matrix[float32]{Rows: 1, Cols: len(s.photo), Data: s.photo}, Against: q.Against, Sample: explain.Sample{ID: s.names}, Brief: true}
 	switch {
 	case q.Sample != nil:
 		if e.X, err = s.x(); err != nil {
