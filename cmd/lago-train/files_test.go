@@ -109,10 +109,10 @@ func TestFilesDocHasEveryKey(t *testing.T) {
 // key is a key of an object.
 type key struct{ name, of, meaning string }
 
-// merge lets neighbours of one type that need no explanation share a row.
+// merge lets neighbours of one type and meaning share a row.
 func merge(keys []key) (rows []key) {
 	for _, k := range keys {
-		if n := len(rows) - 1; n >= 0 && k.meaning+rows[n].meaning == "" && rows[n].of == k.of {
+		if n := len(rows) - 1; n >= 0 && rows[n].meaning == k.meaning && rows[n].of == k.of && !strings.Contains(k.meaning, "<br>") {
 			rows[n].name += "`, `" + k.name
 		} else {
 			rows = append(rows, k)
