@@ -300,7 +300,7 @@ type Evaluation struct {
 
 // StoredResult is the content of result.json, which ends in its checksum.
 type StoredResult struct {
-	Run   string `json:"run"`          // the name of the trial
+	Run   string `json:"run"`          // name of the run, which is that of its folder
 	Curve string `json:"curve_sha256"` // of curve.jsonl
 	*Result
 }
