@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding"
 	"encoding/json"
 	"fmt"
@@ -15,7 +16,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/fetch"
@@ -80,13 +80,13 @@ func TestFilesDocHasEveryKey(t *testing.T) {
 		var table string
 		if object, ok := objects[heading]; ok {
 			table = "| key | type | meaning |\n| --- | --- | --- |\n"
-			for _, k := range merge(comments.keys(reflect.TypeOf(object), "", false)) {
+			for _, k := range merge(comments.keys(reflect.TypeOf(object), false)) {
 				table += fmt.Sprintf("| `%s` | %s | %s |\n", k.name, k.of, k.meaning)
 			}
 		} else if heading == "Shared objects" {
 			table = "| object | keys |\n| --- | --- |\n"
 			for _, name := range slices.Sorted(maps.Keys(shared)) {
-				table += fmt.Sprintf("| %s | %s |\n", name, list(comments.keys(reflect.TypeOf(shared[name]), "", true)))
+				table += fmt.Sprintf("| %s | %s |\n", name, list(comments.keys(reflect.TypeOf(shared[name]), true)))
 			}
 		} else {
 			continue
@@ -135,10 +135,7 @@ type fieldComments map[string]string
 
 // keys lists the keys of a type. Those of an object in it follow with dots or, if they are not flat,
 // are in its cell.
-func (c fieldComments) keys(of reflect.Type, id string, flat bool) (keys []key) {
-	if of.Name() != "" {
-		id = of.PkgPath() + "." + of.Name()
-	}
+func (c fieldComments) keys(of reflect.Type, flat bool) (keys []key) {
 	for i := range of.NumField() {
 		f := of.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -146,16 +143,15 @@ func (c fieldComments) keys(of reflect.Type, id string, flat bool) (keys []key) 
 			continue
 		}
 		in := f.Type
-		for in.Kind() == reflect.Pointer || in.Kind() == reflect.Slice && typeName(in) == "" {
-			if in.Kind() == reflect.Slice {
+		for ; typeName(in) == "" && in.Kind() != reflect.Struct; in = in.Elem() {
+			if in.Kind() != reflect.Pointer {
 				name += "[]"
 			}
-			in = in.Elem()
 		}
-		k := key{name, typeName(in), c[id+"."+f.Name]}
+		k := key{name, typeName(in), c[of.PkgPath()+"."+of.Name()+"."+f.Name]}
 		switch {
 		case f.Anonymous && name == "" && k.of == "":
-			keys = append(keys, c.keys(in, "", flat)...)
+			keys = append(keys, c.keys(in, flat)...)
 			continue
 		case f.Anonymous && name == "":
 			k.name, k.meaning = "…", "its keys"
@@ -167,19 +163,22 @@ func (c fieldComments) keys(of reflect.Type, id string, flat bool) (keys []key) 
 		var inner []key
 		if typeName(in) == "" {
 			k.of = "object" + k.of
-			inner = c.keys(in, id+"."+f.Name, true)
-			if !flat {
-				k.meaning = strings.TrimPrefix(k.meaning+"<br>"+list(inner), "<br>")
-			}
+			inner = c.keys(in, true)
+		}
+		if inner != nil && !flat {
+			k.meaning, inner = strings.TrimPrefix(k.meaning+"<br>"+list(inner), "<br>"), nil
 		}
 		keys = append(keys, k)
 		for _, of := range inner {
-			if flat {
-				keys = append(keys, key{name + "." + of.name, of.of, of.meaning})
-			}
+			keys = append(keys, key{name + "." + of.name, of.of, of.meaning})
 		}
 	}
 	return keys
+}
+
+var kinds = map[reflect.Kind]string{
+	reflect.Bool: "true or false", reflect.Int: "integer", reflect.Int64: "integer", reflect.Uint64: "integer",
+	reflect.Float64: "number", reflect.String: "string", reflect.Map: "object", reflect.Interface: "any value",
 }
 
 // typeName returns the name of a type in JSON, "" for a list and for an object whose keys are listed.
@@ -189,34 +188,13 @@ func typeName(of reflect.Type) string {
 			return "[" + name + "](#shared-objects)"
 		}
 	}
-	value := reflect.New(of).Interface()
-	if of == reflect.TypeFor[time.Time]() {
-		return "time"
-	}
-	if _, ok := value.(encoding.TextMarshaler); ok {
+	switch reflect.New(of).Interface().(type) {
+	case encoding.TextMarshaler:
 		return "string"
-	}
-	if _, ok := value.(json.Marshaler); ok {
+	case json.Marshaler:
 		return "object"
 	}
-	switch kind := of.Kind(); kind {
-	case reflect.Bool:
-		return "true or false"
-	case reflect.Float32, reflect.Float64:
-		return "number"
-	case reflect.Interface:
-		return "any value"
-	case reflect.Map:
-		return "object"
-	case reflect.Array:
-		return fmt.Sprintf("list of %d %ss", of.Len(), typeName(of.Elem()))
-	case reflect.Slice, reflect.Struct:
-		return ""
-	case reflect.String:
-		return "string"
-	default:
-		return "integer"
-	}
+	return kinds[of.Kind()]
 }
 
 // commentsOfFields reads the sources.
@@ -224,37 +202,29 @@ func commentsOfFields(t *testing.T) fieldComments {
 	t.Helper()
 	const root, module = "../..", "github.com/lago-train/lago-train"
 	c := fieldComments{}
-	var add func(id string, s *ast.StructType)
-	add = func(id string, s *ast.StructType) {
-		for _, f := range s.Fields.List {
-			text := f.Comment.Text()
-			if text == "" {
-				text = f.Doc.Text()
-			}
-			text = strings.ReplaceAll(strings.TrimSuffix(strings.Join(strings.Fields(text), " "), "."), "|", `\|`)
-			for _, name := range f.Names {
-				c[id+"."+name.Name] = regexp.MustCompile("^"+name.Name+" (is|are) ").ReplaceAllString(text, "")
-				if in, ok := f.Type.(*ast.StructType); ok {
-					add(id+"."+name.Name, in)
-				}
-			}
-		}
-	}
 	testkit.NoError(t, filepath.WalkDir(root, func(path string, e os.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
 			return err
 		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
 		if err != nil {
 			return err
 		}
-		ast.Inspect(parsed, func(n ast.Node) bool {
-			if s, ok := n.(*ast.TypeSpec); ok {
-				if of, ok := s.Type.(*ast.StructType); ok {
-					add(module+strings.TrimPrefix(filepath.ToSlash(filepath.Dir(path)), root)+"."+s.Name.Name, of)
+		ast.Inspect(file, func(n ast.Node) bool {
+			spec, _ := n.(*ast.TypeSpec)
+			if spec == nil {
+				return true
+			}
+			if of, ok := spec.Type.(*ast.StructType); ok {
+				for _, f := range of.Fields.List {
+					text := strings.TrimSuffix(strings.Join(strings.Fields(cmp.Or(f.Comment.Text(), f.Doc.Text())), " "), ".")
+					for _, name := range f.Names {
+						id := module + strings.TrimPrefix(filepath.ToSlash(filepath.Dir(path)), root) + "." + spec.Name.Name + "." + name.Name
+						c[id] = strings.ReplaceAll(strings.TrimPrefix(text, name.Name+" is "), "|", `\|`)
+					}
 				}
 			}
-			return true
+			return false
 		})
 		return nil
 	}))
