@@ -135,7 +135,7 @@ func (e Environment) changes(now Environment) string {
 type Record struct {
 	Trial
 	Environment                  // in which the run began
-	ResultsVersion int           `json:"results_version"`
+	ResultsVersion int           `json:"results_version"`   // of the code; finished runs of another version are not reused
 	Resumed        []Environment `json:"resumed,omitempty"` // other environments in which it was resumed
 }
 
@@ -269,16 +269,16 @@ func (c Curve) seconds() float64 {
 
 // Result is the content of result.json. Accuracies are fractions.
 type Result struct {
-	Status    Status  `json:"status"`
-	Error     string  `json:"error,omitempty"`
-	Epochs    int     `json:"epochs"`     // number of epochs run
-	BestEpoch int     `json:"best_epoch"` // the epoch whose parameters were kept
-	Seconds   float64 `json:"seconds"`    // of training, without evaluation
+	Status    Status  `json:"status"`          // why the run ended: patience, epochs, converged, not finite or failed
+	Error     string  `json:"error,omitempty"` // why there is no model
+	Epochs    int     `json:"epochs"`          // number of epochs run
+	BestEpoch int     `json:"best_epoch"`      // the epoch whose parameters were kept
+	Seconds   float64 `json:"seconds"`         // of training, without evaluation
 
-	TrainAccuracy float64     `json:"train_accuracy"` // per class, at the best epoch
-	Evaluation    *Evaluation `json:"evaluation,omitempty"`
-	// Corrections has the accuracy of a model of the dev stage with each correction that a search
-	// tries.
+	TrainAccuracy float64 `json:"train_accuracy"` // per class, at the best epoch
+	// on the validation classes in the dev stage, on the test classes in the test stage
+	Evaluation *Evaluation `json:"evaluation,omitempty"`
+	// of the dev stage: the accuracy with each correction that a search tries
 	Corrections []Corrected `json:"corrections,omitempty"`
 }
 
@@ -294,13 +294,13 @@ type Corrected struct {
 type Evaluation struct {
 	PerClass  float64  `json:"per_class_accuracy"`
 	PerSample float64  `json:"per_sample_accuracy"`
-	Classes   []string `json:"classes"`
+	Classes   []string `json:"classes"`   // names, in the order of the confusion matrix
 	Confusion [][]int  `json:"confusion"` // samples by class (row) and predicted class (column)
 }
 
 // StoredResult is the content of result.json, which ends in its checksum.
 type StoredResult struct {
-	Run   string `json:"run"`          // the name of the trial
+	Run   string `json:"run"`          // name of the run, which is that of its folder
 	Curve string `json:"curve_sha256"` // of curve.jsonl
 	*Result
 }

@@ -26,30 +26,31 @@ import (
 type Saved struct {
 	*model.Pipeline `json:"-"`
 
-	Run          string                  `json:"run"`     // that trained it, see Trial.Name
-	Dataset      string                  `json:"dataset"` // that it was trained on
-	Method       methods.Spec            `json:"method"`
-	Attributes   []string                `json:"attributes"`           // names, in the order of descriptions
-	Groups       []string                `json:"groups,omitempty"`     // names, nil where the data set has none
-	Semantic     []int                   `json:"semantic,omitempty"`   // the group of each attribute, nil where the data set has none
-	Classes      []string                `json:"classes"`              // of the data set, seen or unseen
-	Descriptions dataset.Matrix[float64] `json:"-"`                    // of the classes, NaN for missing entries
-	Split        dataset.Split           `json:"split"`                // of the classes
-	Learned      []int                   `json:"learned"`              // the classes trained on, from which missing entries are imputed
-	Dims         int                     `json:"dims"`                 // D, of the features
-	Provenance   *dataset.Provenance     `json:"provenance,omitempty"` // of the features; nil if it is not known
-	Adaptation   *Adaptation             `json:"adaptation,omitempty"` // nil if it was not chosen
-	Calibration  *Calibration            `json:"calibration,omitempty"`
+	Run        string       `json:"run"`     // that trained it, see Trial.Name
+	Dataset    string       `json:"dataset"` // that it was trained on
+	Method     methods.Spec `json:"method"`
+	Attributes []string     `json:"attributes"`       // names, in the order of descriptions
+	Groups     []string     `json:"groups,omitempty"` // names, nil where the data set has none
+	// the group of each attribute, nil where the data set has none
+	Semantic     []int                   `json:"semantic,omitempty"`
+	Classes      []string                `json:"classes"` // of the data set, seen or unseen
+	Descriptions dataset.Matrix[float64] `json:"-"`       // of the classes, NaN for missing entries
+	Split        dataset.Split           `json:"split"`   // of the classes
+	// the classes trained on, from which missing entries are imputed
+	Learned     []int               `json:"learned"`
+	Dims        int                 `json:"dims"`                 // D, of the features
+	Provenance  *dataset.Provenance `json:"provenance,omitempty"` // of the features; nil if it is not known
+	Adaptation  *Adaptation         `json:"adaptation,omitempty"` // nil if it was not chosen
+	Calibration *Calibration        `json:"calibration,omitempty"`
 }
 
 // Calibration is what makes probabilities of the scores s, softmax(s/T), as chosen on validation
 // classes. A model has none if it was not chosen, or if no temperature fits.
 type Calibration struct {
 	Temperature float64 `json:"temperature"` // T
-	// The expected calibration errors on the validation classes with temperature 1, null for
-	// scores that are not probabilities then, and with T.
+	// expected calibration error on the validation classes with T = 1; null for baselines
 	ErrorBefore *float64 `json:"error_before"`
-	ErrorAfter  float64  `json:"error_after"`
+	ErrorAfter  float64  `json:"error_after"` // the same with T
 	Samples     int      `json:"samples"`
 	Classes     int      `json:"classes"`
 }
@@ -58,16 +59,16 @@ type Calibration struct {
 // validation classes. Accuracies are those on these, as fractions.
 type Adaptation struct {
 	adapt.Settings // with Tau 0 adaptation is off
-	// Preprocess is the chain of the features that are adapted to, which Transform applies;
-	// "" for that of the model.
+	// of the features that are adapted to, if not that of the model
 	Preprocess preprocess.Chain      `json:"preprocess,omitempty"`
 	Transform  *preprocess.Transform `json:"-"`
-	Before     float64               `json:"before"`
-	After      float64               `json:"after"`
-	Interval   *metrics.Interval     `json:"interval"`       // of the change, over classes; null if adaptation is off
-	Smallest   int                   `json:"smallest_batch"` // samples from which the 10th percentile of the change is not below 0
-	Samples    int                   `json:"samples"`
-	Classes    int                   `json:"classes"`
+	Before     float64               `json:"before"`   // validation accuracy without adaptation
+	After      float64               `json:"after"`    // validation accuracy with it
+	Interval   *metrics.Interval     `json:"interval"` // of the change, over classes; null if adaptation is off
+	// samples from which the 10th percentile of the change is not below 0
+	Smallest int `json:"smallest_batch"`
+	Samples  int `json:"samples"`
+	Classes  int `json:"classes"`
 }
 
 // AdaptedFeatures returns the preprocessing of the features that predictions are adapted to.

@@ -38,16 +38,16 @@ const (
 type Trial struct {
 	Dataset     string           `json:"dataset"`
 	Fingerprint string           `json:"fingerprint"` // of the data set
-	Stage       Stage            `json:"stage"`
-	Preprocess  preprocess.Chain `json:"preprocess"`
-	Ridge       float64          `json:"ridge"` // of whiten
-	// HoldOut excludes Dataset.TestSeen, the samples of generalised zero-shot evaluation,
-	// from training and validation.
-	HoldOut  bool         `json:"hold_out"`
-	Epochs   int          `json:"epochs"`   // at most this many
-	Patience int          `json:"patience"` // epochs without a better validation accuracy
-	Seed     uint64       `json:"seed"`     // of the initialisation and the shuffling
-	Method   methods.Spec `json:"method"`
+	Stage       Stage            `json:"stage"`       // dev or test
+	Preprocess  preprocess.Chain `json:"preprocess"`  // steps, comma-separated, or none
+	Ridge       float64          `json:"ridge"`       // of whiten
+	// whether the held-out samples of seen classes were left out of training and validation
+	HoldOut  bool   `json:"hold_out"`
+	Epochs   int    `json:"epochs"`   // at most this many
+	Patience int    `json:"patience"` // epochs without a better validation accuracy
+	Seed     uint64 `json:"seed"`     // of the initialisation and the shuffling
+	// its name, which is lago or that of a baseline, and its settings, as in config files
+	Method methods.Spec `json:"method"`
 }
 
 // Check returns an *invalid.Error for the first invalid field.

@@ -3,43 +3,17 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"encoding"
-	"encoding/json"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/lago-train/lago-train/dataset/catalog"
-	"github.com/lago-train/lago-train/dataset/fetch"
-	"github.com/lago-train/lago-train/dataset/openlayout"
-	"github.com/lago-train/lago-train/dataset/split"
-	"github.com/lago-train/lago-train/experiments/ablation"
-	"github.com/lago-train/lago-train/experiments/comparison"
-	"github.com/lago-train/lago-train/experiments/engine"
-	"github.com/lago-train/lago-train/experiments/evaluation"
-	"github.com/lago-train/lago-train/experiments/explain"
-	"github.com/lago-train/lago-train/experiments/extract"
-	"github.com/lago-train/lago-train/experiments/grouping"
-	"github.com/lago-train/lago-train/experiments/ksweep"
-	"github.com/lago-train/lago-train/experiments/lab"
-	"github.com/lago-train/lago-train/experiments/protocol"
-	"github.com/lago-train/lago-train/experiments/report"
-	"github.com/lago-train/lago-train/experiments/reproduction"
-	"github.com/lago-train/lago-train/experiments/robustness"
-	"github.com/lago-train/lago-train/experiments/runs"
-	"github.com/lago-train/lago-train/experiments/search"
-	"github.com/lago-train/lago-train/experiments/subsets"
-	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/testkit"
-	"github.com/lago-train/lago-train/train"
-	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // The commands of a page work in order, in a folder with nothing but docs/example, and print what the
@@ -206,124 +180,16 @@ func TestLinksOfTheDocs(t *testing.T) {
 	}
 }
 
-// documentedObjects are the objects that docs/files.md has a table of, by its heading.
-// Those of the first group are part of others.
-var documentedObjects = []struct {
-	heading string
-	object  any
-}{
-	{"summary", lab.Summary{}},
-	{"interval", metrics.Interval{}},
-	{"difference", metrics.Difference{}},
-	{"measured", engine.Measured{}},
-	{"method", comparison.Method{}},
-	{"missing", lab.Missing{}},
-	{"left out", engine.LeftOut{}},
-	{"blas", blas.Info{}},
-	{"row", reproduction.Row{}},
-	{"point", ksweep.Point{}},
-	{"robustness", robustness.Method{}},
-	{"temperature", evaluation.Tempered{}},
-	{"pair", explain.Pair{}},
-	{"change", explain.Change{}},
-	{"probability", explain.Probability{}},
-	{"problem", catalog.Problem{}},
-
-	{"trial.json", train.Record{}},
-	{"curve.jsonl", train.Epoch{}},
-	{"result.json", train.StoredResult{}},
-	{"run", protocol.Result{}},
-	{"search", search.Result{}},
-	{"compare", comparison.Result{}},
-	{"reproduce", reproduction.Result{}},
-	{"ablate", ablation.Result{}},
-	{"ablate --groups", ablation.Groups{}},
-	{"sweep-k", ksweep.Result{}},
-	{"noise and partial", robustness.Result{}},
-	{"subsets", subsets.Result{}},
-	{"groups", grouping.Result{}},
-	{"report", report.Summary{}},
-	{"runs", runs.Listing{}},
-	{"runs show", runs.Detail{}},
-	{"evaluate", evaluation.Result{}},
-	{"explanation", explain.Result{}},
-	{"dataset list", catalog.Listing{}},
-	{"dataset info", catalog.Summary{}},
-	{"dataset check", catalog.Report{}},
-	{"dataset describe", catalog.Described{}},
-	{"dataset split", split.Report{}},
-	{"dataset fetch", fetch.Result{}},
-	{"dataset extract", extract.Result{}},
-	{"extract.json", openlayout.Extraction{}},
-	{"dataset convert", catalog.Converted{}},
-}
-
-// sharedObjects is the number of objects that are part of others.
-const sharedObjects = 16
-
-var keyOfTable = regexp.MustCompile("(?m)^\\| `([^`]+)` \\|")
-
-func TestFilesDocHasEveryKey(t *testing.T) {
-	text := testkit.Read(t, "../../docs/files.md")
-	for _, o := range documentedObjects {
-		_, section, ok := strings.Cut(text, "\n### "+o.heading+"\n")
-		if !ok {
-			t.Errorf("no section %s", o.heading)
-			continue
-		}
-		section, _, _ = strings.Cut(section, "\n#")
-		var got []string
-		for _, m := range keyOfTable.FindAllStringSubmatch(section, -1) {
-			got = append(got, m[1])
-		}
-		want := keysOf(reflect.TypeOf(o.object), "")
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: the document has\n%s\nexpected\n%s", o.heading, strings.Join(got, "\n"), strings.Join(want, "\n"))
+// Each page of the docs ends with the next one to read; docs/results.md is written by make results.
+func TestPagesLeadToTheNext(t *testing.T) {
+	pages := strings.Fields("quickstart your-data describing-classes features using-a-model evaluation adaptation settings results benchmarks files cluster differences glossary")
+	for i, page := range pages[:len(pages)-1] {
+		text := testkit.Read(t, "../../docs/"+page+".md")
+		if next := "](" + pages[i+1] + ".md).\n"; page != "results" && !strings.HasSuffix(text, next) {
+			t.Errorf("docs/%s.md does not end with a link to %s.md", page, pages[i+1])
 		}
 	}
-}
-
-// keysOf lists the keys of an object and, with dots, of the objects in it, but for those with
-// tables of their own.
-func keysOf(object reflect.Type, above string) (keys []string) {
-	for i := range object.NumField() {
-		f := object.Field(i)
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if f.Anonymous && name == "" {
-			keys = append(keys, keysOf(element(f.Type), above)...)
-			continue
-		}
-		if !f.IsExported() || name == "-" {
-			continue
-		}
-		in, suffix := element(f.Type), ""
-		for in.Kind() == reflect.Slice {
-			in, suffix = element(in.Elem()), suffix+"[]"
-		}
-		keys = append(keys, above+name+suffix)
-		if in.Kind() == reflect.Struct && !isWhole(in) {
-			keys = append(keys, keysOf(in, above+name+suffix+".")...)
-		}
+	if files := testkit.Must(filepath.Glob("../../docs/*.md"))(t); len(files) != len(pages) {
+		t.Errorf("docs has %d pages, of which %d are in the order of reading", len(files), len(pages))
 	}
-	return keys
-}
-
-// isWhole reports whether a type is one value in a table.
-func isWhole(of reflect.Type) bool {
-	for _, o := range documentedObjects[:sharedObjects] {
-		if reflect.TypeOf(o.object) == of {
-			return true
-		}
-	}
-	_, marshals := reflect.New(of).Interface().(json.Marshaler)
-	_, isText := reflect.New(of).Interface().(encoding.TextMarshaler)
-	return marshals || isText || of == reflect.TypeFor[protocol.Result]()
-}
-
-// element returns what a pointer points to.
-func element(of reflect.Type) reflect.Type {
-	if of.Kind() == reflect.Pointer {
-		return of.Elem()
-	}
-	return of
 }

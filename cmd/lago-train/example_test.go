@@ -13,7 +13,7 @@ import (
 	"github.com/lago-train/lago-train/internal/testkit"
 )
 
-var updateExample = flag.Bool("update", false, "write the samples of docs/example")
+var update = flag.Bool("update", false, "write the samples of docs/example, and the tables of docs/files.md")
 
 // The samples of docs/example are drawn from its descriptions; -update writes them. A sample has
 // each attribute with the probability p(a|z). Its features are a random linear map of these, with
@@ -55,7 +55,7 @@ func TestSamplesOfTheExample(t *testing.T) {
 	}
 	for name, want := range map[string]string{"features.csv": features.String(), "labels.csv": labels.String()} {
 		path := filepath.Join(dir, name)
-		if *updateExample {
+		if *update {
 			testkit.NoError(t, os.WriteFile(path, []byte(want), 0o644))
 		}
 		if testkit.Read(t, path) != want {

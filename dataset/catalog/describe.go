@@ -17,11 +17,11 @@ import (
 type Described struct {
 	Name            string `json:"name"`
 	Dir             string `json:"dir"`
-	Classes         int    `json:"classes"`
-	Attributes      int    `json:"attributes"`
+	Classes         int    `json:"classes"`    // of classes.csv now
+	Attributes      int    `json:"attributes"` // of attributes.csv now
 	AddedClasses    int    `json:"added_classes"`
 	AddedAttributes int    `json:"added_attributes"`
-	Missing         int    `json:"missing"` // entries of the descriptions
+	Missing         int    `json:"missing"` // empty cells of classes.csv
 }
 
 // Folder returns the folder of a data set in the open layout, whose descriptions can be written; "" for
@@ -97,9 +97,9 @@ func (r Described) Tables() []*table.Table {
 // Missing counts the entries that are missing in the descriptions. Its JSON keys are stable.
 type Missing struct {
 	Entries    int     `json:"entries"`
-	Of         int     `json:"of"`
+	Of         int     `json:"of"`         // classes times attributes
 	Classes    []Count `json:"classes"`    // those with missing entries, the most first
-	Attributes []Count `json:"attributes"` // likewise
+	Attributes []Count `json:"attributes"` // those with missing entries, the most first
 }
 
 // Count is a number of missing entries.

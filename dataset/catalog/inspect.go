@@ -23,8 +23,8 @@ import (
 type Report struct {
 	OK       bool      `json:"ok"` // no errors; there may be warnings
 	Errors   []Problem `json:"errors"`
-	Warnings []Problem `json:"warnings"`
-	Missing  *Missing  `json:"missing,omitempty"` // entries of the descriptions, if there are no errors
+	Warnings []Problem `json:"warnings"`          // that do not end the command with an error
+	Missing  *Missing  `json:"missing,omitempty"` // entries of the descriptions that are missing; only if there are no errors
 
 	// Data is the data set with the split that was asked for, and Splits the number of its
 	// splits; nil and 0 if it cannot be read.
@@ -39,8 +39,8 @@ type Problem struct {
 	File     string `json:"file"`     // path, or the name of the data set
 	Field    string `json:"field"`    // line, column or variable; empty for a file as a whole
 	Expected string `json:"expected"` // may be empty
-	Found    string `json:"found"`
-	Hint     string `json:"hint"` // may be empty
+	Found    string `json:"found"`    // what is there instead
+	Hint     string `json:"hint"`     // may be empty
 }
 
 func (p Problem) String() string {
@@ -174,10 +174,10 @@ type Listing struct {
 // are 0 unless it is usable. Its JSON keys are stable.
 type Entry struct {
 	Name       string `json:"name"`
-	Layout     string `json:"layout"` // empty if it is generated or unknown
-	Usable     bool   `json:"usable"` // Check finds no problem
-	Problem    string `json:"problem,omitempty"`
-	Problems   int    `json:"problems"` // 0 too for a folder with no file of a data set
+	Layout     string `json:"layout"`            // open or xlsa17; empty if generated or unknown
+	Usable     bool   `json:"usable"`            // whether the check finds no problem
+	Problem    string `json:"problem,omitempty"` // the first one
+	Problems   int    `json:"problems"`          // 0 too for a folder with no file of a data set
 	Samples    int    `json:"samples"`
 	Dimensions int    `json:"dimensions"`
 	Train      int    `json:"train_classes"`
@@ -246,7 +246,7 @@ func (l *Listing) Tables() []*table.Table {
 // Summary describes a data set. Its JSON keys are stable.
 type Summary struct {
 	Name        string   `json:"name"`
-	Source      string   `json:"source"`
+	Source      string   `json:"source"` // folder, or how it was generated
 	Fingerprint string   `json:"fingerprint"`
 	Samples     int      `json:"samples"`
 	HeldOut     int      `json:"held_out"` // samples of seen classes, for generalised zero-shot learning
@@ -263,9 +263,9 @@ type Subset struct {
 	Name    string  `json:"name"`
 	Classes int     `json:"classes"`
 	Samples int     `json:"samples"`
-	Min     int     `json:"min"` // samples of the class with fewest
-	Median  float64 `json:"median"`
-	Max     int     `json:"max"`
+	Min     int     `json:"min"`    // samples of the class with fewest
+	Median  float64 `json:"median"` // over classes
+	Max     int     `json:"max"`    // of the class with most
 }
 
 // Group lists the attributes of one group.

@@ -107,7 +107,7 @@ type Progress struct {
 // Result describes a fetched data set, or the weights of a network.
 type Result struct {
 	Name     string    `json:"name"`   // in lower case
-	Folder   string    `json:"folder"` // that holds the files, as an absolute path
+	Folder   string    `json:"folder"` // absolute path
 	Files    []string  `json:"files"`  // paths below the folder, with slashes, sorted
 	Bytes    int64     `json:"bytes"`  // of the files
 	Archives []Archive `json:"archives"`

@@ -175,7 +175,7 @@ type Extraction struct {
 	ImageDir     string `json:"image_dir,omitempty"`     // absolute
 	Images       int    `json:"images,omitempty"`        // those left out included
 	ImagesSHA256 string `json:"images_sha256,omitempty"` // of their names, classes, content and bounding boxes
-	BLAS         string `json:"blas,omitempty"`
+	BLAS         string `json:"blas,omitempty"`          // with version
 
 	Versions map[string]string `json:"versions,omitempty"` // of the program and its libraries
 }

@@ -20,10 +20,10 @@ import (
 // Leak is a pair of classes or samples of different subsets, one of which gives the other
 // away. Its JSON keys are stable.
 type Leak struct {
-	Kind   string `json:"kind"` // "name", "description", "sample" or "test_seen"
-	First  string `json:"first"`
-	Second string `json:"second"`
-	Reason string `json:"reason"`
+	Kind   string `json:"kind"`   // "name", "description", "sample" or "test_seen"
+	First  string `json:"first"`  // class and subset
+	Second string `json:"second"` // class and subset
+	Reason string `json:"reason"` // as a sentence
 }
 
 func (l Leak) String() string { return fmt.Sprintf("%s and %s: %s", l.First, l.Second, l.Reason) }
@@ -225,13 +225,12 @@ func compare(u, v []float64, tolerance float64) (difference float64, ok bool) {
 // Report describes a split. Its JSON keys are stable.
 type Report struct {
 	Name      string   `json:"name"`
-	Samples   int      `json:"samples"` // of all subsets
-	Subsets   []Subset `json:"subsets"` // train, val, test
-	LeftOut   []string `json:"left_out"`
-	Leaks     []Leak   `json:"leaks"`
+	Samples   int      `json:"samples"`   // of all subsets
+	Subsets   []Subset `json:"subsets"`   // train, val, test
+	LeftOut   []string `json:"left_out"`  // classes in no subset
+	Leaks     []Leak   `json:"leaks"`     // what train, validation and test classes share
 	Uncovered []string `json:"uncovered"` // attributes of val or test classes that no train class has
-	// HeldOutUnseen counts held-out samples of seen classes (test_seen) whose classes are
-	// test classes by this split.
+	// held-out samples of seen classes (test_seen) whose classes are test classes by this split
 	HeldOutUnseen int `json:"held_out_unseen"`
 }
 

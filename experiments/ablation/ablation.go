@@ -35,9 +35,9 @@ const defaultAlpha = 1
 
 // Design is one combination of the design decisions of the paper's ablation.
 type Design struct {
-	Prior       model.Prior      `json:"prior"`
-	Complement  model.Complement `json:"complement"`
-	Supervision Supervision      `json:"attribute_supervision"`
+	Prior       model.Prior      `json:"prior"`                 // kind of attribute prior
+	Complement  model.Complement `json:"complement"`            // kind of none-of-group term
+	Supervision Supervision      `json:"attribute_supervision"` // implicit or explicit
 }
 
 // lago is the design of LAGO; perGroup, which the paper does not have, differs in the prior.
@@ -87,7 +87,7 @@ type Result struct {
 	Epochs   int           `json:"epochs"` // at most
 	Seeds    []uint64      `json:"seeds"`
 	Rows     []Row         `json:"rows"`     // best first
-	Findings []Finding     `json:"findings"` // of the paper; none if a row has no accuracy
+	Findings []Finding     `json:"findings"` // statements of the paper; none if a row has no accuracy
 	Parts    int           `json:"parts"`    // 1, or the parts of a rotation over classes
 	Classes  int           `json:"classes"`  // validation classes
 	Missing  []lab.Missing `json:"missing"`
@@ -96,14 +96,14 @@ type Result struct {
 // Row is the accuracy of one design.
 type Row struct {
 	Design
-	Alpha    float64          `json:"alpha"`        // the one of Alphas with the best accuracy; 0 for implicit supervision
+	// the one of alphas with the best accuracy; 0 for implicit supervision
+	Alpha    float64          `json:"alpha"`
 	Accuracy lab.Summary      `json:"val_accuracy"` // of the best epoch of each run, per class
-	Interval metrics.Interval `json:"interval"`     // of Accuracy over classes
-	// Difference is that from LAGO's design (uniform, const, implicit) over the validation
-	// classes, with p corrected by Holm over the rows. It is null for that design and without
-	// accuracies.
+	Interval metrics.Interval `json:"interval"`     // of val_accuracy, over classes
+	// from the design uniform, const, implicit, with p corrected by Holm; null for that design
 	Difference *metrics.Difference `json:"difference"`
-	Published  *float64            `json:"published_accuracy"` // null if the paper does not have this data set, and in a rotation
+	// null if the paper does not have this data set, and in a rotation
+	Published *float64 `json:"published_accuracy"`
 
 	classes []float64 // the accuracy of each class, mean over seeds
 }
@@ -179,11 +179,10 @@ func (d Design) published(dataset string) *float64 {
 
 // Finding is a statement of the paper on its table A.2 (section 4.4).
 type Finding struct {
-	Text  string `json:"finding"`
-	Holds bool   `json:"holds"` // by the means, whether or not the difference is clear
-	// Difference is what the statement says is above 0, over the validation classes, with p
-	// corrected by Holm over the findings. Which designs are best, worst, lower or higher is
-	// taken from the means, so that p is too small where they are close.
+	Text  string `json:"finding"` // the statement
+	Holds bool   `json:"holds"`   // by the means, whether or not the difference is clear
+	// what the statement says is above 0, with p corrected by Holm; p is too small where means that
+	// decide on its sides are close
 	Difference metrics.Difference `json:"difference"`
 }
 

@@ -33,18 +33,18 @@ type Groups struct {
 	Parts   int           `json:"parts"`   // 1, or the parts of a rotation over classes
 	Classes int           `json:"classes"` // unseen
 	Seeds   int           `json:"seeds"`
-	Rows    []GroupsRow   `json:"rows"` // semantic groups first; those whose runs all have a model
+	Rows    []GroupsRow   `json:"rows"` // semantic groups first
 	Missing []lab.Missing `json:"missing"`
 }
 
 // GroupsRow is the test accuracy with one kind of groups.
 type GroupsRow struct {
-	Groups   string           `json:"groups"`
-	Draws    int              `json:"draws"` // random groupings over which the accuracy is a mean, otherwise 1
-	Accuracy float64          `json:"test_per_class_accuracy"`
-	Interval metrics.Interval `json:"interval"` // of Accuracy over classes
-	// Difference is that of semantic groups minus these, with p corrected by Holm over the rows; null
-	// for semantic groups.
+	Groups string `json:"groups"` // kind of groups
+	// random groupings over which the accuracy is a mean, otherwise 1
+	Draws    int              `json:"draws"`
+	Accuracy float64          `json:"test_per_class_accuracy"` // mean over classes, seeds and draws
+	Interval metrics.Interval `json:"interval"`                // over classes
+	// semantic groups minus these, with p corrected by Holm; null for semantic groups
 	Difference *metrics.Difference `json:"difference"`
 
 	classes []float64 // sums over Draws

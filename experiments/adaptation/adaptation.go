@@ -189,13 +189,13 @@ func Set(m *train.Saved, d *dataset.Dataset, a *train.Adaptation) (err error) {
 type Report struct {
 	PerClass   float64            `json:"per_class_accuracy"`
 	PerSample  float64            `json:"per_sample_accuracy"`
-	Interval   metrics.Interval   `json:"interval"`   // of PerClass, over classes
+	Interval   metrics.Interval   `json:"interval"`   // over classes
 	Difference metrics.Difference `json:"difference"` // transductive minus inductive, over classes
 	adapt.Settings
-	Changed int         `json:"changed"` // number of predictions
-	Rounds  int         `json:"rounds"`
-	Warning string      `json:"warning,omitempty"`
-	Stress  []Condition `json:"stress,omitempty"`
+	Changed int         `json:"changed"`           // number of predictions
+	Rounds  int         `json:"rounds"`            // of EM
+	Warning string      `json:"warning,omitempty"` // why adaptation may not help
+	Stress  []Condition `json:"stress,omitempty"`  // batches of other compositions, with --stress
 
 	inductive metrics.Accuracy
 	interval  metrics.Interval // of inductive.PerClass

@@ -345,13 +345,13 @@ func meanOf(perClass []float64) float64 {
 // Condition is the effect of adaptation on random batches of one kind. Changes are
 // differences of per-class accuracy, over the classes that are present.
 type Condition struct {
-	Name    string  `json:"condition"`
+	Name    string  `json:"condition"`         // how the batches were drawn
 	Samples int     `json:"samples,omitempty"` // of a small batch
-	Mean    float64 `json:"mean_change"`
-	Tenth   float64 `json:"tenth_percentile"`
-	Worst   float64 `json:"worst_change"`
-	Draws   int     `json:"draws"`
-	Warned  bool    `json:"warned"` // the batch is so small that predict warns and does not adapt to it
+	Mean    float64 `json:"mean_change"`       // of the per-class accuracy
+	Tenth   float64 `json:"tenth_percentile"`  // of the change
+	Worst   float64 `json:"worst_change"`      // in the worst batch
+	Draws   int     `json:"draws"`             // number of batches
+	Warned  bool    `json:"warned"`            // whether predict would warn that the batch is too small
 }
 
 // conditions select the samples of a batch: at most Samples, unless that is 0, and of the class

@@ -140,17 +140,14 @@ type Result struct {
 	Folds   int      `json:"folds"`    // over which settings were chosen
 	HoldOut bool     `json:"hold_out"` // whether training left out the held-out samples of seen classes
 	Methods []Method `json:"methods"`
-	Ladder  bool     `json:"ladder"` // each method is a step from the one before
-	// Differences compare LAGO with every baseline, or with its other rows if there is none;
-	// without LAGO they compare the first method with the others. Those of a ladder compare each
-	// step with the one before.
-	Differences []Difference `json:"differences"`
-	// AdaptedDifferences are the same between adapted methods.
-	AdaptedDifferences []Difference `json:"adapted_differences,omitempty"`
-	// PartitionSeeds are the seeds of the partitions, if there are several, and PartitionDifferences
-	// the differences of the means over them.
-	PartitionSeeds       []uint64         `json:"partition_seeds,omitempty"`
-	PartitionDifferences []Difference     `json:"partition_differences,omitempty"`
+	// whether each method is a step from the one before
+	Ladder bool `json:"ladder"`
+	// LAGO minus every baseline, or minus its other rows if there is none; without LAGO the first method
+	// minus the others; in a ladder each step minus the one before
+	Differences          []Difference     `json:"differences"`
+	AdaptedDifferences   []Difference     `json:"adapted_differences,omitempty"`   // the same between adapted methods
+	PartitionSeeds       []uint64         `json:"partition_seeds,omitempty"`       // of the partitions, if there are several
+	PartitionDifferences []Difference     `json:"partition_differences,omitempty"` // of the means over partitions
 	Classes              []Class          `json:"classes"`
 	Missing              []lab.Missing    `json:"missing"`
 	LeftOut              []engine.LeftOut `json:"left_out"` // variants that the data set does not allow
@@ -159,9 +156,8 @@ type Result struct {
 // Method is the result of one method.
 type Method struct {
 	engine.Row
-	Adapted *Adapted `json:"adapted,omitempty"` // if Config.Adapt is set
-	// Partitions is the test accuracy in each partition, if there are several.
-	Partitions []float64 `json:"partitions,omitempty"`
+	Adapted    *Adapted  `json:"adapted,omitempty"`    // transductive predictions, with compare --adapt
+	Partitions []float64 `json:"partitions,omitempty"` // test accuracy in each partition, if there are several
 
 	adapted    []float64 // as Test.ByClass
 	partitions [][]float64
@@ -169,10 +165,10 @@ type Method struct {
 
 // Difference is the test accuracy of the reference method minus that of another one.
 type Difference struct {
-	Reference string `json:"reference"`
+	Reference string `json:"reference"` // from whose accuracy that of method is subtracted
 	Method    string `json:"method"`
 	metrics.Difference
-	Holm float64   `json:"p_holm"` // P, corrected for the number of differences
+	Holm float64   `json:"p_holm"` // p, corrected by Holm for the number of differences
 	By   []float64 `json:"by"`     // the mean difference in each part, or in each partition
 }
 
@@ -181,7 +177,7 @@ type Class struct {
 	Class    string    `json:"class"`
 	Part     int       `json:"part"` // in which it is unseen, from 1
 	Samples  int       `json:"samples"`
-	Accuracy []float64 `json:"accuracy"` // mean over seeds
+	Accuracy []float64 `json:"accuracy"` // of each method, mean over seeds
 }
 
 // The kinds of stored comparisons: on the data set's own split, by rotation, and step by step.
@@ -369,14 +365,12 @@ func (r *Result) WriteCSV(w io.Writer) error {
 // Adapted is the accuracy of a method that is adapted to the unlabelled samples of the
 // evaluated classes (transductive), as fractions.
 type Adapted struct {
-	Test       float64            `json:"test_per_class_accuracy"`
-	Interval   metrics.Interval   `json:"interval"`   // of Test, over classes
-	Difference metrics.Difference `json:"difference"` // on the test classes, transductive minus inductive
-	// Propagated is the accuracy of label propagation (adapt.Propagate) in place of the adaptation, and
-	// Gain the adaptation minus it.
-	Propagated float64            `json:"propagated_per_class_accuracy"`
-	Gain       metrics.Difference `json:"minus_propagated"`
-	Settings   []adapt.Settings   `json:"settings"` // of each part
+	Test       float64            `json:"test_per_class_accuracy"`       // mean over classes and seeds
+	Interval   metrics.Interval   `json:"interval"`                      // over classes
+	Difference metrics.Difference `json:"difference"`                    // transductive minus inductive
+	Propagated float64            `json:"propagated_per_class_accuracy"` // of label propagation in place of the adaptation
+	Gain       metrics.Difference `json:"minus_propagated"`              // the adaptation minus label propagation
+	Settings   []adapt.Settings   `json:"settings"`                      // that validation chose, one for each part
 }
 
 // adaptedPart is a method adapted to the test classes of one part.

@@ -25,9 +25,9 @@ import (
 
 // Measured is the accuracy on the classes that a stage evaluates, as fractions, over seeds.
 type Measured struct {
-	PerClass  lab.Summary      `json:"per_class_accuracy"`
-	Interval  metrics.Interval `json:"interval"` // of PerClass over classes, whose accuracies are means over seeds
-	PerSample lab.Summary      `json:"per_sample_accuracy"`
+	PerClass  lab.Summary      `json:"per_class_accuracy"`  // mean over classes
+	Interval  metrics.Interval `json:"interval"`            // over classes, whose accuracies are means over seeds
+	PerSample lab.Summary      `json:"per_sample_accuracy"` // mean over samples
 	Classes   int              `json:"classes"`
 	Parts     int              `json:"parts"`  // of the classes; predictions are among those of a part
 	Status    []train.Status   `json:"status"` // why each seed ended
@@ -248,19 +248,19 @@ func Panel(stage string, rows []Measured) plot.Panel {
 
 // Row is the result of an arm over all parts, by the full protocol.
 type Row struct {
-	Name    string   `json:"name"`
+	Name    string   `json:"name"`              // as in --methods
 	Title   string   `json:"title"`             // in tables and figures
-	Variant string   `json:"variant,omitempty"` // of LAGO; Mixed if the parts chose different ones
-	Val     Measured `json:"val"`
-	Test    Measured `json:"test"`
-	Seconds float64  `json:"seconds"` // to train one model on train and validation classes
-	Tried   int      `json:"tried"`   // number of settings in each part
-	// Tries is the validation accuracy of the best settings after each that was tried, by its first
-	// seed, mean over parts; none without a search.
+	Variant string   `json:"variant,omitempty"` // of LAGO; mixed if the parts chose different ones
+	Val     Measured `json:"val"`               // on the validation classes
+	Test    Measured `json:"test"`              // on the test classes
+	Seconds float64  `json:"seconds"`           // to train one model on train and validation classes
+	Tried   int      `json:"tried"`             // number of settings in each part
+	// accuracy of the best settings after each that was tried, by the first seed, mean over parts; none
+	// without a search
 	Tries     []float64 `json:"validation_by_tries,omitempty"`
 	Parts     []Part    `json:"parts"`                       // one, or one for each part of a rotation
 	Published string    `json:"published_percent,omitempty"` // test accuracy in table A.1, a number or a range
-	RunDirs   []string  `json:"run_dirs"`
+	RunDirs   []string  `json:"run_dirs"`                    // folders of the runs
 
 	Models   []string   `json:"-"` // files of those that were evaluated on the test classes
 	Outcomes []*Outcome `json:"-"` // of the parts
@@ -269,10 +269,10 @@ type Row struct {
 // Part is what an arm chose without the test classes of one part.
 type Part struct {
 	Variant  string         `json:"variant,omitempty"`
-	Epochs   int            `json:"epochs"` // on train and validation classes
-	Settings map[string]any `json:"settings"`
-	Changed  map[string]any `json:"changed"` // Settings that are not the default
-	Edges    []Edge         `json:"edges"`   // settings at an end of the searched values
+	Epochs   int            `json:"epochs"`   // on train and validation classes
+	Settings map[string]any `json:"settings"` // chosen, by name
+	Changed  map[string]any `json:"changed"`  // those of the settings that are not the default
+	Edges    []Edge         `json:"edges"`    // settings at an end of the searched values
 }
 
 // Mixed is the Variant of a Row whose parts chose different variants.

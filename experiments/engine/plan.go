@@ -329,13 +329,12 @@ func CheckArms(names []string) error {
 
 // Trained says which runs a result rests on, and when they were trained.
 type Trained struct {
-	Seconds float64  `json:"seconds"`
-	BLAS    string   `json:"blas"` // with which the runs were trained
-	RunDirs []string `json:"run_dirs"`
-	Reused  int      `json:"reused_runs"` // that were finished before
-	// From and To are when the first and the last run ended.
-	From time.Time `json:"trained_from"`
-	To   time.Time `json:"trained_to"`
+	Seconds float64   `json:"seconds"`      // training time of all runs
+	BLAS    string    `json:"blas"`         // with which the runs were trained
+	RunDirs []string  `json:"run_dirs"`     // folders of the runs
+	Reused  int       `json:"reused_runs"`  // runs that were finished before
+	From    time.Time `json:"trained_from"` // when the first run ended
+	To      time.Time `json:"trained_to"`   // when the last run ended
 }
 
 // TrainedOf summarises runs that have a model.

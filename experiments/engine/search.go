@@ -60,12 +60,12 @@ type searcher struct {
 // Tried is the result of one combination of settings.
 type Tried struct {
 	Config    Config         `json:"-"`
-	Settings  map[string]any `json:"settings"`      // that were searched and apply
+	Settings  map[string]any `json:"settings"`      // by name
 	Accuracy  float64        `json:"val_accuracy"`  // of the first seed, mean over folds
 	BestEpoch int            `json:"best_epoch"`    // of the average curve of the folds
 	Further   *lab.Summary   `json:"further_seeds"` // validation accuracy; null except for the best
 	Epochs    int            `json:"-"`             // of the average curve of the further seeds
-	Dirs      []string       `json:"dirs"`          // of the first seed, one per fold
+	Dirs      []string       `json:"dirs"`          // folders of the runs
 }
 
 func newSearcher(base Config, folds []lab.View, settings, further int, fixed []string, closed bool) *searcher {
@@ -299,10 +299,10 @@ func bestFirst(a, b Tried) int {
 // Found is the result of a search.
 type Found struct {
 	Folds  int       `json:"folds"`
-	Trials int       `json:"trials"` // of all folds and seeds
-	Epochs int       `json:"epochs"` // of a trial, at most
+	Trials int       `json:"trials"` // runs of all folds and seeds
+	Epochs int       `json:"epochs"` // of a run, at most
 	Space  []string  `json:"space"`  // names of the settings that were searched
-	Tried  []Tried   `json:"tried"`  // best first, the first of equals first; fewer than the budget if the space has no more
+	Tried  []Tried   `json:"tried"`  // best first; fewer than the budget if the space has no more
 	Edges  []Edge    `json:"-"`
 	Failed []lab.Run `json:"-"` // in the order in which they failed
 }

@@ -81,39 +81,38 @@ func (s *scored) top(k int) (metrics.Accuracy, metrics.Interval) {
 // Result is an evaluation. Accuracies are fractions and, unless stated otherwise, means
 // over classes. Numbers that do not exist are null; Notes say why.
 type Result struct {
-	Source Source `json:"source"`
+	Source Source `json:"source"` // what was evaluated
 
 	Samples int `json:"samples"`
-	Classes int `json:"classes"` // to choose from
+	Classes int `json:"classes"` // number of candidates
 
 	PerClass      float64 `json:"per_class_accuracy"`
 	PerSample     float64 `json:"per_sample_accuracy"`
-	Top5          float64 `json:"top5"`
-	Top5PerSample float64 `json:"top5_per_sample"`
+	Top5          float64 `json:"top5"`            // per-class accuracy of the five best classes
+	Top5PerSample float64 `json:"top5_per_sample"` // the same, per sample
 
-	ZSL float64 `json:"zsl"` // of the unseen classes, chosen among these alone
-	// Of seen and unseen classes, chosen among all.
-	Seen         *float64  `json:"seen"`
-	Unseen       *float64  `json:"unseen"`
-	HarmonicMean *float64  `json:"harmonic_mean"`
-	AUSUC        *float64  `json:"ausuc"`      // area under the seen-unseen curve
-	Calibrated   *Stacking `json:"calibrated"` // with the gamma that validation chose
-	// The same with omega 0, the one that validation chose, and 1, if the model corrects its scores.
+	ZSL          float64   `json:"zsl"`           // on unseen classes, chosen among these alone
+	Seen         *float64  `json:"seen"`          // on seen classes, chosen among all; null without seen classes
+	Unseen       *float64  `json:"unseen"`        // on unseen classes, chosen among all
+	HarmonicMean *float64  `json:"harmonic_mean"` // of seen and unseen
+	AUSUC        *float64  `json:"ausuc"`         // area under the seen-unseen curve
+	Calibrated   *Stacking `json:"calibrated"`    // with the gamma that validation chose
+	// if the model corrects its scores: the same with omega 0, the one that validation chose, and 1
 	Corrections []Corrected `json:"corrections,omitempty"`
 
-	Intervals Intervals `json:"intervals"`
+	Intervals Intervals `json:"intervals"` // over classes
 
-	Kind ScoreKind `json:"score_kind"`
+	Kind ScoreKind `json:"score_kind"` // logits, probabilities or scores
 	Calibration
-	Temperature *Tempered `json:"temperature"` // that validation chose
+	Temperature *Tempered `json:"temperature"` // with the temperature that validation chose
 
 	Mistakes []Mistake       `json:"mistakes"` // the most frequent ones
 	ByClass  []ClassAccuracy `json:"by_class"`
 
-	Adapted *adaptation.Report `json:"adapted,omitempty"` // transductive predictions, if they were asked for
+	Adapted *adaptation.Report `json:"adapted,omitempty"` // transductive predictions, with --adapt
 
-	Validation *Validation `json:"validation"`
-	Notes      []string    `json:"notes"`
+	Validation *Validation `json:"validation"` // what gamma and the temperature were chosen on
+	Notes      []string    `json:"notes"`      // remarks, as sentences
 
 	scored       *scored
 	confusion    metrics.Confusion
@@ -142,10 +141,10 @@ type Source struct {
 // EvaluatedModel is one of the models that were evaluated.
 type EvaluatedModel struct {
 	Path     string           `json:"path"`
-	Method   string           `json:"method"`
+	Method   string           `json:"method"` // variant or baseline
 	Seed     uint64           `json:"seed"`
 	PerClass float64          `json:"per_class_accuracy"` // of this model alone
-	Interval metrics.Interval `json:"interval"`           // of PerClass, over classes
+	Interval metrics.Interval `json:"interval"`           // over classes
 }
 
 // Validation says what gamma and the temperature were chosen by.
@@ -159,8 +158,8 @@ type Validation struct {
 
 // Corrected is the accuracies with another omega of the model's correction.
 type Corrected struct {
-	Omega  float64 `json:"omega"`
-	Chosen bool    `json:"chosen"` // by validation
+	Omega  float64 `json:"omega"`  // strength of the correction
+	Chosen bool    `json:"chosen"` // whether validation chose it
 	metrics.Generalised
 	Intervals metrics.GeneralisedInterval `json:"intervals"`
 }
@@ -174,11 +173,11 @@ type Stacking struct {
 
 // Calibration says how reliable p(z|x) is. Its fields are null for bare scores.
 type Calibration struct {
-	ECE         *float64        `json:"ece"`  // expected calibration error
-	NLL         *float64        `json:"nll"`  // mean -log p of the true class
-	AURC        *float64        `json:"aurc"` // area under the risk-coverage curve
-	Reliability []metrics.Bin   `json:"reliability"`
-	Coverage    []CoveragePoint `json:"coverage"`
+	ECE         *float64        `json:"ece"`         // expected calibration error
+	NLL         *float64        `json:"nll"`         // mean -log p of the true class
+	AURC        *float64        `json:"aurc"`        // area under the risk-coverage curve
+	Reliability []metrics.Bin   `json:"reliability"` // bins of confidence
+	Coverage    []CoveragePoint `json:"coverage"`    // the most confident samples
 
 	label      string          // of its column or line
 	confidence []float64       // of each sample
@@ -194,7 +193,7 @@ type CoveragePoint struct {
 
 // Tempered is the calibration with a temperature.
 type Tempered struct {
-	Temperature float64 `json:"temperature"`
+	Temperature float64 `json:"temperature"` // T of softmax(s/T)
 	Calibration
 }
 

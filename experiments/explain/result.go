@@ -13,25 +13,24 @@ import (
 type Result struct {
 	Dataset    string           `json:"dataset"` // that the model was trained on
 	Variant    model.Variant    `json:"variant"`
-	Prior      model.Prior      `json:"prior"`
-	Complement model.Complement `json:"complement"`
+	Prior      model.Prior      `json:"prior"`      // kind of attribute prior
+	Complement model.Complement `json:"complement"` // kind of none-of-group term
 	Attributes int              `json:"attributes"`
 
 	Sample  Sample `json:"sample"`
 	Among   string `json:"among"`   // the candidates, as in "test classes"
 	Classes int    `json:"classes"` // number of candidates
 
-	// Temperature is T of the probabilities; log odds and contributions are divided by it.
-	Temperature float64 `json:"temperature"`
+	Temperature float64 `json:"temperature"` // T of the probabilities; log odds, contributions and gains are divided by it
 
 	Predicted string        `json:"predicted"`
 	Correct   *bool         `json:"correct"`    // null if the true class is not known, or no candidate
 	Likely    []Probability `json:"likely"`     // the most likely classes, at most five
-	Label     *Probability  `json:"true_class"` // null where Correct is
+	Label     *Probability  `json:"true_class"` // null where correct is
 
-	Adapted *Adapted `json:"adapted,omitempty"` // if it was asked for
+	Adapted *Adapted `json:"adapted,omitempty"` // transductive prediction, with --adapt
 
-	Comparisons []Comparison `json:"comparisons"`
+	Comparisons []Comparison `json:"comparisons"` // with the runner-up, and with the true or another class
 }
 
 // Sample identifies a sample.
@@ -49,10 +48,9 @@ type Adapted struct {
 	Samples   int     `json:"samples"` // of the batch
 	Predicted string  `json:"predicted"`
 	P         float64 `json:"p"`        // its adapted probability
-	LogOdds   float64 `json:"log_odds"` // of LAGO itself, its own class over this one
+	LogOdds   float64 `json:"log_odds"` // of the model without adaptation, of its own class over the adapted one
 	Changed   bool    `json:"changed"`
-	// Neighbours are the samples that favour the adapted class most over LAGO's own, at most
-	// five; none if the prediction did not change.
+	// samples that favour the adapted class most, at most five; none if the prediction did not change
 	Neighbours []Neighbour `json:"neighbours"`
 }
 
@@ -62,7 +60,7 @@ type Neighbour struct {
 	ID        string      `json:"id,omitempty"`
 	Predicted string      `json:"predicted"` // adapted
 	Cosine    float64     `json:"cosine"`    // of the preprocessed, centred features
-	LogOdds   float64     `json:"log_odds"`  // that it adds to the adapted class over LAGO's own
+	LogOdds   float64     `json:"log_odds"`  // what it adds to the adapted class over the model's own
 	Picture   image.Image `json:"-"`
 }
 
@@ -86,12 +84,13 @@ const (
 
 // Comparison compares the predicted class with another one.
 type Comparison struct {
-	Class   string  `json:"class"` // the predicted one
-	Against string  `json:"against"`
-	Reason  Reason  `json:"reason"`
-	LogOdds float64 `json:"log_odds"` // log p(class|x) - log p(against|x), the sum of the groups' contributions and the correction
-	// Correction is the part of model.Correction: above 0 where the other class gets more from
-	// samples of seen classes.
+	Class   string `json:"class"`   // the predicted one
+	Against string `json:"against"` // the other class
+	Reason  Reason `json:"reason"`  // runner-up, true class (of a wrong prediction) or requested
+	// log p(class|x) - log p(against|x), the sum of the groups' contributions and the correction
+	LogOdds float64 `json:"log_odds"`
+	// part of the correction of the scores; above 0 where the other class gets more from samples of seen
+	// classes
 	Correction float64 `json:"correction"`
 
 	Groups        []Group        `json:"groups"`        // by the size of their contribution
@@ -100,13 +99,13 @@ type Comparison struct {
 	Substitutions []Substitution `json:"substitutions"` // described attributes that were not detected, and what replaced them
 
 	Changes []Change `json:"changes"` // of single detections, those that change the log odds most
-	Flip    Flip     `json:"flip"`
+	Flip    Flip     `json:"flip"`    // the fewest changes found that reverse the prediction
 }
 
 // Pair holds a number for the predicted class and one for the class it is compared with.
 type Pair struct {
-	Class   float64 `json:"class"`
-	Against float64 `json:"against"`
+	Class   float64 `json:"class"`   // of the predicted class
+	Against float64 `json:"against"` // of the other class
 }
 
 func (p Pair) most() float64 { return max(p.Class, p.Against) }
@@ -118,27 +117,27 @@ func (p *Pair) add(q Pair) {
 
 // Group is the contribution of one attribute group.
 type Group struct {
-	K            int      `json:"k"`
+	K            int      `json:"k"`                   // number, from 0
 	Name         string   `json:"name"`                // of the data set; the attribute's for singletons, a number for k-soft
 	Strongest    []string `json:"strongest,omitempty"` // for k-soft, the attributes with the largest share of the group
 	Contribution float64  `json:"contribution"`        // log of the ratio of the scores
-	Score        Pair     `json:"score"`               // G[k,z] (Eq. 5), the sum of Terms, Others and None
+	Score        Pair     `json:"score"`               // G[k,z] (Eq. 5), the sum of terms, others and none
 
 	Terms  []Term `json:"terms"`  // the attributes of the group, by the difference of their terms
 	Others Others `json:"others"` // all other attributes
-	None   None   `json:"none"`
+	None   None   `json:"none"`   // the none-of-group term
 }
 
 // Term is what one attribute adds to the score of a group.
 type Term struct {
 	Attribute string    `json:"attribute"`
-	Gamma     float64   `json:"gamma"`    // share of the attribute that belongs to the group
-	Detected  float64   `json:"detected"` // p(a|x)
-	Prior     float64   `json:"prior"`    // p(a)
-	Described Described `json:"described"`
-	Used      Pair      `json:"used"`  // p(a|z) as the model uses it: scaled within the group, imputed if missing
-	Term      Pair      `json:"term"`  // Gamma U/p A
-	Share     Pair      `json:"share"` // of the scores
+	Gamma     float64   `json:"gamma"`     // share of the attribute that belongs to the group
+	Detected  float64   `json:"detected"`  // p(a|x)
+	Prior     float64   `json:"prior"`     // p(a)
+	Described Described `json:"described"` // p(a|z) as given, null if missing
+	Used      Pair      `json:"used"`      // p(a|z) as the model uses it: scaled within the group, imputed if missing
+	Term      Pair      `json:"term"`      // Gamma U/p A
+	Share     Pair      `json:"share"`     // of the scores
 }
 
 // Described is p(a|z) in the data set, null if the entry is missing.
@@ -165,19 +164,19 @@ type None struct {
 // not detected, and another one of its group was.
 type Substitution struct {
 	Group      string  `json:"group"`
-	Missed     string  `json:"missed"`
-	Substitute string  `json:"substitute"`
+	Missed     string  `json:"missed"`                    // described, but not detected
+	Substitute string  `json:"substitute"`                // detected in its place
 	Gain       float64 `json:"log_odds_gain_if_detected"` // if the missed attribute had been detected with certainty
 }
 
 // Change is the effect of another detection of one attribute.
 type Change struct {
 	Attribute string  `json:"attribute"`
-	From      float64 `json:"from"` // p(a|x)
-	To        float64 `json:"to"`   // 1 or 0
-	LogOdds   float64 `json:"log_odds"`
-	By        float64 `json:"by"` // difference to the log odds before
-	Predicted string  `json:"predicted"`
+	From      float64 `json:"from"`      // p(a|x)
+	To        float64 `json:"to"`        // 1 or 0
+	LogOdds   float64 `json:"log_odds"`  // of the two compared classes after the change
+	By        float64 `json:"by"`        // difference to the log odds before
+	Predicted string  `json:"predicted"` // class predicted after the change, which can be a third
 }
 
 // Flip is a set of changes after which the other class is more likely. A greedy search

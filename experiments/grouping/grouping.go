@@ -32,7 +32,7 @@ const (
 
 // Config says how groups are analysed.
 type Config struct {
-	By        By      `json:"by"`
+	By        By      `json:"by"`                   // classes or weighted-classes
 	Threshold float64 `json:"threshold"`            // up to which entries of Gamma, and products of its rows, count as zero
 	Below     float64 `json:"anticorrelated_below"` // the correlation below which two attributes are anti-correlated
 }
@@ -61,31 +61,31 @@ type Result struct {
 	Attributes int           `json:"attributes"`
 	Config
 
-	NonZero      float64 `json:"nonzero"`              // share of the entries of Gamma
+	NonZero      float64 `json:"nonzero"`              // share of the entries of Gamma that are not zero
 	PerAttribute float64 `json:"groups_per_attribute"` // mean number of non-zero entries per row
 	Groups       []Group `json:"groups"`               // largest first
 
-	Grouped   Pairs `json:"grouped_pairs"` // whose rows of Gamma have a non-zero product
-	Ungrouped Pairs `json:"ungrouped_pairs"`
+	Grouped   Pairs `json:"grouped_pairs"`   // pairs of attributes whose rows of Gamma have a non-zero product
+	Ungrouped Pairs `json:"ungrouped_pairs"` // the other pairs
 	All       Pairs `json:"all_pairs"`
 
-	// Permutation compares the correlations of grouped and ungrouped pairs by permuting the
-	// attributes; null if there are none of either.
+	// compares grouped with ungrouped pairs by permuting the attributes; null if there are none of
+	// either
 	Permutation *Test `json:"permutation_test"`
-	// PaperKS is the paper's Kolmogorov-Smirnov test of grouped against all pairs. Its p is
-	// too small, as it treats pairs as independent. Null if no pair is grouped.
+	// the paper's test of grouped against all pairs, whose p is too small because pairs are not
+	// independent; null if no pair is grouped
 	PaperKS *Test `json:"paper_ks_test"`
 
 	Published *Published `json:"published"` // null if the paper does not use this data set
 
-	Model string `json:"model,omitempty"` // its file, from which Figures draws
+	Model string `json:"model,omitempty"` // its file; missing where the command did not store one
 
 	Top int `json:"-"` // attributes of a group that the table names
 }
 
 // Group is a column of Gamma.
 type Group struct {
-	K       int      `json:"k"`
+	K       int      `json:"k"`       // column of Gamma, from 0
 	Weight  float64  `json:"weight"`  // sum of the column
 	Members []Member `json:"members"` // the non-zero entries, largest first
 }
@@ -93,7 +93,7 @@ type Group struct {
 // Member is an attribute in a group.
 type Member struct {
 	Attribute string  `json:"attribute"`
-	Weight    float64 `json:"weight"`
+	Weight    float64 `json:"weight"` // entry of Gamma
 }
 
 // Published holds the paper's numbers, of the authors' k-soft model.

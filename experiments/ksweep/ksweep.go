@@ -44,9 +44,9 @@ type Result struct {
 // Point is the accuracy of a variant with a number of groups.
 type Point struct {
 	Variant  model.Variant    `json:"variant"`
-	K        int              `json:"k"`
+	K        int              `json:"k"` // number of groups
 	Accuracy lab.Summary      `json:"val_accuracy"`
-	Interval metrics.Interval `json:"interval"` // of the accuracy, over classes
+	Interval metrics.Interval `json:"interval"` // over classes
 }
 
 // Run trains k-soft on the dev stage with each number of groups and, for comparison,

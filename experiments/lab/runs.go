@@ -124,8 +124,8 @@ func unfinished(dir string, stage train.Stage) error {
 
 // Missing is a trial without a model, which is missing from a table.
 type Missing struct {
-	Dir string `json:"dir"`
-	Why string `json:"why"`
+	Dir string `json:"dir"` // folder of the run
+	Why string `json:"why"` // why it has no result
 }
 
 // MissingOf lists the runs that have no model.
@@ -154,8 +154,8 @@ func MissingTable(list []Missing) *table.Table {
 // Summary is a number over several runs, usually one per seed.
 type Summary struct {
 	Mean   float64   `json:"mean"`
-	SEM    *float64  `json:"sem"` // standard error of the mean; null for fewer than two values
-	Values []float64 `json:"values"`
+	SEM    *float64  `json:"sem"`    // standard error of the mean; null for fewer than two values
+	Values []float64 `json:"values"` // one per seed, fold or part
 }
 
 // Summarise returns the mean of values and its standard error. It returns the zero

@@ -19,11 +19,11 @@ import (
 
 // Stored is a stored result of a question.
 type Stored struct {
-	Kind        string          `json:"kind"` // the question
+	Kind        string          `json:"kind"` // see below
 	Dataset     string          `json:"dataset"`
 	Fingerprint string          `json:"fingerprint"` // of the data set and its split
 	Config      json.RawMessage `json:"config"`      // of the question
-	Result      json.RawMessage `json:"result"`
+	Result      json.RawMessage `json:"result"`      // what the command prints with --json
 
 	Path string    `json:"-"`
 	Time time.Time `json:"-"` // when it was stored

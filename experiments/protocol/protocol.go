@@ -28,9 +28,9 @@ const Kind = "run"
 type Result struct {
 	Dataset string        `json:"dataset"`
 	Variant string        `json:"variant"` // of LAGO, or the name of a baseline
-	Stage   engine.Stages `json:"stage"`
+	Stage   engine.Stages `json:"stage"`   // dev, test or full
 	Seeds   int           `json:"seeds"`
-	// Epochs is the best of the average dev curve, otherwise the number of the test stage.
+	// best of the average curve of the dev stage, otherwise the number of the test stage
 	Epochs int              `json:"epochs"`
 	Val    *engine.Measured `json:"val"`  // null without a dev stage
 	Test   *engine.Measured `json:"test"` // null without a test stage
@@ -39,13 +39,13 @@ type Result struct {
 	Adaptation  *train.Adaptation  `json:"adaptation,omitempty"`  // settings of predict --adapt, in the models
 	Calibration *train.Calibration `json:"calibration,omitempty"` // of the probabilities, in the models
 
-	Config engine.Config `json:"config"`
-	// Settings are those that differ from Source, in words, "" if none do.
-	Settings  string  `json:"settings"`
-	Source    string  `json:"source"`
-	Published float64 `json:"published_accuracy,omitempty"` // mean over PublishedSeeds
-	// PublishedSeeds is the number of seeds of the authors with these settings.
-	PublishedSeeds int `json:"published_seeds,omitempty"`
+	Config engine.Config `json:"config"` // settings, in the form of --config
+	// those that differ from source, in one line; empty if none do
+	Settings string `json:"settings"`
+	Source   string `json:"source"` // where the defaults come from
+	// test accuracy that the authors published for these settings, mean over seeds
+	Published      float64 `json:"published_accuracy,omitempty"`
+	PublishedSeeds int     `json:"published_seeds,omitempty"` // number of its seeds
 
 	Next string `json:"-"` // the command that uses the models
 }

@@ -271,7 +271,7 @@ func inlineCSV(f plot.Figure) template.URL {
 type Summary struct {
 	Page    string        `json:"page"`
 	Figures []string      `json:"figures"` // files
-	Stored  []Result      `json:"stored"`
+	Stored  []Result      `json:"stored"`  // the results that the page shows
 	Missing []lab.Missing `json:"missing"`
 }
 

@@ -26,14 +26,12 @@ const Kind = "reproduction"
 type Result struct {
 	Dataset string `json:"dataset"`
 	Parts   int    `json:"parts"` // 1, or the parts of a rotation over classes
-	// Result is table 1: the variant with the best validation accuracy, and its test
-	// accuracy. It is null while another shard still has trials, and if no variant
-	// succeeded.
-	Result *Row `json:"result"`
-	// Table is table A.1, the test accuracy of every method, for reference.
-	Table []Row `json:"table"`
-	// BaselinesHeldOut says that the baselines alone were trained without the held-out samples
-	// of seen classes, as their published numbers were.
+	// table 1: the variant with the best validation accuracy; null if no variant succeeded, or while
+	// another shard still has runs
+	Result *Row  `json:"result"`
+	Table  []Row `json:"table"` // table A.1: the test accuracy of every method, for reference
+	// whether the baselines alone were trained without the held-out samples of seen classes, as their
+	// published numbers were
 	BaselinesHeldOut bool `json:"baselines_held_out"`
 
 	Missing []lab.Missing    `json:"missing"`
@@ -43,7 +41,7 @@ type Result struct {
 // Row is a row of the tables. Published is null if the paper does not have this data set.
 type Row struct {
 	engine.Row
-	Published *float64 `json:"published_accuracy"`
+	Published *float64 `json:"published_accuracy"` // null if the paper does not have this data set, and in a rotation
 }
 
 // Run trains every variant on the dev stage, retrains it on train and validation classes,

@@ -13,11 +13,11 @@ import (
 // attributes. It is the same for every model, and what is distorted at one degree is so at all
 // worse ones.
 type Distortion struct {
-	Ratios     []float64 `json:"ratios,omitempty"` // probabilities that an entry of p(a|z) is replaced
-	NoiseSeeds int       `json:"noise_seeds,omitempty"`
-	Shares     []float64 `json:"shares,omitempty"` // of each class's attributes that are given
-	Given      Order     `json:"given,omitempty"`
-	MaskSeeds  int       `json:"mask_seeds,omitempty"`
+	Ratios     []float64 `json:"ratios,omitempty"`      // noise: shares of entries that are replaced
+	NoiseSeeds int       `json:"noise_seeds,omitempty"` // noise: number of seeds of the noise
+	Shares     []float64 `json:"shares,omitempty"`      // partial: shares of each class's attributes that are given
+	Given      Order     `json:"given,omitempty"`       // partial: random or strongest
+	MaskSeeds  int       `json:"mask_seeds,omitempty"`  // partial: number of masks
 }
 
 // Order is the order in which the attributes of a class are given.

@@ -62,20 +62,22 @@ type Result struct {
 	Dataset string `json:"dataset"`
 	Classes int    `json:"classes"` // test classes
 	Distortion
-	Methods []Method      `json:"methods"` // for each imputation; "x, inferred" is x with impute.Inferred
+	Methods []Method      `json:"methods"` // each, for partial with each imputation
 	Missing []lab.Missing `json:"missing"`
 }
 
 // Method is the per-class accuracy of one method on the test classes when their
 // descriptions are distorted, for each degree of distortion.
 type Method struct {
-	Method    string             `json:"method"`
-	Start     lab.Summary        `json:"start_accuracy"`    // with the given descriptions, over the seeds of the method
-	Accuracy  []lab.Summary      `json:"accuracy"`          // over the seeds of the distortion, each value a mean over the method's
-	Intervals []metrics.Interval `json:"intervals"`         // of Accuracy over classes
-	BySeed    []lab.Summary      `json:"accuracy_by_seed"`  // over the seeds of the method, each value a mean over the distortion's
-	Relative  []lab.Summary      `json:"relative_accuracy"` // as Accuracy, divided by the start of the same model
-	Models    []string           `json:"models"`            // files
+	Method string      `json:"method"`         // variant or baseline; with another imputation, "NAME, inferred"
+	Start  lab.Summary `json:"start_accuracy"` // with the given descriptions, over the seeds of the method
+	// per ratio or share: over the seeds of the distortion, each value a mean over those of the method
+	Accuracy  []lab.Summary      `json:"accuracy"`
+	Intervals []metrics.Interval `json:"intervals"` // of accuracy, over classes
+	// per ratio or share: over the seeds of the method, each value a mean over those of the distortion
+	BySeed   []lab.Summary `json:"accuracy_by_seed"`
+	Relative []lab.Summary `json:"relative_accuracy"` // as accuracy, divided by the start accuracy of the same model
+	Models   []string      `json:"models"`            // files of the models
 }
 
 // Run trains the methods by the full protocol, evaluates them on the test classes with

@@ -42,11 +42,11 @@ type Line struct {
 	Variant   string       `json:"variant"` // or the name of a baseline
 	Stage     train.Stage  `json:"stage"`
 	Seed      uint64       `json:"seed"`
-	Status    train.Status `json:"status"`
-	Error     string       `json:"error,omitempty"` // why there is no model
-	Epochs    int          `json:"epochs"`          // of an unfinished run, up to its checkpoint
-	BestEpoch int          `json:"best_epoch"`      // 0 if there is no model
-	Accuracy  *float64     `json:"per_class_accuracy"`
+	Status    train.Status `json:"status"`             // as in result.json, unfinished or broken
+	Error     string       `json:"error,omitempty"`    // why there is no model
+	Epochs    int          `json:"epochs"`             // of an unfinished run, up to its checkpoint
+	BestEpoch int          `json:"best_epoch"`         // 0 if there is no model
+	Accuracy  *float64     `json:"per_class_accuracy"` // null if there is no model
 }
 
 // Filter selects runs; an empty field selects all.
@@ -151,7 +151,7 @@ type Setting struct {
 type File struct {
 	Name  string `json:"name"`
 	Bytes int64  `json:"bytes"`
-	Holds string `json:"holds"`
+	Holds string `json:"holds"` // what is in it
 }
 
 // holds describes the files of a run.

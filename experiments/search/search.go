@@ -40,7 +40,7 @@ type Result struct {
 	engine.Found
 	Chosen  Chosen        `json:"chosen"`
 	File    string        `json:"file"`    // config file that was written
-	Missing []lab.Missing `json:"missing"` // failed trials
+	Missing []lab.Missing `json:"missing"` // failed runs
 }
 
 // Chosen is the best combination.
@@ -48,7 +48,7 @@ type Chosen struct {
 	Accuracy lab.Summary   `json:"val_accuracy"` // of the further seeds
 	Epochs   int           `json:"epochs"`       // with the highest accuracy of their average curve
 	Edges    []engine.Edge `json:"edges"`        // settings whose best value is at an end of the space
-	Config   engine.Config `json:"config"`       // for the test stage
+	Config   engine.Config `json:"config"`       // settings for the test stage, in the form of --config
 }
 
 func (c Config) plan() engine.Plan {

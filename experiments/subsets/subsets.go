@@ -55,7 +55,7 @@ func Kind(of Axis) string { return "subsets-" + string(of) }
 type Result struct {
 	Dataset string        `json:"dataset"`
 	Variant model.Variant `json:"variant"`
-	Of      Axis          `json:"of"`
+	Of      Axis          `json:"of"`      // classes, samples, attributes, groups or entries
 	Classes int           `json:"classes"` // test classes
 	Parts   int           `json:"parts"`   // 1, or the parts of a rotation over classes
 	Seeds   int           `json:"seeds"`
@@ -65,12 +65,12 @@ type Result struct {
 
 // Point is the accuracy with subsets of one size.
 type Point struct {
-	Size     int              `json:"size"`
-	Draws    int              `json:"draws"`                   // of each part, over which the accuracy is a mean
-	Accuracy float64          `json:"test_per_class_accuracy"` // mean over classes, draws and seeds
-	Interval metrics.Interval `json:"interval"`                // of Accuracy over classes
-	// Difference is that of this size minus all, over the same classes; null for all.
-	Difference *metrics.Difference `json:"difference"`
+	// what is left: number of seen classes, samples of each, and so on
+	Size       int                 `json:"size"`
+	Draws      int                 `json:"draws"`                   // of each part, over which the accuracy is a mean
+	Accuracy   float64             `json:"test_per_class_accuracy"` // mean over classes, draws and seeds
+	Interval   metrics.Interval    `json:"interval"`                // over classes
+	Difference *metrics.Difference `json:"difference"`              // this size minus all, over the same classes; null for all
 }
 
 // Run trains a method by the full protocol on subsets, which are drawn Draws times for each size

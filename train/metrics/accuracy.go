@@ -280,9 +280,9 @@ func numbers(values []float64) []float64 {
 
 // Difference is the mean difference of two methods over the same classes.
 type Difference struct {
-	Mean     float64  `json:"mean"`
-	Interval Interval `json:"interval"`
-	P        float64  `json:"p"` // two-sided, by paired permutation
+	Mean     float64  `json:"mean"`     // of the accuracies, a fraction
+	Interval Interval `json:"interval"` // over classes
+	P        float64  `json:"p"`        // two-sided, by paired permutation
 }
 
 // PairedDifference compares two methods, a - b, over the same classes: at least one, in
