@@ -186,8 +186,11 @@ func (o *splitOptions) run(c *cli.Context, name string) error {
 }
 
 func (o *splitOptions) propose(d *dataset.Dataset) (r splitReports, err error) {
-	if _, err := os.Stat(o.to); o.to != "" && !errors.Is(err, fs.ErrNotExist) {
+	switch _, err := os.Stat(o.to); { // without a name, it does not exist
+	case err == nil:
 		return r, wrong("--to", "a new file", o.to+", which exists")
+	case !errors.Is(err, fs.ErrNotExist):
+		return r, atFlag("to", invalid.File(o.to, err))
 	}
 	usable := float64(len(split.Usable(d)))
 	o.proposal.Val = cmp.Or(o.proposal.Val, int(math.Round(o.valShare*usable)))

@@ -68,7 +68,10 @@ func main() {
 // execute runs the command that words name, or prints its help.
 func execute(ctx context.Context, app *cli.App, words []string) error {
 	l := parse(app, words)
-	if l.help {
+	switch unknown := l.args != nil && l.command.Subcommands != nil; {
+	case l.help && unknown:
+		l.flags = nil // of which --help has no topic
+	case l.help:
 		l.command.HelpName = strings.Join(append([]string{usage}, l.name...), " ")
 		return printHelp(app.Writer, l.command, l.helpAll)
 	}
@@ -191,7 +194,7 @@ func inFlags(c *cli.Context, err error) {
 	switch name = flagOf(name); {
 	case e.Where == "" && hasFlag(c.Command, name):
 		e.Where, e.Field, e.Usage = dashed(name), strings.TrimSpace(rest), true
-	case strings.HasPrefix(e.Where, "--") && hasFlag(c.Command, e.Where), typed(c.Args().First()), typed(c.String("dataset")):
+	case strings.HasPrefix(e.Where, "--") && hasFlag(c.Command, e.Where), typed(c.Args().First()), typed(c.String("dataset")), typed(c.String("like")):
 		e.Usage = true
 	}
 }
@@ -200,6 +203,8 @@ func inFlags(c *cli.Context, err error) {
 var (
 	badValue   = regexp.MustCompile(`(?s)^invalid (?:boolean )?value ".*" for (?:flag )?-([\w-]+): (.*)`)
 	notDefined = regexp.MustCompile(`^flag provided but not defined: -+(\S+)`)
+	noValue    = regexp.MustCompile(`^flag needs an argument: -+(\S+)`)
+	twoNames   = regexp.MustCompile(`^Cannot use two forms of the same flag: (\S+) (\S+)`)
 )
 
 // usageError explains an error of package cli.
@@ -215,6 +220,12 @@ func usageError(c *cli.Context, err error, _ bool) error {
 		}
 		hint := strings.TrimSpace(invalid.DidYouMean(dashed(m[1]), names) + " " + help)
 		return &invalid.Error{Where: dashed(m[1]), Want: "a flag of " + c.Command.HelpName, Hint: hint, Usage: true}
+	}
+	if m := noValue.FindStringSubmatch(text); m != nil {
+		return &invalid.Error{Where: dashed(m[1]), Want: "a value", Got: "none", Hint: help, Usage: true}
+	}
+	if m := twoNames.FindStringSubmatch(text); m != nil {
+		return wrong(dashed(m[1]), "no "+dashed(m[1])+" beside "+dashed(m[2])+", another name of the flag", "")
 	}
 	return &invalid.Error{Where: usage, Err: err, Hint: help, Usage: true}
 }

@@ -135,6 +135,8 @@ func writeConfig(t *testing.T, text string) string {
 func TestWrongCommandLines(t *testing.T) {
 	empty := t.TempDir()
 	file := writeConfig(t, `{"lambada": 1}`)
+	described := t.TempDir()
+	testkit.Write(t, described, "labels.csv", "class\nowl\n")
 	for _, c := range []struct {
 		args  string
 		parts []string
@@ -150,7 +152,11 @@ func TestWrongCommandLines(t *testing.T) {
 		{"dataset check help", []string{`data set "help": expected glyphs`}},
 		{"run --variant k-sotf", []string{"--variant: expected one of singletons", "Did you mean k-soft?"}},
 		{"ablate --jobs 3 --threads 2", []string{"--jobs: expected at most the number of --threads, found 3"}},
-		{"run --lr", []string{"flag needs an argument: -lr", "lago-train run --help"}},
+		{"run --lr", []string{"--lr: expected a value, found none", "lago-train run --help"}},
+		{"report --to a --out b", []string{"--out: expected no --out beside --to"}},
+		{"help rnu", []string{`"rnu"`, "Did you mean run?"}},
+		{"dataset fetsh --help", []string{`"fetsh"`, "Did you mean fetch?"}},
+		{"dataset describe " + described + " --like gylphs", []string{`data set "gylphs"`, "Did you mean glyphs?"}},
 		{"run --dataset gylphs", []string{`data set "gylphs"`, "Did you mean glyphs?"}},
 		{"run -k 5", []string{" -k: expected variant k-soft, found variant semantic-hard"}},
 		{"run glyphs", []string{"run: expected flags only", `"glyphs"`}},

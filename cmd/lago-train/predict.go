@@ -172,7 +172,7 @@ func predictCommand() *cli.Command {
 			setting.Whole("top", &o.Top, 5, setting.Count).Common().Describe("`N` best classes to write per sample"),
 			setting.Number("temperature", &o.Temperature, 0, setting.Positive).Noted("1 for LAGO").
 				Describe("`T` temperature of the probabilities softmax(s/T) of the scores s"),
-			setting.Number("min_confidence", &o.Confidence, 0, setting.NotNegative).Noted("never").Common().Describe("`P` abstain if the best class has a probability below this"),
+			setting.Number("min_confidence", &o.Confidence, 0, setting.Fraction).Noted("never").Common().Describe("`P` abstain if the best class has a probability below this"),
 			setting.Choice("format", &o.Format, predict.Table, predict.Table, predict.CSV, predict.JSONL, predict.HTML).Common().
 				Describe("format of the predictions; html is a page of pictures, with a .csv file beside it"),
 		}.In(outputGroup), setting.List{
@@ -299,7 +299,12 @@ func (o *predictOptions) sheet(c *cli.Context, m *loadedModel, src predict.Sourc
 func (o *predictOptions) checkSources(c *cli.Context) error {
 	given := slices.DeleteFunc([]string{"features", "dataset", "images"}, func(flag string) bool { return !c.IsSet(flag) })
 	if len(given) != 1 {
-		return wrong("--features", "one of --features, --dataset and --images", "")
+		found := "none"
+		for i, flag := range given {
+			given[i] = dashed(flag)
+			found = format.List(given, "and")
+		}
+		return wrong("--features", "one of --features, --dataset and --images", found)
 	}
 	if !c.IsSet("images") && c.NArg() > 0 {
 		return wrong(c.Command.HelpName, "flags only", invalid.Quote(c.Args().First()))

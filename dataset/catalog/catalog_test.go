@@ -168,7 +168,7 @@ func TestConvert(t *testing.T) {
 	for _, c := range []struct{ name, dir, want string }{
 		{"big", "new2", `"big"`},
 		{"small", "full", "full: expected an empty folder, or none, found 1 file in it"},
-		{"small", filepath.Join("full", "notes"), "not a directory"},
+		{"small", filepath.Join("full", "notes"), "expected a folder, found the file "},
 	} {
 		_, err := Convert(t.Context(), c.name, below(root), filepath.Join(root, c.dir))
 		testkit.WantError(t, err, c.want)

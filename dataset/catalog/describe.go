@@ -165,7 +165,7 @@ func confusable(d *dataset.Dataset) error {
 		}
 		e := &invalid.Error{
 			Where: d.Name, Field: fmt.Sprintf("classes %s and %s", invalid.Quote(d.Classes[p.A]), invalid.Quote(d.Classes[p.B])),
-			Want: fmt.Sprintf("an expected confusion below %s", format.Percent(dataset.LeastConfusion)), Got: format.Percent(p.Confusion), Hint: "Add an attribute on which they differ.",
+			Want: fmt.Sprintf("a confusion below %s", format.Percent(dataset.LeastConfusion)), Got: format.Percent(p.Confusion), Hint: "Add an attribute on which they differ.",
 		}
 		if m, _ := dataset.Separating([]dataset.Pair{p}, len(d.Attributes)); m >= 0 {
 			e.Hint = fmt.Sprintf("One or both lack %s.", format.Count(len(p.Missing), "attribute"))

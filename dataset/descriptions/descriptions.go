@@ -202,7 +202,7 @@ func (f *file) describe(line int, c *class, m int, value string) {
 	}
 	p, err := f.scale.Probability(value)
 	if e := (*invalid.Error)(nil); errors.As(err, &e) {
-		f.report("value", line, field, e.Want, e.Got)
+		f.report("value", line, field, e.Want, e.Got, e.Hint)
 	}
 	c.u[m] = p
 }

@@ -130,6 +130,7 @@ func TestReadReportsEveryProblem(t *testing.T) {
 			`line 3, class "Vireo", "has_wing_color::olive": expected each attribute once, found it twice`,
 			`line 4, attribute: expected the name of one attribute of the data set, found "plumage". One of the 6 attributes is "has_wing_color::olive".`,
 		}},
+		{"a mistyped word", "a.csv", "class,olive,large\nVireo,1,oftn\n", []string{`line 2, class "Vireo", "size::large": ` + values + `"oftn". Did you mean often?`}},
 		{"nothing described", "a.csv", "class,olive,large\nVireo,,\nOwl,1,\n", []string{`class "Vireo": expected at least one described attribute, found none`}},
 		{"JSON", "a.json", "{\"Vireo\": {\"large\": 20, \"Large\": {\"a\": 1}},\n \"Owl\": {},\n \"Ow l\": {\"lage\": 1}, \"Emu\": 3}", []string{
 			`class "Vireo", "size::large": ` + values + `"20", which is above 1: write % behind percentages, and divide values of another scale by its largest value`,

@@ -120,6 +120,9 @@ func (f *fetcher) unpack(ctx context.Context, archive, dir string, wanted []stri
 // bytes. It checks all that can be checked before they are read.
 func (f *fetcher) choose(file io.ReaderAt, size int64, wanted []string) (chosen map[string]*zip.File, total int64, err error) {
 	r, err := zip.NewReader(file, size)
+	if errors.Is(err, zip.ErrFormat) {
+		return nil, 0, &invalid.Error{Want: "a ZIP archive", Got: "another format"}
+	}
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
 		return nil, 0, err
 	}

@@ -171,7 +171,8 @@ func (f *fetcher) setDefaults() (err error) {
 	f.ArchiveURL, f.MetaURL = cmp.Or(f.ArchiveURL, f.weights, XianURL), cmp.Or(f.MetaURL, MetaURL)
 	for field, source := range map[string]string{"archive_url": f.ArchiveURL, "meta_url": f.MetaURL} {
 		if _, err := f.address(source); err != nil {
-			return invalid.At(field, err)
+			err.Field = field
+			return err
 		}
 	}
 	if f.DownloadDir == "" {
@@ -192,7 +193,7 @@ func (f *fetcher) setDefaults() (err error) {
 
 // address parses a source, which is an address or, for an archive, the path of a file: then
 // the address is nil.
-func (f *fetcher) address(source string) (*url.URL, error) {
+func (f *fetcher) address(source string) (*url.URL, *invalid.Error) {
 	if f.weights == "" && !strings.Contains(source, "://") {
 		return nil, nil
 	}

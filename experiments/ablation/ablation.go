@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/published"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train/metrics"
@@ -70,7 +70,7 @@ type Config struct {
 func (c Config) Check() error {
 	for i, alpha := range c.Alphas {
 		if !(alpha > 0 && alpha <= math.MaxFloat64) || slices.Contains(c.Alphas[:i], alpha) {
-			return &invalid.Error{Field: "alphas", Want: "different positive numbers", Got: listed(c.Alphas)}
+			return &invalid.Error{Field: "alphas", Want: "different positive numbers", Got: format.Join(c.Alphas)}
 		}
 	}
 	return nil
@@ -275,11 +275,6 @@ func findings(rows []Row) []Finding {
 	}
 	correct(differences)
 	return list
-}
-
-// listed returns numbers, separated by commas.
-func listed(numbers []float64) string {
-	return strings.ReplaceAll(strings.Trim(fmt.Sprint(numbers), "[]"), " ", ", ")
 }
 
 // Check returns an *invalid.Error if a result, as read from a file, is incomplete.

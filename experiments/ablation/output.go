@@ -18,9 +18,9 @@ func (a *Result) Tables() []*table.Table {
 }
 
 func (a *Result) table() *table.Table {
-	explicit := "alpha " + listed(a.Alphas) + " where explicit"
+	explicit := "alpha " + format.Join(a.Alphas) + " where explicit"
 	if len(a.Alphas) > 1 {
-		explicit = "explicit with the best alpha of " + listed(a.Alphas) + " by the same accuracy"
+		explicit = "explicit with the best alpha of " + format.Join(a.Alphas) + " by the same accuracy"
 	}
 	title := fmt.Sprintf("%s on %s: validation accuracy by design, %s, %s%s",
 		a.Variant, a.Dataset, format.Count(len(a.Seeds), "seed"), explicit, engine.InParts("a validation class", a.Parts))

@@ -168,6 +168,7 @@ func TestSettingsThatDoNotApplyAreRefused(t *testing.T) {
 	for _, c := range []struct{ key, text, rest, want string }{
 		{"k", "5", `{}`, "expected variant k-soft, found variant semantic-hard"},
 		{"lr_v", "0.5", `{"variant": "singletons"}`, "expected variants k-soft and semantic-soft, found variant singletons"},
+		{"omega", "0.3", `{"correction": "none"}`, "expected corrections evidence and standardise, found correction none"},
 		{"psi", "1", `{"variant": "k-soft"}`, "expected variant semantic-soft, found variant k-soft"},
 		{"ridge", "10", `{}`, "expected preprocess with whiten, found preprocess auto"},
 		{"ridge", "10", `{"dataset": "cub"}`, "expected preprocess with whiten, found preprocess none"},

@@ -204,7 +204,7 @@ func (p Preset) at(e *invalid.Error) error {
 
 // otherwise says why a setting does not apply to c.
 func (c *Config) otherwise(s setting.Setting) string {
-	for _, key := range []string{"variant", "preprocess", "stage"} {
+	for _, key := range []string{"variant", "preprocess", "stage", "correction"} {
 		if other, err := c.Settings().Find(key); err == nil && strings.HasPrefix(s.For, key) {
 			return fmt.Sprintf("%s %v", key, other.Value())
 		}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/lab"
@@ -96,7 +95,7 @@ func sweptKs(ks []int, attributes int) ([]int, error) {
 	ks = slices.Compact(slices.Sorted(slices.Values(ks)))
 	if low, high := ks[0], ks[len(ks)-1]; low < 1 || high > attributes {
 		return nil, &invalid.Error{
-			Field: "ks", Want: fmt.Sprintf("numbers from 1 to the number of attributes, %d", attributes), Got: strings.Trim(fmt.Sprint(ks), "[]"),
+			Field: "ks", Want: fmt.Sprintf("numbers from 1 to the number of attributes, %d", attributes), Got: format.Join(ks),
 		}
 	}
 	return ks, nil

@@ -129,7 +129,7 @@ func (c *change) apply(d *openlayout.Descriptions) error {
 	for attribute, p := range c.Cells {
 		m := slices.IndexFunc(d.Attributes, func(a openlayout.DescribedAttribute) bool { return a.Name == attribute })
 		if m < 0 || p != nil && !(*p >= 0 && *p <= 1) {
-			return &invalid.Error{Where: "class " + invalid.Quote(name), Want: "attributes of the data set with probabilities", Got: invalid.Quote(attribute)}
+			return &invalid.Error{Where: "class " + invalid.Quote(name), Want: "attributes of the data set with probabilities from 0 to 1", Got: invalid.Quote(attribute)}
 		}
 		cell := ""
 		if p != nil {

@@ -149,8 +149,9 @@ func TestRefusals(t *testing.T) {
 		"picture":            {s, "GET", "/thumbnail/3", nil, nil, 404, "no photograph"},
 		"large photograph":   {s, "POST", "/photograph", make([]byte, maxPhotograph+1), nil, 413, "at most 20 MB"},
 		"large change":       {s, "POST", "/edit", []byte(`{"class":"` + strings.Repeat("a", maxRequest) + `"}`), nil, 413, "at most 4 MB"},
-		"no JSON":            {s, "POST", "/edit", []byte("{"), nil, 400, "as the page sends it"},
-		"unknown key":        {s, "POST", "/edit", []byte(`{"file":"/etc/passwd"}`), nil, 400, "as the page sends it"},
+		"no JSON":            {s, "POST", "/edit", []byte("{"), nil, 400, "as the page sends it, found a syntax error"},
+		"wrong type":         {s, "POST", "/edit", map[string]any{"version": "7"}, nil, 400, "as the page sends it, found string version"},
+		"unknown key":        {s, "POST", "/edit", []byte(`{"file":"/etc/passwd"}`), nil, 400, `as the page sends it, found \"file\"`},
 		"unknown class":      {s, "POST", "/edit", map[string]any{"class": "new"}, nil, 400, "one of the data set"},
 		"the same class":     {s, "POST", "/edit", map[string]any{"class": "old", "new": true}, nil, 400, "a new name"},
 		"name of a class":    {s, "POST", "/edit", map[string]any{"class": "a\nb", "new": true}, nil, 400, "a name"},
@@ -162,7 +163,7 @@ func TestRefusals(t *testing.T) {
 		"read only":          {readOnly, "POST", "/edit", cell, nil, 403, "--read-only"},
 		"no model":           {readOnly, "POST", "/predict", map[string]any{"sample": 0}, nil, 409, "--model latest"},
 		"no network":         {readOnly, "POST", "/photograph", []byte("x"), nil, 409, "--weights"},
-		"sample":             {s, "POST", "/predict", map[string]any{"sample": 3}, nil, 400, "0 to 2"},
+		"sample":             {s, "POST", "/predict", map[string]any{"sample": 3}, nil, 400, "the index of one of 3 samples, found 3"},
 		"no sample":          {s, "POST", "/predict", map[string]any{}, nil, 400, "a sample or a photograph"},
 		"one candidate":      {s, "POST", "/predict", map[string]any{"sample": 0, "unseen": true}, nil, 400, "at least two classes"},
 	} {
@@ -302,7 +303,7 @@ func TestServe(t *testing.T) {
 	s := started(t, Config{})
 	l := testkit.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer func() { _ = l.Close() }()
-	testkit.WantError(t, s.Serve(t.Context(), l.Addr().(*net.TCPAddr).Port, nil), "--port: expected a free port")
+	testkit.WantError(t, s.Serve(t.Context(), l.Addr().(*net.TCPAddr).Port, nil), "--port: expected a free port", ": address already in use. Without --port")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	testkit.NoError(t, s.Serve(ctx, 0, func(address string) error {

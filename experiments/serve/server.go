@@ -98,7 +98,7 @@ func New(ctx context.Context, c Config) (s *Server, err error) {
 func (s *Server) Serve(ctx context.Context, port int, ready func(address string) error) error {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
-		return &invalid.Error{Where: "--port", Want: "a free port of 127.0.0.1", Got: strconv.Itoa(port), Err: errors.Unwrap(err)}
+		return &invalid.Error{Where: "--port", Want: "a free port of 127.0.0.1", Got: strconv.Itoa(port), Err: errors.Unwrap(errors.Unwrap(err)), Hint: "Without --port, the program chooses one."}
 	}
 	s.host = l.Addr().String()
 	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: timeToRead, ReadTimeout: timeToRead, IdleTimeout: 2 * time.Minute}
@@ -221,7 +221,13 @@ func read[T any](r *http.Request) (v T, err error) {
 	d := json.NewDecoder(http.MaxBytesReader(nil, r.Body, maxRequest))
 	d.DisallowUnknownFields()
 	if err = d.Decode(&v); err != nil && !errors.As(err, new(*http.MaxBytesError)) {
-		err = &invalid.Error{Where: "request", Want: "JSON as the page sends it", Err: err}
+		found, unknown := strings.CutPrefix(err.Error(), "json: unknown field ")
+		if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
+			found = strings.TrimSpace(wrong.Value + " " + wrong.Field)
+		} else if !unknown {
+			found = "a syntax error"
+		}
+		err = &invalid.Error{Where: "request", Want: "JSON as the page sends it", Got: found}
 	}
 	return v, err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/candidates"
 	"github.com/lago-train/lago-train/experiments/explain"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -90,7 +91,7 @@ func (s *Server) predict(r *http.Request) (any, error) {
 			return nil, err
 		}
 		if e.Row = *q.Sample; e.Row < 0 || e.Row >= min(e.X.Rows, len(s.labels)) {
-			return nil, &invalid.Error{Where: "sample", Want: fmt.Sprintf("0 to %d", len(s.labels)-1), Got: fmt.Sprint(e.Row)}
+			return nil, &invalid.Error{Where: "sample", Want: "the index of one of " + format.Count(len(s.labels), "sample"), Got: fmt.Sprint(e.Row)}
 		}
 		e.Sample = explain.Sample{Index: e.Row, From: s.Name, Label: &s.labels[e.Row]}
 	case s.photo == nil:

@@ -8,7 +8,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -124,7 +123,7 @@ func (c Config) sizes(l *lab.Lab) ([]int, error) {
 		most = min(most, c.Of.size(p.Data))
 	}
 	if most < least {
-		return nil, &invalid.Error{Field: "of", Want: fmt.Sprintf("something of which the data set has %d or more", least), Got: fmt.Sprintf("%s, %d", c.Of, most)}
+		return nil, &invalid.Error{Field: "of", Want: fmt.Sprintf("a data set with %d or more %s", least, Words[c.Of]), Got: fmt.Sprint(most)}
 	}
 	if sizes == nil {
 		for _, percent := range []float64{10, 20, 40, 60} {
@@ -134,7 +133,7 @@ func (c Config) sizes(l *lab.Lab) ([]int, error) {
 	sizes = slices.Compact(slices.Sorted(slices.Values(append(sizes, most))))
 	if sizes[0] < least || sizes[len(sizes)-1] > most {
 		want := fmt.Sprintf("numbers of %s from %d to %d", Words[c.Of], least, most)
-		return nil, &invalid.Error{Field: "sizes", Want: want, Got: strings.Trim(fmt.Sprint(c.Sizes), "[]")}
+		return nil, &invalid.Error{Field: "sizes", Want: want, Got: format.Join(c.Sizes)}
 	}
 	return sizes, nil
 }

@@ -161,9 +161,9 @@ func TestRefusals(t *testing.T) {
 		on *lab.Lab
 		Config
 	}{
-		"sizes: expected numbers of seen classes from 4 to 12, found 3 5":              {l, config(l, Classes, 3, 5)},
+		"sizes: expected numbers of seen classes from 4 to 12, found 3, 5":             {l, config(l, Classes, 3, 5)},
 		"sizes: expected numbers of described attributes of each class from 1 to 9, f": {l, config(l, Entries, 10)},
-		"of: expected something of which the data set has 1 or more, found groups, 0":  {lab.New(&none, t.TempDir()), config(l, Groups)},
+		"of: expected a data set with 1 or more groups, found 0":                       {lab.New(&none, t.TempDir()), config(l, Groups)},
 	} {
 		_, err := Run(t.Context(), c.on, c.Config)
 		testkit.WantError(t, err, want)

@@ -74,7 +74,7 @@ func TestRead(t *testing.T) {
 		"ReadFile": {
 			func(path string) ([]byte, error) { return ReadFile(t.Context(), path, 4) },
 			map[string]string{
-				path + "s": "no such file", folder: "is a directory",
+				path + "s": "no such file", folder: "expected a file, found a folder",
 				long: "expected at most 4 B, found more", "/dev/zero": "expected a regular file or a pipe, found a device",
 			},
 		},

@@ -114,6 +114,11 @@ func Strings[T ~string](words []T) []string {
 	return list
 }
 
+// Join returns numbers, separated by commas.
+func Join[T any](numbers []T) string {
+	return strings.ReplaceAll(strings.Trim(fmt.Sprint(numbers), "[]"), " ", ", ")
+}
+
 // List joins words with a conjunction before the last, as in "a, b and c".
 func List(words []string, conjunction string) string {
 	last := len(words) - 1

@@ -11,9 +11,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"unicode"
 
 	"github.com/lago-train/lago-train/internal/format"
@@ -87,7 +89,7 @@ func At(where string, err error) error {
 }
 
 // File returns the error of reading or writing a file. The path is named once, even
-// where the system's error repeats it.
+// where the system's error repeats it. A name that does not exist gets its nearest neighbours.
 func File(path string, err error) error {
 	if err == nil {
 		return nil
@@ -96,6 +98,23 @@ func File(path string, err error) error {
 		err = system.Err
 	} else if system := (*os.LinkError)(nil); errors.As(err, &system) {
 		err = system.Err
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		var names []string
+		entries, _ := os.ReadDir(filepath.Dir(path)) // none where the folder does not exist either
+		for _, e := range entries {
+			names = append(names, e.Name())
+		}
+		return &Error{Where: path, Err: err, Hint: DidYouMean(filepath.Base(path), names)}
+	case errors.Is(err, syscall.EISDIR):
+		return &Error{Where: path, Want: "a file", Got: "a folder"}
+	case errors.Is(err, syscall.ENOTDIR):
+		file := path
+		for _, failed := os.Stat(file); failed != nil && file != filepath.Dir(file); _, failed = os.Stat(file) {
+			file = filepath.Dir(file)
+		}
+		return &Error{Where: path, Want: "a folder", Got: "the file " + file}
 	}
 	return &Error{Where: path, Err: err}
 }

@@ -21,6 +21,7 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/internal/fileio"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/numeric"
 )
@@ -132,7 +133,7 @@ func (a *array) checkSize(size int64) error {
 }
 
 func shapeText(shape []int) string {
-	return "(" + strings.ReplaceAll(strings.Trim(fmt.Sprint(shape), "[]"), " ", ", ") + ")"
+	return "(" + format.Join(shape) + ")"
 }
 
 // parseHeader reads the header from the first bytes of a file.

@@ -56,6 +56,9 @@ var types = map[string]struct {
 // maxNumbers bounds a tensor, so that no product of sizes overflows.
 const maxNumbers = 1 << 40
 
+// maxHeader is the length up to which the library safetensors reads a header.
+const maxHeader = 100_000_000
+
 // entry is a tensor in the header.
 type entry struct {
 	Dtype   string `json:"dtype"`
@@ -285,6 +288,9 @@ func otherFormat(file []byte) error {
 			e.Hint = "The server sent a page in place of the file: download it again."
 		}
 		return e
+	}
+	if len(file) == lengthBytes && binary.LittleEndian.Uint64(file) > maxHeader {
+		return &invalid.Error{Want: "a safetensors file", Got: "another format"}
 	}
 	return nil
 }

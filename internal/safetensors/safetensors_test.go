@@ -293,6 +293,7 @@ func TestOtherFormats(t *testing.T) {
 	for begin, want := range map[string]string{
 		"\x93NUMPY\x01\x00v\x00": "found a NumPy array (.npy). Convert the weights", "PK\x03\x04------": "found a ZIP archive",
 		"\x80\x02}q\x00------": "found a Python pickle", "\x89HDF\r\n\x1a\n": "found an HDF5 file", "<!doctype html>": "found a page of HTML",
+		"not weights": "found another format",
 	} {
 		_, err := safetensors.Read(strings.NewReader(begin), int64(len(begin)), "x", nil)
 		testkit.WantError(t, err, "x: expected a safetensors file, "+want)

@@ -15,6 +15,7 @@ package setting
 import (
 	"cmp"
 	"encoding"
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -303,7 +304,11 @@ func (s Setting) Parse(text string) error {
 		return err
 	}
 	if err != nil || !s.check() {
-		return &invalid.Error{Want: s.Valid, Got: invalid.Quote(text)}
+		found := invalid.Quote(text)
+		if errors.Is(err, strconv.ErrRange) {
+			found += ", which is out of range"
+		}
+		return &invalid.Error{Want: s.Valid, Got: found}
 	}
 	return nil
 }

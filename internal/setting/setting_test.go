@@ -143,6 +143,7 @@ func TestRoundTrip(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	for object, want := range map[string]string{
 		`{"rate":0}`:          "rate: expected a number from 1e-18 to 1e+18, found \"0\"",
+		`{"rate":1e999}`:      "rate: expected a number from 1e-18 to 1e+18, found \"1e999\", which is out of range",
 		`{"depth":10}`:        "depth: expected a whole number from 1 to 9, found \"10\"",
 		`{"fair":1}`:          "fair: expected true or false, a JSON boolean, found number 1",
 		`{"name":""}`:         "name: expected a name, found \"\"",

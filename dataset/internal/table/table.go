@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -216,7 +217,8 @@ func (t *Table) Names(column string) []string {
 func (t *Table) Probability(row Row, column int) float64 {
 	p, err := t.scale.Probability(row.Cells[column])
 	if e := (*invalid.Error)(nil); errors.As(err, &e) {
-		t.Report("probability", row.Line, t.Columns[column], e.Want, e.Got)
+		e.Where, e.Field = t.File, place(row.Line, t.Columns[column])
+		t.problems.Add("probability", e)
 	}
 	return p
 }
@@ -358,5 +360,5 @@ func Probability(text string) (float64, error) {
 	default:
 		found += ", which is above 1: write % behind percentages, and divide values of another scale by its largest value"
 	}
-	return 0, &invalid.Error{Want: wantProbability, Got: found}
+	return 0, &invalid.Error{Want: wantProbability, Got: found, Hint: invalid.DidYouMean(text, slices.Sorted(maps.Keys(words)))}
 }
