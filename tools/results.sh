@@ -151,6 +151,8 @@ Letters and digits that the program draws, described by their shapes: no downloa
 repeat these.'
   folder=$work
   questions glyphs glyphs-
+  text '
+Next: [Benchmarks](benchmarks.md).'
 }
 
 # questions has the sections of a data set ($1), with names that start with $2, that ask one

@@ -185,7 +185,7 @@ func TestPagesLeadToTheNext(t *testing.T) {
 	pages := strings.Fields("quickstart your-data describing-classes features using-a-model evaluation adaptation settings results benchmarks files cluster differences glossary")
 	for i, page := range pages[:len(pages)-1] {
 		text := testkit.Read(t, "../../docs/"+page+".md")
-		if next := "](" + pages[i+1] + ".md).\n"; page != "results" && !strings.HasSuffix(text, next) {
+		if next := "](" + pages[i+1] + ".md).\n"; !strings.HasSuffix(text, next) {
 			t.Errorf("docs/%s.md does not end with a link to %s.md", page, pages[i+1])
 		}
 	}
