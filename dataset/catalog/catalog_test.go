@@ -270,6 +270,12 @@ func TestCheckListsEveryProblem(t *testing.T) {
 	if len(r.Errors) != 1 || !strings.Contains(r.Errors[0].Found, "trainclasses2.txt and in valclasses2.txt") {
 		t.Errorf("%+v", r.Errors)
 	}
+	bare := t.TempDir()
+	testkit.Write(t, bare, "labels.csv", "class\nowl\n")
+	r = testkit.Must(Check(t.Context(), bare, below("")))(t)
+	if len(r.Errors) == 0 || r.Errors[0].Expected != "a file that can be read" {
+		t.Errorf("%+v", r.Errors)
+	}
 	_, err := Check(t.Context(), filepath.Join(root, "none"), below(""))
 	testkit.WantError(t, err, "no such file or directory")
 }

@@ -126,11 +126,14 @@ func problems(err error) []Problem {
 		}
 		return all
 	case *invalid.Error:
-		found := err.Got
+		found, want := err.Got, err.Want
+		if errors.Is(err.Err, fs.ErrNotExist) {
+			want = cmp.Or(want, "a file that can be read")
+		}
 		if err.Err != nil {
 			found = strings.TrimPrefix(found+": "+err.Err.Error(), ": ")
 		}
-		return []Problem{{err.Where, err.Field, err.Want, found, err.Hint}}
+		return []Problem{{err.Where, err.Field, want, found, err.Hint}}
 	}
 	return []Problem{{Found: err.Error()}}
 }
