@@ -5,7 +5,7 @@ GO       ?= go
 TOOL     := $(GO) tool -modfile=tools/go.mod
 PACKAGES := ./...
 
-.PHONY: run test build check vet format lint race fuzz bench slurm-check chance-check photos-check report-check page-check readme-check results pictures clean
+.PHONY: run test build check vet format lint race fuzz bench bench-torch slurm-check chance-check photos-check report-check page-check readme-check results pictures clean
 
 # Train on synthetic glyphs, and evaluate on classes without training samples.
 run: build
@@ -63,6 +63,10 @@ fuzz: # every fuzz target for FUZZTIME
 # of the paper's data sets, with the ratio to the matrix products and Adam alone; and their growth.
 bench:
 	LAGO_BENCH=1 $(GO) test ./train/lago -run '^$$' -bench 'Step|Growth' -benchtime 10x -v
+
+# Steps against the same model in PyTorch, of which $$PEER is the folder, on cub127 of $$LAGO_DATA.
+bench-torch: build
+	tools/bench-torch.sh bin/lago-train
 
 # The ablation grid as an array of a real Slurm on this machine, with a task killed
 # and requeued. Needs root, slurm-wlm and munge.
