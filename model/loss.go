@@ -253,15 +253,11 @@ func (p *logProduct) reset() {
 // multiply multiplies each product by a score.
 func multiply[T Float](p *logProduct, scores []T) {
 	product, exponent := p.product[:len(scores)], p.exponent[:len(scores)]
-	for i, s := range scores {
-		v := float64(s) // min and max of floats are slower than branches
-		if v < leastScore {
-			v = leastScore
-		} else if v > mostScore {
-			v = mostScore
-		}
-		product[i] *= v
+	first := 0
+	if single, ok := any(scores).([]float32); ok {
+		first = multiplyVectors(product, single)
 	}
+	multiplyEach(product[first:], scores[first:])
 	if p.factors++; p.factors%maxRun == 0 {
 		for i, v := range product {
 			if v != v { // of a score that is NaN
@@ -272,6 +268,19 @@ func multiply[T Float](p *logProduct, scores []T) {
 			product[i] = math.Float64frombits(bits&^(exponentMask<<52) | halfExponent<<52)
 			exponent[i] += int(bits>>52&exponentMask) - halfExponent
 		}
+	}
+}
+
+func multiplyEach[T Float](product []float64, scores []T) {
+	product = product[:len(scores)]
+	for i, s := range scores {
+		v := float64(s) // min and max of floats are slower than branches
+		if v < leastScore {
+			v = leastScore
+		} else if v > mostScore {
+			v = mostScore
+		}
+		product[i] *= v
 	}
 }
 
@@ -309,18 +318,27 @@ func softAnd[T Float](scores *G.Node) *G.Node {
 				parallel.For(k, 1+8192/(n*z), func(lo, hi int) {
 					for j := lo; j < hi; j++ {
 						scores, out := g[j*n*z:(j+1)*n*z], dg[j*n*z:(j+1)*n*z]
-						for i, s := range scores {
-							if s > leastScore && s < mostScore {
-								out[i] = dl[i] / s
-							} else {
-								out[i] = 0
-							}
+						first := 0
+						if single, ok := any(scores).([]float32); ok {
+							first = divideVectors(any(out).([]float32), any(dl).([]float32), single)
 						}
+						divideEach(out[first:], dl[first:], scores[first:])
 					}
 				})
 			}}),
 		},
 	}.apply(scores)
+}
+
+// divideEach is dG = dL / G, 0 for a clipped score.
+func divideEach[T Float](dg, dl, scores []T) {
+	dg, dl = dg[:len(scores)], dl[:len(scores)]
+	for i, s := range scores {
+		dg[i] = 0
+		if s > leastScore && s < mostScore {
+			dg[i] = dl[i] / s
+		}
+	}
 }
 
 // LogNormalise subtracts its logsumexp from each row of classes in l, in place: log
