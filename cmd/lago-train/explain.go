@@ -14,7 +14,6 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/features"
-	"github.com/lago-train/lago-train/dataset/glyphs"
 	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/experiments/candidates"
 	"github.com/lago-train/lago-train/experiments/explain"
@@ -123,14 +122,7 @@ func (o *explainOptions) askAboutDataset(c *cli.Context, m *loadedModel, d *data
 
 // pictureOf returns the picture of a sample, nil if there is none.
 func pictureOf(c *cli.Context, d *dataset.Dataset, row, side int) (image.Image, error) {
-	if d.Name == catalog.Glyphs {
-		return glyphs.Image(row)
-	}
-	path := d.ImageOf(row)
-	if path == "" {
-		return nil, nil
-	}
-	picture, err := images.Thumbnail(c.Context, path, side)
+	picture, err := catalog.Picture(c.Context, d, row, side)
 	if err != nil {
 		logrus.WithError(err).Warn("the page has no picture")
 		return nil, nil

@@ -10,7 +10,6 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
-	"github.com/lago-train/lago-train/dataset/glyphs"
 	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/experiments/extract"
 	"github.com/lago-train/lago-train/experiments/serve"
@@ -57,9 +56,6 @@ func (o *serveOptions) run(c *cli.Context, name string) error {
 			return err
 		}
 		logrus.Infof("%s is only read, since its descriptions are not CSV files; lago-train dataset convert writes them", config.Name)
-		if name == catalog.Glyphs {
-			config.Picture = glyphs.Image
-		}
 	}
 	if o.model != "" {
 		m, err := loadModel(o.model)

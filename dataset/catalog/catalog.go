@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"image"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/glyphs"
+	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/dataset/simulate"
 	"github.com/lago-train/lago-train/dataset/xlsa17"
@@ -312,4 +314,20 @@ func verify(ctx context.Context, d *dataset.Dataset, dir string) error {
 		}
 	}
 	return nil
+}
+
+// HasPictures reports whether Picture finds pictures of samples.
+func HasPictures(d *dataset.Dataset) bool { return d.Name == Glyphs || d.ImageDir != "" }
+
+// Picture returns the picture of a sample, nil if there is none: the glyph, or the photograph scaled
+// to a side in pixels.
+func Picture(ctx context.Context, d *dataset.Dataset, row, side int) (image.Image, error) {
+	if d.Name == Glyphs {
+		return glyphs.Image(row)
+	}
+	path := d.ImageOf(row)
+	if path == "" {
+		return nil, nil
+	}
+	return images.Thumbnail(ctx, path, side)
 }

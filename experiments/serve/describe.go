@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
@@ -44,7 +45,7 @@ type modelState struct {
 
 func (s *Server) state() *state {
 	v := &state{
-		Version: s.version, Name: s.Name, ReadOnly: s.ReadOnly, Undo: s.undo != nil, Pictures: s.hasPictures(), Words: openlayout.Words,
+		Version: s.version, Name: s.Name, ReadOnly: s.ReadOnly, Undo: s.undo != nil, Pictures: catalog.HasPictures(s.pictures), Words: openlayout.Words,
 		Attributes: append([]openlayout.DescribedAttribute{}, s.d.Attributes...), Classes: []class{},
 	}
 	rows := map[string][]int{}

@@ -22,6 +22,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/experiments/candidates"
@@ -324,13 +325,14 @@ func TestServe(t *testing.T) {
 func TestServeOtherLayouts(t *testing.T) {
 	u := dataset.Matrix[float64]{Rows: 2, Cols: 4, Data: []float64{1, 0, 0, 1, 0, 1, math.NaN(), 0}}
 	d := &dataset.Dataset{
+		Name:     catalog.Glyphs,
 		Features: dataset.Matrix[float32]{Rows: 2, Cols: 4, Data: []float32{3, -3, -3, 3, -3, 3, 3, -3}}, Labels: []int{0, 1},
 		Classes: []string{"old", "big blue"}, Groups: []string{"colour", "size"}, Descriptions: u,
 	}
 	for m, name := range attributes {
 		d.Attributes = append(d.Attributes, dataset.Attribute{Name: name, Group: m / 2})
 	}
-	s := started(t, Config{Data: d, Model: identity(), Picture: func(int) (*image.Gray, error) { return image.NewGray(image.Rect(0, 0, 4, 4)), nil }})
+	s := started(t, Config{Data: d, Model: identity()})
 	v := answered[state](t, request(s, http.MethodGet, "/state", nil, nil))
 	if !v.ReadOnly || !v.Pictures || v.Classes[1].Cells[2] != "" || v.Classes[1].Cells[1] != "1" || v.Attributes[2].Group != "size" {
 		t.Errorf("%+v", v)

@@ -19,8 +19,8 @@ import (
 	"time"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/features"
-	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/train"
@@ -35,7 +35,6 @@ type Config struct {
 	Model    *train.Saved // to predict with; nil for none
 	// Features computes the features of the content of a photograph; nil without a network.
 	Features func(ctx context.Context, name string, content []byte) ([]float32, error)
-	Picture  func(row int) (*image.Gray, error) // of a sample without a photograph; nil for none
 }
 
 // The limits of requests.
@@ -232,20 +231,17 @@ func read[T any](r *http.Request) (v T, err error) {
 	return v, err
 }
 
-func (s *Server) hasPictures() bool { return s.Picture != nil || s.pictures.ImageDir != "" }
-
 // thumbnail sends the picture of a sample.
 func (s *Server) thumbnail(w http.ResponseWriter, r *http.Request) {
 	row, err := strconv.Atoi(r.PathValue("row"))
-	if err != nil || row < 0 || row >= len(s.labels) || !s.hasPictures() {
+	var m image.Image
+	known := err == nil && row >= 0 && row < len(s.labels)
+	if known {
+		m, err = catalog.Picture(r.Context(), s.pictures, row, thumbnailSide)
+	}
+	if !known || err == nil && m == nil {
 		write(w, nil, &refusal{http.StatusNotFound, "The sample has no photograph."})
 		return
-	}
-	var m image.Image
-	if s.Picture != nil {
-		m, err = s.Picture(row)
-	} else {
-		m, err = images.Thumbnail(r.Context(), s.pictures.ImageOf(row), thumbnailSide)
 	}
 	if err != nil {
 		write(w, nil, &refusal{http.StatusNotFound, err.Error()})
