@@ -82,8 +82,8 @@ chance-check:
 # weights, against PyTorch's features; and milliseconds per image, with a BLAS library and
 # without.
 photos-check:
-	LAGO_PHOTOS=all $(GO) test -count=1 -v -run 'Reference|Photographs' ./dataset/images ./model/resnet ./model/vit ./experiments/extract
-	$(GO) test -run '^$$' -bench 'ResNet101|Features' -benchtime 3x ./model/resnet ./model/vit
+	LAGO_PHOTOS=all $(GO) test -count=1 -v -run 'Reference|Photographs' ./dataset/images ./model/network/resnet ./model/network/vit ./experiments/extract
+	$(GO) test -run '^$$' -bench 'ResNet101|Features' -benchtime 3x ./model/network/resnet ./model/network/vit
 
 # The report, the page of explain and the contact sheet in headless Chromium, light and dark: no
 # errors, no requests, nothing cut off, tables sorted. Needs Chromium.

@@ -9,12 +9,12 @@ import (
 
 	"github.com/lago-train/lago-train/dataset/fetch"
 	"github.com/lago-train/lago-train/internal/testkit"
-	"github.com/lago-train/lago-train/model/resnet/resnettest"
+	"github.com/lago-train/lago-train/model/network/networktest"
 )
 
 func TestDatasetFetch(t *testing.T) {
 	dir := t.TempDir()
-	testkit.NoError(t, resnettest.WriteResNet18(filepath.Join(dir, "weights.safetensors")))
+	testkit.NoError(t, networktest.WriteResNet18(filepath.Join(dir, "weights.safetensors")))
 	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
 	t.Cleanup(server.Close)
 	weights := server.URL + "/weights.safetensors"

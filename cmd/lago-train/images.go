@@ -18,7 +18,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/extract"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
-	"github.com/lago-train/lago-train/model/resnet"
+	"github.com/lago-train/lago-train/model/network/resnet"
 )
 
 // networkOptions are those of every command that computes features of images.

@@ -14,8 +14,7 @@ import (
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/internal/testkit"
-	"github.com/lago-train/lago-train/model/resnet/resnettest"
-	"github.com/lago-train/lago-train/model/vit/vittest"
+	"github.com/lago-train/lago-train/model/network/networktest"
 )
 
 // photographs draws glyphs as PNG files in a folder for each class, and returns it with the
@@ -40,7 +39,7 @@ func TestFromPhotographsToClasses(t *testing.T) {
 	photos, descriptions := photographs(t, 8)
 	data := t.TempDir()
 	weights := filepath.Join(data, "resnet18.safetensors")
-	testkit.NoError(t, resnettest.WriteResNet18(weights))
+	testkit.NoError(t, networktest.WriteResNet18(weights))
 	// T and its photographs are not in the data set.
 	const unknown = "T"
 	newClass := filepath.Join(data, "new")
@@ -115,7 +114,7 @@ func TestFromPhotographsToClasses(t *testing.T) {
 	testkit.NoError(t, os.Truncate(weights, 1000))
 	predict := append([]string{"predict"}, among...)
 	fails(t, append(predict, "--images", image), weights)
-	testkit.NoError(t, resnettest.WriteResNet18(weights))
+	testkit.NoError(t, networktest.WriteResNet18(weights))
 	misused(t, append(predict, "--fit", "crop", "--images", image), "--fit: expected squash, as for the features that the model was trained on, found crop")
 	misused(t, append(predict, "--size", "64", "--images", image), "--size: expected 48")
 	misused(t, append(predict, "--images", image, "--features", "x.npy"), "one of --features, --dataset and --images")
@@ -142,7 +141,7 @@ func TestVisionTransformer(t *testing.T) {
 	photos, descriptions := photographs(t, 4)
 	data := t.TempDir()
 	weights := filepath.Join(data, "dinov2.safetensors")
-	testkit.NoError(t, vittest.Write(weights, "dinov2-tiny"))
+	testkit.NoError(t, networktest.WriteTransformer(weights, "dinov2-tiny"))
 	extract := []string{"dataset", "extract", "--data-dir", data, "letters", "--images", photos, "--weights", weights, "--size"}
 	misused(t, append(extract, "64"), "--size: expected a multiple of the 14 pixels of a patch of dinov2-128x2, found 64")
 	extracted := printed[struct {
@@ -166,6 +165,6 @@ func TestVisionTransformer(t *testing.T) {
 	predict := []string{"predict", "--model", filepath.Join(runs, "latest"), "--weights", weights, "--images", filepath.Join(photos, "A", "1.png")}
 	testkit.WantText(t, succeeds(t, predict...), "1.png")
 	misused(t, append(predict, "--size", "84"), "--size: expected 56")
-	testkit.NoError(t, vittest.Write(weights, "clip-tiny"))
+	testkit.NoError(t, networktest.WriteTransformer(weights, "clip-tiny"))
 	misused(t, predict, "--weights: expected dinov2-128x2 with SHA-256")
 }

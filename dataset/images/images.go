@@ -7,7 +7,7 @@
 // round differently. As in torchvision, transparency and the orientation in EXIF
 // data are ignored.
 //
-// Packages model/resnet and model/vit compute the features.
+// Packages model/network/resnet and model/network/vit compute the features.
 package images
 
 import (

@@ -4,7 +4,7 @@
 //
 // Memory does not grow with the number of photographs. A data set is extracted in parts, which
 // shards share and which an interrupted extraction keeps: it resumes, and ends with the same bits.
-// Packages dataset/images, model/resnet and model/vit have the preprocessing and the networks.
+// Packages dataset/images, model/network/resnet and model/network/vit have the preprocessing and the networks.
 package extract
 
 import (

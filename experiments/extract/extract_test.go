@@ -30,8 +30,7 @@ import (
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/internal/testkit"
-	"github.com/lago-train/lago-train/model/resnet/resnettest"
-	"github.com/lago-train/lago-train/model/vit/vittest"
+	"github.com/lago-train/lago-train/model/network/networktest"
 )
 
 func TestMain(m *testing.M) {
@@ -49,7 +48,7 @@ var _ predict.Identified = (*Source)(nil)
 var weights = sync.OnceValue(func() *Weights {
 	dir, err := os.MkdirTemp("", "weights")
 	path := filepath.Join(dir, "w.safetensors")
-	if err = errors.Join(err, resnettest.WriteResNet18(path)); err != nil {
+	if err = errors.Join(err, networktest.WriteResNet18(path)); err != nil {
 		panic(err)
 	}
 	n, err := ReadNetwork(context.Background(), path, nil)
@@ -369,8 +368,8 @@ func cosine(x, y []float32) float64 {
 func TestReadNetwork(t *testing.T) {
 	dir := t.TempDir()
 	for name, write := range map[string]func(path string) error{
-		"resnet18":               resnettest.WriteResNet18,
-		"clip-vit-128x2-patch32": func(path string) error { return vittest.Write(path, "clip-tiny") },
+		"resnet18":               networktest.WriteResNet18,
+		"clip-vit-128x2-patch32": func(path string) error { return networktest.WriteTransformer(path, "clip-tiny") },
 	} {
 		path := filepath.Join(dir, name)
 		testkit.NoError(t, write(path))
@@ -402,7 +401,7 @@ func TestVisionTransformers(t *testing.T) {
 	}
 	for _, name := range []string{"dinov2-tiny", "clip-tiny"} {
 		path := filepath.Join(t.TempDir(), "w")
-		testkit.NoError(t, vittest.Write(path, name))
+		testkit.NoError(t, networktest.WriteTransformer(path, name))
 		w := testkit.Must(ReadNetwork(t.Context(), path, nil))(t)
 		want := testkit.Must(features.ReadAll(t.Context(), shared+"/vit/"+name+".npy"))(t)
 		distance := func(x, y []float32) (sum float64) {

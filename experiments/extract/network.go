@@ -12,8 +12,8 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/model/network"
-	"github.com/lago-train/lago-train/model/resnet"
-	"github.com/lago-train/lago-train/model/vit"
+	"github.com/lago-train/lago-train/model/network/resnet"
+	"github.com/lago-train/lago-train/model/network/vit"
 )
 
 // Weights is a network with the file of its weights.

@@ -1,6 +1,6 @@
 // Package network has what networks that compute features of images have in common: the
 // interface that extraction and prediction know them by, the graph of Gorgonia for a batch, and
-// the tensors of a file of weights. Package model/resnet and model/vit are networks.
+// the tensors of a file of weights. Package model/network/resnet and model/network/vit are networks.
 package network
 
 import (

@@ -9,17 +9,8 @@ import (
 	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model/network"
-	"github.com/lago-train/lago-train/model/resnet/resnettest"
+	"github.com/lago-train/lago-train/model/network/networktest"
 )
-
-// floats are the numbers of a formula in float32.
-func floats(name string, n int) []float32 {
-	x := make([]float32, n)
-	for i, u := range resnettest.Formula(name, n) {
-		x[i] = float32(u)
-	}
-	return x
-}
 
 // naive is a convolution in float64, pixel by pixel, with the kernel as in files: out x in x
 // size x size.
@@ -66,9 +57,9 @@ func TestConvolution(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%v %dx%d/%d", c.from, c.size, c.size, c.stride), func(t *testing.T) {
 			conv := newConvolution(c.layer, c.from)
-			x, kernel, bias := floats("x", c.from.size()), floats("kernel", c.out*conv.depth()), floats("bias", c.out)
+			x, kernel, bias := networktest.Formula("x", c.from.size()), networktest.Formula("kernel", c.out*conv.depth()), networktest.Formula("bias", c.out)
 			want, to := naive(c.layer, c.from, wide(x), wide(kernel))
-			out := floats("shortcut", to.size())
+			out := networktest.Formula("shortcut", to.size())
 			for i := range want {
 				want[i] += float64(bias[i%c.out])
 				if c.shortcut {
@@ -87,7 +78,7 @@ func TestConvolution(t *testing.T) {
 
 func TestPooling(t *testing.T) {
 	from := array{2, 7, 5, 3}
-	x := floats("pooled", from.size())
+	x := networktest.Formula("pooled", from.size())
 	for i, v := range x {
 		x[i] = max(v, 0) // as after a ReLU
 	}
@@ -143,7 +134,7 @@ func TestBlock(t *testing.T) {
 				}
 			}
 			from := array{2, 6, 5, b.layers[0].in}
-			x := floats("block", from.size())
+			x := networktest.Formula("block", from.size())
 			build := &builder{Network: &Network{weights: map[string]folded{}}, Graph: network.NewGraph(1, 1, 1)}
 			for i := range build.buffers {
 				build.buffers[i] = make([]float32, 4*from.size())

@@ -1,19 +1,16 @@
 package resnet
 
 import (
-	"image"
-	_ "image/png" // crops
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
-	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/internal/testkit"
-	"github.com/lago-train/lago-train/model/resnet/resnettest"
+	"github.com/lago-train/lago-train/model/network/networktest"
 )
 
 func TestMain(m *testing.M) {
@@ -35,53 +32,20 @@ func formulaFile(tb testing.TB, name string) *safetensors.File {
 }
 
 func formulaLayer(l layer) []safetensors.Tensor {
-	return resnettest.Layer(l.conv, l.norm, l.out, l.in, l.size, l.shortcut)
+	return networktest.Layer(l.conv, l.norm, l.out, l.in, l.size, l.shortcut)
 }
 
 // The features are those of PyTorch with weights by formula, given its crops of images. LAGO_PHOTOS adds ResNet-101.
 func TestReferenceFeatures(t *testing.T) {
 	shared := testkit.Shared(t, "resnet")
-	crops := testkit.Must(filepath.Glob(shared + "/crops/*.png"))(t)
-	for _, c := range []struct {
-		name   string
-		images int
-	}{{"resnet18", 9}, {"resnet50", 2}, {"resnet101", 9}} {
-		t.Run(c.name, func(t *testing.T) {
-			if c.name == "resnet101" && os.Getenv("LAGO_PHOTOS") == "" {
+	for name, images := range map[string]int{"resnet18": 9, "resnet50": 2, "resnet101": 9} {
+		t.Run(name, func(t *testing.T) {
+			if name == "resnet101" && os.Getenv("LAGO_PHOTOS") == "" {
 				t.Skip("LAGO_PHOTOS is not set")
 			}
-			n := testkit.Must(New(formulaFile(t, c.name), nil))(t)
-			g := testkit.Must(n.Graph(c.images, 224))(t)
-			for i, path := range crops[:c.images] {
-				readCrop(t, path, g.Images.Row(i))
-			}
-			got := testkit.Must(g.Features())(t)
-			want := testkit.Must(features.ReadAll(t.Context(), filepath.Join(shared, c.name+".npy")))(t)
-			if n.Name() != c.name || got.Cols != want.Cols || n.Dims() != want.Cols {
-				t.Fatalf("%s with %d features, expected %s with %d", n.Name(), got.Cols, c.name, want.Cols)
-			}
-			for i := range c.images {
-				largest := float64(slices.Max(want.Row(i)))
-				for j, v := range want.Row(i) {
-					if difference := math.Abs(float64(got.Row(i)[j]) - float64(v)); !(difference <= 1e-5*largest) {
-						t.Fatalf("%s: feature %d differs by %g, of at most %g", crops[i], j, difference, largest)
-					}
-				}
-			}
+			n := testkit.Must(New(formulaFile(t, name), nil))(t)
+			networktest.CheckFeatures(t, n, images, shared+"/crops", filepath.Join(shared, name+".npy"), 1e-5)
 		})
-	}
-}
-
-func readCrop(t *testing.T, path string, to []float32) {
-	t.Helper()
-	f := testkit.Must(os.Open(path))(t)
-	defer func() { _ = f.Close() }()
-	m, _, err := image.Decode(f)
-	testkit.NoError(t, err)
-	mean, std := []float32{.485, .456, .406}, []float32{.229, .224, .225}
-	for i := range to {
-		r, g, b, _ := m.At(i/3%224, i/3/224).RGBA()
-		to[i] = (float32([]uint32{r, g, b}[i%3]>>8)/255 - mean[i%3]) / std[i%3]
 	}
 }
 
@@ -91,7 +55,7 @@ func TestSamplesAreIndependent(t *testing.T) {
 	const size = 33 // odd at each stage
 	g := testkit.Must(n.Graph(2, size))(t)
 	run := func(second float32) []float32 {
-		copy(g.Images.Row(0), floats("image", size*size*3))
+		copy(g.Images.Row(0), networktest.Formula("image", size*size*3))
 		for i := range g.Images.Row(1) {
 			g.Images.Row(1)[i] = second
 		}
@@ -188,7 +152,7 @@ func BenchmarkResNet101(b *testing.B) {
 		b.Run(info.Name, func(b *testing.B) {
 			const samples = 8
 			g := testkit.Must(testkit.Must(New(formulaFile(b, "resnet101"), nil))(b).Graph(samples, 224))(b)
-			copy(g.Images.Data, floats("images", len(g.Images.Data)))
+			copy(g.Images.Data, networktest.Formula("images", len(g.Images.Data)))
 			for b.Loop() {
 				testkit.Must(g.Features())(b)
 			}

@@ -1,55 +1,43 @@
-// Package vittest makes weights of vision transformers by the formula of resnettest, so that tests
-// need no file of weights. Those of PyTorch's reference features are made in the same way.
-package vittest
+package networktest
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"strings"
 
-	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/safetensors"
-	"github.com/lago-train/lago-train/model/resnet/resnettest"
 )
 
-// Size is the size of a network: the projection is 0 for DINOv2.
-type Size struct{ Width, Depth, Patch, Grid, Projection int }
+// Transformer is the size of a vision transformer: the projection is 0 for DINOv2.
+type Transformer struct{ Width, Depth, Patch, Grid, Projection int }
 
-// Sizes are those of the reference.
-var Sizes = map[string]Size{
+// Transformers are those of the reference.
+var Transformers = map[string]Transformer{
 	"dinov2-tiny": {128, 2, 14, 37, 0}, "dinov2-small": {384, 12, 14, 37, 0},
 	"clip-tiny": {128, 2, 32, 7, 64}, "clip-vit-base-patch32": {768, 12, 32, 7, 512},
 }
 
-// Tensors makes the tensors of a network.
-func Tensors(s Size) (list []safetensors.Tensor) {
+// Tensors makes the weights of a vision transformer.
+func (s Transformer) Tensors() (list []safetensors.Tensor) {
 	d := s.Width
 	add := func(name string, shape ...int) {
-		n, fanIn := 1, 1
-		for i, size := range shape {
-			n *= size
-			if i > 0 {
-				fanIn *= size
-			}
-		}
-		t := safetensors.Tensor{Name: name, Shape: shape, F32: make([]float32, n)}
-		for i, u := range resnettest.Formula(name, n) {
+		list = append(list, tensor(name, func(u float64) float64 {
 			switch {
 			case strings.Contains(name, "token") || strings.Contains(name, "position") || strings.Contains(name, "class_embedding"):
-				u /= 2
+				return u / 2
 			case strings.Contains(name, "lambda1"):
-				u = (1 + u/4) / 4
+				return (1 + u/4) / 4
 			case strings.Contains(name, "norm") && strings.HasSuffix(name, "weight"):
-				u = 1 + u/4
+				return 1 + u/4
 			case strings.Contains(name, "norm") || strings.HasSuffix(name, "bias"):
-				u /= 10
-			default:
-				u *= math.Sqrt(3 / float64(fanIn))
+				return u / 10
 			}
-			t.F32[i] = float32(u)
-		}
-		list = append(list, t)
+			fanIn := 1
+			for _, size := range shape[1:] {
+				fanIn *= size
+			}
+			return u * math.Sqrt(3/float64(fanIn))
+		}, shape...))
 	}
 	norm := func(name string) { add(name+".weight", d); add(name+".bias", d) }
 	linear := func(name string, out, in int) { add(name+".weight", out, in); add(name+".bias", out) }
@@ -90,7 +78,5 @@ func Tensors(s Size) (list []safetensors.Tensor) {
 	return list
 }
 
-// Write writes the weights of a network of the reference.
-func Write(path, name string) error {
-	return fileio.Write(path, func(w io.Writer) error { return safetensors.Write(w, Tensors(Sizes[name]), nil) })
-}
+// WriteTransformer writes the weights of one of the Transformers.
+func WriteTransformer(path, name string) error { return write(path, Transformers[name].Tensors()) }
