@@ -126,8 +126,8 @@ settings on folds of the seen classes, and is evaluated once on the test classes
 lago-train compare --dataset $DATASET --methods $METHODS --tune $TUNE $scale --adapt
 END
   section "$DATASET" adapted 'Adapted methods' '' \
-'The same classes: differences between adapted methods, which are tested, and label propagation over the nearest neighbours in
-place of the adaptation. No settings are searched: LAGO has those published for CUB, and no method preprocesses its features.
+'The same classes: differences between adapted methods, which are tested.
+No settings are searched: LAGO has those published for CUB, and no method preprocesses its features.
 Clustering does much of the gain, which is the largest for the least accurate methods: adapted, none can be ranked.' <<END
 lago-train compare --dataset $DATASET --methods semantic-hard,dap,iap,ale,eszsl,sync,sje,devise,kernel --tune 0 --seeds 1 --epochs $EPOCHS --patience $PATIENCE --adapt
 END

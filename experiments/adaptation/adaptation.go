@@ -117,27 +117,21 @@ func fit(blocks []adapt.Block, s adapt.Settings) (*Predictions, error) {
 }
 
 // ClassAccuracy is the accuracy of the model in a file on each of some classes of d, adapted
-// to the samples of these classes together, and that of label propagation over the same samples
-// and features, from the calibrated probabilities of the model; NaN for classes without samples.
-func ClassAccuracy(path string, d *dataset.Dataset, classes []int) (adapted, propagated []float64, err error) {
+// to the samples of these classes together; NaN for classes without samples.
+func ClassAccuracy(path string, d *dataset.Dataset, classes []int) ([]float64, error) {
 	m, err := train.Load(path)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if _, err := Settings(m, path); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	s := train.Select(d, d.Features, classes)
 	p, err := Predict(m, s.X, s.Rows, d.Describe(classes))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	temperature := 1.0
-	if m.Calibration != nil {
-		temperature = m.Calibration.Temperature
-	}
-	f, err := adapt.Propagate(p.Blocks[0], temperature)
-	return metrics.ClassAccuracy(p.P, s.Labels), metrics.ClassAccuracy(f, s.Labels), err
+	return metrics.ClassAccuracy(p.P, s.Labels), nil
 }
 
 // Stored returns what was chosen for model files, nil if one of them has no settings.

@@ -244,7 +244,7 @@ func TestStoredSettings(t *testing.T) {
 	seen := d.SamplesOf(d.Split.Seen())
 	d.TestSeen = seen[:7]
 	path := saved(t, d, train.Test)
-	_, _, err := ClassAccuracy(path, d, d.Split.Test)
+	_, err := ClassAccuracy(path, d, d.Split.Test)
 	testkit.WantError(t, err, path+": adaptation: expected a temperature and tau", "found none", "--stage full")
 	a := &train.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 30}, Preprocess: "standardize,whiten"}
 	testkit.NoError(t, store(d, []string{path}, &Chosen{Adaptation: a}))
@@ -259,7 +259,6 @@ func TestStoredSettings(t *testing.T) {
 		t.Error("the batch has other features")
 	}
 	testkit.NoError(t, store(d, []string{path}, &Chosen{Adaptation: &train.Adaptation{Settings: adapt.Settings{Temperature: 0.1}}}))
-	adapted, _, err := ClassAccuracy(path, d, d.Split.Test)
-	testkit.NoError(t, err)
+	adapted := testkit.Must(ClassAccuracy(path, d, d.Split.Test))(t)
 	testkit.NearAll(t, "accuracy", adapted, b.before(), 0)
 }

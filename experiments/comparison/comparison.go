@@ -365,19 +365,16 @@ func (r *Result) WriteCSV(w io.Writer) error {
 // Adapted is the accuracy of a method that is adapted to the unlabelled samples of the
 // evaluated classes (transductive), as fractions.
 type Adapted struct {
-	Test       float64            `json:"test_per_class_accuracy"`       // mean over classes and seeds
-	Interval   metrics.Interval   `json:"interval"`                      // over classes
-	Difference metrics.Difference `json:"difference"`                    // transductive minus inductive
-	Propagated float64            `json:"propagated_per_class_accuracy"` // of label propagation in place of the adaptation
-	Gain       metrics.Difference `json:"minus_propagated"`              // the adaptation minus label propagation
-	Settings   []adapt.Settings   `json:"settings"`                      // that validation chose, one for each part
+	Test       float64            `json:"test_per_class_accuracy"` // mean over classes and seeds
+	Interval   metrics.Interval   `json:"interval"`                // over classes
+	Difference metrics.Difference `json:"difference"`              // transductive minus inductive
+	Settings   []adapt.Settings   `json:"settings"`                // that validation chose, one for each part
 }
 
 // adaptedPart is a method adapted to the test classes of one part.
 type adaptedPart struct {
-	settings   adapt.Settings
-	accuracy   map[string]float64 // by class, mean over seeds
-	propagated map[string]float64
+	settings adapt.Settings
+	accuracy map[string]float64 // by class, mean over seeds
 }
 
 // adaptMethods adapts the models of each method.
@@ -385,7 +382,7 @@ func adaptMethods(ctx context.Context, l *lab.Lab, methods []Method) error {
 	done := map[string]*adaptedPart{} // by folder of a run: the row of LAGO has the models of a variant
 	for i, m := range methods {
 		l.Step("adapt %s", m.Name)
-		a, accuracy, propagated := &Adapted{}, map[string]float64{}, map[string]float64{}
+		a, accuracy := &Adapted{}, map[string]float64{}
 		for _, o := range m.Outcomes {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -400,14 +397,12 @@ func adaptMethods(ctx context.Context, l *lab.Lab, methods []Method) error {
 			}
 			a.Settings = append(a.Settings, done[first].settings)
 			maps.Copy(accuracy, done[first].accuracy)
-			maps.Copy(propagated, done[first].propagated)
 		}
-		after, other := make([]float64, len(m.Test.ByClass)), make([]float64, len(m.Test.ByClass))
+		after := make([]float64, len(m.Test.ByClass))
 		for j, class := range m.Test.ClassNames {
-			after[j], other[j] = accuracy[class], propagated[class]
+			after[j] = accuracy[class]
 		}
-		a.Test, a.Propagated = stat.Mean(after, nil), stat.Mean(other, nil)
-		a.Interval, a.Difference, a.Gain = metrics.ClassInterval(after), metrics.PairedDifference(after, m.Test.ByClass), metrics.PairedDifference(after, other)
+		a.Test, a.Interval, a.Difference = stat.Mean(after, nil), metrics.ClassInterval(after), metrics.PairedDifference(after, m.Test.ByClass)
 		methods[i].Adapted, methods[i].adapted = a, after
 	}
 	return nil
@@ -420,16 +415,15 @@ func adaptPart(ctx context.Context, o *engine.Outcome) (*adaptedPart, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &adaptedPart{chosen.Adaptation.Settings, map[string]float64{}, map[string]float64{}}
+	p := &adaptedPart{chosen.Adaptation.Settings, map[string]float64{}}
 	data := o.Part.Data
 	for _, path := range engine.ModelFiles(o.Test) {
-		adapted, propagated, err := adaptation.ClassAccuracy(path, data, data.Split.Test)
+		adapted, err := adaptation.ClassAccuracy(path, data, data.Split.Test)
 		if err != nil {
 			return nil, err
 		}
 		for i, z := range data.Split.Test {
 			p.accuracy[data.Classes[z]] += adapted[i] / float64(len(o.Test))
-			p.propagated[data.Classes[z]] += propagated[i] / float64(len(o.Test))
 		}
 	}
 	return p, nil

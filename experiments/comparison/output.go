@@ -129,24 +129,19 @@ func (r *Result) partitionsTable() *table.Table {
 	return t
 }
 
-// adaptedTables have the effect of adaptation on the test classes, and the adaptation beside label
-// propagation.
+// adaptedTables has the effect of adaptation on the test classes; none without adaptation.
 func (r *Result) adaptedTables() []*table.Table {
 	effect := table.New(fmt.Sprintf("transductive (adapted to the unlabelled samples) minus inductive, over %d classes:", len(r.Classes)),
 		"method", "transductive", "95 % over classes", "points gained", "95 % over classes").Right(2, 3, 4, 5)
-	gain := table.New("transductive minus label propagation:", "method", "label propagation", "difference", "95 % over classes").Right(2, 3, 4)
 	for _, m := range r.sorted() {
-		a := m.Adapted
-		if a == nil {
-			continue
+		if a := m.Adapted; a != nil {
+			effect.Row(m.Label(), format.Percent(a.Test), a.Interval, format.Points(a.Difference.Mean), a.Difference.Interval)
 		}
-		effect.Row(m.Label(), format.Percent(a.Test), a.Interval, format.Points(a.Difference.Mean), a.Difference.Interval)
-		gain.Row(m.Label(), format.Percent(a.Propagated), points(a.Gain.Mean), a.Gain.Interval)
 	}
 	if len(effect.Rows) == 0 {
 		return nil
 	}
-	return []*table.Table{effect, gain}
+	return []*table.Table{effect}
 }
 
 // points is a difference with its unit.
