@@ -20,58 +20,18 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/lago-train/lago-train/internal/matrix"
 )
 
 // Matrix is a dense matrix in row-major order.
-type Matrix[T float32 | float64] struct {
-	Rows, Cols int
-	Data       []T // Rows x Cols
-}
+type Matrix[T matrix.Float] = matrix.Matrix[T]
 
 // NewMatrix returns a matrix of zeros.
-func NewMatrix[T float32 | float64](rows, cols int) Matrix[T] {
-	return Matrix[T]{Rows: rows, Cols: cols, Data: make([]T, rows*cols)}
-}
+func NewMatrix[T matrix.Float](rows, cols int) Matrix[T] { return matrix.New[T](rows, cols) }
 
 // Convert returns a copy of a matrix in another precision.
-func Convert[To, From float32 | float64](m Matrix[From]) Matrix[To] {
-	c := NewMatrix[To](m.Rows, m.Cols)
-	for i, v := range m.Data {
-		c.Data[i] = To(v)
-	}
-	return c
-}
-
-// Row returns row i, sharing its memory.
-func (m Matrix[T]) Row(i int) []T { return m.Data[i*m.Cols : (i+1)*m.Cols] }
-
-// Slice returns the rows from first to end-1, sharing their memory.
-func (m Matrix[T]) Slice(first, end int) Matrix[T] {
-	return Matrix[T]{Rows: end - first, Cols: m.Cols, Data: m.Data[first*m.Cols : end*m.Cols]}
-}
-
-// Gather returns a copy of the given rows.
-func (m Matrix[T]) Gather(rows []int) Matrix[T] {
-	to := NewMatrix[T](len(rows), m.Cols)
-	to.CopyRows(m, rows)
-	return to
-}
-
-// CopyRows copies the given rows of x into the first rows of m.
-func (m Matrix[T]) CopyRows(x Matrix[T], rows []int) {
-	for i, r := range rows {
-		copy(m.Row(i), x.Row(r))
-	}
-}
-
-// AllRows returns the indices of all rows, from 0 to Rows-1.
-func (m Matrix[T]) AllRows() []int {
-	rows := make([]int, m.Rows)
-	for i := range rows {
-		rows[i] = i
-	}
-	return rows
-}
+func Convert[To, From matrix.Float](m Matrix[From]) Matrix[To] { return matrix.Convert[To](m) }
 
 // Dataset is one zero-shot data set.
 type Dataset struct {

@@ -4,7 +4,7 @@
 // OpenBLAS, MKL or Accelerate is opened at run time through purego, so programs build
 // without cgo and run on machines that have none of them. Use, called once in main and
 // in TestMain, sets the choice for gonum (blas32, blas64, mat, lapack64) and for
-// Gorgonia and its tensors. Callers use Gemm, Dot and AddScaled, or gonum's interfaces.
+// Gorgonia and its tensors. Callers use package matrix, Dot and AddScaled, or gonum's interfaces.
 //
 // The library computes GEMM and GEMV in both precisions, and in float64 SYRK, TRSM and
 // TRMM, which a Cholesky factorisation needs. Everything else, products too small to

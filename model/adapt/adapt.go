@@ -33,8 +33,8 @@ import (
 	"math"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/internal/setting"
@@ -231,7 +231,7 @@ func (f *fit) expect() (changed int) {
 	first := 0 // sample of the part
 	for _, b := range f.parts {
 		similarity := f.similarity.Slice(0, b.X.Rows)
-		blas.Gemm(blas.NoTrans, blas.Trans, b.X.Rows, f.mean.Rows, b.X.Cols, 1, b.X.Data, b.X.Cols, f.mean.Data, b.X.Cols, 0, similarity.Data, similarity.Cols)
+		matrix.Mul(similarity, b.X, f.mean.T())
 		p := f.P.Slice(first, first+b.X.Rows)
 		parallel.For(b.X.Rows, 64, func(lo, hi int) {
 			logits := make([]float64, len(offset))
@@ -260,7 +260,7 @@ func (f *fit) expect() (changed int) {
 				f.mass[z] += float64(v)
 			}
 		}
-		blas.Gemm(blas.Trans, blas.NoTrans, p.Cols, b.X.Cols, p.Rows, 1, p.Data, p.Cols, b.X.Data, b.X.Cols, 1, f.sum.Data, f.sum.Cols)
+		matrix.AddMul(f.sum, p.T(), b.X)
 		first += b.X.Rows
 	}
 	f.Objective = append(f.Objective, objective)

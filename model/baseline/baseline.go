@@ -17,8 +17,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/method"
@@ -122,7 +122,7 @@ func (m *Bilinear) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix
 func (m *Bilinear) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
 	describe := func(u dataset.Matrix[float64]) (dataset.Matrix[float64], error) { return Describe(u, m.Normalise) }
 	return Classify(a, m.W.Cols, u, m.W.Cols, describe, func(y dataset.Matrix[float64]) dataset.Matrix[float32] {
-		return Product(blas.Trans, a, dataset.Convert[float32](y))
+		return matrix.Product(a, dataset.Convert[float32](y).T())
 	})
 }
 
@@ -149,26 +149,6 @@ func Describe(u dataset.Matrix[float64], normalise bool) (dataset.Matrix[float64
 		}
 	}
 	return d.U, nil
-}
-
-// Gemm computes C = alpha op(A) op(B) + beta C.
-func Gemm[T blas.Float](tA, tB blas.Transpose, alpha T, a, b dataset.Matrix[T], beta T, c dataset.Matrix[T]) {
-	inner := a.Cols
-	if tA == blas.Trans {
-		inner = a.Rows
-	}
-	blas.Gemm(tA, tB, c.Rows, c.Cols, inner, alpha, a.Data, a.Cols, b.Data, b.Cols, beta, c.Data, c.Cols)
-}
-
-// Product returns A op(B).
-func Product[T blas.Float](tB blas.Transpose, a, b dataset.Matrix[T]) dataset.Matrix[T] {
-	cols := b.Cols
-	if tB == blas.Trans {
-		cols = b.Rows
-	}
-	c := dataset.NewMatrix[T](a.Rows, cols)
-	Gemm(blas.NoTrans, tB, 1, a, b, 0, c)
-	return c
 }
 
 // SetTransposed sets w to the transpose of a matrix.
@@ -208,7 +188,7 @@ func Project(w, x dataset.Matrix[float32], rows []int, gather Gather) (dataset.M
 	done := 0
 	for part := range slices.Chunk(rows, projectBlock) {
 		gather(block, x, part)
-		Gemm(blas.NoTrans, blas.NoTrans, 1, block.Slice(0, len(part)), w, 0, a.Slice(done, done+len(part)))
+		matrix.Mul(a.Slice(done, done+len(part)), block.Slice(0, len(part)), w)
 		done += len(part)
 	}
 	return a, nil
@@ -218,7 +198,7 @@ func Project(w, x dataset.Matrix[float32], rows []int, gather Gather) (dataset.M
 // that a model uses, which describe returns. The error is an *invalid.Error if the columns
 // of a or u are not as many as in training, and a *model.NotFinite if a score is NaN, which
 // would count as the first class.
-func Classify[T blas.Float](
+func Classify[T matrix.Float](
 	a dataset.Matrix[float32], detections int, u dataset.Matrix[float64], attributes int,
 	describe func(u dataset.Matrix[float64]) (dataset.Matrix[T], error), score func(y dataset.Matrix[T]) dataset.Matrix[float32],
 ) (dataset.Matrix[float32], error) {

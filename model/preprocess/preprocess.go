@@ -25,6 +25,7 @@ import (
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/parallel"
 )
@@ -193,8 +194,9 @@ func (t *Transform) blocks(x dataset.Matrix[float32], rows []int, size int) iter
 			fileio.Drop(x.Data)
 			for _, step := range t.steps() {
 				if Chain(step) == Whiten {
-					blas.Gemm(blas.NoTrans, blas.NoTrans, block.Rows, x.Cols, x.Cols, 1, block.Data, x.Cols, t.Matrix.Data, x.Cols, 0, spare.Data, x.Cols)
-					block.Data, spare.Data = spare.Data[:len(block.Data)], block.Data
+					spare.Rows, spare.Data = block.Rows, spare.Data[:len(block.Data)]
+					matrix.Mul(spare, block, t.Matrix)
+					block, spare = spare, block
 					continue
 				}
 				for row := range slices.Chunk(block.Data, x.Cols) {

@@ -27,7 +27,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/blas"
+	"github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
@@ -283,11 +283,11 @@ func (m *Model) fromClasses(scores dataset.Matrix[float32]) dataset.Matrix[float
 	model.LogNormalise(p.Data, m.Classes.Rows)
 	exponentiate(p.Data)
 	given := dataset.Convert[float64](m.Classes)
-	has := baseline.Product(blas.NoTrans, p, given)
+	has := matrix.Product(p, given)
 	for i, v := range given.Data {
 		given.Data[i] = 1 - v
 	}
-	lacks := baseline.Product(blas.NoTrans, p, given)
+	lacks := matrix.Product(p, given)
 	for i, v := range has.Data {
 		has.Data[i] = math.Log(max(v, smallest)) - math.Log(max(lacks.Data[i], smallest))
 	}
@@ -317,8 +317,8 @@ func (m *Model) Classify(s dataset.Matrix[float32], u dataset.Matrix[float64]) (
 			on.Data[i] = -softplus(-odds) - math.Log(p)
 			off.Data[i] = -softplus(odds) - math.Log1p(-p)
 		}
-		logP := baseline.Product(blas.Trans, on, has)
-		floats.Add(logP.Data, baseline.Product(blas.Trans, off, lacks).Data)
+		logP := matrix.Product(on, has.T())
+		floats.Add(logP.Data, matrix.Product(off, lacks.T()).Data)
 		model.LogNormalise(logP.Data, u.Rows)
 		return dataset.Convert[float32](logP)
 	})

@@ -26,7 +26,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/blas"
+	"github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/internal/setting"
@@ -107,9 +107,9 @@ func (c *Config) Learn(e method.Examples, seed uint64) (method.Learner, error) {
 	for i := range m.w.Data {
 		m.w.Data[i] = rng.Float32() * 2 / float32(e.X.Cols) // as in the authors' program
 	}
-	matrix, size := dataset.NewMatrix[float32], min(c.Batch, len(e.Rows))
-	o, batch := newObjective(m.config, y, e.X.Cols, size), matrix(size, e.X.Cols)
-	grad, squares := matrix(m.w.Rows, m.w.Cols), matrix(m.w.Rows, m.w.Cols)
+	zeros, size := dataset.NewMatrix[float32], min(c.Batch, len(e.Rows))
+	o, batch := newObjective(m.config, y, e.X.Cols, size), zeros(size, e.X.Cols)
+	grad, squares := zeros(m.w.Rows, m.w.Cols), zeros(m.w.Rows, m.w.Cols)
 	state := method.Tensors{{Name: "W", Matrix: m.w}, {Name: "squares", Matrix: squares}}
 	// The loss of a sample is the objective of its batch before the step.
 	return baseline.Descend(m, state, e, seed, size, func(rows, labels []int) (loss float64, moved bool, err error) {
@@ -155,8 +155,8 @@ type Model struct {
 
 // newModel fits the normalisation to the examples.
 func newModel(c Config, e method.Examples) (*Model, error) {
-	matrix := dataset.NewMatrix[float32]
-	m := &Model{config: c, w: matrix(e.X.Cols, e.U.Cols), mean: matrix(1, e.X.Cols), centre: matrix(1, e.U.Cols)}
+	zeros := dataset.NewMatrix[float32]
+	m := &Model{config: c, w: zeros(e.X.Cols, e.U.Cols), mean: zeros(1, e.X.Cols), centre: zeros(1, e.U.Cols)}
 	sum := make([]float64, e.X.Cols)
 	for _, r := range e.Rows {
 		for d, v := range e.X.Row(r) {
@@ -254,10 +254,10 @@ func (m *Model) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[fl
 // where both kernels are near 0.
 func (m *Model) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
 	return baseline.Classify(a, m.w.Cols, u, m.w.Cols, m.descriptions, func(y dataset.Matrix[float32]) dataset.Matrix[float32] {
-		scores := baseline.Product(blas.Trans, a, y)
+		scores := matrix.Product(a, y.T())
 		k, yy, pp := m.config.kernel(), squaredLengths(y), []float64(nil)
 		if m.config.mutual() {
-			pp = squaredLengths(baseline.Product(blas.Trans, y, m.w))
+			pp = squaredLengths(matrix.Product(y, m.w.T()))
 		}
 		for i := range a.Rows {
 			aa := squaredLength(a.Row(i))
@@ -351,16 +351,16 @@ type objective[T model.Float] struct {
 // newObjective makes buffers for features of dims dimensions and batches of up to batch
 // samples.
 func newObjective[T model.Float](c Config, y dataset.Matrix[T], dims, batch int) *objective[T] {
-	matrix := dataset.NewMatrix[T]
+	zeros := dataset.NewMatrix[T]
 	o := &objective[T]{
 		config: c, kernel: c.kernel(), mutual: c.mutual(), y: y, yy: squaredLengths(y),
-		a: matrix(batch, y.Cols), s: matrix(batch, y.Rows),
+		a: zeros(batch, y.Cols), s: zeros(batch, y.Rows),
 	}
 	if o.mutual {
-		o.p, o.yP, o.byP = matrix(y.Rows, dims), matrix(y.Rows, y.Cols), make([]float64, y.Rows)
+		o.p, o.yP, o.byP = zeros(y.Rows, dims), zeros(y.Rows, y.Cols), make([]float64, y.Rows)
 	}
 	if c.Orthogonality > 0 {
-		o.q = matrix(y.Cols, y.Cols)
+		o.q = zeros(y.Cols, y.Cols)
 	}
 	return o
 }
@@ -372,10 +372,10 @@ func (c *Config) mutual() bool { return c.Ort && c.kernel().distance }
 // of the classes labels, and writes its gradient by w into grad (D x M).
 func (o *objective[T]) step(x dataset.Matrix[T], labels []int, w, grad dataset.Matrix[T]) float64 {
 	a, s := o.a.Slice(0, x.Rows), o.s.Slice(0, x.Rows)
-	baseline.Gemm(blas.NoTrans, blas.NoTrans, 1, x, w, 0, a)
-	baseline.Gemm(blas.NoTrans, blas.Trans, 1, a, o.y, 0, s)
+	matrix.Mul(a, x, w)
+	matrix.Mul(s, a, o.y.T())
 	if o.mutual {
-		baseline.Gemm(blas.NoTrans, blas.Trans, 1, o.y, w, 0, o.p)
+		matrix.Mul(o.p, o.y, w.T())
 		o.pp = squaredLengths(o.p)
 		clear(o.byP)
 	}
@@ -384,15 +384,15 @@ func (o *objective[T]) step(x dataset.Matrix[T], labels []int, w, grad dataset.M
 		loss += o.align(a.Row(i), s.Row(i), own)
 	}
 	mean := 1 / T(x.Rows)
-	baseline.Gemm(blas.NoTrans, blas.NoTrans, 1, s, o.y, 1, a) // a is now the whole gradient by X W
-	baseline.Gemm(blas.Trans, blas.NoTrans, mean, x, a, 0, grad)
+	matrix.AddMul(a, s, o.y) // a is now the whole gradient by X W
+	matrix.Mul(grad, x.T().Times(mean), a)
 	if o.mutual {
 		for z, g := range o.byP {
 			for m, v := range o.y.Row(z) {
 				o.yP.Row(z)[m] = T(2*g) * v
 			}
 		}
-		baseline.Gemm(blas.Trans, blas.NoTrans, mean, o.p, o.yP, 1, grad)
+		matrix.AddMul(grad, o.p.T().Times(mean), o.yP)
 	}
 	return loss/float64(x.Rows) + o.orthogonality(w, grad)
 }
@@ -440,10 +440,10 @@ func (o *objective[T]) orthogonality(w, grad dataset.Matrix[T]) float64 {
 	if weight == 0 {
 		return 0
 	}
-	baseline.Gemm(blas.Trans, blas.NoTrans, 1, w, w, 0, o.q)
+	matrix.Mul(o.q, w.T(), w)
 	for m := range o.q.Rows {
 		o.q.Row(m)[m]--
 	}
-	baseline.Gemm(blas.NoTrans, blas.NoTrans, T(4*weight), w, o.q, 1, grad)
+	matrix.AddMul(grad, w.Times(T(4*weight)), o.q)
 	return weight * squaredLength(o.q.Data)
 }

@@ -21,6 +21,7 @@ import (
 	"gonum.org/v1/gonum/optimize"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/model"
@@ -168,14 +169,15 @@ func (e *evaluator) gather(rows []int) {
 // and their gradient. A Joint loss is evaluated for all outputs, and is the first of
 // losses.
 func (e *evaluator) evaluate(outputs []int, w, gradient, losses []float64) {
-	k, b := len(outputs), blas64.Implementation()
+	k := len(outputs)
 	clear(gradient)
 	clear(losses)
 	done := 0
 	for part := range slices.Chunk(e.Rows, blockSize) {
 		n := len(part)
 		e.gather(part)
-		b.Dgemm(blas.NoTrans, blas.Trans, n, k, e.width, 1, e.block.Data, e.width, w, e.width, 0, e.scores, k)
+		block, scores := e.block.Slice(0, n), matrix.Of(e.scores[:n*k], k)
+		matrix.Mul(scores, block, matrix.Of(w, e.width).T())
 		parallel.For(n, 1+4096/k, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
 				e.sample(done+i, outputs, e.scores[i*k:(i+1)*k], e.losses[i*k:(i+1)*k])
@@ -184,7 +186,7 @@ func (e *evaluator) evaluate(outputs []int, w, gradient, losses []float64) {
 		for i := range n {
 			floats.Add(losses, e.losses[i*k:(i+1)*k])
 		}
-		b.Dgemm(blas.Trans, blas.NoTrans, k, e.width, n, 1, e.scores, k, e.block.Data, e.width, 1, gradient, e.width)
+		matrix.AddMul(matrix.Of(gradient, e.width), scores.T(), block)
 		done += n
 	}
 	floats.Scale(1/float64(len(e.Rows)), losses)

@@ -32,6 +32,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/blas"
+	"github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
@@ -199,17 +200,18 @@ const blockSize = 64
 // are matrix products for the whole block; in between, steps only involve the classes.
 func blockSteps(config *Config, features dataset.Matrix[float32], m *baseline.Bilinear, u dataset.Matrix[float32], size int) baseline.Step {
 	lossOfSample, lr, margin := lossOf[float32](config.Loss), float32(config.LR), float32(config.Margin)
-	matrix, classes, uu := dataset.NewMatrix[float32], u.Rows, baseline.Product(blas.Trans, u, u)
-	allX, allA, products := matrix(size, m.W.Rows), matrix(size, u.Cols), matrix(size, size)
-	allScores, allC, allMoves := matrix(size, classes), matrix(size, classes), matrix(size, classes) // moves are C U U'
+	classes, uu := u.Rows, matrix.Product(u, u.T())
+	zeros := matrix.New[float32]
+	allX, allA, products := zeros(size, m.W.Rows), zeros(size, u.Cols), zeros(size, size)
+	allScores, allC, allMoves := zeros(size, classes), zeros(size, classes), zeros(size, classes) // moves are C U U'
 	return func(rows, labels []int) (loss float64, moved bool, err error) {
 		m.Gather(allX, features, rows)
 		n := len(rows)
 		x, a := allX.Slice(0, n), allA.Slice(0, n) // a is X W before the steps, and C U after them
-		baseline.Gemm(blas.NoTrans, blas.NoTrans, 1, x, m.W, 0, a)
-		baseline.Gemm(blas.NoTrans, blas.Trans, 1, a, u, 0, allScores.Slice(0, n))
-		xx := dataset.Matrix[float32]{Rows: n, Cols: n, Data: products.Data[:n*n]}
-		baseline.Gemm(blas.NoTrans, blas.Trans, 1, x, x, 0, xx)
+		matrix.Mul(a, x, m.W)
+		matrix.Mul(allScores.Slice(0, n), a, u.T())
+		xx := matrix.Of(products.Data[:n*n], n)
+		matrix.Mul(xx, x, x.T())
 
 		impl := blas32.Implementation()
 		for i, y := range labels {
@@ -230,8 +232,8 @@ func blockSteps(config *Config, features dataset.Matrix[float32], m *baseline.Bi
 			}
 		}
 		if moved {
-			baseline.Gemm(blas.NoTrans, blas.NoTrans, 1, allC.Slice(0, n), u, 0, a)
-			baseline.Gemm(blas.Trans, blas.NoTrans, lr, x, a, 1, m.W)
+			matrix.Mul(a, allC.Slice(0, n), u)
+			matrix.AddMul(m.W, x.T().Times(lr), a)
 		}
 		return loss, moved, nil
 	}

@@ -30,7 +30,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/blas"
+	"github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
@@ -172,7 +172,7 @@ func (m *Model) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[fl
 func (m *Model) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
 	return baseline.Classify(a, m.Phantoms.Rows, u, m.Phantoms.Cols, m.describe, func(y dataset.Matrix[float64]) dataset.Matrix[float32] {
 		// In float64, since the scores of phantoms can be large and of either sign.
-		return dataset.Convert[float32](baseline.Product(blas.Trans, dataset.Convert[float64](a), similarities(y, m.Phantoms, m.config.Sigma)))
+		return dataset.Convert[float32](matrix.Product(dataset.Convert[float64](a), similarities(y, m.Phantoms, m.config.Sigma).T()))
 	})
 }
 
