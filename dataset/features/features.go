@@ -84,13 +84,16 @@ func Open(ctx context.Context, path string) (*Reader, error) {
 // row by row.
 func openMAT(ctx context.Context, path string) (*Reader, error) {
 	const variable = "features"
-	vars, err := matlab.Read(ctx, path, []string{variable})
+	vars, err := matlab.Open(ctx, path, []string{variable})
 	if err != nil {
 		return nil, err
 	}
 	a := vars[variable]
-	if len(a.Dims) != 2 || len(a.Float32) == 0 {
+	if len(a.Dims) != 2 || a.Count() == 0 || !a.Class.Numeric() {
 		return nil, &invalid.Error{Where: path, Field: variable, Want: "numbers for D dimensions x samples, at least one of each", Got: a.Size()}
+	}
+	if err := a.Load(ctx); err != nil {
+		return nil, err
 	}
 	cols := a.Dims[0]
 	load := func(row int, dst []float32) error {

@@ -147,7 +147,6 @@ func (s *stream) fail(e *invalid.Error) {
 type matrix struct {
 	Array
 	complex bool
-	n       int   // elements
 	end     int64 // of the array in its stream
 }
 
@@ -166,8 +165,7 @@ func (s *stream) header(end int64) (m matrix) {
 		for i := range m.Dims {
 			m.Dims[i] = int(int32(binary.LittleEndian.Uint32(data[4*i:])))
 		}
-		var ok bool
-		if m.n, ok = numeric.Count(m.Dims, maxElements); !ok {
+		if _, ok := numeric.Count(m.Dims, maxElements); !ok {
 			s.unexpected(fmt.Sprintf("at most %d elements", maxElements), "dimensions %s", formatDims(m.Dims))
 		}
 	}
@@ -180,16 +178,16 @@ func (s *stream) header(end int64) (m matrix) {
 }
 
 // decode reads the data of a variable.
-func (s *stream) decode(m matrix) *Array {
+func (s *stream) decode(m *matrix) {
 	switch {
 	case m.complex:
 		s.unexpected("real numbers", "complex ones")
-	case m.Class.numeric():
-		m.Float32 = s.numbers(m)
+	case m.Class.Numeric():
+		m.Float32 = s.numbers(*m)
 	case m.Class == Char:
-		m.Strings = []string{s.text(m)}
+		m.Strings = []string{s.text(*m)}
 	case m.Class == Cell:
-		m.Strings = s.cells(m)
+		m.Strings = s.cells(*m)
 	default:
 		s.unexpected("an array of numbers or text", "class %s", m.Class)
 	}
@@ -201,7 +199,6 @@ func (s *stream) decode(m matrix) *Array {
 			s.broken("the end of the compressed data", "", err)
 		}
 	}
-	return &m.Array
 }
 
 // finish checks that the data of a variable, or of a cell, end at end.
@@ -237,8 +234,8 @@ func (s *stream) numbers(m matrix) []float32 {
 	switch {
 	case !ok:
 		s.unexpected("numbers", "an element of type %d", e.kind)
-	case e.size != int64(m.n)*int64(number.width):
-		s.unexpected(fmt.Sprintf("%d numbers of %d bytes (%s)", m.n, number.width, formatDims(m.Dims)), "%d bytes", e.size)
+	case e.size != int64(m.Count())*int64(number.width):
+		s.unexpected(fmt.Sprintf("%d numbers of %d bytes (%s)", m.Count(), number.width, formatDims(m.Dims)), "%d bytes", e.size)
 	case s.pos+e.size != m.end && s.pos+e.size+e.pad != m.end: // before memory is allocated for them
 		s.unexpected("the end of the variable", "%d more bytes", m.end-s.pos-e.size-e.pad)
 	case s.compressed > 0 && e.size > maxRatio*s.compressed: // plain data were counted when the element was opened
@@ -247,16 +244,11 @@ func (s *stream) numbers(m matrix) []float32 {
 	if s.err != nil {
 		return nil
 	}
-	// Compressed data may hold fewer numbers than they declare, so their memory grows as they are read.
-	room := m.n
-	if s.compressed > 0 {
-		room = min(m.n, int(s.compressed))
-	}
-	values := make([]float32, 0, room)
-	for raw := range s.ahead(m.n * number.width) {
-		begin, k := len(values), len(raw)/number.width
-		values = slices.Grow(values, k)[:begin+k]
-		numeric.Decode(values[begin:], raw, number.width, number.read)
+	values, done := make([]float32, m.Count()), 0 // where the file lies, the memory is not touched
+	for raw := range s.ahead(m.Count() * number.width) {
+		k := len(raw) / number.width
+		numeric.Decode(values[done:done+k], raw, number.width, number.read)
+		done += k
 	}
 	s.skipPadding(e, m.end)
 	return values
@@ -287,7 +279,7 @@ func (s *stream) ahead(n int) <-chan []byte {
 
 // text reads the data of a char array of one row.
 func (s *stream) text(m matrix) string {
-	if m.n > 0 && m.n != m.Dims[1] {
+	if m.Count() > 0 && m.Count() != m.Dims[1] {
 		s.unexpected("text of one row", "%s", m.Size())
 	}
 	want := fmt.Sprintf("text of at most %d bytes", maxText)
@@ -304,10 +296,10 @@ func (s *stream) text(m matrix) string {
 
 // cells reads the texts in a cell array.
 func (s *stream) cells(m matrix) (texts []string) {
-	if left := m.end - s.pos; int64(m.n) > left/tagSize {
-		s.unexpected(fmt.Sprintf("at most %d cells in the %d bytes left", left/tagSize, left), "%d (%s)", m.n, formatDims(m.Dims))
+	if left := m.end - s.pos; int64(m.Count()) > left/tagSize {
+		s.unexpected(fmt.Sprintf("at most %d cells in the %d bytes left", left/tagSize, left), "%d (%s)", m.Count(), formatDims(m.Dims))
 	}
-	for len(texts) < m.n && s.err == nil {
+	for len(texts) < m.Count() && s.err == nil {
 		e := s.element(m.end)
 		if e.kind != kindMatrix {
 			s.unexpected("an array in a cell", "an element of type %d", e.kind)
@@ -326,7 +318,7 @@ func (s *stream) cell(end int64) (text string) {
 	switch m := s.header(end); {
 	case m.Class == Char:
 		text = s.text(m)
-	case m.Class.numeric() && m.n == 0:
+	case m.Class.Numeric() && m.Count() == 0:
 		s.numbers(m)
 	default:
 		s.unexpected("text in a cell", "%s", m.Size())

@@ -8,10 +8,16 @@ import (
 	"github.com/lago-train/lago-train/dataset/matlab"
 )
 
-func ExampleRead() {
-	arrays, err := matlab.Read(context.Background(), "../xlsa17/testdata/compressed/res101.mat", []string{"features", "labels"})
+func ExampleOpen() {
+	ctx := context.Background()
+	arrays, err := matlab.Open(ctx, "../xlsa17/testdata/compressed/res101.mat", []string{"features", "labels"})
 	if err != nil {
 		log.Fatal(err)
+	}
+	for _, a := range arrays {
+		if err := a.Load(ctx); err != nil {
+			log.Fatal(err)
+		}
 	}
 	features, labels := arrays["features"], arrays["labels"]
 	fmt.Println(features.Class, features.Dims, "labels", labels.Class, labels.Dims)

@@ -2,11 +2,11 @@
 // of MATLAB's save -v6 and -v7, as described in MathWorks' "MAT-File Format" (chapter 1,
 // level 5 MAT-file format).
 //
-// It streams: data are decompressed and converted piece by piece into the result, and
-// variables that are not wanted are skipped. Sizes that a file declares are checked
-// before memory is allocated for them, so a damaged or hostile file ends in an
-// *invalid.Error that names the file, the variable and the byte. A truncated file is
-// refused even where the wanted variables are complete.
+// Open reads the headers of the variables, so that a caller can refuse their sizes before Load
+// decompresses and converts the data of one, piece by piece. Sizes that a file declares are checked
+// before memory is allocated for them, so a damaged or hostile file ends in an *invalid.Error that
+// names the file, the variable and the byte. A truncated file is refused even where the wanted
+// variables are complete.
 //
 // Read are real numbers, text of one row, and cell arrays of such text, in files of
 // little-endian computers. Other variables are skipped, and refused where they are wanted,
@@ -29,10 +29,11 @@ import (
 
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/numeric"
 )
 
-// Array is a variable with its data, which are in column-major order: the first
-// subscript varies fastest.
+// Array is a variable. Load reads its data, which are in column-major order: the first subscript
+// varies fastest.
 type Array struct {
 	Name  string
 	Class Class
@@ -46,10 +47,19 @@ type Array struct {
 	// Strings holds the text of a char array, or of each cell of a cell array. An empty
 	// cell is the empty string.
 	Strings []string
+
+	file   string
+	offset int64 // of its element
+}
+
+// Count is the number of elements.
+func (a *Array) Count() int {
+	n, _ := numeric.Count(a.Dims, maxElements) // Open refuses more
+	return n
 }
 
 // Size returns class and size, as in "uint8 108x1".
-func (a Array) Size() string { return a.Class.String() + " " + formatDims(a.Dims) }
+func (a *Array) Size() string { return a.Class.String() + " " + formatDims(a.Dims) }
 
 // Class is the class of an array, as MATLAB's function class names it.
 type Class uint8
@@ -75,7 +85,8 @@ var classNames = [...]string{
 // String returns MATLAB's name of the class.
 func (c Class) String() string { return classNames[c] }
 
-func (c Class) numeric() bool { return c >= Double && c <= lastNumeric }
+// Numeric reports whether arrays of the class hold numbers.
+func (c Class) Numeric() bool { return c >= Double && c <= lastNumeric }
 
 // maxElements is the largest number of elements of an array. MATLAB writes no variable
 // of more than 2^31 bytes in this format.
@@ -94,22 +105,36 @@ const (
 	maxVariables = 1 << 14
 )
 
-// Read returns variables of a MAT-file by name: all that are required, and the optional ones
-// that the file has. Of variables with the same name the first counts. One of these that cannot
-// be decoded is an error. Errors are *invalid.Error, or the context's.
-func Read(ctx context.Context, path string, required []string, optional ...string) (map[string]*Array, error) {
-	arrays := make(map[string]*Array)
-	var found []string
-	err := each(ctx, path, func(s *stream, m matrix) {
-		wanted := slices.Contains(required, m.Name) || slices.Contains(optional, m.Name)
-		if wanted && !slices.Contains(found, m.Name) {
-			arrays[m.Name] = s.decode(m)
-		}
-		found = append(found, m.Name)
-	})
+// Open finds variables of a MAT-file by name: all that are required, and the optional ones that
+// the file has. Of variables with the same name the first counts. Load reads their data. Errors are
+// *invalid.Error, or the context's.
+func Open(ctx context.Context, path string, required []string, optional ...string) (map[string]*Array, error) {
+	file, size, err := fileio.OpenRegular(ctx, path)
 	if err != nil {
 		return nil, err
 	}
+	defer func() { _ = file.Close() }() // nothing was written
+	arrays := make(map[string]*Array)
+	var found []string
+	err = checkHeader(file, size, path)
+	for offset := int64(headerSize); err == nil && offset < size; {
+		s, m, end := variable(file, path, offset, size)
+		if len(found) == maxVariables {
+			s.unexpected(fmt.Sprintf("at most %d variables", maxVariables), "more")
+		}
+		wanted := slices.Contains(required, m.Name) || slices.Contains(optional, m.Name)
+		if wanted && !slices.Contains(found, m.Name) {
+			m.file, m.offset = path, offset
+			arrays[m.Name] = &m.Array
+		}
+		found = append(found, m.Name)
+		offset, err = end, s.err
+	}
+	if err := cmp.Or(ctx.Err(), err); err != nil {
+		return nil, err
+	}
+	// MATLAB's own data about function handles and objects have no name.
+	found = slices.DeleteFunc(found, func(name string) bool { return name == "" })
 	for _, name := range required {
 		if arrays[name] == nil {
 			return nil, &invalid.Error{
@@ -121,41 +146,39 @@ func Read(ctx context.Context, path string, required []string, optional ...strin
 	return arrays, nil
 }
 
-// each calls visit with the named variables of a file in its order. A truncated file is an
-// error.
-func each(ctx context.Context, path string, visit func(*stream, matrix)) error {
-	file, size, err := fileio.OpenRegular(ctx, path)
+// Load reads the data of a variable. Errors are as those of Open.
+func (a *Array) Load(ctx context.Context) error {
+	file, size, err := fileio.OpenRegular(ctx, a.file)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = file.Close() }() // nothing was written
-	err = checkHeader(file, size, path)
-	n := 0
-	for offset := int64(headerSize); err == nil && offset < size; n++ {
-		tag := &stream{file: path, base: offset, r: io.NewSectionReader(file, offset, size-offset)}
-		e := tag.element(size - offset)
-		if n == maxVariables {
-			tag.unexpected(fmt.Sprintf("at most %d variables", maxVariables), "more")
-		}
-		offset += tag.pos
-		if err = tag.err; err == nil {
-			s := &stream{file: path, base: offset, r: bufio.NewReaderSize(io.NewSectionReader(file, offset, e.size), bufferSize)}
-			s.variableIn(e, visit)
-			err = s.err
-		}
-		offset += e.size
+	s, m, _ := variable(file, a.file, a.offset, size)
+	if m.Name != a.Name || m.Class != a.Class || !slices.Equal(m.Dims, a.Dims) {
+		s.unexpected("the variable that was here before", "%s of %s", m.Name, m.Size())
 	}
-	return cmp.Or(ctx.Err(), err)
+	s.decode(&m)
+	a.Float32, a.Strings = m.Float32, m.Strings
+	return cmp.Or(ctx.Err(), s.err)
 }
 
-// variableIn calls visit with the variable in an element, of which s reads the data.
-func (s *stream) variableIn(e element, visit func(*stream, matrix)) {
+// variable reads the header of the variable whose element is at an offset, and returns where the
+// element ends.
+func variable(file io.ReaderAt, path string, offset, size int64) (s *stream, m matrix, end int64) {
+	s = &stream{file: path, base: offset, r: io.NewSectionReader(file, offset, size-offset)}
+	e := s.element(size - offset)
+	if s.err != nil {
+		return s, m, size
+	}
+	begin := offset + s.pos
+	s = &stream{file: path, base: begin, r: bufio.NewReaderSize(io.NewSectionReader(file, begin, e.size), bufferSize)}
+	end = begin + e.size
 	if e.kind == kindCompressed {
 		s.compressed = e.size
 		r, err := zlib.NewReader(s.r)
 		if err != nil {
 			s.broken("compressed data", "", err)
-			return
+			return s, m, end
 		}
 		s.r = r
 		e = s.element(math.MaxInt64)
@@ -163,10 +186,7 @@ func (s *stream) variableIn(e element, visit func(*stream, matrix)) {
 	if e.kind != kindMatrix {
 		s.unexpected("a variable", "an element of type %d", e.kind)
 	}
-	m := s.header(s.pos + e.size)
-	if s.err == nil && m.Name != "" { // without a name it is MATLAB's own data about function handles and objects
-		visit(s, m)
-	}
+	return s, s.header(s.pos + e.size), end
 }
 
 // checkHeader checks the first bytes of a level 5 MAT-file: a text, a version and the

@@ -21,7 +21,18 @@ import (
 // read reads variables of a file that it writes to dir.
 func read(t testkit.TB, dir string, data []byte, names ...string) (map[string]*Array, error) {
 	t.Helper()
-	return Read(context.Background(), testkit.Write(t, dir, "test.mat", string(data)), names)
+	return load(testkit.Write(t, dir, "test.mat", string(data)), names)
+}
+
+// load opens and loads variables.
+func load(path string, required []string, optional ...string) (map[string]*Array, error) {
+	arrays, err := Open(context.Background(), path, required, optional...)
+	for _, a := range arrays {
+		if err := a.Load(context.Background()); err != nil {
+			return nil, err
+		}
+	}
+	return arrays, err
 }
 
 // mustRead reads the variable x.
@@ -49,7 +60,7 @@ func TestReadChoosesByName(t *testing.T) {
 		"x": {Name: "x", Class: Double, Dims: []int{1, 1}, Float32: []float32{1}},
 		"y": {Name: "y", Class: Char, Dims: []int{1, 4}, Strings: []string{"text"}},
 	}
-	if diff := cmp.Diff(want, testkit.Must(read(t, t.TempDir(), data, "y", "x"))(t)); diff != "" {
+	if diff := cmp.Diff(want, testkit.Must(read(t, t.TempDir(), data, "y", "x"))(t), exported); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	for name, class := range map[string]string{"s": "sparse", "u": "unknown", "o": "opaque"} {
@@ -59,14 +70,16 @@ func TestReadChoosesByName(t *testing.T) {
 }
 
 func TestMissing(t *testing.T) {
-	_, err := Read(t.Context(), "../xlsa17/testdata/plain/res101.mat", []string{"labels", "feature"})
+	_, err := Open(t.Context(), "../xlsa17/testdata/plain/res101.mat", []string{"labels", "feature"})
 	testkit.WantError(t, err, "../xlsa17/testdata/plain/res101.mat: feature: expected a variable of this name, found only features, labels, image_files. Did you mean features?")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Read(ctx, "../xlsa17/testdata/plain/res101.mat", []string{"labels"}); !errors.Is(err, context.Canceled) {
-		t.Errorf("Read after cancellation: %v", err)
+	if _, err := Open(ctx, "../xlsa17/testdata/plain/res101.mat", []string{"labels"}); !errors.Is(err, context.Canceled) {
+		t.Errorf("Open after cancellation: %v", err)
 	}
 }
+
+var exported = cmpopts.IgnoreUnexported(Array{})
 
 // limits are the integers that fit both a storage type and a float32.
 var limits = map[uint32]struct{ low, high int64 }{
@@ -95,7 +108,7 @@ func TestNumbersProperty(t *testing.T) {
 		if rapid.Bool().Draw(t, "compressed") {
 			element = matfile.Compress(element)
 		}
-		if diff := cmp.Diff(&Array{Name: "x", Class: class, Dims: dims, Float32: want}, mustRead(t, dir, matfile.File(element))); diff != "" {
+		if diff := cmp.Diff(&Array{Name: "x", Class: class, Dims: dims, Float32: want}, mustRead(t, dir, matfile.File(element)), exported); diff != "" {
 			t.Fatalf("(-want +got):\n%s", diff)
 		}
 	})
@@ -160,7 +173,7 @@ func TestSharedFiles(t *testing.T) {
 	} {
 		t.Run(c.file+" "+c.variable, func(t *testing.T) {
 			path := testkit.Shared(t, "data", c.file)
-			a := testkit.Must(Read(t.Context(), path, []string{c.variable}, "absent"))(t)[c.variable]
+			a := testkit.Must(load(path, []string{c.variable}, "absent"))(t)[c.variable]
 			if diff := cmp.Diff(c.dims, a.Dims); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

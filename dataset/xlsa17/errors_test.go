@@ -5,7 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lago-train/lago-train/dataset/matlab"
 	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/internal/testkit/matfile"
 )
 
 // Files of the small folder, as errors name them.
@@ -28,7 +30,6 @@ func TestLoadRefuses(t *testing.T) {
 			s.featureFile = "a.mat"
 			s.texts["b.mat"] = ""
 		}, []string{"Small: expected res101.mat, or one .mat with features beside att_splits.mat, found a.mat and b.mat"}},
-		{"features transposed", func(s *small) { s.doubles("features", 12, 2, make([]float64, 24)...) }, []string{"res101.mat: features: expected numbers for D dimensions x 12 samples", "double 12x2"}},
 		{"no features", func(s *small) { s.drop("features") }, []string{"res101.mat: features: expected a variable of this name, found only labels"}},
 		{"an infinite location", func(s *small) { s.column("val_loc", 4, math.Inf(1)) }, []string{"val_loc, entry 2", "+Inf"}},
 		{"a label beyond the classes", func(s *small) { s.column("labels", 1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 7) }, []string{"res101.mat: labels, entry 12: expected a whole number from 1 to 6", "found 7"}},
@@ -36,7 +37,6 @@ func TestLoadRefuses(t *testing.T) {
 		{"fewer names than attributes", func(s *small) { s.texts[metaAtt] = "1 size::big\n2 size::small\n" }, []string{metaAtt, "expected 3 attributes", "found 2"}},
 
 		{"no descriptions", func(s *small) { s.drop("original_att", metaDesc) }, []string{attFile + ": original_att: expected class descriptions here or in", descriptionFile + ", found neither. The columns of att are L2-normalised"}},
-		{"original_att of other classes", func(s *small) { s.doubles("original_att", 3, 5, smallPercent[:15]...) }, []string{attFile, "original_att: expected numbers for attributes x 6 classes, found double 3x5"}},
 		{"descriptions beyond percent", func(s *small) { s.texts[metaDesc] = strings.Replace(s.texts[metaDesc], "80", "101", 1) }, []string{descriptionFile, "row 2, attribute 2", "found a largest value of 101"}},
 		{"descriptions that contradict", func(s *small) { s.texts[metaDesc] = strings.Replace(s.texts[metaDesc], "20 80", "80 20", 1) }, []string{descriptionFile, `class "002.Blue_bird", attribute 1: expected about 0.2`, "found 0.8"}},
 		{"more lines than classes.txt has", func(s *small) { s.texts[metaDesc] += "1 2 3\n" }, []string{descriptionFile, "expected 6 lines, one for each class of", "found 7"}},
@@ -72,5 +72,38 @@ func TestLoadRefuses(t *testing.T) {
 			_, err := loadSmall(t, s, Options{})
 			testkit.WantError(t, err, tt.want...)
 		})
+	}
+}
+
+// Sizes that cannot be those of the data set are refused before the data are decompressed.
+func TestSizesAreCheckedBeforeDataAreRead(t *testing.T) {
+	const n = 1 << 12
+	zeros := func(name string, rows, cols int) []byte {
+		data := matfile.Tagged(matfile.Uint8, uint32(rows*cols), make([]byte, rows*cols))
+		return matfile.Compress(matfile.Array(name, matlab.Double, 0, []int{rows, cols}, data))
+	}
+	for want, change := range map[string]func(s *small){
+		"labels: expected a variable of this name": func(s *small) {
+			s.features[varFeatures] = zeros(varFeatures, n, n)
+			s.drop(varLabels)
+		},
+		"features: expected numbers for D dimensions x 12 samples, one for each label, found double 4096x4096": func(s *small) {
+			s.features[varFeatures] = zeros(varFeatures, n, n)
+		},
+		"val_loc: expected locations of at most the 12 samples, found double 4096x4096": func(s *small) {
+			s.att[valLoc] = zeros(valLoc, n, n)
+		},
+		"original_att: expected numbers for attributes x 6 classes, found double 4096x4096": func(s *small) {
+			s.att[varOriginal] = zeros(varOriginal, n, n)
+		},
+	} {
+		s := newSmall()
+		change(s)
+		dir := s.write(t)
+		var err error
+		if claimed := testkit.Allocated(func() { _, err = Load(t.Context(), dir, Options{NoCache: true}) }); claimed > n*n/4 {
+			t.Errorf("%s: %d bytes were claimed", want, claimed)
+		}
+		testkit.WantError(t, err, want)
 	}
 }

@@ -38,21 +38,23 @@ func (f *folder) readFeatures(opts Options) error {
 	if f.Features, f.FeaturesSum = c.load(f.ctx); f.FeaturesSum == "" {
 		required = append(required, varFeatures)
 	}
-	vars, err := matlab.Read(f.ctx, file, required)
+	vars, err := matlab.Open(f.ctx, file, required)
 	if err != nil {
 		return err
 	}
-	if f.Labels, err = indices(file, vars[varLabels], len(f.Classes), "the number of classes"); err != nil {
+	labels, a := vars[varLabels], vars[varFeatures]
+	if n := labels.Count(); a != nil && (len(a.Dims) != 2 || a.Dims[1] != n || !a.Class.Numeric()) {
+		return wrong(file, varFeatures, fmt.Sprintf("numbers for D dimensions x %d samples, one for each label", n), a.Size())
+	}
+	if f.Labels, err = f.indices(file, labels, len(f.Classes), "the number of classes"); err != nil || a == nil {
 		return err
 	}
-	if a := vars[varFeatures]; a != nil {
-		if len(a.Dims) != 2 || a.Dims[1] != len(f.Labels) || len(a.Float32) != a.Dims[0]*a.Dims[1] {
-			return wrong(file, varFeatures, fmt.Sprintf("numbers for D dimensions x %d samples, one for each label", len(f.Labels)), a.Size())
-		}
-		f.Features = dataset.Matrix[float32]{Rows: a.Dims[1], Cols: a.Dims[0], Data: a.Float32}
-		f.FeaturesSum = dataset.SumFeatures(f.Features)
-		c.store(f.Features, f.FeaturesSum)
+	if err := a.Load(f.ctx); err != nil {
+		return err
 	}
+	f.Features = dataset.Matrix[float32]{Rows: a.Dims[1], Cols: a.Dims[0], Data: a.Float32}
+	f.FeaturesSum = dataset.SumFeatures(f.Features)
+	c.store(f.Features, f.FeaturesSum)
 	return nil
 }
 

@@ -145,7 +145,8 @@ func TestCUB127(t *testing.T) {
 	if fresh.Name != "cub127" || fresh.Features.Rows != 7456 || fresh.Features.Cols != 2048 {
 		t.Errorf("%q has %d x %d features", fresh.Name, fresh.Features.Rows, fresh.Features.Cols)
 	}
-	files := testkit.Must(matlab.Read(t.Context(), filepath.Join(dir, "res50.mat"), []string{"image_files"}))(t)
+	files := testkit.Must(matlab.Open(t.Context(), filepath.Join(dir, "res50.mat"), []string{"image_files"}))(t)
+	testkit.NoError(t, files["image_files"].Load(t.Context()))
 	for i, file := range files["image_files"].Strings {
 		if class, _, _ := strings.Cut(file, "/"); class != fresh.Classes[fresh.Labels[i]] {
 			t.Fatalf("sample %d, %s, is of class %q", i, file, fresh.Classes[fresh.Labels[i]])

@@ -91,14 +91,16 @@ func openFolder(ctx context.Context, dir string) (*folder, error) {
 }
 
 func (f *folder) readAttSplits() (err error) {
-	f.vars, err = matlab.Read(f.ctx, f.mat, []string{varClasses}, append(locationVariables, varOriginal)...)
+	f.vars, err = matlab.Open(f.ctx, f.mat, []string{varClasses}, append(locationVariables, varOriginal)...)
 	if err != nil {
 		return err
 	}
-	names := f.vars[varClasses]
-	n := len(names.Strings)
-	if n == 0 {
-		return wrong(f.mat, varClasses, "a cell array of names", names.Class.String())
+	names, n := f.vars[varClasses], f.vars[varClasses].Count()
+	if names.Class != matlab.Cell || n == 0 {
+		return wrong(f.mat, varClasses, "a cell array of names", names.Size())
+	}
+	if err := names.Load(f.ctx); err != nil {
+		return err
 	}
 	f.index = make(map[string]int)
 	for z, name := range names.Strings {
@@ -109,8 +111,11 @@ func (f *folder) readAttSplits() (err error) {
 	if a == nil {
 		return nil
 	}
-	if len(a.Dims) != 2 || a.Dims[1] != n || a.Dims[0] < 1 || len(a.Float32) != a.Dims[0]*n {
+	if len(a.Dims) != 2 || a.Dims[1] != n || a.Dims[0] < 1 || !a.Class.Numeric() {
 		return wrong(f.mat, varOriginal, fmt.Sprintf("numbers for attributes x %d classes", n), a.Size())
+	}
+	if err := a.Load(f.ctx); err != nil {
+		return err
 	}
 	m := dataset.Convert[float64](dataset.Matrix[float32]{Rows: n, Cols: a.Dims[0], Data: a.Float32})
 	f.original = &m
@@ -122,7 +127,10 @@ func (f *folder) readLocations(n int) (err error) {
 	f.locations = make(map[string][]int)
 	for _, name := range locationVariables {
 		if a := f.vars[name]; a != nil {
-			if f.locations[name], err = indices(f.mat, a, n, "the number of samples"); err != nil {
+			if a.Count() > n {
+				return wrong(f.mat, name, fmt.Sprintf("locations of at most the %d samples", n), a.Size())
+			}
+			if f.locations[name], err = f.indices(f.mat, a, n, "the number of samples"); err != nil {
 				return err
 			}
 		}
@@ -131,10 +139,13 @@ func (f *folder) readLocations(n int) (err error) {
 	return nil
 }
 
-// indices returns a vector that counts from 1 to n, as MATLAB does, counting from 0.
-func indices(file string, a *matlab.Array, n int, what string) ([]int, error) {
-	if len(a.Float32) == 0 {
+// indices loads a vector that counts from 1 to n, as MATLAB does, and returns it counting from 0.
+func (f *folder) indices(file string, a *matlab.Array, n int, what string) ([]int, error) {
+	if !a.Class.Numeric() || a.Count() == 0 {
 		return nil, wrong(file, a.Name, "a vector of whole numbers", a.Size())
+	}
+	if err := a.Load(f.ctx); err != nil {
+		return nil, err
 	}
 	x := make([]int, len(a.Float32))
 	for i, v := range a.Float32 {
