@@ -23,7 +23,7 @@ func TestSamplesOfTheExample(t *testing.T) {
 	const noise = 2.5
 	dir := "../../docs/example"
 	d := testkit.Must(openlayout.ReadDescriptions(t.Context(), dir))(t)
-	rng, u := rand.New(rand.NewPCG(20, 0)), d.U()
+	rng, u := rand.New(rand.NewPCG(20, 0)), d.Values()
 	effects := make([]float64, u.Cols*dims)
 	for i := range effects {
 		effects[i] = rng.NormFloat64()

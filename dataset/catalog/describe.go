@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -62,7 +63,7 @@ func Describe(ctx context.Context, name, like string, o Options) (r Described, e
 			of := map[bool]string{true: "with groups", false: "without groups"}
 			return r, &invalid.Error{Where: "--like", Want: "a data set whose attributes are " + of[own] + ", as those of " + name, Got: invalid.Quote(like) + ", " + of[others]}
 		}
-		for _, a := range openlayout.DescriptionsOf(other).Attributes {
+		for _, a := range descriptions.AttributesOf(other) {
 			if d.AddAttribute(a) {
 				d.Added.Attributes++
 			}
@@ -79,12 +80,12 @@ func Describe(ctx context.Context, name, like string, o Options) (r Described, e
 	}
 	r = Described{
 		Name: NameOf(name), Dir: dir, Classes: len(d.Classes), Attributes: len(d.Attributes), AddedClasses: d.Added.Classes, AddedAttributes: d.Added.Attributes,
-		Missing: newMissing(d.Classes, d.U(), nil).Entries,
+		Missing: newMissing(d.Classes, d.Values(), nil).Entries,
 	}
-	return r, d.Write()
+	return r, d.Save()
 }
 
-func hasGroup(a openlayout.DescribedAttribute) bool { return a.Group != "" }
+func hasGroup(a descriptions.Attribute) bool { return a.Group != "" }
 
 // Tables say what was written, and the next step.
 func (r Described) Tables() []*table.Table {

@@ -20,28 +20,26 @@ import (
 )
 
 func ExampleRead() {
-	attributes := []dataset.Attribute{{Name: "has_wing_color::olive"}, {Name: "has_bill_color::black"}, {Name: "has_size::small"}}
-	classes, u, err := Read(context.Background(), "testdata/birds.csv", attributes, nil)
+	attributes := []Attribute{{Name: "has_wing_color::olive"}, {Name: "has_bill_color::black"}, {Name: "has_size::small"}}
+	t, err := Read(context.Background(), "testdata/birds.csv", attributes)
 	if err != nil {
 		log.Fatal(err)
 	}
-	for z, name := range classes {
-		fmt.Println(name, u.Row(z))
+	for z, name := range t.Classes {
+		fmt.Println(name, t.Values().Row(z))
 	}
 	// Output:
 	// Olive Warbler [0.75 0.9 NaN]
 	// Bell's Vireo [0.3 NaN 1]
 }
 
-var groups = []string{"has_wing_color", "has_bill_shape", "size"}
-
-var attributes = []dataset.Attribute{
-	{Name: "has_wing_color::olive", Group: 0},
-	{Name: "has_wing_color::grey", Group: 0},
-	{Name: "has_bill_shape::all-purpose", Group: 1},
-	{Name: "has_bill_shape::curved_(up_or_down)", Group: 1},
-	{Name: "large", Group: 2},
-	{Name: "grey", Group: 2}, // ambiguous
+var attributes = []Attribute{
+	{"has_wing_color::olive", "has_wing_color"},
+	{"has_wing_color::grey", "has_wing_color"},
+	{"has_bill_shape::all-purpose", "has_bill_shape"},
+	{"has_bill_shape::curved_(up_or_down)", "has_bill_shape"},
+	{"large", "size"},
+	{"grey", "size"}, // ambiguous
 }
 
 var nan = math.NaN()
@@ -88,15 +86,12 @@ func TestRead(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			classes, u, err := Read(t.Context(), testkit.Write(t, t.TempDir(), c.file, c.text), attributes, groups)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(c.classes, classes); diff != "" {
+			got := testkit.Must(Read(t.Context(), testkit.Write(t, t.TempDir(), c.file, c.text), attributes))(t)
+			if diff := cmp.Diff(c.classes, got.Classes); diff != "" {
 				t.Errorf("classes (-want +got):\n%s", diff)
 			}
 			want := dataset.Matrix[float64]{Rows: len(c.classes), Cols: len(attributes), Data: c.u}
-			if diff := cmp.Diff(want, u, cmpopts.EquateNaNs()); diff != "" {
+			if diff := cmp.Diff(want, got.Values(), cmpopts.EquateNaNs()); diff != "" {
 				t.Errorf("descriptions (-want +got):\n%s", diff)
 			}
 		})
@@ -147,7 +142,7 @@ func TestReadReportsEveryProblem(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := testkit.Write(t, t.TempDir(), c.file, c.text)
-			_, _, err := Read(t.Context(), path, attributes, groups)
+			_, err := Read(t.Context(), path, attributes)
 			if !errors.As(err, new(*invalid.Error)) {
 				t.Fatalf("found %v, expected an *invalid.Error", err)
 			}
@@ -173,7 +168,7 @@ func TestReadLargeFiles(t *testing.T) {
 	}
 	json = append(json, "\"Owl\": {\"large\": 2}}"...)
 	for name, text := range map[string][]byte{"a.csv": csv, "a.json": json} {
-		_, _, err := Read(t.Context(), testkit.Write(t, t.TempDir(), name, string(text)), attributes, groups)
+		_, err := Read(t.Context(), testkit.Write(t, t.TempDir(), name, string(text)), attributes)
 		if err == nil || strings.Count(err.Error(), "\n") != invalid.MaxOfKind || !strings.Contains(err.Error(), "found 4999") {
 			t.Errorf("%s: found %v", name, err)
 		}
@@ -182,15 +177,15 @@ func TestReadLargeFiles(t *testing.T) {
 
 // Memory is bounded for any number of attributes.
 func TestReadTooManyClasses(t *testing.T) {
-	many := make([]dataset.Attribute, 1<<16)
+	many := make([]Attribute, 1<<14)
 	for m := range many {
-		many[m] = dataset.Attribute{Name: fmt.Sprint("a", m), Group: -1}
+		many[m].Name = fmt.Sprint("a", m)
 	}
 	text := "class,a0\n"
 	for z := range 1025 {
 		text += fmt.Sprintf("c%d,1\n", z)
 	}
-	_, _, err := Read(t.Context(), testkit.Write(t, t.TempDir(), "a.csv", text), many, nil)
+	_, err := Read(t.Context(), testkit.Write(t, t.TempDir(), "a.csv", text), many)
 	testkit.WantError(t, err, "a.csv: line 1026, class: expected at most 1024 classes, found more")
 }
 
@@ -202,11 +197,11 @@ func TestSpellingsProperty(t *testing.T) {
 		name := rapid.Custom(func(t *rapid.T) string {
 			return strings.Join(rapid.SliceOfN(words, 1, 3).Draw(t, "group"), "_") + "::" + strings.Join(rapid.SliceOfN(words, 1, 2).Draw(t, "name"), "_")
 		})
-		var attributes []dataset.Attribute
+		var attributes []Attribute
 		for _, n := range rapid.SliceOfNDistinct(name, 1, 6, rapid.ID).Draw(t, "attributes") {
-			attributes = append(attributes, dataset.Attribute{Name: n})
+			attributes = append(attributes, Attribute{Name: n})
 		}
-		v := newVocabulary(attributes, nil)
+		v := newVocabulary(attributes)
 		part := rapid.SampledFrom([]string{" ", "-", "_", "", ": "})
 		for m, a := range attributes {
 			if got := v.find(a.Name); len(got) != 1 || got[0] != m {
@@ -221,11 +216,11 @@ func TestSpellingsProperty(t *testing.T) {
 }
 
 func TestFind(t *testing.T) {
-	var attributes []dataset.Attribute
+	var attributes []Attribute
 	for _, name := range strings.Fields("has_wing_color::blue has_bill_color::blue has_wing_shape::long has::blue_wing stripes long_neck a::ear b::ear c::ear d::ear e::ear f::ear g::ear") {
-		attributes = append(attributes, dataset.Attribute{Name: name, Group: -1})
+		attributes = append(attributes, Attribute{Name: name})
 	}
-	v := newVocabulary(attributes, nil)
+	v := newVocabulary(attributes)
 	for _, c := range []struct {
 		name string
 		want int
@@ -255,19 +250,32 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// Cells are in the scale of the others.
+func TestCell(t *testing.T) {
+	for other, want := range map[string][]string{"": {"no", "rarely", "yes", ""}, "often": {"no", "rarely", "yes", ""}, "0.5": {"0", "0.2", "1", ""}} {
+		d := &Table{Cells: [][]string{{other}}}
+		for i, p := range []float64{0, 0.2, 1, math.NaN()} {
+			if got := d.Cell(p); got != want[i] {
+				t.Errorf("%g beside %q: %q, expected %q", p, other, got, want[i])
+			}
+		}
+	}
+}
+
 // Every file is an error or classes with probabilities.
 func fuzz(f *testing.F, read func(*file, []byte), seeds ...string) {
-	v := newVocabulary([]dataset.Attribute{{Name: "wing color::olive"}, {Name: "wing color::grey"}, {Name: "size::large"}}, nil)
+	attributes := []Attribute{{Name: "wing color::olive"}, {Name: "wing color::grey"}, {Name: "size::large"}}
 	for _, s := range seeds {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		from := newFile("a file", v)
+		from := newFile("a file", attributes)
 		read(from, []byte(text))
-		classes, u, err := from.finish()
+		table, err := from.finish()
 		if err != nil {
 			return
 		}
+		classes, u := table.Classes, table.Values()
 		if len(classes) == 0 || u.Rows != len(classes) || u.Cols != 3 || len(u.Data) != u.Rows*u.Cols {
 			t.Fatalf("%d classes, descriptions of %d x %d", len(classes), u.Rows, u.Cols)
 		}

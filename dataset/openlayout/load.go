@@ -36,6 +36,7 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/dataset/internal/table"
 	"github.com/lago-train/lago-train/internal/fileio"
@@ -48,15 +49,15 @@ const (
 	featuresCSV    = "features.csv"
 	labelsFile     = "labels.csv"
 	imagesFile     = "images.csv"
-	ClassesFile    = "classes.csv"
-	AttributesFile = "attributes.csv"
+	ClassesFile    = descriptions.ClassesFile
+	AttributesFile = descriptions.AttributesFile
 	SplitsFile     = "splits.csv"
 	extractFile    = "extract.json"
 )
 
 // Columns that more than one function reads or writes.
 const (
-	classColumn    = "class"
+	classColumn    = descriptions.ClassColumn
 	idColumn       = "id"
 	pathColumn     = "path"
 	testSeenColumn = "test_seen"
@@ -94,8 +95,7 @@ func Load(ctx context.Context, dir string, opts Options) (*dataset.Dataset, erro
 	if r.problems.Len() > 0 {
 		return nil, r.problems.Err()
 	}
-	r.readAttributes()
-	r.readClasses()
+	r.readDescriptions()
 	r.readLabels()
 	r.readImages()
 	if !opts.WithoutSplit {

@@ -1,80 +1,34 @@
 package openlayout
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/dataset/internal/table"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// readAttributes reads the attributes and their groups, which are nil if no attribute has
-// one.
-func (r *reader) readAttributes() {
-	t := table.Read(r.ctx, r.path(AttributesFile), &r.problems, []string{"name"}, "group")
-	if t == nil {
-		return
-	}
-	names, groups := t.Names("name"), make(map[string]int)
-	for i, row := range t.Rows {
-		a := dataset.Attribute{Name: names[i], Group: -1}
-		group := t.Cell(row, "group")
-		if (group == "") != (t.Cell(t.Rows[0], "group") == "") {
-			t.Report("group", row.Line, "group", "a group for every attribute, or for none", invalid.Quote(group))
-		}
-		if group != "" {
-			k, known := groups[group]
-			if !known {
-				k = len(groups)
-				groups[group] = k
-				r.d.Groups = append(r.d.Groups, group)
-			}
-			a.Group = k
-		}
-		r.d.Attributes = append(r.d.Attributes, a)
+// readDescriptions reads the attributes, the classes and their descriptions.
+func (r *reader) readDescriptions() {
+	t := descriptions.ReadFolder(r.ctx, r.dir, false, &r.problems)
+	t.SetTo(r.d)
+	if t.Classes != nil {
+		r.indexClasses()
 	}
 }
 
-// readClasses reads the classes and their descriptions.
-func (r *reader) readClasses() {
-	t := table.Read(r.ctx, r.path(ClassesFile), &r.problems, []string{classColumn}, table.Any)
-	if t == nil {
-		return
-	}
-	r.setClasses(t.Names(classColumn))
-	if r.d.Attributes == nil { // reported
-		return
-	}
-	names := make([]string, len(r.d.Attributes))
-	index := make(map[string]int)
-	for m, a := range r.d.Attributes {
-		names[m], index[a.Name] = a.Name, m
-		if a.Name != "" && (a.Name == classColumn || t.Column(a.Name) < 0) {
-			t.Report("missing", 1, "", "a column for every attribute of "+AttributesFile, "none for "+invalid.Quote(a.Name))
-		}
-	}
-	r.d.Descriptions = dataset.NewMatrix[float64](len(r.d.Classes), len(names))
-	for j, name := range t.Columns {
-		m, known := index[name]
-		switch {
-		case name == classColumn:
-		case !known || name == "":
-			t.ReportUnknown("column", 1, fmt.Sprint(j+1), "the name of an attribute of "+AttributesFile, name, names)
-		default:
-			for z, row := range t.Rows {
-				r.d.Descriptions.Row(z)[m] = t.Probability(row, j)
-			}
-		}
-	}
-}
-
-// setClasses sets the names of the classes, which are empty where a problem was reported.
-func (r *reader) setClasses(names []string) {
-	r.d.Classes, r.classes = names, make(map[string]int, len(names))
-	for z, name := range names {
+// indexClasses finds the classes by their names, which are empty where a problem was reported.
+func (r *reader) indexClasses() {
+	r.classes = make(map[string]int, len(r.d.Classes))
+	for z, name := range r.d.Classes {
 		if name != "" {
 			r.classes[name] = z
 		}
@@ -96,7 +50,7 @@ func (r *reader) find(t *table.Table, row table.Row) int {
 // readLabels reads the class of each sample, -1 if it is unknown, its name, and whether it
 // is held out.
 func (r *reader) readLabels() {
-	t := table.Read(r.ctx, r.path(labelsFile), &r.problems, []string{classColumn}, idColumn, testSeenColumn)
+	t := r.labels()
 	if t == nil {
 		return
 	}
@@ -113,6 +67,50 @@ func (r *reader) readLabels() {
 			t.Report("test_seen", row.Line, testSeenColumn, "yes or no (true or false, 1 or 0; empty means no)", invalid.Quote(cell))
 		}
 	}
+}
+
+// labels reads labels.csv, nil if it is no table.
+func (r *reader) labels() *table.Table {
+	return table.Read(r.ctx, r.path(labelsFile), &r.problems, []string{classColumn}, idColumn, testSeenColumn)
+}
+
+// classNames reads the name of the class of each sample, none without a labels.csv.
+func (r *reader) classNames() (names []string) {
+	if _, err := os.Stat(r.path(labelsFile)); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if t := r.labels(); t != nil {
+		for _, row := range t.Rows {
+			names = append(names, t.Cell(row, classColumn))
+		}
+	}
+	return names
+}
+
+// ReadDescriptions reads the descriptions in dir while people write them, to be saved again.
+// Either file may be missing. Classes of labels.csv that classes.csv lacks are added without values,
+// and so are attributes that only one of the files has. The error joins all problems of the
+// files, each an *invalid.Error.
+func ReadDescriptions(ctx context.Context, dir string) (*descriptions.Table, error) {
+	r := &reader{ctx: ctx, dir: dir}
+	t := descriptions.ReadFolder(ctx, dir, true, &r.problems)
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(r.classNames()))) {
+		if t.AddClass(name) {
+			t.Added.Classes++
+		}
+	}
+	return t, cmp.Or(ctx.Err(), r.problems.Err())
+}
+
+// ReadSamples returns the class of each sample of labels.csv, none without the file, and a data set
+// that has only their ids and photographs.
+func ReadSamples(ctx context.Context, dir string) (classes []string, d *dataset.Dataset, err error) {
+	r := &reader{ctx: ctx, dir: dir, d: new(dataset.Dataset)}
+	if classes = r.classNames(); classes != nil {
+		r.d.Labels = make([]int, len(classes))
+		r.readImages()
+	}
+	return classes, r.d, r.problems.Err()
 }
 
 // partColumns are the columns of the three splits, and parts the subsets that they name.
@@ -187,8 +185,8 @@ func (r *reader) readSplits(path string) []dataset.Split {
 // split for each of the columns part, part2 and part3 that the file has. The error joins
 // all problems, each an *invalid.Error.
 func ReadSplits(ctx context.Context, path string, classes []string) ([]dataset.Split, error) {
-	r := &reader{ctx: ctx, d: new(dataset.Dataset), source: "the data set"}
-	r.setClasses(classes)
+	r := &reader{ctx: ctx, d: &dataset.Dataset{Classes: classes}, source: "the data set"}
+	r.indexClasses()
 	splits := r.readSplits(path)
 	return splits, r.problems.Err()
 }

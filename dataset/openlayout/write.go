@@ -1,12 +1,11 @@
 package openlayout
 
 import (
-	"math"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -20,13 +19,14 @@ func Write(dir string, d *dataset.Dataset, others ...dataset.Split) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return invalid.File(dir, err)
 	}
-	for name, columns := range map[string][][]string{
-		AttributesFile: attributeColumns(d), ClassesFile: classColumns(d), labelsFile: labelColumns(d),
-		SplitsFile: splitColumns(d.Classes, append([]dataset.Split{d.Split}, others...)),
-	} {
-		if err := writeColumns(filepath.Join(dir, name), columns...); err != nil {
-			return err
-		}
+	if err := descriptions.Of(d).Write(dir); err != nil {
+		return err
+	}
+	if err := writeColumns(filepath.Join(dir, labelsFile), labelColumns(d)...); err != nil {
+		return err
+	}
+	if err := WriteSplits(filepath.Join(dir, SplitsFile), d.Classes, append([]dataset.Split{d.Split}, others...)...); err != nil {
+		return err
 	}
 	if d.Provenance != nil {
 		if err := WriteExtraction(dir, &Extraction{Provenance: *d.Provenance, ImageDir: d.ImageDir}); err != nil {
@@ -53,7 +53,17 @@ func WriteSamples(dir string, paths, classes []string) error {
 
 // WriteSplits writes one to three splits of the classes in the form of splits.csv.
 func WriteSplits(path string, classes []string, splits ...dataset.Split) error {
-	return writeColumns(path, splitColumns(classes, splits)...)
+	columns := [][]string{column(classColumn, classes)}
+	for n, split := range splits {
+		part := column(partColumns[n], make([]string, len(classes)))
+		for _, subset := range split.Subsets() {
+			for _, z := range subset.Classes {
+				part[1+z] = subset.Name
+			}
+		}
+		columns = append(columns, part)
+	}
+	return writeColumns(path, columns...)
 }
 
 // writeColumns writes a table of columns, each of which begins with its name.
@@ -69,46 +79,6 @@ func writeColumns(path string, columns ...[]string) error {
 
 // column returns a column with the given cells.
 func column(name string, cells []string) []string { return append([]string{name}, cells...) }
-
-func splitColumns(classes []string, splits []dataset.Split) [][]string {
-	columns := [][]string{column(classColumn, classes)}
-	for n, split := range splits {
-		part := column(partColumns[n], make([]string, len(classes)))
-		for _, subset := range split.Subsets() {
-			for _, z := range subset.Classes {
-				part[1+z] = subset.Name
-			}
-		}
-		columns = append(columns, part)
-	}
-	return columns
-}
-
-func attributeColumns(d *dataset.Dataset) [][]string {
-	names, groups := []string{"name"}, []string{"group"}
-	for _, a := range d.Attributes {
-		group := ""
-		if d.Groups != nil {
-			group = d.Groups[a.Group]
-		}
-		names, groups = append(names, a.Name), append(groups, group)
-	}
-	return [][]string{names, groups}
-}
-
-func classColumns(d *dataset.Dataset) [][]string {
-	columns := [][]string{column(classColumn, d.Classes)}
-	for m, a := range d.Attributes {
-		described := column(a.Name, make([]string, len(d.Classes)))
-		for z := range d.Classes {
-			if p := d.Descriptions.Row(z)[m]; !math.IsNaN(p) {
-				described[1+z] = strconv.FormatFloat(p, 'g', -1, 64)
-			}
-		}
-		columns = append(columns, described)
-	}
-	return columns
-}
 
 // labelColumns has columns for ids and held-out samples only if there are some.
 func labelColumns(d *dataset.Dataset) [][]string {

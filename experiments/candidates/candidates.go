@@ -75,8 +75,11 @@ func Of(d *dataset.Dataset, selections ...Selection) Set {
 
 // Read reads classes from a file that describes them by the attributes of d.
 func Read(ctx context.Context, path string, d *dataset.Dataset) (Set, error) {
-	names, u, err := descriptions.Read(ctx, path, d.Attributes, d.Groups)
-	return Set{"classes of " + path, names, u}, err
+	t, err := descriptions.Read(ctx, path, descriptions.AttributesOf(d))
+	if err != nil {
+		return Set{}, err
+	}
+	return Set{"classes of " + path, t.Classes, t.Values()}, nil
 }
 
 // Join returns the classes of s followed by those of more. Names must differ.

@@ -12,21 +12,22 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
+	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // state is what the page shows.
 type state struct {
-	Version    int                             `json:"version"`
-	Name       string                          `json:"name"`
-	ReadOnly   bool                            `json:"read_only"`
-	Undo       bool                            `json:"undo"`
-	Pictures   bool                            `json:"pictures"`
-	Words      []string                        `json:"words"`
-	Attributes []openlayout.DescribedAttribute `json:"attributes"`
-	Classes    []class                         `json:"classes"`
-	Model      *modelState                     `json:"model"` // null without one
+	Version    int                      `json:"version"`
+	Name       string                   `json:"name"`
+	ReadOnly   bool                     `json:"read_only"`
+	Undo       bool                     `json:"undo"`
+	Pictures   bool                     `json:"pictures"`
+	Words      []string                 `json:"words"`
+	Attributes []descriptions.Attribute `json:"attributes"`
+	Classes    []class                  `json:"classes"`
+	Model      *modelState              `json:"model"` // null without one
 }
 
 type class struct {
@@ -45,14 +46,14 @@ type modelState struct {
 
 func (s *Server) state() *state {
 	v := &state{
-		Version: s.version, Name: s.Name, ReadOnly: s.ReadOnly, Undo: s.undo != nil, Pictures: catalog.HasPictures(s.pictures), Words: openlayout.Words,
-		Attributes: append([]openlayout.DescribedAttribute{}, s.d.Attributes...), Classes: []class{},
+		Version: s.version, Name: s.Name, ReadOnly: s.ReadOnly, Undo: s.undo != nil, Pictures: catalog.HasPictures(s.pictures), Words: descriptions.Words,
+		Attributes: append([]descriptions.Attribute{}, s.d.Attributes...), Classes: []class{},
 	}
 	rows := map[string][]int{}
 	for i, name := range s.labels {
 		rows[name] = append(rows[name], i)
 	}
-	u := s.d.U()
+	u := s.d.Values()
 	for z, name := range s.d.Classes {
 		c := class{Name: name, Cells: s.d.Cells[z], Values: values(u.Row(z)), Rows: append([]int{}, rows[name]...)}
 		c.Trained = s.Model != nil && s.Model.TrainedOn(name)
@@ -78,11 +79,11 @@ func values(u []float64) []*float64 {
 // change is a change of the descriptions: an attribute that is added, or cells of a class, which is
 // added if it is new.
 type change struct {
-	Version   int                            `json:"version"` // that the page shows
-	Attribute *openlayout.DescribedAttribute `json:"attribute"`
-	Class     string                         `json:"class"`
-	New       bool                           `json:"new"`
-	Cells     map[string]*float64            `json:"cells"` // by attribute; null empties the cell
+	Version   int                     `json:"version"` // that the page shows
+	Attribute *descriptions.Attribute `json:"attribute"`
+	Class     string                  `json:"class"`
+	New       bool                    `json:"new"`
+	Cells     map[string]*float64     `json:"cells"` // by attribute; null empties the cell
 }
 
 // edit makes a change, and writes the files.
@@ -102,7 +103,7 @@ func (s *Server) edit(r *http.Request) (any, error) {
 }
 
 // apply makes the change in d.
-func (c *change) apply(d *openlayout.Descriptions) error {
+func (c *change) apply(d *descriptions.Table) error {
 	name := strings.TrimSpace(c.Class)
 	if a := c.Attribute; a != nil {
 		a.Name, a.Group = strings.TrimSpace(a.Name), strings.TrimSpace(a.Group)
@@ -128,7 +129,7 @@ func (c *change) apply(d *openlayout.Descriptions) error {
 		return &invalid.Error{Where: "class", Want: "one of the data set", Got: invalid.Quote(name)}
 	}
 	for attribute, p := range c.Cells {
-		m := slices.IndexFunc(d.Attributes, func(a openlayout.DescribedAttribute) bool { return a.Name == attribute })
+		m := d.Attribute(attribute)
 		if m < 0 || p != nil && !(*p >= 0 && *p <= 1) {
 			return &invalid.Error{Where: "class " + invalid.Quote(name), Want: "attributes of the data set with probabilities from 0 to 1", Got: invalid.Quote(attribute)}
 		}
@@ -171,9 +172,9 @@ func (s *Server) writable(version int) error {
 
 // save writes new descriptions; undo are those before them. If another program has changed a file, it
 // is read again instead.
-func (s *Server) save(ctx context.Context, d, undo *openlayout.Descriptions) (any, error) {
-	err := d.Write()
-	if errors.Is(err, openlayout.ErrChanged) {
+func (s *Server) save(ctx context.Context, d, undo *descriptions.Table) (any, error) {
+	err := d.Save()
+	if errors.Is(err, descriptions.ErrChanged) {
 		fresh, failed := openlayout.ReadDescriptions(ctx, s.Dir)
 		if failed == nil {
 			s.d, s.undo = fresh, nil
@@ -220,7 +221,7 @@ const (
 
 // check finds what is wrong with the descriptions.
 func (s *Server) check() *findings {
-	u := s.d.U()
+	u := s.d.Values()
 	pairs, number := dataset.Confusable(u)
 	f := &findings{Pairs: []pair{}, Number: number, Constant: []string{}, Missing: []lack{}}
 	name := func(m int) string { return s.d.Attributes[m].Name }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
+	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -57,11 +58,11 @@ type Server struct {
 	x        func() (dataset.Matrix[float32], error)
 
 	mu      sync.Mutex
-	d       *openlayout.Descriptions
-	undo    *openlayout.Descriptions // before the last change; nil if there is none
-	version int                      // counts the changes
-	photo   []float32                // features of the last photograph
-	names   string                   // of it
+	d       *descriptions.Table
+	undo    *descriptions.Table // before the last change; nil if there is none
+	version int                 // counts the changes
+	photo   []float32           // features of the last photograph
+	names   string              // of it
 }
 
 // New reads the descriptions of a data set and the classes of its samples.
@@ -69,7 +70,7 @@ func New(ctx context.Context, c Config) (s *Server, err error) {
 	s = &Server{Config: c, token: rand.Text()}
 	s.x = sync.OnceValues(func() (dataset.Matrix[float32], error) { return features.ReadAll(ctx, openlayout.FeaturesPath(c.Dir)) })
 	if d := c.Data; d != nil {
-		s.d, s.pictures, s.ReadOnly = openlayout.DescriptionsOf(d), d, true
+		s.d, s.pictures, s.ReadOnly = descriptions.Of(d), d, true
 		s.x = func() (dataset.Matrix[float32], error) { return d.Features, nil }
 		for _, z := range d.Labels {
 			s.labels = append(s.labels, d.Classes[z])
@@ -202,7 +203,7 @@ func write(w http.ResponseWriter, v any, err error) {
 		if r := (*refusal)(nil); errors.As(err, &r) {
 			status = r.status
 		}
-		if errors.Is(err, openlayout.ErrChanged) {
+		if errors.Is(err, descriptions.ErrChanged) {
 			status = http.StatusConflict
 		}
 		text := err.Error()

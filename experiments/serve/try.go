@@ -129,15 +129,10 @@ func (s *Server) candidates(q question) (set candidates.Set, err error) {
 	}
 	place := make([]int, len(s.Model.Attributes)) // of the model's attributes in the data set
 	for m, name := range s.Model.Attributes {
-		place[m] = -1
-		for i, a := range d.Attributes {
-			if a.Name == name {
-				place[m] = i
-			}
-		}
+		place[m] = d.Attribute(name)
 	}
 	set.What = "described classes"
-	u := d.U()
+	u := d.Values()
 	for z, name := range d.Classes {
 		if slices.Contains(q.Remove, name) || q.Unseen && s.Model.TrainedOn(name) || strings.TrimSpace(strings.Join(d.Cells[z], "")) == "" {
 			continue

@@ -1,8 +1,3 @@
-// Package descriptions reads classes that a person describes in a CSV or JSON file by the
-// attributes of a data set, each with a probability or a word such as "often". What the
-// file leaves out is not described.
-//
-// It does not read whole data sets: see packages openlayout and xlsa17.
 package descriptions
 
 import (
@@ -11,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -23,9 +17,8 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// Read returns the classes that a file describes and their descriptions, classes x
-// attributes in [0, 1], NaN for what the file leaves out. attributes and groups are those
-// of a data set.
+// Read returns the classes that a file describes by the attributes of a data set. What the file
+// leaves out is not described.
 //
 // The file ends in .csv or .json:
 //
@@ -44,47 +37,48 @@ import (
 //
 // The error joins all problems of the file, each an *invalid.Error with its
 // line or, in JSON, its class.
-func Read(ctx context.Context, path string, attributes []dataset.Attribute, groups []string) (classes []string, u dataset.Matrix[float64], err error) {
+func Read(ctx context.Context, path string, attributes []Attribute) (*Table, error) {
 	read := readCSV
 	switch ending := strings.ToLower(filepath.Ext(path)); ending {
 	case ".csv":
 	case ".json":
 		read = readJSON
 	default:
-		return nil, u, &invalid.Error{Where: path, Want: "a file that ends in .csv or .json"}
+		return nil, &invalid.Error{Where: path, Want: "a file that ends in .csv or .json"}
 	}
 	text, err := fileio.ReadFile(ctx, path, maxSize)
 	if err != nil {
-		return nil, u, err
+		return nil, err
 	}
-	f := newFile(path, newVocabulary(attributes, groups))
+	f := newFile(path, attributes)
 	read(f, text)
 	return f.finish()
 }
 
 const (
 	maxSize    = 1 << 26 // of a file in bytes
-	maxEntries = 1 << 26 // classes x attributes
+	maxEntries = 1 << 24 // classes x attributes
 )
 
 // file is a file that is being read.
 type file struct {
 	path       string
+	table      *Table
 	vocabulary *vocabulary
-	classes    []*class
-	place      map[string]int // of each class, by its folded name
+	classes    map[string]int // indices by folded name
 	attributes map[string]int // the meaning of the names so far; -1 for those that were reported
+	described  map[cell]bool  // cells that the file has, empty ones among them
 	scale      table.Scale
 	problems   invalid.List
 }
 
-type class struct {
-	name string
-	u    map[int]float64 // of the attributes that are given, NaN without a value
-}
+type cell struct{ class, attribute int }
 
-func newFile(path string, v *vocabulary) *file {
-	return &file{path: path, vocabulary: v, place: map[string]int{}, attributes: map[string]int{}}
+func newFile(path string, attributes []Attribute) *file {
+	return &file{
+		path: path, table: &Table{Attributes: attributes}, vocabulary: newVocabulary(attributes),
+		classes: map[string]int{}, attributes: map[string]int{}, described: map[cell]bool{},
+	}
 }
 
 const wantHeader = `a header: "class" and the names of attributes, or "class,attribute,value"`
@@ -140,34 +134,34 @@ func valueText(value json.RawMessage) string {
 	return text
 }
 
-// class returns the class of a name, which may have to be new, or nil if the name is a
+// class returns the class of a name, which may have to be new, or -1 if the name is a
 // problem.
-func (f *file) class(line int, name string, isNew bool) *class {
+func (f *file) class(line int, name string, isNew bool) int {
 	name = strings.TrimSpace(name)
-	key := dataset.FoldName(name)
-	i, known := f.place[key]
+	folded := dataset.FoldName(name)
+	z, known := f.classes[folded]
 	want, got := "", invalid.Quote(name)
-	switch most := maxEntries / max(len(f.vocabulary.names), 1); {
-	case key == "":
+	switch most := maxEntries / max(len(f.table.Attributes), 1); {
+	case folded == "":
 		want = "a name"
 	case invalid.HasControl(name):
 		want = "a name without control characters"
-	case known && f.classes[i].name != name:
-		want = fmt.Sprintf("%s, as before, or another name", invalid.Quote(f.classes[i].name))
+	case known && f.table.Classes[z] != name:
+		want = fmt.Sprintf("%s, as before, or another name", invalid.Quote(f.table.Classes[z]))
 	case known && isNew:
 		want, got = "each class once", got+" twice"
 	case known:
-		return f.classes[i]
+		return z
 	case len(f.classes) >= most:
 		want, got = fmt.Sprintf("at most %d classes", most), "more"
 	default:
-		c := &class{name, map[int]float64{}}
-		f.place[key] = len(f.classes)
-		f.classes = append(f.classes, c)
-		return c
+		z = len(f.classes)
+		f.classes[folded] = z
+		f.table.Classes, f.table.Cells = append(f.table.Classes, name), append(f.table.Cells, make([]string, len(f.table.Attributes)))
+		return z
 	}
 	f.report("class", line, "class", want, got)
-	return nil
+	return -1
 }
 
 // attribute returns the attribute that a name means, or -1 if that is none or several. A
@@ -191,20 +185,20 @@ func (f *file) attribute(line int, name string) int {
 }
 
 // describe sets an attribute of a class, unless one of their names was reported.
-func (f *file) describe(line int, c *class, m int, value string) {
-	if c == nil || m < 0 {
+func (f *file) describe(line, z, m int, value string) {
+	if z < 0 || m < 0 {
 		return
 	}
-	field := fmt.Sprintf("class %s, %q", invalid.Quote(c.name), f.vocabulary.names[m])
-	if _, repeated := c.u[m]; repeated {
+	field := fmt.Sprintf("class %s, %q", invalid.Quote(f.table.Classes[z]), f.vocabulary.names[m])
+	if f.described[cell{z, m}] {
 		f.report("repeated", line, field, "each attribute once", "it twice")
 		return
 	}
-	p, err := f.scale.Probability(value)
+	_, err := f.scale.Probability(value)
 	if e := (*invalid.Error)(nil); errors.As(err, &e) {
 		f.report("value", line, field, e.Want, e.Got, e.Hint)
 	}
-	c.u[m] = p
+	f.described[cell{z, m}], f.table.Cells[z][m] = true, value
 }
 
 // report adds a problem of a line, which is 0 where lines are not known.
@@ -216,28 +210,19 @@ func (f *file) report(kind string, line int, field, want, got string, hints ...s
 }
 
 // finish returns what was read, or all problems.
-func (f *file) finish() (names []string, u dataset.Matrix[float64], err error) {
+func (f *file) finish() (*Table, error) {
 	if len(f.classes) == 0 && f.problems.Len() == 0 {
 		f.problems.AddError(&invalid.Error{Where: f.path, Want: "at least one class", Got: "none"})
 	}
 	if err := f.problems.Err(); err != nil {
-		return nil, u, err
+		return nil, err
 	}
-	u = dataset.NewMatrix[float64](len(f.classes), len(f.vocabulary.names))
-	for z, c := range f.classes {
-		names = append(names, c.name)
-		for m := range u.Cols {
-			p, given := c.u[m]
-			if !given {
-				p = math.NaN()
-			}
-			u.Row(z)[m] = p
-		}
-		if dataset.Described(u.Row(z)) == 0 {
-			f.report("described", 0, "class "+invalid.Quote(c.name), "at least one described attribute", "none")
+	for z, name := range f.table.Classes {
+		if strings.TrimSpace(strings.Join(f.table.Cells[z], "")) == "" {
+			f.report("described", 0, "class "+invalid.Quote(name), "at least one described attribute", "none")
 		}
 	}
-	return names, u, f.problems.Err()
+	return f.table, f.problems.Err()
 }
 
 // vocabulary finds attributes by names as people spell them.
@@ -247,16 +232,16 @@ type vocabulary struct {
 	loose []string // folded spellings without the "has" of the group, or without the group
 }
 
-// newVocabulary takes the groups of attributes from names such as
-// "has_wing_color::olive", or from groups if a name has none.
-func newVocabulary(attributes []dataset.Attribute, groups []string) *vocabulary {
+// newVocabulary takes the groups of attributes from names such as "has_wing_color::olive", or
+// from their groups.
+func newVocabulary(attributes []Attribute) *vocabulary {
 	v := &vocabulary{names: make([]string, len(attributes))}
 	for m, a := range attributes {
 		group, name, found := strings.Cut(a.Name, "::")
 		if !found {
-			group, name = "", a.Name
-			if a.Group >= 0 && a.Group < len(groups) && groups[a.Group] != a.Name {
-				group = groups[a.Group]
+			group, name = a.Group, a.Name
+			if group == name {
+				group = ""
 			}
 		}
 		v.names[m] = name

@@ -1,0 +1,161 @@
+// Package descriptions has the table of class descriptions: a cell for each class and attribute,
+// with a probability or a word such as "often", or nothing where the class is not described.
+// Attributes.csv and classes.csv of a folder hold one, which ReadFolder reads and Write writes,
+// and so does a file of new classes, which Read reads by the attributes of a data set.
+//
+// It does not read whole data sets: see packages openlayout and xlsa17.
+package descriptions
+
+import (
+	"crypto/sha256"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/internal/table"
+)
+
+// Table is the descriptions of classes as people write them: cells are kept as text.
+type Table struct {
+	Attributes []Attribute
+	Classes    []string
+	Cells      [][]string // classes x attributes; empty is not described
+
+	// Added counts what the files of a folder lacked: classes of its samples, and attributes that
+	// are columns of one file alone.
+	Added struct{ Classes, Attributes int }
+
+	dir  string                       // that it was read from
+	sums map[string][sha256.Size]byte // of its files when they were read or written
+}
+
+// Attribute is an attribute with the name of its group, "" without groups.
+type Attribute struct {
+	Name  string `json:"name"`
+	Group string `json:"group"`
+}
+
+// AttributesOf returns the attributes of a data set.
+func AttributesOf(d *dataset.Dataset) []Attribute {
+	list := make([]Attribute, len(d.Attributes))
+	for m, a := range d.Attributes {
+		list[m].Name = a.Name
+		if a.Group >= 0 && a.Group < len(d.Groups) {
+			list[m].Group = d.Groups[a.Group]
+		}
+	}
+	return list
+}
+
+// Of returns the descriptions of a data set.
+func Of(d *dataset.Dataset) *Table {
+	t := &Table{Attributes: AttributesOf(d), Classes: d.Classes}
+	for z := range d.Classes {
+		cells := make([]string, len(d.Attributes))
+		for m, p := range d.Descriptions.Row(z) {
+			if !math.IsNaN(p) {
+				cells[m] = strconv.FormatFloat(p, 'g', -1, 64)
+			}
+		}
+		t.Cells = append(t.Cells, cells)
+	}
+	return t
+}
+
+// SetTo sets the classes, attributes, groups and descriptions of a data set. Groups are in the
+// order in which attributes first name them.
+func (t *Table) SetTo(d *dataset.Dataset) {
+	groups := map[string]int{"": -1}
+	for _, a := range t.Attributes {
+		k, known := groups[a.Group]
+		if !known {
+			k = len(d.Groups)
+			groups[a.Group], d.Groups = k, append(d.Groups, a.Group)
+		}
+		d.Attributes = append(d.Attributes, dataset.Attribute{Name: a.Name, Group: k})
+	}
+	d.Classes, d.Descriptions = t.Classes, t.Values()
+}
+
+// AddAttribute adds an attribute that no class is described by. It reports false for the name of
+// another one.
+func (t *Table) AddAttribute(a Attribute) bool {
+	if t.Attribute(a.Name) >= 0 {
+		return false
+	}
+	t.Attributes = append(t.Attributes, a)
+	for z := range t.Cells {
+		t.Cells[z] = append(t.Cells[z], "")
+	}
+	return true
+}
+
+// Attribute returns the index of the attribute of a name, or -1.
+func (t *Table) Attribute(name string) int {
+	return slices.IndexFunc(t.Attributes, func(a Attribute) bool { return a.Name == name })
+}
+
+// AddClass adds a class without values. It reports false for the name of another one.
+func (t *Table) AddClass(name string) bool {
+	if slices.Contains(t.Classes, name) {
+		return false
+	}
+	t.Classes, t.Cells = append(t.Classes, name), append(t.Cells, make([]string, len(t.Attributes)))
+	return true
+}
+
+// Clone returns a copy.
+func (t *Table) Clone() *Table {
+	c := *t
+	c.Attributes, c.Classes, c.Cells = slices.Clone(t.Attributes), slices.Clone(t.Classes), nil
+	for _, row := range t.Cells {
+		c.Cells = append(c.Cells, slices.Clone(row))
+	}
+	return &c
+}
+
+// Values returns the descriptions as numbers, NaN where nothing is described.
+func (t *Table) Values() dataset.Matrix[float64] {
+	u := dataset.NewMatrix[float64](len(t.Classes), len(t.Attributes))
+	for z, row := range t.Cells {
+		for m, cell := range row {
+			u.Row(z)[m] = value(cell)
+		}
+	}
+	return u
+}
+
+// value returns the probability that a cell means, NaN for an empty one.
+func value(cell string) float64 {
+	p, _ := table.Probability(cell) // cells were read without a problem
+	return p
+}
+
+// Cell returns how a probability is written in the scale of the other cells: as a number or
+// percentage or, if there are no numbers, as the nearest word. NaN is an empty cell.
+func (t *Table) Cell(p float64) string {
+	if math.IsNaN(p) {
+		return ""
+	}
+	numbers := false
+	for _, row := range t.Cells {
+		for _, cell := range row {
+			if strings.HasSuffix(cell, "%") {
+				return strconv.FormatFloat(100*p, 'g', 6, 64) + "%"
+			}
+			_, err := table.Number(cell, 64)
+			numbers = numbers || err == nil
+		}
+	}
+	if numbers {
+		return strconv.FormatFloat(p, 'g', -1, 64)
+	}
+	return slices.MinFunc(Words, func(a, b string) int {
+		return int(math.Copysign(1, math.Abs(value(a)-p)-math.Abs(value(b)-p)))
+	})
+}
+
+// Words are the words for probabilities, each a different one, from 0 to 1.
+var Words = []string{"no", "rarely", "sometimes", "often", "yes"}
