@@ -21,8 +21,10 @@
 // They share:
 //
 //	lab        runs trials, many at a time, and reads the runs of a folder
-//	engine     the settings, their presets, and the one engine: arms of methods on parts of
-//	           the classes, dev stage -> epochs -> test stage, and the search of settings
+//	config     the settings of a run and their presets
+//	engine     arms of methods on parts of the classes, dev stage -> epochs -> test stage, and
+//	           the search of settings
+//	results    accuracies over seeds and classes, rows of tables, figures
 //	candidates the classes that a prediction chooses from
 //	adaptation predictions adapted to a batch of unlabelled samples, and when to
 //	published  the numbers and settings of the paper

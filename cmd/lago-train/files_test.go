@@ -33,6 +33,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/experiments/report"
 	"github.com/lago-train/lago-train/experiments/reproduction"
+	"github.com/lago-train/lago-train/experiments/results"
 	"github.com/lago-train/lago-train/experiments/robustness"
 	"github.com/lago-train/lago-train/experiments/runs"
 	"github.com/lago-train/lago-train/experiments/search"
@@ -58,7 +59,7 @@ var objects, shared = map[string]any{
 	"dataset extract": extract.Result{}, "dataset convert": catalog.Converted{},
 }, map[string]any{
 	"summary": lab.Summary{}, "interval": metrics.Interval{}, "difference": metrics.Difference{},
-	"measured": engine.Measured{}, "method": engine.Row{}, "method difference": comparison.Difference{},
+	"measured": results.Measured{}, "method": results.Row{}, "method difference": comparison.Difference{},
 	"edge": engine.Edge{}, "missing": lab.Missing{}, "left out": engine.LeftOut{}, "blas": blas.Info{},
 	"point": ksweep.Point{}, "robustness": robustness.Method{}, "run entry": runs.Line{},
 	"calibration": evaluation.Calibration{}, "stacking": evaluation.Stacking{}, "comparison": explain.Comparison{}, "group": explain.Group{},

@@ -18,7 +18,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/dataset/catalog"
-	"github.com/lago-train/lago-train/experiments/engine"
+	"github.com/lago-train/lago-train/experiments/config"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
@@ -132,7 +132,7 @@ func (o *gridOptions) foldsSetting() setting.Setting {
 const defaultFolds = 3
 
 // foldsOf reads foldsSetting. The split of the settings may come from a config file.
-func (o *gridOptions) foldsOf(c *cli.Context, p engine.Preset) (int, error) {
+func (o *gridOptions) foldsOf(c *cli.Context, p config.Preset) (int, error) {
 	ofSplit := c.IsSet("dev-split") || p.DevSplit != 1
 	switch {
 	case o.folds == 0 && (ofSplit || c.IsSet("rotate")):
@@ -144,7 +144,7 @@ func (o *gridOptions) foldsOf(c *cli.Context, p engine.Preset) (int, error) {
 }
 
 // checkRotation returns an error for settings that --rotate leaves no place for.
-func checkRotation(c *cli.Context, p engine.Preset) error {
+func checkRotation(c *cli.Context, p config.Preset) error {
 	if err := requires(c, "rotate", "rotate-seed"); err != nil || !c.IsSet("rotate") {
 		return err
 	}
@@ -161,7 +161,7 @@ func checkRotation(c *cli.Context, p engine.Preset) error {
 
 // openLab opens a data set and the lab for its trials as the flags and the first preset say. It
 // warns about presets that a search chose on other data.
-func (o *gridOptions) openLab(c *cli.Context, presets ...engine.Preset) (*lab.Lab, error) {
+func (o *gridOptions) openLab(c *cli.Context, presets ...config.Preset) (*lab.Lab, error) {
 	p := presets[0]
 	for _, p := range presets {
 		if err := checkRotation(c, p); err != nil {
@@ -265,7 +265,7 @@ func (o *dataOptions) print(result tabled, err error) error {
 
 // general lists all settings of LAGO, with their defaults.
 func general() setting.List {
-	c := engine.Defaults(methods.Of(model.SemanticHard))
+	c := config.Defaults(methods.Of(model.SemanticHard))
 	return c.Settings()
 }
 
@@ -308,13 +308,13 @@ func (o *gridOptions) searchedSettings(but ...string) setting.List {
 }
 
 // given is the value of a setting without a place.
-func given(key, text string) engine.Given {
-	return engine.Given{Given: setting.Given{Key: key, Text: text}}
+func given(key, text string) config.Given {
+	return config.Given{Given: setting.Given{Key: key, Text: text}}
 }
 
 // settingsGiven are the values of settings in flags.
-func settingsGiven(c *cli.Context) []engine.Given {
-	var list []engine.Given
+func settingsGiven(c *cli.Context) []config.Given {
+	var list []config.Given
 	for _, key := range general().Keys() {
 		if name := flagOf(key); c.IsSet(name) {
 			g := given(key, c.String(name))
@@ -333,10 +333,10 @@ func givenSettings(c *cli.Context) []string {
 // resolve returns the settings of a run: its preset, over it what commands that choose settings
 // have as defaults, and over these what is given. Published settings were chosen on validation
 // classes, some of which are unseen in a rotation.
-func resolve(c *cli.Context, values ...engine.Given) (engine.Preset, error) {
-	start, list := engine.PresetFor, []engine.Given{}
+func resolve(c *cli.Context, values ...config.Given) (config.Preset, error) {
+	start, list := config.PresetFor, []config.Given{}
 	if c.IsSet("rotate") {
-		start = engine.GeneralFor
+		start = config.GeneralFor
 	}
 	if hasFlag(c.Command, "folds") {
 		list = append(list, given("epochs", searchEpochs), given("patience", searchPatience))
@@ -344,20 +344,20 @@ func resolve(c *cli.Context, values ...engine.Given) (engine.Preset, error) {
 			list = append(list, given("seeds", rotationSeeds))
 		}
 	}
-	return engine.Resolve(append(list, values...), start)
+	return config.Resolve(append(list, values...), start)
 }
 
 // preset resolves the settings of a run from the preset, the config file and the flags. The
 // first of the variants, if any, is the default, and the others are accepted.
-func (o *gridOptions) preset(c *cli.Context, variants ...model.Variant) (engine.Preset, error) {
+func (o *gridOptions) preset(c *cli.Context, variants ...model.Variant) (config.Preset, error) {
 	if variants == nil {
 		variants = append([]model.Variant{model.SemanticHard}, model.Variants...)
 	}
-	list := []engine.Given{given("variant", string(variants[0]))}
+	list := []config.Given{given("variant", string(variants[0]))}
 	if o.config != "" {
-		read, err := engine.ReadFile(c.Context, o.config)
+		read, err := config.ReadFile(c.Context, o.config)
 		if err != nil {
-			return engine.Preset{}, err
+			return config.Preset{}, err
 		}
 		list = append(list, usable(c, o.config, read)...)
 	}
@@ -370,12 +370,12 @@ func (o *gridOptions) preset(c *cli.Context, variants ...model.Variant) (engine.
 
 // usable removes the keys of a config file that the command decides itself: stage, for a
 // command that has no such flag, with the epochs of a test stage.
-func usable(c *cli.Context, file string, list []engine.Given) []engine.Given {
+func usable(c *cli.Context, file string, list []config.Given) []config.Given {
 	if hasFlag(c.Command, "stage") {
 		return list
 	}
-	ofTest := slices.ContainsFunc(list, func(g engine.Given) bool { return g.Key == "stage" && g.Text == string(engine.OnlyTest) })
-	return slices.DeleteFunc(list, func(g engine.Given) bool {
+	ofTest := slices.ContainsFunc(list, func(g config.Given) bool { return g.Key == "stage" && g.Text == string(config.OnlyTest) })
+	return slices.DeleteFunc(list, func(g config.Given) bool {
 		unused := g.Key == "stage" || ofTest && g.Key == "epochs"
 		if unused {
 			logrus.Infof("%s: %s is not used: %s sets the stages itself", file, g.Key, c.Command.Name)
@@ -396,25 +396,25 @@ func (o *gridOptions) configsSetting() setting.Setting {
 
 // presets resolves the settings of variants from their presets, the files of --configs and
 // the flags. The first preset is what the flags say for methods of any kind.
-func (o *gridOptions) presets(c *cli.Context, variants []model.Variant) (presets []engine.Preset, configs []engine.Config, err error) {
+func (o *gridOptions) presets(c *cli.Context, variants []model.Variant) (presets []config.Preset, configs []config.Config, err error) {
 	if o.configs != "" {
 		if _, err := os.Stat(o.configs); err != nil {
 			return nil, nil, atFlag("configs", invalid.File(o.configs, err))
 		}
 	}
-	flags, common := settingsGiven(c), engine.CommonKeys()
-	ofAll := slices.DeleteFunc(slices.Clone(flags), func(g engine.Given) bool { return !slices.Contains(common, g.Key) })
+	flags, common := settingsGiven(c), config.CommonKeys()
+	ofAll := slices.DeleteFunc(slices.Clone(flags), func(g config.Given) bool { return !slices.Contains(common, g.Key) })
 	first, err := resolve(c, ofAll...)
 	if err != nil {
 		return nil, nil, err
 	}
 	presets = append(presets, first)
 	for _, v := range variants {
-		searched, err := engine.ReadSearched(c.Context, o.configs, first.Dataset, first.DevSplit, v)
+		searched, err := config.ReadSearched(c.Context, o.configs, first.Dataset, first.DevSplit, v)
 		if err != nil {
 			return nil, nil, err
 		}
-		p, err := resolve(c, slices.Concat([]engine.Given{given("variant", string(v))}, searched, flags)...)
+		p, err := resolve(c, slices.Concat([]config.Given{given("variant", string(v))}, searched, flags)...)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/lago-train/lago-train/experiments/ablation"
 	"github.com/lago-train/lago-train/experiments/comparison"
+	"github.com/lago-train/lago-train/experiments/config"
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/ksweep"
 	"github.com/lago-train/lago-train/experiments/lab"
@@ -37,7 +38,7 @@ import (
 // study is a command that asks a question: it resolves the settings that the flags give, and unless
 // there are none opens the lab of their data set, asks, and prints the result.
 func (o *gridOptions) study(
-	name string, flags []cli.Flag, settings func(*cli.Context) ([]engine.Preset, error), ask func(context.Context, *lab.Lab) (tabled, error),
+	name string, flags []cli.Flag, settings func(*cli.Context) ([]config.Preset, error), ask func(context.Context, *lab.Lab) (tabled, error),
 ) *cli.Command {
 	return &cli.Command{Name: name, Flags: flags, Action: func(c *cli.Context) error {
 		presets, err := settings(c)
@@ -65,18 +66,18 @@ func (o *gridOptions) study(
 
 func runCommand() *cli.Command {
 	var o gridOptions
-	var p engine.Preset
+	var p config.Preset
 	var printOnly bool
 	return o.study("run",
 		flags(o.settings(), o.gridSettings().Without("shard"), setting.List{
 			setting.Switch("print_config", &printOnly, false).In(outputGroup).Common().Describe("print the settings as JSON for --config, and train nothing"),
 		}),
-		func(c *cli.Context) (_ []engine.Preset, err error) {
+		func(c *cli.Context) (_ []config.Preset, err error) {
 			if p, err = o.preset(c); err == nil && printOnly {
 				return nil, printConfig(os.Stdout, os.Stderr, p)
 			}
 			o.jobs = cmp.Or(o.jobs, min(p.Seeds, runtime.GOMAXPROCS(0)))
-			return []engine.Preset{p}, err
+			return []config.Preset{p}, err
 		},
 		func(ctx context.Context, l *lab.Lab) (tabled, error) {
 			logrus.WithFields(logrus.Fields{"dataset": l.Data.Name, "variant": p.Method.Label(), "stage": p.Stage, "seeds": p.Seeds}).Info("training")
@@ -105,11 +106,11 @@ func (o *gridOptions) next(r *protocol.Result) string {
 }
 
 // printConfig writes the settings that apply to a run, and where each comes from.
-func printConfig(stdout, stderr io.Writer, p engine.Preset) error {
+func printConfig(stdout, stderr io.Writer, p config.Preset) error {
 	p.Epochs = p.EpochsOf()
 	for _, s := range p.Settings().Used() {
 		origin := cmp.Or(p.Origins[s.Key], "default")
-		if origin == engine.FromPreset {
+		if origin == config.FromPreset {
 			origin += ": " + p.Source
 		}
 		if _, err := fmt.Fprintf(stderr, "%-12s %-14v %s\n", s.Key, s.Value(), origin); err != nil {
@@ -129,17 +130,17 @@ func searchCommand() *cli.Command {
 				Describe(fmt.Sprintf("`N` settings to try, at least %d", engine.MinBudget)),
 			setting.Raw("to", &s.File, "").In(outputGroup).OrAs("write").Common().Noted("search-<dataset>-<variant>.json in --out").Describe("`FILE` config file to write"),
 		}),
-		func(c *cli.Context) ([]engine.Preset, error) {
+		func(c *cli.Context) ([]config.Preset, error) {
 			p, err := o.preset(c)
 			if err := cmp.Or(err, requires(c, "rotate", "seeds"), excludes(c, "rotate", "to")); err != nil {
 				return nil, err
 			}
 			if s.File == "" && !c.IsSet("rotate") {
-				s.File = engine.SearchFile(o.out, p.Dataset, p.DevSplit, p.Method.Variant())
+				s.File = config.SearchFile(o.out, p.Dataset, p.DevSplit, p.Method.Variant())
 			}
 			s.Start, s.Fixed = p.Config, givenSettings(c)
 			s.Folds, err = o.foldsOf(c, p)
-			return []engine.Preset{p}, err
+			return []config.Preset{p}, err
 		},
 		func(ctx context.Context, l *lab.Lab) (tabled, error) {
 			if len(l.Parts) > 1 {
@@ -157,40 +158,40 @@ const maxBudget = 10_000
 
 func compareCommand() *cli.Command {
 	var o gridOptions
-	var config comparison.Config
+	var asked comparison.Config
 	return o.study("compare",
 		flags(o.searchedSettings(
 			"variant", "lr", "lr_v", "bias_factor", "batch", "beta", "lambda", "alpha", "psi", "zeta", "k", "prior", "complement", "config",
 		), o.gridSettings(), o.rotationSettings(), setting.List{
 			o.configsSetting(), o.foldsSetting(),
-			setting.Choices("methods", &config.Methods, methods.Names(), comparison.Names()...).In(methodGroup).Common().Noted("lago and all baselines").Describe("variants of LAGO, lago for the best of them, and baselines"),
-			setting.Switch("ladder", &config.Ladder, false).In(methodGroup).
+			setting.Choices("methods", &asked.Methods, methods.Names(), comparison.Names()...).In(methodGroup).Common().Noted("lago and all baselines").Describe("variants of LAGO, lago for the best of them, and baselines"),
+			setting.Switch("ladder", &asked.Ladder, false).In(methodGroup).
 				Describe("in place of --methods, LAGO as published and ESZSL, with one setting after the other changed to its default"),
-			adaptSetting(&config.Adapt),
-			setting.Whole("partitions", &config.Partitions, 1, setting.Between(1, 100)).In(setting.Data).
+			adaptSetting(&asked.Adapt),
+			setting.Whole("partitions", &asked.Partitions, 1, setting.Between(1, 100)).In(setting.Data).
 				Describe("`N` partitions of the classes into the parts of --rotate; settings are searched in the first alone"),
-			setting.Whole("tune", &config.Budget, defaultTune, setting.Between(0, maxBudget)).In(searchGroup).Common().
+			setting.Whole("tune", &asked.Budget, defaultTune, setting.Between(0, maxBudget)).In(searchGroup).Common().
 				Describe("`N` settings to try for each method, and all of the grid of ESZSL; 0 takes its defaults"),
-			setting.Several("set", &config.Fixed, nil, "", comparison.ParseFixed).In(methodGroup).Common().
+			setting.Several("set", &asked.Fixed, nil, "", comparison.ParseFixed).In(methodGroup).Common().
 				Describe("`NAME=VALUE` setting of a baseline to fix, as in ale.lr=0.1"),
 			csvSetting(&o.csv, "the accuracy of each method on each class"),
 		}),
-		func(c *cli.Context) ([]engine.Preset, error) { return o.comparison(c, &config) },
-		func(ctx context.Context, l *lab.Lab) (tabled, error) { return comparison.Run(ctx, l, config) })
+		func(c *cli.Context) ([]config.Preset, error) { return o.comparison(c, &asked) },
+		func(ctx context.Context, l *lab.Lab) (tabled, error) { return comparison.Run(ctx, l, asked) })
 }
 
 // comparison completes the configuration of a comparison, and returns its presets.
-func (o *gridOptions) comparison(c *cli.Context, config *comparison.Config) ([]engine.Preset, error) {
+func (o *gridOptions) comparison(c *cli.Context, asked *comparison.Config) ([]config.Preset, error) {
 	if err := cmp.Or(requires(c, "rotate", "partitions"), excludes(c, "ladder", "methods", "configs", "tune", "set", "correction", "omega", "preprocess", "ridge")); err != nil {
 		return nil, err
 	}
-	config.RotateSeed = o.rotateSeed
-	if c.IsSet("configs") && config.Budget != 0 {
+	asked.RotateSeed = o.rotateSeed
+	if c.IsSet("configs") && asked.Budget != 0 {
 		return nil, wrong("--configs", "--tune 0 beside it: a search of every method starts from the defaults", "")
 	}
 	var variants []model.Variant
 	for _, v := range model.Variants {
-		if slices.Contains(config.Methods, engine.LAGOMethod) || slices.Contains(config.Methods, string(v)) {
+		if slices.Contains(asked.Methods, engine.LAGOMethod) || slices.Contains(asked.Methods, string(v)) {
 			variants = append(variants, v)
 		}
 	}
@@ -198,11 +199,11 @@ func (o *gridOptions) comparison(c *cli.Context, config *comparison.Config) ([]e
 	if err != nil {
 		return nil, err
 	}
-	config.Common, config.LAGO, config.Given = presets[0].Config, configs, givenSettings(c)
-	if config.Folds, err = o.foldsOf(c, presets[0]); err != nil {
+	asked.Common, asked.LAGO, asked.Given = presets[0].Config, configs, givenSettings(c)
+	if asked.Folds, err = o.foldsOf(c, presets[0]); err != nil {
 		return nil, err
 	}
-	return presets, config.Check()
+	return presets, asked.Check()
 }
 
 // methodNames are the variants of LAGO and the baselines.
@@ -210,10 +211,10 @@ func methodNames() []string { return append(format.Strings(model.Variants), meth
 
 func reproduceCommand() *cli.Command {
 	var o gridOptions
-	var variants []engine.Config
+	var variants []config.Config
 	return o.study("reproduce",
 		flags(o.protocolSettings(), o.gridSettings(), o.rotationSettings()),
-		func(c *cli.Context) (presets []engine.Preset, err error) {
+		func(c *cli.Context) (presets []config.Preset, err error) {
 			presets, variants, err = o.presets(c, model.Variants)
 			return presets, err
 		},
@@ -222,17 +223,17 @@ func reproduceCommand() *cli.Command {
 
 func ablateCommand() *cli.Command {
 	var o gridOptions
-	var config ablation.Config
+	var asked ablation.Config
 	var groups bool
 	return o.study("ablate",
 		flags(o.devSettings(devEpochs, "prior", "complement"), o.gridSettings(), o.rotationSettings(), setting.List{
 			setting.Switch("groups", &groups, false).Common().
 				Describe("in place of the designs, compare semantic groups with singletons and with random groups of the same sizes"),
-			setting.Switch("per_group", &config.PerGroup, false).Common().Describe("also train the default design with the attribute prior per group"),
-			setting.Numbers("alphas", &config.Alphas).Common().Noted("--alpha").
+			setting.Switch("per_group", &asked.PerGroup, false).Common().Describe("also train the default design with the attribute prior per group"),
+			setting.Numbers("alphas", &asked.Alphas).Common().Noted("--alpha").
 				Describe("`VALUE,...` weights of explicit supervision to try; the one with the best validation accuracy is reported"),
 		}),
-		func(c *cli.Context) ([]engine.Preset, error) {
+		func(c *cli.Context) ([]config.Preset, error) {
 			p, err := o.preset(c)
 			if err := cmp.Or(err, excludes(c, "alphas", "alpha"), excludes(c, "groups", "alphas", "per-group")); err != nil {
 				return nil, err
@@ -240,66 +241,66 @@ func ablateCommand() *cli.Command {
 			if v := p.Method.Variant(); groups && !v.Semantic() {
 				return nil, wrong("--groups", "a variant with semantic groups beside it", string(v))
 			}
-			config.Base = p.Config
-			return []engine.Preset{p}, config.Check()
+			asked.Base = p.Config
+			return []config.Preset{p}, asked.Check()
 		},
 		func(ctx context.Context, l *lab.Lab) (tabled, error) {
 			if groups {
-				return ablation.RunGroups(ctx, l, config.Base)
+				return ablation.RunGroups(ctx, l, asked.Base)
 			}
-			return ablation.Run(ctx, l, config)
+			return ablation.Run(ctx, l, asked)
 		})
 }
 
 func sweepKCommand() *cli.Command {
 	var o gridOptions
-	var config ksweep.Config
+	var asked ksweep.Config
 	return o.study("sweep-k",
 		flags(o.devSettings(devEpochs, "variant", "k"), o.gridSettings(), o.rotationSettings(), setting.List{
-			setting.Several("ks", &config.Ks, nil, "whole numbers, separated by commas", strconv.Atoi).
+			setting.Several("ks", &asked.Ks, nil, "whole numbers, separated by commas", strconv.Atoi).
 				Noted("1,10,20,30,40,60, as far as there are attributes").Common().Describe("`K,...` numbers of groups"),
 		}),
-		func(c *cli.Context) ([]engine.Preset, error) {
+		func(c *cli.Context) ([]config.Preset, error) {
 			p, err := o.preset(c, model.KSoft)
-			config.Base = p.Config
-			return []engine.Preset{p}, err
+			asked.Base = p.Config
+			return []config.Preset{p}, err
 		},
-		func(ctx context.Context, l *lab.Lab) (tabled, error) { return ksweep.Run(ctx, l, config) })
+		func(ctx context.Context, l *lab.Lab) (tabled, error) { return ksweep.Run(ctx, l, asked) })
 }
 
 func subsetsCommand() *cli.Command {
 	var o gridOptions
-	var config subsets.Config
+	var asked subsets.Config
 	return o.study("subsets",
 		flags(o.devSettings(devEpochs, "hold_out"), o.gridSettings(), o.rotationSettings(), setting.List{
-			setting.Choice("of", &config.Of, subsets.Classes, subsets.Axes...).
+			setting.Choice("of", &asked.Of, subsets.Classes, subsets.Axes...).
 				Describe("what there is less of: seen classes, samples of each seen class, attributes, groups, or described entries of each class").Common(),
-			setting.Several("sizes", &config.Sizes, nil, "whole numbers, separated by commas", strconv.Atoi).
+			setting.Several("sizes", &asked.Sizes, nil, "whole numbers, separated by commas", strconv.Atoi).
 				Noted("10, 20, 40 and 60 % of all").Describe("`N,...` sizes to try, and in addition all").Common(),
-			setting.Whole("draws", &config.Draws, 3, setting.Between(1, 1000)).
+			setting.Whole("draws", &asked.Draws, 3, setting.Between(1, 1000)).
 				Describe("`N` random subsets of each size, for each part of --rotate").Common(),
 		}.In(classGroup)),
-		func(c *cli.Context) ([]engine.Preset, error) {
+		func(c *cli.Context) ([]config.Preset, error) {
 			p, err := o.preset(c)
-			config.Base = p.Config
-			return []engine.Preset{p}, err
+			asked.Base = p.Config
+			return []config.Preset{p}, err
 		},
-		func(ctx context.Context, l *lab.Lab) (tabled, error) { return subsets.Run(ctx, l, config) })
+		func(ctx context.Context, l *lab.Lab) (tabled, error) { return subsets.Run(ctx, l, asked) })
 }
 
 // robustness sets the variants and baselines of --methods with their settings, and returns the
 // presets that these are from.
-func (o *gridOptions) robustness(c *cli.Context, config *robustness.Config, names []string) ([]engine.Preset, error) {
+func (o *gridOptions) robustness(c *cli.Context, asked *robustness.Config, names []string) ([]config.Preset, error) {
 	var variants []model.Variant
 	for _, name := range names {
 		if slices.Contains(methods.Names(), name) {
-			config.Baselines = append(config.Baselines, name)
+			asked.Baselines = append(asked.Baselines, name)
 		} else {
 			variants = append(variants, model.Variant(name))
 		}
 	}
 	for _, g := range settingsGiven(c) {
-		if len(variants) == 0 && !slices.Contains(engine.CommonKeys(), g.Key) {
+		if len(variants) == 0 && !slices.Contains(config.CommonKeys(), g.Key) {
 			return nil, wrong(g.Flag, "a variant of LAGO among --methods", "only baselines")
 		}
 	}
@@ -307,36 +308,36 @@ func (o *gridOptions) robustness(c *cli.Context, config *robustness.Config, name
 	if err != nil {
 		return nil, err
 	}
-	config.Variants, config.Like = configs, engine.ForBaselines(configs, presets[0].Config)
-	return presets, config.Check()
+	asked.Variants, asked.Like = configs, engine.ForBaselines(configs, presets[0].Config)
+	return presets, asked.Check()
 }
 
 // robustnessCommand distorts descriptions as the settings say, for variants, and baselines beside them.
-func robustnessCommand(name string, config *robustness.Config, distortion setting.List, standard ...string) *cli.Command {
+func robustnessCommand(name string, asked *robustness.Config, distortion setting.List, standard ...string) *cli.Command {
 	var o gridOptions
 	var names []string
 	methods := setting.Choices("methods", &names, standard, methodNames()...).In(methodGroup).Common().Describe("variants of LAGO, and baselines")
 	return o.study(name, flags(o.protocolSettings(), o.gridSettings(), setting.List{methods}, distortion.In(classGroup)),
-		func(c *cli.Context) ([]engine.Preset, error) { return o.robustness(c, config, names) },
-		func(ctx context.Context, l *lab.Lab) (tabled, error) { return robustness.Run(ctx, l, *config) })
+		func(c *cli.Context) ([]config.Preset, error) { return o.robustness(c, asked, names) },
+		func(ctx context.Context, l *lab.Lab) (tabled, error) { return robustness.Run(ctx, l, *asked) })
 }
 
 func noiseCommand() *cli.Command {
-	var config robustness.Config
-	return robustnessCommand("noise", &config, setting.List{
-		setting.Numbers("ratios", &config.Ratios, 0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5).Common().Describe("`R,...` noise ratios, from 0 to 1"),
-		setting.Whole("noise_seeds", &config.NoiseSeeds, 5, setting.Between(1, 1000)).Common().Describe("`N` random seeds of the noise"),
+	var asked robustness.Config
+	return robustnessCommand("noise", &asked, setting.List{
+		setting.Numbers("ratios", &asked.Ratios, 0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5).Common().Describe("`R,...` noise ratios, from 0 to 1"),
+		setting.Whole("noise_seeds", &asked.NoiseSeeds, 5, setting.Between(1, 1000)).Common().Describe("`N` random seeds of the noise"),
 	}, string(model.SemanticHard), string(model.Singletons), "eszsl")
 }
 
 func partialCommand() *cli.Command {
-	var config robustness.Config
-	return robustnessCommand("partial", &config, setting.List{
-		setting.Numbers("shares", &config.Shares, 1, 0.75, 0.5, 0.25, 0.1).Common().Describe("`S,...` shares of the attributes that are given, above 0 and up to 1"),
-		setting.Choice("given", &config.Given, robustness.AtRandom, robustness.AtRandom, robustness.Strongest).Common().
+	var asked robustness.Config
+	return robustnessCommand("partial", &asked, setting.List{
+		setting.Numbers("shares", &asked.Shares, 1, 0.75, 0.5, 0.25, 0.1).Common().Describe("`S,...` shares of the attributes that are given, above 0 and up to 1"),
+		setting.Choice("given", &asked.Given, robustness.AtRandom, robustness.AtRandom, robustness.Strongest).Common().
 			Describe("attributes that are given: random ones or the strongest"),
-		setting.Choices("impute", &config.Impute, impute.Kinds, impute.Kinds...).Common().
+		setting.Choices("impute", &asked.Impute, impute.Kinds, impute.Kinds...).Common().
 			Describe("imputation of missing attributes: neutral (within the group) or inferred (from all entries)"),
-		setting.Whole("mask_seeds", &config.MaskSeeds, 5, setting.Between(1, 1000)).Describe("`N` random masks"),
+		setting.Whole("mask_seeds", &asked.MaskSeeds, 5, setting.Between(1, 1000)).Describe("`N` random masks"),
 	}, string(model.SemanticHard), "eszsl")
 }

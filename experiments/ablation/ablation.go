@@ -10,9 +10,11 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/lago-train/lago-train/experiments/config"
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/published"
+	"github.com/lago-train/lago-train/experiments/results"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
@@ -61,7 +63,7 @@ func designs() []Design {
 
 // Config says what is taken apart.
 type Config struct {
-	Base     engine.Config `json:"base"`      // the settings of all designs
+	Base     config.Config `json:"base"`      // the settings of all designs
 	PerGroup bool          `json:"per_group"` // also a row of LAGO's design with the prior per group
 	Alphas   []float64     `json:"alphas"`    // of which explicit supervision has the best; nil for that of Base
 }
@@ -119,7 +121,7 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
 		alpha, _ := base.Method.List().Find("alpha") // every variant has it
 		alphas = []float64{cmp.Or(alpha.Value().(float64), defaultAlpha)}
 	}
-	plan := engine.Plan{Stage: engine.OnlyDev}
+	plan := engine.Plan{Stage: config.OnlyDev}
 	var tried []Row // of each arm
 	for _, d := range all {
 		for _, alpha := range alphas {
@@ -127,7 +129,7 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
 				alpha = 0
 			}
 			start := base.With("prior", d.Prior).With("complement", d.Complement).With("alpha", alpha)
-			plan.Arms = append(plan.Arms, engine.Arm{Name: fmt.Sprint(d, alpha), Starts: []engine.Config{start}})
+			plan.Arms = append(plan.Arms, engine.Arm{Name: fmt.Sprint(d, alpha), Starts: []config.Config{start}})
 			tried = append(tried, Row{Design: d, Alpha: alpha})
 			if d.Supervision == Implicit {
 				break
@@ -145,7 +147,7 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
 		a.Seeds = append(a.Seeds, base.Seed+uint64(i))
 	}
 	for i := range tried {
-		m, r := done.Val(i), &tried[i]
+		m, r := results.Validation(done, i), &tried[i]
 		r.Accuracy, r.Interval, r.classes = m.PerClass, m.Interval, m.ByClass
 		a.Classes = max(a.Classes, m.Classes)
 		if a.Parts == 1 {

@@ -11,11 +11,13 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/config"
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/experiments/published"
+	"github.com/lago-train/lago-train/experiments/results"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
@@ -124,7 +126,7 @@ func TestDifferencesOverClasses(t *testing.T) {
 // prior per group is extra. A second ablation trains nothing.
 func TestAblate(t *testing.T) {
 	l := testlab.New(t)
-	c := Config{Base: testlab.Config(l, engine.DevThenTest, model.SemanticHard), PerGroup: true, Alphas: []float64{0.5, 1e4}}
+	c := Config{Base: testlab.Config(l, config.DevThenTest, model.SemanticHard), PerGroup: true, Alphas: []float64{0.5, 1e4}}
 	a := testkit.Must(Run(t.Context(), l, c))(t)
 	if len(a.Rows) != 9 || len(a.Findings) != 5 || a.Classes != 4 || !slices.Equal(a.Seeds, []uint64{5, 6}) || len(a.Missing) > 0 {
 		t.Errorf("found %+v", a)
@@ -140,7 +142,7 @@ func TestAblate(t *testing.T) {
 		best := lab.Summary{Mean: -1}
 		for _, alpha := range alphas {
 			one := c.Base.With("prior", r.Prior).With("complement", r.Complement).With("alpha", alpha)
-			m := engine.Measure(testkit.Must(l.Do(t.Context(), one.Trials(l.Parts[0], train.Dev, a.Epochs)))(t)).PerClass
+			m := results.Measure(testkit.Must(l.Do(t.Context(), one.Trials(l.Parts[0], train.Dev, a.Epochs)))(t)).PerClass
 			if alpha == r.Alpha && !gocmp.Equal(m, r.Accuracy) {
 				t.Errorf("%v: %+v, expected %+v", r.Design, r.Accuracy, m)
 			}
@@ -170,7 +172,7 @@ func TestAblate(t *testing.T) {
 
 func TestAblateRefuses(t *testing.T) {
 	l := testlab.New(t)
-	c := Config{Base: testlab.Config(l, engine.OnlyDev, model.SemanticHard)}
+	c := Config{Base: testlab.Config(l, config.OnlyDev, model.SemanticHard)}
 	for _, wrong := range [][]float64{{0, 1}, {1, 1}, {-1}, {math.NaN()}, {math.Inf(1)}} {
 		c.Alphas = wrong
 		testkit.WantError(t, c.Check(), "alphas: expected different positive numbers, found ")
@@ -186,7 +188,7 @@ func TestAblateRefuses(t *testing.T) {
 func TestGroups(t *testing.T) {
 	l := testlab.New(t)
 	testkit.NoError(t, l.Rotate(3, 0))
-	c := testlab.Config(l, engine.DevThenTest, model.SemanticHard)
+	c := testlab.Config(l, config.DevThenTest, model.SemanticHard)
 	g := testkit.Must(RunGroups(t.Context(), l, c))(t)
 	if len(g.Rows) != 4 || g.Classes != 16 || g.Rows[3].Draws != randomDraws || g.Rows[0].Difference != nil {
 		t.Fatalf("%d classes, rows %+v", g.Classes, g.Rows)
@@ -204,8 +206,8 @@ func TestGroups(t *testing.T) {
 		if d := other.Parts[2].Data; !slices.Equal(sizes(d), sizes(l.Data)) || slices.Equal(d.Attributes, l.Data.Attributes) {
 			t.Errorf("draw %d has groups %v", seed, d.GroupOf())
 		}
-		plan := engine.Plan{Stage: engine.DevThenTest, Arms: []engine.Arm{{Name: "x", Starts: []engine.Config{c}}}}
-		mean += testkit.Must(engine.Run(t.Context(), other, plan))(t).Rows[0].Test.PerClass.Mean / randomDraws
+		plan := engine.Plan{Stage: config.DevThenTest, Arms: []engine.Arm{{Name: "x", Starts: []config.Config{c}}}}
+		mean += results.Rows(testkit.Must(engine.Run(t.Context(), other, plan))(t))[0].Test.PerClass.Mean / randomDraws
 	}
 	testkit.Near(t, "random groups", g.Rows[3].Accuracy, mean, 1e-12)
 	for _, r := range g.Rows[1:] {

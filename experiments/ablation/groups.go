@@ -9,9 +9,11 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/lago-train/lago-train/experiments/config"
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/plot"
+	"github.com/lago-train/lago-train/experiments/results"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/model"
@@ -53,13 +55,13 @@ type GroupsRow struct {
 // RunGroups trains base, a variant with semantic groups, by the full protocol with these, with
 // singletons (their own defaults, and the settings of base), and with random groups of the same
 // sizes, and stores the result.
-func RunGroups(ctx context.Context, l *lab.Lab, base engine.Config) (*Groups, error) {
+func RunGroups(ctx context.Context, l *lab.Lab, base config.Config) (*Groups, error) {
 	base = base.On(l.Data)
 	own := base.Clone()
-	own.Method, own.Preprocess = methods.Of(model.Singletons), engine.AutoPreprocess
+	own.Method, own.Preprocess = methods.Of(model.Singletons), config.AutoPreprocess
 	arms := []struct {
 		name  string
-		start engine.Config
+		start config.Config
 	}{{"semantic", base}, {"singletons", own}, {"singletons, same settings", base.With("variant", model.Singletons)}}
 	g := &Groups{Dataset: base.DataName(), Variant: base.Method.Variant(), Parts: len(l.Parts), Seeds: base.Seeds}
 	for i := range len(arms) + randomDraws {
@@ -70,7 +72,7 @@ func RunGroups(ctx context.Context, l *lab.Lab, base engine.Config) (*Groups, er
 			l.Step("random groups, %d of %d", i-len(arms)+1, randomDraws)
 			in = shuffled(l, uint64(i-len(arms)))
 		}
-		done, err := engine.Run(ctx, in, engine.Plan{Arms: []engine.Arm{{Name: row.Groups, Starts: []engine.Config{start}}}, Stage: engine.DevThenTest})
+		done, err := engine.Run(ctx, in, engine.Plan{Arms: []engine.Arm{{Name: row.Groups, Starts: []config.Config{start}}}, Stage: config.DevThenTest})
 		if err != nil {
 			return nil, err
 		}
@@ -78,10 +80,11 @@ func RunGroups(ctx context.Context, l *lab.Lab, base engine.Config) (*Groups, er
 			return nil, done.Waiting
 		}
 		g.Missing = append(g.Missing, done.Missing...)
-		if len(done.Rows) == 0 {
+		rows := results.Rows(done)
+		if len(rows) == 0 {
 			continue // Missing says why
 		}
-		row.Draws, row.classes = 1, done.Rows[0].Test.ByClass
+		row.Draws, row.classes = 1, rows[0].Test.ByClass
 		if at := len(g.Rows) - 1; at >= 0 && g.Rows[at].Groups == row.Groups {
 			floats.Add(g.Rows[at].classes, row.classes)
 			g.Rows[at].Draws++
@@ -122,7 +125,7 @@ func shuffled(l *lab.Lab, seed uint64) *lab.Lab {
 // Tables are the accuracies with each kind of groups.
 func (g *Groups) Tables() []*table.Table {
 	t := table.New(fmt.Sprintf("%s on %s: per-class accuracy by groups of attributes, %s, %s%s", g.Variant, g.Dataset,
-		format.Count(g.Classes, "unseen class"), format.Count(g.Seeds, "seed"), engine.InParts("unseen", g.Parts)),
+		format.Count(g.Classes, "unseen class"), format.Count(g.Seeds, "seed"), results.InParts("unseen", g.Parts)),
 		"groups", "unseen", "95 % over classes", "semantic minus these", "p (Holm)").Right(2, 4, 5)
 	for _, r := range g.Rows {
 		difference, p := "-", "-"
@@ -139,15 +142,15 @@ func (g *Groups) Check() error { return lab.NotEmpty("rows", len(g.Rows)) }
 
 // Figures are the accuracies.
 func (g *Groups) Figures(string) ([]plot.Figure, error) {
-	p, s := &plot.Dots{X: engine.AccuracyAxis, Percent: true}, plot.DotSeries{Name: "unseen"}
+	p, s := &plot.Dots{X: results.AccuracyAxis, Percent: true}, plot.DotSeries{Name: "unseen"}
 	for i, r := range g.Rows {
 		p.Rows = append(p.Rows, plot.Row{Name: r.Groups, Focus: i == 0})
-		s.Dots = append(s.Dots, engine.Dot(i, r.Accuracy, r.Interval))
+		s.Dots = append(s.Dots, results.Dot(i, r.Accuracy, r.Interval))
 	}
-	p.Panels = []plot.Panel{{Chance: engine.Chance(g.Parts, g.Classes), Series: []plot.DotSeries{s}}}
+	p.Panels = []plot.Panel{{Chance: results.Chance(g.Parts, g.Classes), Series: []plot.DotSeries{s}}}
 	return []plot.Figure{{
 		Name: GroupsKind, Title: "Groups of attributes, " + string(g.Variant), Picture: p,
 		Caption: fmt.Sprintf("%s, mean over %s; %s. Random groups have the sizes of the semantic ones; mean over %d draws.",
-			format.Count(g.Classes, "unseen class"), format.Count(g.Seeds, "seed"), engine.IntervalText, randomDraws),
+			format.Count(g.Classes, "unseen class"), format.Count(g.Seeds, "seed"), results.IntervalText, randomDraws),
 	}}, nil
 }

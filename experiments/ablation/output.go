@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/plot"
+	"github.com/lago-train/lago-train/experiments/results"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/train/metrics"
@@ -23,7 +23,7 @@ func (a *Result) table() *table.Table {
 		explicit = "explicit with the best alpha of " + format.Join(a.Alphas) + " by the same accuracy"
 	}
 	title := fmt.Sprintf("%s on %s: validation accuracy by design, %s, %s%s",
-		a.Variant, a.Dataset, format.Count(len(a.Seeds), "seed"), explicit, engine.InParts("a validation class", a.Parts))
+		a.Variant, a.Dataset, format.Count(len(a.Seeds), "seed"), explicit, results.InParts("a validation class", a.Parts))
 	t := table.New(title, "p(a_m)", "p(ac|x)", "supervision", "accuracy ± s.e.m.", "points", "p", "published").Right(4, 6, 7)
 	for _, r := range a.Rows {
 		supervision := string(r.Supervision)
@@ -81,7 +81,7 @@ func (a *Result) Figures(string) ([]plot.Figure, error) {
 		seeds = append(seeds, len(row.Accuracy.Values))
 		i := len(p.Rows)
 		p.Rows = append(p.Rows, plot.Row{Name: fmt.Sprintf("%s, %s, %s", row.Prior, row.Complement, row.Supervision), Focus: row.Design == lago})
-		here.Dots = append(here.Dots, engine.Dot(i, row.Accuracy.Mean, row.Interval))
+		here.Dots = append(here.Dots, results.Dot(i, row.Accuracy.Mean, row.Interval))
 		if row.Published != nil {
 			paper.Dots = append(paper.Dots, plot.PercentDot(i, *row.Published, *row.Published, *row.Published))
 		}
@@ -89,10 +89,10 @@ func (a *Result) Figures(string) ([]plot.Figure, error) {
 	if len(p.Rows) == 0 {
 		return nil, nil
 	}
-	p.Panels = []plot.Panel{{Chance: engine.Chance(a.Parts, a.Classes), Series: []plot.DotSeries{here, paper}}}
+	p.Panels = []plot.Panel{{Chance: results.Chance(a.Parts, a.Classes), Series: []plot.DotSeries{here, paper}}}
 	return []plot.Figure{{
 		Name: "ablation-" + string(a.Variant), Title: "Design decisions, " + string(a.Variant), Picture: p,
 		Caption: fmt.Sprintf("%s, mean over %s; %s. Rows are prior p(a), none-of-group term and supervision of attributes; LAGO's design is shaded.",
-			format.Count(a.Classes, "validation class"), engine.SeedsText(seeds), engine.IntervalText),
+			format.Count(a.Classes, "validation class"), results.SeedsText(seeds), results.IntervalText),
 	}}, nil
 }

@@ -11,10 +11,15 @@ import (
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/lago-train/lago-train/experiments/adaptation"
+	"github.com/lago-train/lago-train/experiments/config"
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/published"
+	"github.com/lago-train/lago-train/experiments/results"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
@@ -22,17 +27,15 @@ import (
 	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/train/methods"
 	"github.com/lago-train/lago-train/train/metrics"
-	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/stat"
 )
 
 // Config says which methods are compared, and by what protocol.
 type Config struct {
 	Methods []string        // of Names
-	LAGO    []engine.Config // of the variants that Methods need, see VariantsOf
+	LAGO    []config.Config // of the variants that Methods need, see VariantsOf
 	// Common has the seeds, epochs of the dev stage, patience, held-out samples and, for
 	// baselines, the preprocessing from which their search starts.
-	Common engine.Config
+	Common config.Config
 	Budget int      // different settings of each method to try; 0 and 1 take those it starts from
 	Folds  int      // of the seen classes, over which settings are chosen; 0 is 1
 	Fixed  []Fixed  // settings of baselines
@@ -88,7 +91,7 @@ func (c Config) Check() error {
 
 // plan has an arm for each method.
 func (c Config) plan() (engine.Plan, error) {
-	p := engine.Plan{Stage: engine.DevThenTest, Folds: max(c.Folds, 1)}
+	p := engine.Plan{Stage: config.DevThenTest, Folds: max(c.Folds, 1)}
 	if c.Ladder {
 		var err error
 		p.Arms, err = c.steps()
@@ -155,7 +158,7 @@ type Result struct {
 
 // Method is the result of one method.
 type Method struct {
-	engine.Row
+	results.Row
 	Adapted    *Adapted  `json:"adapted,omitempty"`    // transductive predictions, with compare --adapt
 	Partitions []float64 `json:"partitions,omitempty"` // test accuracy in each partition, if there are several
 
@@ -202,7 +205,7 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
 		return nil, done.Waiting
 	}
 	r := &Result{Dataset: l.Data.Name, Parts: len(l.Parts), Folds: p.Folds, HoldOut: c.Common.HoldOut, Ladder: c.Ladder, Methods: []Method{}, Missing: done.Missing, LeftOut: done.LeftOut}
-	for _, row := range done.Rows {
+	for _, row := range results.Rows(done) {
 		r.Methods = append(r.Methods, Method{Row: row})
 	}
 	r.Classes = r.classes(l)
@@ -417,7 +420,7 @@ func adaptPart(ctx context.Context, o *engine.Outcome) (*adaptedPart, error) {
 	}
 	p := &adaptedPart{chosen.Adaptation.Settings, map[string]float64{}}
 	data := o.Part.Data
-	for _, path := range engine.ModelFiles(o.Test) {
+	for _, path := range lab.ModelFiles(o.Test) {
 		adapted, err := adaptation.ClassAccuracy(path, data, data.Split.Test)
 		if err != nil {
 			return nil, err

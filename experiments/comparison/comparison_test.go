@@ -20,9 +20,11 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/simulate"
+	"github.com/lago-train/lago-train/experiments/config"
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/results"
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
@@ -37,7 +39,7 @@ var baselines = methods.Names()[1:]
 
 // compareAll compares LAGO, one of its variants and every baseline, each with its defaults.
 func compareAll(l *lab.Lab) Config {
-	c := testlab.Config(l, engine.DevThenTest, model.SemanticHard)
+	c := testlab.Config(l, config.DevThenTest, model.SemanticHard)
 	c.Preprocess = preprocess.None
 	return Config{
 		Methods: append([]string{engine.LAGOMethod, string(model.Singletons)}, baselines...),
@@ -250,7 +252,7 @@ func TestIncompleteComparisons(t *testing.T) {
 	l := testlab.New(t)
 	c := compareAll(l)
 	c.Methods = []string{"k-soft"}
-	c.LAGO = []engine.Config{testlab.Config(l, engine.DevThenTest, model.KSoft).With("k", 400)}
+	c.LAGO = []config.Config{testlab.Config(l, config.DevThenTest, model.KSoft).With("k", 400)}
 	r := testkit.Must(Run(t.Context(), l, c))(t)
 	if len(r.Methods) != 0 || len(r.Missing) == 0 || !strings.Contains(r.Missing[0].Why, "k: expected at most the number of attributes") {
 		t.Errorf("found %+v", r)
@@ -263,7 +265,7 @@ func TestIncompleteComparisons(t *testing.T) {
 
 // A difference that may be chance ranks no method.
 func TestVerdicts(t *testing.T) {
-	r := &Result{Methods: []Method{{Row: engine.Row{Name: engine.LAGOMethod, Variant: "k-soft"}}, {Row: engine.Row{Name: "eszsl", Title: "ESZSL"}}}}
+	r := &Result{Methods: []Method{{Row: results.Row{Name: engine.LAGOMethod, Variant: "k-soft"}}, {Row: results.Row{Name: "eszsl", Title: "ESZSL"}}}}
 	for want, d := range map[string]struct{ mean, holm float64 }{
 		"more accurate than: none; less accurate than: ESZSL; cannot be ranked on these classes (p by Holm at least 0.05): none\n": {-0.125, 0.04},
 		"more accurate than: ESZSL; less accurate than: none; cannot be ranked on these classes (p by Holm at least 0.05): none\n": {0.125, 0.04},
@@ -277,7 +279,7 @@ func TestVerdicts(t *testing.T) {
 // The most accurate method comes first, and there is no column of published numbers without any.
 func TestTableIsSortedByAccuracy(t *testing.T) {
 	row := func(name string, accuracy float64) Method {
-		return Method{Row: engine.Row{Name: name, Title: name, Test: engine.Measured{PerClass: lab.Summarise([]float64{accuracy})}}}
+		return Method{Row: results.Row{Name: name, Title: name, Test: results.Measured{PerClass: lab.Summarise([]float64{accuracy})}}}
 	}
 	r := &Result{Methods: []Method{row("a", 0.2), row("b", 0.4), row("c", 0.3)}}
 	order := regexp.MustCompile(`(?s)│ b .*│ c .*│ a `)
@@ -341,7 +343,7 @@ func TestShuffledDescriptionsLeaveChanceOnCUB127(t *testing.T) {
 		c := compareAll(l)
 		c.Methods, c.LAGO = append(c.Methods[1:], string(model.SemanticHard)), nil
 		for _, v := range []model.Variant{model.Singletons, model.SemanticHard} {
-			one := engine.PresetFor("cub127", methods.Of(v)).Config
+			one := config.PresetFor("cub127", methods.Of(v)).Config
 			one.Epochs, one.Seeds = 10, 1
 			c.LAGO = append(c.LAGO, one)
 		}
@@ -356,13 +358,13 @@ func TestLadder(t *testing.T) {
 	l := testlab.New(t)
 	c := compareAll(l)
 	c.Methods, c.LAGO, c.Ladder, c.Budget = nil, nil, true, 16
-	c.Common.Preprocess = engine.AutoPreprocess
+	c.Common.Preprocess = config.AutoPreprocess
 	r := testkit.Must(Run(t.Context(), l, c))(t)
 	first, last := r.Methods[0].Parts[0].Settings, r.Methods[5].Parts[0].Settings
 	if len(r.Methods) != 9 || first["lr"] != 1e-4 || first["alpha"] != 0. || first["preprocess"] != preprocess.None || first["correction"] != model.NoCorrection {
 		t.Errorf("%d steps from %v", len(r.Methods), first)
 	}
-	defaults := engine.Defaults(methods.Of(model.SemanticHard))
+	defaults := config.Defaults(methods.Of(model.SemanticHard))
 	for _, s := range defaults.On(l.Data).Method.List().Used() {
 		if v, has := last[s.Key]; has && v != s.Value() {
 			t.Errorf("the last step has %s %v, the default is %v", s.Key, v, s.Value())
@@ -414,11 +416,11 @@ func TestPartitions(t *testing.T) {
 		for i, part := range l.Parts {
 			one := *l
 			one.Parts = []lab.View{part}
-			done := testkit.Must(engine.Run(t.Context(), &one, engine.Plan{Stage: engine.DevThenTest, Arms: []engine.Arm{{Name: m.Name, Starts: []engine.Config{m.Outcomes[i].Chosen}}}}))(t)
+			done := testkit.Must(engine.Run(t.Context(), &one, engine.Plan{Stage: config.DevThenTest, Arms: []engine.Arm{{Name: m.Name, Starts: []config.Config{m.Outcomes[i].Chosen}}}}))(t)
 			if i == 0 {
 				alone = append(alone, 0)
 			}
-			for _, a := range done.Rows[0].Test.ByClass {
+			for _, a := range results.Rows(done)[0].Test.ByClass {
 				alone[j] += a / 16
 			}
 		}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"slices"
 
+	"github.com/lago-train/lago-train/experiments/config"
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/results"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train/methods"
 )
@@ -14,11 +16,11 @@ import (
 // defaults of one setting after the other, and ESZSL, whose ridges are searched in each step, as far
 // as the steps apply. Settings of CUB stand for those of data sets without published ones.
 func (c Config) steps() (arms []engine.Arm, err error) {
-	start := engine.PresetFor(c.Common.Dataset, methods.Of(model.SemanticHard))
+	start := config.PresetFor(c.Common.Dataset, methods.Of(model.SemanticHard))
 	if len(start.Origins) == 0 {
-		start = engine.PresetFor("cub", methods.Of(model.SemanticHard))
+		start = config.PresetFor("cub", methods.Of(model.SemanticHard))
 	}
-	defaults := engine.Defaults(methods.Of(model.SemanticHard))
+	defaults := config.Defaults(methods.Of(model.SemanticHard))
 	now := c.Common.Clone()
 	now.Method = start.Method.Clone()
 	now.Preprocess = start.Preprocess
@@ -30,7 +32,7 @@ func (c Config) steps() (arms []engine.Arm, err error) {
 		{"preprocess", "LAGO + preprocessing", []string{"preprocess"}},
 		{"alpha", "LAGO + alpha", []string{"alpha"}},
 		{"bias", "LAGO + bias factor", []string{"bias_factor"}},
-		{"defaults", "LAGO + other defaults", defaults.Settings().Without(append(engine.CommonKeys(), "variant", "correction", "omega")...).Keys()},
+		{"defaults", "LAGO + other defaults", defaults.Settings().Without(append(config.CommonKeys(), "variant", "correction", "omega")...).Keys()},
 		{"correction", "LAGO + correction", []string{"correction", "omega"}},
 	} {
 		for _, s := range defaults.Settings() {
@@ -38,7 +40,7 @@ func (c Config) steps() (arms []engine.Arm, err error) {
 				now = now.With(s.Key, s.Value())
 			}
 		}
-		arms = append(arms, engine.Arm{Name: "lago-" + step.name, Title: step.title, Starts: []engine.Config{now}})
+		arms = append(arms, engine.Arm{Name: "lago-" + step.name, Title: step.title, Starts: []config.Config{now}})
 	}
 	for _, step := range []struct {
 		name, title string
@@ -78,7 +80,7 @@ func (r *Result) partition(ctx context.Context, l *lab.Lab, c Config, p engine.P
 		for i, part := range l.Parts {
 			again := engine.Plan{Stage: p.Stage, Folds: p.Folds}
 			for _, m := range r.Methods {
-				again.Arms = append(again.Arms, engine.Arm{Name: m.Name, Title: m.Title, Starts: []engine.Config{m.Outcomes[i].Chosen}})
+				again.Arms = append(again.Arms, engine.Arm{Name: m.Name, Title: m.Title, Starts: []config.Config{m.Outcomes[i].Chosen}})
 			}
 			one := *l
 			one.Parts = []lab.View{part}
@@ -90,7 +92,7 @@ func (r *Result) partition(ctx context.Context, l *lab.Lab, c Config, p engine.P
 				return done.Waiting
 			}
 			r.Missing = append(r.Missing, done.Missing...)
-			if len(done.Rows) < len(r.Methods) {
+			if len(results.Rows(done)) < len(r.Methods) {
 				return nil // Missing says why
 			}
 			for j := range outcomes {
@@ -99,7 +101,7 @@ func (r *Result) partition(ctx context.Context, l *lab.Lab, c Config, p engine.P
 		}
 		r.PartitionSeeds = append(r.PartitionSeeds, seed)
 		for j, m := range r.Methods {
-			row := engine.NewRow(engine.Arm{Name: m.Name, Title: m.Title}, outcomes[j], r.Dataset)
+			row := results.NewRow(engine.Arm{Name: m.Name, Title: m.Title}, outcomes[j])
 			at := map[string]float64{}
 			for i, class := range row.Test.ClassNames {
 				at[class] = row.Test.ByClass[i]

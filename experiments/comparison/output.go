@@ -9,6 +9,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/plot"
+	"github.com/lago-train/lago-train/experiments/results"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/train/metrics"
@@ -23,7 +24,7 @@ func (r *Result) Tables() []*table.Table {
 	if r.Parts > 1 {
 		test = "unseen"
 	}
-	t := table.New(fmt.Sprintf("Methods on %s: per-class accuracy%s, %s", r.Dataset, engine.InParts("unseen", r.Parts), chosen),
+	t := table.New(fmt.Sprintf("Methods on %s: per-class accuracy%s, %s", r.Dataset, results.InParts("unseen", r.Parts), chosen),
 		"method", "validation", test, "95 % over classes", "s.e.m. over seeds", "published").Right(2, 3, 4, 5, 6)
 	settings := table.New("", "method", "seeds", "tried", "seconds", "settings chosen that are not the default").Right(4)
 	for _, m := range r.sorted() {
@@ -159,22 +160,22 @@ func (r *Result) Headline() (text string, validation float64) {
 // Figures are the accuracy of all methods, best first, or step by step, and the differences from
 // LAGO.
 func (r *Result) Figures(string) ([]plot.Figure, error) {
-	p := &plot.Dots{X: engine.AccuracyAxis, Percent: true}
+	p := &plot.Dots{X: results.AccuracyAxis, Percent: true}
 	kind, title := r.kind(), "LAGO and its baselines" // a report can show all
 	list := slices.SortedStableFunc(slices.Values(r.Methods), func(a, b Method) int { return cmp.Compare(b.Test.PerClass.Mean, a.Test.PerClass.Mean) })
 	if r.Ladder {
 		list, title = r.Methods, "LAGO and ESZSL step by step"
 	}
-	var val, test []engine.Measured
+	var val, test []results.Measured
 	var seeds []int
 	for _, m := range list {
 		p.Rows = append(p.Rows, plotRow(m))
 		val, test, seeds = append(val, m.Val), append(test, m.Test), append(seeds, len(m.Test.PerClass.Values))
 	}
-	p.Panels = []plot.Panel{engine.Panel("validation", val), engine.Panel("unseen", test)}
+	p.Panels = []plot.Panel{results.Panel("validation", val), results.Panel("unseen", test)}
 	figures := []plot.Figure{{
-		Name: kind, Title: title + engine.InParts("unseen", r.Parts), Picture: p,
-		Caption: fmt.Sprintf("Mean over %s; %s.", engine.SeedsText(seeds), engine.IntervalText),
+		Name: kind, Title: title + results.InParts("unseen", r.Parts), Picture: p,
+		Caption: fmt.Sprintf("Mean over %s; %s.", results.SeedsText(seeds), results.IntervalText),
 	}}
 	if q := r.tries(); len(q.Series) > 0 && !r.Ladder {
 		figures = append(figures, plot.Figure{
@@ -190,7 +191,7 @@ func (r *Result) Figures(string) ([]plot.Figure, error) {
 	byDifference := func(a, b Difference) int { return cmp.Compare(b.Mean, a.Mean) }
 	for i, one := range slices.SortedStableFunc(slices.Values(r.Differences), byDifference) {
 		q.Rows = append(q.Rows, plot.Row{Name: r.method(one.Method).Label(), Focus: one.Holm < metrics.Significance})
-		s.Dots = append(s.Dots, engine.Dot(i, one.Mean, one.Interval))
+		s.Dots = append(s.Dots, results.Dot(i, one.Mean, one.Interval))
 	}
 	q.Panels = []plot.Panel{{Series: []plot.DotSeries{s}}}
 	return append(figures, plot.Figure{

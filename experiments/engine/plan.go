@@ -5,9 +5,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
-	"time"
 
+	"github.com/lago-train/lago-train/experiments/config"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
@@ -18,18 +17,18 @@ import (
 // Plan is arms by parts by stages. The parts are those of the lab.
 type Plan struct {
 	Arms  []Arm
-	Stage Stages
+	Stage config.Stages
 	Folds int // of the seen classes, over which settings are chosen; 0 is 1
 }
 
 // Arm is a method with settings, or several settings of which the validation classes choose:
 // those of the variants of LAGO.
 type Arm struct {
-	Name   string   // in results
-	Title  string   // in tables and figures
-	Starts []Config // each is searched around; the two best are compared over all seeds
-	Tune   int      // settings to try, in equal parts around each start; 0 and 1 take the starts alone
-	Fixed  []string // keys of settings that its search does not vary
+	Name   string          // in results
+	Title  string          // in tables and figures
+	Starts []config.Config // each is searched around; the two best are compared over all seeds
+	Tune   int             // settings to try, in equal parts around each start; 0 and 1 take the starts alone
+	Fixed  []string        // keys of settings that its search does not vary
 }
 
 // LAGOMethod is the name of LAGO with the variant that does best on the validation classes.
@@ -61,7 +60,7 @@ func Allows(l *lab.Lab, m methods.Spec) *LeftOut {
 // Outcome is the result of an arm in one part.
 type Outcome struct {
 	Part   lab.View
-	Chosen Config
+	Chosen config.Config
 	Folds  []lab.View
 	Epochs int       // best of the average dev curve, otherwise the number of the test stage
 	Val    []lab.Run // of the dev stage, over the folds; nil without one, or if a run failed
@@ -75,14 +74,28 @@ type Outcome struct {
 }
 
 // Done reports whether all stages of the plan have their runs.
-func (o *Outcome) Done(s Stages) bool {
-	return (s == OnlyTest || o.Val != nil) && (s == OnlyDev || o.Test != nil)
+func (o *Outcome) Done(s config.Stages) bool {
+	return (s == config.OnlyTest || o.Val != nil) && (s == config.OnlyDev || o.Test != nil)
+}
+
+// Searches has for each search of the outcome the accuracy of the best settings after each that was tried.
+func (o *Outcome) Searches() (list [][]float64) {
+	for _, s := range o.searchers {
+		list = append(list, s.best)
+	}
+	return list
+}
+
+// Done reports whether all stages of an arm have their runs, in every part.
+func (r *Result) Done(arm int) bool {
+	outcomes := r.Arms[arm]
+	return len(outcomes) > 0 && !slices.ContainsFunc(outcomes, func(o *Outcome) bool { return !o.Done(r.Plan.Stage) })
 }
 
 // Result is the outcomes of a plan: of each arm, in each part.
 type Result struct {
+	Plan    Plan
 	Arms    [][]*Outcome
-	Rows    []Row         // of the arms whose stages all have their runs
 	Missing []lab.Missing // runs without a model
 	LeftOut []LeftOut     // of the starts
 	Waiting *lab.Waiting  // the first round that waits for other shards, nil for none
@@ -99,7 +112,7 @@ type runner struct {
 // settings or the data, or a *lab.Cancelled.
 func Run(ctx context.Context, l *lab.Lab, p Plan) (*Result, error) {
 	r := &runner{lab: l, plan: p}
-	result := &Result{Rows: []Row{}, LeftOut: []LeftOut{}, Arms: make([][]*Outcome, len(p.Arms))}
+	result := &Result{Plan: p, LeftOut: []LeftOut{}, Arms: make([][]*Outcome, len(p.Arms))}
 	all, err := r.outcomes(result)
 	if err != nil {
 		return nil, err
@@ -107,7 +120,7 @@ func Run(ctx context.Context, l *lab.Lab, p Plan) (*Result, error) {
 	if len(all) == 0 && len(result.LeftOut) > 0 {
 		return nil, notAllowed(result.LeftOut[0])
 	}
-	if p.Stage != OnlyTest {
+	if p.Stage != config.OnlyTest {
 		var searchers []*searcher
 		for _, o := range all {
 			for _, s := range o.searchers {
@@ -123,15 +136,9 @@ func Run(ctx context.Context, l *lab.Lab, p Plan) (*Result, error) {
 			return nil, err
 		}
 	}
-	if p.Stage != OnlyDev {
+	if p.Stage != config.OnlyDev {
 		if err := r.test(ctx, all); err != nil {
 			return nil, err
-		}
-	}
-	for i, arm := range p.Arms {
-		outcomes := result.Arms[i]
-		if len(outcomes) > 0 && !slices.ContainsFunc(outcomes, func(o *Outcome) bool { return !o.Done(p.Stage) }) {
-			result.Rows = append(result.Rows, NewRow(arm, outcomes, l.Data.Name))
 		}
 	}
 	result.Missing, result.Waiting = lab.MissingOf(result.Failed()), r.waiting
@@ -231,7 +238,7 @@ func (r *runner) develop(ctx context.Context, all []*Outcome) error {
 		}
 		for _, s := range o.finalists() {
 			finalists = append(finalists, finalist{o, s})
-			lists = append(lists, s.trialsOf(batch{settings: []Config{s.Tried[0].Config}, seeds: o.seeds}))
+			lists = append(lists, s.trialsOf(batch{settings: []config.Config{s.Tried[0].Config}, seeds: o.seeds}))
 		}
 	}
 	done, err := r.do(ctx, "development", lists)
@@ -243,7 +250,7 @@ func (r *runner) develop(ctx context.Context, all []*Outcome) error {
 		o := f.o
 		if failures := lab.Failures(done[i]); len(failures) > 0 {
 			o.Failed = append(o.Failed, failures...)
-			if r.plan.Stage != OnlyDev || o.Val != nil {
+			if r.plan.Stage != config.OnlyDev || o.Val != nil {
 				continue
 			} // else the other runs are shown
 		} else {
@@ -269,9 +276,9 @@ func (r *runner) develop(ctx context.Context, all []*Outcome) error {
 func (r *runner) test(ctx context.Context, all []*Outcome) error {
 	lists := make([][]train.Trial, len(all))
 	for i, o := range all {
-		if r.plan.Stage == OnlyTest {
+		if r.plan.Stage == config.OnlyTest {
 			o.Chosen = o.searchers[0].base
-			o.Epochs = cmp.Or(o.Chosen.Epochs, PresetFor(o.Chosen.Dataset, o.Chosen.Method).TestEpochs)
+			o.Epochs = cmp.Or(o.Chosen.Epochs, config.PresetFor(o.Chosen.Dataset, o.Chosen.Method).TestEpochs)
 		} else if o.Val == nil {
 			continue
 		}
@@ -308,15 +315,6 @@ func (r *Result) Failed() []lab.Run {
 	return list
 }
 
-// Val is the validation accuracy of an arm over all parts.
-func (r *Result) Val(arm int) *Measured {
-	var runs []lab.Run
-	for _, o := range r.Arms[arm] {
-		runs = append(runs, o.Val...)
-	}
-	return Measure(runs)
-}
-
 // CheckArms returns an *invalid.Error unless there is an arm, and none twice.
 func CheckArms(names []string) error {
 	for i, name := range names {
@@ -325,44 +323,6 @@ func CheckArms(names []string) error {
 		}
 	}
 	return lab.NotEmpty("methods", len(names))
-}
-
-// Trained says which runs a result rests on, and when they were trained.
-type Trained struct {
-	Seconds float64   `json:"seconds"`      // training time of all runs
-	BLAS    string    `json:"blas"`         // with which the runs were trained
-	RunDirs []string  `json:"run_dirs"`     // folders of the runs
-	Reused  int       `json:"reused_runs"`  // runs that were finished before
-	From    time.Time `json:"trained_from"` // when the first run ended
-	To      time.Time `json:"trained_to"`   // when the last run ended
-}
-
-// TrainedOf summarises runs that have a model.
-func TrainedOf(runs []lab.Run) (t Trained, err error) {
-	for _, r := range runs {
-		if r.Err != nil {
-			return t, fmt.Errorf("%s: %s", r.Dir, r.Why())
-		}
-		record, err := train.ReadRecord(r.Dir)
-		if err != nil {
-			return t, err
-		}
-		if used := record.BLAS.String(); !strings.Contains(t.BLAS, used) {
-			t.BLAS = strings.TrimPrefix(t.BLAS+"; "+used, "; ")
-		}
-		if r.Reused {
-			t.Reused++
-		}
-		if t.From.IsZero() || r.Ended.Before(t.From) {
-			t.From = r.Ended
-		}
-		if r.Ended.After(t.To) {
-			t.To = r.Ended
-		}
-		t.Seconds += r.Result.Seconds
-		t.RunDirs = append(t.RunDirs, r.Dir)
-	}
-	return t, nil
 }
 
 // notAllowed is the error of a question about one variant that the data set does not allow.

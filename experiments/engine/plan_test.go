@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -12,19 +11,19 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/config"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/methods"
-	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // quick is a run of two seeds on tiny.Small that takes milliseconds.
-func quick(t testkit.TB, name string) Config {
+func quick(t testkit.TB, name string) config.Config {
 	t.Helper()
-	c := GeneralFor("simulated-small", testkit.Must(methods.Parse(name))(t)).Config
+	c := config.GeneralFor("simulated-small", testkit.Must(methods.Parse(name))(t)).Config
 	c.Seeds, c.Seed, c.Epochs = 2, 5, 3
 	if c.Method.Variant() != "" {
 		c = c.With("batch", 16).With("lr", 0.01)
@@ -57,7 +56,7 @@ func accuracies(runs []lab.Run) (list []float64) {
 // The dev stage gives the number of epochs of the test stage; the test stage alone takes that
 // of its settings or, without it, of the preset. Methods without randomness have one seed.
 func TestStages(t *testing.T) {
-	for stage, dev := range map[Stages]int{OnlyDev: 2, OnlyTest: 0, DevThenTest: 2} {
+	for stage, dev := range map[config.Stages]int{config.OnlyDev: 2, config.OnlyTest: 0, config.DevThenTest: 2} {
 		l := lab.New(tiny.Small(), t.TempDir())
 		p := Plan{Stage: stage, Arms: []Arm{armOf(t, 0, "semantic-hard"), armOf(t, 0, "eszsl")}}
 		r := carryOut(t, l, p)
@@ -66,8 +65,8 @@ func TestStages(t *testing.T) {
 		if len(hard.Val) != dev || len(hard.Test) != tested || len(eszsl.Val) != dev/2 || len(eszsl.Test) != tested/2 || len(r.Failed()) > 0 {
 			t.Fatalf("%s: %d, %d, %d and %d runs", stage, len(hard.Val), len(hard.Test), len(eszsl.Val), len(eszsl.Test))
 		}
-		for _, s := range []Stages{OnlyDev, OnlyTest, DevThenTest} {
-			if want := s == stage || stage == DevThenTest; hard.Done(s) != want {
+		for _, s := range []config.Stages{config.OnlyDev, config.OnlyTest, config.DevThenTest} {
+			if want := s == stage || stage == config.DevThenTest; hard.Done(s) != want {
 				t.Errorf("%s: done with %s: %v", stage, s, hard.Done(s))
 			}
 		}
@@ -84,10 +83,10 @@ func TestStages(t *testing.T) {
 			t.Errorf("%s: %d epochs, expected %d", stage, hard.Epochs, want)
 		}
 	}
-	preset := Plan{Stage: OnlyTest, Arms: []Arm{armOf(t, 0, "semantic-hard")}}
+	preset := Plan{Stage: config.OnlyTest, Arms: []Arm{armOf(t, 0, "semantic-hard")}}
 	preset.Arms[0].Starts[0].Epochs = 0
-	if o := carryOut(t, lab.New(tiny.Small(), t.TempDir()), preset).Arms[0][0]; o.Epochs != defaultTest || len(o.Test) != 2 {
-		t.Errorf("%d epochs in %d runs, expected those of the preset, %d", o.Epochs, len(o.Test), defaultTest)
+	if o := carryOut(t, lab.New(tiny.Small(), t.TempDir()), preset).Arms[0][0]; o.Epochs != 50 || len(o.Test) != 2 {
+		t.Errorf("%d epochs in %d runs, expected those of the preset, 50", o.Epochs, len(o.Test))
 	}
 }
 
@@ -95,7 +94,7 @@ func TestStages(t *testing.T) {
 // of any method, on the data set's own split and in a rotation.
 func TestUnseenSamplesChangeNoChoice(t *testing.T) {
 	for _, parts := range []int{1, 3} {
-		p := Plan{Stage: DevThenTest, Folds: 2, Arms: []Arm{armOf(t, 4, "semantic-hard", "singletons"), armOf(t, 3, "k-soft")}}
+		p := Plan{Stage: config.DevThenTest, Folds: 2, Arms: []Arm{armOf(t, 4, "semantic-hard", "singletons"), armOf(t, 3, "k-soft")}}
 		names := methods.Names()[1:]
 		if parts > 1 {
 			names = names[3:4] // ESZSL
@@ -127,14 +126,14 @@ func TestUnseenSamplesChangeNoChoice(t *testing.T) {
 		seen, u := unseen.SamplesOf(unseen.Split.Val), unseen.Describe(unseen.Split.Test)
 		for i, arm := range p.Arms {
 			x, y := a.Arms[i][parts-1], b.Arms[i][parts-1]
-			if !x.Done(DevThenTest) || x.Tried < arm.Tune || !same(x.Chosen, y.Chosen) || x.Chosen.Method.Label() != y.Chosen.Method.Label() || x.Epochs != y.Epochs ||
+			if !x.Done(config.DevThenTest) || x.Tried < arm.Tune || !same(x.Chosen, y.Chosen) || x.Chosen.Method.Label() != y.Chosen.Method.Label() || x.Epochs != y.Epochs ||
 				!slices.Equal(accuracies(x.Val), accuracies(y.Val)) {
 				t.Errorf("%d parts, %s: tried %d, chose %v with %d epochs, and with other unseen samples %v with %d", parts, arm.Name, x.Tried,
 					x.Chosen.Settings().Values(), x.Epochs, y.Chosen.Settings().Values(), y.Epochs)
 			}
 			var scores [2][]float32
 			for j, o := range []*Outcome{x, y} {
-				saved := testkit.Must(train.Load(ModelFiles(o.Test)[0]))(t)
+				saved := testkit.Must(train.Load(lab.ModelFiles(o.Test)[0]))(t)
 				scores[j] = testkit.Must(model.Score(saved.Pipeline, before.Data.Features, seen, u))(t).Data
 			}
 			if !slices.Equal(scores[0], scores[1]) {
@@ -165,7 +164,7 @@ func TestTheArmOfLAGOIsItsBestVariant(t *testing.T) {
 			further[r.Method.Label()] = true
 		}
 	}
-	p := Plan{Stage: DevThenTest, Arms: []Arm{armOf(t, 0, "singletons", "semantic-hard", "k-soft", "semantic-soft")}}
+	p := Plan{Stage: config.DevThenTest, Arms: []Arm{armOf(t, 0, "singletons", "semantic-hard", "k-soft", "semantic-soft")}}
 	chosen := carryOut(t, l, p).Arms[0][0]
 	ranked := slices.Sorted(maps.Values(first))
 	for v := range further {
@@ -179,7 +178,7 @@ func TestTheArmOfLAGOIsItsBestVariant(t *testing.T) {
 	p.Arms = append(p.Arms, armOf(t, 0, chosen.Chosen.Method.Label()))
 	l.OnRun = func(r lab.Run) { t.Errorf("%s is trained again", r.Name()) }
 	both := carryOut(t, l, p)
-	if diff := cmp.Diff(ModelFiles(both.Arms[0][0].Test), ModelFiles(both.Arms[1][0].Test)); diff != "" {
+	if diff := cmp.Diff(lab.ModelFiles(both.Arms[0][0].Test), lab.ModelFiles(both.Arms[1][0].Test)); diff != "" {
 		t.Errorf("LAGO and its variant (-LAGO +variant):\n%s", diff)
 	}
 	for name, n := range trained {
@@ -194,13 +193,19 @@ func TestTheArmOfLAGOIsItsBestVariant(t *testing.T) {
 func TestArmsThatFail(t *testing.T) {
 	failing := armOf(t, 0, "semantic-hard")
 	failing.Starts[0] = failing.Starts[0].With("lr", 1e38)
-	either := Arm{Name: "either", Starts: []Config{failing.Starts[0], quick(t, "singletons")}}
-	p := Plan{Stage: DevThenTest, Arms: []Arm{failing, either, armOf(t, 0, "eszsl")}}
+	either := Arm{Name: "either", Starts: []config.Config{failing.Starts[0], quick(t, "singletons")}}
+	p := Plan{Stage: config.DevThenTest, Arms: []Arm{failing, either, armOf(t, 0, "eszsl")}}
 	l := lab.New(tiny.Small(), t.TempDir())
 	r := carryOut(t, l, p)
-	rows, missing := r.Rows, r.Missing
-	if len(rows) != 2 || rows[0].Name != "either" || rows[0].Variant != "singletons" || rows[1].Name != "eszsl" {
-		t.Fatalf("%d rows, expected that of singletons and that of ESZSL", len(rows))
+	missing := r.Missing
+	var done []int
+	for i := range p.Arms {
+		if r.Done(i) {
+			done = append(done, i)
+		}
+	}
+	if len(done) != 2 || r.Arms[1][0].Chosen.Method.Label() != "singletons" || !slices.Equal(done, []int{1, 2}) {
+		t.Fatalf("arms %v are done, expected that of singletons and that of ESZSL", done)
 	}
 	if len(missing) != 1 { // the first seed, of both arms
 		t.Errorf("missing %v, expected one run", missing)
@@ -210,7 +215,7 @@ func TestArmsThatFail(t *testing.T) {
 			t.Errorf("%s failed: %v", run.Dir, run.Err)
 		}
 	}
-	alone := carryOut(t, lab.New(tiny.Small(), t.TempDir()), Plan{Stage: DevThenTest, Arms: []Arm{armOf(t, 0, "singletons")}})
+	alone := carryOut(t, lab.New(tiny.Small(), t.TempDir()), Plan{Stage: config.DevThenTest, Arms: []Arm{armOf(t, 0, "singletons")}})
 	if diff := cmp.Diff(accuracies(alone.Arms[0][0].Test), accuracies(r.Arms[1][0].Test)); diff != "" {
 		t.Errorf("(-alone +together):\n%s", diff)
 	}
@@ -219,7 +224,7 @@ func TestArmsThatFail(t *testing.T) {
 // Each shard waits for the others before it chooses, and together they find what one process
 // finds.
 func TestPlansInShards(t *testing.T) {
-	p := Plan{Stage: DevThenTest, Arms: []Arm{armOf(t, 9, "semantic-hard"), armOf(t, 4, "eszsl")}}
+	p := Plan{Stage: config.DevThenTest, Arms: []Arm{armOf(t, 9, "semantic-hard"), armOf(t, 4, "eszsl")}}
 	p.Arms[1].Fixed = []string{"preprocess", "lambda"} // leaves 7 settings of the grid
 	want := carryOut(t, lab.New(tiny.Small(), t.TempDir()), p)
 	root := t.TempDir()
@@ -299,46 +304,6 @@ func TestDevEpochAfterConvergence(t *testing.T) {
 	for status, want := range map[train.Status]int{train.Converged: 3, train.Epochs: 2} {
 		if got, err := DevEpoch([]lab.Run{run(status, 0.5, 0.4), other}); got != want || err != nil {
 			t.Errorf("epoch %d beside a run that ended by %s, %v, expected %d", got, status, err, want)
-		}
-	}
-}
-
-// scored is a run with right samples, of 4, of each class.
-func scored(part string, seed uint64, right ...int) lab.Run {
-	confusion := metrics.NewConfusion(len(right))
-	var classes []string
-	for z, n := range right {
-		confusion[z][z], confusion[z][(z+1)%len(right)] = n, 4-n
-		classes = append(classes, fmt.Sprint(part, z))
-	}
-	a := confusion.Accuracy()
-	return lab.Run{
-		Trial:  train.Trial{Fingerprint: part, Seed: seed},
-		Result: &train.Result{Evaluation: &train.Evaluation{PerClass: a.PerClass, PerSample: a.PerSample, Classes: classes, Confusion: confusion}},
-	}
-}
-
-// The accuracy of a seed over several parts is the mean over all their classes. Seeds that lack
-// a part, and runs without a result, are left out.
-func TestMeasure(t *testing.T) {
-	m := Measure([]lab.Run{scored("a", 0, 4, 2), scored("b", 0, 1, 1, 0), scored("a", 1, 4, 4), scored("b", 1, 1, 1, 2)})
-	testkit.NearAll(t, "accuracies", m.PerClass.Values, []float64{8. / 20, 12. / 20}, 1e-12)
-	testkit.NearAll(t, "by class", m.ByClass, []float64{1, 0.75, 0.25, 0.25, 0.25}, 1e-12)
-	if m.Classes != 5 || m.Parts != 2 || m.Chance() != 0.4 || m.Interval != metrics.ClassInterval(m.ByClass) {
-		t.Errorf("found %+v", m)
-	}
-	failed := lab.Run{Trial: train.Trial{Fingerprint: "a", Seed: 7}, Err: lab.ErrElsewhere}
-	for name, c := range map[string]struct {
-		runs []lab.Run
-		want int
-	}{
-		"a run has no result":         {[]lab.Run{scored("a", 0, 4, 2), failed}, 1},
-		"a seed lacks a part":         {[]lab.Run{scored("a", 0, 4, 2), scored("b", 0, 1, 1, 0), scored("a", 1, 4, 4)}, 1},
-		"each seed lacks one":         {[]lab.Run{scored("a", 0, 4, 2), scored("b", 1, 1, 1, 0)}, 0},
-		"a part failed in every seed": {[]lab.Run{scored("a", 0, 4, 2), {Trial: train.Trial{Fingerprint: "b"}, Err: lab.ErrElsewhere}}, 0},
-	} {
-		if m := Measure(c.runs); len(m.PerClass.Values) != c.want {
-			t.Errorf("%s: %d seeds, expected %d", name, len(m.PerClass.Values), c.want)
 		}
 	}
 }

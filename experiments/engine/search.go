@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/lago-train/lago-train/experiments/config"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/setting"
@@ -43,7 +44,7 @@ func divide(settings int) budget {
 // searcher is the search for settings of one method in one part. A budget of 1 tries the
 // settings that it starts from alone.
 type searcher struct {
-	base    Config
+	base    config.Config
 	space   space
 	folds   []lab.View // settings are chosen by the mean over their validation classes
 	closed  bool       // the whole grid is tried
@@ -59,7 +60,7 @@ type searcher struct {
 
 // Tried is the result of one combination of settings.
 type Tried struct {
-	Config    Config         `json:"-"`
+	Config    config.Config  `json:"-"`
 	Settings  map[string]any `json:"settings"`      // by name
 	Accuracy  float64        `json:"val_accuracy"`  // of the first seed, mean over folds
 	BestEpoch int            `json:"best_epoch"`    // of the average curve of the folds
@@ -68,10 +69,10 @@ type Tried struct {
 	Dirs      []string       `json:"dirs"`          // folders of the runs
 }
 
-func newSearcher(base Config, folds []lab.View, settings, further int, fixed []string, closed bool) *searcher {
+func newSearcher(base config.Config, folds []lab.View, settings, further int, fixed []string, closed bool) *searcher {
 	base = base.On(folds[0].Data) // what is left to the data is searched around, too
 	s := &searcher{
-		base: base, space: base.searchSpace(len(folds[0].Data.Attributes), fixed), folds: folds,
+		base: base, space: newSpace(base, len(folds[0].Data.Attributes), fixed), folds: folds,
 		closed: closed, budget: divide(settings), further: further, seen: map[string]bool{}, Found: Found{Folds: len(folds), Epochs: base.DevEpochs()},
 	}
 	for _, d := range s.space {
@@ -98,7 +99,7 @@ func newSearcher(base Config, folds []lab.View, settings, further int, fixed []s
 
 // batch is the settings of one searcher in a round.
 type batch struct {
-	settings []Config
+	settings []config.Config
 	further  bool // seeds beside the first
 	seeds    int
 }
@@ -166,23 +167,23 @@ func (s *searcher) trialsOf(b batch) []train.Trial {
 // without preprocessing, and different draws from the space, or all that it has.
 func (s *searcher) coarse() batch {
 	const spare = 20 // draws for each that is needed; settings that make no difference make some equal
-	list := []Config{s.base}
+	list := []config.Config{s.base}
 	if s.closed && s.budget.coarse > 1 {
 		list = append(list, s.space.grid(s.base)...)
 	} else if s.budget.coarse > 1 {
 		// A preset may be far from the best on other features than its own, and the settings of
 		// baselines were published for features as they are.
-		list = append(list, s.searched(Defaults(s.base.Method).On(s.folds[0].Data)), s.searched(s.base.With("preprocess", preprocess.None)))
+		list = append(list, s.searched(config.Defaults(s.base.Method).On(s.folds[0].Data)), s.searched(s.base.With("preprocess", preprocess.None)))
 		list = append(list, s.space.draw(s.base, spare*s.budget.coarse, s.source(0))...)
 	}
 	return s.unseen(list, s.budget.coarse)
 }
 
 // searched returns the start of the search with those settings of from that are searched.
-func (s *searcher) searched(from Config) Config {
+func (s *searcher) searched(from config.Config) config.Config {
 	c := s.base
 	for _, d := range s.space {
-		c = c.With(d.key, from.value(d.key))
+		c = c.With(d.key, from.Value(d.key))
 	}
 	return c
 }
@@ -191,7 +192,7 @@ func (s *searcher) searched(from Config) Config {
 // of the next best.
 func (s *searcher) refine(n int) batch {
 	rng := rand.New(s.source(uint64(len(s.seen))))
-	var list []Config
+	var list []config.Config
 	for _, t := range s.Tried {
 		list = append(list, s.space.neighbours(t.Config, rng)...)
 	}
@@ -202,13 +203,13 @@ func (s *searcher) source(stream uint64) rand.Source { return rand.NewPCG(s.base
 
 // unseen returns the first n settings whose trials were not used before, with the correction of
 // the start, on which no training depends.
-func (s *searcher) unseen(list []Config, n int) batch {
+func (s *searcher) unseen(list []config.Config, n int) batch {
 	b := batch{seeds: 1}
 	for _, c := range list {
 		if len(b.settings) == n {
 			break
 		}
-		c = c.corrected(s.base.Method.Settings.Correction())
+		c = c.WithCorrection(s.base.Method.Settings.Correction())
 		one := c
 		one.Seeds = 1
 		if name := one.Trials(s.folds[0], train.Dev, 1)[0].Name(); !s.seen[name] {
@@ -251,7 +252,7 @@ func (s *searcher) rank(b batch, runs []lab.Run) error {
 			continue
 		}
 		c, mean := s.corrected(c, part, accuracy.Mean)
-		s.Tried = append(s.Tried, Tried{Config: c, Settings: s.settings(c), Accuracy: mean, BestEpoch: epoch, Dirs: dirs(part)})
+		s.Tried = append(s.Tried, Tried{Config: c, Settings: s.settings(c), Accuracy: mean, BestEpoch: epoch, Dirs: lab.Dirs(part)})
 		s.best = append(s.best, mean)
 		if n := len(s.best); n > 1 {
 			s.best[n-1] = max(mean, s.best[n-2])
@@ -263,7 +264,7 @@ func (s *searcher) rank(b batch, runs []lab.Run) error {
 
 // corrected returns c with the correction that does best on the validation classes of its runs, of
 // one seed, and the accuracy with it. None is trained again.
-func (s *searcher) corrected(c Config, runs []lab.Run, accuracy float64) (Config, float64) {
+func (s *searcher) corrected(c config.Config, runs []lab.Run, accuracy float64) (config.Config, float64) {
 	for _, other := range s.corrections {
 		var mean float64
 		for _, r := range runs {
@@ -274,14 +275,14 @@ func (s *searcher) corrected(c Config, runs []lab.Run, accuracy float64) (Config
 			}
 		}
 		if mean > accuracy+sumTolerance {
-			c, accuracy = c.corrected(other), mean
+			c, accuracy = c.WithCorrection(other), mean
 		}
 	}
 	return c, accuracy
 }
 
 // settings returns the searched settings of c that apply, by key.
-func (s *searcher) settings(c Config) map[string]any {
+func (s *searcher) settings(c config.Config) map[string]any {
 	return slices.DeleteFunc(c.Settings().Used(), func(one setting.Setting) bool { return !slices.Contains(s.Space, one.Key) }).Values()
 }
 

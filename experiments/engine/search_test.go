@@ -30,7 +30,7 @@ func TestSearch(t *testing.T) {
 	if f.Trials != trials || len(f.Tried) != budget || f.Folds != 2 || len(f.Failed) > 0 {
 		t.Fatalf("%d trials, %d settings, %d folds, failed %v", f.Trials, len(f.Tried), f.Folds, f.Failed)
 	}
-	if !slices.ContainsFunc(f.Tried, func(t Tried) bool { return same(t.Config.corrected(c.Method.Settings.Correction()), c.On(l.Data)) }) {
+	if !slices.ContainsFunc(f.Tried, func(t Tried) bool { return same(t.Config.WithCorrection(c.Method.Settings.Correction()), c.On(l.Data)) }) {
 		t.Error("the settings that it starts from were not tried")
 	}
 	for i, tried := range f.Tried {

@@ -9,10 +9,12 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/lago-train/lago-train/model/method"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distmv"
 	"gonum.org/v1/gonum/stat/samplemv"
+
+	"github.com/lago-train/lago-train/experiments/config"
+	"github.com/lago-train/lago-train/model/method"
 )
 
 // dimension is one setting that a search varies, with the values that it tries: numbers
@@ -26,10 +28,10 @@ type dimension struct {
 // space is what a search looks through.
 type space []dimension
 
-// searchSpace returns what a search of the method varies: for LAGO the paper's space
+// newSpace returns what a search of the method varies: for LAGO the paper's space
 // (supplement A) with preprocessing, alpha and prior; for a baseline its settings, with the
 // same preprocessing. Fixed settings are left out, and the correction, see searcher.corrected.
-func (c Config) searchSpace(attributes int, fixed []string) space {
+func newSpace(c config.Config, attributes int, fixed []string) space {
 	var s space
 	for _, setting := range c.Settings() {
 		values := setting.Search
@@ -46,8 +48,8 @@ func (c Config) searchSpace(attributes int, fixed []string) space {
 }
 
 // number returns the value in c, if it is a number.
-func (d dimension) number(c Config) (float64, bool) {
-	switch v := c.value(d.key).(type) {
+func (d dimension) number(c config.Config) (float64, bool) {
+	switch v := c.Value(d.key).(type) {
 	case float64:
 		return v, true
 	case int:
@@ -58,12 +60,12 @@ func (d dimension) number(c Config) (float64, bool) {
 
 // neighbours returns settings that differ from c in this one alone: by the next listed
 // numbers and, on a log scale, those halfway to them, or by another word.
-func (d dimension) neighbours(c Config) []Config {
-	var near []Config
+func (d dimension) neighbours(c config.Config) []config.Config {
+	var near []config.Config
 	now, isNumber := d.number(c)
 	if !isNumber {
 		for _, word := range d.values {
-			if fmt.Sprint(word) != fmt.Sprint(c.value(d.key)) {
+			if fmt.Sprint(word) != fmt.Sprint(c.Value(d.key)) {
 				near = append(near, c.With(d.key, word))
 			}
 		}
@@ -99,7 +101,7 @@ func (d dimension) round(value float64) float64 {
 // end says at which end of the listed numbers the value of c lies, "lowest" or "highest", or
 // that it is "outside" of them; "" if it is between them. A value of 0 is at no end: for the
 // ridge it stands for one that is taken from the features, and beyond others there is none.
-func (d dimension) end(c Config) string {
+func (d dimension) end(c config.Config) string {
 	now, isNumber := d.number(c)
 	switch {
 	case !isNumber || len(d.values) < 2 || now == 0:
@@ -115,13 +117,13 @@ func (d dimension) end(c Config) string {
 
 // draw returns n settings spread evenly over the space, by a scrambled Halton sequence. The
 // first of them are the same for any n.
-func (s space) draw(base Config, n int, src rand.Source) []Config {
+func (s space) draw(base config.Config, n int, src rand.Source) []config.Config {
 	if len(s) == 0 {
-		return []Config{base}
+		return []config.Config{base}
 	}
 	points := mat.NewDense(n, len(s), nil)
 	samplemv.Halton{Kind: samplemv.Owen, Q: distmv.NewUnitUniform(len(s), nil), Src: src}.Sample(points)
-	drawn := make([]Config, n)
+	drawn := make([]config.Config, n)
 	for i := range drawn {
 		drawn[i] = base
 		for j, d := range s {
@@ -132,13 +134,13 @@ func (s space) draw(base Config, n int, src rand.Source) []Config {
 }
 
 // grid returns all settings of the space, with the ridge of whiten of the base.
-func (s space) grid(base Config) []Config {
-	list := []Config{base}
+func (s space) grid(base config.Config) []config.Config {
+	list := []config.Config{base}
 	for _, d := range s {
 		if d.key == "ridge" {
 			continue
 		}
-		var next []Config
+		var next []config.Config
 		for _, c := range list {
 			for _, v := range d.values {
 				next = append(next, c.With(d.key, v))
@@ -151,13 +153,13 @@ func (s space) grid(base Config) []Config {
 
 // neighbours returns those of c in every dimension, in a random order in which each
 // dimension has its first before any has its second.
-func (s space) neighbours(c Config, rng *rand.Rand) []Config {
-	lists := make([][]Config, len(s))
+func (s space) neighbours(c config.Config, rng *rand.Rand) []config.Config {
+	lists := make([][]config.Config, len(s))
 	for i, place := range rng.Perm(len(s)) {
 		lists[i] = s[place].neighbours(c)
 		rng.Shuffle(len(lists[i]), reflect.Swapper(lists[i]))
 	}
-	var mixed []Config
+	var mixed []config.Config
 	for turn, before := 0, -1; len(mixed) > before; turn++ {
 		before = len(mixed)
 		for _, near := range lists {
@@ -176,12 +178,12 @@ type Edge struct {
 	End     string `json:"end"` // lowest or highest of the values that were searched, or outside of them
 }
 
-func (s space) edges(c Config) []Edge {
+func (s space) edges(c config.Config) []Edge {
 	edges := []Edge{}
 	used := c.Settings().Used()
 	for _, d := range s {
 		if end := d.end(c); end != "" && used.Has(d.key) {
-			edges = append(edges, Edge{d.key, c.value(d.key), end})
+			edges = append(edges, Edge{d.key, c.Value(d.key), end})
 		}
 	}
 	return edges

@@ -8,32 +8,33 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/lago-train/lago-train/experiments/config"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train/methods"
 )
 
 func spaceOf(v model.Variant, attributes int, fixed ...string) space {
-	return Defaults(methods.Of(v)).searchSpace(attributes, fixed)
+	return newSpace(config.Defaults(methods.Of(v)), attributes, fixed)
 }
 
 // same reports whether two configurations have the same settings.
-func same(a, b Config) bool { return cmp.Equal(a.Settings().Values(), b.Settings().Values()) }
+func same(a, b config.Config) bool { return cmp.Equal(a.Settings().Values(), b.Settings().Values()) }
 
 // Every listed value is drawn before long, whatever the seed, and nothing else. A larger
 // budget starts with the draws of a smaller one.
 func TestDraws(t *testing.T) {
 	const draws = 60
-	s, base := spaceOf(model.KSoft, 35), Defaults(methods.Of(model.KSoft))
+	s, base := spaceOf(model.KSoft, 35), config.Defaults(methods.Of(model.KSoft))
 	for seed := range uint64(3) {
 		configs := s.draw(base, draws, rand.NewPCG(seed, 0))
 		for _, d := range s {
 			got := map[any]bool{}
 			for _, c := range configs {
-				got[c.value(d.key)] = true
+				got[c.Value(d.key)] = true
 			}
 			for _, v := range d.values {
-				want := base.With(d.key, v).value(d.key)
+				want := base.With(d.key, v).Value(d.key)
 				if !got[want] {
 					t.Fatalf("%s: %v is not drawn", d.key, want)
 				}
@@ -56,11 +57,11 @@ func TestDraws(t *testing.T) {
 }
 
 func TestEdges(t *testing.T) {
-	c := Defaults(methods.Of(model.KSoft)).With("lr", 3e-3).With("bias_factor", 3).With("alpha", 0.1).With("preprocess", preprocess.None).
+	c := config.Defaults(methods.Of(model.KSoft)).With("lr", 3e-3).With("bias_factor", 3).With("alpha", 0.1).With("preprocess", preprocess.None).
 		With("ridge", 1e2).With("beta", 1e-6).With("lambda", 0).With("lr_v", 0.1).With("zeta", 1).With("k", 30)
 	lr, zeta := Edge{"lr", 3e-3, "highest"}, Edge{"zeta", 1.0, "lowest"} // nothing is below a lambda of 0
 	for name, one := range map[string]struct {
-		Config
+		config.Config
 		want []Edge
 	}{
 		"not whitened":           {c, []Edge{lr, zeta}},

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/lago-train/lago-train/experiments/config"
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/experiments/published"
+	"github.com/lago-train/lago-train/experiments/results"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
@@ -22,7 +24,7 @@ import (
 
 // Config says what is swept.
 type Config struct {
-	Base engine.Config `json:"base"` // of k-soft
+	Base config.Config `json:"base"` // of k-soft
 	Ks   []int         `json:"ks"`   // numbers of groups; empty for those of the paper that the attributes can form
 }
 
@@ -60,11 +62,11 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
 		return nil, err
 	}
 	start := c.Base.On(l.Data) // the same preprocessing for the variants that k-soft is compared with
-	plan := engine.Plan{Stage: engine.OnlyDev}
+	plan := engine.Plan{Stage: config.OnlyDev}
 	s := &Result{Dataset: start.DataName(), Seeds: start.Seeds, Parts: len(l.Parts)}
 	var points []Point
-	add := func(c engine.Config, k int) {
-		plan.Arms = append(plan.Arms, engine.Arm{Name: fmt.Sprint(c.Method.Label(), k), Starts: []engine.Config{c}})
+	add := func(c config.Config, k int) {
+		plan.Arms = append(plan.Arms, engine.Arm{Name: fmt.Sprint(c.Method.Label(), k), Starts: []config.Config{c}})
 		points = append(points, Point{Variant: c.Method.Variant(), K: k})
 	}
 	for _, k := range ks {
@@ -80,7 +82,7 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
 	}
 	s.Missing = done.Missing
 	for i := range plan.Arms {
-		p, m := &points[i], done.Val(i)
+		p, m := &points[i], results.Validation(done, i)
 		p.Accuracy, p.Interval, s.Classes = m.PerClass, m.Interval, max(s.Classes, m.Classes)
 	}
 	s.Points, s.Lines = points[:len(ks)], points[len(ks):]
@@ -103,9 +105,9 @@ func sweptKs(ks []int, attributes int) ([]int, error) {
 
 // line returns the settings of another variant for comparison with c: its preset, with what c
 // has for all variants.
-func line(c engine.Config, v model.Variant) engine.Config {
-	line := engine.PresetFor(c.Dataset, methods.Of(v)).Config
-	shared := append(engine.CommonKeys(), "batch", "prior", "complement")
+func line(c config.Config, v model.Variant) config.Config {
+	line := config.PresetFor(c.Dataset, methods.Of(v)).Config
+	shared := append(config.CommonKeys(), "batch", "prior", "complement")
 	c.Settings().CopyTo(slices.DeleteFunc(line.Settings(), func(s setting.Setting) bool { return !slices.Contains(shared, s.Key) }))
 	return line
 }
@@ -114,7 +116,7 @@ func line(c engine.Config, v model.Variant) engine.Config {
 // trials.
 func (s *Result) Tables() []*table.Table {
 	t := table.New(fmt.Sprintf("%s: validation accuracy against the number of groups, %s%s",
-		s.Dataset, format.Count(s.Seeds, "seed"), engine.InParts("a validation class", s.Parts)),
+		s.Dataset, format.Count(s.Seeds, "seed"), results.InParts("a validation class", s.Parts)),
 		"variant", "K", "validation accuracy", "95 % over classes", "s.e.m. over seeds", "seeds").Right(3, 5)
 	for i, p := range slices.Concat(s.Points, s.Lines) {
 		if i == len(s.Points) {
@@ -132,14 +134,14 @@ func (s *Result) Figures(string) ([]plot.Figure, error) {
 	}
 	line := plot.Series{Name: string(model.KSoft), Look: plot.Look{Method: plot.Focus}, Measured: true}
 	for _, p := range s.Points {
-		line.Points = append(line.Points, engine.Point(float64(p.K), p.Accuracy.Mean, p.Interval))
+		line.Points = append(line.Points, results.Point(float64(p.K), p.Accuracy.Mean, p.Interval))
 	}
-	p := &plot.Lines{X: "number of groups K", Y: "validation accuracy (%)", Percent: true, Chance: engine.Chance(s.Parts, s.Classes), Series: []plot.Series{line}}
+	p := &plot.Lines{X: "number of groups K", Y: "validation accuracy (%)", Percent: true, Chance: results.Chance(s.Parts, s.Classes), Series: []plot.Series{line}}
 	low, high := float64(s.Points[0].K), float64(s.Points[len(s.Points)-1].K)
 	for i, l := range s.Lines {
 		p.Series = append(p.Series, plot.Series{
 			Name: string(l.Variant), Look: plot.Look{Condition: plot.Dashed + plot.Condition(i)},
-			Points: []plot.Point{engine.Point(low, l.Accuracy.Mean, l.Interval), engine.Point(high, l.Accuracy.Mean, l.Interval)},
+			Points: []plot.Point{results.Point(low, l.Accuracy.Mean, l.Interval), results.Point(high, l.Accuracy.Mean, l.Interval)},
 		})
 	}
 	return []plot.Figure{{

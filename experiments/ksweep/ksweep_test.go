@@ -5,10 +5,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/lago-train/lago-train/experiments/engine"
+	"github.com/lago-train/lago-train/experiments/config"
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/plot"
+	"github.com/lago-train/lago-train/experiments/results"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
@@ -30,7 +31,7 @@ func groups(points []Point) (list []group) {
 // The numbers are those of runs with each setting, and what is stored shows them.
 func TestSweep(t *testing.T) {
 	l := testlab.New(t)
-	c := testlab.Config(l, engine.OnlyDev, model.KSoft)
+	c := testlab.Config(l, config.OnlyDev, model.KSoft)
 	s := testkit.Must(Run(t.Context(), l, Config{c, []int{9, 2, 2}}))(t)
 	if diff := cmp.Diff([]group{{model.KSoft, 2}, {model.KSoft, 9}}, groups(s.Points)); diff != "" {
 		t.Errorf("points (-want +got):\n%s", diff)
@@ -40,8 +41,8 @@ func TestSweep(t *testing.T) {
 	}
 	l.OnRun = func(r lab.Run) { t.Errorf("%s was not trained by the sweep", r.Dir) }
 	c = c.On(l.Data)
-	for i, alone := range []engine.Config{c.With("k", 2), c.With("k", 9), line(c, model.Singletons), line(c, model.SemanticHard)} {
-		m := engine.Measure(testkit.Must(l.Do(t.Context(), alone.Trials(l.Parts[0], train.Dev, c.Epochs)))(t))
+	for i, alone := range []config.Config{c.With("k", 2), c.With("k", 9), line(c, model.Singletons), line(c, model.SemanticHard)} {
+		m := results.Measure(testkit.Must(l.Do(t.Context(), alone.Trials(l.Parts[0], train.Dev, c.Epochs)))(t))
 		if got := append(s.Points, s.Lines...)[i]; len(got.Accuracy.Values) != 2 || !cmp.Equal(m.PerClass, got.Accuracy) || m.Interval != got.Interval {
 			t.Errorf("point %d is %+v, expected %+v", i, got, m)
 		}
@@ -61,7 +62,7 @@ func TestSweep(t *testing.T) {
 	if s := testkit.Must(Run(t.Context(), lab.New(&without, t.TempDir()), Config{c, []int{2}}))(t); len(s.Lines) != 1 {
 		t.Errorf("lines %v of data without groups, expected singletons alone", s.Lines)
 	}
-	_, err := Run(t.Context(), l, Config{Base: testlab.Config(l, engine.OnlyDev, model.SemanticHard)})
+	_, err := Run(t.Context(), l, Config{Base: testlab.Config(l, config.OnlyDev, model.SemanticHard)})
 	testkit.WantError(t, err, "variant: expected k-soft, ", "found semantic-hard")
 }
 
@@ -87,8 +88,8 @@ func TestSweptKs(t *testing.T) {
 
 // Settings of the model come from the preset, the others from the configuration.
 func TestLinesOfASweep(t *testing.T) {
-	of := func(v model.Variant) engine.Config {
-		c := engine.PresetFor("cub", methods.Of(v)).Config
+	of := func(v model.Variant) config.Config {
+		c := config.PresetFor("cub", methods.Of(v)).Config
 		c.Seeds, c.Epochs = 9, 10
 		return c.With("complement", model.DeMorgan).With("preprocess", "l2")
 	}

@@ -122,6 +122,38 @@ func unfinished(dir string, stage train.Stage) error {
 	return &Unfinished{Epoch: len(curve)}
 }
 
+// BySeed groups runs, in the order in which their seeds occur.
+func BySeed(runs []Run) (groups [][]Run) {
+	at := map[uint64]int{}
+	for _, r := range runs {
+		i, known := at[r.Seed]
+		if !known {
+			i = len(groups)
+			at[r.Seed], groups = i, append(groups, nil)
+		}
+		groups[i] = append(groups[i], r)
+	}
+	return groups
+}
+
+// Dirs returns the folder of each run.
+func Dirs(runs []Run) []string {
+	list := make([]string, len(runs))
+	for i, r := range runs {
+		list[i] = r.Dir
+	}
+	return list
+}
+
+// ModelFiles returns the model file of each run.
+func ModelFiles(runs []Run) []string {
+	files := Dirs(runs)
+	for i, dir := range files {
+		files[i] = filepath.Join(dir, train.ModelFile)
+	}
+	return files
+}
+
 // Missing is a trial without a model, which is missing from a table.
 type Missing struct {
 	Dir string `json:"dir"` // folder of the run

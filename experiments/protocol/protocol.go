@@ -13,9 +13,11 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/lago-train/lago-train/experiments/adaptation"
+	"github.com/lago-train/lago-train/experiments/config"
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/plot"
+	"github.com/lago-train/lago-train/experiments/results"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/train"
@@ -28,18 +30,18 @@ const Kind = "run"
 type Result struct {
 	Dataset string        `json:"dataset"`
 	Variant string        `json:"variant"` // of LAGO, or the name of a baseline
-	Stage   engine.Stages `json:"stage"`   // dev, test or full
+	Stage   config.Stages `json:"stage"`   // dev, test or full
 	Seeds   int           `json:"seeds"`
 	// best of the average curve of the dev stage, otherwise the number of the test stage
-	Epochs int              `json:"epochs"`
-	Val    *engine.Measured `json:"val"`  // null without a dev stage
-	Test   *engine.Measured `json:"test"` // null without a test stage
-	engine.Trained
+	Epochs int               `json:"epochs"`
+	Val    *results.Measured `json:"val"`  // null without a dev stage
+	Test   *results.Measured `json:"test"` // null without a test stage
+	results.Trained
 
 	Adaptation  *train.Adaptation  `json:"adaptation,omitempty"`  // settings of predict --adapt, in the models
 	Calibration *train.Calibration `json:"calibration,omitempty"` // of the probabilities, in the models
 
-	Config engine.Config `json:"config"` // settings, in the form of --config
+	Config config.Config `json:"config"` // settings, in the form of --config
 	// those that differ from source, in one line; empty if none do
 	Settings string `json:"settings"`
 	Source   string `json:"source"` // where the defaults come from
@@ -52,8 +54,8 @@ type Result struct {
 
 // Run trains and evaluates the stages of p for every seed, chooses the settings of predict
 // --adapt on the validation classes, and stores the result.
-func Run(ctx context.Context, l *lab.Lab, p engine.Preset) (*Result, error) {
-	plan := engine.Plan{Arms: []engine.Arm{{Name: p.Method.Label(), Starts: []engine.Config{p.Config}}}, Stage: p.Stage}
+func Run(ctx context.Context, l *lab.Lab, p config.Preset) (*Result, error) {
+	plan := engine.Plan{Arms: []engine.Arm{{Name: p.Method.Label(), Starts: []config.Config{p.Config}}}, Stage: p.Stage}
 	done, err := engine.Run(ctx, l, plan)
 	if err != nil {
 		return nil, err
@@ -63,18 +65,18 @@ func Run(ctx context.Context, l *lab.Lab, p engine.Preset) (*Result, error) {
 	r := &Result{
 		Dataset: p.DataName(), Variant: p.Method.Label(), Stage: p.Stage, Seeds: p.Seeds, Epochs: o.Epochs, Config: o.Chosen, Source: p.Source,
 	}
-	if r.Trained, err = engine.TrainedOf(append(runs, o.Failed...)); err != nil {
+	if r.Trained, err = results.TrainedOf(append(runs, o.Failed...)); err != nil {
 		return nil, err
 	}
 	if o.Val != nil {
-		r.Val = engine.Measure(o.Val)
+		r.Val = results.Measure(o.Val)
 	}
 	if o.Test != nil {
-		r.Test = engine.Measure(o.Test)
+		r.Test = results.Measure(o.Test)
 		expect := lab.Summarise(p.Expect)
 		r.Published, r.PublishedSeeds = expect.Mean, len(p.Expect)
 	}
-	start := engine.PresetFor(p.Dataset, p.Method)
+	start := config.PresetFor(p.Dataset, p.Method)
 	before := start.Settings().Values()
 	var settings []string
 	for _, s := range p.Settings().Used().Without("dataset", "variant", "stage", "seeds", "seed") {
@@ -83,7 +85,7 @@ func Run(ctx context.Context, l *lab.Lab, p engine.Preset) (*Result, error) {
 		}
 	}
 	r.Settings = strings.Join(settings, ", ")
-	chosen, err := adaptation.Stored(engine.ModelFiles(runs))
+	chosen, err := adaptation.Stored(lab.ModelFiles(runs))
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +112,7 @@ func (r *Result) Tables() []*table.Table {
 	end := table.New("")
 	for _, stage := range []struct {
 		name, classes string
-		*engine.Measured
+		*results.Measured
 	}{{"validation", "validation class", r.Val}, {"test", "unseen class", r.Test}} {
 		if m := stage.Measured; m != nil {
 			t.Row(stage.name, m.Classes, m.PerClass.MeanText(), m.Interval, m.PerClass.SEMText(), format.Percent(m.Chance()))
@@ -181,7 +183,7 @@ func (r *Result) Figures(dir string) ([]plot.Figure, error) {
 	seeds := format.Count(r.Seeds, "seed")
 	figures := []plot.Figure{{
 		Name: "accuracy", Title: "Accuracy, " + r.Variant, Picture: r.accuracy(byStage),
-		Caption: fmt.Sprintf("Mean over %s; %s.", seeds, engine.IntervalText),
+		Caption: fmt.Sprintf("Mean over %s; %s.", seeds, results.IntervalText),
 	}}
 	if r.Val != nil && len(curves) > 0 {
 		figures = append(figures, plot.Figure{
@@ -205,14 +207,14 @@ func (r *Result) Figures(dir string) ([]plot.Figure, error) {
 
 // accuracy draws the accuracy of each stage, and that of each class.
 func (r *Result) accuracy(runs map[train.Stage][]lab.Run) *plot.Dots {
-	p := &plot.Dots{X: engine.AccuracyAxis, Percent: true, Rows: []plot.Row{{Name: r.Variant, Focus: true}}}
+	p := &plot.Dots{X: results.AccuracyAxis, Percent: true, Rows: []plot.Row{{Name: r.Variant, Focus: true}}}
 	names := map[train.Stage]string{train.Dev: "validation", train.Test: "unseen"}
 	for _, stage := range []train.Stage{train.Dev, train.Test} {
 		if len(runs[stage]) == 0 {
 			continue
 		}
-		m := engine.Measure(runs[stage])
-		panel, classes := engine.Panel(names[stage], []engine.Measured{*m}), plot.DotSeries{Name: "one class", Condition: plot.Small}
+		m := results.Measure(runs[stage])
+		panel, classes := results.Panel(names[stage], []results.Measured{*m}), plot.DotSeries{Name: "one class", Condition: plot.Small}
 		for _, accuracy := range m.ByClass {
 			classes.Dots = append(classes.Dots, plot.PercentDot(0, accuracy, accuracy, accuracy))
 		}
@@ -226,10 +228,10 @@ func (r *Result) accuracy(runs map[train.Stage][]lab.Run) *plot.Dots {
 // curves draws train and validation accuracy.
 func (r *Result) curves(curves []train.Curve) *plot.Lines {
 	best := float64(engine.BestEpoch(curves))
-	return &plot.Lines{X: "epoch", Y: engine.AccuracyAxis, Percent: true, Chance: 100 * r.Val.Chance(), Series: []plot.Series{
+	return &plot.Lines{X: "epoch", Y: results.AccuracyAxis, Percent: true, Chance: 100 * r.Val.Chance(), Series: []plot.Series{
 		{Name: "training classes", Look: plot.Look{Condition: plot.Dashed}, Points: averaged(curves, func(e train.Epoch) float64 { return e.TrainAccuracy })},
 		{Name: "validation classes", Look: plot.Look{Method: plot.Focus}, Points: averaged(curves, func(e train.Epoch) float64 { return *e.ValAccuracy })},
-		{Name: "best epoch", Look: plot.Look{Method: plot.Focus}, Measured: true, Points: []plot.Point{engine.Point(best, r.Val.PerClass.Mean, r.Val.Interval)}},
+		{Name: "best epoch", Look: plot.Look{Method: plot.Focus}, Measured: true, Points: []plot.Point{results.Point(best, r.Val.PerClass.Mean, r.Val.Interval)}},
 	}}
 }
 

@@ -12,9 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/lago-train/lago-train/experiments/engine"
+	"github.com/lago-train/lago-train/experiments/config"
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/results"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/adapt"
@@ -23,9 +24,9 @@ import (
 )
 
 // preset is the general defaults with a configuration that takes milliseconds.
-func preset(l *lab.Lab, stage engine.Stages) engine.Preset {
+func preset(l *lab.Lab, stage config.Stages) config.Preset {
 	c := testlab.Config(l, stage, model.SemanticHard)
-	p := engine.PresetFor(c.Dataset, c.Method)
+	p := config.PresetFor(c.Dataset, c.Method)
 	p.Config = c
 	return p
 }
@@ -33,7 +34,7 @@ func preset(l *lab.Lab, stage engine.Stages) engine.Preset {
 // The result of each stage is that of its runs, is stored, and is the same when the runs are
 // reused, except for what says so.
 func TestRun(t *testing.T) {
-	for stage, runs := range map[engine.Stages]int{engine.OnlyDev: 2, engine.OnlyTest: 2, engine.DevThenTest: 4} {
+	for stage, runs := range map[config.Stages]int{config.OnlyDev: 2, config.OnlyTest: 2, config.DevThenTest: 4} {
 		l := testlab.New(t)
 		chosen := 0
 		l.OnStep = func(string) { chosen++ }
@@ -46,7 +47,7 @@ func TestRun(t *testing.T) {
 			seconds += run.Result.Seconds
 			byStage[run.Stage] = append(byStage[run.Stage], run.Result.Evaluation.PerClass)
 		}
-		for name, m := range map[train.Stage]*engine.Measured{train.Dev: r.Val, train.Test: r.Test} {
+		for name, m := range map[train.Stage]*results.Measured{train.Dev: r.Val, train.Test: r.Test} {
 			switch values := byStage[name]; {
 			case (m == nil) != (values == nil):
 				t.Errorf("%s: %s has runs %v, and the result %v", stage, name, values, m)
@@ -70,7 +71,7 @@ func TestRun(t *testing.T) {
 		l.OnStep = func(step string) { t.Errorf("%s again", step) }
 		l.OnRun = func(r lab.Run) { t.Errorf("%s is trained again", r.Dir) }
 		again := testkit.Must(Run(t.Context(), l, preset(l, stage)))(t)
-		ignored := cmpopts.IgnoreFields(engine.Trained{}, "Reused", "From", "To")
+		ignored := cmpopts.IgnoreFields(results.Trained{}, "Reused", "From", "To")
 		if diff := cmp.Diff(r, again, ignored, cmpopts.IgnoreFields(Result{}, "Config")); diff != "" || again.Reused != runs {
 			t.Errorf("%s: reused %d (-first +second):\n%s", stage, again.Reused, diff)
 		}
@@ -91,7 +92,7 @@ func TestRun(t *testing.T) {
 // What adaptation gave is said in points, with the samples that it needs.
 func TestAdaptationInPoints(t *testing.T) {
 	l := testlab.New(t)
-	r := testkit.Must(Run(t.Context(), l, preset(l, engine.OnlyDev)))(t)
+	r := testkit.Must(Run(t.Context(), l, preset(l, config.OnlyDev)))(t)
 	r.Adaptation = &train.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 30}, Before: 0.5, After: 0.625, Interval: &metrics.Interval{Low: 0.01, High: 0.2}, Smallest: 50}
 	testkit.WantText(t, testlab.Text(r.Tables()), "\n--adapt: +12.5 points on the validation classes (1.0 to 20.0), from 50 samples\n")
 }
@@ -99,7 +100,7 @@ func TestAdaptationInPoints(t *testing.T) {
 func TestBestEpochThatIsTheLastAllowed(t *testing.T) {
 	const note = "more epochs may be better (--epochs)"
 	l := testlab.New(t)
-	p := preset(l, engine.OnlyDev)
+	p := preset(l, config.OnlyDev)
 	p.Epochs = 1
 	r := testkit.Must(Run(t.Context(), l, p))(t)
 	testkit.WantText(t, testlab.Text(r.Tables()), "the best epoch, 1, is the last one allowed", note)
@@ -113,12 +114,12 @@ func TestBestEpochThatIsTheLastAllowed(t *testing.T) {
 
 func TestRunNamesTheFolderOfAFailedSeed(t *testing.T) {
 	l := testlab.New(t)
-	p := preset(l, engine.OnlyDev)
+	p := preset(l, config.OnlyDev)
 	p.Config = p.With("lr", 1e38)
 	_, err := Run(t.Context(), l, p)
 	testkit.WantError(t, err, filepath.Join(l.Root, p.Trials(l.Parts[0], train.Dev, p.Epochs)[0].Name()))
 	l.Data.Groups = nil
-	_, err = Run(t.Context(), l, preset(l, engine.OnlyDev))
+	_, err = Run(t.Context(), l, preset(l, config.OnlyDev))
 	testkit.WantError(t, err, "variant: expected one that the data set allows, found semantic-hard: the data set has no attribute groups")
 }
 

@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/lago-train/lago-train/experiments/engine"
+	"github.com/lago-train/lago-train/experiments/config"
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/plot"
@@ -27,9 +27,9 @@ import (
 )
 
 // runCommand does what `lago-train run` does.
-func runCommand(t *testing.T, l *lab.Lab, c engine.Config) *protocol.Result {
+func runCommand(t *testing.T, l *lab.Lab, c config.Config) *protocol.Result {
 	t.Helper()
-	p := engine.PresetFor(c.Dataset, c.Method)
+	p := config.PresetFor(c.Dataset, c.Method)
 	p.Config = c
 	return testkit.Must(protocol.Run(t.Context(), l, p))(t)
 }
@@ -151,11 +151,11 @@ func TestPage(t *testing.T) {
 // several designs of the model nor of a grid that no command summarised.
 func TestRunsMakeNoSections(t *testing.T) {
 	l := testlab.New(t)
-	c := testlab.Config(l, engine.OnlyDev, model.SemanticHard)
+	c := testlab.Config(l, config.OnlyDev, model.SemanticHard)
 	for _, complement := range []model.Complement{model.Const, model.DeMorgan} {
 		runCommand(t, l, c.With("complement", complement))
 	}
-	testkit.Must(l.Do(t.Context(), testlab.Config(l, engine.OnlyDev, model.KSoft).Trials(l.Parts[0], train.Dev, 2)))(t)
+	testkit.Must(l.Do(t.Context(), testlab.Config(l, config.OnlyDev, model.KSoft).Trials(l.Parts[0], train.Dev, 2)))(t)
 	p := read(t, l.Root)
 	if diff := cmp.Diff([]string{"run"}, sections(p.Datasets[0])); diff != "" || len(p.Datasets[0].results["run"]) != 2 {
 		t.Errorf("%d results of run, sections (-want +got):\n%s", len(p.Datasets[0].results["run"]), diff)

@@ -8,10 +8,12 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/lago-train/lago-train/experiments/config"
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/experiments/published"
+	"github.com/lago-train/lago-train/experiments/results"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/table"
 )
@@ -40,16 +42,16 @@ type Result struct {
 
 // Row is a row of the tables. Published is null if the paper does not have this data set.
 type Row struct {
-	engine.Row
+	results.Row
 	Published *float64 `json:"published_accuracy"` // null if the paper does not have this data set, and in a rotation
 }
 
 // Run trains every variant on the dev stage, retrains it on train and validation classes,
 // evaluates it on the test classes, chooses one by validation accuracy alone, and stores the
 // result.
-func Run(ctx context.Context, l *lab.Lab, variants []engine.Config) (*Result, error) {
+func Run(ctx context.Context, l *lab.Lab, variants []config.Config) (*Result, error) {
 	r := &Result{Dataset: l.Data.Name, Parts: len(l.Parts), Table: []Row{}}
-	like := engine.ForBaselines(variants, engine.Config{})
+	like := engine.ForBaselines(variants, config.Config{})
 	if r.published("ESZSL") != nil && l.Data.TestSeen != nil && !like.HoldOut {
 		like.HoldOut, r.BaselinesHeldOut = true, true
 	}
@@ -58,8 +60,9 @@ func Run(ctx context.Context, l *lab.Lab, variants []engine.Config) (*Result, er
 		return nil, err
 	}
 	r.Missing, r.LeftOut = done.Missing, done.LeftOut
-	slices.SortStableFunc(done.Rows, func(a, b engine.Row) int { return min(len(a.Variant), 1) - min(len(b.Variant), 1) }) // baselines first
-	for _, row := range done.Rows {
+	rows := results.Rows(done)
+	slices.SortStableFunc(rows, func(a, b results.Row) int { return min(len(a.Variant), 1) - min(len(b.Variant), 1) }) // baselines first
+	for _, row := range rows {
 		r.Table = append(r.Table, Row{row, r.published(row.Title)})
 	}
 	if done.Waiting == nil {
@@ -99,7 +102,7 @@ func (r *Result) published(method string) *float64 {
 
 // Tables are table A.1, what is missing from it, and table 1.
 func (r *Result) Tables() []*table.Table {
-	rotated := engine.InParts("unseen", r.Parts)
+	rotated := results.InParts("unseen", r.Parts)
 	all := table.New(fmt.Sprintf("Table A.1 on %s: per-class accuracy, for reference; s.e.m. over seeds%s", r.Dataset, rotated),
 		"method", "validation", "s.e.m.", "test", "s.e.m.", "95 % over classes", "seeds", "published").Right(2, 3, 4, 5, 6, 8)
 	for _, row := range r.Table {
@@ -139,8 +142,8 @@ func (r *Result) Check() error { return lab.NotEmpty("table", len(r.Table)) }
 
 // Figures are the accuracy of the methods, beside the published ones.
 func (r *Result) Figures(string) ([]plot.Figure, error) {
-	p, paper := &plot.Dots{X: engine.AccuracyAxis, Percent: true}, plot.DotSeries{Name: "published", Condition: plot.Dotted}
-	var val, test []engine.Measured
+	p, paper := &plot.Dots{X: results.AccuracyAxis, Percent: true}, plot.DotSeries{Name: "published", Condition: plot.Dotted}
+	var val, test []results.Measured
 	var seeds []int
 	for i, row := range r.Table {
 		p.Rows = append(p.Rows, plot.Row{Name: row.Title, Focus: r.Result != nil && row.Variant == r.Result.Variant && row.Variant != ""})
@@ -149,10 +152,10 @@ func (r *Result) Figures(string) ([]plot.Figure, error) {
 			paper.Dots = append(paper.Dots, plot.PercentDot(i, *row.Published, *row.Published, *row.Published))
 		}
 	}
-	p.Panels = []plot.Panel{engine.Panel("validation", val), engine.Panel("test", test)}
+	p.Panels = []plot.Panel{results.Panel("validation", val), results.Panel("test", test)}
 	p.Panels[1].Series = append(p.Panels[1].Series, paper)
 	return []plot.Figure{{
 		Name: "variants", Title: "Accuracy of the variants", Picture: p,
-		Caption: fmt.Sprintf("Mean over %s; %s. The result is shaded.", engine.SeedsText(seeds), engine.IntervalText),
+		Caption: fmt.Sprintf("Mean over %s; %s. The result is shaded.", results.SeedsText(seeds), results.IntervalText),
 	}}, nil
 }

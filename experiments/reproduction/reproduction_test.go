@@ -6,9 +6,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/results"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 )
@@ -39,8 +39,8 @@ func TestReproduce(t *testing.T) {
 // Neither the test accuracy nor ESZSL affects the choice.
 func TestChosenByValidationAccuracyAlone(t *testing.T) {
 	row := func(v model.Variant, val, test float64) Row {
-		return Row{Row: engine.Row{
-			Variant: string(v), Val: engine.Measured{PerClass: lab.Summarise([]float64{val})}, Test: engine.Measured{PerClass: lab.Summarise([]float64{test})},
+		return Row{Row: results.Row{
+			Variant: string(v), Val: results.Measured{PerClass: lab.Summarise([]float64{val})}, Test: results.Measured{PerClass: lab.Summarise([]float64{test})},
 		}}
 	}
 	eszsl := row("", 0.9, 0.9)

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/plot"
+	"github.com/lago-train/lago-train/experiments/results"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/table"
 )
@@ -83,13 +83,13 @@ func (r *Result) Figures(string) ([]plot.Figure, error) {
 		f.Title, seeds = "Accuracy with partial descriptions, strongest attributes first", format.Count(r.MaskSeeds, "random order")+" of equally strong attributes"
 	}
 	f.Picture = r.lines(x)
-	f.Caption = fmt.Sprintf("%s, mean over %s; %s.", format.Count(r.Classes, "test class"), seeds, engine.IntervalText)
+	f.Caption = fmt.Sprintf("%s, mean over %s; %s.", format.Count(r.Classes, "test class"), seeds, results.IntervalText)
 	return []plot.Figure{f}, nil
 }
 
 // lines draws a line for each method.
 func (r *Result) lines(x string) *plot.Lines {
-	p := &plot.Lines{X: x, Y: engine.AccuracyAxis, Percent: true, Chance: engine.Chance(1, r.Classes)}
+	p := &plot.Lines{X: x, Y: results.AccuracyAxis, Percent: true, Chance: results.Chance(1, r.Classes)}
 	_, degrees, _ := r.degrees()
 	for _, m := range r.Methods {
 		name, _, inferred := strings.Cut(m.Method, ", ")
@@ -98,7 +98,7 @@ func (r *Result) lines(x string) *plot.Lines {
 			line.Look.Condition = plot.Dashed
 		}
 		for j, degree := range degrees {
-			line.Points = append(line.Points, engine.Point(100*degree, m.Accuracy[j].Mean, m.Intervals[j]))
+			line.Points = append(line.Points, results.Point(100*degree, m.Accuracy[j].Mean, m.Intervals[j]))
 		}
 		slices.SortStableFunc(line.Points, func(a, b plot.Point) int { return cmp.Compare(a.X, b.X) })
 		p.Series = append(p.Series, line)

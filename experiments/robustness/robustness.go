@@ -9,8 +9,10 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/config"
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/results"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model/impute"
 	"github.com/lago-train/lago-train/train"
@@ -19,9 +21,9 @@ import (
 
 // Config says which methods are evaluated with which descriptions.
 type Config struct {
-	Variants  []engine.Config `json:"variants"`
+	Variants  []config.Config `json:"variants"`
 	Baselines []string        `json:"baselines"`
-	Like      engine.Config   `json:"like"` // has the preprocessing, seeds and epochs of the baselines
+	Like      config.Config   `json:"like"` // has the preprocessing, seeds and epochs of the baselines
 	Distortion
 	Impute []impute.Kind `json:"impute,omitempty"` // each method is evaluated with each; none for noise
 }
@@ -95,7 +97,7 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
 	if c.Given == "" {
 		kinds = []impute.Kind{impute.Neutral}
 	}
-	for _, row := range done.Rows {
+	for _, row := range results.Rows(done) {
 		for _, kind := range kinds {
 			if err := r.add(row, kind, l.Data); err != nil {
 				return nil, err
@@ -106,7 +108,7 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
 }
 
 // add evaluates the models of a method, one per seed, on the test classes.
-func (r *Result) add(row engine.Row, kind impute.Kind, d *dataset.Dataset) error {
+func (r *Result) add(row results.Row, kind impute.Kind, d *dataset.Dataset) error {
 	m := Method{Method: row.Name, Models: row.Models}
 	if kind != impute.Neutral {
 		m.Method += ", " + string(kind)

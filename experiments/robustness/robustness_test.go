@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/experiments/engine"
+	"github.com/lago-train/lago-train/experiments/config"
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/plot"
@@ -104,7 +104,7 @@ func TestMasksAreNested(t *testing.T) {
 
 func configOf(l *lab.Lab, d Distortion, variants ...model.Variant) Config {
 	return Config{
-		Variants: testlab.Full(l, variants...), Baselines: []string{"eszsl"}, Like: testlab.Config(l, engine.DevThenTest, model.SemanticHard), Distortion: d,
+		Variants: testlab.Full(l, variants...), Baselines: []string{"eszsl"}, Like: testlab.Config(l, config.DevThenTest, model.SemanticHard), Distortion: d,
 	}
 }
 

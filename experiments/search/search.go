@@ -8,9 +8,11 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lago-train/lago-train/experiments/config"
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/plot"
+	"github.com/lago-train/lago-train/experiments/results"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/table"
@@ -19,7 +21,7 @@ import (
 
 // Config is the start and the extent of a search.
 type Config struct {
-	Start  engine.Config
+	Start  config.Config
 	Budget int      // different settings to try
 	Folds  int      // of the seen classes; at least 1
 	Fixed  []string // keys of settings that are not searched
@@ -48,13 +50,13 @@ type Chosen struct {
 	Accuracy lab.Summary   `json:"val_accuracy"` // of the further seeds
 	Epochs   int           `json:"epochs"`       // with the highest accuracy of their average curve
 	Edges    []engine.Edge `json:"edges"`        // settings whose best value is at an end of the space
-	Config   engine.Config `json:"config"`       // settings for the test stage, in the form of --config
+	Config   config.Config `json:"config"`       // settings for the test stage, in the form of --config
 }
 
 func (c Config) plan() engine.Plan {
 	return engine.Plan{
-		Arms:  []engine.Arm{{Name: c.Start.Method.Label(), Title: c.Start.Method.Label(), Starts: []engine.Config{c.Start}, Tune: c.Budget, Fixed: c.Fixed}},
-		Stage: engine.DevThenTest, Folds: c.Folds,
+		Arms:  []engine.Arm{{Name: c.Start.Method.Label(), Title: c.Start.Method.Label(), Starts: []config.Config{c.Start}, Tune: c.Budget, Fixed: c.Fixed}},
+		Stage: config.DevThenTest, Folds: c.Folds,
 	}
 }
 
@@ -86,7 +88,7 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
 		Chosen: Chosen{Accuracy: *best.Further, Epochs: best.Epochs, Edges: f.Edges, Config: best.Config},
 	}
 	chosen := &r.Chosen.Config
-	chosen.Stage, chosen.Epochs, chosen.Seeds = engine.OnlyTest, r.Chosen.Epochs, c.Start.Seeds
+	chosen.Stage, chosen.Epochs, chosen.Seeds = config.OnlyTest, r.Chosen.Epochs, c.Start.Seeds
 	if c.File != "" {
 		if err := chosen.Write(c.File, l.Fingerprint()); err != nil {
 			return nil, err
@@ -138,7 +140,7 @@ func (s *Result) Tables() []*table.Table {
 // each part of the classes, and its choice evaluated on that part.
 type Rotation struct {
 	Dataset string           `json:"dataset"`
-	Methods []engine.Row     `json:"methods"`
+	Methods []results.Row    `json:"methods"`
 	Missing []lab.Missing    `json:"missing"`
 	LeftOut []engine.LeftOut `json:"left_out"`
 }
@@ -153,7 +155,7 @@ func RunRotation(ctx context.Context, l *lab.Lab, c Config) (*Rotation, error) {
 	if done.Waiting != nil {
 		return nil, done.Waiting
 	}
-	r := &Rotation{Dataset: l.Data.Name, Methods: done.Rows, Missing: done.Missing, LeftOut: done.LeftOut}
+	r := &Rotation{Dataset: l.Data.Name, Methods: results.Rows(done), Missing: done.Missing, LeftOut: done.LeftOut}
 	return r, l.Store(RotationKind, c, r)
 }
 
@@ -161,7 +163,7 @@ func RunRotation(ctx context.Context, l *lab.Lab, c Config) (*Rotation, error) {
 func (r *Rotation) Tables() []*table.Table {
 	var list []*table.Table
 	for _, m := range r.Methods {
-		t := table.New(fmt.Sprintf("%s with searched settings%s:", m.Name, engine.InParts("unseen", len(m.Parts))))
+		t := table.New(fmt.Sprintf("%s with searched settings%s:", m.Name, results.InParts("unseen", len(m.Parts))))
 		list = append(list, t.Note("%s", m.Test).Note("settings that are not the default: %s", m.Chosen()))
 	}
 	for _, line := range engine.LeftOutText(r.LeftOut) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/lago-train/lago-train/experiments/config"
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/experiments/lab"
@@ -19,7 +20,7 @@ const budget = 6
 
 func configOf(t *testing.T, l *lab.Lab) Config {
 	return Config{
-		Start: testlab.Config(l, engine.DevThenTest, model.SemanticHard), Budget: budget, Folds: 2, File: filepath.Join(t.TempDir(), "found.json"),
+		Start: testlab.Config(l, config.DevThenTest, model.SemanticHard), Budget: budget, Folds: 2, File: filepath.Join(t.TempDir(), "found.json"),
 	}
 }
 
@@ -35,9 +36,9 @@ func TestChosenSettings(t *testing.T) {
 	if !cmp.Equal(*s.Tried[0].Further, s.Chosen.Accuracy) || len(s.Tried[0].Dirs) != 2 {
 		t.Errorf("the best is %+v, chosen %+v", s.Tried[0], s.Chosen)
 	}
-	given := testkit.Must(engine.ReadFile(t.Context(), c.File))(t)
-	p := testkit.Must(engine.Resolve(given, engine.PresetFor))(t)
-	if p.Stage != engine.OnlyTest || p.Epochs != s.Chosen.Epochs || p.Seeds != 2 || p.Seed != 5 || p.ChosenOn != l.Fingerprint() {
+	given := testkit.Must(config.ReadFile(t.Context(), c.File))(t)
+	p := testkit.Must(config.Resolve(given, config.PresetFor))(t)
+	if p.Stage != config.OnlyTest || p.Epochs != s.Chosen.Epochs || p.Seeds != 2 || p.Seed != 5 || p.ChosenOn != l.Fingerprint() {
 		t.Errorf("the file has %+v", p)
 	}
 	want, got := s.Chosen.Config.Trials(l.Parts[0], train.Test, p.Epochs), p.Trials(l.Parts[0], train.Test, p.Epochs)

@@ -12,9 +12,11 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/config"
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/plot"
+	"github.com/lago-train/lago-train/experiments/results"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/table"
@@ -41,7 +43,7 @@ var Words = map[Axis]string{
 
 // Config says which subsets are drawn.
 type Config struct {
-	Base  engine.Config `json:"base"`
+	Base  config.Config `json:"base"`
 	Of    Axis          `json:"of"`
 	Sizes []int         `json:"sizes"` // empty for 10, 20, 40, 60 and 100 % of all
 	Draws int           `json:"draws"`
@@ -95,15 +97,16 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
 				in.Parts = append(in.Parts, l.ViewOf(c.Of.subset(l.Parts[i%len(l.Parts)].Data, n, uint64(i))))
 			}
 		}
-		done, err := engine.Run(ctx, &in, engine.Plan{Arms: []engine.Arm{{Starts: []engine.Config{start}}}, Stage: engine.DevThenTest})
+		done, err := engine.Run(ctx, &in, engine.Plan{Arms: []engine.Arm{{Starts: []config.Config{start}}}, Stage: config.DevThenTest})
 		if err != nil {
 			return nil, err
 		}
 		r.Missing = append(r.Missing, done.Missing...)
-		if len(done.Rows) == 0 {
+		rows := results.Rows(done)
+		if len(rows) == 0 {
 			continue // Missing says why
 		}
-		test := done.Rows[0].Test
+		test := rows[0].Test
 		if n == all {
 			whole = test.ByClass
 		} else if whole != nil {
@@ -239,7 +242,7 @@ func draw(rng *rand.Rand, list []int, n int) []int {
 // Tables has a row for each size.
 func (r *Result) Tables() []*table.Table {
 	t := table.New(fmt.Sprintf("%s on %s: per-class accuracy by number of %s, %s, %s%s", r.Variant, r.Dataset, Words[r.Of],
-		format.Count(r.Classes, "test class"), format.Count(r.Seeds, "seed"), engine.InParts("unseen", r.Parts)),
+		format.Count(r.Classes, "test class"), format.Count(r.Seeds, "seed"), results.InParts("unseen", r.Parts)),
 		string(r.Of), "accuracy", "95 % over classes", "minus that of all", "draws").Right(2, 4)
 	for _, p := range r.Points {
 		difference := "-"
@@ -263,9 +266,9 @@ func (r *Result) Figures(string) ([]plot.Figure, error) {
 	}
 	return []plot.Figure{{
 		Name: Kind(r.Of), Title: "Accuracy by number of " + Words[r.Of],
-		Picture: &plot.Lines{X: "number of " + Words[r.Of], Y: engine.AccuracyAxis, Series: []plot.Series{line}, Percent: true, Chance: 100 * r.chance()},
+		Picture: &plot.Lines{X: "number of " + Words[r.Of], Y: results.AccuracyAxis, Series: []plot.Series{line}, Percent: true, Chance: 100 * r.chance()},
 		Caption: fmt.Sprintf("%s%s; chance %s; mean over %s and %s; bars are 95 %% bootstrap intervals over classes.", format.Count(r.Classes, "test class"),
-			engine.InParts("unseen", r.Parts), format.Percent(r.chance()), format.Count(draws, "nested draw"), format.Count(r.Seeds, "seed")),
+			results.InParts("unseen", r.Parts), format.Percent(r.chance()), format.Count(draws, "nested draw"), format.Count(r.Seeds, "seed")),
 	}}, nil
 }
 

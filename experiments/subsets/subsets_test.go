@@ -9,10 +9,12 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/config"
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/plot"
+	"github.com/lago-train/lago-train/experiments/results"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/model"
@@ -94,8 +96,8 @@ func TestSubsetsAreNested(t *testing.T) {
 	}
 }
 
-func config(l *lab.Lab, of Axis, sizes ...int) Config {
-	return Config{Base: testlab.Config(l, engine.DevThenTest, model.SemanticHard), Of: of, Sizes: sizes, Draws: 2}
+func configOf(l *lab.Lab, of Axis, sizes ...int) Config {
+	return Config{Base: testlab.Config(l, config.DevThenTest, model.SemanticHard), Of: of, Sizes: sizes, Draws: 2}
 }
 
 // The accuracy with all is that of the data set as it is, and with fewer that of models trained on
@@ -103,19 +105,19 @@ func config(l *lab.Lab, of Axis, sizes ...int) Config {
 func TestRun(t *testing.T) {
 	for _, a := range Axes {
 		l := testlab.New(t)
-		c := config(l, a, a.least())
+		c := configOf(l, a, a.least())
 		r := testkit.Must(Run(t.Context(), l, c))(t)
 		if len(r.Missing) > 0 || r.Classes != 4 || r.Points[len(r.Points)-1].Size != a.size(l.Data) {
 			t.Fatalf("%s: %+v", a, r)
 		}
-		whole := testkit.Must(engine.Run(t.Context(), l, engine.Plan{Arms: []engine.Arm{{Starts: []engine.Config{c.Base}}}, Stage: engine.DevThenTest}))(t)
+		whole := testkit.Must(engine.Run(t.Context(), l, engine.Plan{Arms: []engine.Arm{{Starts: []config.Config{c.Base}}}, Stage: config.DevThenTest}))(t)
 		for i, p := range r.Points {
 			last := i == len(r.Points)-1
 			if (p.Draws == 1) != last || (p.Difference == nil) != last {
 				t.Errorf("%s: %+v", a, p)
 			}
 			if last {
-				testkit.Near(t, string(a), p.Accuracy, whole.Rows[0].Test.PerClass.Mean, 1e-12)
+				testkit.Near(t, string(a), p.Accuracy, results.Rows(whole)[0].Test.PerClass.Mean, 1e-12)
 			}
 		}
 		var stored Result
@@ -127,7 +129,7 @@ func TestRun(t *testing.T) {
 	}
 	l := testlab.New(t)
 	testkit.NoError(t, l.Rotate(4, 0))
-	r := testkit.Must(Run(t.Context(), l, config(l, Samples, 2)))(t)
+	r := testkit.Must(Run(t.Context(), l, configOf(l, Samples, 2)))(t)
 	if r.Classes != 16 || r.Parts != 4 || len(r.Points) != 2 {
 		t.Errorf("rotated: %+v", r)
 	}
@@ -161,9 +163,9 @@ func TestRefusals(t *testing.T) {
 		on *lab.Lab
 		Config
 	}{
-		"sizes: expected numbers of seen classes from 4 to 12, found 3, 5":             {l, config(l, Classes, 3, 5)},
-		"sizes: expected numbers of described attributes of each class from 1 to 9, f": {l, config(l, Entries, 10)},
-		"of: expected a data set with 1 or more groups, found 0":                       {lab.New(&none, t.TempDir()), config(l, Groups)},
+		"sizes: expected numbers of seen classes from 4 to 12, found 3, 5":             {l, configOf(l, Classes, 3, 5)},
+		"sizes: expected numbers of described attributes of each class from 1 to 9, f": {l, configOf(l, Entries, 10)},
+		"of: expected a data set with 1 or more groups, found 0":                       {lab.New(&none, t.TempDir()), configOf(l, Groups)},
 	} {
 		_, err := Run(t.Context(), c.on, c.Config)
 		testkit.WantError(t, err, want)

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lago-train/lago-train/experiments/engine"
+	"github.com/lago-train/lago-train/experiments/config"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/internal/testkit"
@@ -18,17 +18,17 @@ import (
 func New(t testing.TB) *lab.Lab { return lab.New(tiny.Small(), t.TempDir()) }
 
 // Config is a run of two seeds that takes milliseconds.
-func Config(l *lab.Lab, stage engine.Stages, v model.Variant) engine.Config {
-	c := engine.PresetFor(l.Data.Name, methods.Of(v)).Config
+func Config(l *lab.Lab, stage config.Stages, v model.Variant) config.Config {
+	c := config.PresetFor(l.Data.Name, methods.Of(v)).Config
 	c.Stage, c.Seeds, c.Seed, c.Epochs = stage, 2, 5, 4
 	return c.With("batch", 16).With("lr", 0.01)
 }
 
 // Full is the full protocol of variants.
-func Full(l *lab.Lab, variants ...model.Variant) []engine.Config {
-	configs := make([]engine.Config, len(variants))
+func Full(l *lab.Lab, variants ...model.Variant) []config.Config {
+	configs := make([]config.Config, len(variants))
 	for i, v := range variants {
-		configs[i] = Config(l, engine.DevThenTest, v)
+		configs[i] = Config(l, config.DevThenTest, v)
 	}
 	return configs
 }

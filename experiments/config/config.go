@@ -1,4 +1,7 @@
-package engine
+// Package config has the settings of a run: those of data and protocol, and the method with its
+// own. They come from presets (the published settings, or general defaults), config files and
+// flags, later ones over earlier ones.
+package config
 
 import (
 	"cmp"
@@ -64,7 +67,7 @@ func Defaults(method methods.Spec) Config {
 	c := Config{Method: method.Clone()}
 	c.Settings().SetDefaults()
 	if variant := method.Variant(); variant != "" {
-		c.at("variant").Set(variant)
+		c.find("variant").Set(variant)
 	}
 	return c
 }
@@ -135,29 +138,30 @@ func (c Config) Clone() Config {
 // With returns a copy with another value of a setting.
 func (c Config) With(key string, value any) Config {
 	c = c.Clone()
-	c.at(key).Set(value)
+	c.find(key).Set(value)
 	return c
 }
 
-// corrected returns a copy with another correction of the scores.
-func (c Config) corrected(by model.Correction) Config {
+// WithCorrection returns a copy with another correction of the scores.
+func (c Config) WithCorrection(by model.Correction) Config {
 	c = c.With("correction", by.Kind)
 	if by.On() {
-		c.at("omega").Set(by.Omega)
+		c.find("omega").Set(by.Omega)
 	}
 	return c
 }
 
-// at returns a setting that c has.
-func (c *Config) at(key string) setting.Setting {
+// find returns a setting that c has.
+func (c *Config) find(key string) setting.Setting {
 	s, err := c.Settings().Find(key)
 	if err != nil {
-		panic("engine: " + err.Error())
+		panic("config: " + err.Error())
 	}
 	return s
 }
 
-func (c Config) value(key string) any { return c.at(key).Value() }
+// Value returns the value of a setting.
+func (c Config) Value(key string) any { return c.find(key).Value() }
 
 // On returns c with the settings that it leaves to the data: those of the method, such as the
 // number of groups, and the preprocessing, which is l2 for singletons, l2,whiten for features with

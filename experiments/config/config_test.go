@@ -1,4 +1,4 @@
-package engine
+package config
 
 import (
 	"cmp"
@@ -131,8 +131,8 @@ func TestWrittenConfigsMakeTheSameTrials(t *testing.T) {
 	path := filepath.Join(dir, "chosen.json")
 	testkit.NoError(t, Defaults(methods.Of(model.KSoft)).With("k", 7).Write(path, "abc"))
 	p := testkit.Must(Resolve(testkit.Must(ReadFile(t.Context(), path))(t), PresetFor))(t)
-	if p.ChosenOn != "abc" || p.value("k") != 7 {
-		t.Errorf("chosen on %q with k %v, expected abc and 7", p.ChosenOn, p.value("k"))
+	if p.ChosenOn != "abc" || p.Value("k") != 7 {
+		t.Errorf("chosen on %q with k %v, expected abc and 7", p.ChosenOn, p.Value("k"))
 	}
 }
 
@@ -147,7 +147,7 @@ func TestOnlyUsedSettingsDistinguishTrials(t *testing.T) {
 		key := rapid.SampledFrom(keys).Draw(t, "setting")
 		s := testkit.Must(base.Settings().Find(key))(t)
 		stage := rapid.SampledFrom([]train.Stage{train.Dev, train.Test}).Draw(t, "trial of")
-		other := base.With(key, drawConfig(t).With("variant", base.Method.Variant()).value(key))
+		other := base.With(key, drawConfig(t).With("variant", base.Method.Variant()).Value(key))
 		if key == "preprocess" {
 			base, other = base.With("ridge", 0), other.With("ridge", 0) // which whiten alone uses
 		}
@@ -156,8 +156,8 @@ func TestOnlyUsedSettingsDistinguishTrials(t *testing.T) {
 			used = stage == train.Dev
 		}
 		differ := trials(t, base.With("stage", DevThenTest), stage)[0] != trials(t, other.With("stage", DevThenTest), stage)[0]
-		if want := used && base.value(key) != other.value(key); differ != want {
-			t.Errorf("%s %v and %v of %s in %s: different trials: %t, expected %t", key, base.value(key), other.value(key), base.Method.Label(), stage, differ, want)
+		if want := used && base.Value(key) != other.Value(key); differ != want {
+			t.Errorf("%s %v and %v of %s in %s: different trials: %t, expected %t", key, base.Value(key), other.Value(key), base.Method.Label(), stage, differ, want)
 		}
 	})
 }
@@ -230,12 +230,12 @@ func TestPresetsAreThoseThatTheAuthorsReleased(t *testing.T) {
 	} {
 		p := PresetFor(strings.ToUpper(c.dataset), methods.Of(c.variant))
 		for i, key := range keys {
-			if got := p.value(key); got != c.values[i] {
+			if got := p.Value(key); got != c.values[i] {
 				t.Errorf("%s on %s: %s is %v, expected %v", c.variant, c.dataset, key, got, c.values[i])
 			}
 		}
 		testkit.Near(t, fmt.Sprint(c.variant, c.dataset), 100*lab.Summarise(p.Expect).Mean, c.percent, 1e-5)
-		if p.TestEpochs != c.epochs || p.Dataset != c.dataset || p.Preprocess != preprocess.None || p.value("bias_factor") != 1. || len(p.Expect) != 5 {
+		if p.TestEpochs != c.epochs || p.Dataset != c.dataset || p.Preprocess != preprocess.None || p.Value("bias_factor") != 1. || len(p.Expect) != 5 {
 			t.Errorf("%s on %s: found %+v", c.variant, c.dataset, p)
 		}
 		testkit.NoError(t, p.Check())

@@ -1,25 +1,25 @@
-package engine
+// Package results summarises runs: the accuracy over seeds and classes, the rows of tables, and
+// what their figures have in common.
+package results
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/lago-train/lago-train/experiments/adaptation"
+	"github.com/lago-train/lago-train/experiments/config"
+	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/experiments/published"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/setting"
-	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
-	"github.com/lago-train/lago-train/train/methods"
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
@@ -77,7 +77,7 @@ func Measure(runs []lab.Run) *Measured {
 	}
 	var perClass, perSample, seedsOf []float64
 	at := map[string]int{} // the place of a class in ByClass
-	for _, seed := range bySeed(runs) {
+	for _, seed := range lab.BySeed(runs) {
 		var recalls, classes float64
 		var right, samples int
 		for _, r := range seed {
@@ -108,20 +108,6 @@ func Measure(runs []lab.Run) *Measured {
 	return m
 }
 
-// bySeed groups runs, in the order in which their seeds occur.
-func bySeed(runs []lab.Run) (groups [][]lab.Run) {
-	at := map[uint64]int{}
-	for _, r := range runs {
-		i, known := at[r.Seed]
-		if !known {
-			i = len(groups)
-			at[r.Seed], groups = i, append(groups, nil)
-		}
-		groups[i] = append(groups[i], r)
-	}
-	return groups
-}
-
 // Headline says how accurate a method is on unseen classes.
 func (m Measured) Headline(method string) string {
 	return fmt.Sprintf("%s on %s (%s)", m.PerClass.MeanText(), format.Count(m.Classes, "unseen class"), method)
@@ -134,82 +120,6 @@ func InParts(each string, parts int) string {
 		return ""
 	}
 	return fmt.Sprintf(", each class %s in one of %d parts", each, parts)
-}
-
-// validation is the validation accuracy of runs over seeds, each value a mean over folds.
-func validation(runs []lab.Run) lab.Summary {
-	var values []float64
-	for _, seed := range bySeed(runs) {
-		var sum float64
-		for _, r := range seed {
-			sum += r.Result.Evaluation.PerClass
-		}
-		values = append(values, sum/float64(len(seed)))
-	}
-	return lab.Summarise(values)
-}
-
-// DevEpoch returns the BestEpoch of the learning curves of dev runs. Further epochs of a run
-// that converged would be like its last.
-func DevEpoch(runs []lab.Run) (int, error) {
-	curves := make([]train.Curve, len(runs))
-	longest := 0
-	for i, r := range runs {
-		var err error
-		if curves[i], err = train.ReadCurve(filepath.Join(r.Dir, train.CurveFile), train.Dev); err != nil {
-			return 0, err
-		}
-		longest = max(longest, len(curves[i]))
-	}
-	for i, r := range runs {
-		if n := len(curves[i]); n > 0 && r.Result.Status == train.Converged {
-			curves[i] = append(curves[i], slices.Repeat(curves[i][n-1:], longest-n)...)
-		}
-	}
-	return BestEpoch(curves), nil
-}
-
-// sumTolerance is the largest difference between sums of the same accuracies in
-// different orders. One sample makes far more.
-const sumTolerance = 1e-9
-
-// BestEpoch returns the epoch with the highest validation accuracy of the average curve,
-// over the epochs that every seed ran: the paper's rule for how long to train on train
-// and validation classes together. Of equal epochs it is the first, of none 0.
-func BestEpoch(curves []train.Curve) int {
-	if len(curves) == 0 {
-		return 0
-	}
-	best, top := 0, -1.0
-	shortest := slices.MinFunc(curves, func(a, b train.Curve) int { return len(a) - len(b) })
-	for e := range shortest {
-		var sum float64
-		for _, c := range curves {
-			sum += *c[e].ValAccuracy
-		}
-		if sum > top+sumTolerance {
-			best, top = e+1, sum
-		}
-	}
-	return best
-}
-
-// dirs returns the folder of each run.
-func dirs(runs []lab.Run) []string {
-	list := make([]string, len(runs))
-	for i, r := range runs {
-		list[i] = r.Dir
-	}
-	return list
-}
-
-// ModelFiles returns the model file of each run.
-func ModelFiles(runs []lab.Run) []string {
-	files := dirs(runs)
-	for i, dir := range files {
-		files[i] = filepath.Join(dir, train.ModelFile)
-	}
-	return files
 }
 
 // AccuracyAxis is the title of an axis of accuracy in figures.
@@ -262,8 +172,8 @@ type Row struct {
 	Published string    `json:"published_percent,omitempty"` // test accuracy in table A.1, a number or a range
 	RunDirs   []string  `json:"run_dirs"`                    // folders of the runs
 
-	Models   []string   `json:"-"` // files of those that were evaluated on the test classes
-	Outcomes []*Outcome `json:"-"` // of the parts
+	Models   []string          `json:"-"` // files of those that were evaluated on the test classes
+	Outcomes []*engine.Outcome `json:"-"` // of the parts
 }
 
 // Part is what an arm chose without the test classes of one part.
@@ -272,7 +182,7 @@ type Part struct {
 	Epochs   int            `json:"epochs"`   // on train and validation classes
 	Settings map[string]any `json:"settings"` // chosen, by name
 	Changed  map[string]any `json:"changed"`  // those of the settings that are not the default
-	Edges    []Edge         `json:"edges"`    // settings at an end of the searched values
+	Edges    []engine.Edge  `json:"edges"`    // settings at an end of the searched values
 }
 
 // Mixed is the Variant of a Row whose parts chose different variants.
@@ -280,7 +190,7 @@ const Mixed = "mixed"
 
 // Label names the arm and, for LAGO, the chosen variant.
 func (m Row) Label() string {
-	if m.Name == LAGOMethod {
+	if m.Name == engine.LAGOMethod {
 		return fmt.Sprintf("LAGO (%s)", m.Variant)
 	}
 	return m.Title
@@ -299,7 +209,7 @@ func (m Row) Chosen() string {
 		return strings.Join(list, ", ")
 	}
 	line := "epochs " + each(func(p Part) any { return p.Epochs })
-	if m.Name == LAGOMethod {
+	if m.Name == engine.LAGOMethod {
 		line += "; " + each(func(p Part) any { return p.Variant })
 	}
 	changed := map[string]any{}
@@ -316,11 +226,11 @@ func (m Row) Chosen() string {
 }
 
 // tries is Row.Tries of an arm. The starts of an arm are tried one after the other.
-func tries(outcomes []*Outcome) (mean []float64) {
+func tries(outcomes []*engine.Outcome) (mean []float64) {
 	for i, o := range outcomes {
 		var best []float64
-		for _, s := range o.searchers {
-			for _, accuracy := range s.best {
+		for _, s := range o.Searches() {
+			for _, accuracy := range s {
 				if n := len(best); n > 0 {
 					accuracy = max(accuracy, best[n-1])
 				}
@@ -336,13 +246,24 @@ func tries(outcomes []*Outcome) (mean []float64) {
 	return mean
 }
 
+// Rows summarises the arms of a plan whose stages all have their runs.
+func Rows(done *engine.Result) []Row {
+	rows := []Row{}
+	for i, arm := range done.Plan.Arms {
+		if done.Done(i) {
+			rows = append(rows, NewRow(arm, done.Arms[i]))
+		}
+	}
+	return rows
+}
+
 // NewRow summarises the outcomes of an arm in all parts, whose stages all have their runs.
-func NewRow(arm Arm, outcomes []*Outcome, dataset string) Row {
+func NewRow(arm engine.Arm, outcomes []*engine.Outcome) Row {
 	r := Row{Name: arm.Name, Title: arm.Title, Parts: []Part{}, Tried: outcomes[0].Tried, Tries: tries(outcomes), Outcomes: outcomes}
 	var val, test []lab.Run
 	for i, o := range outcomes {
 		p := Part{Variant: string(o.Chosen.Method.Variant()), Epochs: o.Epochs, Settings: methodSettings(o.Chosen), Edges: o.Edges}
-		defaults := methodSettings(Defaults(o.Chosen.Method).On(o.Part.Data))
+		defaults := methodSettings(config.Defaults(o.Chosen.Method).On(o.Part.Data))
 		p.Changed = maps.Clone(p.Settings)
 		maps.DeleteFunc(p.Changed, func(key string, value any) bool { return value == defaults[key] })
 		if i == 0 {
@@ -353,9 +274,9 @@ func NewRow(arm Arm, outcomes []*Outcome, dataset string) Row {
 		r.Parts = append(r.Parts, p)
 		val, test = append(val, o.Val...), append(test, o.Test...)
 	}
-	r.Val, r.Test, r.Models = *Measure(val), *Measure(test), ModelFiles(test)
-	r.Published, _ = published.TestAccuracy(dataset, r.Title)
-	r.RunDirs = dirs(slices.Concat(val, test))
+	r.Val, r.Test, r.Models = *Measure(val), *Measure(test), lab.ModelFiles(test)
+	r.Published, _ = published.TestAccuracy(outcomes[0].Part.Data.Name, r.Title)
+	r.RunDirs = lab.Dirs(slices.Concat(val, test))
 	for _, run := range test {
 		r.Seconds += run.Result.Seconds / float64(len(test))
 	}
@@ -363,70 +284,55 @@ func NewRow(arm Arm, outcomes []*Outcome, dataset string) Row {
 }
 
 // methodSettings lists the settings that apply, without those of data and protocol.
-func methodSettings(c Config) map[string]any {
+func methodSettings(c config.Config) map[string]any {
 	return slices.DeleteFunc(c.Settings().Used(), func(s setting.Setting) bool {
 		return s.Scope == setting.Data || s.Scope == setting.Protocol || slices.Contains([]string{"variant", "epochs", "patience"}, s.Key)
 	}).Values()
 }
 
-// BaselineArm is the arm of a baseline with its defaults and, of common, the preprocessing and
-// what all methods have.
-func BaselineArm(name string, common Config, tune int) (Arm, error) {
-	e, err := methods.Find(name)
-	if err != nil {
-		return Arm{}, err
+// Validation is the accuracy of an arm on the validation classes of all parts.
+func Validation(done *engine.Result, arm int) *Measured {
+	var runs []lab.Run
+	for _, o := range done.Arms[arm] {
+		runs = append(runs, o.Val...)
 	}
-	c := common
-	c.Method = e.Spec()
-	return Arm{Name: e.Name, Title: e.Title, Starts: []Config{c}, Tune: tune}, nil
+	return Measure(runs)
 }
 
-// SearchedBudget is the number of settings that a baseline tries beside variants that are not
-// searched.
-const SearchedBudget = 16
+// Trained says which runs a result rests on, and when they were trained.
+type Trained struct {
+	Seconds float64   `json:"seconds"`      // training time of all runs
+	BLAS    string    `json:"blas"`         // with which the runs were trained
+	RunDirs []string  `json:"run_dirs"`     // folders of the runs
+	Reused  int       `json:"reused_runs"`  // runs that were finished before
+	From    time.Time `json:"trained_from"` // when the first run ended
+	To      time.Time `json:"trained_to"`   // when the last run ended
+}
 
-// RunFull carries out the full protocol for variants with their settings, and for baselines,
-// which try SearchedBudget settings with the preprocessing, seeds, epochs, patience and held-out
-// samples of like.
-func RunFull(ctx context.Context, l *lab.Lab, variants []Config, baselines []string, like Config) (*Result, error) {
-	p := Plan{Stage: DevThenTest}
-	for _, c := range variants {
-		p.Arms = append(p.Arms, Arm{Name: c.Method.Label(), Title: published.Method(c.Method.Variant()), Starts: []Config{c}})
-	}
-	for _, name := range baselines {
-		arm, err := BaselineArm(name, like, SearchedBudget)
+// TrainedOf summarises runs that have a model.
+func TrainedOf(runs []lab.Run) (t Trained, err error) {
+	for _, r := range runs {
+		if r.Err != nil {
+			return t, fmt.Errorf("%s: %s", r.Dir, r.Why())
+		}
+		record, err := train.ReadRecord(r.Dir)
 		if err != nil {
-			return nil, err
+			return t, err
 		}
-		arm.Fixed = []string{"preprocess", "ridge"}
-		p.Arms = append(p.Arms, arm)
-	}
-	return Run(ctx, l, p)
-}
-
-// ForBaselines returns the configuration whose preprocessing, seeds and epochs baselines have
-// beside some variants: that of semantic-hard, which has the paper's main result, or the first.
-// Without variants it is otherwise.
-func ForBaselines(variants []Config, otherwise Config) Config {
-	for i, c := range variants {
-		if i == 0 || c.Method.Variant() == model.SemanticHard {
-			otherwise = c
+		if used := record.BLAS.String(); !strings.Contains(t.BLAS, used) {
+			t.BLAS = strings.TrimPrefix(t.BLAS+"; "+used, "; ")
 		}
-	}
-	return otherwise
-}
-
-// ChooseAdaptation chooses the settings of the adaptation to unlabelled samples, and the
-// temperature of the probabilities, on the validation classes of the outcome, by the dev run of one seed for each fold, since further
-// seeds have the same samples, and stores them in the models of all its runs. Without a dev
-// stage it does nothing.
-func (o *Outcome) ChooseAdaptation(ctx context.Context) (*adaptation.Chosen, error) {
-	var folds []adaptation.Fold
-	for _, v := range o.Folds {
-		i := slices.IndexFunc(o.Val, func(r lab.Run) bool { return r.Fingerprint == v.Fingerprint })
-		if i >= 0 {
-			folds = append(folds, adaptation.Fold{Model: ModelFiles(o.Val[i : i+1])[0], Data: v.Data, HoldOut: o.Val[i].HoldOut})
+		if r.Reused {
+			t.Reused++
 		}
+		if t.From.IsZero() || r.Ended.Before(t.From) {
+			t.From = r.Ended
+		}
+		if r.Ended.After(t.To) {
+			t.To = r.Ended
+		}
+		t.Seconds += r.Result.Seconds
+		t.RunDirs = append(t.RunDirs, r.Dir)
 	}
-	return adaptation.ChooseAndStore(ctx, folds, ModelFiles(slices.Concat(o.Val, o.Test)))
+	return t, nil
 }
