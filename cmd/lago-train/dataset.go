@@ -253,7 +253,7 @@ func fetchCommand() *cli.Command {
 		Flags: flags(setting.List{
 			setting.Raw("archive_url", &o.ArchiveURL, "").Common().Noted("the published one").Describe("`URL` address or path of the archive with the features, or of the weights"),
 			setting.Raw("meta_url", &o.MetaURL, "").Noted("the published one").Describe("`URL` address or path of the archive with the meta folder, if the other lacks it"),
-			setting.Raw("sha256", &o.SHA256, "").Describe("`SUM` expected SHA-256 of the archive with the features; none was published"),
+			setting.Raw("sha256", &o.SHA256, "").Describe("`SUM` expected SHA-256 of the archive with the features, or of the weights; none was published"),
 		}.In(inputGroup), setting.List{
 			setting.Raw("download_dir", &o.DownloadDir, "").Noted("lago-train/downloads in the user's cache folder").Describe("`DIR` folder of downloaded archives"),
 			setting.Switch("delete_archives", &o.DeleteArchives, false).Describe("remove the downloaded archives once the data set is complete"),

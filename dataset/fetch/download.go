@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -25,7 +26,7 @@ import (
 const worthwhile = 1 << 20
 
 // download is one file that is being downloaded. The bytes received so far are in PATH.part,
-// and what a server needs to know that its file is still the same in PATH.part.validator.
+// and what tells that the server's file is still the same in PATH.part.validator, in two lines.
 type download struct {
 	*fetcher
 	step  string
@@ -47,10 +48,8 @@ type permanent struct{ error }
 // folder.
 func (f *fetcher) download(ctx context.Context, step string, from *url.URL, path string) error {
 	for _, own := range []string{path + ".part", path + ".part.validator"} {
-		// A link to a file would be followed, and a pipe waited for.
-		info, err := os.Lstat(own)
-		to, lost := os.Stat(own)
-		if err == nil && !info.Mode().IsRegular() && (lost != nil || to.Mode()&fs.ModeDevice == 0) {
+		// A link would be followed, and a pipe waited for.
+		if info, err := os.Lstat(own); err == nil && !info.Mode().IsRegular() {
 			if err := os.Remove(own); err != nil {
 				return err
 			}
@@ -69,18 +68,27 @@ func (f *fetcher) download(ctx context.Context, step string, from *url.URL, path
 	if d.size > 0 && d.validator != "" {
 		failed.Hint = resumes
 	} else { // the server cannot be asked for the rest
-		_, _ = os.Remove(part.Name()), os.Remove(part.Name()+".validator") // harmless if they stay
+		_ = removePart(path) // it only takes space
 	}
 	return failed
 }
 
+// removePart removes what was downloaded so far of a file.
+func removePart(path string) error {
+	return errors.Join(os.RemoveAll(path+".part"), os.RemoveAll(path+".part.validator"))
+}
+
 // run makes attempts until the file is complete.
 func (d *download) run(ctx context.Context) (err error) {
-	validator, _ := os.ReadFile(d.part.Name() + ".validator") // without it, all is downloaded again
-	if d.validator = string(validator); d.validator != "" {
+	stored, _ := os.ReadFile(d.part.Name() + ".validator") // without it, all is downloaded again
+	validator, total, _ := strings.Cut(string(stored), "\n")
+	if d.validator = validator; d.validator != "" {
+		if d.total, err = strconv.ParseInt(total, 10, 64); err != nil {
+			d.total = -1
+		}
 		d.size, err = d.part.Seek(0, io.SeekEnd)
 	} else {
-		err = d.restart("")
+		err = d.restart("", -1)
 	}
 	if err != nil {
 		return err
@@ -106,10 +114,13 @@ func (d *download) run(ctx context.Context) (err error) {
 	}
 }
 
-// restart empties the part, for a file with the given validator.
-func (d *download) restart(validator string) error {
-	d.size, d.total, d.validator = 0, -1, validator
-	return cmp.Or(d.part.Truncate(0), os.WriteFile(d.part.Name()+".validator", []byte(validator), 0o666))
+// restart empties the part, for a file with the given validator and size.
+func (d *download) restart(validator string, total int64) error {
+	d.size, d.total, d.validator = 0, total, validator
+	if err := d.part.Truncate(0); err != nil {
+		return err
+	}
+	return os.WriteFile(d.part.Name()+".validator", fmt.Appendf(nil, "%s\n%d", validator, total), 0o666)
 }
 
 // attempt requests what the part lacks, once, or the whole file where the server cannot tell
@@ -162,15 +173,19 @@ func (d *download) accept(resp *http.Response) error {
 	status := &invalid.Error{Want: "status 200 OK", Got: fmt.Sprint(resp.StatusCode, " ", http.StatusText(resp.StatusCode))}
 	switch code := resp.StatusCode; {
 	case code == http.StatusOK:
-		err := d.restart(validator)
-		d.total = resp.ContentLength
-		return err
+		return d.restart(validator, resp.ContentLength)
+	case code == http.StatusPartialContent && (validator != "" && validator != d.validator || n == 3 && d.total >= 0 && total != d.total):
+		changed := &invalid.Error{
+			Want: fmt.Sprintf("the rest of the file of %d bytes with validator %.100q", d.total, d.validator),
+			Got:  fmt.Sprintf("that of %d bytes with %.100q", total, validator), Hint: "The file has changed: it is downloaded again.",
+		}
+		return cmp.Or(d.restart("", -1), error(changed))
 	case code == http.StatusPartialContent && n == 3 && first == d.size:
 		d.total = total
 		logrus.Infof("%s: resuming after %s of %s", d.from.Redacted(), format.Bytes(d.size), format.Bytes(total))
 		return nil
 	case d.size > 0 && (code == http.StatusPartialContent || code == http.StatusRequestedRangeNotSatisfiable):
-		return cmp.Or(d.restart(""), error(status)) // the next attempt asks for the whole file
+		return cmp.Or(d.restart("", -1), error(status)) // the next attempt asks for the whole file
 	case code >= 500 || code == http.StatusTooManyRequests || code == http.StatusRequestTimeout:
 		return status
 	}
@@ -186,7 +201,7 @@ func (d *download) receive(body io.Reader) error {
 	_, err := io.Copy(io.MultiWriter(d, d.meter(d.step, d.size, d.total)), io.LimitReader(body, end-d.size+1))
 	switch {
 	case d.size > end: // which of the bytes are the file's is unknown
-		return cmp.Or(d.restart(""), error(&invalid.Error{Want: fmt.Sprintf("at most %d bytes", end), Got: "more"}))
+		return cmp.Or(d.restart("", -1), error(&invalid.Error{Want: fmt.Sprintf("at most %d bytes", end), Got: "more"}))
 	case err == nil && (d.size == d.total || d.total < 0):
 		return nil
 	}

@@ -116,6 +116,7 @@ func TestDownload(t *testing.T) {
 		_, _ = fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-", &first)
 		answer(206, file[first:first+10], "Etag", `"a"`, "Content-Range", fmt.Sprintf("bytes %d-%d/5000", first, first+9))(w, r)
 	}
+	rest := func(headers ...string) http.HandlerFunc { return answer(206, newer[3000:], headers...) }
 	type handlers = []http.HandlerFunc
 	for _, c := range []struct {
 		name            string
@@ -136,12 +137,15 @@ func TestDownload(t *testing.T) {
 			handlers{breaking(good, 3000), answer(206, make([]byte, 4000), "Content-Range", "bytes 3000-4999/5000"), good},
 			"/, / bytes=3000-, /", "",
 		},
+		{"ETag that changed", "", "", handlers{breaking(good, 3000), rest("Etag", `"b"`, "Content-Range", "bytes 3000-4999/5000"), good}, "/, / bytes=3000-, /", ""},
+		{"size that changed", string(file[:3000]), "\"a\"\n5000", handlers{rest("Content-Range", "bytes 3000-5999/6000"), good}, "/ bytes=3000-, /", ""},
 		{"another range", "", "", handlers{breaking(good, 3000), answer(206, file, "Content-Range", "bytes 0-4999/5000"), good}, "/, / bytes=3000-, /", ""},
 		{"range refused", "", "", handlers{breaking(good, 3000), answer(416, nil), good}, "/, / bytes=3000-, /", ""},
 
 		{"part of an earlier process", string(file[:3000]), `"a"`, handlers{good}, "/ bytes=3000-", ""},
 		{"of another file", "other", `"b"`, handlers{good}, "/ bytes=5-", ""},
 
+		{"changed each time", string(file[:3000]), `"a"`, handlers{rest("Etag", `"b"`)}, "/ bytes=3000-, /, /", `found that of 0 bytes with "\"b\"". The file has changed`},
 		{"404", "", "", handlers{answer(404, nil)}, "/", "expected status 200 OK, found 404 Not Found"},
 		{"500", "", "", handlers{answer(500, nil)}, "/, /, /", "found 500 Internal Server Error, after 3 attempts"},
 		{"stalled each time", "", "", handlers{stalled}, "/, /, /", "expected a byte within 100ms, found none, after 3 attempts"},
@@ -181,13 +185,18 @@ func TestDownload(t *testing.T) {
 }
 
 // An error of the disk ends the download at once.
-func TestFullDisk(t *testing.T) {
-	o := options(t, serve(t, whole(content(5000), `"a"`)))
-	testkit.NoError(t, os.MkdirAll(o.DataDir, 0o755))
-	part := filepath.Join(o.DataDir, ".resnet50.safetensors.new.part")
-	if os.Symlink("/dev/full", part) != nil || testkit.Write(t, o.DataDir, filepath.Base(part)+".validator", `"a"`) == "" {
-		t.Skip("no device is full")
+func TestDiskError(t *testing.T) {
+	s := serve(t, whole(content(5000), `"a"`))
+	dir := t.TempDir()
+	path := testkit.Write(t, dir, "x.part", "some")
+	testkit.Write(t, dir, "x.part.validator", `"a"`)
+	part := testkit.Must(os.Open(path))(t) // not for writing
+	defer func() { testkit.NoError(t, part.Close()) }()
+	f := &fetcher{Options: Options{DownloadDir: "unused", pause: 1}}
+	testkit.NoError(t, f.setDefaults())
+	d := &download{fetcher: f, from: testkit.Must(url.Parse(s.URL))(t), part: part}
+	testkit.WantError(t, d.run(t.Context()), path)
+	if n := len(s.requests()); n != 1 {
+		t.Errorf("%d requests", n)
 	}
-	_, err := Fetch(t.Context(), "resnet50", o)
-	testkit.WantError(t, err, o.ArchiveURL, part)
 }

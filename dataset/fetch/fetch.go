@@ -213,13 +213,13 @@ func (f *fetcher) run(ctx context.Context) (r *Result, err error) {
 		return nil, err
 	}
 	defer func() { _ = lock.Unlock() }() // the end of the process frees it, too
-	target, err := f.target()
-	if err != nil {
-		return nil, err
-	}
 	staging := filepath.Join(f.DataDir, "."+f.folder+".new")
 	if err := os.RemoveAll(staging); err != nil { // that of a killed process
 		return nil, err
+	}
+	target, err := f.target()
+	if err != nil { // what was downloaded of others has no use
+		return nil, errors.Join(err, removePart(staging))
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(staging)) }()
 	r = &Result{Name: f.name, Folder: target}
@@ -227,10 +227,7 @@ func (f *fetcher) run(ctx context.Context) (r *Result, err error) {
 		r.Archives, err = f.unpackAll(ctx, staging)
 	} else {
 		r.Folder, r.Archives = f.DataDir, make([]Archive, 1)
-		sum := f.SHA256
-		if sum == "" {
-			sum = f.recorded(target + sumSuffix)
-		}
+		sum := cmp.Or(f.SHA256, recorded(target+sumSuffix))
 		r.Archives[0], err = f.get(ctx, f.name, f.ArchiveURL, staging, sum)
 		r.Archives[0].File, f.sizes[f.folder] = target, r.Archives[0].Bytes
 	}
@@ -240,7 +237,7 @@ func (f *fetcher) run(ctx context.Context) (r *Result, err error) {
 	if err == nil {
 		err = f.place(staging, target)
 	}
-	if err == nil && f.ArchiveURL == f.weights { // as sha256sum writes it
+	if err == nil && f.weights != "" { // as sha256sum writes it
 		line := []byte(r.Archives[0].SHA256 + "  " + f.folder + "\n")
 		err = fileio.Write(target+sumSuffix, func(w io.Writer) error { _, err := w.Write(line); return err })
 	}
@@ -260,15 +257,14 @@ func (f *fetcher) run(ctx context.Context) (r *Result, err error) {
 	return r, err
 }
 
-// sumSuffix is that of the file beside weights that records their SHA-256 at the first download. No
-// sums are published: later downloads from the same address must have the recorded one.
+// sumSuffix is that of the file beside weights that records their SHA-256. No sums are published:
+// later downloads, from whichever address, must have the recorded one, unless another is asked for.
 const sumSuffix = ".sha256"
 
-// recorded returns the sum that a file records, "" if there is none or the address is not the
-// published one.
-func (f *fetcher) recorded(path string) string {
+// recorded returns the sum that a file records, "" if there is none.
+func recorded(path string) string {
 	line, err := fileio.ReadRegular(path)
-	if words := strings.Fields(string(line)); err == nil && len(words) > 0 && len(words[0]) == 2*sha256.Size && f.ArchiveURL == f.weights {
+	if words := strings.Fields(string(line)); err == nil && len(words) > 0 && len(words[0]) == 2*sha256.Size {
 		return words[0]
 	}
 	return ""
@@ -373,7 +369,10 @@ func (f *fetcher) get(ctx context.Context, what, source, file, sum string) (a Ar
 		return a, nil
 	}
 	wrong := &invalid.Error{Where: a.Source, Field: "SHA-256", Want: strings.ToLower(sum), Got: a.SHA256}
-	if f.weights == "" && a.File != a.Source { // weights are removed
+	switch {
+	case f.weights != "" && f.SHA256 == "":
+		wrong.Hint = "The first download had another sum. To accept these weights, remove " + filepath.Join(f.DataDir, f.folder+sumSuffix) + "."
+	case f.weights == "" && a.File != a.Source:
 		wrong.Hint = "To download it again, remove " + a.File + " first."
 	}
 	return a, wrong

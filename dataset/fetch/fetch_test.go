@@ -312,13 +312,13 @@ func TestFetchWeights(t *testing.T) {
 	if diff := cmp.Diff(want, r); diff != "" || testkit.Read(t, path) != string(file) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	o.SHA256, o.Force = strings.Repeat("0", 64), true
+	// What a killed process left beside good weights is removed.
+	testkit.Write(t, o.DataDir, ".resnet50.safetensors.new.part", "some")
+	testkit.Write(t, o.DataDir, ".resnet50.safetensors.new.part.validator", `"1"`)
+	o.SHA256 = ""
 	_, err := Fetch(t.Context(), "resnet50", o)
-	testkit.WantError(t, err, "SHA-256", sumOf(file))
-	wantIn(t, o.DataDir, "resnet50.safetensors")
-	o.SHA256, o.Force = "", false
-	_, err = Fetch(t.Context(), "resnet50", o)
 	testkit.WantError(t, err, path, "exists already")
+	wantIn(t, o.DataDir, "resnet50.safetensors", "resnet50.safetensors.sha256")
 	// What the check refuses takes the place of nothing, and is not kept.
 	o.Force = true
 	o.Check = func(_ context.Context, name, staged string) error {
@@ -330,32 +330,32 @@ func TestFetchWeights(t *testing.T) {
 	testkit.Write(t, o.DataDir, "resnet50.safetensors", "old")
 	_, err = Fetch(t.Context(), "resnet50", o)
 	testkit.WantError(t, err, o.ArchiveURL+": resnet50: expected a header. ", "login page", "Nothing was replaced.")
-	wantIn(t, o.DataDir, "resnet50.safetensors")
+	wantIn(t, o.DataDir, "resnet50.safetensors", "resnet50.safetensors.sha256")
 	if testkit.Read(t, path) != "old" {
 		t.Error("the earlier weights were replaced")
 	}
 }
 
-// The sum of weights from their published address is recorded, and others are refused later.
+// The SHA-256 of the first download of weights is recorded, and others are refused later from any
+// address, unless they are asked for.
 func TestRecordedSum(t *testing.T) {
-	file := content(1000)
-	s := serve(t, whole(file, `"1"`))
+	file, other := content(1000), content(2000)
+	s := archives(t, map[string][]byte{"/a": file, "/mirror": other})
 	o := options(t, s)
-	fetch := func() error {
-		f := &fetcher{Options: o, name: "dinov2-small", folder: "dinov2-small.safetensors", weights: s.URL + "/model.safetensors", sizes: map[string]int64{}}
-		f.ArchiveURL, f.Force = f.weights, true
-		testkit.NoError(t, f.setDefaults())
-		_, err := f.run(t.Context())
+	o.Force = true
+	fetch := func(from, sum string) error {
+		o.ArchiveURL, o.SHA256 = s.URL+from, sum
+		_, err := Fetch(t.Context(), "dinov2-small", o)
 		return err
 	}
-	testkit.NoError(t, fetch())
-	testkit.NoError(t, fetch())
-	recorded := "dinov2-small.safetensors.sha256"
-	if line := testkit.Read(t, filepath.Join(o.DataDir, recorded)); line != sumOf(file)+"  dinov2-small.safetensors\n" {
+	recorded := filepath.Join(o.DataDir, "dinov2-small.safetensors.sha256")
+	testkit.NoError(t, fetch("/a", ""))
+	testkit.NoError(t, fetch("/a", ""))
+	testkit.WantError(t, fetch("/mirror", ""), "/mirror: SHA-256: expected "+sumOf(file), sumOf(other), "remove "+recorded)
+	testkit.NoError(t, fetch("/mirror", sumOf(other)))
+	if line := testkit.Read(t, recorded); line != sumOf(other)+"  dinov2-small.safetensors\n" {
 		t.Errorf("recorded %q", line)
 	}
-	testkit.Write(t, o.DataDir, recorded, strings.Repeat("0", 64)+"  x\n")
-	testkit.WantError(t, fetch(), "SHA-256: expected "+strings.Repeat("0", 64), sumOf(file))
 	for network, want := range map[string]string{"resnet50": "timm/resnet50.tv_in1k/", "dinov2-base": "facebook/dinov2-base/", "clip-vit-base-patch32": "openai/clip-vit-base-patch32/"} {
 		if url := WeightsURL(network); url != "https://huggingface.co/"+want+"resolve/main/model.safetensors" {
 			t.Errorf("%s: %s", network, url)
