@@ -14,12 +14,20 @@ import (
 	"github.com/lago-train/lago-train/model/network"
 )
 
+// maxTokens bounds the memory of attention: scores of tokens x tokens in each thread. At 1024
+// pixels, patches of 14 pixels give 5,330 tokens.
+const maxTokens = 1 << 13
+
 // Graph implements network.Network.
 func (n *Network) Graph(samples, size int) (*network.Graph, error) {
 	if size < n.patch || size%n.patch != 0 {
 		return nil, &invalid.Error{Field: "size", Want: fmt.Sprintf("a multiple of the %d pixels of a patch of %s", n.patch, n.name), Got: fmt.Sprint(size)}
 	}
 	side := size / n.patch
+	if side*side >= maxTokens {
+		most := int(math.Sqrt(maxTokens-1)) * n.patch
+		return nil, &invalid.Error{Field: "size", Want: fmt.Sprintf("at most %d pixels, since patches of %s have %d", most, n.name, n.patch), Got: fmt.Sprint(size)}
+	}
 	b := &builder{Network: n, Graph: network.NewGraph(samples, size, n.Dims()), samples: samples, tokens: 1 + side*side}
 	rows, d := samples*b.tokens, n.width
 	b.x, b.y, b.wide = make([]float32, rows*d), make([]float32, rows*d), make([]float32, rows*max(4*d, n.patches.in))

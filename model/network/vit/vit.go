@@ -155,7 +155,7 @@ func New(f *safetensors.File) (*Network, error) {
 	}
 	n.last = n.norm(r, m.last)
 	if m.projection != "" {
-		dims := append(r.Shape(m.projection), 0)[0]
+		dims := r.Shape(m.projection)[0]
 		n.projection = &linear{weight: r.Take(m.projection, dims, d), out: dims, in: d}
 	}
 	r.Rest(m.ignores)
@@ -184,6 +184,11 @@ func (n *Network) measure(r *network.Reader) error {
 	if n.grid = int(math.Sqrt(float64(tokens - 1))); tokens < 2 || n.grid*n.grid != tokens-1 || positions != tokens*n.width {
 		return wrong(n.family.positions, fmt.Sprintf("positions of the class token and of a square grid, of width %d", n.width))
 	}
+	if name := n.family.projection; name != "" {
+		if shape := r.Shape(name); len(shape) != 2 || shape[0] < 1 {
+			return wrong(name, fmt.Sprintf("features x %d, at least one", n.width))
+		}
+	}
 	return nil
 }
 
@@ -198,11 +203,8 @@ func take(r *network.Reader, name string, out, in int) linear {
 func (n *Network) layer(r *network.Reader, name string) layer {
 	m, d := n.family, n.width
 	l := layer{norm1: n.norm(r, name+m.norm1), norm2: n.norm(r, name+m.norm2), qkv: linear{out: 3 * d, in: d}}
-	l.qkv.weight, l.qkv.bias = make([]float32, 0, 3*d*d), make([]float32, 0, 3*d)
-	for _, part := range []string{m.query, m.key, m.value} {
-		p := take(r, name+part, d, d)
-		l.qkv.weight, l.qkv.bias = append(l.qkv.weight, p.weight...), append(l.qkv.bias, p.bias...)
-	}
+	q, k, v := take(r, name+m.query, d, d), take(r, name+m.key, d, d), take(r, name+m.value, d, d)
+	l.qkv.weight, l.qkv.bias = slices.Concat(q.weight, k.weight, v.weight), slices.Concat(q.bias, k.bias, v.bias)
 	l.out, l.fc1, l.fc2 = take(r, name+m.out, d, d), take(r, name+"mlp.fc1", 4*d, d), take(r, name+"mlp.fc2", d, 4*d)
 	if m.scale1 != "" {
 		scale1, scale2 := r.Take(name+m.scale1, d), r.Take(name+m.scale2, d)

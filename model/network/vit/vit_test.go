@@ -71,6 +71,9 @@ func TestBatches(t *testing.T) {
 	}
 	_, err := n.Graph(1, 100)
 	testkit.WantError(t, err, "size: expected a multiple of the 32 pixels", "found 100")
+	n.patch = 1
+	_, err = n.Graph(1, 224)
+	testkit.WantError(t, err, "size: expected at most 90 pixels, since patches of clip-vit-128x2-patch32 have 1, found 224")
 }
 
 func TestFunctions(t *testing.T) {
@@ -103,6 +106,17 @@ func TestRefused(t *testing.T) {
 			return append(without(name)(list), safetensors.Tensor{Name: name, Shape: shape, F32: make([]float32, n)})
 		}
 	}
+	wide := func([]safetensors.Tensor) (list []safetensors.Tensor) { // 3.8 MB, of which a layer would need terabytes
+		const d = 320_000
+		for name, shape := range map[string][]int{
+			"embeddings.cls_token": {d}, "embeddings.position_embeddings": {2, d}, "embeddings.patch_embeddings.projection.weight": {d, 3, 1, 1},
+			"embeddings.patch_embeddings.projection.bias": {d}, "encoder.layer.0.norm1.weight": {d}, "encoder.layer.0.norm1.bias": {d},
+			"encoder.layer.0.norm2.weight": {d}, "encoder.layer.0.norm2.bias": {d},
+		} {
+			list = append(list, with(name, shape...)(nil)...)
+		}
+		return list
+	}
 	for want, c := range map[string]struct {
 		size   networktest.Transformer
 		change func([]safetensors.Tensor) []safetensors.Tensor
@@ -111,7 +125,9 @@ func TestRefused(t *testing.T) {
 		`tensor "embeddings.register_tokens": expected only tensors of dinov2-64x1`:                                                                       {dino, with("embeddings.register_tokens", 1, 4, 64)},
 		`tensor "embeddings.position_embeddings": expected positions of the class token and of a square grid, of width 64, found shape [1 9 64]`:          {dino, with("embeddings.position_embeddings", 1, 9, 64)},
 		`tensor "embeddings.patch_embeddings.projection.weight": expected width x 3 x patch x patch, with a width of heads of 64, found shape [60 3 2 2]`: {dino, with("embeddings.patch_embeddings.projection.weight", 60, 3, 2, 2)},
-		`tensor "visual_projection.weight": expected float32, float16 or bfloat16 of shape [0 64], as in clip-vit-64x1-patch2, found none`:                {clip, without("visual_projection.weight")},
+		`tensor "visual_projection.weight": expected features x 64, at least one, found none`:                                                             {clip, without("visual_projection.weight")},
+		`tensor "visual_projection.weight": expected features x 64, at least one, found shape [0 64]`:                                                     {clip, with("visual_projection.weight", 0, 64)},
+		`tensor "encoder.layer.0.attention.attention.query.weight": expected float32, float16 or bfloat16 of shape [320000 320000]`:                       {networktest.Transformer{}, wide},
 		`tensor "encoder.layer.0.norm1.weight": expected float32, float16 or bfloat16 of shape [64], as in dinov2-64x0, found none`:                       {dino, without("norm1.weight")},
 	} {
 		f := &safetensors.File{Tensors: c.change(c.size.Tensors())}
