@@ -69,21 +69,14 @@ type Outcome struct {
 	Edges  []Edge
 	Tried  int // number of settings
 
-	seeds     int
-	searchers []*searcher // one for each start that the data allows
+	// Searches has for each start that the data allows the accuracy of the best settings after each
+	// that was tried.
+	Searches [][]float64
 }
 
 // Done reports whether all stages of the plan have their runs.
 func (o *Outcome) Done(s config.Stages) bool {
 	return (s == config.OnlyTest || o.Val != nil) && (s == config.OnlyDev || o.Test != nil)
-}
-
-// Searches has for each search of the outcome the accuracy of the best settings after each that was tried.
-func (o *Outcome) Searches() (list [][]float64) {
-	for _, s := range o.searchers {
-		list = append(list, s.best)
-	}
-	return list
 }
 
 // Done reports whether all stages of an arm have their runs, in every part.
@@ -113,33 +106,33 @@ type runner struct {
 func Run(ctx context.Context, l *lab.Lab, p Plan) (*Result, error) {
 	r := &runner{lab: l, plan: p}
 	result := &Result{Plan: p, LeftOut: []LeftOut{}, Arms: make([][]*Outcome, len(p.Arms))}
-	all, err := r.outcomes(result)
+	entries, err := r.entries(result)
 	if err != nil {
 		return nil, err
 	}
-	if len(all) == 0 && len(result.LeftOut) > 0 {
+	if len(entries) == 0 && len(result.LeftOut) > 0 {
 		return nil, notAllowed(result.LeftOut[0])
 	}
-	if p.Stage != config.OnlyTest {
-		var searchers []*searcher
-		for _, o := range all {
-			for _, s := range o.searchers {
-				if (s.budget.coarse > 1 || len(o.searchers) > 1) && !slices.Contains(searchers, s) {
-					searchers = append(searchers, s)
-				}
-			}
-		}
-		if err := r.searchAll(ctx, searchers); err != nil {
+	found := make([][]state, len(entries))
+	var chosen []choice
+	if p.Stage == config.OnlyTest {
+		chosen = untuned(entries)
+	} else {
+		if found, err = r.search(ctx, entries); err != nil {
 			return nil, err
 		}
-		if err := r.develop(ctx, all); err != nil {
+		if chosen, err = r.develop(ctx, entries, found); err != nil {
 			return nil, err
 		}
 	}
+	tested := make([][]lab.Run, len(entries))
 	if p.Stage != config.OnlyDev {
-		if err := r.test(ctx, all); err != nil {
+		if tested, err = r.test(ctx, entries, chosen); err != nil {
 			return nil, err
 		}
+	}
+	for i, e := range entries {
+		result.Arms[e.arm] = append(result.Arms[e.arm], e.outcome(found[i], chosen[i], tested[i]))
 	}
 	result.Missing, result.Waiting = lab.MissingOf(result.Failed()), r.waiting
 	return result, nil
@@ -162,17 +155,26 @@ func (r *runner) do(ctx context.Context, round string, lists [][]train.Trial) ([
 	return done, nil
 }
 
-// outcomes adds an outcome of each arm that the data allows, part after part, and returns them
-// in this order. Arms with the same start share its search.
-func (r *runner) outcomes(result *Result) (all []*Outcome, err error) {
+// entry is an arm in one part.
+type entry struct {
+	arm      int
+	part     lab.View
+	folds    []lab.View
+	searches []*search // one for each start that the data allows
+	seeds    int
+}
+
+// entries lists the arms that the data allows, part after part. Arms with the same start share its
+// search. What the data does not allow is added to the result.
+func (r *runner) entries(result *Result) (all []entry, err error) {
 	for _, part := range r.lab.Parts {
 		folds, err := r.lab.Folds(part, max(r.plan.Folds, 1))
 		if err != nil {
 			return nil, err
 		}
-		shared := map[string]*searcher{}
+		shared := map[string]*search{}
 		for i, arm := range r.plan.Arms {
-			o := &Outcome{Part: part, Folds: folds}
+			e := entry{arm: i, part: part, folds: folds}
 			for _, c := range arm.Starts {
 				if out := Allows(r.lab, c.Method); out != nil {
 					if !slices.Contains(result.LeftOut, *out) {
@@ -180,124 +182,165 @@ func (r *runner) outcomes(result *Result) (all []*Outcome, err error) {
 					}
 					continue
 				}
-				entry, err := methods.Find(c.Method.Name)
+				found, err := methods.Find(c.Method.Name)
 				if err != nil {
 					return nil, err
 				}
-				o.seeds = c.Seeds
+				e.seeds = c.Seeds
 				tune := max(arm.Tune/len(arm.Starts), 1)
 				further := FurtherSeeds
-				if divide(tune).best < 2 || !entry.Seeded {
+				if divide(tune).best < 2 || !found.Seeded {
 					further = 0 // there is nothing to choose, or they would be equal
 				}
-				if !entry.Seeded {
-					o.seeds = 1
+				if !found.Seeded {
+					e.seeds = 1
 				}
-				s := newSearcher(c, folds, tune, further, arm.Fixed, entry.Closed)
 				key := fmt.Sprint(tune, arm.Fixed, c.Trials(folds[0], train.Dev, 1)[0].Name(), c.Epochs)
 				if shared[key] == nil {
-					shared[key] = s
+					shared[key] = newSearch(c, folds, tune, further, arm.Fixed, found.Closed)
 				}
-				o.searchers = append(o.searchers, shared[key])
+				e.searches = append(e.searches, shared[key])
 			}
-			if o.searchers != nil {
-				all, result.Arms[i] = append(all, o), append(result.Arms[i], o)
+			if e.searches != nil {
+				all = append(all, e)
 			}
 		}
 	}
 	return all, nil
 }
 
-// finalists are the searches whose best settings run with all seeds: of LAGO those of the
-// two best variants, because the others are rarely better and take as long.
-func (o *Outcome) finalists() []*searcher {
-	if slices.ContainsFunc(o.searchers, func(s *searcher) bool { return s.waiting }) {
-		return nil
+// search carries out the searches of all entries, each once, and returns the state of each. Where
+// nothing is to be chosen, the start was tried.
+func (r *runner) search(ctx context.Context, entries []entry) ([][]state, error) {
+	var searches []*search
+	for _, e := range entries {
+		for _, s := range e.searches {
+			if (s.budget.coarse > 1 || len(e.searches) > 1) && !slices.Contains(searches, s) {
+				searches = append(searches, s)
+			}
+		}
 	}
-	found := slices.DeleteFunc(slices.Clone(o.searchers), func(s *searcher) bool { return len(s.Tried) == 0 })
-	slices.SortStableFunc(found, func(a, b *searcher) int { return bestFirst(a.Tried[0], b.Tried[0]) })
-	return found[:min(2, len(found))]
+	states, err := r.searchAll(ctx, searches)
+	found := make([][]state, len(entries))
+	for i, e := range entries {
+		for _, s := range e.searches {
+			if k := slices.Index(searches, s); k < 0 {
+				found[i] = append(found[i], state{tried: []Tried{{Config: s.base}}})
+			} else if err == nil {
+				found[i] = append(found[i], states[k])
+			}
+		}
+	}
+	return found, err
+}
+
+// finalists are the searches whose best settings run with all seeds, by number: of LAGO those of
+// the two best variants, because the others are rarely better and take as long.
+func finalists(found []state) (list []int) {
+	for i, st := range found {
+		if st.waiting {
+			return nil
+		}
+		if len(st.tried) > 0 {
+			list = append(list, i)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b int) int { return bestFirst(found[a].tried[0], found[b].tried[0]) })
+	return list[:min(2, len(list))]
+}
+
+// choice is what the dev stage decides for an entry.
+type choice struct {
+	config config.Config
+	epochs int
+	edges  []Edge
+	runs   []lab.Run // nil without a dev stage, or if a run failed
+	failed []lab.Run
+}
+
+// untuned are the choices without a dev stage.
+func untuned(entries []entry) []choice {
+	list := make([]choice, len(entries))
+	for i, e := range entries {
+		c := e.searches[0].base
+		list[i] = choice{config: c, epochs: cmp.Or(c.Epochs, config.PresetFor(c.Dataset, c.Method).TestEpochs)}
+	}
+	return list
 }
 
 // develop runs the dev stage of the finalists with all seeds, over the folds, and chooses
 // between them.
-func (r *runner) develop(ctx context.Context, all []*Outcome) error {
-	type finalist struct {
-		o *Outcome
-		s *searcher
-	}
-	var finalists []finalist
+func (r *runner) develop(ctx context.Context, entries []entry, found [][]state) ([]choice, error) {
+	finals := make([][]int, len(entries))
 	var lists [][]train.Trial
-	for _, o := range all {
-		for _, s := range o.searchers {
-			if len(s.seen) == 0 { // nothing was to be chosen
-				s.Tried = []Tried{{Config: s.base}}
-			}
-			o.Failed = append(o.Failed, s.Failed...)
-			o.Tried += len(s.Tried)
-		}
-		for _, s := range o.finalists() {
-			finalists = append(finalists, finalist{o, s})
-			lists = append(lists, s.trialsOf(batch{settings: []config.Config{s.Tried[0].Config}, seeds: o.seeds}))
+	for i, e := range entries {
+		finals[i] = finalists(found[i])
+		for _, k := range finals[i] {
+			lists = append(lists, e.searches[k].trialsOf(batch{settings: []config.Config{found[i][k].tried[0].Config}, seeds: e.seeds}))
 		}
 	}
 	done, err := r.do(ctx, "development", lists)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	best := map[*Outcome]float64{}
-	for i, f := range finalists {
-		o := f.o
-		if failures := lab.Failures(done[i]); len(failures) > 0 {
-			o.Failed = append(o.Failed, failures...)
-			if r.plan.Stage != config.OnlyDev || o.Val != nil {
-				continue
-			} // else the other runs are shown
-		} else {
-			mean := validation(done[i]).Mean
-			if before, chosen := best[o]; chosen && mean <= before {
-				continue
+	chosen := make([]choice, len(entries))
+	for i, e := range entries {
+		best := -1.0
+		for _, k := range finals[i] {
+			runs, settings, now := done[0], found[i][k].tried[0].Config, &chosen[i]
+			done = done[1:]
+			epochs, mean := now.epochs, best
+			if failures := lab.Failures(runs); len(failures) > 0 {
+				now.failed = append(now.failed, failures...)
+				if r.plan.Stage != config.OnlyDev || now.runs != nil {
+					continue
+				} // else the other runs are shown
+			} else {
+				if mean = validation(runs).Mean; mean <= best {
+					continue
+				}
+				if epochs, err = DevEpoch(runs); err != nil {
+					return nil, err
+				}
 			}
-			best[o] = mean
-			if o.Epochs, err = DevEpoch(done[i]); err != nil {
-				return err
+			best = mean
+			edges := e.searches[k].space.edges(settings)
+			if lab.EndedAt(runs, epochs) {
+				edges = append(edges, Edge{"epochs", epochs, "highest"})
 			}
-		}
-		o.Val, o.Chosen = done[i], f.s.Tried[0].Config
-		o.Edges = f.s.space.edges(o.Chosen)
-		if lab.EndedAt(o.Val, o.Epochs) {
-			o.Edges = append(o.Edges, Edge{"epochs", o.Epochs, "highest"})
+			*now = choice{settings, epochs, edges, runs, now.failed}
 		}
 	}
-	return nil
+	return chosen, nil
 }
 
 // test runs the test stage of what was chosen.
-func (r *runner) test(ctx context.Context, all []*Outcome) error {
-	lists := make([][]train.Trial, len(all))
-	for i, o := range all {
-		if r.plan.Stage == config.OnlyTest {
-			o.Chosen = o.searchers[0].base
-			o.Epochs = cmp.Or(o.Chosen.Epochs, config.PresetFor(o.Chosen.Dataset, o.Chosen.Method).TestEpochs)
-		} else if o.Val == nil {
-			continue
-		}
-		c := o.Chosen
-		c.Seeds = o.seeds
-		lists[i] = c.Trials(o.Part, train.Test, o.Epochs)
-	}
-	done, err := r.do(ctx, "evaluation", lists)
-	if err != nil {
-		return err
-	}
-	for i, o := range all {
-		if failed := lab.Failures(done[i]); len(failed) > 0 {
-			o.Failed = append(o.Failed, failed...)
-		} else if len(done[i]) > 0 {
-			o.Test = done[i]
+func (r *runner) test(ctx context.Context, entries []entry, chosen []choice) ([][]lab.Run, error) {
+	lists := make([][]train.Trial, len(entries))
+	for i, e := range entries {
+		if r.plan.Stage == config.OnlyTest || chosen[i].runs != nil {
+			c := chosen[i].config
+			c.Seeds = e.seeds
+			lists[i] = c.Trials(e.part, train.Test, chosen[i].epochs)
 		}
 	}
-	return nil
+	return r.do(ctx, "evaluation", lists)
+}
+
+func (e entry) outcome(found []state, chosen choice, tested []lab.Run) *Outcome {
+	o := &Outcome{Part: e.part, Folds: e.folds, Chosen: chosen.config, Epochs: chosen.epochs, Edges: chosen.edges, Val: chosen.runs}
+	for _, st := range found {
+		o.Failed = append(o.Failed, st.failed...)
+		o.Tried += len(st.tried)
+		o.Searches = append(o.Searches, st.best)
+	}
+	o.Failed = append(o.Failed, chosen.failed...)
+	if failed := lab.Failures(tested); len(failed) > 0 {
+		o.Failed = append(o.Failed, failed...)
+	} else if len(tested) > 0 {
+		o.Test = tested
+	}
+	return o
 }
 
 // Failed lists the runs without a model of all arms, each once.

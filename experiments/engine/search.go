@@ -41,21 +41,27 @@ func divide(settings int) budget {
 	return b
 }
 
-// searcher is the search for settings of one method in one part. A budget of 1 tries the
-// settings that it starts from alone.
-type searcher struct {
-	base    config.Config
-	space   space
-	folds   []lab.View // settings are chosen by the mean over their validation classes
-	closed  bool       // the whole grid is tried
-	budget  budget
-	further int // further seeds of the best settings; 0 for a method without randomness
-
-	Found
+// search is the search for settings of one method in one part. A budget of 1 tries the settings
+// that it starts from alone. It does not change: each round takes a state, and ends in another.
+type search struct {
+	base        config.Config
+	space       space
+	folds       []lab.View // settings are chosen by the mean over their validation classes
+	closed      bool       // the whole grid is tried
+	budget      budget
+	further     int                // further seeds of the best settings; 0 for a method without randomness
 	corrections []model.Correction // of which the validation classes choose
-	best        []float64          // accuracy of the best settings after each that was tried
-	seen        map[string]bool    // names of trials
-	waiting     bool               // for other shards
+	searched    []string           // keys of settings
+}
+
+// state is what a search has found so far.
+type state struct {
+	tried   []Tried   // best first, without settings that failed
+	best    []float64 // accuracy of the best settings after each that was tried
+	seen    []string  // names of trials, one of each settings
+	failed  []lab.Run // in the order in which they failed
+	trials  int
+	waiting bool // for other shards
 }
 
 // Tried is the result of one combination of settings.
@@ -69,14 +75,11 @@ type Tried struct {
 	Dirs      []string       `json:"dirs"`          // folders of the runs
 }
 
-func newSearcher(base config.Config, folds []lab.View, settings, further int, fixed []string, closed bool) *searcher {
+func newSearch(base config.Config, folds []lab.View, settings, further int, fixed []string, closed bool) *search {
 	base = base.On(folds[0].Data) // what is left to the data is searched around, too
-	s := &searcher{
-		base: base, space: newSpace(base, len(folds[0].Data.Attributes), fixed), folds: folds,
-		closed: closed, budget: divide(settings), further: further, seen: map[string]bool{}, Found: Found{Folds: len(folds), Epochs: base.DevEpochs()},
-	}
+	s := &search{base: base, space: newSpace(base, len(folds[0].Data.Attributes), fixed), folds: folds, closed: closed, budget: divide(settings), further: further}
 	for _, d := range s.space {
-		s.Space = append(s.Space, d.key)
+		s.searched = append(s.searched, d.key)
 	}
 	if settings < MinBudget {
 		return s
@@ -92,64 +95,66 @@ func newSearcher(base config.Config, folds []lab.View, settings, further int, fi
 		s.corrections = append(s.corrections, c)
 	}
 	if len(s.corrections) > 1 {
-		s.Space = append(s.Space, method.CorrectionKeys...)
+		s.searched = append(s.searched, method.CorrectionKeys...)
 	}
 	return s
 }
 
-// batch is the settings of one searcher in a round.
+// batch is the settings of one search in a round.
 type batch struct {
 	settings []config.Config
 	further  bool // seeds beside the first
 	seeds    int
 }
 
-// searchAll carries out searches side by side, so that each round is one grid. A search whose
-// trials are left to other shards goes no further.
-func (r *runner) searchAll(ctx context.Context, searchers []*searcher) error {
-	for round := range refiningRounds + 2 {
-		name := "refining"
-		next := func(s *searcher) batch { return s.refine(s.budget.refined[round-1]) }
-		switch round {
-		case 0:
-			name, next = "coarse", (*searcher).coarse
-		case refiningRounds + 1:
-			name, next = "further seeds", (*searcher).finest
-		}
-		batches := make([]batch, len(searchers))
-		lists := make([][]train.Trial, len(searchers))
+// round is a step of all searches.
+type round struct {
+	name string
+	next func(*search, state) batch
+}
+
+func rounds() []round {
+	list := []round{{"coarse", (*search).coarse}}
+	for i := range refiningRounds {
+		list = append(list, round{"refining", func(s *search, st state) batch { return s.refine(st, s.budget.refined[i]) }})
+	}
+	return append(list, round{"further seeds", (*search).finest})
+}
+
+// searchAll carries out searches side by side, so that each round is one grid, and returns what
+// each found. A search whose trials are left to other shards goes no further.
+func (r *runner) searchAll(ctx context.Context, searches []*search) ([]state, error) {
+	states := make([]state, len(searches))
+	for _, round := range rounds() {
+		batches := make([]batch, len(searches))
+		lists := make([][]train.Trial, len(searches))
 		total := 0
-		for i, s := range searchers {
-			if !s.waiting {
-				batches[i] = next(s)
+		for i, s := range searches {
+			if !states[i].waiting {
+				batches[i] = round.next(s, states[i])
 				lists[i] = s.trialsOf(batches[i])
 			}
-			s.Trials += len(lists[i])
 			total += len(lists[i])
 		}
 		if total == 0 {
 			continue
 		}
-		r.lab.Step("search: %s, %s", name, format.Count(total, "run"))
-		done, err := r.do(ctx, name, lists)
+		r.lab.Step("search: %s, %s", round.name, format.Count(total, "run"))
+		done, err := r.do(ctx, round.name, lists)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		for i, s := range searchers {
-			s.Failed = append(s.Failed, lab.Failures(done[i])...)
-			if s.waiting = s.waiting || lab.WaitingFor(name, done[i]) != nil; s.waiting {
-				continue
-			}
-			if err := s.rank(batches[i], done[i]); err != nil {
-				return err
+		for i, s := range searches {
+			if states[i], err = s.after(states[i], batches[i], done[i]); err != nil {
+				return nil, err
 			}
 		}
 	}
-	return nil
+	return states, nil
 }
 
 // trialsOf lists the trials of a batch: for each settings, for each fold, one per seed.
-func (s *searcher) trialsOf(b batch) []train.Trial {
+func (s *search) trialsOf(b batch) []train.Trial {
 	var trials []train.Trial
 	for _, c := range b.settings {
 		c.Seeds = b.seeds
@@ -165,7 +170,7 @@ func (s *searcher) trialsOf(b batch) []train.Trial {
 
 // coarse tries the settings that the search starts from, the general defaults, the start
 // without preprocessing, and different draws from the space, or all that it has.
-func (s *searcher) coarse() batch {
+func (s *search) coarse(st state) batch {
 	const spare = 20 // draws for each that is needed; settings that make no difference make some equal
 	list := []config.Config{s.base}
 	if s.closed && s.budget.coarse > 1 {
@@ -173,14 +178,14 @@ func (s *searcher) coarse() batch {
 	} else if s.budget.coarse > 1 {
 		// A preset may be far from the best on other features than its own, and the settings of
 		// baselines were published for features as they are.
-		list = append(list, s.searched(config.Defaults(s.base.Method).On(s.folds[0].Data)), s.searched(s.base.With("preprocess", preprocess.None)))
+		list = append(list, s.startFrom(config.Defaults(s.base.Method).On(s.folds[0].Data)), s.startFrom(s.base.With("preprocess", preprocess.None)))
 		list = append(list, s.space.draw(s.base, spare*s.budget.coarse, s.source(0))...)
 	}
-	return s.unseen(list, s.budget.coarse)
+	return s.unseen(st, list, s.budget.coarse)
 }
 
-// searched returns the start of the search with those settings of from that are searched.
-func (s *searcher) searched(from config.Config) config.Config {
+// startFrom returns the start of the search with those settings of from that are searched.
+func (s *search) startFrom(from config.Config) config.Config {
 	c := s.base
 	for _, d := range s.space {
 		c = c.With(d.key, from.Value(d.key))
@@ -190,81 +195,93 @@ func (s *searcher) searched(from config.Config) config.Config {
 
 // refine tries n neighbours of the best settings so far; where those have no more,
 // of the next best.
-func (s *searcher) refine(n int) batch {
-	rng := rand.New(s.source(uint64(len(s.seen))))
+func (s *search) refine(st state, n int) batch {
+	rng := rand.New(s.source(uint64(len(st.seen))))
 	var list []config.Config
-	for _, t := range s.Tried {
+	for _, t := range st.tried {
 		list = append(list, s.space.neighbours(t.Config, rng)...)
 	}
-	return s.unseen(list, n)
+	return s.unseen(st, list, n)
 }
 
-func (s *searcher) source(stream uint64) rand.Source { return rand.NewPCG(s.base.Seed, stream) }
+func (s *search) source(stream uint64) rand.Source { return rand.NewPCG(s.base.Seed, stream) }
 
 // unseen returns the first n settings whose trials were not used before, with the correction of
 // the start, on which no training depends.
-func (s *searcher) unseen(list []config.Config, n int) batch {
-	b := batch{seeds: 1}
+func (s *search) unseen(st state, list []config.Config, n int) batch {
+	b, seen := batch{seeds: 1}, slices.Clone(st.seen)
 	for _, c := range list {
 		if len(b.settings) == n {
 			break
 		}
 		c = c.WithCorrection(s.base.Method.Settings.Correction())
-		one := c
-		one.Seeds = 1
-		if name := one.Trials(s.folds[0], train.Dev, 1)[0].Name(); !s.seen[name] {
-			s.seen[name] = true
+		if name := s.nameOf(c); !slices.Contains(seen, name) {
+			seen = append(seen, name)
 			b.settings = append(b.settings, c)
 		}
 	}
 	return b
 }
 
+// nameOf names a trial of settings.
+func (s *search) nameOf(c config.Config) string {
+	c.Seeds = 1
+	return c.Trials(s.folds[0], train.Dev, 1)[0].Name()
+}
+
 // finest returns the best settings, to run with further seeds.
-func (s *searcher) finest() batch {
+func (s *search) finest(st state) batch {
 	b := batch{further: true, seeds: s.further}
 	if s.further == 0 || s.budget.coarse < 2 {
 		return b
 	}
-	for _, t := range s.Tried[:min(s.budget.best, len(s.Tried))] {
+	for _, t := range st.tried[:min(s.budget.best, len(st.tried))] {
 		b.settings = append(b.settings, t.Config)
 	}
 	return b
 }
 
-// rank ranks new settings among the others, and the best settings by their further seeds
-// alone, because the first seed selected them. New settings with a failed trial are left out;
-// best ones come after those without.
-func (s *searcher) rank(b batch, runs []lab.Run) error {
-	each := len(s.folds) * b.seeds
+// after returns the state after the runs of a batch. New settings are ranked among the others,
+// and the best settings by their further seeds alone, because the first seed selected them. New
+// settings with a failed trial are left out; best ones come after those without.
+func (s *search) after(st state, b batch, runs []lab.Run) (state, error) {
+	next := state{
+		tried: slices.Clone(st.tried), best: slices.Clone(st.best), seen: slices.Clone(st.seen),
+		failed: append(slices.Clone(st.failed), lab.Failures(runs)...), trials: st.trials + len(runs),
+		waiting: st.waiting || lab.WaitingFor("", runs) != nil,
+	}
 	for i, c := range b.settings {
+		if !b.further {
+			next.seen = append(next.seen, s.nameOf(c))
+		}
+		each := len(s.folds) * b.seeds
 		part := runs[i*each : (i+1)*each]
-		if len(lab.Failures(part)) > 0 {
+		if next.waiting || len(lab.Failures(part)) > 0 {
 			continue
 		}
 		epoch, err := DevEpoch(part)
 		if err != nil {
-			return err
+			return st, err
 		}
 		accuracy := validation(part)
 		if b.further {
-			s.Tried[i].Further, s.Tried[i].Epochs = &accuracy, epoch
+			next.tried[i].Further, next.tried[i].Epochs = &accuracy, epoch
 			continue
 		}
 		c, mean := s.corrected(c, part, accuracy.Mean)
-		s.Tried = append(s.Tried, Tried{Config: c, Settings: s.settings(c), Accuracy: mean, BestEpoch: epoch, Dirs: lab.Dirs(part)})
-		s.best = append(s.best, mean)
-		if n := len(s.best); n > 1 {
-			s.best[n-1] = max(mean, s.best[n-2])
+		next.tried = append(next.tried, Tried{Config: c, Settings: s.settings(c), Accuracy: mean, BestEpoch: epoch, Dirs: lab.Dirs(part)})
+		if n := len(next.best); n > 0 {
+			mean = max(mean, next.best[n-1])
 		}
+		next.best = append(next.best, mean)
 	}
-	slices.SortStableFunc(s.Tried, bestFirst)
-	return nil
+	slices.SortStableFunc(next.tried, bestFirst)
+	return next, nil
 }
 
 // corrected returns c with the correction that does best on the validation classes of its runs, of
 // one seed, and the accuracy with it. None is trained again.
-func (s *searcher) corrected(c config.Config, runs []lab.Run, accuracy float64) (config.Config, float64) {
+func (s *search) corrected(c config.Config, runs []lab.Run, accuracy float64) (config.Config, float64) {
 	for _, other := range s.corrections {
 		var mean float64
 		for _, r := range runs {
@@ -282,8 +299,8 @@ func (s *searcher) corrected(c config.Config, runs []lab.Run, accuracy float64) 
 }
 
 // settings returns the searched settings of c that apply, by key.
-func (s *searcher) settings(c config.Config) map[string]any {
-	return slices.DeleteFunc(c.Settings().Used(), func(one setting.Setting) bool { return !slices.Contains(s.Space, one.Key) }).Values()
+func (s *search) settings(c config.Config) map[string]any {
+	return slices.DeleteFunc(c.Settings().Used(), func(one setting.Setting) bool { return !slices.Contains(s.searched, one.Key) }).Values()
 }
 
 // bestFirst orders by the further seeds and, where these are equal or not run, by the first.
@@ -324,16 +341,19 @@ func Search(ctx context.Context, l *lab.Lab, p Plan) (*Found, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := newSearcher(arm.Starts[0], folds, arm.Tune, FurtherSeeds, arm.Fixed, false)
+	s := newSearch(arm.Starts[0], folds, arm.Tune, FurtherSeeds, arm.Fixed, false)
 	r := &runner{lab: l, plan: p}
-	if err := r.searchAll(ctx, []*searcher{s}); err != nil {
+	states, err := r.searchAll(ctx, []*search{s})
+	if err != nil {
 		return nil, err
 	}
 	if r.waiting != nil {
 		return nil, r.waiting
 	}
-	if len(s.Tried) > 0 {
-		s.Edges = s.space.edges(s.Tried[0].Config)
+	st := states[0]
+	f := &Found{Folds: len(folds), Trials: st.trials, Epochs: s.base.DevEpochs(), Space: s.searched, Tried: st.tried, Failed: st.failed}
+	if len(f.Tried) > 0 {
+		f.Edges = s.space.edges(f.Tried[0].Config)
 	}
-	return &s.Found, nil
+	return f, nil
 }
