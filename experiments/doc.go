@@ -3,11 +3,11 @@
 // result that is also the JSON output and what is stored, and its tables and figures:
 //
 //	ablation      the design decisions of the model (table A.2)
-//	ksweep        accuracy against the number of groups (section 4.3)
+//	sweep         accuracy against a number: of groups (section 4.3), or of classes, samples,
+//	              attributes, groups or entries that there are
 //	search        settings of one variant on one data set (supplement A)
 //	comparison    LAGO and the baselines by one protocol (table 1)
 //	robustness    noisy and partial class descriptions (figure A.1)
-//	subsets       accuracy against how many classes, samples, attributes or entries there are
 //	grouping      the groups that a soft model learned (section 4.3)
 //	extract       features of photographs, as a data set
 //	evaluation    accuracy, calibration and coverage of models and score files

@@ -16,14 +16,13 @@ import (
 	"github.com/lago-train/lago-train/experiments/ablation"
 	"github.com/lago-train/lago-train/experiments/comparison"
 	"github.com/lago-train/lago-train/experiments/grouping"
-	"github.com/lago-train/lago-train/experiments/ksweep"
 	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/experiments/report"
 	"github.com/lago-train/lago-train/experiments/reproduction"
+	"github.com/lago-train/lago-train/experiments/results"
 	"github.com/lago-train/lago-train/experiments/robustness"
 	"github.com/lago-train/lago-train/experiments/runs"
 	"github.com/lago-train/lago-train/experiments/search"
-	"github.com/lago-train/lago-train/experiments/subsets"
 	"github.com/lago-train/lago-train/internal/testkit"
 )
 
@@ -138,8 +137,8 @@ func TestExperimentsShareRunsAndStoreResults(t *testing.T) {
 	if n := len(folders(t, out)); n != trained {
 		t.Errorf("%d runs after reproduce, %d after noise, partial and groups", trained, n)
 	}
-	fewer := printed[subsets.Result](t, small(t, "subsets", out, "--of", "attributes", "--sizes", "3", "--draws", "2", "--json")...)
-	if p := fewer.Points; len(p) != 2 || p[0].Size != 3 || p[0].Draws != 2 {
+	fewer := printed[results.Accuracies](t, small(t, "subsets", out, "--of", "attributes", "--sizes", "3", "--draws", "2", "--json")...)
+	if p := fewer.Rows; len(p) != 2 || p[0].Number != 3 || p[0].Draws != 2 {
 		t.Errorf("subsets: %+v", fewer)
 	}
 	misused(t, small(t, "subsets", out, "--sizes", "99"), "--sizes: expected numbers of seen classes from 4 to")
@@ -219,7 +218,7 @@ func TestSweepKWithLogAsJSON(t *testing.T) {
 			t.Errorf("not JSON: %s", line)
 		}
 	}
-	if r := printed[ksweep.Result](t, append(args, "--json")...); len(r.Points) != 2 || len(r.Lines) != 2 {
+	if r := printed[results.Accuracies](t, append(args, "--json")...); len(r.Rows) != 4 {
 		t.Errorf("%+v", r)
 	}
 }

@@ -28,7 +28,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/explain"
 	"github.com/lago-train/lago-train/experiments/extract"
 	"github.com/lago-train/lago-train/experiments/grouping"
-	"github.com/lago-train/lago-train/experiments/ksweep"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/experiments/report"
@@ -37,7 +36,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/robustness"
 	"github.com/lago-train/lago-train/experiments/runs"
 	"github.com/lago-train/lago-train/experiments/search"
-	"github.com/lago-train/lago-train/experiments/subsets"
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/train"
@@ -50,8 +48,7 @@ var objects, shared = map[string]any{
 	"trial.json": train.Record{}, "curve.jsonl": train.Epoch{}, "result.json": train.StoredResult{},
 	"Stored results": lab.Stored{}, "extract.json": openlayout.Extraction{},
 	"run": protocol.Result{}, "search": search.Result{}, "compare": comparison.Result{},
-	"reproduce": reproduction.Result{}, "ablate": ablation.Result{}, "ablate --groups": ablation.Groups{},
-	"sweep-k": ksweep.Result{}, "noise and partial": robustness.Result{}, "subsets": subsets.Result{},
+	"reproduce": reproduction.Result{}, "ablate": ablation.Result{}, "noise and partial": robustness.Result{}, "ablate --groups, sweep-k and subsets": results.Accuracies{},
 	"groups": grouping.Result{}, "report": report.Summary{}, "runs": runs.Listing{}, "runs show": runs.Detail{},
 	"evaluate": evaluation.Result{}, "explain": explain.Result{},
 	"dataset list": catalog.Listing{}, "dataset info": catalog.Summary{}, "dataset check": catalog.Report{},
@@ -59,9 +56,9 @@ var objects, shared = map[string]any{
 	"dataset extract": extract.Result{}, "dataset convert": catalog.Converted{},
 }, map[string]any{
 	"summary": lab.Summary{}, "interval": metrics.Interval{}, "difference": metrics.Difference{},
-	"measured": results.Measured{}, "method": results.Row{}, "method difference": comparison.Difference{},
+	"measured": results.Measured{}, "method": results.Method{}, "method difference": comparison.Difference{},
 	"edge": engine.Edge{}, "missing": lab.Missing{}, "left out": engine.LeftOut{}, "blas": blas.Info{},
-	"point": ksweep.Point{}, "robustness": robustness.Method{}, "run entry": runs.Line{},
+	"row": results.Row{}, "robustness": robustness.Method{}, "run entry": runs.Line{},
 	"calibration": evaluation.Calibration{}, "stacking": evaluation.Stacking{}, "comparison": explain.Comparison{}, "group": explain.Group{},
 	"term": explain.Term{}, "pair": explain.Pair{}, "change": explain.Change{}, "probability": explain.Probability{},
 	"problem": catalog.Problem{},

@@ -20,13 +20,12 @@ import (
 	"github.com/lago-train/lago-train/experiments/comparison"
 	"github.com/lago-train/lago-train/experiments/config"
 	"github.com/lago-train/lago-train/experiments/engine"
-	"github.com/lago-train/lago-train/experiments/ksweep"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/experiments/reproduction"
 	"github.com/lago-train/lago-train/experiments/robustness"
 	"github.com/lago-train/lago-train/experiments/search"
-	"github.com/lago-train/lago-train/experiments/subsets"
+	"github.com/lago-train/lago-train/experiments/sweep"
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/setting"
@@ -246,15 +245,15 @@ func ablateCommand() *cli.Command {
 		},
 		func(ctx context.Context, l *lab.Lab) (tabled, error) {
 			if groups {
-				return ablation.RunGroups(ctx, l, asked.Base)
+				return ablation.Groups{Base: asked.Base}.Ask(ctx, l)
 			}
-			return ablation.Run(ctx, l, asked)
+			return asked.Ask(ctx, l)
 		})
 }
 
 func sweepKCommand() *cli.Command {
 	var o gridOptions
-	var asked ksweep.Config
+	var asked sweep.GroupNumbers
 	return o.study("sweep-k",
 		flags(o.devSettings(devEpochs, "variant", "k"), o.gridSettings(), o.rotationSettings(), setting.List{
 			setting.Several("ks", &asked.Ks, nil, "whole numbers, separated by commas", strconv.Atoi).
@@ -265,15 +264,15 @@ func sweepKCommand() *cli.Command {
 			asked.Base = p.Config
 			return []config.Preset{p}, err
 		},
-		func(ctx context.Context, l *lab.Lab) (tabled, error) { return ksweep.Run(ctx, l, asked) })
+		func(ctx context.Context, l *lab.Lab) (tabled, error) { return asked.Ask(ctx, l) })
 }
 
 func subsetsCommand() *cli.Command {
 	var o gridOptions
-	var asked subsets.Config
+	var asked sweep.Subsets
 	return o.study("subsets",
 		flags(o.devSettings(devEpochs, "hold_out"), o.gridSettings(), o.rotationSettings(), setting.List{
-			setting.Choice("of", &asked.Of, subsets.Classes, subsets.Axes...).
+			setting.Choice("of", &asked.Of, sweep.Classes, sweep.Axes...).
 				Describe("what there is less of: seen classes, samples of each seen class, attributes, groups, or described entries of each class").Common(),
 			setting.Several("sizes", &asked.Sizes, nil, "whole numbers, separated by commas", strconv.Atoi).
 				Noted("10, 20, 40 and 60 % of all").Describe("`N,...` sizes to try, and in addition all").Common(),
@@ -285,7 +284,7 @@ func subsetsCommand() *cli.Command {
 			asked.Base = p.Config
 			return []config.Preset{p}, err
 		},
-		func(ctx context.Context, l *lab.Lab) (tabled, error) { return subsets.Run(ctx, l, asked) })
+		func(ctx context.Context, l *lab.Lab) (tabled, error) { return asked.Ask(ctx, l) })
 }
 
 // robustness sets the variants and baselines of --methods with their settings, and returns the

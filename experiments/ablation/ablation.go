@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/results"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train/metrics"
 )
@@ -81,38 +83,23 @@ func (c Config) Check() error {
 // Kind is the first word of the names of stored results.
 const Kind = "ablation"
 
-// Result is the paper's table A.2 for one data set: validation accuracy by design.
+// Result is the paper's table A.2 for one data set: validation accuracy by design, best first.
 type Result struct {
-	Dataset  string        `json:"dataset"`
-	Variant  model.Variant `json:"variant"`
-	Alphas   []float64     `json:"alphas"` // tried for explicit supervision
-	Epochs   int           `json:"epochs"` // at most
-	Seeds    []uint64      `json:"seeds"`
-	Rows     []Row         `json:"rows"`     // best first
-	Findings []Finding     `json:"findings"` // statements of the paper; none if a row has no accuracy
-	Parts    int           `json:"parts"`    // 1, or the parts of a rotation over classes
-	Classes  int           `json:"classes"`  // validation classes
-	Missing  []lab.Missing `json:"missing"`
+	results.Accuracies
+	Alphas   []float64 `json:"alphas"`   // tried for explicit supervision, of which a row has the best
+	Epochs   int       `json:"epochs"`   // at most
+	Findings []Finding `json:"findings"` // statements of the paper; none if a row has no accuracy
 }
 
-// Row is the accuracy of one design.
-type Row struct {
+// trained is the row of a design.
+type trained struct {
 	Design
-	// the one of alphas with the best accuracy; 0 for implicit supervision
-	Alpha    float64          `json:"alpha"`
-	Accuracy lab.Summary      `json:"val_accuracy"` // of the best epoch of each run, per class
-	Interval metrics.Interval `json:"interval"`     // of val_accuracy, over classes
-	// from the design uniform, const, implicit, with p corrected by Holm; null for that design
-	Difference *metrics.Difference `json:"difference"`
-	// null if the paper does not have this data set, and in a rotation
-	Published *float64 `json:"published_accuracy"`
-
-	classes []float64 // the accuracy of each class, mean over seeds
+	results.Row
 }
 
-// Run trains c, which passes Check, in the eight designs on the dev stage, for every seed, and stores the table of
-// their results. Trials without a model are listed as missing.
-func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
+// Ask trains the eight designs on the dev stage, for every seed, and stores the table of their
+// results. The configuration passes Check.
+func (c Config) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
 	all, alphas, base := designs(), c.Alphas, c.Base
 	if c.PerGroup {
 		all = append(all, perGroup)
@@ -122,47 +109,58 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
 		alphas = []float64{cmp.Or(alpha.Value().(float64), defaultAlpha)}
 	}
 	plan := engine.Plan{Stage: config.OnlyDev}
-	var tried []Row // of each arm
+	var rows []trained // of each arm
 	for _, d := range all {
-		for _, alpha := range alphas {
-			if d.Supervision == Implicit {
-				alpha = 0
-			}
+		tried := alphas
+		if d.Supervision == Implicit {
+			tried = []float64{0}
+		}
+		for _, alpha := range tried {
 			start := base.With("prior", d.Prior).With("complement", d.Complement).With("alpha", alpha)
-			plan.Arms = append(plan.Arms, engine.Arm{Name: fmt.Sprint(d, alpha), Starts: []config.Config{start}})
-			tried = append(tried, Row{Design: d, Alpha: alpha})
-			if d.Supervision == Implicit {
-				break
+			row := results.Row{Labels: []string{string(d.Prior), string(d.Complement), string(d.Supervision)}, Reference: d == lago}
+			if len(tried) > 1 {
+				row.Labels[2] += fmt.Sprintf(", alpha %v", alpha)
 			}
+			if len(l.Parts) == 1 {
+				row.Published = d.published(base.DataName())
+			}
+			plan.Arms = append(plan.Arms, engine.Arm{Name: fmt.Sprint(d, alpha), Starts: []config.Config{start}})
+			rows = append(rows, trained{d, row})
 		}
 	}
 	done, err := engine.Run(ctx, l, plan)
 	if err != nil {
 		return nil, err
 	}
-	a := &Result{
-		Dataset: base.DataName(), Variant: base.Method.Variant(), Alphas: alphas, Epochs: base.DevEpochs(), Parts: len(l.Parts), Missing: done.Missing,
+	r := &Result{Accuracies: *results.NewAccuracies(l, Kind, "by design", base, "validation"), Alphas: alphas, Epochs: base.DevEpochs()}
+	r.Columns, r.Minus, r.Missing = []string{"p(a_m)", "p(ac|x)", "supervision"}, "points", done.Missing
+	for i := range rows {
+		r.Add(rows[i].Row, results.Validation(done, i))
+		rows[i].Row = r.Rows[i]
 	}
-	for i := range base.Seeds {
-		a.Seeds = append(a.Seeds, base.Seed+uint64(i))
+	rows = bestOfEach(rows)
+	r.Rows = nil
+	for _, row := range rows {
+		r.Rows = append(r.Rows, row.Row)
 	}
-	for i := range tried {
-		m, r := results.Validation(done, i), &tried[i]
-		r.Accuracy, r.Interval, r.classes = m.PerClass, m.Interval, m.ByClass
-		a.Classes = max(a.Classes, m.Classes)
-		if a.Parts == 1 {
-			r.Published = r.Design.published(a.Dataset)
+	results.CorrectP(r.Compare(strings.Join([]string{string(lago.Prior), string(lago.Complement), string(lago.Supervision)}, ", "), false))
+	r.Notes = []string{"points: difference from uniform, const, implicit, with 95 % interval over classes; p: by permutation, Holm", "explicit: alpha " + format.Join(alphas)}
+	if len(alphas) > 1 {
+		r.Notes[1] = "explicit: the best alpha of " + format.Join(alphas) + " by the same accuracy"
+	}
+	r.Findings = findings(rows)
+	return r, l.Store(Kind, c, r)
+}
+
+// bestOfEach sorts rows, the best first, and keeps the first of each design.
+func bestOfEach(rows []trained) (best []trained) {
+	slices.SortStableFunc(rows, func(x, y trained) int { return lab.ByMean(x.Accuracy, y.Accuracy) })
+	for _, r := range rows {
+		if !slices.ContainsFunc(best, func(better trained) bool { return better.Design == r.Design }) {
+			best = append(best, r)
 		}
 	}
-	slices.SortStableFunc(tried, func(x, y Row) int { return lab.ByMean(x.Accuracy, y.Accuracy) })
-	for _, r := range tried {
-		if !slices.ContainsFunc(a.Rows, func(better Row) bool { return better.Design == r.Design }) {
-			a.Rows = append(a.Rows, r)
-		}
-	}
-	compareRows(a.Rows)
-	a.Findings = findings(a.Rows)
-	return a, l.Store(Kind, c, a)
+	return best
 }
 
 // published returns the accuracy of a design in the paper, a fraction.
@@ -188,49 +186,23 @@ type Finding struct {
 	Difference metrics.Difference `json:"difference"`
 }
 
-// compareRows sets the differences of the rows.
-func compareRows(rows []Row) {
-	reference := slices.IndexFunc(rows, func(r Row) bool { return r.Design == lago })
-	var differences []*metrics.Difference
-	for i := range rows {
-		if i == reference || len(rows[i].classes) == 0 || len(rows[reference].classes) == 0 {
-			continue
-		}
-		d := metrics.PairedDifference(rows[i].classes, rows[reference].classes)
-		rows[i].Difference = &d
-		differences = append(differences, &d)
-	}
-	correct(differences)
-}
-
-// correct replaces the p values of differences by those of Holm.
-func correct(differences []*metrics.Difference) {
-	p := make([]float64, len(differences))
-	for i, d := range differences {
-		p[i] = d.P
-	}
-	for i, adjusted := range metrics.Holm(p) {
-		differences[i].P = adjusted
-	}
-}
-
 // level is the accuracy of a design, the mean of several, or a difference.
 type level struct {
 	mean    float64
 	classes []float64
 }
 
-func levelOf(rows ...Row) level {
-	l := level{classes: make([]float64, len(rows[0].classes))}
+func levelOf(rows ...trained) level {
+	l := level{classes: make([]float64, len(rows[0].ByClass))}
 	for _, r := range rows {
 		l.mean += r.Accuracy.Mean / float64(len(rows))
-		floats.AddScaled(l.classes, 1/float64(len(rows)), r.classes)
+		floats.AddScaled(l.classes, 1/float64(len(rows)), r.ByClass)
 	}
 	return l
 }
 
 // distance is the best of some rows, in this order, minus the worst.
-func distance(rows []Row) level {
+func distance(rows []trained) level {
 	best, worst := levelOf(rows[0]), levelOf(rows[len(rows)-1])
 	floats.Sub(best.classes, worst.classes)
 	return level{best.mean - worst.mean, best.classes}
@@ -242,32 +214,32 @@ func (l level) above(other level, text string) Finding {
 }
 
 // findings returns none if a row, of rows with the best first, has no accuracy.
-func findings(rows []Row) []Finding {
-	row := map[Design]Row{}
+func findings(rows []trained) []Finding {
+	byDesign := map[Design]trained{}
 	for _, r := range rows {
 		if len(r.Accuracy.Values) == 0 && r.Design != perGroup {
 			return []Finding{}
 		}
-		row[r.Design] = r
+		byDesign[r.Design] = r
 	}
-	// of returns the rows of the paper's designs that have a property, best first as in rows.
-	of := func(in func(Design) bool) []Row {
-		return slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return r.Design == perGroup || !in(r.Design) })
+	// with returns the rows of the paper's designs that have a property, best first as in rows.
+	with := func(property func(Design) bool) []trained {
+		return slices.DeleteFunc(slices.Clone(rows), func(r trained) bool { return r.Design == perGroup || !property(r.Design) })
 	}
-	others := of(func(d Design) bool { return d != lago })
-	uniform := of(func(d Design) bool { return d.Prior == model.Uniform })
-	perAttribute := of(func(d Design) bool { return d.Prior == model.PerAttribute })
-	constant := of(func(d Design) bool { return d.Prior == model.Uniform && d.Complement == model.Const })
-	deMorgan := of(func(d Design) bool { return d.Prior == model.Uniform && d.Complement == model.DeMorgan })
+	others := with(func(d Design) bool { return d != lago })
+	uniform := with(func(d Design) bool { return d.Prior == model.Uniform })
+	perAttribute := with(func(d Design) bool { return d.Prior == model.PerAttribute })
+	constant := with(func(d Design) bool { return d.Prior == model.Uniform && d.Complement == model.Const })
+	deMorgan := with(func(d Design) bool { return d.Prior == model.Uniform && d.Complement == model.DeMorgan })
 	list := []Finding{
-		levelOf(row[lago]).above(levelOf(others[0]), "uniform, const and implicit, the design of LAGO, is the best of all"),
+		levelOf(byDesign[lago]).above(levelOf(others[0]), "uniform, const and implicit, the design of LAGO, is the best of all"),
 		levelOf(uniform...).above(levelOf(perAttribute...), "each design is better with a uniform prior than with a per-attribute one"),
 		distance(perAttribute).above(distance(uniform), "best and worst are closer together with a uniform prior than with a per-attribute one"),
 		levelOf(constant...).above(levelOf(deMorgan...), "with a uniform prior, const is above De-Morgan"),
 		distance(deMorgan).above(distance(constant), "with a uniform prior, supervision changes less with const than with De-Morgan"),
 	}
 	for _, u := range uniform {
-		other := row[Design{model.PerAttribute, u.Complement, u.Supervision}]
+		other := byDesign[Design{model.PerAttribute, u.Complement, u.Supervision}]
 		list[1].Holds = list[1].Holds && u.Accuracy.Mean > other.Accuracy.Mean
 	}
 	list[3].Holds = constant[1].Accuracy.Mean > deMorgan[0].Accuracy.Mean
@@ -275,9 +247,25 @@ func findings(rows []Row) []Finding {
 	for i := range list {
 		differences[i] = &list[i].Difference
 	}
-	correct(differences)
+	results.CorrectP(differences)
 	return list
 }
 
-// Check returns an *invalid.Error if a result, as read from a file, is incomplete.
-func (a *Result) Check() error { return lab.NotEmpty("rows", len(a.Rows)) }
+// Tables are the table in the form of the paper's, its findings, and the missing runs.
+func (r *Result) Tables() []*table.Table {
+	if len(r.Findings) == 0 {
+		return r.Accuracies.Tables()
+	}
+	t := table.New("findings of the paper (table A.2), each with the difference that it states to be above 0:")
+	for _, f := range r.Findings {
+		verdict := "holds"
+		if !f.Holds {
+			verdict = "differs"
+		}
+		if f.Difference.P >= metrics.Significance {
+			verdict = "unclear"
+		}
+		t.Note("%s: %s: %s, p %.2g", verdict, f.Text, results.DifferenceText(f.Difference), f.Difference.P)
+	}
+	return slices.Insert(r.Accuracies.Tables(), 1, t)
+}

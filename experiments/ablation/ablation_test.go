@@ -2,8 +2,11 @@ package ablation
 
 import (
 	"cmp"
+	"fmt"
 	"math"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
@@ -25,14 +28,13 @@ import (
 )
 
 // rowsOf returns a row for each design with the accuracy of each class, best first.
-func rowsOf(classes func(d Design) []float64) []Row {
-	var rows []Row
+func rowsOf(classes func(d Design) []float64) []trained {
+	var rows []trained
 	for _, d := range designs() {
 		c := classes(d)
-		rows = append(rows, Row{Design: d, Accuracy: lab.Summarise([]float64{stat.Mean(c, nil)}), classes: c})
+		rows = append(rows, trained{d, results.Row{Accuracy: lab.Summarise([]float64{stat.Mean(c, nil)}), ByClass: c}})
 	}
-	slices.SortStableFunc(rows, func(x, y Row) int { return lab.ByMean(x.Accuracy, y.Accuracy) })
-	return rows
+	return bestOfEach(rows)
 }
 
 // What the paper reads from its numbers holds for them, and not for others.
@@ -50,13 +52,14 @@ func TestFindings(t *testing.T) {
 				t.Errorf("%s: row %d is %v, expected %v", dataset, i, row.Design, d)
 			}
 		}
-		for i, f := range findings(rows) {
-			if rows[i].Published = rows[i].published(dataset); !f.Holds {
+		for _, f := range findings(rows) {
+			if !f.Holds {
 				t.Errorf("%s: does not hold for the paper's own table: %s", dataset, f.Text)
 			}
 		}
-		a := &Result{Rows: rows, Findings: findings(rows), Parts: 1} // one class cannot make a difference clear
-		testkit.WantText(t, testlab.Text(a.Tables()), "│ published │", "unclear: with a uniform prior, const is above De-Morgan: ")
+		a := &Result{Findings: findings(rows)} // one class cannot make a difference clear
+		a.Stage = "validation"
+		testkit.WantText(t, testlab.Text(a.Tables()), "unclear: with a uniform prior, const is above De-Morgan: ")
 	}
 	other := []float64{0.1, 0.5, 0.3, 0.2, 0.6, 0.4, 0.4, 0.4} // in the order of designs
 	rows := rowsOf(func(d Design) []float64 { return []float64{other[slices.Index(designs(), d)]} })
@@ -95,22 +98,6 @@ func TestDifferencesOverClasses(t *testing.T) {
 		}
 		return list
 	})
-	compareRows(rows)
-	for _, r := range rows {
-		switch d := r.Difference; {
-		case r.Design == lago:
-			if d != nil {
-				t.Errorf("LAGO's design differs from itself by %+v", d)
-			}
-		case r.Prior == model.PerAttribute:
-			// The least p of 2^12 signs, four times, corrected for seven comparisons.
-			if d.P != 7*2.0/4096 || d.Mean > -0.09 || d.Interval.High > -0.09 {
-				t.Errorf("%v: %+v", r.Design, d)
-			}
-		case math.Abs(d.Mean) > 1e-9 || d.P != 1:
-			t.Errorf("%v: %+v", r.Design, d)
-		}
-	}
 	for i, want := range []struct {
 		difference float64
 		clear      bool
@@ -127,42 +114,46 @@ func TestDifferencesOverClasses(t *testing.T) {
 func TestAblate(t *testing.T) {
 	l := testlab.New(t)
 	c := Config{Base: testlab.Config(l, config.DevThenTest, model.SemanticHard), PerGroup: true, Alphas: []float64{0.5, 1e4}}
-	a := testkit.Must(Run(t.Context(), l, c))(t)
-	if len(a.Rows) != 9 || len(a.Findings) != 5 || a.Classes != 4 || !slices.Equal(a.Seeds, []uint64{5, 6}) || len(a.Missing) > 0 {
+	a := testkit.Must(c.Ask(t.Context(), l))(t).(*Result)
+	if len(a.Rows) != 9 || len(a.Findings) != 5 || a.Classes != 4 || a.Seeds != 2 || len(a.Missing) > 0 {
 		t.Errorf("found %+v", a)
 	}
 	l.OnRun = func(r lab.Run) { t.Errorf("%s was not trained by the ablation", r.Dir) }
-	var designs []Design
+	var designs []string
 	for i, r := range a.Rows {
-		designs = append(designs, r.Design)
+		supervision, alpha, explicit := strings.Cut(r.Labels[2], ", alpha ")
+		designs = append(designs, strings.Join([]string{r.Labels[0], r.Labels[1], supervision}, ", "))
 		alphas := c.Alphas
-		if r.Supervision == Implicit {
+		if !explicit {
 			alphas = []float64{0}
 		}
 		best := lab.Summary{Mean: -1}
-		for _, alpha := range alphas {
-			one := c.Base.With("prior", r.Prior).With("complement", r.Complement).With("alpha", alpha)
+		for _, tried := range alphas {
+			one := c.Base.With("prior", r.Labels[0]).With("complement", r.Labels[1]).With("alpha", tried)
 			m := results.Measure(testkit.Must(l.Do(t.Context(), one.Trials(l.Parts[0], train.Dev, a.Epochs)))(t)).PerClass
-			if alpha == r.Alpha && !gocmp.Equal(m, r.Accuracy) {
-				t.Errorf("%v: %+v, expected %+v", r.Design, r.Accuracy, m)
+			if explicit && alpha == fmt.Sprint(tried) && !gocmp.Equal(m, r.Accuracy) {
+				t.Errorf("%v: %+v, expected %+v", r.Labels, r.Accuracy, m)
 			}
 			if m.Mean > best.Mean {
 				best = m
 			}
 		}
 		if best.Mean != r.Accuracy.Mean || i > 0 && a.Rows[i-1].Accuracy.Mean < r.Accuracy.Mean || r.Published != nil {
-			t.Errorf("%v with alpha %g: %+v, expected a mean of %g", r.Design, r.Alpha, r.Accuracy, best.Mean)
+			t.Errorf("%v: %+v, expected a mean of %g", r.Labels, r.Accuracy, best.Mean)
+		}
+		if r.Reference != (r.Difference == nil) || r.Reference != (designs[i] == "uniform, const, implicit") {
+			t.Errorf("%v: difference %v", r.Labels, r.Difference)
 		}
 	}
-	if !slices.Contains(designs, perGroup) || len(slices.Compact(designs)) != 9 {
+	if slices.Sort(designs); len(slices.Compact(designs)) != 9 {
 		t.Errorf("designs %v", designs)
 	}
-	testkit.WantText(t, testlab.Text(a.Tables()), "2 seeds, explicit with the best alpha of 0.5, 10000 by the same accuracy", "│ per-group     │")
-	again := testkit.Must(Run(t.Context(), l, c))(t)
+	testkit.WantText(t, testlab.Text(a.Tables()), "2 seeds", "explicit: the best alpha of 0.5, 10000 by the same accuracy", "│ per-group     │", "│ points ")
+	again := testkit.Must(c.Ask(t.Context(), l))(t)
 	var stored Result
 	testlab.Stored(t, l, Kind, &stored)
-	testkit.NoError(t, stored.Check())
-	if diff := gocmp.Diff(a, again, cmpopts.IgnoreUnexported(Row{})) + gocmp.Diff(a, &stored, cmpopts.IgnoreUnexported(Row{})); diff != "" {
+	ignored := cmpopts.IgnoreFields(results.Row{}, "ByClass")
+	if diff := gocmp.Diff(a, again, ignored) + gocmp.Diff(a, &stored, ignored); diff != "" {
 		t.Errorf("another run, or what is stored, differs:\n%s", diff)
 	}
 	if dots := testkit.Must(stored.Figures(""))(t)[0].Picture.(*plot.Dots); len(dots.Rows) != 9 || len(dots.Panels[0].Series[1].Dots) != 0 {
@@ -178,9 +169,8 @@ func TestAblateRefuses(t *testing.T) {
 		testkit.WantError(t, c.Check(), "alphas: expected different positive numbers, found ")
 	}
 	l.Data.Groups, c.Alphas = nil, nil
-	_, err := Run(t.Context(), l, c)
+	_, err := c.Ask(t.Context(), l)
 	testkit.WantError(t, err, "variant: expected one that the data set allows")
-	testkit.WantError(t, (&Result{}).Check(), "rows: expected at least one, found none")
 }
 
 // Random groups have the sizes of the semantic ones, and their mean stands beside these and
@@ -189,7 +179,7 @@ func TestGroups(t *testing.T) {
 	l := testlab.New(t)
 	testkit.NoError(t, l.Rotate(3, 0))
 	c := testlab.Config(l, config.DevThenTest, model.SemanticHard)
-	g := testkit.Must(RunGroups(t.Context(), l, c))(t)
+	g := testkit.Must(Groups{c}.Ask(t.Context(), l))(t)
 	if len(g.Rows) != 4 || g.Classes != 16 || g.Rows[3].Draws != randomDraws || g.Rows[0].Difference != nil {
 		t.Fatalf("%d classes, rows %+v", g.Classes, g.Rows)
 	}
@@ -202,18 +192,50 @@ func TestGroups(t *testing.T) {
 	}
 	var mean float64
 	for seed := range uint64(randomDraws) {
-		other := shuffled(l, seed)
-		if d := other.Parts[2].Data; !slices.Equal(sizes(d), sizes(l.Data)) || slices.Equal(d.Attributes, l.Data.Attributes) {
-			t.Errorf("draw %d has groups %v", seed, d.GroupOf())
+		var parts []lab.View
+		for _, part := range l.Parts {
+			d := shuffled(part, seed)
+			if parts = append(parts, l.ViewOf(d)); !slices.Equal(sizes(d), sizes(l.Data)) || slices.Equal(d.Attributes, l.Data.Attributes) {
+				t.Errorf("draw %d has groups %v", seed, d.GroupOf())
+			}
 		}
 		plan := engine.Plan{Stage: config.DevThenTest, Arms: []engine.Arm{{Name: "x", Starts: []config.Config{c}}}}
-		mean += results.Rows(testkit.Must(engine.Run(t.Context(), other, plan))(t))[0].Test.PerClass.Mean / randomDraws
+		mean += results.Methods(testkit.Must(engine.Run(t.Context(), l.On(parts...), plan))(t))[0].Test.PerClass.Mean / randomDraws
 	}
-	testkit.Near(t, "random groups", g.Rows[3].Accuracy, mean, 1e-12)
+	testkit.Near(t, "random groups", g.Rows[3].Accuracy.Mean, mean, 1e-12)
 	for _, r := range g.Rows[1:] {
-		testkit.Near(t, r.Groups, r.Difference.Mean, g.Rows[0].Accuracy-r.Accuracy, 1e-12)
+		testkit.Near(t, r.Label(), r.Difference.Mean, g.Rows[0].Accuracy.Mean-r.Accuracy.Mean, 1e-12)
 	}
-	var stored Groups
+	var stored results.Accuracies
 	testlab.Stored(t, l, GroupsKind, &stored)
-	testkit.WantText(t, testlab.Text(stored.Tables()), "16 unseen classes", "│ singletons, same settings ", "random: mean over 5 draws")
+	testkit.WantText(t, testlab.Text(stored.Tables()), "16 test classes", "│ singletons, same settings ", "random: mean over 5 draws")
+}
+
+// Rows whose runs failed are left out, and the others shown, down to none.
+func TestGroupsWithFailedRuns(t *testing.T) {
+	l := testlab.New(t)
+	random := l.ViewOf(shuffled(l.Parts[0], 2)).Fingerprint
+	c := testlab.Config(l, config.DevThenTest, model.SemanticHard)
+	c.Seeds = 1
+	block := func(fingerprint string) {
+		for _, trial := range c.Trials(lab.View{Data: l.Data, Fingerprint: fingerprint}, train.Dev, c.DevEpochs()) {
+			testkit.Write(t, l.Root+"/splits", trial.Name(), "a file in place of the folder of a run")
+		}
+	}
+	testkit.NoError(t, os.Mkdir(l.Root+"/splits", 0o755))
+	block(random)
+	g := testkit.Must(Groups{c}.Ask(t.Context(), l))(t)
+	if len(g.Rows) != 3 || g.Rows[2].Label() != "singletons, same settings" || len(g.Missing) != 1 {
+		t.Errorf("rows %+v, missing %v", g.Rows, g.Missing)
+	}
+	text := testlab.Text(g.Tables())
+	if testkit.WantText(t, text, "1 run missing from the table"); strings.Contains(text, "│ random") {
+		t.Errorf("found a row of random groups of which one failed:\n%s", text)
+	}
+	c = c.With("lr", 1e38)
+	empty := testkit.Must(Groups{c}.Ask(t.Context(), l))(t)
+	if empty.Rows = slices.DeleteFunc(empty.Rows, func(r results.Row) bool { return r.Label() == "singletons" }); len(empty.Rows) > 0 {
+		t.Errorf("rows %+v of runs that failed", empty.Rows)
+	}
+	testkit.WantText(t, testlab.Text(empty.Tables()), "missing from the table")
 }

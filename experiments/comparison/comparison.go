@@ -138,8 +138,7 @@ func (c Config) plan() (engine.Plan, error) {
 
 // Result is table 1 of the paper on one data set: every method by one protocol.
 type Result struct {
-	Dataset string   `json:"dataset"`
-	Parts   int      `json:"parts"`    // 1, or the parts of a rotation over classes
+	results.Study
 	Folds   int      `json:"folds"`    // over which settings were chosen
 	HoldOut bool     `json:"hold_out"` // whether training left out the held-out samples of seen classes
 	Methods []Method `json:"methods"`
@@ -152,13 +151,12 @@ type Result struct {
 	PartitionSeeds       []uint64         `json:"partition_seeds,omitempty"`       // of the partitions, if there are several
 	PartitionDifferences []Difference     `json:"partition_differences,omitempty"` // of the means over partitions
 	Classes              []Class          `json:"classes"`
-	Missing              []lab.Missing    `json:"missing"`
 	LeftOut              []engine.LeftOut `json:"left_out"` // variants that the data set does not allow
 }
 
 // Method is the result of one method.
 type Method struct {
-	results.Row
+	results.Method
 	Adapted    *Adapted  `json:"adapted,omitempty"`    // transductive predictions, with compare --adapt
 	Partitions []float64 `json:"partitions,omitempty"` // test accuracy in each partition, if there are several
 
@@ -204,9 +202,9 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
 	if done.Waiting != nil {
 		return nil, done.Waiting
 	}
-	r := &Result{Dataset: l.Data.Name, Parts: len(l.Parts), Folds: p.Folds, HoldOut: c.Common.HoldOut, Ladder: c.Ladder, Methods: []Method{}, Missing: done.Missing, LeftOut: done.LeftOut}
-	for _, row := range results.Rows(done) {
-		r.Methods = append(r.Methods, Method{Row: row})
+	r := &Result{Study: results.NewStudy(l, done), Folds: p.Folds, HoldOut: c.Common.HoldOut, Ladder: c.Ladder, Methods: []Method{}, LeftOut: done.LeftOut}
+	for _, row := range results.Methods(done) {
+		r.Methods = append(r.Methods, Method{Method: row})
 	}
 	r.Classes = r.classes(l)
 	if len(r.Methods) == 0 {
@@ -344,9 +342,6 @@ func (r *Result) method(name string) (m Method) {
 	}
 	return m
 }
-
-// Check returns an *invalid.Error if a result, as read from a file, is incomplete.
-func (r *Result) Check() error { return lab.NotEmpty("methods", len(r.Methods)) }
 
 // WriteCSV writes one line per class: its name, part and number of samples, and the accuracy
 // of each method as a fraction.

@@ -64,27 +64,24 @@ func (c Config) steps() (arms []engine.Arm, err error) {
 // partition repeats the comparison with other partitions of the classes into as many parts. A method
 // has in a part the settings that it chose in that part of the first.
 func (r *Result) partition(ctx context.Context, l *lab.Lab, c Config, p engine.Plan) error {
-	parts := l.Parts
-	defer func() { l.Parts = parts }()
 	for i := range r.Methods {
 		r.Methods[i].partitions, r.Methods[i].Partitions = [][]float64{r.Methods[i].Test.ByClass}, []float64{r.Methods[i].Test.PerClass.Mean}
 	}
 	r.PartitionSeeds = []uint64{c.RotateSeed}
 	for n := 1; n < c.Partitions; n++ {
 		seed := c.RotateSeed + uint64(n)
-		if err := l.Rotate(len(parts), seed); err != nil {
+		parts, err := l.Rotations(r.Parts, seed)
+		if err != nil {
 			return err
 		}
 		l.Step("partition %d of %d", n+1, c.Partitions)
 		outcomes := make([][]*engine.Outcome, len(r.Methods))
-		for i, part := range l.Parts {
+		for i, part := range parts {
 			again := engine.Plan{Stage: p.Stage, Folds: p.Folds}
 			for _, m := range r.Methods {
 				again.Arms = append(again.Arms, engine.Arm{Name: m.Name, Title: m.Title, Starts: []config.Config{m.Outcomes[i].Chosen}})
 			}
-			one := *l
-			one.Parts = []lab.View{part}
-			done, err := engine.Run(ctx, &one, again)
+			done, err := engine.Run(ctx, l.On(part), again)
 			if err != nil {
 				return err
 			}
@@ -92,7 +89,7 @@ func (r *Result) partition(ctx context.Context, l *lab.Lab, c Config, p engine.P
 				return done.Waiting
 			}
 			r.Missing = append(r.Missing, done.Missing...)
-			if len(results.Rows(done)) < len(r.Methods) {
+			if len(results.Methods(done)) < len(r.Methods) {
 				return nil // Missing says why
 			}
 			for j := range outcomes {
@@ -101,7 +98,7 @@ func (r *Result) partition(ctx context.Context, l *lab.Lab, c Config, p engine.P
 		}
 		r.PartitionSeeds = append(r.PartitionSeeds, seed)
 		for j, m := range r.Methods {
-			row := results.NewRow(engine.Arm{Name: m.Name, Title: m.Title}, outcomes[j])
+			row := results.NewMethod(engine.Arm{Name: m.Name, Title: m.Title}, outcomes[j])
 			at := map[string]float64{}
 			for i, class := range row.Test.ClassNames {
 				at[class] = row.Test.ByClass[i]

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/published"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/setting"
@@ -130,9 +129,6 @@ func Run(d *dataset.Dataset, m *train.Saved, c Config) (*Result, error) {
 	r.comparePairs(gamma, correlation)
 	return r, nil
 }
-
-// Check returns an *invalid.Error if a result, as read from a file, is incomplete.
-func (r *Result) Check() error { return lab.NotEmpty("groups", len(r.Groups)) }
 
 // gammaOf returns the share of each attribute in each group. The error is an *invalid.Error
 // if the model is a baseline.

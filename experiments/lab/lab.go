@@ -142,17 +142,30 @@ func (l *Lab) ViewOf(d *dataset.Dataset) View {
 	return View{l.views[fingerprint], fingerprint}
 }
 
-// Rotate replaces Parts by n divisions of the classes, see split.Rotations.
+// Rotate replaces Parts by Rotations.
 func (l *Lab) Rotate(n int, seed uint64) error {
+	parts, err := l.Rotations(n, seed)
+	if err == nil {
+		l.Parts = parts
+	}
+	return err
+}
+
+// On returns a lab like l for other parts. Runs, and those that failed, are shared.
+func (l *Lab) On(parts ...View) *Lab {
+	other := *l
+	other.Parts = parts
+	return &other
+}
+
+// Rotations returns n divisions of the classes, see split.Rotations.
+func (l *Lab) Rotations(n int, seed uint64) ([]View, error) {
 	splits, err := split.Rotations(l.Data, n, seed)
-	if err != nil {
-		return err
-	}
-	l.Parts = nil
+	var parts []View
 	for _, s := range splits {
-		l.Parts = append(l.Parts, l.View(s))
+		parts = append(parts, l.View(s))
 	}
-	return nil
+	return parts, err
 }
 
 // Folds returns n views with the test classes of v, over which settings are chosen: v

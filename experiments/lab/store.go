@@ -19,7 +19,8 @@ import (
 
 // Stored is a stored result of a question.
 type Stored struct {
-	Kind        string          `json:"kind"` // see below
+	Version     int             `json:"version"` // of the form of results
+	Kind        string          `json:"kind"`    // see below
 	Dataset     string          `json:"dataset"`
 	Fingerprint string          `json:"fingerprint"` // of the data set and its split
 	Config      json.RawMessage `json:"config"`      // of the question
@@ -29,11 +30,15 @@ type Stored struct {
 	Time time.Time `json:"-"` // when it was stored
 }
 
+// storedVersion changes with the form of results, so that those of other versions of the program are
+// not read.
+const storedVersion = 2
+
 // Store writes the result of a question in the folder of the lab, as
 // KIND-DATASET-DIGEST.json with a digest of the data and the configuration, so that one
 // configuration does not overwrite the result of another.
 func (l *Lab) Store(kind string, config, result any) (err error) {
-	s := Stored{Kind: kind, Dataset: l.Data.Name, Fingerprint: l.Fingerprint()}
+	s := Stored{Version: storedVersion, Kind: kind, Dataset: l.Data.Name, Fingerprint: l.Fingerprint()}
 	if s.Config, err = json.Marshal(config); err != nil {
 		return err
 	}
@@ -86,7 +91,7 @@ func readStored(ctx context.Context, path string) (s Stored, err error) {
 		return s, invalid.File(path, err)
 	}
 	s.Path, s.Time = path, info.ModTime()
-	if err := fileio.DecodeSealed(data, &s); err != nil || s.Kind == "" || s.Dataset == "" || s.Result == nil {
+	if err := fileio.DecodeSealed(data, &s); err != nil || s.Version != storedVersion {
 		return s, &invalid.Error{Where: path, Want: "a result that this version of lago-train stored", Hint: "Repeat the command that stored it."}
 	}
 	return s, nil

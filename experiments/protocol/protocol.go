@@ -157,9 +157,6 @@ func (r *Result) Headline() (text string, validation float64) {
 	return text, validation
 }
 
-// Check returns an *invalid.Error if a result, as read from a file, is incomplete.
-func (r *Result) Check() error { return lab.NotEmpty("run_dirs", len(r.RunDirs)) }
-
 // Figures are the accuracy, the learning curves of the dev stage, and which unseen classes are
 // confused.
 // dir holds the runs.

@@ -4,20 +4,18 @@ import (
 	"github.com/lago-train/lago-train/experiments/ablation"
 	"github.com/lago-train/lago-train/experiments/comparison"
 	"github.com/lago-train/lago-train/experiments/grouping"
-	"github.com/lago-train/lago-train/experiments/ksweep"
 	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/experiments/reproduction"
+	"github.com/lago-train/lago-train/experiments/results"
 	"github.com/lago-train/lago-train/experiments/robustness"
 	"github.com/lago-train/lago-train/experiments/search"
-	"github.com/lago-train/lago-train/experiments/subsets"
+	"github.com/lago-train/lago-train/experiments/sweep"
 	"github.com/lago-train/lago-train/internal/table"
 )
 
 // result is the result of a question, as it is stored.
 type result interface {
-	// Check returns an *invalid.Error if a result, as read from a file, is incomplete.
-	Check() error
 	Tables() []*table.Table
 	// Figures draws the result. dir is the folder that holds the runs.
 	Figures(dir string) ([]plot.Figure, error)
@@ -66,12 +64,12 @@ var kinds = []kind{
 	{
 		ablation.GroupsKind, "Do groups matter?",
 		"Accuracy on unseen classes with the groups of the data set, without groups, and with random groups of the same sizes.",
-		"ablate --groups", func() result { return new(ablation.Groups) },
+		"ablate --groups", func() result { return new(results.Accuracies) },
 	},
 	{
-		ksweep.Kind, "Number of groups",
+		sweep.KKind, "Number of groups",
 		"Validation accuracy of k-soft against its number of groups K, and of singletons and semantic-hard with the same features and training.",
-		"sweep-k", func() result { return new(ksweep.Result) },
+		"sweep-k", func() result { return new(results.Accuracies) },
 	},
 	{
 		robustness.NoiseKind, "Noisy descriptions",
@@ -86,7 +84,7 @@ var kinds = []kind{
 		robustness.StrongestKind, "Partial descriptions, strongest attributes first",
 		partialText, "partial --given strongest", func() result { return new(robustness.Result) },
 	},
-	subset(subsets.Classes), subset(subsets.Samples), subset(subsets.Attributes), subset(subsets.Groups), subset(subsets.Entries),
+	subset(sweep.Classes), subset(sweep.Samples), subset(sweep.Attributes), subset(sweep.Groups), subset(sweep.Entries),
 	{
 		grouping.Kind, "Learned groups",
 		"Gamma, the share of each attribute in each learned group: the mean over the attributes of a named group, and the share of each attribute.",
@@ -107,10 +105,10 @@ var kinds = []kind{
 const partialText = "Test accuracy when only part of each class's attributes is given. Missing entries are imputed from the given ones " +
 	"of their group or, for methods marked \"inferred\", from all given ones."
 
-func subset(of subsets.Axis) kind {
+func subset(of sweep.Axis) kind {
 	return kind{
-		subsets.Kind(of), "Fewer " + subsets.Words[of],
+		sweep.SubsetsKind(of), "Fewer " + sweep.Words[of],
 		"Test accuracy when the variant is trained on random subsets, each contained in the larger ones, and evaluated on the same classes.",
-		"subsets --of " + string(of), func() result { return new(subsets.Result) },
+		"subsets --of " + string(of), func() result { return new(results.Accuracies) },
 	}
 }

@@ -7,6 +7,7 @@ package report
 import (
 	"cmp"
 	"context"
+	_ "embed"
 	"encoding/base64"
 	"fmt"
 	"html/template"
@@ -15,8 +16,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	_ "embed"
 
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/plot"
@@ -119,9 +118,6 @@ func (p *Page) add(s lab.Stored) error {
 	r := kinds[i].new()
 	if err := s.Decode(r); err != nil {
 		return err
-	}
-	if err := r.Check(); err != nil {
-		return invalid.At(s.Path, err)
 	}
 	j := slices.IndexFunc(p.Datasets, func(d *DatasetPage) bool { return d.name == s.Dataset && d.fingerprint == s.Fingerprint })
 	if j < 0 {

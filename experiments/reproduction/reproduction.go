@@ -26,23 +26,20 @@ const Kind = "reproduction"
 
 // Result is the paper's protocol from start to end on one data set.
 type Result struct {
-	Dataset string `json:"dataset"`
-	Parts   int    `json:"parts"` // 1, or the parts of a rotation over classes
+	results.Study
 	// table 1: the variant with the best validation accuracy; null if no variant succeeded, or while
 	// another shard still has runs
 	Result *Row  `json:"result"`
 	Table  []Row `json:"table"` // table A.1: the test accuracy of every method, for reference
 	// whether the baselines alone were trained without the held-out samples of seen classes, as their
 	// published numbers were
-	BaselinesHeldOut bool `json:"baselines_held_out"`
-
-	Missing []lab.Missing    `json:"missing"`
-	LeftOut []engine.LeftOut `json:"left_out"`
+	BaselinesHeldOut bool             `json:"baselines_held_out"`
+	LeftOut          []engine.LeftOut `json:"left_out"`
 }
 
 // Row is a row of the tables. Published is null if the paper does not have this data set.
 type Row struct {
-	results.Row
+	results.Method
 	Published *float64 `json:"published_accuracy"` // null if the paper does not have this data set, and in a rotation
 }
 
@@ -50,7 +47,7 @@ type Row struct {
 // evaluates it on the test classes, chooses one by validation accuracy alone, and stores the
 // result.
 func Run(ctx context.Context, l *lab.Lab, variants []config.Config) (*Result, error) {
-	r := &Result{Dataset: l.Data.Name, Parts: len(l.Parts), Table: []Row{}}
+	r := &Result{Study: results.Study{Dataset: l.Data.Name, Parts: len(l.Parts)}, Table: []Row{}}
 	like := engine.ForBaselines(variants, config.Config{})
 	if r.published("ESZSL") != nil && l.Data.TestSeen != nil && !like.HoldOut {
 		like.HoldOut, r.BaselinesHeldOut = true, true
@@ -60,8 +57,8 @@ func Run(ctx context.Context, l *lab.Lab, variants []config.Config) (*Result, er
 		return nil, err
 	}
 	r.Missing, r.LeftOut = done.Missing, done.LeftOut
-	rows := results.Rows(done)
-	slices.SortStableFunc(rows, func(a, b results.Row) int { return min(len(a.Variant), 1) - min(len(b.Variant), 1) }) // baselines first
+	rows := results.Methods(done)
+	slices.SortStableFunc(rows, func(a, b results.Method) int { return min(len(a.Variant), 1) - min(len(b.Variant), 1) }) // baselines first
 	for _, row := range rows {
 		r.Table = append(r.Table, Row{row, r.published(row.Title)})
 	}
@@ -136,9 +133,6 @@ func publishedCell(accuracy *float64) string {
 	}
 	return format.Percent(*accuracy)
 }
-
-// Check returns an *invalid.Error if a result, as read from a file, is incomplete.
-func (r *Result) Check() error { return lab.NotEmpty("table", len(r.Table)) }
 
 // Figures are the accuracy of the methods, beside the published ones.
 func (r *Result) Figures(string) ([]plot.Figure, error) {

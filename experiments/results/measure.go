@@ -156,8 +156,8 @@ func Panel(stage string, rows []Measured) plot.Panel {
 	return plot.Panel{Title: format.Count(rows[0].Classes, stage+" class"), Chance: 100 * rows[0].Chance(), Series: []plot.DotSeries{s}}
 }
 
-// Row is the result of an arm over all parts, by the full protocol.
-type Row struct {
+// Method is the result of an arm over all parts, by the full protocol.
+type Method struct {
 	Name    string   `json:"name"`              // as in --methods
 	Title   string   `json:"title"`             // in tables and figures
 	Variant string   `json:"variant,omitempty"` // of LAGO; mixed if the parts chose different ones
@@ -185,11 +185,11 @@ type Part struct {
 	Edges    []engine.Edge  `json:"edges"`    // settings at an end of the searched values
 }
 
-// Mixed is the Variant of a Row whose parts chose different variants.
+// Mixed is the Variant of a Method whose parts chose different variants.
 const Mixed = "mixed"
 
 // Label names the arm and, for LAGO, the chosen variant.
-func (m Row) Label() string {
+func (m Method) Label() string {
 	if m.Name == engine.LAGOMethod {
 		return fmt.Sprintf("LAGO (%s)", m.Variant)
 	}
@@ -197,7 +197,7 @@ func (m Row) Label() string {
 }
 
 // Chosen describes what the parts chose: the epochs, and settings that are not the default.
-func (m Row) Chosen() string {
+func (m Method) Chosen() string {
 	each := func(of func(Part) any) string { // once if it is the same in all parts
 		var list []string
 		for _, p := range m.Parts {
@@ -225,7 +225,7 @@ func (m Row) Chosen() string {
 	return line
 }
 
-// tries is Row.Tries of an arm. The starts of an arm are tried one after the other.
+// tries is Method.Tries of an arm. The starts of an arm are tried one after the other.
 func tries(outcomes []*engine.Outcome) (mean []float64) {
 	for i, o := range outcomes {
 		var best []float64
@@ -246,20 +246,20 @@ func tries(outcomes []*engine.Outcome) (mean []float64) {
 	return mean
 }
 
-// Rows summarises the arms of a plan whose stages all have their runs.
-func Rows(done *engine.Result) []Row {
-	rows := []Row{}
+// Methods summarises the arms of a plan whose stages all have their runs.
+func Methods(done *engine.Result) []Method {
+	rows := []Method{}
 	for i, arm := range done.Plan.Arms {
 		if done.Done(i) {
-			rows = append(rows, NewRow(arm, done.Arms[i]))
+			rows = append(rows, NewMethod(arm, done.Arms[i]))
 		}
 	}
 	return rows
 }
 
-// NewRow summarises the outcomes of an arm in all parts, whose stages all have their runs.
-func NewRow(arm engine.Arm, outcomes []*engine.Outcome) Row {
-	r := Row{Name: arm.Name, Title: arm.Title, Parts: []Part{}, Tried: outcomes[0].Tried, Tries: tries(outcomes), Outcomes: outcomes}
+// NewMethod summarises the outcomes of an arm in all parts, whose stages all have their runs.
+func NewMethod(arm engine.Arm, outcomes []*engine.Outcome) Method {
+	r := Method{Name: arm.Name, Title: arm.Title, Parts: []Part{}, Tried: outcomes[0].Tried, Tries: tries(outcomes), Outcomes: outcomes}
 	var val, test []lab.Run
 	for i, o := range outcomes {
 		p := Part{Variant: string(o.Chosen.Method.Variant()), Epochs: o.Epochs, Settings: methodSettings(o.Chosen), Edges: o.Edges}

@@ -19,7 +19,7 @@ func TestChosen(t *testing.T) {
 			{Variant: "k-soft", Epochs: 3, Changed: map[string]any{"lr": 0.1, "alpha": 0}}, {Variant: "k-soft", Epochs: 4, Changed: map[string]any{"lr": 0.1}},
 		},
 	} {
-		if got := (Row{Name: engine.LAGOMethod, Parts: parts}).Chosen(); got != want {
+		if got := (Method{Name: engine.LAGOMethod, Parts: parts}).Chosen(); got != want {
 			t.Errorf("%q, expected %q", got, want)
 		}
 	}

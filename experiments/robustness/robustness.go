@@ -61,11 +61,10 @@ const (
 // Result is accuracy on the test classes with distorted descriptions, figure A.1 of the paper
 // for one data set and the like for partial descriptions.
 type Result struct {
-	Dataset string `json:"dataset"`
-	Classes int    `json:"classes"` // test classes
+	results.Study
+	Classes int `json:"classes"` // test classes
 	Distortion
-	Methods []Method      `json:"methods"` // each, for partial with each imputation
-	Missing []lab.Missing `json:"missing"`
+	Methods []Method `json:"methods"` // each, for partial with each imputation
 }
 
 // Method is the per-class accuracy of one method on the test classes when their
@@ -89,7 +88,7 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Dataset: l.Data.Name, Classes: len(l.Data.Split.Test), Distortion: c.Distortion, Methods: []Method{}, Missing: done.Missing}
+	r := &Result{Study: results.NewStudy(l, done), Classes: len(l.Data.Split.Test), Distortion: c.Distortion, Methods: []Method{}}
 	for _, o := range done.LeftOut {
 		r.Missing = append(r.Missing, lab.Missing{Dir: string(o.Variant), Why: o.Why})
 	}
@@ -97,7 +96,7 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
 	if c.Given == "" {
 		kinds = []impute.Kind{impute.Neutral}
 	}
-	for _, row := range results.Rows(done) {
+	for _, row := range results.Methods(done) {
 		for _, kind := range kinds {
 			if err := r.add(row, kind, l.Data); err != nil {
 				return nil, err
@@ -108,7 +107,7 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
 }
 
 // add evaluates the models of a method, one per seed, on the test classes.
-func (r *Result) add(row results.Row, kind impute.Kind, d *dataset.Dataset) error {
+func (r *Result) add(row results.Method, kind impute.Kind, d *dataset.Dataset) error {
 	m := Method{Method: row.Name, Models: row.Models}
 	if kind != impute.Neutral {
 		m.Method += ", " + string(kind)
@@ -170,17 +169,4 @@ func (r *Result) add(row results.Row, kind impute.Kind, d *dataset.Dataset) erro
 	}
 	r.Methods = append(r.Methods, m)
 	return nil
-}
-
-// Check returns an *invalid.Error if a result, as read from a file, is incomplete.
-func (r *Result) Check() error {
-	name, degrees, _ := r.degrees()
-	for _, m := range r.Methods {
-		if n := len(degrees); len(m.Accuracy) != n || len(m.Relative) != n || len(m.BySeed) != n || len(m.Intervals) != n {
-			return &invalid.Error{
-				Field: m.Method, Want: fmt.Sprintf("accuracies for each of the %d %s", n, name), Got: fmt.Sprintf("%d, %d, %d and %d", len(m.Accuracy), len(m.Intervals), len(m.BySeed), len(m.Relative)),
-			}
-		}
-	}
-	return lab.NotEmpty("methods", len(r.Methods))
 }

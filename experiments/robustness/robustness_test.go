@@ -14,6 +14,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/plot"
+	"github.com/lago-train/lago-train/experiments/results"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/impute"
@@ -150,7 +151,6 @@ func TestNoise(t *testing.T) {
 	}
 	var stored Result
 	testlab.Stored(t, l, NoiseKind, &stored)
-	testkit.NoError(t, stored.Check())
 	if diff := cmp.Diff(r, &stored); diff != "" {
 		t.Errorf("(-made +stored):\n%s", diff)
 	}
@@ -178,7 +178,6 @@ func TestPartial(t *testing.T) {
 	}
 	var stored Result
 	testlab.Stored(t, l, PartialKind, &stored)
-	testkit.NoError(t, stored.Check())
 	lines := testkit.Must(stored.Figures(""))(t)[0].Picture.(*plot.Lines)
 	if first := lines.Series[0].Points[0]; first.X != 10 || lines.Series[1].Look.Condition != plot.Dashed {
 		t.Errorf("found %+v, expected shares in ascending order, and a dashed line where entries are inferred", lines.Series)
@@ -204,7 +203,7 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestTables(t *testing.T) {
-	r := &Result{Dataset: "small", Distortion: Distortion{Ratios: []float64{0.1}, NoiseSeeds: 2}, Methods: []Method{{
+	r := &Result{Study: results.Study{Dataset: "small"}, Distortion: Distortion{Ratios: []float64{0.1}, NoiseSeeds: 2}, Methods: []Method{{
 		Method: "singletons", Start: lab.Summarise([]float64{0.5, 0.6}), BySeed: []lab.Summary{lab.Summarise([]float64{0.4})},
 		Accuracy: []lab.Summary{lab.Summarise([]float64{0.4, 0.44})}, Relative: []lab.Summary{lab.Summarise([]float64{0.75, 0.79})},
 	}}}
@@ -213,6 +212,4 @@ func TestTables(t *testing.T) {
 	if text := testlab.Text(r.Tables()); strings.Contains(text, "no noise") {
 		t.Errorf("the accuracy without noise twice:\n%s", text)
 	}
-	r.Methods[0].Intervals, r.Methods[0].Relative = make([]metrics.Interval, 1), nil
-	testkit.WantError(t, r.Check(), "singletons: expected accuracies for each of the 1 ratios, found 1, 1, 1 and 0")
 }

@@ -139,9 +139,8 @@ func (s *Result) Tables() []*table.Table {
 // Rotation is the accuracy to be expected of searched settings: the search is repeated without
 // each part of the classes, and its choice evaluated on that part.
 type Rotation struct {
-	Dataset string           `json:"dataset"`
-	Methods []results.Row    `json:"methods"`
-	Missing []lab.Missing    `json:"missing"`
+	results.Study
+	Methods []results.Method `json:"methods"`
 	LeftOut []engine.LeftOut `json:"left_out"`
 }
 
@@ -155,7 +154,7 @@ func RunRotation(ctx context.Context, l *lab.Lab, c Config) (*Rotation, error) {
 	if done.Waiting != nil {
 		return nil, done.Waiting
 	}
-	r := &Rotation{Dataset: l.Data.Name, Methods: results.Rows(done), Missing: done.Missing, LeftOut: done.LeftOut}
+	r := &Rotation{Study: results.NewStudy(l, done), Methods: results.Methods(done), LeftOut: done.LeftOut}
 	return r, l.Store(RotationKind, c, r)
 }
 
@@ -171,12 +170,6 @@ func (r *Rotation) Tables() []*table.Table {
 	}
 	return append(list, lab.MissingTable(r.Missing))
 }
-
-// Check returns an *invalid.Error if a result, as read from a file, is incomplete.
-func (s *Result) Check() error { return lab.NotEmpty("tried", len(s.Tried)) }
-
-// Check returns an *invalid.Error if a result, as read from a file, is incomplete.
-func (r *Rotation) Check() error { return lab.NotEmpty("methods", len(r.Methods)) }
 
 // Figures are none.
 func (s *Result) Figures(string) ([]plot.Figure, error) { return nil, nil }

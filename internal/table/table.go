@@ -54,13 +54,23 @@ func (t *Table) Line() *Table {
 	return t
 }
 
-// OmitEmpty removes the last column if all its cells are format.Missing.
+// OmitEmpty removes the columns whose cells are all format.Missing.
 func (t *Table) OmitEmpty() *Table {
-	last := len(t.Header) - 1
-	if !slices.ContainsFunc(t.Rows, func(r []any) bool { return len(r) > last && r[last] != format.Missing }) {
-		t.Header = t.Header[:last]
-		for i, r := range t.Rows {
-			t.Rows[i] = r[:min(last, len(r))]
+	for i := len(t.Header) - 1; i >= 0; i-- {
+		if slices.ContainsFunc(t.Rows, func(r []any) bool { return len(r) > i && r[i] != format.Missing }) {
+			continue
+		}
+		t.Header = slices.Delete(t.Header, i, i+1)
+		for j, r := range t.Rows {
+			if len(r) > i {
+				t.Rows[j] = slices.Delete(r, i, i+1)
+			}
+		}
+		if i < len(t.columns) {
+			t.columns = slices.Delete(t.columns, i, i+1)
+			for j := range t.columns {
+				t.columns[j].Number = j + 1
+			}
 		}
 	}
 	return t

@@ -1,9 +1,10 @@
-package ksweep
+package sweep
 
 import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/lago-train/lago-train/experiments/config"
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
@@ -16,53 +17,37 @@ import (
 	"github.com/lago-train/lago-train/train/methods"
 )
 
-type group struct {
-	Variant model.Variant
-	K       int
-}
-
-func groups(points []Point) (list []group) {
-	for _, p := range points {
-		list = append(list, group{p.Variant, p.K})
-	}
-	return list
-}
-
 // The numbers are those of runs with each setting, and what is stored shows them.
-func TestSweep(t *testing.T) {
+func TestGroupNumbers(t *testing.T) {
 	l := testlab.New(t)
 	c := testlab.Config(l, config.OnlyDev, model.KSoft)
-	s := testkit.Must(Run(t.Context(), l, Config{c, []int{9, 2, 2}}))(t)
-	if diff := cmp.Diff([]group{{model.KSoft, 2}, {model.KSoft, 9}}, groups(s.Points)); diff != "" {
-		t.Errorf("points (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]group{{model.Singletons, 9}, {model.SemanticHard, 3}}, groups(s.Lines)); diff != "" {
-		t.Errorf("lines (-want +got):\n%s", diff)
-	}
+	s := testkit.Must(GroupNumbers{c, []int{9, 2, 2}}.Ask(t.Context(), l))(t).(*results.Accuracies)
 	l.OnRun = func(r lab.Run) { t.Errorf("%s was not trained by the sweep", r.Dir) }
 	c = c.On(l.Data)
-	for i, alone := range []config.Config{c.With("k", 2), c.With("k", 9), line(c, model.Singletons), line(c, model.SemanticHard)} {
+	labels := []string{"k-soft, 2", "k-soft, 9", "singletons, 9", "semantic-hard, 3"}
+	for i, alone := range []config.Config{c.With("k", 2), c.With("k", 9), comparable(c, model.Singletons), comparable(c, model.SemanticHard)} {
 		m := results.Measure(testkit.Must(l.Do(t.Context(), alone.Trials(l.Parts[0], train.Dev, c.Epochs)))(t))
-		if got := append(s.Points, s.Lines...)[i]; len(got.Accuracy.Values) != 2 || !cmp.Equal(m.PerClass, got.Accuracy) || m.Interval != got.Interval {
-			t.Errorf("point %d is %+v, expected %+v", i, got, m)
+		got := s.Rows[i]
+		if got.Label() != labels[i] || got.Reference != (i > 1) || len(got.Accuracy.Values) != 2 || !cmp.Equal(m.PerClass, got.Accuracy) || m.Interval != got.Interval {
+			t.Errorf("row %d is %+v, expected %+v", i, got, m)
 		}
 	}
-	var stored Result
-	testlab.Stored(t, l, Kind, &stored)
-	if diff := cmp.Diff(s, &stored); diff != "" {
+	var stored results.Accuracies
+	testlab.Stored(t, l, KKind, &stored)
+	if diff := cmp.Diff(s, &stored, cmpopts.IgnoreFields(results.Row{}, "ByClass")); diff != "" {
 		t.Errorf("(-made +stored):\n%s", diff)
 	}
 	picture := testkit.Must(stored.Figures(""))(t)[0].Picture.(*plot.Lines)
-	if len(picture.Series) != 3 || picture.Series[0].Points[1].Y != 100*s.Points[1].Accuracy.Mean {
+	if len(picture.Series) != 3 || picture.Series[0].Points[1].Y != 100*s.Rows[1].Accuracy.Mean {
 		t.Errorf("found %+v", picture.Series)
 	}
-	testkit.WantError(t, (&Result{}).Check(), "points: expected at least one")
 	without := *l.Data
 	without.Groups = nil
-	if s := testkit.Must(Run(t.Context(), lab.New(&without, t.TempDir()), Config{c, []int{2}}))(t); len(s.Lines) != 1 {
-		t.Errorf("lines %v of data without groups, expected singletons alone", s.Lines)
+	s = testkit.Must(GroupNumbers{c, []int{2}}.Ask(t.Context(), lab.New(&without, t.TempDir())))(t).(*results.Accuracies)
+	if len(s.Rows) != 2 {
+		t.Errorf("rows %v of data without groups, expected k-soft and singletons", s.Rows)
 	}
-	_, err := Run(t.Context(), l, Config{Base: testlab.Config(l, config.OnlyDev, model.SemanticHard)})
+	_, err := GroupNumbers{Base: testlab.Config(l, config.OnlyDev, model.SemanticHard)}.Ask(t.Context(), l)
 	testkit.WantError(t, err, "variant: expected k-soft, ", "found semantic-hard")
 }
 
@@ -94,7 +79,7 @@ func TestLinesOfASweep(t *testing.T) {
 		return c.With("complement", model.DeMorgan).With("preprocess", "l2")
 	}
 	want := of(model.SemanticHard)
-	got := line(of(model.KSoft).With("lr", 7).With("zeta", 8), model.SemanticHard)
+	got := comparable(of(model.KSoft).With("lr", 7).With("zeta", 8), model.SemanticHard)
 	if diff := cmp.Diff(want.Settings().Values(), got.Settings().Values()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

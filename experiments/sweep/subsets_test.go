@@ -1,4 +1,4 @@
-package subsets
+package sweep
 
 import (
 	"math"
@@ -96,41 +96,40 @@ func TestSubsetsAreNested(t *testing.T) {
 	}
 }
 
-func configOf(l *lab.Lab, of Axis, sizes ...int) Config {
-	return Config{Base: testlab.Config(l, config.DevThenTest, model.SemanticHard), Of: of, Sizes: sizes, Draws: 2}
+func subsetsOf(l *lab.Lab, of Axis, sizes ...int) Subsets {
+	return Subsets{Base: testlab.Config(l, config.DevThenTest, model.SemanticHard), Of: of, Sizes: sizes, Draws: 2}
 }
 
 // The accuracy with all is that of the data set as it is, and with fewer that of models trained on
 // what is left. Samples that are left out are in no stage. With parts each class is unseen once.
-func TestRun(t *testing.T) {
+func TestSubsets(t *testing.T) {
 	for _, a := range Axes {
 		l := testlab.New(t)
-		c := configOf(l, a, a.least())
-		r := testkit.Must(Run(t.Context(), l, c))(t)
-		if len(r.Missing) > 0 || r.Classes != 4 || r.Points[len(r.Points)-1].Size != a.size(l.Data) {
+		c := subsetsOf(l, a, a.least())
+		r := testkit.Must(c.Ask(t.Context(), l))(t).(*results.Accuracies)
+		if len(r.Missing) > 0 || r.Classes != 4 || r.Rows[len(r.Rows)-1].Number != float64(a.size(l.Data)) {
 			t.Fatalf("%s: %+v", a, r)
 		}
 		whole := testkit.Must(engine.Run(t.Context(), l, engine.Plan{Arms: []engine.Arm{{Starts: []config.Config{c.Base}}}, Stage: config.DevThenTest}))(t)
-		for i, p := range r.Points {
-			last := i == len(r.Points)-1
+		for i, p := range r.Rows {
+			last := i == len(r.Rows)-1
 			if (p.Draws == 1) != last || (p.Difference == nil) != last {
 				t.Errorf("%s: %+v", a, p)
 			}
 			if last {
-				testkit.Near(t, string(a), p.Accuracy, results.Rows(whole)[0].Test.PerClass.Mean, 1e-12)
+				testkit.Near(t, string(a), p.Accuracy.Mean, results.Methods(whole)[0].Test.PerClass.Mean, 1e-12)
 			}
 		}
-		var stored Result
-		testlab.Stored(t, l, Kind(a), &stored)
-		testkit.NoError(t, stored.Check())
-		if diff := cmp.Diff(r, &stored); diff != "" {
+		var stored results.Accuracies
+		testlab.Stored(t, l, SubsetsKind(a), &stored)
+		if diff := cmp.Diff(r, &stored, cmpopts.IgnoreFields(results.Row{}, "ByClass")); diff != "" {
 			t.Errorf("(-made +stored):\n%s", diff)
 		}
 	}
 	l := testlab.New(t)
 	testkit.NoError(t, l.Rotate(4, 0))
-	r := testkit.Must(Run(t.Context(), l, configOf(l, Samples, 2)))(t)
-	if r.Classes != 16 || r.Parts != 4 || len(r.Points) != 2 {
+	r := testkit.Must(subsetsOf(l, Samples, 2).Ask(t.Context(), l))(t).(*results.Accuracies)
+	if r.Classes != 16 || r.Parts != 4 || len(r.Rows) != 2 {
 		t.Errorf("rotated: %+v", r)
 	}
 	few := 0 // dev runs on two samples of each class
@@ -150,24 +149,24 @@ func TestRun(t *testing.T) {
 	}
 	testkit.WantText(t, testlab.Text(r.Tables()), "16 test classes, 2 seeds, each class unseen in one of 4 parts", "│       2 │", "chance 25.0 %")
 	p := testkit.Must(r.Figures(""))(t)[0].Picture.(*plot.Lines)
-	if point := p.Series[0].Points[0]; p.Chance != 25 || point.X != 2 || point.Low != 100*r.Points[0].Interval.Low || point.High != 100*r.Points[0].Interval.High {
+	if point := p.Series[0].Points[0]; p.Chance != 25 || point.X != 2 || point.Low != 100*r.Rows[0].Interval.Low || point.High != 100*r.Rows[0].Interval.High {
 		t.Errorf("%+v", p)
 	}
 }
 
-func TestRefusals(t *testing.T) {
+func TestSubsetsRefuse(t *testing.T) {
 	l := testlab.New(t)
 	none := *l.Data
 	none.Groups = nil
 	for want, c := range map[string]struct {
 		on *lab.Lab
-		Config
+		Subsets
 	}{
-		"sizes: expected numbers of seen classes from 4 to 12, found 3, 5":             {l, configOf(l, Classes, 3, 5)},
-		"sizes: expected numbers of described attributes of each class from 1 to 9, f": {l, configOf(l, Entries, 10)},
-		"of: expected a data set with 1 or more groups, found 0":                       {lab.New(&none, t.TempDir()), configOf(l, Groups)},
+		"sizes: expected numbers of seen classes from 4 to 12, found 3, 5":             {l, subsetsOf(l, Classes, 3, 5)},
+		"sizes: expected numbers of described attributes of each class from 1 to 9, f": {l, subsetsOf(l, Entries, 10)},
+		"of: expected a data set with 1 or more groups, found 0":                       {lab.New(&none, t.TempDir()), subsetsOf(l, Groups)},
 	} {
-		_, err := Run(t.Context(), c.on, c.Config)
+		_, err := c.Ask(t.Context(), c.on)
 		testkit.WantError(t, err, want)
 	}
 }

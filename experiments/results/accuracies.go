@@ -1,0 +1,218 @@
+package results
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lago-train/lago-train/experiments/config"
+	"github.com/lago-train/lago-train/experiments/engine"
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/plot"
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/table"
+	"github.com/lago-train/lago-train/train/metrics"
+)
+
+// Result is the result of a study: its JSON is what the command prints and what is stored.
+type Result interface {
+	Tables() []*table.Table
+	// Figures draws the result. dir is the folder that holds the runs.
+	Figures(dir string) ([]plot.Figure, error)
+}
+
+// Study is what the results of all studies have in common.
+type Study struct {
+	Dataset string        `json:"dataset"`
+	Parts   int           `json:"parts"` // 1, or the parts of a rotation over classes
+	Missing []lab.Missing `json:"missing"`
+}
+
+// NewStudy returns what a plan on the parts of a lab has in common with others.
+func NewStudy(l *lab.Lab, done *engine.Result) Study {
+	return Study{Dataset: l.Data.Name, Parts: len(l.Parts), Missing: done.Missing}
+}
+
+// Accuracies is the result of a study with one accuracy in each row: by category or, with a title
+// of the X axis, against a number.
+type Accuracies struct {
+	Study
+	Kind    string   `json:"kind"`  // of the study
+	Title   string   `json:"title"` // what the rows differ by
+	Variant string   `json:"variant"`
+	Stage   string   `json:"stage"`   // whose classes are evaluated: validation or test
+	Classes int      `json:"classes"` // that are evaluated
+	Seeds   int      `json:"seeds"`
+	Columns []string `json:"columns"`     // titles of the labels
+	X       string   `json:"x,omitempty"` // title of the numbers
+	Minus   string   `json:"minus"`       // what the differences are
+	Rows    []Row    `json:"rows"`
+	Notes   []string `json:"notes"`
+}
+
+// Row is one accuracy of a study.
+type Row struct {
+	Labels    []string         `json:"labels"`
+	Number    float64          `json:"number"`              // on the X axis
+	Reference bool             `json:"reference,omitempty"` // what the others are compared with: shaded, or a horizontal line
+	Draws     int              `json:"draws,omitempty"`     // random draws of each part, over which the accuracy is a mean
+	Accuracy  lab.Summary      `json:"accuracy"`            // per class
+	Interval  metrics.Interval `json:"interval"`            // of accuracy, over classes
+	// from the row that the study compares with, or from this one to it; null where there is none
+	Difference *metrics.Difference `json:"difference"`
+	Published  *float64            `json:"published_accuracy"` // null if the paper does not have it
+
+	ByClass []float64 `json:"-"` // mean over seeds and draws
+}
+
+// Label names the row in one line.
+func (p Row) Label() string { return strings.Join(p.Labels, ", ") }
+
+// NewAccuracies returns a result of a study without rows. stage is that whose classes are evaluated,
+// validation or test.
+func NewAccuracies(l *lab.Lab, kind, title string, base config.Config, stage string) *Accuracies {
+	return &Accuracies{
+		Study: Study{Dataset: base.DataName(), Parts: len(l.Parts), Missing: []lab.Missing{}},
+		Kind:  kind, Title: title, Variant: base.Method.Label(), Stage: stage, Seeds: base.Seeds, Rows: []Row{},
+	}
+}
+
+// Add adds a row with what was measured. That of draws has as many parts for each of the lab.
+func (a *Accuracies) Add(r Row, m *Measured) {
+	r.Accuracy, r.Interval, r.ByClass = m.PerClass, m.Interval, m.ByClass
+	a.Classes = max(a.Classes, len(m.ByClass))
+	a.Rows = append(a.Rows, r)
+}
+
+// Compare sets the differences of all rows from that of a label or, with reverse, from it to them, if
+// both have an accuracy.
+func (a *Accuracies) Compare(label string, reverse bool) (differences []*metrics.Difference) {
+	reference := slices.IndexFunc(a.Rows, func(r Row) bool { return r.Label() == label })
+	if reference < 0 {
+		return nil
+	}
+	for i := range a.Rows {
+		x, y := a.Rows[i].ByClass, a.Rows[reference].ByClass
+		if i == reference || len(x) == 0 || len(y) == 0 {
+			continue
+		}
+		if reverse {
+			x, y = y, x
+		}
+		d := metrics.PairedDifference(x, y)
+		a.Rows[i].Difference, differences = &d, append(differences, &d)
+	}
+	return differences
+}
+
+// CorrectP replaces the p values of differences by those of Holm.
+func CorrectP(differences []*metrics.Difference) {
+	p := make([]float64, len(differences))
+	for i, d := range differences {
+		p[i] = d.P
+	}
+	for i, adjusted := range metrics.Holm(p) {
+		differences[i].P = adjusted
+	}
+}
+
+// DifferenceText returns a difference in percentage points, with its interval.
+func DifferenceText(d metrics.Difference) string {
+	return fmt.Sprintf("%s (%s)", format.Points(d.Mean), d.Interval)
+}
+
+// Tables have a line for each row, and what is missing.
+func (a *Accuracies) Tables() []*table.Table {
+	labels := len(a.Columns)
+	classes, parts := a.Stage+" class", InParts("unseen", a.Parts)
+	if a.Stage == "validation" {
+		parts = InParts("a validation class", a.Parts)
+	}
+	t := table.New(fmt.Sprintf("%s on %s: %s accuracy %s, %s, %s%s", a.Variant, a.Dataset, a.Stage, a.Title, format.Count(a.Classes, classes), format.Count(a.Seeds, "seed"), parts),
+		append(slices.Clone(a.Columns), "accuracy", "95 % over classes", "s.e.m. over seeds", a.Minus, "p", "draws", "published")...)
+	if a.X != "" {
+		t.Right(labels)
+	}
+	t.Right(labels+1, labels+3, labels+5, labels+6, labels+7)
+	for i, p := range a.Rows {
+		row := []any{}
+		for _, label := range p.Labels {
+			row = append(row, label)
+		}
+		difference, probability, draws, published := format.Missing, format.Missing, format.Missing, format.Missing
+		if d := p.Difference; d != nil {
+			difference, probability = DifferenceText(*d), fmt.Sprintf("%.2g", d.P)
+		}
+		if p.Draws > 0 {
+			draws = fmt.Sprint(p.Draws)
+		}
+		if p.Published != nil {
+			published = format.Percent(*p.Published)
+		}
+		if a.X != "" && i > 0 && p.Reference && !a.Rows[i-1].Reference {
+			t.Line()
+		}
+		t.Row(append(row, p.Accuracy.MeanText(), p.Interval, p.Accuracy.SEMText(), difference, probability, draws, published)...)
+	}
+	t.Notes = slices.Clone(a.Notes)
+	return []*table.Table{t.OmitEmpty(), lab.MissingTable(a.Missing)}
+}
+
+// Figures are the accuracies, as dots in rows or as a line against the number.
+func (a *Accuracies) Figures(string) ([]plot.Figure, error) {
+	shown := slices.DeleteFunc(slices.Clone(a.Rows), func(p Row) bool { return len(p.Accuracy.Values) == 0 })
+	if len(shown) == 0 {
+		return nil, nil
+	}
+	var picture plot.Picture = a.dots(shown)
+	if a.X != "" {
+		picture = a.lines(shown)
+	}
+	var seeds []int
+	for _, p := range shown {
+		seeds = append(seeds, len(p.Accuracy.Values))
+	}
+	caption := fmt.Sprintf("%s%s, mean over %s; %s.", format.Count(a.Classes, a.Stage+" class"), InParts(a.Stage, a.Parts), SeedsText(seeds), IntervalText)
+	return []plot.Figure{{Name: a.Kind, Title: a.figureTitle(), Picture: picture, Caption: strings.Join(append([]string{caption}, a.Notes...), " ")}}, nil
+}
+
+func (a *Accuracies) figureTitle() string {
+	return fmt.Sprintf("%s accuracy %s, %s", strings.ToUpper(a.Stage[:1])+a.Stage[1:], a.Title, a.Variant)
+}
+
+func (a *Accuracies) dots(shown []Row) *plot.Dots {
+	p := &plot.Dots{X: a.Stage + " accuracy (%)", Percent: true}
+	here, paper := plot.DotSeries{Name: "here"}, plot.DotSeries{Name: "published", Condition: plot.Dotted}
+	for i, r := range shown {
+		p.Rows = append(p.Rows, plot.Row{Name: r.Label(), Focus: r.Reference})
+		here.Dots = append(here.Dots, Dot(i, r.Accuracy.Mean, r.Interval))
+		if r.Published != nil {
+			paper.Dots = append(paper.Dots, plot.PercentDot(i, *r.Published, *r.Published, *r.Published))
+		}
+	}
+	p.Panels = []plot.Panel{{Chance: Chance(a.Parts, a.Classes), Series: []plot.DotSeries{here, paper}}}
+	return p
+}
+
+// lines draws rows against their number, and those to compare with as horizontal lines.
+func (a *Accuracies) lines(shown []Row) *plot.Lines {
+	p := &plot.Lines{X: a.X, Y: a.Stage + " accuracy (%)", Percent: true, Chance: Chance(a.Parts, a.Classes)}
+	line := plot.Series{Name: a.Variant, Look: plot.Look{Method: plot.Focus}, Measured: true}
+	low, high := shown[0].Number, shown[0].Number
+	for _, r := range shown {
+		if !r.Reference {
+			line.Points = append(line.Points, Point(r.Number, r.Accuracy.Mean, r.Interval))
+			low, high = min(low, r.Number), max(high, r.Number)
+		}
+	}
+	p.Series = append(p.Series, line)
+	for i, r := range shown {
+		if r.Reference {
+			p.Series = append(p.Series, plot.Series{
+				Name: r.Label(), Look: plot.Look{Condition: plot.Dashed + plot.Condition(i%2)},
+				Points: []plot.Point{Point(low, r.Accuracy.Mean, r.Interval), Point(high, r.Accuracy.Mean, r.Interval)},
+			})
+		}
+	}
+	return p
+}
