@@ -142,10 +142,10 @@ func levels(x *image.RGBA64) *image.RGBA {
 	return y
 }
 
-// The largest image, in bytes of the file and in pixels. A small file can decode to many
-// gigabytes.
+// The largest image that is decoded, in bytes of the file and in pixels. A small file can decode to
+// many gigabytes.
 const (
-	maxBytes  = 1 << 28
+	MaxBytes  = 1 << 28
 	maxPixels = 100_000_000
 )
 
@@ -153,7 +153,7 @@ const (
 // Errors are *invalid.Error, or the context's.
 func decode(ctx context.Context, path string, data []byte) (_ *image.RGBA, err error) {
 	if data == nil {
-		if data, err = fileio.ReadRegularFile(ctx, path, maxBytes); err != nil {
+		if data, err = fileio.ReadRegularFile(ctx, path, MaxBytes); err != nil {
 			return nil, err
 		}
 	}

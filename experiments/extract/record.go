@@ -15,9 +15,11 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/sirupsen/logrus"
 
+	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/fileio"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/version"
 )
@@ -66,13 +68,17 @@ func (w *work) record(ctx context.Context) (r *openlayout.Extraction, classes in
 	}, len(known), nil
 }
 
-// sumOf returns the SHA-256 of a file, in hex.
+// sumOf returns the SHA-256 of an image's file, in hex, or the size of one that is too large to be
+// decoded, whatever it holds.
 func sumOf(ctx context.Context, path string) (string, error) {
-	f, _, err := fileio.OpenRegular(ctx, path)
+	f, size, err := fileio.OpenRegular(ctx, path)
 	if err != nil {
 		return "", err
 	}
 	defer func() { _ = f.Close() }() // nothing was written
+	if size > images.MaxBytes {
+		return format.Count(int(size), "byte"), nil
+	}
 	sum := sha256.New()
 	if _, err := io.Copy(sum, f); err != nil {
 		return "", invalid.File(path, err)

@@ -167,11 +167,15 @@ func ReadFile(ctx context.Context, path string, limit int64) ([]byte, error) {
 	}
 	defer func() { _ = f.Close() }() // nothing was written
 	var data bytes.Buffer
+	tooLarge := &invalid.Error{Where: path, Want: "at most " + format.Bytes(limit), Got: "more"}
 	if info, err := f.file.Stat(); err == nil {
 		if info.Mode()&fs.ModeDevice != 0 {
 			return nil, &invalid.Error{Where: path, Want: "a regular file or a pipe", Got: "a device"}
 		}
-		data.Grow(int(min(info.Size(), limit)) + bytes.MinRead)
+		if info.Mode().IsRegular() && info.Size() > limit {
+			return nil, tooLarge
+		}
+		data.Grow(int(info.Size()) + bytes.MinRead)
 	}
 	n, err := data.ReadFrom(io.LimitReader(f, limit+1))
 	switch {
@@ -180,7 +184,7 @@ func ReadFile(ctx context.Context, path string, limit int64) ([]byte, error) {
 	case err != nil:
 		return nil, invalid.File(path, err)
 	case n > limit:
-		return nil, &invalid.Error{Where: path, Want: "at most " + format.Bytes(limit), Got: "more"}
+		return nil, tooLarge
 	}
 	return data.Bytes(), nil
 }
