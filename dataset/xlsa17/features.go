@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/dataset/matlab"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -32,7 +34,7 @@ func (f *folder) readFeatures(opts Options) error {
 	}
 	var c *cache
 	if !opts.NoCache {
-		c = openCache(file)
+		c = openCache(f.ctx, file)
 	}
 	required := []string{varLabels}
 	if f.Features, f.FeaturesSum = c.load(f.ctx); f.FeaturesSum == "" {
@@ -79,19 +81,24 @@ func findFeatures(dir string) (string, error) {
 	return filepath.Join(dir, found[0]), nil
 }
 
-// cache holds the features of one file in an .npy, whose name says which state of the file they
-// are from, and their checksum. A nil cache holds nothing.
+// cache holds the features of one file in an .npy, whose name has the checksums of the file and of the
+// features. Size and time of a file do not tell whether it was replaced. A nil cache holds nothing.
 type cache struct {
-	prefix string // of the path, for any state of the file
+	prefix string // of the path, for any content of the file
 	state  string
 	log    *logrus.Entry
 }
 
 // openCache returns the cache of a file of features, nil where nothing is cached: without
 // a cache folder, and if the file cannot be read, which the caller finds again.
-func openCache(file string) *cache {
-	info, err := os.Stat(file)
+func openCache(ctx context.Context, file string) *cache {
+	opened, _, err := fileio.OpenRegular(ctx, file)
 	if err != nil {
+		return nil
+	}
+	defer func() { _ = opened.Close() }() // nothing was written
+	content := sha256.New()
+	if _, err := io.Copy(content, opened); err != nil {
 		return nil
 	}
 	user, err := os.UserCacheDir()
@@ -103,7 +110,7 @@ func openCache(file string) *cache {
 	sum := sha256.Sum256([]byte(file))
 	name := fmt.Sprintf("%s-%s-%x", strings.ToLower(filepath.Base(filepath.Dir(file))), filepath.Base(file), sum[:6])
 	return &cache{
-		prefix: filepath.Join(user, "lago-train", name), state: fmt.Sprintf("-%d-%d-", info.Size(), info.ModTime().UnixNano()),
+		prefix: filepath.Join(user, "lago-train", name), state: fmt.Sprintf("-%.8x-", content.Sum(nil)),
 		log: logrus.WithField("file", file),
 	}
 }
@@ -145,7 +152,7 @@ func withPrefix(prefix string) (paths []string) {
 	return paths
 }
 
-// store writes the features, in place of those of other states and of the .npy and .json of
+// store writes the features, in place of those of another content and of the .npy and .json of
 // earlier versions. A link is removed, not followed: what it leads to is not the cache's.
 // Failing to is worth a warning only: the next start is slow.
 func (c *cache) store(x dataset.Matrix[float32], sum string) {
