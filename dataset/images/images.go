@@ -4,8 +4,8 @@
 //
 // JPEG, PNG, WebP, GIF (the first frame), BMP and TIFF are decoded in Go. Crops of lossless
 // images differ from Pillow's by rounding, those of JPEG by a few levels, because decoders
-// round differently. As in torchvision, transparency and the orientation in EXIF
-// data are ignored.
+// round differently. As in torchvision, transparency is ignored. As in browsers, photographs
+// are turned as their EXIF data say.
 //
 // Packages model/network/resnet and model/network/vit compute the features.
 package images
@@ -52,15 +52,16 @@ func Preprocessing(fit dataset.Fit, size int) dataset.ImagePreprocessing {
 }
 
 // Load decodes an image and writes its pixels to dst, preprocessed: size x size x 3, the
-// channels of a pixel adjacent. Errors name the file.
-func Load(ctx context.Context, m Image, p dataset.ImagePreprocessing, dst []float32) error {
-	x, err := decode(ctx, m.Path, m.Data)
+// channels of a pixel adjacent. It reports whether the image has 16 bits, of which it uses so few
+// that it is nearly black. Errors name the file.
+func Load(ctx context.Context, m Image, p dataset.ImagePreprocessing, dst []float32) (dark bool, err error) {
+	x, dark, err := decode(ctx, m)
 	if err != nil {
-		return err
+		return false, err
 	}
 	scaled, err := scale(x, m.Box, p)
 	if err != nil {
-		return invalid.At(m.Path, err)
+		return false, invalid.At(m.Path, err)
 	}
 	for i := range p.Size * p.Size {
 		c := scaled.RGBA64At(i%p.Size, i/p.Size)
@@ -68,12 +69,12 @@ func Load(ctx context.Context, m Image, p dataset.ImagePreprocessing, dst []floa
 			dst[3*i+j] = (float32(v)/math.MaxUint16 - float32(p.Mean[j])) / float32(p.Std[j])
 		}
 	}
-	return nil
+	return dark, nil
 }
 
 // Thumbnail returns an image whose longer side has at most the given number of pixels.
 func Thumbnail(ctx context.Context, path string, side int) (image.Image, error) {
-	x, err := decode(ctx, path, nil)
+	x, _, err := decode(ctx, Image{Path: path})
 	if err != nil {
 		return nil, err
 	}
@@ -149,21 +150,51 @@ const (
 	maxPixels = 100_000_000
 )
 
-// decode decodes an image, whose file is read unless its content is given. The result is opaque.
-// Errors are *invalid.Error, or the context's.
-func decode(ctx context.Context, path string, data []byte) (_ *image.RGBA, err error) {
-	if data == nil {
-		if data, err = fileio.ReadRegularFile(ctx, path, MaxBytes); err != nil {
-			return nil, err
+// darkShare is the share of the range of 16 bits below which an image is nearly black, as where
+// a camera with 12 bits wrote them unscaled.
+const darkShare = 16
+
+// read returns the content of an image file, unless it is in memory, and its size and format as its
+// header has them.
+func (m Image) read(ctx context.Context) (data []byte, config image.Config, format string, err error) {
+	if data = m.Data; data == nil {
+		if data, err = fileio.ReadRegularFile(ctx, m.Path, MaxBytes); err != nil {
+			return nil, config, "", err
 		}
 	}
-	config, format, err := image.DecodeConfig(bytes.NewReader(data))
+	config, format, err = image.DecodeConfig(bytes.NewReader(data))
 	if err == nil && (config.Width < 1 || config.Height < 1 || config.Width > maxPixels/config.Height) {
-		return nil, &invalid.Error{Where: path, Want: fmt.Sprintf("an image of 1 to %d pixels", maxPixels), Got: fmt.Sprintf("%d x %d", config.Width, config.Height)}
+		err = &invalid.Error{Where: m.Path, Want: fmt.Sprintf("an image of 1 to %d pixels", maxPixels), Got: fmt.Sprintf("%d x %d", config.Width, config.Height)}
+	} else if err != nil {
+		err = notAnImage(m.Path, err)
+	}
+	return data, config, format, err
+}
+
+// size returns the size of an upright image.
+func (m Image) size(ctx context.Context) (w, h int, err error) {
+	data, config, format, err := m.read(ctx)
+	if orientation(data, format) > 4 {
+		return config.Height, config.Width, err
+	}
+	return config.Width, config.Height, err
+}
+
+// notAnImage is the error of a file that the decoders refuse.
+func notAnImage(path string, err error) error {
+	return &invalid.Error{Where: path, Want: "a JPEG, PNG, WebP, GIF, BMP or TIFF image", Got: strings.TrimPrefix(err.Error(), "image: ")}
+}
+
+// decode decodes an image and turns it upright. The result is opaque. dark is as of Load. Errors
+// are *invalid.Error, or the context's.
+func decode(ctx context.Context, file Image) (_ *image.RGBA, dark bool, err error) {
+	data, config, format, err := file.read(ctx)
+	if err != nil {
+		return nil, false, err
 	}
 	m, _, err := image.Decode(bytes.NewReader(data))
 	if err != nil {
-		return nil, &invalid.Error{Where: path, Want: "a JPEG, PNG, WebP, GIF, BMP or TIFF image", Got: strings.TrimPrefix(err.Error(), "image: ")}
+		return nil, false, notAnImage(file.Path, err)
 	}
 	p := image.NewRGBA(image.Rect(0, 0, config.Width, config.Height))
 	switch m := m.(type) {
@@ -174,13 +205,21 @@ func decode(ctx context.Context, path string, data []byte) (_ *image.RGBA, err e
 	default:
 		draw.Draw(p, p.Rect, image.Black, image.Point{}, draw.Src) // the first frame of a GIF can be smaller
 		bounds := m.Bounds().Intersect(p.Rect)
+		var most uint32
 		for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
 			for x := bounds.Min.X; x < bounds.Max.X; x++ {
-				p.SetRGBA(x, y, opaque(m.At(x, y)))
+				c := m.At(x, y)
+				r, g, b, _ := c.RGBA()
+				most = max(most, r, g, b)
+				p.SetRGBA(x, y, opaque(c))
 			}
 		}
+		switch m.(type) {
+		case *image.Gray16, *image.RGBA64, *image.NRGBA64:
+			dark = most > 0 && most <= math.MaxUint16/darkShare
+		}
 	}
-	return p, nil
+	return upright(p, orientation(data, format)), dark, nil
 }
 
 // opaque returns a colour without its transparency.

@@ -14,6 +14,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -80,7 +81,7 @@ func TestDecodesFormats(t *testing.T) {
 			return [3]uint8{1, 2, 3}
 		}},
 	} {
-		p, err := decode(t.Context(), testkit.Write(t, dir, c.name, encoded(t, c.encode)), nil)
+		p, _, err := decode(t.Context(), Image{Path: testkit.Write(t, dir, c.name, encoded(t, c.encode))})
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -116,7 +117,8 @@ func TestJPEGChroma(t *testing.T) {
 			m.SetRGBA(i%size.X, i/size.X, color.RGBA{uint8(100 + 3*(i%size.X)), uint8(100 + i/size.X), uint8(200 - 2*(i%size.X)), 255})
 		}
 		text := encoded(t, func(w io.Writer) error { return jpeg.Encode(w, m, &jpeg.Options{Quality: 100}) })
-		p := testkit.Must(decode(t.Context(), testkit.Write(t, t.TempDir(), "a.jpg", text), nil))(t)
+		p, _, err := decode(t.Context(), Image{Path: testkit.Write(t, t.TempDir(), "a.jpg", text)})
+		testkit.NoError(t, err)
 		for i := range size.X * size.Y {
 			c := m.RGBAAt(i%size.X, i/size.X)
 			for j, v := range []uint8{c.R, c.G, c.B} {
@@ -154,10 +156,11 @@ func TestBrokenImages(t *testing.T) {
 		{"outside", data, "bounding box: expected a part of 5 x 4 pixels", &Box{7, 0, 2, 2}},
 	} {
 		path := testkit.Write(t, dir, c.name, c.data)
-		err := Load(t.Context(), Image{Path: path, Box: c.box}, Preprocessing(dataset.Crop, DefaultSize), out)
+		_, err := Load(t.Context(), Image{Path: path, Box: c.box}, Preprocessing(dataset.Crop, DefaultSize), out)
 		testkit.WantError(t, err, path+": ", c.want)
 	}
-	testkit.WantError(t, Load(t.Context(), Image{Path: dir + "/none"}, Preprocessing(dataset.Crop, DefaultSize), out), dir+"/none: no such file")
+	_, err := Load(t.Context(), Image{Path: dir + "/none"}, Preprocessing(dataset.Crop, DefaultSize), out)
+	testkit.WantError(t, err, dir+"/none: no such file")
 }
 
 func TestLoad(t *testing.T) {
@@ -166,7 +169,10 @@ func TestLoad(t *testing.T) {
 	p.Mean, p.Std = [3]float64{0.5, 0, 0}, [3]float64{0.5, 1, 2}
 	got := make([]float32, 12)
 	// The box has the pixels (1, 1) to (2, 2), of which none is resized.
-	testkit.NoError(t, Load(t.Context(), Image{Path: path, Box: &Box{1, 1, 2, 2}}, p, got))
+	dark, err := Load(t.Context(), Image{Path: path, Box: &Box{1, 1, 2, 2}}, p, got)
+	if err != nil || dark {
+		t.Fatalf("dark: %v, %v", dark, err)
+	}
 	for i, v := range got {
 		x, y := 1+i/3%2, 1+i/6
 		want := []float32{(float32(40*x)/255 - 0.5) / 0.5, float32(60*y) / 255, float32(200) / 255 / 2}[i%3]
@@ -185,9 +191,9 @@ func TestList(t *testing.T) {
 	for _, name := range []string{"b/2.JPG", "b/10.jpeg", "a/x.webp", "a/notes.txt", "a/.hidden.png", ".git/x.png", "c/a b.tif"} {
 		testkit.Write(t, dir, name, "")
 	}
-	got, err := List(dir)
-	if err != nil {
-		t.Fatal(err)
+	got, warning, err := List(dir)
+	if err != nil || warning != "" {
+		t.Fatalf("%q: %v", warning, err)
 	}
 	var ids []string
 	for _, m := range got {
@@ -199,35 +205,33 @@ func TestList(t *testing.T) {
 	if diff := cmp.Diff([]string{"a/x.webp a", "b/10.jpeg b", "b/2.JPG b", "c/a b.tif c"}, ids); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	flat, err := List(filepath.Join(dir, "b"))
+	flat, _, err := List(filepath.Join(dir, "b"))
 	if err != nil || len(flat) != 2 || flat[1].Class != "" || flat[1].ID != "2.JPG" {
 		t.Errorf("%v: %v", flat, err)
 	}
 	testkit.Write(t, dir, "b/more/x.png", "")
-	_, err = List(dir)
+	_, _, err = List(dir)
 	testkit.WantError(t, err, filepath.Join(dir, "b"), "the images of one class", "more")
 	testkit.Write(t, dir, "x.png", "")
-	_, err = List(dir)
+	_, _, err = List(dir)
 	testkit.WantError(t, err, "both, as in x.png and a")
-	_, err = List(t.TempDir())
+	_, _, err = List(t.TempDir())
 	testkit.WantError(t, err, "expected images: .jpg", "found none")
-	phone := t.TempDir()
-	testkit.Write(t, phone, "a.HEIC", "")
-	testkit.Write(t, phone, "b.heic", "")
-	testkit.Write(t, phone, "notes.txt", "")
-	_, err = List(phone)
-	testkit.WantError(t, err, "expected images: .jpg", "found 2 .heic files, which are not read. Convert photographs to JPEG or PNG.")
-
 	list := testkit.Write(t, dir, "list.csv", "path,class\nb/2.JPG,two\n"+dir+"/x.png,one\n")
 	got, err = ReadList(t.Context(), list, "")
 	if err != nil || len(got) != 2 || got[0].Path != filepath.Join(dir, "b", "2.JPG") || got[0].Class != "two" || got[1].Path != filepath.Join(dir, "x.png") {
 		t.Errorf("%v: %v", got, err)
+	}
+	got, err = ReadList(t.Context(), testkit.Write(t, dir, "list.csv", "path,class\nb\\2.JPG,two\n"), "")
+	if err != nil || got[0].ID != "b/2.JPG" || got[0].Path != filepath.Join(dir, "b", "2.JPG") {
+		t.Errorf("as Windows writes paths: %v: %v", got, err)
 	}
 	_, err = ReadList(t.Context(), testkit.Write(t, dir, "list.csv", "path,class\na.png,\na.png,x\n"), "")
 	testkit.WantError(t, err, "line 2, column class", "line 3, column path", "also on line 2")
 	_, err = ReadList(t.Context(), testkit.Write(t, dir, "list.csv", "file\na.png\n"), "")
 	testkit.WantError(t, err, "a column path")
 
+	testkit.Write(t, dir, "b/2.JPG", encoded(t, func(w io.Writer) error { return jpeg.Encode(w, picture(), nil) }))
 	boxes := testkit.Write(t, dir, "boxes.csv", "path,x,y,width,height\nb/2.JPG,1,2,3.5,4\nother.png,0,0,1,1\n")
 	got = []Image{{ID: "b/2.JPG"}}
 	if err := SetBoxes(t.Context(), boxes, got); err != nil || *got[0].Box != (Box{1, 2, 3.5, 4}) {
@@ -235,6 +239,125 @@ func TestList(t *testing.T) {
 	}
 	testkit.WantError(t, SetBoxes(t.Context(), boxes, []Image{{ID: "c.png"}}), `"c.png"`, "a bounding box for every image")
 	testkit.WantError(t, SetBoxes(t.Context(), testkit.Write(t, dir, "boxes.csv", "path,x,y,width,height\nc.png,0,a,0,1\n"), []Image{{ID: "c.png"}}), "line 2, column y", "line 2, column width")
+}
+
+// What phones and browsers write beside the usual extensions is read where it is an image that
+// can be read, and otherwise counted.
+func TestListOfPhonesAndBrowsers(t *testing.T) {
+	jpg := encoded(t, func(w io.Writer) error { return jpeg.Encode(w, picture(), nil) })
+	dir := t.TempDir()
+	for _, name := range []string{"jay/a.jfif", "jay/b.jpe", "jay/c.jpg_large", "jay/d", "jay/e.HEIC", "jay/cafe\u0301.jpg"} {
+		testkit.Write(t, dir, name, jpg)
+	}
+	for _, name := range []string{"grebe/a.HEIC", "grebe/b.heic", "grebe/c.DNG", "jay/notes.txt", "jay/notes", "jay/.x.heic"} {
+		testkit.Write(t, dir, name, "II*\x00")
+	}
+	list, warning, err := List(dir)
+	if err != nil || len(list) != 6 || list[1].ID != "jay/b.jpe" || list[2].ID != "jay/c.jpg_large" {
+		t.Errorf("%v: %v", list, err)
+	}
+	if !slices.ContainsFunc(list, func(m Image) bool { return m.ID == "jay/caf\u00e9.jpg" }) {
+		t.Errorf("%v: expected composed letters", list)
+	}
+	if want := dir + ": 2 .heic files, 1 .dng file not read; no image that can be read of 1 class: grebe. Convert photographs to JPEG or PNG."; warning != want {
+		t.Errorf("%q, expected %q", warning, want)
+	}
+	_, _, err = List(filepath.Join(dir, "grebe"))
+	testkit.WantError(t, err, "expected images: .jpg", "found 2 .heic files, 1 .dng file, which are not read. Convert photographs to JPEG or PNG.")
+	testkit.Write(t, dir, "M\xe9sange/a.jpg", jpg)
+	_, _, err = List(dir)
+	testkit.WantError(t, err, `"M\xe9sange"`, "expected a name in UTF-8, found another encoding")
+}
+
+// Boxes in other units than pixels, and two corners, are refused; those in pixels are not.
+func TestUnitsOfBoxes(t *testing.T) {
+	dir := t.TempDir()
+	large := testkit.Write(t, dir, "a.png", encoded(t, func(w io.Writer) error { return png.Encode(w, image.NewGray(image.Rect(0, 0, 400, 300))) }))
+	for _, c := range []struct{ boxes, want string }{
+		{"100,50,200,100", ""},
+		{"150,110,40,60", ""},
+		{"10,10,390,290", ""},
+		{"0,0,400,300", ""},
+		{"25,16.7,50,33.3", "percent"},
+		{"0,0,100,100", "percent"},
+		{"0.25,0.167,0.5,0.333", "fractions"},
+		{"100,50,380,290", "x2 and y2"},
+	} {
+		file := testkit.Write(t, dir, "boxes.csv", "path,x,y,width,height\na.png,"+c.boxes+"\n")
+		err := SetBoxes(t.Context(), file, []Image{{ID: "a.png", Path: large}})
+		if c.want == "" {
+			testkit.NoError(t, err)
+		} else {
+			testkit.WantError(t, err, file+": boxes: expected x, y, width and height in pixels", c.want)
+		}
+	}
+}
+
+// The eight orientations of EXIF data, in each format that has them, show the same picture, of
+// which a box is cut out upright.
+func TestOrientation(t *testing.T) {
+	seen := image.NewRGBA(image.Rect(0, 0, 64, 32)) // four fields of different grey
+	for i := range 64 * 32 {
+		level := uint8(200*(i%64/32) + 50*(i/1024))
+		seen.SetRGBA(i%64, i/64, color.RGBA{level, level, level, 255})
+	}
+	jpg := func(m image.Image) string {
+		return encoded(t, func(w io.Writer) error { return jpeg.Encode(w, m, &jpeg.Options{Quality: 100}) })
+	}
+	pngs := func(m image.Image) string { return encoded(t, func(w io.Writer) error { return png.Encode(w, m) }) }
+	inverse := []int{1, 2, 3, 4, 5, 8, 7, 6} // which turns the picture to how it is stored
+	for o := 1; o <= 8; o++ {
+		stored := upright(seen, inverse[o-1])
+		for name, order := range map[string]binary.AppendByteOrder{"II*\x00\x08\x00\x00\x00": binary.LittleEndian, "MM\x00*\x00\x00\x00\x08": binary.BigEndian} {
+			exif := []byte(name)
+			for _, v := range []uint16{1, orientationTag, 3} {
+				exif = order.AppendUint16(exif, v)
+			}
+			exif = order.AppendUint16(order.AppendUint16(order.AppendUint32(exif, 1), uint16(o)), 0)
+			segment := "Exif\x00\x00" + string(exif)
+			chunk := string(binary.BigEndian.AppendUint32(nil, uint32(len(exif)))) + "eXIf" + string(exif)
+			chunk += string(binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE([]byte(chunk[4:]))))
+			j, p := jpg(stored), pngs(stored)
+			for file, data := range map[string]string{
+				"a.jpg": j[:2] + "\xff\xe0\x00\x04ab\xff\xe1" + string(binary.BigEndian.AppendUint16(nil, uint16(2+len(segment)))) + segment + j[2:],
+				"a.png": p[:33] + chunk + p[33:],
+			} {
+				m := Image{Path: testkit.Write(t, t.TempDir(), file, data), Box: &Box{32, 0, 32, 16}}
+				got, _, err := decode(t.Context(), m)
+				if err != nil || got.Rect != seen.Rect {
+					t.Fatalf("%s, orientation %d: %v, %v", file, o, got, err)
+				}
+				for i := range got.Pix {
+					if d := int(got.Pix[i]) - int(seen.Pix[i]); max(d, -d) > 2 {
+						t.Fatalf("%s, orientation %d: pixel %d is %v, expected %v", file, o, i/4, got.Pix[i/4*4:i/4*4+4], seen.Pix[i/4*4:i/4*4+4])
+					}
+				}
+				if w, h, err := m.size(t.Context()); err != nil || w != 64 || h != 32 {
+					t.Errorf("%s, orientation %d: size %d x %d, %v", file, o, w, h, err)
+				}
+			}
+		}
+	}
+	for _, bad := range []string{"", "II*\x00\xff\xff\xff\xff", "MM\x00*\x00\x00\x00\x08\xff\xff"} {
+		if o := orientationOf([]byte(bad)); o != 1 {
+			t.Errorf("%q: orientation %d", bad, o)
+		}
+	}
+}
+
+// 12 bits of a camera, written unscaled in 16, are nearly black, and reported.
+func TestDark(t *testing.T) {
+	for _, c := range []struct {
+		level uint16
+		dark  bool
+	}{{0, false}, {1000, true}, {4095, true}, {4200, false}, {65535, false}} {
+		m := image.NewGray16(image.Rect(0, 0, 4, 4))
+		m.SetGray16(1, 2, color.Gray16{c.level})
+		file := Image{Path: testkit.Write(t, t.TempDir(), "a.png", encoded(t, func(w io.Writer) error { return png.Encode(w, m) }))}
+		if _, dark, err := decode(t.Context(), file); err != nil || dark != c.dark {
+			t.Errorf("level %d: dark %v, %v", c.level, dark, err)
+		}
+	}
 }
 
 // The crops of torchvision, and of Pillow's bicubic interpolation: those of lossless images within
@@ -250,8 +373,10 @@ func TestReferenceCrops(t *testing.T) {
 		p.Mean, p.Std = [3]float64{}, [3]float64{1. / 255, 1. / 255, 1. / 255} // levels
 		got := make([]float32, 3*DefaultSize*DefaultSize)
 		for _, e := range testkit.Must(os.ReadDir(filepath.Join(shared, "resnet", "images")))(t) {
-			want := testkit.Must(decode(t.Context(), filepath.Join(shared, crops, e.Name()+".png"), nil))(t)
-			testkit.NoError(t, Load(t.Context(), Image{Path: filepath.Join(shared, "resnet", "images", e.Name())}, p, got))
+			want, _, err := decode(t.Context(), Image{Path: filepath.Join(shared, crops, e.Name()+".png")})
+			testkit.NoError(t, err)
+			_, err = Load(t.Context(), Image{Path: filepath.Join(shared, "resnet", "images", e.Name())}, p, got)
+			testkit.NoError(t, err)
 			limit, worst, sum := 1.01, 0., 0.
 			if strings.HasSuffix(e.Name(), ".jpg") {
 				limit = 6
@@ -286,7 +411,7 @@ func FuzzDecode(f *testing.F) {
 		if config, _, err := image.DecodeConfig(bytes.NewReader(data)); err == nil && config.Width*config.Height > 1<<20 {
 			return // within the limit, but slow
 		}
-		p, err := decode(t.Context(), testkit.Write(t, dir, "fuzz", string(data)), nil)
+		p, _, err := decode(t.Context(), Image{Path: testkit.Write(t, dir, "fuzz", string(data))})
 		if e := (*invalid.Error)(nil); err != nil && !errors.As(err, &e) {
 			t.Errorf("%v (%T)", err, err)
 		}

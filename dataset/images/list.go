@@ -1,9 +1,11 @@
 package images
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"math"
 	"os"
@@ -11,8 +13,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/lago-train/lago-train/dataset/internal/table"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
@@ -29,61 +35,108 @@ type Image struct {
 // Box is a bounding box in pixels, from the upper left corner of the image.
 type Box struct{ X, Y, Width, Height float64 }
 
-var extensions = []string{".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff"}
+// The extensions of images that are read, and of other pictures. Files with one of the others, or
+// with an unknown one, are read if their first bytes are those of an image.
+var (
+	extensions = []string{".jpg", ".jpeg", ".jpe", ".jfif", ".jpg_large", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff"}
+	unreadable = []string{
+		".heic", ".heif", ".avif", ".jxl", ".jp2", ".j2k", ".dng", ".cr2", ".cr3", ".nef", ".arw", ".orf", ".rw2", ".raf", ".raw", ".psd", ".svg", ".tga", ".ppm",
+	}
+)
+
+// isImage reports whether a file is an image to read, by its name or else by its first bytes.
+func isImage(path string) bool {
+	if slices.Contains(extensions, strings.ToLower(filepath.Ext(path))) {
+		return true
+	}
+	f, _, err := fileio.OpenRegular(context.Background(), path)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	first := make([]byte, 12)
+	n, _ := io.ReadFull(f, first) // a shorter file is no image
+	first = first[:n]
+	isWebP := n == 12 && string(first[:4]) == "RIFF" && string(first[8:]) == "WEBP"
+	return isWebP || bytes.HasPrefix(first, []byte("\xff\xd8\xff")) || bytes.HasPrefix(first, []byte("\x89PNG\r\n\x1a\n")) || bytes.HasPrefix(first, []byte("GIF8"))
+}
 
 // List returns the images of a folder, sorted: either those of its subfolders, which are
-// the classes, or those in the folder itself, of no known class. Hidden files and files
-// with other extensions are ignored.
-func List(dir string) ([]Image, error) {
+// the classes, or those in the folder itself, of no known class. Hidden files are ignored. The
+// warning, if there is one, says how many pictures of which kinds are not read, and which classes
+// have no other.
+func List(dir string) (list []Image, warning string, err error) {
 	all, folders, err := entries(dir, "")
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	const hint = "A list (path,class) can name images anywhere."
 	if len(all) > 0 && len(folders) > 0 {
-		return nil, &invalid.Error{
+		return nil, "", &invalid.Error{
 			Where: dir, Want: "either images or a folder of images for each class", Got: "both, as in " + all[0].ID + " and " + folders[0], Hint: hint,
 		}
 	}
+	var empty []string
 	for _, class := range folders {
 		below, more, err := entries(dir, class)
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		if len(more) > 0 {
-			return nil, &invalid.Error{Where: filepath.Join(dir, class), Want: "the images of one class", Got: "a folder, " + more[0], Hint: hint}
+			return nil, "", &invalid.Error{Where: filepath.Join(dir, class), Want: "the images of one class", Got: "a folder, " + more[0], Hint: hint}
+		}
+		if len(below) == 0 {
+			empty = append(empty, class)
 		}
 		all = append(all, below...)
 	}
+	others := otherFiles(dir, folders)
 	if len(all) > 0 {
-		return all, nil
+		return all, unreadText(dir, others, empty), nil
 	}
 	e := &invalid.Error{Where: dir, Want: "images: " + strings.Join(extensions, ", "), Got: "none"}
-	if n, extension := otherFiles(dir, folders); n > 0 {
-		e.Got = fmt.Sprintf("%s, which are not read", format.Count(n, extension+" file"))
-		e.Hint = "Convert photographs to JPEG or PNG."
+	if len(others) > 0 {
+		e.Got = strings.Join(others, ", ") + ", which are not read"
+		e.Hint = convertHint
 	}
-	return nil, e
+	return nil, "", e
 }
 
-// otherFiles returns the most frequent extension of the files in a folder and its subfolders,
-// none of which has that of an image, and how many files have it.
-func otherFiles(dir string, folders []string) (n int, extension string) {
+const convertHint = "Convert photographs to JPEG or PNG."
+
+// unreadText is the warning of pictures that are not read, and of classes without another.
+func unreadText(dir string, kinds, empty []string) string {
+	var parts []string
+	if len(kinds) > 0 {
+		parts = append(parts, strings.Join(kinds, ", ")+" not read")
+	}
+	if len(empty) > 0 {
+		parts = append(parts, "no image that can be read of "+format.Count(len(empty), "class")+": "+format.Printable(strings.Join(empty[:min(len(empty), 5)], ", ")))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return format.Printable(dir) + ": " + strings.Join(parts, "; ") + ". " + convertHint
+}
+
+// otherFiles counts the pictures in a folder and its subfolders that are not read, by extension,
+// the most frequent first.
+func otherFiles(dir string, folders []string) (kinds []string) {
 	count := make(map[string]int)
 	for _, folder := range append(folders, "") {
 		list, _ := os.ReadDir(filepath.Join(dir, folder)) // it was read before
 		for _, e := range list {
-			if ext := strings.ToLower(filepath.Ext(e.Name())); ext != "" && !e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
+			ext := strings.ToLower(filepath.Ext(e.Name()))
+			if slices.Contains(unreadable, ext) && !e.IsDir() && !strings.HasPrefix(e.Name(), ".") && !isImage(filepath.Join(dir, folder, e.Name())) {
 				count[ext]++
 			}
 		}
 	}
-	for _, ext := range slices.Sorted(maps.Keys(count)) {
-		if count[ext] > n {
-			n, extension = count[ext], ext
-		}
+	byCount := func(a, b string) int { return cmp.Or(count[b]-count[a], cmp.Compare(a, b)) }
+	for _, ext := range slices.SortedFunc(maps.Keys(count), byCount) {
+		kinds = append(kinds, format.Count(count[ext], ext+" file"))
 	}
-	return n, format.Printable(extension)
+	return kinds
 }
 
 // entries returns the images and the folders in the folder of a class, or in the whole one
@@ -100,17 +153,21 @@ func entries(dir, class string) (files []Image, folders []string, err error) {
 		}
 		file := filepath.Join(folder, e.Name())
 		info, err := os.Stat(file) // follows links
-		isImage := slices.Contains(extensions, strings.ToLower(filepath.Ext(file)))
 		switch {
 		case err != nil:
 			return nil, nil, invalid.File(file, err)
-		case !info.IsDir() && !isImage:
+		case !info.IsDir() && !isImage(file):
+		case !utf8.ValidString(e.Name()):
+			return nil, nil, &invalid.Error{
+				Where: folder, Field: "name " + invalid.Quote(e.Name()), Want: "a name in UTF-8", Got: "another encoding", Hint: "Rename it; convmv converts many names.",
+			}
 		case invalid.HasControl(e.Name()) || strings.TrimSpace(e.Name()) != e.Name(): // which a table cannot hold
 			return nil, nil, &invalid.Error{Where: folder, Field: "name " + invalid.Quote(e.Name()), Want: "no control characters, and no spaces at the ends"}
 		case info.IsDir():
 			folders = append(folders, e.Name())
 		default:
-			files = append(files, Image{ID: path.Join(class, e.Name()), Path: file, Class: class})
+			class := norm.NFC.String(class)
+			files = append(files, Image{ID: path.Join(class, norm.NFC.String(e.Name())), Path: file, Class: class})
 		}
 	}
 	return files, folders, nil
@@ -128,16 +185,25 @@ func ReadList(ctx context.Context, file, dir string) ([]Image, error) {
 	var all []Image
 	ids := t.Names("path")
 	for i, row := range t.Rows {
-		m := Image{ID: filepath.ToSlash(ids[i]), Path: filepath.FromSlash(ids[i]), Class: t.Cell(row, "class")}
-		if !filepath.IsAbs(m.Path) {
-			m.Path = filepath.Join(dir, m.Path)
+		id := filepath.ToSlash(ids[i])
+		if _, err := os.Stat(located(dir, id)); err != nil {
+			id = strings.ReplaceAll(id, `\`, "/") // a list that was written on Windows
 		}
+		m := Image{ID: id, Path: located(dir, id), Class: t.Cell(row, "class")}
 		if t.Column("class") >= 0 && m.Class == "" {
 			t.Report("class", row.Line, "class", "a class for every image", "none")
 		}
 		all = append(all, m)
 	}
 	return all, problems.Err()
+}
+
+// located returns the path of a file that a list names with slashes, relative to dir unless it is absolute.
+func located(dir, id string) string {
+	if path := filepath.FromSlash(id); filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, filepath.FromSlash(id))
 }
 
 // SetBoxes reads bounding boxes of all images from a CSV file with the columns path, x, y,
@@ -160,11 +226,64 @@ func SetBoxes(ctx context.Context, file string, all []Image) error {
 			}
 		}
 		boxes[filepath.ToSlash(name)] = &Box{v[0], v[1], v[2], v[3]}
+		boxes[strings.ReplaceAll(name, `\`, "/")] = boxes[filepath.ToSlash(name)] // as Windows writes it
 	}
 	for i, m := range all {
 		if all[i].Box = boxes[m.ID]; all[i].Box == nil {
 			problems.Add("missing", &invalid.Error{Where: file, Field: invalid.Quote(m.ID), Want: "a bounding box for every image", Got: "none"})
 		}
 	}
-	return problems.Err()
+	if err := problems.Err(); err != nil {
+		return err
+	}
+	return checkUnits(ctx, file, all)
 }
+
+// The numbers of images and of pixels from which boxes are compared with the sizes of their images.
+const (
+	maxMeasured = 100
+	leastShown  = 256
+)
+
+// checkUnits returns an error for boxes that cannot be in pixels, with a width and height: fractions
+// or percent of the image, or two corners. They are compared with the sizes of some images.
+func checkUnits(ctx context.Context, file string, all []Image) error {
+	largest, wider := 0., true // of all boxes
+	for _, m := range all {
+		largest = max(largest, m.Box.X+m.Box.Width, m.Box.Y+m.Box.Height)
+		wider = wider && m.Box.Width > m.Box.X && m.Box.Height > m.Box.Y
+	}
+	if largest > percentLimit && !wider {
+		return nil
+	}
+	smallest, corners, outside := math.MaxInt, true, false // of the images
+	for _, m := range all[:min(len(all), maxMeasured)] {
+		w, h, err := m.size(ctx)
+		if err != nil {
+			return nil // the image is refused where it is decoded
+		}
+		smallest = min(smallest, w, h)
+		corners = corners && m.Box.Width <= float64(w)+1 && m.Box.Height <= float64(h)+1
+		outside = outside || m.Box.X+m.Box.Width > float64(w)+1 || m.Box.Y+m.Box.Height > float64(h)+1
+	}
+	e := &invalid.Error{Where: file, Field: "boxes", Want: "x, y, width and height in pixels"}
+	switch {
+	case largest <= fractionLimit && smallest > leastShown/16:
+		e.Got, e.Hint = "no number above 1: fractions of the image?", "Multiply x and width by the width of each image, y and height by its height."
+	case largest <= percentLimit && smallest >= leastShown:
+		e.Got = fmt.Sprintf("no box beyond 100 in images of %d pixels and more: percent of the image?", smallest)
+		e.Hint = "Multiply x and width by a hundredth of the width of each image, y and height by one of its height."
+	case wider && corners && outside:
+		e.Got = "boxes that end outside of their images unless width and height are x2 and y2, another corner"
+		e.Hint = "Write x2 - x and y2 - y in place of them."
+	default:
+		return nil
+	}
+	return e
+}
+
+// Boxes in fractions or percent of an image end at most here, where rounding added a little.
+const (
+	fractionLimit = 1.01
+	percentLimit  = 101
+)
