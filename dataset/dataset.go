@@ -209,13 +209,15 @@ type Provenance struct {
 // ImagePreprocessing makes an image an input of the network: size x size pixels,
 // normalised by channel.
 type ImagePreprocessing struct {
-	Fit    Fit        `json:"fit"`              // crop or squash
-	Filter Filter     `json:"filter,omitempty"` // bicubic; otherwise bilinear
-	Resize int        `json:"resize,omitempty"` // pixels of the shorter side before the crop
-	Size   int        `json:"size"`             // pixels of each side
-	Boxes  bool       `json:"boxes"`            // images are first cropped to bounding boxes
-	Mean   [3]float64 `json:"mean"`             // of red, green and blue, from 0 to 1
-	Std    [3]float64 `json:"std"`              // of red, green and blue
+	Fit    Fit    `json:"fit"`              // crop or squash
+	Filter Filter `json:"filter,omitempty"` // bicubic; otherwise bilinear
+	Resize int    `json:"resize,omitempty"` // pixels of the shorter side before the crop
+	Size   int    `json:"size"`             // pixels of each side
+	Boxes  bool   `json:"boxes"`            // images are first cropped to bounding boxes
+	// photographs are turned as their EXIF data say; older versions of the program did not
+	Upright bool       `json:"upright"`
+	Mean    [3]float64 `json:"mean"` // of red, green and blue, from 0 to 1
+	Std     [3]float64 `json:"std"`  // of red, green and blue
 }
 
 // String describes the preprocessing, as in "crop to 224 x 224 pixels of a shorter side of 256".

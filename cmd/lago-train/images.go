@@ -128,13 +128,22 @@ func imageList(paths []string) ([]images.Image, error) {
 			all = append(all, images.Image{ID: path, Path: path})
 			continue
 		}
-		below, err := images.List(path)
+		below, err := listFolder(path)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, below...)
 	}
 	return all, nil
+}
+
+// listFolder returns the images of a folder, and warns of pictures that are not read.
+func listFolder(dir string) ([]images.Image, error) {
+	list, warning, err := images.List(dir)
+	if warning != "" {
+		logrus.Warn(warning)
+	}
+	return list, err
 }
 
 func showExtraction(what string) func(extract.Progress) {
@@ -192,7 +201,7 @@ func (o *extractOptions) listImages(ctx context.Context) (err error) {
 		o.ImageDir = cmp.Or(o.ImageDir, filepath.Dir(o.list))
 		o.Images, err = images.ReadList(ctx, o.list, o.ImageDir)
 	case o.ImageDir != "":
-		o.Images, err = images.List(o.ImageDir)
+		o.Images, err = listFolder(o.ImageDir)
 	default:
 		err = wrong("--images", "a folder of images, or --list", "none")
 	}

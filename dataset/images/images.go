@@ -44,7 +44,7 @@ var (
 // Preprocessing returns that of torchvision, for inputs of size x size pixels: with
 // dataset.Crop the shorter side becomes 256/224 of the size.
 func Preprocessing(fit dataset.Fit, size int) dataset.ImagePreprocessing {
-	p := dataset.ImagePreprocessing{Fit: fit, Size: size, Mean: ImageNetMean, Std: ImageNetStd}
+	p := dataset.ImagePreprocessing{Fit: fit, Size: size, Upright: true, Mean: ImageNetMean, Std: ImageNetStd}
 	if fit == dataset.Crop {
 		p.Resize = int(math.Round(float64(size) * 256 / 224))
 	}
@@ -55,7 +55,7 @@ func Preprocessing(fit dataset.Fit, size int) dataset.ImagePreprocessing {
 // channels of a pixel adjacent. It reports whether the image has 16 bits, of which it uses so few
 // that it is nearly black. Errors name the file.
 func Load(ctx context.Context, m Image, p dataset.ImagePreprocessing, dst []float32) (dark bool, err error) {
-	x, dark, err := decode(ctx, m)
+	x, dark, err := decode(ctx, m, p.Upright)
 	if err != nil {
 		return false, err
 	}
@@ -74,7 +74,7 @@ func Load(ctx context.Context, m Image, p dataset.ImagePreprocessing, dst []floa
 
 // Thumbnail returns an image whose longer side has at most the given number of pixels.
 func Thumbnail(ctx context.Context, path string, side int) (image.Image, error) {
-	x, _, err := decode(ctx, Image{Path: path})
+	x, _, err := decode(ctx, Image{Path: path}, true)
 	if err != nil {
 		return nil, err
 	}
@@ -185,9 +185,9 @@ func notAnImage(path string, err error) error {
 	return &invalid.Error{Where: path, Want: "a JPEG, PNG, WebP, GIF, BMP or TIFF image", Got: strings.TrimPrefix(err.Error(), "image: ")}
 }
 
-// decode decodes an image and turns it upright. The result is opaque. dark is as of Load. Errors
+// decode decodes an image, and may turn it upright. The result is opaque. dark is as of Load. Errors
 // are *invalid.Error, or the context's.
-func decode(ctx context.Context, file Image) (_ *image.RGBA, dark bool, err error) {
+func decode(ctx context.Context, file Image, turn bool) (_ *image.RGBA, dark bool, err error) {
 	data, config, format, err := file.read(ctx)
 	if err != nil {
 		return nil, false, err
@@ -219,7 +219,10 @@ func decode(ctx context.Context, file Image) (_ *image.RGBA, dark bool, err erro
 			dark = most > 0 && most <= math.MaxUint16/darkShare
 		}
 	}
-	return upright(p, orientation(data, format)), dark, nil
+	if turn {
+		p = upright(p, orientation(data, format))
+	}
+	return p, dark, nil
 }
 
 // opaque returns a colour without its transparency.

@@ -83,7 +83,9 @@ func photographs(t *testing.T, n int) string {
 
 func config(t *testing.T, photos, dir string) Config {
 	t.Helper()
-	return Config{Dir: dir, ImageDir: photos, Images: testkit.Must(images.List(photos))(t)}
+	list, _, err := images.List(photos)
+	testkit.NoError(t, err)
+	return Config{Dir: dir, ImageDir: photos, Images: list}
 }
 
 // files returns the content of the files of a data set.

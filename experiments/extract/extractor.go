@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 	"time"
+
+	"github.com/sirupsen/logrus"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/images"
@@ -23,6 +26,7 @@ type Extractor struct {
 	provenance dataset.Provenance // of the features
 	dims       int
 	graph      *network.Graph
+	warnDark   sync.Once
 }
 
 // New compiles a network for images with a preprocessing, of which there are at least n.
@@ -32,7 +36,7 @@ func New(w *Weights, p dataset.ImagePreprocessing, n int) (*Extractor, error) {
 		return nil, err
 	}
 	from := dataset.Provenance{Architecture: w.Name(), WeightsSHA256: w.SHA256, StrideIn1x1: w.StrideIn1x1, Images: p}
-	return &Extractor{from, w.Dims(), g}, nil
+	return &Extractor{provenance: from, dims: w.Dims(), graph: g}, nil
 }
 
 // decode decodes images for one run of the network, and returns the error of each. The features of
@@ -43,8 +47,14 @@ func (e *Extractor) decode(ctx context.Context, list []images.Image) []error {
 	clear(e.graph.Images.Data)
 	parallel.For(len(list), 1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			if errs[i] = images.Load(ctx, list[i], e.provenance.Images, e.graph.Images.Row(i)); errs[i] != nil {
+			var dark bool
+			if dark, errs[i] = images.Load(ctx, list[i], e.provenance.Images, e.graph.Images.Row(i)); errs[i] != nil {
 				clear(e.graph.Images.Row(i))
+			}
+			if dark {
+				e.warnDark.Do(func() {
+					logrus.Warnf("%s is nearly black: it has 16 bits, but uses at most 1/16 of their range. Scale such images to the whole range", list[i].ID)
+				})
 			}
 		}
 	})

@@ -252,7 +252,7 @@ func (n *Network) Dims() int {
 // Preprocessing implements network.Network: the shorter side resized by bicubic interpolation to
 // 256 (DINOv2) or 224 (CLIP) pixels for a size of 224, and the family's mean and deviation.
 func (n *Network) Preprocessing(fit dataset.Fit, size int) dataset.ImagePreprocessing {
-	p := dataset.ImagePreprocessing{Fit: fit, Size: size, Filter: dataset.Bicubic, Mean: n.mean, Std: n.std}
+	p := dataset.ImagePreprocessing{Fit: fit, Size: size, Upright: true, Filter: dataset.Bicubic, Mean: n.mean, Std: n.std}
 	if fit == dataset.Crop {
 		p.Resize = int(math.Round(float64(size*n.resize) / 224))
 	}
