@@ -269,9 +269,9 @@ func checkUnits(ctx context.Context, file string, all []Image) error {
 	e := &invalid.Error{Where: file, Field: "boxes", Want: "x, y, width and height in pixels"}
 	switch {
 	case largest <= fractionLimit && smallest > leastShown/16:
-		e.Got, e.Hint = "no number above 1: fractions of the image?", "Multiply x and width by the width of each image, y and height by its height."
+		e.Got, e.Hint = "no number above 1, as in fractions of the image", "Multiply x and width by the width of each image, y and height by its height."
 	case largest <= percentLimit && smallest >= leastShown:
-		e.Got = fmt.Sprintf("no box beyond 100 in images of %d pixels and more: percent of the image?", smallest)
+		e.Got = fmt.Sprintf("no box beyond 100 in images of %d pixels and more, as in percent of the image", smallest)
 		e.Hint = "Multiply x and width by a hundredth of the width of each image, y and height by one of its height."
 	case wider && corners && outside:
 		e.Got = "boxes that end outside of their images unless width and height are x2 and y2, another corner"
