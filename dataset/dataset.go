@@ -1,9 +1,9 @@
 // Package dataset defines a zero-shot data set: the features and class of each sample, a
 // description of each class by attributes, and a split of the classes into those that are
-// trained on and those that are only described. Check holds for every data set.
+// trained on and those that are only described.
 //
 // The packages below it make one: xlsa17 and openlayout read folders, glyphs and simulate
-// generate data, and catalog finds any of them by name.
+// generate data, and catalog finds any of them by name. Package check says what is wrong with one.
 //
 // It does not know models. What p(z|x) makes of a description, and how missing entries
 // are imputed, is in package model.
@@ -125,7 +125,7 @@ func (d *Dataset) GroupOf() []int {
 func (d *Dataset) SamplesPerClass() []int {
 	n := make([]int, len(d.Classes))
 	for _, z := range d.Labels {
-		if d.hasClass(z) {
+		if z >= 0 && z < len(n) {
 			n[z]++
 		}
 	}
@@ -194,8 +194,6 @@ func Means(u Matrix[float64], none float64) []float64 {
 	}
 	return means
 }
-
-func (d *Dataset) hasClass(z int) bool { return z >= 0 && z < len(d.Classes) }
 
 // Provenance says how features were computed from images. Features of two data sets, or
 // of a model and of a photograph, can be compared only if they have the same provenance.

@@ -7,10 +7,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/testkit/tiny"
 )
 
 func TestSamplesAndDescriptionsOfClasses(t *testing.T) {
-	d := sound()
+	d := tiny.Sound()
 	if diff := cmp.Diff([]int{1, 3, 4, 6}, d.SamplesOf([]int{3, 1})); diff != "" {
 		t.Errorf("SamplesOf (-want +got):\n%s", diff)
 	}
@@ -25,7 +26,7 @@ func TestSamplesAndDescriptionsOfClasses(t *testing.T) {
 }
 
 func TestFingerprintSeesEveryPart(t *testing.T) {
-	seen := map[string]string{sound().Fingerprint(): "nothing"}
+	seen := map[string]string{tiny.Sound().Fingerprint(): "nothing"}
 	for _, tt := range []struct {
 		name   string
 		change func(d *dataset.Dataset)
@@ -43,7 +44,7 @@ func TestFingerprintSeesEveryPart(t *testing.T) {
 		{"the samples held out", func(d *dataset.Dataset) { d.TestSeen = []int{0} }},
 		{"the part of a class", func(d *dataset.Dataset) { d.Split.Train, d.Split.Val = []int{0}, []int{1, 2} }},
 	} {
-		d := sound()
+		d := tiny.Sound()
 		tt.change(d)
 		sum := d.Fingerprint()
 		if other, taken := seen[sum]; taken {
@@ -54,7 +55,7 @@ func TestFingerprintSeesEveryPart(t *testing.T) {
 }
 
 func TestFingerprintIgnoresWhatChangesNothing(t *testing.T) {
-	a, b := sound(), sound()
+	a, b := tiny.Sound(), tiny.Sound()
 	b.Name, b.Source = "other", "elsewhere"
 	b.FeaturesSum = dataset.SumFeatures(b.Features)
 	a.Descriptions.Data[0] = math.NaN()

@@ -18,10 +18,12 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
+	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/dataset/fetch"
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/dataset/split"
 	"github.com/lago-train/lago-train/dataset/xlsa17"
+	"github.com/lago-train/lago-train/experiments/datasets"
 	"github.com/lago-train/lago-train/experiments/extract"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -44,7 +46,8 @@ func datasetListCommand() *cli.Command {
 		Name:  "list",
 		Flags: flags(o.dataSettings().Without("dev_split")),
 		Action: func(c *cli.Context) error {
-			return o.print(catalog.List(c.Context, o.Options, func(name string) { display.show("checking "+name, false) }))
+			l, err := catalog.List(c.Context, o.Options, func(name string) { display.show("checking "+name, false) })
+			return o.print(datasets.Listing{Listing: l}, err)
 		},
 	}
 }
@@ -64,7 +67,7 @@ func datasetInfoCommand() *cli.Command {
 		if err != nil {
 			return nil, err
 		}
-		return catalog.Summarise(d), nil
+		return datasets.Summary{Summary: catalog.Summarise(d)}, nil
 	})
 }
 
@@ -74,7 +77,8 @@ func describeCommand() *cli.Command {
 	of := setting.Raw("like", &like, "").In(inputGroup).Common().Describe("`NAME` data set whose attributes and groups are added")
 	return o.about("describe", "NAME|DIR", append(o.dataSettings().Without("dev_split", "threads"), of),
 		func(c *cli.Context, name string) (tabled, error) {
-			return catalog.Describe(c.Context, name, like, o.Options)
+			r, err := catalog.Describe(c.Context, name, like, o.Options)
+			return datasets.Described{Described: r}, err
 		})
 }
 
@@ -86,7 +90,7 @@ func checkCommand() *cli.Command {
 		Flags:     flags(o.dataSettings().Without("dev_split")),
 		Action: withArgument(func(c *cli.Context, name string) error {
 			r, err := catalog.Check(c.Context, name, o.Options)
-			if err = o.print(r, err); err == nil && !r.OK {
+			if err = o.print(datasets.Report{Report: r}, err); err == nil && !r.OK {
 				err = fmt.Errorf("%s: %s", name, format.Count(len(r.Errors), "problem"))
 			}
 			return err
@@ -110,7 +114,8 @@ func convertCommand() *cli.Command {
 	folder := setting.Raw("to", &to, "").In(outputGroup).OrAs("out").Common().Noted("NAME-open in the data directory").Describe("`DIR` folder to write, empty or missing")
 	return o.about("convert", "NAME", append(o.dataSettings().Without("dev_split"), folder),
 		func(c *cli.Context, name string) (tabled, error) {
-			return catalog.Convert(c.Context, name, o.Options, to)
+			r, err := catalog.Convert(c.Context, name, o.Options, to)
+			return datasets.Converted{Converted: r}, err
 		})
 }
 
@@ -136,7 +141,7 @@ func splitCommand() *cli.Command {
 			setting.Whole("val_classes", &o.proposal.Val, 0, setting.Count).In(setting.Protocol).Noted("from --val-share").Describe("`N` number of classes for val"),
 			setting.Whole("test_classes", &o.proposal.Test, 0, setting.Count).In(setting.Protocol).Noted("from --test-share").Describe("`N` number of classes for test"),
 			setting.Seed("seed", &o.proposal.Seed).Describe("`SEED` random seed of the proposal"),
-			setting.Number("tolerance", &o.proposal.Tolerance, split.Tolerance, tolerance).In(setting.Protocol).
+			setting.Number("tolerance", &o.proposal.Tolerance, check.Tolerance, tolerance).In(setting.Protocol).
 				Describe("`D` difference per attribute up to which descriptions are the same; negative: never"),
 			setting.Raw("check", &o.check, "").In(inputGroup).Common().Describe("`FILE` splits.csv to check instead of proposing a split"),
 			setting.Switch("own", &o.own, false).In(inputGroup).Common().Describe("check the splits of the data set instead of proposing one"),
@@ -172,10 +177,10 @@ func (o *splitOptions) run(c *cli.Context, name string) error {
 	default:
 		return o.print(o.propose(d))
 	}
-	var r splitReports
+	var r datasets.Splits
 	leaks := 0
 	for _, s := range splits {
-		report := split.Describe(d, s, o.proposal.Tolerance)
+		report := check.Split(d, s, o.proposal.Tolerance)
 		r.Splits = append(r.Splits, report)
 		leaks += len(report.Leaks)
 	}
@@ -185,7 +190,7 @@ func (o *splitOptions) run(c *cli.Context, name string) error {
 	return err
 }
 
-func (o *splitOptions) propose(d *dataset.Dataset) (r splitReports, err error) {
+func (o *splitOptions) propose(d *dataset.Dataset) (r datasets.Splits, err error) {
 	switch _, err := os.Stat(o.to); { // without a name, it does not exist
 	case err == nil:
 		return r, wrong("--to", "a new file", o.to+", which exists")
@@ -199,33 +204,12 @@ func (o *splitOptions) propose(d *dataset.Dataset) (r splitReports, err error) {
 	if err != nil {
 		return r, err
 	}
-	r = splitReports{[]split.Report{split.Describe(d, s, o.proposal.Tolerance)}, "not written; --to FILE writes the split"}
+	r = datasets.Splits{Splits: []check.SplitReport{check.Split(d, s, o.proposal.Tolerance)}, Written: "not written; --to FILE writes the split"}
 	if o.to != "" {
-		r.written = "written to " + o.to
+		r.Written = "written to " + o.to
 		err = openlayout.WriteSplits(o.to, d.Classes, s)
 	}
 	return r, err
-}
-
-// splitReports are reports on one or more splits.
-type splitReports struct {
-	Splits  []split.Report `json:"splits"`
-	written string         // where a proposal is
-}
-
-// Tables has those of each split, and where a proposal is.
-func (r splitReports) Tables() (tables []*table.Table) {
-	for n, s := range r.Splits {
-		of := s.Tables()
-		if len(r.Splits) > 1 {
-			of[0].Title = fmt.Sprintf("split %d", n+1)
-		}
-		tables = append(tables, of...)
-	}
-	if r.written != "" {
-		tables[0].Note("%s", r.written)
-	}
-	return tables
 }
 
 // warnName warns of a folder of a data set with a name that means something else.
@@ -290,7 +274,7 @@ func checkFetched(ctx context.Context, name, path string) error {
 	if err != nil {
 		return err
 	}
-	return dataset.Check(d)
+	return check.Errors(d)
 }
 
 // fetched is what was fetched.

@@ -18,9 +18,9 @@ import (
 	"testing"
 
 	"github.com/lago-train/lago-train/dataset/catalog"
+	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/dataset/fetch"
 	"github.com/lago-train/lago-train/dataset/openlayout"
-	"github.com/lago-train/lago-train/dataset/split"
 	"github.com/lago-train/lago-train/experiments/ablation"
 	"github.com/lago-train/lago-train/experiments/comparison"
 	"github.com/lago-train/lago-train/experiments/engine"
@@ -52,7 +52,7 @@ var objects, shared = map[string]any{
 	"groups": grouping.Result{}, "report": report.Summary{}, "runs": runs.Listing{}, "runs show": runs.Detail{},
 	"evaluate": evaluation.Result{}, "explain": explain.Result{},
 	"dataset list": catalog.Listing{}, "dataset info": catalog.Summary{}, "dataset check": catalog.Report{},
-	"dataset describe": catalog.Described{}, "dataset split": split.Report{}, "dataset fetch": fetch.Result{},
+	"dataset describe": catalog.Described{}, "dataset split": check.SplitReport{}, "dataset fetch": fetch.Result{},
 	"dataset extract": extract.Result{}, "dataset convert": catalog.Converted{},
 }, map[string]any{
 	"summary": lab.Summary{}, "interval": metrics.Interval{}, "difference": metrics.Difference{},
@@ -61,7 +61,7 @@ var objects, shared = map[string]any{
 	"row": results.Row{}, "robustness": robustness.Method{}, "run entry": runs.Line{},
 	"calibration": evaluation.Calibration{}, "stacking": evaluation.Stacking{}, "comparison": explain.Comparison{}, "group": explain.Group{},
 	"term": explain.Term{}, "pair": explain.Pair{}, "change": explain.Change{}, "probability": explain.Probability{},
-	"problem": catalog.Problem{},
+	"problem": check.Finding{},
 }
 
 var keyTable = regexp.MustCompile(`(?m)^\| (key|object) \| .*\n(\|.*\n)+`)

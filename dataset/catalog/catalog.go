@@ -1,6 +1,6 @@
 // Package catalog finds a data set by its name: one that the program generates, or a
 // folder below the data directory in either layout. Every data set that it opens satisfies
-// dataset.Check. It also lists the data sets, reports what is wrong with one and what it
+// check.Errors. It also lists the data sets, reports what is wrong with one and what it
 // contains, and writes one as a folder in the open layout.
 //
 // The files of a folder are read by packages openlayout and xlsa17.
@@ -19,6 +19,7 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/dataset/glyphs"
 	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/dataset/openlayout"
@@ -27,7 +28,6 @@ import (
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/internal/table"
 )
 
 // EnvDataDir is the environment variable of the data directory.
@@ -217,7 +217,7 @@ func folderAt(dir string) (location, error) {
 	}
 }
 
-// open reads or generates the data set. It has passed dataset.Check, unless it is in the open
+// open reads or generates the data set. It has passed check.Errors, unless it is in the open
 // layout and Options.WithoutSplit is set.
 func (l location) open(ctx context.Context, o Options) (d *dataset.Dataset, err error) {
 	if l.layout == "" && o.DevSplit > 1 {
@@ -242,7 +242,7 @@ func (l location) open(ctx context.Context, o Options) (d *dataset.Dataset, err 
 	if err != nil || l.layout == openLayout && o.WithoutSplit {
 		return d, err
 	}
-	return d, dataset.Check(d)
+	return d, check.Errors(d)
 }
 
 // Converted describes the folder that was written. Its JSON keys are stable.
@@ -252,12 +252,6 @@ type Converted struct {
 	Dir         string `json:"dir"`
 	Splits      int    `json:"splits"`      // of the seen classes into train and validation, 1 to 3
 	Fingerprint string `json:"fingerprint"` // with the first split
-}
-
-// Tables say where the folder is.
-func (c Converted) Tables() []*table.Table {
-	return []*table.Table{table.New(fmt.Sprintf("%s, with %s, written to %s", c.Name, format.Count(c.Splits, "split"), c.Dir)).
-		Note("read again and found to be the same: fingerprint %s", c.Fingerprint)}
 }
 
 // Convert writes the data set of a name, with all its splits, as a folder in the open

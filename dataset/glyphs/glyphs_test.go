@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/internal/testkit"
 )
 
@@ -32,7 +33,7 @@ var standard = sync.OnceValue(Make)
 // the results of the README.
 func TestMake(t *testing.T) {
 	ds := standard()
-	testkit.NoError(t, dataset.Check(ds))
+	testkit.NoError(t, check.Errors(ds))
 	const want = "258675fa18814f54082a1a77d155f9e6b6482e1d1c6ab59162923f9d833f4918"
 	if got := ds.Fingerprint(); got != want && runtime.GOARCH == "amd64" {
 		t.Errorf("fingerprint %s, expected %s", got, want)

@@ -82,7 +82,7 @@ type Options struct {
 }
 
 // Load reads the data set in dir, an absolute path. Its name is that of the folder in lower
-// case. The error joins all problems of the files, each an *invalid.Error. dataset.Check finds
+// case. The error joins all problems of the files, each an *invalid.Error. check.Errors finds
 // those of a data set in any layout, such as classes without samples.
 func Load(ctx context.Context, dir string, opts Options) (*dataset.Dataset, error) {
 	r := &reader{ctx: ctx, dir: dir, source: ClassesFile, d: &dataset.Dataset{Name: strings.ToLower(filepath.Base(dir)), Source: dir}}

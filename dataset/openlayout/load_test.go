@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/testkit"
@@ -156,7 +157,7 @@ func TestLoadVariants(t *testing.T) {
 			change(t, f, want)
 			got := testkit.Must(Load(t.Context(), f.write(t, t.TempDir()), Options{}))(t)
 			wantSame(t, want, got)
-			testkit.NoError(t, dataset.Check(got))
+			testkit.NoError(t, check.Errors(got))
 		})
 	}
 }

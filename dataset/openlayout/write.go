@@ -11,7 +11,7 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// Write writes d, which dataset.Check must have accepted, as a folder that Load reads as
+// Write writes d, in which check.Errors must have found none, as a folder that Load reads as
 // the same data set, bit for bit, if names of a kind differ and none begins or ends with a
 // space. d.Split is written as the first split of the classes, others, at most two, as the
 // second and third. Files of the same names are replaced.

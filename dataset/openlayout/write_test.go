@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/testkit"
 )
@@ -98,10 +99,10 @@ func TestWriteProperty(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "Small")
 	rapid.Check(t, func(t *rapid.T) {
 		want := drawDataset(t)
-		testkit.NoError(t, dataset.Check(want))
+		testkit.NoError(t, check.Errors(want))
 		testkit.NoError(t, Write(dir, want))
 		got := testkit.Must(Load(t.Context(), dir, Options{}))(t)
-		testkit.NoError(t, dataset.Check(got))
+		testkit.NoError(t, check.Errors(got))
 		wantSame(t, want, got)
 		if want.Fingerprint() != got.Fingerprint() {
 			t.Error("the fingerprints differ")
@@ -118,7 +119,7 @@ func TestReadSplitsOfOtherClasses(t *testing.T) {
 }
 
 // FuzzLoad holds that whatever the files of a folder are, they end in a data set
-// that dataset.Check accepts and that is read as it is written, or in errors that
+// that check.Errors accepts and that is read as it is written, or in errors that
 // name their file.
 func FuzzLoad(f *testing.F) {
 	add := func(t texts) {
@@ -137,7 +138,7 @@ func FuzzLoad(f *testing.F) {
 			}
 			return
 		}
-		if dataset.Check(d) != nil {
+		if check.Errors(d) != nil {
 			return
 		}
 		testkit.NoError(t, os.Remove(filepath.Join(dir, featuresCSV)))

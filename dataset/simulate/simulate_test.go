@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/dataset/simulate"
 	"github.com/lago-train/lago-train/internal/testkit"
 )
@@ -35,7 +35,7 @@ func TestMake(t *testing.T) {
 		s := drawSpec(t)
 		runtime.GOMAXPROCS(1)
 		ds := simulate.Make(s)
-		testkit.NoError(t, dataset.Check(ds))
+		testkit.NoError(t, check.Errors(ds))
 		runtime.GOMAXPROCS(rapid.IntRange(2, 9).Draw(t, "processors"))
 		if diff := cmp.Diff(ds, simulate.Make(s)); diff != "" {
 			t.Errorf("(-1 processor +more):\n%s", diff)

@@ -1,9 +1,5 @@
-// Package split divides the classes of a data set into train, val and test, and finds what
-// leaks between them: classes whose names differ only in case, punctuation or a leading
-// number such as "001.", classes with the same description, and samples that are in two
-// subsets. Each of these gives away what a model must not know of an unseen class.
-//
-// It does not know which classes the network that computed the features was trained on.
+// Package split divides the classes of a data set into train, val and test so that nothing leaks
+// between them, see package check.
 package split
 
 import (
@@ -14,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -21,7 +18,7 @@ import (
 type Options struct {
 	Val, Test int     // number of classes of each; the others are train classes
 	Seed      uint64  // the same seed proposes the same split
-	Tolerance float64 // as in Leaks
+	Tolerance float64 // as in check.Leaks
 }
 
 // attempts is the number of splits that are drawn. More improve the balance little: of
@@ -90,9 +87,9 @@ func together(d *dataset.Dataset, usable []int, tolerance float64) [][]int {
 		}
 		return z
 	}
-	for _, s := range similarities(d, tolerance) {
-		for _, class := range s.classes[1:] {
-			a, b := lowest(s.classes[0]), lowest(class)
+	for _, similar := range check.Similar(d, tolerance) {
+		for _, class := range similar[1:] {
+			a, b := lowest(similar[0]), lowest(class)
 			lower[max(a, b)] = min(a, b)
 		}
 	}
@@ -127,7 +124,7 @@ func loss(d *dataset.Dataset, s dataset.Split, samples, usable []int, o Options)
 	for _, subset := range [][]int{s.Val, s.Test} {
 		loss += math.Abs(float64(sum(samples, subset))/all - float64(len(subset))/classes)
 	}
-	loss += float64(len(Uncovered(d, s))) / float64(len(d.Attributes))
+	loss += float64(len(check.Uncovered(d, s))) / float64(len(d.Attributes))
 	return loss + 10*float64(o.Val-len(s.Val)+o.Test-len(s.Test))/classes
 }
 
@@ -138,25 +135,9 @@ func sum(samples, classes []int) (n int) {
 	return n
 }
 
-// Uncovered returns the attributes that a val or test class has with a probability of at
-// least 0.5 and no train class has. A model cannot learn what they look like.
-func Uncovered(d *dataset.Dataset, s dataset.Split) []int {
-	const has = 0.5
-	hasAny := func(classes []int, m int) bool {
-		return slices.ContainsFunc(classes, func(z int) bool { return d.Descriptions.Row(z)[m] >= has })
-	}
-	var uncovered []int
-	for m := range d.Attributes {
-		if !hasAny(s.Train, m) && (hasAny(s.Val, m) || hasAny(s.Test, m)) {
-			uncovered = append(uncovered, m)
-		}
-	}
-	return uncovered
-}
-
 // Deal deals classes of d that have samples and a description into parts of about equal
 // size, at least 2 classes in each, for cross-validation over classes. Parts are balanced by
-// their numbers of samples, and similar classes (see Leaks) are in one part. The same seed
+// their numbers of samples, and similar classes (see check.Leaks) are in one part. The same seed
 // deals the same parts; their classes are ascending. The error is an *invalid.Error.
 func Deal(d *dataset.Dataset, classes []int, parts int, seed uint64) ([][]int, error) {
 	asked := make(map[int]bool, len(classes))
@@ -164,7 +145,7 @@ func Deal(d *dataset.Dataset, classes []int, parts int, seed uint64) ([][]int, e
 		asked[z] = true
 	}
 	usable := slices.DeleteFunc(Usable(d), func(z int) bool { return !asked[z] })
-	sets := together(d, usable, Tolerance)
+	sets := together(d, usable, check.Tolerance)
 	// In a part with one class, any prediction is right.
 	switch most := len(sets) / 2; {
 	case most < 2:

@@ -13,18 +13,44 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/dataset/glyphs"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/testkit"
 )
 
+// birds returns a data set of different classes with two samples each: class z has the
+// description e_z and samples 2z and 2z+1.
+func birds(names ...string) *dataset.Dataset {
+	n := len(names)
+	d := &dataset.Dataset{Name: "birds", Classes: names, Features: dataset.NewMatrix[float32](2*n, 2), Descriptions: dataset.NewMatrix[float64](n, n)}
+	for z := range n {
+		d.Attributes = append(d.Attributes, dataset.Attribute{Name: fmt.Sprintf("a%d", z), Group: -1})
+		d.Descriptions.Row(z)[z] = 1
+		d.Labels = append(d.Labels, z, z)
+	}
+	for i := range d.Features.Data {
+		d.Features.Data[i] = float32(i + 1)
+	}
+	return d
+}
+
+// grow adds n samples to a class.
+func grow(d *dataset.Dataset, z, n int) {
+	for range n {
+		d.Labels = append(d.Labels, z)
+		d.Features.Rows++
+		d.Features.Data = append(d.Features.Data, float32(1000+len(d.Labels)), 0)
+	}
+}
+
 func ExamplePropose() {
 	d := glyphs.Make()
-	s, err := Propose(d, Options{Val: 10, Test: 12, Seed: 1, Tolerance: Tolerance})
+	s, err := Propose(d, Options{Val: 10, Test: 12, Seed: 1, Tolerance: check.Tolerance})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(len(s.Train), len(s.Val), len(s.Test), "classes,", len(Leaks(d, s, Tolerance)), "leaks")
+	fmt.Println(len(s.Train), len(s.Val), len(s.Test), "classes,", len(check.Leaks(d, s, check.Tolerance)), "leaks")
 	// Output: 30 10 12 classes, 0 leaks
 }
 
@@ -58,7 +84,7 @@ func drawn(t *rapid.T) *dataset.Dataset {
 func TestProposeProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := drawn(t)
-		o := Options{Val: rapid.IntRange(1, 3).Draw(t, "val"), Test: rapid.IntRange(1, 3).Draw(t, "test"), Seed: rapid.Uint64().Draw(t, "seed"), Tolerance: Tolerance}
+		o := Options{Val: rapid.IntRange(1, 3).Draw(t, "val"), Test: rapid.IntRange(1, 3).Draw(t, "test"), Seed: rapid.Uint64().Draw(t, "seed"), Tolerance: check.Tolerance}
 		s, err := Propose(d, o)
 		if errors.As(err, new(*invalid.Error)) {
 			return // similar classes may fit into no subset
@@ -76,7 +102,7 @@ func TestProposeProperty(t *testing.T) {
 		if len(s.Val) > o.Val || len(s.Test) > o.Test {
 			t.Fatalf("%+v is larger than %+v", s, o)
 		}
-		if leaks := Leaks(d, s, Tolerance); leaks != nil {
+		if leaks := check.Leaks(d, s, check.Tolerance); leaks != nil {
 			t.Fatalf("%+v leaks %v", s, leaks)
 		}
 		again, err := Propose(d, o)
@@ -108,7 +134,7 @@ func TestProposeBalances(t *testing.T) {
 				t.Errorf("seed %d: classes %v do not have 12 samples", seed, part)
 			}
 		}
-		if !slices.Contains(s.Train, 1) || len(Uncovered(d, s)) != 0 {
+		if !slices.Contains(s.Train, 1) || len(check.Uncovered(d, s)) != 0 {
 			t.Errorf("seed %d: %+v leaves attribute 1 to val or test", seed, s)
 		}
 		seen[fmt.Sprint(s)] = true
@@ -123,7 +149,7 @@ func TestProposeBalances(t *testing.T) {
 func TestProposeReachesTheSizes(t *testing.T) {
 	d := birds("ab", "AB", "cd", "CD", "ef", "EF", "gh")
 	for seed := range uint64(5) {
-		s := testkit.Must(Propose(d, Options{Val: 3, Test: 2, Seed: seed, Tolerance: Tolerance}))(t)
+		s := testkit.Must(Propose(d, Options{Val: 3, Test: 2, Seed: seed, Tolerance: check.Tolerance}))(t)
 		if len(s.Val) != 3 || len(s.Test) != 2 {
 			t.Errorf("seed %d: %+v, expected 3 classes in val and 2 in test", seed, s)
 		}
@@ -138,7 +164,7 @@ func TestRotationsProperty(t *testing.T) {
 		n, seed := rapid.IntRange(3, 5).Draw(t, "parts"), rapid.Uint64().Draw(t, "seed")
 		splits, err := Rotations(d, n, seed)
 		if errors.As(err, new(*invalid.Error)) {
-			if sets := len(together(d, Usable(d), Tolerance)); sets >= 2*n {
+			if sets := len(together(d, Usable(d), check.Tolerance)); sets >= 2*n {
 				t.Fatalf("%v with %d sets of similar classes", err, sets)
 			}
 			return
@@ -154,7 +180,7 @@ func TestRotationsProperty(t *testing.T) {
 			if !slices.Equal(all, Usable(d)) || !slices.IsSorted(s.Train) || len(s.Train) == 0 {
 				t.Fatalf("%+v does not have each class once, in order", s)
 			}
-			if leaks := Leaks(d, s, Tolerance); leaks != nil {
+			if leaks := check.Leaks(d, s, check.Tolerance); leaks != nil {
 				t.Fatalf("%+v leaks %v", s, leaks)
 			}
 		}
@@ -236,7 +262,7 @@ func TestRefused(t *testing.T) {
 // The val classes that the program proposed before it compared fewer pairs: a seed gives the same split in every version.
 func TestProposeGolden(t *testing.T) {
 	d := glyphs.Make()
-	s := testkit.Must(Propose(d, Options{Val: 10, Test: 12, Seed: 1, Tolerance: Tolerance}))(t)
+	s := testkit.Must(Propose(d, Options{Val: 10, Test: 12, Seed: 1, Tolerance: check.Tolerance}))(t)
 	var names []string
 	for _, z := range s.Val {
 		names = append(names, d.Classes[z])

@@ -26,5 +26,5 @@
 // next start, which need not decompress them, takes a third of the time.
 //
 // The package writes no data sets. It does not know MATLAB's format (package matlab) or
-// what holds for all data sets (dataset.Check).
+// what holds for all data sets (check.Errors).
 package xlsa17

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/dataset/matlab"
 	"github.com/lago-train/lago-train/internal/testkit"
 )
@@ -39,7 +40,7 @@ func TestMiniFixture(t *testing.T) {
 	}
 	for _, form := range []string{"plain", "compressed"} {
 		d := testkit.Must(Load(t.Context(), filepath.Join("testdata", form), Options{NoCache: true}))(t)
-		testkit.NoError(t, dataset.Check(d))
+		testkit.NoError(t, check.Errors(d))
 		testkit.NearAll(t, "features", d.Features.Data, slices.Concat(e.Features...), 1e-7)
 		testkit.NearAll(t, "descriptions", d.Descriptions.Data, u, 1e-7)
 		got := expectedMini{Classes: d.Classes}
@@ -96,7 +97,7 @@ func TestReleasedFolders(t *testing.T) {
 				if diff := cmp.Diff(set.want, sizes(d)); diff != "" {
 					t.Errorf("division %d (-want +got):\n%s", dev, diff)
 				}
-				testkit.NoError(t, dataset.Check(d))
+				testkit.NoError(t, check.Errors(d))
 				u := d.Descriptions.Row(slices.Index(d.Classes, set.class))
 				m := slices.IndexFunc(d.Attributes, func(a dataset.Attribute) bool { return a.Name == set.attribute })
 				testkit.Near(t, set.attribute+" of "+set.class, u[m], set.percent/100, 1e-12)
@@ -141,7 +142,7 @@ func TestCUB127(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	opts := Options{}
 	fresh := loadWithin(t, 1.3, dir, opts)
-	testkit.NoError(t, dataset.Check(fresh))
+	testkit.NoError(t, check.Errors(fresh))
 	if fresh.Name != "cub127" || fresh.Features.Rows != 7456 || fresh.Features.Cols != 2048 {
 		t.Errorf("%q has %d x %d features", fresh.Name, fresh.Features.Rows, fresh.Features.Cols)
 	}

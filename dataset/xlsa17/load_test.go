@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/internal/testkit"
 )
 
@@ -77,7 +78,7 @@ func TestLoadVariants(t *testing.T) {
 			change(s, want)
 			got := testkit.Must(loadSmall(t, s, Options{}))(t)
 			wantSame(t, want, got)
-			testkit.NoError(t, dataset.Check(got))
+			testkit.NoError(t, check.Errors(got))
 		})
 	}
 }

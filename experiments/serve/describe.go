@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
+	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -190,78 +190,20 @@ func (s *Server) save(ctx context.Context, d, undo *descriptions.Table) (any, er
 	return s.state(), nil
 }
 
-// findings is what the page lists of the descriptions.
-type findings struct {
-	Pairs      []pair   `json:"pairs"` // the most confused ones
-	Number     int      `json:"number"`
-	Separating string   `json:"separating"` // attribute that most pairs lack, "" for none
-	Of         int      `json:"of"`         // number of these
-	Constant   []string `json:"constant"`   // attributes that are the same for all classes
-	Missing    []lack   `json:"missing"`    // classes with empty cells, the most first
-}
-
-type pair struct {
-	A         string   `json:"a"`
-	B         string   `json:"b"`
-	Confusion float64  `json:"confusion"`
-	Missing   []string `json:"missing"` // attributes that one or both lack
-	Differ    []string `json:"differ"`  // those that differ most
-}
-
-type lack struct {
-	Class string `json:"class"`
-	Cells int    `json:"cells"`
-}
-
-// What the page lists at most.
+// shownPairs is the number of pairs that the page lists at most, and shownAttributes that of the
+// attributes of a pair.
 const (
 	shownPairs      = 30
 	shownAttributes = 5
 )
 
 // check finds what is wrong with the descriptions.
-func (s *Server) check() *findings {
-	u := s.d.Values()
-	pairs, number := dataset.Confusable(u)
-	f := &findings{Pairs: []pair{}, Number: number, Constant: []string{}, Missing: []lack{}}
-	name := func(m int) string { return s.d.Attributes[m].Name }
-	if m, of := dataset.Separating(pairs, u.Cols); m >= 0 {
-		f.Separating, f.Of = name(m), of
+func (s *Server) check() check.Descriptions {
+	d := check.Describe(s.d)
+	d.Pairs = d.Pairs[:min(len(d.Pairs), shownPairs)]
+	for i, p := range d.Pairs {
+		d.Pairs[i].Missing = p.Missing[:min(len(p.Missing), shownAttributes)]
+		d.Pairs[i].Differ = p.Differ[:min(len(p.Differ), shownAttributes)]
 	}
-	for _, p := range pairs[:min(len(pairs), shownPairs)] {
-		a, b := u.Row(p.A), u.Row(p.B)
-		one := pair{A: s.d.Classes[p.A], B: s.d.Classes[p.B], Confusion: p.Confusion, Missing: []string{}, Differ: []string{}}
-		for _, m := range p.Missing[:min(len(p.Missing), shownAttributes)] {
-			one.Missing = append(one.Missing, name(m))
-		}
-		order := make([]int, u.Cols)
-		for m := range order {
-			order[m] = m
-		}
-		difference := func(m int) float64 { return math.Abs(a[m] - b[m]) }
-		order = slices.DeleteFunc(order, func(m int) bool { return !(difference(m) > 0) })
-		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(difference(j), difference(i)) })
-		for _, m := range order[:min(len(order), shownAttributes)] {
-			one.Differ = append(one.Differ, name(m))
-		}
-		f.Pairs = append(f.Pairs, one)
-	}
-	for m := range u.Cols {
-		least, most := math.Inf(1), math.Inf(-1)
-		for z := range u.Rows {
-			if p := u.Row(z)[m]; p == p {
-				least, most = min(least, p), max(most, p)
-			}
-		}
-		if least >= most {
-			f.Constant = append(f.Constant, name(m))
-		}
-	}
-	for z, class := range s.d.Classes {
-		if n := u.Cols - dataset.Described(u.Row(z)); n > 0 {
-			f.Missing = append(f.Missing, lack{class, n})
-		}
-	}
-	slices.SortStableFunc(f.Missing, func(a, b lack) int { return b.Cells - a.Cells })
-	return f
+	return d
 }

@@ -230,7 +230,7 @@ async function showCheck() {
       make("p", {textContent: `Expected confusion ${percent(p.confusion)}. ` + (p.differ.length > 0 ? "They differ most in " + p.differ.map(attributeName).join(", ") + ". " : "They differ in nothing that is described. ") +
         (p.missing.length > 0 ? "Not described for one or both: " + p.missing.map(attributeName).join(", ") + "." : "Another attribute on which they differ would separate them.")}))),
     make("h2", {textContent: `Attributes that are the same for all classes (${f.constant.length})`}), ...byGroup(f.constant),
-    make("h2", {textContent: `Classes with empty cells (${f.missing.length})`}), make("div", {className: "row"}, f.missing.map(l => make("span", {}, link(l.class), ` ${l.cells} empty`)))].filter(Boolean));
+    make("h2", {textContent: `Classes with empty cells (${f.missing.classes.length})`}), make("div", {className: "row"}, f.missing.classes.map(c => make("span", {}, link(c.name), ` ${c.entries} empty`)))].filter(Boolean));
 }
 
 all.forEach((id, i) => byId("tab-" + id).addEventListener("click", () => select(id)));

@@ -20,9 +20,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
+	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/experiments/candidates"
@@ -287,14 +289,14 @@ func TestPredict(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	s := started(t, Config{})
-	f := answered[findings](t, request(s, "GET", "/check", nil, nil))
-	if f.Number != 0 || len(f.Missing) != 1 || f.Missing[0] != (lack{"bare", 4}) || len(f.Constant) != 0 {
+	f := answered[check.Descriptions](t, request(s, "GET", "/check", nil, nil))
+	if f.Number != 0 || len(f.Missing.Classes) != 1 || f.Missing.Classes[0] != (check.Count{Name: "bare", Entries: 4}) || len(f.Constant) != 0 {
 		t.Errorf("%+v", f)
 	}
 	answered[state](t, request(s, "POST", "/edit", map[string]any{"class": "bare", "cells": map[string]any{"colour::blue": 1}}, nil))
-	f = answered[findings](t, request(s, "GET", "/check", nil, nil))
-	want := pair{"big blue", "bare", 0.5, []string{"colour::red", "size::large", "size::small"}, []string{}}
-	if diff := cmp.Diff([]pair{want}, f.Pairs); diff != "" || f.Separating != "colour::red" || f.Of != 1 {
+	f = answered[check.Descriptions](t, request(s, "GET", "/check", nil, nil))
+	want := check.Pair{A: "big blue", B: "bare", Confusion: 0.5, Missing: []string{"colour::red", "size::large", "size::small"}, Differ: []string{}}
+	if diff := cmp.Diff([]check.Pair{want}, f.Pairs, cmpopts.IgnoreUnexported(check.Pair{})); diff != "" || f.Separating != "colour::red" || f.Of != 1 {
 		t.Errorf("%+v (-want +got):\n%s", f, diff)
 	}
 }

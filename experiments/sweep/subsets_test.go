@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/experiments/config"
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
@@ -68,7 +69,7 @@ func TestSubsetsAreNested(t *testing.T) {
 		var before []any
 		for n := a.least(); n < a.size(d); n++ {
 			part := a.subset(d, n, 7)
-			testkit.NoError(t, dataset.Check(part))
+			testkit.NoError(t, check.Errors(part))
 			now := items(a, part)
 			if len(now) != n*max(times, 1) && !(a == Entries && n == 8) { // class 3 describes 8 of 9 attributes
 				t.Errorf("%s: %d of size %d", a, len(now), n)

@@ -24,3 +24,24 @@ func Learnable() *dataset.Dataset {
 		TrainClasses: 40, ValClasses: 10, TestClasses: 10,
 	})
 }
+
+// Sound returns a data set of 4 classes with 2 samples each, in which check.Errors finds none.
+func Sound() *dataset.Dataset {
+	d := &dataset.Dataset{
+		Name:         "sound",
+		Features:     dataset.NewMatrix[float32](8, 3),
+		Labels:       []int{0, 1, 2, 3, 3, 2, 1, 0},
+		Classes:      []string{"ant", "bee", "cat", "dog"},
+		Attributes:   []dataset.Attribute{{Name: "legs::four", Group: 0}, {Name: "legs::six", Group: 0}, {Name: "flies", Group: 1}},
+		Groups:       []string{"legs", "flies"},
+		Descriptions: dataset.NewMatrix[float64](4, 3),
+		Split:        dataset.Split{Train: []int{0, 2}, Val: []int{1}, Test: []int{3}},
+	}
+	for i := range d.Features.Data {
+		d.Features.Data[i] = float32(i) / 2
+	}
+	for i := range d.Descriptions.Data {
+		d.Descriptions.Data[i] = float64(i%5) / 4
+	}
+	return d
+}

@@ -1,44 +1,122 @@
-package dataset
+// Package check finds what is wrong with a data set: what would make training fail or mislead, and
+// what makes its results worth less, such as classes that their descriptions do not distinguish
+// and samples that are in two subsets. Each check is one function, and an entry in one of the
+// lists below; what it finds is an *invalid.Error, which says where, what is wrong and what
+// to do.
+//
+// It does not know which classes the network that computed the features was trained on.
+package check
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"slices"
+	"strings"
 
+	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/numeric"
 )
 
-// Check reports everything that would make training on d fail or mislead. The error
-// joins the problems, each an *invalid.Error; of one kind it has the first few and the
-// number of the others.
-func Check(d *Dataset) error {
-	c := &checker{Dataset: d, subsetOf: make([]string, len(d.Classes))}
-	c.sizes()
-	if err := c.problems.Err(); err != nil { // the other checks index by these sizes
+// The checks in order. Those of errors index by the sizes, and those of warnings take a data set
+// without errors.
+var (
+	sizeChecks    = []func(*checker){(*checker).sizes}
+	errorChecks   = []func(*checker){(*checker).names, (*checker).labels, (*checker).split, (*checker).testSeen, (*checker).descriptions, (*checker).groups, (*checker).features}
+	warningChecks = []func(*checker){(*checker).sameDescriptions, (*checker).confusable, (*checker).leaks}
+)
+
+// Errors reports everything that would make training on d fail or mislead. The error joins the
+// problems, each an *invalid.Error; of one kind it has the first few and the number of the
+// others.
+func Errors(d *dataset.Dataset) error {
+	c := newChecker(d)
+	if err := c.run(sizeChecks); err != nil {
 		return err
 	}
-	c.names()
-	c.labels()
-	c.split()
-	c.testSeen()
-	c.descriptions()
-	c.groups()
-	c.features()
-	return c.problems.Err()
+	return c.run(errorChecks)
+}
+
+// Warnings reports what makes results on d worth less, in the form of Errors, which must have
+// found none.
+func Warnings(d *dataset.Dataset) error { return newChecker(d).run(warningChecks) }
+
+// Severity says what a finding means.
+type Severity string
+
+// The severities.
+const (
+	Error   Severity = "error"   // training would fail or mislead
+	Warning Severity = "warning" // results are worth less
+)
+
+// Finding is one thing that is wrong with a data set. Its JSON keys are stable.
+type Finding struct {
+	File     string   `json:"file"`     // path, or the name of the data set
+	Field    string   `json:"field"`    // line, column or variable; empty for a file as a whole
+	Expected string   `json:"expected"` // may be empty
+	Found    string   `json:"found"`    // what is there instead
+	Hint     string   `json:"hint"`     // what to do; may be empty
+	Severity Severity `json:"severity"` // error or warning
+}
+
+func (f Finding) String() string {
+	return (&invalid.Error{Where: f.File, Field: f.Field, Want: f.Expected, Got: f.Found, Hint: f.Hint}).Error()
+}
+
+// Findings lists the errors that err joins, in their order.
+func Findings(severity Severity, err error) []Finding {
+	if err == nil {
+		return nil
+	}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		var all []Finding
+		for _, e := range joined.Unwrap() {
+			all = append(all, Findings(severity, e)...)
+		}
+		return all
+	}
+	e := (*invalid.Error)(nil)
+	if !errors.As(err, &e) {
+		return []Finding{{Found: err.Error(), Severity: severity}}
+	}
+	found, want := e.Got, e.Want
+	if errors.Is(e.Err, fs.ErrNotExist) {
+		want = cmp.Or(want, "a file that can be read")
+	}
+	if e.Err != nil {
+		found = strings.TrimPrefix(found+": "+e.Err.Error(), ": ")
+	}
+	return []Finding{{e.Where, e.Field, want, found, e.Hint, severity}}
 }
 
 // checker collects the problems of a data set.
 type checker struct {
-	*Dataset
+	*dataset.Dataset
 	subsetOf []string // of each class, empty if the split leaves it out
 	problems invalid.List
 }
 
-// report adds a problem of a kind, as invalid.List.Add does.
-func (c *checker) report(kind, field, want string, got any) {
-	c.problems.Add(kind, &invalid.Error{Where: c.Name, Field: field, Want: want, Got: fmt.Sprint(got)})
+func newChecker(d *dataset.Dataset) *checker {
+	return &checker{Dataset: d, subsetOf: make([]string, len(d.Classes))}
 }
+
+func (c *checker) run(checks []func(*checker)) error {
+	for _, check := range checks {
+		check(c)
+	}
+	return c.problems.Err()
+}
+
+// report adds a problem of a kind, as invalid.List.Add does.
+func (c *checker) report(kind, field, want string, got any, hint ...string) {
+	c.problems.Add(kind, &invalid.Error{Where: c.Name, Field: field, Want: want, Got: fmt.Sprint(got), Hint: strings.Join(hint, " ")})
+}
+
+func (c *checker) hasClass(z int) bool { return z >= 0 && z < len(c.Classes) }
 
 func (c *checker) sizes() {
 	exact := func(field string, must int, what string, got int) {
@@ -125,7 +203,7 @@ func (c *checker) split() {
 			if samples[z] == 0 {
 				c.report("samples", subset.Name+" class "+name, "at least one sample", "none")
 			}
-			if Described(c.Descriptions.Row(z)) == 0 {
+			if dataset.Described(c.Descriptions.Row(z)) == 0 {
 				c.report("described", fmt.Sprintf("description of %s class %s", subset.Name, name), "at least one described attribute", "none")
 			}
 		}

@@ -1,4 +1,4 @@
-package dataset_test
+package check
 
 import (
 	"errors"
@@ -10,40 +10,37 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/internal/testkit/tiny"
 )
 
-// sound returns a data set of 4 classes with 2 samples each that Check accepts.
-func sound() *dataset.Dataset {
+func ExampleErrors() {
 	d := &dataset.Dataset{
-		Name:         "sound",
-		Features:     dataset.NewMatrix[float32](8, 3),
-		Labels:       []int{0, 1, 2, 3, 3, 2, 1, 0},
-		Classes:      []string{"ant", "bee", "cat", "dog"},
-		Attributes:   []dataset.Attribute{{Name: "legs::four", Group: 0}, {Name: "legs::six", Group: 0}, {Name: "flies", Group: 1}},
-		Groups:       []string{"legs", "flies"},
-		Descriptions: dataset.NewMatrix[float64](4, 3),
-		Split:        dataset.Split{Train: []int{0, 2}, Val: []int{1}, Test: []int{3}},
+		Name:         "shapes",
+		Features:     dataset.Matrix[float32]{Rows: 3, Cols: 2, Data: []float32{0, 1, 1, 0, 1, 1}},
+		Labels:       []int{0, 1, 2},
+		Classes:      []string{"circle", "square", "star"},
+		Attributes:   []dataset.Attribute{{Name: "outline::round", Group: 0}, {Name: "outline::angular", Group: 0}},
+		Groups:       []string{"outline"},
+		Descriptions: dataset.Matrix[float64]{Rows: 3, Cols: 2, Data: []float64{1, 0, 0, 1, 0, 100}},
+		Split:        dataset.Split{Train: []int{0}, Val: []int{1}, Test: []int{1}},
 	}
-	for i := range d.Features.Data {
-		d.Features.Data[i] = float32(i) / 2
-	}
-	for i := range d.Descriptions.Data {
-		d.Descriptions.Data[i] = float64(i%5) / 4
-	}
-	return d
+	fmt.Println(Errors(d))
+	// Output:
+	// shapes: class "square": expected one place in train, val or test, found it in val and in test
+	// shapes: description of class "star", attribute "outline::angular": expected a probability from 0 to 1, or NaN if it is not described, found 100
 }
 
-func TestCheckAcceptsSoundData(t *testing.T) {
-	d := sound()
-	testkit.NoError(t, dataset.Check(d))
+func TestErrorsAcceptSoundData(t *testing.T) {
+	d := tiny.Sound()
+	testkit.NoError(t, Errors(d))
 	d.Groups, d.TestSeen, d.Descriptions.Data[1] = nil, []int{0, 1, 5}, math.NaN()
 	for m := range d.Attributes {
 		d.Attributes[m].Group = -1
 	}
-	testkit.NoError(t, dataset.Check(d))
+	testkit.NoError(t, Errors(d))
 }
 
-func TestCheckFinds(t *testing.T) {
+func TestErrors(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, tt := range []struct {
 		name  string
@@ -78,27 +75,27 @@ func TestCheckFinds(t *testing.T) {
 		{"no samples", func(d *dataset.Dataset) { d.Features, d.Labels = dataset.NewMatrix[float32](0, 3), nil }, "sound: samples: expected at least one, found 0"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			d := sound()
+			d := tiny.Sound()
 			tt.spoil(d)
-			err := dataset.Check(d)
+			err := Errors(d)
 			if fmt.Sprint(err) != tt.want || !errors.As(err, new(*invalid.Error)) {
-				t.Errorf("Check:\n%v\nwant:\n%s", err, tt.want)
+				t.Errorf("%v\nwant:\n%s", err, tt.want)
 			}
 		})
 	}
 }
 
 // Problems of all kinds are reported, and many of one kind are counted.
-func TestCheckReportsAllKinds(t *testing.T) {
-	d := sound()
+func TestErrorsOfAllKinds(t *testing.T) {
+	d := tiny.Sound()
 	for i := range d.Features.Rows {
 		d.Features.Row(i)[0] = float32(math.Inf(1))
 	}
 	d.Labels[2] = 9
 	d.Split.Val = nil
-	lines := strings.Split(fmt.Sprint(dataset.Check(d)), "\n")
+	lines := strings.Split(fmt.Sprint(Errors(d)), "\n")
 	const kinds, shown = 3, 5
 	if last := lines[len(lines)-1]; len(lines) != kinds-1+shown+1 || last != "sound: expected a finite number, found 3 more, the last at feature 0 of sample 7" {
-		t.Errorf("Check gives %d lines, the last %s", len(lines), last)
+		t.Errorf(" %d lines, the last %s", len(lines), last)
 	}
 }

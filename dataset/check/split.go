@@ -1,4 +1,4 @@
-package split
+package check
 
 import (
 	"crypto/sha256"
@@ -12,13 +12,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/format"
-	"github.com/lago-train/lago-train/internal/parallel"
-	"github.com/lago-train/lago-train/internal/table"
 )
 
-// Leak is a pair of classes or samples of different subsets, one of which gives the other
-// away. Its JSON keys are stable.
+// Leak is a pair of classes or samples of different subsets, one of which gives away what a model
+// must not know of the other: classes whose names differ only in case, punctuation or a leading
+// number such as "001.", classes with the same description, and samples that are in two subsets. Its JSON keys are stable.
 type Leak struct {
 	Kind   string `json:"kind"`   // "name", "description", "sample" or "test_seen"
 	First  string `json:"first"`  // class and subset
@@ -76,6 +74,14 @@ func Leaks(d *dataset.Dataset, s dataset.Split, tolerance float64) []Leak {
 	return append(leaks, ofSeen...)
 }
 
+// leaks reports what leaks between the subsets, but for similar descriptions, which other checks
+// report whatever the split.
+func (c *checker) leaks() {
+	for _, l := range Leaks(c.Dataset, c.Split, -1) {
+		c.report("leak "+l.Kind, l.First+" and "+l.Second, "nothing in common", l.Reason)
+	}
+}
+
 // subsets returns the subset of each class, "" for none.
 func subsets(d *dataset.Dataset, s dataset.Split) []string {
 	subsetOf := make([]string, len(d.Classes))
@@ -112,12 +118,24 @@ const (
 	heldOut       = "test_seen" // between samples of seen classes
 )
 
+// LeakKinds are the kinds of leaks.
+var LeakKinds = []string{byName, byDescription, bySample, heldOut}
+
 // similar is a set of classes that should not be in different subsets.
 type similar struct {
 	kind    string
 	classes []int // at least two
 	reason  string
 	samples []int // for bySample: samples with the same features
+}
+
+// Similar returns the sets of classes of d that should not be in different subsets, each of at least
+// two classes: those of like names, descriptions or samples. tolerance is that of Leaks.
+func Similar(d *dataset.Dataset, tolerance float64) (sets [][]int) {
+	for _, s := range similarities(d, tolerance) {
+		sets = append(sets, s.classes)
+	}
+	return sets
 }
 
 // similarities returns all sets of similar classes: by name, then by description, then by
@@ -131,23 +149,17 @@ func similarities(d *dataset.Dataset, tolerance float64) (found []similar) {
 		found = append(found, similar{kind: byName, classes: classes, reason: "their names differ only in case, punctuation or a leading number"})
 	}
 	// Pairs, because being similar is not transitive.
-	pairs := make([][]similar, len(d.Classes))
-	parallel.For(len(pairs), 1, func(lo, hi int) {
-		for b := lo; b < hi; b++ {
-			for a := range b {
-				difference, ok := compare(d.Descriptions.Row(a), d.Descriptions.Row(b), tolerance)
-				if !ok {
-					continue
-				}
-				reason := "they have the same description"
-				if difference > 0 {
-					reason = fmt.Sprintf("their descriptions differ by at most %.2g", difference)
-				}
-				pairs[b] = append(pairs[b], similar{kind: byDescription, classes: []int{a, b}, reason: reason})
-			}
-		}
+	alike, _ := pairs(len(d.Classes), math.MaxInt, func(a, b int) (similarPair, bool) {
+		difference, similar := compare(d.Descriptions.Row(a), d.Descriptions.Row(b), tolerance)
+		return similarPair{difference: difference}, similar
 	})
-	found = slices.Concat(append([][]similar{found}, pairs...)...)
+	for _, p := range alike {
+		reason := "they have the same description"
+		if p.difference > 0 {
+			reason = fmt.Sprintf("their descriptions differ by at most %.2g", p.difference)
+		}
+		found = append(found, similar{kind: byDescription, classes: []int{p.a, p.b}, reason: reason})
+	}
 	sums := make([][sha256.Size]byte, d.Features.Rows)
 	row := make([]byte, 0, 4*d.Features.Cols)
 	for i := range sums {
@@ -222,8 +234,24 @@ func compare(u, v []float64, tolerance float64) (difference float64, ok bool) {
 	return difference, both > 0 && 2*both >= either
 }
 
-// Report describes a split. Its JSON keys are stable.
-type Report struct {
+// Uncovered returns the attributes that a val or test class has with a probability of at
+// least 0.5 and no train class has. A model cannot learn what they look like.
+func Uncovered(d *dataset.Dataset, s dataset.Split) []int {
+	const has = 0.5
+	hasAny := func(classes []int, m int) bool {
+		return slices.ContainsFunc(classes, func(z int) bool { return d.Descriptions.Row(z)[m] >= has })
+	}
+	var uncovered []int
+	for m := range d.Attributes {
+		if !hasAny(s.Train, m) && (hasAny(s.Val, m) || hasAny(s.Test, m)) {
+			uncovered = append(uncovered, m)
+		}
+	}
+	return uncovered
+}
+
+// SplitReport describes a split. Its JSON keys are stable.
+type SplitReport struct {
 	Name      string   `json:"name"`
 	Samples   int      `json:"samples"`   // of all subsets
 	Subsets   []Subset `json:"subsets"`   // train, val, test
@@ -241,9 +269,9 @@ type Subset struct {
 	Samples int      `json:"samples"`
 }
 
-// Describe returns the report of a split of d. tolerance is that of Leaks.
-func Describe(d *dataset.Dataset, s dataset.Split, tolerance float64) Report {
-	r := Report{Name: d.Name, LeftOut: []string{}, Leaks: append([]Leak{}, Leaks(d, s, tolerance)...), Uncovered: []string{}}
+// Split checks a split of d. tolerance is that of Leaks.
+func Split(d *dataset.Dataset, s dataset.Split, tolerance float64) SplitReport {
+	r := SplitReport{Name: d.Name, LeftOut: []string{}, Leaks: append([]Leak{}, Leaks(d, s, tolerance)...), Uncovered: []string{}}
 	for _, subset := range s.Subsets() {
 		p := Subset{subset.Name, []string{}, len(d.SamplesOf(subset.Classes))}
 		for _, z := range subset.Classes {
@@ -267,44 +295,4 @@ func Describe(d *dataset.Dataset, s dataset.Split, tolerance float64) Report {
 		}
 	}
 	return r
-}
-
-// Tables has the subsets, and the leaks as notes.
-func (r Report) Tables() []*table.Table {
-	const mostLeaks = 10 // of one kind that are printed
-	t := table.New("", "subset", "classes", "samples", "share of classes", "share of samples").Right(4, 5)
-	classes := 0
-	for _, p := range r.Subsets {
-		classes += len(p.Classes)
-	}
-	share := func(n, of int) string { return format.Percent(float64(n) / float64(max(of, 1))) }
-	for _, p := range r.Subsets {
-		t.Row(p.Name, len(p.Classes), p.Samples, share(len(p.Classes), classes), share(p.Samples, r.Samples))
-	}
-	if len(r.LeftOut) > 0 {
-		t.Note("in no subset: %s", strings.Join(r.LeftOut, ", "))
-	}
-	if len(r.Leaks) == 0 {
-		t.Note("leaks: none found")
-	} else {
-		t.Note("leaks: %d", len(r.Leaks))
-	}
-	count := make(map[string]int)
-	for _, l := range r.Leaks {
-		if count[l.Kind]++; count[l.Kind] <= mostLeaks {
-			t.Note("  %s: %s", l.Kind, l)
-		}
-	}
-	for _, kind := range []string{byName, byDescription, bySample, heldOut} {
-		if more := count[kind] - mostLeaks; more > 0 {
-			t.Note("  %s: %d more", kind, more)
-		}
-	}
-	if len(r.Uncovered) > 0 {
-		t.Note("attributes of val or test classes that no train class has: %s", strings.Join(r.Uncovered, ", "))
-	}
-	if r.HeldOutUnseen > 0 {
-		t.Note("%s of test classes held out as samples of seen classes: change test_seen in labels.csv, or leave these classes seen", format.Count(r.HeldOutUnseen, "sample"))
-	}
-	return []*table.Table{t.Note("not checked: whether the network that computed the features was trained on test classes (most networks know those of ImageNet)")}
 }

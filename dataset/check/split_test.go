@@ -1,10 +1,8 @@
-package split
+package check
 
 import (
 	"fmt"
 	"math"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -27,15 +25,6 @@ func birds(names ...string) *dataset.Dataset {
 		d.Features.Data[i] = float32(i + 1)
 	}
 	return d
-}
-
-// grow adds n samples to a class.
-func grow(d *dataset.Dataset, z, n int) {
-	for range n {
-		d.Labels = append(d.Labels, z)
-		d.Features.Rows++
-		d.Features.Data = append(d.Features.Data, float32(1000+len(d.Labels)), 0)
-	}
 }
 
 func TestLeaks(t *testing.T) {
@@ -155,19 +144,29 @@ func TestLeaksOfSeveralSubsets(t *testing.T) {
 	}
 }
 
-func TestReport(t *testing.T) {
+func TestSplit(t *testing.T) {
 	d := birds("ant", "bee", "Bee", "dog", "eel")
 	d.TestSeen = []int{0, 4, 5}
-	r := Describe(d, dataset.Split{Train: []int{0}, Val: []int{1}, Test: []int{2, 3}}, Tolerance)
-	testkit.WantText(t, r.Tables()[0].Text(1000, 0),
-		"│ test   │       2 │       4 │           50.0 % │           50.0 % │",
-		"\nin no subset: eel\nleaks: 1\n  name: class \"bee\" (val) and class \"Bee\" (test): their names",
-		"\nattributes of val or test classes that no train class has: a1, a2, a3\n2 samples of test classes held out",
-		"\nnot checked: whether the network")
-	r.Leaks = append(slices.Repeat(r.Leaks, 13), Leak{Kind: bySample})
-	text := r.Tables()[0].Text(1000, 0)
-	testkit.WantText(t, text, "\nleaks: 14\n", "  name: 3 more\n", "  sample: ")
-	if strings.Count(text, "  name: class") != 10 {
-		t.Error(text)
+	r := Split(d, dataset.Split{Train: []int{0}, Val: []int{1}, Test: []int{2, 3}}, Tolerance)
+	want := SplitReport{
+		Name: "birds", Samples: 8, LeftOut: []string{"eel"}, Leaks: r.Leaks, Uncovered: []string{"a1", "a2", "a3"}, HeldOutUnseen: 2,
+		Subsets: []Subset{{"train", []string{"ant"}, 2}, {"val", []string{"bee"}, 2}, {"test", []string{"Bee", "dog"}, 4}},
+	}
+	if diff := cmp.Diff(want, r); diff != "" || len(r.Leaks) != 1 {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// Warnings are of leaks, too, and of similar descriptions once.
+func TestWarnings(t *testing.T) {
+	d := birds("ant", "bee", "Bee", "dog")
+	copy(d.Descriptions.Row(2), d.Descriptions.Row(1))
+	d.Split = dataset.Split{Train: []int{0}, Val: []int{1}, Test: []int{2, 3}}
+	testkit.NoError(t, Errors(d))
+	err := Warnings(d)
+	testkit.WantError(t, err, `birds: classes "bee" and "Bee": expected different descriptions, found the same. No method`,
+		`birds: class "bee" (val) and class "Bee" (test): expected nothing in common, found their names differ only in case`)
+	if list := Findings(Warning, err); len(list) != 2 || list[1].Severity != Warning {
+		t.Errorf("%+v", list)
 	}
 }

@@ -1,0 +1,229 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/descriptions"
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/parallel"
+)
+
+// Descriptions says what descriptions lack, and which classes they hardly distinguish.
+type Descriptions struct {
+	Pairs      []Pair   `json:"pairs"`      // the 1,000 most confused ones, first those
+	Number     int      `json:"number"`     // of all pairs
+	Separating string   `json:"separating"` // attribute that most of the pairs lack, "" for none
+	Of         int      `json:"of"`         // number of these
+	Constant   []string `json:"constant"`   // attributes that are the same for all classes
+	Missing    Missing  `json:"missing"`
+}
+
+// Pair is two classes whose descriptions are similar.
+type Pair struct {
+	A string `json:"a"`
+	B string `json:"b"`
+	// Confusion is the expected share of their samples, half of each, that are taken for the other
+	// class if every attribute is detected without error: at most sum_a sqrt(p(a|A) p(a|B)) / 2 over
+	// all combinations of independent attributes, the Bhattacharyya bound. Real detectors confuse more.
+	Confusion float64  `json:"confusion"`
+	Missing   []string `json:"missing"` // attributes that one or both lack
+	Differ    []string `json:"differ"`  // those that differ, the most first
+	same      bool     // one is described as the other
+}
+
+// Missing counts the entries that are missing in the descriptions. Its JSON keys are stable.
+type Missing struct {
+	Entries    int     `json:"entries"`
+	Of         int     `json:"of"`         // classes times attributes
+	Classes    []Count `json:"classes"`    // those with missing entries, the most first
+	Attributes []Count `json:"attributes"` // those with missing entries, the most first
+}
+
+// Count is a number of missing entries.
+type Count struct {
+	Name    string `json:"name"`
+	Entries int    `json:"entries"`
+}
+
+// LeastConfusion is the expected confusion from which pairs are listed.
+const LeastConfusion = 0.05
+
+const (
+	mostPairs       = 1000 // that are listed, and of one class
+	comparedClasses = 5000 // at most, in Warnings; the same descriptions are found among any number
+)
+
+// Describe finds out what the descriptions of a table lack, and which pairs of classes have an
+// expected confusion of at least LeastConfusion. Attributes that one of two classes lacks do not
+// distinguish them. Classes without any value are in no pair.
+func Describe(t *descriptions.Table) Descriptions {
+	u := t.Values()
+	d := Descriptions{Pairs: []Pair{}, Constant: []string{}, Missing: CountMissing(t)}
+	var similar []similarPair
+	similar, d.Number = confusable(u)
+	lack := make([]int, u.Cols) // pairs that lack an attribute
+	for _, p := range similar {
+		a, b := u.Row(p.a), u.Row(p.b)
+		pair := Pair{A: t.Classes[p.a], B: t.Classes[p.b], Confusion: p.confusion, Missing: []string{}, Differ: []string{}, same: true}
+		var differ []int
+		for m := range a {
+			switch d := math.Abs(a[m] - b[m]); {
+			case math.IsNaN(d):
+				pair.Missing = append(pair.Missing, t.Attributes[m].Name)
+				lack[m]++
+				pair.same = pair.same && math.IsNaN(a[m]) && math.IsNaN(b[m])
+			case d > 0:
+				differ = append(differ, m)
+			}
+		}
+		pair.same = pair.same && len(differ) == 0
+		slices.SortStableFunc(differ, func(i, j int) int { return cmp.Compare(math.Abs(a[j]-b[j]), math.Abs(a[i]-b[i])) })
+		for _, m := range differ {
+			pair.Differ = append(pair.Differ, t.Attributes[m].Name)
+		}
+		d.Pairs = append(d.Pairs, pair)
+	}
+	for m, n := range lack {
+		if n > d.Of {
+			d.Separating, d.Of = t.Attributes[m].Name, n
+		}
+	}
+	for m, attribute := range t.Attributes {
+		least, most := math.Inf(1), math.Inf(-1)
+		for z := range u.Rows {
+			if p := u.Row(z)[m]; !math.IsNaN(p) {
+				least, most = min(least, p), max(most, p)
+			}
+		}
+		if least >= most {
+			d.Constant = append(d.Constant, attribute.Name)
+		}
+	}
+	return d
+}
+
+// CountMissing counts the missing entries of a table.
+func CountMissing(t *descriptions.Table) Missing {
+	classes, attributes := make([]Count, len(t.Classes)), make([]Count, len(t.Attributes))
+	missing := Missing{Of: len(classes) * len(attributes)}
+	for z, name := range t.Classes {
+		classes[z].Name = name
+		for m, cell := range t.Cells[z] {
+			if attributes[m].Name = t.Attributes[m].Name; cell == "" {
+				classes[z].Entries++
+				attributes[m].Entries++
+				missing.Entries++
+			}
+		}
+	}
+	most := func(list []Count) []Count {
+		list = slices.DeleteFunc(list, func(c Count) bool { return c.Entries == 0 })
+		slices.SortStableFunc(list, func(a, b Count) int { return b.Entries - a.Entries })
+		return list
+	}
+	missing.Classes, missing.Attributes = most(classes), most(attributes)
+	return missing
+}
+
+// similarPair is two classes, a < b, with a measure of how similar they are.
+type similarPair struct {
+	a, b                  int
+	confusion, difference float64
+}
+
+// pairs returns the pairs of n classes that compare finds similar, at most some of each class, and
+// their number.
+func pairs(n, most int, compare func(a, b int) (p similarPair, similar bool)) (list []similarPair, number int) {
+	of, count := make([][]similarPair, n), make([]int, n)
+	parallel.For(n, 1, func(lo, hi int) {
+		for a := lo; a < hi; a++ {
+			for b := a + 1; b < n; b++ {
+				if p, similar := compare(a, b); similar {
+					if count[a]++; count[a] <= most {
+						p.a, p.b = a, b
+						of[a] = append(of[a], p)
+					}
+				}
+			}
+		}
+	})
+	for _, c := range count {
+		number += c
+	}
+	return slices.Concat(of...), number
+}
+
+// confusable returns the pairs of the descriptions u that are confused most, and the number of all.
+func confusable(u dataset.Matrix[float64]) (list []similarPair, number int) {
+	yes, no := dataset.NewMatrix[float64](u.Rows, u.Cols), dataset.NewMatrix[float64](u.Rows, u.Cols)
+	for i, p := range u.Data {
+		yes.Data[i], no.Data[i] = math.Sqrt(p), math.Sqrt(1-p)
+	}
+	described := make([]bool, u.Rows)
+	for z := range described {
+		described[z] = dataset.Described(u.Row(z)) > 0
+	}
+	list, number = pairs(u.Rows, mostPairs, func(a, b int) (p similarPair, similar bool) {
+		if !described[a] || !described[b] {
+			return p, false
+		}
+		overlap, yesB, noA, noB := 1.0, yes.Row(b), no.Row(a), no.Row(b)
+		for m, v := range yes.Row(a) {
+			factor := v*yesB[m] + noA[m]*noB[m]
+			if factor == factor { // no NaN
+				overlap *= factor
+			}
+			if overlap < 2*LeastConfusion {
+				return p, false
+			}
+		}
+		return similarPair{confusion: min(overlap, 1) / 2}, true
+	})
+	slices.SortStableFunc(list, func(p, q similarPair) int { return cmp.Compare(q.confusion, p.confusion) })
+	return list[:min(len(list), mostPairs)], number
+}
+
+// sameDescriptions reports classes that no method can tell apart.
+func (c *checker) sameDescriptions() {
+	keys := make([]string, len(c.Classes))
+	for z := range keys {
+		keys[z] = fmt.Sprint(c.Descriptions.Row(z))
+	}
+	for _, set := range equal(keys) {
+		for _, z := range set[1:] {
+			c.report("description", c.classPair(c.Classes[set[0]], c.Classes[z]), "different descriptions", "the same", "No method can tell these classes apart.")
+		}
+	}
+}
+
+func (c *checker) classPair(a, b string) string {
+	return fmt.Sprintf("classes %s and %s", invalid.Quote(a), invalid.Quote(b))
+}
+
+// confusable reports pairs of classes that the descriptions hardly distinguish, but for those that
+// are the same, and the entry that would separate most of them.
+func (c *checker) confusable() {
+	if len(c.Classes) > comparedClasses {
+		return
+	}
+	d := Describe(descriptions.Of(c.Dataset))
+	for _, p := range d.Pairs {
+		if p.same { // reported
+			continue
+		}
+		hint := "Add an attribute on which they differ."
+		if n := len(p.Missing); n > 0 {
+			hint = fmt.Sprintf("One or both lack %s.", format.Count(n, "attribute"))
+		}
+		c.report("confusable", c.classPair(p.A, p.B), "a confusion below "+format.Percent(LeastConfusion), format.Percent(p.Confusion), hint)
+	}
+	if d.Of > 0 {
+		c.report("separating", "attribute "+invalid.Quote(d.Separating), fmt.Sprintf("entries for the %s of classes above that lack it", format.Count(d.Of, "pair")),
+			"none", "Fill it in first: no other missing attribute could separate more of these pairs.")
+	}
+}

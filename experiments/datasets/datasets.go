@@ -1,0 +1,193 @@
+// Package datasets prints what is found out about data sets: which there are, what one contains and
+// what is wrong with it.
+package datasets
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lago-train/lago-train/dataset/catalog"
+	"github.com/lago-train/lago-train/dataset/check"
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/table"
+)
+
+// What can be printed. The JSON output is that of the results.
+type (
+	Report    struct{ catalog.Report }
+	Listing   struct{ *catalog.Listing }
+	Summary   struct{ catalog.Summary }
+	Described struct{ catalog.Described }
+	Converted struct{ catalog.Converted }
+	// Splits are the checks of one or more splits of a data set.
+	Splits struct {
+		Splits  []check.SplitReport `json:"splits"`
+		Written string              `json:"-"` // where a proposal is
+	}
+)
+
+// Tables has the problems one per line, and what was checked if there are none.
+func (r Report) Tables() []*table.Table {
+	t := table.New("")
+	for _, p := range r.Errors {
+		t.Note("%s", p)
+	}
+	for _, p := range r.Warnings {
+		t.Note("warning: %s", p)
+	}
+	if r.Next != "" {
+		t.Note("next: %s", r.Next)
+	}
+	if d := r.Data; r.OK {
+		t.Note("%s: no problems found", d.Name)
+		t.Note("checked: %s of %s, %s, %s, %s into train, val and test, %s of seen classes held out",
+			format.Count(d.Features.Rows, "sample"), format.Count(d.Features.Cols, "feature"), format.Count(len(d.Classes), "class"),
+			inGroups(len(d.Attributes), len(d.Groups)), format.Count(r.Splits, "split"), format.Count(len(d.TestSeen), "sample"))
+		t.Note("%s", missingNote(r.Missing))
+	}
+	return []*table.Table{t}
+}
+
+func inGroups(attributes, groups int) string {
+	if groups == 0 {
+		return format.Count(attributes, "attribute") + " without groups"
+	}
+	return format.Count(attributes, "attribute") + " in " + format.Count(groups, "group")
+}
+
+// missingNote says how many entries are missing, and where most.
+func missingNote(m *check.Missing) string {
+	if m.Entries == 0 {
+		return fmt.Sprintf("descriptions: all %d entries are filled in", m.Of)
+	}
+	const most = 3
+	s := fmt.Sprintf("descriptions: %d of %d entries are empty", m.Entries, m.Of)
+	for _, counts := range [][]check.Count{m.Classes, m.Attributes} {
+		var names []string
+		for _, c := range counts[:min(len(counts), most)] {
+			names = append(names, fmt.Sprintf("%s (%d)", format.Printable(c.Name), c.Entries))
+		}
+		s += "; most: " + strings.Join(names, ", ")
+	}
+	return s
+}
+
+// Tables has one data set per line, and what is wrong with those that are not usable.
+func (l Listing) Tables() []*table.Table {
+	t := table.New("", "data set", "layout", "samples x features", "train / val / test classes", "attributes / groups", "status").Right(3, 4, 5)
+	for _, e := range l.Datasets {
+		switch {
+		case e.Usable:
+			t.Row(e.Name, cmp.Or(e.Layout, "generated"), fmt.Sprintf("%d x %d", e.Samples, e.Dimensions),
+				fmt.Sprintf("%d/%d/%d", e.Train, e.Val, e.Test), fmt.Sprintf("%d/%d", e.Attributes, e.Groups), "usable")
+		case e.Problems == 0:
+			t.Row(e.Name, "-", "-", "-", "-", "no data set")
+		default:
+			t.Row(e.Name, cmp.Or(e.Layout, "-"), "-", "-", "-", format.Count(e.Problems, "problem"))
+			t.Note("%s: %s", e.Name, e.Problem)
+		}
+	}
+	return []*table.Table{t.Note("Folders are in %s; others: lago-train dataset fetch cub, awa2 or sun.", l.DataDir)}
+}
+
+// Tables has one table each of subsets, groups and classes.
+func (s Summary) Tables() []*table.Table {
+	subsets := table.New(strings.Join([]string{
+		fmt.Sprintf("%s: %s of %s, %s each", s.Name, format.Count(s.Samples, "sample"), format.Count(len(s.Classes), "class"), format.Count(s.Dimensions, "feature")),
+		"source: " + s.Source,
+		"fingerprint: " + s.Fingerprint,
+		fmt.Sprintf("descriptions: %s; %d missing", inGroups(s.Attributes, len(s.Groups)), s.Undescribed),
+		fmt.Sprintf("held out for generalised zero-shot learning: %s of seen classes", format.Count(s.HeldOut, "sample")),
+	}, "\n"), "subset", "classes", "samples", "min per class", "median", "max")
+	for _, p := range s.Subsets {
+		subsets.Row(p.Name, p.Classes, p.Samples, p.Min, p.Median, p.Max)
+	}
+	tables := []*table.Table{subsets}
+	if len(s.Groups) > 0 {
+		groups := table.New("", "group", "attributes", "names")
+		for _, g := range s.Groups {
+			names := slices.Clone(g.Attributes)
+			for i, name := range names {
+				names[i] = strings.TrimPrefix(name, g.Name+"::")
+			}
+			groups.Row(g.Name, len(names), strings.Join(names, ", "))
+		}
+		tables = append(tables, groups)
+	}
+	classes := table.New("", "class", "subset", "samples", "attributes described")
+	for _, c := range s.Classes {
+		classes.Row(c.Name, c.Subset, c.Samples, c.Described)
+	}
+	return append(tables, classes)
+}
+
+// Tables say what was written, and the next step.
+func (r Described) Tables() []*table.Table {
+	t := table.New(fmt.Sprintf("%s: %s described by %s, in %s", r.Name, format.Count(r.Classes, "class"), format.Count(r.Attributes, "attribute"), r.Dir))
+	t.Note("added: %s, %s", format.Count(r.AddedClasses, "class"), format.Count(r.AddedAttributes, "attribute"))
+	t.Note("empty: %d of %d entries of classes.csv", r.Missing, r.Classes*r.Attributes)
+	return []*table.Table{t.Note("next: describe the classes, in classes.csv or by lago-train serve %s; then dataset split, dataset check and run", r.Name)}
+}
+
+// Tables say where the folder is.
+func (c Converted) Tables() []*table.Table {
+	return []*table.Table{table.New(fmt.Sprintf("%s, with %s, written to %s", c.Name, format.Count(c.Splits, "split"), c.Dir)).
+		Note("read again and found to be the same: fingerprint %s", c.Fingerprint)}
+}
+
+// Tables has those of each split, and where a proposal is.
+func (r Splits) Tables() (tables []*table.Table) {
+	for n, s := range r.Splits {
+		t := splitTable(s)
+		if len(r.Splits) > 1 {
+			t.Title = fmt.Sprintf("split %d", n+1)
+		}
+		tables = append(tables, t)
+	}
+	if r.Written != "" {
+		tables[0].Note("%s", r.Written)
+	}
+	return tables
+}
+
+// splitTable has the subsets, and the leaks as notes.
+func splitTable(r check.SplitReport) *table.Table {
+	const mostLeaks = 10 // of one kind that are printed
+	t := table.New("", "subset", "classes", "samples", "share of classes", "share of samples").Right(4, 5)
+	classes := 0
+	for _, p := range r.Subsets {
+		classes += len(p.Classes)
+	}
+	share := func(n, of int) string { return format.Percent(float64(n) / float64(max(of, 1))) }
+	for _, p := range r.Subsets {
+		t.Row(p.Name, len(p.Classes), p.Samples, share(len(p.Classes), classes), share(p.Samples, r.Samples))
+	}
+	if len(r.LeftOut) > 0 {
+		t.Note("in no subset: %s", strings.Join(r.LeftOut, ", "))
+	}
+	if len(r.Leaks) == 0 {
+		t.Note("leaks: none found")
+	} else {
+		t.Note("leaks: %d", len(r.Leaks))
+	}
+	count := make(map[string]int)
+	for _, l := range r.Leaks {
+		if count[l.Kind]++; count[l.Kind] <= mostLeaks {
+			t.Note("  %s: %s", l.Kind, l)
+		}
+	}
+	for _, kind := range check.LeakKinds {
+		if more := count[kind] - mostLeaks; more > 0 {
+			t.Note("  %s: %d more", kind, more)
+		}
+	}
+	if len(r.Uncovered) > 0 {
+		t.Note("attributes of val or test classes that no train class has: %s", strings.Join(r.Uncovered, ", "))
+	}
+	if r.HeldOutUnseen > 0 {
+		t.Note("%s of test classes held out as samples of seen classes: change test_seen in labels.csv, or leave these classes seen", format.Count(r.HeldOutUnseen, "sample"))
+	}
+	return t.Note("not checked: whether the network that computed the features was trained on test classes (most networks know those of ImageNet)")
+}

@@ -1,0 +1,54 @@
+package datasets
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/catalog"
+	"github.com/lago-train/lago-train/dataset/check"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/internal/testkit/tiny"
+)
+
+func TestSplits(t *testing.T) {
+	d := tiny.Sound()
+	d.Classes[1], d.Classes[3] = "Bee", "bee"
+	d.TestSeen = []int{3}
+	r := check.Split(d, dataset.Split{Train: []int{0}, Val: []int{1}, Test: []int{3}}, -1)
+	splits := Splits{Splits: []check.SplitReport{r}, Written: "written to s.csv"}
+	testkit.WantText(t, splits.Tables()[0].Text(1000, 0),
+		"│ test   │       1 │       2 │           33.3 % │           33.3 % │",
+		"\nin no subset: cat\nleaks: 1\n  name: class \"Bee\" (val) and class \"bee\" (test): their names",
+		"\n1 sample of test classes held out", "\nnot checked: whether the network", "\nwritten to s.csv")
+	r.Leaks = append(slices.Repeat(r.Leaks, 13), check.Leak{Kind: "sample"})
+	text := Splits{Splits: []check.SplitReport{r}}.Tables()[0].Text(1000, 0)
+	testkit.WantText(t, text, "\nleaks: 14\n", "  name: 3 more\n", "  sample: ")
+	if strings.Count(text, "  name: class") != 10 {
+		t.Error(text)
+	}
+}
+
+func TestSummary(t *testing.T) {
+	d := tiny.Small()
+	d.Descriptions.Row(3)[2] = math.NaN()
+	tables := Summary{catalog.Summarise(d)}.Tables()
+	testkit.WantText(t, tables[0].Text(1000, 0), "simulated-small: 160 samples of 16 classes, 16 features each", "9 attributes in 3 groups; 1 missing")
+	testkit.WantText(t, tables[1].Text(1000, 0), "value01, value02, value03")
+}
+
+func TestListing(t *testing.T) {
+	l := &catalog.Listing{DataDir: "there", Datasets: []catalog.Entry{{Name: "notes"}, {Name: "sick", Layout: "xlsa17", Problems: 1, Problem: "Klass_B"}}}
+	testkit.WantText(t, Listing{l}.Tables()[0].Text(1000, 0), "no data set", "1 problem", "sick: Klass_B", "Folders are in there")
+}
+
+func TestReport(t *testing.T) {
+	warning := check.Finding{File: "pets", Expected: "different descriptions", Found: "the same", Severity: check.Warning}
+	r := Report{catalog.Report{OK: true, Warnings: []check.Finding{warning}, Data: tiny.Sound(), Splits: 1, Missing: &check.Missing{
+		Entries: 3, Of: 12, Classes: []check.Count{{Name: "ant", Entries: 2}, {Name: "bee", Entries: 1}}, Attributes: []check.Count{{Name: "flies", Entries: 3}},
+	}}}
+	testkit.WantText(t, r.Tables()[0].Text(1000, 0), "warning: pets: expected different descriptions, found the same\n", "sound: no problems found",
+		"3 of 12 entries are empty; most: ant (2), bee (1); most: flies (3)")
+}
