@@ -190,11 +190,7 @@ func confusable(u dataset.Matrix[float64]) (list []similarPair, number int) {
 
 // sameDescriptions reports classes that no method can tell apart.
 func (c *checker) sameDescriptions() {
-	keys := make([]string, len(c.Classes))
-	for z := range keys {
-		keys[z] = fmt.Sprint(c.Descriptions.Row(z))
-	}
-	for _, set := range equal(keys) {
+	for _, set := range groups(digests(c.Descriptions)) {
 		for _, z := range set[1:] {
 			c.report("description", c.classPair(c.Classes[set[0]], c.Classes[z]), "different descriptions", "the same", "No method can tell these classes apart.")
 		}

@@ -38,19 +38,23 @@ func Leaks(d *dataset.Dataset, s dataset.Split, tolerance float64) []Leak {
 		return fmt.Sprintf("sample %d of %q (%s)", i, d.Classes[d.Labels[i]], use)
 	}
 	var leaks, ofSeen []Leak
-	known := make(map[[2]int]bool) // pairs of classes that share a sample
+	type pair struct {
+		kind string
+		a, b int
+	}
+	known := make(map[pair]bool) // of classes that share a description or a sample
 	for _, set := range similarities(d, tolerance) {
 		first := firsts(set.classes, subsetOf)
 		for j := range first {
 			for i := range j {
 				a, b := set.classes[first[i]], set.classes[first[j]]
 				reason := set.reason
+				key := pair{set.kind, min(a, b), max(a, b)}
+				if known[key] {
+					continue
+				}
+				known[key] = true
 				if set.kind == bySample {
-					key := [2]int{min(a, b), max(a, b)}
-					if known[key] {
-						continue
-					}
-					known[key] = true
 					reason = fmt.Sprintf("samples %d and %d have the same features", set.samples[first[i]], set.samples[first[j]])
 				}
 				leaks = append(leaks, Leak{set.kind, class(a), class(b), reason})
@@ -118,6 +122,8 @@ const (
 	heldOut       = "test_seen" // between samples of seen classes
 )
 
+const sameDescription = "they have the same description"
+
 // LeakKinds are the kinds of leaks.
 var LeakKinds = []string{byName, byDescription, bySample, heldOut}
 
@@ -145,31 +151,35 @@ func similarities(d *dataset.Dataset, tolerance float64) (found []similar) {
 	for z, name := range d.Classes {
 		names[z] = fold(name)
 	}
-	for _, classes := range equal(names) {
-		found = append(found, similar{kind: byName, classes: classes, reason: "their names differ only in case, punctuation or a leading number"})
+	for _, classes := range groups(names) {
+		if len(classes) > 1 {
+			found = append(found, similar{kind: byName, classes: classes, reason: "their names differ only in case, punctuation or a leading number"})
+		}
 	}
-	// Pairs, because being similar is not transitive.
-	alike, _ := pairs(len(d.Classes), math.MaxInt, func(a, b int) (similarPair, bool) {
-		difference, similar := compare(d.Descriptions.Row(a), d.Descriptions.Row(b), tolerance)
+	// Being similar is not transitive, so there are pairs, but of different descriptions only: there can
+	// be many classes with few descriptions.
+	sets := groups(digests(d.Descriptions))
+	row := func(set int) []float64 { return d.Descriptions.Row(sets[set][0]) }
+	for i, classes := range sets {
+		if _, described := compare(row(i), row(i), tolerance); described && len(classes) > 1 {
+			found = append(found, similar{kind: byDescription, classes: classes, reason: sameDescription})
+		}
+	}
+	alike, _ := pairs(len(sets), math.MaxInt, func(a, b int) (similarPair, bool) {
+		difference, similar := compare(row(a), row(b), tolerance)
 		return similarPair{difference: difference}, similar
 	})
 	for _, p := range alike {
-		reason := "they have the same description"
+		reason := sameDescription // of the attributes that both have
 		if p.difference > 0 {
 			reason = fmt.Sprintf("their descriptions differ by at most %.2g", p.difference)
 		}
-		found = append(found, similar{kind: byDescription, classes: []int{p.a, p.b}, reason: reason})
+		found = append(found, similar{kind: byDescription, classes: slices.Concat(sets[p.a], sets[p.b]), reason: reason})
 	}
-	sums := make([][sha256.Size]byte, d.Features.Rows)
-	row := make([]byte, 0, 4*d.Features.Cols)
-	for i := range sums {
-		row = row[:0]
-		for _, v := range d.Features.Row(i) {
-			row = binary.LittleEndian.AppendUint32(row, math.Float32bits(v+0)) // -0 becomes 0
+	for _, samples := range groups(digests(d.Features)) {
+		if len(samples) < 2 {
+			continue
 		}
-		sums[i] = sha256.Sum256(row)
-	}
-	for _, samples := range equal(sums) {
 		s := similar{kind: bySample, samples: samples}
 		for _, i := range samples {
 			s.classes = append(s.classes, d.Labels[i])
@@ -179,18 +189,29 @@ func similarities(d *dataset.Dataset, tolerance float64) (found []similar) {
 	return found
 }
 
-// equal returns the sets of indices of two or more equal keys, in the order of the first
-// index of each.
-func equal[K comparable](keys []K) [][]int {
-	indices := make(map[K][]int, len(keys))
-	for i, key := range keys {
-		indices[key] = append(indices[key], i)
-	}
-	var sets [][]int
-	for i, key := range keys {
-		if set := indices[key]; len(set) > 1 && set[0] == i {
-			sets = append(sets, set)
+// digests returns a digest of each row.
+func digests[T float32 | float64](x dataset.Matrix[T]) [][sha256.Size]byte {
+	sums, row := make([][sha256.Size]byte, x.Rows), make([]byte, 0, 8*x.Cols)
+	for i := range sums {
+		row = row[:0]
+		for _, v := range x.Row(i) {
+			row = binary.LittleEndian.AppendUint64(row, math.Float64bits(float64(v)+0)) // -0 becomes 0
 		}
+		sums[i] = sha256.Sum256(row)
+	}
+	return sums
+}
+
+// groups returns the sets of indices of equal keys, in the order of the first index of each.
+func groups[K comparable](keys []K) (sets [][]int) {
+	place := make(map[K]int, len(keys))
+	for i, key := range keys {
+		at, found := place[key]
+		if !found {
+			at, sets = len(sets), append(sets, nil)
+			place[key] = at
+		}
+		sets[at] = append(sets[at], i)
 	}
 	return sets
 }

@@ -170,3 +170,22 @@ func TestWarnings(t *testing.T) {
 		t.Errorf("%+v", list)
 	}
 }
+
+// Many classes with few descriptions are compared by description.
+func TestManyClassesOfFewDescriptions(t *testing.T) {
+	const classes, descriptions = 20_000, 8
+	d := &dataset.Dataset{Descriptions: dataset.NewMatrix[float64](classes, 3)}
+	var s dataset.Split
+	for z := range classes {
+		d.Classes = append(d.Classes, fmt.Sprint("class ", z))
+		for m := range 3 {
+			d.Descriptions.Row(z)[m] = float64(z % descriptions >> m & 1)
+		}
+		part := []*[]int{&s.Train, &s.Val, &s.Test}[z%3]
+		*part = append(*part, z)
+	}
+	var leaks []Leak
+	if n := testkit.Allocated(func() { leaks = Leaks(d, s, Tolerance) }); n > 64<<20 || len(leaks) != 3*descriptions {
+		t.Errorf("%d leaks, expected %d; %d bytes were claimed", len(leaks), 3*descriptions, n)
+	}
+}
