@@ -19,6 +19,7 @@ import (
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/experiments/evaluation"
+	"github.com/lago-train/lago-train/experiments/predictor"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/npy"
 	"github.com/lago-train/lago-train/internal/setting"
@@ -35,28 +36,23 @@ func modelSetting(to *string) setting.Setting {
 
 const modelUsage = "`MODEL` a run's folder, a model file, the start of a run's name in ./runs, or latest"
 
-// loadedModel is a model with the record of its run.
-type loadedModel struct {
-	*train.Saved
-	path  string       // of the file
-	trial *train.Trial // nil if there is no trial.json beside the file
-}
-
-// loadModel loads the model that --model names.
-func loadModel(name string) (*loadedModel, error) {
+// openModel opens the model that --model names.
+func openModel(name string) (*predictor.Model, error) {
 	path, err := findModel("--model", name)
 	if err != nil {
 		return nil, err
 	}
-	saved, err := train.Load(path)
-	if err != nil {
-		return nil, err
+	return predictor.Open(path)
+}
+
+// openData opens a data set for the model, its own if name is "". It warns if the model was trained
+// on other data of this name.
+func openData(ctx context.Context, m *predictor.Model, name string, o catalog.Options) (*dataset.Dataset, error) {
+	d, err := m.OpenData(ctx, name, o)
+	if err == nil && m.Changed(d) != "" {
+		logrus.Warn(m.Changed(d))
 	}
-	record, err := train.ReadRecord(filepath.Dir(path))
-	if errors.Is(err, fs.ErrNotExist) {
-		return &loadedModel{saved, path, nil}, nil
-	}
-	return &loadedModel{saved, path, &record.Trial}, err
+	return d, err
 }
 
 // findModel returns the model file that the value of where names: a file, the folder of a
@@ -142,30 +138,6 @@ func runsWith(file, dir string) []namedRun {
 	return runs
 }
 
-// open reads a data set for the model, its own if name is "". It warns if the model was trained
-// on other data of this name.
-func (m *loadedModel) open(ctx context.Context, o *dataOptions, name string) (*dataset.Dataset, error) {
-	d, err := catalog.Open(ctx, cmp.Or(name, m.Dataset), o.Options)
-	if err != nil {
-		return nil, err
-	}
-	if err := m.Fits(d); err != nil {
-		return nil, err
-	}
-	if m.trial != nil && m.Dataset == d.Name && m.trial.Fingerprint != d.Fingerprint() {
-		logrus.Warnf("the features, labels or split of %s are not those that %s was trained on. Is it another --dev-split?", d.Name, m.path)
-	}
-	return d, nil
-}
-
-// trainedOn reports whether the model may have been trained on a sample of d.
-func (m *loadedModel) trainedOn(d *dataset.Dataset, row int) bool {
-	if m.Dataset != d.Name || m.trial != nil && m.trial.HoldOut && slices.Contains(d.TestSeen, row) {
-		return false
-	}
-	return m.TrainedOn(d.Classes[d.Labels[row]])
-}
-
 // checkOutput returns an error if the file to write is one of the inputs.
 func checkOutput(flag, output string, inputs ...string) error {
 	written, err := os.Stat(output)
@@ -245,7 +217,7 @@ func (o *evaluateOptions) evaluateModels(c *cli.Context) (*evaluation.Result, er
 		excludes(c, "model", "labels", "unseen", "score-kind", "val-scores", "val-labels", "val-unseen"),
 		requires(c, "adapt", "stress"),
 	)
-	read := func(flag string, names []string) (models []*evaluation.Model) {
+	read := func(flag string, names []string) (models []*predictor.Model) {
 		for _, name := range names {
 			path, failed := findModel("--"+flag, name)
 			if failed == nil {
@@ -254,7 +226,7 @@ func (o *evaluateOptions) evaluateModels(c *cli.Context) (*evaluation.Result, er
 			if err = cmp.Or(err, failed); err != nil {
 				return nil
 			}
-			var m *evaluation.Model
+			var m *predictor.Model
 			m, err = evaluation.ReadModel(path)
 			models = append(models, m)
 		}

@@ -15,8 +15,8 @@ import (
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/dataset/images"
-	"github.com/lago-train/lago-train/experiments/candidates"
 	"github.com/lago-train/lago-train/experiments/explain"
+	"github.com/lago-train/lago-train/experiments/predictor"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
 )
@@ -59,62 +59,53 @@ func (o *explainOptions) run(c *cli.Context) error {
 	if o.image == "" && o.sample == "" {
 		return wrong("--sample", "the index of a sample, from 0, or --image", "none")
 	}
-	m, err := o.load(c)
+	m, err := o.open(c)
 	if err != nil {
 		return err
 	}
 	if _, err := m.LAGO(); err != nil {
 		return usageAt("explain", err) // before a data set is read
 	}
-	q, d, selected := new(explain.Question), candidates.TrainingData(m.Saved), candidates.Test
+	q, d, otherwise := &explain.Question{Against: o.against, Top: o.top}, m.TrainingData(), predictor.Test
 	switch {
 	case o.features != "":
 		err = o.askAboutFile(c, m, q)
 	case o.image != "":
 		err = o.askAboutImage(c, m, q)
 	default:
-		if d, err = m.open(c.Context, &o.dataOptions, o.dataset); err == nil {
-			selected, err = o.askAboutDataset(c, m, d, q)
+		if d, err = openData(c.Context, m, o.dataset, o.dataOptions.Options); err == nil {
+			otherwise, err = o.askAboutDataset(c, m, d, q)
 		}
 	}
 	if err != nil {
 		return err
 	}
-	if q.Candidates, err = o.candidateSet(c, d, selected); err != nil {
+	if q.Predictor, err = o.predictor(c, m, d, otherwise); err != nil {
 		return err
 	}
-	o.logCalibration(c, m)
-	logCandidates(m, q.Candidates, d)
-	if q.Together != nil && o.adapts(m) {
-		warnSmall(m, len(q.Together.Rows), o.forceAdapt)
-		if len(q.Together.Rows) < m.Adaptation.Smallest && !o.forceAdapt {
-			q.Together = nil
-		}
-	}
-	q.Against, q.Top, q.Uncalibrated = o.against, o.top, o.uncalibrated
-	result, err := explain.Explain(m.Saved, *q)
+	warnSmall(q.Predictor, len(q.Batch.Rows))
+	logCalibration(c, q.Predictor)
+	result, err := explain.Explain(*q)
 	if err != nil {
 		return err
 	}
 	return o.write(func(w io.Writer) error { return result.Write(w, o.format, o.top) })
 }
 
-// askAboutDataset asks about a sample of a data set. It returns the classes selected if --among
+// askAboutDataset asks about a sample of a data set. It returns the classes selected if --candidates
 // is not set.
-func (o *explainOptions) askAboutDataset(c *cli.Context, m *loadedModel, d *dataset.Dataset, q *explain.Question) (candidates.Selection, error) {
+func (o *explainOptions) askAboutDataset(c *cli.Context, m *predictor.Model, d *dataset.Dataset, q *explain.Question) (predictor.Selection, error) {
 	sample, err := explain.FindSample(d, o.sample)
 	if err != nil {
 		return "", err
 	}
 	row := sample.Index
-	if sample.Trained = m.trainedOn(d, row); sample.Trained {
+	if sample.Trained = m.TrainedOnSample(d, row); sample.Trained {
 		logrus.Warnf("the model was trained on samples of class %q: the prediction of sample %d says little about new samples", *sample.Label, row)
 	}
-	selected := candidates.SelectionOf(d, d.Labels[row])
+	selected := predictor.SelectionOf(d, d.Labels[row])
 	picture := func(row int) (image.Image, error) { return pictureOf(c, d, row, explain.PictureSide) }
-	if o.adapt {
-		q.Together = &explain.Together{Rows: d.SamplesOf(slices.Concat(selected.Classes(d), []int{d.Labels[row]})), IDs: d.IDs, Picture: picture}
-	}
+	q.Batch = explain.Batch{Rows: d.SamplesOf(slices.Concat(selected.Classes(d), []int{d.Labels[row]})), IDs: d.IDs, Picture: picture}
 	q.X, q.Row, q.Sample = d.Features, row, sample
 	q.Sample.Picture, err = picture(row)
 	return selected, err
@@ -131,28 +122,26 @@ func pictureOf(c *cli.Context, d *dataset.Dataset, row, side int) (image.Image, 
 }
 
 // askAboutFile asks about a row of a feature file.
-func (o *explainOptions) askAboutFile(c *cli.Context, m *loadedModel, q *explain.Question) error {
+func (o *explainOptions) askAboutFile(c *cli.Context, m *predictor.Model, q *explain.Question) error {
 	index, err := strconv.Atoi(o.sample)
 	if err != nil {
 		return wrong("--sample", "the index of a row, from 0", invalid.Quote(o.sample))
 	}
-	q.Sample = explain.Sample{Index: index, From: o.features}
-	q.X, err = features.ReadAll(c.Context, o.features)
-	switch {
-	case err != nil:
-	case q.X.Cols != m.Dims:
-		err = wrong("--features", fmt.Sprintf("%d features per sample, as the model was trained on", m.Dims), strconv.Itoa(q.X.Cols))
-	case index < 0 || index >= q.X.Rows:
-		err = wrong("--sample", fmt.Sprintf("0 to %d", q.X.Rows-1), o.sample)
-	case o.adapt:
-		q.Together = &explain.Together{Rows: q.X.AllRows()}
+	if q.X, err = features.ReadAll(c.Context, o.features); err != nil {
+		return err
 	}
-	q.Row = index
-	return err
+	if err := m.CheckDims("--features", q.X.Cols); err != nil {
+		return err
+	}
+	if index < 0 || index >= q.X.Rows {
+		return wrong("--sample", fmt.Sprintf("0 to %d", q.X.Rows-1), o.sample)
+	}
+	q.Sample, q.Row, q.Batch.Rows = explain.Sample{Index: index, From: o.features}, index, q.X.AllRows()
+	return nil
 }
 
 // askAboutImage asks about a photograph.
-func (o *explainOptions) askAboutImage(c *cli.Context, m *loadedModel, q *explain.Question) error {
+func (o *explainOptions) askAboutImage(c *cli.Context, m *predictor.Model, q *explain.Question) error {
 	list := []images.Image{{ID: o.image, Path: o.image}}
 	e, err := o.extractor(c, m, list)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/experiments/extract"
+	"github.com/lago-train/lago-train/experiments/predictor"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model/network/resnet"
@@ -93,7 +94,7 @@ func (o *networkOptions) read(c *cli.Context, from *dataset.Provenance) (*extrac
 
 // extractor returns what computes the features of images, for a model unless it is nil. It crops
 // the images as the flag says.
-func (o *networkOptions) extractor(c *cli.Context, m *loadedModel, list []images.Image) (*extract.Extractor, error) {
+func (o *networkOptions) extractor(c *cli.Context, m *predictor.Model, list []images.Image) (*extract.Extractor, error) {
 	var from *dataset.Provenance
 	if m != nil {
 		from = m.Provenance

@@ -194,11 +194,11 @@ func (o *gridOptions) groupsOf(c *cli.Context, name string, asked grouping.Confi
 	if err := excludes(c, "model", ofTraining...); err != nil {
 		return nil, err
 	}
-	m, err := loadModel(name)
+	m, err := openModel(name)
 	if err != nil {
 		return nil, err
 	}
-	d, err := m.open(c.Context, &o.dataOptions, "")
+	d, err := openData(c.Context, m, "", o.Options)
 	if err != nil {
 		return nil, err
 	}

@@ -58,11 +58,11 @@ func (o *serveOptions) run(c *cli.Context, name string) error {
 		logrus.Infof("%s is only read, since its descriptions are not CSV files; lago-train dataset convert writes them", config.Name)
 	}
 	if o.model != "" {
-		m, err := loadModel(o.model)
+		m, err := openModel(o.model)
 		if err != nil {
 			return err
 		}
-		config.Model = m.Saved
+		config.Model = m
 		if o.weights != "" {
 			e, err := o.extractor(c, m, make([]images.Image, 1))
 			if err != nil {

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/experiments/predictor"
 	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
@@ -42,7 +42,7 @@ func Choose(ctx context.Context, folds []Fold) (*Chosen, error) {
 	lago := false
 	kinds := make([][]*batch, 2) // with the features of the models and, if none of these whitens them, whitened ones
 	for _, f := range folds {
-		m, err := train.Load(f.Model)
+		m, err := predictor.Open(f.Model)
 		if err != nil {
 			return nil, err
 		}
@@ -65,7 +65,7 @@ func Choose(ctx context.Context, folds []Fold) (*Chosen, error) {
 		if len(kinds) == 1 {
 			continue
 		}
-		if err := Set(m, f.Data, &train.Adaptation{Preprocess: whitened}); err != nil {
+		if err := Set(m.Saved, f.Data, &train.Adaptation{Preprocess: whitened}); err != nil {
 			return nil, err
 		}
 		white := *b
@@ -179,13 +179,9 @@ type batch struct {
 }
 
 // score returns samples with their scores for the classes that u describes.
-func score(m *train.Saved, s train.Samples, u dataset.Matrix[float64]) (*batch, error) {
-	scores, err := model.Score(m, s.X, s.Rows, u)
-	if err != nil {
-		return nil, err
-	}
-	x, err := m.AdaptedFeatures().Apply(s.X, s.Rows)
-	return &batch{Block: adapt.Block{X: x, Scores: scores}, labels: s.Labels}, err
+func score(m *predictor.Model, s train.Samples, u dataset.Matrix[float64]) (*batch, error) {
+	b, err := m.Batch(s.X, s.Rows, u)
+	return &batch{Block: b, labels: s.Labels}, err
 }
 
 // pick returns a normalised copy of some samples.

@@ -12,6 +12,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/adaptation"
 	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/predictor"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/train"
@@ -34,25 +35,18 @@ const (
 type Models struct {
 	Data   *dataset.Dataset
 	Split  Split
-	Models []*Model // several form an ensemble: the mean of their probabilities
+	Models []*predictor.Model // several form an ensemble: the mean of their probabilities
 	// Dev are runs of the dev stage that choose gamma and the temperatures, one for each
 	// model. If it is nil, runs of the same settings are looked for beside the models.
-	Dev []*Model
+	Dev []*predictor.Model
 	// Adapt also evaluates one model adapted to the samples, and to Draws random batches of
 	// each kind.
 	Adapt bool
 	Draws int
 }
 
-// Model is a trained model with its run.
-type Model struct {
-	lab.Run
-	Path  string // of the model file
-	Saved *train.Saved
-}
-
-// ReadModel reads a model by its file in the folder of its run.
-func ReadModel(path string) (*Model, error) {
+// ReadModel reads a model by its file in the folder of its run, which is finished.
+func ReadModel(path string) (*predictor.Model, error) {
 	run, _, err := lab.ReadRun(filepath.Dir(path))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &invalid.Error{Where: run.Dir, Want: "the folder of a run, with a " + train.TrialFile, Err: err}
@@ -60,8 +54,7 @@ func ReadModel(path string) (*Model, error) {
 	if run.Err != nil {
 		return nil, &invalid.Error{Where: run.Dir, Want: "a finished run", Got: run.Why()}
 	}
-	saved, err := train.Load(path)
-	return &Model{run, path, saved}, err
+	return predictor.Open(path)
 }
 
 // EvaluateModels evaluates models on the classes of a split. For validation, models of
@@ -96,15 +89,15 @@ func (c Config) EvaluateModels(ctx context.Context, m Models) (*Result, error) {
 		}
 	}
 	for _, d := range dev {
-		r.Validation.Of = append(r.Validation.Of, d.Dir)
+		r.Validation.Of = append(r.Validation.Of, d.Dir())
 	}
 	for i, model := range m.Models {
 		alone, interval := scores[i].top(1)
-		r.Source.Models = append(r.Source.Models, EvaluatedModel{model.Path, model.Method.Label(), model.Seed, alone.PerClass, interval})
-		if model.Fingerprint != m.Data.Fingerprint() {
+		r.Source.Models = append(r.Source.Models, EvaluatedModel{model.Path, model.Method.Label(), model.Trial.Seed, alone.PerClass, interval})
+		if model.Trial.Fingerprint != m.Data.Fingerprint() {
 			r.note("the features, labels or split of %s are not those that %s was trained on. Is it another --dev-split?", m.Data.Name, model.Path)
 		}
-		if m.Split == TestSplit && model.Stage == train.Dev {
+		if m.Split == TestSplit && model.Trial.Stage == train.Dev {
 			r.note("%s is a model of the dev stage: settings must not be chosen by its test accuracy", model.Path)
 		}
 	}
@@ -119,7 +112,7 @@ func (c Config) EvaluateModels(ctx context.Context, m Models) (*Result, error) {
 func (m *Models) check() error {
 	if m.Split == ByStage {
 		m.Split = TestSplit
-		if slices.ContainsFunc(m.Models, func(model *Model) bool { return model.Stage == train.Dev }) {
+		if slices.ContainsFunc(m.Models, func(model *predictor.Model) bool { return model.Trial.Stage == train.Dev }) {
 			m.Split = ValSplit
 		}
 	}
@@ -144,47 +137,46 @@ func (m *Models) check() error {
 			return err
 		}
 		if want := m.Models[i].Method.Label(); run.Method.Label() != want {
-			return run.refused("a run of "+want+", as the model", "one of "+run.Method.Label(), "")
+			return refused(run, "a run of "+want+", as the model", "one of "+run.Method.Label(), "")
 		}
 	}
 	return nil
 }
 
-func (model *Model) stage() string { return fmt.Sprintf("one of the %s stage", model.Stage) }
-
-func (model *Model) refused(want, got, hint string) error {
-	return &invalid.Error{Where: model.Path, Want: want, Got: got, Hint: hint}
+func refused(m *predictor.Model, want, got, hint string) error {
+	return &invalid.Error{Where: m.Path, Want: want, Got: got, Hint: hint}
 }
 
 // checkModel returns an error if a model does not fit the data set, is of the wrong stage, or
 // was trained on what it is to be evaluated on: with dev on the validation classes.
-func (m Models) checkModel(model *Model, dev bool) error {
-	if err := model.Saved.Fits(m.Data); err != nil {
+func (m Models) checkModel(model *predictor.Model, dev bool) error {
+	if err := model.Fits(m.Data); err != nil {
 		return invalid.At(model.Path, err)
 	}
 	_, unseen := m.classes(dev)
-	trainedOn := slices.IndexFunc(unseen, func(z int) bool { return model.Saved.TrainedOn(m.Data.Classes[z]) })
+	trainedOn := slices.IndexFunc(unseen, func(z int) bool { return model.TrainedOn(m.Data.Classes[z]) })
 	gzsl, fingerprint := m.Split == GZSLSplit, m.Data.Fingerprint()
 	const other = "Is it another --dev-split?"
+	stage := fmt.Sprintf("one of the %s stage", model.Trial.Stage)
 	switch {
-	case dev && model.Stage != train.Dev:
-		return model.refused("a run of the dev stage, which is not trained on the validation classes", model.stage(), "")
-	case !dev && gzsl && model.Stage != train.Test:
-		return model.refused("a run of the test stage", model.stage(), "")
-	case gzsl && model.Fingerprint != fingerprint:
-		want := fmt.Sprintf("the data set that samples were held out of, with the fingerprint %.12s", model.Fingerprint)
-		return model.refused(want, fmt.Sprintf("%s with %.12s", m.Data.Name, fingerprint), other)
-	case gzsl && !model.HoldOut:
-		return model.refused("a model that was not trained on the held-out samples of seen classes", "one that was", "Train one with run or compare --hold-out.")
+	case dev && model.Trial.Stage != train.Dev:
+		return refused(model, "a run of the dev stage, which is not trained on the validation classes", stage, "")
+	case !dev && gzsl && model.Trial.Stage != train.Test:
+		return refused(model, "a run of the test stage", stage, "")
+	case gzsl && model.Trial.Fingerprint != fingerprint:
+		want := fmt.Sprintf("the data set that samples were held out of, with the fingerprint %.12s", model.Trial.Fingerprint)
+		return refused(model, want, fmt.Sprintf("%s with %.12s", m.Data.Name, fingerprint), other)
+	case gzsl && !model.Trial.HoldOut:
+		return refused(model, "a model that was not trained on the held-out samples of seen classes", "one that was", "Train one with run or compare --hold-out.")
 	case trainedOn >= 0:
 		want := fmt.Sprintf("a model that was not trained on the class %q of %s", m.Data.Classes[unseen[trainedOn]], m.Data.Name)
-		return model.refused(want, "one that was", other)
+		return refused(model, want, "one that was", other)
 	}
 	return nil
 }
 
 // devRuns returns the runs to validate with, one for each model, or says why there are none.
-func (m Models) devRuns() (dev []*Model, missing string) {
+func (m Models) devRuns() (dev []*predictor.Model, missing string) {
 	if m.Split == ValSplit {
 		return nil, "the validation classes themselves are evaluated"
 	}
@@ -192,9 +184,9 @@ func (m Models) devRuns() (dev []*Model, missing string) {
 		return m.Dev, ""
 	}
 	for _, model := range m.Models {
-		run, err := model.devRun()
+		run, err := devRun(model)
 		if err == nil {
-			err = invalid.At("the run of the dev stage beside "+model.Dir+" cannot validate", m.checkModel(run, true))
+			err = invalid.At("the run of the dev stage beside "+model.Dir()+" cannot validate", m.checkModel(run, true))
 		}
 		if err != nil {
 			return nil, err.Error()
@@ -204,25 +196,25 @@ func (m Models) devRuns() (dev []*Model, missing string) {
 	return dev, ""
 }
 
-// devRun returns the model if it is of the dev stage, otherwise that of the run of the dev stage
+// devRun returns the model itself if it is of the dev stage, otherwise that of the run of the dev stage
 // beside it that has the same settings except epochs and patience. Of several it is the one with
 // the most epochs.
-func (model *Model) devRun() (*Model, error) {
-	if model.Stage == train.Dev {
+func devRun(model *predictor.Model) (*predictor.Model, error) {
+	if model.Trial.Stage == train.Dev {
 		return model, nil
 	}
-	runs, err := lab.ReadRuns(filepath.Dir(filepath.Clean(model.Dir)))
+	runs, err := lab.ReadRuns(filepath.Dir(model.Dir()))
 	if err != nil {
 		return nil, err
 	}
 	name := model.Trial.Name()
 	runs = slices.DeleteFunc(runs, func(r lab.Run) bool {
 		same := r.Trial
-		same.Stage, same.Epochs, same.Patience = model.Stage, model.Epochs, model.Patience
+		same.Stage, same.Epochs, same.Patience = model.Trial.Stage, model.Trial.Epochs, model.Trial.Patience
 		return r.Stage != train.Dev || r.Err != nil || same.Name() != name
 	})
 	if len(runs) == 0 {
-		return nil, fmt.Errorf("no finished run of the dev stage with the settings of %s was found beside it (run --stage full trains both; --dev gives another one)", model.Dir)
+		return nil, fmt.Errorf("no finished run of the dev stage with the settings of %s was found beside it (run --stage full trains both; --dev gives another one)", model.Dir())
 	}
 	longest := slices.MaxFunc(runs, func(a, b lab.Run) int {
 		return cmp.Or(cmp.Compare(a.Epochs, b.Epochs), cmp.Compare(a.Patience, b.Patience))
@@ -242,15 +234,15 @@ func (m Models) classes(dev bool) (seen, unseen []int) {
 // score scores the samples of the split, with dev those of validation, with each of some
 // models. Held-out samples of validation classes are seen ones of the test stage, and must not
 // choose gamma.
-func (m Models) score(ctx context.Context, models []*Model, dev bool) ([]*scored, error) {
+func (m Models) score(ctx context.Context, models []*predictor.Model, dev bool) ([]*scored, error) {
 	d := m.Data
 	seen, unseen := m.classes(dev)
 	samples := train.Select(d, d.Features, unseen)
-	if dev && slices.ContainsFunc(m.Models, func(model *Model) bool { return model.HoldOut }) {
+	if dev && slices.ContainsFunc(m.Models, func(model *predictor.Model) bool { return model.Trial.HoldOut }) {
 		samples = samples.Without(d.TestSeen)
 	}
 	t := scored{rows: slices.Clip(samples.Rows), ids: d.IDs, kind: BareScores}
-	classes := unseen
+	classes, described := unseen, []dataset.Matrix[float64]{d.Describe(unseen)}
 	if m.Split == GZSLSplit {
 		for _, row := range d.TestSeen {
 			if slices.Contains(seen, d.Labels[row]) {
@@ -261,6 +253,7 @@ func (m Models) score(ctx context.Context, models []*Model, dev bool) ([]*scored
 		for _, z := range classes {
 			t.sides = append(t.sides, slices.Contains(unseen, z))
 		}
+		described = append(described, d.Describe(classes)) // scores may depend on the other candidates
 	}
 	for _, z := range classes {
 		t.names = append(t.names, d.Classes[z])
@@ -277,15 +270,12 @@ func (m Models) score(ctx context.Context, models []*Model, dev bool) ([]*scored
 		if model.Method.Name == methods.LAGO {
 			s.kind = Logits // log p(z|x)
 		}
-		a, err := model.Saved.Detect(d.Features, t.rows)
-		if err == nil {
-			s.scores, err = model.Saved.Classify(a, d.Describe(classes))
-		}
-		if err == nil && t.sides != nil { // scores may depend on the other candidates
-			s.alone, err = model.Saved.Classify(a.Slice(0, len(samples.Rows)), d.Describe(unseen))
-		}
+		scores, err := model.Scores(d.Features, t.rows, described...)
 		if err != nil {
 			return nil, invalid.At(model.Path, err)
+		}
+		if s.scores = scores[len(scores)-1]; t.sides != nil {
+			s.alone = scores[0].Slice(0, len(samples.Rows))
 		}
 		if err := s.check(model.Path, d.Name); err != nil {
 			return nil, err
@@ -341,8 +331,8 @@ var omegas = []float64{0, 0.25, 0.5, 1}
 // correct evaluates a model whose scores are corrected with omega 0 and 1, too, and with the one
 // that has the highest harmonic mean on the seen and unseen samples of validation. Without a
 // correction the model has no stored detections.
-func (m Models) correct(ctx context.Context, r *Result, dev []*Model) error {
-	if !m.Models[0].Saved.Correction.On() {
+func (m Models) correct(ctx context.Context, r *Result, dev []*predictor.Model) error {
+	if !m.Models[0].Correction.On() {
 		return nil
 	}
 	chosen, best := -1., -1.
@@ -372,11 +362,8 @@ func (m Models) correct(ctx context.Context, r *Result, dev []*Model) error {
 }
 
 // stacking scores the samples of the split, with dev those of validation, with another omega.
-func (m Models) stacking(ctx context.Context, model *Model, omega float64, dev bool) (*metrics.Stacking, error) {
-	other, saved, pipeline := *model, *model.Saved, *model.Saved.Pipeline
-	other.Saved, saved.Pipeline = &saved, &pipeline
-	pipeline.Correction.Omega = omega
-	s, err := m.score(ctx, []*Model{&other}, dev)
+func (m Models) stacking(ctx context.Context, model *predictor.Model, omega float64, dev bool) (*metrics.Stacking, error) {
+	s, err := m.score(ctx, []*predictor.Model{model.WithOmega(omega)}, dev)
 	if err != nil {
 		return nil, err
 	}
@@ -385,17 +372,17 @@ func (m Models) stacking(ctx context.Context, model *Model, omega float64, dev b
 
 // adapt evaluates the model adapted to the samples. A model without the settings gets them
 // from the run of the dev stage.
-func (m Models) adapt(ctx context.Context, r *Result, dev []*Model, missing string) (err error) {
+func (m Models) adapt(ctx context.Context, r *Result, dev []*predictor.Model, missing string) (err error) {
 	model := m.Models[0]
 	if m.Split == ValSplit {
 		dev = m.Models
 		r.note("the settings of the adaptation were chosen on these classes: its accuracy is optimistic")
 	}
-	if _, none := adaptation.Settings(model.Saved, model.Path); none != nil {
+	if _, none := model.AdaptationSettings(); none != nil {
 		if dev == nil {
 			return errors.Join(none, errors.New(missing))
 		}
-		chosen, err := adaptation.Choose(ctx, []adaptation.Fold{{Model: dev[0].Path, Data: m.Data, HoldOut: dev[0].HoldOut}})
+		chosen, err := adaptation.Choose(ctx, []adaptation.Fold{{Model: dev[0].Path, Data: m.Data, HoldOut: dev[0].Trial.HoldOut}})
 		if err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/plot"
 
+	"github.com/lago-train/lago-train/experiments/predictor"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/table"
 )
@@ -22,7 +23,7 @@ type chart struct {
 
 // step is a contribution and the sum up to it.
 type step struct {
-	Name, Kind  string // Kind is "others", "correction" or "total", and "" for a group
+	Name, Kind  string // Kind is a predictor.PartKind, or "total"
 	By, Sum     float64
 	Left, Width float64
 }
@@ -30,58 +31,44 @@ type step struct {
 // chart draws the first groups, the sum of all others, and the correction.
 func (c Comparison) chart(shown int) *chart {
 	h := &chart{Class: className(c.Class), Against: className(c.Against)}
-	var sum, rest, low, high float64
-	add := func(name, kind string, by float64) {
-		sum += by
-		low, high = min(low, sum), max(high, sum)
-		h.Steps = append(h.Steps, step{Name: name, Kind: kind, By: by, Sum: sum})
-	}
-	for i, g := range c.Groups {
-		if i < shown {
-			add(g.title(), "", g.Contribution)
-		} else {
-			rest += g.Contribution
+	var sum, low, high float64
+	for _, p := range c.Parts(shown) {
+		if p.Kind == predictor.OfOthers {
+			p.Name = format.Count(len(c.Groups)-shown, "other group") + " together"
 		}
-	}
-	if others := len(c.Groups) - shown; others > 0 {
-		add(format.Count(others, "other group")+" together", "others", rest)
-	}
-	if c.Correction != 0 {
-		add("correction by seen classes", "correction", c.Correction)
+		sum += p.LogOdds
+		low, high = min(low, sum), max(high, sum)
+		h.Steps = append(h.Steps, step{Name: p.Name, Kind: string(p.Kind), By: p.LogOdds, Sum: sum})
 	}
 	h.Steps = append(h.Steps, step{Name: "sum", Kind: "total", By: c.LogOdds, Sum: c.LogOdds})
 	low, high = min(low, c.LogOdds), max(high, c.LogOdds, low+0.5) // what is negligible is not large
-	at := func(v float64) float64 { return 100 * (v - low) / (high - low) }
+	percent := func(v float64) float64 { return 100 * (v - low) / (high - low) }
 	for i, s := range h.Steps {
 		left := min(s.Sum, s.Sum-s.By)
-		h.Steps[i].Left, h.Steps[i].Width = at(left), at(max(s.Sum, s.Sum-s.By))-at(left)
+		h.Steps[i].Left, h.Steps[i].Width = percent(left), percent(max(s.Sum, s.Sum-s.By))-percent(left)
 	}
 	for _, t := range (plot.DefaultTicks{}).Ticks(low, high) {
 		if !t.IsMinor() {
-			h.Ticks = append(h.Ticks, plot.Tick{Value: at(t.Value), Label: t.Label})
+			h.Ticks = append(h.Ticks, plot.Tick{Value: percent(t.Value), Label: t.Label})
 		}
 	}
-	h.Zero = at(0)
+	h.Zero = percent(0)
 	return h
 }
 
-// groupTable shows the first groups, and the sum of all others.
+// groupTable shows the first groups, the sum of all others, and the correction.
 func (c Comparison) groupTable(shown int) *table.Table {
 	t := table.New("Groups that contribute most", "group", "effect", "◂ other  predicted ▸")
-	for _, g := range c.Groups[:shown] {
-		t.Row(g.title(), c.favour(g.Contribution), bar(g.Contribution, math.Abs(c.Groups[0].Contribution)))
-	}
-	var rest float64
-	for _, g := range c.Groups[shown:] {
-		rest += g.Contribution
-	}
-	if others := len(c.Groups) - shown; others > 0 {
-		t.Row(format.Count(others, "other"), c.favour(rest), "")
-	}
 	total := "all groups"
-	if c.Correction != 0 {
-		t.Row("correction by seen classes", c.favour(c.Correction), bar(c.Correction, math.Abs(c.Groups[0].Contribution)))
-		total = "all groups, corrected"
+	for _, p := range c.Parts(shown) {
+		drawn := bar(p.LogOdds, math.Abs(c.Groups[0].Contribution))
+		switch p.Kind {
+		case predictor.OfOthers:
+			drawn = ""
+		case predictor.OfCorrection:
+			total = "all groups, corrected"
+		}
+		t.Row(p.Name, c.favour(p.LogOdds), drawn)
 	}
 	return t.Footer(total, c.favour(c.LogOdds), "")
 }

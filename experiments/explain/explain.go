@@ -3,39 +3,30 @@
 // another one, which detected and described attributes contribute, and which detections
 // would change the prediction.
 //
-// The numbers are those of package model in float64; the contributions of the groups add
-// up to the log odds between the two classes. They are written as text, JSON or an HTML
-// page. Package predict predicts many samples without explaining them.
+// The contributions are those of package predictor. This package adds what other detections
+// would change and what a batch changes, and writes all as text, JSON or an HTML page.
 package explain
 
 import (
-	"cmp"
 	"fmt"
 	"image"
-	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/floats"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/experiments/adaptation"
-	"github.com/lago-train/lago-train/experiments/candidates"
+	"github.com/lago-train/lago-train/experiments/predictor"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/adapt"
-	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
 const (
-	mostLikely = 5    // classes listed with their probability
-	flipLimit  = 20   // detections changed at most to change the prediction
-	neighbours = 5    // samples of a batch listed
-	strongest  = 3    // attributes that label a learned group
-	minShare   = 0.01 // of an attribute in a group, or of a score in an attribute, to be listed
+	mostLikely = 5  // classes listed with their probability
+	flipLimit  = 20 // detections changed at most to change the prediction
+	neighbours = 5  // samples of a batch listed
 )
 
 // Thresholds of substitutions, close to the paper's example: 0.6 and 0.5 described, 0.1 and
@@ -44,26 +35,22 @@ const (
 	minGamma     = 0.5
 	minDescribed = 0.3
 	maxMissed    = 0.2
-	minDetected  = 0.5
 )
 
 // Question is the prediction to explain.
 type Question struct {
-	Sample     Sample
-	X          dataset.Matrix[float32] // features as they are in the data set
-	Row        int                     // of X, the sample's
-	Candidates candidates.Set
-	Against    string // the class to compare the prediction with; "" for the runner-up
-	Top        int    // changes of single detections to list
-	Brief      bool   // no changes of detections, which take most of the time
-	// Uncalibrated leaves out the temperature that is stored with the model.
-	Uncalibrated bool
-	// Together, if set, is a batch to adapt the prediction to by the settings of the model.
-	Together *Together
+	Predictor *predictor.Predictor
+	Sample    Sample
+	X         dataset.Matrix[float32] // features as they are in the data set
+	Row       int                     // of X, the sample's
+	Against   string                  // the class to compare the prediction with; "" for the runner-up
+	Top       int                     // changes of single detections to list
+	// Batch is what the prediction is adapted to, if the predictor adapts to a batch of its size.
+	Batch Batch
 }
 
-// Together is a batch of samples that predictions are adapted to.
-type Together struct {
+// Batch is samples that predictions are adapted to.
+type Batch struct {
 	Rows []int // of Question.X; the sample's among them
 	IDs  []string
 	// Picture returns the picture of a row, nil if there is none.
@@ -92,202 +79,123 @@ func FindSample(d *dataset.Dataset, name string) (Sample, error) {
 	return s, nil
 }
 
-// explainer answers a question with a model.
+// explainer answers a question.
 type explainer struct {
 	Question
-	saved  *train.Saved
-	config model.Config
+	answer *predictor.Answer
 	model  *model.Explainer
-	a      []float64 // p(a_m|x)
-
-	temperature float64
-	logP        []float64 // of the candidates
-	order       []int     // of the candidates, most likely first
 }
 
 // Explain compares the predicted class with the one asked for or, by default, with the
 // runner-up and, if the prediction is wrong, with the true class.
-func Explain(m *train.Saved, q Question) (*Result, error) {
-	lago, err := m.LAGO()
+func Explain(q Question) (*Result, error) {
+	p := q.Predictor
+	answer, err := p.Answer(q.X, q.Row)
 	if err != nil {
 		return nil, err
 	}
-	names := q.Candidates.Names
-	if len(names) < 2 {
-		return nil, &invalid.Error{Where: q.Candidates.What, Want: "at least two classes to choose from", Got: strconv.Itoa(len(names))}
-	}
-	e := &explainer{Question: q, saved: m, config: lago.Config}
-	if e.model, err = m.Explainer(q.Candidates.U); err != nil {
+	e := &explainer{Question: q, answer: answer}
+	if e.model, err = p.Explainer(); err != nil {
 		return nil, err
 	}
-	if e.a, err = m.DetectOne(q.X, q.Row); err != nil {
-		return nil, err
-	}
-	l, err := e.model.LogP(dataset.Matrix[float64]{Rows: 1, Cols: len(e.a), Data: e.a})
+	lago, err := p.LAGO()
 	if err != nil {
 		return nil, err
 	}
-	e.logP, e.order = l.Data, q.Candidates.U.AllRows()
-	e.temperature = 1
-	if m.Calibration != nil && !q.Uncalibrated {
-		e.temperature = m.Calibration.Temperature
-		floats.Scale(1/e.temperature, e.logP)
-		floats.AddConst(-model.LogSumExp(e.logP), e.logP)
-	}
-	sortBy(e.order, func(z int) float64 { return e.logP[z] })
 	r := &Result{
-		Dataset: m.Dataset, Variant: e.config.Variant, Prior: e.config.Prior, Complement: e.config.Complement,
-		Attributes: len(m.Attributes), Sample: q.Sample, Among: q.Candidates.What, Classes: len(names), Predicted: names[e.order[0]],
-		Temperature: e.temperature,
+		Dataset: p.Dataset, Variant: lago.Config.Variant, Prior: lago.Config.Prior, Complement: lago.Config.Complement,
+		Attributes: len(p.Attributes), Sample: q.Sample, Candidates: p.Candidates.What, Classes: len(answer.Order),
+		Predicted: answer.Class(1).Class, Likely: answer.Likely(mostLikely), Temperature: p.Temperature,
 	}
-	others := map[int]Reason{e.order[1]: RunnerUp}
-	for i, z := range e.order {
-		p := Probability{Class: names[z], Rank: i + 1, P: math.Exp(e.logP[z]), LogP: e.logP[z]}
-		if i < mostLikely {
-			r.Likely = append(r.Likely, p)
-		}
-		if q.Sample.Label != nil && p.Class == *q.Sample.Label {
-			correct := i == 0
-			r.Label, r.Correct = &p, &correct
-			if !correct {
-				others[z] = TrueClass
-			}
+	if label := slices.IndexFunc(answer.Order, func(z int) bool { return q.Sample.Label != nil && p.Candidates.Names[z] == *q.Sample.Label }); label >= 0 {
+		of, correct := answer.Class(label+1), label == 0
+		r.Label, r.Correct = &of, &correct
+	}
+	others, err := answer.Others(q.Against, q.Sample.Label)
+	if err != nil {
+		return nil, err
+	}
+	if p.AdaptsTo(len(q.Batch.Rows)) {
+		if r.Adapted, err = e.adapted(); err != nil {
+			return nil, err
 		}
 	}
-	if q.Against != "" {
-		class, err := e.findClass(q.Against)
+	for _, other := range others {
+		c, err := e.compare(other)
 		if err != nil {
 			return nil, err
 		}
-		others = map[int]Reason{class: Requested}
-	}
-	if q.Together != nil {
-		if r.Adapted, err = e.adapted(q.Together); err != nil {
-			return nil, err
-		}
-	}
-	for _, z := range e.order {
-		if reason, ok := others[z]; ok {
-			c, err := e.compare(z, reason)
-			if err != nil {
-				return nil, err
-			}
-			c.scale(1 / e.temperature)
-			r.Comparisons = append(r.Comparisons, *c)
-		}
+		r.Comparisons = append(r.Comparisons, *c)
 	}
 	return r, nil
-}
-
-// sortBy sorts a list by keys, the largest first.
-func sortBy[T any](list []T, key func(T) float64) {
-	slices.SortStableFunc(list, func(x, y T) int { return cmp.Compare(key(y), key(x)) })
-}
-
-// findClass returns the candidate with a name, as spelled in the data set or by people: case,
-// underscores, hyphens and a number in front may differ. It is not the predicted one.
-func (e *explainer) findClass(name string) (int, error) {
-	var names []string
-	for _, class := range e.Candidates.Names {
-		names = append(names, className(class))
-	}
-	fold := func(name string) string { return strings.ToLower(strings.ReplaceAll(className(name), "-", " ")) }
-	z := slices.Index(e.Candidates.Names, name)
-	if z < 0 {
-		z = slices.IndexFunc(names, func(class string) bool { return fold(class) == fold(name) })
-	}
-	wrong := &invalid.Error{Field: "against", Got: invalid.Quote(name)}
-	switch z {
-	case -1:
-		wrong.Want, wrong.Hint = fmt.Sprintf("one of the %d %s", len(names), e.Candidates.What), invalid.DidYouMean(name, names)
-	case e.order[0]:
-		wrong.Want = "another class than the predicted one"
-		wrong.Hint = fmt.Sprintf("The runner-up is %q.", e.Candidates.Names[e.order[1]])
-	default:
-		return z, nil
-	}
-	return z, wrong
 }
 
 // adapted adapts to the batch. The features' part of the log odds between two classes is a
 // sum over its samples, up to a constant for each class:
 //
 //	tau x (mu_a - mu_b) = sum_n tau x x_n (P[n,a]/(mass_a + Shrinkage) - P[n,b]/(mass_b + Shrinkage))
-func (e *explainer) adapted(t *Together) (*Adapted, error) {
-	r, err := adaptation.Predict(e.saved, e.X, t.Rows, e.Candidates.U)
+func (e *explainer) adapted() (*Adapted, error) {
+	p, names, rows := e.Predictor, e.Predictor.Candidates.Names, e.Batch.Rows
+	b, err := p.Batch(e.X, rows, p.Candidates.U)
 	if err != nil {
 		return nil, err
 	}
-	place := slices.Index(t.Rows, e.Row)
-	own, class := e.order[0], metrics.Argmax(r.P.Row(place))
+	r, err := predictor.Adapt([]adapt.Block{b}, p.Adaptation.Settings)
+	if err != nil {
+		return nil, err
+	}
+	place := slices.Index(rows, e.Row)
+	own, class := e.answer.Order[0], metrics.Argmax(r.P.Row(place))
 	a := &Adapted{
-		Samples: len(t.Rows), Predicted: e.Candidates.Names[class], P: float64(r.P.Row(place)[class]),
-		LogOdds: e.logP[own] - e.logP[class], Changed: own != class, Neighbours: []Neighbour{},
+		Samples: len(rows), Predicted: names[class], P: float64(r.P.Row(place)[class]),
+		LogOdds: e.answer.LogP[own] - e.answer.LogP[class], Changed: own != class, Neighbours: []Neighbour{},
 	}
 	if !a.Changed {
 		return a, nil
 	}
 	massOfClass, massOfOwn := float64(adapt.Shrinkage), float64(adapt.Shrinkage)
-	for i := range t.Rows {
+	for i := range rows {
 		massOfClass += float64(r.P.Row(i)[class])
 		massOfOwn += float64(r.P.Row(i)[own])
 	}
-	x := r.Blocks[0].X // normalised
-	for i, row := range t.Rows {
-		p := r.P.Row(i)
-		n := Neighbour{Sample: row, Predicted: e.Candidates.Names[metrics.Argmax(p)]}
+	x := b.X // normalised
+	for i, row := range rows {
+		posterior := r.P.Row(i)
+		n := Neighbour{Sample: row, Predicted: names[metrics.Argmax(posterior)]}
 		n.Cosine = float64(blas32.Implementation().Sdot(x.Cols, x.Row(place), 1, x.Row(i), 1))
-		n.LogOdds = e.saved.Adaptation.Tau * n.Cosine * (float64(p[class])/massOfClass - float64(p[own])/massOfOwn)
-		if t.IDs != nil {
-			n.ID = t.IDs[row]
+		n.LogOdds = p.Adaptation.Tau * n.Cosine * (float64(posterior[class])/massOfClass - float64(posterior[own])/massOfOwn)
+		if e.Batch.IDs != nil {
+			n.ID = e.Batch.IDs[row]
 		}
 		if i != place && n.LogOdds > 0 {
 			a.Neighbours = append(a.Neighbours, n)
 		}
 	}
-	sortBy(a.Neighbours, func(n Neighbour) float64 { return n.LogOdds })
+	predictor.SortBy(a.Neighbours, func(n Neighbour) float64 { return n.LogOdds })
 	a.Neighbours = a.Neighbours[:min(neighbours, len(a.Neighbours))]
 	for i := range a.Neighbours {
-		if t.Picture != nil && err == nil {
-			a.Neighbours[i].Picture, err = t.Picture(a.Neighbours[i].Sample)
+		if e.Batch.Picture != nil && err == nil {
+			a.Neighbours[i].Picture, err = e.Batch.Picture(a.Neighbours[i].Sample)
 		}
 	}
 	return a, err
 }
 
-// compare compares the predicted class with another one.
-func (e *explainer) compare(against int, reason Reason) (*Comparison, error) {
-	class := e.order[0]
-	x, err := e.model.Explain(e.a, class, against)
+// compare compares the predicted class with another one, and adds what other detections change.
+func (e *explainer) compare(other predictor.Other) (*Comparison, error) {
+	parts, err := e.answer.Compare(other)
 	if err != nil {
 		return nil, err
 	}
-	c := &Comparison{
-		Class: e.Candidates.Names[class], Against: e.Candidates.Names[against], Reason: reason, LogOdds: x.LogOdds, Correction: x.Correction,
-		Substitutions: []Substitution{}, Changes: []Change{}, Flip: Flip{Limit: flipLimit, Changes: []Change{}},
-	}
-	for k := range x.Groups {
-		c.Groups = append(c.Groups, e.group(x, k))
-	}
-	sortBy(c.Groups, func(g Group) float64 { return math.Abs(g.Contribution) })
-	for i, g := range slices.Backward(c.Groups) {
-		if g.Contribution > 0 {
-			c.BestFor = &c.Groups[i].Name
-		}
-		if g.Contribution < 0 {
-			c.BestAgainst = &c.Groups[i].Name
-		}
-	}
-	if e.Brief {
-		return c, nil
-	}
-	changes, err := e.model.Changes(e.a, class, against)
+	c := &Comparison{Comparison: *parts, Substitutions: []Substitution{}, Changes: []Change{}, Flip: Flip{Limit: flipLimit, Changes: []Change{}}}
+	class, detected := e.answer.Order[0], e.answer.Detected
+	changes, err := e.model.Changes(detected, class, other.Class)
 	if err != nil {
 		return nil, err
 	}
 	gain := map[string]float64{} // if an attribute is detected with certainty
 	for i, one := range changes {
-		change := e.change(one, x.LogOdds)
+		change := e.change(one, c.LogOdds)
 		if i < e.Top {
 			c.Changes = append(c.Changes, change)
 		}
@@ -296,125 +204,49 @@ func (e *explainer) compare(against int, reason Reason) (*Comparison, error) {
 		}
 	}
 	for _, g := range c.Groups {
-		c.Substitutions = append(c.Substitutions, g.substitutions(gain)...)
+		c.Substitutions = append(c.Substitutions, substitutions(g, gain)...)
 	}
-	flip, found, err := e.model.Flip(e.a, class, against, flipLimit)
+	flip, found, err := e.model.Flip(detected, class, other.Class, flipLimit)
 	c.Flip.Found = found
-	before := x.LogOdds
-	for _, change := range flip {
-		c.Flip.Changes = append(c.Flip.Changes, e.change(change, before))
-		before = change.LogOdds
+	before := c.LogOdds
+	for _, one := range flip {
+		change := e.change(one, before)
+		c.Flip.Changes, before = append(c.Flip.Changes, change), change.LogOdds
 	}
 	return c, err
 }
 
-// scale multiplies the log odds and their parts, so that they agree with calibrated probabilities.
-func (c *Comparison) scale(by float64) {
-	c.LogOdds *= by
-	c.Correction *= by
-	for i := range c.Groups {
-		c.Groups[i].Contribution *= by
-	}
-	for i := range c.Substitutions {
-		c.Substitutions[i].Gain *= by
-	}
-	for _, list := range [][]Change{c.Changes, c.Flip.Changes} {
-		for i := range list {
-			list[i].LogOdds *= by
-			list[i].By *= by
-		}
-	}
-}
-
+// change returns a change with its effect on the log odds, which were before.
 func (e *explainer) change(c model.Counterfactual, before float64) Change {
+	odds := c.LogOdds / e.Predictor.Temperature
 	return Change{
-		Attribute: e.saved.Attributes[c.Attribute], From: c.From, To: c.To,
-		LogOdds: c.LogOdds, By: c.LogOdds - before, Predicted: e.Candidates.Names[c.Predicted],
+		Attribute: e.Predictor.Attributes[c.Attribute], From: c.From, To: c.To,
+		LogOdds: odds, By: odds - before, Predicted: e.Predictor.Candidates.Names[c.Predicted],
 	}
 }
 
-// group lists the terms of a group.
-func (e *explainer) group(x *model.Evidence, k int) Group {
-	from, u, used, gamma := x.Groups[k], e.Candidates.U, e.model.Classes.U, e.model.Gamma
-	g := Group{K: k, Contribution: from.Contribution, Score: Pair{from.Class.Score, from.Against.Score}, Terms: []Term{}}
-	g.Name, g.Strongest = e.groupName(k)
-	g.None = None{Detected: from.None, Term: Pair{from.Class.None, from.Against.None}}
-	g.None.Share = g.share(g.None.Term)
-	for m, name := range e.saved.Attributes {
-		t := Term{
-			Attribute: name, Gamma: gamma.Row(m)[k], Detected: e.a[m], Prior: e.model.Prior[m],
-			Described: Described{described(u.Row(x.Class)[m]), described(u.Row(x.Against)[m])},
-			Used:      Pair{used.Row(x.Class)[m], used.Row(x.Against)[m]},
-			Term:      Pair{from.Class.Terms[m], from.Against.Terms[m]},
-		}
-		t.Share = g.share(t.Term)
-		if t.Gamma >= minShare || t.Share.most() >= minShare {
-			g.Terms = append(g.Terms, t)
-			continue
-		}
-		g.Others.Count++
-		g.Others.Term.add(t.Term)
-	}
-	g.Others.Share = g.share(g.Others.Term)
-	sortBy(g.Terms, func(t Term) float64 { return math.Abs(t.Term.Class - t.Term.Against) })
-	return g
-}
-
-// described returns nil for a missing entry.
-func described(u float64) *float64 {
-	if math.IsNaN(u) {
-		return nil
-	}
-	return &u
-}
-
-// share returns the share of a part in the scores, 0 of a score of 0.
-func (g Group) share(part Pair) (s Pair) {
-	if g.Score.Class > 0 {
-		s.Class = part.Class / g.Score.Class
-	}
-	if g.Score.Against > 0 {
-		s.Against = part.Against / g.Score.Against
-	}
-	return s
-}
-
-// groupName returns the name of a group and, for a group of k-soft, the attributes with
-// the largest share of it.
-func (e *explainer) groupName(k int) (string, []string) {
-	switch v := e.config.Variant; {
-	case v == model.Singletons:
-		return e.saved.Attributes[k], nil
-	case v.Semantic():
-		return e.saved.Groups[k], nil
-	}
-	names, gamma := slices.Clone(e.saved.Attributes), e.model.Gamma
-	sortBy(names, func(name string) float64 { return gamma.Row(slices.Index(e.saved.Attributes, name))[k] })
-	return strconv.Itoa(k), names[:min(strongest, len(names))]
-}
-
-// substitutions lists the attributes that the class is described by and that were not
-// detected, with the attribute of the group that was. gain is the effect of detecting an
-// attribute with certainty.
-func (g Group) substitutions(gain map[string]float64) (list []Substitution) {
-	var by Term
+// substitutions lists the attributes of a group that the class is described by and that were not
+// detected, with the attribute of the group that was. gain is the effect of detecting an attribute
+// with certainty.
+func substitutions(g predictor.Group, gain map[string]float64) (list []Substitution) {
+	var substitute predictor.Term
 	for _, t := range g.Terms {
-		if t.describes() && t.Detected >= minDetected && (by.Attribute == "" || t.Term.Class > by.Term.Class) {
-			by = t
+		if describes(t) && t.Detected >= predictor.MinDetected && (substitute.Attribute == "" || t.Term.Class > substitute.Term.Class) {
+			substitute = t
 		}
 	}
-	if g.Contribution < 0 || by.Attribute == "" {
+	if g.Contribution < 0 || substitute.Attribute == "" {
 		return nil
 	}
 	for _, t := range g.Terms {
-		if t.describes() && t.Detected <= maxMissed {
-			list = append(list, Substitution{g.Name, t.Attribute, by.Attribute, gain[t.Attribute]})
+		if describes(t) && t.Detected <= maxMissed {
+			list = append(list, Substitution{g.Name, t.Attribute, substitute.Attribute, gain[t.Attribute]})
 		}
 	}
 	return list
 }
 
 // describes reports whether the predicted class is described by the attribute.
-func (t Term) describes() bool {
+func describes(t predictor.Term) bool {
 	return t.Gamma >= minGamma && t.Described.Class != nil && *t.Described.Class >= minDescribed
 }

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lago-train/lago-train/experiments/predictor"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/internal/webpage"
@@ -23,8 +24,6 @@ import (
 
 // What the text and the page list.
 const (
-	mainReasons   = 3   // groups in a verdict
-	minDifference = 0.1 // between descriptions, for a reason that an attribute was not detected
 	maxRows       = 6   // attributes of a group: those that describe one of the classes,
 	minUsed       = 0.1 // or make up part of its score, to this degree
 	minTermShare  = 0.05
@@ -87,7 +86,7 @@ func (r *Result) sections(top int, f Format) []section {
 		list = append(list, r.Adapted.section(r.Predicted))
 	}
 	for _, c := range r.Comparisons {
-		list[0].Sentences = append(list[0].Sentences, c.verdict())
+		list[0].Sentences = append(list[0].Sentences, c.Sentence())
 		list = append(list, r.compared(c, top, f))
 	}
 	if id := r.Sample.ID; f == HTML && (id == "" || id == r.Sample.From) { // otherwise the name comes first, as in the data
@@ -103,7 +102,7 @@ func (r *Result) headline() string {
 	case r.Sample.Label == nil:
 		return s
 	case r.Correct == nil:
-		return s + "; its true class, " + className(*r.Sample.Label) + ", is not among the " + format.Printable(r.Among)
+		return s + "; its true class, " + className(*r.Sample.Label) + ", is not one of the " + format.Printable(r.Candidates)
 	case *r.Correct:
 		return s + ", which is correct"
 	}
@@ -136,7 +135,7 @@ func (r *Result) likelyTable() *table.Table {
 	if r.Temperature != 1 {
 		trained += fmt.Sprintf("; probabilities and log odds with temperature %.3g, chosen on validation classes", r.Temperature)
 	}
-	return t.Note("%s trained on %s (%s prior, %s), choosing from %d %s%s", r.Variant, r.Dataset, r.Prior, none, r.Classes, r.Among, trained)
+	return t.Note("%s trained on %s (%s prior, %s), choosing from %d %s%s", r.Variant, r.Dataset, r.Prior, none, r.Classes, r.Candidates, trained)
 }
 
 // section says whether the batch changed the prediction of LAGO itself, and lists the samples
@@ -158,76 +157,9 @@ func (a *Adapted) section(own string) section {
 	return s
 }
 
-// Sentence says in one sentence why the sample is predicted as it is.
-func (r *Result) Sentence() string { return r.Comparisons[0].verdict() }
-
-// verdict says in one sentence why the predicted class is more likely than the other.
-func (c Comparison) verdict() string {
-	times := "about"
-	if c.LogOdds >= math.Log(1.05) {
-		times = ratio(c.LogOdds) + " times"
-	}
-	s := fmt.Sprintf("%s is %s as likely as %s", className(c.Class), times, c.other())
-	if reasons := c.reasons(1, mainReasons); reasons != "" {
-		s += ", mainly because of " + reasons
-	}
-	if reasons := c.reasons(-1, 1); reasons != "" {
-		s += "; " + reasons + " favours " + className(c.Against) + " most"
-	}
-	return s + "."
-}
-
-// other names the other class and its role: "wren, the runner-up".
-func (c Comparison) other() string {
-	return className(c.Against) + map[Reason]string{RunnerUp: ", the runner-up", TrueClass: ", the true class"}[c.Reason]
-}
-
-// reasons lists the groups that favour the predicted class (sign 1) or the other one (-1)
-// most.
-func (c Comparison) reasons(sign float64, most int) string {
-	var list []string
-	for _, g := range c.Groups {
-		if len(list) < most && !negligible(g.Contribution) && sign*g.Contribution > 0 && !slices.Contains(list, g.reason()) {
-			list = append(list, g.reason())
-		}
-	}
-	return format.List(list, "and")
-}
-
-// reason names what in a group favours the class that the group favours: the attribute that adds
-// most to the score (soft OR) by the product of its detection and the difference of its terms or,
-// if the none-of-group term adds more, the undetected attribute that the other class is described
-// by. Where the group has no detected attribute and none of these, it says so.
-func (g Group) reason() string {
-	sign := math.Copysign(1, g.Contribution)
-	noneAdds := sign * (g.None.Term.Class - g.None.Term.Against)
-	var adds, lacks string
-	var most, mostLacked float64
-	detected := false
-	for _, t := range g.Terms {
-		difference, lacked := sign*(t.Term.Class-t.Term.Against), sign*t.Gamma*(t.Used.Against-t.Used.Class)
-		if t.Detected >= minDetected {
-			detected = true
-		} else if d := lacked * (1 - t.Detected); lacked > minDifference && d > mostLacked {
-			lacks, mostLacked = attributeName(t.Attribute)+" (not detected)", d
-		}
-		if d := difference * t.Detected; difference > noneAdds && d > most {
-			adds, most = attributeName(t.Attribute), d
-			if t.Detected < minDetected {
-				adds += " (detection only " + fixed(t.Detected) + ")"
-			}
-		}
-	}
-	title := g.title()
-	if !detected && len(g.Terms) > 0 {
-		title += map[bool]string{true: " (not detected)", false: " (none of its attributes detected)"}[len(g.Terms) == 1]
-	}
-	return cmp.Or(adds, lacks, title)
-}
-
 // compared shows a comparison: its groups, their attributes, and other detections.
 func (r *Result) compared(c Comparison, top int, f Format) section {
-	s := section{Title: className(c.Class) + " against " + c.other()}
+	s := section{Title: className(c.Class) + " against " + c.Other()}
 	s.Sentences = append(s.Sentences, fmt.Sprintf("The sum over %s %s in log probability, which is %s.",
 		format.Count(len(c.Groups), "group"), c.favour(c.LogOdds), odds(c.LogOdds)))
 	for _, m := range c.Substitutions {
@@ -235,7 +167,7 @@ func (r *Result) compared(c Comparison, top int, f Format) section {
 			attributeName(m.Missed), nameWithin(m.Substitute, m.Group), c.favour(c.LogOdds+m.Gain)))
 	}
 	shown := 1
-	for shown < min(top, len(c.Groups)) && !negligible(c.Groups[shown].Contribution) {
+	for shown < min(top, len(c.Groups)) && !predictor.Negligible(c.Groups[shown].Contribution) {
 		shown++
 	}
 	terms := r.termTable(c, c.Groups[:shown], f)
@@ -243,7 +175,7 @@ func (r *Result) compared(c Comparison, top int, f Format) section {
 		s.Chart, s.Tables = c.chart(shown), []*table.Table{terms}
 	}
 	class, against := className(c.Class), className(c.Against)
-	if effective := slices.DeleteFunc(slices.Clone(c.Changes), func(x Change) bool { return negligible(x.By) }); len(effective) > 0 {
+	if effective := slices.DeleteFunc(slices.Clone(c.Changes), func(x Change) bool { return predictor.Negligible(x.By) }); len(effective) > 0 {
 		title := fmt.Sprintf("If a single attribute were detected differently (now: %s to %s is %s)", class, against, sides(c.LogOdds))
 		s.Tables = append(s.Tables, c.changeTable(title, effective))
 	}
@@ -264,7 +196,7 @@ func (r *Result) compared(c Comparison, top int, f Format) section {
 }
 
 // termTable shows the attributes of groups.
-func (r *Result) termTable(c Comparison, groups []Group, f Format) *table.Table {
+func (r *Result) termTable(c Comparison, groups []predictor.Group, f Format) *table.Table {
 	class, against := className(c.Class), className(c.Against)
 	t := table.New("Attributes of these groups: detected in the sample, and described for each class",
 		"attribute", "detected", "described for "+class, "described for "+against, "share of "+class, "share of "+against).Right(2, 3, 4, 5, 6)
@@ -287,23 +219,23 @@ func (r *Result) termTable(c Comparison, groups []Group, f Format) *table.Table 
 // rows lists the attributes that matter, those with the highest descriptions first, on the page
 // those with the highest detections; all others together; and the none-of-group term, if the model
 // has one.
-func (r *Result) rows(g Group, f Format) (list [][]any) {
-	var shown []Term
+func (r *Result) rows(g predictor.Group, f Format) (list [][]any) {
+	var shown []predictor.Term
 	others := g.Others.Share
 	for _, t := range g.Terms {
-		if len(shown) < maxRows && (t.Gamma*t.Used.most() >= minUsed || t.Share.most() >= minTermShare) {
+		if len(shown) < maxRows && (t.Gamma*t.Used.Most() >= minUsed || t.Share.Most() >= minTermShare) {
 			shown = append(shown, t)
 		} else {
-			others.add(t.Share)
+			others.Add(t.Share)
 		}
 	}
-	sortBy(shown, func(t Term) float64 {
+	predictor.SortBy(shown, func(t predictor.Term) float64 {
 		if f == HTML {
 			return t.Detected
 		}
-		return t.Used.most()
+		return t.Used.Most()
 	})
-	add := func(name, detected, class, against string, share Pair) {
+	add := func(name, detected, class, against string, share predictor.Pair) {
 		list = append(list, []any{"  " + name, detected, class, against, format.Percent(share.Class), format.Percent(share.Against)})
 	}
 	for _, t := range shown {
@@ -316,14 +248,14 @@ func (r *Result) rows(g Group, f Format) (list [][]any) {
 		}
 		add(name, detected, optional(t.Described.Class), optional(t.Described.Against), t.Share)
 	}
-	if others.most() >= minOtherShare {
+	if others.Most() >= minOtherShare {
 		add("other attributes", "", "", "", others)
 	}
 	detected := ""
 	if r.Complement == model.DeMorgan {
 		detected = fixed(g.None.Detected)
 	}
-	if r.Complement != model.NoComplement && g.None.Share.most() >= minOtherShare {
+	if r.Complement != model.NoComplement && g.None.Share.Most() >= minOtherShare {
 		add("none of the group", detected, "", "", g.None.Share)
 	}
 	return list
@@ -342,7 +274,7 @@ func (c Comparison) changeTable(title string, changes []Change) *table.Table {
 
 // favour says which class a difference of log probabilities favours: "favours wren by 0.67".
 func (c Comparison) favour(v float64) string {
-	if negligible(v) {
+	if predictor.Negligible(v) {
 		return "favours neither class"
 	}
 	class := c.Class
@@ -351,9 +283,6 @@ func (c Comparison) favour(v float64) string {
 	}
 	return "favours " + className(class) + " by " + fixed(math.Abs(v))
 }
-
-// negligible reports whether a number is printed as 0.00.
-func negligible(v float64) bool { return math.Abs(v) < 0.005 }
 
 var (
 	className     = format.ClassName
@@ -368,37 +297,12 @@ func nameWithin(name, group string) string {
 	return attributeName(name)
 }
 
-// title returns the name of a group for people.
-func (g Group) title() string {
-	if g.Strongest == nil {
-		return attributeName(g.Name)
-	}
-	var names []string
-	for _, name := range g.Strongest {
-		names = append(names, attributeName(name))
-	}
-	return fmt.Sprintf("group %s (%s)", g.Name, strings.Join(names, ", "))
-}
-
-// ratio returns how many times the more likely class is as likely as the other.
-func ratio(logOdds float64) string {
-	r := math.Exp(math.Abs(logOdds))
-	switch {
-	case r < 100:
-		return fmt.Sprintf("%.1f", r)
-	case r < 1e6: // three digits count
-		unit := math.Pow(10, math.Floor(math.Log10(r))-2)
-		return fmt.Sprintf("%.0f", math.Round(r/unit)*unit)
-	}
-	return "over a million"
-}
-
-func odds(logOdds float64) string { return ratio(logOdds) + " to 1" }
+func odds(logOdds float64) string { return predictor.Ratio(logOdds) + " to 1" }
 
 // sides returns the odds with the predicted class on the left: "2.0 to 1" or "1 to 2.0".
 func sides(logOdds float64) string {
 	if logOdds < 0 {
-		return "1 to " + ratio(logOdds)
+		return "1 to " + predictor.Ratio(logOdds)
 	}
 	return odds(logOdds)
 }

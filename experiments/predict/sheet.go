@@ -12,7 +12,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/predictor"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/webpage"
 )
@@ -20,23 +20,19 @@ import (
 // Sheet is a contact sheet: a page with the picture, the predicted class and the reason of each
 // sample, by class, with the uncertain ones apart.
 type Sheet struct {
-	Title, Note string
-	Confidence  float64 // Options.Confidence
-	// Picture returns the picture of the i-th sample, nil if there is none.
-	Picture func(i int) (image.Image, error)
-	// Reason says why the sample of a row of features is predicted as it is; nil to leave it out.
-	Reason func(x dataset.Matrix[float32], row int) (string, error)
-
-	cards []card
-	value string // "probability" or "score"
+	Note        string
+	Predictions *predictor.Predictions
+	// Picture returns the picture of a prediction, nil if there is none.
+	Picture func(s predictor.Prediction) (image.Image, error)
 }
 
 // card is one sample on the sheet.
 type card struct {
-	Name, Class, Reason, Label string
-	Value                      float64
-	Wrong, abstain             bool
-	Picture                    template.URL // "" without one
+	predictor.Prediction
+	Name, Predicted string
+	Value           float64
+	Wrong           bool
+	Picture         template.URL // "" without one
 }
 
 // PictureSide is the largest side of a picture on the sheet in pixels.
@@ -44,31 +40,21 @@ const PictureSide = 160
 
 const pictureQuality = 80 // of JPEG
 
-// add adds the i-th sample.
-func (s *Sheet) add(i int, from sample, class string) error {
-	c := card{Name: cmp.Or(from.id, fmt.Sprint("sample ", from.index)), Class: class, Value: from.values[0], abstain: from.abstain, Label: from.class}
-	c.Wrong = c.Label != "" && c.Label != class
-	if s.Picture != nil {
-		p, err := s.Picture(i)
-		if err != nil {
-			return err
-		}
-		if p != nil {
-			var b bytes.Buffer
-			if err := jpeg.Encode(&b, p, &jpeg.Options{Quality: pictureQuality}); err != nil {
-				return err
-			}
-			c.Picture = template.URL("data:image/jpeg;base64," + base64.StdEncoding.EncodeToString(b.Bytes())) //nolint:gosec // encoded above
-		}
+// card returns that of a prediction.
+func (s *Sheet) card(from predictor.Prediction) (c card, err error) {
+	c = card{
+		Prediction: from, Name: cmp.Or(from.ID, fmt.Sprint("sample ", from.Index)),
+		Predicted: s.Predictions.Candidates.Names[from.Best[0].Class], Value: from.Best[0].Value,
 	}
-	if s.Reason != nil {
-		var err error
-		if c.Reason, err = s.Reason(from.x, from.row); err != nil {
-			return err
-		}
+	c.Wrong = c.Class != "" && c.Class != c.Predicted
+	p, err := s.Picture(from)
+	if err != nil || p == nil {
+		return c, err
 	}
-	s.cards = append(s.cards, c)
-	return nil
+	var b bytes.Buffer
+	err = jpeg.Encode(&b, p, &jpeg.Options{Quality: pictureQuality})
+	c.Picture = template.URL("data:image/jpeg;base64," + base64.StdEncoding.EncodeToString(b.Bytes())) //nolint:gosec // encoded above
+	return c, err
 }
 
 // sheetSection is the samples of one predicted class, or the uncertain ones.
@@ -77,28 +63,35 @@ type sheetSection struct {
 	Cards []card
 }
 
-// sections sorts the samples by class, the most probable first.
-func (s *Sheet) sections() (list []sheetSection) {
-	cards := slices.Clone(s.cards)
-	slices.SortStableFunc(cards, func(a, b card) int { return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(b.Value, a.Value)) })
+// sections sorts the samples by predicted class, the most probable first.
+func (s *Sheet) sections() (list []sheetSection, err error) {
+	cards := make([]card, len(s.Predictions.Samples))
+	for i, from := range s.Predictions.Samples {
+		if cards[i], err = s.card(from); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortStableFunc(cards, func(a, b card) int {
+		return cmp.Or(cmp.Compare(a.Predicted, b.Predicted), cmp.Compare(b.Value, a.Value))
+	})
 	var uncertain []card
 	for _, c := range cards {
-		if c.abstain {
+		if c.Abstained {
 			uncertain = append(uncertain, c)
 			continue
 		}
-		if n := len(list); n == 0 || list[n-1].Cards[0].Class != c.Class {
-			list = append(list, sheetSection{Title: format.ClassName(c.Class)})
+		if n := len(list); n == 0 || list[n-1].Cards[0].Predicted != c.Predicted {
+			list = append(list, sheetSection{Title: format.ClassName(c.Predicted)})
 		}
 		list[len(list)-1].Cards = append(list[len(list)-1].Cards, c)
 	}
 	if len(uncertain) > 0 {
-		list = append(list, sheetSection{fmt.Sprintf("Uncertain: a %s below %g", s.value, s.Confidence), uncertain})
+		list = append(list, sheetSection{fmt.Sprintf("Uncertain: a %s below %g", valueName(s.Predictions), s.Predictions.Confidence), uncertain})
 	}
-	for i, of := range list {
-		list[i].Title += fmt.Sprintf(" (%d)", len(of.Cards))
+	for i, section := range list {
+		list[i].Title += fmt.Sprintf(" (%d)", len(section.Cards))
 	}
-	return list
+	return list, nil
 }
 
 var (
@@ -112,7 +105,12 @@ var (
 	})
 )
 
-// Write writes the page of the samples that Run predicted: one file that loads nothing else.
+// Write writes the page: one file that loads nothing else.
 func (s *Sheet) Write(w io.Writer) error {
-	return sheetPage.Execute(w, map[string]any{"Title": s.Title, "Note": s.Note, "Value": s.value, "Sections": s.sections()})
+	sections, err := s.sections()
+	if err != nil {
+		return err
+	}
+	title := format.Count(len(s.Predictions.Samples), "prediction")
+	return sheetPage.Execute(w, map[string]any{"Title": title, "Note": s.Note, "Value": valueName(s.Predictions), "Sections": sections})
 }

@@ -23,8 +23,8 @@ import (
 	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/dataset/openlayout"
+	"github.com/lago-train/lago-train/experiments/predictor"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/train"
 )
 
 // Config says what is served.
@@ -33,7 +33,7 @@ type Config struct {
 	Dir      string           // its folder, in the open layout
 	Data     *dataset.Dataset // in place of Dir, a data set of another layout: it is only read
 	ReadOnly bool
-	Model    *train.Saved // to predict with; nil for none
+	Model    *predictor.Model // to predict with; nil for none
 	// Features computes the features of the content of a photograph; nil without a network.
 	Features func(ctx context.Context, name string, content []byte) ([]float32, error)
 }
@@ -86,7 +86,7 @@ func New(ctx context.Context, c Config) (s *Server, err error) {
 		}
 		if known := len(s.d.Attributes) - len(s.unknown()); known == 0 && len(s.d.Attributes) > 0 {
 			return nil, &invalid.Error{
-				Where: "--model", Want: "a model of the attributes of " + c.Name, Got: fmt.Sprintf("one trained on %s, with none of them", c.Model.Dataset),
+				Field: "model", Want: "a model of the attributes of " + c.Name, Got: fmt.Sprintf("one trained on %s, with none of them", c.Model.Dataset),
 			}
 		}
 	}
@@ -98,7 +98,7 @@ func New(ctx context.Context, c Config) (s *Server, err error) {
 func (s *Server) Serve(ctx context.Context, port int, ready func(address string) error) error {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
-		return &invalid.Error{Where: "--port", Want: "a free port of 127.0.0.1", Got: strconv.Itoa(port), Err: errors.Unwrap(errors.Unwrap(err)), Hint: "Without --port, the program chooses one."}
+		return &invalid.Error{Field: "port", Want: "a free port of 127.0.0.1", Got: strconv.Itoa(port), Err: errors.Unwrap(errors.Unwrap(err)), Hint: "Without it, the program chooses one."}
 	}
 	s.host = l.Addr().String()
 	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: timeToRead, ReadTimeout: timeToRead, IdleTimeout: 2 * time.Minute}

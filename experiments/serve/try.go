@@ -9,8 +9,7 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/experiments/candidates"
-	"github.com/lago-train/lago-train/experiments/explain"
+	"github.com/lago-train/lago-train/experiments/predictor"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
@@ -48,6 +47,8 @@ func (s *Server) photograph(r *http.Request) (any, error) {
 	return map[string]string{"name": name}, nil
 }
 
+const mostLikely = 5 // classes listed with their probability
+
 // question asks what a sample, or the last photograph, is predicted as.
 type question struct {
 	Sample  *int     `json:"sample"` // null for the photograph
@@ -60,14 +61,14 @@ type question struct {
 
 // answer is a prediction and its explanation.
 type answer struct {
-	Predicted string                `json:"predicted"`
-	Sentence  string                `json:"sentence"`
-	Against   string                `json:"against"`
-	Label     *string               `json:"label"` // null if it is not known
-	Classes   int                   `json:"classes"`
-	Likely    []explain.Probability `json:"likely"`
-	Groups    []contribution        `json:"groups"` // by size
-	LogOdds   float64               `json:"log_odds"`
+	Predicted string                  `json:"predicted"`
+	Sentence  string                  `json:"sentence"`
+	Against   string                  `json:"against"`
+	Label     *string                 `json:"label"` // null if it is not known
+	Classes   int                     `json:"classes"`
+	Likely    []predictor.Probability `json:"likely"`
+	Groups    []contribution          `json:"groups"` // by size
+	LogOdds   float64                 `json:"log_odds"`
 }
 
 type contribution struct {
@@ -75,7 +76,7 @@ type contribution struct {
 	LogOdds float64 `json:"log_odds"`
 }
 
-// predict answers a question, as explain does.
+// predict answers a question.
 func (s *Server) predict(r *http.Request) (any, error) {
 	q, err := read[question](r)
 	if err != nil {
@@ -84,68 +85,80 @@ func (s *Server) predict(r *http.Request) (any, error) {
 	if s.Model == nil {
 		return nil, &refusal{http.StatusConflict, "There is no model: lago-train serve " + s.Name + " --model latest."}
 	}
-	e := explain.Question{X: dataset.Matrix[float32]{Rows: 1, Cols: len(s.photo), Data: s.photo}, Against: q.Against, Sample: explain.Sample{ID: s.names}, Brief: true}
+	x, row, label := dataset.Matrix[float32]{Rows: 1, Cols: len(s.photo), Data: s.photo}, 0, (*string)(nil)
 	switch {
 	case q.Sample != nil:
-		if e.X, err = s.x(); err != nil {
+		if x, err = s.x(); err != nil {
 			return nil, err
 		}
-		if e.Row = *q.Sample; e.Row < 0 || e.Row >= min(e.X.Rows, len(s.labels)) {
-			return nil, &invalid.Error{Where: "sample", Want: "the index of one of " + format.Count(len(s.labels), "sample"), Got: fmt.Sprint(e.Row)}
+		if row = *q.Sample; row < 0 || row >= min(x.Rows, len(s.labels)) {
+			return nil, &invalid.Error{Where: "sample", Want: "the index of one of " + format.Count(len(s.labels), "sample"), Got: fmt.Sprint(row)}
 		}
-		e.Sample = explain.Sample{Index: e.Row, From: s.Name, Label: &s.labels[e.Row]}
+		label = &s.labels[row]
 	case s.photo == nil:
 		return nil, &invalid.Error{Where: "request", Want: "a sample or a photograph", Got: "none"}
 	}
-	if e.X.Cols != s.Model.Dims {
-		return nil, &invalid.Error{Where: "--model", Want: fmt.Sprintf("a model of %d features", e.X.Cols), Got: fmt.Sprintf("one of %d", s.Model.Dims)}
-	}
-	if e.Candidates, err = s.candidates(q); err != nil {
+	if err := s.Model.CheckDims("features of "+s.Name, x.Cols); err != nil {
 		return nil, err
 	}
-	result, err := explain.Explain(s.Model, e)
+	candidates, err := s.candidates(q)
 	if err != nil {
 		return nil, err
 	}
-	c := result.Comparisons[0]
-	a := &answer{Predicted: result.Predicted, Sentence: result.Sentence(), Against: c.Against, Label: e.Sample.Label, Classes: result.Classes, Likely: result.Likely, LogOdds: c.LogOdds}
+	p, err := s.Model.Predictor(candidates, predictor.Options{})
+	if err != nil {
+		return nil, err
+	}
+	a, err := p.Answer(x, row)
+	if err != nil {
+		return nil, err
+	}
+	others, err := a.Others(q.Against, label)
+	if err != nil {
+		return nil, err
+	}
+	c, err := a.Compare(others[0])
+	if err != nil {
+		return nil, err
+	}
+	found := &answer{Predicted: c.Class, Sentence: c.Sentence(), Against: c.Against, Label: label, Classes: len(a.Order), Likely: a.Likely(mostLikely), LogOdds: c.LogOdds}
 	for _, g := range c.Groups {
-		a.Groups = append(a.Groups, contribution{g.Name, g.Contribution})
+		found.Groups = append(found.Groups, contribution{g.Name, g.Contribution})
 	}
 	if c.Correction != 0 {
-		a.Groups = append(a.Groups, contribution{"correction", c.Correction})
+		found.Groups = append(found.Groups, contribution{"correction", c.Correction})
 	}
-	return a, nil
+	return found, nil
 }
 
 // candidates returns the described classes that a question chooses from, by the attributes of the
 // model: what the data set lacks is missing.
-func (s *Server) candidates(q question) (set candidates.Set, err error) {
+func (s *Server) candidates(q question) (c predictor.Candidates, err error) {
 	d := s.d.Clone()
-	for _, c := range q.Change {
-		if err := c.apply(d); err != nil {
-			return set, err
+	for _, edit := range q.Change {
+		if err := edit.apply(d); err != nil {
+			return c, err
 		}
 	}
 	place := make([]int, len(s.Model.Attributes)) // of the model's attributes in the data set
 	for m, name := range s.Model.Attributes {
 		place[m] = d.Attribute(name)
 	}
-	set.What = "described classes"
+	c.What = "described classes"
 	u := d.Values()
 	for z, name := range d.Classes {
 		if slices.Contains(q.Remove, name) || q.Unseen && s.Model.TrainedOn(name) || strings.TrimSpace(strings.Join(d.Cells[z], "")) == "" {
 			continue
 		}
-		set.Names = append(set.Names, name)
+		c.Names = append(c.Names, name)
 		for _, m := range place {
 			p := math.NaN()
 			if m >= 0 {
 				p = u.Row(z)[m]
 			}
-			set.U.Data = append(set.U.Data, p)
+			c.U.Data = append(c.U.Data, p)
 		}
 	}
-	set.U.Rows, set.U.Cols = len(set.Names), len(s.Model.Attributes)
-	return set, nil
+	c.U.Rows, c.U.Cols = len(c.Names), len(s.Model.Attributes)
+	return c, nil
 }

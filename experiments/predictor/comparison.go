@@ -1,0 +1,241 @@
+package predictor
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/lago-train/lago-train/internal/format"
+)
+
+// Probability is that of one class.
+type Probability struct {
+	Class string  `json:"class"`
+	Rank  int     `json:"rank"` // from 1
+	P     float64 `json:"p"`    // p(z|x), with the temperature
+	LogP  float64 `json:"log_p"`
+}
+
+// Reason says why the predicted class is compared with another one.
+type Reason string
+
+// The reasons.
+const (
+	RunnerUp  Reason = "runner-up"
+	TrueClass Reason = "true class" // of a wrong prediction
+	Requested Reason = "requested"
+)
+
+// Comparison compares the predicted class with another one.
+type Comparison struct {
+	Class   string `json:"class"`   // the predicted one
+	Against string `json:"against"` // the other class
+	Reason  Reason `json:"reason"`  // runner-up, true class (of a wrong prediction) or requested
+	// log p(class|x) - log p(against|x), the sum of the groups' contributions and the correction
+	LogOdds float64 `json:"log_odds"`
+	// part of the correction of the scores; above 0 where the other class gets more from samples of seen
+	// classes
+	Correction float64 `json:"correction"`
+
+	Groups      []Group `json:"groups"`       // by the size of their contribution
+	BestFor     *string `json:"best_for"`     // the group that favours the predicted class most; null if none does
+	BestAgainst *string `json:"best_against"` // the group that favours the other class most; null if none does
+}
+
+// Pair holds a number for the predicted class and one for the class it is compared with.
+type Pair struct {
+	Class   float64 `json:"class"`   // of the predicted class
+	Against float64 `json:"against"` // of the other class
+}
+
+// Most is the larger number.
+func (p Pair) Most() float64 { return max(p.Class, p.Against) }
+
+// Add adds another pair.
+func (p *Pair) Add(q Pair) {
+	p.Class += q.Class
+	p.Against += q.Against
+}
+
+// Group is the contribution of one attribute group.
+type Group struct {
+	K            int      `json:"k"`                   // number, from 0
+	Name         string   `json:"name"`                // of the data set; the attribute's for singletons, a number for k-soft
+	Strongest    []string `json:"strongest,omitempty"` // for k-soft, the attributes with the largest share of the group
+	Contribution float64  `json:"contribution"`        // log of the ratio of the scores
+	Score        Pair     `json:"score"`               // G[k,z] (Eq. 5), the sum of terms, others and none
+
+	Terms  []Term `json:"terms"`  // the attributes of the group, by the difference of their terms
+	Others Others `json:"others"` // all other attributes
+	None   None   `json:"none"`   // the none-of-group term
+}
+
+// Term is what one attribute adds to the score of a group.
+type Term struct {
+	Attribute string    `json:"attribute"`
+	Gamma     float64   `json:"gamma"`     // share of the attribute that belongs to the group
+	Detected  float64   `json:"detected"`  // p(a|x)
+	Prior     float64   `json:"prior"`     // p(a)
+	Described Described `json:"described"` // p(a|z) as given, null if missing
+	Used      Pair      `json:"used"`      // p(a|z) as the model uses it: scaled within the group, imputed if missing
+	Term      Pair      `json:"term"`      // Gamma U/p A
+	Share     Pair      `json:"share"`     // of the scores
+}
+
+// Described is p(a|z) in the data set, null if the entry is missing.
+type Described struct {
+	Class   *float64 `json:"class"`
+	Against *float64 `json:"against"`
+}
+
+// Others is what the attributes add that have almost no share in a group.
+type Others struct {
+	Count int  `json:"count"`
+	Term  Pair `json:"term"`
+	Share Pair `json:"share"`
+}
+
+// None is the none-of-group term, the paper's complementary attribute.
+type None struct {
+	Detected float64 `json:"detected"` // p(none|x): 1 if the term is constant, 0 without one
+	Term     Pair    `json:"term"`     // (Uc/pc) Ac
+	Share    Pair    `json:"share"`
+}
+
+// Part is a part of the log odds between two classes.
+type Part struct {
+	Kind    PartKind
+	Name    string // of the group, for people; of Others how many there are
+	LogOdds float64
+}
+
+// PartKind says what a part comes from.
+type PartKind string
+
+// The kinds of parts.
+const (
+	OfGroup      PartKind = ""
+	OfOthers     PartKind = "others" // all other groups together
+	OfCorrection PartKind = "correction"
+)
+
+// Parts divides the log odds into the contributions of the first groups, that of all others together
+// and that of the correction, where there are any. They add up to the log odds.
+func (c *Comparison) Parts(groups int) (parts []Part) {
+	for _, g := range c.Groups[:groups] {
+		parts = append(parts, Part{OfGroup, g.Title(), g.Contribution})
+	}
+	if others := c.Groups[groups:]; len(others) > 0 {
+		p := Part{Kind: OfOthers, Name: format.Count(len(others), "other")}
+		for _, g := range others {
+			p.LogOdds += g.Contribution
+		}
+		parts = append(parts, p)
+	}
+	if c.Correction != 0 {
+		parts = append(parts, Part{OfCorrection, "correction by seen classes", c.Correction})
+	}
+	return parts
+}
+
+const (
+	mainReasons   = 3   // groups in a sentence
+	minDifference = 0.1 // between descriptions, for a reason that an attribute was not detected
+
+	// MinDetected is the lowest p(a|x) of an attribute that is called detected.
+	MinDetected = 0.5
+)
+
+// Negligible reports whether a number is printed as 0.00.
+func Negligible(v float64) bool { return math.Abs(v) < 0.005 }
+
+// Sentence says in one sentence why the predicted class is more likely than the other.
+func (c *Comparison) Sentence() string {
+	times := "about"
+	if c.LogOdds >= math.Log(1.05) {
+		times = Ratio(c.LogOdds) + " times"
+	}
+	s := fmt.Sprintf("%s is %s as likely as %s", format.ClassName(c.Class), times, c.Other())
+	if reasons := c.reasons(1, mainReasons); reasons != "" {
+		s += ", mainly because of " + reasons
+	}
+	if reasons := c.reasons(-1, 1); reasons != "" {
+		s += "; " + reasons + " favours " + format.ClassName(c.Against) + " most"
+	}
+	return s + "."
+}
+
+// Other names the other class and its role: "wren, the runner-up".
+func (c *Comparison) Other() string {
+	return format.ClassName(c.Against) + map[Reason]string{RunnerUp: ", the runner-up", TrueClass: ", the true class"}[c.Reason]
+}
+
+// reasons lists the groups that favour the predicted class (sign 1) or the other one (-1)
+// most.
+func (c *Comparison) reasons(sign float64, most int) string {
+	var list []string
+	for _, g := range c.Groups {
+		if len(list) < most && !Negligible(g.Contribution) && sign*g.Contribution > 0 && !slices.Contains(list, g.reason()) {
+			list = append(list, g.reason())
+		}
+	}
+	return format.List(list, "and")
+}
+
+// reason names what in a group favours the class that the group favours: the attribute that adds
+// most to the score (soft OR) by the product of its detection and the difference of its terms or,
+// if the none-of-group term adds more, the undetected attribute that the other class is described
+// by. Where the group has no detected attribute and none of these, it says so.
+func (g Group) reason() string {
+	sign := math.Copysign(1, g.Contribution)
+	noneAdds := sign * (g.None.Term.Class - g.None.Term.Against)
+	var adds, lacks string
+	var most, mostLacked float64
+	detected := false
+	for _, t := range g.Terms {
+		difference, lacked := sign*(t.Term.Class-t.Term.Against), sign*t.Gamma*(t.Used.Against-t.Used.Class)
+		if t.Detected >= MinDetected {
+			detected = true
+		} else if d := lacked * (1 - t.Detected); lacked > minDifference && d > mostLacked {
+			lacks, mostLacked = format.AttributeName(t.Attribute)+" (not detected)", d
+		}
+		if d := difference * t.Detected; difference > noneAdds && d > most {
+			adds, most = format.AttributeName(t.Attribute), d
+			if t.Detected < MinDetected {
+				adds += fmt.Sprintf(" (detection only %.2f)", t.Detected)
+			}
+		}
+	}
+	title := g.Title()
+	if !detected && len(g.Terms) > 0 {
+		title += map[bool]string{true: " (not detected)", false: " (none of its attributes detected)"}[len(g.Terms) == 1]
+	}
+	return cmp.Or(adds, lacks, title)
+}
+
+// Title returns the name of a group for people.
+func (g Group) Title() string {
+	if g.Strongest == nil {
+		return format.AttributeName(g.Name)
+	}
+	var names []string
+	for _, name := range g.Strongest {
+		names = append(names, format.AttributeName(name))
+	}
+	return fmt.Sprintf("group %s (%s)", g.Name, strings.Join(names, ", "))
+}
+
+// Ratio returns how many times the more likely of two classes is as likely as the other.
+func Ratio(logOdds float64) string {
+	r := math.Exp(math.Abs(logOdds))
+	switch {
+	case r < 100:
+		return fmt.Sprintf("%.1f", r)
+	case r < 1e6: // three digits count
+		unit := math.Pow(10, math.Floor(math.Log10(r))-2)
+		return fmt.Sprintf("%.0f", math.Round(r/unit)*unit)
+	}
+	return "over a million"
+}
