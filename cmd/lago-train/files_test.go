@@ -29,6 +29,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/extract"
 	"github.com/lago-train/lago-train/experiments/grouping"
 	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/predictor"
 	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/experiments/report"
 	"github.com/lago-train/lago-train/experiments/reproduction"
@@ -59,8 +60,8 @@ var objects, shared = map[string]any{
 	"measured": results.Measured{}, "method": results.Method{}, "method difference": comparison.Difference{},
 	"edge": engine.Edge{}, "missing": lab.Missing{}, "left out": engine.LeftOut{}, "blas": blas.Info{},
 	"row": results.Row{}, "robustness": robustness.Method{}, "run entry": runs.Line{},
-	"calibration": evaluation.Calibration{}, "stacking": evaluation.Stacking{}, "comparison": explain.Comparison{}, "group": explain.Group{},
-	"term": explain.Term{}, "pair": explain.Pair{}, "change": explain.Change{}, "probability": explain.Probability{},
+	"calibration": evaluation.Calibration{}, "stacking": evaluation.Stacking{}, "comparison": explain.Comparison{}, "group": predictor.Group{},
+	"term": predictor.Term{}, "pair": predictor.Pair{}, "change": explain.Change{}, "probability": predictor.Probability{},
 	"problem": check.Finding{},
 }
 

@@ -76,8 +76,8 @@ func TestFromPhotographsToClasses(t *testing.T) {
 	// The new class, by its description among the test classes.
 	model := filepath.Join(runs, "latest")
 	table := testkit.Write(t, data, "new.csv", header+"\n"+described)
-	among := []string{"--model", model, "--classes", table, "--among", "test", "--weights", weights}
-	out := succeeds(t, append(append([]string{"predict", "--format", "jsonl", "--top", "99"}, among...), "--images", newClass)...)
+	chosen := []string{"--model", model, "--classes", table, "--candidates", "test", "--weights", weights}
+	out := succeeds(t, append(append([]string{"predict", "--format", "jsonl", "--top", "99"}, chosen...), "--images", newClass)...)
 	var mean float64 // probability of the new class
 	for line := range strings.Lines(out) {
 		var p struct {
@@ -100,7 +100,7 @@ func TestFromPhotographsToClasses(t *testing.T) {
 		t.Errorf("%d photographs of the new class, of mean probability %.3f", n, mean)
 	}
 	image := filepath.Join(newClass, "3.png")
-	page := succeeds(t, append(append([]string{"explain", "--format", "html"}, among...), "--image", image)...)
+	page := succeeds(t, append(append([]string{"explain", "--format", "html"}, chosen...), "--image", image)...)
 	testkit.WantText(t, page, `<img src="data:image/png;base64,`, "<h1>Photograph 3.png is predicted as")
 
 	// Samples of the data set have ids and pictures.
@@ -112,14 +112,14 @@ func TestFromPhotographsToClasses(t *testing.T) {
 
 	// Other features than those of the model are refused.
 	testkit.NoError(t, os.Truncate(weights, 1000))
-	predict := append([]string{"predict"}, among...)
+	predict := append([]string{"predict"}, chosen...)
 	fails(t, append(predict, "--images", image), weights)
 	testkit.NoError(t, networktest.WriteResNet18(weights))
 	misused(t, append(predict, "--fit", "crop", "--images", image), "--fit: expected squash, as for the features that the model was trained on, found crop")
 	misused(t, append(predict, "--size", "64", "--images", image), "--size: expected 48")
 	misused(t, append(predict, "--images", image, "--features", "x.npy"), "one of --features, --dataset and --images")
 	misused(t, []string{"predict", "--model", model, "--images", image}, "--weights: expected a safetensors file", "dataset fetch resnet50 or dinov2-small")
-	misused(t, append(append([]string{"predict"}, among...), "--features", "x.npy"), "--weights: expected --images beside it")
+	misused(t, append(append([]string{"predict"}, chosen...), "--features", "x.npy"), "--weights: expected --images beside it")
 	fails(t, append(predict, "--images", filepath.Join(data, "none.png")), "none.png", "no such file")
 }
 

@@ -120,7 +120,7 @@ func TestPredict(t *testing.T) {
 		if diff := cmp.Diff(predict("--format", "jsonl"), predict("--format", "jsonl", "--classes", describe(t, d, d.Split.Test, ""))); diff != "" {
 			t.Errorf("the test classes by a file (-want +got):\n%s", diff)
 		}
-		line, _, _ := strings.Cut(predict("--format", "jsonl", "--classes", describe(t, d, d.Split.Test, "new "), "--among", "test"), "\n")
+		line, _, _ := strings.Cut(predict("--format", "jsonl", "--classes", describe(t, d, d.Split.Test, "new "), "--candidates", "test"), "\n")
 		var first struct {
 			Prediction *string
 			Top        []struct {
@@ -181,7 +181,7 @@ func TestPredict(t *testing.T) {
 		if _, err := os.Stat(kept); err == nil {
 			t.Error("a file of the first samples was left")
 		}
-		fails(t, append(from, "--classes", describe(t, d, d.Split.Test, ""), "--among", "test"), d.Classes[d.Split.Test[0]], "names that differ")
+		fails(t, append(from, "--classes", describe(t, d, d.Split.Test, ""), "--candidates", "test"), d.Classes[d.Split.Test[0]], "names that differ")
 		misused(t, model, "--features", "--dataset")
 		for flags, want := range map[string][]string{
 			"--dataset plain":           {"--features", "--dataset"},
@@ -232,13 +232,13 @@ func TestExplain(t *testing.T) {
 	if text := succeeds(t, args...); !strings.HasPrefix(text, "sample 5 of plain is predicted as ") || !strings.Contains(text, "If a single attribute were detected differently") {
 		t.Errorf("found:\n%s", text)
 	}
-	all := printed[explain.Result](t, append(args, "--format", "json", "--among", "all", "--top", "2")...)
+	all := printed[explain.Result](t, append(args, "--format", "json", "--candidates", "all", "--top", "2")...)
 	if all.Classes != 12 || len(all.Comparisons[0].Changes) != 2 {
 		t.Errorf("%d classes and %d changes, expected 12 and 2", all.Classes, len(all.Comparisons[0].Changes))
 	}
 	// The file of a model serves as well as its folder, and --against as well as the runner-up.
 	out := filepath.Join(t.TempDir(), "page.html")
-	page := append([]string{"explain", "--model", filepath.Join(dir, train.ModelFile), "--sample", "5", "--format", "html", "--among", "all"}, data...)
+	page := append([]string{"explain", "--model", filepath.Join(dir, train.ModelFile), "--sample", "5", "--format", "html", "--candidates", "all"}, data...)
 	succeeds(t, append(page, "--to", out, "--against", all.Likely[2].Class)...)
 	if html := testkit.Read(t, out); strings.Contains(html, "the runner-up") || !strings.HasSuffix(html, "</html>\n") {
 		t.Errorf("expected a page of the requested comparison:\n%s", html)
@@ -248,14 +248,14 @@ func TestExplain(t *testing.T) {
 	// Its classes can come from a file, too.
 	file, _ := featureFile(t, d, d.Features.AllRows())
 	ofFile := []string{"explain", "--model", dir, "--sample", "5", "--features", file, "--format", "json"}
-	inData, inFile := printed[explain.Result](t, append(args, "--among", "test", "--format", "json")...), printed[explain.Result](t, ofFile...)
+	inData, inFile := printed[explain.Result](t, append(args, "--candidates", "test", "--format", "json")...), printed[explain.Result](t, ofFile...)
 	if inFile.Sample.Label != nil || inFile.Sample.From != file || inFile.Likely[0] != inData.Likely[0] {
 		t.Errorf("of the file %+v, of the data set %+v", inFile.Likely, inData.Likely)
 	}
 	classes := testkit.Write(t, t.TempDir(), "classes.json", `{"one": {"`+d.Attributes[0].Name+`": "always"}, "other": {"`+d.Attributes[1].Name+`": 0.5}}`)
-	described := printed[explain.Result](t, append(ofFile, "--classes", classes, "--among", "test,val", "--impute", "inferred")...)
-	if described.Classes != 2+inData.Classes+len(d.Split.Val) || described.Among != "test and val classes and classes of "+classes {
-		t.Errorf("chosen between %d %s, expected those of the file and of two parts", described.Classes, described.Among)
+	described := printed[explain.Result](t, append(ofFile, "--classes", classes, "--candidates", "test,val", "--impute", "inferred")...)
+	if described.Classes != 2+inData.Classes+len(d.Split.Val) || described.Candidates != "test and val classes and classes of "+classes {
+		t.Errorf("chosen between %d %s, expected those of the file and of two parts", described.Classes, described.Candidates)
 	}
 	// The page of a glyph shows it.
 	html := succeeds(t, "explain", "--model", trained(t), "--sample", "680", "--format", "html")
@@ -412,8 +412,8 @@ func TestCalibratedPredictions(t *testing.T) {
 	if found := succeeds(t, args("predict", "--format", "csv", "--no-calibration")...); found != before {
 		t.Errorf("found\n%s\nexpected\n%s", found, before)
 	}
-	outside := lagoTrain(t, args("predict", "--split", "train", "--among", "test")...)
-	testkit.WantText(t, outside.stderr, "belong to none of these classes")
+	outside := lagoTrain(t, args("predict", "--split", "train", "--candidates", "test")...)
+	testkit.WantText(t, outside.stderr, "belong to none of the candidates")
 
 	sample := strconv.Itoa(mini(t).SamplesOf(mini(t).Split.Test)[0])
 	r := printed[explain.Result](t, args("explain", "--sample", sample, "--format", "json")...)

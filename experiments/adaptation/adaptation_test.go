@@ -5,12 +5,12 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/predictor"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/model"
@@ -83,7 +83,7 @@ func TestChoose(t *testing.T) {
 	if once, twice := chosen(t, b), chosen(t, b, b); *once.Interval != *twice.Interval || twice.Classes != 12 {
 		t.Errorf("a second fold with the same classes is no further evidence: %+v and %+v", once, twice)
 	}
-	testkit.WantText(t, Warning(a, 10), "the batch of 10 samples is too small: on the validation classes the 10th percentile of the change")
+	testkit.WantText(t, predictor.AdaptationWarning(a, 10), "the batch of 10 samples is too small: on the validation classes the 10th percentile of the change")
 	r := evaluated(t, b, a, 2)
 	before := metrics.TopK(b.Scores, b.labels, 1).PerClass
 	if r.PerClass <= before || r.Changed == 0 || r.Difference.Mean-(r.PerClass-before) > 1e-9 || len(r.Stress) != 5 {
@@ -142,24 +142,6 @@ func TestConditions(t *testing.T) {
 			t.Errorf("%s: %d samples of %d classes", conditions[i].Name, len(rows), classes)
 		}
 	}
-}
-
-func TestMostCandidatesAbsentIsWarnedOf(t *testing.T) {
-	for second, warned := range map[float64]bool{0.01: true, 0.5: false} { // shares of the second class
-		p := Predictions{Result: &adapt.Result{P: dataset.NewMatrix[float32](97, 3), Shares: []float64{0.99 - second, second, 0.01}}, Changed: 1}
-		text := p.Table([]string{"a", "b", "c"}).Text(1000, 0)
-		testkit.WantText(t, text, "adapted to 97 samples: 1 prediction changed", "seem to be absent: ", "c\n")
-		if strings.Contains(text, "warning: more than half of the candidate classes") != warned {
-			t.Errorf("%v:\n%s", p.Shares, text)
-		}
-	}
-}
-
-// A class that is predicted is not listed as absent, however small its share.
-func TestPredictedClassIsNotAbsent(t *testing.T) {
-	p := Predictions{Result: &adapt.Result{P: dataset.Matrix[float32]{Rows: 1, Cols: 3, Data: []float32{0.3, 0.4, 0.3}}, Shares: []float64{0.325, 0.35, 0.325}}}
-	text := p.Table([]string{"a", "b", "c"}).Text(1000, 0)
-	testkit.WantText(t, text, "expected samples", "│ b ", "seem to be absent: a, c\n")
 }
 
 // The temperature is the one of the validation classes alone; with it the expected calibration
@@ -254,7 +236,7 @@ func TestStoredSettings(t *testing.T) {
 		t.Error("fitted on other samples")
 	}
 	s := train.Select(d, d.Features, d.Split.Test)
-	b := testkit.Must(score(m, s, d.Describe(d.Split.Test)))(t)
+	b := testkit.Must(score(&predictor.Model{Saved: m}, s, d.Describe(d.Split.Test)))(t)
 	if !cmp.Equal(testkit.Must(want.Apply(d.Features, s.Rows))(t), b.X) {
 		t.Error("the batch has other features")
 	}

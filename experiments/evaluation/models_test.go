@@ -14,6 +14,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/predictor"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/model"
@@ -38,7 +39,7 @@ func heldOutLab(t testing.TB) *lab.Lab {
 }
 
 // trainOne trains a method in one stage, with samples held out unless change says otherwise.
-func trainOne(t testing.TB, l *lab.Lab, method string, stage train.Stage, seed uint64, change func(*train.Trial)) *Model {
+func trainOne(t testing.TB, l *lab.Lab, method string, stage train.Stage, seed uint64, change func(*train.Trial)) *predictor.Model {
 	t.Helper()
 	trial := train.Trial{
 		Dataset: l.Data.Name, Fingerprint: l.Fingerprint(), Stage: stage, Preprocess: "none", Ridge: 1, HoldOut: true,
@@ -63,7 +64,7 @@ func TestCorrections(t *testing.T) {
 	}
 	of := func(omega string) *Result {
 		m := trainOne(t, l, "semantic-hard", train.Test, 5, set(omega))
-		return evaluated(t, Models{Data: l.Data, Split: GZSLSplit, Models: []*Model{m}})
+		return evaluated(t, Models{Data: l.Data, Split: GZSLSplit, Models: []*predictor.Model{m}})
 	}
 	plain, half, whole := of("0"), of("0.5"), of("1")
 	if len(plain.Corrections) != 0 || len(half.Corrections) != 2 || len(whole.Corrections) != 2 {
@@ -86,7 +87,7 @@ func TestCorrections(t *testing.T) {
 }
 
 // trained trains both stages of two seeds of a variant.
-func trained(t testing.TB, l *lab.Lab) (dev, test []*Model) {
+func trained(t testing.TB, l *lab.Lab) (dev, test []*predictor.Model) {
 	t.Helper()
 	for seed := range uint64(2) {
 		dev = append(dev, trainOne(t, l, "semantic-hard", train.Dev, 5+seed, nil))
@@ -95,9 +96,17 @@ func trained(t testing.TB, l *lab.Lab) (dev, test []*Model) {
 	return dev, test
 }
 
-func read(t testing.TB, path string) *Model {
+func read(t testing.TB, path string) *predictor.Model {
 	t.Helper()
 	return testkit.Must(ReadModel(path))(t)
+}
+
+// resultOf reads the result of the run of a model.
+func resultOf(t testing.TB, m *predictor.Model) *train.Result {
+	t.Helper()
+	run, _, err := lab.ReadRun(m.Dir())
+	testkit.NoError(t, err)
+	return run.Result
 }
 
 func evaluated(t testing.TB, m Models) *Result {
@@ -106,14 +115,14 @@ func evaluated(t testing.TB, m Models) *Result {
 }
 
 // validatedBy reports an evaluation that other runs validated.
-func validatedBy(t testing.TB, e *Result, want ...*Model) {
+func validatedBy(t testing.TB, e *Result, want ...*predictor.Model) {
 	t.Helper()
 	var found, dirs []string
 	if e.Validation != nil {
 		found = e.Validation.Of
 	}
 	for _, m := range want {
-		dirs = append(dirs, m.Dir)
+		dirs = append(dirs, m.Dir())
 	}
 	if diff := cmp.Diff(dirs, found); diff != "" {
 		t.Errorf("validated by (-want +got):\n%s", diff)
@@ -127,11 +136,11 @@ func TestEvaluateModels(t *testing.T) {
 	dev, test := trained(t, l)
 	for _, c := range []struct {
 		split Split
-		model *Model
-		of    []*Model
+		model *predictor.Model
+		of    []*predictor.Model
 	}{{ValSplit, dev[0], nil}, {TestSplit, test[1], dev[1:]}} {
-		e := evaluated(t, Models{Data: l.Data, Split: c.split, Models: []*Model{c.model}})
-		own := c.model.Result.Evaluation
+		e := evaluated(t, Models{Data: l.Data, Split: c.split, Models: []*predictor.Model{c.model}})
+		own := resultOf(t, c.model).Evaluation
 		if e.PerClass != own.PerClass || e.PerSample != own.PerSample || e.ZSL != own.PerClass || e.Classes != len(own.Classes) {
 			t.Errorf("%s: found %+v, the run has %+v", c.split, e, own)
 		}
@@ -163,7 +172,7 @@ func TestEvaluateAdapted(t *testing.T) {
 	}
 	test[0].Saved.Adaptation = &train.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 20}, Smallest: 1000}
 	e := evaluated(t, m)
-	if e.Adapted.Tau != 20 || e.Adapted.Warning == "" || e.PerClass != test[0].Result.Evaluation.PerClass {
+	if e.Adapted.Tau != 20 || e.Adapted.Warning == "" || e.PerClass != resultOf(t, test[0]).Evaluation.PerClass {
 		t.Errorf("%+v", e.Adapted)
 	}
 	testkit.Near(t, "difference", e.Adapted.Difference.Mean, e.Adapted.PerClass-e.PerClass, 1e-12)
@@ -173,7 +182,7 @@ func TestEvaluateAdapted(t *testing.T) {
 
 // stackingOf scores held-out samples of seen classes and the other samples of unseen ones for
 // the classes of both.
-func stackingOf(t *testing.T, d *dataset.Dataset, m *Model, seen, unseen []int) *metrics.Stacking {
+func stackingOf(t *testing.T, d *dataset.Dataset, m *predictor.Model, seen, unseen []int) *metrics.Stacking {
 	t.Helper()
 	classes := slices.Sorted(slices.Values(slices.Concat(seen, unseen)))
 	rows := slices.DeleteFunc(d.SamplesOf(unseen), func(row int) bool { return slices.Contains(d.TestSeen, row) })
@@ -208,15 +217,15 @@ func TestEvaluateGeneralised(t *testing.T) {
 	if plain != stacking.At(0) || e.Calibrated.Gamma != gamma || e.Calibrated.Generalised != stacking.At(gamma) || *e.Validation.HarmonicMean != validation.At(gamma).Mean {
 		t.Errorf("found %+v and %+v, expected %+v and, with gamma %g, %+v", plain, e.Calibrated, stacking.At(0), gamma, stacking.At(gamma))
 	}
-	testkit.Near(t, "zsl", e.ZSL, test[0].Result.Evaluation.PerClass, 1e-9)
+	testkit.Near(t, "zsl", e.ZSL, resultOf(t, test[0]).Evaluation.PerClass, 1e-9)
 	if want := len(d.TestSeen) + len(d.SamplesOf(d.Split.Test)); e.Samples != want || e.Classes != 16 || e.scored.names[15] != d.Classes[15] {
 		t.Errorf("%d samples of %d classes, expected %d of 16", e.Samples, e.Classes, want)
 	}
 	validatedBy(t, e, dev[0])
 
 	alone := filepath.Join(t.TempDir(), "moved")
-	testkit.NoError(t, os.CopyFS(alone, os.DirFS(test[0].Dir)))
-	m.Models = []*Model{read(t, filepath.Join(alone, train.ModelFile))}
+	testkit.NoError(t, os.CopyFS(alone, os.DirFS(test[0].Dir())))
+	m.Models = []*predictor.Model{read(t, filepath.Join(alone, train.ModelFile))}
 	moved := evaluated(t, m)
 	if moved.Validation != nil || moved.Calibrated != nil || moved.Temperature != nil || len(moved.Notes) != 1 {
 		t.Errorf("found %+v", moved)
@@ -240,7 +249,7 @@ func TestUnseenSamplesChooseNothing(t *testing.T) {
 	m := Models{Data: l.Data, Split: TestSplit, Models: test[:1], Dev: dev[:1], Adapt: true}
 	want := evaluated(t, m)
 	m.Data = &d
-	m.Models = []*Model{read(t, test[0].Path)} // without the settings of the adaptation
+	m.Models = []*predictor.Model{read(t, test[0].Path)} // without the settings of the adaptation
 	got := evaluated(t, m)
 	if got.Temperature.Temperature != want.Temperature.Temperature || got.Adapted.Settings != want.Adapted.Settings || got.PerClass == want.PerClass {
 		t.Errorf("found %+v and %+v, expected %+v and %+v", got.Temperature, got.Adapted, want.Temperature, want.Adapted)
@@ -253,17 +262,17 @@ func TestDevRun(t *testing.T) {
 	dev, test := trained(t, l)
 	trainOne(t, l, "semantic-hard", train.Dev, 5, func(trial *train.Trial) { testkit.NoError(t, trial.Method.Set("beta", "0.5")) })
 	late := trainOne(t, l, "semantic-hard", train.Test, 5, func(trial *train.Trial) { trial.Epochs = 9 })
-	want := func(of, run *Model) {
+	want := func(of, run *predictor.Model) {
 		t.Helper()
-		if found := testkit.Must(of.devRun())(t); found.Dir != run.Dir {
-			t.Errorf("found %s, expected %s", found.Dir, run.Dir)
+		if found := testkit.Must(devRun(of))(t); found.Dir() != run.Dir() {
+			t.Errorf("found %s, expected %s", found.Dir(), run.Dir())
 		}
 	}
 	want(test[0], dev[0])
 	want(late, dev[0])
 	longer := trainOne(t, l, "semantic-hard", train.Dev, 5, func(trial *train.Trial) { trial.Epochs = 6 })
 	want(test[0], longer)
-	testkit.NoError(t, os.Remove(filepath.Join(longer.Dir, train.ResultFile)))
+	testkit.NoError(t, os.Remove(filepath.Join(longer.Dir(), train.ResultFile)))
 	want(test[0], dev[0]) // which is finished
 }
 
@@ -288,26 +297,26 @@ func TestEvaluateEnsemble(t *testing.T) {
 	testkit.NearAll(t, "probabilities", got, average, 1e-5)
 	validatedBy(t, e, dev...)
 	for i, m := range e.Source.Models {
-		if m.PerClass != test[i].Result.Evaluation.PerClass || m.Path != test[i].Path || m.Seed != test[i].Seed {
+		if m.PerClass != resultOf(t, test[i]).Evaluation.PerClass || m.Path != test[i].Path || m.Seed != test[i].Trial.Seed {
 			t.Errorf("model %d is recorded as %+v", i, m)
 		}
 	}
 	// One model twice is that model, where classes are seen too.
-	one, twice := evaluated(t, Models{Data: d, Split: GZSLSplit, Models: test[:1]}), evaluated(t, Models{Data: d, Split: GZSLSplit, Models: []*Model{test[0], test[0]}})
+	one, twice := evaluated(t, Models{Data: d, Split: GZSLSplit, Models: test[:1]}), evaluated(t, Models{Data: d, Split: GZSLSplit, Models: []*predictor.Model{test[0], test[0]}})
 	testkit.NearAll(t, "twice", []float64{twice.ZSL, *twice.HarmonicMean, *twice.NLL}, []float64{one.ZSL, *one.HarmonicMean, *one.NLL}, 1e-5)
 
 	plain := func(trial *train.Trial) { testkit.NoError(t, trial.Method.Set("correction", "none")) }
 	eszsl, eszslDev := trainOne(t, l, "eszsl", train.Test, 1, plain), trainOne(t, l, "eszsl", train.Dev, 1, plain)
-	bare := evaluated(t, Models{Data: d, Split: GZSLSplit, Models: []*Model{eszsl}})
+	bare := evaluated(t, Models{Data: d, Split: GZSLSplit, Models: []*predictor.Model{eszsl}})
 	if bare.Kind != BareScores || bare.ECE != nil || bare.Temperature == nil || bare.Calibrated == nil || bare.Source.Models[0].Method != "eszsl" {
 		t.Errorf("found %+v", bare)
 	}
-	testkit.Near(t, "zsl", bare.ZSL, eszsl.Result.Evaluation.PerClass, 1e-9)
-	both := Models{Data: d, Split: TestSplit, Models: []*Model{eszsl, test[0]}}
+	testkit.Near(t, "zsl", bare.ZSL, resultOf(t, eszsl).Evaluation.PerClass, 1e-9)
+	both := Models{Data: d, Split: TestSplit, Models: []*predictor.Model{eszsl, test[0]}}
 	if e := evaluated(t, both); e.Kind != Logits || e.ECE == nil {
 		t.Errorf("an ensemble with a temperature: %+v", e)
 	}
-	testkit.NoError(t, os.RemoveAll(eszslDev.Dir))
+	testkit.NoError(t, os.RemoveAll(eszslDev.Dir()))
 	_, err := Config{Bins: 5}.EvaluateModels(t.Context(), both)
 	testkit.WantError(t, err, "scores of eszsl and no validation")
 }
@@ -331,13 +340,13 @@ func TestEvaluateModelsRefuses(t *testing.T) {
 		m     Models
 		parts []string
 	}{
-		{"scores that are not finite", Models{Models: []*Model{damaged}}, []string{damaged.Path, "NaN"}},
-		{"models of both stages", Models{Models: []*Model{dev[0], test[0]}}, []string{test[0].Path, "a run of the dev stage", "one of the test stage"}},
+		{"scores that are not finite", Models{Models: []*predictor.Model{damaged}}, []string{damaged.Path, "NaN"}},
+		{"models of both stages", Models{Models: []*predictor.Model{dev[0], test[0]}}, []string{test[0].Path, "a run of the dev stage", "one of the test stage"}},
 		{"several models to adapt", Models{Models: test, Adapt: true}, []string{"adapt: expected one model"}},
 		{"all classes to adapt to", Models{Models: test[:1], Split: GZSLSplit, Adapt: true}, []string{"adapt: expected one model"}},
 		{"trained on the val classes", Models{Split: ValSplit, Models: test[:1]}, []string{test[0].Path, "dev stage", "test stage"}},
 		{"dev stage in gzsl", Models{Split: GZSLSplit, Models: dev[:1]}, []string{dev[0].Path, "expected a run of the test stage"}},
-		{"nothing held out", Models{Split: GZSLSplit, Models: []*Model{leaky}}, []string{leaky.Path, "--hold-out."}},
+		{"nothing held out", Models{Split: GZSLSplit, Models: []*predictor.Model{leaky}}, []string{leaky.Path, "--hold-out."}},
 		{
 			"a data set without held-out samples",
 			Models{Data: other(func(d *dataset.Dataset) { d.TestSeen = nil }), Split: GZSLSplit, Models: test[:1]},
@@ -358,7 +367,7 @@ func TestEvaluateModelsRefuses(t *testing.T) {
 		{"runs to validate by", Models{Split: TestSplit, Models: test, Dev: dev[:1]}, []string{"dev: expected", "2 models", "found 1"}},
 		{"validation of val", Models{Split: ValSplit, Models: dev, Dev: dev}, []string{"dev: expected", "split test or gzsl"}},
 		{"validation by the test stage", Models{Split: TestSplit, Models: test[:1], Dev: test[:1]}, []string{"expected a run of the dev stage"}},
-		{"validation by another method", Models{Split: TestSplit, Models: test[:1], Dev: []*Model{baselineDev}}, []string{baselineDev.Dir, "a run of semantic-hard", "eszsl"}},
+		{"validation by another method", Models{Split: TestSplit, Models: test[:1], Dev: []*predictor.Model{baselineDev}}, []string{baselineDev.Dir(), "a run of semantic-hard", "eszsl"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.m.Data == nil {
@@ -379,18 +388,18 @@ func TestEvaluateOnAnotherSplit(t *testing.T) {
 	d.Split.Train, d.Split.Val = append(slices.Clone(d.Split.Val), d.Split.Train[4:]...), d.Split.Train[:4]
 	slices.Sort(d.Split.Train)
 	e := evaluated(t, Models{Data: &d, Split: TestSplit, Models: test[:1]})
-	testkit.Near(t, "per class", e.PerClass, test[0].Result.Evaluation.PerClass, 1e-9)
+	testkit.Near(t, "per class", e.PerClass, resultOf(t, test[0]).Evaluation.PerClass, 1e-9)
 	validatedBy(t, e)
 	testkit.WantText(t, strings.Join(e.Notes, "\n"), "are not those that", "cannot validate")
 }
 
 func TestReadModel(t *testing.T) {
 	dev := trainOne(t, heldOutLab(t), "semantic-hard", train.Dev, 5, nil)
-	_, err := ReadModel(dev.Dir) // its folder is that of runs
+	_, err := ReadModel(dev.Dir()) // its folder is that of runs
 	testkit.WantError(t, err, "folder of a run", train.TrialFile)
 	for _, c := range [][2]string{{train.ModelFile, train.ModelFile}, {train.ResultFile, "unfinished"}} {
-		testkit.NoError(t, os.Remove(filepath.Join(dev.Dir, c[0])))
+		testkit.NoError(t, os.Remove(filepath.Join(dev.Dir(), c[0])))
 		_, err := ReadModel(dev.Path)
-		testkit.WantError(t, err, dev.Dir, c[1])
+		testkit.WantError(t, err, dev.Dir(), c[1])
 	}
 }

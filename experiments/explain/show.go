@@ -102,7 +102,7 @@ func (r *Result) headline() string {
 	case r.Sample.Label == nil:
 		return s
 	case r.Correct == nil:
-		return s + "; its true class, " + className(*r.Sample.Label) + ", is not one of the " + format.Printable(r.Candidates)
+		return s + "; its true class, " + className(*r.Sample.Label) + ", is not among the " + format.Printable(r.Candidates)
 	case *r.Correct:
 		return s + ", which is correct"
 	}

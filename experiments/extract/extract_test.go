@@ -25,7 +25,7 @@ import (
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/experiments/lab"
-	"github.com/lago-train/lago-train/experiments/predict"
+	"github.com/lago-train/lago-train/experiments/predictor"
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/safetensors"
@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 
 const side = 32 // of images, the smallest that a network takes
 
-var _ predict.Identified = (*Source)(nil)
+var _ predictor.Identified = (*Source)(nil)
 
 // weights are a ResNet-18 with weights by formula.
 var weights = sync.OnceValue(func() *Weights {

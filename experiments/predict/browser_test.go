@@ -12,7 +12,7 @@ import (
 // The sheet fits its window in both colour schemes, nothing is cut off or loaded, and its contents
 // stay in sight.
 func TestSheetInBrowser(t *testing.T) {
-	_, page, _ := sheet(t)
+	_, page := sheet(t)
 	for _, width := range []int{1200, 500} {
 		for _, dark := range []bool{false, true} {
 			t.Run(fmt.Sprint(width, " pixels, dark ", dark), func(t *testing.T) {

@@ -4,6 +4,7 @@ package predict
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -126,24 +127,29 @@ func (out *output) table() error {
 		names[i] = format.Printable(name)
 		width = max(width, utf8.RuneCountInString(names[i]))
 	}
+	var line bytes.Buffer
 	start := func(index any, id, class, prediction, value string) {
-		fmt.Fprintf(out, "%8v  ", index)
+		fmt.Fprintf(&line, "%8v  ", index)
 		if out.id > 0 {
 			if r := []rune(id); len(r) > maxID {
 				id = "…" + string(r[len(r)-maxID+1:])
 			}
-			fmt.Fprintf(out, "%-*s  ", min(max(out.id, len("id")), maxID), id)
+			fmt.Fprintf(&line, "%-*s  ", min(max(out.id, len("id")), maxID), id)
 		}
 		if out.labelled {
-			fmt.Fprintf(out, "%-*s  ", width, class)
+			fmt.Fprintf(&line, "%-*s  ", width, class)
 		}
-		fmt.Fprintf(out, "%-*s  %11s", width, prediction, value)
+		fmt.Fprintf(&line, "%-*s  %11s", width, prediction, value)
+	}
+	end := func() {
+		line.WriteByte('\n')
+		_, _ = line.WriteTo(out) // see Flush
 	}
 	start("sample", "id", "true class", "prediction", valueName(out.Predictions))
 	if min(out.Top, len(names)) > 1 {
-		fmt.Fprint(out, "  next")
+		line.WriteString("  next")
 	}
-	fmt.Fprintln(out)
+	end()
 	for _, s := range out.Samples {
 		name, next := names[s.Best[0].Class], s.Best[1:]
 		if s.Abstained {
@@ -152,10 +158,10 @@ func (out *output) table() error {
 		start(s.Index, format.Printable(s.ID), format.Printable(s.Class), name, fmt.Sprintf("%.4f", s.Best[0].Value))
 		separator := "  "
 		for _, b := range next {
-			fmt.Fprintf(out, "%s%s %.4f", separator, names[b.Class], b.Value)
+			fmt.Fprintf(&line, "%s%s %.4f", separator, names[b.Class], b.Value)
 			separator = ", "
 		}
-		fmt.Fprintln(out)
+		end()
 	}
 	return out.Flush()
 }

@@ -57,14 +57,18 @@ func SelectionOf(d *dataset.Dataset, class int) Selection {
 // SelectedCandidates returns the classes of some selections from d, each class once.
 func SelectedCandidates(d *dataset.Dataset, selections ...Selection) Candidates {
 	var classes []int
+	var distinct []Selection
 	for _, s := range selections {
+		if !slices.Contains(distinct, s) {
+			distinct = append(distinct, s)
+		}
 		for _, z := range s.Classes(d) {
 			if !slices.Contains(classes, z) {
 				classes = append(classes, z)
 			}
 		}
 	}
-	c := Candidates{What: strings.Join(format.Strings(selections), " and ") + " classes", U: d.Describe(classes)}
+	c := Candidates{What: strings.Join(format.Strings(distinct), " and ") + " classes", U: d.Describe(classes)}
 	for _, z := range classes {
 		c.Names = append(c.Names, d.Classes[z])
 	}

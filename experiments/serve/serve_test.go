@@ -27,8 +27,7 @@ import (
 	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/dataset/openlayout"
-	"github.com/lago-train/lago-train/experiments/candidates"
-	"github.com/lago-train/lago-train/experiments/explain"
+	"github.com/lago-train/lago-train/experiments/predictor"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/preprocess"
@@ -40,19 +39,19 @@ import (
 // The attributes of the data set and of the model, whose detectors read one feature each.
 var attributes = []string{"colour::red", "colour::blue", "size::large", "size::small"}
 
-func identity() *train.Saved {
+func identity() *predictor.Model {
 	c := model.Config{Variant: model.SemanticHard, Prior: model.Uniform, Complement: model.DeMorgan, Zeta: 1000}
 	p := &model.Parameters[float32]{W: dataset.NewMatrix[float32](4, 4), B: make([]float32, 4), V: dataset.NewMatrix[float32](4, 2)}
 	for m := range 4 {
 		p.W.Row(m)[m], p.V.Row(m)[m/2] = 1, 1
 	}
 	semantic := []int{0, 0, 1, 1}
-	return &train.Saved{
+	return &predictor.Model{Saved: &train.Saved{
 		Method: methods.Spec{Name: methods.LAGO, Settings: &lago.Settings{Config: c}}, Dataset: "things", Dims: 4,
 		Pipeline:   &model.Pipeline{Transform: &preprocess.Transform{Chain: preprocess.None}, Classifier: lago.Model{LAGO: &model.LAGO{Config: c, Semantic: semantic, Params: p}}},
 		Attributes: attributes, Groups: []string{"colour", "size"}, Semantic: semantic, Classes: []string{"old"}, Learned: []int{0},
 		Descriptions: dataset.Matrix[float64]{Rows: 1, Cols: 4, Data: []float64{1, 0, 0, 1}},
-	}
+	}}
 }
 
 // things writes a data set of three classes with a photograph of each; "old" is one that the model
@@ -253,24 +252,22 @@ func TestConcurrentEdits(t *testing.T) {
 	}
 }
 
-// Predictions are those of package explain, with the descriptions that are tried.
+// Predictions are those of package predictor, with the descriptions that are tried.
 func TestPredict(t *testing.T) {
 	m := identity()
 	s := started(t, Config{Model: m, Features: network})
 	ask := func(q map[string]any) answer { return answered[answer](t, request(s, "POST", "/predict", q, nil)) }
 	nan := math.NaN()
 	u := dataset.Matrix[float64]{Rows: 3, Cols: 4, Data: []float64{1, 0, 0, 1, 0, 1, 1, 0, 0.1, 1, nan, 1}}
-	label := "bare"
-	want := testkit.Must(explain.Explain(m, explain.Question{
-		X: dataset.Matrix[float32]{Rows: 1, Cols: 4, Data: []float32{-3, 3, -3, 3}}, Sample: explain.Sample{Index: 2, From: "things", Label: &label},
-		Candidates: candidates.Set{What: "described classes", Names: []string{"old", "big blue", "bare"}, U: u},
-	}))(t)
+	p := testkit.Must(m.Predictor(predictor.Candidates{Names: []string{"old", "big blue", "bare"}, U: u}, predictor.Options{}))(t)
+	want := testkit.Must(p.Answer(dataset.Matrix[float32]{Rows: 1, Cols: 4, Data: []float32{-3, 3, -3, 3}}, 0))(t)
+	c := testkit.Must(want.Compare(predictor.Other{Class: want.Order[1], Reason: predictor.RunnerUp}))(t)
 	got := ask(map[string]any{"sample": 2, "change": []any{map[string]any{"class": "bare", "cells": map[string]any{"colour::red": 0.1, "colour::blue": 1, "size::small": 1}}}})
-	if diff := cmp.Diff(want.Likely, got.Likely); diff != "" || got.Predicted != "bare" || got.Sentence != want.Sentence() || *got.Label != "bare" {
+	if diff := cmp.Diff(want.Likely(5), got.Likely); diff != "" || got.Predicted != "bare" || got.Sentence != c.Sentence() || *got.Label != "bare" {
 		t.Errorf("%+v (-want +got):\n%s", got, diff)
 	}
 	for i, g := range got.Groups {
-		if c := want.Comparisons[0].Groups[i]; g != (contribution{c.Name, c.Contribution}) {
+		if c := c.Groups[i]; g != (contribution{c.Name, c.Contribution}) {
 			t.Errorf("group %d: %+v, expected %+v", i, g, c)
 		}
 	}
@@ -306,7 +303,7 @@ func TestServe(t *testing.T) {
 	s := started(t, Config{})
 	l := testkit.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer func() { _ = l.Close() }()
-	testkit.WantError(t, s.Serve(t.Context(), l.Addr().(*net.TCPAddr).Port, nil), "--port: expected a free port", ": address already in use. Without --port")
+	testkit.WantError(t, s.Serve(t.Context(), l.Addr().(*net.TCPAddr).Port, nil), "port: expected a free port", ": address already in use. Without it")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	testkit.NoError(t, s.Serve(ctx, 0, func(address string) error {
@@ -356,5 +353,5 @@ func TestNewRefuses(t *testing.T) {
 	testkit.NoError(t, os.Remove(filepath.Join(dir, "classes.csv")))
 	testkit.Write(t, dir, "attributes.csv", "name,group\nround,shape\n")
 	_, err := New(t.Context(), Config{Name: "things", Dir: dir, Model: identity()})
-	testkit.WantError(t, err, "--model: expected a model of the attributes of things")
+	testkit.WantError(t, err, "model: expected a model of the attributes of things")
 }

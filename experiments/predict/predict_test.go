@@ -1,0 +1,108 @@
+package predict
+
+import (
+	"cmp"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lago-train/lago-train/experiments/predictor"
+	"github.com/lago-train/lago-train/internal/testkit"
+)
+
+// three are predictions of three samples of classes whose names need quoting, with these scores.
+func three(l predictor.Listing, temperature float64) *predictor.Predictions {
+	names := []string{`say "hi", <you>`, "été", "x"}
+	r := &predictor.Predictions{Candidates: predictor.Candidates{Names: names}, Listing: l, Temperature: temperature}
+	for i, scores := range [][]float64{{0, -1, -2}, {-1.5, -0.5, -9}, {0.25, 0.5, 0.5}} {
+		s := predictor.Prediction{Index: i + 1, Class: names[[]int{0, 2, 1}[i]]}
+		var sum float64
+		for _, v := range scores {
+			sum += math.Exp(v)
+		}
+		for z, v := range scores {
+			if temperature > 0 {
+				v = math.Exp(v) / sum
+			}
+			s.Best = append(s.Best, predictor.Value{Class: z, Value: v})
+		}
+		slices.SortStableFunc(s.Best, func(a, b predictor.Value) int { return cmp.Compare(b.Value, a.Value) })
+		s.Best = s.Best[:l.Top]
+		s.Abstained = l.Confidence > 0 && s.Best[0].Value < l.Confidence
+		r.Samples = append(r.Samples, s)
+	}
+	return r
+}
+
+func TestFormats(t *testing.T) {
+	probabilities := predictor.Listing{Top: 2, Confidence: 0.6}
+	// softmax of (0, -1, -2) is (0.6652, 0.2447, 0.0900); of (-1.5, -0.5, -9)
+	// (0.2689, 0.7309, 0.0002); of (0.25, 0.5, 0.5) (0.2803, 0.3599, 0.3599).
+	for _, c := range []struct {
+		name string
+		o    predictor.Listing
+		f    Format
+		want string
+	}{
+		{"a table", probabilities, Table, `  sample  true class       prediction       probability  next
+       1  say "hi", <you>  say "hi", <you>       0.6652  été 0.2447
+       2  x                été                   0.7309  say "hi", <you> 0.2689
+       3  été              (abstain)             0.3599  été 0.3599, x 0.3599
+`},
+		{"CSV", probabilities, CSV, `sample,true_class,prediction,class_1,probability_1,class_2,probability_2
+1,"say ""hi"", <you>","say ""hi"", <you>","say ""hi"", <you>",0.6652409,été,0.2447285
+2,x,été,été,0.7309499,"say ""hi"", <you>",0.2689014
+3,été,,été,0.3598675,x,0.3598675
+`},
+		{"JSON lines", probabilities, JSONL, `{"sample":1,"true_class":"say \"hi\", <you>","prediction":"say \"hi\", <you>","top":[{"class":"say \"hi\", <you>","probability":0.66524094},{"class":"été","probability":0.24472848}]}
+{"sample":2,"true_class":"x","prediction":"été","top":[{"class":"été","probability":0.7309499},{"class":"say \"hi\", <you>","probability":0.26890144}]}
+{"sample":3,"true_class":"été","prediction":null,"top":[{"class":"été","probability":0.35986745},{"class":"x","probability":0.35986745}]}
+`},
+		{"scores", predictor.Listing{Top: 1}, CSV, `sample,true_class,prediction,class_1,score_1
+1,"say ""hi"", <you>","say ""hi"", <you>","say ""hi"", <you>",0
+2,x,été,été,-0.5
+3,été,été,été,0.5
+`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			temperature := 1.0
+			if c.name == "scores" {
+				temperature = 0
+			}
+			r := three(c.o, temperature)
+			var out strings.Builder
+			testkit.NoError(t, Write(&out, c.f, r))
+			if out.String() != c.want {
+				t.Errorf("found\n%s\nexpected\n%s", &out, c.want)
+			}
+		})
+	}
+}
+
+// The names of samples and classes are not trusted; of a long id a table has the end.
+func TestTable(t *testing.T) {
+	r := three(predictor.Listing{Top: 3}, 0)
+	r.Candidates.Names[2] = "x\x1b[2J"
+	for i, id := range []string{"b", "c\x1b", strings.Repeat("é", 50) + "end"} {
+		r.Samples[i].ID = id
+	}
+	var out strings.Builder
+	testkit.NoError(t, Write(&out, Table, r))
+	if strings.Contains(out.String(), "\x1b") {
+		t.Errorf("a control character is printed:\n%q", &out)
+	}
+	testkit.WantText(t, out.String(), "  sample  id  ", "     score  next\n", "       3  …"+strings.Repeat("é", 36)+"end  été", "   -0.5000  say ")
+}
+
+// full is a disk that is full.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space") }
+
+func TestWriteReturnsTheErrorOfTheFile(t *testing.T) {
+	for _, f := range []Format{Table, CSV, JSONL} {
+		testkit.WantError(t, Write(full{}, f, three(predictor.Listing{Top: 3}, 0)), "no space")
+	}
+}

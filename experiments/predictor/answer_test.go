@@ -1,0 +1,204 @@
+package predictor
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/internal/birds"
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/train"
+)
+
+// answered predicts a sample with these detections as one of the classes of the model.
+func answered(t *testing.T, m *train.Saved, detections []float64, o Options) *Answer {
+	t.Helper()
+	p := testkit.Must((&Model{Saved: m}).Predictor(Candidates{What: "classes", Names: m.Classes, U: m.Descriptions}, o))(t)
+	return testkit.Must(p.Answer(birds.Features(detections), 1))(t)
+}
+
+// compared compares the cuckoo with the runner-up.
+func compared(t *testing.T, m *train.Saved) *Comparison {
+	t.Helper()
+	a := answered(t, m, birds.Cuckoo, Options{})
+	return testkit.Must(a.Compare(Other{a.Order[1], RunnerUp}))(t)
+}
+
+// For every design, contributions add up to the log odds, parts to them, and terms to the scores.
+func TestPartsAddUp(t *testing.T) {
+	for _, v := range model.Variants {
+		for _, p := range model.Priors {
+			for _, complement := range model.Complements {
+				for i, zeta := range []float64{10, 10, 1000} {
+					c := model.Config{Variant: v, Prior: p, Complement: complement, Zeta: zeta}
+					if v == model.KSoft {
+						c.K = 2
+					}
+					t.Run(fmt.Sprint(v, " ", p, " ", complement, " ", i), func(t *testing.T) {
+						m, detections := birds.Random(c, uint64(i))
+						m.Correction = model.Correction{Kind: model.Subtract, Omega: 0.5, Stored: dataset.Matrix[float32]{Rows: 1, Cols: 6, Data: []float32{0.1, 0.9, 0.4, 0.3, 0.6, 0.2}}}
+						a := answered(t, m, detections, Options{Temperature: 2})
+						checkSums(t, a, testkit.Must(a.Compare(Other{a.Order[1], RunnerUp}))(t), len(m.Attributes))
+					})
+				}
+			}
+		}
+	}
+}
+
+func checkSums(t *testing.T, a *Answer, c *Comparison, attributes int) {
+	t.Helper()
+	last := math.Inf(1)
+	for _, g := range c.Groups {
+		if math.Abs(g.Contribution) > last {
+			t.Errorf("%s contributes more than the group above it", g.Name)
+		}
+		last = math.Abs(g.Contribution)
+		score, share := g.Others.Term, g.Others.Share
+		score.Add(g.None.Term)
+		share.Add(g.None.Share)
+		for _, term := range g.Terms {
+			score.Add(term.Term)
+			share.Add(term.Share)
+			if term.Prior > 0 {
+				testkit.Near(t, term.Attribute, term.Gamma*term.Used.Class/term.Prior*term.Detected, term.Term.Class, 1e-9)
+			}
+		}
+		got, want := []float64{score.Class, score.Against, share.Class, share.Against}, []float64{g.Score.Class, g.Score.Against, 1, 1}
+		testkit.NearAll(t, "scores and shares", got, want, 1e-9)
+		if n := len(g.Terms) + g.Others.Count; n != attributes {
+			t.Errorf("%s has %d attributes, expected %d", g.Name, n, attributes)
+		}
+	}
+	for groups := range len(c.Groups) + 1 {
+		var together float64
+		for _, p := range c.Parts(groups) {
+			together += p.LogOdds
+		}
+		testkit.Near(t, "sum of the parts", together, c.LogOdds, 1e-9)
+	}
+	testkit.Near(t, "log odds", c.LogOdds, a.Class(1).LogP-a.Class(2).LogP, 1e-9)
+}
+
+// The paper's example of a soft OR, with a nuthatch for the runner-up. The cuckoo is
+// described as brown (0.6) and white (0.5), which are scaled to 6/11 and 5/11; 0.1 and
+// 0.7 are detected of them. With p for the uniform prior,
+//
+//	Ac          = 0.9 0.3 0.8
+//	G[cuckoo]   = (6/11 0.1 + 5/11 0.7) / p + (5/11 6/11) / (1-p)^3 Ac
+//	G[nuthatch] = (0.1 0.1 + 0.4 0.7) / p   + (0.9 0.6) / (1-p)^3 Ac
+func TestExplainTheCuckoo(t *testing.T) {
+	m := birds.Make(birds.Hard)
+	c := compared(t, m)
+	if c.Class != m.Classes[0] || c.Against != m.Classes[1] {
+		t.Fatalf("found %+v, expected the cuckoo against the nuthatch", c)
+	}
+	groups := c.Groups
+	g := groups[slices.IndexFunc(groups, func(g Group) bool { return g.Name == m.Groups[0] })]
+	p := g.Terms[0].Prior
+	asDetected := func(p float64) float64 { return 1 / (1 + math.Exp(-float64(float32(math.Log(p/(1-p)))))) } // features are float32
+	none := func(u ...float64) float64 {
+		product := 1.0
+		for i, v := range u {
+			product *= (1 - v) / (1 - p) * (1 - asDetected(birds.Cuckoo[i]))
+		}
+		return product
+	}
+	white := g.Terms[1]
+	for what, c := range map[string][2]float64{
+		"score of the cuckoo":   {g.Score.Class, (6./11*asDetected(0.1)+5./11*asDetected(0.7))/p + none(6./11, 5./11, 0)},
+		"score of the nuthatch": {g.Score.Against, (0.1*asDetected(0.1)+0.4*asDetected(0.7))/p + none(0.1, 0.4, 0)},
+		"contribution":          {g.Contribution, math.Log(g.Score.Class / g.Score.Against)},
+		"white, detected":       {white.Detected, asDetected(0.7)},
+		"white, described":      {*white.Described.Class, 0.5},
+		"white, of the other":   {*white.Described.Against, 0.4},
+		"white, as used":        {white.Used.Class, 5. / 11},
+		"share of white":        {white.Share.Class, 5. / 11 * asDetected(0.7) / p / g.Score.Class},
+	} {
+		testkit.Near(t, what, c[0], c[1], 1e-9)
+	}
+	// Attributes are ordered by the difference of their terms: brown by (6/11 - 0.1) 0.1, white
+	// by (5/11 - 0.4) 0.7, yellow, which neither is, by nothing.
+	for i, name := range m.Attributes[:3] {
+		if g.Terms[i].Attribute != name {
+			t.Errorf("term %d is of %s, expected %s", i, g.Terms[i].Attribute, name)
+		}
+	}
+}
+
+func TestNamesOfGroups(t *testing.T) {
+	learned := [][]string{
+		{"has_primary_color::brown", "has_primary_color::yellow", "has_breast_pattern::striped"},
+		{"has_primary_color::white", "has_breast_pattern::solid", "size::small_(5_-_9_in)"},
+	}
+	for v, want := range map[model.Variant][]string{ // by k
+		model.Singletons: birds.Make(birds.Hard).Attributes, model.SemanticHard: birds.Make(birds.Hard).Groups, model.SemanticSoft: birds.Make(birds.Hard).Groups, model.KSoft: {"0", "1"},
+	} {
+		config := birds.Hard
+		config.Variant, config.K = v, 2
+		m := birds.Make(config)
+		for _, g := range compared(t, m).Groups {
+			if g.Name != want[g.K] || v == model.KSoft && !slices.Equal(g.Strongest, learned[g.K]) || v != model.KSoft && g.Strongest != nil {
+				t.Errorf("%s: group %d is %q with %q, expected %q", v, g.K, g.Name, g.Strongest, want[g.K])
+			}
+		}
+	}
+}
+
+// Every reason of random predictions holds against the numbers.
+func TestReasonsHold(t *testing.T) {
+	said := map[string]int{}
+	for i := range uint64(300) {
+		m, detections := birds.Random(model.Config{
+			Variant: []model.Variant{model.SemanticHard, model.Singletons}[i%2], Prior: model.PerAttribute, Complement: model.Complements[i%3], Zeta: 10,
+		}, i)
+		a := answered(t, m, detections, Options{})
+		c := testkit.Must(a.Compare(Other{a.Order[1], RunnerUp}))(t)
+		for _, g := range c.Groups {
+			reason, found := g.reason(), ""
+			terms := map[string]Term{}
+			for _, term := range g.Terms {
+				terms[format.AttributeName(term.Attribute)] = term
+			}
+			sign := math.Copysign(1, g.Contribution)
+			name, how, _ := strings.Cut(strings.TrimSuffix(reason, ")"), " (")
+			term, isAttribute := terms[name]
+			switch {
+			case strings.HasPrefix(how, "none of its"):
+				found = "none"
+				for _, term := range terms {
+					if term.Detected >= 0.5 {
+						t.Errorf("%d: %q, but %s has %.2f", i, reason, term.Attribute, term.Detected)
+					}
+				}
+			case how == "not detected":
+				found = "absent"
+				if term.Detected >= 0.5 || len(terms) > 1 && sign*(term.Used.Against-term.Used.Class) < 0.1 {
+					t.Errorf("%d: %q of %+v", i, reason, term)
+				}
+			case isAttribute && len(terms) > 1:
+				found = "added"
+				if (how == "") != (term.Detected >= 0.5) || how != "" && how != "detection only "+fmt.Sprintf("%.2f", term.Detected) {
+					t.Errorf("%d: %q with a detection of %g", i, reason, term.Detected)
+				}
+				gain := func(term Term) float64 { return sign * (term.Term.Class - term.Term.Against) * term.Detected }
+				for _, other := range terms {
+					if sign*(other.Term.Class-other.Term.Against) > sign*(g.None.Term.Class-g.None.Term.Against) && gain(other) > gain(term) {
+						t.Errorf("%d: %q adds less than %s", i, reason, other.Attribute)
+					}
+				}
+			}
+			said[found]++
+		}
+	}
+	for _, kind := range []string{"absent", "added"} {
+		if said[kind] == 0 {
+			t.Errorf("no case of %q among %v", kind, said)
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package predictor
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/train"
+)
+
+func pets() *dataset.Dataset {
+	m := &Model{Saved: &train.Saved{
+		Dataset: "pets", Attributes: []string{"legs::four", "legs::two", "flies"}, Groups: []string{"legs", "flies"}, Semantic: []int{0, 0, 1},
+		Classes:      []string{"cat", "dog", "owl", "emu", "eel"},
+		Descriptions: dataset.Matrix[float64]{Rows: 5, Cols: 3, Data: []float64{1, 0, 0, 1, 0, 0.1, 0, 1, 1, 0, 0.9, 0, 0, 0, 0}},
+		Split:        dataset.Split{Train: []int{0}, Val: []int{1}, Test: []int{2, 3}},
+	}}
+	return m.TrainingData()
+}
+
+func ExampleSelectedCandidates() {
+	set := SelectedCandidates(pets(), Test, Train)
+	fmt.Println(set.What, set.Names, set.U.Data)
+	// Output: test and train classes [owl emu cat] [0 1 1 0 0.9 0 1 0 0]
+}
+
+func TestSelections(t *testing.T) {
+	d := pets()
+	for want, selections := range map[string][]Selection{
+		"dog": {Val}, "cat dog": {Seen}, "cat dog owl emu eel": {All},
+		"owl emu cat dog": {Test, Train, Seen},
+	} {
+		if got := strings.Join(SelectedCandidates(d, selections...).Names, " "); got != want {
+			t.Errorf("%v: found %s, expected %s", selections, got, want)
+		}
+	}
+	for z, want := range []Selection{Train, Val, Test, Test, Test} {
+		if got := SelectionOf(d, z); got != want {
+			t.Errorf("class %d: found %s, expected %s", z, got, want)
+		}
+	}
+}
+
+func TestNewCandidates(t *testing.T) {
+	d := pets()
+	path := testkit.Write(t, t.TempDir(), "classes.csv", "class,legs: two,flies\nbat,yes,yes\nrobot,,no\n")
+	both := testkit.Must(NewCandidates(t.Context(), d, []Selection{Test}, path, Val))(t)
+	nan := math.NaN()
+	want := Candidates{
+		What: "test classes and classes of " + path, Names: []string{"owl", "emu", "bat", "robot"},
+		U: dataset.Matrix[float64]{Rows: 4, Cols: 3, Data: []float64{0, 1, 1, 0, 0.9, 0, nan, 1, 1, nan, nan, 0}},
+	}
+	if diff := cmp.Diff(want, both, cmpopts.EquateNaNs()); diff != "" {
+		t.Errorf("-expected +found:\n%s", diff)
+	}
+	if alone := testkit.Must(NewCandidates(t.Context(), d, nil, path, Val))(t); alone.What != "classes of "+path || len(alone.Names) != 2 {
+		t.Errorf("the file alone: %+v", alone)
+	}
+	if otherwise := testkit.Must(NewCandidates(t.Context(), d, nil, "", Val))(t); otherwise.What != "val classes" {
+		t.Errorf("neither: %+v", otherwise)
+	}
+	_, err := both.join(SelectedCandidates(d, All))
+	testkit.WantError(t, err, `found "owl"`)
+}

@@ -1,0 +1,238 @@
+package predictor
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/internal/birds"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/adapt"
+	"github.com/lago-train/lago-train/train"
+)
+
+// The ranked classes are the first of all classes sorted by score; their probabilities
+// are a softmax over all classes.
+func TestRankProperty(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		scores := rapid.SliceOfN(rapid.OneOf(rapid.Float32Range(-50, 50), rapid.SampledFrom([]float32{0, 1})), 1, 9).Draw(t, "scores")
+		r := &Predictions{
+			Listing:     Listing{Top: rapid.IntRange(1, 10).Draw(t, "top")},
+			Temperature: rapid.SampledFrom([]float64{0, 0.5, 1, 20}).Draw(t, "temperature"),
+		}
+		if r.Temperature > 0 {
+			r.Confidence = rapid.Float64Range(0, 1).Draw(t, "confidence")
+		}
+		order := make([]int, len(scores))
+		var sum float64
+		for z, s := range scores {
+			order[z] = z
+			sum += math.Exp(float64(s) / r.Temperature)
+		}
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+		testkit.NoError(t, r.add(dataset.Matrix[float32]{Rows: 1, Cols: len(scores), Data: scores}))
+		s, want := r.Samples[0], order[:min(r.Top, len(scores))]
+		if len(s.Best) != len(want) {
+			t.Fatalf("%v, expected %v", s.Best, want)
+		}
+		for i, z := range want {
+			p := float64(scores[z])
+			if r.Temperature > 0 {
+				p = math.Exp(p/r.Temperature) / sum
+			}
+			if s.Best[i].Class != z {
+				t.Fatalf("%v, expected %v", s.Best, want)
+			}
+			testkit.Near(t, "value", s.Best[i].Value, p, 1e-9)
+		}
+		if want := r.Confidence > 0 && s.Best[0].Value < r.Confidence; s.Abstained != want {
+			t.Errorf("abstained is %v at %g, expected %v", s.Abstained, s.Best[0].Value, want)
+		}
+	})
+}
+
+// counting supplies n samples whose only feature is their index. It records the blocks
+// that it is asked to fill.
+type counting struct {
+	n, next int
+	asked   map[*float32]bool
+	fail    int // the sample that cannot be read; 0 for none
+}
+
+func (c *counting) Cols() int { return 1 }
+
+func (c *counting) Read(block dataset.Matrix[float32]) (int, error) {
+	if c.asked == nil {
+		c.asked = map[*float32]bool{}
+	}
+	c.asked[&block.Data[0]] = true
+	n := min(block.Rows, c.n-c.next)
+	for i := range n {
+		block.Row(i)[0] = float32(c.next)
+		if c.next++; c.fail > 0 && c.next > c.fail {
+			return i, fmt.Errorf("a bad sample: %w", io.EOF)
+		}
+	}
+	if n == 0 {
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+// modulo scores class -i mod Z of sample i highest.
+type modulo struct{ fail, nan float32 } // the samples from which on it fails or scores NaN; 0 for none
+
+func (m modulo) Score(x, scores dataset.Matrix[float32]) error {
+	for i := range x.Rows {
+		if m.fail > 0 && x.Row(i)[0] >= m.fail {
+			return errors.New("a bad block")
+		}
+		for z := range scores.Cols {
+			scores.Row(i)[z] = -float32((int(x.Row(i)[0]) + z) % scores.Cols)
+		}
+		if m.nan > 0 && x.Row(i)[0] >= m.nan {
+			scores.Row(i)[1] = float32(math.NaN())
+		}
+	}
+	return nil
+}
+
+var abc = []string{"a", "b", "c"}
+
+// ofThree predicts one of three classes by scores without a model.
+func ofThree(ctx context.Context, src Source, score model.Scorer, l Listing) (*Predictions, error) {
+	m := &Model{Saved: &train.Saved{Pipeline: new(model.Pipeline)}}
+	p, err := m.Predictor(Candidates{Names: []string{"a", "b", "c"}}, Options{})
+	if err != nil {
+		return nil, err
+	}
+	return p.predict(ctx, src, score, l)
+}
+
+// Many samples are predicted in their order, with the memory of a few blocks.
+func TestPredictStreams(t *testing.T) {
+	src := &counting{n: 100*mostSamples + 17}
+	r := testkit.Must(ofThree(t.Context(), src, modulo{}.Score, Listing{Top: 1}))(t)
+	if len(src.asked) > 2 {
+		t.Errorf("%d blocks were in use, expected at most 2", len(src.asked))
+	}
+	if len(r.Samples) != src.n {
+		t.Fatalf("%d predictions, expected one for each of %d samples", len(r.Samples), src.n)
+	}
+	for i, s := range r.Samples {
+		if s.Index != i || s.Best[0].Class != (3-i%3)%3 {
+			t.Fatalf("sample %d: %+v", i, s)
+		}
+	}
+}
+
+// The memory of the blocks is bounded for any number of features and classes.
+func TestBlocksAreBounded(t *testing.T) {
+	for _, c := range []struct{ dims, classes, samples int }{{2048, 50, 512}, {1, 1, 1024}, {1 << 20, 3, 64}, {300, 1 << 16, 16}, {300, 1 << 21, 1}} {
+		if n := blockRows(c.dims, c.classes); n != c.samples {
+			t.Errorf("%d features and %d classes: blocks of %d samples, expected %d", c.dims, c.classes, n, c.samples)
+		}
+	}
+}
+
+// The error of whatever fails is returned, and no further samples are read.
+func TestPredictReturnsTheFirstError(t *testing.T) {
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, c := range []struct {
+		name   string
+		ctx    context.Context
+		src    *counting
+		scorer modulo
+		want   string
+	}{
+		{"a sample", t.Context(), &counting{n: 1e6, fail: 5000}, modulo{}, "a bad sample"},
+		{"scores", t.Context(), &counting{n: 1e6}, modulo{fail: 5000}, "a bad block"},
+		{"NaN", t.Context(), &counting{n: 1e6}, modulo{nan: 5000}, "sample 5000: expected finite scores, found NaN"},
+		{"Ctrl-C", ended, &counting{n: 1e6}, modulo{}, "context canceled"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := ofThree(c.ctx, c.src, c.scorer.Score, Listing{Top: 2})
+			testkit.WantError(t, err, c.want)
+			if c.src.next == c.src.n {
+				t.Error("all samples were read")
+			}
+		})
+	}
+	_, err := ofThree(t.Context(), &counting{n: 9}, modulo{}.Score, Listing{Top: 1})
+	testkit.NoError(t, err)
+}
+
+// Predictions of samples of a data set have their ids and true classes, and a reason where it is
+// asked for.
+func TestPredictSamples(t *testing.T) {
+	m := birds.Make(birds.Hard)
+	d := &dataset.Dataset{
+		Features: birds.Features(birds.Cuckoo), Labels: []int{1, 0}, IDs: []string{"a.jpg", "b.jpg"}, Classes: append(slices.Clone(m.Classes), "other"),
+	}
+	p := testkit.Must((&Model{Saved: m}).Predictor(Candidates{Names: m.Classes, U: m.Descriptions}, Options{}))(t)
+	r := testkit.Must(p.Predict(t.Context(), &Samples{Data: d, Rows: []int{1, 0}}, Listing{Top: 1, Reasons: true}))(t)
+	if s := r.Samples[0]; s.Index != 1 || s.ID != "b.jpg" || s.Class != m.Classes[0] || s.Best[0].Class != 0 {
+		t.Errorf("found %+v", s)
+	}
+	testkit.WantText(t, r.Samples[0].Reason, "Black billed Cuckoo is 2.2 times as likely as White breasted Nuthatch, the runner-up, mainly because of")
+	d.Labels[0] = 3
+	r = testkit.Must(p.Predict(t.Context(), &Samples{Data: d, Rows: []int{0, 1}}, Listing{Top: 1, Confidence: 0.99}))(t)
+	if c := r.Count(); c != (Count{Samples: 2, Abstained: 2, Known: 2, Outside: 1}) {
+		t.Errorf("found %+v", c)
+	}
+	p.Temperature = 0
+	_, err := p.Predict(t.Context(), &Samples{Data: d}, Listing{Top: 1, Confidence: 0.5})
+	testkit.WantError(t, err, "min_confidence: expected a model of LAGO, whose scores are probabilities, or a temperature")
+}
+
+// The first two samples are alike, with almost equal scores of different classes. A smaller batch
+// than the smallest is not adapted to, unless that is forced.
+func TestPredictAdapted(t *testing.T) {
+	d := &dataset.Dataset{
+		Features: dataset.Matrix[float32]{Rows: 3, Cols: 3, Data: []float32{5, 4.5, 0, 5, 5.2, 0, 0.1, 0, 3}},
+		Labels:   []int{0, 2, 1}, Classes: []string{"a", "b", "c"},
+	}
+	asFeatures := func(x, scores dataset.Matrix[float32]) error {
+		copy(scores.Data, x.Data)
+		return nil
+	}
+	m := &Model{Saved: &train.Saved{Pipeline: new(model.Pipeline)}, Path: "m"}
+	_, err := m.Predictor(Candidates{Names: d.Classes}, Options{Adapt: true})
+	testkit.WantError(t, err, "m: adaptation: expected a temperature and tau")
+	m.Adaptation = &train.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 100}}
+	predict := func(o Options, rows ...int) (*Predictions, error) {
+		p := testkit.Must(m.Predictor(Candidates{Names: d.Classes}, o))(t)
+		return p.predict(t.Context(), &Samples{Data: d, Rows: rows}, asFeatures, Listing{Top: 3})
+	}
+	r := testkit.Must(predict(Options{Adapt: true}, 0, 1, 2))(t)
+	if len(r.Samples) != 3 || r.Adapted.Changed != 1 || len(r.Adapted.Shares) != 3 || r.Temperature != 1 {
+		t.Errorf("%+v", r)
+	}
+	for i, s := range r.Samples {
+		testkit.Near(t, "probability", s.Best[0].Value, float64(r.Adapted.P.Row(i)[s.Best[0].Class]), 1e-6)
+	}
+	m.Adaptation.Smallest = 4
+	alone := testkit.Must(predict(Options{Temperature: 2}, 0, 1, 2))(t)
+	small := testkit.Must(predict(Options{Temperature: 2, Adapt: true}, 0, 1, 2))(t)
+	forced := testkit.Must(predict(Options{Adapt: true, ForceAdapt: true}, 0, 1, 2))(t)
+	if small.Adapted != nil || forced.Adapted == nil {
+		t.Errorf("a small batch: adapted %v, forced %v", small.Adapted, forced.Adapted)
+	}
+	for i, s := range small.Samples {
+		if !slices.Equal(s.Best, alone.Samples[i].Best) {
+			t.Errorf("sample %d: %v, expected %v", i, s.Best, alone.Samples[i].Best)
+		}
+	}
+	_, err = predict(Options{Adapt: true})
+	testkit.WantError(t, err, "adapt: expected at least one sample")
+}
