@@ -25,8 +25,8 @@
 //	engine     arms of methods on parts of the classes, dev stage -> epochs -> test stage, and
 //	           the search of settings
 //	results    accuracies over seeds and classes, rows of tables, figures
-//	candidates the classes that a prediction chooses from
-//	adaptation predictions adapted to a batch of unlabelled samples, and when to
+//	predictor  one trained model with its candidates: scores, predictions and the reasons for them
+//	adaptation when and how predictions are adapted to a batch of unlabelled samples
 //	published  the numbers and settings of the paper
 //	plot       figures
 //

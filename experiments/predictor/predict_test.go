@@ -106,8 +106,6 @@ func (m modulo) Score(x, scores dataset.Matrix[float32]) error {
 	return nil
 }
 
-var abc = []string{"a", "b", "c"}
-
 // ofThree predicts one of three classes by scores without a model.
 func ofThree(ctx context.Context, src Source, score model.Scorer, l Listing) (*Predictions, error) {
 	m := &Model{Saved: &train.Saved{Pipeline: new(model.Pipeline)}}
