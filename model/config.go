@@ -2,13 +2,11 @@ package model
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
-	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/internal/setting"
-	"github.com/lago-train/lago-train/model/impute"
 )
 
 // Variant says how attributes are grouped and whether the grouping is learned
@@ -99,10 +97,13 @@ func (c Config) Check() error {
 func (c Config) Grouping(m int, semantic []int) (k int, of []int, err error) {
 	switch c.Variant {
 	case Singletons:
-		if c.IdentityV(m) && c.Complement == DeMorgan {
-			return 0, nil, expected("complement", DeMorgan, "%s or %s for singletons of %d attributes", Const, NoComplement, m)
+		if m > mostSingletons {
+			return 0, nil, &invalid.Error{
+				Field: "attributes", Want: fmt.Sprintf("at most %d for singletons, whose groups are attributes x attributes", mostSingletons),
+				Got: fmt.Sprint(m), Hint: "Use " + string(KSoft) + " or " + string(SemanticHard) + ".",
+			}
 		}
-		return m, dataset.Matrix[float64]{Rows: m}.AllRows(), nil
+		return m, matrix.Matrix[float64]{Rows: m}.AllRows(), nil
 	case KSoft:
 		if c.K > m {
 			return 0, nil, expected("k", c.K, "at most the number of attributes, %d", m)
@@ -124,6 +125,10 @@ func (c Config) Grouping(m int, semantic []int) (k int, of []int, err error) {
 // mostGrouping is the size of V, attributes x groups, up to which training fits into the memory of
 // common machines: it needs several matrices of this size.
 const mostGrouping = 1 << 28
+
+// mostSingletons is the number of attributes up to which V of singletons, its Gamma and their copies
+// in float64 that explanations need take no more than 2 GB.
+const mostSingletons = 1 << 13
 
 // checkSize returns an error where V would be too large.
 func checkSize(field string, k, m int) error {
@@ -148,129 +153,4 @@ func (c Config) check(classes *Description, attributes int) (k int, err error) {
 	}
 	k, _, err = c.Grouping(attributes, classes.Groups)
 	return k, err
-}
-
-// Description describes the candidate classes, which are the train classes during
-// training, and the validation or test classes during evaluation.
-type Description struct {
-	U       dataset.Matrix[float64] // Z x M, p(a_m|z), without missing entries, as soft OR needs it
-	Targets dataset.Matrix[float64] // Z x M, U before it is scaled for soft OR: the targets of BXE(a)
-	P       []float64               // M, the prior p(a_m); of PerGroup the per-attribute prior, from which groupedPrior computes p
-	Groups  []int                   // M, the group of each attribute by the data set, nil if it has none
-
-	// Undescribed marks the attributes that no candidate class describes. U and P are 0
-	// there, and they do not count. It is nil for none.
-	Undescribed []bool // M
-}
-
-// Describe makes the description of candidate classes from their rows of the data set,
-// Z x M in [0, 1], with NaN for missing entries. groups is the group of each attribute,
-// which the two semantic variants need: they scale the entries of each group of a class
-// to a sum of at most 1 (supplement A), since soft OR takes the attributes of a group to
-// exclude each other.
-//
-// Missing entries are imputed from the candidate classes (package impute). A
-// Pipeline imputes them from the train classes first.
-func (c Config) Describe(u dataset.Matrix[float64], groups []int) (*Description, error) {
-	if u.Rows < 1 || u.Cols < 1 {
-		return nil, expected("descriptions", fmt.Sprintf("%d classes and %d attributes", u.Rows, u.Cols), "at least one of each")
-	}
-	if i := slices.IndexFunc(u.Data, func(p float64) bool { return p < 0 || p > 1 }); i >= 0 {
-		found := fmt.Sprintf("%g at row %d, column %d", u.Data[i], i/u.Cols, i%u.Cols)
-		return nil, expected("descriptions", found, "probabilities from 0 to 1, or NaN for a missing entry")
-	}
-	k, _, err := c.Grouping(u.Cols, groups)
-	if c.Variant.Semantic() && err != nil {
-		return nil, err
-	}
-	if len(groups) != u.Cols {
-		groups = nil
-	}
-	imputer, err := impute.New(u, groups)
-	if err != nil {
-		return nil, err
-	}
-	full, err := imputer.Impute(u)
-	if err != nil {
-		return nil, err
-	}
-	d := &Description{U: dataset.Convert[float64](full), Groups: groups}
-	for i, p := range d.U.Data {
-		if math.IsNaN(p) { // for all classes
-			if d.Undescribed == nil {
-				d.Undescribed = make([]bool, d.U.Cols)
-			}
-			d.Undescribed[i%d.U.Cols] = true
-			d.U.Data[i] = 0
-		}
-	}
-	d.Targets = d.U
-	if c.Variant.Semantic() {
-		d.Targets = dataset.Convert[float64](d.U)
-		scaleGroups(d.U, k, groups)
-	}
-	d.P = c.prior(d)
-	return d, nil
-}
-
-// scaleGroups scales the entries of a class within a group to sum to 1 where they
-// sum to more.
-func scaleGroups(u dataset.Matrix[float64], k int, of []int) {
-	sums := make([]float64, k)
-	for z := range u.Rows {
-		clear(sums)
-		row := u.Row(z)
-		for m, p := range row {
-			sums[of[m]] += p
-		}
-		for m := range row {
-			if s := sums[of[m]]; s > 1 {
-				row[m] /= s
-			}
-		}
-	}
-}
-
-// prior returns p(a_m), the mean of U over the classes. The uniform prior is its mean
-// over the described attributes.
-func (c Config) prior(d *Description) []float64 {
-	p := dataset.Means(d.U, 0)
-	var mean, described float64
-	for m := range p {
-		if !d.undescribed(m) {
-			mean += p[m]
-			described++
-		}
-	}
-	for m := range p {
-		if c.Prior == Uniform && !d.undescribed(m) {
-			p[m] = mean / described
-		}
-	}
-	return p
-}
-
-func (d *Description) undescribed(m int) bool { return d.Undescribed != nil && d.Undescribed[m] }
-
-// ratio returns p(a_m|z) / p(a_m) with the prior p, M x Z. It is 0 for an attribute with
-// p(a_m) = 0, which no candidate class has.
-func (d *Description) ratio(p []float64) dataset.Matrix[float64] {
-	r := dataset.NewMatrix[float64](d.U.Cols, d.U.Rows)
-	for z := range d.U.Rows {
-		for m, u := range d.U.Row(z) {
-			if p[m] > 0 {
-				r.Data[m*r.Cols+z] = u / p[m]
-			}
-		}
-	}
-	return r
-}
-
-// withPrior returns U with the prior p as its last row, (Z+1) x M, from which Uc and pc
-// are computed together.
-func (d *Description) withPrior(p []float64) dataset.Matrix[float64] {
-	r := dataset.NewMatrix[float64](d.U.Rows+1, d.U.Cols)
-	copy(r.Data, d.U.Data)
-	copy(r.Row(d.U.Rows), p)
-	return r
 }

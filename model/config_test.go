@@ -274,3 +274,8 @@ func TestInitFollowsTheSeed(t *testing.T) {
 		t.Error("another seed gives the same parameters")
 	}
 }
+
+func TestSingletonsOfTooManyAttributes(t *testing.T) {
+	_, _, err := model.Config{Variant: model.Singletons}.Grouping(8193, nil)
+	testkit.WantError(t, err, "attributes: expected at most 8192 for singletons, whose groups are attributes x attributes, found 8193. Use k-soft")
+}

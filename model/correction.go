@@ -109,13 +109,13 @@ func (f *Forward[T]) Correct(c Correction, stored dataset.Matrix[T]) error {
 
 // scores returns L of samples with the detections a, n x M, as n x Z.
 func (f *Forward[T]) scores(a dataset.Matrix[T]) (dataset.Matrix[float64], error) {
-	l := dataset.NewMatrix[float64](a.Rows, f.groups.z)
+	l := dataset.NewMatrix[float64](a.Rows, f.z)
 	return l, f.each(a, func(row int, evidence []float64) { copy(l.Data[row*l.Cols:], evidence) })
 }
 
 // correct is Correct for the stored detections of c.
 func correct[T Float](f *Forward[T], c Correction) error {
-	if err := c.check(f.groups.m); err != nil {
+	if err := c.check(f.classes.U.Cols); err != nil {
 		return err
 	}
 	return f.Correct(c, dataset.Convert[T](c.Stored))

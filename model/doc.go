@@ -7,27 +7,25 @@
 // To read the model, start at machines.go: build. The map:
 //
 //	A[n,m]   = sigmoid(X W + b)                  linear, sigmoid      parameters.go
-//	U, p[m]  descriptions of the classes, prior  Config.Describe      config.go
+//	U, p[m]  descriptions of the classes, prior  Config.Describe      describe.go
 //	Gamma    = softmax over k of (zeta V[m,:])   softGroups           groups.go
 //	p[m] per group, which depends on Gamma       groupedPrior         groups.go
-//	Uc, pc, Ac  none of the group                noneOf               softor.go
-//	G[k,n,z] soft OR within a group (Eq. 5)      fixedGroups, softOr  forward.go, softor.go
+//	Uc, pc, Ac  none of the group                noneOfClasses        noneof.go
+//	G[k,n,z] soft OR within a group (Eq. 5)      fixedGroups, softOr  tables.go, softor.go
 //	log p(z|x) soft AND across groups (Eq. 4)    softAnd              loss.go
 //	CXE, BXE (Eq. 6)                             crossEntropy,        loss.go
 //	                                             attributeEntropy
 //	|W|^2, |W U^T|^2 (Eq. 6)                     penalties            parameters.go
 //	|Gamma - Gamma_sem|^2 (Eq. 6)                groupPrior           groups.go
-//	loss (Eq. 6)                                 build                machines.go
-//	V, Gamma, Uc and pc of many singletons       setIdentity          singletons.go
+//	loss (Eq. 6)                                 lossOp, build        loss.go, machines.go
 //
-// There are two training graphs because what is fixed becomes a table. While W trains
-// (WMachine), Gamma is fixed: U, Gamma and U/p are constant nodes, and soft OR uses tables
-// of Gamma U/p and Uc/pc that are made from them once per phase. While V trains (VMachine),
-// W is fixed: the detections A of all samples are computed once per phase, and p, Uc and pc
-// follow from U as Gamma changes. With one graph for both, each gradient would also be
-// computed for the parameter that does not train. Every term of the loss is a node, and so
-// is its gradient; that of |W|^2 and |W U^T|^2 by W is an input of the gradient of linear,
-// which adds to it in place.
+// There are two training graphs because what is fixed becomes a table. U is a constant, and W
+// and V are nodes of both. While W trains (WMachine), V is fixed: Gamma, U/p, Uc and pc are
+// nodes whose ops remember their values until the next phase begins. While V trains
+// (VMachine), W is fixed: the detections A of all samples are computed once per phase, and the
+// terms of W are remembered. With one graph for both, each gradient would also be computed for
+// the parameter that does not train. The node of the loss is Eq. 6, whole, and Gorgonia
+// differentiates it.
 //
 // Ops are fused (kernel.go): the same expressions in Gorgonia's stock ops are 8 to 10
 // times slower, because they materialise several tensors of samples x K x Z. Tests
@@ -36,8 +34,9 @@
 //
 // Nothing but training needs a graph: evaluation, prediction and explanation share
 // Parameters.Logits, Sigmoid and Forward, which run the same code as the ops do forward,
-// in float32 to score and in float64 to explain. Attributes that no candidate class
-// describes, and groups of nothing else, are left out of all of them alike (leaveOut).
+// in float32 to score and in float64 to explain. Describe finds the attributes that no
+// candidate class describes, and groups of nothing else. Ops and Forward get matrices without
+// them (described).
 //
 // A trained model is a Pipeline: preprocessing, imputation, and a Classifier, which is LAGO
 // or a baseline (package baseline). Files and epochs are in package train.

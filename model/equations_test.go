@@ -3,6 +3,7 @@ package model_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -20,7 +21,7 @@ func (tr trial[T]) prior() []float64 {
 		return tr.Classes.P
 	}
 	gamma := tr.params.Groups(tr.Config.Zeta)
-	undescribed := func(m int) bool { return tr.Classes.Undescribed != nil && tr.Classes.Undescribed[m] }
+	undescribed := func(m int) bool { return !slices.Contains(tr.Classes.Described, m) }
 	p := make([]float64, gamma.Rows)
 	for k := range gamma.Cols {
 		var entries, weight float64

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/matrix"
 )
 
 // Explainer says how much each group and attribute contributes to the choice between two
@@ -28,9 +29,10 @@ func newExplainer(c Config, classes *Description, v dataset.Matrix[float64], cor
 	if err := correct(f, correction); err != nil {
 		return nil, err
 	}
-	e := &Explainer{Classes: classes, Prior: classes.P, Gamma: f.groups.gamma, forward: f}
-	if p := f.groups.prior; p != nil {
-		e.Prior = p.p
+	e := &Explainer{Classes: classes, Prior: make([]float64, len(classes.P)), Gamma: dataset.NewMatrix[float64](v.Rows, v.Cols), forward: f}
+	restored(f.gamma, e.Gamma, classes.Described, classes.grouped(v.Cols))
+	for i, m := range classes.Described {
+		e.Prior[m] = f.p[i]
 	}
 	return e, nil
 }
@@ -79,22 +81,29 @@ func (e *Explainer) Explain(a []float64, class, against int) (*Evidence, error) 
 	if err != nil {
 		return nil, err
 	}
-	f, scores := e.forward.groups, e.forward.groupScores(a)
-	x := &Evidence{Class: class, Against: against, LogOdds: odds, Groups: make([]GroupEvidence, f.k)}
-	x.Correction = e.forward.adjust.at(class, 0) - e.forward.adjust.at(against, 0)
-	none := make([]float64, f.k) // Ac
-	if !f.writeNoneOfDetections(none, a) && f.complement == Const {
-		none = slices.Repeat([]float64{1}, f.k)
+	f := e.forward
+	x := &Evidence{Class: class, Against: against, LogOdds: odds, Groups: make([]GroupEvidence, e.Gamma.Cols)}
+	x.Correction = f.adjust.at(class, 0) - f.adjust.at(against, 0)
+	nothing := 1.0 // Ac of a group without described attributes, and its score
+	if f.complement == NoComplement {
+		nothing = 0
 	}
 	for k := range x.Groups {
+		none := GroupScore{Score: nothing, Terms: make([]float64, len(a)), None: nothing}
+		x.Groups[k] = GroupEvidence{None: nothing, Class: none, Against: none}
+	}
+	detected := described(matrix.Of(a, len(a)), []int{0}, f.classes.Described)
+	ac, scores := slices.Repeat([]float64{nothing}, f.gamma.Cols), f.groupScores(a)
+	f.writeNoneOfDetections(ac, detected)
+	for i, k := range f.classes.grouped(e.Gamma.Cols) {
 		split := func(z int) GroupScore { // into the terms of the score
-			s := GroupScore{Score: scores.Row(k)[z], Terms: make([]float64, f.m), None: f.noneRatio[k*f.z+z] * none[k]}
-			for m := range s.Terms {
-				s.Terms[m] = f.gamma.Row(m)[k] * f.ratio.Row(m)[z] * a[m]
+			s := GroupScore{Score: scores.Row(i)[z], Terms: make([]float64, len(a)), None: f.groups.noneRatio.Row(i)[z] * ac[i]}
+			for j, m := range f.classes.Described {
+				s.Terms[m] = f.gamma.Row(j)[i] * f.groups.ratio.Row(j)[z] * a[m]
 			}
 			return s
 		}
-		g := GroupEvidence{None: none[k], Class: split(class), Against: split(against)}
+		g := GroupEvidence{None: ac[i], Class: split(class), Against: split(against)}
 		g.Contribution = e.term(class, g.Class) - e.term(against, g.Against)
 		x.Groups[k] = g
 	}

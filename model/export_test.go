@@ -1,8 +1,6 @@
 package model
 
 import (
-	"slices"
-
 	G "gorgonia.org/gorgonia"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -11,11 +9,30 @@ import (
 // Nodes and ops for tests.
 var (
 	SoftAndOp32 = softAnd[float32]
-	Constant    = inputMatrix[float64]
+	Constant    = variableMatrix[float64]
 )
 
 // Ratio is p(a_m | z) / p(a_m), M x Z.
-func (d *Description) Ratio() dataset.Matrix[float64] { return d.ratio(d.P) }
+func (d *Description) Ratio() dataset.Matrix[float64] {
+	r := dataset.NewMatrix[float64](d.U.Cols, d.U.Rows)
+	writeRatio(r, d.U, d.P)
+	return r
+}
+
+// Loss is the value of the node of the loss.
+func (m *machine[T]) Loss() float64 { return scalar[float64](m.loss) }
+
+// Inputs returns the nodes that no op computes, by name.
+func (m *machine[T]) Inputs() map[string]G.Value {
+	inputs, g := map[string]G.Value{}, m.loss.Graph()
+	for _, n := range g.AllNodes() {
+		ofGradient := n.IsScalar() && n.Op() != nil // of the loss by itself, 1
+		if g.From(n.ID()).Len() == 0 && !ofGradient {
+			inputs[n.Name()] = n.Value()
+		}
+	}
+	return inputs
+}
 
 // GroupScores returns G of one sample with the detections a, K x Z.
 func (f *Forward[T]) GroupScores(a []T) dataset.Matrix[T] { return f.groupScores(a) }
@@ -30,6 +47,7 @@ func (f *Forward[T]) SumRule(stored dataset.Matrix[T]) ([]float64, error) {
 }
 
 // NoneOfOp is Q of r without scale.
-func NoneOfOp(r, gamma, wrt *G.Node) *G.Node {
-	return noneOf[float64](r, gamma, wrt, slices.Repeat([]float64{1}, gamma.Shape()[1]))
+func NoneOfOp(r, gamma *G.Node, byGroups bool) *G.Node {
+	unscaled := dataset.NewMatrix[float64](2, gamma.Shape()[1]) // exponents of 0
+	return noneOfDetections[float64](r, gamma, variableMatrix(r.Graph(), "scale", unscaled), byGroups)
 }

@@ -114,14 +114,14 @@ func (c goldenCase) check(t *testing.T) {
 	v := testkit.Must(model.NewVMachine(config, classes, params, len(c.X)))(t)
 	copy(v.X.Data, a)
 	v.Label(c.Y...)
-	v.Begin(terms)
+	v.Begin(terms.BXE)
 	byV := testkit.Must(v.Step())(t)
 	same(t, "cxe of the V machine", []float64{byV.CXE}, []float64{c.CXE})
 	same(t, "prior", []float64{byV.Prior}, []float64{c.Prior})
 	same(t, "dV", grad(t, v.Learnables()[0]), matrix(c.DV).Data)
 
-	same(t, "loss", []float64{config.Loss(terms)}, []float64{c.Loss})
-	same(t, "loss of the V machine", []float64{config.Loss(byV)}, []float64{c.Loss})
+	same(t, "loss", []float64{config.Loss(terms), w.Loss()}, []float64{c.Loss, c.Loss})
+	same(t, "loss of the V machine", []float64{config.Loss(byV), v.Loss()}, []float64{c.Loss, c.Loss})
 }
 
 // checkForward checks the forward path and returns A.

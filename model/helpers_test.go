@@ -114,7 +114,9 @@ func (tr trial[T]) byV(t rapid.TB) *model.VMachine[T] {
 	m := testkit.Must(model.NewVMachine(tr.Config, tr.Classes, tr.params, tr.Batch))(t)
 	copy(m.X.Data, tr.detect(t))
 	m.Label(tr.y...)
-	m.Begin(model.DetectorTerms(tr.params, tr.Classes))
+	s := dataset.NewMatrix[T](tr.x.Rows, tr.params.W.Cols)
+	tr.params.Logits(tr.x, s)
+	m.Begin(model.BXE(tr.Classes, s.Slice(0, len(tr.y)), tr.y))
 	return m
 }
 

@@ -2,85 +2,173 @@ package model
 
 import (
 	"fmt"
+	"slices"
 	"unsafe"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
-	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/graphop"
+	"github.com/lago-train/lago-train/internal/matrix"
 )
 
-// kernel is an op of a Gorgonia graph that computes on plain slices. It allocates its
-// output once and reuses it at each step, because the machine drops its own registers
-// at every Reset. A kernel therefore belongs to one graph. A kernel and its gradient
-// may share scratch memory: the gradient runs later in the same step.
-type kernel[T Float] struct {
+// kernel is an op of a Gorgonia graph that computes on plain slices. It keeps the memory of
+// its output, because the machine drops its own registers at every Reset. A kernel therefore
+// belongs to one graph. A kernel and its gradients may share scratch memory: the gradients
+// run later in the same step.
+type kernel struct {
 	name    string
-	shape   tensor.Shape // of the output; empty for a scalar
-	forward func(out []T, in [][]T)
+	from    []operand // the inputs
+	to      operand   // the output
+	forward func()    // computes to from from, at each step
 
-	// gradients holds one entry per input: nil where no gradient is needed.
-	gradients []gradient[T]
-
-	// onto, if not nil, is the last input, whose memory the output overwrites.
-	onto *G.Node
+	// phase, if not nil, counts phases. At the first step of one, begin, if not nil, runs before
+	// forward. An output that is remembered is computed only then.
+	phase      *int
+	begin      func()
+	remembered bool
+	begun      int // the last phase
 
 	graphop.Op
-	out  G.Value
-	args [][]T
 }
 
-// gradient makes the node of the gradient by one input, from the kernel's inputs, its
-// output and the gradient by the output.
-type gradient[T Float] func(inputs G.Nodes, output, grad *G.Node) *G.Node
+// operand is a *value[float32] or a *value[float64].
+type operand interface {
+	source() *G.Node                                 // of an input
+	memory() G.Value                                 // of an output
+	read(v G.Value)                                  // sets the numbers of an input
+	readGradient(v G.Value)                          // sets the gradient by an output
+	differentiable() bool                            // whether an input has a gradient
+	derivative(of *kernel, y, dy *G.Node) *G.Node    // of an input, nil if it has none
+	describe() (of tensor.Dtype, shape tensor.Shape) // of an output
+}
 
-// apply adds the kernel to the graph of its inputs. It panics if Gorgonia refuses the
-// node, as only a mistake in this package makes it do.
-func (k kernel[T]) apply(inputs ...*G.Node) *G.Node {
-	k.Op = graphop.New(k.name, dtype[T](), k.shape, inputs)
-	k.args = make([][]T, len(inputs))
-	if k.onto == nil {
-		k.out = newValue[T](k.shape)
+// value is a named input or the output of a kernel.
+type value[T Float] struct {
+	name  string
+	node  *G.Node // of an input
+	out   G.Value // of an output
+	shape tensor.Shape
+	data  []T
+	grad  []T // of an output: the gradient by it, while those by the inputs are computed
+
+	// gradient computes that by an input into dx. It is nil where none is needed.
+	gradient func(dx []T)
+}
+
+// input makes the input of a kernel.
+func input[T Float](name string, node *G.Node) *value[T] {
+	return &value[T]{name: name, node: node, shape: node.Shape()}
+}
+
+// output makes the output of a kernel; without a shape it is a scalar.
+func output[T Float](shape ...int) *value[T] {
+	v := &value[T]{shape: shape}
+	switch {
+	case len(shape) > 0:
+		v.out = tensor.New(tensor.WithShape(shape...), tensor.Of(dtype[T]()))
+	case dtype[T]() == tensor.Float32:
+		v.out = G.NewF32(0)
+	default:
+		v.out = G.NewF64(0)
 	}
-	return G.Must(G.ApplyOp(&k, inputs...))
+	v.data = numbers[T](v.out)
+	return v
 }
 
-// by makes a gradient computed by another kernel, whose inputs are those of the first,
-// then its output, then the gradient by the output.
-func by[T Float](k kernel[T]) gradient[T] {
-	return func(inputs G.Nodes, output, grad *G.Node) *G.Node {
-		all := append(append(G.Nodes{}, inputs...), output, grad)
-		return k.apply(all...)
+// matrix returns the numbers of a value of two dimensions.
+func (x *value[T]) matrix() matrix.Matrix[T] { return matrix.Of(x.data, x.shape[1]) }
+
+func (x *value[T]) source() *G.Node                        { return x.node }
+func (x *value[T]) memory() G.Value                        { return x.out }
+func (x *value[T]) read(v G.Value)                         { x.data = numbers[T](v) }
+func (x *value[T]) differentiable() bool                   { return x.gradient != nil }
+func (x *value[T]) readGradient(v G.Value)                 { x.grad = numbers[T](v) }
+func (x *value[T]) describe() (tensor.Dtype, tensor.Shape) { return dtype[T](), x.shape }
+
+// derivative makes the node of the gradient by x. It has the inputs of the kernel, its output
+// y and the gradient by that, dy.
+func (x *value[T]) derivative(of *kernel, y, dy *G.Node) *G.Node {
+	if x.gradient == nil {
+		return nil
 	}
+	dx := output[T](x.shape...)
+	return apply(kernel{
+		name: fmt.Sprintf("d (%s) / d %s", of.name, x.name),
+		from: append(slices.Clone(of.from), result{of.to, y}, gradientBy{of.to, dy}),
+		to:   dx, forward: func() { x.gradient(dx.data) },
+	})
 }
 
-func (k *kernel[T]) Do(inputs ...G.Value) (G.Value, error) {
+// result is the output of a kernel as an input of its gradients, gradientBy the gradient by it.
+type (
+	result struct {
+		operand
+		node *G.Node
+	}
+	gradientBy result
+)
+
+func (r result) source() *G.Node          { return r.node }
+func (r result) read(G.Value)             {} // it has its numbers since the kernel ran
+func (r result) differentiable() bool     { return false }
+func (g gradientBy) source() *G.Node      { return g.node }
+func (g gradientBy) differentiable() bool { return false }
+func (g gradientBy) read(v G.Value)       { g.readGradient(v) }
+
+// apply adds a kernel to the graph of its inputs. It panics if Gorgonia refuses the node, as
+// only a mistake in this package makes it do.
+func apply(k kernel) *G.Node {
+	nodes := make(G.Nodes, len(k.from))
+	for i, x := range k.from {
+		nodes[i] = x.source()
+	}
+	of, shape := k.to.describe()
+	k.Op, k.begun = graphop.New(k.name, of, shape, nodes), -1
+	return G.Must(G.ApplyOp(&k, nodes...))
+}
+
+// remember makes a node of a kernel keep its value until the next phase.
+func remember(phase *int, n *G.Node) *G.Node {
+	if k, ok := n.Op().(*kernel); ok { // and no input that needs no op
+		k.phase, k.remembered = phase, true
+	}
+	return n
+}
+
+// Do implements gorgonia.Op.
+func (k *kernel) Do(inputs ...G.Value) (G.Value, error) {
+	first := k.phase != nil && k.begun != *k.phase
+	if k.remembered && !first {
+		return k.to.memory(), nil
+	}
 	for i, v := range inputs {
-		k.args[i] = values[T](v)
+		k.from[i].read(v)
 	}
-	out := k.out
-	if k.onto != nil {
-		out = inputs[len(inputs)-1]
+	if first {
+		k.begun = *k.phase
+		if k.begin != nil {
+			k.begin()
+		}
 	}
-	k.forward(values[T](out), k.args)
-	return out, nil
+	k.forward()
+	return k.to.memory(), nil
 }
 
-func (k *kernel[T]) SymDiff(inputs G.Nodes, output, grad *G.Node) (G.Nodes, error) {
-	nodes := make(G.Nodes, len(inputs))
-	for i, g := range k.gradients {
-		if g != nil {
-			nodes[i] = g(inputs, output, grad)
-		}
+// SymDiff implements gorgonia.SDOp.
+func (k *kernel) SymDiff(_ G.Nodes, y, dy *G.Node) (G.Nodes, error) {
+	nodes := make(G.Nodes, len(k.from))
+	for i, x := range k.from {
+		nodes[i] = x.derivative(k, y, dy)
 	}
 	return nodes, nil
 }
 
-func (k *kernel[T]) DiffWRT(inputs int) []bool {
-	wrt := make([]bool, inputs)
-	for i, g := range k.gradients {
-		wrt[i] = g != nil
+// DiffWRT implements gorgonia.SDOp.
+func (k *kernel) DiffWRT(int) []bool {
+	wrt := make([]bool, len(k.from))
+	for i, x := range k.from {
+		wrt[i] = x.differentiable()
 	}
 	return wrt
 }
@@ -93,19 +181,9 @@ func dtype[T Float]() tensor.Dtype {
 	return tensor.Float64
 }
 
-func newValue[T Float](shape tensor.Shape) G.Value {
-	if len(shape) > 0 {
-		return tensor.New(tensor.WithShape(shape...), tensor.Of(dtype[T]()))
-	}
-	if dtype[T]() == tensor.Float32 {
-		return G.NewF32(0)
-	}
-	return G.NewF64(0)
-}
-
-// values returns the numbers of a value without copying or boxing them. Value.Data
-// would box them at every op of every step.
-func values[T Float](v G.Value) []T {
+// numbers returns the numbers of a value without copying or boxing them. Value.Data would
+// box them at every op of every step.
+func numbers[T Float](v G.Value) []T {
 	switch v := v.(type) {
 	case *tensor.Dense:
 		if dtype[T]() == tensor.Float32 {
@@ -120,14 +198,21 @@ func values[T Float](v G.Value) []T {
 	panic(fmt.Sprintf("model: a kernel got a %T", v))
 }
 
-// input makes a node that reads data at each step.
-func input[T Float](g *G.ExprGraph, name string, data []T, shape ...int) *G.Node {
+// variable makes a node without an op, whose data are read at each step.
+func variable[T Float](g *G.ExprGraph, name string, data []T, shape ...int) *G.Node {
 	t := tensor.New(tensor.WithShape(shape...), tensor.WithBacking(data))
 	return G.NewTensor(g, dtype[T](), len(shape), G.WithName(name), G.WithShape(shape...), G.WithValue(t))
 }
 
-func inputMatrix[T Float](g *G.ExprGraph, name string, m dataset.Matrix[T]) *G.Node {
-	return input(g, name, m.Data, m.Rows, m.Cols)
+func variableMatrix[T Float](g *G.ExprGraph, name string, m matrix.Matrix[T]) *G.Node {
+	return variable(g, name, m.Data, m.Rows, m.Cols)
+}
+
+// constant makes a constant node. Gorgonia takes two of one type, shape and first and last
+// numbers for the same.
+func constant[T Float](g *G.ExprGraph, name string, m matrix.Matrix[T]) *G.Node {
+	t := tensor.New(tensor.WithShape(m.Rows, m.Cols), tensor.WithBacking(m.Data))
+	return g.AddNode(G.NewConstant(t, G.WithName(name)))
 }
 
 func sum[T Float](x []T) float64 {

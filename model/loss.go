@@ -2,12 +2,10 @@ package model
 
 import (
 	"math"
-	"slices"
 
 	G "gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
 
-	"github.com/lago-train/lago-train/internal/blas"
+	"github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/parallel"
 )
@@ -35,83 +33,69 @@ func (t *Terms) Add(u Terms, share float64) {
 	t.Prior += share * u.Prior
 }
 
-// term is a part of the loss in a graph: a node of one or more numbers, and their weights.
-type term struct {
-	node    *G.Node
-	weights []float64
-}
-
-// sumTerms makes the weighted sum of terms. No gradient is taken through one whose weights
-// are 0.
-func sumTerms[T Float](terms ...term) *G.Node {
-	nodes, gradients := make(G.Nodes, len(terms)), make([]gradient[T], len(terms))
-	for i, t := range terms {
-		nodes[i] = t.node
-		if !slices.ContainsFunc(t.weights, func(w float64) bool { return w != 0 }) {
-			continue
-		}
-		gradients[i] = by(kernel[T]{name: "loss by a term", shape: t.node.Shape(), forward: func(out []T, in [][]T) {
-			for j, w := range t.weights {
-				out[j] = T(w) * in[len(in)-1][0]
-			}
-		}})
+// lossOp makes Eq. 6 from the nodes of its terms; that of the prior is nil where psi is 0.
+// Gradients are by the terms that depend on what trains, W or V, with a weight other than 0.
+func lossOp[T, B Float](c Config, cxeNode, bxeNode, penaltiesNode, priorNode *G.Node, learnsV bool) *G.Node {
+	cxe, bxe, penalties := input[T]("CXE", cxeNode), input[B]("BXE", bxeNode), input[float64]("|W|^2, |W U^T|^2", penaltiesNode)
+	loss, from := output[float64](), []operand{cxe, bxe, penalties}
+	cxe.gradient = func(d []T) { d[0] = T(loss.grad[0]) }
+	if c.Alpha != 0 && !learnsV {
+		bxe.gradient = func(d []B) { d[0] = B(c.Alpha * loss.grad[0]) }
 	}
-	return kernel[T]{
-		name: "loss",
-		forward: func(out []T, in [][]T) {
-			var sum float64
-			for i, t := range terms {
-				for j, w := range t.weights {
-					sum += w * float64(in[i][j])
-				}
-			}
-			out[0] = T(sum)
-		},
-		gradients: gradients,
-	}.apply(nodes...)
+	if (c.Beta != 0 || c.Lambda != 0) && !learnsV {
+		penalties.gradient = func(d []float64) { d[0], d[1] = c.Beta*loss.grad[0], c.Lambda*loss.grad[0] }
+	}
+	var prior *value[float64]
+	if priorNode != nil {
+		prior = input[float64]("|Gamma - Gamma_sem|^2", priorNode)
+		from = append(from, prior)
+		if learnsV {
+			prior.gradient = func(d []float64) { d[0] = c.Psi * loss.grad[0] }
+		}
+	}
+	return apply(kernel{name: "loss (Eq. 6)", from: from, to: loss, forward: func() {
+		t := Terms{CXE: float64(cxe.data[0]), BXE: float64(bxe.data[0]), W2: penalties.data[0], WU2: penalties.data[1]}
+		if prior != nil {
+			t.Prior = prior.data[0]
+		}
+		loss.data[0] = c.Loss(t)
+	}})
 }
 
 // crossEntropy makes CXE, the mean over samples of -log p(z|x), from log p(z|x) up to a
 // constant, L, and the targets Y, both n x Z. A row of Y has a one at the class of its
 // sample. A row of zeros leaves its sample out, so that a last, partial batch counts
 // exactly.
-func crossEntropy[T Float](l, y *G.Node) *G.Node {
-	n, z := l.Shape()[0], l.Shape()[1]
+func crossEntropy[T Float](lNode, yNode *G.Node) *G.Node {
+	l, y, mean := input[T]("L", lNode), input[T]("Y", yNode), output[T]()
+	n, z := l.shape[0], l.shape[1]
 	norms := make([]float64, n)
-	return kernel[T]{
-		name: "cross entropy",
-		forward: func(out []T, in [][]T) {
-			l, y := in[0], in[1]
-			parallel.For(n, 1+4096/z, func(lo, hi int) {
-				for i := lo; i < hi; i++ {
-					norms[i] = LogSumExp(l[i*z : (i+1)*z])
-				}
-			})
-			var sum, weight float64
-			for i := range n {
-				row := l[i*z : (i+1)*z]
-				for c, t := range y[i*z : (i+1)*z] {
-					if t != 0 {
-						sum += float64(t) * (norms[i] - float64(row[c]))
-						weight += float64(t)
-					}
+	l.gradient = func(dl []T) {
+		scale := float64(mean.grad[0]) / sum(y.data)
+		parallel.For(n, 1+4096/z, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				entropyGradient(dl[i*z:(i+1)*z], l.data[i*z:(i+1)*z], y.data[i*z:(i+1)*z], norms[i], scale)
+			}
+		})
+	}
+	return apply(kernel{name: "CXE: cross entropy of classes", from: []operand{l, y}, to: mean, forward: func() {
+		parallel.For(n, 1+4096/z, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				norms[i] = LogSumExp(l.data[i*z : (i+1)*z])
+			}
+		})
+		var sum, weight float64
+		for i := range n {
+			row := l.data[i*z : (i+1)*z]
+			for c, t := range y.data[i*z : (i+1)*z] {
+				if t != 0 {
+					sum += float64(t) * (norms[i] - float64(row[c]))
+					weight += float64(t)
 				}
 			}
-			out[0] = T(sum / weight)
-		},
-		gradients: []gradient[T]{
-			by(kernel[T]{name: "cross entropy by L", shape: tensor.Shape{n, z}, forward: func(dl []T, in [][]T) {
-				l, y, d := in[0], in[1], float64(in[3][0])
-				scale := d / sum(y)
-				parallel.For(n, 1+4096/z, func(lo, hi int) {
-					for i := lo; i < hi; i++ {
-						entropyGradient(dl[i*z:(i+1)*z], l[i*z:(i+1)*z], y[i*z:(i+1)*z], norms[i], scale)
-					}
-				})
-			}}),
-			nil,
-		},
-	}.apply(l, y)
+		}
+		mean.data[0] = T(sum / weight)
+	}})
 }
 
 // entropyGradient writes the gradient of cross entropy by a row of L. It is no closure, for
@@ -130,66 +114,49 @@ func entropyGradient[T Float](dl, l, y []T, norm, scale float64) {
 }
 
 // attributeEntropy makes BXE(a), the mean over samples and attributes of the binary
-// cross-entropy between A = sigmoid(S) and the description of the sample's class, Y U
-// with the U of Description.Targets. a is the node of A, whose exponentials are not computed
-// again; the gradient by S includes what goes through it.
+// cross-entropy between A = sigmoid(S) and the description of the sample's class, Y U, before
+// scaleGroups. A is an input so that its exponentials are not computed again; the gradient by
+// S includes what goes through it.
 // It is computed from S, as log(1 + exp(s)) - t s, which is exact even where A rounds to 0
-// or 1. Undescribed attributes have no target and do not count; undescribed is nil for none.
-func attributeEntropy[T Float](s, a, y, u *G.Node, undescribed []bool) *G.Node {
-	n, m, z := s.Shape()[0], s.Shape()[1], u.Shape()[0]
-	described := float64(countDescribed(m, undescribed))
-	targets, rows := make([]T, n*m), make([]float64, n)
-	return kernel[T]{
-		name: "attribute entropy",
-		forward: func(out []T, in [][]T) {
-			s, a, y, u := in[0], in[1], in[2], in[3]
-			blas.Gemm(blas.NoTrans, blas.NoTrans, n, m, z, 1, y, z, u, m, 0, targets, m)
-			parallel.For(n, 16, func(lo, hi int) {
-				for i := lo; i < hi; i++ {
-					rows[i] = 0
-					if weight := sum(y[i*z : (i+1)*z]); weight > 0 {
-						rows[i] = entropyOfRow(s[i*m:(i+1)*m], a[i*m:(i+1)*m], targets[i*m:(i+1)*m], undescribed, weight)
-					}
+// or 1.
+func attributeEntropy[T Float](sNode, aNode, yNode, uNode *G.Node) *G.Node {
+	s, a, y, u := input[T]("S", sNode), input[T]("A", aNode), input[T]("Y", yNode), input[float64]("U", uNode)
+	n, m, z := s.shape[0], s.shape[1], u.shape[0]
+	mean, targets, rows := output[T](), matrix.New[T](n, m), make([]float64, n)
+	s.gradient = func(ds []T) {
+		scale := float64(mean.grad[0]) / (sum(y.data) * float64(m))
+		for i := range n {
+			weight := sum(y.data[i*z : (i+1)*z])
+			for j := i * m; j < (i+1)*m; j++ {
+				ds[j] = T(scale * (weight*float64(a.data[j]) - float64(targets.Data[j])))
+			}
+		}
+	}
+	return apply(kernel{name: "BXE: cross entropy of attributes", from: []operand{s, a, y, u}, to: mean, forward: func() {
+		matrix.Mul(targets, y.matrix(), matrix.Convert[T](u.matrix()))
+		parallel.For(n, 16, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				rows[i] = 0
+				if weight := sum(y.data[i*z : (i+1)*z]); weight != 0 {
+					rows[i] = entropyOfRow(s.data[i*m:(i+1)*m], a.data[i*m:(i+1)*m], targets.Row(i), weight)
 				}
-			})
-			out[0] = T(sum(rows) / (sum(y) * described))
-		},
-		gradients: []gradient[T]{
-			by(kernel[T]{name: "attribute entropy by S", shape: tensor.Shape{n, m}, forward: func(ds []T, in [][]T) {
-				a, y, d := in[1], in[2], float64(in[5][0])
-				scale := d / (sum(y) * described)
-				for i := range n {
-					weight := sum(y[i*z : (i+1)*z])
-					for j := i * m; j < (i+1)*m; j++ {
-						ds[j] = T(scale * (weight*float64(a[j]) - float64(targets[j])))
-					}
-					for j, skip := range undescribed {
-						if skip {
-							ds[i*m+j] = 0
-						}
-					}
-				}
-			}}),
-			nil,
-			nil,
-			nil,
-		},
-	}.apply(s, a, y, u)
+			}
+		})
+		mean.data[0] = T(sum(rows) / (sum(y.data) * float64(m)))
+	}})
 }
 
 // entropyOfRow sums weight log(1 + exp(s)) - t s. log(1 + exp(s)) is the positive part
 // of s minus the log of the larger of A and 1 - A. These lie between 1/2 and 1 and are
 // multiplied before one logarithm is taken.
-func entropyOfRow[T Float](s, a, t []T, undescribed []bool, weight float64) float64 {
+func entropyOfRow[T Float](s, a, t []T, weight float64) float64 {
 	const factors = 512 // 2^-512 is within float64
 	var total float64
 	product := 1.0
 	for j, v := range s {
-		if undescribed == nil || !undescribed[j] {
-			v := float64(v)
-			total += weight*max(v, 0) - float64(t[j])*v
-			product *= 0.5 + math.Abs(float64(a[j])-0.5)
-		}
+		v := float64(v)
+		total += weight*max(v, 0) - float64(t[j])*v
+		product *= 0.5 + math.Abs(float64(a[j])-0.5)
 		if j%factors == factors-1 {
 			total -= weight * math.Log(product)
 			product = 1
@@ -198,22 +165,17 @@ func entropyOfRow[T Float](s, a, t []T, undescribed []bool, weight float64) floa
 	return total - weight*math.Log(product)
 }
 
-// countDescribed returns the number of described attributes of m, at least 1.
-func countDescribed(m int, undescribed []bool) int {
-	for _, skip := range undescribed {
-		if skip {
-			m--
-		}
+// BXE is BXE(a) of samples of the given classes with the logits s, n x M.
+func BXE[T Float](d *Description, s matrix.Matrix[T], classes []int) (mean float64) {
+	rows := []int{0}
+	targets := described(matrix.Convert[T](d.Targets), d.Targets.AllRows(), d.Described)
+	logits, a := matrix.New[T](1, targets.Cols), make([]T, targets.Cols)
+	for i, z := range classes {
+		writeDescribed(logits, s.Slice(i, i+1), rows, d.Described)
+		sigmoids(a, logits.Data)
+		mean += entropyOfRow(logits.Data, a, targets.Row(z), 1) / float64(len(a)) / float64(len(classes))
 	}
-	return max(m, 1)
-}
-
-// AttributeEntropy is the binary cross-entropy of one sample, the mean over described
-// attributes, from its logits s and the description u of its class, both M.
-func AttributeEntropy[T Float](s, u []T, undescribed []bool) float64 {
-	a := make([]T, len(s))
-	sigmoids(a, s)
-	return entropyOfRow(s, a, u, undescribed, 1) / float64(countDescribed(len(s), undescribed))
+	return mean
 }
 
 // Group scores are clipped to these bounds, so that their logs and the inverse in
@@ -253,11 +215,15 @@ func (p *logProduct) reset() {
 // multiply multiplies each product by a score.
 func multiply[T Float](p *logProduct, scores []T) {
 	product, exponent := p.product[:len(scores)], p.exponent[:len(scores)]
-	first := 0
-	if single, ok := any(scores).([]float32); ok {
-		first = multiplyVectors(product, single)
+	for i, s := range scores {
+		v := float64(s) // min and max of floats are slower than branches
+		if v < leastScore {
+			v = leastScore
+		} else if v > mostScore {
+			v = mostScore
+		}
+		product[i] *= v
 	}
-	multiplyEach(product[first:], scores[first:])
 	if p.factors++; p.factors%maxRun == 0 {
 		for i, v := range product {
 			if v != v { // of a score that is NaN
@@ -271,19 +237,6 @@ func multiply[T Float](p *logProduct, scores []T) {
 	}
 }
 
-func multiplyEach[T Float](product []float64, scores []T) {
-	product = product[:len(scores)]
-	for i, s := range scores {
-		v := float64(s) // min and max of floats are slower than branches
-		if v < leastScore {
-			v = leastScore
-		} else if v > mostScore {
-			v = mostScore
-		}
-		product[i] *= v
-	}
-}
-
 func (p *logProduct) log(i int) float64 {
 	return math.Log(p.product[i]) + float64(p.exponent[i])*math.Ln2
 }
@@ -292,46 +245,35 @@ func (p *logProduct) log(i int) float64 {
 // n x Z, from the group scores G, K x n x Z:
 //
 //	L[n,z] = sum_k log G[k,n,z]
-func softAnd[T Float](scores *G.Node) *G.Node {
-	k, n, z := scores.Shape()[0], scores.Shape()[1], scores.Shape()[2]
-	return kernel[T]{
-		name:  "soft and",
-		shape: tensor.Shape{n, z},
-		forward: func(l []T, in [][]T) {
-			g := in[0]
-			parallel.For(n, 1+8192/(k*z), func(lo, hi int) {
-				p := newLogProduct(z)
-				for i := lo; i < hi; i++ {
-					p.reset()
-					for j := range k {
-						multiply(p, g[(j*n+i)*z:(j*n+i+1)*z])
-					}
-					for c := range z {
-						l[i*z+c] = T(p.log(c))
-					}
+func softAnd[T Float](scoresNode *G.Node) *G.Node {
+	scores := input[T]("G", scoresNode)
+	k, n, z := scores.shape[0], scores.shape[1], scores.shape[2]
+	l := output[T](n, z)
+	scores.gradient = func(dg []T) {
+		parallel.For(k, 1+8192/(n*z), func(lo, hi int) {
+			for j := lo; j < hi; j++ {
+				divide(dg[j*n*z:(j+1)*n*z], l.grad, scores.data[j*n*z:(j+1)*n*z])
+			}
+		})
+	}
+	return apply(kernel{name: "log p(z|x) + c: soft AND (Eq. 4)", from: []operand{scores}, to: l, forward: func() {
+		parallel.For(n, 1+8192/(k*z), func(lo, hi int) {
+			p := newLogProduct(z)
+			for i := lo; i < hi; i++ {
+				p.reset()
+				for j := range k {
+					multiply(p, scores.data[(j*n+i)*z:(j*n+i+1)*z])
 				}
-			})
-		},
-		gradients: []gradient[T]{
-			by(kernel[T]{name: "soft and by G", shape: tensor.Shape{k, n, z}, forward: func(dg []T, in [][]T) {
-				g, dl := in[0], in[2]
-				parallel.For(k, 1+8192/(n*z), func(lo, hi int) {
-					for j := lo; j < hi; j++ {
-						scores, out := g[j*n*z:(j+1)*n*z], dg[j*n*z:(j+1)*n*z]
-						first := 0
-						if single, ok := any(scores).([]float32); ok {
-							first = divideVectors(any(out).([]float32), any(dl).([]float32), single)
-						}
-						divideEach(out[first:], dl[first:], scores[first:])
-					}
-				})
-			}}),
-		},
-	}.apply(scores)
+				for c := range z {
+					l.data[i*z+c] = T(p.log(c))
+				}
+			}
+		})
+	}})
 }
 
-// divideEach is dG = dL / G, 0 for a clipped score.
-func divideEach[T Float](dg, dl, scores []T) {
+// divide is dG = dL / G, 0 for a clipped score.
+func divide[T Float](dg, dl, scores []T) {
 	dg, dl = dg[:len(scores)], dl[:len(scores)]
 	for i, s := range scores {
 		dg[i] = 0

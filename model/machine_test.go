@@ -2,6 +2,7 @@ package model_test
 
 import (
 	"fmt"
+	"math"
 	"testing"
 
 	G "gorgonia.org/gorgonia"
@@ -166,4 +167,66 @@ func differences(x []float64, h float64, f func() float64) []float64 {
 		x[i] = at
 	}
 	return d
+}
+
+// Every input is read: with NaN in one before a phase, the loss is NaN.
+func TestEveryInputIsRead(t *testing.T) {
+	const inputs = 6 // X or A, Y, U, V, W, and b or BXE; the group prior has one more
+	for _, c := range testedConfigs() {
+		for name, build := range map[string]func(tr trial[float64]) nodes{
+			"W": func(tr trial[float64]) nodes { return tr.byW(t) },
+			"V": func(tr trial[float64]) nodes { return tr.byV(t) },
+		} {
+			tr := newTrial(t, c, sizes{n: 3, d: 2, m: 4, k: 2, z: 3}, 1)
+			names := build(tr).Inputs()
+			want := inputs
+			if c.Psi > 0 {
+				want++
+			}
+			if len(names) != want {
+				t.Errorf("%s, %+v: %d inputs, expected %d", name, c, len(names), want)
+			}
+			for in := range names {
+				tr := newTrial(t, c, sizes{n: 3, d: 2, m: 4, k: 2, z: 3}, 1)
+				m := build(tr)
+				spoil(m.Inputs()[in])
+				m.Step() //nolint:errcheck // a NotFinite
+				if loss := m.Loss(); !math.IsNaN(loss) {
+					t.Errorf("%s, %+v: with NaN in %s the loss is %g", name, c, in, loss)
+				}
+			}
+		}
+	}
+}
+
+// nodes is a machine whose graph can be seen.
+type nodes interface {
+	machine
+	Inputs() map[string]G.Value
+	Loss() float64
+}
+
+// testedConfigs are all variants, priors and complements.
+func testedConfigs() (list []model.Config) {
+	for _, variant := range model.Variants {
+		for _, prior := range model.Priors {
+			for _, complement := range model.Complements {
+				c := model.Config{Variant: variant, Prior: prior, Complement: complement, Zeta: 10, K: 2}
+				if variant == model.SemanticSoft {
+					c.Psi = 0.1
+				}
+				list = append(list, c)
+			}
+		}
+	}
+	return list
+}
+
+func spoil(v G.Value) {
+	switch v := v.(type) {
+	case *tensor.Dense:
+		v.Float64s()[0] = nan
+	case *G.F64:
+		*v = G.F64(nan)
+	}
 }

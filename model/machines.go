@@ -2,13 +2,13 @@ package model
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 
 	G "gorgonia.org/gorgonia"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/internal/numeric"
 )
 
@@ -16,19 +16,8 @@ import (
 // Graphs run in parallel safely.
 var building sync.Mutex
 
-// compile builds a graph and makes a machine of it.
-func compile(build func(g *G.ExprGraph) error) (G.VM, error) {
-	building.Lock()
-	defer building.Unlock()
-	g := G.NewGraph()
-	if err := build(g); err != nil {
-		return nil, fmt.Errorf("building the graph: %w", err)
-	}
-	return G.NewTapeMachine(g), nil
-}
-
 // scalar returns the value of a scalar node.
-func scalar[T Float](n *G.Node) float64 { return float64(values[T](n.Value())[0]) }
+func scalar[T Float](n *G.Node) float64 { return float64(numbers[T](n.Value())[0]) }
 
 // Batch is the memory that a machine reads at each step.
 type Batch[T Float] struct {
@@ -48,29 +37,103 @@ func (b *Batch[T]) Label(classes ...int) {
 // machine is what the machines of W and V have in common.
 type machine[T Float] struct {
 	Batch[T]
-	config   Config
-	params   *Parameters[T]
-	semantic dataset.Matrix[T] // Gamma_sem, M x K; empty if psi is 0
+	config  Config
+	classes *Description
+	params  *Parameters[T]
+	k       int // groups
 
 	vm    G.VM
+	phase int
 	learn []G.ValueGrad
+
+	cxe, penalties, prior, loss *G.Node // of Eq. 6; prior is nil if psi is 0
 }
 
 // newMachine returns a machine without a graph for batches of samples of a width.
 func newMachine[T Float](c Config, classes *Description, params *Parameters[T], samples, width, attributes int) (m machine[T], err error) {
-	k, err := c.check(classes, attributes)
-	if err != nil {
+	m = machine[T]{config: c, classes: classes, params: params}
+	if m.k, err = c.check(classes, attributes); err != nil {
 		return m, err
 	}
 	if samples < 1 {
 		return m, &invalid.Error{Field: "batch", Want: "at least 1 sample", Got: fmt.Sprint(samples)}
 	}
-	m = machine[T]{config: c, params: params}
-	m.X, m.y = dataset.NewMatrix[T](samples, width), dataset.NewMatrix[T](samples, classes.U.Rows)
-	if c.Psi > 0 {
-		m.semantic = oneHot[T](classes.Groups, k)
-	}
+	m.X, m.y = matrix.New[T](samples, width), matrix.New[T](samples, classes.U.Rows)
 	return m, nil
+}
+
+// compile makes a machine of a graph, which build writes up to the loss, with the gradients by
+// the parameters that train.
+func (m *machine[T]) compile(build func(g *G.ExprGraph) (train []*G.Node)) (err error) {
+	building.Lock()
+	defer building.Unlock()
+	g := G.NewGraph()
+	train := build(g)
+	grads, err := G.Grad(m.loss, train...)
+	if err != nil {
+		return fmt.Errorf("differentiating the loss: %w", err)
+	}
+	for i, p := range train {
+		m.learn = append(m.learn, Learnable{p, grads[i]})
+	}
+	m.vm = G.NewTapeMachine(g)
+	return nil
+}
+
+// tables are the nodes that both graphs make of U and V. The values of those that do not depend
+// on what trains are remembered for a phase. Attributes that no class describes are in those of
+// all alone.
+type tables struct {
+	allU, allGamma *G.Node // of all attributes
+	u, targets     *G.Node // Z x M, the descriptions as soft OR and as BXE use them
+	gamma          *G.Node // M x K
+	p              *G.Node // M
+}
+
+// tables writes the graph from U and V to Gamma and p. fixed remembers what depends on V.
+func (m *machine[T]) tables(g *G.ExprGraph, v *G.Node, fixed func(*G.Node) *G.Node) (t tables) {
+	d, c, classes := m.classes, m.config, m.classes.U.AllRows()
+	targets := constant(g, "U", d.Targets)
+	t.allU = targets
+	if c.Variant.Semantic() {
+		t.allU = m.remember(scaledOp(targets, m.k, d.Groups))
+	}
+	t.u = m.remember(describedOp[float64]("U", t.allU, classes, d.Described))
+	t.targets = m.remember(describedOp[float64]("targets", targets, classes, d.Described))
+	t.allGamma = fixed(softGroups[T](v, c.Zeta))
+	t.gamma = fixed(describedOp[T]("Gamma", t.allGamma, d.Described, d.grouped(m.k)))
+	t.p = m.remember(c.priorOp(t.u))
+	if c.Prior == PerGroup { // the mean over all groups
+		groups := fixed(describedOp[T]("Gamma", t.allGamma, d.Described, allIndices(m.k)))
+		t.p = fixed(groupedPriorOp[T](groups, t.p))
+	}
+	return t
+}
+
+// remember makes a node keep its value during a phase.
+func (m *machine[T]) remember(n *G.Node) *G.Node { return remember(&m.phase, n) }
+
+// groupPrior makes the last term of the loss, nil if psi is 0.
+func (m *machine[T]) groupPrior(g *G.ExprGraph, gamma *G.Node) *G.Node {
+	if m.config.Psi == 0 {
+		return nil
+	}
+	return groupPrior[T](gamma, constant(g, "Gamma_sem", oneHot[T](m.classes.Groups, m.k)))
+}
+
+// step runs the batch forward and backward. The error is a *NotFinite if a term is not
+// finite.
+func (m *machine[T]) step(bxe func() float64) (Terms, error) {
+	m.vm.Reset()
+	if err := m.vm.RunAll(); err != nil {
+		return Terms{}, fmt.Errorf("running the graph: %w", err)
+	}
+	penalties := numbers[float64](m.penalties.Value())
+	t := Terms{CXE: scalar[T](m.cxe), BXE: bxe(), W2: penalties[0], WU2: penalties[1]}
+	if m.prior != nil {
+		t.Prior = scalar[float64](m.prior)
+	}
+	return t, t.finite()
 }
 
 // Learnables returns the parameters that the machine trains, with their gradients.
@@ -90,19 +153,6 @@ func (l Learnable) Grad() (G.Value, error) {
 		return nil, fmt.Errorf("%s has no gradient before the first step", l.value.Name())
 	}
 	return l.grad.Value(), nil
-}
-
-// learnables pairs parameters with their gradients.
-func learnables(loss *G.Node, params ...*G.Node) ([]G.ValueGrad, error) {
-	grads, err := G.Grad(loss, params...)
-	if err != nil {
-		return nil, err
-	}
-	pairs := make([]G.ValueGrad, len(params))
-	for i, p := range params {
-		pairs[i] = Learnable{p, grads[i]}
-	}
-	return pairs, nil
 }
 
 // NotFinite is the error of a training step whose numbers left the range of float32.
@@ -126,11 +176,7 @@ func (t Terms) finite() error {
 // fixed. X is batch x D.
 type WMachine[T Float] struct {
 	machine[T]
-	groups *fixedGroups[T]
-	prior  float64 // |Gamma - Gamma_sem|^2 of this phase
-
-	penalties *penalties[T]
-	cxe, bxe  *G.Node
+	bxe *G.Node
 }
 
 // NewWMachine compiles the graph for batches of a number of samples. The machine reads
@@ -140,64 +186,54 @@ func NewWMachine[T Float](c Config, classes *Description, params *Parameters[T],
 	if err != nil {
 		return nil, err
 	}
-	m := &WMachine[T]{machine: base, groups: newFixedGroups(c, classes, params.V)}
-	m.vm, err = compile(func(g *G.ExprGraph) error { return m.build(g, classes) })
-	return m, err
+	m := &WMachine[T]{machine: base}
+	return m, m.compile(m.build)
 }
 
-// build writes the model from X to the loss. W and b are learned; U, Gamma and U/p are
-// constants, of which soft OR uses the tables that Begin makes.
-func (m *WMachine[T]) build(g *G.ExprGraph, d *Description) (err error) {
-	c := m.config
-	x, y := inputMatrix(g, "X", m.X), inputMatrix(g, "Y", m.y)
-	w, b := inputMatrix(g, "W", m.params.W), input(g, "b", m.params.B, len(m.params.B))
-	u, targets := inputMatrix(g, "U", dataset.Convert[T](d.U)), inputMatrix(g, "targets", dataset.Convert[T](d.Targets))
-	gamma, ratio := inputMatrix(g, "Gamma", m.groups.gamma), inputMatrix(g, "U/p", m.groups.ratio)
+// build writes the model from X to the loss. W and b are learned. What follows from U and V is
+// remembered: Gamma, U/p, Uc and pc.
+func (m *WMachine[T]) build(g *G.ExprGraph) (train []*G.Node) {
+	c, d := m.config, m.classes
+	x, y := variableMatrix(g, "X", m.X), variableMatrix(g, "Y", m.y)
+	w, b := variableMatrix(g, "W", m.params.W), variable(g, "b", m.params.B, len(m.params.B))
+	t := m.tables(g, variableMatrix(g, "V", m.params.V), m.remember)
+	ratio := m.remember(ratioOp[T](t.u, t.p))
 
-	m.penalties = newPenalties(c, m.params.W.Rows, dataset.Convert[T](d.U))
-	s := linear[T](x, w, b, m.penalties.gradient(w, u), m.penalties.ready)
-	a := sigmoid[T](s)                             // p(a_m|x)
-	ac := m.groups.noneOfDetections(a, gamma)      // p(ac_k|x)
-	scores := m.groups.softOr(a, gamma, ratio, ac) // Eq. 5
-	l := softAnd[T](scores)                        // Eq. 4
-
-	m.cxe, m.bxe = crossEntropy[T](l, y), attributeEntropy[T](s, a, y, targets, d.Undescribed)
-	// Eq. 6 is this sum and the penalties, whose gradient by W is an input of that of linear.
-	// The last term, psi |Gamma - Gamma_sem|^2, is constant while W trains.
-	loss := sumTerms[T](term{m.cxe, []float64{1}}, term{m.bxe, []float64{c.Alpha}})
-	m.learn, err = learnables(loss, w, b)
-	return err
-}
-
-// Begin starts a phase: it makes the tables of the grouping as it is now.
-func (m *WMachine[T]) Begin() {
-	m.groups.set(m.params.V, m.config.Zeta)
-	if m.semantic.Data != nil {
-		m.prior = squaredDistance(m.params.Groups(m.config.Zeta).Data, m.semantic.Data)
+	s := describedOp[T]("S", linear[T](x, w, b), allIndices(m.X.Rows), d.Described)
+	a := sigmoid[T](s)   // p(a_m|x)
+	var none, ac *G.Node // for Ac = 0, neither is needed
+	if c.Complement != NoComplement {
+		none = m.remember(noneOfClassesOp[T](t.u, t.p, t.gamma, false)) // p(ac_k|z) and p(ac_k)
 	}
+	if c.Complement == DeMorgan {
+		ac = noneOfDetections[T](a, t.gamma, none, false) // p(ac_k|x)
+	}
+	scores := fixedSoftOr[T](&m.phase, a, t.gamma, ratio, none, ac) // Eq. 5
+	l := softAnd[T](scores)                                         // Eq. 4
+
+	m.cxe, m.bxe = crossEntropy[T](l, y), attributeEntropy[T](s, a, y, t.targets)
+	m.penalties = penalties[T](&m.phase, w, t.allU)
+	if m.prior = m.groupPrior(g, t.allGamma); m.prior != nil {
+		m.remember(m.prior)
+	}
+	m.loss = lossOp[T, T](c, m.cxe, m.bxe, m.penalties, m.prior, false) // Eq. 6
+	return []*G.Node{w, b}
 }
+
+// Begin starts a phase, in which V does not change.
+func (m *WMachine[T]) Begin() { m.phase++ }
 
 // Step runs the batch forward and backward. The error is a *NotFinite if a term is not
 // finite.
 func (m *WMachine[T]) Step() (Terms, error) {
-	m.vm.Reset()
-	m.penalties.start(m.params.W.Data)
-	err := m.vm.RunAll()
-	m.penalties.ready()
-	if err != nil {
-		return Terms{}, fmt.Errorf("running the graph: %w", err)
-	}
-	t := Terms{CXE: scalar[T](m.cxe), BXE: scalar[T](m.bxe), W2: m.penalties.terms[0], WU2: m.penalties.terms[1], Prior: m.prior}
-	return t, t.finite()
+	return m.step(func() float64 { return scalar[T](m.bxe) })
 }
 
 // VMachine computes the loss and its gradient by V, while the detectors W and b are
 // fixed. X therefore holds detections A, batch x M, computed once per phase.
 type VMachine[T Float] struct {
 	machine[T]
-	constant Terms // those of W alone
-
-	cxe, prior *G.Node
+	bxe *G.F64 // of all samples
 }
 
 // NewVMachine compiles the graph for batches of a number of samples. The machine reads
@@ -207,71 +243,50 @@ func NewVMachine[T Float](c Config, classes *Description, params *Parameters[T],
 	if err != nil {
 		return nil, err
 	}
-	m := &VMachine[T]{machine: base}
-	m.vm, err = compile(func(g *G.ExprGraph) error { return m.build(g, classes) })
-	return m, err
+	m := &VMachine[T]{machine: base, bxe: G.NewF64(0)}
+	return m, m.compile(m.build)
 }
 
-// build writes the model from A to the loss. V is learned; U is a constant, and p, Uc and pc
-// follow from it and from Gamma. The prior per group depends on Gamma: soft OR then gets
-// Gamma/p and U in place of Gamma and U/p.
-func (m *VMachine[T]) build(g *G.ExprGraph, d *Description) (err error) {
-	a, y, v := inputMatrix(g, "A", m.X), inputMatrix(g, "Y", m.y), inputMatrix(g, "V", m.params.V)
-	u, p := dataset.Convert[T](d.U), d.P
-	grouped := m.config.Prior == PerGroup
-	if grouped {
-		p = slices.Repeat([]float64{1}, d.U.Cols)
-	}
-	ratio := inputMatrix(g, "U/p", dataset.Convert[T](d.ratio(p)))
+// build writes the model from A to the loss. V is learned, and Gamma, Uc and pc follow from it.
+// The prior per group does, too: soft OR then gets Gamma/p and U in place of Gamma and U/p. The
+// terms of W are remembered.
+func (m *VMachine[T]) build(g *G.ExprGraph) (train []*G.Node) {
+	c, d := m.config, m.classes
+	a, y, v := variableMatrix(g, "A", m.X), variableMatrix(g, "Y", m.y), variableMatrix(g, "V", m.params.V)
+	w := variableMatrix(g, "W", m.params.W)
+	bxe := G.NewScalar(g, G.Float64, G.WithName("BXE"), G.WithValue(m.bxe))
+	t := m.tables(g, v, func(n *G.Node) *G.Node { return n })
+	a = describedOp[T]("A", a, allIndices(m.X.Rows), d.Described)
 
-	gamma := softGroups[T](v, m.config.Zeta)
-	described := describedGroups[T](gamma, d.Undescribed)
-	weights := described
-	var withPrior *G.Node // U and p
+	weights, prior, grouped := t.gamma, t.p, c.Prior == PerGroup
 	if grouped {
-		withPrior = withGroupedPrior[T](gamma, inputMatrix(g, "U", u), d)
-		weights = overPrior[T](described, withPrior)
-	} else {
-		withPrior = inputMatrix(g, "U and p", dataset.Convert[T](d.withPrior(p)))
+		weights, prior = overPrior[T](t.gamma, t.p), nil
 	}
+	ratio := m.remember(ratioOp[T](t.u, prior))
 	var none, ac *G.Node // for Ac = 0, neither is needed
-	scale := newNoneScale(m.params.V.Cols, d.U.Rows)
-	if m.config.Complement != NoComplement {
-		none = noneOfClasses[T](withPrior, described, scale, grouped) // p(ac_k|z) and p(ac_k)
+	if c.Complement != NoComplement {
+		none = noneOfClassesOp[T](t.u, t.p, t.gamma, grouped) // p(ac_k|z) and p(ac_k)
 	}
-	if m.config.Complement == DeMorgan {
-		ac = noneOf[T](a, described, described, scale.detection, none) // p(ac_k|x)
+	if c.Complement == DeMorgan {
+		ac = noneOfDetections[T](a, t.gamma, none, true) // p(ac_k|x)
 	}
-	scores := softOr[T](a, weights, ratio, none, ac, scale) // Eq. 5
-	l := softAnd[T](scores)                                 // Eq. 4
+	l := softAnd[T](softOr[T](a, weights, ratio, none, ac)) // Eq. 4 and 5
 
 	m.cxe = crossEntropy[T](l, y)
-	// Eq. 6: the terms alpha BXE + beta |W|^2 + lambda |W U^T|^2 are constant while V
-	// trains.
-	loss := []term{{m.cxe, []float64{1}}}
-	if m.semantic.Data != nil {
-		m.prior = groupPrior(gamma, m.semantic)
-		loss = append(loss, term{m.prior, []float64{m.config.Psi}})
-	}
-	m.learn, err = learnables(sumTerms[T](loss...), v)
-	return err
+	m.penalties = m.remember(penalties[T](nil, w, t.allU))
+	m.prior = m.groupPrior(g, t.allGamma)
+	m.loss = lossOp[T, float64](c, m.cxe, bxe, m.penalties, m.prior, true) // Eq. 6
+	return []*G.Node{v}
 }
 
-// Begin starts a phase with the terms of the loss that depend on the detectors alone:
-// BXE, W2 and WU2.
-func (m *VMachine[T]) Begin(detectors Terms) { m.constant = detectors }
+// Begin starts a phase, in which W and b do not change, with BXE of all samples.
+func (m *VMachine[T]) Begin(bxe float64) {
+	m.phase++
+	*m.bxe = G.F64(bxe)
+}
 
 // Step runs the batch forward and backward. The error is a *NotFinite if a term is not
 // finite.
 func (m *VMachine[T]) Step() (Terms, error) {
-	m.vm.Reset()
-	if err := m.vm.RunAll(); err != nil {
-		return Terms{}, fmt.Errorf("running the graph: %w", err)
-	}
-	t := m.constant
-	t.CXE = scalar[T](m.cxe)
-	if m.prior != nil {
-		t.Prior = scalar[T](m.prior)
-	}
-	return t, t.finite()
+	return m.step(func() float64 { return float64(*m.bxe) })
 }

@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 	G "gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/blas"
+	"github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/parallel"
 )
@@ -24,7 +25,7 @@ type Float interface{ float32 | float64 }
 type Parameters[T Float] struct {
 	W dataset.Matrix[T] // D x M, the attribute detectors
 	B []T               // M, their biases
-	V dataset.Matrix[T] // M x K; Gamma = softmax(zeta V). Without data it is the identity, see IdentityV
+	V dataset.Matrix[T] // M x K; Gamma = softmax(zeta V).
 }
 
 // The initialisation of the paper and the authors' program.
@@ -50,9 +51,7 @@ func (c Config) Init(dims, attributes int, semantic []int, seed uint64) (*Parame
 		return nil, err
 	}
 	p := &Parameters[float32]{W: w, B: make([]float32, attributes)}
-	if c.IdentityV(attributes) {
-		p.V = dataset.Matrix[float32]{Rows: attributes, Cols: attributes}
-	} else if of != nil {
+	if of != nil {
 		p.V = oneHot[float32](of, k)
 	} else {
 		p.V = noise(attributes, k, rng)
@@ -60,8 +59,7 @@ func (c Config) Init(dims, attributes int, semantic []int, seed uint64) (*Parame
 	return p, nil
 }
 
-// Groups returns Gamma = softmax(zeta V), the soft group of each attribute, M x K. V must be
-// stored, see CheckGroups.
+// Groups returns Gamma = softmax(zeta V), the soft group of each attribute, M x K.
 func (p *Parameters[T]) Groups(zeta float64) dataset.Matrix[T] {
 	gamma := dataset.NewMatrix[T](p.V.Rows, p.V.Cols)
 	writeGamma(gamma.Data, p.V, zeta)
@@ -120,18 +118,18 @@ func oneHot[T Float](of []int, k int) dataset.Matrix[T] {
 // Logits writes S = X W + b of the samples x, n x D, into s, n x M.
 func (p *Parameters[T]) Logits(x, s dataset.Matrix[T]) {
 	if x.Rows > 0 {
-		writeLogits(s.Data, x.Data, p.W.Data, p.B, x.Rows, p.W.Rows, p.W.Cols)
+		writeLogits(s, x, p.W, p.B)
 	}
 }
 
 // Sigmoid replaces logits S by the attribute probabilities A = sigmoid(S).
 func Sigmoid[T Float](s []T) { writeSigmoid(s, s) }
 
-func writeLogits[T Float](s, x, w, b []T, n, d, m int) {
-	for i := range n {
-		copy(s[i*m:(i+1)*m], b)
+func writeLogits[T Float](s, x, w matrix.Matrix[T], b []T) {
+	for i := range s.Rows {
+		copy(s.Row(i), b)
 	}
-	blas.Gemm(blas.NoTrans, blas.NoTrans, n, m, d, 1, x, d, w, m, 1, s, m)
+	matrix.AddMul(s, x, w)
 }
 
 func writeSigmoid[T Float](a, s []T) {
@@ -153,109 +151,62 @@ func sigmoids[T Float](a, s []T) {
 	}
 }
 
-// linear makes S = X W + b, n x M. onto is the gradient by W of the other terms of the loss,
-// to which that through S is added in its memory once ready returns; nil for none. Gorgonia would
-// add the two in another pass over the largest matrices of a step.
-func linear[T Float](x, w, b, onto *G.Node, ready func()) *G.Node {
-	n, d, m := x.Shape()[0], w.Shape()[0], w.Shape()[1]
-	return kernel[T]{
-		name:    "linear",
-		shape:   tensor.Shape{n, m},
-		forward: func(s []T, in [][]T) { writeLogits(s, in[0], in[1], in[2], n, d, m) },
-		gradients: []gradient[T]{
-			nil,
-			func(inputs G.Nodes, _, ds *G.Node) *G.Node {
-				var beta T
-				from := G.Nodes{inputs[0], ds}
-				if onto != nil {
-					beta, from = 1, append(from, onto)
-				}
-				return kernel[T]{name: "linear by W", shape: tensor.Shape{d, m}, onto: onto, forward: func(dw []T, in [][]T) {
-					ready()
-					byRows(d, func(from, to int) {
-						blas.Gemm(blas.Trans, blas.NoTrans, to-from, m, n, 1, in[0][from:], d, in[1], m, beta, dw[from*m:to*m], m)
-					})
-				}}.apply(from...)
-			},
-			by(kernel[T]{name: "linear by b", shape: tensor.Shape{m}, forward: func(db []T, in [][]T) {
-				ds := in[4]
-				clear(db)
-				for i := range n {
-					for j, v := range ds[i*m : (i+1)*m] {
-						db[j] += v
-					}
-				}
-			}}),
-		},
-	}.apply(x, w, b)
+// linear makes S = X W + b, n x M.
+func linear[T Float](xNode, wNode, bNode *G.Node) *G.Node {
+	x, w, b := input[T]("X", xNode), input[T]("W", wNode), input[T]("b", bNode)
+	s := output[T](x.shape[0], w.shape[1])
+	w.gradient = func(dw []T) {
+		ds, to := matrix.Of(s.grad, s.shape[1]), matrix.Of(dw, s.shape[1])
+		byRows(to.Rows, func(first, end int) {
+			matrix.Mul(to.Slice(first, end), x.matrix().Columns(first, end).T(), ds)
+		})
+	}
+	b.gradient = func(db []T) {
+		clear(db)
+		for row := range slices.Chunk(s.grad, len(db)) {
+			for j, v := range row {
+				db[j] += v
+			}
+		}
+	}
+	return apply(kernel{name: "S = X W + b", from: []operand{x, w, b}, to: s, forward: func() {
+		writeLogits(s.matrix(), x.matrix(), w.matrix(), b.data)
+	}})
 }
 
 // sigmoid makes A = 1 / (1 + exp(-S)), p(a_m|x).
-func sigmoid[T Float](s *G.Node) *G.Node {
-	shape := s.Shape()
-	return kernel[T]{
-		name:    "sigmoid",
-		shape:   shape,
-		forward: func(a []T, in [][]T) { writeSigmoid(a, in[0]) },
-		gradients: []gradient[T]{
-			by(kernel[T]{name: "sigmoid by S", shape: shape, forward: func(ds []T, in [][]T) {
-				a, da := in[1], in[2]
-				for i, p := range a {
-					ds[i] = da[i] * p * (1 - p)
-				}
-			}}),
-		},
-	}.apply(s)
-}
-
-// penalties are the two terms of the loss that depend on W alone, |W|^2 and |W U^T|^2, and their
-// gradient. They are computed beside the other ops of a step, on a processor that these leave idle.
-// As in the paper, the biases are not penalised; the authors' program adds |b|^2.
-type penalties[T Float] struct {
-	weights [2]float64 // beta and lambda
-	product *descriptionProduct[T]
-	terms   [2]float64
-	byW     []T // the memory of the node of gradient; nil without one
-	wait    func()
-}
-
-func newPenalties[T Float](c Config, d int, u dataset.Matrix[T]) *penalties[T] {
-	return &penalties[T]{weights: [2]float64{c.Beta, c.Lambda}, product: newDescriptionProduct(d, u), wait: func() {}}
-}
-
-// gradient makes the node of the gradient by W, nil if the weights are 0. It has its value when
-// ready returns.
-func (p *penalties[T]) gradient(w, u *G.Node) *G.Node {
-	if p.weights == [2]float64{} {
-		return nil
-	}
-	node := kernel[T]{name: "beta |W|^2 + lambda |W U^T|^2 by W", shape: w.Shape(), forward: func([]T, [][]T) {}}.apply(w, u)
-	p.byW = values[T](node.Op().(*kernel[T]).out)
-	return node
-}
-
-// start begins the computation for W, which must not change before ready returns.
-func (p *penalties[T]) start(w []T) {
-	p.wait = parallel.Beside(func() {
-		p.terms = [2]float64{blas.Dot(w, w), p.product.squared(w)}
-		if p.byW == nil {
-			return
+func sigmoid[T Float](sNode *G.Node) *G.Node {
+	s := input[T]("S", sNode)
+	a := output[T](s.shape...)
+	s.gradient = func(ds []T) {
+		for i, p := range a.data {
+			ds[i] = a.grad[i] * p * (1 - p)
 		}
-		byRows(p.product.d, func(from, to int) {
-			part := p.byW[from*p.product.m : to*p.product.m]
-			clear(part)
-			blas.AddScaled(part, T(2*p.weights[0]), w[from*p.product.m:to*p.product.m])
-			if p.weights[1] != 0 {
-				p.product.addGradient(part, T(p.weights[1]), from)
+	}
+	return apply(kernel{name: "A = sigmoid(S)", from: []operand{s}, to: a, forward: func() { writeSigmoid(a.data, s.data) }})
+}
+
+// penalties makes the two terms of the loss that depend on W alone, |W|^2 and |W U^T|^2. As in
+// the paper, the biases are not penalised; the authors' program adds |b|^2.
+func penalties[T Float](phase *int, wNode, uNode *G.Node) *G.Node {
+	w, u, terms := input[T]("W", wNode), input[float64]("U", uNode), output[float64](2)
+	var p *descriptionProduct[T]
+	w.gradient = func(dw []T) {
+		weights, to := terms.grad, matrix.Of(dw, w.shape[1])
+		byRows(to.Rows, func(first, end int) {
+			part, from := to.Slice(first, end), w.matrix().Slice(first, end)
+			clear(part.Data)
+			blas.AddScaled(part.Data, T(2*weights[0]), from.Data)
+			if weights[1] != 0 {
+				p.addGradient(part, T(weights[1]), first)
 			}
 		})
-	})
-}
-
-// ready waits for the end of the computation.
-func (p *penalties[T]) ready() {
-	p.wait()
-	p.wait = func() {}
+	}
+	k := kernel{name: "|W|^2, |W U^T|^2", from: []operand{w, u}, to: terms, phase: phase, forward: func() {
+		terms.data[0], terms.data[1] = blas.Dot(w.data, w.data), p.squared(w.matrix())
+	}}
+	k.begin = func() { p = newDescriptionProduct(w.shape[0], matrix.Convert[T](u.matrix())) }
+	return apply(k)
 }
 
 // byRows computes a gradient by W in parts of 128 of its d rows, which stay in the cache.
@@ -268,50 +219,39 @@ func byRows(d int, part func(from, to int)) {
 	})
 }
 
-// DetectorTerms returns the terms W2 and WU2 of the loss, which do not change while V
-// trains.
-func DetectorTerms[T Float](params *Parameters[T], classes *Description) Terms {
-	p := newDescriptionProduct(params.W.Rows, dataset.Convert[T](classes.U))
-	return Terms{W2: blas.Dot(params.W.Data, params.W.Data), WU2: p.squared(params.W.Data)}
-}
-
 // descriptionProduct computes |W U^T|^2 the cheaper way: from W U^T or, if there are
 // many classes, from W (U^T U).
 type descriptionProduct[T Float] struct {
-	d, m    int
-	factor  dataset.Matrix[T] // U, or U^T U
-	square  bool              // factor is U^T U
-	product []T               // W times the factor
+	factor  matrix.Matrix[T] // U, or U^T U
+	square  bool             // factor is U^T U
+	product matrix.Matrix[T] // W times the transposed factor
 }
 
-func newDescriptionProduct[T Float](d int, u dataset.Matrix[T]) *descriptionProduct[T] {
-	p := &descriptionProduct[T]{d: d, m: u.Cols, factor: u, square: 2*u.Rows > u.Cols}
+func newDescriptionProduct[T Float](d int, u matrix.Matrix[T]) *descriptionProduct[T] {
+	p := &descriptionProduct[T]{factor: u, square: 2*u.Rows > u.Cols}
 	if p.square {
-		p.factor = dataset.NewMatrix[T](u.Cols, u.Cols)
-		blas.Gemm(blas.Trans, blas.NoTrans, u.Cols, u.Cols, u.Rows, 1, u.Data, u.Cols, u.Data, u.Cols, 0, p.factor.Data, u.Cols)
+		p.factor = matrix.Product(u.T(), u)
 	}
-	p.product = make([]T, d*p.factor.Rows)
+	p.product = matrix.New[T](d, p.factor.Rows)
 	return p
 }
 
 // squared returns |W U^T|^2.
-func (p *descriptionProduct[T]) squared(w []T) float64 {
-	r := p.factor.Rows
-	blas.Gemm(blas.NoTrans, blas.Trans, p.d, r, p.m, 1, w, p.m, p.factor.Data, p.m, 0, p.product, r)
+func (p *descriptionProduct[T]) squared(w matrix.Matrix[T]) float64 {
+	matrix.Mul(p.product, w, p.factor.T())
 	if p.square {
-		return blas.Dot(w, p.product)
+		return blas.Dot(w.Data, p.product.Data)
 	}
-	return blas.Dot(p.product, p.product)
+	return blas.Dot(p.product.Data, p.product.Data)
 }
 
 // addGradient adds scale times the gradient, by the rows of W from one on, at the W of the
 // last call of squared.
-func (p *descriptionProduct[T]) addGradient(dw []T, scale T, from int) {
-	r := p.factor.Rows
-	product := p.product[from*r:]
+func (p *descriptionProduct[T]) addGradient(dw matrix.Matrix[T], scale T, from int) {
+	product := p.product.Slice(from, from+dw.Rows)
 	if p.square {
-		blas.AddScaled(dw, 2*scale, product[:len(dw)])
+		blas.AddScaled(dw.Data, 2*scale, product.Data)
 		return
 	}
-	blas.Gemm(blas.NoTrans, blas.NoTrans, len(dw)/p.m, p.m, r, 2*scale, product, r, p.factor.Data, p.m, 1, dw, p.m)
+	matrix.AddMul(dw, product.Times(2*scale), p.factor)
 }

@@ -158,9 +158,6 @@ func (p *Pipeline) Explainer(u dataset.Matrix[float64]) (*Explainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := l.Params.CheckGroups(); err != nil {
-		return nil, err
-	}
 	full, err := p.Imputed(u)
 	if err != nil {
 		return nil, err

@@ -9,7 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/parallel"
+	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 )
 
@@ -204,6 +206,8 @@ func TestPartialBatchCountsExactly(t *testing.T) {
 // Detections of 1/2 have the entropy log 2, for any number of attributes.
 func TestAttributeEntropyOfManyAttributes(t *testing.T) {
 	for _, m := range []int{1, 511, 512, 513, 3000} {
-		same(t, "bxe", []float64{model.AttributeEntropy(make([]float64, m), make([]float64, m), nil)}, []float64{math.Ln2})
+		zeros := dataset.NewMatrix[float64](1, m)
+		d := testkit.Must(model.Config{Variant: model.Singletons}.Describe(zeros, nil))(t)
+		same(t, "bxe", []float64{model.BXE(d, zeros, []int{0})}, []float64{math.Ln2})
 	}
 }

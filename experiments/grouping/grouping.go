@@ -137,9 +137,6 @@ func gammaOf(m *train.Saved) (gamma dataset.Matrix[float64], err error) {
 	if err != nil {
 		return gamma, err
 	}
-	if err := lago.Params.CheckGroups(); err != nil {
-		return gamma, err
-	}
 	return dataset.Convert[float64](lago.Params.Groups(lago.Config.Zeta)), nil
 }
 

@@ -52,26 +52,6 @@ func For(n, grain int, body func(lo, hi int)) {
 	body((parts-1)*n/parts, n)
 }
 
-// Beside starts f in a goroutine if other loops leave a processor idle. It returns a function that
-// waits for f or, if no processor was idle, calls it.
-func Beside(f func()) (wait func()) {
-	for {
-		now := busy.Load()
-		if int(now)+1 >= Workers() {
-			return f
-		}
-		if busy.CompareAndSwap(now, now+1) {
-			break
-		}
-	}
-	var done sync.WaitGroup
-	done.Go(func() {
-		defer busy.Add(-1)
-		f()
-	})
-	return done.Wait
-}
-
 // reserve counts the caller and at most so many helpers as busy, and returns the number of
 // helpers.
 func reserve(helpers int) int {

@@ -82,26 +82,3 @@ func TestLoopsShareTheProcessors(t *testing.T) {
 	}()
 	want("after a panic", 4)
 }
-
-// Beside runs f at once where a processor is idle, otherwise when it is waited for; always once.
-func TestBeside(t *testing.T) {
-	t.Cleanup(func() { parallel.Limit(0) })
-	for _, limit := range []int{1, 2} {
-		parallel.Limit(limit)
-		started, n := make(chan struct{}), 0
-		wait := parallel.Beside(func() {
-			n++
-			close(started)
-		})
-		if limit > 1 {
-			<-started
-		}
-		wait()
-		if n != 1 {
-			t.Errorf("limit %d: called %d times", limit, n)
-		}
-		if got := split(9, func() {}); got != limit {
-			t.Errorf("limit %d: a later loop is split into %d", limit, got)
-		}
-	}
-}

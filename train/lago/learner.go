@@ -19,9 +19,8 @@ type learner struct {
 	examples method.Examples
 	seed     uint64
 
-	model   *model.LAGO             // with the parameters in training
-	classes *model.Description      // of the examples
-	targets dataset.Matrix[float32] // of BXE(a), their descriptions
+	model   *model.LAGO        // with the parameters in training
+	classes *model.Description // of the examples
 
 	w            *model.WMachine[float32]
 	v            *model.VMachine[float32] // nil for the hard variants
@@ -42,7 +41,6 @@ func (s *Settings) Learn(e method.Examples, seed uint64) (method.Learner, error)
 		return nil, err
 	}
 	l.model = &model.LAGO{Config: c, Params: params, Semantic: e.Groups}
-	l.targets = dataset.Convert[float32](l.classes.Targets)
 	l.adamW = newAdam(s.LR, []float64{1, s.BiasFactor}, len(params.W.Data), len(params.B))
 	if l.w, err = model.NewWMachine(c, l.classes, params, l.batch()); err != nil || !c.Variant.Learned() {
 		return l, err
@@ -76,9 +74,7 @@ func (l *learner) fillW(places []int) {
 
 // beginV computes the detections of all samples, since W is fixed while V trains.
 func (l *learner) beginV() {
-	terms := model.DetectorTerms(l.model.Params, l.classes)
-	terms.BXE = l.detect()
-	l.v.Begin(terms)
+	l.v.Begin(l.detect())
 }
 
 func (l *learner) fillV(places []int) {
@@ -111,9 +107,7 @@ func choose(list, places []int) []int {
 // detect computes the detections of all examples and returns the mean BXE(a).
 func (l *learner) detect() (bxe float64) {
 	l.detections, _ = l.model.Logits(l.examples.X, l.examples.Rows) // of as many dimensions as W was made for
-	for i, z := range l.examples.Labels {
-		bxe += model.AttributeEntropy(l.detections.Row(i), l.targets.Row(z), l.classes.Undescribed) / float64(len(l.examples.Rows))
-	}
+	bxe = model.BXE(l.classes, l.detections, l.examples.Labels)
 	model.Sigmoid(l.detections.Data)
 	return bxe
 }

@@ -217,30 +217,6 @@ func TestLearnRefuses(t *testing.T) {
 	}
 }
 
-// Singletons of many attributes have no V among their tensors; restored without it, they score
-// the same.
-func TestManySingletons(t *testing.T) {
-	const m = 4096
-	e := examples(tiny.Learnable())
-	e.Rows, e.Labels = e.Rows[:9], e.Labels[:9]
-	e.U, e.Groups = dataset.NewMatrix[float64](e.U.Rows, m), nil
-	for i := range e.U.Data {
-		e.U.Data[i] = float64(i%7) / 7
-	}
-	s := settings(model.Singletons)
-	l := testkit.Must(method.Learn(s, e, 1))(t).(*learner)
-	train(t, l, 1, 1)
-	trained := l.Model()
-	if n := len(trained.Tensors()); n != 2 {
-		t.Errorf("%d tensors, expected W and b", n)
-	}
-	restored := testkit.Must(s.Restore(trained.Tensors(), method.Shape{Dims: e.X.Cols, Attributes: m}))(t)
-	want := testkit.Must(model.Score(trained, e.X, e.Rows, e.U))(t)
-	if got := testkit.Must(model.Score(restored, e.X, e.Rows, e.U))(t); !cmp.Equal(got, want) {
-		t.Error("the restored model has other scores")
-	}
-}
-
 // BenchmarkStep times one step of W and of V, each including the copying of the batch and
 // Adam, on random data of the size of the paper's data sets.
 func BenchmarkStep(b *testing.B) {

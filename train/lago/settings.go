@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/method"
@@ -150,10 +149,7 @@ func (s *Settings) Restore(t method.Tensors, shape method.Shape) (method.Model, 
 	r := method.Reader{Tensors: t}
 	p := &model.Parameters[float32]{
 		W: r.Get("W", shape.Dims, shape.Attributes), B: r.Get("b", 1, shape.Attributes).Data,
-		V: dataset.Matrix[float32]{Rows: shape.Attributes, Cols: k},
-	}
-	if !own.IdentityV(shape.Attributes) {
-		p.V = r.Get("V", shape.Attributes, k)
+		V: r.Get("V", shape.Attributes, k),
 	}
 	return Model{&model.LAGO{Config: own.Config, Params: p, Semantic: shape.Groups}}, r.Err
 }

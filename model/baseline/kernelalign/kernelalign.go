@@ -199,10 +199,8 @@ func (m *Model) descriptions(u dataset.Matrix[float64]) (dataset.Matrix[float32]
 	}
 	for z := range y.Rows {
 		row := y.Row(z)
-		for a, v := range d.U.Row(z) {
-			if d.Undescribed == nil || !d.Undescribed[a] {
-				row[a] = float32(v - float64(m.centre.Data[a]))
-			}
+		for _, a := range d.Described {
+			row[a] = float32(d.U.Row(z)[a] - float64(m.centre.Data[a]))
 		}
 		if m.config.Normalise {
 			toUnitLength(row)

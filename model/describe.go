@@ -1,0 +1,224 @@
+package model
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	G "gorgonia.org/gorgonia"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/matrix"
+	"github.com/lago-train/lago-train/model/impute"
+)
+
+// Description describes the candidate classes, which are the train classes during
+// training, and the validation or test classes during evaluation.
+type Description struct {
+	U       dataset.Matrix[float64] // Z x M, p(a_m|z), without missing entries, as soft OR needs it
+	Targets dataset.Matrix[float64] // Z x M, U before it is scaled for soft OR: the targets of BXE(a)
+	P       []float64               // M, the prior p(a_m); of PerGroup the per-attribute prior, from which groupedPrior computes p
+	Groups  []int                   // M, the group of each attribute by the data set, nil if it has none
+
+	// Described lists the attributes that some candidate class describes. The others are 0 in U
+	// and P, and the equations are computed without them: they are evidence for no class.
+	Described []int
+	// groups lists those with a described attribute, of groups that are not learned; nil for all.
+	groups []int
+}
+
+// Describe makes the description of candidate classes from their rows of the data set,
+// Z x M in [0, 1], with NaN for missing entries. groups is the group of each attribute,
+// which the two semantic variants need: they scale the entries of each group of a class
+// to a sum of at most 1 (supplement A), since soft OR takes the attributes of a group to
+// exclude each other.
+//
+// Missing entries are imputed from the candidate classes (package impute). A
+// Pipeline imputes them from the train classes first.
+func (c Config) Describe(u dataset.Matrix[float64], groups []int) (*Description, error) {
+	if u.Rows < 1 || u.Cols < 1 {
+		return nil, expected("descriptions", fmt.Sprintf("%d classes and %d attributes", u.Rows, u.Cols), "at least one of each")
+	}
+	if i := slices.IndexFunc(u.Data, func(p float64) bool { return p < 0 || p > 1 }); i >= 0 {
+		found := fmt.Sprintf("%g at row %d, column %d", u.Data[i], i/u.Cols, i%u.Cols)
+		return nil, expected("descriptions", found, "probabilities from 0 to 1, or NaN for a missing entry")
+	}
+	k, of, err := c.Grouping(u.Cols, groups)
+	if c.Variant != KSoft && err != nil {
+		return nil, err
+	}
+	if len(groups) != u.Cols {
+		groups = nil
+	}
+	imputer, err := impute.New(u, groups)
+	if err != nil {
+		return nil, err
+	}
+	full, err := imputer.Impute(u)
+	if err != nil {
+		return nil, err
+	}
+	d := &Description{U: dataset.Convert[float64](full), Groups: groups}
+	for m := range d.U.Cols {
+		if !math.IsNaN(d.U.Data[m]) { // else for all classes
+			d.Described = append(d.Described, m)
+			continue
+		}
+		for z := range d.U.Rows {
+			d.U.Row(z)[m] = 0
+		}
+	}
+	if len(d.Described) == 0 { // no class has any attribute, so that all have equal scores
+		d.Described = allIndices(d.U.Cols)
+	}
+	if !c.Variant.Learned() && len(d.Described) < d.U.Cols {
+		for _, m := range d.Described {
+			d.groups = append(d.groups, of[m])
+		}
+		slices.Sort(d.groups)
+		d.groups = slices.Compact(d.groups)
+	}
+	d.Targets = d.U
+	if c.Variant.Semantic() {
+		d.Targets = dataset.Convert[float64](d.U)
+		scaleGroups(d.U, k, groups)
+	}
+	d.P = make([]float64, d.U.Cols)
+	for i, p := range c.prior(described(d.U, allIndices(d.U.Rows), d.Described)) {
+		d.P[d.Described[i]] = p
+	}
+	return d, nil
+}
+
+// scaleGroups scales the entries of a class within a group to sum to 1 where they
+// sum to more.
+func scaleGroups(u dataset.Matrix[float64], k int, of []int) {
+	sums := make([]float64, k)
+	for z := range u.Rows {
+		clear(sums)
+		row := u.Row(z)
+		for m, p := range row {
+			sums[of[m]] += p
+		}
+		for m := range row {
+			if s := sums[of[m]]; s > 1 {
+				row[m] /= s
+			}
+		}
+	}
+}
+
+// prior returns p(a_m), the mean over the classes of U, which every attribute is described in.
+// The uniform prior is the mean of that.
+func (c Config) prior(u matrix.Matrix[float64]) []float64 {
+	p := dataset.Means(u, 0)
+	if c.Prior == Uniform {
+		mean := sum(p) / float64(len(p))
+		for m := range p {
+			p[m] = mean
+		}
+	}
+	return p
+}
+
+// grouped returns the K groups that are not left out.
+func (d *Description) grouped(k int) []int {
+	if d.groups != nil {
+		return d.groups
+	}
+	return allIndices(k)
+}
+
+// allIndices returns 0 to n-1.
+func allIndices(n int) []int { return matrix.Matrix[float64]{Rows: n}.AllRows() }
+
+// described copies some rows and columns of x.
+func described[T Float](x matrix.Matrix[T], rows, cols []int) matrix.Matrix[T] {
+	to := matrix.New[T](len(rows), len(cols))
+	writeDescribed(to, x, rows, cols)
+	return to
+}
+
+func writeDescribed[T Float](to, x matrix.Matrix[T], rows, cols []int) {
+	for i, r := range rows {
+		from, row := x.Row(r), to.Row(i)
+		for j, c := range cols {
+			row[j] = from[c]
+		}
+	}
+}
+
+// restored is the inverse of described: a matrix of rows x cols with 0 elsewhere.
+func restored[T Float](x, to matrix.Matrix[T], rows, cols []int) {
+	clear(to.Data)
+	for i, r := range rows {
+		row, from := to.Row(r), x.Row(i)
+		for j, c := range cols {
+			row[c] = from[j]
+		}
+	}
+}
+
+// describedOp makes some rows and columns of x, and is x itself if these are all.
+func describedOp[T Float](name string, node *G.Node, rows, cols []int) *G.Node {
+	if len(rows) == node.Shape()[0] && len(cols) == node.Shape()[1] {
+		return node
+	}
+	x, to := input[T](name, node), output[T](len(rows), len(cols))
+	x.gradient = func(dx []T) { restored(matrix.Of(to.grad, len(cols)), matrix.Of(dx, x.shape[1]), rows, cols) }
+	return apply(kernel{name: name + " of described attributes", from: []operand{x}, to: to, forward: func() {
+		writeDescribed(to.matrix(), x.matrix(), rows, cols)
+	}})
+}
+
+// scaledOp makes U, in which scaleGroups scaled the entries, from the descriptions.
+func scaledOp(node *G.Node, k int, of []int) *G.Node {
+	u := input[float64]("U", node)
+	scaled := output[float64](u.shape...)
+	return apply(kernel{name: "U scaled by group", from: []operand{u}, to: scaled, forward: func() {
+		copy(scaled.data, u.data)
+		scaleGroups(scaled.matrix(), k, of)
+	}})
+}
+
+// priorOp makes p from U.
+func (c Config) priorOp(node *G.Node) *G.Node {
+	u := input[float64]("U", node)
+	p := output[float64](u.shape[1])
+	return apply(kernel{name: "p: mean of U", from: []operand{u}, to: p, forward: func() {
+		copy(p.data, c.prior(u.matrix()))
+	}})
+}
+
+// writeRatio writes p(a_m|z) / p(a_m), M x Z. It is 0 for an attribute with p(a_m) = 0, which
+// no candidate class has. Without p it is p(a_m|z).
+func writeRatio[T Float](ratio matrix.Matrix[T], u matrix.Matrix[float64], p []float64) {
+	for m := range ratio.Rows {
+		for z := range ratio.Cols {
+			v := u.Row(z)[m]
+			if p != nil {
+				v = overOrZero(v, p[m])
+			}
+			ratio.Row(m)[z] = T(v)
+		}
+	}
+}
+
+// overOrZero returns x/y, and 0 for y = 0. NaN stays.
+func overOrZero(x, y float64) float64 {
+	if y <= 0 {
+		return 0
+	}
+	return x / y
+}
+
+// ratioOp makes U/p, M x Z, or the transpose of U if pNode is nil.
+func ratioOp[T Float](uNode, pNode *G.Node) *G.Node {
+	u := input[float64]("U", uNode)
+	ratio := output[T](u.shape[1], u.shape[0])
+	if pNode == nil {
+		return apply(kernel{name: "U", from: []operand{u}, to: ratio, forward: func() { writeRatio(ratio.matrix(), u.matrix(), nil) }})
+	}
+	p := input[float64]("p", pNode)
+	return apply(kernel{name: "U/p", from: []operand{u, p}, to: ratio, forward: func() { writeRatio(ratio.matrix(), u.matrix(), p.data) }})
+}
