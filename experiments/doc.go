@@ -1,6 +1,7 @@
-// Package experiments is the map of the questions that are asked of many runs. It holds
-// no code. Each question is one package with a configuration, its plan for the engine, a
-// result that is also the JSON output and what is stored, and its tables and figures:
+// Package experiments is the list of studies: questions that are asked of many runs. A study is one
+// package, with its settings, its plans for the engine, and a result that is also the JSON output
+// and what is stored, with tables and figures; and one entry in Studies, from which its command and
+// its sections of the report follow:
 //
 //	ablation      the design decisions of the model (table A.2)
 //	sweep         accuracy against a number: of groups (section 4.3), or of classes, samples,
@@ -13,10 +14,9 @@
 //	evaluation    accuracy, calibration and coverage of models and score files
 //	predict       classes of new samples
 //	explain       one prediction by attribute groups
-//	reproduction  all variants by the paper's protocol (tables 1 and A.1)
 //	report        the stored results of a folder of runs, as one HTML page
 //	runs          the list of runs in a folder
-//	protocol      one method by the paper's protocol
+//	protocol      one method, or all variants, by the paper's protocol (tables 1 and A.1)
 //
 // They share:
 //
@@ -30,5 +30,5 @@
 //	published  the numbers and settings of the paper
 //	plot       figures
 //
-// No question imports another, except report, which shows several.
+// No study imports another. The report shows the results of all.
 package experiments

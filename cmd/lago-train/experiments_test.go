@@ -18,7 +18,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/grouping"
 	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/experiments/report"
-	"github.com/lago-train/lago-train/experiments/reproduction"
 	"github.com/lago-train/lago-train/experiments/results"
 	"github.com/lago-train/lago-train/experiments/robustness"
 	"github.com/lago-train/lago-train/experiments/runs"
@@ -113,7 +112,7 @@ func TestQuietAndThreads(t *testing.T) {
 // result, once for each configuration. report shows them.
 func TestExperimentsShareRunsAndStoreResults(t *testing.T) {
 	out := t.TempDir()
-	reproduced := printed[reproduction.Result](t, small(t, "reproduce", out, "--json")...)
+	reproduced := printed[protocol.Reproduction](t, small(t, "reproduce", out, "--json")...)
 	if len(reproduced.Table) != 5 || len(reproduced.Missing) > 0 {
 		t.Errorf("%d rows, missing %+v", len(reproduced.Table), reproduced.Missing)
 	}

@@ -32,7 +32,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/predictor"
 	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/experiments/report"
-	"github.com/lago-train/lago-train/experiments/reproduction"
 	"github.com/lago-train/lago-train/experiments/results"
 	"github.com/lago-train/lago-train/experiments/robustness"
 	"github.com/lago-train/lago-train/experiments/runs"
@@ -49,7 +48,7 @@ var objects, shared = map[string]any{
 	"trial.json": train.Record{}, "curve.jsonl": train.Epoch{}, "result.json": train.StoredResult{},
 	"Stored results": lab.Stored{}, "extract.json": openlayout.Extraction{},
 	"run": protocol.Result{}, "search": search.Result{}, "compare": comparison.Result{},
-	"reproduce": reproduction.Result{}, "ablate": ablation.Result{}, "noise and partial": robustness.Result{}, "ablate --groups, sweep-k and subsets": results.Accuracies{},
+	"reproduce": protocol.Reproduction{}, "ablate": ablation.Result{}, "noise and partial": robustness.Result{}, "ablate --groups, sweep-k and subsets": results.Accuracies{},
 	"groups": grouping.Result{}, "report": report.Summary{}, "runs": runs.Listing{}, "runs show": runs.Detail{},
 	"evaluate": evaluation.Result{}, "explain": explain.Result{},
 	"dataset list": catalog.Listing{}, "dataset info": catalog.Summary{}, "dataset check": catalog.Report{},

@@ -20,11 +20,11 @@ import (
 const (
 	inputGroup   setting.Scope = "input"
 	imageGroup   setting.Scope = "images"
-	classGroup   setting.Scope = "classes"
-	searchGroup  setting.Scope = "search"
-	methodGroup  setting.Scope = "methods"
+	classGroup                 = setting.Classes
+	searchGroup                = setting.Searching
+	methodGroup                = setting.Methods
 	runGroup     setting.Scope = "execution"
-	outputGroup  setting.Scope = "output"
+	outputGroup                = setting.Output
 	generalGroup setting.Scope = "general"
 )
 
@@ -107,6 +107,22 @@ func usageAt(where string, err error) error {
 		e.Usage = true
 	}
 	return err
+}
+
+// checkBeside returns an error for the first flag that is set beside one that it excludes, or without
+// one that it needs.
+func checkBeside(c *cli.Context) error {
+	for _, f := range c.Command.Flags {
+		s := f.(option).setting
+		err := excludes(c, flagOf(s.Key), strings.Split(flagOf(strings.Join(s.Excluded, ",")), ",")...)
+		if err == nil && s.Needed != "" {
+			err = requires(c, flagOf(s.Needed), flagOf(s.Key))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // excludes returns an error for the first of the flags that is set beside another one.

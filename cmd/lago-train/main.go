@@ -7,6 +7,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -133,8 +134,7 @@ func newApp() *cli.App {
 		})...),
 		Commands: prepare(usage, slices.Concat(
 			in("Data sets", datasetCommand(), serveCommand()),
-			in("Training", runCommand(), searchCommand()),
-			in("Experiments", reproduceCommand(), compareCommand(), ablateCommand(), sweepKCommand(), noiseCommand(), partialCommand(), subsetsCommand(), groupsCommand()),
+			in("Training and experiments", studyCommands()...),
 			in("Results and trained models", runsCommand(), reportCommand(), evaluateCommand(), predictCommand(), explainCommand()),
 			in("Program", completionCommand(), versionCommand()),
 		)),
@@ -176,7 +176,7 @@ func prepare(above string, commands []*cli.Command) []*cli.Command {
 			if onlyFlags && ctx.NArg() > 0 {
 				return wrong(ctx.Command.HelpName, "flags only", invalid.Quote(ctx.Args().First()))
 			}
-			return setUp(ctx)
+			return cmp.Or(checkBeside(ctx), setUp(ctx))
 		}
 	}
 	return commands

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -14,18 +13,12 @@ import (
 	"golang.org/x/term"
 
 	"github.com/lago-train/lago-train/dataset/catalog"
-	"github.com/lago-train/lago-train/experiments/config"
-	"github.com/lago-train/lago-train/experiments/engine"
-	"github.com/lago-train/lago-train/experiments/grouping"
-	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/experiments/report"
-	"github.com/lago-train/lago-train/experiments/results"
 	"github.com/lago-train/lago-train/experiments/runs"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/table"
-	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -161,76 +154,4 @@ func reportCommand() *cli.Command {
 			return o.print(s, err)
 		}),
 	}
-}
-
-func groupsCommand() *cli.Command {
-	var o gridOptions
-	var asked grouping.Config
-	var name string
-	var top int
-	var p config.Preset
-	return o.study("groups",
-		flags(o.devSettings(devEpochs, "variant"), o.gridSettings(), setting.List{modelSetting(&name)}, asked.Settings().In(classGroup).Common(), setting.List{
-			setting.Whole("top", &top, 5, setting.Between(0, int(setting.Count.Most))).In(outputGroup).Common().Describe("`N` attributes to print per group; --json has all"),
-		}),
-		func(c *cli.Context) (_ []config.Preset, err error) {
-			if name != "" { // nothing is trained
-				return nil, interruptible(func(c *cli.Context) error { return o.print(o.groupsOf(c, name, asked, top)) })(c)
-			}
-			p, err = o.preset(c, model.KSoft, model.SemanticSoft)
-			return []config.Preset{p}, err
-		},
-		func(ctx context.Context, l *lab.Lab) (tabled, error) {
-			return trainedGroups(ctx, l, p.Config, asked, top)
-		})
-}
-
-// groupsOf analyses the model of --model on the data set that it was trained on.
-func (o *gridOptions) groupsOf(c *cli.Context, name string, asked grouping.Config, top int) (*grouping.Result, error) {
-	ofTraining := []string{"config", "jobs", "shard", "out"}
-	for _, key := range givenSettings(c) {
-		ofTraining = append(ofTraining, flagOf(key))
-	}
-	if err := excludes(c, "model", ofTraining...); err != nil {
-		return nil, err
-	}
-	m, err := openModel(name)
-	if err != nil {
-		return nil, err
-	}
-	d, err := openData(c.Context, m, "", o.Options)
-	if err != nil {
-		return nil, err
-	}
-	r, err := grouping.Run(d, m.Saved, asked)
-	if err == nil {
-		r.Top = top
-	}
-	return r, err
-}
-
-// trainedGroups trains by the full protocol, analyses the model of the first seed, and stores
-// the result.
-func trainedGroups(ctx context.Context, l *lab.Lab, p config.Config, asked grouping.Config, top int) (tabled, error) {
-	done, err := engine.Run(ctx, l, engine.Plan{Arms: []engine.Arm{{Name: p.Method.Label(), Starts: []config.Config{p}}}, Stage: config.DevThenTest})
-	switch {
-	case err != nil:
-		return nil, err
-	case done.Waiting != nil:
-		return nil, done.Waiting
-	}
-	if _, err := results.TrainedOf(done.Failed()); err != nil {
-		return nil, err
-	}
-	file := lab.ModelFiles(done.Arms[0][0].Test)[0]
-	m, err := train.Load(file)
-	if err != nil {
-		return nil, err
-	}
-	r, err := grouping.Run(l.Data, m, asked)
-	if err != nil {
-		return nil, err
-	}
-	r.Top, r.Model = top, file
-	return r, l.Store(grouping.Kind, []any{p, asked}, r)
 }

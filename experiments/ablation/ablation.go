@@ -18,6 +18,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/results"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train/metrics"
@@ -67,7 +68,32 @@ func designs() []Design {
 type Config struct {
 	Base     config.Config `json:"base"`      // the settings of all designs
 	PerGroup bool          `json:"per_group"` // also a row of LAGO's design with the prior per group
+	Groups   bool          `json:"-"`         // in place of the designs, groups: see Groups
 	Alphas   []float64     `json:"alphas"`    // of which explicit supervision has the best; nil for that of Base
+}
+
+// Settings lists the settings of the study.
+func (c *Config) Settings(r *config.Request) setting.List {
+	return slices.Concat(r.DevSettings("prior", "complement"), r.RotationSettings(), setting.List{
+		setting.Switch("groups", &c.Groups, false).Common().Excludes("alphas", "per_group").
+			Describe("in place of the designs, compare semantic groups with singletons and with random groups of the same sizes"),
+		setting.Switch("per_group", &c.PerGroup, false).Common().Describe("also train the default design with the attribute prior per group"),
+		setting.Numbers("alphas", &c.Alphas).Common().Noted("--alpha").Excludes("alpha").
+			Describe("`VALUE,...` weights of explicit supervision to try; the one with the best validation accuracy is reported"),
+	})
+}
+
+// Resolve completes the configuration, and returns its preset.
+func (c *Config) Resolve(ctx context.Context, r *config.Request) ([]config.Preset, error) {
+	p, err := r.Preset(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if v := p.Method.Variant(); c.Groups && !v.Semantic() {
+		return nil, &invalid.Error{Field: "groups", Want: "a variant with semantic groups beside it", Got: string(v)}
+	}
+	c.Base = p.Config
+	return []config.Preset{p}, c.Check()
 }
 
 // Check returns an *invalid.Error unless the alphas are positive and differ.
@@ -99,7 +125,10 @@ type trained struct {
 
 // Ask trains the eight designs on the dev stage, for every seed, and stores the table of their
 // results. The configuration passes Check.
-func (c Config) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
+func (c *Config) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
+	if c.Groups {
+		return Groups{c.Base}.Ask(ctx, l)
+	}
 	all, alphas, base := designs(), c.Alphas, c.Base
 	if c.PerGroup {
 		all = append(all, perGroup)

@@ -179,7 +179,7 @@ func TestGroups(t *testing.T) {
 	l := testlab.New(t)
 	testkit.NoError(t, l.Rotate(3, 0))
 	c := testlab.Config(l, config.DevThenTest, model.SemanticHard)
-	g := testkit.Must(Groups{c}.Ask(t.Context(), l))(t)
+	g := testkit.Must(Groups{c}.Ask(t.Context(), l))(t).(*results.Accuracies)
 	if len(g.Rows) != 4 || g.Classes != 16 || g.Rows[3].Draws != randomDraws || g.Rows[0].Difference != nil {
 		t.Fatalf("%d classes, rows %+v", g.Classes, g.Rows)
 	}
@@ -224,7 +224,7 @@ func TestGroupsWithFailedRuns(t *testing.T) {
 	}
 	testkit.NoError(t, os.Mkdir(l.Root+"/splits", 0o755))
 	block(random)
-	g := testkit.Must(Groups{c}.Ask(t.Context(), l))(t)
+	g := testkit.Must(Groups{c}.Ask(t.Context(), l))(t).(*results.Accuracies)
 	if len(g.Rows) != 3 || g.Rows[2].Label() != "singletons, same settings" || len(g.Missing) != 1 {
 		t.Errorf("rows %+v, missing %v", g.Rows, g.Missing)
 	}
@@ -233,7 +233,7 @@ func TestGroupsWithFailedRuns(t *testing.T) {
 		t.Errorf("found a row of random groups of which one failed:\n%s", text)
 	}
 	c = c.With("lr", 1e38)
-	empty := testkit.Must(Groups{c}.Ask(t.Context(), l))(t)
+	empty := testkit.Must(Groups{c}.Ask(t.Context(), l))(t).(*results.Accuracies)
 	if empty.Rows = slices.DeleteFunc(empty.Rows, func(r results.Row) bool { return r.Label() == "singletons" }); len(empty.Rows) > 0 {
 		t.Errorf("rows %+v of runs that failed", empty.Rows)
 	}

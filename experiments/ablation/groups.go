@@ -28,7 +28,7 @@ type Groups struct{ Base config.Config }
 // Ask trains a variant with semantic groups by the full protocol with these, with singletons (their
 // own defaults, and the settings of the variant), and with random groups of the same sizes, and
 // stores the result.
-func (c Groups) Ask(ctx context.Context, l *lab.Lab) (*results.Accuracies, error) {
+func (c Groups) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
 	base := c.Base.On(l.Data)
 	singletons := base.Clone()
 	singletons.Method, singletons.Preprocess = methods.Of(model.Singletons), config.AutoPreprocess

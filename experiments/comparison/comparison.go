@@ -22,6 +22,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/results"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/model/method"
@@ -48,6 +49,54 @@ type Config struct {
 	Partitions int    `json:",omitempty"`
 	RotateSeed uint64 `json:",omitempty"`
 }
+
+// defaultTune is the number of settings of each method to try.
+const defaultTune = 16
+
+// Settings lists the settings of the study.
+func (c *Config) Settings(r *config.Request) setting.List {
+	return slices.Concat(r.SearchSettings(
+		"variant", "lr", "lr_v", "bias_factor", "batch", "beta", "lambda", "alpha", "psi", "zeta", "k", "prior", "complement", "config",
+	), r.RotationSettings(), setting.List{
+		r.FolderSetting(),
+		setting.Choices("methods", &c.Methods, methods.Names(), Names()...).In(setting.Methods).Common().Noted("lago and all baselines").Describe("variants of LAGO, lago for the best of them, and baselines"),
+		setting.Switch("ladder", &c.Ladder, false).In(setting.Methods).
+			Excludes("methods", "configs", "tune", "set", "correction", "omega", "preprocess", "ridge").
+			Describe("in place of --methods, LAGO as published and ESZSL, with one setting after the other changed to its default"),
+		setting.Switch("adapt", &c.Adapt, false).In(setting.Methods).Common().Describe("adapt the predictions to all samples together (transductive)"),
+		setting.Whole("partitions", &c.Partitions, 1, setting.Between(1, 100)).In(setting.Data).Needs("rotate").
+			Describe("`N` partitions of the classes into the parts of --rotate; settings are searched in the first alone"),
+		setting.Whole("tune", &c.Budget, defaultTune, setting.Between(0, config.MaxBudget)).In(setting.Searching).Common().
+			Describe("`N` settings to try for each method, and all of the grid of ESZSL; 0 takes its defaults"),
+		setting.Several("set", &c.Fixed, nil, "", ParseFixed).In(setting.Methods).Common().
+			Describe("`NAME=VALUE` setting of a baseline to fix, as in ale.lr=0.1"),
+	})
+}
+
+// Resolve completes the configuration, and returns its presets.
+func (c *Config) Resolve(ctx context.Context, r *config.Request) ([]config.Preset, error) {
+	if r.Has("configs") && c.Budget != 0 {
+		return nil, &invalid.Error{Field: "configs", Want: "--tune 0 beside it: a search of every method starts from the defaults"}
+	}
+	var variants []model.Variant
+	for _, v := range model.Variants {
+		if slices.Contains(c.Methods, engine.LAGOMethod) || slices.Contains(c.Methods, string(v)) {
+			variants = append(variants, v)
+		}
+	}
+	presets, configs, err := r.Presets(ctx, variants)
+	if err != nil {
+		return nil, err
+	}
+	c.Common, c.LAGO, c.Given, c.RotateSeed = presets[0].Config, configs, r.Keys(), r.RotateSeed
+	if c.Folds, err = r.FoldsFor(presets[0]); err != nil {
+		return nil, err
+	}
+	return presets, c.Check()
+}
+
+// Ask carries out the comparison.
+func (c *Config) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) { return Run(ctx, l, *c) }
 
 // Fixed is a setting of a baseline that is not tuned.
 type Fixed struct{ Method, Setting, Value string }

@@ -5,13 +5,18 @@ package grouping
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/config"
+	"github.com/lago-train/lago-train/experiments/engine"
+	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/published"
+	"github.com/lago-train/lago-train/experiments/results"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/table"
@@ -34,6 +39,52 @@ type Config struct {
 	By        By      `json:"by"`                   // classes or weighted-classes
 	Threshold float64 `json:"threshold"`            // up to which entries of Gamma, and products of its rows, count as zero
 	Below     float64 `json:"anticorrelated_below"` // the correlation below which two attributes are anti-correlated
+}
+
+// Analysis asks for the groups that a model learns.
+type Analysis struct {
+	Config
+	Top  int // attributes of a group to print
+	base config.Config
+}
+
+// Settings lists the settings of the study.
+func (q *Analysis) Settings(r *config.Request) setting.List {
+	return slices.Concat(r.DevSettings("variant"), q.Config.Settings().In(setting.Classes).Common(), setting.List{
+		setting.Whole("top", &q.Top, 5, setting.Between(0, int(setting.Count.Most))).In(setting.Output).Common().Describe("`N` attributes to print per group; --json has all"),
+	})
+}
+
+// Resolve completes the configuration, and returns its preset.
+func (q *Analysis) Resolve(ctx context.Context, r *config.Request) ([]config.Preset, error) {
+	p, err := r.Preset(ctx, model.KSoft, model.SemanticSoft)
+	q.base = p.Config
+	return []config.Preset{p}, err
+}
+
+// Ask trains by the full protocol, analyses the model of the first seed, and stores the result.
+func (q *Analysis) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
+	done, err := engine.Run(ctx, l, engine.Plan{Arms: []engine.Arm{{Name: q.base.Method.Label(), Starts: []config.Config{q.base}}}, Stage: config.DevThenTest})
+	switch {
+	case err != nil:
+		return nil, err
+	case done.Waiting != nil:
+		return nil, done.Waiting
+	}
+	if _, err := results.TrainedOf(done.Failed()); err != nil {
+		return nil, err
+	}
+	file := lab.ModelFiles(done.Arms[0][0].Test)[0]
+	m, err := train.Load(file)
+	if err != nil {
+		return nil, err
+	}
+	r, err := Run(l.Data, m, q.Config)
+	if err != nil {
+		return nil, err
+	}
+	r.Top, r.Model = q.Top, file
+	return r, l.Store(Kind, []any{q.base, q.Config}, r)
 }
 
 // Settings lists the settings.

@@ -19,6 +19,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/experiments/results"
 	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/train"
 )
@@ -50,6 +51,23 @@ type Result struct {
 	PublishedSeeds int     `json:"published_seeds,omitempty"` // number of its seeds
 
 	Next string `json:"-"` // the command that uses the models
+}
+
+// Method asks how accurate one method is.
+type Method struct{ config.Preset }
+
+// Settings lists the settings of the study.
+func (q *Method) Settings(r *config.Request) setting.List { return r.RunSettings() }
+
+// Resolve completes the configuration, and returns its preset.
+func (q *Method) Resolve(ctx context.Context, r *config.Request) (_ []config.Preset, err error) {
+	q.Preset, err = r.Preset(ctx)
+	return []config.Preset{q.Preset}, err
+}
+
+// Ask carries out the protocol.
+func (q *Method) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
+	return Run(ctx, l, q.Preset)
 }
 
 // Run trains and evaluates the stages of p for every seed, chooses the settings of predict

@@ -17,8 +17,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lago-train/lago-train/experiments"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/plot"
+	"github.com/lago-train/lago-train/experiments/results"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -67,7 +69,7 @@ type Todo struct{ What, Command string }
 
 // Section answers one question.
 type Section struct {
-	kind
+	experiments.Kind
 	Figures []plot.Figure
 	Tables  []*table.Table
 	Notes   []string
@@ -76,7 +78,7 @@ type Section struct {
 // shown is a stored result that was read.
 type shown struct {
 	lab.Stored
-	result
+	results.Result
 }
 
 // Read reads the results in a folder. Results that are damaged are listed as missing. The
@@ -102,7 +104,7 @@ func Read(ctx context.Context, dir string) (*Page, error) {
 	for _, d := range p.Datasets {
 		d.Title = d.title(p.Datasets)
 		lead := d.lead()
-		for _, k := range kinds {
+		for _, k := range experiments.Kinds() {
 			d.addSection(k, dir, lead)
 		}
 	}
@@ -111,11 +113,12 @@ func Read(ctx context.Context, dir string) (*Page, error) {
 
 // add adds a stored result to the page of its data set.
 func (p *Page) add(s lab.Stored) error {
-	i := slices.IndexFunc(kinds, func(k kind) bool { return k.Name == s.Kind })
+	kinds := experiments.Kinds()
+	i := slices.IndexFunc(kinds, func(k experiments.Kind) bool { return k.Name == s.Kind })
 	if i < 0 {
-		return &invalid.Error{Where: s.Path, Field: "kind", Want: "the name of a question", Got: invalid.Quote(s.Kind)}
+		return &invalid.Error{Where: s.Path, Field: "kind", Want: "the name of a study", Got: invalid.Quote(s.Kind)}
 	}
-	r := kinds[i].new()
+	r := kinds[i].New()
 	if err := s.Decode(r); err != nil {
 		return err
 	}
@@ -142,17 +145,17 @@ func (d *DatasetPage) title(all []*DatasetPage) string {
 
 // lead sets the headline, and returns the result that it is of: of the first kind that has one,
 // the result with the highest validation accuracy, since the test classes choose nothing.
-func (d *DatasetPage) lead() (best result) {
+func (d *DatasetPage) lead() (best results.Result) {
 	d.Headline = "Results on " + d.Title
-	for _, k := range kinds {
+	for _, k := range experiments.Kinds() {
 		most := -1.0
 		for _, r := range d.results[k.Name] {
-			h, ok := r.result.(interface{ Headline() (string, float64) })
+			h, ok := r.Result.(interface{ Headline() (string, float64) })
 			if !ok {
 				continue
 			}
 			if text, validation := h.Headline(); text != "" && validation > most {
-				d.Headline, best, most = d.Title+": "+text, r.result, validation
+				d.Headline, best, most = d.Title+": "+text, r.Result, validation
 			}
 		}
 		if best != nil {
@@ -179,13 +182,13 @@ func programs(runs []lab.Run) (list []string) {
 
 // addSection shows the stored results of a question, the newest first, or lists its command. The
 // first figure of lead goes to the top.
-func (d *DatasetPage) addSection(k kind, dir string, lead result) {
+func (d *DatasetPage) addSection(k experiments.Kind, dir string, lead results.Result) {
 	list := d.results[k.Name]
 	if len(list) == 0 {
-		d.Missing = append(d.Missing, Todo{k.Title, fmt.Sprintf("lago-train %s --dataset %s --out %s", k.command, shellQuote(d.name), shellQuote(dir))})
+		d.Missing = append(d.Missing, Todo{k.Title, fmt.Sprintf("lago-train %s --dataset %s --out %s", k.Command, shellQuote(d.name), shellQuote(dir))})
 		return
 	}
-	s := &Section{kind: k}
+	s := &Section{Kind: k}
 	for i, r := range list {
 		suffix := ""
 		if i > 0 {
@@ -196,7 +199,7 @@ func (d *DatasetPage) addSection(k kind, dir string, lead result) {
 			s.Notes = append(s.Notes, "Figures of "+filepath.Base(r.Path)+": "+err.Error())
 		}
 		for _, f := range figures {
-			if f = d.named(f, suffix); r.result == lead && d.Lead == nil {
+			if f = d.named(f, suffix); r.Result == lead && d.Lead == nil {
 				d.Lead = &f
 			} else {
 				s.Figures = append(s.Figures, f)
@@ -282,7 +285,7 @@ type Result struct {
 func (p *Page) Summary() *Summary {
 	s := &Summary{Figures: []string{}, Stored: []Result{}, Missing: p.Missing}
 	for _, d := range p.Datasets {
-		for _, k := range kinds {
+		for _, k := range experiments.Kinds() {
 			for _, r := range d.results[k.Name] {
 				s.Stored = append(s.Stored, Result{r.Kind, d.Title, r.Path})
 			}

@@ -120,8 +120,8 @@ func TestPage(t *testing.T) {
 			t.Errorf("found %q in the page", banned)
 		}
 	}
-	best := p.Datasets[0].results["run"][0].result.(*protocol.Result)
-	if other := p.Datasets[0].results["run"][1].result.(*protocol.Result); other.Val.PerClass.Mean > best.Val.PerClass.Mean {
+	best := p.Datasets[0].results["run"][0].Result.(*protocol.Result)
+	if other := p.Datasets[0].results["run"][1].Result.(*protocol.Result); other.Val.PerClass.Mean > best.Val.PerClass.Mean {
 		best = other
 	}
 	if want := fmt.Sprintf("<h1 id=\"data-0\">simulated-small: %s on 4 unseen classes (%s)</h1>", best.Test.PerClass.MeanText(), best.Variant); !strings.Contains(page, want) ||
@@ -229,7 +229,7 @@ func TestDamagedResults(t *testing.T) {
 	store(t, root, "noise", "fish", "1", stored["noise"])
 	for want, path := range map[string]string{
 		"expected a result that this version of lago-train stored":                 testkit.Write(t, root, "noise-a-00000000.json", `{"kind"`),
-		`kind: expected the name of a question, found "colours"`:                   store(t, root, "colours", "fish", "", "{}"),
+		`kind: expected the name of a study, found "colours"`:                      store(t, root, "colours", "fish", "", "{}"),
 		"result: expected a result of partial, found other JSON":                   store(t, root, "partial", "fish", "", `[1]`),
 		"trial.json: expected what a run writes, found damaged JSON. Delete the f": filepath.Dir(testkit.Write(t, root, filepath.Join("cut", train.TrialFile), `{`)),
 	} {

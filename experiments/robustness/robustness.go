@@ -5,6 +5,7 @@ package robustness
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -13,9 +14,13 @@ import (
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/results"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/setting"
+	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/impute"
 	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/methods"
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
@@ -26,7 +31,68 @@ type Config struct {
 	Like      config.Config   `json:"like"` // has the preprocessing, seeds and epochs of the baselines
 	Distortion
 	Impute []impute.Kind `json:"impute,omitempty"` // each method is evaluated with each; none for noise
+
+	names []string // of Variants and Baselines
 }
+
+// Noise asks for accuracy with noisy descriptions.
+type Noise struct{ Config }
+
+// Settings lists the settings of the study.
+func (c *Noise) Settings(r *config.Request) setting.List {
+	return c.settings(r, []string{string(model.SemanticHard), string(model.Singletons), "eszsl"}, setting.List{
+		setting.Numbers("ratios", &c.Ratios, 0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5).Common().Describe("`R,...` noise ratios, from 0 to 1"),
+		setting.Whole("noise_seeds", &c.NoiseSeeds, 5, setting.Between(1, 1000)).Common().Describe("`N` random seeds of the noise"),
+	})
+}
+
+// Partial asks for accuracy with a part of each class's attributes.
+type Partial struct{ Config }
+
+// Settings lists the settings of the study.
+func (c *Partial) Settings(r *config.Request) setting.List {
+	return c.settings(r, []string{string(model.SemanticHard), "eszsl"}, setting.List{
+		setting.Numbers("shares", &c.Shares, 1, 0.75, 0.5, 0.25, 0.1).Common().Describe("`S,...` shares of the attributes that are given, above 0 and up to 1"),
+		setting.Choice("given", &c.Given, AtRandom, AtRandom, Strongest).Common().
+			Describe("attributes that are given: random ones or the strongest"),
+		setting.Choices("impute", &c.Impute, impute.Kinds, impute.Kinds...).Common().
+			Describe("imputation of missing attributes: neutral (within the group) or inferred (from all entries)"),
+		setting.Whole("mask_seeds", &c.MaskSeeds, 5, setting.Between(1, 1000)).Describe("`N` random masks"),
+	})
+}
+
+func (c *Config) settings(r *config.Request, standard []string, distortion setting.List) setting.List {
+	names := append(format.Strings(model.Variants), methods.Names()[1:]...)
+	return slices.Concat(r.VariantSettings(), setting.List{
+		setting.Choices("methods", &c.names, standard, names...).In(setting.Methods).Common().Describe("variants of LAGO, and baselines"),
+	}, distortion.In(setting.Classes))
+}
+
+// Resolve completes the configuration, and returns its presets.
+func (c *Config) Resolve(ctx context.Context, r *config.Request) ([]config.Preset, error) {
+	var variants []model.Variant
+	for _, name := range c.names {
+		if slices.Contains(methods.Names(), name) {
+			c.Baselines = append(c.Baselines, name)
+		} else {
+			variants = append(variants, model.Variant(name))
+		}
+	}
+	for _, key := range r.Keys() {
+		if len(variants) == 0 && !slices.Contains(config.CommonKeys(), key) {
+			return nil, &invalid.Error{Field: key, Want: "a variant of LAGO among --methods", Got: "only baselines"}
+		}
+	}
+	presets, configs, err := r.Presets(ctx, variants)
+	if err != nil {
+		return nil, err
+	}
+	c.Variants, c.Like = configs, engine.ForBaselines(configs, presets[0].Config)
+	return presets, c.Check()
+}
+
+// Ask carries out the study.
+func (c *Config) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) { return Run(ctx, l, *c) }
 
 // Check returns an *invalid.Error for the first field that is wrong.
 func (c Config) Check() error {

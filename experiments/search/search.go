@@ -3,9 +3,10 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/lago-train/lago-train/experiments/config"
@@ -14,7 +15,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/experiments/results"
 	"github.com/lago-train/lago-train/internal/format"
-	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/model"
 )
@@ -25,7 +26,7 @@ type Config struct {
 	Budget int      // different settings to try
 	Folds  int      // of the seen classes; at least 1
 	Fixed  []string // keys of settings that are not searched
-	File   string   // config file to write; "" for none
+	File   string   // config file to write; "" for the default below the folder of runs
 }
 
 // Kind is the first word of the names of stored results, RotationKind with rotation.
@@ -53,23 +54,51 @@ type Chosen struct {
 	Config   config.Config `json:"config"`       // settings for the test stage, in the form of --config
 }
 
-func (c Config) plan() engine.Plan {
+// Settings lists the settings of the study.
+func (c *Config) Settings(r *config.Request) setting.List {
+	list := r.SearchSettings()
+	for i, s := range list {
+		if s.Key == "seeds" { // a search has its own, but for what it chose
+			list[i] = s.Needs("rotate")
+		}
+	}
+	return slices.Concat(list, r.RotationSettings(), setting.List{
+		setting.Whole("budget", &c.Budget, 24, setting.Between(engine.MinBudget, config.MaxBudget)).In(setting.Searching).Common().
+			Describe(fmt.Sprintf("`N` settings to try, at least %d", engine.MinBudget)),
+		setting.Raw("to", &c.File, "").In(setting.Output).OrAs("write").Common().Noted("search-<dataset>-<variant>.json in --out").Excludes("rotate").
+			Describe("`FILE` config file to write"),
+	})
+}
+
+// Resolve completes the configuration, and returns its preset.
+func (c *Config) Resolve(ctx context.Context, r *config.Request) ([]config.Preset, error) {
+	p, err := r.Preset(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.Start, c.Fixed = p.Config, r.Keys()
+	c.Folds, err = r.FoldsFor(p)
+	return []config.Preset{p}, err
+}
+
+// Ask searches and stores the result: on the data set's own split, writing the chosen settings to
+// the file, or on each part of a rotation, see Rotation.
+func (c *Config) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
+	if len(l.Parts) > 1 {
+		return c.rotate(ctx, l)
+	}
+	c.File = cmp.Or(c.File, config.SearchFile(l.Root, c.Start.Dataset, c.Start.DevSplit, c.Start.Method.Variant()))
+	return c.search(ctx, l)
+}
+
+func (c *Config) plan() engine.Plan {
 	return engine.Plan{
 		Arms:  []engine.Arm{{Name: c.Start.Method.Label(), Title: c.Start.Method.Label(), Starts: []config.Config{c.Start}, Tune: c.Budget, Fixed: c.Fixed}},
 		Stage: config.DevThenTest, Folds: c.Folds,
 	}
 }
 
-// Check returns an *invalid.Error if the budget leaves nothing to choose.
-func (c Config) Check() error {
-	if c.Budget < engine.MinBudget {
-		return &invalid.Error{Field: "budget", Want: fmt.Sprintf("at least %d settings", engine.MinBudget), Got: strconv.Itoa(c.Budget)}
-	}
-	return nil
-}
-
-// Run searches from c, which passes Check, writes the chosen settings to the file, and stores the result.
-func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
+func (c *Config) search(ctx context.Context, l *lab.Lab) (*Result, error) {
 	f, err := engine.Search(ctx, l, c.plan())
 	if err != nil {
 		return nil, err
@@ -89,10 +118,8 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
 	}
 	chosen := &r.Chosen.Config
 	chosen.Stage, chosen.Epochs, chosen.Seeds = config.OnlyTest, r.Chosen.Epochs, c.Start.Seeds
-	if c.File != "" {
-		if err := chosen.Write(c.File, l.Fingerprint()); err != nil {
-			return nil, err
-		}
+	if err := chosen.Write(c.File, l.Fingerprint()); err != nil {
+		return nil, err
 	}
 	return r, l.Store(Kind, c, r)
 }
@@ -144,9 +171,7 @@ type Rotation struct {
 	LeftOut []engine.LeftOut `json:"left_out"`
 }
 
-// RunRotation searches on each part of the lab, and stores the result. The error is a
-// *lab.Waiting while other shards have not finished their trials.
-func RunRotation(ctx context.Context, l *lab.Lab, c Config) (*Rotation, error) {
+func (c *Config) rotate(ctx context.Context, l *lab.Lab) (*Rotation, error) {
 	done, err := engine.Run(ctx, l, c.plan())
 	if err != nil {
 		return nil, err

@@ -18,8 +18,8 @@ import (
 
 const budget = 6
 
-func configOf(t *testing.T, l *lab.Lab) Config {
-	return Config{
+func configOf(t *testing.T, l *lab.Lab) *Config {
+	return &Config{
 		Start: testlab.Config(l, config.DevThenTest, model.SemanticHard), Budget: budget, Folds: 2, File: filepath.Join(t.TempDir(), "found.json"),
 	}
 }
@@ -29,7 +29,7 @@ func configOf(t *testing.T, l *lab.Lab) Config {
 func TestChosenSettings(t *testing.T) {
 	l := testlab.New(t)
 	c := configOf(t, l)
-	s := testkit.Must(Run(t.Context(), l, c))(t)
+	s := testkit.Must(c.search(t.Context(), l))(t)
 	if s.Trials != 2*(budget+engine.FurtherSeeds) || len(s.Tried) != budget || len(s.Missing) > 0 || s.Tried[0].Further == nil || s.Tried[1].Further != nil {
 		t.Fatalf("%d trials, %d settings, missing %v", s.Trials, len(s.Tried), s.Missing)
 	}
@@ -70,23 +70,21 @@ func TestSearchesThatFail(t *testing.T) {
 	l := testlab.New(t)
 	c := configOf(t, l)
 	c.Start, c.Fixed = c.Start.With("lr", 1e38), []string{"lr"}
-	_, err := Run(t.Context(), l, c)
+	_, err := c.search(t.Context(), l)
 	testkit.WantError(t, err, "none of the settings has a model; the first that failed, "+l.Root)
 
 	c = configOf(t, l)
-	s := testkit.Must(Run(t.Context(), l, c))(t)
+	s := testkit.Must(c.search(t.Context(), l))(t)
 	further := s.Chosen.Config
 	further.Seed++
 	trial := further.Trials(testkit.Must(l.Folds(l.Parts[0], 2))(t)[0], train.Dev, s.Epochs)[0]
 	dir := filepath.Join(l.Root, "splits", trial.Name())
 	testkit.NoError(t, trial.WriteResult(dir, &train.Result{Status: train.NotFinite, Error: "CXE is NaN"}, nil))
-	_, err = Run(t.Context(), l, c)
+	_, err = c.search(t.Context(), l)
 	testkit.WantError(t, err, "none of the best settings has a model with each of 3 further seeds; the last that failed, "+dir+": CXE is NaN")
 
-	c.Budget = 1
-	testkit.WantError(t, c.Check(), "budget: expected at least 2 settings, found 1")
 	l.Data.Groups = nil
-	_, err = Run(t.Context(), l, configOf(t, l))
+	_, err = configOf(t, l).Ask(t.Context(), l)
 	testkit.WantError(t, err, "variant: expected one that the data set allows")
 }
 
@@ -95,7 +93,7 @@ func TestSearchByRotation(t *testing.T) {
 	testkit.NoError(t, l.Rotate(3, 1))
 	c := configOf(t, l)
 	c.Budget, c.Folds, c.Start.Seeds = 3, 1, 1
-	r := testkit.Must(RunRotation(t.Context(), l, c))(t)
+	r := testkit.Must(c.rotate(t.Context(), l))(t)
 	if len(r.Methods) != 1 || len(r.Methods[0].Parts) != 3 || r.Methods[0].Tried != 3 || r.Methods[0].Test.Classes != 16 {
 		t.Errorf("found %+v", r.Methods)
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/lago-train/lago-train/experiments/config"
 	"github.com/lago-train/lago-train/experiments/engine"
@@ -25,13 +26,28 @@ type GroupNumbers struct {
 	Ks   []int         `json:"ks"`   // numbers of groups; empty for those of the paper that the attributes can form
 }
 
+// Settings lists the settings of the study.
+func (c *GroupNumbers) Settings(r *config.Request) setting.List {
+	return slices.Concat(r.DevSettings("variant", "k"), r.RotationSettings(), setting.List{
+		setting.Several("ks", &c.Ks, nil, "whole numbers, separated by commas", strconv.Atoi).
+			Noted("1,10,20,30,40,60, as far as there are attributes").Common().Describe("`K,...` numbers of groups"),
+	})
+}
+
+// Resolve completes the configuration, and returns its preset.
+func (c *GroupNumbers) Resolve(ctx context.Context, r *config.Request) ([]config.Preset, error) {
+	p, err := r.Preset(ctx, model.KSoft)
+	c.Base = p.Config
+	return []config.Preset{p}, err
+}
+
 // KKind is the first word of the names of its stored results.
 const KKind = "sweep-k"
 
 // Ask trains k-soft on the dev stage with each number of groups and, for comparison,
 // singletons and, if the data set has groups, semantic-hard, with their own presets and the
 // data, seeds and training of c. It stores the result.
-func (c GroupNumbers) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
+func (c *GroupNumbers) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
 	if v := c.Base.Method.Variant(); v != model.KSoft {
 		return nil, &invalid.Error{Field: "variant", Want: "k-soft, the variant with a number of groups", Got: string(v)}
 	}

@@ -21,7 +21,7 @@ import (
 func TestGroupNumbers(t *testing.T) {
 	l := testlab.New(t)
 	c := testlab.Config(l, config.OnlyDev, model.KSoft)
-	s := testkit.Must(GroupNumbers{c, []int{9, 2, 2}}.Ask(t.Context(), l))(t).(*results.Accuracies)
+	s := testkit.Must((&GroupNumbers{c, []int{9, 2, 2}}).Ask(t.Context(), l))(t).(*results.Accuracies)
 	l.OnRun = func(r lab.Run) { t.Errorf("%s was not trained by the sweep", r.Dir) }
 	c = c.On(l.Data)
 	labels := []string{"k-soft, 2", "k-soft, 9", "singletons, 9", "semantic-hard, 3"}
@@ -43,11 +43,11 @@ func TestGroupNumbers(t *testing.T) {
 	}
 	without := *l.Data
 	without.Groups = nil
-	s = testkit.Must(GroupNumbers{c, []int{2}}.Ask(t.Context(), lab.New(&without, t.TempDir())))(t).(*results.Accuracies)
+	s = testkit.Must((&GroupNumbers{c, []int{2}}).Ask(t.Context(), lab.New(&without, t.TempDir())))(t).(*results.Accuracies)
 	if len(s.Rows) != 2 {
 		t.Errorf("rows %v of data without groups, expected k-soft and singletons", s.Rows)
 	}
-	_, err := GroupNumbers{Base: testlab.Config(l, config.OnlyDev, model.SemanticHard)}.Ask(t.Context(), l)
+	_, err := (&GroupNumbers{Base: testlab.Config(l, config.OnlyDev, model.SemanticHard)}).Ask(t.Context(), l)
 	testkit.WantError(t, err, "variant: expected k-soft, ", "found semantic-hard")
 }
 

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/config"
@@ -14,6 +15,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/results"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/setting"
 )
 
 // Axis is what a data set has less of.
@@ -41,12 +43,31 @@ type Subsets struct {
 	Draws int           `json:"draws"`
 }
 
+// Settings lists the settings of the study.
+func (c *Subsets) Settings(r *config.Request) setting.List {
+	return slices.Concat(r.DevSettings("hold_out"), r.RotationSettings(), setting.List{
+		setting.Choice("of", &c.Of, Classes, Axes...).
+			Describe("what there is less of: seen classes, samples of each seen class, attributes, groups, or described entries of each class"),
+		setting.Several("sizes", &c.Sizes, nil, "whole numbers, separated by commas", strconv.Atoi).
+			Noted("10, 20, 40 and 60 % of all").Describe("`N,...` sizes to try, and in addition all"),
+		setting.Whole("draws", &c.Draws, 3, setting.Between(1, 1000)).
+			Describe("`N` random subsets of each size, for each part of --rotate"),
+	}.In(setting.Classes).Common())
+}
+
+// Resolve completes the configuration, and returns its preset.
+func (c *Subsets) Resolve(ctx context.Context, r *config.Request) ([]config.Preset, error) {
+	p, err := r.Preset(ctx)
+	c.Base = p.Config
+	return []config.Preset{p}, err
+}
+
 // SubsetsKind is the first word of the names of stored results.
 func SubsetsKind(of Axis) string { return "subsets-" + string(of) }
 
 // Ask trains a method by the full protocol on subsets, which are drawn Draws times for each size
 // and each part of the classes, and stores the result.
-func (c Subsets) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
+func (c *Subsets) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
 	sizes, err := c.sizes(l)
 	if err != nil {
 		return nil, err

@@ -129,7 +129,8 @@ func TestSubsets(t *testing.T) {
 	}
 	l := testlab.New(t)
 	testkit.NoError(t, l.Rotate(4, 0))
-	r := testkit.Must(subsetsOf(l, Samples, 2).Ask(t.Context(), l))(t).(*results.Accuracies)
+	rotated := subsetsOf(l, Samples, 2)
+	r := testkit.Must(rotated.Ask(t.Context(), l))(t).(*results.Accuracies)
 	if r.Classes != 16 || r.Parts != 4 || len(r.Rows) != 2 {
 		t.Errorf("rotated: %+v", r)
 	}

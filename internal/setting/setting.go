@@ -36,6 +36,11 @@ const (
 	Protocol Scope = "protocol"
 	Method   Scope = "model"
 	Training Scope = "training"
+
+	Classes   Scope = "classes"
+	Methods   Scope = "methods"
+	Searching Scope = "search"
+	Output    Scope = "output"
 )
 
 // Setting is one setting, bound to the field that holds its value.
@@ -59,6 +64,10 @@ type Setting struct {
 	UpToAttributes bool // search values above the number of attributes are left out
 	// Identity is set where the value tells two methods apart, so that none may change it.
 	Identity bool
+
+	// Needed is a setting without which this one must not be given, and Excluded those beside which.
+	Needed   string
+	Excluded []string
 
 	to    any // pointer to the value
 	parse func(text string) error
@@ -254,6 +263,18 @@ func (s Setting) OrAs(name string) Setting {
 // WithOptions sets the words that the help and the completion offer.
 func (s Setting) WithOptions(options ...string) Setting {
 	s.Options = options
+	return s
+}
+
+// Needs refuses the setting without another one.
+func (s Setting) Needs(other string) Setting {
+	s.Needed = other
+	return s
+}
+
+// Excludes refuses the setting beside others.
+func (s Setting) Excludes(others ...string) Setting {
+	s.Excluded = others
 	return s
 }
 

@@ -1,6 +1,4 @@
-// Package reproduction runs the paper's protocol for every variant on one data set, tables 1
-// and A.1.
-package reproduction
+package protocol
 
 import (
 	"context"
@@ -15,17 +13,33 @@ import (
 	"github.com/lago-train/lago-train/experiments/published"
 	"github.com/lago-train/lago-train/experiments/results"
 	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/table"
+	"github.com/lago-train/lago-train/model"
 )
 
 // eszsl is the baseline of the paper's table A.1 beside LAGO.
 const eszsl = "eszsl"
 
-// Kind is the first word of the names of stored results.
-const Kind = "reproduction"
+// Variants asks for the paper's tables: every variant, and ESZSL, by its protocol.
+type Variants struct{ configs []config.Config }
 
-// Result is the paper's protocol from start to end on one data set.
-type Result struct {
+// Settings lists the settings of the study.
+func (q *Variants) Settings(r *config.Request) setting.List {
+	return slices.Concat(r.VariantSettings(), r.RotationSettings())
+}
+
+// Resolve completes the configuration, and returns its presets.
+func (q *Variants) Resolve(ctx context.Context, r *config.Request) (presets []config.Preset, err error) {
+	presets, q.configs, err = r.Presets(ctx, model.Variants)
+	return presets, err
+}
+
+// ReproductionKind is the first word of the names of stored results.
+const ReproductionKind = "reproduction"
+
+// Reproduction is the paper's protocol from start to end on one data set.
+type Reproduction struct {
 	results.Study
 	// table 1: the variant with the best validation accuracy; null if no variant succeeded, or while
 	// another shard still has runs
@@ -43,11 +57,12 @@ type Row struct {
 	Published *float64 `json:"published_accuracy"` // null if the paper does not have this data set, and in a rotation
 }
 
-// Run trains every variant on the dev stage, retrains it on train and validation classes,
+// Ask trains every variant on the dev stage, retrains it on train and validation classes,
 // evaluates it on the test classes, chooses one by validation accuracy alone, and stores the
 // result.
-func Run(ctx context.Context, l *lab.Lab, variants []config.Config) (*Result, error) {
-	r := &Result{Study: results.Study{Dataset: l.Data.Name, Parts: len(l.Parts)}, Table: []Row{}}
+func (q *Variants) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
+	variants := q.configs
+	r := &Reproduction{Study: results.Study{Dataset: l.Data.Name, Parts: len(l.Parts)}, Table: []Row{}}
 	like := engine.ForBaselines(variants, config.Config{})
 	if r.published("ESZSL") != nil && l.Data.TestSeen != nil && !like.HoldOut {
 		like.HoldOut, r.BaselinesHeldOut = true, true
@@ -68,7 +83,7 @@ func Run(ctx context.Context, l *lab.Lab, variants []config.Config) (*Result, er
 	if r.Result != nil {
 		r.Result.Published = r.published(published.ResultRow) // of the variant that the paper chose
 	}
-	return r, l.Store(Kind, variants, r)
+	return r, l.Store(ReproductionKind, variants, r)
 }
 
 // chosen returns a copy of the row of the variant with the best validation accuracy.
@@ -84,7 +99,7 @@ func chosen(table []Row) *Row {
 
 // published returns a cell of table A.1 as a fraction, nil if there is none, and in a rotation,
 // which evaluates other classes.
-func (r *Result) published(method string) *float64 {
+func (r *Reproduction) published(method string) *float64 {
 	cell, ok := published.TestAccuracy(r.Dataset, method)
 	if !ok || r.Parts > 1 {
 		return nil
@@ -98,7 +113,7 @@ func (r *Result) published(method string) *float64 {
 }
 
 // Tables are table A.1, what is missing from it, and table 1.
-func (r *Result) Tables() []*table.Table {
+func (r *Reproduction) Tables() []*table.Table {
 	rotated := results.InParts("unseen", r.Parts)
 	all := table.New(fmt.Sprintf("Table A.1 on %s: per-class accuracy, for reference; s.e.m. over seeds%s", r.Dataset, rotated),
 		"method", "validation", "s.e.m.", "test", "s.e.m.", "95 % over classes", "seeds", "published").Right(2, 3, 4, 5, 6, 8)
@@ -135,7 +150,7 @@ func publishedCell(accuracy *float64) string {
 }
 
 // Figures are the accuracy of the methods, beside the published ones.
-func (r *Result) Figures(string) ([]plot.Figure, error) {
+func (r *Reproduction) Figures(string) ([]plot.Figure, error) {
 	p, paper := &plot.Dots{X: results.AccuracyAxis, Percent: true}, plot.DotSeries{Name: "published", Condition: plot.Dotted}
 	var val, test []results.Measured
 	var seeds []int

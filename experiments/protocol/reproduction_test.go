@@ -1,4 +1,4 @@
-package reproduction
+package protocol
 
 import (
 	"slices"
@@ -15,7 +15,7 @@ import (
 
 func TestReproduce(t *testing.T) {
 	l := testlab.New(t)
-	r := testkit.Must(Run(t.Context(), l, testlab.Full(l, model.Variants...)))(t)
+	r := testkit.Must((&Variants{testlab.Full(l, model.Variants...)}).Ask(t.Context(), l))(t).(*Reproduction)
 	var titles []string
 	for _, row := range r.Table {
 		if titles = append(titles, row.Title); row.Variant != "" && row.Val.PerClass.Mean > r.Result.Val.PerClass.Mean {
@@ -25,8 +25,8 @@ func TestReproduce(t *testing.T) {
 	if diff := cmp.Diff([]string{"ESZSL", "LAGO-Singletons", "LAGO-Semantic-Hard", "LAGO-K-Soft", "LAGO-Semantic-Soft"}, titles); diff != "" || len(r.Missing)+len(r.LeftOut) > 0 {
 		t.Errorf("missing %+v, left out %+v, methods (-want +got):\n%s", r.Missing, r.LeftOut, diff)
 	}
-	var stored Result
-	testlab.Stored(t, l, Kind, &stored)
+	var stored Reproduction
+	testlab.Stored(t, l, ReproductionKind, &stored)
 	if a, b := testlab.Text(r.Tables()), testlab.Text(stored.Tables()); a != b {
 		t.Errorf("the stored result shows\n%s\nexpected\n%s", b, a)
 	}
@@ -86,7 +86,7 @@ func TestBaselinesAreTrainedAsTheirPublishedNumbers(t *testing.T) {
 			}
 		}
 		l.Jobs = 1
-		r := testkit.Must(Run(t.Context(), l, configs))(t)
+		r := testkit.Must((&Variants{configs}).Ask(t.Context(), l))(t).(*Reproduction)
 		if r.BaselinesHeldOut != c.want || len(wrong) > 0 {
 			t.Errorf("%s: baselines alone %v, expected %v; trained otherwise: %v", name, r.BaselinesHeldOut, c.want, wrong)
 		}
@@ -102,18 +102,18 @@ func TestVariantsWithoutAResult(t *testing.T) {
 	for i := range configs {
 		configs[i].Seeds = 1
 	}
-	part := testkit.Must(Run(t.Context(), l, configs))(t)
+	part := testkit.Must((&Variants{configs}).Ask(t.Context(), l))(t).(*Reproduction)
 	if len(part.Missing) == 0 || part.Result != nil {
 		t.Errorf("missing %+v, result %+v", part.Missing, part.Result)
 	}
 	testkit.WantText(t, testlab.Text(part.Tables()), "no result while runs are missing", part.Missing[0].Dir)
 	l.Shard = lab.Shard{}
-	if whole := testkit.Must(Run(t.Context(), l, configs))(t); len(whole.Table) != 4 || len(whole.Missing) > 0 || whole.Result == nil {
+	if whole := testkit.Must((&Variants{configs}).Ask(t.Context(), l))(t).(*Reproduction); len(whole.Table) != 4 || len(whole.Missing) > 0 || whole.Result == nil {
 		t.Errorf("%d rows, missing %+v, result %+v", len(whole.Table), whole.Missing, whole.Result)
 	}
 	l = testlab.New(t)
 	l.Data.Groups = nil
-	r := testkit.Must(Run(t.Context(), l, testlab.Full(l, model.Singletons, model.SemanticSoft)))(t)
+	r := testkit.Must((&Variants{testlab.Full(l, model.Singletons, model.SemanticSoft)}).Ask(t.Context(), l))(t).(*Reproduction)
 	if len(r.LeftOut) != 1 || len(r.Table) != 2 || r.Result == nil {
 		t.Errorf("left out %+v of the table %+v", r.LeftOut, r.Table)
 	}

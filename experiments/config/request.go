@@ -1,0 +1,221 @@
+package config
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/setting"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/train/methods"
+)
+
+// Request is what a user gives for a study beside its own settings: settings of runs, in flags and
+// files, and how the classes are divided.
+type Request struct {
+	Flags  []Given               // settings of runs
+	Has    func(key string) bool // reports whether a setting was given, of the study or of runs
+	Offers func(key string) bool // reports whether the study has a setting
+	// OnUnused, if set, is told of a key of a config file that the study decides itself.
+	OnUnused func(file, key string)
+
+	File       string // config file
+	Folder     string // of config files, one for each variant
+	Rotate     int
+	RotateSeed uint64
+	Folds      int
+}
+
+// The default epochs and patience of studies that search settings: so many trials cannot each
+// have the length of a single run. rotationSeeds is their default number of seeds with rotation:
+// intervals are over classes.
+const searchEpochs, searchPatience, rotationSeeds = "60", "10", "3"
+
+// defaultFolds is the number of divisions of the seen classes in the xlsa17 release.
+const defaultFolds = 3
+
+// MaxBudget is more settings than a search can try in a year.
+const MaxBudget = 10_000
+
+// General lists all settings of runs of LAGO, with their defaults.
+func General() setting.List {
+	c := Defaults(methods.Of(model.SemanticHard))
+	return c.Settings()
+}
+
+// RunSettings are those of a run but some and dev_split, which every command that reads data has,
+// and config.
+func (r *Request) RunSettings(but ...string) setting.List {
+	list := append(General(), setting.Raw("config", &r.File, "").In(setting.Protocol).Common().
+		Describe("`FILE` settings in JSON, keys as the flags with _ for -; flags override it"))
+	return list.Without(append(but, "dev_split")...)
+}
+
+// DevSettings are those of studies whose dev stage decides the epochs of the test stage, if they
+// have one.
+func (r *Request) DevSettings(but ...string) setting.List {
+	list := r.RunSettings(append(but, "stage")...)
+	i := slices.Index(list.Keys(), "epochs")
+	list[i].Note, list[i].Help = strconv.Itoa(defaultEpochs), "`N` number of epochs, at most, of the dev stage"
+	return list
+}
+
+// SearchSettings are those of studies that choose settings, with their defaults and the folds.
+func (r *Request) SearchSettings(but ...string) setting.List {
+	list := r.DevSettings(but...)
+	for i, s := range list {
+		switch s.Key {
+		case "epochs":
+			list[i].Note = searchEpochs
+		case "patience":
+			list[i].Note = searchPatience
+		case "seeds":
+			list[i].Note = s.DefaultText() + ", or " + rotationSeeds + " with --rotate"
+		}
+	}
+	return append(list, setting.Whole("folds", &r.Folds, 0, setting.Count).In(setting.Searching).Noted("3, or 1 with --rotate or --dev-split").
+		Describe("`N` divisions of the seen classes on which settings are chosen: those of the data set if it has N, otherwise N random parts in turn; 1 takes the split of --dev-split"))
+}
+
+// VariantSettings are those that several variants have in common, for studies that run the full
+// protocol, and the folder of config files.
+func (r *Request) VariantSettings() setting.List {
+	return append(r.DevSettings("variant", "config", "k", "lr_v", "psi", "zeta"), r.FolderSetting())
+}
+
+// FolderSetting is the folder of config files.
+func (r *Request) FolderSetting() setting.Setting {
+	return setting.Raw("configs", &r.Folder, "").In(setting.Protocol).Common().Describe("`DIR` folder with config files, one per variant, with the names that search gives them")
+}
+
+// RotationSettings are those of studies that can take each class as unseen once.
+func (r *Request) RotationSettings() setting.List {
+	return setting.List{
+		setting.Whole("rotate", &r.Rotate, 0, setting.Count).In(setting.Data).Noted("no rotation").Common().
+			Describe("`N` parts, at least 3, into which the classes are divided; each is unseen once"),
+		setting.Seed("rotate_seed", &r.RotateSeed).In(setting.Data).Describe("`SEED` random seed of the parts of --rotate").Needs("rotate"),
+	}
+}
+
+// Keys are the settings of runs that were given, without that of the data's split.
+func (r *Request) Keys() []string {
+	return slices.DeleteFunc(General().Keys(), func(key string) bool { return key == "dev_split" || !r.Has(key) })
+}
+
+// FoldsFor returns the number of folds. The split of the settings may come from a config file.
+func (r *Request) FoldsFor(p Preset) (int, error) {
+	ofSplit := r.Has("dev_split") || p.DevSplit != 1
+	switch {
+	case r.Folds == 0 && (ofSplit || r.Has("rotate")):
+		return 1, nil
+	case r.Folds > 1 && ofSplit:
+		return 0, &invalid.Error{Field: "folds", Want: "1, because " + p.Origins["dev_split"] + " names one split", Got: strconv.Itoa(r.Folds)}
+	}
+	return cmp.Or(r.Folds, defaultFolds), nil
+}
+
+// CheckRotation returns an *invalid.Error for settings that a rotation leaves no place for.
+func (r *Request) CheckRotation(p Preset) error {
+	if r.Rotate == 0 {
+		return nil
+	}
+	for _, s := range p.Settings() {
+		if (s.Key == "hold_out" || s.Key == "dev_split") && s.Value() != s.Default {
+			return &invalid.Error{Where: p.Origins[s.Key], Want: fmt.Sprintf("%s %v beside --rotate", s.Key, s.Default), Got: fmt.Sprint(s.Value())}
+		}
+	}
+	if p.ChosenOn != "" { // some of the classes that it was chosen on are unseen here
+		return &invalid.Error{Where: p.Origins[fingerprintKey], Want: "settings that no search chose, beside --rotate", Got: "those of a search"}
+	}
+	return nil
+}
+
+// value is the value of a setting without a place.
+func value(key, text string) Given { return Given{Given: setting.Given{Key: key, Text: text}} }
+
+// resolve returns the settings of a run: its preset, over it what studies that choose settings
+// have as defaults, and over these what is given. Published settings were chosen on validation
+// classes, some of which are unseen in a rotation.
+func (r *Request) resolve(given ...Given) (Preset, error) {
+	start, list := PresetFor, []Given{}
+	if r.Has("rotate") {
+		start = GeneralFor
+	}
+	if r.Offers("folds") {
+		list = append(list, value("epochs", searchEpochs), value("patience", searchPatience))
+		if r.Has("rotate") {
+			list = append(list, value("seeds", rotationSeeds))
+		}
+	}
+	return Resolve(append(list, given...), start)
+}
+
+// Preset resolves the settings of a run from the preset, the config file and the flags. The first
+// of the variants, if any, is the default, and the others are accepted.
+func (r *Request) Preset(ctx context.Context, variants ...model.Variant) (Preset, error) {
+	if variants == nil {
+		variants = append([]model.Variant{model.SemanticHard}, model.Variants...)
+	}
+	list := []Given{value("variant", string(variants[0]))}
+	if r.File != "" {
+		read, err := ReadFile(ctx, r.File)
+		if err != nil {
+			return Preset{}, err
+		}
+		list = append(list, r.usable(read)...)
+	}
+	p, err := r.resolve(append(list, r.Flags...)...)
+	if found := p.Method.Variant(); err == nil && !slices.Contains(variants, found) {
+		err = &invalid.Error{Where: r.File, Field: "variant", Want: format.List(format.Strings(variants), "or"), Got: string(found)}
+	}
+	return p, err
+}
+
+// usable removes the keys of a config file that the study decides itself: stage, for one without
+// that setting, with the epochs of a test stage.
+func (r *Request) usable(list []Given) []Given {
+	if r.Offers("stage") {
+		return list
+	}
+	ofTest := slices.ContainsFunc(list, func(g Given) bool { return g.Key == "stage" && g.Text == string(OnlyTest) })
+	return slices.DeleteFunc(list, func(g Given) bool {
+		unused := g.Key == "stage" || ofTest && g.Key == "epochs"
+		if unused && r.OnUnused != nil {
+			r.OnUnused(r.File, g.Key)
+		}
+		return unused
+	})
+}
+
+// Presets resolves the settings of variants from their presets, the files of Folder and the flags.
+// The first preset is what the flags say for methods of any kind.
+func (r *Request) Presets(ctx context.Context, variants []model.Variant) (presets []Preset, configs []Config, err error) {
+	if r.Folder != "" {
+		if _, err := os.Stat(r.Folder); err != nil {
+			return nil, nil, &invalid.Error{Field: "configs", Err: invalid.File(r.Folder, err)}
+		}
+	}
+	common := CommonKeys()
+	first, err := r.resolve(slices.DeleteFunc(slices.Clone(r.Flags), func(g Given) bool { return !slices.Contains(common, g.Key) })...)
+	if err != nil {
+		return nil, nil, err
+	}
+	presets = append(presets, first)
+	for _, v := range variants {
+		searched, err := ReadSearched(ctx, r.Folder, first.Dataset, first.DevSplit, v)
+		if err != nil {
+			return nil, nil, err
+		}
+		p, err := r.resolve(slices.Concat([]Given{value("variant", string(v))}, searched, r.Flags)...)
+		if err != nil {
+			return nil, nil, err
+		}
+		presets, configs = append(presets, p), append(configs, p.Config)
+	}
+	return presets, configs, nil
+}
