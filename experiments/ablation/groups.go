@@ -67,7 +67,7 @@ func (c Groups) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
 		}
 	}
 	results.CorrectP(a.Compare(semantic, true))
-	return a, l.Store(GroupsKind, c.Base, a)
+	return a, l.Store(GroupsKind, base, a)
 }
 
 // shuffled returns the data of a part with the groups of the attributes in random order.
