@@ -40,17 +40,30 @@ const (
 // with the mean c of the scores of all seen classes, which keeps an offset that all scores have
 // from being scaled differently for each class.
 type Correction struct {
-	Kind   CorrectionKind
-	Omega  float64                 // from 0, no correction, to 1
-	Stored dataset.Matrix[float32] // detections, n x M; the means over the samples of each seen class
-	Centre float64                 // c, see Pipeline.Store
+	Kind  CorrectionKind `json:"correction"` // none, evidence or standardise
+	Omega float64        `json:"omega"`      // from 0, no correction, to 1
+}
+
+// Stored is what corrections need of the samples of seen classes.
+type Stored struct {
+	Detections dataset.Matrix[float32] // n x M; the means over the samples of each seen class
+	Centre     float64                 // c, see Pipeline.Store
 }
 
 // On reports whether c changes scores.
 func (c Correction) On() bool { return c.Omega != 0 && c.Kind != NoCorrection && c.Kind != "" }
 
-// check returns an *invalid.Error unless c corrects detections of so many columns, if any.
-func (c Correction) check(columns int) error {
+// Canonical returns the one form of all corrections that change no scores, or c.
+func (c Correction) Canonical() Correction {
+	if c.On() {
+		return c
+	}
+	return Correction{Kind: NoCorrection}
+}
+
+// check returns an *invalid.Error unless c, with what is stored, corrects detections of so many
+// columns, if any.
+func (c Correction) check(stored Stored, columns int) error {
 	switch {
 	case !c.On():
 		return nil
@@ -58,8 +71,8 @@ func (c Correction) check(columns int) error {
 		return expected("correction", c.Kind, "%s, %s or %s", NoCorrection, Subtract, Standardise)
 	case !(c.Omega > 0 && c.Omega <= 1):
 		return expected("omega", c.Omega, "a number from 0 to 1")
-	case c.Stored.Rows < 1 || columns > 0 && c.Stored.Cols != columns:
-		got := fmt.Sprintf("%d x %d", c.Stored.Rows, c.Stored.Cols)
+	case stored.Detections.Rows < 1 || columns > 0 && stored.Detections.Cols != columns:
+		got := fmt.Sprintf("%d x %d", stored.Detections.Rows, stored.Detections.Cols)
 		return expected("stored detections", got, "at least one row, as wide as the detections of the model")
 	}
 	return nil
@@ -68,8 +81,8 @@ func (c Correction) check(columns int) error {
 // adjustment of a score s of class z is (s - shift[z]) factor[z].
 type adjustment struct{ shift, factor []float64 }
 
-// adjustment returns that of c, from the scores of the stored detections, n x Z.
-func (c Correction) adjustment(scores dataset.Matrix[float64]) *adjustment {
+// adjustment returns that of c, from the scores of the stored detections, n x Z, and their centre.
+func (c Correction) adjustment(scores dataset.Matrix[float64], centre float64) *adjustment {
 	a := &adjustment{make([]float64, scores.Cols), make([]float64, scores.Cols)}
 	for z := range scores.Cols {
 		column := make([]float64, scores.Rows)
@@ -79,7 +92,7 @@ func (c Correction) adjustment(scores dataset.Matrix[float64]) *adjustment {
 		a.shift[z], a.factor[z] = c.Omega*(LogSumExp(column)-math.Log(float64(len(column)))), 1
 		if c.Kind == Standardise {
 			mean, variance := stat.PopMeanVariance(column, nil)
-			a.shift[z] = c.Centre + c.Omega*(mean-c.Centre)
+			a.shift[z] = centre + c.Omega*(mean-centre)
 			if variance > 0 { // else the class has the same score everywhere
 				a.factor[z] = math.Pow(variance, -c.Omega/2)
 			}
@@ -96,14 +109,14 @@ func (a *adjustment) at(z int, score float64) float64 {
 	return (score - a.shift[z]) * a.factor[z]
 }
 
-// Correct makes f correct L, see Correction; stored replaces its detections.
-func (f *Forward[T]) Correct(c Correction, stored dataset.Matrix[T]) error {
+// Correct makes f correct L by detections, whose scores have a centre: see Correction.
+func (f *Forward[T]) Correct(c Correction, detections dataset.Matrix[T], centre float64) error {
 	f.adjust = nil
 	if !c.On() {
 		return nil
 	}
-	l, err := f.scores(stored)
-	f.adjust = c.adjustment(l)
+	l, err := f.scores(detections)
+	f.adjust = c.adjustment(l, centre)
 	return err
 }
 
@@ -113,10 +126,10 @@ func (f *Forward[T]) scores(a dataset.Matrix[T]) (dataset.Matrix[float64], error
 	return l, f.each(a, func(row int, evidence []float64) { copy(l.Data[row*l.Cols:], evidence) })
 }
 
-// correct is Correct for the stored detections of c.
-func correct[T Float](f *Forward[T], c Correction) error {
-	if err := c.check(f.classes.U.Cols); err != nil {
+// correct is Correct for stored detections, which it checks.
+func correct[T Float](f *Forward[T], c Correction, stored Stored) error {
+	if err := c.check(stored, f.classes.U.Cols); err != nil {
 		return err
 	}
-	return f.Correct(c, dataset.Convert[T](c.Stored))
+	return f.Correct(c, dataset.Convert[T](stored.Detections), stored.Centre)
 }

@@ -43,13 +43,13 @@ func (c correctionCase) check(t *testing.T) {
 	same(t, "e", testkit.Must(forward().SumRule(matrix(c.Stored)))(t), c.Evidence)
 	for _, corrected := range c.Cases {
 		f, logP := forward(), dataset.NewMatrix[float64](len(c.A), len(c.U))
-		if err := errors.Join(f.Correct(model.Correction{Kind: model.Subtract, Omega: corrected.Omega}, matrix(c.Stored)), f.LogP(matrix(c.A), logP)); err != nil {
+		if err := errors.Join(f.Correct(model.Correction{Kind: model.Subtract, Omega: corrected.Omega}, matrix(c.Stored), 0), f.LogP(matrix(c.A), logP)); err != nil {
 			t.Fatal(err)
 		}
 		same(t, "log p", logP.Data, matrix(corrected.LogP).Data)
 	}
 	f := forward()
-	if err := f.Correct(model.Correction{Kind: model.Standardise, Omega: 1}, matrix(c.Stored)); err != nil {
+	if err := f.Correct(model.Correction{Kind: model.Standardise, Omega: 1}, matrix(c.Stored), 0); err != nil {
 		t.Fatal(err)
 	}
 	same(t, "standardised", evidence(t, f, matrix(c.A)).Data, matrix(c.Standardise.Scores).Data)
@@ -104,7 +104,7 @@ func TestSumRule(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := of(all...)
-		if err := f.Correct(model.Correction{Kind: model.Subtract, Omega: 1}, stored); err != nil {
+		if err := f.Correct(model.Correction{Kind: model.Subtract, Omega: 1}, stored, 0); err != nil {
 			t.Fatal(err)
 		}
 		mean, err := f.SumRule(stored)
@@ -139,7 +139,7 @@ func TestPipelineCorrects(t *testing.T) {
 	rows := x.AllRows()
 	plain := testkit.Must(model.Score(p, x, rows, u))(t)
 	stored := testkit.Must(p.Detect(x, rows))(t)
-	p.Correction = model.Correction{Kind: model.Subtract, Stored: stored}
+	p.Correction, p.Stored = model.Correction{Kind: model.Subtract}, model.Stored{Detections: stored}
 	if off := testkit.Must(model.Score(p, x, rows, u))(t); !slices.Equal(off.Data, plain.Data) {
 		t.Error("omega 0 changes scores")
 	}
@@ -170,10 +170,16 @@ func TestPipelineCorrects(t *testing.T) {
 			t.Errorf("the parts sum to %g, the log odds are %g; the correction is %g", sum, evidence.LogOdds, evidence.Correction)
 		}
 	}
-	for _, bad := range []model.Correction{{Kind: model.Subtract, Omega: math.NaN(), Stored: stored}, {Kind: model.Standardise, Omega: 1.1, Stored: stored}, {Kind: model.Subtract, Omega: 1}, {Kind: "mean", Omega: 1, Stored: stored}} {
-		p.Correction = bad
+	refused := func(c model.Correction) {
+		t.Helper()
+		p.Correction = c
 		if _, err := p.Classify(stored, u); !errors.As(err, new(*invalid.Error)) {
-			t.Errorf("%+v: %v, want an *invalid.Error", bad, err)
+			t.Errorf("%+v: %v, want an *invalid.Error", c, err)
 		}
 	}
+	for _, bad := range []model.Correction{{Kind: model.Subtract, Omega: math.NaN()}, {Kind: model.Standardise, Omega: 1.1}, {Kind: "mean", Omega: 1}} {
+		refused(bad)
+	}
+	p.Stored = model.Stored{}
+	refused(model.Correction{Kind: model.Subtract, Omega: 1})
 }

@@ -21,12 +21,12 @@ type Explainer struct {
 	forward *Forward[float64]
 }
 
-func newExplainer(c Config, classes *Description, v dataset.Matrix[float64], correction Correction) (*Explainer, error) {
+func newExplainer(c Config, classes *Description, v dataset.Matrix[float64], correction Correction, stored Stored) (*Explainer, error) {
 	f, err := NewForward(c, classes, &Parameters[float64]{V: v})
 	if err != nil {
 		return nil, err
 	}
-	if err := correct(f, correction); err != nil {
+	if err := correct(f, correction, stored); err != nil {
 		return nil, err
 	}
 	e := &Explainer{Classes: classes, Prior: make([]float64, len(classes.P)), Gamma: dataset.NewMatrix[float64](v.Rows, v.Cols), forward: f}

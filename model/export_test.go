@@ -43,7 +43,7 @@ var NewExplainer = newExplainer
 // SumRule returns e of a Correction.
 func (f *Forward[T]) SumRule(stored dataset.Matrix[T]) ([]float64, error) {
 	l, err := f.scores(stored)
-	return Correction{Kind: Subtract, Omega: 1}.adjustment(l).shift, err
+	return Correction{Kind: Subtract, Omega: 1}.adjustment(l, 0).shift, err
 }
 
 // NoneOfOp is Q of r without scale.

@@ -38,6 +38,7 @@ type Pipeline struct {
 	Transform  *preprocess.Transform // of the features; nil for none
 	Impute     *impute.Imputer       // of missing entries; nil leaves them to the classifier
 	Classifier Classifier            // for preprocessed features and imputed descriptions
+	Stored     Stored                // what corrections need
 	Correction Correction            // of the scores
 }
 
@@ -83,18 +84,18 @@ func (p *Pipeline) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]
 // correction. LAGO does part of the work once for all samples.
 func (p *Pipeline) classifierOf(u dataset.Matrix[float64]) (func(a, scores dataset.Matrix[float32]) error, error) {
 	if l, err := p.LAGO(); err == nil {
-		return l.classifierOf(u, p.Correction)
+		return l.classifierOf(u, p.Correction, p.Stored)
 	}
-	if err := p.Correction.check(0); err != nil {
+	if err := p.Correction.check(p.Stored, 0); err != nil {
 		return nil, err
 	}
 	var adjust *adjustment
 	if p.Correction.On() {
-		stored, err := p.Classifier.Classify(p.Correction.Stored, u)
+		stored, err := p.Classifier.Classify(p.Stored.Detections, u)
 		if err != nil {
 			return nil, err
 		}
-		adjust = p.Correction.adjustment(dataset.Convert[float64](stored))
+		adjust = p.Correction.adjustment(dataset.Convert[float64](stored), p.Stored.Centre)
 	}
 	return func(a, scores dataset.Matrix[float32]) error {
 		got, err := p.Classifier.Classify(a, u)
@@ -108,10 +109,10 @@ func (p *Pipeline) classifierOf(u dataset.Matrix[float64]) (func(a, scores datas
 	}, nil
 }
 
-// Store sets the stored detections of the correction, and their mean score for the seen classes,
+// Store sets the detections that corrections need, and their mean score for the seen classes,
 // whose imputed descriptions are u.
 func (p *Pipeline) Store(detections dataset.Matrix[float32], u dataset.Matrix[float64]) error {
-	p.Correction.Stored = detections
+	p.Stored.Detections = detections
 	var scores dataset.Matrix[float64]
 	if l, err := p.LAGO(); err == nil {
 		f, err := l.forward(u)
@@ -128,7 +129,7 @@ func (p *Pipeline) Store(detections dataset.Matrix[float32], u dataset.Matrix[fl
 		}
 		scores = dataset.Convert[float64](s)
 	}
-	p.Correction.Centre = float64(float32(stat.Mean(scores.Data, nil))) // as in files
+	p.Stored.Centre = float64(float32(stat.Mean(scores.Data, nil))) // as in files
 	return nil
 }
 
@@ -166,7 +167,7 @@ func (p *Pipeline) Explainer(u dataset.Matrix[float64]) (*Explainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newExplainer(l.Config, classes, dataset.Convert[float64](l.Params.V), p.Correction)
+	return newExplainer(l.Config, classes, dataset.Convert[float64](l.Params.V), p.Correction, p.Stored)
 }
 
 // DetectOne returns p(a_m|x) of one row of the features x, computed in float64 from the
@@ -281,7 +282,7 @@ func (l *LAGO) checkFeatures(x dataset.Matrix[float32]) error {
 // with the descriptions u.
 func (l *LAGO) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
 	logP := dataset.NewMatrix[float32](a.Rows, u.Rows)
-	classify, err := l.classifierOf(u, Correction{})
+	classify, err := l.classifierOf(u, Correction{}, Stored{})
 	if err != nil {
 		return logP, err
 	}
@@ -290,12 +291,12 @@ func (l *LAGO) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (d
 
 // classifierOf returns Classify for the classes with the descriptions u, corrected, whose tables
 // are computed once.
-func (l *LAGO) classifierOf(u dataset.Matrix[float64], c Correction) (func(a, logP dataset.Matrix[float32]) error, error) {
+func (l *LAGO) classifierOf(u dataset.Matrix[float64], c Correction, stored Stored) (func(a, logP dataset.Matrix[float32]) error, error) {
 	f, err := l.forward(u)
 	if err != nil {
 		return nil, err
 	}
-	return f.LogP, correct(f, c)
+	return f.LogP, correct(f, c, stored)
 }
 
 func (l *LAGO) forward(u dataset.Matrix[float64]) (*Forward[float32], error) {

@@ -11,21 +11,17 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"math"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/internal/version"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/method"
-	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // The files of a run's folder.
@@ -44,7 +40,7 @@ var Files = []string{TrialFile, CurveFile, ResultFile, ModelFile, checkpointFile
 
 // ResultsVersion is raised with each change of the program that can change results.
 // Runs of another version are neither reused nor listed.
-const ResultsVersion = 7
+const ResultsVersion = 8
 
 // damaged is the error of a stored file that does not hold what a run writes.
 func damaged(path string, err error) error {
@@ -59,39 +55,36 @@ const (
 	progressKey = "progress"
 )
 
-// writeTensors writes a file of tensors with a JSON header, under a key of the metadata.
-func writeTensors(path string, tensors []safetensors.Tensor, key string, header any) error {
-	text, err := json.Marshal(header)
-	if err != nil {
-		return err
-	}
+// writeTensors writes a file of tensors.
+func writeTensors(path string, f *safetensors.File) error {
 	return fileio.Write(path, func(w io.Writer) error {
-		return invalid.At(path, safetensors.Write(w, tensors, map[string]string{key: string(text)}))
+		return invalid.At(path, safetensors.Write(w, f.Tensors, f.Metadata))
 	})
 }
 
 // readTensors reads what writeTensors wrote. Errors are *invalid.Error and name the file.
-func readTensors(path, key string, header any) (*safetensors.File, error) {
+func readTensors(path string) (*safetensors.File, error) {
 	f, err := safetensors.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal([]byte(f.Metadata[key]), header); err != nil {
-		e := &invalid.Error{Where: path, Field: "metadata", Want: "a model or checkpoint of lago-train"}
-		if cause := (*invalid.Error)(nil); errors.As(err, &cause) {
-			e.Err = cause
-		}
-		return nil, e
-	}
 	if !f.Checksummed {
 		return nil, &invalid.Error{Where: path, Field: "checksum", Want: "one in the metadata", Got: "none", Hint: "The file is damaged."}
 	}
-	for _, t := range f.Tensors {
-		if numeric.NotFinite(t.F32) >= 0 {
-			return nil, &invalid.Error{Where: path, Field: "tensor " + t.Name, Want: "finite values", Hint: "Train the model again."}
-		}
-	}
 	return f, nil
+}
+
+// parse reads the JSON of a key of the metadata of a file.
+func parse(metadata map[string]string, key string, v any) error {
+	err := json.Unmarshal([]byte(metadata[key]), v)
+	if err == nil {
+		return nil
+	}
+	e := &invalid.Error{Field: "metadata", Want: "a model or checkpoint of lago-train"}
+	if cause := (*invalid.Error)(nil); errors.As(err, &cause) {
+		e.Err = cause
+	}
+	return e
 }
 
 // named returns tensors as they are in files.
@@ -276,26 +269,32 @@ type Result struct {
 	Seconds   float64 `json:"seconds"`         // of training, without evaluation
 
 	TrainAccuracy float64 `json:"train_accuracy"` // per class, at the best epoch
-	// on the validation classes in the dev stage, on the test classes in the test stage
-	Evaluation *Evaluation `json:"evaluation,omitempty"`
-	// of the dev stage: the accuracy with each correction that a search tries
-	Corrections []Corrected `json:"corrections,omitempty"`
+	// names of the evaluated classes: validation in the dev stage, test in the test stage
+	Classes []string `json:"classes,omitempty"`
+	// with no correction, with each that a search tries, and with others that runs were asked for
+	Evaluations []Evaluation `json:"evaluations,omitempty"`
 }
 
-// Corrected is the accuracy with a correction of the scores.
-type Corrected struct {
-	Kind     model.CorrectionKind `json:"correction"`
-	Omega    float64              `json:"omega"`
-	PerClass float64              `json:"per_class_accuracy"`
-}
-
-// Evaluation is that of the best epoch's model on the val classes (dev stage) or the
-// test classes (test stage).
+// Evaluation is that of the best epoch's model, with a correction of its scores.
 type Evaluation struct {
-	PerClass  float64  `json:"per_class_accuracy"`
-	PerSample float64  `json:"per_sample_accuracy"`
-	Classes   []string `json:"classes"`   // names, in the order of the confusion matrix
-	Confusion [][]int  `json:"confusion"` // samples by class (row) and predicted class (column)
+	model.Correction
+	PerClass  float64 `json:"per_class_accuracy"`
+	PerSample float64 `json:"per_sample_accuracy"`
+	Confusion [][]int `json:"confusion"` // samples by class (row) and predicted class (column)
+}
+
+// Evaluation returns that with a correction, nil if it was not measured.
+func (r *Result) Evaluation(c model.Correction) *Evaluation {
+	i := slices.IndexFunc(r.Evaluations, func(e Evaluation) bool { return e.Correction == c.Canonical() })
+	if i < 0 {
+		return nil
+	}
+	return &r.Evaluations[i]
+}
+
+// Has reports whether there is an evaluation with each correction.
+func (r *Result) Has(corrections []model.Correction) bool {
+	return !slices.ContainsFunc(corrections, func(c model.Correction) bool { return r.Evaluation(c) == nil })
 }
 
 // StoredResult is the content of result.json, which ends in its checksum.
@@ -316,56 +315,19 @@ func (r *Result) Failure() error {
 // WriteResult writes the curve and, last, the result, which marks the run in a folder as
 // finished.
 func (t Trial) WriteResult(dir string, r *Result, c Curve) error {
+	if err := c.Write(filepath.Join(dir, CurveFile)); err != nil {
+		return err
+	}
+	return t.writeResult(dir, r, c)
+}
+
+// writeResult writes the result of a run with a curve.
+func (t Trial) writeResult(dir string, r *Result, c Curve) error {
 	sum, err := c.sum()
 	if err != nil {
 		return err
 	}
-	if err := c.Write(filepath.Join(dir, CurveFile)); err != nil {
-		return err
-	}
 	return fileio.WriteSealed(filepath.Join(dir, ResultFile), StoredResult{t.Name(), sum, r})
-}
-
-// check returns an error where r cannot be what a run wrote.
-func (r *Result) check() error {
-	bad := func(field, want string, got any) error {
-		return &invalid.Error{Field: field, Want: want, Got: fmt.Sprint(got)}
-	}
-	e := r.Evaluation
-	switch {
-	case !slices.Contains([]Status{Patience, Epochs, Converged, NotFinite, Failed}, r.Status):
-		return bad("status", "the status of a finished run", strconv.Quote(string(r.Status)))
-	case r.Failure() != nil:
-		return nil
-	case r.Epochs < 1:
-		return bad("epochs", "at least 1", r.Epochs)
-	case r.BestEpoch < 1 || r.BestEpoch > r.Epochs:
-		return bad("best_epoch", fmt.Sprintf("1 to %d", r.Epochs), r.BestEpoch)
-	case e == nil || len(e.Classes) == 0:
-		return bad("evaluation", "the accuracy on at least one class", "none")
-	}
-	n := len(e.Classes)
-	if len(e.Confusion) != n || slices.ContainsFunc(e.Confusion, func(row []int) bool { return len(row) != n }) {
-		return bad("evaluation.confusion", fmt.Sprintf("%d rows and columns, one per class", n), "another size")
-	}
-	for _, row := range e.Confusion {
-		if i := slices.IndexFunc(row, func(n int) bool { return n < 0 }); i >= 0 {
-			return bad("evaluation.confusion", "numbers of samples, at least 0", row[i])
-		}
-	}
-	a := metrics.Confusion(e.Confusion).Accuracy()
-	for _, of := range []struct {
-		field     string
-		got, want float64
-	}{{"per_class_accuracy", e.PerClass, a.PerClass}, {"per_sample_accuracy", e.PerSample, a.PerSample}} {
-		if !(math.Abs(of.got-of.want) <= accuracyError) {
-			return bad("evaluation."+of.field, fmt.Sprintf("%v, as in the confusion matrix", of.want), of.got)
-		}
-	}
-	if !isFraction(r.TrainAccuracy) {
-		return bad("train_accuracy", "a fraction from 0 to 1", r.TrainAccuracy)
-	}
-	return nil
 }
 
 // ReadResult reads the result of the finished run of the trial in a folder. The error is
@@ -390,9 +352,6 @@ func (t Trial) ReadResult(dir string) (*Result, error) {
 	stored := StoredResult{Result: new(Result)}
 	if err = fileio.DecodeSealed(data, &stored); err == nil {
 		err = t.checkRun(stored.Run)
-	}
-	if err == nil {
-		err = stored.check()
 	}
 	if err != nil {
 		return nil, damaged(path, err)

@@ -33,18 +33,21 @@ func TestMain(m *testing.M) {
 func trialOn(d *dataset.Dataset, v model.Variant, stage Stage) Trial {
 	s := lago.New(v)
 	s.Zeta, s.Alpha, s.LR, s.BiasFactor, s.LRV, s.Batch, s.K = 3, 0, 1e-2, 1, 0.1, 32, 6
-	return methodTrial(d, methods.Spec{Name: methods.LAGO, Settings: s}.Canonical(), stage)
+	return methodTrial(d, methods.Named{Name: methods.LAGO, Method: s}.Canonical(), stage)
 }
 
-func methodTrial(d *dataset.Dataset, m methods.Spec, stage Stage) Trial {
+func methodTrial(d *dataset.Dataset, m methods.Named, stage Stage) Trial {
 	return Trial{
 		Dataset: d.Name, Fingerprint: d.Fingerprint(), Stage: stage, Preprocess: preprocess.None,
 		Epochs: 6, Patience: 50, Seed: 1, Method: m,
 	}
 }
 
+// uncorrected is what most runs are asked for.
+var uncorrected = []model.Correction{{Kind: model.NoCorrection}}
+
 // lagoOf returns the settings of LAGO, to be changed.
-func lagoOf(t Trial) *lago.Settings { return t.Method.Settings.(*lago.Settings) }
+func lagoOf(t Trial) *lago.Settings { return t.Method.Method.(*lago.Settings) }
 
 // data is what Run and the other helpers take.
 func data(d *dataset.Dataset, t Trial) func() (*Data, error) {
@@ -79,7 +82,7 @@ func fitted(t testing.TB, d *dataset.Dataset, trial Trial) *Saved {
 // result.
 func finished(t testing.TB, root string, d *dataset.Dataset, trial Trial) (string, *Result) {
 	t.Helper()
-	r := testkit.Must(Run(context.Background(), root, trial, data(d, trial), Options{}))(t)
+	r := testkit.Must(Run(context.Background(), root, trial, uncorrected, data(d, trial), Options{}))(t)
 	return filepath.Join(root, trial.Name()), r
 }
 

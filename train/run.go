@@ -13,11 +13,9 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
@@ -46,7 +44,10 @@ var ErrBusy = errors.New("another process is training this run")
 // the run, after a checkpoint. A run that fails by its data and settings would do so again:
 // it is finished, with Result.Failure. The error then wraps a *model.NotFinite if the numbers
 // left the range of float32.
-func Run(ctx context.Context, root string, trial Trial, prepare func() (*Data, error), o Options) (result *Result, err error) {
+//
+// The result has the evaluation with each of some corrections. The first is decided for a model that
+// is trained; Decide changes that of a finished run.
+func Run(ctx context.Context, root string, trial Trial, corrections []model.Correction, prepare func() (*Data, error), o Options) (result *Result, err error) {
 	if err := trial.Check(); err != nil {
 		return nil, err
 	}
@@ -65,12 +66,12 @@ func Run(ctx context.Context, root string, trial Trial, prepare func() (*Data, e
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	r := &run{dir: dir, trial: trial, corrections: corrections, options: o}
 	if result, err = trial.ReadResult(dir); err == nil {
-		return result, result.Failure()
+		return result, cmp.Or(result.Failure(), r.measure(result, prepare))
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	r := &run{dir: dir, trial: trial, options: o}
 	if err := r.record(); err != nil {
 		return nil, err
 	}
@@ -99,7 +100,7 @@ func Run(ctx context.Context, root string, trial Trial, prepare func() (*Data, e
 
 // Lock locks the folder of a run, or is ErrBusy. The system frees the lock of a process that dies.
 func Lock(dir string) (*flock.Flock, error) {
-	lock := flock.New(filepath.Join(dir, LockFile), flock.SetPermissions(0o666)) // before the umask
+	lock := lockOf(dir)
 	held, err := lock.TryLock()
 	if err == nil && !held {
 		return nil, ErrBusy
@@ -107,14 +108,19 @@ func Lock(dir string) (*flock.Flock, error) {
 	return lock, invalid.File(lock.Path(), err)
 }
 
-// run is a run that is not finished.
+func lockOf(dir string) *flock.Flock {
+	return flock.New(filepath.Join(dir, LockFile), flock.SetPermissions(0o666)) // before the umask
+}
+
+// run is a run whose lock is held.
 type run struct {
-	dir     string
-	trial   Trial
-	data    *Data
-	trainer *trainer
-	options Options
-	saved   time.Time // of the last checkpoint
+	dir         string
+	trial       Trial
+	corrections []model.Correction
+	data        *Data
+	trainer     *trainer
+	options     Options
+	saved       time.Time // of the last checkpoint
 }
 
 func (r *run) path(file string) string { return filepath.Join(r.dir, file) }
@@ -206,19 +212,14 @@ func (r *run) finish(status Status) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	confusion, err := evaluate(m, r.data.evaluation, r.data.Dataset.Describe(r.data.EvaluationClasses))
-	if err != nil {
+	for _, z := range r.data.EvaluationClasses {
+		result.Classes = append(result.Classes, r.data.Dataset.Classes[z])
+	}
+	if err := result.evaluate(m, r.data, append(r.trial.Method.Corrections(), r.corrections...)); err != nil {
 		return nil, err
 	}
-	a := confusion.Accuracy()
-	result.Evaluation = &Evaluation{PerClass: a.PerClass, PerSample: a.PerSample, Confusion: confusion}
-	for _, z := range r.data.EvaluationClasses {
-		result.Evaluation.Classes = append(result.Evaluation.Classes, r.data.Dataset.Classes[z])
-	}
-	if r.trial.Stage == Dev {
-		if result.Corrections, err = r.corrections(m); err != nil {
-			return nil, err
-		}
+	if len(r.corrections) > 0 {
+		m.Correction = r.corrections[0]
 	}
 	if err := Save(r.path(ModelFile), newSaved(r.trial, m, r.data)); err != nil {
 		return nil, err
@@ -226,25 +227,56 @@ func (r *run) finish(status Status) (*Result, error) {
 	return result, r.close(result, curve)
 }
 
-// corrections evaluates a model with each correction that a search tries.
-func (r *run) corrections(p *model.Pipeline) (list []Corrected, err error) {
-	val, other := r.data.evaluation, *p
-	a, err := p.Detect(val.X, val.Rows)
-	u := r.data.Dataset.Describe(r.data.EvaluationClasses)
-	for _, c := range method.Corrections(r.trial.Method.Settings) {
-		if err != nil {
-			return nil, err
-		}
-		other.Correction.Kind, other.Correction.Omega = c.Kind, c.Omega
-		var scores dataset.Matrix[float32]
-		scores, err = other.Classify(a, u)
-		confusion := metrics.NewConfusion(u.Rows)
-		if err == nil {
-			err = confusion.Add(scores.Data, val.Labels)
-		}
-		list = append(list, Corrected{c.Kind, c.Omega, confusion.Accuracy().PerClass})
+// measure adds evaluations with corrections that a finished run was not asked for before.
+func (r *run) measure(result *Result, prepare func() (*Data, error)) error {
+	if result.Has(r.corrections) {
+		return nil
 	}
-	return list, err
+	data, err := prepare()
+	if err != nil {
+		return err
+	}
+	m, err := Load(r.path(ModelFile))
+	if err != nil {
+		return err
+	}
+	p := *m.Pipeline
+	p.Transform = nil // the features of data are preprocessed
+	if err := result.evaluate(&p, data, r.corrections); err != nil {
+		return err
+	}
+	curve, err := ReadCurve(r.path(CurveFile), r.trial.Stage)
+	if err != nil {
+		return err
+	}
+	return r.trial.writeResult(r.dir, result, curve)
+}
+
+// evaluate adds the evaluations of a model of preprocessed features with corrections that r does not
+// have.
+func (r *Result) evaluate(p *model.Pipeline, data *Data, corrections []model.Correction) error {
+	val, u, other := data.evaluation, data.Dataset.Describe(data.EvaluationClasses), *p
+	detections, err := p.Detect(val.X, val.Rows)
+	if err != nil {
+		return err
+	}
+	for _, c := range corrections {
+		if r.Evaluation(c) != nil {
+			continue
+		}
+		other.Correction = c.Canonical()
+		scores, err := other.Classify(detections, u)
+		if err != nil {
+			return err
+		}
+		confusion := metrics.NewConfusion(u.Rows)
+		if err := confusion.Add(scores.Data, val.Labels); err != nil {
+			return err
+		}
+		a := confusion.Accuracy()
+		r.Evaluations = append(r.Evaluations, Evaluation{other.Correction, a.PerClass, a.PerSample, confusion})
+	}
+	return nil
 }
 
 // fail finishes a run that would fail again.

@@ -45,7 +45,7 @@ func TestFilesOfARun(t *testing.T) {
 	trial := trialOn(d, model.SemanticSoft, Dev)
 	var calls Curve
 	root := t.TempDir()
-	result := testkit.Must(Run(context.Background(), root, trial, data(d, trial), Options{
+	result := testkit.Must(Run(context.Background(), root, trial, uncorrected, data(d, trial), Options{
 		OnEpoch:  func(_ Trial, e Epoch) { calls = append(calls, e) },
 		OnResume: func(Trial, int) { t.Error("OnResume was called for a new run") },
 	}))(t)
@@ -73,7 +73,7 @@ func TestFilesOfARun(t *testing.T) {
 	checkResult(t, d, stored, curve)
 
 	before := files(t, dir)
-	again := testkit.Must(Run(context.Background(), root, trial, data(d, trial), Options{
+	again := testkit.Must(Run(context.Background(), root, trial, uncorrected, data(d, trial), Options{
 		OnEpoch: func(Trial, Epoch) { t.Error("trained again") },
 	}))(t)
 	if diff := cmp.Diff(result, again) + cmp.Diff(before, files(t, dir)); diff != "" {
@@ -88,18 +88,19 @@ func checkResult(t *testing.T, d *dataset.Dataset, r *Result, curve Curve) {
 		t.Errorf("result %+v of a run of %d epochs", r, len(curve))
 	}
 	best := curve[r.BestEpoch-1]
-	if r.TrainAccuracy != best.TrainAccuracy || len(r.Corrections) != 7 || r.Corrections[0].PerClass != *best.ValAccuracy {
+	if r.TrainAccuracy != best.TrainAccuracy || len(r.Evaluations) != 7 || r.Evaluations[0].PerClass != *best.ValAccuracy {
 		t.Errorf("result %+v, expected the accuracies of epoch %d without correction: %+v", r, r.BestEpoch, best)
 	}
-	samples, _ := metrics.Confusion(r.Evaluation.Confusion).Recall()
+	e := r.Evaluation(model.Correction{})
+	samples, _ := metrics.Confusion(e.Confusion).Recall()
 	for i, z := range d.Split.Val {
-		if want := d.SamplesPerClass()[z]; r.Evaluation.Classes[i] != d.Classes[z] || samples[i] != want {
-			t.Errorf("row %d: %d samples of %s, expected %d of %s", i, samples[i], r.Evaluation.Classes[i], want, d.Classes[z])
+		if want := d.SamplesPerClass()[z]; r.Classes[i] != d.Classes[z] || samples[i] != want {
+			t.Errorf("row %d: %d samples of %s, expected %d of %s", i, samples[i], r.Classes[i], want, d.Classes[z])
 		}
 	}
-	a := metrics.Confusion(r.Evaluation.Confusion).Accuracy()
-	if len(r.Evaluation.Confusion) != len(d.Split.Val) || a != (metrics.Accuracy{PerClass: r.Evaluation.PerClass, PerSample: r.Evaluation.PerSample}) {
-		t.Errorf("the confusion matrix gives %+v, the result is %+v", a, r.Evaluation)
+	a := metrics.Confusion(e.Confusion).Accuracy()
+	if len(e.Confusion) != len(d.Split.Val) || a != (metrics.Accuracy{PerClass: e.PerClass, PerSample: e.PerSample}) {
+		t.Errorf("the confusion matrix gives %+v, the result is %+v", a, e)
 	}
 }
 
@@ -112,7 +113,7 @@ func TestLockedRunIsBusy(t *testing.T) {
 	if held, err := other.TryLock(); !held || err != nil {
 		t.Fatalf("TryLock = %v, %v", held, err)
 	}
-	if r, err := Run(context.Background(), root, trial, data(d, trial), Options{}); !errors.Is(err, ErrBusy) {
+	if r, err := Run(context.Background(), root, trial, uncorrected, data(d, trial), Options{}); !errors.Is(err, ErrBusy) {
 		t.Errorf("Run = %v, %v, expected %v", r, err, ErrBusy)
 	}
 	testkit.NoError(t, other.Unlock())
@@ -125,7 +126,7 @@ func TestInvalidTrialLeavesNoFolder(t *testing.T) {
 	d, root := tiny.Small(), t.TempDir()
 	trial := trialOn(d, model.SemanticHard, Dev)
 	lagoOf(trial).Batch = 0
-	_, err := Run(context.Background(), root, trial, data(d, trial), Options{})
+	_, err := Run(context.Background(), root, trial, uncorrected, data(d, trial), Options{})
 	testkit.WantError(t, err, "lago: batch: expected a whole number from 1 to 1000000, found 0")
 	if entries := testkit.Must(os.ReadDir(root))(t); len(entries) > 0 {
 		t.Errorf("an invalid trial left %v", entries)
@@ -140,7 +141,7 @@ func TestIrregularFilesAreRefused(t *testing.T) {
 		root := t.TempDir()
 		path := filepath.Join(root, trial.Name(), file)
 		testkit.NoError(t, os.MkdirAll(path, 0o755))
-		_, err := Run(context.Background(), root, trial, data(d, trial), Options{})
+		_, err := Run(context.Background(), root, trial, uncorrected, data(d, trial), Options{})
 		testkit.WantError(t, err, path+": expected a regular file")
 	}
 }
@@ -163,7 +164,7 @@ func TestFailedRunsAreFinished(t *testing.T) {
 	} {
 		root := t.TempDir()
 		trial := trialOn(c.d, model.SemanticHard, Dev)
-		r, err := Run(context.Background(), root, trial, data(c.d, trial), Options{})
+		r, err := Run(context.Background(), root, trial, uncorrected, data(c.d, trial), Options{})
 		testkit.WantError(t, err, c.want)
 		if nf := (*model.NotFinite)(nil); errors.As(err, &nf) != (c.status == NotFinite) {
 			t.Errorf("error %v of a run with the status %q", err, c.status)
@@ -175,7 +176,7 @@ func TestFailedRunsAreFinished(t *testing.T) {
 		if exists(filepath.Join(dir, ModelFile)) || exists(filepath.Join(dir, checkpointFile)) {
 			t.Error("the run left a model or a checkpoint")
 		}
-		again, repeated := Run(context.Background(), root, trial, data(c.d, trial), Options{
+		again, repeated := Run(context.Background(), root, trial, uncorrected, data(c.d, trial), Options{
 			OnEpoch: func(Trial, Epoch) { t.Error("trained again") },
 		})
 		if repeated == nil || repeated.Error() != err.Error() || !cmp.Equal(r, again) {
@@ -201,7 +202,7 @@ func TestResumedRunsRecordTheirEnvironments(t *testing.T) {
 	}
 	var warnings []string
 	for range 2 { // the second reuses the finished run
-		testkit.Must(Run(context.Background(), root, trial, data(d, trial), Options{
+		testkit.Must(Run(context.Background(), root, trial, uncorrected, data(d, trial), Options{
 			OnWarning: func(_ Trial, w string) { warnings = append(warnings, w) },
 		}))(t)
 	}
@@ -238,16 +239,6 @@ func TestFinishedRunsAreCheckedBeforeReuse(t *testing.T) {
 	text := func(file, text string) func(string) {
 		return func(dir string) { writeFile(t, filepath.Join(dir, file), text) }
 	}
-	write := func(change func(*Result)) func(string) { // with its checksum
-		return func(dir string) {
-			r, c := testkit.Must(trial.ReadResult(dir))(t), testkit.Must(ReadCurve(filepath.Join(dir, CurveFile), Dev))(t)
-			change(r)
-			testkit.NoError(t, trial.WriteResult(dir, r, c))
-		}
-	}
-	evaluation := func(key string, value any) func(map[string]any) {
-		return func(m map[string]any) { m["evaluation"].(map[string]any)[key] = value }
-	}
 	for _, c := range []struct {
 		name   string
 		damage func(dir string)
@@ -262,11 +253,10 @@ func TestFinishedRunsAreCheckedBeforeReuse(t *testing.T) {
 		{"an older version", change(TrialFile, func(m map[string]any) {
 			m["results_version"], m["model"] = 3, m["method"]
 			delete(m, "method")
-		}), TrialFile + ": results_version: expected 7, found 3. Another version of the program, whose results can differ, made this run. " +
+		}), TrialFile + ": results_version: expected 8, found 3. Another version of the program, whose results can differ, made this run. " +
 			"Delete the folder, or choose another, to train again."},
-		{"no version", change(TrialFile, func(m map[string]any) { delete(m, "results_version") }), TrialFile + ": results_version: expected 7, found 0"},
+		{"no version", change(TrialFile, func(m map[string]any) { delete(m, "results_version") }), TrialFile + ": results_version: expected 8, found 0"},
 		{"an unknown method", change(TrialFile, set("method", map[string]any{"name": "svm"})), TrialFile + `: method: expected one of lago, `},
-		{"no method", change(TrialFile, func(m map[string]any) { delete(m, "method") }), TrialFile + `: method: expected one of lago, `},
 		{"no trial", func(dir string) { testkit.NoError(t, os.Remove(filepath.Join(dir, TrialFile))) }, TrialFile + ": expected a file, since"},
 		{"a damaged trial", text(TrialFile, "{"), TrialFile + ": expected what a run writes, found damaged JSON. Delete the folder"},
 		{"a cut curve", func(dir string) {
@@ -284,27 +274,19 @@ func TestFinishedRunsAreCheckedBeforeReuse(t *testing.T) {
 				writeFile(t, filepath.Join(dir, file), testkit.Read(t, filepath.Join(swapped, file)))
 			}
 		}, ResultFile + ": run: expected " + trial.Name() + ", found "},
-		{"an edited accuracy", change(ResultFile, evaluation("per_class_accuracy", 0.97)), ResultFile + ": sha256: expected the checksum of the content, found another"},
 		{"a flipped bit in a key", func(dir string) {
 			path := filepath.Join(dir, ResultFile)
 			writeFile(t, path, strings.Replace(testkit.Read(t, path), "best_epoch", "best_dpoch", 1))
 		}, ResultFile + ": sha256: expected"},
 		{"no checksum", text(ResultFile, "{}"), ResultFile + ": sha256: expected the checksum of the content, found none"},
 		{"no JSON", text(ResultFile, `{"epochs`), ResultFile + ": expected what a run writes, found damaged JSON"},
-		{"an unknown key of the trial", change(TrialFile, set("sede", 1)), TrialFile + ": expected what a run writes"},
-		{"no epochs", write(func(r *Result) { r.Epochs = 0 }), ResultFile + ": epochs: expected at least 1, found 0"},
-		{"a best epoch past the last", write(func(r *Result) { r.BestEpoch = 7 }), ResultFile + ": best_epoch: expected 1 to 6, found 7"},
-		{"no evaluation", write(func(r *Result) { r.Evaluation = nil }), ResultFile + ": evaluation: expected"},
-		{"an accuracy that is not of the confusion matrix", write(func(r *Result) { r.Evaluation.PerClass = 0.97 }), ResultFile + ": evaluation.per_class_accuracy: expected "},
-		{"a negative count", write(func(r *Result) { r.Evaluation.Confusion[0][1] = -3 }), ResultFile + ": evaluation.confusion: expected numbers of samples, at least 0, found -3"},
-		{"a confusion matrix that is not square", write(func(r *Result) { r.Evaluation.Confusion = [][]int{{1}} }), ResultFile + ": evaluation.confusion: expected 4 rows"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			root := t.TempDir()
 			dir := filepath.Join(root, trial.Name())
 			testkit.NoError(t, os.CopyFS(dir, os.DirFS(sound)))
 			c.damage(dir)
-			_, err := Run(context.Background(), root, trial, data(d, trial), Options{
+			_, err := Run(context.Background(), root, trial, uncorrected, data(d, trial), Options{
 				OnEpoch: func(Trial, Epoch) { t.Error("trained") },
 			})
 			testkit.WantError(t, err, filepath.Join(dir, c.want))

@@ -47,7 +47,7 @@ type Trial struct {
 	Patience int    `json:"patience"` // epochs without a better validation accuracy
 	Seed     uint64 `json:"seed"`     // of the initialisation and the shuffling
 	// its name, which is lago or that of a baseline, and its settings, as in config files
-	Method methods.Spec `json:"method"`
+	Method methods.Named `json:"method"`
 }
 
 // Check returns an *invalid.Error for the first invalid field.
@@ -208,17 +208,6 @@ type progress struct {
 	Converged bool      `json:"converged,omitempty"`
 }
 
-// check returns an error for counts that no run of so many epochs can have reached.
-func (p progress) check(epochs int) error {
-	if p.Epochs < 0 || p.Epochs > epochs || p.Converged && p.Epochs == 0 {
-		return &invalid.Error{Field: "epochs", Want: fmt.Sprintf("0 to %d", epochs), Got: fmt.Sprint(p.Epochs)}
-	}
-	if p.Best.Epoch < 0 || p.Best.Epoch > p.Epochs {
-		return &invalid.Error{Field: "best epoch", Want: fmt.Sprintf("0 to %d", p.Epochs), Got: fmt.Sprint(p.Best.Epoch)}
-	}
-	return nil
-}
-
 // bestEpoch is the first epoch with the highest validation accuracy so far.
 type bestEpoch struct {
 	Epoch    int     `json:"epoch"` // 0 before the first
@@ -280,7 +269,7 @@ func newTrainer(t Trial, d *Data) (*trainer, error) {
 	if r.trainClasses, err = imputer.Impute(described); err != nil {
 		return nil, err
 	}
-	r.learner, err = method.Learn(t.Method.Settings, method.Examples{
+	r.learner, err = method.Learn(t.Method, method.Examples{
 		X: d.train.X, Rows: d.train.Rows, Labels: d.train.Labels, U: r.trainClasses, Groups: groups, Cache: d.shared,
 	}, t.Seed)
 	if err != nil {
@@ -355,15 +344,14 @@ func (r *trainer) step() error {
 	return nil
 }
 
-// pipeline returns the best epoch's model, for preprocessed features, with the correction of its
-// scores, which early stopping does without. A model of the dev stage can be corrected in other
-// ways, too.
+// pipeline returns the best epoch's model, for preprocessed features, with what corrections of its
+// scores need.
 func (r *trainer) pipeline() (*model.Pipeline, error) {
-	m, err := r.trial.Method.Settings.Restore(r.kept, r.shape)
-	p := &model.Pipeline{Classifier: m, Impute: r.imputer, Correction: r.trial.Method.Settings.Correction()}
-	if err != nil || !p.Correction.On() && r.trial.Stage == Test {
-		return p, err
+	m, err := r.trial.Method.Restore(r.kept, r.shape)
+	if err != nil {
+		return nil, err
 	}
+	p := &model.Pipeline{Classifier: m, Impute: r.imputer, Correction: model.Correction{Kind: model.NoCorrection}}
 	stored, err := meanDetections(m, r.train, r.trainClasses.Rows)
 	if err != nil {
 		return nil, err
@@ -393,7 +381,11 @@ func (r *trainer) save(path string) (err error) {
 	if p.Curve, err = r.curve.sum(); err != nil {
 		return err
 	}
-	return writeTensors(path, r.tensors(), progressKey, p)
+	text, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	return writeTensors(path, &safetensors.File{Tensors: r.tensors(), Metadata: map[string]string{progressKey: string(text)}})
 }
 
 // load restores the training state of a checkpoint. The error is fs.ErrNotExist if there is
@@ -401,11 +393,14 @@ func (r *trainer) save(path string) (err error) {
 // then not be used.
 func (r *trainer) load(path, curvePath string) error {
 	var p progress
-	f, err := readTensors(path, progressKey, &p)
+	f, err := readTensors(path)
 	if err != nil {
 		return err
 	}
-	if err := cmp.Or(r.trial.checkRun(p.Run), p.check(r.trial.Epochs)); err != nil {
+	if err = parse(f.Metadata, progressKey, &p); err == nil {
+		err = r.trial.checkRun(p.Run)
+	}
+	if err != nil {
 		return invalid.At(path, err)
 	}
 	curve, err := ReadCurve(curvePath, r.trial.Stage)

@@ -49,7 +49,6 @@ func TestEarlyStopping(t *testing.T) {
 			trial := trialOn(d, v, Dev)
 			trial.Epochs, trial.Patience = 100, 4
 			lagoOf(trial).LR = 0.1 // overshoots
-			lagoOf(trial).Kind = model.NoCorrection
 			tr := trained(t, d, trial, Patience)
 			curve, b := tr.curve, tr.Best
 			if len(curve) != b.Epoch+4 {

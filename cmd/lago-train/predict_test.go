@@ -424,10 +424,6 @@ func TestCalibratedPredictions(t *testing.T) {
 	c := r.Comparisons[0]
 	testkit.Near(t, "log odds", c.LogOdds, 4*plain.Comparisons[0].LogOdds, 1e-9)
 	testkit.Near(t, "ratio of the probabilities", math.Log(r.Likely[0].P/r.Likely[1].P), c.LogOdds, 1e-9)
-
-	m.Calibration.Temperature = -1
-	testkit.NoError(t, train.Save(path, m))
-	fails(t, args("predict"), "calibration: temperature: expected a finite number above 0, found -1")
 }
 
 func TestFindModel(t *testing.T) {

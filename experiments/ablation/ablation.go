@@ -134,7 +134,7 @@ func (c *Config) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
 		all = append(all, perGroup)
 	}
 	if alphas == nil {
-		alpha, _ := base.Method.List().Find("alpha") // every variant has it
+		alpha, _ := base.Method.Settings().Find("alpha") // every variant has it
 		alphas = []float64{cmp.Or(alpha.Value().(float64), defaultAlpha)}
 	}
 	plan := engine.Plan{Stage: config.OnlyDev}

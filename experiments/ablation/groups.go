@@ -30,8 +30,8 @@ type Groups struct{ Base config.Config }
 // stores the result.
 func (c Groups) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
 	base := c.Base.On(l.Data)
-	singletons := base.Clone()
-	singletons.Method, singletons.Preprocess = methods.Of(model.Singletons), config.AutoPreprocess
+	singletons := base.WithMethodOf(config.Defaults(methods.Variant(model.Singletons)))
+	singletons.Preprocess = config.AutoPreprocess
 	var random []lab.View
 	for seed := range randomDraws {
 		for _, part := range l.Parts {

@@ -170,9 +170,9 @@ func TestCalibrate(t *testing.T) {
 // saved trains ESZSL in a stage and returns its file.
 func saved(t *testing.T, d *dataset.Dataset, stage train.Stage) string {
 	t.Helper()
-	trial := train.Trial{Method: testkit.Must(methods.Find("eszsl"))(t).Spec(), Stage: stage, Preprocess: preprocess.None, Epochs: 1, Patience: 1}
+	trial := train.Trial{Method: testkit.Must(methods.Find("eszsl"))(t).Default(), Stage: stage, Preprocess: preprocess.None, Epochs: 1, Patience: 1}
 	dir := t.TempDir()
-	testkit.Must(train.Run(t.Context(), dir, trial, func() (*train.Data, error) { return train.Prepare(d, trial) }, train.Options{}))(t)
+	testkit.Must(train.Run(t.Context(), dir, trial, nil, func() (*train.Data, error) { return train.Prepare(d, trial) }, train.Options{}))(t)
 	return filepath.Join(dir, trial.Name(), train.ModelFile)
 }
 
@@ -229,7 +229,7 @@ func TestStoredSettings(t *testing.T) {
 	_, err := ClassAccuracy(path, d, d.Split.Test)
 	testkit.WantError(t, err, path+": adaptation: expected a temperature and tau", "found none", "--stage full")
 	a := &train.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 30}, Preprocess: "standardize,whiten"}
-	testkit.NoError(t, store(d, []string{path}, &Chosen{Adaptation: a}))
+	testkit.NoError(t, store(t.Context(), d, []string{path}, &Chosen{Adaptation: a}))
 	m := testkit.Must(train.Load(path))(t)
 	want := testkit.Must(preprocess.Fit(a.Preprocess, 0, d.Features, seen[7:]))(t)
 	if !cmp.Equal(want, m.Adaptation.Transform) {
@@ -240,7 +240,7 @@ func TestStoredSettings(t *testing.T) {
 	if !cmp.Equal(testkit.Must(want.Apply(d.Features, s.Rows))(t), b.X) {
 		t.Error("the batch has other features")
 	}
-	testkit.NoError(t, store(d, []string{path}, &Chosen{Adaptation: &train.Adaptation{Settings: adapt.Settings{Temperature: 0.1}}}))
+	testkit.NoError(t, store(t.Context(), d, []string{path}, &Chosen{Adaptation: &train.Adaptation{Settings: adapt.Settings{Temperature: 0.1}}}))
 	adapted := testkit.Must(ClassAccuracy(path, d, d.Split.Test))(t)
 	testkit.NearAll(t, "accuracy", adapted, b.before(), 0)
 }

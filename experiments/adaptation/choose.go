@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
@@ -130,12 +131,12 @@ func ChooseAndStore(ctx context.Context, folds []Fold, models []string) (*Chosen
 	if err != nil {
 		return nil, err
 	}
-	return c, store(folds[0].Data, models, c)
+	return c, store(ctx, folds[0].Data, models, c)
 }
 
-// store stores what was chosen in model files. Models that were trained on the same classes share the
-// fitted preprocessing.
-func store(d *dataset.Dataset, paths []string, c *Chosen) error {
+// store decides what was chosen for models of runs. Models that were trained on the same classes share
+// the fitted preprocessing.
+func store(ctx context.Context, d *dataset.Dataset, paths []string, c *Chosen) error {
 	var done []*train.Saved
 	for _, path := range paths {
 		m, err := train.Load(path)
@@ -149,8 +150,11 @@ func store(d *dataset.Dataset, paths []string, c *Chosen) error {
 			}
 			i, done = len(done), append(done, m)
 		}
-		m.Adaptation, m.Calibration = done[i].Adaptation, c.Calibration
-		if err := train.Save(path, m); err != nil {
+		err = train.Decide(ctx, filepath.Dir(path), func(decided *train.Decisions) error {
+			decided.Adaptation, decided.Calibration = done[i].Adaptation, c.Calibration
+			return nil
+		})
+		if err != nil {
 			return err
 		}
 	}

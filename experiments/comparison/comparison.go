@@ -21,7 +21,6 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/train/methods"
 	"github.com/lago-train/lago-train/train/metrics"
 )
@@ -109,11 +108,12 @@ func ParseFixed(s string) (Fixed, error) {
 		return Fixed{}, err
 	}
 	f := Fixed{e.Name, key, strings.Trim(value, `"`)}
-	spec := e.Spec()
-	if err := spec.Set(f.Setting, f.Value); err != nil {
+	settings := e.Default().CorrectedSettings(&model.Correction{})
+	settings.SetDefaults()
+	if err := settings.Set(setting.Given{Key: f.Setting, Text: f.Value}); err != nil {
 		return f, invalid.At(e.Name, err)
 	}
-	return f, spec.Check()
+	return f, invalid.At(e.Name, settings.Check())
 }
 
 // Names lists what can be compared: LAGO, its variants, and the baselines.
@@ -158,17 +158,18 @@ func (c Config) plan() (engine.Plan, error) {
 			if arm, err = engine.BaselineArm(name, c.Common, c.Budget); err != nil {
 				return p, err
 			}
-			for _, key := range method.CorrectionKeys {
+			settings := arm.Starts[0].Settings()
+			for _, key := range methods.CorrectionKeys {
 				if slices.Contains(c.Given, key) {
-					value, _ := c.Common.Method.List().Find(key) // every method has it
-					if err := arm.Starts[0].Method.Set(key, fmt.Sprint(value.Value())); err != nil {
+					text := fmt.Sprint(c.Common.Value(key))
+					if err := settings.Set(setting.Given{Key: key, Text: text}); err != nil {
 						return p, invalid.At(name, err)
 					}
 				}
 			}
 			for _, f := range c.Fixed {
 				if f.Method == name {
-					if err := arm.Starts[0].Method.Set(f.Setting, f.Value); err != nil {
+					if err := settings.Set(setting.Given{Key: f.Setting, Text: f.Value}); err != nil {
 						return p, invalid.At(name, err)
 					}
 					arm.Fixed = append(arm.Fixed, f.Setting)

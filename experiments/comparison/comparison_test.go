@@ -205,20 +205,20 @@ func TestCompareTunesOnVal(t *testing.T) {
 	m := testkit.Must(Run(t.Context(), l, c))(t).Methods[0]
 	best, test, dev, grid := 0.0, 0, 0, 42 // 7 gammas with each of 6 chains
 	for _, run := range testkit.Must(lab.ReadRuns(l.Root))(t) {
-		values := run.Method.List().Values()
+		values := run.Method.Settings().Values()
 		if values["lambda"] != 10. {
 			t.Errorf("the fixed lambda became %v", values["lambda"])
 		}
 		if run.Stage == train.Dev {
 			dev++
-			for _, c := range run.Result.Corrections {
+			for _, c := range run.Result.Evaluations {
 				best = max(best, c.PerClass)
 			}
 		} else if test++; values["gamma"] != m.Parts[0].Settings["gamma"] || run.Preprocess != m.Parts[0].Settings["preprocess"] {
 			t.Errorf("%v with %s was evaluated, expected the chosen %v", values, run.Preprocess, m.Parts[0].Settings)
 		}
 	}
-	if m.Tried != grid || dev != grid+1 || test != 1 || m.Val.PerClass.Mean != best {
+	if m.Tried != grid || dev != grid || test != 1 || m.Val.PerClass.Mean != best {
 		t.Errorf("tried %d settings in %d runs, %d models were evaluated, chosen with %g where the best has %g", m.Tried, dev, test, m.Val.PerClass.Mean, best)
 	}
 }
@@ -341,7 +341,7 @@ func TestShuffledDescriptionsLeaveChanceOnCUB127(t *testing.T) {
 		c := compareAll(l)
 		c.Methods, c.LAGO = append(c.Methods[1:], string(model.SemanticHard)), nil
 		for _, v := range []model.Variant{model.Singletons, model.SemanticHard} {
-			one := config.PresetFor("cub127", methods.Of(v)).Config
+			one := config.PresetFor("cub127", methods.Variant(v)).Config
 			one.Epochs, one.Seeds = 10, 1
 			c.LAGO = append(c.LAGO, one)
 		}
@@ -362,8 +362,8 @@ func TestLadder(t *testing.T) {
 	if len(r.Methods) != 9 || first["lr"] != 1e-4 || first["alpha"] != 0. || first["preprocess"] != preprocess.None || first["correction"] != model.NoCorrection {
 		t.Errorf("%d steps from %v", len(r.Methods), first)
 	}
-	defaults := config.Defaults(methods.Of(model.SemanticHard))
-	for _, s := range defaults.On(l.Data).Method.List().Used() {
+	defaults := config.Defaults(methods.Variant(model.SemanticHard))
+	for _, s := range defaults.On(l.Data).Method.Settings().Used() {
 		if v, has := last[s.Key]; has && v != s.Value() {
 			t.Errorf("the last step has %s %v, the default is %v", s.Key, v, s.Value())
 		}

@@ -16,13 +16,12 @@ import (
 // defaults of one setting after the other, and ESZSL, whose ridges are searched in each step, as far
 // as the steps apply. Settings of CUB stand for those of data sets without published ones.
 func (c Config) steps() (arms []engine.Arm, err error) {
-	start := config.PresetFor(c.Common.Dataset, methods.Of(model.SemanticHard))
+	start := config.PresetFor(c.Common.Dataset, methods.Variant(model.SemanticHard))
 	if len(start.Origins) == 0 {
-		start = config.PresetFor("cub", methods.Of(model.SemanticHard))
+		start = config.PresetFor("cub", methods.Variant(model.SemanticHard))
 	}
-	defaults := config.Defaults(methods.Of(model.SemanticHard))
-	now := c.Common.Clone()
-	now.Method = start.Method.Clone()
+	defaults := config.Defaults(methods.Variant(model.SemanticHard))
+	now := c.Common.WithMethodOf(start.Config)
 	now.Preprocess = start.Preprocess
 	for _, step := range []struct {
 		name, title string

@@ -44,7 +44,8 @@ type Config struct {
 	Seed       uint64 // the first
 	Epochs     int    // of dev at most, of test exactly; 0 is the default of the stage
 	Patience   int
-	Method     methods.Spec
+	Method     methods.Named
+	Correction model.Correction // of the scores, after training
 }
 
 const (
@@ -63,7 +64,7 @@ var searchedChains = setting.All[preprocess.Chain](
 
 // Defaults returns the general defaults of a method, for data without a preset.
 // docs/settings.md says how they were chosen.
-func Defaults(method methods.Spec) Config {
+func Defaults(method methods.Named) Config {
 	c := Config{Method: method.Clone()}
 	c.Settings().SetDefaults()
 	if variant := method.Variant(); variant != "" {
@@ -76,7 +77,7 @@ func Defaults(method methods.Spec) Config {
 // Preprocessing and its ridge follow the learning rates of the method: a search draws the
 // settings in this order.
 func (c *Config) Settings() setting.List {
-	own := c.Method.List()
+	own := c.Method.CorrectedSettings(&c.Correction)
 	after := 0
 	for i, s := range own {
 		if s.Scope == setting.Training && (after == 0 || after == i) {
@@ -144,10 +145,16 @@ func (c Config) With(key string, value any) Config {
 
 // WithCorrection returns a copy with another correction of the scores.
 func (c Config) WithCorrection(by model.Correction) Config {
-	c = c.With("correction", by.Kind)
-	if by.On() {
-		c.find("omega").Set(by.Omega)
+	c = c.Clone()
+	if c.Correction.Kind = by.Kind; by.On() {
+		c.Correction.Omega = by.Omega
 	}
+	return c
+}
+
+// WithMethodOf returns a copy with the method of another configuration, its settings and correction.
+func (c Config) WithMethodOf(other Config) Config {
+	c.Method, c.Correction = other.Method.Clone(), other.Correction
 	return c
 }
 
@@ -168,7 +175,7 @@ func (c Config) Value(key string) any { return c.find(key).Value() }
 // negative values, and sqrt,l2,whiten otherwise.
 func (c Config) On(d *dataset.Dataset) Config {
 	c = c.Clone()
-	if m, ok := c.Method.Settings.(interface{ Resolve(attributes int) }); ok {
+	if m, ok := c.Method.Method.(interface{ Resolve(attributes int) }); ok {
 		m.Resolve(len(d.Attributes))
 	}
 	if c.Preprocess == AutoPreprocess {
@@ -199,8 +206,8 @@ func (c Config) DataName() string { return catalog.NameOf(c.Dataset) }
 // DevEpochs returns the largest number of epochs of the dev stage.
 func (c Config) DevEpochs() int { return cmp.Or(c.Epochs, defaultEpochs) }
 
-// Trials returns the trials of a stage on a part, one per seed.
-func (c Config) Trials(v lab.View, stage train.Stage, epochs int) []train.Trial {
+// Trials returns the trials of a stage on a part, one per seed, with the correction.
+func (c Config) Trials(v lab.View, stage train.Stage, epochs int) []lab.Task {
 	c = c.On(v.Data)
 	c.Method = c.Method.Canonical()
 	if !c.Preprocess.Has(preprocess.Whiten) {
@@ -209,12 +216,12 @@ func (c Config) Trials(v lab.View, stage train.Stage, epochs int) []train.Trial 
 	if stage == train.Test {
 		c.Patience = epochs
 	}
-	trials := make([]train.Trial, c.Seeds)
+	trials := make([]lab.Task, c.Seeds)
 	for i := range trials {
-		trials[i] = train.Trial{
+		trials[i] = lab.Task{Correction: c.Correction, Trial: train.Trial{
 			Dataset: c.DataName(), Fingerprint: v.Fingerprint, Stage: stage, Preprocess: c.Preprocess, Ridge: c.Ridge, HoldOut: c.HoldOut,
 			Epochs: epochs, Patience: c.Patience, Seed: c.Seed + uint64(i), Method: c.Method,
-		}
+		}}
 	}
 	return trials
 }

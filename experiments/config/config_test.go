@@ -47,7 +47,7 @@ func flagged(key, text string) Given {
 
 // drawConfig draws a configuration of LAGO that passes Check.
 func drawConfig(t *rapid.T) Config {
-	c := Defaults(methods.Of(rapid.SampledFrom(model.Variants).Draw(t, "variant")))
+	c := Defaults(methods.Variant(rapid.SampledFrom(model.Variants).Draw(t, "variant")))
 	for _, s := range c.Settings() {
 		switch v := s.Value().(type) {
 		case float64:
@@ -95,7 +95,7 @@ func trials(t testkit.TB, c Config, stage train.Stage) (names []string) {
 func TestFlagsOverrideTheFileAndThatThePreset(t *testing.T) {
 	p := testkit.Must(resolve(t, `{"dataset": "CUB", "variant": "k-soft", "lr": 5e-1, "k": 7, "prior": "per-attribute"}`,
 		flagged("lr", "0.25"), flagged("stage", "dev")))(t)
-	want := PresetFor("cub", methods.Of(model.KSoft)).With("lr", 0.25).With("k", 7).With("prior", model.PerAttribute).With("stage", OnlyDev)
+	want := PresetFor("cub", methods.Variant(model.KSoft)).With("lr", 0.25).With("k", 7).With("prior", model.PerAttribute).With("stage", OnlyDev)
 	if diff := gocmp.Diff(want.Settings().Values(), p.Settings().Values()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -129,7 +129,7 @@ func TestWrittenConfigsMakeTheSameTrials(t *testing.T) {
 		}
 	})
 	path := filepath.Join(dir, "chosen.json")
-	testkit.NoError(t, Defaults(methods.Of(model.KSoft)).With("k", 7).Write(path, "abc"))
+	testkit.NoError(t, Defaults(methods.Variant(model.KSoft)).With("k", 7).Write(path, "abc"))
 	p := testkit.Must(Resolve(testkit.Must(ReadFile(t.Context(), path))(t), PresetFor))(t)
 	if p.ChosenOn != "abc" || p.Value("k") != 7 {
 		t.Errorf("chosen on %q with k %v, expected abc and 7", p.ChosenOn, p.Value("k"))
@@ -139,7 +139,8 @@ func TestWrittenConfigsMakeTheSameTrials(t *testing.T) {
 // A setting distinguishes trials if, and only if, it applies. A new setting is expected to
 // make another trial until it is listed here.
 func TestOnlyUsedSettingsDistinguishTrials(t *testing.T) {
-	// These decide which trials there are. The split is in the fingerprint of the data.
+	// These decide which trials there are. The split is in the fingerprint of the data. No weight depends
+	// on the correction.
 	protocol := []string{"dev_split", "stage", "seeds", "seed", "epochs"}
 	rapid.Check(t, func(t *rapid.T) {
 		base := drawConfig(t).With("seeds", 1).With("seed", 1)
@@ -151,7 +152,7 @@ func TestOnlyUsedSettingsDistinguishTrials(t *testing.T) {
 		if key == "preprocess" {
 			base, other = base.With("ridge", 0), other.With("ridge", 0) // which whiten alone uses
 		}
-		used := !s.Unused
+		used := !s.Unused && !slices.Contains(methods.CorrectionKeys, key)
 		if key == "patience" {
 			used = stage == train.Dev
 		}
@@ -193,11 +194,11 @@ func TestSettingsThatDoNotApplyAreRefused(t *testing.T) {
 
 // A copy that is changed leaves the original alone.
 func TestCopiesDoNotShareTheMethod(t *testing.T) {
-	c := Defaults(methods.Of(model.KSoft))
+	c := Defaults(methods.Variant(model.KSoft))
 	before := c.Settings().Values()
 	c.With("k", 5)
 	c.On(tiny.Small())
-	c.Clone().Method.List().Canonical()
+	c.Clone().Method.Settings().Canonical()
 	if diff := gocmp.Diff(before, c.Settings().Values()); diff != "" {
 		t.Errorf("(-before +after):\n%s", diff)
 	}
@@ -228,7 +229,7 @@ func TestPresetsAreThoseThatTheAuthorsReleased(t *testing.T) {
 		{"sun", model.KSoft, []any{1e-4, 0.1, 1e-4, 0., 1., 0., 10., 40}, 39, 57.458},
 		{"sun", model.SemanticSoft, []any{1e-4, 1., 1e-4, 1e-4, 0., 0., 3., 0}, 130, 48.766},
 	} {
-		p := PresetFor(strings.ToUpper(c.dataset), methods.Of(c.variant))
+		p := PresetFor(strings.ToUpper(c.dataset), methods.Variant(c.variant))
 		for i, key := range keys {
 			if got := p.Value(key); got != c.values[i] {
 				t.Errorf("%s on %s: %s is %v, expected %v", c.variant, c.dataset, key, got, c.values[i])
@@ -241,12 +242,12 @@ func TestPresetsAreThoseThatTheAuthorsReleased(t *testing.T) {
 		testkit.NoError(t, p.Check())
 	}
 	for _, v := range model.Variants { // cub127 takes the settings of CUB, and expects nothing
-		want, got := PresetFor("cub", methods.Of(v)), PresetFor("CUB127", methods.Of(v))
+		want, got := PresetFor("cub", methods.Variant(v)), PresetFor("CUB127", methods.Variant(v))
 		want.Dataset = "cub127"
 		if diff := gocmp.Diff(want.Settings().Values(), got.Settings().Values()); diff != "" || got.Expect != nil || got.TestEpochs != want.TestEpochs {
 			t.Errorf("%s: expects %v (-cub +cub127):\n%s", v, got.Expect, diff)
 		}
-		p := PresetFor("unheard-of", methods.Of(v))
+		p := PresetFor("unheard-of", methods.Variant(v))
 		if p.Preprocess != AutoPreprocess || p.Stage != DevThenTest || p.Seeds != 5 || p.TestEpochs != defaultTest || p.Expect != nil || p.Check() != nil {
 			t.Errorf("%s: found %+v", v, p)
 		}
@@ -259,7 +260,7 @@ func TestSettingsOfTheDocumentation(t *testing.T) {
 	placeholder := regexp.MustCompile("^`[^`]+` ")
 	var b strings.Builder
 	b.WriteString("| flag | key | default | valid values | applies to | meaning |\n| --- | --- | --- | --- | --- | --- |\n")
-	c := Defaults(methods.Of(model.SemanticHard))
+	c := Defaults(methods.Variant(model.SemanticHard))
 	for _, s := range c.Settings() {
 		meaning := strings.ReplaceAll(placeholder.ReplaceAllString(s.Help, ""), "|", "\\|")
 		fmt.Fprintf(&b, "| `--%s` | `%s` | %s | %s | %s | %s |\n", strings.ReplaceAll(s.Key, "_", "-"), s.Key, s.DefaultText(), s.Valid, cmp.Or(s.For, "every run"), meaning)
@@ -321,7 +322,7 @@ func TestAutoPreprocess(t *testing.T) {
 		{model.SemanticHard, signed, "l2,whiten"},
 		{model.Singletons, signed, "l2"},
 	} {
-		config := Defaults(methods.Of(c.variant))
+		config := Defaults(methods.Variant(c.variant))
 		if got, none := config.On(c.data).Preprocess, config.With("preprocess", preprocess.None).On(c.data).Preprocess; got != c.want || none != preprocess.None {
 			t.Errorf("%s: found %s and %s, expected %s and none", c.variant, got, none, c.want)
 		}

@@ -47,7 +47,7 @@ var presetOf = map[string]string{"cub127": "cub"}
 
 // GeneralFor returns the general defaults of a method for a data set, whether or not its
 // settings were published.
-func GeneralFor(dataset string, m methods.Spec) Preset {
+func GeneralFor(dataset string, m methods.Named) Preset {
 	p := Preset{Config: Defaults(m), TestEpochs: defaultTest, Source: "defaults", Origins: map[string]string{}}
 	p.Dataset = catalog.Canonical(dataset)
 	return p
@@ -55,7 +55,7 @@ func GeneralFor(dataset string, m methods.Spec) Preset {
 
 // PresetFor returns the settings that a run of a method on a data set starts from: those
 // that the authors of the paper published, otherwise the general defaults.
-func PresetFor(dataset string, m methods.Spec) Preset {
+func PresetFor(dataset string, m methods.Named) Preset {
 	p := GeneralFor(dataset, m)
 	of := cmp.Or(presetOf[p.DataName()], p.DataName())
 	r, ok := published.Find(of, m.Variant(), string(train.Test))
@@ -140,8 +140,8 @@ func parse(data []byte, file string) ([]Given, error) {
 // Resolve returns the settings of a run: those that start, PresetFor or GeneralFor, has for
 // the given data set and variant, with the given values over them in their order. A value
 // that does not apply to the run is an error; in a file, it may repeat that of the start.
-func Resolve(given []Given, start func(dataset string, m methods.Spec) Preset) (Preset, error) {
-	first := Defaults(methods.Of(model.SemanticHard))
+func Resolve(given []Given, start func(dataset string, m methods.Named) Preset) (Preset, error) {
+	first := Defaults(methods.Variant(model.SemanticHard))
 	for _, g := range given {
 		if g.Key == "dataset" || g.Key == "variant" {
 			if err := first.Settings().Set(g.Given); err != nil {
@@ -179,7 +179,7 @@ func Resolve(given []Given, start func(dataset string, m methods.Spec) Preset) (
 func (p Preset) CheckOn(d *dataset.Dataset) error {
 	c := p.On(d)
 	var e *invalid.Error
-	if s, ok := c.Method.Settings.(*lago.Settings); ok && (d.Groups != nil || !s.Variant.Semantic()) { // otherwise see Allows
+	if s, ok := c.Method.Method.(*lago.Settings); ok && (d.Groups != nil || !s.Variant.Semantic()) { // otherwise see Allows
 		if _, _, err := s.Grouping(len(d.Attributes), d.GroupOf()); errors.As(err, &e) {
 			return p.at(e)
 		}

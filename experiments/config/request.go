@@ -44,7 +44,7 @@ const MaxBudget = 10_000
 
 // General lists all settings of runs of LAGO, with their defaults.
 func General() setting.List {
-	c := Defaults(methods.Of(model.SemanticHard))
+	c := Defaults(methods.Variant(model.SemanticHard))
 	return c.Settings()
 }
 

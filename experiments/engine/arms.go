@@ -19,8 +19,7 @@ func BaselineArm(name string, common config.Config, tune int) (Arm, error) {
 	if err != nil {
 		return Arm{}, err
 	}
-	c := common
-	c.Method = e.Spec()
+	c := common.WithMethodOf(config.Defaults(e.Default()))
 	return Arm{Name: e.Name, Title: e.Title, Starts: []config.Config{c}, Tune: tune}, nil
 }
 

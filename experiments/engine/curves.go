@@ -14,7 +14,7 @@ func validation(runs []lab.Run) lab.Summary {
 	for _, seed := range lab.BySeed(runs) {
 		var sum float64
 		for _, r := range seed {
-			sum += r.Result.Evaluation.PerClass
+			sum += r.Evaluation.PerClass
 		}
 		values = append(values, sum/float64(len(seed)))
 	}

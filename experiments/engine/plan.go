@@ -50,7 +50,7 @@ func LeftOutText(list []LeftOut) (lines []string) {
 }
 
 // Allows returns nil if the data of a lab allows the method, otherwise why not.
-func Allows(l *lab.Lab, m methods.Spec) *LeftOut {
+func Allows(l *lab.Lab, m methods.Named) *LeftOut {
 	if v := m.Variant(); v.Semantic() && l.Data.Groups == nil {
 		return &LeftOut{v, "the data set has no attribute groups"}
 	}
@@ -140,7 +140,7 @@ func Run(ctx context.Context, l *lab.Lab, p Plan) (*Result, error) {
 
 // do does lists of trials together, and records the first round whose runs are in part left to
 // other shards.
-func (r *runner) do(ctx context.Context, round string, lists [][]train.Trial) ([][]lab.Run, error) {
+func (r *runner) do(ctx context.Context, round string, lists [][]lab.Task) ([][]lab.Run, error) {
 	runs, err := r.lab.Do(ctx, slices.Concat(lists...))
 	if err != nil {
 		return nil, err
@@ -153,6 +153,15 @@ func (r *runner) do(ctx context.Context, round string, lists [][]train.Trial) ([
 		done[i], runs = runs[:len(list)], runs[len(list):]
 	}
 	return done, nil
+}
+
+// decide does lists of trials whose corrections are those of the outcome: it decides them.
+func (r *runner) decide(ctx context.Context, round string, lists [][]lab.Task) ([][]lab.Run, error) {
+	done, err := r.do(ctx, round, lists)
+	if err != nil {
+		return nil, err
+	}
+	return done, r.lab.Decide(ctx, slices.Concat(done...))
 }
 
 // entry is an arm in one part.
@@ -195,7 +204,7 @@ func (r *runner) entries(result *Result) (all []entry, err error) {
 				if !found.Seeded {
 					e.seeds = 1
 				}
-				key := fmt.Sprint(tune, arm.Fixed, c.Trials(folds[0], train.Dev, 1)[0].Name(), c.Epochs)
+				key := fmt.Sprint(tune, arm.Fixed, c.Trials(folds[0], train.Dev, 1)[0].Name(), c.Correction, c.Epochs)
 				if shared[key] == nil {
 					shared[key] = newSearch(c, folds, tune, further, arm.Fixed, found.Closed)
 				}
@@ -272,14 +281,14 @@ func untuned(entries []entry) []choice {
 // between them.
 func (r *runner) develop(ctx context.Context, entries []entry, found [][]state) ([]choice, error) {
 	finals := make([][]int, len(entries))
-	var lists [][]train.Trial
+	var lists [][]lab.Task
 	for i, e := range entries {
 		finals[i] = finalists(found[i])
 		for _, k := range finals[i] {
 			lists = append(lists, e.searches[k].trialsOf(batch{settings: []config.Config{found[i][k].tried[0].Config}, seeds: e.seeds}))
 		}
 	}
-	done, err := r.do(ctx, "development", lists)
+	done, err := r.decide(ctx, "development", lists)
 	if err != nil {
 		return nil, err
 	}
@@ -316,7 +325,7 @@ func (r *runner) develop(ctx context.Context, entries []entry, found [][]state) 
 
 // test runs the test stage of what was chosen.
 func (r *runner) test(ctx context.Context, entries []entry, chosen []choice) ([][]lab.Run, error) {
-	lists := make([][]train.Trial, len(entries))
+	lists := make([][]lab.Task, len(entries))
 	for i, e := range entries {
 		if r.plan.Stage == config.OnlyTest || chosen[i].runs != nil {
 			c := chosen[i].config
@@ -324,7 +333,7 @@ func (r *runner) test(ctx context.Context, entries []entry, chosen []choice) ([]
 			lists[i] = c.Trials(e.part, train.Test, chosen[i].epochs)
 		}
 	}
-	return r.do(ctx, "evaluation", lists)
+	return r.decide(ctx, "evaluation", lists)
 }
 
 func (e entry) outcome(found []state, chosen choice, tested []lab.Run) *Outcome {

@@ -48,7 +48,7 @@ func carryOut(t testkit.TB, l *lab.Lab, p Plan) *Result {
 
 func accuracies(runs []lab.Run) (list []float64) {
 	for _, r := range runs {
-		list = append(list, r.Result.Evaluation.PerClass)
+		list = append(list, r.Evaluation.PerClass)
 	}
 	return list
 }
@@ -154,12 +154,12 @@ func TestTheArmOfLAGOIsItsBestVariant(t *testing.T) {
 	l.OnRun = func(r lab.Run) {
 		trained[r.Name()]++
 		if r.Stage == train.Dev {
-			total[r.Method.Label()] += r.Result.Evaluation.PerClass
+			total[r.Method.Label()] += r.Evaluation.PerClass
 		}
 		switch {
 		case r.Stage != train.Dev:
 		case r.Seed == 5:
-			first[r.Method.Label()] = r.Result.Evaluation.PerClass
+			first[r.Method.Label()] = r.Evaluation.PerClass
 		default:
 			further[r.Method.Label()] = true
 		}

@@ -11,9 +11,9 @@ import (
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/methods"
 )
 
 // MinBudget is two settings to choose from.
@@ -87,15 +87,15 @@ func newSearch(base config.Config, folds []lab.View, settings, further int, fixe
 	if closed {
 		s.budget = budget{coarse: len(s.space.grid(base)) + 1}
 	}
-	own := base.Method.Settings.Correction()
-	for _, c := range method.Corrections(base.Method.Settings) {
+	own := base.Correction
+	for _, c := range base.Method.Corrections() {
 		if slices.Contains(fixed, "correction") && c.Kind != own.Kind || slices.Contains(fixed, "omega") && c.On() && c.Omega != own.Omega {
 			continue
 		}
 		s.corrections = append(s.corrections, c)
 	}
 	if len(s.corrections) > 1 {
-		s.searched = append(s.searched, method.CorrectionKeys...)
+		s.searched = append(s.searched, methods.CorrectionKeys...)
 	}
 	return s
 }
@@ -127,7 +127,7 @@ func (r *runner) searchAll(ctx context.Context, searches []*search) ([]state, er
 	states := make([]state, len(searches))
 	for _, round := range rounds() {
 		batches := make([]batch, len(searches))
-		lists := make([][]train.Trial, len(searches))
+		lists := make([][]lab.Task, len(searches))
 		total := 0
 		for i, s := range searches {
 			if !states[i].waiting {
@@ -154,8 +154,8 @@ func (r *runner) searchAll(ctx context.Context, searches []*search) ([]state, er
 }
 
 // trialsOf lists the trials of a batch: for each settings, for each fold, one per seed.
-func (s *search) trialsOf(b batch) []train.Trial {
-	var trials []train.Trial
+func (s *search) trialsOf(b batch) []lab.Task {
+	var trials []lab.Task
 	for _, c := range b.settings {
 		c.Seeds = b.seeds
 		if b.further {
@@ -214,7 +214,7 @@ func (s *search) unseen(st state, list []config.Config, n int) batch {
 		if len(b.settings) == n {
 			break
 		}
-		c = c.WithCorrection(s.base.Method.Settings.Correction())
+		c = c.WithCorrection(s.base.Correction)
 		if name := s.nameOf(c); !slices.Contains(seen, name) {
 			seen = append(seen, name)
 			b.settings = append(b.settings, c)
@@ -285,11 +285,7 @@ func (s *search) corrected(c config.Config, runs []lab.Run, accuracy float64) (c
 	for _, other := range s.corrections {
 		var mean float64
 		for _, r := range runs {
-			for _, of := range r.Result.Corrections {
-				if of.Kind == other.Kind && of.Omega == other.Omega {
-					mean += of.PerClass / float64(len(runs))
-				}
-			}
+			mean += r.Result.Evaluation(other).PerClass / float64(len(runs))
 		}
 		if mean > accuracy+sumTolerance {
 			c, accuracy = c.WithCorrection(other), mean

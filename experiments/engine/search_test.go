@@ -21,34 +21,27 @@ func TestSearch(t *testing.T) {
 	l := lab.New(tiny.Small(), t.TempDir())
 	p := Plan{Folds: 2, Arms: []Arm{armOf(t, budget, "semantic-hard")}}
 	c := p.Arms[0].Starts[0]
-	type correction struct {
-		kind  model.CorrectionKind
-		omega float64
-	}
 	f := testkit.Must(Search(t.Context(), l, p))(t)
 	const trials = 2 * (budget + 2*FurtherSeeds)
 	if f.Trials != trials || len(f.Tried) != budget || f.Folds != 2 || len(f.Failed) > 0 {
 		t.Fatalf("%d trials, %d settings, %d folds, failed %v", f.Trials, len(f.Tried), f.Folds, f.Failed)
 	}
-	if !slices.ContainsFunc(f.Tried, func(t Tried) bool { return same(t.Config.WithCorrection(c.Method.Settings.Correction()), c.On(l.Data)) }) {
+	if !slices.ContainsFunc(f.Tried, func(t Tried) bool { return same(t.Config.WithCorrection(c.Correction), c.On(l.Data)) }) {
 		t.Error("the settings that it starts from were not tried")
 	}
 	for i, tried := range f.Tried {
 		if len(tried.Dirs) != 2 || (tried.Further != nil) != (i < 2) {
 			t.Fatalf("setting %d: runs of %d folds, further seeds %v", i, len(tried.Dirs), tried.Further)
 		}
-		means := map[correction]float64{} // of the models, with each correction
+		means := map[model.Correction]float64{} // of the models, with each correction
 		for _, dir := range tried.Dirs {
 			run, _, err := lab.ReadRun(dir)
 			testkit.NoError(t, err)
-			for _, c := range run.Result.Corrections {
-				means[correction{c.Kind, c.Omega}] += c.PerClass / 2
+			for _, e := range run.Result.Evaluations {
+				means[e.Correction] += e.PerClass / 2
 			}
 		}
-		chosen := correction{model.NoCorrection, 0}
-		if c := tried.Config.Method.Settings.Correction(); c.On() {
-			chosen = correction{c.Kind, c.Omega}
-		}
+		chosen := tried.Config.Correction.Canonical()
 		testkit.Near(t, "accuracy", tried.Accuracy, means[chosen], 1e-12)
 		if best := slices.Max(slices.Collect(maps.Values(means))); len(means) != 7 || best > tried.Accuracy+1e-9 {
 			t.Errorf("setting %d has %g with %v; the best of %d corrections has %g", i, tried.Accuracy, chosen, len(means), best)
@@ -68,7 +61,7 @@ func TestSearch(t *testing.T) {
 	}
 	further := best.Config
 	further.Seed, further.Seeds = c.Seed+1, FurtherSeeds
-	var lists []train.Trial
+	var lists []lab.Task
 	for _, fold := range testkit.Must(l.Folds(l.Parts[0], 2))(t) {
 		lists = append(lists, further.Trials(fold, train.Dev, c.DevEpochs())...)
 	}

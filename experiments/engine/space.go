@@ -14,7 +14,7 @@ import (
 	"gonum.org/v1/gonum/stat/samplemv"
 
 	"github.com/lago-train/lago-train/experiments/config"
-	"github.com/lago-train/lago-train/model/method"
+	"github.com/lago-train/lago-train/train/methods"
 )
 
 // dimension is one setting that a search varies, with the values that it tries: numbers
@@ -38,7 +38,7 @@ func newSpace(c config.Config, attributes int, fixed []string) space {
 		if setting.UpToAttributes {
 			values = slices.DeleteFunc(slices.Clone(values), func(v any) bool { return v.(float64) > float64(attributes) })
 		}
-		if len(values) == 0 || slices.Contains(fixed, setting.Key) || slices.Contains(method.CorrectionKeys, setting.Key) {
+		if len(values) == 0 || slices.Contains(fixed, setting.Key) || slices.Contains(methods.CorrectionKeys, setting.Key) {
 			continue
 		}
 		_, whole := setting.Value().(int)

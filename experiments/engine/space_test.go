@@ -15,7 +15,7 @@ import (
 )
 
 func spaceOf(v model.Variant, attributes int, fixed ...string) space {
-	return newSpace(config.Defaults(methods.Of(v)), attributes, fixed)
+	return newSpace(config.Defaults(methods.Variant(v)), attributes, fixed)
 }
 
 // same reports whether two configurations have the same settings.
@@ -25,7 +25,7 @@ func same(a, b config.Config) bool { return cmp.Equal(a.Settings().Values(), b.S
 // budget starts with the draws of a smaller one.
 func TestDraws(t *testing.T) {
 	const draws = 60
-	s, base := spaceOf(model.KSoft, 35), config.Defaults(methods.Of(model.KSoft))
+	s, base := spaceOf(model.KSoft, 35), config.Defaults(methods.Variant(model.KSoft))
 	for seed := range uint64(3) {
 		configs := s.draw(base, draws, rand.NewPCG(seed, 0))
 		for _, d := range s {
@@ -57,7 +57,7 @@ func TestDraws(t *testing.T) {
 }
 
 func TestEdges(t *testing.T) {
-	c := config.Defaults(methods.Of(model.KSoft)).With("lr", 3e-3).With("bias_factor", 3).With("alpha", 0.1).With("preprocess", preprocess.None).
+	c := config.Defaults(methods.Variant(model.KSoft)).With("lr", 3e-3).With("bias_factor", 3).With("alpha", 0.1).With("preprocess", preprocess.None).
 		With("ridge", 1e2).With("beta", 1e-6).With("lambda", 0).With("lr_v", 0.1).With("zeta", 1).With("k", 30)
 	lr, zeta := Edge{"lr", 3e-3, "highest"}, Edge{"zeta", 1.0, "lowest"} // nothing is below a lambda of 0
 	for name, one := range map[string]struct {

@@ -39,12 +39,12 @@ func heldOutLab(t testing.TB) *lab.Lab {
 }
 
 // trainOne trains a method in one stage, with samples held out unless change says otherwise.
-func trainOne(t testing.TB, l *lab.Lab, method string, stage train.Stage, seed uint64, change func(*train.Trial)) *predictor.Model {
+func trainOne(t testing.TB, l *lab.Lab, method string, stage train.Stage, seed uint64, change func(*lab.Task)) *predictor.Model {
 	t.Helper()
-	trial := train.Trial{
+	trial := lab.Task{Trial: train.Trial{
 		Dataset: l.Data.Name, Fingerprint: l.Fingerprint(), Stage: stage, Preprocess: "none", Ridge: 1, HoldOut: true,
 		Epochs: 4, Patience: 4, Seed: seed, Method: testkit.Must(methods.Parse(method))(t),
-	}
+	}}
 	if method != "eszsl" {
 		testkit.NoError(t, trial.Method.Set("lr", "0.01"))
 		testkit.NoError(t, trial.Method.Set("batch", "16"))
@@ -52,21 +52,23 @@ func trainOne(t testing.TB, l *lab.Lab, method string, stage train.Stage, seed u
 	if change != nil {
 		change(&trial)
 	}
-	return read(t, filepath.Join(testkit.Must(l.Do(context.Background(), []train.Trial{trial}))(t)[0].Dir, train.ModelFile))
+	runs := testkit.Must(l.Do(context.Background(), []lab.Task{trial}))(t)
+	testkit.NoError(t, l.Decide(context.Background(), runs))
+	return read(t, filepath.Join(runs[0].Dir, train.ModelFile))
 }
 
 // In the generalised setting a corrected model is evaluated with omega 0 and 1, too: with 0 as
 // the same model without correction.
 func TestCorrections(t *testing.T) {
 	l := heldOutLab(t)
-	set := func(omega string) func(*train.Trial) {
-		return func(trial *train.Trial) { testkit.NoError(t, trial.Method.Set("omega", omega)) }
+	set := func(omega float64) func(*lab.Task) {
+		return func(task *lab.Task) { task.Correction = model.Correction{Kind: model.Subtract, Omega: omega} }
 	}
-	of := func(omega string) *Result {
+	of := func(omega float64) *Result {
 		m := trainOne(t, l, "semantic-hard", train.Test, 5, set(omega))
 		return evaluated(t, Models{Data: l.Data, Split: GZSLSplit, Models: []*predictor.Model{m}})
 	}
-	plain, half, whole := of("0"), of("0.5"), of("1")
+	plain, half, whole := of(0), of(0.5), of(1)
 	if len(plain.Corrections) != 0 || len(half.Corrections) != 2 || len(whole.Corrections) != 2 {
 		t.Fatalf("%d, %d and %d corrections", len(plain.Corrections), len(half.Corrections), len(whole.Corrections))
 	}
@@ -79,8 +81,8 @@ func TestCorrections(t *testing.T) {
 	testkit.WantText(t, testlab.Text(half.Tables()), "with omega 0 ", "with omega 1 ")
 
 	// With validation one of them is chosen: that with the highest harmonic mean there.
-	trainOne(t, l, "semantic-hard", train.Dev, 5, set("0.5"))
-	chosen := of("0.5")
+	trainOne(t, l, "semantic-hard", train.Dev, 5, set(0.5))
+	chosen := of(0.5)
 	if n := len(slices.DeleteFunc(chosen.Corrections, func(c Corrected) bool { return !c.Chosen })); n != 1 {
 		t.Errorf("%d corrections are chosen, expected 1", n)
 	}
@@ -101,12 +103,12 @@ func read(t testing.TB, path string) *predictor.Model {
 	return testkit.Must(ReadModel(path))(t)
 }
 
-// resultOf reads the result of the run of a model.
-func resultOf(t testing.TB, m *predictor.Model) *train.Result {
+// runOf reads the run of a model.
+func runOf(t testing.TB, m *predictor.Model) lab.Run {
 	t.Helper()
 	run, _, err := lab.ReadRun(m.Dir())
 	testkit.NoError(t, err)
-	return run.Result
+	return run
 }
 
 func evaluated(t testing.TB, m Models) *Result {
@@ -140,8 +142,9 @@ func TestEvaluateModels(t *testing.T) {
 		of    []*predictor.Model
 	}{{ValSplit, dev[0], nil}, {TestSplit, test[1], dev[1:]}} {
 		e := evaluated(t, Models{Data: l.Data, Split: c.split, Models: []*predictor.Model{c.model}})
-		own := resultOf(t, c.model).Evaluation
-		if e.PerClass != own.PerClass || e.PerSample != own.PerSample || e.ZSL != own.PerClass || e.Classes != len(own.Classes) {
+		run := runOf(t, c.model)
+		own := run.Evaluation
+		if e.PerClass != own.PerClass || e.PerSample != own.PerSample || e.ZSL != own.PerClass || e.Classes != len(run.Result.Classes) {
 			t.Errorf("%s: found %+v, the run has %+v", c.split, e, own)
 		}
 		if diff := cmp.Diff(own.Confusion, [][]int(e.confusion)); diff != "" {
@@ -155,7 +158,7 @@ func TestEvaluateModels(t *testing.T) {
 			testkit.WantText(t, strings.Join(e.Notes, "\n"), "themselves are evaluated")
 		}
 	}
-	trainOne(t, l, "semantic-hard", train.Dev, 5, func(trial *train.Trial) { trial.Epochs = 6 })
+	trainOne(t, l, "semantic-hard", train.Dev, 5, func(trial *lab.Task) { trial.Epochs = 6 })
 	e := evaluated(t, Models{Data: l.Data, Split: TestSplit, Models: dev[:1]})
 	validatedBy(t, e, dev[0])
 	testkit.WantText(t, strings.Join(e.Notes, "\n"), "dev stage: settings must not be chosen by its test accuracy")
@@ -172,7 +175,7 @@ func TestEvaluateAdapted(t *testing.T) {
 	}
 	test[0].Saved.Adaptation = &train.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 20}, Smallest: 1000}
 	e := evaluated(t, m)
-	if e.Adapted.Tau != 20 || e.Adapted.Warning == "" || e.PerClass != resultOf(t, test[0]).Evaluation.PerClass {
+	if e.Adapted.Tau != 20 || e.Adapted.Warning == "" || e.PerClass != runOf(t, test[0]).Evaluation.PerClass {
 		t.Errorf("%+v", e.Adapted)
 	}
 	testkit.Near(t, "difference", e.Adapted.Difference.Mean, e.Adapted.PerClass-e.PerClass, 1e-12)
@@ -217,7 +220,7 @@ func TestEvaluateGeneralised(t *testing.T) {
 	if plain != stacking.At(0) || e.Calibrated.Gamma != gamma || e.Calibrated.Generalised != stacking.At(gamma) || *e.Validation.HarmonicMean != validation.At(gamma).Mean {
 		t.Errorf("found %+v and %+v, expected %+v and, with gamma %g, %+v", plain, e.Calibrated, stacking.At(0), gamma, stacking.At(gamma))
 	}
-	testkit.Near(t, "zsl", e.ZSL, resultOf(t, test[0]).Evaluation.PerClass, 1e-9)
+	testkit.Near(t, "zsl", e.ZSL, runOf(t, test[0]).Evaluation.PerClass, 1e-9)
 	if want := len(d.TestSeen) + len(d.SamplesOf(d.Split.Test)); e.Samples != want || e.Classes != 16 || e.scored.names[15] != d.Classes[15] {
 		t.Errorf("%d samples of %d classes, expected %d of 16", e.Samples, e.Classes, want)
 	}
@@ -260,8 +263,8 @@ func TestUnseenSamplesChooseNothing(t *testing.T) {
 func TestDevRun(t *testing.T) {
 	l := heldOutLab(t)
 	dev, test := trained(t, l)
-	trainOne(t, l, "semantic-hard", train.Dev, 5, func(trial *train.Trial) { testkit.NoError(t, trial.Method.Set("beta", "0.5")) })
-	late := trainOne(t, l, "semantic-hard", train.Test, 5, func(trial *train.Trial) { trial.Epochs = 9 })
+	trainOne(t, l, "semantic-hard", train.Dev, 5, func(trial *lab.Task) { testkit.NoError(t, trial.Method.Set("beta", "0.5")) })
+	late := trainOne(t, l, "semantic-hard", train.Test, 5, func(trial *lab.Task) { trial.Epochs = 9 })
 	want := func(of, run *predictor.Model) {
 		t.Helper()
 		if found := testkit.Must(devRun(of))(t); found.Dir() != run.Dir() {
@@ -270,7 +273,7 @@ func TestDevRun(t *testing.T) {
 	}
 	want(test[0], dev[0])
 	want(late, dev[0])
-	longer := trainOne(t, l, "semantic-hard", train.Dev, 5, func(trial *train.Trial) { trial.Epochs = 6 })
+	longer := trainOne(t, l, "semantic-hard", train.Dev, 5, func(trial *lab.Task) { trial.Epochs = 6 })
 	want(test[0], longer)
 	testkit.NoError(t, os.Remove(filepath.Join(longer.Dir(), train.ResultFile)))
 	want(test[0], dev[0]) // which is finished
@@ -297,7 +300,7 @@ func TestEvaluateEnsemble(t *testing.T) {
 	testkit.NearAll(t, "probabilities", got, average, 1e-5)
 	validatedBy(t, e, dev...)
 	for i, m := range e.Source.Models {
-		if m.PerClass != resultOf(t, test[i]).Evaluation.PerClass || m.Path != test[i].Path || m.Seed != test[i].Trial.Seed {
+		if m.PerClass != runOf(t, test[i]).Evaluation.PerClass || m.Path != test[i].Path || m.Seed != test[i].Trial.Seed {
 			t.Errorf("model %d is recorded as %+v", i, m)
 		}
 	}
@@ -305,13 +308,12 @@ func TestEvaluateEnsemble(t *testing.T) {
 	one, twice := evaluated(t, Models{Data: d, Split: GZSLSplit, Models: test[:1]}), evaluated(t, Models{Data: d, Split: GZSLSplit, Models: []*predictor.Model{test[0], test[0]}})
 	testkit.NearAll(t, "twice", []float64{twice.ZSL, *twice.HarmonicMean, *twice.NLL}, []float64{one.ZSL, *one.HarmonicMean, *one.NLL}, 1e-5)
 
-	plain := func(trial *train.Trial) { testkit.NoError(t, trial.Method.Set("correction", "none")) }
-	eszsl, eszslDev := trainOne(t, l, "eszsl", train.Test, 1, plain), trainOne(t, l, "eszsl", train.Dev, 1, plain)
+	eszsl, eszslDev := trainOne(t, l, "eszsl", train.Test, 1, nil), trainOne(t, l, "eszsl", train.Dev, 1, nil)
 	bare := evaluated(t, Models{Data: d, Split: GZSLSplit, Models: []*predictor.Model{eszsl}})
 	if bare.Kind != BareScores || bare.ECE != nil || bare.Temperature == nil || bare.Calibrated == nil || bare.Source.Models[0].Method != "eszsl" {
 		t.Errorf("found %+v", bare)
 	}
-	testkit.Near(t, "zsl", bare.ZSL, resultOf(t, eszsl).Evaluation.PerClass, 1e-9)
+	testkit.Near(t, "zsl", bare.ZSL, runOf(t, eszsl).Evaluation.PerClass, 1e-9)
 	both := Models{Data: d, Split: TestSplit, Models: []*predictor.Model{eszsl, test[0]}}
 	if e := evaluated(t, both); e.Kind != Logits || e.ECE == nil {
 		t.Errorf("an ensemble with a temperature: %+v", e)
@@ -327,7 +329,7 @@ func TestEvaluateModelsRefuses(t *testing.T) {
 	dev, test := trained(t, l)
 	damaged := read(t, test[0].Path) // it must not be evaluated as if it predicted the first class
 	damaged.Saved.Classifier.(method.Model).Tensors()[0].Matrix.Data[0] = float32(math.NaN())
-	keep := func(trial *train.Trial) { trial.HoldOut = false }
+	keep := func(trial *lab.Task) { trial.HoldOut = false }
 	leaky, baselineDev := trainOne(t, l, "semantic-hard", train.Test, 5, keep), trainOne(t, l, "eszsl", train.Dev, 1, nil)
 	other := func(change func(*dataset.Dataset)) *dataset.Dataset {
 		o := *d
@@ -388,7 +390,7 @@ func TestEvaluateOnAnotherSplit(t *testing.T) {
 	d.Split.Train, d.Split.Val = append(slices.Clone(d.Split.Val), d.Split.Train[4:]...), d.Split.Train[:4]
 	slices.Sort(d.Split.Train)
 	e := evaluated(t, Models{Data: &d, Split: TestSplit, Models: test[:1]})
-	testkit.Near(t, "per class", e.PerClass, resultOf(t, test[0]).Evaluation.PerClass, 1e-9)
+	testkit.Near(t, "per class", e.PerClass, runOf(t, test[0]).Evaluation.PerClass, 1e-9)
 	validatedBy(t, e)
 	testkit.WantText(t, strings.Join(e.Notes, "\n"), "are not those that", "cannot validate")
 }

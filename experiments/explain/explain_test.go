@@ -130,7 +130,7 @@ func TestComparedClasses(t *testing.T) {
 
 func TestExplainRefuses(t *testing.T) {
 	m, other := birds.Make(birds.Hard), birds.Make(birds.Hard)
-	other.Method = methods.Spec{Name: "eszsl", Settings: eszsl.New()}
+	other.Method = methods.Named{Name: "eszsl", Method: eszsl.New()}
 	other.Classifier = nil
 	_, err := Explain(detected(other, birds.Cuckoo, ""))
 	testkit.WantError(t, err, "model: expected a LAGO model, found another method")

@@ -50,7 +50,7 @@ func soft(gamma ...float64) *train.Saved {
 	}
 	d := animals()
 	return &train.Saved{
-		Method: methods.Spec{Name: methods.LAGO, Settings: s}, Dims: 1, Descriptions: d.Descriptions, Classes: d.Classes, Learned: []int{0, 1},
+		Method: methods.Named{Name: methods.LAGO, Method: s}, Dims: 1, Descriptions: d.Descriptions, Classes: d.Classes, Learned: []int{0, 1},
 		Pipeline: &model.Pipeline{Transform: &preprocess.Transform{Chain: preprocess.None}, Classifier: lago.Model{LAGO: &model.LAGO{Config: s.Config, Params: p}}},
 		Dataset:  "animals", Attributes: []string{"striped", "spotted", "large", "heavy"},
 	}
@@ -217,7 +217,7 @@ func TestTables(t *testing.T) {
 func TestFigures(t *testing.T) {
 	m := soft(0.2, 0.8, 0.9, 0.1, 0.3, 0.7, 1, 0)
 	m.Groups, m.Semantic = []string{"has_coat", "size"}, []int{0, 0, 0, 1}
-	testkit.NoError(t, m.Method.Set("correction", "none"))
+	m.Stored.Detections = dataset.NewMatrix[float32](1, 4)
 	path := filepath.Join(t.TempDir(), "model.safetensors")
 	testkit.NoError(t, train.Save(path, m))
 	r := &Result{Model: path}

@@ -25,7 +25,7 @@ import (
 func trialOf(d *dataset.Dataset, v model.Variant, stage train.Stage, seed uint64) train.Trial {
 	t := train.Trial{
 		Dataset: d.Name, Fingerprint: d.Fingerprint(), Stage: stage, Preprocess: preprocess.None,
-		Epochs: 4, Patience: 50, Seed: seed, Method: methods.Of(v),
+		Epochs: 4, Patience: 50, Seed: seed, Method: methods.Variant(v),
 	}
 	for key, text := range map[string]string{"lr": "0.01", "bias_factor": "1", "batch": "16", "zeta": "3", "alpha": "0"} {
 		if err := t.Method.Set(key, text); err != nil {
@@ -33,7 +33,7 @@ func trialOf(d *dataset.Dataset, v model.Variant, stage train.Stage, seed uint64
 		}
 	}
 	if v == model.KSoft {
-		t.Method.Settings.(*lago.Settings).K = 4
+		t.Method.Method.(*lago.Settings).K = 4
 	}
 	return t
 }
@@ -52,10 +52,19 @@ func someTrials(d *dataset.Dataset) []train.Trial {
 	}
 }
 
+// tasks are trials without a correction.
+func tasks(trials []train.Trial) []Task {
+	list := make([]Task, len(trials))
+	for i, t := range trials {
+		list[i].Trial = t
+	}
+	return list
+}
+
 // failing is a trial whose numbers go out of range.
 func failing(d *dataset.Dataset) train.Trial {
 	t := trialOf(d, model.SemanticHard, train.Dev, 1)
-	t.Method.Settings.(*lago.Settings).LR = 1e38
+	t.Method.Method.(*lago.Settings).LR = 1e38
 	return t
 }
 
@@ -98,7 +107,7 @@ func (w *witness) compare(t *testing.T, trials []train.Trial) {
 // do runs trials, none of which may fail.
 func do(t testing.TB, l *Lab, trials []train.Trial) []Run {
 	t.Helper()
-	done := testkit.Must(l.Do(context.Background(), trials))(t)
+	done := testkit.Must(l.Do(context.Background(), tasks(trials)))(t)
 	for i, one := range done {
 		if one.Err != nil || one.Result == nil {
 			t.Errorf("trial %d: result %v, error %v", i, one.Result, one.Err)

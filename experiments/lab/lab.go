@@ -13,6 +13,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/split"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -46,14 +47,22 @@ type View struct {
 	Fingerprint string
 }
 
+// Task is a trial, and the correction of the scores with which its model is evaluated.
+type Task struct {
+	train.Trial
+	Correction model.Correction
+}
+
 // Run is a trial that was asked for, and its result.
 type Run struct {
 	train.Trial
-	Dir    string
-	Result *train.Result // nil if there is none
-	Err    error         // why there is no model: a failure, an *Unfinished or ErrElsewhere
-	Ended  time.Time     // zero without a result
-	Reused bool          // finished before this process asked for it
+	Correction model.Correction // that was asked for or, of a run that was read, decided
+	Dir        string
+	Result     *train.Result     // nil if there is none
+	Evaluation *train.Evaluation // with the correction; nil without a model
+	Err        error             // why there is no model: a failure, an *Unfinished or ErrElsewhere
+	Ended      time.Time         // zero without a result
+	Reused     bool              // finished before this process asked for it
 }
 
 // ErrElsewhere is the error of a trial that belongs to another shard, which has not

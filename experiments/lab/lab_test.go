@@ -82,12 +82,12 @@ func TestAFailedTrialDoesNotStopTheOthers(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		l := New(d, t.TempDir())
 		if again {
-			if _, err := l.Do(t.Context(), trials); err != nil {
+			if _, err := l.Do(t.Context(), tasks(trials)); err != nil {
 				t.Fatal(err)
 			}
 			l.Options.OnEpoch = func(trial train.Trial, e train.Epoch) { t.Errorf("%s is run again", stamp(trial, e)) }
 		}
-		done, err := l.Do(t.Context(), trials)
+		done, err := l.Do(t.Context(), tasks(trials))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,7 +120,7 @@ func TestCancelledTrialsResume(t *testing.T) {
 		}
 	}
 	var cancelled *Cancelled
-	done, err := l.Do(ctx, trials)
+	done, err := l.Do(ctx, tasks(trials))
 	if !errors.As(err, &cancelled) {
 		t.Fatalf("error %v, expected a *Cancelled", err)
 	}

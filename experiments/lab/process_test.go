@@ -38,7 +38,7 @@ func process(root string) int {
 			time.Sleep(time.Hour)
 		}
 	}
-	done, err := l.Do(context.Background(), someTrials(d))
+	done, err := l.Do(context.Background(), tasks(someTrials(d)))
 	for _, t := range done {
 		if err == nil {
 			err = t.Err

@@ -17,6 +17,7 @@ import (
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/table"
+	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -67,8 +68,13 @@ func ReadRun(dir string) (r Run, record train.Record, err error) {
 	r = Run{Trial: record.Trial, Dir: dir, Err: err}
 	if err == nil {
 		r.read(r.ReadResult)
-		if r.Result == nil && r.Err == nil {
+		if r.Err == nil && r.Result == nil {
 			r.Err = unfinished(dir, r.Stage)
+		}
+		if r.Err == nil {
+			var decided model.Correction
+			decided, r.Err = train.ReadCorrection(dir)
+			r.evaluate(decided)
 		}
 	}
 	return r, record, err
@@ -96,6 +102,13 @@ func (r *Run) read(read func(dir string) (*train.Result, error)) {
 	}
 }
 
+// evaluate sets a correction, and the evaluation with it.
+func (r *Run) evaluate(c model.Correction) {
+	if r.Correction = c; r.Result != nil {
+		r.Evaluation = r.Result.Evaluation(c)
+	}
+}
+
 // EndedAt reports whether an epoch is the last one that the runs were allowed, and a run did all
 // of them: neither patience nor convergence ended it, so that more epochs may be better.
 func EndedAt(runs []Run, epoch int) bool {
@@ -106,7 +119,10 @@ func EndedAt(runs []Run, epoch int) bool {
 
 // endedAt returns when the run of a folder ended, the zero time if it has no result.
 func endedAt(dir string) (t time.Time) {
-	if info, err := os.Stat(filepath.Join(dir, train.ResultFile)); err == nil {
+	if _, err := os.Stat(filepath.Join(dir, train.ResultFile)); err != nil {
+		return t
+	}
+	if info, err := os.Stat(filepath.Join(dir, train.CurveFile)); err == nil { // evaluations add to the result
 		t = info.ModTime()
 	}
 	return t

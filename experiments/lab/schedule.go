@@ -14,6 +14,7 @@ import (
 
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
 )
@@ -23,10 +24,14 @@ const pollEvery = 500 * time.Millisecond
 
 // Do trains those of the trials that belong to this shard and are not finished, equal ones
 // once, and returns the run of each, in their order. A trial that fails does not stop the
-// others. The error is a *Cancelled.
-func (l *Lab) Do(ctx context.Context, trials []train.Trial) ([]Run, error) {
-	g := &grid{runs: map[string]*Run{}, start: time.Now(), onProgress: l.OnProgress}
-	jobs := l.jobs(g, trials)
+// others. Decisions of finished runs stay as they are: see Decide. The error is a *Cancelled.
+func (l *Lab) Do(ctx context.Context, tasks []Task) ([]Run, error) {
+	g := &grid{runs: map[string]*Run{}, corrections: map[string][]model.Correction{}, start: time.Now(), onProgress: l.OnProgress}
+	for _, t := range tasks {
+		name := t.Name()
+		g.corrections[name] = append(g.corrections[name], t.Correction.Canonical())
+	}
+	jobs := l.jobs(g, tasks)
 	var workers sync.WaitGroup
 	for range min(cmp.Or(l.Jobs, runtime.GOMAXPROCS(0)), len(jobs)) {
 		workers.Go(func() {
@@ -47,9 +52,10 @@ func (l *Lab) Do(ctx context.Context, trials []train.Trial) ([]Run, error) {
 			l.failed[r.Dir] = true
 		}
 	}
-	runs := make([]Run, len(trials))
-	for i, t := range trials {
+	runs := make([]Run, len(tasks))
+	for i, t := range tasks {
 		runs[i] = *g.runs[t.Name()]
+		runs[i].evaluate(t.Correction)
 	}
 	if ctx.Err() != nil && c.Finished < c.Trials {
 		return runs, c
@@ -57,9 +63,34 @@ func (l *Lab) Do(ctx context.Context, trials []train.Trial) ([]Run, error) {
 	return runs, nil
 }
 
+// Decide decides the corrections that runs were asked for. Decisions that rest on another correction
+// are dropped. Runs without a model are left out.
+func (l *Lab) Decide(ctx context.Context, runs []Run) error {
+	for _, r := range runs {
+		if r.Evaluation == nil {
+			continue
+		}
+		c := r.Correction.Canonical()
+		if decided, err := train.ReadCorrection(r.Dir); err != nil {
+			return err
+		} else if decided == c {
+			continue
+		}
+		err := train.Decide(ctx, r.Dir, func(d *train.Decisions) error {
+			*d = train.Decisions{Correction: c}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // grid is trials that are done together, and their progress.
 type grid struct {
-	runs map[string]*Run // by the name of the trial
+	runs        map[string]*Run // by the name of the trial
+	corrections map[string][]model.Correction
 
 	mu         sync.Mutex
 	progress   Progress
@@ -77,26 +108,27 @@ type job struct {
 
 // jobs reads the trials that are finished, and queues those to be trained. Those of one
 // preparation follow each other, so that few copies of the features are in memory.
-func (l *Lab) jobs(g *grid, trials []train.Trial) chan job {
+func (l *Lab) jobs(g *grid, tasks []Task) chan job {
 	var order []train.Trial
 	todo := map[train.Trial][]job{}
 	p := &g.progress
-	for i, t := range trials {
+	for i, t := range tasks {
 		name := t.Name()
 		if g.runs[name] != nil {
 			continue
 		}
-		r := &Run{Trial: t, Dir: filepath.Join(l.dir(t), name)}
+		r := &Run{Trial: t.Trial, Correction: t.Correction, Dir: filepath.Join(l.dir(t.Trial), name)}
 		g.runs[name] = r
 		r.read(t.ReadResult)
+		r.Reused = r.Result != nil
 		switch {
-		case r.Result != nil:
-			r.Reused = true
+		case r.Reused && (r.Err != nil || r.Result.Has(g.corrections[name])):
 			p.Found++
 			p.end(r)
 		case !l.Shard.Holds(i):
-			r.Err = ErrElsewhere
+			r.Result, r.Err = nil, ErrElsewhere
 		default:
+			r.Result = nil // until it has all evaluations
 			key := t.Preparation()
 			data := sync.OnceValues(func() (*train.Data, error) { return train.Prepare(l.views[key.Fingerprint], key) })
 			if same := todo[key]; same != nil {
@@ -150,7 +182,7 @@ func (l *Lab) train(ctx context.Context, g *grid, j job) {
 	r := j.Run
 	g.change(func(p *Progress) { p.Running++ })
 	for {
-		r.Result, r.Err = train.Run(ctx, l.dir(r.Trial), r.Trial, j.data, l.Options)
+		r.Result, r.Err = train.Run(ctx, l.dir(r.Trial), r.Trial, g.corrections[r.Name()], j.data, l.Options)
 		if !errors.Is(r.Err, train.ErrBusy) {
 			break
 		}
@@ -165,6 +197,7 @@ func (l *Lab) train(ctx context.Context, g *grid, j job) {
 	if r.Result != nil && r.Result.Status == train.Cancelled {
 		r.Result = nil
 	}
+	r.evaluate(r.Correction)
 	r.Ended = endedAt(r.Dir)
 	ended := r.Result != nil || r.Err != nil
 	g.change(func(p *Progress) {

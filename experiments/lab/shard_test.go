@@ -68,7 +68,7 @@ func TestShardsLeaveToOthersAndGatherLater(t *testing.T) {
 		l := New(d, root)
 		l.Shard = Shard{i, 2}
 		l.Options.OnEpoch = seen.see
-		done, err := l.Do(t.Context(), trials)
+		done, err := l.Do(t.Context(), tasks(trials))
 		if err != nil {
 			t.Fatal(err)
 		}

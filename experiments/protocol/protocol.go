@@ -186,6 +186,10 @@ func (r *Result) Figures(dir string) ([]plot.Figure, error) {
 		if run.Err != nil {
 			return nil, fmt.Errorf("%s: %s", run.Dir, run.Why())
 		}
+		// another correction may have been decided since
+		if run.Evaluation = run.Result.Evaluation(r.Config.Correction); run.Evaluation == nil {
+			return nil, fmt.Errorf("%s: no evaluation with the correction of this result; repeat the command", run.Dir)
+		}
 		byStage[run.Stage] = append(byStage[run.Stage], run)
 		if run.Stage == train.Dev {
 			curve, err := run.Curve()
@@ -269,12 +273,12 @@ func averaged(curves []train.Curve, value func(train.Epoch) float64) []plot.Poin
 
 // confusion draws the mean over seeds.
 func confusion(runs []lab.Run) *plot.Heat {
-	classes := runs[0].Result.Evaluation.Classes
+	classes := runs[0].Result.Classes
 	shares := make([][]float64, len(classes))
 	for z := range classes {
 		shares[z] = make([]float64, len(classes))
 		for _, r := range runs {
-			for k, n := range r.Result.Evaluation.Confusion[z] {
+			for k, n := range r.Evaluation.Confusion[z] {
 				shares[z][k] += float64(n)
 			}
 		}

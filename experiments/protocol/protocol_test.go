@@ -45,7 +45,7 @@ func TestRun(t *testing.T) {
 			run, _, err := lab.ReadRun(dir)
 			testkit.NoError(t, err)
 			seconds += run.Result.Seconds
-			byStage[run.Stage] = append(byStage[run.Stage], run.Result.Evaluation.PerClass)
+			byStage[run.Stage] = append(byStage[run.Stage], run.Evaluation.PerClass)
 		}
 		for name, m := range map[train.Stage]*results.Measured{train.Dev: r.Val, train.Test: r.Test} {
 			switch values := byStage[name]; {

@@ -60,7 +60,7 @@ func Measure(runs []lab.Run) *Measured {
 	all, finished := map[string]bool{}, map[uint64]int{} // parts, and number of results
 	for _, r := range runs {
 		all[r.Fingerprint] = true
-		if r.Result != nil && r.Result.Evaluation != nil {
+		if r.Evaluation != nil {
 			finished[r.Seed]++
 		}
 	}
@@ -68,7 +68,7 @@ func Measure(runs []lab.Run) *Measured {
 	m := &Measured{}
 	parts := map[string]int{} // number of classes
 	for _, r := range runs {
-		parts[r.Fingerprint] = len(r.Result.Evaluation.Classes)
+		parts[r.Fingerprint] = len(r.Result.Classes)
 		m.Status = append(m.Status, r.Result.Status)
 	}
 	m.Parts = len(parts)
@@ -81,9 +81,9 @@ func Measure(runs []lab.Run) *Measured {
 		var recalls, classes float64
 		var right, samples int
 		for _, r := range seed {
-			e := r.Result.Evaluation
+			e := r.Evaluation
 			samplesOf, recall := metrics.Confusion(e.Confusion).Recall()
-			for z, class := range e.Classes {
+			for z, class := range r.Result.Classes {
 				if samplesOf[z] == 0 {
 					continue
 				}

@@ -35,8 +35,8 @@ func scored(part string, seed uint64, right ...int) lab.Run {
 	}
 	a := confusion.Accuracy()
 	return lab.Run{
-		Trial:  train.Trial{Fingerprint: part, Seed: seed},
-		Result: &train.Result{Evaluation: &train.Evaluation{PerClass: a.PerClass, PerSample: a.PerSample, Classes: classes, Confusion: confusion}},
+		Trial: train.Trial{Fingerprint: part, Seed: seed}, Result: &train.Result{Classes: classes},
+		Evaluation: &train.Evaluation{PerClass: a.PerClass, PerSample: a.PerSample, Confusion: confusion},
 	}
 }
 

@@ -80,8 +80,8 @@ func lineOf(t lab.Run) Line {
 	switch {
 	case t.Result != nil:
 		r.Status, r.Epochs, r.BestEpoch = t.Result.Status, t.Result.Epochs, t.Result.BestEpoch
-		if t.Result.Evaluation != nil {
-			r.Accuracy = &t.Result.Evaluation.PerClass
+		if t.Evaluation != nil {
+			r.Accuracy = &t.Evaluation.PerClass
 		}
 	case errors.As(t.Err, &unfinished):
 		r.Status, r.Epochs = statusUnfinished, unfinished.Epoch
@@ -171,11 +171,11 @@ func Show(dir string) (*Detail, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Detail{Line: lineOf(t), Why: whyEnded(t), Settings: settingsOf(t.Trial), Versions: r.Versions, BLAS: r.BLAS}
+	d := &Detail{Line: lineOf(t), Why: whyEnded(t), Settings: settingsOf(t), Versions: r.Versions, BLAS: r.BLAS}
 	if t.Result != nil {
 		d.Seconds = t.Result.Seconds
-		if e := t.Result.Evaluation; e != nil {
-			d.TrainAccuracy, d.PerSampleAccuracy, d.EvaluatedClasses = &t.Result.TrainAccuracy, &e.PerSample, len(e.Classes)
+		if e := t.Evaluation; e != nil {
+			d.TrainAccuracy, d.PerSampleAccuracy, d.EvaluatedClasses = &t.Result.TrainAccuracy, &e.PerSample, len(t.Result.Classes)
 		}
 	}
 	d.Files, err = runFiles(dir)
@@ -186,8 +186,8 @@ func noRun(dir string) error {
 	return &invalid.Error{Where: dir, Want: "the folder of a run, with a " + train.TrialFile, Got: "none"}
 }
 
-// settingsOf lists what defines a trial, without settings that make no difference to it.
-func settingsOf(t train.Trial) []Setting {
+// settingsOf lists what defines a run, without settings that make no difference to it.
+func settingsOf(t lab.Run) []Setting {
 	list := []Setting{
 		{"dataset", t.Dataset},
 		{"fingerprint", t.Fingerprint},
@@ -200,7 +200,7 @@ func settingsOf(t train.Trial) []Setting {
 		{"preprocess", t.Preprocess},
 		{"ridge", t.Ridge},
 	}
-	for _, s := range t.Method.List().Used() {
+	for _, s := range t.Method.CorrectedSettings(&t.Correction).Used() {
 		list = append(list, Setting{s.Key, s.Value()})
 	}
 	return list

@@ -15,8 +15,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
+	"github.com/lago-train/lago-train/internal/fileio"
+	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/methods"
 )
@@ -43,10 +46,10 @@ func write(t *testing.T, root string, trial train.Trial, status train.Status, ac
 	r := train.Result{Status: status, Epochs: len(accuracies), Seconds: 1.5}
 	var curve train.Curve
 	for i, a := range accuracies {
-		if r.Evaluation == nil || a > r.Evaluation.PerClass {
+		if r.Evaluations == nil || a > r.Evaluations[0].PerClass {
 			right := int(math.Round(a * 1000))
-			r.BestEpoch, r.Evaluation = i+1, &train.Evaluation{
-				PerClass: a, PerSample: a, Classes: []string{"crow", "wren"}, Confusion: [][]int{{right, 1000 - right}, {1000 - right, right}},
+			r.BestEpoch, r.Classes, r.Evaluations = i+1, []string{"crow", "wren"}, []train.Evaluation{
+				{PerClass: a, PerSample: a, Confusion: [][]int{{right, 1000 - right}, {1000 - right, right}}},
 			}
 		}
 		curve = append(curve, train.Epoch{Epoch: i + 1, ValAccuracy: &a, ValAccuracyPerSample: &a})
@@ -57,7 +60,13 @@ func write(t *testing.T, root string, trial train.Trial, status train.Status, ac
 		testkit.NoError(t, curve.Write(filepath.Join(dir, train.CurveFile)))
 		return dir
 	case train.NotFinite:
-		r.BestEpoch, r.Evaluation, r.Error = 0, nil, "CXE is NaN"
+		r.BestEpoch, r.Evaluations, r.Error = 0, nil, "CXE is NaN"
+	}
+	if r.Evaluations != nil {
+		r.Evaluations[0].Correction.Kind = model.NoCorrection
+		testkit.NoError(t, fileio.Write(filepath.Join(dir, train.ModelFile), func(w io.Writer) error {
+			return safetensors.Write(w, nil, map[string]string{safetensors.Added + "decisions": `{"correction": "none"}`})
+		}))
 	}
 	testkit.NoError(t, trial.WriteResult(dir, &r, curve))
 	return dir
@@ -138,7 +147,7 @@ func TestShow(t *testing.T) {
 			t.Errorf("%+v: expected a size and what it is for", f)
 		}
 	}
-	if diff := cmp.Diff([]string{train.CurveFile, train.ResultFile, train.TrialFile}, names); diff != "" {
+	if diff := cmp.Diff([]string{train.CurveFile, train.ModelFile, train.ResultFile, train.TrialFile}, names); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
 }

@@ -47,7 +47,7 @@ func identity() *predictor.Model {
 	}
 	semantic := []int{0, 0, 1, 1}
 	return &predictor.Model{Saved: &train.Saved{
-		Method: methods.Spec{Name: methods.LAGO, Settings: &lago.Settings{Config: c}}, Dataset: "things", Dims: 4,
+		Method: methods.Named{Name: methods.LAGO, Method: &lago.Settings{Config: c}}, Dataset: "things", Dims: 4,
 		Pipeline:   &model.Pipeline{Transform: &preprocess.Transform{Chain: preprocess.None}, Classifier: lago.Model{LAGO: &model.LAGO{Config: c, Semantic: semantic, Params: p}}},
 		Attributes: attributes, Groups: []string{"colour", "size"}, Semantic: semantic, Classes: []string{"old"}, Learned: []int{0},
 		Descriptions: dataset.Matrix[float64]{Rows: 1, Cols: 4, Data: []float64{1, 0, 0, 1}},

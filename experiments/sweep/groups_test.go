@@ -74,7 +74,7 @@ func TestSweptKs(t *testing.T) {
 // Settings of the model come from the preset, the others from the configuration.
 func TestLinesOfASweep(t *testing.T) {
 	of := func(v model.Variant) config.Config {
-		c := config.PresetFor("cub", methods.Of(v)).Config
+		c := config.PresetFor("cub", methods.Variant(v)).Config
 		c.Seeds, c.Epochs = 9, 10
 		return c.With("complement", model.DeMorgan).With("preprocess", "l2")
 	}

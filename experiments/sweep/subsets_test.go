@@ -137,12 +137,12 @@ func TestSubsets(t *testing.T) {
 	few := 0 // dev runs on two samples of each class
 	for _, run := range testkit.Must(lab.ReadRuns(l.Root + "/splits"))(t) {
 		samples := 0
-		for _, row := range run.Result.Evaluation.Confusion {
+		for _, row := range run.Evaluation.Confusion {
 			for _, n := range row {
 				samples += n
 			}
 		}
-		if run.Stage == train.Dev && samples == 2*len(run.Result.Evaluation.Classes) {
+		if run.Stage == train.Dev && samples == 2*len(run.Result.Classes) {
 			few++
 		}
 	}

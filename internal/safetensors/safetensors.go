@@ -2,7 +2,8 @@
 // header in 8 bytes, the header, and the raw numbers of the tensors one after the other,
 // all little-endian. The Python library safetensors reads and writes the same files.
 //
-// Write adds a checksum to the header's metadata, which Read verifies. Tensors are written
+// Write adds a checksum to the header's metadata, which Read verifies. What Added marks has one of
+// its own, so that it can change without the checksum of all else. Tensors are written
 // as float32 or float64; float16 and bfloat16 are read as well, into float32. Files are not
 // mapped into memory.
 package safetensors
@@ -68,20 +69,48 @@ type entry struct {
 
 const (
 	metadataKey = "__metadata__"
-	checksumKey = "sha256" // in the metadata
+	checksumKey = "sha256" // in the metadata; Added + checksumKey is that of what was added
 	lengthBytes = 8
 )
+
+// Added begins the names of tensors, and the keys of metadata, that are added to those of a file
+// which has its checksum.
+const Added = "added."
+
+// added selects what was added, or all else.
+func (f *File) added(is bool) *File {
+	part := &File{Metadata: map[string]string{}}
+	for _, t := range f.Tensors {
+		if strings.HasPrefix(t.Name, Added) == is {
+			part.Tensors = append(part.Tensors, t)
+		}
+	}
+	for key, text := range f.Metadata {
+		if strings.HasPrefix(key, Added) == is {
+			part.Metadata[key] = text
+		}
+	}
+	return part
+}
+
+// RemoveAdded removes what Added marks.
+func (f *File) RemoveAdded() { *f = *f.added(false) }
 
 // Write writes tensors, which must have different names, and metadata. Equal tensors and
 // metadata give equal bytes.
 func Write(w io.Writer, tensors []Tensor, metadata map[string]string) error {
-	sum, err := checksum(tensors, metadata)
-	if err != nil {
-		return err
-	}
+	f := &File{Tensors: tensors, Metadata: metadata}
 	all := map[string]string{}
 	maps.Copy(all, metadata)
-	all[checksumKey] = sum
+	for key, part := range map[string]*File{checksumKey: f.added(false), Added + checksumKey: f.added(true)} {
+		sum, err := checksum(part.Tensors, part.Metadata)
+		if err != nil {
+			return err
+		}
+		if key == checksumKey || len(part.Tensors)+len(part.Metadata) > 0 {
+			all[key] = sum
+		}
+	}
 	h, err := header(tensors, all)
 	if err != nil {
 		return err
@@ -171,6 +200,23 @@ func ReadFile(path string) (*File, error) {
 	return Read(bufio.NewReaderSize(f, 1<<20), size, path, nil)
 }
 
+// ReadMetadata reads the metadata of a regular file, without its checksums, which are not verified.
+// The error is an *invalid.Error.
+func ReadMetadata(path string) (map[string]string, error) {
+	file, size, err := fileio.OpenRegular(context.Background(), path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }() // nothing was written
+	f, _, err := readHeader(&limited{file, size})
+	if err != nil {
+		return nil, invalid.At(path, err)
+	}
+	delete(f.Metadata, checksumKey)
+	delete(f.Metadata, Added+checksumKey)
+	return f.Metadata, nil
+}
+
 // Read reads size bytes from r; name is the file in errors, which are *invalid.Error. The numbers
 // of tensors that keep refuses are not kept; nil keeps all. Memory is bounded by the size, not by
 // what the header claims.
@@ -196,28 +242,33 @@ func (r *limited) bytes(n int64) ([]byte, error) {
 	return data[:got], err
 }
 
-func read(r *limited, keep func(tensor string) bool) (*File, error) {
+// readHeader reads a file up to its numbers.
+func readHeader(r *limited) (*File, map[string]entry, error) {
 	begin, err := r.bytes(lengthBytes)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(begin) < lengthBytes {
-		return nil, short("the length of a header in 8 bytes", len(begin))
+		return nil, nil, short("the length of a header in 8 bytes", len(begin))
 	}
 	length, left := binary.LittleEndian.Uint64(begin), r.left
 	raw, err := r.bytes(int64(min(length, uint64(left))))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if length > uint64(left) || len(raw) > 0 && raw[0] != '{' {
 		if err := otherFormat(begin); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	if uint64(len(raw)) < length {
-		return nil, short(fmt.Sprintf("a header of %d bytes", length), len(raw))
+		return nil, nil, short(fmt.Sprintf("a header of %d bytes", length), len(raw))
 	}
-	f, entries, err := parseHeader(raw)
+	return parseHeader(raw)
+}
+
+func read(r *limited, keep func(tensor string) bool) (*File, error) {
+	f, entries, err := readHeader(r)
 	if err != nil {
 		return nil, err
 	}
@@ -295,22 +346,34 @@ func otherFormat(file []byte) error {
 	return nil
 }
 
-// verify removes the checksum from the metadata and compares it.
+// verify removes the checksums from the metadata and compares them.
 func (f *File) verify() error {
-	want, ok := f.Metadata[checksumKey]
-	if !ok {
+	want, wantAdded := f.Metadata[checksumKey], f.Metadata[Added+checksumKey]
+	if want == "" {
 		return nil
 	}
 	delete(f.Metadata, checksumKey)
-	got, err := checksum(f.Tensors, f.Metadata)
-	if err != nil {
+	delete(f.Metadata, Added+checksumKey)
+	if err := f.added(false).compare(want); err != nil {
 		return err
 	}
-	if got != want {
-		return &invalid.Error{Field: "checksum", Want: "sha256 " + want, Got: got, Hint: "The file is damaged."}
+	added := f.added(true)
+	if len(added.Tensors)+len(added.Metadata) > 0 || wantAdded != "" {
+		if err := added.compare(wantAdded); err != nil {
+			return err
+		}
 	}
 	f.Checksummed = true
 	return nil
+}
+
+// compare returns an error unless a file has a checksum.
+func (f *File) compare(want string) error {
+	got, err := checksum(f.Tensors, f.Metadata)
+	if err == nil && got != want {
+		err = &invalid.Error{Field: "checksum", Want: "sha256 " + want, Got: got, Hint: "The file is damaged."}
+	}
+	return err
 }
 
 func inTensor(name string, err error) error { return invalid.At(fmt.Sprintf("tensor %q", name), err) }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -241,7 +242,10 @@ func TestMalformed(t *testing.T) {
 
 // No flipped bit of a written file gives other content with a valid checksum.
 func TestChecksum(t *testing.T) {
-	written := write(t, twoTensors, handmade)
+	added := append(slices.Clone(twoTensors), safetensors.Tensor{Name: safetensors.Added + "c", Shape: []int{1}, F32: []float32{7}})
+	metadata := maps.Clone(handmade)
+	metadata[safetensors.Added+"why"] = "later"
+	written := write(t, added, metadata)
 	want, err := safetensors.Read(bytes.NewReader(written), int64(len(written)), "whole", nil)
 	if err != nil || !want.Checksummed {
 		t.Fatalf("Read = %+v, %v, expected a file with a checksum", want, err)
@@ -253,6 +257,19 @@ func TestChecksum(t *testing.T) {
 		if err == nil && got.Checksummed && !cmp.Equal(want, got) {
 			t.Errorf("bit %d of byte %d was changed without an error", i%8, i/8)
 		}
+	}
+}
+
+// What is added does not change the checksum of all else.
+func TestAdded(t *testing.T) {
+	sum := regexp.MustCompile(`"sha256":"[0-9a-f]+"`)
+	with := write(t, twoTensors, map[string]string{"a": "1", safetensors.Added + "b": "2"})
+	if alone := write(t, twoTensors, map[string]string{"a": "1"}); !bytes.Equal(sum.Find(alone), sum.Find(with)) {
+		t.Errorf("%s and %s", sum.Find(alone), sum.Find(with))
+	}
+	path := testkit.Write(t, t.TempDir(), "model", string(with))
+	if got := testkit.Must(safetensors.ReadMetadata(path))(t); len(got) != 2 || got[safetensors.Added+"b"] != "2" {
+		t.Errorf("metadata %v", got)
 	}
 }
 

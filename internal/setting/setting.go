@@ -242,6 +242,22 @@ func (s Setting) If(used bool, of string) Setting {
 	return s
 }
 
+// OfVariant marks a setting of some variants, which are described in words. A search, which keeps the
+// variant, tries the values where the variant is one of them.
+func (s Setting) OfVariant(is bool, which string, values ...any) Setting {
+	s = s.If(is, which)
+	if !is {
+		return s
+	}
+	return s.Try(values...)
+}
+
+// AtMostAttributes leaves out search values above the number of attributes.
+func (s Setting) AtMostAttributes() Setting {
+	s.UpToAttributes = true
+	return s
+}
+
 // Noted replaces the default in the help.
 func (s Setting) Noted(note string) Setting {
 	s.Note = note

@@ -10,7 +10,6 @@ import (
 	"cmp"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"sync"
 
@@ -30,55 +29,6 @@ type Method interface {
 	// Restore returns the trained model with the given tensors. The error is an
 	// *invalid.Error that names the tensor.
 	Restore(t Tensors, s Shape) (Model, error)
-	// Correction is that of the scores, without the stored detections.
-	Correction() model.Correction
-}
-
-// Corrected is the setting of the correction of scores, for methods to embed.
-type Corrected struct {
-	Kind  model.CorrectionKind `json:"correction"`
-	Omega float64              `json:"omega"`
-}
-
-// Correction implements Method.
-func (c *Corrected) Correction() model.Correction {
-	return model.Correction{Kind: c.Kind, Omega: c.Omega}
-}
-
-// CorrectionKeys are the settings of the correction. No training depends on them.
-var CorrectionKeys = []string{"correction", "omega"}
-
-// CorrectionSettings are those of the correction, with their defaults. Only logarithms of
-// probabilities can be corrected by model.Subtract.
-func (c *Corrected) CorrectionSettings(logarithms bool, kind model.CorrectionKind, omega float64) setting.List {
-	if c.Kind == "" { // of a method that was made without its constructor
-		c.Kind = model.NoCorrection
-	}
-	kinds := []model.CorrectionKind{model.NoCorrection, model.Subtract, model.Standardise}
-	if !logarithms {
-		kinds = slices.Delete(kinds, 1, 2)
-	}
-	return setting.List{
-		setting.Choice("correction", &c.Kind, kind, kinds...).
-			Describe("correction of the scores by those of seen classes: none, evidence (their mean is subtracted) or standardise").
-			Try(setting.All(kinds...)...),
-		setting.Number("omega", &c.Omega, omega, setting.Fraction).
-			If(c.Kind != model.NoCorrection, "corrections evidence and standardise").
-			Describe("`VALUE` strength of the correction, from 0 to 1").Try(0.25, 0.5, 1),
-	}
-}
-
-// Corrections lists those that a search tries, none first.
-func Corrections(m Method) []model.Correction {
-	list := []model.Correction{{Kind: model.NoCorrection}}
-	kinds, _ := m.Settings().Find("correction") // every method has both
-	omegas, _ := m.Settings().Find("omega")
-	for _, kind := range kinds.Search[1:] {
-		for _, omega := range omegas.Search {
-			list = append(list, model.Correction{Kind: kind.(model.CorrectionKind), Omega: omega.(float64)})
-		}
-	}
-	return list
 }
 
 // Shape is what a model must fit.

@@ -14,7 +14,6 @@ import (
 
 // Settings are the settings of LAGO.
 type Settings struct {
-	method.Corrected
 	model.Config         // with K = 0 for 30 groups, or as many as there are attributes
 	LR           float64 // learning rate of W
 	LRV          float64 // of V
@@ -45,7 +44,7 @@ func (s *Settings) Settings() setting.List {
 	if learned {
 		zeta = zeta.Try(1, 3, 10)
 	}
-	list := setting.List{
+	return setting.List{
 		setting.Choice("variant", &s.Variant, model.SemanticHard, model.Variants...).Common().
 			Describe("variant of LAGO"),
 		// On features of another scale than the paper's, its highest rate, 3e-4, is too low.
@@ -64,16 +63,15 @@ func (s *Settings) Settings() setting.List {
 		s.number("lambda", &s.Lambda, setting.NotNegative, 1e-4, nil).
 			Describe("`VALUE` weight of |W U'|^2 in the loss (Eq. 6)").Try(decay...),
 		s.number("lr_v", &s.LRV, setting.Positive, 0.1, own{model.KSoft: 0.05, model.SemanticSoft: 0.03}).
-			In(setting.Training).If(learned, ofLearned).
-			Describe("`RATE` learning rate of the group assignment V").Try(0.01, 0.1, 1.),
+			In(setting.Training).Describe("`RATE` learning rate of the group assignment V").
+			OfVariant(learned, ofLearned, 0.01, 0.1, 1.),
 		zeta,
-		setting.Whole("k", &s.K, 0, setting.Between(0, int(setting.Count.Most))).If(s.Variant == model.KSoft, "variant k-soft").
+		setting.Whole("k", &s.K, 0, setting.Between(0, int(setting.Count.Most))).
 			Describe(fmt.Sprintf("`K` number of groups; 0 takes %d, or the number of attributes if that is smaller", defaultK)).
-			Try(1, 10, 20, 30, 40, 60),
+			OfVariant(s.Variant == model.KSoft, "variant k-soft", 1, 10, 20, 30, 40, 60).AtMostAttributes(),
 		s.number("psi", &s.Psi, setting.NotNegative, 0, own{model.SemanticSoft: 1e-4}).
-			If(s.Variant == model.SemanticSoft, "variant semantic-soft").Noted("0.0001").
-			Describe("`VALUE` group prior strength, which keeps V near the semantic groups (Eq. 6)").
-			Try(1e-5, 1e-4, 1e-3, 1e-2),
+			Noted("0.0001").Describe("`VALUE` group prior strength, which keeps V near the semantic groups (Eq. 6)").
+			OfVariant(s.Variant == model.SemanticSoft, "variant semantic-soft", 1e-5, 1e-4, 1e-3, 1e-2),
 		s.number("alpha", &s.Alpha, setting.NotNegative, 0.1, own{model.Singletons: 0.3, model.KSoft: 1, model.SemanticSoft: 0.3}).
 			Describe("`VALUE` weight of explicit attribute supervision in the loss (Eq. 6)").
 			Try(0, 0.1, 0.3, 1),
@@ -84,14 +82,6 @@ func (s *Settings) Settings() setting.List {
 		setting.Whole("batch", &s.Batch, 64, setting.Count).In(setting.Training).
 			Describe("`N` samples per step"),
 	}
-	list = append(list, s.CorrectionSettings(true, model.Subtract, 0.5)...)
-	for i := range list {
-		if list[i].Unused { // which a search cannot change, since it keeps the variant
-			list[i].Search = nil
-		}
-		list[i].UpToAttributes = list[i].Key == "k"
-	}
-	return list
 }
 
 // own has the defaults of variants that differ from the general one.

@@ -21,9 +21,8 @@ import (
 
 func TestDefaults(t *testing.T) {
 	common := Settings{
-		Corrected: method.Corrected{Kind: model.Subtract, Omega: 0.5},
-		Config:    model.Config{Variant: model.SemanticHard, Prior: model.Uniform, Complement: model.Const, Zeta: 10, Alpha: 0.1, Beta: 1e-6, Lambda: 1e-4},
-		LR:        1e-3, LRV: 0.1, BiasFactor: 3, Batch: 64,
+		Config: model.Config{Variant: model.SemanticHard, Prior: model.Uniform, Complement: model.Const, Zeta: 10, Alpha: 0.1, Beta: 1e-6, Lambda: 1e-4},
+		LR:     1e-3, LRV: 0.1, BiasFactor: 3, Batch: 64,
 	}
 	singletons, kSoft, semanticSoft := common, common, common
 	singletons.Variant, singletons.Alpha, singletons.BiasFactor = model.Singletons, 0.3, 30
@@ -66,10 +65,10 @@ func TestDefaultText(t *testing.T) {
 // Which settings a search varies, and in what order, decides on its numbers.
 func TestSearch(t *testing.T) {
 	for v, want := range map[model.Variant]string{
-		model.Singletons:   "lr bias_factor beta lambda alpha prior correction omega",
-		model.SemanticHard: "lr bias_factor beta lambda alpha prior correction omega",
-		model.KSoft:        "lr bias_factor beta lambda lr_v zeta k alpha prior correction omega",
-		model.SemanticSoft: "lr bias_factor beta lambda lr_v zeta psi alpha prior correction omega",
+		model.Singletons:   "lr bias_factor beta lambda alpha prior",
+		model.SemanticHard: "lr bias_factor beta lambda alpha prior",
+		model.KSoft:        "lr bias_factor beta lambda lr_v zeta k alpha prior",
+		model.SemanticSoft: "lr bias_factor beta lambda lr_v zeta psi alpha prior",
 	} {
 		varied := slices.DeleteFunc(New(v).Settings().Used(), func(s setting.Setting) bool { return s.Search == nil })
 		if got := strings.Join(varied.Keys(), " "); got != want {

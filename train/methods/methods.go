@@ -1,5 +1,5 @@
-// Package methods lists all methods, LAGO and the baselines, and finds them by name. A Spec
-// is a method with its settings, as configuration files and flags set them.
+// Package methods lists all methods, LAGO and the baselines, and finds them by name. Named is
+// a method with its settings, as configuration files and flags set them.
 package methods
 
 import (
@@ -26,6 +26,9 @@ type Entry struct {
 	New    func() method.Method
 	Seeded bool // training depends on the seed
 	Closed bool // a closed form, so fast that a search tries its whole grid
+
+	Correction model.Correction // of the scores, by default
+	Logarithms bool             // scores are logarithms of probabilities, which model.Subtract corrects
 }
 
 // LAGO is the name of LAGO, with any variant.
@@ -33,15 +36,21 @@ const LAGO = "lago"
 
 // All lists LAGO and the baselines in the order of table 1 of the paper.
 var All = []Entry{
-	{Name: LAGO, Title: "LAGO", New: with(lago.New, model.SemanticHard), Seeded: true},
-	{Name: "dap", Title: "DAP", New: with(dap.New, dap.Direct)},
-	{Name: "iap", Title: "IAP", New: with(dap.New, dap.Indirect)},
-	{Name: "ale", Title: "ALE", New: with(ranking.New, ranking.ALE), Seeded: true},
-	{Name: "eszsl", Title: "ESZSL", New: func() method.Method { return eszsl.New() }, Closed: true},
-	{Name: "sync", Title: "SynC", New: func() method.Method { return synclassifier.New() }},
-	{Name: "sje", Title: "SJE", New: with(ranking.New, ranking.SJE), Seeded: true},
-	{Name: "devise", Title: "DeViSE", New: with(ranking.New, ranking.DeViSE), Seeded: true},
-	{Name: "kernel", Title: "Kernel alignment", New: func() method.Method { return kernelalign.New() }, Seeded: true},
+	{
+		Name: LAGO, Title: "LAGO", New: with(lago.New, model.SemanticHard), Seeded: true,
+		Correction: model.Correction{Kind: model.Subtract, Omega: 0.5}, Logarithms: true,
+	},
+	{Name: "dap", Title: "DAP", New: with(dap.New, dap.Direct), Correction: subtracted, Logarithms: true},
+	{Name: "iap", Title: "IAP", New: with(dap.New, dap.Indirect), Correction: subtracted, Logarithms: true},
+	{Name: "ale", Title: "ALE", New: with(ranking.New, ranking.ALE), Seeded: true, Correction: uncorrected},
+	{Name: "eszsl", Title: "ESZSL", New: func() method.Method { return eszsl.New() }, Closed: true, Correction: standardised},
+	{Name: "sync", Title: "SynC", New: func() method.Method { return synclassifier.New() }, Correction: standardised},
+	{Name: "sje", Title: "SJE", New: with(ranking.New, ranking.SJE), Seeded: true, Correction: uncorrected},
+	{Name: "devise", Title: "DeViSE", New: with(ranking.New, ranking.DeViSE), Seeded: true, Correction: uncorrected},
+	{
+		Name: "kernel", Title: "Kernel alignment", New: func() method.Method { return kernelalign.New() }, Seeded: true,
+		Correction: uncorrected,
+	},
 }
 
 // with returns the constructor of one method of several of a package.
@@ -68,115 +77,118 @@ func Find(name string) (Entry, error) {
 	return All[slices.IndexFunc(All, func(e Entry) bool { return e.Name == known })], nil
 }
 
-// Spec is a method with its settings. The zero value is no method.
-type Spec struct {
-	Name     string
-	Settings method.Method
+// Named is a method with its name and settings. The zero value is no method.
+type Named struct {
+	Name string
+	method.Method
 }
 
-// Spec returns the method with its defaults.
-func (e Entry) Spec() Spec { return Spec{e.Name, e.New()} }
+// entry is that of the method, zero if it is unknown.
+func (m Named) entry() Entry {
+	e, _ := Find(m.Name)
+	return e
+}
+
+// Default returns the method with its defaults.
+func (e Entry) Default() Named { return Named{e.Name, e.New()} }
 
 // Parse returns the method with a name, or LAGO with the variant of that name, with the
 // defaults. The error is an *invalid.Error.
-func Parse(name string) (Spec, error) {
+func Parse(name string) (Named, error) {
 	names := Names()
 	for _, v := range model.Variants {
 		names = append(names, string(v))
 	}
 	known, err := invalid.OneOf(name, names...)
 	if err != nil {
-		return Spec{}, err
+		return Named{}, err
 	}
 	if v := model.Variant(known); slices.Contains(model.Variants, v) {
-		return Of(v), nil
+		return Variant(v), nil
 	}
 	e, err := Find(known)
-	return e.Spec(), err
+	return e.Default(), err
 }
 
-// Of returns a variant of LAGO with its defaults.
-func Of(v model.Variant) Spec { return Spec{LAGO, lago.New(v)} }
-
-// List returns the settings.
-func (s Spec) List() setting.List { return s.Settings.Settings() }
+// Variant returns a variant of LAGO with its defaults.
+func Variant(v model.Variant) Named { return Named{LAGO, lago.New(v)} }
 
 // Variant is that of LAGO, "" for a baseline.
-func (s Spec) Variant() model.Variant {
-	if l, ok := s.Settings.(*lago.Settings); ok {
+func (m Named) Variant() model.Variant {
+	if l, ok := m.Method.(*lago.Settings); ok {
 		return l.Variant
 	}
 	return ""
 }
 
 // Label is the variant of LAGO, or the name of the baseline.
-func (s Spec) Label() string {
-	if v := s.Variant(); v != "" {
+func (m Named) Label() string {
+	if v := m.Variant(); v != "" {
 		return string(v)
 	}
-	return s.Name
+	return m.Name
 }
 
-// Clone copies the method, so that a change of the copy does not change s.
-func (s Spec) Clone() Spec {
-	e, err := Find(s.Name)
+// Clone copies the method, so that a change of the copy does not change m.
+func (m Named) Clone() Named {
+	e, err := Find(m.Name)
 	if err != nil {
-		return s
+		return m
 	}
-	c := e.Spec()
-	s.List().CopyTo(c.List())
+	c := e.Default()
+	m.Settings().CopyTo(c.Settings())
 	return c
 }
 
-// Canonical returns s with the defaults of settings that make no difference, so that
+// Canonical returns m with the defaults of settings that make no difference, so that
 // methods with equal results are equal.
-func (s Spec) Canonical() Spec {
-	c := s.Clone()
-	c.List().Canonical()
+func (m Named) Canonical() Named {
+	c := m.Clone()
+	c.Settings().Canonical()
 	return c
 }
 
 // Set reads the value of a setting from text. The error is an *invalid.Error.
-func (s Spec) Set(key, text string) error {
-	return s.List().Set(setting.Given{Key: key, Text: text})
+func (m Named) Set(key, text string) error {
+	return m.Settings().Set(setting.Given{Key: key, Text: text})
 }
 
 // Check returns the *invalid.Error of an unknown method or of its first invalid setting.
-func (s Spec) Check() error {
-	if _, err := Find(s.Name); err != nil {
+func (m Named) Check() error {
+	if _, err := Find(m.Name); err != nil {
 		return invalid.At("method", err)
 	}
-	return invalid.At(s.Name, s.List().Check())
+	return invalid.At(m.Name, m.Settings().Check())
 }
 
 // MarshalJSON writes the name and all settings.
-func (s Spec) MarshalJSON() ([]byte, error) {
+func (m Named) MarshalJSON() ([]byte, error) {
 	v := struct {
 		Name     string       `json:"name"`
 		Settings setting.List `json:"settings"`
-	}{Name: s.Name}
-	if s.Settings != nil {
-		v.Settings = s.List()
+	}{Name: m.Name}
+	if m.Method != nil {
+		v.Settings = m.Settings()
 	}
 	return json.Marshal(v)
 }
 
 // UnmarshalJSON reads what MarshalJSON writes; missing settings have their defaults.
-func (s *Spec) UnmarshalJSON(data []byte) error {
+func (m *Named) UnmarshalJSON(data []byte) error {
 	members, err := fileio.ParseObject(data)
 	if err != nil {
 		return err
 	}
 	var name string
 	settings := []byte("{}")
-	for _, m := range members {
-		switch m.Key {
+	for _, member := range members {
+		switch member.Key {
 		case "name":
-			err = json.Unmarshal(m.Value, &name)
+			err = json.Unmarshal(member.Value, &name)
 		case "settings":
-			settings = m.Value
+			settings = member.Value
 		default:
-			err = &invalid.Error{Field: m.Key, Want: "name or settings"}
+			err = &invalid.Error{Field: member.Key, Want: "name or settings"}
 		}
 		if err != nil {
 			return err
@@ -190,19 +202,19 @@ func (s *Spec) UnmarshalJSON(data []byte) error {
 	if err != nil {
 		return invalid.At(e.Name, err)
 	}
-	read := e.Spec()
-	missing := read.List().Keys()
+	read := e.Default()
+	missing := read.Settings().Keys()
 	for _, g := range given {
-		if err := read.List().Set(g); err != nil {
+		if err := read.Settings().Set(g); err != nil {
 			return invalid.At(e.Name, err)
 		}
 		missing = slices.DeleteFunc(missing, func(key string) bool { return key == g.Key })
 	}
-	for _, d := range read.List() { // of the variant that is now set
+	for _, d := range read.Settings() { // of the variant that is now set
 		if slices.Contains(missing, d.Key) {
 			d.Set(d.Default)
 		}
 	}
-	*s = read
+	*m = read
 	return nil
 }

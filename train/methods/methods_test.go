@@ -13,18 +13,18 @@ import (
 )
 
 // specs are all methods and variants with their defaults.
-func specs() []methods.Spec {
-	var list []methods.Spec
+func specs() []methods.Named {
+	var list []methods.Named
 	for _, v := range model.Variants {
-		list = append(list, methods.Of(v))
+		list = append(list, methods.Variant(v))
 	}
 	for _, e := range methods.All[1:] {
-		list = append(list, e.Spec())
+		list = append(list, e.Default())
 	}
 	return list
 }
 
-func marshal(t *testing.T, s methods.Spec) string {
+func marshal(t *testing.T, s methods.Named) string {
 	t.Helper()
 	return string(testkit.Must(json.Marshal(s))(t))
 }
@@ -40,13 +40,13 @@ func TestSpecs(t *testing.T) {
 			t.Errorf("%s is found as %s", label, marshal(t, got))
 		}
 		seen[label] = true
-		for _, d := range s.List() {
+		for _, d := range s.Settings() {
 			for _, v := range d.Search {
 				d.Set(v)
 				testkit.NoError(t, s.Check())
-				var read methods.Spec
+				var read methods.Named
 				testkit.NoError(t, json.Unmarshal([]byte(marshal(t, s)), &read))
-				if diff := cmp.Diff(s.List().Values(), read.List().Values()); diff != "" {
+				if diff := cmp.Diff(s.Settings().Values(), read.Settings().Values()); diff != "" {
 					t.Errorf("%s (-written +read):\n%s", label, diff)
 				}
 			}
@@ -66,7 +66,7 @@ func TestCloneAndCanonical(t *testing.T) {
 	for _, s := range specs() {
 		before := marshal(t, s)
 		c := s.Clone()
-		for _, d := range c.List() {
+		for _, d := range c.Settings() {
 			if d.Search != nil {
 				d.Set(d.Search[0])
 			}
@@ -75,23 +75,23 @@ func TestCloneAndCanonical(t *testing.T) {
 			t.Errorf("a change of the clone of %s changes the original, or nothing", s.Label())
 		}
 	}
-	s := methods.Of(model.SemanticHard)
-	l := s.Settings.(*lago.Settings)
+	s := methods.Variant(model.SemanticHard)
+	l := s.Method.(*lago.Settings)
 	l.K, l.Psi, l.LRV, l.LR = 7, 1, 9, 0.5
 	want := lago.New(model.SemanticHard)
 	want.LR = 0.5
-	if diff := cmp.Diff(want, s.Canonical().Settings); diff != "" {
+	if diff := cmp.Diff(want, s.Canonical().Method); diff != "" {
 		t.Errorf("(-want +canonical):\n%s", diff)
 	}
 }
 
 // Missing settings have the defaults of the variant, wherever the variant stands.
 func TestMissingSettingsHaveDefaults(t *testing.T) {
-	var s methods.Spec
+	var s methods.Named
 	testkit.NoError(t, json.Unmarshal([]byte(`{"name":"lago","settings":{"lr":0.5,"variant":"k-soft"}}`), &s))
 	want := lago.New(model.KSoft)
 	want.LR = 0.5
-	if diff := cmp.Diff(want, s.Settings); diff != "" {
+	if diff := cmp.Diff(want, s.Method); diff != "" {
 		t.Errorf("(-want +read):\n%s", diff)
 	}
 }
@@ -112,9 +112,9 @@ func TestBadSpecsAreRefused(t *testing.T) {
 		`{"name":"lago","settings":{"variant":null,"lr":1}}`: "lago: variant: expected one of singletons",
 		`{"name":"ale","settings":{"margin":1e300}}`:         "ale: margin: expected",
 	} {
-		var s methods.Spec
+		var s methods.Named
 		testkit.WantError(t, json.Unmarshal([]byte(text), &s), want)
-		if s.Settings != nil {
+		if s.Method != nil {
 			t.Errorf("%s was read as %s", text, marshal(t, s))
 		}
 	}
@@ -123,5 +123,5 @@ func TestBadSpecsAreRefused(t *testing.T) {
 	testkit.WantError(t, ale.Check(), "ale: loss: expected ale, found sje. Other values are other methods.")
 	_, err := methods.Parse("ezsl")
 	testkit.WantError(t, err, "expected one of lago, dap,", "semantic-soft", "Did you mean eszsl?")
-	testkit.WantError(t, methods.Spec{}.Check(), `method: expected one of lago, dap,`)
+	testkit.WantError(t, methods.Named{}.Check(), `method: expected one of lago, dap,`)
 }

@@ -31,7 +31,7 @@ func Make(c model.Config) *train.Saved {
 		}
 	}
 	return &train.Saved{
-		Method: methods.Spec{Name: methods.LAGO, Settings: &lago.Settings{Config: c}}, Dataset: "birds", Dims: 6,
+		Method: methods.Named{Name: methods.LAGO, Method: &lago.Settings{Config: c}}, Dataset: "birds", Dims: 6,
 		Pipeline: &model.Pipeline{
 			Transform:  &preprocess.Transform{Chain: preprocess.None},
 			Classifier: lago.Model{LAGO: &model.LAGO{Config: c, Semantic: semantic, Params: p}},

@@ -19,7 +19,7 @@ func New(t testing.TB) *lab.Lab { return lab.New(tiny.Small(), t.TempDir()) }
 
 // Config is a run of two seeds that takes milliseconds.
 func Config(l *lab.Lab, stage config.Stages, v model.Variant) config.Config {
-	c := config.PresetFor(l.Data.Name, methods.Of(v)).Config
+	c := config.PresetFor(l.Data.Name, methods.Variant(v)).Config
 	c.Stage, c.Seeds, c.Seed, c.Epochs = stage, 2, 5, 4
 	return c.With("batch", 16).With("lr", 0.01)
 }

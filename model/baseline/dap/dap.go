@@ -68,7 +68,6 @@ const (
 
 // Config is DAP or IAP with its settings.
 type Config struct {
-	method.Corrected
 	Prediction Prediction `json:"prediction"`
 	C          float64    `json:"c"` // weight of the samples: see the package comment
 	Threshold  Threshold  `json:"threshold"`
@@ -84,7 +83,7 @@ func New(p Prediction) *Config { return baseline.New(&Config{method: p}) }
 // features of length 1. Features of deep networks have a length of 30 or 40, which is
 // equivalent to c multiplied by 1000. The default is in the middle of the searched values.
 func (c *Config) Settings() setting.List {
-	return append(setting.List{
+	return setting.List{
 		setting.Choice("prediction", &c.Prediction, cmp.Or(c.method, c.Prediction), Direct, Indirect).
 			Describe("how attributes are predicted").AsIdentity(),
 		setting.Number("c", &c.C, 1e-3, setting.BoundedPositive).
@@ -93,7 +92,7 @@ func (c *Config) Settings() setting.List {
 			Describe("value of a description above which a class has the attribute").Try(string(Mean), string(AttributeMean)),
 		setting.Choice("prior", &c.Prior, Empirical, Empirical, Half).
 			Describe("p(a_m) of an attribute").Try(string(Empirical), string(Half)),
-	}, c.CorrectionSettings(true, model.Subtract, 1)...)
+	}
 }
 
 // fitKey has the settings that classifiers depend on; the prior is none of them.

@@ -25,7 +25,6 @@ import (
 
 // Config is ESZSL with its settings.
 type Config struct {
-	method.Corrected
 	Gamma     float64 `json:"gamma"`     // ridge of the features
 	Lambda    float64 `json:"lambda"`    // ridge of the descriptions
 	Normalise bool    `json:"normalise"` // scale descriptions to length 1
@@ -39,13 +38,13 @@ func New() *Config { return baseline.New(new(Config)) }
 // features of deep networks need larger ones. The defaults are in the middle. Descriptions
 // are normalised as in the protocol of Xian et al. (2018), which the authors of LAGO follow.
 func (c *Config) Settings() setting.List {
-	return append(setting.List{
+	return setting.List{
 		setting.Number("gamma", &c.Gamma, 1e3, setting.BoundedPositive).
 			Describe("`G` ridge of the features").Try(1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6),
 		setting.Number("lambda", &c.Lambda, 1, setting.BoundedPositive).
 			Describe("`L` ridge of the descriptions").Try(1e-2, 1e-1, 1, 1e1, 1e2),
 		setting.Switch("normalise", &c.Normalise, true).Describe("scale descriptions to length 1"),
-	}, c.CorrectionSettings(false, model.Standardise, 1)...)
+	}
 }
 
 // Restore implements method.Method.

@@ -37,7 +37,6 @@ import (
 
 // Config is kernel alignment with its settings.
 type Config struct {
-	method.Corrected
 	Kernel Kernel  `json:"kernel"`
 	Sigma  float64 `json:"sigma"`  // width of the Gaussian and the Cauchy kernel
 	Degree int     `json:"degree"` // of the polynomial kernel
@@ -62,7 +61,7 @@ func New() *Config { return baseline.New(new(Config)) }
 func (c *Config) Settings() setting.List {
 	distance, polynomial := c.kernel().distance, c.Kernel == Polynomial
 	const ofDistance, ofPolynomial = "the gaussian and cauchy kernels", "the polynomial kernel"
-	return append(setting.List{
+	return setting.List{
 		setting.Choice("kernel", &c.Kernel, Gaussian, Linear, Polynomial, Gaussian, Cauchy).
 			Describe("similarity of a sample and a class").Try(string(Linear), string(Polynomial), string(Gaussian), string(Cauchy)),
 		setting.Number("sigma", &c.Sigma, 0.8, setting.BoundedPositive).
@@ -81,7 +80,7 @@ func (c *Config) Settings() setting.List {
 			Describe("`RATE` learning rate").Try(3e-3, 1e-2, 3e-2, 1e-1),
 		setting.Whole("batch", &c.Batch, 64, setting.Count).Describe("`N` samples per step"),
 		setting.Switch("normalise", &c.Normalise, true).Describe("centre descriptions and scale them to length 1"),
-	}, c.CorrectionSettings(false, model.NoCorrection, 0.5)...)
+	}
 }
 
 // Restore implements method.Method.

@@ -52,7 +52,6 @@ const (
 
 // Config is one of the methods with its settings.
 type Config struct {
-	method.Corrected
 	Loss      Loss              `json:"loss"`
 	LR        float64           `json:"lr"`        // learning rate
 	Margin    float64           `json:"margin"`    // by which a class must score above the others
@@ -81,7 +80,7 @@ func (c *Config) Settings() setting.List {
 	if cmp.Or(c.Loss, c.method) == DeViSE { // whose steps are sums over many classes
 		rates = []float64{0.003, 0.01, 0.03, 0.1, 0.3, 1}
 	}
-	return append(setting.List{
+	return setting.List{
 		setting.Choice("loss", &c.Loss, cmp.Or(c.method, c.Loss), ALE, SJE, DeViSE).Describe("loss of a sample").AsIdentity(),
 		setting.Number("lr", &c.LR, 0.1, setting.BoundedPositive).Describe("`RATE` learning rate").Try(setting.All(rates...)...),
 		setting.Number("margin", &c.Margin, 1, setting.BoundedPositive).
@@ -91,7 +90,7 @@ func (c *Config) Settings() setting.List {
 		setting.Switch("normalise", &c.Normalise, true).Describe("scale descriptions to length 1"),
 		setting.Choice("features", &c.Features, baseline.Standardize, baseline.None, baseline.Unit, baseline.Standardize).
 			Describe("normalisation of the features").Try(string(baseline.Unit), string(baseline.Standardize)),
-	}, c.CorrectionSettings(false, model.NoCorrection, 0.5)...)
+	}
 }
 
 // Restore implements method.Method.

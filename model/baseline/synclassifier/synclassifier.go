@@ -32,7 +32,6 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/internal/setting"
-	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/baseline/linear"
 	"github.com/lago-train/lago-train/model/method"
@@ -40,7 +39,6 @@ import (
 
 // Config is SynC with its settings.
 type Config struct {
-	method.Corrected
 	Sigma     float64 `json:"sigma"`     // width of the kernel of classes and phantoms, in median distances of classes
 	Lambda    float64 `json:"lambda"`    // weight of |w_c|^2 / 2
 	Normalise bool    `json:"normalise"` // scale descriptions to length 1
@@ -54,7 +52,7 @@ func New() *Config { return baseline.New(new(Config)) }
 // 2^-24 to 2^-9 for lambda and 2^-5 to 2^5 for 1/sigma^2, on a coarser grid with the defaults
 // in the middle. The fit does not depend on sigma, so that many widths cost little.
 func (c *Config) Settings() setting.List {
-	return append(setting.List{
+	return setting.List{
 		setting.Number("lambda", &c.Lambda, 0x1p-16, setting.BoundedPositive).
 			Describe("`WEIGHT` of the squared weights of the classifiers").
 			Try(0x1p-24, 0x1p-20, 0x1p-18, 0x1p-16, 0x1p-14, 0x1p-12, 0x1p-9),
@@ -62,7 +60,7 @@ func (c *Config) Settings() setting.List {
 			Describe("`S` width of the kernel of classes, in median distances").Try(0.25, 0.5, 0.7, 1, 1.4, 2, 4),
 		setting.Switch("normalise", &c.Normalise, true).Describe("scale descriptions to length 1"),
 		setting.Switch("unit", &c.Unit, true).Describe("scale features to length 1"),
-	}, c.CorrectionSettings(false, model.Standardise, 1)...)
+	}
 }
 
 // fitKey has the settings that the w_c depend on.
