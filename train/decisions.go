@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"reflect"
 	"time"
@@ -116,6 +117,13 @@ func (d Decisions) addTo(f *safetensors.File) error {
 func readDecisions(f *safetensors.File) (d Decisions, err error) {
 	if err := parse(f.Metadata, decisionsKey, &d); err != nil {
 		return d, err
+	}
+	const leastTemperature, mostTemperature = 1e-18, 1e18 // quotients of scores stay finite
+	if c := d.Calibration; c != nil && !(c.Temperature >= leastTemperature && c.Temperature <= mostTemperature) {
+		return d, &invalid.Error{
+			Field: "calibration: temperature", Want: fmt.Sprintf("a number from %g to %g", leastTemperature, mostTemperature), Got: fmt.Sprint(c.Temperature),
+			Hint: "Train the model again.",
+		}
 	}
 	if a := d.Adaptation; a != nil && a.Preprocess != "" {
 		a.Transform, err = readTransform(f, adaptationPrefix, a.Preprocess, -1)

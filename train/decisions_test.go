@@ -99,4 +99,7 @@ func TestDecideAdaptation(t *testing.T) {
 			t.Error("the features of an adaptation that was dropped are in the file")
 		}
 	}
+	decide(func(d *Decisions) { d.Calibration = &Calibration{Temperature: 1e308} })
+	_, err := Load(path)
+	testkit.WantError(t, err, path+": calibration: temperature: expected a number from 1e-18 to 1e+18, found 1e+308")
 }

@@ -209,6 +209,9 @@ func (h *header) load(f *safetensors.File) (err error) {
 	if want := []int{len(h.Classes), len(h.Attributes)}; !ok || t.F64 == nil || !slices.Equal(t.Shape, want) {
 		return &invalid.Error{Field: "tensor " + descriptionsTensor, Want: fmt.Sprintf("float64 of shape %v", want), Got: fmt.Sprintf("shape %v", t.Shape)}
 	}
+	if i := slices.IndexFunc(t.F64, func(p float64) bool { return p < 0 || p > 1 }); i >= 0 { // NaN is missing
+		return &invalid.Error{Field: "tensor " + descriptionsTensor, Want: "probabilities from 0 to 1", Got: fmt.Sprint(t.F64[i])}
+	}
 	h.Descriptions = dataset.Matrix[float64]{Rows: t.Shape[0], Cols: t.Shape[1], Data: t.F64}
 	if h.Transform, err = readTransform(f, transformPrefix, h.Preprocess, h.Dims); err != nil {
 		return err

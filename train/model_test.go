@@ -176,6 +176,10 @@ func TestMalformedModels(t *testing.T) {
 		{"an unknown method", hard, preprocess.None, set("method", map[string]any{"name": "svm"}), "metadata: expected a model or checkpoint of lago-train: method: expected"},
 		{"no method", hard, preprocess.None, changeHeader(func(h map[string]any) { delete(h, "method") }), "method: expected one of"},
 		{"no descriptions", hard, preprocess.None, without("descriptions"), "tensor descriptions: expected"},
+		{"descriptions on another scale", hard, preprocess.None, func(f *safetensors.File) {
+			t, _ := f.Tensor("descriptions")
+			t.F64[2] = 1.5
+		}, "tensor descriptions: expected probabilities from 0 to 1, found 1.5"},
 		{"W of float64", hard, preprocess.None, asFloat64("method.W"), "tensor W: expected float32"},
 		{"W of one axis", hard, preprocess.None, reshape("method.W", 144), "tensor W: expected float32 in rows and columns"},
 		{"W of other features", hard, preprocess.None, set("dims", 63), "semantic-hard: tensor W: expected"},

@@ -163,7 +163,7 @@ func predictCommand() *cli.Command {
 			setting.Choice("split", &o.split, predictor.Test, predictor.Selections...).Describe("classes of --dataset whose samples are predicted; seen is train and val"),
 		}.In(inputGroup).Common(), setting.List{
 			setting.Whole("top", &o.Top, 5, setting.Count).Common().Describe("`N` best classes to write per sample"),
-			setting.Number("temperature", &o.Temperature, 0, setting.Positive).Noted("1 for LAGO").
+			setting.Number("temperature", &o.Temperature, 0, setting.BoundedPositive).Noted("1 for LAGO").
 				Describe("`T` temperature of the probabilities softmax(s/T) of the scores s"),
 			setting.Number("min_confidence", &o.Confidence, 0, setting.Fraction).Noted("never").Common().Describe("`P` abstain if the best class has a probability below this"),
 			setting.Choice("format", &o.format, predict.Table, predict.Table, predict.CSV, predict.JSONL, predict.HTML).Common().

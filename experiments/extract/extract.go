@@ -294,12 +294,15 @@ func (w *work) assemble(ctx context.Context, record *openlayout.Extraction) (err
 		}
 	}
 	if err := fileio.Write(filepath.Join(w.Dir, openlayout.FeaturesFile), func(to io.Writer) error {
-		return cmp.Or(npy.WriteHeader(to, len(paths), w.dims), w.stored(func(_ images.Image, x []float32, broken string) error {
+		if err := npy.WriteHeader(to, len(paths), w.dims); err != nil {
+			return err
+		}
+		return w.stored(func(_ images.Image, x []float32, broken string) error {
 			if broken != "" {
 				return nil
 			}
 			return numeric.Write(to, x)
-		}))
+		})
 	}); err != nil {
 		return err
 	}
