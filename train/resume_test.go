@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -161,11 +160,6 @@ func reshape(name string, shape ...int) func(*safetensors.File) {
 // asFloat64 gives a tensor another type.
 func asFloat64(name string) func(*safetensors.File) {
 	return changing(name, func(t *safetensors.Tensor) { t.F32, t.F64 = nil, make([]float64, len(t.F32)) })
-}
-
-// notFinite sets one number of a tensor to NaN.
-func notFinite(name string) func(*safetensors.File) {
-	return changing(name, func(t *safetensors.Tensor) { t.F32[len(t.F32)/2] = float32(math.NaN()) })
 }
 
 func TestDamagedCheckpoints(t *testing.T) {
