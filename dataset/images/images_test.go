@@ -256,9 +256,12 @@ func TestListOfPhonesAndBrowsers(t *testing.T) {
 	if err != nil || len(list) != 6 || list[1].ID != "jay/b.jpe" || list[2].ID != "jay/c.jpg_large" {
 		t.Errorf("%v: %v", list, err)
 	}
-	if !slices.ContainsFunc(list, func(m Image) bool { return m.ID == "jay/caf\u00e9.jpg" }) {
-		t.Errorf("%v: expected composed letters", list)
+	i := slices.IndexFunc(list, func(m Image) bool { return m.ID == "jay/caf\u00e9.jpg" })
+	if i < 0 {
+		t.Fatalf("%v: expected composed letters", list)
 	}
+	boxes := testkit.Write(t, t.TempDir(), "boxes.csv", "path,x,y,width,height\njay/cafe\u0301.jpg,0,0,5,4\n")
+	testkit.NoError(t, SetBoxes(t.Context(), boxes, list[i:i+1]))
 	if want := dir + ": 2 .heic files, 1 .dng file not read; no image that can be read of 1 class: grebe. Convert photographs to JPEG or PNG."; warning != want {
 		t.Errorf("%q, expected %q", warning, want)
 	}

@@ -225,11 +225,12 @@ func SetBoxes(ctx context.Context, file string, all []Image) error {
 				t.Report("box", t.Rows[i].Line, column, "pixels, with a width and height above 0", invalid.Quote(text))
 			}
 		}
-		boxes[filepath.ToSlash(name)] = &Box{v[0], v[1], v[2], v[3]}
-		boxes[strings.ReplaceAll(name, `\`, "/")] = boxes[filepath.ToSlash(name)] // as Windows writes it
+		name = norm.NFC.String(filepath.ToSlash(name))
+		boxes[name] = &Box{v[0], v[1], v[2], v[3]}
+		boxes[strings.ReplaceAll(name, `\`, "/")] = boxes[name] // as Windows writes it
 	}
 	for i, m := range all {
-		if all[i].Box = boxes[m.ID]; all[i].Box == nil {
+		if all[i].Box = boxes[norm.NFC.String(m.ID)]; all[i].Box == nil {
 			problems.Add("missing", &invalid.Error{Where: file, Field: invalid.Quote(m.ID), Want: "a bounding box for every image", Got: "none"})
 		}
 	}
