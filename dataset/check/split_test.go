@@ -9,23 +9,8 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/internal/testkit/tiny"
 )
-
-// birds returns a data set of different classes with two samples each: class z has the
-// description e_z and samples 2z and 2z+1.
-func birds(names ...string) *dataset.Dataset {
-	n := len(names)
-	d := &dataset.Dataset{Name: "birds", Classes: names, Features: dataset.NewMatrix[float32](2*n, 2), Descriptions: dataset.NewMatrix[float64](n, n)}
-	for z := range n {
-		d.Attributes = append(d.Attributes, dataset.Attribute{Name: fmt.Sprintf("a%d", z), Group: -1})
-		d.Descriptions.Row(z)[z] = 1
-		d.Labels = append(d.Labels, z, z)
-	}
-	for i := range d.Features.Data {
-		d.Features.Data[i] = float32(i + 1)
-	}
-	return d
-}
 
 func TestLeaks(t *testing.T) {
 	nan := math.NaN()
@@ -84,7 +69,7 @@ func TestLeaks(t *testing.T) {
 		}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := birds(c.names...)
+			d := tiny.Distinct(c.names...)
 			c.spoil(d)
 			all := d.Descriptions.AllRows()
 			leaks := Leaks(d, dataset.Split{Train: all[:1], Val: all[1:2], Test: all[2:]}, Tolerance)
@@ -104,7 +89,7 @@ func TestLeaks(t *testing.T) {
 			}
 		})
 	}
-	d := birds("ant", "bee")
+	d := tiny.Distinct("ant", "bee")
 	copy(d.Descriptions.Row(1), []float64{0.8, 0.2})
 	s := dataset.Split{Train: []int{0}, Test: []int{1}}
 	for tolerance, want := range map[float64]int{-1: 0, Tolerance: 0, 0.25: 1} {
@@ -117,7 +102,7 @@ func TestLeaks(t *testing.T) {
 // One pair of similar classes or samples is reported for each two subsets, in any order of
 // the classes.
 func TestLeaksOfSeveralSubsets(t *testing.T) {
-	d := birds("owl", "OWL", "Owl", "o w l", "o-w-l", "cat")
+	d := tiny.Distinct("owl", "OWL", "Owl", "o w l", "o-w-l", "cat")
 	for _, i := range []int{3, 5, 7, 9, 11} {
 		copy(d.Features.Row(i), d.Features.Row(1))
 	}
@@ -145,7 +130,7 @@ func TestLeaksOfSeveralSubsets(t *testing.T) {
 }
 
 func TestSplit(t *testing.T) {
-	d := birds("ant", "bee", "Bee", "dog", "eel")
+	d := tiny.Distinct("ant", "bee", "Bee", "dog", "eel")
 	d.TestSeen = []int{0, 4, 5}
 	r := Split(d, dataset.Split{Train: []int{0}, Val: []int{1}, Test: []int{2, 3}}, Tolerance)
 	want := SplitReport{
@@ -159,7 +144,7 @@ func TestSplit(t *testing.T) {
 
 // Warnings are of leaks, too, and of similar descriptions once.
 func TestWarnings(t *testing.T) {
-	d := birds("ant", "bee", "Bee", "dog")
+	d := tiny.Distinct("ant", "bee", "Bee", "dog")
 	copy(d.Descriptions.Row(2), d.Descriptions.Row(1))
 	d.Split = dataset.Split{Train: []int{0}, Val: []int{1}, Test: []int{2, 3}}
 	testkit.NoError(t, Errors(d))

@@ -205,24 +205,33 @@ func decode(ctx context.Context, file Image, turn bool) (_ *image.RGBA, dark boo
 	default:
 		draw.Draw(p, p.Rect, image.Black, image.Point{}, draw.Src) // the first frame of a GIF can be smaller
 		bounds := m.Bounds().Intersect(p.Rect)
+		deep := isDeep(m)
 		var most uint32
 		for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
 			for x := bounds.Min.X; x < bounds.Max.X; x++ {
 				c := m.At(x, y)
-				r, g, b, _ := c.RGBA()
-				most = max(most, r, g, b)
 				p.SetRGBA(x, y, opaque(c))
+				if deep {
+					r, g, b, _ := c.RGBA()
+					most = max(most, r, g, b)
+				}
 			}
 		}
-		switch m.(type) {
-		case *image.Gray16, *image.RGBA64, *image.NRGBA64:
-			dark = most > 0 && most <= math.MaxUint16/darkShare
-		}
+		dark = most > 0 && most <= math.MaxUint16/darkShare
 	}
 	if turn {
 		p = upright(p, orientation(data, format))
 	}
 	return p, dark, nil
+}
+
+// isDeep reports whether an image has 16 bits.
+func isDeep(m image.Image) bool {
+	switch m.(type) {
+	case *image.Gray16, *image.RGBA64, *image.NRGBA64:
+		return true
+	}
+	return false
 }
 
 // opaque returns a colour without its transparency.

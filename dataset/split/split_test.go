@@ -17,23 +17,8 @@ import (
 	"github.com/lago-train/lago-train/dataset/glyphs"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/internal/testkit/tiny"
 )
-
-// birds returns a data set of different classes with two samples each: class z has the
-// description e_z and samples 2z and 2z+1.
-func birds(names ...string) *dataset.Dataset {
-	n := len(names)
-	d := &dataset.Dataset{Name: "birds", Classes: names, Features: dataset.NewMatrix[float32](2*n, 2), Descriptions: dataset.NewMatrix[float64](n, n)}
-	for z := range n {
-		d.Attributes = append(d.Attributes, dataset.Attribute{Name: fmt.Sprintf("a%d", z), Group: -1})
-		d.Descriptions.Row(z)[z] = 1
-		d.Labels = append(d.Labels, z, z)
-	}
-	for i := range d.Features.Data {
-		d.Features.Data[i] = float32(i + 1)
-	}
-	return d
-}
 
 // grow adds n samples to a class.
 func grow(d *dataset.Dataset, z, n int) {
@@ -61,7 +46,7 @@ func drawn(t *rapid.T) *dataset.Dataset {
 	for z := range names {
 		names[z] = fmt.Sprintf("class %c", 'a'+z)
 	}
-	d := birds(names...)
+	d := tiny.Distinct(names...)
 	for range rapid.IntRange(0, 3).Draw(t, "similar classes") {
 		a, b := rapid.IntRange(0, n-1).Draw(t, "a"), rapid.IntRange(0, n-1).Draw(t, "b")
 		switch rapid.IntRange(0, 2).Draw(t, "kind") {
@@ -115,7 +100,7 @@ func TestProposeProperty(t *testing.T) {
 // Proposals are balanced by samples, and train has the attributes of the others. Classes 0
 // to 3 have 10 samples each, 4 to 7 have 2, and only class 1 has attribute 1.
 func TestProposeBalances(t *testing.T) {
-	d := birds("a", "b", "c", "d", "e", "f", "g", "h")
+	d := tiny.Distinct("a", "b", "c", "d", "e", "f", "g", "h")
 	for z := range d.Classes {
 		u := d.Descriptions.Row(z)
 		clear(u)
@@ -147,7 +132,7 @@ func TestProposeBalances(t *testing.T) {
 // A split with the sizes asked for is preferred, even if a smaller one has fewer
 // attributes that train lacks.
 func TestProposeReachesTheSizes(t *testing.T) {
-	d := birds("ab", "AB", "cd", "CD", "ef", "EF", "gh")
+	d := tiny.Distinct("ab", "AB", "cd", "CD", "ef", "EF", "gh")
 	for seed := range uint64(5) {
 		s := testkit.Must(Propose(d, Options{Val: 3, Test: 2, Seed: seed, Tolerance: check.Tolerance}))(t)
 		if len(s.Val) != 3 || len(s.Test) != 2 {
@@ -207,7 +192,7 @@ func TestRotationsProperty(t *testing.T) {
 
 // Parts are balanced by samples, and other seeds deal other parts.
 func TestDealIsStratified(t *testing.T) {
-	d := birds("a", "b", "c", "d", "e", "f", "g", "h")
+	d := tiny.Distinct("a", "b", "c", "d", "e", "f", "g", "h")
 	for z := range 4 {
 		grow(d, z, 50*(z%2+1))
 	}
@@ -228,10 +213,10 @@ func TestDealIsStratified(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
-	few, alike := birds("ant", "bee", "cat", "dog"), birds("ant", "bee", "cat", "dog")
+	few, alike := tiny.Distinct("ant", "bee", "cat", "dog"), tiny.Distinct("ant", "bee", "cat", "dog")
 	few.Labels = []int{0, 0, 0, 0, 1, 1, 1, 1}
 	clear(alike.Descriptions.Data)
-	eight := birds("a", "b", "c", "d", "e", "f", "g", "h")
+	eight := tiny.Distinct("a", "b", "c", "d", "e", "f", "g", "h")
 	eight.Labels, eight.Features.Rows = eight.Labels[:14], 14 // class h has no samples
 	propose := func(d *dataset.Dataset, val, test int) error {
 		_, err := Propose(d, Options{Val: val, Test: test})
@@ -243,11 +228,11 @@ func TestRefused(t *testing.T) {
 	}
 	_, folds := Folds(eight, dataset.Split{Train: []int{0, 3, 4}, Test: []int{1, 2}}, 2, 0)
 	for want, err := range map[string]error{
-		"at least 1 for each of train, val and test, of 4 that have samples and a description, found 0 for val and 1 for test": propose(birds("a", "b", "c", "d"), 0, 1),
-		"found 2 for val and 2 for test":                                  propose(birds("a", "b", "c", "d"), 2, 2),
+		"at least 1 for each of train, val and test, of 4 that have samples and a description, found 0 for val and 1 for test": propose(tiny.Distinct("a", "b", "c", "d"), 0, 1),
+		"found 2 for val and 2 for test":                                  propose(tiny.Distinct("a", "b", "c", "d"), 2, 2),
 		"of 2 that have samples":                                          propose(few, 1, 1),
 		"at least 3 sets of classes between which nothing leaks, found 1": propose(alike, 1, 1),
-		"expected sets of similar classes of at most 1 for val and 1 for test, found too few of them. Ask for more val and test classes.":     propose(birds("ax", "Ax", "bx", "Bx", "cx", "Cx"), 1, 1),
+		"expected sets of similar classes of at most 1 for val and 1 for test, found too few of them. Ask for more val and test classes.":     propose(tiny.Distinct("ax", "Ax", "bx", "Bx", "cx", "Cx"), 1, 1),
 		"expected at least 3 parts, for train, val and test classes, found 2":                                                                 rotate(2),
 		"birds: parts: expected 2 to 3, as 7 classes have samples and a description (similar ones count once) and each part needs 2, found 4": rotate(4),
 		"birds: classes: expected at least 4 that have samples and a description and are not similar, found 3":                                folds,

@@ -2,6 +2,8 @@
 package tiny
 
 import (
+	"fmt"
+
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/simulate"
 )
@@ -23,6 +25,22 @@ func Learnable() *dataset.Dataset {
 		Name: "simulated-tiny", Samples: 605, Dims: 64, Attributes: 20, Groups: 5,
 		TrainClasses: 40, ValClasses: 10, TestClasses: 10,
 	})
+}
+
+// Distinct returns a data set of different classes with two samples each: class z has the
+// description e_z and samples 2z and 2z+1.
+func Distinct(names ...string) *dataset.Dataset {
+	n := len(names)
+	d := &dataset.Dataset{Name: "birds", Classes: names, Features: dataset.NewMatrix[float32](2*n, 2), Descriptions: dataset.NewMatrix[float64](n, n)}
+	for z := range n {
+		d.Attributes = append(d.Attributes, dataset.Attribute{Name: fmt.Sprintf("a%d", z), Group: -1})
+		d.Descriptions.Row(z)[z] = 1
+		d.Labels = append(d.Labels, z, z)
+	}
+	for i := range d.Features.Data {
+		d.Features.Data[i] = float32(i + 1)
+	}
+	return d
 }
 
 // Sound returns a data set of 4 classes with 2 samples each, in which check.Errors finds none.
