@@ -9,27 +9,6 @@ import (
 	"github.com/lago-train/lago-train/internal/setting"
 )
 
-// Variant says how attributes are grouped and whether the grouping is learned
-// (section 4.2 of the paper).
-type Variant string
-
-// The four variants of the paper.
-const (
-	Singletons   Variant = "singletons"    // one group per attribute; trains W
-	SemanticHard Variant = "semantic-hard" // the groups of the data set; trains W
-	KSoft        Variant = "k-soft"        // K groups, nearly uniform at the start; trains W and V
-	SemanticSoft Variant = "semantic-soft" // the groups of the data set at the start; trains W and V
-)
-
-// Variants lists the variants in the order of the paper.
-var Variants = []Variant{Singletons, SemanticHard, KSoft, SemanticSoft}
-
-// Learned reports whether the grouping V is trained.
-func (v Variant) Learned() bool { return v == KSoft || v == SemanticSoft }
-
-// Semantic reports whether the variant needs the groups of the data set.
-func (v Variant) Semantic() bool { return v == SemanticHard || v == SemanticSoft }
-
 // Prior says what p(a_m) is.
 type Prior string
 
@@ -83,20 +62,23 @@ func (c Config) Check() error {
 	if err := names.Check(); err != nil {
 		return err
 	}
-	if c.Variant == KSoft && c.K < 1 {
-		return expected("k", c.K, "at least 1 group for k-soft")
+	v := c.Variant.Info()
+	if v.Free() && c.K < 1 {
+		return expected("k", c.K, "at least 1 group for %s", c.Variant)
 	}
-	if c.Psi != 0 && c.Variant != SemanticSoft {
-		return &invalid.Error{Field: "psi", Want: "0 for " + string(c.Variant), Got: fmt.Sprint(c.Psi), Hint: "Only semantic-soft has a group prior."}
+	if c.Psi != 0 && !v.HasPrior() {
+		err := expected("psi", c.Psi, "0 for %s", c.Variant)
+		err.Hint = fmt.Sprintf("Only %s has a group prior.", SemanticSoft)
+		return err
 	}
 	return nil
 }
 
-// Grouping returns K and, unless the variant is k-soft, the group of each of m attributes.
+// Grouping returns K and, unless the groups are free, the group of each of m attributes.
 // semantic is the group of each attribute by the data set, nil if it has no groups.
 func (c Config) Grouping(m int, semantic []int) (k int, of []int, err error) {
-	switch c.Variant {
-	case Singletons:
+	switch c.Variant.Info().Groups {
+	case AttributeGroups:
 		if m > mostSingletons {
 			return 0, nil, &invalid.Error{
 				Field: "attributes", Want: fmt.Sprintf("at most %d for singletons, whose groups are attributes x attributes", mostSingletons),
@@ -104,7 +86,7 @@ func (c Config) Grouping(m int, semantic []int) (k int, of []int, err error) {
 			}
 		}
 		return m, matrix.Matrix[float64]{Rows: m}.AllRows(), nil
-	case KSoft:
+	case FreeGroups:
 		if c.K > m {
 			return 0, nil, expected("k", c.K, "at most the number of attributes, %d", m)
 		}

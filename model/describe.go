@@ -44,7 +44,7 @@ func (c Config) Describe(u dataset.Matrix[float64], groups []int) (*Description,
 		return nil, expected("descriptions", found, "probabilities from 0 to 1, or NaN for a missing entry")
 	}
 	k, of, err := c.Grouping(u.Cols, groups)
-	if c.Variant != KSoft && err != nil {
+	if !c.Variant.Info().Free() && err != nil {
 		return nil, err
 	}
 	if len(groups) != u.Cols {

@@ -28,15 +28,11 @@ type Parameters[T Float] struct {
 	V dataset.Matrix[T] // M x K; Gamma = softmax(zeta V).
 }
 
-// The initialisation of the paper and the authors' program.
-const (
-	gain  = 0.1  // of the orthogonal W
-	width = 1e-3 // of the uniform V of k-soft
-)
+// gain is that of the orthogonal W in the paper and the authors' program.
+const gain = 0.1
 
 // Init returns the initial parameters, which depend on the seed alone: W orthogonal with
-// gain 0.1, b zero, V one-hot by group or, for k-soft, zero-mean uniform noise of width
-// 1e-3.
+// gain 0.1, b zero, V one-hot by group or, for free groups, zero-mean uniform noise.
 func (c Config) Init(dims, attributes int, semantic []int, seed uint64) (*Parameters[float32], error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -54,7 +50,7 @@ func (c Config) Init(dims, attributes int, semantic []int, seed uint64) (*Parame
 	if of != nil {
 		p.V = oneHot[float32](of, k)
 	} else {
-		p.V = noise(attributes, k, rng)
+		p.V = noise(attributes, k, c.Variant.Info().Noise, rng)
 	}
 	return p, nil
 }
@@ -89,8 +85,8 @@ func orthogonal(rows, cols int, rng *rand.Rand) (dataset.Matrix[float32], error)
 	return w, nil
 }
 
-// noise returns the initial V of k-soft.
-func noise(m, k int, rng *rand.Rand) dataset.Matrix[float32] {
+// noise returns the initial V of free groups.
+func noise(m, k int, width float64, rng *rand.Rand) dataset.Matrix[float32] {
 	v := dataset.NewMatrix[float32](m, k)
 	draws := make([]float64, len(v.Data))
 	var mean float64
@@ -106,7 +102,7 @@ func noise(m, k int, rng *rand.Rand) dataset.Matrix[float32] {
 }
 
 // oneHot returns the M x K matrix with a one at the group of each attribute: Gamma_sem,
-// and the initial V of all variants but k-soft.
+// and the initial V of groups with members.
 func oneHot[T Float](of []int, k int) dataset.Matrix[T] {
 	v := dataset.NewMatrix[T](len(of), k)
 	for m, g := range of {

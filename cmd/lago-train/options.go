@@ -115,7 +115,7 @@ func (o *gridOptions) read(c *cli.Context) {
 	o.request.Flags = nil
 	for _, key := range config.General().Keys() {
 		if name := flagOf(key); c.IsSet(name) {
-			o.request.Flags = append(o.request.Flags, config.Given{Given: setting.Given{Key: key, Text: c.String(name)}, Flag: dashed(name)})
+			o.request.Flags = append(o.request.Flags, config.Given{Assignment: setting.Assignment{Key: key, Text: c.String(name)}, Flag: dashed(name)})
 		}
 	}
 }

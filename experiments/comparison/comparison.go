@@ -110,7 +110,7 @@ func ParseFixed(s string) (Fixed, error) {
 	f := Fixed{e.Name, key, strings.Trim(value, `"`)}
 	settings := e.Default().CorrectedSettings(&model.Correction{})
 	settings.SetDefaults()
-	if err := settings.Set(setting.Given{Key: f.Setting, Text: f.Value}); err != nil {
+	if err := settings.Set(setting.Assignment{Key: f.Setting, Text: f.Value}); err != nil {
 		return f, invalid.At(e.Name, err)
 	}
 	return f, invalid.At(e.Name, settings.Check())
@@ -162,14 +162,14 @@ func (c Config) plan() (engine.Plan, error) {
 			for _, key := range methods.CorrectionKeys {
 				if slices.Contains(c.Given, key) {
 					text := fmt.Sprint(c.Common.Value(key))
-					if err := settings.Set(setting.Given{Key: key, Text: text}); err != nil {
+					if err := settings.Set(setting.Assignment{Key: key, Text: text}); err != nil {
 						return p, invalid.At(name, err)
 					}
 				}
 			}
 			for _, f := range c.Fixed {
 				if f.Method == name {
-					if err := settings.Set(setting.Given{Key: f.Setting, Text: f.Value}); err != nil {
+					if err := settings.Set(setting.Assignment{Key: f.Setting, Text: f.Value}); err != nil {
 						return p, invalid.At(name, err)
 					}
 					arm.Fixed = append(arm.Fixed, f.Setting)

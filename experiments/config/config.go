@@ -180,7 +180,7 @@ func (c Config) On(d *dataset.Dataset) Config {
 	}
 	if c.Preprocess == AutoPreprocess {
 		switch {
-		case c.Method.Variant() == model.Singletons:
+		case c.Method.Variant().Info().Groups == model.AttributeGroups:
 			c.Preprocess = preprocess.L2
 		case signed(d):
 			c.Preprocess = "l2,whiten"

@@ -42,7 +42,7 @@ func resolve(t *testing.T, text string, flags ...Given) (Preset, error) {
 }
 
 func flagged(key, text string) Given {
-	return Given{Given: setting.Given{Key: key, Text: text}, Flag: "--" + strings.ReplaceAll(key, "_", "-")}
+	return Given{Assignment: setting.Assignment{Key: key, Text: text}, Flag: "--" + strings.ReplaceAll(key, "_", "-")}
 }
 
 // drawConfig draws a configuration of LAGO that passes Check.

@@ -92,7 +92,7 @@ func (p Preset) EpochsOf() int {
 
 // Given is the value of a setting as a user wrote it, in a flag or a config file.
 type Given struct {
-	setting.Given
+	setting.Assignment
 	Flag string // as typed, --lr; "" in a file
 	File string
 }
@@ -132,7 +132,7 @@ func parse(data []byte, file string) ([]Given, error) {
 	given, err := setting.ParseJSON(data)
 	list := make([]Given, len(given))
 	for i, g := range given {
-		list[i] = Given{Given: g, File: file}
+		list[i] = Given{Assignment: g, File: file}
 	}
 	return list, err
 }
@@ -144,7 +144,7 @@ func Resolve(given []Given, start func(dataset string, m methods.Named) Preset) 
 	first := Defaults(methods.Variant(model.SemanticHard))
 	for _, g := range given {
 		if g.Key == "dataset" || g.Key == "variant" {
-			if err := first.Settings().Set(g.Given); err != nil {
+			if err := first.Settings().Set(g.Assignment); err != nil {
 				return Preset{}, g.at(err)
 			}
 		}
@@ -156,7 +156,7 @@ func Resolve(given []Given, start func(dataset string, m methods.Named) Preset) 
 			p.ChosenOn, p.Origins[g.Key] = g.Text, g.File
 			continue
 		}
-		if err := p.Settings().Set(g.Given); err != nil {
+		if err := p.Settings().Set(g.Assignment); err != nil {
 			return p, g.at(err)
 		}
 		p.Origins[g.Key] = cmp.Or(g.Flag, g.File)
@@ -192,7 +192,7 @@ func (p Preset) CheckOn(d *dataset.Dataset) error {
 
 // at adds the place where the value of its field was given to an error.
 func (p Preset) at(e *invalid.Error) error {
-	g := Given{Given: setting.Given{Key: e.Field}}
+	g := Given{Assignment: setting.Assignment{Key: e.Field}}
 	switch origin := p.Origins[e.Field]; {
 	case strings.HasPrefix(origin, "-"):
 		g.Flag = origin

@@ -11,6 +11,8 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/lago-train/lago-train/model"
 )
 
 // Widths of figures: of one column, and of both with the space between.
@@ -65,15 +67,10 @@ const (
 	conditions
 )
 
-// hues are those of the variants of LAGO, Okabe & Ito (2008) for colour-blind readers, and
-// of the baselines. All contrast with white and with the dark background of pages.
+// hues are those of the baselines. All, and those of variants of LAGO, contrast with white and with
+// the dark background of pages.
 var hues = map[string]color.NRGBA{
 	Focus: {0, 114, 178, 255},
-
-	"singletons":    {0, 158, 115, 255},
-	"semantic-hard": {0, 114, 178, 255},
-	"k-soft":        {213, 94, 0, 255},
-	"semantic-soft": {204, 121, 167, 255},
 
 	"eszsl":  {230, 159, 0, 255},
 	"ale":    {86, 180, 233, 255},
@@ -88,6 +85,9 @@ var hues = map[string]color.NRGBA{
 func (l Look) color() color.NRGBA {
 	if hue, ok := hues[l.Method]; ok {
 		return hue
+	}
+	if v := model.Variant(l.Method).Info(); v.Name != "" {
+		return v.Colour
 	}
 	return soft
 }

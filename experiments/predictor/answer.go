@@ -213,14 +213,14 @@ func (g Group) share(part Pair) (s Pair) {
 	return s
 }
 
-// groupName returns the name of a group and, for a group of k-soft, the attributes with
+// groupName returns the name of a group and, for a free group, the attributes with
 // the largest share of it.
 func (p *Predictor) groupName(k int) (string, []string) {
 	l, _ := p.LAGO() // see Answer
-	switch v := l.Config.Variant; {
-	case v == model.Singletons:
+	switch l.Config.Variant.Info().Groups {
+	case model.AttributeGroups:
 		return p.Attributes[k], nil
-	case v.Semantic():
+	case model.DataGroups:
 		return p.Groups[k], nil
 	}
 	names, gamma := slices.Clone(p.Attributes), p.explainer.Gamma

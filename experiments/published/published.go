@@ -84,18 +84,11 @@ var tables = func() Tables {
 	return t
 }()
 
-// names has the names of the variants in the released runs and in table A.1.
-var names = map[model.Variant][2]string{
-	model.Singletons:   {"Singletons", "LAGO-Singletons"},
-	model.SemanticHard: {"SemanticHard", "LAGO-Semantic-Hard"},
-	model.KSoft:        {"KSoft", "LAGO-K-Soft"},
-	model.SemanticSoft: {"SemanticSoft", "LAGO-Semantic-Soft"},
-}
-
 // Find returns the released run of a variant on a data set in a stage, "dev" or "test".
 func Find(dataset string, v model.Variant, stage string) (Run, bool) {
+	name := strings.ReplaceAll(strings.TrimPrefix(Method(v), "LAGO"), "-", "")
 	for _, r := range tables.Runs {
-		if strings.EqualFold(r.Dataset, dataset) && r.Model == names[v][0] && r.Stage == stage {
+		if strings.EqualFold(r.Dataset, dataset) && r.Model == name && r.Stage == stage {
 			return r, true
 		}
 	}
@@ -119,7 +112,7 @@ func TestAccuracy(dataset, method string) (cell string, ok bool) {
 var rows = map[string]string{"SynC": "SYNC", "DeViSE": "DEVISE", "Kernel alignment": "ZHANG2018"}
 
 // Method returns the name of a variant in table A.1.
-func Method(v model.Variant) string { return names[v][1] }
+func Method(v model.Variant) string { return v.Info().Title }
 
 // ResultRow is the row of table A.1 for LAGO with the variant chosen on validation.
 const ResultRow = "LAGO (variant chosen on validation)"

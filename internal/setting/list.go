@@ -2,6 +2,7 @@ package setting
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -129,8 +130,8 @@ func (l List) MarshalJSON() ([]byte, error) {
 	return []byte("{" + strings.Join(parts, ",") + "}"), nil
 }
 
-// Given is the value of a setting as a user wrote it, in a flag or a file.
-type Given struct {
+// Assignment is the value of a setting as a user wrote it, in a flag or a file.
+type Assignment struct {
 	Key  string
 	Text string
 	Kind string // of the JSON value; "" for a flag
@@ -138,7 +139,7 @@ type Given struct {
 
 // Set reads the value into the setting of its key. The error is an *invalid.Error that
 // names the key, but no place.
-func (l List) Set(g Given) error {
+func (l List) Set(g Assignment) error {
 	s, err := l.Find(g.Key)
 	if err != nil {
 		return err
@@ -148,7 +149,7 @@ func (l List) Set(g Given) error {
 	} else {
 		err = s.Parse(g.Text)
 	}
-	if e, ok := err.(*invalid.Error); ok {
+	if e := (*invalid.Error)(nil); errors.As(err, &e) {
 		e.Field = g.Key
 	}
 	return err
@@ -156,14 +157,14 @@ func (l List) Set(g Given) error {
 
 // ParseJSON reads one JSON object of settings, in its order. Keys that occur twice are
 // errors.
-func ParseJSON(data []byte) ([]Given, error) {
+func ParseJSON(data []byte) ([]Assignment, error) {
 	members, err := fileio.ParseObject(data)
 	if err != nil {
 		return nil, err
 	}
-	list := make([]Given, len(members))
+	list := make([]Assignment, len(members))
 	for i, m := range members {
-		g := Given{Key: m.Key, Text: string(m.Value), Kind: "number"}
+		g := Assignment{Key: m.Key, Text: string(m.Value), Kind: "number"}
 		switch m.Value[0] {
 		case '"':
 			g.Kind = "string"

@@ -242,16 +242,6 @@ func (s Setting) If(used bool, of string) Setting {
 	return s
 }
 
-// OfVariant marks a setting of some variants, which are described in words. A search, which keeps the
-// variant, tries the values where the variant is one of them.
-func (s Setting) OfVariant(is bool, which string, values ...any) Setting {
-	s = s.If(is, which)
-	if !is {
-		return s
-	}
-	return s.Try(values...)
-}
-
 // AtMostAttributes leaves out search values above the number of attributes.
 func (s Setting) AtMostAttributes() Setting {
 	s.UpToAttributes = true
@@ -337,7 +327,7 @@ func (s Setting) Set(v any) {
 // Parse reads the value from text. The error is an *invalid.Error without a place.
 func (s Setting) Parse(text string) error {
 	err := s.parse(text)
-	if _, described := err.(*invalid.Error); described {
+	if described := (*invalid.Error)(nil); errors.As(err, &described) {
 		return err
 	}
 	if err != nil || !s.check() {

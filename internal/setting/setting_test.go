@@ -132,7 +132,7 @@ func TestRoundTrip(t *testing.T) {
 		written, typed := defaults(), defaults()
 		testkit.NoError(t, read(written.Settings(), data))
 		for key, value := range want.Settings().Values() {
-			testkit.NoError(t, typed.Settings().Set(setting.Given{Key: key, Text: strings.ToUpper(fmt.Sprint(value))}))
+			testkit.NoError(t, typed.Settings().Set(setting.Assignment{Key: key, Text: strings.ToUpper(fmt.Sprint(value))}))
 		}
 		if diff := cmp.Diff([]*config{want, want}, []*config{written, typed}); diff != "" {
 			t.Errorf("(-want, want +written, typed):\n%s", diff)

@@ -5,8 +5,9 @@ package lago
 
 import (
 	"fmt"
-	"strings"
+	"slices"
 
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/method"
@@ -29,50 +30,46 @@ func New(v model.Variant) *Settings {
 	return s
 }
 
-// defaultK is the number of groups of k-soft, where there are as many attributes.
+// defaultK is the number of free groups, where there are as many attributes.
 const defaultK = 30
 
 // Settings lists the settings, with the defaults of the variant that s has. A search draws
 // those with search values in this order. docs/settings.md says how the defaults were chosen.
 // Most search values are those of the authors' program (experiments/published).
 func (s *Settings) Settings() setting.List {
-	learned := s.Variant.Learned()
-	const ofLearned = "variants k-soft and semantic-soft"
+	learned := func(v model.VariantInfo) bool { return v.Learned }
 	decay := []any{0, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3}
-	zeta := s.number("zeta", &s.Zeta, setting.Positive, 10, own{model.KSoft: 1, model.SemanticSoft: 3}).
+	zeta := s.number("zeta", &s.Zeta, setting.Positive, 10).
 		Describe("`VALUE` softmax scale of the group assignment; from about 1000 on, groups are one-hot")
-	if learned {
+	if s.Variant.Learned() {
 		zeta = zeta.Try(1, 3, 10)
 	}
 	return setting.List{
 		setting.Choice("variant", &s.Variant, model.SemanticHard, model.Variants...).Common().
 			Describe("variant of LAGO"),
 		// On features of another scale than the paper's, its highest rate, 3e-4, is too low.
-		s.number("lr", &s.LR, setting.Positive, 1e-3, own{model.KSoft: 3e-3}).In(setting.Training).Common().
+		s.number("lr", &s.LR, setting.Positive, 1e-3).In(setting.Training).Common().
 			Describe("`RATE` learning rate of the attribute detectors W").
 			Try(3e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3),
 		// On features with a mean of zero, as whitening makes them, only b can learn that an
 		// attribute is rare, and at the rate of W it takes too many epochs.
-		s.number("bias_factor", &s.BiasFactor, setting.Positive, 3,
-			own{model.Singletons: 30, model.KSoft: 10, model.SemanticSoft: 5}).
-			In(setting.Training).
+		s.number("bias_factor", &s.BiasFactor, setting.Positive, 3).In(setting.Training).
 			Describe("`FACTOR` learning rate of the biases b of the detectors, as a multiple of --lr").
 			Try(1, 3, 10),
-		s.number("beta", &s.Beta, setting.NotNegative, 1e-6, nil).
+		s.number("beta", &s.Beta, setting.NotNegative, 1e-6).
 			Describe("`VALUE` weight of |W|^2 in the loss (Eq. 6)").Try(decay...),
-		s.number("lambda", &s.Lambda, setting.NotNegative, 1e-4, nil).
+		s.number("lambda", &s.Lambda, setting.NotNegative, 1e-4).
 			Describe("`VALUE` weight of |W U'|^2 in the loss (Eq. 6)").Try(decay...),
-		s.number("lr_v", &s.LRV, setting.Positive, 0.1, own{model.KSoft: 0.05, model.SemanticSoft: 0.03}).
-			In(setting.Training).Describe("`RATE` learning rate of the group assignment V").
-			OfVariant(learned, ofLearned, 0.01, 0.1, 1.),
+		s.only(learned, s.number("lr_v", &s.LRV, setting.Positive, 0.1).
+			In(setting.Training).Describe("`RATE` learning rate of the group assignment V"), 0.01, 0.1, 1.),
 		zeta,
-		setting.Whole("k", &s.K, 0, setting.Between(0, int(setting.Count.Most))).
-			Describe(fmt.Sprintf("`K` number of groups; 0 takes %d, or the number of attributes if that is smaller", defaultK)).
-			OfVariant(s.Variant == model.KSoft, "variant k-soft", 1, 10, 20, 30, 40, 60).AtMostAttributes(),
-		s.number("psi", &s.Psi, setting.NotNegative, 0, own{model.SemanticSoft: 1e-4}).
-			Noted("0.0001").Describe("`VALUE` group prior strength, which keeps V near the semantic groups (Eq. 6)").
-			OfVariant(s.Variant == model.SemanticSoft, "variant semantic-soft", 1e-5, 1e-4, 1e-3, 1e-2),
-		s.number("alpha", &s.Alpha, setting.NotNegative, 0.1, own{model.Singletons: 0.3, model.KSoft: 1, model.SemanticSoft: 0.3}).
+		s.only(model.VariantInfo.Free, setting.Whole("k", &s.K, 0, setting.Between(0, int(setting.Count.Most))).
+			Describe(fmt.Sprintf("`K` number of groups; 0 takes %d, or the number of attributes if that is smaller", defaultK)),
+			1, 10, 20, 30, 40, 60).AtMostAttributes(),
+		s.only(model.VariantInfo.HasPrior, s.number("psi", &s.Psi, setting.NotNegative, 0).Noted("0.0001").
+			Describe("`VALUE` group prior strength, which keeps V near the semantic groups (Eq. 6)"),
+			1e-5, 1e-4, 1e-3, 1e-2),
+		s.number("alpha", &s.Alpha, setting.NotNegative, 0.1).
 			Describe("`VALUE` weight of explicit attribute supervision in the loss (Eq. 6)").
 			Try(0, 0.1, 0.3, 1),
 		setting.Choice("prior", &s.Prior, model.Uniform, model.Priors...).
@@ -84,25 +81,32 @@ func (s *Settings) Settings() setting.List {
 	}
 }
 
-// own has the defaults of variants that differ from the general one.
-type own map[model.Variant]float64
+// only marks a setting of the variants of which something holds. A search, which keeps the variant,
+// tries the values where it is one of them.
+func (s *Settings) only(holds func(model.VariantInfo) bool, of setting.Setting, values ...any) setting.Setting {
+	names := model.VariantsWith(holds)
+	which := "variant " + string(names[0])
+	if len(names) > 1 {
+		which = "variants " + format.List(format.Strings(names), "and")
+	}
+	if of = of.If(slices.Contains(names, s.Variant), which); of.Unused {
+		return of
+	}
+	return of.Try(values...)
+}
 
 // number is a setting whose default depends on the variant, which the help shows as
-// "0.001; singletons, k-soft: 0.003".
-func (s *Settings) number(key string, to *float64, r setting.Range, general float64, of own) setting.Setting {
-	standard, note, last := general, fmt.Sprint(general), ""
+// "0.001; k-soft: 0.003".
+func (s *Settings) number(key string, to *float64, r setting.Range, general float64) setting.Setting {
+	standard, note := general, fmt.Sprint(general)
 	for _, v := range model.Variants {
-		value, differs := of[v]
+		value, differs := v.Info().Defaults[key]
 		if !differs {
 			continue
 		}
+		note += fmt.Sprintf("; %s: %v", v, value)
 		if v == s.Variant {
 			standard = value
-		}
-		if text := fmt.Sprint(value); text == last {
-			note = strings.Replace(note, ": "+text, fmt.Sprintf(", %s: %s", v, text), 1)
-		} else {
-			note, last = fmt.Sprintf("%s; %s: %s", note, v, text), text
 		}
 	}
 	return setting.Number(key, to, standard, r).Noted(note)
@@ -110,7 +114,7 @@ func (s *Settings) number(key string, to *float64, r setting.Range, general floa
 
 // Resolve sets what the settings leave to the data: the number of groups.
 func (s *Settings) Resolve(attributes int) {
-	if s.Variant == model.KSoft && s.K == 0 {
+	if s.Variant.Info().Free() && s.K == 0 {
 		s.K = min(defaultK, attributes)
 	}
 }

@@ -57,9 +57,6 @@ func TestDefaultText(t *testing.T) {
 			t.Errorf("default of %s: %s, expected %s", key, got, want)
 		}
 	}
-	if got := s.number("x", new(float64), setting.Positive, 1, own{model.Singletons: 2, model.SemanticSoft: 2}).DefaultText(); got != "1; singletons, semantic-soft: 2" {
-		t.Errorf("found %s", got)
-	}
 }
 
 // Which settings a search varies, and in what order, decides on its numbers.

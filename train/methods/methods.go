@@ -150,7 +150,7 @@ func (m Named) Canonical() Named {
 
 // Set reads the value of a setting from text. The error is an *invalid.Error.
 func (m Named) Set(key, text string) error {
-	return m.Settings().Set(setting.Given{Key: key, Text: text})
+	return m.Settings().Set(setting.Assignment{Key: key, Text: text})
 }
 
 // Check returns the *invalid.Error of an unknown method or of its first invalid setting.

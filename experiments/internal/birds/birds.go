@@ -17,16 +17,16 @@ import (
 // described by six attributes in three groups.
 func Make(c model.Config) *train.Saved {
 	semantic := []int{0, 0, 0, 1, 1, 2}
-	k := map[model.Variant]int{model.Singletons: 6, model.SemanticHard: 3, model.SemanticSoft: 3, model.KSoft: c.K}[c.Variant]
+	k, groups, err := c.Grouping(6, semantic)
+	if err != nil {
+		panic(err) // of a mistake in a test
+	}
 	p := &model.Parameters[float32]{W: dataset.NewMatrix[float32](6, 6), B: make([]float32, 6), V: dataset.NewMatrix[float32](6, k)}
 	for m := range 6 {
 		p.W.Row(m)[m] = 1
-		switch {
-		case c.Variant.Semantic():
-			p.V.Row(m)[semantic[m]] = 1
-		case c.Variant == model.Singletons:
-			p.V.Row(m)[m] = 1
-		default: // learned
+		if groups != nil {
+			p.V.Row(m)[groups[m]] = 1
+		} else {
 			p.V.Row(m)[m%k] = 0.1
 		}
 	}
