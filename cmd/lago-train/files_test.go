@@ -57,7 +57,7 @@ var objects, shared = map[string]any{
 }, map[string]any{
 	"summary": lab.Summary{}, "interval": metrics.Interval{}, "difference": metrics.Difference{},
 	"measured": results.Measured{}, "method": results.Method{}, "method difference": comparison.Difference{},
-	"edge": engine.Edge{}, "missing": lab.Missing{}, "left out": engine.LeftOut{}, "blas": blas.Info{},
+	"edge": engine.Edge{}, "missing": lab.Missing{}, "blas": blas.Info{},
 	"row": results.Row{}, "robustness": robustness.Method{}, "run entry": runs.Line{},
 	"calibration": evaluation.Calibration{}, "stacking": evaluation.Stacking{}, "comparison": explain.Comparison{}, "group": predictor.Group{},
 	"term": predictor.Term{}, "pair": predictor.Pair{}, "change": explain.Change{}, "probability": predictor.Probability{},

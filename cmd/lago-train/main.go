@@ -82,12 +82,10 @@ func execute(ctx context.Context, app *cli.App, words []string) error {
 // outcome returns the message and the exit code of a command that ended with an error.
 func outcome(ctx context.Context, err error) (text string, code int) {
 	text = err.Error()
-	bad, cause := (*invalid.Error)(nil), context.Cause(ctx)
+	bad, cause := (*invalid.Error)(nil), cmp.Or(context.Cause(ctx), context.Canceled)
 	switch {
-	case errors.As(err, new(*lab.Cancelled)):
-		return text, exitCancelled
-	case errors.Is(err, context.Canceled), cause != nil && errors.Is(err, cause):
-		if !strings.HasPrefix(text, "interrupted") {
+	case errors.Is(err, context.Canceled), errors.Is(err, cause):
+		if text = strings.TrimSuffix(text, ": "+cause.Error()); !strings.HasPrefix(text, "interrupted") {
 			text = "interrupted"
 		}
 		return text, exitCancelled

@@ -14,7 +14,6 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/testkit"
 )
@@ -222,7 +221,7 @@ func TestOutcomeOfAnError(t *testing.T) {
 		{live, fmt.Errorf("reading a file: %w", context.Canceled), "interrupted", exitCancelled},
 		{ended, fmt.Errorf("reading a file: %w", bySignal), "interrupted", exitCancelled},
 		{ended, errors.New("no space left"), "no space left", exitFailed},
-		{ended, &lab.Cancelled{Root: "runs", Finished: 1, Trials: 2}, "interrupted with 1 of 2 runs finished in runs; repeat the command to resume", exitCancelled},
+		{ended, fmt.Errorf("interrupted with 1 of 2 runs finished in runs; repeat the command to resume: %w", bySignal), "interrupted with 1 of 2 runs finished in runs; repeat the command to resume", exitCancelled},
 	} {
 		if text, code := outcome(c.ctx, c.err); text != c.text || code != c.code {
 			t.Errorf("%v: %q and exit code %d, expected %q and %d", c.err, text, code, c.text, c.code)

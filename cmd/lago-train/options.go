@@ -178,8 +178,8 @@ func (o *gridOptions) openLab(c *cli.Context, presets ...config.Preset) (*lab.La
 	l.OnStep = func(what string) { logrus.Info(what) }
 	l.OnRun = func(r lab.Run) {
 		entry := logrus.WithField("run", r.Name())
-		if r.Err != nil {
-			entry.WithError(r.Err).Warn("run failed")
+		if r.Missing != nil {
+			entry.WithField("error", r.Missing.Why).Warn("run failed")
 			return
 		}
 		entry.WithFields(logrus.Fields{"status": r.Result.Status, "epochs": r.Result.Epochs}).Debug("run ended")

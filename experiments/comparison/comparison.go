@@ -192,12 +192,11 @@ type Result struct {
 	Ladder bool `json:"ladder"`
 	// LAGO minus every baseline, or minus its other rows if there is none; without LAGO the first method
 	// minus the others; in a ladder each step minus the one before
-	Differences          []Difference     `json:"differences"`
-	AdaptedDifferences   []Difference     `json:"adapted_differences,omitempty"`   // the same between adapted methods
-	PartitionSeeds       []uint64         `json:"partition_seeds,omitempty"`       // of the partitions, if there are several
-	PartitionDifferences []Difference     `json:"partition_differences,omitempty"` // of the means over partitions
-	Classes              []Class          `json:"classes"`
-	LeftOut              []engine.LeftOut `json:"left_out"` // variants that the data set does not allow
+	Differences          []Difference `json:"differences"`
+	AdaptedDifferences   []Difference `json:"adapted_differences,omitempty"`   // the same between adapted methods
+	PartitionSeeds       []uint64     `json:"partition_seeds,omitempty"`       // of the partitions, if there are several
+	PartitionDifferences []Difference `json:"partition_differences,omitempty"` // of the means over partitions
+	Classes              []Class      `json:"classes"`
 }
 
 // Method is the result of one method.
@@ -235,7 +234,7 @@ const (
 )
 
 // Run trains and evaluates every method of c, which passes Check, by one protocol, and stores the
-// result, if it has a method. The error is a *lab.Waiting while other shards have not finished their trials.
+// result, if it has a method.
 func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
 	p, err := c.plan()
 	if err != nil {
@@ -245,10 +244,7 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if done.Waiting != nil {
-		return nil, done.Waiting
-	}
-	r := &Result{Study: results.NewStudy(l, done), Folds: p.Folds, HoldOut: c.Common.HoldOut, Ladder: c.Ladder, Methods: []Method{}, LeftOut: done.LeftOut}
+	r := &Result{Study: results.NewStudy(l, done), Folds: p.Folds, HoldOut: c.Common.HoldOut, Ladder: c.Ladder, Methods: []Method{}}
 	for _, row := range results.Methods(done) {
 		r.Methods = append(r.Methods, Method{Method: row})
 	}

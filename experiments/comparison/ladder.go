@@ -84,9 +84,6 @@ func (r *Result) partition(ctx context.Context, l *lab.Lab, c Config, p engine.P
 			if err != nil {
 				return err
 			}
-			if done.Waiting != nil {
-				return done.Waiting
-			}
 			r.Missing = append(r.Missing, done.Missing...)
 			if len(results.Methods(done)) < len(r.Methods) {
 				return nil // Missing says why

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/experiments/engine"
-	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/experiments/results"
 	"github.com/lago-train/lago-train/internal/format"
@@ -41,13 +40,12 @@ func (r *Result) Tables() []*table.Table {
 		t.Note("Its baselines were trained without the held-out samples of seen classes (trainval_loc), its LAGO with them.")
 		t.Note("Here every method is trained %s.", held)
 	}
-	settings.Notes = append(settings.Notes, engine.LeftOutText(r.LeftOut)...)
 	over := fmt.Sprintf("%s, over %s", "%s", format.Count(len(r.Classes), "class"))
 	return append(append([]*table.Table{t}, r.adaptedTables()...),
 		r.differencesTable(over+":", "by part", r.Differences),
 		r.differencesTable("adapted, "+over+":", "by part", r.AdaptedDifferences),
 		r.differencesTable(over+fmt.Sprintf(", mean over %d partitions into parts (seeds %s):", len(r.PartitionSeeds), strings.Trim(fmt.Sprint(r.PartitionSeeds), "[]")), "by partition", r.PartitionDifferences),
-		r.partitionsTable(), settings, lab.MissingTable(r.Missing),
+		r.partitionsTable(), settings, results.MissingTable(r.Missing),
 	)
 }
 

@@ -8,8 +8,8 @@ import (
 
 	"github.com/lago-train/lago-train/experiments/config"
 	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/methods"
 )
@@ -35,39 +35,25 @@ type Arm struct {
 // Variants and baselines have their own names.
 const LAGOMethod = "lago"
 
-// LeftOut is a variant that the data set does not allow.
-type LeftOut struct {
-	Variant model.Variant `json:"variant"`
-	Why     string        `json:"why"`
-}
-
-// LeftOutText lists variants that the data set does not allow, one per line.
-func LeftOutText(list []LeftOut) (lines []string) {
-	for _, o := range list {
-		lines = append(lines, fmt.Sprintf("%s is left out: %s", o.Variant, o.Why))
-	}
-	return lines
-}
-
-// Allows returns nil if the data of a lab allows the method, otherwise why not.
-func Allows(l *lab.Lab, m methods.Named) *LeftOut {
+// leftOut returns nil if the data of a lab allows the method, otherwise why not.
+func leftOut(l *lab.Lab, m methods.Named) *lab.Missing {
 	if v := m.Variant(); v.Semantic() && l.Data.Groups == nil {
-		return &LeftOut{v, "the data set has no attribute groups"}
+		return &lab.Missing{Name: string(v), State: lab.LeftOut, Why: "the data set has no attribute groups"}
 	}
 	return nil
 }
 
 // Outcome is the result of an arm in one part.
 type Outcome struct {
-	Part   lab.View
-	Chosen config.Config
-	Folds  []lab.View
-	Epochs int       // best of the average dev curve, otherwise the number of the test stage
-	Val    []lab.Run // of the dev stage, over the folds; nil without one, or if a run failed
-	Test   []lab.Run // of the test stage
-	Failed []lab.Run // runs without a model, also those that other shards have not finished
-	Edges  []Edge
-	Tried  int // number of settings
+	Part    lab.View
+	Chosen  config.Config
+	Folds   []lab.View
+	Epochs  int       // best of the average dev curve, otherwise the number of the test stage
+	Val     []lab.Run // of the dev stage, over the folds; nil without one, or if a run is missing
+	Test    []lab.Run // of the test stage
+	Missing []lab.Missing
+	Edges   []Edge
+	Tried   int // number of settings
 
 	// Searches has for each start that the data allows the accuracy of the best settings after each
 	// that was tried.
@@ -89,29 +75,27 @@ func (r *Result) Done(arm int) bool {
 type Result struct {
 	Plan    Plan
 	Arms    [][]*Outcome
-	Missing []lab.Missing // runs without a model
-	LeftOut []LeftOut     // of the starts
-	Waiting *lab.Waiting  // the first round that waits for other shards, nil for none
+	Missing []lab.Missing // starts that the data does not allow, and runs of the outcomes, each once
 }
 
 // runner carries out a plan.
 type runner struct {
-	lab     *lab.Lab
-	plan    Plan
-	waiting *lab.Waiting
+	lab  *lab.Lab
+	plan Plan
 }
 
-// Run carries out a plan. Runs that fail are listed in the outcomes. The error is that of the
-// settings or the data, or a *lab.Cancelled.
+// Run carries out a plan. Runs that fail are missing from the result. The error is that of the
+// settings or the data or, unless the plan has the dev stage alone, that of runs which other shards
+// have not finished.
 func Run(ctx context.Context, l *lab.Lab, p Plan) (*Result, error) {
 	r := &runner{lab: l, plan: p}
-	result := &Result{Plan: p, LeftOut: []LeftOut{}, Arms: make([][]*Outcome, len(p.Arms))}
+	result := &Result{Plan: p, Missing: []lab.Missing{}, Arms: make([][]*Outcome, len(p.Arms))}
 	entries, err := r.entries(result)
 	if err != nil {
 		return nil, err
 	}
-	if len(entries) == 0 && len(result.LeftOut) > 0 {
-		return nil, notAllowed(result.LeftOut[0])
+	if len(entries) == 0 && len(result.Missing) > 0 {
+		return nil, notAllowed(result.Missing[0])
 	}
 	found := make([][]state, len(entries))
 	var chosen []choice
@@ -132,21 +116,33 @@ func Run(ctx context.Context, l *lab.Lab, p Plan) (*Result, error) {
 		}
 	}
 	for i, e := range entries {
-		result.Arms[e.arm] = append(result.Arms[e.arm], e.outcome(found[i], chosen[i], tested[i]))
+		o := e.outcome(found[i], chosen[i], tested[i])
+		result.Arms[e.arm] = append(result.Arms[e.arm], o)
+		for _, m := range o.Missing {
+			if !slices.Contains(result.Missing, m) {
+				result.Missing = append(result.Missing, m)
+			}
+		}
 	}
-	result.Missing, result.Waiting = lab.MissingOf(result.Failed()), r.waiting
+	if waiting := waitingFor(result.Missing); waiting != nil && p.Stage != config.OnlyDev {
+		return nil, waiting
+	}
 	return result, nil
 }
 
-// do does lists of trials together, and records the first round whose runs are in part left to
-// other shards.
-func (r *runner) do(ctx context.Context, round string, lists [][]lab.Task) ([][]lab.Run, error) {
+// waitingFor returns the error of runs that other shards have not finished, nil if there are none.
+func waitingFor(list []lab.Missing) error {
+	if n := len(slices.DeleteFunc(slices.Clone(list), func(m lab.Missing) bool { return m.State != lab.Waiting })); n > 0 {
+		return fmt.Errorf("%s left to other shards, which have not finished them. Repeat the command when they have", format.Count(n, "run"))
+	}
+	return nil
+}
+
+// do does lists of trials together.
+func (r *runner) do(ctx context.Context, lists [][]lab.Task) ([][]lab.Run, error) {
 	runs, err := r.lab.Do(ctx, slices.Concat(lists...))
 	if err != nil {
 		return nil, err
-	}
-	if r.waiting == nil {
-		r.waiting = lab.WaitingFor(round, runs)
 	}
 	done := make([][]lab.Run, len(lists))
 	for i, list := range lists {
@@ -156,8 +152,8 @@ func (r *runner) do(ctx context.Context, round string, lists [][]lab.Task) ([][]
 }
 
 // decide does lists of trials whose corrections are those of the outcome: it decides them.
-func (r *runner) decide(ctx context.Context, round string, lists [][]lab.Task) ([][]lab.Run, error) {
-	done, err := r.do(ctx, round, lists)
+func (r *runner) decide(ctx context.Context, lists [][]lab.Task) ([][]lab.Run, error) {
+	done, err := r.do(ctx, lists)
 	if err != nil {
 		return nil, err
 	}
@@ -185,9 +181,9 @@ func (r *runner) entries(result *Result) (all []entry, err error) {
 		for i, arm := range r.plan.Arms {
 			e := entry{arm: i, part: part, folds: folds}
 			for _, c := range arm.Starts {
-				if out := Allows(r.lab, c.Method); out != nil {
-					if !slices.Contains(result.LeftOut, *out) {
-						result.LeftOut = append(result.LeftOut, *out)
+				if out := leftOut(r.lab, c.Method); out != nil {
+					if !slices.Contains(result.Missing, *out) {
+						result.Missing = append(result.Missing, *out)
 					}
 					continue
 				}
@@ -247,7 +243,7 @@ func (r *runner) search(ctx context.Context, entries []entry) ([][]state, error)
 // the two best variants, because the others are rarely better and take as long.
 func finalists(found []state) (list []int) {
 	for i, st := range found {
-		if st.waiting {
+		if waitingFor(st.missing) != nil {
 			return nil
 		}
 		if len(st.tried) > 0 {
@@ -260,11 +256,11 @@ func finalists(found []state) (list []int) {
 
 // choice is what the dev stage decides for an entry.
 type choice struct {
-	config config.Config
-	epochs int
-	edges  []Edge
-	runs   []lab.Run // nil without a dev stage, or if a run failed
-	failed []lab.Run
+	config  config.Config
+	epochs  int
+	edges   []Edge
+	runs    []lab.Run // nil without a dev stage, or if a run is missing
+	missing []lab.Missing
 }
 
 // untuned are the choices without a dev stage.
@@ -288,7 +284,7 @@ func (r *runner) develop(ctx context.Context, entries []entry, found [][]state) 
 			lists = append(lists, e.searches[k].trialsOf(batch{settings: []config.Config{found[i][k].tried[0].Config}, seeds: e.seeds}))
 		}
 	}
-	done, err := r.decide(ctx, "development", lists)
+	done, err := r.decide(ctx, lists)
 	if err != nil {
 		return nil, err
 	}
@@ -299,8 +295,8 @@ func (r *runner) develop(ctx context.Context, entries []entry, found [][]state) 
 			runs, settings, now := done[0], found[i][k].tried[0].Config, &chosen[i]
 			done = done[1:]
 			epochs, mean := now.epochs, best
-			if failures := lab.Failures(runs); len(failures) > 0 {
-				now.failed = append(now.failed, failures...)
+			if missing := lab.MissingOf(runs); len(missing) > 0 {
+				now.missing = append(now.missing, missing...)
 				if r.plan.Stage != config.OnlyDev || now.runs != nil {
 					continue
 				} // else the other runs are shown
@@ -317,7 +313,7 @@ func (r *runner) develop(ctx context.Context, entries []entry, found [][]state) 
 			if lab.EndedAt(runs, epochs) {
 				edges = append(edges, Edge{"epochs", epochs, "highest"})
 			}
-			*now = choice{settings, epochs, edges, runs, now.failed}
+			*now = choice{settings, epochs, edges, runs, now.missing}
 		}
 	}
 	return chosen, nil
@@ -333,38 +329,23 @@ func (r *runner) test(ctx context.Context, entries []entry, chosen []choice) ([]
 			lists[i] = c.Trials(e.part, train.Test, chosen[i].epochs)
 		}
 	}
-	return r.decide(ctx, "evaluation", lists)
+	return r.decide(ctx, lists)
 }
 
 func (e entry) outcome(found []state, chosen choice, tested []lab.Run) *Outcome {
 	o := &Outcome{Part: e.part, Folds: e.folds, Chosen: chosen.config, Epochs: chosen.epochs, Edges: chosen.edges, Val: chosen.runs}
 	for _, st := range found {
-		o.Failed = append(o.Failed, st.failed...)
+		o.Missing = append(o.Missing, st.missing...)
 		o.Tried += len(st.tried)
 		o.Searches = append(o.Searches, st.best)
 	}
-	o.Failed = append(o.Failed, chosen.failed...)
-	if failed := lab.Failures(tested); len(failed) > 0 {
-		o.Failed = append(o.Failed, failed...)
+	o.Missing = append(o.Missing, chosen.missing...)
+	if missing := lab.MissingOf(tested); len(missing) > 0 {
+		o.Missing = append(o.Missing, missing...)
 	} else if len(tested) > 0 {
 		o.Test = tested
 	}
 	return o
-}
-
-// Failed lists the runs without a model of all arms, each once.
-func (r *Result) Failed() []lab.Run {
-	var list []lab.Run
-	for _, parts := range r.Arms {
-		for _, o := range parts {
-			for _, run := range o.Failed {
-				if !slices.ContainsFunc(list, func(other lab.Run) bool { return other.Dir == run.Dir }) {
-					list = append(list, run)
-				}
-			}
-		}
-	}
-	return list
 }
 
 // CheckArms returns an *invalid.Error unless there is an arm, and none twice.
@@ -378,9 +359,9 @@ func CheckArms(names []string) error {
 }
 
 // notAllowed is the error of a question about one variant that the data set does not allow.
-func notAllowed(o LeftOut) error {
+func notAllowed(m lab.Missing) error {
 	return &invalid.Error{
-		Field: "variant", Want: "one that the data set allows", Got: fmt.Sprintf("%s: %s", o.Variant, o.Why),
+		Field: "variant", Want: "one that the data set allows", Got: m.Error(),
 		Hint: "A data set names groups by prefixes of its attributes, as in wing_colour::red.",
 	}
 }

@@ -56,12 +56,11 @@ type search struct {
 
 // state is what a search has found so far.
 type state struct {
-	tried   []Tried   // best first, without settings that failed
-	best    []float64 // accuracy of the best settings after each that was tried
-	seen    []string  // names of trials, one of each settings
-	failed  []lab.Run // in the order in which they failed
+	tried   []Tried       // best first, without settings that failed
+	best    []float64     // accuracy of the best settings after each that was tried
+	seen    []string      // names of trials, one of each settings
+	missing []lab.Missing // in the order in which they were asked for
 	trials  int
-	waiting bool // for other shards
 }
 
 // Tried is the result of one combination of settings.
@@ -130,7 +129,7 @@ func (r *runner) searchAll(ctx context.Context, searches []*search) ([]state, er
 		lists := make([][]lab.Task, len(searches))
 		total := 0
 		for i, s := range searches {
-			if !states[i].waiting {
+			if waitingFor(states[i].missing) == nil {
 				batches[i] = round.next(s, states[i])
 				lists[i] = s.trialsOf(batches[i])
 			}
@@ -140,7 +139,7 @@ func (r *runner) searchAll(ctx context.Context, searches []*search) ([]state, er
 			continue
 		}
 		r.lab.Step("search: %s, %s", round.name, format.Count(total, "run"))
-		done, err := r.do(ctx, round.name, lists)
+		done, err := r.do(ctx, lists)
 		if err != nil {
 			return nil, err
 		}
@@ -247,16 +246,16 @@ func (s *search) finest(st state) batch {
 func (s *search) after(st state, b batch, runs []lab.Run) (state, error) {
 	next := state{
 		tried: slices.Clone(st.tried), best: slices.Clone(st.best), seen: slices.Clone(st.seen),
-		failed: append(slices.Clone(st.failed), lab.Failures(runs)...), trials: st.trials + len(runs),
-		waiting: st.waiting || lab.WaitingFor("", runs) != nil,
+		missing: append(slices.Clone(st.missing), lab.MissingOf(runs)...), trials: st.trials + len(runs),
 	}
+	waiting := waitingFor(next.missing) != nil
 	for i, c := range b.settings {
 		if !b.further {
 			next.seen = append(next.seen, s.nameOf(c))
 		}
 		each := len(s.folds) * b.seeds
 		part := runs[i*each : (i+1)*each]
-		if next.waiting || len(lab.Failures(part)) > 0 {
+		if waiting || len(lab.MissingOf(part)) > 0 {
 			continue
 		}
 		epoch, err := DevEpoch(part)
@@ -312,25 +311,25 @@ func bestFirst(a, b Tried) int {
 
 // Found is the result of a search.
 type Found struct {
-	Folds  int       `json:"folds"`
-	Trials int       `json:"trials"` // runs of all folds and seeds
-	Epochs int       `json:"epochs"` // of a run, at most
-	Space  []string  `json:"space"`  // names of the settings that were searched
-	Tried  []Tried   `json:"tried"`  // best first; fewer than the budget if the space has no more
-	Edges  []Edge    `json:"-"`
-	Failed []lab.Run `json:"-"` // in the order in which they failed
+	Folds   int           `json:"folds"`
+	Trials  int           `json:"trials"` // runs of all folds and seeds
+	Epochs  int           `json:"epochs"` // of a run, at most
+	Space   []string      `json:"space"`  // names of the settings that were searched
+	Tried   []Tried       `json:"tried"`  // best first; fewer than the budget if the space has no more
+	Edges   []Edge        `json:"-"`
+	Missing []lab.Missing `json:"missing"` // failed runs
 }
 
 // Search finds the settings of the arm of a plan by the paper's procedure (supplement A) on the
 // dev stage, over folds of the seen classes: a coarse search of the space, starting from the
 // start itself; finer rounds around the best; then further seeds of the best settings, whose
 // average chooses and whose average curve gives the number of epochs. Trials that fail count as
-// the worst. The error is a *lab.Waiting if a round needs the trials of other shards.
+// the worst. It is an error if a round needs trials that other shards have not finished.
 //
 // The same plan uses the same trials.
 func Search(ctx context.Context, l *lab.Lab, p Plan) (*Found, error) {
 	arm := p.Arms[0]
-	if out := Allows(l, arm.Starts[0].Method); out != nil {
+	if out := leftOut(l, arm.Starts[0].Method); out != nil {
 		return nil, notAllowed(*out)
 	}
 	folds, err := l.Folds(l.Parts[0], max(p.Folds, 1))
@@ -343,11 +342,11 @@ func Search(ctx context.Context, l *lab.Lab, p Plan) (*Found, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.waiting != nil {
-		return nil, r.waiting
-	}
 	st := states[0]
-	f := &Found{Folds: len(folds), Trials: st.trials, Epochs: s.base.DevEpochs(), Space: s.searched, Tried: st.tried, Failed: st.failed}
+	if err := waitingFor(st.missing); err != nil {
+		return nil, err
+	}
+	f := &Found{Folds: len(folds), Trials: st.trials, Epochs: s.base.DevEpochs(), Space: s.searched, Tried: st.tried, Missing: append([]lab.Missing{}, st.missing...)}
 	if len(f.Tried) > 0 {
 		f.Edges = s.space.edges(f.Tried[0].Config)
 	}

@@ -23,8 +23,8 @@ func TestSearch(t *testing.T) {
 	c := p.Arms[0].Starts[0]
 	f := testkit.Must(Search(t.Context(), l, p))(t)
 	const trials = 2 * (budget + 2*FurtherSeeds)
-	if f.Trials != trials || len(f.Tried) != budget || f.Folds != 2 || len(f.Failed) > 0 {
-		t.Fatalf("%d trials, %d settings, %d folds, failed %v", f.Trials, len(f.Tried), f.Folds, f.Failed)
+	if f.Trials != trials || len(f.Tried) != budget || f.Folds != 2 || len(f.Missing) > 0 {
+		t.Fatalf("%d trials, %d settings, %d folds, missing %v", f.Trials, len(f.Tried), f.Folds, f.Missing)
 	}
 	if !slices.ContainsFunc(f.Tried, func(t Tried) bool { return same(t.Config.WithCorrection(c.Correction), c.On(l.Data)) }) {
 		t.Error("the settings that it starts from were not tried")

@@ -51,8 +51,8 @@ func ReadModel(path string) (*predictor.Model, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &invalid.Error{Where: run.Dir, Want: "the folder of a run, with a " + train.TrialFile, Err: err}
 	}
-	if run.Err != nil {
-		return nil, &invalid.Error{Where: run.Dir, Want: "a finished run", Got: run.Why()}
+	if run.Missing != nil {
+		return nil, &invalid.Error{Where: run.Dir, Want: "a finished run", Got: run.Missing.Why}
 	}
 	return predictor.Open(path)
 }
@@ -211,7 +211,7 @@ func devRun(model *predictor.Model) (*predictor.Model, error) {
 	runs = slices.DeleteFunc(runs, func(r lab.Run) bool {
 		same := r.Trial
 		same.Stage, same.Epochs, same.Patience = model.Trial.Stage, model.Trial.Epochs, model.Trial.Patience
-		return r.Stage != train.Dev || r.Err != nil || same.Name() != name
+		return r.Stage != train.Dev || r.Missing != nil || same.Name() != name
 	})
 	if len(runs) == 0 {
 		return nil, fmt.Errorf("no finished run of the dev stage with the settings of %s was found beside it (run --stage full trains both; --dev gives another one)", model.Dir())

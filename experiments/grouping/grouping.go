@@ -65,14 +65,11 @@ func (q *Analysis) Resolve(ctx context.Context, r *config.Request) ([]config.Pre
 // Ask trains by the full protocol, analyses the model of the first seed, and stores the result.
 func (q *Analysis) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
 	done, err := engine.Run(ctx, l, engine.Plan{Arms: []engine.Arm{{Name: q.base.Method.Label(), Starts: []config.Config{q.base}}}, Stage: config.DevThenTest})
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case done.Waiting != nil:
-		return nil, done.Waiting
 	}
-	if _, err := results.TrainedOf(done.Failed()); err != nil {
-		return nil, err
+	if len(done.Missing) > 0 {
+		return nil, &done.Missing[0]
 	}
 	file := lab.ModelFiles(done.Arms[0][0].Test)[0]
 	m, err := train.Load(file)

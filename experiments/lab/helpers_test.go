@@ -109,8 +109,8 @@ func do(t testing.TB, l *Lab, trials []train.Trial) []Run {
 	t.Helper()
 	done := testkit.Must(l.Do(context.Background(), tasks(trials)))(t)
 	for i, one := range done {
-		if one.Err != nil || one.Result == nil {
-			t.Errorf("trial %d: result %v, error %v", i, one.Result, one.Err)
+		if one.Missing != nil || one.Result == nil {
+			t.Errorf("trial %d: result %v, missing %v", i, one.Result, one.Missing)
 		}
 		if want := filepath.Join(l.Root, trials[i].Name()); one.Name() != trials[i].Name() || one.Dir != want {
 			t.Errorf("trial %d is in %s, expected the order of the list and %s", i, one.Dir, want)

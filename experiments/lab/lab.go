@@ -1,11 +1,9 @@
 package lab
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -60,52 +58,9 @@ type Run struct {
 	Dir        string
 	Result     *train.Result     // nil if there is none
 	Evaluation *train.Evaluation // with the correction; nil without a model
-	Err        error             // why there is no model: a failure, an *Unfinished or ErrElsewhere
+	Missing    *Missing          // why there is no model; nil if there is one
 	Ended      time.Time         // zero without a result
 	Reused     bool              // finished before this process asked for it
-}
-
-// ErrElsewhere is the error of a trial that belongs to another shard, which has not
-// finished it yet.
-var ErrElsewhere = errors.New("left to another shard, which has not finished it")
-
-// Cancelled is the error of a grid that was interrupted.
-type Cancelled struct {
-	Root     string
-	Finished int
-	Trials   int
-}
-
-func (c *Cancelled) Error() string {
-	return fmt.Sprintf("interrupted with %d of %d runs finished in %s; repeat the command to resume", c.Finished, c.Trials, c.Root)
-}
-
-// Waiting is the error of a round whose trials belong in part to other shards: the
-// choice of the next settings needs them.
-type Waiting struct {
-	Round string
-	Left  int
-	Total int
-}
-
-func (w *Waiting) Error() string {
-	return fmt.Sprintf("%d of the %d runs of the %s round belong to other shards, which have not finished them. Repeat the command when they have.",
-		w.Left, w.Total, w.Round)
-}
-
-// WaitingFor returns a *Waiting for the runs of a round that other shards have not
-// finished, nil if there are none.
-func WaitingFor(round string, runs []Run) *Waiting {
-	w := &Waiting{Round: round, Total: len(runs)}
-	for _, r := range runs {
-		if errors.Is(r.Err, ErrElsewhere) {
-			w.Left++
-		}
-	}
-	if w.Left == 0 {
-		return nil
-	}
-	return w
 }
 
 // NotEmpty returns an *invalid.Error if a field has no elements.
@@ -217,11 +172,6 @@ func (l *Lab) dir(t train.Trial) string {
 
 // Failed returns the number of runs that failed since New.
 func (l *Lab) Failed() int { return len(l.failed) }
-
-// Failures returns the runs that have no model.
-func Failures(runs []Run) []Run {
-	return slices.DeleteFunc(slices.Clone(runs), func(r Run) bool { return r.Err == nil })
-}
 
 // Shard is the part of a grid that one process of several trains: the trials whose
 // index is Index modulo Count. The zero value is the whole grid.

@@ -40,8 +40,8 @@ func process(root string) int {
 	}
 	done, err := l.Do(context.Background(), tasks(someTrials(d)))
 	for _, t := range done {
-		if err == nil {
-			err = t.Err
+		if err == nil && t.Missing != nil {
+			err = t.Missing
 		}
 	}
 	if err != nil {

@@ -16,26 +16,41 @@ import (
 
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
 )
 
-// Unfinished is the error of a run without a result.
-type Unfinished struct {
-	Epoch int // of its checkpoint, 0 before the first
+// State says why there is no model.
+type State string
+
+// The states of what is missing.
+const (
+	Failed     State = "failed"     // in training
+	Broken     State = "broken"     // a file cannot be read
+	Unfinished State = "unfinished" // not started, or interrupted
+	Waiting    State = "waiting"    // left to another shard, which has not finished it
+	LeftOut    State = "left out"   // the data set does not allow the method
+)
+
+// Missing is a run without a model, a result that cannot be read, or a method that the data set does
+// not allow. It is an error.
+type Missing struct {
+	Name  string `json:"name"`  // folder of the run, file of the result, or name of the method
+	State State  `json:"state"` // failed, broken (unreadable), unfinished, waiting (for another shard) or left out
+	Why   string `json:"why"`
+	Epoch int    `json:"-"` // of the checkpoint of an unfinished run, 0 before the first
 }
 
-func (u *Unfinished) Error() string {
-	if u.Epoch == 0 {
-		return "unfinished, without a checkpoint"
-	}
-	return fmt.Sprintf("unfinished at epoch %d", u.Epoch)
+func (m *Missing) Error() string { return m.Name + ": " + m.Why }
+
+// NewMissing says why a run, or another file, has nothing to show. The reason names files within it.
+func NewMissing(name string, s State, err error) *Missing {
+	why := strings.TrimPrefix(err.Error(), name)
+	return &Missing{Name: name, State: s, Why: strings.TrimLeft(why, ": "+string(filepath.Separator))}
 }
 
-// ReadRuns reads the runs below root, in the order of their names. Err is set for those
-// without a model: an *Unfinished, why the run failed, or which of its files can't be
-// read. Files, and folders without a trial.json, are not runs.
+// ReadRuns reads the runs below root, in the order of their names. Files, and folders without a
+// trial.json, are not runs.
 func ReadRuns(root string) ([]Run, error) {
 	entries, err := os.ReadDir(root)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -61,27 +76,27 @@ func ReadRuns(root string) ([]Run, error) {
 	return runs, nil
 }
 
-// ReadRun reads the run of a folder. The error is that of its trial.json; it is in Err
-// too.
+// ReadRun reads the run of a folder. The error is that of its trial.json; it is in Missing too.
 func ReadRun(dir string) (r Run, record train.Record, err error) {
 	record, err = train.ReadRecord(dir)
-	r = Run{Trial: record.Trial, Dir: dir, Err: err}
-	if err == nil {
-		r.read(r.ReadResult)
-		if r.Err == nil && r.Result == nil {
-			r.Err = unfinished(dir, r.Stage)
-		}
-		if r.Err == nil {
-			var decided model.Correction
-			decided, r.Err = train.ReadCorrection(dir)
-			r.evaluate(decided)
-		}
+	r = Run{Trial: record.Trial, Dir: dir}
+	if err != nil {
+		r.Missing = NewMissing(dir, Broken, err)
+		return r, record, err
 	}
-	return r, record, err
+	r.read(r.ReadResult)
+	if r.Missing == nil && r.Result == nil {
+		r.Missing = unfinished(dir, r.Stage)
+	}
+	if r.Missing == nil {
+		decided, err := train.ReadCorrection(dir)
+		if err != nil {
+			r.Missing = NewMissing(dir, Broken, err)
+		}
+		r.evaluate(decided)
+	}
+	return r, record, nil
 }
-
-// Why is the text of Err, which names files within the folder of the run.
-func (r Run) Why() string { return strings.TrimPrefix(r.Err.Error(), r.Dir+string(filepath.Separator)) }
 
 // Curve reads the learning curve of a finished run: at least one epoch.
 func (r Run) Curve() (train.Curve, error) {
@@ -93,12 +108,16 @@ func (r Run) Curve() (train.Curve, error) {
 	return curve, err
 }
 
-// read sets the result that read returns for the run's folder. Without one, Result and Err are nil.
+// read sets the result that read returns for the run's folder, if there is one.
 func (r *Run) read(read func(dir string) (*train.Result, error)) {
-	if r.Result, r.Err = read(r.Dir); r.Result != nil {
-		r.Err, r.Ended = r.Result.Failure(), endedAt(r.Dir)
-	} else if errors.Is(r.Err, fs.ErrNotExist) {
-		r.Err = nil
+	result, err := read(r.Dir)
+	if r.Result = result; result != nil {
+		r.Ended = endedAt(r.Dir)
+		if failure := result.Failure(); failure != nil {
+			r.Missing = NewMissing(r.Dir, Failed, failure)
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		r.Missing = NewMissing(r.Dir, Broken, err)
 	}
 }
 
@@ -130,12 +149,15 @@ func endedAt(dir string) (t time.Time) {
 
 // unfinished says how far a run without a result is. The curve is written with the
 // checkpoint.
-func unfinished(dir string, stage train.Stage) error {
+func unfinished(dir string, stage train.Stage) *Missing {
 	curve, err := train.ReadCurve(filepath.Join(dir, train.CurveFile), stage)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return NewMissing(dir, Broken, err)
+	case len(curve) == 0:
+		return &Missing{Name: dir, State: Unfinished, Why: "unfinished, without a checkpoint"}
 	}
-	return &Unfinished{Epoch: len(curve)}
+	return &Missing{Name: dir, State: Unfinished, Why: fmt.Sprintf("unfinished at epoch %d", len(curve)), Epoch: len(curve)}
 }
 
 // BySeed groups runs, in the order in which their seeds occur.
@@ -170,33 +192,15 @@ func ModelFiles(runs []Run) []string {
 	return files
 }
 
-// Missing is a trial without a model, which is missing from a table.
-type Missing struct {
-	Dir string `json:"dir"` // folder of the run
-	Why string `json:"why"` // why it has no result
-}
-
-// MissingOf lists the runs that have no model.
+// MissingOf lists why runs have no model.
 func MissingOf(runs []Run) []Missing {
 	list := []Missing{}
 	for _, r := range runs {
-		if r.Err != nil {
-			list = append(list, Missing{r.Dir, r.Why()})
+		if r.Missing != nil {
+			list = append(list, *r.Missing)
 		}
 	}
 	return list
-}
-
-// MissingTable lists the trials below a table, nil if none is missing.
-func MissingTable(list []Missing) *table.Table {
-	if len(list) == 0 {
-		return nil
-	}
-	t := table.New(format.Count(len(list), "run") + " missing from the table:")
-	for _, m := range list {
-		t.Note("  %s: %s", m.Dir, m.Why)
-	}
-	return t
 }
 
 // Summary is a number over several runs, usually one per seed.

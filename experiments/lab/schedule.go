@@ -24,7 +24,8 @@ const pollEvery = 500 * time.Millisecond
 
 // Do trains those of the trials that belong to this shard and are not finished, equal ones
 // once, and returns the run of each, in their order. A trial that fails does not stop the
-// others. Decisions of finished runs stay as they are: see Decide. The error is a *Cancelled.
+// others. Decisions of finished runs stay as they are: see Decide. The error is that ctx
+// ended first.
 func (l *Lab) Do(ctx context.Context, tasks []Task) ([]Run, error) {
 	g := &grid{runs: map[string]*Run{}, corrections: map[string][]model.Correction{}, start: time.Now(), onProgress: l.OnProgress}
 	for _, t := range tasks {
@@ -43,22 +44,22 @@ func (l *Lab) Do(ctx context.Context, tasks []Task) ([]Run, error) {
 		})
 	}
 	workers.Wait()
-	c := &Cancelled{Root: l.Root, Trials: len(g.runs)}
+	finished := 0
 	for _, r := range g.runs {
 		if r.Result != nil {
-			c.Finished++
+			finished++
 		}
-		if r.Err != nil && !errors.Is(r.Err, ErrElsewhere) {
+		if r.Missing != nil && r.Missing.State != Waiting {
 			l.failed[r.Dir] = true
 		}
+	}
+	if ctx.Err() != nil && finished < len(g.runs) {
+		return nil, fmt.Errorf("interrupted with %d of %d runs finished in %s; repeat the command to resume: %w", finished, len(g.runs), l.Root, context.Cause(ctx))
 	}
 	runs := make([]Run, len(tasks))
 	for i, t := range tasks {
 		runs[i] = *g.runs[t.Name()]
 		runs[i].evaluate(t.Correction)
-	}
-	if ctx.Err() != nil && c.Finished < c.Trials {
-		return runs, c
 	}
 	return runs, nil
 }
@@ -122,13 +123,13 @@ func (l *Lab) jobs(g *grid, tasks []Task) chan job {
 		r.read(t.ReadResult)
 		r.Reused = r.Result != nil
 		switch {
-		case r.Reused && (r.Err != nil || r.Result.Has(g.corrections[name])):
+		case r.Reused && (r.Missing != nil || r.Result.Has(g.corrections[name])):
 			p.Found++
 			p.end(r)
 		case !l.Shard.Holds(i):
-			r.Result, r.Err = nil, ErrElsewhere
+			r.Result, r.Missing = nil, &Missing{Name: r.Dir, State: Waiting, Why: "left to another shard, which has not finished it"}
 		default:
-			r.Result = nil // until it has all evaluations
+			r.Result, r.Missing = nil, nil // until it has all evaluations
 			key := t.Preparation()
 			data := sync.OnceValues(func() (*train.Data, error) { return train.Prepare(l.views[key.Fingerprint], key) })
 			if same := todo[key]; same != nil {
@@ -181,12 +182,13 @@ func (l *Lab) moveFeatures(order []train.Trial, todo map[train.Trial][]job) {
 func (l *Lab) train(ctx context.Context, g *grid, j job) {
 	r := j.Run
 	g.change(func(p *Progress) { p.Running++ })
+	var err error
 	for {
-		r.Result, r.Err = train.Run(ctx, l.dir(r.Trial), r.Trial, g.corrections[r.Name()], j.data, l.Options)
-		if !errors.Is(r.Err, train.ErrBusy) {
+		r.Result, err = train.Run(ctx, l.dir(r.Trial), r.Trial, g.corrections[r.Name()], j.data, l.Options)
+		if !errors.Is(err, train.ErrBusy) {
 			break
 		}
-		r.Err = nil // it is no failure if another process trains it
+		err = nil // it is no failure if another process trains it
 		select {
 		case <-ctx.Done():
 		case <-time.After(pollEvery):
@@ -194,12 +196,15 @@ func (l *Lab) train(ctx context.Context, g *grid, j job) {
 		}
 		break
 	}
+	if err != nil {
+		r.Missing = NewMissing(r.Dir, Failed, err)
+	}
 	if r.Result != nil && r.Result.Status == train.Cancelled {
 		r.Result = nil
 	}
 	r.evaluate(r.Correction)
 	r.Ended = endedAt(r.Dir)
-	ended := r.Result != nil || r.Err != nil
+	ended := r.Result != nil || r.Missing != nil
 	g.change(func(p *Progress) {
 		p.Running--
 		if ended {
@@ -220,7 +225,7 @@ type Progress struct {
 
 // end counts a run that ended.
 func (p *Progress) end(r *Run) {
-	if r.Err != nil {
+	if r.Missing != nil {
 		p.Failed++
 	} else {
 		p.Done++

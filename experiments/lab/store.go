@@ -32,7 +32,7 @@ type Stored struct {
 
 // storedVersion changes with the form of results, so that those of other versions of the program are
 // not read.
-const storedVersion = 2
+const storedVersion = 3
 
 // Store writes the result of a question in the folder of the lab, as
 // KIND-DATASET-DIGEST.json with a digest of the data and the configuration, so that one
@@ -61,7 +61,7 @@ const maxStoredBytes = 1 << 28
 
 // ReadStored reads the results that Store wrote into a folder, the newest first, and lists
 // the files that cannot be read.
-func ReadStored(ctx context.Context, root string) (list []Stored, missing []Missing, err error) {
+func ReadStored(ctx context.Context, root string) (list []Stored, unreadable []Missing, err error) {
 	entries, err := os.ReadDir(root)
 	if err != nil {
 		return nil, nil, invalid.File(root, err)
@@ -70,15 +70,16 @@ func ReadStored(ctx context.Context, root string) (list []Stored, missing []Miss
 		if e.IsDir() || !storedName.MatchString(e.Name()) {
 			continue
 		}
-		s, err := readStored(ctx, filepath.Join(root, e.Name()))
+		path := filepath.Join(root, e.Name())
+		s, err := readStored(ctx, path)
 		if err != nil {
-			missing = append(missing, Missing{filepath.Join(root, e.Name()), strings.TrimPrefix(err.Error(), filepath.Join(root, e.Name())+": ")})
+			unreadable = append(unreadable, *NewMissing(path, Broken, err))
 			continue
 		}
 		list = append(list, s)
 	}
 	slices.SortStableFunc(list, func(a, b Stored) int { return b.Time.Compare(a.Time) })
-	return list, missing, nil
+	return list, unreadable, nil
 }
 
 func readStored(ctx context.Context, path string) (s Stored, err error) {

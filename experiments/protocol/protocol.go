@@ -78,12 +78,15 @@ func Run(ctx context.Context, l *lab.Lab, p config.Preset) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(done.Missing) > 0 {
+		return nil, &done.Missing[0]
+	}
 	o := done.Arms[0][0]
 	runs := slices.Concat(o.Val, o.Test)
 	r := &Result{
 		Dataset: p.DataName(), Variant: p.Method.Label(), Stage: p.Stage, Seeds: p.Seeds, Epochs: o.Epochs, Config: o.Chosen, Source: p.Source,
 	}
-	if r.Trained, err = results.TrainedOf(append(runs, o.Failed...)); err != nil {
+	if r.Trained, err = results.TrainedOf(runs); err != nil {
 		return nil, err
 	}
 	if o.Val != nil {
@@ -182,9 +185,9 @@ func (r *Result) Figures(dir string) ([]plot.Figure, error) {
 	var curves []train.Curve
 	byStage := map[train.Stage][]lab.Run{}
 	for _, d := range r.RunDirs {
-		run, _, _ := lab.ReadRun(filepath.Join(dir, filepath.Base(d))) // Err has the error, too
-		if run.Err != nil {
-			return nil, fmt.Errorf("%s: %s", run.Dir, run.Why())
+		run, _, _ := lab.ReadRun(filepath.Join(dir, filepath.Base(d))) // Missing has the error, too
+		if run.Missing != nil {
+			return nil, run.Missing
 		}
 		// another correction may have been decided since
 		if run.Evaluation = run.Result.Evaluation(r.Config.Correction); run.Evaluation == nil {

@@ -41,14 +41,12 @@ const ReproductionKind = "reproduction"
 // Reproduction is the paper's protocol from start to end on one data set.
 type Reproduction struct {
 	results.Study
-	// table 1: the variant with the best validation accuracy; null if no variant succeeded, or while
-	// another shard still has runs
+	// table 1: the variant with the best validation accuracy; null if no variant succeeded
 	Result *Row  `json:"result"`
 	Table  []Row `json:"table"` // table A.1: the test accuracy of every method, for reference
 	// whether the baselines alone were trained without the held-out samples of seen classes, as their
 	// published numbers were
-	BaselinesHeldOut bool             `json:"baselines_held_out"`
-	LeftOut          []engine.LeftOut `json:"left_out"`
+	BaselinesHeldOut bool `json:"baselines_held_out"`
 }
 
 // Row is a row of the tables. Published is null if the paper does not have this data set.
@@ -71,16 +69,13 @@ func (q *Variants) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) 
 	if err != nil {
 		return nil, err
 	}
-	r.Missing, r.LeftOut = done.Missing, done.LeftOut
+	r.Missing = done.Missing
 	rows := results.Methods(done)
 	slices.SortStableFunc(rows, func(a, b results.Method) int { return min(len(a.Variant), 1) - min(len(b.Variant), 1) }) // baselines first
 	for _, row := range rows {
 		r.Table = append(r.Table, Row{row, r.published(row.Title)})
 	}
-	if done.Waiting == nil {
-		r.Result = chosen(r.Table)
-	}
-	if r.Result != nil {
+	if r.Result = chosen(r.Table); r.Result != nil {
 		r.Result.Published = r.published(published.ResultRow) // of the variant that the paper chose
 	}
 	return r, l.Store(ReproductionKind, variants, r)
@@ -126,10 +121,9 @@ func (r *Reproduction) Tables() []*table.Table {
 		all.Note("ESZSL is trained without the held-out samples of seen classes, LAGO with all samples of seen classes,\n" +
 			"each as its published number was.")
 	}
-	all.Notes = append(all.Notes, engine.LeftOutText(r.LeftOut)...)
 	first := table.New(fmt.Sprintf("Table 1 on %s: test accuracy%s", r.Dataset, rotated))
 	if r.Result == nil {
-		first.Note("no result while runs are missing")
+		first.Note("no result, since every variant is missing")
 	} else {
 		first.Header = []string{"method", "test", "s.e.m.", "95 % over classes", "published"}
 		test := r.Result.Test
@@ -139,7 +133,7 @@ func (r *Reproduction) Tables() []*table.Table {
 			Note("%s was chosen by its validation accuracy. Only this line is the result: choosing by the\n"+
 				"test accuracies above would be choosing on the test classes.", r.Result.Variant)
 	}
-	return []*table.Table{all, lab.MissingTable(r.Missing), first}
+	return []*table.Table{all, results.MissingTable(r.Missing), first}
 }
 
 func publishedCell(accuracy *float64) string {

@@ -95,7 +95,7 @@ func Read(ctx context.Context, dir string) (*Page, error) {
 	p := &Page{Dir: dir, Missing: append(missing, lab.MissingOf(runs)...), Programs: programs(runs)}
 	for _, s := range stored {
 		if err := p.add(s); err != nil {
-			p.Missing = append(p.Missing, lab.Missing{Dir: s.Path, Why: strings.TrimPrefix(err.Error(), s.Path+": ")})
+			p.Missing = append(p.Missing, *lab.NewMissing(s.Path, lab.Broken, err))
 		}
 	}
 	if len(p.Datasets) == 0 && len(p.Missing) == 0 {
@@ -309,7 +309,7 @@ func (s *Summary) Tables() []*table.Table {
 		t.Note("%d cannot be shown:", len(s.Missing))
 	}
 	for _, m := range s.Missing {
-		t.Note("  %s: %s", m.Dir, m.Why)
+		t.Note("  %s", &m)
 	}
 	return []*table.Table{t}
 }

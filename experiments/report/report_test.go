@@ -61,7 +61,7 @@ func store(t *testing.T, root, kind, dataset, fingerprint, result string) string
 	t.Helper()
 	path := filepath.Join(root, fmt.Sprintf("%s-set-%08x.json", kind, len(dataset+fingerprint)))
 	testkit.NoError(t, fileio.WriteSealed(path, lab.Stored{
-		Version: 2, Kind: kind, Dataset: dataset, Fingerprint: fingerprint, Config: json.RawMessage("{}"), Result: json.RawMessage(result),
+		Version: 3, Kind: kind, Dataset: dataset, Fingerprint: fingerprint, Config: json.RawMessage("{}"), Result: json.RawMessage(result),
 	}))
 	return path
 }
@@ -233,7 +233,7 @@ func TestDamagedResults(t *testing.T) {
 		"result: expected a result of partial, found other JSON":                   store(t, root, "partial", "fish", "", `[1]`),
 		"trial.json: expected what a run writes, found damaged JSON. Delete the f": filepath.Dir(testkit.Write(t, root, filepath.Join("cut", train.TrialFile), `{`)),
 	} {
-		i := slices.IndexFunc(read(t, root).Missing, func(m lab.Missing) bool { return m.Dir == path })
+		i := slices.IndexFunc(read(t, root).Missing, func(m lab.Missing) bool { return m.Name == path })
 		if i < 0 {
 			t.Errorf("%s is not listed", path)
 			continue

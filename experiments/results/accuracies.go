@@ -33,6 +33,18 @@ func NewStudy(l *lab.Lab, done *engine.Result) Study {
 	return Study{Dataset: l.Data.Name, Parts: len(l.Parts), Missing: done.Missing}
 }
 
+// MissingTable says below a table what is missing from it, nil if nothing is.
+func MissingTable(list []lab.Missing) *table.Table {
+	if len(list) == 0 {
+		return nil
+	}
+	t := table.New("missing from the table:")
+	for _, m := range list {
+		t.Note("  %s", &m)
+	}
+	return t
+}
+
 // Accuracies is the result of a study with one accuracy in each row: by category or, with a title
 // of the X axis, against a number.
 type Accuracies struct {
@@ -155,7 +167,7 @@ func (a *Accuracies) Tables() []*table.Table {
 		t.Row(append(row, p.Accuracy.MeanText(), p.Interval, p.Accuracy.SEMText(), difference, probability, draws, published)...)
 	}
 	t.Notes = slices.Clone(a.Notes)
-	return []*table.Table{t.OmitEmpty(), lab.MissingTable(a.Missing)}
+	return []*table.Table{t.OmitEmpty(), MissingTable(a.Missing)}
 }
 
 // Figures are the accuracies, as dots in rows or as a line against the number.

@@ -312,9 +312,6 @@ type Trained struct {
 // TrainedOf summarises runs that have a model.
 func TrainedOf(runs []lab.Run) (t Trained, err error) {
 	for _, r := range runs {
-		if r.Err != nil {
-			return t, fmt.Errorf("%s: %s", r.Dir, r.Why())
-		}
 		record, err := train.ReadRecord(r.Dir)
 		if err != nil {
 			return t, err

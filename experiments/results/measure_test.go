@@ -49,7 +49,7 @@ func TestMeasure(t *testing.T) {
 	if m.Classes != 5 || m.Parts != 2 || m.Chance() != 0.4 || m.Interval != metrics.ClassInterval(m.ByClass) {
 		t.Errorf("found %+v", m)
 	}
-	failed := lab.Run{Trial: train.Trial{Fingerprint: "a", Seed: 7}, Err: lab.ErrElsewhere}
+	failed := lab.Run{Trial: train.Trial{Fingerprint: "a", Seed: 7}, Missing: &lab.Missing{State: lab.Waiting}}
 	for name, c := range map[string]struct {
 		runs []lab.Run
 		want int
@@ -57,7 +57,7 @@ func TestMeasure(t *testing.T) {
 		"a run has no result":         {[]lab.Run{scored("a", 0, 4, 2), failed}, 1},
 		"a seed lacks a part":         {[]lab.Run{scored("a", 0, 4, 2), scored("b", 0, 1, 1, 0), scored("a", 1, 4, 4)}, 1},
 		"each seed lacks one":         {[]lab.Run{scored("a", 0, 4, 2), scored("b", 1, 1, 1, 0)}, 0},
-		"a part failed in every seed": {[]lab.Run{scored("a", 0, 4, 2), {Trial: train.Trial{Fingerprint: "b"}, Err: lab.ErrElsewhere}}, 0},
+		"a part failed in every seed": {[]lab.Run{scored("a", 0, 4, 2), {Trial: train.Trial{Fingerprint: "b"}, Missing: &lab.Missing{State: lab.Waiting}}}, 0},
 	} {
 		if m := Measure(c.runs); len(m.PerClass.Values) != c.want {
 			t.Errorf("%s: %d seeds, expected %d", name, len(m.PerClass.Values), c.want)

@@ -22,7 +22,7 @@ func (r *Result) Tables() []*table.Table {
 				return fmt.Sprintf("%s ± %s", m.Relative[i].MeanText(), errorText(m.Relative[i]))
 			}),
 			r.accuracyTable("per-class accuracy: mean ± s.e.m. over noise seeds / over training seeds", "noise", 0, "no noise"),
-			lab.MissingTable(r.Missing),
+			results.MissingTable(r.Missing),
 		}
 	}
 	which := "random ones"
@@ -31,7 +31,7 @@ func (r *Result) Tables() []*table.Table {
 	}
 	title := fmt.Sprintf("%s: test accuracy with a part of each class's attributes, %s\nmean ± s.e.m. over %s / over training seeds",
 		r.Dataset, which, format.Count(r.MaskSeeds, "mask"))
-	return []*table.Table{r.accuracyTable(title, "given", 1, "all"), lab.MissingTable(r.Missing)}
+	return []*table.Table{r.accuracyTable(title, "given", 1, "all"), results.MissingTable(r.Missing)}
 }
 
 // table has a row for each degree of distortion and a column for each method.

@@ -155,9 +155,6 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
 		return nil, err
 	}
 	r := &Result{Study: results.NewStudy(l, done), Classes: len(l.Data.Split.Test), Distortion: c.Distortion, Methods: []Method{}}
-	for _, o := range done.LeftOut {
-		r.Missing = append(r.Missing, lab.Missing{Dir: string(o.Variant), Why: o.Why})
-	}
 	kinds := c.Impute
 	if c.Given == "" {
 		kinds = []impute.Kind{impute.Neutral}

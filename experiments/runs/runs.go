@@ -20,10 +20,10 @@ import (
 	"github.com/lago-train/lago-train/train"
 )
 
-// The status of a run that has no result.
+// The status of runs without a result.
 const (
-	statusUnfinished train.Status = "unfinished"
-	statusBroken     train.Status = "broken" // a file can't be read
+	statusUnfinished = train.Status(lab.Unfinished)
+	statusBroken     = train.Status(lab.Broken)
 )
 
 // Statuses are those of runs, of finished ones first.
@@ -73,20 +73,14 @@ func (f Filter) List(dir string) (*Listing, error) {
 
 func lineOf(t lab.Run) Line {
 	r := Line{Dir: t.Dir, Dataset: t.Dataset, Variant: t.Method.Label(), Stage: t.Stage, Seed: t.Seed}
-	if t.Err != nil {
-		r.Error = t.Why()
+	if m := t.Missing; m != nil {
+		r.Status, r.Error, r.Epochs = train.Status(m.State), m.Why, m.Epoch
 	}
-	unfinished := (*lab.Unfinished)(nil)
-	switch {
-	case t.Result != nil:
+	if t.Result != nil {
 		r.Status, r.Epochs, r.BestEpoch = t.Result.Status, t.Result.Epochs, t.Result.BestEpoch
 		if t.Evaluation != nil {
 			r.Accuracy = &t.Evaluation.PerClass
 		}
-	case errors.As(t.Err, &unfinished):
-		r.Status, r.Epochs = statusUnfinished, unfinished.Epoch
-	default:
-		r.Status = statusBroken
 	}
 	return r
 }
@@ -209,10 +203,10 @@ func settingsOf(t lab.Run) []Setting {
 // whyEnded explains the status of a run.
 func whyEnded(t lab.Run) string {
 	if t.Result == nil {
-		if unfinished := (*lab.Unfinished)(nil); errors.As(t.Err, &unfinished) {
-			return t.Why() + "; repeat the command that started it to resume"
+		if t.Missing.State == lab.Unfinished {
+			return t.Missing.Why + "; repeat the command that started it to resume"
 		}
-		return t.Why()
+		return t.Missing.Why
 	}
 	switch t.Result.Status {
 	case train.Patience:

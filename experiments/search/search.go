@@ -41,9 +41,8 @@ type Result struct {
 	Variant model.Variant `json:"variant"`
 	Budget  int           `json:"budget"`
 	engine.Found
-	Chosen  Chosen        `json:"chosen"`
-	File    string        `json:"file"`    // config file that was written
-	Missing []lab.Missing `json:"missing"` // failed runs
+	Chosen Chosen `json:"chosen"`
+	File   string `json:"file"` // config file that was written
 }
 
 // Chosen is the best combination.
@@ -104,16 +103,15 @@ func (c *Config) search(ctx context.Context, l *lab.Lab) (*Result, error) {
 		return nil, err
 	}
 	if len(f.Tried) == 0 {
-		return nil, fmt.Errorf("none of the settings has a model; the first that failed, %s: %w", f.Failed[0].Dir, f.Failed[0].Err)
+		return nil, fmt.Errorf("none of the settings has a model; the first that failed, %w", &f.Missing[0])
 	}
 	best := f.Tried[0]
 	if best.Further == nil {
-		last := f.Failed[len(f.Failed)-1]
-		return nil, fmt.Errorf("none of the best settings has a model with each of %d further seeds; the last that failed, %s: %w",
-			engine.FurtherSeeds, last.Dir, last.Err)
+		return nil, fmt.Errorf("none of the best settings has a model with each of %d further seeds; the last that failed, %w",
+			engine.FurtherSeeds, &f.Missing[len(f.Missing)-1])
 	}
 	r := &Result{
-		Dataset: c.Start.DataName(), Variant: c.Start.Method.Variant(), Budget: c.Budget, Found: *f, Missing: lab.MissingOf(f.Failed), File: c.File,
+		Dataset: c.Start.DataName(), Variant: c.Start.Method.Variant(), Budget: c.Budget, Found: *f, File: c.File,
 		Chosen: Chosen{Accuracy: *best.Further, Epochs: best.Epochs, Edges: f.Edges, Config: best.Config},
 	}
 	chosen := &r.Chosen.Config
@@ -160,7 +158,7 @@ func (s *Result) Tables() []*table.Table {
 	if s.File != "" {
 		t.Note("written to %s; evaluate it once on the test classes:\n  lago-train run --config %s", s.File, s.File)
 	}
-	return []*table.Table{t, lab.MissingTable(s.Missing)}
+	return []*table.Table{t, results.MissingTable(s.Missing)}
 }
 
 // Rotation is the accuracy to be expected of searched settings: the search is repeated without
@@ -168,7 +166,6 @@ func (s *Result) Tables() []*table.Table {
 type Rotation struct {
 	results.Study
 	Methods []results.Method `json:"methods"`
-	LeftOut []engine.LeftOut `json:"left_out"`
 }
 
 func (c *Config) rotate(ctx context.Context, l *lab.Lab) (*Rotation, error) {
@@ -176,10 +173,7 @@ func (c *Config) rotate(ctx context.Context, l *lab.Lab) (*Rotation, error) {
 	if err != nil {
 		return nil, err
 	}
-	if done.Waiting != nil {
-		return nil, done.Waiting
-	}
-	r := &Rotation{Study: results.NewStudy(l, done), Methods: results.Methods(done), LeftOut: done.LeftOut}
+	r := &Rotation{Study: results.NewStudy(l, done), Methods: results.Methods(done)}
 	return r, l.Store(RotationKind, c, r)
 }
 
@@ -190,10 +184,7 @@ func (r *Rotation) Tables() []*table.Table {
 		t := table.New(fmt.Sprintf("%s with searched settings%s:", m.Name, results.InParts("unseen", len(m.Parts))))
 		list = append(list, t.Note("%s", m.Test).Note("settings that are not the default: %s", m.Chosen()))
 	}
-	for _, line := range engine.LeftOutText(r.LeftOut) {
-		list = append(list, table.New(line))
-	}
-	return append(list, lab.MissingTable(r.Missing))
+	return append(list, results.MissingTable(r.Missing))
 }
 
 // Figures are none.
