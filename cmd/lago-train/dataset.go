@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/sirupsen/logrus"
-	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
@@ -31,39 +30,32 @@ import (
 	"github.com/lago-train/lago-train/internal/table"
 )
 
-func datasetCommand() *cli.Command {
-	return &cli.Command{
-		Name: "dataset",
-		Subcommands: []*cli.Command{
-			datasetListCommand(), fetchCommand(), extractCommand(), describeCommand(), datasetInfoCommand(), checkCommand(), splitCommand(), convertCommand(),
-		},
-	}
+func datasetCommand() *command {
+	return &command{name: "dataset", below: []*command{
+		datasetListCommand(), fetchCommand(), extractCommand(), describeCommand(), datasetInfoCommand(), checkCommand(), splitCommand(), convertCommand(),
+	}}
 }
 
-func datasetListCommand() *cli.Command {
+func datasetListCommand() *command {
 	var o dataOptions
-	return &cli.Command{
-		Name:  "list",
-		Flags: flags(o.dataSettings().Without("dev_split")),
-		Action: func(c *cli.Context) error {
-			l, err := catalog.List(c.Context, o.Options, func(name string) { display.show("checking "+name, false) })
-			return o.print(datasets.Listing{Listing: l}, err)
-		},
-	}
+	return &command{name: "list", flags: o.dataSettings().Without("dev_split"), run: func(c *call) error {
+		l, err := catalog.List(c, o.Options, func(name string) { display.replace("checking "+name, false) })
+		return o.print(datasets.Listing{Listing: l}, err)
+	}}
 }
 
 // about is a command that prints what ask finds out about the data set of its argument.
-func (o *dataOptions) about(name, argument string, list setting.List, ask func(c *cli.Context, dataset string) (tabled, error)) *cli.Command {
-	return &cli.Command{Name: name, ArgsUsage: argument, Flags: flags(list), Action: withArgument(func(c *cli.Context, dataset string) error {
+func (o *dataOptions) about(name, argument string, list setting.List, ask func(c *call, dataset string) (tabled, error)) *command {
+	return &command{name: name, argument: argument, flags: list, run: withArgument(func(c *call, dataset string) error {
 		r, err := ask(c, dataset)
 		return o.print(r, err)
 	})}
 }
 
-func datasetInfoCommand() *cli.Command {
+func datasetInfoCommand() *command {
 	var o dataOptions
-	return o.about("info", "NAME", o.dataSettings(), func(c *cli.Context, name string) (tabled, error) {
-		d, err := catalog.Open(c.Context, name, o.Options)
+	return o.about("info", "NAME", o.dataSettings(), func(c *call, name string) (tabled, error) {
+		d, err := catalog.Open(c, name, o.Options)
 		if err != nil {
 			return nil, err
 		}
@@ -71,52 +63,45 @@ func datasetInfoCommand() *cli.Command {
 	})
 }
 
-func describeCommand() *cli.Command {
+func describeCommand() *command {
 	var o dataOptions
 	var like string
 	of := setting.Raw("like", &like, "").In(inputGroup).Common().Describe("`NAME` data set whose attributes and groups are added")
-	return o.about("describe", "NAME|DIR", append(o.dataSettings().Without("dev_split", "threads"), of),
-		func(c *cli.Context, name string) (tabled, error) {
-			r, err := catalog.Describe(c.Context, name, like, o.Options)
-			return datasets.Described{Described: r}, err
-		})
+	return o.about("describe", "NAME|DIR", append(o.dataSettings().Without("dev_split", "threads"), of), func(c *call, name string) (tabled, error) {
+		r, err := catalog.Describe(c, name, like, o.Options)
+		return datasets.Described{Described: r}, err
+	})
 }
 
-func checkCommand() *cli.Command {
+func checkCommand() *command {
 	var o dataOptions
-	return &cli.Command{
-		Name:      "check",
-		ArgsUsage: "NAME|DIR",
-		Flags:     flags(o.dataSettings().Without("dev_split")),
-		Action: withArgument(func(c *cli.Context, name string) error {
-			r, err := catalog.Check(c.Context, name, o.Options)
-			if err = o.print(datasets.Report{Report: r}, err); err == nil && !r.OK {
-				err = fmt.Errorf("%s: %s", name, format.Count(len(r.Errors), "problem"))
-			}
-			return err
-		}),
-	}
-}
-
-// withArgument is the action of a command with one argument.
-func withArgument(action func(c *cli.Context, argument string) error) cli.ActionFunc {
-	return func(c *cli.Context) error {
-		if c.NArg() != 1 {
-			return wrong(c.Command.HelpName, "one argument, "+c.Command.ArgsUsage, format.Count(c.NArg(), "argument"))
+	return &command{name: "check", argument: "NAME|DIR", flags: o.dataSettings().Without("dev_split"), run: withArgument(func(c *call, name string) error {
+		r, err := catalog.Check(c, name, o.Options)
+		if err = o.print(datasets.Report{Report: r}, err); err == nil && !r.OK {
+			err = fmt.Errorf("%s: %s", name, format.Count(len(r.Errors), "problem"))
 		}
-		return action(c, c.Args().First())
+		return err
+	})}
+}
+
+// withArgument is what a command with one argument does.
+func withArgument(run func(c *call, argument string) error) func(*call) error {
+	return func(c *call) error {
+		if len(c.args) != 1 {
+			return wrong(c.path, "one argument, "+c.argument, format.Count(len(c.args), "argument"))
+		}
+		return run(c, c.args[0])
 	}
 }
 
-func convertCommand() *cli.Command {
+func convertCommand() *command {
 	var o dataOptions
 	var to string
 	folder := setting.Raw("to", &to, "").In(outputGroup).OrAs("out").Common().Noted("NAME-open in the data directory").Describe("`DIR` folder to write, empty or missing")
-	return o.about("convert", "NAME", append(o.dataSettings().Without("dev_split"), folder),
-		func(c *cli.Context, name string) (tabled, error) {
-			r, err := catalog.Convert(c.Context, name, o.Options, to)
-			return datasets.Converted{Converted: r}, err
-		})
+	return o.about("convert", "NAME", append(o.dataSettings().Without("dev_split"), folder), func(c *call, name string) (tabled, error) {
+		r, err := catalog.Convert(c, name, o.Options, to)
+		return datasets.Converted{Converted: r}, err
+	})
 }
 
 // splitOptions are those of the command split.
@@ -128,41 +113,31 @@ type splitOptions struct {
 	own                 bool
 }
 
-func splitCommand() *cli.Command {
+func splitCommand() *command {
 	share := setting.Range{Above: true, Most: math.Nextafter(1, 0), Text: "a number between 0 and 1"}
 	tolerance := setting.Range{Least: -math.MaxFloat64, Most: math.MaxFloat64, Text: "a number"}
 	var o splitOptions
-	return &cli.Command{
-		Name:      "split",
-		ArgsUsage: "NAME",
-		Flags: flags(o.dataSettings().Without("dev_split"), setting.List{
-			setting.Number("val_share", &o.valShare, 0.2, share).In(setting.Protocol).Common().Describe("`S` share of the classes for val, between 0 and 1"),
-			setting.Number("test_share", &o.testShare, 0.2, share).In(setting.Protocol).Common().Describe("`S` share of the classes for test, between 0 and 1"),
-			setting.Whole("val_classes", &o.proposal.Val, 0, setting.Count).In(setting.Protocol).Noted("from --val-share").Describe("`N` number of classes for val"),
-			setting.Whole("test_classes", &o.proposal.Test, 0, setting.Count).In(setting.Protocol).Noted("from --test-share").Describe("`N` number of classes for test"),
-			setting.Seed("seed", &o.proposal.Seed).Describe("`SEED` random seed of the proposal"),
-			setting.Number("tolerance", &o.proposal.Tolerance, check.Tolerance, tolerance).In(setting.Protocol).
-				Describe("`D` difference per attribute up to which descriptions are the same; negative: never"),
-			setting.Raw("check", &o.check, "").In(inputGroup).Common().Describe("`FILE` splits.csv to check instead of proposing a split"),
-			setting.Switch("own", &o.own, false).In(inputGroup).Common().Describe("check the splits of the data set instead of proposing one"),
-			setting.Raw("to", &o.to, "").In(outputGroup).OrAs("out").Common().Describe("`FILE` splits.csv to write, which must not exist"),
-		}),
-		Action: withArgument(o.run),
-	}
+	return &command{name: "split", argument: "NAME", run: withArgument(o.run), flags: slices.Concat(o.dataSettings().Without("dev_split"), setting.List{
+		setting.Number("val_share", &o.valShare, 0.2, share).In(setting.Protocol).Common().Describe("`S` share of the classes for val, between 0 and 1"),
+		setting.Number("test_share", &o.testShare, 0.2, share).In(setting.Protocol).Common().Describe("`S` share of the classes for test, between 0 and 1"),
+		setting.Whole("val_classes", &o.proposal.Val, 0, setting.Count).In(setting.Protocol).Noted("from --val-share").Describe("`N` number of classes for val").Excludes("val_share"),
+		setting.Whole("test_classes", &o.proposal.Test, 0, setting.Count).In(setting.Protocol).Noted("from --test-share").Describe("`N` number of classes for test").Excludes("test_share"),
+		setting.Seed("seed", &o.proposal.Seed).Describe("`SEED` random seed of the proposal"),
+		setting.Number("tolerance", &o.proposal.Tolerance, check.Tolerance, tolerance).In(setting.Protocol).
+			Describe("`D` difference per attribute up to which descriptions are the same; negative: never"),
+		setting.Raw("check", &o.check, "").In(inputGroup).Common().Describe("`FILE` splits.csv to check instead of proposing a split"),
+		setting.Switch("own", &o.own, false).In(inputGroup).Common().Describe("check the splits of the data set instead of proposing one"),
+		setting.Raw("to", &o.to, "").In(outputGroup).OrAs("out").Common().Describe("`FILE` splits.csv to write, which must not exist"),
+	})}
 }
 
-func (o *splitOptions) run(c *cli.Context, name string) error {
+func (o *splitOptions) run(c *call, name string) error {
 	ofProposals := []string{"val-share", "test-share", "val-classes", "test-classes", "seed", "to"}
-	if err := cmp.Or(
-		excludes(c, "own", append(ofProposals, "check")...),
-		excludes(c, "check", ofProposals...),
-		excludes(c, "val-classes", "val-share"),
-		excludes(c, "test-classes", "test-share"),
-	); err != nil {
+	if err := cmp.Or(excludes(c, "own", append(ofProposals, "check")...), excludes(c, "check", ofProposals...)); err != nil {
 		return err
 	}
 	o.WithoutSplit = !o.own
-	d, err := catalog.Open(c.Context, name, o.Options)
+	d, err := catalog.Open(c, name, o.Options)
 	if err != nil {
 		return err
 	}
@@ -171,7 +146,7 @@ func (o *splitOptions) run(c *cli.Context, name string) error {
 	case o.own:
 		splits = d.Splits()
 	case o.check != "":
-		if splits, err = openlayout.ReadSplits(c.Context, o.check, d.Classes); err != nil {
+		if splits, err = openlayout.ReadSplits(c, o.check, d.Classes); err != nil {
 			return err
 		}
 	default:
@@ -212,53 +187,41 @@ func (o *splitOptions) propose(d *dataset.Dataset) (r datasets.Splits, err error
 	return r, err
 }
 
-// warnName warns of a folder of a data set with a name that means something else.
-func warnName(dataset, dataDir string, commands []*cli.Command) {
+// warnName warns of a folder with the name of a data set that the program generates.
+func warnName(dataset, dataDir string) {
 	name, folder := catalog.NameOf(dataset), dataset
 	if !catalog.IsPath(dataset) {
 		folder = filepath.Join(catalog.DataDir(dataDir), name)
 	}
-	info, err := os.Stat(folder)
-	switch ofCommand := func(c *cli.Command) bool { return c.HasName(name) }; {
-	case err != nil || !info.IsDir():
-	case catalog.Generated(name):
+	if info, err := os.Stat(folder); err == nil && info.IsDir() && catalog.Generated(name) {
 		logrus.Warnf("%s has the name of a data set that the program generates, which --dataset %s means: rename the folder", folder, name)
-	case slices.ContainsFunc(commands, ofCommand), slices.ContainsFunc(datasetCommand().Subcommands, ofCommand):
-		logrus.Warnf("%s has the name of a command: rename the folder", folder)
 	}
 }
 
-func fetchCommand() *cli.Command {
+func fetchCommand() *command {
 	var o fetch.Options
 	var data dataOptions
-	return &cli.Command{
-		Name:      "fetch",
-		ArgsUsage: strings.Join(fetch.Names(), "|") + "|NETWORK",
-		Flags: flags(setting.List{
-			setting.Raw("archive_url", &o.ArchiveURL, "").Common().Noted("the published one").Describe("`URL` address or path of the archive with the features, or of the weights"),
-			setting.Raw("meta_url", &o.MetaURL, "").Noted("the published one").Describe("`URL` address or path of the archive with the meta folder, if the other lacks it"),
-			setting.Raw("sha256", &o.SHA256, "").Describe("`SUM` expected SHA-256 of the archive with the features, or of the weights; none was published"),
-		}.In(inputGroup), setting.List{
-			setting.Raw("download_dir", &o.DownloadDir, "").Noted("lago-train/downloads in the user's cache folder").Describe("`DIR` folder of downloaded archives"),
-			setting.Switch("delete_archives", &o.DeleteArchives, false).Describe("remove the downloaded archives once the data set is complete"),
-			setting.Switch("force", &o.Force, false).Common().Describe("replace an existing folder of the data set and everything in it, or file of weights"),
-		}.In(outputGroup), setting.List{
-			setting.Whole("attempts", &o.Attempts, 6, setting.Count).Describe("`N` attempts in a row without progress before the download is given up"),
-			setting.Of("stall", &o.Stall, 30*time.Second, "a duration such as 30s", time.ParseDuration).
-				Describe("`DURATION` longest wait for the next byte from the server before a new attempt"),
-		}.In(runGroup), data.dataSettings().Without("no_cache", "threads", "dev_split")),
-		Action: withArgument(func(c *cli.Context, name string) error {
-			if o.Stall <= 0 {
-				return wrong("--stall", "a time above 0", o.Stall.String())
-			}
-			var p fetchProgress
-			o.DataDir = catalog.DataDir(data.DataDir)
-			o.Progress = func(f fetch.Progress) { display.show(p.line(f, time.Now()), false) }
-			o.Check = checkFetched
-			r, err := fetch.Fetch(c.Context, name, o)
-			return data.print(fetched{r, data.DataDir}, err)
-		}),
-	}
+	argument := strings.Join(fetch.Names(), "|") + "|NETWORK"
+	return &command{name: "fetch", argument: argument, graceful: true, flags: slices.Concat(setting.List{
+		setting.Raw("archive_url", &o.ArchiveURL, "").Common().Noted("the published one").Describe("`URL` address or path of the archive with the features, or of the weights"),
+		setting.Raw("meta_url", &o.MetaURL, "").Noted("the published one").Describe("`URL` address or path of the archive with the meta folder, if the other lacks it"),
+		setting.Raw("sha256", &o.SHA256, "").Describe("`SUM` expected SHA-256 of the archive with the features, or of the weights; none was published"),
+	}.In(inputGroup), setting.List{
+		setting.Raw("download_dir", &o.DownloadDir, "").Noted("lago-train/downloads in the user's cache folder").Describe("`DIR` folder of downloaded archives"),
+		setting.Switch("delete_archives", &o.DeleteArchives, false).Describe("remove the downloaded archives once the data set is complete"),
+		setting.Switch("force", &o.Force, false).Common().Describe("replace an existing folder of the data set and everything in it, or file of weights"),
+	}.In(outputGroup), setting.List{
+		setting.Whole("attempts", &o.Attempts, 6, setting.Count).Describe("`N` attempts in a row without progress before the download is given up"),
+		setting.Of("stall", &o.Stall, 30*time.Second, "a duration such as 30s", time.ParseDuration).
+			Describe("`DURATION` longest wait for the next byte from the server before a new attempt"),
+	}.In(runGroup), data.dataSettings().Without("no_cache", "threads", "dev_split")), run: withArgument(func(c *call, name string) error {
+		if o.Stall <= 0 {
+			return wrong("--stall", "a time above 0", o.Stall.String())
+		}
+		o.DataDir, o.Progress, o.Check = catalog.DataDir(data.DataDir), display.show, checkFetched
+		r, err := fetch.Fetch(c, name, o)
+		return data.print(fetched{r, data.DataDir}, err)
+	})}
 }
 
 // checkFetched opens what was fetched: the weights of a network, or a data set.
@@ -302,26 +265,4 @@ func (f fetched) Tables() []*table.Table {
 	}
 	t.Note("summary:   lago-train dataset info %s%s", flag, f.Name).Note("training:  lago-train run %s--dataset %s", flag, f.Name)
 	return []*table.Table{t}
-}
-
-// fetchProgress makes the progress lines of a fetch.
-type fetchProgress struct {
-	first fetch.Progress // of the step
-	start time.Time      // of first
-}
-
-// line is as in "downloading features: 300.1 MB of 879.0 MB, 12.0 MB/s". The speed is the mean
-// of the step, without what an earlier command downloaded.
-func (p *fetchProgress) line(f fetch.Progress, now time.Time) string {
-	if f.Step != p.first.Step || f.Total != p.first.Total || f.Done < p.first.Done {
-		p.first, p.start = f, now
-	}
-	s := f.Step + ": " + format.Bytes(f.Done)
-	if f.Total >= 0 {
-		s += " of " + format.Bytes(f.Total)
-	}
-	if seconds := now.Sub(p.start).Seconds(); seconds > 0 {
-		s += fmt.Sprintf(", %s/s", format.Bytes(int64(float64(f.Done-p.first.Done)/seconds)))
-	}
-	return s
 }

@@ -30,7 +30,7 @@ func TestPages(t *testing.T) {
 			}
 			dir := t.TempDir()
 			testkit.NoError(t, os.Rename(animals(t), filepath.Join(dir, "data")))
-			env := append(command(t).Env, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+			env := append(process(t).Env, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 			if data := os.Getenv("LAGO_DATA"); data != "" && page != "docs/your-data.md" {
 				env = append(env, "LAGO_DATA="+data)
 			}

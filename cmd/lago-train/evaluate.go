@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/sirupsen/logrus"
-	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
@@ -164,11 +163,11 @@ type evaluateOptions struct {
 	figures, csv, save string
 }
 
-func evaluateCommand() *cli.Command {
+func evaluateCommand() *command {
 	var o evaluateOptions
-	return &cli.Command{
-		Name: "evaluate",
-		Flags: flags(o.dataSettings(), setting.List{
+	return &command{
+		name: "evaluate",
+		flags: slices.Concat(o.dataSettings(), setting.List{
 			setting.Texts("model", &o.names).Common().Describe(modelUsage + "; repeat it for an ensemble"),
 			setting.Choice("split", &o.models.Split, "", evaluation.ValSplit, evaluation.TestSplit, evaluation.GZSLSplit).Noted("val for runs of the dev stage, otherwise test").Common().
 				Describe("classes to evaluate on"),
@@ -192,16 +191,16 @@ func evaluateCommand() *cli.Command {
 			setting.Whole("stress", &o.models.Draws, 0, setting.Between(0, 1000)).In(methodGroup).Noted("none").Common().
 				Describe("`N` random batches of each kind to adapt to, with --adapt"),
 		}),
-		Action: interruptible(o.run),
+		run: o.run,
 	}
 }
 
-func (o *evaluateOptions) run(c *cli.Context) error {
+func (o *evaluateOptions) run(c *call) error {
 	evaluate := o.evaluateModels
 	switch {
-	case c.IsSet("model") == c.IsSet("scores"):
+	case c.isSet("model") == c.isSet("scores"):
 		return wrong("--model", "either --model, or --scores with --labels", "")
-	case c.IsSet("scores"):
+	case c.isSet("scores"):
 		evaluate = o.evaluateScores
 	}
 	r, err := evaluate(c)
@@ -212,7 +211,7 @@ func (o *evaluateOptions) run(c *cli.Context) error {
 }
 
 // evaluateModels evaluates the models that flags name.
-func (o *evaluateOptions) evaluateModels(c *cli.Context) (*evaluation.Result, error) {
+func (o *evaluateOptions) evaluateModels(c *call) (*evaluation.Result, error) {
 	err := cmp.Or(
 		excludes(c, "model", "labels", "unseen", "score-kind", "val-scores", "val-labels", "val-unseen"),
 		requires(c, "adapt", "stress"),
@@ -237,27 +236,27 @@ func (o *evaluateOptions) evaluateModels(c *cli.Context) (*evaluation.Result, er
 	if err != nil {
 		return nil, err
 	}
-	if m.Data, err = catalog.Open(c.Context, cmp.Or(o.dataset, m.Models[0].Dataset), o.Options); err != nil {
+	if m.Data, err = catalog.Open(c, cmp.Or(o.dataset, m.Models[0].Dataset), o.Options); err != nil {
 		return nil, err
 	}
-	return o.Config.EvaluateModels(c.Context, m)
+	return o.Config.EvaluateModels(c, m)
 }
 
 // evaluateScores evaluates the files that flags name.
-func (o *evaluateOptions) evaluateScores(c *cli.Context) (*evaluation.Result, error) {
+func (o *evaluateOptions) evaluateScores(c *call) (*evaluation.Result, error) {
 	err := cmp.Or(
 		excludes(c, "scores", "split", "dataset", "dev", "scores-out", "adapt", "stress"),
-		columnsOf(c.Context, &o.files, "", o.unseen),
+		columnsOf(c, &o.files, "", o.unseen),
 	)
 	validation := (*evaluation.ScoreFiles)(nil)
-	if c.IsSet("val-scores") || c.IsSet("val-labels") || c.IsSet("val-unseen") {
+	if c.isSet("val-scores") || c.isSet("val-labels") || c.isSet("val-unseen") {
 		validation = &o.valFiles
-		err = cmp.Or(err, columnsOf(c.Context, validation, "val-", o.valUnseen))
+		err = cmp.Or(err, columnsOf(c, validation, "val-", o.valUnseen))
 	}
 	if err != nil {
 		return nil, err
 	}
-	return o.EvaluateScores(c.Context, o.files, validation)
+	return o.EvaluateScores(c, o.files, validation)
 }
 
 // columnsOf reads the columns of unseen classes of scores whose flags have a prefix.

@@ -56,7 +56,7 @@ func TestRun(t *testing.T) {
 		t.Errorf("%d folders, expected one for each of two seeds in two stages", len(dirs))
 	}
 	// run has no --shard, and so the variables of a cluster do not divide it.
-	again := command(t, small(t, "run", out)...)
+	again := process(t, small(t, "run", out)...)
 	again.Env = append(again.Env, "JOB_COMPLETION_INDEX=1")
 	if text, err := again.CombinedOutput(); err != nil || strings.Contains(string(text), chooses) {
 		t.Errorf("again: %v\n%s", err, text)
@@ -190,7 +190,7 @@ func TestAblateThenRuns(t *testing.T) {
 	succeeds(t, "runs", "rm", "--yes", listed.Runs[0].Dir, listed.Runs[1].Dir[:len(listed.Runs[1].Dir)-3])
 	dir := listed.Runs[2].Dir
 	for _, answer := range []string{"n", "y"} {
-		c := command(t)
+		c := process(t)
 		onTerminal := exec.Command("script", "--quiet", "--return", "--command", c.Path+" runs rm "+dir, os.DevNull)
 		onTerminal.Env, onTerminal.Stdin = c.Env, strings.NewReader(answer+"\n")
 		out, err := onTerminal.CombinedOutput()
@@ -211,7 +211,7 @@ func TestSweepKWithLogAsJSON(t *testing.T) {
 	args := small(t, "sweep-k", t.TempDir(), "--ks", "1,2", "--log-format", "json", "--log-level", "debug")
 	e := lagoTrain(t, args...)
 	testkit.WantText(t, e.stdout, "│ k-soft ", "│ singletons ")
-	testkit.WantText(t, e.stderr, `"progress":"8 of 8 runs done`, `"msg":"matrix products"`)
+	testkit.WantText(t, e.stderr, `"progress":"training: 8 of 8 runs`, `"msg":"matrix products"`)
 	for line := range strings.Lines(e.stderr) {
 		if !json.Valid([]byte(line)) {
 			t.Errorf("not JSON: %s", line)

@@ -9,7 +9,6 @@ import (
 	"strconv"
 
 	"github.com/sirupsen/logrus"
-	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
@@ -29,11 +28,11 @@ type explainOptions struct {
 	top                    int
 }
 
-func explainCommand() *cli.Command {
+func explainCommand() *command {
 	var o explainOptions
-	return &cli.Command{
-		Name: "explain",
-		Flags: flags(o.settings("none with --classes, otherwise those of the sample's class, or test"), setting.List{
+	return &command{
+		name: "explain",
+		flags: slices.Concat(o.settings("none with --classes, otherwise those of the sample's class, or test"), setting.List{
 			setting.Raw("sample", &o.sample, "").In(inputGroup).
 				Describe("`INDEX` sample in the data set or in --features, from 0, or its id; required without --image"),
 			setting.Raw("image", &o.image, "").In(inputGroup).Describe("`FILE` photograph to explain, with --weights"),
@@ -44,11 +43,11 @@ func explainCommand() *cli.Command {
 				Describe("format of the explanation"),
 			setting.Whole("top", &o.top, 5, setting.Count).In(outputGroup).Describe("`N` groups and changes to show; json has all groups"),
 		}.Common()),
-		Action: interruptible(o.run),
+		run: o.run,
 	}
 }
 
-func (o *explainOptions) run(c *cli.Context) error {
+func (o *explainOptions) run(c *call) error {
 	if err := cmp.Or(
 		excludes(c, "features", "dataset"),
 		excludes(c, "image", "sample", "features", "dataset", "adapt"),
@@ -73,7 +72,7 @@ func (o *explainOptions) run(c *cli.Context) error {
 	case o.image != "":
 		err = o.askAboutImage(c, m, q)
 	default:
-		if d, err = openData(c.Context, m, o.dataset, o.dataOptions.Options); err == nil {
+		if d, err = openData(c, m, o.dataset, o.dataOptions.Options); err == nil {
 			otherwise, err = o.askAboutDataset(c, m, d, q)
 		}
 	}
@@ -94,7 +93,7 @@ func (o *explainOptions) run(c *cli.Context) error {
 
 // askAboutDataset asks about a sample of a data set. It returns the classes selected if --candidates
 // is not set.
-func (o *explainOptions) askAboutDataset(c *cli.Context, m *predictor.Model, d *dataset.Dataset, q *explain.Question) (predictor.Selection, error) {
+func (o *explainOptions) askAboutDataset(c *call, m *predictor.Model, d *dataset.Dataset, q *explain.Question) (predictor.Selection, error) {
 	sample, err := explain.FindSample(d, o.sample)
 	if err != nil {
 		return "", err
@@ -112,8 +111,8 @@ func (o *explainOptions) askAboutDataset(c *cli.Context, m *predictor.Model, d *
 }
 
 // pictureOf returns the picture of a sample, nil if there is none.
-func pictureOf(c *cli.Context, d *dataset.Dataset, row, side int) (image.Image, error) {
-	picture, err := catalog.Picture(c.Context, d, row, side)
+func pictureOf(c *call, d *dataset.Dataset, row, side int) (image.Image, error) {
+	picture, err := catalog.Picture(c, d, row, side)
 	if err != nil {
 		logrus.WithError(err).Warn("the page has no picture")
 		return nil, nil
@@ -122,12 +121,12 @@ func pictureOf(c *cli.Context, d *dataset.Dataset, row, side int) (image.Image, 
 }
 
 // askAboutFile asks about a row of a feature file.
-func (o *explainOptions) askAboutFile(c *cli.Context, m *predictor.Model, q *explain.Question) error {
+func (o *explainOptions) askAboutFile(c *call, m *predictor.Model, q *explain.Question) error {
 	index, err := strconv.Atoi(o.sample)
 	if err != nil {
 		return wrong("--sample", "the index of a row, from 0", invalid.Quote(o.sample))
 	}
-	if q.X, err = features.ReadAll(c.Context, o.features); err != nil {
+	if q.X, err = features.ReadAll(c, o.features); err != nil {
 		return err
 	}
 	if err := m.CheckDims("--features", q.X.Cols); err != nil {
@@ -141,16 +140,16 @@ func (o *explainOptions) askAboutFile(c *cli.Context, m *predictor.Model, q *exp
 }
 
 // askAboutImage asks about a photograph.
-func (o *explainOptions) askAboutImage(c *cli.Context, m *predictor.Model, q *explain.Question) error {
+func (o *explainOptions) askAboutImage(c *call, m *predictor.Model, q *explain.Question) error {
 	list := []images.Image{{ID: o.image, Path: o.image}}
 	e, err := o.extractor(c, m, list)
 	if err != nil {
 		return err
 	}
 	q.Sample, q.X = explain.Sample{ID: o.image, From: o.image}, dataset.NewMatrix[float32](1, m.Dims)
-	if _, err := e.NewSource(c.Context, list, nil).Read(q.X); err != nil {
+	if _, err := e.NewSource(c, list, nil).Read(q.X); err != nil {
 		return err
 	}
-	q.Sample.Picture, err = images.Thumbnail(c.Context, o.image, explain.PictureSide)
+	q.Sample.Picture, err = images.Thumbnail(c, o.image, explain.PictureSide)
 	return err
 }

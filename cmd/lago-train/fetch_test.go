@@ -5,7 +5,6 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/lago-train/lago-train/dataset/fetch"
 	"github.com/lago-train/lago-train/internal/testkit"
@@ -60,22 +59,4 @@ func TestFetchedDataSet(t *testing.T) {
 	tables := fetched{&fetch.Result{Name: "cub", Folder: "/data/CUB", Files: []string{"a", "b"}, Archives: archives}, "/data"}.Tables()
 	testkit.WantText(t, tables[0].Text(1000, 0), "cub: 2 files", "in /data/CUB", "from https://a.b/c.zip", "kept for other data sets: /cache/c.zip",
 		"lago-train dataset info --data-dir /data cub", "lago-train run --data-dir /data --dataset cub")
-}
-
-func TestFetchProgress(t *testing.T) {
-	var p fetchProgress
-	start := time.Unix(1000, 0)
-	for _, c := range []struct {
-		second      int
-		done, total int64
-		want        string
-	}{
-		{0, 300e6, 879e6, "300.0 MB of 879.0 MB"}, // of an earlier command
-		{6, 372e6, 879e6, "372.0 MB of 879.0 MB, 12.0 MB/s"},
-		{12, 1e6, -1, "1.0 MB"},
-		{22, 2e6, -1, "2.0 MB, 100.0 kB/s"},
-	} {
-		got := p.line(fetch.Progress{Step: "downloading", Done: c.done, Total: c.total}, start.Add(time.Duration(c.second)*time.Second))
-		testkit.WantText(t, "<"+got+">", "<downloading: "+c.want+">")
-	}
 }

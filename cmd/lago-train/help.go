@@ -2,18 +2,20 @@ package main
 
 import (
 	"cmp"
-	_ "embed"
+	"embed"
 	"fmt"
 	"io"
 	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/lago-train/lago-train/dataset/catalog"
+	"github.com/lago-train/lago-train/dataset/fetch"
 	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/version"
+	"github.com/lago-train/lago-train/train"
 )
 
 //go:embed help.txt
@@ -27,37 +29,50 @@ func helpFor(command string) (usage, description string) {
 	return usage, description
 }
 
-const helpWidth = 100
+// The groups of flags in the help beside the scopes of settings.
+const (
+	inputGroup   setting.Scope = "input"
+	imageGroup   setting.Scope = "images"
+	classGroup                 = setting.Classes
+	searchGroup                = setting.Searching
+	methodGroup                = setting.Methods
+	runGroup     setting.Scope = "execution"
+	outputGroup                = setting.Output
+	generalGroup setting.Scope = "general"
+)
 
-// rootOf returns the program as a command.
-func rootOf(app *cli.App) *cli.Command {
-	return &cli.Command{HelpName: app.Name, Usage: app.Usage, Description: app.Description, Subcommands: app.Commands, Flags: app.Flags}
+// flagGroups are the groups in the order of the help.
+var flagGroups = []setting.Scope{
+	inputGroup, setting.Data, imageGroup, classGroup, methodGroup, searchGroup,
+	setting.Protocol, setting.Method, setting.Training, runGroup, outputGroup, generalGroup,
 }
+
+const helpWidth = 100
 
 // printHelp writes the help of a command in lines of at most helpWidth characters: what it does,
 // its commands, examples and common flags, or all that helpText says and all flags by group.
-func printHelp(w io.Writer, c *cli.Command, all bool) error {
+func printHelp(w io.Writer, c *command, all bool) error {
 	var b strings.Builder
-	what := strings.TrimSpace("[flags] " + c.ArgsUsage)
-	if len(c.Subcommands) > 0 {
+	what := strings.TrimSpace("[flags] " + c.argument)
+	switch {
+	case c.below != nil && c.run != nil:
+		what = "[COMMAND] [flags]"
+	case c.below != nil:
 		what = "COMMAND [flags]"
-		if hasFlag(c, "quiet") { // as every command that acts itself
-			what = "[COMMAND] [flags]"
-		}
 	}
-	fmt.Fprintf(&b, "%s\n\nUsage: %s %s\n\n", wrap(c.HelpName+": "+c.Usage, 0), c.HelpName, what)
-	category := "none"
-	for _, sub := range c.Subcommands {
-		if sub.Category != category {
-			category = sub.Category
-			fmt.Fprintf(&b, "%s:\n", cmp.Or(category, "Commands"))
+	fmt.Fprintf(&b, "%s\n\nUsage: %s %s\n\n", wrap(c.path+": "+c.usage, 0), c.path, what)
+	group := "none"
+	for _, below := range c.below {
+		if below.group != group {
+			group = below.group
+			fmt.Fprintf(&b, "%s:\n", cmp.Or(group, "Commands"))
 		}
-		fmt.Fprintf(&b, "  %-12s %s\n", sub.Name, wrap(sub.Usage, 15))
+		fmt.Fprintf(&b, "  %-12s %s\n", below.name, wrap(below.usage, 15))
 	}
-	if len(c.Subcommands) > 0 {
+	if c.below != nil {
 		b.WriteString("\n")
 	}
-	body, docs, _ := strings.Cut(c.Description, "Documentation: ")
+	body, docs, _ := strings.Cut(c.about, "Documentation: ")
 	for i, paragraph := range strings.Split(strings.TrimSpace(body), "\n\n") {
 		if !all && i > 0 && !strings.HasPrefix(paragraph, "Examples:") {
 			continue
@@ -68,9 +83,9 @@ func printHelp(w io.Writer, c *cli.Command, all bool) error {
 		b.WriteString(paragraph + "\n\n")
 	}
 	groups := map[setting.Scope]string{}
-	for _, f := range c.Flags {
-		if o := f.(option); all || o.setting.Short {
-			groups[o.setting.Scope] += flagHelp(o)
+	for _, s := range c.flags {
+		if all || s.Short {
+			groups[s.Scope] += flagHelp(s)
 		}
 	}
 	title, end := "Flags:\n", ""
@@ -85,10 +100,10 @@ func printHelp(w io.Writer, c *cli.Command, all bool) error {
 		}
 	}
 	switch {
-	case len(c.Subcommands) > 0:
-		end += "More: " + c.HelpName + " COMMAND --help, and --help-all. "
+	case c.below != nil:
+		end += "More: " + c.path + " COMMAND --help, and --help-all. "
 	case !all:
-		end += "All flags: " + c.HelpName + " --help-all. "
+		end += "All flags: " + c.path + " --help-all. "
 	}
 	_, err := fmt.Fprintf(w, "%s%sDocumentation: %s\n", &b, end, docs)
 	return err
@@ -97,48 +112,38 @@ func printHelp(w io.Writer, c *cli.Command, all bool) error {
 var placeholder = regexp.MustCompile("^`([^`]+)` ")
 
 // describeFlag returns what a flag takes, "" for a flag without a value, and what it is for.
-func describeFlag(o option) (value, usage string) {
-	usage = o.Usage
+func describeFlag(s setting.Setting) (value, usage string) {
+	usage = s.Help
 	if m := placeholder.FindStringSubmatch(usage); m != nil {
 		value, usage = m[1], strings.TrimPrefix(usage, m[0])
 	}
-	if o.setting.Options == nil {
+	if s.Options == nil {
 		return value, usage
 	}
 	const short = 24
-	words := o.setting.Options
+	words := s.Options
 	list := ": " + format.List(words, "or")
 	if !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(usage, word) }) {
 		list = ""
 	}
-	if choice := strings.Join(words, "|"); !o.setting.List && len(choice) <= short {
+	if choice := strings.Join(words, "|"); !s.List && len(choice) <= short {
 		return choice, usage
 	}
 	if value == "" {
 		value = "NAME"
 	}
-	if o.setting.List {
+	if s.List {
 		value += ",..."
 	}
 	return value, usage + list
 }
 
-// listedNames returns the names of a flag as users type them, without those of earlier versions.
-func listedNames(f cli.Flag) (names []string) {
-	for i, name := range f.Names() {
-		if i == 0 || len(name) == 1 {
-			names = append([]string{dashed(name)}, names...)
-		}
-	}
-	return names
-}
-
 // flagHelp is the lines of a flag.
-func flagHelp(f option) string {
+func flagHelp(s setting.Setting) string {
 	const indent = 26
-	value, usage := describeFlag(f)
-	left := strings.TrimRight("  "+strings.Join(listedNames(f), ", ")+" "+value, " ")
-	if standard := f.setting.DefaultText(); f.TakesValue() && standard != "" {
+	value, usage := describeFlag(s)
+	left := strings.TrimRight("  "+strings.Join(namesOf(s), ", ")+" "+value, " ")
+	if standard := s.DefaultText(); s.Kind() != "boolean" && standard != "" {
 		usage += " (default: " + standard + ")"
 	}
 	if len(left) > indent-2 {
@@ -152,16 +157,114 @@ func flagHelp(f option) string {
 func wrap(text string, indent int) string { return format.Wrap(text, helpWidth, indent) }
 
 // helpFlags are those of every command, see execute.
-func helpFlags() []cli.Flag {
-	return flags(setting.List{
+func helpFlags() setting.List {
+	return setting.List{
 		setting.Switch("help", new(bool), false).OrAs("h").Describe("show the common flags"),
 		setting.Switch("help_all", new(bool), false).Describe("show all flags and details"),
-	}.In(generalGroup))
+	}.In(generalGroup)
 }
 
-func printVersion(c *cli.Context) error {
-	_, err := fmt.Fprintf(c.App.Writer, "%s version %s\n", usage, version.All()[usage])
+func printVersion(c *call) error {
+	_, err := fmt.Fprintf(c.out, "%s version %s\n", usage, version.All()[usage])
 	return err
 }
 
-func versionCommand() *cli.Command { return &cli.Command{Name: "version", Action: printVersion} }
+func versionCommand() *command { return &command{name: "version", run: printVersion} }
+
+// completeCommand is the hidden command that the scripts of all shells call with the words
+// of the command line up to the cursor. It prints one candidate per line, for some a tab and
+// a description after it, and nothing where file names are to be completed.
+const completeCommand = "__complete"
+
+// scripts have no more in them than calls of completeCommand need, so that they fit any
+// version of the program.
+//
+//go:embed completion.bash completion.zsh completion.fish
+var scripts embed.FS
+
+var shells = []string{"bash", "zsh", "fish"}
+
+func completionCommand() *command {
+	return &command{name: "completion", argument: strings.Join(shells, "|"), run: func(c *call) error {
+		shell, err := invalid.OneOf(strings.Join(c.args, " "), shells...)
+		if err != nil {
+			return usageAt(c.path, err)
+		}
+		script, err := scripts.ReadFile("completion." + shell)
+		if err == nil {
+			_, err = c.out.Write(script)
+		}
+		return err
+	}}
+}
+
+// complete returns the candidates for the last of the words that follow the program's name.
+func complete(program *command, words []string) (candidates []string) {
+	if len(words) == 0 {
+		return nil
+	}
+	last := len(words) - 1
+	l, current := parse(program, words[:last]), words[last]
+	dataDir := ""
+	for _, f := range l.flags {
+		if dir, ok := strings.CutPrefix(f, "--data-dir="); ok {
+			dataDir = dir
+		}
+	}
+	switch {
+	case l.open != nil:
+		candidates = valuesOf(*l.open, current, dataDir)
+	case strings.HasPrefix(current, "-"):
+		for _, s := range l.command.flags {
+			_, usage := describeFlag(s)
+			candidates = append(candidates, dashed(flagOf(s.Key))+"\t"+usage)
+		}
+	default:
+		for _, c := range l.command.below {
+			candidates = append(candidates, c.name+"\t"+c.usage)
+		}
+		switch of := l.command.argument; {
+		case strings.HasPrefix(of, "NAME"):
+			candidates = datasetNames(dataDir)
+		case of == "RUN":
+			candidates = append([]string{latest}, runNames(train.ModelFile)...)
+		case of == "RUN...":
+			candidates = runNames(train.TrialFile)
+		case strings.Contains(of, "|"):
+			candidates = strings.Split(strings.Replace(of, "NETWORK", strings.Join(fetch.Networks(), "|"), 1), "|")
+		}
+	}
+	return slices.DeleteFunc(candidates, func(c string) bool { return !strings.HasPrefix(c, current) })
+}
+
+// valuesOf returns candidates for the value of a flag, of which current is typed.
+func valuesOf(s setting.Setting, current, dataDir string) (values []string) {
+	switch {
+	case s.Key == "dataset":
+		return datasetNames(dataDir)
+	case s.Key == "model", s.Key == "dev":
+		return append([]string{latest}, runNames(train.ModelFile)...)
+	case !s.List:
+		return slices.Clone(s.Options)
+	}
+	given := current[:strings.LastIndex(current, ",")+1]
+	for _, word := range s.Options {
+		if !slices.Contains(strings.Split(given, ","), word) {
+			values = append(values, given+word)
+		}
+	}
+	return values
+}
+
+// runNames lists the runs in ./runs that have a file.
+func runNames(file string) (names []string) {
+	for _, r := range runsWith(file, defaultRuns) {
+		names = append(names, r.name)
+	}
+	return names
+}
+
+func datasetNames(dataDir string) []string {
+	names, _ := catalog.Names(catalog.Options{DataDir: dataDir}) // those that the program generates in any case
+	return names
+}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,8 +13,6 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/lago-train/lago-train/dataset/fetch"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/setting"
@@ -22,11 +21,10 @@ import (
 )
 
 // everyCommand calls f with the words that name each command, below the program.
-func everyCommand(commands []*cli.Command, above []string, f func(words []string, c *cli.Command)) {
+func everyCommand(commands []*command, f func(words []string, c *command)) {
 	for _, c := range commands {
-		words := append(append([]string{}, above...), c.Name)
-		f(words, c)
-		everyCommand(c.Subcommands, words, f)
+		f(strings.Fields(c.path)[1:], c)
+		everyCommand(c.below, f)
 	}
 }
 
@@ -35,9 +33,7 @@ func everyCommand(commands []*cli.Command, above []string, f func(words []string
 func helpOf(t *testing.T, flag string, words ...string) string {
 	t.Helper()
 	var out bytes.Buffer
-	app := newApp()
-	app.Writer = &out
-	testkit.NoError(t, execute(t.Context(), app, slices.Concat(words, []string{flag})))
+	testkit.NoError(t, execute(t.Context(), &out, append(slices.Clone(words), flag)))
 	for line := range strings.Lines(out.String()) {
 		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > helpWidth {
 			t.Errorf("%q: %d columns: %s", words, n, line)
@@ -60,14 +56,13 @@ func TestHelp(t *testing.T) {
 		t.Errorf("expected the commands before the examples:\n%s", program)
 	}
 	first := map[string]setting.Scope{}
-	everyCommand(newApp().Commands, nil, func(words []string, c *cli.Command) {
-		if len(words) == 1 && !strings.Contains(program, "\n  "+c.Name+" ") {
-			t.Errorf("%s is not in the help of the program:\n%s", c.Name, program)
+	everyCommand(newProgram().below, func(words []string, c *command) {
+		if len(words) == 1 && !strings.Contains(program, "\n  "+c.name+" ") {
+			t.Errorf("%s is not in the help of the program:\n%s", c.name, program)
 		}
 		short, help := helpOf(t, "--help", words...), helpOf(t, "--help-all", words...)
-		title := "lago-train " + strings.Join(words, " ")
-		testkit.WantText(t, help, title+": "+c.Usage)
-		testkit.WantText(t, short, title+": "+c.Usage, " --help-all. Documentation: ")
+		testkit.WantText(t, help, c.path+": "+c.usage)
+		testkit.WantText(t, short, c.path+": "+c.usage, " --help-all. Documentation: ")
 		if lines := strings.Count(short, "\n"); lines >= 40 {
 			t.Errorf("%q: %d lines of help:\n%s", words, lines, short)
 		}
@@ -75,36 +70,35 @@ func TestHelp(t *testing.T) {
 		if _, err := os.Stat("../../" + strings.TrimSpace(page)); err != nil {
 			t.Error(err)
 		}
-		if hasFlag(c, "to") && !hasFlag(c, "out") {
+		if to := c.flag("to"); to != nil && to.Alias == "" {
 			t.Errorf("%q does not take --out as an earlier version did", words)
 		}
-		if c.Usage == "" {
+		if c.usage == "" {
 			t.Errorf("help.txt has no %q", words)
 		}
-		if c.Name == "fetch" {
+		if c.name == "fetch" {
 			testkit.WantText(t, short, fetch.Networks()...)
 			testkit.WantText(t, help, fetch.XianURL, fetch.MetaURL, fetch.LAGOURL, fetch.WeightsURL("resnet50"))
 		}
-		for _, f := range c.Flags {
-			o := f.(option)
-			name, group := o.Name, o.setting.Scope
-			value, usage := describeFlag(o)
-			before, again := strings.CutSuffix(usage, ": "+format.List(o.setting.Options, "or"))
-			missing := slices.IndexFunc(o.setting.Options, func(word string) bool { return !strings.Contains(before, word) })
+		for _, s := range c.flags {
+			name, group := flagOf(s.Key), s.Scope
+			value, usage := describeFlag(s)
+			before, again := strings.CutSuffix(usage, ": "+format.List(s.Options, "or"))
+			missing := slices.IndexFunc(s.Options, func(word string) bool { return !strings.Contains(before, word) })
 			switch there, seen := first[name]; {
 			case !strings.Contains(help, dashed(name)):
 				t.Errorf("nothing about --%s:\n%s", name, help)
-			case o.setting.Short != strings.Contains(short, "\n  "+dashed(name)+" "):
-				t.Errorf("--%s: expected in the help of %q: %v\n%s", name, words, o.setting.Short, short)
+			case s.Short != strings.Contains(short, "\n  "+dashed(name)+" "):
+				t.Errorf("--%s: expected in the help of %q: %v\n%s", name, words, s.Short, short)
 			case again && missing < 0:
-				t.Errorf("%s --%s: lists its values twice: %q", c.Name, name, usage)
-			case usage == "" || strings.Contains(usage, "`") || o.TakesValue() != (value != ""):
-				t.Errorf("%s --%s: placeholder %q and text %q", c.Name, name, value, usage)
+				t.Errorf("%s --%s: lists its values twice: %q", c.name, name, usage)
+			case usage == "" || strings.Contains(usage, "`") || (s.Kind() == "boolean") != (value == ""):
+				t.Errorf("%s --%s: placeholder %q and text %q", c.name, name, value, usage)
 			case value != "" && strings.HasPrefix(strings.ToLower(usage), strings.ToLower(value)+" "):
-				t.Errorf("%s --%s: %q repeats the placeholder %s", c.Name, name, usage, value)
-			case !slices.Contains(flagGroups, group) || seen && c.Name != "runs" && there != group:
-				t.Errorf("%s --%s: group %s, elsewhere %s", c.Name, name, group, there)
-			case c.Name != "runs":
+				t.Errorf("%s --%s: %q repeats the placeholder %s", c.name, name, usage, value)
+			case !slices.Contains(flagGroups, group) || seen && c.name != "runs" && there != group:
+				t.Errorf("%s --%s: group %s, elsewhere %s", c.name, name, group, there)
+			case c.name != "runs":
 				first[name] = group
 			}
 		}
@@ -115,28 +109,28 @@ var example = regexp.MustCompile(`(?m)^   (lago-train .*)$`)
 
 // Each command has two or three examples, which parse and have flags that --help lists.
 func TestExamples(t *testing.T) {
-	everyCommand(newApp().Commands, nil, func(words []string, c *cli.Command) {
-		if c.Subcommands != nil && !hasFlag(c, "quiet") {
+	everyCommand(newProgram().below, func(words []string, c *command) {
+		if c.run == nil {
 			return // a group of commands
 		}
-		_, text, _ := strings.Cut(c.Description, "Examples:\n")
+		_, text, _ := strings.Cut(c.about, "Examples:\n")
 		examples := example.FindAllStringSubmatch(text, -1)
-		if len(examples) > 3 || len(examples) < 2 && c.Name != "version" {
+		if len(examples) > 3 || len(examples) < 2 && c.name != "version" {
 			t.Errorf("%q: %d examples, expected two or three", words, len(examples))
 		}
 		for _, e := range examples {
-			if !strings.HasPrefix(e[1], "lago-train "+strings.Join(words, " ")) {
+			if !strings.HasPrefix(e[1], c.path) {
 				t.Errorf("%q: the example is of another command: %s", words, e[1])
 			}
 			for _, word := range strings.Fields(e[1]) {
-				if f := findFlag(c.Flags, word); strings.HasPrefix(word, "--") && !f.setting.Short {
+				if strings.HasPrefix(word, "--") && !c.flag(word).Short {
 					t.Errorf("%q: an example has %s, which --help does not list", words, word)
 				}
 			}
 			parses(t, e[1])
 		}
 	})
-	for _, e := range example.FindAllStringSubmatch(newApp().Description, -1) {
+	for _, e := range example.FindAllStringSubmatch(newProgram().about, -1) {
 		parses(t, e[1])
 	}
 }
@@ -157,24 +151,8 @@ func TestDocumentedCommandsParse(t *testing.T) {
 func parses(t *testing.T, line string) {
 	t.Helper()
 	line = strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune("<>|#\\", r) })[0]
-	app := newApp()
-	ran := false
-	everyCommand(app.Commands, nil, func(_ []string, c *cli.Command) {
-		if c.Action == nil {
-			return
-		}
-		c.Before = nil
-		c.Action = func(ctx *cli.Context) error {
-			ran = true
-			if ctx.NArg() > 0 && c.ArgsUsage == "" {
-				t.Errorf("%s: argument %s", line, ctx.Args().First())
-			}
-			return nil
-		}
-	})
-	app.Writer = new(bytes.Buffer)
-	words := strings.Fields(line)
-	if err := app.Run(append(words[:1:1], parse(app, words[1:]).ordered()...)); err != nil || !ran {
+	c, err := parse(newProgram(), strings.Fields(line)[1:]).call(t.Context(), io.Discard)
+	if err != nil || c.run == nil && !c.isSet("version") || c.args != nil && c.argument == "" {
 		t.Errorf("%s: does not parse: %v", line, err)
 	}
 }
@@ -184,26 +162,26 @@ func TestHelpIsAsked(t *testing.T) {
 		"run -h": true, "run -help": true, "--help-all=true run": true, "help": true, "help run": true, "dataset help info": true,
 		"run --dataset help": false, "dataset check help": false, "run": false, "predict --images x -- -h": false,
 	} {
-		if got := parse(newApp(), strings.Fields(args)).help; got != want {
+		if got := parse(newProgram(), strings.Fields(args)).help; got != want {
 			t.Errorf("%s: %v, expected %v", args, got, want)
 		}
 	}
 }
 
 func TestParse(t *testing.T) {
-	for _, c := range []struct{ args, want string }{
-		{"dataset info cub", "dataset info -- cub"},
-		{"dataset info cub --data-dir d --json", "dataset info --data-dir d --json -- cub"},
-		{"dataset info --data-dir d cub", "dataset info --data-dir d -- cub"},
-		{"dataset info -- --json", "dataset info -- --json"},
-		{"dataset info cub --data-dir", "dataset info --data-dir"},
-		{"dataset info cub --unknown x", "dataset info --unknown -- cub x"},
-		{"runs --from other show -", "runs show --from other -- -"},
-		{"", ""},
+	for _, c := range []struct{ args, path, flags, rest string }{
+		{"dataset info cub", "dataset info", "", "cub"},
+		{"dataset info cub --data-dir d --json", "dataset info", "--data-dir=d --json", "cub"},
+		{"dataset info --data-dir d cub", "dataset info", "--data-dir=d", "cub"},
+		{"dataset info -- --json", "dataset info", "", "--json"},
+		{"dataset info cub --data-dir", "dataset info", "--data-dir", "cub"},
+		{"dataset info cub --unknown x", "dataset info", "--unknown", "cub x"},
+		{"runs --from other show -", "runs show", "--from=other", "-"},
+		{"", "", "", ""},
 	} {
-		got := parse(newApp(), strings.Fields(c.args)).ordered()
-		if strings.Join(got, " ") != c.want {
-			t.Errorf("%s: %q, expected %s", c.args, got, c.want)
+		l := parse(newProgram(), strings.Fields(c.args))
+		if strings.TrimPrefix(l.command.path, usage) != strings.TrimSuffix(" "+c.path, " ") || strings.Join(l.flags, " ") != c.flags || strings.Join(l.args, " ") != c.rest {
+			t.Errorf("%s: %+v", c.args, l)
 		}
 	}
 }
@@ -214,7 +192,7 @@ func TestCommandsOfResultsParse(t *testing.T) {
 	script := testkit.Must(filepath.Abs("../../tools/results.sh"))(t)
 	sh := exec.Command(script, os.Args[0])
 	sh.Dir = t.TempDir()
-	sh.Env = append(command(t).Env, "SECTIONS=none", "PAGE="+page, "RESULTS_DIR="+t.TempDir())
+	sh.Env = append(process(t).Env, "SECTIONS=none", "PAGE="+page, "RESULTS_DIR="+t.TempDir())
 	if out, err := sh.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -263,7 +241,7 @@ func TestComplete(t *testing.T) {
 		{"completion ", "bash zsh fish"},
 	} {
 		var got []string
-		for _, candidate := range complete(newApp(), strings.Split(c.line, " ")) {
+		for _, candidate := range complete(newProgram(), strings.Split(c.line, " ")) {
 			text, _, _ := strings.Cut(candidate, "\t")
 			got = append(got, text)
 		}
@@ -273,14 +251,13 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// Package cli ignores errors of printing the help and the version.
 func TestHelpThatCannotBeWritten(t *testing.T) {
 	for _, args := range [][]string{{"--help"}, {"--version"}, {"version"}, {"run", "--help"}, {"run", "--help-all"}, {completeCommand, "run", "--"}} {
 		full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 		if err != nil {
 			t.Skip(err)
 		}
-		c := command(t, args...)
+		c := process(t, args...)
 		c.Stdout = full
 		if err := c.Run(); err == nil || c.ProcessState.ExitCode() != exitFailed {
 			t.Errorf("%s: %v, expected exit code %d", args, err, exitFailed)
@@ -307,7 +284,7 @@ func TestCompletionScripts(t *testing.T) {
 			testkit.NoError(t, os.Symlink(os.Args[0], filepath.Join(bin, "lago-train")))
 			script := succeeds(t, "completion", shell)
 			sh := exec.Command(path, "-c", fmt.Sprintf(ask[shell], line))
-			sh.Env = append(command(t).Env, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+			sh.Env = append(process(t).Env, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 			sh.Stdin = strings.NewReader(script)
 			out, err := sh.CombinedOutput()
 			if err != nil || strings.TrimSpace(string(out)) != "k-soft" {

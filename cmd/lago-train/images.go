@@ -7,10 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/sirupsen/logrus"
-	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
@@ -48,7 +48,7 @@ func (o *networkOptions) networkSettings() setting.List {
 
 // read reads the network and the preprocessing of images that the flags choose. They must be
 // those of the provenance, unless that is nil.
-func (o *networkOptions) read(c *cli.Context, from *dataset.Provenance) (*extract.Weights, dataset.ImagePreprocessing, error) {
+func (o *networkOptions) read(c *call, from *dataset.Provenance) (*extract.Weights, dataset.ImagePreprocessing, error) {
 	var p dataset.ImagePreprocessing
 	if o.weights == "" {
 		return nil, p, &invalid.Error{
@@ -58,13 +58,13 @@ func (o *networkOptions) read(c *cli.Context, from *dataset.Provenance) (*extrac
 	}
 	var stride *bool
 	switch {
-	case c.IsSet("stride-in-1x1"):
+	case c.isSet("stride-in-1x1"):
 		stride = &o.stride
 	case from != nil:
 		stride = &from.StrideIn1x1
 	}
 	debug.SetGCPercent(garbage) // weights have no pointers, too
-	n, err := extract.ReadNetwork(c.Context, o.weights, stride)
+	n, err := extract.ReadNetwork(c, o.weights, stride)
 	if err != nil {
 		return nil, p, err
 	}
@@ -80,9 +80,9 @@ func (o *networkOptions) read(c *cli.Context, from *dataset.Provenance) (*extrac
 		return nil, p, differs("weights", from.Architecture+" with SHA-256 "+from.WeightsSHA256, n.SHA256+" of "+o.weights)
 	case n.StrideIn1x1 != from.StrideIn1x1:
 		return nil, p, differs("stride-in-1x1", from.StrideIn1x1, n.StrideIn1x1)
-	case c.IsSet("fit") && o.fit != then.Fit:
+	case c.isSet("fit") && o.fit != then.Fit:
 		return nil, p, differs("fit", then.Fit, o.fit)
-	case c.IsSet("size") && o.size != then.Size:
+	case c.isSet("size") && o.size != then.Size:
 		return nil, p, differs("size", then.Size, o.size)
 	case p.Boxes && !then.Boxes:
 		return nil, p, differs("boxes", "whole images", "bounding boxes")
@@ -94,7 +94,7 @@ func (o *networkOptions) read(c *cli.Context, from *dataset.Provenance) (*extrac
 
 // extractor returns what computes the features of images, for a model unless it is nil. It crops
 // the images as the flag says.
-func (o *networkOptions) extractor(c *cli.Context, m *predictor.Model, list []images.Image) (*extract.Extractor, error) {
+func (o *networkOptions) extractor(c *call, m *predictor.Model, list []images.Image) (*extract.Extractor, error) {
 	var from *dataset.Provenance
 	if m != nil {
 		from = m.Provenance
@@ -110,7 +110,7 @@ func (o *networkOptions) extractor(c *cli.Context, m *predictor.Model, list []im
 			m.Dataset, p.Fit, p.Size)
 	}
 	if o.boxes != "" {
-		if err := images.SetBoxes(c.Context, o.boxes, list); err != nil {
+		if err := images.SetBoxes(c, o.boxes, list); err != nil {
 			return nil, err
 		}
 	}
@@ -147,10 +147,6 @@ func listFolder(dir string) ([]images.Image, error) {
 	return list, err
 }
 
-func showExtraction(what string) func(extract.Progress) {
-	return func(p extract.Progress) { display.show(what+": "+p.String(), p.Done == p.Total) }
-}
-
 // extractOptions are those of the command extract.
 type extractOptions struct {
 	networkOptions
@@ -159,23 +155,18 @@ type extractOptions struct {
 	list string
 }
 
-func extractCommand() *cli.Command {
+func extractCommand() *command {
 	var o extractOptions
-	return &cli.Command{
-		Name:      "extract",
-		ArgsUsage: "NAME",
-		Flags: flags(setting.List{
-			setting.Raw("images", &o.ImageDir, "").Describe("`DIR` folder with one folder of images per class, or with images"),
-			setting.Raw("list", &o.list, "").Describe("`FILE` CSV file of images: path[,class], relative to --images or to the file"),
-			setting.Switch("skip_broken", &o.SkipBroken, false).Describe("leave out images that cannot be decoded, and list them in skipped.csv"),
-		}.In(inputGroup).Common(), o.networkSettings(), o.dataSettings().Without("no_cache", "dev_split"), setting.List{shardSetting(&o.Shard, "images")}),
-		Action: withArgument(o.run),
-	}
+	return &command{name: "extract", argument: "NAME", graceful: true, run: withArgument(o.run), flags: slices.Concat(setting.List{
+		setting.Raw("images", &o.ImageDir, "").Describe("`DIR` folder with one folder of images per class, or with images"),
+		setting.Raw("list", &o.list, "").Describe("`FILE` CSV file of images: path[,class], relative to --images or to the file"),
+		setting.Switch("skip_broken", &o.SkipBroken, false).Describe("leave out images that cannot be decoded, and list them in skipped.csv"),
+	}.In(inputGroup).Common(), o.networkSettings(), o.dataSettings().Without("no_cache", "dev_split"), setting.List{shardSetting(&o.Shard, "images")})}
 }
 
-func (o *extractOptions) run(c *cli.Context, name string) (err error) {
+func (o *extractOptions) run(c *call, name string) (err error) {
 	if name != filepath.Base(name) || strings.HasPrefix(name, ".") || catalog.Generated(name) {
-		return wrong(c.Command.HelpName, "a name for a folder of the data directory", invalid.Quote(name))
+		return wrong(c.path, "a name for a folder of the data directory", invalid.Quote(name))
 	}
 	if o.Shard, err = shardOf(c, o.Shard); err != nil {
 		return err
@@ -183,15 +174,15 @@ func (o *extractOptions) run(c *cli.Context, name string) (err error) {
 	if o.Dir, err = filepath.Abs(filepath.Join(catalog.DataDir(o.DataDir), name)); err != nil {
 		return err
 	}
-	if err := o.listImages(c.Context); err != nil {
+	if err := o.listImages(c); err != nil {
 		return err
 	}
 	e, err := o.extractor(c, nil, o.Images)
 	if err != nil {
 		return err
 	}
-	o.OnProgress = showExtraction("extracting")
-	return o.print(extract.Extract(c.Context, e, o.Config))
+	o.OnProgress = display.show
+	return o.print(extract.Extract(c, e, o.Config))
 }
 
 // listImages sets the images of --images or --list, and the folder that their names are

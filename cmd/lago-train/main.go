@@ -15,18 +15,16 @@ import (
 	"maps"
 	"os"
 	"os/signal"
-	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"github.com/sirupsen/logrus"
-	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
-	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -47,14 +45,14 @@ func main() {
 	// The first Ctrl-C ends the epoch cleanly. After it the signals have their default
 	// effect, so that a second one ends the process at once.
 	context.AfterFunc(ctx, stop)
-	app := newApp()
+	program := newProgram()
 	if len(os.Args) > 1 && os.Args[1] == completeCommand {
-		if _, err := fmt.Print(strings.Join(complete(app, os.Args[2:]), "\n")); err != nil {
+		if _, err := fmt.Print(strings.Join(complete(program, os.Args[2:]), "\n")); err != nil {
 			os.Exit(exitFailed)
 		}
 		return
 	}
-	err := execute(ctx, app, os.Args[1:])
+	err := execute(ctx, os.Stdout, os.Args[1:])
 	display.clear()
 	if err != nil {
 		text, code := outcome(ctx, err)
@@ -64,19 +62,6 @@ func main() {
 		fmt.Fprintln(os.Stderr, format.WrapLines(text, display.width(), 2)) // names from files may have control characters
 		os.Exit(code)
 	}
-}
-
-// execute runs the command that words name, or prints its help.
-func execute(ctx context.Context, app *cli.App, words []string) error {
-	l := parse(app, words)
-	switch unknown := l.args != nil && l.command.Subcommands != nil; {
-	case l.help && unknown:
-		l.flags = nil // of which --help has no topic
-	case l.help:
-		l.command.HelpName = strings.Join(append([]string{usage}, l.name...), " ")
-		return printHelp(app.Writer, l.command, l.helpAll)
-	}
-	return app.RunContext(ctx, append([]string{usage}, l.ordered()...))
 }
 
 // outcome returns the message and the exit code of a command that ended with an error.
@@ -95,161 +80,53 @@ func outcome(ctx context.Context, err error) (text string, code int) {
 	return text, exitFailed
 }
 
-// interruptGrace is the time an interrupted command has to clean up.
-const interruptGrace = time.Second
-
-// interruptible wraps the action of a command that does not train. The command ends soon
-// after an interrupt, even while it waits for a pipe or reads a large file: its files
-// are written atomically, so it can be abandoned at any time.
-func interruptible(action cli.ActionFunc) cli.ActionFunc {
-	return func(c *cli.Context) error {
-		done := make(chan error, 1)
-		go func() { done <- action(c) }()
-		select {
-		case err := <-done:
-			return err
-		case <-c.Context.Done():
-		}
-		select {
-		case err := <-done:
-			return err
-		case <-time.After(interruptGrace):
-			return context.Cause(c.Context)
-		}
-	}
-}
-
 // usage is the name of the program, and the place of an error in the command line as a whole.
 const usage = "lago-train"
 
-func newApp() *cli.App {
-	what, description := helpFor(usage)
-	return &cli.App{
-		Name: usage, Usage: what, Description: description,
-		Writer: os.Stdout, HideHelp: true, HideVersion: true, // see execute
-		Flags: append(helpFlags(), flags(setting.List{
-			setting.Switch("version", new(bool), false).In(generalGroup).OrAs("v").Describe("print the version"),
-		})...),
-		Commands: prepare(usage, slices.Concat(
-			in("Data sets", datasetCommand(), serveCommand()),
-			in("Training and experiments", studyCommands()...),
-			in("Results and trained models", runsCommand(), reportCommand(), evaluateCommand(), predictCommand(), explainCommand()),
-			in("Program", completionCommand(), versionCommand()),
-		)),
-		Action:         noCommand,
-		ExitErrHandler: inFlags,
-		OnUsageError:   usageError,
-	}
+// newProgram returns the commands, with the flags of all commands and the texts of the help.
+func newProgram() *command {
+	version := setting.Switch("version", new(bool), false).In(generalGroup).OrAs("v").Describe("print the version")
+	p := &command{name: usage, flags: setting.List{version}, below: slices.Concat(
+		in("Data sets", datasetCommand(), serveCommand()),
+		in("Training and experiments", studyCommands()...),
+		in("Results and trained models", runsCommand(), reportCommand(), evaluateCommand(), predictCommand(), explainCommand()),
+		in("Program", completionCommand(), versionCommand()),
+	)}
+	p.complete("")
+	return p
 }
 
 // in puts commands into a group of the help.
-func in(group string, commands ...*cli.Command) []*cli.Command {
+func in(group string, commands ...*command) []*command {
 	for _, c := range commands {
-		c.Category = group
+		c.group = group
 	}
 	return commands
 }
 
-// prepare adds the help, the flags of the log and the set-up of the process to each command, and
-// refuses arguments, which would have no effect, to those that take none.
-func prepare(above string, commands []*cli.Command) []*cli.Command {
-	for _, c := range commands {
-		name := above + " " + c.Name
-		c.Usage, c.Description = helpFor(name)
-		c.OnUsageError = usageError
-		prepare(name, c.Subcommands)
-		c.HideHelp = true
-		if c.Action == nil {
-			c.Action, c.Flags = noCommand, helpFlags()
-			continue
-		}
-		c.Flags = slices.Concat(c.Flags, flags(setting.List{
-			setting.Switch("quiet", new(bool), false).In(generalGroup).OrAs("q").Describe("no progress; only results, warnings and errors"),
-			setting.Choice("log_level", new(string), "info", "debug", "info", "warning", "error").In(generalGroup).
-				Describe("least important messages of the log on stderr"),
-			setting.Choice("log_format", new(string), "text", "text", "json").In(generalGroup).Describe("format of the log on stderr"),
-		}), helpFlags())
-		onlyFlags := c.ArgsUsage == "" && c.Subcommands == nil
-		c.Before = func(ctx *cli.Context) error {
-			if onlyFlags && ctx.NArg() > 0 {
-				return wrong(ctx.Command.HelpName, "flags only", invalid.Quote(ctx.Args().First()))
-			}
-			return cmp.Or(checkBeside(ctx), setUp(ctx))
-		}
+// complete adds the path, the texts of the help, and the flags that all commands have, here and below.
+func (c *command) complete(above string) {
+	c.path = strings.TrimSpace(above + " " + c.name)
+	c.usage, c.about = helpFor(c.path)
+	if c.run != nil {
+		c.flags = append(c.flags, setting.List{
+			setting.Switch("quiet", &display.quiet, false).OrAs("q").Describe("no progress; only results, warnings and errors"),
+			setting.Choice("log_level", new(string), "info", "debug", "info", "warning", "error").Describe("least important messages of the log on stderr"),
+			setting.Choice("log_format", new(string), "text", "text", "json").Describe("format of the log on stderr"),
+		}.In(generalGroup)...)
 	}
-	return commands
-}
-
-// inFlags names the flag of an error in a field of a configuration, and marks an error in what
-// was typed: the value of a flag, or the name of a data set. main prints the error.
-func inFlags(c *cli.Context, err error) {
-	e, ok := err.(*invalid.Error)
-	if !ok || e.Usage {
-		return
+	c.flags = append(c.flags, helpFlags()...)
+	c.flags.SetDefaults()
+	for _, below := range c.below {
+		below.complete(c.path)
 	}
-	name, rest, _ := strings.Cut(e.Field, ":")
-	typed := func(name string) bool { return name != "" && e.Where == "data set "+invalid.Quote(name) }
-	switch name = flagOf(name); {
-	case e.Where == "" && hasFlag(c.Command, name):
-		e.Where, e.Field, e.Usage = dashed(name), strings.TrimSpace(rest), true
-	case strings.HasPrefix(e.Where, "--") && hasFlag(c.Command, e.Where), typed(c.Args().First()), typed(c.String("dataset")), typed(c.String("like")):
-		e.Usage = true
-	}
-}
-
-// Errors of package cli, with the name of the flag.
-var (
-	badValue   = regexp.MustCompile(`(?s)^invalid (?:boolean )?value ".*" for (?:flag )?-([\w-]+): (.*)`)
-	notDefined = regexp.MustCompile(`^flag provided but not defined: -+(\S+)`)
-	noValue    = regexp.MustCompile(`^flag needs an argument: -+(\S+)`)
-	twoNames   = regexp.MustCompile(`^Cannot use two forms of the same flag: (\S+) (\S+)`)
-)
-
-// usageError explains an error of package cli.
-func usageError(c *cli.Context, err error, _ bool) error {
-	text, help := err.Error(), "See "+c.Command.HelpName+" --help."
-	if m := badValue.FindStringSubmatch(text); m != nil {
-		return &invalid.Error{Where: dashed(m[1]), Err: errors.New(m[2]), Usage: true}
-	}
-	if m := notDefined.FindStringSubmatch(text); m != nil {
-		var names []string
-		for _, f := range c.Command.Flags {
-			names = append(names, listedNames(f)...)
-		}
-		hint := strings.TrimSpace(invalid.DidYouMean(dashed(m[1]), names) + " " + help)
-		return &invalid.Error{Where: dashed(m[1]), Want: "a flag of " + c.Command.HelpName, Hint: hint, Usage: true}
-	}
-	if m := noValue.FindStringSubmatch(text); m != nil {
-		return &invalid.Error{Where: dashed(m[1]), Want: "a value", Got: "none", Hint: help, Usage: true}
-	}
-	if m := twoNames.FindStringSubmatch(text); m != nil {
-		return wrong(dashed(m[1]), "no "+dashed(m[1])+" beside "+dashed(m[2])+", another name of the flag", "")
-	}
-	return &invalid.Error{Where: usage, Err: err, Hint: help, Usage: true}
-}
-
-// noCommand is the action if no argument names a command.
-func noCommand(c *cli.Context) error {
-	if c.Bool("version") {
-		return printVersion(c)
-	}
-	if !c.Args().Present() {
-		return printHelp(c.App.Writer, c.Command, false)
-	}
-	var names []string
-	for _, command := range c.Command.Subcommands {
-		names = append(names, command.Name)
-	}
-	name, within := c.Args().First(), c.Command.HelpName
-	hint := strings.TrimSpace(invalid.DidYouMean(name, names) + " See " + within + " --help.")
-	return &invalid.Error{Where: within, Want: "a command", Got: invalid.Quote(name), Hint: hint, Usage: true}
 }
 
 // setUp sets up the log, the number of threads and the BLAS.
-func setUp(c *cli.Context) error {
+func setUp(c *call) error {
 	logrus.SetOutput(display)
 	switch {
-	case c.String("log-format") == "json":
+	case c.text("log-format") == "json":
 		logrus.SetFormatter(&logrus.JSONFormatter{})
 		display.terminal = false
 	case display.terminal:
@@ -257,8 +134,8 @@ func setUp(c *cli.Context) error {
 	default:
 		logrus.SetFormatter(&logrus.TextFormatter{TimestampFormat: time.DateTime})
 	}
-	word := c.String("log-level")
-	if display.quiet = c.Bool("quiet"); display.quiet && !c.IsSet("log-level") {
+	word := c.text("log-level")
+	if display.quiet && !c.isSet("log-level") {
 		word = "warning"
 	}
 	level, err := logrus.ParseLevel(word)
@@ -266,19 +143,19 @@ func setUp(c *cli.Context) error {
 		return err
 	}
 	logrus.SetLevel(level)
-	if c.IsSet("threads") {
-		useThreads(c.Int("threads"), 1) // products of the BLAS are split over goroutines too
+	if n, err := strconv.Atoi(c.text("threads")); err == nil && c.isSet("threads") {
+		useThreads(n, 1) // products of the BLAS are split over goroutines too
 	}
 	info, err := blas.Use("")
 	if err != nil {
 		return err
 	}
 	logrus.WithField("blas", info.String()).Debug("matrix products")
-	name := c.String("dataset")
-	if strings.HasPrefix(c.Command.ArgsUsage, "NAME") {
-		name = c.Args().First()
+	name := c.text("dataset")
+	if strings.HasPrefix(c.argument, "NAME") {
+		name = c.arg()
 	}
-	warnName(name, c.String("data-dir"), c.App.Commands)
+	warnName(name, c.text("data-dir"))
 	return nil
 }
 
@@ -322,9 +199,11 @@ type statusLine struct {
 	shown time.Time
 }
 
-// show replaces the line. The last line of something is always shown. A failure to print it is
-// no reason to stop.
-func (s *statusLine) show(line string, last bool) {
+// show shows progress in place of the line, the end in any case.
+func (s *statusLine) show(p format.Progress) { s.replace(p.String(), p.Ended()) }
+
+// replace replaces the line, unless it was shown just before. A failure to print it is no reason to stop.
+func (s *statusLine) replace(line string, last bool) {
 	s.mu.Lock()
 	wait := tellEvery
 	if s.terminal {
@@ -376,32 +255,22 @@ func (s *statusLine) Write(entry []byte) (int, error) {
 	return s.to.Write(entry)
 }
 
-// showGrid shows the progress of a grid.
-func showGrid(p lab.Progress) {
-	display.show(p.String(), p.Running == 0 && p.Done+p.Failed == p.Total)
-}
-
-// showEpoch returns a function that shows the epochs of the seeds of a run, of which jobs are trained at
+// showEpochs returns a function that shows the epochs of the seeds of a run, of which jobs are trained at
 // a time, and the time that is left in the stage unless patience ends it.
-func showEpoch(first uint64, seeds, jobs int) func(train.Trial, train.Epoch) {
-	type start struct {
-		at    time.Time
-		epoch int
-	}
+func showEpochs(first uint64, seeds, jobs int) func(train.Trial, train.Epoch) {
 	var starts sync.Map // by trial
 	rounds := func(seeds int) int { return (seeds + jobs - 1) / jobs }
 	return func(t train.Trial, e train.Epoch) {
-		from, _ := starts.LoadOrStore(t, start{time.Now(), e.Epoch})
-		seed, line := int(t.Seed-first)+1, string(t.Stage)
-		if done := e.Epoch - from.(start).epoch; done > 0 {
-			todo := t.Epochs*(1+rounds(seeds)-rounds(seed)) - e.Epoch
-			line += fmt.Sprintf(", up to %s left", (time.Since(from.(start).at) / time.Duration(done) * time.Duration(todo)).Round(time.Second))
-		}
-		line += fmt.Sprintf(": seed %d of %d, epoch %d of %d, train %.1f %%", seed, seeds, e.Epoch, t.Epochs, 100*e.TrainAccuracy)
+		seed := int(t.Seed-first) + 1
+		from := format.NewProgress(fmt.Sprintf("%s, seed %d of %d", t.Stage, seed, seeds), "epochs", int64(e.Epoch), int64(t.Epochs))
+		from.Later, from.AtMost = int64(t.Epochs*(rounds(seeds)-rounds(seed))), true
+		begun, _ := starts.LoadOrStore(t, from)
+		p := begun.(format.Progress)
+		p.Done, p.More = int64(e.Epoch), fmt.Sprintf("train %.1f %%", 100*e.TrainAccuracy)
 		if e.ValAccuracy != nil {
-			line += fmt.Sprintf(", val %.1f %%", 100**e.ValAccuracy)
+			p.More += fmt.Sprintf(", val %.1f %%", 100**e.ValAccuracy)
 		}
-		display.show(line, false)
+		display.replace(p.String(), false)
 	}
 }
 

@@ -30,9 +30,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// command returns the program with arguments, in an empty folder and without the variables
+// process returns the program with arguments, in an empty folder and without the variables
 // for data sets and clusters of the environment.
-func command(t *testing.T, args ...string) *exec.Cmd {
+func process(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	c := exec.Command(os.Args[0], args...)
 	c.Dir = t.TempDir()
@@ -56,7 +56,7 @@ type ended struct {
 // lagoTrain runs the program to its end.
 func lagoTrain(t *testing.T, args ...string) ended {
 	t.Helper()
-	c := command(t, args...)
+	c := process(t, args...)
 	var stdout, stderr bytes.Buffer
 	c.Stdout, c.Stderr = &stdout, &stderr
 	if err := c.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) {
@@ -233,9 +233,9 @@ func TestOutcomeOfAnError(t *testing.T) {
 func TestProgressLineOnATerminal(t *testing.T) {
 	var out bytes.Buffer
 	s := &statusLine{to: &out, terminal: true, width: func() int { return 6 }}
-	s.show("half", false)
+	s.replace("half", false)
 	testkit.Must(s.Write([]byte("an entry\n")))(t)
-	s.show("whole line", true)
+	s.replace("whole line", true)
 	if want := "half\r\x1b[Kan entry\nwhole\n"; out.String() != want {
 		t.Errorf("%q, expected %q", out.String(), want)
 	}

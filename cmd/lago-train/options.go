@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/sirupsen/logrus"
-	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/experiments/config"
@@ -98,31 +97,31 @@ func shardSetting(to *lab.Shard, what string) setting.Setting {
 
 // shardOf returns the shard of the flag or else of the scheduler. A command without the flag,
 // such as run, is never divided.
-func shardOf(c *cli.Context, given lab.Shard) (lab.Shard, error) {
-	if c.IsSet("shard") || !hasFlag(c.Command, "shard") {
+func shardOf(c *call, given lab.Shard) (lab.Shard, error) {
+	if c.isSet("shard") || c.flag("shard") == nil {
 		return given, nil
 	}
 	return lab.ShardFromEnvironment()
 }
 
 // read takes what the flags give to the request of a study.
-func (o *gridOptions) read(c *cli.Context) {
-	o.request.Has = func(key string) bool { return c.IsSet(flagOf(key)) }
-	o.request.Offers = func(key string) bool { return hasFlag(c.Command, flagOf(key)) }
+func (o *gridOptions) read(c *call) {
+	o.request.Has = func(key string) bool { return c.isSet(flagOf(key)) }
+	o.request.Offers = func(key string) bool { return c.flag(flagOf(key)) != nil }
 	o.request.OnUnused = func(file, key string) {
-		logrus.Infof("%s: %s is not used: %s sets the stages itself", file, key, c.Command.Name)
+		logrus.Infof("%s: %s is not used: %s sets the stages itself", file, key, c.name)
 	}
 	o.request.Flags = nil
 	for _, key := range config.General().Keys() {
-		if name := flagOf(key); c.IsSet(name) {
-			o.request.Flags = append(o.request.Flags, config.Given{Assignment: setting.Assignment{Key: key, Text: c.String(name)}, Flag: dashed(name)})
+		if name := flagOf(key); c.isSet(name) {
+			o.request.Flags = append(o.request.Flags, config.Given{Assignment: setting.Assignment{Key: key, Text: c.text(name)}, Flag: dashed(name)})
 		}
 	}
 }
 
 // openLab opens a data set and the lab for its trials as the flags and the first preset say. It
 // warns about presets that a search chose on other data.
-func (o *gridOptions) openLab(c *cli.Context, presets ...config.Preset) (*lab.Lab, error) {
+func (o *gridOptions) openLab(c *call, presets ...config.Preset) (*lab.Lab, error) {
 	p := presets[0]
 	for _, p := range presets {
 		if err := o.request.CheckRotation(p); err != nil {
@@ -130,7 +129,7 @@ func (o *gridOptions) openLab(c *cli.Context, presets ...config.Preset) (*lab.La
 		}
 	}
 	threads := runtime.GOMAXPROCS(0)
-	if c.IsSet("threads") && o.jobs > threads {
+	if c.isSet("threads") && o.jobs > threads {
 		return nil, wrong("--jobs", "at most the number of --threads", strconv.Itoa(o.jobs))
 	}
 	shard, err := shardOf(c, o.shard)
@@ -138,11 +137,11 @@ func (o *gridOptions) openLab(c *cli.Context, presets ...config.Preset) (*lab.La
 		return nil, err
 	}
 	name := p.Dataset // in lower case, but folders may differ by case only
-	if typed := c.String("dataset"); strings.EqualFold(typed, name) {
+	if typed := c.text("dataset"); strings.EqualFold(typed, name) {
 		name = typed
 	}
 	o.DevSplit = p.DevSplit
-	d, err := catalog.Open(c.Context, name, o.Options)
+	d, err := catalog.Open(c, name, o.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +153,7 @@ func (o *gridOptions) openLab(c *cli.Context, presets ...config.Preset) (*lab.La
 	if err := os.MkdirAll(o.out, 0o755); err != nil { // now rather than after the first epochs
 		return nil, atFlag("out", invalid.File(o.out, err))
 	}
-	if err := cmp.Or(checkFile("csv", o.csv), checkFile("to", c.String("to"))); err != nil {
+	if err := cmp.Or(checkFile("csv", o.csv), checkFile("to", c.text("to"))); err != nil {
 		return nil, err
 	}
 	l := lab.New(d, o.out)
@@ -163,7 +162,7 @@ func (o *gridOptions) openLab(c *cli.Context, presets ...config.Preset) (*lab.La
 			logrus.Warnf("%s: the settings were chosen on other data or another split of them", p.Origins["fingerprint"])
 		}
 	}
-	if c.IsSet("rotate") {
+	if c.isSet("rotate") {
 		if err := l.Rotate(o.request.Rotate, o.request.RotateSeed); err != nil {
 			return nil, atFlag("rotate", err)
 		}
@@ -174,7 +173,7 @@ func (o *gridOptions) openLab(c *cli.Context, presets ...config.Preset) (*lab.La
 		debug.SetGCPercent(garbage)
 	}
 	l.Options.OnWarning = logRunWarning
-	l.Shard, l.OnProgress = shard, showGrid
+	l.Shard, l.OnProgress = shard, display.show
 	l.OnStep = func(what string) { logrus.Info(what) }
 	l.OnRun = func(r lab.Run) {
 		entry := logrus.WithField("run", r.Name())

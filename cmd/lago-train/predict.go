@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"github.com/sirupsen/logrus"
-	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/features"
@@ -65,7 +64,7 @@ func adaptSetting(to *bool) setting.Setting {
 var networkFlagNames = []string{"weights", "fit", "size", "stride-in-1x1", "boxes"}
 
 // open opens the model, and checks that the output is no input.
-func (o *predictionOptions) open(c *cli.Context) (*predictor.Model, error) {
+func (o *predictionOptions) open(c *call) (*predictor.Model, error) {
 	if err := requires(c, "adapt", "force-adapt"); err != nil {
 		return nil, err
 	}
@@ -86,8 +85,8 @@ func (o *predictionOptions) open(c *cli.Context) (*predictor.Model, error) {
 
 // predictor returns the predictor for the candidates that the flags name among the classes of d, those
 // of otherwise without such a flag. It logs what the predictions depend on.
-func (o *predictionOptions) predictor(c *cli.Context, m *predictor.Model, d *dataset.Dataset, otherwise predictor.Selection) (*predictor.Predictor, error) {
-	candidates, err := predictor.NewCandidates(c.Context, d, o.candidates, o.classes, otherwise)
+func (o *predictionOptions) predictor(c *call, m *predictor.Model, d *dataset.Dataset, otherwise predictor.Selection) (*predictor.Predictor, error) {
+	candidates, err := predictor.NewCandidates(c, d, o.candidates, o.classes, otherwise)
 	if err != nil {
 		return nil, err
 	}
@@ -121,11 +120,11 @@ func warnSmall(p *predictor.Predictor, samples int) {
 }
 
 // logCalibration says whether probabilities are calibrated.
-func logCalibration(c *cli.Context, p *predictor.Predictor) {
+func logCalibration(c *call, p *predictor.Predictor) {
 	switch {
 	case p.Temperature == 0:
 		logrus.Warnf("scores of %s are not probabilities; --temperature converts them", p.Method.Label())
-	case p.Uncalibrated || c.IsSet("temperature"):
+	case p.Uncalibrated || c.isSet("temperature"):
 	case p.Calibration != nil:
 		logrus.Infof("probabilities are calibrated on the validation classes (%s); --no-calibration prints them as scored", adaptation.CalibrationText(p.Calibration))
 	default:
@@ -152,12 +151,12 @@ type predictOptions struct {
 	split  predictor.Selection
 }
 
-func predictCommand() *cli.Command {
+func predictCommand() *command {
 	var o predictOptions
-	return &cli.Command{
-		Name:      "predict",
-		ArgsUsage: "[IMAGE...]",
-		Flags: flags(o.settings("none with --classes, otherwise --split"), setting.List{
+	return &command{
+		name:     "predict",
+		argument: "[IMAGE...]",
+		flags: slices.Concat(o.settings("none with --classes, otherwise --split"), setting.List{
 			setting.Raw("features", &o.features, "").Describe("`FILE` features: .npy, .csv or .mat, or - for CSV on standard input"),
 			setting.Of("images", &o.images, nil, "", o.addImage).Describe("`PATH` photograph, or folder of photographs; others can follow"),
 			setting.Choice("split", &o.split, predictor.Test, predictor.Selections...).Describe("classes of --dataset whose samples are predicted; seen is train and val"),
@@ -171,14 +170,14 @@ func predictCommand() *cli.Command {
 		}.In(outputGroup), setting.List{
 			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Common().Describe("`NAME` data set whose samples are predicted"),
 		}),
-		Action: interruptible(o.run),
+		run: o.run,
 	}
 }
 
 // addImage reads --images, which can be repeated with paths that may have commas.
 func (o *predictOptions) addImage(path string) ([]string, error) { return append(o.images, path), nil }
 
-func (o *predictOptions) run(c *cli.Context) error {
+func (o *predictOptions) run(c *call) error {
 	if err := o.checkSources(c); err != nil {
 		return err
 	}
@@ -201,7 +200,7 @@ func (o *predictOptions) run(c *cli.Context) error {
 		debug.SetGCPercent(garbage)
 	}
 	o.Reasons = o.format == predict.HTML
-	r, err := p.Predict(c.Context, src, o.Listing)
+	r, err := p.Predict(c, src, o.Listing)
 	if err != nil {
 		return err
 	}
@@ -222,7 +221,7 @@ func (o *predictOptions) run(c *cli.Context) error {
 }
 
 // writeSheet writes the contact sheet, with a CSV file beside it.
-func (o *predictOptions) writeSheet(c *cli.Context, p *predictor.Predictor, d *dataset.Dataset, r *predictor.Predictions) error {
+func (o *predictOptions) writeSheet(c *call, p *predictor.Predictor, d *dataset.Dataset, r *predictor.Predictions) error {
 	beside := strings.TrimSuffix(o.to, ".html") + ".csv"
 	if err := checkOutput("to", beside, p.Path, o.classes); err != nil {
 		return err
@@ -239,15 +238,15 @@ func (o *predictOptions) writeSheet(c *cli.Context, p *predictor.Predictor, d *d
 			if o.images == nil {
 				return pictureOf(c, d, s.Index, predict.PictureSide)
 			}
-			return images.Thumbnail(c.Context, o.paths[s.ID], predict.PictureSide)
+			return images.Thumbnail(c, o.paths[s.ID], predict.PictureSide)
 		},
 	}
 	return fileio.Write(o.to, s.Write)
 }
 
 // checkSources returns an error unless the samples come from one place.
-func (o *predictOptions) checkSources(c *cli.Context) error {
-	given := slices.DeleteFunc([]string{"features", "dataset", "images"}, func(flag string) bool { return !c.IsSet(flag) })
+func (o *predictOptions) checkSources(c *call) error {
+	given := slices.DeleteFunc([]string{"features", "dataset", "images"}, func(flag string) bool { return !c.isSet(flag) })
 	if len(given) != 1 {
 		found := "none"
 		for i, flag := range given {
@@ -256,12 +255,12 @@ func (o *predictOptions) checkSources(c *cli.Context) error {
 		}
 		return wrong("--features", "one of --features, --dataset and --images", found)
 	}
-	if !c.IsSet("images") && c.NArg() > 0 {
-		return wrong(c.Command.HelpName, "flags only", invalid.Quote(c.Args().First()))
+	if !c.isSet("images") && len(c.args) > 0 {
+		return wrong(c.path, "flags only", invalid.Quote(c.arg()))
 	}
 	if o.format == predict.HTML {
 		switch {
-		case c.IsSet("features"):
+		case c.isSet("features"):
 			return wrong("--format", "samples of --images or --dataset for html", "--features")
 		case !strings.HasSuffix(o.to, ".html"):
 			return wrong("--to", "a file that ends in .html for --format html", invalid.Quote(o.to))
@@ -272,12 +271,12 @@ func (o *predictOptions) checkSources(c *cli.Context) error {
 
 // source opens the samples. It returns the data set that --candidates refers to, and the classes
 // selected if the flag is not set.
-func (o *predictOptions) source(c *cli.Context, m *predictor.Model) (src predictor.Source, d *dataset.Dataset, otherwise predictor.Selection, err error) {
+func (o *predictOptions) source(c *call, m *predictor.Model) (src predictor.Source, d *dataset.Dataset, otherwise predictor.Selection, err error) {
 	d, otherwise = m.TrainingData(), predictor.Test
 	switch {
 	case o.features != "":
 		var r *features.Reader
-		if r, err = features.Open(c.Context, o.features); err != nil {
+		if r, err = features.Open(c, o.features); err != nil {
 			return nil, nil, "", err
 		}
 		if err = m.CheckDims(o.features, r.Cols()); err != nil {
@@ -285,7 +284,7 @@ func (o *predictOptions) source(c *cli.Context, m *predictor.Model) (src predict
 		}
 		src = r
 	case o.images != nil:
-		list, err := imageList(slices.Concat(o.images, c.Args().Slice()))
+		list, err := imageList(slices.Concat(o.images, c.args))
 		if err != nil {
 			return nil, nil, "", err
 		}
@@ -297,9 +296,9 @@ func (o *predictOptions) source(c *cli.Context, m *predictor.Model) (src predict
 		for _, m := range list {
 			o.paths[m.ID] = m.Path
 		}
-		src = e.NewSource(c.Context, list, showExtraction("extracting"))
+		src = e.NewSource(c, list, display.show)
 	default:
-		if d, err = openData(c.Context, m, o.dataset, o.dataOptions.Options); err != nil {
+		if d, err = openData(c, m, o.dataset, o.dataOptions.Options); err != nil {
 			return nil, nil, "", err
 		}
 		src, otherwise = &predictor.Samples{Data: d, Rows: d.SamplesOf(o.split.Classes(d))}, o.split

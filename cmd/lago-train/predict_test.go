@@ -140,7 +140,7 @@ func TestPredict(t *testing.T) {
 			text.WriteString(strings.Join(row, ",") + "\n")
 		}
 		out := filepath.Join(t.TempDir(), "predicted.csv")
-		c := command(t, "predict", "--model", lago, "--features", "-", "--format", "csv", "--to", out)
+		c := process(t, "predict", "--model", lago, "--features", "-", "--format", "csv", "--to", out)
 		c.Stdin = strings.NewReader(text.String())
 		if log, err := c.CombinedOutput(); err != nil || !strings.Contains(string(log), fmt.Sprintf("samples=%d", len(test))) {
 			t.Fatalf("%v:\n%s", err, log)

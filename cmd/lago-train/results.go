@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
 	"github.com/lago-train/lago-train/dataset/catalog"
@@ -27,13 +26,13 @@ func runsSetting(to *string) setting.Setting {
 	return setting.Raw("from", to, defaultRuns).In(inputGroup).Describe("`RUNS` folder of the runs")
 }
 
-func runsCommand() *cli.Command {
+func runsCommand() *command {
 	var from, csv string
 	var o dataOptions
 	var filter runs.Filter
-	return &cli.Command{
-		Name: "runs",
-		Flags: flags(setting.List{
+	return &command{
+		name: "runs",
+		flags: setting.List{
 			runsSetting(&from),
 			setting.Raw("dataset", &filter.Dataset, "").In(inputGroup).Noted("all").Describe("`NAME` only runs on this data set"),
 			setting.Choice("variant", &filter.Variant, "", methodNames()...).In(inputGroup).Noted("all").Describe("only runs of this variant or baseline"),
@@ -41,9 +40,9 @@ func runsCommand() *cli.Command {
 			setting.Choice("status", &filter.Status, "", format.Strings(runs.Statuses)...).In(inputGroup).Noted("all").Describe("only runs with this status"),
 			csvSetting(&csv, "the list"),
 			o.jsonSetting(),
-		}.Common()),
-		Action: func(c *cli.Context) error {
-			if c.NArg() > 0 {
+		}.Common(),
+		run: func(c *call) error {
+			if len(c.args) > 0 {
 				return noCommand(c)
 			}
 			filter.Dataset = catalog.NameOf(filter.Dataset)
@@ -53,20 +52,20 @@ func runsCommand() *cli.Command {
 			}
 			return o.print(l, err)
 		},
-		Subcommands: []*cli.Command{showCommand(), removeCommand()},
+		below: []*command{showCommand(), removeCommand()},
 	}
 }
 
-func showCommand() *cli.Command {
+func showCommand() *command {
 	var csv string
 	var o dataOptions
-	return &cli.Command{
-		Name:      "show",
-		ArgsUsage: "RUN",
-		Flags:     flags(setting.List{csvSetting(&csv, "the learning curve"), o.jsonSetting()}),
-		Action: withArgument(func(c *cli.Context, dir string) error {
+	return &command{
+		name:     "show",
+		argument: "RUN",
+		flags:    setting.List{csvSetting(&csv, "the learning curve"), o.jsonSetting()},
+		run: withArgument(func(c *call, dir string) error {
 			if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-				model, err := findModel(c.Command.HelpName, dir)
+				model, err := findModel(c.path, dir)
 				if err != nil {
 					return err
 				}
@@ -81,19 +80,19 @@ func showCommand() *cli.Command {
 	}
 }
 
-func removeCommand() *cli.Command {
+func removeCommand() *command {
 	var yes bool
-	return &cli.Command{
-		Name:      "rm",
-		ArgsUsage: "RUN...",
-		Flags:     flags(setting.List{setting.Switch("yes", &yes, false).In(runGroup).Common().Describe("delete without asking")}),
-		Action: interruptible(func(c *cli.Context) error {
-			if c.NArg() == 0 {
-				return wrong(c.Command.HelpName, "runs to delete", "none")
+	return &command{
+		name:     "rm",
+		argument: "RUN...",
+		flags:    setting.List{setting.Switch("yes", &yes, false).In(runGroup).Common().Describe("delete without asking")},
+		run: func(c *call) error {
+			if len(c.args) == 0 {
+				return wrong(c.path, "runs to delete", "none")
 			}
-			dirs := c.Args().Slice()
+			dirs := c.args
 			for i, name := range dirs {
-				file, err := findRun(c.Command.HelpName, name, train.TrialFile, "a run's folder, or the start of the name of a run")
+				file, err := findRun(c.path, name, train.TrialFile, "a run's folder, or the start of the name of a run")
 				if err != nil {
 					return err
 				}
@@ -111,35 +110,35 @@ func removeCommand() *cli.Command {
 				return held.Delete()
 			}
 			if !term.IsTerminal(int(os.Stdin.Fd())) {
-				return wrong(c.Command.HelpName, "--yes, or a terminal to ask on", "neither")
+				return wrong(c.path, "--yes, or a terminal to ask on", "neither")
 			}
 			_, _ = fmt.Fprint(os.Stderr, "Delete? [y/N] ")
 			if answer, _ := bufio.NewReader(os.Stdin).ReadString('\n'); !slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(answer))) {
 				return errors.New("nothing was deleted")
 			}
 			return held.Delete()
-		}),
+		},
 	}
 }
 
-func reportCommand() *cli.Command {
+func reportCommand() *command {
 	var from, to, figures string
 	var as plot.Format
 	var o dataOptions
-	return &cli.Command{
-		Name: "report",
-		Flags: flags(setting.List{
+	return &command{
+		name: "report",
+		flags: setting.List{
 			runsSetting(&from),
 			setting.Raw("to", &to, "report.html").In(outputGroup).OrAs("out").Describe("`FILE` page to write"),
 			setting.Raw("figures", &figures, "").In(outputGroup).Describe("`DIR` also write each figure to this folder"),
 			setting.Choice("format", &as, plot.SVG, plot.SVG, plot.PDF, plot.PNG, plot.CSV).In(outputGroup).Describe("format of --figures; csv has their numbers"),
 			o.jsonSetting(),
-		}.Common()),
-		Action: interruptible(func(c *cli.Context) error {
+		}.Common(),
+		run: func(c *call) error {
 			if err := requires(c, "figures", "format"); err != nil {
 				return err
 			}
-			page, err := report.Read(c.Context, from)
+			page, err := report.Read(c, from)
 			if err != nil {
 				return err
 			}
@@ -152,6 +151,6 @@ func reportCommand() *cli.Command {
 				s.Figures, err = plot.WriteFiles(figures, as, page.Figures()...)
 			}
 			return o.print(s, err)
-		}),
+		},
 	}
 }

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/sirupsen/logrus"
-	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
@@ -25,21 +25,21 @@ type serveOptions struct {
 	readOnly bool
 }
 
-func serveCommand() *cli.Command {
+func serveCommand() *command {
 	var o serveOptions
-	return &cli.Command{
-		Name:      "serve",
-		ArgsUsage: "NAME|DIR",
-		Flags: flags(o.dataSettings().Without("json", "dev_split", "no_cache"), o.networkSettings().Without("boxes"), setting.List{
+	return &command{
+		name:     "serve",
+		argument: "NAME|DIR",
+		flags: slices.Concat(o.dataSettings().Without("json", "dev_split", "no_cache"), o.networkSettings().Without("boxes"), setting.List{
 			setting.Raw("model", &o.model, "").In(inputGroup).Noted("none").Common().Describe(modelUsage),
 			setting.Whole("port", &o.port, 0, setting.Between(0, 65535)).In(runGroup).Noted("any free one").Common().Describe("`N` port of 127.0.0.1 to listen on"),
 			setting.Switch("read_only", &o.readOnly, false).In(outputGroup).Common().Describe("write nothing"),
 		}),
-		Action: withArgument(o.run),
+		run: withArgument(o.run),
 	}
 }
 
-func (o *serveOptions) run(c *cli.Context, name string) error {
+func (o *serveOptions) run(c *call, name string) error {
 	if err := requires(c, "model", "weights"); err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (o *serveOptions) run(c *cli.Context, name string) error {
 	}
 	config := serve.Config{Name: catalog.NameOf(name), Dir: dir, ReadOnly: o.readOnly}
 	if dir == "" {
-		if config.Data, err = catalog.Open(c.Context, name, o.Options); err != nil {
+		if config.Data, err = catalog.Open(c, name, o.Options); err != nil {
 			return err
 		}
 		logrus.Infof("%s is only read, since its descriptions are not CSV files; lago-train dataset convert writes them", config.Name)
@@ -71,11 +71,11 @@ func (o *serveOptions) run(c *cli.Context, name string) error {
 			config.Features = featuresOf(e)
 		}
 	}
-	s, err := serve.New(c.Context, config)
+	s, err := serve.New(c, config)
 	if err != nil {
 		return err
 	}
-	return s.Serve(c.Context, o.port, func(address string) error {
+	return s.Serve(c, o.port, func(address string) error {
 		_, err := fmt.Fprintf(os.Stdout, "%s: open %s in a browser of this machine; Ctrl-C ends it\n", config.Name, address)
 		return err
 	})

@@ -19,7 +19,7 @@ func TestKillWhileServing(t *testing.T) {
 	testkit.Write(t, dir, "labels.csv", "class\nowl\n")
 	testkit.Write(t, dir, "attributes.csv", "name\nround\n")
 	for kill := range 3 {
-		c := command(t, "serve", dir)
+		c := process(t, "serve", dir)
 		out := testkit.Must(c.StdoutPipe())(t)
 		testkit.NoError(t, c.Start())
 		line := testkit.Must(bufio.NewReader(out).ReadString('\n'))(t)

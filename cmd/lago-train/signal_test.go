@@ -83,7 +83,7 @@ func TestInterruptedRunResumesToTheSameModels(t *testing.T) {
 	args := append([]string{
 		"run", "--stage", "test", "--seeds", "2", "--jobs", "1", "--epochs", "300", "--batch", "4", "--out", "runs",
 	}, onMini(t)...)
-	whole, interrupted := start(t, command(t, args...)), start(t, command(t, args...))
+	whole, interrupted := start(t, process(t, args...)), start(t, process(t, args...))
 	out := filepath.Join(interrupted.cmd.Dir, "runs")
 	interrupted.until(t, "its second seed began", func() bool { return len(files(t, out, train.TrialFile)) == 2 })
 	interrupted.end(t, os.Interrupt)
@@ -95,7 +95,7 @@ func TestInterruptedRunResumesToTheSameModels(t *testing.T) {
 		t.Errorf("%d checkpoints, expected one", n)
 	}
 
-	again := command(t, args...)
+	again := process(t, args...)
 	again.Dir = interrupted.cmd.Dir
 	if log, err := again.CombinedOutput(); err != nil || !strings.Contains(string(log), "resumes from its checkpoint") {
 		t.Fatalf("the same command: %v\n%s", err, log)
@@ -118,7 +118,7 @@ func TestInterruptWhileReading(t *testing.T) {
 		for _, args := range [][]string{
 			{"run", "--config", config}, {"predict", "--model", model, "--features", "-", "--to", "out.csv"},
 		} {
-			cmd := command(t, append(args, "--log-level", "debug")...)
+			cmd := process(t, append(args, "--log-level", "debug")...)
 			in := testkit.Must(cmd.StdinPipe())(t)
 			p := start(t, cmd)
 			p.until(t, "it was set up", func() bool { return strings.Contains(p.log(t), "matrix products") })
@@ -135,7 +135,7 @@ func TestInterruptWhileReading(t *testing.T) {
 // TestASecondInterruptEndsAtOnce interrupts while a large data set is generated, which
 // does not watch for the first interrupt.
 func TestASecondInterruptEndsAtOnce(t *testing.T) {
-	s := start(t, command(t, "run", "--dataset", "simulated-cub", "--log-level", "debug"))
+	s := start(t, process(t, "run", "--dataset", "simulated-cub", "--log-level", "debug"))
 	s.until(t, "it was set up", func() bool { return strings.Contains(s.log(t), "matrix products") })
 	testkit.NoError(t, s.cmd.Process.Signal(os.Interrupt))
 	for over := false; !over; {

@@ -8,10 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/sirupsen/logrus"
-	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/experiments"
 	"github.com/lago-train/lago-train/experiments/config"
@@ -31,7 +31,7 @@ type study struct {
 	gridOptions
 	question experiments.Question
 	settings setting.List // of the command alone
-	instead  func(c *cli.Context) (done bool, err error)
+	instead  func(c *call) (done bool, err error)
 	prepare  func(l *lab.Lab)
 	finish   func(results.Result)
 }
@@ -40,7 +40,7 @@ type study struct {
 var csvOf = map[string]string{"compare": "the accuracy of each method on each class"}
 
 // studyCommands are the commands of studies.
-func studyCommands() (list []*cli.Command) {
+func studyCommands() (list []*command) {
 	for _, entry := range experiments.Studies {
 		s := &study{question: entry.New()}
 		switch q := s.question.(type) {
@@ -59,19 +59,19 @@ func studyCommands() (list []*cli.Command) {
 
 // command resolves the settings that the flags give, opens the lab of their data set, asks, and
 // prints the result.
-func (s *study) command(name string) *cli.Command {
+func (s *study) command(name string) *command {
 	grid := s.gridSettings()
 	if name == "run" { // which is never divided
 		grid = grid.Without("shard")
 	}
-	return &cli.Command{Name: name, Flags: flags(s.question.Settings(&s.request), grid, s.settings), Action: func(c *cli.Context) error {
+	return &command{name: name, graceful: true, flags: slices.Concat(s.question.Settings(&s.request), grid, s.settings), run: func(c *call) error {
 		s.read(c)
 		if s.instead != nil {
 			if done, err := s.instead(c); done || err != nil {
 				return err
 			}
 		}
-		presets, err := s.question.Resolve(c.Context, &s.request)
+		presets, err := s.question.Resolve(c, &s.request)
 		if err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func (s *study) command(name string) *cli.Command {
 		if s.prepare != nil {
 			s.prepare(l)
 		}
-		r, err := s.question.Ask(c.Context, l)
+		r, err := s.question.Ask(c, l)
 		if err != nil {
 			return err
 		}
@@ -106,8 +106,8 @@ func (s *study) ofMethod(q *protocol.Method) {
 	s.settings = setting.List{
 		setting.Switch("print_config", &printOnly, false).In(outputGroup).Common().Describe("print the settings as JSON for --config, and train nothing"),
 	}
-	s.instead = func(c *cli.Context) (bool, error) {
-		if _, err := q.Resolve(c.Context, &s.request); err != nil || !printOnly {
+	s.instead = func(c *call) (bool, error) {
+		if _, err := q.Resolve(c, &s.request); err != nil || !printOnly {
 			s.jobs = cmp.Or(s.jobs, min(q.Seeds, runtime.GOMAXPROCS(0)))
 			return false, err
 		}
@@ -116,7 +116,7 @@ func (s *study) ofMethod(q *protocol.Method) {
 	s.prepare = func(l *lab.Lab) {
 		logrus.WithFields(logrus.Fields{"dataset": l.Data.Name, "variant": q.Method.Label(), "stage": q.Stage, "seeds": q.Seeds}).Info("training")
 		logrus.WithField("blas", blas.Current().String()).Debug(q.Source)
-		l.OnProgress, l.Options.OnResume, l.Options.OnEpoch = nil, logResume, showEpoch(q.Seed, q.Seeds, l.Jobs)
+		l.OnProgress, l.Options.OnResume, l.Options.OnEpoch = nil, logResume, showEpochs(q.Seed, q.Seeds, l.Jobs)
 	}
 	s.finish = func(r results.Result) {
 		found := r.(*protocol.Result)
@@ -128,16 +128,16 @@ func (s *study) ofMethod(q *protocol.Method) {
 func (s *study) ofGroups(q *grouping.Analysis) {
 	var name string
 	s.settings = setting.List{modelSetting(&name)}
-	s.instead = func(c *cli.Context) (bool, error) {
+	s.instead = func(c *call) (bool, error) {
 		if name == "" {
 			return false, nil
 		}
-		return true, interruptible(func(c *cli.Context) error { return s.print(s.groupsOf(c, name, q)) })(c)
+		return true, s.print(s.groupsOf(c, name, q))
 	}
 }
 
 // groupsOf analyses the model of --model on the data set that it was trained on.
-func (s *study) groupsOf(c *cli.Context, name string, q *grouping.Analysis) (*grouping.Result, error) {
+func (s *study) groupsOf(c *call, name string, q *grouping.Analysis) (*grouping.Result, error) {
 	ofTraining := []string{"config", "jobs", "shard", "out"}
 	for _, key := range s.request.Keys() {
 		ofTraining = append(ofTraining, flagOf(key))
@@ -149,7 +149,7 @@ func (s *study) groupsOf(c *cli.Context, name string, q *grouping.Analysis) (*gr
 	if err != nil {
 		return nil, err
 	}
-	d, err := openData(c.Context, m, "", s.Options)
+	d, err := openData(c, m, "", s.Options)
 	if err != nil {
 		return nil, err
 	}

@@ -32,6 +32,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/lago-train/lago-train/internal/fileio"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -92,16 +93,10 @@ type Options struct {
 	// no time limit.
 	Stall time.Duration
 
-	Progress func(Progress) // is called often; nil ignores it
+	Progress func(format.Progress) // is called often; nil ignores it
 
 	pause    time.Duration // before the second attempt; each later one waits twice as long
 	maxBytes int64         // of a download of unknown length, and of what an archive expands to
-}
-
-// Progress is how far a step is.
-type Progress struct {
-	Step        string // such as "downloading features"
-	Done, Total int64  // bytes; Total is -1 if unknown
 }
 
 // Result describes a fetched data set, or the weights of a network.
@@ -185,7 +180,7 @@ func (f *fetcher) setDefaults() (err error) {
 	f.Attempts, f.Stall = cmp.Or(f.Attempts, 6), cmp.Or(f.Stall, 30*time.Second)
 	f.pause, f.maxBytes = cmp.Or(f.pause, time.Second), cmp.Or(f.maxBytes, 8<<30)
 	if f.Progress == nil {
-		f.Progress = func(Progress) {}
+		f.Progress = func(format.Progress) {}
 	}
 	f.DataDir, err = filepath.Abs(f.DataDir)
 	return err
@@ -380,12 +375,12 @@ func (f *fetcher) get(ctx context.Context, what, source, file, sum string) (a Ar
 
 // meter reports the bytes that are written to it as progress of a step.
 type meter struct {
-	Progress
-	report func(Progress)
+	format.Progress
+	report func(format.Progress)
 }
 
 func (f *fetcher) meter(step string, done, total int64) *meter {
-	return &meter{Progress{step, done, total}, f.Progress}
+	return &meter{format.NewProgress(step, "", done, total), f.Progress}
 }
 
 func (m *meter) Write(b []byte) (int, error) {

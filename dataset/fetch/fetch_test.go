@@ -22,6 +22,7 @@ import (
 	"github.com/sirupsen/logrus"
 	logtest "github.com/sirupsen/logrus/hooks/test"
 
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/testkit"
 )
@@ -229,8 +230,8 @@ func TestInterruptedInAnyStep(t *testing.T) {
 	for _, step := range []string{"downloading features", "checking features", "unpacking CUB", "downloading meta files"} {
 		o := options(t, archives(t, files))
 		ctx, cancel := context.WithCancel(t.Context())
-		o.Progress = func(p Progress) {
-			if p.Step == step {
+		o.Progress = func(p format.Progress) {
+			if p.What == step {
 				cancel()
 			}
 		}
@@ -283,8 +284,8 @@ func TestTwoFetchesAtATime(t *testing.T) {
 	errs, logged := make(chan error, 1), logtest.NewGlobal()
 	t.Cleanup(func() { logrus.StandardLogger().ReplaceHooks(logrus.LevelHooks{}) })
 	other := o
-	o.Progress = func(p Progress) {
-		if p.Step != "unpacking CUB" || logged.LastEntry() != nil {
+	o.Progress = func(p format.Progress) {
+		if p.What != "unpacking CUB" || logged.LastEntry() != nil {
 			return
 		}
 		go func() {

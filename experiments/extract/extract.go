@@ -40,9 +40,9 @@ type Config struct {
 	Dir        string // of the data set; created if needed
 	ImageDir   string // that the names of the images are relative to
 	Images     []images.Image
-	SkipBroken bool           // leave out images that cannot be decoded
-	Shard      lab.Shard      // of the images, in parts
-	OnProgress func(Progress) // nil ignores it
+	SkipBroken bool                  // leave out images that cannot be decoded
+	Shard      lab.Shard             // of the images, in parts
+	OnProgress func(format.Progress) // nil ignores it
 }
 
 // Result describes the data set, or what is left of it. Its JSON keys are stable.
@@ -176,7 +176,7 @@ func (w *work) run(ctx context.Context) error {
 			todo, list = append(todo, part), append(list, of...)
 		}
 	}
-	p := newProgress(total-len(list), total)
+	p := format.NewProgress("extracting", "images", int64(total-len(list)), int64(total))
 	var x []float32
 	var reasons []string
 	err := w.each(ctx, list, func(row []float32, err error) error {
@@ -199,7 +199,7 @@ func (w *work) run(ctx context.Context) error {
 			}
 			todo, x, reasons = todo[1:], x[:0], reasons[:0]
 		}
-		p.tick(w.OnProgress)
+		tick(&p, w.OnProgress)
 		return nil
 	})
 	if err != nil && ctx.Err() != nil {

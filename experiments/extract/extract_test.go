@@ -28,6 +28,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/predictor"
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/fileio"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model/network/networktest"
@@ -112,8 +113,8 @@ func fails(t *testing.T, c Config, parts ...string) {
 func TestExtract(t *testing.T) {
 	photos, dir := photographs(t, 19), filepath.Join(t.TempDir(), "data", "Birds")
 	c := config(t, photos, dir)
-	var last Progress
-	c.OnProgress = func(p Progress) { last = p }
+	var last format.Progress
+	c.OnProgress = func(p format.Progress) { last = p }
 	r := extract(t, c)
 	want := &Result{
 		Name: "birds", Dir: dir, Architecture: "resnet18", Weights: weights().SHA256, Images: 38, Samples: 38, Classes: 2, Dimensions: 512, Skipped: []Skipped{},
@@ -121,8 +122,8 @@ func TestExtract(t *testing.T) {
 	if diff := cmp.Diff(want, r); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if text := last.String(); !strings.HasPrefix(text, "38 of 38 images, ") || !strings.HasSuffix(text, " images/s") {
-		t.Errorf("the progress ends with %s", text)
+	if !last.Ended() || last.Total != 38 {
+		t.Errorf("the progress ends with %s", last)
 	}
 	got := files(t, dir)
 	if !strings.HasPrefix(got["images.csv"], "path\nowl/00.png\n") || !strings.HasPrefix(got["labels.csv"], "class\nowl\n") || len(got) != 4 {
@@ -139,7 +140,7 @@ func TestExtract(t *testing.T) {
 	}
 
 	// The finished data set is used, whatever has become of the images.
-	c.OnProgress = func(Progress) { t.Error("an image is extracted again") }
+	c.OnProgress = func(format.Progress) { t.Error("an image is extracted again") }
 	if again := extract(t, c); !cmp.Equal(want, again) {
 		t.Errorf("again: %+v", again)
 	}
@@ -170,7 +171,7 @@ func TestResumesBitIdentical(t *testing.T) {
 	for _, after := range []int{partImages + 3, 2} { // the second one within the next part
 		ctx, cancel := context.WithCancel(t.Context())
 		n := 0
-		c.OnProgress = func(Progress) {
+		c.OnProgress = func(format.Progress) {
 			if n++; n == after {
 				cancel()
 			}
@@ -184,8 +185,8 @@ func TestResumesBitIdentical(t *testing.T) {
 	if err != nil || len(parts) != 1 {
 		t.Fatalf("parts %v, %v", parts, err)
 	}
-	var first Progress
-	c.OnProgress = func(p Progress) {
+	var first format.Progress
+	c.OnProgress = func(p format.Progress) {
 		if first.Done == 0 {
 			first = p
 		}
@@ -273,7 +274,7 @@ func TestErrorsOfTheSystemAreNotBrokenImages(t *testing.T) {
 	c := config(t, photos, dir)
 	c.SkipBroken = true
 	last := c.Images[len(c.Images)-1].Path
-	c.OnProgress = func(Progress) { // the last image is not yet decoded
+	c.OnProgress = func(format.Progress) { // the last image is not yet decoded
 		if err := os.Rename(last, last+".away"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			t.Error(err)
 		}

@@ -2,16 +2,15 @@ package extract
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/sirupsen/logrus"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/images"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/parallel"
@@ -91,13 +90,13 @@ type Source struct {
 	extractor  *Extractor
 	list       []images.Image
 	next       int
-	onProgress func(Progress)
-	progress   Progress
+	onProgress func(format.Progress)
+	progress   format.Progress
 }
 
 // NewSource returns the features of images. onProgress may be nil.
-func (e *Extractor) NewSource(ctx context.Context, list []images.Image, onProgress func(Progress)) *Source {
-	return &Source{ctx: ctx, extractor: e, list: list, onProgress: onProgress, progress: newProgress(0, len(list))}
+func (e *Extractor) NewSource(ctx context.Context, list []images.Image, onProgress func(format.Progress)) *Source {
+	return &Source{ctx: ctx, extractor: e, list: list, onProgress: onProgress, progress: format.NewProgress("extracting", "images", 0, int64(len(list)))}
 }
 
 // Cols returns D, the number of features.
@@ -115,7 +114,7 @@ func (s *Source) Read(block dataset.Matrix[float32]) (int, error) {
 		}
 		copy(block.Row(n), x)
 		n++
-		s.progress.tick(s.onProgress)
+		tick(&s.progress, s.onProgress)
 		return nil
 	})
 	s.next += n
@@ -130,33 +129,10 @@ func (s *Source) Sample(i int) (index int, id, class string) {
 	return i, s.list[i].ID, s.list[i].Class
 }
 
-// Progress is how far an extraction is.
-type Progress struct {
-	Done, Total int // images
-
-	before int // images that were done at the start
-	start  time.Time
-}
-
-func newProgress(done, total int) Progress { return Progress{done, total, done, time.Now()} }
-
 // tick counts an image and reports the progress.
-func (p *Progress) tick(report func(Progress)) {
+func tick(p *format.Progress, report func(format.Progress)) {
 	p.Done++
 	if report != nil {
 		report(*p)
 	}
-}
-
-// String is the progress line, with an estimate of the time that is left.
-func (p Progress) String() string {
-	s := fmt.Sprintf("%d of %d images", p.Done, p.Total)
-	seconds := time.Since(p.start).Seconds()
-	if rate := float64(p.Done-p.before) / seconds; rate > 0 && seconds > 0 {
-		s += fmt.Sprintf(", %.3g images/s", rate)
-		if left := time.Duration(float64(p.Total-p.Done) / rate * float64(time.Second)); left > 0 {
-			s += fmt.Sprintf(", about %s left", left.Round(time.Second))
-		}
-	}
-	return s
 }

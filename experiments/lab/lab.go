@@ -10,6 +10,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/split"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
@@ -27,7 +28,7 @@ type Lab struct {
 	Shard   Shard
 	Options train.Options
 	// OnProgress, if set, is called whenever the progress of a grid changes.
-	OnProgress func(Progress)
+	OnProgress func(format.Progress)
 	// OnRun, if set, is called with each run that this process ended.
 	OnRun func(Run)
 	// OnStep, if set, is called at the start of each step of a question that may take long.

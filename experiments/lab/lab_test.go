@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/train"
@@ -56,7 +57,7 @@ func TestAKilledProcessLeavesItsTrialsToOthers(t *testing.T) {
 	l.Options.OnResume = func(trial train.Trial, epochs int) {
 		resumed = append(resumed, stamp(trial, train.Epoch{Epoch: epochs}))
 	}
-	l.OnProgress = func(p Progress) {
+	l.OnProgress = func(p format.Progress) {
 		if p.Done == 3 { // one was found
 			kill.Do(func() {
 				if err := process.cmd.Process.Kill(); err != nil {

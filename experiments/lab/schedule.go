@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/lago-train/lago-train/internal/fileio"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/preprocess"
@@ -27,7 +28,7 @@ const pollEvery = 500 * time.Millisecond
 // others. Decisions of finished runs stay as they are: see Decide. The error is that ctx
 // ended first.
 func (l *Lab) Do(ctx context.Context, tasks []Task) ([]Run, error) {
-	g := &grid{runs: map[string]*Run{}, corrections: map[string][]model.Correction{}, start: time.Now(), onProgress: l.OnProgress}
+	g := &grid{runs: map[string]*Run{}, corrections: map[string][]model.Correction{}, onProgress: l.OnProgress}
 	for _, t := range tasks {
 		name := t.Name()
 		g.corrections[name] = append(g.corrections[name], t.Correction.Canonical())
@@ -93,10 +94,10 @@ type grid struct {
 	runs        map[string]*Run // by the name of the trial
 	corrections map[string][]model.Correction
 
-	mu         sync.Mutex
-	progress   Progress
-	start      time.Time
-	onProgress func(Progress)
+	mu              sync.Mutex
+	progress        format.Progress // failed runs are done, too
+	running, failed int
+	onProgress      func(format.Progress)
 }
 
 // job is a trial to be trained.
@@ -112,7 +113,7 @@ type job struct {
 func (l *Lab) jobs(g *grid, tasks []Task) chan job {
 	var order []train.Trial
 	todo := map[train.Trial][]job{}
-	p := &g.progress
+	found, left := 0, 0
 	for i, t := range tasks {
 		name := t.Name()
 		if g.runs[name] != nil {
@@ -124,8 +125,8 @@ func (l *Lab) jobs(g *grid, tasks []Task) chan job {
 		r.Reused = r.Result != nil
 		switch {
 		case r.Reused && (r.Missing != nil || r.Result.Has(g.corrections[name])):
-			p.Found++
-			p.end(r)
+			found++
+			g.end(r)
 		case !l.Shard.Holds(i):
 			r.Result, r.Missing = nil, &Missing{Name: r.Dir, State: Waiting, Why: "left to another shard, which has not finished it"}
 		default:
@@ -138,12 +139,12 @@ func (l *Lab) jobs(g *grid, tasks []Task) chan job {
 				order = append(order, key)
 			}
 			todo[key] = append(todo[key], job{r, data})
-			p.Total++
+			left++
 		}
 	}
-	queue := make(chan job, p.Total)
+	queue := make(chan job, left)
 	defer close(queue)
-	p.Total += p.Found
+	g.progress = format.NewProgress("training", "runs", int64(found), int64(found+left))
 	l.moveFeatures(order, todo)
 	for _, key := range order {
 		for _, j := range todo[key] {
@@ -181,7 +182,7 @@ func (l *Lab) moveFeatures(order []train.Trial, todo map[train.Trial][]job) {
 // lock if that process dies.
 func (l *Lab) train(ctx context.Context, g *grid, j job) {
 	r := j.Run
-	g.change(func(p *Progress) { p.Running++ })
+	g.change(func() { g.running++ })
 	var err error
 	for {
 		r.Result, err = train.Run(ctx, l.dir(r.Trial), r.Trial, g.corrections[r.Name()], j.data, l.Options)
@@ -205,10 +206,11 @@ func (l *Lab) train(ctx context.Context, g *grid, j job) {
 	r.evaluate(r.Correction)
 	r.Ended = endedAt(r.Dir)
 	ended := r.Result != nil || r.Missing != nil
-	g.change(func(p *Progress) {
-		p.Running--
+	g.change(func() {
+		g.running--
 		if ended {
-			p.end(r)
+			g.progress.Done++
+			g.end(r)
 		}
 	})
 	if ended && l.OnRun != nil {
@@ -216,42 +218,20 @@ func (l *Lab) train(ctx context.Context, g *grid, j job) {
 	}
 }
 
-// Progress counts the trials of a grid.
-type Progress struct {
-	Total, Done, Running, Failed int
-	Found                        int           // part of Done and Failed that was finished before
-	Left                         time.Duration // estimate, 0 while there is none
-}
-
-// end counts a run that ended.
-func (p *Progress) end(r *Run) {
+// end counts a run that failed.
+func (g *grid) end(r *Run) {
 	if r.Missing != nil {
-		p.Failed++
-	} else {
-		p.Done++
+		g.failed++
 	}
 }
 
-// String is the progress line.
-func (p Progress) String() string {
-	s := fmt.Sprintf("%d of %d runs done, %d running, %d failed", p.Done, p.Total, p.Running, p.Failed)
-	if p.Left > 0 {
-		s += fmt.Sprintf(", about %s left", p.Left.Round(time.Second))
-	}
-	return s
-}
-
-// change moves the counts and reports them.
-func (g *grid) change(move func(*Progress)) {
+// change changes the counts of runs and reports them.
+func (g *grid) change(by func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	p := &g.progress
-	move(p)
-	p.Left = 0
-	if trained := p.Done + p.Failed - p.Found; trained > 0 {
-		p.Left = time.Since(g.start) / time.Duration(trained) * time.Duration(p.Total-p.Done-p.Failed)
-	}
+	by()
 	if g.onProgress != nil {
-		g.onProgress(*p)
+		g.progress.More = fmt.Sprintf("%d running, %d failed", g.running, g.failed)
+		g.onProgress(g.progress)
 	}
 }

@@ -1,0 +1,311 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/setting"
+)
+
+// command is a command of the program, or a group of commands.
+type command struct {
+	path         string // the words that name it, as in "lago-train dataset info"
+	usage, about string // what it is for, in a line and in paragraphs
+	group        string // in the help of the program
+
+	name     string
+	argument string // its arguments as in the help, "" if it takes none
+	flags    setting.List
+	run      func(*call) error // nil for a group
+	below    []*command
+	// graceful is set if the command ends by itself after an interrupt, and keeps what it has done.
+	graceful bool
+}
+
+// call is a command with what was typed after it.
+type call struct {
+	context.Context
+	*command
+	program *command
+	out     io.Writer
+	args    []string
+	typed   map[string]string // the values of flags by their first name
+}
+
+// isSet reports whether a flag was typed.
+func (c *call) isSet(flag string) bool {
+	_, ok := c.typed[flag]
+	return ok
+}
+
+// text returns the value of a flag as it was typed, else the default, "" if there is no such flag.
+func (c *call) text(flag string) string {
+	if text, ok := c.typed[flag]; ok {
+		return text
+	}
+	if s := c.flag(flag); s != nil {
+		return fmt.Sprint(s.Default)
+	}
+	return ""
+}
+
+// arg returns the first argument, "" if there is none.
+func (c *call) arg() string { return strings.Join(c.args[:min(1, len(c.args))], "") }
+
+// flag returns the flag that a word names, nil if there is none.
+func (c *command) flag(word string) *setting.Setting {
+	name := strings.TrimLeft(word, "-")
+	i := slices.IndexFunc(c.flags, func(s setting.Setting) bool { return name == flagOf(s.Key) || name != "" && name == s.Alias })
+	if i < 0 {
+		return nil
+	}
+	return &c.flags[i]
+}
+
+// find returns the command below this one that a word names, nil if there is none.
+func (c *command) find(word string) *command {
+	i := slices.IndexFunc(c.below, func(c *command) bool { return c.name == word })
+	if i < 0 {
+		return nil
+	}
+	return c.below[i]
+}
+
+// line is the words of a command line by what they are.
+type line struct {
+	program, command *command
+	flags, args      []string         // flags as --name=value, or --name if no value was typed
+	open             *setting.Setting // whose value is missing at the end
+	help, helpAll    bool
+}
+
+// parse reads the words that follow the program's name. Flags and arguments can be in any order.
+func parse(program *command, words []string) line {
+	l := line{program: program, command: program}
+	for i, word := range words {
+		name, value, valued := strings.Cut(word, "=")
+		switch {
+		case l.open != nil:
+			l.flags[len(l.flags)-1] += "=" + word
+			l.open = nil
+		case word == "--":
+			l.args = append(l.args, words[i+1:]...)
+			return l
+		case strings.HasPrefix(word, "-") && word != "-":
+			l.flags = append(l.flags, word)
+			name = strings.TrimLeft(name, "-")
+			asked := !valued || value == "true"
+			l.helpAll = l.helpAll || asked && name == "help-all"
+			l.help = l.help || l.helpAll || asked && (name == "help" || name == "h")
+			if f := l.command.flag(name); f != nil && !valued && f.Kind() != "boolean" {
+				l.open = f
+			}
+		case word == "help" && l.command.below != nil:
+			l.help = true
+		case l.args == nil && l.command.find(word) != nil:
+			l.command = l.command.find(word)
+		default:
+			l.args = append(l.args, word)
+		}
+	}
+	return l
+}
+
+// call sets the settings of the flags that were typed.
+func (l line) call(ctx context.Context, out io.Writer) (*call, error) {
+	c := &call{Context: ctx, command: l.command, program: l.program, out: out, args: l.args, typed: map[string]string{}}
+	first := map[string]string{} // the name by which a flag was typed first
+	help := "See " + c.path + " --help."
+	for _, typed := range l.flags {
+		word, text, valued := strings.Cut(typed, "=")
+		word = dashed(strings.TrimLeft(word, "-"))
+		s := c.flag(word)
+		if s == nil {
+			var names []string
+			for _, s := range c.flags {
+				names = append(names, namesOf(s)...)
+			}
+			hint := strings.TrimSpace(invalid.DidYouMean(word, names) + " " + help)
+			return c, &invalid.Error{Where: word, Want: "a flag of " + c.path, Hint: hint, Usage: true}
+		}
+		if !valued && s.Kind() == "boolean" {
+			text, valued = "true", true
+		}
+		name := flagOf(s.Key)
+		if first[name] == "" {
+			first[name] = word
+		}
+		switch {
+		case !valued:
+			return c, &invalid.Error{Where: word, Want: "a value", Got: "none", Hint: help, Usage: true}
+		case first[name] != word:
+			return c, wrong(word, "no "+word+" beside "+first[name]+", another name of the flag", "")
+		}
+		if err := s.Parse(text); err != nil {
+			return c, usageAt(word, err)
+		}
+		c.typed[name] = text
+	}
+	return c, nil
+}
+
+// execute runs the command that words name, or prints its help.
+func execute(ctx context.Context, out io.Writer, words []string) error {
+	l := parse(newProgram(), words)
+	switch unknown := l.args != nil && l.command.below != nil; {
+	case l.help && unknown:
+		l.flags = nil // of which --help has no topic
+	case l.help:
+		return printHelp(out, l.command, l.helpAll)
+	}
+	c, err := l.call(ctx, out)
+	switch {
+	case err != nil:
+	case c.run == nil:
+		err = noCommand(c)
+	case c.args != nil && c.argument == "" && c.below == nil:
+		err = wrong(c.path, "flags only", invalid.Quote(c.args[0]))
+	default:
+		if err = checkBeside(c); err == nil {
+			err = setUp(c)
+		}
+		if err == nil && c.graceful {
+			err = c.run(c)
+		} else if err == nil {
+			err = interruptible(c)
+		}
+	}
+	inFlags(c, err)
+	return err
+}
+
+// interruptGrace is the time an interrupted command has to clean up.
+const interruptGrace = time.Second
+
+// interruptible runs a command that can be abandoned at any time, since its files are written
+// atomically: it ends soon after an interrupt, even while it waits for a pipe or reads a large file.
+func interruptible(c *call) error {
+	done := make(chan error, 1)
+	go func() { done <- c.run(c) }()
+	select {
+	case err := <-done:
+		return err
+	case <-c.Done():
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(interruptGrace):
+		return context.Cause(c)
+	}
+}
+
+// noCommand is what happens if no argument names a command.
+func noCommand(c *call) error {
+	if c.isSet("version") {
+		return printVersion(c)
+	}
+	if c.args == nil {
+		return printHelp(c.out, c.command, false)
+	}
+	var names []string
+	for _, below := range c.below {
+		names = append(names, below.name)
+	}
+	hint := strings.TrimSpace(invalid.DidYouMean(c.arg(), names) + " See " + c.path + " --help.")
+	return &invalid.Error{Where: c.path, Want: "a command", Got: invalid.Quote(c.arg()), Hint: hint, Usage: true}
+}
+
+// inFlags names the flag of an error in a field of a configuration, and marks an error in what
+// was typed: the value of a flag, or the name of a data set.
+func inFlags(c *call, err error) {
+	e := (*invalid.Error)(nil)
+	if !errors.As(err, &e) || e.Usage {
+		return
+	}
+	name, rest, _ := strings.Cut(e.Field, ":")
+	typed := func(name string) bool { return name != "" && e.Where == "data set "+invalid.Quote(name) }
+	switch name = flagOf(name); {
+	case e.Where == "" && c.flag(name) != nil:
+		e.Where, e.Field, e.Usage = dashed(name), strings.TrimSpace(rest), true
+	case strings.HasPrefix(e.Where, "--") && c.flag(e.Where) != nil, typed(c.arg()), typed(c.text("dataset")), typed(c.text("like")):
+		e.Usage = true
+	}
+}
+
+// flagOf names the flag of a setting.
+func flagOf(setting string) string { return strings.ReplaceAll(setting, "_", "-") }
+
+// dashed returns the name of a flag as users type it: -k, --lr.
+func dashed(name string) string {
+	if len(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
+}
+
+// namesOf returns the names of a flag as users type them, without those of earlier versions.
+func namesOf(s setting.Setting) []string {
+	if len(s.Alias) == 1 {
+		return []string{dashed(s.Alias), dashed(flagOf(s.Key))}
+	}
+	return []string{dashed(flagOf(s.Key))}
+}
+
+// wrong is the error of a command line.
+func wrong(where, want, got string) error {
+	return &invalid.Error{Where: where, Want: want, Got: got, Usage: true}
+}
+
+// atFlag adds a flag as the place of an error.
+func atFlag(name string, err error) error { return usageAt(dashed(name), err) }
+
+// usageAt adds a place in the command line to an error.
+func usageAt(where string, err error) error {
+	err = invalid.At(where, err)
+	if e := (*invalid.Error)(nil); errors.As(err, &e) {
+		e.Usage = true
+	}
+	return err
+}
+
+// checkBeside returns an error for the first flag that is set beside one that it excludes, or without
+// one that it needs.
+func checkBeside(c *call) error {
+	for _, s := range c.flags {
+		err := excludes(c, flagOf(s.Key), strings.Split(flagOf(strings.Join(s.Excluded, ",")), ",")...)
+		if err == nil && s.Needed != "" {
+			err = requires(c, flagOf(s.Needed), flagOf(s.Key))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// excludes returns an error for the first of the flags that is set beside another one.
+func excludes(c *call, other string, flags ...string) error {
+	for _, name := range flags {
+		if c.isSet(other) && c.isSet(name) {
+			return wrong(dashed(name), "no "+dashed(name)+" beside "+dashed(other), "")
+		}
+	}
+	return nil
+}
+
+// requires returns an error for the first of the flags that is set without another one.
+func requires(c *call, other string, flags ...string) error {
+	for _, name := range flags {
+		if !c.isSet(other) && c.isSet(name) {
+			return wrong(dashed(name), dashed(other)+" beside it", "")
+		}
+	}
+	return nil
+}
