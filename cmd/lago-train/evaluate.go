@@ -20,7 +20,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/evaluation"
 	"github.com/lago-train/lago-train/experiments/predictor"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/internal/npy"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/train"
 )
@@ -269,10 +268,10 @@ func columnsOf(ctx context.Context, f *evaluation.ScoreFiles, prefix, columns st
 	case columns == "":
 		return nil
 	case strings.Trim(columns, "0123456789, ") != "": // numbers are columns even if a file has such a name
-		f.Unseen, err = npy.ReadIntegers(ctx, columns)
+		f.Unseen, err = features.ReadIntegers(ctx, columns)
 		return invalid.At(flag, err)
 	}
-	if f.Unseen, err = npy.ParseIntegers(flag, columns); err == nil && len(f.Unseen) == 0 {
+	if f.Unseen, err = features.ParseIntegers(flag, columns); err == nil && len(f.Unseen) == 0 {
 		err = wrong(flag, "columns of unseen classes, as in 3,5,7", "none")
 	}
 	return err

@@ -1,8 +1,7 @@
 // Package features reads matrices of features, one row per sample, in blocks of rows, so
 // that large files need not be held in memory:
 //
-//	.npy    a NumPy array, samples x D, of float16, float32 or float64, little-endian and
-//	        in C order, as numpy.save writes it
+//	.npy    a NumPy array of numbers, samples x D, as numpy.save writes it; .npz with one
 //	.csv    numbers separated by commas, one line per sample, with or without a line of
 //	        column names; also from standard input
 //	.mat    the variable features, D x samples, of a MATLAB v5 file, as in the xlsa17
@@ -50,19 +49,23 @@ func (r *Reader) Cols() int { return r.cols }
 // Close closes the file.
 func (r *Reader) Close() error { return r.close() }
 
-// Open opens a file of features by its extension: .npy, .csv or .mat, in any case; "-" is CSV
+// Open opens a file of features by its extension: .npy, .npz, .csv or .mat, in any case; "-" is CSV
 // on standard input. Errors are *invalid.Error, or the context's.
 func Open(ctx context.Context, path string) (*Reader, error) {
 	if path == "-" {
 		return newCSV(fileio.Stdin(ctx))
 	}
 	switch extension := filepath.Ext(path); strings.ToLower(extension) {
-	case ".npy":
+	case ".npy", ".npz":
 		a, err := npy.Open(ctx, path)
 		if err != nil {
 			return nil, err
 		}
-		return newArray(path, a.Rows, a.Cols, a.ReadRows, a.Close), nil
+		if a.Dims != 2 {
+			_ = a.Close() // nothing was written
+			return nil, &invalid.Error{Where: path, Field: "shape", Want: "two dimensions, samples x features", Got: fmt.Sprintf("(%d)", a.Rows)}
+		}
+		return newArray(path, a.Rows, a.Cols, func(_ int, row []float32) error { return a.Read(row) }, a.Close), nil
 	case ".csv":
 		f, err := fileio.Open(ctx, path)
 		if err != nil {
@@ -76,19 +79,18 @@ func Open(ctx context.Context, path string) (*Reader, error) {
 	case ".mat":
 		return openMAT(ctx, path)
 	default:
-		return nil, &invalid.Error{Where: path, Want: "features in a file named .npy, .csv or .mat", Got: strconv.Quote(extension)}
+		return nil, &invalid.Error{Where: path, Want: "features in a file named .npy, .npz, .csv or .mat", Got: strconv.Quote(extension)}
 	}
 }
 
 // openMAT reads the variable features, D x samples, which column by column is samples x D
-// row by row.
+// row by row; in a file without it, the only matrix of numbers.
 func openMAT(ctx context.Context, path string) (*Reader, error) {
 	const variable = "features"
-	vars, err := matlab.Open(ctx, path, []string{variable})
+	a, err := matlab.OpenOne(ctx, path, variable, func(dims []int) bool { return len(dims) == 2 && dims[0] > 1 && dims[1] > 1 })
 	if err != nil {
 		return nil, err
 	}
-	a := vars[variable]
 	if len(a.Dims) != 2 || a.Count() == 0 || !a.Class.Numeric() {
 		return nil, &invalid.Error{Where: path, Field: variable, Want: "numbers for D dimensions x samples, at least one of each", Got: a.Size()}
 	}

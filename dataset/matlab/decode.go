@@ -208,34 +208,22 @@ func (s *stream) finish(end int64) {
 	}
 }
 
-// numberTypes are the numeric types: their widths in bytes, and how they are read. The type
-// need not be the class of the array: MATLAB stores doubles that are all small integers as
-// such.
-var numberTypes = map[uint32]struct {
-	width int
-	read  func(b []byte) float32
-}{
-	kindInt8:   {1, func(b []byte) float32 { return float32(int8(b[0])) }},
-	kindUint8:  {1, func(b []byte) float32 { return float32(b[0]) }},
-	kindInt16:  {2, func(b []byte) float32 { return float32(int16(binary.LittleEndian.Uint16(b))) }},
-	kindUint16: {2, func(b []byte) float32 { return float32(binary.LittleEndian.Uint16(b)) }},
-	kindInt32:  {4, func(b []byte) float32 { return float32(int32(binary.LittleEndian.Uint32(b))) }},
-	kindUint32: {4, func(b []byte) float32 { return float32(binary.LittleEndian.Uint32(b)) }},
-	kindSingle: {4, numeric.Float32},
-	kindDouble: {8, func(b []byte) float32 { return float32(numeric.Float64(b)) }},
-	kindInt64:  {8, func(b []byte) float32 { return float32(int64(binary.LittleEndian.Uint64(b))) }},
-	kindUint64: {8, func(b []byte) float32 { return float32(binary.LittleEndian.Uint64(b)) }},
+// numberTypes are the keys in numeric.Types of the numeric types. The type need not be the class of
+// the array: MATLAB stores doubles that are all small integers as such.
+var numberTypes = map[uint32]string{
+	kindInt8: "i1", kindUint8: "u1", kindInt16: "i2", kindUint16: "u2", kindInt32: "i4", kindUint32: "u4",
+	kindSingle: "f4", kindDouble: "f8", kindInt64: "i8", kindUint64: "u8",
 }
 
 // numbers reads the data of a real numeric array.
 func (s *stream) numbers(m matrix) []float32 {
 	e := s.element(m.end)
-	number, ok := numberTypes[e.kind]
+	number, ok := numeric.Types[numberTypes[e.kind]]
 	switch {
 	case !ok:
 		s.unexpected("numbers", "an element of type %d", e.kind)
-	case e.size != int64(m.Count())*int64(number.width):
-		s.unexpected(fmt.Sprintf("%d numbers of %d bytes (%s)", m.Count(), number.width, formatDims(m.Dims)), "%d bytes", e.size)
+	case e.size != int64(m.Count())*int64(number.Width):
+		s.unexpected(fmt.Sprintf("%d numbers of %d bytes (%s)", m.Count(), number.Width, formatDims(m.Dims)), "%d bytes", e.size)
 	case s.pos+e.size != m.end && s.pos+e.size+e.pad != m.end: // before memory is allocated for them
 		s.unexpected("the end of the variable", "%d more bytes", m.end-s.pos-e.size-e.pad)
 	case s.compressed > 0 && e.size > maxRatio*s.compressed: // plain data were counted when the element was opened
@@ -244,37 +232,18 @@ func (s *stream) numbers(m matrix) []float32 {
 	if s.err != nil {
 		return nil
 	}
-	values, done := make([]float32, m.Count()), 0 // where the file lies, the memory is not touched
-	for raw := range s.ahead(m.Count() * number.width) {
-		k := len(raw) / number.width
-		numeric.Decode(values[done:done+k], raw, number.width, number.read)
-		done += k
+	values, raw := make([]float32, m.Count()), make([]byte, bufferSize) // where the file lies, the memory is not touched
+	for part := range slices.Chunk(values, bufferSize/number.Width) {
+		s.full(raw[:len(part)*number.Width])
+		for i := range part {
+			part[i] = float32(number.Number(raw[i*number.Width:]))
+		}
+		if s.err != nil {
+			return nil
+		}
 	}
 	s.skipPadding(e, m.end)
 	return values
-}
-
-// ahead reads n bytes in pieces of whole numbers, in another goroutine: compressed data expand while
-// the piece before is converted. A piece is valid until the next, all must be taken, and s must not be
-// used before.
-func (s *stream) ahead(n int) <-chan []byte {
-	pieces := make(chan []byte)
-	go func() {
-		defer close(pieces)
-		var buffers [2][]byte // one is read, and one converted
-		for i := range buffers {
-			buffers[i] = make([]byte, min(n, bufferSize))
-		}
-		for i := 0; n > 0; i = 1 - i {
-			raw := buffers[i][:min(n, bufferSize)]
-			if s.full(raw); s.err != nil {
-				return
-			}
-			n -= len(raw)
-			pieces <- raw
-		}
-	}()
-	return pieces
 }
 
 // text reads the data of a char array of one row.

@@ -109,41 +109,74 @@ const (
 // the file has. Of variables with the same name the first counts. Load reads their data. Errors are
 // *invalid.Error, or the context's.
 func Open(ctx context.Context, path string, required []string, optional ...string) (map[string]*Array, error) {
+	all, err := list(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	arrays := make(map[string]*Array)
+	for _, a := range slices.Backward(all) {
+		if slices.Contains(required, a.Name) || slices.Contains(optional, a.Name) {
+			arrays[a.Name] = a
+		}
+	}
+	for _, name := range required {
+		if arrays[name] == nil {
+			return nil, missing(path, name, all)
+		}
+	}
+	return arrays, nil
+}
+
+// OpenOne finds the variable of a name or, in a file without it, the only one of numbers whose
+// size fits.
+func OpenOne(ctx context.Context, path, name string, fits func(dims []int) bool) (*Array, error) {
+	all, err := list(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	if i := slices.IndexFunc(all, func(a *Array) bool { return a.Name == name }); i >= 0 {
+		return all[i], nil
+	}
+	fitting := slices.DeleteFunc(slices.Clone(all), func(a *Array) bool { return !a.Class.Numeric() || !fits(a.Dims) })
+	if len(fitting) != 1 {
+		return nil, missing(path, name, all)
+	}
+	return fitting[0], nil
+}
+
+// missing is the error of a file without a variable.
+func missing(path, name string, all []*Array) error {
+	var names []string
+	for _, a := range all {
+		names = append(names, a.Name)
+	}
+	return &invalid.Error{
+		Where: path, Field: name, Want: "a variable of this name",
+		Got: "only " + strings.Join(names[:min(len(names), 20)], ", "), Hint: invalid.DidYouMean(name, names),
+	}
+}
+
+// list reads the headers of the variables of a file, but for MATLAB's own data about function
+// handles and objects, which have no name.
+func list(ctx context.Context, path string) (all []*Array, err error) {
 	file, size, err := fileio.OpenRegular(ctx, path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = file.Close() }() // nothing was written
-	arrays := make(map[string]*Array)
-	var found []string
 	err = checkHeader(file, size, path)
-	for offset := int64(headerSize); err == nil && offset < size; {
+	variables := 0
+	for offset := int64(headerSize); err == nil && offset < size; variables++ {
 		s, m, end := variable(file, path, offset, size)
-		if len(found) == maxVariables {
+		if variables == maxVariables {
 			s.unexpected(fmt.Sprintf("at most %d variables", maxVariables), "more")
 		}
-		wanted := slices.Contains(required, m.Name) || slices.Contains(optional, m.Name)
-		if wanted && !slices.Contains(found, m.Name) {
-			m.file, m.offset = path, offset
-			arrays[m.Name] = &m.Array
+		if m.file, m.offset = path, offset; m.Name != "" {
+			all = append(all, &m.Array)
 		}
-		found = append(found, m.Name)
 		offset, err = end, s.err
 	}
-	if err := cmp.Or(ctx.Err(), err); err != nil {
-		return nil, err
-	}
-	// MATLAB's own data about function handles and objects have no name.
-	found = slices.DeleteFunc(found, func(name string) bool { return name == "" })
-	for _, name := range required {
-		if arrays[name] == nil {
-			return nil, &invalid.Error{
-				Where: path, Field: name, Want: "a variable of this name",
-				Got: "only " + strings.Join(found[:min(len(found), 20)], ", "), Hint: invalid.DidYouMean(name, found),
-			}
-		}
-	}
-	return arrays, nil
+	return all, cmp.Or(ctx.Err(), err)
 }
 
 // Load reads the data of a variable. Errors are as those of Open.

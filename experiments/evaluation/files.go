@@ -10,7 +10,6 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/internal/npy"
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
@@ -60,7 +59,7 @@ func (f ScoreFiles) read(ctx context.Context) (*scored, error) {
 	for z := range scores.Cols {
 		s.names = append(s.names, strconv.Itoa(z))
 	}
-	if s.labels, err = npy.ReadIntegers(ctx, f.Labels); err != nil {
+	if s.labels, err = features.ReadIntegers(ctx, f.Labels); err != nil {
 		return nil, err
 	}
 	for _, z := range f.Unseen {

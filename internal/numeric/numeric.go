@@ -59,6 +59,29 @@ func Float16(b []byte) float32 {
 	return math.Float32frombits(sign | exponent<<23 | fraction<<(23-fractionBits))
 }
 
+// Type is a type of numbers: their width in bytes, and how they are read.
+type Type struct {
+	Width  int
+	Number func(b []byte) float64
+}
+
+// Types are named as in NumPy, without the byte order: f4 is a float of 4 bytes, i a signed and u
+// an unsigned integer, b1 a boolean.
+var Types = map[string]Type{
+	"f2": {2, func(b []byte) float64 { return float64(Float16(b)) }},
+	"f4": {4, func(b []byte) float64 { return float64(Float32(b)) }},
+	"f8": {8, Float64},
+	"b1": {1, func(b []byte) float64 { return float64(b[0]) }},
+	"i1": {1, func(b []byte) float64 { return float64(int8(b[0])) }},
+	"u1": {1, func(b []byte) float64 { return float64(b[0]) }},
+	"i2": {2, func(b []byte) float64 { return float64(int16(binary.LittleEndian.Uint16(b))) }},
+	"u2": {2, func(b []byte) float64 { return float64(binary.LittleEndian.Uint16(b)) }},
+	"i4": {4, func(b []byte) float64 { return float64(int32(binary.LittleEndian.Uint32(b))) }},
+	"u4": {4, func(b []byte) float64 { return float64(binary.LittleEndian.Uint32(b)) }},
+	"i8": {8, func(b []byte) float64 { return float64(int64(binary.LittleEndian.Uint64(b))) }},
+	"u8": {8, func(b []byte) float64 { return float64(binary.LittleEndian.Uint64(b)) }},
+}
+
 // Decode fills to with numbers, each read from a width of bytes, and returns it.
 func Decode[T any](to []T, b []byte, width int, number func(b []byte) T) []T {
 	for i := range to {
