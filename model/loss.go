@@ -133,12 +133,20 @@ func attributeEntropy[T Float](sNode, aNode, yNode, uNode *G.Node) *G.Node {
 		}
 	}
 	return apply(kernel{name: "BXE: cross entropy of attributes", from: []operand{s, a, y, u}, to: mean, forward: func() {
-		matrix.Mul(targets, y.matrix(), matrix.Convert[T](u.matrix()))
 		parallel.For(n, 16, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
+				target := targets.Row(i)
+				clear(target)
+				for c, share := range y.matrix().Row(i) {
+					if share != 0 {
+						for j, p := range u.matrix().Row(c) {
+							target[j] += share * T(p)
+						}
+					}
+				}
 				rows[i] = 0
 				if weight := sum(y.data[i*z : (i+1)*z]); weight != 0 {
-					rows[i] = entropyOfRow(s.data[i*m:(i+1)*m], a.data[i*m:(i+1)*m], targets.Row(i), weight)
+					rows[i] = entropyOfRow(s.data[i*m:(i+1)*m], a.data[i*m:(i+1)*m], target, weight)
 				}
 			}
 		})
@@ -276,10 +284,11 @@ func softAnd[T Float](scoresNode *G.Node) *G.Node {
 func divide[T Float](dg, dl, scores []T) {
 	dg, dl = dg[:len(scores)], dl[:len(scores)]
 	for i, s := range scores {
-		dg[i] = 0
-		if s > leastScore && s < mostScore {
-			dg[i] = dl[i] / s
+		d := dl[i] / s
+		if !(s > leastScore && s < mostScore) {
+			d = 0
 		}
+		dg[i] = d
 	}
 }
 

@@ -199,7 +199,8 @@ func (m *WMachine[T]) build(g *G.ExprGraph) (train []*G.Node) {
 	t := m.tables(g, variableMatrix(g, "V", m.params.V), m.remember)
 	ratio := m.remember(ratioOp[T](t.u, t.p))
 
-	s := describedOp[T]("S", linear[T](x, w, b), allIndices(m.X.Rows), d.Described)
+	detectors := detectors[T](&m.phase, x, w, b, t.allU)
+	s := logits[T](detectors, m.X.Rows, d.Described)
 	a := sigmoid[T](s)   // p(a_m|x)
 	var none, ac *G.Node // for Ac = 0, neither is needed
 	if c.Complement != NoComplement {
@@ -212,7 +213,7 @@ func (m *WMachine[T]) build(g *G.ExprGraph) (train []*G.Node) {
 	l := softAnd[T](scores)                                         // Eq. 4
 
 	m.cxe, m.bxe = crossEntropy[T](l, y), attributeEntropy[T](s, a, y, t.targets)
-	m.penalties = penalties[T](&m.phase, w, t.allU)
+	m.penalties = norms[T](detectors)
 	if m.prior = m.groupPrior(g, t.allGamma); m.prior != nil {
 		m.remember(m.prior)
 	}
@@ -273,7 +274,7 @@ func (m *VMachine[T]) build(g *G.ExprGraph) (train []*G.Node) {
 	l := softAnd[T](softOr[T](a, weights, ratio, none, ac)) // Eq. 4 and 5
 
 	m.cxe = crossEntropy[T](l, y)
-	m.penalties = m.remember(penalties[T](nil, w, t.allU))
+	m.penalties = m.remember(fixedNorms[T](w, t.allU))
 	m.prior = m.groupPrior(g, t.allGamma)
 	m.loss = lossOp[T, float64](c, m.cxe, bxe, m.penalties, m.prior, true) // Eq. 6
 	return []*G.Node{v}

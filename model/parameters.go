@@ -147,26 +147,88 @@ func sigmoids[T Float](a, s []T) {
 	}
 }
 
-// linear makes S = X W + b, n x M.
-func linear[T Float](xNode, wNode, bNode *G.Node) *G.Node {
-	x, w, b := input[T]("X", xNode), input[T]("W", wNode), input[T]("b", bNode)
-	s := output[T](x.shape[0], w.shape[1])
+// detectors makes one vector of S = X W + b, n x M, and of the terms of the loss that depend on
+// W alone, |W|^2 and |W U^T|^2, each in two numbers: its value in T and what that rounds off.
+// It is one op because the gradient with respect to W, D x M, takes most of the time of a step:
+// of two ops Gorgonia would add two such gradients. logits and norms take the vector apart.
+//
+// As in the paper, the biases are not penalised; the authors' program adds |b|^2.
+func detectors[T Float](phase *int, xNode, wNode, bNode, uNode *G.Node) *G.Node {
+	x, w, b, u := input[T]("X", xNode), input[T]("W", wNode), input[T]("b", bNode), input[float64]("U", uNode)
+	size, m := x.shape[0]*w.shape[1], w.shape[1]
+	all := output[T](size + 4)
+	var p *descriptionProduct[T]
 	w.gradient = func(dw []T) {
-		ds, to := matrix.Of(s.grad, s.shape[1]), matrix.Of(dw, s.shape[1])
-		byRows(to.Rows, func(first, end int) {
-			matrix.Mul(to.Slice(first, end), x.matrix().Columns(first, end).T(), ds)
+		const rows = 128 // at a time, which stay in the cache
+		ds, byW2, byWU2 := matrix.Of(all.grad[:size], m), all.grad[size], all.grad[size+2]
+		parallel.For((w.shape[0]+rows-1)/rows, 1, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				first, end := i*rows, min((i+1)*rows, w.shape[0])
+				part := matrix.Of(dw[first*m:end*m], m)
+				clear(part.Data)
+				if byW2 != 0 {
+					blas.AddScaled(part.Data, 2*byW2, w.matrix().Slice(first, end).Data)
+				}
+				if byWU2 != 0 {
+					p.addGradient(part, byWU2, first)
+				}
+				matrix.AddMul(part, x.matrix().Columns(first, end).T(), ds)
+			}
 		})
 	}
 	b.gradient = func(db []T) {
 		clear(db)
-		for row := range slices.Chunk(s.grad, len(db)) {
+		for row := range slices.Chunk(all.grad[:size], m) {
 			for j, v := range row {
 				db[j] += v
 			}
 		}
 	}
-	return apply(kernel{name: "S = X W + b", from: []operand{x, w, b}, to: s, forward: func() {
-		writeLogits(s.matrix(), x.matrix(), w.matrix(), b.data)
+	k := kernel{name: "X W + b, |W|^2, |W U^T|^2", from: []operand{x, w, b, u}, to: all, phase: phase, forward: func() {
+		writeLogits(matrix.Of(all.data[:size], m), x.matrix(), w.matrix(), b.data)
+		for i, term := range p.norms(w.matrix()) {
+			rounded := T(term)
+			all.data[size+2*i], all.data[size+2*i+1] = rounded, T(term-float64(rounded))
+		}
+	}}
+	k.begin = func() { p = newDescriptionProduct(w.shape[0], matrix.Convert[T](u.matrix())) }
+	return apply(k)
+}
+
+// logits takes S of the described attributes out of detectors of n samples.
+func logits[T Float](detectorsNode *G.Node, n int, described []int) *G.Node {
+	all, s := input[T]("detectors", detectorsNode), output[T](n, len(described))
+	m, rows := (all.shape[0]-4)/n, allIndices(n)
+	all.gradient = func(d []T) {
+		clear(d)
+		restored(matrix.Of(s.grad, len(described)), matrix.Of(d[:n*m], m), rows, described)
+	}
+	return apply(kernel{name: "S", from: []operand{all}, to: s, forward: func() {
+		writeDescribed(s.matrix(), matrix.Of(all.data[:n*m], m), rows, described)
+	}})
+}
+
+// norms takes |W|^2 and |W U^T|^2 out of detectors.
+func norms[T Float](detectorsNode *G.Node) *G.Node {
+	all, terms := input[T]("detectors", detectorsNode), output[float64](2)
+	size := all.shape[0] - 4
+	all.gradient = func(d []T) {
+		clear(d)
+		d[size], d[size+2] = T(terms.grad[0]), T(terms.grad[1])
+	}
+	return apply(kernel{name: "|W|^2, |W U^T|^2", from: []operand{all}, to: terms, forward: func() {
+		for i := range terms.data {
+			terms.data[i] = float64(all.data[size+2*i]) + float64(all.data[size+2*i+1])
+		}
+	}})
+}
+
+// fixedNorms makes |W|^2 and |W U^T|^2 while W is fixed.
+func fixedNorms[T Float](wNode, uNode *G.Node) *G.Node {
+	w, u, terms := input[T]("W", wNode), input[float64]("U", uNode), output[float64](2)
+	return apply(kernel{name: "|W|^2, |W U^T|^2", from: []operand{w, u}, to: terms, forward: func() {
+		squares := newDescriptionProduct(w.shape[0], matrix.Convert[T](u.matrix())).norms(w.matrix())
+		copy(terms.data, squares[:])
 	}})
 }
 
@@ -180,39 +242,6 @@ func sigmoid[T Float](sNode *G.Node) *G.Node {
 		}
 	}
 	return apply(kernel{name: "A = sigmoid(S)", from: []operand{s}, to: a, forward: func() { writeSigmoid(a.data, s.data) }})
-}
-
-// penalties makes the two terms of the loss that depend on W alone, |W|^2 and |W U^T|^2. As in
-// the paper, the biases are not penalised; the authors' program adds |b|^2.
-func penalties[T Float](phase *int, wNode, uNode *G.Node) *G.Node {
-	w, u, terms := input[T]("W", wNode), input[float64]("U", uNode), output[float64](2)
-	var p *descriptionProduct[T]
-	w.gradient = func(dw []T) {
-		weights, to := terms.grad, matrix.Of(dw, w.shape[1])
-		byRows(to.Rows, func(first, end int) {
-			part, from := to.Slice(first, end), w.matrix().Slice(first, end)
-			clear(part.Data)
-			blas.AddScaled(part.Data, T(2*weights[0]), from.Data)
-			if weights[1] != 0 {
-				p.addGradient(part, T(weights[1]), first)
-			}
-		})
-	}
-	k := kernel{name: "|W|^2, |W U^T|^2", from: []operand{w, u}, to: terms, phase: phase, forward: func() {
-		terms.data[0], terms.data[1] = blas.Dot(w.data, w.data), p.squared(w.matrix())
-	}}
-	k.begin = func() { p = newDescriptionProduct(w.shape[0], matrix.Convert[T](u.matrix())) }
-	return apply(k)
-}
-
-// byRows computes a gradient by W in parts of 128 of its d rows, which stay in the cache.
-func byRows(d int, part func(from, to int)) {
-	const rows = 128
-	parallel.For((d+rows-1)/rows, 1, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			part(i*rows, min((i+1)*rows, d))
-		}
-	})
 }
 
 // descriptionProduct computes |W U^T|^2 the cheaper way: from W U^T or, if there are
@@ -232,17 +261,18 @@ func newDescriptionProduct[T Float](d int, u matrix.Matrix[T]) *descriptionProdu
 	return p
 }
 
-// squared returns |W U^T|^2.
-func (p *descriptionProduct[T]) squared(w matrix.Matrix[T]) float64 {
+// norms returns |W|^2 and |W U^T|^2.
+func (p *descriptionProduct[T]) norms(w matrix.Matrix[T]) [2]float64 {
 	matrix.Mul(p.product, w, p.factor.T())
+	other := p.product.Data
 	if p.square {
-		return blas.Dot(w.Data, p.product.Data)
+		other = w.Data
 	}
-	return blas.Dot(p.product.Data, p.product.Data)
+	return [2]float64{blas.Dot(w.Data, w.Data), blas.Dot(other, p.product.Data)}
 }
 
-// addGradient adds scale times the gradient, by the rows of W from one on, at the W of the
-// last call of squared.
+// addGradient adds scale times the gradient, with respect to the rows of W from one on, at the W of the
+// last call of norms.
 func (p *descriptionProduct[T]) addGradient(dw matrix.Matrix[T], scale T, from int) {
 	product := p.product.Slice(from, from+dw.Rows)
 	if p.square {
