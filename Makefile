@@ -5,7 +5,7 @@ GO       ?= go
 TOOL     := $(GO) tool -modfile=tools/go.mod
 PACKAGES := ./...
 
-.PHONY: run test build check vet format lint race fuzz bench bench-torch slurm-check chance-check photos-check report-check page-check readme-check results pictures clean
+.PHONY: run test build check vet format lint race fuzz bench bench-torch slurm-check chance-check photos-check report-check page-check readme-check results pictures graphs clean
 
 # Train on synthetic glyphs, and evaluate on classes without training samples.
 run: build
@@ -109,6 +109,10 @@ results: build
 # The pictures of the README and docs. Needs Chromium.
 pictures: build
 	tools/pictures.sh bin/lago-train docs
+
+# The pictures of the training graphs. Needs dot of Graphviz.
+graphs:
+	$(GO) test -count=1 ./model -run Pictures -update
 
 clean:
 	rm -rf bin

@@ -6,7 +6,7 @@
 //
 // To read the model, start at machines.go: build. The map:
 //
-//	A[n,m]   = sigmoid(X W + b)                  linear, sigmoid      parameters.go
+//	A[n,m]   = sigmoid(X W + b)                  detectors, sigmoid   parameters.go
 //	U, p[m]  descriptions of the classes, prior  Config.Describe      describe.go
 //	Gamma    = softmax over k of (zeta V[m,:])   softGroups           groups.go
 //	p[m] per group, which depends on Gamma       groupedPrior         groups.go
@@ -15,7 +15,7 @@
 //	log p(z|x) soft AND across groups (Eq. 4)    softAnd              loss.go
 //	CXE, BXE (Eq. 6)                             crossEntropy,        loss.go
 //	                                             attributeEntropy
-//	|W|^2, |W U^T|^2 (Eq. 6)                     penalties            parameters.go
+//	|W|^2, |W U^T|^2 (Eq. 6)                     detectors, norms     parameters.go
 //	|Gamma - Gamma_sem|^2 (Eq. 6)                groupPrior           groups.go
 //	loss (Eq. 6)                                 lossOp, build        loss.go, machines.go
 //
@@ -25,7 +25,7 @@
 // (VMachine), W is fixed: the detections A of all samples are computed once per phase, and the
 // terms of W are remembered. With one graph for both, each gradient would also be computed for
 // the parameter that does not train. The node of the loss is Eq. 6, whole, and Gorgonia
-// differentiates it.
+// differentiates it. docs/graph-w.svg and docs/graph-v.svg are pictures of both.
 //
 // Ops are fused (kernel.go): the same expressions in Gorgonia's stock ops are 8 to 10
 // times slower, because they materialise several tensors of samples x K x Z. Tests

@@ -1,6 +1,11 @@
 package model
 
 import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+
 	G "gorgonia.org/gorgonia"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -32,6 +37,56 @@ func (m *machine[T]) Inputs() map[string]G.Value {
 		}
 	}
 	return inputs
+}
+
+// Dot draws the graph from the inputs to the loss, without the gradients, in the language of
+// Graphviz: parameters that train are filled, constants dotted and values that are remembered
+// for a phase dashed. letters are the names of sizes.
+func (m *machine[T]) Dot(name string, letters map[int]string) string {
+	var dot strings.Builder
+	fmt.Fprintf(&dot, "digraph %q {\n\tnode [shape=box, fontname=\"sans-serif\", fontsize=12, style=rounded]\n", name)
+	trains, g, number := map[*G.Node]bool{}, m.loss.Graph(), map[int64]int{}
+	for _, p := range m.learn {
+		trains[p.(Learnable).value] = true
+	}
+	var draw func(n *G.Node) int
+	draw = func(n *G.Node) int {
+		if i, done := number[n.ID()]; done {
+			return i
+		}
+		var from []int
+		for inputs := g.From(n.ID()); inputs.Next(); {
+			from = append(from, draw(inputs.Node().(*G.Node)))
+		}
+		i := len(number)
+		number[n.ID()] = i
+		label, style := n.Name(), ""
+		k, isKernel := n.Op().(*kernel)
+		switch {
+		case isKernel && k.remembered:
+			label, style = k.name, `, style="rounded,dashed"`
+		case isKernel:
+			label = k.name
+		case trains[n]:
+			style = `, style="rounded,filled", fillcolor="#cfe2f3"`
+		case n.Op() != nil:
+			style = `, style="rounded,dotted"`
+		}
+		var sizes []string
+		for _, size := range n.Shape() {
+			sizes = append(sizes, cmp.Or(letters[size], strconv.Itoa(size)))
+		}
+		if sizes != nil {
+			label += "\n" + strings.Join(sizes, " x ")
+		}
+		fmt.Fprintf(&dot, "\t%d [label=%q%s]\n", i, label, style)
+		for _, f := range from {
+			fmt.Fprintf(&dot, "\t%d -> %d\n", f, i)
+		}
+		return i
+	}
+	draw(m.loss)
+	return dot.String() + "}\n"
 }
 
 // GroupScores returns G of one sample with the detections a, K x Z.

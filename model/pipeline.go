@@ -22,6 +22,10 @@ type Classifier interface {
 	Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error)
 }
 
+// Grouped is what a Classifier may implement whose scores are those of a LAGO. They can be
+// explained, and part of their work is done once for all samples.
+type Grouped interface{ AsLAGO() *LAGO }
+
 // Score returns the scores of the given rows of x by both stages.
 func Score(c Classifier, x dataset.Matrix[float32], rows []int, u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
 	a, err := c.Detect(x, rows)
@@ -145,10 +149,10 @@ func (p *Pipeline) WithImputation(kind impute.Kind) *Pipeline {
 	return &other
 }
 
-// LAGO returns the classifier if it is LAGO. Otherwise the error is an *invalid.Error.
+// LAGO returns the classifier if it is Grouped. Otherwise the error is an *invalid.Error.
 func (p *Pipeline) LAGO() (*LAGO, error) {
-	if c, ok := p.Classifier.(interface{ self() *LAGO }); ok {
-		return c.self(), nil
+	if c, ok := p.Classifier.(Grouped); ok {
+		return c.AsLAGO(), nil
 	}
 	return nil, expected("model", "another method", "a LAGO model")
 }
@@ -247,7 +251,8 @@ type LAGO struct {
 	Semantic []int // the group of each attribute, nil where the data set has none
 }
 
-func (l *LAGO) self() *LAGO { return l } // also of a type that embeds it
+// AsLAGO implements Grouped, also for a type that embeds LAGO.
+func (l *LAGO) AsLAGO() *LAGO { return l }
 
 // Logits returns S = X W + b of the given rows of x.
 func (l *LAGO) Logits(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error) {
