@@ -188,7 +188,10 @@ func detectors[T Float](phase *int, xNode, wNode, bNode, uNode *G.Node) *G.Node 
 		writeLogits(matrix.Of(all.data[:size], m), x.matrix(), w.matrix(), b.data)
 		for i, term := range p.norms(w.matrix()) {
 			rounded := T(term)
-			all.data[size+2*i], all.data[size+2*i+1] = rounded, T(term-float64(rounded))
+			all.data[size+2*i], all.data[size+2*i+1] = rounded, 0
+			if numeric.Finite(rounded) {
+				all.data[size+2*i+1] = T(term - float64(rounded))
+			}
 		}
 	}}
 	k.begin = func() { p = newDescriptionProduct(w.shape[0], matrix.Convert[T](u.matrix())) }
