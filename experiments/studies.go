@@ -83,12 +83,12 @@ var Studies = []Study{
 	}}},
 	{"noise", func() Question { return new(robustness.Noise) }, []Kind{{
 		robustness.NoiseKind, "Noisy descriptions",
-		"Test accuracy when entries of the class descriptions are replaced by 0 or 1 at random. The first table has it relative to the same model without noise.",
-		"noise", result[robustness.Result],
+		"Test accuracy when entries of the class descriptions are replaced by 0 or 1 at random. Relative accuracy is that divided by the accuracy of the same model without noise.",
+		"noise", result[results.Accuracies],
 	}}},
 	{"partial", func() Question { return new(robustness.Partial) }, []Kind{
-		{robustness.PartialKind, "Partial descriptions, attributes given at random", partialText, "partial", result[robustness.Result]},
-		{robustness.StrongestKind, "Partial descriptions, strongest attributes first", partialText, "partial --given strongest", result[robustness.Result]},
+		{robustness.PartialKind, "Partial descriptions, attributes given at random", partialText, "partial", result[results.Accuracies]},
+		{robustness.StrongestKind, "Partial descriptions, strongest attributes first", partialText, "partial --given strongest", result[results.Accuracies]},
 	}},
 	{"subsets", func() Question { return new(sweep.Subsets) }, []Kind{
 		subsets(sweep.Classes), subsets(sweep.Samples), subsets(sweep.Attributes), subsets(sweep.Groups), subsets(sweep.Entries),
@@ -105,7 +105,7 @@ var Studies = []Study{
 	}, {
 		search.RotationKind, "Searched settings, each class unseen once",
 		"The search is repeated without each part of the classes, and its choice evaluated on that part.",
-		"search --rotate 5", result[search.Rotation],
+		"search --rotate 5", result[results.Comparison],
 	}}},
 }
 

@@ -113,17 +113,17 @@ func TestQuietAndThreads(t *testing.T) {
 func TestExperimentsShareRunsAndStoreResults(t *testing.T) {
 	out := t.TempDir()
 	reproduced := printed[protocol.Reproduction](t, small(t, "reproduce", out, "--json")...)
-	if len(reproduced.Table) != 5 || len(reproduced.Missing) > 0 {
-		t.Errorf("%d rows, missing %+v", len(reproduced.Table), reproduced.Missing)
+	if len(reproduced.Methods) != 5 || len(reproduced.Missing) > 0 {
+		t.Errorf("%d rows, missing %+v", len(reproduced.Methods), reproduced.Missing)
 	}
 	trained := len(folders(t, out))
-	noise := printed[robustness.Result](t, small(t, "noise", out, "--json", "--noise-seeds", "2", "--ratios", "0,0.5")...)
-	if n := noise.Methods; len(n) != 3 || n[0].Method != "semantic-hard" || n[2].Method != "eszsl" || len(n[0].Accuracy) != 2 || len(n[0].Accuracy[1].Values) != 2 {
+	noise := printed[results.Accuracies](t, small(t, "noise", out, "--json", "--noise-seeds", "2", "--ratios", "0,0.5")...)
+	if n := noise.Rows; len(n) != 6 || n[0].Labels[0] != "semantic-hard" || n[5].Label() != "eszsl, 50.0 %" || len(n[5].ByDraw.Values) != 2 {
 		t.Errorf("noise: %+v", n)
 	}
 	partial := small(t, "partial", out, "--shares", "1,0.2", "--mask-seeds", "2", "--given", "strongest")
-	strongest := printed[robustness.Result](t, append(partial, "--json")...)
-	if p := strongest.Methods; len(p) != 4 || p[3].Method != "eszsl, inferred" || strongest.Given != robustness.Strongest || !cmp.Equal(strongest.Shares, []float64{1, 0.2}) {
+	strongest := printed[results.Accuracies](t, append(partial, "--json")...)
+	if p := strongest.Rows; len(p) != 8 || p[7].Label() != "eszsl, inferred, 100.0 %" || strongest.Kind != robustness.StrongestKind {
 		t.Errorf("partial: %+v", strongest)
 	}
 	succeeds(t, append(partial, "--impute", "neutral")...)
@@ -268,7 +268,7 @@ func TestCompare(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "runs")
 	args := []string{"compare", "--dataset", "glyphs", "--methods", "semantic-hard,eszsl", "--tune", "0", "--seeds", "1", "--epochs", "2", "--out", out}
 	table := succeeds(t, append(args, "--csv", filepath.Join(out, "classes.csv"))...)
-	testkit.WantText(t, table, "Methods on glyphs", "LAGO-Semantic-Hard", "ESZSL", "95 % over classes", "LAGO-Semantic-Hard minus each method", "│ epochs 1; defaults ")
+	testkit.WantText(t, table, "LAGO and its baselines on glyphs", "LAGO-Semantic-Hard", "ESZSL", "95 % over classes", "LAGO-Semantic-Hard minus each method", "│ epochs 1; defaults ")
 	// What fails after the training keeps the table.
 	if e := lagoTrain(t, append(args, "--csv", "/dev/full")...); e.code == 0 || e.stdout == "" {
 		t.Errorf("ended with %d and %q on stdout:\n%s", e.code, e.stdout, e.stderr)

@@ -33,7 +33,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/protocol"
 	"github.com/lago-train/lago-train/experiments/report"
 	"github.com/lago-train/lago-train/experiments/results"
-	"github.com/lago-train/lago-train/experiments/robustness"
 	"github.com/lago-train/lago-train/experiments/runs"
 	"github.com/lago-train/lago-train/experiments/search"
 	"github.com/lago-train/lago-train/internal/blas"
@@ -48,7 +47,7 @@ var objects, shared = map[string]any{
 	"trial.json": train.Record{}, "curve.jsonl": train.Epoch{}, "result.json": train.StoredResult{},
 	"Stored results": lab.Stored{}, "extract.json": openlayout.Extraction{},
 	"run": protocol.Result{}, "search": search.Result{}, "compare": comparison.Result{},
-	"reproduce": protocol.Reproduction{}, "ablate": ablation.Result{}, "noise and partial": robustness.Result{}, "ablate --groups, sweep-k and subsets": results.Accuracies{},
+	"reproduce": protocol.Reproduction{}, "ablate": ablation.Result{}, "search --rotate": results.Comparison{}, "ablate --groups, sweep-k, noise, partial and subsets": results.Accuracies{},
 	"groups": grouping.Result{}, "report": report.Summary{}, "runs": runs.Listing{}, "runs show": runs.Detail{},
 	"evaluate": evaluation.Result{}, "explain": explain.Result{},
 	"dataset list": catalog.Listing{}, "dataset info": catalog.Summary{}, "dataset check": catalog.Report{},
@@ -58,7 +57,7 @@ var objects, shared = map[string]any{
 	"summary": lab.Summary{}, "interval": metrics.Interval{}, "difference": metrics.Difference{},
 	"measured": results.Measured{}, "method": results.Method{}, "method difference": comparison.Difference{},
 	"edge": engine.Edge{}, "missing": lab.Missing{}, "blas": blas.Info{},
-	"row": results.Row{}, "robustness": robustness.Method{}, "run entry": runs.Line{},
+	"row": results.Row{}, "run entry": runs.Line{},
 	"calibration": evaluation.Calibration{}, "stacking": evaluation.Stacking{}, "comparison": explain.Comparison{}, "group": predictor.Group{},
 	"term": predictor.Term{}, "pair": predictor.Pair{}, "change": explain.Change{}, "probability": predictor.Probability{},
 	"problem": check.Finding{},

@@ -3,14 +3,10 @@ package comparison
 
 import (
 	"context"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
-
-	"gonum.org/v1/gonum/floats"
 
 	"github.com/lago-train/lago-train/experiments/config"
 	"github.com/lago-train/lago-train/experiments/engine"
@@ -20,9 +16,9 @@ import (
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
+	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train/methods"
-	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // Config says which methods are compared, and by what protocol.
@@ -39,8 +35,8 @@ type Config struct {
 
 	Adapt  bool `json:",omitempty"` // also adapt to the samples of the evaluated classes
 	Ladder bool `json:",omitempty"` // in place of Methods, LAGO and ESZSL step by step, see steps
-	// Partitions of the classes into the parts of the lab, from RotateSeed on; settings are searched in
-	// the first alone. 0 and 1 are the first.
+	// Partitions of the classes into the parts of the lab, from RotateSeed on, each with its own search. 0
+	// and 1 are the first.
 	Partitions int    `json:",omitempty"`
 	RotateSeed uint64 `json:",omitempty"`
 }
@@ -60,7 +56,7 @@ func (c *Config) Settings(r *config.Request) setting.List {
 			Describe("in place of --methods, LAGO as published and ESZSL, with one setting after the other changed to its default"),
 		setting.Switch("adapt", &c.Adapt, false).In(setting.Methods).Common().Describe("adapt the predictions to all samples together (transductive)"),
 		setting.Whole("partitions", &c.Partitions, 1, setting.Between(1, 100)).In(setting.Data).Needs("rotate").
-			Describe("`N` partitions of the classes into the parts of --rotate; settings are searched in the first alone"),
+			Describe("`N` partitions of the classes into the parts of --rotate, each with its own search"),
 		setting.Whole("tune", &c.Budget, defaultTune, setting.Between(0, config.MaxBudget)).In(setting.Searching).Common().
 			Describe("`N` settings to try for each method, and all of the grid of ESZSL; 0 takes its defaults"),
 		setting.Several("set", &c.Fixed, nil, "", ParseFixed).In(setting.Methods).Common().
@@ -89,9 +85,6 @@ func (c *Config) Resolve(ctx context.Context, r *config.Request) ([]config.Prese
 	}
 	return presets, c.Check()
 }
-
-// Ask carries out the comparison.
-func (c *Config) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) { return Run(ctx, l, *c) }
 
 // Fixed is a setting of a baseline that is not tuned.
 type Fixed struct{ Method, Setting, Value string }
@@ -184,38 +177,16 @@ func (c Config) plan() (engine.Plan, error) {
 
 // Result is table 1 of the paper on one data set: every method by one protocol.
 type Result struct {
-	results.Study
-	Folds   int      `json:"folds"`    // over which settings were chosen
-	HoldOut bool     `json:"hold_out"` // whether training left out the held-out samples of seen classes
-	Methods []Method `json:"methods"`
-	// whether each method is a step from the one before
-	Ladder bool `json:"ladder"`
+	results.Comparison
+	HoldOut bool    `json:"hold_out"` // whether training left out the held-out samples of seen classes
+	Classes []Class `json:"classes"`
 	// LAGO minus every baseline, or minus its other rows if there is none; without LAGO the first method
 	// minus the others; in a ladder each step minus the one before
 	Differences          []Difference `json:"differences"`
+	Adapted              []Adapted    `json:"adapted,omitempty"`               // the methods in their order, with compare --adapt
 	AdaptedDifferences   []Difference `json:"adapted_differences,omitempty"`   // the same between adapted methods
-	PartitionSeeds       []uint64     `json:"partition_seeds,omitempty"`       // of the partitions, if there are several
+	Partitions           []Partition  `json:"partitions,omitempty"`            // of the classes, if there are several
 	PartitionDifferences []Difference `json:"partition_differences,omitempty"` // of the means over partitions
-	Classes              []Class      `json:"classes"`
-}
-
-// Method is the result of one method.
-type Method struct {
-	results.Method
-	Adapted    *Adapted  `json:"adapted,omitempty"`    // transductive predictions, with compare --adapt
-	Partitions []float64 `json:"partitions,omitempty"` // test accuracy in each partition, if there are several
-
-	adapted    []float64 // as Test.ByClass
-	partitions [][]float64
-}
-
-// Difference is the test accuracy of the reference method minus that of another one.
-type Difference struct {
-	Reference string `json:"reference"` // from whose accuracy that of method is subtracted
-	Method    string `json:"method"`
-	metrics.Difference
-	Holm float64   `json:"p_holm"` // p, corrected by Holm for the number of differences
-	By   []float64 `json:"by"`     // the mean difference in each part, or in each partition
 }
 
 // Class is the test accuracy of each method on one class, in the order of Methods.
@@ -226,6 +197,13 @@ type Class struct {
 	Accuracy []float64 `json:"accuracy"` // of each method, mean over seeds
 }
 
+// Partition is the test accuracy of each method, in the order of Methods, with one partition of the
+// classes into parts.
+type Partition struct {
+	Seed     uint64    `json:"seed"`
+	Accuracy []float64 `json:"accuracy"`
+}
+
 // The kinds of stored comparisons: on the data set's own split, by rotation, and step by step.
 const (
 	Kind         = "compare"
@@ -233,9 +211,8 @@ const (
 	LadderKind   = "ladder"
 )
 
-// Run trains and evaluates every method of c, which passes Check, by one protocol, and stores the
-// result, if it has a method.
-func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
+// Ask trains and evaluates every method by one protocol, and stores the result, if it has a method.
+func (c *Config) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
 	p, err := c.plan()
 	if err != nil {
 		return nil, err
@@ -244,160 +221,125 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Study: results.NewStudy(l, done), Folds: p.Folds, HoldOut: c.Common.HoldOut, Ladder: c.Ladder, Methods: []Method{}}
-	for _, row := range results.Methods(done) {
-		r.Methods = append(r.Methods, Method{Method: row})
+	kind, title := Kind, "LAGO and its baselines"
+	if c.Ladder {
+		kind, title = LadderKind, "LAGO and ESZSL step by step"
+	} else if len(l.Parts) > 1 {
+		kind = RotationKind
 	}
-	r.Classes = r.classes(l)
-	if len(r.Methods) == 0 {
-		r.Differences = []Difference{}
+	r := &Result{Comparison: results.NewComparison(l, kind, title, done), HoldOut: c.Common.HoldOut, Differences: []Difference{}}
+	r.Ordered = c.Ladder
+	if r.setClasses(l); len(r.Methods) == 0 {
 		return r, nil // Missing says why
 	}
-	r.Differences = r.differences(r.byPart)
+	r.Differences = r.differences(byClass(r.Methods), r.byPart)
 	if c.Adapt {
-		if err := adaptMethods(ctx, l, r.Methods); err != nil {
+		if err := r.adapt(ctx, l); err != nil {
 			return nil, err
 		}
-		r.AdaptedDifferences = r.differences(func(m Method) [][]float64 { return [][]float64{m.adapted} })
 	}
 	if c.Partitions > 1 {
-		if err := r.partition(ctx, l, c, p); err != nil {
+		if err := r.partition(ctx, l, p, c.RotateSeed, c.Partitions); err != nil {
 			return nil, err
 		}
-		r.PartitionDifferences = r.differences(func(m Method) [][]float64 { return m.partitions })
 	}
-	return r, l.Store(r.kind(), c, r)
+	return r, l.Store(kind, c, r)
 }
 
-func (r *Result) kind() string {
-	switch {
-	case r.Ladder:
-		return LadderKind
-	case r.Parts > 1:
-		return RotationKind
-	}
-	return Kind
-}
-
-// classes lists the test classes of all parts.
-func (r *Result) classes(l *lab.Lab) []Class {
-	list := []Class{}
-	index := map[string]int{}
+// setClasses lists the test classes of all parts, in the order of ByClass of the methods.
+func (r *Result) setClasses(l *lab.Lab) {
+	r.Classes = []Class{}
 	for i, part := range l.Parts {
 		samples := part.Data.SamplesPerClass()
 		for _, z := range part.Data.Split.Test {
-			if samples[z] > 0 {
-				index[l.Data.Classes[z]] = len(list)
-				list = append(list, Class{l.Data.Classes[z], i + 1, samples[z], make([]float64, len(r.Methods))})
+			if samples[z] == 0 {
+				continue
 			}
+			c := Class{l.Data.Classes[z], i + 1, samples[z], make([]float64, len(r.Methods))}
+			for j, m := range r.Methods {
+				c.Accuracy[j] = m.Test.ByClass[len(r.Classes)]
+			}
+			r.Classes = append(r.Classes, c)
 		}
 	}
-	for j, m := range r.Methods {
-		for i, class := range m.Test.ClassNames {
-			list[index[class]].Accuracy[j] = m.Test.ByClass[i]
-		}
+}
+
+// byClass lists the accuracies of methods on each class.
+func byClass(methods []results.Method) (list [][]float64) {
+	for _, m := range methods {
+		list = append(list, m.Test.ByClass)
 	}
 	return list
 }
 
-// byPart divides the accuracy of a method on each class into the parts of the rotation.
-func (r *Result) byPart(m Method) [][]float64 {
-	part := map[string]int{}
-	for _, c := range r.Classes {
-		part[c.Class] = c.Part - 1
-	}
-	parts := make([][]float64, r.Parts)
-	for i, class := range m.Test.ClassNames {
-		parts[part[class]] = append(parts[part[class]], m.Test.ByClass[i])
-	}
-	return parts
-}
-
-// pairs lists which methods are compared: the row of LAGO with the highest validation accuracy, or
-// the first row if LAGO is in none, with all baselines, or with all others if there is none.
-func (r *Result) pairs() (list [][2]int) {
-	reference := -1
-	for i, m := range r.Methods {
-		if r.Ladder {
-			if i > 0 && (m.Variant == "") == (r.Methods[i-1].Variant == "") {
-				list = append(list, [2]int{i, i - 1})
+// partition repeats the comparison, with its search, on other partitions of the classes into as many
+// parts.
+func (r *Result) partition(ctx context.Context, l *lab.Lab, p engine.Plan, seed uint64, partitions int) error {
+	mean := make([][]float64, len(r.Methods)) // over partitions, of each class
+	for n := range partitions {
+		methods := r.Methods
+		if n > 0 {
+			l.Step("partition %d of %d", n+1, partitions)
+			parts, err := l.Rotations(r.Parts, seed+uint64(n))
+			if err != nil {
+				return err
 			}
-			continue
+			done, err := engine.Run(ctx, l.On(parts...), p)
+			if err != nil {
+				return err
+			}
+			r.Missing = append(r.Missing, done.Missing...)
+			if methods = results.Methods(done); len(methods) < len(r.Methods) {
+				return nil // Missing says why
+			}
 		}
-		if m.Variant != "" && (reference < 0 || m.Val.PerClass.Mean > r.Methods[reference].Val.PerClass.Mean) {
-			reference = i
+		one := Partition{Seed: seed + uint64(n)}
+		for i, m := range methods {
+			one.Accuracy = append(one.Accuracy, m.Test.PerClass.Mean)
+			mean[i] = append(mean[i], make([]float64, len(r.Classes)-len(mean[i]))...)
+			for k, class := range r.Classes {
+				mean[i][k] += m.Test.ByClass[slices.Index(m.Test.ClassNames, class.Class)] / float64(partitions)
+			}
 		}
+		r.Partitions = append(r.Partitions, one)
 	}
-	if r.Ladder {
+	r.PartitionDifferences = r.differences(mean, func(x, y int) (list []float64) {
+		for _, one := range r.Partitions {
+			list = append(list, one.Accuracy[x]-one.Accuracy[y])
+		}
 		return list
-	}
-	onlyBaselines := reference >= 0 && slices.ContainsFunc(r.Methods, func(m Method) bool { return m.Variant == "" })
-	reference = max(reference, 0)
-	for i, m := range r.Methods {
-		// The row of LAGO has the runs of one of its variants, unless the parts chose different ones.
-		if !slices.Equal(m.RunDirs, r.Methods[reference].RunDirs) && !(onlyBaselines && m.Variant != "") {
-			list = append(list, [2]int{reference, i})
-		}
-	}
-	return list
+	})
+	return nil
 }
 
-// differences compares the accuracies of methods on each class, of which accuracies returns one
-// list for each part, or for each partition of all classes.
-func (r *Result) differences(accuracies func(Method) [][]float64) []Difference {
-	list := []Difference{}
-	var p []float64
-	for _, pair := range r.pairs() {
-		a, b := r.Methods[pair[0]], r.Methods[pair[1]]
-		d := Difference{Reference: a.Name, Method: b.Name}
-		x, y := accuracies(a), accuracies(b)
-		for i := range x {
-			d.By = append(d.By, (floats.Sum(x[i])-floats.Sum(y[i]))/float64(len(x[i])))
-		}
-		d.Difference = metrics.PairedDifference(joined(x, len(r.Classes)), joined(y, len(r.Classes)))
-		list, p = append(list, d), append(p, d.P)
+// Headline is the accuracy of LAGO on unseen classes, if it was compared, and the validation accuracy.
+func (r *Result) Headline() (text string, validation float64) {
+	i := r.find(engine.LAGOMethod)
+	if i < 0 {
+		return "", 0
 	}
-	for i, corrected := range metrics.Holm(p) {
-		list[i].Holm = corrected
-	}
-	return list
+	m := r.Methods[i]
+	return m.Test.Headline(m.Variant), m.Val.PerClass.Mean
 }
 
-// joined returns the accuracy on each class of lists that divide the classes, or the mean of lists
-// that each have all.
-func joined(lists [][]float64, classes int) []float64 {
-	all := slices.Concat(lists...)
-	if len(all) == classes {
-		return all
-	}
-	mean := make([]float64, classes)
-	for _, list := range lists {
-		floats.AddScaled(mean, 1/float64(len(lists)), list)
-	}
-	return mean
-}
-
-// method returns the method with a name on the command line.
-func (r *Result) method(name string) (m Method) {
-	if i := slices.IndexFunc(r.Methods, func(m Method) bool { return m.Name == name }); i >= 0 {
-		m = r.Methods[i]
-	}
-	return m
+// find returns the position of the method with a name on the command line, -1 for none.
+func (r *Result) find(name string) int {
+	return slices.IndexFunc(r.Methods, func(m results.Method) bool { return m.Name == name })
 }
 
 // WriteCSV writes one line per class: its name, part and number of samples, and the accuracy
 // of each method as a fraction.
 func (r *Result) WriteCSV(w io.Writer) error {
-	rows := [][]string{{"class", "part", "samples"}}
+	t := table.New("", "class", "part", "samples")
 	for _, m := range r.Methods {
-		rows[0] = append(rows[0], m.Name)
+		t.Header = append(t.Header, m.Name)
 	}
 	for _, class := range r.Classes {
-		row := []string{class.Class, strconv.Itoa(class.Part), strconv.Itoa(class.Samples)}
+		row := []any{class.Class, class.Part, class.Samples}
 		for _, a := range class.Accuracy {
-			row = append(row, fmt.Sprint(a))
+			row = append(row, a)
 		}
-		rows = append(rows, row)
+		t.Row(row...)
 	}
-	return csv.NewWriter(w).WriteAll(rows)
+	return t.WriteCSV(w)
 }

@@ -10,12 +10,12 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
@@ -47,11 +47,16 @@ func compareAll(l *lab.Lab) Config {
 	}
 }
 
+func ask(t *testing.T, l *lab.Lab, c Config) *Result {
+	t.Helper()
+	return testkit.Must(c.Ask(t.Context(), l))(t).(*Result)
+}
+
 func TestCompare(t *testing.T) {
 	l := testlab.New(t)
 	c := compareAll(l)
 	c.Methods = slices.Insert(c.Methods, 2, string(model.SemanticHard))
-	r := testkit.Must(Run(t.Context(), l, c))(t)
+	r := ask(t, l, c)
 	if len(r.Methods) != len(c.Methods) || len(r.Missing) > 0 {
 		t.Fatalf("%d rows without %v, expected %d", len(r.Methods), r.Missing, len(c.Methods))
 	}
@@ -95,7 +100,7 @@ func TestCompare(t *testing.T) {
 		t.Errorf("%d figures, expected methods, tries and differences", len(figures))
 	}
 	l.OnRun = func(r lab.Run) { t.Errorf("%s is trained again", r.Dir) }
-	again := testkit.Must(Run(t.Context(), l, c))(t)
+	again := ask(t, l, c)
 	if a, b := testkit.Must(json.Marshal(r))(t), testkit.Must(json.Marshal(again))(t); !bytes.Equal(a, b) {
 		t.Errorf("first %s, then %s", a, b)
 	}
@@ -107,12 +112,12 @@ func TestReferenceOfTheDifferences(t *testing.T) {
 	l := testlab.New(t)
 	c := compareAll(l)
 	c.Methods = []string{engine.LAGOMethod, string(model.Singletons), string(model.SemanticHard)}
-	r := testkit.Must(Run(t.Context(), l, c))(t)
+	r := ask(t, l, c)
 	if len(r.Differences) != 1 || r.Differences[0].Reference == r.Differences[0].Method {
 		t.Errorf("found %+v, expected one between the variants", r.Differences)
 	}
 	c.Methods = []string{"dap", "eszsl", "sje"}
-	r = testkit.Must(Run(t.Context(), l, c))(t)
+	r = ask(t, l, c)
 	if len(r.Differences) != 2 || r.Differences[0].Reference != "dap" || r.Differences[1].Reference != "dap" {
 		t.Errorf("found %+v, expected those from dap", r.Differences)
 	}
@@ -124,7 +129,7 @@ func TestCompareByRotation(t *testing.T) {
 	testkit.NoError(t, l.Rotate(4, 3))
 	c := compareAll(l)
 	c.Methods, c.LAGO = []string{engine.LAGOMethod, "eszsl"}, c.LAGO[1:]
-	r := testkit.Must(Run(t.Context(), l, c))(t)
+	r := ask(t, l, c)
 	if r.Parts != 4 || len(r.Classes) != 16 || len(r.Methods) != 2 || len(r.Differences) != 1 {
 		t.Fatalf("%d parts, %d classes, %d methods, %d differences", r.Parts, len(r.Classes), len(r.Methods), len(r.Differences))
 	}
@@ -172,15 +177,15 @@ func TestCompareAdapted(t *testing.T) {
 			cancel()
 		}
 	}
-	if _, err := Run(ctx, l, c); !errors.Is(err, context.Canceled) || len(adapted) != 3 {
+	if _, err := c.Ask(ctx, l); !errors.Is(err, context.Canceled) || len(adapted) != 3 {
 		t.Errorf("adapted %v, error %v, expected it to be interrupted", adapted, err)
 	}
-	r := testkit.Must(Run(t.Context(), l, c))(t)
-	if diff := gocmp.Diff(r.Methods[0].Adapted, r.Methods[1].Adapted); diff != "" {
+	r := ask(t, l, c)
+	if diff := gocmp.Diff(r.Adapted[0], r.Adapted[1], cmpopts.IgnoreFields(Adapted{}, "Method")); diff != "" {
 		t.Errorf("LAGO and the variant that it is: %s", diff)
 	}
-	for _, m := range r.Methods {
-		a := m.Adapted
+	for i, m := range r.Methods {
+		a := r.Adapted[i]
 		testkit.Near(t, m.Name, a.Difference.Mean, a.Test-m.Test.PerClass.Mean, 1e-9)
 		for _, path := range m.Models {
 			saved := testkit.Must(train.Load(path))(t)
@@ -189,7 +194,7 @@ func TestCompareAdapted(t *testing.T) {
 			}
 		}
 	}
-	if d := r.AdaptedDifferences; len(d) != 1 || math.Abs(d[0].Mean-(r.Methods[0].Adapted.Test-r.Methods[2].Adapted.Test)) > 1e-9 {
+	if d := r.AdaptedDifferences; len(d) != 1 || math.Abs(d[0].Mean-(r.Adapted[0].Test-r.Adapted[2].Test)) > 1e-9 {
 		t.Errorf("differences between adapted methods: %+v", d)
 	}
 	testkit.WantText(t, testlab.Text(r.Tables()), "transductive (adapted to the unlabelled samples) minus inductive, over 4 classes")
@@ -202,7 +207,7 @@ func TestCompareTunesOnVal(t *testing.T) {
 	l := testlab.New(t)
 	c := compareAll(l)
 	c.Methods, c.Budget, c.Fixed = []string{"eszsl"}, 12, []Fixed{{"eszsl", "lambda", "10"}}
-	m := testkit.Must(Run(t.Context(), l, c))(t).Methods[0]
+	m := ask(t, l, c).Methods[0]
 	best, test, dev, grid := 0.0, 0, 0, 42 // 7 gammas with each of 6 chains
 	for _, run := range testkit.Must(lab.ReadRuns(l.Root))(t) {
 		values := run.Method.Settings().Values()
@@ -236,7 +241,7 @@ func TestCompareRefuses(t *testing.T) {
 		change(&c)
 		err := c.Check()
 		if err == nil {
-			_, err = Run(t.Context(), l, c)
+			_, err = c.Ask(t.Context(), l)
 		}
 		testkit.WantError(t, err, want)
 	}
@@ -252,7 +257,7 @@ func TestIncompleteComparisons(t *testing.T) {
 	c := compareAll(l)
 	c.Methods = []string{"k-soft"}
 	c.LAGO = []config.Config{testlab.Config(l, config.DevThenTest, model.KSoft).With("k", 400)}
-	r := testkit.Must(Run(t.Context(), l, c))(t)
+	r := ask(t, l, c)
 	if len(r.Methods) != 0 || len(r.Missing) == 0 || !strings.Contains(r.Missing[0].Why, "k: expected at most the number of attributes") {
 		t.Errorf("found %+v", r)
 	}
@@ -263,7 +268,7 @@ func TestIncompleteComparisons(t *testing.T) {
 
 // A difference that may be chance ranks no method.
 func TestVerdicts(t *testing.T) {
-	r := &Result{Methods: []Method{{Method: results.Method{Name: engine.LAGOMethod, Variant: "k-soft"}}, {Method: results.Method{Name: "eszsl", Title: "ESZSL"}}}}
+	r := &Result{Comparison: results.Comparison{Methods: []results.Method{{Name: engine.LAGOMethod, Variant: "k-soft"}, {Name: "eszsl", Title: "ESZSL"}}}}
 	for want, d := range map[string]struct{ mean, holm float64 }{
 		"more accurate than: none; less accurate than: ESZSL; cannot be ranked on these classes (p by Holm at least 0.05): none\n": {-0.125, 0.04},
 		"more accurate than: ESZSL; less accurate than: none; cannot be ranked on these classes (p by Holm at least 0.05): none\n": {0.125, 0.04},
@@ -271,22 +276,6 @@ func TestVerdicts(t *testing.T) {
 	} {
 		r.Differences = []Difference{{"lago", "eszsl", metrics.Difference{Mean: d.mean}, d.holm, []float64{d.mean}}}
 		testkit.WantText(t, testlab.Text(r.Tables()), want, fmt.Sprintf("│ %+.1f points │", 100*d.mean))
-	}
-}
-
-// The most accurate method comes first, and there is no column of published numbers without any.
-func TestTableIsSortedByAccuracy(t *testing.T) {
-	row := func(name string, accuracy float64) Method {
-		return Method{Method: results.Method{Name: name, Title: name, Test: results.Measured{PerClass: lab.Summarise([]float64{accuracy})}}}
-	}
-	r := &Result{Methods: []Method{row("a", 0.2), row("b", 0.4), row("c", 0.3)}}
-	order := regexp.MustCompile(`(?s)│ b .*│ c .*│ a `)
-	if text := r.Tables()[0].Text(1000, 0); !order.MatchString(text) || strings.Contains(text, "published") {
-		t.Errorf("found\n%s", text)
-	}
-	r.Methods[0].Published, r.Ladder = "51.3", true
-	if text := r.Tables()[0].Text(1000, 0); order.MatchString(text) || !strings.Contains(text, "│      51.3 │") {
-		t.Errorf("a ladder has the steps in their order, and published numbers:\n%s", text)
 	}
 }
 
@@ -306,7 +295,7 @@ func compareWithChance(t *testing.T, d *dataset.Dataset, slack float64, config f
 			copy(s.Descriptions.Row(test[z]), d.Descriptions.Row(test[order[(i+1)%len(order)]]))
 		}
 		l := lab.New(&s, t.TempDir())
-		for _, m := range testkit.Must(Run(t.Context(), l, config(l)))(t).Methods {
+		for _, m := range ask(t, l, config(l)).Methods {
 			mean[m.Name] += m.Test.PerClass.Mean / shuffles
 		}
 	}
@@ -357,7 +346,7 @@ func TestLadder(t *testing.T) {
 	c := compareAll(l)
 	c.Methods, c.LAGO, c.Ladder, c.Budget = nil, nil, true, 16
 	c.Common.Preprocess = config.AutoPreprocess
-	r := testkit.Must(Run(t.Context(), l, c))(t)
+	r := ask(t, l, c)
 	first, last := r.Methods[0].Parts[0].Settings, r.Methods[5].Parts[0].Settings
 	if len(r.Methods) != 9 || first["lr"] != 1e-4 || first["alpha"] != 0. || first["preprocess"] != preprocess.None || first["correction"] != model.NoCorrection {
 		t.Errorf("%d steps from %v", len(r.Methods), first)
@@ -395,7 +384,7 @@ func TestLadder(t *testing.T) {
 	testkit.WantText(t, testlab.Text(stored.Tables()), "LAGO as published", "each step minus the one before", "│ ESZSL + correction ")
 }
 
-// Other partitions have the settings that were chosen in the first, and the means over partitions
+// Each partition has the accuracies that it has alone, with its own search, and the means over partitions
 // are compared.
 func TestPartitions(t *testing.T) {
 	l := testlab.New(t)
@@ -404,27 +393,18 @@ func TestPartitions(t *testing.T) {
 	c.Methods, c.LAGO, c.Budget = []string{engine.LAGOMethod, "eszsl"}, c.LAGO[1:], 2
 	c.Partitions, c.RotateSeed = 2, 5
 	c.Fixed = []Fixed{{"eszsl", "gamma", "100"}, {"eszsl", "lambda", "1"}} // leaves 6 settings of the grid
-	r := testkit.Must(Run(t.Context(), l, c))(t)
-	if len(r.PartitionSeeds) != 2 || r.PartitionSeeds[1] != 6 || len(l.Parts) != 3 {
-		t.Fatalf("partitions %v", r.PartitionSeeds)
-	}
+	r := ask(t, l, c)
 	testkit.NoError(t, l.Rotate(3, 6))
-	var alone []float64
-	for j, m := range r.Methods {
-		for i, part := range l.Parts {
-			done := testkit.Must(engine.Run(t.Context(), l.On(part), engine.Plan{Stage: config.DevThenTest, Arms: []engine.Arm{{Name: m.Name, Starts: []config.Config{m.Outcomes[i].Chosen}}}}))(t)
-			if i == 0 {
-				alone = append(alone, 0)
-			}
-			for _, a := range results.Methods(done)[0].Test.ByClass {
-				alone[j] += a / 16
-			}
-		}
-		testkit.Near(t, m.Name, m.Partitions[1], alone[j], 1e-12)
-		testkit.Near(t, m.Name, m.Partitions[0], m.Test.PerClass.Mean, 1e-12)
+	c.Partitions = 1
+	second := ask(t, l, c)
+	if len(r.Partitions) != 2 || r.Partitions[0].Seed != 5 || r.Partitions[1].Seed != 6 {
+		t.Fatalf("partitions %v", r.Partitions)
+	}
+	for i, m := range r.Methods {
+		testkit.NearAll(t, m.Name, []float64{r.Partitions[0].Accuracy[i], r.Partitions[1].Accuracy[i]}, []float64{m.Test.PerClass.Mean, second.Methods[i].Test.PerClass.Mean}, 1e-12)
 	}
 	d := r.PartitionDifferences[0]
-	first := r.Methods[0].Test.PerClass.Mean - r.Methods[1].Test.PerClass.Mean
-	testkit.NearAll(t, "differences", append(d.By, d.Mean), []float64{first, alone[0] - alone[1], (first + alone[0] - alone[1]) / 2}, 1e-12)
-	testkit.WantText(t, testlab.Text(r.Tables()), "mean over 2 partitions into parts (seeds 5 6):", "accuracy in each partition", "│ seed 6 │")
+	one, other := r.Differences[0].Mean, second.Differences[0].Mean
+	testkit.NearAll(t, "differences", append(d.By, d.Mean), []float64{one, other, (one + other) / 2}, 1e-12)
+	testkit.WantText(t, testlab.Text(r.Tables()), "mean over 2 partitions into parts:", "accuracy in each partition", "│ seed 6 │")
 }

@@ -1,13 +1,10 @@
 package comparison
 
 import (
-	"context"
 	"slices"
 
 	"github.com/lago-train/lago-train/experiments/config"
 	"github.com/lago-train/lago-train/experiments/engine"
-	"github.com/lago-train/lago-train/experiments/lab"
-	"github.com/lago-train/lago-train/experiments/results"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train/methods"
 )
@@ -58,54 +55,4 @@ func (c Config) steps() (arms []engine.Arm, err error) {
 		arms = append(arms, arm)
 	}
 	return arms, nil
-}
-
-// partition repeats the comparison with other partitions of the classes into as many parts. A method
-// has in a part the settings that it chose in that part of the first.
-func (r *Result) partition(ctx context.Context, l *lab.Lab, c Config, p engine.Plan) error {
-	for i := range r.Methods {
-		r.Methods[i].partitions, r.Methods[i].Partitions = [][]float64{r.Methods[i].Test.ByClass}, []float64{r.Methods[i].Test.PerClass.Mean}
-	}
-	r.PartitionSeeds = []uint64{c.RotateSeed}
-	for n := 1; n < c.Partitions; n++ {
-		seed := c.RotateSeed + uint64(n)
-		parts, err := l.Rotations(r.Parts, seed)
-		if err != nil {
-			return err
-		}
-		l.Step("partition %d of %d", n+1, c.Partitions)
-		outcomes := make([][]*engine.Outcome, len(r.Methods))
-		for i, part := range parts {
-			again := engine.Plan{Stage: p.Stage, Folds: p.Folds}
-			for _, m := range r.Methods {
-				again.Arms = append(again.Arms, engine.Arm{Name: m.Name, Title: m.Title, Starts: []config.Config{m.Outcomes[i].Chosen}})
-			}
-			done, err := engine.Run(ctx, l.On(part), again)
-			if err != nil {
-				return err
-			}
-			r.Missing = append(r.Missing, done.Missing...)
-			if len(results.Methods(done)) < len(r.Methods) {
-				return nil // Missing says why
-			}
-			for j := range outcomes {
-				outcomes[j] = append(outcomes[j], done.Arms[j]...)
-			}
-		}
-		r.PartitionSeeds = append(r.PartitionSeeds, seed)
-		for j, m := range r.Methods {
-			row := results.NewMethod(engine.Arm{Name: m.Name, Title: m.Title}, outcomes[j])
-			at := map[string]float64{}
-			for i, class := range row.Test.ClassNames {
-				at[class] = row.Test.ByClass[i]
-			}
-			byClass := make([]float64, len(m.Test.ClassNames))
-			for i, class := range m.Test.ClassNames {
-				byClass[i] = at[class]
-			}
-			r.Methods[j].partitions = append(m.partitions, byClass)
-			r.Methods[j].Partitions = append(m.Partitions, row.Test.PerClass.Mean)
-		}
-	}
-	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/experiments/results"
@@ -14,47 +16,92 @@ import (
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
+// Difference is the test accuracy of the reference method minus that of another one.
+type Difference struct {
+	Reference string `json:"reference"` // from whose accuracy that of method is subtracted
+	Method    string `json:"method"`
+	metrics.Difference
+	Holm float64   `json:"p_holm"`       // p, corrected by Holm for the number of differences
+	By   []float64 `json:"by,omitempty"` // the mean difference in each part, or in each partition
+}
+
+// pairs lists which methods are compared: the row of LAGO with the highest validation accuracy, or
+// the first row if LAGO is in none, with all baselines, or with all others if there is none.
+func (r *Result) pairs() (list [][2]int) {
+	if r.Ordered {
+		for i := 1; i < len(r.Methods); i++ {
+			if (r.Methods[i].Variant == "") == (r.Methods[i-1].Variant == "") {
+				list = append(list, [2]int{i, i - 1})
+			}
+		}
+		return list
+	}
+	reference, baselines := 0, false
+	for i, m := range r.Methods {
+		best := r.Methods[reference]
+		if m.Variant != "" && (best.Variant == "" || m.Val.PerClass.Mean > best.Val.PerClass.Mean) {
+			reference = i
+		}
+		baselines = baselines || m.Variant == ""
+	}
+	best := r.Methods[reference]
+	for i, m := range r.Methods {
+		// The row of LAGO has the runs of one of its variants, unless the parts chose different ones.
+		if !slices.Equal(m.RunDirs, best.RunDirs) && !(baselines && best.Variant != "" && m.Variant != "") {
+			list = append(list, [2]int{reference, i})
+		}
+	}
+	return list
+}
+
+// differences compares methods by their accuracies on each class. by has the mean differences of two of
+// them in each part or partition.
+func (r *Result) differences(accuracies [][]float64, by func(x, y int) []float64) []Difference {
+	list := []Difference{}
+	var p []float64
+	for _, pair := range r.pairs() {
+		x, y := pair[0], pair[1]
+		d := Difference{Reference: r.Methods[x].Name, Method: r.Methods[y].Name, Difference: metrics.PairedDifference(accuracies[x], accuracies[y]), By: by(x, y)}
+		list, p = append(list, d), append(p, d.P)
+	}
+	for i, corrected := range metrics.Holm(p) {
+		list[i].Holm = corrected
+	}
+	return list
+}
+
+// byPart has the mean difference of two methods in each part of a rotation.
+func (r *Result) byPart(x, y int) []float64 {
+	list, classes := make([]float64, r.Parts), make([]float64, r.Parts)
+	for _, c := range r.Classes {
+		list[c.Part-1] += c.Accuracy[x] - c.Accuracy[y]
+		classes[c.Part-1]++
+	}
+	floats.Div(list, classes)
+	return list
+}
+
+// label names a method in tables and figures.
+func (r *Result) label(name string) string { return r.Methods[r.find(name)].Label() }
+
 // Tables are the methods, their adaptation, the differences, and the chosen settings.
 func (r *Result) Tables() []*table.Table {
-	chosen, test := "settings chosen on the validation classes", "test"
-	if r.Folds > 1 {
-		chosen = fmt.Sprintf("settings chosen over %d folds of the seen classes", r.Folds)
-	}
-	if r.Parts > 1 {
-		test = "unseen"
-	}
-	t := table.New(fmt.Sprintf("Methods on %s: per-class accuracy%s, %s", r.Dataset, results.InParts("unseen", r.Parts), chosen),
-		"method", "validation", test, "95 % over classes", "s.e.m. over seeds", "published").Right(2, 3, 4, 5, 6)
-	settings := table.New("", "method", "seeds", "tried", "seconds", "settings chosen that are not the default").Right(4)
-	for _, m := range r.sorted() {
-		t.Row(m.Label(), m.Val.PerClass.MeanText(), m.Test.PerClass.MeanText(), m.Test.Interval, m.Test.PerClass.SEMText(), cmp.Or(m.Published, format.Missing))
-		settings.Row(m.Label(), len(m.Test.PerClass.Values), m.Tried, fmt.Sprintf("%.1f", m.Seconds), m.Chosen())
-	}
-	t.OmitEmpty()
-	if slices.ContainsFunc(r.Methods, func(m Method) bool { return m.Published != "" }) {
+	list := r.Comparison.Tables()
+	if slices.ContainsFunc(r.Methods, func(m results.Method) bool { return m.Published != "" }) {
 		held := "with them"
 		if r.HoldOut {
 			held = "without them"
 		}
-		t.Note("published: table A.1 of the paper, on the data set's own test classes.")
-		t.Note("Its baselines were trained without the held-out samples of seen classes (trainval_loc), its LAGO with them.")
-		t.Note("Here every method is trained %s.", held)
+		list[0].Note("published: table A.1 of the paper, on the data set's own test classes.")
+		list[0].Note("Its baselines were trained without the held-out samples of seen classes (trainval_loc), its LAGO with them.")
+		list[0].Note("Here every method is trained %s.", held)
 	}
 	over := fmt.Sprintf("%s, over %s", "%s", format.Count(len(r.Classes), "class"))
-	return append(append([]*table.Table{t}, r.adaptedTables()...),
+	return slices.Insert(list, 1, r.adaptedTable(),
 		r.differencesTable(over+":", "by part", r.Differences),
-		r.differencesTable("adapted, "+over+":", "by part", r.AdaptedDifferences),
-		r.differencesTable(over+fmt.Sprintf(", mean over %d partitions into parts (seeds %s):", len(r.PartitionSeeds), strings.Trim(fmt.Sprint(r.PartitionSeeds), "[]")), "by partition", r.PartitionDifferences),
-		r.partitionsTable(), settings, results.MissingTable(r.Missing),
-	)
-}
-
-// sorted returns the methods by accuracy, the best first, and the steps of a ladder in their order.
-func (r *Result) sorted() []Method {
-	if r.Ladder {
-		return r.Methods
-	}
-	return slices.SortedStableFunc(slices.Values(r.Methods), func(a, b Method) int { return cmp.Compare(b.Test.PerClass.Mean, a.Test.PerClass.Mean) })
+		r.differencesTable("adapted, "+over+":", "", r.AdaptedDifferences),
+		r.differencesTable(fmt.Sprintf("%s, mean over %d partitions into parts:", over, len(r.Partitions)), "by partition", r.PartitionDifferences),
+		r.partitionsTable())
 }
 
 // differencesTable has differences and what may be concluded from them. The title has a verb for what
@@ -63,44 +110,38 @@ func (r *Result) differencesTable(title, by string, list []Difference) *table.Ta
 	if len(list) == 0 {
 		return nil
 	}
-	reference := r.method(list[0].Reference).Label()
+	reference := r.label(list[0].Reference)
 	what, method := reference+" minus each method", "method"
-	if r.Ladder {
+	if r.Ordered {
 		what, method = "each step minus the one before", "step"
-	}
-	t := table.New(fmt.Sprintf(title, what), method, "difference", "95 % over classes", "p", "p (Holm)").Right(2, 3, 4, 5)
-	several := len(list[0].By) > 1
-	if several {
-		t.Header = append(t.Header, by)
-	}
-	if !r.Ladder {
+	} else {
 		list = slices.SortedStableFunc(slices.Values(list), func(a, b Difference) int { return cmp.Compare(a.Mean, b.Mean) })
 	}
+	t := table.New(fmt.Sprintf(title, what), method, "difference", "95 % over classes", "p", "p (Holm)", by).Right(2, 3, 4, 5)
 	var more, less, undecided []string
 	for _, d := range list {
-		method := r.method(d.Method).Label()
-		if r.Ladder {
-			method = r.method(d.Reference).Label()
+		name := r.label(d.Method)
+		if r.Ordered {
+			name = r.label(d.Reference)
 		}
-		row := []any{method, points(d.Mean), d.Interval, fmt.Sprintf("%.2g", d.P), fmt.Sprintf("%.2g", d.Holm)}
-		if several {
-			each := make([]string, len(d.By))
-			for i, part := range d.By {
-				each[i] = format.Points(part)
+		each := []string{format.Missing}
+		if len(d.By) > 1 {
+			each = nil
+			for _, part := range d.By {
+				each = append(each, format.Points(part))
 			}
-			row = append(row, strings.Join(each, " "))
 		}
-		t.Row(row...)
+		t.Row(name, format.Points(d.Mean)+" points", d.Interval, fmt.Sprintf("%.2g", d.P), fmt.Sprintf("%.2g", d.Holm), strings.Join(each, " "))
 		switch {
 		case d.Holm >= metrics.Significance:
-			undecided = append(undecided, method)
+			undecided = append(undecided, name)
 		case d.Mean > 0:
-			more = append(more, method)
+			more = append(more, name)
 		default:
-			less = append(less, method)
+			less = append(less, name)
 		}
 	}
-	if r.Ladder {
+	if t.OmitEmpty(); r.Ordered {
 		return t
 	}
 	names := func(list []string) string { return cmp.Or(strings.Join(list, ", "), "none") }
@@ -110,90 +151,64 @@ func (r *Result) differencesTable(title, by string, list []Difference) *table.Ta
 
 // partitionsTable has the accuracies in each partition.
 func (r *Result) partitionsTable() *table.Table {
-	if len(r.PartitionSeeds) == 0 {
+	if len(r.Partitions) == 0 {
 		return nil
 	}
-	t := table.New("accuracy in each partition, settings of the first:", "method")
-	for i, seed := range r.PartitionSeeds {
-		t.Header = append(t.Header, fmt.Sprintf("seed %d", seed))
+	t := table.New("accuracy in each partition:", "method")
+	for i, p := range r.Partitions {
+		t.Header = append(t.Header, fmt.Sprintf("seed %d", p.Seed))
 		t.Right(i + 2)
 	}
-	for _, m := range r.sorted() {
+	for _, m := range r.Sorted() {
 		row := []any{m.Label()}
-		for _, accuracy := range m.Partitions {
-			row = append(row, format.Percent(accuracy))
+		for _, p := range r.Partitions {
+			row = append(row, format.Percent(p.Accuracy[r.find(m.Name)]))
 		}
 		t.Row(row...)
 	}
 	return t
 }
 
-// adaptedTables has the effect of adaptation on the test classes; none without adaptation.
-func (r *Result) adaptedTables() []*table.Table {
-	effect := table.New(fmt.Sprintf("transductive (adapted to the unlabelled samples) minus inductive, over %d classes:", len(r.Classes)),
-		"method", "transductive", "95 % over classes", "points gained", "95 % over classes").Right(2, 3, 4, 5)
-	for _, m := range r.sorted() {
-		if a := m.Adapted; a != nil {
-			effect.Row(m.Label(), format.Percent(a.Test), a.Interval, format.Points(a.Difference.Mean), a.Difference.Interval)
-		}
-	}
-	if len(effect.Rows) == 0 {
+// adaptedTable has the effect of adaptation on the test classes; nil without adaptation.
+func (r *Result) adaptedTable() *table.Table {
+	if len(r.Adapted) == 0 {
 		return nil
 	}
-	return []*table.Table{effect}
+	t := table.New(fmt.Sprintf("transductive (adapted to the unlabelled samples) minus inductive, over %d classes:", len(r.Classes)),
+		"method", "transductive", "95 % over classes", "points gained", "95 % over classes").Right(2, 3, 4, 5)
+	for _, m := range r.Sorted() {
+		a := r.Adapted[r.find(m.Name)]
+		t.Row(m.Label(), format.Percent(a.Test), a.Interval, format.Points(a.Difference.Mean), a.Difference.Interval)
+	}
+	return t
 }
 
-// points is a difference with its unit.
-func points(difference float64) string { return format.Points(difference) + " points" }
-
-// Headline is the accuracy of LAGO on unseen classes, if it was compared, and the validation accuracy.
-func (r *Result) Headline() (text string, validation float64) {
-	m := r.method(engine.LAGOMethod)
-	if m.Variant == "" {
-		return "", 0
+// Figures are the accuracy of all methods, that by the number of settings tried, and the differences
+// from LAGO.
+func (r *Result) Figures(dir string) ([]plot.Figure, error) {
+	figures, err := r.Comparison.Figures(dir)
+	if err != nil || r.Ordered {
+		return figures, err
 	}
-	return m.Test.Headline(m.Variant), m.Val.PerClass.Mean
-}
-
-// Figures are the accuracy of all methods, best first, or step by step, and the differences from
-// LAGO.
-func (r *Result) Figures(string) ([]plot.Figure, error) {
-	p := &plot.Dots{X: results.AccuracyAxis, Percent: true}
-	kind, title := r.kind(), "LAGO and its baselines" // a report can show all
-	list := slices.SortedStableFunc(slices.Values(r.Methods), func(a, b Method) int { return cmp.Compare(b.Test.PerClass.Mean, a.Test.PerClass.Mean) })
-	if r.Ladder {
-		list, title = r.Methods, "LAGO and ESZSL step by step"
-	}
-	var val, test []results.Measured
-	var seeds []int
-	for _, m := range list {
-		p.Rows = append(p.Rows, plotRow(m))
-		val, test, seeds = append(val, m.Val), append(test, m.Test), append(seeds, len(m.Test.PerClass.Values))
-	}
-	p.Panels = []plot.Panel{results.Panel("validation", val), results.Panel("unseen", test)}
-	figures := []plot.Figure{{
-		Name: kind, Title: title + results.InParts("unseen", r.Parts), Picture: p,
-		Caption: fmt.Sprintf("Mean over %s; %s.", results.SeedsText(seeds), results.IntervalText),
-	}}
-	if q := r.tries(); len(q.Series) > 0 && !r.Ladder {
+	if q := r.tries(); len(q.Series) > 0 {
 		figures = append(figures, plot.Figure{
-			Name: kind + "-tries", Title: "Accuracy by the number of settings tried", Picture: q,
+			Name: r.Kind + "-tries", Title: "Accuracy by the number of settings tried", Picture: q,
 			Caption: "Validation accuracy of the best settings so far, by one seed, mean over parts. LAGO tries its variants one after the other; of a closed form the whole grid is tried, in its order.",
 		})
 	}
-	if len(r.Differences) == 0 || r.Ladder {
+	if len(r.Differences) == 0 {
 		return figures, nil
 	}
-	reference := r.method(r.Differences[0].Reference).Label()
-	q, s := &plot.Dots{X: reference + " minus the method (points)"}, plot.DotSeries{Name: "difference"}
+	reference := r.label(r.Differences[0].Reference)
+	p, s := &plot.Dots{X: reference + " minus the method (points)"}, plot.DotSeries{Name: "difference"}
 	byDifference := func(a, b Difference) int { return cmp.Compare(b.Mean, a.Mean) }
-	for i, one := range slices.SortedStableFunc(slices.Values(r.Differences), byDifference) {
-		q.Rows = append(q.Rows, plot.Row{Name: r.method(one.Method).Label(), Focus: one.Holm < metrics.Significance})
-		s.Dots = append(s.Dots, results.Dot(i, one.Mean, one.Interval))
+	for i, d := range slices.SortedStableFunc(slices.Values(r.Differences), byDifference) {
+		p.Rows = append(p.Rows, plot.Row{Name: r.label(d.Method), Focus: d.Holm < metrics.Significance})
+		s.Dots = append(s.Dots, results.Dot(i, d.Mean, d.Interval))
 	}
-	q.Panels = []plot.Panel{{Series: []plot.DotSeries{s}}}
+	p.Panels = []plot.Panel{{Series: []plot.DotSeries{s}}}
 	return append(figures, plot.Figure{
-		Name: kind + "-differences", Title: "Differences between " + reference + " and the other methods", Picture: q,
+		Name: r.Kind + "-differences", Title: "Differences between " + reference + " and the other methods", Picture: p,
 		Caption: fmt.Sprintf("Difference of accuracies in percentage points, %s; bars are 95 %% bootstrap intervals over classes. Differences in colour are significant (p by Holm below %g).",
 			format.Count(len(r.Classes), "unseen class"), metrics.Significance),
 	}), nil
@@ -217,6 +232,3 @@ func (r *Result) tries() *plot.Lines {
 	}
 	return p
 }
-
-// plotRow emphasises LAGO.
-func plotRow(m Method) plot.Row { return plot.Row{Name: m.Label(), Focus: m.Variant != ""} }

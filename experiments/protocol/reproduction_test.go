@@ -17,7 +17,7 @@ func TestReproduce(t *testing.T) {
 	l := testlab.New(t)
 	r := testkit.Must((&Variants{testlab.Full(l, model.Variants...)}).Ask(t.Context(), l))(t).(*Reproduction)
 	var titles []string
-	for _, row := range r.Table {
+	for _, row := range r.Methods {
 		if titles = append(titles, row.Title); row.Variant != "" && row.Val.PerClass.Mean > r.Result.Val.PerClass.Mean {
 			t.Errorf("%s has %g on the validation classes, %s was chosen with %g", row.Title, row.Val.PerClass.Mean, r.Result.Title, r.Result.Val.PerClass.Mean)
 		}
@@ -30,24 +30,22 @@ func TestReproduce(t *testing.T) {
 	if a, b := testlab.Text(r.Tables()), testlab.Text(stored.Tables()); a != b {
 		t.Errorf("the stored result shows\n%s\nexpected\n%s", b, a)
 	}
-	if figures := testkit.Must(stored.Figures(""))(t); len(figures) != 1 || figures[0].Name != "variants" {
+	if figures := testkit.Must(stored.Figures(""))(t); len(figures) != 1 || figures[0].Name != ReproductionKind {
 		t.Errorf("figures %+v", figures)
 	}
 }
 
 // Neither the test accuracy nor ESZSL affects the choice.
 func TestChosenByValidationAccuracyAlone(t *testing.T) {
-	row := func(v model.Variant, val, test float64) Row {
-		return Row{Method: results.Method{
-			Variant: string(v), Val: results.Measured{PerClass: lab.Summarise([]float64{val})}, Test: results.Measured{PerClass: lab.Summarise([]float64{test})},
-		}}
+	row := func(v model.Variant, val, test float64) results.Method {
+		return results.Method{Variant: string(v), Val: results.Measured{PerClass: lab.Summarise([]float64{val})}, Test: results.Measured{PerClass: lab.Summarise([]float64{test})}}
 	}
 	eszsl := row("", 0.9, 0.9)
-	got := chosen([]Row{eszsl, row(model.Singletons, 0.4, 0.8), row(model.KSoft, 0.5, 0.1), row(model.SemanticSoft, 0.5, 0.7)})
+	got := chosen([]results.Method{eszsl, row(model.Singletons, 0.4, 0.8), row(model.KSoft, 0.5, 0.1), row(model.SemanticSoft, 0.5, 0.7)})
 	if got == nil || got.Variant != string(model.KSoft) {
 		t.Errorf("%+v was chosen, expected the first of the best validation accuracy", got)
 	}
-	if got := chosen([]Row{eszsl}); got != nil {
+	if got := chosen([]results.Method{eszsl}); got != nil {
 		t.Errorf("%+v was chosen of none", got)
 	}
 }
@@ -105,14 +103,14 @@ func TestVariantsWithoutAResult(t *testing.T) {
 	_, err := (&Variants{configs}).Ask(t.Context(), l)
 	testkit.WantError(t, err, "runs left to other shards")
 	l.Shard = lab.Shard{}
-	if whole := testkit.Must((&Variants{configs}).Ask(t.Context(), l))(t).(*Reproduction); len(whole.Table) != 4 || len(whole.Missing) > 0 || whole.Result == nil {
-		t.Errorf("%d rows, missing %+v, result %+v", len(whole.Table), whole.Missing, whole.Result)
+	if whole := testkit.Must((&Variants{configs}).Ask(t.Context(), l))(t).(*Reproduction); len(whole.Methods) != 4 || len(whole.Missing) > 0 || whole.Result == nil {
+		t.Errorf("%d rows, missing %+v, result %+v", len(whole.Methods), whole.Missing, whole.Result)
 	}
 	l = testlab.New(t)
 	l.Data.Groups = nil
 	r := testkit.Must((&Variants{testlab.Full(l, model.Singletons, model.SemanticSoft)}).Ask(t.Context(), l))(t).(*Reproduction)
-	if len(r.Missing) != 1 || len(r.Table) != 2 || r.Result == nil {
-		t.Errorf("missing %+v of the table %+v", r.Missing, r.Table)
+	if len(r.Missing) != 1 || len(r.Methods) != 2 || r.Result == nil {
+		t.Errorf("missing %+v of the table %+v", r.Missing, r.Methods)
 	}
 	testkit.WantText(t, testlab.Text(r.Tables()), "missing from the table:", "semantic-soft: the data set has no attribute groups")
 }

@@ -36,21 +36,22 @@ func runCommand(t *testing.T, l *lab.Lab, c config.Config) *protocol.Result {
 
 const (
 	summary  = `{"mean": 0.5, "sem": 0.01, "values": [0.49, 0.51]}`
-	method   = `"start_accuracy": ` + summary + `, "accuracy": [` + summary + `], "accuracy_by_seed": [` + summary + `], "relative_accuracy": [` + summary + `], "intervals": [{"low": 0.4, "high": 0.6}]`
+	row      = `{"labels": ["eszsl", "25.0 %"], "number": 25, "accuracy": ` + summary + `, "by_draw": ` + summary + `, "relative": ` + summary + `, "interval": {"low": 0.4, "high": 0.6}}`
+	degrees  = `"stage": "test", "classes": 4, "x": "share (%)", "columns": ["method", "share"], "rows": [` + row + `]}`
 	stage    = `{"per_class_accuracy": ` + summary + `, "interval": {"low": 0.4, "high": 0.6}, "classes": 4, "parts": 1}`
-	compared = `{"parts": 1, "differences": [{"reference": "lago", "method": "eszsl", "mean": -0.05, "interval": {"low": -0.09, "high": 0.01}, "p": 0.03, "p_holm": 0.03}],
+	compared = `"differences": [{"reference": "lago", "method": "eszsl", "mean": -0.05, "interval": {"low": -0.09, "high": 0.01}, "p": 0.03, "p_holm": 0.03}],
 		"methods": [{"name": "lago", "variant": "k-soft", "parts": [{}], "val": ` + stage + `, "test": ` + stage + `},
 		{"name": "eszsl", "title": "ESZSL", "parts": [{}], "val": ` + stage + `, "test": ` + stage + `}]}`
 )
 
 // stored has a small stored result of each kind whose figures need no runs.
 var stored = map[string]string{
-	"noise":             `{"ratios": [0.25], "classes": 4, "noise_seeds": 2, "methods": [{"method": "eszsl", ` + method + `}]}`,
-	"partial":           `{"shares": [0.5], "given": "random", "classes": 4, "mask_seeds": 2, "methods": [{"method": "eszsl, inferred", ` + method + `}]}`,
-	"partial-strongest": `{"shares": [0.5], "given": "strongest", "classes": 4, "mask_seeds": 2, "methods": [{"method": "eszsl", ` + method + `}]}`,
-	"compare":           compared,
-	"rotation":          strings.Replace(compared, `"parts": 1`, `"parts": 4`, 1),
-	"reproduction":      `{"table": [{"name": "eszsl", "title": "ESZSL", "val": ` + stage + `, "test": ` + stage + `, "published_accuracy": 0.539}]}`,
+	"noise":             `{"kind": "noise", ` + degrees,
+	"partial":           `{"kind": "partial", ` + degrees,
+	"partial-strongest": `{"kind": "partial-strongest", ` + degrees,
+	"compare":           `{"kind": "compare", "parts": 1, ` + compared,
+	"rotation":          `{"kind": "rotation", "parts": 4, ` + compared,
+	"reproduction":      `{"kind": "reproduction", "methods": [{"name": "eszsl", "title": "ESZSL", "val": ` + stage + `, "test": ` + stage + `, "published_percent": "53.9"}]}`,
 	"ablation":          `{"kind": "ablation", "stage": "validation", "columns": ["prior", "complement", "supervision"], "rows": [{"labels": ["uniform", "const", "implicit"], "accuracy": ` + summary + `}]}`,
 	"sweep-k":           `{"kind": "sweep-k", "stage": "validation", "x": "K", "columns": ["variant"], "rows": [{"labels": ["k-soft"], "number": 10, "accuracy": ` + summary + `}, {"labels": ["singletons"], "number": 312, "reference": true, "accuracy": ` + summary + `}]}`,
 	"searched":          `{"variant": "k-soft", "tried": [{"settings": {"lr": 0.1}, "val_accuracy": 0.5}], "space": ["lr"]}`,

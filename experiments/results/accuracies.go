@@ -1,12 +1,12 @@
 package results
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/lago-train/lago-train/experiments/config"
-	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/internal/format"
@@ -23,14 +23,11 @@ type Result interface {
 
 // Study is what the results of all studies have in common.
 type Study struct {
+	Kind    string        `json:"kind"`  // of the study
+	Title   string        `json:"title"` // what is compared
 	Dataset string        `json:"dataset"`
 	Parts   int           `json:"parts"` // 1, or the parts of a rotation over classes
 	Missing []lab.Missing `json:"missing"`
-}
-
-// NewStudy returns what a plan on the parts of a lab has in common with others.
-func NewStudy(l *lab.Lab, done *engine.Result) Study {
-	return Study{Dataset: l.Data.Name, Parts: len(l.Parts), Missing: done.Missing}
 }
 
 // MissingTable says below a table what is missing from it, nil if nothing is.
@@ -49,9 +46,7 @@ func MissingTable(list []lab.Missing) *table.Table {
 // of the X axis, against a number.
 type Accuracies struct {
 	Study
-	Kind    string   `json:"kind"`  // of the study
-	Title   string   `json:"title"` // what the rows differ by
-	Variant string   `json:"variant"`
+	Variant string   `json:"variant"` // of all rows; empty if they differ
 	Stage   string   `json:"stage"`   // whose classes are evaluated: validation or test
 	Classes int      `json:"classes"` // that are evaluated
 	Seeds   int      `json:"seeds"`
@@ -68,7 +63,9 @@ type Row struct {
 	Number    float64          `json:"number"`              // on the X axis
 	Reference bool             `json:"reference,omitempty"` // what the others are compared with: shaded, or a horizontal line
 	Draws     int              `json:"draws,omitempty"`     // random draws of each part, over which the accuracy is a mean
-	Accuracy  lab.Summary      `json:"accuracy"`            // per class
+	Accuracy  lab.Summary      `json:"accuracy"`            // per class, over seeds, each value a mean over draws
+	ByDraw    *lab.Summary     `json:"by_draw,omitempty"`   // the same over draws, each value a mean over seeds
+	Relative  *lab.Summary     `json:"relative,omitempty"`  // by_draw divided by the accuracy of the same model in the reference row
 	Interval  metrics.Interval `json:"interval"`            // of accuracy, over classes
 	// from the row that the study compares with, or from this one to it; null where there is none
 	Difference *metrics.Difference `json:"difference"`
@@ -80,12 +77,15 @@ type Row struct {
 // Label names the row in one line.
 func (p Row) Label() string { return strings.Join(p.Labels, ", ") }
 
+// line names the line of rows against a number, which is the last label.
+func (p Row) line() string { return strings.Join(p.Labels[:len(p.Labels)-1], ", ") }
+
 // NewAccuracies returns a result of a study without rows. stage is that whose classes are evaluated,
 // validation or test.
 func NewAccuracies(l *lab.Lab, kind, title string, base config.Config, stage string) *Accuracies {
 	return &Accuracies{
-		Study: Study{Dataset: base.DataName(), Parts: len(l.Parts), Missing: []lab.Missing{}},
-		Kind:  kind, Title: title, Variant: base.Method.Label(), Stage: stage, Seeds: base.Seeds, Rows: []Row{},
+		Study:   Study{Kind: kind, Title: title, Dataset: base.DataName(), Parts: len(l.Parts), Missing: []lab.Missing{}},
+		Variant: base.Method.Label(), Stage: stage, Seeds: base.Seeds, Rows: []Row{},
 	}
 }
 
@@ -140,18 +140,18 @@ func (a *Accuracies) Tables() []*table.Table {
 	if a.Stage == "validation" {
 		parts = InParts("a validation class", a.Parts)
 	}
-	t := table.New(fmt.Sprintf("%s on %s: %s accuracy %s, %s, %s%s", a.Variant, a.Dataset, a.Stage, a.Title, format.Count(a.Classes, classes), format.Count(a.Seeds, "seed"), parts),
-		append(slices.Clone(a.Columns), "accuracy", "95 % over classes", "s.e.m. over seeds", a.Minus, "p", "draws", "published")...)
+	t := table.New(fmt.Sprintf("%s on %s: %s accuracy %s, %s, %s%s", cmp.Or(a.Variant, "methods"), a.Dataset, a.Stage, a.Title, format.Count(a.Classes, classes), format.Count(a.Seeds, "seed"), parts),
+		append(slices.Clone(a.Columns), "accuracy", "95 % over classes", "s.e.m. over seeds", "over draws", "relative", a.Minus, "p", "draws", "published")...)
 	if a.X != "" {
 		t.Right(labels)
 	}
-	t.Right(labels+1, labels+3, labels+5, labels+6, labels+7)
+	t.Right(labels+1, labels+3, labels+4, labels+5, labels+7, labels+8, labels+9)
 	for i, p := range a.Rows {
 		row := []any{}
 		for _, label := range p.Labels {
 			row = append(row, label)
 		}
-		difference, probability, draws, published := format.Missing, format.Missing, format.Missing, format.Missing
+		difference, probability, draws, published, overDraws, relative := format.Missing, format.Missing, format.Missing, format.Missing, format.Missing, format.Missing
 		if d := p.Difference; d != nil {
 			difference, probability = DifferenceText(*d), fmt.Sprintf("%.2g", d.P)
 		}
@@ -161,10 +161,13 @@ func (a *Accuracies) Tables() []*table.Table {
 		if p.Published != nil {
 			published = format.Percent(*p.Published)
 		}
-		if a.X != "" && i > 0 && p.Reference && !a.Rows[i-1].Reference {
+		if p.ByDraw != nil {
+			overDraws, relative = p.ByDraw.SEMText(), p.Relative.PlusMinus()
+		}
+		if a.X != "" && i > 0 && (p.Reference && !a.Rows[i-1].Reference || !p.Reference && p.line() != a.Rows[i-1].line()) {
 			t.Line()
 		}
-		t.Row(append(row, p.Accuracy.MeanText(), p.Interval, p.Accuracy.SEMText(), difference, probability, draws, published)...)
+		t.Row(append(row, p.Accuracy.MeanText(), p.Interval, p.Accuracy.SEMText(), overDraws, relative, difference, probability, draws, published)...)
 	}
 	t.Notes = slices.Clone(a.Notes)
 	return []*table.Table{t.OmitEmpty(), MissingTable(a.Missing)}
@@ -184,12 +187,12 @@ func (a *Accuracies) Figures(string) ([]plot.Figure, error) {
 	for _, p := range shown {
 		seeds = append(seeds, len(p.Accuracy.Values))
 	}
+	title := fmt.Sprintf("%s%s accuracy %s", strings.ToUpper(a.Stage[:1]), a.Stage[1:], a.Title)
+	if a.Variant != "" {
+		title += ", " + a.Variant
+	}
 	caption := fmt.Sprintf("%s%s, mean over %s; %s.", format.Count(a.Classes, a.Stage+" class"), InParts(a.Stage, a.Parts), SeedsText(seeds), IntervalText)
-	return []plot.Figure{{Name: a.Kind, Title: a.figureTitle(), Picture: picture, Caption: strings.Join(append([]string{caption}, a.Notes...), " ")}}, nil
-}
-
-func (a *Accuracies) figureTitle() string {
-	return fmt.Sprintf("%s accuracy %s, %s", strings.ToUpper(a.Stage[:1])+a.Stage[1:], a.Title, a.Variant)
+	return []plot.Figure{{Name: a.Kind, Title: title, Picture: picture, Caption: strings.Join(append([]string{caption}, a.Notes...), " ")}}, nil
 }
 
 func (a *Accuracies) dots(shown []Row) *plot.Dots {
@@ -206,18 +209,32 @@ func (a *Accuracies) dots(shown []Row) *plot.Dots {
 	return p
 }
 
-// lines draws rows against their number, and those to compare with as horizontal lines.
+// lines draws rows against their number, a line for each method, and those to compare with as
+// horizontal lines.
 func (a *Accuracies) lines(shown []Row) *plot.Lines {
 	p := &plot.Lines{X: a.X, Y: a.Stage + " accuracy (%)", Percent: true, Chance: Chance(a.Parts, a.Classes)}
-	line := plot.Series{Name: a.Variant, Look: plot.Look{Method: plot.Focus}, Measured: true}
 	low, high := shown[0].Number, shown[0].Number
 	for _, r := range shown {
-		if !r.Reference {
-			line.Points = append(line.Points, Point(r.Number, r.Accuracy.Mean, r.Interval))
-			low, high = min(low, r.Number), max(high, r.Number)
+		if r.Reference {
+			continue
 		}
+		low, high = min(low, r.Number), max(high, r.Number)
+		name := cmp.Or(r.line(), a.Variant)
+		i := slices.IndexFunc(p.Series, func(s plot.Series) bool { return s.Name == name })
+		if i < 0 {
+			i = len(p.Series)
+			method, _, other := strings.Cut(name, ", ")
+			look := plot.Look{Method: method}
+			if other { // setting of the same method
+				look.Condition = plot.Dashed
+			}
+			p.Series = append(p.Series, plot.Series{Name: name, Look: look, Measured: true})
+		}
+		p.Series[i].Points = append(p.Series[i].Points, Point(r.Number, r.Accuracy.Mean, r.Interval))
 	}
-	p.Series = append(p.Series, line)
+	if a.Variant != "" && len(p.Series) > 0 {
+		p.Series[0].Look = plot.Look{Method: plot.Focus}
+	}
 	for i, r := range shown {
 		if r.Reference {
 			p.Series = append(p.Series, plot.Series{

@@ -275,7 +275,9 @@ func NewMethod(arm engine.Arm, outcomes []*engine.Outcome) Method {
 		val, test = append(val, o.Val...), append(test, o.Test...)
 	}
 	r.Val, r.Test, r.Models = *Measure(val), *Measure(test), lab.ModelFiles(test)
-	r.Published, _ = published.TestAccuracy(outcomes[0].Part.Data.Name, r.Title)
+	if len(outcomes) == 1 { // a rotation has other classes
+		r.Published, _ = published.TestAccuracy(outcomes[0].Part.Data.Name, r.Title)
+	}
 	r.RunDirs = lab.Dirs(slices.Concat(val, test))
 	for _, run := range test {
 		r.Seconds += run.Result.Seconds / float64(len(test))

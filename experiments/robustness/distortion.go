@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/results"
 )
 
 // Distortion makes descriptions worse, by degrees: by noise or, if Given is set, by leaving out
@@ -29,14 +31,30 @@ const (
 	Strongest Order = "strongest" // the highest p(a|z) first
 )
 
-func (d Distortion) kind() string {
-	switch d.Given {
-	case "":
-		return NoiseKind
+// newResult returns a result without rows.
+func (c *Config) newResult(l *lab.Lab) *results.Accuracies {
+	a := results.NewAccuracies(l, NoiseKind, "with noisy descriptions", c.Like, "test")
+	a.Columns, a.X, a.Minus, a.Variant = []string{"method", "noise"}, "share of entries replaced by 0 or 1 (%)", "minus that without noise", ""
+	switch c.Given {
+	case AtRandom:
+		a.Kind, a.Title = PartialKind, "with partial descriptions, attributes given at random"
 	case Strongest:
-		return StrongestKind
+		a.Kind, a.Title = StrongestKind, "with partial descriptions, strongest attributes first"
 	}
-	return PartialKind
+	if c.Given != "" {
+		a.Columns[1], a.X, a.Minus = "given", "share of attributes given (%)", "minus that of all"
+	}
+	a.Notes = []string{"relative: accuracy divided by that of the same model with the given descriptions, mean ± s.e.m. over draws"}
+	return a
+}
+
+// sorted returns the degrees in ascending order, with that of no distortion.
+func (d Distortion) sorted() (degrees []float64, undistorted float64) {
+	if d.Given != "" {
+		undistorted = 1
+	}
+	_, list, _ := d.degrees()
+	return slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(list), undistorted)))), undistorted
 }
 
 // degrees returns the degrees, what they are called, and the number of random seeds.

@@ -91,9 +91,6 @@ func (c *Config) Resolve(ctx context.Context, r *config.Request) ([]config.Prese
 	return presets, c.Check()
 }
 
-// Ask carries out the study.
-func (c *Config) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) { return Run(ctx, l, *c) }
-
 // Check returns an *invalid.Error for the first field that is wrong.
 func (c Config) Check() error {
 	var names []string
@@ -124,112 +121,94 @@ const (
 	StrongestKind = "partial-strongest"
 )
 
-// Result is accuracy on the test classes with distorted descriptions, figure A.1 of the paper
-// for one data set and the like for partial descriptions.
-type Result struct {
-	results.Study
-	Classes int `json:"classes"` // test classes
-	Distortion
-	Methods []Method `json:"methods"` // each, for partial with each imputation
-}
-
-// Method is the per-class accuracy of one method on the test classes when their
-// descriptions are distorted, for each degree of distortion.
-type Method struct {
-	Method string      `json:"method"`         // variant or baseline; with another imputation, "NAME, inferred"
-	Start  lab.Summary `json:"start_accuracy"` // with the given descriptions, over the seeds of the method
-	// per ratio or share: over the seeds of the distortion, each value a mean over those of the method
-	Accuracy  []lab.Summary      `json:"accuracy"`
-	Intervals []metrics.Interval `json:"intervals"` // of accuracy, over classes
-	// per ratio or share: over the seeds of the method, each value a mean over those of the distortion
-	BySeed   []lab.Summary `json:"accuracy_by_seed"`
-	Relative []lab.Summary `json:"relative_accuracy"` // as accuracy, divided by the start accuracy of the same model
-	Models   []string      `json:"models"`            // files of the models
-}
-
-// Run trains the methods by the full protocol, evaluates them on the test classes with
-// distorted descriptions, and stores the result.
-func Run(ctx context.Context, l *lab.Lab, c Config) (*Result, error) {
+// Ask trains the methods by the full protocol, evaluates them on the test classes with distorted
+// descriptions, figure A.1 of the paper, and stores the result.
+func (c *Config) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
 	done, err := engine.RunFull(ctx, l, c.Variants, c.Baselines, c.Like)
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Study: results.NewStudy(l, done), Classes: len(l.Data.Split.Test), Distortion: c.Distortion, Methods: []Method{}}
 	kinds := c.Impute
 	if c.Given == "" {
 		kinds = []impute.Kind{impute.Neutral}
 	}
-	for _, row := range results.Methods(done) {
+	a := c.newResult(l)
+	a.Missing = done.Missing
+	for _, m := range results.Methods(done) {
 		for _, kind := range kinds {
-			if err := r.add(row, kind, l.Data); err != nil {
+			rows, err := c.rows(m, kind, l.Data)
+			if err != nil {
 				return nil, err
 			}
+			a.Rows = append(a.Rows, rows...)
+			a.Classes = len(rows[0].ByClass)
 		}
 	}
-	return r, l.Store(r.kind(), c, r)
+	return a, l.Store(a.Kind, c, a)
 }
 
-// add evaluates the models of a method, one per seed, on the test classes.
-func (r *Result) add(row results.Method, kind impute.Kind, d *dataset.Dataset) error {
-	m := Method{Method: row.Name, Models: row.Models}
+// rows evaluates the models of a method, one per seed, on the test classes, with each degree of
+// distortion.
+func (c *Config) rows(method results.Method, kind impute.Kind, d *dataset.Dataset) ([]results.Row, error) {
+	name := method.Name
 	if kind != impute.Neutral {
-		m.Method += ", " + string(kind)
+		name += ", " + string(kind)
 	}
 	samples, u := train.Select(d, d.Features, d.Split.Test), d.Describe(d.Split.Test)
-	var start []float64
-	_, degrees, seeds := r.degrees()
+	degrees, undistorted := c.sorted()
+	_, _, draws := c.degrees()
+	// Rows are degrees: means over seeds, these relative to no distortion, and means over draws.
 	grid := dataset.NewMatrix[float64]
-	accuracy, relative, bySeed := grid(len(degrees), seeds), grid(len(degrees), seeds), grid(len(degrees), len(row.Models))
-	byClass := grid(len(degrees), u.Rows)
-	for j, path := range row.Models {
+	byDraw, relative, bySeed, byClass := grid(len(degrees), draws), grid(len(degrees), draws), grid(len(degrees), len(method.Models)), grid(len(degrees), u.Rows)
+	for j, path := range method.Models {
 		saved, err := train.Load(path)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		c := saved.Pipeline.WithImputation(kind)
-		// The detected attributes do not depend on descriptions.
-		a, err := c.Detect(samples.X, samples.Rows)
-		if err != nil {
-			return err
-		}
-		score := func(u dataset.Matrix[float64]) (float64, []float64, error) {
-			scores, err := c.Classify(a, u)
+		p := saved.Pipeline.WithImputation(kind)
+		score := func(u dataset.Matrix[float64]) (mean float64, recall []float64, err error) {
+			scores, err := model.Score(p, samples.X, samples.Rows, u)
 			if err != nil {
 				return 0, nil, err
 			}
-			confusion := metrics.NewConfusion(scores.Cols)
+			confusion := metrics.NewConfusion(u.Rows)
 			err = confusion.Add(scores.Data, samples.Labels)
-			_, recall := confusion.Recall()
+			_, recall = confusion.Recall()
 			return confusion.Accuracy().PerClass, recall, err
 		}
 		clean, _, err := score(u)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if clean == 0 {
-			return fmt.Errorf("%s: the test accuracy with the given descriptions is 0, so that no accuracy relative to it exists", m.Method)
+			return nil, fmt.Errorf("%s: the test accuracy with the given descriptions is 0, so that no accuracy relative to it exists", name)
 		}
-		start = append(start, clean)
 		for i, degree := range degrees {
-			for seed := range seeds {
-				worse, recall, err := score(r.apply(u, degree, uint64(seed)))
+			for draw := range draws {
+				worse, recall, err := score(c.apply(u, degree, uint64(draw)))
 				if err != nil {
-					return err
+					return nil, err
 				}
-				floats.AddScaled(byClass.Row(i), 1/float64(len(row.Models)*seeds), recall)
-				accuracy.Row(i)[seed] += worse / float64(len(row.Models))
-				bySeed.Row(i)[j] += worse / float64(seeds)
-				relative.Row(i)[seed] += worse / clean / float64(len(row.Models))
+				seeds := float64(len(method.Models))
+				floats.AddScaled(byClass.Row(i), 1/seeds/float64(draws), recall)
+				byDraw.Row(i)[draw] += worse / seeds
+				relative.Row(i)[draw] += worse / clean / seeds
+				bySeed.Row(i)[j] += worse / float64(draws)
 			}
 		}
 	}
-	m.Start = lab.Summarise(start)
-	for i := range degrees {
-		m.Accuracy = append(m.Accuracy, lab.Summarise(accuracy.Row(i)))
-		m.Intervals = append(m.Intervals, metrics.ClassInterval(byClass.Row(i)))
-		m.BySeed = append(m.BySeed, lab.Summarise(bySeed.Row(i)))
-		m.Relative = append(m.Relative, lab.Summarise(relative.Row(i)))
+	var rows []results.Row
+	for i, degree := range degrees {
+		draw, relative := lab.Summarise(byDraw.Row(i)), lab.Summarise(relative.Row(i))
+		row := results.Row{
+			Labels: []string{name, format.Percent(degree)}, Number: 100 * degree, Draws: draws, ByDraw: &draw, Relative: &relative,
+			Accuracy: lab.Summarise(bySeed.Row(i)), Interval: metrics.ClassInterval(byClass.Row(i)), ByClass: byClass.Row(i),
+		}
+		if degree != undistorted {
+			d := metrics.PairedDifference(row.ByClass, byClass.Row(slices.Index(degrees, undistorted)))
+			row.Difference = &d
+		}
+		rows = append(rows, row)
 	}
-	r.Methods = append(r.Methods, m)
-	return nil
+	return rows, nil
 }

@@ -2,6 +2,7 @@ package robustness
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -103,10 +104,27 @@ func TestMasksAreNested(t *testing.T) {
 	}
 }
 
-func configOf(l *lab.Lab, d Distortion, variants ...model.Variant) Config {
-	return Config{
-		Variants: testlab.Full(l, variants...), Baselines: []string{"eszsl"}, Like: testlab.Config(l, config.DevThenTest, model.SemanticHard), Distortion: d,
+// ask asks with LAGO's variants and ESZSL, and returns the stored result.
+func ask(t *testing.T, l *lab.Lab, kind string, d Distortion, kinds []impute.Kind, variants ...model.Variant) *results.Accuracies {
+	t.Helper()
+	c := &Config{
+		Variants: testlab.Full(l, variants...), Baselines: []string{"eszsl"}, Like: testlab.Config(l, config.DevThenTest, model.SemanticHard), Distortion: d, Impute: kinds,
 	}
+	testkit.Must(c.Ask(t.Context(), l))(t)
+	var stored results.Accuracies
+	testlab.Stored(t, l, kind, &stored)
+	return &stored
+}
+
+// models are the files of the models of a method.
+func models(t *testing.T, l *lab.Lab, method string) (files []string) {
+	t.Helper()
+	for _, r := range testkit.Must(lab.ReadRuns(l.Root))(t) {
+		if r.Stage == train.Test && r.Method.Label() == method {
+			files = append(files, lab.ModelFiles([]lab.Run{r})...)
+		}
+	}
+	return files
 }
 
 // accuracy is the mean over models of the accuracy with other descriptions of the test
@@ -128,64 +146,58 @@ func accuracy(t *testing.T, l *lab.Lab, files []string, kind impute.Kind, worse 
 	return mean, relative
 }
 
-// The accuracies are those of the saved models with the same noise for each of them.
+// The accuracies are those of the saved models with the same noise for each of them. That without noise
+// is always there.
 func TestNoise(t *testing.T) {
 	l := testlab.New(t)
-	c := configOf(l, Distortion{Ratios: []float64{0, 0.2, 1}, NoiseSeeds: 3}, model.SemanticHard, model.Singletons)
-	r := testkit.Must(Run(t.Context(), l, c))(t)
-	if len(r.Methods) != 3 || len(r.Missing) != 0 {
-		t.Fatalf("methods %+v, missing %+v", r.Methods, r.Missing)
+	a := ask(t, l, NoiseKind, Distortion{Ratios: []float64{1, 0.2}, NoiseSeeds: 3}, nil, model.SemanticHard, model.Singletons)
+	if len(a.Rows) != 9 || len(a.Missing) != 0 || a.Classes != 4 {
+		t.Fatalf("%d rows of %d classes, missing %+v", len(a.Rows), a.Classes, a.Missing)
 	}
-	for i, m := range r.Methods {
-		seeds := []int{2, 2, 1}[i] // ESZSL has no randomness
-		if len(m.Start.Values) != seeds || len(m.Accuracy) != 3 || len(m.BySeed[1].Values) != seeds {
-			t.Fatalf("%s: %+v", m.Method, m)
+	for i, name := range []string{"semantic-hard", "singletons", "eszsl"} {
+		none, some, all := a.Rows[3*i], a.Rows[3*i+1], a.Rows[3*i+2]
+		if files := models(t, l, name); len(none.Accuracy.Values) != len(files) || len(some.Accuracy.Values) != len(files) || !slices.Equal(some.Labels, []string{name, "20.0 %"}) {
+			t.Fatalf("%s: %+v and %+v", name, none, some)
 		}
-		testkit.NearAll(t, m.Method+" without noise", m.Relative[0].Values, []float64{1, 1, 1}, 1e-12)
-		if noise := m.Accuracy[2].Mean; noise >= m.Start.Mean {
-			t.Errorf("%s scores %g by noise alone, %g without", m.Method, noise, m.Start.Mean)
+		testkit.NearAll(t, name+" without noise", none.Relative.Values, []float64{1, 1, 1}, 1e-12)
+		if all.Accuracy.Mean >= none.Accuracy.Mean || none.Difference != nil {
+			t.Errorf("%s scores %g by noise alone, %g without", name, all.Accuracy.Mean, none.Accuracy.Mean)
 		}
-		mean, relative := accuracy(t, l, m.Models, impute.Neutral, saltAndPepper(l.Data.Describe(l.Data.Split.Test), 0.2, 2))
-		testkit.Near(t, m.Method+" with the third noise", m.Accuracy[1].Values[2], mean, 1e-12)
-		testkit.Near(t, m.Method+" relative", m.Relative[1].Values[2], relative, 1e-12)
+		testkit.Near(t, name+" minus that without noise", all.Difference.Mean, all.Accuracy.Mean-none.Accuracy.Mean, 1e-12)
+		mean, relative := accuracy(t, l, models(t, l, name), impute.Neutral, saltAndPepper(l.Data.Describe(l.Data.Split.Test), 0.2, 2))
+		testkit.Near(t, name+" with the third noise", some.ByDraw.Values[2], mean, 1e-12)
+		testkit.Near(t, name+" relative", some.Relative.Values[2], relative, 1e-12)
+		testkit.Near(t, name+" over seeds and draws", some.Accuracy.Mean, some.ByDraw.Mean, 1e-12)
 	}
-	var stored Result
-	testlab.Stored(t, l, NoiseKind, &stored)
-	if diff := cmp.Diff(r, &stored); diff != "" {
-		t.Errorf("(-made +stored):\n%s", diff)
+	p := testkit.Must(a.Figures(""))(t)[0].Picture.(*plot.Lines)
+	if q := p.Series[0].Points[0]; len(p.Series) != 3 || q.X != 0 || !(q.Low < q.Y && q.Y < q.High) {
+		t.Errorf("%d lines, expected one for each method; %+v without noise, expected it within its interval over classes", len(p.Series), q)
 	}
-	if p := testkit.Must(stored.Figures(""))(t)[0].Picture.(*plot.Lines); len(p.Series) != 3 {
-		t.Errorf("%d lines, expected one for each method", len(p.Series))
-	} else if q := p.Series[0].Points[0]; math.Abs(q.Y-100*r.Methods[0].Start.Mean) > 1e-9 || !(q.Low < q.Y && q.Y < q.High) {
-		t.Errorf("found %+v without noise, expected the accuracy within its interval over classes", q)
-	}
+	testkit.WantText(t, testlab.Text(a.Tables()), "methods on simulated-small: test accuracy with noisy descriptions, 4 test classes, 2 seeds", "minus that without noise")
 }
 
 // Each method is measured with each imputation, by the same masks.
 func TestPartial(t *testing.T) {
 	l := testlab.New(t)
-	c := configOf(l, Distortion{Shares: []float64{1, 0.5, 0.1}, Given: AtRandom, MaskSeeds: 3}, model.SemanticHard)
-	c.Impute = []impute.Kind{impute.Neutral, impute.Inferred}
-	r := testkit.Must(Run(t.Context(), l, c))(t)
+	kinds := []impute.Kind{impute.Neutral, impute.Inferred}
+	d := Distortion{Shares: []float64{1, 0.5, 0.1}, Given: AtRandom, MaskSeeds: 3}
+	a := ask(t, l, PartialKind, d, kinds, model.SemanticHard)
 	for i, want := range []string{"semantic-hard", "semantic-hard, inferred", "eszsl", "eszsl, inferred"} {
-		m := r.Methods[i]
-		mean, _ := accuracy(t, l, m.Models, c.Impute[i%2], AtRandom.only(l.Data.Describe(l.Data.Split.Test), 0.5, 1))
-		testkit.Near(t, m.Method+" by half of it", m.Accuracy[1].Values[1], mean, 1e-12)
-		testkit.NearAll(t, m.Method+" with all given", m.Relative[0].Values, []float64{1, 1, 1}, 1e-12)
-		if m.Method != want || m.Accuracy[2].Mean >= m.Start.Mean {
-			t.Errorf("%s scores %g by all and %g by a tenth; expected %s, which needs descriptions", m.Method, m.Start.Mean, m.Accuracy[2].Mean, want)
+		tenth, half, all := a.Rows[3*i], a.Rows[3*i+1], a.Rows[3*i+2]
+		name, _, _ := strings.Cut(want, ",")
+		mean, _ := accuracy(t, l, models(t, l, name), kinds[i%2], AtRandom.only(l.Data.Describe(l.Data.Split.Test), 0.5, 1))
+		testkit.Near(t, want+" by half of it", half.ByDraw.Values[1], mean, 1e-12)
+		testkit.NearAll(t, want+" with all given", all.Relative.Values, []float64{1, 1, 1}, 1e-12)
+		if half.Labels[0] != want || tenth.Accuracy.Mean >= all.Accuracy.Mean {
+			t.Errorf("%s scores %g by all and %g by a tenth; expected %s, which needs descriptions", half.Labels[0], all.Accuracy.Mean, tenth.Accuracy.Mean, want)
 		}
 	}
-	var stored Result
-	testlab.Stored(t, l, PartialKind, &stored)
-	lines := testkit.Must(stored.Figures(""))(t)[0].Picture.(*plot.Lines)
-	if first := lines.Series[0].Points[0]; first.X != 10 || lines.Series[1].Look.Condition != plot.Dashed {
-		t.Errorf("found %+v, expected shares in ascending order, and a dashed line where entries are inferred", lines.Series)
+	lines := testkit.Must(a.Figures(""))(t)[0].Picture.(*plot.Lines)
+	if len(lines.Series) != 4 || lines.Series[1].Look != (plot.Look{Method: "semantic-hard", Condition: plot.Dashed}) {
+		t.Errorf("found %+v, expected a dashed line where entries are inferred", lines.Series)
 	}
-	l = testlab.New(t)
-	c.Given, c.Variants = Strongest, nil
-	testkit.Must(Run(t.Context(), l, c))(t)
-	testlab.Stored(t, l, StrongestKind, &stored)
+	d.Given = Strongest
+	ask(t, testlab.New(t), StrongestKind, d, kinds)
 }
 
 func TestRefusals(t *testing.T) {
@@ -199,17 +211,5 @@ func TestRefusals(t *testing.T) {
 		"shares: expected fractions above 0, up to 1":     {Baselines: []string{"dap"}, Distortion: Distortion{Given: AtRandom, Shares: []float64{1, 0}}},
 	} {
 		testkit.WantError(t, c.Check(), want)
-	}
-}
-
-func TestTables(t *testing.T) {
-	r := &Result{Study: results.Study{Dataset: "small"}, Distortion: Distortion{Ratios: []float64{0.1}, NoiseSeeds: 2}, Methods: []Method{{
-		Method: "singletons", Start: lab.Summarise([]float64{0.5, 0.6}), BySeed: []lab.Summary{lab.Summarise([]float64{0.4})},
-		Accuracy: []lab.Summary{lab.Summarise([]float64{0.4, 0.44})}, Relative: []lab.Summary{lab.Summarise([]float64{0.75, 0.79})},
-	}}}
-	testkit.WantText(t, testlab.Text(r.Tables()), "│ 10.0 % │ 77.0 % ± 2.0 │", "│ 10.0 %   │ 42.0 % ± 2.0 / - │", "│ no noise │ 55.0 % ± - / 5.0 │")
-	r.Ratios[0] = 0
-	if text := testlab.Text(r.Tables()); strings.Contains(text, "no noise") {
-		t.Errorf("the accuracy without noise twice:\n%s", text)
 	}
 }

@@ -161,34 +161,16 @@ func (s *Result) Tables() []*table.Table {
 	return []*table.Table{t, results.MissingTable(s.Missing)}
 }
 
-// Rotation is the accuracy to be expected of searched settings: the search is repeated without
-// each part of the classes, and its choice evaluated on that part.
-type Rotation struct {
-	results.Study
-	Methods []results.Method `json:"methods"`
-}
-
-func (c *Config) rotate(ctx context.Context, l *lab.Lab) (*Rotation, error) {
+// rotate finds the accuracy to be expected of searched settings: the search is repeated without each
+// part of the classes, and its choice evaluated on that part.
+func (c *Config) rotate(ctx context.Context, l *lab.Lab) (results.Result, error) {
 	done, err := engine.Run(ctx, l, c.plan())
 	if err != nil {
 		return nil, err
 	}
-	r := &Rotation{Study: results.NewStudy(l, done), Methods: results.Methods(done)}
-	return r, l.Store(RotationKind, c, r)
-}
-
-// Tables are the accuracy, and what each part of the rotation chose.
-func (r *Rotation) Tables() []*table.Table {
-	var list []*table.Table
-	for _, m := range r.Methods {
-		t := table.New(fmt.Sprintf("%s with searched settings%s:", m.Name, results.InParts("unseen", len(m.Parts))))
-		list = append(list, t.Note("%s", m.Test).Note("settings that are not the default: %s", m.Chosen()))
-	}
-	return append(list, results.MissingTable(r.Missing))
+	r := results.NewComparison(l, RotationKind, "Searched settings", done)
+	return &r, l.Store(RotationKind, c, r)
 }
 
 // Figures are none.
 func (s *Result) Figures(string) ([]plot.Figure, error) { return nil, nil }
-
-// Figures are none.
-func (r *Rotation) Figures(string) ([]plot.Figure, error) { return nil, nil }

@@ -11,6 +11,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/results"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
@@ -95,11 +96,11 @@ func TestSearchByRotation(t *testing.T) {
 	testkit.NoError(t, l.Rotate(3, 1))
 	c := configOf(t, l)
 	c.Budget, c.Folds, c.Start.Seeds = 3, 1, 1
-	r := testkit.Must(c.rotate(t.Context(), l))(t)
+	testkit.Must(c.rotate(t.Context(), l))(t)
+	var r results.Comparison
+	testlab.Stored(t, l, RotationKind, &r)
 	if len(r.Methods) != 1 || len(r.Methods[0].Parts) != 3 || r.Methods[0].Tried != 3 || r.Methods[0].Test.Classes != 16 {
 		t.Errorf("found %+v", r.Methods)
 	}
-	var stored Rotation
-	testlab.Stored(t, l, RotationKind, &stored)
-	testkit.WantText(t, testlab.Text(stored.Tables()), "semantic-hard with searched settings, each class unseen in one of 3 parts:\n", "over 16 classes", "settings that are not the default: epochs ")
+	testkit.WantText(t, testlab.Text(r.Tables()), "Searched settings on simulated-small: per-class accuracy, each class unseen in one of 3 parts", r.Methods[0].Chosen())
 }
