@@ -136,7 +136,9 @@ func (r *Request) CheckRotation(p Preset) error {
 }
 
 // value is the value of a setting without a place.
-func value(key, text string) Given { return Given{Assignment: setting.Assignment{Key: key, Text: text}} }
+func value(key, text string) Given {
+	return Given{Assignment: setting.Assignment{Key: key, Text: text}}
+}
 
 // resolve returns the settings of a run: its preset, over it what studies that choose settings
 // have as defaults, and over these what is given. Published settings were chosen on validation

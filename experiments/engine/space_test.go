@@ -9,6 +9,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/experiments/config"
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train/methods"
@@ -99,6 +102,36 @@ func TestSearchBudgetIsSpent(t *testing.T) {
 	} {
 		if got := divide(settings); got != want {
 			t.Errorf("of %d: %+v, expected %+v", settings, got, want)
+		}
+	}
+}
+
+// From every start, a search tries each correction that the scores of its method can have, and the same
+// settings beside it: LAGO, as DAP, whose scores are logarithms too, has seven.
+func TestCorrectionsFromEveryStart(t *testing.T) {
+	folds, want := []lab.View{{Data: tiny.Small()}}, map[string]int{"dap": 7, "iap": 7}
+	var starts []methods.Named
+	for _, v := range model.Variants {
+		starts, want[string(v)] = append(starts, methods.Variant(v)), 7
+	}
+	for _, e := range methods.All[1:] {
+		starts = append(starts, e.Default())
+	}
+	for _, m := range starts {
+		first := newSearch(config.Defaults(m), folds, 100, 0, nil, false)
+		if n := len(first.corrections); n != max(want[m.Label()], 4) {
+			t.Errorf("%s: %d corrections", m.Label(), n)
+		}
+		for _, c := range m.Corrections() {
+			s := newSearch(config.Defaults(m).WithCorrection(c), folds, 100, 0, nil, false)
+			if !slices.Equal(s.corrections, first.corrections) || !slices.Equal(s.searched, first.searched) {
+				t.Errorf("%s from %v: corrections %v, settings %v", m.Label(), c, s.corrections, s.searched)
+			}
+			for _, key := range methods.CorrectionKeys {
+				if now := s.base.Settings(); len(testkit.Must(now.Find(key))(t).Search) == 0 {
+					t.Errorf("%s from %v: no values of %s", m.Label(), c, key)
+				}
+			}
 		}
 	}
 }
