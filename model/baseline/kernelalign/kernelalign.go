@@ -37,18 +37,13 @@ import (
 
 // Config is kernel alignment with its settings.
 type Config struct {
-	Kernel Kernel  `json:"kernel"`
-	Sigma  float64 `json:"sigma"`  // width of the Gaussian and the Cauchy kernel
-	Degree int     `json:"degree"` // of the polynomial kernel
-	Offset float64 `json:"offset"` // of the polynomial kernel
-
+	Kernel        Kernel  `json:"kernel"`
+	Sigma         float64 `json:"sigma"`         // width of the Gaussian and the Cauchy kernel
+	Degree        int     `json:"degree"`        // of the polynomial kernel
 	Beta          float64 `json:"beta"`          // weight of the other classes
 	Ort           bool    `json:"ort"`           // align in the space of the features, too
 	Orthogonality float64 `json:"orthogonality"` // weight of |W'W - I|^2
-
-	LR        float64 `json:"lr"`        // learning rate
-	Batch     int     `json:"batch"`     // samples per step
-	Normalise bool    `json:"normalise"` // centre descriptions and scale them to length 1
+	LR            float64 `json:"lr"`            // learning rate
 }
 
 // New returns kernel alignment with its defaults.
@@ -56,20 +51,18 @@ func New() *Config { return baseline.New(new(Config)) }
 
 // Settings implements method.Method. The defaults of the kernel, beta and sigma are those of
 // the authors' program, around which the search tries others. Its learning rate, 8e-4, is for
-// steps of one sample; ours is for the mean of 64. The ranges of the learning rate, the degree
+// steps of one sample; ours is for the mean of a batch. The ranges of the learning rate, the degree
 // and the penalty were chosen on the validation classes of cub127.
 func (c *Config) Settings() setting.List {
-	distance, polynomial := c.kernel().distance, c.Kernel == Polynomial
-	const ofDistance, ofPolynomial = "the gaussian and cauchy kernels", "the polynomial kernel"
+	const ofDistance = "the gaussian and cauchy kernels"
+	distance := c.kernel().distance
 	return setting.List{
 		setting.Choice("kernel", &c.Kernel, Gaussian, Linear, Polynomial, Gaussian, Cauchy).
 			Describe("similarity of a sample and a class").Try(string(Linear), string(Polynomial), string(Gaussian), string(Cauchy)),
 		setting.Number("sigma", &c.Sigma, 0.8, setting.BoundedPositive).
 			Describe("`S` width of the kernel").If(distance, ofDistance).Try(0.5, 0.65, 0.8, 1, 1.3),
 		setting.Whole("degree", &c.Degree, 2, setting.Between(1, 100)).
-			Describe("`N` degree of the kernel").If(polynomial, ofPolynomial).Try(2, 3),
-		setting.Number("offset", &c.Offset, 1, setting.BoundedWeight).
-			Describe("`O` constant added to the inner product").If(polynomial, ofPolynomial),
+			Describe("`N` degree of the kernel").If(c.Kernel == Polynomial, "the polynomial kernel").Try(2, 3),
 		setting.Number("beta", &c.Beta, 1, setting.BoundedWeight).
 			Describe("`WEIGHT` of the other classes in the loss").Try(0.3, 1, 3),
 		setting.Switch("ort", &c.Ort, true).
@@ -78,8 +71,6 @@ func (c *Config) Settings() setting.List {
 			Describe("`WEIGHT` of |W'W - I|^2").Try(0, 1e-3),
 		setting.Number("lr", &c.LR, 1e-2, setting.BoundedPositive).
 			Describe("`RATE` learning rate").Try(3e-3, 1e-2, 3e-2, 1e-1),
-		setting.Whole("batch", &c.Batch, 64, setting.Count).Describe("`N` samples per step"),
-		setting.Switch("normalise", &c.Normalise, true).Describe("centre descriptions and scale them to length 1"),
 	}
 }
 
@@ -90,6 +81,9 @@ func (c *Config) Restore(t method.Tensors, s method.Shape) (method.Model, error)
 	m.mean, m.centre = r.Get("mean", 1, s.Dims), r.Get("centre", 1, s.Attributes)
 	return m, r.Err
 }
+
+// batchSize is the number of samples per step.
+const batchSize = 64
 
 // Learn implements method.Method. The seed determines the initial W and the order of the
 // samples. Training never converges by itself.
@@ -106,7 +100,7 @@ func (c *Config) Learn(e method.Examples, seed uint64) (method.Learner, error) {
 	for i := range m.w.Data {
 		m.w.Data[i] = rng.Float32() * 2 / float32(e.X.Cols) // as in the authors' program
 	}
-	zeros, size := dataset.NewMatrix[float32], min(c.Batch, len(e.Rows))
+	zeros, size := dataset.NewMatrix[float32], min(batchSize, len(e.Rows))
 	o, batch := newObjective(m.config, y, e.X.Cols, size), zeros(size, e.X.Cols)
 	grad, squares := zeros(m.w.Rows, m.w.Cols), zeros(m.w.Rows, m.w.Cols)
 	state := method.Tensors{{Name: "W", Matrix: m.w}, {Name: "squares", Matrix: squares}}
@@ -149,7 +143,7 @@ type Model struct {
 	config Config
 	w      dataset.Matrix[float32] // D x M
 	mean   dataset.Matrix[float32] // 1 x D, of the training samples
-	centre dataset.Matrix[float32] // 1 x M, mean of the training classes; zeros without normalise
+	centre dataset.Matrix[float32] // 1 x M, mean of the training classes
 }
 
 // newModel fits the normalisation to the examples.
@@ -166,7 +160,7 @@ func newModel(c Config, e method.Examples) (*Model, error) {
 		m.mean.Data[d] = float32(v / float64(len(e.Rows)))
 	}
 	d, err := baseline.Complete(e.U)
-	if err != nil || !c.Normalise {
+	if err != nil {
 		return m, err
 	}
 	for a, v := range d.P {
@@ -201,9 +195,7 @@ func (m *Model) descriptions(u dataset.Matrix[float64]) (dataset.Matrix[float32]
 		for _, a := range d.Described {
 			row[a] = float32(d.U.Row(z)[a] - float64(m.centre.Data[a]))
 		}
-		if m.config.Normalise {
-			toUnitLength(row)
-		}
+		toUnitLength(row)
 	}
 	return y, nil
 }
@@ -278,7 +270,7 @@ type Kernel string
 // The kernels of two vectors v and w; each is 1 between equal vectors of length 1.
 const (
 	Linear     Kernel = "linear"     // v'w
-	Polynomial Kernel = "polynomial" // ((v'w + offset) / (1 + offset))^degree
+	Polynomial Kernel = "polynomial" // ((v'w + 1) / 2)^degree
 	Gaussian   Kernel = "gaussian"   // exp(-|v - w|^2 / (2 sigma^2))
 	Cauchy     Kernel = "cauchy"     // 1 / (1 + |v - w|^2 / sigma^2)
 )
@@ -293,11 +285,11 @@ type kernel struct {
 func (c *Config) kernel() kernel {
 	switch c.Kernel {
 	case Polynomial:
-		n, scale := float64(c.Degree), 1/(1+c.Offset)
+		n := float64(c.Degree)
 		return kernel{at: func(v float64) (k, dk float64) {
-			base := (v + c.Offset) * scale
+			base := (v + 1) / 2
 			power := math.Pow(base, n-1)
-			return power * base, n * power * scale
+			return power * base, n * power / 2
 		}}
 	case Gaussian:
 		rate := 1 / (2 * c.Sigma * c.Sigma)
@@ -333,13 +325,13 @@ type objective[T model.Float] struct {
 	y      dataset.Matrix[T] // Z x M, the normalised descriptions
 	yy     []float64         // Z, their squared lengths
 
-	a dataset.Matrix[T] // B x M, X W, then a part of the gradient by it
-	s dataset.Matrix[T] // B x Z, X W Y', then the gradient by it
+	a dataset.Matrix[T] // B x M, X W, then a part of the gradient with respect to it
+	s dataset.Matrix[T] // B x Z, X W Y', then the gradient with respect to it
 
 	// Only if mutual:
 	p   dataset.Matrix[T] // Z x D, Y W', the classes in feature space
 	pp  []float64         // Z, their squared lengths
-	byP []float64         // Z, the gradient by pp
+	byP []float64         // Z, the gradient with respect to pp
 	yP  dataset.Matrix[T] // Z x M, 2 byP Y
 
 	q dataset.Matrix[T] // M x M, W'W - I, only with the penalty (3)
@@ -366,7 +358,7 @@ func newObjective[T model.Float](c Config, y dataset.Matrix[T], dims, batch int)
 func (c *Config) mutual() bool { return c.Ort && c.kernel().distance }
 
 // step returns the objective at w (D x M) for the samples x (B x D), of length 1 and
-// of the classes labels, and writes its gradient by w into grad (D x M).
+// of the classes labels, and writes its gradient with respect to w into grad (D x M).
 func (o *objective[T]) step(x dataset.Matrix[T], labels []int, w, grad dataset.Matrix[T]) float64 {
 	a, s := o.a.Slice(0, x.Rows), o.s.Slice(0, x.Rows)
 	matrix.Mul(a, x, w)
@@ -381,7 +373,7 @@ func (o *objective[T]) step(x dataset.Matrix[T], labels []int, w, grad dataset.M
 		loss += o.align(a.Row(i), s.Row(i), own)
 	}
 	mean := 1 / T(x.Rows)
-	matrix.AddMul(a, s, o.y) // a is now the whole gradient by X W
+	matrix.AddMul(a, s, o.y) // the whole gradient with respect to X W
 	matrix.Mul(grad, x.T().Times(mean), a)
 	if o.mutual {
 		for z, g := range o.byP {
@@ -394,9 +386,8 @@ func (o *objective[T]) step(x dataset.Matrix[T], labels []int, w, grad dataset.M
 	return loss/float64(x.Rows) + o.orthogonality(w, grad)
 }
 
-// align returns the loss of one sample, given its row a of X W and s of X W Y'. It
-// replaces s by the gradient by it and a by the gradient by a through |a|^2, and adds to
-// byP.
+// align returns the loss of one sample, given its row a of X W and s of X W Y'. It replaces s by
+// the gradient with respect to it, and a by that through |a|^2, and adds to byP.
 func (o *objective[T]) align(a, s []T, own int) (loss float64) {
 	aa, others := squaredLength(a), o.config.Beta/float64(max(len(s)-1, 1))
 	var byAA float64

@@ -92,19 +92,17 @@ func train(t *testing.T, c Config, e method.Examples, epochs int) (*Model, []flo
 func TestLearnsTheToy(t *testing.T) {
 	y := newToy(20, 0.2)
 	for name, c := range map[string]Config{
-		"linear":           {Kernel: Linear, Batch: 16},
-		"linear, held":     {Kernel: Linear, Batch: 16, Orthogonality: 1e-3},
-		"polynomial":       {Kernel: Polynomial, Batch: 16},
-		"gaussian":         {Kernel: Gaussian, Batch: 16},
-		"gaussian, ort":    {Kernel: Gaussian, Batch: 16, Ort: true},
-		"cauchy":           {Kernel: Cauchy, Batch: 16},
-		"cauchy, ort":      {Kernel: Cauchy, Batch: 16, Ort: true},
-		"one big batch":    {Kernel: Gaussian, Batch: 1_000_000, Ort: true},
-		"sample by sample": {Kernel: Gaussian, Batch: 1, Ort: true},
+		"linear":        {Kernel: Linear},
+		"linear, held":  {Kernel: Linear, Orthogonality: 1e-3},
+		"polynomial":    {Kernel: Polynomial},
+		"gaussian":      {Kernel: Gaussian},
+		"gaussian, ort": {Kernel: Gaussian, Ort: true},
+		"cauchy":        {Kernel: Cauchy},
+		"cauchy, ort":   {Kernel: Cauchy, Ort: true},
 	} {
 		d := *New()
-		c.Sigma, c.Degree, c.Offset, c.Beta, c.LR, c.Normalise = d.Sigma, d.Degree, d.Offset, d.Beta, d.LR, d.Normalise
-		m, losses := train(t, c, y.seen, 40)
+		c.Sigma, c.Degree, c.Beta, c.LR = d.Sigma, d.Degree, d.Beta, d.LR
+		m, losses := train(t, c, y.seen, 160)
 		if first, last := losses[0], losses[len(losses)-1]; !(last < 0.9*first) {
 			t.Errorf("%s: the loss goes from %g to %g", name, first, last)
 		}
@@ -124,8 +122,8 @@ func TestNotFinite(t *testing.T) {
 	y := newToy(2, 0.2)
 	for term, change := range map[string]func(*Config, dataset.Matrix[float32]){
 		"alignment": func(_ *Config, x dataset.Matrix[float32]) { x.Row(y.seen.Rows[0])[1] = float32(math.NaN()) },
-		"squares":   func(c *Config, _ dataset.Matrix[float32]) { c.Kernel, c.Degree, c.LR, c.Batch = Polynomial, 4, 1e3, 8 },
-		"W":         func(c *Config, _ dataset.Matrix[float32]) { c.LR, c.Batch = 1e300, 1000 }, // infinite in the only step
+		"squares":   func(c *Config, _ dataset.Matrix[float32]) { c.Kernel, c.Degree, c.LR = Polynomial, 4, 1e3 },
+		"W":         func(c *Config, _ dataset.Matrix[float32]) { c.LR = 1e300 }, // infinite in the only step
 	} {
 		e, c := y.seen, New()
 		e.X.Data = slices.Clone(e.X.Data)
@@ -201,7 +199,7 @@ func unit[T model.Float](v []T, centre []float32) []float64 {
 }
 
 // The mean of the samples and the centre of the classes are those of the training samples
-// and classes; without normalise there is no centre.
+// and classes.
 func TestNormalisation(t *testing.T) {
 	e := method.Examples{
 		X:    matrixOf([]float32{1, 5}, []float32{9, 9}, []float32{3, 5}),
@@ -210,19 +208,14 @@ func TestNormalisation(t *testing.T) {
 	}
 	// The missing entry is the mean over these classes, 1/4.
 	u := matrixOf([]float64{1, math.NaN()}, []float64{0, 0.25})
-	for normalise, want := range map[bool]struct{ centre, descriptions []float64 }{
-		true:  {[]float64{0.25, 1}, []float64{math.Sqrt(0.5), -math.Sqrt(0.5), -math.Sqrt(0.1), -math.Sqrt(0.9)}}, // (3, -3)/4 and (-1, -3)/4
-		false: {[]float64{0, 0}, []float64{1, 0.25, 0, 0.25}},
-	} {
-		m := testkit.Must(newModel(Config{Normalise: normalise}, e))(t)
-		testkit.NearAll(t, "mean", m.mean.Data, []float64{2, 5}, 0)
-		testkit.NearAll(t, "centre", m.centre.Data, want.centre, 0)
-		x := dataset.NewMatrix[float32](3, 2)
-		m.features(x, matrixOf([]float32{2, 5}, []float32{5, 9}), []int{1, 0})
-		testkit.NearAll(t, "features", x.Data, []float64{0.6, 0.8, 0, 0, 0, 0}, 1e-7)
-		y := testkit.Must(m.descriptions(u))(t)
-		testkit.NearAll(t, "descriptions", y.Data, want.descriptions, 1e-6)
-	}
+	m := testkit.Must(newModel(Config{}, e))(t)
+	testkit.NearAll(t, "mean", m.mean.Data, []float64{2, 5}, 0)
+	testkit.NearAll(t, "centre", m.centre.Data, []float64{0.25, 1}, 0)
+	x := dataset.NewMatrix[float32](3, 2)
+	m.features(x, matrixOf([]float32{2, 5}, []float32{5, 9}), []int{1, 0})
+	testkit.NearAll(t, "features", x.Data, []float64{0.6, 0.8, 0, 0, 0, 0}, 1e-7)
+	y := testkit.Must(m.descriptions(u))(t) // (3, -3)/4 and (-1, -3)/4, scaled
+	testkit.NearAll(t, "descriptions", y.Data, []float64{math.Sqrt(0.5), -math.Sqrt(0.5), -math.Sqrt(0.1), -math.Sqrt(0.9)}, 1e-6)
 }
 
 // Scores differ even far from every class.
@@ -245,7 +238,6 @@ func drawConfig(t *rapid.T) Config {
 	c.Kernel = rapid.SampledFrom([]Kernel{Linear, Polynomial, Gaussian, Cauchy}).Draw(t, "kernel")
 	c.Sigma = rapid.Float64Range(0.4, 2).Draw(t, "sigma")
 	c.Degree = rapid.IntRange(1, 4).Draw(t, "degree")
-	c.Offset = rapid.Float64Range(0, 2).Draw(t, "offset")
 	c.Beta = rapid.Float64Range(0, 3).Draw(t, "beta")
 	c.Ort = rapid.Bool().Draw(t, "ort")
 	c.Orthogonality = rapid.SampledFrom([]float64{0, 0.3}).Draw(t, "orthogonality")
@@ -383,10 +375,8 @@ func TestKernelsByHand(t *testing.T) {
 		k, slope float64
 	}{
 		{Config{Kernel: Linear}, 0.25, 0.25, 1},
-		{Config{Kernel: Polynomial, Degree: 2}, 0.5, 0.25, 1},                 // v^2, 2 v
-		{Config{Kernel: Polynomial, Degree: 2, Offset: 1}, 0.5, 0.5625, 0.75}, // ((v + 1)/2)^2, (v + 1)/2
-		{Config{Kernel: Polynomial, Degree: 3, Offset: 1}, -1, 0, 0},
-		{Config{Kernel: Polynomial, Degree: 1, Offset: 3}, -3, 0, 0.25}, // (v + 3)/4
+		{Config{Kernel: Polynomial, Degree: 2}, 0.5, 0.5625, 0.75}, // ((v + 1)/2)^2, (v + 1)/2
+		{Config{Kernel: Polynomial, Degree: 3}, -1, 0, 0},
 		{Config{Kernel: Gaussian, Sigma: 2}, 8, math.Exp(-1), -math.Exp(-1) / 8},
 		{Config{Kernel: Gaussian, Sigma: 0.5}, 0, 1, -2},
 		{Config{Kernel: Cauchy, Sigma: 2}, 4, 0.5, -0.0625}, // 1/(1 + d/4), -1/(4 (1 + d/4)^2)
