@@ -22,6 +22,7 @@ import (
 	"github.com/lago-train/lago-train/internal/version"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/method"
+	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // The files of a run's folder.
@@ -215,39 +216,29 @@ func (c Curve) verify(path, want, holder string) error {
 	return err
 }
 
-// ReadCurve reads the curve.jsonl of a run of the stage. In the dev stage each epoch has
-// validation accuracies. Errors are *invalid.Error and name the line.
+// ReadCurve reads the curve.jsonl of a run of the stage, whose lines must be as a run writes them: a
+// value that is missing or null would be read as 0. Errors are *invalid.Error and name the line.
 func ReadCurve(path string, stage Stage) (c Curve, err error) {
 	data, err := fileio.ReadRegular(path)
 	if err != nil {
 		return nil, err
 	}
 	for line := range bytes.Lines(data) {
-		n := len(c) + 1
-		bad := func(want, got string) error {
-			return damaged(path, &invalid.Error{Field: fmt.Sprintf("line %d", n), Want: want, Got: got})
-		}
 		var e Epoch
-		if err := fileio.Unmarshal(line, &e); err != nil {
-			return nil, bad("the JSON object of an epoch", "other text")
+		var written bytes.Buffer
+		err := fileio.Unmarshal(line, &e)
+		if err == nil {
+			err = Curve{e}.encode(&written)
 		}
-		if e.Epoch != n {
-			return nil, bad(fmt.Sprintf("epoch %d", n), fmt.Sprintf("epoch %d", e.Epoch))
-		}
-		if stage == Dev && (e.ValAccuracy == nil || e.ValAccuracyPerSample == nil) {
-			return nil, bad("val_accuracy and val_accuracy_per_sample", "null")
-		}
-		for _, a := range []*float64{&e.TrainAccuracy, e.ValAccuracy, e.ValAccuracyPerSample} {
-			if a != nil && !isFraction(*a) {
-				return nil, bad("accuracies from 0 to 1", fmt.Sprint(*a))
-			}
+		bad := err != nil || !bytes.Equal(line, written.Bytes()) || e.Epoch != len(c)+1
+		if bad || stage == Dev && (e.ValAccuracy == nil || e.ValAccuracyPerSample == nil) {
+			want := fmt.Sprintf("the JSON object of epoch %d of a run of the %s stage", len(c)+1, stage)
+			return nil, damaged(path, &invalid.Error{Field: fmt.Sprintf("line %d", len(c)+1), Want: want, Got: "other text"})
 		}
 		c = append(c, e)
 	}
 	return c, nil
 }
-
-func isFraction(a float64) bool { return a >= 0 && a <= 1 }
 
 // seconds is the time that the phases took.
 func (c Curve) seconds() float64 {
@@ -280,7 +271,8 @@ type Evaluation struct {
 	model.Correction
 	PerClass  float64 `json:"per_class_accuracy"`
 	PerSample float64 `json:"per_sample_accuracy"`
-	Confusion [][]int `json:"confusion"` // samples by class (row) and predicted class (column)
+	// for each pair of classes that has samples: their class, their predicted class, both from 0, and their number
+	Confusion metrics.Confusion `json:"confusion"`
 }
 
 // Evaluation returns that with a correction, nil if it was not measured.

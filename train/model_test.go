@@ -47,9 +47,8 @@ func reproduces(t *testing.T, s *Saved, d *dataset.Dataset, stage Stage, want *E
 	if stage == Test {
 		classes = d.Split.Test
 	}
-	scores, confusion := score(t, s, d, classes), metrics.NewConfusion(len(classes))
-	testkit.NoError(t, confusion.Add(scores.Data, Select(d, d.Features, classes).Labels))
-	if diff := cmp.Diff(want.Confusion, [][]int(confusion)); diff != "" {
+	confusion := testkit.Must(metrics.Confuse(score(t, s, d, classes), Select(d, d.Features, classes).Labels))(t)
+	if diff := cmp.Diff(want.Confusion, confusion); diff != "" {
 		t.Errorf("(-run +loaded):\n%s", diff)
 	}
 }

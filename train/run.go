@@ -269,8 +269,8 @@ func (r *Result) evaluate(p *model.Pipeline, data *Data, corrections []model.Cor
 		if err != nil {
 			return err
 		}
-		confusion := metrics.NewConfusion(u.Rows)
-		if err := confusion.Add(scores.Data, val.Labels); err != nil {
+		confusion, err := metrics.Confuse(scores, val.Labels)
+		if err != nil {
 			return err
 		}
 		a := confusion.Accuracy()

@@ -92,14 +92,13 @@ func checkResult(t *testing.T, d *dataset.Dataset, r *Result, curve Curve) {
 		t.Errorf("result %+v, expected the accuracies of epoch %d without correction: %+v", r, r.BestEpoch, best)
 	}
 	e := r.Evaluation(model.Correction{})
-	samples, _ := metrics.Confusion(e.Confusion).Recall()
+	samples := e.Confusion.Tally(len(r.Classes)).Samples
 	for i, z := range d.Split.Val {
 		if want := d.SamplesPerClass()[z]; r.Classes[i] != d.Classes[z] || samples[i] != want {
 			t.Errorf("row %d: %d samples of %s, expected %d of %s", i, samples[i], r.Classes[i], want, d.Classes[z])
 		}
 	}
-	a := metrics.Confusion(e.Confusion).Accuracy()
-	if len(e.Confusion) != len(d.Split.Val) || a != (metrics.Accuracy{PerClass: e.PerClass, PerSample: e.PerSample}) {
+	if a := e.Confusion.Accuracy(); len(r.Classes) != len(d.Split.Val) || a != (metrics.Accuracy{PerClass: e.PerClass, PerSample: e.PerSample}) {
 		t.Errorf("the confusion matrix gives %+v, the result is %+v", a, e)
 	}
 }
@@ -330,30 +329,31 @@ func TestCurveRoundTrip(t *testing.T) {
 }
 
 func TestMalformedCurves(t *testing.T) {
-	const first = `{"epoch":1,"phases":[],"train_accuracy":0.5}` + "\n"
 	path := filepath.Join(t.TempDir(), CurveFile)
-	for text, want := range map[string]string{
-		first + `{"epoch":2,"pha`:                      "line 2: expected the JSON object of an epoch",
-		first + "\n":                                   "line 2",
-		`{"epoch":1,"vol_accuracy":0.5}`:               "line 1: expected the JSON object of an epoch",
-		"[]\n":                                         "line 1",
-		`{"epoch":1,"train_accuracy":"half"}`:          "line 1",
-		`{"epoch":1} {"epoch":2}`:                      "line 1",
-		first + "{}\n":                                 "line 2: expected epoch 2, found epoch 0",
-		first + `{"epoch":3}`:                          "line 2: expected epoch 2, found epoch 3",
-		first + first:                                  "line 2: expected epoch 2, found epoch 1",
-		`{"epoch":1,"train_accuracy":50}`:              "line 1: expected accuracies from 0 to 1, found 50",
-		`{"epoch":1,"val_accuracy":-0.1}`:              "line 1: expected accuracies from 0 to 1",
-		first[:len(first)-2] + `,"val_accuracy":null}`: "", // of the test stage
+	testkit.NoError(t, someCurve().Write(path))
+	first, second, _ := strings.Cut(testkit.Read(t, path), "\n")
+	first += "\n"
+	for text, line := range map[string]int{
+		first + second[:9]:        2,
+		first + second[:9] + "\n": 2,
+		first + "\n":              2,
+		first + first:             2,
+		first + strings.Replace(second, `"epoch":2`, `"epoch":3`, 1):            2,
+		first + strings.Replace(second, `"bxe":0`, `"bxe":null`, 1):             2, // which is no 0
+		first + strings.Replace(second, `"bxe":0,`, ``, 1):                      2,
+		strings.Replace(first, `"train_accuracy"`, `"accuracy"`, 1):             1,
+		strings.Replace(first, `"train_accuracy":0`, `"train_accuracy":"0"`, 1): 1,
+		"[]\n":         1,
+		first + second: 0, // of the test stage
 	} {
 		writeFile(t, path, text)
 		_, err := ReadCurve(path, Test)
-		if want == "" {
+		if line == 0 {
 			testkit.NoError(t, err)
 			_, err = ReadCurve(path, Dev)
-			want = "line 1: expected val_accuracy and val_accuracy_per_sample, found null"
+			line = 2
 		}
-		testkit.WantError(t, err, path+": "+want)
+		testkit.WantError(t, err, fmt.Sprintf("%s: line %d: expected the JSON object of epoch %d of a run", path, line, line))
 	}
 }
 

@@ -365,8 +365,7 @@ func evaluate(c model.Classifier, s Samples, classes dataset.Matrix[float64]) (m
 	if err != nil {
 		return nil, err
 	}
-	confusion := metrics.NewConfusion(classes.Rows)
-	return confusion, confusion.Add(scores.Data, s.Labels)
+	return metrics.Confuse(scores, s.Labels)
 }
 
 // tensors lists the training state to checkpoint: the learner's and the kept model's.

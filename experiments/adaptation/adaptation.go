@@ -42,7 +42,7 @@ func ClassAccuracy(path string, d *dataset.Dataset, classes []int) ([]float64, e
 	if err != nil {
 		return nil, err
 	}
-	return metrics.ClassAccuracy(adapted.P, s.Labels), nil
+	return metrics.TopK(adapted.P, s.Labels, 1).Recall(), nil
 }
 
 // Stored returns what was chosen for model files, nil if one of them has no settings.
@@ -106,13 +106,13 @@ func Evaluate(ctx context.Context, m *train.Saved, s train.Samples, scores datas
 	if err != nil {
 		return nil, err
 	}
-	before, after := b.before(), metrics.ClassAccuracy(fitted.P, b.labels)
-	accuracy := metrics.TopK(fitted.P, b.labels, 1)
+	tally := metrics.TopK(fitted.P, b.labels, 1)
+	before, after, accuracy := b.before(), tally.Recall(), tally.Accuracy()
 	r := &Report{
 		PerClass: accuracy.PerClass, PerSample: accuracy.PerSample, Interval: metrics.ClassInterval(after),
 		Difference: metrics.PairedDifference(after, before), Settings: a.Settings,
 		Changed: fitted.Changed, Rounds: len(fitted.Objective) - 1, Warning: predictor.AdaptationWarning(a, len(b.labels)),
-		inductive: metrics.TopK(b.Scores, b.labels, 1), interval: metrics.ClassInterval(before),
+		inductive: metrics.TopK(b.Scores, b.labels, 1).Accuracy(), interval: metrics.ClassInterval(before),
 	}
 	r.Stress, err = stress(ctx, []*batch{b}, a.Settings, draws, draws)
 	for i, row := range r.Stress {

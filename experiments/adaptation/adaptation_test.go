@@ -85,7 +85,7 @@ func TestChoose(t *testing.T) {
 	}
 	testkit.WantText(t, predictor.AdaptationWarning(a, 10), "the batch of 10 samples is too small: on the validation classes the 10th percentile of the change")
 	r := evaluated(t, b, a, 2)
-	before := metrics.TopK(b.Scores, b.labels, 1).PerClass
+	before := metrics.TopK(b.Scores, b.labels, 1).Accuracy().PerClass
 	if r.PerClass <= before || r.Changed == 0 || r.Difference.Mean-(r.PerClass-before) > 1e-9 || len(r.Stress) != 5 {
 		t.Errorf("%+v, before %g", r, before)
 	}

@@ -199,7 +199,7 @@ func (b *batch) pick(rows []int) *batch {
 }
 
 // before is the accuracy by class of the scores.
-func (b *batch) before() []float64 { return metrics.ClassAccuracy(b.Scores, b.labels) }
+func (b *batch) before() []float64 { return metrics.TopK(b.Scores, b.labels, 1).Recall() }
 
 // after is the accuracy by class after adaptation; b is normalised.
 func (b *batch) after(ctx context.Context, s adapt.Settings) ([]float64, error) {
@@ -210,7 +210,7 @@ func (b *batch) after(ctx context.Context, s adapt.Settings) ([]float64, error) 
 	if err != nil {
 		return nil, err
 	}
-	return metrics.ClassAccuracy(r.P, b.labels), nil
+	return metrics.TopK(r.P, b.labels, 1).Recall(), nil
 }
 
 // candidate is settings with the accuracy on complete batches, by class of all folds.

@@ -75,7 +75,8 @@ func (s *scored) logits() dataset.Matrix[float32] {
 
 // top is the accuracy among the k highest scores, with the interval of that per class.
 func (s *scored) top(k int) (metrics.Accuracy, metrics.Interval) {
-	return metrics.TopK(s.scores, s.labels, k), metrics.TopKInterval(s.scores, s.labels, k)
+	t := metrics.TopK(s.scores, s.labels, k)
+	return t.Accuracy(), t.Interval()
 }
 
 // Result is an evaluation. Accuracies are fractions and, unless stated otherwise, means
@@ -251,19 +252,19 @@ func (c Config) evaluate(s, validation *scored) *Result {
 // listClasses lists the most frequent mistakes and the accuracy of each class.
 func (r *Result) listClasses() {
 	s := r.scored
-	r.confusion = metrics.NewConfusion(r.Classes)
-	if err := r.confusion.Add(s.scores.Data, s.labels); err != nil {
+	var err error
+	if r.confusion, err = metrics.Confuse(s.scores, s.labels); err != nil {
 		panic(err) // check refuses NaN
 	}
-	samples, accuracy := r.confusion.Recall()
-	for z, predicted := range r.confusion {
-		for k, n := range predicted {
-			if k != z && n > 0 {
-				r.Mistakes = append(r.Mistakes, Mistake{s.names[z], s.names[k], n, float64(n) / float64(samples[z])})
-			}
+	tally := r.confusion.Tally(r.Classes)
+	for _, pair := range r.confusion {
+		if z, k, n := pair[0], pair[1], pair[2]; z != k {
+			r.Mistakes = append(r.Mistakes, Mistake{s.names[z], s.names[k], n, float64(n) / float64(tally.Samples[z])})
 		}
-		if samples[z] > 0 {
-			r.ByClass = append(r.ByClass, ClassAccuracy{s.names[z], s.sides == nil || s.sides[z], samples[z], accuracy[z]})
+	}
+	for z, accuracy := range tally.Recall() {
+		if n := tally.Samples[z]; n > 0 {
+			r.ByClass = append(r.ByClass, ClassAccuracy{s.names[z], s.sides == nil || s.sides[z], n, accuracy})
 		}
 	}
 	slices.SortStableFunc(r.Mistakes, func(a, b Mistake) int { return cmp.Compare(b.Samples, a.Samples) })
@@ -277,8 +278,8 @@ func (r *Result) generalise(validation *scored) {
 	if s.alone.Rows > 0 {
 		alone = s.alone
 	}
-	r.ZSL = metrics.TopK(alone, labels, 1).PerClass
-	r.Intervals.ZSL = metrics.TopKInterval(alone, labels, 1)
+	zsl := metrics.TopK(alone, labels, 1)
+	r.ZSL, r.Intervals.ZSL = zsl.Accuracy().PerClass, zsl.Interval()
 
 	stacking := metrics.NewStacking(s.scores, s.labels, s.sides)
 	plain := stacking.At(0)

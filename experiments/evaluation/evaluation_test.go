@@ -233,7 +233,7 @@ func TestWriteCSV(t *testing.T) {
 	e := Config{Bins: 2}.evaluate(s, nil)
 	testkit.NoError(t, e.WriteCSV(dir))
 	for name, want := range map[string]string{
-		"confusion.csv":   "true class,owl,crow,wren\nowl,1,1,0\ncrow,0,1,0\nwren,1,0,1\n",
+		"confusion.csv":   "true class,predicted,samples\nowl,owl,1\nowl,crow,1\ncrow,crow,1\nwren,owl,1\nwren,wren,1\n",
 		"classes.csv":     "class,unseen,samples,accuracy\nowl,false,2,0.5\ncrow,false,1,1\nwren,true,2,0.5\n",
 		"seen-unseen.csv": "gamma from,seen,unseen\n-Inf,0.75,0\n-1,0.75,0.5\n0,0.25,0.5\n2,0.25,1\n3,0,1\n",
 	} {

@@ -147,7 +147,7 @@ func TestEvaluateModels(t *testing.T) {
 		if e.PerClass != own.PerClass || e.PerSample != own.PerSample || e.ZSL != own.PerClass || e.Classes != len(run.Result.Classes) {
 			t.Errorf("%s: found %+v, the run has %+v", c.split, e, own)
 		}
-		if diff := cmp.Diff(own.Confusion, [][]int(e.confusion)); diff != "" {
+		if diff := cmp.Diff(own.Confusion, e.confusion); diff != "" {
 			t.Errorf("%s: confusion (-run +evaluation):\n%s", c.split, diff)
 		}
 		if e.Seen != nil || e.Calibrated != nil || e.Kind != Logits || e.ECE == nil {

@@ -131,12 +131,9 @@ func (r *Result) coverageTable() *table.Table {
 // WriteCSV writes the numbers behind the tables and figures into a folder, which it creates if
 // necessary: one file for each table with rows.
 func (r *Result) WriteCSV(dir string) error {
-	confusion := table.New("confusion", append([]string{"true class"}, r.scored.names...)...)
-	for z, counts := range r.confusion {
-		confusion.Row(r.scored.names[z])
-		for _, n := range counts {
-			confusion.Rows[z] = append(confusion.Rows[z], n)
-		}
+	confusion := table.New("confusion", "true class", "predicted", "samples")
+	for _, pair := range r.confusion {
+		confusion.Row(r.scored.names[pair[0]], r.scored.names[pair[1]], pair[2])
 	}
 	classes := table.New("classes", "class", "unseen", "samples", "accuracy")
 	for _, c := range r.ByClass {

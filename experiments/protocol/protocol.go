@@ -218,7 +218,7 @@ func (r *Result) Figures(dir string) ([]plot.Figure, error) {
 	if len(runs) == 0 {
 		stage, runs, m = "validation", byStage[train.Dev], r.Val
 	}
-	if len(runs) > 0 && m != nil {
+	if len(runs) > 0 && m != nil && m.Classes <= mostDrawn {
 		figures = append(figures, plot.Figure{
 			Name: "confusion", Title: "Confusion of " + stage + " classes, " + r.Variant, Picture: confusion(runs),
 			Caption: fmt.Sprintf("Percentage of the samples of each true class, over %s; classes that are often confused are neighbours.", seeds),
@@ -274,17 +274,22 @@ func averaged(curves []train.Curve, value func(train.Epoch) float64) []plot.Poin
 	return points
 }
 
+// mostDrawn is the number of classes up to which a drawn confusion matrix can be read.
+const mostDrawn = 500
+
 // confusion draws the mean over seeds.
 func confusion(runs []lab.Run) *plot.Heat {
 	classes := runs[0].Result.Classes
 	shares := make([][]float64, len(classes))
 	for z := range classes {
 		shares[z] = make([]float64, len(classes))
-		for _, r := range runs {
-			for k, n := range r.Evaluation.Confusion[z] {
-				shares[z][k] += float64(n)
-			}
+	}
+	for _, r := range runs {
+		for _, pair := range r.Evaluation.Confusion {
+			shares[pair[0]][pair[1]] += float64(pair[2])
 		}
+	}
+	for z := range classes {
 		if samples := floats.Sum(shares[z]); samples > 0 {
 			floats.Scale(1/samples, shares[z])
 		}

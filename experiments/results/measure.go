@@ -82,9 +82,10 @@ func Measure(runs []lab.Run) *Measured {
 		var right, samples int
 		for _, r := range seed {
 			e := r.Evaluation
-			samplesOf, recall := metrics.Confusion(e.Confusion).Recall()
-			for z, class := range r.Result.Classes {
-				if samplesOf[z] == 0 {
+			tally := e.Confusion.Tally(len(r.Result.Classes))
+			for z, recall := range tally.Recall() {
+				class := r.Result.Classes[z]
+				if tally.Samples[z] == 0 {
 					continue
 				}
 				i, known := at[class]
@@ -93,10 +94,10 @@ func Measure(runs []lab.Run) *Measured {
 					at[class] = i
 					m.ClassNames, m.ByClass, seedsOf = append(m.ClassNames, class), append(m.ByClass, 0), append(seedsOf, 0)
 				}
-				m.ByClass[i] += recall[z]
+				m.ByClass[i] += recall
 				seedsOf[i]++
-				recalls, classes = recalls+recall[z], classes+1
-				right, samples = right+e.Confusion[z][z], samples+samplesOf[z]
+				recalls, classes = recalls+recall, classes+1
+				right, samples = right+tally.Right[z], samples+tally.Samples[z]
 			}
 		}
 		perClass = append(perClass, recalls/classes)

@@ -27,10 +27,10 @@ func TestChosen(t *testing.T) {
 
 // scored is a run with right samples, of 4, of each class.
 func scored(part string, seed uint64, right ...int) lab.Run {
-	confusion := metrics.NewConfusion(len(right))
+	var confusion metrics.Confusion
 	var classes []string
 	for z, n := range right {
-		confusion[z][z], confusion[z][(z+1)%len(right)] = n, 4-n
+		confusion = append(confusion, [3]int{z, z, n}, [3]int{z, (z + 1) % len(right), 4 - n})
 		classes = append(classes, fmt.Sprint(part, z))
 	}
 	a := confusion.Accuracy()

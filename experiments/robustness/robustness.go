@@ -171,10 +171,9 @@ func (c *Config) rows(method results.Method, kind impute.Kind, d *dataset.Datase
 			if err != nil {
 				return 0, nil, err
 			}
-			confusion := metrics.NewConfusion(u.Rows)
-			err = confusion.Add(scores.Data, samples.Labels)
-			_, recall = confusion.Recall()
-			return confusion.Accuracy().PerClass, recall, err
+			confusion, err := metrics.Confuse(scores, samples.Labels)
+			tally := confusion.Tally(scores.Cols)
+			return tally.Accuracy().PerClass, tally.Recall(), err
 		}
 		clean, _, err := score(u)
 		if err != nil {

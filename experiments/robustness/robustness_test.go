@@ -133,9 +133,7 @@ func accuracy(t *testing.T, l *lab.Lab, files []string, kind impute.Kind, worse 
 	t.Helper()
 	s := train.Select(l.Data, l.Data.Features, l.Data.Split.Test)
 	of := func(p *model.Pipeline, u dataset.Matrix[float64]) float64 {
-		confusion := metrics.NewConfusion(u.Rows)
-		testkit.NoError(t, confusion.Add(testkit.Must(model.Score(p, s.X, s.Rows, u))(t).Data, s.Labels))
-		return confusion.Accuracy().PerClass
+		return testkit.Must(metrics.Confuse(testkit.Must(model.Score(p, s.X, s.Rows, u))(t), s.Labels))(t).Accuracy().PerClass
 	}
 	for _, path := range files {
 		p := testkit.Must(train.Load(path))(t).Pipeline.WithImputation(kind)

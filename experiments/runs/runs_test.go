@@ -49,7 +49,7 @@ func write(t *testing.T, root string, trial train.Trial, status train.Status, ac
 		if r.Evaluations == nil || a > r.Evaluations[0].PerClass {
 			right := int(math.Round(a * 1000))
 			r.BestEpoch, r.Classes, r.Evaluations = i+1, []string{"crow", "wren"}, []train.Evaluation{
-				{PerClass: a, PerSample: a, Confusion: [][]int{{right, 1000 - right}, {1000 - right, right}}},
+				{PerClass: a, PerSample: a, Confusion: [][3]int{{0, 0, right}, {0, 1, 1000 - right}, {1, 0, 1000 - right}, {1, 1, right}}},
 			}
 		}
 		curve = append(curve, train.Epoch{Epoch: i + 1, ValAccuracy: &a, ValAccuracyPerSample: &a})

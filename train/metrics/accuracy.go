@@ -39,49 +39,45 @@ type Accuracy struct {
 	PerSample float64 // share of all samples
 }
 
-// Confusion counts samples by their class (row) and predicted class (column).
-type Confusion [][]int
+// Confusion counts samples: class, predicted class and number for each pair that has samples, in this
+// order. Of many classes, most pairs have none.
+type Confusion [][3]int
 
-// NewConfusion returns one of zeros.
-func NewConfusion(classes int) Confusion {
-	c := make(Confusion, classes)
-	for z := range c {
-		c[z] = make([]int, classes)
+// Confuse counts samples by their scores: one row per label, one column per class. Of equal
+// highest scores the first is the prediction. NaN is an error.
+func Confuse(scores dataset.Matrix[float32], labels []int) (Confusion, error) {
+	counts := map[[2]int]int{}
+	for i, label := range labels {
+		row := scores.Row(i)
+		if slices.ContainsFunc(row, func(v float32) bool { return v != v }) {
+			return nil, &invalid.Error{Field: fmt.Sprintf("scores of sample %d", i), Want: "numbers", Got: "NaN"}
+		}
+		counts[[2]int{label, Argmax(row)}]++
 	}
-	return c
+	c := make(Confusion, 0, len(counts))
+	for pair, n := range counts {
+		c = append(c, [3]int{pair[0], pair[1], n})
+	}
+	slices.SortFunc(c, func(a, b [3]int) int { return slices.Compare(a[:], b[:]) })
+	return c, nil
 }
 
-// Add counts samples by their scores: one row per label, one column per class. Of equal
-// highest scores the first is the prediction. NaN is an error.
-func (c Confusion) Add(scores []float32, labels []int) error {
-	for i, label := range labels {
-		row := scores[i*len(c) : (i+1)*len(c)]
-		if slices.ContainsFunc(row, func(v float32) bool { return v != v }) {
-			return &invalid.Error{Field: fmt.Sprintf("scores of sample %d", i), Want: "numbers", Got: "NaN"}
-		}
-		c[label][Argmax(row)]++
+// Tally counts the right predictions of a number of classes.
+func (c Confusion) Tally(classes int) Tally {
+	t := newTally(classes)
+	for _, pair := range c {
+		t.add(pair[0], pair[2], pair[0] == pair[1])
 	}
-	return nil
+	return t
 }
 
 // Accuracy excludes classes without samples.
-func (c Confusion) Accuracy() Accuracy { return c.tally().accuracy() }
-
-// Recall returns, for each class, its number of samples and the share of them that is
-// predicted right, NaN without samples.
-func (c Confusion) Recall() (samples []int, right []float64) {
-	t := c.tally()
-	return t.samples, t.recall()
-}
-
-func (c Confusion) tally() tally {
-	t := newTally(len(c))
-	for z, predicted := range c {
-		for k, n := range predicted {
-			t.add(z, n, k == z)
-		}
+func (c Confusion) Accuracy() Accuracy {
+	classes := 0
+	if n := len(c); n > 0 {
+		classes = c[n-1][0] + 1
 	}
-	return t
+	return c.Tally(classes).Accuracy()
 }
 
 // Argmax returns the index of the highest value of a row, the first of equals. NaN is
@@ -97,61 +93,47 @@ func Argmax(row []float32) int {
 	return best
 }
 
-// tally counts the samples of each class and the right predictions.
-type tally struct{ samples, right []int }
+// Tally counts the samples of each class and the right predictions.
+type Tally struct{ Samples, Right []int }
 
-func newTally(classes int) tally { return tally{make([]int, classes), make([]int, classes)} }
+func newTally(classes int) Tally { return Tally{make([]int, classes), make([]int, classes)} }
 
-func (t tally) add(class, samples int, right bool) {
-	t.samples[class] += samples
+func (t Tally) add(class, samples int, right bool) {
+	t.Samples[class] += samples
 	if right {
-		t.right[class] += samples
+		t.Right[class] += samples
 	}
 }
 
-// recall returns the share of right predictions of each class, NaN without samples.
-func (t tally) recall() []float64 {
-	shares := make([]float64, len(t.samples))
-	for z, n := range t.samples {
-		shares[z] = float64(t.right[z]) / float64(n)
+// Recall returns the share of right predictions of each class, NaN without samples.
+func (t Tally) Recall() []float64 {
+	shares := make([]float64, len(t.Samples))
+	for z, n := range t.Samples {
+		shares[z] = float64(t.Right[z]) / float64(n)
 	}
 	return shares
 }
 
-func (t tally) accuracy() Accuracy {
+// Accuracy excludes classes without samples.
+func (t Tally) Accuracy() Accuracy {
 	var a Accuracy
 	var classes, right, samples int
-	for z, n := range t.samples {
+	for z, n := range t.Samples {
 		if n > 0 {
-			a.PerClass += float64(t.right[z]) / float64(n)
+			a.PerClass += float64(t.Right[z]) / float64(n)
 			classes++
 		}
-		right += t.right[z]
-		samples += n
+		right, samples = right+t.Right[z], samples+n
 	}
-	a.PerClass /= float64(classes)
-	a.PerSample = float64(right) / float64(samples)
-	return a
+	return Accuracy{a.PerClass / float64(classes), float64(right) / float64(samples)}
 }
 
-// TopK is how often the true class is among the k highest scores, per class and per
-// sample. Of equal scores the first count as higher, so that k = 1 is accuracy.
-func TopK(scores dataset.Matrix[float32], labels []int, k int) Accuracy {
-	return topK(scores, labels, k).accuracy()
-}
+// Interval is that of the accuracy per class.
+func (t Tally) Interval() Interval { return ClassInterval(t.Recall()) }
 
-// TopKInterval is the interval of TopK per class.
-func TopKInterval(scores dataset.Matrix[float32], labels []int, k int) Interval {
-	return ClassInterval(topK(scores, labels, k).recall())
-}
-
-// ClassAccuracy is the share of the samples of each class that is predicted right, NaN for
-// classes without samples.
-func ClassAccuracy(scores dataset.Matrix[float32], labels []int) []float64 {
-	return topK(scores, labels, 1).recall()
-}
-
-func topK(scores dataset.Matrix[float32], labels []int, k int) tally {
+// TopK counts as right the samples whose true class is among the k highest scores. Of equal scores
+// the first count as higher, so that k = 1 is accuracy.
+func TopK(scores dataset.Matrix[float32], labels []int, k int) Tally {
 	t := newTally(scores.Cols)
 	for i, label := range labels {
 		t.add(label, 1, rank(scores.Row(i), label) < k)

@@ -15,47 +15,45 @@ import (
 )
 
 func TestAccuracy(t *testing.T) {
+	nan := math.NaN()
 	for _, c := range []struct {
 		counts Confusion
 		want   Accuracy
+		recall []float64
 	}{
-		{Confusion{{0, 3}, {1, 0}}, Accuracy{0, 0}},
-		{Confusion{{90, 0}, {9, 1}}, Accuracy{(1 + 0.1) / 2, 0.91}}, // 90 of 90 and 1 of 10
-		{Confusion{{1, 1, 0}, {0, 4, 0}, {2, 1, 1}}, Accuracy{(0.5 + 1 + 0.25) / 3, 0.6}},
-		{Confusion{{1, 0, 1}, {0, 0, 0}, {0, 0, 2}}, Accuracy{0.75, 0.75}}, // a class without samples
+		{Confusion{{0, 1, 3}, {1, 0, 1}}, Accuracy{0, 0}, []float64{0, 0}},
+		{Confusion{{0, 0, 90}, {1, 0, 9}, {1, 1, 1}}, Accuracy{(1 + 0.1) / 2, 0.91}, []float64{1, 0.1}}, // 90 of 90 and 1 of 10
+		{
+			Confusion{{0, 0, 1}, {0, 1, 1}, {1, 1, 4}, {2, 0, 2}, {2, 1, 1}, {2, 2, 1}},
+			Accuracy{(0.5 + 1 + 0.25) / 3, 0.6},
+			[]float64{0.5, 1, 0.25},
+		},
+		{Confusion{{0, 0, 1}, {0, 2, 1}, {2, 2, 2}}, Accuracy{0.75, 0.75}, []float64{0.5, nan, 1}}, // a class without samples
 	} {
-		if diff := cmp.Diff(c.want, c.counts.Accuracy(), cmpopts.EquateApprox(0, 1e-15)); diff != "" {
+		got := c.counts.Tally(len(c.recall)).Recall()
+		diff := cmp.Diff(c.want, c.counts.Accuracy(), cmpopts.EquateApprox(0, 1e-15)) + cmp.Diff(c.recall, got, cmpopts.EquateNaNs())
+		if diff != "" {
 			t.Errorf("%v (-want +got):\n%s", c.counts, diff)
 		}
 	}
 }
 
-func TestConfusionCounts(t *testing.T) {
+func TestConfuse(t *testing.T) {
 	low := float32(math.Inf(-1))
-	c := NewConfusion(3)
-	testkit.NoError(t, c.Add([]float32{
-		0, 2, 1,
-		-5, -7, -6,
-		1, 3, 3, // a tie: the first wins
-		0, 0, 0,
-		low, low, -9,
-		low, low, low,
-	}, []int{1, 2, 2, 1, 2, 0}))
-	testkit.WantError(t, c.Add([]float32{1, float32(math.NaN()), 0}, []int{0}), "NaN")
-	testkit.NoError(t, c.Add([]float32{9, 0, 0, 0, 0, 9}, []int{2, 2}))
-	if diff := cmp.Diff(Confusion{{1, 0, 0}, {1, 1, 0}, {2, 1, 2}}, c); diff != "" {
+	got := testkit.Must(Confuse(rows(
+		[]float32{0, 2, 1},
+		[]float32{-5, -7, -6},
+		[]float32{1, 3, 3}, // a tie: the first wins
+		[]float32{0, 0, 0},
+		[]float32{low, low, -9},
+		[]float32{low, low, low},
+		[]float32{9, 0, 0},
+	), []int{1, 2, 2, 1, 2, 0, 2}))(t)
+	if diff := cmp.Diff(Confusion{{0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {2, 0, 2}, {2, 1, 1}, {2, 2, 1}}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-}
-
-func TestRecall(t *testing.T) {
-	samples, right := Confusion{{1, 2, 1}, {0, 0, 0}, {1, 0, 1}}.Recall()
-	if diff := cmp.Diff([]int{4, 0, 2}, samples); diff != "" {
-		t.Errorf("samples (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]float64{0.25, math.NaN(), 0.5}, right, cmpopts.EquateNaNs()); diff != "" {
-		t.Errorf("recall (-want +got):\n%s", diff)
-	}
+	_, err := Confuse(rows([]float32{1, float32(math.NaN()), 0}), []int{0})
+	testkit.WantError(t, err, "scores of sample 0: expected numbers, found NaN")
 }
 
 func TestCheck(t *testing.T) {
@@ -94,7 +92,7 @@ func TestTopK(t *testing.T) {
 		3: {1, 1},
 		9: {1, 1},
 	} {
-		if diff := cmp.Diff(want, TopK(scores, labels, k), cmpopts.EquateApprox(0, 1e-15)); diff != "" {
+		if diff := cmp.Diff(want, TopK(scores, labels, k).Accuracy(), cmpopts.EquateApprox(0, 1e-15)); diff != "" {
 			t.Errorf("top %d (-want +got):\n%s", k, diff)
 		}
 	}
@@ -103,14 +101,13 @@ func TestTopK(t *testing.T) {
 func TestTopKProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProblem(t)
-		confusion := NewConfusion(p.scores.Cols)
-		testkit.NoError(t, confusion.Add(p.scores.Data, p.labels))
-		if got, want := TopK(p.scores, p.labels, 1), confusion.Accuracy(); got != want {
+		confusion := testkit.Must(Confuse(p.scores, p.labels))(t)
+		if got, want := TopK(p.scores, p.labels, 1).Accuracy(), confusion.Accuracy(); got != want {
 			t.Errorf("top 1 is %+v, accuracy %+v", got, want)
 		}
 		var before Accuracy
 		for k := 1; k <= p.scores.Cols; k++ {
-			a := TopK(p.scores, p.labels, k)
+			a := TopK(p.scores, p.labels, k).Accuracy()
 			if a.PerClass < before.PerClass || a.PerSample < before.PerSample {
 				t.Errorf("top %d is %+v, but %+v with one less", k, a, before)
 			}

@@ -162,8 +162,8 @@ func (s *Stacking) recall(gamma float64) (sides [2][]float64) {
 		}
 		t.add(c.label, 1, predicted == c.label)
 	}
-	for z, share := range t.recall() {
-		if t.samples[z] > 0 {
+	for z, share := range t.Recall() {
+		if t.Samples[z] > 0 {
 			sides[s.side(z)] = append(sides[s.side(z)], share)
 		}
 	}
