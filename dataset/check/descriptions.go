@@ -69,7 +69,7 @@ func Describe(t *descriptions.Table) Descriptions {
 	lack := make([]int, u.Cols) // pairs that lack an attribute
 	for _, p := range similar {
 		a, b := u.Row(p.a), u.Row(p.b)
-		pair := Pair{A: t.Classes[p.a], B: t.Classes[p.b], Confusion: p.confusion, Missing: []string{}, Differ: []string{}, same: true}
+		pair := Pair{A: t.Classes[p.a], B: t.Classes[p.b], Confusion: p.value, Missing: []string{}, Differ: []string{}, same: true}
 		var differ []int
 		for m := range a {
 			switch d := math.Abs(a[m] - b[m]); {
@@ -121,32 +121,30 @@ func CountMissing(t *descriptions.Table) Missing {
 			}
 		}
 	}
-	most := func(list []Count) []Count {
-		list = slices.DeleteFunc(list, func(c Count) bool { return c.Entries == 0 })
-		slices.SortStableFunc(list, func(a, b Count) int { return b.Entries - a.Entries })
-		return list
+	for _, list := range []*[]Count{&classes, &attributes} {
+		*list = slices.DeleteFunc(*list, func(c Count) bool { return c.Entries == 0 })
+		slices.SortStableFunc(*list, func(a, b Count) int { return b.Entries - a.Entries })
 	}
-	missing.Classes, missing.Attributes = most(classes), most(attributes)
+	missing.Classes, missing.Attributes = classes, attributes
 	return missing
 }
 
 // similarPair is two classes, a < b, with a measure of how similar they are.
 type similarPair struct {
-	a, b                  int
-	confusion, difference float64
+	a, b  int
+	value float64
 }
 
 // pairs returns the pairs of n classes that compare finds similar, at most some of each class, and
 // their number.
-func pairs(n, most int, compare func(a, b int) (p similarPair, similar bool)) (list []similarPair, number int) {
+func pairs(n, most int, compare func(a, b int) (value float64, similar bool)) (list []similarPair, number int) {
 	of, count := make([][]similarPair, n), make([]int, n)
 	parallel.For(n, 1, func(lo, hi int) {
 		for a := lo; a < hi; a++ {
 			for b := a + 1; b < n; b++ {
-				if p, similar := compare(a, b); similar {
+				if value, similar := compare(a, b); similar {
 					if count[a]++; count[a] <= most {
-						p.a, p.b = a, b
-						of[a] = append(of[a], p)
+						of[a] = append(of[a], similarPair{a, b, value})
 					}
 				}
 			}
@@ -164,14 +162,7 @@ func confusable(u dataset.Matrix[float64]) (list []similarPair, number int) {
 	for i, p := range u.Data {
 		yes.Data[i], no.Data[i] = math.Sqrt(p), math.Sqrt(1-p)
 	}
-	described := make([]bool, u.Rows)
-	for z := range described {
-		described[z] = dataset.Described(u.Row(z)) > 0
-	}
-	list, number = pairs(u.Rows, mostPairs, func(a, b int) (p similarPair, similar bool) {
-		if !described[a] || !described[b] {
-			return p, false
-		}
+	list, number = pairs(u.Rows, mostPairs, func(a, b int) (confusion float64, similar bool) {
 		overlap, yesB, noA, noB := 1.0, yes.Row(b), no.Row(a), no.Row(b)
 		for m, v := range yes.Row(a) {
 			factor := v*yesB[m] + noA[m]*noB[m]
@@ -179,12 +170,12 @@ func confusable(u dataset.Matrix[float64]) (list []similarPair, number int) {
 				overlap *= factor
 			}
 			if overlap < 2*LeastConfusion {
-				return p, false
+				return 0, false
 			}
 		}
-		return similarPair{confusion: min(overlap, 1) / 2}, true
+		return min(overlap, 1) / 2, dataset.Described(u.Row(a)) > 0 && dataset.Described(u.Row(b)) > 0
 	})
-	slices.SortStableFunc(list, func(p, q similarPair) int { return cmp.Compare(q.confusion, p.confusion) })
+	slices.SortStableFunc(list, func(p, q similarPair) int { return cmp.Compare(q.value, p.value) })
 	return list[:min(len(list), mostPairs)], number
 }
 

@@ -38,22 +38,18 @@ func Leaks(d *dataset.Dataset, s dataset.Split, tolerance float64) []Leak {
 		return fmt.Sprintf("sample %d of %q (%s)", i, d.Classes[d.Labels[i]], use)
 	}
 	var leaks, ofSeen []Leak
-	type pair struct {
-		kind string
-		a, b int
-	}
-	known := make(map[pair]bool) // of classes that share a description or a sample
+	known := make(map[Leak]bool) // without reasons, in the order of the classes
 	for _, set := range similarities(d, tolerance) {
 		first := firsts(set.classes, subsetOf)
 		for j := range first {
 			for i := range j {
 				a, b := set.classes[first[i]], set.classes[first[j]]
-				reason := set.reason
-				key := pair{set.kind, min(a, b), max(a, b)}
+				key := Leak{Kind: set.kind, First: class(min(a, b)), Second: class(max(a, b))}
 				if known[key] {
 					continue
 				}
 				known[key] = true
+				reason := set.reason
 				if set.kind == bySample {
 					reason = fmt.Sprintf("samples %d and %d have the same features", set.samples[first[i]], set.samples[first[j]])
 				}
@@ -99,10 +95,8 @@ func subsets(d *dataset.Dataset, s dataset.Split) []string {
 
 // firsts returns the place of the first class of each subset.
 func firsts(classes []int, subsetOf []string) (first []int) {
-	known := map[string]bool{"": true}
 	for i, z := range classes {
-		if !known[subsetOf[z]] {
-			known[subsetOf[z]] = true
+		if subsetOf[z] != "" && !slices.ContainsFunc(first, func(j int) bool { return subsetOf[classes[j]] == subsetOf[z] }) {
 			first = append(first, i)
 		}
 	}
@@ -151,10 +145,8 @@ func similarities(d *dataset.Dataset, tolerance float64) (found []similar) {
 	for z, name := range d.Classes {
 		names[z] = fold(name)
 	}
-	for _, classes := range groups(names) {
-		if len(classes) > 1 {
-			found = append(found, similar{kind: byName, classes: classes, reason: "their names differ only in case, punctuation or a leading number"})
-		}
+	for _, classes := range repeated(names) {
+		found = append(found, similar{kind: byName, classes: classes, reason: "their names differ only in case, punctuation or a leading number"})
 	}
 	// Being similar is not transitive, so there are pairs, but of different descriptions only: there can
 	// be many classes with few descriptions.
@@ -165,21 +157,15 @@ func similarities(d *dataset.Dataset, tolerance float64) (found []similar) {
 			found = append(found, similar{kind: byDescription, classes: classes, reason: sameDescription})
 		}
 	}
-	alike, _ := pairs(len(sets), math.MaxInt, func(a, b int) (similarPair, bool) {
-		difference, similar := compare(row(a), row(b), tolerance)
-		return similarPair{difference: difference}, similar
-	})
+	alike, _ := pairs(len(sets), math.MaxInt, func(a, b int) (float64, bool) { return compare(row(a), row(b), tolerance) })
 	for _, p := range alike {
 		reason := sameDescription // of the attributes that both have
-		if p.difference > 0 {
-			reason = fmt.Sprintf("their descriptions differ by at most %.2g", p.difference)
+		if p.value > 0 {
+			reason = fmt.Sprintf("their descriptions differ by at most %.2g", p.value)
 		}
 		found = append(found, similar{kind: byDescription, classes: slices.Concat(sets[p.a], sets[p.b]), reason: reason})
 	}
-	for _, samples := range groups(digests(d.Features)) {
-		if len(samples) < 2 {
-			continue
-		}
+	for _, samples := range repeated(digests(d.Features)) {
 		s := similar{kind: bySample, samples: samples}
 		for _, i := range samples {
 			s.classes = append(s.classes, d.Labels[i])
@@ -214,6 +200,11 @@ func groups[K comparable](keys []K) (sets [][]int) {
 		sets[at] = append(sets[at], i)
 	}
 	return sets
+}
+
+// repeated returns the sets of two or more.
+func repeated[K comparable](keys []K) [][]int {
+	return slices.DeleteFunc(groups(keys), func(set []int) bool { return len(set) < 2 })
 }
 
 // number is a number or a WordNet ID before the name of a class, as in "001.Black_footed
@@ -259,12 +250,10 @@ func compare(u, v []float64, tolerance float64) (difference float64, ok bool) {
 // least 0.5 and no train class has. A model cannot learn what they look like.
 func Uncovered(d *dataset.Dataset, s dataset.Split) []int {
 	const has = 0.5
-	hasAny := func(classes []int, m int) bool {
-		return slices.ContainsFunc(classes, func(z int) bool { return d.Descriptions.Row(z)[m] >= has })
-	}
 	var uncovered []int
 	for m := range d.Attributes {
-		if !hasAny(s.Train, m) && (hasAny(s.Val, m) || hasAny(s.Test, m)) {
+		described := func(z int) bool { return d.Descriptions.Row(z)[m] >= has }
+		if !slices.ContainsFunc(s.Train, described) && (slices.ContainsFunc(s.Val, described) || slices.ContainsFunc(s.Test, described)) {
 			uncovered = append(uncovered, m)
 		}
 	}
