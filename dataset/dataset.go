@@ -18,8 +18,6 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
-	"strings"
-	"unicode"
 
 	"github.com/lago-train/lago-train/internal/matrix"
 )
@@ -293,15 +291,9 @@ func (w fingerprinter) put(values ...any) {
 			w.put(len(v))
 			w.Write([]byte(v))
 		case []int:
-			w.put(len(v))
-			for _, x := range v {
-				w.put(x)
-			}
+			putAll(w, v)
 		case []string:
-			w.put(len(v))
-			for _, x := range v {
-				w.put(x)
-			}
+			putAll(w, v)
 		case Matrix[float64]:
 			w.put(v.Rows, v.Cols)
 			for _, x := range v.Data {
@@ -316,40 +308,9 @@ func (w fingerprinter) put(values ...any) {
 	}
 }
 
-// FoldName removes case, spaces and punctuation from a name, to compare spellings.
-func FoldName(name string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) || unicode.IsPunct(r) {
-			return -1
-		}
-		return unicode.ToLower(r)
-	}, name)
-}
-
-// NameIndex finds things by names that people and files spell differently. The zero value
-// is empty.
-type NameIndex struct {
-	levels []map[string][]int
-}
-
-// Add adds thing i under the spellings of its name, the strictest first. Each thing has the
-// same number of spellings.
-func (x *NameIndex) Add(i int, spellings ...string) {
-	for level, s := range spellings {
-		if level == len(x.levels) {
-			x.levels = append(x.levels, make(map[string][]int))
-		}
-		x.levels[level][s] = append(x.levels[level][s], i)
+func putAll[T any](w fingerprinter, list []T) {
+	w.put(len(list))
+	for _, v := range list {
+		w.put(v)
 	}
-}
-
-// Find returns the things that a name may mean, given its spelling at each level. A looser
-// spelling counts only where no stricter one is known.
-func (x *NameIndex) Find(spellings ...string) []int {
-	for level, known := range x.levels {
-		if hits := known[spellings[level]]; len(hits) > 0 {
-			return hits
-		}
-	}
-	return nil
 }

@@ -6,12 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
-	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/internal/table"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -30,20 +31,15 @@ import (
 //
 //	{"olive warbler": {"wing color: olive": "often", "bill length": 0.2}}
 //
-// A value is a number from 0 to 1, a percentage or one of the words never, no (0), rarely (0.1),
-// sometimes (0.5), often (0.75), always and yes (1); in JSON also true, false or null. An
-// attribute may be written without its group, or without the "has" of the group, if that
-// is unambiguous. Case, spaces and punctuation are ignored.
+// A value is one of table.Probability; in JSON also true, false or null. An attribute may be
+// written without its group, or without the "has" of the group, if that is unambiguous. Case,
+// spaces and punctuation are ignored.
 //
 // The error joins all problems of the file, each an *invalid.Error with its
 // line or, in JSON, its class.
 func Read(ctx context.Context, path string, attributes []Attribute) (*Table, error) {
-	read := readCSV
-	switch ending := strings.ToLower(filepath.Ext(path)); ending {
-	case ".csv":
-	case ".json":
-		read = readJSON
-	default:
+	read, known := map[string]func(*file, []byte){".csv": readCSV, ".json": readJSON}[strings.ToLower(filepath.Ext(path))]
+	if !known {
 		return nil, &invalid.Error{Where: path, Want: "a file that ends in .csv or .json"}
 	}
 	text, err := fileio.ReadFile(ctx, path, maxSize)
@@ -65,23 +61,19 @@ type file struct {
 	path       string
 	table      *Table
 	vocabulary *vocabulary
-	classes    map[string]int // indices by folded name
-	attributes map[string]int // the meaning of the names so far; -1 for those that were reported
-	described  map[cell]bool  // cells that the file has, empty ones among them
+	classes    map[string]int  // indices by folded name
+	attributes map[string]int  // the meaning of the names so far; -1 for those that were reported
+	described  map[[2]int]bool // class and attribute of the cells that the file has, empty ones among them
 	scale      table.Scale
 	problems   invalid.List
 }
 
-type cell struct{ class, attribute int }
-
 func newFile(path string, attributes []Attribute) *file {
 	return &file{
 		path: path, table: &Table{Attributes: attributes}, vocabulary: newVocabulary(attributes),
-		classes: map[string]int{}, attributes: map[string]int{}, described: map[cell]bool{},
+		classes: map[string]int{}, attributes: map[string]int{}, described: map[[2]int]bool{},
 	}
 }
-
-const wantHeader = `a header: "class" and the names of attributes, or "class,attribute,value"`
 
 // readCSV reads either form of a CSV file.
 func readCSV(f *file, text []byte) {
@@ -96,22 +88,27 @@ func readCSV(f *file, text []byte) {
 		}
 	case strings.HasPrefix(header, "class,"):
 		for _, row := range t.Rows {
-			c := f.class(row.Line, row.Cells[0], true)
+			z := f.class(row.Line, row.Cells[0], true)
 			for i, name := range t.Columns[1:] {
-				f.describe(row.Line, c, f.attribute(1, name), row.Cells[1+i])
+				f.describe(row.Line, z, f.attribute(1, name), row.Cells[1+i])
 			}
 		}
 	default:
-		t.Report("header", 1, "", wantHeader, t.Header())
+		t.Report("header", 1, "", `a header: "class" and the names of attributes, or "class,attribute,value"`, t.Header())
 	}
 }
 
 // readJSON reads an object of classes. Its problems have no lines but the name of the class.
 func readJSON(f *file, text []byte) {
 	for _, member := range f.object("", bytes.TrimPrefix(text, []byte("\ufeff"))) {
-		c := f.class(0, member.Key, true)
+		z := f.class(0, member.Key, true)
 		for _, v := range f.object("class "+invalid.Quote(member.Key), member.Value) {
-			f.describe(0, c, f.attribute(0, v.Key), valueText(v.Value))
+			value, isWord := map[string]string{"null": "", "true": "yes", "false": "no"}[string(v.Value)]
+			if !isWord {
+				value = string(v.Value)
+				_ = json.Unmarshal(v.Value, &value) // what is no string stays as it is
+			}
+			f.describe(0, z, f.attribute(0, v.Key), value)
 		}
 	}
 }
@@ -124,21 +121,11 @@ func (f *file) object(field string, text []byte) []fileio.Member {
 	return members
 }
 
-// valueText returns a JSON value as table.Probability reads it.
-func valueText(value json.RawMessage) string {
-	text := string(value)
-	if word, known := map[string]string{"null": "", "true": "yes", "false": "no"}[text]; known {
-		return word
-	}
-	_ = json.Unmarshal(value, &text) // what is no string stays as it is
-	return text
-}
-
 // class returns the class of a name, which may have to be new, or -1 if the name is a
 // problem.
 func (f *file) class(line int, name string, isNew bool) int {
 	name = strings.TrimSpace(name)
-	folded := dataset.FoldName(name)
+	folded := foldName(name)
 	z, known := f.classes[folded]
 	want, got := "", invalid.Quote(name)
 	switch most := maxEntries / max(len(f.table.Attributes), 1); {
@@ -190,7 +177,7 @@ func (f *file) describe(line, z, m int, value string) {
 		return
 	}
 	field := fmt.Sprintf("class %s, %q", invalid.Quote(f.table.Classes[z]), f.vocabulary.names[m])
-	if f.described[cell{z, m}] {
+	if f.described[[2]int{z, m}] {
 		f.report("repeated", line, field, "each attribute once", "it twice")
 		return
 	}
@@ -198,7 +185,7 @@ func (f *file) describe(line, z, m int, value string) {
 	if e := (*invalid.Error)(nil); errors.As(err, &e) {
 		f.report("value", line, field, e.Want, e.Got, e.Hint)
 	}
-	f.described[cell{z, m}], f.table.Cells[z][m] = true, value
+	f.described[[2]int{z, m}], f.table.Cells[z][m] = true, value
 }
 
 // report adds a problem of a line, which is 0 where lines are not known.
@@ -228,14 +215,18 @@ func (f *file) finish() (*Table, error) {
 // vocabulary finds attributes by names as people spell them.
 type vocabulary struct {
 	names []string // with their groups
-	index dataset.NameIndex
-	loose []string // folded spellings without the "has" of the group, or without the group
+	// attributes by their spellings, the strictest first: the name, and, without case, spaces and
+	// punctuation, with the group, without its "has", and without the group
+	spellings [4]map[string][]int
 }
 
 // newVocabulary takes the groups of attributes from names such as "has_wing_color::olive", or
 // from their groups.
 func newVocabulary(attributes []Attribute) *vocabulary {
 	v := &vocabulary{names: make([]string, len(attributes))}
+	for level := range v.spellings {
+		v.spellings[level] = make(map[string][]int, len(attributes))
+	}
 	for m, a := range attributes {
 		group, name, found := strings.Cut(a.Name, "::")
 		if !found {
@@ -248,20 +239,37 @@ func newVocabulary(attributes []Attribute) *vocabulary {
 		if group != "" {
 			v.names[m] = group + "::" + name
 		}
-		folded := dataset.FoldName(name)
-		short := strings.TrimPrefix(dataset.FoldName(group), "has") + folded
-		v.index.Add(m, v.names[m], dataset.FoldName(group)+folded, short, folded)
-		v.loose = append(v.loose, short, folded)
+		group, name = foldName(group), foldName(name)
+		for level, spelling := range []string{v.names[m], group + name, strings.TrimPrefix(group, "has") + name, name} {
+			v.spellings[level][spelling] = append(v.spellings[level][spelling], m)
+		}
 	}
-	slices.Sort(v.loose)
-	v.loose = slices.Compact(v.loose)
 	return v
 }
 
-// find returns the attributes that a name may mean.
+// foldName removes case, spaces and punctuation from a name, to compare spellings.
+func foldName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || unicode.IsPunct(r) {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, name)
+}
+
+// find returns the attributes that a name may mean. A looser spelling counts only where no
+// stricter one is known.
 func (v *vocabulary) find(name string) []int {
-	folded := dataset.FoldName(name)
-	return v.index.Find(name, folded, folded, folded)
+	if hits := v.spellings[0][name]; len(hits) > 0 {
+		return hits
+	}
+	folded := foldName(name)
+	for _, known := range v.spellings[1:] {
+		if hits := known[folded]; len(hits) > 0 {
+			return hits
+		}
+	}
+	return nil
 }
 
 // hint says what a name that means none or several attributes may be.
@@ -269,9 +277,11 @@ func (v *vocabulary) hint(name string, hits []int) string {
 	if len(hits) > 0 {
 		return "It may mean " + v.list(hits) + "."
 	}
+	loose := slices.AppendSeq(slices.Collect(maps.Keys(v.spellings[2])), maps.Keys(v.spellings[3]))
+	slices.Sort(loose)
 	var near []int
-	for _, key := range invalid.Nearest(dataset.FoldName(name), v.loose) {
-		for _, m := range v.find(key) {
+	for _, spelling := range invalid.Nearest(foldName(name), slices.Compact(loose)) {
+		for _, m := range v.find(spelling) {
 			if !slices.Contains(near, m) {
 				near = append(near, m)
 			}
