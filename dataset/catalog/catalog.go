@@ -33,9 +33,6 @@ import (
 // EnvDataDir is the environment variable of the data directory.
 const EnvDataDir = "LAGO_DATA"
 
-// Glyphs is the name of the data set of synthetic glyphs.
-const Glyphs = "glyphs"
-
 // Options say where to look. The zero value is ready to use.
 type Options struct {
 	DataDir  string // holds the folders of data sets; empty means $LAGO_DATA, then ./data
@@ -87,7 +84,7 @@ func NameOf(name string) string {
 // Generated reports whether a name is that of a data set that the program generates.
 func Generated(name string) bool { return slices.Contains(generated(), strings.ToLower(name)) }
 
-func generated() []string { return append([]string{Glyphs}, simulate.Presets()...) }
+func generated() []string { return append([]string{"glyphs"}, simulate.Presets()...) }
 
 // Names lists the data sets that the program generates and the folders of the data
 // directory, which need not hold data sets. A data directory that does not exist has none.
@@ -131,16 +128,16 @@ func find(name string, o Options) (location, error) {
 	}
 	same := slices.DeleteFunc(slices.Clone(all), func(other string) bool { return !strings.EqualFold(other, name) })
 	switch {
-	case slices.Contains(same, name):
-		return folderAt(filepath.Join(dataDir, name))
-	case len(same) == 1:
-		return folderAt(filepath.Join(dataDir, same[0]))
 	case len(same) == 0:
 		return location{}, unknown(name, dataDir, all)
+	case len(same) == 1:
+		name = same[0]
+	case !slices.Contains(same, name):
+		return location{}, &invalid.Error{
+			Where: dataDir, Want: fmt.Sprintf("one folder %q", name), Got: strings.Join(same, " and "), Hint: "Spell the name like one of them.",
+		}
 	}
-	return location{}, &invalid.Error{
-		Where: dataDir, Want: fmt.Sprintf("one folder %q", name), Got: strings.Join(same, " and "), Hint: "Spell the name like one of them.",
-	}
+	return folderAt(filepath.Join(dataDir, name))
 }
 
 // published are the names of the data sets that package fetch downloads.
@@ -191,23 +188,18 @@ func folderAt(dir string) (location, error) {
 	if err != nil {
 		return location{}, invalid.File(dir, err)
 	}
-	const labels, attSplits = "labels.csv", "att_splits.mat"
-	has := make(map[string]bool)
-	var hasOpen, hasMAT bool
-	for _, e := range entries {
-		has[e.Name()] = true
-		hasOpen = hasOpen || slices.Contains(openlayout.Files(), e.Name())
-		hasMAT = hasMAT || strings.EqualFold(filepath.Ext(e.Name()), ".mat")
+	has := func(file func(name string) bool) bool {
+		return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return file(e.Name()) })
 	}
+	hasSplits := has(func(name string) bool { return name == "att_splits.mat" })
 	switch {
-	case has[labels] && has[attSplits]:
+	case hasSplits && has(func(name string) bool { return name == "labels.csv" }):
 		return location{}, &invalid.Error{
-			Where: dir, Want: "one data set", Got: fmt.Sprintf("%s of the open layout and %s of the xlsa17 layout", labels, attSplits),
-			Hint: "Move one of the two elsewhere.",
+			Where: dir, Want: "one data set", Got: "labels.csv of the open layout and att_splits.mat of the xlsa17 layout", Hint: "Move one of the two elsewhere.",
 		}
-	case hasOpen && !has[attSplits]:
+	case !hasSplits && has(func(name string) bool { return slices.Contains(openlayout.Files(), name) }):
 		return location{dir, openLayout}, nil
-	case hasMAT:
+	case has(func(name string) bool { return strings.EqualFold(filepath.Ext(name), ".mat") }):
 		return location{dir, matLayout}, nil
 	}
 	return location{}, &invalid.Error{
@@ -220,24 +212,20 @@ func folderAt(dir string) (location, error) {
 // open reads or generates the data set. It has passed check.Errors, unless it is in the open
 // layout and Options.WithoutSplit is set.
 func (l location) open(ctx context.Context, o Options) (d *dataset.Dataset, err error) {
-	if l.layout == "" && o.DevSplit > 1 {
-		return nil, &invalid.Error{
-			Where: "data set " + invalid.Quote(l.place), Field: "dev_split",
-			Want: "1, since data that the program generates have one split", Got: fmt.Sprint(o.DevSplit),
-		}
-	}
 	switch l.layout {
 	case matLayout:
 		d, err = xlsa17.Load(ctx, l.place, xlsa17.Options{DevSplit: o.DevSplit, NoCache: o.NoCache})
 	case openLayout:
 		d, err = openlayout.Load(ctx, l.place, openlayout.Options{DevSplit: o.DevSplit, WithoutSplit: o.WithoutSplit})
 	default:
-		if spec, ok := simulate.Preset(strings.ToLower(l.place)); ok {
-			d = simulate.Make(spec)
-		} else {
-			d = glyphs.Make()
+		if o.DevSplit > 1 {
+			const want = "1, since data that the program generates have one split"
+			return nil, &invalid.Error{Where: "data set " + invalid.Quote(l.place), Field: "dev_split", Want: want, Got: fmt.Sprint(o.DevSplit)}
 		}
-		return d, ctx.Err()
+		if spec, ok := simulate.Preset(strings.ToLower(l.place)); ok {
+			return simulate.Make(spec), ctx.Err()
+		}
+		return glyphs.Make(), ctx.Err()
 	}
 	if err != nil || l.layout == openLayout && o.WithoutSplit {
 		return d, err
@@ -261,19 +249,19 @@ type Converted struct {
 func Convert(ctx context.Context, name string, o Options, dir string) (c Converted, err error) {
 	dir, err = filepath.Abs(cmp.Or(dir, filepath.Join(DataDir(o.DataDir), NameOf(name)+"-open")))
 	if err != nil {
-		return Converted{}, err
+		return c, err
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return Converted{}, invalid.File(dir, err)
+		return c, invalid.File(dir, err)
 	}
 	if len(entries) > 0 {
-		return Converted{}, &invalid.Error{Where: dir, Want: "an empty folder, or none", Got: format.Count(len(entries), "file") + " in it"}
+		return c, &invalid.Error{Where: dir, Want: "an empty folder, or none", Got: format.Count(len(entries), "file") + " in it"}
 	}
 	o.DevSplit = 1
 	d, err := Open(ctx, name, o)
 	if err != nil {
-		return Converted{}, err
+		return c, err
 	}
 	splits := d.Splits()
 	err = fileio.WriteFolder(dir, func(hidden string) error {
@@ -295,28 +283,32 @@ func verify(ctx context.Context, d *dataset.Dataset, dir string) error {
 	if err != nil {
 		return err
 	}
-	want, found := d.Splits(), written.Splits()
-	if len(found) != len(want) {
-		return &invalid.Error{Where: dir, Want: format.Count(len(want), "split"), Got: fmt.Sprint(len(found))}
-	}
-	before := *d
-	before.FeaturesSum, written.FeaturesSum = dataset.SumFeatures(d.Features), dataset.SumFeatures(written.Features)
-	for n := range want {
-		before.Split, written.Split = want[n], found[n]
-		if a, b := before.Fingerprint(), written.Fingerprint(); a != b {
-			return &invalid.Error{Where: dir, Field: fmt.Sprintf("split %d", n+1), Want: "fingerprint " + a, Got: b}
-		}
+	if want, found := fingerprints(d), fingerprints(written); !slices.Equal(want, found) {
+		return &invalid.Error{Where: dir, Want: "splits with the fingerprints " + strings.Join(want, " "), Got: strings.Join(found, " ")}
 	}
 	return nil
 }
 
+// fingerprints returns that of each split.
+func fingerprints(d *dataset.Dataset) (sums []string) {
+	with := *d
+	with.FeaturesSum = dataset.SumFeatures(d.Features)
+	for _, with.Split = range d.Splits() {
+		sums = append(sums, with.Fingerprint())
+	}
+	return sums
+}
+
+// hasGlyphs reports whether a data set is that of glyphs, not a folder of the same name.
+func hasGlyphs(d *dataset.Dataset) bool { return d.Source == glyphs.Source }
+
 // HasPictures reports whether Picture finds pictures of samples.
-func HasPictures(d *dataset.Dataset) bool { return d.Name == Glyphs || d.ImageDir != "" }
+func HasPictures(d *dataset.Dataset) bool { return hasGlyphs(d) || d.ImageDir != "" }
 
 // Picture returns the picture of a sample, nil if there is none: the glyph, or the photograph scaled
 // to a side in pixels.
 func Picture(ctx context.Context, d *dataset.Dataset, row, side int) (image.Image, error) {
-	if d.Name == Glyphs {
+	if hasGlyphs(d) {
 		return glyphs.Image(row)
 	}
 	path := d.ImageOf(row)

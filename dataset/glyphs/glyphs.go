@@ -21,13 +21,78 @@ import (
 	"slices"
 	"strings"
 
+	"codeberg.org/go-fonts/dejavu/dejavusans"
+	"codeberg.org/go-fonts/dejavu/dejavusansbold"
+	"codeberg.org/go-fonts/dejavu/dejavusansmono"
+	"codeberg.org/go-fonts/dejavu/dejavusansoblique"
+	"codeberg.org/go-fonts/dejavu/dejavuserif"
+	"codeberg.org/go-fonts/dejavu/dejavuserifbold"
+	"codeberg.org/go-fonts/dejavu/dejavuserifitalic"
+	"codeberg.org/go-fonts/latin-modern/lmmono10regular"
+	"codeberg.org/go-fonts/latin-modern/lmroman10bold"
+	"codeberg.org/go-fonts/latin-modern/lmroman10italic"
+	"codeberg.org/go-fonts/latin-modern/lmroman10regular"
+	"codeberg.org/go-fonts/latin-modern/lmsans10bold"
+	"codeberg.org/go-fonts/latin-modern/lmsans10oblique"
+	"codeberg.org/go-fonts/latin-modern/lmsans10regular"
+	"codeberg.org/go-fonts/liberation/liberationmonoregular"
+	"codeberg.org/go-fonts/liberation/liberationsansbold"
+	"codeberg.org/go-fonts/liberation/liberationsansitalic"
+	"codeberg.org/go-fonts/liberation/liberationsansregular"
+	"codeberg.org/go-fonts/liberation/liberationserifbold"
+	"codeberg.org/go-fonts/liberation/liberationserifitalic"
+	"codeberg.org/go-fonts/liberation/liberationserifregular"
+	"golang.org/x/image/font/gofont/gobold"
+	"golang.org/x/image/font/gofont/goitalic"
+	"golang.org/x/image/font/gofont/gomono"
+	"golang.org/x/image/font/gofont/goregular"
+
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/parallel"
 )
 
+// A face is one typeface. Its traits are properties that change the shapes of some of its
+// letters; letters.txt says what they mean and refers to them.
+type face struct {
+	name   string
+	font   []byte // TrueType or OpenType
+	traits string
+}
+
+var faces = []face{
+	{"Go Regular", goregular.TTF, "barred"},
+	{"Go Bold", gobold.TTF, "barred"},
+	{"Go Italic", goitalic.TTF, "barred slanted onestorey"},
+	{"Liberation Sans", liberationsansregular.TTF, ""},
+	{"Liberation Sans Bold", liberationsansbold.TTF, ""},
+	{"Liberation Sans Italic", liberationsansitalic.TTF, "slanted"},
+	{"DejaVu Sans", dejavusans.TTF, "lowj"},
+	{"DejaVu Sans Bold", dejavusansbold.TTF, "lowj"},
+	{"DejaVu Sans Oblique", dejavusansoblique.TTF, "slanted lowj"},
+	{"Latin Modern Sans", lmsans10regular.TTF, "twostorey"},
+	{"Latin Modern Sans Bold", lmsans10bold.TTF, "twostorey"},
+	{"Latin Modern Sans Oblique", lmsans10oblique.TTF, "slanted twostorey"},
+	{"Liberation Serif", liberationserifregular.TTF, "serif twostorey"},
+	{"Liberation Serif Bold", liberationserifbold.TTF, "serif twostorey"},
+	{"Liberation Serif Italic", liberationserifitalic.TTF, "serif slanted cursive onestorey twostorey"},
+	{"DejaVu Serif", dejavuserif.TTF, "serif lowj"},
+	{"DejaVu Serif Bold", dejavuserifbold.TTF, "serif lowj"},
+	{"DejaVu Serif Italic", dejavuserifitalic.TTF, "serif slanted cursive onestorey lowj"},
+	{"Latin Modern Roman", lmroman10regular.TTF, "serif twostorey"},
+	{"Latin Modern Roman Bold", lmroman10bold.TTF, "serif twostorey"},
+	{"Latin Modern Roman Italic", lmroman10italic.TTF, "serif slanted cursive onestorey"},
+	{"Go Mono", gomono.TTF, "serif mono"},
+	{"Liberation Mono", liberationmonoregular.TTF, "mono barred"},
+	{"DejaVu Sans Mono", dejavusansmono.TTF, "mono barred"},
+	{"Latin Modern Mono", lmmono10regular.TTF, "serif mono twostorey"},
+}
+
 // A class has three samples of each typeface.
 const samples = 75
+
+// Source is that of the data set, which a folder of the same name does not have.
+const Source = "letters and digits of 25 typefaces, seed 0"
 
 // Make generates the data set, class by class. It is the same for any number of processors;
 // other architectures may round differently.
@@ -35,12 +100,8 @@ func Make() *dataset.Dataset {
 	classes := letters.classes
 	attributes, u := letters.describe()
 	d := &dataset.Dataset{
-		Name:         "glyphs",
-		Source:       fmt.Sprintf("letters and digits of %d typefaces, seed 0", len(faces)),
-		Features:     dataset.NewMatrix[float32](len(classes)*samples, dims),
-		Attributes:   attributes,
-		Groups:       letters.groups,
-		Descriptions: u,
+		Name: "glyphs", Source: Source, Features: dataset.NewMatrix[float32](len(classes)*samples, dims),
+		Attributes: attributes, Groups: letters.groups, Descriptions: u,
 	}
 	subsets := map[string]*[]int{"train": &d.Split.Train, "val": &d.Split.Val, "test": &d.Split.Test}
 	for z, l := range classes {
@@ -154,4 +215,12 @@ func (t table) describe() (all []dataset.Attribute, u dataset.Matrix[float64]) {
 		}
 	}
 	return all, u
+}
+
+// must returns what is made from a part of this program, which has no mistakes.
+func must[V any](v V, err error) V {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

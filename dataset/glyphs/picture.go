@@ -4,8 +4,10 @@ import (
 	"image"
 	"math"
 	"math/rand/v2"
+	"sync"
 
 	"golang.org/x/image/font/sfnt"
+	"golang.org/x/image/math/fixed"
 	"golang.org/x/image/vector"
 )
 
@@ -16,6 +18,34 @@ const (
 	em       = 36.0 // pixels
 	baseline = 33.5
 )
+
+// An outline is the contour of one letter in one face.
+type outline struct {
+	sfnt.Segments
+	em     float64 // the unit of the coordinates
+	middle float64 // of the points, from left to right, in em
+}
+
+// point returns a point in em: x from the middle of the letter, y downwards from the baseline.
+func (o outline) point(p fixed.Point26_6) (x, y float64) {
+	return float64(p.X)/o.em - o.middle, float64(p.Y) / o.em
+}
+
+// outlines returns the contours of every class in every face.
+var outlines = sync.OnceValue(func() [][]outline {
+	all := make([][]outline, len(letters.classes))
+	for _, f := range faces {
+		font := must(sfnt.Parse(f.font))
+		em := fixed.I(int(font.UnitsPerEm()))
+		unit := float64(em)
+		for z, c := range letters.classes {
+			segments := must(font.LoadGlyph(nil, must(font.GlyphIndex(nil, []rune(c.name)[0])), em, nil))
+			bounds := segments.Bounds()
+			all[z] = append(all[z], outline{segments, unit, (float64(bounds.Min.X)/unit + float64(bounds.Max.X)/unit) / 2})
+		}
+	}
+	return all
+})
 
 // The variation of the samples of a letter: standard deviations in pixels and radians,
 // and ranges.
@@ -31,15 +61,9 @@ const (
 	minContrast, maxContrast = 0.5, 1.0
 )
 
-// distortion is how the picture of a sample differs from the outline.
-type distortion struct {
-	a, b, c, d float64 // (x, y) becomes (ax + by, cx + dy), and then
-	dx, dy     float64 // moves by this much
-	blur       float64 // standard deviation, pixels
-	contrast   float64 // of ink to paper
-}
-
-func randomDistortion(rng *rand.Rand) distortion {
+// render draws a letter in dark ink on light paper, shifted, turned, scaled and sheared about the
+// middle of a capital, blurred and noisy.
+func render(o outline, rng *rand.Rand) *image.Gray {
 	// At most two standard deviations, so that letters stay in their pictures; a bold W
 	// sometimes loses the tip of a serif.
 	normal := func(sd float64) float64 { return sd * min(max(rng.NormFloat64(), -2), 2) }
@@ -49,42 +73,29 @@ func randomDistortion(rng *rand.Rand) distortion {
 	size := math.Exp(normal(sizeSD))
 	width := size * math.Exp(normal(widthSD))
 	shear := normal(shearSD)
-	return distortion{
-		a: cos * width, b: cos*shear - sin*size,
-		c: sin * width, d: sin*shear + cos*size,
-		dx: normal(shiftSD), dy: normal(shiftSD),
-		blur:     between(minBlur, maxBlur),
-		contrast: between(minContrast, maxContrast),
+	dx, dy := normal(shiftSD), normal(shiftSD)
+	place := func(x, y float64) (left, top float32) {
+		const middle = 0.36 // of the em, above the baseline
+		px, py := x*em, (y+middle)*em
+		return float32(side/2 + dx + cos*width*px + (cos*shear-sin*size)*py),
+			float32(baseline - middle*em + dy + sin*width*px + (sin*shear+cos*size)*py)
 	}
-}
-
-// place returns the place of a point of an outline in the picture. Letters turn about the
-// middle of a capital, so that turning does not shift them.
-func (d distortion) place(x, y float64) (left, top float32) {
-	const middle = 0.36 // of the em, above the baseline
-	px, py := x*em, (y+middle)*em
-	return float32(side/2 + d.dx + d.a*px + d.b*py), float32(baseline - middle*em + d.dy + d.c*px + d.d*py)
-}
-
-// render draws a letter in dark ink on light paper.
-func render(o outline, rng *rand.Rand) *image.Gray {
-	d := randomDistortion(rng)
-	ink := blur(coverage(o, d), d.blur)
+	blurSD, contrast := between(minBlur, maxBlur), between(minContrast, maxContrast)
 	im := image.NewGray(image.Rect(0, 0, side, side))
-	for i, v := range ink {
-		light := 0.5 + d.contrast*(0.5-v) + noiseSD*rng.NormFloat64()
+	for i, ink := range blur(coverage(o, place), blurSD) {
+		light := 0.5 + contrast*(0.5-ink) + noiseSD*rng.NormFloat64()
 		im.Pix[i] = uint8(math.Round(255 * min(max(light, 0), 1)))
 	}
 	return im
 }
 
 // coverage returns how much of each pixel is ink, from 0 to 1.
-func coverage(o outline, d distortion) []float64 {
+func coverage(o outline, place func(x, y float64) (left, top float32)) []float64 {
 	r := vector.NewRasterizer(side, side)
 	for _, s := range o.Segments {
-		x0, y0 := d.place(o.point(s.Args[0]))
-		x1, y1 := d.place(o.point(s.Args[1]))
-		x2, y2 := d.place(o.point(s.Args[2]))
+		x0, y0 := place(o.point(s.Args[0]))
+		x1, y1 := place(o.point(s.Args[1]))
+		x2, y2 := place(o.point(s.Args[2]))
 		switch s.Op {
 		case sfnt.SegmentOpMoveTo:
 			r.ClosePath()
@@ -156,7 +167,14 @@ type histogram [orientations]float64
 func hog(im *image.Gray, dst []float32) {
 	fine := vote(im)
 	for _, size := range []int{2, 4} { // squares along an edge of a cell
-		dst = normalise(pool(fine, size), squares/size, dst)
+		n := squares / size
+		cells := make([]histogram, n*n) // means of their squares
+		for i, h := range fine {
+			for o, v := range h {
+				cells[i/squares/size*n+i%squares/size][o] += v / float64(size*size*grid*grid)
+			}
+		}
+		dst = normalise(cells, n, dst)
 	}
 }
 
@@ -182,19 +200,6 @@ func vote(im *image.Gray) []histogram {
 		}
 	}
 	return h
-}
-
-// pool averages size x size squares per cell.
-func pool(fine []histogram, size int) []histogram {
-	n := squares / size
-	cells := make([]histogram, n*n)
-	for i, h := range fine {
-		y, x := i/squares, i%squares
-		for o, v := range h {
-			cells[y/size*n+x/size][o] += v / float64(size*size*grid*grid)
-		}
-	}
-	return cells
 }
 
 // normalise writes n x n cells into dst, each divided by the root of the mean energy of

@@ -31,20 +31,18 @@ const (
 //
 // The same specification gives the same bits on any number of processors.
 func Make(s Spec) *dataset.Dataset {
-	ds := &dataset.Dataset{
-		Name:     s.Name,
-		Source:   fmt.Sprintf("simulated, seed %d", s.Seed),
-		Features: dataset.NewMatrix[float32](s.Samples, s.Dims),
-		Split: dataset.Split{
-			Train: numbers(0, s.TrainClasses),
-			Val:   numbers(s.TrainClasses, s.ValClasses),
-			Test:  numbers(s.TrainClasses+s.ValClasses, s.TestClasses),
-		},
-	}
+	ds := &dataset.Dataset{Name: s.Name, Source: fmt.Sprintf("simulated, seed %d", s.Seed), Features: dataset.NewMatrix[float32](s.Samples, s.Dims)}
 	for z, end := range ends(s.Samples, s.TrainClasses+s.ValClasses+s.TestClasses) {
 		ds.Classes = append(ds.Classes, fmt.Sprintf("class%03d", z+1))
+		subset := &ds.Split.Train
+		if z >= s.TrainClasses+s.ValClasses {
+			subset = &ds.Split.Test
+		} else if z >= s.TrainClasses {
+			subset = &ds.Split.Val
+		}
+		*subset = append(*subset, z)
 		for n := 1; len(ds.Labels) < end; n++ {
-			if n%5 == 0 && z < s.TrainClasses+s.ValClasses {
+			if n%5 == 0 && subset != &ds.Split.Test {
 				ds.TestSeen = append(ds.TestSeen, len(ds.Labels))
 			}
 			ds.Labels = append(ds.Labels, z)
@@ -74,15 +72,6 @@ func Make(s Spec) *dataset.Dataset {
 		}
 	})
 	return ds
-}
-
-// numbers returns n numbers from first.
-func numbers(first, n int) []int {
-	v := make([]int, n)
-	for i := range v {
-		v[i] = first + i
-	}
-	return v
 }
 
 // ends returns the index after the last item of each part if n items are divided into parts of

@@ -34,20 +34,15 @@ const attempts = 1000
 func Propose(d *dataset.Dataset, o Options) (dataset.Split, error) {
 	usable := Usable(d)
 	sets := together(d, usable, o.Tolerance)
-	refuse := func(want, got, hint string) (dataset.Split, error) {
-		return dataset.Split{}, &invalid.Error{Where: d.Name, Field: "classes", Want: want, Got: got, Hint: hint}
-	}
+	var best dataset.Split
 	switch {
 	case o.Val < 1 || o.Test < 1 || o.Val+o.Test >= len(usable):
 		want := fmt.Sprintf("at least 1 for each of train, val and test, of %d that have samples and a description", len(usable))
-		return refuse(want, fmt.Sprintf("%d for val and %d for test", o.Val, o.Test), "")
+		return best, refuse(d, "classes", want, fmt.Sprintf("%d for val and %d for test", o.Val, o.Test))
 	case len(sets) < 3:
-		return refuse("at least 3 sets of classes between which nothing leaks", fmt.Sprint(len(sets)), "")
+		return best, refuse(d, "classes", "at least 3 sets of classes between which nothing leaks", len(sets))
 	}
-	random := rand.New(rand.NewPCG(o.Seed, 0))
-	samples := d.SamplesPerClass()
-	var best dataset.Split
-	least := math.Inf(1)
+	random, samples, least := rand.New(rand.NewPCG(o.Seed, 0)), d.SamplesPerClass(), math.Inf(1)
 	for range attempts {
 		random.Shuffle(len(sets), func(a, b int) { sets[a], sets[b] = sets[b], sets[a] })
 		if s, ok := fill(sets, o); ok {
@@ -58,12 +53,16 @@ func Propose(d *dataset.Dataset, o Options) (dataset.Split, error) {
 	}
 	if math.IsInf(least, 1) {
 		want := fmt.Sprintf("sets of similar classes of at most %d for val and %d for test", o.Val, o.Test)
-		return refuse(want, "too few of them", "Ask for more val and test classes.")
+		return best, refuse(d, "classes", want, "too few of them. Ask for more val and test classes.")
 	}
 	for _, subset := range best.Subsets() {
 		slices.Sort(subset.Classes)
 	}
 	return best, nil
+}
+
+func refuse(d *dataset.Dataset, field, want string, got any) error {
+	return &invalid.Error{Where: d.Name, Field: field, Want: want, Got: fmt.Sprint(got)}
 }
 
 // Usable returns the classes that have samples and a description, ascending.
@@ -135,32 +134,25 @@ func sum(samples, classes []int) (n int) {
 	return n
 }
 
-// Deal deals classes of d that have samples and a description into parts of about equal
+// Deal deals classes of d, ascending, that have samples and a description into parts of about equal
 // size, at least 2 classes in each, for cross-validation over classes. Parts are balanced by
 // their numbers of samples, and similar classes (see check.Leaks) are in one part. The same seed
 // deals the same parts; their classes are ascending. The error is an *invalid.Error.
 func Deal(d *dataset.Dataset, classes []int, parts int, seed uint64) ([][]int, error) {
-	asked := make(map[int]bool, len(classes))
-	for _, z := range classes {
-		asked[z] = true
-	}
-	usable := slices.DeleteFunc(Usable(d), func(z int) bool { return !asked[z] })
+	usable := slices.DeleteFunc(Usable(d), func(z int) bool {
+		_, asked := slices.BinarySearch(classes, z)
+		return !asked
+	})
 	sets := together(d, usable, check.Tolerance)
 	// In a part with one class, any prediction is right.
 	switch most := len(sets) / 2; {
 	case most < 2:
-		return nil, &invalid.Error{
-			Where: d.Name, Field: "classes", Want: "at least 4 that have samples and a description and are not similar", Got: fmt.Sprint(len(sets)),
-		}
+		return nil, refuse(d, "classes", "at least 4 that have samples and a description and are not similar", len(sets))
 	case parts < 2 || parts > most:
-		return nil, &invalid.Error{
-			Where: d.Name, Field: "parts",
-			Want: fmt.Sprintf("2 to %d, as %d classes have samples and a description (similar ones count once) and each part needs 2", most, len(sets)),
-			Got:  fmt.Sprint(parts),
-		}
+		want := fmt.Sprintf("2 to %d, as %d classes have samples and a description (similar ones count once) and each part needs 2", most, len(sets))
+		return nil, refuse(d, "parts", want, parts)
 	}
-	samples := d.SamplesPerClass()
-	random := rand.New(rand.NewPCG(seed, 0xdea1))
+	samples, random := d.SamplesPerClass(), rand.New(rand.NewPCG(seed, 0xdea1))
 	random.Shuffle(len(sets), func(a, b int) { sets[a], sets[b] = sets[b], sets[a] })
 	// Large sets first; then strata of classes with similar numbers of samples.
 	slices.SortStableFunc(sets, func(a, b []int) int {
@@ -194,12 +186,8 @@ func Rotations(d *dataset.Dataset, parts int, seed uint64) ([]dataset.Split, err
 	}
 	splits := make([]dataset.Split, parts)
 	for i := range splits {
-		s := dataset.Split{Test: dealt[i], Val: dealt[(i+1)%parts]}
-		for j := 2; j < parts; j++ {
-			s.Train = append(s.Train, dealt[(i+j)%parts]...)
-		}
-		slices.Sort(s.Train)
-		splits[i] = s
+		next := (i + 1) % parts
+		splits[i] = dataset.Split{Train: without(dealt, i, next), Val: dealt[next], Test: dealt[i]}
 	}
 	return splits, nil
 }
@@ -208,14 +196,20 @@ func Rotations(d *dataset.Dataset, parts int, seed uint64) ([]dataset.Split, err
 // parts of its train and val classes.
 func Folds(d *dataset.Dataset, s dataset.Split, n int, seed uint64) ([]dataset.Split, error) {
 	dealt, err := Deal(d, s.Seen(), n, seed)
-	if err != nil {
-		return nil, err
+	folds := make([]dataset.Split, len(dealt))
+	for i := range folds {
+		folds[i] = dataset.Split{Train: without(dealt, i), Val: dealt[i], Test: s.Test}
 	}
-	folds := make([]dataset.Split, n)
-	for i, val := range dealt {
-		train := slices.Concat(slices.Delete(slices.Clone(dealt), i, i+1)...)
-		slices.Sort(train)
-		folds[i] = dataset.Split{Train: train, Val: val, Test: s.Test}
+	return folds, err
+}
+
+// without returns the classes of all parts but some, ascending.
+func without(dealt [][]int, parts ...int) (classes []int) {
+	for i, part := range dealt {
+		if !slices.Contains(parts, i) {
+			classes = append(classes, part...)
+		}
 	}
-	return folds, nil
+	slices.Sort(classes)
+	return classes
 }

@@ -23,7 +23,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/dataset/catalog"
+	"github.com/lago-train/lago-train/dataset/glyphs"
 	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/dataset/openlayout"
@@ -324,7 +324,7 @@ func TestServe(t *testing.T) {
 func TestServeOtherLayouts(t *testing.T) {
 	u := dataset.Matrix[float64]{Rows: 2, Cols: 4, Data: []float64{1, 0, 0, 1, 0, 1, math.NaN(), 0}}
 	d := &dataset.Dataset{
-		Name:     catalog.Glyphs,
+		Name: "letters", Source: glyphs.Source,
 		Features: dataset.Matrix[float32]{Rows: 2, Cols: 4, Data: []float32{3, -3, -3, 3, -3, 3, 3, -3}}, Labels: []int{0, 1},
 		Classes: []string{"old", "big blue"}, Groups: []string{"colour", "size"}, Descriptions: u,
 	}
