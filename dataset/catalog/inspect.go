@@ -23,11 +23,8 @@ type Report struct {
 	Warnings []check.Finding `json:"warnings"`          // that do not end the command with an error
 	Missing  *check.Missing  `json:"missing,omitempty"` // entries of the descriptions that are missing; only if there are no errors
 
-	// Data is the data set with the split that was asked for, and Splits the number of its
-	// splits; nil and 0 if it cannot be read.
-	Data   *dataset.Dataset `json:"-"`
-	Splits int              `json:"-"`
-	Next   string           `json:"-"` // command that writes files that are missing
+	Data *dataset.Dataset `json:"-"` // with the split that was asked for; nil if it cannot be read
+	Next string           `json:"-"` // command that writes files that are missing
 	layout string
 }
 
@@ -51,24 +48,20 @@ func findErrors(ctx context.Context, name string, o Options) (Report, error) {
 		return r, err
 	}
 	r.layout = l.layout
-	d, err := l.open(ctx, o)
-	if err == nil {
-		r.Data, r.Splits = d, len(d.Splits())
-		for n := 0; err == nil && n < r.Splits; n++ {
-			other := *d
-			other.Split = d.Splits()[n]
-			err = check.Errors(&other)
+	if r.Data, err = l.open(ctx, o); err == nil {
+		with := *r.Data
+		for _, with.Split = range with.Splits() {
+			if err = check.Errors(&with); err != nil {
+				break
+			}
 		}
-	}
-	if ctx.Err() != nil {
-		return r, ctx.Err()
 	}
 	r.Errors = append(r.Errors, check.Findings(check.Error, err)...)
 	if err != nil && l.layout == openLayout {
 		r.Next = nextStep(l.place, name)
 	}
-	r.OK = len(r.Errors) == 0
-	return r, nil
+	r.OK = err == nil
+	return r, ctx.Err()
 }
 
 // nextStep returns the command that writes files that a folder lacks, "" if it has them.

@@ -44,7 +44,7 @@ func (r Report) Tables() []*table.Table {
 		t.Note("%s: no problems found", d.Name)
 		t.Note("checked: %s of %s, %s, %s, %s into train, val and test, %s of seen classes held out",
 			format.Count(d.Features.Rows, "sample"), format.Count(d.Features.Cols, "feature"), format.Count(len(d.Classes), "class"),
-			inGroups(len(d.Attributes), len(d.Groups)), format.Count(r.Splits, "split"), format.Count(len(d.TestSeen), "sample"))
+			inGroups(len(d.Attributes), len(d.Groups)), format.Count(len(d.Splits()), "split"), format.Count(len(d.TestSeen), "sample"))
 		t.Note("%s", missingNote(r.Missing))
 	}
 	return []*table.Table{t}

@@ -46,7 +46,7 @@ func TestListing(t *testing.T) {
 
 func TestReport(t *testing.T) {
 	warning := check.Finding{File: "pets", Expected: "different descriptions", Found: "the same", Severity: check.Warning}
-	r := Report{catalog.Report{OK: true, Warnings: []check.Finding{warning}, Data: tiny.Sound(), Splits: 1, Missing: &check.Missing{
+	r := Report{catalog.Report{OK: true, Warnings: []check.Finding{warning}, Data: tiny.Sound(), Missing: &check.Missing{
 		Entries: 3, Of: 12, Classes: []check.Count{{Name: "ant", Entries: 2}, {Name: "bee", Entries: 1}}, Attributes: []check.Count{{Name: "flies", Entries: 3}},
 	}}}
 	testkit.WantText(t, r.Tables()[0].Text(1000, 0), "warning: pets: expected different descriptions, found the same\n", "sound: no problems found",
