@@ -23,8 +23,8 @@ type Report struct {
 	Warnings []check.Finding `json:"warnings"`          // that do not end the command with an error
 	Missing  *check.Missing  `json:"missing,omitempty"` // entries of the descriptions that are missing; only if there are no errors
 
-	Data *dataset.Dataset `json:"-"` // with the split that was asked for; nil if it cannot be read
-	Next string           `json:"-"` // command that writes files that are missing
+	Data   *dataset.Dataset `json:"-"` // with the split that was asked for; nil if it cannot be read
+	Next   string           `json:"-"` // command that writes files that are missing
 	layout string
 }
 

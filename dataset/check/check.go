@@ -17,7 +17,6 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/internal/numeric"
 )
 
 // The checks in order. Those of warnings take a data set without errors.
@@ -175,19 +174,6 @@ func (c *checker) probabilities() {
 				c.report("probability", fmt.Sprintf("description of class %s, attribute %s", invalid.Quote(name), invalid.Quote(c.Attributes[m].Name)),
 					"a probability from 0 to 1, or NaN if it is not described", p)
 			}
-		}
-	}
-}
-
-// features reports the first value of each sample that is NaN or infinite.
-func (c *checker) features() {
-	if c.Features.Cols == 0 {
-		c.report("dimensions", "features", "at least one dimension", "none")
-	}
-	for i := range c.Features.Rows {
-		row := c.Features.Row(i)
-		if j := numeric.NotFinite(row); j >= 0 {
-			c.report("finite", fmt.Sprintf("feature %d of sample %d", j, i), "a finite number", row[j])
 		}
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -169,8 +170,7 @@ func ReadAll(ctx context.Context, path string) (x dataset.Matrix[float32], err e
 	x.Cols = r.cols
 	x.Data = make([]float32, 0, max(r.rows, 1)*x.Cols)
 	var problems invalid.List
-	row, countsUp := make([]float32, x.Cols), true
-	for {
+	for row := make([]float32, x.Cols); ; {
 		bad, err := r.next(row)
 		switch {
 		case bad != nil:
@@ -178,15 +178,12 @@ func ReadAll(ctx context.Context, path string) (x dataset.Matrix[float32], err e
 		case err == io.EOF && problems.Len() > 0:
 			x.Data = nil
 			return x, problems.Err()
-		case err == io.EOF && countsUp && r.rows < 0 && x.Cols > 1 && x.Rows > 2:
-			return x, namesOfPandas(path, "column 1", "a feature", "row", x.Rows)
 		case err == io.EOF:
 			return x, nil
 		case err != nil:
 			problems.AddError(err)
 			return dataset.Matrix[float32]{}, problems.Err()
 		}
-		countsUp = countsUp && row[0] == float32(x.Rows)
 		x.Rows++
 		x.Data = append(x.Data, row...)
 	}
@@ -209,7 +206,12 @@ func newCSV(f *fileio.File) (*Reader, error) {
 	record, err := s.csv.Read()
 	cols := len(record)
 	if err == nil && isHeader(record) {
-		record, err = s.csv.Read()
+		if e := s.checkNames(record); e != nil {
+			return nil, e
+		}
+		if record, err = s.csv.Read(); err == nil && len(record) == cols+1 {
+			return nil, s.wrong("", fmt.Sprintf("%d numbers, one for each name above", cols), "one more, as R's write.table writes names of rows", withoutRowNames)
+		}
 	}
 	if err == io.EOF {
 		err = &invalid.Error{Where: s.path, Want: "at least one line of numbers", Got: "none"}
@@ -219,21 +221,40 @@ func newCSV(f *fileio.File) (*Reader, error) {
 	}
 	s.first = record
 	if row := make([]float32, cols); cols > 2 && s.parse(record, row) == nil && countsUp(row) {
-		return nil, namesOfPandas(s.path, s.line(), "a sample, or names of the columns", "column", cols)
+		got := fmt.Sprintf("the numbers from 0 to %d, which look like pandas' column names", cols-1)
+		return nil, s.wrong("", "a sample, or names of the columns", got, "Write the file with to_csv(header=False, index=False).")
 	}
 	return &Reader{s.path, -1, cols, s.next, f.Close}, nil
 }
 
 // isHeader reports whether no cell of a line is a number. A line with numbers and names
-// is a row with mistakes.
+// is a row with mistakes; the first name may be empty.
 func isHeader(record []string) bool {
-	for _, cell := range record {
+	for j, cell := range record {
 		_, err := strconv.ParseFloat(strings.TrimSpace(cell), 32) // 1_1 is no name
-		if err == nil || errors.Is(err, strconv.ErrRange) || strings.TrimSpace(cell) == "" {
+		if err == nil || errors.Is(err, strconv.ErrRange) || strings.TrimSpace(cell) == "" && (j > 0 || len(record) == 1) {
 			return false
 		}
 	}
 	return true
+}
+
+// ofSamples matches the names of columns that say which sample a line is, or its class.
+var ofSamples = regexp.MustCompile(`(?i)^(id|.*[_. -]id|index|unnamed: 0|row_?names?|label|labels|class|target|species|path|file|file_?name|timestamp|test_seen)$`)
+
+const withoutRowNames = "Write the file without names of rows: to_csv(index=False), or row.names = FALSE in R."
+
+// checkNames refuses columns that are no features by their names.
+func (s *csvFile) checkNames(names []string) *invalid.Error {
+	for j, name := range names {
+		name = strings.TrimSpace(name)
+		if column := fmt.Sprintf("column %d", j+1); name == "" {
+			return s.wrong(column, "a name, as the other columns have", "none, as pandas' to_csv() and R's write.csv leave it above names of rows", withoutRowNames)
+		} else if ofSamples.MatchString(name) {
+			return s.wrong(column, "features alone", invalid.Quote(name), "Take the column out: labels.csv has the classes and ids of the samples. If it is a feature, rename it.")
+		}
+	}
+	return nil
 }
 
 // countsUp reports whether values are 0, 1, 2 and so on, as no sample is.
@@ -244,15 +265,6 @@ func countsUp(values []float32) bool {
 		}
 	}
 	return true
-}
-
-// namesOfPandas returns the error of a line or column of the numbers 0, 1, 2 and so on.
-func namesOfPandas(path, field, want, of string, n int) error {
-	return &invalid.Error{
-		Where: path, Field: field, Want: want,
-		Got:  fmt.Sprintf("the numbers from 0 to %d, which look like pandas' %s names", n-1, of),
-		Hint: "Write the file with to_csv(header=False, index=False).",
-	}
 }
 
 func (s *csvFile) next(row []float32) (bad *invalid.Error, err error) {
@@ -268,21 +280,24 @@ func (s *csvFile) next(row []float32) (bad *invalid.Error, err error) {
 // parse converts the cells of a record to numbers.
 func (s *csvFile) parse(record []string, to []float32) *invalid.Error {
 	if len(record) != len(to) {
-		return &invalid.Error{Where: s.path, Field: s.line(), Want: fmt.Sprintf("%d numbers, as in the line before", len(to)), Got: fmt.Sprint(len(record))}
+		return s.wrong("", fmt.Sprintf("%d numbers, as in the line before", len(to)), fmt.Sprint(len(record)), "")
 	}
 	for j, cell := range record {
 		v, err := table.Number(cell, 32)
-		if err == nil && numeric.Finite(v) {
+		switch column := fmt.Sprintf("column %d", j+1); {
+		case err == nil && numeric.Finite(v):
 			to[j] = float32(v)
-			continue
+		case err == nil || errors.Is(err, strconv.ErrRange):
+			return s.wrong(column, finiteNumber, strings.TrimSpace(cell), "")
+		default:
+			return s.wrong(column, "a number", invalid.Quote(cell), "")
 		}
-		want, got := "a number", invalid.Quote(cell)
-		if err == nil || errors.Is(err, strconv.ErrRange) {
-			want, got = finiteNumber, strings.TrimSpace(cell)
-		}
-		return &invalid.Error{Where: s.path, Field: fmt.Sprintf("%s, column %d", s.line(), j+1), Want: want, Got: got}
 	}
 	return nil
 }
 
-func (s *csvFile) line() string { return fmt.Sprintf("line %d", s.csv.Line) }
+// wrong returns an error in the last line, and in a column unless that is empty.
+func (s *csvFile) wrong(column, want, got, hint string) *invalid.Error {
+	field := strings.TrimSuffix(fmt.Sprintf("line %d, %s", s.csv.Line, column), ", ")
+	return &invalid.Error{Where: s.path, Field: field, Want: want, Got: got, Hint: hint}
+}

@@ -113,7 +113,10 @@ func TestCSVErrors(t *testing.T) {
 		{"beyond float32", "1,1e39\n", "line 1, column 2: expected a finite number in the range of float32, found 1e39"},
 		{"all beyond float32 in the first line", "1e39,-1e39\n1,2\n", "line 1, column 1: expected a finite number in the range of float32, found 1e39"},
 		{"the names that pandas gives", "0,1,2,3\n.1,.2,.3,.4\n", "line 1: expected a sample, or names of the columns, found the numbers from 0 to 3, which look like pandas' column names. Write the file with to_csv(header=False, index=False)."},
-		{"an index of pandas", "0,.1,.2\n1,.3,.4\n2,.5,.6\n", "column 1: expected a feature, found the numbers from 0 to 2, which look like pandas' row names. Write the file with to_csv(header=False, index=False)."},
+		{"names of rows by pandas", ",f0,f1\n0,.1,.2\n", "line 1, column 1: expected a name, as the other columns have, found none, as pandas' to_csv() and R's write.csv leave it above names of rows. Write the file without names of rows: to_csv(index=False), or row.names = FALSE in R."},
+		{"names of rows by R", "\"V1\",\"V2\"\n\"1\",.1,.2\n", "line 2: expected 2 numbers, one for each name above, found one more, as R's write.table writes names of rows. Write the file without names of rows: to_csv(index=False), or row.names = FALSE in R."},
+		{"ids", "image_id,f0,f1\n17,.1,.2\n", `line 1, column 1: expected features alone, found "image_id". Take the column out: labels.csv has the classes and ids`},
+		{"labels", "f0,f1,Label\n.1,.2,0\n", `line 1, column 3: expected features alone, found "Label"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := testkit.Write(t, t.TempDir(), "x.csv", c.text)
