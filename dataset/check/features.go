@@ -49,9 +49,9 @@ func (c *checker) columns() {
 		got := ""
 		switch {
 		case largest[j] < exact && c.countsUp(j):
-			got = fmt.Sprintf("whole numbers that count up, from %v to %v", x.Data[j], x.Row(x.Rows - 1)[j])
+			got = fmt.Sprintf("whole numbers that count up, from %.9g to %.9g", x.Data[j], x.Row(x.Rows - 1)[j])
 		case c.numbersSamples(j, typical):
-			got = fmt.Sprintf("different whole numbers, up to %v, where the largest value of other columns is about %v", largest[j], typical)
+			got = fmt.Sprintf("different whole numbers, up to %.6g, where the largest value of other columns is about %.3g", largest[j], typical)
 		case c.numbersClasses(j):
 			got = "one whole number for each class"
 		default:
