@@ -275,36 +275,29 @@ func usageAt(where string, err error) error {
 	return err
 }
 
+// needing returns settings that need another one.
+func needing(key string, list setting.List) setting.List {
+	for i := range list {
+		list[i] = list[i].Needs(key)
+	}
+	return list
+}
+
 // checkBeside returns an error for the first flag that is set beside one that it excludes, or without
 // one that it needs.
 func checkBeside(c *call) error {
 	for _, s := range c.flags {
-		err := excludes(c, flagOf(s.Key), strings.Split(flagOf(strings.Join(s.Excluded, ",")), ",")...)
-		if err == nil && s.Needed != "" {
-			err = requires(c, flagOf(s.Needed), flagOf(s.Key))
+		if !c.isSet(flagOf(s.Key)) {
+			continue
 		}
-		if err != nil {
-			return err
+		for _, key := range s.Excluded {
+			if c.isSet(flagOf(key)) {
+				name := dashed(flagOf(key))
+				return wrong(name, "no "+name+" beside "+dashed(flagOf(s.Key)), "")
+			}
 		}
-	}
-	return nil
-}
-
-// excludes returns an error for the first of the flags that is set beside another one.
-func excludes(c *call, other string, flags ...string) error {
-	for _, name := range flags {
-		if c.isSet(other) && c.isSet(name) {
-			return wrong(dashed(name), "no "+dashed(name)+" beside "+dashed(other), "")
-		}
-	}
-	return nil
-}
-
-// requires returns an error for the first of the flags that is set without another one.
-func requires(c *call, other string, flags ...string) error {
-	for _, name := range flags {
-		if !c.isSet(other) && c.isSet(name) {
-			return wrong(dashed(name), dashed(other)+" beside it", "")
+		if s.Needed != "" && !c.isSet(flagOf(s.Needed)) {
+			return wrong(dashed(flagOf(s.Key)), dashed(flagOf(s.Needed))+" beside it", "")
 		}
 	}
 	return nil

@@ -19,11 +19,13 @@ import (
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/dataset/fetch"
+	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/dataset/split"
 	"github.com/lago-train/lago-train/dataset/xlsa17"
 	"github.com/lago-train/lago-train/experiments/datasets"
 	"github.com/lago-train/lago-train/experiments/extract"
+	"github.com/lago-train/lago-train/experiments/serve"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
@@ -116,6 +118,7 @@ type splitOptions struct {
 func splitCommand() *command {
 	share := setting.Range{Above: true, Most: math.Nextafter(1, 0), Text: "a number between 0 and 1"}
 	tolerance := setting.Range{Least: -math.MaxFloat64, Most: math.MaxFloat64, Text: "a number"}
+	ofProposals := []string{"val_share", "test_share", "val_classes", "test_classes", "seed", "to"}
 	var o splitOptions
 	return &command{name: "split", argument: "NAME", run: withArgument(o.run), flags: slices.Concat(o.dataSettings().Without("dev_split"), setting.List{
 		setting.Number("val_share", &o.valShare, 0.2, share).In(setting.Protocol).Common().Describe("`S` share of the classes for val, between 0 and 1"),
@@ -125,17 +128,13 @@ func splitCommand() *command {
 		setting.Seed("seed", &o.proposal.Seed).Describe("`SEED` random seed of the proposal"),
 		setting.Number("tolerance", &o.proposal.Tolerance, check.Tolerance, tolerance).In(setting.Protocol).
 			Describe("`D` difference per attribute up to which descriptions are the same; negative: never"),
-		setting.Raw("check", &o.check, "").In(inputGroup).Common().Describe("`FILE` splits.csv to check instead of proposing a split"),
-		setting.Switch("own", &o.own, false).In(inputGroup).Common().Describe("check the splits of the data set instead of proposing one"),
+		setting.Raw("check", &o.check, "").In(inputGroup).Common().Describe("`FILE` splits.csv to check instead of proposing a split").Excludes(ofProposals...),
+		setting.Switch("own", &o.own, false).In(inputGroup).Common().Describe("check the splits of the data set instead of proposing one").Excludes(append(ofProposals, "check")...),
 		setting.Raw("to", &o.to, "").In(outputGroup).OrAs("out").Common().Describe("`FILE` splits.csv to write, which must not exist"),
 	})}
 }
 
 func (o *splitOptions) run(c *call, name string) error {
-	ofProposals := []string{"val-share", "test-share", "val-classes", "test-classes", "seed", "to"}
-	if err := cmp.Or(excludes(c, "own", append(ofProposals, "check")...), excludes(c, "check", ofProposals...)); err != nil {
-		return err
-	}
 	o.WithoutSplit = !o.own
 	d, err := catalog.Open(c, name, o.Options)
 	if err != nil {
@@ -265,4 +264,73 @@ func (f fetched) Tables() []*table.Table {
 	}
 	t.Note("summary:   lago-train dataset info %s%s", flag, f.Name).Note("training:  lago-train run %s--dataset %s", flag, f.Name)
 	return []*table.Table{t}
+}
+
+// serveOptions are those of the command serve.
+type serveOptions struct {
+	dataOptions
+	networkOptions
+	model    string
+	port     int
+	readOnly bool
+}
+
+func serveCommand() *command {
+	var o serveOptions
+	return &command{
+		name:     "serve",
+		argument: "NAME|DIR",
+		flags: slices.Concat(o.dataSettings().Without("json", "dev_split", "no_cache"), needing("weights", o.networkSettings().Without("boxes", "weights")), setting.List{o.weightsSetting().Needs("model")}, setting.List{
+			setting.Raw("model", &o.model, "").In(inputGroup).Noted("none").Common().Describe(modelUsage),
+			setting.Whole("port", &o.port, 0, setting.Between(0, 65535)).In(runGroup).Noted("any free one").Common().Describe("`N` port of 127.0.0.1 to listen on"),
+			setting.Switch("read_only", &o.readOnly, false).In(outputGroup).Common().Describe("write nothing"),
+		}),
+		run: withArgument(o.run),
+	}
+}
+
+func (o *serveOptions) run(c *call, name string) error {
+	dir, err := catalog.Folder(name, o.Options)
+	if err != nil {
+		return err
+	}
+	config := serve.Config{Name: catalog.NameOf(name), Dir: dir, ReadOnly: o.readOnly}
+	if dir == "" {
+		if config.Data, err = catalog.Open(c, name, o.Options); err != nil {
+			return err
+		}
+		logrus.Infof("%s is only read, since its descriptions are not CSV files; lago-train dataset convert writes them", config.Name)
+	}
+	if o.model != "" {
+		m, err := openModel(o.model)
+		if err != nil {
+			return err
+		}
+		config.Model = m
+		if o.weights != "" {
+			e, err := o.extractor(c, m, make([]images.Image, 1))
+			if err != nil {
+				return err
+			}
+			config.Features = featuresOf(e)
+		}
+	}
+	s, err := serve.New(c, config)
+	if err != nil {
+		return err
+	}
+	return s.Serve(c, o.port, func(address string) error {
+		_, err := fmt.Fprintf(os.Stdout, "%s: open %s in a browser of this machine; Ctrl-C ends it\n", config.Name, address)
+		return err
+	})
+}
+
+// featuresOf computes the features of the content of one photograph.
+func featuresOf(e *extract.Extractor) func(context.Context, string, []byte) ([]float32, error) {
+	return func(ctx context.Context, name string, content []byte) ([]float32, error) {
+		x := e.NewSource(ctx, []images.Image{{ID: name, Path: name, Data: content}}, nil)
+		block := dataset.NewMatrix[float32](1, x.Cols())
+		_, err := x.Read(block)
+		return block.Data, err
+	}
 }

@@ -3,14 +3,10 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/sirupsen/logrus"
 
@@ -24,9 +20,6 @@ import (
 	"github.com/lago-train/lago-train/train"
 )
 
-// latest names the run that finished last.
-const latest = "latest"
-
 // modelSetting is that of commands that use one model.
 func modelSetting(to *string) setting.Setting {
 	return setting.Raw("model", to, "").In(inputGroup).Common().Describe(modelUsage)
@@ -36,7 +29,7 @@ const modelUsage = "`MODEL` a run's folder, a model file, the start of a run's n
 
 // openModel opens the model that --model names.
 func openModel(name string) (*predictor.Model, error) {
-	path, err := findModel("--model", name)
+	path, err := findRun("--model", name, train.ModelFile)
 	if err != nil {
 		return nil, err
 	}
@@ -51,89 +44,6 @@ func openData(ctx context.Context, m *predictor.Model, name string, o catalog.Op
 		logrus.Warn(m.Changed(d))
 	}
 	return d, err
-}
-
-// findModel returns the model file that the value of where names: a file, the folder of a
-// run, a unique prefix of a run's name, or latest.
-func findModel(where, value string) (string, error) {
-	if value == "" {
-		return "", wrong(where, "a run's folder, a model file, latest, or the start of a run's name", "none")
-	}
-	switch info, err := os.Stat(value); {
-	case err == nil && info.IsDir():
-		path := filepath.Join(value, train.ModelFile)
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return "", &invalid.Error{Where: value, Want: "the folder of a finished run, with a " + train.ModelFile, Got: "none"}
-		}
-		return path, nil
-	case err == nil:
-		return value, nil
-	case !errors.Is(err, fs.ErrNotExist):
-		return "", invalid.At(where, invalid.File(value, err))
-	}
-	return findRun(where, value, train.ModelFile, "a run's folder, a model file, latest, or the start of the name of a run")
-}
-
-// findRun returns a file of the run that its folder, a unique prefix of its name or latest names, in
-// the folder that the value begins with, ./runs if it has none.
-func findRun(where, value, file, what string) (string, error) {
-	if _, err := os.Stat(value); err == nil {
-		return filepath.Join(value, file), nil
-	}
-	dir, prefix := filepath.Split(value)
-	if dir == "" {
-		dir = defaultRuns
-	}
-	runs := runsWith(file, dir)
-	if prefix == latest && file == train.ModelFile && len(runs) > 0 {
-		newest := slices.MaxFunc(runs, func(a, b namedRun) int { return a.time.Compare(b.time) })
-		return newest.path, nil
-	}
-	var names, matches []string
-	found := ""
-	for _, r := range runs {
-		names = append(names, r.name)
-		if strings.HasPrefix(r.name, prefix) {
-			found, matches = r.path, append(matches, r.name)
-		}
-	}
-	dir = filepath.Clean(dir)
-	e := &invalid.Error{Where: where, Want: what + " in " + dir, Got: invalid.Quote(value), Usage: true}
-	switch {
-	case len(matches) == 1:
-		return found, nil
-	case len(matches) > 1:
-		const most = 5
-		e.Want = "the start of the name of one run in " + dir
-		e.Got += fmt.Sprintf(", which matches %d", len(matches))
-		e.Hint = "Choose one of " + strings.Join(matches[:min(most, len(matches))], ", ") + "."
-	case len(runs) == 0:
-		e.Hint = dir + " has no runs with a " + file + "."
-	default:
-		e.Hint = cmp.Or(invalid.DidYouMean(prefix, names), "lago-train runs lists them.")
-	}
-	return "", e
-}
-
-type namedRun struct {
-	name, path string
-	time       time.Time
-}
-
-// runsWith lists the runs in a folder that have a file: finished ones have a model.
-func runsWith(file, dir string) []namedRun {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil
-	}
-	var runs []namedRun
-	for _, e := range entries {
-		path := filepath.Join(dir, e.Name(), file)
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-			runs = append(runs, namedRun{e.Name(), path, info.ModTime()})
-		}
-	}
-	return runs
 }
 
 // checkOutput returns an error if the file to write is one of the inputs.
@@ -167,11 +77,13 @@ func evaluateCommand() *command {
 	return &command{
 		name: "evaluate",
 		flags: slices.Concat(o.dataSettings(), setting.List{
-			setting.Texts("model", &o.names).Common().Describe(modelUsage + "; repeat it for an ensemble"),
+			setting.Texts("model", &o.names).Common().Describe(modelUsage+"; repeat it for an ensemble").
+				Excludes("scores", "labels", "unseen", "score_kind", "val_scores", "val_labels", "val_unseen"),
 			setting.Choice("split", &o.models.Split, "", evaluation.ValSplit, evaluation.TestSplit, evaluation.GZSLSplit).Noted("val for runs of the dev stage, otherwise test").Common().
 				Describe("classes to evaluate on"),
 			setting.Texts("dev", &o.dev).Noted("found beside the model").Describe("`MODEL` run of the dev stage to validate with, one for each model"),
-			setting.Raw("scores", &o.files.Scores, "").Common().Describe("`FILE` scores, samples x classes: .npy, .csv or .mat"),
+			setting.Raw("scores", &o.files.Scores, "").Common().Describe("`FILE` scores, samples x classes: .npy, .csv or .mat").
+				Excludes("split", "dataset", "dev", "scores_out", "adapt", "stress"),
 			setting.Raw("labels", &o.files.Labels, "").Common().Describe("`FILE` column of each sample's class in --scores, from 0: .npy or text"),
 			setting.Raw("unseen", &o.unseen, "").Common().Noted("all").Describe("`N,...` columns of the unseen classes, from 0, or a file of them"),
 			setting.Choice("score_kind", &o.files.Kind, "", evaluation.Probabilities, evaluation.Logits, evaluation.BareScores).Noted("recognised").
@@ -188,7 +100,7 @@ func evaluateCommand() *command {
 			adaptSetting(&o.models.Adapt),
 			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Noted("that of the model").Common().Describe("`NAME` data set"),
 			setting.Whole("stress", &o.models.Draws, 0, setting.Between(0, 1000)).In(methodGroup).Noted("none").Common().
-				Describe("`N` random batches of each kind to adapt to, with --adapt"),
+				Describe("`N` random batches of each kind to adapt to, with --adapt").Needs("adapt"),
 		}),
 		run: o.run,
 	}
@@ -197,7 +109,7 @@ func evaluateCommand() *command {
 func (o *evaluateOptions) run(c *call) error {
 	evaluate := o.evaluateModels
 	switch {
-	case c.isSet("model") == c.isSet("scores"):
+	case !c.isSet("model") && !c.isSet("scores"):
 		return wrong("--model", "either --model, or --scores with --labels", "")
 	case c.isSet("scores"):
 		evaluate = o.evaluateScores
@@ -211,13 +123,10 @@ func (o *evaluateOptions) run(c *call) error {
 
 // evaluateModels evaluates the models that flags name.
 func (o *evaluateOptions) evaluateModels(c *call) (*evaluation.Result, error) {
-	err := cmp.Or(
-		excludes(c, "model", "labels", "unseen", "score-kind", "val-scores", "val-labels", "val-unseen"),
-		requires(c, "adapt", "stress"),
-	)
+	var err error
 	read := func(flag string, names []string) (models []*predictor.Model) {
 		for _, name := range names {
-			path, failed := findModel("--"+flag, name)
+			path, failed := findRun("--"+flag, name, train.ModelFile)
 			if failed == nil {
 				failed = checkOutput("scores-out", o.save, path)
 			}
@@ -243,10 +152,7 @@ func (o *evaluateOptions) evaluateModels(c *call) (*evaluation.Result, error) {
 
 // evaluateScores evaluates the files that flags name.
 func (o *evaluateOptions) evaluateScores(c *call) (*evaluation.Result, error) {
-	err := cmp.Or(
-		excludes(c, "scores", "split", "dataset", "dev", "scores-out", "adapt", "stress"),
-		columnsOf(c, &o.files, "", o.unseen),
-	)
+	err := columnsOf(c, &o.files, "", o.unseen)
 	validation := (*evaluation.ScoreFiles)(nil)
 	if c.isSet("val-scores") || c.isSet("val-labels") || c.isSet("val-unseen") {
 		validation = &o.valFiles

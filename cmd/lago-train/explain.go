@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"image"
 	"io"
@@ -32,11 +31,12 @@ func explainCommand() *command {
 	var o explainOptions
 	return &command{
 		name: "explain",
-		flags: slices.Concat(o.settings("none with --classes, otherwise those of the sample's class, or test"), setting.List{
+		flags: slices.Concat(o.settings("none with --classes, otherwise those of the sample's class, or test", "image"), setting.List{
 			setting.Raw("sample", &o.sample, "").In(inputGroup).
 				Describe("`INDEX` sample in the data set or in --features, from 0, or its id; required without --image"),
-			setting.Raw("image", &o.image, "").In(inputGroup).Describe("`FILE` photograph to explain, with --weights"),
-			setting.Raw("features", &o.features, "").In(inputGroup).Describe("`FILE` features: .npy, .csv or .mat"),
+			setting.Raw("image", &o.image, "").In(inputGroup).Describe("`FILE` photograph to explain, with --weights").
+				Excludes("sample", "features", "dataset", "adapt"),
+			setting.Raw("features", &o.features, "").In(inputGroup).Describe("`FILE` features: .npy, .csv or .mat").Excludes("dataset"),
 			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Noted("that of the model").Describe("`NAME` data set"),
 			setting.Raw("against", &o.against, "").In(classGroup).Noted("the runner-up").Describe("`NAME` class to compare the prediction with"),
 			setting.Choice("format", &o.format, explain.Text, explain.Text, explain.JSON, explain.HTML).In(outputGroup).
@@ -48,17 +48,10 @@ func explainCommand() *command {
 }
 
 func (o *explainOptions) run(c *call) error {
-	if err := cmp.Or(
-		excludes(c, "features", "dataset"),
-		excludes(c, "image", "sample", "features", "dataset", "adapt"),
-		requires(c, "image", networkFlagNames...),
-	); err != nil {
-		return err
-	}
 	if o.image == "" && o.sample == "" {
 		return wrong("--sample", "the index of a sample, from 0, or --image", "none")
 	}
-	m, err := o.open(c)
+	m, err := o.open()
 	if err != nil {
 		return err
 	}

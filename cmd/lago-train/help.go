@@ -227,9 +227,9 @@ func complete(program *command, words []string) (candidates []string) {
 		case strings.HasPrefix(of, "NAME"):
 			candidates = datasetNames(dataDir)
 		case of == "RUN":
-			candidates = append([]string{latest}, runNames(train.ModelFile)...)
+			candidates = append([]string{latest}, runsWith(train.ModelFile, defaultRuns)...)
 		case of == "RUN...":
-			candidates = runNames(train.TrialFile)
+			candidates = runsWith(train.TrialFile, defaultRuns)
 		case strings.Contains(of, "|"):
 			candidates = strings.Split(strings.Replace(of, "NETWORK", strings.Join(fetch.Networks(), "|"), 1), "|")
 		}
@@ -243,7 +243,7 @@ func valuesOf(s setting.Setting, current, dataDir string) (values []string) {
 	case s.Key == "dataset":
 		return datasetNames(dataDir)
 	case s.Key == "model", s.Key == "dev":
-		return append([]string{latest}, runNames(train.ModelFile)...)
+		return append([]string{latest}, runsWith(train.ModelFile, defaultRuns)...)
 	case !s.List:
 		return slices.Clone(s.Options)
 	}
@@ -254,14 +254,6 @@ func valuesOf(s setting.Setting, current, dataDir string) (values []string) {
 		}
 	}
 	return values
-}
-
-// runNames lists the runs in ./runs that have a file.
-func runNames(file string) (names []string) {
-	for _, r := range runsWith(file, defaultRuns) {
-		names = append(names, r.name)
-	}
-	return names
 }
 
 func datasetNames(dataDir string) []string {

@@ -36,7 +36,7 @@ const leastSize = resnet.MinSize
 
 func (o *networkOptions) networkSettings() setting.List {
 	return setting.List{
-		setting.Raw("weights", &o.weights, "").Common().Describe("`FILE` weights of a ResNet, DINOv2 or CLIP, safetensors"),
+		o.weightsSetting(),
 		setting.Choice("fit", &o.fit, dataset.Crop, dataset.Crop, dataset.Squash).
 			Describe("make squares: crop resizes the shorter side and crops the centre, squash resizes both"),
 		setting.Whole("size", &o.size, images.DefaultSize, setting.Between(leastSize, 1024)).Describe("`PIXELS` side of the squares"),
@@ -44,6 +44,10 @@ func (o *networkOptions) networkSettings() setting.List {
 			Describe("bottlenecks of a ResNet stride in the first 1x1 convolution (default: from the file, otherwise no)"),
 		setting.Raw("boxes", &o.boxes, "").Describe("`FILE` CSV file of bounding boxes to crop to: path,x,y,width,height in pixels"),
 	}.In(imageGroup)
+}
+
+func (o *networkOptions) weightsSetting() setting.Setting {
+	return setting.Raw("weights", &o.weights, "").In(imageGroup).Common().Describe("`FILE` weights of a ResNet, DINOv2 or CLIP, safetensors")
 }
 
 // read reads the network and the preprocessing of images that the flags choose. They must be

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"errors"
 	"fmt"
 	"image"
@@ -40,8 +39,9 @@ type predictionOptions struct {
 	to                       string // file
 }
 
-func (o *predictionOptions) settings(candidates string) setting.List {
-	return slices.Concat(o.dataSettings().Without("json"), o.networkSettings(), setting.List{
+// settings are those of both commands. photographs is the key of those that are predicted.
+func (o *predictionOptions) settings(candidates, photographs string) setting.List {
+	return slices.Concat(o.dataSettings().Without("json"), needing(photographs, o.networkSettings()), setting.List{
 		setting.Choices("candidates", &o.candidates, nil, predictor.Selections...).OrAs("among").Noted(candidates).Common().
 			Describe("classes of the data set to choose from: test, val, train, seen (train and val) or all"),
 		setting.Raw("classes", &o.classes, "").Common().Describe("`FILE` descriptions of classes to choose from: .csv or .json"),
@@ -49,8 +49,8 @@ func (o *predictionOptions) settings(candidates string) setting.List {
 			Describe("imputation of missing entries: neutral (within the group) or inferred (from all entries)"),
 	}.In(classGroup), setting.List{
 		modelSetting(&o.model),
-		adaptSetting(&o.Adapt),
-		setting.Switch("force_adapt", &o.ForceAdapt, false).In(methodGroup).Describe("adapt to batches that are smaller than the smallest one that validation found safe, too"),
+		adaptSetting(&o.Adapt).Excludes("temperature"),
+		setting.Switch("force_adapt", &o.ForceAdapt, false).In(methodGroup).Describe("adapt to batches that are smaller than the smallest one that validation found safe, too").Needs("adapt"),
 		setting.Switch("no_calibration", &o.Uncalibrated, false).In(outputGroup).Describe("print probabilities without the temperature that is stored with the model"),
 		setting.Raw("to", &o.to, "").In(outputGroup).OrAs("out").Common().Noted("standard output").Describe("`FILE` where to write"),
 	})
@@ -60,17 +60,8 @@ func adaptSetting(to *bool) setting.Setting {
 	return setting.Switch("adapt", to, false).In(methodGroup).Common().Describe("adapt the predictions to all samples together (transductive)")
 }
 
-// networkFlagNames are those that need photographs.
-var networkFlagNames = []string{"weights", "fit", "size", "stride-in-1x1", "boxes"}
-
 // open opens the model, and checks that the output is no input.
-func (o *predictionOptions) open(c *call) (*predictor.Model, error) {
-	if err := requires(c, "adapt", "force-adapt"); err != nil {
-		return nil, err
-	}
-	if err := excludes(c, "adapt", "temperature"); err != nil {
-		return nil, err
-	}
+func (o *predictionOptions) open() (*predictor.Model, error) {
 	m, err := openModel(o.model)
 	if err != nil {
 		return nil, err
@@ -156,10 +147,10 @@ func predictCommand() *command {
 	return &command{
 		name:     "predict",
 		argument: "[IMAGE...]",
-		flags: slices.Concat(o.settings("none with --classes, otherwise --split"), setting.List{
-			setting.Raw("features", &o.features, "").Describe("`FILE` features: .npy, .csv or .mat, or - for CSV on standard input"),
-			setting.Of("images", &o.images, nil, "", o.addImage).Describe("`PATH` photograph, or folder of photographs; others can follow"),
-			setting.Choice("split", &o.split, predictor.Test, predictor.Selections...).Describe("classes of --dataset whose samples are predicted; seen is train and val"),
+		flags: slices.Concat(o.settings("none with --classes, otherwise --split", "images"), setting.List{
+			setting.Raw("features", &o.features, "").Describe("`FILE` features: .npy, .csv or .mat, or - for CSV on standard input").Excludes("dataset", "images"),
+			setting.Of("images", &o.images, nil, "", o.addImage).Describe("`PATH` photograph, or folder of photographs; others can follow").Excludes("dataset"),
+			setting.Choice("split", &o.split, predictor.Test, predictor.Selections...).Describe("classes of --dataset whose samples are predicted; seen is train and val").Needs("dataset"),
 		}.In(inputGroup).Common(), setting.List{
 			setting.Whole("top", &o.Top, 5, setting.Count).Common().Describe("`N` best classes to write per sample"),
 			setting.Number("temperature", &o.Temperature, 0, setting.BoundedPositive).Noted("1 for LAGO").
@@ -181,7 +172,7 @@ func (o *predictOptions) run(c *call) error {
 	if err := o.checkSources(c); err != nil {
 		return err
 	}
-	m, err := o.open(c)
+	m, err := o.open()
 	if err != nil {
 		return err
 	}
@@ -244,29 +235,19 @@ func (o *predictOptions) writeSheet(c *call, p *predictor.Predictor, d *dataset.
 	return fileio.Write(o.to, s.Write)
 }
 
-// checkSources returns an error unless the samples come from one place.
+// checkSources returns an error unless there are samples, which html can show.
 func (o *predictOptions) checkSources(c *call) error {
-	given := slices.DeleteFunc([]string{"features", "dataset", "images"}, func(flag string) bool { return !c.isSet(flag) })
-	if len(given) != 1 {
-		found := "none"
-		for i, flag := range given {
-			given[i] = dashed(flag)
-			found = format.List(given, "and")
-		}
-		return wrong("--features", "one of --features, --dataset and --images", found)
-	}
-	if !c.isSet("images") && len(c.args) > 0 {
+	switch {
+	case !c.isSet("features") && !c.isSet("dataset") && !c.isSet("images"):
+		return wrong("--features", "one of --features, --dataset and --images", "none")
+	case !c.isSet("images") && c.args != nil:
 		return wrong(c.path, "flags only", invalid.Quote(c.arg()))
+	case o.format == predict.HTML && c.isSet("features"):
+		return wrong("--format", "samples of --images or --dataset for html", "--features")
+	case o.format == predict.HTML && !strings.HasSuffix(o.to, ".html"):
+		return wrong("--to", "a file that ends in .html for --format html", invalid.Quote(o.to))
 	}
-	if o.format == predict.HTML {
-		switch {
-		case c.isSet("features"):
-			return wrong("--format", "samples of --images or --dataset for html", "--features")
-		case !strings.HasSuffix(o.to, ".html"):
-			return wrong("--to", "a file that ends in .html for --format html", invalid.Quote(o.to))
-		}
-	}
-	return cmp.Or(requires(c, "dataset", "split"), requires(c, "images", networkFlagNames...))
+	return nil
 }
 
 // source opens the samples. It returns the data set that --candidates refers to, and the classes

@@ -88,8 +88,8 @@ func records(t *testing.T, text string) []map[string]string {
 func TestPredict(t *testing.T) {
 	runs := t.TempDir()
 	succeeds(t, small(t, "compare", runs, "--methods", "semantic-hard,eszsl", "--tune", "0")...)
-	lago := testkit.Must(findModel("--model", filepath.Join(runs, "plain-semantic-hard-test-seed0")))(t)
-	eszsl := testkit.Must(findModel("--model", filepath.Join(runs, "plain-eszsl-test-seed0")))(t)
+	lago := testkit.Must(findRun("--model", filepath.Join(runs, "plain-semantic-hard-test-seed0"), train.ModelFile))(t)
+	eszsl := testkit.Must(findRun("--model", filepath.Join(runs, "plain-eszsl-test-seed0"), train.ModelFile))(t)
 	d := mini(t)
 	test := d.SamplesOf(d.Split.Test)
 	file, x := featureFile(t, d, test)
@@ -184,7 +184,7 @@ func TestPredict(t *testing.T) {
 		fails(t, append(from, "--classes", describe(t, d, d.Split.Test, ""), "--candidates", "test"), d.Classes[d.Split.Test[0]], "names that differ")
 		misused(t, model, "--features", "--dataset")
 		for flags, want := range map[string][]string{
-			"--dataset plain":           {"--features", "--dataset"},
+			"--dataset plain":           {"--dataset: expected no --dataset beside --features"},
 			"--split val":               {"--split: expected --dataset beside it"},
 			"--min-confidence 80":       {"--min-confidence", "80"},
 			"--to " + lago:              {"--to", "does not read"},
@@ -327,7 +327,7 @@ func TestEvaluateAModelAndItsScores(t *testing.T) {
 
 	misused(t, []string{"evaluate", "--scores", scores}, "--scores and --labels")
 	for flags, parts := range map[string][]string{
-		"--model x":              {"either --model, or --scores"},
+		"--model x":              {"--scores: expected no --scores beside --model"},
 		"--val-labels " + labels: {"--val-scores and --val-labels"},
 		"--unseen ,":             {"--unseen", "found none"},
 		"--split gzsl":           {"--split: expected no --split beside --scores"},
@@ -340,7 +340,7 @@ func TestEvaluateAModelAndItsScores(t *testing.T) {
 	misused(t, append(model, "--unseen", "1"), "--unseen: expected no --unseen beside --model")
 	misused(t, append(model, "--stress", "3"), "--stress: expected --adapt beside it")
 	misused(t, append(model, "--scores-out", filepath.Join(tested[0], train.ModelFile)), "--scores-out", "does not read")
-	fails(t, []string{"evaluate", "--model", out}, out, "folder of a finished run", train.ModelFile)
+	fails(t, []string{"evaluate", "--model", out}, out, "folder of a run", train.ModelFile)
 	// The error of a model that was trained on the held-out samples says how to train another.
 	fails(t, append([]string{"evaluate", "--model", trained(t, onMini(t)...), "--split", "gzsl"}, data...), "Train one with run or compare --hold-out.")
 }
@@ -443,7 +443,7 @@ func TestFindModel(t *testing.T) {
 		"other/c":      "other/cub-c-4",
 		"other/latest": "other/cub-c-4",
 	} {
-		if got, err := findModel("--model", value); err != nil || got != filepath.Join(want, train.ModelFile) {
+		if got, err := findRun("--model", value, train.ModelFile); err != nil || got != filepath.Join(want, train.ModelFile) {
 			t.Errorf("%s: found %s, %v, expected the model of %s", value, got, err, want)
 		}
 	}
@@ -453,7 +453,7 @@ func TestFindModel(t *testing.T) {
 		"glphs-a-1":    {`"glphs-a-1"`, "Did you mean glyphs-a-1"},
 		"empty/latest": {"empty has no runs with a model.safetensors"},
 	} {
-		_, err := findModel("--model", value)
+		_, err := findRun("--model", value, train.ModelFile)
 		testkit.WantError(t, err, parts...)
 	}
 }

@@ -2,12 +2,15 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/term"
 
@@ -16,6 +19,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/report"
 	"github.com/lago-train/lago-train/experiments/runs"
 	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/train"
@@ -65,7 +69,7 @@ func showCommand() *command {
 		flags:    setting.List{csvSetting(&csv, "the learning curve"), o.jsonSetting()},
 		run: withArgument(func(c *call, dir string) error {
 			if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-				model, err := findModel(c.path, dir)
+				model, err := findRun(c.path, dir, train.ModelFile)
 				if err != nil {
 					return err
 				}
@@ -92,7 +96,7 @@ func removeCommand() *command {
 			}
 			dirs := c.args
 			for i, name := range dirs {
-				file, err := findRun(c.path, name, train.TrialFile, "a run's folder, or the start of the name of a run")
+				file, err := findRun(c.path, name, train.TrialFile)
 				if err != nil {
 					return err
 				}
@@ -121,6 +125,70 @@ func removeCommand() *command {
 	}
 }
 
+// latest names the run that finished last.
+const latest = "latest"
+
+// findRun returns a file of the run that the value of where names: its folder or, in the folder that
+// the value begins with, ./runs if it has none, a unique prefix of its name. Of models it can be the
+// file, and latest.
+func findRun(where, value, file string) (string, error) {
+	what, ofModel := "a run's folder, or the start of the name of a run", file == train.ModelFile
+	if ofModel {
+		what = "a run's folder, a model file, latest, or the start of the name of a run"
+	}
+	path := filepath.Join(value, file)
+	info, err := os.Stat(value)
+	switch {
+	case value == "":
+		return "", wrong(where, what, "none")
+	case err == nil && info.IsDir():
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return "", &invalid.Error{Where: value, Want: "the folder of a run, with a " + file, Got: "none"}
+		}
+		return path, nil
+	case err == nil && ofModel:
+		return value, nil
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return "", invalid.At(where, invalid.File(value, err))
+	}
+	dir, prefix := filepath.Split(value)
+	dir = filepath.Clean(cmp.Or(dir, defaultRuns))
+	names := runsWith(file, dir)
+	if prefix == latest && ofModel && len(names) > 0 {
+		return filepath.Join(dir, names[0], file), nil
+	}
+	matches := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !strings.HasPrefix(name, prefix) })
+	slices.Sort(matches)
+	e := &invalid.Error{Where: where, Want: what + " in " + dir, Got: invalid.Quote(value), Usage: true}
+	switch {
+	case len(matches) == 1:
+		return filepath.Join(dir, matches[0], file), nil
+	case len(matches) > 1:
+		const most = 5
+		e.Want = "the start of the name of one run in " + dir
+		e.Got += fmt.Sprintf(", which matches %d", len(matches))
+		e.Hint = "Choose one of " + strings.Join(matches[:min(most, len(matches))], ", ") + "."
+	case len(names) == 0:
+		e.Hint = dir + " has no runs with a " + file + "."
+	default:
+		e.Hint = cmp.Or(invalid.DidYouMean(prefix, names), "lago-train runs lists them.")
+	}
+	return "", e
+}
+
+// runsWith lists the runs in a folder that have a file, the one that was written last first.
+func runsWith(file, dir string) (names []string) {
+	entries, _ := os.ReadDir(dir)
+	written := map[string]time.Time{}
+	for _, e := range entries {
+		if info, err := os.Stat(filepath.Join(dir, e.Name(), file)); err == nil && info.Mode().IsRegular() {
+			names, written[e.Name()] = append(names, e.Name()), info.ModTime()
+		}
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return written[b].Compare(written[a]) })
+	return names
+}
+
 func reportCommand() *command {
 	var from, to, figures string
 	var as plot.Format
@@ -131,13 +199,10 @@ func reportCommand() *command {
 			runsSetting(&from),
 			setting.Raw("to", &to, "report.html").In(outputGroup).OrAs("out").Describe("`FILE` page to write"),
 			setting.Raw("figures", &figures, "").In(outputGroup).Describe("`DIR` also write each figure to this folder"),
-			setting.Choice("format", &as, plot.SVG, plot.SVG, plot.PDF, plot.PNG, plot.CSV).In(outputGroup).Describe("format of --figures; csv has their numbers"),
+			setting.Choice("format", &as, plot.SVG, plot.SVG, plot.PDF, plot.PNG, plot.CSV).In(outputGroup).Describe("format of --figures; csv has their numbers").Needs("figures"),
 			o.jsonSetting(),
 		}.Common(),
 		run: func(c *call) error {
-			if err := requires(c, "figures", "format"); err != nil {
-				return err
-			}
 			page, err := report.Read(c, from)
 			if err != nil {
 				return err
