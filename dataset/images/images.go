@@ -13,6 +13,7 @@ package images
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"image"
 	"image/color"
@@ -20,6 +21,7 @@ import (
 	_ "image/jpeg"
 	_ "image/png"
 	"math"
+	"slices"
 	"strings"
 
 	_ "golang.org/x/image/bmp"
@@ -205,7 +207,7 @@ func decode(ctx context.Context, file Image, turn bool) (_ *image.RGBA, dark boo
 	default:
 		draw.Draw(p, p.Rect, image.Black, image.Point{}, draw.Src) // the first frame of a GIF can be smaller
 		bounds := m.Bounds().Intersect(p.Rect)
-		deep := isDeep(m)
+		deep := slices.Contains([]color.Model{color.Gray16Model, color.RGBA64Model, color.NRGBA64Model}, m.ColorModel())
 		var most uint32
 		for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
 			for x := bounds.Min.X; x < bounds.Max.X; x++ {
@@ -225,15 +227,6 @@ func decode(ctx context.Context, file Image, turn bool) (_ *image.RGBA, dark boo
 	return p, dark, nil
 }
 
-// isDeep reports whether an image has 16 bits.
-func isDeep(m image.Image) bool {
-	switch m.(type) {
-	case *image.Gray16, *image.RGBA64, *image.NRGBA64:
-		return true
-	}
-	return false
-}
-
 // opaque returns a colour without its transparency.
 func opaque(c color.Color) color.RGBA {
 	if c, deep := c.(color.NRGBA64); deep { // the conversion would drop what is transparent
@@ -241,6 +234,80 @@ func opaque(c color.Color) color.RGBA {
 	}
 	n := color.NRGBAModel.Convert(c).(color.NRGBA)
 	return color.RGBA{n.R, n.G, n.B, math.MaxUint8}
+}
+
+// exifMarkers precede the EXIF data in the files of a format.
+var exifMarkers = map[string]string{"jpeg": "Exif\x00\x00", "png": "eXIf", "webp": "EXIF"}
+
+// orientation returns how the pixels of an image file are stored, from 1 (upright) to 8, as the EXIF
+// data of JPEG, PNG and WebP say, which are TIFF data, and those of TIFF. It is 1 if they do not.
+func orientation(data []byte, format string) int {
+	if marker := exifMarkers[format]; marker != "" {
+		before, exif, _ := bytes.Cut(data, []byte(marker))
+		if format == "jpeg" && bytes.Contains(before, []byte("\xff\xda")) { // it is within the pixels
+			return 1
+		}
+		if format == "webp" { // a size follows
+			exif = bytes.TrimPrefix(exif[min(4, len(exif)):], []byte("Exif\x00\x00"))
+		}
+		data = exif
+	}
+	var order binary.ByteOrder
+	switch {
+	case len(data) >= 8 && string(data[:4]) == "II*\x00":
+		order = binary.LittleEndian
+	case len(data) >= 8 && string(data[:4]) == "MM\x00*":
+		order = binary.BigEndian
+	default:
+		return 1
+	}
+	at := int(order.Uint32(data[4:]))
+	if at < 8 || at > len(data)-2 {
+		return 1
+	}
+	const orientationTag, size = 0x0112, 12 // of a field of the first directory
+	fields := data[at+2:]
+	for range order.Uint16(data[at:]) {
+		if len(fields) < size {
+			break
+		}
+		if o := int(order.Uint16(fields[8:])); order.Uint16(fields) == orientationTag && o >= 1 && o <= 8 {
+			return o
+		}
+		fields = fields[size:]
+	}
+	return 1
+}
+
+// upright returns an image as people see it, from its stored pixels and their orientation: 2 is
+// mirrored, 3 turned by 180 degrees, 4 both; 5 to 8 exchange rows and columns.
+func upright(stored *image.RGBA, orientation int) *image.RGBA {
+	if orientation == 1 {
+		return stored
+	}
+	w, h := stored.Rect.Dx(), stored.Rect.Dy()
+	out := image.NewRGBA(image.Rect(0, 0, w, h))
+	if orientation > 4 {
+		out = image.NewRGBA(image.Rect(0, 0, h, w))
+	}
+	for y := range out.Rect.Dy() {
+		for x := range out.Rect.Dx() {
+			from, line := x, y
+			if orientation > 4 {
+				from, line = y, x
+			}
+			switch orientation {
+			case 2, 3, 7, 8:
+				from = w - 1 - from
+			}
+			switch orientation {
+			case 3, 4, 6, 7:
+				line = h - 1 - line
+			}
+			copy(out.Pix[out.PixOffset(x, y):][:4], stored.Pix[stored.PixOffset(from, line):][:4])
+		}
+	}
+	return out
 }
 
 // drawYCbCr converts the colours of JPEG, and of WebP with a loss. Like libjpeg, which

@@ -313,7 +313,7 @@ func TestOrientation(t *testing.T) {
 		stored := upright(seen, inverse[o-1])
 		for name, order := range map[string]binary.AppendByteOrder{"II*\x00\x08\x00\x00\x00": binary.LittleEndian, "MM\x00*\x00\x00\x00\x08": binary.BigEndian} {
 			exif := []byte(name)
-			for _, v := range []uint16{1, orientationTag, 3} {
+			for _, v := range []uint16{1, 0x0112, 3} {
 				exif = order.AppendUint16(exif, v)
 			}
 			exif = order.AppendUint16(order.AppendUint16(order.AppendUint32(exif, 1), uint16(o)), 0)
@@ -342,7 +342,7 @@ func TestOrientation(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"", "II*\x00\xff\xff\xff\xff", "MM\x00*\x00\x00\x00\x08\xff\xff"} {
-		if o := orientationOf([]byte(bad)); o != 1 {
+		if o := orientation([]byte(bad), "tiff"); o != 1 {
 			t.Errorf("%q: orientation %d", bad, o)
 		}
 	}

@@ -1,13 +1,13 @@
 package images
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"maps"
 	"math"
+	"net/http"
 	"os"
 	"path"
 	"path/filepath"
@@ -54,123 +54,111 @@ func isImage(path string) bool {
 		return false
 	}
 	defer func() { _ = f.Close() }() // nothing was written
-	first := make([]byte, 12)
+	first := make([]byte, 16)
 	n, _ := io.ReadFull(f, first) // a shorter file is no image
-	first = first[:n]
-	isWebP := n == 12 && string(first[:4]) == "RIFF" && string(first[8:]) == "WEBP"
-	return isWebP || bytes.HasPrefix(first, []byte("\xff\xd8\xff")) || bytes.HasPrefix(first, []byte("\x89PNG\r\n\x1a\n")) || bytes.HasPrefix(first, []byte("GIF8"))
+	return slices.Contains([]string{"image/jpeg", "image/png", "image/gif", "image/webp"}, http.DetectContentType(first[:n]))
 }
+
+const convertHint = "Convert photographs to JPEG or PNG."
 
 // List returns the images of a folder, sorted: either those of its subfolders, which are
 // the classes, or those in the folder itself, of no known class. Hidden files are ignored. The
 // warning, if there is one, says how many pictures of which kinds are not read, and which classes
 // have no other.
 func List(dir string) (list []Image, warning string, err error) {
-	all, folders, err := entries(dir, "")
-	if err != nil {
+	l := listing{dir: dir, unread: make(map[string]int)}
+	if err := l.read(""); err != nil {
 		return nil, "", err
 	}
 	const hint = "A list (path,class) can name images anywhere."
-	if len(all) > 0 && len(folders) > 0 {
+	folders := l.folders
+	if len(l.images) > 0 && len(folders) > 0 {
 		return nil, "", &invalid.Error{
-			Where: dir, Want: "either images or a folder of images for each class", Got: "both, as in " + all[0].ID + " and " + folders[0], Hint: hint,
+			Where: dir, Want: "either images or a folder of images for each class", Got: "both, as in " + l.images[0].ID + " and " + folders[0], Hint: hint,
 		}
 	}
 	var empty []string
 	for _, class := range folders {
-		below, more, err := entries(dir, class)
-		if err != nil {
+		before := len(l.images)
+		l.folders = nil
+		if err := l.read(class); err != nil {
 			return nil, "", err
 		}
-		if len(more) > 0 {
-			return nil, "", &invalid.Error{Where: filepath.Join(dir, class), Want: "the images of one class", Got: "a folder, " + more[0], Hint: hint}
+		if len(l.folders) > 0 {
+			return nil, "", &invalid.Error{Where: filepath.Join(dir, class), Want: "the images of one class", Got: "a folder, " + l.folders[0], Hint: hint}
 		}
-		if len(below) == 0 {
+		if len(l.images) == before {
 			empty = append(empty, class)
 		}
-		all = append(all, below...)
 	}
-	others := otherFiles(dir, folders)
-	if len(all) > 0 {
-		return all, unreadText(dir, others, empty), nil
+	var kinds, parts []string
+	byCount := func(a, b string) int { return cmp.Or(l.unread[b]-l.unread[a], cmp.Compare(a, b)) }
+	for _, ext := range slices.SortedFunc(maps.Keys(l.unread), byCount) {
+		kinds = append(kinds, format.Count(l.unread[ext], ext+" file"))
 	}
-	e := &invalid.Error{Where: dir, Want: "images: " + strings.Join(extensions, ", "), Got: "none"}
-	if len(others) > 0 {
-		e.Got = strings.Join(others, ", ") + ", which are not read"
-		e.Hint = convertHint
+	if len(l.images) == 0 {
+		e := &invalid.Error{Where: dir, Want: "images: " + strings.Join(extensions, ", "), Got: "none"}
+		if len(kinds) > 0 {
+			e.Got, e.Hint = strings.Join(kinds, ", ")+", which are not read", convertHint
+		}
+		return nil, "", e
 	}
-	return nil, "", e
-}
-
-const convertHint = "Convert photographs to JPEG or PNG."
-
-// unreadText is the warning of pictures that are not read, and of classes without another.
-func unreadText(dir string, kinds, empty []string) string {
-	var parts []string
 	if len(kinds) > 0 {
 		parts = append(parts, strings.Join(kinds, ", ")+" not read")
 	}
 	if len(empty) > 0 {
-		parts = append(parts, "no image that can be read of "+format.Count(len(empty), "class")+": "+format.Printable(strings.Join(empty[:min(len(empty), 5)], ", ")))
+		parts = append(parts, "no image that can be read of "+format.Count(len(empty), "class")+": "+strings.Join(empty[:min(len(empty), 5)], ", "))
 	}
-	if len(parts) == 0 {
-		return ""
+	if len(parts) > 0 {
+		warning = format.Printable(dir+": "+strings.Join(parts, "; ")) + ". " + convertHint
 	}
-	return format.Printable(dir) + ": " + strings.Join(parts, "; ") + ". " + convertHint
+	return l.images, warning, nil
 }
 
-// otherFiles counts the pictures in a folder and its subfolders that are not read, by extension,
-// the most frequent first.
-func otherFiles(dir string, folders []string) (kinds []string) {
-	count := make(map[string]int)
-	for _, folder := range append(folders, "") {
-		list, _ := os.ReadDir(filepath.Join(dir, folder)) // it was read before
-		for _, e := range list {
-			ext := strings.ToLower(filepath.Ext(e.Name()))
-			if slices.Contains(unreadable, ext) && !e.IsDir() && !strings.HasPrefix(e.Name(), ".") && !isImage(filepath.Join(dir, folder, e.Name())) {
-				count[ext]++
-			}
-		}
-	}
-	byCount := func(a, b string) int { return cmp.Or(count[b]-count[a], cmp.Compare(a, b)) }
-	for _, ext := range slices.SortedFunc(maps.Keys(count), byCount) {
-		kinds = append(kinds, format.Count(count[ext], ext+" file"))
-	}
-	return kinds
+// listing is what was found in a folder.
+type listing struct {
+	dir     string
+	images  []Image
+	folders []string
+	unread  map[string]int // pictures that are not read, by extension
 }
 
-// entries returns the images and the folders in the folder of a class, or in the whole one
-// for none, sorted, without hidden ones.
-func entries(dir, class string) (files []Image, folders []string, err error) {
-	folder := filepath.Join(dir, class)
-	list, err := os.ReadDir(folder)
+// read adds what is in the folder of a class, or in the whole one for none, sorted, without hidden
+// files.
+func (l *listing) read(class string) error {
+	folder := filepath.Join(l.dir, class)
+	entries, err := os.ReadDir(folder)
 	if err != nil {
-		return nil, nil, invalid.File(folder, err)
+		return invalid.File(folder, err)
 	}
-	for _, e := range list {
-		if strings.HasPrefix(e.Name(), ".") {
+	for _, e := range entries {
+		name, ext := e.Name(), strings.ToLower(filepath.Ext(e.Name()))
+		if strings.HasPrefix(name, ".") {
 			continue
 		}
-		file := filepath.Join(folder, e.Name())
+		file := filepath.Join(folder, name)
 		info, err := os.Stat(file) // follows links
 		switch {
 		case err != nil:
-			return nil, nil, invalid.File(file, err)
+			return invalid.File(file, err)
 		case !info.IsDir() && !isImage(file):
-		case !utf8.ValidString(e.Name()):
-			return nil, nil, &invalid.Error{
-				Where: folder, Field: "name " + invalid.Quote(e.Name()), Want: "a name in UTF-8", Got: "another encoding", Hint: "Rename it; convmv converts many names.",
+			if slices.Contains(unreadable, ext) {
+				l.unread[ext]++
 			}
-		case invalid.HasControl(e.Name()) || strings.TrimSpace(e.Name()) != e.Name(): // which a table cannot hold
-			return nil, nil, &invalid.Error{Where: folder, Field: "name " + invalid.Quote(e.Name()), Want: "no control characters, and no spaces at the ends"}
+		case !utf8.ValidString(name):
+			return &invalid.Error{
+				Where: folder, Field: "name " + invalid.Quote(name), Want: "a name in UTF-8", Got: "another encoding", Hint: "Rename it; convmv converts many names.",
+			}
+		case invalid.HasControl(name) || strings.TrimSpace(name) != name: // which a table cannot hold
+			return &invalid.Error{Where: folder, Field: "name " + invalid.Quote(name), Want: "no control characters, and no spaces at the ends"}
 		case info.IsDir():
-			folders = append(folders, e.Name())
+			l.folders = append(l.folders, name)
 		default:
 			class := norm.NFC.String(class)
-			files = append(files, Image{ID: path.Join(class, norm.NFC.String(e.Name())), Path: file, Class: class})
+			l.images = append(l.images, Image{ID: path.Join(class, norm.NFC.String(name)), Path: file, Class: class})
 		}
 	}
-	return files, folders, nil
+	return nil
 }
 
 // ReadList reads a CSV file with a column path and, if the classes are known, a column
