@@ -32,7 +32,7 @@ func TestDatasetFetch(t *testing.T) {
 	if testkit.Read(t, old) != "old" {
 		t.Error("the earlier weights were replaced")
 	}
-	fails(t, args("resnet50"), old, "exists already", "--force")
+	fails(t, args("resnet50"), old, "exists already", "With force")
 	misused(t, args(), "one argument, cub|awa2|sun", "found 0")
 	misused(t, args("apy"), `"apy"`, "cub, awa2, sun")
 	misused(t, args("--stall", "0s", "cub"), "--stall", "found 0s")

@@ -7,9 +7,8 @@
 // resumed, in the same process or a later one, if the server can tell that the file is
 // still the same (RFC 9110, If-Range).
 //
-// Archives are not trusted. Only the files of the layout are written, under names of
-// this package; what they may expand to is bounded, and sizes and checksums are
-// compared. The data set is written atomically.
+// Archives are not trusted: only the files of the layout are written, under names of this package, and
+// what they may expand to is bounded. The data set is written atomically.
 package fetch
 
 import (
@@ -278,7 +277,7 @@ func (f *fetcher) target() (string, error) {
 	case len(found) > 1:
 		return "", &invalid.Error{Where: f.DataDir, Want: "one folder named " + f.folder, Got: found[0].Name() + " and " + found[1].Name()}
 	case !f.Force:
-		return "", &invalid.Error{Where: path, Got: "a file or folder that exists already", Hint: "--force replaces it and everything in it."}
+		return "", &invalid.Error{Where: path, Got: "a file or folder that exists already", Hint: "With force it is replaced, and everything in it."}
 	}
 	return path, nil
 }

@@ -199,7 +199,7 @@ func TestExistingFolder(t *testing.T) {
 	target := filepath.Join(o.DataDir, "Cub")
 	testkit.Write(t, target, "notes.txt", "mine")
 	_, err := Fetch(t.Context(), "cub", o)
-	testkit.WantError(t, err, target, "exists already", "--force")
+	testkit.WantError(t, err, target, "exists already", "With force")
 	if len(s.requests()) != 0 {
 		t.Error("something was downloaded before the folder was found")
 	}

@@ -1,14 +1,37 @@
 package xlsa17
 
 import (
+	"context"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/check"
+	"github.com/lago-train/lago-train/dataset/matlab"
 	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/internal/testkit/matfile"
 )
+
+func ExampleLoad() {
+	d, err := Load(context.Background(), "testdata/compressed", Options{NoCache: true})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(d.Features.Rows, "samples of", d.Features.Cols, "dimensions")
+	for _, part := range d.Split.Subsets() {
+		fmt.Println(part.Name, len(part.Classes), "classes")
+	}
+	fmt.Println("groups", d.Groups)
+	// Output:
+	// 108 samples of 24 dimensions
+	// train 6 classes
+	// val 3 classes
+	// test 3 classes
+	// groups [shape colour habitat size]
+}
 
 // What differs between copies of the release, and is read as the same data.
 func TestLoadVariants(t *testing.T) {
@@ -80,5 +103,103 @@ func TestLoadVariants(t *testing.T) {
 			wantSame(t, want, got)
 			testkit.NoError(t, check.Errors(got))
 		})
+	}
+}
+
+// Files of the small folder, as errors name them.
+const (
+	attFile     = "att_splits.mat"
+	featuresMat = "res101.mat"
+	metaClass   = "meta/" + classFile
+	metaDesc    = "meta/" + descriptionFile
+	metaAtt     = "meta/attribute_names_with_semantic_group.txt"
+)
+
+// Changes after which the small folder is refused, and parts of the error.
+func TestLoadRefuses(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		change func(s *small)
+		want   []string
+	}{
+		{"several files with features", func(s *small) {
+			s.featureFile = "a.mat"
+			s.texts["b.mat"] = ""
+		}, []string{"Small: expected res101.mat, or one .mat with features beside att_splits.mat, found a.mat and b.mat"}},
+		{"no features", func(s *small) { s.drop("features") }, []string{"res101.mat: features: expected a variable of this name, found only labels"}},
+		{"an infinite location", func(s *small) { s.column("val_loc", 4, math.Inf(1)) }, []string{"val_loc, entry 2", "+Inf"}},
+		{"a label beyond the classes", func(s *small) { s.column("labels", 1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 7) }, []string{"res101.mat: labels, entry 12: expected a whole number from 1 to 6", "found 7"}},
+
+		{"fewer names than attributes", func(s *small) { s.texts[metaAtt] = "1 size::big\n2 size::small\n" }, []string{metaAtt, "expected 3 attributes", "found 2"}},
+
+		{"no descriptions", func(s *small) { s.drop("original_att", metaDesc) }, []string{attFile + ": original_att: expected class descriptions here or in", descriptionFile + ", found neither. The columns of att are L2-normalised"}},
+		{"descriptions beyond percent", func(s *small) { s.texts[metaDesc] = strings.Replace(s.texts[metaDesc], "80", "101", 1) }, []string{descriptionFile, "row 2, attribute 2", "found a largest value of 101"}},
+		{"descriptions that contradict", func(s *small) { s.texts[metaDesc] = strings.Replace(s.texts[metaDesc], "20 80", "80 20", 1) }, []string{descriptionFile, `class "002.Blue_bird", attribute 1: expected about 0.2`, "found 0.8"}},
+		{"more lines than classes.txt has", func(s *small) { s.texts[metaDesc] += "1 2 3\n" }, []string{descriptionFile, "expected 6 lines, one for each class of", "found 7"}},
+		{"a class that classes.txt misses", func(s *small) { s.texts[metaClass] = strings.Replace(s.texts[metaClass], "Duck", "Dodo", 1) }, []string{metaClass, `no line for "005.Duck"`}},
+		{"two lines for a class", func(s *small) {
+			s.texts[metaClass] = strings.Replace(s.texts[metaClass], "006.Swan", "005.Duck", 1)
+		}, []string{metaClass, `expected each class once, found "005.Duck" twice`}},
+		{"lines in another order, without classes.txt", func(s *small) {
+			s.drop(metaClass)
+			s.texts[metaDesc] = "70 30 12\n20 80 0\n0 100 10\n90 5 60\n25 75 33\n100 0 50\n"
+		}, []string{descriptionFile, `class "001.Red_bird"`, "expected about 1, as in original_att", "found 0.7"}},
+		{"nothing to tell the order by", func(s *small) { s.drop(metaClass, "original_att") }, []string{
+			metaClass + ": expected the classes in the order of " + descriptionFile, "no such file, and no original_att in", attFile,
+		}},
+		{"numbers in classes.txt out of order", func(s *small) {
+			s.texts[metaClass] = "2 002.Blue_bird\n1 001.Red_bird\n3 003.Old_owl\n4 004.Young_owl\n5 005.Duck\n6 006.Swan\n"
+		}, []string{metaClass, "line 2: expected a number above 2", "found 1"}},
+
+		{"no class list", func(s *small) { s.drop("valclasses1.txt") }, []string{"valclasses1.txt: no such file"}},
+		{"an unknown class in a list", func(s *small) { s.texts["testclasses.txt"] = "005.Duck\n\n007.Heron\n" }, []string{"testclasses.txt: line 3: expected one of the 6 classes", `found "007.Heron"`}},
+		{"a seen class that is missing", func(s *small) {
+			s.texts["trainvalclasses.txt"] = "001.Red_bird\n002.Blue_bird\n003.Old_owl\n"
+		}, []string{`trainvalclasses.txt: class "004.Young_owl": expected the classes of trainclasses1.txt and valclasses1.txt`}},
+		{"a class of train and val", func(s *small) { s.texts["valclasses1.txt"] += "002.Blue_bird\n" }, []string{`Small: class "002.Blue_bird": expected one of train, val and test, found it in trainclasses1.txt and in valclasses1.txt`}},
+
+		{"a location beyond the samples", func(s *small) { s.column("test_unseen_loc", 5, 6, 11, 13) }, []string{attFile, "test_unseen_loc, entry 4: expected a whole number from 1 to 12", "found 13"}},
+		{"train_loc of another class", func(s *small) { s.column("train_loc", 1, 2, 3, 4, 7, 8, 9) }, []string{attFile, "train_loc: expected only samples of the train classes (trainclasses1.txt)", `location 4, a sample of class "004.Young_owl"`}},
+		{"test_unseen_loc of a seen class", func(s *small) { s.column("test_unseen_loc", 3, 5, 6, 11, 12) }, []string{attFile, "test_unseen_loc: expected only samples of the test classes (testclasses.txt)", `location 3, a sample of class "003.Old_owl"`}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newSmall()
+			tt.change(s)
+			_, err := loadSmall(t, s, Options{})
+			testkit.WantError(t, err, tt.want...)
+		})
+	}
+}
+
+// Sizes that cannot be those of the data set are refused before the data are decompressed.
+func TestSizesAreCheckedBeforeDataAreRead(t *testing.T) {
+	const n = 1 << 12
+	zeros := func(name string, rows, cols int) []byte {
+		data := matfile.Tagged(matfile.Uint8, uint32(rows*cols), make([]byte, rows*cols))
+		return matfile.Compress(matfile.Array(name, matlab.Double, 0, []int{rows, cols}, data))
+	}
+	for want, change := range map[string]func(s *small){
+		"labels: expected a variable of this name": func(s *small) {
+			s.features[varFeatures] = zeros(varFeatures, n, n)
+			s.drop(varLabels)
+		},
+		"features: expected numbers for D dimensions x 12 samples, one for each label, found double 4096x4096": func(s *small) {
+			s.features[varFeatures] = zeros(varFeatures, n, n)
+		},
+		"val_loc: expected locations of at most the 12 samples, found double 4096x4096": func(s *small) {
+			s.att[valLoc] = zeros(valLoc, n, n)
+		},
+		"original_att: expected numbers for attributes x 6 classes, found double 4096x4096": func(s *small) {
+			s.att[varOriginal] = zeros(varOriginal, n, n)
+		},
+	} {
+		s := newSmall()
+		change(s)
+		dir := s.write(t)
+		var err error
+		if claimed := testkit.Allocated(func() { _, err = Load(t.Context(), dir, Options{NoCache: true}) }); claimed > n*n/4 {
+			t.Errorf("%s: %d bytes were claimed", want, claimed)
+		}
+		testkit.WantError(t, err, want)
 	}
 }
