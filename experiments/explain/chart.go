@@ -70,7 +70,7 @@ func (c Comparison) groupTable(shown int) *table.Table {
 		}
 		t.Row(p.Name, c.favour(p.LogOdds), drawn)
 	}
-	return t.Footer(total, c.favour(c.LogOdds), "")
+	return t.Line().Row(total, c.favour(c.LogOdds), "")
 }
 
 // bar draws a contribution to the left or right of the middle.

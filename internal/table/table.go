@@ -28,7 +28,6 @@ type Table struct {
 	Rows   [][]any
 	Notes  []string
 
-	footers [][]any
 	lines   []int // by the number of rows above
 	columns []pretty.ColumnConfig
 }
@@ -39,12 +38,6 @@ func New(title string, header ...string) *Table { return &Table{Title: title, He
 // Row adds a row. It may have fewer cells than the header.
 func (t *Table) Row(cells ...any) *Table {
 	t.Rows = append(t.Rows, cells)
-	return t
-}
-
-// Footer adds a row below a line at the end. CSV leaves it out.
-func (t *Table) Footer(cells ...any) *Table {
-	t.footers = append(t.footers, cells)
 	return t
 }
 
@@ -86,8 +79,7 @@ func (t *Table) Note(format string, args ...any) *Table {
 // percentages.
 func (t *Table) Right(columns ...int) *Table {
 	for _, c := range columns {
-		config := t.column(c)
-		config.Align, config.AlignFooter = text.AlignRight, text.AlignRight
+		t.column(c).Align = text.AlignRight
 	}
 	return t
 }
@@ -137,7 +129,7 @@ func (t *Table) narrowed(width int) []pretty.ColumnConfig {
 	narrow := Table{columns: slices.Clone(t.columns)}
 	var widths, cell, word []int // the longest ones of each column
 	over := 1 - width
-	for n, row := range slices.Concat([][]any{cells(t.Header)}, t.Rows, t.footers) {
+	for n, row := range slices.Concat([][]any{cells(t.Header)}, t.Rows) {
 		for i, c := range cells(row) {
 			if i == len(widths) {
 				widths, cell, word, over = append(widths, 0), append(cell, 1), append(word, 1), over+3 // a line and two spaces
@@ -216,7 +208,7 @@ func (t *Table) WriteCSV(w io.Writer) error {
 func (t *Table) writer() pretty.Writer {
 	w := pretty.NewWriter()
 	style := pretty.StyleLight
-	style.Format.Header, style.Format.Footer = text.FormatDefault, text.FormatDefault
+	style.Format.Header = text.FormatDefault
 	style.HTML = pretty.HTMLOptions{CSSClass: "table", EscapeText: true, Newline: "<br/>"}
 	w.SetStyle(style)
 	if len(t.Header) > 0 {
@@ -227,9 +219,6 @@ func (t *Table) writer() pretty.Writer {
 		if slices.Contains(t.lines, i+1) {
 			w.AppendSeparator()
 		}
-	}
-	for _, f := range t.footers {
-		w.AppendFooter(cells(f))
 	}
 	w.SetColumnConfigs(t.columns)
 	return w

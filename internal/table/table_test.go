@@ -46,7 +46,7 @@ func ExampleWriteText() {
 func everything() *table.Table {
 	t := table.New("two\nlines", "name", "sum of all", "mean <")
 	t.Right(2, 3)
-	t.Row("two words", "1", "-").Row("a,b").Line().Row("c").Footer("total", "10")
+	t.Row("two words", "1", "-").Row("a,b").Line().Row("c").Line().Row("total", "10")
 	return t.Note("one\ntwo")
 }
 
@@ -115,7 +115,7 @@ func TestTextIsAsWideAsAsked(t *testing.T) {
 func TestHTML(t *testing.T) {
 	page := everything().HTML() + table.New("a < b").Note("c").HTML()
 	testkit.WantText(t, page, "<caption", "two\nlines</caption>", `mean &lt;</th>`, `<td>two words</td>`,
-		`<td class="number">1</td>`, "<tfoot>", "</table>\n<p class=\"note\">one\ntwo</p>\n<p>a &lt; b</p>\n<p class=\"note\">c</p>\n")
+		`<td class="number">1</td>`, "<td>total</td>", "</table>\n<p class=\"note\">one\ntwo</p>\n<p>a &lt; b</p>\n<p class=\"note\">c</p>\n")
 	if strings.Contains(page, `align="right"`) {
 		t.Errorf("an alignment is no class:\n%s", page)
 	}
@@ -161,7 +161,7 @@ func TestOmitEmpty(t *testing.T) {
 }
 
 func TestCSV(t *testing.T) {
-	if diff := cmp.Diff("name,sum of all,mean <\ntwo words,1,-\n\"a,b\",,\nc,,\n", everything().CSV()); diff != "" {
+	if diff := cmp.Diff("name,sum of all,mean <\ntwo words,1,-\n\"a,b\",,\nc,,\ntotal,10,\n", everything().CSV()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
