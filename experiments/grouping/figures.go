@@ -60,19 +60,15 @@ func summary(m *train.Saved, gamma dataset.Matrix[float64]) *plot.Heat {
 	}
 	for z, n := range counts {
 		floats.Scale(1/float64(max(n, 1)), means.RawRowView(z))
+		p.Rows = append(p.Rows, fmt.Sprintf("%s (%d)", format.AttributeName(m.Groups[z]), n))
+		p.Values = append(p.Values, nil)
 	}
 	strongest := func(k int) int { return floats.MaxIdx(mat.Col(nil, k, means)) }
-	order := sorted(gamma.Cols, func(a, b int) int { return cmp.Compare(strongest(a), strongest(b)) })
-	for _, k := range order {
+	for _, k := range sorted(gamma.Cols, func(a, b int) int { return cmp.Compare(strongest(a), strongest(b)) }) {
 		p.Cols = append(p.Cols, strconv.Itoa(k))
-	}
-	for z, name := range m.Groups {
-		p.Rows = append(p.Rows, fmt.Sprintf("%s (%d)", format.AttributeName(name), counts[z]))
-		row := make([]float64, gamma.Cols)
-		for i, k := range order {
-			row[i] = means.At(z, k)
+		for z := range p.Rows {
+			p.Values[z] = append(p.Values[z], means.At(z, k))
 		}
-		p.Values = append(p.Values, row)
 	}
 	return p
 }
@@ -82,22 +78,22 @@ const mostRows = 80
 
 // details orders attributes by their strongest group and, within one, by their share.
 func details(m *train.Saved, gamma dataset.Matrix[float64]) (parts []*plot.Heat) {
+	var groups []string
+	for k := range gamma.Cols {
+		name := strconv.Itoa(k)
+		if m.Method.Variant().Semantic() {
+			name = format.AttributeName(m.Groups[k])
+		}
+		groups = append(groups, name)
+	}
 	order := sorted(gamma.Rows, func(a, b int) int {
 		k, other := floats.MaxIdx(gamma.Row(a)), floats.MaxIdx(gamma.Row(b))
 		return cmp.Or(cmp.Compare(k, other), cmp.Compare(gamma.Row(b)[k], gamma.Row(a)[k]))
 	})
 	for page := range slices.Chunk(order, mostRows) {
-		p := &plot.Heat{RowTitle: "attribute", ColTitle: format.Count(gamma.Cols, "learned group"), Unit: "share (%)"}
-		for k := range gamma.Cols {
-			name := strconv.Itoa(k)
-			if m.Method.Variant().Semantic() {
-				name = format.AttributeName(m.Groups[k])
-			}
-			p.Cols = append(p.Cols, name)
-		}
+		p := &plot.Heat{RowTitle: "attribute", ColTitle: format.Count(gamma.Cols, "learned group"), Unit: "share (%)", Cols: groups}
 		for _, a := range page {
-			p.Rows = append(p.Rows, format.AttributeName(m.Attributes[a]))
-			p.Values = append(p.Values, gamma.Row(a))
+			p.Rows, p.Values = append(p.Rows, format.AttributeName(m.Attributes[a])), append(p.Values, gamma.Row(a))
 		}
 		parts = append(parts, p)
 	}

@@ -50,7 +50,16 @@ type Analysis struct {
 
 // Settings lists the settings of the study.
 func (q *Analysis) Settings(r *config.Request) setting.List {
-	return slices.Concat(r.DevSettings("variant"), q.Config.Settings().In(setting.Classes).Common(), setting.List{
+	share := setting.Range{Least: 0, Most: math.Nextafter(1, 0), Text: "a number from 0 to below 1"}
+	correlation := setting.Range{Least: -1, Most: 1, Above: true, Text: "a correlation from above -1 to 1"}
+	return slices.Concat(r.DevSettings("variant"), setting.List{
+		setting.Choice("by", &q.By, ByClasses, ByClasses, ByWeightedClasses).
+			Describe("correlate attributes over classes, or over classes weighted by their samples"),
+		setting.Number("threshold", &q.Threshold, 1e-3, share).
+			Describe("`T` value up to which entries of Gamma and products of its rows count as zero"),
+		setting.Number("below", &q.Below, 0, correlation).
+			Describe("`R` correlation below which attributes are anti-correlated"),
+	}.In(setting.Classes).Common(), setting.List{
 		setting.Whole("top", &q.Top, 5, setting.Between(0, int(setting.Count.Most))).In(setting.Output).Common().Describe("`N` attributes to print per group; --json has all"),
 	})
 }
@@ -82,20 +91,6 @@ func (q *Analysis) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) 
 	}
 	r.Top, r.Model = q.Top, file
 	return r, l.Store(Kind, []any{q.base, q.Config}, r)
-}
-
-// Settings lists the settings.
-func (c *Config) Settings() setting.List {
-	share := setting.Range{Least: 0, Most: math.Nextafter(1, 0), Text: "a number from 0 to below 1"}
-	correlation := setting.Range{Least: -1, Most: 1, Above: true, Text: "a correlation from above -1 to 1"}
-	return setting.List{
-		setting.Choice("by", &c.By, ByClasses, ByClasses, ByWeightedClasses).
-			Describe("correlate attributes over classes, or over classes weighted by their samples"),
-		setting.Number("threshold", &c.Threshold, 1e-3, share).
-			Describe("`T` value up to which entries of Gamma and products of its rows count as zero"),
-		setting.Number("below", &c.Below, 0, correlation).
-			Describe("`R` correlation below which attributes are anti-correlated"),
-	}
 }
 
 // Kind is the first word of the names of stored results.
@@ -160,22 +155,17 @@ func Run(d *dataset.Dataset, m *train.Saved, c Config) (*Result, error) {
 	if err := m.Fits(d); err != nil {
 		return nil, err
 	}
-	correlation, err := correlations(d, c.By)
-	if err != nil {
-		return nil, err
-	}
-	r := &Result{
-		Dataset: d.Name, Variant: m.Method.Variant(), Attributes: gamma.Rows, Config: c,
-		Groups: groupsOf(gamma, m.Attributes, c.Threshold), Published: publishedOf(d.Name), Top: 5,
+	r := &Result{Dataset: d.Name, Variant: m.Method.Variant(), Attributes: gamma.Rows, Config: c, Groups: groupsOf(gamma, m.Attributes, c.Threshold), Top: 5}
+	p := published.All().Groups
+	if key := strings.ToUpper(d.Name); p.K[key] > 0 {
+		r.Published = &Published{p.NonZero[key] / 100, p.GroupedAnticorrelated[key] / 100, p.AllAnticorrelated[key] / 100, p.K[key]}
 	}
 	var members int
 	for _, group := range r.Groups {
 		members += len(group.Members)
 	}
-	r.NonZero = float64(members) / float64(len(gamma.Data))
-	r.PerAttribute = float64(members) / float64(gamma.Rows)
-	r.comparePairs(gamma, correlation)
-	return r, nil
+	r.NonZero, r.PerAttribute = float64(members)/float64(len(gamma.Data)), float64(members)/float64(gamma.Rows)
+	return r, r.comparePairs(gamma, d)
 }
 
 // gammaOf returns the share of each attribute in each group. The error is an *invalid.Error
@@ -209,22 +199,28 @@ func groupsOf(gamma dataset.Matrix[float64], names []string, threshold float64) 
 	return groups
 }
 
-func publishedOf(dataset string) *Published {
-	p := published.All().Groups
-	key := strings.ToUpper(dataset)
-	if _, ok := p.K[key]; !ok {
-		return nil
-	}
-	return &Published{
-		NonZero: p.NonZero[key] / 100, Grouped: p.GroupedAnticorrelated[key] / 100, All: p.AllAnticorrelated[key] / 100, K: p.K[key],
-	}
-}
-
 // Tables returns the sparsity, the pairs of attributes with the tests, and the groups.
 func (r *Result) Tables() []*table.Table {
 	sparsity := table.New(fmt.Sprintf("%s on %s: %s of %s\nGamma above %g: %s of the entries, %.1f groups per attribute",
 		r.Variant, r.Dataset, format.Count(len(r.Groups), "group"), format.Count(r.Attributes, "attribute"), r.Threshold, format.Percent(r.NonZero), r.PerAttribute))
-	pairs := r.pairTable()
+	measure := fmt.Sprintf("correlated below %g, over %s", r.Below, strings.ReplaceAll(string(r.By), "-", " "))
+	pairs := table.New("", "pairs of attributes", "pairs", measure, "published").Right(3, 4)
+	row := func(name string, p Pairs, published float64) {
+		share := format.Missing
+		if p.Count > 0 {
+			share = format.Percent(p.Anticorrelated)
+		}
+		pairs.Row(name, p.Count, share, format.Percent(published))
+	}
+	published := Published{Grouped: math.NaN(), All: math.NaN()}
+	if r.Published != nil {
+		published = *r.Published
+		sparsity.Note("published: %s of the entries", format.Percent(published.NonZero))
+	}
+	row("in the same group", r.Grouped, published.Grouped)
+	row("in different groups", r.Ungrouped, math.NaN())
+	row("all", r.All, published.All)
+	pairs.OmitEmpty()
 	if t := r.Permutation; t != nil {
 		pairs.Note("Correlations in the same and in different groups, permutation test of attributes: distance %.3f, p = %.2g", t.Distance, t.P)
 	}
@@ -233,10 +229,9 @@ func (r *Result) Tables() []*table.Table {
 	} else {
 		pairs.Note("No two attributes share a group.")
 	}
-	if p := r.Published; p != nil {
-		sparsity.Note("published: %s of the entries", format.Percent(p.NonZero))
+	if r.Published != nil {
 		pairs.Note("The published shares are those of the authors' k-soft model with %d groups. The paper does not\n"+
-			"state below which correlation it calls two attributes anti-correlated.", p.K)
+			"state below which correlation it calls two attributes anti-correlated.", published.K)
 	}
 	groups := table.New("", "group", "attributes", "weight", "attributes by weight").Right(3)
 	for _, group := range r.Groups {
@@ -254,24 +249,4 @@ func (r *Result) Tables() []*table.Table {
 		groups.Row(group.K, len(group.Members), fmt.Sprintf("%.1f", group.Weight), strings.Join(names, ", "))
 	}
 	return []*table.Table{sparsity, pairs, groups}
-}
-
-func (r *Result) pairTable() *table.Table {
-	measure := fmt.Sprintf("correlated below %g, over %s", r.Below, strings.ReplaceAll(string(r.By), "-", " "))
-	t := table.New("", "pairs of attributes", "pairs", measure, "published").Right(3, 4)
-	published := Published{Grouped: math.NaN(), All: math.NaN()} // "-"
-	if r.Published != nil {
-		published = *r.Published
-	}
-	for _, row := range []struct {
-		name string
-		Pairs
-		published float64
-	}{{"in the same group", r.Grouped, published.Grouped}, {"in different groups", r.Ungrouped, math.NaN()}, {"all", r.All, published.All}} {
-		if row.Count == 0 {
-			row.Anticorrelated = math.NaN()
-		}
-		t.Row(row.name, row.Count, format.Percent(row.Anticorrelated), format.Percent(row.published))
-	}
-	return t.OmitEmpty()
 }

@@ -62,28 +62,28 @@ type pair struct {
 
 // comparePairs compares the correlations of attributes in the same group with those of
 // others.
-func (r *Result) comparePairs(gamma dataset.Matrix[float64], correlation *mat.SymDense) {
-	together := make([][]bool, gamma.Rows)
-	for i := range together {
-		together[i] = make([]bool, gamma.Rows)
-		for j := range together {
-			together[i][j] = floats.Dot(gamma.Row(i), gamma.Row(j)) > r.Threshold
-		}
+func (r *Result) comparePairs(gamma dataset.Matrix[float64], d *dataset.Dataset) error {
+	correlation, err := correlations(d, r.By)
+	if err != nil {
+		return err
 	}
+	together := make([][]bool, gamma.Rows)
 	var pairs []pair
 	var grouped, ungrouped []float64
 	for i := range together {
+		together[i] = make([]bool, gamma.Rows)
 		for j := range i {
-			c := correlation.At(i, j)
-			if math.IsNaN(c) {
+			same := floats.Dot(gamma.Row(i), gamma.Row(j)) > r.Threshold
+			together[i][j], together[j][i] = same, same
+			switch c := correlation.At(i, j); {
+			case math.IsNaN(c):
 				continue
-			}
-			pairs = append(pairs, pair{i, j, c})
-			if together[i][j] {
+			case same:
 				grouped = append(grouped, c)
-			} else {
+			default:
 				ungrouped = append(ungrouped, c)
 			}
+			pairs = append(pairs, pair{i, j, correlation.At(i, j)})
 		}
 	}
 	all := slices.Concat(grouped, ungrouped)
@@ -94,6 +94,7 @@ func (r *Result) comparePairs(gamma dataset.Matrix[float64], correlation *mat.Sy
 	if len(grouped) > 0 {
 		r.PaperKS = kolmogorovSmirnov(grouped, all)
 	}
+	return nil
 }
 
 // count counts pairs with the given correlations.
