@@ -180,6 +180,9 @@ func programs(runs []lab.Run) (list []string) {
 	return list
 }
 
+// inName replaces what names of files should not have.
+var inName = strings.NewReplacer("/", "-", `\`, "-", ":", "-", " ", "-", ",", "-")
+
 // addSection shows the stored results of a question, the newest first, or lists its command. The
 // first figure of lead goes to the top.
 func (d *DatasetPage) addSection(k experiments.Kind, dir string, lead results.Result) {
@@ -199,7 +202,8 @@ func (d *DatasetPage) addSection(k experiments.Kind, dir string, lead results.Re
 			s.Notes = append(s.Notes, "Figures of "+filepath.Base(r.Path)+": "+err.Error())
 		}
 		for _, f := range figures {
-			if f = d.named(f, suffix); r.Result == lead && d.Lead == nil {
+			f.Name = inName.Replace(format.Printable(d.Title + "-" + f.Name + suffix))
+			if r.Result == lead && d.Lead == nil {
 				d.Lead = &f
 			} else {
 				s.Figures = append(s.Figures, f)
@@ -208,28 +212,6 @@ func (d *DatasetPage) addSection(k experiments.Kind, dir string, lead results.Re
 		s.Tables = append(s.Tables, slices.DeleteFunc(r.Tables(), func(t *table.Table) bool { return t == nil })...)
 	}
 	d.Sections = append(d.Sections, s)
-}
-
-// named completes the name of a figure by that of the data set.
-func (d *DatasetPage) named(f plot.Figure, suffix string) plot.Figure {
-	f.Name = strings.Map(func(c rune) rune {
-		if strings.ContainsRune(`/\: ,`, c) {
-			return '-'
-		}
-		return c
-	}, format.Printable(d.Title+"-"+f.Name+suffix))
-	return f
-}
-
-// Captioned lists the figures of the page, without captions that repeat another one.
-func (s *Section) Captioned() []plot.Figure {
-	list := slices.Clone(s.Figures)
-	for i := range list {
-		if slices.ContainsFunc(list[:i], func(f plot.Figure) bool { return f.Caption == list[i].Caption }) {
-			list[i].Caption = ""
-		}
-	}
-	return list
 }
 
 // Figures lists the figures, with titles that name the data set.

@@ -208,21 +208,6 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// A comparison alone has a headline too, and a result without unseen classes has none.
-func TestHeadlineOfComparison(t *testing.T) {
-	root := t.TempDir()
-	store(t, root, "compare", "fish", "1", stored["compare"])
-	store(t, root, "noise", "birds!", "1", stored["noise"])
-	var got []string
-	for _, d := range read(t, root).Datasets {
-		got = append(got, d.Headline)
-	}
-	slices.Sort(got)
-	if diff := cmp.Diff([]string{"Results on birds!", "fish: 50.0 % on 4 unseen classes (k-soft)"}, got); diff != "" {
-		t.Errorf("headlines (-want +got):\n%s", diff)
-	}
-}
-
 // Results that are damaged or incomplete, and runs without a model, are listed with the reason,
 // beside what can be shown.
 func TestDamagedResults(t *testing.T) {
