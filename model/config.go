@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/internal/setting"
 )
 
@@ -80,12 +79,11 @@ func (c Config) Grouping(m int, semantic []int) (k int, of []int, err error) {
 	switch c.Variant.Info().Groups {
 	case AttributeGroups:
 		if m > mostSingletons {
-			return 0, nil, &invalid.Error{
-				Field: "attributes", Want: fmt.Sprintf("at most %d for singletons, whose groups are attributes x attributes", mostSingletons),
-				Got: fmt.Sprint(m), Hint: "Use " + string(KSoft) + " or " + string(SemanticHard) + ".",
-			}
+			err := expected("attributes", m, "at most %d for %s, which have a group for each", mostSingletons, c.Variant)
+			err.Hint = "Use " + string(KSoft) + " or " + string(SemanticHard) + "."
+			return 0, nil, err
 		}
-		return m, matrix.Matrix[float64]{Rows: m}.AllRows(), nil
+		return m, allIndices(m), nil
 	case FreeGroups:
 		if c.K > m {
 			return 0, nil, expected("k", c.K, "at most the number of attributes, %d", m)

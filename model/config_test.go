@@ -32,6 +32,9 @@ func TestGroupingOfManyGroups(t *testing.T) {
 	c.K--
 	_, _, err = c.Grouping(m, nil)
 	testkit.NoError(t, err)
+	c.Variant = model.Singletons
+	_, _, err = c.Grouping(8193, nil)
+	testkit.WantError(t, err, "attributes: expected at most 8192 for singletons, which have a group for each, found 8193. Use k-soft")
 }
 
 // Each mistake is refused by all constructors that meet it.
@@ -273,9 +276,4 @@ func TestInitFollowsTheSeed(t *testing.T) {
 	if slices.Equal(one.W.Data, two.W.Data) || slices.Equal(one.V.Data, two.V.Data) {
 		t.Error("another seed gives the same parameters")
 	}
-}
-
-func TestSingletonsOfTooManyAttributes(t *testing.T) {
-	_, _, err := model.Config{Variant: model.Singletons}.Grouping(8193, nil)
-	testkit.WantError(t, err, "attributes: expected at most 8192 for singletons, whose groups are attributes x attributes, found 8193. Use k-soft")
 }

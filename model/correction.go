@@ -112,24 +112,21 @@ func (a *adjustment) at(z int, score float64) float64 {
 // Correct makes f correct L by detections, whose scores have a centre: see Correction.
 func (f *Forward[T]) Correct(c Correction, detections dataset.Matrix[T], centre float64) error {
 	f.adjust = nil
-	if !c.On() {
-		return nil
-	}
 	l, err := f.scores(detections)
 	f.adjust = c.adjustment(l, centre)
 	return err
+}
+
+// correct is Correct for stored detections, which it checks.
+func correct[T Float](f *Forward[T], c Correction, stored Stored) error {
+	if err := c.check(stored, f.classes.U.Cols); err != nil || !c.On() {
+		return err
+	}
+	return f.Correct(c, dataset.Convert[T](stored.Detections), stored.Centre)
 }
 
 // scores returns L of samples with the detections a, n x M, as n x Z.
 func (f *Forward[T]) scores(a dataset.Matrix[T]) (dataset.Matrix[float64], error) {
 	l := dataset.NewMatrix[float64](a.Rows, f.z)
 	return l, f.each(a, func(row int, evidence []float64) { copy(l.Data[row*l.Cols:], evidence) })
-}
-
-// correct is Correct for stored detections, which it checks.
-func correct[T Float](f *Forward[T], c Correction, stored Stored) error {
-	if err := c.check(stored, f.classes.U.Cols); err != nil {
-		return err
-	}
-	return f.Correct(c, dataset.Convert[T](stored.Detections), stored.Centre)
 }

@@ -173,8 +173,7 @@ func describedOp[T Float](name string, node *G.Node, rows, cols []int) *G.Node {
 
 // scaledOp makes U, in which scaleGroups scaled the entries, from the descriptions.
 func scaledOp(node *G.Node, k int, of []int) *G.Node {
-	u := input[float64]("U", node)
-	scaled := output[float64](u.shape...)
+	u, scaled := input[float64]("U", node), output[float64](node.Shape()...)
 	return apply(kernel{name: "U scaled by group", from: []operand{u}, to: scaled, forward: func() {
 		copy(scaled.data, u.data)
 		scaleGroups(scaled.matrix(), k, of)
@@ -183,11 +182,19 @@ func scaledOp(node *G.Node, k int, of []int) *G.Node {
 
 // priorOp makes p from U.
 func (c Config) priorOp(node *G.Node) *G.Node {
-	u := input[float64]("U", node)
-	p := output[float64](u.shape[1])
-	return apply(kernel{name: "p: mean of U", from: []operand{u}, to: p, forward: func() {
-		copy(p.data, c.prior(u.matrix()))
-	}})
+	u, p := input[float64]("U", node), output[float64](node.Shape()[1])
+	return apply(kernel{name: "p: mean of U", from: []operand{u}, to: p, forward: func() { copy(p.data, c.prior(u.matrix())) }})
+}
+
+// ratioOp makes U/p, M x Z, or the transpose of U if pNode is nil.
+func ratioOp[T Float](uNode, pNode *G.Node) *G.Node {
+	u, ratio := input[float64]("U", uNode), output[T](uNode.Shape()[1], uNode.Shape()[0])
+	name, from, p := "U", []operand{u}, (*value[float64])(nil)
+	if pNode != nil {
+		name, p = "U/p", input[float64]("p", pNode)
+		from = append(from, p)
+	}
+	return apply(kernel{name: name, from: from, to: ratio, forward: func() { writeRatio(ratio.matrix(), u.matrix(), p.numbers()) }})
 }
 
 // writeRatio writes p(a_m|z) / p(a_m), M x Z. It is 0 for an attribute with p(a_m) = 0, which
@@ -210,15 +217,4 @@ func overOrZero(x, y float64) float64 {
 		return 0
 	}
 	return x / y
-}
-
-// ratioOp makes U/p, M x Z, or the transpose of U if pNode is nil.
-func ratioOp[T Float](uNode, pNode *G.Node) *G.Node {
-	u := input[float64]("U", uNode)
-	ratio := output[T](u.shape[1], u.shape[0])
-	if pNode == nil {
-		return apply(kernel{name: "U", from: []operand{u}, to: ratio, forward: func() { writeRatio(ratio.matrix(), u.matrix(), nil) }})
-	}
-	p := input[float64]("p", pNode)
-	return apply(kernel{name: "U/p", from: []operand{u, p}, to: ratio, forward: func() { writeRatio(ratio.matrix(), u.matrix(), p.data) }})
 }

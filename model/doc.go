@@ -4,7 +4,7 @@
 //
 //	X -> A -> G -> Z
 //
-// To read the model, start at machines.go: build. The map:
+// To read the model, start at machines.go: buildW. The map:
 //
 //	A[n,m]   = sigmoid(X W + b)                  detectors, sigmoid   parameters.go
 //	U, p[m]  descriptions of the classes, prior  Config.Describe      describe.go
@@ -17,12 +17,12 @@
 //	                                             attributeEntropy
 //	|W|^2, |W U^T|^2 (Eq. 6)                     detectors, norms     parameters.go
 //	|Gamma - Gamma_sem|^2 (Eq. 6)                groupPrior           groups.go
-//	loss (Eq. 6)                                 lossOp, build        loss.go, machines.go
+//	loss (Eq. 6)                                 lossOp, buildW       loss.go, machines.go
 //
 // There are two training graphs because what is fixed becomes a table. U is a constant, and W
-// and V are nodes of both. While W trains (WMachine), V is fixed: Gamma, U/p, Uc and pc are
+// and V are nodes of both. While W trains (NewWMachine), V is fixed: Gamma, U/p, Uc and pc are
 // nodes whose ops remember their values until the next phase begins. While V trains
-// (VMachine), W is fixed: the detections A of all samples are computed once per phase, and the
+// (NewVMachine), W is fixed: the detections A of all samples are computed once per phase, and the
 // terms of W are remembered. With one graph for both, each gradient would also be computed for
 // the parameter that does not train. The node of the loss is Eq. 6, whole, and Gorgonia
 // differentiates it. docs/graph-w.svg and docs/graph-v.svg are pictures of both.

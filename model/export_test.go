@@ -25,10 +25,10 @@ func (d *Description) Ratio() dataset.Matrix[float64] {
 }
 
 // Loss is the value of the node of the loss.
-func (m *machine[T]) Loss() float64 { return scalar[float64](m.loss) }
+func (m *Machine[T]) Loss() float64 { return scalar(m.loss) }
 
 // Inputs returns the nodes that no op computes, by name.
-func (m *machine[T]) Inputs() map[string]G.Value {
+func (m *Machine[T]) Inputs() map[string]G.Value {
 	inputs, g := map[string]G.Value{}, m.loss.Graph()
 	for _, n := range g.AllNodes() {
 		ofGradient := n.IsScalar() && n.Op() != nil // of the loss by itself, 1
@@ -42,12 +42,12 @@ func (m *machine[T]) Inputs() map[string]G.Value {
 // Dot draws the graph from the inputs to the loss, without the gradients, in the language of
 // Graphviz: parameters that train are filled, constants dotted and values that are remembered
 // for a phase dashed. letters are the names of sizes.
-func (m *machine[T]) Dot(name string, letters map[int]string) string {
+func (m *Machine[T]) Dot(name string, letters map[int]string) string {
 	var dot strings.Builder
 	fmt.Fprintf(&dot, "digraph %q {\n\tnode [shape=box, fontname=\"sans-serif\", fontsize=12, style=rounded]\n", name)
 	trains, g, number := map[*G.Node]bool{}, m.loss.Graph(), map[int64]int{}
 	for _, p := range m.learn {
-		trains[p.(Learnable).value] = true
+		trains[p.(learnable).value] = true
 	}
 	var draw func(n *G.Node) int
 	draw = func(n *G.Node) int {

@@ -51,10 +51,10 @@ func NewForward[T Float](c Config, classes *Description, params *Parameters[T]) 
 	}
 	ratio := matrix.New[T](u.Cols, z)
 	writeRatio(ratio, u, f.p)
-	var none noneOfClasses[T]
+	var none matrix.Matrix[T]
 	if c.Complement != NoComplement {
-		none.Matrix = matrix.New[T](z+2, f.gamma.Cols)
-		none.write(withPrior[T](u, f.p), f.gamma)
+		none = matrix.New[T](z+2, f.gamma.Cols)
+		noneOfClasses[T]{none}.write(withPrior[T](u, f.p), f.gamma)
 	}
 	f.groups.set(f.gamma, ratio, none)
 	f.block = min(max(blockNumbers/z, leastBlock), mostBlock, max(maxBlockNumbers/z, 1))

@@ -101,7 +101,7 @@ func (c goldenCase) check(t *testing.T) {
 	w := testkit.Must(model.NewWMachine(config, classes, params, len(c.X)))(t)
 	copy(w.X.Data, matrix(c.X).Data)
 	w.Label(c.Y...)
-	w.Begin()
+	w.Begin(0)
 	terms := testkit.Must(w.Step())(t)
 	same(t, "cxe", []float64{terms.CXE}, []float64{c.CXE})
 	same(t, "bxe", []float64{terms.BXE}, []float64{c.BXE})

@@ -92,24 +92,24 @@ func copied[To, From model.Float](p *model.Parameters[From]) *model.Parameters[T
 	return &model.Parameters[To]{W: dataset.Convert[To](p.W), B: b.Data, V: dataset.Convert[To](p.V)}
 }
 
-// machine is the common interface of WMachine and VMachine.
+// machine is a Machine of either precision.
 type machine interface {
 	Step() (model.Terms, error)
 	Learnables() []G.ValueGrad
 }
 
 // byW makes the machine that learns W and b, with the batch in it.
-func (tr trial[T]) byW(t rapid.TB) *model.WMachine[T] {
+func (tr trial[T]) byW(t rapid.TB) *model.Machine[T] {
 	t.Helper()
 	m := testkit.Must(model.NewWMachine(tr.Config, tr.Classes, tr.params, tr.Batch))(t)
 	copy(m.X.Data, tr.x.Data)
 	m.Label(tr.y...)
-	m.Begin()
+	m.Begin(0)
 	return m
 }
 
 // byV makes the machine that learns V, with the detections of the batch in it.
-func (tr trial[T]) byV(t rapid.TB) *model.VMachine[T] {
+func (tr trial[T]) byV(t rapid.TB) *model.Machine[T] {
 	t.Helper()
 	m := testkit.Must(model.NewVMachine(tr.Config, tr.Classes, tr.params, tr.Batch))(t)
 	copy(m.X.Data, tr.detect(t))

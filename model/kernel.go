@@ -76,8 +76,21 @@ func output[T Float](shape ...int) *value[T] {
 	return v
 }
 
-// matrix returns the numbers of a value of two dimensions.
-func (x *value[T]) matrix() matrix.Matrix[T] { return matrix.Of(x.data, x.shape[1]) }
+// numbers returns the numbers of a value, nil for nil.
+func (x *value[T]) numbers() []T {
+	if x == nil {
+		return nil
+	}
+	return x.data
+}
+
+// matrix returns the numbers of a value of two dimensions, an empty matrix for nil.
+func (x *value[T]) matrix() (m matrix.Matrix[T]) {
+	if x == nil {
+		return m
+	}
+	return matrix.Of(x.data, x.shape[1])
+}
 
 func (x *value[T]) source() *G.Node                        { return x.node }
 func (x *value[T]) memory() G.Value                        { return x.out }

@@ -112,12 +112,6 @@ func forConfigs(t *testing.T, all []sizes, test func(t *testing.T, c model.Confi
 	}
 }
 
-// With singletons, nearly all of Gamma is background.
-func TestManySingletonsAgreeWithStockOps(t *testing.T) {
-	c := model.Config{Variant: model.Singletons, Prior: model.PerAttribute, Complement: model.DeMorgan, Zeta: 10}
-	agreesWithStock(t, newTrial(t, c, sizes{n: 2, d: 3, m: 24, z: 3}, 1))
-}
-
 // The loss of a step of both machines is that of the forward path, and its gradients agree with
 // finite differences, also where no class describes an attribute or a whole group.
 func TestMachinesAgreeWithForwardAndFiniteDifferences(t *testing.T) {
@@ -173,9 +167,9 @@ func differences(x []float64, h float64, f func() float64) []float64 {
 func TestEveryInputIsRead(t *testing.T) {
 	const inputs = 6 // X or A, Y, U, V, W, and b or BXE; the group prior has one more
 	for _, c := range testedConfigs() {
-		for name, build := range map[string]func(tr trial[float64]) nodes{
-			"W": func(tr trial[float64]) nodes { return tr.byW(t) },
-			"V": func(tr trial[float64]) nodes { return tr.byV(t) },
+		for name, build := range map[string]func(tr trial[float64]) *model.Machine[float64]{
+			"W": func(tr trial[float64]) *model.Machine[float64] { return tr.byW(t) },
+			"V": func(tr trial[float64]) *model.Machine[float64] { return tr.byV(t) },
 		} {
 			tr := newTrial(t, c, sizes{n: 3, d: 2, m: 4, k: 2, z: 3}, 1)
 			names := build(tr).Inputs()
@@ -199,13 +193,6 @@ func TestEveryInputIsRead(t *testing.T) {
 			}
 		}
 	}
-}
-
-// nodes is a machine whose graph can be seen.
-type nodes interface {
-	machine
-	Inputs() map[string]G.Value
-	Loss() float64
 }
 
 // testedConfigs are all variants, priors and complements.

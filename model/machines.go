@@ -7,7 +7,6 @@ import (
 	G "gorgonia.org/gorgonia"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/internal/numeric"
 )
@@ -16,68 +15,77 @@ import (
 // Graphs run in parallel safely.
 var building sync.Mutex
 
-// scalar returns the value of a scalar node.
-func scalar[T Float](n *G.Node) float64 { return float64(numbers[T](n.Value())[0]) }
-
-// Batch is the memory that a machine reads at each step.
-type Batch[T Float] struct {
-	X dataset.Matrix[T] // one sample per row: features for W, detections for V
+// Machine computes the loss and its gradients with respect to the parameters that train, W and b
+// or V, while the others are fixed. It reads all of them, and a solver updates them in place.
+type Machine[T Float] struct {
+	X dataset.Matrix[T] // the batch, one sample per row: features to train W, detections A to train V
 	y dataset.Matrix[T] // samples x classes, a one at the class of each sample
-}
 
-// Label sets the candidate class of each sample. With fewer labels than the batch has
-// rows, the last rows do not count in the loss.
-func (b *Batch[T]) Label(classes ...int) {
-	clear(b.y.Data)
-	for i, z := range classes {
-		b.y.Row(i)[z] = 1
-	}
-}
-
-// machine is what the machines of W and V have in common.
-type machine[T Float] struct {
-	Batch[T]
 	config  Config
 	classes *Description
 	params  *Parameters[T]
 	k       int // groups
 
-	vm    G.VM
-	phase int
-	learn []G.ValueGrad
+	vm     G.VM
+	phase  int
+	learn  []G.ValueGrad
+	allBXE G.F64 // of all samples, while V trains
 
-	cxe, penalties, prior, loss *G.Node // of Eq. 6; prior is nil if psi is 0
+	cxe, bxe, penalties, prior, loss *G.Node // of Eq. 6; prior is nil if psi is 0
 }
 
-// newMachine returns a machine without a graph for batches of samples of a width.
-func newMachine[T Float](c Config, classes *Description, params *Parameters[T], samples, width, attributes int) (m machine[T], err error) {
-	m = machine[T]{config: c, classes: classes, params: params}
-	if m.k, err = c.check(classes, attributes); err != nil {
-		return m, err
-	}
-	if samples < 1 {
-		return m, &invalid.Error{Field: "batch", Want: "at least 1 sample", Got: fmt.Sprint(samples)}
-	}
-	m.X, m.y = matrix.New[T](samples, width), matrix.New[T](samples, classes.U.Rows)
-	return m, nil
+// NewWMachine compiles the graph in which W and b train, for batches of a number of samples.
+func NewWMachine[T Float](c Config, classes *Description, params *Parameters[T], batch int) (*Machine[T], error) {
+	return newMachine(c, classes, params, matrix.Matrix[T]{Rows: batch, Cols: params.W.Rows}, (*Machine[T]).buildW)
 }
 
-// compile makes a machine of a graph, which build writes up to the loss, with the gradients by
-// the parameters that train.
-func (m *machine[T]) compile(build func(g *G.ExprGraph) (train []*G.Node)) (err error) {
+// NewVMachine compiles the graph in which V trains.
+func NewVMachine[T Float](c Config, classes *Description, params *Parameters[T], batch int) (*Machine[T], error) {
+	return newMachine(c, classes, params, matrix.Matrix[T]{Rows: batch, Cols: params.V.Rows}, (*Machine[T]).buildV)
+}
+
+// newMachine returns the machine of a graph for batches of the size of x. build writes the graph up
+// to the loss, and returns what trains.
+func newMachine[T Float](c Config, classes *Description, params *Parameters[T], x matrix.Matrix[T], build func(*Machine[T], *G.ExprGraph) []*G.Node) (*Machine[T], error) {
+	k, err := c.check(classes, params.V.Rows)
+	if err != nil {
+		return nil, err
+	}
+	if x.Rows < 1 {
+		return nil, expected("batch", x.Rows, "at least 1 sample")
+	}
+	m := &Machine[T]{config: c, classes: classes, params: params, k: k}
+	m.X, m.y = matrix.New[T](x.Rows, x.Cols), matrix.New[T](x.Rows, classes.U.Rows)
+
 	building.Lock()
 	defer building.Unlock()
 	g := G.NewGraph()
-	train := build(g)
+	train := build(m, g)
 	grads, err := G.Grad(m.loss, train...)
 	if err != nil {
-		return fmt.Errorf("differentiating the loss: %w", err)
+		return nil, fmt.Errorf("differentiating the loss: %w", err)
 	}
 	for i, p := range train {
-		m.learn = append(m.learn, Learnable{p, grads[i]})
+		m.learn = append(m.learn, learnable{p, grads[i]})
 	}
 	m.vm = G.NewTapeMachine(g)
-	return nil
+	return m, nil
+}
+
+// Label sets the candidate class of each sample. With fewer labels than the batch has
+// rows, the last rows do not count in the loss.
+func (m *Machine[T]) Label(classes ...int) {
+	clear(m.y.Data)
+	for i, z := range classes {
+		m.y.Row(i)[z] = 1
+	}
+}
+
+// Begin starts a phase, in which what the machine does not train is fixed. To train V, bxe is BXE
+// of all samples; a machine of W computes it.
+func (m *Machine[T]) Begin(bxe float64) {
+	m.phase++
+	m.allBXE = G.F64(bxe)
 }
 
 // tables are the nodes that both graphs make of U and V. The values of those that do not depend
@@ -91,7 +99,7 @@ type tables struct {
 }
 
 // tables writes the graph from U and V to Gamma and p. fixed remembers what depends on V.
-func (m *machine[T]) tables(g *G.ExprGraph, v *G.Node, fixed func(*G.Node) *G.Node) (t tables) {
+func (m *Machine[T]) tables(g *G.ExprGraph, v *G.Node, fixed func(*G.Node) *G.Node) (t tables) {
 	d, c, classes := m.classes, m.config, m.classes.U.AllRows()
 	targets := constant(g, "U", d.Targets)
 	t.allU = targets
@@ -111,49 +119,48 @@ func (m *machine[T]) tables(g *G.ExprGraph, v *G.Node, fixed func(*G.Node) *G.No
 }
 
 // remember makes a node keep its value during a phase.
-func (m *machine[T]) remember(n *G.Node) *G.Node { return remember(&m.phase, n) }
+func (m *Machine[T]) remember(n *G.Node) *G.Node { return remember(&m.phase, n) }
 
 // groupPrior makes the last term of the loss, nil if psi is 0.
-func (m *machine[T]) groupPrior(g *G.ExprGraph, gamma *G.Node) *G.Node {
+func (m *Machine[T]) groupPrior(g *G.ExprGraph, gamma *G.Node) *G.Node {
 	if m.config.Psi == 0 {
 		return nil
 	}
 	return groupPrior[T](gamma, constant(g, "Gamma_sem", oneHot[T](m.classes.Groups, m.k)))
 }
 
-// step runs the batch forward and backward. The error is a *NotFinite if a term is not
+// Step runs the batch forward and backward. The error is a *NotFinite if a term is not
 // finite.
-func (m *machine[T]) step(bxe func() float64) (Terms, error) {
+func (m *Machine[T]) Step() (Terms, error) {
 	m.vm.Reset()
 	if err := m.vm.RunAll(); err != nil {
 		return Terms{}, fmt.Errorf("running the graph: %w", err)
 	}
 	penalties := numbers[float64](m.penalties.Value())
-	t := Terms{CXE: scalar[T](m.cxe), BXE: bxe(), W2: penalties[0], WU2: penalties[1]}
+	t := Terms{CXE: scalar(m.cxe), BXE: scalar(m.bxe), W2: penalties[0], WU2: penalties[1]}
 	if m.prior != nil {
-		t.Prior = scalar[float64](m.prior)
+		t.Prior = scalar(m.prior)
 	}
 	return t, t.finite()
 }
 
-// Learnables returns the parameters that the machine trains, with their gradients.
-func (m *machine[T]) Learnables() []G.ValueGrad { return m.learn }
-
-// Learnable is a parameter and, after a step, its gradient. It is a gorgonia.ValueGrad,
-// as a gorgonia.Solver takes it.
-type Learnable struct{ value, grad *G.Node }
-
-// Value returns the parameter.
-func (l Learnable) Value() G.Value { return l.value.Value() }
-
-// Grad returns the gradient of the last step. It does not add up over steps, as the dual
-// values of Gorgonia do.
-func (l Learnable) Grad() (G.Value, error) {
-	if l.grad.Value() == nil {
-		return nil, fmt.Errorf("%s has no gradient before the first step", l.value.Name())
+// scalar returns the value of a scalar node.
+func scalar(n *G.Node) float64 {
+	if v, ok := n.Value().(*G.F32); ok {
+		return float64(*v)
 	}
-	return l.grad.Value(), nil
+	return float64(*n.Value().(*G.F64))
 }
+
+// Learnables returns the parameters that the machine trains, with their gradients after a step.
+// These do not add up over steps, as the dual values of Gorgonia do.
+func (m *Machine[T]) Learnables() []G.ValueGrad { return m.learn }
+
+// learnable is a gorgonia.ValueGrad, as a gorgonia.Solver takes it.
+type learnable struct{ value, grad *G.Node }
+
+func (l learnable) Value() G.Value         { return l.value.Value() }
+func (l learnable) Grad() (G.Value, error) { return l.grad.Value(), nil }
 
 // NotFinite is the error of a training step whose numbers left the range of float32.
 type NotFinite struct {
@@ -172,27 +179,9 @@ func (t Terms) finite() error {
 	return nil
 }
 
-// WMachine computes the loss and its gradients by W and b, while the grouping V is
-// fixed. X is batch x D.
-type WMachine[T Float] struct {
-	machine[T]
-	bxe *G.Node
-}
-
-// NewWMachine compiles the graph for batches of a number of samples. The machine reads
-// params and a solver updates them in place.
-func NewWMachine[T Float](c Config, classes *Description, params *Parameters[T], batch int) (*WMachine[T], error) {
-	base, err := newMachine(c, classes, params, batch, params.W.Rows, params.W.Cols)
-	if err != nil {
-		return nil, err
-	}
-	m := &WMachine[T]{machine: base}
-	return m, m.compile(m.build)
-}
-
-// build writes the model from X to the loss. W and b are learned. What follows from U and V is
+// buildW writes the model from X to the loss, to train W and b. What follows from U and V is
 // remembered: Gamma, U/p, Uc and pc.
-func (m *WMachine[T]) build(g *G.ExprGraph) (train []*G.Node) {
+func (m *Machine[T]) buildW(g *G.ExprGraph) (train []*G.Node) {
 	c, d := m.config, m.classes
 	x, y := variableMatrix(g, "X", m.X), variableMatrix(g, "Y", m.y)
 	w, b := variableMatrix(g, "W", m.params.W), variable(g, "b", m.params.B, len(m.params.B))
@@ -221,41 +210,14 @@ func (m *WMachine[T]) build(g *G.ExprGraph) (train []*G.Node) {
 	return []*G.Node{w, b}
 }
 
-// Begin starts a phase, in which V does not change.
-func (m *WMachine[T]) Begin() { m.phase++ }
-
-// Step runs the batch forward and backward. The error is a *NotFinite if a term is not
-// finite.
-func (m *WMachine[T]) Step() (Terms, error) {
-	return m.step(func() float64 { return scalar[T](m.bxe) })
-}
-
-// VMachine computes the loss and its gradient by V, while the detectors W and b are
-// fixed. X therefore holds detections A, batch x M, computed once per phase.
-type VMachine[T Float] struct {
-	machine[T]
-	bxe *G.F64 // of all samples
-}
-
-// NewVMachine compiles the graph for batches of a number of samples. The machine reads
-// params and a solver updates them in place.
-func NewVMachine[T Float](c Config, classes *Description, params *Parameters[T], batch int) (*VMachine[T], error) {
-	base, err := newMachine(c, classes, params, batch, params.V.Rows, params.V.Rows)
-	if err != nil {
-		return nil, err
-	}
-	m := &VMachine[T]{machine: base, bxe: G.NewF64(0)}
-	return m, m.compile(m.build)
-}
-
-// build writes the model from A to the loss. V is learned, and Gamma, Uc and pc follow from it.
+// buildV writes the model from A to the loss, to train V. Gamma, Uc and pc follow from it.
 // The prior per group does, too: soft OR then gets Gamma/p and U in place of Gamma and U/p. The
 // terms of W are remembered.
-func (m *VMachine[T]) build(g *G.ExprGraph) (train []*G.Node) {
+func (m *Machine[T]) buildV(g *G.ExprGraph) (train []*G.Node) {
 	c, d := m.config, m.classes
 	a, y, v := variableMatrix(g, "A", m.X), variableMatrix(g, "Y", m.y), variableMatrix(g, "V", m.params.V)
 	w := variableMatrix(g, "W", m.params.W)
-	bxe := G.NewScalar(g, G.Float64, G.WithName("BXE"), G.WithValue(m.bxe))
+	m.bxe = G.NewScalar(g, G.Float64, G.WithName("BXE"), G.WithValue(&m.allBXE))
 	t := m.tables(g, v, func(n *G.Node) *G.Node { return n })
 	a = describedOp[T]("A", a, allIndices(m.X.Rows), d.Described)
 
@@ -276,18 +238,6 @@ func (m *VMachine[T]) build(g *G.ExprGraph) (train []*G.Node) {
 	m.cxe = crossEntropy[T](l, y)
 	m.penalties = m.remember(fixedNorms[T](w, t.allU))
 	m.prior = m.groupPrior(g, t.allGamma)
-	m.loss = lossOp[T, float64](c, m.cxe, bxe, m.penalties, m.prior, true) // Eq. 6
+	m.loss = lossOp[T, float64](c, m.cxe, m.bxe, m.penalties, m.prior, true) // Eq. 6
 	return []*G.Node{v}
-}
-
-// Begin starts a phase, in which W and b do not change, with BXE of all samples.
-func (m *VMachine[T]) Begin(bxe float64) {
-	m.phase++
-	*m.bxe = G.F64(bxe)
-}
-
-// Step runs the batch forward and backward. The error is a *NotFinite if a term is not
-// finite.
-func (m *VMachine[T]) Step() (Terms, error) {
-	return m.step(func() float64 { return float64(*m.bxe) })
 }

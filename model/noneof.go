@@ -191,6 +191,74 @@ func noneOfDetections[T Float](aNode, gammaNode, noneNode *G.Node, byGroups bool
 	}})
 }
 
+// noneTerm is the none-of-group term of a soft OR, (Uc/pc) Ac.
+type noneTerm[T Float] struct {
+	none, ac  *value[T]        // inputs of an op: Uc and pc, nil for Ac = 0; Ac, nil for a constant
+	noneRatio matrix.Matrix[T] // K x Z, scaled Uc/pc; zero for Ac = 0
+	detection []float64        // K, the factors of Ac; nil for Ac = 0
+}
+
+// noneInputs returns the inputs of an op of scores; the gradient is by Ac.
+func (t *noneTerm[T]) noneInputs(noneNode, acNode *G.Node, scores *value[T]) (from []operand) {
+	if noneNode != nil {
+		t.none = input[T]("Uc, pc", noneNode)
+		from = append(from, t.none)
+	}
+	if acNode != nil {
+		t.ac = input[T]("Ac", acNode)
+		t.ac.gradient = func(dac []T) { noneTermByDetections(dac, scores.grad, t.noneRatio) }
+		from = append(from, t.ac)
+	}
+	return from
+}
+
+// setNone computes the term from Uc and pc, if any.
+func (t *noneTerm[T]) setNone(none matrix.Matrix[T], groups, classes int) {
+	t.noneRatio, t.detection = matrix.New[T](groups, classes), nil
+	if none.Data != nil {
+		noneOfClasses[T]{none}.ratio(t.noneRatio.Data)
+		t.detection = noneOfClasses[T]{none}.detection()
+	}
+}
+
+// writeNone writes the term of group k into its scores, n x Z. ac is Ac, n x K, or nil for a constant.
+func (t *noneTerm[T]) writeNone(scores matrix.Matrix[T], ac []T, k int) {
+	if t.detection == nil {
+		clear(scores.Data)
+		return
+	}
+	one := min(t.detection[k], mostScore)
+	for i := range scores.Rows {
+		row, weight := scores.Row(i), T(one)
+		if ac != nil {
+			weight = ac[i*len(t.detection)+k]
+		} else if one == 1 {
+			copy(row, t.noneRatio.Row(k))
+			continue
+		}
+		for c, v := range t.noneRatio.Row(k) {
+			row[c] = weight * v
+		}
+	}
+}
+
+// noneTermByDetections is the gradient by Ac, n x K: sum over z of dG (Uc/pc).
+func noneTermByDetections[T Float](dac, dg []T, ratio matrix.Matrix[T]) {
+	k, z := ratio.Rows, ratio.Cols
+	n := len(dac) / k
+	parallel.For(n, 1+8192/(k*z), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			for j := range k {
+				var sum float64
+				for c, d := range dg[(j*n+i)*z : (j*n+i+1)*z] {
+					sum += float64(d) * float64(ratio.Data[j*z+c])
+				}
+				dac[i*k+j] = T(sum)
+			}
+		}
+	})
+}
+
 // noneProduct computes the gradients of Q.
 type noneProduct[T Float] struct {
 	factor func(row, k int) float64

@@ -73,22 +73,26 @@ func (p *Pipeline) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix
 // Classify implements Classifier.
 func (p *Pipeline) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
 	scores := dataset.NewMatrix[float32](a.Rows, u.Rows)
-	full, err := p.Imputed(u)
-	if err != nil {
-		return scores, err
-	}
-	classify, err := p.classifierOf(full)
+	classify, err := p.classifierOf(u)
 	if err != nil {
 		return scores, err
 	}
 	return scores, classify(a, scores)
 }
 
-// classifierOf returns Classify for the classes with the imputed descriptions u, with the
-// correction. LAGO does part of the work once for all samples.
+// classifierOf returns Classify for the classes with the descriptions u. LAGO does part of the work
+// once for all samples.
 func (p *Pipeline) classifierOf(u dataset.Matrix[float64]) (func(a, scores dataset.Matrix[float32]) error, error) {
+	u, err := p.Imputed(u)
+	if err != nil {
+		return nil, err
+	}
 	if l, err := p.LAGO(); err == nil {
-		return l.classifierOf(u, p.Correction, p.Stored)
+		f, err := l.forward(u)
+		if err != nil {
+			return nil, err
+		}
+		return f.LogP, correct(f, p.Correction, p.Stored)
 	}
 	if err := p.Correction.check(p.Stored, 0); err != nil {
 		return nil, err
@@ -116,14 +120,13 @@ func (p *Pipeline) classifierOf(u dataset.Matrix[float64]) (func(a, scores datas
 // Store sets the detections that corrections need, and their mean score for the seen classes,
 // whose imputed descriptions are u.
 func (p *Pipeline) Store(detections dataset.Matrix[float32], u dataset.Matrix[float64]) error {
-	p.Stored.Detections = detections
 	var scores dataset.Matrix[float64]
 	if l, err := p.LAGO(); err == nil {
 		f, err := l.forward(u)
-		if err == nil {
-			scores, err = f.scores(detections)
-		}
 		if err != nil {
+			return err
+		}
+		if scores, err = f.scores(detections); err != nil {
 			return err
 		}
 	} else {
@@ -133,7 +136,7 @@ func (p *Pipeline) Store(detections dataset.Matrix[float32], u dataset.Matrix[fl
 		}
 		scores = dataset.Convert[float64](s)
 	}
-	p.Stored.Centre = float64(float32(stat.Mean(scores.Data, nil))) // as in files
+	p.Stored = Stored{detections, float64(float32(stat.Mean(scores.Data, nil)))} // as in files
 	return nil
 }
 
@@ -190,10 +193,8 @@ func (p *Pipeline) DetectOne(x dataset.Matrix[float32], row int) ([]float64, err
 	if err != nil {
 		return nil, err
 	}
-	params := &Parameters[float64]{W: dataset.Convert[float64](l.Params.W), B: make([]float64, len(l.Params.B))}
-	for m, b := range l.Params.B {
-		params.B[m] = float64(b)
-	}
+	b := dataset.Matrix[float32]{Rows: 1, Cols: len(l.Params.B), Data: l.Params.B}
+	params := &Parameters[float64]{W: dataset.Convert[float64](l.Params.W), B: dataset.Convert[float64](b).Data}
 	a := dataset.NewMatrix[float64](1, len(params.B))
 	params.Logits(dataset.Convert[float64](x), a)
 	Sigmoid(a.Data)
@@ -211,19 +212,17 @@ func NewScorer(p *Pipeline, u dataset.Matrix[float64]) (Scorer, error) {
 	if u.Rows < 1 {
 		return nil, expected("descriptions", u.Rows, "at least one class")
 	}
-	full, err := p.Imputed(u)
-	if err != nil {
-		return nil, err
-	}
-	classify, err := p.classifierOf(full)
+	classify, err := p.classifierOf(u)
 	if err != nil {
 		return nil, err
 	}
 	classifier, transform := p.Classifier, p.Transform
-	if l, err := p.LAGO(); err == nil {
-		if classifier, transform, err = l.fold(p.Transform); err != nil {
+	if l, err := p.LAGO(); err == nil { // the affine steps that end the preprocessing are folded into W and b
+		folded := &Parameters[float32]{V: l.Params.V}
+		if folded.W, folded.B, transform, err = transform.Fold(l.Params.W, l.Params.B); err != nil {
 			return nil, err
 		}
+		classifier = &LAGO{Config: l.Config, Params: folded, Semantic: l.Semantic}
 	}
 	return func(x, scores dataset.Matrix[float32]) (err error) {
 		if err := checkScores(scores, x.Rows, u.Rows); err != nil {
@@ -287,21 +286,11 @@ func (l *LAGO) checkFeatures(x dataset.Matrix[float32]) error {
 // with the descriptions u.
 func (l *LAGO) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
 	logP := dataset.NewMatrix[float32](a.Rows, u.Rows)
-	classify, err := l.classifierOf(u, Correction{}, Stored{})
+	f, err := l.forward(u)
 	if err != nil {
 		return logP, err
 	}
-	return logP, classify(a, logP)
-}
-
-// classifierOf returns Classify for the classes with the descriptions u, corrected, whose tables
-// are computed once.
-func (l *LAGO) classifierOf(u dataset.Matrix[float64], c Correction, stored Stored) (func(a, logP dataset.Matrix[float32]) error, error) {
-	f, err := l.forward(u)
-	if err != nil {
-		return nil, err
-	}
-	return f.LogP, correct(f, c, stored)
+	return logP, f.LogP(a, logP)
 }
 
 func (l *LAGO) forward(u dataset.Matrix[float64]) (*Forward[float32], error) {
@@ -310,12 +299,4 @@ func (l *LAGO) forward(u dataset.Matrix[float64]) (*Forward[float32], error) {
 		return nil, err
 	}
 	return NewForward(l.Config, classes, l.Params)
-}
-
-// fold returns the model of features transformed by rest, the steps of t before the affine
-// ones that end it. These are folded into W and b.
-func (l *LAGO) fold(t *preprocess.Transform) (folded *LAGO, rest *preprocess.Transform, err error) {
-	params := &Parameters[float32]{V: l.Params.V}
-	params.W, params.B, rest, err = t.Fold(l.Params.W, l.Params.B)
-	return &LAGO{Config: l.Config, Params: params, Semantic: l.Semantic}, rest, err
 }

@@ -1,7 +1,6 @@
 package model_test
 
 import (
-	"fmt"
 	"math"
 	"testing"
 
@@ -313,32 +312,5 @@ func TestMissingEntriesAreImputedFromTheReference(t *testing.T) {
 	expected := testkit.Must(p.Impute.WithKind(impute.Inferred).Impute(u))(t)
 	if diff := cmp.Diff(expected, testkit.Must(inferred.Imputed(u))(t)); diff != "" || cmp.Equal(expected, full) {
 		t.Errorf("inferred (-want +got):\n%s", diff)
-	}
-}
-
-// BenchmarkScorer has the size of CUB: D 2048, 312 attributes in 28 groups, 50 classes.
-func BenchmarkScorer(b *testing.B) {
-	semantic := make([]int, 312)
-	for m := range semantic {
-		semantic[m] = m % 28
-	}
-	c := model.Config{Variant: model.SemanticHard, Prior: model.Uniform, Complement: model.Const, Zeta: 10}
-	params := testkit.Must(c.Init(2048, 312, semantic, 1))(b)
-	for _, chain := range []preprocess.Chain{preprocess.None, preprocess.Whiten} {
-		for _, block := range []int{64, 256, 1024} {
-			b.Run(fmt.Sprintf("%s/%d", chain, block), func(b *testing.B) {
-				p := &model.Pipeline{
-					Transform:  &preprocess.Transform{Chain: chain, Matrix: dataset.NewMatrix[float32](2048, 2048)},
-					Classifier: &model.LAGO{Config: c, Params: params, Semantic: semantic},
-				}
-				scorer := testkit.Must(model.NewScorer(p, uniform(newRand(2), 50, 312, 0, 0.1)))(b)
-				x := dataset.Convert[float32](uniform(newRand(1), block, 2048, 0, 1))
-				scores := dataset.NewMatrix[float32](block, 50)
-				for b.Loop() {
-					testkit.NoError(b, scorer(x, scores))
-				}
-				b.ReportMetric(float64(block*b.N)/b.Elapsed().Seconds(), "samples/s")
-			})
-		}
 	}
 }

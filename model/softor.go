@@ -20,42 +20,25 @@ import (
 func softOr[T Float](aNode, gammaNode, ratioNode, noneNode, acNode *G.Node) *G.Node {
 	o := &learnedSoftOr[T]{a: input[T]("A", aNode), gamma: input[T]("Gamma", gammaNode), ratio: input[T]("U/p", ratioNode)}
 	n, m, k, z := o.a.shape[0], o.gamma.shape[0], o.gamma.shape[1], o.ratio.shape[1]
-	o.scores = output[T](k, n, z)
-	o.noneRatio, o.byGroup = matrix.New[T](k, z), matrix.New[T](k, m)
+	o.scores, o.byGroup = output[T](k, n, z), matrix.New[T](k, m)
 	o.scratch.New = func() any {
 		s := matrix.New[T](n, m)
 		return &s
 	}
-	from := []operand{o.a, o.gamma, o.ratio}
+	from := append([]operand{o.a, o.gamma, o.ratio}, o.noneInputs(noneNode, acNode, o.scores)...)
 	o.gamma.gradient = o.byGamma // and none by A, which is given while V trains
-	if noneNode != nil {
-		o.none = input[T]("Uc, pc", noneNode)
+	if o.none != nil {
 		o.none.gradient = o.byNone
-		from = append(from, o.none)
-	}
-	if acNode != nil {
-		o.ac = input[T]("Ac", acNode)
-		o.ac.gradient = func(dac []T) { noneTermByDetections(dac, o.scores.grad, o.noneRatio) }
-		from = append(from, o.ac)
 	}
 	return apply(kernel{name: "G: soft OR (Eq. 5)", from: from, to: o.scores, forward: o.forward})
 }
 
 type learnedSoftOr[T Float] struct {
-	a, gamma, ratio, none, ac, scores *value[T]
+	a, gamma, ratio, scores *value[T]
+	noneTerm[T]
 
-	noneRatio matrix.Matrix[T] // K x Z, scaled Uc/pc of this step; zero for Ac = 0
-	detection []float64        // K, the factors of Ac
-	byGroup   matrix.Matrix[T] // K x M, Gamma
-	scratch   sync.Pool        // of *Matrix, n x M, one for each worker
-}
-
-// acData returns the numbers of Ac, nil for a constant.
-func (o *learnedSoftOr[T]) acData() []T {
-	if o.ac == nil {
-		return nil
-	}
-	return o.ac.data
+	byGroup matrix.Matrix[T] // K x M, Gamma
+	scratch sync.Pool        // of *Matrix, n x M, one for each worker
 }
 
 // group returns the part of group k in scores or their gradient, n x Z.
@@ -65,11 +48,7 @@ func (o *learnedSoftOr[T]) group(scores []T, k int) matrix.Matrix[T] {
 }
 
 func (o *learnedSoftOr[T]) forward() {
-	if o.none != nil {
-		none := noneOfClasses[T]{o.none.matrix()}
-		none.ratio(o.noneRatio.Data)
-		o.detection = none.detection()
-	}
+	o.setNone(o.none.matrix(), o.scores.shape[0], o.scores.shape[2])
 	for m := range o.byGroup.Cols {
 		for k, v := range o.gamma.matrix().Row(m) {
 			o.byGroup.Row(k)[m] = v
@@ -81,7 +60,7 @@ func (o *learnedSoftOr[T]) forward() {
 		defer o.scratch.Put(scratch)
 		for k := lo; k < hi; k++ {
 			scores, share := o.group(o.scores.data, k), o.byGroup.Row(k)
-			writeNoneTerm(scores, o.noneRatio.Row(k), o.acData(), o.detection, k)
+			o.writeNone(scores, o.ac.numbers(), k)
 			for i := range a.Rows {
 				row, out := a.Row(i)[:len(share)], scratch.Row(i)[:len(share)]
 				for m, g := range share {
@@ -146,46 +125,6 @@ func (o *learnedSoftOr[T]) byNone(dnone []T) {
 				}
 			}
 			to.Row(z)[k] = T(byPrior)
-		}
-	})
-}
-
-// writeNoneTerm writes (Uc/pc) Ac of group k into its scores, n x Z. ratio is Uc/pc of the
-// group; ac is Ac, n x K, or nil for Ac = 1; detection holds the factors of Ac, and is nil for
-// Ac = 0.
-func writeNoneTerm[T Float](scores matrix.Matrix[T], ratio, ac []T, detection []float64, k int) {
-	if detection == nil {
-		clear(scores.Data)
-		return
-	}
-	one := min(detection[k], mostScore)
-	for i := range scores.Rows {
-		row, weight := scores.Row(i), T(one)
-		if ac != nil {
-			weight = ac[i*len(detection)+k]
-		} else if one == 1 {
-			copy(row, ratio)
-			continue
-		}
-		for c, v := range ratio {
-			row[c] = weight * v
-		}
-	}
-}
-
-// noneTermByDetections is the gradient by Ac, n x K: sum over z of dG (Uc/pc).
-func noneTermByDetections[T Float](dac, dg []T, ratio matrix.Matrix[T]) {
-	k, z := ratio.Rows, ratio.Cols
-	n := len(dac) / k
-	parallel.For(n, 1+8192/(k*z), func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			for j := range k {
-				var sum float64
-				for c, d := range dg[(j*n+i)*z : (j*n+i+1)*z] {
-					sum += float64(d) * float64(ratio.Data[j*z+c])
-				}
-				dac[i*k+j] = T(sum)
-			}
 		}
 	})
 }

@@ -69,7 +69,7 @@ func TestMachinesUseAChangedV(t *testing.T) {
 			anew := tr
 			anew.params = params
 			copy(tr.params.V.Data, params.V.Data)
-			w.Begin()
+			w.Begin(0)
 			identical(t, take(t, w), take(t, anew.byW(t)))
 			identical(t, take(t, v), take(t, anew.byV(t)))
 		}

@@ -30,12 +30,11 @@ type fixedGroups[T Float] struct {
 	members    []int            // attributes, group after group
 	start      []int            // K + 1, where the members of each group start
 	tables     matrix.Matrix[T] // one row of Z per member, (Gamma - background) U/p
-	noneRatio  matrix.Matrix[T] // K x Z, scaled Uc/pc; zero for Ac = 0
-	detection  []float64        // K, the factors of Ac; nil for Ac = 0
+	noneTerm[T]
 }
 
 // set makes the tables of Gamma, M x K, U/p and, unless Ac = 0, Uc and pc. It keeps ratio.
-func (f *fixedGroups[T]) set(gamma, ratio matrix.Matrix[T], none noneOfClasses[T]) {
+func (f *fixedGroups[T]) set(gamma, ratio, none matrix.Matrix[T]) {
 	f.ratio = ratio
 	f.background, f.dense = backgroundOf(gamma.Data)
 	f.members, f.start = f.members[:0], make([]int, gamma.Cols+1)
@@ -54,11 +53,7 @@ func (f *fixedGroups[T]) set(gamma, ratio matrix.Matrix[T], none noneOfClasses[T
 		f.start[k+1] = len(f.members)
 	}
 	f.tables = matrix.Of(tables, ratio.Cols)
-	f.noneRatio, f.detection = matrix.New[T](gamma.Cols, ratio.Cols), nil
-	if none.Data != nil {
-		none.ratio(f.noneRatio.Data)
-		f.detection = none.detection()
-	}
+	f.setNone(none, gamma.Cols, ratio.Cols)
 }
 
 func (f *fixedGroups[T]) groups() int { return len(f.start) - 1 }
@@ -94,7 +89,7 @@ func (f *fixedGroups[T]) writeBackground(sum, a matrix.Matrix[T]) {
 // startGroup writes the none-of-group term and the background of group k into its
 // scores, n x Z. ac is nil for Ac = 1.
 func (f *fixedGroups[T]) startGroup(scores matrix.Matrix[T], ac []T, background matrix.Matrix[T], k int) {
-	writeNoneTerm(scores, f.noneRatio.Row(k), ac, f.detection, k)
+	f.writeNone(scores, ac, k)
 	if f.background != 0 {
 		blas.AddScaled(scores.Data, 1, background.Data)
 	}
@@ -135,34 +130,11 @@ func fixedSoftOr[T Float](phase *int, aNode, gammaNode, ratioNode, noneNode, acN
 	n, z := a.shape[0], ratio.shape[1]
 	o := &fixedScores[T]{n: n, z: z, sum: matrix.New[T](n, z)}
 	scores := output[T](gamma.shape[1], n, z)
-	from := []operand{a, gamma, ratio}
 	a.gradient = func(da []T) { o.byDetections(matrix.Of(da, a.shape[1]), scores.grad) }
-	var none, ac *value[T]
-	if noneNode != nil {
-		none = input[T]("Uc, pc", noneNode)
-		from = append(from, none)
-	}
-	if acNode != nil {
-		ac = input[T]("Ac", acNode)
-		ac.gradient = func(dac []T) { noneTermByDetections(dac, scores.grad, o.noneRatio) }
-		from = append(from, ac)
-	}
 	return apply(kernel{
-		name: "G: soft OR (Eq. 5)", from: from, to: scores, phase: phase,
-		begin: func() {
-			var classes noneOfClasses[T]
-			if none != nil {
-				classes.Matrix = none.matrix()
-			}
-			o.set(gamma.matrix(), ratio.matrix(), classes)
-		},
-		forward: func() {
-			var detections []T
-			if ac != nil {
-				detections = ac.data
-			}
-			o.write(scores.data, a.matrix(), detections)
-		},
+		name: "G: soft OR (Eq. 5)", from: append([]operand{a, gamma, ratio}, o.noneInputs(noneNode, acNode, scores)...), to: scores,
+		phase: phase, begin: func() { o.set(gamma.matrix(), ratio.matrix(), o.none.matrix()) },
+		forward: func() { o.write(scores.data, a.matrix(), o.ac.numbers()) },
 	})
 }
 

@@ -6,8 +6,7 @@
 // in TestMain, sets the choice for gonum (blas32, blas64, mat, lapack64) and for
 // Gorgonia and its tensors. Callers use package matrix, Dot and AddScaled, or gonum's interfaces.
 //
-// The library computes GEMM and GEMV in both precisions, and in float64 SYRK, TRSM and
-// TRMM, which a Cholesky factorisation needs. Everything else, products too small to
+// The library computes GEMM in both precisions, and in float64 GEMV, SYRK, TRSM and TRMM, which a Cholesky factorisation needs. Everything else, products too small to
 // pay for the call, and wrong arguments go to gonum, which panics as it documents.
 //
 // A library keeps to one thread; large products are cut into parts that goroutines
@@ -41,7 +40,7 @@ const EnvLibrary = "LAGO_BLAS"
 type Info struct {
 	Name    string `json:"name"`              // "OpenBLAS", "MKL", "Accelerate", "BLAS" or "gonum"
 	Version string `json:"version,omitempty"` // as the library reports it
-	Path    string `json:"path,omitempty"`    // of the library; empty for gonum
+	Path    string `json:"path,omitempty"`    // or name of the library; empty for gonum
 	Why     string `json:"why,omitempty"`     // why no library is in use
 }
 

@@ -19,7 +19,7 @@ import (
 // library does not compute.
 type library struct {
 	gonum.Implementation
-	single routines[float32] // gemm and gemv only
+	single routines[float32] // gemm only
 	double routines[float64]
 
 	description Info
@@ -52,15 +52,6 @@ func (l *library) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []f
 		return
 	}
 	split(&l.double, tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
-}
-
-// Sgemv computes y = alpha op(A) x + beta y.
-func (l *library) Sgemv(t blas.Transpose, m, n int, alpha float32, a []float32, lda int, x []float32, incX int, beta float32, y []float32, incY int) {
-	if m*n < leastVector || !gemvFits(t, m, n, len(a), lda, len(x), incX, len(y), incY) {
-		l.Implementation.Sgemv(t, m, n, alpha, a, lda, x, incX, beta, y, incY)
-		return
-	}
-	l.single.multiplyVector(t, m, n, alpha, a, lda, x, incX, beta, y, incY)
 }
 
 // Dgemv computes y = alpha op(A) x + beta y.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 
@@ -59,15 +58,14 @@ func open(name string) (backend, error) {
 	}
 	l := new(library)
 	for name, to := range map[string]*uintptr{
-		"sgemm_": &l.single.gemm, "sgemv_": &l.single.gemv,
-		"dgemm_": &l.double.gemm, "dgemv_": &l.double.gemv,
+		"sgemm_": &l.single.gemm, "dgemm_": &l.double.gemm, "dgemv_": &l.double.gemv,
 		"dsyrk_": &l.double.syrk, "dtrsm_": &l.double.trsm, "dtrmm_": &l.double.trmm,
 	} {
 		if *to, err = purego.Dlsym(handle, name); err != nil {
 			return nil, fmt.Errorf("not a BLAS library: %w", err)
 		}
 	}
-	l.description = identify(handle, name, l.double.gemm)
+	l.description = identify(handle, name)
 	if err := l.try(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -148,10 +146,9 @@ func (l *library) try() error {
 }
 
 // identify describes a library and sets it up: on one thread, since products
-// are split over goroutines, which parallel runs share. It was opened by name; routine is the
-// address of any of its functions.
-func identify(handle uintptr, name string, routine uintptr) Info {
-	i := Info{Name: "BLAS", Path: fileOf(routine, name)}
+// are split over goroutines, which parallel runs share. It was opened by name.
+func identify(handle uintptr, name string) Info {
+	i := Info{Name: "BLAS", Path: name}
 	set := func(function string, value int32) {
 		var f func(int32)
 		if bind(handle, function, &f) {
@@ -189,25 +186,4 @@ func bind(handle uintptr, name string, fn any) bool {
 	}
 	purego.RegisterFunc(fn, address)
 	return true
-}
-
-// fileOf returns the file that a routine was loaded from, or name if the loader does not
-// report it.
-func fileOf(routine uintptr, name string) string {
-	var dladdr func(address uintptr, to *symbolInfo) int32
-	var info symbolInfo
-	if !bind(purego.RTLD_DEFAULT, "dladdr", &dladdr) || dladdr(routine, &info) == 0 || info.file == nil {
-		return name
-	}
-	path := unix.BytePtrToString(info.file)
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	return path
-}
-
-// symbolInfo is the Dl_info of dladdr(3), of which only the file is used.
-type symbolInfo struct {
-	file *byte
-	_    [3]uintptr
 }

@@ -22,8 +22,8 @@ type learner struct {
 	model   *model.LAGO        // with the parameters in training
 	classes *model.Description // of the examples
 
-	w            *model.WMachine[float32]
-	v            *model.VMachine[float32] // nil for the hard variants
+	w            *model.Machine[float32]
+	v            *model.Machine[float32] // nil for the hard variants
 	adamW, adamV *adam
 	detections   dataset.Matrix[float32] // of the examples, on which V trains
 }
@@ -55,7 +55,7 @@ func (l *learner) batch() int { return min(l.settings.Batch, len(l.examples.Rows
 
 // Epoch implements method.Learner: it trains W, then V if it is learned.
 func (l *learner) Epoch(number int) (p method.Progress, err error) {
-	l.w.Begin()
+	l.w.Begin(0)
 	phase, err := l.phase("W", number, l.w, l.adamW, l.fillW)
 	p.Phases = append(p.Phases, phase)
 	if err != nil || l.v == nil {

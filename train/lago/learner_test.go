@@ -36,7 +36,7 @@ func TestPhases(t *testing.T) {
 			return [3][]float32{slices.Clone(p.W.Data), slices.Clone(p.B), slices.Clone(p.V.Data)}
 		}
 		start := now()
-		l.w.Begin()
+		l.w.Begin(0)
 		testkit.Must(l.phase("W", 1, l.w, l.adamW, l.fillW))(t)
 		afterW := now()
 		if cmp.Equal(start[0], afterW[0]) || cmp.Equal(start[1], afterW[1]) || !cmp.Equal(start[2], afterW[2]) {
@@ -234,7 +234,7 @@ func BenchmarkStep(b *testing.B) {
 				l := benchLearner(b, variant, size.classes, size.attributes, size.groups, size.samples)
 				floor := l.floor()
 				benchPhase(b, "W", floor, func() (method.Phase, error) {
-					l.w.Begin()
+					l.w.Begin(0)
 					return l.phase("W", 1, l.w, l.adamW, l.fillW)
 				})
 				if l.v == nil {
@@ -263,7 +263,7 @@ func BenchmarkGrowth(b *testing.B) {
 				runtime.ReadMemStats(&before)
 				l := benchLearner(b, model.SemanticHard, size["classes"], size["attributes"], size["groups"], samples)
 				benchPhase(b, "W", 0, func() (method.Phase, error) {
-					l.w.Begin()
+					l.w.Begin(0)
 					return l.phase("W", 1, l.w, l.adamW, l.fillW)
 				})
 				runtime.GC()
