@@ -33,7 +33,9 @@ func ReadNetwork(ctx context.Context, path string, strideIn1x1 *bool) (*Weights,
 	}
 	defer func() { _ = file.Close() }() // nothing was written
 	sum := sha256.New()
-	f, err := safetensors.Read(bufio.NewReaderSize(io.TeeReader(file, sum), 1<<20), size, path, vit.Needs)
+	f, err := safetensors.Read(bufio.NewReaderSize(io.TeeReader(file, sum), 1<<20), size, path, func(*safetensors.File) (func(string) bool, error) {
+		return vit.Needs, nil
+	})
 	if err != nil {
 		return nil, err
 	}

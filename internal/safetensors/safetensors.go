@@ -10,7 +10,6 @@ package safetensors
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -217,11 +216,15 @@ func ReadMetadata(path string) (map[string]string, error) {
 	return f.Metadata, nil
 }
 
+// Choose returns which tensors of a file are wanted, by their names and shapes, or refuses it before
+// its numbers are read.
+type Choose func(header *File) (wanted func(tensor string) bool, err error)
+
 // Read reads size bytes from r; name is the file in errors, which are *invalid.Error. The numbers
-// of tensors that keep refuses are not kept; nil keeps all. Memory is bounded by the size, not by
-// what the header claims.
-func Read(r io.Reader, size int64, name string, keep func(tensor string) bool) (*File, error) {
-	f, err := read(&limited{r, size}, keep)
+// of tensors that are not wanted are not kept, unless the file has a checksum; nil wants all. Memory
+// is bounded by the size, not by what the header claims.
+func Read(r io.Reader, size int64, name string, choose Choose) (*File, error) {
+	f, err := read(&limited{r, size}, choose)
 	return f, invalid.At(name, err)
 }
 
@@ -242,6 +245,15 @@ func (r *limited) bytes(n int64) ([]byte, error) {
 	return data[:got], err
 }
 
+// skip leaves out the next n bytes.
+func (r *limited) skip(n int64) error {
+	got, err := io.CopyN(io.Discard, r.Reader, n)
+	if r.left -= got; errors.Is(err, io.EOF) {
+		return short(fmt.Sprintf("%d bytes of numbers", n), int(got))
+	}
+	return err
+}
+
 // readHeader reads a file up to its numbers.
 func readHeader(r *limited) (*File, map[string]entry, error) {
 	begin, err := r.bytes(lengthBytes)
@@ -251,41 +263,54 @@ func readHeader(r *limited) (*File, map[string]entry, error) {
 	if len(begin) < lengthBytes {
 		return nil, nil, short("the length of a header in 8 bytes", len(begin))
 	}
-	length, left := binary.LittleEndian.Uint64(begin), r.left
-	raw, err := r.bytes(int64(min(length, uint64(left))))
+	length := binary.LittleEndian.Uint64(begin)
+	first, err := r.bytes(int64(min(length, fileio.FormatBytes)))
 	if err != nil {
 		return nil, nil, err
 	}
-	if length > uint64(left) || len(raw) > 0 && raw[0] != '{' {
-		if err := otherFormat(begin); err != nil {
-			return nil, nil, err
-		}
+	if length > maxHeader || len(first) > 0 && first[0] != '{' {
+		return nil, nil, otherFormat(append(begin, first...))
 	}
+	rest, err := r.bytes(int64(length) - int64(len(first)))
+	if err != nil {
+		return nil, nil, err
+	}
+	raw := append(first, rest...)
 	if uint64(len(raw)) < length {
 		return nil, nil, short(fmt.Sprintf("a header of %d bytes", length), len(raw))
 	}
 	return parseHeader(raw)
 }
 
-func read(r *limited, keep func(tensor string) bool) (*File, error) {
+func read(r *limited, choose Choose) (*File, error) {
 	f, entries, err := readHeader(r)
 	if err != nil {
 		return nil, err
 	}
 	var end int
-	for i := range f.Tensors {
-		t := &f.Tensors[i]
+	for _, t := range f.Tensors { // all sizes are checked before numbers are read
 		e := entries[t.Name]
 		if e.Offsets[0] != end {
 			return nil, inTensor(t.Name, &invalid.Error{Want: fmt.Sprintf("data_offsets from %d, without gaps", end), Got: fmt.Sprint(e.Offsets[0])})
 		}
-		if err := t.read(r, e, f.Metadata[checksumKey] != "" || keep == nil || keep(t.Name)); err != nil {
+		if end = e.Offsets[1]; int64(end) > r.left {
+			return nil, inTensor(t.Name, short(fmt.Sprintf("%d bytes of numbers", end), int(r.left)))
+		}
+	}
+	if int64(end) < r.left {
+		return nil, &invalid.Error{Want: fmt.Sprintf("the file to end after %d bytes of numbers", end), Got: fmt.Sprint(r.left)}
+	}
+	wanted := func(string) bool { return true }
+	if choose != nil && f.Metadata[checksumKey] == "" {
+		if wanted, err = choose(f); err != nil {
+			return nil, err
+		}
+	}
+	for i := range f.Tensors {
+		t := &f.Tensors[i]
+		if err := t.read(r, entries[t.Name], wanted(t.Name)); err != nil {
 			return nil, inTensor(t.Name, err)
 		}
-		end = e.Offsets[1]
-	}
-	if r.left > 0 {
-		return nil, &invalid.Error{Want: fmt.Sprintf("the file to end after %d bytes of numbers", end), Got: "more"}
 	}
 	for _, e := range entries {
 		if e.Dtype != float32Type && e.Dtype != float64Type {
@@ -295,16 +320,18 @@ func read(r *limited, keep func(tensor string) bool) (*File, error) {
 	return f, f.verify()
 }
 
-// read reads the numbers of t, and keeps them or not.
-func (t *Tensor) read(r *limited, e entry, keep bool) error {
+// read reads the numbers of t, or skips them.
+func (t *Tensor) read(r *limited, e entry, wanted bool) error {
 	of, size := types[e.Dtype], e.Offsets[1]-e.Offsets[0]
+	if !wanted {
+		return r.skip(int64(size))
+	}
 	raw, err := r.bytes(int64(size))
 	switch n := len(raw) / of.width; {
 	case err != nil:
 		return err
 	case len(raw) < size:
 		return short(fmt.Sprintf("%d bytes of numbers", size), len(raw))
-	case !keep:
 	case of.number != nil:
 		t.F32 = numeric.Decode(make([]float32, n), raw, of.width, of.number)
 	case e.Dtype == float64Type:
@@ -313,37 +340,13 @@ func (t *Tensor) read(r *limited, e entry, keep bool) error {
 	return nil
 }
 
-// formats are files that are taken for weights, by their first bytes.
-var formats = []struct{ begin, name string }{
-	{"\x93NUMPY", "a NumPy array (.npy)"},
-	{"PK\x03\x04", "a ZIP archive, such as a PyTorch checkpoint (.pt, .pth) or .npz"},
-	{"\x80\x02", "a Python pickle, such as an old PyTorch checkpoint (.pt, .pth)"},
-	{"\x80\x03", "a Python pickle"},
-	{"\x80\x04", "a Python pickle"},
-	{"\x80\x05", "a Python pickle"},
-	{"\x89HDF", "an HDF5 file (.h5)"},
-	{"<", "a page of HTML or XML"},
-}
-
-// otherFormat returns the error of a file that begins as one of another format, or nil.
-func otherFormat(file []byte) error {
-	for _, f := range formats {
-		if !bytes.HasPrefix(file, []byte(f.begin)) {
-			continue
-		}
-		e := &invalid.Error{
-			Want: "a safetensors file", Got: f.name,
-			Hint: "Convert the weights with the Python library safetensors (safetensors.torch.save_file).",
-		}
-		if f.begin == "<" {
-			e.Hint = "The server sent a page in place of the file: download it again."
-		}
-		return e
+// otherFormat returns the error of a file that begins as one of another format.
+func otherFormat(begin []byte) error {
+	f := fileio.FormatOf(begin)
+	return &invalid.Error{
+		Want: "a safetensors file", Got: cmp.Or(f.Name, "another format"),
+		Hint: cmp.Or(f.Hint, "Weights in other formats are converted with the Python library safetensors (safetensors.torch.save_file)."),
 	}
-	if len(file) == lengthBytes && binary.LittleEndian.Uint64(file) > maxHeader {
-		return &invalid.Error{Want: "a safetensors file", Got: "another format"}
-	}
-	return nil
 }
 
 // verify removes the checksums from the metadata and compares them.
