@@ -179,17 +179,3 @@ func TestLinksOfTheDocs(t *testing.T) {
 		}
 	}
 }
-
-// Each page of the docs ends with the next one to read; docs/results.md is written by make results.
-func TestPagesLeadToTheNext(t *testing.T) {
-	pages := strings.Fields("quickstart your-data describing-classes features using-a-model evaluation adaptation settings results benchmarks files cluster differences glossary")
-	for i, page := range pages[:len(pages)-1] {
-		text := testkit.Read(t, "../../docs/"+page+".md")
-		if next := "](" + pages[i+1] + ".md).\n"; !strings.HasSuffix(text, next) {
-			t.Errorf("docs/%s.md does not end with a link to %s.md", page, pages[i+1])
-		}
-	}
-	if files := testkit.Must(filepath.Glob("../../docs/*.md"))(t); len(files) != len(pages) {
-		t.Errorf("docs has %d pages, of which %d are in the order of reading", len(files), len(pages))
-	}
-}

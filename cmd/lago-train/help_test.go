@@ -157,18 +157,15 @@ func parses(t *testing.T, line string) {
 	}
 }
 
-func TestHelpIsAsked(t *testing.T) {
+func TestParse(t *testing.T) {
 	for args, want := range map[string]bool{
-		"run -h": true, "run -help": true, "--help-all=true run": true, "help": true, "help run": true, "dataset help info": true,
-		"run --dataset help": false, "dataset check help": false, "run": false, "predict --images x -- -h": false,
+		"run -h": true, "run -help": true, "--help-all=true run": true, "help": true, "dataset help info": true,
+		"run --dataset help": false, "dataset check help": false, "predict --images x -- -h": false,
 	} {
 		if got := parse(newProgram(), strings.Fields(args)).help; got != want {
-			t.Errorf("%s: %v, expected %v", args, got, want)
+			t.Errorf("%s: asks for help: %v, expected %v", args, got, want)
 		}
 	}
-}
-
-func TestParse(t *testing.T) {
 	for _, c := range []struct{ args, path, flags, rest string }{
 		{"dataset info cub", "dataset info", "", "cub"},
 		{"dataset info cub --data-dir d --json", "dataset info", "--data-dir=d --json", "cub"},

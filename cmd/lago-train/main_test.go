@@ -144,9 +144,6 @@ func TestWrongCommandLines(t *testing.T) {
 		{"dataset fetsh", []string{`"fetsh"`, "Did you mean fetch", "lago-train dataset --help"}},
 		{"run --pateince 3", []string{"--pateince", "Did you mean --patience?", "lago-train run --help"}},
 		{"run --jobs 0", []string{"--jobs: expected a whole number from 1 to 1024", `"0"`}},
-		{"run --threads 9223372036854775807", []string{"--threads: expected a whole number from 1 to 1024"}},
-		{"run --seeds 100000000", []string{"--seeds: expected a whole number from 1 to 100000"}},
-		{"run --seed 18446744073709551615", []string{"--seed: expected a whole number from 0 to 2^63-1"}},
 		{"run --variant k-soft -k 999 --out " + empty + "/new", []string{"-k: expected at most the number of attributes, 54, found 999"}},
 		{"dataset check help", []string{`data set "help": expected glyphs`}},
 		{"run --variant k-sotf", []string{"--variant: expected one of singletons", "Did you mean k-soft?"}},
@@ -159,12 +156,9 @@ func TestWrongCommandLines(t *testing.T) {
 		{"run --dataset gylphs", []string{`data set "gylphs"`, "Did you mean glyphs?"}},
 		{"run -k 5", []string{" -k: expected variant k-soft, found variant semantic-hard"}},
 		{"run glyphs", []string{"run: expected flags only", `"glyphs"`}},
-		{"sweep-k --ks a", []string{"--ks: expected whole numbers", `"a"`}},
 		{"ablate --shard 3/3", []string{"--shard: expected I/N"}},
 		{"search --write " + empty, []string{"--to: expected a file", empty + ", a folder"}},
 		{"compare --configs " + empty, []string{"--configs: expected --tune 0 beside it"}},
-		{"compare --set ale.lr=1e999", []string{"--set: ale: lr: expected a number", "1e999"}},
-		{"noise --methods eszsl --lr 1", []string{"--lr: expected a variant of LAGO among --methods, found only baselines"}},
 		{"compare --rotate 3 --hold-out", []string{"--hold-out: expected hold_out false beside --rotate, found true"}},
 		{"compare --folds 2 --dev-split 2", []string{"--folds: expected 1, because --dev-split names one split, found 2"}},
 		{"groups --model nope --lr-v 1", []string{"--lr-v: expected no --lr-v beside --model"}},
@@ -176,30 +170,15 @@ func TestWrongCommandLines(t *testing.T) {
 		})
 	}
 	fails(t, []string{"run", "--config", file}, file, "lambada", "Did you mean lambda?")
-	// A rotation divides the classes itself, and leaves none on which settings were chosen.
-	for text, want := range map[string]string{
-		`{"hold_out": true}`:       "settings.json: expected hold_out false beside --rotate",
-		`{"dev_split": 2}`:         "expected dev_split 1 beside --rotate, found 2",
-		`{"fingerprint": "of it"}`: "expected settings that no search chose, beside --rotate",
-	} {
-		for _, command := range []string{"search", "ablate"} {
-			fails(t, []string{command, "--rotate", "3", "--config", writeConfig(t, text)}, want)
-		}
-	}
+	fails(t, []string{"search", "--rotate", "3", "--config", writeConfig(t, `{"hold_out": true}`)}, "settings.json: expected hold_out false beside --rotate")
 	if _, err := os.Stat(empty + "/new"); err == nil {
 		t.Error("a refused command made a folder")
 	}
-	searched := t.TempDir()
-	testkit.Write(t, searched, "search-glyphs-k-soft.json", `{"variant": "k-soft", "fingerprint": "of it"}`)
-	fails(t, []string{"reproduce", "--rotate", "3", "--configs", searched}, "search-glyphs-k-soft.json: expected settings that no search chose, beside --rotate")
 	split := writeConfig(t, `{"dev_split": 2}`)
 	misused(t, []string{"search", "--folds", "2", "--config", split}, "--folds: expected 1, because "+split)
 	singletons := writeConfig(t, `{"variant": "singletons"}`)
 	fails(t, []string{"sweep-k", "--config", singletons}, singletons+": variant: expected k-soft, found singletons")
-	fails(t, []string{"groups", "--config", singletons}, singletons+": variant: expected k-soft or semantic-soft, found singletons")
 	fails(t, []string{"runs", "--from", empty + "/none"}, "none: expected a folder of runs, found no such folder")
-	testkit.Write(t, empty, "search-glyphs-k-soft.json", `{"k": "many"}`)
-	fails(t, []string{"reproduce", "--configs", empty}, "search-glyphs-k-soft.json: k: expected", "many")
 	if os.Getuid() != 0 {
 		misused(t, []string{"run", "--out", "/proc/none"}, "--out", "/proc/none")
 	}

@@ -116,11 +116,7 @@ func TestFromPhotographsToClasses(t *testing.T) {
 	fails(t, append(predict, "--images", image), weights)
 	testkit.NoError(t, networktest.WriteResNet18(weights))
 	misused(t, append(predict, "--fit", "crop", "--images", image), "--fit: expected squash, as for the features that the model was trained on, found crop")
-	misused(t, append(predict, "--size", "64", "--images", image), "--size: expected 48")
-	misused(t, append(predict, "--images", image, "--features", "x.npy"), "--images: expected no --images beside --features")
 	misused(t, []string{"predict", "--model", model, "--images", image}, "--weights: expected a safetensors file", "dataset fetch resnet50 or dinov2-small")
-	misused(t, append(append([]string{"predict"}, chosen...), "--features", "x.npy"), "--weights: expected --images beside it")
-	fails(t, append(predict, "--images", filepath.Join(data, "none.png")), "none.png", "no such file")
 }
 
 func TestExtractRefuses(t *testing.T) {

@@ -185,8 +185,6 @@ func TestPredict(t *testing.T) {
 		misused(t, model, "--features", "--dataset")
 		for flags, want := range map[string][]string{
 			"--dataset plain":           {"--dataset: expected no --dataset beside --features"},
-			"--split val":               {"--split: expected --dataset beside it"},
-			"--min-confidence 80":       {"--min-confidence", "80"},
 			"--to " + lago:              {"--to", "does not read"},
 			"--format html --to s.html": {"--format: expected samples of --images or --dataset"},
 		} {
@@ -261,12 +259,9 @@ func TestExplain(t *testing.T) {
 	html := succeeds(t, "explain", "--model", trained(t), "--sample", "680", "--format", "html")
 	testkit.WantText(t, html, `<img src="data:image/png;base64,`, `alt="sample 680 of glyphs"`)
 
-	misused(t, []string{"explain", "--sample", "0"}, "--model", "none")
 	misused(t, []string{"explain", "--model", dir}, "--sample", "none")
 	for flags, want := range map[string][]string{
 		"--sample 100000":                     {"--sample", "plain", "100000"},
-		"--against dodo":                      {"--against", `"dodo"`},
-		"--features x.csv --dataset glyphs":   {"--dataset", "--features"},
 		"--to " + dir + "/" + train.ModelFile: {"--to", "does not read"},
 		"--image x.png":                       {"--sample: expected no --sample beside --image"},
 	} {
@@ -334,11 +329,8 @@ func TestEvaluateAModelAndItsScores(t *testing.T) {
 	} {
 		misused(t, append(append([]string{"evaluate"}, both...), strings.Fields(flags)...), parts...)
 	}
-	fails(t, append(append([]string{"evaluate"}, both...), "--unseen", "99"), "unseen", "found 99")
 	fails(t, append(append([]string{"evaluate"}, both...), "--unseen", "wren"), "--unseen: wren: no such file")
 	model := []string{"evaluate", "--model", tested[0]}
-	misused(t, append(model, "--unseen", "1"), "--unseen: expected no --unseen beside --model")
-	misused(t, append(model, "--stress", "3"), "--stress: expected --adapt beside it")
 	misused(t, append(model, "--scores-out", filepath.Join(tested[0], train.ModelFile)), "--scores-out", "does not read")
 	fails(t, []string{"evaluate", "--model", out}, out, "folder of a run", train.ModelFile)
 	// The error of a model that was trained on the held-out samples says how to train another.

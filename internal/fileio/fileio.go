@@ -16,18 +16,16 @@ package fileio
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
 	"runtime"
+	"time"
 
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -41,24 +39,33 @@ const (
 	bufferSize = 1 << 18 // bytes that are written at once
 )
 
-// File is an open file, pipe or device.
+// File is an open file, pipe or device. Reading it returns the context's error once that is cancelled.
 type File struct {
+	*os.File
 	ctx  context.Context
-	file *os.File
 	pipe []byte // buffer for what is no regular file, else nil
 }
 
-// Open opens the file at path. A named pipe that nobody writes to is waited for until
-// the context is cancelled. Errors are *invalid.Error, or the context's.
+// writerWait is how long Open waits for a program that writes to a named pipe.
+var writerWait = 10 * time.Second
+
+// Open opens the file at path. Errors are *invalid.Error, or the context's.
 func Open(ctx context.Context, path string) (*File, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	file, err := wait(ctx, func() (*os.File, error) { return os.Open(path) })
-	if err != nil {
-		return nil, cmp.Or(ctx.Err(), invalid.File(path, err))
+	within, cancel := context.WithTimeout(ctx, writerWait)
+	defer cancel()
+	file, err := wait(within, func() (*os.File, error) { return os.Open(path) })
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil && within.Err() != nil:
+		return nil, &invalid.Error{Where: path, Want: "a file, or a pipe that a program writes to", Got: "a pipe without a writer"}
+	case err != nil:
+		return nil, invalid.File(path, err)
 	}
-	f := &File{ctx: ctx, file: file}
+	f := &File{File: file, ctx: ctx}
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
 		f.pipe = make([]byte, pipeBuffer)
 	}
@@ -89,9 +96,7 @@ func SizeOfRegular(path string) (int64, error) {
 }
 
 // Stdin returns the standard input.
-func Stdin(ctx context.Context) *File {
-	return &File{ctx: ctx, file: os.Stdin, pipe: make([]byte, pipeBuffer)}
-}
+func Stdin(ctx context.Context) *File { return &File{os.Stdin, ctx, make([]byte, pipeBuffer)} }
 
 // wait returns the result of f, or the context's error as soon as the context is
 // cancelled. The goroutine of an abandoned call lives until f returns.
@@ -114,34 +119,27 @@ func wait[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	}
 }
 
-// Name returns the path that the file was opened by.
-func (f *File) Name() string { return f.file.Name() }
-
-// Read reads as an io.Reader. It returns the context's error once that is cancelled.
+// Read reads as an io.Reader.
 func (f *File) Read(p []byte) (int, error) {
 	if err := f.ctx.Err(); err != nil {
 		return 0, err
 	}
 	if f.pipe == nil {
-		return f.file.Read(p)
+		return f.File.Read(p)
 	}
 	// An abandoned read may still write to the buffer, so it must not be p.
 	buffer := f.pipe[:min(len(p), len(f.pipe))]
-	n, err := wait(f.ctx, func() (int, error) { return f.file.Read(buffer) })
+	n, err := wait(f.ctx, func() (int, error) { return f.File.Read(buffer) })
 	return copy(p, buffer[:n]), err
 }
 
-// ReadAt reads as an io.ReaderAt. It returns the context's error once that is
-// cancelled.
+// ReadAt reads as an io.ReaderAt.
 func (f *File) ReadAt(p []byte, offset int64) (int, error) {
 	if err := f.ctx.Err(); err != nil {
 		return 0, err
 	}
-	return f.file.ReadAt(p, offset)
+	return f.File.ReadAt(p, offset)
 }
-
-// Close closes the file.
-func (f *File) Close() error { return f.file.Close() }
 
 // ReadRegular returns the content of a regular file, however large. Anything else, such as a
 // pipe, is refused without waiting for it. Errors are *invalid.Error.
@@ -168,7 +166,7 @@ func ReadFile(ctx context.Context, path string, limit int64) ([]byte, error) {
 	defer func() { _ = f.Close() }() // nothing was written
 	var data bytes.Buffer
 	tooLarge := &invalid.Error{Where: path, Want: "at most " + format.Bytes(limit), Got: "more"}
-	if info, err := f.file.Stat(); err == nil {
+	if info, err := f.Stat(); err == nil {
 		if info.Mode()&fs.ModeDevice != 0 {
 			return nil, &invalid.Error{Where: path, Want: "a regular file or a pipe", Got: "a device"}
 		}
@@ -187,42 +185,6 @@ func ReadFile(ctx context.Context, path string, limit int64) ([]byte, error) {
 		return nil, tooLarge
 	}
 	return data.Bytes(), nil
-}
-
-// Member is a key of a JSON object with its value.
-type Member struct {
-	Key   string
-	Value json.RawMessage
-}
-
-// ParseObject returns the members of one JSON object in their order. It refuses duplicate
-// keys, which encoding/json accepts. Errors are *invalid.Error without a place.
-func ParseObject(data []byte) ([]Member, error) {
-	var unseen map[string]json.RawMessage
-	if err := json.Unmarshal(data, &unseen); unseen == nil {
-		e := &invalid.Error{Want: "one JSON object", Got: "another JSON value"}
-		if syntax := (*json.SyntaxError)(nil); len(bytes.TrimSpace(data)) == 0 {
-			e.Got = "nothing"
-		} else if errors.As(err, &syntax) {
-			line := 1 + bytes.Count(data[:min(int(syntax.Offset), len(data))], []byte("\n"))
-			e.Got = fmt.Sprintf("a syntax error in line %d", line)
-		}
-		return nil, e
-	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	_, err := d.Token()
-	list := make([]Member, 0, len(unseen))
-	for d.More() && err == nil {
-		key, _ := d.Token()
-		m := Member{Key: fmt.Sprint(key)}
-		if _, ok := unseen[m.Key]; !ok {
-			return nil, &invalid.Error{Field: m.Key, Want: "each key once", Got: "it twice"}
-		}
-		delete(unseen, m.Key)
-		err = d.Decode(&m.Value)
-		list = append(list, m)
-	}
-	return list, err
 }
 
 // Write calls write with a buffered writer and puts what it wrote at path, in place of
@@ -262,7 +224,7 @@ func Write(path string, write func(io.Writer) error) error {
 		return err
 	}
 	err = invalid.File(path, err)
-	if e := err.(*invalid.Error); errors.Is(err, fs.ErrNotExist) {
+	if e := (*invalid.Error)(nil); errors.Is(err, fs.ErrNotExist) && errors.As(err, &e) {
 		e.Hint = "Create the folder first."
 	}
 	return err
@@ -277,11 +239,6 @@ func ownStream(info fs.FileInfo) *os.File {
 		}
 	}
 	return nil
-}
-
-// WriteJSON writes a value as indented JSON, as Write does.
-func WriteJSON(path string, v any) error {
-	return Write(path, func(w io.Writer) error { return format.WriteJSON(w, v) })
 }
 
 // WriteCSV writes rows as CSV, as Write does.

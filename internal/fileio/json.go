@@ -4,11 +4,54 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
+
+// Member is a key of a JSON object with its value.
+type Member struct {
+	Key   string
+	Value json.RawMessage
+}
+
+// ParseObject returns the members of one JSON object in their order. It refuses duplicate
+// keys, which encoding/json accepts. Errors are *invalid.Error without a place.
+func ParseObject(data []byte) ([]Member, error) {
+	var unseen map[string]json.RawMessage
+	if err := json.Unmarshal(data, &unseen); unseen == nil {
+		e := &invalid.Error{Want: "one JSON object", Got: "another JSON value"}
+		if syntax := (*json.SyntaxError)(nil); len(bytes.TrimSpace(data)) == 0 {
+			e.Got = "nothing"
+		} else if errors.As(err, &syntax) {
+			line := 1 + bytes.Count(data[:min(int(syntax.Offset), len(data))], []byte("\n"))
+			e.Got = fmt.Sprintf("a syntax error in line %d", line)
+		}
+		return nil, e
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	_, err := d.Token()
+	list := make([]Member, 0, len(unseen))
+	for d.More() && err == nil {
+		key, _ := d.Token()
+		m := Member{Key: fmt.Sprint(key)}
+		if _, ok := unseen[m.Key]; !ok {
+			return nil, &invalid.Error{Field: m.Key, Want: "each key once", Got: "it twice"}
+		}
+		delete(unseen, m.Key)
+		err = d.Decode(&m.Value)
+		list = append(list, m)
+	}
+	return list, err
+}
+
+// WriteJSON writes a value as indented JSON, as Write does.
+func WriteJSON(path string, v any) error {
+	return Write(path, func(w io.Writer) error { return format.WriteJSON(w, v) })
+}
 
 // sealKey begins the last member of a sealed object in compact JSON: the SHA-256, in hex, of
 // the compact JSON of the object without this member.
