@@ -159,6 +159,7 @@ func TestWrongCommandLines(t *testing.T) {
 		{"ablate --shard 3/3", []string{"--shard: expected I/N"}},
 		{"search --write " + empty, []string{"--to: expected a file", empty + ", a folder"}},
 		{"compare --configs " + empty, []string{"--configs: expected --tune 0 beside it"}},
+		{"noise --methods eszsl --lr 1", []string{"--lr: expected a variant of LAGO among --methods, found only baselines"}},
 		{"compare --rotate 3 --hold-out", []string{"--hold-out: expected hold_out false beside --rotate, found true"}},
 		{"compare --folds 2 --dev-split 2", []string{"--folds: expected 1, because --dev-split names one split, found 2"}},
 		{"groups --model nope --lr-v 1", []string{"--lr-v: expected no --lr-v beside --model"}},
@@ -170,7 +171,13 @@ func TestWrongCommandLines(t *testing.T) {
 		})
 	}
 	fails(t, []string{"run", "--config", file}, file, "lambada", "Did you mean lambda?")
-	fails(t, []string{"search", "--rotate", "3", "--config", writeConfig(t, `{"hold_out": true}`)}, "settings.json: expected hold_out false beside --rotate")
+	for text, want := range map[string]string{
+		`{"hold_out": true}`:       "settings.json: expected hold_out false beside --rotate",
+		`{"dev_split": 2}`:         "expected dev_split 1 beside --rotate, found 2",
+		`{"fingerprint": "of it"}`: "expected settings that no search chose, beside --rotate",
+	} {
+		fails(t, []string{"search", "--rotate", "3", "--config", writeConfig(t, text)}, want)
+	}
 	if _, err := os.Stat(empty + "/new"); err == nil {
 		t.Error("a refused command made a folder")
 	}
@@ -178,6 +185,7 @@ func TestWrongCommandLines(t *testing.T) {
 	misused(t, []string{"search", "--folds", "2", "--config", split}, "--folds: expected 1, because "+split)
 	singletons := writeConfig(t, `{"variant": "singletons"}`)
 	fails(t, []string{"sweep-k", "--config", singletons}, singletons+": variant: expected k-soft, found singletons")
+	fails(t, []string{"groups", "--config", singletons}, singletons+": variant: expected k-soft or semantic-soft, found singletons")
 	fails(t, []string{"runs", "--from", empty + "/none"}, "none: expected a folder of runs, found no such folder")
 	if os.Getuid() != 0 {
 		misused(t, []string{"run", "--out", "/proc/none"}, "--out", "/proc/none")

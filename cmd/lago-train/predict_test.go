@@ -6,7 +6,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -292,14 +291,13 @@ func TestEvaluateAModelAndItsScores(t *testing.T) {
 	}
 	// What another program would write.
 	var list, columns []string
+	column := map[string]string{}
 	for _, row := range records(t, testkit.Read(t, filepath.Join(out, "samples.csv"))) {
-		list = append(list, row["label"])
+		list, column[row["true class"]] = append(list, row["label"]), row["label"]
 	}
-	header, _, _ := strings.Cut(testkit.Read(t, filepath.Join(out, "confusion.csv")), "\n")
-	classes := strings.Split(header, ",")[1:]
 	for _, row := range records(t, testkit.Read(t, filepath.Join(out, "classes.csv"))) {
 		if row["unseen"] == "true" {
-			columns = append(columns, strconv.Itoa(slices.Index(classes, row["class"])))
+			columns = append(columns, column[row["class"]])
 		}
 	}
 	labels := testkit.Write(t, t.TempDir(), "labels.txt", strings.Join(list, "\n"))

@@ -104,7 +104,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// Neither opening a pipe nor reading from one outlasts the context.
+// Neither opening a pipe nor reading from one outlasts the context, and a pipe without a writer is refused.
 func TestCancel(t *testing.T) {
 	path := pipe(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
@@ -112,8 +112,13 @@ func TestCancel(t *testing.T) {
 	if _, err := Open(ctx, path); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("opening gives %v", err)
 	}
+	defer func(wait time.Duration) { writerWait = wait }(writerWait)
+	writerWait = 10 * time.Millisecond
+	_, err := Open(t.Context(), path)
+	testkit.WantError(t, err, path+": expected a file, or a pipe that a program writes to, found a pipe without a writer")
 	w := testkit.Must(os.OpenFile(path, os.O_RDWR, 0))(t) // releases the abandoned goroutine
 	defer func() { _ = w.Close() }()
+	writerWait = time.Minute
 	ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if _, err := io.ReadAll(testkit.Must(Open(ctx, path))(t)); !errors.Is(err, context.DeadlineExceeded) {
@@ -141,7 +146,7 @@ func TestParseObject(t *testing.T) {
 }
 
 func TestWriteReplacesFile(t *testing.T) {
-	for _, content := range []string{"", "loss 0.25\n", strings.Repeat("longer", bufferSize)} {
+	for _, content := range []string{"", strings.Repeat("longer", bufferSize)} {
 		t.Chdir(t.TempDir())
 		testkit.NoError(t, os.WriteFile("result.json", []byte("earlier content"), 0o600))
 		testkit.NoError(t, Write("result.json", text(content)))
