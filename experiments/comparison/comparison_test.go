@@ -200,34 +200,6 @@ func TestCompareAdapted(t *testing.T) {
 	testkit.WantText(t, testlab.Text(r.Tables()), "transductive (adapted to the unlabelled samples) minus inductive, over 4 classes")
 }
 
-// Of the settings that are tried, those with the best validation accuracy are evaluated, once,
-// on the test classes: of ESZSL the whole grid, and its correction, with which the chosen settings
-// run once more. Fixed ones are not varied.
-func TestCompareTunesOnVal(t *testing.T) {
-	l := testlab.New(t)
-	c := compareAll(l)
-	c.Methods, c.Budget, c.Fixed = []string{"eszsl"}, 12, []Fixed{{"eszsl", "lambda", "10"}}
-	m := ask(t, l, c).Methods[0]
-	best, test, dev, grid := 0.0, 0, 0, 42 // 7 gammas with each of 6 chains
-	for _, run := range testkit.Must(lab.ReadRuns(l.Root))(t) {
-		values := run.Method.Settings().Values()
-		if values["lambda"] != 10. {
-			t.Errorf("the fixed lambda became %v", values["lambda"])
-		}
-		if run.Stage == train.Dev {
-			dev++
-			for _, c := range run.Result.Evaluations {
-				best = max(best, c.PerClass)
-			}
-		} else if test++; values["gamma"] != m.Parts[0].Settings["gamma"] || run.Preprocess != m.Parts[0].Settings["preprocess"] {
-			t.Errorf("%v with %s was evaluated, expected the chosen %v", values, run.Preprocess, m.Parts[0].Settings)
-		}
-	}
-	if m.Tried != grid || dev != grid || test != 1 || m.Val.PerClass.Mean != best {
-		t.Errorf("tried %d settings in %d runs, %d models were evaluated, chosen with %g where the best has %g", m.Tried, dev, test, m.Val.PerClass.Mean, best)
-	}
-}
-
 func TestCompareRefuses(t *testing.T) {
 	l := testlab.New(t)
 	for want, change := range map[string]func(*Config){

@@ -124,34 +124,6 @@ func TestPairsWithoutCorrelationAreLeftOut(t *testing.T) {
 	}
 }
 
-// A lower bound never counts more pairs as anti-correlated; groups hold the entries above
-// the threshold, largest first.
-func TestThresholds(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		m := soft(rapid.SliceOfN(rapid.Float64Range(0.01, 1), 12, 12).Draw(t, "V")...)
-		c := Config{By: ByClasses, Threshold: rapid.Float64Range(0, 0.9).Draw(t, "threshold"), Below: rapid.Float64Range(-0.9, 1).Draw(t, "below")}
-		g := analyse(t, animals(), m, c)
-		c.Below = rapid.Float64Range(-0.9, c.Below).Draw(t, "lower")
-		lower := analyse(t, animals(), m, c)
-		if lower.All.Anticorrelated > g.All.Anticorrelated || lower.Grouped.Anticorrelated > g.Grouped.Anticorrelated {
-			t.Fatalf("%+v and %+v below %g, %+v and %+v below %g", g.All, g.Grouped, g.Below, lower.All, lower.Grouped, c.Below)
-		}
-		var weight float64
-		for i, group := range g.Groups {
-			weight += group.Weight
-			if i > 0 && len(group.Members) > len(g.Groups[i-1].Members) {
-				t.Fatalf("group %d has more members than the one before", i)
-			}
-			for j, member := range group.Members {
-				if member.Weight <= c.Threshold || j > 0 && member.Weight > group.Members[j-1].Weight {
-					t.Fatalf("member %+v of %+v", member, group)
-				}
-			}
-		}
-		testkit.Near(t, "weight of the groups, one for each of the 4 attributes", weight, 4, 1e-5)
-	})
-}
-
 // Random permutations agree with all 120 of five attributes, each with the distance that gonum
 // computes.
 func TestPermutationTest(t *testing.T) {
