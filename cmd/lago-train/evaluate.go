@@ -39,11 +39,14 @@ func openModel(name string) (*predictor.Model, error) {
 // openData opens a data set for the model, its own if name is "". It warns if the model was trained
 // on other data of this name.
 func openData(ctx context.Context, m *predictor.Model, name string, o catalog.Options) (*dataset.Dataset, error) {
-	d, err := m.OpenData(ctx, name, o)
-	if err == nil && m.Changed(d) != "" {
-		logrus.Warn(m.Changed(d))
+	d, err := catalog.Open(ctx, cmp.Or(name, m.Dataset), o)
+	if err != nil {
+		return nil, err
 	}
-	return d, err
+	if changed := m.Changed(d); changed != "" {
+		logrus.Warn(changed)
+	}
+	return d, m.Fits(d)
 }
 
 // checkOutput returns an error if the file to write is one of the inputs.

@@ -236,11 +236,11 @@ func TestStoredSettings(t *testing.T) {
 		t.Error("fitted on other samples")
 	}
 	s := train.Select(d, d.Features, d.Split.Test)
-	b := testkit.Must(score(&predictor.Model{Saved: m}, s, d.Describe(d.Split.Test)))(t)
-	if !cmp.Equal(testkit.Must(want.Apply(d.Features, s.Rows))(t), b.X) {
+	block := testkit.Must((&predictor.Model{Saved: m}).Batch(s.X, s.Rows, d.Describe(d.Split.Test)))(t)
+	if !cmp.Equal(testkit.Must(want.Apply(d.Features, s.Rows))(t), block.X) {
 		t.Error("the batch has other features")
 	}
 	testkit.NoError(t, store(t.Context(), d, []string{path}, &Chosen{Adaptation: &train.Adaptation{Settings: adapt.Settings{Temperature: 0.1}}}))
 	adapted := testkit.Must(ClassAccuracy(path, d, d.Split.Test))(t)
-	testkit.NearAll(t, "accuracy", adapted, b.before(), 0)
+	testkit.NearAll(t, "accuracy", adapted, metrics.ClassAccuracy(block.Scores, s.Labels), 0)
 }

@@ -54,11 +54,11 @@ func Choose(ctx context.Context, folds []Fold) (*Chosen, error) {
 		if f.HoldOut {
 			s = s.Without(f.Data.TestSeen)
 		}
-		b, err := score(m, s, f.Data.Describe(classes))
+		block, err := m.Batch(s.X, s.Rows, f.Data.Describe(classes))
 		if err != nil {
 			return nil, err
 		}
-		b.classes = classes
+		b := &batch{block, s.Labels, classes}
 		kinds[0] = append(kinds[0], b)
 		if m.Transform.Chain.Has(preprocess.Whiten) {
 			kinds = kinds[:1]
@@ -84,8 +84,11 @@ const calibrationBins = 15 // as evaluate has by default
 // calibrate chooses the temperature of the probabilities, the mean over the folds. It returns nil
 // if no temperature fits one of them.
 func calibrate(folds []*batch, probabilities bool) *train.Calibration {
-	c := new(train.Calibration)
+	c, classes := new(train.Calibration), map[int]bool{}
 	for _, f := range folds {
+		for _, z := range f.classes {
+			classes[z] = true
+		}
 		t, err := metrics.FitTemperature(f.Scores, f.labels)
 		if err != nil {
 			return nil // scores at chance, or without a mistake
@@ -106,19 +109,8 @@ func calibrate(folds []*batch, probabilities bool) *train.Calibration {
 		before := ece(1)
 		c.ErrorBefore = &before
 	}
-	c.ErrorAfter, c.Classes = ece(c.Temperature), classesOf(folds)
+	c.ErrorAfter, c.Classes = ece(c.Temperature), len(classes)
 	return c
-}
-
-// classesOf counts the classes of all folds, each once.
-func classesOf(folds []*batch) int {
-	seen := map[int]bool{}
-	for _, f := range folds {
-		for _, z := range f.classes {
-			seen[z] = true
-		}
-	}
-	return len(seen)
 }
 
 // ChooseAndStore stores what Choose returns in model files of the same data set. Without a
@@ -182,12 +174,6 @@ type batch struct {
 	classes     []int // of the columns, by which choose knows those that are in several folds
 }
 
-// score returns samples with their scores for the classes that u describes.
-func score(m *predictor.Model, s train.Samples, u dataset.Matrix[float64]) (*batch, error) {
-	b, err := m.Batch(s.X, s.Rows, u)
-	return &batch{Block: b, labels: s.Labels}, err
-}
-
 // pick returns a normalised copy of some samples.
 func (b *batch) pick(rows []int) *batch {
 	s := &batch{Block: adapt.Block{X: b.X.Gather(rows), Scores: b.Scores.Gather(rows)}, classes: b.classes}
@@ -231,8 +217,8 @@ func choose(ctx context.Context, kinds [][]*batch) (*train.Adaptation, error) {
 	a := &train.Adaptation{Settings: adapt.Settings{Temperature: 1}}
 	whole := make([][]*batch, len(kinds))
 	r := rand.New(rand.NewPCG(13, 0))
-	scale, largest := 0.0, 0
 	var before []float64
+	scale, largest := 0.0, 0
 	for i, b := range kinds[0] {
 		rows := r.Perm(len(b.labels))
 		rows = rows[:min(maxSamples, len(rows))]
@@ -360,20 +346,15 @@ var conditions = []struct {
 	Condition
 	keep func(rank, classes int) float64
 }{
-	{Condition{Name: "a third of the classes absent"}, func(rank, classes int) float64 { return present(rank >= classes/3) }},
-	{Condition{Name: "nine tenths of the classes absent"}, func(rank, classes int) float64 { return present(rank < max(2, (classes+5)/10)) }},
+	{Condition{Name: "a third of the classes absent"}, func(rank, classes int) float64 { return present[rank >= classes/3] }},
+	{Condition{Name: "nine tenths of the classes absent"}, func(rank, classes int) float64 { return present[rank < max(2, (classes+5)/10)] }},
 	{Condition{Name: "imbalanced, 20 to 1"}, func(rank, classes int) float64 { return math.Pow(0.05, float64(rank)/float64(max(classes-1, 1))) }},
 	{Condition{Name: "500 samples", Samples: 500}, nil},
 	{Condition{Name: "200 samples", Samples: 200}, nil},
 	{Condition{Name: "50 samples", Samples: 50}, nil},
 }
 
-func present(is bool) float64 {
-	if is {
-		return 1
-	}
-	return 0
-}
+var present = map[bool]float64{true: 1}
 
 // stress adapts to random batches from each of some batches: draws for each condition with classes
 // that are absent but still candidates or geometrically imbalanced, and ofSize for each number of

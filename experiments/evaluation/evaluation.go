@@ -241,9 +241,10 @@ func (c Config) evaluate(s, validation *scored) *Result {
 		r.Calibration = c.calibrate(s, 1, "as scored")
 		r.calibrations = append(r.calibrations, &r.Calibration)
 	}
-	if validation != nil {
+	switch {
+	case validation != nil:
 		c.temper(r, validation)
-	} else if s.kind == BareScores {
+	case s.kind == BareScores:
 		r.note("the scores are not probabilities, and without validation no temperature converts them: calibration and coverage are not available")
 	}
 	return r

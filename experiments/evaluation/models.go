@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/adaptation"
@@ -72,11 +73,11 @@ func (c Config) EvaluateModels(ctx context.Context, m Models) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, validation, err := m.ensemble(scores, devScores, missing)
+	temperatures, err := m.temperatures(scores, devScores, missing)
 	if err != nil {
 		return nil, err
 	}
-	r := c.evaluate(s, validation)
+	r := c.evaluate(mean(scores, temperatures), mean(devScores, temperatures))
 	r.Source = Source{Split: string(m.Split), Dataset: m.Data.Name}
 	if m.Split == GZSLSplit && len(m.Models) == 1 {
 		if err := m.correct(ctx, r, dev); err != nil {
@@ -94,8 +95,8 @@ func (c Config) EvaluateModels(ctx context.Context, m Models) (*Result, error) {
 	for i, model := range m.Models {
 		alone, interval := scores[i].top(1)
 		r.Source.Models = append(r.Source.Models, EvaluatedModel{model.Path, model.Method.Label(), model.Trial.Seed, alone.PerClass, interval})
-		if model.Trial.Fingerprint != m.Data.Fingerprint() {
-			r.note("the features, labels or split of %s are not those that %s was trained on. Is it another --dev-split?", m.Data.Name, model.Path)
+		if changed := model.Changed(m.Data); changed != "" {
+			r.note("%s", strings.TrimSuffix(changed, "."))
 		}
 		if m.Split == TestSplit && model.Trial.Stage == train.Dev {
 			r.note("%s is a model of the dev stage: settings must not be chosen by its test accuracy", model.Path)
@@ -127,17 +128,16 @@ func (m *Models) check() error {
 	case len(m.Dev) > 0 && len(m.Dev) != len(m.Models):
 		return &invalid.Error{Field: "dev", Want: fmt.Sprintf("one run for each of the %d models", len(m.Models)), Got: fmt.Sprint(len(m.Dev))}
 	}
-	for _, model := range m.Models {
-		if err := m.checkModel(model, m.Split == ValSplit); err != nil {
+	for i, model := range slices.Concat(m.Models, m.Dev) {
+		dev := i - len(m.Models)
+		if err := m.checkModel(model, dev >= 0 || m.Split == ValSplit); err != nil {
 			return err
 		}
-	}
-	for i, run := range m.Dev {
-		if err := m.checkModel(run, true); err != nil {
-			return err
+		if dev < 0 {
+			continue
 		}
-		if want := m.Models[i].Method.Label(); run.Method.Label() != want {
-			return refused(run, "a run of "+want+", as the model", "one of "+run.Method.Label(), "")
+		if want := m.Models[dev].Method.Label(); model.Method.Label() != want {
+			return refused(model, "a run of "+want+", as the model", "one of "+model.Method.Label(), "")
 		}
 	}
 	return nil
@@ -242,7 +242,7 @@ func (m Models) score(ctx context.Context, models []*predictor.Model, dev bool) 
 		samples = samples.Without(d.TestSeen)
 	}
 	t := scored{rows: slices.Clip(samples.Rows), ids: d.IDs, kind: BareScores}
-	classes, described := unseen, []dataset.Matrix[float64]{d.Describe(unseen)}
+	classes := unseen
 	if m.Split == GZSLSplit {
 		for _, row := range d.TestSeen {
 			if slices.Contains(seen, d.Labels[row]) {
@@ -253,7 +253,6 @@ func (m Models) score(ctx context.Context, models []*predictor.Model, dev bool) 
 		for _, z := range classes {
 			t.sides = append(t.sides, slices.Contains(unseen, z))
 		}
-		described = append(described, d.Describe(classes)) // scores may depend on the other candidates
 	}
 	for _, z := range classes {
 		t.names = append(t.names, d.Classes[z])
@@ -270,12 +269,15 @@ func (m Models) score(ctx context.Context, models []*predictor.Model, dev bool) 
 		if model.Method.Name == methods.LAGO {
 			s.kind = Logits // log p(z|x)
 		}
-		scores, err := model.Scores(d.Features, t.rows, described...)
+		a, err := model.Detect(d.Features, t.rows)
+		if err == nil {
+			s.scores, err = model.Classify(a, d.Describe(classes))
+		}
+		if err == nil && t.sides != nil { // scores may depend on the other candidates
+			s.alone, err = model.Classify(a.Slice(0, len(samples.Rows)), d.Describe(unseen))
+		}
 		if err != nil {
 			return nil, invalid.At(model.Path, err)
-		}
-		if s.scores = scores[len(scores)-1]; t.sides != nil {
-			s.alone = scores[0].Slice(0, len(samples.Rows))
 		}
 		if err := s.check(model.Path, d.Name); err != nil {
 			return nil, err
@@ -285,35 +287,34 @@ func (m Models) score(ctx context.Context, models []*predictor.Model, dev bool) 
 	return list, nil
 }
 
-// ensemble averages the probabilities of several models, and of their runs of the dev
-// stage. missing says why there are none of these.
-func (m Models) ensemble(scores, dev []*scored, missing string) (s, validation *scored, err error) {
-	temperatures := make([]float64, len(scores))
+// temperatures returns those by which an ensemble turns the scores of each model into probabilities.
+// missing says why there are no scores of the dev stage.
+func (m Models) temperatures(scores, dev []*scored, missing string) (list []float64, err error) {
+	list = slices.Repeat([]float64{1}, len(scores))
 	for i, model := range m.Models {
-		temperatures[i] = 1
 		if len(scores) == 1 || scores[i].kind == Logits {
 			continue
 		}
 		if dev == nil {
-			return nil, nil, &invalid.Error{
+			return nil, &invalid.Error{
 				Where: model.Path, Want: "probabilities, whose mean an ensemble takes", Got: "scores of " + model.Method.Label() + " and no validation",
 				Hint: "No temperature can be fitted: " + missing + ".",
 			}
 		}
-		if temperatures[i], err = metrics.FitTemperature(dev[i].scores, dev[i].labels); err != nil {
-			return nil, nil, invalid.At(model.Path+": temperature", err)
+		if list[i], err = metrics.FitTemperature(dev[i].scores, dev[i].labels); err != nil {
+			return nil, invalid.At(model.Path+": temperature", err)
 		}
 	}
-	if dev != nil {
-		validation = mean(dev, temperatures)
-	}
-	return mean(scores, temperatures), validation, nil
+	return list, nil
 }
 
 // mean averages the probabilities that several models give to the same samples. The scores of
-// one model stay as they are.
+// one model stay as they are; those of none are nil.
 func mean(members []*scored, temperatures []float64) *scored {
-	if len(members) == 1 {
+	switch len(members) {
+	case 0:
+		return nil
+	case 1:
 		return members[0]
 	}
 	var all, alone []dataset.Matrix[float32]
@@ -336,38 +337,27 @@ func (m Models) correct(ctx context.Context, r *Result, dev []*predictor.Model) 
 		return nil
 	}
 	chosen, best := -1., -1.
-	for _, omega := range omegas {
-		if len(dev) == 0 {
-			break
+	for i, model := range slices.Concat(dev, m.Models) { // one of each, or no dev
+		for _, omega := range omegas {
+			validates := i < len(dev)
+			if !validates && omega != 0 && omega != 1 && omega != chosen {
+				continue
+			}
+			p := *model.Pipeline
+			p.Correction.Omega = omega
+			scores, err := m.score(ctx, []*predictor.Model{model.With(&p)}, validates)
+			if err != nil {
+				return err
+			}
+			s := metrics.NewStacking(scores[0].scores, scores[0].labels, scores[0].sides)
+			if !validates {
+				r.Corrections = append(r.Corrections, Corrected{omega, omega == chosen, s.At(0), s.Interval(0)})
+			} else if mean := s.At(0).Mean; mean > best {
+				chosen, best = omega, mean
+			}
 		}
-		s, err := m.stacking(ctx, dev[0], omega, true)
-		if err != nil {
-			return err
-		}
-		if mean := s.At(0).Mean; mean > best {
-			chosen, best = omega, mean
-		}
-	}
-	for _, omega := range omegas {
-		if omega != 0 && omega != 1 && omega != chosen {
-			continue
-		}
-		s, err := m.stacking(ctx, m.Models[0], omega, false)
-		if err != nil {
-			return err
-		}
-		r.Corrections = append(r.Corrections, Corrected{omega, omega == chosen, s.At(0), s.Interval(0)})
 	}
 	return nil
-}
-
-// stacking scores the samples of the split, with dev those of validation, with another omega.
-func (m Models) stacking(ctx context.Context, model *predictor.Model, omega float64, dev bool) (*metrics.Stacking, error) {
-	s, err := m.score(ctx, []*predictor.Model{model.WithOmega(omega)}, dev)
-	if err != nil {
-		return nil, err
-	}
-	return metrics.NewStacking(s[0].scores, s[0].labels, s[0].sides), nil
 }
 
 // adapt evaluates the model adapted to the samples. A model without the settings gets them

@@ -83,7 +83,6 @@ func FindSample(d *dataset.Dataset, name string) (Sample, error) {
 type explainer struct {
 	Question
 	answer *predictor.Answer
-	model  *model.Explainer
 }
 
 // Explain compares the predicted class with the one asked for or, by default, with the
@@ -94,14 +93,8 @@ func Explain(q Question) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &explainer{Question: q, answer: answer}
-	if e.model, err = p.Explainer(); err != nil {
-		return nil, err
-	}
-	lago, err := p.LAGO()
-	if err != nil {
-		return nil, err
-	}
+	e := &explainer{q, answer}
+	lago, _ := p.LAGO() // see Answer
 	r := &Result{
 		Dataset: p.Dataset, Variant: lago.Config.Variant, Prior: lago.Config.Prior, Complement: lago.Config.Complement,
 		Attributes: len(p.Attributes), Sample: q.Sample, Candidates: p.Candidates.What, Classes: len(answer.Order),
@@ -189,7 +182,7 @@ func (e *explainer) compare(other predictor.Other) (*Comparison, error) {
 	}
 	c := &Comparison{Comparison: *parts, Substitutions: []Substitution{}, Changes: []Change{}, Flip: Flip{Limit: flipLimit, Changes: []Change{}}}
 	class, detected := e.answer.Order[0], e.answer.Detected
-	changes, err := e.model.Changes(detected, class, other.Class)
+	changes, err := e.answer.Changes(detected, class, other.Class)
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +199,7 @@ func (e *explainer) compare(other predictor.Other) (*Comparison, error) {
 	for _, g := range c.Groups {
 		c.Substitutions = append(c.Substitutions, substitutions(g, gain)...)
 	}
-	flip, found, err := e.model.Flip(detected, class, other.Class, flipLimit)
+	flip, found, err := e.answer.Flip(detected, class, other.Class, flipLimit)
 	c.Flip.Found = found
 	before := c.LogOdds
 	for _, one := range flip {

@@ -1,14 +1,11 @@
 package explain
 
 import (
-	"bytes"
 	"cmp"
 	_ "embed"
-	"encoding/base64"
 	"fmt"
 	"html/template"
 	"image"
-	"image/png"
 	"io"
 	"math"
 	"regexp"
@@ -50,20 +47,19 @@ func (r *Result) Write(w io.Writer, f Format, top int) error {
 	case HTML:
 		return page.Execute(w, r.sections(top, f))
 	}
-	return table.WriteText(w, r.tables(top, f)...)
+	return table.WriteText(w, r.tables(top)...)
 }
 
 // tables are the sections as text.
-func (r *Result) tables(top int, f Format) (list []*table.Table) {
-	for _, s := range r.sections(top, f) {
+func (r *Result) tables(top int) (list []*table.Table) {
+	for _, s := range r.sections(top, Text) {
 		list = append(list, table.New(strings.Join(append([]string{s.Title}, s.Sentences...), "\n")))
 		list = append(list, s.Tables...)
 	}
 	return list
 }
 
-// section is a part of the explanation. The page has a chart in place of the text's table of
-// groups, and lists detected attributes first.
+// section is a part of the explanation. The page has a chart in place of the text's table of groups.
 type section struct {
 	Title     string
 	Sentences []string
@@ -170,33 +166,36 @@ func (r *Result) compared(c Comparison, top int, f Format) section {
 	for shown < min(top, len(c.Groups)) && !predictor.Negligible(c.Groups[shown].Contribution) {
 		shown++
 	}
-	terms := r.termTable(c, c.Groups[:shown], f)
-	if s.Tables = []*table.Table{c.groupTable(shown), terms}; f == HTML {
-		s.Chart, s.Tables = c.chart(shown), []*table.Table{terms}
+	terms := r.termTable(c, c.Groups[:shown])
+	if s.Tables = []*table.Table{terms}; f == HTML {
+		s.Chart = c.chart(shown)
+	} else {
+		s.Tables = []*table.Table{c.groupTable(shown), terms}
 	}
 	class, against := className(c.Class), className(c.Against)
 	if effective := slices.DeleteFunc(slices.Clone(c.Changes), func(x Change) bool { return predictor.Negligible(x.By) }); len(effective) > 0 {
 		title := fmt.Sprintf("If a single attribute were detected differently (now: %s to %s is %s)", class, against, sides(c.LogOdds))
 		s.Tables = append(s.Tables, c.changeTable(title, effective))
 	}
-	if !c.Flip.Found {
-		s.Tables = append(s.Tables, table.New(fmt.Sprintf("A greedy search of up to %s found none that make %s more likely than %s.",
-			format.Count(c.Flip.Limit, "change"), against, class)))
+	n := len(c.Flip.Changes)
+	title := fmt.Sprintf("%s becomes more likely than %s after %s", against, class, format.Count(n, "change"))
+	switch {
+	case !c.Flip.Found:
+		title = fmt.Sprintf("A greedy search of up to %s found none that make %s more likely than %s.", format.Count(c.Flip.Limit, "change"), against, class)
+		s.Tables = append(s.Tables, table.New(title))
 		return s
-	}
-	title := fmt.Sprintf("%s becomes more likely than %s after %s", against, class, format.Count(len(c.Flip.Changes), "change"))
-	if len(c.Flip.Changes) > 1 {
+	case n > 1:
 		title += ", applied in order (greedy search; fewer may suffice)"
 	}
-	if last := c.Flip.Changes[len(c.Flip.Changes)-1]; last.Predicted != c.Against {
-		title += ". The predicted class is then " + className(last.Predicted)
+	if last := c.Flip.Changes[n-1].Predicted; last != c.Against {
+		title += ". The predicted class is then " + className(last)
 	}
 	s.Tables = append(s.Tables, c.changeTable(title, c.Flip.Changes))
 	return s
 }
 
 // termTable shows the attributes of groups.
-func (r *Result) termTable(c Comparison, groups []predictor.Group, f Format) *table.Table {
+func (r *Result) termTable(c Comparison, groups []predictor.Group) *table.Table {
 	class, against := className(c.Class), className(c.Against)
 	t := table.New("Attributes of these groups: detected in the sample, and described for each class",
 		"attribute", "detected", "described for "+class, "described for "+against, "share of "+class, "share of "+against).Right(2, 3, 4, 5, 6)
@@ -209,17 +208,16 @@ func (r *Result) termTable(c Comparison, groups []predictor.Group, f Format) *ta
 			name = "group " + g.Name
 		}
 		t.Row(name)
-		for _, cells := range r.rows(g, f) {
+		for _, cells := range r.rows(g) {
 			t.Row(cells...)
 		}
 	}
 	return t
 }
 
-// rows lists the attributes that matter, those with the highest descriptions first, on the page
-// those with the highest detections; all others together; and the none-of-group term, if the model
-// has one.
-func (r *Result) rows(g predictor.Group, f Format) (list [][]any) {
+// rows lists the attributes that matter, those with the highest descriptions first; all others
+// together; and the none-of-group term, if the model has one.
+func (r *Result) rows(g predictor.Group) (list [][]any) {
 	var shown []predictor.Term
 	others := g.Others.Share
 	for _, t := range g.Terms {
@@ -229,12 +227,7 @@ func (r *Result) rows(g predictor.Group, f Format) (list [][]any) {
 			others.Add(t.Share)
 		}
 	}
-	predictor.SortBy(shown, func(t predictor.Term) float64 {
-		if f == HTML {
-			return t.Detected
-		}
-		return t.Used.Most()
-	})
+	predictor.SortBy(shown, func(t predictor.Term) float64 { return t.Used.Most() })
 	add := func(name, detected, class, against string, share predictor.Pair) {
 		list = append(list, []any{"  " + name, detected, class, against, format.Percent(share.Class), format.Percent(share.Against)})
 	}
@@ -326,7 +319,7 @@ var (
 	//go:embed style.css
 	styleCSS string
 
-	page = webpage.New("explain", pageHTML, styleCSS, "", template.FuncMap{"table": drawTable, "picture": pictureURL})
+	page = webpage.New("explain", pageHTML, styleCSS, "", template.FuncMap{"table": drawTable, "picture": webpage.Picture})
 )
 
 // Cells that the page draws: titles of groups, alone in their row, numbers from 0 to 1, and
@@ -342,11 +335,4 @@ func drawTable(t *table.Table) template.HTML {
 	s := titles.ReplaceAllString(t.HTML(), "<th colspan=\"6\">$1</th>\n")
 	s = numbers.ReplaceAllString(s, `<td class="bar"><span class="track" aria-hidden="true"><span style="width: calc(100% * $1)"></span></span> $1</td>`)
 	return template.HTML(indents.ReplaceAllString(s, `<td class="in">`)) //nolint:gosec // the table is escaped
-}
-
-// pictureURL returns a picture as part of the page.
-func pictureURL(m image.Image) (template.URL, error) {
-	var b bytes.Buffer
-	err := png.Encode(&b, m)
-	return template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes())), err //nolint:gosec // encoded above
 }

@@ -22,7 +22,7 @@ func written(t *testing.T, r *Result, f Format, top int) string {
 	testkit.NoError(t, r.Write(&b, f, top))
 	if f == Text { // with nothing wrapped
 		b.Reset()
-		for _, one := range r.tables(top, f) {
+		for _, one := range r.tables(top) {
 			b.WriteString(one.Text(1000, 0) + "\n")
 		}
 	}
@@ -107,7 +107,7 @@ func hostile(t *testing.T) string {
 
 func TestPageEscapesNames(t *testing.T) {
 	page := hostile(t)
-	testkit.WantText(t, page, "&lt;script&gt;", `<img src="data:image/png;base64,iVBOR`)
+	testkit.WantText(t, page, "&lt;script&gt;", `<img src="data:image/jpeg;base64,`)
 	styles := regexp.MustCompile(`style="(width: calc\(100% \* [0-9.]+\)|--at: [0-9.]+|left: [0-9.]+%(; width: [0-9.]+%)?)"`)
 	if found := regexp.MustCompile(`<script|<img src=http|onerror=alert\(1\)>'|style=".*`).FindString(styles.ReplaceAllString(page, "")); found != "" {
 		t.Errorf("expected names as text and only widths in styles, found %s", found)
@@ -226,8 +226,8 @@ func TestRows(t *testing.T) {
 		Others: predictor.Others{Count: 3, Share: predictor.Pair{Class: 0.02, Against: 0.1}},
 		None:   predictor.None{Detected: 0.4, Share: predictor.Pair{Class: 0.43}},
 	}
-	rows := func(c model.Complement, f Format) (text string) {
-		for _, cells := range (&Result{Complement: c, Prior: model.Uniform}).rows(g, f) {
+	rows := func(c model.Complement) (text string) {
+		for _, cells := range (&Result{Complement: c, Prior: model.Uniform}).rows(g) {
 			text += unspaced(fmt.Sprintln(cells[0], cells[1], cells[4])) + ";"
 		}
 		return text
@@ -236,18 +236,12 @@ func TestRows(t *testing.T) {
 	for complement, none := range map[model.Complement]string{
 		model.DeMorgan: "none of the group 0.40 43.0 %;", model.Const: "none of the group 43.0 %;", model.NoComplement: "",
 	} {
-		if got := rows(complement, Text); got != most+none {
+		if got := rows(complement); got != most+none {
 			t.Errorf("%s: found %q, expected %q", complement, got, most+none)
 		}
 	}
-	for i := range g.Terms {
-		g.Terms[i].Detected = float64(i) / 10
-	}
-	if got := rows(model.NoComplement, HTML); !strings.HasPrefix(got, "e 0.60 0.0 %;d 0.50 0.0 %;c 0.40 0.0 %;most 0.30") {
-		t.Errorf("found %q, expected detected attributes first", got)
-	}
 	g.Terms, g.Others, g.None.Share = g.Terms[:1], predictor.Others{Count: 300, Share: predictor.Pair{Class: 0.004}}, predictor.Pair{Class: 0.001, Against: 0.004}
-	if got := rows(model.DeMorgan, Text); strings.Count(got, ";") != 1 {
+	if got := rows(model.DeMorgan); strings.Count(got, ";") != 1 {
 		t.Errorf("others that hardly matter: %q", got)
 	}
 }

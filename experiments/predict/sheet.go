@@ -1,14 +1,11 @@
 package predict
 
 import (
-	"bytes"
 	"cmp"
 	_ "embed"
-	"encoding/base64"
 	"fmt"
 	"html/template"
 	"image"
-	"image/jpeg"
 	"io"
 	"slices"
 
@@ -20,8 +17,8 @@ import (
 // Sheet is a contact sheet: a page with the picture, the predicted class and the reason of each
 // sample, by class, with the uncertain ones apart.
 type Sheet struct {
-	Note        string
-	Predictions *predictor.Predictions
+	*predictor.Predictions
+	Note string
 	// Picture returns the picture of a prediction, nil if there is none.
 	Picture func(s predictor.Prediction) (image.Image, error)
 }
@@ -38,22 +35,17 @@ type card struct {
 // PictureSide is the largest side of a picture on the sheet in pixels.
 const PictureSide = 160
 
-const pictureQuality = 80 // of JPEG
-
 // card returns that of a prediction.
 func (s *Sheet) card(from predictor.Prediction) (c card, err error) {
 	c = card{
 		Prediction: from, Name: cmp.Or(from.ID, fmt.Sprint("sample ", from.Index)),
-		Predicted: s.Predictions.Candidates.Names[from.Best[0].Class], Value: from.Best[0].Value,
+		Predicted: s.Candidates.Names[from.Best[0].Class], Value: from.Best[0].Value,
 	}
 	c.Wrong = c.Class != "" && c.Class != c.Predicted
 	p, err := s.Picture(from)
-	if err != nil || p == nil {
-		return c, err
+	if err == nil && p != nil {
+		c.Picture, err = webpage.Picture(p)
 	}
-	var b bytes.Buffer
-	err = jpeg.Encode(&b, p, &jpeg.Options{Quality: pictureQuality})
-	c.Picture = template.URL("data:image/jpeg;base64," + base64.StdEncoding.EncodeToString(b.Bytes())) //nolint:gosec // encoded above
 	return c, err
 }
 
@@ -65,8 +57,8 @@ type sheetSection struct {
 
 // sections sorts the samples by predicted class, the most probable first.
 func (s *Sheet) sections() (list []sheetSection, err error) {
-	cards := make([]card, len(s.Predictions.Samples))
-	for i, from := range s.Predictions.Samples {
+	cards := make([]card, len(s.Samples))
+	for i, from := range s.Samples {
 		if cards[i], err = s.card(from); err != nil {
 			return nil, err
 		}
@@ -86,7 +78,7 @@ func (s *Sheet) sections() (list []sheetSection, err error) {
 		list[len(list)-1].Cards = append(list[len(list)-1].Cards, c)
 	}
 	if len(uncertain) > 0 {
-		list = append(list, sheetSection{fmt.Sprintf("Uncertain: a %s below %g", valueName(s.Predictions), s.Predictions.Confidence), uncertain})
+		list = append(list, sheetSection{fmt.Sprintf("Uncertain: a %s below %g", valueName(s.Predictions), s.Confidence), uncertain})
 	}
 	for i, section := range list {
 		list[i].Title += fmt.Sprintf(" (%d)", len(section.Cards))
@@ -111,6 +103,6 @@ func (s *Sheet) Write(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	title := format.Count(len(s.Predictions.Samples), "prediction")
+	title := format.Count(len(s.Samples), "prediction")
 	return sheetPage.Execute(w, map[string]any{"Title": title, "Note": s.Note, "Value": valueName(s.Predictions), "Sections": sections})
 }

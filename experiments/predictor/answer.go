@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -26,16 +25,9 @@ type Answer struct {
 	Detected []float64 // p(a_m|x)
 	LogP     []float64 // log p(z|x) of the candidates, with the temperature
 	Order    []int     // the candidates, most likely first
+	*model.Explainer
 
 	predictor *Predictor
-}
-
-// Explainer returns the explainer of the model for the candidates.
-func (p *Predictor) Explainer() (e *model.Explainer, err error) {
-	if p.explainer == nil {
-		p.explainer, err = p.Saved.Explainer(p.Candidates.U)
-	}
-	return p.explainer, err
 }
 
 // Answer predicts the sample in a row of the features x.
@@ -46,15 +38,15 @@ func (p *Predictor) Answer(x dataset.Matrix[float32], row int) (*Answer, error) 
 	if n := len(p.Candidates.Names); n < 2 {
 		return nil, &invalid.Error{Where: p.Candidates.What, Want: "at least two classes to choose from", Got: strconv.Itoa(n)}
 	}
-	e, err := p.Explainer()
+	detected, err := p.DetectOne(x, row)
+	if err == nil && p.explainer == nil {
+		p.explainer, err = p.Saved.Explainer(p.Candidates.U)
+	}
 	if err != nil {
 		return nil, err
 	}
-	a := &Answer{Order: p.Candidates.U.AllRows(), predictor: p}
-	if a.Detected, err = p.DetectOne(x, row); err != nil {
-		return nil, err
-	}
-	l, err := e.LogP(dataset.Matrix[float64]{Rows: 1, Cols: len(a.Detected), Data: a.Detected})
+	a := &Answer{Detected: detected, Order: p.Candidates.U.AllRows(), Explainer: p.explainer, predictor: p}
+	l, err := a.Explainer.LogP(dataset.Matrix[float64]{Rows: 1, Cols: len(a.Detected), Data: a.Detected})
 	if err != nil {
 		return nil, err
 	}
@@ -114,34 +106,29 @@ func (a *Answer) Others(name string, label *string) (list []Other, err error) {
 // hyphens and a number in front may differ. It is not the predicted one.
 func (a *Answer) find(name string) (int, error) {
 	c := a.predictor.Candidates
+	var index dataset.NameIndex
 	var names []string
-	for _, class := range c.Names {
+	for z, class := range c.Names {
 		names = append(names, format.ClassName(class))
+		index.Add(z, class, dataset.FoldName(names[z]))
 	}
-	fold := func(name string) string {
-		return strings.ToLower(strings.ReplaceAll(format.ClassName(name), "-", " "))
-	}
-	z := slices.Index(c.Names, name)
-	if z < 0 {
-		z = slices.IndexFunc(names, func(class string) bool { return fold(class) == fold(name) })
-	}
-	wrong := &invalid.Error{Field: "against", Got: invalid.Quote(name)}
-	switch z {
-	case -1:
-		wrong.Want, wrong.Hint = fmt.Sprintf("one of the %d %s", len(names), c.What), invalid.DidYouMean(name, names)
-	case a.Order[0]:
-		wrong.Want = "another class than the predicted one"
-		wrong.Hint = fmt.Sprintf("The runner-up is %q.", c.Names[a.Order[1]])
+	switch found := index.Find(name, dataset.FoldName(format.ClassName(name))); {
+	case len(found) == 0:
+		return 0, &invalid.Error{
+			Field: "against", Want: fmt.Sprintf("one of the %d %s", len(names), c.What), Got: invalid.Quote(name), Hint: invalid.DidYouMean(name, names),
+		}
+	case found[0] == a.Order[0]:
+		hint := fmt.Sprintf("The runner-up is %q.", c.Names[a.Order[1]])
+		return 0, &invalid.Error{Field: "against", Want: "another class than the predicted one", Got: invalid.Quote(name), Hint: hint}
 	default:
-		return z, nil
+		return found[0], nil
 	}
-	return z, wrong
 }
 
 // Compare compares the predicted class with another one.
 func (a *Answer) Compare(other Other) (*Comparison, error) {
 	p, class := a.predictor, a.Order[0]
-	x, err := p.explainer.Explain(a.Detected, class, other.Class)
+	x, err := a.Explain(a.Detected, class, other.Class)
 	if err != nil {
 		return nil, err
 	}
@@ -155,12 +142,12 @@ func (a *Answer) Compare(other Other) (*Comparison, error) {
 		c.Groups = append(c.Groups, g)
 	}
 	SortBy(c.Groups, func(g Group) float64 { return math.Abs(g.Contribution) })
-	for i, g := range slices.Backward(c.Groups) {
-		if g.Contribution > 0 {
-			c.BestFor = &c.Groups[i].Name
-		}
-		if g.Contribution < 0 {
-			c.BestAgainst = &c.Groups[i].Name
+	for _, g := range slices.Backward(c.Groups) {
+		switch {
+		case g.Contribution > 0:
+			c.BestFor = &g.Name
+		case g.Contribution < 0:
+			c.BestAgainst = &g.Name
 		}
 	}
 	return c, nil
@@ -169,15 +156,15 @@ func (a *Answer) Compare(other Other) (*Comparison, error) {
 // group lists the terms of a group.
 func (a *Answer) group(x *model.Evidence, k int) Group {
 	p := a.predictor
-	part, u, used, gamma := x.Groups[k], p.Candidates.U, p.explainer.Classes.U, p.explainer.Gamma
+	part, u, used, gamma := x.Groups[k], p.Candidates.U, a.Classes.U, a.Gamma
 	g := Group{K: k, Contribution: part.Contribution, Score: Pair{part.Class.Score, part.Against.Score}, Terms: []Term{}}
-	g.Name, g.Strongest = p.groupName(k)
+	g.Name, g.Strongest = a.groupName(k)
 	g.None = None{Detected: part.None, Term: Pair{part.Class.None, part.Against.None}}
 	g.None.Share = g.share(g.None.Term)
 	for m, name := range p.Attributes {
 		t := Term{
-			Attribute: name, Gamma: gamma.Row(m)[k], Detected: a.Detected[m], Prior: p.explainer.Prior[m],
-			Described: Described{described(u.Row(x.Class)[m]), described(u.Row(x.Against)[m])},
+			Attribute: name, Gamma: gamma.Row(m)[k], Detected: a.Detected[m], Prior: a.Prior[m],
+			Described: Described{format.Known(u.Row(x.Class)[m]), format.Known(u.Row(x.Against)[m])},
 			Used:      Pair{used.Row(x.Class)[m], used.Row(x.Against)[m]},
 			Term:      Pair{part.Class.Terms[m], part.Against.Terms[m]},
 		}
@@ -194,14 +181,6 @@ func (a *Answer) group(x *model.Evidence, k int) Group {
 	return g
 }
 
-// described returns nil for a missing entry.
-func described(u float64) *float64 {
-	if math.IsNaN(u) {
-		return nil
-	}
-	return &u
-}
-
 // share returns the share of a part in the scores, 0 of a score of 0.
 func (g Group) share(part Pair) (s Pair) {
 	if g.Score.Class > 0 {
@@ -215,7 +194,8 @@ func (g Group) share(part Pair) (s Pair) {
 
 // groupName returns the name of a group and, for a free group, the attributes with
 // the largest share of it.
-func (p *Predictor) groupName(k int) (string, []string) {
+func (a *Answer) groupName(k int) (string, []string) {
+	p := a.predictor
 	l, _ := p.LAGO() // see Answer
 	switch l.Config.Variant.Info().Groups {
 	case model.AttributeGroups:
@@ -223,7 +203,7 @@ func (p *Predictor) groupName(k int) (string, []string) {
 	case model.DataGroups:
 		return p.Groups[k], nil
 	}
-	names, gamma := slices.Clone(p.Attributes), p.explainer.Gamma
-	SortBy(names, func(name string) float64 { return gamma.Row(slices.Index(p.Attributes, name))[k] })
+	names := slices.Clone(p.Attributes)
+	SortBy(names, func(name string) float64 { return a.Gamma.Row(slices.Index(p.Attributes, name))[k] })
 	return strconv.Itoa(k), names[:min(strongest, len(names))]
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/descriptions"
-	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -57,10 +56,10 @@ func SelectionOf(d *dataset.Dataset, class int) Selection {
 // SelectedCandidates returns the classes of some selections from d, each class once.
 func SelectedCandidates(d *dataset.Dataset, selections ...Selection) Candidates {
 	var classes []int
-	var distinct []Selection
+	var distinct []string
 	for _, s := range selections {
-		if !slices.Contains(distinct, s) {
-			distinct = append(distinct, s)
+		if !slices.Contains(distinct, string(s)) {
+			distinct = append(distinct, string(s))
 		}
 		for _, z := range s.Classes(d) {
 			if !slices.Contains(classes, z) {
@@ -68,7 +67,7 @@ func SelectedCandidates(d *dataset.Dataset, selections ...Selection) Candidates 
 			}
 		}
 	}
-	c := Candidates{What: strings.Join(format.Strings(distinct), " and ") + " classes", U: d.Describe(classes)}
+	c := Candidates{What: strings.Join(distinct, " and ") + " classes", U: d.Describe(classes)}
 	for _, z := range classes {
 		c.Names = append(c.Names, d.Classes[z])
 	}
@@ -78,10 +77,10 @@ func SelectedCandidates(d *dataset.Dataset, selections ...Selection) Candidates 
 // NewCandidates returns the classes of some selections from d and those that a file describes by the
 // attributes of d. Without both it returns the classes of otherwise.
 func NewCandidates(ctx context.Context, d *dataset.Dataset, selections []Selection, file string, otherwise Selection) (Candidates, error) {
-	if selections == nil && file == "" {
-		selections = []Selection{otherwise}
-	}
 	if file == "" {
+		if selections == nil {
+			selections = []Selection{otherwise}
+		}
 		return SelectedCandidates(d, selections...), nil
 	}
 	t, err := descriptions.Read(ctx, file, descriptions.AttributesOf(d))
@@ -105,7 +104,6 @@ func (c Candidates) join(more Candidates) (Candidates, error) {
 			}
 		}
 	}
-	u := dataset.NewMatrix[float64](c.U.Rows+more.U.Rows, max(c.U.Cols, more.U.Cols))
-	copy(u.Data[copy(u.Data, c.U.Data):], more.U.Data)
+	u := dataset.Matrix[float64]{Rows: c.U.Rows + more.U.Rows, Cols: c.U.Cols, Data: slices.Concat(c.U.Data, more.U.Data)}
 	return Candidates{c.What + " and " + more.What, slices.Concat(c.Names, more.Names), u}, nil
 }

@@ -1,8 +1,6 @@
 package predictor
 
 import (
-	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/adapt"
@@ -41,15 +38,6 @@ func Open(path string) (*Model, error) {
 
 // Dir is the folder of the run.
 func (m *Model) Dir() string { return filepath.Dir(m.Path) }
-
-// OpenData opens a data set for the model, its own if name is "".
-func (m *Model) OpenData(ctx context.Context, name string, o catalog.Options) (*dataset.Dataset, error) {
-	d, err := catalog.Open(ctx, cmp.Or(name, m.Dataset), o)
-	if err != nil {
-		return nil, err
-	}
-	return d, m.Fits(d)
-}
 
 // Changed says what is wrong where d has the name of the data set that the model was trained on,
 // but not its features, labels and split.
@@ -94,30 +82,11 @@ func (m *Model) CheckDims(where string, features int) error {
 	}
 }
 
-// Scores returns the scores of rows of x for the classes of each of the descriptions. The samples
-// are detected once.
-func (m *Model) Scores(x dataset.Matrix[float32], rows []int, descriptions ...dataset.Matrix[float64]) ([]dataset.Matrix[float32], error) {
-	a, err := m.Detect(x, rows)
-	if err != nil {
-		return nil, err
-	}
-	var list []dataset.Matrix[float32]
-	for _, u := range descriptions {
-		s, err := m.Classify(a, u)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, s)
-	}
-	return list, nil
-}
-
-// WithOmega returns a copy of the model whose scores are corrected with another omega.
-func (m *Model) WithOmega(omega float64) *Model {
-	other, saved, pipeline := *m, *m.Saved, *m.Pipeline
-	other.Saved, saved.Pipeline = &saved, &pipeline
-	pipeline.Correction.Omega = omega
-	return &other
+// With returns a copy of the model with another pipeline.
+func (m *Model) With(p *model.Pipeline) *Model {
+	saved := *m.Saved
+	saved.Pipeline = p
+	return &Model{&saved, m.Path, m.Trial}
 }
 
 // Options say how samples are predicted.
@@ -145,9 +114,7 @@ type Predictor struct {
 func (m *Model) Predictor(c Candidates, o Options) (*Predictor, error) {
 	p := &Predictor{Model: m, Options: o, Candidates: c, Temperature: o.Temperature}
 	if o.Impute != "" {
-		other, saved := *m, *m.Saved
-		other.Saved, saved.Pipeline = &saved, m.WithImputation(o.Impute)
-		p.Model = &other
+		p.Model = m.With(m.WithImputation(o.Impute))
 	}
 	switch {
 	case o.Temperature > 0:
@@ -197,11 +164,8 @@ func (m *Model) AdaptationSettings() (*train.Adaptation, error) {
 // Batch returns rows of x as what predictions are adapted to: preprocessed features, and scores for
 // the classes that u describes.
 func (m *Model) Batch(x dataset.Matrix[float32], rows []int, u dataset.Matrix[float64]) (b adapt.Block, err error) {
-	scores, err := m.Scores(x, rows, u)
-	if err != nil {
-		return b, err
+	if b.Scores, err = model.Score(m.Saved, x, rows, u); err == nil {
+		b.X, err = m.AdaptedFeatures().Apply(x, rows)
 	}
-	b.Scores = scores[0]
-	b.X, err = m.AdaptedFeatures().Apply(x, rows)
 	return b, err
 }

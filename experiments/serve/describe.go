@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/dataset/openlayout"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -55,7 +55,10 @@ func (s *Server) state() *state {
 	}
 	u := s.d.Values()
 	for z, name := range s.d.Classes {
-		c := class{Name: name, Cells: s.d.Cells[z], Values: values(u.Row(z)), Rows: append([]int{}, rows[name]...)}
+		c := class{Name: name, Cells: s.d.Cells[z], Values: []*float64{}, Rows: append([]int{}, rows[name]...)}
+		for _, p := range u.Row(z) {
+			c.Values = append(c.Values, format.Known(p))
+		}
 		c.Trained = s.Model != nil && s.Model.TrainedOn(name)
 		v.Classes = append(v.Classes, c)
 	}
@@ -63,17 +66,6 @@ func (s *Server) state() *state {
 		v.Model = &modelState{fmt.Sprintf("%s trained on %s", s.Model.Method.Label(), s.Model.Dataset), s.Features != nil, append([]string{}, s.unknown()...)}
 	}
 	return v
-}
-
-// values has nil for NaN, which JSON lacks.
-func values(u []float64) []*float64 {
-	list := make([]*float64, len(u))
-	for i := range u {
-		if !math.IsNaN(u[i]) {
-			list[i] = &u[i]
-		}
-	}
-	return list
 }
 
 // change is a change of the descriptions: an attribute that is added, or cells of a class, which is

@@ -23,6 +23,14 @@ func WriteJSON(w io.Writer, v any) error {
 // Missing is printed for a number that does not exist.
 const Missing = "-"
 
+// Known returns a number as JSON has it: nil for NaN.
+func Known(v float64) *float64 {
+	if math.IsNaN(v) {
+		return nil
+	}
+	return &v
+}
+
 // Percent returns a fraction with one decimal, "62.5 %", or "-" for NaN.
 func Percent(fraction float64) string {
 	if math.IsNaN(fraction) {

@@ -4,10 +4,13 @@
 package webpage
 
 import (
+	"bytes"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
 	"html/template"
+	"image"
+	"image/jpeg"
 )
 
 var (
@@ -28,4 +31,11 @@ func New(name, text, css, js string, funcs template.FuncMap) *template.Template 
 		"digest": func() string { return base64.StdEncoding.EncodeToString(digest[:]) },
 	})
 	return template.Must(template.Must(t.Parse(layout)).Parse(text))
+}
+
+// Picture returns the address of a picture that is part of the page.
+func Picture(m image.Image) (template.URL, error) {
+	var b bytes.Buffer
+	err := jpeg.Encode(&b, m, &jpeg.Options{Quality: 80})
+	return template.URL("data:image/jpeg;base64," + base64.StdEncoding.EncodeToString(b.Bytes())), err //nolint:gosec // encoded above
 }
