@@ -169,6 +169,7 @@ func writeScores(t *testing.T, scores dataset.Matrix[float32], labels string) Sc
 	return f
 }
 
+// Without unseen classes all are unseen; without validation nothing is chosen.
 func TestEvaluateScores(t *testing.T) {
 	f := writeScores(t, birds().scores, "0 0 1 2 2")
 	f.Unseen, f.Kind = []int{2}, Logits
@@ -182,15 +183,11 @@ func TestEvaluateScores(t *testing.T) {
 	if diff := cmp.Diff(want.Calibrated, e.Calibrated, cmpopts.EquateNaNs()); diff != "" {
 		t.Errorf("calibrated (-want +got):\n%s", diff)
 	}
-	if e.Mistakes[0].True != "0" || e.Source.Scores != f.Scores || e.Source.Labels != f.Labels || len(e.Notes) != 0 || e.Validation.Of[0] != v.Scores {
-		t.Errorf("found %+v", e)
+	alone := testkit.Must(Config{Bins: 2}.EvaluateScores(t.Context(), writeScores(t, birds().scores, "0 0 1 2 2"), nil))(t)
+	if alone.ZSL != (0.5+1+0.5)/3 || alone.Seen != nil || len(alone.Notes) != 2 || alone.Kind != BareScores || alone.ECE != nil {
+		t.Errorf("without unseen classes and validation: %+v", alone)
 	}
-}
-
-// Without unseen classes all are unseen; without validation nothing is chosen.
-func TestEvaluateScoresAlone(t *testing.T) {
-	e := testkit.Must(Config{Bins: 2}.EvaluateScores(t.Context(), writeScores(t, birds().scores, "0 0 1 2 2"), nil))(t)
-	if e.ZSL != (0.5+1+0.5)/3 || e.Seen != nil || len(e.Notes) != 2 || e.Kind != BareScores || e.ECE != nil {
+	if e.Mistakes[0].True != "0" || e.Source.Scores != f.Scores || e.Source.Labels != f.Labels || len(e.Notes) != 0 || e.Validation.Of[0] != v.Scores {
 		t.Errorf("found %+v", e)
 	}
 }

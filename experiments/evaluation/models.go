@@ -137,14 +137,10 @@ func (m *Models) check() error {
 			continue
 		}
 		if want := m.Models[dev].Method.Label(); model.Method.Label() != want {
-			return refused(model, "a run of "+want+", as the model", "one of "+model.Method.Label(), "")
+			return &invalid.Error{Where: model.Path, Want: "a run of " + want + ", as the model", Got: "one of " + model.Method.Label()}
 		}
 	}
 	return nil
-}
-
-func refused(m *predictor.Model, want, got, hint string) error {
-	return &invalid.Error{Where: m.Path, Want: want, Got: got, Hint: hint}
 }
 
 // checkModel returns an error if a model does not fit the data set, is of the wrong stage, or
@@ -155,24 +151,26 @@ func (m Models) checkModel(model *predictor.Model, dev bool) error {
 	}
 	_, unseen := m.classes(dev)
 	trainedOn := slices.IndexFunc(unseen, func(z int) bool { return model.TrainedOn(m.Data.Classes[z]) })
-	gzsl, fingerprint := m.Split == GZSLSplit, m.Data.Fingerprint()
-	const other = "Is it another --dev-split?"
-	stage := fmt.Sprintf("one of the %s stage", model.Trial.Stage)
+	gzsl, trial, fingerprint := m.Split == GZSLSplit, model.Trial, m.Data.Fingerprint()
+	e := &invalid.Error{Where: model.Path, Got: fmt.Sprintf("one of the %s stage", trial.Stage)}
 	switch {
-	case dev && model.Trial.Stage != train.Dev:
-		return refused(model, "a run of the dev stage, which is not trained on the validation classes", stage, "")
-	case !dev && gzsl && model.Trial.Stage != train.Test:
-		return refused(model, "a run of the test stage", stage, "")
-	case gzsl && model.Trial.Fingerprint != fingerprint:
-		want := fmt.Sprintf("the data set that samples were held out of, with the fingerprint %.12s", model.Trial.Fingerprint)
-		return refused(model, want, fmt.Sprintf("%s with %.12s", m.Data.Name, fingerprint), other)
-	case gzsl && !model.Trial.HoldOut:
-		return refused(model, "a model that was not trained on the held-out samples of seen classes", "one that was", "Train one with run or compare --hold-out.")
+	case dev && trial.Stage != train.Dev:
+		e.Want = "a run of the dev stage, which is not trained on the validation classes"
+	case !dev && gzsl && trial.Stage != train.Test:
+		e.Want = "a run of the test stage"
+	case gzsl && trial.Fingerprint != fingerprint:
+		e.Want = fmt.Sprintf("the data set that samples were held out of, with the fingerprint %.12s", trial.Fingerprint)
+		e.Got, e.Hint = fmt.Sprintf("%s with %.12s", m.Data.Name, fingerprint), "Is it another --dev-split?"
+	case gzsl && !trial.HoldOut:
+		e.Want = "a model that was not trained on the held-out samples of seen classes"
+		e.Got, e.Hint = "one that was", "Train one with run or compare --hold-out."
 	case trainedOn >= 0:
-		want := fmt.Sprintf("a model that was not trained on the class %q of %s", m.Data.Classes[unseen[trainedOn]], m.Data.Name)
-		return refused(model, want, "one that was", other)
+		e.Want = fmt.Sprintf("a model that was not trained on the class %q of %s", m.Data.Classes[unseen[trainedOn]], m.Data.Name)
+		e.Got, e.Hint = "one that was", "Is it another --dev-split?"
+	default:
+		return nil
 	}
-	return nil
+	return e
 }
 
 // devRuns returns the runs to validate with, one for each model, or says why there are none.
@@ -180,7 +178,7 @@ func (m Models) devRuns() (dev []*predictor.Model, missing string) {
 	if m.Split == ValSplit {
 		return nil, "the validation classes themselves are evaluated"
 	}
-	if len(m.Dev) > 0 {
+	if m.Dev != nil {
 		return m.Dev, ""
 	}
 	for _, model := range m.Models {
@@ -244,18 +242,18 @@ func (m Models) score(ctx context.Context, models []*predictor.Model, dev bool) 
 	t := scored{rows: slices.Clip(samples.Rows), ids: d.IDs, kind: BareScores}
 	classes := unseen
 	if m.Split == GZSLSplit {
+		classes = slices.Sorted(slices.Values(slices.Concat(seen, unseen)))
 		for _, row := range d.TestSeen {
 			if slices.Contains(seen, d.Labels[row]) {
 				t.rows = append(t.rows, row)
 			}
 		}
-		classes = slices.Sorted(slices.Values(slices.Concat(seen, unseen)))
-		for _, z := range classes {
-			t.sides = append(t.sides, slices.Contains(unseen, z))
-		}
 	}
 	for _, z := range classes {
 		t.names = append(t.names, d.Classes[z])
+		if m.Split == GZSLSplit {
+			t.sides = append(t.sides, slices.Contains(unseen, z))
+		}
 	}
 	for _, row := range t.rows {
 		t.labels = append(t.labels, slices.Index(classes, d.Labels[row]))

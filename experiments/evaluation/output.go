@@ -157,11 +157,10 @@ func (r *Result) WriteCSV(dir string) error {
 		return invalid.File(dir, err)
 	}
 	for _, t := range []*table.Table{confusion, r.sampleTable(), classes, reliability, coverage, curve} {
-		if len(t.Rows) == 0 {
-			continue
-		}
-		if err := fileio.Write(filepath.Join(dir, t.Title+".csv"), t.WriteCSV); err != nil {
-			return err
+		if len(t.Rows) > 0 {
+			if err := fileio.Write(filepath.Join(dir, t.Title+".csv"), t.WriteCSV); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -1,15 +1,12 @@
-// Package explain explains one prediction of a LAGO model by its attribute groups, as
-// the paper's example figure does: how much each group favours the predicted class over
-// another one, which detected and described attributes contribute, and which detections
-// would change the prediction.
-//
-// The contributions are those of package predictor. This package adds what other detections
-// would change and what a batch changes, and writes all as text, JSON or an HTML page.
+// Package explain explains one prediction of a LAGO model by its attribute groups, as the paper's
+// example figure does, and writes the explanation as text, JSON or an HTML page. To the contributions,
+// which package predictor answers, it adds what other detections and what a batch would change.
 package explain
 
 import (
 	"fmt"
 	"image"
+	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -17,6 +14,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/predictor"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/adapt"
@@ -59,30 +57,22 @@ type Batch struct {
 
 // FindSample returns a sample of a data set by its id or index.
 func FindSample(d *dataset.Dataset, name string) (Sample, error) {
-	row := slices.Index(d.IDs, name)
+	row, err := slices.Index(d.IDs, name), error(nil)
 	if row < 0 {
-		var err error
-		if row, err = strconv.Atoi(name); err != nil || row < 0 || row >= d.Features.Rows {
-			e := &invalid.Error{
-				Field: "sample", Want: fmt.Sprintf("the index of a sample of %s, 0 to %d", d.Name, d.Features.Rows-1), Got: invalid.Quote(name),
-			}
-			if d.IDs != nil {
-				e.Want, e.Hint = e.Want+", or its id", invalid.DidYouMean(name, d.IDs)
-			}
-			return Sample{}, e
+		row, err = strconv.Atoi(name)
+	}
+	if err != nil || row < 0 || row >= d.Features.Rows {
+		e := &invalid.Error{Field: "sample", Want: fmt.Sprintf("the index of a sample of %s, 0 to %d", d.Name, d.Features.Rows-1), Got: invalid.Quote(name)}
+		if d.IDs != nil {
+			e.Want, e.Hint = e.Want+", or its id", invalid.DidYouMean(name, d.IDs)
 		}
+		return Sample{}, e
 	}
 	s := Sample{Index: row, From: d.Name, Label: &d.Classes[d.Labels[row]]}
 	if d.IDs != nil {
 		s.ID = d.IDs[row]
 	}
 	return s, nil
-}
-
-// explainer answers a question.
-type explainer struct {
-	Question
-	answer *predictor.Answer
 }
 
 // Explain compares the predicted class with the one asked for or, by default, with the
@@ -93,7 +83,6 @@ func Explain(q Question) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &explainer{q, answer}
 	lago, _ := p.LAGO() // see Answer
 	r := &Result{
 		Dataset: p.Dataset, Variant: lago.Config.Variant, Prior: lago.Config.Prior, Complement: lago.Config.Complement,
@@ -109,12 +98,12 @@ func Explain(q Question) (*Result, error) {
 		return nil, err
 	}
 	if p.AdaptsTo(len(q.Batch.Rows)) {
-		if r.Adapted, err = e.adapted(); err != nil {
+		if r.Adapted, err = q.adapted(answer); err != nil {
 			return nil, err
 		}
 	}
 	for _, other := range others {
-		c, err := e.compare(other)
+		c, err := q.compare(answer, other)
 		if err != nil {
 			return nil, err
 		}
@@ -127,9 +116,9 @@ func Explain(q Question) (*Result, error) {
 // sum over its samples, up to a constant for each class:
 //
 //	tau x (mu_a - mu_b) = sum_n tau x x_n (P[n,a]/(mass_a + Shrinkage) - P[n,b]/(mass_b + Shrinkage))
-func (e *explainer) adapted() (*Adapted, error) {
-	p, names, rows := e.Predictor, e.Predictor.Candidates.Names, e.Batch.Rows
-	b, err := p.Batch(e.X, rows, p.Candidates.U)
+func (q *Question) adapted(answer *predictor.Answer) (*Adapted, error) {
+	p, names, rows := q.Predictor, q.Predictor.Candidates.Names, q.Batch.Rows
+	b, err := p.Batch(q.X, rows, p.Candidates.U)
 	if err != nil {
 		return nil, err
 	}
@@ -137,11 +126,11 @@ func (e *explainer) adapted() (*Adapted, error) {
 	if err != nil {
 		return nil, err
 	}
-	place := slices.Index(rows, e.Row)
-	own, class := e.answer.Order[0], metrics.Argmax(r.P.Row(place))
+	place := slices.Index(rows, q.Row)
+	own, class := answer.Order[0], metrics.Argmax(r.P.Row(place))
 	a := &Adapted{
 		Samples: len(rows), Predicted: names[class], P: float64(r.P.Row(place)[class]),
-		LogOdds: e.answer.LogP[own] - e.answer.LogP[class], Changed: own != class, Neighbours: []Neighbour{},
+		LogOdds: answer.LogP[own] - answer.LogP[class], Changed: own != class, Neighbours: []Neighbour{},
 	}
 	if !a.Changed {
 		return a, nil
@@ -157,8 +146,8 @@ func (e *explainer) adapted() (*Adapted, error) {
 		n := Neighbour{Sample: row, Predicted: names[metrics.Argmax(posterior)]}
 		n.Cosine = float64(blas32.Implementation().Sdot(x.Cols, x.Row(place), 1, x.Row(i), 1))
 		n.LogOdds = p.Adaptation.Tau * n.Cosine * (float64(posterior[class])/massOfClass - float64(posterior[own])/massOfOwn)
-		if e.Batch.IDs != nil {
-			n.ID = e.Batch.IDs[row]
+		if q.Batch.IDs != nil {
+			n.ID = q.Batch.IDs[row]
 		}
 		if i != place && n.LogOdds > 0 {
 			a.Neighbours = append(a.Neighbours, n)
@@ -167,55 +156,50 @@ func (e *explainer) adapted() (*Adapted, error) {
 	predictor.SortBy(a.Neighbours, func(n Neighbour) float64 { return n.LogOdds })
 	a.Neighbours = a.Neighbours[:min(neighbours, len(a.Neighbours))]
 	for i := range a.Neighbours {
-		if e.Batch.Picture != nil && err == nil {
-			a.Neighbours[i].Picture, err = e.Batch.Picture(a.Neighbours[i].Sample)
+		if q.Batch.Picture != nil && err == nil {
+			a.Neighbours[i].Picture, err = q.Batch.Picture(a.Neighbours[i].Sample)
 		}
 	}
 	return a, err
 }
 
 // compare compares the predicted class with another one, and adds what other detections change.
-func (e *explainer) compare(other predictor.Other) (*Comparison, error) {
-	parts, err := e.answer.Compare(other)
+func (q *Question) compare(answer *predictor.Answer, other predictor.Other) (*Comparison, error) {
+	parts, err := answer.Compare(other)
 	if err != nil {
 		return nil, err
 	}
 	c := &Comparison{Comparison: *parts, Substitutions: []Substitution{}, Changes: []Change{}, Flip: Flip{Limit: flipLimit, Changes: []Change{}}}
-	class, detected := e.answer.Order[0], e.answer.Detected
-	changes, err := e.answer.Changes(detected, class, other.Class)
+	class, detected := answer.Order[0], answer.Detected
+	change := func(x model.Counterfactual, before float64) Change {
+		odds := x.LogOdds / q.Predictor.Temperature
+		return Change{q.Predictor.Attributes[x.Attribute], x.From, x.To, odds, odds - before, q.Predictor.Candidates.Names[x.Predicted]}
+	}
+	changes, err := answer.Changes(detected, class, other.Class)
 	if err != nil {
 		return nil, err
 	}
 	gain := map[string]float64{} // if an attribute is detected with certainty
-	for i, one := range changes {
-		change := e.change(one, c.LogOdds)
-		if i < e.Top {
-			c.Changes = append(c.Changes, change)
+	for i, x := range changes {
+		one := change(x, c.LogOdds)
+		if i < q.Top {
+			c.Changes = append(c.Changes, one)
 		}
-		if change.To == 1 {
-			gain[change.Attribute] = change.By
+		if one.To == 1 {
+			gain[one.Attribute] = one.By
 		}
 	}
 	for _, g := range c.Groups {
 		c.Substitutions = append(c.Substitutions, substitutions(g, gain)...)
 	}
-	flip, found, err := e.answer.Flip(detected, class, other.Class, flipLimit)
+	flip, found, err := answer.Flip(detected, class, other.Class, flipLimit)
 	c.Flip.Found = found
 	before := c.LogOdds
-	for _, one := range flip {
-		change := e.change(one, before)
-		c.Flip.Changes, before = append(c.Flip.Changes, change), change.LogOdds
+	for _, x := range flip {
+		one := change(x, before)
+		c.Flip.Changes, before = append(c.Flip.Changes, one), one.LogOdds
 	}
 	return c, err
-}
-
-// change returns a change with its effect on the log odds, which were before.
-func (e *explainer) change(c model.Counterfactual, before float64) Change {
-	odds := c.LogOdds / e.Predictor.Temperature
-	return Change{
-		Attribute: e.Predictor.Attributes[c.Attribute], From: c.From, To: c.To,
-		LogOdds: odds, By: odds - before, Predicted: e.Predictor.Candidates.Names[c.Predicted],
-	}
 }
 
 // substitutions lists the attributes of a group that the class is described by and that were not
@@ -242,4 +226,106 @@ func substitutions(g predictor.Group, gain map[string]float64) (list []Substitut
 // describes reports whether the predicted class is described by the attribute.
 func describes(t predictor.Term) bool {
 	return t.Gamma >= minGamma && t.Described.Class != nil && *t.Described.Class >= minDescribed
+}
+
+// Result explains one prediction. Names are those of the data set.
+type Result struct {
+	Dataset    string           `json:"dataset"` // that the model was trained on
+	Variant    model.Variant    `json:"variant"`
+	Prior      model.Prior      `json:"prior"`      // kind of attribute prior
+	Complement model.Complement `json:"complement"` // kind of none-of-group term
+	Attributes int              `json:"attributes"`
+
+	Sample     Sample `json:"sample"`
+	Candidates string `json:"candidates"` // as in "test classes"
+	Classes    int    `json:"classes"`    // number of candidates
+
+	Temperature float64 `json:"temperature"` // T of the probabilities; log odds, contributions and gains are divided by it
+
+	Predicted string                  `json:"predicted"`
+	Correct   *bool                   `json:"correct"`    // null if the true class is not known, or no candidate
+	Likely    []predictor.Probability `json:"likely"`     // the most likely classes, at most five
+	Label     *predictor.Probability  `json:"true_class"` // null where correct is
+
+	Adapted *Adapted `json:"adapted,omitempty"` // transductive prediction, with --adapt
+
+	Comparisons []Comparison `json:"comparisons"` // with the runner-up, and with the true or another class
+}
+
+// Sample identifies a sample.
+type Sample struct {
+	Index   int         `json:"index"`        // in the data set or file, from 0
+	ID      string      `json:"id,omitempty"` // as the data set or the image is named
+	From    string      `json:"from"`         // the data set or file
+	Label   *string     `json:"label"`        // its true class; null if not known
+	Trained bool        `json:"trained"`      // whether the model was trained on samples of the true class
+	Picture image.Image `json:"-"`            // nil if there is none
+}
+
+// Adapted is the prediction adapted to a batch (transductive), and the samples that moved it.
+type Adapted struct {
+	Samples   int     `json:"samples"` // of the batch
+	Predicted string  `json:"predicted"`
+	P         float64 `json:"p"`        // its adapted probability
+	LogOdds   float64 `json:"log_odds"` // of the model without adaptation, of its own class over the adapted one
+	Changed   bool    `json:"changed"`
+	// samples that favour the adapted class most, at most five; none if the prediction did not change
+	Neighbours []Neighbour `json:"neighbours"`
+}
+
+// Neighbour is another sample of the batch.
+type Neighbour struct {
+	Sample    int         `json:"index"`
+	ID        string      `json:"id,omitempty"`
+	Predicted string      `json:"predicted"` // adapted
+	Cosine    float64     `json:"cosine"`    // of the preprocessed, centred features
+	LogOdds   float64     `json:"log_odds"`  // what it adds to the adapted class over the model's own
+	Picture   image.Image `json:"-"`
+}
+
+// Comparison compares the predicted class with another one.
+type Comparison struct {
+	predictor.Comparison
+
+	Substitutions []Substitution `json:"substitutions"` // described attributes that were not detected, and what replaced them
+
+	Changes []Change `json:"changes"` // of single detections, those that change the log odds most
+	Flip    Flip     `json:"flip"`    // the fewest changes found that reverse the prediction
+}
+
+// Substitution is the soft OR at work: of two described attributes of a group one was detected.
+type Substitution struct {
+	Group      string  `json:"group"`
+	Missed     string  `json:"missed"`                    // described, but not detected
+	Substitute string  `json:"substitute"`                // detected in its place
+	Gain       float64 `json:"log_odds_gain_if_detected"` // if the missed attribute had been detected with certainty
+}
+
+// Change is the effect of another detection of one attribute.
+type Change struct {
+	Attribute string  `json:"attribute"`
+	From      float64 `json:"from"`      // p(a|x)
+	To        float64 `json:"to"`        // 1 or 0
+	LogOdds   float64 `json:"log_odds"`  // of the two compared classes after the change
+	By        float64 `json:"by"`        // difference to the log odds before
+	Predicted string  `json:"predicted"` // class predicted after the change, which can be a third
+}
+
+// Flip is a set of changes after which the other class is more likely, as a greedy search finds it.
+type Flip struct {
+	Found   bool     `json:"found"`
+	Limit   int      `json:"limit"`   // of the number of changes
+	Changes []Change `json:"changes"` // cumulative; as far as the search went if none was found
+}
+
+// name says which sample it is.
+func (s Sample) name() string {
+	from := format.Printable(s.From)
+	switch s.ID {
+	case "":
+		return fmt.Sprintf("sample %d of %s", s.Index, from)
+	case s.From:
+		return "photograph " + filepath.Base(from)
+	}
+	return fmt.Sprintf("%s (sample %d of %s)", format.Printable(s.ID), s.Index, from)
 }

@@ -1,14 +1,15 @@
 package explain
 
 import (
+	"cmp"
 	"encoding/json"
 	"image"
-	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/internal/birds"
@@ -90,7 +91,7 @@ func TestChanges(t *testing.T) {
 	}
 	x, back := explained(t, q), new(Result)
 	testkit.NoError(t, json.Unmarshal([]byte(written(t, x, JSON, 1)), back))
-	if diff := cmp.Diff(x, back); diff != "" {
+	if diff := gocmp.Diff(x, back); diff != "" {
 		t.Errorf("JSON (-written +read):\n%s", diff)
 	}
 	q.Top = 0
@@ -130,17 +131,18 @@ func TestComparedClasses(t *testing.T) {
 
 func TestExplainRefuses(t *testing.T) {
 	m, other := birds.Make(birds.Hard), birds.Make(birds.Hard)
-	other.Method = methods.Named{Name: "eszsl", Method: eszsl.New()}
-	other.Classifier = nil
+	other.Method, other.Classifier = methods.Named{Name: "eszsl", Method: eszsl.New()}, nil
 	_, err := Explain(detected(other, birds.Cuckoo, ""))
 	testkit.WantError(t, err, "model: expected a LAGO model, found another method")
 	q := detected(m, birds.Cuckoo, "")
-	q.Against = "Black billed cuckoo"
-	_, err = Explain(q)
-	testkit.WantError(t, err, "against: ", `"Black billed cuckoo"`, "runner-up is", `"094.White_breasted_Nuthatch"`)
-	q.Against = "white breasted nuthach"
-	_, err = Explain(q)
-	testkit.WantError(t, err, "against: ", "3 classes", `"white breasted nuthach"`, "Did you mean White breasted Nuthatch?")
+	for against, parts := range map[string][]string{
+		"Black billed cuckoo":    {`"Black billed cuckoo"`, "runner-up is", `"094.White_breasted_Nuthatch"`},
+		"white breasted nuthach": {"3 classes", `"white breasted nuthach"`, "Did you mean White breasted Nuthatch?"},
+	} {
+		q.Against = against
+		_, err = Explain(q)
+		testkit.WantError(t, err, append(parts, "against: ")...)
+	}
 	q.Predictor.Candidates.What, q.Predictor.Candidates.Names = "test classes", q.Predictor.Candidates.Names[:1]
 	_, err = Explain(q)
 	testkit.WantError(t, err, "test classes: ", "at least two", "found 1")
@@ -148,7 +150,7 @@ func TestExplainRefuses(t *testing.T) {
 
 func TestFindSample(t *testing.T) {
 	d := &dataset.Dataset{Name: "small", Features: dataset.NewMatrix[float32](3, 2), Labels: []int{1, 0, 1}, Classes: []string{"owl", "wren"}}
-	if diff := cmp.Diff(Sample{Index: 2, From: "small", Label: &d.Classes[1]}, testkit.Must(FindSample(d, "2"))(t)); diff != "" {
+	if diff := gocmp.Diff(Sample{Index: 2, From: "small", Label: &d.Classes[1]}, testkit.Must(FindSample(d, "2"))(t)); diff != "" {
 		t.Errorf("sample (-expected +found):\n%s", diff)
 	}
 	_, err := FindSample(d, "3")
@@ -178,15 +180,10 @@ func TestAdapted(t *testing.T) {
 	for _, q.Row = range q.Batch.Rows {
 		x := explained(t, q)
 		a := x.Adapted
-		if a.Samples != q.X.Rows || a.Changed != (a.Predicted != x.Predicted) || !a.Changed && len(a.Neighbours) > 0 || a.LogOdds < 0 {
-			t.Fatalf("%+v", a)
-		}
-		last := math.Inf(1)
-		for _, n := range a.Neighbours {
-			if n.LogOdds <= 0 || n.LogOdds > last || n.Sample == q.Row {
-				t.Errorf("sample %d: %+v", q.Row, n)
-			}
-			last = n.LogOdds
+		ordered := slices.IsSortedFunc(a.Neighbours, func(x, y Neighbour) int { return cmp.Compare(y.LogOdds, x.LogOdds) })
+		wrong := slices.ContainsFunc(a.Neighbours, func(n Neighbour) bool { return n.LogOdds <= 0 || n.Sample == q.Row })
+		if a.Samples != q.X.Rows || a.Changed != (a.Predicted != x.Predicted) || !a.Changed && len(a.Neighbours) > 0 || a.LogOdds < 0 || !ordered || wrong {
+			t.Fatalf("sample %d: %+v", q.Row, a)
 		}
 		if !a.Changed {
 			continue

@@ -1,10 +1,7 @@
 package predict
 
 import (
-	"cmp"
 	"errors"
-	"math"
-	"slices"
 	"strings"
 	"testing"
 
@@ -12,26 +9,23 @@ import (
 	"github.com/lago-train/lago-train/internal/testkit"
 )
 
-// three are predictions of three samples of classes whose names need quoting, with these scores.
+// three are predictions of three samples of classes whose names need quoting; temperature 0 leaves
+// scores in place of probabilities, which are those of package predictor.
 func three(l predictor.Listing, temperature float64) *predictor.Predictions {
 	names := []string{`say "hi", <you>`, "été", "x"}
 	r := &predictor.Predictions{Candidates: predictor.Candidates{Names: names}, Listing: l, Temperature: temperature}
-	for i, scores := range [][]float64{{0, -1, -2}, {-1.5, -0.5, -9}, {0.25, 0.5, 0.5}} {
-		s := predictor.Prediction{Index: i + 1, Class: names[[]int{0, 2, 1}[i]]}
-		var sum float64
-		for _, v := range scores {
-			sum += math.Exp(v)
-		}
-		for z, v := range scores {
-			if temperature > 0 {
-				v = math.Exp(v) / sum
-			}
-			s.Best = append(s.Best, predictor.Value{Class: z, Value: v})
-		}
-		slices.SortStableFunc(s.Best, func(a, b predictor.Value) int { return cmp.Compare(b.Value, a.Value) })
-		s.Best = s.Best[:l.Top]
-		s.Abstained = l.Confidence > 0 && s.Best[0].Value < l.Confidence
-		r.Samples = append(r.Samples, s)
+	best := [][]predictor.Value{
+		{{Class: 0, Value: 0.66524096}, {Class: 1, Value: 0.24472847}, {Class: 2, Value: 0.09003057}},
+		{{Class: 1, Value: 0.7309499}, {Class: 0, Value: 0.26890144}, {Class: 2, Value: 0.00014873}},
+		{{Class: 1, Value: 0.35986746}, {Class: 2, Value: 0.35986746}, {Class: 0, Value: 0.28026509}},
+	}
+	if temperature == 0 {
+		best = [][]predictor.Value{{{Class: 0}}, {{Class: 1, Value: -0.5}, {Class: 0, Value: -1.5}}, {{Class: 1, Value: 0.5}}}
+	}
+	for i, values := range best {
+		r.Samples = append(r.Samples, predictor.Prediction{
+			Index: i + 1, Class: names[[]int{0, 2, 1}[i]], Best: values[:min(l.Top, len(values))], Abstained: values[0].Value < l.Confidence && l.Confidence > 0,
+		})
 	}
 	return r
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -106,23 +107,28 @@ func (a *Answer) Others(name string, label *string) (list []Other, err error) {
 // hyphens and a number in front may differ. It is not the predicted one.
 func (a *Answer) find(name string) (int, error) {
 	c := a.predictor.Candidates
-	var index dataset.NameIndex
 	var names []string
-	for z, class := range c.Names {
+	for _, class := range c.Names {
 		names = append(names, format.ClassName(class))
-		index.Add(z, class, dataset.FoldName(names[z]))
 	}
-	switch found := index.Find(name, dataset.FoldName(format.ClassName(name))); {
-	case len(found) == 0:
-		return 0, &invalid.Error{
-			Field: "against", Want: fmt.Sprintf("one of the %d %s", len(names), c.What), Got: invalid.Quote(name), Hint: invalid.DidYouMean(name, names),
-		}
-	case found[0] == a.Order[0]:
-		hint := fmt.Sprintf("The runner-up is %q.", c.Names[a.Order[1]])
-		return 0, &invalid.Error{Field: "against", Want: "another class than the predicted one", Got: invalid.Quote(name), Hint: hint}
+	fold := func(name string) string {
+		return strings.ToLower(strings.ReplaceAll(format.ClassName(name), "-", " "))
+	}
+	z := slices.Index(c.Names, name)
+	if z < 0 {
+		z = slices.IndexFunc(names, func(class string) bool { return fold(class) == fold(name) })
+	}
+	wrong := &invalid.Error{Field: "against", Got: invalid.Quote(name)}
+	switch z {
+	case -1:
+		wrong.Want, wrong.Hint = fmt.Sprintf("one of the %d %s", len(names), c.What), invalid.DidYouMean(name, names)
+	case a.Order[0]:
+		wrong.Want = "another class than the predicted one"
+		wrong.Hint = fmt.Sprintf("The runner-up is %q.", c.Names[a.Order[1]])
 	default:
-		return found[0], nil
+		return z, nil
 	}
+	return z, wrong
 }
 
 // Compare compares the predicted class with another one.

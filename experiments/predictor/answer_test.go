@@ -4,12 +4,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/internal/birds"
-	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
@@ -147,59 +145,6 @@ func TestNamesOfGroups(t *testing.T) {
 			if g.Name != want[g.K] || v == model.KSoft && !slices.Equal(g.Strongest, learned[g.K]) || v != model.KSoft && g.Strongest != nil {
 				t.Errorf("%s: group %d is %q with %q, expected %q", v, g.K, g.Name, g.Strongest, want[g.K])
 			}
-		}
-	}
-}
-
-// Every reason of random predictions holds against the numbers.
-func TestReasonsHold(t *testing.T) {
-	said := map[string]int{}
-	for i := range uint64(300) {
-		m, detections := birds.Random(model.Config{
-			Variant: []model.Variant{model.SemanticHard, model.Singletons}[i%2], Prior: model.PerAttribute, Complement: model.Complements[i%3], Zeta: 10,
-		}, i)
-		a := answered(t, m, detections, Options{})
-		c := testkit.Must(a.Compare(Other{a.Order[1], RunnerUp}))(t)
-		for _, g := range c.Groups {
-			reason, found := g.reason(), ""
-			terms := map[string]Term{}
-			for _, term := range g.Terms {
-				terms[format.AttributeName(term.Attribute)] = term
-			}
-			sign := math.Copysign(1, g.Contribution)
-			name, how, _ := strings.Cut(strings.TrimSuffix(reason, ")"), " (")
-			term, isAttribute := terms[name]
-			switch {
-			case strings.HasPrefix(how, "none of its"):
-				found = "none"
-				for _, term := range terms {
-					if term.Detected >= 0.5 {
-						t.Errorf("%d: %q, but %s has %.2f", i, reason, term.Attribute, term.Detected)
-					}
-				}
-			case how == "not detected":
-				found = "absent"
-				if term.Detected >= 0.5 || len(terms) > 1 && sign*(term.Used.Against-term.Used.Class) < 0.1 {
-					t.Errorf("%d: %q of %+v", i, reason, term)
-				}
-			case isAttribute && len(terms) > 1:
-				found = "added"
-				if (how == "") != (term.Detected >= 0.5) || how != "" && how != "detection only "+fmt.Sprintf("%.2f", term.Detected) {
-					t.Errorf("%d: %q with a detection of %g", i, reason, term.Detected)
-				}
-				gain := func(term Term) float64 { return sign * (term.Term.Class - term.Term.Against) * term.Detected }
-				for _, other := range terms {
-					if sign*(other.Term.Class-other.Term.Against) > sign*(g.None.Term.Class-g.None.Term.Against) && gain(other) > gain(term) {
-						t.Errorf("%d: %q adds less than %s", i, reason, other.Attribute)
-					}
-				}
-			}
-			said[found]++
-		}
-	}
-	for _, kind := range []string{"absent", "added"} {
-		if said[kind] == 0 {
-			t.Errorf("no case of %q among %v", kind, said)
 		}
 	}
 }

@@ -1,10 +1,7 @@
-// Package predictor predicts with a trained model. A Model is opened once, with the record of its
-// run; a Predictor is one with the candidates and what corrects, calibrates and adapts its scores.
-// It answers scores, predictions of many samples, and the prediction of one sample with the reasons
-// for it: contributions of groups and of the correction, which add up to the log odds.
-//
-// Commands and the page print what it answers. Training and the choice of settings are not part of
-// it; package evaluation measures accuracy.
+// Package predictor predicts with a trained model: a Predictor is a Model with the candidates and what
+// corrects, calibrates and adapts its scores. It answers predictions of many samples, and that of one
+// sample with its reasons: contributions of groups and of the correction, which add up to the log odds.
+// Commands and the page print what it answers; package evaluation measures accuracy.
 package predictor
 
 import (
@@ -15,11 +12,17 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/parallel"
+	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/adapt"
+	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // Listing says what is kept of the prediction of each sample.
@@ -53,23 +56,9 @@ type Value struct {
 	Value float64
 }
 
-// checkConfidence returns an error if predictions depend on probabilities, and there are none.
-func (p *Predictor) checkConfidence(l Listing, adapted bool) error {
-	if l.Confidence == 0 || p.Temperature > 0 || adapted {
-		return nil
-	}
-	return &invalid.Error{
-		Field: "min_confidence", Want: "a model of LAGO, whose scores are probabilities, or a temperature",
-		Hint: "lago-train evaluate fits a --temperature.",
-	}
-}
-
 // Predict predicts the samples of src. Features are in memory one block after the other, unless
 // predictions are adapted: then all of them are, with two numbers per sample and class.
 func (p *Predictor) Predict(ctx context.Context, src Source, l Listing) (*Predictions, error) {
-	if err := p.checkConfidence(l, p.Adapts()); err != nil {
-		return nil, err
-	}
 	scorer, err := model.NewScorer(p.Pipeline, p.Candidates.U)
 	if err != nil {
 		return nil, err
@@ -78,35 +67,38 @@ func (p *Predictor) Predict(ctx context.Context, src Source, l Listing) (*Predic
 }
 
 func (p *Predictor) predict(ctx context.Context, src Source, scorer model.Scorer, l Listing) (*Predictions, error) {
-	_, err := p.LAGO()
-	explained := l.Reasons && err == nil && len(p.Candidates.Names) > 1
 	r := &Predictions{Candidates: p.Candidates, Listing: l, Temperature: p.Temperature}
+	if !p.Adapts() {
+		if err := r.checkConfidence(); err != nil {
+			return nil, err
+		}
+	}
+	_, err := p.LAGO()
+	explained, rows := l.Reasons && err == nil && len(p.Candidates.Names) > 1, blockRows(src.Cols(), len(p.Candidates.Names))
 	if p.Adapts() {
-		err = p.adaptAll(ctx, src, scorer, r)
-	} else {
-		rows := blockRows(src.Cols(), len(p.Candidates.Names))
-		scores := dataset.NewMatrix[float32](rows, len(p.Candidates.Names))
-		err = eachBlock(ctx, src, rows, func(x dataset.Matrix[float32]) error {
-			first, s := len(r.Samples), scores.Slice(0, x.Rows)
-			if err := scorer(x, s); err != nil {
-				return err
-			}
-			if err := r.add(s); err != nil || !explained {
-				return err
-			}
-			for i := range x.Rows {
-				a, err := p.Answer(x, i)
-				if err != nil {
-					return err
-				}
-				c, err := a.Compare(Other{a.Order[1], RunnerUp})
-				if err != nil {
-					return err
-				}
-				r.Samples[first+i].Reason = c.Sentence()
-			}
-			return nil
-		})
+		rows = adaptRows
+	}
+	var batch []adapt.Block
+	err = eachBlock(ctx, src, rows, func(x dataset.Matrix[float32]) error {
+		first, scores := len(r.Samples), dataset.NewMatrix[float32](x.Rows, len(p.Candidates.Names))
+		err := scorer(x, scores)
+		switch {
+		case err != nil:
+			return err
+		case p.Adapts():
+			b := adapt.Block{Scores: scores}
+			b.X, err = p.AdaptedFeatures().Apply(x, x.AllRows())
+			batch = append(batch, b)
+			return err
+		}
+		err = r.add(scores)
+		for i := 0; explained && err == nil && i < x.Rows; i++ {
+			r.Samples[first+i].Reason, err = p.reason(x, i)
+		}
+		return err
+	})
+	if err == nil && p.Adapts() {
+		err = p.adapt(batch, r)
 	}
 	if err != nil {
 		return nil, err
@@ -121,6 +113,60 @@ func (p *Predictor) predict(ctx context.Context, src Source, scorer model.Scorer
 	return r, nil
 }
 
+// reason says why a sample is predicted as it is.
+func (p *Predictor) reason(x dataset.Matrix[float32], row int) (string, error) {
+	a, err := p.Answer(x, row)
+	if err != nil {
+		return "", err
+	}
+	c, err := a.Compare(Other{a.Order[1], RunnerUp})
+	if err != nil {
+		return "", err
+	}
+	return c.Sentence(), nil
+}
+
+// adapt predicts a batch of samples together or, if they are too few, each by itself.
+func (p *Predictor) adapt(batch []adapt.Block, r *Predictions) (err error) {
+	samples := 0
+	for _, b := range batch {
+		samples += b.Scores.Rows
+	}
+	switch {
+	case samples == 0:
+		return &invalid.Error{Field: "adapt", Want: "at least one sample", Got: "none"}
+	case p.AdaptsTo(samples):
+		if r.Adapted, err = Adapt(batch, p.Adaptation.Settings); err != nil {
+			return err
+		}
+		r.Temperature = 1 // of log P
+		for row := range samples {
+			if err := r.add(metrics.LogProbabilities(r.Adapted.P.Slice(row, row+1))); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	err = r.checkConfidence()
+	for _, b := range batch {
+		if err == nil {
+			err = r.add(b.Scores)
+		}
+	}
+	return err
+}
+
+// checkConfidence returns an error if predictions depend on probabilities, and there are none.
+func (r *Predictions) checkConfidence() error {
+	if r.Confidence == 0 || r.Temperature > 0 {
+		return nil
+	}
+	return &invalid.Error{
+		Field: "min_confidence", Want: "a model of LAGO, whose scores are probabilities, or a temperature",
+		Hint: "lago-train evaluate fits a --temperature.",
+	}
+}
+
 // add ranks the classes of further samples by their scores.
 func (r *Predictions) add(scores dataset.Matrix[float32]) error {
 	first := len(r.Samples)
@@ -128,14 +174,12 @@ func (r *Predictions) add(scores dataset.Matrix[float32]) error {
 	added := r.Samples[first:]
 	parallel.For(len(added), 64, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			added[i].Best = r.rank(scores.Row(i))
+			best := r.rank(scores.Row(i))
+			added[i] = Prediction{Best: best, Abstained: best != nil && r.Confidence > 0 && best[0].Value < r.Confidence}
 		}
 	})
-	for i, s := range added {
-		if s.Best == nil {
-			return &invalid.Error{Where: fmt.Sprintf("sample %d", first+i), Want: "finite scores", Got: "NaN", Hint: "Train the model again."}
-		}
-		added[i].Abstained = r.Confidence > 0 && s.Best[0].Value < r.Confidence
+	if i := slices.IndexFunc(added, func(s Prediction) bool { return s.Best == nil }); i >= 0 {
+		return &invalid.Error{Where: fmt.Sprintf("sample %d", first+i), Want: "finite scores", Got: "NaN", Hint: "Train the model again."}
 	}
 	return nil
 }
@@ -207,6 +251,7 @@ const (
 	blockNumbers = 1 << 20 // n x D and n x Z
 	leastSamples = 64      // unless n x Z would be exceeded
 	mostSamples  = 1024
+	adaptRows    = 1024 // of a batch to adapt to
 )
 
 func blockRows(dims, classes int) int {
@@ -292,4 +337,72 @@ func (s *Samples) Sample(i int) (index int, id, class string) {
 		id = s.Data.IDs[index]
 	}
 	return index, id, s.Data.Classes[s.Data.Labels[index]]
+}
+
+// Adapted is the predictions for a batch, adapted to it.
+type Adapted struct {
+	*adapt.Result
+	Changed int // number of predictions that differ from those of the scores
+}
+
+// Adapt normalises a batch in place and adapts the predictions to it.
+func Adapt(blocks []adapt.Block, s adapt.Settings) (*Adapted, error) {
+	adapt.Normalise(blocks)
+	r, err := adapt.Fit(blocks, s)
+	if err != nil {
+		return nil, err
+	}
+	a, row := &Adapted{Result: r}, 0
+	for _, b := range blocks {
+		for i := range b.Scores.Rows {
+			if metrics.Argmax(b.Scores.Row(i)) != metrics.Argmax(r.P.Row(row)) {
+				a.Changed++
+			}
+			row++
+		}
+	}
+	return a, nil
+}
+
+// AdaptationWarning says why adaptation to a batch may not help, "" if it should.
+func AdaptationWarning(a *train.Adaptation, samples int) string {
+	switch {
+	case a.Tau == 0:
+		return "adaptation is off for this model: on its validation classes no setting had a gain that is above chance and holds with absent and imbalanced classes"
+	case samples < a.Smallest:
+		return fmt.Sprintf("the batch of %s is too small: on the validation classes the 10th percentile of the change is not below zero from %d samples",
+			format.Count(samples, "sample"), a.Smallest)
+	}
+	return ""
+}
+
+// Table lists the estimated share of each class, the largest first, and the classes that are not
+// predicted and of which no sample is expected.
+func (a *Adapted) Table(classes []string) *table.Table {
+	n := a.P.Rows
+	title := fmt.Sprintf("adapted to %s: %s changed", format.Count(n, "sample"), format.Count(a.Changed, "prediction"))
+	t := table.New(title, "class", "estimated share", "expected samples").Right(2, 3)
+	order, predicted := make([]int, len(classes)), make([]bool, len(classes))
+	for z := range order {
+		order[z] = z
+	}
+	SortBy(order, func(z int) float64 { return a.Shares[z] })
+	for i := range n {
+		predicted[metrics.Argmax(a.P.Row(i))] = true
+	}
+	var absent []string
+	for _, z := range order {
+		// The share of a class without samples is that of the prior, one sample.
+		samples := max(a.Shares[z]*float64(n+len(order))-1, 0)
+		if samples < 0.5 && !predicted[z] {
+			absent = append(absent, classes[z])
+			continue
+		}
+		t.Row(classes[z], format.Percent(samples/float64(n)), fmt.Sprintf("%.1f", samples))
+	}
+	t.Note("candidate classes that seem to be absent: %s", cmp.Or(strings.Join(absent, ", "), "none"))
+	if 2*len(absent) > len(order) {
+		t.Note("warning: more than half of the candidate classes seem to be absent, and adaptation can then lower accuracy; restrict the candidates with --classes")
+	}
+	return t
 }
