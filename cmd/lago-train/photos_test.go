@@ -101,11 +101,11 @@ func TestFromPhotographsToClasses(t *testing.T) {
 	}
 	image := filepath.Join(newClass, "3.png")
 	page := succeeds(t, append(append([]string{"explain", "--format", "html"}, chosen...), "--image", image)...)
-	testkit.WantText(t, page, `<img src="data:image/png;base64,`, "<h1>Photograph 3.png is predicted as")
+	testkit.WantText(t, page, `<img src="data:image/jpeg;base64,`, "<h1>Photograph 3.png is predicted as")
 
 	// Samples of the data set have ids and pictures.
 	page = succeeds(t, append([]string{"explain", "--format", "html", "--model", model, "--sample", "B/2.png"}, at...)...)
-	testkit.WantText(t, page, `<img src="data:image/png;base64,`, "<h1>B/2.png (sample ")
+	testkit.WantText(t, page, `<img src="data:image/jpeg;base64,`, "<h1>B/2.png (sample ")
 	if out := succeeds(t, append([]string{"predict", "--model", model, "--dataset", "letters", "--format", "csv"}, at...)...); !strings.HasPrefix(out, "sample,id,true_class,prediction,") {
 		t.Errorf("%.200s", out)
 	}

@@ -256,7 +256,7 @@ func TestExplain(t *testing.T) {
 	}
 	// The page of a glyph shows it.
 	html := succeeds(t, "explain", "--model", trained(t), "--sample", "680", "--format", "html")
-	testkit.WantText(t, html, `<img src="data:image/png;base64,`, `alt="sample 680 of glyphs"`)
+	testkit.WantText(t, html, `<img src="data:image/jpeg;base64,`, `alt="sample 680 of glyphs"`)
 
 	misused(t, []string{"explain", "--model", dir}, "--sample", "none")
 	for flags, want := range map[string][]string{
