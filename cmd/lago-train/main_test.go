@@ -160,7 +160,7 @@ func TestWrongCommandLines(t *testing.T) {
 		{"search --write " + empty, []string{"--to: expected a file", empty + ", a folder"}},
 		{"compare --configs " + empty, []string{"--configs: expected --tune 0 beside it"}},
 		{"noise --methods eszsl --lr 1", []string{"--lr: expected a variant of LAGO among --methods, found only baselines"}},
-		{"compare --rotate 3 --hold-out", []string{"--hold-out: expected hold_out false beside --rotate, found true"}},
+		{"compare --rotate 3 --hold-out", []string{"--hold-out: expected hold_out false in a rotation, found true"}},
 		{"compare --folds 2 --dev-split 2", []string{"--folds: expected 1, because --dev-split names one split, found 2"}},
 		{"groups --model nope --lr-v 1", []string{"--lr-v: expected no --lr-v beside --model"}},
 		{"runs --from other show latest", []string{"--from: expected a flag of lago-train runs show", "lago-train runs show --help"}},
@@ -172,9 +172,9 @@ func TestWrongCommandLines(t *testing.T) {
 	}
 	fails(t, []string{"run", "--config", file}, file, "lambada", "Did you mean lambda?")
 	for text, want := range map[string]string{
-		`{"hold_out": true}`:       "settings.json: expected hold_out false beside --rotate",
-		`{"dev_split": 2}`:         "expected dev_split 1 beside --rotate, found 2",
-		`{"fingerprint": "of it"}`: "expected settings that no search chose, beside --rotate",
+		`{"hold_out": true}`:       "settings.json: expected hold_out false in a rotation",
+		`{"dev_split": 2}`:         "expected dev_split 1 in a rotation, found 2",
+		`{"fingerprint": "of it"}`: "expected settings that no search chose, in a rotation",
 	} {
 		fails(t, []string{"search", "--rotate", "3", "--config", writeConfig(t, text)}, want)
 	}

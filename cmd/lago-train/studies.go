@@ -280,10 +280,10 @@ func (o *gridOptions) read(c *call) {
 	o.request.OnUnused = func(file, key string) {
 		logrus.Infof("%s: %s is not used: %s sets the stages itself", file, key, c.name)
 	}
-	o.request.Flags = nil
+	o.request.Assigned = nil
 	for _, key := range config.General().Keys() {
 		if name := flagOf(key); c.isSet(name) {
-			o.request.Flags = append(o.request.Flags, config.Given{Assignment: setting.Assignment{Key: key, Text: c.text(name)}, Flag: dashed(name)})
+			o.request.Assigned = append(o.request.Assigned, setting.Assignment{Key: key, Text: c.text(name), Where: dashed(name)})
 		}
 	}
 }

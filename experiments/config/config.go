@@ -235,11 +235,11 @@ func (c Config) MarshalJSON() ([]byte, error) { return json.Marshal(c.Settings()
 
 // UnmarshalJSON reads a config file over c.
 func (c *Config) UnmarshalJSON(data []byte) error {
-	given, err := parse(data, "")
+	list, err := setting.ParseJSON(data)
 	if err != nil {
 		return err
 	}
-	p, err := Resolve(given, GeneralFor)
+	p, err := Resolve(list, GeneralFor)
 	*c = p.Config
 	return err
 }

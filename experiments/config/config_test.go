@@ -32,7 +32,7 @@ import (
 var update = flag.Bool("update", false, "write the table of docs/settings.md")
 
 // resolve resolves the settings of a file and flags.
-func resolve(t *testing.T, text string, flags ...Given) (Preset, error) {
+func resolve(t *testing.T, text string, flags ...setting.Assignment) (Preset, error) {
 	t.Helper()
 	given, err := ReadFile(t.Context(), testkit.Write(t, t.TempDir(), "settings.json", text))
 	if err != nil {
@@ -41,8 +41,8 @@ func resolve(t *testing.T, text string, flags ...Given) (Preset, error) {
 	return Resolve(append(given, flags...), PresetFor)
 }
 
-func flagged(key, text string) Given {
-	return Given{Assignment: setting.Assignment{Key: key, Text: text}, Flag: "--" + strings.ReplaceAll(key, "_", "-")}
+func flagged(key, text string) setting.Assignment {
+	return setting.Assignment{Key: key, Text: text, Where: "--" + strings.ReplaceAll(key, "_", "-")}
 }
 
 // drawConfig draws a configuration of LAGO that passes Check.
@@ -178,8 +178,8 @@ func TestSettingsThatDoNotApplyAreRefused(t *testing.T) {
 		given := flagged(c.key, c.text)
 		_, err := resolve(t, c.rest, given)
 		var e *invalid.Error
-		if !errors.As(err, &e) || !e.Usage || err.Error() != given.Flag+": "+c.want {
-			t.Errorf("%s: error %v, expected %s, of the command line", given.Flag, err, c.want)
+		if !errors.As(err, &e) || !e.Usage || err.Error() != given.Where+": "+c.want {
+			t.Errorf("%s: error %v, expected %s, of the command line", given.Where, err, c.want)
 		}
 		text := strings.Replace(strings.Replace(c.rest, "{", `{"`+c.key+`": `+c.text+",", 1), ",}", "}", 1)
 		_, err = resolve(t, text)
@@ -278,14 +278,14 @@ func TestSettingsOfTheDocumentation(t *testing.T) {
 func TestSettingsThatTheDataCannotHave(t *testing.T) {
 	d := &dataset.Dataset{Name: "birds", Features: dataset.NewMatrix[float32](1, 1), Attributes: make([]dataset.Attribute, 5000)}
 	for text, want := range map[string]string{
-		`{"variant": "k-soft", "k": 5001}`: "f.json: k: expected at most the number of attributes, 5000, found 5001",
+		`{"variant": "k-soft", "k": 5001}`: "settings.json: k: expected at most the number of attributes, 5000, found 5001",
 		`{"variant": "k-soft", "k": 5000}`: "",
 
 		`{"variant": "singletons", "complement": "none"}`: "",
 
-		`{"hold_out": true}`: "f.json: hold_out: expected a data set with held-out samples of seen classes, found none in birds",
+		`{"hold_out": true}`: "settings.json: hold_out: expected a data set with held-out samples of seen classes, found none in birds",
 	} {
-		p := testkit.Must(Resolve(testkit.Must(parse([]byte(text), "f.json"))(t), PresetFor))(t)
+		p := testkit.Must(resolve(t, text))(t)
 		err := p.CheckOn(d)
 		if want == "" {
 			testkit.NoError(t, err)
@@ -297,7 +297,7 @@ func TestSettingsThatTheDataCannotHave(t *testing.T) {
 
 // A path keeps its case; presets, names of runs and files of a search go by the folder's name.
 func TestDatasetByPath(t *testing.T) {
-	p := testkit.Must(Resolve(testkit.Must(parse([]byte(`{"dataset": "Data/CUB"}`), "f.json"))(t), PresetFor))(t)
+	p := testkit.Must(resolve(t, `{"dataset": "Data/CUB"}`))(t)
 	file := SearchFile("runs", p.Dataset, 1, model.KSoft)
 	if p.Dataset != "Data/CUB" || p.DataName() != "cub" || p.Expect == nil || file != "runs/search-cub-k-soft.json" {
 		t.Errorf("found %q, named %q, published %v, %s", p.Dataset, p.DataName(), p.Expect, file)

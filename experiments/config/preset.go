@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -90,23 +88,15 @@ func (p Preset) EpochsOf() int {
 	return p.DevEpochs()
 }
 
-// Given is the value of a setting as a user wrote it, in a flag or a config file.
-type Given struct {
-	setting.Assignment
-	Flag string // as typed, --lr; "" in a file
-	File string
-}
-
-// at adds the place of the value to an error.
-func (g Given) at(err error) error {
-	e, ok := err.(*invalid.Error)
-	if !ok {
-		return err
+// at adds the place where the value of a setting was given, a file or a flag, to an error.
+func at(where, key string, err error) error {
+	e := (*invalid.Error)(nil)
+	if errors.As(err, &e) {
+		if e.Where, e.Field, e.Usage = where, key, strings.HasPrefix(where, "-"); e.Usage {
+			e.Field = ""
+		}
 	}
-	if e.Where, e.Field, e.Usage = g.File, g.Key, g.Flag != ""; e.Usage {
-		e.Where, e.Field = g.Flag, ""
-	}
-	return e
+	return err
 }
 
 // fingerprintKey is a key of config files that a search wrote: the fingerprint of the data
@@ -118,58 +108,49 @@ const maxConfigBytes = 1 << 20
 
 // ReadFile reads a config file: one JSON object of settings, which Resolve checks. Keys that
 // occur twice are errors.
-func ReadFile(ctx context.Context, path string) ([]Given, error) {
+func ReadFile(ctx context.Context, path string) ([]setting.Assignment, error) {
 	data, err := fileio.ReadFile(ctx, path, maxConfigBytes)
 	if err != nil {
 		return nil, err
 	}
-	given, err := parse(data, path)
-	return given, invalid.At(path, err)
-}
-
-// parse reads the settings of a JSON object.
-func parse(data []byte, file string) ([]Given, error) {
-	given, err := setting.ParseJSON(data)
-	list := make([]Given, len(given))
-	for i, g := range given {
-		list[i] = Given{Assignment: g, File: file}
+	list, err := setting.ParseJSON(data)
+	for i := range list {
+		list[i].Where = path
 	}
-	return list, err
+	return list, invalid.At(path, err)
 }
 
 // Resolve returns the settings of a run: those that start, PresetFor or GeneralFor, has for
-// the given data set and variant, with the given values over them in their order. A value
+// the assigned data set and variant, with the assigned values over them in their order. A value
 // that does not apply to the run is an error; in a file, it may repeat that of the start.
-func Resolve(given []Given, start func(dataset string, m methods.Named) Preset) (Preset, error) {
+func Resolve(list []setting.Assignment, start func(dataset string, m methods.Named) Preset) (Preset, error) {
 	first := Defaults(methods.Variant(model.SemanticHard))
-	for _, g := range given {
-		if g.Key == "dataset" || g.Key == "variant" {
-			if err := first.Settings().Set(g.Assignment); err != nil {
-				return Preset{}, g.at(err)
+	for _, a := range list {
+		if a.Key == "dataset" || a.Key == "variant" {
+			if err := first.Settings().Set(a); err != nil {
+				return Preset{}, at(a.Where, a.Key, err)
 			}
 		}
 	}
 	p := start(first.Dataset, first.Method)
 	preset := p.Config.Clone()
-	for _, g := range given {
-		if g.Key == fingerprintKey && g.Flag == "" {
-			p.ChosenOn, p.Origins[g.Key] = g.Text, g.File
-			continue
+	for _, a := range list {
+		p.Origins[a.Key] = a.Where
+		if a.Key == fingerprintKey && a.Kind != "" {
+			p.ChosenOn = a.Text
+		} else if err := p.Settings().Set(a); err != nil {
+			return p, at(a.Where, a.Key, err)
 		}
-		if err := p.Settings().Set(g.Assignment); err != nil {
-			return p, g.at(err)
-		}
-		p.Origins[g.Key] = cmp.Or(g.Flag, g.File)
 	}
-	for _, g := range given {
-		s, err := p.Settings().Find(g.Key)
+	for _, a := range list {
+		s, err := p.Settings().Find(a.Key)
 		if err != nil || !s.Unused {
 			continue // the error is that of the fingerprint
 		}
-		if before, _ := preset.Settings().Find(g.Key); g.Flag == "" && s.Value() == before.Value() {
+		if before, _ := preset.Settings().Find(a.Key); a.Kind != "" && s.Value() == before.Value() {
 			continue
 		}
-		return p, g.at(&invalid.Error{Want: s.For, Got: p.otherwise(s)})
+		return p, at(a.Where, a.Key, &invalid.Error{Want: s.For, Got: p.otherwise(s)})
 	}
 	return p, p.Check()
 }
@@ -192,14 +173,11 @@ func (p Preset) CheckOn(d *dataset.Dataset) error {
 
 // at adds the place where the value of its field was given to an error.
 func (p Preset) at(e *invalid.Error) error {
-	g := Given{Assignment: setting.Assignment{Key: e.Field}}
-	switch origin := p.Origins[e.Field]; {
-	case strings.HasPrefix(origin, "-"):
-		g.Flag = origin
-	case origin != FromPreset:
-		g.File = origin
+	where := p.Origins[e.Field]
+	if where == FromPreset {
+		where = ""
 	}
-	return g.at(e)
+	return at(where, e.Field, e)
 }
 
 // otherwise says why a setting does not apply to c.
@@ -220,34 +198,4 @@ func SearchFile(dir, dataset string, devSplit int, v model.Variant) string {
 		split = fmt.Sprintf("-split%d", devSplit)
 	}
 	return filepath.Join(dir, fmt.Sprintf("search-%s%s-%s.json", catalog.NameOf(dataset), split, v))
-}
-
-// ReadSearched reads the config file that a search wrote for a variant on a data set, for
-// the full protocol: stage, epochs and seeds are left out, because the file has them for the
-// test stage, and hold_out, which all methods share. Without such a file, or with dir "",
-// there is nothing.
-func ReadSearched(ctx context.Context, dir, dataset string, devSplit int, v model.Variant) ([]Given, error) {
-	if dir == "" {
-		return nil, nil
-	}
-	path := SearchFile(dir, dataset, devSplit, v)
-	given, err := ReadFile(ctx, path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	p, err := Resolve(given, PresetFor)
-	if err != nil {
-		return nil, err
-	}
-	if found := p.Method.Variant(); p.DataName() != catalog.NameOf(dataset) || found != v {
-		return nil, &invalid.Error{
-			Where: path, Want: fmt.Sprintf("settings of %s on %s", v, catalog.NameOf(dataset)), Got: fmt.Sprintf("those of %s on %s", found, p.DataName()),
-		}
-	}
-	return slices.DeleteFunc(given, func(g Given) bool {
-		return slices.Contains([]string{"stage", "epochs", "seed", "seeds", "hold_out"}, g.Key)
-	}), nil
 }

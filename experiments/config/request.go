@@ -3,7 +3,9 @@ package config
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strconv"
@@ -18,14 +20,14 @@ import (
 // Request is what a user gives for a study beside its own settings: settings of runs, in flags and
 // files, and how the classes are divided.
 type Request struct {
-	Flags  []Given               // settings of runs
-	Has    func(key string) bool // reports whether a setting was given, of the study or of runs
-	Offers func(key string) bool // reports whether the study has a setting
-	// OnUnused, if set, is told of a key of a config file that the study decides itself.
+	Assigned []setting.Assignment  // settings of runs on the command line
+	Has      func(key string) bool // reports whether a setting was given, of the study or of runs
+	Offers   func(key string) bool // reports whether the study has a setting
+	// OnUnused, if set, is called with a key of a config file that the study decides itself.
 	OnUnused func(file, key string)
 
-	File       string // config file
-	Folder     string // of config files, one for each variant
+	File       string
+	Folder     string // of files, one for each variant
 	Rotate     int
 	RotateSeed uint64
 	Folds      int
@@ -126,32 +128,30 @@ func (r *Request) CheckRotation(p Preset) error {
 	}
 	for _, s := range p.Settings() {
 		if (s.Key == "hold_out" || s.Key == "dev_split") && s.Value() != s.Default {
-			return &invalid.Error{Where: p.Origins[s.Key], Want: fmt.Sprintf("%s %v beside --rotate", s.Key, s.Default), Got: fmt.Sprint(s.Value())}
+			return &invalid.Error{Where: p.Origins[s.Key], Want: fmt.Sprintf("%s %v in a rotation", s.Key, s.Default), Got: fmt.Sprint(s.Value())}
 		}
 	}
 	if p.ChosenOn != "" { // some of the classes that it was chosen on are unseen here
-		return &invalid.Error{Where: p.Origins[fingerprintKey], Want: "settings that no search chose, beside --rotate", Got: "those of a search"}
+		return &invalid.Error{Where: p.Origins[fingerprintKey], Want: "settings that no search chose, in a rotation", Got: "those of a search"}
 	}
 	return nil
 }
 
-// value is the value of a setting without a place.
-func value(key, text string) Given {
-	return Given{Assignment: setting.Assignment{Key: key, Text: text}}
-}
+// assign is an assignment of the program.
+func assign(key, text string) setting.Assignment { return setting.Assignment{Key: key, Text: text} }
 
 // resolve returns the settings of a run: its preset, over it what studies that choose settings
 // have as defaults, and over these what is given. Published settings were chosen on validation
 // classes, some of which are unseen in a rotation.
-func (r *Request) resolve(given ...Given) (Preset, error) {
-	start, list := PresetFor, []Given{}
+func (r *Request) resolve(given ...setting.Assignment) (Preset, error) {
+	start, list := PresetFor, []setting.Assignment{}
 	if r.Has("rotate") {
 		start = GeneralFor
 	}
 	if r.Offers("folds") {
-		list = append(list, value("epochs", searchEpochs), value("patience", searchPatience))
+		list = append(list, assign("epochs", searchEpochs), assign("patience", searchPatience))
 		if r.Has("rotate") {
-			list = append(list, value("seeds", rotationSeeds))
+			list = append(list, assign("seeds", rotationSeeds))
 		}
 	}
 	return Resolve(append(list, given...), start)
@@ -163,7 +163,7 @@ func (r *Request) Preset(ctx context.Context, variants ...model.Variant) (Preset
 	if variants == nil {
 		variants = append([]model.Variant{model.SemanticHard}, model.Variants...)
 	}
-	list := []Given{value("variant", string(variants[0]))}
+	list := []setting.Assignment{assign("variant", string(variants[0]))}
 	if r.File != "" {
 		read, err := ReadFile(ctx, r.File)
 		if err != nil {
@@ -171,7 +171,7 @@ func (r *Request) Preset(ctx context.Context, variants ...model.Variant) (Preset
 		}
 		list = append(list, r.usable(read)...)
 	}
-	p, err := r.resolve(append(list, r.Flags...)...)
+	p, err := r.resolve(append(list, r.Assigned...)...)
 	if found := p.Method.Variant(); err == nil && !slices.Contains(variants, found) {
 		err = &invalid.Error{Where: r.File, Field: "variant", Want: format.List(format.Strings(variants), "or"), Got: string(found)}
 	}
@@ -180,22 +180,22 @@ func (r *Request) Preset(ctx context.Context, variants ...model.Variant) (Preset
 
 // usable removes the keys of a config file that the study decides itself: stage, for one without
 // that setting, with the epochs of a test stage.
-func (r *Request) usable(list []Given) []Given {
+func (r *Request) usable(list []setting.Assignment) []setting.Assignment {
 	if r.Offers("stage") {
 		return list
 	}
-	ofTest := slices.ContainsFunc(list, func(g Given) bool { return g.Key == "stage" && g.Text == string(OnlyTest) })
-	return slices.DeleteFunc(list, func(g Given) bool {
-		unused := g.Key == "stage" || ofTest && g.Key == "epochs"
+	ofTest := slices.ContainsFunc(list, func(a setting.Assignment) bool { return a.Key == "stage" && a.Text == string(OnlyTest) })
+	return slices.DeleteFunc(list, func(a setting.Assignment) bool {
+		unused := a.Key == "stage" || ofTest && a.Key == "epochs"
 		if unused && r.OnUnused != nil {
-			r.OnUnused(r.File, g.Key)
+			r.OnUnused(r.File, a.Key)
 		}
 		return unused
 	})
 }
 
-// Presets resolves the settings of variants from their presets, the files of Folder and the flags.
-// The first preset is what the flags say for methods of any kind.
+// Presets resolves the settings of variants from their presets, the files of Folder and the command
+// line. The first preset is what the command line says for methods of any kind.
 func (r *Request) Presets(ctx context.Context, variants []model.Variant) (presets []Preset, configs []Config, err error) {
 	if r.Folder != "" {
 		if _, err := os.Stat(r.Folder); err != nil {
@@ -203,21 +203,41 @@ func (r *Request) Presets(ctx context.Context, variants []model.Variant) (preset
 		}
 	}
 	common := CommonKeys()
-	first, err := r.resolve(slices.DeleteFunc(slices.Clone(r.Flags), func(g Given) bool { return !slices.Contains(common, g.Key) })...)
+	first, err := r.resolve(slices.DeleteFunc(slices.Clone(r.Assigned), func(a setting.Assignment) bool { return !slices.Contains(common, a.Key) })...)
 	if err != nil {
 		return nil, nil, err
 	}
 	presets = append(presets, first)
 	for _, v := range variants {
-		searched, err := ReadSearched(ctx, r.Folder, first.Dataset, first.DevSplit, v)
+		searched, err := r.searched(ctx, first, v)
 		if err != nil {
 			return nil, nil, err
 		}
-		p, err := r.resolve(slices.Concat([]Given{value("variant", string(v))}, searched, r.Flags)...)
+		p, err := r.resolve(slices.Concat([]setting.Assignment{assign("variant", string(v))}, searched, r.Assigned)...)
+		if found := p.Method.Variant(); err == nil && (p.DataName() != first.DataName() || found != v) {
+			err = &invalid.Error{
+				Where: searched[0].Where, Want: fmt.Sprintf("settings of %s on %s", v, first.DataName()), Got: fmt.Sprintf("those of %s on %s", found, p.DataName()),
+			}
+		}
 		if err != nil {
 			return nil, nil, err
 		}
 		presets, configs = append(presets, p), append(configs, p.Config)
 	}
 	return presets, configs, nil
+}
+
+// searched reads the file of Folder that a search wrote for a variant, if there is one: without stage,
+// epochs and seeds, which the file has for the test stage, and hold_out, which all methods share.
+func (r *Request) searched(ctx context.Context, p Preset, v model.Variant) ([]setting.Assignment, error) {
+	if r.Folder == "" {
+		return nil, nil
+	}
+	list, err := ReadFile(ctx, SearchFile(r.Folder, p.Dataset, p.DevSplit, v))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return slices.DeleteFunc(list, func(a setting.Assignment) bool {
+		return slices.Contains([]string{"stage", "epochs", "seed", "seeds", "hold_out"}, a.Key)
+	}), err
 }

@@ -130,11 +130,12 @@ func (l List) MarshalJSON() ([]byte, error) {
 	return []byte("{" + strings.Join(parts, ",") + "}"), nil
 }
 
-// Assignment is the value of a setting as a user wrote it, in a flag or a file.
+// Assignment is the value of a setting as a user wrote it.
 type Assignment struct {
-	Key  string
-	Text string
-	Kind string // of the JSON value; "" for a flag
+	Key   string
+	Text  string
+	Kind  string // of the JSON value; "" on the command line
+	Where string // the file, or the flag as typed
 }
 
 // Set reads the value into the setting of its key. The error is an *invalid.Error that
