@@ -181,7 +181,7 @@ func bestOfEach(rows []results.Row) (best []results.Row) {
 
 // published returns the accuracy of a design in the paper, a fraction.
 func (d design) published(dataset string) *float64 {
-	for _, row := range published.All().Ablation {
+	for _, row := range published.Tables.Ablation {
 		if (design{row.Prior, row.Complement, row.Supervision}) != d {
 			continue
 		}

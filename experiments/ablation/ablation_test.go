@@ -25,7 +25,7 @@ import (
 )
 
 func TestPublishedDesigns(t *testing.T) {
-	for _, row := range published.All().Ablation {
+	for _, row := range published.Tables.Ablation {
 		d := design{row.Prior, row.Complement, row.Supervision}
 		if got := d.published("awa2"); !slices.Contains(designs(), d) || *got != row.AWA2/100 {
 			t.Errorf("%v: %g, expected %g %%", d, *got, row.AWA2)

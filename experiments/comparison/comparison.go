@@ -140,7 +140,7 @@ func (c Config) plan() (engine.Plan, error) {
 		for _, l := range c.LAGO {
 			if name == engine.LAGOMethod || name == l.Method.Label() {
 				arm.Starts = append(arm.Starts, l)
-				arm.Title = published.Method(l.Method.Variant())
+				arm.Title = l.Method.Variant().Info().Title
 			}
 		}
 		if name == engine.LAGOMethod {

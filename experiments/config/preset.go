@@ -56,7 +56,7 @@ func GeneralFor(dataset string, m methods.Named) Preset {
 func PresetFor(dataset string, m methods.Named) Preset {
 	p := GeneralFor(dataset, m)
 	of := cmp.Or(presetOf[p.DataName()], p.DataName())
-	r, ok := published.Find(of, m.Variant(), string(train.Test))
+	r, ok := published.Find(of, m.Variant())
 	if !ok {
 		return p
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/adaptation"
 	"github.com/lago-train/lago-train/experiments/config"
 	"github.com/lago-train/lago-train/experiments/lab"
-	"github.com/lago-train/lago-train/experiments/published"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train/methods"
 )
@@ -33,7 +32,7 @@ const SearchedBudget = 16
 func RunFull(ctx context.Context, l *lab.Lab, variants []config.Config, baselines []string, like config.Config) (*Result, error) {
 	p := Plan{Stage: config.DevThenTest}
 	for _, c := range variants {
-		p.Arms = append(p.Arms, Arm{Name: c.Method.Label(), Title: published.Method(c.Method.Variant()), Starts: []config.Config{c}})
+		p.Arms = append(p.Arms, Arm{Name: c.Method.Label(), Title: c.Method.Variant().Info().Title, Starts: []config.Config{c}})
 	}
 	for _, name := range baselines {
 		arm, err := BaselineArm(name, like, SearchedBudget)

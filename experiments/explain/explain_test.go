@@ -12,7 +12,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/experiments/internal/birds"
+	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/experiments/predictor"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
@@ -28,7 +28,7 @@ func detected(m *train.Saved, detections []float64, label string) Question {
 	if err != nil {
 		panic(err)
 	}
-	q := Question{Predictor: p, Sample: Sample{Index: 7, From: "birds"}, X: birds.Features(detections), Row: 1, Top: 3}
+	q := Question{Predictor: p, Sample: Sample{Index: 7, From: "birds"}, X: testlab.BirdFeatures(detections), Row: 1, Top: 3}
 	if label != "" {
 		q.Sample.Label = &label
 	}
@@ -42,21 +42,21 @@ func explained(t *testing.T, q Question) *Result {
 
 // random asks about a sample of a model with random descriptions and groups.
 func random(c model.Config, seed uint64) (*train.Saved, Question) {
-	m, detections := birds.Random(c, seed)
+	m, detections := testlab.RandomBirds(c, seed)
 	return m, detected(m, detections, "")
 }
 
 // If a described attribute is missed and another of its group is detected, the
 // substitution is reported with the effect of detecting the missed one.
 func TestSubstitutions(t *testing.T) {
-	m := birds.Make(birds.Hard)
+	m := testlab.Birds(testlab.HardBirds)
 	ask := func(a ...float64) Comparison {
 		q := detected(m, a, "")
 		q.Predictor.Candidates.Names = []string{m.Classes[0], m.Classes[2]}
 		q.Predictor.Candidates.U = m.Descriptions.Gather([]int{0, 2})
 		return explained(t, q).Comparisons[0]
 	}
-	c, both := ask(birds.Cuckoo...), ask(1-1e-12, 0.7, 0.2, 0.6, 0.1, 0.9)
+	c, both := ask(testlab.Cuckoo...), ask(1-1e-12, 0.7, 0.2, 0.6, 0.1, 0.9)
 	if len(c.Substitutions) != 1 {
 		t.Fatalf("%+v, expected one substitution", c.Substitutions)
 	}
@@ -74,8 +74,8 @@ func TestSubstitutions(t *testing.T) {
 }
 
 func TestChanges(t *testing.T) {
-	m := birds.Make(birds.Hard)
-	q := detected(m, birds.Cuckoo, "")
+	m := testlab.Birds(testlab.HardBirds)
+	q := detected(m, testlab.Cuckoo, "")
 	c := explained(t, q).Comparisons[0]
 	if len(c.Changes) != 3 {
 		t.Fatalf("%d changes, expected the 3 that were asked for", len(c.Changes))
@@ -102,8 +102,8 @@ func TestChanges(t *testing.T) {
 
 // The headline and what is compared, by the true class and the class asked for.
 func TestComparedClasses(t *testing.T) {
-	m := birds.Make(birds.Hard)
-	first, second, third := m.Classes[0], m.Classes[1], m.Classes[2] // by log p of the birds.Cuckoo
+	m := testlab.Birds(testlab.HardBirds)
+	first, second, third := m.Classes[0], m.Classes[1], m.Classes[2] // by log p of the testlab.Cuckoo
 	const predicted = "sample 7 of birds is predicted as Black billed Cuckoo"
 	for _, c := range []struct{ label, against, headline, want string }{
 		{"", "", "", second + " runner-up"},
@@ -113,7 +113,7 @@ func TestComparedClasses(t *testing.T) {
 		{"001.Dodo", "", "; its true class, Dodo, is not among the classes", second + " runner-up"},
 		{second, "prothonotary-warbler", ", which is wrong: the true class is White breasted Nuthatch, rank 2 with p = 0.271", third + " requested"},
 	} {
-		q := detected(m, birds.Cuckoo, c.label)
+		q := detected(m, testlab.Cuckoo, c.label)
 		q.Against = c.against
 		x := explained(t, q)
 		var got []string
@@ -130,11 +130,11 @@ func TestComparedClasses(t *testing.T) {
 }
 
 func TestExplainRefuses(t *testing.T) {
-	m, other := birds.Make(birds.Hard), birds.Make(birds.Hard)
+	m, other := testlab.Birds(testlab.HardBirds), testlab.Birds(testlab.HardBirds)
 	other.Method, other.Classifier = methods.Named{Name: "eszsl", Method: eszsl.New()}, nil
-	_, err := Explain(detected(other, birds.Cuckoo, ""))
+	_, err := Explain(detected(other, testlab.Cuckoo, ""))
 	testkit.WantError(t, err, "model: expected a LAGO model, found another method")
-	q := detected(m, birds.Cuckoo, "")
+	q := detected(m, testlab.Cuckoo, "")
 	for against, parts := range map[string][]string{
 		"Black billed cuckoo":    {`"Black billed cuckoo"`, "runner-up is", `"094.White_breasted_Nuthatch"`},
 		"white breasted nuthach": {"3 classes", `"white breasted nuthach"`, "Did you mean White breasted Nuthatch?"},
@@ -167,7 +167,7 @@ func TestFindSample(t *testing.T) {
 
 // Where the batch changes a prediction, the samples that did so are listed, with pictures.
 func TestAdapted(t *testing.T) {
-	_, q := random(birds.Hard, 3)
+	_, q := random(testlab.HardBirds, 3)
 	q.Predictor.Adapt, q.Predictor.Adaptation = true, &train.Adaptation{Settings: adapt.Settings{Temperature: 2, Tau: 200}}
 	r := rand.New(rand.NewPCG(5, 0))
 	q.X = dataset.NewMatrix[float32](40, 6)

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/experiments/internal/birds"
+	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/experiments/predictor"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
@@ -28,12 +28,12 @@ func written(t *testing.T, r *Result, f Format, top int) string {
 	return b.String()
 }
 
-// mistaken is a birds.Cuckoo whose true class is a warbler: two comparisons, one with a
+// mistaken is a testlab.Cuckoo whose true class is a warbler: two comparisons, one with a
 // substitution.
 func mistaken(t *testing.T) *Result {
 	t.Helper()
-	m := birds.Make(birds.Hard)
-	return explained(t, detected(m, birds.Cuckoo, m.Classes[2]))
+	m := testlab.Birds(testlab.HardBirds)
+	return explained(t, detected(m, testlab.Cuckoo, m.Classes[2]))
 }
 
 // unspaced replaces runs of spaces, so that tests do not depend on the width of columns.
@@ -60,8 +60,8 @@ func TestText(t *testing.T) {
 	r.Comparisons[0].Flip = Flip{Limit: 20}
 	testkit.WantText(t, unspaced(written(t, r, Text, 1)), "A greedy search of up to 20 changes found none that make White breasted Nuthatch more likely")
 
-	m := birds.Make(model.Config{Variant: model.KSoft, K: 2, Prior: model.PerAttribute, Complement: model.NoComplement, Zeta: 10})
-	testkit.WantText(t, unspaced(written(t, explained(t, detected(m, birds.Cuckoo, "")), Text, 5)),
+	m := testlab.Birds(model.Config{Variant: model.KSoft, K: 2, Prior: model.PerAttribute, Complement: model.NoComplement, Zeta: 10})
+	testkit.WantText(t, unspaced(written(t, explained(t, detected(m, testlab.Cuckoo, "")), Text, 5)),
 		"no none-of-group term", "group 0 (primary color: brown, primary color: yellow, ", " (prior ", " of it) │")
 }
 
@@ -91,14 +91,14 @@ func TestPage(t *testing.T) {
 func hostile(t *testing.T) string {
 	t.Helper()
 	const bad = `</td><script>alert("x")</script><img src=http://example.invalid onerror=alert(1)>' " & url(javascript:1)`
-	m := birds.Make(birds.Hard)
+	m := testlab.Birds(testlab.HardBirds)
 	for _, names := range [][]string{m.Classes, m.Attributes, m.Groups} {
 		for i := range names {
 			names[i] += bad
 		}
 	}
 	m.Dataset += bad
-	q := detected(m, birds.Cuckoo, m.Classes[2])
+	q := detected(m, testlab.Cuckoo, m.Classes[2])
 	q.Sample.From, q.Predictor.Candidates.What = bad, bad
 	q.Sample.Picture = image.NewGray(image.Rect(0, 0, 2, 2))
 	return written(t, explained(t, q), HTML, 3)
@@ -198,9 +198,9 @@ func TestZerosAreFolded(t *testing.T) {
 			t.Errorf("found %s in\n%s", banned, text)
 		}
 	}
-	c := birds.Hard
+	c := testlab.HardBirds
 	c.Variant, c.K = model.KSoft, 1
-	q := detected(birds.Make(c), birds.Cuckoo, "")
+	q := detected(testlab.Birds(c), testlab.Cuckoo, "")
 	q.Predictor.Candidates.U = dataset.NewMatrix[float64](3, 6) // no class has anything
 	if page := written(t, explained(t, q), HTML, 5); !strings.Contains(page, "The sum over 1 group favours neither class") || strings.Contains(page, "NaN") {
 		t.Errorf("a group without contribution:\n%s", page)

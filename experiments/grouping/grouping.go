@@ -156,7 +156,7 @@ func Run(d *dataset.Dataset, m *train.Saved, c Config) (*Result, error) {
 		return nil, err
 	}
 	r := &Result{Dataset: d.Name, Variant: m.Method.Variant(), Attributes: gamma.Rows, Config: c, Groups: groupsOf(gamma, m.Attributes, c.Threshold), Top: 5}
-	p := published.All().Groups
+	p := published.Tables.Groups
 	if key := strings.ToUpper(d.Name); p.K[key] > 0 {
 		r.Published = &Published{p.NonZero[key] / 100, p.GroupedAnticorrelated[key] / 100, p.AllAnticorrelated[key] / 100, p.K[key]}
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/experiments/internal/birds"
+	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
@@ -17,13 +17,13 @@ import (
 func answered(t *testing.T, m *train.Saved, detections []float64, o Options) *Answer {
 	t.Helper()
 	p := testkit.Must((&Model{Saved: m}).Predictor(Candidates{What: "classes", Names: m.Classes, U: m.Descriptions}, o))(t)
-	return testkit.Must(p.Answer(birds.Features(detections), 1))(t)
+	return testkit.Must(p.Answer(testlab.BirdFeatures(detections), 1))(t)
 }
 
 // compared compares the cuckoo with the runner-up.
 func compared(t *testing.T, m *train.Saved) *Comparison {
 	t.Helper()
-	a := answered(t, m, birds.Cuckoo, Options{})
+	a := answered(t, m, testlab.Cuckoo, Options{})
 	return testkit.Must(a.Compare(Other{a.Order[1], RunnerUp}))(t)
 }
 
@@ -38,7 +38,7 @@ func TestPartsAddUp(t *testing.T) {
 						c.K = 2
 					}
 					t.Run(fmt.Sprint(v, " ", p, " ", complement, " ", i), func(t *testing.T) {
-						m, detections := birds.Random(c, uint64(i))
+						m, detections := testlab.RandomBirds(c, uint64(i))
 						m.Correction = model.Correction{Kind: model.Subtract, Omega: 0.5}
 						m.Stored.Detections = dataset.Matrix[float32]{Rows: 1, Cols: 6, Data: []float32{0.1, 0.9, 0.4, 0.3, 0.6, 0.2}}
 						a := answered(t, m, detections, Options{Temperature: 2})
@@ -92,7 +92,7 @@ func checkSums(t *testing.T, a *Answer, c *Comparison, attributes int) {
 //	G[cuckoo]   = (6/11 0.1 + 5/11 0.7) / p + (5/11 6/11) / (1-p)^3 Ac
 //	G[nuthatch] = (0.1 0.1 + 0.4 0.7) / p   + (0.9 0.6) / (1-p)^3 Ac
 func TestExplainTheCuckoo(t *testing.T) {
-	m := birds.Make(birds.Hard)
+	m := testlab.Birds(testlab.HardBirds)
 	c := compared(t, m)
 	if c.Class != m.Classes[0] || c.Against != m.Classes[1] {
 		t.Fatalf("found %+v, expected the cuckoo against the nuthatch", c)
@@ -104,7 +104,7 @@ func TestExplainTheCuckoo(t *testing.T) {
 	none := func(u ...float64) float64 {
 		product := 1.0
 		for i, v := range u {
-			product *= (1 - v) / (1 - p) * (1 - asDetected(birds.Cuckoo[i]))
+			product *= (1 - v) / (1 - p) * (1 - asDetected(testlab.Cuckoo[i]))
 		}
 		return product
 	}
@@ -136,11 +136,11 @@ func TestNamesOfGroups(t *testing.T) {
 		{"has_primary_color::white", "has_breast_pattern::solid", "size::small_(5_-_9_in)"},
 	}
 	for v, want := range map[model.Variant][]string{ // by k
-		model.Singletons: birds.Make(birds.Hard).Attributes, model.SemanticHard: birds.Make(birds.Hard).Groups, model.SemanticSoft: birds.Make(birds.Hard).Groups, model.KSoft: {"0", "1"},
+		model.Singletons: testlab.Birds(testlab.HardBirds).Attributes, model.SemanticHard: testlab.Birds(testlab.HardBirds).Groups, model.SemanticSoft: testlab.Birds(testlab.HardBirds).Groups, model.KSoft: {"0", "1"},
 	} {
-		config := birds.Hard
+		config := testlab.HardBirds
 		config.Variant, config.K = v, 2
-		m := birds.Make(config)
+		m := testlab.Birds(config)
 		for _, g := range compared(t, m).Groups {
 			if g.Name != want[g.K] || v == model.KSoft && !slices.Equal(g.Strongest, learned[g.K]) || v != model.KSoft && g.Strongest != nil {
 				t.Errorf("%s: group %d is %q with %q, expected %q", v, g.K, g.Name, g.Strongest, want[g.K])

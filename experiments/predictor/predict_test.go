@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/experiments/internal/birds"
+	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/adapt"
@@ -173,9 +173,9 @@ func TestPredictReturnsTheFirstError(t *testing.T) {
 // Predictions of samples of a data set have their ids and true classes, and a reason where it is
 // asked for.
 func TestPredictSamples(t *testing.T) {
-	m := birds.Make(birds.Hard)
+	m := testlab.Birds(testlab.HardBirds)
 	d := &dataset.Dataset{
-		Features: birds.Features(birds.Cuckoo), Labels: []int{1, 0}, IDs: []string{"a.jpg", "b.jpg"}, Classes: append(slices.Clone(m.Classes), "other"),
+		Features: testlab.BirdFeatures(testlab.Cuckoo), Labels: []int{1, 0}, IDs: []string{"a.jpg", "b.jpg"}, Classes: append(slices.Clone(m.Classes), "other"),
 	}
 	p := testkit.Must((&Model{Saved: m}).Predictor(Candidates{Names: m.Classes, U: m.Descriptions}, Options{}))(t)
 	r := testkit.Must(p.Predict(t.Context(), &Samples{Data: d, Rows: []int{1, 0}}, Listing{Top: 1, Reasons: true}))(t)

@@ -65,7 +65,7 @@ type Groups struct {
 }
 
 // Tables are all published numbers.
-type Tables struct {
+var Tables struct {
 	TestTable   map[string][]json.RawMessage `json:"test_accuracy_table"` // a name, then a cell for each column
 	Ablation    []Ablation                   `json:"ablation_validation_accuracy"`
 	Groups      Groups                       `json:"gamma_analysis"`
@@ -73,22 +73,17 @@ type Tables struct {
 	SearchSpace struct{ K []int }            `json:"search_space"`
 }
 
-// All returns the tables.
-func All() Tables { return tables }
-
-var tables = func() Tables {
-	var t Tables
-	if err := json.Unmarshal(file, &t); err != nil {
+func init() {
+	if err := json.Unmarshal(file, &Tables); err != nil {
 		panic("published.json: " + err.Error()) // it is embedded
 	}
-	return t
-}()
+}
 
-// Find returns the released run of a variant on a data set in a stage, "dev" or "test".
-func Find(dataset string, v model.Variant, stage string) (Run, bool) {
-	name := strings.ReplaceAll(strings.TrimPrefix(Method(v), "LAGO"), "-", "")
-	for _, r := range tables.Runs {
-		if strings.EqualFold(r.Dataset, dataset) && r.Model == name && r.Stage == stage {
+// Find returns the released run of the test stage of a variant on a data set.
+func Find(dataset string, v model.Variant) (Run, bool) {
+	name := strings.ReplaceAll(strings.TrimPrefix(v.Info().Title, "LAGO"), "-", "")
+	for _, r := range Tables.Runs {
+		if strings.EqualFold(r.Dataset, dataset) && r.Model == name && r.Stage == "test" {
 			return r, true
 		}
 	}
@@ -98,10 +93,10 @@ func Find(dataset string, v model.Variant, stage string) (Run, bool) {
 // TestAccuracy returns a cell of table A.1 as printed, in percent. method is a baseline's
 // title or the name of a row, such as "ESZSL".
 func TestAccuracy(dataset, method string) (cell string, ok bool) {
-	column := slices.IndexFunc(tables.TestTable["columns"], func(c json.RawMessage) bool {
+	column := slices.IndexFunc(Tables.TestTable["columns"], func(c json.RawMessage) bool {
 		return strings.EqualFold(text(c), dataset)
 	})
-	row := tables.TestTable[cmp.Or(rows[method], method)]
+	row := Tables.TestTable[cmp.Or(rows[method], method)]
 	if column < 0 || row == nil {
 		return "", false
 	}
@@ -111,16 +106,13 @@ func TestAccuracy(dataset, method string) (cell string, ok bool) {
 // rows has the rows of table A.1 that differ from the baseline's title.
 var rows = map[string]string{"SynC": "SYNC", "DeViSE": "DEVISE", "Kernel alignment": "ZHANG2018"}
 
-// Method returns the name of a variant in table A.1.
-func Method(v model.Variant) string { return v.Info().Title }
-
 // ResultRow is the row of table A.1 for LAGO with the variant chosen on validation.
 const ResultRow = "LAGO (variant chosen on validation)"
 
 // KsUpTo returns the numbers of groups that the authors tried and that so many
 // attributes can form.
 func KsUpTo(attributes int) []int {
-	return slices.DeleteFunc(slices.Clone(tables.SearchSpace.K), func(k int) bool { return k > attributes })
+	return slices.DeleteFunc(slices.Clone(Tables.SearchSpace.K), func(k int) bool { return k > attributes })
 }
 
 func text(cell json.RawMessage) string { return strings.Trim(string(cell), `"`) }

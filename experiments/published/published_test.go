@@ -10,14 +10,14 @@ import (
 func TestEveryVariantHasARunAndACellOnEveryDataset(t *testing.T) {
 	for _, dataset := range []string{"cub", "AWA2", "sun"} {
 		for _, v := range model.Variants {
-			r, ok := published.Find(dataset, v, "test")
+			r, ok := published.Find(dataset, v)
 			if !ok {
 				t.Fatalf("no released test run of %s on %s", v, dataset)
 			}
 			if r.LearningRate <= 0 || r.Epochs < 1 || r.Batch < 1 || r.Zeta <= 0 || len(r.Accuracy) != 5 || v.Learned() != (r.LearningRateV > 0) || (v == model.KSoft) != (r.K > 0) {
 				t.Errorf("%s on %s: settings are missing: %+v", v, dataset, r)
 			}
-			if _, ok := published.TestAccuracy(dataset, published.Method(v)); !ok {
+			if _, ok := published.TestAccuracy(dataset, v.Info().Title); !ok {
 				t.Errorf("no cell of %s on %s", v, dataset)
 			}
 		}
@@ -38,7 +38,7 @@ func TestCellsAreAsPrinted(t *testing.T) {
 	if _, ok := published.TestAccuracy("cub127", "ESZSL"); ok {
 		t.Error("the paper has no cub127")
 	}
-	rows := published.All().Ablation
+	rows := published.Tables.Ablation
 	got, ok := rows[0].On("CUB")
 	if _, sun := rows[0].On("sun"); len(rows) != 8 || !ok || got != 52.85 || sun {
 		t.Errorf("%d rows, %g on CUB; expected the 8 of table A.2, which has no SUN, and 52.85", len(rows), got)

@@ -1,5 +1,4 @@
-// Package birds has a small model of LAGO for the tests of predictions and their reasons.
-package birds
+package testlab
 
 import (
 	"math"
@@ -13,9 +12,9 @@ import (
 	"github.com/lago-train/lago-train/train/methods"
 )
 
-// Make returns a model whose detector of each attribute reads one feature, for three classes
+// Birds returns a model whose detector of each attribute reads one feature, for three classes
 // described by six attributes in three groups.
-func Make(c model.Config) *train.Saved {
+func Birds(c model.Config) *train.Saved {
 	semantic := []int{0, 0, 0, 1, 1, 2}
 	k, groups, err := c.Grouping(6, semantic)
 	if err != nil {
@@ -51,15 +50,15 @@ func Make(c model.Config) *train.Saved {
 	}
 }
 
-// Hard has groups that are exactly one-hot.
-var Hard = model.Config{Variant: model.SemanticHard, Prior: model.Uniform, Complement: model.DeMorgan, Zeta: 1000}
+// HardBirds has groups that are exactly one-hot.
+var HardBirds = model.Config{Variant: model.SemanticHard, Prior: model.Uniform, Complement: model.DeMorgan, Zeta: 1000}
 
 // Cuckoo are the detections of the paper's example: not brown, but white.
 var Cuckoo = []float64{0.1, 0.7, 0.2, 0.6, 0.1, 0.9}
 
-// Features returns features of two samples: the second has these detections, since the detectors are
+// BirdFeatures returns features of two samples: the second has these detections, since the detectors are
 // the identity.
-func Features(detections []float64) dataset.Matrix[float32] {
+func BirdFeatures(detections []float64) dataset.Matrix[float32] {
 	x := dataset.NewMatrix[float32](2, len(detections))
 	for i, p := range detections {
 		x.Row(1)[i] = float32(math.Log(p / (1 - p)))
@@ -67,10 +66,10 @@ func Features(detections []float64) dataset.Matrix[float32] {
 	return x
 }
 
-// Random returns a model with random descriptions and groups, and the detections of a sample.
-func Random(c model.Config, seed uint64) (*train.Saved, []float64) {
+// RandomBirds returns a model with random descriptions and groups, and the detections of a sample.
+func RandomBirds(c model.Config, seed uint64) (*train.Saved, []float64) {
 	rng := rand.New(rand.NewPCG(seed, 1))
-	m := Make(c)
+	m := Birds(c)
 	for i := range m.Descriptions.Data {
 		m.Descriptions.Data[i] = rng.Float64()
 	}
