@@ -1,3 +1,11 @@
+// Package engine runs plans: arms (a method with settings, or several among which the
+// validation classes choose) by parts (divisions of the classes) by stages (dev and test).
+// All studies that train are plans. It prints nothing.
+//
+// The dev stage trains on the train classes and stops by the validation classes; its average
+// curve gives the number of epochs. The test stage trains on both and is evaluated once on the
+// test classes. Where a plan asks for it, settings are searched on the dev stage first
+// (supplement A of the paper), by the same search for LAGO and for every baseline.
 package engine
 
 import (
@@ -5,6 +13,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"github.com/lago-train/lago-train/experiments/adaptation"
+	"github.com/lago-train/lago-train/model"
 
 	"github.com/lago-train/lago-train/experiments/config"
 	"github.com/lago-train/lago-train/experiments/lab"
@@ -60,22 +71,19 @@ type Outcome struct {
 	Searches [][]float64
 }
 
-// Done reports whether all stages of the plan have their runs.
-func (o *Outcome) Done(s config.Stages) bool {
-	return (s == config.OnlyTest || o.Val != nil) && (s == config.OnlyDev || o.Test != nil)
-}
-
-// Done reports whether all stages of an arm have their runs, in every part.
-func (r *Result) Done(arm int) bool {
-	outcomes := r.Arms[arm]
-	return len(outcomes) > 0 && !slices.ContainsFunc(outcomes, func(o *Outcome) bool { return !o.Done(r.Plan.Stage) })
-}
-
 // Result is the outcomes of a plan: of each arm, in each part.
 type Result struct {
 	Plan    Plan
 	Arms    [][]*Outcome
 	Missing []lab.Missing // starts that the data does not allow, and runs of the outcomes, each once
+}
+
+// Done reports whether all stages of an arm have their runs, in every part.
+func (r *Result) Done(arm int) bool {
+	s := r.Plan.Stage
+	return len(r.Arms[arm]) > 0 && !slices.ContainsFunc(r.Arms[arm], func(o *Outcome) bool {
+		return o.Val == nil && s != config.OnlyTest || o.Test == nil && s != config.OnlyDev
+	})
 }
 
 // runner carries out a plan.
@@ -97,27 +105,23 @@ func Run(ctx context.Context, l *lab.Lab, p Plan) (*Result, error) {
 	if len(entries) == 0 && len(result.Missing) > 0 {
 		return nil, notAllowed(result.Missing[0])
 	}
-	found := make([][]state, len(entries))
-	var chosen []choice
-	if p.Stage == config.OnlyTest {
-		chosen = untuned(entries)
-	} else {
-		if found, err = r.search(ctx, entries); err != nil {
-			return nil, err
-		}
-		if chosen, err = r.develop(ctx, entries, found); err != nil {
-			return nil, err
-		}
-	}
-	tested := make([][]lab.Run, len(entries))
-	if p.Stage != config.OnlyDev {
-		if tested, err = r.test(ctx, entries, chosen); err != nil {
-			return nil, err
-		}
-	}
+	outcomes := make([]*Outcome, len(entries))
 	for i, e := range entries {
-		o := e.outcome(found[i], chosen[i], tested[i])
-		result.Arms[e.arm] = append(result.Arms[e.arm], o)
+		c := e.searches[0].base
+		outcomes[i] = &Outcome{Part: e.part, Folds: e.folds, Chosen: c, Epochs: cmp.Or(c.Epochs, config.PresetFor(c.Dataset, c.Method).TestEpochs)}
+	}
+	if p.Stage != config.OnlyTest {
+		if err := r.develop(ctx, entries, outcomes); err != nil {
+			return nil, err
+		}
+	}
+	if p.Stage != config.OnlyDev {
+		if err := r.test(ctx, entries, outcomes); err != nil {
+			return nil, err
+		}
+	}
+	for i, o := range outcomes {
+		result.Arms[entries[i].arm] = append(result.Arms[entries[i].arm], o)
 		for _, m := range o.Missing {
 			if !slices.Contains(result.Missing, m) {
 				result.Missing = append(result.Missing, m)
@@ -254,28 +258,13 @@ func finalists(found []state) (list []int) {
 	return list[:min(2, len(list))]
 }
 
-// choice is what the dev stage decides for an entry.
-type choice struct {
-	config  config.Config
-	epochs  int
-	edges   []Edge
-	runs    []lab.Run // nil without a dev stage, or if a run is missing
-	missing []lab.Missing
-}
-
-// untuned are the choices without a dev stage.
-func untuned(entries []entry) []choice {
-	list := make([]choice, len(entries))
-	for i, e := range entries {
-		c := e.searches[0].base
-		list[i] = choice{config: c, epochs: cmp.Or(c.Epochs, config.PresetFor(c.Dataset, c.Method).TestEpochs)}
-	}
-	return list
-}
-
-// develop runs the dev stage of the finalists with all seeds, over the folds, and chooses
+// develop searches, runs the dev stage of the finalists with all seeds, over the folds, and chooses
 // between them.
-func (r *runner) develop(ctx context.Context, entries []entry, found [][]state) ([]choice, error) {
+func (r *runner) develop(ctx context.Context, entries []entry, outcomes []*Outcome) error {
+	found, err := r.search(ctx, entries)
+	if err != nil {
+		return err
+	}
 	finals := make([][]int, len(entries))
 	var lists [][]lab.Task
 	for i, e := range entries {
@@ -286,18 +275,22 @@ func (r *runner) develop(ctx context.Context, entries []entry, found [][]state) 
 	}
 	done, err := r.decide(ctx, lists)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	chosen := make([]choice, len(entries))
 	for i, e := range entries {
-		best := -1.0
+		o, best := outcomes[i], -1.0
+		for _, st := range found[i] {
+			o.Missing = append(o.Missing, st.missing...)
+			o.Tried += len(st.tried)
+			o.Searches = append(o.Searches, st.best)
+		}
 		for _, k := range finals[i] {
-			runs, settings, now := done[0], found[i][k].tried[0].Config, &chosen[i]
+			runs, settings := done[0], found[i][k].tried[0].Config
 			done = done[1:]
-			epochs, mean := now.epochs, best
+			epochs, mean := 0, best
 			if missing := lab.MissingOf(runs); len(missing) > 0 {
-				now.missing = append(now.missing, missing...)
-				if r.plan.Stage != config.OnlyDev || now.runs != nil {
+				o.Missing = append(o.Missing, missing...)
+				if r.plan.Stage != config.OnlyDev || o.Val != nil {
 					continue
 				} // else the other runs are shown
 			} else {
@@ -305,47 +298,38 @@ func (r *runner) develop(ctx context.Context, entries []entry, found [][]state) 
 					continue
 				}
 				if epochs, err = DevEpoch(runs); err != nil {
-					return nil, err
+					return err
 				}
 			}
 			best = mean
-			edges := e.searches[k].space.edges(settings)
+			o.Chosen, o.Epochs, o.Edges, o.Val = settings, epochs, e.searches[k].space.edges(settings), runs
 			if lab.EndedAt(runs, epochs) {
-				edges = append(edges, Edge{"epochs", epochs, "highest"})
+				o.Edges = append(o.Edges, Edge{"epochs", epochs, "highest"})
 			}
-			*now = choice{settings, epochs, edges, runs, now.missing}
 		}
 	}
-	return chosen, nil
+	return nil
 }
 
 // test runs the test stage of what was chosen.
-func (r *runner) test(ctx context.Context, entries []entry, chosen []choice) ([][]lab.Run, error) {
+func (r *runner) test(ctx context.Context, entries []entry, outcomes []*Outcome) error {
 	lists := make([][]lab.Task, len(entries))
-	for i, e := range entries {
-		if r.plan.Stage == config.OnlyTest || chosen[i].runs != nil {
-			c := chosen[i].config
-			c.Seeds = e.seeds
-			lists[i] = c.Trials(e.part, train.Test, chosen[i].epochs)
+	for i, o := range outcomes {
+		if r.plan.Stage == config.OnlyTest || o.Val != nil {
+			c := o.Chosen
+			c.Seeds = entries[i].seeds
+			lists[i] = c.Trials(o.Part, train.Test, o.Epochs)
 		}
 	}
-	return r.decide(ctx, lists)
-}
-
-func (e entry) outcome(found []state, chosen choice, tested []lab.Run) *Outcome {
-	o := &Outcome{Part: e.part, Folds: e.folds, Chosen: chosen.config, Epochs: chosen.epochs, Edges: chosen.edges, Val: chosen.runs}
-	for _, st := range found {
-		o.Missing = append(o.Missing, st.missing...)
-		o.Tried += len(st.tried)
-		o.Searches = append(o.Searches, st.best)
+	tested, err := r.decide(ctx, lists)
+	for i, runs := range tested {
+		if missing := lab.MissingOf(runs); len(missing) > 0 {
+			outcomes[i].Missing = append(outcomes[i].Missing, missing...)
+		} else if len(runs) > 0 {
+			outcomes[i].Test = runs
+		}
 	}
-	o.Missing = append(o.Missing, chosen.missing...)
-	if missing := lab.MissingOf(tested); len(missing) > 0 {
-		o.Missing = append(o.Missing, missing...)
-	} else if len(tested) > 0 {
-		o.Test = tested
-	}
-	return o
+	return err
 }
 
 // CheckArms returns an *invalid.Error unless there is an arm, and none twice.
@@ -364,4 +348,65 @@ func notAllowed(m lab.Missing) error {
 		Field: "variant", Want: "one that the data set allows", Got: m.Error(),
 		Hint: "A data set names groups by prefixes of its attributes, as in wing_colour::red.",
 	}
+}
+
+// BaselineArm is the arm of a baseline with its defaults and, of common, the preprocessing and
+// what all methods have.
+func BaselineArm(name string, common config.Config, tune int) (Arm, error) {
+	e, err := methods.Find(name)
+	if err != nil {
+		return Arm{}, err
+	}
+	c := common.WithMethodOf(config.Defaults(e.Default()))
+	return Arm{Name: e.Name, Title: e.Title, Starts: []config.Config{c}, Tune: tune}, nil
+}
+
+// SearchedBudget is the number of settings that a baseline tries beside variants that are not
+// searched.
+const SearchedBudget = 16
+
+// RunFull carries out the full protocol for variants with their settings, and for baselines,
+// which try SearchedBudget settings with the preprocessing, seeds, epochs, patience and held-out
+// samples of like.
+func RunFull(ctx context.Context, l *lab.Lab, variants []config.Config, baselines []string, like config.Config) (*Result, error) {
+	p := Plan{Stage: config.DevThenTest}
+	for _, c := range variants {
+		p.Arms = append(p.Arms, Arm{Name: c.Method.Label(), Title: c.Method.Variant().Info().Title, Starts: []config.Config{c}})
+	}
+	for _, name := range baselines {
+		arm, err := BaselineArm(name, like, SearchedBudget)
+		if err != nil {
+			return nil, err
+		}
+		arm.Fixed = []string{"preprocess", "ridge"}
+		p.Arms = append(p.Arms, arm)
+	}
+	return Run(ctx, l, p)
+}
+
+// ForBaselines returns the configuration whose preprocessing, seeds and epochs baselines have
+// beside some variants: that of semantic-hard, which has the paper's main result, or the first.
+// Without variants it is otherwise.
+func ForBaselines(variants []config.Config, otherwise config.Config) config.Config {
+	for i, c := range variants {
+		if i == 0 || c.Method.Variant() == model.SemanticHard {
+			otherwise = c
+		}
+	}
+	return otherwise
+}
+
+// ChooseAdaptation chooses the settings of the adaptation to unlabelled samples, and the
+// temperature of the probabilities, on the validation classes of the outcome, by the dev run of one seed for each fold, since further
+// seeds have the same samples, and stores them in the models of all its runs. Without a dev
+// stage it does nothing.
+func (o *Outcome) ChooseAdaptation(ctx context.Context) (*adaptation.Chosen, error) {
+	var folds []adaptation.Fold
+	for _, v := range o.Folds {
+		i := slices.IndexFunc(o.Val, func(r lab.Run) bool { return r.Fingerprint == v.Fingerprint })
+		if i >= 0 {
+			folds = append(folds, adaptation.Fold{Model: lab.ModelFiles(o.Val[i : i+1])[0], Data: v.Data, HoldOut: o.Val[i].HoldOut})
+		}
+	}
+	return adaptation.ChooseAndStore(ctx, folds, lab.ModelFiles(slices.Concat(o.Val, o.Test)))
 }
