@@ -203,7 +203,6 @@ func TestCompareAdapted(t *testing.T) {
 func TestCompareRefuses(t *testing.T) {
 	l := testlab.New(t)
 	for want, change := range map[string]func(*Config){
-		"methods: expected at least one":                                       func(c *Config) { c.Methods = nil },
 		`found "ezsl". Did you mean eszsl?`:                                    func(c *Config) { c.Methods = []string{"ezsl"} },
 		"methods: expected each method once, found eszsl twice":                func(c *Config) { c.Methods = []string{"eszsl", "eszsl"} },
 		"eszsl: gamma: expected a number from 1e-18 to 1e+18":                  func(c *Config) { c.Fixed = []Fixed{{"eszsl", "gamma", "-1"}} },

@@ -1,3 +1,13 @@
+// Package lab runs trials, several at a time, and reads the runs of a folder. All
+// questions of package experiments use it.
+//
+// Each trial has its own folder, named by its settings, so that equal trials are trained
+// once, whatever command asks for them. The folder is locked while its trial is trained;
+// the system frees the lock of a process that dies, and the next one resumes from the
+// checkpoint. To spread a grid over machines, start one process per Shard, for example
+// with Slurm or Kubernetes, on a shared folder.
+//
+// The package knows trials and their results, not the questions asked of them.
 package lab
 
 import (
@@ -62,14 +72,6 @@ type Run struct {
 	Missing    *Missing          // why there is no model; nil if there is one
 	Ended      time.Time         // zero without a result
 	Reused     bool              // finished before this process asked for it
-}
-
-// NotEmpty returns an *invalid.Error if a field has no elements.
-func NotEmpty(field string, elements int) error {
-	if elements == 0 {
-		return &invalid.Error{Field: field, Want: "at least one", Got: "none"}
-	}
-	return nil
 }
 
 // New returns a lab for a data set.

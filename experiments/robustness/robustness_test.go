@@ -201,9 +201,7 @@ func TestPartial(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	one := Distortion{Ratios: []float64{0}}
 	for want, c := range map[string]Config{
-		"methods: expected at least one":                  {Distortion: one},
 		"methods: expected each method once":              {Baselines: []string{"dap", "dap"}, Distortion: one},
-		"ratios: expected at least one":                   {Baselines: []string{"dap"}},
 		"ratios: expected fractions from 0 to 1, found 2": {Baselines: []string{"dap"}, Distortion: Distortion{Ratios: []float64{0.1, 2}}},
 		"ratios: expected fractions from 0 to 1, found N": {Baselines: []string{"dap"}, Distortion: Distortion{Ratios: []float64{math.NaN()}}},
 		"shares: expected fractions above 0, up to 1":     {Baselines: []string{"dap"}, Distortion: Distortion{Given: AtRandom, Shares: []float64{1, 0}}},
