@@ -252,6 +252,15 @@ func ByMean(x, y Summary) int {
 	return cmp.Or(cmp.Compare(min(len(y.Values), 1), min(len(x.Values), 1)), cmp.Compare(y.Mean, x.Mean))
 }
 
+// PlusMinus returns a mean and its standard error in percent, "62.5 ± 0.4 %"; that of a single
+// value is not known.
+func (s Summary) PlusMinus() string {
+	if len(s.Values) < 2 {
+		return s.MeanText()
+	}
+	return strings.TrimSuffix(s.MeanText(), " %") + " ± " + s.SEMText()
+}
+
 // Stored is a stored result of a question.
 type Stored struct {
 	Version     int             `json:"version"` // of the form of results
