@@ -15,6 +15,7 @@ import (
 	"maps"
 	"os"
 	"os/signal"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,7 +40,17 @@ const (
 	exitCancelled = 130 // as for a program that Ctrl-C ended
 )
 
+// mostThreads bounds $GOMAXPROCS: with thousands, the runtime of Go ends the process.
+const mostThreads = 1024
+
 func main() {
+	if runtime.GOMAXPROCS(0) > mostThreads { // as with --threads
+		runtime.GOMAXPROCS(mostThreads)
+	}
+	if err := blas.CheckAddresses(); err != nil { // before there are many threads
+		fmt.Fprintln(os.Stderr, usage+": "+err.Error())
+		os.Exit(exitFailed)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// The first Ctrl-C ends the epoch cleanly. After it the signals have their default

@@ -15,6 +15,8 @@ import (
 	"golang.org/x/sys/cpu"
 	"golang.org/x/sys/unix"
 	"gonum.org/v1/gonum/blas"
+
+	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // usual returns the names of libraries, in the order in which they are tried.
@@ -49,8 +51,8 @@ func search() (backend, error) {
 // open loads a library by its path, or by its name as the system's loader finds it. It
 // stays loaded until the process ends.
 func open(name string) (backend, error) {
-	if err := enoughAddresses(addressLimit()); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+	if err := enoughAddresses(addressLimit(), leastAddresses); err != nil {
+		return nil, fmt.Errorf("%s: not used with so little %w", name, err)
 	}
 	handle, err := load(name)
 	if err != nil {
@@ -77,6 +79,18 @@ func open(name string) (backend, error) {
 // never ends. It cannot be stopped, nor found by a first product, which may well end.
 const leastAddresses = 4 << 30
 
+// The address space in which the process runs: that of Go, and of the stack and the heap of each
+// thread. The C library aborts the process that cannot start a thread.
+const (
+	runtimeAddresses = 1920 << 20
+	threadAddresses  = 160 << 20 // for each processor
+)
+
+// CheckAddresses returns an *invalid.Error where the address space is too small for the process.
+func CheckAddresses() error {
+	return enoughAddresses(addressLimit(), runtimeAddresses+uint64(runtime.GOMAXPROCS(0))*threadAddresses)
+}
+
 // addressLimit returns the limit of the address space of the process, in bytes.
 func addressLimit() uint64 {
 	var limit unix.Rlimit
@@ -86,9 +100,11 @@ func addressLimit() uint64 {
 	return uint64(limit.Cur)
 }
 
-func enoughAddresses(limit uint64) error {
-	if limit < leastAddresses {
-		return fmt.Errorf("not used with so little address space: expected a limit of at least %d kB, found %d kB (ulimit -v)", leastAddresses>>10, limit>>10)
+func enoughAddresses(limit, least uint64) error {
+	if limit < least {
+		return &invalid.Error{
+			Field: "address space", Want: fmt.Sprintf("a limit of at least %d kB (ulimit -v)", least>>10), Got: fmt.Sprintf("%d kB", limit>>10),
+		}
 	}
 	return nil
 }

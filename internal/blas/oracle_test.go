@@ -235,8 +235,8 @@ func panicOf(call func(backend), b backend) (message string) {
 
 // Under a small limit of memory OpenBLAS would hang.
 func TestAddressSpace(t *testing.T) {
-	testkit.WantError(t, enoughAddresses(1900000<<10), "expected a limit of at least 4194304 kB, found 1900000 kB (ulimit -v)")
-	testkit.NoError(t, enoughAddresses(leastAddresses))
+	testkit.WantError(t, enoughAddresses(1900000<<10, leastAddresses), "address space: expected a limit of at least 4194304 kB (ulimit -v), found 1900000 kB")
+	testkit.NoError(t, enoughAddresses(leastAddresses, leastAddresses))
 }
 
 var transposes = []struct{ a, b blas.Transpose }{
