@@ -16,8 +16,11 @@ import (
 	"fmt"
 	"hash"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
+
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/lago-train/lago-train/internal/matrix"
 )
@@ -132,13 +135,27 @@ func (d *Dataset) SamplesPerClass() []int {
 
 // ImageOf returns the path of the image of a sample, or "" if it is not known.
 func (d *Dataset) ImageOf(i int) string {
-	switch {
-	case d.ImageDir == "" || d.IDs == nil:
+	if d.ImageDir == "" || d.IDs == nil {
 		return ""
-	case filepath.IsAbs(d.IDs[i]):
-		return d.IDs[i]
 	}
-	return filepath.Join(d.ImageDir, filepath.FromSlash(d.IDs[i]))
+	return ImageFile(d.ImageDir, d.IDs[i])
+}
+
+// ImageFile returns the path of the image of an id, relative to dir unless it is absolute. Ids have
+// composed letters; in the names of files, those of a Mac above all, they can be in two parts.
+func ImageFile(dir, id string) string {
+	if filepath.IsAbs(id) {
+		dir = ""
+	}
+	path := filepath.Join(dir, filepath.FromSlash(id))
+	if _, err := os.Stat(path); err != nil {
+		if parts := filepath.Join(dir, filepath.FromSlash(norm.NFD.String(id))); parts != path {
+			if _, err := os.Stat(parts); err == nil {
+				return parts
+			}
+		}
+	}
+	return path
 }
 
 // SamplesOf returns the indices of the samples of the given classes, ascending.

@@ -90,7 +90,9 @@ func (t *Table) describe(file *table.Table, complete bool) {
 		default:
 			for z, row := range file.Rows {
 				file.Probability(row, j)
-				t.Cells[z][m] = row.Cells[j]
+				if !table.Missing(row.Cells[j]) {
+					t.Cells[z][m] = row.Cells[j]
+				}
 			}
 		}
 	}

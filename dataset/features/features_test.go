@@ -105,7 +105,7 @@ func TestCSVErrors(t *testing.T) {
 		{"empty", "", "expected at least one line of numbers, found none"},
 		{"names alone", "a,b\n", "expected at least one line of numbers, found none"},
 		{"names and numbers in the first line", "a,2\n3,4\n", `line 1, column 1: expected a number, found "a"`},
-		{"a decimal comma", "1;2\n1,5;2,5\n", `line 2: expected 1 numbers, as in the line before, found 3`},
+		{"a decimal comma in quotes", "1,2\n\"1,5\",2\n", `line 2, column 1: expected a number, found "1,5"`},
 		{"an empty cell", "1,2\n3,\n", `line 2, column 2: expected a number, found ""`},
 		{"too few", "a,b,c\n1,2\n", "line 2: expected 3 numbers, as in the line before, found 2"},
 		{"NaN", "1,2\nnan,4\n", "line 2, column 1: expected a finite number in the range of float32, found nan"},

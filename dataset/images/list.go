@@ -15,8 +15,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/text/unicode/norm"
-
+	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/internal/table"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
@@ -154,8 +153,8 @@ func (l *listing) read(class string) error {
 		case info.IsDir():
 			l.folders = append(l.folders, name)
 		default:
-			class := norm.NFC.String(class)
-			l.images = append(l.images, Image{ID: path.Join(class, norm.NFC.String(name)), Path: file, Class: class})
+			class := table.Name(class)
+			l.images = append(l.images, Image{ID: path.Join(class, table.Name(name)), Path: file, Class: class})
 		}
 	}
 	return nil
@@ -174,24 +173,16 @@ func ReadList(ctx context.Context, file, dir string) ([]Image, error) {
 	ids := t.Names("path")
 	for i, row := range t.Rows {
 		id := filepath.ToSlash(ids[i])
-		if _, err := os.Stat(located(dir, id)); err != nil {
+		if _, err := os.Stat(dataset.ImageFile(dir, id)); err != nil {
 			id = strings.ReplaceAll(id, `\`, "/") // a list that was written on Windows
 		}
-		m := Image{ID: id, Path: located(dir, id), Class: t.Cell(row, "class")}
+		m := Image{ID: id, Path: dataset.ImageFile(dir, id), Class: t.Cell(row, "class")}
 		if t.Column("class") >= 0 && m.Class == "" {
 			t.Report("class", row.Line, "class", "a class for every image", "none")
 		}
 		all = append(all, m)
 	}
 	return all, problems.Err()
-}
-
-// located returns the path of a file that a list names with slashes, relative to dir unless it is absolute.
-func located(dir, id string) string {
-	if path := filepath.FromSlash(id); filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(dir, filepath.FromSlash(id))
 }
 
 // SetBoxes reads bounding boxes of all images from a CSV file with the columns path, x, y,
@@ -213,12 +204,12 @@ func SetBoxes(ctx context.Context, file string, all []Image) error {
 				t.Report("box", t.Rows[i].Line, column, "pixels, with a width and height above 0", invalid.Quote(text))
 			}
 		}
-		name = norm.NFC.String(filepath.ToSlash(name))
+		name = filepath.ToSlash(name)
 		boxes[name] = &Box{v[0], v[1], v[2], v[3]}
 		boxes[strings.ReplaceAll(name, `\`, "/")] = boxes[name] // as Windows writes it
 	}
 	for i, m := range all {
-		if all[i].Box = boxes[norm.NFC.String(m.ID)]; all[i].Box == nil {
+		if all[i].Box = boxes[m.ID]; all[i].Box == nil {
 			problems.Add("missing", &invalid.Error{Where: file, Field: invalid.Quote(m.ID), Want: "a bounding box for every image", Got: "none"})
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"unicode/utf16"
 
 	"github.com/lago-train/lago-train/internal/format"
@@ -185,7 +186,7 @@ func (s *stream) decode(m *matrix) {
 	case m.Class.Numeric():
 		m.Float32 = s.numbers(*m)
 	case m.Class == Char:
-		m.Strings = []string{s.text(*m)}
+		m.Strings = s.rows(*m)
 	case m.Class == Cell:
 		m.Strings = s.cells(*m)
 	default:
@@ -246,11 +247,30 @@ func (s *stream) numbers(m matrix) []float32 {
 	return values
 }
 
-// text reads the data of a char array of one row.
-func (s *stream) text(m matrix) string {
-	if m.Count() > 0 && m.Count() != m.Dims[1] {
-		s.unexpected("text of one row", "%s", m.Size())
+// rows reads the text of each row of a char array, without the spaces that fill it up.
+func (s *stream) rows(m matrix) []string {
+	n := m.Dims[0]
+	letters := []rune(s.text(m))
+	if m.Count() == 0 || n == 1 {
+		return []string{string(letters)}
 	}
+	if len(letters) != m.Count() {
+		s.unexpected(fmt.Sprintf("%d letters (%s)", m.Count(), formatDims(m.Dims)), "%d", len(letters))
+		return nil
+	}
+	texts := make([]string, n)
+	for i := range texts {
+		row := make([]rune, 0, len(letters)/n)
+		for at := i; at < len(letters); at += n {
+			row = append(row, letters[at])
+		}
+		texts[i] = strings.TrimRight(string(row), " \x00")
+	}
+	return texts
+}
+
+// text reads the data of a char array, column by column.
+func (s *stream) text(m matrix) string {
 	want := fmt.Sprintf("text of at most %d bytes", maxText)
 	kind, data := s.bytes(m.end, want, 0, maxText, kindInt8, kindUint8, kindUint16, kindUTF8, kindUTF16)
 	width, unit := 1, func(b []byte) uint16 { return uint16(b[0]) }
@@ -285,7 +305,7 @@ func (s *stream) cells(m matrix) (texts []string) {
 // cell reads the text in a cell that ends at end. An empty array of numbers is no text.
 func (s *stream) cell(end int64) (text string) {
 	switch m := s.header(end); {
-	case m.Class == Char:
+	case m.Class == Char && (m.Count() == 0 || m.Count() == m.Dims[1]):
 		text = s.text(m)
 	case m.Class.Numeric() && m.Count() == 0:
 		s.numbers(m)

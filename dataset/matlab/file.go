@@ -8,7 +8,7 @@
 // names the file, the variable and the byte. A truncated file is refused even where the wanted
 // variables are complete.
 //
-// Read are real numbers, text of one row, and cell arrays of such text, in files of
+// Read are real numbers, text, and cell arrays of text of one row, in files of
 // little-endian computers. Other variables are skipped, and refused where they are wanted,
 // as are files of level 4 and of version 7.3, which are HDF5. The package does not know
 // data sets: what the variables mean is for its callers.
@@ -44,7 +44,7 @@ type Array struct {
 	// N x D matrix row by row.
 	Float32 []float32
 
-	// Strings holds the text of a char array, or of each cell of a cell array. An empty
+	// Strings holds the text of each row of a char array, or of each cell of a cell array. An empty
 	// cell is the empty string.
 	Strings []string
 

@@ -164,6 +164,7 @@ func TestText(t *testing.T) {
 		"UTF-8":           {matfile.Array("x", Char, 0, []int{1, 3}, matfile.Element(kindUTF8, []byte("鳥🐦"))), []string{"鳥🐦"}},
 		"UTF-16 pair":     {matfile.Char("x", []int{1, 3}, bird...), []string{"鳥🐦"}},
 		"half a pair":     {matfile.Char("x", []int{1, 2}, bird[1], 'a'), []string{"\uFFFDa"}},
+		"two rows":        {matfile.Char("x", []int{2, 3}, 'o', 'w', 'w', 'r', 'l', ' '), []string{"owl", "wr"}},
 		"rows of nothing": {matfile.Char("x", []int{1 << 30, 0}), []string{""}},
 		"cells":           {cell([]int{2, 1}, matfile.Word("", "one"), matfile.Word("", "two")), []string{"one", "two"}},
 		"empty cells":     {cell([]int{1, 4}, none, matfile.Doubles("", []int{0, 0}), matfile.Word("", ""), matfile.Word("", "e")), []string{"", "", "", "e"}},

@@ -195,8 +195,8 @@ func ReadSplits(ctx context.Context, path string, classes []string) ([]dataset.S
 }
 
 // Write writes d, in which check.Errors must have found none, as a folder that Load reads as
-// the same data set, bit for bit, if names of a kind differ and none begins or ends with a
-// space. d.Split is written as the first split of the classes, others, at most two, as the
+// the same data set, bit for bit, if names of a kind differ and are in NFC without spaces around
+// them. d.Split is written as the first split of the classes, others, at most two, as the
 // second and third. Files of the same names are replaced.
 func Write(dir string, d *dataset.Dataset, others ...dataset.Split) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {

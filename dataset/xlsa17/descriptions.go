@@ -6,6 +6,7 @@ import (
 	"math"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -35,7 +36,7 @@ func (f *folder) readDescriptions() error {
 	}
 	if f.original == nil {
 		e := wrong(f.mat, varOriginal, "class descriptions here or in "+filepath.Join(f.Source, "meta", descriptionFile), "neither")
-		e.Hint = "The columns of att are L2-normalised and hold no probabilities."
+		e.Hint = f.normalisedHint()
 		return e
 	}
 	f.Descriptions = *f.original
@@ -54,7 +55,7 @@ func (f *folder) readDescriptionFile(path string) error {
 	if o := f.original; o != nil && o.Cols != rows.Cols {
 		return wrong(path, "", fmt.Sprintf("%d attributes, as in %s of %s", o.Cols, varOriginal, f.mat), fmt.Sprint(rows.Cols))
 	}
-	if err := toProbabilities(rows, path, "row"); err != nil {
+	if err := toProbabilities(rows, path, ""); err != nil {
 		return err
 	}
 	rowOf, err := f.rowsOfClasses(path, rows.Rows)
@@ -75,32 +76,91 @@ func (f *folder) readDescriptionFile(path string) error {
 	return nil
 }
 
-// toProbabilities turns percentages, recognised by a value of 2 or more, into fractions, and
-// negative values, which mean "not described", into NaN. row is what a row of u is in the
-// file.
-func toProbabilities(u dataset.Matrix[float64], file, row string) error {
-	largest, at := 0.0, 0
+// normalisedHint says what the variable att holds, if it is there.
+func (f *folder) normalisedHint() string {
+	a := f.vars[varNormalised]
+	if a == nil || len(a.Dims) != 2 || !a.Class.Numeric() || a.Load(f.ctx) != nil {
+		return ""
+	}
+	switch u := dataset.Convert[float64](dataset.Matrix[float32]{Rows: a.Dims[1], Cols: a.Dims[0], Data: a.Float32}); {
+	case isNormalised(u):
+		return "The columns of att are L2-normalised and hold no probabilities."
+	case u.Rows*u.Cols > 0 && slices.Min(u.Data) < 0:
+		return "The variable att has negative numbers, as word vectors or standardised ones: these are no probabilities."
+	}
+	return "If the variable att holds probabilities of attributes, save it as " + varOriginal + ", too."
+}
+
+// isNormalised reports whether all rows have the length 1, of which some are not one 1 among zeros.
+func isNormalised(u dataset.Matrix[float64]) bool {
+	fractions := false
+	for z := range u.Rows {
+		sum := 0.
+		for _, v := range u.Row(z) {
+			sum += v * v
+			fractions = fractions || v != 0 && v != 1
+		}
+		if math.Abs(sum-1) > 1e-4 {
+			return false
+		}
+	}
+	return fractions
+}
+
+const (
+	leastPercent = 20  // below it, the largest number of a table is that of a scale, such as 0 to 10
+	mostMissing  = 0.1 // of the entries of a table of -1, 0 and 1, where more -1 mean no
+)
+
+// toProbabilities turns percentages into fractions, and -1, which means "not described", into NaN.
+// Other codings and scales are refused. variable is that of a .mat, "" for a text file.
+func toProbabilities(u dataset.Matrix[float64], file, variable string) error {
+	largest, at, negative, missing, zeros, fractions := 0., 0, 0., 0, 0, 0
 	for i, v := range u.Data {
+		switch {
+		case v == -1:
+			missing++
+		case v < 0:
+			negative = min(negative, v)
+		case v == 0:
+			zeros++
+		case v > 0 && v != 1:
+			fractions++
+		}
 		if v > largest {
 			largest, at = v, i
 		}
 	}
 	scale := 1.0
-	if largest >= 2 { // what is a little above 1 is a mistake in a table of fractions
+	if largest > leastPercent {
 		scale = 100
 	}
-	if largest > scale*(1+excess) {
-		return wrong(file, fmt.Sprintf("%s %d, attribute %d", row, at/u.Cols+1, at%u.Cols+1),
-			"probabilities up to 1, or percentages with a largest value from 2 to 100", fmt.Sprintf("a largest value of %v", largest))
-	}
-	for i, v := range u.Data {
-		if v < 0 {
-			u.Data[i] = math.NaN()
-			continue
+	e := wrong(file, variable, "probabilities from 0 to 1, or percentages, with -1 for a few that are not known", "")
+	switch {
+	case negative < 0:
+		e.Got, e.Hint = fmt.Sprintf("the number %g, as in standardised numbers", negative), "Write the numbers from before the standardisation."
+	case missing > 0 && fractions == 0 && (zeros == 0 || float64(missing) > mostMissing*float64(len(u.Data))):
+		coding := map[bool]string{true: "-1 and 1", false: "-1, 0 and 1"}[zeros == 0]
+		e.Got = fmt.Sprintf("a coding by %s, with -1 in %d of %d entries", coding, missing, len(u.Data))
+		e.Hint = "Write 0 for no, 1 for yes, a number between for what is uncertain, and nan for what is not known."
+	case largest > scale*(1+excess):
+		row := "row"
+		if variable != "" {
+			row = variable + ", class"
 		}
-		u.Data[i] = min(v/scale, 1)
+		e.Field = fmt.Sprintf("%s %d, attribute %d", row, at/u.Cols+1, at%u.Cols+1)
+		e.Got, e.Hint = fmt.Sprintf("a largest value of %v", largest), "Divide by the largest value of the scale."
+	case isNormalised(u):
+		e.Got, e.Hint = "rows of length 1, as in an L2-normalised att", "Write the numbers from before the normalisation."
+	default:
+		for i, v := range u.Data {
+			if u.Data[i] = min(v/scale, 1); v < 0 {
+				u.Data[i] = math.NaN()
+			}
+		}
+		return nil
 	}
-	return nil
+	return e
 }
 
 // rowsOfClasses returns the row of each class among the n rows of a description file: by
@@ -240,7 +300,7 @@ func splitLines(text string) []line {
 	number := 0
 	for part := range strings.SplitSeq(strings.TrimPrefix(text, "\ufeff"), "\n") {
 		number++
-		if part = strings.TrimSpace(part); part != "" {
+		if part = table.Name(part); part != "" {
 			lines = append(lines, line{number, part})
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/features"
+	"github.com/lago-train/lago-train/dataset/internal/table"
 	"github.com/lago-train/lago-train/dataset/matlab"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -23,6 +24,7 @@ import (
 const (
 	varFeatures = "features"
 	varLabels   = "labels"
+	varImages   = "image_files"
 )
 
 // readFeatures reads the labels, and the features: from the cache if it has them. In the file
@@ -40,7 +42,7 @@ func (f *folder) readFeatures(opts Options) error {
 	if f.Features, f.FeaturesSum = c.load(f.ctx); f.FeaturesSum == "" {
 		required = append(required, varFeatures)
 	}
-	vars, err := matlab.Open(f.ctx, file, required)
+	vars, err := matlab.Open(f.ctx, file, required, varImages)
 	if err != nil {
 		return err
 	}
@@ -48,8 +50,17 @@ func (f *folder) readFeatures(opts Options) error {
 	if n := labels.Count(); a != nil && (len(a.Dims) != 2 || a.Dims[1] != n || !a.Class.Numeric()) {
 		return wrong(file, varFeatures, fmt.Sprintf("numbers for D dimensions x %d samples, one for each label", n), a.Size())
 	}
-	if f.Labels, err = f.indices(file, labels, len(f.Classes), "the number of classes"); err != nil || a == nil {
+	if f.Labels, err = f.indices(file, labels, len(f.Classes), "the number of classes"); err != nil {
 		return err
+	}
+	if images := vars[varImages]; images != nil && images.Class == matlab.Cell && images.Count() == len(f.Labels) {
+		if err := images.Load(f.ctx); err != nil {
+			return err
+		}
+		f.IDs = idsOf(images.Strings)
+	}
+	if a == nil { // it is cached
+		return nil
 	}
 	if err := a.Load(f.ctx); err != nil {
 		return err
@@ -58,6 +69,28 @@ func (f *folder) readFeatures(opts Options) error {
 	f.FeaturesSum = dataset.SumFeatures(f.Features)
 	c.store(f.Features, f.FeaturesSum)
 	return nil
+}
+
+// idsOf returns the paths of images below the folder of all, nil if they are not different names.
+func idsOf(paths []string) []string {
+	ids, known, common := make([]string, len(paths)), make(map[string]bool), ""
+	for i, path := range paths {
+		ids[i] = strings.ReplaceAll(table.Name(path), `\`, "/")
+		if i == 0 {
+			common = ids[0]
+		}
+		for !strings.HasPrefix(ids[i], common) || common != "" && !strings.HasSuffix(common, "/") {
+			common = common[:strings.LastIndexByte(strings.TrimSuffix(common, "/"), '/')+1]
+		}
+	}
+	for i, id := range ids {
+		ids[i] = strings.TrimPrefix(id, common)
+		if known[ids[i]] || ids[i] == "" || invalid.HasControl(ids[i]) {
+			return nil
+		}
+		known[ids[i]] = true
+	}
+	return ids
 }
 
 // findFeatures returns res101.mat, or the one .mat beside att_splits.mat.

@@ -20,7 +20,7 @@
 // locations must agree with them, and those of test_seen_loc are the held-out samples of
 // generalised zero-shot learning. Classes are matched by name wherever two files name
 // them. The variable att of the release, whose columns are L2-normalised, is not read as
-// probabilities.
+// probabilities. The variable image_files beside the features names the samples.
 //
 // Features are cached in an .npy whose name has size and time of the file and the checksum: the
 // next start, which need not decompress them, takes a third of the time.
@@ -42,6 +42,7 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/internal/table"
 	"github.com/lago-train/lago-train/dataset/matlab"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
@@ -80,8 +81,9 @@ const attSplitsFile = "att_splits.mat"
 
 // Variables of att_splits.mat.
 const (
-	varClasses  = "allclasses_names"
-	varOriginal = "original_att"
+	varClasses    = "allclasses_names"
+	varOriginal   = "original_att"
+	varNormalised = "att"
 
 	trainLoc      = "train_loc"
 	valLoc        = "val_loc"
@@ -121,12 +123,15 @@ func openFolder(ctx context.Context, dir string) (*folder, error) {
 }
 
 func (f *folder) readAttSplits() (err error) {
-	f.vars, err = matlab.Open(f.ctx, f.mat, []string{varClasses}, append(locationVariables, varOriginal)...)
+	f.vars, err = matlab.Open(f.ctx, f.mat, []string{varClasses}, append(locationVariables, varOriginal, varNormalised)...)
 	if err != nil {
 		return err
 	}
 	names, n := f.vars[varClasses], f.vars[varClasses].Count()
-	if names.Class != matlab.Cell || n == 0 {
+	if names.Class == matlab.Char { // a row for each class, as SciPy writes a list of str
+		n = names.Dims[0]
+	}
+	if names.Class != matlab.Cell && names.Class != matlab.Char || n == 0 {
 		return wrong(f.mat, varClasses, "a cell array of names", names.Size())
 	}
 	if err := names.Load(f.ctx); err != nil {
@@ -134,7 +139,7 @@ func (f *folder) readAttSplits() (err error) {
 	}
 	f.index = make(map[string]int)
 	for z, name := range names.Strings {
-		f.Classes = append(f.Classes, strings.TrimSpace(name))
+		f.Classes = append(f.Classes, table.Name(name))
 		f.index[f.Classes[z]] = z
 	}
 	a := f.vars[varOriginal] // attributes x classes
@@ -149,7 +154,7 @@ func (f *folder) readAttSplits() (err error) {
 	}
 	m := dataset.Convert[float64](dataset.Matrix[float32]{Rows: n, Cols: a.Dims[0], Data: a.Float32})
 	f.original = &m
-	return toProbabilities(m, f.mat, varOriginal+", class")
+	return toProbabilities(m, f.mat, varOriginal)
 }
 
 // readLocations reads the locations of n samples.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -72,6 +73,34 @@ func TestLoadVariants(t *testing.T) {
 			s.drop("meta/"+classFile, "meta/"+descriptionFile)
 			s.doubles("original_att", 3, 6, want.Descriptions.Data...)
 		},
+		"names in rows, as SciPy writes them": func(s *small, _ *dataset.Dataset) {
+			var letters []uint16
+			for j := range len("004.Young_owl") {
+				for _, name := range smallClasses {
+					letters = append(letters, uint16(fmt.Sprintf("%-13s", name)[j]))
+				}
+			}
+			s.att["allclasses_names"] = matfile.Char("allclasses_names", []int{6, 13}, letters...)
+		},
+		"names of images": func(s *small, want *dataset.Dataset) {
+			var paths []string
+			for i := range 12 {
+				paths = append(paths, fmt.Sprintf("/data/birds/images/%s/%d.jpg", smallClasses[i%6], i))
+				want.IDs = append(want.IDs, fmt.Sprintf("%s/%d.jpg", smallClasses[i%6], i))
+			}
+			s.cells(varImages, paths...)
+		},
+		"names of images that are not different": func(s *small, _ *dataset.Dataset) {
+			s.cells(varImages, slices.Repeat([]string{"a.jpg"}, 12)...)
+		},
+		"names in two forms of Unicode, with spaces that do not break": func(s *small, want *dataset.Dataset) {
+			want.Classes = slices.Clone(want.Classes)
+			want.Classes[0] = "001.Red_é bird"
+			s.cells("allclasses_names", append([]string{"001.Red_e\u0301 bird"}, smallClasses[1:]...)...)
+			for name, text := range s.texts {
+				s.texts[name] = strings.ReplaceAll(text, "001.Red_bird", "001.Red_é\u00a0bird")
+			}
+		},
 		"not described": func(s *small, want *dataset.Dataset) {
 			s.texts["meta/"+descriptionFile] = "-1 0 50\n20 80 -1.00\n0 100 10\n90 5 60\n25 75 33\n70 30 nan\n"
 			for _, i := range []int{0, 5, 17} {
@@ -132,7 +161,25 @@ func TestLoadRefuses(t *testing.T) {
 
 		{"fewer names than attributes", func(s *small) { s.texts[metaAtt] = "1 size::big\n2 size::small\n" }, []string{metaAtt, "expected 3 attributes", "found 2"}},
 
-		{"no descriptions", func(s *small) { s.drop("original_att", metaDesc) }, []string{attFile + ": original_att: expected class descriptions here or in", descriptionFile + ", found neither. The columns of att are L2-normalised"}},
+		{"no descriptions", func(s *small) { s.drop("original_att", metaDesc) }, []string{attFile + ": original_att: expected class descriptions here or in", descriptionFile + ", found neither"}},
+		{"a normalised att alone", func(s *small) {
+			s.drop("original_att", metaDesc)
+			s.doubles("att", 2, 6, slices.Repeat([]float64{0.6, 0.8}, 6)...)
+		}, []string{"found neither. The columns of att are L2-normalised and hold no probabilities."}},
+		{"word vectors alone", func(s *small) {
+			s.drop("original_att", metaDesc)
+			s.doubles("att", 2, 6, slices.Repeat([]float64{-0.6, 2}, 6)...)
+		}, []string{"found neither. The variable att has negative numbers"}},
+		{"an att of 0 and 1 alone", func(s *small) {
+			s.drop("original_att", metaDesc)
+			s.doubles("att", 2, 6, slices.Repeat([]float64{0, 1}, 6)...)
+		}, []string{"found neither. If the variable att holds probabilities of attributes, save it as original_att, too."}},
+		{"a coding by -1 and 1", func(s *small) { s.doubles("original_att", 3, 6, slices.Repeat([]float64{-1, 1}, 9)...) }, []string{"original_att: expected probabilities", "found a coding by -1 and 1, with -1 in 9 of 18 entries. Write 0 for no"}},
+		{"a coding by -1, 0 and 1", func(s *small) { s.doubles("original_att", 3, 6, slices.Repeat([]float64{-1, 0, 1}, 6)...) }, []string{"found a coding by -1, 0 and 1, with -1 in 6 of 18 entries"}},
+		{"standardised numbers", func(s *small) { s.doubles("original_att", 3, 6, slices.Repeat([]float64{-1, 0.5, -0.25}, 6)...) }, []string{"original_att: expected probabilities", "found the number -0.25, as in standardised numbers"}},
+		{"0, 1 and 2", func(s *small) { s.doubles("original_att", 3, 6, slices.Repeat([]float64{0, 1, 2}, 6)...) }, []string{"original_att, class 1, attribute 3: expected", "found a largest value of 2. Divide by the largest value of the scale."}},
+		{"a scale of 0 to 10", func(s *small) { s.doubles("original_att", 3, 6, slices.Repeat([]float64{0, 7, 10}, 6)...) }, []string{"found a largest value of 10. Divide"}},
+		{"original_att that is normalised", func(s *small) { s.doubles("original_att", 2, 6, slices.Repeat([]float64{0.6, 0.8}, 6)...) }, []string{"original_att: expected", "found rows of length 1, as in an L2-normalised att"}},
 		{"descriptions beyond percent", func(s *small) { s.texts[metaDesc] = strings.Replace(s.texts[metaDesc], "80", "101", 1) }, []string{descriptionFile, "row 2, attribute 2", "found a largest value of 101"}},
 		{"descriptions that contradict", func(s *small) { s.texts[metaDesc] = strings.Replace(s.texts[metaDesc], "20 80", "80 20", 1) }, []string{descriptionFile, `class "002.Blue_bird", attribute 1: expected about 0.2`, "found 0.8"}},
 		{"more lines than classes.txt has", func(s *small) { s.texts[metaDesc] += "1 2 3\n" }, []string{descriptionFile, "expected 6 lines, one for each class of", "found 7"}},

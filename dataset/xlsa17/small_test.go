@@ -62,7 +62,7 @@ func newSmall() *small {
 // put sets a variable of the file that has it.
 func (s *small) put(name string, class matlab.Class, dims []int, data ...[]byte) {
 	vars := s.att
-	if name == varFeatures || name == varLabels {
+	if name == varFeatures || name == varLabels || name == varImages {
 		vars = s.features
 	}
 	vars[name] = matfile.Array(name, class, 0, dims, data...)

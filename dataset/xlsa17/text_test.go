@@ -88,7 +88,7 @@ func checkMatrix(t *testing.T, lines []line) {
 	if m.Rows != len(lines) || len(m.Data) != m.Rows*m.Cols {
 		t.Fatalf("%d lines give %d numbers for %d x %d", len(lines), len(m.Data), m.Rows, m.Cols)
 	}
-	if err := toProbabilities(m, "a file", "row"); err != nil {
+	if err := toProbabilities(m, "a file", ""); err != nil {
 		wantFileError(t, err)
 		return
 	}

@@ -3,8 +3,10 @@
 // line names the columns, and reports each problem with its file, line and column to an
 // invalid.List. Probability reads one entry of a class description.
 //
-// A byte order mark, Windows line ends, blank lines and space around cells are ignored.
-// The length of a line is bounded, so that no input claims memory without end.
+// Cells are separated by commas or, as spreadsheets in many countries write them, by semicolons, with
+// decimal commas, or by tabs. Text is UTF-8, or UTF-16 with a byte order mark. Windows line ends, blank
+// lines, empty columns at the right and space around cells are ignored. The length of a line is
+// bounded, so that no input claims memory without end.
 package table
 
 import (
@@ -16,12 +18,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"math"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
@@ -57,6 +67,13 @@ type Row struct {
 func Read(ctx context.Context, path string, problems *invalid.List, required []string, optional ...string) *Table {
 	text, err := fileio.ReadFile(ctx, path, maxSize)
 	if err != nil {
+		if e := (*invalid.Error)(nil); errors.Is(err, fs.ErrNotExist) && errors.As(err, &e) {
+			for _, other := range []string{".xlsx", ".xls", ".ods"} {
+				if sheet := strings.TrimSuffix(path, filepath.Ext(path)) + other; exists(sheet) {
+					e.Hint = "Save " + filepath.Base(sheet) + " as CSV."
+				}
+			}
+		}
 		problems.AddError(err)
 		return nil
 	}
@@ -66,6 +83,21 @@ func Read(ctx context.Context, path string, problems *invalid.List, required []s
 	}
 	return t
 }
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+const asUTF8 = `In Excel, save it as "CSV UTF-8".`
+
+// Name returns a name as names are compared: with composed letters (NFC), ordinary spaces, and no
+// space around it.
+func Name(text string) string {
+	return strings.TrimSpace(spaces.Replace(norm.NFC.String(text)))
+}
+
+var spaces = strings.NewReplacer("\u00a0", " ", "\u202f", " ") // which do not break
 
 // Parse is Read of text with any columns; file is its name in errors. Lines with more or fewer
 // cells than there are columns are reported and not in Rows.
@@ -77,7 +109,7 @@ func Parse(file string, text io.Reader, problems *invalid.List) *Table {
 			break
 		}
 		if slices.ContainsFunc(cells, func(cell string) bool { return !utf8.ValidString(cell) }) {
-			err = &invalid.Error{Where: file, Field: fmt.Sprintf("line %d", r.Line), Want: "text in UTF-8", Got: "another encoding"}
+			err = &invalid.Error{Where: file, Field: fmt.Sprintf("line %d", r.Line), Want: "text in UTF-8", Got: "another encoding", Hint: asUTF8}
 		}
 		if err != nil {
 			problems.AddError(err)
@@ -85,7 +117,7 @@ func Parse(file string, text io.Reader, problems *invalid.List) *Table {
 		}
 		cells = slices.Clone(cells)
 		for i := range cells {
-			cells[i] = strings.TrimSpace(cells[i])
+			cells[i] = Name(cells[i])
 		}
 		switch {
 		case t.Columns == nil:
@@ -100,8 +132,6 @@ func Parse(file string, text io.Reader, problems *invalid.List) *Table {
 	switch {
 	case t.Columns == nil:
 		problems.AddError(&invalid.Error{Where: file, Want: "a header with the names of the columns", Got: "an empty file"})
-	case len(t.Columns) == 1 && strings.ContainsAny(t.Columns[0], ";\t"):
-		t.Report("separator", 1, "", "names of columns separated by commas", t.Header())
 	case len(t.Rows) == 0 && !t.ragged:
 		problems.AddError(&invalid.Error{Where: file, Want: "at least one line below the header", Got: "none"})
 	default:
@@ -230,10 +260,11 @@ const (
 	maxCells  = 1 << 20
 )
 
-// bounded reads until a number of bytes or of commas was read.
+// bounded reads until a number of bytes or of separators was read.
 type bounded struct {
-	r             io.Reader
-	bytes, commas int
+	r            io.Reader
+	bytes, cells int
+	separator    byte
 }
 
 func (b *bounded) Read(p []byte) (int, error) {
@@ -242,11 +273,11 @@ func (b *bounded) Read(p []byte) (int, error) {
 	}
 	n, err := b.r.Read(p[:min(len(p), b.bytes)])
 	b.bytes -= n
-	b.commas -= bytes.Count(p[:n], []byte(","))
+	b.cells -= bytes.Count(p[:n], []byte{b.separator})
 	return n, err
 }
 
-func (b *bounded) full() bool { return b.bytes <= 0 || b.commas <= 0 }
+func (b *bounded) full() bool { return b.bytes <= 0 || b.cells <= 0 }
 
 // Reader reads the records of a CSV file.
 type Reader struct {
@@ -255,29 +286,100 @@ type Reader struct {
 	file  string
 	csv   *csv.Reader
 	bound *bounded // of what is read for one record; what is read ahead is in a buffer
+	width int      // cells of the first record, without empty ones at the right
 }
 
 // NewReader returns a reader of text; file is its name in errors.
 func NewReader(file string, text io.Reader) *Reader {
-	bound := &bounded{text, maxRecord, maxCells}
-	lines := bufio.NewReaderSize(bound, 1<<18)
-	if mark, err := lines.Peek(len(byteOrderMark)); err == nil && string(mark) == byteOrderMark {
-		_, _ = lines.Discard(len(mark)) // it is in the buffer
+	const bufferSize = 1 << 18
+	bound := &bounded{text, maxRecord, maxCells, ','}
+	lines := bufio.NewReaderSize(bound, bufferSize)
+	switch mark, _ := lines.Peek(2); string(mark) { // a shorter text has none
+	case "\xff\xfe", "\xfe\xff":
+		utf16 := unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM)
+		lines = bufio.NewReaderSize(transform.NewReader(lines, utf16.NewDecoder()), bufferSize)
+	case byteOrderMark[:2]:
+		if mark, _ := lines.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
+			_, _ = lines.Discard(len(mark)) // it is in the buffer
+		}
 	}
 	r := &Reader{file: file, csv: csv.NewReader(lines), bound: bound}
+	bound.separator = separatorOf(firstLine(lines))
+	r.csv.Comma = rune(bound.separator)
 	r.csv.FieldsPerRecord = -1 // callers report the lines with another number of cells
 	r.csv.ReuseRecord = true
-	r.csv.TrimLeadingSpace = true
+	r.csv.TrimLeadingSpace = bound.separator != '\t'
 	return r
 }
 
 const byteOrderMark = "\ufeff"
 
-// Read returns the cells of the next record, which are valid until the next call. The
+// firstLine returns the first line that is not blank, as far as it fits into the buffer, and waits
+// for no more than it.
+func firstLine(lines *bufio.Reader) string {
+	for n := 1; ; n = lines.Buffered() + 1 {
+		_, err := lines.Peek(min(n, lines.Size()))
+		read, _ := lines.Peek(lines.Buffered())
+		line, _, ended := strings.Cut(strings.TrimLeft(string(read), " \r\n"), "\n")
+		if ended || err != nil || n > lines.Size() {
+			return line
+		}
+	}
+}
+
+var (
+	quoted       = regexp.MustCompile(`"[^"]*"`)
+	decimalComma = regexp.MustCompile(`^\s*[-+]?\d*,\d+([eE][-+]?\d+)?\s*%?\s*$`)
+)
+
+// separatorOf returns the most frequent of comma, semicolon and tab in a line, outside of quotes. Commas
+// within numbers do not count.
+func separatorOf(line string) byte {
+	line = quoted.ReplaceAllString(line, "")
+	most, found := strings.Count(line, ","), byte(',')
+	for cell := range strings.FieldsFuncSeq(line, func(r rune) bool { return r == ';' || r == '\t' }) {
+		if decimalComma.MatchString(cell) {
+			most--
+		}
+	}
+	for _, separator := range []byte{';', '\t'} {
+		if n := strings.Count(line, string(separator)); n > most {
+			most, found = n, separator
+		}
+	}
+	return found
+}
+
+// Read returns the cells of the next record that has any, which are valid until the next call. The
 // error is io.EOF at the end, and otherwise an *invalid.Error after which nothing more
 // can be read.
 func (r *Reader) Read() ([]string, error) {
-	r.bound.bytes, r.bound.commas = maxRecord, maxCells
+	for {
+		cells, err := r.read()
+		if err != nil {
+			return nil, err
+		}
+		n, blank := len(cells), true
+		for n > r.width && strings.TrimSpace(cells[n-1]) == "" {
+			n--
+		}
+		if r.width == 0 {
+			r.width = n
+		}
+		for i, cell := range cells[:n] {
+			blank = blank && strings.TrimSpace(cell) == ""
+			if r.bound.separator != ',' && decimalComma.MatchString(cell) {
+				cells[i] = strings.Replace(cell, ",", ".", 1)
+			}
+		}
+		if !blank {
+			return cells[:n], nil
+		}
+	}
+}
+
+func (r *Reader) read() ([]string, error) {
+	r.bound.bytes, r.bound.cells = maxRecord, maxCells
 	cells, err := r.csv.Read()
 	switch parse := (*csv.ParseError)(nil); {
 	case r.bound.full():
@@ -309,7 +411,12 @@ func Number(cell string, bits int) (float64, error) {
 }
 
 // Words for p(a|z) that people may write instead of numbers, as wantProbability lists them.
-var words = map[string]float64{"never": 0, "no": 0, "rarely": 0.1, "sometimes": 0.5, "often": 0.75, "always": 1, "yes": 1}
+var words = map[string]float64{"never": 0, "no": 0, "false": 0, "rarely": 0.1, "sometimes": 0.5, "often": 0.75, "always": 1, "yes": 1, "true": 1}
+
+// Missing reports whether a cell says that a value is not known, as spreadsheets, R and pandas do.
+func Missing(cell string) bool {
+	return slices.Contains([]string{"", "na", "n/a", "n.a.", "nd", "n.d.", "nan", "null", "?"}, strings.ToLower(strings.TrimSpace(cell)))
+}
 
 const wantProbability = "a number from 0 to 1, a percentage, one of never, no, rarely, sometimes, often, always, yes, or nothing if it is not described"
 
@@ -336,11 +443,11 @@ func (s *Scale) Probability(text string) (float64, error) {
 }
 
 // Probability reads p(a|z): a number from 0 to 1, a percentage such as 75%, or a word in any case.
-// never and no are 0, rarely is 0.1, sometimes 0.5, often 0.75, always and yes are 1. An empty text
-// is NaN, not described. The error is an *invalid.Error without a place.
+// never, no and false are 0, rarely is 0.1, sometimes 0.5, often 0.75, always, yes and true are 1. What
+// is Missing is NaN, not described. The error is an *invalid.Error without a place.
 func Probability(text string) (float64, error) {
 	text = strings.TrimSpace(text)
-	if text == "" {
+	if Missing(text) {
 		return math.NaN(), nil
 	}
 	if v, known := words[strings.ToLower(text)]; known {
@@ -360,5 +467,12 @@ func Probability(text string) (float64, error) {
 	default:
 		found += ", which is above 1: write % behind percentages, and divide values of another scale by its largest value"
 	}
-	return 0, &invalid.Error{Want: wantProbability, Got: found, Hint: invalid.DidYouMean(text, slices.Sorted(maps.Keys(words)))}
+	hint := invalid.DidYouMean(text, slices.Sorted(maps.Keys(words)))
+	switch {
+	case slices.Contains([]string{"-", "–", "—", "none"}, strings.ToLower(text)): // unknown or absent
+		hint = "Leave the cell empty if it is not known, and write no if the class does not have it."
+	case decimalComma.MatchString(text):
+		hint = "Write a decimal point."
+	}
+	return 0, &invalid.Error{Want: wantProbability, Got: found, Hint: hint}
 }

@@ -1,12 +1,14 @@
 package table
 
 import (
+	"encoding/binary"
 	"fmt"
 	"io"
 	"math"
 	"strings"
 	"testing"
 	"testing/iotest"
+	"unicode/utf16"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -36,10 +38,8 @@ func TestProblems(t *testing.T) {
 		"":                     "t: expected a header with the names of the columns, found an empty file",
 		"\n\n":                 "t: expected a header with the names of the columns, found an empty file",
 		"name,id\n":            "t: expected at least one line below the header, found none",
-		"name;id\n1;2\n":       `t: line 1: expected names of columns separated by commas, found "name;id"`,
-		"name\tid\n":           `t: line 1: expected names of columns separated by commas, found "name\tid"`,
 		"name,id\n\n1,2\n3\n":  "t: line 4: expected 2 cells, one for each column, found 1",
-		"name\nb\n\xe9\n":      "t: line 3: expected text in UTF-8, found another encoding",
+		"name\nb\n\xe9\n":      "t: line 3: expected text in UTF-8, found another encoding. In Excel, save it as \"CSV UTF-8\".",
 		"name\n1\n2\"\n":       "t: line 3, character 2" + quote,
 		"name\n\"1\n2\n":       "t: line 3, character 3" + quote,
 		"name,id\n1,2\n\"a\"x": "t: line 3, character 3" + quote,
@@ -47,8 +47,8 @@ func TestProblems(t *testing.T) {
 		"id\n1\n":              `t: line 1: expected a column name, found "id"`,
 		"name,id,id\na,1,1\n":  `t: line 1: expected each column once, found "id" twice`,
 		"name,idd\na,1\n":      `t: line 1: expected only the columns name, id, found "idd". Did you mean id?`,
-		"name,\na,1\n":         `t: line 1: expected only the columns name, id, found an empty cell`,
-		"name\na\n\"\"\n":      "t: line 3, column name: expected a name, found an empty cell",
+		"name,\na,1\n":         `t: line 2: expected 1 cells, one for each column, found 2`,
+		"id,name\na,b\na,\n":   "t: line 3, column name: expected a name, found an empty cell",
 		"name\na\n\na\n":       `t: line 4, column name: expected a different name on each line, found "a", which is also on line 2`,
 		"name\na\x1b[31m\n":    `t: line 2, column name: expected a name without control characters, found "a\x1b[31m"`,
 		"name\n\"a\nb\"\n":     `t: line 2, column name: expected a name without control characters, found "a\nb"`,
@@ -61,6 +61,56 @@ func TestProblems(t *testing.T) {
 			t.Errorf("%q:\nfound    %s\nexpected %s", text, got, want)
 		}
 	}
+}
+
+// What spreadsheets write is read as the same table.
+func TestFormsOfSpreadsheets(t *testing.T) {
+	const text = "class,legs,flies\nJosé's jay,0.5,1\nowl,,-2.5e3\n"
+	want := [][]string{{"class", "legs", "flies"}, {"José's jay", "0.5", "1"}, {"owl", "", "-2.5e3"}}
+	utf16 := func(order binary.AppendByteOrder) string {
+		b := order.AppendUint16(nil, 0xfeff)
+		for _, unit := range utf16.Encode([]rune(text)) {
+			b = order.AppendUint16(b, unit)
+		}
+		return string(b)
+	}
+	german := strings.NewReplacer(",", ";", ".", ",").Replace(text)
+	for name, text := range map[string]string{
+		"as it is":                   text,
+		"semicolons, decimal commas": german,
+		"tabs":                       strings.ReplaceAll(german, ";", "\t"),
+		"quotes":                     `"class";"legs";"flies"` + "\n\"José's jay\";\"0,5\";\"1\"\nowl;;-2,5e3\n",
+		"UTF-16":                     utf16(binary.LittleEndian),
+		"UTF-16, big-endian":         utf16(binary.BigEndian),
+		"empty columns and lines":    "\n" + strings.ReplaceAll(text, "\n", ",,\n,,,,\n  \n , \n"),
+		"letters in two parts":       strings.ReplaceAll(text, "é", "e\u0301"),
+		"spaces that do not break":   strings.NewReplacer(" ", "\u00a0", "owl", "\u00a0owl\u202f").Replace(text),
+	} {
+		var problems invalid.List
+		table := Parse("t", iotest.OneByteReader(strings.NewReader(text)), &problems)
+		if problems.Err() != nil {
+			t.Errorf("%s: %v", name, problems.Err())
+			continue
+		}
+		got := [][]string{table.Columns}
+		for _, row := range table.Rows {
+			got = append(got, row.Cells)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	for line, want := range map[string]byte{
+		"a": ',', "0,5;1,25;3": ';', "0,5;1": ';', `"a;b;c",d`: ',', "a; b,c,d": ',', "1\t2,5": '\t', "0.5,1;": ',',
+	} {
+		if got := separatorOf(line); got != want {
+			t.Errorf("%q: separated by %q, expected %q", line, got, want)
+		}
+	}
+	sheet := testkit.Write(t, t.TempDir(), "classes.xlsx", "PK")
+	var problems invalid.List
+	Read(t.Context(), strings.TrimSuffix(sheet, "xlsx")+"csv", &problems, nil)
+	testkit.WantError(t, problems.Err(), "classes.csv: no such file or directory. Save classes.xlsx as CSV.")
 }
 
 // Near names are looked for only where they are shown.
@@ -139,14 +189,14 @@ func TestProbability(t *testing.T) {
 	for text, want := range map[string]float64{
 		"0": 0, "1": 1, "0.25": 0.25, " 1e-3 ": 0.001, ".5": 0.5, "1.0": 1,
 		"yes": 1, "Always": 1, "OFTEN": 0.75, "sometimes": 0.5, "rarely": 0.1, "no": 0, "never ": 0,
-		"": math.NaN(), "  ": math.NaN(), "12.5 %": 0.125, "100%": 1, "0%": 0,
+		"TRUE": 1, "False": 0, "": math.NaN(), "  ": math.NaN(), "NA": math.NaN(), "nd": math.NaN(), "n/a": math.NaN(), "NaN": math.NaN(), "null": math.NaN(), "?": math.NaN(), "12.5 %": 0.125, "100%": 1, "0%": 0,
 	} {
 		testkit.Near(t, text, testkit.Must(Probability(text))(t), want, 0)
 	}
 	const above = ", which is above 1: write % behind percentages, and divide values of another scale by its largest value"
 	for text, found := range map[string]string{
 		"2": `"2"` + above, "101": `"101"` + above, "101 %": `"101 %", which is above 100`, "-1%": `"-1%"`,
-		"-1": `"-1"`, "0_1": `"0_1"`, "0x1p-1": `"0x1p-1"`, "NaN": `"NaN"`, "inf": `"inf"`, "maybe": `"maybe"`,
+		"-1": `"-1"`, "0_1": `"0_1"`, "0x1p-1": `"0x1p-1"`, "0,5": `"0,5". Write a decimal point.`, "None": `"None". Leave the cell empty if it is not known, and write no if the class does not have it.`, "inf": `"inf"`, "maybe": `"maybe"`,
 	} {
 		_, err := Probability(text)
 		if want := "expected " + wantProbability + ", found " + found; fmt.Sprint(err) != want {
