@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"archive/zip"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -121,7 +122,9 @@ func (f *fetcher) unpack(ctx context.Context, archive, dir string, wanted []stri
 func (f *fetcher) choose(file io.ReaderAt, size int64, wanted []string) (chosen map[string]*zip.File, total int64, err error) {
 	r, err := zip.NewReader(file, size)
 	if errors.Is(err, zip.ErrFormat) {
-		return nil, 0, &invalid.Error{Want: "a ZIP archive", Got: "another format"}
+		begin := make([]byte, fileio.FormatBytes)
+		n, _ := file.ReadAt(begin, 0) // of a shorter file, all
+		return nil, 0, &invalid.Error{Want: "a ZIP archive", Got: cmp.Or(fileio.FormatOf(begin[:n]).Name, "another format")}
 	}
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
 		return nil, 0, err

@@ -87,7 +87,7 @@ func TestHostileArchivesAreRefused(t *testing.T) {
 		"length that lies high": {archiveOf(t, entry{name: name, content: zeros, declared: 950}), "unexpected EOF"},
 		"unknown method":        {archiveOf(t, entry{name: name, content: "x", declared: 1, method: 99}), "unsupported compression"},
 		"another byte":          {flipped, "checksum"},
-		"page":                  {[]byte("<!DOCTYPE html><html>not found</html>"), "expected a ZIP archive, found another format"},
+		"page":                  {[]byte("<!DOCTYPE html><html>not found</html>"), "expected a ZIP archive, found a page of HTML or XML"},
 	} {
 		_, _, err := unpackAll(t.Context(), t, c.archive)
 		testkit.WantError(t, err, "archive.zip: the archive is damaged or unsafe: ", c.want)

@@ -149,7 +149,7 @@ func (d *download) attempt(ctx context.Context) (err error) {
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if about := (*url.Error)(nil); errors.As(err, &about) { // the address is printed with it
-		return &invalid.Error{Want: "a response", Err: fmt.Errorf("%.300v", about.Err)}
+		return &invalid.Error{Want: "a response", Got: format.Printable(fmt.Sprintf("%.300v", about.Err))} // with bytes of the server
 	}
 	if err != nil {
 		return err
@@ -174,13 +174,13 @@ func (d *download) accept(resp *http.Response) error {
 	switch code := resp.StatusCode; {
 	case code == http.StatusOK:
 		return d.restart(validator, resp.ContentLength)
-	case code == http.StatusPartialContent && (validator != "" && validator != d.validator || n == 3 && d.total >= 0 && total != d.total):
+	case code == http.StatusPartialContent && (validator != d.validator || n == 3 && d.total >= 0 && total != d.total):
 		changed := &invalid.Error{
 			Want: fmt.Sprintf("the rest of the file of %d bytes with validator %.100q", d.total, d.validator),
 			Got:  fmt.Sprintf("that of %d bytes with %.100q", total, validator), Hint: "The file has changed: it is downloaded again.",
 		}
 		return cmp.Or(d.restart("", -1), error(changed))
-	case code == http.StatusPartialContent && n == 3 && first == d.size:
+	case code == http.StatusPartialContent && n == 3 && first == d.size && first <= last && last < total:
 		d.total = total
 		logrus.Infof("%s: resuming after %s of %s", d.from.Redacted(), format.Bytes(d.size), format.Bytes(total))
 		return nil

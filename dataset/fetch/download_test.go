@@ -90,6 +90,15 @@ func (c *cutting) Write(b []byte) (int, error) {
 
 func (c *cutting) Flush() { _ = http.NewResponseController(c.ResponseWriter).Flush() }
 
+func broken(w http.ResponseWriter, _ *http.Request) {
+	connection, buffer, err := http.NewResponseController(w).Hijack()
+	if err == nil {
+		_, _ = buffer.WriteString("HTTP/1.1 200 OK\r\n\x1b[31m\r\n\r\n")
+		_ = buffer.Flush()
+		_ = connection.Close()
+	}
+}
+
 func stalled(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
 // answer sends a status, headers and a body as they are, without the length of the body.
@@ -139,6 +148,8 @@ func TestDownload(t *testing.T) {
 		},
 		{"ETag that changed", "", "", handlers{breaking(good, 3000), rest("Etag", `"b"`, "Content-Range", "bytes 3000-4999/5000"), good}, "/, / bytes=3000-, /", ""},
 		{"size that changed", string(file[:3000]), "\"a\"\n5000", handlers{rest("Content-Range", "bytes 3000-5999/6000"), good}, "/ bytes=3000-, /", ""},
+		{"no validator of a part", "", "", handlers{breaking(good, 3000), rest("Content-Range", "bytes 3000-4999/5000"), good}, "/, / bytes=3000-, /", ""},
+		{"range beyond the file", "", "", handlers{breaking(good, 3000), rest("Etag", `"a"`, "Content-Range", "bytes 3000-5999/5000"), good}, "/, / bytes=3000-, /", ""},
 		{"another range", "", "", handlers{breaking(good, 3000), answer(206, file, "Content-Range", "bytes 0-4999/5000"), good}, "/, / bytes=3000-, /", ""},
 		{"range refused", "", "", handlers{breaking(good, 3000), answer(416, nil), good}, "/, / bytes=3000-, /", ""},
 
@@ -146,6 +157,7 @@ func TestDownload(t *testing.T) {
 		{"of another file", "other", `"b"`, handlers{good}, "/ bytes=5-", ""},
 
 		{"changed each time", string(file[:3000]), `"a"`, handlers{rest("Etag", `"b"`)}, "/ bytes=3000-, /, /", `found that of 0 bytes with "\"b\"". The file has changed`},
+		{"bytes that a terminal obeys", "", "", handlers{broken}, "/, /, /", "expected a response, found net/http: HTTP/1.x transport connection broken: malformed MIME header: missing colon: \"\\x1b[31m\""},
 		{"404", "", "", handlers{answer(404, nil)}, "/", "expected status 200 OK, found 404 Not Found"},
 		{"500", "", "", handlers{answer(500, nil)}, "/, /, /", "found 500 Internal Server Error, after 3 attempts"},
 		{"stalled each time", "", "", handlers{stalled}, "/, /, /", "expected a byte within 100ms, found none, after 3 attempts"},

@@ -12,6 +12,7 @@ package images
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -168,7 +169,7 @@ func (m Image) read(ctx context.Context) (data []byte, config image.Config, form
 	if err == nil && (config.Width < 1 || config.Height < 1 || config.Width > maxPixels/config.Height) {
 		err = &invalid.Error{Where: m.Path, Want: fmt.Sprintf("an image of 1 to %d pixels", maxPixels), Got: fmt.Sprintf("%d x %d", config.Width, config.Height)}
 	} else if err != nil {
-		err = notAnImage(m.Path, err)
+		err = notAnImage(m.Path, data, err)
 	}
 	return data, config, format, err
 }
@@ -183,8 +184,14 @@ func (m Image) size(ctx context.Context) (w, h int, err error) {
 }
 
 // notAnImage is the error of a file that the decoders refuse.
-func notAnImage(path string, err error) error {
-	return &invalid.Error{Where: path, Want: "a JPEG, PNG, WebP, GIF, BMP or TIFF image", Got: strings.TrimPrefix(err.Error(), "image: ")}
+func notAnImage(path string, data []byte, err error) error {
+	other := fileio.FormatOf(data)
+	if other.Name == "an image" { // that is damaged
+		other.Name = ""
+	}
+	return &invalid.Error{
+		Where: path, Want: "a JPEG, PNG, WebP, GIF, BMP or TIFF image", Got: cmp.Or(other.Name, strings.TrimPrefix(err.Error(), "image: ")), Hint: other.Hint,
+	}
 }
 
 // decode decodes an image, and may turn it upright. The result is opaque. dark is as of Load. Errors
@@ -196,7 +203,7 @@ func decode(ctx context.Context, file Image, turn bool) (_ *image.RGBA, dark boo
 	}
 	m, _, err := image.Decode(bytes.NewReader(data))
 	if err != nil {
-		return nil, false, notAnImage(file.Path, err)
+		return nil, false, notAnImage(file.Path, data, err)
 	}
 	p := image.NewRGBA(image.Rect(0, 0, config.Width, config.Height))
 	switch m := m.(type) {

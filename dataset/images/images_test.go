@@ -150,6 +150,7 @@ func TestBrokenImages(t *testing.T) {
 	}{
 		{"empty", "", "expected a JPEG, PNG, WebP, GIF, BMP or TIFF image, found unknown format", nil},
 		{"text", "not an image", "found unknown format", nil},
+		{"pointer", "version https://git-lfs.github.com/spec/v1\n", "found a git-LFS pointer. It stands for the file", nil},
 		{"truncated", data[:len(data)-20], "expected a JPEG", nil},
 		{"huge", hugePNG(), "expected an image of 1 to 100000000 pixels, found 60000 x 60000", nil},
 		{"long", long, "expected a longer side of at most 200 times the shorter one, found 1 x 300 pixels", nil},

@@ -16,6 +16,7 @@ package matlab
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/binary"
@@ -230,15 +231,19 @@ func checkHeader(file io.ReaderAt, size int64, path string) error {
 		Hint: "If MATLAB loads it, save it again with save(..., '-v7').",
 	}
 	head := make([]byte, headerSize)
-	if _, err := file.ReadAt(head, 0); err == io.EOF {
-		e.Got = fmt.Sprintf("%d bytes, which are fewer than its header", size)
-		return e
-	} else if err != nil {
+	n, err := file.ReadAt(head, 0)
+	if err != nil && err != io.EOF {
 		return invalid.File(path, err)
+	}
+	if n < headerSize {
+		e.Got = fmt.Sprintf("%d bytes, which are fewer than its header", size)
+	}
+	if other := fileio.FormatOf(head[:n]); !bytes.HasPrefix(head, []byte("MATLAB")) {
+		e.Got, e.Hint = cmp.Or(other.Name, e.Got), cmp.Or(other.Hint, e.Hint)
 	}
 	version := binary.LittleEndian.Uint16(head[124:])
 	switch {
-	case string(head[126:]) != "IM":
+	case n < headerSize, string(head[126:]) != "IM":
 	case version>>8 == 1:
 		return nil
 	case version>>8 == 2:

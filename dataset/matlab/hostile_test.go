@@ -123,7 +123,8 @@ func TestOtherFormats(t *testing.T) {
 	version3[125] = 3
 	for want, data := range map[string][]byte{
 		"version 7.3 (HDF5). If MATLAB loads it, save it again with save(..., '-v7').": hdf5,
-		"version 0x300":  version3,
+		"version 0x300": version3,
+		"found a git-LFS pointer. It stands for the file": []byte("version https://git-lfs.github.com/spec/v1\noid sha256:0\n"),
 		"another format": bytes.Repeat([]byte("label\n"), 50),
 		"expected a little-endian level 5 MAT-file": bigEndian,
 		"found 0 bytes":   nil,

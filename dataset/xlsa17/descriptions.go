@@ -290,6 +290,9 @@ type line struct {
 
 func readLines(ctx context.Context, path string) ([]line, error) {
 	text, err := fileio.ReadRegularFile(ctx, path, maxText)
+	if other := fileio.FormatOf(text); err == nil && other.Name != "" {
+		return nil, &invalid.Error{Where: path, Want: "lines of text", Got: other.Name, Hint: other.Hint}
+	}
 	return splitLines(string(text)), err
 }
 

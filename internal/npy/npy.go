@@ -187,9 +187,11 @@ func (m *Matrix) readHeader() (n int64, shape []int, err error) {
 	bad := func(want, got string) (int64, []int, error) {
 		return 0, nil, &invalid.Error{Field: "header", Want: want, Got: got}
 	}
-	start, _ := m.values.Peek(len(magic)) // fewer bytes are not these
-	if string(start) != magic {
-		return bad("a NumPy array, as numpy.save writes it", "a file that begins with "+invalid.Quote(string(start)))
+	start, _ := m.values.Peek(fileio.FormatBytes) // of a shorter file, all
+	if !bytes.HasPrefix(start, []byte(magic)) {
+		other := fileio.FormatOf(start)
+		found := cmp.Or(other.Name, "a file that begins with "+invalid.Quote(string(start[:min(len(start), 8)])))
+		return 0, nil, &invalid.Error{Field: "header", Want: "a NumPy array, as numpy.save writes it", Got: found, Hint: other.Hint}
 	}
 	prefix := make([]byte, len(magic)+2+4)
 	if err := m.full(prefix[:len(magic)+2+2]); err != nil {

@@ -137,6 +137,7 @@ func TestErrors(t *testing.T) {
 		{"empty", nil, `header: expected a NumPy array, as numpy.save writes it, found a file that begins with ""`},
 		{"archive", []byte("PK\x03\x04----------"), "expected an archive as numpy.savez writes it: zip: not a valid zip file"},
 		{"archive of two", archive("a.npy", "b.npy"), `expected one array, found an archive of 2: "a.npy", "b.npy". Save the one to read with numpy.save.`},
+		{"page", []byte("<html>"), "header: expected a NumPy array, as numpy.save writes it, found a page of HTML or XML. The server sent"},
 		{"version", []byte(magic + "\x09\x00\x00\x00\x00\x00"), "header: expected version 1, 2 or 3 of the format, found 9"},
 		{"header of a gigabyte", long, "header: expected at most 65536 bytes"},
 		{"no shape", arrayOf("{'descr': '<f4', 'fortran_order': False}", six), "expected the entries descr, fortran_order and shape"},

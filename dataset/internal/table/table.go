@@ -285,8 +285,9 @@ type Reader struct {
 
 	file  string
 	csv   *csv.Reader
-	bound *bounded // of what is read for one record; what is read ahead is in a buffer
-	width int      // cells of the first record, without empty ones at the right
+	bound *bounded      // of what is read for one record; what is read ahead is in a buffer
+	width int           // cells of the first record, without empty ones at the right
+	other fileio.Format // of a text that is no CSV
 }
 
 // NewReader returns a reader of text; file is its name in errors.
@@ -303,8 +304,9 @@ func NewReader(file string, text io.Reader) *Reader {
 			_, _ = lines.Discard(len(mark)) // it is in the buffer
 		}
 	}
-	r := &Reader{file: file, csv: csv.NewReader(lines), bound: bound}
-	bound.separator = separatorOf(firstLine(lines))
+	line := firstLine(lines)
+	r := &Reader{file: file, csv: csv.NewReader(lines), bound: bound, other: fileio.FormatOf([]byte(line))}
+	bound.separator = separatorOf(line)
 	r.csv.Comma = rune(bound.separator)
 	r.csv.FieldsPerRecord = -1 // callers report the lines with another number of cells
 	r.csv.ReuseRecord = true
@@ -354,6 +356,9 @@ func separatorOf(line string) byte {
 // error is io.EOF at the end, and otherwise an *invalid.Error after which nothing more
 // can be read.
 func (r *Reader) Read() ([]string, error) {
+	if r.other.Name != "" {
+		return nil, &invalid.Error{Where: r.file, Want: "a CSV file", Got: r.other.Name, Hint: cmp.Or(r.other.Hint, "Save a spreadsheet as CSV.")}
+	}
 	for {
 		cells, err := r.read()
 		if err != nil {

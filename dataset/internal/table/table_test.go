@@ -36,6 +36,7 @@ func TestProblems(t *testing.T) {
 	const quote = `: expected cells that are quoted whole or not at all, found another quote. Write "" for a quote inside a cell.`
 	for text, want := range map[string]string{
 		"":                     "t: expected a header with the names of the columns, found an empty file",
+		"PK\x03\x04":           "t: expected a CSV file, found a ZIP archive, such as a PyTorch checkpoint (.pt, .pth), .npz or .xlsx. Save a spreadsheet as CSV.",
 		"\n\n":                 "t: expected a header with the names of the columns, found an empty file",
 		"name,id\n":            "t: expected at least one line below the header, found none",
 		"name,id\n\n1,2\n3\n":  "t: line 4: expected 2 cells, one for each column, found 1",
