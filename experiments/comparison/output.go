@@ -100,8 +100,7 @@ func (r *Result) Tables() []*table.Table {
 	return slices.Insert(list, 1, r.adaptedTable(),
 		r.differencesTable(over+":", "by part", r.Differences),
 		r.differencesTable("adapted, "+over+":", "", r.AdaptedDifferences),
-		r.differencesTable(fmt.Sprintf("%s, mean over %d partitions into parts:", over, len(r.Partitions)), "by partition", r.PartitionDifferences),
-		r.partitionsTable())
+		r.differencesTable(fmt.Sprintf("%s, mean over %d partitions into parts:", over, len(r.Partitions)), "by partition", r.PartitionDifferences))
 }
 
 // differencesTable has differences and what may be concluded from them. The title has a verb for what
@@ -147,26 +146,6 @@ func (r *Result) differencesTable(title, by string, list []Difference) *table.Ta
 	names := func(list []string) string { return cmp.Or(strings.Join(list, ", "), "none") }
 	return t.Note("%s is more accurate than: %s; less accurate than: %s; cannot be ranked on these classes (p by Holm at least %g): %s",
 		reference, names(more), names(less), metrics.Significance, names(undecided))
-}
-
-// partitionsTable has the accuracies in each partition.
-func (r *Result) partitionsTable() *table.Table {
-	if len(r.Partitions) == 0 {
-		return nil
-	}
-	t := table.New("accuracy in each partition:", "method")
-	for i, p := range r.Partitions {
-		t.Header = append(t.Header, fmt.Sprintf("seed %d", p.Seed))
-		t.Right(i + 2)
-	}
-	for _, m := range r.Sorted() {
-		row := []any{m.Label()}
-		for _, p := range r.Partitions {
-			row = append(row, format.Percent(p.Accuracy[r.find(m.Name)]))
-		}
-		t.Row(row...)
-	}
-	return t
 }
 
 // adaptedTable has the effect of adaptation on the test classes; nil without adaptation.

@@ -114,9 +114,6 @@ type Result struct {
 	// compares grouped with ungrouped pairs by permuting the attributes; null if there are none of
 	// either
 	Permutation *Test `json:"permutation_test"`
-	// the paper's test of grouped against all pairs, whose p is too small because pairs are not
-	// independent; null if no pair is grouped
-	PaperKS *Test `json:"paper_ks_test"`
 
 	Published *Published `json:"published"` // null if the paper does not use this data set
 
@@ -224,9 +221,7 @@ func (r *Result) Tables() []*table.Table {
 	if t := r.Permutation; t != nil {
 		pairs.Note("Correlations in the same and in different groups, permutation test of attributes: distance %.3f, p = %.2g", t.Distance, t.P)
 	}
-	if t := r.PaperKS; t != nil {
-		pairs.Note("The paper's Kolmogorov-Smirnov test, same group and all pairs, taken as independent: distance %.3f, p = %.2g", t.Distance, t.P)
-	} else {
+	if r.Grouped.Count == 0 {
 		pairs.Note("No two attributes share a group.")
 	}
 	if r.Published != nil {

@@ -91,9 +91,6 @@ func (r *Result) comparePairs(gamma dataset.Matrix[float64], d *dataset.Dataset)
 	if len(grouped) > 0 && len(ungrouped) > 0 {
 		r.Permutation = permutationTest(pairs, together)
 	}
-	if len(grouped) > 0 {
-		r.PaperKS = kolmogorovSmirnov(grouped, all)
-	}
 	return nil
 }
 
@@ -160,29 +157,4 @@ func distance(pairs []pair, together [][]bool, rows []int, grouped int) float64 
 		}
 	}
 	return float64(largest) / float64(grouped) / float64(ungrouped)
-}
-
-// kolmogorovSmirnov compares two independent samples, neither of them empty. The p-value is
-// the asymptotic one with the effective size nm / (n + m).
-func kolmogorovSmirnov(x, y []float64) *Test {
-	x, y = slices.Sorted(slices.Values(x)), slices.Sorted(slices.Values(y))
-	n, m := float64(len(x)), float64(len(y))
-	d := stat.KolmogorovSmirnov(x, nil, y, nil)
-	return &Test{Distance: d, P: kolmogorovTail(math.Sqrt(n*m/(n+m)) * d)}
-}
-
-// kolmogorovTail is P(K > l) of the Kolmogorov distribution,
-// 2 sum_j (-1)^(j-1) exp(-2 j^2 l^2).
-func kolmogorovTail(l float64) float64 {
-	if l < 0.2 {
-		return 1 // to twelve digits; the series converges slowly
-	}
-	var sum float64
-	for j, sign := 1.0, 1.0; ; j, sign = j+1, -sign {
-		term := math.Exp(-2 * j * j * l * l)
-		sum += sign * term
-		if term < 1e-17 {
-			return 2 * sum
-		}
-	}
 }

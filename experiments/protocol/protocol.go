@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/lago-train/lago-train/experiments/adaptation"
 	"github.com/lago-train/lago-train/experiments/config"
 	"github.com/lago-train/lago-train/experiments/engine"
@@ -178,9 +176,7 @@ func (r *Result) Headline() (text string, validation float64) {
 	return text, validation
 }
 
-// Figures are the accuracy, the learning curves of the dev stage, and which unseen classes are
-// confused.
-// dir holds the runs.
+// Figures are the accuracy, and the learning curves of the dev stage. dir holds the runs.
 func (r *Result) Figures(dir string) ([]plot.Figure, error) {
 	var curves []train.Curve
 	byStage := map[train.Stage][]lab.Run{}
@@ -212,16 +208,6 @@ func (r *Result) Figures(dir string) ([]plot.Figure, error) {
 			Name: "curve", Title: "Learning curves, " + r.Variant, Picture: r.curves(curves),
 			Caption: fmt.Sprintf("Lines are means over %s, shades from the lowest to the highest seed. The mark is at the best epoch of the mean, the number of epochs of the test stage: "+
 				"accuracy at the best epoch of each seed, with its 95 %% bootstrap interval over %s.", seeds, format.Count(r.Val.Classes, "validation class")),
-		})
-	}
-	stage, runs, m := "unseen", byStage[train.Test], r.Test
-	if len(runs) == 0 {
-		stage, runs, m = "validation", byStage[train.Dev], r.Val
-	}
-	if len(runs) > 0 && m != nil && m.Classes <= mostDrawn {
-		figures = append(figures, plot.Figure{
-			Name: "confusion", Title: "Confusion of " + stage + " classes, " + r.Variant, Picture: confusion(runs),
-			Caption: fmt.Sprintf("Percentage of the samples of each true class, over %s; classes that are often confused are neighbours.", seeds),
 		})
 	}
 	return figures, nil
@@ -276,64 +262,3 @@ func averaged(curves []train.Curve, value func(train.Epoch) float64) []plot.Poin
 
 // mostDrawn is the number of classes up to which a drawn confusion matrix can be read.
 const mostDrawn = 500
-
-// confusion draws the mean over seeds.
-func confusion(runs []lab.Run) *plot.Heat {
-	classes := runs[0].Result.Classes
-	shares := make([][]float64, len(classes))
-	for z := range classes {
-		shares[z] = make([]float64, len(classes))
-	}
-	for _, r := range runs {
-		for _, pair := range r.Evaluation.Confusion {
-			shares[pair[0]][pair[1]] += float64(pair[2])
-		}
-	}
-	for z := range classes {
-		if samples := floats.Sum(shares[z]); samples > 0 {
-			floats.Scale(1/samples, shares[z])
-		}
-	}
-	p := &plot.Heat{RowTitle: "true class", ColTitle: "predicted class", Unit: "share of the class (%)"}
-	order := clustered(shares)
-	for _, z := range order {
-		p.Rows = append(p.Rows, format.ClassName(classes[z]))
-		row := make([]float64, len(order))
-		for i, k := range order {
-			row[i] = shares[z][k]
-		}
-		p.Values = append(p.Values, row)
-	}
-	p.Cols = p.Rows
-	return p
-}
-
-// clustered returns an order in which classes that are often confused are neighbours: that
-// of the leaves of a hierarchical clustering by the mean confusion between clusters.
-func clustered(confusion [][]float64) []int {
-	var clusters [][]int
-	for z := range confusion {
-		clusters = append(clusters, []int{z})
-	}
-	between := func(a, b []int) (sum float64) {
-		for _, z := range a {
-			for _, k := range b {
-				sum += confusion[z][k] + confusion[k][z]
-			}
-		}
-		return sum / float64(len(a)*len(b))
-	}
-	for len(clusters) > 1 {
-		a, b, most := 0, 0, -1.0
-		for i := range clusters {
-			for k := range i {
-				if mean := between(clusters[k], clusters[i]); mean > most {
-					a, b, most = k, i, mean
-				}
-			}
-		}
-		clusters[a] = append(clusters[a], clusters[b]...)
-		clusters = slices.Delete(clusters, b, b+1)
-	}
-	return clusters[0]
-}

@@ -121,16 +121,3 @@ func TestRunNamesTheFolderOfAFailedSeed(t *testing.T) {
 	_, err = Run(t.Context(), l, preset(l, config.OnlyDev))
 	testkit.WantError(t, err, "variant: expected one that the data set allows, found semantic-hard: the data set has no attribute groups")
 }
-
-func TestClassesThatAreConfusedAreNeighbours(t *testing.T) {
-	order := clustered([][]float64{
-		{0.6, 0, 0.4, 0},
-		{0, 0.7, 0, 0.3},
-		{0.3, 0, 0.7, 0},
-		{0, 0.1, 0, 0.9},
-	})
-	at := func(z int) int { return slices.Index(order, z) }
-	if len(order) != 4 || math.Abs(float64(at(0)-at(2))) != 1 || math.Abs(float64(at(1)-at(3))) != 1 {
-		t.Errorf("the order %v separates classes that are confused", order)
-	}
-}
