@@ -157,11 +157,6 @@ func reshape(name string, shape ...int) func(*safetensors.File) {
 	})
 }
 
-// asFloat64 gives a tensor another type.
-func asFloat64(name string) func(*safetensors.File) {
-	return changing(name, func(t *safetensors.Tensor) { t.F32, t.F64 = nil, make([]float64, len(t.F32)) })
-}
-
 func TestDamagedCheckpoints(t *testing.T) {
 	d, root := tiny.Small(), t.TempDir()
 	trial := trialOn(d, model.KSoft, Dev)

@@ -10,7 +10,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -254,7 +253,6 @@ func TestFinishedRunsAreCheckedBeforeReuse(t *testing.T) {
 			delete(m, "method")
 		}), TrialFile + ": results_version: expected 9, found 3. Another version of the program, whose results can differ, made this run. " +
 			"Delete the folder, or choose another, to train again."},
-		{"no version", change(TrialFile, func(m map[string]any) { delete(m, "results_version") }), TrialFile + ": results_version: expected 9, found 0"},
 		{"an unknown method", change(TrialFile, set("method", map[string]any{"name": "svm"})), TrialFile + `: method: expected one of lago, `},
 		{"no trial", func(dir string) { testkit.NoError(t, os.Remove(filepath.Join(dir, TrialFile))) }, TrialFile + ": expected a file, since"},
 		{"a damaged trial", text(TrialFile, "{"), TrialFile + ": expected what a run writes, found damaged JSON. Delete the folder"},
@@ -264,10 +262,6 @@ func TestFinishedRunsAreCheckedBeforeReuse(t *testing.T) {
 			writeFile(t, path, first+"\n")
 		}, CurveFile + ": expected the curve whose checksum is in result.json, found another"},
 		{"no curve", func(dir string) { testkit.NoError(t, os.Remove(filepath.Join(dir, CurveFile))) }, CurveFile + ": expected a file, since"},
-		{"an edited validation accuracy", func(dir string) {
-			path := filepath.Join(dir, CurveFile)
-			writeFile(t, path, regexp.MustCompile(`"val_accuracy":[0-9.]+`).ReplaceAllString(testkit.Read(t, path), `"val_accuracy":0.99`))
-		}, CurveFile + ": expected the curve whose checksum is in result.json, found another"},
 		{"the result and the curve of another run", func(dir string) {
 			for _, file := range []string{ResultFile, CurveFile} {
 				writeFile(t, filepath.Join(dir, file), testkit.Read(t, filepath.Join(swapped, file)))
@@ -278,7 +272,6 @@ func TestFinishedRunsAreCheckedBeforeReuse(t *testing.T) {
 			writeFile(t, path, strings.Replace(testkit.Read(t, path), "best_epoch", "best_dpoch", 1))
 		}, ResultFile + ": sha256: expected"},
 		{"no checksum", text(ResultFile, "{}"), ResultFile + ": sha256: expected the checksum of the content, found none"},
-		{"no JSON", text(ResultFile, `{"epochs`), ResultFile + ": expected what a run writes, found damaged JSON"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			root := t.TempDir()

@@ -77,9 +77,6 @@ func (l List) Check() error {
 		if err := s.Check(); err != nil {
 			return err
 		}
-		if s.Identity && s.Value() != s.Default {
-			return &invalid.Error{Field: s.Key, Want: fmt.Sprint(s.Default), Got: fmt.Sprint(s.Value()), Hint: "Other values are other methods."}
-		}
 	}
 	return nil
 }

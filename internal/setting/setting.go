@@ -62,8 +62,6 @@ type Setting struct {
 	For            string
 	Unused         bool
 	UpToAttributes bool // search values above the number of attributes are left out
-	// Identity is set where the value tells two methods apart, so that none may change it.
-	Identity bool
 
 	// Needed is a setting without which this one must not be given, and Excluded those beside which.
 	Needed   string
@@ -281,12 +279,6 @@ func (s Setting) Needs(other string) Setting {
 // Excludes refuses the setting beside others.
 func (s Setting) Excludes(others ...string) Setting {
 	s.Excluded = others
-	return s
-}
-
-// AsIdentity marks a setting that tells methods apart.
-func (s Setting) AsIdentity() Setting {
-	s.Identity = true
 	return s
 }
 

@@ -104,29 +104,6 @@ func TestBiasFactor(t *testing.T) {
 	}
 }
 
-// A learner with the State of another continues as that one does; another seed gives other
-// weights.
-func TestStateResumesTraining(t *testing.T) {
-	eachVariant(t, func(t *testing.T, v model.Variant) {
-		whole, resumed := learn(t, settings(v)), learn(t, settings(v))
-		if diff := cmp.Diff(train(t, whole, 1, 2), train(t, learn(t, settings(v)), 1, 2)); diff != "" {
-			t.Errorf("equal settings gave different losses:\n%s", diff)
-		}
-		resumed.State().Set(whole.State())
-		if diff := cmp.Diff(train(t, whole, 3, 4), train(t, resumed, 3, 4)); diff != "" {
-			t.Errorf("(-whole +resumed):\n%s", diff)
-		}
-		if !cmp.Equal(whole.State(), resumed.State()) {
-			t.Error("the resumed learner has other weights or moments")
-		}
-		other := testkit.Must(method.Learn(settings(v), whole.examples, 2))(t)
-		train(t, other.(*learner), 1, 4)
-		if cmp.Equal(whole.State(), other.State()) {
-			t.Error("another seed gave the same weights")
-		}
-	})
-}
-
 // Each seed, epoch and phase has a different order of samples.
 func TestShuffled(t *testing.T) {
 	seen := make(map[string]bool)
@@ -199,21 +176,6 @@ func TestNotFinite(t *testing.T) {
 		if nf := (*model.NotFinite)(nil); !errors.As(err, &nf) || c.term != "" && nf.Term != c.term {
 			t.Errorf("error %v, expected one on %s", err, c.term)
 		}
-	}
-}
-
-func TestLearnRefuses(t *testing.T) {
-	for want, change := range map[string]func(*Settings, *method.Examples){
-		"samples: ":            func(_ *Settings, e *method.Examples) { e.Rows, e.Labels = nil, nil },
-		"groups: expected ":    func(_ *Settings, e *method.Examples) { e.Groups = nil },
-		"zeta: expected ":      func(s *Settings, _ *method.Examples) { s.Zeta = 0 },
-		"k: expected at most ": func(s *Settings, _ *method.Examples) { s.Variant, s.K = model.KSoft, 21 },
-		"descriptions: ":       func(_ *Settings, e *method.Examples) { e.U.Data[3] = 2 },
-	} {
-		s, e := settings(model.SemanticHard), examples(tiny.Learnable())
-		change(s, &e)
-		_, err := method.Learn(s, e, 1)
-		testkit.WantError(t, err, want)
 	}
 }
 

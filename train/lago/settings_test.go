@@ -2,7 +2,6 @@ package lago
 
 import (
 	"fmt"
-	"math"
 	"os"
 	"slices"
 	"strings"
@@ -71,19 +70,6 @@ func TestSearch(t *testing.T) {
 		if got := strings.Join(varied.Keys(), " "); got != want {
 			t.Errorf("a search of %s varies %s, expected %s", v, got, want)
 		}
-	}
-}
-
-func TestBadSettingsAreRefused(t *testing.T) {
-	for want, change := range map[string]func(*Settings){
-		"variant: expected one of singletons, ":                      func(s *Settings) { s.Variant = "hard" },
-		"lr: expected a number above 0, found NaN":                   func(s *Settings) { s.LR = math.NaN() },
-		"bias_factor: expected a number above 0, found -1":           func(s *Settings) { s.BiasFactor = -1 },
-		"batch: expected a whole number from 1 to 1000000, found -1": func(s *Settings) { s.Batch = -1 },
-	} {
-		s := New(model.KSoft)
-		change(s)
-		testkit.WantError(t, s.Settings().Check(), want)
 	}
 }
 

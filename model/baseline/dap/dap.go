@@ -20,7 +20,6 @@
 package dap
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -68,24 +67,20 @@ const (
 
 // Config is DAP or IAP with its settings.
 type Config struct {
-	Prediction Prediction `json:"prediction"`
+	Prediction Prediction `json:"-"` // which of the two methods it is
 	C          float64    `json:"c"` // weight of the samples: see the package comment
 	Threshold  Threshold  `json:"threshold"`
 	Prior      Prior      `json:"prior"`
-
-	method Prediction // of New
 }
 
 // New returns DAP or IAP with its defaults.
-func New(p Prediction) *Config { return baseline.New(&Config{method: p}) }
+func New(p Prediction) *Config { return baseline.New(&Config{Prediction: p}) }
 
 // Settings implements method.Method. Programs for logistic regression use c = 1 for
 // features of length 1. Features of deep networks have a length of 30 or 40, which is
 // equivalent to c multiplied by 1000. The default is in the middle of the searched values.
 func (c *Config) Settings() setting.List {
 	return setting.List{
-		setting.Choice("prediction", &c.Prediction, cmp.Or(c.method, c.Prediction), Direct, Indirect).
-			Describe("how attributes are predicted").AsIdentity(),
 		setting.Number("c", &c.C, 1e-3, setting.BoundedPositive).
 			Describe("`C` weight of the samples in logistic regression").Try(1e-5, 1e-4, 1e-3, 1e-2, 1e-1),
 		setting.Choice("threshold", &c.Threshold, Mean, Mean, AttributeMean).

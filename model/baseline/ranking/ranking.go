@@ -24,7 +24,6 @@
 package ranking
 
 import (
-	"cmp"
 	"math"
 	"math/rand/v2"
 
@@ -52,18 +51,16 @@ const (
 
 // Config is one of the methods with its settings.
 type Config struct {
-	Loss      Loss              `json:"loss"`
+	Loss      Loss              `json:"-"`         // which of the methods it is
 	LR        float64           `json:"lr"`        // learning rate
 	Margin    float64           `json:"margin"`    // by which a class must score above the others
 	Init      float64           `json:"init"`      // W is initialised normal, with a standard deviation of init / sqrt(D)
 	Normalise bool              `json:"normalise"` // scale descriptions to length 1
 	Features  baseline.Features `json:"features"`
-
-	method Loss // of New
 }
 
 // New returns one of the methods with its defaults.
-func New(l Loss) *Config { return baseline.New(&Config{method: l}) }
+func New(l Loss) *Config { return baseline.New(&Config{Loss: l}) }
 
 // Settings implements method.Method. The margin is the 0/1 loss of Akata et al. and Xian
 // et al.; Frome et al. use 0.1. W is initialised, and features are standardised, as in the
@@ -77,11 +74,10 @@ func New(l Loss) *Config { return baseline.New(&Config{method: l}) }
 // margin equals twice the learning rate.
 func (c *Config) Settings() setting.List {
 	rates := []float64{0.01, 0.03, 0.1, 0.3, 1}
-	if cmp.Or(c.Loss, c.method) == DeViSE { // whose steps are sums over many classes
+	if c.Loss == DeViSE { // whose steps are sums over many classes
 		rates = []float64{0.003, 0.01, 0.03, 0.1, 0.3, 1}
 	}
 	return setting.List{
-		setting.Choice("loss", &c.Loss, cmp.Or(c.method, c.Loss), ALE, SJE, DeViSE).Describe("loss of a sample").AsIdentity(),
 		setting.Number("lr", &c.LR, 0.1, setting.BoundedPositive).Describe("`RATE` learning rate").Try(setting.All(rates...)...),
 		setting.Number("margin", &c.Margin, 1, setting.BoundedPositive).
 			Describe("`MARGIN` by which a class must score above the others"),
