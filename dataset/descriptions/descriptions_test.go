@@ -177,16 +177,11 @@ func TestReadLargeFiles(t *testing.T) {
 
 // Memory is bounded for any number of attributes.
 func TestReadTooManyClasses(t *testing.T) {
-	many := make([]Attribute, 1<<14)
-	for m := range many {
-		many[m].Name = fmt.Sprint("a", m)
-	}
-	text := "class,a0\n"
+	f := newFile("a.csv", make([]Attribute, 1<<14))
 	for z := range 1025 {
-		text += fmt.Sprintf("c%d,1\n", z)
+		f.class(z+2, fmt.Sprint("c", z), true)
 	}
-	_, err := Read(t.Context(), testkit.Write(t, t.TempDir(), "a.csv", text), many)
-	testkit.WantError(t, err, "a.csv: line 1026, class: expected at most 1024 classes, found more")
+	testkit.WantError(t, f.problems.Err(), "a.csv: line 1026, class: expected at most 1024 classes, found more")
 }
 
 // An attribute with its group is found however case and separators are changed, and

@@ -29,6 +29,7 @@ func grow(d *dataset.Dataset, z, n int) {
 	}
 }
 
+// The classes are those that the first version proposed: a seed gives the same split in every version.
 func ExamplePropose() {
 	d := glyphs.Make()
 	s, err := Propose(d, Options{Val: 10, Test: 12, Seed: 1, Tolerance: check.Tolerance})
@@ -36,7 +37,12 @@ func ExamplePropose() {
 		log.Fatal(err)
 	}
 	fmt.Println(len(s.Train), len(s.Val), len(s.Test), "classes,", len(check.Leaks(d, s, check.Tolerance)), "leaks")
-	// Output: 30 10 12 classes, 0 leaks
+	for _, z := range s.Val {
+		fmt.Print(d.Classes[z])
+	}
+	// Output:
+	// 30 10 12 classes, 0 leaks
+	// ACEJQYert6
 }
 
 // drawn returns a data set with classes of many sizes, some of them similar.
@@ -241,18 +247,5 @@ func TestRefused(t *testing.T) {
 		if !errors.As(err, new(*invalid.Error)) {
 			t.Errorf("error %v (%T), expected an *invalid.Error", err, err)
 		}
-	}
-}
-
-// The val classes that the program proposed before it compared fewer pairs: a seed gives the same split in every version.
-func TestProposeGolden(t *testing.T) {
-	d := glyphs.Make()
-	s := testkit.Must(Propose(d, Options{Val: 10, Test: 12, Seed: 1, Tolerance: check.Tolerance}))(t)
-	var names []string
-	for _, z := range s.Val {
-		names = append(names, d.Classes[z])
-	}
-	if got, want := strings.Join(names, " "), `A C E J Q Y e r t 6`; got != want {
-		t.Errorf("val classes %s, expected %s", got, want)
 	}
 }
