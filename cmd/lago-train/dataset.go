@@ -67,10 +67,13 @@ func datasetInfoCommand() *command {
 
 func describeCommand() *command {
 	var o dataOptions
-	var like string
-	of := setting.Raw("like", &like, "").In(inputGroup).Common().Describe("`NAME` data set whose attributes and groups are added")
-	return o.about("describe", "NAME|DIR", append(o.dataSettings().Without("dev_split", "threads"), of), func(c *call, name string) (tabled, error) {
-		r, err := catalog.Describe(c, name, like, o.Options)
+	var from catalog.Sources
+	list := setting.List{
+		setting.Raw("like", &from.Like, "").Common().Describe("`NAME` data set whose attributes and groups are added"),
+		setting.Raw("from", &from.From, "").Common().Describe("`FILE` table of traits: a line per class or sample, a word in each cell"),
+	}.In(inputGroup)
+	return o.about("describe", "NAME|DIR", append(o.dataSettings().Without("dev_split", "threads"), list...), func(c *call, name string) (tabled, error) {
+		r, err := catalog.Describe(c, name, from, o.Options)
 		return datasets.Described{Described: r}, err
 	})
 }

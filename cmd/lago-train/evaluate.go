@@ -12,6 +12,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
+	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/experiments/evaluation"
 	"github.com/lago-train/lago-train/experiments/predictor"
@@ -46,7 +47,15 @@ func openData(ctx context.Context, m *predictor.Model, name string, o catalog.Op
 	if changed := m.Changed(d); changed != "" {
 		logrus.Warn(changed)
 	}
+	warnData(d, false)
 	return d, m.Fits(d)
+}
+
+// warnData logs what makes results on a data set worth less, see check.Use.
+func warnData(d *dataset.Dataset, scales bool) {
+	for _, finding := range check.Use(d, scales) {
+		logrus.Warn(finding)
+	}
 }
 
 // checkOutput returns an error if the file to write is one of the inputs.
@@ -150,6 +159,7 @@ func (o *evaluateOptions) evaluateModels(c *call) (*evaluation.Result, error) {
 	if m.Data, err = catalog.Open(c, cmp.Or(o.dataset, m.Models[0].Dataset), o.Options); err != nil {
 		return nil, err
 	}
+	warnData(m.Data, false)
 	return o.Config.EvaluateModels(c, m)
 }
 

@@ -31,6 +31,7 @@ import (
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train/methods"
 )
 
@@ -314,11 +315,14 @@ func (o *gridOptions) openLab(c *call, presets ...config.Preset) (*lab.Lab, erro
 	if err != nil {
 		return nil, err
 	}
+	asTheyAre := false // whether a method learns from features that are not standardised
 	for _, p := range presets {
 		if err := p.CheckOn(d); err != nil {
 			return nil, err
 		}
+		asTheyAre = asTheyAre || !p.On(d).Preprocess.Has(preprocess.Standardize)
 	}
+	warnData(d, asTheyAre)
 	if err := os.MkdirAll(o.out, 0o755); err != nil { // now rather than after the first epochs
 		return nil, atFlag("out", invalid.File(o.out, err))
 	}

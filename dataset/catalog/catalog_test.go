@@ -231,19 +231,19 @@ func TestDescribe(t *testing.T) {
 		}
 	}
 	next("lago-train dataset describe new")
-	_, err := Describe(t.Context(), "new", "", below(root))
-	testkit.WantError(t, err, "attributes.csv or --like", "lago-train serve")
-	r := testkit.Must(Describe(t.Context(), "new", "pets", below(root)))(t)
+	_, err := Describe(t.Context(), "new", Sources{}, below(root))
+	testkit.WantError(t, err, "attributes in attributes.csv, found none", "lago-train serve")
+	r := testkit.Must(Describe(t.Context(), "new", Sources{Like: "pets"}, below(root)))(t)
 	if r.Classes != 2 || r.AddedClasses != 2 || r.Attributes != 10 || r.AddedAttributes != 10 || r.Missing != 20 {
 		t.Errorf("%+v", r)
 	}
 	next("lago-train dataset split new --to " + filepath.Join(dir, "splits.csv"))
 	edit(t, dir, "classes.csv", "owl,", "owl,often")
-	testkit.Must(Describe(t.Context(), "new", "pets", below(root)))(t)
+	testkit.Must(Describe(t.Context(), "new", Sources{Like: "pets"}, below(root)))(t)
 	testkit.WantText(t, testkit.Read(t, filepath.Join(dir, "classes.csv")), "owl,often,", "wren,,")
-	_, err = Describe(t.Context(), "new", "plain", below(root))
+	_, err = Describe(t.Context(), "new", Sources{Like: "plain"}, below(root))
 	testkit.WantError(t, err, `"plain"`)
-	_, err = Describe(t.Context(), "glyphs", "", below(root))
+	_, err = Describe(t.Context(), "glyphs", Sources{}, below(root))
 	testkit.WantError(t, err, "the open layout", "dataset convert")
 }
 

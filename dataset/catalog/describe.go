@@ -31,10 +31,15 @@ func Folder(name string, o Options) (string, error) {
 	return l.place, err
 }
 
+// Sources say where Describe takes attributes from; the zero value is none.
+type Sources struct {
+	Like string // a data set whose attributes and groups are added
+	From string // a table of traits, see descriptions.Table.AddTraits
+}
+
 // Describe completes attributes.csv and classes.csv of a data set in the open layout: the classes of
-// its samples and, unless like is empty, the attributes of that data set are added without values.
-// What is described is kept.
-func Describe(ctx context.Context, name, like string, o Options) (r Described, err error) {
+// its samples, attributes without values, and traits are added. What is described is kept.
+func Describe(ctx context.Context, name string, from Sources, o Options) (r Described, err error) {
 	dir, err := Folder(name, o)
 	if err == nil && dir == "" {
 		err = &invalid.Error{
@@ -49,15 +54,15 @@ func Describe(ctx context.Context, name, like string, o Options) (r Described, e
 	if err != nil {
 		return r, err
 	}
-	if like != "" {
+	if from.Like != "" {
 		o.WithoutSplit = true
-		other, err := Open(ctx, like, o)
+		other, err := Open(ctx, from.Like, o)
 		if err != nil {
 			return r, err
 		}
 		if own, others := slices.ContainsFunc(d.Attributes, hasGroup), other.Groups != nil; len(d.Attributes) > 0 && own != others {
 			of := map[bool]string{true: "with groups", false: "without groups"}
-			return r, &invalid.Error{Where: "--like", Want: "a data set whose attributes are " + of[own] + ", as those of " + name, Got: invalid.Quote(like) + ", " + of[others]}
+			return r, &invalid.Error{Field: "like", Want: "a data set whose attributes are " + of[own] + ", as those of " + name, Got: invalid.Quote(from.Like) + ", " + of[others]}
 		}
 		for _, a := range descriptions.AttributesOf(other) {
 			if d.AddAttribute(a) {
@@ -65,10 +70,15 @@ func Describe(ctx context.Context, name, like string, o Options) (r Described, e
 			}
 		}
 	}
+	if from.From != "" {
+		if err := d.AddTraits(ctx, from.From); err != nil {
+			return r, err
+		}
+	}
 	if len(d.Attributes) == 0 {
 		return r, &invalid.Error{
-			Where: "data set " + invalid.Quote(name), Want: "attributes in attributes.csv or --like", Got: "none",
-			Hint: "--like NAME takes those of another data set. Or write attributes.csv, with the columns name,group and a line for each attribute, or add them on the page of lago-train serve.",
+			Where: "data set " + invalid.Quote(name), Want: "attributes in attributes.csv", Got: "none",
+			Hint: "dataset describe --like NAME takes those of another data set, --from FILE those of a table of traits. Or write attributes.csv, with the columns name,group and a line for each attribute, or add them on the page of lago-train serve.",
 		}
 	}
 	if len(d.Classes) == 0 {

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -21,8 +22,9 @@ import (
 
 // The checks in order. Those of warnings take a data set without errors.
 var (
-	errorChecks   = []func(*checker){(*checker).names, (*checker).split, (*checker).testSeen, (*checker).probabilities, (*checker).features}
-	warningChecks = []func(*checker){(*checker).sameDescriptions, (*checker).confusable, (*checker).leaks}
+	errorChecks       = []func(*checker){(*checker).names, (*checker).split, (*checker).testSeen, (*checker).probabilities, (*checker).features}
+	descriptionChecks = []func(*checker){(*checker).sameDescriptions, (*checker).confusable}
+	useChecks         = []func(*checker){(*checker).attributes, (*checker).samples, (*checker).leaks}
 )
 
 // Errors reports everything that would make training on d fail or mislead, as far as the readers of
@@ -33,7 +35,19 @@ func Errors(d *dataset.Dataset) error { return run(d, errorChecks) }
 
 // Warnings reports what makes results on d worth less, in the form of Errors, which must have
 // found none.
-func Warnings(d *dataset.Dataset) error { return run(d, warningChecks) }
+func Warnings(d *dataset.Dataset) error {
+	return run(d, slices.Concat(descriptionChecks, []func(*checker){(*checker).scales}, useChecks))
+}
+
+// Use returns those of the findings of Warnings that a command tells which uses d. Scales are of
+// interest where a model learns from the features without standardising them.
+func Use(d *dataset.Dataset, scales bool) []Finding {
+	checks := useChecks
+	if scales {
+		checks = slices.Insert(slices.Clone(checks), 0, (*checker).scales)
+	}
+	return Findings(Warning, run(d, checks))
+}
 
 // Severity says what a finding means.
 type Severity string
@@ -122,6 +136,19 @@ func (c *checker) names() {
 	}
 	for k, name := range c.Groups {
 		c.control("group", k, name)
+	}
+}
+
+// attributes reports attributes that their names do not tell apart.
+func (c *checker) attributes() {
+	first := make(map[string]int, len(c.Attributes))
+	for m, a := range c.Attributes {
+		if other, repeated := first[a.Name]; repeated {
+			c.report("attribute name", fmt.Sprintf("attribute %d", m+1), "a name of its own", fmt.Sprintf("%s, as attribute %d", invalid.Quote(a.Name), other+1),
+				"Descriptions of new classes cannot name it.")
+		} else {
+			first[a.Name] = m
+		}
 	}
 }
 

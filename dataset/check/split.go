@@ -148,6 +148,24 @@ func similarities(d *dataset.Dataset, tolerance float64) (found []similar) {
 	for _, classes := range repeated(names) {
 		found = append(found, similar{kind: byName, classes: classes, reason: "their names differ only in case, punctuation or a leading number"})
 	}
+	if tolerance >= 0 {
+		found = append(found, similarDescriptions(d, tolerance)...)
+	}
+	for _, samples := range repeated(digests(d.Features)) {
+		if !slices.ContainsFunc(d.Features.Row(samples[0]), func(v float32) bool { return v != 0 }) {
+			continue // zeros say nothing of a class
+		}
+		s := similar{kind: bySample, samples: samples}
+		for _, i := range samples {
+			s.classes = append(s.classes, d.Labels[i])
+		}
+		found = append(found, s)
+	}
+	return found
+}
+
+// similarDescriptions returns the sets of classes whose descriptions differ by at most tolerance.
+func similarDescriptions(d *dataset.Dataset, tolerance float64) (found []similar) {
 	// Being similar is not transitive, so there are pairs, but of different descriptions only: there can
 	// be many classes with few descriptions.
 	sets := groups(digests(d.Descriptions))
@@ -164,13 +182,6 @@ func similarities(d *dataset.Dataset, tolerance float64) (found []similar) {
 			reason = fmt.Sprintf("their descriptions differ by at most %.2g", p.value)
 		}
 		found = append(found, similar{kind: byDescription, classes: slices.Concat(sets[p.a], sets[p.b]), reason: reason})
-	}
-	for _, samples := range repeated(digests(d.Features)) {
-		s := similar{kind: bySample, samples: samples}
-		for _, i := range samples {
-			s.classes = append(s.classes, d.Labels[i])
-		}
-		found = append(found, s)
 	}
 	return found
 }

@@ -98,12 +98,22 @@ func (t *Table) Attribute(name string) int {
 }
 
 // AddClass adds a class without values. It reports false for the name of another one.
-func (t *Table) AddClass(name string) bool {
-	if slices.Contains(t.Classes, name) {
-		return false
+func (t *Table) AddClass(name string) bool { return t.AddClasses([]string{name}) == 1 }
+
+// AddClasses adds those of some classes that are new, without values, and returns their number.
+func (t *Table) AddClasses(names []string) (added int) {
+	known := make(map[string]bool, len(t.Classes))
+	for _, name := range t.Classes {
+		known[name] = true
 	}
-	t.Classes, t.Cells = append(t.Classes, name), append(t.Cells, make([]string, len(t.Attributes)))
-	return true
+	for _, name := range names {
+		if !known[name] {
+			known[name] = true
+			t.Classes, t.Cells = append(t.Classes, name), append(t.Cells, make([]string, len(t.Attributes)))
+			added++
+		}
+	}
+	return added
 }
 
 // Clone returns a copy.

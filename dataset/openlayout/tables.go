@@ -84,7 +84,11 @@ func (r *reader) classNames() (names []string) {
 	}
 	if t := r.labels(); t != nil {
 		for _, row := range t.Rows {
-			names = append(names, t.Cell(row, classColumn))
+			name := t.Cell(row, classColumn)
+			if name == "" || invalid.HasControl(name) { // classes.csv with it could not be read
+				t.Report("name", row.Line, classColumn, "a name without control characters", invalid.Quote(name))
+			}
+			names = append(names, name)
 		}
 	}
 	return names
@@ -97,11 +101,7 @@ func (r *reader) classNames() (names []string) {
 func ReadDescriptions(ctx context.Context, dir string) (*descriptions.Table, error) {
 	r := &reader{ctx: ctx, dir: dir}
 	t := descriptions.ReadFolder(ctx, dir, true, &r.problems)
-	for _, name := range slices.Compact(slices.Sorted(slices.Values(r.classNames()))) {
-		if t.AddClass(name) {
-			t.Added.Classes++
-		}
-	}
+	t.Added.Classes = t.AddClasses(slices.Sorted(slices.Values(r.classNames())))
 	return t, cmp.Or(ctx.Err(), r.problems.Err())
 }
 

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"syscall"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/lago-train/lago-train/internal/format"
 )
@@ -258,8 +259,11 @@ func Quote(text string) string {
 	return strconv.Quote(text)
 }
 
-// HasControl reports whether a name has characters that a terminal would obey instead
-// of show: control characters and marks that change the direction of writing.
+// HasControl reports whether a name has characters that a terminal would obey instead of show, or
+// that files of text do not keep: control characters, marks that change the direction of writing,
+// separators of lines, byte order marks, and bytes that are not UTF-8.
 func HasControl(name string) bool {
-	return strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) })
+	return !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool {
+		return r == '\ufeff' || unicode.In(r, unicode.Cc, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
+	})
 }
