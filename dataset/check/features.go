@@ -139,7 +139,7 @@ func (c *checker) scales() {
 	}
 	slices.Sort(sd)
 	slices.Sort(offset)
-	const hint = "To bring them to mean 0 and standard deviation 1: lago-train run --preprocess standardize"
+	const hint = "To bring them to mean 0 and standard deviation 1: --preprocess standardize,l2,whiten"
 	if small, large := sd[len(sd)/10], sd[len(sd)-1]; large > mostRatio*small {
 		c.report("scale", "features", "similar scales", fmt.Sprintf("standard deviations from %.3g (the lowest tenth) to %.3g", small, large), hint)
 	}

@@ -3,6 +3,8 @@ package check
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -153,6 +155,54 @@ func TestWarnings(t *testing.T) {
 		`birds: class "bee" (val) and class "Bee" (test): expected nothing in common, found their names differ only in case`)
 	if list := Findings(Warning, err); len(list) != 2 || list[1].Severity != Warning {
 		t.Errorf("%+v", list)
+	}
+}
+
+// What a command tells of samples and attributes, and of scales where a model learns from them.
+func TestUse(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		spoil func(d *dataset.Dataset)
+		want  []string // the findings, without the name of the data set
+	}{
+		{"nothing", func(*dataset.Dataset) {}, nil},
+		{"a photograph twice in a class", func(d *dataset.Dataset) { copy(d.Features.Row(3), d.Features.Row(2)) }, []string{
+			`features: expected different samples, found 1 sample with the features of another one of the class, the first sample 3, of class "bee", as sample 2. Is a photograph twice in the folder?`,
+		}},
+		{"a photograph in a train and a test class", func(d *dataset.Dataset) { copy(d.Features.Row(4), d.Features.Row(0)) }, []string{
+			`class "ant" (train) and class "cat" (test): expected nothing in common, found samples 0 and 4 have the same features`,
+		}},
+		{"zeros", func(d *dataset.Dataset) { clear(d.Features.Data[2:10]) }, []string{
+			`features: expected values other than 0, found 4 samples of zeros alone, the first sample 1, of class "ant"`,
+		}},
+		{"two attributes of one name", func(d *dataset.Dataset) { d.Attributes[2].Name = "a0" }, []string{
+			`attribute 3: expected a name of its own, found "a0", as attribute 1. Descriptions of new classes cannot name it.`,
+		}},
+		{"scales", func(d *dataset.Dataset) {
+			fill(d, 1, func(i, z int) float32 { return 900*float32(z-1) + float32(i)/4 })
+		}, []string{
+			`features: expected similar scales, found standard deviations from 2.29 (the lowest tenth) to 1.01e+03. To bring`,
+		}},
+		{"far from zero", func(d *dataset.Dataset) {
+			for i := range d.Features.Data {
+				d.Features.Data[i] += 273.5
+			}
+		}, []string{`features: expected values around zero, found means that are 119 standard deviations from it (median), up to 119. To bring`}},
+	} {
+		d := tiny.Distinct("ant", "bee", "cat", "dog")
+		d.Split = dataset.Split{Train: []int{0}, Val: []int{1}, Test: []int{2, 3}}
+		for i := range d.Features.Data {
+			d.Features.Data[i] = d.Features.Data[i]/2 - 4.25
+		}
+		c.spoil(d)
+		testkit.NoError(t, Errors(d))
+		var got []string
+		for _, f := range Use(d, true) {
+			got = append(got, strings.TrimPrefix(f.String(), "birds: "))
+		}
+		if !slices.EqualFunc(got, c.want, strings.HasPrefix) {
+			t.Errorf("%s: found %q", c.name, got)
+		}
 	}
 }
 

@@ -126,13 +126,15 @@ func readTrait(file *table.Table, column int, name string) (traits []trait) {
 		file.Report("trait", 1, fmt.Sprint(column+1), "the name of a trait", invalid.Quote(name))
 		return nil
 	}
-	probabilities, words := true, []string{}
+	const mostNames = 20 // words that are all different in more lines are names, such as those of photographs
+	probabilities, words, cells := true, []string{}, 0
 	for _, row := range file.Rows {
 		cell := row.Cells[column]
 		p, err := table.Probability(cell)
 		if err == nil && math.IsNaN(p) {
 			continue
 		}
+		cells++
 		probabilities = probabilities && err == nil
 		if _, number := table.Number(cell, 64); number == nil && err != nil {
 			file.Report("number", row.Line, name, "words, or numbers from 0 to 1",
@@ -148,6 +150,9 @@ func readTrait(file *table.Table, column int, name string) (traits []trait) {
 	if probabilities {
 		group, _, _ := strings.Cut(name, "::")
 		return []trait{{Attribute{name, group}, func(row table.Row) float64 { return value(row.Cells[column]) }}}
+	}
+	if cells > mostNames && len(words) >= cells {
+		file.Report("names", 1, name, "words that several lines share", fmt.Sprintf("%d different ones. Leave the column out", len(words)))
 	}
 	for _, word := range words {
 		traits = append(traits, trait{Attribute{name + "::" + word, name}, func(row table.Row) float64 {

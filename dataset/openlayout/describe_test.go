@@ -67,4 +67,9 @@ func TestReadDescriptionsRefuses(t *testing.T) {
 		_, err := ReadDescriptions(t.Context(), folder(t, map[string]string{AttributesFile: "name\nred\n", ClassesFile: text}))
 		testkit.WantError(t, err, want)
 	}
+	// What classes.csv could not hold is refused before it is written.
+	for _, name := range []string{`""`, "a\u202eb", "a\u2028b", "a\ufeffb", "a\vb"} {
+		_, err := ReadDescriptions(t.Context(), folder(t, map[string]string{labelsFile: "class,id\nowl,1\n" + name + ",2\n"}))
+		testkit.WantError(t, err, "labels.csv: line 3, column class: expected a name without control characters, found ")
+	}
 }

@@ -116,7 +116,7 @@ func TestQuoteIsShortAndSafe(t *testing.T) {
 			t.Errorf("found %s, expected %s", got, want)
 		}
 	}
-	if HasControl("été\u200d") || !HasControl("\x1b[31m") || !HasControl("a\u202eb") {
+	if HasControl("été\u200d") || !HasControl("\x1b[31m") || !HasControl("a\u202eb") || !HasControl("a\u2028b") || !HasControl("\ufeffa") || !HasControl("a\xff") {
 		t.Error("marks of direction and control characters are not found")
 	}
 }

@@ -1,0 +1,84 @@
+package descriptions
+
+import (
+	stdcmp "cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/testkit"
+)
+
+func TestAddTraits(t *testing.T) {
+	manyLines := ""
+	for i := range 30 {
+		manyLines += fmt.Sprintf("wren,p%d.jpg,0\n", i)
+	}
+	for _, c := range []struct{ name, text, want string }{
+		{"words, without a name of the classes", ",diet,nocturnal\nbarn_owl,Meat,yes\nwren,insects; seeds,no\n", `
+			diet::meat (diet) yes no
+			diet::insects (diet) no yes
+			diet::seeds (diet) no yes
+			nocturnal (nocturnal) yes no`},
+		{"samples", "Species,colour,tail\nwren,brown,1\nwren,grey,0\nwren,brown,0\nwren,,1\nEmu,black,0\n", `
+			colour::brown (colour) . 0.666667 no
+			colour::grey (colour) . 0.333333 no
+			colour::black (colour) . no yes
+			tail (tail) . 0.5 no`},
+		{"numbers alone, without groups", "class,long tail,crest\nWren,0.5,no\nBarn Owl,25%,yes\n", `
+			long tail () 0.25 0.5
+			crest () yes no`},
+		{"a column of numbers", "class,diet,mass\nwren,seeds,12\n", "line 2, column mass: expected words, or numbers from 0 to 1, found 12. Write what can be seen instead, such as small, medium or large"},
+		{"names of photographs", "class,photo,red\nwren,a,1\n" + manyLines, "line 1, column photo: expected words that several lines share, found 31 different ones. Leave"},
+		{"no class of the data set", "diet,class\nseeds,eagle\n", "column 2: expected names of classes of the data set, found none of them"},
+		{"a line without a class", "class,diet\nwren,seeds\n,meat\n", `line 3, column class: expected the name of a class, found ""`},
+		{"a column without a name", "class,diet,\nwren,seeds,1\n", `line 1, column 3: expected the name of a trait, found ""`},
+	} {
+		d := &Table{}
+		d.AddClasses([]string{"Barn owl", "Wren"})
+		err := d.AddTraits(t.Context(), testkit.Write(t, t.TempDir(), "traits.csv", c.text))
+		if err != nil || !strings.HasPrefix(c.want, "\n") {
+			testkit.WantError(t, err, "traits.csv: "+c.want)
+			if !errors.As(err, new(*invalid.Error)) || len(d.Attributes) > 0 {
+				t.Errorf("%s: %T, %+v", c.name, err, d)
+			}
+			continue
+		}
+		got := ""
+		for m, a := range d.Attributes {
+			got += "\n" + strings.Repeat("\t", 3) + a.Name + " (" + a.Group + ")"
+			for z := range d.Classes {
+				got += " " + stdcmp.Or(d.Cells[z][m], ".")
+			}
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+	d := &Table{Attributes: []Attribute{{Name: "red"}}, Classes: []string{"wren"}, Cells: [][]string{{"often"}}}
+	path := testkit.Write(t, t.TempDir(), "traits.csv", "class,red,blue\nwren,no,yes\n")
+	testkit.NoError(t, d.AddTraits(t.Context(), path))
+	if !slices.Equal(d.Cells[0], []string{"often", "yes"}) || d.Added.Attributes != 1 {
+		t.Errorf("beside what is described: %+v", d)
+	}
+	err := d.AddTraits(t.Context(), testkit.Write(t, t.TempDir(), "traits.csv", "class,diet\nwren,seeds\n"))
+	testkit.WantError(t, err, "expected columns of numbers, since the attributes of the data set have no groups")
+}
+
+// A million classes are added in the time of reading them.
+func TestAddManyClasses(t *testing.T) {
+	names := make([]string, 1_000_000)
+	for i := range names {
+		names[i] = strconv.Itoa(i / 2)
+	}
+	d := &Table{}
+	if n, again := d.AddClasses(names), d.AddClasses(names); n != len(names)/2 || again != 0 {
+		t.Errorf("added %d, then %d", n, again)
+	}
+}
