@@ -3,9 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -168,12 +166,6 @@ func (o *splitOptions) run(c *call, name string) error {
 }
 
 func (o *splitOptions) propose(d *dataset.Dataset) (r datasets.Splits, err error) {
-	switch _, err := os.Stat(o.to); { // without a name, it does not exist
-	case err == nil:
-		return r, wrong("--to", "a new file", o.to+", which exists")
-	case !errors.Is(err, fs.ErrNotExist):
-		return r, atFlag("to", invalid.File(o.to, err))
-	}
 	usable := float64(len(split.Usable(d)))
 	o.proposal.Val = cmp.Or(o.proposal.Val, int(math.Round(o.valShare*usable)))
 	o.proposal.Test = cmp.Or(o.proposal.Test, int(math.Round(o.testShare*usable)))
@@ -184,7 +176,7 @@ func (o *splitOptions) propose(d *dataset.Dataset) (r datasets.Splits, err error
 	r = datasets.Splits{Splits: []check.SplitReport{check.Split(d, s, o.proposal.Tolerance)}, Written: "not written; --to FILE writes the split"}
 	if o.to != "" {
 		r.Written = "written to " + o.to
-		err = openlayout.WriteSplits(o.to, d.Classes, s)
+		err = atFlag("to", openlayout.WriteSplit(o.to, d.Classes, s))
 	}
 	return r, err
 }

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
+	"io"
 	"slices"
 	"strings"
 
@@ -17,6 +17,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/evaluation"
 	"github.com/lago-train/lago-train/experiments/predictor"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/npy"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/train"
 )
@@ -58,23 +59,10 @@ func warnData(d *dataset.Dataset, scales bool) {
 	}
 }
 
-// checkOutput returns an error if the file to write is one of the inputs.
-func checkOutput(flag, output string, inputs ...string) error {
-	written, err := os.Stat(output)
-	if err != nil {
-		return nil // a new file
-	}
-	for _, input := range inputs {
-		if read, err := os.Stat(input); err == nil && os.SameFile(read, written) {
-			return &invalid.Error{Where: "--" + flag, Want: "a file that the command does not read", Got: output, Hint: "Choose another name.", Usage: true}
-		}
-	}
-	return nil
-}
-
 // evaluateOptions are those of the command evaluate.
 type evaluateOptions struct {
 	dataOptions
+	outputs
 	evaluation.Config
 	models             evaluation.Models
 	names, dev         []string
@@ -108,6 +96,7 @@ func evaluateCommand() *command {
 			setting.Raw("figures", &o.figures, "").Common().Describe("`DIR` folder for reliability.svg, coverage.svg and seen-unseen.svg"),
 			setting.Raw("csv", &o.csv, "").Common().Describe("`DIR` folder for CSV files: confusion matrix, samples, classes, curves"),
 			setting.Raw("scores_out", &o.save, "").Describe("`FILE` .npy file for the scores, samples x classes"),
+			o.outputs.setting(),
 		}.In(outputGroup), setting.List{
 			adaptSetting(&o.models.Adapt),
 			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Noted("that of the model").Common().Describe("`NAME` data set"),
@@ -128,7 +117,7 @@ func (o *evaluateOptions) run(c *call) error {
 	}
 	r, err := evaluate(c)
 	if err == nil {
-		err = o.write(r)
+		err = o.writeFiles(r)
 	}
 	return o.print(r, err)
 }
@@ -139,9 +128,7 @@ func (o *evaluateOptions) evaluateModels(c *call) (*evaluation.Result, error) {
 	read := func(flag string, names []string) (models []*predictor.Model) {
 		for _, name := range names {
 			path, failed := findRun("--"+flag, name, train.ModelFile)
-			if failed == nil {
-				failed = checkOutput("scores-out", o.save, path)
-			}
+			o.inputs = append(o.inputs, path)
 			if err = cmp.Or(err, failed); err != nil {
 				return nil
 			}
@@ -153,7 +140,7 @@ func (o *evaluateOptions) evaluateModels(c *call) (*evaluation.Result, error) {
 	}
 	m := o.models
 	m.Models, m.Dev = read("model", o.names), read("dev", o.dev)
-	if err != nil {
+	if err = cmp.Or(err, atFlag("scores-out", o.check(o.save))); err != nil {
 		return nil, err
 	}
 	if m.Data, err = catalog.Open(c, cmp.Or(o.dataset, m.Models[0].Dataset), o.Options); err != nil {
@@ -196,22 +183,25 @@ func columnsOf(ctx context.Context, f *evaluation.ScoreFiles, prefix, columns st
 	return err
 }
 
-// write writes the files that flags ask for.
-func (o *evaluateOptions) write(r *evaluation.Result) (err error) {
-	var written []string
+// writeFiles writes the files that flags ask for.
+func (o *evaluateOptions) writeFiles(r *evaluation.Result) error {
 	if o.save != "" {
-		written, err = []string{o.save}, features.WriteNPY(o.save, r.Scores())
+		scores := r.Scores()
+		err := o.write(o.save, func(w io.Writer) error { return npy.Write(w, scores.Rows, scores.Cols, scores.Data) })
+		if err != nil {
+			return err
+		}
 	}
-	if o.csv != "" && err == nil {
-		written, err = append(written, o.csv), r.WriteCSV(o.csv)
+	if o.csv != "" {
+		if err := r.WriteCSV(o.csv, o.write); err != nil {
+			return err
+		}
 	}
-	if o.figures != "" && err == nil {
-		var figures []string
-		figures, err = r.WriteFigures(o.figures)
-		written = append(written, figures...)
+	if o.figures != "" {
+		if _, err := r.WriteFigures(o.figures, o.write); err != nil {
+			return err
+		}
 	}
-	if written != nil && err == nil {
-		logrus.WithField("files", written).Info("written")
-	}
-	return err
+	o.log()
+	return nil
 }

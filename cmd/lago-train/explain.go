@@ -81,7 +81,7 @@ func (o *explainOptions) run(c *call) error {
 	if err != nil {
 		return err
 	}
-	return o.write(func(w io.Writer) error { return result.Write(w, o.format, o.top) })
+	return o.show(func(w io.Writer) error { return result.Write(w, o.format, o.top) })
 }
 
 // askAboutDataset asks about a sample of a data set. It returns the classes selected if --candidates

@@ -20,7 +20,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/adaptation"
 	"github.com/lago-train/lago-train/experiments/predict"
 	"github.com/lago-train/lago-train/experiments/predictor"
-	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
@@ -33,6 +32,7 @@ type predictionOptions struct {
 	dataOptions
 	networkOptions
 	predictor.Options
+	outputs
 	model, features, dataset string
 	candidates               []predictor.Selection
 	classes                  string // file
@@ -53,6 +53,7 @@ func (o *predictionOptions) settings(candidates, photographs string) setting.Lis
 		setting.Switch("force_adapt", &o.ForceAdapt, false).In(methodGroup).Describe("adapt to batches that are smaller than the smallest one that validation found safe, too").Needs("adapt"),
 		setting.Switch("no_calibration", &o.Uncalibrated, false).In(outputGroup).Describe("print probabilities without the temperature that is stored with the model"),
 		setting.Raw("to", &o.to, "").In(outputGroup).OrAs("out").Common().Noted("standard output").Describe("`FILE` where to write"),
+		o.outputs.setting(),
 	})
 }
 
@@ -71,7 +72,8 @@ func (o *predictionOptions) open() (*predictor.Model, error) {
 			return nil, err
 		}
 	}
-	return m, checkOutput("to", o.to, m.Path, o.features, o.classes)
+	o.inputs = []string{m.Path, o.features, o.classes, o.weights, o.boxes}
+	return m, atFlag("to", o.check(o.to))
 }
 
 // predictor returns the predictor for the candidates that the flags name among the classes of d, those
@@ -123,10 +125,14 @@ func logCalibration(c *call, p *predictor.Predictor) {
 	}
 }
 
-// write writes what was found, to --to if it is given.
-func (o *predictionOptions) write(write func(io.Writer) error) error {
+// show writes what was found, to --to if it is given.
+func (o *predictionOptions) show(write func(io.Writer) error) error {
 	if o.to != "" {
-		return fileio.Write(o.to, write)
+		err := o.write(o.to, write)
+		if err == nil {
+			o.log()
+		}
+		return err
 	}
 	w := bufio.NewWriter(os.Stdout)
 	return errors.Join(write(w), w.Flush())
@@ -208,16 +214,13 @@ func (o *predictOptions) run(c *call) error {
 	if o.format == predict.HTML {
 		return o.writeSheet(c, p, d, r)
 	}
-	return o.write(func(w io.Writer) error { return predict.Write(w, o.format, r) })
+	return o.show(func(w io.Writer) error { return predict.Write(w, o.format, r) })
 }
 
 // writeSheet writes the contact sheet, with a CSV file beside it.
 func (o *predictOptions) writeSheet(c *call, p *predictor.Predictor, d *dataset.Dataset, r *predictor.Predictions) error {
 	beside := strings.TrimSuffix(o.to, ".html") + ".csv"
-	if err := checkOutput("to", beside, p.Path, o.classes); err != nil {
-		return err
-	}
-	err := fileio.Write(beside, func(w io.Writer) error { return predict.Write(w, predict.CSV, r) })
+	err := o.write(beside, func(w io.Writer) error { return predict.Write(w, predict.CSV, r) })
 	if err != nil {
 		return err
 	}
@@ -232,7 +235,7 @@ func (o *predictOptions) writeSheet(c *call, p *predictor.Predictor, d *dataset.
 			return images.Thumbnail(c, o.paths[s.ID], predict.PictureSide)
 		},
 	}
-	return fileio.Write(o.to, s.Write)
+	return o.show(s.Write)
 }
 
 // checkSources returns an error unless there are samples, which html can show.

@@ -33,6 +33,7 @@ func runsSetting(to *string) setting.Setting {
 func runsCommand() *command {
 	var from, csv string
 	var o dataOptions
+	var out outputs
 	var filter runs.Filter
 	return &command{
 		name: "runs",
@@ -43,6 +44,7 @@ func runsCommand() *command {
 			setting.Choice("stage", &filter.Stage, "", string(train.Dev), string(train.Test)).In(inputGroup).Noted("all").Describe("only runs of this stage"),
 			setting.Choice("status", &filter.Status, "", format.Strings(runs.Statuses)...).In(inputGroup).Noted("all").Describe("only runs with this status"),
 			csvSetting(&csv, "the list"),
+			out.setting(),
 			o.jsonSetting(),
 		}.Common(),
 		run: func(c *call) error {
@@ -52,7 +54,7 @@ func runsCommand() *command {
 			filter.Dataset = catalog.NameOf(filter.Dataset)
 			l, err := filter.List(from)
 			if err == nil {
-				err = writeCSV(csv, l.WriteCSV)
+				err = out.writeCSV(csv, l.WriteCSV)
 			}
 			return o.print(l, err)
 		},
@@ -63,10 +65,11 @@ func runsCommand() *command {
 func showCommand() *command {
 	var csv string
 	var o dataOptions
+	var out outputs
 	return &command{
 		name:     "show",
 		argument: "RUN",
-		flags:    setting.List{csvSetting(&csv, "the learning curve"), o.jsonSetting()},
+		flags:    setting.List{csvSetting(&csv, "the learning curve"), out.setting(), o.jsonSetting()},
 		run: withArgument(func(c *call, dir string) error {
 			if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 				model, err := findRun(c.path, dir, train.ModelFile)
@@ -77,7 +80,7 @@ func showCommand() *command {
 			}
 			d, err := runs.Show(dir)
 			if err == nil {
-				err = writeCSV(csv, d.WriteCurve)
+				err = out.writeCSV(csv, d.WriteCurve)
 			}
 			return o.print(d, err)
 		}),
@@ -193,6 +196,7 @@ func reportCommand() *command {
 	var from, to, figures string
 	var as plot.Format
 	var o dataOptions
+	var out outputs
 	return &command{
 		name: "report",
 		flags: setting.List{
@@ -200,6 +204,7 @@ func reportCommand() *command {
 			setting.Raw("to", &to, "report.html").In(outputGroup).OrAs("out").Describe("`FILE` page to write"),
 			setting.Raw("figures", &figures, "").In(outputGroup).Describe("`DIR` also write each figure to this folder"),
 			setting.Choice("format", &as, plot.SVG, plot.SVG, plot.PDF, plot.PNG, plot.CSV).In(outputGroup).Describe("format of --figures; csv has their numbers").Needs("figures"),
+			out.setting(),
 			o.jsonSetting(),
 		}.Common(),
 		run: func(c *call) error {
@@ -207,13 +212,13 @@ func reportCommand() *command {
 			if err != nil {
 				return err
 			}
-			if err := page.WriteFile(to); err != nil {
+			if err := out.write(to, page.Write); err != nil {
 				return err
 			}
 			s := page.Summary()
 			s.Page = to
 			if figures != "" {
-				s.Figures, err = plot.WriteFiles(figures, as, page.Figures()...)
+				s.Figures, err = plot.WriteFiles(out.write, figures, as, page.Figures()...)
 			}
 			return o.print(s, err)
 		},

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -45,6 +44,12 @@ type study struct {
 	finish   func(results.Result)
 }
 
+// How the files begin that studies write for users.
+const (
+	beginsClasses = "class,part,samples"
+	beginsConfig  = `{"fingerprint": "", "dataset": ""`
+)
+
 // csvOf says what --csv of a study writes.
 var csvOf = map[string]string{"compare": "the accuracy of each method on each class"}
 
@@ -59,7 +64,10 @@ func studyCommands() (list []*command) {
 			s.ofGroups(q)
 		}
 		if what := csvOf[entry.Command]; what != "" {
-			s.settings = append(s.settings, csvSetting(&s.csv, what))
+			s.settings = append(s.settings, csvSetting(&s.csv, what), s.outputs.setting())
+		}
+		if entry.Command == "search" {
+			s.settings = append(s.settings, s.outputs.setting())
 		}
 		list = append(list, s.command(entry.Command))
 	}
@@ -100,7 +108,7 @@ func (s *study) command(name string) *command {
 		}
 		err = s.print(r, nil)
 		if w, ok := r.(interface{ WriteCSV(io.Writer) error }); ok {
-			err = errors.Join(err, writeCSV(s.csv, w.WriteCSV))
+			err = errors.Join(err, s.outputs.writeCSV(s.csv, w.WriteCSV))
 		}
 		if err == nil && l.Failed() > 0 {
 			err = fmt.Errorf("%s failed in %s, missing from the output", format.Count(l.Failed(), "run"), l.Root)
@@ -245,6 +253,7 @@ type gridOptions struct {
 	jobs    int
 	shard   lab.Shard
 	csv     string
+	outputs outputs
 	request config.Request
 }
 
@@ -326,7 +335,7 @@ func (o *gridOptions) openLab(c *call, presets ...config.Preset) (*lab.Lab, erro
 	if err := os.MkdirAll(o.out, 0o755); err != nil { // now rather than after the first epochs
 		return nil, atFlag("out", invalid.File(o.out, err))
 	}
-	if err := cmp.Or(checkFile("csv", o.csv), checkFile("to", c.text("to"))); err != nil {
+	if err := cmp.Or(o.outputs.checkFile("csv", o.csv, beginsClasses), o.outputs.checkFile("to", c.text("to"), beginsConfig)); err != nil {
 		return nil, err
 	}
 	l := lab.New(d, o.out)
@@ -357,28 +366,6 @@ func (o *gridOptions) openLab(c *call, presets ...config.Preset) (*lab.Lab, erro
 		entry.WithFields(logrus.Fields{"status": r.Result.Status, "epochs": r.Result.Epochs}).Debug("run ended")
 	}
 	return l, nil
-}
-
-// checkFile returns an error if the file of a flag is a folder, or its folder does not exist: now
-// rather than after hours.
-func checkFile(flag, file string) error {
-	switch info, err := os.Stat(file); {
-	case err == nil && info.IsDir():
-		return wrong("--"+flag, "a file", file+", a folder")
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return atFlag(flag, invalid.File(file, err))
-	}
-	dir := filepath.Dir(file) // "." without a file
-	_, err := os.Stat(dir + string(filepath.Separator))
-	return atFlag(flag, invalid.File(dir, err))
-}
-
-// writeCSV writes the file of csvSetting if it is given.
-func writeCSV(file string, write func(io.Writer) error) error {
-	if file == "" {
-		return nil
-	}
-	return atFlag("csv", fileio.Write(file, write))
 }
 
 // tabled is a result, which is also the JSON output.

@@ -3,8 +3,10 @@ package openlayout
 import (
 	"cmp"
 	"context"
+	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -208,7 +210,7 @@ func Write(dir string, d *dataset.Dataset, others ...dataset.Split) error {
 	if err := writeColumns(filepath.Join(dir, labelsFile), labelColumns(d)...); err != nil {
 		return err
 	}
-	if err := WriteSplits(filepath.Join(dir, SplitsFile), d.Classes, append([]dataset.Split{d.Split}, others...)...); err != nil {
+	if err := writeColumns(filepath.Join(dir, SplitsFile), splitColumns(d.Classes, append([]dataset.Split{d.Split}, others...))...); err != nil {
 		return err
 	}
 	if d.Provenance != nil {
@@ -234,8 +236,13 @@ func WriteSamples(dir string, paths, classes []string) error {
 	return writeColumns(filepath.Join(dir, labelsFile), column(classColumn, classes))
 }
 
-// WriteSplits writes one to three splits of the classes in the form of splits.csv.
-func WriteSplits(path string, classes []string, splits ...dataset.Split) error {
+// WriteSplit writes a split of the classes in the form of splits.csv, into a new file.
+func WriteSplit(path string, classes []string, split dataset.Split) error {
+	rows := rowsOf(splitColumns(classes, []dataset.Split{split}))
+	return fileio.WriteNew(path, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(rows) })
+}
+
+func splitColumns(classes []string, splits []dataset.Split) [][]string {
 	columns := [][]string{column(classColumn, classes)}
 	for n, split := range splits {
 		part := column(partColumns[n], make([]string, len(classes)))
@@ -246,18 +253,22 @@ func WriteSplits(path string, classes []string, splits ...dataset.Split) error {
 		}
 		columns = append(columns, part)
 	}
-	return writeColumns(path, columns...)
+	return columns
 }
 
 // writeColumns writes a table of columns, each of which begins with its name.
 func writeColumns(path string, columns ...[]string) error {
+	return fileio.WriteCSV(path, rowsOf(columns))
+}
+
+func rowsOf(columns [][]string) [][]string {
 	rows := make([][]string, len(columns[0]))
 	for _, cells := range columns {
 		for i, cell := range cells {
 			rows[i] = append(rows[i], cell)
 		}
 	}
-	return fileio.WriteCSV(path, rows)
+	return rows
 }
 
 // column returns a column with the given cells.

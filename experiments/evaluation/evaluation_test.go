@@ -16,6 +16,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/train/metrics"
 )
@@ -228,7 +229,7 @@ func TestWriteCSV(t *testing.T) {
 	s := birds()
 	s.ids = strings.Split("abcdefghijklmnopqrstuvwxyz", "")
 	e := Config{Bins: 2}.evaluate(s, nil)
-	testkit.NoError(t, e.WriteCSV(dir))
+	testkit.NoError(t, e.WriteCSV(dir, fileio.Write))
 	for name, want := range map[string]string{
 		"confusion.csv":   "true class,predicted,samples\nowl,owl,1\nowl,crow,1\ncrow,crow,1\nwren,owl,1\nwren,wren,1\n",
 		"classes.csv":     "class,unseen,samples,accuracy\nowl,false,2,0.5\ncrow,false,1,1\nwren,true,2,0.5\n",
@@ -251,8 +252,8 @@ func TestWriteCSV(t *testing.T) {
 func TestWithoutNumbers(t *testing.T) {
 	dir := t.TempDir()
 	e := Config{Bins: 2}.evaluate(oddsOfThree(BareScores), nil)
-	testkit.NoError(t, e.WriteCSV(dir))
-	if paths := testkit.Must(e.WriteFigures(dir))(t); len(paths) != 0 {
+	testkit.NoError(t, e.WriteCSV(dir, fileio.Write))
+	if paths := testkit.Must(e.WriteFigures(dir, fileio.Write))(t); len(paths) != 0 {
 		t.Errorf("figures %q", paths)
 	}
 	names := testkit.Must(filepath.Glob(filepath.Join(dir, "*")))(t)
@@ -267,7 +268,7 @@ func TestWriteFigures(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "pictures")
 	e := Config{Bins: 4}.evaluate(birds(), oddsAmongBirds())
 	e.Source.Scores = "a & b.npy"
-	paths := testkit.Must(e.WriteFigures(dir))(t)
+	paths := testkit.Must(e.WriteFigures(dir, fileio.Write))(t)
 	for i, want := range []struct{ file, text string }{
 		{"reliability.svg", "perfect calibration"}, {"coverage.svg", "temperature 2"}, {"seen-unseen.svg", "calibrated"},
 	} {

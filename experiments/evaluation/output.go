@@ -2,13 +2,13 @@ package evaluation
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/lago-train/lago-train/experiments/plot"
-	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/table"
@@ -129,8 +129,8 @@ func (r *Result) coverageTable() *table.Table {
 }
 
 // WriteCSV writes the numbers behind the tables and figures into a folder, which it creates if
-// necessary: one file for each table with rows.
-func (r *Result) WriteCSV(dir string) error {
+// necessary: one file for each table with rows. write writes a file as fileio.Write does.
+func (r *Result) WriteCSV(dir string, write func(path string, write func(io.Writer) error) error) error {
 	confusion := table.New("confusion", "true class", "predicted", "samples")
 	for _, pair := range r.confusion {
 		confusion.Row(r.scored.names[pair[0]], r.scored.names[pair[1]], pair[2])
@@ -158,7 +158,7 @@ func (r *Result) WriteCSV(dir string) error {
 	}
 	for _, t := range []*table.Table{confusion, r.sampleTable(), classes, reliability, coverage, curve} {
 		if len(t.Rows) > 0 {
-			if err := fileio.Write(filepath.Join(dir, t.Title+".csv"), t.WriteCSV); err != nil {
+			if err := write(filepath.Join(dir, t.Title+".csv"), t.WriteCSV); err != nil {
 				return err
 			}
 		}
@@ -188,8 +188,8 @@ func (r *Result) sampleTable() *table.Table {
 }
 
 // WriteFigures writes SVG files into a folder, which it creates if necessary, and returns their
-// paths. Figures without numbers are not written.
-func (r *Result) WriteFigures(dir string) ([]string, error) {
+// paths. Figures without numbers are not written. write writes a file as fileio.Write does.
+func (r *Result) WriteFigures(dir string, write func(path string, write func(io.Writer) error) error) ([]string, error) {
 	var figures []plot.Figure
 	add := func(name, title, caption string, l *plot.Lines) {
 		caption = fmt.Sprintf("%s, %s (chance %s). %s", format.Count(r.Samples, "sample"), format.Count(r.Classes, "class"), format.Percent(1/float64(r.Classes)), caption)
@@ -204,7 +204,7 @@ func (r *Result) WriteFigures(dir string) ([]string, error) {
 	if r.curve != nil {
 		add("seen-unseen", "Accuracy of seen and unseen classes", "Per-class accuracy as a bias against seen classes varies.", r.curveLines())
 	}
-	return plot.WriteFiles(dir, plot.SVG, figures...)
+	return plot.WriteFiles(write, dir, plot.SVG, figures...)
 }
 
 func (r *Result) calibrationLines() (bins, coverage *plot.Lines) {

@@ -24,7 +24,6 @@ import (
 	"gonum.org/v1/plot/vg/vgpdf"
 	"gonum.org/v1/plot/vg/vgsvg"
 
-	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/table"
@@ -65,13 +64,13 @@ const dpi = 300
 
 // WriteFiles writes each figure into a file of dir, which it creates if necessary, and returns
 // the paths.
-func WriteFiles(dir string, format Format, figures ...Figure) (paths []string, err error) {
+func WriteFiles(write func(path string, write func(io.Writer) error) error, dir string, format Format, figures ...Figure) (paths []string, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, invalid.File(dir, err)
 	}
 	for _, f := range figures {
 		path := filepath.Join(dir, f.Name+"."+string(format))
-		if err := fileio.Write(path, func(w io.Writer) error { return f.write(w, format) }); err != nil {
+		if err := write(path, func(w io.Writer) error { return f.write(w, format) }); err != nil {
 			return paths, err
 		}
 		paths = append(paths, path)

@@ -16,6 +16,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"pgregory.net/rapid"
 
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/testkit"
 )
 
@@ -30,7 +31,7 @@ func figureOf(p Picture) Figure {
 func written(t testing.TB, p Picture, format Format) string {
 	t.Helper()
 	dir := t.TempDir()
-	paths := testkit.Must(WriteFiles(dir, format, figureOf(p)))(t)
+	paths := testkit.Must(WriteFiles(fileio.Write, dir, format, figureOf(p)))(t)
 	if want := []string{filepath.Join(dir, "figure."+string(format))}; !slices.Equal(paths, want) {
 		t.Fatalf("wrote %q, expected %q", paths, want)
 	}

@@ -21,7 +21,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/experiments/results"
-	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/table"
@@ -232,10 +231,8 @@ func (p *Page) Figures() (list []plot.Figure) {
 	return list
 }
 
-// WriteFile writes the report as one HTML page that loads nothing else.
-func (p *Page) WriteFile(path string) error {
-	return fileio.Write(path, func(w io.Writer) error { return page.Execute(w, p) })
-}
+// Write writes the report as one HTML page that loads nothing else.
+func (p *Page) Write(w io.Writer) error { return page.Execute(w, p) }
 
 // inlineSVG draws a figure as an element of the page.
 func inlineSVG(f plot.Figure) (template.HTML, error) {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/xml"
@@ -74,9 +75,9 @@ func read(t *testing.T, root string) *Page {
 // render returns the page and its text.
 func render(t *testing.T, p *Page) (page, text string) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "report.html")
-	testkit.NoError(t, p.WriteFile(path))
-	page = testkit.Read(t, path)
+	var b bytes.Buffer
+	testkit.NoError(t, p.Write(&b))
+	page = b.String()
 	tags := regexp.MustCompile(`(?s)<head>.*?</head>|<svg.*?</svg>|<[^>]*>`)
 	return page, strings.Join(strings.Fields(html.UnescapeString(tags.ReplaceAllString(page, " "))), " ")
 }
@@ -138,7 +139,7 @@ func TestPage(t *testing.T) {
 	testkit.WantText(t, testlab.Text(p.Summary().Tables()), "shows 11 stored results (ablation, compare, noise, ")
 
 	dir := t.TempDir()
-	files := testkit.Must(plot.WriteFiles(dir, plot.SVG, p.Figures()...))(t)
+	files := testkit.Must(plot.WriteFiles(fileio.Write, dir, plot.SVG, p.Figures()...))(t)
 	if distinct := slices.Compact(slices.Sorted(slices.Values(files))); len(distinct) != len(p.Figures()) || len(distinct) < 13 {
 		t.Errorf("%d files, expected one for each of %d figures", len(distinct), len(p.Figures()))
 	}

@@ -202,7 +202,7 @@ func Write(path string, write func(io.Writer) error) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		err = replace(path, nil, write)
+		err = replace(path, nil, write, os.Rename)
 	case err != nil:
 	case info.IsDir():
 		err = &invalid.Error{Want: "a file", Got: "a folder"}
@@ -211,7 +211,7 @@ func Write(path string, write func(io.Writer) error) error {
 	case info.Mode().IsRegular():
 		var target string
 		if target, err = filepath.EvalSymlinks(path); err == nil {
-			err = replace(target, info, write)
+			err = replace(target, info, write, os.Rename)
 		}
 	default:
 		var f *os.File
@@ -219,7 +219,21 @@ func Write(path string, write func(io.Writer) error) error {
 			err = errors.Join(buffered(f, write), f.Close())
 		}
 	}
-	// An error that names another place, such as the input of the caller, is not one of the file.
+	return ofFile(path, err)
+}
+
+// WriteNew is Write for a file that must not exist. Of several writers at a time one succeeds.
+func WriteNew(path string, write func(io.Writer) error) error {
+	err := replace(path, nil, write, os.Link) // which fails if the path exists
+	if errors.Is(err, fs.ErrExist) {
+		err = &invalid.Error{Want: "a new file", Got: "a file that exists"}
+	}
+	return ofFile(path, err)
+}
+
+// ofFile returns the error of writing a file. One that names another place, such as the input of the
+// caller, is not one of the file.
+func ofFile(path string, err error) error {
 	if named := (*invalid.Error)(nil); err == nil || errors.As(err, &named) && named.Where != "" {
 		return err
 	}
@@ -246,19 +260,18 @@ func WriteCSV(path string, rows [][]string) error {
 	return Write(path, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(rows) })
 }
 
-// replace writes a temporary file and renames it to path, where old is the file that is there, if
-// any.
-func replace(path string, old fs.FileInfo, write func(io.Writer) error) (err error) {
+// replace writes a temporary file, and gives it its name by os.Rename or os.Link. old is the file that
+// is there, if any.
+func replace(path string, old fs.FileInfo, write func(io.Writer) error, name func(from, to string) error) (err error) {
 	f, err := createTemporary(path, old)
 	if err != nil {
 		return err
 	}
 	// Deferred, so that a panic in write leaves nothing behind either.
-	renamed := false
 	defer func() {
-		if !renamed {
-			_ = f.Close() // the file is of no use any more
-			err = errors.Join(err, os.Remove(f.Name()))
+		_ = f.Close() // which unlocks it: its other names are on disk, or it is of no use any more
+		if failed := os.Remove(f.Name()); !errors.Is(failed, fs.ErrNotExist) {
+			err = errors.Join(err, failed)
 		}
 	}()
 	if err := buffered(f, write); err != nil {
@@ -269,16 +282,12 @@ func replace(path string, old fs.FileInfo, write func(io.Writer) error) (err err
 		err = f.Close()
 	}
 	if err == nil { // the file is closed, and so unlocked, only after it has its name
-		err = os.Rename(f.Name(), path)
+		err = name(f.Name(), path)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		err = SyncFolder(filepath.Dir(path))
 	}
-	renamed = true
-	if err := f.Close(); err != nil && !errors.Is(err, fs.ErrClosed) {
-		return err
-	}
-	return SyncFolder(filepath.Dir(path))
+	return err
 }
 
 // WriteFolder calls write with a hidden folder beside path, and gives it that path when write

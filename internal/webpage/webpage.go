@@ -28,6 +28,7 @@ func New(name, text, css, js string, funcs template.FuncMap) *template.Template 
 	t := template.New(name).Funcs(funcs).Funcs(template.FuncMap{
 		"style":  func() template.CSS { return template.CSS(style + css) }, //nolint:gosec // of files of this program
 		"script": func() template.JS { return template.JS(js) },            //nolint:gosec // of files of this program
+		"kind":   func() string { return name },
 		"digest": func() string { return base64.StdEncoding.EncodeToString(digest[:]) },
 	})
 	return template.Must(template.Must(t.Parse(layout)).Parse(text))
