@@ -40,7 +40,7 @@ import (
 func Read(ctx context.Context, path string, attributes []Attribute) (*Table, error) {
 	read, known := map[string]func(*file, []byte){".csv": readCSV, ".json": readJSON}[strings.ToLower(filepath.Ext(path))]
 	if !known {
-		return nil, &invalid.Error{Where: path, Want: "a file that ends in .csv or .json"}
+		return nil, &invalid.Error{Where: path, Want: "a file that ends in .csv or .json", Hint: "Save a spreadsheet as CSV."}
 	}
 	text, err := fileio.ReadFile(ctx, path, maxSize)
 	if err != nil {
@@ -101,7 +101,7 @@ func readCSV(f *file, text []byte) {
 // readJSON reads an object of classes. Its problems have no lines but the name of the class.
 func readJSON(f *file, text []byte) {
 	for _, member := range f.object("", bytes.TrimPrefix(text, []byte("\ufeff"))) {
-		z := f.class(0, member.Key, true)
+		z := f.class(0, table.Name(member.Key), true)
 		for _, v := range f.object("class "+invalid.Quote(member.Key), member.Value) {
 			value, isWord := map[string]string{"null": "", "true": "yes", "false": "no"}[string(v.Value)]
 			if !isWord {

@@ -37,9 +37,13 @@ func ReadIntegers(ctx context.Context, path string) (numbers []int, err error) {
 		}
 	default:
 		var text []byte
-		if text, err = fileio.ReadFile(ctx, path, maxText); err == nil {
-			numbers, err = ParseIntegers(path, string(text))
+		if text, err = fileio.ReadFile(ctx, path, maxText); err != nil {
+			return nil, err
 		}
+		if other := fileio.FormatOf(text); other.Name != "" {
+			return nil, &invalid.Error{Where: path, Want: "integers", Got: other.Name, Hint: other.Hint}
+		}
+		numbers, err = ParseIntegers(path, strings.TrimPrefix(string(text), "\ufeff"))
 	}
 	for i, v := range values {
 		numbers = append(numbers, int(v))

@@ -32,6 +32,7 @@ func TestReadIntegers(t *testing.T) {
 		{"text.mat", mat(matfile.Word("labels", "text")), nil, "expected one dimension, with one integer per sample, found char 1x4"},
 		{"lines.txt", "3\n0\r\n-2\n", []int{3, 0, -2}, ""},
 		{"separators.csv", "3,0; 2\t7", []int{3, 0, 2, 7}, ""},
+		{"page.txt", "<html>", nil, "expected integers, found a page of HTML or XML. The server sent"},
 		{"none.txt", "", nil, "expected at least one integer, found none"},
 		{"words.txt", "1\n2 wren", nil, `line 2: expected integers, found "wren"`},
 	} {
