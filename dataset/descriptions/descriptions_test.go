@@ -138,7 +138,7 @@ func TestReadReportsEveryProblem(t *testing.T) {
 		{"no classes in JSON", "a.json", "{}", []string{`expected at least one class, found none`}},
 		{"an empty JSON", "a.json", " ", []string{`expected one JSON object, found nothing. Write {"class": {"attribute": value}}.`}},
 		{"JSON cut short", "a.json", "{\"Owl\":\n {\"large\": 1", []string{`expected one JSON object, found a syntax error in line 2. Write {"class": {"attribute": value}}.`}},
-		{"another ending", "a.txt", "class,olive\nVireo,1\n", []string{`expected a file that ends in .csv or .json`}},
+		{"another ending", "a.txt", "class,olive\nVireo,1\n", []string{`expected a file that ends in .csv or .json. Save a spreadsheet as CSV.`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := testkit.Write(t, t.TempDir(), c.file, c.text)

@@ -103,7 +103,8 @@ var spaces = strings.NewReplacer("\u00a0", " ", "\u202f", " ") // which do not b
 // cells than there are columns are reported and not in Rows.
 func Parse(file string, text io.Reader, problems *invalid.List) *Table {
 	t := &Table{File: file, problems: problems}
-	for r := NewReader(file, text); ; {
+	r := NewReader(file, text)
+	for {
 		cells, err := r.Read()
 		if err == io.EOF {
 			break
@@ -122,13 +123,11 @@ func Parse(file string, text io.Reader, problems *invalid.List) *Table {
 		switch {
 		case t.Columns == nil:
 			t.setColumns(cells)
-		case len(cells) != len(t.Columns):
-			t.ragged = true
-			t.Report("cells", r.Line, "", fmt.Sprintf("%d cells, one for each column", len(t.Columns)), fmt.Sprint(len(cells)))
 		default:
 			t.Rows = append(t.Rows, Row{r.Line, cells})
 		}
 	}
+	t.fit(r)
 	switch {
 	case t.Columns == nil:
 		problems.AddError(&invalid.Error{Where: file, Want: "a header with the names of the columns", Got: "an empty file"})
@@ -138,6 +137,27 @@ func Parse(file string, text io.Reader, problems *invalid.List) *Table {
 		return t
 	}
 	return nil
+}
+
+// fit gives all rows a cell for each column. A column at the right without a name counts if a row has
+// text there.
+func (t *Table) fit(r *Reader) {
+	width := len(t.Columns)
+	for _, row := range t.Rows {
+		width = max(width, min(len(row.Cells), r.first))
+	}
+	fitting := t.Rows[:0]
+	for _, row := range t.Rows {
+		if n := len(row.Cells); n < r.width || n > width {
+			t.ragged = true
+			t.Report("cells", row.Line, "", fmt.Sprintf("%d cells, one for each column", width), fmt.Sprint(n))
+		} else {
+			row.Cells = append(row.Cells, make([]string, width-n)...)
+			fitting = append(fitting, row)
+		}
+	}
+	t.Rows = fitting
+	t.setColumns(append(t.Columns, make([]string, width-len(t.Columns))...))
 }
 
 // Any is an optional column that stands for all others.
@@ -284,6 +304,7 @@ type Reader struct {
 	Line int // on which the last record begins, counted from 1
 
 	file  string
+	first int // cells of the first record
 	csv   *csv.Reader
 	bound *bounded      // of what is read for one record; what is read ahead is in a buffer
 	width int           // cells of the first record, without empty ones at the right
@@ -369,7 +390,7 @@ func (r *Reader) Read() ([]string, error) {
 			n--
 		}
 		if r.width == 0 {
-			r.width = n
+			r.first, r.width = len(cells), n
 		}
 		for i, cell := range cells[:n] {
 			blank = blank && strings.TrimSpace(cell) == ""

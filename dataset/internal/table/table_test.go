@@ -48,7 +48,7 @@ func TestProblems(t *testing.T) {
 		"id\n1\n":              `t: line 1: expected a column name, found "id"`,
 		"name,id,id\na,1,1\n":  `t: line 1: expected each column once, found "id" twice`,
 		"name,idd\na,1\n":      `t: line 1: expected only the columns name, id, found "idd". Did you mean id?`,
-		"name,\na,1\n":         `t: line 2: expected 1 cells, one for each column, found 2`,
+		"name,\na,1\n":         `t: line 1: expected only the columns name, id, found an empty cell`,
 		"id,name\na,b\na,\n":   "t: line 3, column name: expected a name, found an empty cell",
 		"name\na\n\na\n":       `t: line 4, column name: expected a different name on each line, found "a", which is also on line 2`,
 		"name\na\x1b[31m\n":    `t: line 2, column name: expected a name without control characters, found "a\x1b[31m"`,
