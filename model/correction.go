@@ -20,11 +20,11 @@ const (
 )
 
 // Correction takes out of the scores of each class what the class gets from samples of seen
-// classes, whatever these show. It is no part of the paper.
-//
-// The soft AND estimates p(z|x) / p(z) by exp L(x,z), L = sum_k log G[k,z], whose mean over x
-// is 1 for every class if the model is right (the sum rule). The groups are not independent,
-// and the descriptions of some classes collect evidence from everything, so it is not:
+// classes, whatever these show: the descriptions of some classes, hubs, collect evidence from
+// everything. It is an empirical correction, no part of the paper and no consequence of the model.
+// If exp L(x,z), L = sum_k log G[k,z], estimated p(z|x) / p(z), its mean over x would be 1 for every
+// class. It is far from that, because groups are not independent and the prior p(a) is coarse, and
+// differs between classes:
 //
 //	e[z]   = log of the mean over stored detections x' of exp L(x',z)
 //	L(x,z) = L(x,z) - Omega e[z]

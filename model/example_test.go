@@ -41,7 +41,7 @@ func Example() {
 	// X -> A -> G -> Z of a sample without stripes, perhaps with spots, rather large
 	a := dataset.NewMatrix[float64](1, 4)
 	params.Logits(dataset.Matrix[float64]{Rows: 1, Cols: 4, Data: []float64{-2, 1, 1, -3}}, a)
-	model.Sigmoid(a.Data)
+	model.Sigmoid(a.Data, a.Data)
 	forward, err := model.NewForward(config, description, params)
 	if err != nil {
 		log.Fatal(err)

@@ -160,10 +160,6 @@ func TestExplainErrors(t *testing.T) {
 	} {
 		_, err := e.Explain(c.a, c.class, c.against)
 		names(t, err, c.field)
-		_, err = e.Changes(c.a, c.class, c.against)
-		names(t, err, c.field)
-		_, _, err = e.Flip(c.a, c.class, c.against, 3)
-		names(t, err, c.field)
 	}
 }
 

@@ -128,7 +128,7 @@ func (c goldenCase) check(t *testing.T) {
 func (c goldenCase) checkForward(t *testing.T, config model.Config, classes *model.Description, params *model.Parameters[float64]) []float64 {
 	a := dataset.NewMatrix[float64](len(c.X), len(c.B))
 	params.Logits(matrix(c.X), a)
-	model.Sigmoid(a.Data)
+	model.Sigmoid(a.Data, a.Data)
 	same(t, "A", a.Data, matrix(c.A).Data)
 	same(t, "Gamma", params.Groups(c.Zeta).Data, matrix(c.Gamma).Data)
 

@@ -125,7 +125,7 @@ func (tr trial[T]) detect(t rapid.TB) []T {
 	t.Helper()
 	a := dataset.NewMatrix[T](tr.x.Rows, tr.params.W.Cols)
 	tr.params.Logits(tr.x, a)
-	model.Sigmoid(a.Data)
+	model.Sigmoid(a.Data, a.Data)
 	return a.Data
 }
 

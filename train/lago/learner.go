@@ -108,7 +108,7 @@ func choose(list, places []int) []int {
 func (l *learner) detect() (bxe float64) {
 	l.detections, _ = l.model.Logits(l.examples.X, l.examples.Rows) // of as many dimensions as W was made for
 	bxe = model.BXE(l.classes, l.detections, l.examples.Labels)
-	model.Sigmoid(l.detections.Data)
+	model.Sigmoid(l.detections.Data, l.detections.Data)
 	return bxe
 }
 
