@@ -101,6 +101,9 @@ func Run(ctx context.Context, root string, trial Trial, corrections []model.Corr
 // Lock locks the folder of a run, or is ErrBusy. The system frees the lock of a process that dies.
 func Lock(dir string) (*flock.Flock, error) {
 	lock := lockOf(dir)
+	if _, err := fileio.SizeOfRegular(lock.Path()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err // opening a named pipe would block
+	}
 	held, err := lock.TryLock()
 	if err == nil && !held {
 		return nil, ErrBusy

@@ -1,17 +1,19 @@
 package runs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/gofrs/flock"
 
 	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/table"
@@ -48,23 +50,31 @@ func Hold(dirs ...string) (all Removal, err error) {
 	return all, nil
 }
 
+// nameOfRun is the form of the names of runs, which end in a digest of their settings.
+var nameOfRun = regexp.MustCompile(`-(dev|test)-seed[0-9]+-[0-9a-f]{12}$`)
+
 func (r *removed) hold() error {
+	// The folder of a link may be in use elsewhere. The settings of a damaged run, or of another version, give no name.
+	record, err := train.ReadRecord(r.dir)
+	if info, failed := os.Lstat(r.dir); failed != nil || !info.IsDir() || errors.Is(err, fs.ErrNotExist) {
+		return cmp.Or(invalid.File(r.name, failed), noRun(r.name))
+	}
+	if base := filepath.Base(r.dir); !nameOfRun.MatchString(base) || err == nil && record.Name() != base {
+		return &invalid.Error{Where: r.name, Want: "a folder whose name ends in the digest of its settings", Got: "another name", Hint: "Delete it by hand if it is not needed."}
+	}
 	entries, err := os.ReadDir(r.dir)
 	if err != nil {
 		return invalid.File(r.name, err)
 	}
-	isTrial := func(e fs.DirEntry) bool { return e.Name() == train.TrialFile }
-	if info, err := os.Lstat(r.dir); err != nil || !info.IsDir() || !slices.ContainsFunc(entries, isTrial) { // the folder of a link may be in use elsewhere
-		return noRun(r.name)
-	}
 	for _, e := range entries {
 		info, err := e.Info()
-		switch {
-		case err != nil:
+		if err != nil {
 			return invalid.File(r.name, err)
-		case e.IsDir() || !slices.Contains(train.Files, e.Name()) && !strings.HasPrefix(e.Name(), "."): // hidden ones are temporary
+		}
+		if !info.Mode().IsRegular() || !slices.Contains(train.Files, cmp.Or(fileio.TemporaryOf(e.Name()), e.Name())) {
 			return &invalid.Error{Where: r.name, Want: "only the files of a run", Got: e.Name(), Hint: "Move it elsewhere."}
-		case e.Name() != train.LockFile && !isTrial(e):
+		}
+		if e.Name() != train.LockFile && e.Name() != train.TrialFile {
 			r.files = append(r.files, e.Name())
 		}
 		r.bytes += info.Size()

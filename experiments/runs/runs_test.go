@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/internal/fileio"
@@ -184,7 +185,12 @@ func TestRemove(t *testing.T) {
 	}
 	left := func() int { return len(testkit.Must(os.ReadDir(root))(t)) }
 	testkit.Write(t, dir(1), "figure.svg", "")
-	testkit.NoError(t, os.Mkdir(filepath.Join(dir(2), ".git"), 0o755))
+	testkit.Write(t, dir(2), ".notes.txt", "of the user")
+	testkit.Write(t, filepath.Join(root, "mine"), train.TrialFile, "{}")
+	renamed := strings.Replace(dir(5), "seed5", "seed6", 1)
+	testkit.NoError(t, os.CopyFS(renamed, os.DirFS(dir(5))))
+	pipe := write(t, root, trialOf("cub", "semantic-hard", train.Dev, 7), statusUnfinished)
+	testkit.NoError(t, unix.Mkfifo(filepath.Join(pipe, train.LockFile), 0o600))
 	testkit.NoError(t, os.Symlink(dir(5), filepath.Join(root, "link")))
 	busy := testkit.Must(train.Lock(dir(3)))(t)
 	before := left()
@@ -193,14 +199,17 @@ func TestRemove(t *testing.T) {
 		filepath.Join(root, "notes"): "notes: expected the folder of a run, with a trial.json",
 		filepath.Join(root, "link"):  "link: expected the folder of a run, with a trial.json",
 		dir(1):                       "expected only the files of a run, found figure.svg",
-		dir(2):                       "expected only the files of a run, found .git",
+		dir(2):                       "expected only the files of a run, found .notes.txt",
+		pipe:                         "expected only the files of a run, found lock",
+		filepath.Join(root, "mine"):  "mine: expected a folder whose name ends in the digest of its settings, found another name",
+		renamed:                      "expected a folder whose name ends in the digest of its settings, found another name",
 		dir(3):                       train.ErrBusy.Error(),
 	} {
 		_, err := Hold(dir(0), path)
 		testkit.WantError(t, err, want)
 	}
 	testkit.NoError(t, busy.Close())
-	testkit.Write(t, dir(3), ".model.safetensors.123", "of a killed process")
+	testkit.Write(t, dir(3), ".model.safetensors.0123456789abcdef.tmp", "of a killed process")
 	r := testkit.Must(Hold(dir(0), dir(3), dir(4), dir(0)))(t) // one of them is damaged, and one is named twice
 	testkit.WantText(t, testlab.Text([]*table.Table{r.Table()}), "3 runs, ", "patience", "unfinished", "broken", " kB")
 	if _, err := train.Lock(dir(0)); err != train.ErrBusy {

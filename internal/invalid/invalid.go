@@ -11,7 +11,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/user"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -116,8 +118,33 @@ func File(path string, err error) error {
 			file = filepath.Dir(file)
 		}
 		return &Error{Where: path, Want: "a folder", Got: "the file " + file}
+	case errors.Is(err, fs.ErrPermission):
+		owned := path
+		if _, missing := os.Lstat(path); missing != nil {
+			owned = filepath.Dir(path)
+		}
+		if name := owner(owned); name != "" {
+			return &Error{Where: path, Err: err, Hint: fmt.Sprintf("%s belongs to user %s: ask for permission, or name another place.", owned, name)}
+		}
 	}
 	return &Error{Where: path, Err: err}
+}
+
+// owner names the user to whom a file belongs, "" if the system does not say.
+func owner(path string) string {
+	info, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	system := reflect.Indirect(reflect.ValueOf(info.Sys())) // on Unix a syscall.Stat_t
+	if system.Kind() != reflect.Struct || !system.FieldByName("Uid").IsValid() {
+		return ""
+	}
+	id := fmt.Sprint(system.FieldByName("Uid"))
+	if u, err := user.LookupId(id); err == nil {
+		return u.Username
+	}
+	return id
 }
 
 // MaxOfKind is the number of errors of one kind that a List reports one by one. The

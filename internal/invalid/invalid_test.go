@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/user"
 	"strings"
 	"testing"
 
@@ -26,15 +27,16 @@ func TestErrorText(t *testing.T) {
 	cause, dir := errors.New("unexpected end"), t.TempDir()
 	testkit.Write(t, dir, "a.csv", "")
 	for want, err := range map[string]error{
-		"a.csv: line 3: expected a number, found x. Write 0.5.":                 &Error{Where: "a.csv", Field: "line 3", Want: "a number", Got: "x", Hint: "Write 0.5."},
-		`c.json: "k\x1b[31m": expected 1, found "2\n"`:                          &Error{Where: "c.json", Field: "k\x1b[31m", Want: "1", Got: "2\n"},
-		Quote(strings.Repeat("x", 1e5)) + ": expected a flag":                   &Error{Where: strings.Repeat("x", 1e5), Want: "a flag"},
-		"a.csv: unexpected end":                                                 At("a.csv", cause),
-		"k: expected 1, found 2: unexpected end. Try 1.":                        &Error{Field: "k", Want: "1", Got: "2", Err: cause, Hint: "Try 1."},
-		"f.json: lr: expected 1, found 2":                                       At("f.json", &Error{Field: "lr", Want: "1", Got: "2", Usage: true}),
-		"f.json: eszsl: expected 1, found 2":                                    At("f.json", &Error{Where: "eszsl", Want: "1", Got: "2"}),
-		"/nowhere-to-be-found: no such file or directory":                       File("/nowhere-to-be-found", testError(os.Open("/nowhere-to-be-found"))),
-		dir + "/a.cvs: no such file or directory. Did you mean a.csv?":          File(dir+"/a.cvs", testError(os.Open(dir+"/a.cvs"))),
+		"a.csv: line 3: expected a number, found x. Write 0.5.":        &Error{Where: "a.csv", Field: "line 3", Want: "a number", Got: "x", Hint: "Write 0.5."},
+		`c.json: "k\x1b[31m": expected 1, found "2\n"`:                 &Error{Where: "c.json", Field: "k\x1b[31m", Want: "1", Got: "2\n"},
+		Quote(strings.Repeat("x", 1e5)) + ": expected a flag":          &Error{Where: strings.Repeat("x", 1e5), Want: "a flag"},
+		"a.csv: unexpected end":                                        At("a.csv", cause),
+		"k: expected 1, found 2: unexpected end. Try 1.":               &Error{Field: "k", Want: "1", Got: "2", Err: cause, Hint: "Try 1."},
+		"f.json: lr: expected 1, found 2":                              At("f.json", &Error{Field: "lr", Want: "1", Got: "2", Usage: true}),
+		"f.json: eszsl: expected 1, found 2":                           At("f.json", &Error{Where: "eszsl", Want: "1", Got: "2"}),
+		"/nowhere-to-be-found: no such file or directory":              File("/nowhere-to-be-found", testError(os.Open("/nowhere-to-be-found"))),
+		dir + "/a.cvs: no such file or directory. Did you mean a.csv?": File(dir+"/a.cvs", testError(os.Open(dir+"/a.cvs"))),
+		dir + "/none: permission denied. " + dir + " belongs to user " + testkit.Must(user.Current())(t).Username + ": ask for permission, or name another place.": File(dir+"/none", fs.ErrPermission),
 		dir + ": expected a file, found a folder":                               File(dir, testError(os.ReadFile(dir))),
 		dir + "/a.csv/b/c: expected a folder, found the file " + dir + "/a.csv": File(dir+"/a.csv/b/c", os.MkdirAll(dir+"/a.csv/b/c", 0o755)),
 	} {
@@ -42,7 +44,7 @@ func TestErrorText(t *testing.T) {
 		if !ok || err.Error() != want || e.Usage != (e.Field == "lr") {
 			t.Errorf("found %q, usage %v, expected %q", err, e.Usage, want)
 		}
-		if e.Err != nil && !errors.Is(err, cause) && !errors.Is(err, fs.ErrNotExist) {
+		if e.Err != nil && !errors.Is(err, cause) && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
 			t.Errorf("%q does not unwrap to its cause", want)
 		}
 	}
