@@ -234,7 +234,10 @@ func complete(program *command, words []string) (candidates []string) {
 			candidates = strings.Split(strings.Replace(of, "NETWORK", strings.Join(fetch.Networks(), "|"), 1), "|")
 		}
 	}
-	return slices.DeleteFunc(candidates, func(c string) bool { return !strings.HasPrefix(c, current) })
+	return slices.DeleteFunc(candidates, func(c string) bool {
+		name, _, _ := strings.Cut(c, "\t")
+		return !strings.HasPrefix(c, current) || invalid.HasControl(name) // of a folder, which a terminal would obey
+	})
 }
 
 // valuesOf returns candidates for the value of a flag, of which current is typed.

@@ -208,7 +208,7 @@ func TestCommandsOfResultsParse(t *testing.T) {
 
 func TestComplete(t *testing.T) {
 	t.Chdir(t.TempDir())
-	for _, dir := range []string{"data/birds", "elsewhere/bees"} {
+	for _, dir := range []string{"data/birds", "elsewhere/bees", "data/b\x1b[31m"} {
 		testkit.NoError(t, os.MkdirAll(dir, 0o755))
 	}
 	testkit.Write(t, "runs/birds-ale-test-seed0", train.ModelFile, "")

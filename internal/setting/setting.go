@@ -180,7 +180,13 @@ func Numbers(key string, to *[]float64, standard ...float64) Setting {
 	return Several(key, to, standard, "numbers, separated by commas", number)
 }
 
-func number(text string) (float64, error) { return strconv.ParseFloat(text, 64) }
+// number refuses the underscores and hexadecimal numbers of Go's source.
+func number(text string) (float64, error) {
+	if strings.ContainsAny(text, "_xX") {
+		return 0, strconv.ErrSyntax
+	}
+	return strconv.ParseFloat(text, 64)
+}
 
 // Text binds a name, which canonical spells in one way.
 func Text(key string, to *string, standard string, canonical func(string) string) Setting {

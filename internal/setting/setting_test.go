@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -191,6 +192,10 @@ func TestRanges(t *testing.T) {
 				t.Errorf("%s: %g: %v", c.r.Text, x, err)
 			}
 		}
+	}
+	var x float64
+	for _, text := range []string{"1_0", "0x1p3", "0X_1p3"} {
+		testkit.WantError(t, setting.Number("x", &x, 0, setting.Positive).Parse(text), "expected a number above 0, found "+strconv.Quote(text))
 	}
 	defer func() {
 		if p := fmt.Sprint(recover()); p != "setting rate: a string" {
