@@ -13,7 +13,6 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/check"
-	"github.com/lago-train/lago-train/dataset/matlab"
 	"github.com/lago-train/lago-train/internal/testkit"
 )
 
@@ -143,14 +142,12 @@ func TestCUB127(t *testing.T) {
 	opts := Options{}
 	fresh := loadWithin(t, 1.3, dir, opts)
 	testkit.NoError(t, check.Errors(fresh))
-	if fresh.Name != "cub127" || fresh.Features.Rows != 7456 || fresh.Features.Cols != 2048 {
+	if len(fresh.IDs) != 7456 || fresh.Name != "cub127" || fresh.Features.Rows != 7456 || fresh.Features.Cols != 2048 {
 		t.Errorf("%q has %d x %d features", fresh.Name, fresh.Features.Rows, fresh.Features.Cols)
 	}
-	files := testkit.Must(matlab.Open(t.Context(), filepath.Join(dir, "res50.mat"), []string{"image_files"}))(t)
-	testkit.NoError(t, files["image_files"].Load(t.Context()))
-	for i, file := range files["image_files"].Strings {
-		if class, _, _ := strings.Cut(file, "/"); class != fresh.Classes[fresh.Labels[i]] {
-			t.Fatalf("sample %d, %s, is of class %q", i, file, fresh.Classes[fresh.Labels[i]])
+	for i, id := range fresh.IDs {
+		if class, _, _ := strings.Cut(id, "/"); class != fresh.Classes[fresh.Labels[i]] {
+			t.Fatalf("sample %d, %s, is of class %q", i, id, fresh.Classes[fresh.Labels[i]])
 		}
 	}
 	for dev, want := range [][]int{

@@ -3,16 +3,16 @@
 package testkit
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/json"
+	"context"
 	"fmt"
-	"html"
-	"os/exec"
-	"regexp"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
 )
 
 // Page is what headless Chromium reports about a page. Lengths are in pixels.
@@ -28,21 +28,18 @@ type Page struct {
 	Contents float64 // of the table of contents, the distance from the top of the window when the page is scrolled
 }
 
-// script collects the report in the copy of the page that the browser opens. Its problems are
-// errors of scripts, anything loaded, blocked or not found, another colour scheme than the one
-// asked for, a page wider than its window, what is cut off without a way to scroll, texts that
-// reach beyond their picture, buttons that do not sort their column of numbers, and images without
-// a picture or an alternative text.
-const script = `<script>
-const problems = [];
-addEventListener("error", e => problems.push(e.message || "not loaded: " + (e.target.src || e.target.href)), true);
-addEventListener("securitypolicyviolation", e => problems.push("not allowed: " + e.blockedURI));
-addEventListener("load", () => {
+// script returns the report on an open page. Its problems are anything loaded or not found, another
+// colour scheme than the one asked for, a page wider than its window, what is cut off without a way to
+// scroll, texts that reach beyond their picture, buttons that do not sort their column of numbers, and
+// images without a picture or an alternative text.
+const script = `(async () => {
+  const problems = [];
   const all = (selector, of) => [...document.querySelectorAll(selector)].map(of);
   const expect = (ok, problem) => ok || problems.push(problem);
   const slack = 3; // pixels: the box of a text is higher than its letters
   const inside = (t, box) => t.left >= box.left - slack && t.right <= box.right + slack && t.top >= box.top - slack && t.bottom <= box.bottom + slack;
   all("details", d => d.open = true);
+  await Promise.all(all("img", i => (i.loading = "eager", i.decode().catch(() => 0))));
   const report = {
     scrolled: all("body *", e => e).filter(e => e.clientWidth > 0 && e.scrollWidth > e.clientWidth + 1).map(e => e.textContent.trim().slice(0, 40)),
     bars: all(".track", e => e.clientWidth),
@@ -73,52 +70,37 @@ addEventListener("load", () => {
   expect(page.scrollWidth <= page.clientWidth, "wider than the window: " + page.scrollWidth);
   all("img", i => expect(i.naturalWidth && i.alt, "no picture or alternative text: " + i.alt));
   performance.getEntriesByType("resource").forEach(e => expect(e.name.startsWith("data:"), "loaded: " + e.name));
-  const out = document.createElement("pre");
-  out.id = "report";
-  out.textContent = JSON.stringify(report);
-  document.body.append(out);
-});
-</script>
-`
-
-var answer = regexp.MustCompile(`(?s)<pre id="report">(.*?)</pre>`)
+  return report;
+})()`
 
 // OpenPage opens a page in headless Chromium, in a window of a width in pixels and in the light
 // or dark colour scheme. It reports the problems that a page can have.
 func OpenPage(t testing.TB, page string, width int, dark bool) (p Page) {
 	t.Helper()
-	script := strings.Replace(script, "DARK", fmt.Sprint(dark), 1)
-	_, content, _ := strings.Cut(strings.TrimSuffix(script, "</script>\n"), ">")
-	digest := sha256.Sum256([]byte(content))
-	own := "script-src 'sha256-" + base64.StdEncoding.EncodeToString(digest[:]) + "'"
-	if strings.Contains(page, "script-src") { // the page's own script must have its digest
-		page = strings.Replace(page, "script-src", own, 1)
-	} else {
-		page = strings.Replace(page, "default-src 'none'", "default-src 'none'; "+own, 1)
-	}
-	path := Write(t, t.TempDir(), "page.html", strings.Replace(page, "<head>", "<head>\n"+script, 1))
-	// Containers offer nothing to build a sandbox from.
-	cmd := exec.Command("chromium", "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync",
-		"--disable-background-networking", "--user-data-dir="+t.TempDir(), "--host-resolver-rules=MAP * ~NOTFOUND",
-		fmt.Sprintf("--window-size=%d,800", width), fmt.Sprintf("--blink-settings=preferredColorScheme=%d", map[bool]int{true: 0, false: 1}[dark]),
-		"--enable-logging=stderr", "--virtual-time-budget=10000", "--dump-dom", "file://"+path)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	stdout, err := cmd.Output()
-	found := answer.FindSubmatch(stdout)
-	if found == nil {
-		t.Fatalf("the page did not load in chromium: %v\n%s", err, stderr.String())
-	}
+	path := Write(t, t.TempDir(), "page.html", page)
+	allocator, cancel := chromedp.NewExecAllocator(t.Context(), append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox,
+		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND"))...)
+	defer cancel()
+	ctx, cancel := chromedp.NewContext(allocator)
+	defer cancel()
+	ctx, cancel = context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	chromedp.ListenTarget(ctx, func(event any) {
+		switch e := event.(type) {
+		case *runtime.EventExceptionThrown:
+			t.Error(e.ExceptionDetails.Error())
+		case *log.EventEntryAdded: // also what the page's policy does not allow
+			t.Errorf("%s: %s", e.Entry.Level, e.Entry.Text)
+		}
+	})
+	scheme := emulation.MediaFeature{Name: "prefers-color-scheme", Value: map[bool]string{true: "dark", false: "light"}[dark]}
 	r := struct {
 		*Page
 		Problems []string
 	}{Page: &p}
-	NoError(t, json.Unmarshal([]byte(html.UnescapeString(string(found[1]))), &r))
-	for line := range strings.Lines(stderr.String()) {
-		if strings.Contains(line, "CONSOLE") {
-			r.Problems = append(r.Problems, strings.TrimSpace(line))
-		}
-	}
+	NoError(t, chromedp.Run(ctx, log.Enable(), emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{&scheme}),
+		chromedp.EmulateViewport(int64(width), 800), chromedp.Navigate("file://"+path),
+		chromedp.Evaluate(strings.Replace(script, "DARK", fmt.Sprint(dark), 1), &r, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) })))
 	if len(r.Problems) > 0 {
 		t.Errorf("found problems %q, expected none", r.Problems)
 	}
