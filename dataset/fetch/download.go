@@ -169,23 +169,20 @@ func (d *download) accept(resp *http.Response) error {
 	}
 	var first, last, total int64
 	n, _ := fmt.Sscanf(resp.Header.Get("Content-Range"), "bytes %d-%d/%d", &first, &last, &total) // n < 3 is the error
+	partial := resp.StatusCode == http.StatusPartialContent
+	same := validator == d.validator && n == 3 && first == d.size && first <= last && last < total && (d.total < 0 || d.total == total)
 	// The server's own text could hold anything.
 	status := &invalid.Error{Want: "status 200 OK", Got: fmt.Sprint(resp.StatusCode, " ", http.StatusText(resp.StatusCode))}
 	switch code := resp.StatusCode; {
 	case code == http.StatusOK:
 		return d.restart(validator, resp.ContentLength)
-	case code == http.StatusPartialContent && (validator != d.validator || n == 3 && d.total >= 0 && total != d.total):
-		changed := &invalid.Error{
-			Want: fmt.Sprintf("the rest of the file of %d bytes with validator %.100q", d.total, d.validator),
-			Got:  fmt.Sprintf("that of %d bytes with %.100q", total, validator), Hint: "The file has changed: it is downloaded again.",
-		}
-		return cmp.Or(d.restart("", -1), error(changed))
-	case code == http.StatusPartialContent && n == 3 && first == d.size && first <= last && last < total:
+	case partial && same:
 		d.total = total
 		logrus.Infof("%s: resuming after %s of %s", d.from.Redacted(), format.Bytes(d.size), format.Bytes(total))
 		return nil
-	case d.size > 0 && (code == http.StatusPartialContent || code == http.StatusRequestedRangeNotSatisfiable):
-		return cmp.Or(d.restart("", -1), error(status)) // the next attempt asks for the whole file
+	case d.size > 0 && (partial || code == http.StatusRequestedRangeNotSatisfiable):
+		status.Want, status.Hint = "the rest of the same file", "The whole file is downloaded again."
+		return cmp.Or(d.restart("", -1), error(status))
 	case code >= 500 || code == http.StatusTooManyRequests || code == http.StatusRequestTimeout:
 		return status
 	}
