@@ -8,13 +8,19 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/config"
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/experiments/published"
 	"github.com/lago-train/lago-train/experiments/results"
 	"github.com/lago-train/lago-train/internal/format"
@@ -24,19 +30,8 @@ import (
 	"github.com/lago-train/lago-train/train"
 )
 
-// By says what attributes are correlated over.
-type By string
-
-// The paper correlates over samples for CUB and SUN, by the attributes of each image, and over
-// classes for AWA2. Data sets have descriptions of classes only.
-const (
-	ByClasses         By = "classes"
-	ByWeightedClasses By = "weighted-classes" // classes weighted by their number of samples
-)
-
 // Config says how groups are analysed.
 type Config struct {
-	By        By      `json:"by"`                   // classes or weighted-classes
 	Threshold float64 `json:"threshold"`            // up to which entries of Gamma, and products of its rows, count as zero
 	Below     float64 `json:"anticorrelated_below"` // the correlation below which two attributes are anti-correlated
 }
@@ -53,8 +48,6 @@ func (q *Analysis) Settings(r *config.Request) setting.List {
 	share := setting.Range{Least: 0, Most: math.Nextafter(1, 0), Text: "a number from 0 to below 1"}
 	correlation := setting.Range{Least: -1, Most: 1, Above: true, Text: "a correlation from above -1 to 1"}
 	return slices.Concat(r.DevSettings("variant"), setting.List{
-		setting.Choice("by", &q.By, ByClasses, ByClasses, ByWeightedClasses).
-			Describe("correlate attributes over classes, or over classes weighted by their samples"),
 		setting.Number("threshold", &q.Threshold, 1e-3, share).
 			Describe("`T` value up to which entries of Gamma and products of its rows count as zero"),
 		setting.Number("below", &q.Below, 0, correlation).
@@ -200,7 +193,7 @@ func groupsOf(gamma dataset.Matrix[float64], names []string, threshold float64) 
 func (r *Result) Tables() []*table.Table {
 	sparsity := table.New(fmt.Sprintf("%s on %s: %s of %s\nGamma above %g: %s of the entries, %.1f groups per attribute",
 		r.Variant, r.Dataset, format.Count(len(r.Groups), "group"), format.Count(r.Attributes, "attribute"), r.Threshold, format.Percent(r.NonZero), r.PerAttribute))
-	measure := fmt.Sprintf("correlated below %g, over %s", r.Below, strings.ReplaceAll(string(r.By), "-", " "))
+	measure := fmt.Sprintf("correlated below %g, over classes", r.Below)
 	pairs := table.New("", "pairs of attributes", "pairs", measure, "published").Right(3, 4)
 	row := func(name string, p Pairs, published float64) {
 		share := format.Missing
@@ -244,4 +237,98 @@ func (r *Result) Tables() []*table.Table {
 		groups.Row(group.K, len(group.Members), fmt.Sprintf("%.1f", group.Weight), strings.Join(names, ", "))
 	}
 	return []*table.Table{sparsity, pairs, groups}
+}
+
+// Figures draws Gamma of the model file: the mean over the attributes of each named group, if
+// there are any, and the share of each attribute. dir holds the runs; there are no figures
+// without a file.
+func (r *Result) Figures(dir string) ([]plot.Figure, error) {
+	if r.Model == "" {
+		return nil, nil
+	}
+	m, err := train.Load(filepath.Join(dir, filepath.Base(filepath.Dir(r.Model)), filepath.Base(r.Model)))
+	if err != nil {
+		return nil, err
+	}
+	gamma, err := gammaOf(m)
+	if err != nil {
+		return nil, err
+	}
+	caption := fmt.Sprintf("%s; %s. Rows sum to 1; ", m.Method.Label(), format.Count(gamma.Rows, "attribute"))
+	var figures []plot.Figure
+	if m.Semantic != nil {
+		figures = append(figures, plot.Figure{
+			Name: "groups", Title: "Named and learned groups", Caption: caption + "after a name the number of its attributes.", Picture: summary(m, gamma),
+		})
+	}
+	parts := details(m, gamma)
+	for i, p := range parts {
+		figures = append(figures, plot.Figure{
+			Name: fmt.Sprintf("groups-detail-%d", i+1), Title: fmt.Sprintf("Attributes and learned groups, %d of %d", i+1, len(parts)),
+			Caption: caption + "attributes are sorted by their strongest group.", Picture: p,
+		})
+	}
+	return figures, nil
+}
+
+// summary draws the mean share of each named group's attributes in each learned group. The
+// learned groups are in the order of the named groups that are strongest in them.
+func summary(m *train.Saved, gamma dataset.Matrix[float64]) *plot.Heat {
+	p := &plot.Heat{RowTitle: "named group", ColTitle: format.Count(gamma.Cols, "learned group"), Unit: "mean share (%)"}
+	counts := make([]int, len(m.Groups))
+	means := mat.NewDense(len(m.Groups), gamma.Cols, nil)
+	for a, z := range m.Semantic {
+		counts[z]++
+		floats.Add(means.RawRowView(z), gamma.Row(a))
+	}
+	for z, n := range counts {
+		floats.Scale(1/float64(max(n, 1)), means.RawRowView(z))
+		p.Rows = append(p.Rows, fmt.Sprintf("%s (%d)", format.AttributeName(m.Groups[z]), n))
+		p.Values = append(p.Values, nil)
+	}
+	strongest := func(k int) int { return floats.MaxIdx(mat.Col(nil, k, means)) }
+	for _, k := range sorted(gamma.Cols, func(a, b int) int { return cmp.Compare(strongest(a), strongest(b)) }) {
+		p.Cols = append(p.Cols, strconv.Itoa(k))
+		for z := range p.Rows {
+			p.Values[z] = append(p.Values[z], means.At(z, k))
+		}
+	}
+	return p
+}
+
+// mostRows is the number of attributes in a figure, as many as a page has room for.
+const mostRows = 80
+
+// details orders attributes by their strongest group and, within one, by their share.
+func details(m *train.Saved, gamma dataset.Matrix[float64]) (parts []*plot.Heat) {
+	var groups []string
+	for k := range gamma.Cols {
+		name := strconv.Itoa(k)
+		if m.Method.Variant().Semantic() {
+			name = format.AttributeName(m.Groups[k])
+		}
+		groups = append(groups, name)
+	}
+	order := sorted(gamma.Rows, func(a, b int) int {
+		k, other := floats.MaxIdx(gamma.Row(a)), floats.MaxIdx(gamma.Row(b))
+		return cmp.Or(cmp.Compare(k, other), cmp.Compare(gamma.Row(b)[k], gamma.Row(a)[k]))
+	})
+	for page := range slices.Chunk(order, mostRows) {
+		p := &plot.Heat{RowTitle: "attribute", ColTitle: format.Count(gamma.Cols, "learned group"), Unit: "share (%)", Cols: groups}
+		for _, a := range page {
+			p.Rows, p.Values = append(p.Rows, format.AttributeName(m.Attributes[a])), append(p.Values, gamma.Row(a))
+		}
+		parts = append(parts, p)
+	}
+	return parts
+}
+
+// sorted returns the numbers below n in the order of compare.
+func sorted(n int, compare func(a, b int) int) []int {
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, compare)
+	return order
 }

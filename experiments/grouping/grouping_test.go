@@ -67,9 +67,9 @@ func TestRun(t *testing.T) {
 		0.7, 0.3, 0,
 		0, 1, 0,
 		0, 0.9995, 0.0005)
-	got := analyse(t, animals(), m, Config{By: ByClasses, Threshold: 1e-3})
+	got := analyse(t, animals(), m, Config{Threshold: 1e-3})
 	want := &Result{
-		Dataset: "animals", Variant: model.KSoft, Attributes: 4, Config: Config{ByClasses, 1e-3, 0}, Top: 5,
+		Dataset: "animals", Variant: model.KSoft, Attributes: 4, Config: Config{1e-3, 0}, Top: 5,
 		NonZero: 5.0 / 12, PerAttribute: 5.0 / 4,
 		Groups: []Group{
 			{K: 1, Weight: 2.2995, Members: []Member{{"large", 1}, {"heavy", 0.9995}, {"spotted", 0.3}}},
@@ -90,17 +90,6 @@ func TestRun(t *testing.T) {
 	testkit.Near(t, "distance", got.Permutation.Distance, 0.75, 1e-12)
 }
 
-// A class counts as often as it has samples.
-func TestCorrelationsOverWeightedClasses(t *testing.T) {
-	d := animals()
-	repeated := *d
-	repeated.Descriptions = d.Describe(d.Labels)
-	want := testkit.Must(correlations(&repeated, ByClasses))(t)
-	got := testkit.Must(correlations(d, ByWeightedClasses))(t)
-	testkit.NearAll(t, "weighted", got.RawSymmetric().Data, want.RawSymmetric().Data, 1e-12)
-	testkit.Near(t, "striped and spotted", got.At(0, 1), -math.Sqrt(0.5), 1e-12) // -1/6 over 1/2 and sqrt(2)/3
-}
-
 // An attribute with the same value in every class has no correlation; a missing entry is replaced
 // by the mean.
 func TestPairsWithoutCorrelationAreLeftOut(t *testing.T) {
@@ -110,12 +99,12 @@ func TestPairsWithoutCorrelationAreLeftOut(t *testing.T) {
 	}
 	for _, missing := range []float64{0.1, math.NaN()} {
 		d.Descriptions.Row(1)[3] = missing
-		g := analyse(t, d, soft(1, 1, 1, 1), Config{By: ByWeightedClasses})
+		g := analyse(t, d, soft(1, 1, 1, 1), Config{})
 		if g.All.Count != 3 || g.Grouped.Count != 3 || g.Permutation != nil {
 			t.Errorf("%+v and %+v, expected 3 of 3 pairs without the attribute; test %+v", g.Grouped, g.All, g.Permutation)
 		}
 	}
-	g := analyse(t, animals(), soft(1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1), Config{By: ByClasses, Threshold: 1e-3})
+	g := analyse(t, animals(), soft(1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1), Config{Threshold: 1e-3})
 	if g.Grouped != (Pairs{}) || g.Permutation != nil || g.NonZero != 0.25 || !strings.Contains(text(t, g), "No two attributes share a group") {
 		t.Errorf("no pairs: %+v", g)
 	}
@@ -172,7 +161,7 @@ func TestTables(t *testing.T) {
 	d, m := animals(), soft(1, 0, 1, 0, 0, 1, 0, 1)
 	d.Name = "AWA2" // has published numbers
 	m.Attributes[0], d.Attributes[0].Name = "striped\x1b[2J", "striped\x1b[2J"
-	g := analyse(t, d, m, Config{By: ByClasses, Threshold: 1e-3})
+	g := analyse(t, d, m, Config{Threshold: 1e-3})
 	g.Top = 1
 	got := text(t, g)
 	testkit.WantText(t, got, "k-soft on AWA2: 2 groups of 4 attributes", "Gamma above 0.001: 50.0 % of the entries, 1.0 groups per attribute",

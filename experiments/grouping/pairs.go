@@ -27,25 +27,20 @@ type Test struct {
 	P        float64 `json:"p"`        // of a distance as large without a difference
 }
 
-// correlations returns the Pearson correlation of each pair of attributes, M x M.
-func correlations(d *dataset.Dataset, by By) (*mat.SymDense, error) {
+// correlations returns the Pearson correlation of each pair of attributes over classes, M x M. The paper
+// correlates over samples for CUB and SUN, by the attributes of each image, which data sets lack.
+func correlations(d *dataset.Dataset) (*mat.SymDense, error) {
 	// Missing entries become the attribute's mean, which draws its correlations towards 0.
 	described, err := model.Config{Variant: model.Singletons, Prior: model.PerAttribute}.Describe(d.Descriptions, nil)
 	if err != nil {
 		return nil, err
 	}
-	var weights []float64
-	if by == ByWeightedClasses {
-		for _, n := range d.SamplesPerClass() {
-			weights = append(weights, float64(n))
-		}
-	}
 	var r mat.SymDense
 	x := mat.NewDense(described.U.Rows, described.U.Cols, described.U.Data)
-	stat.CorrelationMatrix(&r, x, weights)
+	stat.CorrelationMatrix(&r, x, nil)
 	for m := range described.U.Cols {
 		// Rounding gives an attribute that never varies a variance just above 0.
-		if stat.Variance(mat.Col(nil, m, x), weights) < 1e-20 {
+		if stat.Variance(mat.Col(nil, m, x), nil) < 1e-20 {
 			for j := range described.U.Cols {
 				r.SetSym(m, j, math.NaN())
 			}
@@ -63,7 +58,7 @@ type pair struct {
 // comparePairs compares the correlations of attributes in the same group with those of
 // others.
 func (r *Result) comparePairs(gamma dataset.Matrix[float64], d *dataset.Dataset) error {
-	correlation, err := correlations(d, r.By)
+	correlation, err := correlations(d)
 	if err != nil {
 		return err
 	}

@@ -3,8 +3,11 @@
 package robustness
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -210,4 +213,102 @@ func (c *Config) rows(method results.Method, kind impute.Kind, d *dataset.Datase
 		rows = append(rows, row)
 	}
 	return rows, nil
+}
+
+// Distortion makes descriptions worse, by degrees: by noise or, if Given is set, by leaving out
+// attributes. It is the same for every model, and what is distorted at one degree is so at all
+// worse ones.
+type Distortion struct {
+	Ratios     []float64 `json:"ratios,omitempty"`      // noise: shares of entries that are replaced
+	NoiseSeeds int       `json:"noise_seeds,omitempty"` // noise: number of seeds of the noise
+	Shares     []float64 `json:"shares,omitempty"`      // partial: shares of each class's attributes that are given
+	Given      Order     `json:"given,omitempty"`       // partial: random or strongest
+	MaskSeeds  int       `json:"mask_seeds,omitempty"`  // partial: number of masks
+}
+
+// Order is the order in which the attributes of a class are given.
+type Order string
+
+// The orders.
+const (
+	AtRandom  Order = "random"
+	Strongest Order = "strongest" // the highest p(a|z) first
+)
+
+// newResult returns a result without rows.
+func (c *Config) newResult(l *lab.Lab) *results.Accuracies {
+	a := results.NewAccuracies(l, NoiseKind, "with noisy descriptions", c.Like, "test")
+	a.Columns, a.X, a.Minus, a.Variant = []string{"method", "noise"}, "share of entries replaced by 0 or 1 (%)", "minus that without noise", ""
+	switch c.Given {
+	case AtRandom:
+		a.Kind, a.Title = PartialKind, "with partial descriptions, attributes given at random"
+	case Strongest:
+		a.Kind, a.Title = StrongestKind, "with partial descriptions, strongest attributes first"
+	}
+	if c.Given != "" {
+		a.Columns[1], a.X, a.Minus = "given", "share of attributes given (%)", "minus that of all"
+	}
+	a.Notes = []string{"relative: accuracy divided by that of the same model with the given descriptions, mean ± s.e.m. over draws"}
+	return a
+}
+
+// sorted returns the degrees in ascending order, with that of no distortion.
+func (d Distortion) sorted() (degrees []float64, undistorted float64) {
+	if d.Given != "" {
+		undistorted = 1
+	}
+	_, list, _ := d.degrees()
+	return slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(list), undistorted)))), undistorted
+}
+
+// degrees returns the degrees, what they are called, and the number of random seeds.
+func (d Distortion) degrees() (name string, list []float64, seeds int) {
+	if d.Given == "" {
+		return "ratios", d.Ratios, d.NoiseSeeds
+	}
+	return "shares", d.Shares, d.MaskSeeds
+}
+
+func (d Distortion) apply(u dataset.Matrix[float64], degree float64, seed uint64) dataset.Matrix[float64] {
+	if d.Given == "" {
+		return saltAndPepper(u, degree, seed)
+	}
+	return d.Given.only(u, degree, seed)
+}
+
+// saltAndPepper returns descriptions of which each entry is replaced by 0 or 1, with equal
+// probability, with the probability of the ratio. The draws are the same at every ratio.
+func saltAndPepper(u dataset.Matrix[float64], ratio float64, seed uint64) dataset.Matrix[float64] {
+	rng := rand.New(rand.NewPCG(seed, 0x5a17))
+	noisy := dataset.NewMatrix[float64](u.Rows, u.Cols)
+	for i, p := range u.Data {
+		chance, salt := rng.Float64(), rng.IntN(2)
+		if chance < ratio {
+			p = float64(salt)
+		}
+		noisy.Data[i] = p
+	}
+	return noisy
+}
+
+// only returns descriptions with a share of the described attributes of each class, at
+// least one, and NaN for the others. The order of the attributes is the same for every
+// share.
+func (o Order) only(u dataset.Matrix[float64], share float64, seed uint64) dataset.Matrix[float64] {
+	rng := rand.New(rand.NewPCG(seed, 0x9a97))
+	part := dataset.NewMatrix[float64](u.Rows, u.Cols)
+	for i := range part.Data {
+		part.Data[i] = math.NaN()
+	}
+	for z := range u.Rows {
+		order := slices.DeleteFunc(rng.Perm(u.Cols), func(m int) bool { return math.IsNaN(u.Row(z)[m]) })
+		if o == Strongest {
+			slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(u.Row(z)[b], u.Row(z)[a]) })
+		}
+		n := min(max(int(math.Round(share*float64(len(order)))), 1), len(order))
+		for _, m := range order[:n] {
+			part.Row(z)[m] = u.Row(z)[m]
+		}
+	}
+	return part
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -131,29 +130,12 @@ type Detail struct {
 	PerSampleAccuracy *float64 `json:"per_sample_accuracy"` // of the evaluated classes
 	EvaluatedClasses  int      `json:"evaluated_classes"`
 	Seconds           float64  `json:"seconds"`
-
-	Files []File `json:"files"`
 }
 
 // Setting is one of the settings that define a run.
 type Setting struct {
 	Name  string `json:"name"` // as in config files
 	Value any    `json:"value"`
-}
-
-// File is a file of a run.
-type File struct {
-	Name  string `json:"name"`
-	Bytes int64  `json:"bytes"`
-	Holds string `json:"holds"` // what is in it
-}
-
-// holds describes the files of a run.
-var holds = map[string]string{
-	train.TrialFile:  "settings of the run, versions and BLAS",
-	train.CurveFile:  "loss and accuracy, one line per epoch",
-	train.ResultFile: "why the run ended, and its accuracy",
-	train.ModelFile:  "the trained model",
 }
 
 // Show reads the run of a folder.
@@ -172,8 +154,7 @@ func Show(dir string) (*Detail, error) {
 			d.TrainAccuracy, d.PerSampleAccuracy, d.EvaluatedClasses = &t.Result.TrainAccuracy, &e.PerSample, len(t.Result.Classes)
 		}
 	}
-	d.Files, err = runFiles(dir)
-	return d, err
+	return d, nil
 }
 
 func noRun(dir string) error {
@@ -223,25 +204,6 @@ func whyEnded(t lab.Run) string {
 	return string(t.Result.Status)
 }
 
-// runFiles lists the files of a folder, except the lock, which is empty.
-func runFiles(dir string) ([]File, error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	var files []File
-	for _, e := range entries {
-		info, err := e.Info()
-		if err != nil {
-			return nil, err
-		}
-		if info.Size() > 0 {
-			files = append(files, File{e.Name(), info.Size(), holds[e.Name()]})
-		}
-	}
-	return files, nil
-}
-
 // WriteCurve writes the learning curve as CSV with the names of curve.jsonl, one line per
 // phase of an epoch. Terms of the loss are not weighted.
 func (d *Detail) WriteCurve(w io.Writer) error {
@@ -275,7 +237,7 @@ func (d *Detail) Tables() []*table.Table {
 		about.Note("accuracy  %s per class and %s per sample on %d %s classes in epoch %d\ntraining  %s per class",
 			format.Percent(*d.Accuracy), format.Percent(*d.PerSampleAccuracy), d.EvaluatedClasses, evaluatedOn[d.Stage], d.BestEpoch, format.Percent(*d.TrainAccuracy))
 	}
-	settings, versions, files := table.New("settings"), table.New("versions"), table.New("files")
+	settings, versions := table.New("settings"), table.New("versions")
 	for _, s := range d.Settings {
 		settings.Note("  %-12s %v", s.Name, s.Value)
 	}
@@ -283,8 +245,5 @@ func (d *Detail) Tables() []*table.Table {
 		versions.Note("  %s %s", name, d.Versions[name])
 	}
 	versions.Note("  %s", d.BLAS)
-	for _, f := range d.Files {
-		files.Note("  %-24s %9s  %s", f.Name, format.Bytes(f.Bytes), f.Holds)
-	}
-	return []*table.Table{table.New(d.Dir), about, settings, versions, files}
+	return []*table.Table{table.New(d.Dir), about, settings, versions}
 }
