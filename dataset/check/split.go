@@ -164,7 +164,12 @@ func similarities(d *dataset.Dataset, tolerance float64) (found []similar) {
 	return found
 }
 
-// similarDescriptions returns the sets of classes whose descriptions differ by at most tolerance.
+// mostCompared bounds the different descriptions that are compared within a tolerance, each with each,
+// which takes seconds.
+const mostCompared = 50_000
+
+// similarDescriptions returns the sets of classes whose descriptions differ by at most tolerance or,
+// of more than mostCompared, not at all.
 func similarDescriptions(d *dataset.Dataset, tolerance float64) (found []similar) {
 	// Being similar is not transitive, so there are pairs, but of different descriptions only: there can
 	// be many classes with few descriptions.
@@ -174,6 +179,9 @@ func similarDescriptions(d *dataset.Dataset, tolerance float64) (found []similar
 		if _, described := compare(row(i), row(i), tolerance); described && len(classes) > 1 {
 			found = append(found, similar{kind: byDescription, classes: classes, reason: sameDescription})
 		}
+	}
+	if len(sets) > mostCompared {
+		return found
 	}
 	alike, _ := pairs(len(sets), math.MaxInt, func(a, b int) (float64, bool) { return compare(row(a), row(b), tolerance) })
 	for _, p := range alike {
@@ -281,6 +289,8 @@ type SplitReport struct {
 	Uncovered []string `json:"uncovered"` // attributes of val or test classes that no train class has
 	// held-out samples of seen classes (test_seen) whose classes are test classes by this split
 	HeldOutUnseen int `json:"held_out_unseen"`
+	// different descriptions, if they are too many to compare within the tolerance; otherwise 0
+	NotCompared int `json:"not_compared"`
 }
 
 // Subset describes the train, val or test classes.
@@ -300,6 +310,9 @@ func Split(d *dataset.Dataset, s dataset.Split, tolerance float64) SplitReport {
 		}
 		r.Samples += p.Samples
 		r.Subsets = append(r.Subsets, p)
+	}
+	if n := len(groups(digests(d.Descriptions))); tolerance >= 0 && n > mostCompared {
+		r.NotCompared = n
 	}
 	subsetOf := subsets(d, s)
 	for z, subset := range subsetOf {
