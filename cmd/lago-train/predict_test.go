@@ -249,7 +249,7 @@ func TestExplain(t *testing.T) {
 	if inFile.Sample.Label != nil || inFile.Sample.From != file || inFile.Likely[0] != inData.Likely[0] {
 		t.Errorf("of the file %+v, of the data set %+v", inFile.Likely, inData.Likely)
 	}
-	classes := testkit.Write(t, t.TempDir(), "classes.json", `{"one": {"`+d.Attributes[0].Name+`": "always"}, "other": {"`+d.Attributes[1].Name+`": 0.5}}`)
+	classes := testkit.Write(t, t.TempDir(), "classes.csv", "class,attribute,value\none,"+d.Attributes[0].Name+",always\nother,"+d.Attributes[1].Name+",0.5\n")
 	described := printed[explain.Result](t, append(ofFile, "--classes", classes, "--candidates", "test,val", "--impute", "inferred")...)
 	if described.Classes != 2+inData.Classes+len(d.Split.Val) || described.Candidates != "test and val classes and classes of "+classes {
 		t.Errorf("chosen between %d %s, expected those of the file and of two parts", described.Classes, described.Candidates)

@@ -48,13 +48,17 @@ func (c *checker) columns() {
 		if fraction[j] {
 			continue
 		}
+		column := make([]float32, x.Rows)
+		for i := range column {
+			column[i] = x.Row(i)[j]
+		}
 		got := ""
 		switch {
-		case largest[j] < exact && c.countsUp(j):
-			got = fmt.Sprintf("whole numbers that count up, from %.9g to %.9g", x.Data[j], x.Row(x.Rows - 1)[j])
-		case c.numbersSamples(j, typical):
+		case countsUp(column):
+			got = fmt.Sprintf("whole numbers that count up, from %v to %v", column[0], column[x.Rows-1])
+		case numberSamples(column, typical):
 			got = fmt.Sprintf("different whole numbers, up to %.6g, where the largest value of other columns is about %.3g", largest[j], typical)
-		case c.numbersClasses(j):
+		case c.numberClasses(column):
 			got = "one whole number for each class"
 		default:
 			continue
@@ -64,25 +68,24 @@ func (c *checker) columns() {
 	}
 }
 
-func (c *checker) countsUp(column int) bool {
-	for i := range c.Features.Rows {
-		if c.Features.Row(i)[column] != c.Features.Data[column]+float32(i) {
+// exact is the number up to which float32 has all whole numbers.
+const exact = 1 << 24
+
+func countsUp(column []float32) bool {
+	for i, v := range column {
+		if v != column[0]+float32(i) || v >= exact {
 			return false
 		}
 	}
 	return true
 }
 
-// exact is the number up to which float32 has all whole numbers.
-const exact = 1 << 24
-
-// numbersSamples reports whether the whole numbers of a column differ, as far as float32 shows it,
-// and are far above a typical value.
-func (c *checker) numbersSamples(column int, typical float32) bool {
+// numberSamples reports whether whole numbers differ, as far as float32 shows it, and most are far
+// above a typical value.
+func numberSamples(column []float32, typical float32) bool {
 	const far = 10
-	known, above := make(map[float32]bool, 64), 0
-	for i := range c.Features.Rows {
-		v := c.Features.Row(i)[column]
+	known, above := make(map[float32]bool), 0
+	for _, v := range column {
 		if known[v] && max(v, -v) < exact {
 			return false
 		}
@@ -91,21 +94,19 @@ func (c *checker) numbersSamples(column int, typical float32) bool {
 			above++
 		}
 	}
-	return len(known) > 1 && 2*above > c.Features.Rows
+	return len(known) > 1 && 2*above > len(column)
 }
 
-// numbersClasses reports whether all samples of a class have the same value in a column, which
-// no other class has.
-func (c *checker) numbersClasses(column int) bool {
-	valueOf, classOf := make(map[int]float32, 64), make(map[float32]int, 64)
+// numberClasses reports whether all samples of a class have the same value, which no other class has.
+func (c *checker) numberClasses(column []float32) bool {
+	valueOf, classOf := make(map[int]float32), make(map[float32]int)
 	for i, z := range c.Labels {
-		v := c.Features.Row(i)[column]
 		value, known := valueOf[z]
-		class, taken := classOf[v]
-		if known && value != v || taken && class != z {
+		class, taken := classOf[column[i]]
+		if known && value != column[i] || taken && class != z {
 			return false
 		}
-		valueOf[z], classOf[v] = v, z
+		valueOf[z], classOf[column[i]] = column[i], z
 	}
 	return len(valueOf) > 2 && 2*len(valueOf) <= len(c.Labels)
 }

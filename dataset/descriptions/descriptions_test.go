@@ -66,22 +66,12 @@ func TestRead(t *testing.T) {
 			[]float64{1, 0.25, 0, 0, 1, 0.1},
 		},
 		{
-			"long", "a.CSV",
+			"long", "a.txt",
 			"class,attribute,value\nVireo,olive,0.5\nWarbler,large,yes\nVireo,size::large,\nVireo,all-purpose,1\n",
 			[]string{"Vireo", "Warbler"},
 			[]float64{
 				0.5, nan, 1, nan, nan, nan,
 				nan, nan, nan, nan, 1, nan,
-			},
-		},
-		{
-			"json", "a.json",
-			`{"Warbler": {"olive": "often", "large": 0.25, "wing color: grey": null},
-			  "Vireo": {"all-purpose": true, "curved (up or down)": false}}`,
-			[]string{"Warbler", "Vireo"},
-			[]float64{
-				0.75, nan, nan, nan, 0.25, nan,
-				nan, nan, 1, 0, nan, nan,
 			},
 		},
 	} {
@@ -127,18 +117,6 @@ func TestReadReportsEveryProblem(t *testing.T) {
 		}},
 		{"a mistyped word", "a.csv", "class,olive,large\nVireo,1,oftn\n", []string{`line 2, class "Vireo", "size::large": ` + values + `"oftn". Did you mean often?`}},
 		{"nothing described", "a.csv", "class,olive,large\nVireo,,\nOwl,1,\n", []string{`class "Vireo": expected at least one described attribute, found none`}},
-		{"JSON", "a.json", "{\"Vireo\": {\"large\": 20, \"Large\": {\"a\": 1}},\n \"Owl\": {},\n \"Ow l\": {\"lage\": 1}, \"Emu\": 3}", []string{
-			`class "Vireo", "size::large": ` + values + `"20", which is above 1: write % behind percentages, and divide values of another scale by its largest value`,
-			`class "Vireo", "size::large": expected each attribute once, found it twice`,
-			`class: expected "Owl", as before, or another name, found "Ow l"`,
-			`attribute: expected the name of one attribute of the data set, found "lage". Did you mean "size::large"?`,
-			`class "Emu": expected one JSON object, found another JSON value. Write {"class": {"attribute": value}}.`,
-		}},
-		{"nothing described in JSON", "a.json", `{"Owl": {"large": null}}`, []string{`class "Owl": expected at least one described attribute, found none`}},
-		{"no classes in JSON", "a.json", "{}", []string{`expected at least one class, found none`}},
-		{"an empty JSON", "a.json", " ", []string{`expected one JSON object, found nothing. Write {"class": {"attribute": value}}.`}},
-		{"JSON cut short", "a.json", "{\"Owl\":\n {\"large\": 1", []string{`expected one JSON object, found a syntax error in line 2. Write {"class": {"attribute": value}}.`}},
-		{"another ending", "a.txt", "class,olive\nVireo,1\n", []string{`expected a file that ends in .csv or .json. Save a spreadsheet as CSV.`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := testkit.Write(t, t.TempDir(), c.file, c.text)
@@ -161,17 +139,12 @@ func TestReadReportsEveryProblem(t *testing.T) {
 func TestReadLargeFiles(t *testing.T) {
 	const n = 50_000
 	csv := []byte("class,attribute,value\n")
-	json := []byte("{\n")
 	for i := range n {
 		csv = fmt.Appendf(csv, "Owl,large %d,2\n", i)
-		json = fmt.Appendf(json, "\"Owl %d\": {\"large\": 2},\n", i)
 	}
-	json = append(json, "\"Owl\": {\"large\": 2}}"...)
-	for name, text := range map[string][]byte{"a.csv": csv, "a.json": json} {
-		_, err := Read(t.Context(), testkit.Write(t, t.TempDir(), name, string(text)), attributes)
-		if err == nil || strings.Count(err.Error(), "\n") != invalid.MaxOfKind || !strings.Contains(err.Error(), "found 4999") {
-			t.Errorf("%s: found %v", name, err)
-		}
+	_, err := Read(t.Context(), testkit.Write(t, t.TempDir(), "a.csv", string(csv)), attributes)
+	if err == nil || strings.Count(err.Error(), "\n") != invalid.MaxOfKind || !strings.Contains(err.Error(), "found 4999") {
+		t.Errorf("found %v", err)
 	}
 }
 
@@ -258,14 +231,16 @@ func TestCell(t *testing.T) {
 }
 
 // Every file is an error or classes with probabilities.
-func fuzz(f *testing.F, read func(*file, []byte), seeds ...string) {
+func FuzzRead(f *testing.F) {
 	attributes := []Attribute{{Name: "wing color::olive"}, {Name: "wing color::grey"}, {Name: "size::large"}}
-	for _, s := range seeds {
+	for _, s := range []string{
+		"class,olive,large\nOwl,often,0.5\n", "class,attribute,value\nOwl,olive,1\nOwl,large,\n", "class,olive,\"\n", "\ufeffclass,wing color: olive\n\n\"a\nb\",80\n",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		from := newFile("a file", attributes)
-		read(from, []byte(text))
+		from.read([]byte(text))
 		table, err := from.finish()
 		if err != nil {
 			return
@@ -289,12 +264,4 @@ func fuzz(f *testing.F, read func(*file, []byte), seeds ...string) {
 			}
 		}
 	})
-}
-
-func FuzzCSV(f *testing.F) {
-	fuzz(f, readCSV, "class,olive,large\nOwl,often,0.5\n", "class,attribute,value\nOwl,olive,1\nOwl,large,\n", "class,olive,\"\n", "\ufeffclass,wing color: olive\n\n\"a\nb\",80\n")
-}
-
-func FuzzJSON(f *testing.F) {
-	fuzz(f, readJSON, `{"Owl": {"olive": "often", "large": 0.5}}`, `{"Owl": {"olive": null, "large": {"a": [1]}}}`, `{"Owl": 3}`, `{"Owl`)
 }

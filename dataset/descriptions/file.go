@@ -3,11 +3,9 @@ package descriptions
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,7 +19,7 @@ import (
 // Read returns the classes that a file describes by the attributes of a data set. What the file
 // leaves out is not described.
 //
-// The file ends in .csv or .json:
+// It is a CSV file in one of two forms:
 //
 //	class,has_wing_color::olive,bill length   one line per class; an empty cell is
 //	olive warbler,often,0.2                   not described
@@ -29,25 +27,17 @@ import (
 //	class,attribute,value                     one line per value
 //	olive warbler,wing color: olive,often
 //
-//	{"olive warbler": {"wing color: olive": "often", "bill length": 0.2}}
+// A value is one of table.Probability. An attribute may be written without its group, or without the
+// "has" of the group, if that is unambiguous. Case, spaces and punctuation are ignored.
 //
-// A value is one of table.Probability; in JSON also true, false or null. An attribute may be
-// written without its group, or without the "has" of the group, if that is unambiguous. Case,
-// spaces and punctuation are ignored.
-//
-// The error joins all problems of the file, each an *invalid.Error with its
-// line or, in JSON, its class.
+// The error joins all problems of the file, each an *invalid.Error with its line.
 func Read(ctx context.Context, path string, attributes []Attribute) (*Table, error) {
-	read, known := map[string]func(*file, []byte){".csv": readCSV, ".json": readJSON}[strings.ToLower(filepath.Ext(path))]
-	if !known {
-		return nil, &invalid.Error{Where: path, Want: "a file that ends in .csv or .json", Hint: "Save a spreadsheet as CSV."}
-	}
 	text, err := fileio.ReadFile(ctx, path, maxSize)
 	if err != nil {
 		return nil, err
 	}
 	f := newFile(path, attributes)
-	read(f, text)
+	f.read(text)
 	return f.finish()
 }
 
@@ -75,8 +65,8 @@ func newFile(path string, attributes []Attribute) *file {
 	}
 }
 
-// readCSV reads either form of a CSV file.
-func readCSV(f *file, text []byte) {
+// read reads either form.
+func (f *file) read(text []byte) {
 	t := table.Parse(f.path, bytes.NewReader(text), &f.problems)
 	if t == nil {
 		return
@@ -96,29 +86,6 @@ func readCSV(f *file, text []byte) {
 	default:
 		t.Report("header", 1, "", `a header: "class" and the names of attributes, or "class,attribute,value"`, t.Header())
 	}
-}
-
-// readJSON reads an object of classes. Its problems have no lines but the name of the class.
-func readJSON(f *file, text []byte) {
-	for _, member := range f.object("", bytes.TrimPrefix(text, []byte("\ufeff"))) {
-		z := f.class(0, table.Name(member.Key), true)
-		for _, v := range f.object("class "+invalid.Quote(member.Key), member.Value) {
-			value, isWord := map[string]string{"null": "", "true": "yes", "false": "no"}[string(v.Value)]
-			if !isWord {
-				value = string(v.Value)
-				_ = json.Unmarshal(v.Value, &value) // what is no string stays as it is
-			}
-			f.describe(0, z, f.attribute(0, v.Key), value)
-		}
-	}
-}
-
-func (f *file) object(field string, text []byte) []fileio.Member {
-	members, err := fileio.ParseObject(text)
-	if err != nil {
-		f.problems.Add("object", &invalid.Error{Where: f.path, Field: field, Err: err, Hint: `Write {"class": {"attribute": value}}.`})
-	}
-	return members
 }
 
 // class returns the class of a name, which may have to be new, or -1 if the name is a
