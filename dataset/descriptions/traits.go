@@ -1,6 +1,7 @@
 package descriptions
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -38,24 +39,19 @@ func (t *Table) AddTraits(ctx context.Context, path string) error {
 	for _, name := range t.Classes {
 		spelling[foldName(name)] = name
 	}
-	ofClass, names, known := make(map[string][]table.Row), []string{}, len(spelling) == 0
+	ofClass, names, before := make(map[string][]table.Row), []string{}, len(t.Classes)
 	for _, row := range file.Rows {
 		name := row.Cells[classColumn]
 		if foldName(name) == "" || invalid.HasControl(name) {
 			file.Report("class", row.Line, file.Columns[classColumn], "the name of a class", invalid.Quote(name))
 			continue
 		}
-		if own, found := spelling[foldName(name)]; found {
-			name, known = own, known || ofClass[own] == nil
-		} else {
-			spelling[foldName(name)] = name
-		}
-		if ofClass[name] == nil {
-			names = append(names, name)
-		}
-		ofClass[name] = append(ofClass[name], row)
+		name = cmp.Or(spelling[foldName(name)], name)
+		spelling[foldName(name)] = name
+		names, ofClass[name] = append(names, name), append(ofClass[name], row)
 	}
-	if !known {
+	t.Added.Classes += t.AddClasses(names)
+	if before > 0 && len(t.Classes) == before+len(ofClass) {
 		problems.AddError(&invalid.Error{Where: path, Field: fmt.Sprintf("column %d", classColumn+1), Want: "names of classes of the data set", Got: "none of them"})
 	}
 	var traits []trait
@@ -72,13 +68,11 @@ func (t *Table) AddTraits(ctx context.Context, path string) error {
 			traits[i].Group = ""
 		}
 	}
-	if grouped := len(t.Attributes) > 0 && t.Attributes[0].Group != ""; len(t.Attributes) > 0 && len(traits) > 0 && grouped != (traits[0].Group != "") {
+	if len(t.Attributes) > 0 && len(traits) > 0 && (t.Attributes[0].Group != "") != (traits[0].Group != "") {
 		return &invalid.Error{
-			Where: path, Want: map[bool]string{true: "columns of words, since the attributes of the data set have groups", false: "columns of numbers, since the attributes of the data set have no groups"}[grouped],
-			Got: "others",
+			Where: path, Want: "columns of words where the attributes of the data set have groups, and of numbers alone where they have none", Got: "others",
 		}
 	}
-	t.Added.Classes += t.AddClasses(names)
 	for _, a := range traits {
 		if t.AddAttribute(a.Attribute) {
 			t.Added.Attributes++

@@ -68,7 +68,7 @@ func TestAddTraits(t *testing.T) {
 		t.Errorf("beside what is described: %+v", d)
 	}
 	err := d.AddTraits(t.Context(), testkit.Write(t, t.TempDir(), "traits.csv", "class,diet\nwren,seeds\n"))
-	testkit.WantError(t, err, "expected columns of numbers, since the attributes of the data set have no groups")
+	testkit.WantError(t, err, "expected columns of words where the attributes of the data set have groups, and of numbers alone")
 }
 
 // A million classes are added in the time of reading them.
