@@ -1,8 +1,10 @@
 package xlsa17
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"math"
 	"path/filepath"
 	"regexp"
@@ -293,15 +295,18 @@ func readLines(ctx context.Context, path string) ([]line, error) {
 	if other := fileio.FormatOf(text); err == nil && other.Name != "" {
 		return nil, &invalid.Error{Where: path, Want: "lines of text", Got: other.Name, Hint: other.Hint}
 	}
+	if err == nil {
+		text, err = io.ReadAll(table.UTF8(bytes.NewReader(text)))
+	}
 	return splitLines(string(text)), err
 }
 
 // splitLines returns the lines of a text that are not blank. Line ends may be those of
-// Unix or Windows, and a byte order mark may come first.
+// Unix or Windows.
 func splitLines(text string) []line {
 	var lines []line
 	number := 0
-	for part := range strings.SplitSeq(strings.TrimPrefix(text, "\ufeff"), "\n") {
+	for part := range strings.SplitSeq(text, "\n") {
 		number++
 		if part = table.Name(part); part != "" {
 			lines = append(lines, line{number, part})

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/sirupsen/logrus"
@@ -73,22 +74,21 @@ func (f *folder) readFeatures(opts Options) error {
 
 // idsOf returns the paths of images below the folder of all, nil if they are not different names.
 func idsOf(paths []string) []string {
-	ids, known, common := make([]string, len(paths)), make(map[string]bool), ""
+	ids, same := make([]string, len(paths)), 0
 	for i, path := range paths {
 		ids[i] = strings.ReplaceAll(table.Name(path), `\`, "/")
-		if i == 0 {
-			common = ids[0]
-		}
-		for !strings.HasPrefix(ids[i], common) || common != "" && !strings.HasSuffix(common, "/") {
-			common = common[:strings.LastIndexByte(strings.TrimSuffix(common, "/"), '/')+1]
-		}
 	}
-	for i, id := range ids {
-		ids[i] = strings.TrimPrefix(id, common)
-		if known[ids[i]] || ids[i] == "" || invalid.HasControl(ids[i]) {
-			return nil
-		}
-		known[ids[i]] = true
+	first, last := slices.Min(ids), slices.Max(ids) // what they share, all do
+	for same < min(len(first), len(last)) && first[same] == last[same] {
+		same++
+	}
+	folder := strings.LastIndexByte(first[:same], '/') + 1
+	for i := range ids {
+		ids[i] = ids[i][folder:]
+	}
+	distinct := slices.Compact(slices.Sorted(slices.Values(ids)))
+	if len(distinct) < len(ids) || distinct[0] == "" || slices.ContainsFunc(ids, invalid.HasControl) {
+		return nil
 	}
 	return ids
 }

@@ -2,11 +2,13 @@ package xlsa17
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/check"
@@ -44,6 +46,15 @@ func TestLoadVariants(t *testing.T) {
 			s.drop("train_loc", "val_loc", "trainval_loc", "test_seen_loc", "test_unseen_loc")
 		},
 		"no list of the seen classes": func(s *small, _ *dataset.Dataset) { s.drop("trainvalclasses.txt") },
+		"texts in UTF-16, with line ends of Windows": func(s *small, _ *dataset.Dataset) {
+			for name, text := range s.texts {
+				b := []byte("\xff\xfe")
+				for _, unit := range utf16.Encode([]rune(strings.ReplaceAll(text, "\n", " \r\n\r\n"))) {
+					b = binary.LittleEndian.AppendUint16(b, unit)
+				}
+				s.texts[name] = string(b)
+			}
+		},
 		"meta in another order": func(s *small, _ *dataset.Dataset) {
 			s.texts["meta/"+classFile] = "1 006.Swan\n2 005.Duck\n3 004.Young_owl\n4 003.Old_owl\n5 002.Blue_bird\n6 001.Red_bird\n"
 			s.texts["meta/"+descriptionFile] = "70 30 12\n25 75 33\n90 5 60\n0 100 10\n20 80 0\n100 0 50\n"

@@ -23,7 +23,7 @@ func TestNames(t *testing.T) {
 		{"no numbers", "a\nb c\n", []string{"a", "b c"}},
 		{"a line without number", "1 a\nb\n", []string{"1 a", "b"}},
 		{"numbers that belong to the name", "002.Laysan\n001.Black\n", []string{"002.Laysan", "001.Black"}},
-		{"a byte order mark", "\ufeff1 a\r\n2 b\r\n", []string{"a", "b"}},
+		{"line ends of Windows", "1 a\r\n2 b\r\n", []string{"a", "b"}},
 	} {
 		got := testkit.Must(namesOf("a file", splitLines(tt.text)))(t)
 		if diff := cmp.Diff(tt.want, got); diff != "" {

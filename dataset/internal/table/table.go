@@ -10,11 +10,9 @@
 package table
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -23,18 +21,13 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/text/encoding/unicode"
-	"golang.org/x/text/transform"
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/lago-train/lago-train/internal/fileio"
-	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -271,169 +264,6 @@ func (t *Table) Probability(row Row, column int) float64 {
 		t.problems.Add("probability", e)
 	}
 	return p
-}
-
-// maxRecord bounds the bytes of a line, or of the lines that one quoted cell spans, and maxCells
-// its cells, each of which takes about 50 times the memory of its comma.
-const (
-	maxRecord = 16 << 20
-	maxCells  = 1 << 20
-)
-
-// bounded reads until a number of bytes or of separators was read.
-type bounded struct {
-	r            io.Reader
-	bytes, cells int
-	separator    byte
-}
-
-func (b *bounded) Read(p []byte) (int, error) {
-	if b.full() {
-		return 0, io.EOF
-	}
-	n, err := b.r.Read(p[:min(len(p), b.bytes)])
-	b.bytes -= n
-	b.cells -= bytes.Count(p[:n], []byte{b.separator})
-	return n, err
-}
-
-func (b *bounded) full() bool { return b.bytes <= 0 || b.cells <= 0 }
-
-// Reader reads the records of a CSV file.
-type Reader struct {
-	Line int // on which the last record begins, counted from 1
-
-	file  string
-	first int // cells of the first record
-	csv   *csv.Reader
-	bound *bounded      // of what is read for one record; what is read ahead is in a buffer
-	width int           // cells of the first record, without empty ones at the right
-	other fileio.Format // of a text that is no CSV
-}
-
-// NewReader returns a reader of text; file is its name in errors.
-func NewReader(file string, text io.Reader) *Reader {
-	const bufferSize = 1 << 18
-	bound := &bounded{text, maxRecord, maxCells, ','}
-	lines := bufio.NewReaderSize(bound, bufferSize)
-	switch mark, _ := lines.Peek(2); string(mark) { // a shorter text has none
-	case "\xff\xfe", "\xfe\xff":
-		utf16 := unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM)
-		lines = bufio.NewReaderSize(transform.NewReader(lines, utf16.NewDecoder()), bufferSize)
-	case byteOrderMark[:2]:
-		if mark, _ := lines.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
-			_, _ = lines.Discard(len(mark)) // it is in the buffer
-		}
-	}
-	line := firstLine(lines)
-	r := &Reader{file: file, csv: csv.NewReader(lines), bound: bound, other: fileio.FormatOf([]byte(line))}
-	bound.separator = separatorOf(line)
-	r.csv.Comma = rune(bound.separator)
-	r.csv.FieldsPerRecord = -1 // callers report the lines with another number of cells
-	r.csv.ReuseRecord = true
-	r.csv.TrimLeadingSpace = bound.separator != '\t'
-	return r
-}
-
-const byteOrderMark = "\ufeff"
-
-// firstLine returns the first line that is not blank, as far as it fits into the buffer, and waits
-// for no more than it.
-func firstLine(lines *bufio.Reader) string {
-	for n := 1; ; n = lines.Buffered() + 1 {
-		_, err := lines.Peek(min(n, lines.Size()))
-		read, _ := lines.Peek(lines.Buffered())
-		line, _, ended := strings.Cut(strings.TrimLeft(string(read), " \r\n"), "\n")
-		if ended || err != nil || n > lines.Size() {
-			return line
-		}
-	}
-}
-
-var (
-	quoted       = regexp.MustCompile(`"[^"]*"`)
-	decimalComma = regexp.MustCompile(`^\s*[-+]?\d*,\d+([eE][-+]?\d+)?\s*%?\s*$`)
-)
-
-// separatorOf returns the most frequent of comma, semicolon and tab in a line, outside of quotes. Commas
-// within numbers do not count.
-func separatorOf(line string) byte {
-	line = quoted.ReplaceAllString(line, "")
-	most, found := strings.Count(line, ","), byte(',')
-	for cell := range strings.FieldsFuncSeq(line, func(r rune) bool { return r == ';' || r == '\t' }) {
-		if decimalComma.MatchString(cell) {
-			most--
-		}
-	}
-	for _, separator := range []byte{';', '\t'} {
-		if n := strings.Count(line, string(separator)); n > most {
-			most, found = n, separator
-		}
-	}
-	return found
-}
-
-// Read returns the cells of the next record that has any, which are valid until the next call. The
-// error is io.EOF at the end, and otherwise an *invalid.Error after which nothing more
-// can be read.
-func (r *Reader) Read() ([]string, error) {
-	if r.other.Name != "" {
-		return nil, &invalid.Error{Where: r.file, Want: "a CSV file", Got: r.other.Name, Hint: cmp.Or(r.other.Hint, "Save a spreadsheet as CSV.")}
-	}
-	for {
-		cells, err := r.read()
-		if err != nil {
-			return nil, err
-		}
-		n, blank := len(cells), true
-		for n > r.width && strings.TrimSpace(cells[n-1]) == "" {
-			n--
-		}
-		if r.width == 0 {
-			r.first, r.width = len(cells), n
-		}
-		for i, cell := range cells[:n] {
-			blank = blank && strings.TrimSpace(cell) == ""
-			if r.bound.separator != ',' && decimalComma.MatchString(cell) {
-				cells[i] = strings.Replace(cell, ",", ".", 1)
-			}
-		}
-		if !blank {
-			return cells[:n], nil
-		}
-	}
-}
-
-func (r *Reader) read() ([]string, error) {
-	r.bound.bytes, r.bound.cells = maxRecord, maxCells
-	cells, err := r.csv.Read()
-	switch parse := (*csv.ParseError)(nil); {
-	case r.bound.full():
-		want := fmt.Sprintf("lines of at most %s and %d cells", format.Bytes(maxRecord), maxCells)
-		return nil, &invalid.Error{Where: r.file, Field: fmt.Sprintf("line %d", r.Line+1), Want: want, Got: "a longer one"}
-	case err == nil:
-		r.Line, _ = r.csv.FieldPos(0)
-		return cells, nil
-	case err == io.EOF:
-		return nil, err
-	case errors.As(err, &parse):
-		return nil, &invalid.Error{
-			Where: r.file, Field: fmt.Sprintf("line %d, character %d", parse.Line, parse.Column), Want: "cells that are quoted whole or not at all", Got: "another quote",
-			Hint: `Write "" for a quote inside a cell.`,
-		}
-	}
-	return nil, invalid.File(r.file, err)
-}
-
-// Number returns the number in a cell, with the precision of float32 (32 bits) or float64 (64):
-// a decimal number as every program reads it, NaN or an infinity. Error is that of
-// strconv.ParseFloat, whose underscores and hexadecimal numbers, as in Go's source, are refused.
-func Number(cell string, bits int) (float64, error) {
-	cell = strings.TrimSpace(cell)
-	if strings.ContainsAny(cell, "_xXpP") {
-		return 0, strconv.ErrSyntax
-	}
-	return strconv.ParseFloat(cell, bits)
 }
 
 // Words for p(a|z) that people may write instead of numbers, as wantProbability lists them.
