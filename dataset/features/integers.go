@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/matlab"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -55,6 +56,20 @@ func ReadIntegers(ctx context.Context, path string) (numbers []int, err error) {
 		err = &invalid.Error{Where: path, Want: "at least one integer", Got: "none"}
 	}
 	return numbers, err
+}
+
+// ReadScores is ReadAll of the scores of samples. The matrix of a .mat may be samples x classes, or
+// classes x samples as features are.
+func ReadScores(ctx context.Context, path string, samples int) (dataset.Matrix[float32], error) {
+	x, err := ReadAll(ctx, path)
+	if err != nil || x.Rows == samples || x.Cols != samples || !strings.EqualFold(filepath.Ext(path), ".mat") {
+		return x, err
+	}
+	turned := dataset.NewMatrix[float32](x.Cols, x.Rows)
+	for i := range turned.Data {
+		turned.Data[i] = x.Row(i % x.Rows)[i/x.Rows]
+	}
+	return turned, nil
 }
 
 func isVector(dims []int) bool { return len(dims) == 2 && slices.Contains(dims, 1) }

@@ -53,6 +53,9 @@ func TestMatrixOfAnyName(t *testing.T) {
 	if x := testkit.Must(ReadAll(t.Context(), path))(t); x.Rows != 3 || !slices.Equal(x.Data, []float32{1, 2, 3, 4, 5, 6}) {
 		t.Errorf("found %+v", x)
 	}
+	if x := testkit.Must(ReadScores(t.Context(), path, 2))(t); x.Rows != 2 || !slices.Equal(x.Data, []float32{1, 3, 5, 2, 4, 6}) {
+		t.Errorf("as scores of 2 samples: %+v", x)
+	}
 	path = testkit.Write(t, t.TempDir(), "x.mat", string(matfile.File(one, matfile.Doubles("x", []int{2, 2}, 1, 2, 3, 4))))
 	_, err := ReadAll(t.Context(), path)
 	testkit.WantError(t, err, "features: expected a variable of this name, found only scores, x")

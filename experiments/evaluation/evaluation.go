@@ -378,16 +378,17 @@ func (c Config) EvaluateScores(ctx context.Context, f ScoreFiles, validation *Sc
 
 // read reads and checks the files.
 func (f ScoreFiles) read(ctx context.Context) (*scored, error) {
-	scores, err := features.ReadAll(ctx, f.Scores)
+	labels, err := features.ReadIntegers(ctx, f.Labels)
 	if err != nil {
 		return nil, err
 	}
-	s := &scored{scores: scores, rows: scores.AllRows()}
+	scores, err := features.ReadScores(ctx, f.Scores, len(labels))
+	if err != nil {
+		return nil, err
+	}
+	s := &scored{scores: scores, labels: labels, rows: scores.AllRows()}
 	for z := range scores.Cols {
 		s.names = append(s.names, strconv.Itoa(z))
-	}
-	if s.labels, err = features.ReadIntegers(ctx, f.Labels); err != nil {
-		return nil, err
 	}
 	for _, z := range f.Unseen {
 		if z < 0 || z >= scores.Cols {
