@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -294,7 +296,6 @@ func (o *serveOptions) run(c *call, name string) error {
 		if config.Data, err = catalog.Open(c, name, o.Options); err != nil {
 			return err
 		}
-		logrus.Infof("%s is only read, since its descriptions are not CSV files; lago-train dataset convert writes them", config.Name)
 	}
 	if o.model != "" {
 		m, err := openModel(o.model)
@@ -314,7 +315,12 @@ func (o *serveOptions) run(c *call, name string) error {
 	if err != nil {
 		return err
 	}
-	return s.Serve(c, o.port, func(address string) error {
+	if why := s.WhyReadOnly(); why != "" && !o.readOnly {
+		logrus.Warn(why)
+	}
+	ctx, stop := signal.NotifyContext(c, syscall.SIGQUIT) // as Ctrl-C, in place of stacks
+	defer stop()
+	return s.Serve(ctx, o.port, func(address string) error {
 		_, err := fmt.Fprintf(os.Stdout, "%s: open %s in a browser of this machine; Ctrl-C ends it\n", config.Name, address)
 		return err
 	})

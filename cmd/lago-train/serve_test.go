@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -48,6 +49,20 @@ func TestKillWhileServing(t *testing.T) {
 		if saved == 0 || found < saved || found > saved+1 {
 			t.Errorf("%d classes in %s after %d changes", found, filepath.Join(dir, "classes.csv"), saved)
 		}
+	}
+}
+
+// SIGQUIT ends the page as Ctrl-C does, without stacks.
+func TestQuitServing(t *testing.T) {
+	c := process(t, "serve", "glyphs")
+	var errors strings.Builder
+	c.Stderr = &errors
+	out := testkit.Must(c.StdoutPipe())(t)
+	testkit.NoError(t, c.Start())
+	testkit.Must(bufio.NewReader(out).ReadString('\n'))(t)
+	testkit.NoError(t, c.Process.Signal(syscall.SIGQUIT))
+	if err := c.Wait(); err != nil || strings.Contains(errors.String(), "goroutine") {
+		t.Errorf("%v:\n%s", err, &errors)
 	}
 }
 

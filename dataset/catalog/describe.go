@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/lago-train/lago-train/dataset/check"
@@ -50,6 +51,11 @@ func Describe(ctx context.Context, name string, from Sources, o Options) (r Desc
 	if err != nil {
 		return r, err
 	}
+	unlock, err := descriptions.Lock(dir)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
 	d, err := openlayout.ReadDescriptions(ctx, dir)
 	if err != nil {
 		return r, err

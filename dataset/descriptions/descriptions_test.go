@@ -223,7 +223,7 @@ func TestCell(t *testing.T) {
 	for other, want := range map[string][]string{"": {"no", "rarely", "yes", ""}, "often": {"no", "rarely", "yes", ""}, "0.5": {"0", "0.2", "1", ""}} {
 		d := &Table{Cells: [][]string{{other}}}
 		for i, p := range []float64{0, 0.2, 1, math.NaN()} {
-			if got := d.Cell(p); got != want[i] {
+			if got := d.Scale()(p); got != want[i] {
 				t.Errorf("%g beside %q: %q, expected %q", p, other, got, want[i])
 			}
 		}

@@ -6,7 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"slices"
+
+	"github.com/gofrs/flock"
 
 	"github.com/lago-train/lago-train/dataset/internal/table"
 	"github.com/lago-train/lago-train/internal/fileio"
@@ -25,13 +29,13 @@ const (
 // without values, and the attributes of a file that does not exist. Classes are nil if they cannot
 // be read.
 func ReadFolder(ctx context.Context, dir string, complete bool, problems *invalid.List) *Table {
-	t := &Table{dir: dir, sums: map[string][sha256.Size]byte{}}
+	t := &Table{stored: &stored{dir: dir, sums: map[string][sha256.Size]byte{}}}
 	read := func(name, column, optional string) *table.Table {
 		path := filepath.Join(dir, name)
 		if complete {
 			sum, err := sumOf(path)
 			problems.AddError(err)
-			if t.sums[name] = sum; err != nil || sum == missing {
+			if t.stored.sums[name] = sum; err != nil || sum == missing {
 				return nil
 			}
 		}
@@ -45,6 +49,7 @@ func ReadFolder(ctx context.Context, dir string, complete bool, problems *invali
 			}
 			t.Attributes = append(t.Attributes, a)
 		}
+		t.stored.attributes = len(t.Attributes)
 	}
 	file := read(ClassesFile, ClassColumn, table.Any)
 	if file == nil {
@@ -52,7 +57,7 @@ func ReadFolder(ctx context.Context, dir string, complete bool, problems *invali
 	}
 	t.Classes = file.Names(ClassColumn)
 	t.Cells = make([][]string, len(t.Classes))
-	if complete && t.sums[AttributesFile] == missing {
+	if complete && t.stored.sums[AttributesFile] == missing {
 		for _, name := range file.Columns {
 			if name != "" && name != ClassColumn && !invalid.HasControl(name) {
 				t.AddAttribute(Attribute{Name: name})
@@ -60,22 +65,26 @@ func ReadFolder(ctx context.Context, dir string, complete bool, problems *invali
 		}
 	}
 	if t.Attributes != nil { // otherwise the error is reported
-		t.describe(file, complete)
+		t.describe(file)
 	}
 	return t
 }
 
-// describe takes the cells of the attributes from the columns of classes.csv.
-func (t *Table) describe(file *table.Table, complete bool) {
+// describe takes the cells of the attributes from the columns of classes.csv. An attribute without a
+// column is described for no class, unless a column without an attribute may be meant for it.
+func (t *Table) describe(file *table.Table) {
 	names, index := make([]string, len(t.Attributes)), make(map[string]int)
 	for m, a := range t.Attributes {
 		names[m], index[a.Name] = a.Name, m
+	}
+	other := slices.ContainsFunc(file.Columns, func(name string) bool { _, known := index[name]; return !known && name != ClassColumn })
+	for _, a := range t.Attributes {
 		switch lacks := file.Column(a.Name) < 0; {
 		case a.Name == "": // reported
-		case lacks && complete:
-			t.Added.Attributes++
-		case lacks || a.Name == ClassColumn:
+		case lacks && other, a.Name == ClassColumn:
 			file.Report("missing", 1, "", "a column for every attribute of "+AttributesFile, "none for "+invalid.Quote(a.Name))
+		case lacks:
+			t.Added.Attributes++
 		}
 	}
 	for z := range t.Cells {
@@ -108,30 +117,53 @@ func sumOf(path string) ([sha256.Size]byte, error) {
 	return sha256.Sum256(text), err
 }
 
-// ErrChanged is the cause of the error of Save if another program has changed a file.
-var ErrChanged = errors.New("it was changed by another program")
+// stored is what Tables of the same folder know of its files.
+type stored struct {
+	dir        string
+	sums       map[string][sha256.Size]byte // of the files when they were read or written
+	attributes int                          // of attributes.csv
+}
 
-// Save writes the files of the folder that ReadFolder completed. If one was changed since it was
-// read or saved, that is an error, and nothing is written.
+// The causes of errors of Lock and Save.
+var (
+	ErrLocked  = errors.New("another process has it open for writing")
+	ErrChanged = errors.New("it was changed by another program")
+)
+
+// Lock keeps other processes from writing the descriptions in a folder, until unlock is called or
+// the process ends. It does not wait for one that writes.
+func Lock(dir string) (unlock func() error, err error) {
+	lock := flock.New(filepath.Join(dir, ".lock"), flock.SetPermissions(0o666)) // less the umask
+	switch held, err := lock.TryLock(); {
+	case err != nil:
+		return nil, invalid.File(dir, err)
+	case !held:
+		return nil, &invalid.Error{Where: dir, Err: ErrLocked, Hint: "A page of lago-train serve has it until it ends."}
+	}
+	return lock.Unlock, nil
+}
+
+// Save writes the files of the folder that ReadFolder completed, which the caller has locked. If one
+// was changed since it was read or saved, that is an error, and nothing is written.
 func (t *Table) Save() error {
 	for _, name := range []string{AttributesFile, ClassesFile} {
-		path := filepath.Join(t.dir, name)
+		path := filepath.Join(t.stored.dir, name)
 		sum, err := sumOf(path)
-		if err == nil && sum != t.sums[name] {
+		if err == nil && sum != t.stored.sums[name] {
 			err = &invalid.Error{Where: path, Err: ErrChanged, Hint: "Nothing was overwritten. Read it again."}
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return t.Write(t.dir)
+	return t.Write(t.stored.dir)
 }
 
-// Write writes attributes.csv and classes.csv in dir, and replaces those that are there.
-// Attributes are written first: ReadFolder completes a classes.csv that was not written any more.
+// Write writes attributes.csv and classes.csv in dir, and replaces those that are there. The file of
+// fewer attributes is written when the other has them, so that a kill between the two leaves
+// attributes without a column, which are described for no class.
 func (t *Table) Write(dir string) error {
-	attributes := [][]string{{"name", "group"}}
-	classes := [][]string{{ClassColumn}}
+	attributes, classes := [][]string{{"name", "group"}}, [][]string{{ClassColumn}}
 	for _, a := range t.Attributes {
 		attributes = append(attributes, []string{a.Name, a.Group})
 		classes[0] = append(classes[0], a.Name)
@@ -139,24 +171,33 @@ func (t *Table) Write(dir string) error {
 	for z, name := range t.Classes {
 		classes = append(classes, append([]string{name}, t.Cells[z]...))
 	}
-	for _, f := range []struct {
+	files := []struct {
 		name string
 		rows [][]string
-	}{{AttributesFile, attributes}, {ClassesFile, classes}} {
-		if len(f.rows) == 1 { // a file without lines could not be read
-			continue
-		}
+	}{{AttributesFile, attributes}, {ClassesFile, classes}}
+	if t.stored != nil && len(t.Attributes) < t.stored.attributes {
+		slices.Reverse(files)
+	}
+	for _, f := range files {
 		path := filepath.Join(dir, f.name)
-		if err := fileio.WriteCSV(path, f.rows); err != nil {
+		var err error
+		if len(f.rows) > 1 {
+			err = fileio.WriteCSV(path, f.rows)
+		} else if t.stored != nil { // a file without lines could not be read
+			if err = os.Remove(path); errors.Is(err, fs.ErrNotExist) {
+				err = nil
+			}
+			err = errors.Join(err, fileio.SyncFolder(dir))
+		}
+		if err == nil && t.stored != nil {
+			t.stored.sums[f.name], err = sumOf(path)
+		}
+		if err != nil {
 			return err
 		}
-		if t.sums != nil {
-			sum, err := sumOf(path)
-			if err != nil {
-				return err
-			}
-			t.sums[f.name] = sum
-		}
+	}
+	if t.stored != nil {
+		t.stored.attributes = len(t.Attributes)
 	}
 	return nil
 }

@@ -7,7 +7,6 @@
 package descriptions
 
 import (
-	"crypto/sha256"
 	"math"
 	"slices"
 	"strconv"
@@ -27,8 +26,7 @@ type Table struct {
 	// are columns of one file alone.
 	Added struct{ Classes, Attributes int }
 
-	dir  string                       // that it was read from
-	sums map[string][sha256.Size]byte // of its files when they were read or written
+	stored *stored // of the folder that it was read from, shared by clones; nil for none
 }
 
 // Attribute is an attribute with the name of its group, "" without groups.
@@ -143,28 +141,29 @@ func value(cell string) float64 {
 	return p
 }
 
-// Cell returns how a probability is written in the scale of the other cells: as a number or
-// percentage or, if there are no numbers, as the nearest word. NaN is an empty cell.
-func (t *Table) Cell(p float64) string {
-	if math.IsNaN(p) {
-		return ""
-	}
-	numbers := false
+// Scale returns what writes probabilities in the scale of the cells: as numbers or percentages or, if
+// there are no numbers, as the nearest words. NaN is an empty cell.
+func (t *Table) Scale() func(p float64) string {
+	numbers, percent := false, false
 	for _, row := range t.Cells {
 		for _, cell := range row {
-			if strings.HasSuffix(cell, "%") {
-				return strconv.FormatFloat(100*p, 'g', 6, 64) + "%"
-			}
 			_, err := table.Number(cell, 64)
-			numbers = numbers || err == nil
+			numbers, percent = numbers || err == nil, percent || strings.HasSuffix(cell, "%")
 		}
 	}
-	if numbers {
-		return strconv.FormatFloat(p, 'g', -1, 64)
+	return func(p float64) string {
+		switch {
+		case math.IsNaN(p):
+			return ""
+		case percent:
+			return strconv.FormatFloat(100*p, 'g', 6, 64) + "%"
+		case numbers:
+			return strconv.FormatFloat(p, 'g', -1, 64)
+		}
+		return slices.MinFunc(Words, func(a, b string) int {
+			return int(math.Copysign(1, math.Abs(value(a)-p)-math.Abs(value(b)-p)))
+		})
 	}
-	return slices.MinFunc(Words, func(a, b string) int {
-		return int(math.Copysign(1, math.Abs(value(a)-p)-math.Abs(value(b)-p)))
-	})
 }
 
 // Words are the words for probabilities, each a different one, from 0 to 1.

@@ -58,6 +58,11 @@ func Preprocessing(fit dataset.Fit, size int) dataset.ImagePreprocessing {
 // channels of a pixel adjacent. It reports whether the image has 16 bits, of which it uses so few
 // that it is nearly black. Errors name the file.
 func Load(ctx context.Context, m Image, p dataset.ImagePreprocessing, dst []float32) (dark bool, err error) {
+	release, err := m.hold(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer release()
 	x, dark, err := decode(ctx, m, p.Upright)
 	if err != nil {
 		return false, err
@@ -77,7 +82,13 @@ func Load(ctx context.Context, m Image, p dataset.ImagePreprocessing, dst []floa
 
 // Thumbnail returns an image whose longer side has at most the given number of pixels.
 func Thumbnail(ctx context.Context, path string, side int) (image.Image, error) {
-	x, _, err := decode(ctx, Image{Path: path}, true)
+	m := Image{Path: path}
+	release, err := m.hold(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	x, _, err := decode(ctx, m, true)
 	if err != nil {
 		return nil, err
 	}
@@ -172,6 +183,41 @@ func (m Image) read(ctx context.Context) (data []byte, config image.Config, form
 		err = notAnImage(m.Path, data, err)
 	}
 	return data, config, format, err
+}
+
+// decoding has as many tokens as images of a million pixels may be decoded at a time in this process, at
+// about 15 bytes for a pixel, and turn one for the image that takes its tokens.
+var decoding, turn = make(chan struct{}, maxPixels/1_000_000), make(chan struct{}, 1)
+
+// hold reads the file of an image and waits until there is room to decode it, in the order of the
+// callers. release gives the room back.
+func (m *Image) hold(ctx context.Context) (release func(), err error) {
+	data, config, _, err := m.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m.Data = data
+	select {
+	case turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { <-turn }()
+	taken := 0
+	release = func() {
+		for range taken {
+			<-decoding
+		}
+	}
+	for need := max(config.Width*config.Height/1_000_000, 1); taken < need; taken++ {
+		select {
+		case decoding <- struct{}{}:
+		case <-ctx.Done():
+			release()
+			return nil, ctx.Err()
+		}
+	}
+	return release, nil
 }
 
 // size returns the size of an upright image.

@@ -37,7 +37,7 @@ func TestDescriptions(t *testing.T) {
 	if u := d.Values(); u.Row(0)[0] != 0.5 || !math.IsNaN(u.Row(0)[1]) || !math.IsNaN(u.Row(1)[0]) {
 		t.Errorf("%v", u.Data)
 	}
-	if cell := d.Cell(0.1); cell != "10%" {
+	if cell := d.Scale()(0.1); cell != "10%" {
 		t.Errorf("a percentage as %s", cell)
 	}
 	testkit.NoError(t, d.Save())

@@ -1,11 +1,9 @@
 package serve
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"net/http"
 	"slices"
@@ -25,7 +23,7 @@ import (
 type state struct {
 	Version    int                      `json:"version"`
 	Name       string                   `json:"name"`
-	ReadOnly   bool                     `json:"read_only"`
+	ReadOnly   string                   `json:"read_only"` // why, "" if changes are written
 	Undo       bool                     `json:"undo"`
 	Pictures   bool                     `json:"pictures"`
 	Words      []string                 `json:"words"`
@@ -48,18 +46,26 @@ type modelState struct {
 	Unknown []string `json:"unknown"` // attributes that the model does not know
 }
 
+// now returns the descriptions that the page has, which are not changed.
+func (s *Server) now() (d, undo *descriptions.Table, version int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.d, s.undo, s.version
+}
+
 func (s *Server) state() *state {
+	d, undo, version := s.now()
 	v := &state{
-		Version: s.version, Name: s.Name, ReadOnly: s.ReadOnly, Undo: s.undo != nil, Pictures: catalog.HasPictures(s.pictures), Words: descriptions.Words,
-		Attributes: append([]descriptions.Attribute{}, s.d.Attributes...), Classes: []class{},
+		Version: version, Name: s.Name, ReadOnly: s.readOnly, Undo: undo != nil, Pictures: catalog.HasPictures(s.pictures), Words: descriptions.Words,
+		Attributes: append([]descriptions.Attribute{}, d.Attributes...), Classes: []class{},
 	}
 	rows := map[string][]int{}
 	for i, name := range s.labels {
 		rows[name] = append(rows[name], i)
 	}
-	u := s.d.Values()
-	for z, name := range s.d.Classes {
-		c := class{Name: name, Cells: s.d.Cells[z], Values: []*float64{}, Rows: append([]int{}, rows[name]...)}
+	u := d.Values()
+	for z, name := range d.Classes {
+		c := class{Name: name, Cells: d.Cells[z], Values: []*float64{}, Rows: append([]int{}, rows[name]...)}
 		for _, p := range u.Row(z) {
 			c.Values = append(c.Values, format.Known(p))
 		}
@@ -67,7 +73,7 @@ func (s *Server) state() *state {
 		v.Classes = append(v.Classes, c)
 	}
 	if s.Model != nil {
-		v.Model = &modelState{fmt.Sprintf("%s trained on %s", s.Model.Method.Label(), s.Model.Dataset), s.Features != nil, append([]string{}, s.unknown()...)}
+		v.Model = &modelState{fmt.Sprintf("%s trained on %s", s.Model.Method.Label(), s.Model.Dataset), s.Features != nil, append([]string{}, s.unknown(d)...)}
 	}
 	return v
 }
@@ -83,23 +89,16 @@ type change struct {
 }
 
 // edit makes a change, and writes the files.
-func (s *Server) edit(r *http.Request) (any, error) {
-	c, err := read[change](r)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.writable(c.Version); err != nil {
-		return nil, err
-	}
-	d := s.d.Clone()
-	if err := c.apply(d); err != nil {
-		return nil, err
-	}
-	return s.save(r.Context(), d, s.d)
+func (s *Server) edit(r *http.Request, body []byte) (any, error) {
+	err := s.save(r.Context(), body, func(c change) (d, undo *descriptions.Table, err error) {
+		d = s.d.Clone()
+		return d, s.d, c.apply(d, d.Scale())
+	})
+	return s.state(), err
 }
 
 // apply makes the change in d.
-func (c *change) apply(d *descriptions.Table) error {
+func (c *change) apply(d *descriptions.Table, cell func(p float64) string) error {
 	name := strings.TrimSpace(c.Class)
 	if a := c.Attribute; a != nil {
 		a.Name, a.Group = strings.TrimSpace(a.Name), strings.TrimSpace(a.Group)
@@ -129,11 +128,9 @@ func (c *change) apply(d *descriptions.Table) error {
 		if m < 0 || p != nil && !(*p >= 0 && *p <= 1) {
 			return &invalid.Error{Where: "class " + invalid.Quote(name), Want: "attributes of the data set with probabilities from 0 to 1", Got: invalid.Quote(attribute)}
 		}
-		cell := ""
-		if p != nil {
-			cell = d.Cell(*p)
+		if d.Cells[z][m] = ""; p != nil {
+			d.Cells[z][m] = cell(*p)
 		}
-		d.Cells[z][m] = cell
 	}
 	return nil
 }
@@ -141,49 +138,47 @@ func (c *change) apply(d *descriptions.Table) error {
 func badName(name string) bool { return name == "" || len(name) > 200 || invalid.HasControl(name) }
 
 // undoEdit takes the last change back.
-func (s *Server) undoEdit(r *http.Request) (any, error) {
-	c, err := read[change](r)
-	if err == nil {
-		err = s.writable(c.Version)
-	}
-	if err == nil && s.undo == nil {
-		err = &refusal{http.StatusConflict, "There is nothing to undo."}
-	}
-	if err != nil {
-		return nil, err
-	}
-	return s.save(r.Context(), s.undo, nil)
+func (s *Server) undoEdit(r *http.Request, body []byte) (any, error) {
+	err := s.save(r.Context(), body, func(change) (d, undo *descriptions.Table, err error) {
+		if s.undo == nil {
+			err = &refusal{http.StatusConflict, "There is nothing to undo."}
+		}
+		return s.undo, nil, err
+	})
+	return s.state(), err
 }
 
-// writable returns an error unless the page may change what it shows.
-func (s *Server) writable(version int) error {
+// save writes the descriptions that make returns; undo are those before them. If another program has
+// changed a file, it is read again instead.
+func (s *Server) save(ctx context.Context, body []byte, make func(change) (d, undo *descriptions.Table, err error)) error {
+	c, err := read[change](body)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	switch {
-	case s.ReadOnly:
-		return &refusal{http.StatusForbidden, "The descriptions are only read here: with --read-only, or since they are not CSV files."}
-	case version != s.version:
+	case s.readOnly != "":
+		return &refusal{http.StatusForbidden, s.readOnly}
+	case c.Version != s.version:
 		return &refusal{http.StatusConflict, "The descriptions have changed in another window. Nothing was overwritten; the page now shows them."}
 	}
-	return nil
-}
-
-// save writes new descriptions; undo are those before them. If another program has changed a file, it
-// is read again instead.
-func (s *Server) save(ctx context.Context, d, undo *descriptions.Table) (any, error) {
-	err := d.Save()
+	d, undo, err := make(c)
+	if err == nil {
+		err = d.Save()
+	}
 	if errors.Is(err, descriptions.ErrChanged) {
 		fresh, failed := openlayout.ReadDescriptions(ctx, s.Dir)
-		if failed == nil {
-			s.d, s.undo = fresh, nil
-			s.version++
+		if failed != nil {
+			return failed
 		}
-		err = cmp.Or(failed, err)
-	}
-	if err != nil {
-		return nil, err
+		d, undo = fresh, nil
+	} else if err != nil {
+		return err
 	}
 	s.d, s.undo = d, undo
 	s.version++
-	return s.state(), nil
+	return err
 }
 
 // shownPairs is the number of pairs that the page lists at most, and shownAttributes that of the
@@ -194,19 +189,25 @@ const (
 )
 
 // check finds what is wrong with the descriptions.
-func (s *Server) check() check.Descriptions {
-	d := check.Describe(s.d)
+func (s *Server) check(r *http.Request, _ []byte) (any, error) {
+	done, err := s.busy(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	table, _, _ := s.now()
+	d := check.Describe(table)
 	d.Pairs = d.Pairs[:min(len(d.Pairs), shownPairs)]
 	for i, p := range d.Pairs {
 		d.Pairs[i].Missing = p.Missing[:min(len(p.Missing), shownAttributes)]
 		d.Pairs[i].Differ = p.Differ[:min(len(p.Differ), shownAttributes)]
 	}
-	return d
+	return d, nil
 }
 
 // unknown returns the attributes of the data set that the model does not know.
-func (s *Server) unknown() (names []string) {
-	for _, a := range s.d.Attributes {
+func (s *Server) unknown(d *descriptions.Table) (names []string) {
+	for _, a := range d.Attributes {
 		if !slices.Contains(s.Model.Attributes, a.Name) {
 			names = append(names, a.Name)
 		}
@@ -215,25 +216,26 @@ func (s *Server) unknown() (names []string) {
 }
 
 // photograph computes the features of the photograph that the request contains.
-func (s *Server) photograph(r *http.Request) (any, error) {
+func (s *Server) photograph(r *http.Request, content []byte) (any, error) {
 	if s.Model == nil || s.Features == nil {
 		return nil, &refusal{http.StatusConflict, "Photographs need a model and a network: lago-train serve " + s.Name + " --model latest --weights FILE."}
 	}
 	name := r.URL.Query().Get("name")
-	if name == "" || len(name) > 255 || invalid.HasControl(name) {
+	if badName(name) {
 		name = "photograph"
 	}
-	content, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxPhotograph))
+	done, err := s.busy(r.Context())
 	if err != nil {
 		return nil, err
 	}
-	s.mu.Lock() // the network computes one photograph at a time
-	defer s.mu.Unlock()
+	defer done()
 	x, err := s.Features(r.Context(), name, content)
 	if err != nil {
 		return nil, err
 	}
-	s.photo, s.names = x, name
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.photo = x
 	return map[string]string{"name": name}, nil
 }
 
@@ -267,15 +269,25 @@ type contribution struct {
 }
 
 // predict answers a question.
-func (s *Server) predict(r *http.Request) (any, error) {
-	q, err := read[question](r)
+func (s *Server) predict(r *http.Request, body []byte) (any, error) {
+	q, err := read[question](body)
+	switch {
+	case err != nil:
+		return nil, err
+	case s.Model == nil:
+		return nil, &refusal{http.StatusConflict, "There is no model: lago-train serve " + s.Name + " --model latest."}
+	case len(q.Change) > maxTried:
+		return nil, &invalid.Error{Where: "change", Want: fmt.Sprintf("at most %d classes", maxTried), Got: fmt.Sprint(len(q.Change))}
+	}
+	done, err := s.busy(r.Context())
 	if err != nil {
 		return nil, err
 	}
-	if s.Model == nil {
-		return nil, &refusal{http.StatusConflict, "There is no model: lago-train serve " + s.Name + " --model latest."}
-	}
-	x, row, label := dataset.Matrix[float32]{Rows: 1, Cols: len(s.photo), Data: s.photo}, 0, (*string)(nil)
+	defer done()
+	s.mu.Lock()
+	d, photo := s.d.Clone(), s.photo
+	s.mu.Unlock()
+	x, row, label := dataset.Matrix[float32]{Rows: 1, Cols: len(photo), Data: photo}, 0, (*string)(nil)
 	switch {
 	case q.Sample != nil:
 		if x, err = s.x(); err != nil {
@@ -285,13 +297,13 @@ func (s *Server) predict(r *http.Request) (any, error) {
 			return nil, &invalid.Error{Where: "sample", Want: "the index of one of " + format.Count(len(s.labels), "sample"), Got: fmt.Sprint(row)}
 		}
 		label = &s.labels[row]
-	case s.photo == nil:
+	case photo == nil:
 		return nil, &invalid.Error{Where: "request", Want: "a sample or a photograph", Got: "none"}
 	}
 	if err := s.Model.CheckDims("features of "+s.Name, x.Cols); err != nil {
 		return nil, err
 	}
-	candidates, err := s.candidates(q)
+	candidates, err := s.candidates(d, q)
 	if err != nil {
 		return nil, err
 	}
@@ -321,12 +333,16 @@ func (s *Server) predict(r *http.Request) (any, error) {
 	return found, nil
 }
 
-// candidates returns the described classes that a question chooses from, by the attributes of the
-// model: what the data set lacks is missing.
-func (s *Server) candidates(q question) (c predictor.Candidates, err error) {
-	d := s.d.Clone()
+// candidates returns the classes of d that a question chooses from, with its changes and by the
+// attributes of the model: what the data set lacks is missing.
+func (s *Server) candidates(d *descriptions.Table, q question) (c predictor.Candidates, err error) {
+	removed := map[string]bool{}
+	for _, name := range q.Remove {
+		removed[name] = true
+	}
+	cell := d.Scale()
 	for _, edit := range q.Change {
-		if err := edit.apply(d); err != nil {
+		if err := edit.apply(d, cell); err != nil {
 			return c, err
 		}
 	}
@@ -337,7 +353,7 @@ func (s *Server) candidates(q question) (c predictor.Candidates, err error) {
 	c.What = "described classes"
 	u := d.Values()
 	for z, name := range d.Classes {
-		if slices.Contains(q.Remove, name) || q.Unseen && s.Model.TrainedOn(name) || strings.TrimSpace(strings.Join(d.Cells[z], "")) == "" {
+		if removed[name] || q.Unseen && s.Model.TrainedOn(name) || strings.TrimSpace(strings.Join(d.Cells[z], "")) == "" {
 			continue
 		}
 		c.Names = append(c.Names, name)

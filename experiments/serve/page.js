@@ -113,7 +113,7 @@ function showDescribe() {
     const add = (body, text) => e => { e.preventDefault(); change(body(), text); };
     const shown = state.classes.filter(c => className(c.name).toLowerCase().includes(filter.value.toLowerCase()));
     byId("describe").replaceChildren(
-      make("p", {className: "note", textContent: `${state.classes.length} classes, ${state.attributes.length} attributes. ${off ? "Read only." : "Every change is saved at once in classes.csv and attributes.csv."}`}),
+      make("p", {className: "note", textContent: `${state.classes.length} classes, ${state.attributes.length} attributes. ${off || "Every change is saved at once in classes.csv and attributes.csv."}`}),
       make("div", {className: "row"}, filter,
         make("form", {className: "row", onsubmit: add(() => ({class: name.value, new: true}), "Class added.")}, name, make("button", {textContent: "Add class", disabled: off})),
         make("form", {className: "row", onsubmit: add(() => ({attribute: {name: attribute.value, group: group.value}}), "Attribute added.")}, attribute, group, make("button", {textContent: "Add attribute", disabled: off}))),
@@ -135,7 +135,10 @@ function showDescribe() {
 }
 
 // valuesOf returns the values of a class with the changes that are tried.
-const valuesOf = c => state.attributes.map((a, m) => { const v = trial.change.get(c.name)?.[a.name]; return v === undefined ? c.values[m] : v; });
+const valuesOf = c => {
+  const tried = trial.change.get(c.name) || {};
+  return state.attributes.map((a, m) => Object.hasOwn(tried, a.name) ? tried[a.name] : c.values[m]); // any name, as constructor
+};
 
 async function predict() {
   if (trial.sample === undefined && !trial.photo) return;

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"image"
 	"image/color"
@@ -19,11 +20,14 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/check"
+	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/dataset/glyphs"
 	"github.com/lago-train/lago-train/dataset/openlayout"
@@ -92,7 +96,7 @@ func started(t testing.TB, c Config) *Server {
 		c.Dir = things(t)
 	}
 	s := testkit.Must(New(t.Context(), c))(t)
-	s.host = "127.0.0.1:1234"
+	t.Cleanup(func() { _ = s.unlock() })
 	return s
 }
 
@@ -141,7 +145,8 @@ func TestRefusals(t *testing.T) {
 		"another token":      {s, "GET", "/state", nil, func(r *http.Request) { r.URL.Path = "/" + strings.Repeat("A", len(s.token)) + "/state" }, 404, "is not the one"},
 		"no token":           {s, "GET", "/state", nil, func(r *http.Request) { r.URL.Path = "/state" }, 404, "is not the one"},
 		"another host":       {s, "GET", "/state", nil, func(r *http.Request) { r.Host = "evil.example:1234" }, 421, "answers only at"},
-		"another port":       {s, "GET", "/state", nil, func(r *http.Request) { r.Host = "localhost:1" }, 421, "answers only at"},
+		"through ssh":        {s, "GET", "/state", nil, func(r *http.Request) { r.Host = "localhost:8000" }, 200, "big blue"},
+		"another scheme":     {s, "POST", "/edit", cell, func(r *http.Request) { r.Header.Set("Origin", "https://127.0.0.1:1234") }, 403, "another page"},
 		"another origin":     {s, "POST", "/edit", cell, func(r *http.Request) { r.Header.Set("Origin", "http://evil.example") }, 403, "another page"},
 		"no origin":          {s, "POST", "/edit", cell, func(r *http.Request) { r.Header.Del("Origin") }, 403, "another page"},
 		"reads from another": {s, "GET", "/state", nil, func(r *http.Request) { r.Header.Set("Origin", "null") }, 403, "another page"},
@@ -157,12 +162,14 @@ func TestRefusals(t *testing.T) {
 		"unknown class":      {s, "POST", "/edit", map[string]any{"class": "new"}, nil, 400, "one of the data set"},
 		"the same class":     {s, "POST", "/edit", map[string]any{"class": "old", "new": true}, nil, 400, "a new name"},
 		"name of a class":    {s, "POST", "/edit", map[string]any{"class": "a\nb", "new": true}, nil, 400, "a name"},
+		"no UTF-8":           {s, "POST", "/edit", []byte("{\"class\":\"a\xff\",\"new\":true}"), nil, 400, "not UTF-8"},
+		"many changes":       {s, "POST", "/predict", map[string]any{"sample": 0, "change": make([]change, maxTried+1)}, nil, 400, "at most 1000 classes, found 1001"},
 		"attribute":          {s, "POST", "/edit", map[string]any{"class": "old", "cells": map[string]any{"green": 1}}, nil, 400, "attributes of the data set"},
 		"probability":        {s, "POST", "/edit", map[string]any{"class": "old", "cells": map[string]any{"colour::red": 2}}, nil, 400, "probabilities"},
 		"no group":           {s, "POST", "/edit", map[string]any{"attribute": map[string]any{"name": "round"}}, nil, 400, "a group, as the others have"},
 		"old version":        {s, "POST", "/edit", map[string]any{"version": 7, "class": "old"}, nil, 409, "another window"},
 		"nothing to undo":    {s, "POST", "/undo", map[string]any{}, nil, 409, "nothing to undo"},
-		"read only":          {readOnly, "POST", "/edit", cell, nil, 403, "--read-only"},
+		"read only":          {readOnly, "POST", "/edit", cell, nil, 403, "with --read-only"},
 		"no model":           {readOnly, "POST", "/predict", map[string]any{"sample": 0}, nil, 409, "--model latest"},
 		"no network":         {readOnly, "POST", "/photograph", []byte("x"), nil, 409, "--weights"},
 		"sample":             {s, "POST", "/predict", map[string]any{"sample": 3}, nil, 400, "the index of one of 3 samples, found 3"},
@@ -222,6 +229,71 @@ func TestEdit(t *testing.T) {
 	testkit.WantText(t, testkit.Read(t, path), "old,0.5")
 	if v = answered[state](t, request(s, "GET", "/state", nil, nil)); v.Version != 5 || *v.Classes[0].Values[0] != 0.5 {
 		t.Errorf("the page shows %+v", v)
+	}
+}
+
+// The second page of a data set is only read, until the first one ends.
+func TestTwoPages(t *testing.T) {
+	s := started(t, Config{})
+	second := started(t, Config{Dir: s.Dir})
+	w := request(second, "POST", "/edit", map[string]any{"class": "new", "new": true}, nil)
+	testkit.WantText(t, w.Body.String(), "another process has it open for writing")
+	if v := answered[state](t, request(second, "GET", "/state", nil, nil)); w.Code != http.StatusForbidden || v.ReadOnly == "" || second.WhyReadOnly() != v.ReadOnly {
+		t.Errorf("status %d, read only %q", w.Code, v.ReadOnly)
+	}
+	_, err := catalog.Describe(t.Context(), s.Dir, "", catalog.Options{})
+	if !errors.Is(err, descriptions.ErrLocked) {
+		t.Errorf("describe while a page is open: %v", err)
+	}
+	testkit.NoError(t, s.unlock())
+	if third := started(t, Config{Dir: s.Dir}); third.WhyReadOnly() != "" {
+		t.Error(third.WhyReadOnly())
+	}
+}
+
+// The undo of the first attribute is on disk at once.
+func TestUndoOfTheFirstAttribute(t *testing.T) {
+	dir := t.TempDir()
+	testkit.Write(t, dir, "labels.csv", "class\nowl\n")
+	s := started(t, Config{Dir: dir})
+	answered[state](t, request(s, "POST", "/edit", map[string]any{"attribute": map[string]any{"name": "constructor"}}, nil))
+	testkit.WantText(t, testkit.Read(t, filepath.Join(dir, "classes.csv")), "class,constructor\nowl,\n")
+	answered[state](t, request(s, "POST", "/undo", map[string]any{"version": 1}, nil))
+	testkit.WantText(t, testkit.Read(t, filepath.Join(dir, "classes.csv")), "class\nowl\n")
+	if _, err := os.Stat(filepath.Join(dir, "attributes.csv")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("attributes.csv: %v", err)
+	}
+}
+
+// Tabs that do not send their request or read their answer do not block others, and what they ask
+// for ends in time.
+func TestSlowTabs(t *testing.T) {
+	s := started(t, Config{Model: identity()})
+	server := httptest.NewServer(s.Handler())
+	defer server.Close()
+	defer server.CloseClientConnections()
+	for _, text := range []string{
+		"POST /" + s.token + "/edit HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\nContent-Length: 100\r\n\r\n{",
+		strings.Repeat("GET /"+s.token+"/state HTTP/1.1\r\nHost: localhost\r\n\r\n", 10_000),
+	} {
+		c := testkit.Must(net.Dial("tcp", server.Listener.Addr().String()))(t)
+		defer func() { _ = c.Close() }()
+		go func() { _, _ = io.WriteString(c, text) }()
+	}
+	time.Sleep(50 * time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	r := testkit.Must(http.NewRequestWithContext(ctx, http.MethodGet, server.URL+"/"+s.token+"/state", nil))(t)
+	answer := testkit.Must(http.DefaultClient.Do(r))(t)
+	if _ = answer.Body.Close(); answer.StatusCode != http.StatusOK {
+		t.Error(answer.Status)
+	}
+	done := testkit.Must(s.busy(ctx))(t)
+	defer done()
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	if w := request(s, "POST", "/predict", map[string]any{"sample": 1}, func(r *http.Request) { *r = *r.WithContext(ended) }); w.Code != http.StatusServiceUnavailable {
+		t.Errorf("while another prediction is computed: %d %s", w.Code, w.Body)
 	}
 }
 
@@ -328,7 +400,7 @@ func TestServeOtherLayouts(t *testing.T) {
 	}
 	s := started(t, Config{Data: d, Model: identity()})
 	v := answered[state](t, request(s, http.MethodGet, "/state", nil, nil))
-	if !v.ReadOnly || !v.Pictures || v.Classes[1].Cells[2] != "" || v.Classes[1].Cells[1] != "1" || v.Attributes[2].Group != "size" {
+	if v.ReadOnly == "" || !v.Pictures || v.Classes[1].Cells[2] != "" || v.Classes[1].Cells[1] != "1" || v.Attributes[2].Group != "size" {
 		t.Errorf("%+v", v)
 	}
 	if w := request(s, http.MethodPost, "/edit", change{Class: "old", Cells: map[string]*float64{attributes[0]: nil}}, nil); w.Code != http.StatusForbidden {

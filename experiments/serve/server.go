@@ -1,6 +1,14 @@
+// Package serve is a local page to describe the classes of a data set, to try a model on photographs
+// and samples while descriptions change, and to find classes that descriptions do not distinguish.
+//
+// It listens on 127.0.0.1 alone. Every address has a random token, and requests must come from the
+// page itself: Host and Origin are checked. It writes attributes.csv and classes.csv of one data set,
+// which it locks, and nothing else, at each change and atomically. Answers are those of package
+// predictor.
 package serve
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
@@ -11,12 +19,18 @@ import (
 	"html/template"
 	"image"
 	"image/jpeg"
+	"io"
+	"log"
 	"net"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
+
+	"github.com/sirupsen/logrus"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
@@ -32,7 +46,7 @@ type Config struct {
 	Name     string           // of the data set
 	Dir      string           // its folder, in the open layout
 	Data     *dataset.Dataset // in place of Dir, a data set of another layout: it is only read
-	ReadOnly bool
+	ReadOnly bool             // write nothing
 	Model    *predictor.Model // to predict with; nil for none
 	// Features computes the features of the content of a photograph; nil without a network.
 	Features func(ctx context.Context, name string, content []byte) ([]float32, error)
@@ -42,69 +56,94 @@ type Config struct {
 const (
 	maxPhotograph = 20 << 20 // bytes
 	maxRequest    = 4 << 20
+	maxTried      = 1000 // classes that are changed or left out for one prediction
 	thumbnailSide = 160
 	timeToRead    = 30 * time.Second
+	timeToAnswer  = 2 * time.Minute
 	timeToStop    = 2 * time.Second
 )
 
 // Server serves the page.
 type Server struct {
 	Config
-	token string
-	host  string // that requests must name, with its port
+	token    string
+	readOnly string        // why nothing is written; "" if changes are
+	unlock   func() error  // the descriptions
+	work     chan struct{} // of the one picture, prediction or search of similar classes at a time
 
 	labels   []string         // class of each sample
 	pictures *dataset.Dataset // only its ids and photographs
 	x        func() (dataset.Matrix[float32], error)
 
-	mu      sync.Mutex
-	d       *descriptions.Table
+	mu      sync.Mutex          // of what follows; it is held for no request but a change that is written
+	d       *descriptions.Table // replaced by a changed copy
 	undo    *descriptions.Table // before the last change; nil if there is none
 	version int                 // counts the changes
 	photo   []float32           // features of the last photograph
-	names   string              // of it
 }
 
 // New reads the descriptions of a data set and the classes of its samples.
 func New(ctx context.Context, c Config) (s *Server, err error) {
-	s = &Server{Config: c, token: rand.Text()}
+	s = &Server{Config: c, token: rand.Text(), work: make(chan struct{}, 1), unlock: func() error { return nil }}
 	s.x = sync.OnceValues(func() (dataset.Matrix[float32], error) { return features.ReadAll(ctx, openlayout.FeaturesPath(c.Dir)) })
-	if d := c.Data; d != nil {
-		s.d, s.pictures, s.ReadOnly = descriptions.Of(d), d, true
+	switch d := c.Data; {
+	case d != nil:
+		s.readOnly = "The descriptions are only read here, since they are not CSV files. lago-train dataset convert writes them as such."
+		s.d, s.pictures = descriptions.Of(d), d
 		s.x = func() (dataset.Matrix[float32], error) { return d.Features, nil }
 		for _, z := range d.Labels {
 			s.labels = append(s.labels, d.Classes[z])
 		}
-	} else if s.d, err = openlayout.ReadDescriptions(ctx, c.Dir); err != nil {
-		return nil, err
-	} else if s.labels, s.pictures, err = openlayout.ReadSamples(ctx, c.Dir); err != nil {
-		return nil, err
+	case c.ReadOnly:
+		s.readOnly = "The descriptions are only read here: with --read-only."
+	default:
+		unlock, err := descriptions.Lock(c.Dir)
+		if err != nil {
+			s.readOnly = "The descriptions are only read here: " + err.Error()
+			break
+		}
+		s.unlock = unlock
+	}
+	if c.Data == nil {
+		if s.d, err = openlayout.ReadDescriptions(ctx, c.Dir); err == nil {
+			s.labels, s.pictures, err = openlayout.ReadSamples(ctx, c.Dir)
+		}
+		if err != nil {
+			return nil, errors.Join(err, s.unlock())
+		}
 	}
 	if c.Model != nil {
-		if _, err := c.Model.LAGO(); err != nil {
-			return nil, err
-		}
-		if known := len(s.d.Attributes) - len(s.unknown()); known == 0 && len(s.d.Attributes) > 0 {
-			return nil, &invalid.Error{
+		_, err = c.Model.LAGO()
+		if known := len(s.d.Attributes) - len(s.unknown(s.d)); err == nil && known == 0 && len(s.d.Attributes) > 0 {
+			err = &invalid.Error{
 				Field: "model", Want: "a model of the attributes of " + c.Name, Got: fmt.Sprintf("one trained on %s, with none of them", c.Model.Dataset),
 			}
+		}
+		if err != nil {
+			return nil, errors.Join(err, s.unlock())
 		}
 	}
 	return s, nil
 }
 
+// WhyReadOnly says why the page writes nothing, "" if it does.
+func (s *Server) WhyReadOnly() string { return s.readOnly }
+
 // Serve listens on a port of 127.0.0.1, any free one if it is 0, calls ready with the address of the
 // page, and serves until the context ends.
-func (s *Server) Serve(ctx context.Context, port int, ready func(address string) error) error {
+func (s *Server) Serve(ctx context.Context, port int, ready func(address string) error) (err error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
 		return &invalid.Error{Field: "port", Want: "a free port of 127.0.0.1", Got: strconv.Itoa(port), Err: errors.Unwrap(errors.Unwrap(err)), Hint: "Without it, the program chooses one."}
 	}
-	s.host = l.Addr().String()
-	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: timeToRead, ReadTimeout: timeToRead, IdleTimeout: 2 * time.Minute}
+	defer func() { err = errors.Join(err, s.unlock()) }()
+	server := &http.Server{
+		Handler: s.Handler(), ReadHeaderTimeout: timeToRead, ReadTimeout: timeToRead, WriteTimeout: timeToAnswer, IdleTimeout: 2 * time.Minute,
+		ErrorLog: log.New(logrus.StandardLogger().WriterLevel(logrus.DebugLevel), "", 0),
+	}
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(l) }()
-	if err = ready("http://" + s.host + "/" + s.token + "/"); err != nil {
+	if err = ready("http://" + l.Addr().String() + "/" + s.token + "/"); err != nil {
 		return errors.Join(err, server.Close())
 	}
 	select {
@@ -141,24 +180,34 @@ func (s *Server) Handler() http.Handler {
 		})
 	}
 	m.HandleFunc("GET /thumbnail/{row}", s.thumbnail)
-	handle := func(pattern string, answer func(r *http.Request) (any, error)) {
+	// No lock is held while a request is read or answered: the browser may be slow.
+	handle := func(pattern string, most int64, answer func(r *http.Request, body []byte) (any, error)) {
 		m.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			v, err := answer(r)
+			var v any
+			body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, most))
+			if err == nil {
+				v, err = answer(r, body)
+			}
 			write(w, v, err)
 		})
 	}
-	handle("GET /state", func(*http.Request) (any, error) { return s.state(), nil })
-	handle("GET /check", func(*http.Request) (any, error) { return s.check(), nil })
-	handle("POST /edit", s.edit)
-	handle("POST /undo", s.undoEdit)
-	handle("POST /predict", s.predict)
-	m.HandleFunc("POST /photograph", func(w http.ResponseWriter, r *http.Request) {
-		v, err := s.photograph(r)
-		write(w, v, err)
-	})
+	handle("GET /state", 0, func(*http.Request, []byte) (any, error) { return s.state(), nil })
+	handle("GET /check", 0, s.check)
+	handle("POST /edit", maxRequest, s.edit)
+	handle("POST /undo", maxRequest, s.undoEdit)
+	handle("POST /predict", maxRequest, s.predict)
+	handle("POST /photograph", maxPhotograph, s.photograph)
 	return s.guard(m)
+}
+
+// busy waits until no other request is computed. done lets the next one in.
+func (s *Server) busy(ctx context.Context) (done func(), err error) {
+	select {
+	case s.work <- struct{}{}:
+		return func() { <-s.work }, nil
+	case <-ctx.Done():
+		return nil, &refusal{http.StatusServiceUnavailable, "lago-train serve is busy. Try again."}
+	}
 }
 
 // refusal is an error with its HTTP status.
@@ -179,18 +228,19 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
 		token, rest, ok := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
-		_, port, _ := net.SplitHostPort(s.host)
-		origin := r.Header.Get("Origin")
+		host, origin := (&url.URL{Host: r.Host}).Hostname(), r.Header.Get("Origin")
+		ctx, cancel := context.WithTimeout(r.Context(), timeToAnswer)
+		defer cancel()
 		switch {
-		case r.Host != s.host && r.Host != "localhost:"+port:
-			write(w, nil, &refusal{http.StatusMisdirectedRequest, "This page answers only at " + s.host + "."})
+		case host != "127.0.0.1" && host != "localhost": // of any port, which ssh -L may change
+			write(w, nil, &refusal{http.StatusMisdirectedRequest, "This page answers only at 127.0.0.1 and localhost."})
 		case !ok || subtle.ConstantTimeCompare([]byte(token), []byte(s.token)) != 1:
 			write(w, nil, &refusal{http.StatusNotFound, "The address is not the one that lago-train serve printed."})
 		case origin != "" && origin != "http://"+r.Host, origin == "" && r.Method != http.MethodGet && r.Method != http.MethodHead:
 			write(w, nil, &refusal{http.StatusForbidden, "The request comes from another page."})
 		default:
 			r.URL.Path, r.URL.RawPath = "/"+rest, ""
-			next.ServeHTTP(w, r)
+			next.ServeHTTP(w, r.WithContext(ctx))
 		}
 	})
 }
@@ -217,38 +267,46 @@ func write(w http.ResponseWriter, v any, err error) {
 }
 
 // read reads the JSON of a request.
-func read[T any](r *http.Request) (v T, err error) {
-	d := json.NewDecoder(http.MaxBytesReader(nil, r.Body, maxRequest))
+func read[T any](body []byte) (v T, err error) {
+	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
-	if err = d.Decode(&v); err != nil && !errors.As(err, new(*http.MaxBytesError)) {
-		found, unknown := strings.CutPrefix(err.Error(), "json: unknown field ")
-		if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
-			found = strings.TrimSpace(wrong.Value + " " + wrong.Field)
-		} else if !unknown {
-			found = "a syntax error"
+	found := "bytes that are not UTF-8" // which the decoder would replace
+	if utf8.Valid(body) {
+		if err = d.Decode(&v); err == nil {
+			return v, nil
 		}
-		err = &invalid.Error{Where: "request", Want: "JSON as the page sends it", Got: found}
+		text, unknown := strings.CutPrefix(err.Error(), "json: unknown field ")
+		if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
+			text = strings.TrimSpace(wrong.Value + " " + wrong.Field)
+		} else if !unknown {
+			text = "a syntax error"
+		}
+		found = text
 	}
-	return v, err
+	return v, &invalid.Error{Where: "request", Want: "JSON as the page sends it", Got: found}
 }
 
 // thumbnail sends the picture of a sample.
 func (s *Server) thumbnail(w http.ResponseWriter, r *http.Request) {
 	row, err := strconv.Atoi(r.PathValue("row"))
 	var m image.Image
-	known := err == nil && row >= 0 && row < len(s.labels)
-	if known {
-		m, err = catalog.Picture(r.Context(), s.pictures, row, thumbnailSide)
+	if known := err == nil && row >= 0 && row < len(s.labels); known {
+		var done func()
+		if done, err = s.busy(r.Context()); err == nil {
+			m, err = catalog.Picture(r.Context(), s.pictures, row, thumbnailSide)
+			done()
+		}
 	}
-	if !known || err == nil && m == nil {
-		write(w, nil, &refusal{http.StatusNotFound, "The sample has no photograph."})
-		return
-	}
-	if err != nil {
+	switch {
+	case m != nil && err == nil:
+		w.Header().Set("Content-Type", "image/jpeg")
+		w.Header().Set("Cache-Control", "private, max-age=3600")
+		_ = jpeg.Encode(w, m, nil) // the browser is gone
+	case errors.As(err, new(*refusal)):
+		write(w, nil, err)
+	case err != nil && !errors.Is(err, strconv.ErrSyntax):
 		write(w, nil, &refusal{http.StatusNotFound, err.Error()})
-		return
+	default:
+		write(w, nil, &refusal{http.StatusNotFound, "The sample has no photograph."})
 	}
-	w.Header().Set("Content-Type", "image/jpeg")
-	w.Header().Set("Cache-Control", "private, max-age=3600")
-	_ = jpeg.Encode(w, m, nil) // the browser is gone
 }
