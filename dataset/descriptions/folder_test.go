@@ -97,4 +97,3 @@ func TestLock(t *testing.T) {
 	_, err := Lock(dir + "/none")
 	testkit.WantError(t, err, dir+"/none")
 }
-

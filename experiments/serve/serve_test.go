@@ -241,7 +241,7 @@ func TestTwoPages(t *testing.T) {
 	if v := answered[state](t, request(second, "GET", "/state", nil, nil)); w.Code != http.StatusForbidden || v.ReadOnly == "" || second.WhyReadOnly() != v.ReadOnly {
 		t.Errorf("status %d, read only %q", w.Code, v.ReadOnly)
 	}
-	_, err := catalog.Describe(t.Context(), s.Dir, "", catalog.Options{})
+	_, err := catalog.Describe(t.Context(), s.Dir, catalog.Sources{}, catalog.Options{})
 	if !errors.Is(err, descriptions.ErrLocked) {
 		t.Errorf("describe while a page is open: %v", err)
 	}
