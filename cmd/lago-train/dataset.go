@@ -223,7 +223,7 @@ func fetchCommand() *command {
 // checkFetched opens what was fetched: the weights of a network, or a data set.
 func checkFetched(ctx context.Context, name, path string) error {
 	if slices.Contains(fetch.Networks(), name) {
-		n, err := extract.ReadNetwork(ctx, path, nil)
+		n, err := extract.ReadNetwork(ctx, path, extract.NetworkOptions{})
 		if err == nil && n.Name() != name {
 			err = &invalid.Error{Where: path, Want: "the weights of " + name, Got: "those of " + n.Name()}
 		}

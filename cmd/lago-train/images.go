@@ -20,15 +20,17 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model/network/resnet"
+	"github.com/lago-train/lago-train/model/network/vit"
 )
 
 // networkOptions are those of every command that computes features of images.
 type networkOptions struct {
-	weights string
-	fit     dataset.Fit
-	size    int
-	stride  bool
-	boxes   string
+	weights    string
+	fit        dataset.Fit
+	size       int
+	stride     bool
+	activation vit.Activation
+	boxes      string
 }
 
 // leastSize is the smallest side of images for a ResNet, and of a patch of CLIP.
@@ -42,6 +44,8 @@ func (o *networkOptions) networkSettings() setting.List {
 		setting.Whole("size", &o.size, images.DefaultSize, setting.Between(leastSize, 1024)).Describe("`PIXELS` side of the squares"),
 		setting.Switch("stride_in_1x1", &o.stride, false).
 			Describe("bottlenecks of a ResNet stride in the first 1x1 convolution (default: from the file, otherwise no)"),
+		setting.Choice("activation", &o.activation, vit.QuickGELU, vit.QuickGELU, vit.GELU).
+			Describe("activation of a CLIP, which its weights do not show: quick_gelu is OpenAI's, gelu that of most others"),
 		setting.Raw("boxes", &o.boxes, "").Describe("`FILE` CSV file of bounding boxes to crop to: path,x,y,width,height in pixels"),
 	}.In(imageGroup)
 }
@@ -60,15 +64,18 @@ func (o *networkOptions) read(c *call, from *dataset.Provenance) (*extract.Weigh
 			Hint: "lago-train dataset fetch resnet50 or dinov2-small downloads one.", Usage: true,
 		}
 	}
-	var stride *bool
-	switch {
-	case c.isSet("stride-in-1x1"):
-		stride = &o.stride
-	case from != nil:
-		stride = &from.StrideIn1x1
+	var options extract.NetworkOptions
+	if from != nil {
+		options = extract.NetworkOptions{StrideIn1x1: &from.StrideIn1x1, Activation: vit.ActivationOf(from.Architecture)}
+	}
+	if c.isSet("stride-in-1x1") {
+		options.StrideIn1x1 = &o.stride
+	}
+	if c.isSet("activation") {
+		options.Activation = o.activation
 	}
 	debug.SetGCPercent(garbage) // weights have no pointers, too
-	n, err := extract.ReadNetwork(c, o.weights, stride)
+	n, err := extract.ReadNetwork(c, o.weights, options)
 	if err != nil {
 		return nil, p, err
 	}
@@ -82,6 +89,8 @@ func (o *networkOptions) read(c *call, from *dataset.Provenance) (*extract.Weigh
 	switch then := from.Images; {
 	case n.SHA256 != from.WeightsSHA256:
 		return nil, p, differs("weights", from.Architecture+" with SHA-256 "+from.WeightsSHA256, n.SHA256+" of "+o.weights)
+	case n.Name() != from.Architecture:
+		return nil, p, differs("activation", from.Architecture, n.Name())
 	case n.StrideIn1x1 != from.StrideIn1x1:
 		return nil, p, differs("stride-in-1x1", from.StrideIn1x1, n.StrideIn1x1)
 	case c.isSet("fit") && o.fit != then.Fit:

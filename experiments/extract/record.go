@@ -95,6 +95,7 @@ func same(there, now *openlayout.Extraction, dir, hint string) error {
 		{"images", there.Images, now.Images},
 		{"names, classes, content or boxes of the images (SHA-256)", there.ImagesSHA256, now.ImagesSHA256},
 		{"weights (SHA-256)", there.WeightsSHA256, now.WeightsSHA256},
+		{"architecture", there.Architecture, now.Architecture},
 		{"stride in the 1x1 convolution", there.StrideIn1x1, now.StrideIn1x1},
 		{"preprocessing", there.Provenance.Images, now.Provenance.Images},
 		{"matrix products", there.BLAS, now.BLAS},

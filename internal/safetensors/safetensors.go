@@ -178,6 +178,7 @@ type File struct {
 	Tensors     []Tensor // in the order of their numbers
 	Metadata    map[string]string
 	Checksummed bool // the file has a checksum, which matches
+	HeaderOnly  bool // its numbers are not read
 }
 
 // Tensor returns a tensor by its name.
@@ -302,9 +303,11 @@ func read(r *limited, choose Choose) (*File, error) {
 	}
 	wanted := func(string) bool { return true }
 	if choose != nil && f.Metadata[checksumKey] == "" {
+		f.HeaderOnly = true
 		if wanted, err = choose(f); err != nil {
 			return nil, err
 		}
+		f.HeaderOnly = false
 	}
 	for i := range f.Tensors {
 		t := &f.Tensors[i]

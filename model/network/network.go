@@ -102,18 +102,22 @@ func (o *op) Do(inputs ...G.Value) (G.Value, error) {
 	return o.out, nil
 }
 
-// Reader takes tensors of known shapes from a file, and keeps the first error.
+// Supported says which networks there are.
+const Supported = "The networks are ResNet-18, -34, -50, -101 and -152, DINOv2 without registers (small, base, large) and CLIP's image encoder."
+
+// Reader takes tensors of known shapes from a file, and keeps the first error. Of the header of a file
+// it checks the shapes.
 type Reader struct {
-	Of   string // the architecture, for errors
-	Hint string
-	Err  error // an *invalid.Error that names the tensor
+	Of  string // the architecture, for errors
+	Err error  // an *invalid.Error that names the tensor
 
 	tensors map[string]safetensors.Tensor
+	header  bool
 }
 
 // NewReader returns a reader of the tensors of a file.
 func NewReader(f *safetensors.File) *Reader {
-	r := &Reader{tensors: make(map[string]safetensors.Tensor, len(f.Tensors))}
+	r := &Reader{tensors: make(map[string]safetensors.Tensor, len(f.Tensors)), header: f.HeaderOnly}
 	for _, t := range f.Tensors {
 		r.tensors[t.Name] = t
 	}
@@ -123,18 +127,20 @@ func NewReader(f *safetensors.File) *Reader {
 // Shape returns the shape of a tensor that was not taken, nil if there is none.
 func (r *Reader) Shape(name string) []int { return r.tensors[name].Shape }
 
-// Take removes a tensor and returns its numbers.
+// Take removes a tensor and returns its numbers, nil of a header.
 func (r *Reader) Take(name string, shape ...int) []float32 {
 	t, ok := r.tensors[name]
 	delete(r.tensors, name)
 	e := &invalid.Error{
-		Field: fmt.Sprintf("tensor %q", name), Want: fmt.Sprintf("float32, float16 or bfloat16 of shape %v, as in %s", shape, r.Of), Hint: r.Hint,
+		Field: fmt.Sprintf("tensor %q", name), Want: fmt.Sprintf("float32, float16 or bfloat16 of shape %v, as in %s", shape, r.Of), Hint: Supported,
 	}
 	switch {
 	case !ok:
 		e.Got = "none"
 	case !slices.Equal(t.Shape, shape):
 		e.Got = fmt.Sprintf("shape %v", t.Shape)
+	case r.header:
+		return nil
 	case t.F32 == nil:
 		e.Got = "other numbers"
 	case numeric.NotFinite(t.F32) >= 0:
@@ -150,7 +156,7 @@ func (r *Reader) Take(name string, shape ...int) []float32 {
 func (r *Reader) Rest(unneeded func(name string) bool) {
 	for _, name := range slices.Sorted(maps.Keys(r.tensors)) {
 		if !unneeded(name) {
-			r.Err = cmp.Or(r.Err, error(&invalid.Error{Field: fmt.Sprintf("tensor %q", name), Want: "only tensors of " + r.Of, Hint: r.Hint}))
+			r.Err = cmp.Or(r.Err, error(&invalid.Error{Field: fmt.Sprintf("tensor %q", name), Want: "only tensors of " + r.Of, Hint: Supported}))
 		}
 	}
 }

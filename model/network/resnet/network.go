@@ -2,7 +2,7 @@
 // Learning for Image Recognition", CVPR 2016): ResNet-18, -34, -50, -101 and -152, as a
 // Gorgonia graph.
 //
-// New takes the weights from the tensors of a file with the names of torchvision or timm,
+// New takes the weights from the tensors of a file with the names of torchvision,
 // recognises the network, and folds batch normalisation into the convolutions. A graph
 // then maps batches of preprocessed images to the average-pooled units before the
 // classifier. Networks are not trained here, so the ops have no gradients.
@@ -160,10 +160,7 @@ type folded struct {
 	bias   []float32 // out
 }
 
-// Supported says which networks there are.
-const Supported = "The networks are ResNet-18, -34, -50, -101 and -152 in torchvision's or timm's form."
-
-// New returns the network of the tensors of a file, but the classifier (fc). strideIn1x1 overrides
+// New returns the network of the tensors of a file, but the classifier. strideIn1x1 overrides
 // the metadata, unless it is nil. Tensors of another network are an *invalid.Error that names the
 // first that does not fit.
 func New(f *safetensors.File, strideIn1x1 *bool) (*Network, error) {
@@ -173,12 +170,13 @@ func New(f *safetensors.File, strideIn1x1 *bool) (*Network, error) {
 	if err := n.setStride(f.Metadata, strideIn1x1); err != nil {
 		return nil, err
 	}
-	r.Of, r.Hint = a.name, Supported
+	r.Of = a.name
 	for _, l := range a.layers(n.StrideIn1x1) {
 		n.weights[l.conv], n.dims = fold(r, l), l.out
 	}
 	r.Rest(func(name string) bool {
-		return strings.HasPrefix(name, "fc.") || strings.HasSuffix(name, ".num_batches_tracked")
+		part, _, _ := strings.Cut(name, ".")
+		return slices.Contains([]string{"fc", "head", "classifier"}, part) || strings.HasSuffix(name, ".num_batches_tracked")
 	})
 	return n, r.Err
 }
@@ -207,7 +205,7 @@ func fold(r *network.Reader, l layer) folded {
 	kernel := r.Take(l.conv+".weight", l.out, l.in, l.size, l.size)
 	scale, shift := r.Take(l.norm+".weight", l.out), r.Take(l.norm+".bias", l.out)
 	mean, variance := r.Take(l.norm+".running_mean", l.out), r.Take(l.norm+".running_var", l.out)
-	if r.Err != nil {
+	if r.Err != nil || kernel == nil {
 		return folded{}
 	}
 	f := folded{bias: make([]float32, l.out)}

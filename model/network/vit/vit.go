@@ -24,11 +24,28 @@ import (
 	"github.com/lago-train/lago-train/model/network"
 )
 
+// gelued ends the names of CLIPs with GELU, so that features of either activation are told apart.
+const gelued = "-gelu"
+
+// ActivationOf returns the activation of a CLIP by its name, "" for the usual one.
+func ActivationOf(name string) Activation {
+	if strings.HasSuffix(name, gelued) {
+		return GELU
+	}
+	return ""
+}
+
 // headDims is the number of dimensions of an attention head, in all members of both families.
 const headDims = 64
 
-// Supported says which networks there are.
-const Supported = "The networks are DINOv2 without registers (small, base, large) and CLIP's image encoder."
+// Activation is that of the MLPs.
+type Activation string
+
+// The activations.
+const (
+	QuickGELU Activation = "quick_gelu" // of CLIP as OpenAI published it
+	GELU      Activation = "gelu"       // of DINOv2, and of most CLIPs of open_clip
+)
 
 // family is what differs between the families.
 type family struct {
@@ -112,11 +129,11 @@ func (m family) ignores(tensor string) bool {
 	return slices.ContainsFunc(m.unneeded, func(prefix string) bool { return strings.HasPrefix(tensor, prefix) })
 }
 
-// New returns the network of the tensors of a file. Tensors of another network are an
-// *invalid.Error that names the first that does not fit.
-func New(f *safetensors.File) (*Network, error) {
+// New returns the network of the tensors of a file. The activation of a CLIP, which no tensor shows, is
+// QuickGELU unless another is given. Tensors of another network are an *invalid.Error that names the
+// first that does not fit.
+func New(f *safetensors.File, of Activation) (*Network, error) {
 	r := network.NewReader(f)
-	r.Hint = Supported
 	m := families[0]
 	for _, other := range families {
 		if r.Shape(other.patches) != nil {
@@ -138,6 +155,13 @@ func New(f *safetensors.File) (*Network, error) {
 	n.name = m.name + "-" + size
 	if m.clip {
 		n.name += fmt.Sprintf("-patch%d", n.patch)
+	}
+	if of != "" && !m.clip {
+		return nil, &invalid.Error{Field: "activation", Want: "a CLIP, whose weights do not show it", Got: n.name}
+	}
+	if of == GELU {
+		n.family.activation = gelu
+		n.name += gelued
 	}
 	r.Of = n.name
 	n.class, n.positions = r.Take(m.class, r.Shape(m.class)...), r.Take(m.positions, r.Shape(m.positions)...)
@@ -169,7 +193,7 @@ func (n *Network) measure(r *network.Reader) error {
 		if shape := r.Shape(tensor); shape != nil {
 			got = fmt.Sprintf("shape %v", shape)
 		}
-		return &invalid.Error{Field: fmt.Sprintf("tensor %q", tensor), Want: want, Got: got, Hint: Supported}
+		return &invalid.Error{Field: fmt.Sprintf("tensor %q", tensor), Want: want, Got: got, Hint: network.Supported}
 	}
 	patches := r.Shape(n.family.patches)
 	if len(patches) != 4 || patches[0] < 1 || patches[0]%headDims != 0 || patches[2] < 1 {

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 
 func formula(tb testing.TB, name string) *Network {
 	tb.Helper()
-	return testkit.Must(New(&safetensors.File{Tensors: networktest.Transformers[name].Tensors()}))(tb)
+	return testkit.Must(New(&safetensors.File{Tensors: networktest.Transformers[name].Tensors()}, ""))(tb)
 }
 
 // The features are those of PyTorch with weights by formula, given its crops of images.
@@ -134,11 +134,11 @@ func TestRefused(t *testing.T) {
 		if !Is(f) {
 			t.Errorf("%s: not recognised", want)
 		}
-		_, err := New(f)
+		_, err := New(f, "")
 		testkit.WantError(t, err, want, "DINOv2")
 	}
 	text := with("text_model.encoder.weight", 3)(clip.Tensors())
-	if _, err := New(&safetensors.File{Tensors: text}); err != nil || Needs("text_model.encoder.weight") || !Needs("layernorm.weight") || Is(&safetensors.File{}) {
+	if _, err := New(&safetensors.File{Tensors: text}, ""); err != nil || Needs("text_model.encoder.weight") || !Needs("layernorm.weight") || Is(&safetensors.File{}) {
 		t.Errorf("the text encoder is not left out: %v", err)
 	}
 }
