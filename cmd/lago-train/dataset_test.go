@@ -114,3 +114,24 @@ func TestNamesOfDataSets(t *testing.T) {
 		t.Error(e.stderr)
 	}
 }
+
+// What check finds in the features is told once by the commands that use them, unless they are standardised.
+func TestWarningsOfFeatures(t *testing.T) {
+	root := animals(t)
+	text := testkit.Read(t, filepath.Join(root, "animals", "features.csv"))
+	text = "30" + strings.NewReplacer(",", ",30", "\n", "\n30").Replace(strings.TrimSpace(text)) + "\n" // 300 higher
+	testkit.Write(t, root, "animals/features.csv", text)
+	const finding = "features: expected values around zero"
+	if e := lagoTrain(t, "dataset", "check", filepath.Join(root, "animals")); strings.Count(e.stdout, finding) != 1 {
+		t.Error(e.stdout)
+	}
+	run := []string{"run", "--dataset", filepath.Join(root, "animals"), "--out", root, "--variant", "singletons", "--epochs", "1", "--seeds", "1"}
+	for preprocess, want := range map[string]int{"auto": 1, "standardize,l2": 0} {
+		if e := lagoTrain(t, append(run, "--preprocess", preprocess)...); e.code != 0 || strings.Count(e.stderr, finding) != want {
+			t.Errorf("%s: ended with %d: %s", preprocess, e.code, e.stderr)
+		}
+	}
+	if e := lagoTrain(t, "predict", "--model", filepath.Join(root, "latest"), "--data-dir", root, "--dataset", "animals"); e.code != 0 || strings.Contains(e.stderr, finding) {
+		t.Error(e.stderr)
+	}
+}

@@ -73,18 +73,3 @@ func fill(d *dataset.Dataset, column int, value func(i, z int) float32) {
 		d.Features.Row(i)[column] = value(i, z)
 	}
 }
-
-// Problems of all kinds are reported, and many of one kind are counted.
-func TestErrorsOfAllKinds(t *testing.T) {
-	d := tiny.Sound()
-	for i := range d.Features.Rows {
-		d.Features.Row(i)[0] = float32(math.Inf(1))
-	}
-	d.Classes[0] = ""
-	d.Split.Val = nil
-	lines := strings.Split(fmt.Sprint(Errors(d)), "\n")
-	const kinds, shown = 3, 5
-	if last := lines[len(lines)-1]; len(lines) != kinds-1+shown+1 || last != "sound: expected a finite number, found 3 more, the last at feature 0 of sample 7" {
-		t.Errorf(" %d lines, the last %s", len(lines), last)
-	}
-}

@@ -46,12 +46,12 @@ var nan = math.NaN()
 
 func TestRead(t *testing.T) {
 	for _, c := range []struct {
-		name, file, text string
-		classes          []string
-		u                []float64
+		name, text string
+		classes    []string
+		u          []float64
 	}{
 		{
-			"wide", "a.csv",
+			"wide",
 			"class,has_wing_color::olive,has_bill_shape::all-purpose,size::grey\nVireo,0.5,,1\n\"Warbler, olive\", often,no,\n",
 			[]string{"Vireo", "Warbler, olive"},
 			[]float64{
@@ -60,13 +60,13 @@ func TestRead(t *testing.T) {
 			},
 		},
 		{
-			"spelling", "a.csv",
+			"spelling",
 			"\ufeffClass,Wing color: Olive,ALL PURPOSE,curved up or down,large,wing color grey,Size Grey\r\nVireo,yes,no,never,always,0.25,rarely\r\n",
 			[]string{"Vireo"},
 			[]float64{1, 0.25, 0, 0, 1, 0.1},
 		},
 		{
-			"long", "a.txt",
+			"long",
 			"class,attribute,value\nVireo,olive,0.5\nWarbler,large,yes\nVireo,size::large,\nVireo,all-purpose,1\n",
 			[]string{"Vireo", "Warbler"},
 			[]float64{
@@ -76,7 +76,7 @@ func TestRead(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := testkit.Must(Read(t.Context(), testkit.Write(t, t.TempDir(), c.file, c.text), attributes))(t)
+			got := testkit.Must(Read(t.Context(), testkit.Write(t, t.TempDir(), "a.csv", c.text), attributes))(t)
 			if diff := cmp.Diff(c.classes, got.Classes); diff != "" {
 				t.Errorf("classes (-want +got):\n%s", diff)
 			}
@@ -91,13 +91,13 @@ func TestRead(t *testing.T) {
 func TestReadReportsEveryProblem(t *testing.T) {
 	const values = "expected a number from 0 to 1, a percentage, one of never, no, rarely, sometimes, often, always, yes, or nothing if it is not described, found "
 	for _, c := range []struct {
-		name, file, text string
-		want             []string // lines, without the path
+		name, text string
+		want       []string // lines, without the path
 	}{
-		{"no column of classes", "a.csv", "bird,olive\nVireo,1\n", []string{
+		{"no column of classes", "bird,olive\nVireo,1\n", []string{
 			`line 1: expected a header: "class" and the names of attributes, or "class,attribute,value", found "bird,olive"`,
 		}},
-		{"one line per class", "a.csv", "class,olvie,grey,large,size large\nVireo,1,1,80,1\nWarbler,1,1\n,1,1,1,1\nvireo,,,,\nVireo,,,,\nOwl,1,1,-1,1\nA\x1b[2Jnt,1,,,\n", []string{
+		{"one line per class", "class,olvie,grey,large,size large\nVireo,1,1,80,1\nWarbler,1,1\n,1,1,1,1\nvireo,,,,\nVireo,,,,\nOwl,1,1,-1,1\nA\x1b[2Jnt,1,,,\n", []string{
 			`line 3: expected 5 cells, one for each column, found 3`,
 			`line 1, attribute: expected the name of one attribute of the data set, found "olvie". Did you mean "has_wing_color::olive"?`,
 			`line 1, attribute: expected the name of one attribute of the data set, found "grey". It may mean "has_wing_color::grey" or "size::grey".`,
@@ -110,16 +110,16 @@ func TestReadReportsEveryProblem(t *testing.T) {
 			`line 7, class "Owl", "size::large": expected each attribute once, found it twice`,
 			`line 8, class: expected a name without control characters, found "A\x1b[2Jnt"`,
 		}},
-		{"one line per value", "a.csv", "class,attribute,value\nVireo,olive,1\nVireo,Wing color: olive,0\nVireo,plumage,1\nOwl,plumage,1\nOwl,large\n", []string{
+		{"one line per value", "class,attribute,value\nVireo,olive,1\nVireo,Wing color: olive,0\nVireo,plumage,1\nOwl,plumage,1\nOwl,large\n", []string{
 			`line 6: expected 3 cells, one for each column, found 2`,
 			`line 3, class "Vireo", "has_wing_color::olive": expected each attribute once, found it twice`,
 			`line 4, attribute: expected the name of one attribute of the data set, found "plumage". One of the 6 attributes is "has_wing_color::olive".`,
 		}},
-		{"a mistyped word", "a.csv", "class,olive,large\nVireo,1,oftn\n", []string{`line 2, class "Vireo", "size::large": ` + values + `"oftn". Did you mean often?`}},
-		{"nothing described", "a.csv", "class,olive,large\nVireo,,\nOwl,1,\n", []string{`class "Vireo": expected at least one described attribute, found none`}},
+		{"a mistyped word", "class,olive,large\nVireo,1,oftn\n", []string{`line 2, class "Vireo", "size::large": ` + values + `"oftn". Did you mean often?`}},
+		{"nothing described", "class,olive,large\nVireo,,\nOwl,1,\n", []string{`class "Vireo": expected at least one described attribute, found none`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			path := testkit.Write(t, t.TempDir(), c.file, c.text)
+			path := testkit.Write(t, t.TempDir(), "a.csv", c.text)
 			_, err := Read(t.Context(), path, attributes)
 			if !errors.As(err, new(*invalid.Error)) {
 				t.Fatalf("found %v, expected an *invalid.Error", err)
