@@ -82,7 +82,7 @@ func checkPage(t *testing.T, text, dir string, env []string) {
 }
 
 var (
-	absent    = regexp.MustCompile(` fetch | serve |--weights|--images? |--features |--scores |dataset split .*--(?:out|to)|^ *(go|git|make) `)
+	absent    = regexp.MustCompile(`traits\.csv| fetch | serve |--weights|--images? |--features |--scores |dataset split .*--(?:out|to)|^ *(go|git|make) `)
 	otherData = regexp.MustCompile(`\b(awa2|cub127|cub|sun|birds)\b`)
 )
 

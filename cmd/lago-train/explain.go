@@ -10,7 +10,6 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/experiments/explain"
@@ -96,21 +95,11 @@ func (o *explainOptions) askAboutDataset(c *call, m *predictor.Model, d *dataset
 		logrus.Warnf("the model was trained on samples of class %q: the prediction of sample %d says little about new samples", *sample.Label, row)
 	}
 	selected := predictor.SelectionOf(d, d.Labels[row])
-	picture := func(row int) (image.Image, error) { return pictureOf(c, d, row, explain.PictureSide) }
+	picture := func(row int) (image.Image, error) { return o.pictureOf(c, d, row, explain.PictureSide) }
 	q.Batch = explain.Batch{Rows: d.SamplesOf(slices.Concat(selected.Classes(d), []int{d.Labels[row]})), IDs: d.IDs, Picture: picture}
 	q.X, q.Row, q.Sample = d.Features, row, sample
 	q.Sample.Picture, err = picture(row)
 	return selected, err
-}
-
-// pictureOf returns the picture of a sample, nil if there is none.
-func pictureOf(c *call, d *dataset.Dataset, row, side int) (image.Image, error) {
-	picture, err := catalog.Picture(c, d, row, side)
-	if err != nil {
-		logrus.WithError(err).Warn("the page has no picture")
-		return nil, nil
-	}
-	return picture, nil
 }
 
 // askAboutFile asks about a row of a feature file.

@@ -110,6 +110,23 @@ func TestFromPhotographsToClasses(t *testing.T) {
 		t.Errorf("%.200s", out)
 	}
 
+	// The whole project can be moved; of photographs alone, one warning counts those that are not found.
+	elsewhere := filepath.Join(t.TempDir(), "moved")
+	for _, away := range []string{filepath.Dir(photos), data} {
+		testkit.NoError(t, os.CopyFS(filepath.Join(elsewhere, strings.TrimPrefix(away, filepath.Dir(filepath.Dir(photos)))), os.DirFS(away)))
+	}
+	testkit.NoError(t, os.Rename(photos, photos+" away"))
+	sheet := []string{"predict", "--model", model, "--dataset", "letters", "--format", "html", "--to", filepath.Join(data, "sheet.html"), "--data-dir"}
+	e := lagoTrain(t, append(sheet, data)...)
+	if e.code != 0 || strings.Count(e.stderr, "without a picture") != 1 {
+		t.Errorf("ended with %d and %s", e.code, e.stderr)
+	}
+	e = lagoTrain(t, append(sheet, filepath.Join(elsewhere, filepath.Base(data)))...)
+	if e.code != 0 || strings.Contains(e.stderr, "without a picture") {
+		t.Errorf("ended with %d and %s", e.code, e.stderr)
+	}
+	testkit.NoError(t, os.Rename(photos+" away", photos))
+
 	// Other features than those of the model are refused.
 	testkit.NoError(t, os.Truncate(weights, 1000))
 	predict := append([]string{"predict"}, chosen...)

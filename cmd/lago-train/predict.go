@@ -15,6 +15,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/experiments/adaptation"
@@ -33,6 +34,7 @@ type predictionOptions struct {
 	networkOptions
 	predictor.Options
 	outputs
+	noPicture                []error // of samples of a data set
 	model, features, dataset string
 	candidates               []predictor.Selection
 	classes                  string // file
@@ -125,8 +127,23 @@ func logCalibration(c *call, p *predictor.Predictor) {
 	}
 }
 
+// pictureOf returns the picture of a sample of a data set, nil if there is none.
+func (o *predictionOptions) pictureOf(c *call, d *dataset.Dataset, row, side int) (image.Image, error) {
+	picture, err := catalog.Picture(c, d, row, side)
+	if err != nil {
+		o.noPicture = append(o.noPicture, err)
+	}
+	return picture, c.Err()
+}
+
 // show writes what was found, to --to if it is given.
 func (o *predictionOptions) show(write func(io.Writer) error) error {
+	defer func() {
+		if n := len(o.noPicture); n > 0 {
+			logrus.Warnf("%s on the page without a picture, the first because of %v. Where photographs were moved, dataset extract NAME --images DIR names their new folder",
+				format.Count(n, "sample"), o.noPicture[0])
+		}
+	}()
 	if o.to != "" {
 		err := o.write(o.to, write)
 		if err == nil {
@@ -230,7 +247,7 @@ func (o *predictOptions) writeSheet(c *call, p *predictor.Predictor, d *dataset.
 			p.Method.Label(), p.Dataset, len(r.Candidates.Names), r.Candidates.What, filepath.Base(beside)),
 		Picture: func(s predictor.Prediction) (image.Image, error) {
 			if o.images == nil {
-				return pictureOf(c, d, s.Index, predict.PictureSide)
+				return o.pictureOf(c, d, s.Index, predict.PictureSide)
 			}
 			return images.Thumbnail(c, o.paths[s.ID], predict.PictureSide)
 		},

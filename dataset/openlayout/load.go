@@ -52,7 +52,7 @@ const (
 	ClassesFile    = descriptions.ClassesFile
 	AttributesFile = descriptions.AttributesFile
 	SplitsFile     = "splits.csv"
-	extractFile    = "extract.json"
+	ExtractFile    = "extract.json"
 )
 
 // Columns that more than one function reads or writes.
@@ -60,6 +60,7 @@ const (
 	classColumn    = descriptions.ClassColumn
 	idColumn       = "id"
 	pathColumn     = "path"
+	sumColumn      = "sha256"
 	testSeenColumn = "test_seen"
 )
 
@@ -87,7 +88,7 @@ type Options struct {
 func Load(ctx context.Context, dir string, opts Options) (*dataset.Dataset, error) {
 	r := &reader{ctx: ctx, dir: dir, source: ClassesFile, d: &dataset.Dataset{Name: strings.ToLower(filepath.Base(dir)), Source: dir}}
 	// Reading a named pipe would wait without end, and a device need not end.
-	for _, name := range append(Files(), imagesFile, extractFile) {
+	for _, name := range append(Files(), imagesFile, ExtractFile) {
 		if _, err := fileio.SizeOfRegular(r.path(name)); !errors.Is(err, fs.ErrNotExist) {
 			r.problems.AddError(err)
 		}
@@ -173,6 +174,7 @@ func (r *reader) checkSamples(path string, n int) {
 type Extraction struct {
 	dataset.Provenance
 	ImageDir     string `json:"image_dir,omitempty"`     // absolute
+	RelativeDir  string `json:"relative_dir,omitempty"`  // the same from the folder of the data set, with slashes
 	Images       int    `json:"images,omitempty"`        // those left out included
 	ImagesSHA256 string `json:"images_sha256,omitempty"` // of their names, classes, content and bounding boxes
 	BLAS         string `json:"blas,omitempty"`          // with version
@@ -180,9 +182,24 @@ type Extraction struct {
 	Versions map[string]string `json:"versions,omitempty"` // of the program and its libraries
 }
 
+// SetImageDir sets the folder of the images of a data set in a folder.
+func (e *Extraction) SetImageDir(images, dir string) {
+	e.ImageDir, e.RelativeDir = images, ""
+	if dir, err := filepath.Abs(dir); err == nil && images != "" {
+		if relative, err := filepath.Rel(dir, images); err == nil {
+			e.RelativeDir = filepath.ToSlash(relative)
+		}
+	}
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
 // ReadExtraction reads extract.json of a folder; nil if there is none.
 func ReadExtraction(ctx context.Context, dir string) (*Extraction, error) {
-	path := filepath.Join(dir, extractFile)
+	path := filepath.Join(dir, ExtractFile)
 	text, err := fileio.ReadRegularFile(ctx, path, 1<<16) // far above its size in bytes
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -204,11 +221,15 @@ func (r *reader) readImages() {
 	r.problems.AddError(err)
 	if e != nil {
 		r.d.Provenance, r.d.ImageDir = &e.Provenance, e.ImageDir
+		// Both folders may have been moved together.
+		if relative := filepath.Join(r.dir, filepath.FromSlash(e.RelativeDir)); e.RelativeDir != "" && !isFolder(e.ImageDir) && isFolder(relative) {
+			r.d.ImageDir = relative
+		}
 	}
 	if _, err := os.Stat(r.path(imagesFile)); errors.Is(err, fs.ErrNotExist) {
 		return
 	}
-	if t := table.Read(r.ctx, r.path(imagesFile), &r.problems, []string{pathColumn}); t != nil {
+	if t := table.Read(r.ctx, r.path(imagesFile), &r.problems, []string{pathColumn}, sumColumn); t != nil {
 		paths := t.Names(pathColumn)
 		r.checkSamples(t.File, len(paths))
 		if r.d.IDs == nil { // those of labels.csv come first

@@ -114,7 +114,7 @@ func TestLoadVariants(t *testing.T) {
 		"paths of images": func(t *testing.T, f texts, want *dataset.Dataset) {
 			f[labelsFile] = "test_seen,class\n,ant\n0,bee\nFalse,cat\nNO,dog\nTrue,ant\nno,bee\n"
 			f[imagesFile] = "path\nant/1.png\nbee/1.png\ncat/1.png\ndog/1.png\nant/2.png\nbee/2.png\n"
-			f[extractFile] = `{"architecture":"resnet18","weights_sha256":"` + strings.Repeat("0", 64) + `","preprocessing":{"fit":"crop","size":224},"image_dir":"/birds"}`
+			f[ExtractFile] = `{"architecture":"resnet18","weights_sha256":"` + strings.Repeat("0", 64) + `","preprocessing":{"fit":"crop","size":224},"image_dir":"/birds"}`
 			want.IDs = []string{"ant/1.png", "bee/1.png", "cat/1.png", "dog/1.png", "ant/2.png", "bee/2.png"}
 			want.ImageDir = "/birds"
 			want.Provenance = &dataset.Provenance{
@@ -228,7 +228,7 @@ func TestLoadRefuses(t *testing.T) {
 
 		{featuresCSV, "10,-0.5\n", "", []string{`features.csv: expected 6 samples, one for each line of labels.csv, found 5`}},
 		{imagesFile, "", "path\na.png\n", []string{`images.csv: expected 6 samples, one for each line of labels.csv, found 1`}},
-		{extractFile, "", "{}", []string{`extract.json: expected the record that dataset extract writes, found another file`}},
+		{ExtractFile, "", "{}", []string{`extract.json: expected the record that dataset extract writes, found another file`}},
 	} {
 		t.Run(c.want[0], func(t *testing.T) {
 			f := newSmall()

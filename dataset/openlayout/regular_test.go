@@ -13,7 +13,7 @@ import (
 
 // No file of a folder may be a pipe, which would be waited for, or a device, which need not end.
 func TestLoadRefusesPipesAndDevices(t *testing.T) {
-	for _, name := range []string{featuresCSV, labelsFile, ClassesFile, AttributesFile, SplitsFile, imagesFile, extractFile} {
+	for _, name := range []string{featuresCSV, labelsFile, ClassesFile, AttributesFile, SplitsFile, imagesFile, ExtractFile} {
 		dir := newSmall().write(t, t.TempDir())
 		pipe := filepath.Join(dir, name)
 		_ = os.Remove(pipe) // images.csv and extract.json are optional

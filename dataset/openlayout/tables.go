@@ -1,6 +1,7 @@
 package openlayout
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/csv"
@@ -214,7 +215,9 @@ func Write(dir string, d *dataset.Dataset, others ...dataset.Split) error {
 		return err
 	}
 	if d.Provenance != nil {
-		if err := WriteExtraction(dir, &Extraction{Provenance: *d.Provenance, ImageDir: d.ImageDir}); err != nil {
+		e := &Extraction{Provenance: *d.Provenance}
+		e.SetImageDir(d.ImageDir, dir)
+		if err := WriteExtraction(dir, e); err != nil {
 			return err
 		}
 	}
@@ -223,17 +226,74 @@ func Write(dir string, d *dataset.Dataset, others ...dataset.Split) error {
 
 // WriteExtraction writes extract.json in a folder.
 func WriteExtraction(dir string, e *Extraction) error {
-	return fileio.WriteJSON(filepath.Join(dir, extractFile), e)
+	return fileio.WriteJSON(filepath.Join(dir, ExtractFile), e)
 }
 
-// WriteSamples writes images.csv and, unless classes is nil, labels.csv, with a line for
-// each sample.
-func WriteSamples(dir string, paths, classes []string) error {
-	err := writeColumns(filepath.Join(dir, imagesFile), column(pathColumn, paths))
-	if err != nil || classes == nil {
+// ImageTables are images.csv and labels.csv of features that were computed from images, with
+// their headers. Labels is nil if the classes are not known.
+type ImageTables struct{ Images, Labels [][]string }
+
+// NewImageTables returns the tables without samples. Images have a path and a checksum.
+func NewImageTables(labelled bool) *ImageTables {
+	s := &ImageTables{Images: [][]string{{pathColumn, sumColumn}}}
+	if labelled {
+		s.Labels = [][]string{{classColumn}}
+	}
+	return s
+}
+
+// ReadImageTables reads the tables of a folder. Those of earlier versions have no checksums, which is an
+// error, as is another number of labels than of images.
+func ReadImageTables(dir string) (*ImageTables, error) {
+	s := &ImageTables{}
+	for _, f := range []struct {
+		name string
+		rows *[][]string
+	}{{imagesFile, &s.Images}, {labelsFile, &s.Labels}} {
+		path := filepath.Join(dir, f.name)
+		text, err := fileio.ReadRegular(path)
+		if errors.Is(err, fs.ErrNotExist) && f.name == labelsFile {
+			continue
+		}
+		if err == nil {
+			*f.rows, err = csv.NewReader(bytes.NewReader(text)).ReadAll()
+		}
+		if err != nil {
+			return nil, invalid.File(path, err)
+		}
+	}
+	if len(s.Images) == 0 || !slices.Equal(s.Images[0], []string{pathColumn, sumColumn}) {
+		return nil, &invalid.Error{Where: filepath.Join(dir, imagesFile), Want: "columns path and sha256, as dataset extract writes", Got: "others"}
+	}
+	if s.Labels != nil && (len(s.Labels) != len(s.Images) || !slices.Contains(s.Labels[0], classColumn)) {
+		return nil, &invalid.Error{Where: filepath.Join(dir, labelsFile), Want: "a class for each line of " + imagesFile, Got: "others"}
+	}
+	return s, nil
+}
+
+// Add adds a sample. label is its line of labels.csv, nil for one of a new image, of which the path,
+// the checksum and the class are known.
+func (s *ImageTables) Add(path, sum, class string, label []string) {
+	s.Images = append(s.Images, []string{path, sum})
+	if s.Labels == nil {
+		return
+	}
+	if label == nil {
+		label = make([]string, len(s.Labels[0]))
+		for i, column := range s.Labels[0] {
+			label[i] = map[string]string{classColumn: class, idColumn: path}[column]
+		}
+	}
+	s.Labels = append(s.Labels, label)
+}
+
+// Write writes the tables.
+func (s *ImageTables) Write(dir string) error {
+	err := fileio.WriteCSV(filepath.Join(dir, imagesFile), s.Images)
+	if err != nil || s.Labels == nil {
 		return err
 	}
-	return writeColumns(filepath.Join(dir, labelsFile), column(classColumn, classes))
+	return fileio.WriteCSV(filepath.Join(dir, labelsFile), s.Labels)
 }
 
 // WriteSplit writes a split of the classes in the form of splits.csv, into a new file.

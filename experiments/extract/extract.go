@@ -29,8 +29,6 @@ import (
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/internal/npy"
-	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/internal/table"
 )
@@ -55,6 +53,8 @@ type Result struct {
 	Samples      int       `json:"samples"` // images that are not left out
 	Classes      int       `json:"classes"` // 0 if they are not known
 	Dimensions   int       `json:"dimensions"`
+	Kept         int       `json:"kept"`    // samples of an earlier extraction in the folder whose images are the same
+	Dropped      int       `json:"dropped"` // samples of it whose images are gone
 	Skipped      []Skipped `json:"skipped"` // broken images
 	Left         int       `json:"left"`    // images of other shards, not yet done; above 0 there is no data set yet
 }
@@ -67,6 +67,7 @@ type Skipped struct {
 
 const (
 	partsDir    = ".extract"    // in the folder of the data set, while it is unfinished
+	newDir      = "data"        // in partsDir: the data set, before its files replace those in the folder
 	skippedFile = "skipped.csv" // path,reason
 	skipHint    = "--skip-broken leaves such images out."
 	// partImages is the number of images of a part, a multiple of maxBatch: what a killed
@@ -79,15 +80,25 @@ const (
 type work struct {
 	Config
 	*Extractor
-	dir   string           // of the files of the parts
-	parts [][]images.Image // that are extracted and stored together
+	dir     string                  // of the files of the parts
+	sums    []string                // of the images
+	earlier *openlayout.ImageTables // of the data set that is there, nil if there is none
+	samples []sample                // in the order of the data set
+	parts   [][]images.Image        // that are extracted and stored together
+}
+
+// sample is an image, and the line of the sample in the earlier data set, 0 if it is new there.
+type sample struct {
+	image, line int
+	kept        bool // its features
 }
 
 // Extract computes the features of images and writes them as a data set, without the
-// descriptions of its classes. What an interrupted call or another shard has done is used;
-// a finished data set is left as it is.
+// descriptions of its classes. What an interrupted call or another shard has done is used. Of a
+// finished data set the features of images that are still the same are kept, as are the order of its
+// samples and its other tables.
 func Extract(ctx context.Context, e *Extractor, c Config) (r *Result, err error) {
-	w := &work{c, e, filepath.Join(c.Dir, partsDir), slices.Collect(slices.Chunk(c.Images, partImages))}
+	w := &work{Config: c, Extractor: e, dir: filepath.Join(c.Dir, partsDir)}
 	lock, err := w.lock(ctx, c.Shard.Count > 1)
 	if err != nil {
 		return nil, err
@@ -104,6 +115,17 @@ func Extract(ctx context.Context, e *Extractor, c Config) (r *Result, err error)
 	finished, err := w.open(ctx, record)
 	if err != nil {
 		return nil, err
+	}
+	for _, s := range w.samples {
+		if s.kept {
+			r.Kept++
+		}
+		if s.line > 0 {
+			r.Dropped--
+		}
+	}
+	if w.earlier != nil {
+		r.Dropped += len(w.earlier.Images) - 1
 	}
 	if !finished {
 		if err := w.run(ctx); err != nil {
@@ -135,31 +157,86 @@ func Extract(ctx context.Context, e *Extractor, c Config) (r *Result, err error)
 	return r, err
 }
 
-// open prepares the folder. It reports whether the data set is finished already, and
-// returns an error if the folder has another one.
+// open prepares the folder, and finds out what is to do. It reports whether the data set is
+// finished already, and returns an error if the folder has one of another network.
 func (w *work) open(ctx context.Context, record *openlayout.Extraction) (finished bool, err error) {
 	if err := os.MkdirAll(w.Dir, 0o777); err != nil {
 		return false, invalid.File(w.Dir, err)
 	}
-	hints := []string{"Choose another name for this one.", "Remove this folder to start again."}
-	for i, dir := range []string{w.Dir, w.dir} {
-		there, err := openlayout.ReadExtraction(ctx, dir)
-		if err != nil {
+	if err := w.install(); err != nil { // what an interrupted call assembled
+		return false, err
+	}
+	there, err := openlayout.ReadExtraction(ctx, w.Dir)
+	if err != nil {
+		return false, err
+	}
+	if there != nil {
+		const hint = "Choose another name for this one."
+		if err := differ(there, record, false, w.Dir, hint); err != nil {
 			return false, err
 		}
-		if there != nil {
-			return dir == w.Dir, same(there, record, dir, hints[i])
+		if there.ImagesSHA256 == record.ImagesSHA256 {
+			if there.ImageDir != record.ImageDir {
+				err = openlayout.WriteExtraction(w.Dir, record)
+			}
+			return true, err
 		}
+		if w.earlier, err = openlayout.ReadImageTables(w.Dir); err != nil {
+			return false, cmp.Or(differ(there, record, true, w.Dir, hint), err)
+		}
+	} else if err := w.isEmpty(); err != nil {
+		return false, err
 	}
-	for _, name := range openlayout.SampleFiles() {
-		if _, err := os.Lstat(filepath.Join(w.Dir, name)); !errors.Is(err, fs.ErrNotExist) {
-			return false, &invalid.Error{Where: w.Dir, Want: "a folder without samples", Got: name, Hint: "Choose another name for the data set."}
+	w.plan()
+	partial, err := openlayout.ReadExtraction(ctx, w.dir)
+	if err != nil || partial != nil {
+		if err == nil {
+			err = differ(partial, record, true, w.dir, "Remove this folder to start again.")
 		}
+		return false, err
 	}
 	if err := os.MkdirAll(w.dir, 0o777); err != nil {
 		return false, invalid.File(w.dir, err)
 	}
 	return false, openlayout.WriteExtraction(w.dir, record)
+}
+
+// isEmpty returns an error if the folder has samples that were not extracted.
+func (w *work) isEmpty() error {
+	for _, name := range openlayout.SampleFiles() {
+		if _, err := os.Lstat(filepath.Join(w.Dir, name)); !errors.Is(err, fs.ErrNotExist) {
+			return &invalid.Error{Where: w.Dir, Want: "a folder without samples", Got: name, Hint: "Choose another name for the data set."}
+		}
+	}
+	return nil
+}
+
+// plan sets the samples, those of the earlier data set first, and the parts of those to compute.
+func (w *work) plan() {
+	index := map[string]int{}
+	for i, m := range w.Images {
+		index[m.ID] = i
+	}
+	if w.earlier != nil {
+		for line, row := range w.earlier.Images[1:] {
+			if i, ok := index[row[0]]; ok {
+				w.samples = append(w.samples, sample{i, line + 1, row[1] == w.sums[i]})
+				delete(index, row[0])
+			}
+		}
+	}
+	for i, m := range w.Images {
+		if _, ok := index[m.ID]; ok {
+			w.samples = append(w.samples, sample{image: i})
+		}
+	}
+	var todo []images.Image
+	for _, s := range w.samples {
+		if !s.kept {
+			todo = append(todo, w.Images[s.image])
+		}
+	}
+	w.parts = slices.Collect(slices.Chunk(todo, partImages))
 }
 
 // run computes the parts of the shard that are missing.
@@ -239,83 +316,6 @@ func (w *work) writePart(part int, x []float32, reasons []string) error {
 	})
 }
 
-// stored calls do with each image, its features, and why it is broken, "" if it is not.
-func (w *work) stored(do func(m images.Image, x []float32, broken string) error) error {
-	d := w.dims
-	for part, list := range w.parts {
-		f, err := safetensors.ReadFile(w.partFile(part))
-		if err != nil {
-			return err
-		}
-		var reasons []string
-		t, _ := f.Tensor("features")
-		err = json.Unmarshal([]byte(f.Metadata["reasons"]), &reasons)
-		if err != nil || !f.Checksummed || len(reasons) != len(list) || len(t.F32) != len(list)*d {
-			return &invalid.Error{Where: w.partFile(part), Want: "the features of " + format.Count(len(list), "image"), Hint: "The file is damaged: remove it."}
-		}
-		for i, m := range list {
-			if err := do(m, t.F32[i*d:(i+1)*d], reasons[i]); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// assemble writes the files of the data set from the parts, and removes these. The caller has the
-// data set for itself.
-func (w *work) assemble(ctx context.Context, record *openlayout.Extraction) (err error) {
-	if done, err := openlayout.ReadExtraction(ctx, w.Dir); done != nil || err != nil {
-		return err // another shard has done it in the meantime
-	}
-	var paths, classes []string
-	skipped := [][]string{{"path", "reason"}}
-	if err := w.stored(func(m images.Image, _ []float32, broken string) error {
-		switch {
-		case broken != "" && !w.SkipBroken:
-			return &invalid.Error{Err: errors.New(broken), Hint: skipHint}
-		case broken != "":
-			skipped = append(skipped, []string{m.ID, broken})
-			return nil
-		case m.Class != "":
-			classes = append(classes, m.Class)
-		}
-		paths = append(paths, m.ID)
-		return nil
-	}); err != nil {
-		return err
-	}
-	if broken := len(skipped) - 1; broken > 0 {
-		if len(paths) == 0 {
-			return &invalid.Error{Where: w.ImageDir, Want: "at least one image that can be decoded", Got: fmt.Sprintf("%d broken ones", broken)}
-		}
-		if err := fileio.WriteCSV(filepath.Join(w.Dir, skippedFile), skipped); err != nil {
-			return err
-		}
-	}
-	if err := fileio.Write(filepath.Join(w.Dir, openlayout.FeaturesFile), func(to io.Writer) error {
-		if err := npy.WriteHeader(to, len(paths), w.dims); err != nil {
-			return err
-		}
-		return w.stored(func(_ images.Image, x []float32, broken string) error {
-			if broken != "" {
-				return nil
-			}
-			return numeric.Write(to, x)
-		})
-	}); err != nil {
-		return err
-	}
-	if err := openlayout.WriteSamples(w.Dir, paths, classes); err != nil {
-		return err
-	}
-	// The last file: with it the data set is finished.
-	if err := openlayout.WriteExtraction(w.Dir, record); err != nil {
-		return err
-	}
-	return invalid.File(w.dir, os.RemoveAll(w.dir))
-}
-
 // readSkipped reads skipped.csv; none if there is no such file.
 func readSkipped(path string) ([]Skipped, error) {
 	list := []Skipped{}
@@ -343,6 +343,9 @@ func (r *Result) Tables() []*table.Table {
 	if r.Classes > 0 {
 		of = " of " + format.Count(r.Classes, "class")
 		next = "dataset describe " + r.Name + " writes the files that describe the classes"
+	}
+	if r.Kept+r.Dropped > 0 {
+		t.Note("kept %s, computed %d, dropped %d whose images are gone", format.Count(r.Kept, "sample"), r.Samples-r.Kept, r.Dropped)
 	}
 	t.Note("%s: %s%s, %s each, in %s", r.Name, format.Count(r.Samples, "sample"), of, format.Count(r.Dimensions, "feature"), r.Dir)
 	t.Note("network: %s, SHA-256 of the weights %s", r.Architecture, r.Weights)

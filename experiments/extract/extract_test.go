@@ -25,6 +25,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/dataset/images"
+	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/predictor"
 	"github.com/lago-train/lago-train/internal/blas"
@@ -128,7 +129,7 @@ func TestExtract(t *testing.T) {
 		t.Errorf("the progress ends with %s", last)
 	}
 	got := files(t, dir)
-	if !strings.HasPrefix(got["images.csv"], "path\nowl/00.png\n") || !strings.HasPrefix(got["labels.csv"], "class\nowl\n") || len(got) != 4 {
+	if !strings.HasPrefix(got["images.csv"], "path,sha256\nowl/00.png,") || !strings.HasPrefix(got["labels.csv"], "class\nowl\n") || len(got) != 4 {
 		t.Errorf("the files are %v", got)
 	}
 	x, err := features.ReadAll(t.Context(), filepath.Join(dir, "features.npy"))
@@ -146,8 +147,79 @@ func TestExtract(t *testing.T) {
 	if again := extract(t, c); !cmp.Equal(want, again) {
 		t.Errorf("again: %+v", again)
 	}
-	c.Images = c.Images[1:]
-	fails(t, c, dir, "images: expected 38, as in the extraction in this folder, found 37", "another name")
+}
+
+// A changed folder of photographs: what is new or changed is computed, what is gone dropped, and the rest
+// of the data set is as it was. A killed call is finished by the next one.
+func TestExtractAgain(t *testing.T) {
+	photos, dir := photographs(t, 6), filepath.Join(t.TempDir(), "birds")
+	broken := testkit.Write(t, photos, "owl/05.png", "no image")
+	c := config(t, photos, dir)
+	c.SkipBroken = true
+	extract(t, c)
+	labels := "test_seen,class\n" + strings.Repeat("no,owl\n", 5) + strings.Repeat("yes,wren\n", 6)
+	testkit.Write(t, dir, "labels.csv", labels)
+	testkit.Write(t, dir, "splits.csv", "class,part\nowl,train\nwren,test\n")
+	before := testkit.Must(features.ReadAll(t.Context(), filepath.Join(dir, "features.npy")))(t)
+
+	testkit.NoError(t, os.Remove(filepath.Join(photos, "owl", "02.png")))
+	testkit.NoError(t, os.Remove(broken))
+	for to, from := range map[string]string{"wren/00.png": "owl/00.png", "owl/02b.png": "wren/05.png", "robin/new.png": "wren/03.png"} {
+		testkit.Write(t, photos, to, testkit.Read(t, filepath.Join(photos, from)))
+	}
+	moved := filepath.Join(t.TempDir(), "moved")
+	testkit.NoError(t, os.Rename(photos, moved))
+	c = config(t, moved, dir)
+	computed := 0
+	c.OnProgress = func(format.Progress) { computed++ }
+	r := extract(t, c)
+	if computed != 3 || r.Samples != 12 || r.Kept != 9 || r.Dropped != 1 || r.Classes != 3 || len(r.Skipped) != 0 {
+		t.Errorf("%d computed, %+v", computed, r)
+	}
+	testkit.WantText(t, r.Tables()[0].Text(1000, 0), "kept 9 samples, computed 3, dropped 1 whose images are gone")
+	got := files(t, dir)
+	want := "test_seen,class\n" + strings.Repeat("no,owl\n", 4) + strings.Repeat("yes,wren\n", 6) + ",owl\n,robin\n"
+	if got["labels.csv"] != want || len(got) != 5 || !strings.Contains(got["extract.json"], moved) {
+		t.Errorf("%d files, labels\n%s\nexpected\n%s", len(got), got["labels.csv"], want)
+	}
+	x := testkit.Must(features.ReadAll(t.Context(), filepath.Join(dir, "features.npy")))(t)
+	order := []string{"owl/00.png", "owl/01.png", "owl/03.png", "owl/04.png", "wren/00.png", "wren/01.png", "wren/02.png", "wren/03.png", "wren/04.png", "wren/05.png", "owl/02b.png", "robin/new.png"}
+	for i, id := range order {
+		if line := strings.Split(got["images.csv"], "\n")[i+1]; !strings.HasPrefix(line, id+",") {
+			t.Errorf("line %d is %s, expected %s", i, line, id)
+		}
+		if !near(source(t, images.Image{ID: id, Path: filepath.Join(moved, id)}), x.Row(i)) {
+			t.Errorf("row %d is not that of %s", i, id)
+		}
+	}
+	if !slices.Equal(x.Row(2), before.Row(3)) {
+		t.Error("features that are kept differ")
+	}
+	c.OnProgress = func(format.Progress) { t.Error("an image is extracted again") }
+	extract(t, c)
+	if e := testkit.Must(openlayout.ReadExtraction(t.Context(), dir))(t); filepath.Join(dir, e.RelativeDir) != moved {
+		t.Errorf("the images are in %s relative to the data set, expected %s", e.RelativeDir, moved)
+	}
+
+	// Killed in any step of moving the files to their place.
+	names := []string{"features.npy", "labels.csv", "images.csv", "extract.json"}
+	for n := range names {
+		half := filepath.Join(t.TempDir(), "birds")
+		testkit.NoError(t, os.CopyFS(half, os.DirFS(dir)))
+		for i, name := range names {
+			to := filepath.Join(half, partsDir, newDir)
+			testkit.NoError(t, os.MkdirAll(to, 0o777))
+			if i >= n {
+				testkit.NoError(t, os.Rename(filepath.Join(half, name), filepath.Join(to, name)))
+				testkit.Write(t, half, name, "earlier")
+			}
+		}
+		c.Dir = half
+		extract(t, c)
+		if diff := cmp.Diff(got, files(t, half)); diff != "" {
+			t.Errorf("killed after %d files (-want +got):\n%s", n, diff)
+		}
+	}
 }
 
 // source returns the features of an image on its own.
@@ -265,7 +337,7 @@ func TestBrokenImages(t *testing.T) {
 	if r := extract(t, c); r.Classes != 0 || r.Samples != 9 {
 		t.Errorf("%+v", r)
 	}
-	if got := files(t, c.Dir); got["labels.csv"] != "" || !strings.HasPrefix(got["images.csv"], "path\n00.png\n01.png\n") {
+	if got := files(t, c.Dir); got["labels.csv"] != "" || !strings.HasPrefix(got["images.csv"], "path,sha256\n00.png,") {
 		t.Errorf("%v", got)
 	}
 }

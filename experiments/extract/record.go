@@ -58,14 +58,20 @@ func (w *work) record(ctx context.Context) (r *openlayout.Extraction, classes in
 			return nil, 0, err
 		}
 		sum.Write(line)
+		if m.Box != nil {
+			content = fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, content, *m.Box)))
+		}
+		w.sums = append(w.sums, content)
 		known[m.Class] = true
 	}
 	delete(known, "")
 	info := blas.Current()
-	return &openlayout.Extraction{
-		Provenance: w.provenance, ImageDir: w.ImageDir, Images: len(w.Images), ImagesSHA256: hex.EncodeToString(sum.Sum(nil)),
+	r = &openlayout.Extraction{
+		Provenance: w.provenance, Images: len(w.Images), ImagesSHA256: hex.EncodeToString(sum.Sum(nil)),
 		BLAS: strings.TrimSpace(info.Name + " " + info.Version), Versions: version.All(),
-	}, len(known), nil
+	}
+	r.SetImageDir(w.ImageDir, w.Dir)
+	return r, len(known), nil
 }
 
 // sumOf returns the SHA-256 of an image's file, in hex, or the size of one that is too large to be
@@ -86,21 +92,23 @@ func sumOf(ctx context.Context, path string) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// same returns an error unless two extractions give the same features.
-func same(there, now *openlayout.Extraction, dir, hint string) error {
+// differ returns an error unless two extractions give the same features of the same images, or of an
+// image, if that is all that is asked.
+func differ(there, now *openlayout.Extraction, ofImages bool, dir, hint string) error {
 	for _, f := range []struct {
 		name       string
 		there, now any
+		ofImages   bool
 	}{
-		{"images", there.Images, now.Images},
-		{"names, classes, content or boxes of the images (SHA-256)", there.ImagesSHA256, now.ImagesSHA256},
-		{"weights (SHA-256)", there.WeightsSHA256, now.WeightsSHA256},
-		{"architecture", there.Architecture, now.Architecture},
-		{"stride in the 1x1 convolution", there.StrideIn1x1, now.StrideIn1x1},
-		{"preprocessing", there.Provenance.Images, now.Provenance.Images},
-		{"matrix products", there.BLAS, now.BLAS},
+		{"images", there.Images, now.Images, true},
+		{"names, classes, content or boxes of the images (SHA-256)", there.ImagesSHA256, now.ImagesSHA256, true},
+		{"weights (SHA-256)", there.WeightsSHA256, now.WeightsSHA256, false},
+		{"architecture", there.Architecture, now.Architecture, false},
+		{"stride in the 1x1 convolution", there.StrideIn1x1, now.StrideIn1x1, false},
+		{"preprocessing", there.Provenance.Images, now.Provenance.Images, false},
+		{"matrix products", there.BLAS, now.BLAS, false},
 	} {
-		if f.there != f.now {
+		if f.there != f.now && (ofImages || !f.ofImages) {
 			return &invalid.Error{
 				Where: dir, Field: f.name, Want: fmt.Sprintf("%v, as in the extraction in this folder", f.there), Got: fmt.Sprint(f.now), Hint: hint,
 			}

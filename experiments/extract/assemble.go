@@ -1,0 +1,178 @@
+package extract
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/features"
+	"github.com/lago-train/lago-train/dataset/images"
+	"github.com/lago-train/lago-train/dataset/openlayout"
+	"github.com/lago-train/lago-train/internal/fileio"
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/npy"
+	"github.com/lago-train/lago-train/internal/numeric"
+	"github.com/lago-train/lago-train/internal/safetensors"
+)
+
+// assemble writes the files of the data set from its earlier features and the parts, and removes these.
+// The caller has the data set for itself.
+func (w *work) assemble(ctx context.Context, record *openlayout.Extraction) error {
+	done, err := openlayout.ReadExtraction(ctx, w.Dir)
+	if err != nil || done != nil && done.ImagesSHA256 == record.ImagesSHA256 {
+		return err // another shard has done it in the meantime
+	}
+	var earlier dataset.Matrix[float32]
+	if w.earlier != nil {
+		path := filepath.Join(w.Dir, openlayout.FeaturesFile)
+		if earlier, err = features.ReadAll(ctx, path); err != nil {
+			return err
+		}
+		if lines := len(w.earlier.Images) - 1; earlier.Rows != lines || earlier.Cols != w.dims {
+			return &invalid.Error{Where: path, Want: fmt.Sprintf("%d x %d features, as were extracted", lines, w.dims), Got: fmt.Sprintf("%d x %d", earlier.Rows, earlier.Cols)}
+		}
+	}
+	dir := filepath.Join(w.dir, newDir)
+	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o777)); err != nil {
+		return invalid.File(dir, err)
+	}
+	tables, skipped, err := w.tables()
+	if err != nil {
+		return err
+	}
+	if broken := len(skipped) - 1; broken > 0 {
+		if len(tables.Images) == 1 {
+			return &invalid.Error{Where: w.ImageDir, Want: "at least one image that can be decoded", Got: fmt.Sprintf("%d broken ones", broken)}
+		}
+		if err := fileio.WriteCSV(filepath.Join(dir, skippedFile), skipped); err != nil {
+			return err
+		}
+	}
+	if err := fileio.Write(filepath.Join(dir, openlayout.FeaturesFile), func(to io.Writer) error {
+		if err := npy.WriteHeader(to, len(tables.Images)-1, w.dims); err != nil {
+			return err
+		}
+		return w.stored(func(s sample, x []float32, broken string) error {
+			switch {
+			case broken != "":
+				return nil
+			case s.kept:
+				x = earlier.Row(s.line - 1)
+			}
+			return numeric.Write(to, x)
+		})
+	}); err != nil {
+		return err
+	}
+	if err := tables.Write(dir); err != nil {
+		return err
+	}
+	if err := openlayout.WriteExtraction(dir, record); err != nil {
+		return err
+	}
+	return w.install()
+}
+
+// install moves the files of an assembled data set to their place, extract.json last, and removes the
+// parts. It goes on where a killed process was, and does nothing if no data set is assembled.
+func (w *work) install() error {
+	dir := filepath.Join(w.dir, newDir)
+	there := func(name string) bool {
+		_, err := os.Lstat(filepath.Join(dir, name))
+		return err == nil
+	}
+	if !there(openlayout.ExtractFile) {
+		return nil
+	}
+	if there(openlayout.FeaturesFile) && !there(skippedFile) { // no image is broken any more
+		if err := os.Remove(filepath.Join(w.Dir, skippedFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return invalid.File(w.Dir, err)
+		}
+	}
+	for _, name := range append(openlayout.SampleFiles(), skippedFile, openlayout.ExtractFile) {
+		if there(name) {
+			if err := fileio.Rename(filepath.Join(dir, name), filepath.Join(w.Dir, name)); err != nil {
+				return invalid.File(filepath.Join(w.Dir, name), err)
+			}
+		}
+	}
+	return invalid.File(w.dir, os.RemoveAll(w.dir))
+}
+
+// tables are those of the samples and of the broken images. Samples of the earlier data set keep their
+// labels, unless the list of images gives them another class than their folder.
+func (w *work) tables() (t *openlayout.ImageTables, skipped [][]string, err error) {
+	labelled := slices.ContainsFunc(w.Images, func(m images.Image) bool { return m.Class != "" })
+	t, skipped = openlayout.NewImageTables(labelled), [][]string{{"path", "reason"}}
+	if labelled && w.earlier != nil && w.earlier.Labels != nil {
+		t.Labels = w.earlier.Labels[:1:1]
+	}
+	err = w.stored(func(s sample, _ []float32, broken string) error {
+		m := w.Images[s.image]
+		switch {
+		case broken != "" && !w.SkipBroken:
+			return &invalid.Error{Err: errors.New(broken), Hint: skipHint}
+		case broken != "":
+			skipped = append(skipped, []string{m.ID, broken})
+			return nil
+		}
+		var label []string
+		if s.line > 0 && w.earlier.Labels != nil && strings.HasPrefix(m.ID, m.Class+"/") {
+			label = w.earlier.Labels[s.line]
+		}
+		t.Add(m.ID, w.sums[s.image], m.Class, label)
+		return nil
+	})
+	return t, skipped, err
+}
+
+// stored calls do with each sample, its features unless they are kept, and why its image is broken,
+// "" if it is not.
+func (w *work) stored(do func(s sample, x []float32, broken string) error) error {
+	var x []float32
+	var reasons []string
+	part := -1
+	for _, s := range w.samples {
+		if s.kept {
+			if err := do(s, nil, ""); err != nil {
+				return err
+			}
+			continue
+		}
+		if len(reasons) == 0 {
+			part++
+			var err error
+			if x, reasons, err = w.readPart(part); err != nil {
+				return err
+			}
+		}
+		if err := do(s, x[:w.dims], reasons[0]); err != nil {
+			return err
+		}
+		x, reasons = x[w.dims:], reasons[1:]
+	}
+	return nil
+}
+
+func (w *work) readPart(part int) (x []float32, reasons []string, err error) {
+	path, n := w.partFile(part), len(w.parts[part])
+	f, err := safetensors.ReadFile(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	t, _ := f.Tensor("features")
+	err = json.Unmarshal([]byte(f.Metadata["reasons"]), &reasons)
+	if err != nil || !f.Checksummed || len(reasons) != n || len(t.F32) != n*w.dims {
+		err = &invalid.Error{Where: path, Want: "the features of " + format.Count(n, "image"), Hint: "The file is damaged: remove it."}
+	}
+	return t.F32, reasons, err
+}
