@@ -287,22 +287,34 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// Settings that were published for a data set are not those of a rotation, in which some of the
-// classes that they were chosen on are unseen.
-func TestRotationStartsFromTheGeneralDefaults(t *testing.T) {
+// Settings that were published for a data set are those of its released features and split. A folder
+// of the same name starts from the general defaults, unless those of the paper are asked for.
+func TestSettingsOfThePaper(t *testing.T) {
 	root := animals(t)
 	testkit.NoError(t, os.Rename(filepath.Join(root, "animals"), filepath.Join(root, "cub")))
-	for want, flags := range map[string][]string{
-		"none":           nil,
-		"sqrt,l2,whiten": {"--rotate", "3"},
-		"standardize":    {"--rotate", "3", "--preprocess", "standardize"},
+	args := func(flags ...string) []string {
+		return append([]string{"compare", "--data-dir", root, "--dataset", "cub", "--methods", "semantic-hard,eszsl", "--tune", "0", "--folds", "1", "--epochs", "1", "--json", "--out", t.TempDir()}, flags...)
+	}
+	for _, c := range []struct {
+		want  string
+		flags []string
+	}{
+		{"sqrt,l2,whiten", nil},
+		{"none", []string{"--preset", "paper"}},
+		{"standardize", []string{"--rotate", "3", "--preprocess", "standardize"}},
 	} {
-		args := []string{"compare", "--data-dir", root, "--dataset", "cub", "--methods", "semantic-hard,eszsl", "--tune", "0", "--folds", "1", "--epochs", "1", "--json", "--out", t.TempDir()}
-		r := printed[comparison.Result](t, append(args, flags...)...)
+		e := lagoTrain(t, args(c.flags...)...)
+		var r comparison.Result
+		decode(t, e.stdout, &r)
 		for _, m := range r.Methods {
-			if got := m.Parts[0].Settings["preprocess"]; got != want {
-				t.Errorf("%s with %q: preprocess %v, expected %s", m.Name, flags, got, want)
+			if got := m.Parts[0].Settings["preprocess"]; got != c.want || m.Published != "" {
+				t.Errorf("%s with %q: preprocess %v, published %q, expected %s and none", m.Name, c.flags, got, m.Published, c.want)
 			}
 		}
+		if said := strings.Contains(e.stderr, "--preset paper takes those of the authors"); said != (c.flags == nil) {
+			t.Errorf("with %q: says how to ask for the settings of the paper: %v", c.flags, said)
+		}
 	}
+	misused(t, args("--rotate", "3", "--preset", "paper"), "--preset: expected general in a rotation, found paper")
+	misused(t, []string{"run", "--preset", "paper"}, "--preset: expected a data set for which the authors published settings, found glyphs")
 }

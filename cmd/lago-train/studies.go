@@ -15,12 +15,14 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/experiments"
 	"github.com/lago-train/lago-train/experiments/config"
 	"github.com/lago-train/lago-train/experiments/grouping"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/experiments/published"
 	"github.com/lago-train/lago-train/experiments/results"
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/fileio"
@@ -92,7 +94,18 @@ func (s *study) command(name string) *command {
 		if err != nil {
 			return err
 		}
-		l, err := s.openLab(c, presets...)
+		d, err := s.openFor(c, presets)
+		if err != nil {
+			return err
+		}
+		if s.request.Covered = published.Covers(d); s.request.Covered {
+			if presets, err = s.question.Resolve(c, &s.request); err != nil {
+				return err
+			}
+		} else if p := presets[0]; s.request.From == config.Auto && config.PresetFor(p.Dataset, p.Method).Paper() && !c.isSet("rotate") {
+			logrus.Infof("%s: not the features and split of the paper, so settings start from general defaults; --preset paper takes those of the authors", d.Name)
+		}
+		l, err := s.openLab(c, d, presets)
 		if err != nil {
 			return err
 		}
@@ -128,6 +141,12 @@ func (s *study) ofMethod(q *protocol.Method) {
 			s.jobs = cmp.Or(s.jobs, min(q.Seeds, runtime.GOMAXPROCS(0)))
 			return false, err
 		}
+		if d, err := s.openFor(c, []config.Preset{q.Preset}); err != nil || published.Covers(d) {
+			s.request.Covered = true // without the data they are those of the paper
+			if _, err := q.Resolve(c, &s.request); err != nil {
+				return true, err
+			}
+		}
 		return true, printConfig(os.Stdout, os.Stderr, q.Preset)
 	}
 	s.prepare = func(l *lab.Lab) {
@@ -144,7 +163,7 @@ func (s *study) ofMethod(q *protocol.Method) {
 // ofGroups is for groups: with --model nothing is trained.
 func (s *study) ofGroups(q *grouping.Analysis) {
 	var name string
-	ofTraining := append(config.General().Without("dev_split").Keys(), "config", "jobs", "shard", "out")
+	ofTraining := append(config.All().Without("dev_split").Keys(), "config", "jobs", "shard", "out")
 	s.settings = setting.List{modelSetting(&name).Excludes(ofTraining...)}
 	s.instead = func(c *call) (bool, error) {
 		if name == "" {
@@ -291,36 +310,36 @@ func (o *gridOptions) read(c *call) {
 		logrus.Infof("%s: %s is not used: %s sets the stages itself", file, key, c.name)
 	}
 	o.request.Assigned = nil
-	for _, key := range config.General().Keys() {
+	for _, key := range config.All().Keys() {
 		if name := flagOf(key); c.isSet(name) {
 			o.request.Assigned = append(o.request.Assigned, setting.Assignment{Key: key, Text: c.text(name), Where: dashed(name)})
 		}
 	}
 }
 
-// openLab opens a data set and the lab for its trials as the flags and the first preset say. It
-// warns about presets that a search chose on other data.
-func (o *gridOptions) openLab(c *call, presets ...config.Preset) (*lab.Lab, error) {
-	p := presets[0]
+// openFor opens the data set that the flags and the first preset say.
+func (o *gridOptions) openFor(c *call, presets []config.Preset) (*dataset.Dataset, error) {
 	for _, p := range presets {
 		if err := o.request.CheckRotation(p); err != nil {
 			return nil, err
 		}
 	}
+	name := presets[0].Dataset // in lower case, but folders may differ by case only
+	if typed := c.text("dataset"); strings.EqualFold(typed, name) {
+		name = typed
+	}
+	o.DevSplit = presets[0].DevSplit
+	return catalog.Open(c, name, o.Options)
+}
+
+// openLab opens the lab for the trials on a data set. It warns about presets that a search chose on other
+// data.
+func (o *gridOptions) openLab(c *call, d *dataset.Dataset, presets []config.Preset) (*lab.Lab, error) {
 	threads := runtime.GOMAXPROCS(0)
 	if c.isSet("threads") && o.jobs > threads {
 		return nil, wrong("--jobs", "at most the number of --threads", strconv.Itoa(o.jobs))
 	}
 	shard, err := shardOf(c, o.shard)
-	if err != nil {
-		return nil, err
-	}
-	name := p.Dataset // in lower case, but folders may differ by case only
-	if typed := c.text("dataset"); strings.EqualFold(typed, name) {
-		name = typed
-	}
-	o.DevSplit = p.DevSplit
-	d, err := catalog.Open(c, name, o.Options)
 	if err != nil {
 		return nil, err
 	}

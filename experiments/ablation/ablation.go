@@ -139,7 +139,7 @@ func (c *Config) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
 			if len(tried) > 1 {
 				row.Labels[2] += fmt.Sprintf(", alpha %v", alpha)
 			}
-			if len(l.Parts) == 1 {
+			if len(l.Parts) == 1 && published.Covers(l.Data) {
 				row.Published = d.published(base.DataName())
 			}
 			plan.Arms = append(plan.Arms, engine.Arm{Name: fmt.Sprint(d, alpha), Starts: []config.Config{start}})

@@ -46,6 +46,8 @@ type Config struct {
 	Patience   int
 	Method     methods.Named
 	Correction model.Correction // of the scores, after training
+
+	paperEpochs int // of the test stage in the settings of the paper, if these are the start; otherwise 0
 }
 
 const (
@@ -154,7 +156,7 @@ func (c Config) WithCorrection(by model.Correction) Config {
 
 // WithMethodOf returns a copy with the method of another configuration, its settings and correction.
 func (c Config) WithMethodOf(other Config) Config {
-	c.Method, c.Correction = other.Method.Clone(), other.Correction
+	c.Method, c.Correction, c.paperEpochs = other.Method.Clone(), other.Correction, other.paperEpochs
 	return c
 }
 
@@ -205,6 +207,18 @@ func (c Config) DataName() string { return catalog.NameOf(c.Dataset) }
 
 // DevEpochs returns the largest number of epochs of the dev stage.
 func (c Config) DevEpochs() int { return cmp.Or(c.Epochs, defaultEpochs) }
+
+// TestEpochs returns the number of epochs of the test stage without a dev stage.
+func (c Config) TestEpochs() int { return cmp.Or(c.Epochs, c.paperEpochs, defaultTest) }
+
+// Start returns the settings that another method starts from on the same data: those of the paper if c
+// started from these.
+func (c Config) Start(m methods.Named) Preset {
+	if c.paperEpochs > 0 {
+		return PresetFor(c.Dataset, m)
+	}
+	return GeneralFor(c.Dataset, m)
+}
 
 // Trials returns the trials of a stage on a part, one per seed, with the correction.
 func (c Config) Trials(v lab.View, stage train.Stage, epochs int) []lab.Task {

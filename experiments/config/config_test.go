@@ -236,7 +236,7 @@ func TestPresetsAreThoseThatTheAuthorsReleased(t *testing.T) {
 			}
 		}
 		testkit.Near(t, fmt.Sprint(c.variant, c.dataset), 100*lab.Summarise(p.Expect).Mean, c.percent, 1e-5)
-		if p.TestEpochs != c.epochs || p.Dataset != c.dataset || p.Preprocess != preprocess.None || p.Value("bias_factor") != 1. || len(p.Expect) != 5 {
+		if p.TestEpochs() != c.epochs || p.Dataset != c.dataset || p.Preprocess != preprocess.None || p.Value("bias_factor") != 1. || len(p.Expect) != 5 {
 			t.Errorf("%s on %s: found %+v", c.variant, c.dataset, p)
 		}
 		testkit.NoError(t, p.Check())
@@ -244,11 +244,11 @@ func TestPresetsAreThoseThatTheAuthorsReleased(t *testing.T) {
 	for _, v := range model.Variants { // cub127 takes the settings of CUB, and expects nothing
 		want, got := PresetFor("cub", methods.Variant(v)), PresetFor("CUB127", methods.Variant(v))
 		want.Dataset = "cub127"
-		if diff := gocmp.Diff(want.Settings().Values(), got.Settings().Values()); diff != "" || got.Expect != nil || got.TestEpochs != want.TestEpochs {
+		if diff := gocmp.Diff(want.Settings().Values(), got.Settings().Values()); diff != "" || got.Expect != nil || got.TestEpochs() != want.TestEpochs() {
 			t.Errorf("%s: expects %v (-cub +cub127):\n%s", v, got.Expect, diff)
 		}
 		p := PresetFor("unheard-of", methods.Variant(v))
-		if p.Preprocess != AutoPreprocess || p.Stage != DevThenTest || p.Seeds != 5 || p.TestEpochs != defaultTest || p.Expect != nil || p.Check() != nil {
+		if p.Preprocess != AutoPreprocess || p.Stage != DevThenTest || p.Seeds != 5 || p.TestEpochs() != defaultTest || p.Expect != nil || p.Check() != nil {
 			t.Errorf("%s: found %+v", v, p)
 		}
 	}

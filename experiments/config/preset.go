@@ -24,7 +24,6 @@ import (
 // Preset is the settings that a run of a method on a data set starts from.
 type Preset struct {
 	Config
-	TestEpochs int // of the test stage without a dev stage
 	// Expect is the published test accuracy for each seed, a fraction; empty where the
 	// settings were not published for this data set.
 	Expect []float64
@@ -46,7 +45,7 @@ var presetOf = map[string]string{"cub127": "cub"}
 // GeneralFor returns the general defaults of a method for a data set, whether or not its
 // settings were published.
 func GeneralFor(dataset string, m methods.Named) Preset {
-	p := Preset{Config: Defaults(m), TestEpochs: defaultTest, Source: "defaults", Origins: map[string]string{}}
+	p := Preset{Config: Defaults(m), Source: "defaults", Origins: map[string]string{}}
 	p.Dataset = catalog.Canonical(dataset)
 	return p
 }
@@ -70,7 +69,7 @@ func PresetFor(dataset string, m methods.Named) Preset {
 			p.Origins[s.Key] = FromPreset
 		}
 	}
-	p.TestEpochs, p.Source = r.Epochs, fmt.Sprintf("the authors' settings for %s on %s", m.Variant(), r.Dataset)
+	p.paperEpochs, p.Source = r.Epochs, fmt.Sprintf("the authors' settings for %s on %s", m.Variant(), r.Dataset)
 	if of == p.DataName() {
 		for _, percent := range r.Accuracy {
 			p.Expect = append(p.Expect, percent/100)
@@ -79,11 +78,14 @@ func PresetFor(dataset string, m methods.Named) Preset {
 	return p
 }
 
+// Paper reports whether the settings start from those of the paper.
+func (p Preset) Paper() bool { return p.paperEpochs > 0 }
+
 // EpochsOf returns the number of epochs of the preset's stage, where 0 stands for the
 // default.
 func (p Preset) EpochsOf() int {
-	if p.Epochs == 0 && p.Stage == OnlyTest {
-		return p.TestEpochs
+	if p.Stage == OnlyTest {
+		return p.TestEpochs()
 	}
 	return p.DevEpochs()
 }

@@ -26,12 +26,26 @@ type Request struct {
 	// OnUnused, if set, is called with a key of a config file that the study decides itself.
 	OnUnused func(file, key string)
 
+	From Start
+	// Covered is set once the data show that the settings of the paper are for them.
+	Covered bool
+
 	File       string
 	Folder     string // of files, one for each variant
 	Rotate     int
 	RotateSeed uint64
 	Folds      int
 }
+
+// Start is what settings start from.
+type Start string
+
+// The starts. Auto is Paper on the data of the paper, otherwise General.
+const (
+	Auto    Start = "auto"
+	Paper   Start = "paper"
+	General Start = "general"
+)
 
 // The default epochs and patience of studies that search settings: so many trials cannot each
 // have the length of a single run. rotationSeeds is their default number of seeds with rotation:
@@ -44,8 +58,8 @@ const defaultFolds = 3
 // MaxBudget is more settings than a search can try in a year.
 const MaxBudget = 10_000
 
-// General lists all settings of runs of LAGO, with their defaults.
-func General() setting.List {
+// All lists all settings of runs of LAGO, with their defaults.
+func All() setting.List {
 	c := Defaults(methods.Variant(model.SemanticHard))
 	return c.Settings()
 }
@@ -53,8 +67,10 @@ func General() setting.List {
 // RunSettings are those of a run but some and dev_split, which every command that reads data has,
 // and config.
 func (r *Request) RunSettings(but ...string) setting.List {
-	list := append(General(), setting.Raw("config", &r.File, "").In(setting.Protocol).Common().
-		Describe("`FILE` settings in JSON, keys as the flags with _ for -; flags override it"))
+	list := append(All(), setting.Raw("config", &r.File, "").In(setting.Protocol).Common().
+		Describe("`FILE` settings in JSON, keys as the flags with _ for -; flags override it"),
+		setting.Choice("preset", &r.From, Auto, Auto, Paper, General).In(setting.Protocol).
+			Describe("start from the settings of the paper, from general defaults or, with auto, from those of the paper on its own features and split alone"))
 	return list.Without(append(but, "dev_split")...)
 }
 
@@ -106,7 +122,7 @@ func (r *Request) RotationSettings() setting.List {
 
 // Keys are the settings of runs that were given, without that of the data's split.
 func (r *Request) Keys() []string {
-	return slices.DeleteFunc(General().Keys(), func(key string) bool { return key == "dev_split" || !r.Has(key) })
+	return slices.DeleteFunc(All().Keys(), func(key string) bool { return key == "dev_split" || !r.Has(key) })
 }
 
 // FoldsFor returns the number of folds. The split of the settings may come from a config file.
@@ -126,6 +142,9 @@ func (r *Request) CheckRotation(p Preset) error {
 	if r.Rotate == 0 {
 		return nil
 	}
+	if r.From == Paper {
+		return &invalid.Error{Field: "preset", Want: "general in a rotation", Got: string(r.From)}
+	}
 	for _, s := range p.Settings() {
 		if (s.Key == "hold_out" || s.Key == "dev_split") && s.Value() != s.Default {
 			return &invalid.Error{Where: p.Origins[s.Key], Want: fmt.Sprintf("%s %v in a rotation", s.Key, s.Default), Got: fmt.Sprint(s.Value())}
@@ -144,9 +163,9 @@ func assign(key, text string) setting.Assignment { return setting.Assignment{Key
 // have as defaults, and over these what is given. Published settings were chosen on validation
 // classes, some of which are unseen in a rotation.
 func (r *Request) resolve(given ...setting.Assignment) (Preset, error) {
-	start, list := PresetFor, []setting.Assignment{}
-	if r.Has("rotate") {
-		start = GeneralFor
+	start, list := GeneralFor, []setting.Assignment{}
+	if (r.From == Paper || r.From == Auto && r.Covered) && !r.Has("rotate") {
+		start = PresetFor
 	}
 	if r.Offers("folds") {
 		list = append(list, assign("epochs", searchEpochs), assign("patience", searchPatience))
@@ -154,7 +173,11 @@ func (r *Request) resolve(given ...setting.Assignment) (Preset, error) {
 			list = append(list, assign("seeds", rotationSeeds))
 		}
 	}
-	return Resolve(append(list, given...), start)
+	p, err := Resolve(append(list, given...), start)
+	if err == nil && r.From == Paper && !p.Paper() && !r.Has("rotate") {
+		err = &invalid.Error{Field: "preset", Want: "a data set for which the authors published settings", Got: p.DataName()}
+	}
+	return p, err
 }
 
 // Preset resolves the settings of a run from the preset, the config file and the flags. The first

@@ -9,7 +9,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -108,7 +107,7 @@ func Run(ctx context.Context, l *lab.Lab, p Plan) (*Result, error) {
 	outcomes := make([]*Outcome, len(entries))
 	for i, e := range entries {
 		c := e.searches[0].base
-		outcomes[i] = &Outcome{Part: e.part, Folds: e.folds, Chosen: c, Epochs: cmp.Or(c.Epochs, config.PresetFor(c.Dataset, c.Method).TestEpochs)}
+		outcomes[i] = &Outcome{Part: e.part, Folds: e.folds, Chosen: c, Epochs: c.TestEpochs()}
 	}
 	if p.Stage != config.OnlyTest {
 		if err := r.develop(ctx, entries, outcomes); err != nil {

@@ -147,7 +147,7 @@ func Run(d *dataset.Dataset, m *train.Saved, c Config) (*Result, error) {
 	}
 	r := &Result{Dataset: d.Name, Variant: m.Method.Variant(), Attributes: gamma.Rows, Config: c, Groups: groupsOf(gamma, m.Attributes, c.Threshold), Top: 5}
 	p := published.Tables.Groups
-	if key := strings.ToUpper(d.Name); p.K[key] > 0 {
+	if key := strings.ToUpper(d.Name); p.K[key] > 0 && published.Covers(d) {
 		r.Published = &Published{p.NonZero[key] / 100, p.GroupedAnticorrelated[key] / 100, p.AllAnticorrelated[key] / 100, p.K[key]}
 	}
 	var members int

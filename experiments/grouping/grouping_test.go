@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/stat/combin"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/internal/testkit"
@@ -160,6 +161,7 @@ func text(t *testing.T, g *Result) string {
 func TestTables(t *testing.T) {
 	d, m := animals(), soft(1, 0, 1, 0, 0, 1, 0, 1)
 	d.Name = "AWA2" // has published numbers
+	testlab.Cover(t, d)
 	m.Attributes[0], d.Attributes[0].Name = "striped\x1b[2J", "striped\x1b[2J"
 	g := analyse(t, d, m, Config{Threshold: 1e-3})
 	g.Top = 1

@@ -95,7 +95,7 @@ func Run(ctx context.Context, l *lab.Lab, p config.Preset) (*Result, error) {
 		expect := lab.Summarise(p.Expect)
 		r.Published, r.PublishedSeeds = expect.Mean, len(p.Expect)
 	}
-	start := config.PresetFor(p.Dataset, p.Method)
+	start := p.Start(p.Method)
 	before := start.Settings().Values()
 	var settings []string
 	for _, s := range p.Settings().Used().Without("dataset", "variant", "stage", "seeds", "seed") {

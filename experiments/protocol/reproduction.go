@@ -54,8 +54,7 @@ type Reproduction struct {
 // result.
 func (q *Variants) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
 	like := engine.ForBaselines(q.configs, config.Config{})
-	_, isPublished := published.TestAccuracy(l.Data.Name, published.ResultRow)
-	apart := isPublished && len(l.Parts) == 1 && l.Data.TestSeen != nil && !like.HoldOut
+	apart := published.TestAccuracy(l.Data, published.ResultRow) != "" && len(l.Parts) == 1 && l.Data.TestSeen != nil && !like.HoldOut
 	like.HoldOut = like.HoldOut || apart
 	done, err := engine.RunFull(ctx, l, q.configs, []string{eszsl}, like)
 	if err != nil {
@@ -65,7 +64,7 @@ func (q *Variants) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) 
 	r.Ordered = true
 	slices.SortStableFunc(r.Methods, func(a, b results.Method) int { return min(len(a.Variant), 1) - min(len(b.Variant), 1) }) // baselines first
 	if r.Result = chosen(r.Methods); r.Result != nil && len(l.Parts) == 1 {
-		r.Result.Published, _ = published.TestAccuracy(l.Data.Name, published.ResultRow) // of the variant that the paper chose
+		r.Result.Published = published.TestAccuracy(l.Data, published.ResultRow) // of the variant that the paper chose
 	}
 	return r, l.Store(ReproductionKind, q.configs, r)
 }

@@ -71,6 +71,7 @@ func TestBaselinesAreTrainedAsTheirPublishedNumbers(t *testing.T) {
 	} {
 		d := *data
 		d.Name, d.TestSeen = c.dataset, c.heldOut
+		testlab.Cover(t, &d)
 		l := lab.New(&d, t.TempDir())
 		configs := testlab.Full(l, model.Singletons)
 		configs[0].HoldOut = c.all

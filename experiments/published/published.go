@@ -5,11 +5,15 @@ package published
 
 import (
 	"cmp"
+	"crypto/sha256"
 	_ "embed"
+	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/model"
 )
 
@@ -90,17 +94,42 @@ func Find(dataset string, v model.Variant) (Run, bool) {
 	return Run{}, false
 }
 
-// TestAccuracy returns a cell of table A.1 as printed, in percent. method is a baseline's
+// Digests are those of the data sets whose features and split the numbers are of, and of cub127, which
+// has the features of the same network, by name.
+var Digests = map[string]string{
+	"cub": "95180a7df60017cb", "awa2": "ec4e5bc353bb37a3", "sun": "f95fc502d6e5bc86", "cub127": "b771472708f9ef63",
+}
+
+// Digest is a digest of the sizes, the classes and the split of a data set.
+func Digest(d *dataset.Dataset) string {
+	data := fmt.Append(nil, d.Features.Rows, d.Features.Cols, len(d.Attributes), strings.Join(d.Classes, "\n"), d.Split.Seen(), d.Split.Test, d.TestSeen)
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:8])
+}
+
+// Covers reports whether published settings and numbers are of a data set: not by its name alone, since
+// other features, or another split, have other settings and other accuracies.
+func Covers(d *dataset.Dataset) bool { return Digests[strings.ToLower(d.Name)] == Digest(d) }
+
+// TestAccuracy returns a cell of table A.1 for a data set that the numbers are of, otherwise "".
+func TestAccuracy(d *dataset.Dataset, method string) string {
+	if !Covers(d) {
+		return ""
+	}
+	return Cell(d.Name, method)
+}
+
+// Cell returns a cell of table A.1 as printed, in percent, "" if there is none. method is a baseline's
 // title or the name of a row, such as "ESZSL".
-func TestAccuracy(dataset, method string) (cell string, ok bool) {
+func Cell(dataset, method string) string {
 	column := slices.IndexFunc(Tables.TestTable["columns"], func(c json.RawMessage) bool {
 		return strings.EqualFold(text(c), dataset)
 	})
 	row := Tables.TestTable[cmp.Or(rows[method], method)]
 	if column < 0 || row == nil {
-		return "", false
+		return ""
 	}
-	return text(row[column]), true
+	return text(row[column])
 }
 
 // rows has the rows of table A.1 that differ from the baseline's title.

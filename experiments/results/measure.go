@@ -277,7 +277,7 @@ func NewMethod(arm engine.Arm, outcomes []*engine.Outcome) Method {
 	}
 	r.Val, r.Test, r.Models = *Measure(val), *Measure(test), lab.ModelFiles(test)
 	if len(outcomes) == 1 { // a rotation has other classes
-		r.Published, _ = published.TestAccuracy(outcomes[0].Part.Data.Name, r.Title)
+		r.Published = published.TestAccuracy(outcomes[0].Part.Data, r.Title)
 	}
 	r.RunDirs = lab.Dirs(slices.Concat(val, test))
 	for _, run := range test {

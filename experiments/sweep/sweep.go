@@ -103,7 +103,7 @@ func sweptKs(ks []int, attributes int) ([]int, error) {
 // comparable returns the settings of another variant for comparison with c: its preset, with what
 // c has for all variants.
 func comparable(c config.Config, v model.Variant) config.Config {
-	other := config.PresetFor(c.Dataset, methods.Variant(v)).Config
+	other := c.Start(methods.Variant(v)).Config
 	shared := append(config.CommonKeys(), "batch", "prior", "complement")
 	c.Settings().CopyTo(slices.DeleteFunc(other.Settings(), func(s setting.Setting) bool { return !slices.Contains(shared, s.Key) }))
 	return other
