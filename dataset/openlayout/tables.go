@@ -202,6 +202,16 @@ func ReadSplits(ctx context.Context, path string, classes []string) ([]dataset.S
 // them. d.Split is written as the first split of the classes, others, at most two, as the
 // second and third. Files of the same names are replaced.
 func Write(dir string, d *dataset.Dataset, others ...dataset.Split) error {
+	known := make(map[string]int, len(d.Attributes))
+	for m, a := range d.Attributes {
+		if first, repeated := known[a.Name]; repeated {
+			return &invalid.Error{
+				Where: d.Source, Field: fmt.Sprintf("attribute %d", m+1), Want: "a different name for each attribute, as the columns of " + ClassesFile + " need",
+				Got: fmt.Sprintf("%s, as attribute %d", invalid.Quote(a.Name), first+1), Hint: "Rename one of them.",
+			}
+		}
+		known[a.Name] = m
+	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return invalid.File(dir, err)
 	}

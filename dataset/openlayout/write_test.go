@@ -41,6 +41,16 @@ func TestWrite(t *testing.T) {
 	}
 }
 
+// Columns of one name could not be read again; the error names the source, not where it would be written.
+func TestWriteRefusesAttributesOfOneName(t *testing.T) {
+	d, dir := smallDataset(), filepath.Join(t.TempDir(), "new")
+	d.Source, d.Attributes[2].Name = "source", d.Attributes[0].Name
+	testkit.WantError(t, Write(dir, d), `source: attribute 3: expected a different name for each attribute, as the columns of classes.csv need, found "legs::four", as attribute 1. Rename`)
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("a folder was made")
+	}
+}
+
 // drawDataset draws a data set that Check accepts.
 func drawDataset(t *rapid.T) *dataset.Dataset {
 	name := rapid.String().Filter(func(s string) bool {
