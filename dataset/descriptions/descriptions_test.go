@@ -185,7 +185,7 @@ func TestSpellingsProperty(t *testing.T) {
 
 func TestFind(t *testing.T) {
 	var attributes []Attribute
-	for _, name := range strings.Fields("has_wing_color::blue has_bill_color::blue has_wing_shape::long has::blue_wing stripes long_neck a::ear b::ear c::ear d::ear e::ear f::ear g::ear") {
+	for _, name := range strings.Fields("has_wing_color::blue has_bill_color::blue has_wing_shape::long has::blue_wing stripes long_neck a::ear b::ear c::ear d::ear e::ear f::ear g::ear twin twin") {
 		attributes = append(attributes, Attribute{Name: name})
 	}
 	v := newVocabulary(attributes)
@@ -199,6 +199,7 @@ func TestFind(t *testing.T) {
 		{"long", 2, ""},
 		{"blue wing", 3, ""},
 		{"Longneck", 5, ""},
+		{"twin", 0, "2 attributes of the data set have this name."},
 		{"ear", 0, `It may mean "a::ear" or "b::ear" or "c::ear" or "d::ear" or "e::ear" or "f::ear" or 1 others.`},
 		{"blue", 0, `It may mean "has_wing_color::blue" or "has_bill_color::blue".`},
 		{"wing colour: blue", 0, `Did you mean "has_wing_color::blue" or "has_bill_color::blue"?`},

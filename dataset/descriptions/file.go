@@ -241,7 +241,10 @@ func (v *vocabulary) find(name string) []int {
 
 // hint says what a name that means none or several attributes may be.
 func (v *vocabulary) hint(name string, hits []int) string {
-	if len(hits) > 0 {
+	switch differs := func(m int) bool { return v.names[m] != v.names[hits[0]] }; {
+	case len(hits) > 1 && !slices.ContainsFunc(hits, differs):
+		return fmt.Sprintf("%d attributes of the data set have this name.", len(hits))
+	case len(hits) > 0:
 		return "It may mean " + v.list(hits) + "."
 	}
 	loose := slices.AppendSeq(slices.Collect(maps.Keys(v.spellings[2])), maps.Keys(v.spellings[3]))
