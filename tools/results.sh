@@ -164,10 +164,10 @@ classes among other data. ESZSL has the preprocessing of semantic-hard and the b
   [ "$1" != cub127 ] || protocol='The variants have the settings that the authors published for CUB: not searched on these features, and
 without preprocessing. At most 60 epochs cut k-soft, for which the authors used 160 (test stage) and
 200 (dev stage). ESZSL has the best of 16 settings by validation accuracy.'
-  section "$1" "$2reproduce" "The paper's protocol" 'variants' "$protocol" <<END
+  section "$1" "$2reproduce" "The paper's protocol" 'reproduction' "$protocol" <<END
 lago-train reproduce --dataset $1 $scale
 END
-  section "$1" "$2ablate" 'Design decisions' 'ablation-semantic-hard' \
+  section "$1" "$2ablate" 'Design decisions' 'ablation' \
 'The designs of Table A.2 of the paper, and the attribute prior per group.' <<END
 lago-train ablate --dataset $1 --per-group $scale
 END
@@ -177,15 +177,15 @@ lago-train sweep-k --dataset $1 $scale
 END
   section "$1" "$2noise" 'Noise in the class descriptions' 'noise' \
 'Entries of the descriptions of the test classes are replaced by 0 or 1; the models are those of
-the protocol above. The errors count random noise and seeds, not the choice of classes, which
-matters more: this does not rank the methods.' <<END
+the protocol above. Standard errors count random noise and seeds; the choice of classes, which the
+intervals count, matters more: this does not rank the methods.' <<END
 lago-train noise --dataset $1 $scale
 END
   section "$1" "$2partial" 'Partial class descriptions' 'partial partial-strongest' \
 'Each unseen class gives only a share of its attributes: at random, or the strongest first, as
 people describe what is distinctive (masks then differ only where attributes are equally strong).
-"inferred" imputes missing attributes from all given ones. The errors count masks and seeds, not the
-choice of classes, which matters more: this does not rank the methods.' <<END
+"inferred" imputes missing attributes from all given ones. Standard errors count masks and seeds; the
+choice of classes, which the intervals count, matters more: this does not rank the methods.' <<END
 lago-train partial --dataset $1 $scale
 lago-train partial --dataset $1 --given strongest $scale
 END

@@ -3,7 +3,6 @@ package ablation
 import (
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -136,27 +135,4 @@ func TestGroups(t *testing.T) {
 	var stored results.Accuracies
 	testlab.Stored(t, l, GroupsKind, &stored)
 	testkit.WantText(t, testlab.Text(stored.Tables()), "16 test classes", "│ singletons, same settings ", "random: mean over 5 draws")
-}
-
-// Rows whose runs failed are left out, and the others shown.
-func TestGroupsWithFailedRuns(t *testing.T) {
-	l := testlab.New(t)
-	random := l.ViewOf(shuffled(l.Parts[0], 2)).Fingerprint
-	c := testlab.Config(l, config.DevThenTest, model.SemanticHard)
-	c.Seeds = 1
-	block := func(fingerprint string) {
-		for _, trial := range c.Trials(lab.View{Data: l.Data, Fingerprint: fingerprint}, train.Dev, c.DevEpochs()) {
-			testkit.Write(t, l.Root+"/splits", trial.Name(), "a file in place of the folder of a run")
-		}
-	}
-	testkit.NoError(t, os.Mkdir(l.Root+"/splits", 0o755))
-	block(random)
-	g := testkit.Must((&Config{Base: c, Groups: true}).Ask(t.Context(), l))(t).(*results.Accuracies)
-	if len(g.Rows) != 3 || g.Rows[2].Label() != "singletons, same settings" || len(g.Missing) != 1 {
-		t.Errorf("rows %+v, missing %v", g.Rows, g.Missing)
-	}
-	text := testlab.Text(g.Tables())
-	if testkit.WantText(t, text, "missing from the table"); strings.Contains(text, "│ random") {
-		t.Errorf("found a row of random groups of which one failed:\n%s", text)
-	}
 }

@@ -91,27 +91,3 @@ func TestBaselinesAreTrainedAsTheirPublishedNumbers(t *testing.T) {
 		}
 	}
 }
-
-// There is no result while another shard still has runs of a variant, and a variant that the
-// data does not allow is not chosen.
-func TestVariantsWithoutAResult(t *testing.T) {
-	l := testlab.New(t)
-	l.Shard = lab.Shard{Index: 0, Count: 2}
-	configs := testlab.Full(l, model.Singletons, model.SemanticHard, model.SemanticSoft)
-	for i := range configs {
-		configs[i].Seeds = 1
-	}
-	_, err := (&Variants{configs}).Ask(t.Context(), l)
-	testkit.WantError(t, err, "runs left to other shards")
-	l.Shard = lab.Shard{}
-	if whole := testkit.Must((&Variants{configs}).Ask(t.Context(), l))(t).(*Reproduction); len(whole.Methods) != 4 || len(whole.Missing) > 0 || whole.Result == nil {
-		t.Errorf("%d rows, missing %+v, result %+v", len(whole.Methods), whole.Missing, whole.Result)
-	}
-	l = testlab.New(t)
-	l.Data.Groups = nil
-	r := testkit.Must((&Variants{testlab.Full(l, model.Singletons, model.SemanticSoft)}).Ask(t.Context(), l))(t).(*Reproduction)
-	if len(r.Missing) != 1 || len(r.Methods) != 2 || r.Result == nil {
-		t.Errorf("missing %+v of the table %+v", r.Missing, r.Methods)
-	}
-	testkit.WantText(t, testlab.Text(r.Tables()), "missing from the table:", "semantic-soft: the data set has no attribute groups")
-}
