@@ -35,7 +35,10 @@ type Result struct {
 	Epochs int               `json:"epochs"`
 	Val    *results.Measured `json:"val"`  // null without a dev stage
 	Test   *results.Measured `json:"test"` // null without a test stage
-	results.Trained
+
+	Seconds float64  `json:"seconds"`     // training time of all runs
+	RunDirs []string `json:"run_dirs"`    // folders of the runs
+	Reused  int      `json:"reused_runs"` // runs that were finished before
 
 	Adaptation  *train.Adaptation  `json:"adaptation,omitempty"`  // settings of predict --adapt, in the models
 	Calibration *train.Calibration `json:"calibration,omitempty"` // of the probabilities, in the models
@@ -63,14 +66,10 @@ func (q *Method) Resolve(ctx context.Context, r *config.Request) (_ []config.Pre
 	return []config.Preset{q.Preset}, err
 }
 
-// Ask carries out the protocol.
+// Ask trains and evaluates the stages for every seed, chooses the settings of predict --adapt on the
+// validation classes, and stores the result.
 func (q *Method) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
-	return Run(ctx, l, q.Preset)
-}
-
-// Run trains and evaluates the stages of p for every seed, chooses the settings of predict
-// --adapt on the validation classes, and stores the result.
-func Run(ctx context.Context, l *lab.Lab, p config.Preset) (*Result, error) {
+	p := q.Preset
 	plan := engine.Plan{Arms: []engine.Arm{{Name: p.Method.Label(), Starts: []config.Config{p.Config}}}, Stage: p.Stage}
 	done, err := engine.Run(ctx, l, plan)
 	if err != nil {
@@ -82,10 +81,12 @@ func Run(ctx context.Context, l *lab.Lab, p config.Preset) (*Result, error) {
 	o := done.Arms[0][0]
 	runs := slices.Concat(o.Val, o.Test)
 	r := &Result{
-		Dataset: p.DataName(), Variant: p.Method.Label(), Stage: p.Stage, Seeds: p.Seeds, Epochs: o.Epochs, Config: o.Chosen, Source: p.Source,
+		Dataset: p.DataName(), Variant: p.Method.Label(), Stage: p.Stage, Seeds: p.Seeds, Epochs: o.Epochs, RunDirs: lab.Dirs(runs), Config: o.Chosen, Source: p.Source,
 	}
-	if r.Trained, err = results.TrainedOf(runs); err != nil {
-		return nil, err
+	for _, run := range runs {
+		if r.Seconds += run.Result.Seconds; run.Reused {
+			r.Reused++
+		}
 	}
 	if o.Val != nil {
 		r.Val = results.Measure(o.Val)
@@ -147,7 +148,7 @@ func (r *Result) Tables() []*table.Table {
 	}
 	reused := ""
 	if r.Reused > 0 {
-		reused = fmt.Sprintf(" (%d reused, the first trained %s)", r.Reused, r.From.Format("2006-01-02 15:04"))
+		reused = fmt.Sprintf(" (%d reused)", r.Reused)
 	}
 	t.Note("%s%s in %s, trained in %.1f s", format.Count(len(r.RunDirs), "run"), reused, filepath.Dir(r.RunDirs[0]), r.Seconds)
 	switch a := r.Adaptation; {

@@ -31,7 +31,7 @@ func runCommand(t *testing.T, l *lab.Lab, c config.Config) *protocol.Result {
 	t.Helper()
 	p := config.PresetFor(c.Dataset, c.Method)
 	p.Config = c
-	return testkit.Must(protocol.Run(t.Context(), l, p))(t)
+	return testkit.Must((&protocol.Method{Preset: p}).Ask(t.Context(), l))(t).(*protocol.Result)
 }
 
 const (

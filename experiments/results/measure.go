@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -300,39 +299,4 @@ func Validation(done *engine.Result, arm int) *Measured {
 		runs = append(runs, o.Val...)
 	}
 	return Measure(runs)
-}
-
-// Trained says which runs a result rests on, and when they were trained.
-type Trained struct {
-	Seconds float64   `json:"seconds"`      // training time of all runs
-	BLAS    string    `json:"blas"`         // with which the runs were trained
-	RunDirs []string  `json:"run_dirs"`     // folders of the runs
-	Reused  int       `json:"reused_runs"`  // runs that were finished before
-	From    time.Time `json:"trained_from"` // when the first run ended
-	To      time.Time `json:"trained_to"`   // when the last run ended
-}
-
-// TrainedOf summarises runs that have a model.
-func TrainedOf(runs []lab.Run) (t Trained, err error) {
-	for _, r := range runs {
-		record, err := train.ReadRecord(r.Dir)
-		if err != nil {
-			return t, err
-		}
-		if used := record.BLAS.String(); !strings.Contains(t.BLAS, used) {
-			t.BLAS = strings.TrimPrefix(t.BLAS+"; "+used, "; ")
-		}
-		if r.Reused {
-			t.Reused++
-		}
-		if t.From.IsZero() || r.Ended.Before(t.From) {
-			t.From = r.Ended
-		}
-		if r.Ended.After(t.To) {
-			t.To = r.Ended
-		}
-		t.Seconds += r.Result.Seconds
-		t.RunDirs = append(t.RunDirs, r.Dir)
-	}
-	return t, nil
 }
