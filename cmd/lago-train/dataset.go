@@ -120,7 +120,6 @@ type splitOptions struct {
 
 func splitCommand() *command {
 	share := setting.Range{Above: true, Most: math.Nextafter(1, 0), Text: "a number between 0 and 1"}
-	tolerance := setting.Range{Least: -math.MaxFloat64, Most: math.MaxFloat64, Text: "a number"}
 	ofProposals := []string{"val_share", "test_share", "val_classes", "test_classes", "seed", "to"}
 	var o splitOptions
 	return &command{name: "split", argument: "NAME", run: withArgument(o.run), flags: slices.Concat(o.dataSettings().Without("dev_split"), setting.List{
@@ -129,8 +128,6 @@ func splitCommand() *command {
 		setting.Whole("val_classes", &o.proposal.Val, 0, setting.Count).In(setting.Protocol).Noted("from --val-share").Describe("`N` number of classes for val").Excludes("val_share"),
 		setting.Whole("test_classes", &o.proposal.Test, 0, setting.Count).In(setting.Protocol).Noted("from --test-share").Describe("`N` number of classes for test").Excludes("test_share"),
 		setting.Seed("seed", &o.proposal.Seed).Describe("`SEED` random seed of the proposal"),
-		setting.Number("tolerance", &o.proposal.Tolerance, check.Tolerance, tolerance).In(setting.Protocol).
-			Describe("`D` difference per attribute up to which descriptions are the same; negative: never"),
 		setting.Raw("check", &o.check, "").In(inputGroup).Common().Describe("`FILE` splits.csv to check instead of proposing a split").Excludes(ofProposals...),
 		setting.Switch("own", &o.own, false).In(inputGroup).Common().Describe("check the splits of the data set instead of proposing one").Excludes(append(ofProposals, "check")...),
 		setting.Raw("to", &o.to, "").In(outputGroup).OrAs("out").Common().Describe("`FILE` splits.csv to write, which must not exist"),
@@ -157,7 +154,7 @@ func (o *splitOptions) run(c *call, name string) error {
 	var r datasets.Splits
 	leaks := 0
 	for _, s := range splits {
-		report := check.Split(d, s, o.proposal.Tolerance)
+		report := check.Split(d, s)
 		r.Splits = append(r.Splits, report)
 		leaks += len(report.Leaks)
 	}
@@ -175,7 +172,7 @@ func (o *splitOptions) propose(d *dataset.Dataset) (r datasets.Splits, err error
 	if err != nil {
 		return r, err
 	}
-	r = datasets.Splits{Splits: []check.SplitReport{check.Split(d, s, o.proposal.Tolerance)}, Written: "not written; --to FILE writes the split"}
+	r = datasets.Splits{Splits: []check.SplitReport{check.Split(d, s)}, Written: "not written; --to FILE writes the split"}
 	if o.to != "" {
 		r.Written = "written to " + o.to
 		err = atFlag("to", openlayout.WriteSplit(o.to, d.Classes, s))

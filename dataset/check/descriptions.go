@@ -69,7 +69,7 @@ func Describe(t *descriptions.Table) Descriptions {
 	lack := make([]int, u.Cols) // pairs that lack an attribute
 	for _, p := range similar {
 		a, b := u.Row(p.a), u.Row(p.b)
-		pair := Pair{A: t.Classes[p.a], B: t.Classes[p.b], Confusion: p.value, Missing: []string{}, Differ: []string{}, same: true}
+		pair := Pair{A: t.Classes[p.a], B: t.Classes[p.b], Confusion: p.confusion, Missing: []string{}, Differ: []string{}, same: true}
 		var differ []int
 		for m := range a {
 			switch d := math.Abs(a[m] - b[m]); {
@@ -129,31 +129,10 @@ func CountMissing(t *descriptions.Table) Missing {
 	return missing
 }
 
-// similarPair is two classes, a < b, with a measure of how similar they are.
+// similarPair is two classes, a < b, whose descriptions are similar.
 type similarPair struct {
-	a, b  int
-	value float64
-}
-
-// pairs returns the pairs of n classes that compare finds similar, at most some of each class, and
-// their number.
-func pairs(n, most int, compare func(a, b int) (value float64, similar bool)) (list []similarPair, number int) {
-	of, count := make([][]similarPair, n), make([]int, n)
-	parallel.For(n, 1, func(lo, hi int) {
-		for a := lo; a < hi; a++ {
-			for b := a + 1; b < n; b++ {
-				if value, similar := compare(a, b); similar {
-					if count[a]++; count[a] <= most {
-						of[a] = append(of[a], similarPair{a, b, value})
-					}
-				}
-			}
-		}
-	})
-	for _, c := range count {
-		number += c
-	}
-	return slices.Concat(of...), number
+	a, b      int
+	confusion float64
 }
 
 // confusable returns the pairs of the descriptions u that are confused most, and the number of all.
@@ -162,7 +141,7 @@ func confusable(u dataset.Matrix[float64]) (list []similarPair, number int) {
 	for i, p := range u.Data {
 		yes.Data[i], no.Data[i] = math.Sqrt(p), math.Sqrt(1-p)
 	}
-	list, number = pairs(u.Rows, mostPairs, func(a, b int) (confusion float64, similar bool) {
+	confusion := func(a, b int) float64 {
 		overlap, yesB, noA, noB := 1.0, yes.Row(b), no.Row(a), no.Row(b)
 		for m, v := range yes.Row(a) {
 			factor := v*yesB[m] + noA[m]*noB[m]
@@ -170,12 +149,28 @@ func confusable(u dataset.Matrix[float64]) (list []similarPair, number int) {
 				overlap *= factor
 			}
 			if overlap < 2*LeastConfusion {
-				return 0, false
+				return 0
 			}
 		}
-		return min(overlap, 1) / 2, dataset.Described(u.Row(a)) > 0 && dataset.Described(u.Row(b)) > 0
+		return min(overlap, 1) / 2
+	}
+	of, count := make([][]similarPair, u.Rows), make([]int, u.Rows)
+	parallel.For(u.Rows, 1, func(lo, hi int) {
+		for a := lo; a < hi; a++ {
+			for b := a + 1; b < u.Rows; b++ {
+				if v := confusion(a, b); v > 0 && dataset.Described(u.Row(a)) > 0 && dataset.Described(u.Row(b)) > 0 {
+					if count[a]++; count[a] <= mostPairs {
+						of[a] = append(of[a], similarPair{a, b, v})
+					}
+				}
+			}
+		}
 	})
-	slices.SortStableFunc(list, func(p, q similarPair) int { return cmp.Compare(q.value, p.value) })
+	for _, c := range count {
+		number += c
+	}
+	list = slices.Concat(of...)
+	slices.SortStableFunc(list, func(p, q similarPair) int { return cmp.Compare(q.confusion, p.confusion) })
 	return list[:min(len(list), mostPairs)], number
 }
 

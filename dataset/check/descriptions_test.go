@@ -57,7 +57,7 @@ func TestConfusionBoundsTheBayesError(t *testing.T) {
 		var found float64
 		pairs, _ := confusable(u)
 		for _, p := range pairs {
-			found = p.value
+			found = p.confusion
 		}
 		if bound := max(found, LeastConfusion); bayes > bound+1e-12 {
 			t.Fatalf("Bayes error %g, bound %g", bayes, bound)

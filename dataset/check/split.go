@@ -29,9 +29,7 @@ func (l Leak) String() string { return fmt.Sprintf("%s and %s: %s", l.First, l.S
 // Leaks returns what leaks between the subsets of a split of d, and between the held-out
 // samples of seen classes (d.TestSeen) and those trained on. Of similar classes it reports
 // one pair for each two subsets, and of two classes the first samples that are the same.
-// tolerance is the largest difference between descriptions that count as the same; a negative
-// one compares none. The sizes of d must agree and its values be finite.
-func Leaks(d *dataset.Dataset, s dataset.Split, tolerance float64) []Leak {
+func Leaks(d *dataset.Dataset, s dataset.Split) []Leak {
 	subsetOf := subsets(d, s)
 	class := func(z int) string { return fmt.Sprintf("class %q (%s)", d.Classes[z], subsetOf[z]) }
 	sample := func(i int, use string) string {
@@ -39,7 +37,7 @@ func Leaks(d *dataset.Dataset, s dataset.Split, tolerance float64) []Leak {
 	}
 	var leaks, ofSeen []Leak
 	known := make(map[Leak]bool) // without reasons, in the order of the classes
-	for _, set := range similarities(d, tolerance) {
+	for _, set := range similarities(d) {
 		first := firsts(set.classes, subsetOf)
 		for j := range first {
 			for i := range j {
@@ -74,11 +72,13 @@ func Leaks(d *dataset.Dataset, s dataset.Split, tolerance float64) []Leak {
 	return append(leaks, ofSeen...)
 }
 
-// leaks reports what leaks between the subsets, but for similar descriptions, which other checks
-// report whatever the split.
+// leaks reports what leaks between the subsets, but for the same descriptions, which another check
+// reports whatever the split.
 func (c *checker) leaks() {
-	for _, l := range Leaks(c.Dataset, c.Split, -1) {
-		c.report("leak "+l.Kind, l.First+" and "+l.Second, "nothing in common", l.Reason)
+	for _, l := range Leaks(c.Dataset, c.Split) {
+		if l.Kind != byDescription {
+			c.report("leak "+l.Kind, l.First+" and "+l.Second, "nothing in common", l.Reason)
+		}
 	}
 }
 
@@ -103,11 +103,6 @@ func firsts(classes []int, subsetOf []string) (first []int) {
 	return first
 }
 
-// Tolerance is the default largest difference, over the attributes that two classes
-// both describe, up to which their descriptions count as the same. The two most similar
-// classes of CUB, AWA2 and SUN differ by 0.16, 0.36 and 0.1 in some attribute.
-const Tolerance = 0.05
-
 // The kinds of leaks.
 const (
 	byName        = "name"
@@ -115,8 +110,6 @@ const (
 	bySample      = "sample"
 	heldOut       = "test_seen" // between samples of seen classes
 )
-
-const sameDescription = "they have the same description"
 
 // LeakKinds are the kinds of leaks.
 var LeakKinds = []string{byName, byDescription, bySample, heldOut}
@@ -130,17 +123,17 @@ type similar struct {
 }
 
 // Similar returns the sets of classes of d that should not be in different subsets, each of at least
-// two classes: those of like names, descriptions or samples. tolerance is that of Leaks.
-func Similar(d *dataset.Dataset, tolerance float64) (sets [][]int) {
-	for _, s := range similarities(d, tolerance) {
+// two classes: those of like names, descriptions or samples.
+func Similar(d *dataset.Dataset) (sets [][]int) {
+	for _, s := range similarities(d) {
 		sets = append(sets, s.classes)
 	}
 	return sets
 }
 
 // similarities returns all sets of similar classes: by name, then by description, then by
-// sample. A negative tolerance compares no descriptions.
-func similarities(d *dataset.Dataset, tolerance float64) (found []similar) {
+// sample.
+func similarities(d *dataset.Dataset) (found []similar) {
 	names := make([]string, len(d.Classes))
 	for z, name := range d.Classes {
 		names[z] = fold(name)
@@ -148,8 +141,10 @@ func similarities(d *dataset.Dataset, tolerance float64) (found []similar) {
 	for _, classes := range repeated(names) {
 		found = append(found, similar{kind: byName, classes: classes, reason: "their names differ only in case, punctuation or a leading number"})
 	}
-	if tolerance >= 0 {
-		found = append(found, similarDescriptions(d, tolerance)...)
+	for _, classes := range repeated(digests(d.Descriptions)) {
+		if dataset.Described(d.Descriptions.Row(classes[0])) > 0 {
+			found = append(found, similar{kind: byDescription, classes: classes, reason: "they have the same description"})
+		}
 	}
 	for _, samples := range repeated(digests(d.Features)) {
 		if !slices.ContainsFunc(d.Features.Row(samples[0]), func(v float32) bool { return v != 0 }) {
@@ -160,36 +155,6 @@ func similarities(d *dataset.Dataset, tolerance float64) (found []similar) {
 			s.classes = append(s.classes, d.Labels[i])
 		}
 		found = append(found, s)
-	}
-	return found
-}
-
-// mostCompared bounds the different descriptions that are compared within a tolerance, each with each,
-// which takes seconds.
-const mostCompared = 50_000
-
-// similarDescriptions returns the sets of classes whose descriptions differ by at most tolerance or,
-// of more than mostCompared, not at all.
-func similarDescriptions(d *dataset.Dataset, tolerance float64) (found []similar) {
-	// Being similar is not transitive, so there are pairs, but of different descriptions only: there can
-	// be many classes with few descriptions.
-	sets := groups(digests(d.Descriptions))
-	row := func(set int) []float64 { return d.Descriptions.Row(sets[set][0]) }
-	for i, classes := range sets {
-		if _, described := compare(row(i), row(i), tolerance); described && len(classes) > 1 {
-			found = append(found, similar{kind: byDescription, classes: classes, reason: sameDescription})
-		}
-	}
-	if len(sets) > mostCompared {
-		return found
-	}
-	alike, _ := pairs(len(sets), math.MaxInt, func(a, b int) (float64, bool) { return compare(row(a), row(b), tolerance) })
-	for _, p := range alike {
-		reason := sameDescription // of the attributes that both have
-		if p.value > 0 {
-			reason = fmt.Sprintf("their descriptions differ by at most %.2g", p.value)
-		}
-		found = append(found, similar{kind: byDescription, classes: slices.Concat(sets[p.a], sets[p.b]), reason: reason})
 	}
 	return found
 }
@@ -246,25 +211,6 @@ func fold(name string) string {
 	return folded
 }
 
-// compare returns the largest difference of two descriptions over the attributes that
-// both have. It is not ok if it exceeds the tolerance, or if these attributes are less than half
-// of those that either has.
-func compare(u, v []float64, tolerance float64) (difference float64, ok bool) {
-	both := 0
-	for m := range u {
-		d := math.Abs(u[m] - v[m])
-		if d > tolerance {
-			return d, false
-		}
-		if d == d { // both have it
-			both++
-			difference = max(difference, d)
-		}
-	}
-	either := dataset.Described(u) + dataset.Described(v) - both
-	return difference, both > 0 && 2*both >= either
-}
-
 // Uncovered returns the attributes that a val or test class has with a probability of at
 // least 0.5 and no train class has. A model cannot learn what they look like.
 func Uncovered(d *dataset.Dataset, s dataset.Split) []int {
@@ -289,8 +235,6 @@ type SplitReport struct {
 	Uncovered []string `json:"uncovered"` // attributes of val or test classes that no train class has
 	// held-out samples of seen classes (test_seen) whose classes are test classes by this split
 	HeldOutUnseen int `json:"held_out_unseen"`
-	// different descriptions, if they are too many to compare within the tolerance; otherwise 0
-	NotCompared int `json:"not_compared"`
 }
 
 // Subset describes the train, val or test classes.
@@ -300,9 +244,9 @@ type Subset struct {
 	Samples int      `json:"samples"`
 }
 
-// Split checks a split of d. tolerance is that of Leaks.
-func Split(d *dataset.Dataset, s dataset.Split, tolerance float64) SplitReport {
-	r := SplitReport{Name: d.Name, LeftOut: []string{}, Leaks: append([]Leak{}, Leaks(d, s, tolerance)...), Uncovered: []string{}}
+// Split checks a split of d.
+func Split(d *dataset.Dataset, s dataset.Split) SplitReport {
+	r := SplitReport{Name: d.Name, LeftOut: []string{}, Leaks: append([]Leak{}, Leaks(d, s)...), Uncovered: []string{}}
 	for _, subset := range s.Subsets() {
 		p := Subset{subset.Name, []string{}, len(d.SamplesOf(subset.Classes))}
 		for _, z := range subset.Classes {
@@ -310,9 +254,6 @@ func Split(d *dataset.Dataset, s dataset.Split, tolerance float64) SplitReport {
 		}
 		r.Samples += p.Samples
 		r.Subsets = append(r.Subsets, p)
-	}
-	if n := len(groups(digests(d.Descriptions))); tolerance >= 0 && n > mostCompared {
-		r.NotCompared = n
 	}
 	subsetOf := subsets(d, s)
 	for z, subset := range subsetOf {

@@ -36,15 +36,6 @@ func TestLeaks(t *testing.T) {
 		{"the same description", []string{"ant", "bee", "cat", "dog"}, func(d *dataset.Dataset) { copy(d.Descriptions.Row(3), d.Descriptions.Row(1)) }, []string{
 			`description: class "bee" (val) and class "dog" (test): they have the same description`,
 		}},
-		{"nearly the same, as far as described", []string{"ant", "bee", "cat", "dog"}, func(d *dataset.Dataset) {
-			copy(d.Descriptions.Row(2), []float64{0.97, 0.04, 0, nan})
-		}, []string{`description: class "ant" (train) and class "cat" (test): their descriptions differ by at most 0.04`}},
-		{"another in one attribute", []string{"ant", "bee", "cat", "dog"}, func(d *dataset.Dataset) {
-			copy(d.Descriptions.Row(2), []float64{1, 0.06, 0, 0})
-		}, nil},
-		{"little described in common", []string{"ant", "bee", "cat", "dog"}, func(d *dataset.Dataset) {
-			copy(d.Descriptions.Row(2), []float64{1, nan, nan, nan})
-		}, nil},
 		{"nothing described in common", []string{"ant", "bee", "cat", "dog"}, func(d *dataset.Dataset) {
 			copy(d.Descriptions.Row(0), []float64{1, 0, nan, nan})
 			copy(d.Descriptions.Row(3), []float64{nan, nan, 0, 1})
@@ -74,7 +65,7 @@ func TestLeaks(t *testing.T) {
 			d := tiny.Distinct(c.names...)
 			c.spoil(d)
 			all := d.Descriptions.AllRows()
-			leaks := Leaks(d, dataset.Split{Train: all[:1], Val: all[1:2], Test: all[2:]}, Tolerance)
+			leaks := Leaks(d, dataset.Split{Train: all[:1], Val: all[1:2], Test: all[2:]})
 			var got []string
 			for i, l := range leaks {
 				line := l.Kind + ": " + l.String()
@@ -86,18 +77,10 @@ func TestLeaks(t *testing.T) {
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			if leaks := Leaks(d, dataset.Split{Train: all}, Tolerance); len(d.TestSeen) == 0 && leaks != nil {
+			if leaks := Leaks(d, dataset.Split{Train: all}); len(d.TestSeen) == 0 && leaks != nil {
 				t.Errorf("in one part: %v", leaks)
 			}
 		})
-	}
-	d := tiny.Distinct("ant", "bee")
-	copy(d.Descriptions.Row(1), []float64{0.8, 0.2})
-	s := dataset.Split{Train: []int{0}, Test: []int{1}}
-	for tolerance, want := range map[float64]int{-1: 0, Tolerance: 0, 0.25: 1} {
-		if n := len(Leaks(d, s, tolerance)); n != want {
-			t.Errorf("%d leaks with a tolerance of %g, expected %d", n, tolerance, want)
-		}
 	}
 }
 
@@ -113,7 +96,7 @@ func TestLeaksOfSeveralSubsets(t *testing.T) {
 	// owl, the class of the first of the equal samples, is in no subset.
 	s := dataset.Split{Train: []int{1, 5}, Val: []int{2}, Test: []int{3, 4}}
 	var got []string
-	for _, l := range Leaks(d, s, -1) {
+	for _, l := range Leaks(d, s) {
 		got = append(got, l.Kind+": "+l.First+" and "+l.Second)
 	}
 	want := []string{
@@ -134,7 +117,7 @@ func TestLeaksOfSeveralSubsets(t *testing.T) {
 func TestSplit(t *testing.T) {
 	d := tiny.Distinct("ant", "bee", "Bee", "dog", "eel")
 	d.TestSeen = []int{0, 4, 5}
-	r := Split(d, dataset.Split{Train: []int{0}, Val: []int{1}, Test: []int{2, 3}}, Tolerance)
+	r := Split(d, dataset.Split{Train: []int{0}, Val: []int{1}, Test: []int{2, 3}})
 	want := SplitReport{
 		Name: "birds", Samples: 8, LeftOut: []string{"eel"}, Leaks: r.Leaks, Uncovered: []string{"a1", "a2", "a3"}, HeldOutUnseen: 2,
 		Subsets: []Subset{{"train", []string{"ant"}, 2}, {"val", []string{"bee"}, 2}, {"test", []string{"Bee", "dog"}, 4}},
@@ -220,7 +203,7 @@ func TestManyClassesOfFewDescriptions(t *testing.T) {
 		*part = append(*part, z)
 	}
 	var leaks []Leak
-	if n := testkit.Allocated(func() { leaks = Leaks(d, s, Tolerance) }); n > 64<<20 || len(leaks) != 3*descriptions {
+	if n := testkit.Allocated(func() { leaks = Leaks(d, s) }); n > 64<<20 || len(leaks) != 3*descriptions {
 		t.Errorf("%d leaks, expected %d; %d bytes were claimed", len(leaks), 3*descriptions, n)
 	}
 }

@@ -16,9 +16,8 @@ import (
 
 // Options say how classes are to be split.
 type Options struct {
-	Val, Test int     // number of classes of each; the others are train classes
-	Seed      uint64  // the same seed proposes the same split
-	Tolerance float64 // as in check.Leaks
+	Val, Test int    // number of classes of each; the others are train classes
+	Seed      uint64 // the same seed proposes the same split
 }
 
 // attempts is the number of splits that are drawn. More improve the balance little: of
@@ -33,7 +32,7 @@ const attempts = 1000
 // classes do not allow the sizes, they are approximated. The error is an *invalid.Error.
 func Propose(d *dataset.Dataset, o Options) (dataset.Split, error) {
 	usable := Usable(d)
-	sets := together(d, usable, o.Tolerance)
+	sets := together(d, usable)
 	var best dataset.Split
 	switch {
 	case o.Val < 1 || o.Test < 1 || o.Val+o.Test >= len(usable):
@@ -77,7 +76,7 @@ func Usable(d *dataset.Dataset) []int {
 }
 
 // together returns the classes in sets that must stay together.
-func together(d *dataset.Dataset, usable []int, tolerance float64) [][]int {
+func together(d *dataset.Dataset, usable []int) [][]int {
 	lower := d.Descriptions.AllRows() // of each class, a lower one of its set, or the lowest itself
 	lowest := func(z int) int {
 		for lower[z] != z {
@@ -86,7 +85,7 @@ func together(d *dataset.Dataset, usable []int, tolerance float64) [][]int {
 		}
 		return z
 	}
-	for _, similar := range check.Similar(d, tolerance) {
+	for _, similar := range check.Similar(d) {
 		for _, class := range similar[1:] {
 			a, b := lowest(similar[0]), lowest(class)
 			lower[max(a, b)] = min(a, b)
@@ -143,7 +142,7 @@ func Deal(d *dataset.Dataset, classes []int, parts int, seed uint64) ([][]int, e
 		_, asked := slices.BinarySearch(classes, z)
 		return !asked
 	})
-	sets := together(d, usable, check.Tolerance)
+	sets := together(d, usable)
 	// In a part with one class, any prediction is right.
 	switch most := len(sets) / 2; {
 	case most < 2:

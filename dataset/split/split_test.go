@@ -32,11 +32,11 @@ func grow(d *dataset.Dataset, z, n int) {
 // The classes are those that the first version proposed: a seed gives the same split in every version.
 func ExamplePropose() {
 	d := glyphs.Make()
-	s, err := Propose(d, Options{Val: 10, Test: 12, Seed: 1, Tolerance: check.Tolerance})
+	s, err := Propose(d, Options{Val: 10, Test: 12, Seed: 1})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(len(s.Train), len(s.Val), len(s.Test), "classes,", len(check.Leaks(d, s, check.Tolerance)), "leaks")
+	fmt.Println(len(s.Train), len(s.Val), len(s.Test), "classes,", len(check.Leaks(d, s)), "leaks")
 	for _, z := range s.Val {
 		fmt.Print(d.Classes[z])
 	}
@@ -75,7 +75,7 @@ func drawn(t *rapid.T) *dataset.Dataset {
 func TestProposeProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := drawn(t)
-		o := Options{Val: rapid.IntRange(1, 3).Draw(t, "val"), Test: rapid.IntRange(1, 3).Draw(t, "test"), Seed: rapid.Uint64().Draw(t, "seed"), Tolerance: check.Tolerance}
+		o := Options{Val: rapid.IntRange(1, 3).Draw(t, "val"), Test: rapid.IntRange(1, 3).Draw(t, "test"), Seed: rapid.Uint64().Draw(t, "seed")}
 		s, err := Propose(d, o)
 		if errors.As(err, new(*invalid.Error)) {
 			return // similar classes may fit into no subset
@@ -93,7 +93,7 @@ func TestProposeProperty(t *testing.T) {
 		if len(s.Val) > o.Val || len(s.Test) > o.Test {
 			t.Fatalf("%+v is larger than %+v", s, o)
 		}
-		if leaks := check.Leaks(d, s, check.Tolerance); leaks != nil {
+		if leaks := check.Leaks(d, s); leaks != nil {
 			t.Fatalf("%+v leaks %v", s, leaks)
 		}
 		again, err := Propose(d, o)
@@ -140,7 +140,7 @@ func TestProposeBalances(t *testing.T) {
 func TestProposeReachesTheSizes(t *testing.T) {
 	d := tiny.Distinct("ab", "AB", "cd", "CD", "ef", "EF", "gh")
 	for seed := range uint64(5) {
-		s := testkit.Must(Propose(d, Options{Val: 3, Test: 2, Seed: seed, Tolerance: check.Tolerance}))(t)
+		s := testkit.Must(Propose(d, Options{Val: 3, Test: 2, Seed: seed}))(t)
 		if len(s.Val) != 3 || len(s.Test) != 2 {
 			t.Errorf("seed %d: %+v, expected 3 classes in val and 2 in test", seed, s)
 		}
@@ -155,7 +155,7 @@ func TestRotationsProperty(t *testing.T) {
 		n, seed := rapid.IntRange(3, 5).Draw(t, "parts"), rapid.Uint64().Draw(t, "seed")
 		splits, err := Rotations(d, n, seed)
 		if errors.As(err, new(*invalid.Error)) {
-			if sets := len(together(d, Usable(d), check.Tolerance)); sets >= 2*n {
+			if sets := len(together(d, Usable(d))); sets >= 2*n {
 				t.Fatalf("%v with %d sets of similar classes", err, sets)
 			}
 			return
@@ -171,7 +171,7 @@ func TestRotationsProperty(t *testing.T) {
 			if !slices.Equal(all, Usable(d)) || !slices.IsSorted(s.Train) || len(s.Train) == 0 {
 				t.Fatalf("%+v does not have each class once, in order", s)
 			}
-			if leaks := check.Leaks(d, s, check.Tolerance); leaks != nil {
+			if leaks := check.Leaks(d, s); leaks != nil {
 				t.Fatalf("%+v leaks %v", s, leaks)
 			}
 		}

@@ -189,8 +189,5 @@ func splitTable(r check.SplitReport) *table.Table {
 	if r.HeldOutUnseen > 0 {
 		t.Note("%s of test classes held out as samples of seen classes: change test_seen in labels.csv, or leave these classes seen", format.Count(r.HeldOutUnseen, "sample"))
 	}
-	if r.NotCompared > 0 {
-		t.Note("not checked: which of %d different descriptions are similar, only which classes have the same", r.NotCompared)
-	}
 	return t.Note("not checked: whether the network that computed the features was trained on test classes (most networks know those of ImageNet)")
 }

@@ -17,7 +17,7 @@ func TestSplits(t *testing.T) {
 	d := tiny.Sound()
 	d.Classes[1], d.Classes[3] = "Bee", "bee"
 	d.TestSeen = []int{3}
-	r := check.Split(d, dataset.Split{Train: []int{0}, Val: []int{1}, Test: []int{3}}, -1)
+	r := check.Split(d, dataset.Split{Train: []int{0}, Val: []int{1}, Test: []int{3}})
 	splits := Splits{Splits: []check.SplitReport{r}, Written: "written to s.csv"}
 	testkit.WantText(t, splits.Tables()[0].Text(1000, 0),
 		"│ test   │       1 │       2 │           33.3 % │           33.3 % │",
