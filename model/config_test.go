@@ -39,26 +39,17 @@ func TestGroupingOfManyGroups(t *testing.T) {
 
 // Each mistake is refused by all constructors that meet it.
 func TestRefusals(t *testing.T) {
-	describe := func(tr trial[float64]) (err error) {
-		_, err = tr.Config.Describe(tr.described, tr.Semantic)
-		return err
-	}
+	describe := func(tr trial[float64]) error { return errorOf(tr.Config.Describe(tr.described, tr.Semantic)) }
 	initialise := func(tr trial[float64]) error {
-		_, err := tr.Config.Init(3, tr.described.Cols, tr.Semantic, 1)
-		return err
+		return errorOf(tr.Config.Init(3, tr.described.Cols, tr.Semantic, 1))
 	}
 	w := func(tr trial[float64]) error {
-		_, err := model.NewWMachine(tr.Config, tr.Classes, tr.params, tr.Batch)
-		return err
+		return errorOf(model.NewWMachine(tr.Config, tr.Classes, tr.params, tr.Batch))
 	}
 	v := func(tr trial[float64]) error {
-		_, err := model.NewVMachine(tr.Config, tr.Classes, tr.params, tr.Batch)
-		return err
+		return errorOf(model.NewVMachine(tr.Config, tr.Classes, tr.params, tr.Batch))
 	}
-	forward := func(tr trial[float64]) error {
-		_, err := model.NewForward(tr.Config, tr.Classes, tr.params)
-		return err
-	}
+	forward := func(tr trial[float64]) error { return errorOf(model.NewForward(tr.Config, tr.Classes, tr.params)) }
 	type constructors = []func(trial[float64]) error
 	graphs, all := constructors{w, v, forward}, constructors{initialise, w, v, forward}
 	for _, tt := range []struct {
@@ -99,6 +90,8 @@ func TestRefusals(t *testing.T) {
 		})
 	}
 }
+
+func errorOf[R any](_ R, err error) error { return err }
 
 // names fails unless err is an *invalid.Error on the field, which its text contains. An
 // empty field means no error.

@@ -40,94 +40,46 @@ func (c correctionCase) check(t *testing.T) {
 	forward := func() *model.Forward[float64] {
 		return testkit.Must(model.NewForward(config, classes, &model.Parameters[float64]{V: matrix(c.V)}))(t)
 	}
-	same(t, "e", testkit.Must(forward().SumRule(matrix(c.Stored)))(t), c.Evidence)
+	same(t, "e", testkit.Must(forward().ClassCorrection(matrix(c.Stored)))(t), c.Evidence)
 	for _, corrected := range c.Cases {
 		f, logP := forward(), dataset.NewMatrix[float64](len(c.A), len(c.U))
-		if err := errors.Join(f.Correct(model.Correction{Kind: model.Subtract, Omega: corrected.Omega}, matrix(c.Stored), 0), f.LogP(matrix(c.A), logP)); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, f.Correct(model.Correction{Kind: model.Subtract, Omega: corrected.Omega}, matrix(c.Stored), 0))
+		testkit.NoError(t, f.LogP(matrix(c.A), logP))
 		same(t, "log p", logP.Data, matrix(corrected.LogP).Data)
 	}
 	f := forward()
-	if err := f.Correct(model.Correction{Kind: model.Standardise, Omega: 1}, matrix(c.Stored), 0); err != nil {
-		t.Fatal(err)
+	testkit.NoError(t, f.Correct(model.Correction{Kind: model.Standardise, Omega: 1}, matrix(c.Stored), 0))
+	for i, want := range c.Standardise.Scores { // e of a single sample is its L
+		same(t, "standardised", testkit.Must(f.ClassCorrection(matrix(c.A).Slice(i, i+1)))(t), want)
 	}
-	same(t, "standardised", evidence(t, f, matrix(c.A)).Data, matrix(c.Standardise.Scores).Data)
-}
-
-// evidence returns L of detections, one row at a time by the sum rule of that row alone.
-func evidence(t interface{ Fatal(...any) }, f *model.Forward[float64], a dataset.Matrix[float64]) dataset.Matrix[float64] {
-	var l dataset.Matrix[float64]
-	for i := range a.Rows {
-		row, err := f.SumRule(a.Slice(i, i+1))
-		if err != nil {
-			t.Fatal(err)
-		}
-		l = dataset.Matrix[float64]{Rows: i + 1, Cols: len(row), Data: append(l.Data, row...)}
-	}
-	return l
 }
 
 // With omega 1 the mean of exp L over the stored detections is 1 for each class; classes in
 // another order have their numbers in that order; another candidate, with the same prior,
 // changes no other class's.
-func TestSumRule(t *testing.T) {
+func TestCorrectionOfClasses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		probability := rapid.Float64Range(0.01, 0.99)
-		draw := func(rows, cols int) dataset.Matrix[float64] {
-			n := rows * cols
-			return dataset.Matrix[float64]{Rows: rows, Cols: cols, Data: rapid.SliceOfN(probability, n, n).Draw(t, "probabilities")}
-		}
+		seed := rapid.Uint64().Draw(t, "seed")
 		z, m := rapid.IntRange(2, 5).Draw(t, "classes"), rapid.IntRange(2, 6).Draw(t, "attributes")
-		stored, u := draw(rapid.IntRange(1, 4).Draw(t, "stored"), m), draw(z, m)
+		stored, u := uniform(newRand(seed), rapid.IntRange(1, 4).Draw(t, "stored"), m, 0.01, 0.99), uniform(newRand(seed+1), z, m, 0.01, 0.99)
 		config := model.Config{Variant: model.KSoft, Prior: model.Uniform, Complement: model.Const, Zeta: 3, K: 2}
-		v := draw(m, 2)
-		prior := make([]float64, m)
-		for i := range prior {
-			prior[i] = 0.4
-		}
+		v := uniform(newRand(seed+2), m, 2, 0.01, 0.99)
 		of := func(rows ...int) *model.Forward[float64] {
-			d, err := config.Describe(u.Gather(rows), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			d.P = prior
-			f, err := model.NewForward(config, d, &model.Parameters[float64]{V: v})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return f
+			d := testkit.Must(config.Describe(u.Gather(rows), nil))(t)
+			d.P = slices.Repeat([]float64{0.4}, m)
+			return testkit.Must(model.NewForward(config, d, &model.Parameters[float64]{V: v}))(t)
 		}
+		e := func(f *model.Forward[float64]) []float64 { return testkit.Must(f.ClassCorrection(stored))(t) }
 		all := u.AllRows()
-		e, err := of(all...).SumRule(stored)
-		if err != nil {
-			t.Fatal(err)
-		}
 		f := of(all...)
-		if err := f.Correct(model.Correction{Kind: model.Subtract, Omega: 1}, stored, 0); err != nil {
-			t.Fatal(err)
-		}
-		mean, err := f.SumRule(stored)
-		if err != nil {
-			t.Fatal(err)
-		}
-		fewer, err1 := of(all[:z-1]...).SumRule(stored)
+		want := e(f)
+		testkit.NoError(t, f.Correct(model.Correction{Kind: model.Subtract, Omega: 1}, stored, 0))
+		same(t, "log of the mean of exp L", e(f), make([]float64, z))
+		same(t, "e without the last class", e(of(all[:z-1]...)), want[:z-1])
 		slices.Reverse(all)
-		reversed, err2 := of(all...).SumRule(stored)
-		if err := errors.Join(err1, err2); err != nil {
-			t.Fatal(err)
-		}
-		for c := range e {
-			if math.Abs(mean[c]) > 1e-9 {
-				t.Fatalf("class %d: log of the mean of exp L is %g, want 0", c, mean[c])
-			}
-			if math.Abs(reversed[z-1-c]-e[c]) > 1e-9 {
-				t.Fatalf("class %d: e is %g, in reverse order %g", c, e[c], reversed[z-1-c])
-			}
-			if c < z-1 && math.Abs(fewer[c]-e[c]) > 1e-9 {
-				t.Fatalf("class %d: e is %g, without the last class %g", c, e[c], fewer[c])
-			}
-		}
+		reversed := e(of(all...))
+		slices.Reverse(reversed)
+		same(t, "e in reverse order", reversed, want)
 	})
 }
 

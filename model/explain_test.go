@@ -136,13 +136,10 @@ func TestExplainerOfLAGO(t *testing.T) {
 func TestExplainErrors(t *testing.T) {
 	tr := single(newTrial(t, learned, sizes{n: 3, d: 5, m: 6, k: 3, z: 4}, 1))
 	l := lago(tr)
-	_, err := l.Explainer(dataset.NewMatrix[float64](4, 0))
-	names(t, err, "descriptions")
-	_, err = l.DetectOne(dataset.NewMatrix[float32](3, 4), 0)
-	names(t, err, "features")
+	names(t, errorOf(l.Explainer(dataset.NewMatrix[float64](4, 0))), "descriptions")
+	names(t, errorOf(l.DetectOne(dataset.NewMatrix[float32](3, 4), 0)), "features")
 	for _, row := range []int{-1, 3} {
-		_, err = l.DetectOne(tr.x, row)
-		names(t, err, "row of the features")
+		names(t, errorOf(l.DetectOne(tr.x, row)), "row of the features")
 	}
 	e := testkit.Must(l.Explainer(tr.described))(t)
 	a := make([]float64, 6)
@@ -158,8 +155,7 @@ func TestExplainErrors(t *testing.T) {
 		{[]float64{0, 0, 0, 0, 0, 1.5}, 0, 1, "detections"},
 		{[]float64{0, 0, math.NaN(), 0, 0, 0}, 0, 1, "detections"},
 	} {
-		_, err := e.Explain(c.a, c.class, c.against)
-		names(t, err, c.field)
+		names(t, errorOf(e.Explain(c.a, c.class, c.against)), c.field)
 	}
 }
 

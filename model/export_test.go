@@ -95,8 +95,8 @@ func (f *Forward[T]) GroupScores(a []T) dataset.Matrix[T] { return f.groupScores
 // NewExplainer explains the grouping V.
 var NewExplainer = newExplainer
 
-// SumRule returns e of a Correction.
-func (f *Forward[T]) SumRule(stored dataset.Matrix[T]) ([]float64, error) {
+// ClassCorrection returns e of a Correction.
+func (f *Forward[T]) ClassCorrection(stored dataset.Matrix[T]) ([]float64, error) {
 	l, err := f.scores(stored)
 	return Correction{Kind: Subtract, Omega: 1}.adjustment(l, 0).shift, err
 }

@@ -103,11 +103,7 @@ func (c goldenCase) check(t *testing.T) {
 	w.Label(c.Y...)
 	w.Begin(0)
 	terms := testkit.Must(w.Step())(t)
-	same(t, "cxe", []float64{terms.CXE}, []float64{c.CXE})
-	same(t, "bxe", []float64{terms.BXE}, []float64{c.BXE})
-	same(t, "w2", []float64{terms.W2}, []float64{c.W2})
-	same(t, "wu2", []float64{terms.WU2}, []float64{c.WU2})
-	same(t, "prior", []float64{terms.Prior}, []float64{c.Prior})
+	same(t, "terms", outcome{Terms: terms}.terms(), []float64{c.CXE, c.BXE, c.W2, c.WU2, c.Prior})
 	same(t, "dW", grad(t, w.Learnables()[0]), matrix(c.DW).Data)
 	same(t, "db", grad(t, w.Learnables()[1]), c.DB)
 
@@ -116,8 +112,7 @@ func (c goldenCase) check(t *testing.T) {
 	v.Label(c.Y...)
 	v.Begin(terms.BXE)
 	byV := testkit.Must(v.Step())(t)
-	same(t, "cxe of the V machine", []float64{byV.CXE}, []float64{c.CXE})
-	same(t, "prior", []float64{byV.Prior}, []float64{c.Prior})
+	same(t, "terms of the V machine", outcome{Terms: byV}.terms(), outcome{Terms: terms}.terms())
 	same(t, "dV", grad(t, v.Learnables()[0]), matrix(c.DV).Data)
 
 	same(t, "loss", []float64{config.Loss(terms), w.Loss()}, []float64{c.Loss, c.Loss})

@@ -280,8 +280,8 @@ func (g *noneProduct[T]) set(r, gamma matrix.Matrix[T], q, dq []T) {
 	}
 }
 
-// others is dQ[i,k] times the product of all factors but that of attribute m. It
-// replaces share/factor where the factor is zero.
+// others is dQ[i,k] times the product of all factors but that of attribute m. It replaces
+// share/factor where the factor is zero.
 func (g *noneProduct[T]) others(i, m, k int) float64 {
 	product := float64(g.dq[i*g.gamma.Cols+k]) * g.factor(i, k)
 	for other, p := range g.r.Row(i) {

@@ -57,16 +57,12 @@ func TestPipelineOfAnyClassifier(t *testing.T) {
 		clear(scores.Data)
 		testkit.NoError(t, testkit.Must(model.NewScorer(p, u))(t)(x, scores))
 		testkit.NearAll(t, "scores of a Scorer", scores.Data, c.want, 1e-6)
-		_, err := p.Classify(x, matrix([][]float64{{nan}}))
-		names(t, err, "descriptions")
+		names(t, errorOf(p.Classify(x, matrix([][]float64{{nan}}))), "descriptions")
 	}
 	p := &model.Pipeline{Classifier: echo{}, Transform: &preprocess.Transform{Chain: preprocess.Standardize, Shift: []float32{1}, Scale: []float32{2}}}
-	_, err := p.Detect(x, []int{0})
-	names(t, err, "features")
-	_, err = p.Explainer(u)
-	names(t, err, "model")
-	_, err = p.DetectOne(x, 0)
-	names(t, err, "model")
+	names(t, errorOf(p.Detect(x, []int{0})), "features")
+	names(t, errorOf(p.Explainer(u)), "model")
+	names(t, errorOf(p.DetectOne(x, 0)), "model")
 }
 
 // Score returns log p(z|x) of the given rows, in their order, also of several blocks of
@@ -97,15 +93,11 @@ func TestScoreOfLAGO(t *testing.T) {
 func TestScoreErrors(t *testing.T) {
 	tr := single(newTrial(t, learned, sizes{n: 3, d: 5, m: 6, k: 3, z: 4}, 1))
 	p := lago(tr)
-	_, err := model.Score(p, dataset.NewMatrix[float32](3, 4), []int{0}, tr.described)
-	names(t, err, "features")
-	_, err = model.Score(p, tr.x, []int{0}, dataset.NewMatrix[float64](4, 0))
-	names(t, err, "descriptions")
-	_, err = p.Classify(dataset.NewMatrix[float32](1, 5), tr.described)
-	names(t, err, "detections")
+	names(t, errorOf(model.Score(p, dataset.NewMatrix[float32](3, 4), []int{0}, tr.described)), "features")
+	names(t, errorOf(model.Score(p, tr.x, []int{0}, dataset.NewMatrix[float64](4, 0))), "descriptions")
+	names(t, errorOf(p.Classify(dataset.NewMatrix[float32](1, 5), tr.described)), "detections")
 	for _, p := range []*model.Pipeline{p, {Classifier: echo{}}} {
-		_, err := model.NewScorer(p, dataset.NewMatrix[float64](0, 6))
-		names(t, err, "descriptions")
+		names(t, errorOf(model.NewScorer(p, dataset.NewMatrix[float64](0, 6))), "descriptions")
 		scorer := testkit.Must(model.NewScorer(p, tr.described))(t)
 		names(t, scorer(tr.x, dataset.NewMatrix[float32](3, 5)), "scores")
 		names(t, scorer(tr.x, dataset.NewMatrix[float32](2, 4)), "scores")

@@ -120,7 +120,7 @@ func Normalise(blocks []Block) {
 // Fit fits the mixture to a batch of normalised samples. With Tau 0, and for a batch of
 // fewer than two samples or classes, P is softmax(s/T). The features are not copied: the
 // memory of a fit is that of P. The error is an *invalid.Error where scores or features are not
-// finite or sizes do not fit.
+// finite, or there are none.
 func Fit(blocks []Block, s Settings) (*Result, error) {
 	n, err := check(blocks, s)
 	if err != nil {
@@ -146,13 +146,6 @@ func check(blocks []Block, s Settings) (n int, err error) {
 		return 0, err
 	}
 	for _, b := range blocks {
-		dims, classes := blocks[0].X.Cols, blocks[0].Scores.Cols
-		if b.X.Rows != b.Scores.Rows || b.X.Cols != dims || b.Scores.Cols != classes {
-			return 0, &invalid.Error{
-				Field: "scores", Want: fmt.Sprintf("%d samples of %d dimensions and %d classes", b.X.Rows, dims, classes),
-				Got: fmt.Sprintf("%d, %d and %d", b.Scores.Rows, b.X.Cols, b.Scores.Cols),
-			}
-		}
 		for k, m := range []dataset.Matrix[float32]{b.Scores, b.X} {
 			if i := numeric.NotFinite(m.Data); i >= 0 {
 				field := []string{"scores", "features"}[k]

@@ -133,7 +133,6 @@ func TestRefusesBadInput(t *testing.T) {
 		{"features: expected finite", good, func(b []Block) { b[0].X.Data[0] = float32(math.Inf(1)) }},
 		{"temperature: expected", Settings{0, 10}, func([]Block) {}},
 		{"tau: expected", Settings{1, -1}, func([]Block) {}},
-		{"scores: expected 5 samples", good, func(b []Block) { b[1].Scores = b[1].Scores.Slice(0, 4) }},
 	} {
 		blocks := random(rand.New(rand.NewPCG(4, 0)), 10, 3, 3)
 		c.change(blocks)

@@ -66,7 +66,16 @@ func New(reference dataset.Matrix[float64], groups []int) (*Imputer, error) {
 	if groups != nil && len(groups) != m {
 		return nil, &invalid.Error{Field: "groups", Want: fmt.Sprintf("one for each of the %d attributes", m), Got: fmt.Sprint(len(groups))}
 	}
-	r := &Imputer{kind: Neutral, groups: attributesOf(groups, m), mean: dataset.Means(reference, math.NaN()), sd: make([]float64, m)}
+	members := map[int][]int{}
+	for i := range m {
+		group := -1 - i // alone
+		if groups != nil && groups[i] >= 0 {
+			group = groups[i]
+		}
+		members[group] = append(members[group], i)
+	}
+	r := &Imputer{kind: Neutral, mean: dataset.Means(reference, math.NaN()), sd: make([]float64, m)}
+	r.groups = slices.Collect(maps.Values(members)) // in any order
 	scores := r.standardise(reference)
 	r.correlations = sync.OnceValue(func() *mat.SymDense {
 		classes, m := scores.Dims()
@@ -88,19 +97,6 @@ func (r *Imputer) WithKind(kind Kind) *Imputer {
 	other := *r
 	other.kind = kind
 	return &other
-}
-
-// attributesOf lists the attributes of each group, in any order.
-func attributesOf(groups []int, m int) [][]int {
-	lists := map[int][]int{}
-	for i := range m {
-		group := -1 - i // alone
-		if groups != nil && groups[i] >= 0 {
-			group = groups[i]
-		}
-		lists[group] = append(lists[group], i)
-	}
-	return slices.Collect(maps.Values(lists))
 }
 
 // standardise sets the standard deviations and returns the standardised reference, with 0

@@ -256,7 +256,17 @@ func (t *Transform) Fold(w dataset.Matrix[float32], b []float32) (folded dataset
 	for ; len(steps) > 0; steps = steps[:len(steps)-1] {
 		switch Chain(steps[len(steps)-1]) {
 		case Standardize:
-			w, b = t.foldStandardize(w, b)
+			scaled, shifted := dataset.NewMatrix[float32](w.Rows, w.Cols), make([]float32, len(b))
+			for j := range b {
+				bias := float64(b[j])
+				for d, scale := range t.Scale {
+					v := float64(scale) * float64(w.Row(d)[j])
+					scaled.Row(d)[j] = float32(v)
+					bias -= float64(t.Shift[d]) * v
+				}
+				shifted[j] = float32(bias)
+			}
+			w, b = scaled, shifted
 		case Whiten:
 			wide := mat.NewDense(w.Rows, w.Cols, dataset.Convert[float64](w).Data)
 			wide.Mul(mat.NewDense(w.Rows, w.Rows, dataset.Convert[float64](t.Matrix).Data), wide)
@@ -268,21 +278,6 @@ func (t *Transform) Fold(w dataset.Matrix[float32], b []float32) (folded dataset
 		}
 	}
 	return w, b, nil, nil
-}
-
-func (t *Transform) foldStandardize(w dataset.Matrix[float32], b []float32) (dataset.Matrix[float32], []float32) {
-	folded := dataset.NewMatrix[float32](w.Rows, w.Cols)
-	shifted := make([]float32, len(b))
-	for j := range b {
-		bias := float64(b[j])
-		for d := range w.Rows {
-			scaled := float64(t.Scale[d]) * float64(w.Row(d)[j])
-			folded.Row(d)[j] = float32(scaled)
-			bias -= float64(t.Shift[d]) * scaled
-		}
-		shifted[j] = float32(bias)
-	}
-	return folded, shifted
 }
 
 // DefaultRidge is the default ridge in units of the mean eigenvalue of X'X. It is near the
