@@ -92,7 +92,7 @@ func (c Config) Grouping(m int, semantic []int) (k int, of []int, err error) {
 	}
 	if len(semantic) != m {
 		err := expected("groups", len(semantic), "a group for each of the %d attributes, as %s needs", m, c.Variant)
-		err.Hint = "A data set names groups by prefixes of its attributes, as in wing_colour::red."
+		err.Hint = WithoutGroups()
 		return 0, nil, err
 	}
 	if i := slices.IndexFunc(semantic, func(g int) bool { return g < 0 }); i >= 0 {

@@ -3,6 +3,8 @@ package model
 import (
 	"image/color"
 	"slices"
+
+	"github.com/lago-train/lago-train/internal/format"
 )
 
 // Variant says how attributes are grouped and whether the grouping is learned
@@ -94,3 +96,10 @@ func (i VariantInfo) HasPrior() bool { return i.Semantic() && i.Learned }
 
 // Free reports whether a setting says the number of groups.
 func (i VariantInfo) Free() bool { return i.Groups == FreeGroups }
+
+// WithoutGroups says what to do with a data set that has no groups.
+func WithoutGroups() string {
+	free := VariantsWith(func(v VariantInfo) bool { return !v.Semantic() })
+	return "Without groups, the variants " + format.List(format.Strings(free), "and") + " and all baselines work. " +
+		"A data set names groups by prefixes of its attributes, as in wing_colour::red."
+}

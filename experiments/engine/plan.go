@@ -345,7 +345,7 @@ func CheckArms(names []string) error {
 func notAllowed(m lab.Missing) error {
 	return &invalid.Error{
 		Field: "variant", Want: "one that the data set allows", Got: m.Error(),
-		Hint: "A data set names groups by prefixes of its attributes, as in wing_colour::red.",
+		Hint: model.WithoutGroups(),
 	}
 }
 

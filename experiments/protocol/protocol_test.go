@@ -123,5 +123,6 @@ func TestRunNamesTheFolderOfAFailedSeed(t *testing.T) {
 	testkit.WantError(t, err, filepath.Join(l.Root, p.Trials(l.Parts[0], train.Dev, p.Epochs)[0].Name()))
 	l.Data.Groups = nil
 	_, err = (&Method{preset(l, config.OnlyDev)}).Ask(t.Context(), l)
-	testkit.WantError(t, err, "variant: expected one that the data set allows, found semantic-hard: the data set has no attribute groups")
+	testkit.WantError(t, err, "variant: expected one that the data set allows, found semantic-hard: the data set has no attribute groups",
+		"Without groups, the variants singletons and k-soft and all baselines work.")
 }
