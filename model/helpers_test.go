@@ -40,7 +40,7 @@ func newTrial(t rapid.TB, c model.Config, s sizes, seed uint64) trial[float64] {
 	if c.Variant == model.Singletons {
 		s.k = s.m
 	}
-	if c.Variant == model.KSoft {
+	if c.Variant.Info().Free() {
 		c.K = s.k
 	}
 	tr := trial[float64]{
@@ -59,7 +59,7 @@ func newTrial(t rapid.TB, c model.Config, s sizes, seed uint64) trial[float64] {
 		if !c.Variant.Learned() {
 			clear(tr.params.V.Row(m))
 		}
-		if c.Variant != model.KSoft {
+		if !c.Variant.Info().Free() {
 			tr.params.V.Row(m)[m%s.k]++
 		}
 	}
