@@ -33,7 +33,7 @@ func TestOutputsReplaceOnlyTheirKind(t *testing.T) {
 		"a result":                {`{"status": "epochs", "epochs": 3}`, `{"dataset":"c","variant":"d"}`, false},
 		"lines of JSON":           {`{"sample":0,"prediction":"owl"}`, `{"sample":7,"prediction":"wren"}`, true},
 		"a curve":                 {`{"epoch":1,"phases":[]}`, `{"sample":7,"prediction":"wren"}`, false},
-		"an earlier explanation":  {"sample 7 of glyphs is predicted as B\n", text, true},
+		"an earlier explanation":  {"owl/7.jpg (sample 7 of birds) is predicted as wren\n", text, true},
 		"notes":                   {"To do: samples\n", text, false},
 		"numbers":                 {"\x93NUMPY\x01\x00", "\x93NUMPY\x01\x00", false},
 		"a photograph":            {"\x89PNG\r\n\x1a\n", "\x89PNG\r\n\x1a\n", false},

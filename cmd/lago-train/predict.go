@@ -163,6 +163,7 @@ type predictOptions struct {
 	images []string
 	paths  map[string]string // of the images, by id
 	split  predictor.Selection
+	bom    bool
 }
 
 func predictCommand() *command {
@@ -181,6 +182,7 @@ func predictCommand() *command {
 			setting.Number("min_confidence", &o.Confidence, 0, setting.Fraction).Noted("never").Common().Describe("`P` abstain if the best class has a probability below this"),
 			setting.Choice("format", &o.format, predict.Table, predict.Table, predict.CSV, predict.JSONL, predict.HTML).Common().
 				Describe("format of the predictions; html is a page of pictures, with a .csv file beside it"),
+			setting.Switch("bom", &o.bom, false).Describe("begin CSV with a byte order mark, by which Excel sees that it is UTF-8"),
 		}.In(outputGroup), setting.List{
 			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Common().Describe("`NAME` data set whose samples are predicted"),
 		}),
@@ -231,13 +233,22 @@ func (o *predictOptions) run(c *call) error {
 	if o.format == predict.HTML {
 		return o.writeSheet(c, p, d, r)
 	}
-	return o.show(func(w io.Writer) error { return predict.Write(w, o.format, r) })
+	return o.show(func(w io.Writer) error { return o.writePredictions(w, o.format, r) })
+}
+
+func (o *predictOptions) writePredictions(w io.Writer, f predict.Format, r *predictor.Predictions) error {
+	if o.bom {
+		if _, err := io.WriteString(w, byteOrderMark); err != nil {
+			return err
+		}
+	}
+	return predict.Write(w, f, r)
 }
 
 // writeSheet writes the contact sheet, with a CSV file beside it.
 func (o *predictOptions) writeSheet(c *call, p *predictor.Predictor, d *dataset.Dataset, r *predictor.Predictions) error {
 	beside := strings.TrimSuffix(o.to, ".html") + ".csv"
-	err := o.write(beside, func(w io.Writer) error { return predict.Write(w, predict.CSV, r) })
+	err := o.write(beside, func(w io.Writer) error { return o.writePredictions(w, predict.CSV, r) })
 	if err != nil {
 		return err
 	}
@@ -262,6 +273,8 @@ func (o *predictOptions) checkSources(c *call) error {
 		return wrong("--features", "one of --features, --dataset and --images", "none")
 	case !c.isSet("images") && c.args != nil:
 		return wrong(c.path, "flags only", invalid.Quote(c.arg()))
+	case o.bom && o.format != predict.CSV && o.format != predict.HTML:
+		return wrong("--bom", "--format csv or html beside it", "")
 	case o.format == predict.HTML && c.isSet("features"):
 		return wrong("--format", "samples of --images or --dataset for html", "--features")
 	case o.format == predict.HTML && !strings.HasSuffix(o.to, ".html"):

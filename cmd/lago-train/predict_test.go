@@ -109,6 +109,7 @@ func TestPredict(t *testing.T) {
 				t.Errorf("sample %d: %v and %v", i, of[i], from[i])
 			}
 			delete(of[i], "true_class")
+			delete(of[i], "id")
 			of[i]["sample"] = from[i]["sample"]
 			if diff := cmp.Diff(of[i], from[i]); diff != "" {
 				t.Errorf("sample %d (-of the data set +of the file):\n%s", i, diff)
@@ -147,6 +148,12 @@ func TestPredict(t *testing.T) {
 		if diff := cmp.Diff(predict("--format", "csv"), testkit.Read(t, out)); diff != "" {
 			t.Errorf("(-stdout +file):\n%s", diff)
 		}
+	})
+	t.Run("for Excel", func(t *testing.T) {
+		if want := byteOrderMark + predict("--format", "csv"); predict("--format", "csv", "--bom") != want {
+			t.Error("expected the same with a byte order mark")
+		}
+		misused(t, append(from, "--bom"), "--bom: expected --format csv or html beside it")
 	})
 	t.Run("scores of another method", func(t *testing.T) {
 		args := []string{"predict", "--model", eszsl, "--features", file}
@@ -226,7 +233,7 @@ func TestChangedDataAndTrainedSamplesWarn(t *testing.T) {
 func TestExplain(t *testing.T) {
 	dir, d, data := trained(t, onMini(t)...), mini(t), onMini(t)[:3] // the model knows its data set
 	args := append([]string{"explain", "--model", dir, "--sample", "5"}, data...)
-	if text := succeeds(t, args...); !strings.HasPrefix(text, "sample 5 of plain is predicted as ") || !strings.Contains(text, "If a single attribute were detected differently") {
+	if text := succeeds(t, args...); !strings.Contains(text, "sample 5 of plain) is predicted as ") || !strings.Contains(text, "If a single attribute were detected differently") {
 		t.Errorf("found:\n%s", text)
 	}
 	all := printed[explain.Result](t, append(args, "--format", "json", "--candidates", "all", "--top", "2")...)
