@@ -175,9 +175,7 @@ func execute(ctx context.Context, out io.Writer, words []string) error {
 		if err = checkBeside(c); err == nil {
 			err = setUp(c)
 		}
-		if err == nil && c.graceful {
-			err = c.run(c)
-		} else if err == nil {
+		if err == nil {
 			err = interruptible(c)
 		}
 	}
@@ -185,12 +183,16 @@ func execute(ctx context.Context, out io.Writer, words []string) error {
 	return err
 }
 
-// interruptGrace is the time an interrupted command has to clean up.
-const interruptGrace = time.Second
+// The time an interrupted command has to clean up, and one that keeps what it has done to end an epoch.
+var interruptGrace, gracefulGrace = time.Second, 10 * time.Second
 
 // interruptible runs a command that can be abandoned at any time, since its files are written
 // atomically: it ends soon after an interrupt, even while it waits for a pipe or reads a large file.
 func interruptible(c *call) error {
+	grace := interruptGrace
+	if c.graceful {
+		grace = gracefulGrace
+	}
 	done := make(chan error, 1)
 	go func() { done <- c.run(c) }()
 	select {
@@ -201,7 +203,7 @@ func interruptible(c *call) error {
 	select {
 	case err := <-done:
 		return err
-	case <-time.After(interruptGrace):
+	case <-time.After(grace):
 		return context.Cause(c)
 	}
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"maps"
 	"os"
 	"os/exec"
@@ -164,5 +166,20 @@ func TestTooLittleAddressSpace(t *testing.T) {
 	output, err := limited.CombinedOutput()
 	if text := string(output); err == nil || strings.Count(text, "\n") != 1 || !strings.HasPrefix(text, "lago-train: address space: expected a limit of at least ") {
 		t.Errorf("%v:\n%.300s", err, text)
+	}
+}
+
+// A run whose epochs have no end in sight, as with a million classes, is abandoned after a while.
+func TestInterruptOfALongEpoch(t *testing.T) {
+	defer func(d time.Duration) { gracefulGrace = d }(gracefulGrace)
+	gracefulGrace = time.Millisecond
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cause := errors.New("interrupt signal received")
+	err := interruptible(&call{Context: ctx, command: &command{graceful: true, run: func(*call) error {
+		cancel(cause)
+		select {}
+	}}})
+	if !errors.Is(err, cause) {
+		t.Errorf("%v, expected %v", err, cause)
 	}
 }
