@@ -260,6 +260,3 @@ func averaged(curves []train.Curve, value func(train.Epoch) float64) []plot.Poin
 	}
 	return points
 }
-
-// mostDrawn is the number of classes up to which a drawn confusion matrix can be read.
-const mostDrawn = 500

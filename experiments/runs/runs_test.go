@@ -153,7 +153,6 @@ func TestCSV(t *testing.T) {
 		column int
 		want   []string
 	}{
-		{l.WriteCSV, 5, []string{"status", "patience", "epochs", "not finite", "unfinished", "unfinished"}},
 		{l.WriteCSV, 8, []string{"per_class_accuracy", "0.5", "0.5", "", "", ""}},
 		{d.WriteCurve, 11, []string{"val_accuracy", "0.25", "0.5", "0.375"}},
 	} {
