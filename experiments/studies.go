@@ -70,7 +70,7 @@ var Studies = []Study{
 	{"ablate", func() Question { return new(ablation.Config) }, []Kind{{
 		ablation.Kind, "Design decisions",
 		"Validation accuracy by the prior p(a), the none-of-group term and the supervision of attributes in the loss, best first. All other settings are the same within a figure.",
-		"ablate", result[ablation.Result],
+		"ablate", result[results.Accuracies],
 	}, {
 		ablation.GroupsKind, "Do groups matter?",
 		"Accuracy on unseen classes with the groups of the data set, without groups, and with random groups of the same sizes.",

@@ -13,7 +13,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/lago-train/lago-train/experiments/ablation"
 	"github.com/lago-train/lago-train/experiments/comparison"
 	"github.com/lago-train/lago-train/experiments/grouping"
 	"github.com/lago-train/lago-train/experiments/protocol"
@@ -171,7 +170,7 @@ func TestAblateThenRuns(t *testing.T) {
 	out := t.TempDir()
 	args := []string{"ablate", "--out", out, "--seeds", "1", "--epochs", "2", "--json"}
 	args = append(args, onMini(t)...)
-	if r := printed[ablation.Result](t, args...); len(r.Rows) != 8 {
+	if r := printed[results.Accuracies](t, args...); len(r.Rows) != 8 {
 		t.Errorf("%d designs", len(r.Rows))
 	}
 	listed := printed[runs.Listing](t, "runs", "--from", out, "--status", "epochs", "--json")

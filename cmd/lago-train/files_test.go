@@ -21,7 +21,6 @@ import (
 	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/dataset/fetch"
 	"github.com/lago-train/lago-train/dataset/openlayout"
-	"github.com/lago-train/lago-train/experiments/ablation"
 	"github.com/lago-train/lago-train/experiments/comparison"
 	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/evaluation"
@@ -47,7 +46,7 @@ var objects, shared = map[string]any{
 	"trial.json": train.Record{}, "curve.jsonl": train.Epoch{}, "result.json": train.StoredResult{},
 	"Stored results": lab.Stored{}, "extract.json": openlayout.Extraction{},
 	"run": protocol.Result{}, "search": search.Result{}, "compare": comparison.Result{},
-	"reproduce": protocol.Reproduction{}, "ablate": ablation.Result{}, "search --rotate": results.Comparison{}, "ablate --groups, sweep-k, noise, partial and subsets": results.Accuracies{},
+	"reproduce": protocol.Reproduction{}, "search --rotate": results.Comparison{}, "ablate, sweep-k, noise, partial and subsets": results.Accuracies{},
 	"groups": grouping.Result{}, "report": report.Summary{}, "runs": runs.Listing{}, "runs show": runs.Detail{},
 	"evaluate": evaluation.Result{}, "explain": explain.Result{},
 	"dataset list": catalog.Listing{}, "dataset info": catalog.Summary{}, "dataset check": catalog.Report{},

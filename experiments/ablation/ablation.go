@@ -5,10 +5,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/config"
@@ -16,7 +14,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/published"
 	"github.com/lago-train/lago-train/experiments/results"
-	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
@@ -65,17 +62,14 @@ type Config struct {
 	Base     config.Config `json:"base"`      // the settings of all designs
 	PerGroup bool          `json:"per_group"` // also a row of LAGO's design with the prior per group
 	Groups   bool          `json:"-"`         // in place of the designs, groups
-	Alphas   []float64     `json:"alphas"`    // of which explicit supervision has the best; nil for that of Base
 }
 
 // Settings lists the settings of the study.
 func (c *Config) Settings(r *config.Request) setting.List {
 	return slices.Concat(r.DevSettings("prior", "complement"), r.RotationSettings(), setting.List{
-		setting.Switch("groups", &c.Groups, false).Common().Excludes("alphas", "per_group").
+		setting.Switch("groups", &c.Groups, false).Common().Excludes("per_group").
 			Describe("in place of the designs, compare semantic groups with singletons and with random groups of the same sizes"),
 		setting.Switch("per_group", &c.PerGroup, false).Common().Describe("also train the default design with the attribute prior per group"),
-		setting.Numbers("alphas", &c.Alphas).Common().Noted("--alpha").Excludes("alpha").
-			Describe("`VALUE,...` weights of explicit supervision to try; the one with the best validation accuracy is reported"),
 	})
 }
 
@@ -89,94 +83,50 @@ func (c *Config) Resolve(ctx context.Context, r *config.Request) ([]config.Prese
 		return nil, &invalid.Error{Field: "groups", Want: "a variant with semantic groups beside it", Got: string(v)}
 	}
 	c.Base = p.Config
-	return []config.Preset{p}, c.Check()
-}
-
-// Check returns an *invalid.Error unless the alphas are positive and differ.
-func (c Config) Check() error {
-	for i, alpha := range c.Alphas {
-		if !(alpha > 0 && alpha <= math.MaxFloat64) || slices.Contains(c.Alphas[:i], alpha) {
-			return &invalid.Error{Field: "alphas", Want: "different positive numbers", Got: format.Join(c.Alphas)}
-		}
-	}
-	return nil
+	return []config.Preset{p}, nil
 }
 
 // Kind is the first word of the names of stored results.
 const Kind = "ablation"
 
-// Result is the paper's table A.2 for one data set: validation accuracy by design, best first.
-type Result struct {
-	results.Accuracies
-	Alphas []float64 `json:"alphas"` // tried for explicit supervision, of which a row has the best
-	Epochs int       `json:"epochs"` // at most
-}
-
-// Ask trains the eight designs on the dev stage, for every seed, and stores the table of their
-// results. The configuration passes Check.
+// Ask trains the eight designs on the dev stage, for every seed, and stores the paper's table A.2:
+// validation accuracy by design, best first.
 func (c *Config) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
 	if c.Groups {
 		return c.askGroups(ctx, l)
 	}
-	all, alphas, base := designs(), c.Alphas, c.Base
+	all, base := designs(), c.Base
 	if c.PerGroup {
 		all = append(all, perGroup)
 	}
-	if alphas == nil {
-		alpha, _ := base.Method.Settings().Find("alpha") // every variant has it
-		alphas = []float64{cmp.Or(alpha.Value().(float64), defaultAlpha)}
-	}
+	weight := cmp.Or(base.Value("alpha").(float64), defaultAlpha) // every variant has it
 	plan := engine.Plan{Stage: config.OnlyDev}
-	var rows []results.Row // of each arm
 	for _, d := range all {
-		tried := alphas
-		if d.supervision == implicit {
-			tried = []float64{0}
+		start := base.With("prior", d.prior).With("complement", d.complement).With("alpha", 0)
+		if d.supervision == explicit {
+			start = start.With("alpha", weight)
 		}
-		for _, alpha := range tried {
-			start := base.With("prior", d.prior).With("complement", d.complement).With("alpha", alpha)
-			row := results.Row{Labels: []string{string(d.prior), string(d.complement), d.supervision}, Reference: d == lago}
-			if len(tried) > 1 {
-				row.Labels[2] += fmt.Sprintf(", alpha %v", alpha)
-			}
-			if len(l.Parts) == 1 && published.Covers(l.Data) {
-				row.Published = d.published(base.DataName())
-			}
-			plan.Arms = append(plan.Arms, engine.Arm{Name: fmt.Sprint(d, alpha), Starts: []config.Config{start}})
-			rows = append(rows, row)
-		}
+		plan.Arms = append(plan.Arms, engine.Arm{Name: fmt.Sprint(d), Starts: []config.Config{start}})
 	}
 	done, err := engine.Run(ctx, l, plan)
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Accuracies: *results.NewAccuracies(l, Kind, "by design", base, "validation"), Alphas: alphas, Epochs: base.DevEpochs()}
-	r.Columns, r.Minus, r.Missing = []string{"p(a_m)", "p(ac|x)", "supervision"}, "points", done.Missing
-	for i, row := range rows {
-		r.Add(row, results.Validation(done, i))
-	}
-	r.Rows = bestOfEach(r.Rows)
-	results.CorrectP(r.Compare("uniform, const, implicit", false))
-	r.Notes = []string{"points: difference from uniform, const, implicit, with 95 % interval over classes; p: by permutation, Holm", "explicit: alpha " + format.Join(alphas)}
-	if len(alphas) > 1 {
-		r.Notes[1] = "explicit: the best alpha of " + format.Join(alphas) + " by the same accuracy"
-	}
-	return r, l.Store(Kind, c, r)
-}
-
-// bestOfEach sorts rows, the best first, and keeps the first of each design.
-func bestOfEach(rows []results.Row) (best []results.Row) {
-	of := func(r results.Row) string {
-		design, _, _ := strings.Cut(r.Label(), ", alpha")
-		return design
-	}
-	slices.SortStableFunc(rows, func(x, y results.Row) int { return lab.ByMean(x.Accuracy, y.Accuracy) })
-	for _, r := range rows {
-		if !slices.ContainsFunc(best, func(better results.Row) bool { return of(better) == of(r) }) {
-			best = append(best, r)
+	a := results.NewAccuracies(l, Kind, "by design", base, "validation")
+	a.Columns, a.Minus, a.Missing = []string{"p(a_m)", "p(ac|x)", "supervision"}, "points", done.Missing
+	for i, d := range all {
+		row := results.Row{Labels: []string{string(d.prior), string(d.complement), d.supervision}, Reference: d == lago}
+		if len(l.Parts) == 1 && published.Covers(l.Data) {
+			row.Published = d.published(base.DataName())
 		}
+		a.Add(row, results.Validation(done, i))
 	}
-	return best
+	slices.SortStableFunc(a.Rows, func(x, y results.Row) int { return lab.ByMean(x.Accuracy, y.Accuracy) })
+	results.CorrectP(a.Compare("uniform, const, implicit", false))
+	a.Notes = []string{
+		"points: difference from uniform, const, implicit, with 95 % interval over classes; p: by permutation, Holm", fmt.Sprintf("explicit: alpha %v", weight),
+	}
+	return a, l.Store(Kind, c, a)
 }
 
 // published returns the accuracy of a design in the paper, a fraction.
