@@ -107,6 +107,8 @@ func TestRead(t *testing.T) {
 // Neither opening a pipe nor reading from one outlasts the context, and a pipe without a writer is refused.
 func TestCancel(t *testing.T) {
 	path := pipe(t)
+	_, err := Lock(t.Context(), path, false, func() { t.Error("waiting for a pipe") })
+	testkit.WantError(t, err, path+": expected a regular file")
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	if _, err := Open(ctx, path); !errors.Is(err, context.DeadlineExceeded) {
@@ -114,7 +116,7 @@ func TestCancel(t *testing.T) {
 	}
 	defer func(wait time.Duration) { writerWait = wait }(writerWait)
 	writerWait = 10 * time.Millisecond
-	_, err := Open(t.Context(), path)
+	_, err = Open(t.Context(), path)
 	testkit.WantError(t, err, path+": expected a file, or a pipe that a program writes to, found a pipe without a writer")
 	w := testkit.Must(os.OpenFile(path, os.O_RDWR, 0))(t) // releases the abandoned goroutine
 	defer func() { _ = w.Close() }()

@@ -107,6 +107,9 @@ func isAt(f *os.File, path string) bool {
 // process has the lock, it calls waiting once and waits; the system frees the lock of a process
 // that dies.
 func Lock(ctx context.Context, path string, shared bool, waiting func()) (*flock.Flock, error) {
+	if _, err := SizeOfRegular(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err // opening a named pipe would block
+	}
 	lock := flock.New(path, flock.SetPermissions(0o666)) // less the umask
 	try, wait := lock.TryLock, lock.TryLockContext
 	if shared {
