@@ -6,17 +6,14 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/sirupsen/logrus"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/check"
-	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/experiments/evaluation"
 	"github.com/lago-train/lago-train/experiments/predictor"
-	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/npy"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/train"
@@ -68,7 +65,6 @@ type evaluateOptions struct {
 	names, dev         []string
 	dataset            string
 	files, valFiles    evaluation.ScoreFiles
-	unseen, valUnseen  string
 	figures, csv, save string
 }
 
@@ -84,13 +80,14 @@ func evaluateCommand() *command {
 			setting.Texts("dev", &o.dev).Noted("found beside the model").Describe("`MODEL` run of the dev stage to validate with, one for each model"),
 			setting.Raw("scores", &o.files.Scores, "").Common().Describe("`FILE` scores, samples x classes: .npy, .csv or .mat").
 				Excludes("split", "dataset", "dev", "scores_out", "adapt", "stress"),
-			setting.Raw("labels", &o.files.Labels, "").Common().Describe("`FILE` column of each sample's class in --scores, from 0: .npy or text"),
-			setting.Raw("unseen", &o.unseen, "").Common().Noted("all").Describe("`N,...` columns of the unseen classes, from 0, or a file of them"),
+			setting.Raw("labels", &o.files.Labels, "").Common().Describe("`FILE` column of each sample's class in --scores, from 0: .npy, .mat or text"),
+			setting.Raw("unseen", &o.files.Unseen, "").Common().Noted("all").Describe("`N,...` columns of the unseen classes, from 0, their names in CSV scores, or a file of them"),
+			setting.Whole("index_from", &o.files.From, 0, setting.Between(0, 1)).Needs("scores").Describe("`N` number of the first column in labels and in lists of columns: 0 or 1"),
 			setting.Choice("score_kind", &o.files.Kind, "", evaluation.Probabilities, evaluation.Logits, evaluation.BareScores).Noted("recognised").
 				Describe("what --scores holds"),
 			setting.Raw("val_scores", &o.valFiles.Scores, "").Describe("`FILE` scores to validate with"),
 			setting.Raw("val_labels", &o.valFiles.Labels, "").Describe("`FILE` labels of --val-scores"),
-			setting.Raw("val_unseen", &o.valUnseen, "").Noted("all").Describe("`N,...` columns of the unseen classes of --val-scores, or a file of them"),
+			setting.Raw("val_unseen", &o.valFiles.Unseen, "").Noted("all").Describe("`N,...` columns of the unseen classes of --val-scores, or a file of them"),
 		}.In(inputGroup), setting.List{
 			setting.Whole("bins", &o.Bins, 15, setting.Count).Describe("`N` bins of the expected calibration error"),
 			setting.Raw("figures", &o.figures, "").Common().Describe("`DIR` folder for reliability.svg, coverage.svg and seen-unseen.svg"),
@@ -152,11 +149,11 @@ func (o *evaluateOptions) evaluateModels(c *call) (*evaluation.Result, error) {
 
 // evaluateScores evaluates the files that flags name.
 func (o *evaluateOptions) evaluateScores(c *call) (*evaluation.Result, error) {
-	err := columnsOf(c, &o.files, "", o.unseen)
+	err := bothOf(&o.files, "")
 	validation := (*evaluation.ScoreFiles)(nil)
 	if c.isSet("val-scores") || c.isSet("val-labels") || c.isSet("val-unseen") {
 		validation = &o.valFiles
-		err = cmp.Or(err, columnsOf(c, validation, "val-", o.valUnseen))
+		err = cmp.Or(err, bothOf(validation, "val-"))
 	}
 	if err != nil {
 		return nil, err
@@ -164,23 +161,12 @@ func (o *evaluateOptions) evaluateScores(c *call) (*evaluation.Result, error) {
 	return o.EvaluateScores(c, o.files, validation)
 }
 
-// columnsOf reads the columns of unseen classes of scores whose flags have a prefix.
-func columnsOf(ctx context.Context, f *evaluation.ScoreFiles, prefix, columns string) (err error) {
+// bothOf returns an error unless there are scores and labels, whose flags have a prefix.
+func bothOf(f *evaluation.ScoreFiles, prefix string) error {
 	if f.Scores == "" || f.Labels == "" {
 		return wrong("--"+prefix+"scores", fmt.Sprintf("both --%sscores and --%slabels", prefix, prefix), "")
 	}
-	flag := "--" + prefix + "unseen"
-	switch {
-	case columns == "":
-		return nil
-	case strings.Trim(columns, "0123456789, ") != "": // numbers are columns even if a file has such a name
-		f.Unseen, err = features.ReadIntegers(ctx, columns)
-		return invalid.At(flag, err)
-	}
-	if f.Unseen, err = features.ParseIntegers(flag, columns); err == nil && len(f.Unseen) == 0 {
-		err = wrong(flag, "columns of unseen classes, as in 3,5,7", "none")
-	}
-	return err
+	return nil
 }
 
 // writeFiles writes the files that flags ask for.

@@ -130,7 +130,8 @@ func (o *networkOptions) extractor(c *call, m *predictor.Model, list []images.Im
 	return extract.New(n, p, len(list))
 }
 
-// imageList returns the images that paths name: files, or folders of images.
+// imageList returns the images that paths name: files, or folders of images. Those of the same name in
+// several folders are known by their paths.
 func imageList(paths []string) ([]images.Image, error) {
 	var all []images.Image
 	for _, path := range paths {
@@ -147,6 +148,14 @@ func imageList(paths []string) ([]images.Image, error) {
 			return nil, err
 		}
 		all = append(all, below...)
+	}
+	first := map[string]int{}
+	for i, m := range all {
+		if other, repeated := first[m.ID]; repeated {
+			all[other].ID, all[i].ID = filepath.ToSlash(all[other].Path), filepath.ToSlash(m.Path)
+		} else {
+			first[m.ID] = i
+		}
 	}
 	return all, nil
 }

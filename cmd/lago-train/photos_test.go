@@ -99,6 +99,12 @@ func TestFromPhotographsToClasses(t *testing.T) {
 	if n := strings.Count(out, "\n"); n != 8 || mean < 1.5/float64(o.Test.Classes+1) {
 		t.Errorf("%d photographs of the new class, of mean probability %.3f", n, mean)
 	}
+	broken := testkit.Write(t, newClass, "broken.png", "no image")
+	fails(t, append(append([]string{"predict"}, chosen...), "--images", newClass), "broken.png", "--skip-broken leaves such photographs out.")
+	if out := succeeds(t, append(append([]string{"predict", "--skip-broken", "--format", "csv"}, chosen...), "--images", newClass)...); strings.Count(out, "\n") != 9 {
+		t.Errorf("without the broken photograph:\n%s", out)
+	}
+	misused(t, append(append([]string{"predict", "--skip-broken"}, chosen...), "--images", broken), "at least one photograph that can be decoded")
 	image := filepath.Join(newClass, "3.png")
 	page := succeeds(t, append(append([]string{"explain", "--format", "html"}, chosen...), "--image", image)...)
 	testkit.WantText(t, page, `<img src="data:image/jpeg;base64,`, "<h1>Photograph 3.png is predicted as")
@@ -134,6 +140,23 @@ func TestFromPhotographsToClasses(t *testing.T) {
 	testkit.NoError(t, networktest.WriteResNet18(weights))
 	misused(t, append(predict, "--fit", "crop", "--images", image), "--fit: expected squash, as for the features that the model was trained on, found crop")
 	misused(t, []string{"predict", "--model", model, "--images", image}, "--weights: expected a safetensors file", "dataset fetch resnet50 or dinov2-small")
+}
+
+// Photographs of the same name in two folders are known by their paths.
+func TestImagesOfTheSameName(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a/1.png", "b/1.png", "b/2.png"} {
+		testkit.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777))
+		testkit.Write(t, dir, name, "x")
+	}
+	t.Chdir(dir)
+	var ids []string
+	for _, m := range testkit.Must(imageList([]string{"a", "b"}))(t) {
+		ids = append(ids, m.ID)
+	}
+	if got := strings.Join(ids, " "); got != "a/1.png b/1.png 2.png" {
+		t.Errorf("found %s", got)
+	}
 }
 
 func TestExtractRefuses(t *testing.T) {

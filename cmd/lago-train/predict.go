@@ -164,6 +164,9 @@ type predictOptions struct {
 	paths  map[string]string // of the images, by id
 	split  predictor.Selection
 	bom    bool
+
+	skipBroken bool
+	broken     []string // why photographs were left out
 }
 
 func predictCommand() *command {
@@ -174,6 +177,7 @@ func predictCommand() *command {
 		flags: slices.Concat(o.settings("none with --classes, otherwise --split", "images"), setting.List{
 			setting.Raw("features", &o.features, "").Describe("`FILE` features: .npy, .csv or .mat, or - for CSV on standard input").Excludes("dataset", "images"),
 			setting.Of("images", &o.images, nil, "", o.addImage).Describe("`PATH` photograph, or folder of photographs; others can follow").Excludes("dataset"),
+			setting.Switch("skip_broken", &o.skipBroken, false).Describe("leave out photographs that cannot be decoded, and warn of them").Needs("images"),
 			setting.Choice("split", &o.split, predictor.Test, predictor.Selections...).Describe("classes of --dataset whose samples are predicted; seen is train and val").Needs("dataset"),
 		}.In(inputGroup).Common(), setting.List{
 			setting.Whole("top", &o.Top, 5, setting.Count).Common().Describe("`N` best classes to write per sample"),
@@ -219,6 +223,12 @@ func (o *predictOptions) run(c *call) error {
 	r, err := p.Predict(c, src, o.Listing)
 	if err != nil {
 		return err
+	}
+	if n := len(o.broken); n > 0 {
+		if len(r.Samples) == 0 {
+			return &invalid.Error{Where: "--images", Want: "at least one photograph that can be decoded", Got: format.Count(n, "broken one")}
+		}
+		logrus.Warnf("%s left out because of --skip-broken:\n%s", format.Count(n, "photograph"), strings.Join(o.broken, "\n"))
 	}
 	warnSmall(p, len(r.Samples))
 	o.logCount(r.Count())
@@ -310,7 +320,9 @@ func (o *predictOptions) source(c *call, m *predictor.Model) (src predictor.Sour
 		for _, m := range list {
 			o.paths[m.ID] = m.Path
 		}
-		src = e.NewSource(c, list, display.show)
+		photographs := e.NewSource(c, list, display.show)
+		photographs.OnBroken = o.onBroken
+		src = photographs
 	default:
 		if d, err = openData(c, m, o.dataset, o.dataOptions.Options); err != nil {
 			return nil, nil, "", err
@@ -318,6 +330,15 @@ func (o *predictOptions) source(c *call, m *predictor.Model) (src predictor.Sour
 		src, otherwise = &predictor.Samples{Data: d, Rows: d.SamplesOf(o.split.Classes(d))}, o.split
 	}
 	return src, d, otherwise, err
+}
+
+// onBroken leaves a photograph out if that is asked for.
+func (o *predictOptions) onBroken(_ images.Image, err error) error {
+	if !o.skipBroken {
+		return &invalid.Error{Err: err, Hint: "--skip-broken leaves such photographs out."}
+	}
+	o.broken = append(o.broken, err.Error())
+	return nil
 }
 
 func (o *predictOptions) logCount(n predictor.Count) {

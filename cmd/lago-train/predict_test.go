@@ -333,7 +333,7 @@ func TestEvaluateAModelAndItsScores(t *testing.T) {
 	} {
 		misused(t, append(append([]string{"evaluate"}, both...), strings.Fields(flags)...), parts...)
 	}
-	fails(t, append(append([]string{"evaluate"}, both...), "--unseen", "wren"), "--unseen: wren: no such file")
+	misused(t, append(append([]string{"evaluate"}, both...), "--unseen", "wren"), "--unseen: expected columns from 0 to ", `found "wren"`)
 	model := []string{"evaluate", "--model", tested[0]}
 	misused(t, append(model, "--scores-out", filepath.Join(tested[0], train.ModelFile)), "--scores-out", "does not read")
 	fails(t, []string{"evaluate", "--model", out}, out, "folder of a run", train.ModelFile)

@@ -20,6 +20,7 @@ import (
 	"io"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -35,6 +36,8 @@ import (
 // Reader reads the rows of a file of features in order. It must not be used by several
 // goroutines at once.
 type Reader struct {
+	Names []string // of the columns of a CSV file; nil without a line of them
+
 	path       string
 	rows, cols int // rows are -1 where only reading them shows it
 
@@ -123,7 +126,7 @@ func newArray(path string, rows, cols int, load func(row int, dst []float32) err
 		}
 		return nil, nil
 	}
-	return &Reader{path, rows, cols, next, closeFile}
+	return &Reader{nil, path, rows, cols, next, closeFile}
 }
 
 // WriteNPY writes features as a NumPy array of float32 in C order, samples x D, which
@@ -205,7 +208,9 @@ func newCSV(f *fileio.File) (*Reader, error) {
 	s := &csvFile{path: f.Name(), csv: table.NewReader(f.Name(), f)}
 	record, err := s.csv.Read()
 	cols := len(record)
+	var names []string
 	if err == nil && isHeader(record) {
+		names = slices.Clone(record)
 		if e := s.checkNames(record); e != nil {
 			return nil, e
 		}
@@ -224,7 +229,7 @@ func newCSV(f *fileio.File) (*Reader, error) {
 		got := fmt.Sprintf("the numbers from 0 to %d, which look like pandas' column names", cols-1)
 		return nil, s.wrong("", "a sample, or names of the columns", got, "Write the file with to_csv(header=False, index=False).")
 	}
-	return &Reader{s.path, -1, cols, s.next, f.Close}, nil
+	return &Reader{names, s.path, -1, cols, s.next, f.Close}, nil
 }
 
 // isHeader reports whether no cell of a line is a number. A line with numbers and names

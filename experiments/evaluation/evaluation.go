@@ -5,14 +5,10 @@ package evaluation
 
 import (
 	"cmp"
-	"context"
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/experiments/adaptation"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/train/metrics"
@@ -87,6 +83,9 @@ type Result struct {
 
 	Samples int `json:"samples"`
 	Classes int `json:"classes"` // number of candidates
+	// those of unseen classes, all unless seen classes are candidates
+	UnseenSamples int `json:"unseen_samples"`
+	UnseenClasses int `json:"unseen_classes"` // number of unseen candidates
 
 	PerClass      float64 `json:"per_class_accuracy"`
 	PerSample     float64 `json:"per_sample_accuracy"`
@@ -235,7 +234,7 @@ func (c Config) evaluate(s, validation *scored) *Result {
 		r.Validation = &Validation{Samples: validation.scores.Rows, Classes: validation.scores.Cols}
 	}
 	r.listClasses()
-	if s.sides != nil {
+	if r.UnseenSamples, r.UnseenClasses = r.Samples, r.Classes; s.sides != nil {
 		r.generalise(validation)
 	}
 	if s.kind != BareScores {
@@ -283,6 +282,7 @@ func (r *Result) generalise(validation *scored) {
 	zsl := metrics.TopK(alone, labels, 1)
 	r.ZSL, r.Intervals.ZSL = zsl.Accuracy().PerClass, zsl.Interval()
 
+	r.UnseenSamples, r.UnseenClasses = len(labels), alone.Cols
 	stacking := metrics.NewStacking(s.scores, s.labels, s.sides)
 	plain := stacking.At(0)
 	r.Seen, r.Unseen, r.HarmonicMean = &plain.Seen, &plain.Unseen, &plain.Mean
@@ -339,93 +339,3 @@ func (r *Result) note(format string, args ...any) {
 // Scores returns the scores that were evaluated, samples x classes; for an ensemble the
 // logs of the mean probabilities.
 func (r *Result) Scores() dataset.Matrix[float32] { return r.scored.scores }
-
-// ScoreFiles are scores that any program wrote.
-type ScoreFiles struct {
-	Scores string    // samples x classes, in a format of package features
-	Labels string    // the column of each sample's true class, from 0
-	Unseen []int     // columns of unseen classes; none: all are unseen
-	Kind   ScoreKind // "" to recognise it
-}
-
-// EvaluateScores evaluates the scores of a file. validation, if not nil, chooses gamma
-// and the temperature; its scores are of the same kind.
-func (c Config) EvaluateScores(ctx context.Context, f ScoreFiles, validation *ScoreFiles) (*Result, error) {
-	s, err := f.read(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var v *scored
-	if validation != nil {
-		same := *validation
-		same.Kind = s.kind
-		if v, err = same.read(ctx); err != nil {
-			return nil, err
-		}
-		if (v.sides == nil) != (s.sides == nil) {
-			return nil, &invalid.Error{Field: "val-unseen", Want: "unseen classes for both " + f.Scores + " and " + validation.Scores + ", or for neither"}
-		}
-	}
-	r := c.evaluate(s, v)
-	r.Source = Source{Scores: f.Scores, Labels: f.Labels}
-	if v != nil {
-		r.Validation.Of = []string{validation.Scores}
-	} else {
-		r.note("neither gamma nor a temperature is chosen: there are no validation scores")
-	}
-	return r, nil
-}
-
-// read reads and checks the files.
-func (f ScoreFiles) read(ctx context.Context) (*scored, error) {
-	labels, err := features.ReadIntegers(ctx, f.Labels)
-	if err != nil {
-		return nil, err
-	}
-	scores, err := features.ReadScores(ctx, f.Scores, len(labels))
-	if err != nil {
-		return nil, err
-	}
-	s := &scored{scores: scores, labels: labels, rows: scores.AllRows()}
-	for z := range scores.Cols {
-		s.names = append(s.names, strconv.Itoa(z))
-	}
-	for _, z := range f.Unseen {
-		if z < 0 || z >= scores.Cols {
-			return nil, &invalid.Error{Where: f.Scores, Field: "unseen", Want: fmt.Sprintf("columns from 0 to %d", scores.Cols-1), Got: strconv.Itoa(z)}
-		}
-		if s.sides == nil {
-			s.sides = make(metrics.Sides, scores.Cols)
-		}
-		s.sides[z] = true
-	}
-	found := kindOf(scores)
-	if f.Kind == Probabilities && found != Probabilities {
-		return nil, &invalid.Error{Where: f.Scores, Want: "probabilities, rows of which sum to 1", Got: string(found)}
-	}
-	s.kind = cmp.Or(f.Kind, found)
-	return s, s.check(f.Scores, f.Labels)
-}
-
-// kindOf recognises probabilities, or their logs, by rows that sum to 1. Other scores
-// are bare.
-func kindOf(scores dataset.Matrix[float32]) ScoreKind {
-	const tolerance = 1e-3 // programs round what they write
-	p, log := true, true
-	for i := range scores.Rows {
-		var sum, exp float64
-		for _, v := range scores.Row(i) {
-			p = p && v >= 0
-			sum += float64(v)
-			exp += math.Exp(float64(v))
-		}
-		p, log = p && math.Abs(sum-1) < tolerance, log && math.Abs(exp-1) < tolerance
-	}
-	switch {
-	case p:
-		return Probabilities
-	case log:
-		return Logits
-	}
-	return BareScores
-}

@@ -173,9 +173,9 @@ func writeScores(t *testing.T, scores dataset.Matrix[float32], labels string) Sc
 // Without unseen classes all are unseen; without validation nothing is chosen.
 func TestEvaluateScores(t *testing.T) {
 	f := writeScores(t, birds().scores, "0 0 1 2 2")
-	f.Unseen, f.Kind = []int{2}, Logits
+	f.Unseen, f.Kind = "2", Logits
 	v := writeScores(t, oddsAmongBirds().scores, "0,0,1,0")
-	v.Unseen = []int{1}
+	v.Unseen = "1"
 	e := testkit.Must(Config{Bins: 2}.EvaluateScores(t.Context(), f, &v))(t)
 	want := Config{Bins: 2}.evaluate(birds(), oddsAmongBirds())
 	if *e.HarmonicMean != *want.HarmonicMean || e.ZSL != want.ZSL || *e.AUSUC != *want.AUSUC || *e.ECE != *want.ECE {
@@ -194,12 +194,12 @@ func TestEvaluateScores(t *testing.T) {
 }
 
 func TestEvaluateScoresRefuses(t *testing.T) {
-	with := func(labels string, unseen ...int) ScoreFiles {
+	with := func(labels, unseen string) ScoreFiles {
 		f := writeScores(t, birds().scores, labels)
 		f.Unseen = unseen
 		return f
 	}
-	good := with("0 0 1 2 2")
+	good := with("0 0 1 2 2", "")
 	noProbabilities := good
 	noProbabilities.Kind = Probabilities
 	nan := writeScores(t, matrixOf([]float32{1, float32(math.NaN())}), "0")
@@ -209,11 +209,11 @@ func TestEvaluateScoresRefuses(t *testing.T) {
 		val   *ScoreFiles
 		parts []string
 	}{
-		{"fewer labels", with("0 0 1 2"), nil, []string{"labels.txt", "scores.npy", "expected 5", "found 4"}},
-		{"an unknown class", with("0 0 1 2 2", 3), nil, []string{"scores.npy", "unseen", "found 3"}},
-		{"no unseen samples", with("0 0 1 1 0", 2), nil, []string{"labels.txt", "seen and of unseen classes, found 5 and 0"}},
+		{"fewer labels", with("0 0 1 2", ""), nil, []string{"labels.txt", "scores.npy", "expected 5", "found 4"}},
+		{"an unknown class", with("0 0 1 2 2", "3"), nil, []string{"scores.npy", "unseen", `found "3"`}},
+		{"no unseen samples", with("0 0 1 1 0", "2"), nil, []string{"labels.txt", "seen and of unseen classes, found 5 and 0"}},
 		{"no probabilities", noProbabilities, nil, []string{"scores.npy", "sum to 1"}},
-		{"unseen classes of one", with("0 0 1 2 2", 2), &good, []string{good.Scores, "unseen"}},
+		{"unseen classes of one", with("0 0 1 2 2", "2"), &good, []string{good.Scores, "unseen"}},
 		{"validation of another kind", writeScores(t, matrixOf([]float32{0.5, 0.5}), "0"), &good, []string{good.Scores, "sum to 1"}},
 		{"bad validation", good, &nan, []string{nan.Scores}},
 	} {
@@ -222,6 +222,27 @@ func TestEvaluateScoresRefuses(t *testing.T) {
 			testkit.WantError(t, err, c.parts...)
 		})
 	}
+}
+
+// Columns are numbers from 0 or 1, or names in CSV scores, also in a file; labels without 0 are noted.
+func TestColumnsAndLabels(t *testing.T) {
+	labels := testkit.Write(t, t.TempDir(), "labels.txt", "1 1 2 3 3")
+	scores := testkit.Write(t, filepath.Dir(labels), "scores.csv", "owl,crow,wren\n5,1,2\n0,3,2\n1,4,4\n7,2,5\n1,2,3\n")
+	want := Config{Bins: 2}.evaluate(birds(), nil)
+	for _, unseen := range []string{"3", "wren", testkit.Write(t, filepath.Dir(labels), "unseen.txt", "wren\n"), testkit.Write(t, filepath.Dir(labels), "three.txt", "3")} {
+		e := testkit.Must(Config{Bins: 2}.EvaluateScores(t.Context(), ScoreFiles{Scores: scores, Labels: labels, Unseen: unseen, From: 1}, nil))(t)
+		if *e.HarmonicMean != *want.HarmonicMean || e.UnseenSamples != 2 || e.UnseenClasses != 1 || e.Mistakes[0] != want.Mistakes[0] {
+			t.Errorf("unseen %s: %+v", unseen, e)
+		}
+		testkit.WantText(t, testlab.Text(e.Tables()), "unseen: 2 samples of 1 class; seen: 3 samples of 2 classes")
+	}
+	_, err := Config{Bins: 2}.EvaluateScores(t.Context(), ScoreFiles{Scores: scores, Labels: labels, Unseen: "wrenn", From: 1}, nil)
+	testkit.WantError(t, err, "unseen: expected columns from 1 to 3 of ", `found "wrenn". Did you mean wren?`)
+	_, err = Config{Bins: 2}.EvaluateScores(t.Context(), ScoreFiles{Scores: scores, Labels: labels}, nil)
+	testkit.WantError(t, err, "found 3", "--index-from 1")
+	testkit.Write(t, filepath.Dir(labels), "labels.txt", "1 1 2 2 1")
+	e := testkit.Must(Config{Bins: 2}.EvaluateScores(t.Context(), ScoreFiles{Scores: scores, Labels: labels}, nil))(t)
+	testkit.WantText(t, strings.Join(e.Notes, "\n"), "no label is 0", "(--index-from 1), the per-class accuracy is 41.7 %, not 16.7 %")
 }
 
 func TestWriteCSV(t *testing.T) {

@@ -54,6 +54,10 @@ func (s Source) title() string {
 // sourceTable says what was evaluated.
 func (r *Result) sourceTable() *table.Table {
 	t := table.New(fmt.Sprintf("%s: %s of %s", r.Source.title(), format.Count(r.Samples, "sample"), format.Count(r.Classes, "class")))
+	if seen := r.Classes - r.UnseenClasses; seen > 0 {
+		t.Note("unseen: %s of %s; seen: %s of %s", format.Count(r.UnseenSamples, "sample"), format.Count(r.UnseenClasses, "class"),
+			format.Count(r.Samples-r.UnseenSamples, "sample"), format.Count(seen, "class"))
+	}
 	models := r.Source.Models
 	if len(models) == 1 {
 		return t.Note("predicted by %s, seed %d, %s", models[0].Method, models[0].Seed, models[0].Path)

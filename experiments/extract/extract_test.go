@@ -397,8 +397,34 @@ func TestSourceFillsBlocks(t *testing.T) {
 		t.Errorf("after the last image: %v", err)
 	}
 	index, id, class := s.Sample(7)
-	if s.Len() != 12 || index != 7 || id != "wren/01.png" || class != "wren" {
+	if index != 7 || id != "wren/01.png" || class != "wren" {
 		t.Errorf("sample 7 is %d, %s of %s", index, id, class)
+	}
+}
+
+// A broken image is left out where that is decided, and the samples behind it keep their names.
+func TestSourceLeavesBrokenImagesOut(t *testing.T) {
+	c := config(t, photographs(t, 3), "")
+	list := slices.Insert(slices.Clone(c.Images), 1, images.Image{ID: "broken.png", Path: testkit.Write(t, t.TempDir(), "broken.png", "no image")})
+	s := extractor(t).NewSource(t.Context(), list, nil)
+	block := dataset.NewMatrix[float32](4, s.Cols())
+	if n, err := s.Read(block); n != 1 || err == nil {
+		t.Errorf("%d images and the error %v", n, err)
+	}
+	s = extractor(t).NewSource(t.Context(), list, nil)
+	var broken []string
+	s.OnBroken = func(m images.Image, err error) error {
+		testkit.WantError(t, err, "broken.png", "expected a JPEG")
+		broken = append(broken, m.ID)
+		return nil
+	}
+	for _, want := range []int{4, 2} {
+		if n, err := s.Read(block); n != want || err != nil {
+			t.Errorf("%d images, expected %d: %v", n, want, err)
+		}
+	}
+	if index, id, _ := s.Sample(1); index != 2 || id != c.Images[1].ID || !slices.Equal(broken, []string{"broken.png"}) || !near(block.Row(1), source(t, c.Images[5])) {
+		t.Errorf("sample 1 is %d, %s; left out: %q", index, id, broken)
 	}
 }
 

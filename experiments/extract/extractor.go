@@ -2,9 +2,11 @@ package extract
 
 import (
 	"context"
+	"errors"
 	"io"
 	"slices"
 	"sync"
+	"syscall"
 
 	"github.com/sirupsen/logrus"
 
@@ -86,10 +88,15 @@ func (e *Extractor) each(ctx context.Context, list []images.Image, do func(x []f
 
 // Source supplies the features of images one block after the other, see package predict.
 type Source struct {
+	// OnBroken decides about an image that cannot be decoded: if it returns nil, the image is left out.
+	// Without it such an image is an error.
+	OnBroken func(m images.Image, err error) error
+
 	ctx        context.Context
 	extractor  *Extractor
 	list       []images.Image
 	next       int
+	read       []int // the images of the rows that were read
 	onProgress func(format.Progress)
 	progress   format.Progress
 }
@@ -102,31 +109,40 @@ func (e *Extractor) NewSource(ctx context.Context, list []images.Image, onProgre
 // Cols returns D, the number of features.
 func (s *Source) Cols() int { return s.extractor.dims }
 
-// Read fills the first rows of a block. A broken image is an error.
-func (s *Source) Read(block dataset.Matrix[float32]) (int, error) {
-	if s.next == len(s.list) {
-		return 0, io.EOF
-	}
-	n := 0
-	err := s.extractor.each(s.ctx, s.list[s.next:min(s.next+block.Rows, len(s.list))], func(x []float32, err error) error {
-		if err != nil {
+// Read fills the first rows of a block.
+func (s *Source) Read(block dataset.Matrix[float32]) (n int, err error) {
+	for err == nil && n < block.Rows && s.next < len(s.list) {
+		err = s.extractor.each(s.ctx, s.list[s.next:min(s.next+block.Rows-n, len(s.list))], func(x []float32, err error) error {
+			if err != nil && s.OnBroken != nil && isBroken(err) {
+				err = s.OnBroken(s.list[s.next], err)
+			} else if err == nil {
+				copy(block.Row(n), x)
+				s.read = append(s.read, s.next)
+				n++
+			}
+			if err == nil {
+				s.next++
+				tick(&s.progress, s.onProgress)
+			}
 			return err
-		}
-		copy(block.Row(n), x)
-		n++
-		tick(&s.progress, s.onProgress)
-		return nil
-	})
-	s.next += n
+		})
+	}
+	if n == 0 && err == nil {
+		err = io.EOF
+	}
 	return n, err
 }
 
-// Len returns the number of images.
-func (s *Source) Len() int { return len(s.list) }
+// isBroken reports whether the error of decoding an image is one of the image, not of the system, such
+// as too many open files.
+func isBroken(err error) bool {
+	return errors.As(err, new(*invalid.Error)) && !errors.As(err, new(syscall.Errno))
+}
 
-// Sample returns the index, the name and the class of an image, "" if it is not known.
+// Sample returns the index, the name and the class of the image of a row, "" if it is not known.
 func (s *Source) Sample(i int) (index int, id, class string) {
-	return i, s.list[i].ID, s.list[i].Class
+	m := s.list[s.read[i]]
+	return s.read[i], m.ID, m.Class
 }
 
 // tick counts an image and reports the progress.

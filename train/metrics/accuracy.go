@@ -178,7 +178,7 @@ func CheckLabels(labels []int, samples, classes int) error {
 		}
 		e := &invalid.Error{Field: "labels", Want: fmt.Sprintf("classes from 0 to %d", classes-1), Got: fmt.Sprintf("%d for sample %d", z, i)}
 		if slices.Contains(labels, classes) && !slices.Contains(labels, 0) {
-			e.Hint = fmt.Sprintf("There is a %d and no 0: if the labels count from 1, subtract 1.", classes)
+			e.Hint = fmt.Sprintf("There is a %d and no 0: labels that count from 1 need --index-from 1.", classes)
 		}
 		return e
 	}

@@ -71,7 +71,7 @@ func TestCheck(t *testing.T) {
 		{dataset.NewMatrix[float32](0, 3), nil, "scores: expected at least one sample and one class, found 0 x 3"},
 		{good, []int{0, 1}, "labels: expected 3, one per sample of the scores, found 2"},
 		{good, []int{0, -1, 1}, "labels: expected classes from 0 to 1, found -1 for sample 1"},
-		{good, []int{1, 1, 2}, "found 2 for sample 2. There is a 2 and no 0: if the labels count from 1, subtract 1."},
+		{good, []int{1, 1, 2}, "found 2 for sample 2. There is a 2 and no 0: labels that count from 1 need --index-from 1."},
 		{rows([]float32{1, 2}, []float32{nan, 4}), []int{0, 0}, "scores: expected finite numbers, found NaN for sample 1 and class 0"},
 		{rows([]float32{1, inf}), []int{0}, "found -Inf for sample 0 and class 1"},
 	} {
