@@ -94,7 +94,7 @@ func drawDataset(t *rapid.T) *dataset.Dataset {
 	}
 	d.Features = dataset.NewMatrix[float32](len(d.Labels), rapid.IntRange(1, 3).Draw(t, "dimensions"))
 	for i := range d.Features.Data {
-		d.Features.Data[i] = rapid.Float32Range(-math.MaxFloat32, math.MaxFloat32).Draw(t, "feature")
+		d.Features.Data[i] = rapid.Float32Range(-1, 1).Draw(t, "feature")
 	}
 	if rapid.Bool().Draw(t, "ids") {
 		d.IDs = rapid.SliceOfNDistinct(name, len(d.Labels), len(d.Labels), rapid.ID).Draw(t, "id")

@@ -108,14 +108,19 @@ var (
 	decimalComma = regexp.MustCompile(`^\s*[-+]?\d*,\d+([eE][-+]?\d+)?\s*%?\s*$`)
 )
 
-// separatorOf returns the most frequent of comma, semicolon and tab in a line, outside of quotes. Commas
-// within numbers do not count.
+// separatorOf returns what separates the cells of a line: commas if there are some outside of quotes,
+// numbers and text, which has a space behind them; else the most frequent of comma, semicolon and tab.
 func separatorOf(line string) byte {
 	line = quoted.ReplaceAllString(line, "")
-	most, found := strings.Count(line, ","), byte(',')
+	most, found := 0, byte(',')
 	for cell := range strings.FieldsFuncSeq(line, func(r rune) bool { return r == ';' || r == '\t' }) {
-		if decimalComma.MatchString(cell) {
-			most--
+		inText := strings.Count(cell, ", ")
+		switch {
+		case decimalComma.MatchString(cell):
+		case strings.Count(cell, ",") > inText:
+			return ','
+		default:
+			most += inText
 		}
 	}
 	for _, separator := range []byte{';', '\t'} {

@@ -102,7 +102,7 @@ func TestFormsOfSpreadsheets(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]byte{
-		"a": ',', "0,5;1,25;3": ';', "0,5;1": ';', `"a;b;c",d`: ',', "a; b,c,d": ',', "1\t2,5": '\t', "0.5,1;": ',',
+		"a": ',', "0,5;1,25;3": ';', "0,5;1": ';', `"a;b;c",d`: ',', "a; b,c,d": ',', "1\t2,5": '\t', "class,;;": ',', "Klasse;Flügel, lang;Beine": ';', "a, b, c;d": ',', "1,2": ',', "0.5,1;": ',',
 	} {
 		if got := separatorOf(line); got != want {
 			t.Errorf("%q: separated by %q, expected %q", line, got, want)
