@@ -73,6 +73,10 @@ func TestOpenFindsAFolderInAnyCase(t *testing.T) {
 	if d := open(t, filepath.Join(root, "Mini"), "", 1); d.Name != "mini" || NameOf(root+"/Mini/") != "mini" {
 		t.Errorf("by path it is named %q and %q, expected mini", d.Name, NameOf(root+"/Mini/"))
 	}
+	own := open(t, copied(t, filepath.Join(root, "glyphs")), "", 1)
+	if picture, err := Picture(t.Context(), own, 0, 48); own.Name != "glyphs" || HasPictures(own) || picture != nil || err != nil {
+		t.Errorf("a folder named glyphs has the picture %v: %v", picture, err)
+	}
 	copied(t, filepath.Join(root, "MINI"))
 	_, err := Open(t.Context(), "mini", below(root))
 	testkit.WantError(t, err, "MINI and Mini")

@@ -218,8 +218,11 @@ func newCSV(f *fileio.File) (*Reader, error) {
 			return nil, s.wrong("", fmt.Sprintf("%d numbers, one for each name above", cols), "one more, as R's write.table writes names of rows", withoutRowNames)
 		}
 	}
-	if err == io.EOF {
+	switch {
+	case err == io.EOF:
 		err = &invalid.Error{Where: s.path, Want: "at least one line of numbers", Got: "none"}
+	case err == nil && cols == 1 && len(strings.Fields(record[0])) > 1:
+		err = s.wrong("", "numbers separated by commas", "spaces between "+invalid.Quote(record[0]), "In R, write.csv(x, file, row.names = FALSE) writes commas; in pandas, to_csv(index=False).")
 	}
 	if err != nil {
 		return nil, err

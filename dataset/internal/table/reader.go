@@ -177,7 +177,7 @@ func (r *Reader) read() ([]string, error) {
 	case errors.As(err, &parse):
 		return nil, &invalid.Error{
 			Where: r.file, Field: fmt.Sprintf("line %d, character %d", parse.Line, parse.Column), Want: "cells that are quoted whole or not at all", Got: "another quote",
-			Hint: `Write "" for a quote inside a cell.`,
+			Hint: `Write "" for a quote inside a cell, and commas between cells.`,
 		}
 	}
 	return nil, invalid.File(r.file, err)

@@ -33,7 +33,7 @@ func Example() {
 }
 
 func TestProblems(t *testing.T) {
-	const quote = `: expected cells that are quoted whole or not at all, found another quote. Write "" for a quote inside a cell.`
+	const quote = `: expected cells that are quoted whole or not at all, found another quote. Write "" for a quote inside a cell, and commas between cells.`
 	for text, want := range map[string]string{
 		"":                     "t: expected a header with the names of the columns, found an empty file",
 		"PK\x03\x04":           "t: expected a CSV file, found a ZIP archive, such as a PyTorch checkpoint (.pt, .pth), .npz or .xlsx. Save a spreadsheet as CSV.",
