@@ -127,22 +127,8 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// Warnings are of leaks, too, and of similar descriptions once.
+// Leaks by the same description are reported once.
 func TestWarnings(t *testing.T) {
-	d := tiny.Distinct("ant", "bee", "Bee", "dog")
-	copy(d.Descriptions.Row(2), d.Descriptions.Row(1))
-	d.Split = dataset.Split{Train: []int{0}, Val: []int{1}, Test: []int{2, 3}}
-	testkit.NoError(t, Errors(d))
-	err := Warnings(d)
-	testkit.WantError(t, err, `birds: classes "bee" and "Bee": expected different descriptions, found the same. No method`,
-		`birds: class "bee" (val) and class "Bee" (test): expected nothing in common, found their names differ only in case`)
-	if list := Findings(Warning, err); len(list) != 2 || list[1].Severity != Warning {
-		t.Errorf("%+v", list)
-	}
-}
-
-// What a command tells of samples and attributes, and of scales where a model learns from them.
-func TestUse(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		spoil func(d *dataset.Dataset)
@@ -154,6 +140,9 @@ func TestUse(t *testing.T) {
 		}},
 		{"a photograph in a train and a test class", func(d *dataset.Dataset) { copy(d.Features.Row(4), d.Features.Row(0)) }, []string{
 			`class "ant" (train) and class "cat" (test): expected nothing in common, found samples 0 and 4 have the same features`,
+		}},
+		{"the same description", func(d *dataset.Dataset) { copy(d.Descriptions.Row(2), d.Descriptions.Row(1)) }, []string{
+			`classes "bee" and "cat": expected different descriptions, found the same. No method`,
 		}},
 		{"zeros", func(d *dataset.Dataset) { clear(d.Features.Data[2:10]) }, []string{
 			`features: expected values other than 0, found 4 samples of zeros alone, the first sample 1, of class "ant"`,
@@ -180,7 +169,7 @@ func TestUse(t *testing.T) {
 		c.spoil(d)
 		testkit.NoError(t, Errors(d))
 		var got []string
-		for _, f := range Use(d, true) {
+		for _, f := range Findings(Warning, Warnings(d)) {
 			got = append(got, strings.TrimPrefix(f.String(), "birds: "))
 		}
 		if !slices.EqualFunc(got, c.want, strings.HasPrefix) {
