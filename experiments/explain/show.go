@@ -158,8 +158,11 @@ func (a *Adapted) section(own string) section {
 // compared shows a comparison: its groups, their attributes, and other detections.
 func (r *Result) compared(c Comparison, top int, f Format) section {
 	s := section{Title: className(c.Class) + " against " + c.Other()}
-	s.Sentences = append(s.Sentences, fmt.Sprintf("The sum over %s %s in log probability, which is %s.",
-		format.Count(len(c.Groups), "group"), c.favour(c.LogOdds), odds(c.LogOdds)))
+	sum := fmt.Sprintf("The sum over %s %s in log probability", format.Count(len(c.Groups), "group"), c.favour(c.LogOdds-c.Correction))
+	if c.Correction != 0 {
+		sum += fmt.Sprintf("; the correction by seen classes %s; together this %s", c.favour(c.Correction), c.favour(c.LogOdds))
+	}
+	s.Sentences = append(s.Sentences, sum+", which is "+odds(c.LogOdds)+".")
 	for _, m := range c.Substitutions {
 		s.Sentences = append(s.Sentences, fmt.Sprintf("%s is described but was not detected; %s was detected in its place (soft OR). With both, the sum %s.",
 			attributeName(m.Missed), nameWithin(m.Substitute, m.Group), c.favour(c.LogOdds+m.Gain)))

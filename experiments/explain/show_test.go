@@ -57,7 +57,9 @@ func TestText(t *testing.T) {
 			t.Errorf("found %q", banned)
 		}
 	}
-	r.Comparisons[0].Flip = Flip{Limit: 20}
+	r.Comparisons[0].Flip, r.Comparisons[0].Correction = Flip{Limit: 20}, 0.9
+	testkit.WantText(t, unspaced(written(t, r, Text, 1)), "The sum over 3 groups favours White breasted Nuthatch by 0.11; the correction by seen classes favours Black billed Cuckoo by 0.90; "+
+		"together this favours Black billed Cuckoo by 0.79, which is 2.2 to 1.")
 	testkit.WantText(t, unspaced(written(t, r, Text, 1)), "A greedy search of up to 20 changes found none that make White breasted Nuthatch more likely")
 
 	m := testlab.Birds(model.Config{Variant: model.KSoft, K: 2, Prior: model.PerAttribute, Complement: model.NoComplement, Zeta: 10})

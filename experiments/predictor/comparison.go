@@ -158,6 +158,9 @@ func (c *Comparison) Sentence() string {
 		times = Ratio(c.LogOdds) + " times"
 	}
 	s := fmt.Sprintf("%s is %s as likely as %s", format.ClassName(c.Class), times, c.Other())
+	if c.CorrectionDecides() {
+		return fmt.Sprintf("%s, because of the correction by seen classes: the groups alone favour %s by %.2f.", s, format.ClassName(c.Against), c.Correction-c.LogOdds)
+	}
 	if reasons := c.reasons(1, mainReasons); reasons != "" {
 		s += ", mainly because of " + reasons
 	}
@@ -165,6 +168,12 @@ func (c *Comparison) Sentence() string {
 		s += "; " + reasons + " favours " + format.ClassName(c.Against) + " most"
 	}
 	return s + "."
+}
+
+// CorrectionDecides reports whether the groups alone favour the other class.
+func (c *Comparison) CorrectionDecides() bool {
+	groups := c.LogOdds - c.Correction
+	return c.LogOdds > 0 && groups < 0 && !Negligible(groups)
 }
 
 // Other names the other class and its role: "wren, the runner-up".
@@ -184,24 +193,31 @@ func (c *Comparison) reasons(sign float64, most int) string {
 	return format.List(list, "and")
 }
 
-// reason names what in a group favours the class that the group favours: the attribute that adds
-// most to the score (soft OR) by the product of its detection and the difference of its terms or,
-// if the none-of-group term adds more, the undetected attribute that the other class is described
-// by. Where the group has no detected attribute and none of these, it says so.
+// reason names what in a group favours the class that the group favours: the attribute that it is
+// described by and that adds most to the score (soft OR) by the product of its detection and the
+// difference of its terms or, if the none-of-group term adds more, the undetected attribute that the
+// other class is described by. Where there is none of these but an imputed entry, or no detected
+// attribute, it says so.
 func (g Group) reason() string {
 	sign := math.Copysign(1, g.Contribution)
 	noneAdds := sign * (g.None.Term.Class - g.None.Term.Against)
 	var adds, lacks string
 	var most, mostLacked float64
-	detected := false
+	detected, imputed := false, false
 	for _, t := range g.Terms {
 		difference, lacked := sign*(t.Term.Class-t.Term.Against), sign*t.Gamma*(t.Used.Against-t.Used.Class)
+		favoured, other := t.Described.Class, t.Described.Against
+		if sign < 0 {
+			favoured, other = other, favoured
+		}
 		if t.Detected >= MinDetected {
 			detected = true
-		} else if d := lacked * (1 - t.Detected); lacked > minDifference && d > mostLacked {
+		} else if d := lacked * (1 - t.Detected); lacked > minDifference && d > mostLacked && other != nil {
 			lacks, mostLacked = format.AttributeName(t.Attribute)+" (not detected)", d
 		}
-		if d := difference * t.Detected; difference > noneAdds && d > most {
+		if d := difference * t.Detected; difference > noneAdds && d > 0 && favoured == nil {
+			imputed = true
+		} else if difference > noneAdds && d > most {
 			adds, most = format.AttributeName(t.Attribute), d
 			if t.Detected < MinDetected {
 				adds += fmt.Sprintf(" (detection only %.2f)", t.Detected)
@@ -209,7 +225,9 @@ func (g Group) reason() string {
 		}
 	}
 	title := g.Title()
-	if !detected && len(g.Terms) > 0 {
+	if imputed {
+		title += " (imputed)"
+	} else if !detected && len(g.Terms) > 0 {
 		title += map[bool]string{true: " (not detected)", false: " (none of its attributes detected)"}[len(g.Terms) == 1]
 	}
 	return cmp.Or(adds, lacks, title)

@@ -150,14 +150,14 @@ func TestPageInBrowser(t *testing.T) {
 	b.click("Try")
 	path := testkit.Write(t, t.TempDir(), "blue.jpg", string(photograph(color.RGBA{B: 255, A: 255})))
 	b.run(chromedp.SetUploadFiles(`input[type=file]`, []string{path}))
-	b.waits("Predicted: big blue")
+	b.waits("classes: big blue")
 	b.looks("try")
 	b.run(chromedp.SendKeys(`[aria-label="Name of a class to try"]`, "huge\n"), chromedp.Sleep(100*time.Millisecond))
 	b.click("blue")
 	b.click("large")
 	b.choose("small: strength", "0")
 	b.run(chromedp.Evaluate(`document.querySelector('[data-key="candidatebig blue"]').click()`, nil))
-	b.waits("Predicted: huge")
+	b.waits("classes: huge")
 	if strings.Contains(testkit.Read(t, filepath.Join(s.Dir, "classes.csv")), "huge") {
 		t.Error("a class that was tried was written")
 	}

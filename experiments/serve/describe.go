@@ -239,7 +239,10 @@ func (s *Server) photograph(r *http.Request, content []byte) (any, error) {
 	return map[string]string{"name": name}, nil
 }
 
-const mostLikely = 5 // classes listed with their probability
+const (
+	mostLikely  = 5  // classes listed with their probability
+	shownGroups = 10 // the others are one entry
+)
 
 // question asks what a sample, or the last photograph, is predicted as.
 type question struct {
@@ -256,10 +259,11 @@ type answer struct {
 	Predicted string                  `json:"predicted"`
 	Sentence  string                  `json:"sentence"`
 	Against   string                  `json:"against"`
-	Label     *string                 `json:"label"` // null if it is not known
+	Label     *string                 `json:"label"`     // null if it is not known
+	Candidate bool                    `json:"candidate"` // whether the label is one
 	Classes   int                     `json:"classes"`
 	Likely    []predictor.Probability `json:"likely"`
-	Groups    []contribution          `json:"groups"` // by size
+	Groups    []contribution          `json:"groups"` // by size, all others together, and the correction: they add up to log_odds
 	LogOdds   float64                 `json:"log_odds"`
 }
 
@@ -324,11 +328,12 @@ func (s *Server) predict(r *http.Request, body []byte) (any, error) {
 		return nil, err
 	}
 	found := &answer{Predicted: c.Class, Sentence: c.Sentence(), Against: c.Against, Label: label, Classes: len(a.Order), Likely: a.Likely(mostLikely), LogOdds: c.LogOdds}
-	for _, g := range c.Groups {
-		found.Groups = append(found.Groups, contribution{g.Name, g.Contribution})
-	}
-	if c.Correction != 0 {
-		found.Groups = append(found.Groups, contribution{"correction", c.Correction})
+	found.Candidate = label != nil && slices.Contains(candidates.Names, *label)
+	for _, part := range c.Parts(min(shownGroups, len(c.Groups))) {
+		if part.Kind == predictor.OfOthers {
+			part.Name = format.Count(len(c.Groups)-shownGroups, "other group") + " together"
+		}
+		found.Groups = append(found.Groups, contribution{part.Name, part.LogOdds})
 	}
 	return found, nil
 }

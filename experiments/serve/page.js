@@ -184,11 +184,12 @@ function showTry() {
   const widest = a && Math.max(...a.groups.map(g => Math.abs(g.log_odds)), 1e-9);
   const bar = (name, value, text, className = "") => make("div", {className: "bar"}, make("span", {className, textContent: name}), make("meter", {max: 1, value, "aria-label": name}), make("span", {className: "number", textContent: text}));
   const result = a ? make("div", {},
-    make("h2", {textContent: `Predicted: ${className(a.predicted)}` + (a.label === null ? "" : a.label === a.predicted ? " (correct)" : ` (true class: ${className(a.label)})`)}),
+    make("h2", {textContent: `Most likely of ${a.classes} ${trial.unseen ? "unseen " : ""}classes: ${className(a.predicted)}` + (a.label === null ? "" : a.label === a.predicted ? " (correct)" : ` (true class: ${className(a.label)})`)}),
+    a.label !== null && !a.candidate && make("p", {className: "note", textContent: `The true class is no candidate${trial.unseen && find(a.label)?.trained ? ", since the model was trained on it: clear “only classes that the model was not trained on” to include it." : ". Choose it below Candidates, or describe it."}`}),
     make("p", {id: "sentence", textContent: a.sentence}),
     a.likely.map(l => bar(className(l.class), l.p, percent(l.p))),
     make("h2", {textContent: `Groups: ${className(a.predicted)} over ${className(a.against)}, log odds ${a.log_odds.toFixed(2)}`}),
-    a.groups.slice(0, 12).map(g => bar(attributeName(g.group), Math.abs(g.log_odds) / widest, (g.log_odds > 0 ? "+" : "") + g.log_odds.toFixed(2), g.log_odds < 0 ? "against" : "")))
+    a.groups.map(g => bar(attributeName(g.group), Math.abs(g.log_odds) / widest, (g.log_odds > 0 ? "+" : "") + g.log_odds.toFixed(2), g.log_odds < 0 ? "against" : "")))
     : make("p", {className: trial.error ? "against" : "note", textContent: trial.error || "Choose a sample or a photograph."});
   const names = [...state.classes.map(c => c.name), ...[...trial.change.keys()].filter(name => !find(name))];
   const candidates = names.filter(n => !trial.unseen || !find(n)?.trained);

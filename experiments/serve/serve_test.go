@@ -335,10 +335,15 @@ func TestPredict(t *testing.T) {
 	if diff := cmp.Diff(want.Likely(5), got.Likely); diff != "" || got.Predicted != "bare" || got.Sentence != c.Sentence() || *got.Label != "bare" {
 		t.Errorf("%+v (-want +got):\n%s", got, diff)
 	}
+	sum := 0.0
 	for i, g := range got.Groups {
-		if c := c.Groups[i]; g != (contribution{c.Name, c.Contribution}) {
+		if sum += g.LogOdds; g.LogOdds != c.Groups[i].Contribution {
 			t.Errorf("group %d: %+v, expected %+v", i, g, c)
 		}
+	}
+	testkit.Near(t, "sum of the groups", sum, got.LogOdds, 1e-9)
+	if other := ask(map[string]any{"sample": 0, "unseen": true, "change": []any{map[string]any{"class": "bare", "cells": map[string]any{"colour::red": 1}}}}); other.Candidate || !got.Candidate {
+		t.Errorf("candidates: %v, %v", got.Candidate, other.Candidate)
 	}
 	if strings.Contains(testkit.Read(t, filepath.Join(s.Dir, "classes.csv")), "bare") {
 		t.Error("what was tried was written")
