@@ -391,7 +391,7 @@ func (c Comparison) groupTable(shown int) *table.Table {
 	t := table.New("Groups that contribute most", "group", "effect", "◂ other  predicted ▸")
 	total := "all groups"
 	for _, p := range c.Parts(shown) {
-		drawn := bar(p.LogOdds, math.Abs(c.Groups[0].Contribution))
+		drawn := bar(p.LogOdds, max(math.Abs(c.Groups[0].Contribution), math.Abs(c.Correction)))
 		switch p.Kind {
 		case predictor.OfOthers:
 			drawn = ""

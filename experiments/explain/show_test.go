@@ -58,7 +58,7 @@ func TestText(t *testing.T) {
 		}
 	}
 	r.Comparisons[0].Flip, r.Comparisons[0].Correction = Flip{Limit: 20}, 0.9
-	testkit.WantText(t, unspaced(written(t, r, Text, 1)), "The sum over 3 groups favours White breasted Nuthatch by 0.11; the correction by seen classes favours Black billed Cuckoo by 0.90; "+
+	testkit.WantText(t, unspaced(written(t, r, Text, 1)), "The sum over 3 groups favours White breasted Nuthatch by 0.11 in log probability; the correction by seen classes favours Black billed Cuckoo by 0.90; "+
 		"together this favours Black billed Cuckoo by 0.79, which is 2.2 to 1.")
 	testkit.WantText(t, unspaced(written(t, r, Text, 1)), "A greedy search of up to 20 changes found none that make White breasted Nuthatch more likely")
 
