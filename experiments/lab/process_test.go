@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/train"
 )
@@ -100,4 +101,16 @@ func (c child) rest(t *testing.T) []string {
 		t.Error(err)
 	}
 	return epochs
+}
+
+// TestMain is also the main of the processes that tests start: see process.
+func TestMain(m *testing.M) {
+	if _, err := blas.Use(""); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	if root := os.Getenv(envRoot); root != "" {
+		os.Exit(process(root))
+	}
+	os.Exit(m.Run())
 }
