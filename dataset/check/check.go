@@ -39,6 +39,9 @@ func Warnings(d *dataset.Dataset) error {
 	return run(d, slices.Concat(descriptionChecks, []func(*checker){(*checker).scales}, useChecks))
 }
 
+// Scales reports features that are of very different scales, or far from zero.
+func Scales(d *dataset.Dataset) error { return run(d, []func(*checker){(*checker).scales}) }
+
 // Use returns those of the findings of Warnings that a command tells which uses d. Scales are of
 // interest where a model learns from the features without standardising them.
 func Use(d *dataset.Dataset, scales bool) []Finding {

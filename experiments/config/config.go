@@ -12,6 +12,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
+	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/setting"
@@ -117,7 +118,7 @@ func (c *Config) preprocessing() setting.List {
 		setting.Steps("preprocess", &c.Preprocess, AutoPreprocess,
 			"auto, none, or a comma-separated list of sqrt, l2, standardize and whiten", AutoPreprocess).In(setting.Training).
 			WithOptions(string(AutoPreprocess), string(preprocess.None), string(preprocess.SignedRoot), string(preprocess.L2), string(preprocess.Standardize), string(preprocess.Whiten)).Common().
-			Describe("`STEPS` preprocessing of the features: none, or a list of sqrt, l2, standardize and whiten; auto is l2 for singletons, otherwise sqrt,l2,whiten, without sqrt for features with negative values").
+			Describe("`STEPS` preprocessing of the features: none, or a list of sqrt, l2, standardize and whiten; auto is l2 for singletons, otherwise sqrt,l2,whiten, without sqrt for features with negative values, and begins with standardize for features of very different scales or far from zero").
 			Try(searchedChains...),
 		setting.Number("ridge", &c.Ridge, 0, setting.NotNegative).In(setting.Training).
 			If(c.Preprocess.Has(preprocess.Whiten), "preprocess with whiten").
@@ -173,33 +174,41 @@ func (c *Config) find(key string) setting.Setting {
 func (c Config) Value(key string) any { return c.find(key).Value() }
 
 // On returns c with the settings that it leaves to the data: those of the method, such as the
-// number of groups, and the preprocessing, which is l2 for singletons, l2,whiten for features with
-// negative values, and sqrt,l2,whiten otherwise.
+// number of groups, and the preprocessing, which is l2 for singletons, sqrt,l2,whiten for others, without
+// sqrt for features with negative values, and with standardize in its place for those of very different scales
+// or far from zero.
 func (c Config) On(d *dataset.Dataset) Config {
 	c = c.Clone()
 	if m, ok := c.Method.Method.(interface{ Resolve(attributes int) }); ok {
 		m.Resolve(len(d.Attributes))
 	}
 	if c.Preprocess == AutoPreprocess {
-		switch {
-		case c.Method.Variant().Info().Groups == model.AttributeGroups:
+		rows := d.SamplesOf(d.Split.Train)
+		signed := slices.ContainsFunc(rows[:min(100, len(rows))], func(row int) bool { // of a ReLU none, otherwise many in each sample
+			return slices.ContainsFunc(d.Features.Row(row), func(v float32) bool { return v < 0 })
+		})
+		alone := c.Method.Variant().Info().Groups == model.AttributeGroups
+		c.Preprocess = "l2,whiten"
+		if alone {
 			c.Preprocess = preprocess.L2
-		case signed(d):
-			c.Preprocess = "l2,whiten"
-		default:
-			c.Preprocess = "sqrt,l2,whiten"
+		}
+		if scaled(d, rows) {
+			c.Preprocess = "standardize," + c.Preprocess
+		} else if !signed && !alone {
+			c.Preprocess = "sqrt," + c.Preprocess
 		}
 	}
 	return c
 }
 
-// signed reports whether features have negative values, which a few training samples show:
-// the output of a ReLU has none, and other features have many in each sample.
-func signed(d *dataset.Dataset) bool {
-	rows := d.SamplesOf(d.Split.Train)
-	return slices.ContainsFunc(rows[:min(100, len(rows))], func(row int) bool {
-		return slices.ContainsFunc(d.Features.Row(row), func(v float32) bool { return v < 0 })
-	})
+// scaled reports whether training samples are of very different scales, or far from zero.
+func scaled(d *dataset.Dataset, rows []int) bool {
+	const most = 500 // samples, which tell
+	some := dataset.Dataset{Features: dataset.NewMatrix[float32](min(most, len(rows)), d.Features.Cols)}
+	for i := range some.Features.Rows {
+		copy(some.Features.Row(i), d.Features.Row(rows[i*len(rows)/some.Features.Rows]))
+	}
+	return check.Scales(&some) != nil
 }
 
 // DataName is the name of the data set in results, also where Dataset is a path.

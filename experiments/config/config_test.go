@@ -312,6 +312,9 @@ func TestAutoPreprocess(t *testing.T) {
 		}
 	}
 	relu, signed := of(0, 1, -2, 0), of(0, -2, 1, 0) // the second sample is of an unseen class
+	far := of(0, 1, 2, 3)
+	far.Features = dataset.Matrix[float32]{Rows: 4, Cols: 2, Data: []float32{100, 201, 101, 200, 102, 202, 0, 1}}
+	far.Labels = []int{0, 0, 0, 1}
 	for _, c := range []struct {
 		variant model.Variant
 		data    *dataset.Dataset
@@ -321,6 +324,8 @@ func TestAutoPreprocess(t *testing.T) {
 		{model.Singletons, relu, "l2"},
 		{model.SemanticHard, signed, "l2,whiten"},
 		{model.Singletons, signed, "l2"},
+		{model.SemanticHard, far, "standardize,l2,whiten"},
+		{model.Singletons, far, "standardize,l2"},
 	} {
 		config := Defaults(methods.Variant(c.variant))
 		if got, none := config.On(c.data).Preprocess, config.With("preprocess", preprocess.None).On(c.data).Preprocess; got != c.want || none != preprocess.None {
