@@ -1,9 +1,9 @@
 // Command lago-train trains and evaluates LAGO, a zero-shot classifier that recognises
 // classes from descriptions by attributes.
 //
-// It turns flags into the configurations of the packages experiments and dataset, and
-// prints their results. Each command has a file of its name; the package is large because
-// there are 20 commands, each with its help, flags and checks.
+// It turns flags into the configurations of the packages experiments and dataset, and prints their
+// results. command.go reads the command line, by the table of settings that each command has; help.go
+// prints the help and completes words from the same tables; output.go writes the files of users.
 package main
 
 import (
