@@ -228,7 +228,10 @@ func (o *predictOptions) run(c *call) error {
 		if len(r.Samples) == 0 {
 			return &invalid.Error{Where: "--images", Want: "at least one photograph that can be decoded", Got: format.Count(n, "broken one")}
 		}
-		logrus.Warnf("%s left out because of --skip-broken:\n%s", format.Count(n, "photograph"), strings.Join(o.broken, "\n"))
+		for _, why := range o.broken {
+			logrus.Warn("left out: ", why)
+		}
+		logrus.Warnf("%s left out because of --skip-broken", format.Count(n, "photograph"))
 	}
 	warnSmall(p, len(r.Samples))
 	o.logCount(r.Count())

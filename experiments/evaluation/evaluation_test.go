@@ -242,6 +242,7 @@ func TestColumnsAndLabels(t *testing.T) {
 	testkit.WantError(t, err, "found 3", "--index-from 1")
 	testkit.Write(t, filepath.Dir(labels), "labels.txt", "1 1 2 2 1")
 	e := testkit.Must(Config{Bins: 2}.EvaluateScores(t.Context(), ScoreFiles{Scores: scores, Labels: labels}, nil))(t)
+	testkit.WantText(t, testlab.Text(e.Tables()), "all classes are taken for unseen")
 	testkit.WantText(t, strings.Join(e.Notes, "\n"), "no label is 0", "(--index-from 1), the per-class accuracy is 41.7 %, not 16.7 %")
 }
 

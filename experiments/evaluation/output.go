@@ -57,6 +57,8 @@ func (r *Result) sourceTable() *table.Table {
 	if seen := r.Classes - r.UnseenClasses; seen > 0 {
 		t.Note("unseen: %s of %s; seen: %s of %s", format.Count(r.UnseenSamples, "sample"), format.Count(r.UnseenClasses, "class"),
 			format.Count(r.Samples-r.UnseenSamples, "sample"), format.Count(seen, "class"))
+	} else if r.Source.Scores != "" {
+		t.Note("all classes are taken for unseen")
 	}
 	models := r.Source.Models
 	if len(models) == 1 {
