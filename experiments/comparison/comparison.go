@@ -58,7 +58,7 @@ func (c *Config) Settings(r *config.Request) setting.List {
 		setting.Whole("partitions", &c.Partitions, 1, setting.Between(1, 100)).In(setting.Data).Needs("rotate").
 			Describe("`N` partitions of the classes into the parts of --rotate, each with its own search"),
 		setting.Whole("tune", &c.Budget, defaultTune, setting.Between(0, config.MaxBudget)).In(setting.Searching).Common().
-			Describe("`N` settings to try for each method, and all of the grid of ESZSL; 0 takes its defaults"),
+			Describe("`N` settings to try for each method; 0 takes its defaults"),
 		setting.Several("set", &c.Fixed, nil, "", ParseFixed).In(setting.Methods).Common().
 			Describe("`NAME=VALUE` setting of a baseline to fix, as in ale.lr=0.1"),
 	})
