@@ -118,7 +118,7 @@ func (c *Config) preprocessing() setting.List {
 		setting.Steps("preprocess", &c.Preprocess, AutoPreprocess,
 			"auto, none, or a comma-separated list of sqrt, l2, standardize and whiten", AutoPreprocess).In(setting.Training).
 			WithOptions(string(AutoPreprocess), string(preprocess.None), string(preprocess.SignedRoot), string(preprocess.L2), string(preprocess.Standardize), string(preprocess.Whiten)).Common().
-			Describe("`STEPS` preprocessing of the features: none, or a list of sqrt, l2, standardize and whiten; auto is l2 for singletons, otherwise sqrt,l2,whiten, without sqrt for features with negative values, and begins with standardize for features of very different scales or far from zero").
+			Describe("`STEPS` preprocessing of the features: none, or a list of sqrt, l2, standardize and whiten; auto: l2; whiten but for singletons; sqrt if no value is negative, or standardize if scales differ").
 			Try(searchedChains...),
 		setting.Number("ridge", &c.Ridge, 0, setting.NotNegative).In(setting.Training).
 			If(c.Preprocess.Has(preprocess.Whiten), "preprocess with whiten").
