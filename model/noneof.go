@@ -316,13 +316,14 @@ func (g *noneProduct[T]) byGroups(dgamma []T) {
 		sums := make([]float64, k)
 		for j := lo; j < hi; j++ {
 			clear(sums)
+			row := g.gamma.Row(j)[:len(sums)]
 			for i := range g.r.Rows {
-				p := float64(g.r.Row(i)[j])
+				p := float64(g.r.Data[i*g.r.Cols+j])
 				if p == 0 {
 					continue
 				}
 				share := g.share[i*k : (i+1)*k][:len(sums)]
-				for c, gamma := range g.gamma.Row(j)[:len(sums)] {
+				for c, gamma := range row {
 					if factor := 1 - float64(gamma)*p; factor != 0 {
 						sums[c] -= p * share[c] / factor
 					} else {

@@ -51,7 +51,7 @@ func (o *learnedSoftOr[T]) forward() {
 	o.setNone(o.none.matrix(), o.scores.shape[0], o.scores.shape[2])
 	for m := range o.byGroup.Cols {
 		for k, v := range o.gamma.matrix().Row(m) {
-			o.byGroup.Row(k)[m] = v
+			o.byGroup.Data[k*o.byGroup.Cols+m] = v
 		}
 	}
 	a, ratio := o.a.matrix(), o.ratio.matrix()
