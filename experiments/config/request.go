@@ -108,7 +108,7 @@ func (r *Request) VariantSettings() setting.List {
 
 // FolderSetting is the folder of config files.
 func (r *Request) FolderSetting() setting.Setting {
-	return setting.Raw("configs", &r.Folder, "").In(setting.Protocol).Common().Describe("`DIR` folder with config files, one per variant, with the names that search gives them")
+	return setting.Raw("configs", &r.Folder, "").In(setting.Protocol).Common().Describe("`DIR` folder with the config files of search, one per variant")
 }
 
 // RotationSettings are those of studies that can take each class as unseen once.
