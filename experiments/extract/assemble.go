@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/dataset/openlayout"
@@ -83,8 +84,9 @@ func (w *work) assemble(ctx context.Context, record *openlayout.Extraction) erro
 }
 
 // install moves the files of an assembled data set to their place, extract.json last, and removes the
-// parts. It goes on where a killed process was, and does nothing if no data set is assembled.
-func (w *work) install() error {
+// parts. It goes on where a killed process was, and does nothing if no data set is assembled. While a
+// page has the data set, whose samples it has read, that is an error, and the next call installs it.
+func (w *work) install() (err error) {
 	dir := filepath.Join(w.dir, newDir)
 	there := func(name string) bool {
 		_, err := os.Lstat(filepath.Join(dir, name))
@@ -93,6 +95,11 @@ func (w *work) install() error {
 	if !there(openlayout.ExtractFile) {
 		return nil
 	}
+	unlock, err := descriptions.Lock(w.Dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
 	if there(openlayout.FeaturesFile) && !there(skippedFile) { // no image is broken any more
 		if err := os.Remove(filepath.Join(w.Dir, skippedFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return invalid.File(w.Dir, err)

@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/dataset/openlayout"
@@ -86,13 +87,14 @@ func config(t *testing.T, photos, dir string) Config {
 	return Config{Dir: dir, ImageDir: photos, Images: list}
 }
 
-// files returns the content of the files of a data set.
+// files returns the content of the files of a data set, without that of its lock.
 func files(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	for _, e := range testkit.Must(os.ReadDir(dir))(t) {
 		all[e.Name()] = testkit.Read(t, filepath.Join(dir, e.Name()))
 	}
+	delete(all, ".lock")
 	return all
 }
 
@@ -209,6 +211,9 @@ func TestExtractAgain(t *testing.T) {
 			}
 		}
 		c.Dir = half
+		unlock := testkit.Must(descriptions.Lock(half))(t)
+		fails(t, c, "another process has it open for writing") // a page, which has read the samples
+		testkit.NoError(t, unlock())
 		extract(t, c)
 		if diff := cmp.Diff(got, files(t, half)); diff != "" {
 			t.Errorf("killed after %d files (-want +got):\n%s", n, diff)
