@@ -106,7 +106,7 @@ func TestReadReportsEveryProblem(t *testing.T) {
 			`line 4, class: expected a name, found ""`,
 			`line 5, class: expected "Vireo", as before, or another name, found "vireo"`,
 			`line 6, class: expected each class once, found "Vireo" twice`,
-			`line 7, class "Owl", "size::large": ` + values + `"-1"`,
+			`line 7, class "Owl", "size::large": ` + values + `"-1", which is below 0: write 0 for no, and leave the cell empty if it is not known`,
 			`line 7, class "Owl", "size::large": expected each attribute once, found it twice`,
 			`line 8, class: expected a name without control characters, found "A\x1b[2Jnt"`,
 		}},

@@ -236,8 +236,12 @@ func newCSV(f *fileio.File) (*Reader, error) {
 }
 
 // isHeader reports whether no cell of a line is a number. A line with numbers and names
-// is a row with mistakes; the first name may be empty.
+// is a row with mistakes; the first name may be empty, also where the others count up from 0, as
+// pandas writes an array.
 func isHeader(record []string) bool {
+	if len(record) > 2 && strings.Join(record[:3], ",") == ",0,1" {
+		return true
+	}
 	for j, cell := range record {
 		_, err := strconv.ParseFloat(strings.TrimSpace(cell), 32) // 1_1 is no name
 		if err == nil || errors.Is(err, strconv.ErrRange) || strings.TrimSpace(cell) == "" && (j > 0 || len(record) == 1) {

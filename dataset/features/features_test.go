@@ -116,6 +116,7 @@ func TestCSVErrors(t *testing.T) {
 		{"all beyond float32 in the first line", "1e39,-1e39\n1,2\n", "line 1, column 1: expected a finite number in the range of float32, found 1e39"},
 		{"the names that pandas gives", "0,1,2,3\n.1,.2,.3,.4\n", "line 1: expected a sample, or names of the columns, found the numbers from 0 to 3, which look like pandas' column names. Write the file with to_csv(header=False, index=False)."},
 		{"names of rows by pandas", ",f0,f1\n0,.1,.2\n", "line 1, column 1: expected a name, as the other columns have, found none, as pandas' to_csv() and R's write.csv leave it above names of rows. Write the file without names of rows: to_csv(index=False), or row.names = FALSE in R."},
+		{"names of rows by pandas, numbers above", ",0,1,2\n0,.1,.2,.3\n", "line 1, column 1: expected a name, as the other columns have, found none, as pandas' to_csv()"},
 		{"names of rows by R", "\"V1\",\"V2\"\n\"1\",.1,.2\n", "line 2: expected 2 numbers, one for each name above, found one more, as R's write.table writes names of rows. Write the file without names of rows: to_csv(index=False), or row.names = FALSE in R."},
 		{"spaces", "1 2.5 3\n4 5 6\n", `line 2: expected numbers separated by commas, found spaces between "4 5 6". In R, write.csv`},
 		{"R's default", "\"V1\" \"V2\"\n\"1\" .1 .2\n", `expected cells that are quoted whole or not at all, found another quote. Write "" for a quote inside a cell, and commas between cells.`},

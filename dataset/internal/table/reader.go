@@ -50,12 +50,13 @@ func (b *bounded) full() bool { return b.bytes <= 0 || b.cells <= 0 }
 type Reader struct {
 	Line int // on which the last record begins, counted from 1
 
-	file  string
-	first int // cells of the first record
-	csv   *csv.Reader
-	bound *bounded      // of what is read for one record; what is read ahead is in a buffer
-	width int           // cells of the first record, without empty ones at the right
-	other fileio.Format // of a text that is no CSV
+	file   string
+	before int // lines before the first record, as far as csv does not count them
+	first  int // cells of the first record
+	csv    *csv.Reader
+	bound  *bounded      // of what is read for one record; what is read ahead is in a buffer
+	width  int           // cells of the first record, without empty ones at the right
+	other  fileio.Format // of a text that is no CSV
 }
 
 // NewReader returns a reader of text; file is its name in errors.
@@ -63,8 +64,17 @@ func NewReader(file string, text io.Reader) *Reader {
 	bound := &bounded{text, maxRecord, maxCells, ','}
 	lines := UTF8(bound)
 	line := firstLine(lines)
-	r := &Reader{file: file, csv: csv.NewReader(lines), bound: bound, other: fileio.FormatOf([]byte(line))}
+	r := &Reader{file: file, bound: bound, other: fileio.FormatOf([]byte(line))}
 	bound.separator = separatorOf(line)
+	if m := excelSeparator.FindStringSubmatch(line); m != nil {
+		for read := ""; !strings.Contains(read, m[0]); r.before++ {
+			read, _ = lines.ReadString('\n') // it is in the buffer
+		}
+		bound.separator = m[1][0]
+	} else if strings.Contains(strings.TrimRight(line, "\r"), "\r") {
+		r.other = fileio.Format{Name: "lines that end in CR alone, as of old Macs", Hint: asUTF8}
+	}
+	r.csv = csv.NewReader(lines)
 	r.csv.Comma = rune(bound.separator)
 	r.csv.FieldsPerRecord = -1 // callers report the lines with another number of cells
 	r.csv.ReuseRecord = true
@@ -104,8 +114,10 @@ func firstLine(lines *bufio.Reader) string {
 }
 
 var (
-	quoted       = regexp.MustCompile(`"[^"]*"`)
-	decimalComma = regexp.MustCompile(`^\s*[-+]?\d*,\d+([eE][-+]?\d+)?\s*%?\s*$`)
+	quoted = regexp.MustCompile(`"[^"]*"`)
+	// excelSeparator matches a line above the header from which Excel takes the separator.
+	excelSeparator = regexp.MustCompile(`^(?i)sep=([,;\t])\s*$`)
+	decimalComma   = regexp.MustCompile(`^\s*[-+]?\d*,\d+([eE][-+]?\d+)?\s*%?\s*$`)
 )
 
 // separatorOf returns what separates the cells of a line: commas if there are some outside of quotes,
@@ -171,12 +183,13 @@ func (r *Reader) read() ([]string, error) {
 		return nil, &invalid.Error{Where: r.file, Field: fmt.Sprintf("line %d", r.Line+1), Want: want, Got: "a longer one"}
 	case err == nil:
 		r.Line, _ = r.csv.FieldPos(0)
+		r.Line += r.before
 		return cells, nil
 	case err == io.EOF:
 		return nil, err
 	case errors.As(err, &parse):
 		return nil, &invalid.Error{
-			Where: r.file, Field: fmt.Sprintf("line %d, character %d", parse.Line, parse.Column), Want: "cells that are quoted whole or not at all", Got: "another quote",
+			Where: r.file, Field: fmt.Sprintf("line %d, character %d", r.before+parse.Line, parse.Column), Want: "cells that are quoted whole or not at all", Got: "another quote",
 			Hint: `Write "" for a quote inside a cell, and commas between cells.`,
 		}
 	}

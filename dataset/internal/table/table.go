@@ -162,13 +162,19 @@ func (t *Table) hasColumns(required []string, optional ...string) bool {
 	before := t.problems.Len()
 	for _, name := range required {
 		if t.Column(name) < 0 {
-			t.Report("required", 1, "", "a column "+name, t.Header())
+			e := &invalid.Error{Where: t.File, Field: place(1, ""), Want: "a column " + name, Got: t.Header()}
+			if t.Columns[0] == "" {
+				e.Hint = "If the first column, which has no name, is that one, name it " + name + "."
+			}
+			t.problems.Add("required", e)
 		}
 	}
 	all := append(required, optional...)
 	seen := make(map[string]bool, len(t.Columns))
 	for _, name := range t.Columns {
-		if seen[name] {
+		if name == "" && t.problems.Len() > before { // it may be the required one
+			continue
+		} else if seen[name] {
 			t.Report("repeated", 1, "", "each column once", invalid.Quote(name)+" twice")
 		} else if !slices.Contains(all, Any) && !slices.Contains(all, name) {
 			t.ReportUnknown("column", 1, "", "only the columns "+strings.Join(all, ", "), name, all)
@@ -216,6 +222,9 @@ func (t *Table) ReportUnknown(kind string, line int, column, want, name string, 
 	e := &invalid.Error{Where: t.File, Field: place(line, column), Want: want, Got: invalid.Quote(name)}
 	if name == "" {
 		e.Got = "an empty cell"
+		if line == 1 { // the header
+			e.Hint = "Numbers of rows? Write the file without: to_csv(index=False), or row.names = FALSE in R."
+		}
 	} else if !t.problems.Full(kind, t.File) {
 		e.Hint = invalid.DidYouMean(name, known)
 	}
@@ -271,7 +280,7 @@ var words = map[string]float64{"never": 0, "no": 0, "false": 0, "rarely": 0.1, "
 
 // Missing reports whether a cell says that a value is not known, as spreadsheets, R and pandas do.
 func Missing(cell string) bool {
-	return slices.Contains([]string{"", "na", "n/a", "n.a.", "nd", "n.d.", "nan", "null", "?"}, strings.ToLower(strings.TrimSpace(cell)))
+	return slices.Contains([]string{"", "na", "n/a", "n.a.", "nd", "n.d.", "nan", "<na>", "null", "?", "#n/a", "#nv"}, strings.ToLower(strings.TrimSpace(cell)))
 }
 
 const wantProbability = "a number from 0 to 1, a percentage, one of never, no, rarely, sometimes, often, always, yes, or nothing if it is not described"
@@ -313,6 +322,8 @@ func Probability(text string) (float64, error) {
 	v, err := Number(number, 64)
 	found := invalid.Quote(text)
 	switch {
+	case err == nil && v < 0:
+		found += ", which is below 0: write 0 for no, and leave the cell empty if it is not known"
 	case err != nil || !(v >= 0 && v <= math.MaxFloat64):
 	case percent && v <= 100:
 		return v / 100, nil

@@ -48,7 +48,10 @@ func TestProblems(t *testing.T) {
 		"id\n1\n":              `t: line 1: expected a column name, found "id"`,
 		"name,id,id\na,1,1\n":  `t: line 1: expected each column once, found "id" twice`,
 		"name,idd\na,1\n":      `t: line 1: expected only the columns name, id, found "idd". Did you mean id?`,
-		"name,\na,1\n":         `t: line 1: expected only the columns name, id, found an empty cell`,
+		"name,\na,1\n":         `t: line 1: expected only the columns name, id, found an empty cell. Numbers of rows? Write the file without: to_csv(index=False), or row.names = FALSE in R.`,
+		",id\na,1\n":           `t: line 1: expected a column name, found ",id". If the first column, which has no name, is that one, name it name.`,
+		"name,id\ra,1\r":       `t: expected a CSV file, found lines that end in CR alone, as of old Macs. In Excel, save it as "CSV UTF-8".`,
+		"sep=;\nname;id\n1\n":  "t: line 3: expected 2 cells, one for each column, found 1",
 		"id,name\na,b\na,\n":   "t: line 3, column name: expected a name, found an empty cell",
 		"name\na\n\na\n":       `t: line 4, column name: expected a different name on each line, found "a", which is also on line 2`,
 		"name\na\x1b[31m\n":    `t: line 2, column name: expected a name without control characters, found "a\x1b[31m"`,
@@ -80,6 +83,7 @@ func TestFormsOfSpreadsheets(t *testing.T) {
 		"as it is":                   text,
 		"semicolons, decimal commas": german,
 		"tabs":                       strings.ReplaceAll(german, ";", "\t"),
+		"a line for Excel":           "sep=;\r\n" + german,
 		"quotes":                     `"class";"legs";"flies"` + "\n\"José's jay\";\"0,5\";\"1\"\nowl;;-2,5e3\n",
 		"UTF-16":                     utf16(binary.LittleEndian),
 		"UTF-16, big-endian":         utf16(binary.BigEndian),
@@ -190,14 +194,15 @@ func TestProbability(t *testing.T) {
 	for text, want := range map[string]float64{
 		"0": 0, "1": 1, "0.25": 0.25, " 1e-3 ": 0.001, ".5": 0.5, "1.0": 1,
 		"yes": 1, "Always": 1, "OFTEN": 0.75, "sometimes": 0.5, "rarely": 0.1, "no": 0, "never ": 0,
-		"TRUE": 1, "False": 0, "": math.NaN(), "  ": math.NaN(), "NA": math.NaN(), "nd": math.NaN(), "n/a": math.NaN(), "NaN": math.NaN(), "null": math.NaN(), "?": math.NaN(), "12.5 %": 0.125, "100%": 1, "0%": 0,
+		"TRUE": 1, "False": 0, "": math.NaN(), "  ": math.NaN(), "NA": math.NaN(), "nd": math.NaN(), "n/a": math.NaN(), "NaN": math.NaN(), "null": math.NaN(), "?": math.NaN(), "#N/A": math.NaN(), "<NA>": math.NaN(), "12.5 %": 0.125, "100%": 1, "0%": 0,
 	} {
 		testkit.Near(t, text, testkit.Must(Probability(text))(t), want, 0)
 	}
+	const below = ", which is below 0: write 0 for no, and leave the cell empty if it is not known"
 	const above = ", which is above 1: write % behind percentages, and divide values of another scale by its largest value"
 	for text, found := range map[string]string{
-		"2": `"2"` + above, "101": `"101"` + above, "101 %": `"101 %", which is above 100`, "-1%": `"-1%"`,
-		"-1": `"-1"`, "0_1": `"0_1"`, "0x1p-1": `"0x1p-1"`, "0,5": `"0,5". Write a decimal point.`, "None": `"None". Leave the cell empty if it is not known, and write no if the class does not have it.`, "inf": `"inf"`, "maybe": `"maybe"`,
+		"2": `"2"` + above, "101": `"101"` + above, "101 %": `"101 %", which is above 100`, "-1%": `"-1%"` + below,
+		"-1": `"-1"` + below, "0_1": `"0_1"`, "0x1p-1": `"0x1p-1"`, "0,5": `"0,5". Write a decimal point.`, "None": `"None". Leave the cell empty if it is not known, and write no if the class does not have it.`, "inf": `"inf"`, "maybe": `"maybe"`,
 	} {
 		_, err := Probability(text)
 		if want := "expected " + wantProbability + ", found " + found; fmt.Sprint(err) != want {
