@@ -286,6 +286,7 @@ func TestUnitsOfBoxes(t *testing.T) {
 		{"0,0,100,100", "percent"},
 		{"0.25,0.167,0.5,0.333", "fractions"},
 		{"100,50,380,290", "x2 and y2"},
+		{"0.4,0.3,0.9,0.95", "corners in fractions"},
 	} {
 		file := testkit.Write(t, dir, "boxes.csv", "path,x,y,width,height\na.png,"+c.boxes+"\n")
 		err := SetBoxes(t.Context(), file, []Image{{ID: "a.png", Path: large}})

@@ -40,6 +40,7 @@ var (
 	extensions = []string{".jpg", ".jpeg", ".jpe", ".jfif", ".jpg_large", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff"}
 	unreadable = []string{
 		".heic", ".heif", ".avif", ".jxl", ".jp2", ".j2k", ".dng", ".cr2", ".cr3", ".nef", ".arw", ".orf", ".rw2", ".raf", ".raw", ".psd", ".svg", ".tga", ".ppm",
+		".hif", ".pef", ".srw", ".nrw", ".3fr", ".jpx", ".jpf", ".pgm", ".pnm", ".exr", ".mpo", ".eps", ".pdf",
 	}
 )
 
@@ -229,8 +230,10 @@ const (
 // or percent of the image, or two corners. They are compared with the sizes of some images.
 func checkUnits(ctx context.Context, file string, all []Image) error {
 	largest, wider := 0., true // of all boxes
+	most := 0.                 // of their numbers
 	for _, m := range all {
 		largest = max(largest, m.Box.X+m.Box.Width, m.Box.Y+m.Box.Height)
+		most = max(most, m.Box.X, m.Box.Y, m.Box.Width, m.Box.Height)
 		wider = wider && m.Box.Width > m.Box.X && m.Box.Height > m.Box.Y
 	}
 	if largest > percentLimit && !wider {
@@ -248,6 +251,11 @@ func checkUnits(ctx context.Context, file string, all []Image) error {
 	}
 	e := &invalid.Error{Where: file, Field: "boxes", Want: "x, y, width and height in pixels"}
 	switch {
+	case wider && largest > fractionLimit && most <= fractionLimit && smallest > leastShown/16:
+		e.Got, e.Hint = "no number above 1, as of corners in fractions of the image", "Multiply by the sides of each image, and write x2 - x and y2 - y in place of x2 and y2."
+	case wider && largest > percentLimit && most <= percentLimit && smallest >= 2*leastShown:
+		e.Got = fmt.Sprintf("no number above 100 in images of %d pixels and more, as of corners in percent of the image", smallest)
+		e.Hint = "Multiply by a hundredth of the sides of each image, and write x2 - x and y2 - y in place of x2 and y2."
 	case largest <= fractionLimit && smallest > leastShown/16:
 		e.Got, e.Hint = "no number above 1, as in fractions of the image", "Multiply x and width by the width of each image, y and height by its height."
 	case largest <= percentLimit && smallest >= leastShown:

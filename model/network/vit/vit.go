@@ -2,7 +2,7 @@
 // (Oquab et al., "DINOv2: Learning Robust Visual Features without Supervision", 2023), whose
 // feature is the class token, and the image encoder of CLIP (Radford et al., "Learning
 // Transferable Visual Models From Natural Language Supervision", ICML 2021), whose feature is the
-// projected class token.
+// projected class token, or the class token itself where the file has no projection.
 //
 // New takes the weights from the tensors of a file with the names of the published ones. Width,
 // depth, patch and grid follow from their shapes. Networks are not trained here, so the ops have no
@@ -26,6 +26,9 @@ import (
 
 // gelued ends the names of CLIPs with GELU, so that features of either activation are told apart.
 const gelued = "-gelu"
+
+// unprojected ends the names of CLIPs without projection, whose features are of another space.
+const unprojected = "-unprojected"
 
 // ActivationOf returns the activation of a CLIP by its name, "" for the usual one.
 func ActivationOf(name string) Activation {
@@ -155,6 +158,9 @@ func New(f *safetensors.File, of Activation) (*Network, error) {
 	n.name = m.name + "-" + size
 	if m.clip {
 		n.name += fmt.Sprintf("-patch%d", n.patch)
+		if r.Shape(m.projection) == nil {
+			n.name += unprojected
+		}
 	}
 	if of != "" && !m.clip {
 		return nil, &invalid.Error{Field: "activation", Want: "a CLIP, whose weights do not show it", Got: n.name}
@@ -178,8 +184,8 @@ func New(f *safetensors.File, of Activation) (*Network, error) {
 		n.layers = append(n.layers, n.layer(r, fmt.Sprintf("%s%d.", m.layers, i)))
 	}
 	n.last = n.norm(r, m.last)
-	if m.projection != "" {
-		dims := r.Shape(m.projection)[0]
+	if shape := r.Shape(m.projection); shape != nil {
+		dims := shape[0]
 		n.projection = &linear{weight: r.Take(m.projection, dims, d), out: dims, in: d}
 	}
 	r.Rest(m.ignores)
@@ -208,10 +214,8 @@ func (n *Network) measure(r *network.Reader) error {
 	if n.grid = int(math.Sqrt(float64(tokens - 1))); tokens < 2 || n.grid*n.grid != tokens-1 || positions != tokens*n.width {
 		return wrong(n.family.positions, fmt.Sprintf("positions of the class token and of a square grid, of width %d", n.width))
 	}
-	if name := n.family.projection; name != "" {
-		if shape := r.Shape(name); len(shape) != 2 || shape[0] < 1 {
-			return wrong(name, fmt.Sprintf("features x %d, at least one", n.width))
-		}
+	if shape := r.Shape(n.family.projection); shape != nil && (len(shape) != 2 || shape[0] < 1) {
+		return wrong(n.family.projection, fmt.Sprintf("features x %d, at least one", n.width))
 	}
 	return nil
 }

@@ -125,7 +125,6 @@ func TestRefused(t *testing.T) {
 		`tensor "embeddings.register_tokens": expected only tensors of dinov2-64x1`:                                                                       {dino, with("embeddings.register_tokens", 1, 4, 64)},
 		`tensor "embeddings.position_embeddings": expected positions of the class token and of a square grid, of width 64, found shape [1 9 64]`:          {dino, with("embeddings.position_embeddings", 1, 9, 64)},
 		`tensor "embeddings.patch_embeddings.projection.weight": expected width x 3 x patch x patch, with a width of heads of 64, found shape [60 3 2 2]`: {dino, with("embeddings.patch_embeddings.projection.weight", 60, 3, 2, 2)},
-		`tensor "visual_projection.weight": expected features x 64, at least one, found none`:                                                             {clip, without("visual_projection.weight")},
 		`tensor "visual_projection.weight": expected features x 64, at least one, found shape [0 64]`:                                                     {clip, with("visual_projection.weight", 0, 64)},
 		`tensor "encoder.layer.0.attention.attention.query.weight": expected float32, float16 or bfloat16 of shape [320000 320000]`:                       {networktest.Transformer{}, wide},
 		`tensor "encoder.layer.0.norm1.weight": expected float32, float16 or bfloat16 of shape [64], as in dinov2-64x0, found none`:                       {dino, without("norm1.weight")},
@@ -140,6 +139,10 @@ func TestRefused(t *testing.T) {
 	text := with("text_model.encoder.weight", 3)(clip.Tensors())
 	if _, err := New(&safetensors.File{Tensors: text}, ""); err != nil || Needs("text_model.encoder.weight") || !Needs("layernorm.weight") || Is(&safetensors.File{}) {
 		t.Errorf("the text encoder is not left out: %v", err)
+	}
+	n, err := New(&safetensors.File{Tensors: without("visual_projection.weight")(clip.Tensors())}, GELU)
+	if testkit.NoError(t, err); n.Dims() != 64 || n.Name() != "clip-vit-64x1-patch2-unprojected-gelu" {
+		t.Errorf("without projection, %s has %d features", n.Name(), n.Dims())
 	}
 }
 
