@@ -263,6 +263,29 @@ func TestWriteFolder(t *testing.T) {
 	wantNames(t, filepath.Dir(path), "data", "other")
 }
 
+// Of several writers of one new file, such as dataset split --to, one succeeds.
+func TestWriteNewSucceedsOnce(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const writers = 8
+	errs := make(chan error, writers)
+	for range writers {
+		go func() { errs <- WriteNew("splits.csv", text("x")) }()
+	}
+	succeeded := 0
+	for range writers {
+		err := <-errs
+		if err == nil {
+			succeeded++
+			continue
+		}
+		testkit.WantError(t, err, "splits.csv: expected a new file, found a file that exists")
+	}
+	if succeeded != 1 {
+		t.Errorf("%d writers succeeded, expected 1", succeeded)
+	}
+	wantNames(t, ".", "splits.csv")
+}
+
 func TestWritersOfOneFolderDoNotDisturbEachOther(t *testing.T) {
 	dir := t.TempDir()
 	const writers, times = 8, 30
