@@ -185,41 +185,6 @@ func (m Image) read(ctx context.Context) (data []byte, config image.Config, form
 	return data, config, format, err
 }
 
-// decoding has as many tokens as images of a million pixels may be decoded at a time in this process, at
-// about 15 bytes for a pixel, and turn one for the image that takes its tokens.
-var decoding, turn = make(chan struct{}, maxPixels/1_000_000), make(chan struct{}, 1)
-
-// hold reads the file of an image and waits until there is room to decode it, in the order of the
-// callers. release gives the room back.
-func (m *Image) hold(ctx context.Context) (release func(), err error) {
-	data, config, _, err := m.read(ctx)
-	if err != nil {
-		return nil, err
-	}
-	m.Data = data
-	select {
-	case turn <- struct{}{}:
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	defer func() { <-turn }()
-	taken := 0
-	release = func() {
-		for range taken {
-			<-decoding
-		}
-	}
-	for need := max(config.Width*config.Height/1_000_000, 1); taken < need; taken++ {
-		select {
-		case decoding <- struct{}{}:
-		case <-ctx.Done():
-			release()
-			return nil, ctx.Err()
-		}
-	}
-	return release, nil
-}
-
 // size returns the size of an upright image.
 func (m Image) size(ctx context.Context) (w, h int, err error) {
 	data, config, format, err := m.read(ctx)

@@ -298,6 +298,13 @@ func TestUnitsOfBoxes(t *testing.T) {
 	}
 }
 
+// A large image is refused before it is decoded if it does not fit into the memory that is left.
+func TestMemory(t *testing.T) {
+	left := func() uint64 { return 1000 << 20 }
+	testkit.NoError(t, enoughMemory("a.jpg", 50_000_000, left))
+	testkit.WantError(t, enoughMemory("a.jpg", 99_000_000, left), "a.jpg: memory: expected 1544 MB for an image of 99 megapixels, found 1000 MB below the limit (ulimit -v)")
+}
+
 // The eight orientations of EXIF data, in each format that has them, show the same picture, of
 // which a box is cut out upright.
 func TestOrientation(t *testing.T) {
