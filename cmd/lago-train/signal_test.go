@@ -161,7 +161,7 @@ func TestTooLittleAddressSpace(t *testing.T) {
 		t.Skip("the limit is of Linux")
 	}
 	c := process(t)
-	limited := exec.Command("sh", "-c", `ulimit -v 1700000 && exec "$0" --version`, c.Path)
+	limited := exec.Command("sh", "-c", `ulimit -v 2100000 && exec "$0" --version`, c.Path)
 	limited.Env = c.Env
 	output, err := limited.CombinedOutput()
 	if text := string(output); err == nil || strings.Count(text, "\n") != 1 || !strings.HasPrefix(text, "lago-train: address space: expected a limit of at least ") {
