@@ -86,7 +86,9 @@ func idsOf(paths []string) []string {
 	for i := range ids {
 		ids[i] = ids[i][folder:]
 	}
-	distinct := slices.Compact(slices.Sorted(slices.Values(ids)))
+	distinct := slices.Clone(ids)
+	slices.Sort(distinct)
+	distinct = slices.Compact(distinct)
 	if len(distinct) < len(ids) || distinct[0] == "" || slices.ContainsFunc(ids, invalid.HasControl) {
 		return nil
 	}

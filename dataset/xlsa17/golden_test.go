@@ -140,7 +140,7 @@ func TestCUB127(t *testing.T) {
 	hook := logged(t)
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	opts := Options{}
-	fresh := loadWithin(t, 1.4, dir, opts)
+	fresh := loadWithin(t, 1.3, dir, opts)
 	testkit.NoError(t, check.Errors(fresh))
 	if len(fresh.IDs) != 7456 || fresh.Name != "cub127" || fresh.Features.Rows != 7456 || fresh.Features.Cols != 2048 {
 		t.Errorf("%q has %d x %d features", fresh.Name, fresh.Features.Rows, fresh.Features.Cols)
@@ -157,7 +157,7 @@ func TestCUB127(t *testing.T) {
 	} {
 		hook.Reset()
 		opts.DevSplit = dev + 1
-		d := loadWithin(t, 1.4, dir, opts)
+		d := loadWithin(t, 1.3, dir, opts)
 		if diff := cmp.Diff(want, sizes(d)); diff != "" {
 			t.Errorf("division %d (-want +got):\n%s", opts.DevSplit, diff)
 		}

@@ -87,10 +87,12 @@ const asUTF8 = `In Excel, save it as "CSV UTF-8".`
 // Name returns a name as names are compared: with composed letters (NFC), ordinary spaces, and no
 // space around it.
 func Name(text string) string {
-	return strings.TrimSpace(spaces.Replace(norm.NFC.String(text)))
+	text = norm.NFC.String(text)
+	for _, unbroken := range []string{"\u00a0", "\u202f"} { // a Replacer would copy each name
+		text = strings.ReplaceAll(text, unbroken, " ")
+	}
+	return strings.TrimSpace(text)
 }
-
-var spaces = strings.NewReplacer("\u00a0", " ", "\u202f", " ") // which do not break
 
 // Parse is Read of text with any columns; file is its name in errors. Lines with more or fewer
 // cells than there are columns are reported and not in Rows.
