@@ -5,7 +5,7 @@ GO       ?= go
 TOOL     := $(GO) tool -modfile=tools/go.mod
 PACKAGES := ./...
 
-.PHONY: run test build check vet format lint race fuzz bench bench-torch slurm-check chance-check photos-check report-check page-check readme-check results pictures graphs clean
+.PHONY: run test dist build check vet format lint race fuzz bench bench-torch slurm-check chance-check photos-check report-check page-check readme-check results pictures graphs clean
 
 # Train on synthetic glyphs, and evaluate on classes without training samples.
 run: build
@@ -14,6 +14,11 @@ run: build
 # -buildvcs=auto records the revision for trial.json and --version, whatever GOFLAGS says.
 build:
 	$(GO) build -buildvcs=auto -o bin/lago-train ./cmd/lago-train
+
+# Archives of the program for Linux, macOS and Windows in dist, with their SHA-256: the same bytes
+# from the same commit and Go. The one for this machine is tried.
+dist:
+	$(GO) run -C tools ./dist $(CURDIR) dist
 
 # The whole suite.
 test:
@@ -115,4 +120,4 @@ graphs:
 	$(GO) test -count=1 ./model -run Pictures -update
 
 clean:
-	rm -rf bin
+	rm -rf bin dist

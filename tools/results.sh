@@ -41,7 +41,7 @@ sections() {
   folder=$work
   text '# Results
 
-This page is written by `make results`: each table is what the command above it printed, and each
+How accurate are the methods on real data, and which is better? This page is written by `make results`: each table is what the command above it printed, and each
 figure was drawn by `lago-train report`. The commands ran with `$LAGO_DATA` set: rotation, comparison,
 search and adaptation in one folder, all others in another, so that they share runs.
 Sections whose last line has a date before 2026-11-24 are of earlier versions, whose defaults had no

@@ -5,12 +5,14 @@ import (
 	"embed"
 	"fmt"
 	"io"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/fetch"
+	"github.com/lago-train/lago-train/docs"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
@@ -72,7 +74,7 @@ func printHelp(w io.Writer, c *command, all bool) error {
 	if c.below != nil {
 		b.WriteString("\n")
 	}
-	body, docs, _ := strings.Cut(c.about, "Documentation: ")
+	body, page, _ := strings.Cut(c.about, "Documentation: ")
 	for i, paragraph := range strings.Split(strings.TrimSpace(body), "\n\n") {
 		if !all && i > 0 && !strings.HasPrefix(paragraph, "Examples:") {
 			continue
@@ -105,7 +107,7 @@ func printHelp(w io.Writer, c *command, all bool) error {
 	case !all:
 		end += "All flags: " + c.path + " --help-all. "
 	}
-	_, err := fmt.Fprintf(w, "%s%sDocumentation: %s\n", &b, end, docs)
+	_, err := fmt.Fprintf(w, "%s%sDocumentation: %s\n", &b, end, page)
 	return err
 }
 
@@ -171,6 +173,34 @@ func printVersion(c *call) error {
 
 func versionCommand() *command { return &command{name: "version", run: printVersion} }
 
+// docsCommand prints a page, or without one all names with what the pages answer.
+func docsCommand() *command {
+	return &command{name: "docs", argument: "[PAGE]", run: func(c *call) error {
+		if c.args == nil {
+			for _, name := range docs.Names() {
+				page, err := docs.Page(name)
+				if err != nil {
+					return err
+				}
+				question, _, _ := strings.Cut(strings.SplitN(page, "\n\n", 3)[1], "?")
+				if _, err := fmt.Fprintf(c.out, "%-20s %s?\n", name, wrap(strings.ReplaceAll(question, "\n", " "), 21)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		name, err := invalid.OneOf(strings.TrimSuffix(path.Base(strings.Join(c.args, " ")), ".md"), docs.Names()...)
+		if err != nil {
+			return usageAt(c.path, err)
+		}
+		page, err := docs.Page(name)
+		if err == nil {
+			_, err = io.WriteString(c.out, page)
+		}
+		return err
+	}}
+}
+
 // completeCommand is the hidden command that the scripts of all shells call with the words
 // of the command line up to the cursor. It prints one candidate per line, for some a tab and
 // a description after it, and nothing where file names are to be completed.
@@ -226,6 +256,8 @@ func complete(program *command, words []string) (candidates []string) {
 		switch of := l.command.argument; {
 		case strings.HasPrefix(of, "NAME"):
 			candidates = datasetNames(dataDir)
+		case of == "[PAGE]":
+			candidates = docs.Names()
 		case of == "RUN":
 			candidates = append([]string{latest}, runsWith(train.ModelFile, defaultRuns)...)
 		case of == "RUN...":

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/lago-train/lago-train/dataset/fetch"
+	"github.com/lago-train/lago-train/docs"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/testkit"
@@ -67,7 +68,7 @@ func TestHelp(t *testing.T) {
 			t.Errorf("%q: %d lines of help:\n%s", words, lines, short)
 		}
 		_, page, _ := strings.Cut(short, "Documentation: ")
-		if _, err := os.Stat("../../" + strings.TrimSpace(page)); err != nil {
+		if _, err := docs.Page(strings.TrimPrefix(strings.TrimSpace(page), "lago-train docs ")); err != nil {
 			t.Error(err)
 		}
 		if to := c.flag("to"); to != nil && to.Alias == "" {
@@ -246,6 +247,16 @@ func TestComplete(t *testing.T) {
 			t.Errorf("%q: %q, expected %s", c.line, got, c.want)
 		}
 	}
+}
+
+// The pages of the folder docs are in the program, each with the question that it answers.
+func TestDocs(t *testing.T) {
+	list := succeeds(t, "docs")
+	if n := len(docs.Names()); strings.Count(list, "?\n") != n || strings.Count(list, "\n") > 2*n {
+		t.Errorf("expected the names of %d pages, each with a short question:\n%s", n, list)
+	}
+	testkit.WantText(t, succeeds(t, "docs", "docs/evaluation.md"), "# Evaluation\n")
+	misused(t, []string{"docs", "evalution"}, "Did you mean evaluation?")
 }
 
 func TestHelpThatCannotBeWritten(t *testing.T) {

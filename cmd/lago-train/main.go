@@ -101,7 +101,7 @@ func newProgram() *command {
 		in("Data sets", datasetCommand(), serveCommand()),
 		in("Training and experiments", studyCommands()...),
 		in("Results and trained models", runsCommand(), reportCommand(), evaluateCommand(), predictCommand(), explainCommand()),
-		in("Program", completionCommand(), versionCommand()),
+		in("Program", docsCommand(), completionCommand(), versionCommand()),
 	)}
 	p.complete("")
 	return p
