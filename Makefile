@@ -16,7 +16,7 @@ build:
 	$(GO) build -buildvcs=auto -o bin/lago-train ./cmd/lago-train
 
 # Archives of the program for Linux, macOS and Windows in dist, with their SHA-256: the same bytes
-# from the same commit and Go. The one for this machine is tried.
+# from the same commit and Go. Those for this machine are tried.
 dist:
 	$(GO) run -C tools ./dist $(CURDIR) dist
 

@@ -17,15 +17,15 @@ import (
 )
 
 // The commands of a page work in order, in a folder with nothing but docs/example, and print what the
-// page shows. That example takes a second; the other pages, which train on glyphs and on data of
-// $LAGO_DATA, are for make readme-check.
+// page shows, and so do blocks of Python where it has the modules that they import. The examples take
+// seconds; the other pages, which train on glyphs and on data of $LAGO_DATA, are for make readme-check.
 func TestPages(t *testing.T) {
 	bin := t.TempDir()
 	program := testkit.Must(filepath.Abs(os.Args[0]))(t)
 	testkit.NoError(t, os.Symlink(program, filepath.Join(bin, "lago-train")))
-	for _, page := range []string{"docs/your-data.md", "README.md", "docs/quickstart.md", "docs/using-a-model.md", "docs/evaluation.md"} {
+	for _, page := range []string{"docs/your-data.md", "docs/python.md", "README.md", "docs/quickstart.md", "docs/using-a-model.md", "docs/evaluation.md"} {
 		t.Run(filepath.Base(page), func(t *testing.T) {
-			if page != "docs/your-data.md" && os.Getenv("LAGO_README") == "" {
+			if page != "docs/your-data.md" && page != "docs/python.md" && os.Getenv("LAGO_README") == "" {
 				t.Skip("only with LAGO_README=1, as in make readme-check")
 			}
 			dir := t.TempDir()
@@ -48,14 +48,14 @@ var block = regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```$|((?:^    lago-trai
 func checkPage(t *testing.T, text, dir string, env []string) {
 	t.Helper()
 	ran, printed := false, ""
-	execute := func(commands string) {
+	execute := func(commands string, interpreter ...string) {
 		t.Helper()
 		if reason := needs(commands, dir); reason != "" {
 			t.Logf("skipped, since it needs %s:\n%s", reason, commands)
 			ran = false
 			return
 		}
-		sh := exec.Command("sh", "-eu", "-c", commands)
+		sh := exec.Command(interpreter[0], append(interpreter[1:], commands)...)
 		sh.Dir, sh.Env = dir, env
 		var stdout, stderr bytes.Buffer
 		sh.Stdout, sh.Stderr = &stdout, &stderr
@@ -67,11 +67,17 @@ func checkPage(t *testing.T, text, dir string, env []string) {
 	for _, b := range block.FindAllStringSubmatch(text, -1) {
 		switch language, body, indented := b[1], b[2], b[3]; {
 		case indented != "" || language == "sh":
-			execute(cmp.Or(indented, body))
+			execute(cmp.Or(indented, body), "sh", "-eu", "-c")
+		case language == "python":
+			if python := pythonWith(body); python != "" {
+				execute(body, python, "-c")
+			} else {
+				t.Logf("skipped, since there is no Python with its modules:\n%s", body)
+			}
 		case language == "console":
 			for _, part := range strings.Split("\n"+body, "\n$ ")[1:] {
 				line, shown, _ := strings.Cut(part, "\n")
-				if execute(line); ran {
+				if execute(line, "sh", "-eu", "-c"); ran {
 					checkExcerpt(t, shown, printed)
 				}
 			}
@@ -79,6 +85,23 @@ func checkPage(t *testing.T, text, dir string, env []string) {
 			checkExcerpt(t, body, printed)
 		}
 	}
+}
+
+var imports = regexp.MustCompile(`(?m)^(?:import|from) (.*?)(?: import .*)?$`)
+
+// pythonWith returns an interpreter that has the modules which a block imports, "" if there is none.
+func pythonWith(code string) string {
+	find := "import importlib.util as u, sys\nsys.exit(any(u.find_spec(m.split()[0]) is None for m in sys.argv[1].split(',')))"
+	var modules []string
+	for _, m := range imports.FindAllStringSubmatch(code, -1) {
+		modules = append(modules, m[1])
+	}
+	for _, python := range []string{"python3", "/usr/bin/python3"} {
+		if exec.Command(python, "-c", find, strings.Join(modules, ",")).Run() == nil {
+			return python
+		}
+	}
+	return ""
 }
 
 var (
@@ -143,6 +166,16 @@ func sameLine(a, b string) bool {
 		}
 	}
 	return true
+}
+
+// The program of docs/go.md is the Example of package train.
+func TestProgramOfTheDocs(t *testing.T) {
+	page, example := testkit.Read(t, "../../docs/go.md"), testkit.Read(t, "../../train/example_test.go")
+	_, program, _ := strings.Cut(page, "func main() {\n")
+	program, _, _ = strings.Cut(program, "\n}\n")
+	_, printed, _ := strings.Cut(page, "It prints\n\n```\n")
+	printed, _, _ = strings.Cut(printed, "```")
+	testkit.WantText(t, example, program, "\t// "+strings.ReplaceAll(strings.TrimSpace(printed), "\n", "\n\t// "))
 }
 
 var (

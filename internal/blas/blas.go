@@ -2,7 +2,8 @@
 // there is one, and with gonum's pure Go otherwise.
 //
 // OpenBLAS, MKL or Accelerate is opened at run time through purego, so programs build
-// without cgo and run on machines that have none of them. Use, called once in main and
+// without cgo and run on machines that have none of them. With the build tag static no library
+// is opened, and the program on Linux needs none of the system either. Use, called once in main and
 // in TestMain, sets the choice for gonum (blas32, blas64, mat, lapack64) and for
 // Gorgonia and its tensors. Callers use package matrix, Dot and AddScaled, or gonum's interfaces.
 //

@@ -1,4 +1,4 @@
-//go:build !((linux || darwin) && (amd64 || arm64) && !android && !ios)
+//go:build !((linux || darwin) && (amd64 || arm64) && !android && !ios && !static)
 
 package blas
 
@@ -11,7 +11,7 @@ import (
 func search() (backend, error) { return open("") }
 
 func open(string) (backend, error) {
-	return nil, fmt.Errorf("libraries are not opened on %s/%s", runtime.GOOS, runtime.GOARCH)
+	return nil, fmt.Errorf("this build for %s/%s opens no libraries", runtime.GOOS, runtime.GOARCH)
 }
 
 // CheckAddresses finds any address space large enough.

@@ -1,4 +1,4 @@
-//go:build (linux || darwin) && (amd64 || arm64) && !android && !ios
+//go:build (linux || darwin) && (amd64 || arm64) && !android && !ios && !static
 
 package blas
 

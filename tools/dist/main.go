@@ -1,5 +1,5 @@
 // Command dist writes archives of the program for several platforms, with their SHA-256, into a
-// folder, and tries the one for this machine. The same commit and version of Go give the same bytes.
+// folder, and tries those for this machine. The same commit and version of Go give the same bytes.
 package main
 
 import (
@@ -25,7 +25,12 @@ import (
 	"time"
 )
 
-var platforms = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64", "windows/arm64"}
+// platforms are systems and processors, with a build tag behind them: the programs for Linux and
+// macOS open a BLAS library through the system's C library, the static ones need no C library.
+var platforms = []string{
+	"linux/amd64", "linux/arm64", "linux/amd64/static", "linux/arm64/static",
+	"darwin/amd64", "darwin/arm64", "windows/amd64", "windows/arm64",
+}
 
 // file is an entry of an archive.
 type file struct {
@@ -101,7 +106,7 @@ func run(out string) error {
 			return err
 		}
 		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(archive), name+suffix)
-		if platform == runtime.GOOS+"/"+runtime.GOARCH && suffix == ".tar.gz" {
+		if strings.HasPrefix(platform, runtime.GOOS+"/"+runtime.GOARCH) && suffix == ".tar.gz" {
 			if err := try(filepath.Join(out, name+suffix), name, work); err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
@@ -118,9 +123,9 @@ func output(name string, args ...string) (string, error) {
 
 // build compiles the program for a platform, without C and without the paths of this machine.
 func build(to, platform string) error {
-	system, processor, _ := strings.Cut(platform, "/")
-	c := exec.Command("go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w", "-o", to, "./cmd/lago-train")
-	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOOS="+system, "GOARCH="+processor)
+	words := append(strings.Split(platform, "/"), "")
+	c := exec.Command("go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w", "-tags", words[2], "-o", to, "./cmd/lago-train")
+	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOOS="+words[0], "GOARCH="+words[1])
 	c.Stderr = os.Stderr
 	return c.Run()
 }
@@ -200,7 +205,7 @@ func try(archive, folder, work string) error {
 	if _, err := output("tar", "-xzf", archive, "-C", work); err != nil {
 		return err
 	}
-	program, empty := filepath.Join(work, folder, "lago-train"), filepath.Join(work, "empty")
+	program, empty := filepath.Join(work, folder, "lago-train"), filepath.Join(work, folder, "empty")
 	if err := os.Mkdir(empty, 0o755); err != nil {
 		return err
 	}
