@@ -44,9 +44,10 @@ type Correction struct {
 	Omega float64        `json:"omega"`      // from 0, no correction, to 1
 }
 
-// Stored is what corrections need of the samples of seen classes.
+// Stored is what corrections and explanations need of the samples of seen classes.
 type Stored struct {
 	Detections dataset.Matrix[float32] // n x M; the means over the samples of each seen class
+	Deciles    dataset.Matrix[float32] // 9 x M, of the detections of the samples; empty in models of earlier versions
 	Centre     float64                 // c, see Pipeline.Store
 }
 
@@ -112,7 +113,7 @@ func (a *adjustment) at(z int, score float64) float64 {
 // Correct makes f correct L by detections, whose scores have a centre: see Correction.
 func (f *Forward[T]) Correct(c Correction, detections dataset.Matrix[T], centre float64) error {
 	f.adjust = nil
-	l, err := f.scores(detections)
+	l, err := f.Scores(detections)
 	f.adjust = c.adjustment(l, centre)
 	return err
 }
@@ -125,8 +126,8 @@ func correct[T Float](f *Forward[T], c Correction, stored Stored) error {
 	return f.Correct(c, dataset.Convert[T](stored.Detections), stored.Centre)
 }
 
-// scores returns L of samples with the detections a, n x M, as n x Z.
-func (f *Forward[T]) scores(a dataset.Matrix[T]) (dataset.Matrix[float64], error) {
+// Scores returns L of samples with the detections a, n x M, as n x Z.
+func (f *Forward[T]) Scores(a dataset.Matrix[T]) (dataset.Matrix[float64], error) {
 	l := dataset.NewMatrix[float64](a.Rows, f.z)
 	return l, f.each(a, func(row int, evidence []float64) { copy(l.Data[row*l.Cols:], evidence) })
 }

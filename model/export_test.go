@@ -97,7 +97,7 @@ var NewExplainer = newExplainer
 
 // ClassCorrection returns e of a Correction.
 func (f *Forward[T]) ClassCorrection(stored dataset.Matrix[T]) ([]float64, error) {
-	l, err := f.scores(stored)
+	l, err := f.Scores(stored)
 	return Correction{Kind: Subtract, Omega: 1}.adjustment(l, 0).shift, err
 }
 

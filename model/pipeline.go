@@ -117,26 +117,27 @@ func (p *Pipeline) classifierOf(u dataset.Matrix[float64]) (func(a, scores datas
 	}, nil
 }
 
-// Store sets the detections that corrections need, and their mean score for the seen classes,
-// whose imputed descriptions are u.
-func (p *Pipeline) Store(detections dataset.Matrix[float32], u dataset.Matrix[float64]) error {
+// Store sets what is stored of the seen classes, whose imputed descriptions are u. Its Centre becomes
+// the mean score of the detections.
+func (p *Pipeline) Store(s Stored, u dataset.Matrix[float64]) error {
 	var scores dataset.Matrix[float64]
 	if l, err := p.LAGO(); err == nil {
 		f, err := l.forward(u)
 		if err != nil {
 			return err
 		}
-		if scores, err = f.scores(detections); err != nil {
+		if scores, err = f.Scores(s.Detections); err != nil {
 			return err
 		}
 	} else {
-		s, err := p.Classifier.Classify(detections, u)
+		of, err := p.Classifier.Classify(s.Detections, u)
 		if err != nil {
 			return err
 		}
-		scores = dataset.Convert[float64](s)
+		scores = dataset.Convert[float64](of)
 	}
-	p.Stored = Stored{detections, float64(float32(stat.Mean(scores.Data, nil)))} // as in files
+	s.Centre = float64(float32(stat.Mean(scores.Data, nil))) // as in files
+	p.Stored = s
 	return nil
 }
 

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/safetensors"
@@ -95,32 +97,50 @@ func newSaved(t Trial, p *model.Pipeline, data *Data) *Saved {
 	return s
 }
 
-// meanDetections returns the mean detections of the samples of each class, without classes that
-// have none.
-func meanDetections(c model.Classifier, s Samples, classes int) (dataset.Matrix[float32], error) {
+// decileSamples is the number of samples, about, of which deciles are stored.
+const decileSamples = 1000
+
+// storedOf returns the mean detections of the samples of each class, without classes that have none,
+// and if asked for the deciles of the detections of single samples, evenly spaced.
+func storedOf(c model.Classifier, s Samples, classes int, deciles bool) (stored model.Stored, err error) {
 	of := make([][]int, classes)
 	for i, z := range s.Labels {
 		of[z] = append(of[z], s.Rows[i])
 	}
-	var means dataset.Matrix[float32]
+	means, step, columns := &stored.Detections, 1+len(s.Labels)/decileSamples, [][]float64(nil)
 	for _, rows := range of {
 		if len(rows) == 0 {
 			continue
 		}
 		a, err := c.Detect(s.X, rows)
 		if err != nil {
-			return means, err
+			return stored, err
+		}
+		if columns == nil {
+			columns = make([][]float64, a.Cols)
 		}
 		for m := range a.Cols {
 			var sum float64
 			for i := range a.Rows {
-				sum += float64(a.Row(i)[m])
+				p := float64(a.Row(i)[m])
+				if sum += p; i%step == 0 {
+					columns[m] = append(columns[m], p)
+				}
 			}
 			means.Data = append(means.Data, float32(sum/float64(a.Rows)))
 		}
 		means.Rows, means.Cols = means.Rows+1, a.Cols
 	}
-	return means, nil
+	if deciles {
+		stored.Deciles = dataset.NewMatrix[float32](9, len(columns))
+		for m, column := range columns {
+			slices.Sort(column)
+			for i := range stored.Deciles.Rows {
+				stored.Deciles.Row(i)[m] = float32(stat.Quantile(float64(i+1)/10, stat.Empirical, column, nil))
+			}
+		}
+	}
+	return stored, nil
 }
 
 // header is the metadata of a model file. Its tensors are the descriptions, the stored detections,
@@ -137,6 +157,7 @@ const (
 	correctionPrefix   = "correction."
 	storedTensor       = correctionPrefix + "stored"
 	centreTensor       = correctionPrefix + "centre"
+	decilesTensor      = correctionPrefix + "deciles"
 	methodPrefix       = "method."
 	transformPrefix    = "preprocess."
 )
@@ -147,8 +168,11 @@ func Save(path string, s *Saved) error {
 		Name: descriptionsTensor, Shape: []int{s.Descriptions.Rows, s.Descriptions.Cols}, F64: s.Descriptions.Data,
 	}}
 	tensors = append(tensors, named(methodPrefix, s.Classifier.(method.Model).Tensors())...)
-	centre := method.Vector(centreTensor, []float32{float32(s.Stored.Centre)})
-	tensors = append(tensors, named("", method.Tensors{{Name: storedTensor, Matrix: s.Stored.Detections}, centre})...)
+	stored := method.Tensors{{Name: storedTensor, Matrix: s.Stored.Detections}, method.Vector(centreTensor, []float32{float32(s.Stored.Centre)})}
+	if s.Stored.Deciles.Rows > 0 {
+		stored = append(stored, method.Tensor{Name: decilesTensor, Matrix: s.Stored.Deciles})
+	}
+	tensors = append(tensors, named("", stored)...)
 	tensors = append(tensors, transformTensors(transformPrefix, s.Transform)...)
 	text, err := json.Marshal(header{modelFormat, s, s.Transform.Chain})
 	if err != nil {
@@ -233,6 +257,11 @@ func (h *header) load(f *safetensors.File) (err error) {
 		return invalid.At("correction", r.Err)
 	}
 	h.Stored = model.Stored{Detections: stored, Centre: float64(centre.Data[0])}
+	if len(tensors) > 2 {
+		if h.Stored.Deciles = r.Get("deciles", 9, stored.Cols); r.Err != nil {
+			return invalid.At("correction", r.Err)
+		}
+	}
 	d, err := readDecisions(f)
 	if err != nil {
 		return err

@@ -75,10 +75,31 @@ func TestLoadedModelsReproduceTheirEvaluation(t *testing.T) {
 					_, err := s.Explainer(d.Describe(d.Split.Test))
 					if _, isLAGO := s.Classifier.(lago.Model); isLAGO != (err == nil) {
 						t.Errorf("an explanation gives the error %v", err)
+					} else if isLAGO != (s.Stored.Deciles.Rows == 9) {
+						t.Errorf("%d deciles", s.Stored.Deciles.Rows)
 					}
 				})
 			}
 		}
+	}
+}
+
+// byFeature detects each feature.
+type byFeature struct{ model.Classifier }
+
+func (byFeature) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error) {
+	return x.Gather(rows), nil
+}
+
+// The means of classes are stored, and the deciles of the samples of all of them.
+func TestStored(t *testing.T) {
+	s := Samples{X: dataset.Matrix[float32]{Rows: 10, Cols: 1, Data: []float32{9, 8, 7, 6, 5, 4, 3, 2, 1, 10}}, Rows: []int{9, 1, 2, 3, 4, 5, 6, 7, 8, 0}, Labels: []int{0, 0, 0, 0, 0, 2, 2, 2, 2, 2}}
+	got := testkit.Must(storedOf(byFeature{}, s, 3, true))(t)
+	if diff := cmp.Diff(model.Stored{
+		Detections: dataset.Matrix[float32]{Rows: 2, Cols: 1, Data: []float32{7.2, 3.8}},
+		Deciles:    dataset.Matrix[float32]{Rows: 9, Cols: 1, Data: []float32{1, 2, 3, 4, 5, 6, 7, 8, 9}},
+	}, got); diff != "" {
+		t.Errorf("(-expected +found):\n%s", diff)
 	}
 }
 

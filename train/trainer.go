@@ -352,7 +352,8 @@ func (r *trainer) pipeline() (*model.Pipeline, error) {
 		return nil, err
 	}
 	p := &model.Pipeline{Classifier: m, Impute: r.imputer, Correction: model.Correction{Kind: model.NoCorrection}}
-	stored, err := meanDetections(m, r.train, r.trainClasses.Rows)
+	_, err = p.LAGO()
+	stored, err := storedOf(m, r.train, r.trainClasses.Rows, err == nil)
 	if err != nil {
 		return nil, err
 	}

@@ -346,7 +346,7 @@ func (o *predictOptions) onBroken(_ images.Image, err error) error {
 
 func (o *predictOptions) logCount(n predictor.Count) {
 	if n.Outside > 0 {
-		logrus.Warnf("%d of %s belong to none of the candidates, so that their predictions are wrong", n.Outside, format.Count(n.Known, "sample"))
+		logrus.Warnf("%d of %s belong to none of the candidates, so that their predictions are wrong; --candidates all includes their classes", n.Outside, format.Count(n.Known, "sample"))
 	}
 	fields := logrus.Fields{"samples": n.Samples}
 	if o.Confidence > 0 {

@@ -110,7 +110,7 @@ func TestComparedClasses(t *testing.T) {
 		{first, "", ", which is correct", second + " runner-up"},
 		{second, "", ", which is wrong: the true class is White breasted Nuthatch, rank 2 with p = 0.271", second + " true class"},
 		{third, "", ", which is wrong: the true class is Prothonotary Warbler, rank 3 with p = 0.132", second + " runner-up, " + third + " true class"},
-		{"001.Dodo", "", "; its true class, Dodo, is not among the classes", second + " runner-up"},
+		{"001.Dodo", "", "; its true class, Dodo, is not among the classes (--candidates all includes it)", second + " runner-up"},
 		{second, "prothonotary-warbler", ", which is wrong: the true class is White breasted Nuthatch, rank 2 with p = 0.271", third + " requested"},
 	} {
 		q := detected(m, testlab.Cuckoo, c.label)

@@ -100,7 +100,7 @@ func (r *Result) headline() string {
 	case r.Sample.Label == nil:
 		return s
 	case r.Correct == nil:
-		return s + "; its true class, " + className(*r.Sample.Label) + ", is not among the " + format.Printable(r.Candidates)
+		return s + "; its true class, " + className(*r.Sample.Label) + ", is not among the " + format.Printable(r.Candidates) + " (--candidates all includes it)"
 	case *r.Correct:
 		return s + ", which is correct"
 	}
@@ -158,11 +158,6 @@ func (a *Adapted) section(own string) section {
 // compared shows a comparison: its groups, their attributes, and other detections.
 func (r *Result) compared(c Comparison, top int, f Format) section {
 	s := section{Title: className(c.Class) + " against " + c.Other()}
-	sum := fmt.Sprintf("The sum over %s %s in log probability", format.Count(len(c.Groups), "group"), c.favour(c.LogOdds-c.Correction))
-	if c.Correction != 0 {
-		sum += fmt.Sprintf("; the correction by seen classes %s; together this %s", c.favour(c.Correction), c.favour(c.LogOdds))
-	}
-	s.Sentences = append(s.Sentences, sum+", which is "+odds(c.LogOdds)+".")
 	for _, m := range c.Substitutions {
 		s.Sentences = append(s.Sentences, fmt.Sprintf("%s is described but was not detected; %s was detected in its place (soft OR). With both, the sum %s.",
 			attributeName(m.Missed), nameWithin(m.Substitute, m.Group), c.favour(c.LogOdds+m.Gain)))
@@ -217,7 +212,10 @@ func (r *Result) termTable(c Comparison, groups []predictor.Group) *table.Table 
 			t.Row(cells...)
 		}
 	}
-	return t
+	if len(groups[0].Terms) > 0 && groups[0].Terms[0].Above == nil {
+		return t.Note("whether detections are high or low for the model is not known: it was trained by an earlier version")
+	}
+	return t.Note("detected: high is above %.0f %% of the training samples, low is below %.0[1]f %% of them, usual is between", 100*predictor.High)
 }
 
 // rows lists the attributes that matter, those with the highest descriptions first; all others
@@ -237,14 +235,14 @@ func (r *Result) rows(g predictor.Group) (list [][]any) {
 		list = append(list, []any{"  " + name, detected, class, against, format.Percent(share.Class), format.Percent(share.Against)})
 	}
 	for _, t := range shown {
-		name, detected := nameWithin(t.Attribute, g.Name), fixed(t.Detected)
+		name, detected := nameWithin(t.Attribute, g.Name), strings.TrimSpace(fixed(t.Detected)+" "+t.Certainty())
 		if t.Gamma < 0.95 {
 			name += fmt.Sprintf(" (%s of it)", format.Percent(t.Gamma))
 		}
 		if r.Prior != model.Uniform {
-			detected = fmt.Sprintf("%.2f (prior %.2f)", t.Detected, t.Prior)
+			detected += fmt.Sprintf(" (prior %.2f)", t.Prior)
 		}
-		add(name, detected, optional(t.Described.Class), optional(t.Described.Against), t.Share)
+		add(name, detected, described(t.Described.Class, t.Used.Class), described(t.Described.Against, t.Used.Against), t.Share)
 	}
 	if others.Most() >= minOtherShare {
 		add("other attributes", "", "", "", others)
@@ -307,12 +305,12 @@ func sides(logOdds float64) string {
 
 func fixed(v float64) string { return fmt.Sprintf("%.2f", v) }
 
-// optional is fixed, and "-" for a missing entry.
-func optional(p *float64) string {
-	if p == nil {
-		return "-"
+// described is the given entry of a description, otherwise the imputed one.
+func described(given *float64, used float64) string {
+	if given == nil {
+		return fixed(used) + " imputed"
 	}
-	return fixed(*p)
+	return fixed(*given)
 }
 
 // PictureSide is the largest side in pixels that a picture on the page needs.
@@ -331,14 +329,14 @@ var (
 // indented names.
 var (
 	titles  = regexp.MustCompile(`<td>(.*)</td>\n(\s*<td class="number"></td>\n){5}`)
-	numbers = regexp.MustCompile(`<td class="number">(0\.\d+|1\.0+)</td>`)
+	numbers = regexp.MustCompile(`<td class="number">(0\.\d+|1\.0+)( \w+)?</td>`)
 	indents = regexp.MustCompile(`<td> +`)
 )
 
 // drawTable returns the table with its numbers drawn. Screen readers hear the numbers alone.
 func drawTable(t *table.Table) template.HTML {
 	s := titles.ReplaceAllString(t.HTML(), "<th colspan=\"6\">$1</th>\n")
-	s = numbers.ReplaceAllString(s, `<td class="bar"><span class="track" aria-hidden="true"><span style="width: calc(100% * $1)"></span></span> $1</td>`)
+	s = numbers.ReplaceAllString(s, `<td class="bar"><span class="track" aria-hidden="true"><span style="width: calc(100% * $1)"></span></span> $1$2</td>`)
 	return template.HTML(indents.ReplaceAllString(s, `<td class="in">`)) //nolint:gosec // the table is escaped
 }
 
@@ -363,9 +361,6 @@ func (c Comparison) chart(shown int) *chart {
 	h := &chart{Class: className(c.Class), Against: className(c.Against)}
 	var sum, low, high float64
 	for _, p := range c.Parts(shown) {
-		if p.Kind == predictor.OfOthers {
-			p.Name = format.Count(len(c.Groups)-shown, "other group") + " together"
-		}
 		sum += p.LogOdds
 		low, high = min(low, sum), max(high, sum)
 		h.Steps = append(h.Steps, step{Name: p.Name, Kind: string(p.Kind), By: p.LogOdds, Sum: sum})

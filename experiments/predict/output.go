@@ -185,7 +185,7 @@ type card struct {
 	predictor.Prediction
 	Name, Predicted string
 	Value           float64
-	Wrong           bool
+	Wrong, Outside  bool         // the true class is another one, or no candidate
 	Picture         template.URL // "" without one
 }
 
@@ -199,6 +199,7 @@ func (s *Sheet) card(from predictor.Prediction) (c card, err error) {
 		Predicted: s.Candidates.Names[from.Best[0].Class], Value: from.Best[0].Value,
 	}
 	c.Wrong = c.Class != "" && c.Class != c.Predicted
+	c.Outside = c.Wrong && !slices.Contains(s.Candidates.Names, c.Class)
 	p, err := s.Picture(from)
 	if err == nil && p != nil {
 		c.Picture, err = webpage.Picture(p)

@@ -19,7 +19,7 @@ func sheet(t *testing.T) (s *Sheet, page string) {
 			Samples: []predictor.Prediction{
 				{Index: 0, ID: "a.jpg", Class: "<b>owl", Best: best(0, 0.88), Reason: "because small"},
 				{Index: 1, ID: "b.jpg", Class: "<b>owl", Best: best(0, 0.953), Reason: "because small"},
-				{Index: 2, ID: "c.jpg", Class: "wren", Best: best(0, 0.52), Abstained: true},
+				{Index: 2, ID: "c.jpg", Class: "stork", Best: best(0, 0.52), Abstained: true},
 				{Index: 3, ID: "d.jpg", Class: "wren", Best: best(1, 0.98), Reason: "because 4"},
 			},
 		},
@@ -48,7 +48,7 @@ func TestSheet(t *testing.T) {
 	if want := "<b>owl (2) b.jpg a.jpg wren (1) d.jpg Uncertain: a probability below 0.6 (1) c.jpg"; strings.Join(got, " ") != want {
 		t.Errorf("%q, expected %q", got, want)
 	}
-	testkit.WantText(t, page, "<h1>4 predictions</h1>", "<h2>&lt;b&gt;owl (2)</h2>", "true class: wren", "because 4", "because small", "0.953")
+	testkit.WantText(t, page, "<h1>4 predictions</h1>", "<h2>&lt;b&gt;owl (2)</h2>", "true class: stork, no candidate", "because 4", "because small", "0.953")
 	if n := strings.Count(page, "data:image/jpeg;base64,"); n != 3 {
 		t.Errorf("%d pictures, expected 3", n)
 	}

@@ -162,7 +162,7 @@ func (a *Answer) Compare(other Other) (*Comparison, error) {
 // group lists the terms of a group.
 func (a *Answer) group(x *model.Evidence, k int) Group {
 	p := a.predictor
-	part, u, used, gamma := x.Groups[k], p.Candidates.U, a.Classes.U, a.Gamma
+	part, u, used, gamma, deciles := x.Groups[k], p.Candidates.U, a.Classes.U, a.Gamma, p.Stored.Deciles
 	g := Group{K: k, Contribution: part.Contribution, Score: Pair{part.Class.Score, part.Against.Score}, Terms: []Term{}}
 	g.Name, g.Strongest = a.groupName(k)
 	g.None = None{Detected: part.None, Term: Pair{part.Class.None, part.Against.None}}
@@ -175,6 +175,14 @@ func (a *Answer) group(x *model.Evidence, k int) Group {
 			Term:      Pair{part.Class.Terms[m], part.Against.Terms[m]},
 		}
 		t.Share = g.share(t.Term)
+		if deciles.Rows > 0 {
+			above := 0.0
+			for i := range deciles.Rows { // one that is equal as printed counts half
+				difference := math.Round(100*a.Detected[m]) - math.Round(100*float64(deciles.Row(i)[m]))
+				above += (1 + min(max(difference, -1), 1)) / 2 / float64(deciles.Rows+1)
+			}
+			t.Above = &above
+		}
 		if t.Gamma >= minShare || t.Share.Most() >= minShare {
 			g.Terms = append(g.Terms, t)
 			continue

@@ -77,6 +77,7 @@ type Term struct {
 	Attribute string    `json:"attribute"`
 	Gamma     float64   `json:"gamma"`     // share of the attribute that belongs to the group
 	Detected  float64   `json:"detected"`  // p(a|x)
+	Above     *float64  `json:"above"`     // share of the training samples with a lower detection, by deciles; null if the model has none
 	Prior     float64   `json:"prior"`     // p(a)
 	Described Described `json:"described"` // p(a|z) as given, null if missing
 	Used      Pair      `json:"used"`      // p(a|z) as the model uses it: scaled within the group, imputed if missing
@@ -107,7 +108,8 @@ type None struct {
 // Part is a part of the log odds between two classes.
 type Part struct {
 	Kind    PartKind
-	Name    string // of the group, for people; of Others how many there are
+	Name    string // for people
+	Reason  string // what in a group favours the class that it favours, or the correction; "" of Others
 	LogOdds float64
 }
 
@@ -125,77 +127,125 @@ const (
 // and that of the correction, where there are any. They add up to the log odds.
 func (c *Comparison) Parts(groups int) (parts []Part) {
 	for _, g := range c.Groups[:groups] {
-		parts = append(parts, Part{OfGroup, g.Title(), g.Contribution})
+		parts = append(parts, Part{OfGroup, g.Title(), g.reason(), g.Contribution})
 	}
 	if others := c.Groups[groups:]; len(others) > 0 {
-		p := Part{Kind: OfOthers, Name: format.Count(len(others), "other")}
+		p := Part{Kind: OfOthers, Name: format.Count(len(others), "other group") + " together"}
 		for _, g := range others {
 			p.LogOdds += g.Contribution
 		}
 		parts = append(parts, p)
 	}
+	const correction = "correction by seen classes"
 	if c.Correction != 0 {
-		parts = append(parts, Part{OfCorrection, "correction by seen classes", c.Correction})
+		parts = append(parts, Part{OfCorrection, correction, "the " + correction, c.Correction})
 	}
 	return parts
 }
 
 const (
-	mainReasons   = 3   // groups in a sentence
+	mainReasons   = 3   // in a sentence
 	minDifference = 0.1 // between descriptions, for a reason that an attribute was not detected
 
 	// MinDetected is the lowest p(a|x) of an attribute that is called detected.
 	MinDetected = 0.5
+	// High is the share of the training samples whose detection a high one exceeds.
+	High = 0.8
 )
 
 // Negligible reports whether a number is printed as 0.00.
 func Negligible(v float64) bool { return math.Abs(v) < 0.005 }
 
-// Sentence says in one sentence why the predicted class is more likely than the other.
+// Sentence says why the predicted class is more likely than the other, and what the groups that it
+// names, all others together and the correction add to the log odds.
 func (c *Comparison) Sentence() string {
 	times := "about"
 	if c.LogOdds >= math.Log(1.05) {
 		times = Ratio(c.LogOdds) + " times"
 	}
 	s := fmt.Sprintf("%s is %s as likely as %s", format.ClassName(c.Class), times, c.Other())
+	parts, groups := c.Parts(len(c.Groups)), c.LogOdds-c.Correction
+	SortBy(parts, func(p Part) float64 { return math.Abs(p.LogOdds) })
+	named, sum := 0, 0.0 // groups, and what they add
+	reasons := func(sign float64, most int) string {
+		var list []string
+		for _, p := range parts {
+			if len(list) == most || Negligible(p.LogOdds) || sign*p.LogOdds < 0 || slices.Contains(list, p.Reason) {
+				continue
+			}
+			if list = append(list, p.Reason); p.Kind == OfGroup {
+				named++
+				sum += p.LogOdds
+			}
+		}
+		return format.List(list, "and")
+	}
 	if c.CorrectionDecides() {
-		return fmt.Sprintf("%s, because of the correction by seen classes: the groups alone favour %s by %.2f.", s, format.ClassName(c.Against), c.Correction-c.LogOdds)
+		s += ", because of the correction by seen classes: the groups alone favour "
+		if Negligible(groups) {
+			s += "neither class"
+		} else {
+			s += fmt.Sprintf("%s by %.2f", format.ClassName(c.Against), -groups)
+		}
+		if against := reasons(-1, 1); against != "" {
+			s += ", most of all " + against
+		}
+	} else {
+		if favour := reasons(1, mainReasons); favour != "" {
+			because := ", mainly because of "
+			if groups-sum > max(sum, c.Correction) {
+				because = fmt.Sprintf(", because of %s together, most of all ", format.Count(len(c.Groups), "group"))
+			}
+			s += because + favour
+		}
+		if against := reasons(-1, 1); against != "" {
+			s += "; " + against + " favours " + format.ClassName(c.Against) + " most"
+		}
 	}
-	if reasons := c.reasons(1, mainReasons); reasons != "" {
-		s += ", mainly because of " + reasons
+	s += ". Log odds: "
+	if named > 0 {
+		s += fmt.Sprintf("%s from %s, ", signed(sum), format.Count(named, "named group"))
 	}
-	if reasons := c.reasons(-1, 1); reasons != "" {
-		s += "; " + reasons + " favours " + format.ClassName(c.Against) + " most"
+	if others := len(c.Groups) - named; others > 0 {
+		s += fmt.Sprintf("%s from %s, ", signed(groups-sum), format.Count(others, "other group"))
 	}
-	return s + "."
+	if c.Correction != 0 {
+		s += signed(c.Correction) + " from the correction, "
+	}
+	return s + "together " + signed(c.LogOdds) + "."
 }
 
+// signed prints -0.001 as +0.00.
+func signed(v float64) string { return fmt.Sprintf("%+.2f", math.Round(100*v)/100+0) }
+
 // CorrectionDecides reports whether the groups alone favour the other class.
-func (c *Comparison) CorrectionDecides() bool {
-	groups := c.LogOdds - c.Correction
-	return c.LogOdds > 0 && groups < 0 && !Negligible(groups)
-}
+func (c *Comparison) CorrectionDecides() bool { return c.LogOdds > 0 && c.LogOdds < c.Correction }
 
 // Other names the other class and its role: "wren, the runner-up".
 func (c *Comparison) Other() string {
 	return format.ClassName(c.Against) + map[Reason]string{RunnerUp: ", the runner-up", TrueClass: ", the true class"}[c.Reason]
 }
 
-// reasons lists the groups that favour the predicted class (sign 1) or the other one (-1)
-// most.
-func (c *Comparison) reasons(sign float64, most int) string {
-	var list []string
-	for _, g := range c.Groups {
-		if len(list) < most && !Negligible(g.Contribution) && sign*g.Contribution > 0 && !slices.Contains(list, g.reason()) {
-			list = append(list, g.reason())
-		}
+// Certainty says how high a detection is for the model: compared with those of training samples, whose
+// scale differs between attributes; "" if the model has no deciles.
+func (t Term) Certainty() string {
+	switch {
+	case t.Above == nil:
+		return ""
+	case *t.Above >= High:
+		return "high"
+	case *t.Above < 1-High:
+		return "low"
 	}
-	return format.List(list, "and")
+	return "usual"
 }
+
+// present reports whether the attribute is called detected.
+func (t Term) present() bool { return t.Detected >= MinDetected || t.Certainty() == "high" }
 
 // reason names what in a group favours the class that the group favours: the attribute that it is
 // described by and that adds most to the score (soft OR) by the product of its detection and the
-// difference of its terms or, if the none-of-group term adds more, the undetected attribute that the
+// difference of its terms or, if the none-of-group term adds more, the absence of an attribute that the
 // other class is described by. Where there is none of these but an imputed entry, or no detected
 // attribute, it says so.
 func (g Group) reason() string {
@@ -210,17 +260,17 @@ func (g Group) reason() string {
 		if sign < 0 {
 			favoured, other = other, favoured
 		}
-		if t.Detected >= MinDetected {
+		if t.present() {
 			detected = true
 		} else if d := lacked * (1 - t.Detected); lacked > minDifference && d > mostLacked && other != nil {
-			lacks, mostLacked = format.AttributeName(t.Attribute)+" (not detected)", d
+			lacks, mostLacked = "the absence of "+format.AttributeName(t.Attribute), d
 		}
 		if d := difference * t.Detected; difference > noneAdds && d > 0 && favoured == nil {
 			imputed = true
 		} else if difference > noneAdds && d > most {
 			adds, most = format.AttributeName(t.Attribute), d
-			if t.Detected < MinDetected {
-				adds += fmt.Sprintf(" (detection only %.2f)", t.Detected)
+			if c := t.Certainty(); t.Detected < MinDetected || c == "low" {
+				adds += fmt.Sprintf(" (detection %.2f%s)", t.Detected, strings.TrimSuffix(", "+c, ", "))
 			}
 		}
 	}
@@ -251,9 +301,8 @@ func Ratio(logOdds float64) string {
 	switch {
 	case r < 100:
 		return fmt.Sprintf("%.1f", r)
-	case r < 1e6: // three digits count
-		unit := math.Pow(10, math.Floor(math.Log10(r))-2)
-		return fmt.Sprintf("%.0f", math.Round(r/unit)*unit)
+	case r <= 1000:
+		return fmt.Sprintf("%.0f", r)
 	}
-	return "over a million"
+	return "over 1000"
 }

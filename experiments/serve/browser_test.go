@@ -17,7 +17,9 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
+	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/model"
 )
 
 // browser is a tab of headless Chromium on the page.
@@ -29,7 +31,9 @@ type browser struct {
 // opened serves things and opens the page. Errors that the browser reports are those of the test.
 func opened(t *testing.T) (*Server, *browser) {
 	t.Helper()
-	s := testkit.Must(New(t.Context(), Config{Name: "things", Dir: things(t), Model: identity(), Features: network}))(t)
+	m := identity()
+	m.Correction, m.Stored.Detections = model.Correction{Kind: model.Subtract, Omega: 0.5}, dataset.Matrix[float32]{Rows: 1, Cols: 4, Data: []float32{0.8, 0.1, 0.3, 0.6}}
+	s := testkit.Must(New(t.Context(), Config{Name: "things", Dir: things(t), Model: m, Features: network}))(t)
 	addresses := make(chan string)
 	go func() { _ = s.Serve(t.Context(), 0, func(address string) error { addresses <- address; return nil }) }()
 	allocator, cancel := chromedp.NewExecAllocator(t.Context(), append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox)...)
@@ -98,6 +102,24 @@ func (b *browser) looks(name string) {
 	b.run(chromedp.EmulateViewport(1200, 900))
 }
 
+// addsUp checks that the bars of the groups and of the correction, and the numbers of the sentence, add
+// up to the log odds above them, to the digits shown.
+func (b *browser) addsUp() {
+	b.t.Helper()
+	var x struct{ Total, Numbers, Bars, Sentence float64 }
+	b.run(chromedp.Evaluate(`(() => {
+  const title = [...document.querySelectorAll("#try h2")].find(h => h.textContent.startsWith("Groups: ")), rows = [];
+  for (let e = title.nextElementSibling; e?.className === "bar"; e = e.nextElementSibling)
+    rows.push({number: parseFloat(e.querySelector(".number").textContent), width: e.querySelector("meter").value * (e.querySelector(".against") ? -1 : 1)});
+  const sum = list => list.reduce((s, v) => s + v, 0), widest = rows.reduce((a, r) => Math.abs(r.number) > Math.abs(a.number) ? r : a);
+  return {total: parseFloat(title.textContent.split("log odds ")[1]), numbers: sum(rows.map(r => r.number)), bars: sum(rows.map(r => r.width)) * widest.number / widest.width,
+    sentence: sum(byId("sentence").textContent.split("Log odds: ")[1].match(/[-+][\d.]+\d/g).slice(0, -1).map(Number))};
+})()`, &x))
+	for what, v := range map[string]float64{"numbers": x.Numbers, "bars": x.Bars, "sentence": x.Sentence} {
+		testkit.Near(b.t, what, v, x.Total, 0.02)
+	}
+}
+
 const looks = `(() => {
   const problems = [], page = document.documentElement;
   if (page.scrollWidth > page.clientWidth) problems.push("wider than the window: " + page.scrollWidth);
@@ -151,6 +173,8 @@ func TestPageInBrowser(t *testing.T) {
 	path := testkit.Write(t, t.TempDir(), "blue.jpg", string(photograph(color.RGBA{B: 255, A: 255})))
 	b.run(chromedp.SetUploadFiles(`input[type=file]`, []string{path}))
 	b.waits("classes: big blue")
+	b.waits("correction by seen classes")
+	b.addsUp()
 	b.looks("try")
 	b.run(chromedp.SendKeys(`[aria-label="Name of a class to try"]`, "huge\n"), chromedp.Sleep(100*time.Millisecond))
 	b.click("blue")

@@ -330,9 +330,6 @@ func (s *Server) predict(r *http.Request, body []byte) (any, error) {
 	found := &answer{Predicted: c.Class, Sentence: c.Sentence(), Against: c.Against, Label: label, Classes: len(a.Order), Likely: a.Likely(mostLikely), LogOdds: c.LogOdds}
 	found.Candidate = label != nil && slices.Contains(candidates.Names, *label)
 	for _, part := range c.Parts(min(shownGroups, len(c.Groups))) {
-		if part.Kind == predictor.OfOthers {
-			part.Name = format.Count(len(c.Groups)-shownGroups, "other group") + " together"
-		}
 		found.Groups = append(found.Groups, contribution{part.Name, part.LogOdds})
 	}
 	return found, nil
