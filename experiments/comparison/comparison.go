@@ -3,7 +3,6 @@ package comparison
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -148,18 +147,10 @@ func (c Config) plan() (engine.Plan, error) {
 		}
 		if arm.Starts == nil {
 			var err error
-			if arm, err = engine.BaselineArm(name, c.Common, c.Budget); err != nil {
+			if arm, err = engine.BaselineArm(name, c.Common, c.Budget, c.Given); err != nil {
 				return p, err
 			}
 			settings := arm.Starts[0].Settings()
-			for _, key := range methods.CorrectionKeys {
-				if slices.Contains(c.Given, key) {
-					text := fmt.Sprint(c.Common.Value(key))
-					if err := settings.Set(setting.Assignment{Key: key, Text: text}); err != nil {
-						return p, invalid.At(name, err)
-					}
-				}
-			}
 			for _, f := range c.Fixed {
 				if f.Method == name {
 					if err := settings.Set(setting.Assignment{Key: f.Setting, Text: f.Value}); err != nil {
@@ -212,7 +203,7 @@ func (c Config) steps() (arms []engine.Arm, err error) {
 		{"preprocess", "ESZSL + preprocessing", "auto", "correction"},
 		{"correction", "ESZSL + correction", "auto", "ridge"},
 	} {
-		arm, err := engine.BaselineArm("eszsl", c.Common, max(c.Budget, engine.MinBudget))
+		arm, err := engine.BaselineArm("eszsl", c.Common, max(c.Budget, engine.MinBudget), nil)
 		if err != nil {
 			return nil, err
 		}

@@ -220,6 +220,9 @@ func (c Config) DevEpochs() int { return cmp.Or(c.Epochs, defaultEpochs) }
 // TestEpochs returns the number of epochs of the test stage without a dev stage.
 func (c Config) TestEpochs() int { return cmp.Or(c.Epochs, c.paperEpochs, defaultTest) }
 
+// Paper reports whether the settings start from those of the paper.
+func (c Config) Paper() bool { return c.paperEpochs > 0 }
+
 // Start returns the settings that another method starts from on the same data: those of the paper if c
 // started from these.
 func (c Config) Start(m methods.Named) Preset {

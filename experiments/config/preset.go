@@ -78,9 +78,6 @@ func PresetFor(dataset string, m methods.Named) Preset {
 	return p
 }
 
-// Paper reports whether the settings start from those of the paper.
-func (p Preset) Paper() bool { return p.paperEpochs > 0 }
-
 // EpochsOf returns the number of epochs of the preset's stage, where 0 stands for the
 // default.
 func (p Preset) EpochsOf() int {

@@ -218,14 +218,14 @@ func (r *Request) usable(list []setting.Assignment) []setting.Assignment {
 }
 
 // Presets resolves the settings of variants from their presets, the files of Folder and the command
-// line. The first preset is what the command line says for methods of any kind.
+// line. The first preset is what the command line says for methods of any kind, with the correction.
 func (r *Request) Presets(ctx context.Context, variants []model.Variant) (presets []Preset, configs []Config, err error) {
 	if r.Folder != "" {
 		if _, err := os.Stat(r.Folder); err != nil {
 			return nil, nil, &invalid.Error{Field: "configs", Err: invalid.File(r.Folder, err)}
 		}
 	}
-	common := CommonKeys()
+	common := append(CommonKeys(), methods.CorrectionKeys...)
 	first, err := r.resolve(slices.DeleteFunc(slices.Clone(r.Assigned), func(a setting.Assignment) bool { return !slices.Contains(common, a.Key) })...)
 	if err != nil {
 		return nil, nil, err

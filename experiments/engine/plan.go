@@ -20,6 +20,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/methods"
 )
@@ -63,7 +64,9 @@ type Outcome struct {
 	Test    []lab.Run // of the test stage
 	Missing []lab.Missing
 	Edges   []Edge
-	Tried   int // number of settings
+	Tried   int // number of settings, each with
+	// as many corrections
+	Corrections int
 
 	// Searches has for each start that the data allows the accuracy of the best settings after each
 	// that was tried.
@@ -278,6 +281,7 @@ func (r *runner) develop(ctx context.Context, entries []entry, outcomes []*Outco
 	}
 	for i, e := range entries {
 		o, best := outcomes[i], -1.0
+		o.Corrections = max(len(e.searches[0].corrections), 1)
 		for _, st := range found[i] {
 			o.Missing = append(o.Missing, st.missing...)
 			o.Tried += len(st.tried)
@@ -350,13 +354,22 @@ func notAllowed(m lab.Missing) error {
 }
 
 // BaselineArm is the arm of a baseline with its defaults and, of common, the preprocessing and
-// what all methods have.
-func BaselineArm(name string, common config.Config, tune int) (Arm, error) {
+// what all methods have: also the correction, if common has that of the paper, or one of the given keys
+// sets it.
+func BaselineArm(name string, common config.Config, tune int, given []string) (Arm, error) {
 	e, err := methods.Find(name)
 	if err != nil {
 		return Arm{}, err
 	}
 	c := common.WithMethodOf(config.Defaults(e.Default()))
+	settings := c.Settings()
+	for _, key := range methods.CorrectionKeys {
+		if slices.Contains(given, key) || key == "correction" && common.Paper() {
+			if err := settings.Set(setting.Assignment{Key: key, Text: fmt.Sprint(common.Value(key))}); err != nil {
+				return Arm{}, invalid.At(name, err)
+			}
+		}
+	}
 	return Arm{Name: e.Name, Title: e.Title, Starts: []config.Config{c}, Tune: tune}, nil
 }
 
@@ -366,18 +379,21 @@ const SearchedBudget = 16
 
 // RunFull carries out the full protocol for variants with their settings, and for baselines,
 // which try SearchedBudget settings with the preprocessing, seeds, epochs, patience and held-out
-// samples of like.
-func RunFull(ctx context.Context, l *lab.Lab, variants []config.Config, baselines []string, like config.Config) (*Result, error) {
+// samples of like. They try corrections, too, unless that of like is of the paper or was given.
+func RunFull(ctx context.Context, l *lab.Lab, variants []config.Config, baselines []string, like config.Config, given []string) (*Result, error) {
 	p := Plan{Stage: config.DevThenTest}
 	for _, c := range variants {
 		p.Arms = append(p.Arms, Arm{Name: c.Method.Label(), Title: c.Method.Variant().Info().Title, Starts: []config.Config{c}})
 	}
 	for _, name := range baselines {
-		arm, err := BaselineArm(name, like, SearchedBudget)
+		arm, err := BaselineArm(name, like, SearchedBudget, given)
 		if err != nil {
 			return nil, err
 		}
-		arm.Fixed = []string{"preprocess", "ridge"}
+		arm.Fixed = append([]string{"preprocess", "ridge"}, given...)
+		if like.Paper() {
+			arm.Fixed = append(arm.Fixed, methods.CorrectionKeys...)
+		}
 		p.Arms = append(p.Arms, arm)
 	}
 	return Run(ctx, l, p)

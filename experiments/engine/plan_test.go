@@ -286,3 +286,34 @@ func TestDevEpochAfterConvergence(t *testing.T) {
 		}
 	}
 }
+
+// A baseline has its own correction, none beside published settings, and what a flag gives.
+func TestCorrectionOfBaselines(t *testing.T) {
+	published := config.PresetFor("cub", methods.Variant(model.SemanticHard)).Config
+	general := config.GeneralFor("cub", methods.Variant(model.SemanticHard)).Config
+	for _, c := range []struct {
+		name   string
+		common config.Config
+		given  []string
+		want   model.CorrectionKind
+	}{
+		{"eszsl", general, nil, model.Standardise},
+		{"dap", general, nil, model.Subtract},
+		{"eszsl", published, nil, model.NoCorrection},
+		{"dap", published, nil, model.NoCorrection},
+		{"eszsl", general.With("correction", model.NoCorrection), []string{"correction"}, model.NoCorrection},
+		{"ale", published.With("correction", model.Standardise), []string{"correction", "omega"}, model.Standardise},
+	} {
+		if got := testkit.Must(BaselineArm(c.name, c.common, 0, c.given))(t).Starts[0].Correction.Kind; got != c.want {
+			t.Errorf("%s has the correction %s, expected %s", c.name, got, c.want)
+		}
+	}
+	_, err := BaselineArm("eszsl", general, 0, []string{"correction"})
+	testkit.WantError(t, err, "eszsl: correction: expected one of none, standardise, found "evidence"")
+
+	l := lab.New(tiny.Small(), t.TempDir())
+	r := testkit.Must(RunFull(t.Context(), l, nil, []string{"eszsl"}, quick(t, "semantic-hard").With("correction", model.NoCorrection), methods.CorrectionKeys))(t)
+	if o := r.Arms[0][0]; o.Corrections != 1 || o.Chosen.Correction.Kind != model.NoCorrection {
+		t.Errorf("with a given correction %d were tried, and %v chosen", o.Corrections, o.Chosen.Correction)
+	}
+}

@@ -268,7 +268,10 @@ func averaged(curves []train.Curve, value func(train.Epoch) float64) []plot.Poin
 const eszsl = "eszsl"
 
 // Variants asks for the paper's tables: every variant, and ESZSL, by its protocol.
-type Variants struct{ configs []config.Config }
+type Variants struct {
+	configs []config.Config
+	given   []string // keys of settings
+}
 
 // Settings lists the settings of the study.
 func (q *Variants) Settings(r *config.Request) setting.List {
@@ -278,6 +281,7 @@ func (q *Variants) Settings(r *config.Request) setting.List {
 // Resolve completes the configuration, and returns its presets.
 func (q *Variants) Resolve(ctx context.Context, r *config.Request) (presets []config.Preset, err error) {
 	presets, q.configs, err = r.Presets(ctx, model.Variants)
+	q.given = r.Keys()
 	return presets, err
 }
 
@@ -302,7 +306,7 @@ func (q *Variants) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) 
 	like := engine.ForBaselines(q.configs, config.Config{})
 	apart := published.TestAccuracy(l.Data, published.ResultRow) != "" && len(l.Parts) == 1 && l.Data.TestSeen != nil && !like.HoldOut
 	like.HoldOut = like.HoldOut || apart
-	done, err := engine.RunFull(ctx, l, q.configs, []string{eszsl}, like)
+	done, err := engine.RunFull(ctx, l, q.configs, []string{eszsl}, like, q.given)
 	if err != nil {
 		return nil, err
 	}

@@ -129,7 +129,7 @@ func TestRunNamesTheFolderOfAFailedSeed(t *testing.T) {
 
 func TestReproduce(t *testing.T) {
 	l := testlab.New(t)
-	r := testkit.Must((&Variants{testlab.Full(l, model.Variants...)}).Ask(t.Context(), l))(t).(*Reproduction)
+	r := testkit.Must((&Variants{configs: testlab.Full(l, model.Variants...)}).Ask(t.Context(), l))(t).(*Reproduction)
 	var titles []string
 	for _, row := range r.Methods {
 		if titles = append(titles, row.Title); row.Variant != "" && row.Val.PerClass.Mean > r.Result.Val.PerClass.Mean {
@@ -199,7 +199,7 @@ func TestBaselinesAreTrainedAsTheirPublishedNumbers(t *testing.T) {
 			}
 		}
 		l.Jobs = 1
-		r := testkit.Must((&Variants{configs}).Ask(t.Context(), l))(t).(*Reproduction)
+		r := testkit.Must((&Variants{configs: configs}).Ask(t.Context(), l))(t).(*Reproduction)
 		if r.BaselinesHeldOut != c.want || len(wrong) > 0 {
 			t.Errorf("%s: baselines alone %v, expected %v; trained otherwise: %v", name, r.BaselinesHeldOut, c.want, wrong)
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/methods"
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
@@ -165,6 +166,8 @@ type Method struct {
 	Test    Measured `json:"test"`              // on the test classes
 	Seconds float64  `json:"seconds"`           // to train one model on train and validation classes
 	Tried   int      `json:"tried"`             // number of settings in each part
+	// number of corrections that each of the settings was tried with
+	Corrections int `json:"tried_corrections"`
 	// accuracy of the best settings after each that was tried, by the first seed, mean over parts; none
 	// without a search
 	Tries     []float64 `json:"validation_by_tries,omitempty"`
@@ -196,30 +199,58 @@ func (m Method) Label() string {
 	return m.Title
 }
 
-// Chosen describes what the parts chose: the epochs, and settings that are not the default.
-func (m Method) Chosen() string {
-	each := func(of func(Part) any) string { // once if it is the same in all parts
-		var list []string
-		for _, p := range m.Parts {
-			list = append(list, fmt.Sprint(of(p)))
-		}
-		if len(slices.Compact(slices.Clone(list))) == 1 {
-			list = list[:1]
-		}
-		return strings.Join(list, ", ")
-	}
-	line := "epochs " + each(func(p Part) any { return p.Epochs })
-	if m.Name == engine.LAGOMethod {
-		line += "; " + each(func(p Part) any { return p.Variant })
-	}
-	changed := map[string]any{}
+// each lists what a function has for each part, once if it is equal in all.
+func (m Method) each(of func(Part) any) string {
+	var list []string
 	for _, p := range m.Parts {
-		maps.Copy(changed, p.Changed)
+		list = append(list, fmt.Sprint(of(p)))
 	}
-	for _, key := range slices.Sorted(maps.Keys(changed)) {
-		line += fmt.Sprintf("; %s %s", key, each(func(p Part) any { return cmp.Or(p.Changed[key], any("default")) }))
+	if len(slices.Compact(slices.Clone(list))) == 1 {
+		list = list[:1]
 	}
-	if len(changed) == 0 {
+	return strings.Join(list, ", ")
+}
+
+// Correction names that of the scores which the parts chose.
+func (m Method) Correction() string {
+	return m.each(func(p Part) any {
+		if omega, on := p.Settings["omega"]; on {
+			return fmt.Sprint(p.Settings["correction"], " ", omega)
+		}
+		return p.Settings["correction"]
+	})
+}
+
+// edgeMark marks a value in Chosen that is at an end of the searched ones, or outside.
+const edgeMark = "*"
+
+// Chosen describes what the parts chose: the epochs, and settings that are not the default or at an
+// end of the searched values.
+func (m Method) Chosen() string {
+	marked := func(p Part, key string, value any) string {
+		if slices.ContainsFunc(p.Edges, func(e engine.Edge) bool { return e.Setting == key }) {
+			return fmt.Sprint(value, edgeMark)
+		}
+		return fmt.Sprint(value)
+	}
+	line := "epochs " + m.each(func(p Part) any { return marked(p, "epochs", p.Epochs) })
+	if m.Name == engine.LAGOMethod {
+		line += "; " + m.each(func(p Part) any { return p.Variant })
+	}
+	shown := map[string]any{}
+	for _, p := range m.Parts {
+		maps.Copy(shown, p.Changed)
+		for _, e := range p.Edges {
+			shown[e.Setting] = e.Value
+		}
+	}
+	for _, key := range append([]string{"epochs"}, methods.CorrectionKeys...) { // see Correction
+		delete(shown, key)
+	}
+	for _, key := range slices.Sorted(maps.Keys(shown)) {
+		line += fmt.Sprintf("; %s %s", key, m.each(func(p Part) any { return marked(p, key, cmp.Or(p.Changed[key], any("default"))) }))
+	}
+	if len(shown) == 0 {
 		line += "; defaults"
 	}
 	return line
@@ -259,7 +290,7 @@ func Methods(done *engine.Result) []Method {
 
 // NewMethod summarises the outcomes of an arm in all parts, whose stages all have their runs.
 func NewMethod(arm engine.Arm, outcomes []*engine.Outcome) Method {
-	r := Method{Name: arm.Name, Title: arm.Title, Parts: []Part{}, Tried: outcomes[0].Tried, Tries: tries(outcomes), Outcomes: outcomes}
+	r := Method{Name: arm.Name, Title: arm.Title, Parts: []Part{}, Tried: outcomes[0].Tried, Corrections: outcomes[0].Corrections, Tries: tries(outcomes), Outcomes: outcomes}
 	var val, test []lab.Run
 	for i, o := range outcomes {
 		p := Part{Variant: string(o.Chosen.Method.Variant()), Epochs: o.Epochs, Settings: methodSettings(o.Chosen), Edges: o.Edges}

@@ -31,7 +31,8 @@ import (
 type Config struct {
 	Variants  []config.Config `json:"variants"`
 	Baselines []string        `json:"baselines"`
-	Like      config.Config   `json:"like"` // has the preprocessing, seeds and epochs of the baselines
+	Like      config.Config   `json:"like"`           // has the preprocessing, seeds and epochs of the baselines
+	Keys      []string        `json:"keys,omitempty"` // of settings that were given
 	Distortion
 	Impute []impute.Kind `json:"impute,omitempty"` // each method is evaluated with each; none for noise
 
@@ -81,8 +82,9 @@ func (c *Config) Resolve(ctx context.Context, r *config.Request) ([]config.Prese
 			variants = append(variants, model.Variant(name))
 		}
 	}
-	for _, key := range r.Keys() {
-		if len(variants) == 0 && !slices.Contains(config.CommonKeys(), key) {
+	c.Keys = r.Keys()
+	for _, key := range c.Keys {
+		if len(variants) == 0 && !slices.Contains(append(config.CommonKeys(), methods.CorrectionKeys...), key) {
 			return nil, &invalid.Error{Field: key, Want: "a variant of LAGO among --methods", Got: "only baselines"}
 		}
 	}
@@ -127,7 +129,7 @@ const (
 // Ask trains the methods by the full protocol, evaluates them on the test classes with distorted
 // descriptions, figure A.1 of the paper, and stores the result.
 func (c *Config) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
-	done, err := engine.RunFull(ctx, l, c.Variants, c.Baselines, c.Like)
+	done, err := engine.RunFull(ctx, l, c.Variants, c.Baselines, c.Like, c.Keys)
 	if err != nil {
 		return nil, err
 	}
@@ -138,6 +140,7 @@ func (c *Config) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
 	a := c.newResult(l)
 	a.Missing = done.Missing
 	for _, m := range results.Methods(done) {
+		a.Notes = append(a.Notes, fmt.Sprintf("correction of %s: %s", m.Name, m.Correction()))
 		for _, kind := range kinds {
 			rows, err := c.rows(m, kind, l.Data)
 			if err != nil {
