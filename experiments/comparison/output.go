@@ -177,7 +177,7 @@ func (r *Result) Figures(dir string) ([]plot.Figure, error) {
 	if q := r.tries(); len(q.Series) > 0 {
 		figures = append(figures, plot.Figure{
 			Name: r.Kind + "-tries", Title: "Accuracy by the number of settings tried", Picture: q,
-			Caption: "Validation accuracy of the best settings so far, by one seed, mean over parts. LAGO tries its variants one after the other; of a closed form the whole grid is tried, in its order.",
+			Caption: "Validation accuracy of the best settings so far, by one seed after a part of the epochs, mean over parts. LAGO tries its variants one after the other; of a closed form the whole grid is tried, in its order.",
 		})
 	}
 	if len(r.Differences) == 0 {

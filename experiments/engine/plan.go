@@ -199,16 +199,12 @@ func (r *runner) entries(result *Result) (all []entry, err error) {
 				}
 				e.seeds = c.Seeds
 				tune := max(arm.Tune/len(arm.Starts), 1)
-				further := FurtherSeeds
-				if divide(tune).best < 2 || !found.Seeded {
-					further = 0 // there is nothing to choose, or they would be equal
-				}
 				if !found.Seeded {
 					e.seeds = 1
 				}
 				key := fmt.Sprint(tune, arm.Fixed, c.Trials(folds[0], train.Dev, 1)[0].Name(), c.Correction, c.Epochs)
 				if shared[key] == nil {
-					shared[key] = newSearch(c, folds, tune, further, arm.Fixed, found.Closed)
+					shared[key] = newSearch(c, folds, tune, 0, arm.Fixed, found)
 				}
 				e.searches = append(e.searches, shared[key])
 			}
@@ -245,40 +241,48 @@ func (r *runner) search(ctx context.Context, entries []entry) ([][]state, error)
 	return found, err
 }
 
-// finalists are the searches whose best settings run with all seeds, by number: of LAGO those of
-// the two best variants, because the others are rarely better and take as long.
-func finalists(found []state) (list []int) {
+// finalist is settings that are trained to the end with all seeds, and the search that found them.
+type finalist struct {
+	*search
+	Tried
+}
+
+// finalists are the two best settings, of several searches, those of the variants of LAGO, the best of
+// each of the two best.
+func (e entry) finalists(found []state) (list []finalist) {
+	each := max(3-len(found), 1)
 	for i, st := range found {
 		if waitingFor(st.missing) != nil {
 			return nil
 		}
-		if len(st.tried) > 0 {
-			list = append(list, i)
+		for _, t := range st.tried[:min(each, len(st.tried))] {
+			list = append(list, finalist{e.searches[i], t})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b int) int { return bestFirst(found[a].tried[0], found[b].tried[0]) })
+	slices.SortStableFunc(list, func(a, b finalist) int { return bestFirst(a.Tried, b.Tried) })
 	return list[:min(2, len(list))]
 }
 
 // develop searches, runs the dev stage of the finalists with all seeds, over the folds, and chooses
-// between them.
+// between them and, if that was searched, their correction.
 func (r *runner) develop(ctx context.Context, entries []entry, outcomes []*Outcome) error {
 	found, err := r.search(ctx, entries)
 	if err != nil {
 		return err
 	}
-	finals := make([][]int, len(entries))
+	finals := make([][]finalist, len(entries))
 	var lists [][]lab.Task
 	for i, e := range entries {
-		finals[i] = finalists(found[i])
-		for _, k := range finals[i] {
-			lists = append(lists, e.searches[k].trialsOf(batch{settings: []config.Config{found[i][k].tried[0].Config}, seeds: e.seeds}))
+		finals[i] = e.finalists(found[i])
+		for _, f := range finals[i] {
+			lists = append(lists, f.trialsOf(batch{settings: []config.Config{f.Config}, seeds: e.seeds}))
 		}
 	}
-	done, err := r.decide(ctx, lists)
+	done, err := r.do(ctx, lists)
 	if err != nil {
 		return err
 	}
+	var chosen []lab.Run
 	for i, e := range entries {
 		o, best := outcomes[i], -1.0
 		o.Corrections = max(len(e.searches[0].corrections), 1)
@@ -287,8 +291,8 @@ func (r *runner) develop(ctx context.Context, entries []entry, outcomes []*Outco
 			o.Tried += len(st.tried)
 			o.Searches = append(o.Searches, st.best)
 		}
-		for _, k := range finals[i] {
-			runs, settings := done[0], found[i][k].tried[0].Config
+		for _, f := range finals[i] {
+			runs, settings := done[0], f.Config
 			done = done[1:]
 			epochs, mean := 0, best
 			if missing := lab.MissingOf(runs); len(missing) > 0 {
@@ -297,21 +301,25 @@ func (r *runner) develop(ctx context.Context, entries []entry, outcomes []*Outco
 					continue
 				} // else the other runs are shown
 			} else {
-				if mean = validation(runs).Mean; mean <= best {
+				if settings, mean = f.corrected(settings, runs, validation(runs).Mean); mean <= best {
 					continue
+				}
+				for i := range runs {
+					runs[i].Evaluate(settings.Correction)
 				}
 				if epochs, err = DevEpoch(runs); err != nil {
 					return err
 				}
 			}
 			best = mean
-			o.Chosen, o.Epochs, o.Edges, o.Val = settings, epochs, e.searches[k].space.edges(settings), runs
+			o.Chosen, o.Epochs, o.Edges, o.Val = settings, epochs, f.space.edges(settings), runs
 			if lab.EndedAt(runs, epochs) {
 				o.Edges = append(o.Edges, Edge{"epochs", epochs, "highest"})
 			}
 		}
+		chosen = append(chosen, o.Val...)
 	}
-	return nil
+	return r.lab.Decide(ctx, chosen)
 }
 
 // test runs the test stage of what was chosen.

@@ -142,7 +142,7 @@ func TestUnseenSamplesChangeNoChoice(t *testing.T) {
 }
 
 // Arms with the same start share its search, and the arm of LAGO has the runs of the variant
-// that did best on the validation classes. Further seeds are run for the two best variants.
+// that did best on the validation classes. The two best variants are trained to the end, with all seeds.
 func TestTheArmOfLAGOIsItsBestVariant(t *testing.T) {
 	l := lab.New(tiny.Small(), t.TempDir())
 	l.Jobs = 1
@@ -172,6 +172,11 @@ func TestTheArmOfLAGOIsItsBestVariant(t *testing.T) {
 	}
 	if len(first) != 4 || len(further) != 2 || !further[chosen.Chosen.Method.Label()] || chosen.Tried != 4 {
 		t.Errorf("first seed %v, further seeds of %v, chosen %s of %d", first, further, chosen.Chosen.Method.Label(), chosen.Tried)
+	}
+	for _, run := range chosen.Val {
+		if run.Epochs != chosen.Chosen.Epochs {
+			t.Errorf("%s was trained for %d epochs at most, as a try", run.Name(), run.Epochs)
+		}
 	}
 	p.Arms = append(p.Arms, armOf(t, 0, chosen.Chosen.Method.Label()))
 	l.OnRun = func(r lab.Run) { t.Errorf("%s is trained again", r.Name()) }
@@ -309,7 +314,7 @@ func TestCorrectionOfBaselines(t *testing.T) {
 		}
 	}
 	_, err := BaselineArm("eszsl", general, 0, []string{"correction"})
-	testkit.WantError(t, err, "eszsl: correction: expected one of none, standardise, found "evidence"")
+	testkit.WantError(t, err, `eszsl: correction: expected one of none, standardise, found "evidence"`)
 
 	l := lab.New(tiny.Small(), t.TempDir())
 	r := testkit.Must(RunFull(t.Context(), l, nil, []string{"eszsl"}, quick(t, "semantic-hard").With("correction", model.NoCorrection), methods.CorrectionKeys))(t)

@@ -23,7 +23,11 @@ const MinBudget = 2
 // FurtherSeeds is the number of further seeds of the best settings (supplement A).
 const FurtherSeeds = 3
 
-const refiningRounds = 4
+const refiningRounds = 2
+
+// shorter is the part of the epochs for which the settings that a search tries are trained. The best ones
+// are trained to the end.
+const shorter = 6
 
 // budget is the division of the settings of a search.
 type budget struct {
@@ -49,6 +53,7 @@ type search struct {
 	space       space
 	folds       []lab.View // settings are chosen by the mean over their validation classes
 	closed      bool       // the whole grid is tried
+	epochs      int        // for which settings are tried, at most
 	budget      budget
 	further     int                // further seeds of the best settings; 0 for a method without randomness
 	corrections []model.Correction // of which the validation classes choose
@@ -68,23 +73,29 @@ type state struct {
 type Tried struct {
 	Config    config.Config  `json:"-"`
 	Settings  map[string]any `json:"settings"`      // by name
-	Accuracy  float64        `json:"val_accuracy"`  // of the first seed, mean over folds
+	Accuracy  float64        `json:"val_accuracy"`  // of the first seed, mean over folds, after a part of the epochs
 	BestEpoch int            `json:"best_epoch"`    // of the average curve of the folds
 	Further   *lab.Summary   `json:"further_seeds"` // validation accuracy; null except for the best
 	Epochs    int            `json:"-"`             // of the average curve of the further seeds
 	Dirs      []string       `json:"dirs"`          // folders of the runs
 }
 
-func newSearch(base config.Config, folds []lab.View, settings, further int, fixed []string, closed bool) *search {
+func newSearch(base config.Config, folds []lab.View, settings, further int, fixed []string, of methods.Entry) *search {
 	base = base.On(folds[0].Data) // what is left to the data is searched around, too
-	s := &search{base: base, space: newSpace(base, len(folds[0].Data.Attributes), fixed), folds: folds, closed: closed, budget: divide(settings), further: further}
+	s := &search{
+		base: base, space: newSpace(base, len(folds[0].Data.Attributes), fixed), folds: folds, closed: of.Closed,
+		epochs: base.DevEpochs(), budget: divide(settings), further: further,
+	}
+	if of.Seeded { // others have an optimum, which ends the training
+		s.epochs = max(s.epochs/shorter, 1)
+	}
 	for _, d := range s.space {
 		s.searched = append(s.searched, d.key)
 	}
 	if settings < MinBudget {
 		return s
 	}
-	if closed {
+	if s.closed {
 		s.budget = budget{coarse: len(s.space.grid(base)) + 1}
 	}
 	own := base.Correction
@@ -103,6 +114,7 @@ func newSearch(base config.Config, folds []lab.View, settings, further int, fixe
 // batch is the settings of one search in a round.
 type batch struct {
 	settings []config.Config
+	tries    bool // for the epochs of tries, otherwise for all
 	further  bool // seeds beside the first
 	seeds    int
 }
@@ -158,11 +170,15 @@ func (s *search) trialsOf(b batch) []lab.Task {
 	var trials []lab.Task
 	for _, c := range b.settings {
 		c.Seeds = b.seeds
+		epochs := c.DevEpochs()
+		if b.tries {
+			epochs = s.epochs
+		}
 		if b.further {
 			c.Seed++
 		}
 		for _, fold := range s.folds {
-			trials = append(trials, c.Trials(fold, train.Dev, c.DevEpochs())...)
+			trials = append(trials, c.Trials(fold, train.Dev, epochs)...)
 		}
 	}
 	return trials
@@ -209,7 +225,7 @@ func (s *search) source(stream uint64) rand.Source { return rand.NewPCG(s.base.S
 // unseen returns the first n settings whose trials were not used before, with the correction of
 // the start, on which no training depends.
 func (s *search) unseen(st state, list []config.Config, n int) batch {
-	b, seen := batch{seeds: 1}, slices.Clone(st.seen)
+	b, seen := batch{seeds: 1, tries: true}, slices.Clone(st.seen)
 	for _, c := range list {
 		if len(b.settings) == n {
 			break
@@ -279,8 +295,8 @@ func (s *search) after(st state, b batch, runs []lab.Run) (state, error) {
 	return next, nil
 }
 
-// corrected returns c with the correction that does best on the validation classes of its runs, of
-// one seed, and the accuracy with it. None is trained again.
+// corrected returns c with the correction that does best on the validation classes of its runs, and the
+// accuracy with it. None is trained again.
 func (s *search) corrected(c config.Config, runs []lab.Run, accuracy float64) (config.Config, float64) {
 	for _, other := range s.corrections {
 		var mean float64
@@ -323,8 +339,8 @@ type Found struct {
 
 // Search finds the settings of the arm of a plan by the paper's procedure (supplement A) on the
 // dev stage, over folds of the seen classes: a coarse search of the space, starting from the
-// start itself; finer rounds around the best; then further seeds of the best settings, whose
-// average chooses and whose average curve gives the number of epochs. Trials that fail count as
+// start itself; finer rounds around the best; then further seeds of the best settings, which
+// are trained to the end: their average chooses, and their average curve gives the number of epochs. Trials that fail count as
 // the worst. It is an error if a round needs trials that other shards have not finished.
 //
 // The same plan uses the same trials.
@@ -337,7 +353,11 @@ func Search(ctx context.Context, l *lab.Lab, p Plan) (*Found, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := newSearch(arm.Starts[0], folds, arm.Tune, FurtherSeeds, arm.Fixed, false)
+	of, err := methods.Find(arm.Starts[0].Method.Name)
+	if err != nil {
+		return nil, err
+	}
+	s := newSearch(arm.Starts[0], folds, arm.Tune, FurtherSeeds, arm.Fixed, of)
 	r := &runner{lab: l, plan: p}
 	states, err := r.searchAll(ctx, []*search{s})
 	if err != nil {

@@ -98,7 +98,7 @@ func TestSearchBudgetIsSpent(t *testing.T) {
 	})
 	for settings, want := range map[int]budget{
 		4:  {3, [refiningRounds]int{1}, 1},
-		24: {12, [refiningRounds]int{3, 3, 3, 3}, 3}, // as the help says
+		24: {12, [refiningRounds]int{6, 6}, 3}, // as the help says
 	} {
 		if got := divide(settings); got != want {
 			t.Errorf("of %d: %+v, expected %+v", settings, got, want)
@@ -118,12 +118,16 @@ func TestCorrectionsFromEveryStart(t *testing.T) {
 		starts = append(starts, e.Default())
 	}
 	for _, m := range starts {
-		first := newSearch(config.Defaults(m), folds, 100, 0, nil, false)
+		of := testkit.Must(methods.Find(m.Name))(t)
+		first := newSearch(config.Defaults(m), folds, 100, 0, nil, of)
 		if n := len(first.corrections); n != max(want[m.Label()], 4) {
 			t.Errorf("%s: %d corrections", m.Label(), n)
 		}
+		if shorter := first.epochs < first.base.DevEpochs(); shorter != of.Seeded {
+			t.Errorf("%s: settings are tried for %d of %d epochs", m.Label(), first.epochs, first.base.DevEpochs())
+		}
 		for _, c := range m.Corrections() {
-			s := newSearch(config.Defaults(m).WithCorrection(c), folds, 100, 0, nil, false)
+			s := newSearch(config.Defaults(m).WithCorrection(c), folds, 100, 0, nil, of)
 			if !slices.Equal(s.corrections, first.corrections) || !slices.Equal(s.searched, first.searched) {
 				t.Errorf("%s from %v: corrections %v, settings %v", m.Label(), c, s.corrections, s.searched)
 			}

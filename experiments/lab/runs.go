@@ -100,7 +100,7 @@ func ReadRun(dir string) (r Run, record train.Record, err error) {
 		if err != nil {
 			r.Missing = NewMissing(dir, Broken, err)
 		}
-		r.evaluate(decided)
+		r.Evaluate(decided)
 	}
 	return r, record, nil
 }
@@ -128,8 +128,8 @@ func (r *Run) read(read func(dir string) (*train.Result, error)) {
 	}
 }
 
-// evaluate sets a correction, and the evaluation with it.
-func (r *Run) evaluate(c model.Correction) {
+// Evaluate sets a correction, and the evaluation with it.
+func (r *Run) Evaluate(c model.Correction) {
 	if r.Correction = c; r.Result != nil {
 		r.Evaluation = r.Result.Evaluation(c)
 	}

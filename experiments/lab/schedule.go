@@ -60,7 +60,7 @@ func (l *Lab) Do(ctx context.Context, tasks []Task) ([]Run, error) {
 	runs := make([]Run, len(tasks))
 	for i, t := range tasks {
 		runs[i] = *g.runs[t.Name()]
-		runs[i].evaluate(t.Correction)
+		runs[i].Evaluate(t.Correction)
 	}
 	return runs, nil
 }
@@ -203,7 +203,7 @@ func (l *Lab) train(ctx context.Context, g *grid, j job) {
 	if r.Result != nil && r.Result.Status == train.Cancelled {
 		r.Result = nil
 	}
-	r.evaluate(r.Correction)
+	r.Evaluate(r.Correction)
 	r.Ended = endedAt(r.Dir)
 	ended := r.Result != nil || r.Missing != nil
 	g.change(func() {

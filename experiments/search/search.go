@@ -129,7 +129,7 @@ const shown = 10
 func (s *Result) Tables() []*table.Table {
 	t := table.New(fmt.Sprintf("%s on %s: the best %d of %s by validation accuracy, the mean over %s; %s",
 		s.Variant, s.Dataset, min(shown, len(s.Tried)), format.Count(len(s.Tried), "setting"), format.Count(s.Folds, "fold"), format.Count(s.Trials, "run")),
-		"settings; from the second on those that differ from the first", "best epoch", "accuracy", fmt.Sprintf("%d further seeds", engine.FurtherSeeds), "s.e.m.").Right(3, 4, 5)
+		"settings; from the second on those that differ from the first", "best epoch", "accuracy of a try", fmt.Sprintf("%d further seeds", engine.FurtherSeeds), "s.e.m.").Right(3, 4, 5)
 	for i, tried := range s.Tried[:min(shown, len(s.Tried))] {
 		var settings []string
 		for _, name := range s.Space {
@@ -147,6 +147,7 @@ func (s *Result) Tables() []*table.Table {
 		t.Note("the budget of %d settings was not used up: the space has no more", s.Budget)
 	}
 	chosen := s.Chosen
+	t.Note("a try has one seed and a part of the epochs; further seeds are trained to the end")
 	t.Note("chosen: the first, %s (s.e.m. %s over %d further seeds), %s by their average curve",
 		chosen.Accuracy.MeanText(), chosen.Accuracy.SEMText(), len(chosen.Accuracy.Values), format.Count(chosen.Epochs, "epoch"))
 	if chosen.Epochs == s.Epochs {
