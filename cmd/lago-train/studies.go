@@ -53,7 +53,7 @@ const (
 )
 
 // csvOf says what --csv of a study writes.
-var csvOf = map[string]string{"compare": "the accuracy of each method on each class"}
+var csvOf = map[string]string{"compare": "the accuracy of each method on each class, and the chosen settings beside it,"}
 
 // studyCommands are the commands of studies.
 func studyCommands() (list []*command) {
@@ -122,6 +122,9 @@ func (s *study) command(name string) *command {
 		err = s.print(r, nil)
 		if w, ok := r.(interface{ WriteCSV(io.Writer) error }); ok {
 			err = errors.Join(err, s.outputs.writeCSV(s.csv, w.WriteCSV))
+		}
+		if w, ok := r.(interface{ WriteSettings(io.Writer) error }); ok && s.csv != "" {
+			err = errors.Join(err, s.outputs.writeCSV(strings.TrimSuffix(s.csv, ".csv")+"-settings.csv", w.WriteSettings))
 		}
 		if err == nil && l.Failed() > 0 {
 			err = fmt.Errorf("%s failed in %s, missing from the output", format.Count(l.Failed(), "run"), l.Root)

@@ -4,6 +4,7 @@ package comparison
 import (
 	"context"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -379,6 +380,24 @@ func (r *Result) WriteCSV(w io.Writer) error {
 			row = append(row, a)
 		}
 		t.Row(row...)
+	}
+	return t.WriteCSV(w)
+}
+
+// WriteSettings writes, as CSV, one line for each setting that a method chose in a part, and says whether it
+// is at an end of the searched values.
+func (r *Result) WriteSettings(w io.Writer) error {
+	t := table.New("", "method", "part", "variant", "epochs", "setting", "value", "end of the searched values")
+	for _, m := range r.Methods {
+		for i, p := range m.Parts {
+			for _, key := range slices.Sorted(maps.Keys(p.Settings)) {
+				end := ""
+				if e := slices.IndexFunc(p.Edges, func(e engine.Edge) bool { return e.Setting == key }); e >= 0 {
+					end = p.Edges[e].End
+				}
+				t.Row(m.Name, i+1, p.Variant, p.Epochs, key, p.Settings[key], end)
+			}
+		}
 	}
 	return t.WriteCSV(w)
 }
