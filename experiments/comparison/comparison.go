@@ -222,11 +222,12 @@ type Result struct {
 	Classes []Class `json:"classes"`
 	// LAGO minus every baseline, or minus its other rows if there is none; without LAGO the first method
 	// minus the others; in a ladder each step minus the one before
-	Differences          []Difference `json:"differences"`
-	Adapted              []Adapted    `json:"adapted,omitempty"`               // the methods in their order, with compare --adapt
-	AdaptedDifferences   []Difference `json:"adapted_differences,omitempty"`   // the same between adapted methods
-	Partitions           []Partition  `json:"partitions,omitempty"`            // of the classes, if there are several
-	PartitionDifferences []Difference `json:"partition_differences,omitempty"` // of the means over partitions
+	Differences          []Difference  `json:"differences"`
+	Generalised          []Generalised `json:"generalised,omitempty"`           // the methods in their order, with compare --hold-out --folds 1
+	Adapted              []Adapted     `json:"adapted,omitempty"`               // the methods in their order, with compare --adapt
+	AdaptedDifferences   []Difference  `json:"adapted_differences,omitempty"`   // the same between adapted methods
+	Partitions           []Partition   `json:"partitions,omitempty"`            // of the classes, if there are several
+	PartitionDifferences []Difference  `json:"partition_differences,omitempty"` // of the means over partitions
 }
 
 // Class is the test accuracy of each method on one class, in the order of Methods.
@@ -273,6 +274,11 @@ func (c *Config) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
 		return r, nil // Missing says why
 	}
 	r.Differences = r.differences(byClass(r.Methods), r.byPart)
+	if c.Common.HoldOut && p.Folds == 1 && len(r.Differences) > 0 {
+		if err := r.generalise(ctx, l); err != nil {
+			return nil, err
+		}
+	}
 	if c.Adapt {
 		if err := r.adapt(ctx, l); err != nil {
 			return nil, err

@@ -27,6 +27,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/results"
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
@@ -381,4 +382,40 @@ func TestPartitions(t *testing.T) {
 	one, other := r.Differences[0].Mean, second.Differences[0].Mean
 	testkit.NearAll(t, "differences", append(d.By, d.Mean), []float64{one, other, (one + other) / 2}, 1e-12)
 	testkit.WantText(t, testlab.Text(r.Tables()), "mean over 2 partitions into parts:")
+}
+
+// Methods that were trained without the held-out samples of seen classes are compared among all classes,
+// too, each with the remedy that validation prefers.
+func TestGeneralised(t *testing.T) {
+	d := tiny.Small()
+	d.TestSeen = nil
+	for i, row := range d.SamplesOf(d.Split.Seen()) {
+		if i%3 == 0 {
+			d.TestSeen = append(d.TestSeen, row)
+		}
+	}
+	l := lab.New(d, t.TempDir())
+	c := compareAll(l)
+	c.Methods, c.Common.HoldOut, c.LAGO[0].HoldOut = []string{"singletons", "eszsl"}, true, true
+	r := ask(t, l, c)
+	if len(r.Generalised) != 2 {
+		t.Fatalf("%+v", r.Generalised)
+	}
+	lago, eszsl := r.Generalised[0], r.Generalised[1]
+	if want := lago.best().Mean - eszsl.best().Mean; eszsl.Difference != want || lago.Difference != 0 {
+		t.Errorf("differences %g and %g, expected 0 and %g", lago.Difference, eszsl.Difference, want)
+	}
+	if i := eszsl.Interval; !(i.Low <= eszsl.Difference && eszsl.Difference <= i.High) {
+		t.Errorf("%g is outside of its interval %s", eszsl.Difference, i)
+	}
+	for _, remedy := range eszsl.Remedies {
+		if remedy.Validation > eszsl.best().Validation {
+			t.Errorf("%s has %g on validation, the best %g", remedy.Name, remedy.Validation, eszsl.best().Validation)
+		}
+	}
+	testkit.WantText(t, testlab.Text(r.Tables()), "│ raw ", "│ stacked ", "│ corrected ", "│ both ", "│ LAGO-Singletons minus the method │")
+
+	var settings strings.Builder
+	testkit.NoError(t, r.WriteSettings(&settings))
+	testkit.WantText(t, settings.String(), "method,part,variant,epochs,setting,value,end of the searched values\n", "eszsl,1,,1,gamma,1000,")
 }

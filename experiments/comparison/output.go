@@ -102,7 +102,7 @@ func (r *Result) Tables() []*table.Table {
 		list[0].Note("Here every method is trained %s.", held)
 	}
 	over := fmt.Sprintf("%s, over %s", "%s", format.Count(len(r.Classes), "class"))
-	return slices.Insert(list, 1, r.adaptedTable(),
+	return slices.Insert(list, 1, r.generalisedTable(), r.adaptedTable(),
 		r.differencesTable(over+":", "by part", r.Differences),
 		r.differencesTable("adapted, "+over+":", "", r.AdaptedDifferences),
 		r.differencesTable(fmt.Sprintf("%s, mean over %d partitions into parts:", over, len(r.Partitions)), "by partition", r.PartitionDifferences))

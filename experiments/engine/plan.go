@@ -312,7 +312,10 @@ func (r *runner) develop(ctx context.Context, entries []entry, outcomes []*Outco
 				}
 			}
 			best = mean
-			o.Chosen, o.Epochs, o.Edges, o.Val = settings, epochs, f.space.edges(settings), runs
+			o.Chosen, o.Epochs, o.Edges, o.Val = settings, epochs, []Edge{}, runs
+			if f.budget.coarse > 1 {
+				o.Edges = f.space.edges(settings)
+			}
 			if lab.EndedAt(runs, epochs) {
 				o.Edges = append(o.Edges, Edge{"epochs", epochs, "highest"})
 			}

@@ -98,8 +98,8 @@ type Result struct {
 	HarmonicMean *float64  `json:"harmonic_mean"` // of seen and unseen
 	AUSUC        *float64  `json:"ausuc"`         // area under the seen-unseen curve
 	Calibrated   *Stacking `json:"calibrated"`    // with the gamma that validation chose
-	// if the model corrects its scores: the same with omega 0, the one that validation chose, and 1
-	Corrections []Corrected `json:"corrections,omitempty"`
+	// of one model that a run of the dev stage validates: without and with what helps unseen classes
+	Remedies []Remedy `json:"remedies,omitempty"`
 
 	Intervals Intervals `json:"intervals"` // over classes
 
@@ -155,14 +155,6 @@ type Validation struct {
 	Classes      int      `json:"classes"`
 	HarmonicMean *float64 `json:"harmonic_mean"` // with gamma
 	NLL          *float64 `json:"nll"`           // with the temperature
-}
-
-// Corrected is the accuracies with another omega of the model's correction.
-type Corrected struct {
-	Omega  float64 `json:"omega"`  // strength of the correction
-	Chosen bool    `json:"chosen"` // whether validation chose it
-	metrics.Generalised
-	Intervals metrics.GeneralisedInterval `json:"intervals"`
 }
 
 // Stacking is the accuracy of calibrated stacking.

@@ -79,8 +79,8 @@ func (c Config) EvaluateModels(ctx context.Context, m Models) (*Result, error) {
 	}
 	r := c.evaluate(mean(scores, temperatures), mean(devScores, temperatures))
 	r.Source = Source{Split: string(m.Split), Dataset: m.Data.Name}
-	if m.Split == GZSLSplit && len(m.Models) == 1 {
-		if err := m.correct(ctx, r, dev); err != nil {
+	if m.Split == GZSLSplit && len(m.Models) == 1 && dev != nil {
+		if r.Remedies, err = m.remedies(ctx, m.Models[0], dev[0]); err != nil {
 			return nil, err
 		}
 	}
@@ -322,40 +322,6 @@ func mean(members []*scored, temperatures []float64) *scored {
 	s := *members[0]
 	s.kind, s.scores, s.alone = Logits, metrics.Ensemble(all, temperatures), metrics.Ensemble(alone, temperatures)
 	return &s
-}
-
-// omegas are those from which validation chooses in the generalised setting.
-var omegas = []float64{0, 0.25, 0.5, 1}
-
-// correct evaluates a model whose scores are corrected with omega 0 and 1, too, and with the one
-// that has the highest harmonic mean on the seen and unseen samples of validation. Without a
-// correction the model has no stored detections.
-func (m Models) correct(ctx context.Context, r *Result, dev []*predictor.Model) error {
-	if !m.Models[0].Correction.On() {
-		return nil
-	}
-	chosen, best := -1., -1.
-	for i, model := range slices.Concat(dev, m.Models) { // one of each, or no dev
-		for _, omega := range omegas {
-			validates := i < len(dev)
-			if !validates && omega != 0 && omega != 1 && omega != chosen {
-				continue
-			}
-			p := *model.Pipeline
-			p.Correction.Omega = omega
-			scores, err := m.score(ctx, []*predictor.Model{model.With(&p)}, validates)
-			if err != nil {
-				return err
-			}
-			s := metrics.NewStacking(scores[0].scores, scores[0].labels, scores[0].sides)
-			if !validates {
-				r.Corrections = append(r.Corrections, Corrected{omega, omega == chosen, s.At(0), s.Interval(0)})
-			} else if mean := s.At(0).Mean; mean > best {
-				chosen, best = omega, mean
-			}
-		}
-	}
-	return nil
 }
 
 // adapt evaluates the model adapted to the samples. A model without the settings gets them

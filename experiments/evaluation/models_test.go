@@ -57,35 +57,39 @@ func trainOne(t testing.TB, l *lab.Lab, method string, stage train.Stage, seed u
 	return read(t, filepath.Join(runs[0].Dir, train.ModelFile))
 }
 
-// In the generalised setting a corrected model is evaluated with omega 0 and 1, too: with 0 as
-// the same model without correction.
-func TestCorrections(t *testing.T) {
+// In the generalised setting, one model is evaluated without and with each remedy, with the omega and gamma
+// that have the highest harmonic mean on the classes of the dev stage.
+func TestRemedies(t *testing.T) {
 	l := heldOutLab(t)
-	set := func(omega float64) func(*lab.Task) {
-		return func(task *lab.Task) { task.Correction = model.Correction{Kind: model.Subtract, Omega: omega} }
+	of := func(stage train.Stage, omega float64) Models {
+		m := trainOne(t, l, "semantic-hard", stage, 5, func(task *lab.Task) {
+			task.Correction = model.Correction{Kind: model.Subtract, Omega: omega}
+		})
+		return Models{Data: l.Data, Split: GZSLSplit, Models: []*predictor.Model{m}}
 	}
-	of := func(omega float64) *Result {
-		m := trainOne(t, l, "semantic-hard", train.Test, 5, set(omega))
-		return evaluated(t, Models{Data: l.Data, Split: GZSLSplit, Models: []*predictor.Model{m}})
+	if alone := evaluated(t, of(train.Test, 0.5)); len(alone.Remedies) != 0 {
+		t.Errorf("without a run of the dev stage there are %+v", alone.Remedies)
 	}
-	plain, half, whole := of(0), of(0.5), of(1)
-	if len(plain.Corrections) != 0 || len(half.Corrections) != 2 || len(whole.Corrections) != 2 {
-		t.Fatalf("%d, %d and %d corrections", len(plain.Corrections), len(half.Corrections), len(whole.Corrections))
+	of(train.Dev, 0.5)
+	half := evaluated(t, of(train.Test, 0.5))
+	for i, name := range []string{"raw", "stacked", "corrected", "both"} {
+		r := half.Remedies[i]
+		if r.Name != name || (r.Omega == 0) != (i < 2) || i%2 == 0 && r.Gamma != 0 {
+			t.Errorf("remedy %d is %+v, expected %s", i, r, name)
+		}
+		alone := evaluated(t, of(train.Test, r.Omega)) // the model with this correction
+		want := metrics.Generalised{Seen: *alone.Seen, Unseen: *alone.Unseen, Mean: *alone.HarmonicMean}
+		if i%2 == 0 && r.Generalised != want {
+			t.Errorf("%s has %+v, the model with its correction %+v", name, r.Generalised, want)
+		}
+		if mean, interval := r.Minus(r); mean != 0 || interval != (metrics.Interval{}) {
+			t.Errorf("%s minus itself is %g (%s)", name, mean, interval)
+		}
 	}
-	if got := half.Corrections[0]; got.Omega != 0 || got.Seen != *plain.Seen || got.Unseen != *plain.Unseen {
-		t.Errorf("omega 0 has %+v, the model without correction %g and %g", got, *plain.Seen, *plain.Unseen)
+	if r := half.Remedies; r[3].Validation < r[2].Validation || r[1].Validation < r[0].Validation {
+		t.Errorf("gamma makes validation worse: %+v", r)
 	}
-	if got := half.Corrections[1]; got.Omega != 1 || got.Seen != *whole.Seen || got.Unseen != *whole.Unseen {
-		t.Errorf("omega 1 has %+v, the model of omega 1 %g and %g", got, *whole.Seen, *whole.Unseen)
-	}
-	testkit.WantText(t, testlab.Text(half.Tables()), "with omega 0 ", "with omega 1 ")
-
-	// With validation one of them is chosen: that with the highest harmonic mean there.
-	trainOne(t, l, "semantic-hard", train.Dev, 5, set(0.5))
-	chosen := of(0.5)
-	if n := len(slices.DeleteFunc(chosen.Corrections, func(c Corrected) bool { return !c.Chosen })); n != 1 {
-		t.Errorf("%d corrections are chosen, expected 1", n)
-	}
+	testkit.WantText(t, testlab.Text(half.Tables()), "│ raw ", "│ stacked, gamma ", "│ corrected, omega ", "│ both, omega ")
 }
 
 // trained trains both stages of two seeds of a variant.

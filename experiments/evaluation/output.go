@@ -97,12 +97,8 @@ func (r *Result) generalisedTable() *table.Table {
 	if c := r.Calibrated; c != nil {
 		row(fmt.Sprintf("calibrated, gamma %.4g", c.Gamma), c.Generalised, c.Intervals)
 	}
-	for _, c := range r.Corrections {
-		chosen := ""
-		if c.Chosen {
-			chosen = ", chosen"
-		}
-		row(fmt.Sprintf("with omega %g%s", c.Omega, chosen), c.Generalised, c.Intervals)
+	for _, m := range r.Remedies {
+		row(m.String(), m.Generalised, m.Intervals)
 	}
 	return t
 }

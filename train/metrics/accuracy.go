@@ -235,10 +235,25 @@ func ClassInterval(perClass []float64) Interval {
 
 // bootstrap is the interval of a statistic of the means of several sets of classes.
 func bootstrap(statistic func(means []float64) float64, sets ...[]float64) Interval {
+	return percentiles(resample(statistic, sets...))
+}
+
+// percentiles is the interval of resamples.
+func percentiles(resamples []float64) Interval {
+	if resamples == nil {
+		return Interval{math.NaN(), math.NaN()}
+	}
+	slices.Sort(resamples)
+	return Interval{stat.Quantile(0.025, stat.Empirical, resamples, nil), stat.Quantile(0.975, stat.Empirical, resamples, nil)}
+}
+
+// resample returns a statistic of the means of several sets of classes for each resample of each; nil if a
+// set has fewer than two. Sets of equal sizes are resampled alike.
+func resample(statistic func(means []float64) float64, sets ...[]float64) []float64 {
 	sets = slices.Clone(sets)
 	for i, values := range sets {
 		if sets[i] = numbers(values); len(sets[i]) < 2 {
-			return Interval{math.NaN(), math.NaN()}
+			return nil
 		}
 	}
 	r, results, means := random(), make([]float64, draws), make([]float64, len(sets))
@@ -252,8 +267,7 @@ func bootstrap(statistic func(means []float64) float64, sets ...[]float64) Inter
 		}
 		results[i] = statistic(means)
 	}
-	slices.Sort(results)
-	return Interval{stat.Quantile(0.025, stat.Empirical, results, nil), stat.Quantile(0.975, stat.Empirical, results, nil)}
+	return results
 }
 
 func numbers(values []float64) []float64 {

@@ -148,8 +148,23 @@ type GeneralisedInterval struct {
 // Interval returns the intervals of At. They do not include how gamma was chosen.
 func (s *Stacking) Interval(gamma float64) GeneralisedInterval {
 	sides := s.recall(gamma)
-	harmonic := bootstrap(func(means []float64) float64 { return harmonicMean(means[0], means[1]) }, sides[0], sides[1])
-	return GeneralisedInterval{ClassInterval(sides[0]), ClassInterval(sides[1]), harmonic}
+	return GeneralisedInterval{ClassInterval(sides[0]), ClassInterval(sides[1]), percentiles(s.harmonic(gamma))}
+}
+
+// harmonic has the harmonic mean with a gamma for each resample of the classes.
+func (s *Stacking) harmonic(gamma float64) []float64 {
+	sides := s.recall(gamma)
+	return resample(func(means []float64) float64 { return harmonicMean(means[0], means[1]) }, sides[0], sides[1])
+}
+
+// Difference is the harmonic mean with a gamma minus that of other scores of the same samples with
+// another, and its interval over classes, which are resampled alike.
+func (s *Stacking) Difference(gamma float64, other *Stacking, otherGamma float64) (mean float64, interval Interval) {
+	resamples := s.harmonic(gamma)
+	for i, h := range other.harmonic(otherGamma) {
+		resamples[i] -= h
+	}
+	return s.At(gamma).Mean - other.At(otherGamma).Mean, percentiles(resamples)
 }
 
 // recall returns the accuracy of each seen and each unseen class with samples.

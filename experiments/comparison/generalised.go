@@ -1,0 +1,92 @@
+package comparison
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/lago-train/lago-train/experiments/evaluation"
+	"github.com/lago-train/lago-train/experiments/lab"
+	"github.com/lago-train/lago-train/experiments/predictor"
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/table"
+	"github.com/lago-train/lago-train/train/metrics"
+)
+
+// Generalised is a method in the generalised setting, by the model of its first seed.
+type Generalised struct {
+	Method   string              `json:"method"`
+	Remedies []evaluation.Remedy `json:"remedies"`
+	Best     string              `json:"best"` // the remedy with the highest harmonic mean on validation
+	// that of the method which the others are compared with minus this one, each with its best remedy
+	Difference float64          `json:"difference"`
+	Interval   metrics.Interval `json:"interval"`
+}
+
+func (g Generalised) best() evaluation.Remedy {
+	return g.Remedies[slices.IndexFunc(g.Remedies, func(r evaluation.Remedy) bool { return r.Name == g.Best })]
+}
+
+// generalise evaluates the methods among seen and unseen classes, if a dev run of the same split can choose
+// gamma and omega.
+func (r *Result) generalise(ctx context.Context, l *lab.Lab) error {
+	for _, m := range r.Methods {
+		l.Step("seen and unseen classes: %s", m.Name)
+		o := m.Outcomes[0]
+		var models []*predictor.Model
+		for _, run := range []lab.Run{o.Test[0], o.Val[0]} {
+			model, err := evaluation.ReadModel(lab.ModelFiles([]lab.Run{run})[0])
+			if err != nil {
+				return err
+			}
+			models = append(models, model)
+		}
+		g, err := evaluation.Models{Data: o.Part.Data, Split: evaluation.GZSLSplit, Models: models[:1], Dev: models[1:]}.Remedies(ctx)
+		if err != nil {
+			return err
+		}
+		best := slices.MaxFunc(g, func(a, b evaluation.Remedy) int { return cmp.Compare(a.Validation, b.Validation) })
+		r.Generalised = append(r.Generalised, Generalised{Method: m.Name, Remedies: g, Best: best.Name})
+	}
+	for _, pair := range r.pairs() {
+		x, y := r.Generalised[pair[0]], &r.Generalised[pair[1]]
+		y.Difference, y.Interval = x.best().Minus(y.best())
+	}
+	return nil
+}
+
+// generalisedTable has the harmonic means of the accuracies on seen and unseen classes; nil if they were not
+// evaluated.
+func (r *Result) generalisedTable() *table.Table {
+	if len(r.Generalised) == 0 {
+		return nil
+	}
+	reference := r.label(r.Differences[0].Reference)
+	t := table.New("seen and unseen classes as candidates: harmonic mean of the accuracies on both (95 % over classes), first seed", "method").Right(2, 3, 4, 5, 6)
+	for _, m := range r.Sorted() {
+		g := r.Generalised[r.find(m.Name)]
+		row := []any{m.Label()}
+		for _, remedy := range g.Remedies {
+			if len(t.Rows) == 0 {
+				t.Header = append(t.Header, remedy.Name)
+			}
+			mark := ""
+			if remedy.Name == g.Best {
+				mark = bestMark
+			}
+			row = append(row, fmt.Sprintf("%s%s (%s)", format.Percent(remedy.Mean), mark, remedy.Intervals.Mean))
+		}
+		difference := format.Missing
+		if g.Interval != (metrics.Interval{}) {
+			difference = fmt.Sprintf("%s (%s)", format.Points(g.Difference), g.Interval)
+		}
+		t.Row(append(row, difference)...)
+	}
+	t.Header = append(t.Header, reference+" minus the method")
+	t.Note("stacked: gamma is subtracted from the scores of seen classes; corrected: by seen classes; gamma and omega chosen on validation")
+	return t.Note("%s: the best of a method on validation, which the difference compares", bestMark)
+}
+
+// bestMark marks the remedy that validation prefers.
+const bestMark = "*"
