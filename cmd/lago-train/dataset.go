@@ -68,11 +68,17 @@ func datasetInfoCommand() *command {
 func describeCommand() *command {
 	var o dataOptions
 	var from catalog.Sources
+	var prompt bool
 	list := setting.List{
 		setting.Raw("like", &from.Like, "").Common().Describe("`NAME` data set whose attributes and groups are added"),
-		setting.Raw("from", &from.From, "").Common().Describe("`FILE` table of traits: a line per class or sample, a word in each cell"),
+		setting.Raw("from", &from.From, "").Common().Describe("`FILE` table of traits, or an answer to --prompt: a line per class or sample, words in each cell"),
+		setting.Switch("prompt", &prompt, false).Common().Describe("print a text that asks a language model for the empty cells; write nothing").Excludes("like", "from"),
 	}.In(inputGroup)
 	return o.about("describe", "NAME|DIR", append(o.dataSettings().Without("dev_split", "threads"), list...), func(c *call, name string) (tabled, error) {
+		if prompt {
+			parts, err := catalog.Prompts(c, name, o.Options)
+			return datasets.Prompts(parts), err
+		}
 		r, err := catalog.Describe(c, name, from, o.Options)
 		return datasets.Described{Described: r}, err
 	})
@@ -149,7 +155,8 @@ func (o *splitOptions) run(c *call, name string) error {
 			return err
 		}
 	default:
-		return o.print(o.propose(d))
+		r, err := o.propose(d)
+		return o.print(r, catalog.WithNext(c, err, name, o.Options))
 	}
 	var r datasets.Splits
 	leaks := 0

@@ -48,13 +48,15 @@ func DataDir(dir string) string { return cmp.Or(dir, os.Getenv(EnvDataDir), "dat
 
 // Open generates or reads the data set of a name: "glyphs", one of simulate.Presets, or
 // a folder below the data directory. Upper and lower case are the same. A path names a folder
-// anywhere, see IsPath. An unknown name is an *invalid.Error that suggests the nearest ones.
+// anywhere, see IsPath. An unknown name is an *invalid.Error that suggests the nearest ones. The error
+// of a folder that is not complete ends with the next step.
 func Open(ctx context.Context, name string, o Options) (*dataset.Dataset, error) {
 	l, err := find(name, o)
 	if err != nil {
 		return nil, err
 	}
-	return l.open(ctx, o)
+	d, err := l.open(ctx, o)
+	return d, WithNext(ctx, err, name, o)
 }
 
 // IsPath reports whether a data set is named by the path of its folder: ".", "..", or with a

@@ -235,14 +235,23 @@ func TestDescribe(t *testing.T) {
 		}
 	}
 	next("lago-train dataset describe new")
-	_, err := Describe(t.Context(), "new", Sources{}, below(root))
-	testkit.WantError(t, err, "attributes in attributes.csv, found none", "lago-train serve")
-	r := testkit.Must(Describe(t.Context(), "new", Sources{Like: "pets"}, below(root)))(t)
-	if r.Classes != 2 || r.AddedClasses != 2 || r.Attributes != 10 || r.AddedAttributes != 10 || r.Missing != 20 {
+	r := testkit.Must(Describe(t.Context(), "new", Sources{}, below(root)))(t)
+	testkit.WantText(t, testkit.Read(t, filepath.Join(dir, "attributes.csv")), "name,group\n")
+	if r.Classes != 2 || r.AddedClasses != 2 || r.Attributes != 0 {
 		t.Errorf("%+v", r)
 	}
-	next("lago-train dataset split new --to " + filepath.Join(dir, "splits.csv"))
+	next("lago-train dataset describe new")
+	_, err := Prompts(t.Context(), "new", below(root))
+	testkit.WantError(t, err, "expected attributes to ask for in attributes.csv, found none")
+	r = testkit.Must(Describe(t.Context(), "new", Sources{Like: "pets"}, below(root)))(t)
+	if r.Classes != 2 || r.Attributes != 10 || r.AddedAttributes != 10 || r.Missing != 20 {
+		t.Errorf("%+v", r)
+	}
+	next("describe the classes: lago-train serve new, or lago-train dataset describe new --prompt")
 	edit(t, dir, "classes.csv", "owl,", "owl,often")
+	next("lago-train dataset split new --to " + filepath.Join(dir, "splits.csv"))
+	_, err = Open(t.Context(), "new", below(root))
+	testkit.WantError(t, err, "features.npy or features.csv, found neither\nnext: lago-train dataset split new")
 	testkit.Must(Describe(t.Context(), "new", Sources{Like: "pets"}, below(root)))(t)
 	testkit.WantText(t, testkit.Read(t, filepath.Join(dir, "classes.csv")), "owl,often,", "wren,,")
 	_, err = Describe(t.Context(), "new", Sources{Like: "plain"}, below(root))

@@ -13,13 +13,15 @@ import (
 
 // Described says what Describe wrote. Its JSON keys are stable.
 type Described struct {
-	Name            string `json:"name"`
-	Dir             string `json:"dir"`
-	Classes         int    `json:"classes"`    // of classes.csv now
-	Attributes      int    `json:"attributes"` // of attributes.csv now
-	AddedClasses    int    `json:"added_classes"`
-	AddedAttributes int    `json:"added_attributes"`
-	Missing         int    `json:"missing"` // empty cells of classes.csv
+	Name            string   `json:"name"`
+	Dir             string   `json:"dir"`
+	Classes         int      `json:"classes"`    // of classes.csv now
+	Attributes      int      `json:"attributes"` // of attributes.csv now
+	AddedClasses    int      `json:"added_classes"`
+	AddedAttributes int      `json:"added_attributes"`
+	Missing         int      `json:"missing"` // empty cells of classes.csv
+	Drafts          int      `json:"drafts"`  // groups of classes that no person has checked since --from filled them in
+	Ignored         []string `json:"ignored"` // what --from did not understand
 }
 
 // Folder returns the folder of a data set in the open layout, whose descriptions can be written; "" for
@@ -38,9 +40,28 @@ type Sources struct {
 	From string // a table of traits, see descriptions.Table.AddTraits
 }
 
-// Describe completes attributes.csv and classes.csv of a data set in the open layout: the classes of
-// its samples, attributes without values, and traits are added. What is described is kept.
-func Describe(ctx context.Context, name string, from Sources, o Options) (r Described, err error) {
+// Prompts returns texts that ask for what is not described in a data set, see
+// descriptions.Table.Prompts.
+func Prompts(ctx context.Context, name string, o Options) ([]string, error) {
+	dir, err := descriptionsFolder(name, o)
+	if err != nil {
+		return nil, err
+	}
+	d, err := openlayout.ReadDescriptions(ctx, dir)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(d.Attributes) == 0:
+		return nil, &invalid.Error{Where: dir, Want: "attributes to ask for in attributes.csv", Got: "none", Hint: "lago-train dataset describe " + name + " --like OTHER takes those of another data set."}
+	}
+	parts := d.Prompts()
+	if parts == nil {
+		return nil, &invalid.Error{Where: dir, Want: "classes with empty cells", Got: "none", Hint: "Everything is described."}
+	}
+	return parts, nil
+}
+
+func descriptionsFolder(name string, o Options) (string, error) {
 	dir, err := Folder(name, o)
 	if err == nil && dir == "" {
 		err = &invalid.Error{
@@ -48,6 +69,13 @@ func Describe(ctx context.Context, name string, from Sources, o Options) (r Desc
 			Hint: "lago-train dataset convert writes it in that layout.",
 		}
 	}
+	return dir, err
+}
+
+// Describe completes attributes.csv and classes.csv of a data set in the open layout: the classes of
+// its samples, attributes without values, and traits are added. What is described is kept.
+func Describe(ctx context.Context, name string, from Sources, o Options) (r Described, err error) {
+	dir, err := descriptionsFolder(name, o)
 	if err != nil {
 		return r, err
 	}
@@ -77,14 +105,12 @@ func Describe(ctx context.Context, name string, from Sources, o Options) (r Desc
 		}
 	}
 	if from.From != "" {
-		if err := d.AddTraits(ctx, from.From); err != nil {
+		ignored, err := d.AddTraits(ctx, from.From)
+		if err != nil {
 			return r, err
 		}
-	}
-	if len(d.Attributes) == 0 {
-		return r, &invalid.Error{
-			Where: "data set " + invalid.Quote(name), Want: "attributes in attributes.csv", Got: "none",
-			Hint: "dataset describe --like NAME takes those of another data set, --from FILE those of a table of traits. Or write attributes.csv, with the columns name,group and a line for each attribute, or add them on the page of lago-train serve.",
+		for e := range ignored.All() {
+			r.Ignored = append(r.Ignored, e.Error())
 		}
 	}
 	if len(d.Classes) == 0 {
@@ -92,7 +118,7 @@ func Describe(ctx context.Context, name string, from Sources, o Options) (r Desc
 	}
 	r = Described{
 		Name: NameOf(name), Dir: dir, Classes: len(d.Classes), Attributes: len(d.Attributes), AddedClasses: d.Added.Classes, AddedAttributes: d.Added.Attributes,
-		Missing: check.CountMissing(d).Entries,
+		Missing: check.CountMissing(d).Entries, Drafts: len(d.Drafts), Ignored: r.Ignored,
 	}
 	return r, d.Save()
 }

@@ -3,10 +3,12 @@ package catalog
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/check"
@@ -58,22 +60,40 @@ func findErrors(ctx context.Context, name string, o Options) (Report, error) {
 	}
 	r.Errors = append(r.Errors, check.Findings(check.Error, err)...)
 	if err != nil && l.layout == openLayout {
-		r.Next = nextStep(l.place, name)
+		r.Next = nextStep(ctx, l.place, name, o)
 	}
 	r.OK = err == nil
 	return r, ctx.Err()
 }
 
-// nextStep returns the command that writes files that a folder lacks, "" if it has them.
-func nextStep(dir, name string) string {
+// WithNext adds the next step to an error about a data set in the open layout that is not complete.
+func WithNext(ctx context.Context, err error, name string, o Options) error {
+	if err != nil {
+		if l, other := find(name, o); other == nil && l.layout == openLayout {
+			if next := nextStep(ctx, l.place, name, o); next != "" {
+				return fmt.Errorf("%w\nnext: %s", err, next)
+			}
+		}
+	}
+	return err
+}
+
+// nextStep returns the command that adds what a folder lacks, "" if it has attributes, descriptions
+// and a split.
+func nextStep(ctx context.Context, dir, name string, o Options) string {
 	lacks := func(file string) bool {
 		_, err := os.Stat(filepath.Join(dir, file))
 		return errors.Is(err, fs.ErrNotExist)
 	}
+	described, err := openlayout.ReadDescriptions(ctx, dir)
 	switch {
-	case lacks(openlayout.ClassesFile) || lacks(openlayout.AttributesFile):
+	case lacks(openlayout.ClassesFile) || lacks(openlayout.AttributesFile) || err == nil && len(described.Attributes) == 0:
 		return "lago-train dataset describe " + name
-	case lacks(openlayout.SplitsFile):
+	case err != nil:
+		return ""
+	case !slices.ContainsFunc(described.Cells, func(cells []string) bool { return strings.Join(cells, "") != "" }):
+		return "describe the classes: lago-train serve " + name + ", or lago-train dataset describe " + name + " --prompt"
+	case !o.WithoutSplit && lacks(openlayout.SplitsFile):
 		return "lago-train dataset split " + name + " --to " + filepath.Join(dir, openlayout.SplitsFile)
 	}
 	return ""

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/gofrs/flock"
 
@@ -21,6 +22,7 @@ import (
 const (
 	AttributesFile = "attributes.csv"
 	ClassesFile    = "classes.csv"
+	DraftsFile     = "drafts.csv" // class and group of each Draft; other programs ignore it
 	ClassColumn    = "class"
 )
 
@@ -33,9 +35,10 @@ func ReadFolder(ctx context.Context, dir string, complete bool, problems *invali
 	read := func(name, column, optional string) *table.Table {
 		path := filepath.Join(dir, name)
 		if complete {
-			sum, err := sumOf(path)
+			text, sum, err := contentOf(path)
 			problems.AddError(err)
-			if t.stored.sums[name] = sum; err != nil || sum == missing {
+			t.stored.sums[name] = sum
+			if empty := strings.TrimSpace(string(text)); err != nil || sum == missing || empty == column || empty == column+","+optional {
 				return nil
 			}
 		}
@@ -51,13 +54,20 @@ func ReadFolder(ctx context.Context, dir string, complete bool, problems *invali
 		}
 		t.stored.attributes = len(t.Attributes)
 	}
+	if complete {
+		if file := read(DraftsFile, ClassColumn, "group"); file != nil {
+			for _, row := range file.Rows {
+				t.SetDraft(Draft{file.Cell(row, ClassColumn), file.Cell(row, "group")}, true)
+			}
+		}
+	}
 	file := read(ClassesFile, ClassColumn, table.Any)
 	if file == nil {
 		return t
 	}
 	t.Classes = file.Names(ClassColumn)
 	t.Cells = make([][]string, len(t.Classes))
-	if complete && t.stored.sums[AttributesFile] == missing {
+	if complete && len(t.Attributes) == 0 {
 		for _, name := range file.Columns {
 			if name != "" && name != ClassColumn && !invalid.HasControl(name) {
 				t.AddAttribute(Attribute{Name: name})
@@ -109,12 +119,13 @@ func (t *Table) describe(file *table.Table) {
 
 var missing [sha256.Size]byte // in place of the sum of a file that does not exist
 
-func sumOf(path string) ([sha256.Size]byte, error) {
+// contentOf returns the content of a file and its sum.
+func contentOf(path string) ([]byte, [sha256.Size]byte, error) {
 	text, err := fileio.ReadRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return missing, nil
+		return nil, missing, nil
 	}
-	return sha256.Sum256(text), err
+	return text, sha256.Sum256(text), err
 }
 
 // stored is what Tables of the same folder know of its files.
@@ -146,9 +157,9 @@ func Lock(dir string) (unlock func() error, err error) {
 // Save writes the files of the folder that ReadFolder completed, which the caller has locked. If one
 // was changed since it was read or saved, that is an error, and nothing is written.
 func (t *Table) Save() error {
-	for _, name := range []string{AttributesFile, ClassesFile} {
+	for _, name := range []string{AttributesFile, ClassesFile, DraftsFile} {
 		path := filepath.Join(t.stored.dir, name)
-		sum, err := sumOf(path)
+		_, sum, err := contentOf(path)
 		if err == nil && sum != t.stored.sums[name] {
 			err = &invalid.Error{Where: path, Err: ErrChanged, Hint: "Nothing was overwritten. Read it again."}
 		}
@@ -159,11 +170,11 @@ func (t *Table) Save() error {
 	return t.Write(t.stored.dir)
 }
 
-// Write writes attributes.csv and classes.csv in dir, and replaces those that are there. The file of
-// fewer attributes is written when the other has them, so that a kill between the two leaves
-// attributes without a column, which are described for no class.
+// Write writes attributes.csv, classes.csv and drafts.csv, if there are drafts, in dir, and replaces
+// those that are there. The file of fewer attributes is written when the other has them, so that a
+// kill between the two leaves attributes without a column, which are described for no class.
 func (t *Table) Write(dir string) error {
-	attributes, classes := [][]string{{"name", "group"}}, [][]string{{ClassColumn}}
+	attributes, classes, drafts := [][]string{{"name", "group"}}, [][]string{{ClassColumn}}, [][]string{{ClassColumn, "group"}}
 	for _, a := range t.Attributes {
 		attributes = append(attributes, []string{a.Name, a.Group})
 		classes[0] = append(classes[0], a.Name)
@@ -171,26 +182,28 @@ func (t *Table) Write(dir string) error {
 	for z, name := range t.Classes {
 		classes = append(classes, append([]string{name}, t.Cells[z]...))
 	}
-	files := []struct {
+	for d := range t.Drafts {
+		drafts = append(drafts, []string{d.Class, d.Group})
+	}
+	slices.SortFunc(drafts[1:], slices.Compare)
+	type file struct {
 		name string
 		rows [][]string
-	}{{AttributesFile, attributes}, {ClassesFile, classes}}
+	}
+	files := []file{{AttributesFile, attributes}, {ClassesFile, classes}}
 	if t.stored != nil && len(t.Attributes) < t.stored.attributes {
 		slices.Reverse(files)
 	}
-	for _, f := range files {
+	for _, f := range append(files, file{DraftsFile, drafts}) {
 		path := filepath.Join(dir, f.name)
 		var err error
-		if len(f.rows) > 1 {
+		if f.name != DraftsFile || len(drafts) > 1 {
 			err = fileio.WriteCSV(path, f.rows)
-		} else if t.stored != nil { // a file without lines could not be read
-			if err = os.Remove(path); errors.Is(err, fs.ErrNotExist) {
-				err = nil
-			}
-			err = errors.Join(err, fileio.SyncFolder(dir))
+		} else if t.stored != nil && t.stored.sums[DraftsFile] != missing {
+			err = errors.Join(os.Remove(path), fileio.SyncFolder(dir))
 		}
 		if err == nil && t.stored != nil {
-			t.stored.sums[f.name], err = sumOf(path)
+			_, t.stored.sums[f.name], err = contentOf(path)
 		}
 		if err != nil {
 			return err

@@ -20,7 +20,7 @@ func states(d *Table) (list []*Table, order []int) {
 	for _, change := range []func(*Table){
 		func(d *Table) { d.AddClass("owl") },
 		func(d *Table) { d.AddAttribute(Attribute{Name: "flies"}) },
-		func(d *Table) { d.Cells[0][0] = "yes" },
+		func(d *Table) { d.Set(0, 0, "yes") },
 		func(d *Table) { d.AddAttribute(Attribute{Name: "swims"}) },
 	} {
 		d = d.Clone()

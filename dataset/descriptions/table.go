@@ -7,7 +7,9 @@
 package descriptions
 
 import (
+	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,6 +28,10 @@ type Table struct {
 	// are columns of one file alone.
 	Added struct{ Classes, Attributes int }
 
+	// Drafts are the groups of classes that AddTraits filled in and no person has checked. A change
+	// replaces the map.
+	Drafts map[Draft]bool
+
 	stored *stored // of the folder that it was read from, shared by clones; nil for none
 }
 
@@ -33,6 +39,25 @@ type Table struct {
 type Attribute struct {
 	Name  string `json:"name"`
 	Group string `json:"group"`
+}
+
+// Draft is a group of attributes of a class, "" without groups.
+type Draft struct {
+	Class string `json:"class"`
+	Group string `json:"group"`
+}
+
+// SetDraft says whether a group of a class is a draft.
+func (t *Table) SetDraft(d Draft, is bool) {
+	if t.Drafts[d] == is {
+		return
+	}
+	if t.Drafts = maps.Clone(t.Drafts); t.Drafts == nil {
+		t.Drafts = map[Draft]bool{}
+	}
+	if t.Drafts[d] = true; !is {
+		delete(t.Drafts, d)
+	}
 }
 
 // AttributesOf returns the attributes of a data set.
@@ -114,12 +139,43 @@ func (t *Table) AddClasses(names []string) (added int) {
 	return added
 }
 
-// Clone returns a copy.
+// Set sets a cell. It leaves those of clones as they are.
+func (t *Table) Set(z, m int, cell string) {
+	t.Cells[z] = slices.Clone(t.Cells[z])
+	t.Cells[z][m] = cell
+}
+
+// Finder returns what finds the class that a name means: in any case, with other spaces and
+// punctuation, or without the number before one such as 016.Painted_Bunting. It returns -1 for
+// another name.
+func (t *Table) Finder() func(name string) int {
+	exact, folded, bare := map[string]int{}, map[string]int{}, map[string]int{}
+	for z, name := range slices.Backward(t.Classes) { // of equal names the first counts
+		exact[name], folded[foldName(name)], bare[foldName(withoutNumber(name))] = z, z, z
+	}
+	return func(name string) int {
+		for _, try := range []struct {
+			of   map[string]int
+			name string
+		}{{exact, name}, {folded, foldName(name)}, {bare, foldName(withoutNumber(name))}} {
+			if z, known := try.of[try.name]; known {
+				return z
+			}
+		}
+		return -1
+	}
+}
+
+var numbered = regexp.MustCompile(`^\d+[^\pL\d]+(.*\pL.*)`)
+
+func withoutNumber(name string) string { return numbered.ReplaceAllString(name, "$1") }
+
+// Clone returns a copy. It shares rows and drafts, which are replaced when they change.
 func (t *Table) Clone() *Table {
 	c := *t
-	c.Attributes, c.Classes, c.Cells = slices.Clone(t.Attributes), slices.Clone(t.Classes), nil
-	for _, row := range t.Cells {
-		c.Cells = append(c.Cells, slices.Clone(row))
+	c.Attributes, c.Classes, c.Cells = slices.Clone(t.Attributes), slices.Clone(t.Classes), slices.Clone(t.Cells)
+	for z, row := range c.Cells {
+		c.Cells[z] = slices.Clip(row)
 	}
 	return &c
 }
@@ -160,10 +216,14 @@ func (t *Table) Scale() func(p float64) string {
 		case numbers:
 			return strconv.FormatFloat(p, 'g', -1, 64)
 		}
-		return slices.MinFunc(Words, func(a, b string) int {
-			return int(math.Copysign(1, math.Abs(value(a)-p)-math.Abs(value(b)-p)))
-		})
+		return nearestWord(p)
 	}
+}
+
+func nearestWord(p float64) string {
+	return slices.MinFunc(Words, func(a, b string) int {
+		return int(math.Copysign(1, math.Abs(value(a)-p)-math.Abs(value(b)-p)))
+	})
 }
 
 // Words are the words for probabilities, each a different one, from 0 to 1.

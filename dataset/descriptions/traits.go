@@ -1,90 +1,148 @@
 package descriptions
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset/internal/table"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
 // AddTraits adds to t what a table of traits says: one line for each class, or several, such as one for
 // each sample, of which the class has the means. The first column is named class, species, taxon
-// or name, or has no name; it names classes in the spelling of t or any other. Each other column
-// is a trait:
+// or name, or has no name; it names classes as Finder does, or new ones. Each other column is a trait:
 //
 //	,diet,wings,nocturnal
-//	barn owl,meat,broad,yes
+//	barn owl,meat,broad (often),yes
 //	wren,insects; seeds,,no
 //
 // A column of words is a group, and each of its words an attribute, such as diet::meat; a cell may have
-// several, separated by semicolons, commas or bars. A column of words and numbers of
-// table.Probability is one attribute. Cells of t that are filled in are kept. The error
-// joins all problems, each an *invalid.Error.
-func (t *Table) AddTraits(ctx context.Context, path string) error {
-	var problems invalid.List
-	file := table.Read(ctx, path, &problems, nil, table.Any)
-	if file == nil {
-		return problems.Err()
+// several, separated by semicolons, commas or bars, each with a word of table.Probability in
+// parentheses, or none, and attributes that it does not list are no. A column of words and
+// numbers of table.Probability is one attribute. Where t has the group, or an attribute of that
+// name, the column describes it. In a text with code fences, as of an answer to Prompts, only what
+// is between them is read: one or more tables.
+//
+// Cells of t that are filled in are kept; the others become drafts. ignored has the words that
+// are no attributes of their group. The error joins all problems, each an *invalid.Error.
+func (t *Table) AddTraits(ctx context.Context, path string) (ignored invalid.List, err error) {
+	text, err := fileio.ReadFile(ctx, path, maxSize)
+	if err != nil {
+		return ignored, err
 	}
+	var problems invalid.List
+	var tables []*table.Table
+	for _, block := range blocksOf(text) {
+		if file := table.ParseWith(path, bytes.NewReader(block), &problems, nil, table.Any); file != nil {
+			tables = append(tables, file)
+		}
+	}
+	for _, file := range tables {
+		if problems.Len() == 0 {
+			t.addTraits(file, &problems, &ignored)
+		}
+	}
+	return ignored, problems.Err()
+}
+
+// blocksOf returns what is between the code fences of a text, each behind as many empty lines as the
+// text has before it, or the whole text if it has none.
+func blocksOf(text []byte) (blocks [][]byte) {
+	fence := []byte("```")
+	if !bytes.Contains(text, fence) {
+		return [][]byte{text}
+	}
+	var block []byte
+	inside := false
+	for line := range bytes.Lines(text) {
+		switch isFence := bytes.HasPrefix(bytes.TrimSpace(line), fence); {
+		case isFence && inside:
+			blocks, block, inside = append(blocks, bytes.Clone(block)), bytes.Repeat([]byte("\n"), bytes.Count(block, []byte("\n"))), false
+		case isFence:
+			inside = true
+		case inside:
+			block = append(block, line...)
+			continue
+		}
+		block = append(block, '\n')
+	}
+	if inside { // an answer that was cut off
+		blocks = append(blocks, block)
+	}
+	return blocks
+}
+
+func (t *Table) addTraits(file *table.Table, problems, ignored *invalid.List) {
 	classColumn := max(0, slices.IndexFunc(file.Columns, func(name string) bool {
 		return slices.Contains([]string{"", ClassColumn, "species", "taxon", "name"}, strings.ToLower(name))
 	}))
-	spelling := make(map[string]string, len(t.Classes))
-	for _, name := range t.Classes {
-		spelling[foldName(name)] = name
-	}
+	find, folded := t.Finder(), map[string]string{} // spellings of classes that are new
 	ofClass, names, before := make(map[string][]table.Row), []string{}, len(t.Classes)
 	for _, row := range file.Rows {
 		name := row.Cells[classColumn]
+		if slices.Equal(row.Cells, file.Columns) { // parts with a header each
+			continue
+		}
 		if foldName(name) == "" || invalid.HasControl(name) {
 			file.Report("class", row.Line, file.Columns[classColumn], "the name of a class", invalid.Quote(name))
 			continue
 		}
-		name = cmp.Or(spelling[foldName(name)], name)
-		spelling[foldName(name)] = name
+		if z := find(name); z >= 0 {
+			name = t.Classes[z]
+		} else {
+			name = cmp.Or(folded[foldName(name)], name)
+			folded[foldName(name)] = name
+		}
 		names, ofClass[name] = append(names, name), append(ofClass[name], row)
 	}
-	t.Added.Classes += t.AddClasses(names)
-	if before > 0 && len(t.Classes) == before+len(ofClass) {
-		problems.AddError(&invalid.Error{Where: path, Field: fmt.Sprintf("column %d", classColumn+1), Want: "names of classes of the data set", Got: "none of them"})
+	if before > 0 && len(folded) == len(ofClass) {
+		problems.AddError(&invalid.Error{Where: file.File, Field: fmt.Sprintf("column %d", classColumn+1), Want: "names of classes of the data set", Got: "none of them"})
 	}
 	var traits []trait
 	for j, name := range file.Columns {
 		if j != classColumn {
-			traits = append(traits, readTrait(file, j, name)...)
+			traits = append(traits, t.readTrait(file, j, name, ignored)...)
 		}
 	}
-	if err := problems.Err(); err != nil {
-		return err
+	if problems.Len() > 0 {
+		return
 	}
-	if !slices.ContainsFunc(traits, func(a trait) bool { return a.Group != a.Name }) { // no column of words
+	words := slices.ContainsFunc(traits, func(a trait) bool { return a.Group != a.Name && t.Attribute(a.Name) < 0 })
+	switch ungrouped := len(t.Attributes) > 0 && t.Attributes[0].Group == ""; {
+	case ungrouped && words:
+		problems.AddError(&invalid.Error{Where: file.File, Want: "new columns of numbers alone, since the attributes of the data set have no groups", Got: "words"})
+		return
+	case ungrouped, len(t.Attributes) == 0 && !words:
 		for i := range traits {
 			traits[i].Group = ""
 		}
 	}
-	if len(t.Attributes) > 0 && len(traits) > 0 && (t.Attributes[0].Group != "") != (traits[0].Group != "") {
-		return &invalid.Error{
-			Where: path, Want: "columns of words where the attributes of the data set have groups, and of numbers alone where they have none", Got: "others",
-		}
-	}
+	t.Added.Classes += t.AddClasses(names)
+	scale := t.Scale()
 	for _, a := range traits {
 		if t.AddAttribute(a.Attribute) {
 			t.Added.Attributes++
 		}
 		m := t.Attribute(a.Name)
 		for z, name := range t.Classes {
-			if t.Cells[z][m] == "" {
-				t.Cells[z][m] = a.mean(ofClass[name])
+			if t.Cells[z][m] != "" {
+				continue
+			}
+			if cell := a.mean(ofClass[name], scale); cell != "" {
+				t.Cells[z][m] = cell
+				t.SetDraft(Draft{name, t.Attributes[m].Group}, true)
 			}
 		}
 	}
-	return nil
 }
 
 // trait is an attribute that a column of traits has.
@@ -94,7 +152,7 @@ type trait struct {
 }
 
 // mean returns the cell of a class that some rows describe.
-func (a trait) mean(rows []table.Row) string {
+func (a trait) mean(rows []table.Row, scale func(p float64) string) string {
 	var sum, n float64
 	for _, row := range rows {
 		if p := a.value(row); !math.IsNaN(p) {
@@ -102,20 +160,21 @@ func (a trait) mean(rows []table.Row) string {
 			n++
 		}
 	}
-	switch {
-	case n == 0:
+	if n == 0 {
 		return ""
-	case sum == 0:
-		return "no"
-	case sum == n:
-		return "yes"
+	}
+	if word := nearestWord(sum / n); value(word) == sum/n {
+		return word
+	}
+	if text := scale(sum / n); strings.HasSuffix(text, "%") {
+		return text
 	}
 	return strconv.FormatFloat(sum/n, 'g', 6, 64)
 }
 
 // readTrait returns the attributes of a column, and reports one of numbers that are no
 // probabilities.
-func readTrait(file *table.Table, column int, name string) (traits []trait) {
+func (t *Table) readTrait(file *table.Table, column int, name string, ignored *invalid.List) []trait {
 	if name == "" || name == ClassColumn || invalid.HasControl(name) {
 		file.Report("trait", 1, fmt.Sprint(column+1), "the name of a trait", invalid.Quote(name))
 		return nil
@@ -135,40 +194,111 @@ func readTrait(file *table.Table, column int, name string) (traits []trait) {
 				cell+". Write what can be seen instead, such as small, medium or large, or leave the column out")
 			return nil
 		}
-		for _, word := range wordsOf(cell) {
+		for word := range wordsOf(cell) {
 			if !slices.Contains(words, word) {
 				words = append(words, word)
 			}
 		}
 	}
+	one := func(a Attribute) []trait {
+		return []trait{{a, func(row table.Row) float64 { return value(row.Cells[column]) }}}
+	}
+	known := newVocabulary(t.Attributes)
+	short := func(name string) string { return strings.TrimPrefix(foldName(name), "has") }
+	for _, g := range t.groups() {
+		if short(g.column()) == short(name) && !(probabilities && len(g.members) == 1) {
+			return t.traitsOf(g, known, file, column, ignored)
+		}
+	}
+	if hits := known.find(name); probabilities && len(hits) == 1 {
+		return one(t.Attributes[hits[0]])
+	}
 	if probabilities {
 		group, _, _ := strings.Cut(name, "::")
-		return []trait{{Attribute{name, group}, func(row table.Row) float64 { return value(row.Cells[column]) }}}
+		return one(Attribute{name, group})
 	}
 	if cells > mostNames && len(words) >= cells {
 		file.Report("names", 1, name, "words that several lines share", fmt.Sprintf("%d different ones. Leave the column out", len(words)))
 	}
+	var traits []trait
 	for _, word := range words {
-		traits = append(traits, trait{Attribute{name + "::" + word, name}, func(row table.Row) float64 {
-			cell := row.Cells[column]
-			if p, err := table.Probability(cell); err == nil && math.IsNaN(p) {
-				return p
+		if word != noneOfGroup {
+			traits = append(traits, trait{Attribute{name + "::" + word, name}, func(row table.Row) float64 {
+				return listed(row.Cells[column], func(other string) bool { return other == word })
+			}})
+		}
+	}
+	return traits
+}
+
+// traitsOf returns the attributes of a group as a column of words describes them. Where a cell has
+// another word, only those that it lists are known.
+func (t *Table) traitsOf(g group, known *vocabulary, file *table.Table, column int, ignored *invalid.List) (traits []trait) {
+	names, meaning, others := []string{}, map[string]int{}, map[string]bool{} // others are cells with another word
+	for _, m := range g.members {
+		names = append(names, g.within(t.Attributes[m].Name))
+	}
+	for _, row := range file.Rows {
+		for word := range wordsOf(row.Cells[column]) {
+			if hits := known.find(g.name + "::" + word); len(hits) == 1 {
+				meaning[word] = hits[0]
+			} else if word != noneOfGroup {
+				others[row.Cells[column]] = true
+				ignored.Add(file.Columns[column], &invalid.Error{
+					Where: file.File, Field: fmt.Sprintf("line %d, column %s", row.Line, file.Columns[column]),
+					Want: "attributes of this group", Got: invalid.Quote(word), Hint: invalid.DidYouMean(word, names),
+				})
 			}
-			if slices.Contains(wordsOf(cell), word) {
-				return 1
+		}
+	}
+	for _, m := range g.members {
+		traits = append(traits, trait{t.Attributes[m], func(row table.Row) float64 {
+			p := listed(row.Cells[column], func(word string) bool { other, ok := meaning[word]; return ok && other == m })
+			if p == 0 && others[row.Cells[column]] {
+				return math.NaN()
 			}
-			return 0
+			return p
 		}})
 	}
 	return traits
 }
 
-// wordsOf returns the words of a cell, in lower case.
-func wordsOf(cell string) (words []string) {
-	for word := range strings.FieldsFuncSeq(strings.ToLower(cell), func(r rune) bool { return strings.ContainsRune(";,|", r) }) {
-		if word = strings.TrimSpace(word); word != "" {
-			words = append(words, word)
+// listed returns the probability of the attribute that is means in a cell that lists some: 0 if it is
+// not among them, and NaN in an empty cell.
+func listed(cell string, is func(word string) bool) float64 {
+	if table.Missing(cell) {
+		return math.NaN()
+	}
+	for word, p := range wordsOf(cell) {
+		if is(word) {
+			return p
 		}
 	}
-	return words
+	return 0
+}
+
+// noneOfGroup says in a cell of words that the class has none of them.
+const noneOfGroup = "none"
+
+var withStrength = regexp.MustCompile(`^(.*?)\s*\(([^()]*)\)$`)
+
+// wordsOf returns the words of a cell, in lower case, with their probabilities, which are 1 if none is
+// behind them in parentheses. A cell that is missing has none.
+func wordsOf(cell string) iter.Seq2[string, float64] {
+	return func(yield func(string, float64) bool) {
+		if table.Missing(cell) {
+			return
+		}
+		for word := range strings.FieldsFuncSeq(strings.ToLower(cell), func(r rune) bool { return strings.ContainsRune(";,|", r) }) {
+			word, p := strings.TrimSpace(word), 1.0
+			if found := withStrength.FindStringSubmatch(word); found != nil {
+				if strength, err := table.Probability(found[2]); err == nil && !math.IsNaN(strength) {
+					word, p = found[1], strength
+				}
+			}
+			if word != "" && !yield(word, p) {
+				return
+			}
+		}
+	}
 }

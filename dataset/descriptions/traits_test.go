@@ -4,6 +4,7 @@ import (
 	stdcmp "cmp"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,9 +31,9 @@ func TestAddTraits(t *testing.T) {
 			colour::brown (colour) . 0.666667 no
 			colour::grey (colour) . 0.333333 no
 			colour::black (colour) . no yes
-			tail (tail) . 0.5 no`},
+			tail (tail) . sometimes no`},
 		{"numbers alone, without groups", "class,long tail,crest\nWren,0.5,no\nBarn Owl,25%,yes\n", `
-			long tail () 0.25 0.5
+			long tail () 0.25 sometimes
 			crest () yes no`},
 		{"a column of numbers", "class,diet,mass\nwren,seeds,12\n", "line 2, column mass: expected words, or numbers from 0 to 1, found 12. Write what can be seen instead, such as small, medium or large"},
 		{"names of photographs", "class,photo,red\nwren,a,1\n" + manyLines, "line 1, column photo: expected words that several lines share, found 31 different ones. Leave"},
@@ -42,7 +43,7 @@ func TestAddTraits(t *testing.T) {
 	} {
 		d := &Table{}
 		d.AddClasses([]string{"Barn owl", "Wren"})
-		err := d.AddTraits(t.Context(), testkit.Write(t, t.TempDir(), "traits.csv", c.text))
+		_, err := d.AddTraits(t.Context(), testkit.Write(t, t.TempDir(), "traits.csv", c.text))
 		if err != nil || !strings.HasPrefix(c.want, "\n") {
 			testkit.WantError(t, err, "traits.csv: "+c.want)
 			if !errors.As(err, new(*invalid.Error)) || len(d.Attributes) > 0 {
@@ -63,12 +64,52 @@ func TestAddTraits(t *testing.T) {
 	}
 	d := &Table{Attributes: []Attribute{{Name: "red"}}, Classes: []string{"wren"}, Cells: [][]string{{"often"}}}
 	path := testkit.Write(t, t.TempDir(), "traits.csv", "class,red,blue\nwren,no,yes\n")
-	testkit.NoError(t, d.AddTraits(t.Context(), path))
+	testkit.Must(d.AddTraits(t.Context(), path))(t)
 	if !slices.Equal(d.Cells[0], []string{"often", "yes"}) || d.Added.Attributes != 1 {
 		t.Errorf("beside what is described: %+v", d)
 	}
-	err := d.AddTraits(t.Context(), testkit.Write(t, t.TempDir(), "traits.csv", "class,diet\nwren,seeds\n"))
-	testkit.WantError(t, err, "expected columns of words where the attributes of the data set have groups, and of numbers alone")
+	_, err := d.AddTraits(t.Context(), testkit.Write(t, t.TempDir(), "traits.csv", "class,diet\nwren,seeds\n"))
+	testkit.WantError(t, err, "expected new columns of numbers alone, since the attributes of the data set have no groups, found words")
+}
+
+// What a language model answered to Prompts for 28 birds and the attributes of CUB.
+func TestAnswer(t *testing.T) {
+	d := &Table{}
+	ignored := testkit.Must(d.AddTraits(t.Context(), "testdata/answer.md"))(t)
+	if len(d.Classes) != 28 || len(d.groups()) != 28 || len(d.Drafts) != 28*28 || ignored.Len() > 0 {
+		t.Errorf("%d classes, %d groups, %d drafts, %v", len(d.Classes), len(d.groups()), len(d.Drafts), ignored.Err())
+	}
+	m := d.Attribute("has_crown_color::red")
+	testkit.WantText(t, d.Cells[slices.Index(d.Classes, "042.Vermilion_Flycatcher")][m], "often")
+}
+
+// An answer describes what the prompt asks for: classes in any spelling, without what it does not
+// know, and never in place of what a person has entered.
+func TestAnswerBesideEntries(t *testing.T) {
+	dir := t.TempDir()
+	testkit.Write(t, dir, AttributesFile, "name,group\nhas_wing::red,has_wing\nhas_wing::dark_blue,has_wing\nnocturnal,nocturnal\n")
+	testkit.Write(t, dir, ClassesFile, "class,has_wing::red,has_wing::dark_blue,nocturnal\n001.Barn_owl,rarely,,\n002.Wren,,,\nemu,,,\n")
+	d := complete(t, dir)
+	parts := d.Prompts()
+	testkit.WantText(t, parts[0], "\nclass,has_wing,nocturnal\n", "- has_wing: red; dark_blue\n- nocturnal: nocturnal\n", "- 001.Barn_owl\n- 002.Wren\n- emu\n")
+	text := "Sure!\n```csv\nclass,nocturnal,wing\nbarn owl,yes,red; Dark blue (often)\n```\nThe rest:\n```\nclass,wing\nWren,red; teal\nclass,wing\nemu,none"
+	ignored := testkit.Must(d.AddTraits(t.Context(), testkit.Write(t, t.TempDir(), "answer.csv", text)))(t)
+	if diff := cmp.Diff([][]string{{"rarely", "often", "yes"}, {"yes", "", ""}, {"no", "no", ""}}, d.Cells); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	testkit.WantError(t, ignored.Err(), `line 9, column wing: expected attributes of this group, found "teal"`)
+	testkit.WantText(t, strings.Join(d.Prompts(), ""), "\n- 002.Wren\n- emu\n")
+	testkit.NoError(t, d.Save())
+	testkit.WantText(t, testkit.Read(t, dir+"/"+DraftsFile), "class,group\n001.Barn_owl,has_wing\n001.Barn_owl,nocturnal\n002.Wren,has_wing\nemu,has_wing\n")
+	d = complete(t, dir)
+	before := d.Clone()
+	for draft := range d.Drafts {
+		d.SetDraft(draft, false)
+	}
+	testkit.NoError(t, d.Save())
+	if _, err := os.Stat(dir + "/" + DraftsFile); !errors.Is(err, os.ErrNotExist) || len(before.Drafts) != 4 {
+		t.Errorf("after all are checked: %v, before %v", err, before.Drafts)
+	}
 }
 
 // A million classes are added in the time of reading them.

@@ -20,6 +20,7 @@ type (
 	Listing   struct{ *catalog.Listing }
 	Summary   struct{ catalog.Summary }
 	Described struct{ catalog.Described }
+	Prompts   []string
 	Converted struct{ catalog.Converted }
 	// Splits are the checks of one or more splits of a data set.
 	Splits struct {
@@ -123,12 +124,39 @@ func (s Summary) Tables() []*table.Table {
 	return append(tables, classes)
 }
 
-// Tables say what was written, and the next step.
+// Tables say what was written and what was not understood, and the next step.
 func (r Described) Tables() []*table.Table {
 	t := table.New(fmt.Sprintf("%s: %s described by %s, in %s", r.Name, format.Count(r.Classes, "class"), format.Count(r.Attributes, "attribute"), r.Dir))
 	t.Note("added: %s, %s", format.Count(r.AddedClasses, "class"), format.Count(r.AddedAttributes, "attribute"))
+	if r.Attributes == 0 {
+		return []*table.Table{t.Note("next: attributes, by one of").
+			Note("  lago-train dataset describe %s --like OTHER         those of a similar data set", r.Name).
+			Note("  lago-train dataset describe %s --from traits.csv    those of a table with a line per class", r.Name).
+			Note("  lago-train serve %s                                 entered on a page", r.Name).
+			Note("  lines NAME,GROUP in attributes.csv; then dataset describe again")}
+	}
 	t.Note("empty: %d of %d entries of classes.csv", r.Missing, r.Classes*r.Attributes)
-	return []*table.Table{t.Note("next: describe the classes, in classes.csv or by lago-train serve %s; then dataset split, dataset check and run", r.Name)}
+	for _, text := range r.Ignored {
+		t.Note("ignored: %s", text)
+	}
+	switch {
+	case r.Drafts > 0:
+		t.Note("drafts: %s of classes are to be checked, on the page of lago-train serve %s", format.Count(r.Drafts, "group"), r.Name)
+	case r.Missing > 0:
+		t.Note("next: describe the classes by lago-train serve %s, in classes.csv, or with a language model: dataset describe %[1]s --prompt", r.Name)
+	}
+	return []*table.Table{t.Note("then: dataset split, dataset check and run")}
+}
+
+// Tables have the texts, with a line between parts.
+func (p Prompts) Tables() (tables []*table.Table) {
+	for i, text := range p {
+		if len(p) > 1 {
+			text = fmt.Sprintf("===== part %d of %d: send it alone =====\n%s", i+1, len(p), text)
+		}
+		tables = append(tables, table.New(strings.TrimRight(text, "\n")))
+	}
+	return tables
 }
 
 // Tables say where the folder is.

@@ -339,7 +339,10 @@ func (r *Result) Tables() []*table.Table {
 	if r.Left > 0 {
 		return []*table.Table{t.Note("%s: %d of %s are left for other shards; the last one writes the data set", r.Name, r.Left, format.Count(r.Images, "image"))}
 	}
-	of, next := "", "predict --features "+filepath.Join(r.Dir, openlayout.FeaturesFile)
+	of, next := "", fmt.Sprintf(`lago-train predict --model MODEL --features %s predicts them.
+To train a model on them, give their classes: move the photographs into a folder for each class, or pass --list FILE.csv with the
+columns path,class, and extract again. 10 classes with 5 photographs each are enough to try the program, 40 classes or more to use it.`,
+		filepath.Join(r.Dir, openlayout.FeaturesFile))
 	if r.Classes > 0 {
 		of = " of " + format.Count(r.Classes, "class")
 		next = "dataset describe " + r.Name + " writes the files that describe the classes"

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -195,6 +196,9 @@ func (l *List) AddError(err error) {
 
 // Len returns the number of errors that Err joins.
 func (l *List) Len() int { return len(l.errs) }
+
+// All returns the errors that Err joins.
+func (l *List) All() iter.Seq[error] { return slices.Values(l.errs) }
 
 // Err joins the errors; it is nil if there are none.
 func (l *List) Err() error { return errors.Join(l.errs...) }

@@ -70,7 +70,12 @@ func Read(ctx context.Context, path string, problems *invalid.List, required []s
 		problems.AddError(err)
 		return nil
 	}
-	t := Parse(path, bytes.NewReader(text), problems)
+	return ParseWith(path, bytes.NewReader(text), problems, required, optional...)
+}
+
+// ParseWith is Read of text; file is its name in errors.
+func ParseWith(file string, text io.Reader, problems *invalid.List, required []string, optional ...string) *Table {
+	t := Parse(file, text, problems)
 	if t == nil || t.ragged || !t.hasColumns(required, optional...) {
 		return nil
 	}
