@@ -145,6 +145,20 @@ func (t *Table) Set(z, m int, cell string) {
 	t.Cells[z][m] = cell
 }
 
+// RenameClass gives a class another name, or removes it if that is empty.
+func (t *Table) RenameClass(z int, name string) {
+	old := t.Classes[z]
+	for d := range t.Drafts {
+		if d.Class == old {
+			t.SetDraft(d, false)
+			t.SetDraft(Draft{name, d.Group}, name != "")
+		}
+	}
+	if t.Classes[z] = name; name == "" {
+		t.Classes, t.Cells = slices.Delete(t.Classes, z, z+1), slices.Delete(t.Cells, z, z+1)
+	}
+}
+
 // Finder returns what finds the class that a name means: in any case, with other spaces and
 // punctuation, or without the number before one such as 016.Painted_Bunting. It returns -1 for
 // another name.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"net/http"
 	"slices"
@@ -24,7 +25,7 @@ type state struct {
 	Version    int                      `json:"version"`
 	Name       string                   `json:"name"`
 	ReadOnly   string                   `json:"read_only"` // why, "" if changes are written
-	Undo       bool                     `json:"undo"`
+	Undo       int                      `json:"undo"`      // changes that can be taken back
 	Pictures   bool                     `json:"pictures"`
 	Words      []string                 `json:"words"`
 	Attributes []descriptions.Attribute `json:"attributes"`
@@ -34,8 +35,8 @@ type state struct {
 
 type class struct {
 	Name    string     `json:"name"`
-	Cells   []string   `json:"cells"`   // as in the file
-	Values  []*float64 `json:"values"`  // what they mean; null for an empty one
+	Values  []*float64 `json:"values"`  // null for an empty cell
+	Drafts  []string   `json:"drafts"`  // groups that no person has checked
 	Rows    []int      `json:"rows"`    // of its samples
 	Trained bool       `json:"trained"` // whether the model was trained on it
 }
@@ -47,17 +48,21 @@ type modelState struct {
 }
 
 // now returns the descriptions that the page has, which are not changed.
-func (s *Server) now() (d, undo *descriptions.Table, version int) {
+func (s *Server) now() (d *descriptions.Table, undo, version int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.d, s.undo, s.version
+	return s.d, len(s.undo), s.version
 }
 
 func (s *Server) state() *state {
 	d, undo, version := s.now()
 	v := &state{
-		Version: version, Name: s.Name, ReadOnly: s.readOnly, Undo: undo != nil, Pictures: catalog.HasPictures(s.pictures), Words: descriptions.Words,
+		Version: version, Name: s.Name, ReadOnly: s.readOnly, Undo: undo, Pictures: catalog.HasPictures(s.pictures), Words: descriptions.Words,
 		Attributes: append([]descriptions.Attribute{}, d.Attributes...), Classes: []class{},
+	}
+	drafts := map[string][]string{}
+	for _, draft := range slices.SortedFunc(maps.Keys(d.Drafts), func(a, b descriptions.Draft) int { return strings.Compare(a.Group, b.Group) }) {
+		drafts[draft.Class] = append(drafts[draft.Class], draft.Group)
 	}
 	rows := map[string][]int{}
 	for i, name := range s.labels {
@@ -65,7 +70,7 @@ func (s *Server) state() *state {
 	}
 	u := d.Values()
 	for z, name := range d.Classes {
-		c := class{Name: name, Cells: d.Cells[z], Values: []*float64{}, Rows: append([]int{}, rows[name]...)}
+		c := class{Name: name, Values: []*float64{}, Drafts: append([]string{}, drafts[name]...), Rows: append([]int{}, rows[name]...)}
 		for _, p := range u.Row(z) {
 			c.Values = append(c.Values, format.Known(p))
 		}
@@ -78,46 +83,61 @@ func (s *Server) state() *state {
 	return v
 }
 
-// change is a change of the descriptions: an attribute that is added, or cells of a class, which is
-// added if it is new.
+// edit is changes that are made together.
+type edit struct {
+	Version int      `json:"version"` // that the page shows
+	Changes []change `json:"changes"`
+}
+
+// change is an attribute that is added, or a change of a class, which is added if it is new.
 type change struct {
-	Version   int                     `json:"version"` // that the page shows
 	Attribute *descriptions.Attribute `json:"attribute"`
 	Class     string                  `json:"class"`
 	New       bool                    `json:"new"`
-	Cells     map[string]*float64     `json:"cells"` // by attribute; null empties the cell
+	Rename    string                  `json:"rename"` // its new name
+	Delete    bool                    `json:"delete"`
+	Cells     map[string]*float64     `json:"cells"`   // by attribute; null empties the cell
+	Checked   []string                `json:"checked"` // groups that are no drafts any more
 }
 
-// edit makes a change, and writes the files.
+// edit makes changes, and writes the files.
 func (s *Server) edit(r *http.Request, body []byte) (any, error) {
-	err := s.save(r.Context(), body, func(c change) (d, undo *descriptions.Table, err error) {
+	err := s.save(r.Context(), body, func(e edit) (d *descriptions.Table, undo []*descriptions.Table, err error) {
 		d = s.d.Clone()
-		return d, s.d, c.apply(d, d.Scale())
+		scale := d.Scale()
+		for _, c := range e.Changes {
+			if c.Class = strings.TrimSpace(c.Class); (c.Rename != "" || c.Delete) && slices.Contains(s.labels, c.Class) {
+				return nil, nil, &refusal{http.StatusConflict, c.Class + " has samples, whose class is in labels.csv: rename or remove the folder of its photographs, and extract again."}
+			}
+			if err := c.apply(d, scale); err != nil {
+				return nil, nil, err
+			}
+		}
+		return d, append(s.undo, s.d), nil
 	})
 	return s.state(), err
 }
 
 // apply makes the change in d.
 func (c *change) apply(d *descriptions.Table, cell func(p float64) string) error {
+	if c.Attribute != nil {
+		return addAttribute(d, *c.Attribute)
+	}
 	name := strings.TrimSpace(c.Class)
-	if a := c.Attribute; a != nil {
-		a.Name, a.Group = strings.TrimSpace(a.Name), strings.TrimSpace(a.Group)
-		grouped := len(d.Attributes) > 0 && d.Attributes[0].Group != ""
-		switch {
-		case badName(a.Name) || a.Name == "class":
-			return &invalid.Error{Where: "attribute", Want: "a name", Got: invalid.Quote(a.Name)}
-		case len(d.Attributes) > 0 && grouped != (a.Group != "") || a.Group != "" && badName(a.Group):
-			return &invalid.Error{Where: "attribute " + invalid.Quote(a.Name), Want: map[bool]string{true: "a group, as the others have", false: "no group, as the others"}[grouped], Got: invalid.Quote(a.Group)}
-		case !d.AddAttribute(*a):
-			return &invalid.Error{Where: "attribute", Want: "a new name", Got: invalid.Quote(a.Name)}
+	isNew := func(name string, but int) error {
+		switch z := d.Finder()(name); {
+		case badName(name):
+			return &invalid.Error{Where: "class", Want: "a name", Got: invalid.Quote(name)}
+		case z >= 0 && z != but:
+			return &invalid.Error{Where: "class", Want: "a new name", Got: invalid.Quote(name), Hint: "There is " + d.Classes[z] + "."}
 		}
 		return nil
 	}
-	switch {
-	case badName(name):
-		return &invalid.Error{Where: "class", Want: "a name", Got: invalid.Quote(c.Class)}
-	case c.New && !d.AddClass(name):
-		return &invalid.Error{Where: "class", Want: "a new name", Got: invalid.Quote(name)}
+	if c.New {
+		if err := isNew(name, -1); err != nil {
+			return err
+		}
+		d.AddClass(name)
 	}
 	z := slices.Index(d.Classes, name)
 	if z < 0 {
@@ -125,12 +145,40 @@ func (c *change) apply(d *descriptions.Table, cell func(p float64) string) error
 	}
 	for attribute, p := range c.Cells {
 		m := d.Attribute(attribute)
-		if m < 0 || p != nil && !(*p >= 0 && *p <= 1) {
+		switch {
+		case m < 0 || p != nil && !(*p >= 0 && *p <= 1):
 			return &invalid.Error{Where: "class " + invalid.Quote(name), Want: "attributes of the data set with probabilities from 0 to 1", Got: invalid.Quote(attribute)}
+		case p == nil:
+			d.Set(z, m, "")
+		default:
+			d.Set(z, m, cell(*p))
 		}
-		if d.Cells[z][m] = ""; p != nil {
-			d.Cells[z][m] = cell(*p)
+	}
+	for _, group := range c.Checked {
+		d.SetDraft(descriptions.Draft{Class: name, Group: group}, false)
+	}
+	switch rename := strings.TrimSpace(c.Rename); {
+	case c.Delete:
+		d.RenameClass(z, "")
+	case c.Rename != "":
+		if err := isNew(rename, z); err != nil {
+			return err
 		}
+		d.RenameClass(z, rename)
+	}
+	return nil
+}
+
+func addAttribute(d *descriptions.Table, a descriptions.Attribute) error {
+	a.Name, a.Group = strings.TrimSpace(a.Name), strings.TrimSpace(a.Group)
+	grouped := len(d.Attributes) > 0 && d.Attributes[0].Group != ""
+	switch {
+	case badName(a.Name) || a.Name == "class":
+		return &invalid.Error{Where: "attribute", Want: "a name", Got: invalid.Quote(a.Name)}
+	case len(d.Attributes) > 0 && grouped != (a.Group != "") || a.Group != "" && badName(a.Group):
+		return &invalid.Error{Where: "attribute " + invalid.Quote(a.Name), Want: map[bool]string{true: "a group, as the others have", false: "no group, as the others"}[grouped], Got: invalid.Quote(a.Group)}
+	case !d.AddAttribute(a):
+		return &invalid.Error{Where: "attribute", Want: "a new name", Got: invalid.Quote(a.Name)}
 	}
 	return nil
 }
@@ -139,19 +187,20 @@ func badName(name string) bool { return name == "" || len(name) > 200 || invalid
 
 // undoEdit takes the last change back.
 func (s *Server) undoEdit(r *http.Request, body []byte) (any, error) {
-	err := s.save(r.Context(), body, func(change) (d, undo *descriptions.Table, err error) {
-		if s.undo == nil {
-			err = &refusal{http.StatusConflict, "There is nothing to undo."}
+	err := s.save(r.Context(), body, func(edit) (d *descriptions.Table, undo []*descriptions.Table, err error) {
+		last := len(s.undo) - 1
+		if last < 0 {
+			return nil, nil, &refusal{http.StatusConflict, "There is nothing to undo."}
 		}
-		return s.undo, nil, err
+		return s.undo[last], s.undo[:last], nil
 	})
 	return s.state(), err
 }
 
-// save writes the descriptions that make returns; undo are those before them. If another program has
-// changed a file, it is read again instead.
-func (s *Server) save(ctx context.Context, body []byte, make func(change) (d, undo *descriptions.Table, err error)) error {
-	c, err := read[change](body)
+// save writes the descriptions that make returns; undo are those before each change since the page was
+// opened. If another program has changed a file, it is read again instead.
+func (s *Server) save(ctx context.Context, body []byte, make func(edit) (d *descriptions.Table, undo []*descriptions.Table, err error)) error {
+	e, err := read[edit](body)
 	if err != nil {
 		return err
 	}
@@ -160,10 +209,10 @@ func (s *Server) save(ctx context.Context, body []byte, make func(change) (d, un
 	switch {
 	case s.readOnly != "":
 		return &refusal{http.StatusForbidden, s.readOnly}
-	case c.Version != s.version:
+	case e.Version != s.version:
 		return &refusal{http.StatusConflict, "The descriptions have changed in another window. Nothing was overwritten; the page now shows them."}
 	}
-	d, undo, err := make(c)
+	d, undo, err := make(e)
 	if err == nil {
 		err = d.Save()
 	}
@@ -179,6 +228,17 @@ func (s *Server) save(ctx context.Context, body []byte, make func(change) (d, un
 	s.d, s.undo = d, undo
 	s.version++
 	return err
+}
+
+// order finds the order in which the groups should be described.
+func (s *Server) order(r *http.Request, _ []byte) (any, error) {
+	done, err := s.busy(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	table, _, _ := s.now()
+	return check.Describing(table), nil
 }
 
 // shownPairs is the number of pairs that the page lists at most, and shownAttributes that of the

@@ -1,7 +1,7 @@
 "use strict";
-let state, open = null, trial = {remove: new Set(), change: new Map(), unseen: true, against: ""}, asked = 0;
+let state, open = null, brush = 1, order = null, trial = {remove: new Set(), change: new Map(), unseen: true, against: ""}, asked = 0;
 const byId = id => document.getElementById(id);
-const all = ["describe", "try", "check"];
+const all = ["describe", "attributes", "try", "check"];
 
 // make makes an element. Text is never read as HTML.
 function make(tag, of = {}, ...children) {
@@ -38,68 +38,112 @@ async function ask(path, body) {
   return v;
 }
 
-// change saves a change of the descriptions at once.
-async function change(body, done = "Saved.") {
-  try {
-    update(await ask(body ? "edit" : "undo", {version: state.version, ...body}));
-    say(done);
-    return true;
-  } catch (e) {
-    try { update(await ask("state")); } catch { /* the first error says it */ }
-    say(e.message, true);
-    return false;
-  }
+// change saves changes of the descriptions at once, one request after the other; without any it takes the last ones back.
+let saving = Promise.resolve();
+function change(changes, done = "Saved.") {
+  const save = async () => {
+    try {
+      update(await ask(changes ? "edit" : "undo", {version: state.version, ...(changes && {changes})}));
+      say(done);
+      return true;
+    } catch (e) {
+      try { update(await ask("state")); } catch { /* the first error says it */ }
+      say(e.message, true);
+      return false;
+    }
+  };
+  return saving = saving.then(save);
 }
+const undo = () => state.undo > 0 && !state.read_only && change(null, "The last change is undone.");
 
 function update(next) {
   state = next;
-  byId("undo").disabled = !state.undo || state.read_only;
+  byId("undo").disabled = state.undo === 0 || state.read_only;
+  byId("undo").textContent = state.undo > 0 ? `Undo (${state.undo})` : "Undo";
   show();
 }
 
 const current = () => all.find(id => !byId(id).hidden);
 function show() {
-  const focus = document.activeElement && document.activeElement.dataset.key, top = scrollY;
-  ({describe: showDescribe, try: showTry, check: showCheck})[current()]();
-  if (focus) document.querySelector(`[data-key="${CSS.escape(focus)}"]`)?.focus();
+  const focus = document.activeElement && document.activeElement.dataset.key, top = scrollY, table = document.querySelector(".table"), at = table && [table.scrollLeft, table.scrollTop];
+  ({describe: showDescribe, attributes: showAttributes, try: showTry, check: showCheck})[current()]();
+  if (at && document.querySelector(".table")) document.querySelector(".table").scrollTo(...at);
+  if (focus) document.querySelector(`[data-key="${CSS.escape(focus)}"]`)?.focus({preventScroll: true});
   scrollTo(0, top);
 }
-function select(id) {
+
+// Each view, class, group and sample has an address, which Back returns to: go opens it, and route shows it.
+const address = (view, of) => "#" + view + (of === undefined ? "" : "/" + encodeURIComponent(of)), go = (view, of) => { location.hash = address(view, of); };
+function route() {
+  const [view, of] = location.hash.slice(1).split("/"), id = all.includes(view) ? view : "describe", name = of && decodeURIComponent(of);
+  say("");
+  if (id === "describe") open = name && find(name) ? name : null;
+  if (id === "attributes") { order = null; showAttributes.group = name; }
+  const sampled = id === "try" && name && state.classes.find(c => c.rows.includes(Number(name)));
+  if (sampled) { trial.class = sampled.name; trial.photo = null; trial.sample = Number(name); predict(); }
   for (const other of all) {
     byId(other).hidden = other !== id;
     byId("tab-" + other).setAttribute("aria-selected", other === id);
     byId("tab-" + other).tabIndex = other === id ? 0 : -1;
   }
   show();
+  scrollTo(0, 0);
 }
 
 const picture = (row, name) => make("img", {src: "thumbnail/" + row, alt: "a photograph of " + className(name), loading: "lazy"});
+function enlarge(row, name) {
+  Object.assign(byId("large").firstChild, {src: `thumbnail/${row}?large`, alt: "a photograph of " + className(name)});
+  byId("large").showModal();
+}
+const zoom = (row, name) => make("button", {className: "zoom", "aria-label": "Enlarge the photograph of " + className(name), "data-key": "zoom" + row, onclick: () => enlarge(row, name)}, picture(row, name));
 const known = c => c.values.filter(v => v !== null).length;
 const find = name => state.classes.find(c => c.name === name);
 
-// form lists the attributes of a class by groups: a chip that is yes or not known, and a strength.
-// save gets the values that change.
-function form(c, values, save, disabled) {
+const groupName = group => group === "" ? "attributes" : spaced(group.replace(/^has_/, ""));
+// groupsOf returns the indices of the attributes by group.
+function groupsOf() {
   const groups = new Map();
   state.attributes.forEach((a, m) => groups.set(a.group, [...(groups.get(a.group) || []), m]));
-  const strengths = [0, .1, .5, .75, 1];
-  return [...groups].map(([group, members]) => {
-    const fields = members.map(m => {
-      const a = state.attributes[m], v = values[m], name = within(a.name, group);
-      const options = [make("option", {value: "", textContent: "not known"}), ...strengths.map((p, i) => make("option", {value: p, textContent: state.words[i]}))];
-      if (v !== null && !strengths.includes(v)) options.push(make("option", {value: v, textContent: v.toFixed(2)}));
-      const strength = make("select", {disabled, "aria-label": name + ": strength", "data-key": c + a.name + "s",
-        onchange: e => save({[a.name]: e.target.value === "" ? null : Number(e.target.value)})}, options);
-      strength.value = v === null ? "" : String(v);
-      return make("span", {className: v === null ? "chip" : "chip known"},
-        make("button", {type: "button", disabled, "aria-pressed": String(v !== null && v >= .5), textContent: name, "data-key": c + a.name,
-          onclick: () => save({[a.name]: v === 1 ? null : 1})}), strength);
-    });
+  return groups;
+}
+
+// The strengths, their keys and their words. Chips are set to that of the brush by a click, and to any by its key.
+const strengths = [["y", 1, 4], ["o", .75, 3], ["s", .5, 2], ["r", .1, 1], ["n", 0, 0], ["?", null]];
+const word = v => v === null ? "not known" : state.words[strengths.find(([, p]) => p === v)?.[2]] || v.toFixed(2);
+const brushes = off => make("div", {className: "row", role: "group", "aria-label": "A click means"}, "A click means", strengths.map(([key, p]) =>
+  make("button", {type: "button", disabled: off, "aria-pressed": String(brush === p), "data-key": "brush" + key, title: `key ${key} on an entry, to which arrows move`, onclick: () => { brush = p; show(); }}, word(p), make("small", {textContent: ` ${key}`}))));
+
+// chip is an entry: a click sets it, and a second one empties it again.
+function chip(text, name, v, key, set, disabled, place = {}) {
+  const e = make("button", {type: "button", disabled, className: "chip" + (v === null ? "" : v === 0 ? " no" : " known"), "aria-pressed": String(v !== null && v >= .5),
+    "aria-label": `${name}: ${word(v)}`, title: name, "data-key": key, ...place, onclick: () => set(v === brush ? null : brush)}, text, v !== null && v !== 1 && make("small", {textContent: (text ? " " : "") + word(v)}), text === "" && v === 1 && "yes");
+  e.set = set;
+  return e;
+}
+document.addEventListener("keydown", e => {
+  const target = e.target, typing = target.matches("input:not([type=checkbox]), select");
+  if (e.key.toLowerCase() === "z" && (e.ctrlKey || e.metaKey) && !e.shiftKey && !typing) { e.preventDefault(); undo(); return; }
+  if (!target.matches(".chip") || e.ctrlKey || e.metaKey || e.altKey) return;
+  const strength = strengths.find(([key]) => key === e.key.toLowerCase()), {row, column} = target.dataset, inTable = row !== undefined;
+  const step = strength ? (inTable ? [1, 0] : [0, 1]) : {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1]}[e.key];
+  if (!step) return;
+  e.preventDefault();
+  const chips = [...document.querySelectorAll("section:not([hidden]) .chip")];
+  const next = inTable ? document.querySelector(`section:not([hidden]) [data-row="${Number(row) + step[0]}"][data-column="${Number(column) + step[1]}"]`) : chips[chips.indexOf(target) + step[0] + step[1]];
+  next?.focus();
+  if (strength) target.set(strength[1]);
+});
+
+// form lists the attributes of a class by groups. save gets the values that change.
+function form(c, values, save, disabled, drafts = [], checked) {
+  return [brushes(disabled), ...[...groupsOf()].map(([group, members]) => {
+    const fields = members.map(m => chip(within(state.attributes[m].name, group), within(state.attributes[m].name, group), values[m], c + state.attributes[m].name, v => save({[state.attributes[m].name]: v}), disabled));
     const unknown = members.filter(m => values[m] === null);
     const rest = unknown.length > 0 && members.length > 1 && make("button", {type: "button", disabled, textContent: "the others: no", "data-key": c + group + "rest",
       onclick: () => save(Object.fromEntries(unknown.map(m => [state.attributes[m].name, 0])))});
-    return make("fieldset", {}, make("legend", {textContent: group === "" ? "attributes" : spaced(group.replace(/^has_/, ""))}), fields, rest);
-  });
+    const draft = drafts.includes(group) && make("button", {type: "button", disabled, className: "draft", textContent: "draft: checked", "data-key": c + group + "checked", onclick: () => checked([group])});
+    return make("fieldset", {}, make("legend", {textContent: groupName(group)}), fields, rest, draft);
+  })];
 }
 
 function showDescribe() {
@@ -110,28 +154,83 @@ function showDescribe() {
     const name = make("input", {placeholder: "new class", "aria-label": "Name of a new class", disabled: off});
     const attribute = make("input", {placeholder: "new attribute", "aria-label": "Name of a new attribute", disabled: off});
     const group = make("input", {placeholder: "its group", "aria-label": "Group of the new attribute", disabled: off});
-    const add = (body, text) => e => { e.preventDefault(); change(body(), text); };
+    const add = (body, text) => e => { e.preventDefault(); change([body()], text); };
     const shown = state.classes.filter(c => className(c.name).toLowerCase().includes(filter.value.toLowerCase()));
-    byId("describe").replaceChildren(
+    byId("describe").replaceChildren(...[
       make("p", {className: "note", textContent: `${state.classes.length} classes, ${state.attributes.length} attributes. ${off || "Every change is saved at once in classes.csv and attributes.csv."}`}),
+      state.attributes.length === 0 ? make("p", {}, "There are no attributes yet: add some here, or take those of a similar data set with ", make("code", {textContent: `lago-train dataset describe ${state.name} --like OTHER`}), " before the page is opened.") : beginning(),
       make("div", {className: "row"}, filter,
         make("form", {className: "row", onsubmit: add(() => ({class: name.value, new: true}), "Class added.")}, name, make("button", {textContent: "Add class", disabled: off})),
         make("form", {className: "row", onsubmit: add(() => ({attribute: {name: attribute.value, group: group.value}}), "Attribute added.")}, attribute, group, make("button", {textContent: "Add attribute", disabled: off}))),
-      make("ul", {className: "grid"}, shown.map(c => make("li", {}, make("button", {"data-key": "class" + c.name, onclick: () => { open = c.name; show(); scrollTo(0, 0); }},
+      make("ul", {className: "grid"}, shown.map(c => make("li", {}, make("button", {"data-key": "class" + c.name, onclick: () => go("describe", c.name)},
         state.pictures && c.rows.length > 0 && picture(c.rows[0], c.name), make("strong", {textContent: className(c.name)}),
-        make("small", {textContent: `${known(c)} of ${state.attributes.length} described, ${c.rows.length} samples`}),
-        make("progress", {max: Math.max(state.attributes.length, 1), value: known(c), "aria-label": "described"}))))));
+        make("small", {textContent: `${known(c)} of ${state.attributes.length} described, ${c.rows.length} samples` + (c.drafts.length > 0 ? `, ${c.drafts.length} groups to check` : "")}),
+        make("progress", {max: Math.max(state.attributes.length, 1), value: known(c), "aria-label": "described"})))))].filter(Boolean));
     return;
   }
-  const from = make("select", {"aria-label": "Copy the description of", disabled: off}, state.classes.filter(o => o !== c && known(o) > 0).map(o => make("option", {value: o.name, textContent: className(o.name)})));
-  const copy = () => change({class: c.name, cells: Object.fromEntries(state.attributes.map((a, m) => [a.name, find(from.value).values[m]]))}, "Copied from " + className(from.value) + ".");
+  const others = state.classes.filter(o => o !== c && known(o) > 0), from = make("select", {"aria-label": "Copy the description of", disabled: off}, others.map(o => make("option", {value: o.name, textContent: className(o.name)})));
+  const copy = () => {
+    const to = className(c.name), source = className(from.value), n = known(c);
+    if (n > 0 && !confirm(`Overwrite the ${n} entries of ${to} with those of ${source}?`)) return;
+    change([{class: c.name, cells: Object.fromEntries(state.attributes.map((a, m) => [a.name, find(from.value).values[m]]))}], `Copied from ${source} to ${to}.`);
+  };
+  const name = make("input", {value: c.name, "aria-label": "Name of the class", disabled: off || c.rows.length > 0, "data-key": "name"});
+  const rename = async e => { e.preventDefault(); const to = name.value.trim(); if (await change([{class: c.name, rename: to}], "Renamed.")) go("describe", to); };
+  const remove = async () => { if (await change([{class: c.name, delete: true}], "Deleted.")) { go("describe"); } };
+  const checked = groups => change([{class: c.name, checked: groups}], "Checked.");
   byId("describe").replaceChildren(
-    make("div", {className: "row"}, make("button", {textContent: "All classes", "data-key": "all", onclick: () => { open = null; show(); }}),
-      make("button", {textContent: "Next class", "data-key": "next", onclick: () => { open = state.classes[(state.classes.indexOf(c) + 1) % state.classes.length].name; show(); scrollTo(0, 0); }}),
-      from.options.length > 0 && from, from.options.length > 0 && make("button", {textContent: "Copy", disabled: off, onclick: copy})),
+    make("div", {className: "row"}, make("button", {textContent: "All classes", "data-key": "all", onclick: () => go("describe")}),
+      make("button", {textContent: "Next class", "data-key": "next", onclick: () => go("describe", state.classes[(state.classes.indexOf(c) + 1) % state.classes.length].name)}),
+      others.length > 0 && make("span", {className: "row"}, "Copy from", from, make("button", {textContent: "to " + className(c.name), "data-key": "copy", disabled: off, onclick: copy})),
+      c.rows.length === 0 && make("form", {className: "row", onsubmit: rename}, name, make("button", {textContent: "Rename", disabled: off}), make("button", {type: "button", textContent: "Delete class", disabled: off, onclick: remove}))),
     make("h2", {textContent: `${className(c.name)}: ${known(c)} of ${state.attributes.length} described`}),
-    make("div", {className: "pictures"}, state.pictures && c.rows.slice(0, 8).map(row => picture(row, c.name))),
-    ...form(c.name, c.values, cells => change({class: c.name, cells}), off));
+    make("div", {className: "beside"}, make("div", {className: "pictures"}, state.pictures && c.rows.slice(0, 8).map(row => zoom(row, c.name))),
+      make("div", {}, c.drafts.length > 0 && make("p", {}, `${c.drafts.length} groups are drafts that nobody has checked. `, make("button", {textContent: "All checked", disabled: off, onclick: () => checked(c.drafts)})),
+        form(c.name, c.values, cells => change([{class: c.name, cells}]), off, c.drafts, checked))));
+}
+
+// beginning says where to start if nothing is described.
+const beginning = () => state.attributes.length > 0 && !state.classes.some(c => known(c) > 0) && make("p", {id: "beginning"}, "Nothing is described yet. The fastest way is ",
+  make("button", {textContent: "by attribute", onclick: () => go("attributes")}), ", for all classes at once. A language model can draft it: ", make("code", {textContent: `lago-train dataset describe ${state.name} --prompt`}), ".");
+
+// showAttributes asks for one group of attributes of all classes. The groups are in the order in which they tell apart classes that are
+// still alike.
+async function showAttributes() {
+  const view = byId("attributes"), off = state.read_only, groups = groupsOf();
+  if (groups.size === 0) return view.replaceChildren(make("p", {}, "There are no attributes yet: add some ", make("button", {textContent: "by class", onclick: () => go("describe")}), "."));
+  if (!order) {
+    try { order = await ask("order"); } catch (e) { return say(e.message, true); }
+    if (current() !== "attributes") return;
+  }
+  const list = order.groups.filter(g => groups.has(g.name)), open = name => state.classes.reduce((n, c) => n + groups.get(name).filter(m => c.values[m] === null).length, 0);
+  const group = groups.has(showAttributes.group) ? showAttributes.group : (list.find(g => open(g.name) > 0) || list[0]).name;
+  showAttributes.group = group;
+  history.replaceState(null, "", address("attributes", group)); // for Back, once the group is done
+  const about = list.find(g => g.name === group), next = [...list.slice(list.indexOf(about) + 1), ...list].find(g => g.name !== group && open(g.name) > 0), members = groups.get(group);
+  const filter = showAttributes.filter || "all", isOpen = c => members.some(m => c.values[m] === null), isDraft = c => c.drafts.includes(group);
+  const shown = state.classes.filter(c => filter === "all" || (filter === "open" ? isOpen(c) : isDraft(c))), total = state.classes.length * state.attributes.length, done = state.classes.reduce((n, c) => n + known(c), 0);
+  const chooser = make("select", {"aria-label": "Group", "data-key": "group", onchange: e => go("attributes", e.target.value)},
+    list.map(g => make("option", {value: g.name, textContent: `${groupName(g.name)} (${open(g.name) > 0 ? open(g.name) + " open" : "done"})`})));
+  chooser.value = group;
+  const filters = make("select", {"aria-label": "Classes shown", "data-key": "filter", onchange: e => { showAttributes.filter = e.target.value; show(); }},
+    [["all", "all classes"], ["open", `with open entries (${state.classes.filter(isOpen).length})`], ["draft", `with drafts (${state.classes.filter(isDraft).length})`]].map(([value, textContent]) => make("option", {value, textContent})));
+  filters.value = filter;
+  const rest = shown.filter(isOpen), drafts = shown.filter(isDraft);
+  const alike = order.alike === 1 ? "1 pair of classes is still alike" : `${order.alike} pairs of classes are still alike`;
+  const brings = about.pairs === 0 ? `${alike}; this group cannot change that.` : `${alike}, and ${about.pairs} lack this group.` +
+    (about.confusion === null ? "" : ` By it alone, two classes that have it have an expected confusion of ${percent(about.confusion)}.`);
+  view.replaceChildren(...[
+    make("div", {className: "row"}, chooser, next && make("button", {textContent: `Next: ${groupName(next.name)}`, "data-key": "next", onclick: () => go("attributes", next.name)}), filters,
+      make("progress", {max: Math.max(total, 1), value: done, "aria-label": "described"}), make("small", {textContent: `${done} of ${total} entries`})),
+    make("h2", {textContent: `${groupName(group)}: which classes have it?`}), make("p", {className: "note", textContent: brings}),
+    brushes(off),
+    make("div", {className: "table"}, make("table", {}, make("thead", {}, make("tr", {}, make("th", {textContent: `${shown.length} classes`}), members.map(m => make("th", {scope: "col", textContent: within(state.attributes[m].name, group)})))),
+      make("tbody", {}, shown.map((c, row) => make("tr", {}, make("th", {scope: "row"}, state.pictures && c.rows.length > 0 && zoom(c.rows[0], c.name), make("span", {textContent: className(c.name)}), isDraft(c) && make("small", {className: "draft", textContent: "draft"})),
+        members.map((m, column) => make("td", {}, chip("", `${className(c.name)}: ${within(state.attributes[m].name, group)}`, c.values[m], c.name + state.attributes[m].name,
+          v => change([{class: c.name, cells: {[state.attributes[m].name]: v}}]), off, {"data-row": row, "data-column": column})))))))),
+    make("div", {className: "row end"}, rest.length > 0 && make("button", {textContent: "the others: no", disabled: off, "data-key": "rest", onclick: () => change(rest.map(c => ({class: c.name, cells: Object.fromEntries(members.filter(m => c.values[m] === null).map(m => [state.attributes[m].name, 0]))})))}),
+      drafts.length > 0 && make("button", {textContent: `checked: ${drafts.length} drafts`, disabled: off, "data-key": "checked", onclick: () => change(drafts.map(c => ({class: c.name, checked: [group]})), "Checked.")}),
+      next && make("button", {textContent: `Next: ${groupName(next.name)}`, onclick: () => go("attributes", next.name)}))].filter(Boolean));
 }
 
 // valuesOf returns the values of a class with the changes that are tried.
@@ -160,6 +259,7 @@ async function drop(file) {
     trial.url = URL.createObjectURL(file);
     say("");
     predict();
+    if (location.hash !== "#try") history.pushState(null, "", "#try");
   } catch (e) { say(e.message, true); }
 }
 
@@ -169,9 +269,9 @@ function showTry() {
     view.replaceChildren(make("p", {}, "There is no model. Train one with ", make("code", {textContent: `lago-train run --dataset ${state.name}`}), ", then ", make("code", {textContent: `lago-train serve ${state.name} --model latest`}), "."));
     return;
   }
-  const pick = c => { trial.class = c.name; trial.photo = null; trial.sample = c.rows[0]; predict(); show(); };
+  const pick = row => location.hash === "#try/" + row ? route() : go("try", row);
   const classes = state.classes.filter(c => c.rows.length > 0), shown = find(trial.class);
-  const chooser = make("select", {"aria-label": "Class of the sample", "data-key": "chooser", onchange: e => pick(find(e.target.value))},
+  const chooser = make("select", {"aria-label": "Class of the sample", "data-key": "chooser", onchange: e => e.target.value && pick(find(e.target.value).rows[0])},
     make("option", {value: "", textContent: "choose a class"}), classes.map(c => make("option", {value: c.name, textContent: className(c.name)})));
   chooser.value = trial.class || "";
   const zone = make("label", {className: "drop", ondragover: e => { e.preventDefault(); zone.classList.add("over"); }, ondragleave: () => zone.classList.remove("over"),
@@ -179,17 +279,17 @@ function showTry() {
     "Drop a photograph or choose one: ", make("input", {type: "file", accept: "image/*", onchange: e => e.target.files[0] && drop(e.target.files[0])}),
     trial.photo && make("img", {src: trial.url, alt: trial.photo}));
   const samples = shown && make("div", {className: "pictures"}, shown.rows.slice(0, 30).map((row, i) => make("button", {"aria-pressed": String(!trial.photo && trial.sample === row), "data-key": "sample" + row, "aria-label": "sample " + row,
-    onclick: () => { trial.photo = null; trial.sample = row; predict(); show(); }}, state.pictures ? picture(row, shown.name) : String(row))));
+    onclick: () => pick(row)}, state.pictures ? picture(row, shown.name) : String(row))));
   const a = trial.answer;
   const widest = a && Math.max(...a.groups.map(g => Math.abs(g.log_odds)), 1e-9);
-  const bar = (name, value, text, className = "") => make("div", {className: "bar"}, make("span", {className, textContent: name}), make("meter", {max: 1, value, "aria-label": name}), make("span", {className: "number", textContent: text}));
+  const bar = (name, value, text, className = "", signed = "") => make("div", {className: "bar " + signed}, make("span", {className, textContent: name}), make("meter", {max: 1, value, "aria-label": name}), make("span", {className: "number", textContent: text}));
   const result = a ? make("div", {},
     make("h2", {textContent: `Most likely of ${a.classes} ${trial.unseen ? "unseen " : ""}classes: ${className(a.predicted)}` + (a.label === null ? "" : a.label === a.predicted ? " (correct)" : ` (true class: ${className(a.label)})`)}),
     a.label !== null && !a.candidate && make("p", {className: "note", textContent: `The true class is no candidate${trial.unseen && find(a.label)?.trained ? ", since the model was trained on it: clear “only classes that the model was not trained on” to include it." : ". Choose it below Candidates, or describe it."}`}),
     make("p", {id: "sentence", textContent: a.sentence}),
     a.likely.map(l => bar(className(l.class), l.p, percent(l.p))),
     make("h2", {textContent: `Groups: ${className(a.predicted)} over ${className(a.against)}, log odds ${a.log_odds.toFixed(2)}`}),
-    a.groups.map(g => bar(attributeName(g.group), Math.abs(g.log_odds) / widest, (g.log_odds > 0 ? "+" : "") + g.log_odds.toFixed(2), g.log_odds < 0 ? "against" : "")))
+    a.groups.map(g => bar(attributeName(g.group), Math.abs(g.log_odds) / widest, (g.log_odds > 0 ? "+" : "") + g.log_odds.toFixed(2), g.log_odds < 0 ? "against" : "", g.log_odds < 0 ? "signed left" : "signed")))
     : make("p", {className: trial.error ? "against" : "note", textContent: trial.error || "Choose a sample or a photograph."});
   const names = [...state.classes.map(c => c.name), ...[...trial.change.keys()].filter(name => !find(name))];
   const candidates = names.filter(n => !trial.unseen || !find(n)?.trained);
@@ -200,7 +300,7 @@ function showTry() {
   const fresh = make("input", {placeholder: "class that does not exist yet", "aria-label": "Name of a class to try"});
   const tried = trial.edit && trial.change.has(trial.edit);
   const keep = async () => {
-    if (await change({class: trial.edit, new: !find(trial.edit), cells: trial.change.get(trial.edit)}, className(trial.edit) + " is in classes.csv.")) { trial.change.delete(trial.edit); predict(); show(); }
+    if (await change([{class: trial.edit, new: !find(trial.edit), cells: trial.change.get(trial.edit)}], className(trial.edit) + " is in classes.csv.")) { trial.change.delete(trial.edit); predict(); show(); }
   };
   view.replaceChildren(
     make("p", {className: "note", textContent: `Model: ${model.label}.` + (model.unknown.length > 0 ? ` It does not know ${model.unknown.length} of the attributes, which have no effect until it is trained again.` : "")}),
@@ -211,7 +311,7 @@ function showTry() {
         make("details", {open: !!trial.listed, ontoggle: e => { trial.listed = e.target.open; }}, make("summary", {textContent: `Candidates (${candidates.filter(n => !trial.remove.has(n)).length})`}),
           make("div", {className: "list"}, candidates.map(n => make("label", {}, make("input", {type: "checkbox", checked: !trial.remove.has(n), "data-key": "candidate" + n,
             onchange: e => { e.target.checked ? trial.remove.delete(n) : trial.remove.add(n); predict(); }}), " " + className(n))))),
-        make("form", {className: "row", onsubmit: e => { e.preventDefault(); const n = fresh.value.trim(); if (n && !find(n)) { trial.change.set(n, {}); trial.edit = n; show(); } }}, fresh, make("button", {textContent: "Add for now"})),
+        make("form", {className: "row", onsubmit: e => { e.preventDefault(); const n = fresh.value.trim(); say(""); if (n && !find(n)) { trial.change.set(n, {}); trial.edit = n; show(); } else if (n) say("There is a class " + n + ": choose it to change it.", true); }}, fresh, make("button", {textContent: "Add for now"})),
         make("div", {className: "row"}, "Change the description of", editor, tried && make("button", {textContent: "Keep", disabled: state.read_only, onclick: keep}),
           tried && make("button", {textContent: "Forget", onclick: () => { trial.change.delete(trial.edit); if (!find(trial.edit)) trial.edit = null; predict(); show(); }})),
         edited && make("p", {className: "note", textContent: tried ? "These changes are only tried. Keep writes them to classes.csv." : "Changes here are only tried."}),
@@ -222,10 +322,11 @@ async function showCheck() {
   let f;
   try { f = await ask("check"); } catch (e) { return say(e.message, true); }
   if (current() !== "check") return;
-  const link = name => make("button", {textContent: className(name), onclick: () => { open = name; select("describe"); }});
-  const side = name => make("div", {}, link(name), state.pictures && make("div", {className: "pictures"}, (find(name)?.rows || []).slice(0, 3).map(row => picture(row, name))));
+  const link = name => make("button", {textContent: className(name), onclick: () => go("describe", name)});
+  const side = name => make("div", {}, link(name), state.pictures && make("div", {className: "pictures"}, (find(name)?.rows || []).slice(0, 3).map(row => zoom(row, name))));
   const byGroup = names => [...Map.groupBy(names, name => state.attributes.find(a => a.name === name).group)].map(([group, members]) =>
     make("p", {}, group !== "" && make("strong", {textContent: spaced(group.replace(/^has_/, "")) + ": "}), members.map(name => within(name, group)).join(", ")));
+  if (!state.classes.some(c => known(c) > 0)) return byId("check").replaceChildren(beginning() || make("p", {textContent: "There are no attributes yet. The view by class adds some."}));
   byId("check").replaceChildren(...[
     make("h2", {textContent: `Pairs of classes that the descriptions hardly distinguish (${f.number})`}),
     f.pairs.length > 0 && make("p", {className: "note", textContent: "The expected confusion is the share of the two classes' samples that is taken for the other one even if every attribute is detected without error: at most this."}),
@@ -237,16 +338,12 @@ async function showCheck() {
     make("h2", {textContent: `Classes with empty cells (${f.missing.classes.length})`}), make("div", {className: "row"}, f.missing.classes.map(c => make("span", {}, link(c.name), ` ${c.entries} empty`)))].filter(Boolean));
 }
 
-all.forEach((id, i) => byId("tab-" + id).addEventListener("click", () => select(id)));
+all.forEach(id => byId("tab-" + id).addEventListener("click", () => location.hash === "#" + id ? route() : go(id)));
 document.querySelector("nav").addEventListener("keydown", e => {
-  const step = {ArrowRight: 1, ArrowLeft: 2}[e.key];
-  if (step) { const id = all[(all.indexOf(current()) + step) % 3]; select(id); byId("tab-" + id).focus(); }
+  const step = {ArrowRight: 1, ArrowLeft: all.length - 1}[e.key];
+  if (step) { const id = all[(all.indexOf(current()) + step) % all.length]; go(id); byId("tab-" + id).focus(); }
 });
-byId("undo").addEventListener("click", () => change(null, "The last change is undone."));
-ask("state").then(s => {
-  state = s;
-  byId("undo").disabled = !s.undo || s.read_only;
-  const [view, row] = location.hash.slice(1).split("/"), c = row && state.classes.find(c => c.rows.includes(Number(row)));
-  if (c) { trial.class = c.name; trial.sample = Number(row); predict(); }
-  select(all.includes(view) ? view : "describe");
-}, e => say(e.message, true));
+byId("undo").addEventListener("click", undo);
+byId("large").addEventListener("click", () => byId("large").close());
+addEventListener("hashchange", route);
+ask("state").then(s => { state = s; route(); update(s); }, e => say(e.message, true));

@@ -133,7 +133,8 @@ func answered[T any](t testing.TB, w *httptest.ResponseRecorder) (v T) {
 func TestRefusals(t *testing.T) {
 	s := started(t, Config{Model: identity(), Features: network})
 	readOnly := started(t, Config{ReadOnly: true})
-	cell := map[string]any{"class": "bare", "cells": map[string]any{"colour::red": 1}}
+	edit := func(c map[string]any) map[string]any { return map[string]any{"changes": []any{c}} }
+	cell := edit(map[string]any{"class": "bare", "cells": map[string]any{"colour::red": 1}})
 	for name, c := range map[string]struct {
 		s            *Server
 		method, path string
@@ -159,15 +160,19 @@ func TestRefusals(t *testing.T) {
 		"no JSON":            {s, "POST", "/edit", []byte("{"), nil, 400, "as the page sends it, found a syntax error"},
 		"wrong type":         {s, "POST", "/edit", map[string]any{"version": "7"}, nil, 400, "as the page sends it, found string version"},
 		"unknown key":        {s, "POST", "/edit", []byte(`{"file":"/etc/passwd"}`), nil, 400, `as the page sends it, found \"file\"`},
-		"unknown class":      {s, "POST", "/edit", map[string]any{"class": "new"}, nil, 400, "one of the data set"},
-		"the same class":     {s, "POST", "/edit", map[string]any{"class": "old", "new": true}, nil, 400, "a new name"},
-		"name of a class":    {s, "POST", "/edit", map[string]any{"class": "a\nb", "new": true}, nil, 400, "a name"},
+		"unknown class":      {s, "POST", "/edit", edit(map[string]any{"class": "new"}), nil, 400, "one of the data set"},
+		"the same class":     {s, "POST", "/edit", edit(map[string]any{"class": "old", "new": true}), nil, 400, "a new name"},
+		"name of a class":    {s, "POST", "/edit", edit(map[string]any{"class": "a\nb", "new": true}), nil, 400, "a name"},
+		"name with a number": {s, "POST", "/edit", edit(map[string]any{"class": "016.Big_Blue", "new": true}), nil, 400, "There is big blue."},
+		"name of another":    {s, "POST", "/edit", map[string]any{"changes": []any{map[string]any{"class": "emu", "new": true}, map[string]any{"class": "emu", "rename": "Old"}}}, nil, 400, "There is old."},
+		"rename of samples":  {s, "POST", "/edit", edit(map[string]any{"class": "old", "rename": "new"}), nil, 409, "old has samples"},
+		"deletion of them":   {s, "POST", "/edit", edit(map[string]any{"class": "old", "delete": true}), nil, 409, "old has samples"},
 		"no UTF-8":           {s, "POST", "/edit", []byte("{\"class\":\"a\xff\",\"new\":true}"), nil, 400, "not UTF-8"},
 		"many changes":       {s, "POST", "/predict", map[string]any{"sample": 0, "change": make([]change, maxTried+1)}, nil, 400, "at most 1000 classes, found 1001"},
-		"attribute":          {s, "POST", "/edit", map[string]any{"class": "old", "cells": map[string]any{"green": 1}}, nil, 400, "attributes of the data set"},
-		"probability":        {s, "POST", "/edit", map[string]any{"class": "old", "cells": map[string]any{"colour::red": 2}}, nil, 400, "probabilities"},
-		"no group":           {s, "POST", "/edit", map[string]any{"attribute": map[string]any{"name": "round"}}, nil, 400, "a group, as the others have"},
-		"old version":        {s, "POST", "/edit", map[string]any{"version": 7, "class": "old"}, nil, 409, "another window"},
+		"attribute":          {s, "POST", "/edit", edit(map[string]any{"class": "old", "cells": map[string]any{"green": 1}}), nil, 400, "attributes of the data set"},
+		"probability":        {s, "POST", "/edit", edit(map[string]any{"class": "old", "cells": map[string]any{"colour::red": 2}}), nil, 400, "probabilities"},
+		"no group":           {s, "POST", "/edit", edit(map[string]any{"attribute": map[string]any{"name": "round"}}), nil, 400, "a group, as the others have"},
+		"old version":        {s, "POST", "/edit", map[string]any{"version": 7}, nil, 409, "another window"},
 		"nothing to undo":    {s, "POST", "/undo", map[string]any{}, nil, 409, "nothing to undo"},
 		"read only":          {readOnly, "POST", "/edit", cell, nil, 403, "with --read-only"},
 		"no model":           {readOnly, "POST", "/predict", map[string]any{"sample": 0}, nil, 409, "--model latest"},
@@ -199,22 +204,21 @@ func TestPageFiles(t *testing.T) {
 	}
 }
 
-// A change is in the file at once, as a word like the others; undo restores it once; what another
+// A change is in the file at once, as a word like the others; undo restores it; what another
 // program writes meanwhile is kept and shown.
 func TestEdit(t *testing.T) {
 	s := started(t, Config{})
 	path := filepath.Join(s.Dir, "classes.csv")
 	edit := func(version int, body map[string]any) *httptest.ResponseRecorder {
-		body["version"] = version
-		return request(s, "POST", "/edit", body, nil)
+		return request(s, "POST", "/edit", map[string]any{"version": version, "changes": []any{body}}, nil)
 	}
 	v := answered[state](t, edit(0, map[string]any{"class": "bare", "cells": map[string]any{"colour::red": 0.76, "size::small": nil}}))
 	testkit.WantText(t, testkit.Read(t, path), "big blue,no,yes,yes,no\nbare,often,,,\n")
-	if !v.Undo || v.Version != 1 || *v.Classes[2].Values[0] != 0.75 || v.Classes[2].Values[1] != nil {
+	if v.Undo != 1 || v.Version != 1 || *v.Classes[2].Values[0] != 0.75 || v.Classes[2].Values[1] != nil {
 		t.Errorf("%+v", v)
 	}
 	v = answered[state](t, request(s, "POST", "/undo", map[string]any{"version": 1}, nil))
-	if v.Undo || strings.Contains(testkit.Read(t, path), "often") {
+	if v.Undo != 0 || strings.Contains(testkit.Read(t, path), "often") {
 		t.Errorf("undone: %+v\n%s", v, testkit.Read(t, path))
 	}
 	answered[state](t, edit(2, map[string]any{"attribute": map[string]any{"name": "size::tiny", "group": "size"}}))
@@ -236,7 +240,7 @@ func TestEdit(t *testing.T) {
 func TestTwoPages(t *testing.T) {
 	s := started(t, Config{})
 	second := started(t, Config{Dir: s.Dir})
-	w := request(second, "POST", "/edit", map[string]any{"class": "new", "new": true}, nil)
+	w := request(second, "POST", "/edit", edit{Changes: []change{{Class: "new", New: true}}}, nil)
 	testkit.WantText(t, w.Body.String(), "another process has it open for writing")
 	if v := answered[state](t, request(second, "GET", "/state", nil, nil)); w.Code != http.StatusForbidden || v.ReadOnly == "" || second.WhyReadOnly() != v.ReadOnly {
 		t.Errorf("status %d, read only %q", w.Code, v.ReadOnly)
@@ -256,12 +260,44 @@ func TestUndoOfTheFirstAttribute(t *testing.T) {
 	dir := t.TempDir()
 	testkit.Write(t, dir, "labels.csv", "class\nowl\n")
 	s := started(t, Config{Dir: dir})
-	answered[state](t, request(s, "POST", "/edit", map[string]any{"attribute": map[string]any{"name": "constructor"}}, nil))
+	answered[state](t, request(s, "POST", "/edit", edit{Changes: []change{{Attribute: &descriptions.Attribute{Name: "constructor"}}}}, nil))
 	testkit.WantText(t, testkit.Read(t, filepath.Join(dir, "classes.csv")), "class,constructor\nowl,\n")
 	answered[state](t, request(s, "POST", "/undo", map[string]any{"version": 1}, nil))
 	testkit.WantText(t, testkit.Read(t, filepath.Join(dir, "classes.csv")), "class\nowl\n")
-	if _, err := os.Stat(filepath.Join(dir, "attributes.csv")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("attributes.csv: %v", err)
+	testkit.WantText(t, testkit.Read(t, filepath.Join(dir, "attributes.csv")), "name,group\n")
+}
+
+// Everything since the page was opened can be undone: a class that is added, described, renamed and
+// deleted, whose drafts go with it, and what is checked.
+func TestUndoOfEverything(t *testing.T) {
+	dir := things(t)
+	testkit.Write(t, dir, "drafts.csv", "class,group\nold,colour\nold,size\n")
+	s := started(t, Config{Dir: dir})
+	contents := func() string {
+		drafts, _ := os.ReadFile(filepath.Join(dir, "drafts.csv")) // "" without drafts
+		return testkit.Read(t, filepath.Join(dir, "classes.csv")) + string(drafts)
+	}
+	one, before := 1.0, []string{contents()}
+	for _, changes := range [][]change{
+		{{Class: "emu", New: true}},
+		{{Class: "emu", Cells: map[string]*float64{attributes[0]: &one}}, {Class: "old", Cells: map[string]*float64{attributes[0]: nil}}},
+		{{Class: "old", Checked: []string{"colour"}}},
+		{{Class: "emu", Rename: "EMU"}},
+		{{Class: "EMU", Delete: true}},
+		{{Class: "old", Checked: []string{"size"}}},
+	} {
+		answered[state](t, request(s, "POST", "/edit", edit{Version: len(before) - 1, Changes: changes}, nil))
+		before = append(before, contents())
+	}
+	testkit.WantText(t, before[4], "\nEMU,yes,,,\n", "old,,no,no,yes\n", "old,size\n")
+	if strings.Contains(before[6], "EMU") || strings.Contains(before[6], "class,group") {
+		t.Error(before[6])
+	}
+	for i := len(before) - 2; i >= 0; i-- {
+		v := answered[state](t, request(s, "POST", "/undo", edit{Version: 2*len(before) - 3 - i}, nil))
+		if diff := cmp.Diff(before[i], contents()); diff != "" && i > 0 || v.Undo != i { // bare has a line from the first change on
+			t.Errorf("undo of change %d, %d left (-want +got):\n%s", i, v.Undo, diff)
+		}
 	}
 }
 
@@ -306,7 +342,7 @@ func TestConcurrentEdits(t *testing.T) {
 		wg.Go(func() {
 			for range 50 {
 				v := answered[state](t, request(s, "GET", "/state", nil, nil))
-				w := request(s, "POST", "/edit", map[string]any{"version": v.Version, "class": fmt.Sprint("class", i), "new": true}, nil)
+				w := request(s, "POST", "/edit", edit{Version: v.Version, Changes: []change{{Class: fmt.Sprint("class", i), New: true}}}, nil)
 				if w.Code == http.StatusOK {
 					saved.Add(1)
 					return
@@ -364,7 +400,8 @@ func TestCheck(t *testing.T) {
 	if f.Number != 0 || len(f.Missing.Classes) != 1 || f.Missing.Classes[0] != (check.Count{Name: "bare", Entries: 4}) || len(f.Constant) != 0 {
 		t.Errorf("%+v", f)
 	}
-	answered[state](t, request(s, "POST", "/edit", map[string]any{"class": "bare", "cells": map[string]any{"colour::blue": 1}}, nil))
+	one := 1.0
+	answered[state](t, request(s, "POST", "/edit", edit{Changes: []change{{Class: "bare", Cells: map[string]*float64{"colour::blue": &one}}}}, nil))
 	if f = answered[check.Descriptions](t, request(s, "GET", "/check", nil, nil)); len(f.Pairs) != 1 || f.Pairs[0].A != "big blue" || f.Separating != "colour::red" {
 		t.Errorf("%+v", f)
 	}
@@ -405,10 +442,10 @@ func TestServeOtherLayouts(t *testing.T) {
 	}
 	s := started(t, Config{Data: d, Model: identity()})
 	v := answered[state](t, request(s, http.MethodGet, "/state", nil, nil))
-	if v.ReadOnly == "" || !v.Pictures || v.Classes[1].Cells[2] != "" || v.Classes[1].Cells[1] != "1" || v.Attributes[2].Group != "size" {
+	if v.ReadOnly == "" || !v.Pictures || v.Classes[1].Values[2] != nil || *v.Classes[1].Values[1] != 1 || v.Attributes[2].Group != "size" {
 		t.Errorf("%+v", v)
 	}
-	if w := request(s, http.MethodPost, "/edit", change{Class: "old", Cells: map[string]*float64{attributes[0]: nil}}, nil); w.Code != http.StatusForbidden {
+	if w := request(s, http.MethodPost, "/edit", edit{Changes: []change{{Class: "old", Cells: map[string]*float64{attributes[0]: nil}}}}, nil); w.Code != http.StatusForbidden {
 		t.Errorf("a change: status %d", w.Code)
 	}
 	if w := request(s, http.MethodGet, "/thumbnail/1", nil, nil); w.Code != http.StatusOK {

@@ -58,6 +58,7 @@ const (
 	maxRequest    = 4 << 20
 	maxTried      = 1000 // classes that are changed or left out for one prediction
 	thumbnailSide = 160
+	largeSide     = 1000 // with ?large
 	timeToRead    = 30 * time.Second
 	timeToAnswer  = 2 * time.Minute
 	timeToStop    = 2 * time.Second
@@ -75,11 +76,11 @@ type Server struct {
 	pictures *dataset.Dataset // only its ids and photographs
 	x        func() (dataset.Matrix[float32], error)
 
-	mu      sync.Mutex          // of what follows; it is held for no request but a change that is written
-	d       *descriptions.Table // replaced by a changed copy
-	undo    *descriptions.Table // before the last change; nil if there is none
-	version int                 // counts the changes
-	photo   []float32           // features of the last photograph
+	mu      sync.Mutex            // of what follows; it is held for no request but a change that is written
+	d       *descriptions.Table   // replaced by a changed copy
+	undo    []*descriptions.Table // before each change since the start, see descriptions.Table.Clone
+	version int                   // counts the changes
+	photo   []float32             // features of the last photograph
 }
 
 // New reads the descriptions of a data set and the classes of its samples.
@@ -193,6 +194,7 @@ func (s *Server) Handler() http.Handler {
 	}
 	handle("GET /state", 0, func(*http.Request, []byte) (any, error) { return s.state(), nil })
 	handle("GET /check", 0, s.check)
+	handle("GET /order", 0, s.order)
 	handle("POST /edit", maxRequest, s.edit)
 	handle("POST /undo", maxRequest, s.undoEdit)
 	handle("POST /predict", maxRequest, s.predict)
@@ -293,7 +295,11 @@ func (s *Server) thumbnail(w http.ResponseWriter, r *http.Request) {
 	if known := err == nil && row >= 0 && row < len(s.labels); known {
 		var done func()
 		if done, err = s.busy(r.Context()); err == nil {
-			m, err = catalog.Picture(r.Context(), s.pictures, row, thumbnailSide)
+			side := thumbnailSide
+			if r.URL.Query().Has("large") {
+				side = largeSide
+			}
+			m, err = catalog.Picture(r.Context(), s.pictures, row, side)
 			done()
 		}
 	}
