@@ -120,7 +120,7 @@ func (b *browser) addsUp() {
 	var x struct{ Total, Numbers, Bars, Sentence float64 }
 	b.run(chromedp.Evaluate(`(() => {
   const title = [...document.querySelectorAll("#try h2")].find(h => h.textContent.startsWith("Groups: ")), rows = [];
-  for (let e = title.nextElementSibling; e?.className === "bar"; e = e.nextElementSibling)
+  for (let e = title.nextElementSibling; e?.matches(".bar"); e = e.nextElementSibling)
     rows.push({number: parseFloat(e.querySelector(".number").textContent), width: e.querySelector("meter").value * (e.querySelector(".against") ? -1 : 1)});
   const sum = list => list.reduce((s, v) => s + v, 0), widest = rows.reduce((a, r) => Math.abs(r.number) > Math.abs(a.number) ? r : a);
   return {total: parseFloat(title.textContent.split("log odds ")[1]), numbers: sum(rows.map(r => r.number)), bars: sum(rows.map(r => r.width)) * widest.number / widest.width,
