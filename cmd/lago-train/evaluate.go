@@ -171,23 +171,21 @@ func bothOf(f *evaluation.ScoreFiles, prefix string) error {
 
 // writeFiles writes the files that flags ask for.
 func (o *evaluateOptions) writeFiles(r *evaluation.Result) error {
-	if o.save != "" {
-		scores := r.Scores()
-		err := o.write(o.save, func(w io.Writer) error { return npy.Write(w, scores.Rows, scores.Cols, scores.Data) })
-		if err != nil {
-			return err
+	err := o.all(func(write fileWriter) (err error) {
+		if o.save != "" {
+			scores := r.Scores()
+			err = write(o.save, func(w io.Writer) error { return npy.Write(w, scores.Rows, scores.Cols, scores.Data) })
 		}
-	}
-	if o.csv != "" {
-		if err := r.WriteCSV(o.csv, o.write); err != nil {
-			return err
+		if err == nil && o.csv != "" {
+			err = r.WriteCSV(o.csv, write)
 		}
-	}
-	if o.figures != "" {
-		if _, err := r.WriteFigures(o.figures, o.write); err != nil {
-			return err
+		if err == nil && o.figures != "" {
+			_, err = r.WriteFigures(o.figures, write)
 		}
+		return err
+	})
+	if err == nil {
+		o.log()
 	}
-	o.log()
-	return nil
+	return err
 }

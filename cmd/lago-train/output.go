@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
@@ -15,6 +16,7 @@ import (
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
+	"github.com/lago-train/lago-train/train"
 )
 
 // outputs writes the files that a user asks for. Unless it is forced, it replaces no file but what
@@ -48,20 +50,47 @@ func (o *outputs) write(path string, write func(io.Writer) error) error {
 	if err := o.check(path); err != nil {
 		return err
 	}
-	info, err := os.Stat(path)
-	old := err == nil && info.Mode().IsRegular() && info.Size() > 0 && !o.force
-	err = fileio.Write(path, func(w io.Writer) error {
+	err := fileio.Write(path, func(w io.Writer) error {
 		begin := &beginning{Writer: w}
-		err := write(begin)
-		if err == nil && old && !sameKind(beginOf(path), begin.bytes) {
-			err = refused(path, "a new file, or an earlier output of the same kind", "another file")
+		if err := write(begin); err != nil {
+			return err
 		}
-		return err
+		return o.checkKind(path, begin.bytes)
 	})
 	if err == nil {
 		o.written = append(o.written, path)
 	}
 	return err
+}
+
+// fileWriter writes a file as outputs.write does.
+type fileWriter = func(path string, write func(io.Writer) error) error
+
+// all writes several files. It calls files first without writing any: if one is refused, all are.
+func (o *outputs) all(files func(fileWriter) error) error {
+	err := files(func(path string, write func(io.Writer) error) error {
+		begin := &beginning{Writer: io.Discard}
+		if err := cmp.Or(o.check(path), write(begin)); err != nil {
+			return err
+		}
+		return o.checkKind(path, begin.bytes)
+	})
+	if err != nil {
+		return err
+	}
+	return files(o.write)
+}
+
+// checkKind returns an error if a file is there that is not of the kind of one that begins with begin.
+func (o *outputs) checkKind(path string, begin []byte) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil || o.force || !info.Mode().IsRegular():
+		return nil
+	case filepath.Base(path) != train.LockFile && (info.Size() == 0 || sameKind(beginOf(path), begin)):
+		return nil
+	}
+	return refused(path, "a new file, or an earlier output of the same kind", "another file")
 }
 
 // checkFile returns an error if the file of a flag cannot be written, now rather than after hours: if
@@ -70,8 +99,8 @@ func (o *outputs) checkFile(flag, file, begin string) error {
 	switch info, err := os.Stat(file); {
 	case err == nil && info.IsDir():
 		return wrong("--"+flag, "a file", file+", a folder")
-	case err == nil && begin != "" && !o.force && info.Size() > 0 && !sameKind(beginOf(file), []byte(begin)):
-		return atFlag(flag, refused(file, "a new file, or an earlier output of the same kind", "another file"))
+	case err == nil && begin != "":
+		return atFlag(flag, o.checkKind(file, []byte(begin)))
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return atFlag(flag, invalid.File(file, err))
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/lago-train/lago-train/internal/testkit"
 )
 
@@ -39,8 +41,9 @@ func TestOutputsReplaceOnlyTheirKind(t *testing.T) {
 		"a photograph":            {"\x89PNG\r\n\x1a\n", "\x89PNG\r\n\x1a\n", false},
 		"a photograph for a page": {"\xff\xd8\xff\xe0\x00", fmt.Sprintf(page, "sheet"), false},
 		"an empty file":           {"", predicted, true},
+		"lock":                    {"", predicted, false},
 	} {
-		path := testkit.Write(t, t.TempDir(), "file", c.old)
+		path := testkit.Write(t, t.TempDir(), name, c.old)
 		write := func(w io.Writer) error { _, err := io.WriteString(w, c.output); return err }
 		err := new(outputs).write(path, write)
 		if got := testkit.Read(t, path); (err == nil) != c.replaced || (got == c.output) != (c.replaced || c.old == c.output) {
@@ -60,15 +63,21 @@ func TestOutputsReplaceOnlyTheirKind(t *testing.T) {
 func TestCommandsKeepFilesOfDataSets(t *testing.T) {
 	dir, root := trained(t, onMini(t)...), animals(t)
 	folder, data := filepath.Join(root, "animals"), onMini(t)
-	before := map[string]string{}
-	for _, e := range testkit.Must(os.ReadDir(folder))(t) {
-		before[e.Name()] = testkit.Read(t, filepath.Join(folder, e.Name()))
+	testkit.Write(t, folder, "page.html", "<p>mine")
+	content := func() map[string]string {
+		files := map[string]string{}
+		for _, e := range testkit.Must(os.ReadDir(folder))(t) {
+			files[e.Name()] = testkit.Read(t, filepath.Join(folder, e.Name()))
+		}
+		return files
 	}
+	before := content()
 	labels := filepath.Join(folder, "labels")
 	predict := append([]string{"predict", "--model", dir}, data...)
 	search := append([]string{"search", "--out", t.TempDir(), "--epochs", "1", "--budget", "2", "--folds", "1"}, data...)
 	for _, args := range [][]string{
 		append(predict, "--format", "html", "--to", labels+".html"),
+		append(predict, "--format", "html", "--to", filepath.Join(folder, "page.html")),
 		append(predict, "--format", "csv", "--to", labels+".csv"),
 		append(predict, "--to", filepath.Join(folder, "features.csv")),
 		append([]string{"explain", "--model", dir, "--sample", "5", "--to", labels + ".csv"}, data[:3]...),
@@ -82,9 +91,7 @@ func TestCommandsKeepFilesOfDataSets(t *testing.T) {
 			t.Errorf("%s ended with %d:\n%s", args, e.code, e.stderr)
 		}
 	}
-	for name, want := range before {
-		if testkit.Read(t, filepath.Join(folder, name)) != want {
-			t.Errorf("%s was changed", name)
-		}
+	if diff := cmp.Diff(before, content()); diff != "" {
+		t.Errorf("the folder changed (-want +got):\n%s", diff)
 	}
 }

@@ -258,6 +258,9 @@ func (o *predictOptions) writePredictions(w io.Writer, f predict.Format, r *pred
 	return predict.Write(w, f, r)
 }
 
+// beginsSheet is what shows that a page is a contact sheet.
+const beginsSheet = `<meta name="generator" content="lago-train sheet">`
+
 // writeSheet writes the contact sheet, with a CSV file beside it.
 func (o *predictOptions) writeSheet(c *call, p *predictor.Predictor, d *dataset.Dataset, r *predictor.Predictions) error {
 	beside := strings.TrimSuffix(o.to, ".html") + ".csv"
@@ -292,6 +295,8 @@ func (o *predictOptions) checkSources(c *call) error {
 		return wrong("--format", "samples of --images or --dataset for html", "--features")
 	case o.format == predict.HTML && !strings.HasSuffix(o.to, ".html"):
 		return wrong("--to", "a file that ends in .html for --format html", invalid.Quote(o.to))
+	case o.format == predict.HTML:
+		return o.checkFile("to", o.to, beginsSheet)
 	}
 	return nil
 }

@@ -212,14 +212,15 @@ func reportCommand() *command {
 			if err != nil {
 				return err
 			}
-			if err := out.write(to, page.Write); err != nil {
-				return err
-			}
 			s := page.Summary()
 			s.Page = to
-			if figures != "" {
-				s.Figures, err = plot.WriteFiles(out.write, figures, as, page.Figures()...)
-			}
+			err = out.all(func(write fileWriter) error {
+				err := write(to, page.Write)
+				if err == nil && figures != "" {
+					s.Figures, err = plot.WriteFiles(write, figures, as, page.Figures()...)
+				}
+				return err
+			})
 			return o.print(s, err)
 		},
 	}

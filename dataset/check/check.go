@@ -15,6 +15,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -105,11 +106,13 @@ func Findings(severity Severity, err error) []Finding {
 type checker struct {
 	*dataset.Dataset
 	subsetOf []string // of each class, empty if the split leaves it out
-	problems invalid.List
+	// byFeatures returns the samplesByFeatures, which take most of the time: their digests are computed once.
+	byFeatures func() [][]int
+	problems   invalid.List
 }
 
 func run(d *dataset.Dataset, checks []func(*checker)) error {
-	c := &checker{Dataset: d, subsetOf: subsets(d, d.Split)}
+	c := &checker{Dataset: d, subsetOf: subsets(d, d.Split), byFeatures: sync.OnceValue(func() [][]int { return samplesByFeatures(d) })}
 	for _, check := range checks {
 		check(c)
 	}

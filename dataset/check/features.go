@@ -156,7 +156,7 @@ func (c *checker) samples() {
 		return fmt.Sprintf("sample %d, of class %s", i, invalid.Quote(c.Classes[c.Labels[i]]))
 	}
 	zeros, repeats := []int{}, [][2]int{}
-	for _, set := range groups(digests(c.Features)) {
+	for _, set := range c.byFeatures() {
 		if !slices.ContainsFunc(c.Features.Row(set[0]), func(v float32) bool { return v != 0 }) {
 			zeros = set
 			continue

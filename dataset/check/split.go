@@ -29,15 +29,17 @@ func (l Leak) String() string { return fmt.Sprintf("%s and %s: %s", l.First, l.S
 // Leaks returns what leaks between the subsets of a split of d, and between the held-out
 // samples of seen classes (d.TestSeen) and those trained on. Of similar classes it reports
 // one pair for each two subsets, and of two classes the first samples that are the same.
-func Leaks(d *dataset.Dataset, s dataset.Split) []Leak {
+func Leaks(d *dataset.Dataset, s dataset.Split) []Leak { return leaks(d, s, samplesByFeatures(d)) }
+
+func leaks(d *dataset.Dataset, s dataset.Split, samples [][]int) []Leak {
 	subsetOf := subsets(d, s)
 	class := func(z int) string { return fmt.Sprintf("class %q (%s)", d.Classes[z], subsetOf[z]) }
 	sample := func(i int, use string) string {
 		return fmt.Sprintf("sample %d of %q (%s)", i, d.Classes[d.Labels[i]], use)
 	}
-	var leaks, ofSeen []Leak
+	var found, ofSeen []Leak
 	known := make(map[Leak]bool) // without reasons, in the order of the classes
-	for _, set := range similarities(d) {
+	for _, set := range similarities(d, samples) {
 		first := firsts(set.classes, subsetOf)
 		for j := range first {
 			for i := range j {
@@ -51,7 +53,7 @@ func Leaks(d *dataset.Dataset, s dataset.Split) []Leak {
 				if set.kind == bySample {
 					reason = fmt.Sprintf("samples %d and %d have the same features", set.samples[first[i]], set.samples[first[j]])
 				}
-				leaks = append(leaks, Leak{set.kind, class(a), class(b), reason})
+				found = append(found, Leak{set.kind, class(a), class(b), reason})
 			}
 		}
 		held, trained := -1, -1 // the first of the seen classes
@@ -69,13 +71,13 @@ func Leaks(d *dataset.Dataset, s dataset.Split) []Leak {
 			ofSeen = append(ofSeen, Leak{heldOut, sample(held, "held out"), sample(trained, "trained on"), "they have the same features"})
 		}
 	}
-	return append(leaks, ofSeen...)
+	return append(found, ofSeen...)
 }
 
 // leaks reports what leaks between the subsets, but for the same descriptions, which another check
 // reports whatever the split.
 func (c *checker) leaks() {
-	for _, l := range Leaks(c.Dataset, c.Split) {
+	for _, l := range leaks(c.Dataset, c.Split, c.byFeatures()) {
 		if l.Kind != byDescription {
 			c.report("leak "+l.Kind, l.First+" and "+l.Second, "nothing in common", l.Reason)
 		}
@@ -125,15 +127,15 @@ type similar struct {
 // Similar returns the sets of classes of d that should not be in different subsets, each of at least
 // two classes: those of like names, descriptions or samples.
 func Similar(d *dataset.Dataset) (sets [][]int) {
-	for _, s := range similarities(d) {
+	for _, s := range similarities(d, samplesByFeatures(d)) {
 		sets = append(sets, s.classes)
 	}
 	return sets
 }
 
 // similarities returns all sets of similar classes: by name, then by description, then by
-// sample.
-func similarities(d *dataset.Dataset) (found []similar) {
+// sample, of which samples are the samplesByFeatures.
+func similarities(d *dataset.Dataset, samples [][]int) (found []similar) {
 	names := make([]string, len(d.Classes))
 	for z, name := range d.Classes {
 		names[z] = fold(name)
@@ -146,8 +148,8 @@ func similarities(d *dataset.Dataset) (found []similar) {
 			found = append(found, similar{kind: byDescription, classes: classes, reason: "they have the same description"})
 		}
 	}
-	for _, samples := range repeated(digests(d.Features)) {
-		if !slices.ContainsFunc(d.Features.Row(samples[0]), func(v float32) bool { return v != 0 }) {
+	for _, samples := range samples {
+		if len(samples) < 2 || !slices.ContainsFunc(d.Features.Row(samples[0]), func(v float32) bool { return v != 0 }) {
 			continue // zeros say nothing of a class
 		}
 		s := similar{kind: bySample, samples: samples}
@@ -158,6 +160,9 @@ func similarities(d *dataset.Dataset) (found []similar) {
 	}
 	return found
 }
+
+// samplesByFeatures returns the sets of samples with the same features, most of them of one sample.
+func samplesByFeatures(d *dataset.Dataset) [][]int { return groups(digests(d.Features)) }
 
 // digests returns a digest of each row.
 func digests[T float32 | float64](x dataset.Matrix[T]) [][sha256.Size]byte {
