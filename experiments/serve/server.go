@@ -8,7 +8,6 @@
 package serve
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
@@ -28,7 +27,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/sirupsen/logrus"
 
@@ -38,6 +36,7 @@ import (
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/experiments/predictor"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -270,20 +269,18 @@ func write(w http.ResponseWriter, v any, err error) {
 
 // read reads the JSON of a request.
 func read[T any](body []byte) (v T, err error) {
-	d := json.NewDecoder(bytes.NewReader(body))
-	d.DisallowUnknownFields()
-	found := "bytes that are not UTF-8" // which the decoder would replace
-	if utf8.Valid(body) {
-		if err = d.Decode(&v); err == nil {
-			return v, nil
-		}
-		text, unknown := strings.CutPrefix(err.Error(), "json: unknown field ")
-		if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
-			text = strings.TrimSpace(wrong.Value + " " + wrong.Field)
-		} else if !unknown {
-			text = "a syntax error"
-		}
-		found = text
+	if err = fileio.Unmarshal(body, &v); err == nil {
+		return v, nil
+	}
+	found, unknown := strings.CutPrefix(err.Error(), "json: unknown field ")
+	bad, wrong := (*invalid.Error)(nil), (*json.UnmarshalTypeError)(nil)
+	switch {
+	case errors.As(err, &bad):
+		found = bad.Got
+	case errors.As(err, &wrong):
+		found = strings.TrimSpace(wrong.Value + " " + wrong.Field)
+	case !unknown:
+		found = "a syntax error"
 	}
 	return v, &invalid.Error{Where: "request", Want: "JSON as the page sends it", Got: found}
 }

@@ -129,8 +129,8 @@ func TestCancel(t *testing.T) {
 }
 
 func TestParseObject(t *testing.T) {
-	got, err := ParseObject([]byte(" {\"b\": [1, 2],\n\"a\": \"x\"}\n"))
-	want := []Member{{Key: "b", Value: []byte("[1, 2]")}, {Key: "a", Value: []byte(`"x"`)}}
+	got, err := ParseObject([]byte(" {\"b\": [1, 2],\n\"a\": \"\\ud83d\\ude00 \\\\ud83d\"}\n"))
+	want := []Member{{Key: "b", Value: []byte("[1, 2]")}, {Key: "a", Value: []byte(`"\ud83d\ude00 \\ud83d"`)}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
@@ -140,6 +140,9 @@ func TestParseObject(t *testing.T) {
 		"{} {}":                    "expected one JSON object, found a syntax error in line 1",
 		"{\"a\": 1,\n":             "expected one JSON object, found a syntax error in line 2",
 		`{"a": 1, "b": 2, "a": 1}`: "a: expected each key once, found it twice",
+		`{"a": "\ud83d"}`:          `expected text in Unicode, found half of a surrogate pair, \ud83d`,
+		`{"\ude00\ud83d": 1}`:      `expected text in Unicode, found half of a surrogate pair, \ud83d`,
+		"{\"a\": \"\xff\"}":        "expected text in Unicode, found bytes that are not UTF-8",
 	} {
 		if _, err := ParseObject([]byte(text)); fmt.Sprint(err) != want {
 			t.Errorf("%q: %v, expected %s", text, err, want)

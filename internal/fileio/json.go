@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
+	"unicode/utf8"
 
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -19,8 +21,11 @@ type Member struct {
 }
 
 // ParseObject returns the members of one JSON object in their order. It refuses duplicate
-// keys, which encoding/json accepts. Errors are *invalid.Error without a place.
+// keys and text that is not Unicode, which encoding/json accepts. Errors are *invalid.Error without a place.
 func ParseObject(data []byte) ([]Member, error) {
+	if err := checkText(data); err != nil {
+		return nil, err
+	}
 	var unseen map[string]json.RawMessage
 	if err := json.Unmarshal(data, &unseen); unseen == nil {
 		e := &invalid.Error{Want: "one JSON object", Got: "another JSON value"}
@@ -86,8 +91,12 @@ func DecodeSealed(data []byte, v any) error {
 	return Unmarshal(content, v)
 }
 
-// Unmarshal parses JSON as encoding/json does, but keys that v does not have are errors.
+// Unmarshal parses JSON as encoding/json does, but keys that v does not have and text that is not
+// Unicode are errors.
 func Unmarshal(data []byte, v any) error {
+	if err := checkText(data); err != nil {
+		return err
+	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(v); err != nil {
@@ -97,4 +106,24 @@ func Unmarshal(data []byte, v any) error {
 		return &invalid.Error{Want: "the end after one JSON value", Got: "more"}
 	}
 	return nil
+}
+
+// escape matches escapes in JSON, in a group half of a surrogate pair.
+var escape = regexp.MustCompile(`\\[^u]|\\u[dD][89abAB]..\\u[dD][c-fC-F]|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})`)
+
+// checkText returns an error for what encoding/json would replace.
+func checkText(data []byte) error {
+	e := &invalid.Error{Want: "text in Unicode"}
+	if !utf8.Valid(data) {
+		e.Got = "bytes that are not UTF-8"
+	}
+	for _, found := range escape.FindAllSubmatch(data, -1) {
+		if found[1] != nil {
+			e.Got = fmt.Sprintf("half of a surrogate pair, %s", found[1])
+		}
+	}
+	if e.Got == "" {
+		return nil
+	}
+	return e
 }
