@@ -58,9 +58,7 @@ const (
 
 // writeTensors writes a file of tensors.
 func writeTensors(path string, f *safetensors.File) error {
-	return fileio.Write(path, func(w io.Writer) error {
-		return invalid.At(path, safetensors.Write(w, f.Tensors, f.Metadata))
-	})
+	return fileio.Write(path, func(w io.Writer) error { return safetensors.Write(w, f.Tensors, f.Metadata) })
 }
 
 // readTensors reads what writeTensors wrote. Errors are *invalid.Error and name the file.
