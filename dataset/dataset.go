@@ -19,6 +19,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -139,6 +140,16 @@ func (d *Dataset) ImageOf(i int) string {
 		return ""
 	}
 	return ImageFile(d.ImageDir, d.IDs[i])
+}
+
+// Name returns a name as names are compared: with composed letters (NFC), ordinary spaces, and no
+// space around it.
+func Name(text string) string {
+	text = norm.NFC.String(text)
+	for _, unbroken := range []string{"\u00a0", "\u202f"} { // a Replacer would copy each name
+		text = strings.ReplaceAll(text, unbroken, " ")
+	}
+	return strings.TrimSpace(text)
 }
 
 // ImageFile returns the path of the image of an id, relative to dir unless it is absolute. Ids have

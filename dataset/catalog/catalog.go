@@ -208,6 +208,7 @@ func folderAt(dir string) (location, error) {
 		Where: dir,
 		Want:  "a data set: " + strings.Join(openlayout.Files(), ", ") + " (the open layout), or res101.mat and att_splits.mat (the xlsa17 layout)",
 		Err:   errNoFiles,
+		Hint:  "Photographs become one by lago-train dataset extract NAME --images DIR.",
 	}
 }
 

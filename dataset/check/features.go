@@ -111,11 +111,11 @@ func (c *checker) numberClasses(column []float32) bool {
 	return len(valueOf) > 2 && 2*len(valueOf) <= len(c.Labels)
 }
 
-// scales reports features from which methods learn little as they are: of very different scales, or
-// far from zero. With random scales and offsets of docs/example, standardised features were
-// recognised better from about these figures on, and worse below them.
+// scales reports features from which methods learn little as they are: of very different scales, with
+// one column that outweighs all others, or far from zero. With random scales and offsets of docs/example,
+// standardised features were recognised better from about these figures on, and worse below them.
 func (c *checker) scales() {
-	const mostRatio, mostOffset = 300, 5
+	const leastColumns, mostRatio, mostShare, mostOffset = 10, 300, 0.9, 5
 	x := c.Features
 	mean, square := make([]float64, x.Cols), make([]float64, x.Cols)
 	for i := range x.Rows {
@@ -130,8 +130,13 @@ func (c *checker) scales() {
 		}
 	}
 	var sd, offset []float64 // of the columns that vary
+	weight, sum, heaviest := make([]float64, x.Cols), 0., 0
 	for j, s := range square {
-		if s > 0 {
+		weight[j] = mean[j]*mean[j] + s
+		if sum += weight[j]; weight[j] > weight[heaviest] {
+			heaviest = j
+		}
+		if s > 1e-12*weight[j] { // above rounding
 			sd, offset = append(sd, math.Sqrt(s)), append(offset, math.Abs(mean[j])/math.Sqrt(s))
 		}
 	}
@@ -143,6 +148,9 @@ func (c *checker) scales() {
 	const hint = "To bring them to mean 0 and standard deviation 1: --preprocess standardize,l2,whiten"
 	if small, large := sd[len(sd)/10], sd[len(sd)-1]; large > mostRatio*small {
 		c.report("scale", "features", "similar scales", fmt.Sprintf("standard deviations from %.3g (the lowest tenth) to %.3g", small, large), hint)
+	} else if share := weight[heaviest] / sum; share > mostShare && len(sd) >= leastColumns {
+		got := fmt.Sprintf("%s of the squares of all in this one, with a mean of %.3g", format.Percent(share), mean[heaviest])
+		c.report("share", fmt.Sprintf("features, column %d", heaviest+1), "columns of similar size", got, hint)
 	}
 	if median := offset[len(offset)/2]; median > mostOffset {
 		c.report("offset", "features", "values around zero", fmt.Sprintf("means that are %.3g standard deviations from it (median), up to %.3g", median, offset[len(offset)-1]), hint)

@@ -155,6 +155,13 @@ func TestWarnings(t *testing.T) {
 		}, []string{
 			`features: expected similar scales, found standard deviations from 2.29 (the lowest tenth) to 1.01e+03. To bring`,
 		}},
+		{"heights beside features", func(d *dataset.Dataset) {
+			d.Features = dataset.NewMatrix[float32](d.Features.Rows, 12)
+			for i := range d.Features.Data {
+				d.Features.Data[i] = float32(i*i%11) - 5
+			}
+			fill(d, 3, func(i, z int) float32 { return 170.5 + float32(i*i%9) })
+		}, []string{`features, column 4: expected columns of similar size, found 99.7 % of the squares of all in this one, with a mean of 173. To bring`}},
 		{"far from zero", func(d *dataset.Dataset) {
 			for i := range d.Features.Data {
 				d.Features.Data[i] += 273.5

@@ -180,7 +180,7 @@ func (t *Table) readTrait(file *table.Table, column int, name string, ignored *i
 		return nil
 	}
 	const mostNames = 20 // words that are all different in more lines are names, such as those of photographs
-	probabilities, words, cells := true, []string{}, 0
+	probabilities, words, cells, measures := true, []string{}, 0, 0
 	for _, row := range file.Rows {
 		cell := row.Cells[column]
 		p, err := table.Probability(cell)
@@ -193,6 +193,9 @@ func (t *Table) readTrait(file *table.Table, column int, name string, ignored *i
 			file.Report("number", row.Line, name, "words, or numbers from 0 to 1",
 				cell+". Write what can be seen instead, such as small, medium or large, or leave the column out")
 			return nil
+		}
+		if measure.MatchString(cell) {
+			measures++
 		}
 		for word := range wordsOf(cell) {
 			if !slices.Contains(words, word) {
@@ -216,6 +219,11 @@ func (t *Table) readTrait(file *table.Table, column int, name string, ignored *i
 	if probabilities {
 		group, _, _ := strings.Cut(name, "::")
 		return one(Attribute{name, group})
+	}
+	if measures == cells && 2*len(words) > cells { // fewer may be classes of sizes
+		file.Report("number", 1, name, "words that several lines share, or numbers from 0 to 1",
+			fmt.Sprintf("%s. Write what can be seen instead, such as small, medium or large, or leave the column out", invalid.Quote(words[0])))
+		return nil
 	}
 	if cells > mostNames && len(words) >= cells {
 		file.Report("names", 1, name, "words that several lines share", fmt.Sprintf("%d different ones. Leave the column out", len(words)))
@@ -276,6 +284,9 @@ func listed(cell string, is func(word string) bool) float64 {
 	}
 	return 0
 }
+
+// measure matches a number with a unit, and a range.
+var measure = regexp.MustCompile(`^[<>~≈]?\s*\d[\d.,]*\s*([-–±]\s*\d[\d.,]*)?\s*(mm|cm|m|km|in|ft|mg|g|kg|ml|l|s|min|h|days?|months?|years?|°?C)?$`)
 
 // noneOfGroup says in a cell of words that the class has none of them.
 const noneOfGroup = "none"

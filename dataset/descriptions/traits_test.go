@@ -36,6 +36,11 @@ func TestAddTraits(t *testing.T) {
 			long tail () 0.25 sometimes
 			crest () yes no`},
 		{"a column of numbers", "class,diet,mass\nwren,seeds,12\n", "line 2, column mass: expected words, or numbers from 0 to 1, found 12. Write what can be seen instead, such as small, medium or large"},
+		{"numbers with units", "class,diet,mass\nwren,seeds,9 g\nbarn owl,meat,300-500 g\n", `line 1, column mass: expected words that several lines share, or numbers from 0 to 1, found "9 g". Write what`},
+		{"one letter for yes", ",colour,tail\nwren,grey,Y\nbarn owl,brown,n\n", `
+			colour::grey (colour) no yes
+			colour::brown (colour) yes no
+			tail (tail) no yes`},
 		{"names of photographs", "class,photo,red\nwren,a,1\n" + manyLines, "line 1, column photo: expected words that several lines share, found 31 different ones. Leave"},
 		{"no class of the data set", "diet,class\nseeds,eagle\n", "column 2: expected names of classes of the data set, found none of them"},
 		{"a line without a class", "class,diet\nwren,seeds\n,meat\n", `line 3, column class: expected the name of a class, found ""`},

@@ -200,6 +200,7 @@ type csvFile struct {
 	path  string
 	csv   *table.Reader
 	first []string // the first row, until it is read
+	names bool     // a line of names precedes the rows
 }
 
 // newCSV reads from an open file or pipe. The first row gives the number of columns; a
@@ -210,11 +211,18 @@ func newCSV(f *fileio.File) (*Reader, error) {
 	cols := len(record)
 	var names []string
 	if err == nil && isHeader(record) {
-		names = slices.Clone(record)
-		if e := s.checkNames(record); e != nil {
+		s.names, names = true, slices.Clone(record)
+		names[0] = strings.TrimPrefix(names[0], "#") // of numpy.savetxt
+		for j, name := range names {
+			names[j] = dataset.Name(name)
+		}
+		if e := s.checkNames(names); e != nil {
 			return nil, e
 		}
-		if record, err = s.csv.Read(); err == nil && len(record) == cols+1 {
+		switch record, err = s.csv.Read(); {
+		case err == nil && cols == 1 && len(record) > 2:
+			return nil, s.wrong("", "lines of numbers alone, with or without names above", invalid.Quote(names[0])+" above, as in a title", "Remove it.")
+		case err == nil && len(record) == cols+1:
 			return nil, s.wrong("", fmt.Sprintf("%d numbers, one for each name above", cols), "one more, as R's write.table writes names of rows", withoutRowNames)
 		}
 	}
@@ -236,11 +244,12 @@ func newCSV(f *fileio.File) (*Reader, error) {
 }
 
 // isHeader reports whether no cell of a line is a number. A line with numbers and names
-// is a row with mistakes; the first name may be empty, also where the others count up from 0, as
-// pandas writes an array.
+// is a row with mistakes; the first name may be empty, and the others may count up from 0, as pandas
+// writes an array.
 func isHeader(record []string) bool {
-	if len(record) > 2 && strings.Join(record[:3], ",") == ",0,1" {
-		return true
+	if len(record) > 2 && record[1] == "0" && record[2] == "1" {
+		_, err := table.Number(record[0], 32)
+		return err != nil
 	}
 	for j, cell := range record {
 		_, err := strconv.ParseFloat(strings.TrimSpace(cell), 32) // 1_1 is no name
@@ -252,14 +261,13 @@ func isHeader(record []string) bool {
 }
 
 // ofSamples matches the names of columns that say which sample a line is, or its class.
-var ofSamples = regexp.MustCompile(`(?i)^(id|.*[_. -]id|index|unnamed: 0|row_?names?|label|labels|class|target|species|path|file|file_?name|timestamp|test_seen)$`)
+var ofSamples = regexp.MustCompile(`(?i)^((.*[_. -])?(id|index|labels?|class|target)|(?-i:.*[a-z]I[dD])|unnamed: 0|row_?names?|species|taxon|path|file(_?(name|path))?|timestamp|test_seen|prediction|predicted|ground_?truth|y_(true|pred))$`)
 
 const withoutRowNames = "Write the file without names of rows: to_csv(index=False), or row.names = FALSE in R."
 
 // checkNames refuses columns that are no features by their names.
 func (s *csvFile) checkNames(names []string) *invalid.Error {
 	for j, name := range names {
-		name = strings.TrimSpace(name)
 		if column := fmt.Sprintf("column %d", j+1); name == "" {
 			return s.wrong(column, "a name, as the other columns have", "none, as pandas' to_csv() and R's write.csv leave it above names of rows", withoutRowNames)
 		} else if ofSamples.MatchString(name) {
@@ -302,7 +310,13 @@ func (s *csvFile) parse(record []string, to []float32) *invalid.Error {
 		case err == nil || errors.Is(err, strconv.ErrRange):
 			return s.wrong(column, finiteNumber, strings.TrimSpace(cell), "")
 		default:
-			return s.wrong(column, "a number", invalid.Quote(cell), "")
+			hint := ""
+			if table.Missing(cell) {
+				hint = "Features are known for every sample: leave the column or the sample out, or estimate the value."
+			} else if j == 0 && s.names {
+				hint = withoutRowNames
+			}
+			return s.wrong(column, "a number", invalid.Quote(cell), hint)
 		}
 	}
 	return nil

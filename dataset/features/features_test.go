@@ -86,6 +86,7 @@ func TestCSV(t *testing.T) {
 		"windows":              "\ufefff0,f1,f2\r\n1,-0.5,3e4\r\n.25,7,0\r\n",
 		"spaces and blanks":    "\n 1 ,\t-0.5, 3e4\n\n.25,7 , 0\n\n",
 		"quotes":               "\ufeff\"1\",\"-0.5\",\"3e4\"\n\".25\",7,0\n",
+		"numpy.savetxt":        "# f0,grid,f2\n1,-0.5,3e4\n.25,7,0\n",
 		"many digits":          "1.00000000000000000000,-0.5,30000.000\n0.250000,7.0,-0\n",
 		"names without quotes": "layer4 mean,b c,1st\n1,-0.5,3e4\n.25,7,0\n",
 	} {
@@ -121,6 +122,11 @@ func TestCSVErrors(t *testing.T) {
 		{"spaces", "1 2.5 3\n4 5 6\n", `line 2: expected numbers separated by commas, found spaces between "4 5 6". In R, write.csv`},
 		{"R's default", "\"V1\" \"V2\"\n\"1\" .1 .2\n", `expected cells that are quoted whole or not at all, found another quote. Write "" for a quote inside a cell, and commas between cells.`},
 		{"ids", "image_id,f0,f1\n17,.1,.2\n", `line 1, column 1: expected features alone, found "image_id". Take the column out: labels.csv has the classes and ids`},
+		{"names of rows in words", "sample,0,1\na.jpg,.1,.2\n", `line 2, column 1: expected a number, found "a.jpg". Write the file without names of rows`},
+		{"a title", "Table 1\n1,2,3\n", `line 2: expected lines of numbers alone, with or without names above, found "Table 1" above, as in a title.`},
+		{"true classes", "f0,true_class\n.1,2\n", `line 1, column 2: expected features alone, found "true_class"`},
+		{"camel case", "imageId,f0\n1,2\n", `line 1, column 1: expected features alone, found "imageId"`},
+		{"missing values", "1,2\nNA,2\n", `line 2, column 1: expected a number, found "NA". Features are known for every sample`},
 		{"labels", "f0,f1,Label\n.1,.2,0\n", `line 1, column 3: expected features alone, found "Label"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -165,7 +171,7 @@ func TestMAT(t *testing.T) {
 	}
 	const other = "../xlsa17/testdata/plain/att_splits.mat"
 	_, err := Open(t.Context(), other)
-	checkError(t, err, other, "features: expected a variable of this name")
+	checkError(t, err, other, "features: expected a variable of this name, or only one of fitting size")
 }
 
 // ReadAll reports every row that cannot be used. Read stops there and can go on behind it.

@@ -28,10 +28,13 @@ func TestReadIntegers(t *testing.T) {
 		{"fractions.npy", npyOf("<f4", "(1,)", "\x00\x00\xc0\x3f"), nil, "value 1: expected an integer, found 1.5"},
 		{"labels.mat", mat(matfile.Doubles("other", []int{1, 1}, 7), matfile.Doubles("labels", []int{2, 1}, 5, 6)), []int{5, 6}, ""},
 		{"one.mat", mat(matfile.Doubles("scores", []int{2, 2}, 1, 2, 3, 4), matfile.Doubles("y", []int{1, 2}, 5, 6)), []int{5, 6}, ""},
-		{"two.mat", mat(matfile.Doubles("x", []int{1, 2}, 1, 2), matfile.Doubles("y", []int{1, 2}, 5, 6)), nil, "labels: expected a variable of this name, found only x, y"},
+		{"two.mat", mat(matfile.Doubles("x", []int{1, 2}, 1, 2), matfile.Doubles("y", []int{1, 2}, 5, 6)), nil, "labels: expected a variable of this name, or only one of fitting size, found only x, y"},
 		{"text.mat", mat(matfile.Word("labels", "text")), nil, "expected one dimension, with one integer per sample, found char 1x4"},
 		{"lines.txt", "3\n0\r\n-2\n", []int{3, 0, -2}, ""},
 		{"separators.csv", "3,0; 2\t7", []int{3, 0, 2, 7}, ""},
+		{"numpy.txt", "3.000000000000000000e+00\n-2.0\n", []int{3, -2}, ""},
+		{"header.csv", "label\n3\n0\n", []int{3, 0}, ""},
+		{"fraction.txt", "1.5\n", nil, `line 1: expected integers, found "1.5"`},
 		{"page.txt", "<html>", nil, "expected integers, found a page of HTML or XML. The server sent"},
 		{"none.txt", "", nil, "expected at least one integer, found none"},
 		{"words.txt", "1\n2 wren", nil, `line 2: expected integers, found "wren"`},
@@ -58,5 +61,5 @@ func TestMatrixOfAnyName(t *testing.T) {
 	}
 	path = testkit.Write(t, t.TempDir(), "x.mat", string(matfile.File(one, matfile.Doubles("x", []int{2, 2}, 1, 2, 3, 4))))
 	_, err := ReadAll(t.Context(), path)
-	testkit.WantError(t, err, "features: expected a variable of this name, found only scores, x")
+	testkit.WantError(t, err, "features: expected a variable of this name, or only one of fitting size, found only scores, x")
 }

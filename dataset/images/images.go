@@ -197,7 +197,10 @@ func (m Image) size(ctx context.Context) (w, h int, err error) {
 // notAnImage is the error of a file that the decoders refuse.
 func notAnImage(path string, data []byte, err error) error {
 	other := fileio.FormatOf(data)
-	if other.Name == "an image" { // that is damaged
+	switch {
+	case len(data) == 0:
+		other.Name = "an empty file"
+	case other.Name == "an image": // that is damaged
 		other.Name = ""
 	}
 	return &invalid.Error{

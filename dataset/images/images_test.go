@@ -148,7 +148,7 @@ func TestBrokenImages(t *testing.T) {
 		name, data, want string
 		box              *Box
 	}{
-		{"empty", "", "expected a JPEG, PNG, WebP, GIF, BMP or TIFF image, found unknown format", nil},
+		{"empty", "", "expected a JPEG, PNG, WebP, GIF, BMP or TIFF image, found an empty file", nil},
 		{"text", "not an image", "found unknown format", nil},
 		{"pointer", "version https://git-lfs.github.com/spec/v1\n", "found a git-LFS pointer. It stands for the file", nil},
 		{"truncated", data[:len(data)-20], "expected a JPEG", nil},
@@ -231,6 +231,10 @@ func TestList(t *testing.T) {
 	testkit.WantError(t, err, "line 2, column class", "line 3, column path", "also on line 2")
 	_, err = ReadList(t.Context(), testkit.Write(t, dir, "list.csv", "file\na.png\n"), "")
 	testkit.WantError(t, err, "a column path")
+	for _, path := range []string{`C:\Users\a.png`, "D:/a.png", `\\nas\a.png`, "https://x.org/a.png", "~/a.png"} {
+		_, err = ReadList(t.Context(), testkit.Write(t, dir, "list.csv", "path\n"+path+"\n"), "")
+		testkit.WantError(t, err, "line 2, column path: expected the path of a file", "Write paths below the folder of the list, or below --images DIR.")
+	}
 
 	testkit.Write(t, dir, "b/2.JPG", encoded(t, func(w io.Writer) error { return jpeg.Encode(w, picture(), nil) }))
 	boxes := testkit.Write(t, dir, "boxes.csv", "path,x,y,width,height\nb/2.JPG,1,2,3.5,4\nother.png,0,0,1,1\n")
@@ -240,6 +244,13 @@ func TestList(t *testing.T) {
 	}
 	testkit.WantError(t, SetBoxes(t.Context(), boxes, []Image{{ID: "c.png"}}), `"c.png"`, "a bounding box for every image")
 	testkit.WantError(t, SetBoxes(t.Context(), testkit.Write(t, dir, "boxes.csv", "path,x,y,width,height\nc.png,0,a,0,1\n"), []Image{{ID: "c.png"}}), "line 2, column y", "line 2, column width")
+	for header, want := range map[string]Box{"xmin,ymin,xmax,ymax,label": {1, 2, 3, 1}, "X1,Y1,X2,Y2,label": {1, 2, 3, 1}, "x,y,Width,height,label": {1, 2, 4, 3}} {
+		testkit.NoError(t, SetBoxes(t.Context(), testkit.Write(t, dir, "boxes.csv", "Path,"+header+"\nb/2.JPG,1,2,4,3,5\n"), got))
+		if *got[0].Box != want {
+			t.Errorf("%s: %v, expected %v", header, *got[0].Box, want)
+		}
+	}
+	testkit.WantError(t, SetBoxes(t.Context(), testkit.Write(t, dir, "boxes.csv", "path,x,y,w,h\nb/2.JPG,1,2,3,4\n"), got), "expected a column width and height")
 }
 
 // What phones and browsers write beside the usual extensions is read where it is an image that
@@ -250,6 +261,8 @@ func TestListOfPhonesAndBrowsers(t *testing.T) {
 	for _, name := range []string{"jay/a.jfif", "jay/b.jpe", "jay/c.jpg_large", "jay/d", "jay/e.HEIC", "jay/cafe\u0301.jpg"} {
 		testkit.Write(t, dir, name, jpg)
 	}
+	testkit.Write(t, dir, "jay/IMG_1", "\x00\x00\x00\x18ftypheic\x00\x00\x00\x00")
+	testkit.Write(t, dir, "__MACOSX/jay/._a.jpg", "")
 	for _, name := range []string{"grebe/a.HEIC", "grebe/b.heic", "grebe/c.DNG", "jay/notes.txt", "jay/notes", "jay/.x.heic"} {
 		testkit.Write(t, dir, name, "II*\x00")
 	}
@@ -263,7 +276,7 @@ func TestListOfPhonesAndBrowsers(t *testing.T) {
 	}
 	boxes := testkit.Write(t, t.TempDir(), "boxes.csv", "path,x,y,width,height\njay/cafe\u0301.jpg,0,0,5,4\n")
 	testkit.NoError(t, SetBoxes(t.Context(), boxes, list[i:i+1]))
-	if want := dir + ": 2 .heic files, 1 .dng file not read; no image that can be read of 1 class: grebe. Convert photographs to JPEG or PNG."; warning != want {
+	if want := dir + ": 2 .heic files, 1 .dng file, 1 HEIC photograph not read; no image that can be read of 1 class: grebe. Convert photographs to JPEG or PNG."; warning != want {
 		t.Errorf("%q, expected %q", warning, want)
 	}
 	_, _, err = List(filepath.Join(dir, "grebe"))
@@ -287,6 +300,7 @@ func TestUnitsOfBoxes(t *testing.T) {
 		{"0.25,0.167,0.5,0.333", "fractions"},
 		{"100,50,380,290", "x2 and y2"},
 		{"0.4,0.3,0.9,0.95", "corners in fractions"},
+		{"350,250,200,150", "1 of the first 1 that end outside of their images. Are they of the images in another size"},
 	} {
 		file := testkit.Write(t, dir, "boxes.csv", "path,x,y,width,height\na.png,"+c.boxes+"\n")
 		err := SetBoxes(t.Context(), file, []Image{{ID: "a.png", Path: large}})

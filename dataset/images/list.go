@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -41,25 +42,34 @@ var (
 	unreadable = []string{
 		".heic", ".heif", ".avif", ".jxl", ".jp2", ".j2k", ".dng", ".cr2", ".cr3", ".nef", ".arw", ".orf", ".rw2", ".raf", ".raw", ".psd", ".svg", ".tga", ".ppm",
 		".hif", ".pef", ".srw", ".nrw", ".3fr", ".jpx", ".jpf", ".pgm", ".pnm", ".exr", ".mpo", ".eps", ".pdf",
+		".mov", ".mp4", ".avi",
 	}
 )
 
-// isImage reports whether a file is an image to read, by its name or else by its first bytes.
-func isImage(path string) bool {
-	if slices.Contains(extensions, strings.ToLower(filepath.Ext(path))) {
-		return true
+// isImage reports whether a file is an image to read, by its name or else by its first bytes. Of a
+// picture that is not read, other is the kind.
+func isImage(path string) (image bool, other string) {
+	ext := strings.ToLower(filepath.Ext(path))
+	if slices.Contains(extensions, ext) {
+		return true, ""
 	}
 	f, _, err := fileio.OpenRegular(context.Background(), path)
 	if err != nil {
-		return false
+		return false, ""
 	}
 	defer func() { _ = f.Close() }() // nothing was written
 	first := make([]byte, 16)
 	n, _ := io.ReadFull(f, first) // a shorter file is no image
-	return slices.Contains([]string{"image/jpeg", "image/png", "image/gif", "image/webp"}, http.DetectContentType(first[:n]))
+	switch found := fileio.FormatOf(first[:n]); {
+	case slices.Contains([]string{"image/jpeg", "image/png", "image/gif", "image/webp"}, http.DetectContentType(first[:n])):
+		return true, ""
+	case slices.Contains(unreadable, ext):
+		return false, ext + " file"
+	case found.Hint == fileio.ConvertHint:
+		_, other, _ = strings.Cut(found.Name, " ")
+	}
+	return false, other
 }
-
-const convertHint = "Convert photographs to JPEG or PNG."
 
 // List returns the images of a folder, sorted: either those of its subfolders, which are
 // the classes, or those in the folder itself, of no known class. Hidden files are ignored. The
@@ -94,12 +104,12 @@ func List(dir string) (list []Image, warning string, err error) {
 	var kinds, parts []string
 	byCount := func(a, b string) int { return cmp.Or(l.unread[b]-l.unread[a], cmp.Compare(a, b)) }
 	for _, ext := range slices.SortedFunc(maps.Keys(l.unread), byCount) {
-		kinds = append(kinds, format.Count(l.unread[ext], ext+" file"))
+		kinds = append(kinds, format.Count(l.unread[ext], ext))
 	}
 	if len(l.images) == 0 {
 		e := &invalid.Error{Where: dir, Want: "images: " + strings.Join(extensions, ", "), Got: "none"}
 		if len(kinds) > 0 {
-			e.Got, e.Hint = strings.Join(kinds, ", ")+", which are not read", convertHint
+			e.Got, e.Hint = strings.Join(kinds, ", ")+", which are not read", fileio.ConvertHint
 		}
 		return nil, "", e
 	}
@@ -110,7 +120,7 @@ func List(dir string) (list []Image, warning string, err error) {
 		parts = append(parts, "no image that can be read of "+format.Count(len(empty), "class")+": "+strings.Join(empty[:min(len(empty), 5)], ", "))
 	}
 	if len(parts) > 0 {
-		warning = format.Printable(dir+": "+strings.Join(parts, "; ")) + ". " + convertHint
+		warning = format.Printable(dir+": "+strings.Join(parts, "; ")) + ". " + fileio.ConvertHint
 	}
 	return l.images, warning, nil
 }
@@ -120,7 +130,7 @@ type listing struct {
 	dir     string
 	images  []Image
 	folders []string
-	unread  map[string]int // pictures that are not read, by extension
+	unread  map[string]int // pictures that are not read, by kind
 }
 
 // read adds what is in the folder of a class, or in the whole one for none, sorted, without hidden
@@ -132,18 +142,22 @@ func (l *listing) read(class string) error {
 		return invalid.File(folder, err)
 	}
 	for _, e := range entries {
-		name, ext := e.Name(), strings.ToLower(filepath.Ext(e.Name()))
-		if strings.HasPrefix(name, ".") {
+		name := e.Name()
+		if strings.HasPrefix(name, ".") || name == "__MACOSX" { // which zips of a Mac have
 			continue
 		}
 		file := filepath.Join(folder, name)
 		info, err := os.Stat(file) // follows links
+		read, other := false, ""
+		if err == nil && !info.IsDir() {
+			read, other = isImage(file)
+		}
 		switch {
 		case err != nil:
 			return invalid.File(file, err)
-		case !info.IsDir() && !isImage(file):
-			if slices.Contains(unreadable, ext) {
-				l.unread[ext]++
+		case !info.IsDir() && !read:
+			if other != "" {
+				l.unread[other]++
 			}
 		case !utf8.ValidString(name):
 			return &invalid.Error{
@@ -154,12 +168,15 @@ func (l *listing) read(class string) error {
 		case info.IsDir():
 			l.folders = append(l.folders, name)
 		default:
-			class := table.Name(class)
-			l.images = append(l.images, Image{ID: path.Join(class, table.Name(name)), Path: file, Class: class})
+			class := dataset.Name(class)
+			l.images = append(l.images, Image{ID: path.Join(class, dataset.Name(name)), Path: file, Class: class})
 		}
 	}
 	return nil
 }
+
+// elsewhere matches absolute paths of Windows, URLs, and the home folder as shells write it.
+var elsewhere = regexp.MustCompile(`^([A-Za-z]:[/\\]|\\\\|[a-z]+://|~)`)
 
 // ReadList reads a CSV file with a column path and, if the classes are known, a column
 // class. Paths are relative to dir or, if that is empty, to the folder of the file.
@@ -175,6 +192,12 @@ func ReadList(ctx context.Context, file, dir string) ([]Image, error) {
 	for i, row := range t.Rows {
 		id := filepath.ToSlash(ids[i])
 		if _, err := os.Stat(dataset.ImageFile(dir, id)); err != nil {
+			if elsewhere.MatchString(id) {
+				problems.Add("elsewhere", &invalid.Error{
+					Where: file, Field: fmt.Sprintf("line %d, column path", row.Line), Want: "the path of a file", Got: invalid.Quote(id),
+					Hint: "Write paths below the folder of the list, or below --images DIR.",
+				})
+			}
 			id = strings.ReplaceAll(id, `\`, "/") // a list that was written on Windows
 		}
 		m := Image{ID: id, Path: dataset.ImageFile(dir, id), Class: t.Cell(row, "class")}
@@ -186,22 +209,34 @@ func ReadList(ctx context.Context, file, dir string) ([]Image, error) {
 	return all, problems.Err()
 }
 
-// SetBoxes reads bounding boxes of all images from a CSV file with the columns path, x, y,
-// width and height. Paths are the IDs of the images.
+// SetBoxes reads bounding boxes of all images from a CSV file with the columns path, x, y, width and
+// height, or with two corners: xmin, ymin, xmax and ymax, or x1, y1, x2 and y2. Paths are the IDs of
+// the images.
 func SetBoxes(ctx context.Context, file string, all []Image) error {
 	var problems invalid.List
-	columns := []string{"path", "x", "y", "width", "height"}
-	t := table.Read(ctx, file, &problems, columns)
+	t := table.Read(ctx, file, &problems, []string{"path"}, table.Any)
 	if t == nil {
 		return cmp.Or(ctx.Err(), problems.Err())
+	}
+	columns, corners := []string{"x", "y", "width", "height"}, false
+	for _, names := range [][]string{{"xmin", "ymin", "xmax", "ymax"}, {"x1", "y1", "x2", "y2"}} {
+		if slices.ContainsFunc(t.Columns, func(column string) bool { return strings.EqualFold(column, names[2]) }) {
+			columns, corners = names, true
+		}
+	}
+	if !t.HasColumns(columns, table.Any) {
+		return problems.Err()
 	}
 	boxes := make(map[string]*Box, len(t.Rows))
 	for i, name := range t.Names("path") {
 		var v [4]float64
-		for j, column := range columns[1:] {
+		for j, column := range columns {
 			var err error
 			text := t.Cell(t.Rows[i], column)
-			if v[j], err = table.Number(text, 64); err != nil || math.IsNaN(v[j]) || math.Abs(v[j]) > maxPixels || j > 1 && v[j] <= 0 {
+			if v[j], err = table.Number(text, 64); corners && j > 1 {
+				v[j] -= v[j-2]
+			}
+			if err != nil || math.IsNaN(v[j]) || math.Abs(v[j]) > maxPixels || j > 1 && v[j] <= 0 {
 				t.Report("box", t.Rows[i].Line, column, "pixels, with a width and height above 0", invalid.Quote(text))
 			}
 		}
@@ -236,17 +271,18 @@ func checkUnits(ctx context.Context, file string, all []Image) error {
 		most = max(most, m.Box.X, m.Box.Y, m.Box.Width, m.Box.Height)
 		wider = wider && m.Box.Width > m.Box.X && m.Box.Height > m.Box.Y
 	}
-	if largest > percentLimit && !wider {
-		return nil
-	}
-	smallest, corners, outside := math.MaxInt, true, false // of the images
-	for _, m := range all[:min(len(all), maxMeasured)] {
+	smallest, corners, outside, beyond := math.MaxInt, true, false, 0 // of the images
+	measured := all[:min(len(all), maxMeasured)]
+	for _, m := range measured {
 		w, h, err := m.size(ctx)
 		if err != nil {
 			return nil // the image is refused where it is decoded
 		}
 		smallest = min(smallest, w, h)
 		corners = corners && m.Box.Width <= float64(w)+1 && m.Box.Height <= float64(h)+1
+		if m.Box.X+m.Box.Width > mostBeyond*float64(w) || m.Box.Y+m.Box.Height > mostBeyond*float64(h) {
+			beyond++
+		}
 		outside = outside || m.Box.X+m.Box.Width > float64(w)+1 || m.Box.Y+m.Box.Height > float64(h)+1
 	}
 	e := &invalid.Error{Where: file, Field: "boxes", Want: "x, y, width and height in pixels"}
@@ -264,6 +300,9 @@ func checkUnits(ctx context.Context, file string, all []Image) error {
 	case wider && corners && outside:
 		e.Got = "boxes that end outside of their images unless width and height are x2 and y2, another corner"
 		e.Hint = "Write x2 - x and y2 - y in place of them."
+	case 4*beyond > len(measured):
+		e.Got = fmt.Sprintf("%d of the first %d that end outside of their images", beyond, len(measured))
+		e.Hint = "Are they of the images in another size, or is x, y their centre?"
 	default:
 		return nil
 	}
@@ -274,4 +313,5 @@ func checkUnits(ctx context.Context, file string, all []Image) error {
 const (
 	fractionLimit = 1.01
 	percentLimit  = 101
+	mostBeyond    = 1.05 // of a side, where people draw boxes
 )

@@ -122,7 +122,7 @@ func Open(ctx context.Context, path string, required []string, optional ...strin
 	}
 	for _, name := range required {
 		if arrays[name] == nil {
-			return nil, missing(path, name, all)
+			return nil, missing(path, name, "a variable of this name", all)
 		}
 	}
 	return arrays, nil
@@ -140,19 +140,19 @@ func OpenOne(ctx context.Context, path, name string, fits func(dims []int) bool)
 	}
 	fitting := slices.DeleteFunc(slices.Clone(all), func(a *Array) bool { return !a.Class.Numeric() || !fits(a.Dims) })
 	if len(fitting) != 1 {
-		return nil, missing(path, name, all)
+		return nil, missing(path, name, "a variable of this name, or only one of fitting size", all)
 	}
 	return fitting[0], nil
 }
 
 // missing is the error of a file without a variable.
-func missing(path, name string, all []*Array) error {
+func missing(path, name, want string, all []*Array) error {
 	var names []string
 	for _, a := range all {
 		names = append(names, a.Name)
 	}
 	return &invalid.Error{
-		Where: path, Field: name, Want: "a variable of this name",
+		Where: path, Field: name, Want: want,
 		Got: "only " + strings.Join(names[:min(len(names), 20)], ", "), Hint: invalid.DidYouMean(name, names),
 	}
 }

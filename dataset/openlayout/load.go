@@ -153,7 +153,11 @@ func featuresIn(dir string) []string {
 func (r *reader) readFeatures() {
 	paths := featuresIn(r.dir)
 	if len(paths) != 1 {
-		r.report(r.dir, FeaturesFile+" or "+featuresCSV, map[int]string{0: "neither", 2: "both"}[len(paths)])
+		e := &invalid.Error{Where: r.dir, Want: FeaturesFile + " or " + featuresCSV, Got: map[int]string{0: "neither", 2: "both"}[len(paths)]}
+		if others, _ := fs.Glob(os.DirFS(r.dir), "features.*"); len(paths) == 0 && len(others) > 0 {
+			e.Got, e.Hint = others[0], "Save its array with numpy.save, samples x D."
+		}
+		r.problems.AddError(e)
 		return
 	}
 	x, err := features.ReadAll(r.ctx, paths[0])

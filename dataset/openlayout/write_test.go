@@ -15,7 +15,6 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/check"
-	"github.com/lago-train/lago-train/dataset/internal/table"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/testkit"
 )
@@ -54,7 +53,7 @@ func TestWriteRefusesAttributesOfOneName(t *testing.T) {
 // drawDataset draws a data set that Check accepts.
 func drawDataset(t *rapid.T) *dataset.Dataset {
 	name := rapid.String().Filter(func(s string) bool {
-		return s != "" && s != classColumn && table.Name(s) == s && !invalid.HasControl(s) && utf8.ValidString(s)
+		return s != "" && s != classColumn && dataset.Name(s) == s && !invalid.HasControl(s) && utf8.ValidString(s)
 	})
 	distinct := func(least int, label string) []string {
 		return rapid.SliceOfNDistinct(name, least, least+4, rapid.ID).Draw(t, label)

@@ -308,7 +308,7 @@ func splitLines(text string) []line {
 	number := 0
 	for part := range strings.SplitSeq(text, "\n") {
 		number++
-		if part = table.Name(part); part != "" {
+		if part = dataset.Name(part); part != "" {
 			lines = append(lines, line{number, part})
 		}
 	}

@@ -16,7 +16,6 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/features"
-	"github.com/lago-train/lago-train/dataset/internal/table"
 	"github.com/lago-train/lago-train/dataset/matlab"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -76,7 +75,7 @@ func (f *folder) readFeatures(opts Options) error {
 func idsOf(paths []string) []string {
 	ids, same := make([]string, len(paths)), 0
 	for i, path := range paths {
-		ids[i] = strings.ReplaceAll(table.Name(path), `\`, "/")
+		ids[i] = strings.ReplaceAll(dataset.Name(path), `\`, "/")
 	}
 	first, last := slices.Min(ids), slices.Max(ids) // what they share, all do
 	for same < min(len(first), len(last)) && first[same] == last[same] {

@@ -42,7 +42,6 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/dataset/internal/table"
 	"github.com/lago-train/lago-train/dataset/matlab"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
@@ -139,7 +138,7 @@ func (f *folder) readAttSplits() (err error) {
 	}
 	f.index = make(map[string]int)
 	for z, name := range names.Strings {
-		f.Classes = append(f.Classes, table.Name(name))
+		f.Classes = append(f.Classes, dataset.Name(name))
 		f.index[f.Classes[z]] = z
 	}
 	a := f.vars[varOriginal] // attributes x classes
@@ -281,6 +280,9 @@ func (f *folder) readSplit(n int) (s dataset.Split, err error) {
 func (f *folder) readClassList(name string) ([]int, error) {
 	path := filepath.Join(f.Source, name)
 	lines, err := readLines(f.ctx, path)
+	if e := (*invalid.Error)(nil); errors.Is(err, fs.ErrNotExist) && errors.As(err, &e) {
+		e.Hint = "It has the names of classes, one per line, as allclasses_names has them; docs/xlsa17.md writes it from the locations."
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -129,7 +129,7 @@ func (f ScoreFiles) columns(ctx context.Context, field string, names []string) (
 	}
 	split := func(r rune) bool { return strings.ContainsRune(",;\r\n", r) || number(text) && (r == ' ' || r == '\t') }
 	for _, word := range strings.FieldsFunc(text, split) {
-		word = strings.TrimSpace(word)
+		word = dataset.Name(word)
 		z, hint := slices.Index(names, word), ""
 		if n, err := strconv.Atoi(word); z < 0 && err == nil {
 			z = n - f.From
@@ -139,6 +139,10 @@ func (f ScoreFiles) columns(ctx context.Context, field string, names []string) (
 		if z < 0 || z >= len(names) {
 			want := fmt.Sprintf("columns from %d to %d of %s, names in its first line as CSV, or a file of them", f.From, len(names)-1+f.From, f.Scores)
 			return nil, &invalid.Error{Field: field, Want: want, Got: invalid.Quote(word), Hint: hint}
+		}
+		if slices.Contains(list, z) {
+			hint = "Write the columns of the unseen classes, not a 0 or 1 for each class."
+			return nil, &invalid.Error{Field: field, Want: "different columns", Got: invalid.Quote(word) + " twice", Hint: hint}
 		}
 		list = append(list, z)
 	}

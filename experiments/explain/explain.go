@@ -57,7 +57,7 @@ type Batch struct {
 
 // FindSample returns a sample of a data set by its id or index.
 func FindSample(d *dataset.Dataset, name string) (Sample, error) {
-	row, err := slices.Index(d.IDs, name), error(nil)
+	row, err := slices.Index(d.IDs, dataset.Name(name)), error(nil)
 	if row < 0 {
 		row, err = strconv.Atoi(name)
 	}

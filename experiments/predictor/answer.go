@@ -114,6 +114,7 @@ func (a *Answer) find(name string) (int, error) {
 	fold := func(name string) string {
 		return strings.ToLower(strings.ReplaceAll(format.ClassName(name), "-", " "))
 	}
+	name = dataset.Name(name)
 	z := slices.Index(c.Names, name)
 	if z < 0 {
 		z = slices.IndexFunc(names, func(class string) bool { return fold(class) == fold(name) })

@@ -190,6 +190,9 @@ func (m *Matrix) readHeader() (n int64, shape []int, err error) {
 	start, _ := m.values.Peek(fileio.FormatBytes) // of a shorter file, all
 	if !bytes.HasPrefix(start, []byte(magic)) {
 		other := fileio.FormatOf(start)
+		if len(start) == 0 {
+			other.Name = "an empty file"
+		}
 		found := cmp.Or(other.Name, "a file that begins with "+invalid.Quote(string(start[:min(len(start), 8)])))
 		return 0, nil, &invalid.Error{Field: "header", Want: "a NumPy array, as numpy.save writes it", Got: found, Hint: other.Hint}
 	}
@@ -225,7 +228,9 @@ func (m *Matrix) readHeader() (n int64, shape []int, err error) {
 	}
 	kind, known := numeric.Types[strings.TrimLeft(values["descr"], "<>=|")]
 	if !known {
-		return bad("values that are floats, integers or booleans", invalid.Quote(values["descr"]))
+		_, _, err := bad("values that are floats, integers or booleans", invalid.Quote(values["descr"]))
+		err.(*invalid.Error).Hint = `Write x.astype("float32") of an array x.`
+		return 0, nil, err
 	}
 	m.kind, m.bigEndian = kind, strings.HasPrefix(values["descr"], ">")
 	for field := range strings.FieldsFuncSeq(values["shape"], func(r rune) bool { return !('0' <= r && r <= '9') }) {

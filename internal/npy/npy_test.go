@@ -134,7 +134,7 @@ func TestErrors(t *testing.T) {
 		content []byte
 		want    string
 	}{
-		{"empty", nil, `header: expected a NumPy array, as numpy.save writes it, found a file that begins with ""`},
+		{"empty", nil, `header: expected a NumPy array, as numpy.save writes it, found an empty file`},
 		{"archive", []byte("PK\x03\x04----------"), "expected an archive as numpy.savez writes it: zip: not a valid zip file"},
 		{"archive of two", archive("a.npy", "b.npy"), `expected one array, found an archive of 2: "a.npy", "b.npy". Save the one to read with numpy.save.`},
 		{"page", []byte("<html>"), "header: expected a NumPy array, as numpy.save writes it, found a page of HTML or XML. The server sent"},

@@ -14,6 +14,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/graphop"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/safetensors"
@@ -112,12 +113,13 @@ type Reader struct {
 	Err error  // an *invalid.Error that names the tensor
 
 	tensors map[string]safetensors.Tensor
+	count   int // of the tensors before any was taken
 	header  bool
 }
 
 // NewReader returns a reader of the tensors of a file.
 func NewReader(f *safetensors.File) *Reader {
-	r := &Reader{tensors: make(map[string]safetensors.Tensor, len(f.Tensors)), header: f.HeaderOnly}
+	r := &Reader{tensors: make(map[string]safetensors.Tensor, len(f.Tensors)), count: len(f.Tensors), header: f.HeaderOnly}
 	for _, t := range f.Tensors {
 		r.tensors[t.Name] = t
 	}
@@ -136,7 +138,7 @@ func (r *Reader) Take(name string, shape ...int) []float32 {
 	}
 	switch {
 	case !ok:
-		e.Got = "none"
+		e.Got = fmt.Sprintf("none among the %s of the file", format.Count(r.count, "tensor"))
 	case !slices.Equal(t.Shape, shape):
 		e.Got = fmt.Sprintf("shape %v", t.Shape)
 	case r.header:

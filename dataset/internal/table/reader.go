@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -56,6 +57,8 @@ type Reader struct {
 	csv    *csv.Reader
 	bound  *bounded      // of what is read for one record; what is read ahead is in a buffer
 	width  int           // cells of the first record, without empty ones at the right
+	comma  string        // a number with a decimal comma; the first, unless one may have thousands
+	point  string        // the same with a decimal point
 	other  fileio.Format // of a text that is no CSV
 }
 
@@ -117,7 +120,9 @@ var (
 	quoted = regexp.MustCompile(`"[^"]*"`)
 	// excelSeparator matches a line above the header from which Excel takes the separator.
 	excelSeparator = regexp.MustCompile(`^(?i)sep=([,;\t])\s*$`)
-	decimalComma   = regexp.MustCompile(`^\s*[-+]?\d*,\d+([eE][-+]?\d+)?\s*%?\s*$`)
+	decimalComma   = regexp.MustCompile(`^\s*[-+]?(\d*|\d{1,3}(\.\d{3})+),\d+([eE][-+]?\d+)?\s*%?\s*$`)
+	// thousands matches a number that may have separators of thousands.
+	thousands = regexp.MustCompile(`^\s*[-+]?[1-9]\d{0,2}([.,]\d{3})+([.,]\d+)?\s*$`)
 )
 
 // separatorOf returns what separates the cells of a line: commas if there are some outside of quotes,
@@ -164,14 +169,46 @@ func (r *Reader) Read() ([]string, error) {
 		}
 		for i, cell := range cells[:n] {
 			blank = blank && strings.TrimSpace(cell) == ""
-			if r.bound.separator != ',' && strings.Contains(cell, ",") && decimalComma.MatchString(cell) {
-				cells[i] = strings.Replace(cell, ",", ".", 1)
+			if r.bound.separator == ',' {
+				continue
+			}
+			if cells[i], err = r.withPoint(cell); err != nil {
+				return nil, err
 			}
 		}
 		if !blank {
 			return cells[:n], nil
 		}
 	}
+}
+
+// withPoint returns a cell with a point in place of a decimal comma. In a file with decimal commas and
+// points, numbers that may have separators of thousands are an error.
+func (r *Reader) withPoint(cell string) (string, error) {
+	first := strings.IndexAny(cell, ",.")
+	if first < 0 {
+		return cell, nil
+	}
+	known, number, large := &r.point, cell, thousands.MatchString(cell)
+	if cell[first] == ',' {
+		known, number = &r.comma, strings.Replace(cell, ",", ".", 1)
+	}
+	if large || *known == "" {
+		if _, err := Number(strings.TrimSuffix(number, "%"), 64); err == nil || large {
+			*known = strings.TrimSpace(cell)
+		}
+	}
+	both := large && strings.Contains(cell, ",") && strings.Contains(cell, ".")
+	if both || r.comma != "" && r.point != "" && (thousands.MatchString(r.comma) || thousands.MatchString(r.point)) {
+		return "", &invalid.Error{
+			Where: r.file, Field: fmt.Sprintf("line %d", r.Line), Want: "numbers with one decimal sign, a comma or a point",
+			Got: strings.Join(slices.DeleteFunc([]string{r.comma, r.point}, func(s string) bool { return s == "" }), " and "), Hint: "Write them without separators of thousands.",
+		}
+	}
+	if decimalComma.MatchString(cell) {
+		return number, nil
+	}
+	return cell, nil
 }
 
 func (r *Reader) read() ([]string, error) {

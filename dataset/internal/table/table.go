@@ -25,9 +25,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/text/unicode/norm"
-
+	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/fileio"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -61,7 +61,7 @@ func Read(ctx context.Context, path string, problems *invalid.List, required []s
 	text, err := fileio.ReadFile(ctx, path, maxSize)
 	if err != nil {
 		if e := (*invalid.Error)(nil); errors.Is(err, fs.ErrNotExist) && errors.As(err, &e) {
-			for _, other := range []string{".xlsx", ".xls", ".ods"} {
+			for _, other := range []string{".xlsx", ".xls", ".ods", ".numbers"} {
 				if sheet := strings.TrimSuffix(path, filepath.Ext(path)) + other; exists(sheet) {
 					e.Hint = "Save " + filepath.Base(sheet) + " as CSV."
 				}
@@ -76,7 +76,7 @@ func Read(ctx context.Context, path string, problems *invalid.List, required []s
 // ParseWith is Read of text; file is its name in errors.
 func ParseWith(file string, text io.Reader, problems *invalid.List, required []string, optional ...string) *Table {
 	t := Parse(file, text, problems)
-	if t == nil || t.ragged || !t.hasColumns(required, optional...) {
+	if t == nil || t.ragged || !t.HasColumns(required, optional...) {
 		return nil
 	}
 	return t
@@ -88,16 +88,6 @@ func exists(path string) bool {
 }
 
 const asUTF8 = `In Excel, save it as "CSV UTF-8".`
-
-// Name returns a name as names are compared: with composed letters (NFC), ordinary spaces, and no
-// space around it.
-func Name(text string) string {
-	text = norm.NFC.String(text)
-	for _, unbroken := range []string{"\u00a0", "\u202f"} { // a Replacer would copy each name
-		text = strings.ReplaceAll(text, unbroken, " ")
-	}
-	return strings.TrimSpace(text)
-}
 
 // Parse is Read of text with any columns; file is its name in errors. Lines with more or fewer
 // cells than there are columns are reported and not in Rows.
@@ -118,7 +108,7 @@ func Parse(file string, text io.Reader, problems *invalid.List) *Table {
 		}
 		cells = slices.Clone(cells)
 		for i := range cells {
-			cells[i] = Name(cells[i])
+			cells[i] = dataset.Name(cells[i])
 		}
 		switch {
 		case t.Columns == nil:
@@ -127,13 +117,17 @@ func Parse(file string, text io.Reader, problems *invalid.List) *Table {
 			t.Rows = append(t.Rows, Row{r.Line, cells})
 		}
 	}
-	t.fit(r)
-	switch {
+	switch below := t.Rows[:min(1, len(t.Rows))]; {
 	case t.Columns == nil:
 		problems.AddError(&invalid.Error{Where: file, Want: "a header with the names of the columns", Got: "an empty file"})
-	case len(t.Rows) == 0 && !t.ragged:
+	case len(t.Rows) == 0:
 		problems.AddError(&invalid.Error{Where: file, Want: "at least one line below the header", Got: "none"})
+	case len(t.Columns) == 1 && !slices.ContainsFunc(below, func(row Row) bool { return len(row.Cells) <= min(r.first, 2) }):
+		problems.AddError(&invalid.Error{
+			Where: file, Field: place(1, ""), Want: "the names of the columns", Got: invalid.Quote(t.Columns[0]) + " alone, as in a title", Hint: "Remove what is above the names.",
+		})
 	default:
+		t.fit(r)
 		return t
 	}
 	return nil
@@ -163,25 +157,34 @@ func (t *Table) fit(r *Reader) {
 // Any is an optional column that stands for all others.
 const Any = "*"
 
-// hasColumns reports columns that the header lacks or has twice, and those that are neither
+// HasColumns reports columns that the header lacks or has twice, and those that are neither
 // required nor optional.
-func (t *Table) hasColumns(required []string, optional ...string) bool {
-	before := t.problems.Len()
-	for _, name := range required {
-		if t.Column(name) < 0 {
-			e := &invalid.Error{Where: t.File, Field: place(1, ""), Want: "a column " + name, Got: t.Header()}
-			if t.Columns[0] == "" {
-				e.Hint = "If the first column, which has no name, is that one, name it " + name + "."
-			}
-			t.problems.Add("required", e)
+func (t *Table) HasColumns(required []string, optional ...string) bool {
+	before, all := t.problems.Len(), append(required, optional...)
+	var missing []string
+	for i, name := range all {
+		if j := slices.IndexFunc(t.Columns, func(column string) bool { return strings.EqualFold(column, name) }); t.Column(name) < 0 && j >= 0 {
+			t.Columns[j] = name
+			t.setColumns(t.Columns)
+		}
+		if i < len(required) && t.Column(name) < 0 {
+			missing = append(missing, name)
 		}
 	}
-	all := append(required, optional...)
+	if len(missing) > 0 { // others may be meant for them
+		e := &invalid.Error{Where: t.File, Field: place(1, ""), Want: "a column " + format.List(missing, "and"), Got: t.Header()}
+		switch {
+		case t.Columns[0] == "":
+			e.Hint = "If the first column, which has no name, is that one, name it " + missing[0] + "."
+		case len(t.Columns) == 1 && strings.ContainsAny(t.Columns[0], "| "):
+			e.Hint = "Write commas between cells."
+		}
+		t.problems.AddError(e)
+		return false
+	}
 	seen := make(map[string]bool, len(t.Columns))
 	for _, name := range t.Columns {
-		if name == "" && t.problems.Len() > before { // it may be the required one
-			continue
-		} else if seen[name] {
+		if seen[name] {
 			t.Report("repeated", 1, "", "each column once", invalid.Quote(name)+" twice")
 		} else if !slices.Contains(all, Any) && !slices.Contains(all, name) {
 			t.ReportUnknown("column", 1, "", "only the columns "+strings.Join(all, ", "), name, all)
@@ -283,7 +286,9 @@ func (t *Table) Probability(row Row, column int) float64 {
 }
 
 // Words for p(a|z) that people may write instead of numbers, as wantProbability lists them.
-var words = map[string]float64{"never": 0, "no": 0, "false": 0, "rarely": 0.1, "sometimes": 0.5, "often": 0.75, "always": 1, "yes": 1, "true": 1}
+var words = map[string]float64{
+	"never": 0, "no": 0, "n": 0, "false": 0, "absent": 0, "rarely": 0.1, "sometimes": 0.5, "often": 0.75, "always": 1, "yes": 1, "y": 1, "true": 1, "present": 1,
+}
 
 // Missing reports whether a cell says that a value is not known, as spreadsheets, R and pandas do.
 func Missing(cell string) bool {
@@ -341,7 +346,7 @@ func Probability(text string) (float64, error) {
 	default:
 		found += ", which is above 1: write % behind percentages, and divide values of another scale by its largest value"
 	}
-	hint := invalid.DidYouMean(text, slices.Sorted(maps.Keys(words)))
+	hint := invalid.DidYouMean(text, slices.DeleteFunc(slices.Sorted(maps.Keys(words)), func(word string) bool { return len(word) == 1 }))
 	switch {
 	case slices.Contains([]string{"-", "–", "—", "none"}, strings.ToLower(text)): // unknown or absent
 		hint = "Leave the cell empty if it is not known, and write no if the class does not have it."

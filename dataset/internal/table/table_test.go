@@ -20,7 +20,7 @@ import (
 func Example() {
 	var problems invalid.List
 	t := Parse("classes.csv", strings.NewReader("class,barks\ncat,never\ndog,90\n"), &problems)
-	if t.hasColumns([]string{"class"}, Any) {
+	if t.HasColumns([]string{"class"}, Any) {
 		for i, name := range t.Names("class") {
 			fmt.Println(name, t.Probability(t.Rows[i], t.Column("barks")))
 		}
@@ -35,33 +35,41 @@ func Example() {
 func TestProblems(t *testing.T) {
 	const quote = `: expected cells that are quoted whole or not at all, found another quote. Write "" for a quote inside a cell, and commas between cells.`
 	for text, want := range map[string]string{
-		"":                     "t: expected a header with the names of the columns, found an empty file",
-		"PK\x03\x04":           "t: expected a CSV file, found a ZIP archive, such as a PyTorch checkpoint (.pt, .pth), .npz or .xlsx. Save a spreadsheet as CSV.",
-		"\n\n":                 "t: expected a header with the names of the columns, found an empty file",
-		"name,id\n":            "t: expected at least one line below the header, found none",
-		"name,id\n\n1,2\n3\n":  "t: line 4: expected 2 cells, one for each column, found 1",
-		"name\nb\n\xe9\n":      "t: line 3: expected text in UTF-8, found another encoding. In Excel, save it as \"CSV UTF-8\".",
-		"name\n1\n2\"\n":       "t: line 3, character 2" + quote,
-		"name\n\"1\n2\n":       "t: line 3, character 3" + quote,
-		"name,id\n1,2\n\"a\"x": "t: line 3, character 3" + quote,
-		"name,id\na,1\nb,1\n":  "<nil>",
-		"id\n1\n":              `t: line 1: expected a column name, found "id"`,
-		"name,id,id\na,1,1\n":  `t: line 1: expected each column once, found "id" twice`,
-		"name,idd\na,1\n":      `t: line 1: expected only the columns name, id, found "idd". Did you mean id?`,
-		"name,\na,1\n":         `t: line 1: expected only the columns name, id, found an empty cell. Numbers of rows? Write the file without: to_csv(index=False), or row.names = FALSE in R.`,
-		",id\na,1\n":           `t: line 1: expected a column name, found ",id". If the first column, which has no name, is that one, name it name.`,
-		"name,id\ra,1\r":       `t: expected a CSV file, found lines that end in CR alone, as of old Macs. In Excel, save it as "CSV UTF-8".`,
-		"sep=;\nname;id\n1\n":  "t: line 3: expected 2 cells, one for each column, found 1",
-		"id,name\na,b\na,\n":   "t: line 3, column name: expected a name, found an empty cell",
-		"name\na\n\na\n":       `t: line 4, column name: expected a different name on each line, found "a", which is also on line 2`,
-		"name\na\x1b[31m\n":    `t: line 2, column name: expected a name without control characters, found "a\x1b[31m"`,
-		"name\n\"a\nb\"\n":     `t: line 2, column name: expected a name without control characters, found "a\nb"`,
+		"":                        "t: expected a header with the names of the columns, found an empty file",
+		"PK\x03\x04":              "t: expected a CSV file, found a ZIP archive, such as a PyTorch checkpoint (.pt, .pth), .npz or .xlsx. Save a spreadsheet as CSV.",
+		"\n\n":                    "t: expected a header with the names of the columns, found an empty file",
+		"name,id\n":               "t: expected at least one line below the header, found none",
+		"name,id\n\n1,2\n3\n":     "t: line 4: expected 2 cells, one for each column, found 1",
+		"name\nb\n\xe9\n":         "t: line 3: expected text in UTF-8, found another encoding. In Excel, save it as \"CSV UTF-8\".",
+		"name\n1\n2\"\n":          "t: line 3, character 2" + quote,
+		"name\n\"1\n2\n":          "t: line 3, character 3" + quote,
+		"name,id\n1,2\n\"a\"x":    "t: line 3, character 3" + quote,
+		"name,id\na,1\nb,1\n":     "<nil>",
+		"id\n1\n":                 `t: line 1: expected a column name, found "id"`,
+		"name,id,id\na,1,1\n":     `t: line 1: expected each column once, found "id" twice`,
+		"name,idd\na,1\n":         `t: line 1: expected only the columns name, id, found "idd". Did you mean id?`,
+		"name,\na,1\n":            `t: line 1: expected only the columns name, id, found an empty cell. Numbers of rows? Write the file without: to_csv(index=False), or row.names = FALSE in R.`,
+		"Table 1\nid,name\n1,a\n": `t: line 1: expected the names of the columns, found "Table 1" alone, as in a title. Remove what is above the names.`,
+		"T,,,\nid,name,x\n1,a,\n": `t: line 1: expected the names of the columns, found "T" alone`,
+		"ID,Name\na,b\nc,\n":      "t: line 3, column name: expected a name, found an empty cell",
+		"id|name\n1|a\n":          `t: line 1: expected a column name, found "id|name". Write commas between cells.`,
+		"name;id\n0,5;62.000\n":   "t: line 2: expected numbers with one decimal sign, a comma or a point, found 0,5 and 62.000. Write them without separators of thousands.",
+		"name\tid\n0.5\t1,250\n":  "t: line 2: expected numbers with one decimal sign, a comma or a point, found 1,250 and 0.5.",
+		"name;id\na;1.062,5\n":    "t: line 2: expected numbers with one decimal sign, a comma or a point, found 1.062,5.",
+		"name;id\n0,125;0.5\n":    "<nil>",
+		",id\na,1\n":              `t: line 1: expected a column name, found ",id". If the first column, which has no name, is that one, name it name.`,
+		"name,id\ra,1\r":          `t: expected a CSV file, found lines that end in CR alone, as of old Macs. In Excel, save it as "CSV UTF-8".`,
+		"sep=;\nname;id\n1\n":     "t: line 3: expected 2 cells, one for each column, found 1",
+		"id,name\na,b\na,\n":      "t: line 3, column name: expected a name, found an empty cell",
+		"name\na\n\na\n":          `t: line 4, column name: expected a different name on each line, found "a", which is also on line 2`,
+		"name\na\x1b[31m\n":       `t: line 2, column name: expected a name without control characters, found "a\x1b[31m"`,
+		"name\n\"a\nb\"\n":        `t: line 2, column name: expected a name without control characters, found "a\nb"`,
 	} {
 		var problems invalid.List
-		if table := Parse("t", strings.NewReader(text), &problems); table != nil && table.hasColumns([]string{"name"}, "id") {
+		if table := Parse("t", strings.NewReader(text), &problems); table != nil && table.HasColumns([]string{"name"}, "id") {
 			table.Names("name")
 		}
-		if got := fmt.Sprint(problems.Err()); got != want {
+		if got := fmt.Sprint(problems.Err()); !strings.HasPrefix(got, want) {
 			t.Errorf("%q:\nfound    %s\nexpected %s", text, got, want)
 		}
 	}
