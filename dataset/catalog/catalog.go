@@ -128,7 +128,7 @@ func find(name string, o Options) (location, error) {
 	if err != nil {
 		return location{}, err
 	}
-	same := slices.DeleteFunc(slices.Clone(all), func(other string) bool { return !strings.EqualFold(other, name) })
+	same := slices.DeleteFunc(slices.Clone(all), func(other string) bool { return !strings.EqualFold(dataset.Name(other), dataset.Name(name)) })
 	switch {
 	case len(same) == 0:
 		return location{}, unknown(name, dataDir, all)

@@ -87,7 +87,12 @@ func (t *Table) describe(file *table.Table) {
 	for m, a := range t.Attributes {
 		names[m], index[a.Name] = a.Name, m
 	}
-	other := slices.ContainsFunc(file.Columns, func(name string) bool { _, known := index[name]; return !known && name != ClassColumn })
+	known := func(name string) bool { _, known := index[name]; return known }
+	if len(file.Columns) > 1 && !slices.ContainsFunc(file.Columns, known) {
+		file.Report("header", 1, "", "a line per class, and columns named as the attributes of "+AttributesFile, "none of them: "+file.Header())
+		return
+	}
+	other := slices.ContainsFunc(file.Columns, func(name string) bool { return !known(name) && name != ClassColumn })
 	for _, a := range t.Attributes {
 		switch lacks := file.Column(a.Name) < 0; {
 		case a.Name == "": // reported

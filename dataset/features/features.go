@@ -313,7 +313,7 @@ func (s *csvFile) parse(record []string, to []float32) *invalid.Error {
 			hint := ""
 			if table.Missing(cell) {
 				hint = "Features are known for every sample: leave the column or the sample out, or estimate the value."
-			} else if j == 0 && s.names {
+			} else if j == 0 && s.names && len(record) > 1 && !isHeader(record[1:]) {
 				hint = withoutRowNames
 			}
 			return s.wrong(column, "a number", invalid.Quote(cell), hint)

@@ -250,7 +250,7 @@ func TestList(t *testing.T) {
 			t.Errorf("%s: %v, expected %v", header, *got[0].Box, want)
 		}
 	}
-	testkit.WantError(t, SetBoxes(t.Context(), testkit.Write(t, dir, "boxes.csv", "path,x,y,w,h\nb/2.JPG,1,2,3,4\n"), got), "expected a column width and height")
+	testkit.WantError(t, SetBoxes(t.Context(), testkit.Write(t, dir, "boxes.csv", "path,x,y,w,h\nb/2.JPG,1,2,3,4\n"), got), "expected a column width and a column height")
 }
 
 // What phones and browsers write beside the usual extensions is read where it is an image that

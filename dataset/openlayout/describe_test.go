@@ -13,23 +13,14 @@ import (
 	"github.com/lago-train/lago-train/internal/testkit"
 )
 
-func folder(t *testing.T, files map[string]string) string {
-	t.Helper()
-	dir := t.TempDir()
-	for name, text := range files {
-		testkit.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
-	}
-	return dir
-}
-
 // Reading completes what the files lack, and writing keeps what they have, also where a kill left
 // attributes.csv with an attribute more.
 func TestDescriptions(t *testing.T) {
-	dir := folder(t, map[string]string{
+	dir := texts{
 		labelsFile:     "class\nwren\nowl\nwren\n",
 		AttributesFile: "name,group\nred,colour\nblue,colour\n",
 		ClassesFile:    "red,class\n\"50%\",owl\n",
-	})
+	}.write(t, t.TempDir())
 	d := testkit.Must(ReadDescriptions(t.Context(), dir))(t)
 	if !slices.Equal(d.Classes, []string{"owl", "wren"}) || d.Added.Classes != 1 || d.Added.Attributes != 1 {
 		t.Errorf("%+v", d)
@@ -64,12 +55,12 @@ func TestReadDescriptionsRefuses(t *testing.T) {
 		"class,red\nowl,2\n":         "above 1",
 		"class,red,green\nowl,1,1\n": `line 1, column 3: expected the name of an attribute of attributes.csv, found "green"`,
 	} {
-		_, err := ReadDescriptions(t.Context(), folder(t, map[string]string{AttributesFile: "name\nred\n", ClassesFile: text}))
+		_, err := ReadDescriptions(t.Context(), texts{AttributesFile: "name\nred\n", ClassesFile: text}.write(t, t.TempDir()))
 		testkit.WantError(t, err, want)
 	}
 	// What classes.csv could not hold is refused before it is written.
 	for _, name := range []string{`""`, "a\u202eb", "a\u2028b", "a\ufeffb", "a\vb"} {
-		_, err := ReadDescriptions(t.Context(), folder(t, map[string]string{labelsFile: "class,id\nowl,1\n" + name + ",2\n"}))
+		_, err := ReadDescriptions(t.Context(), texts{labelsFile: "class,id\nowl,1\n" + name + ",2\n"}.write(t, t.TempDir()))
 		testkit.WantError(t, err, "labels.csv: line 3, column class: expected a name without control characters, found ")
 	}
 }

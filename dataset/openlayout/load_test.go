@@ -102,10 +102,10 @@ func wantSame(t testkit.TB, want, got *dataset.Dataset) {
 func TestLoadVariants(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, f texts, want *dataset.Dataset){
 		"as it is": func(*testing.T, texts, *dataset.Dataset) {},
-		"columns in another order": func(_ *testing.T, f texts, _ *dataset.Dataset) {
+		"columns in another order, names and parts in another case": func(_ *testing.T, f texts, _ *dataset.Dataset) {
 			f[ClassesFile] = "flies,class,legs::six,legs::four\nrarely,ant,1,0\n1,bee,1,0\n0,cat,0,1\n,dog,0,1\n"
 			f[AttributesFile] = "group,name\nlegs,legs::four\nlegs,legs::six\nflight,flies\n"
-			f[SplitsFile] = "part,class\ntrain,ant\nval,bee\ntrain,cat\ntest,dog\n"
+			f[SplitsFile] = "Part,CLASS\nTrain,ant\nVAL,bee\ntrain,cat\ntest,dog\n"
 		},
 		"no ids": func(t *testing.T, f texts, want *dataset.Dataset) {
 			want.IDs = nil
@@ -209,14 +209,17 @@ func TestLoadRefuses(t *testing.T) {
 			`classes.csv: line 1: expected a column for every attribute of attributes.csv, found none for "flies"`,
 			`classes.csv: line 1, column 4: expected the name of an attribute of attributes.csv, found "flys". Did you mean flies?`,
 		}},
+		{ClassesFile, "legs::four,legs::six,flies", "ant,bee,cat", []string{
+			`classes.csv: line 1: expected a line per class, and columns named as the attributes of attributes.csv, found none of them: "class,ant,bee,cat"`,
+		}},
 		{ClassesFile, "bee,", "ant,", []string{
 			`classes.csv: line 3, column class: expected a different name on each line, found "ant", which is also on line 2`,
 			`labels.csv: line 3, column class: expected one of the 4 classes of classes.csv, found "bee"`,
 			`labels.csv: line 7, column class: expected one of the 4 classes of classes.csv, found "bee"`,
 			`splits.csv: line 3, column class: expected one of the 4 classes of classes.csv, found "bee"`,
 		}},
-		{SplitsFile, "dog,test", "dog,Test", []string{
-			`splits.csv: line 5, column part: expected train, val or test, or nothing for a class that is left out, found "Test". Did you mean test?`,
+		{SplitsFile, "dog,test", "dog,tset", []string{
+			`splits.csv: line 5, column part: expected train, val or test, or nothing for a class that is left out, found "tset". Did you mean test?`,
 		}},
 		{SplitsFile, "bee,val", "bee,train", []string{`splits.csv: expected at least one val class in column part, found none`}},
 		{SplitsFile, "cat,train,train\n", "", []string{`splits.csv: class "cat": expected a line for every class of classes.csv, with an empty part for a class that is left out, found none`}},
@@ -271,6 +274,7 @@ func TestLoadNeedsOneFileOfFeatures(t *testing.T) {
 	testkit.NoError(t, os.Remove(filepath.Join(dir, featuresCSV)))
 	wantSame(t, smallDataset(), testkit.Must(Load(t.Context(), dir, Options{}))(t))
 	testkit.NoError(t, os.Remove(filepath.Join(dir, FeaturesFile)))
+	testkit.Write(t, dir, "features.mat", "")
 	_, err = Load(t.Context(), dir, Options{})
-	wantErrors(t, err, ": expected features.npy or features.csv, found neither")
+	wantErrors(t, err, ": expected features.npy or features.csv, found features.mat. Save its array with numpy.save, samples x D.")
 }

@@ -142,6 +142,7 @@ func (r *reader) readSplits(path string) []dataset.Split {
 	rowOf := make([]*table.Row, len(r.d.Classes))
 	for i, row := range t.Rows {
 		for _, column := range columns {
+			row.Cells[t.Column(column)] = strings.ToLower(t.Cell(row, column))
 			if part := t.Cell(row, column); part != "" && !slices.Contains(parts, part) {
 				t.ReportUnknown(column, row.Line, column, "train, val or test, or nothing for a class that is left out", part, parts)
 			}

@@ -281,7 +281,7 @@ func (f *folder) readClassList(name string) ([]int, error) {
 	path := filepath.Join(f.Source, name)
 	lines, err := readLines(f.ctx, path)
 	if e := (*invalid.Error)(nil); errors.Is(err, fs.ErrNotExist) && errors.As(err, &e) {
-		e.Hint = "It has the names of classes, one per line, as allclasses_names has them; docs/xlsa17.md writes it from the locations."
+		e.Hint = "It has the names of classes, one per line, as allclasses_names has them; lago-train docs xlsa17 writes it from the locations."
 	}
 	if err != nil {
 		return nil, err

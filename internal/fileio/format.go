@@ -17,7 +17,8 @@ var formats = []struct {
 	Format
 }{
 	{regexp.MustCompile(`^version https://git-lfs`), Format{"a git-LFS pointer", "It stands for the file: run git lfs pull, or download the file itself."}},
-	{regexp.MustCompile(`(?i)^(\xef\xbb\xbf)?\s*<(!doctype|html|\?xml|head|body|error|svg)`), Format{"a page of HTML or XML", "The server sent a page in place of the file: download it again."}},
+	{regexp.MustCompile(`^\s*<svg`), Format{"an SVG drawing", ConvertHint}},
+	{regexp.MustCompile(`(?i)^(\xef\xbb\xbf)?\s*<(!doctype|html|\?xml|head|body|error)`), Format{"a page of HTML or XML", "The server sent a page in place of the file: download it again."}},
 	{regexp.MustCompile(`(?s)^\s*\{.*"weight_map"`), Format{"an index of weights in several files", "Give the .safetensors file that it names; several are joined in Python with safetensors."}},
 	{regexp.MustCompile(`^\s*\{\s*("|\})`), Format{Name: "a JSON file"}},
 	{regexp.MustCompile(`(?s)^\x08[\x01-\x20]\x12.{1,3}(pytorch|tf2onnx|onnx|keras|skl2onnx|torch)`), Format{Name: "an ONNX model"}},

@@ -22,6 +22,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/lago-train/lago-train/internal/format"
 )
 
@@ -219,6 +221,9 @@ func DidYouMean(text string, names []string) string {
 	near := Nearest(text, names)
 	if len(near) == 0 {
 		return ""
+	}
+	if near[0] != text && norm.NFC.String(near[0]) == norm.NFC.String(text) {
+		return "It is there with its letters in another normal form of Unicode: complete the name with the tab key."
 	}
 	return "Did you mean " + strings.Join(near, " or ") + "?"
 }

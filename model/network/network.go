@@ -13,8 +13,8 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/graphop"
 	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/graphop"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/safetensors"

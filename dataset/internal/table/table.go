@@ -172,7 +172,7 @@ func (t *Table) HasColumns(required []string, optional ...string) bool {
 		}
 	}
 	if len(missing) > 0 { // others may be meant for them
-		e := &invalid.Error{Where: t.File, Field: place(1, ""), Want: "a column " + format.List(missing, "and"), Got: t.Header()}
+		e := &invalid.Error{Where: t.File, Field: place(1, ""), Want: "a column " + format.List(missing, "and a column"), Got: t.Header()}
 		switch {
 		case t.Columns[0] == "":
 			e.Hint = "If the first column, which has no name, is that one, name it " + missing[0] + "."

@@ -123,7 +123,7 @@ func TestRefusesOtherFiles(t *testing.T) {
 		change  func([]safetensors.Tensor) []safetensors.Tensor
 		want    string
 	}{
-		{"resnet18", func([]safetensors.Tensor) []safetensors.Tensor { return nil }, `tensor "conv1.weight": expected float32, float16 or bfloat16 of shape [64 3 7 7], as in resnet18, found none. The networks are`},
+		{"resnet18", func([]safetensors.Tensor) []safetensors.Tensor { return nil }, `tensor "conv1.weight": expected float32, float16 or bfloat16 of shape [64 3 7 7], as in resnet18, found none among the 0 tensors of the file. The networks are`},
 		{"resnet50", set("layer1.0.conv2.weight", zeros, 64, 2, 3, 3), `tensor "layer1.0.conv2.weight": expected float32, float16 or bfloat16 of shape [64 64 3 3], as in resnet50, found shape [64 2 3 3]`},
 		{"resnet34", set("layer4.2.se.fc1.weight", zeros[:1], 1), `tensor "layer4.2.se.fc1.weight": expected only tensors of resnet34`},
 		{"resnet18", set("bn1.bias", nil, 64), `tensor "bn1.bias": expected float32, float16 or bfloat16 of shape [64], as in resnet18, found other numbers`},
