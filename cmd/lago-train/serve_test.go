@@ -31,7 +31,7 @@ func TestKillWhileServing(t *testing.T) {
 			if saved == 1 { // the next changes are being saved at some moment of the kill
 				time.AfterFunc(time.Duration(1+10*kill)*time.Millisecond, func() { _ = c.Process.Kill() })
 			}
-			body := fmt.Sprintf(`{"version":%d,"class":"class %d of %d","new":true}`, saved, saved, kill)
+			body := fmt.Sprintf(`{"version":%d,"changes":[{"class":"class %d of %d","new":true}]}`, saved, saved, kill)
 			r := testkit.Must(http.NewRequest(http.MethodPost, address+"edit", strings.NewReader(body)))(t)
 			r.Header.Set("Origin", origin)
 			answer, err := http.DefaultClient.Do(r)
