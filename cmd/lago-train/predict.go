@@ -52,7 +52,7 @@ func (o *predictionOptions) settings(candidates, photographs string) setting.Lis
 	}.In(classGroup), setting.List{
 		modelSetting(&o.model),
 		adaptSetting(&o.Adapt).Excludes("temperature"),
-		setting.Switch("force_adapt", &o.ForceAdapt, false).In(methodGroup).Describe("adapt to batches that are smaller than the smallest one that validation found safe, too").Needs("adapt"),
+		setting.Switch("force_adapt", &o.ForceAdapt, false).In(methodGroup).Describe("adapt also to batches that are too small, or that seem to lack most of the candidates").Needs("adapt"),
 		setting.Switch("no_calibration", &o.Uncalibrated, false).In(outputGroup).Describe("print probabilities without the temperature that is stored with the model"),
 		setting.Raw("to", &o.to, "").In(outputGroup).OrAs("out").Common().Noted("standard output").Describe("`FILE` where to write"),
 		o.outputs.setting(),
@@ -235,10 +235,12 @@ func (o *predictOptions) run(c *call) error {
 	}
 	warnSmall(p, len(r.Samples))
 	o.logCount(r.Count())
-	if r.Adapted == nil {
+	if r.Adapted == nil || r.Adapted.Declined {
 		logCalibration(c, p)
 	} else {
 		logrus.Info("adapted probabilities are those of the settings of --adapt, which were chosen for accuracy: they are not calibrated")
+	}
+	if r.Adapted != nil {
 		if err := table.WriteText(os.Stderr, r.Adapted.Table(r.Candidates.Names)); err != nil {
 			return err
 		}

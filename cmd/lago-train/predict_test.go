@@ -368,7 +368,7 @@ func TestAdapt(t *testing.T) {
 	if e.code != 0 || e.stdout != before {
 		t.Errorf("ended with %d; a small batch was adapted to:\n%s", e.code, e.stdout)
 	}
-	testkit.WantText(t, e.stderr, "samples is too small: ", "from 10000 samples; predictions are not adapted (--force-adapt adapts them)")
+	testkit.WantText(t, e.stderr, "samples are too few to adapt to: at least 10000 are needed; predictions are not adapted (--force-adapt adapts them)")
 	e = lagoTrain(t, args("predict", "--format", "csv", "--adapt", "--force-adapt")...)
 	if e.code != 0 || len(records(t, e.stdout)) != len(records(t, before)) {
 		t.Errorf("ended with %d:\n%s", e.code, e.stdout)
@@ -381,7 +381,7 @@ func TestAdapt(t *testing.T) {
 	testkit.WantText(t, succeeds(t, args("explain", "--sample", "0", "--adapt", "--force-adapt")...), "Adapted to ")
 	set(0)
 	e = lagoTrain(t, args("predict", "--format", "csv", "--adapt")...)
-	if e.stdout != before || !strings.Contains(e.stderr, "adaptation is off") {
+	if e.stdout != before || !strings.Contains(e.stderr, "adaptation is not recommended") {
 		t.Errorf("switched off it predicts otherwise, or does not say so:\n%s", e.stderr)
 	}
 }

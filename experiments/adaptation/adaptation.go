@@ -34,7 +34,7 @@ func ClassAccuracy(path string, d *dataset.Dataset, classes []int) ([]float64, e
 	if err != nil {
 		return nil, err
 	}
-	adapted, err := predictor.Adapt([]adapt.Block{b}, settings.Settings)
+	adapted, err := predictor.Adapt([]adapt.Block{b}, settings.Settings, false)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func Evaluate(ctx context.Context, m *train.Saved, s train.Samples, scores datas
 		return nil, err
 	}
 	a, b := m.Adaptation, &batch{Block: adapt.Block{X: x, Scores: scores}, labels: s.Labels}
-	fitted, err := predictor.Adapt([]adapt.Block{{X: x.Gather(x.AllRows()), Scores: scores}}, a.Settings)
+	fitted, err := predictor.Adapt([]adapt.Block{{X: x.Gather(x.AllRows()), Scores: scores}}, a.Settings, false)
 	if err != nil {
 		return nil, err
 	}
@@ -119,8 +119,8 @@ func Evaluate(ctx context.Context, m *train.Saved, s train.Samples, scores datas
 
 // Tables compares the predictions, and lists the conditions of stress.
 func (r *Report) Tables() []*table.Table {
-	title := fmt.Sprintf("Adapted to the unlabelled batch (transductive): temperature %.3g, tau %g, %s, %s changed",
-		r.Temperature, r.Tau, format.Count(r.Rounds, "round"), format.Count(r.Changed, "prediction"))
+	title := fmt.Sprintf("Adapted to the unlabelled batch (transductive): temperature %.3g, tau %g, %s, %s changed%s",
+		r.Temperature, r.Tau, format.Count(r.Rounds, "round"), format.Count(r.Changed, "prediction"), AtEnd(r.Settings))
 	t := table.New(title, "predictions", "per class", "95 % over classes", "per sample").Right(2, 3, 4)
 	t.Row("inductive", format.Percent(r.inductive.PerClass), r.interval, format.Percent(r.inductive.PerSample))
 	t.Row("transductive", format.Percent(r.PerClass), r.Interval, format.Percent(r.PerSample))
@@ -138,6 +138,8 @@ func (r *Report) Tables() []*table.Table {
 		warned := ""
 		if c.Warned {
 			warned = "does not adapt: too small"
+		} else if c.Declined > 0 {
+			warned = fmt.Sprintf("does not adapt to %d: absent classes", c.Declined)
 		}
 		batches.Row(c.Name, format.Points(c.Mean), format.Points(c.Tenth), format.Points(c.Worst), warned)
 	}

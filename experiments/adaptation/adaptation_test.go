@@ -79,7 +79,7 @@ func TestChoose(t *testing.T) {
 	if once, twice := chosen(t, b), chosen(t, b, b); *once.Interval != *twice.Interval || twice.Classes != 12 {
 		t.Errorf("a second fold with the same classes is no further evidence: %+v and %+v", once, twice)
 	}
-	testkit.WantText(t, predictor.AdaptationWarning(a, 10), "the batch of 10 samples is too small: on the validation classes the 10th percentile of the change")
+	testkit.WantText(t, predictor.AdaptationWarning(a, 10), "10 samples are too few to adapt to: at least ")
 	r := evaluated(t, b, a, 2)
 	before := metrics.TopK(b.Scores, b.labels, 1).Accuracy().PerClass
 	if r.PerClass <= before || r.Changed == 0 || r.Difference.Mean-(r.PerClass-before) > 1e-9 || len(r.Stress) != 5 {

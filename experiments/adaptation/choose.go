@@ -3,6 +3,7 @@ package adaptation
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -160,6 +161,15 @@ var (
 	taus         = []float64{15, 30, 60, 120, 240}
 )
 
+// AtEnd says whether the chosen tau is at an end of the values to choose from, so that the best may lie
+// beyond them.
+func AtEnd(s adapt.Settings) string {
+	if s.Tau != taus[0] && s.Tau != taus[len(taus)-1] {
+		return ""
+	}
+	return fmt.Sprintf("; tau %g is at an end of the values tried, %g to %g", s.Tau, taus[0], taus[len(taus)-1])
+}
+
 const (
 	maxSamples  = 2000 // of a fold, to bound the time of a choice
 	choiceDraws = 5    // of each condition with absent or imbalanced classes
@@ -187,16 +197,16 @@ func (b *batch) pick(rows []int) *batch {
 // before is the accuracy by class of the scores.
 func (b *batch) before() []float64 { return metrics.TopK(b.Scores, b.labels, 1).Recall() }
 
-// after is the accuracy by class after adaptation; b is normalised.
-func (b *batch) after(ctx context.Context, s adapt.Settings) ([]float64, error) {
+// after is the accuracy by class after adaptation, and whether that was declined; b is normalised.
+func (b *batch) after(ctx context.Context, s adapt.Settings) ([]float64, bool, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	r, err := adapt.Fit([]adapt.Block{b.Block}, s)
+	r, err := adapt.FitOrDecline([]adapt.Block{b.Block}, s)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	return metrics.TopK(r.P, b.labels, 1).Recall(), nil
+	return metrics.TopK(r.P, b.labels, 1).Recall(), r.Declined, nil
 }
 
 // candidate is settings with the accuracy on complete batches, by class of all folds.
@@ -247,7 +257,7 @@ func choose(ctx context.Context, kinds [][]*batch) (*train.Adaptation, error) {
 			for _, t := range temperatures {
 				c := candidate{Settings: adapt.Settings{Temperature: t * scale, Tau: tau}, kind: kind}
 				for _, f := range folds {
-					after, err := f.after(ctx, c.Settings)
+					after, _, err := f.after(ctx, c.Settings)
 					if err != nil {
 						return nil, err
 					}
@@ -337,7 +347,9 @@ type Condition struct {
 	Tenth   float64 `json:"tenth_percentile"`  // of the change
 	Worst   float64 `json:"worst_change"`      // in the worst batch
 	Draws   int     `json:"draws"`             // number of batches
-	Warned  bool    `json:"warned"`            // whether predict would warn that the batch is too small
+	// batches that are not adapted to, since most classes seem to be absent: their change is 0
+	Declined int  `json:"declined"`
+	Warned   bool `json:"warned"` // whether predict would warn that the batch is too small
 }
 
 // conditions select the samples of a batch: at most Samples, unless that is 0, and of the class
@@ -375,11 +387,14 @@ func stress(ctx context.Context, folds []*batch, s adapt.Settings, draws, ofSize
 			for draw := range n {
 				r := rand.New(rand.NewPCG(uint64(draw), uint64(i*len(folds)+f)))
 				b := fold.pick(fold.draw(i, r))
-				after, err := b.after(ctx, s)
+				after, declined, err := b.after(ctx, s)
 				if err != nil {
 					return nil, err
 				}
 				changes = append(changes, meanOf(after)-meanOf(b.before()))
+				if declined {
+					row.Declined++
+				}
 			}
 		}
 		if row.Draws = len(changes); row.Draws > 0 {

@@ -122,7 +122,7 @@ func (q *Question) adapted(answer *predictor.Answer) (*Adapted, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := predictor.Adapt([]adapt.Block{b}, p.Adaptation.Settings)
+	r, err := predictor.Adapt([]adapt.Block{b}, p.Adaptation.Settings, p.ForceAdapt)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func (q *Question) adapted(answer *predictor.Answer) (*Adapted, error) {
 	own, class := answer.Order[0], metrics.Argmax(r.P.Row(place))
 	a := &Adapted{
 		Samples: len(rows), Predicted: names[class], P: float64(r.P.Row(place)[class]),
-		LogOdds: answer.LogP[own] - answer.LogP[class], Changed: own != class, Neighbours: []Neighbour{},
+		LogOdds: answer.LogP[own] - answer.LogP[class], Changed: own != class && !r.Declined, Declined: r.Declined, Neighbours: []Neighbour{},
 	}
 	if !a.Changed {
 		return a, nil
@@ -269,6 +269,7 @@ type Adapted struct {
 	P         float64 `json:"p"`        // its adapted probability
 	LogOdds   float64 `json:"log_odds"` // of the model without adaptation, of its own class over the adapted one
 	Changed   bool    `json:"changed"`
+	Declined  bool    `json:"declined"` // whether nothing was adapted, since most candidates seem to be absent
 	// samples that favour the adapted class most, at most five; none if the prediction did not change
 	Neighbours []Neighbour `json:"neighbours"`
 }

@@ -140,6 +140,9 @@ func (r *Result) likelyTable() *table.Table {
 // that did.
 func (a *Adapted) section(own string) section {
 	s := section{Title: fmt.Sprintf("Adapted to %s together, the prediction stays (p = %.3f)", format.Count(a.Samples, "sample"), a.P)}
+	if a.Declined {
+		s.Title = fmt.Sprintf("Not adapted to %s: most of the candidate classes seem to be absent (--force-adapt adapts)", format.Count(a.Samples, "sample"))
+	}
 	if !a.Changed {
 		return s
 	}

@@ -136,8 +136,11 @@ func (p *Predictor) adapt(batch []adapt.Block, r *Predictions) (err error) {
 	case samples == 0:
 		return &invalid.Error{Field: "adapt", Want: "at least one sample", Got: "none"}
 	case p.AdaptsTo(samples):
-		if r.Adapted, err = Adapt(batch, p.Adaptation.Settings); err != nil {
+		if r.Adapted, err = Adapt(batch, p.Adaptation.Settings, p.ForceAdapt); err != nil {
 			return err
+		}
+		if r.Adapted.Declined {
+			break
 		}
 		r.Temperature = 1 // of log P
 		for row := range samples {
@@ -339,16 +342,21 @@ func (s *Samples) Sample(i int) (index int, id, class string) {
 	return index, id, s.Data.Classes[s.Data.Labels[index]]
 }
 
-// Adapted is the predictions for a batch, adapted to it.
+// Adapted is the predictions for a batch, adapted to it unless they are Declined.
 type Adapted struct {
 	*adapt.Result
 	Changed int // number of predictions that differ from those of the scores
 }
 
-// Adapt normalises a batch in place and adapts the predictions to it.
-func Adapt(blocks []adapt.Block, s adapt.Settings) (*Adapted, error) {
+// Adapt normalises a batch in place and adapts the predictions to it. Unless it is forced, it declines
+// where most of the classes seem to be absent.
+func Adapt(blocks []adapt.Block, s adapt.Settings, force bool) (*Adapted, error) {
 	adapt.Normalise(blocks)
-	r, err := adapt.Fit(blocks, s)
+	fit := adapt.FitOrDecline
+	if force {
+		fit = adapt.Fit
+	}
+	r, err := fit(blocks, s)
 	if err != nil {
 		return nil, err
 	}
@@ -368,41 +376,34 @@ func Adapt(blocks []adapt.Block, s adapt.Settings) (*Adapted, error) {
 func AdaptationWarning(a *train.Adaptation, samples int) string {
 	switch {
 	case a.Tau == 0:
-		return "adaptation is off for this model: on its validation classes no setting had a gain that is above chance and holds with absent and imbalanced classes"
+		return fmt.Sprintf("adaptation is not recommended for this model (no reliable gain on %s)", format.Count(a.Classes, "validation class"))
 	case samples < a.Smallest:
-		return fmt.Sprintf("the batch of %s is too small: on the validation classes the 10th percentile of the change is not below zero from %d samples",
-			format.Count(samples, "sample"), a.Smallest)
+		return fmt.Sprintf("%s are too few to adapt to: at least %d are needed", format.Count(samples, "sample"), a.Smallest)
 	}
 	return ""
 }
 
-// Table lists the estimated share of each class, the largest first, and the classes that are not
-// predicted and of which no sample is expected.
+// Table lists the estimated share of each class, the largest first, and the classes that seem to be
+// absent.
 func (a *Adapted) Table(classes []string) *table.Table {
-	n := a.P.Rows
-	title := fmt.Sprintf("adapted to %s: %s changed", format.Count(n, "sample"), format.Count(a.Changed, "prediction"))
-	t := table.New(title, "class", "estimated share", "expected samples").Right(2, 3)
-	order, predicted := make([]int, len(classes)), make([]bool, len(classes))
+	n, order, absent := a.P.Rows, make([]int, len(classes)), []string(nil)
 	for z := range order {
 		order[z] = z
 	}
-	SortBy(order, func(z int) float64 { return a.Shares[z] })
-	for i := range n {
-		predicted[metrics.Argmax(a.P.Row(i))] = true
+	title := fmt.Sprintf("adapted to %s: %s changed", format.Count(n, "sample"), format.Count(a.Changed, "prediction"))
+	if a.Declined {
+		title = fmt.Sprintf("not adapted to %s: %d of the %d candidate classes seem to be absent, and adaptation can then lower accuracy (--force-adapt adapts; --classes restricts the candidates)",
+			format.Count(n, "sample"), len(a.Absent), len(classes))
 	}
-	var absent []string
+	t := table.New(title, "class", "estimated share", "expected samples").Right(2, 3)
+	SortBy(order, func(z int) float64 { return a.Shares[z] })
 	for _, z := range order {
-		// The share of a class without samples is that of the prior, one sample.
-		samples := max(a.Shares[z]*float64(n+len(order))-1, 0)
-		if samples < 0.5 && !predicted[z] {
+		if slices.Contains(a.Absent, z) {
 			absent = append(absent, classes[z])
 			continue
 		}
+		samples := max(a.Shares[z]*float64(n+len(order))-1, 0) // without that of the prior
 		t.Row(classes[z], format.Percent(samples/float64(n)), fmt.Sprintf("%.1f", samples))
 	}
-	t.Note("candidate classes that seem to be absent: %s", cmp.Or(strings.Join(absent, ", "), "none"))
-	if 2*len(absent) > len(order) {
-		t.Note("warning: more than half of the candidate classes seem to be absent, and adaptation can then lower accuracy; restrict the candidates with --classes")
-	}
-	return t
+	return t.Note("candidate classes that seem to be absent: %s", cmp.Or(strings.Join(absent, ", "), "none"))
 }

@@ -158,9 +158,9 @@ func (r *Result) Tables() []*table.Table {
 	case a == nil:
 		end.Note("--adapt: not measured, since its settings are chosen on validation classes (--stage full)")
 	case a.Tau == 0:
-		end.Note("--adapt: off, since its gain on the validation classes may be chance or lost if classes are absent")
+		end.Note("--adapt: not recommended (no reliable gain on %s)", format.Count(a.Classes, "validation class"))
 	default:
-		end.Note("--adapt: %s points on the validation classes (%s), from %s", format.Points(a.After-a.Before), a.Interval, format.Count(a.Smallest, "sample"))
+		end.Note("--adapt: %s points on the validation classes (%s), from %s%s", format.Points(a.After-a.Before), a.Interval, format.Count(a.Smallest, "sample"), adaptation.AtEnd(a.Settings))
 	}
 	end.Note("settings: %s", strings.TrimPrefix(r.Settings+"; otherwise "+r.Source, "; otherwise "))
 	if r.Next != "" {

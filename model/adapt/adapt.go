@@ -31,6 +31,7 @@ package adapt
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -76,6 +77,11 @@ type Result struct {
 	Shares []float64               // Z, the estimated share of each class in the batch; they sum to 1
 	// Objective is the value after each round, the first before the features were used.
 	Objective []float64
+	// Absent lists the classes that seem to have no sample in the batch: none is predicted as one of
+	// them, and less than half a sample is expected. Declined is whether they are most of the classes,
+	// see FitOrDecline.
+	Absent   []int
+	Declined bool
 }
 
 // Normalise subtracts the mean over all samples of the batch and scales each sample to
@@ -138,7 +144,28 @@ func Fit(blocks []Block, s Settings) (*Result, error) {
 			break
 		}
 	}
+	for z, share := range f.Shares {
+		// The share of a class without samples is that of the prior, one sample.
+		if share*float64(n+len(f.Shares))-1 < 0.5 && !slices.Contains(f.best, z) {
+			f.Absent = append(f.Absent, z)
+		}
+	}
 	return &f.Result, nil
+}
+
+// FitOrDecline is Fit, unless more than half of the classes seem to be absent: clusters then divide the
+// classes that are present, and P is softmax(s/T).
+func FitOrDecline(blocks []Block, s Settings) (*Result, error) {
+	r, err := Fit(blocks, s)
+	if err != nil || s.Tau == 0 || 2*len(r.Absent) <= len(r.Shares) {
+		return r, err
+	}
+	s.Tau = 0
+	alone, err := Fit(blocks, s)
+	if err == nil {
+		r.P, r.Declined = alone.P, true
+	}
+	return r, err
 }
 
 func check(blocks []Block, s Settings) (n int, err error) {

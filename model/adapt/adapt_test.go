@@ -3,6 +3,7 @@ package adapt
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -120,6 +121,32 @@ func TestZeroVectors(t *testing.T) {
 	same := []Block{{dataset.Matrix[float32]{Rows: 3, Cols: 2, Data: []float32{0.1, 0.3, 0.1, 0.3, 0.1, 0.3}}, dataset.NewMatrix[float32](3, 2)}}
 	Normalise(same)
 	testkit.NearAll(t, "equal samples", same[0].X.Data, make([]float64, 6), 0)
+}
+
+// Classes without samples are found; if they are most of the classes, P is that of the scores. Where all
+// have samples, none is.
+func TestFitOrDecline(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 0))
+	for present, declined := range map[int]bool{2: true, 7: false, 10: false} {
+		blocks := random(r, 400, 8, 10)
+		for _, b := range blocks {
+			for i := range b.Scores.Rows {
+				b.Scores.Row(i)[i%present] += 12
+			}
+		}
+		s := Settings{1, 10}
+		got := testkit.Must(FitOrDecline(blocks, s))(t)
+		want := fitOf(t, blocks, s)
+		if len(want.Absent) != 10-present || got.Declined != declined {
+			t.Errorf("%d of 10 classes: %v absent, declined %v", present, want.Absent, got.Declined)
+		}
+		if declined {
+			want = fitOf(t, blocks, Settings{1, 0})
+		}
+		if !slices.Equal(got.P.Data, want.P.Data) {
+			t.Errorf("%d of 10 classes: other predictions than expected", present)
+		}
+	}
 }
 
 func TestRefusesBadInput(t *testing.T) {
