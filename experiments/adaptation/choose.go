@@ -283,7 +283,9 @@ func choose(ctx context.Context, kinds [][]*batch) (*train.Adaptation, error) {
 		}
 		least := meanOf(c.after) - a.Before
 		for _, row := range table {
-			least = min(least, row.Mean)
+			if row.Declined < row.Draws {
+				least = min(least, row.Mean)
+			}
 		}
 		if least > most {
 			most, best = least, whole[c.kind]

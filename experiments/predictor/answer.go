@@ -149,14 +149,6 @@ func (a *Answer) Compare(other Other) (*Comparison, error) {
 		c.Groups = append(c.Groups, g)
 	}
 	SortBy(c.Groups, func(g Group) float64 { return math.Abs(g.Contribution) })
-	for _, g := range slices.Backward(c.Groups) {
-		switch {
-		case g.Contribution > 0:
-			c.BestFor = &g.Name
-		case g.Contribution < 0:
-			c.BestAgainst = &g.Name
-		}
-	}
 	return c, nil
 }
 

@@ -39,9 +39,7 @@ type Comparison struct {
 	// classes
 	Correction float64 `json:"correction"`
 
-	Groups      []Group `json:"groups"`       // by the size of their contribution
-	BestFor     *string `json:"best_for"`     // the group that favours the predicted class most; null if none does
-	BestAgainst *string `json:"best_against"` // the group that favours the other class most; null if none does
+	Groups []Group `json:"groups"` // by the size of their contribution
 }
 
 // Pair holds a number for the predicted class and one for the class it is compared with.

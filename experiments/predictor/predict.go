@@ -392,8 +392,8 @@ func (a *Adapted) Table(classes []string) *table.Table {
 	}
 	title := fmt.Sprintf("adapted to %s: %s changed", format.Count(n, "sample"), format.Count(a.Changed, "prediction"))
 	if a.Declined {
-		title = fmt.Sprintf("not adapted to %s: %d of the %d candidate classes seem to be absent, and adaptation can then lower accuracy (--force-adapt adapts; --classes restricts the candidates)",
-			format.Count(n, "sample"), len(a.Absent), len(classes))
+		title = fmt.Sprintf("not adapted to %s: only about %.0f of the %d candidate classes seem to be present, and adaptation can then lower accuracy (--force-adapt adapts; --classes restricts the candidates)",
+			format.Count(n, "sample"), a.Present, len(classes))
 	}
 	t := table.New(title, "class", "estimated share", "expected samples").Right(2, 3)
 	SortBy(order, func(z int) float64 { return a.Shares[z] })

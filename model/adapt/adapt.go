@@ -33,6 +33,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/matrix"
@@ -78,9 +80,10 @@ type Result struct {
 	// Objective is the value after each round, the first before the features were used.
 	Objective []float64
 	// Absent lists the classes that seem to have no sample in the batch: none is predicted as one of
-	// them, and less than half a sample is expected. Declined is whether they are most of the classes,
-	// see FitOrDecline.
+	// them, and less than half a sample is expected. Present is about how many classes have samples, the
+	// perplexity of what P expects of each; 0 where nothing was adapted. Declined is whether P is that of the scores, see FitOrDecline.
 	Absent   []int
+	Present  float64
 	Declined bool
 }
 
@@ -144,20 +147,21 @@ func Fit(blocks []Block, s Settings) (*Result, error) {
 			break
 		}
 	}
-	for z, share := range f.Shares {
-		// The share of a class without samples is that of the prior, one sample.
-		if share*float64(n+len(f.Shares))-1 < 0.5 && !slices.Contains(f.best, z) {
+	for z, mass := range f.mass {
+		if mass < 0.5 && !slices.Contains(f.best, z) {
 			f.Absent = append(f.Absent, z)
 		}
+		f.mass[z] /= float64(n)
 	}
+	f.Present = math.Exp(stat.Entropy(f.mass))
 	return &f.Result, nil
 }
 
-// FitOrDecline is Fit, unless more than half of the classes seem to be absent: clusters then divide the
-// classes that are present, and P is softmax(s/T).
+// FitOrDecline is Fit, unless fewer than half of the classes seem to be present: clusters then divide
+// these, and P is softmax(s/T).
 func FitOrDecline(blocks []Block, s Settings) (*Result, error) {
 	r, err := Fit(blocks, s)
-	if err != nil || s.Tau == 0 || 2*len(r.Absent) <= len(r.Shares) {
+	if err != nil || r.Present == 0 || 2*r.Present >= float64(len(r.Shares)) {
 		return r, err
 	}
 	s.Tau = 0
