@@ -21,7 +21,7 @@ type Described struct {
 	AddedAttributes int      `json:"added_attributes"`
 	Missing         int      `json:"missing"` // empty cells of classes.csv
 	Drafts          int      `json:"drafts"`  // groups of classes that no person has checked since --from filled them in
-	Ignored         []string `json:"ignored"` // what --from did not understand
+	Notes           []string `json:"notes"`   // words that --from ignored, and classes that it added to others
 }
 
 // Folder returns the folder of a data set in the open layout, whose descriptions can be written; "" for
@@ -105,12 +105,12 @@ func Describe(ctx context.Context, name string, from Sources, o Options) (r Desc
 		}
 	}
 	if from.From != "" {
-		ignored, err := d.AddTraits(ctx, from.From)
+		notes, err := d.AddTraits(ctx, from.From)
 		if err != nil {
 			return r, err
 		}
-		for e := range ignored.All() {
-			r.Ignored = append(r.Ignored, e.Error())
+		for e := range notes.All() {
+			r.Notes = append(r.Notes, e.Error())
 		}
 	}
 	if len(d.Classes) == 0 {
@@ -118,7 +118,7 @@ func Describe(ctx context.Context, name string, from Sources, o Options) (r Desc
 	}
 	r = Described{
 		Name: NameOf(name), Dir: dir, Classes: len(d.Classes), Attributes: len(d.Attributes), AddedClasses: d.Added.Classes, AddedAttributes: d.Added.Attributes,
-		Missing: check.CountMissing(d).Entries, Drafts: len(d.Drafts), Ignored: r.Ignored,
+		Missing: check.CountMissing(d).Entries, Drafts: len(d.Drafts), Notes: r.Notes,
 	}
 	return r, d.Save()
 }

@@ -33,28 +33,25 @@ const orderedClasses = 300
 // Two classes are alike as in Describe; those without any value are too.
 func Describing(t *descriptions.Table) Order {
 	u := t.Values()
-	o := Order{Groups: []Group{}}
-	index, sizes := map[string]int{}, []float64{}
-	group := make([]int, u.Cols) // of the attributes
-	for m, a := range t.Attributes {
-		k, known := index[a.Group]
-		if !known {
-			k = len(o.Groups)
-			index[a.Group], o.Groups, sizes = k, append(o.Groups, Group{Name: a.Group}), append(sizes, 0)
-		}
-		group[m] = k
-		sizes[k]++
-		for z := range u.Rows {
-			if math.IsNaN(u.Row(z)[m]) {
-				o.Groups[k].Missing++
+	o, groups := Order{}, t.Groups()
+	o.Groups = make([]Group, len(groups)) // not null in JSON
+	group := make([]int, u.Cols)          // of the attributes
+	for k, g := range groups {
+		o.Groups[k].Name = g.Name
+		for _, m := range g.Members {
+			group[m] = k
+			for z := range u.Rows {
+				if math.IsNaN(u.Row(z)[m]) {
+					o.Groups[k].Missing++
+				}
 			}
 		}
 	}
-	overlaps, pairs := make([]float64, len(sizes)), make([]float64, len(sizes))
+	overlaps, pairs := make([]float64, len(groups)), make([]float64, len(groups))
 	step := 1 + u.Rows/orderedClasses
 	for a := 0; a < u.Rows; a += step {
 		for b := a + step; b < u.Rows; b += step {
-			overlap, lacks := slices.Repeat([]float64{1}, len(sizes)), make([]bool, len(sizes))
+			overlap, lacks := slices.Repeat([]float64{1}, len(groups)), make([]bool, len(groups))
 			for m, p := range u.Row(a) {
 				if q := u.Row(b)[m]; math.IsNaN(p + q) {
 					lacks[group[m]] = true
@@ -81,7 +78,8 @@ func Describing(t *descriptions.Table) Order {
 	}
 	gain := map[string]float64{}
 	for k := range o.Groups {
-		g, apart := &o.Groups[k], sizes[k]/(sizes[k]+3)
+		g, n := &o.Groups[k], float64(len(groups[k].Members))
+		apart := n / (n + 3)
 		if pairs[k] > 0 {
 			apart = 1 - overlaps[k]/pairs[k]
 			g.Confusion = new(overlaps[k] / pairs[k] / 2)

@@ -1,6 +1,7 @@
 package descriptions
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,12 +34,12 @@ Classes
 // Prompts returns texts that ask a language model or a person for the entries that are missing, in
 // parts of classes. AddTraits reads the answers.
 func (t *Table) Prompts() (parts []string) {
-	var groups []group
+	var groups []Group
 	open := make([]bool, len(t.Classes))
-	for _, g := range t.groups() {
+	for _, g := range t.Groups() {
 		asked := false
 		for z, cells := range t.Cells {
-			if slices.ContainsFunc(g.members, func(m int) bool { return cells[m] == "" }) {
+			if slices.ContainsFunc(g.Members, func(m int) bool { return cells[m] == "" }) {
 				asked, open[z] = true, true
 			}
 		}
@@ -55,7 +56,7 @@ func (t *Table) Prompts() (parts []string) {
 	header, attributes, n := ClassColumn, "", 0
 	for _, g := range groups {
 		var names []string
-		for _, m := range g.members {
+		for _, m := range g.Members {
 			names = append(names, g.within(t.Attributes[m].Name))
 		}
 		header += "," + g.column()
@@ -68,32 +69,28 @@ func (t *Table) Prompts() (parts []string) {
 	return parts
 }
 
-// group is the attributes with the name of one group, "" for those of a data set without groups.
-type group struct {
-	name    string
-	members []int
+// Group is the attributes with the name of one group, "" for those of a data set without groups.
+type Group struct {
+	Name    string
+	Members []int // indices of attributes
 }
 
-func (t *Table) groups() (list []group) {
+// Groups returns the groups in the order in which attributes first name them.
+func (t *Table) Groups() (list []Group) {
 	index := map[string]int{}
 	for m, a := range t.Attributes {
 		k, known := index[a.Group]
 		if !known {
 			k = len(list)
-			index[a.Group], list = k, append(list, group{name: a.Group})
+			index[a.Group], list = k, append(list, Group{Name: a.Group})
 		}
-		list[k].members = append(list[k].members, m)
+		list[k].Members = append(list[k].Members, m)
 	}
 	return list
 }
 
 // column is the name of the group in a table of traits.
-func (g group) column() string {
-	if g.name == "" {
-		return "attributes"
-	}
-	return g.name
-}
+func (g Group) column() string { return cmp.Or(g.Name, "attributes") }
 
 // within returns the name of an attribute without that of the group.
-func (g group) within(attribute string) string { return strings.TrimPrefix(attribute, g.name+"::") }
+func (g Group) within(attribute string) string { return strings.TrimPrefix(attribute, g.Name+"::") }

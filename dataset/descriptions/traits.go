@@ -32,12 +32,13 @@ import (
 // name, the column describes it. In a text with code fences, as of an answer to Prompts, only what
 // is between them is read: one or more tables.
 //
-// Cells of t that are filled in are kept; the others become drafts. ignored has the words that
-// are no attributes of their group. The error joins all problems, each an *invalid.Error.
-func (t *Table) AddTraits(ctx context.Context, path string) (ignored invalid.List, err error) {
+// Cells of t that are filled in are kept; the others become drafts. notes has the words that are no
+// attributes of their group, which are ignored, and the classes that are added to those of t. The
+// error joins all problems, each an *invalid.Error.
+func (t *Table) AddTraits(ctx context.Context, path string) (notes invalid.List, err error) {
 	text, err := fileio.ReadFile(ctx, path, maxSize)
 	if err != nil {
-		return ignored, err
+		return notes, err
 	}
 	var problems invalid.List
 	var tables []*table.Table
@@ -48,10 +49,10 @@ func (t *Table) AddTraits(ctx context.Context, path string) (ignored invalid.Lis
 	}
 	for _, file := range tables {
 		if problems.Len() == 0 {
-			t.addTraits(file, &problems, &ignored)
+			t.addTraits(file, &problems, &notes)
 		}
 	}
-	return ignored, problems.Err()
+	return notes, problems.Err()
 }
 
 // blocksOf returns what is between the code fences of a text, each behind as many empty lines as the
@@ -81,17 +82,19 @@ func blocksOf(text []byte) (blocks [][]byte) {
 	return blocks
 }
 
-func (t *Table) addTraits(file *table.Table, problems, ignored *invalid.List) {
+func (t *Table) addTraits(file *table.Table, problems, notes *invalid.List) {
 	classColumn := max(0, slices.IndexFunc(file.Columns, func(name string) bool {
 		return slices.Contains([]string{"", ClassColumn, "species", "taxon", "name"}, strings.ToLower(name))
 	}))
-	find, folded := t.Finder(), map[string]string{} // spellings of classes that are new
 	ofClass, names, before := make(map[string][]table.Row), []string{}, len(t.Classes)
+	find, folded := t.Finder(), map[string]string{} // spellings of classes that are new
+	if z := find(file.Columns[classColumn]); z >= 0 {
+		file.Report("header", 1, "", `a header: "class" and the names of traits or groups`, "the class "+invalid.Quote(t.Classes[z]))
+		return
+	}
+	file.Rows = slices.DeleteFunc(file.Rows, func(row table.Row) bool { return slices.Equal(row.Cells, file.Columns) }) // parts with a header each
 	for _, row := range file.Rows {
 		name := row.Cells[classColumn]
-		if slices.Equal(row.Cells, file.Columns) { // parts with a header each
-			continue
-		}
 		if foldName(name) == "" || invalid.HasControl(name) {
 			file.Report("class", row.Line, file.Columns[classColumn], "the name of a class", invalid.Quote(name))
 			continue
@@ -99,6 +102,12 @@ func (t *Table) addTraits(file *table.Table, problems, ignored *invalid.List) {
 		if z := find(name); z >= 0 {
 			name = t.Classes[z]
 		} else {
+			if folded[foldName(name)] == "" && before > 0 {
+				notes.Add("class", &invalid.Error{
+					Where: file.File, Field: fmt.Sprintf("line %d", row.Line), Want: "a class of the data set",
+					Got: invalid.Quote(name) + ", which is added", Hint: invalid.DidYouMean(name, t.Classes[:before]),
+				})
+			}
 			name = cmp.Or(folded[foldName(name)], name)
 			folded[foldName(name)] = name
 		}
@@ -110,7 +119,7 @@ func (t *Table) addTraits(file *table.Table, problems, ignored *invalid.List) {
 	var traits []trait
 	for j, name := range file.Columns {
 		if j != classColumn {
-			traits = append(traits, t.readTrait(file, j, name, ignored)...)
+			traits = append(traits, t.readTrait(file, j, name, notes)...)
 		}
 	}
 	if problems.Len() > 0 {
@@ -174,7 +183,7 @@ func (a trait) mean(rows []table.Row, scale func(p float64) string) string {
 
 // readTrait returns the attributes of a column, and reports one of numbers that are no
 // probabilities.
-func (t *Table) readTrait(file *table.Table, column int, name string, ignored *invalid.List) []trait {
+func (t *Table) readTrait(file *table.Table, column int, name string, notes *invalid.List) []trait {
 	if name == "" || name == ClassColumn || invalid.HasControl(name) {
 		file.Report("trait", 1, fmt.Sprint(column+1), "the name of a trait", invalid.Quote(name))
 		return nil
@@ -208,9 +217,9 @@ func (t *Table) readTrait(file *table.Table, column int, name string, ignored *i
 	}
 	known := newVocabulary(t.Attributes)
 	short := func(name string) string { return strings.TrimPrefix(foldName(name), "has") }
-	for _, g := range t.groups() {
-		if short(g.column()) == short(name) && !(probabilities && len(g.members) == 1) {
-			return t.traitsOf(g, known, file, column, ignored)
+	for _, g := range t.Groups() {
+		if short(g.column()) == short(name) && !(probabilities && len(g.Members) == 1) {
+			return t.traitsOf(g, known, file, column, notes)
 		}
 	}
 	if hits := known.find(name); probabilities && len(hits) == 1 {
@@ -241,25 +250,25 @@ func (t *Table) readTrait(file *table.Table, column int, name string, ignored *i
 
 // traitsOf returns the attributes of a group as a column of words describes them. Where a cell has
 // another word, only those that it lists are known.
-func (t *Table) traitsOf(g group, known *vocabulary, file *table.Table, column int, ignored *invalid.List) (traits []trait) {
+func (t *Table) traitsOf(g Group, known *vocabulary, file *table.Table, column int, notes *invalid.List) (traits []trait) {
 	names, meaning, others := []string{}, map[string]int{}, map[string]bool{} // others are cells with another word
-	for _, m := range g.members {
+	for _, m := range g.Members {
 		names = append(names, g.within(t.Attributes[m].Name))
 	}
 	for _, row := range file.Rows {
 		for word := range wordsOf(row.Cells[column]) {
-			if hits := known.find(g.name + "::" + word); len(hits) == 1 {
+			if hits := known.find(g.Name + "::" + word); len(hits) == 1 {
 				meaning[word] = hits[0]
 			} else if word != noneOfGroup {
 				others[row.Cells[column]] = true
-				ignored.Add(file.Columns[column], &invalid.Error{
+				notes.Add(file.Columns[column], &invalid.Error{
 					Where: file.File, Field: fmt.Sprintf("line %d, column %s", row.Line, file.Columns[column]),
 					Want: "attributes of this group", Got: invalid.Quote(word), Hint: invalid.DidYouMean(word, names),
 				})
 			}
 		}
 	}
-	for _, m := range g.members {
+	for _, m := range g.Members {
 		traits = append(traits, trait{t.Attributes[m], func(row table.Row) float64 {
 			p := listed(row.Cells[column], func(word string) bool { other, ok := meaning[word]; return ok && other == m })
 			if p == 0 && others[row.Cells[column]] {

@@ -43,6 +43,7 @@ func TestAddTraits(t *testing.T) {
 			tail (tail) no yes`},
 		{"names of photographs", "class,photo,red\nwren,a,1\n" + manyLines, "line 1, column photo: expected words that several lines share, found 31 different ones. Leave"},
 		{"no class of the data set", "diet,class\nseeds,eagle\n", "column 2: expected names of classes of the data set, found none of them"},
+		{"no header", "wren,seeds\nbarn owl,meat\n", `line 1: expected a header: "class" and the names of traits or groups, found the class "Wren"`},
 		{"a line without a class", "class,diet\nwren,seeds\n,meat\n", `line 3, column class: expected the name of a class, found ""`},
 		{"a column without a name", "class,diet,\nwren,seeds,1\n", `line 1, column 3: expected the name of a trait, found ""`},
 	} {
@@ -80,9 +81,9 @@ func TestAddTraits(t *testing.T) {
 // What a language model answered to Prompts for 28 birds and the attributes of CUB.
 func TestAnswer(t *testing.T) {
 	d := &Table{}
-	ignored := testkit.Must(d.AddTraits(t.Context(), "testdata/answer.md"))(t)
-	if len(d.Classes) != 28 || len(d.groups()) != 28 || len(d.Drafts) != 28*28 || ignored.Len() > 0 {
-		t.Errorf("%d classes, %d groups, %d drafts, %v", len(d.Classes), len(d.groups()), len(d.Drafts), ignored.Err())
+	notes := testkit.Must(d.AddTraits(t.Context(), "testdata/answer.md"))(t)
+	if len(d.Classes) != 28 || len(d.Groups()) != 28 || len(d.Drafts) != 28*28 || notes.Len() > 0 {
+		t.Errorf("%d classes, %d groups, %d drafts, %v", len(d.Classes), len(d.Groups()), len(d.Drafts), notes.Err())
 	}
 	m := d.Attribute("has_crown_color::red")
 	testkit.WantText(t, d.Cells[slices.Index(d.Classes, "042.Vermilion_Flycatcher")][m], "often")
@@ -97,22 +98,26 @@ func TestAnswerBesideEntries(t *testing.T) {
 	d := complete(t, dir)
 	parts := d.Prompts()
 	testkit.WantText(t, parts[0], "\nclass,has_wing,nocturnal\n", "- has_wing: red; dark_blue\n- nocturnal: nocturnal\n", "- 001.Barn_owl\n- 002.Wren\n- emu\n")
-	text := "Sure!\n```csv\nclass,nocturnal,wing\nbarn owl,yes,red; Dark blue (often)\n```\nThe rest:\n```\nclass,wing\nWren,red; teal\nclass,wing\nemu,none"
-	ignored := testkit.Must(d.AddTraits(t.Context(), testkit.Write(t, t.TempDir(), "answer.csv", text)))(t)
-	if diff := cmp.Diff([][]string{{"rarely", "often", "yes"}, {"yes", "", ""}, {"no", "no", ""}}, d.Cells); diff != "" {
+	text := "Sure!\n```csv\nclass,nocturnal,wing\nbarn owl,yes,red; Dark blue (often)\n```\nThe rest:\n```\nclass,wing\nWren,red; teal\nclass,wing\nemu,none\nEmmu,red"
+	notes := testkit.Must(d.AddTraits(t.Context(), testkit.Write(t, t.TempDir(), "answer.csv", text)))(t)
+	if diff := cmp.Diff([][]string{{"rarely", "often", "yes"}, {"yes", "", ""}, {"no", "no", ""}, {"yes", "no", ""}}, d.Cells); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	testkit.WantError(t, ignored.Err(), `line 9, column wing: expected attributes of this group, found "teal"`)
-	testkit.WantText(t, strings.Join(d.Prompts(), ""), "\n- 002.Wren\n- emu\n")
+	testkit.WantError(t, notes.Err(), `line 9, column wing: expected attributes of this group, found "teal"`,
+		`line 12: expected a class of the data set, found "Emmu", which is added. Did you mean emu?`)
+	if notes.Len() != 2 {
+		t.Error(notes.Err())
+	}
+	testkit.WantText(t, strings.Join(d.Prompts(), ""), "\n- 002.Wren\n- emu\n- Emmu\n")
 	testkit.NoError(t, d.Save())
-	testkit.WantText(t, testkit.Read(t, dir+"/"+DraftsFile), "class,group\n001.Barn_owl,has_wing\n001.Barn_owl,nocturnal\n002.Wren,has_wing\nemu,has_wing\n")
+	testkit.WantText(t, testkit.Read(t, dir+"/"+DraftsFile), "class,group\n001.Barn_owl,has_wing\n001.Barn_owl,nocturnal\n002.Wren,has_wing\nEmmu,has_wing\nemu,has_wing\n")
 	d = complete(t, dir)
 	before := d.Clone()
 	for draft := range d.Drafts {
 		d.SetDraft(draft, false)
 	}
 	testkit.NoError(t, d.Save())
-	if _, err := os.Stat(dir + "/" + DraftsFile); !errors.Is(err, os.ErrNotExist) || len(before.Drafts) != 4 {
+	if _, err := os.Stat(dir + "/" + DraftsFile); !errors.Is(err, os.ErrNotExist) || len(before.Drafts) != 5 {
 		t.Errorf("after all are checked: %v, before %v", err, before.Drafts)
 	}
 }

@@ -136,8 +136,8 @@ func (r Described) Tables() []*table.Table {
 			Note("  lines NAME,GROUP in attributes.csv; then dataset describe again")}
 	}
 	t.Note("empty: %d of %d entries of classes.csv", r.Missing, r.Classes*r.Attributes)
-	for _, text := range r.Ignored {
-		t.Note("ignored: %s", text)
+	for _, text := range r.Notes {
+		t.Note("note: %s", text)
 	}
 	switch {
 	case r.Drafts > 0:

@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
+	dialog "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -49,6 +50,8 @@ func openedAt(t *testing.T, dir string) (*Server, *browser) {
 	t.Cleanup(cancel)
 	chromedp.ListenTarget(ctx, func(event any) {
 		switch e := event.(type) {
+		case *dialog.EventJavascriptDialogOpening:
+			go func() { _ = chromedp.Run(ctx, dialog.HandleJavaScriptDialog(true)) }() // a test that ends needs no answer
 		case *runtime.EventExceptionThrown:
 			t.Error(e.ExceptionDetails.Error())
 		case *log.EventEntryAdded:
@@ -188,6 +191,13 @@ func TestPageInBrowser(t *testing.T) {
 	b.waits("2 of 4 described")
 	b.run(chromedp.KeyEvent("y"))
 	b.waits("3 of 4 described")
+	classes("giant,,yes,no,yes\n")
+	b.choose("Copy the description of", "old")
+	b.click("to giant")
+	b.waits("Copied from old to giant.")
+	classes("giant,yes,no,no,yes\n")
+	b.click("Undo")
+	b.waits("The last change is undone.")
 	classes("giant,,yes,no,yes\n")
 	b.run(chromedp.NavigateBack(), chromedp.WaitVisible(".grid"))
 

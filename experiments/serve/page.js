@@ -110,7 +110,7 @@ function groupsOf() {
 // The strengths, their keys and their words. Chips are set to that of the brush by a click, and to any by its key.
 const strengths = [["y", 1, 4], ["o", .75, 3], ["s", .5, 2], ["r", .1, 1], ["n", 0, 0], ["?", null]];
 const word = v => v === null ? "not known" : state.words[strengths.find(([, p]) => p === v)?.[2]] || v.toFixed(2);
-const brushes = off => make("div", {className: "row", role: "group", "aria-label": "A click means"}, "A click means", strengths.map(([key, p]) =>
+const brushes = off => make("div", {className: "row brush", role: "group", "aria-label": "A click means"}, "A click means", strengths.map(([key, p]) =>
   make("button", {type: "button", disabled: off, "aria-pressed": String(brush === p), "data-key": "brush" + key, title: `key ${key} on an entry, to which arrows move`, onclick: () => { brush = p; show(); }}, word(p), make("small", {textContent: ` ${key}`}))));
 
 // chip is an entry: a click sets it, and a second one empties it again.
@@ -219,15 +219,20 @@ async function showAttributes() {
   const alike = order.alike === 1 ? "1 pair of classes is still alike" : `${order.alike} pairs of classes are still alike`;
   const brings = about.pairs === 0 ? `${alike}; this group cannot change that.` : `${alike}, and ${about.pairs} lack this group.` +
     (about.confusion === null ? "" : ` By it alone, two classes that have it have an expected confusion of ${percent(about.confusion)}.`);
+  const column = m => { // whose name fills in its open entries: those that are exceptions are then clicked
+    const {name} = state.attributes[m], rest = shown.filter(c => c.values[m] === null), text = within(name, group);
+    return make("button", {disabled: off || rest.length === 0 || brush === null, title: `${word(brush)} for the ${rest.length} open entries`, "data-key": "column" + name, textContent: text,
+      onclick: () => change(rest.map(c => ({class: c.name, cells: {[name]: brush}})))});
+  };
   view.replaceChildren(...[
     make("div", {className: "row"}, chooser, next && make("button", {textContent: `Next: ${groupName(next.name)}`, "data-key": "next", onclick: () => go("attributes", next.name)}), filters,
       make("progress", {max: Math.max(total, 1), value: done, "aria-label": "described"}), make("small", {textContent: `${done} of ${total} entries`})),
     make("h2", {textContent: `${groupName(group)}: which classes have it?`}), make("p", {className: "note", textContent: brings}),
     brushes(off),
-    make("div", {className: "table"}, make("table", {}, make("thead", {}, make("tr", {}, make("th", {textContent: `${shown.length} classes`}), members.map(m => make("th", {scope: "col", textContent: within(state.attributes[m].name, group)})))),
+    make("div", {className: "table"}, make("table", {}, make("thead", {}, make("tr", {}, make("th", {textContent: `${shown.length} classes`}), members.map(m => make("th", {scope: "col"}, column(m))))),
       make("tbody", {}, shown.map((c, row) => make("tr", {}, make("th", {scope: "row"}, state.pictures && c.rows.length > 0 && zoom(c.rows[0], c.name), make("span", {textContent: className(c.name)}), isDraft(c) && make("small", {className: "draft", textContent: "draft"})),
-        members.map((m, column) => make("td", {}, chip("", `${className(c.name)}: ${within(state.attributes[m].name, group)}`, c.values[m], c.name + state.attributes[m].name,
-          v => change([{class: c.name, cells: {[state.attributes[m].name]: v}}]), off, {"data-row": row, "data-column": column})))))))),
+        members.map((m, i) => make("td", {}, chip("", `${className(c.name)}: ${within(state.attributes[m].name, group)}`, c.values[m], c.name + state.attributes[m].name,
+          v => change([{class: c.name, cells: {[state.attributes[m].name]: v}}]), off, {"data-row": row, "data-column": i})))))))),
     make("div", {className: "row end"}, rest.length > 0 && make("button", {textContent: "the others: no", disabled: off, "data-key": "rest", onclick: () => change(rest.map(c => ({class: c.name, cells: Object.fromEntries(members.filter(m => c.values[m] === null).map(m => [state.attributes[m].name, 0]))})))}),
       drafts.length > 0 && make("button", {textContent: `checked: ${drafts.length} drafts`, disabled: off, "data-key": "checked", onclick: () => change(drafts.map(c => ({class: c.name, checked: [group]})), "Checked.")}),
       next && make("button", {textContent: `Next: ${groupName(next.name)}`, onclick: () => go("attributes", next.name)}))].filter(Boolean));
