@@ -332,14 +332,14 @@ var (
 // indented names.
 var (
 	titles  = regexp.MustCompile(`<td>(.*)</td>\n(\s*<td class="number"></td>\n){5}`)
-	numbers = regexp.MustCompile(`<td class="number">(0\.\d+|1\.0+)( \w+)?</td>`)
+	numbers = regexp.MustCompile(`<td class="number">(0\.\d+|1\.0+)( \w+|)</td>`)
 	indents = regexp.MustCompile(`<td> +`)
 )
 
 // drawTable returns the table with its numbers drawn. Screen readers hear the numbers alone.
 func drawTable(t *table.Table) template.HTML {
 	s := titles.ReplaceAllString(t.HTML(), "<th colspan=\"6\">$1</th>\n")
-	s = numbers.ReplaceAllString(s, `<td class="bar"><span class="track" aria-hidden="true"><span style="width: calc(100% * $1)"></span></span> $1$2</td>`)
+	s = numbers.ReplaceAllString(s, `<td class="bar"><span class="track" aria-hidden="true"><span style="width: calc(100% * $1)"></span></span> $1<small>$2</small></td>`)
 	return template.HTML(indents.ReplaceAllString(s, `<td class="in">`)) //nolint:gosec // the table is escaped
 }
 
