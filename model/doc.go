@@ -11,7 +11,7 @@
 //	Gamma    = softmax over k of (zeta V[m,:])   softGroups           groups.go
 //	p[m] per group, which depends on Gamma       groupedPrior         groups.go
 //	Uc, pc, Ac  none of the group                noneOfClasses        noneof.go
-//	G[k,n,z] soft OR within a group (Eq. 5)      fixedGroups, softOr  tables.go, softor.go
+//	G[k,n,z] soft OR within a group (Eq. 5)      fixedGroups, softOr  groups.go, softor.go
 //	log p(z|x) soft AND across groups (Eq. 4)    softAnd              loss.go
 //	CXE, BXE (Eq. 6)                             crossEntropy,        loss.go
 //	                                             attributeEntropy

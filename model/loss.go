@@ -266,14 +266,16 @@ func softAnd[T Float](scoresNode *G.Node) *G.Node {
 	}
 	return apply(kernel{name: "log p(z|x) + c: soft AND (Eq. 4)", from: []operand{scores}, to: l, forward: func() {
 		parallel.For(n, 1+8192/(k*z), func(lo, hi int) {
-			p := newLogProduct(z)
-			for i := lo; i < hi; i++ {
+			rows := 1 + 1024/z // at a time, whose products stay in the cache
+			p := newLogProduct(rows * z)
+			for ; lo < hi; lo += rows {
 				p.reset()
+				end := min(lo+rows, hi)
 				for j := range k {
-					multiply(p, scores.data[(j*n+i)*z:(j*n+i+1)*z])
+					multiply(p, scores.data[(j*n+lo)*z:(j*n+end)*z])
 				}
-				for c := range z {
-					l.data[i*z+c] = T(p.log(c))
+				for i := range l.data[lo*z : end*z] {
+					l.data[lo*z+i] = T(p.log(i))
 				}
 			}
 		})
