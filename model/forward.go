@@ -53,8 +53,10 @@ func NewForward[T Float](c Config, classes *Description, params *Parameters[T]) 
 	writeRatio(ratio, u, f.p)
 	var none matrix.Matrix[T]
 	if c.Complement != NoComplement {
+		withPrior := matrix.New[T](z+1, u.Cols)
+		writeWithPrior(withPrior, u, f.p)
 		none = matrix.New[T](z+2, f.gamma.Cols)
-		noneOfClasses[T]{none}.write(withPrior[T](u, f.p), f.gamma)
+		noneOfClasses[T]{none}.write(withPrior, f.gamma)
 	}
 	f.groups.set(f.gamma, ratio, none)
 	f.block = min(max(blockNumbers/z, leastBlock), mostBlock, max(maxBlockNumbers/z, 1))

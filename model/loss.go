@@ -266,16 +266,14 @@ func softAnd[T Float](scoresNode *G.Node) *G.Node {
 	}
 	return apply(kernel{name: "log p(z|x) + c: soft AND (Eq. 4)", from: []operand{scores}, to: l, forward: func() {
 		parallel.For(n, 1+8192/(k*z), func(lo, hi int) {
-			rows := 1 + 1024/z // at a time, whose products stay in the cache
-			p := newLogProduct(rows * z)
-			for ; lo < hi; lo += rows {
+			p := newLogProduct(z)
+			for i := lo; i < hi; i++ {
 				p.reset()
-				end := min(lo+rows, hi)
 				for j := range k {
-					multiply(p, scores.data[(j*n+lo)*z:(j*n+end)*z])
+					multiply(p, scores.data[(j*n+i)*z:(j*n+i+1)*z])
 				}
-				for i := range l.data[lo*z : end*z] {
-					l.data[lo*z+i] = T(p.log(i))
+				for c := range z {
+					l.data[i*z+c] = T(p.log(c))
 				}
 			}
 		})
@@ -310,8 +308,10 @@ func LogNormalise[T Float](l []T, classes int) {
 // LogSumExp returns log sum_z exp(row[z]).
 func LogSumExp[T Float](row []T) float64 {
 	top := math.Inf(-1)
-	for _, v := range row {
-		top = max(top, float64(v))
+	for _, v := range row { // max is slower than a branch; NaN makes the sum NaN
+		if float64(v) > top {
+			top = float64(v)
+		}
 	}
 	var sum float64
 	if single, ok := any(row).([]float32); ok {

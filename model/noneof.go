@@ -116,16 +116,15 @@ func writeNoneOf[Q, T Float](q []Q, r, gamma matrix.Matrix[T], factor []float64)
 	})
 }
 
-// withPrior returns U with p as its last row, (Z+1) x M.
-func withPrior[T Float](u matrix.Matrix[float64], p []float64) matrix.Matrix[T] {
-	r := matrix.New[T](u.Rows+1, u.Cols)
+// writeWithPrior writes U with p as its last row, (Z+1) x M.
+func writeWithPrior[T Float](to matrix.Matrix[T], u matrix.Matrix[float64], p []float64) {
+	first := to.Data[:len(u.Data)]
 	for i, v := range u.Data {
-		r.Data[i] = T(v)
+		first[i] = T(v)
 	}
 	for i, v := range p {
-		r.Row(u.Rows)[i] = T(v)
+		to.Row(u.Rows)[i] = T(v)
 	}
-	return r
 }
 
 // noneOfClassesOp makes Uc and pc from U, p and Gamma. The gradient is by Gamma and, if it is
@@ -134,7 +133,7 @@ func noneOfClassesOp[T Float](uNode, pNode, gammaNode *G.Node, byPrior bool) *G.
 	u, p, gamma := input[float64]("U", uNode), input[float64]("p", pNode), input[T]("Gamma", gammaNode)
 	z, m, k := u.shape[0], u.shape[1], gamma.shape[1]
 	none := output[T](z+2, k)
-	var r matrix.Matrix[T]
+	r := matrix.New[T](z+1, m)
 	var scales classScales
 	product := noneProduct[T]{factor: func(row, k int) float64 {
 		if row == z {
@@ -157,7 +156,7 @@ func noneOfClassesOp[T Float](uNode, pNode, gammaNode *G.Node, byPrior bool) *G.
 		}
 	}
 	return apply(kernel{name: "Uc, pc: none of the group", from: []operand{u, p, gamma}, to: none, forward: func() {
-		r = withPrior[T](u.matrix(), p.data)
+		writeWithPrior(r, u.matrix(), p.data)
 		scales = noneOfClasses[T]{none.matrix()}.write(r, gamma.matrix())
 	}})
 }

@@ -62,10 +62,7 @@ func (o *learnedSoftOr[T]) forward() {
 			scores, share := o.group(o.scores.data, k), o.byGroup.Row(k)
 			o.writeNone(scores, o.ac.numbers(), k)
 			for i := range a.Rows {
-				row, out := a.Row(i)[:len(share)], scratch.Row(i)[:len(share)]
-				for m, g := range share {
-					out[m] = row[m] * g
-				}
+				multiplyEach(scratch.Row(i), a.Row(i), share)
 			}
 			matrix.AddMul(scores, *scratch, ratio)
 		}
@@ -84,10 +81,7 @@ func (o *learnedSoftOr[T]) byGamma(dgamma []T) {
 			matrix.Mul(*scratch, o.group(o.scores.grad, k), ratio.T())
 			clear(sums)
 			for i := range a.Rows {
-				row, e := a.Row(i), scratch.Row(i)
-				for m, p := range row {
-					sums[m] += p * e[m]
-				}
+				addProducts(sums, a.Row(i), scratch.Row(i))
 			}
 			for m, v := range sums {
 				dgamma[m*groups+k] = v
@@ -127,4 +121,20 @@ func (o *learnedSoftOr[T]) byNone(dnone []T) {
 			to.Row(z)[k] = T(byPrior)
 		}
 	})
+}
+
+// multiplyEach writes the products of the elements of x and y.
+func multiplyEach[T Float](to, x, y []T) {
+	x, y = x[:len(to)], y[:len(to)]
+	for i := range to {
+		to[i] = x[i] * y[i]
+	}
+}
+
+// addProducts adds them.
+func addProducts[T Float](to, x, y []T) {
+	x, y = x[:len(to)], y[:len(to)]
+	for i := range to {
+		to[i] += x[i] * y[i]
+	}
 }
