@@ -115,7 +115,7 @@ func TestNamesOfDataSets(t *testing.T) {
 	}
 }
 
-// What check finds in the features is told once by the commands that use them, unless they are standardised.
+// What check finds in the features is printed once by the commands that use them, unless they are standardised.
 func TestWarningsOfFeatures(t *testing.T) {
 	root := animals(t)
 	text := testkit.Read(t, filepath.Join(root, "animals", "features.csv"))

@@ -84,9 +84,14 @@ func NameOf(name string) string {
 }
 
 // Generated reports whether a name is that of a data set that the program generates.
-func Generated(name string) bool { return slices.Contains(generated(), strings.ToLower(name)) }
+func Generated(name string) bool {
+	name = strings.ToLower(name)
+	return name == glyphsName || slices.Contains(simulate.Presets(), name)
+}
 
-func generated() []string { return append([]string{"glyphs"}, simulate.Presets()...) }
+const glyphsName = "glyphs"
+
+func generated() []string { return append([]string{glyphsName}, simulate.Presets()...) }
 
 // Names lists the data sets that the program generates and the folders of the data
 // directory, which need not hold data sets. A data directory that does not exist has none.
@@ -225,10 +230,11 @@ func (l location) open(ctx context.Context, o Options) (d *dataset.Dataset, err 
 			const want = "1, since data that the program generates have one split"
 			return nil, &invalid.Error{Where: "data set " + invalid.Quote(l.place), Field: "dev_split", Want: want, Got: fmt.Sprint(o.DevSplit)}
 		}
-		if spec, ok := simulate.Preset(strings.ToLower(l.place)); ok {
-			return simulate.Make(spec), ctx.Err()
+		if strings.EqualFold(l.place, glyphsName) {
+			return glyphs.Make(), ctx.Err()
 		}
-		return glyphs.Make(), ctx.Err()
+		spec, _ := simulate.Preset(strings.ToLower(l.place))
+		return simulate.Make(spec), ctx.Err()
 	}
 	if err != nil || l.layout == openLayout && o.WithoutSplit {
 		return d, err

@@ -150,7 +150,7 @@ func (c *checker) attributes() {
 	first := make(map[string]int, len(c.Attributes))
 	for m, a := range c.Attributes {
 		if other, repeated := first[a.Name]; repeated {
-			c.report("attribute name", fmt.Sprintf("attribute %d", m+1), "a name of its own", fmt.Sprintf("%s, as attribute %d", invalid.Quote(a.Name), other+1),
+			c.report("attribute name", fmt.Sprintf("attribute %d", m+1), "a name that no other attribute has", fmt.Sprintf("%s, as attribute %d", invalid.Quote(a.Name), other+1),
 				"Descriptions of new classes cannot name it.")
 		} else {
 			first[a.Name] = m

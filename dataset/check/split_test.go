@@ -148,7 +148,7 @@ func TestWarnings(t *testing.T) {
 			`features: expected values other than 0, found 4 samples of zeros alone, the first sample 1, of class "ant"`,
 		}},
 		{"two attributes of one name", func(d *dataset.Dataset) { d.Attributes[2].Name = "a0" }, []string{
-			`attribute 3: expected a name of its own, found "a0", as attribute 1. Descriptions of new classes cannot name it.`,
+			`attribute 3: expected a name that no other attribute has, found "a0", as attribute 1. Descriptions of new classes cannot name it.`,
 		}},
 		{"scales", func(d *dataset.Dataset) {
 			fill(d, 1, func(i, z int) float32 { return 900*float32(z-1) + float32(i)/4 })

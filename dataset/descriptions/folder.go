@@ -89,7 +89,7 @@ func (t *Table) describe(file *table.Table) {
 	}
 	known := func(name string) bool { _, known := index[name]; return known }
 	if len(file.Columns) > 1 && !slices.ContainsFunc(file.Columns, known) {
-		file.Report("header", 1, "", "a line per class, and columns named as the attributes of "+AttributesFile, "none of them: "+file.Header())
+		file.Report("header", 1, "", "a line per class, and columns with the names of the attributes of "+AttributesFile, "none of them: "+file.Header())
 		return
 	}
 	other := slices.ContainsFunc(file.Columns, func(name string) bool { return !known(name) && name != ClassColumn })

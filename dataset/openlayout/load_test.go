@@ -210,7 +210,7 @@ func TestLoadRefuses(t *testing.T) {
 			`classes.csv: line 1, column 4: expected the name of an attribute of attributes.csv, found "flys". Did you mean flies?`,
 		}},
 		{ClassesFile, "legs::four,legs::six,flies", "ant,bee,cat", []string{
-			`classes.csv: line 1: expected a line per class, and columns named as the attributes of attributes.csv, found none of them: "class,ant,bee,cat"`,
+			`classes.csv: line 1: expected a line per class, and columns with the names of the attributes of attributes.csv, found none of them: "class,ant,bee,cat"`,
 		}},
 		{ClassesFile, "bee,", "ant,", []string{
 			`classes.csv: line 3, column class: expected a different name on each line, found "ant", which is also on line 2`,

@@ -267,7 +267,7 @@ type Adapted struct {
 	Samples   int     `json:"samples"` // of the batch
 	Predicted string  `json:"predicted"`
 	P         float64 `json:"p"`        // its adapted probability
-	LogOdds   float64 `json:"log_odds"` // of the model without adaptation, of its own class over the adapted one
+	LogOdds   float64 `json:"log_odds"` // of the class predicted without adaptation over the adapted one, without adaptation
 	Changed   bool    `json:"changed"`
 	Declined  bool    `json:"declined"` // whether nothing was adapted, since most candidates seem to be absent
 	// samples that favour the adapted class most, at most five; none if the prediction did not change

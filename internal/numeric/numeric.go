@@ -65,7 +65,7 @@ type Type struct {
 	Number func(b []byte) float64
 }
 
-// Types are named as in NumPy, without the byte order: f4 is a float of 4 bytes, i a signed and u
+// Types have the names of NumPy, without the byte order: f4 is a float of 4 bytes, i a signed and u
 // an unsigned integer, b1 a boolean.
 var Types = map[string]Type{
 	"f2": {2, func(b []byte) float64 { return float64(Float16(b)) }},

@@ -115,7 +115,7 @@ func (m naming) rename(name string) string {
 	})
 }
 
-// Rename returns the tensors of the network in a file of weights, named as in package resnet or vit, and
+// Rename returns the tensors of the network in a file of weights, under the names of package resnet or vit, and
 // by the names of the file those that it needs. like is what the names look like. The error is an
 // *invalid.Error if they are those of no network that is known, or of several.
 func Rename(f *safetensors.File) (to *safetensors.File, needed map[string]bool, like string, err error) {
