@@ -13,7 +13,6 @@ import (
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/model/adapt"
-	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/metrics"
 )
@@ -51,26 +50,6 @@ func Stored(models []string) (c *Chosen, err error) {
 		c = &Chosen{m.Adaptation, m.Calibration}
 	}
 	return c, nil
-}
-
-// Set sets a copy of the settings of a model. Their preprocessing is fitted on the samples of
-// the classes that the model was trained on, without d.TestSeen: a model does not record whether
-// it was trained on these.
-func Set(m *train.Saved, d *dataset.Dataset, a *train.Adaptation) (err error) {
-	fitted := *a
-	m.Adaptation, fitted.Transform = &fitted, nil
-	if a.Preprocess == "" {
-		return nil
-	}
-	var learned []int
-	for z, name := range d.Classes {
-		if m.TrainedOn(name) {
-			learned = append(learned, z)
-		}
-	}
-	s := train.Select(d, d.Features, learned).Without(d.TestSeen)
-	fitted.Transform, err = preprocess.Fit(a.Preprocess, 0, s.X, s.Rows)
-	return err
 }
 
 // Report compares inductive predictions, each sample by itself, with transductive ones,
@@ -156,4 +135,13 @@ func CalibrationText(c *train.Calibration) string {
 		change = fmt.Sprintf("%.3f -> %.3f", *c.ErrorBefore, c.ErrorAfter)
 	}
 	return fmt.Sprintf("temperature %.3g; expected calibration error on %d validation classes: %s", c.Temperature, c.Classes, change)
+}
+
+// AtEnd says whether the chosen tau is at an end of the values to choose from, so that the best may lie
+// beyond them.
+func AtEnd(s adapt.Settings) string {
+	if s.Tau != taus[0] && s.Tau != taus[len(taus)-1] {
+		return ""
+	}
+	return fmt.Sprintf("; tau %g is at an end of the values tried, %g to %g", s.Tau, taus[0], taus[len(taus)-1])
 }

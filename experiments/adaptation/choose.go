@@ -3,7 +3,6 @@ package adaptation
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -154,21 +153,32 @@ func store(ctx context.Context, d *dataset.Dataset, paths []string, c *Chosen) e
 	return nil
 }
 
+// Set sets a copy of the settings of a model. Their preprocessing is fitted on the samples of
+// the classes that the model was trained on, without d.TestSeen: a model does not record whether
+// it was trained on these.
+func Set(m *train.Saved, d *dataset.Dataset, a *train.Adaptation) (err error) {
+	fitted := *a
+	m.Adaptation, fitted.Transform = &fitted, nil
+	if a.Preprocess == "" {
+		return nil
+	}
+	var learned []int
+	for z, name := range d.Classes {
+		if m.TrainedOn(name) {
+			learned = append(learned, z)
+		}
+	}
+	s := train.Select(d, d.Features, learned).Without(d.TestSeen)
+	fitted.Transform, err = preprocess.Fit(a.Preprocess, 0, s.X, s.Rows)
+	return err
+}
+
 // The settings to choose from: temperatures relative to the one with the lowest negative
 // log-likelihood on the validation classes, and tau.
 var (
 	temperatures = []float64{1, 2, 4}
 	taus         = []float64{15, 30, 60, 120, 240}
 )
-
-// AtEnd says whether the chosen tau is at an end of the values to choose from, so that the best may lie
-// beyond them.
-func AtEnd(s adapt.Settings) string {
-	if s.Tau != taus[0] && s.Tau != taus[len(taus)-1] {
-		return ""
-	}
-	return fmt.Sprintf("; tau %g is at an end of the values tried, %g to %g", s.Tau, taus[0], taus[len(taus)-1])
-}
 
 const (
 	maxSamples  = 2000 // of a fold, to bound the time of a choice
