@@ -1,15 +1,21 @@
-# Prints the mean accuracy of each method of `compare --csv` over all classes, and over those whose
-# names do not start with one of the words of the variable "without".
-BEGIN { FS = ","; words = split(without, start, " ") }
+# Prints the mean accuracy of each method of `compare --csv` over all classes, over those whose names do
+# not start with one of the words of the variable "without", and without those of "nearly", too.
+BEGIN { FS = ","; first = split(without, a, " "); words = split(without " " nearly, start, " ") }
 NR == 1 { for (i = 4; i <= NF; i++) name[i] = $i; methods = NF; next }
 {
-  left_out = 0
-  for (w = 1; w <= words; w++) if (index($1, start[w]) == 1) left_out = 1
-  classes++
-  kept += !left_out
-  for (i = 4; i <= NF; i++) { all[i] += $i; if (!left_out) some[i] += $i }
+  sets = 2 # that have the class, beside that of all
+  for (w = words; w > 0; w--) if (index($1, start[w]) == 1) sets = w <= first ? 0 : 1
+  for (set = 0; set <= sets; set++) {
+    classes[set]++
+    for (i = 4; i <= NF; i++) sum[set, i] += $i
+  }
 }
 END {
-  printf "%-16s %12s %12s\n", "method", classes " classes", kept " classes"
-  for (i = 4; i <= methods; i++) printf "%-16s %10.1f %% %10.1f %%\n", name[i], 100 * all[i] / classes, 100 * some[i] / kept
+  printf "%-16s", "method"
+  for (set = 0; set <= 2; set++) printf " %12s", classes[set] " classes"
+  for (i = 4; i <= methods; i++) {
+    printf "\n%-16s", name[i]
+    for (set = 0; set <= 2; set++) printf " %10.1f %%", 100 * sum[set, i] / classes[set]
+  }
+  print ""
 }

@@ -143,17 +143,17 @@ func (a *Accuracies) Tables() []*table.Table {
 		parts = InParts("a validation class", a.Parts)
 	}
 	t := table.New(fmt.Sprintf("%s on %s: %s accuracy %s, %s, %s%s", cmp.Or(a.Variant, "methods"), a.Dataset, a.Stage, a.Title, format.Count(a.Classes, classes), format.Count(a.Seeds, "seed"), parts),
-		append(slices.Clone(a.Columns), "accuracy", "95 % over classes", "s.e.m. over seeds", "over draws", "relative", a.Minus, "p", "draws", "published")...)
+		append(slices.Clone(a.Columns), "accuracy", "95 % over classes", "s.e.m. over seeds", "relative", a.Minus, "p", "draws", "published")...)
 	if a.X != "" {
 		t.Right(labels)
 	}
-	t.Right(labels+1, labels+3, labels+4, labels+5, labels+7, labels+8, labels+9)
+	t.Right(labels+1, labels+3, labels+4, labels+6, labels+7, labels+8)
 	for i, p := range a.Rows {
 		row := []any{}
 		for _, label := range p.Labels {
 			row = append(row, label)
 		}
-		difference, probability, draws, published, overDraws, relative := format.Missing, format.Missing, format.Missing, format.Missing, format.Missing, format.Missing
+		difference, probability, draws, published, overSeeds, relative := format.Missing, format.Missing, format.Missing, format.Missing, p.Accuracy.SEMText(), format.Missing
 		if d := p.Difference; d != nil {
 			difference, probability = DifferenceText(*d), fmt.Sprintf("%.2g", d.P)
 		}
@@ -163,13 +163,13 @@ func (a *Accuracies) Tables() []*table.Table {
 		if p.Published != nil {
 			published = format.Percent(*p.Published)
 		}
-		if p.ByDraw != nil {
-			overDraws, relative = p.ByDraw.SEMText(), p.Relative.PlusMinus()
+		if p.ByDraw != nil { // the choice of classes matters most
+			overSeeds, relative, probability, draws = format.Missing, p.Relative.PlusMinus(), format.Missing, format.Missing
 		}
 		if a.X != "" && i > 0 && (p.Reference && !a.Rows[i-1].Reference || !p.Reference && p.line() != a.Rows[i-1].line()) {
 			t.Line()
 		}
-		t.Row(append(row, p.Accuracy.MeanText(), p.Interval, p.Accuracy.SEMText(), overDraws, relative, difference, probability, draws, published)...)
+		t.Row(append(row, p.Accuracy.MeanText(), p.Interval, overSeeds, relative, difference, probability, draws, published)...)
 	}
 	t.Notes = slices.Clone(a.Notes)
 	return []*table.Table{t.OmitEmpty(), MissingTable(a.Missing)}

@@ -251,7 +251,8 @@ func (c *Config) newResult(l *lab.Lab) *results.Accuracies {
 	if c.Given != "" {
 		a.Columns[1], a.X, a.Minus = "given", "share of attributes given (%)", "minus that of all"
 	}
-	a.Notes = []string{"relative: accuracy divided by that of the same model with the given descriptions, mean ± s.e.m. over draws"}
+	_, _, draws := c.degrees()
+	a.Notes = []string{fmt.Sprintf("relative: accuracy divided by that of the same model with the given descriptions, mean ± s.e.m. over %s", format.Count(draws, "draw"))}
 	return a
 }
 

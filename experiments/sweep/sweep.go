@@ -157,7 +157,8 @@ func (c *Subsets) Resolve(ctx context.Context, r *config.Request) ([]config.Pres
 func SubsetsKind(of Axis) string { return "subsets-" + string(of) }
 
 // Ask trains a method by the full protocol on subsets, which are drawn Draws times for each size
-// and each part of the classes, and stores the result.
+// and each part of the classes, and stores the result. With fewer seen classes, too few of them are validation
+// classes to choose the epochs: these are then the mean of those with all.
 func (c *Subsets) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
 	sizes, err := c.sizes(l)
 	if err != nil {
@@ -166,26 +167,36 @@ func (c *Subsets) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
 	base := c.Base.On(l.Data)
 	a := results.NewAccuracies(l, SubsetsKind(c.Of), "by number of "+Words[c.Of], base, "test")
 	a.Columns, a.X, a.Minus = []string{string(c.Of)}, "number of "+Words[c.Of], "minus that of all"
-	all := sizes[len(sizes)-1]
-	for _, n := range sizes {
+	all, epochs := sizes[len(sizes)-1], 0.0
+	for _, n := range slices.Backward(sizes) {
 		l.Step("%d %s", n, Words[c.Of])
-		parts, start, row := l.Parts, base, results.Row{Labels: []string{fmt.Sprint(n)}, Number: float64(n), Draws: 1}
+		plan, parts, start, row := engine.Plan{Stage: config.DevThenTest}, l.Parts, base, results.Row{Labels: []string{fmt.Sprint(n)}, Number: float64(n), Draws: 1}
 		if n < all {
+			if c.Of == Classes && epochs > 0 {
+				plan.Stage, start.Epochs = config.OnlyTest, int(math.Round(epochs))
+			}
 			row.Draws, parts = c.Draws, nil
 			start.HoldOut = base.HoldOut || c.Of == Samples // those left out are held out
 			for i := range c.Draws * len(l.Parts) {
 				parts = append(parts, l.ViewOf(c.Of.subset(l.Parts[i%len(l.Parts)].Data, n, uint64(i))))
 			}
 		}
-		done, err := engine.Run(ctx, l.On(parts...), engine.Plan{Arms: []engine.Arm{{Starts: []config.Config{start}}}, Stage: config.DevThenTest})
+		plan.Arms = []engine.Arm{{Starts: []config.Config{start}}}
+		done, err := engine.Run(ctx, l.On(parts...), plan)
 		if err != nil {
 			return nil, err
 		}
 		a.Missing = append(a.Missing, done.Missing...)
 		for _, m := range results.Methods(done) { // otherwise Missing says why
 			a.Add(row, &m.Test)
+			for _, p := range m.Parts {
+				if n == all {
+					epochs += float64(p.Epochs) / float64(len(m.Parts))
+				}
+			}
 		}
 	}
+	slices.Reverse(a.Rows)
 	a.Compare(fmt.Sprint(all), false)
 	chance := results.Chance(a.Parts, a.Classes) / 100
 	a.Notes = []string{fmt.Sprintf("Random subsets, each contained in the larger ones of its draw; chance %s.", format.Percent(chance))}

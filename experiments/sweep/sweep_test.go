@@ -123,6 +123,11 @@ func TestSubsets(t *testing.T) {
 			}
 		}
 		testlab.Stored(t, l, SubsetsKind(a), &results.Accuracies{})
+		for _, run := range testkit.Must(lab.ReadRuns(l.Root + "/splits"))(t) {
+			if a == Classes && run.Stage == train.Dev {
+				t.Errorf("%s: few validation classes choose the epochs", run.Name())
+			}
+		}
 	}
 	l := testlab.New(t)
 	testkit.NoError(t, l.Rotate(4, 0))

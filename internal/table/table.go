@@ -10,6 +10,7 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	pretty "github.com/jedib0t/go-pretty/v6/table"
@@ -239,6 +240,9 @@ func cells[T any](of []T) pretty.Row {
 // tables. Elsewhere boxes have 80 columns, and sentences are not wrapped, so that they can be searched.
 func WriteText(w io.Writer, tables ...*Table) error {
 	width, line := 80, 0
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n >= width {
+		width = n
+	}
 	if f, ok := w.(*os.File); ok {
 		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
 			width, line = columns, columns

@@ -192,8 +192,8 @@ const draws = 10_000
 func random() *rand.Rand { return rand.New(rand.NewPCG(95, 0)) }
 
 // Interval is a 95 % confidence interval by percentile bootstrap over classes. It describes
-// how much an accuracy depends on which classes happen to be evaluated; with ten classes or
-// fewer it is somewhat too short. Its bounds are NaN for fewer than two classes; JSON then
+// how much an accuracy depends on which classes happen to be evaluated; with twelve classes
+// or fewer it is somewhat too short. Its bounds are NaN for fewer than two classes; JSON then
 // has null.
 type Interval struct {
 	Low  float64 `json:"low"`
