@@ -413,7 +413,7 @@ func TestGeneralised(t *testing.T) {
 			t.Errorf("%s has %g on validation, the best %g", remedy.Name, remedy.Validation, eszsl.best().Validation)
 		}
 	}
-	testkit.WantText(t, testlab.Text(r.Tables()), "│ raw ", "│ stacked ", "│ corrected ", "│ both ", "│ LAGO-Singletons minus the method │")
+	testkit.WantText(t, testlab.Text(r.Tables()), "│ raw ", "│ stacked ", "│ corrected ", "│ both ", "│ difference ")
 
 	var settings strings.Builder
 	testkit.NoError(t, r.WriteSettings(&settings))

@@ -83,9 +83,9 @@ func (r *Result) generalisedTable() *table.Table {
 		}
 		t.Row(append(row, difference)...)
 	}
-	t.Header = append(t.Header, reference+" minus the method")
+	t.Header = append(t.Header, "difference")
 	t.Note("stacked: gamma is subtracted from the scores of seen classes; corrected: by seen classes; gamma and omega chosen on validation")
-	return t.Note("%s: the best of a method on validation, which the difference compares", bestMark)
+	return t.Note("%s: the best of a method on validation; difference: that of %s minus that of the method", bestMark, reference)
 }
 
 // bestMark marks the remedy that validation prefers.

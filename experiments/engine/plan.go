@@ -64,9 +64,10 @@ type Outcome struct {
 	Test    []lab.Run // of the test stage
 	Missing []lab.Missing
 	Edges   []Edge
-	Tried   int // number of settings, each with
-	// as many corrections
+	Tried   []Tried // best first
+	// number of corrections that each was tried with
 	Corrections int
+	Searched    []string // keys of settings that the search varied
 
 	// Searches has for each start that the data allows the accuracy of the best settings after each
 	// that was tried.
@@ -136,6 +137,9 @@ func Run(ctx context.Context, l *lab.Lab, p Plan) (*Result, error) {
 	return result, nil
 }
 
+// Waiting returns the error of runs that other shards have not finished, nil if there are none.
+func (r *Result) Waiting() error { return waitingFor(r.Missing) }
+
 // waitingFor returns the error of runs that other shards have not finished, nil if there are none.
 func waitingFor(list []lab.Missing) error {
 	if n := len(slices.DeleteFunc(slices.Clone(list), func(m lab.Missing) bool { return m.State != lab.Waiting })); n > 0 {
@@ -204,7 +208,7 @@ func (r *runner) entries(result *Result) (all []entry, err error) {
 				}
 				key := fmt.Sprint(tune, arm.Fixed, c.Trials(folds[0], train.Dev, 1)[0].Name(), c.Correction, c.Epochs)
 				if shared[key] == nil {
-					shared[key] = newSearch(c, folds, tune, 0, arm.Fixed, found)
+					shared[key] = newSearch(c, folds, tune, arm.Fixed, found)
 				}
 				e.searches = append(e.searches, shared[key])
 			}
@@ -244,7 +248,7 @@ func (r *runner) search(ctx context.Context, entries []entry) ([][]state, error)
 // finalist is settings that are trained to the end with all seeds, and the search that found them.
 type finalist struct {
 	*search
-	Tried
+	*Tried
 }
 
 // finalists are the two best settings, of several searches, those of the variants of LAGO, the best of
@@ -255,11 +259,11 @@ func (e entry) finalists(found []state) (list []finalist) {
 		if waitingFor(st.missing) != nil {
 			return nil
 		}
-		for _, t := range st.tried[:min(each, len(st.tried))] {
-			list = append(list, finalist{e.searches[i], t})
+		for k := range st.tried[:min(each, len(st.tried))] {
+			list = append(list, finalist{e.searches[i], &st.tried[k]})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b finalist) int { return bestFirst(a.Tried, b.Tried) })
+	slices.SortStableFunc(list, func(a, b finalist) int { return bestFirst(*a.Tried, *b.Tried) })
 	return list[:min(2, len(list))]
 }
 
@@ -285,10 +289,9 @@ func (r *runner) develop(ctx context.Context, entries []entry, outcomes []*Outco
 	var chosen []lab.Run
 	for i, e := range entries {
 		o, best := outcomes[i], -1.0
-		o.Corrections = max(len(e.searches[0].corrections), 1)
+		o.Corrections, o.Searched = max(len(e.searches[0].corrections), 1), e.searches[0].searched
 		for _, st := range found[i] {
 			o.Missing = append(o.Missing, st.missing...)
-			o.Tried += len(st.tried)
 			o.Searches = append(o.Searches, st.best)
 		}
 		for _, f := range finals[i] {
@@ -301,11 +304,14 @@ func (r *runner) develop(ctx context.Context, entries []entry, outcomes []*Outco
 					continue
 				} // else the other runs are shown
 			} else {
-				if settings, mean = f.corrected(settings, runs, validation(runs).Mean); mean <= best {
-					continue
-				}
+				settings, _ = f.corrected(settings, runs, validation(runs).Mean)
 				for i := range runs {
 					runs[i].Evaluate(settings.Correction)
+				}
+				accuracy := validation(runs)
+				f.Config, f.Settings, f.Final = settings, f.settings(settings), &accuracy
+				if mean = accuracy.Mean; mean <= best {
+					continue
 				}
 				if epochs, err = DevEpoch(runs); err != nil {
 					return err
@@ -320,6 +326,10 @@ func (r *runner) develop(ctx context.Context, entries []entry, outcomes []*Outco
 				o.Edges = append(o.Edges, Edge{"epochs", epochs, "highest"})
 			}
 		}
+		for _, st := range found[i] {
+			o.Tried = append(o.Tried, st.tried...)
+		}
+		slices.SortStableFunc(o.Tried, bestFirst)
 		chosen = append(chosen, o.Val...)
 	}
 	return r.lab.Decide(ctx, chosen)

@@ -20,9 +20,6 @@ import (
 // MinBudget is two settings to choose from.
 const MinBudget = 2
 
-// FurtherSeeds is the number of further seeds of the best settings (supplement A).
-const FurtherSeeds = 3
-
 const refiningRounds = 2
 
 // shorter is the part of the epochs for which the settings that a search tries are trained. The best ones
@@ -33,13 +30,12 @@ const shorter = 6
 type budget struct {
 	coarse  int
 	refined [refiningRounds]int // around the best of all before
-	best    int                 // of all, settings that are run with further seeds
 }
 
-// divide gives half of the settings to the coarse search, or two thirds if there are few, the
-// others to refining rounds, and further seeds to an eighth of all, at most five.
+// divide gives half of the settings to the coarse search, or two thirds if there are few, and the
+// others to refining rounds.
 func divide(settings int) budget {
-	b := budget{coarse: min(settings-settings/3, max(settings/2, 8)), best: min(max(settings/8, 1), 5)}
+	b := budget{coarse: min(settings-settings/3, max(settings/2, 8))}
 	for i := range settings - b.coarse {
 		b.refined[i%refiningRounds]++
 	}
@@ -55,7 +51,6 @@ type search struct {
 	closed      bool       // the whole grid is tried
 	epochs      int        // for which settings are tried, at most
 	budget      budget
-	further     int                // further seeds of the best settings; 0 for a method without randomness
 	corrections []model.Correction // of which the validation classes choose
 	searched    []string           // keys of settings
 }
@@ -66,25 +61,23 @@ type state struct {
 	best    []float64     // accuracy of the best settings after each that was tried
 	seen    []string      // names of trials, one of each settings
 	missing []lab.Missing // in the order in which they were asked for
-	trials  int
 }
 
 // Tried is the result of one combination of settings.
 type Tried struct {
 	Config    config.Config  `json:"-"`
-	Settings  map[string]any `json:"settings"`      // by name
-	Accuracy  float64        `json:"val_accuracy"`  // of the first seed, mean over folds, after a part of the epochs
-	BestEpoch int            `json:"best_epoch"`    // of the average curve of the folds
-	Further   *lab.Summary   `json:"further_seeds"` // validation accuracy; null except for the best
-	Epochs    int            `json:"-"`             // of the average curve of the further seeds
-	Dirs      []string       `json:"dirs"`          // folders of the runs
+	Settings  map[string]any `json:"settings"`     // by name
+	Accuracy  float64        `json:"val_accuracy"` // of the first seed, mean over folds, after a part of the epochs
+	BestEpoch int            `json:"best_epoch"`   // of the average curve of the folds
+	Final     *lab.Summary   `json:"final"`        // validation accuracy of all seeds, trained to the end; null except for the two best
+	Dirs      []string       `json:"dirs"`         // folders of the runs
 }
 
-func newSearch(base config.Config, folds []lab.View, settings, further int, fixed []string, of methods.Entry) *search {
+func newSearch(base config.Config, folds []lab.View, settings int, fixed []string, of methods.Entry) *search {
 	base = base.On(folds[0].Data) // what is left to the data is searched around, too
 	s := &search{
 		base: base, space: newSpace(base, len(folds[0].Data.Attributes), fixed), folds: folds, closed: of.Closed,
-		epochs: base.DevEpochs(), budget: divide(settings), further: further,
+		epochs: base.DevEpochs(), budget: divide(settings),
 	}
 	if of.Seeded { // others have an optimum, which ends the training
 		s.epochs = max(s.epochs/shorter, 1)
@@ -115,7 +108,6 @@ func newSearch(base config.Config, folds []lab.View, settings, further int, fixe
 type batch struct {
 	settings []config.Config
 	tries    bool // for the epochs of tries, otherwise for all
-	further  bool // seeds beside the first
 	seeds    int
 }
 
@@ -130,7 +122,7 @@ func rounds() []round {
 	for i := range refiningRounds {
 		list = append(list, round{"refining", func(s *search, st state) batch { return s.refine(st, s.budget.refined[i]) }})
 	}
-	return append(list, round{"further seeds", (*search).finest})
+	return list
 }
 
 // searchAll carries out searches side by side, so that each round is one grid, and returns what
@@ -173,9 +165,6 @@ func (s *search) trialsOf(b batch) []lab.Task {
 		epochs := c.DevEpochs()
 		if b.tries {
 			epochs = s.epochs
-		}
-		if b.further {
-			c.Seed++
 		}
 		for _, fold := range s.folds {
 			trials = append(trials, c.Trials(fold, train.Dev, epochs)...)
@@ -245,31 +234,16 @@ func (s *search) nameOf(c config.Config) string {
 	return c.Trials(s.folds[0], train.Dev, 1)[0].Name()
 }
 
-// finest returns the best settings, to run with further seeds.
-func (s *search) finest(st state) batch {
-	b := batch{further: true, seeds: s.further}
-	if s.further == 0 || s.budget.coarse < 2 {
-		return b
-	}
-	for _, t := range st.tried[:min(s.budget.best, len(st.tried))] {
-		b.settings = append(b.settings, t.Config)
-	}
-	return b
-}
-
-// after returns the state after the runs of a batch. New settings are ranked among the others,
-// and the best settings by their further seeds alone, because the first seed selected them. New
-// settings with a failed trial are left out; best ones come after those without.
+// after returns the state after the runs of a batch. New settings are ranked among the others; those
+// with a failed trial are left out.
 func (s *search) after(st state, b batch, runs []lab.Run) (state, error) {
 	next := state{
 		tried: slices.Clone(st.tried), best: slices.Clone(st.best), seen: slices.Clone(st.seen),
-		missing: append(slices.Clone(st.missing), lab.MissingOf(runs)...), trials: st.trials + len(runs),
+		missing: append(slices.Clone(st.missing), lab.MissingOf(runs)...),
 	}
 	waiting := waitingFor(next.missing) != nil
 	for i, c := range b.settings {
-		if !b.further {
-			next.seen = append(next.seen, s.nameOf(c))
-		}
+		next.seen = append(next.seen, s.nameOf(c))
 		each := len(s.folds) * b.seeds
 		part := runs[i*each : (i+1)*each]
 		if waiting || len(lab.MissingOf(part)) > 0 {
@@ -280,10 +254,6 @@ func (s *search) after(st state, b batch, runs []lab.Run) (state, error) {
 			return st, err
 		}
 		accuracy := validation(part)
-		if b.further {
-			next.tried[i].Further, next.tried[i].Epochs = &accuracy, epoch
-			continue
-		}
 		c, mean := s.corrected(c, part, accuracy.Mean)
 		next.tried = append(next.tried, Tried{Config: c, Settings: s.settings(c), Accuracy: mean, BestEpoch: epoch, Dirs: lab.Dirs(part)})
 		if n := len(next.best); n > 0 {
@@ -315,63 +285,15 @@ func (s *search) settings(c config.Config) map[string]any {
 	return slices.DeleteFunc(c.Settings().Used(), func(one setting.Setting) bool { return !slices.Contains(s.searched, one.Key) }).Values()
 }
 
-// bestFirst orders by the further seeds and, where these are equal or not run, by the first.
+// bestFirst orders by all seeds and, where these are equal or not run, by the first.
 func bestFirst(a, b Tried) int {
 	of := func(t Tried) lab.Summary {
-		if t.Further == nil {
+		if t.Final == nil {
 			return lab.Summary{}
 		}
-		return *t.Further
+		return *t.Final
 	}
 	return cmp.Or(lab.ByMean(of(a), of(b)), cmp.Compare(b.Accuracy, a.Accuracy))
-}
-
-// Found is the result of a search.
-type Found struct {
-	Folds   int           `json:"folds"`
-	Trials  int           `json:"trials"` // runs of all folds and seeds
-	Epochs  int           `json:"epochs"` // of a run, at most
-	Space   []string      `json:"space"`  // names of the settings that were searched
-	Tried   []Tried       `json:"tried"`  // best first; fewer than the budget if the space has no more
-	Edges   []Edge        `json:"-"`
-	Missing []lab.Missing `json:"missing"` // failed runs
-}
-
-// Search finds the settings of the arm of a plan by the paper's procedure (supplement A) on the
-// dev stage, over folds of the seen classes: a coarse search of the space, starting from the
-// start itself; finer rounds around the best; then further seeds of the best settings, which
-// are trained to the end: their average chooses, and their average curve gives the number of epochs. Trials that fail count as
-// the worst. It is an error if a round needs trials that other shards have not finished.
-//
-// The same plan uses the same trials.
-func Search(ctx context.Context, l *lab.Lab, p Plan) (*Found, error) {
-	arm := p.Arms[0]
-	if out := leftOut(l, arm.Starts[0].Method); out != nil {
-		return nil, notAllowed(*out)
-	}
-	folds, err := l.Folds(l.Parts[0], max(p.Folds, 1))
-	if err != nil {
-		return nil, err
-	}
-	of, err := methods.Find(arm.Starts[0].Method.Name)
-	if err != nil {
-		return nil, err
-	}
-	s := newSearch(arm.Starts[0], folds, arm.Tune, FurtherSeeds, arm.Fixed, of)
-	r := &runner{lab: l, plan: p}
-	states, err := r.searchAll(ctx, []*search{s})
-	if err != nil {
-		return nil, err
-	}
-	st := states[0]
-	if err := waitingFor(st.missing); err != nil {
-		return nil, err
-	}
-	f := &Found{Folds: len(folds), Trials: st.trials, Epochs: s.base.DevEpochs(), Space: s.searched, Tried: st.tried, Missing: append([]lab.Missing{}, st.missing...)}
-	if len(f.Tried) > 0 {
-		f.Edges = s.space.edges(f.Tried[0].Config)
-	}
-	return f, nil
 }
 
 // validation is the validation accuracy of runs over seeds, each value a mean over folds.

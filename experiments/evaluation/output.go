@@ -94,7 +94,7 @@ func (r *Result) generalisedTable() *table.Table {
 		t.Row(name, cell(a.Seen, i.Seen), cell(a.Unseen, i.Unseen), cell(a.Mean, i.Mean))
 	}
 	row("as scored", metrics.Generalised{Seen: *r.Seen, Unseen: *r.Unseen, Mean: *r.HarmonicMean}, r.Intervals.GeneralisedInterval)
-	if c := r.Calibrated; c != nil {
+	if c := r.Calibrated; c != nil && r.Remedies == nil {
 		row(fmt.Sprintf("calibrated, gamma %.4g", c.Gamma), c.Generalised, c.Intervals)
 	}
 	for _, m := range r.Remedies {

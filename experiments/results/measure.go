@@ -290,7 +290,7 @@ func Methods(done *engine.Result) []Method {
 
 // NewMethod summarises the outcomes of an arm in all parts, whose stages all have their runs.
 func NewMethod(arm engine.Arm, outcomes []*engine.Outcome) Method {
-	r := Method{Name: arm.Name, Title: arm.Title, Parts: []Part{}, Tried: outcomes[0].Tried, Corrections: outcomes[0].Corrections, Tries: tries(outcomes), Outcomes: outcomes}
+	r := Method{Name: arm.Name, Title: arm.Title, Parts: []Part{}, Tried: len(outcomes[0].Tried), Corrections: outcomes[0].Corrections, Tries: tries(outcomes), Outcomes: outcomes}
 	var val, test []lab.Run
 	for i, o := range outcomes {
 		p := Part{Variant: string(o.Chosen.Method.Variant()), Epochs: o.Epochs, Settings: methodSettings(o.Chosen), Edges: o.Edges}

@@ -37,17 +37,21 @@ const (
 
 // Result is what a search found.
 type Result struct {
-	Dataset string        `json:"dataset"`
-	Variant model.Variant `json:"variant"`
-	Budget  int           `json:"budget"`
-	engine.Found
-	Chosen Chosen `json:"chosen"`
-	File   string `json:"file"` // config file that was written
+	Dataset string         `json:"dataset"`
+	Variant model.Variant  `json:"variant"`
+	Budget  int            `json:"budget"`
+	Folds   int            `json:"folds"`
+	Epochs  int            `json:"epochs"`  // of a run that is trained to the end, at most
+	Space   []string       `json:"space"`   // names of the settings that were searched
+	Tried   []engine.Tried `json:"tried"`   // best first; fewer than the budget if the space has no more
+	Missing []lab.Missing  `json:"missing"` // failed runs
+	Chosen  Chosen         `json:"chosen"`
+	File    string         `json:"file"` // config file that was written
 }
 
 // Chosen is the best combination.
 type Chosen struct {
-	Accuracy lab.Summary   `json:"val_accuracy"` // of the further seeds
+	Accuracy lab.Summary   `json:"val_accuracy"` // over the seeds
 	Epochs   int           `json:"epochs"`       // with the highest accuracy of their average curve
 	Edges    []engine.Edge `json:"edges"`        // settings whose best value is at an end of the space
 	Config   config.Config `json:"config"`       // settings for the test stage, in the form of --config
@@ -97,22 +101,31 @@ func (c *Config) plan() engine.Plan {
 	}
 }
 
+// seeds is the number of seeds with which the two best settings are trained (supplement A of the paper).
+const seeds = 3
+
 func (c *Config) search(ctx context.Context, l *lab.Lab) (*Result, error) {
-	f, err := engine.Search(ctx, l, c.plan())
+	plan := c.plan()
+	plan.Stage, plan.Arms[0].Starts[0].Seeds = config.OnlyDev, seeds
+	done, err := engine.Run(ctx, l, plan)
+	if err == nil {
+		err = done.Waiting()
+	}
 	if err != nil {
 		return nil, err
 	}
-	if len(f.Tried) == 0 {
-		return nil, fmt.Errorf("none of the settings has a model; the first that failed, %w", &f.Missing[0])
+	o := done.Arms[0][0]
+	if len(o.Tried) == 0 {
+		return nil, fmt.Errorf("none of the settings has a model; the first that failed, %w", &o.Missing[0])
 	}
-	best := f.Tried[0]
-	if best.Further == nil {
-		return nil, fmt.Errorf("none of the best settings has a model with each of %d further seeds; the last that failed, %w",
-			engine.FurtherSeeds, &f.Missing[len(f.Missing)-1])
+	best := o.Tried[0]
+	if best.Final == nil {
+		return nil, fmt.Errorf("none of the best settings has a model with each of %d seeds; the last that failed, %w", seeds, &o.Missing[len(o.Missing)-1])
 	}
 	r := &Result{
-		Dataset: c.Start.DataName(), Variant: c.Start.Method.Variant(), Budget: c.Budget, Found: *f, File: c.File,
-		Chosen: Chosen{Accuracy: *best.Further, Epochs: best.Epochs, Edges: f.Edges, Config: best.Config},
+		Dataset: c.Start.DataName(), Variant: c.Start.Method.Variant(), Budget: c.Budget, File: c.File,
+		Folds: len(o.Folds), Epochs: c.Start.DevEpochs(), Space: o.Searched, Tried: o.Tried, Missing: append([]lab.Missing{}, o.Missing...),
+		Chosen: Chosen{Accuracy: *best.Final, Epochs: o.Epochs, Edges: o.Edges, Config: o.Chosen},
 	}
 	chosen := &r.Chosen.Config
 	chosen.Stage, chosen.Epochs, chosen.Seeds = config.OnlyTest, r.Chosen.Epochs, c.Start.Seeds
@@ -127,9 +140,9 @@ const shown = 10
 
 // Tables are the best settings, and what was chosen.
 func (s *Result) Tables() []*table.Table {
-	t := table.New(fmt.Sprintf("%s on %s: the best %d of %s by validation accuracy, the mean over %s; %s",
-		s.Variant, s.Dataset, min(shown, len(s.Tried)), format.Count(len(s.Tried), "setting"), format.Count(s.Folds, "fold"), format.Count(s.Trials, "run")),
-		"settings; from the second on those that differ from the first", "best epoch", "accuracy of a try", fmt.Sprintf("%d further seeds", engine.FurtherSeeds), "s.e.m.").Right(3, 4, 5)
+	t := table.New(fmt.Sprintf("%s on %s: the best %d of %s by validation accuracy, the mean over %s",
+		s.Variant, s.Dataset, min(shown, len(s.Tried)), format.Count(len(s.Tried), "setting"), format.Count(s.Folds, "fold")),
+		"settings; from the second on those that differ from the first", "best epoch", "accuracy of a try", fmt.Sprintf("%d seeds, to the end", seeds), "s.e.m.").Right(3, 4, 5)
 	for i, tried := range s.Tried[:min(shown, len(s.Tried))] {
 		var settings []string
 		for _, name := range s.Space {
@@ -138,8 +151,8 @@ func (s *Result) Tables() []*table.Table {
 			}
 		}
 		var more lab.Summary
-		if tried.Further != nil {
-			more = *tried.Further
+		if tried.Final != nil {
+			more = *tried.Final
 		}
 		t.Row(strings.Join(settings, ", "), tried.BestEpoch, format.Percent(tried.Accuracy), more.MeanText(), more.SEMText())
 	}
@@ -147,8 +160,8 @@ func (s *Result) Tables() []*table.Table {
 		t.Note("the budget of %d settings was not used up: the space has no more", s.Budget)
 	}
 	chosen := s.Chosen
-	t.Note("a try has one seed and a part of the epochs; further seeds are trained to the end")
-	t.Note("chosen: the first, %s (s.e.m. %s over %d further seeds), %s by their average curve",
+	t.Note("a try has one seed and a part of the epochs; the two best are trained to the end with all seeds")
+	t.Note("chosen: the first, %s (s.e.m. %s over %d seeds), %s by their average curve",
 		chosen.Accuracy.MeanText(), chosen.Accuracy.SEMText(), len(chosen.Accuracy.Values), format.Count(chosen.Epochs, "epoch"))
 	if chosen.Epochs == s.Epochs {
 		t.Note("  these are all epochs of a trial: more epochs may be better (--epochs)")

@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lago-train/lago-train/experiments/config"
-	"github.com/lago-train/lago-train/experiments/engine"
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/results"
@@ -25,16 +24,16 @@ func configOf(t *testing.T, l *lab.Lab) *Config {
 	}
 }
 
-// The file has the best settings for the test stage, with the epochs of the further seeds: it
+// The file has the best settings for the test stage, with the epochs of all seeds: it
 // makes the trials of the result, which run.
 func TestChosenSettings(t *testing.T) {
 	l := testlab.New(t)
 	c := configOf(t, l)
 	s := testkit.Must(c.search(t.Context(), l))(t)
-	if s.Trials != 2*(budget+engine.FurtherSeeds) || len(s.Tried) != budget || len(s.Missing) > 0 || s.Tried[0].Further == nil || s.Tried[1].Further != nil {
-		t.Fatalf("%d trials, %d settings, missing %v", s.Trials, len(s.Tried), s.Missing)
+	if len(s.Tried) != budget || len(s.Missing) > 0 || s.Tried[1].Final == nil || s.Tried[2].Final != nil {
+		t.Fatalf("%d settings, missing %v", len(s.Tried), s.Missing)
 	}
-	if !cmp.Equal(*s.Tried[0].Further, s.Chosen.Accuracy) || len(s.Tried[0].Dirs) != 2 {
+	if !cmp.Equal(*s.Tried[0].Final, s.Chosen.Accuracy) || len(s.Tried[0].Dirs) != 2 {
 		t.Errorf("the best is %+v, chosen %+v", s.Tried[0], s.Chosen)
 	}
 	given := testkit.Must(config.ReadFile(t.Context(), c.File))(t)
@@ -64,7 +63,7 @@ func TestChosenSettings(t *testing.T) {
 		t.Errorf("stored %s, expected %s", b, a)
 	}
 	stored.Budget++ // as if the space had no more
-	testkit.WantText(t, testlab.Text(stored.Tables()), "the best 6 of 6 settings by validation accuracy, the mean over 2 folds; 18 runs",
+	testkit.WantText(t, testlab.Text(stored.Tables()), "the best 6 of 6 settings by validation accuracy, the mean over 2 folds",
 		"the budget of 7 settings was not used up", "chosen: the first, "+s.Chosen.Accuracy.MeanText(), "  lago-train run --config "+c.File+"\n")
 }
 
@@ -78,13 +77,13 @@ func TestSearchesThatFail(t *testing.T) {
 
 	c = configOf(t, l)
 	s := testkit.Must(c.search(t.Context(), l))(t)
-	further := s.Chosen.Config
-	further.Seed++
-	trial := further.Trials(testkit.Must(l.Folds(l.Parts[0], 2))(t)[0], train.Dev, s.Epochs)[0]
-	dir := filepath.Join(l.Root, "splits", trial.Name())
-	testkit.NoError(t, trial.WriteResult(dir, &train.Result{Status: train.NotFinite, Error: "CXE is NaN"}, nil))
+	for _, best := range s.Tried[:2] {
+		trial := best.Config.Trials(testkit.Must(l.Folds(l.Parts[0], 2))(t)[0], train.Dev, s.Epochs)[0]
+		dir := filepath.Join(l.Root, "splits", trial.Name())
+		testkit.NoError(t, trial.WriteResult(dir, &train.Result{Status: train.NotFinite, Error: "CXE is NaN"}, nil))
+	}
 	_, err = c.search(t.Context(), l)
-	testkit.WantError(t, err, "none of the best settings has a model with each of 3 further seeds; the last that failed, "+dir+": CXE is NaN")
+	testkit.WantError(t, err, "none of the best settings has a model with each of 3 seeds; the last that failed, "+l.Root, ": CXE is NaN")
 
 	l.Data.Groups = nil
 	_, err = configOf(t, l).Ask(t.Context(), l)
