@@ -92,8 +92,9 @@ type Data struct {
 }
 
 // Prepare selects the samples of a trial and preprocesses their features. With
-// preprocess.None the features are not copied.
-func Prepare(d *dataset.Dataset, t Trial) (*Data, error) {
+// preprocess.None the features are not copied. The preprocessing is that of one of some models of trials with
+// the same preparation, if it can be read, since whitening takes seconds to fit.
+func Prepare(d *dataset.Dataset, t Trial, models ...string) (*Data, error) {
 	p := &Data{Dataset: d, shared: new(method.Cache), TrainClasses: d.Split.Train, EvaluationClasses: d.Split.Val}
 	if t.Stage == Test {
 		p.TrainClasses, p.EvaluationClasses = d.Split.Seen(), d.Split.Test
@@ -105,9 +106,16 @@ func Prepare(d *dataset.Dataset, t Trial) (*Data, error) {
 		}
 		train, evaluation = train.Without(d.TestSeen), evaluation.Without(d.TestSeen)
 	}
+	for _, path := range models {
+		if m, err := Load(path); err == nil && m.Transform.Chain == t.Preprocess {
+			p.Transform = m.Transform
+		}
+	}
 	var err error
-	if p.Transform, err = preprocess.Fit(t.Preprocess, t.Ridge, d.Features, train.Rows); err != nil {
-		return nil, err
+	if p.Transform == nil {
+		if p.Transform, err = preprocess.Fit(t.Preprocess, t.Ridge, d.Features, train.Rows); err != nil {
+			return nil, err
+		}
 	}
 	if p.train, err = p.preprocess(train); err != nil {
 		return nil, err

@@ -158,3 +158,25 @@ func TestFolds(t *testing.T) {
 		t.Error("12 seen classes make 13 folds")
 	}
 }
+
+// Whitening is fitted once: later grids, and other labs on the folder, take it from the model of a finished
+// run, with equal results.
+func TestLaterGridsTakeTheFittedWhitening(t *testing.T) {
+	d := tiny.Small()
+	first := someTrials(d)[2]
+	second := first
+	second.Seed = 9
+	alone, l := New(d, t.TempDir()), New(d, t.TempDir())
+	do(t, alone, []train.Trial{second})
+	do(t, l, []train.Trial{first, someTrials(d)[3]})
+	if _, kept := l.models.Load(someTrials(d)[3].Preparation()); kept {
+		t.Error("a model without whitening is kept")
+	}
+	l = New(d, l.Root)
+	do(t, l, []train.Trial{first})
+	if _, kept := l.models.Load(second.Preparation()); !kept {
+		t.Fatal("the model of a finished run is not kept")
+	}
+	do(t, l, []train.Trial{second})
+	compareRoots(t, alone.Root, l.Root, []train.Trial{second})
+}

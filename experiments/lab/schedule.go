@@ -126,13 +126,20 @@ func (l *Lab) jobs(g *grid, tasks []Task) chan job {
 		switch {
 		case r.Reused && (r.Missing != nil || r.Result.Has(g.corrections[name])):
 			found++
+			l.keep(r)
 			g.end(r)
 		case !l.Shard.Holds(i):
 			r.Result, r.Missing = nil, &Missing{Name: r.Dir, State: Waiting, Why: "left to another shard, which has not finished it"}
 		default:
 			r.Result, r.Missing = nil, nil // until it has all evaluations
 			key := t.Preparation()
-			data := sync.OnceValues(func() (*train.Data, error) { return train.Prepare(l.views[key.Fingerprint], key) })
+			data := sync.OnceValues(func() (*train.Data, error) {
+				var models []string
+				if path, ok := l.models.Load(key); ok {
+					models = append(models, path.(string))
+				}
+				return train.Prepare(l.views[key.Fingerprint], key, models...)
+			})
 			if same := todo[key]; same != nil {
 				data = same[0].data
 			} else {
@@ -204,6 +211,7 @@ func (l *Lab) train(ctx context.Context, g *grid, j job) {
 		r.Result = nil
 	}
 	r.Evaluate(r.Correction)
+	l.keep(r)
 	r.Ended = endedAt(r.Dir)
 	ended := r.Result != nil || r.Missing != nil
 	g.change(func() {
@@ -215,6 +223,13 @@ func (l *Lab) train(ctx context.Context, g *grid, j job) {
 	})
 	if ended && l.OnRun != nil {
 		l.OnRun(*r)
+	}
+}
+
+// keep notes the model of a finished run with whitening, which later grids need not fit again.
+func (l *Lab) keep(r *Run) {
+	if r.Missing == nil && r.Result != nil && r.Preprocess.Has(preprocess.Whiten) {
+		l.models.LoadOrStore(r.Preparation(), filepath.Join(r.Dir, train.ModelFile))
 	}
 }
 
