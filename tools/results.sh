@@ -315,13 +315,12 @@ page() {
   printf '\n*%s*\n' "$(cat "$dir/about")"
 }
 
-# shorten leaves out lists of folders, the settings of the parts of a rotation, where the data are, and
+# shorten leaves out lists of folders, chosen settings but those of the paper's protocol, where the data are, and
 # calibration.
 shorten() {
-  awk -v data="$LAGO_DATA" '
-    /each class unseen in one of/ { rotation = 1 }
-    /^┌/ && rotation { held = $0; next }
-    held { first = held; held = ""; if (/ tried /) { print "..."; skip = 1 } else print first }
+  awk -v data="$LAGO_DATA" -v name="$name" '
+    /^┌/ && name !~ /reproduce$/ { held = $0; next }
+    held { first = held; held = ""; if (/ tried /) skip = 1 else print first }
     skip && /^(└|tried:|\*:)/ { skip = /^└/ ? 2 : skip; next }
     skip == 1 { next }
     { skip = 0 }
