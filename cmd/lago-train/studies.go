@@ -123,7 +123,7 @@ func (s *study) command(name string) *command {
 		if w, ok := r.(interface{ WriteCSV(io.Writer) error }); ok {
 			err = errors.Join(err, s.outputs.writeCSV(s.csv, w.WriteCSV))
 		}
-		if w, ok := r.(interface{ WriteSettings(io.Writer) error }); ok && s.csv != "" {
+		if w, ok := r.(interface{ WriteSettings(io.Writer) error }); ok && strings.HasSuffix(s.csv, ".csv") { // no pipe or device
 			err = errors.Join(err, s.outputs.writeCSV(strings.TrimSuffix(s.csv, ".csv")+"-settings.csv", w.WriteSettings))
 		}
 		if err == nil && l.Failed() > 0 {

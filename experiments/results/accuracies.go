@@ -284,17 +284,19 @@ func (c *Comparison) Tables() []*table.Table {
 	t := table.New(fmt.Sprintf("%s on %s: per-class accuracy%s, %s", c.Title, c.Dataset, InParts("unseen", c.Parts), chosen),
 		"method", "validation", test, "95 % over classes", "s.e.m. over seeds", "published").Right(2, 3, 4, 5, 6)
 	settings := table.New("", "method", "seeds", "tried", "seconds", "correction", "settings chosen that are not the default").Right(4)
-	edges := false
+	edges, corrections := false, false
 	for _, m := range c.Sorted() {
 		tried, chosen := fmt.Sprint(m.Tried), m.Chosen()
 		if m.Corrections > 1 {
-			tried += fmt.Sprintf(" x %d", m.Corrections)
+			tried, corrections = fmt.Sprintf("%s x %d", tried, m.Corrections), true
 		}
 		edges = edges || strings.Contains(chosen, edgeMark)
 		t.Row(m.Label(), m.Val.PerClass.MeanText(), m.Test.PerClass.MeanText(), m.Test.Interval, m.Test.PerClass.SEMText(), cmp.Or(m.Published, format.Missing))
 		settings.Row(m.Label(), len(m.Test.PerClass.Values), tried, fmt.Sprintf("%.1f", m.Seconds), m.Correction(), chosen)
 	}
-	settings.Note("tried: settings, and corrections with each")
+	if corrections {
+		settings.Note("tried: settings x corrections with each")
+	}
 	if edges {
 		settings.Note("%s: at an end of the searched values or outside", edgeMark)
 	}
