@@ -26,5 +26,5 @@ shot explanation.png 900,885 "file://$work/page.html"
 "$lago" serve glyphs --model latest >address.txt 2>/dev/null &
 server=$!
 until address=$(grep -o 'http[^ ]*' address.txt); do kill -0 $server && sleep 0.2; done
-shot page.png 1100,760 "$address#try/$sample"
+shot page.png 1100,960 "$address#try/$sample"
 echo "pictures: $to/explanation.png and $to/page.png"

@@ -56,8 +56,9 @@ func ReadFolder(ctx context.Context, dir string, complete bool, problems *invali
 	}
 	if complete {
 		if file := read(DraftsFile, ClassColumn, "group"); file != nil {
+			t.ownDrafts()
 			for _, row := range file.Rows {
-				t.SetDraft(Draft{file.Cell(row, ClassColumn), file.Cell(row, "group")}, true)
+				t.Drafts[Draft{file.Cell(row, ClassColumn), file.Cell(row, "group")}] = true
 			}
 		}
 	}

@@ -47,16 +47,20 @@ type Draft struct {
 	Group string `json:"group"`
 }
 
-// SetDraft says whether a group of a class is a draft.
+// SetDraft says whether a group of a class is a draft. It leaves the drafts of clones as they are.
 func (t *Table) SetDraft(d Draft, is bool) {
-	if t.Drafts[d] == is {
-		return
+	if t.Drafts[d] != is {
+		t.ownDrafts()
+		if t.Drafts[d] = true; !is {
+			delete(t.Drafts, d)
+		}
 	}
+}
+
+// ownDrafts replaces the drafts by a copy, which no clone shares.
+func (t *Table) ownDrafts() {
 	if t.Drafts = maps.Clone(t.Drafts); t.Drafts == nil {
 		t.Drafts = map[Draft]bool{}
-	}
-	if t.Drafts[d] = true; !is {
-		delete(t.Drafts, d)
 	}
 }
 
@@ -172,7 +176,7 @@ func (t *Table) Finder() func(name string) int {
 			of   map[string]int
 			name string
 		}{{exact, name}, {folded, foldName(name)}, {bare, foldName(withoutNumber(name))}} {
-			if z, known := try.of[try.name]; known {
+			if z, known := try.of[try.name]; known && try.name != "" { // some names are punctuation alone
 				return z
 			}
 		}

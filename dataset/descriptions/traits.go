@@ -136,6 +136,7 @@ func (t *Table) addTraits(file *table.Table, problems, notes *invalid.List) {
 		}
 	}
 	t.Added.Classes += t.AddClasses(names)
+	t.ownDrafts()
 	scale := t.Scale()
 	for _, a := range traits {
 		if t.AddAttribute(a.Attribute) {
@@ -148,7 +149,7 @@ func (t *Table) addTraits(file *table.Table, problems, notes *invalid.List) {
 			}
 			if cell := a.mean(ofClass[name], scale); cell != "" {
 				t.Cells[z][m] = cell
-				t.SetDraft(Draft{name, t.Attributes[m].Group}, true)
+				t.Drafts[Draft{name, t.Attributes[m].Group}] = true
 			}
 		}
 	}
