@@ -127,11 +127,16 @@ func (l line) call(ctx context.Context, out io.Writer) (*call, error) {
 		word = dashed(strings.TrimLeft(word, "-"))
 		s := c.flag(word)
 		if s == nil {
-			var names []string
-			for _, s := range c.flags {
-				names = append(names, namesOf(s)...)
+			name := strings.TrimLeft(word, "-")
+			near := c.flags.Nearest(strings.ReplaceAll(name, "-", "_"))
+			for i, key := range near {
+				near[i] = dashed(flagOf(key))
 			}
-			hint := strings.TrimSpace(invalid.DidYouMean(word, names) + " " + help)
+			hint := invalid.Suggest(near)
+			if slices.Contains([]string{"gpu", "gpus", "cuda", "device"}, name) {
+				hint = "There is no GPU support: training runs on the processor."
+			}
+			hint = strings.TrimSpace(hint + " " + help)
 			return c, &invalid.Error{Where: word, Want: "a flag of " + c.path, Hint: hint, Usage: true}
 		}
 		if !valued && s.Kind() == "boolean" {
@@ -170,7 +175,7 @@ func execute(ctx context.Context, out io.Writer, words []string) error {
 	case c.run == nil:
 		err = noCommand(c)
 	case c.args != nil && c.argument == "" && c.below == nil:
-		err = wrong(c.path, "flags only", invalid.Quote(c.args[0]))
+		err = &invalid.Error{Where: c.path, Want: "flags only", Got: invalid.Quote(c.arg()), Hint: c.flagFor(c.arg()), Usage: true}
 	default:
 		if err = checkBeside(c); err == nil {
 			err = setUp(c)
@@ -181,6 +186,19 @@ func execute(ctx context.Context, out io.Writer, words []string) error {
 	}
 	inFlags(c, err)
 	return err
+}
+
+// flagFor says of which flag an argument of a command that takes none may be the value.
+func (c *call) flagFor(argument string) string {
+	for _, s := range c.flags {
+		if s.List && c.isSet(flagOf(s.Key)) {
+			return fmt.Sprintf("The values of a list are separated by commas: %s %s,%s.", dashed(flagOf(s.Key)), c.text(flagOf(s.Key)), argument)
+		}
+	}
+	if c.flag("dataset") != nil && !c.isSet("dataset") {
+		return "Did you mean --dataset " + argument + "?"
+	}
+	return ""
 }
 
 // The time an interrupted command has to clean up, and one that keeps what it has done to end an epoch.
@@ -208,6 +226,14 @@ func interruptible(c *call) error {
 	}
 }
 
+// elsewhere has the commands by the words that other programs have for them.
+var elsewhere = map[string][]string{
+	"train": {"lago-train run"}, "fit": {"lago-train run"}, "test": {"lago-train evaluate"}, "validate": {"lago-train evaluate"}, "score": {"lago-train evaluate"},
+	"infer": {"lago-train predict"}, "classify": {"lago-train predict"}, "tune": {"lago-train search"}, "optimize": {"lago-train search"},
+	"benchmark": {"lago-train compare"}, "list": {"lago-train dataset list", "lago-train runs"}, "ls": {"lago-train dataset list", "lago-train runs"},
+	"download": {"lago-train dataset fetch"}, "delete": {"lago-train runs rm"}, "remove": {"lago-train runs rm"}, "gui": {"lago-train serve"}, "web": {"lago-train serve"},
+}
+
 // noCommand is what happens if no argument names a command.
 func noCommand(c *call) error {
 	if c.isSet("version") {
@@ -220,7 +246,13 @@ func noCommand(c *call) error {
 	for _, below := range c.below {
 		names = append(names, below.name)
 	}
-	hint := strings.TrimSpace(invalid.DidYouMean(c.arg(), names) + " See " + c.path + " --help.")
+	near := invalid.Nearest(c.arg(), names)
+	if known, ok := elsewhere[strings.ToLower(c.arg())]; ok {
+		near = known
+	} else if of := c.program.find("dataset"); of.find(c.arg()) != nil {
+		near = []string{of.find(c.arg()).path}
+	}
+	hint := strings.TrimSpace(invalid.Suggest(near) + " See " + c.path + " --help.")
 	return &invalid.Error{Where: c.path, Want: "a command", Got: invalid.Quote(c.arg()), Hint: hint, Usage: true}
 }
 

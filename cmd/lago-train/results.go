@@ -174,7 +174,7 @@ func findRun(where, value, file string) (string, error) {
 	case len(names) == 0:
 		e.Hint = dir + " has no runs with a " + file + "."
 	default:
-		e.Hint = cmp.Or(invalid.DidYouMean(prefix, names), "lago-train runs lists them.")
+		e.Hint = cmp.Or(invalid.DidYouMean(prefix, append(names, latest)), "lago-train runs lists them.")
 	}
 	return "", e
 }

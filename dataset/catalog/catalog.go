@@ -157,9 +157,12 @@ func unknown(name, dataDir string, folders []string) error {
 		Want:  fmt.Sprintf("%s, a folder of this name in %s, or the path of a folder", strings.Join(generated(), ", "), dataDir),
 		Got:   "none", Hint: invalid.DidYouMean(name, slices.Concat(folders, generated(), published)),
 	}
+	info, missing := os.Stat(name)
 	switch lower := strings.ToLower(name); {
 	case slices.Contains(published, lower):
 		e.Hint = fmt.Sprintf("To download it: lago-train dataset fetch --data-dir %s %s", dataDir, lower)
+	case missing == nil && info.IsDir():
+		e.Hint = fmt.Sprintf("To use the folder of this name here, write .%c%s.", filepath.Separator, name)
 	case e.Hint == "" && len(folders) == 0:
 		e.Hint = fmt.Sprintf("That folder is empty or missing; --data-dir or $%s names another.", EnvDataDir)
 	case e.Hint == "" && len(folders) > 8:

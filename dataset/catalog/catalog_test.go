@@ -289,7 +289,7 @@ func TestCheckListsEveryProblem(t *testing.T) {
 	bare := t.TempDir()
 	testkit.Write(t, bare, "labels.csv", "class\nowl\n")
 	r = testkit.Must(Check(t.Context(), bare, below("")))(t)
-	if len(r.Errors) == 0 || r.Errors[0].Expected != "a file that can be read" {
+	if len(r.Errors) == 0 || r.Errors[0].Found != "no such file or directory" {
 		t.Errorf("%+v", r.Errors)
 	}
 	_, err := Check(t.Context(), filepath.Join(root, "none"), below(""))

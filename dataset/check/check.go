@@ -8,10 +8,8 @@
 package check
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"slices"
 	"strings"
@@ -75,6 +73,9 @@ type Finding struct {
 }
 
 func (f Finding) String() string {
+	if f.Expected == "" {
+		return (&invalid.Error{Where: f.File, Field: f.Field, Err: errors.New(f.Found), Hint: f.Hint}).Error()
+	}
 	return (&invalid.Error{Where: f.File, Field: f.Field, Want: f.Expected, Got: f.Found, Hint: f.Hint}).Error()
 }
 
@@ -95,9 +96,6 @@ func Findings(severity Severity, err error) []Finding {
 		return []Finding{{Found: err.Error(), Severity: severity}}
 	}
 	found, want := e.Got, e.Want
-	if errors.Is(e.Err, fs.ErrNotExist) {
-		want = cmp.Or(want, "a file that can be read")
-	}
 	if e.Err != nil {
 		found = strings.TrimPrefix(found+": "+e.Err.Error(), ": ")
 	}

@@ -260,7 +260,7 @@ func (v *vocabulary) hint(name string, hits []int) string {
 	if len(near) == 0 {
 		return fmt.Sprintf("One of the %d attributes is %q.", len(v.names), v.names[0])
 	}
-	return "Did you mean " + v.list(near) + "?"
+	return invalid.Suggest([]string{v.list(near)})
 }
 
 // list names the first few attributes.

@@ -83,7 +83,7 @@ func Open(ctx context.Context, path string) (*Reader, error) {
 	case ".mat":
 		return openMAT(ctx, path)
 	default:
-		return nil, &invalid.Error{Where: path, Want: "features in a file named .npy, .npz, .csv or .mat", Got: strconv.Quote(extension)}
+		return nil, &invalid.Error{Where: path, Want: "features in a file named .npy, .npz, .csv or .mat", Got: strconv.Quote(extension), Hint: "Save a table as CSV, and an array with numpy.save."}
 	}
 }
 
@@ -200,7 +200,6 @@ type csvFile struct {
 	path  string
 	csv   *table.Reader
 	first []string // the first row, until it is read
-	names bool     // a line of names precedes the rows
 }
 
 // newCSV reads from an open file or pipe. The first row gives the number of columns; a
@@ -211,7 +210,7 @@ func newCSV(f *fileio.File) (*Reader, error) {
 	cols := len(record)
 	var names []string
 	if err == nil && isHeader(record) {
-		s.names, names = true, slices.Clone(record)
+		names = slices.Clone(record)
 		names[0] = strings.TrimPrefix(names[0], "#") // of numpy.savetxt
 		for j, name := range names {
 			names[j] = dataset.Name(name)
@@ -236,9 +235,14 @@ func newCSV(f *fileio.File) (*Reader, error) {
 		return nil, err
 	}
 	s.first = record
-	if row := make([]float32, cols); cols > 2 && s.parse(record, row) == nil && countsUp(row) {
+	row := make([]float32, cols)
+	switch bad := s.parse(record, row); {
+	case bad == nil && cols > 2 && countsUp(row):
 		got := fmt.Sprintf("the numbers from 0 to %d, which look like pandas' column names", cols-1)
 		return nil, s.wrong("", "a sample, or names of the columns", got, "Write the file with to_csv(header=False, index=False).")
+	case bad != nil && bad.Want == aNumber && bad.Hint == "" && len(record) > 1 && s.parse(record[1:], row[1:]) == nil:
+		bad.Hint = withoutRowNames
+		return nil, bad
 	}
 	return &Reader{names, s.path, -1, cols, s.next, f.Close}, nil
 }
@@ -262,6 +266,8 @@ func isHeader(record []string) bool {
 
 // ofSamples matches the names of columns that say which sample a line is, or its class.
 var ofSamples = regexp.MustCompile(`(?i)^((.*[_. -])?(id|index|labels?|class|target)|(?-i:.*[a-z]I[dD])|unnamed: 0|row_?names?|species|taxon|path|file(_?(name|path))?|timestamp|test_seen|prediction|predicted|ground_?truth|y_(true|pred))$`)
+
+const aNumber = "a number"
 
 const withoutRowNames = "Write the file without names of rows: to_csv(index=False), or row.names = FALSE in R."
 
@@ -313,10 +319,8 @@ func (s *csvFile) parse(record []string, to []float32) *invalid.Error {
 			hint := ""
 			if table.Missing(cell) {
 				hint = "Features are known for every sample: leave the column or the sample out, or estimate the value."
-			} else if j == 0 && s.names && len(record) > 1 && !isHeader(record[1:]) {
-				hint = withoutRowNames
 			}
-			return s.wrong(column, "a number", invalid.Quote(cell), hint)
+			return s.wrong(column, aNumber, invalid.Quote(cell), hint)
 		}
 	}
 	return nil

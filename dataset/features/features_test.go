@@ -123,6 +123,7 @@ func TestCSVErrors(t *testing.T) {
 		{"R's default", "\"V1\" \"V2\"\n\"1\" .1 .2\n", `expected cells that are quoted whole or not at all, found another quote. Write "" for a quote inside a cell, and commas between cells.`},
 		{"ids", "image_id,f0,f1\n17,.1,.2\n", `line 1, column 1: expected features alone, found "image_id". Take the column out: labels.csv has the classes and ids`},
 		{"names of rows in words", "sample,0,1\na.jpg,.1,.2\n", `line 2, column 1: expected a number, found "a.jpg". Write the file without names of rows`},
+		{"names of rows alone", "a.jpg,.1,.2\nb.jpg,.1,.2\n", `line 1, column 1: expected a number, found "a.jpg". Write the file without names of rows`},
 		{"a title", "Table 1\n1,2,3\n", `line 2: expected lines of numbers alone, with or without names above, found "Table 1" above, as in a title.`},
 		{"true classes", "f0,true_class\n.1,2\n", `line 1, column 2: expected features alone, found "true_class"`},
 		{"camel case", "imageId,f0\n1,2\n", `line 1, column 1: expected features alone, found "imageId"`},

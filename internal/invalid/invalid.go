@@ -112,7 +112,8 @@ func File(path string, err error) error {
 		for _, e := range entries {
 			names = append(names, e.Name())
 		}
-		return &Error{Where: path, Err: err, Hint: DidYouMean(filepath.Base(path), names)}
+		dir, name := filepath.Split(path)
+		return &Error{Where: path, Err: err, Hint: didYouMean(name, dir, names)}
 	case errors.Is(err, syscall.EISDIR):
 		return &Error{Where: path, Want: "a file", Got: "a folder"}
 	case errors.Is(err, syscall.ENOTDIR):
@@ -217,15 +218,26 @@ func OneOf[T ~string](text string, options ...T) (T, error) {
 
 // DidYouMean returns a question that suggests the names nearest to text, or "" where
 // none is near.
-func DidYouMean(text string, names []string) string {
+func DidYouMean(text string, names []string) string { return didYouMean(text, "", names) }
+
+// didYouMean is DidYouMean with a prefix in front of each suggestion.
+func didYouMean(text, prefix string, names []string) string {
 	near := Nearest(text, names)
-	if len(near) == 0 {
-		return ""
-	}
-	if near[0] != text && norm.NFC.String(near[0]) == norm.NFC.String(text) {
+	if len(near) > 0 && near[0] != text && norm.NFC.String(near[0]) == norm.NFC.String(text) {
 		return "It is there with its letters in another normal form of Unicode: complete the name with the tab key."
 	}
-	return "Did you mean " + strings.Join(near, " or ") + "?"
+	for i := range near {
+		near[i] = prefix + near[i]
+	}
+	return Suggest(near)
+}
+
+// Suggest returns a question that suggests names, or "" for none.
+func Suggest(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return "Did you mean " + strings.Join(names, " or ") + "?"
 }
 
 // maxNamed bounds the names that are compared, so that a file of thousands of unknown
@@ -233,18 +245,22 @@ func DidYouMean(text string, names []string) string {
 const maxNamed = 2000
 
 // Nearest returns up to three of the names that differ from text by a few letters at
-// most, or that begin with it, nearest first.
+// most, or that begin with it, nearest first. To a number none is near.
 func Nearest(text string, names []string) []string {
 	const most = 3
-	text = strings.ToLower(text)
 	near, distances := []string{}, map[string]int{}
+	if !strings.ContainsFunc(text, unicode.IsLetter) {
+		return near
+	}
+	plain := func(name string) string { return strings.ToLower(strings.TrimLeft(name, "-")) } // flags without dashes
+	text = plain(text)
 	for _, name := range names[:min(len(names), maxNamed)] {
-		lower := strings.ToLower(name)
+		lower := plain(name)
 		d := distance(text, lower)
 		if len(text) > 1 && strings.HasPrefix(lower, text) {
 			d = min(d, 1)
 		}
-		if d <= 1+min(len(text), len(name))/4 {
+		if shorter := min(len(text), len(lower)); d <= min(1+shorter/4, (shorter+1)/3) {
 			near = append(near, name)
 			distances[name] = d
 		}

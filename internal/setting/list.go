@@ -58,11 +58,30 @@ func (l List) Find(key string) (Setting, error) {
 	if i := slices.Index(keys, key); i >= 0 {
 		return l[i], nil
 	}
-	e := &invalid.Error{Field: key, Want: "the name of a setting", Hint: invalid.DidYouMean(key, keys)}
+	e := &invalid.Error{Field: key, Want: "the name of a setting", Hint: invalid.Suggest(l.Nearest(key))}
 	if e.Hint == "" {
 		e.Want = "one of " + strings.Join(keys, ", ")
 	}
 	return Setting{}, e
+}
+
+// elsewhere has the keys of settings by the names that other programs have for them.
+var elsewhere = map[string][]string{
+	"batch_size": {"batch"}, "learning_rate": {"lr"}, "max_epochs": {"epochs"}, "num_epochs": {"epochs"}, "model_type": {"variant"},
+	"n_jobs": {"jobs"}, "workers": {"jobs"}, "num_workers": {"jobs"}, "random_state": {"seed"}, "random_seed": {"seed"}, "early_stopping": {"patience"},
+	"data": {"dataset", "data_dir"}, "input": {"dataset", "features"}, "output": {"to", "out"}, "output_dir": {"out"}, "runs": {"from", "out"},
+	"checkpoint": {"model"}, "ckpt": {"model"}, "trials": {"budget", "tune"}, "n_trials": {"budget", "tune"}, "baselines": {"methods"}, "method": {"methods", "variant"},
+	"levels": {"ratios"}, "k": {"ks"}, "verbose": {"log_level"}, "threshold": {"min_confidence"}, "topk": {"top"}, "top_k": {"top"}, "normalize": {"preprocess"},
+}
+
+// Nearest returns the keys of the settings that a key may mean: those of other programs' names, otherwise
+// those that differ by a few letters.
+func (l List) Nearest(key string) []string {
+	known := slices.DeleteFunc(slices.Clone(elsewhere[key]), func(key string) bool { return !l.Has(key) })
+	if len(known) > 0 {
+		return known
+	}
+	return invalid.Nearest(key, l.Keys())
 }
 
 // Has reports whether there is a setting of a key.
