@@ -386,8 +386,9 @@ func BaselineArm(name string, common config.Config, tune int, given []string) (A
 	settings := c.Settings()
 	for _, key := range methods.CorrectionKeys {
 		if slices.Contains(given, key) || key == "correction" && common.Paper() {
-			if err := settings.Set(setting.Assignment{Key: key, Text: fmt.Sprint(common.Value(key))}); err != nil {
-				return Arm{}, invalid.At(name, err)
+			text := fmt.Sprint(common.Value(key))
+			if err := settings.Set(setting.Assignment{Key: key, Text: text}); err != nil {
+				return Arm{}, &invalid.Error{Field: key, Want: "one that all methods can have", Got: text + ", which " + name + " cannot"}
 			}
 		}
 	}

@@ -314,7 +314,7 @@ func TestCorrectionOfBaselines(t *testing.T) {
 		}
 	}
 	_, err := BaselineArm("eszsl", general, 0, []string{"correction"})
-	testkit.WantError(t, err, `eszsl: correction: expected one of none, standardise, found "evidence"`)
+	testkit.WantError(t, err, "correction: expected one that all methods can have, found evidence, which eszsl cannot")
 
 	l := lab.New(tiny.Small(), t.TempDir())
 	r := testkit.Must(RunFull(t.Context(), l, nil, []string{"eszsl"}, quick(t, "semantic-hard").With("correction", model.NoCorrection), methods.CorrectionKeys))(t)

@@ -163,9 +163,6 @@ func (s *Result) Tables() []*table.Table {
 	t.Note("a try has one seed and a part of the epochs; the two best are trained to the end with all seeds")
 	t.Note("chosen: the first, %s (s.e.m. %s over %d seeds), %s by their average curve",
 		chosen.Accuracy.MeanText(), chosen.Accuracy.SEMText(), len(chosen.Accuracy.Values), format.Count(chosen.Epochs, "epoch"))
-	if chosen.Epochs == s.Epochs {
-		t.Note("  these are all epochs of a trial: more epochs may be better (--epochs)")
-	}
 	for _, e := range chosen.Edges {
 		t.Note("  %s = %v is the %s value of the space: values beyond it may be better", e.Setting, e.Value, e.End)
 	}
