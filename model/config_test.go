@@ -163,9 +163,7 @@ func TestDescribe(t *testing.T) {
 			d := testkit.Must(tt.config.Describe(u, tt.semantic))(t)
 			same(t, "U", d.U.Data, matrix(tt.wantU).Data)
 			same(t, "p", d.P, tt.wantP)
-			if diff := cmp.Diff(matrix(tt.u).Data, u.Data, cmpopts.EquateNaNs()); diff != "" {
-				t.Errorf("the data set's own descriptions changed:\n%s", diff)
-			}
+			testkit.Equal(t, "descriptions of the data set", u.Data, matrix(tt.u).Data, cmpopts.EquateNaNs())
 		})
 	}
 }
@@ -263,9 +261,7 @@ func TestInitFollowsTheSeed(t *testing.T) {
 	c := singletons
 	c.Variant, c.K = model.KSoft, 2
 	one, again, two := start(t, c, 6, 4, nil, 1), start(t, c, 6, 4, nil, 1), start(t, c, 6, 4, nil, 2)
-	if diff := cmp.Diff(one, again); diff != "" {
-		t.Errorf("the same seed gives different parameters:\n%s", diff)
-	}
+	testkit.Equal(t, "the same seed", again, one)
 	if slices.Equal(one.W.Data, two.W.Data) || slices.Equal(one.V.Data, two.V.Data) {
 		t.Error("another seed gives the same parameters")
 	}

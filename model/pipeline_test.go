@@ -85,9 +85,7 @@ func TestScoreOfLAGO(t *testing.T) {
 	a := testkit.Must(p.Detect(tr.x, rows))(t)
 	u := uniform(newRand(1), 3, 6, 0, 1)
 	want := testkit.Must(model.Score(p, tr.x, rows, u))(t)
-	if diff := cmp.Diff(want, testkit.Must(p.Classify(a, u))(t)); diff != "" {
-		t.Errorf("3 classes (-Score +Classify):\n%s", diff)
-	}
+	testkit.Equal(t, "3 classes", testkit.Must(p.Classify(a, u))(t), want)
 }
 
 func TestScoreErrors(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -28,9 +27,7 @@ func machines(t *testing.T, tr trial[float64]) map[string]machine {
 
 func identical(t testing.TB, got, want outcome) {
 	t.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("not bit-identical (-want +got):\n%s", diff)
-	}
+	testkit.Equal(t, "outcome", got, want)
 }
 
 // A step changes neither the gradients of the other machine nor the parameters, and gradients
@@ -44,9 +41,7 @@ func TestMachinesAreIndependent(t *testing.T) {
 		identical(t, take(t, w), byW)
 		identical(t, take(t, v), byV)
 	}
-	if diff := cmp.Diff(before, tr.params); diff != "" {
-		t.Errorf("steps changed the parameters:\n%s", diff)
-	}
+	testkit.Equal(t, "parameters after steps", tr.params, before)
 }
 
 // Machines use a changed V, independent of its earlier values. Here it is soft or exactly
@@ -124,9 +119,7 @@ func TestMachinesRunConcurrently(t *testing.T) {
 				}
 			}
 			for i, p := range m.Learnables() {
-				if diff := cmp.Diff(want.Grads[i], grad(t, p)); diff != "" {
-					t.Errorf("gradient %d differs from that of a single machine:\n%s", i, diff)
-				}
+				testkit.Equal(t, fmt.Sprintf("gradient %d beside another machine", i), grad(t, p), want.Grads[i])
 			}
 		})
 	}

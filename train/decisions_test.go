@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"testing"
 
@@ -46,9 +47,7 @@ func TestDecideCorrection(t *testing.T) {
 				if got := testkit.Must(ReadCorrection(dir))(t); got != c || s.Correction != c {
 					t.Errorf("decided %v, the model has %v", c, s.Correction)
 				}
-				if diff := cmp.Diff(before.Classifier.(method.Model).Tensors(), s.Classifier.(method.Model).Tensors()); diff != "" {
-					t.Errorf("%s, %s: a correction changes the weights:\n%s", name, stage, diff)
-				}
+				testkit.Equal(t, fmt.Sprintf("%s, %s: weights after a correction", name, stage), s.Classifier.(method.Model).Tensors(), before.Classifier.(method.Model).Tensors())
 			}
 		}
 	}
@@ -81,9 +80,7 @@ func TestDecideAdaptation(t *testing.T) {
 	decide(func(d *Decisions) { d.Adaptation, d.Calibration = want, &Calibration{Temperature: 1.5} })
 	written := files(t, dir)
 	decide(func(d *Decisions) { d.Calibration = &Calibration{Temperature: 1.5} })
-	if diff := cmp.Diff(written, files(t, dir)); diff != "" {
-		t.Errorf("equal decisions were written:\n%s", diff)
-	}
+	testkit.Equal(t, "files after equal decisions", files(t, dir), written)
 	after := testkit.Must(Load(path))(t)
 	if diff := cmp.Diff(want, after.Adaptation); diff != "" || after.Calibration.Temperature != 1.5 || after.AdaptedFeatures() != after.Adaptation.Transform {
 		t.Errorf("(-decided +loaded):\n%s", diff)

@@ -121,10 +121,6 @@ func compareRuns(t *testing.T, want, got string) {
 		curves[i] = testkit.Must(ReadCurve(filepath.Join(dir, CurveFile), Test))(t)
 		results[i] = testkit.Must(testkit.Must(ReadRecord(dir))(t).ReadResult(dir))(t)
 	}
-	if diff := cmp.Diff(curves[0], curves[1], butSeconds); diff != "" {
-		t.Errorf("curves of %s and %s:\n%s", want, got, diff)
-	}
-	if diff := cmp.Diff(results[0], results[1], butSeconds); diff != "" {
-		t.Errorf("results of %s and %s:\n%s", want, got, diff)
-	}
+	testkit.Equal(t, fmt.Sprintf("curves of %s and %s", want, got), curves[1], curves[0], butSeconds)
+	testkit.Equal(t, fmt.Sprintf("results of %s and %s", want, got), results[1], results[0], butSeconds)
 }

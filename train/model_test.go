@@ -48,9 +48,7 @@ func reproduces(t *testing.T, s *Saved, d *dataset.Dataset, stage Stage, want *E
 		classes = d.Split.Test
 	}
 	confusion := testkit.Must(metrics.Confuse(score(t, s, d, classes), Select(d, d.Features, classes).Labels))(t)
-	if diff := cmp.Diff(want.Confusion, confusion); diff != "" {
-		t.Errorf("(-run +loaded):\n%s", diff)
-	}
+	testkit.Equal(t, "confusion of the loaded model", confusion, want.Confusion)
 }
 
 // The model file has the weights of the best epoch and takes features and descriptions as in
@@ -111,9 +109,7 @@ func TestModelRoundTrip(t *testing.T) {
 			want := fitted(t, d, short(d, v, chain))
 			path := filepath.Join(t.TempDir(), ModelFile)
 			testkit.NoError(t, Save(path, want))
-			if diff := cmp.Diff(want, testkit.Must(Load(path))(t), butImputer); diff != "" {
-				t.Errorf("%s, %s (-saved +loaded):\n%s", v, chain, diff)
-			}
+			testkit.Equal(t, fmt.Sprintf("%s, %s", v, chain), testkit.Must(Load(path))(t), want, butImputer)
 		}
 	}
 	d.Groups = nil
@@ -265,9 +261,7 @@ func FuzzLoad(f *testing.F) {
 		}
 		again := filepath.Join(dir, "again")
 		testkit.NoError(t, Save(again, s))
-		if diff := cmp.Diff(s, testkit.Must(Load(again))(t), butImputer, cmpopts.EquateEmpty(), cmpopts.EquateNaNs()); diff != "" {
-			t.Errorf("(-first +again):\n%s", diff)
-		}
+		testkit.Equal(t, "written and loaded again", testkit.Must(Load(again))(t), s, butImputer, cmpopts.EquateEmpty(), cmpopts.EquateNaNs())
 	})
 }
 

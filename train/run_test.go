@@ -51,24 +51,16 @@ func TestFilesOfARun(t *testing.T) {
 	dir := filepath.Join(root, trial.Name())
 
 	want := []string{CurveFile, LockFile, ModelFile, ResultFile, TrialFile}
-	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(files(t, dir)))); diff != "" {
-		t.Errorf("files (-want +got):\n%s", diff)
-	}
+	testkit.Equal(t, "files", slices.Sorted(maps.Keys(files(t, dir))), want)
 	r := testkit.Must(ReadRecord(dir))(t)
-	if diff := cmp.Diff(trial, r.Trial); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", TrialFile, diff)
-	}
+	testkit.Equal(t, TrialFile, r.Trial, trial)
 	if r.BLAS != blas.Current() || r.Versions["go"] != runtime.Version() {
 		t.Errorf("%s names the BLAS %v and the versions %v", TrialFile, r.BLAS, r.Versions)
 	}
 	curve := testkit.Must(ReadCurve(filepath.Join(dir, CurveFile), Dev))(t)
-	if diff := cmp.Diff(curve, calls); diff != "" {
-		t.Errorf("(-curve +calls of OnEpoch):\n%s", diff)
-	}
+	testkit.Equal(t, "calls of OnEpoch", calls, curve)
 	stored := testkit.Must(trial.ReadResult(dir))(t)
-	if diff := cmp.Diff(result, stored); diff != "" {
-		t.Errorf("%s (-returned +stored):\n%s", ResultFile, diff)
-	}
+	testkit.Equal(t, ResultFile, stored, result)
 	checkResult(t, d, stored, curve)
 
 	before := files(t, dir)
@@ -167,9 +159,7 @@ func TestFailedRunsAreFinished(t *testing.T) {
 		if nf := (*model.NotFinite)(nil); errors.As(err, &nf) != (c.status == NotFinite) {
 			t.Errorf("error %v of a run with the status %q", err, c.status)
 		}
-		if diff := cmp.Diff(&Result{Status: c.status, Error: err.Error()}, r, butSeconds); diff != "" {
-			t.Errorf("result (-want +got):\n%s", diff)
-		}
+		testkit.Equal(t, "result", r, &Result{Status: c.status, Error: err.Error()}, butSeconds)
 		dir := filepath.Join(root, trial.Name())
 		if exists(filepath.Join(dir, ModelFile)) || exists(filepath.Join(dir, checkpointFile)) {
 			t.Error("the run left a model or a checkpoint")
@@ -310,9 +300,7 @@ func someCurve() Curve {
 func TestCurveRoundTrip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), CurveFile)
 	testkit.NoError(t, someCurve().Write(path))
-	if diff := cmp.Diff(someCurve(), testkit.Must(ReadCurve(path, Test))(t)); diff != "" {
-		t.Errorf("(-written +read):\n%s", diff)
-	}
+	testkit.Equal(t, "read", testkit.Must(ReadCurve(path, Test))(t), someCurve())
 	lines := strings.Split(testkit.Read(t, path), "\n")
 	want := `{"epoch":2,"phases":[{"name":"W","steps":0,"seconds":0,"loss":0,"terms":{"cxe":0,"bxe":0,"w2":0,"wu2":0,"prior":0}}],` +
 		`"train_accuracy":0,"val_accuracy":null,"val_accuracy_per_sample":null}`
@@ -365,8 +353,6 @@ func FuzzReadCurve(f *testing.F) {
 			return
 		}
 		testkit.NoError(t, curve.Write(path))
-		if diff := cmp.Diff(curve, testkit.Must(ReadCurve(path, Test))(t)); diff != "" {
-			t.Errorf("(-first +again):\n%s", diff)
-		}
+		testkit.Equal(t, "written and read again", testkit.Must(ReadCurve(path, Test))(t), curve)
 	})
 }

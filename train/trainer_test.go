@@ -151,9 +151,7 @@ func TestTrainingDoesNotUseTheTestClasses(t *testing.T) {
 				if !cmp.Equal(want.kept, got.kept) {
 					t.Error("other test samples gave different weights")
 				}
-				if diff := cmp.Diff(want.curve, got.curve, butSeconds); diff != "" {
-					t.Errorf("other test samples gave a different curve:\n%s", diff)
-				}
+				testkit.Equal(t, "curve with other test samples", got.curve, want.curve, butSeconds)
 			})
 		}
 	}

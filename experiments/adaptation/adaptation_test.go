@@ -201,14 +201,10 @@ func TestChooseAndStore(t *testing.T) {
 		t.Errorf("found %+v", want)
 	}
 	got := testkit.Must(ChooseAndStore(t.Context(), []Fold{{models[0], &changed, true}}, models))(t)
-	if diff := cmp.Diff(chosen, got); diff != "" {
-		t.Errorf("(-unchanged +changed):\n%s", diff)
-	}
+	testkit.Equal(t, "with other test samples", got, chosen)
 	got = testkit.Must(Stored(models))(t)
 	got.Adaptation.Transform = nil
-	if diff := cmp.Diff(chosen, got); diff != "" {
-		t.Errorf("(-chosen +stored):\n%s", diff)
-	}
+	testkit.Equal(t, "stored", got, chosen)
 	if a, err := ChooseAndStore(t.Context(), nil, models); a != nil || err != nil {
 		t.Errorf("found %+v, %v without a fold", a, err)
 	}

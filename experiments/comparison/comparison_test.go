@@ -14,7 +14,6 @@ import (
 	"strings"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -185,9 +184,7 @@ func TestCompareAdapted(t *testing.T) {
 		t.Errorf("adapted %v, error %v, expected it to be interrupted", adapted, err)
 	}
 	r := ask(t, l, c)
-	if diff := gocmp.Diff(r.Adapted[0], r.Adapted[1], cmpopts.IgnoreFields(Adapted{}, "Method")); diff != "" {
-		t.Errorf("LAGO and the variant that it is: %s", diff)
-	}
+	testkit.Equal(t, "LAGO and the variant that it is", r.Adapted[1], r.Adapted[0], cmpopts.IgnoreFields(Adapted{}, "Method"))
 	for i, m := range r.Methods {
 		a := r.Adapted[i]
 		testkit.Near(t, m.Name, a.Difference.Mean, a.Test-m.Test.PerClass.Mean, 1e-9)

@@ -96,9 +96,7 @@ func TestFlagsOverrideTheFileAndThatThePreset(t *testing.T) {
 	p := testkit.Must(resolve(t, `{"dataset": "CUB", "variant": "k-soft", "lr": 5e-1, "k": 7, "prior": "per-attribute"}`,
 		flagged("lr", "0.25"), flagged("stage", "dev")))(t)
 	want := PresetFor("cub", methods.Variant(model.KSoft)).With("lr", 0.25).With("k", 7).With("prior", model.PerAttribute).With("stage", OnlyDev)
-	if diff := gocmp.Diff(want.Settings().Values(), p.Settings().Values()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	testkit.Equal(t, "settings", p.Settings().Values(), want.Settings().Values())
 	for key, want := range map[string]string{"lr": "--lr", "zeta": FromPreset, "seeds": ""} {
 		if got := p.Origins[key]; got != want {
 			t.Errorf("%s comes from %q, expected %q", key, got, want)
@@ -123,9 +121,7 @@ func TestWrittenConfigsMakeTheSameTrials(t *testing.T) {
 			if want.Stage == OnlyTest && stage == train.Dev {
 				continue // which has a patience
 			}
-			if diff := gocmp.Diff([][]string{trials(t, want, stage), trials(t, want, stage)}, [][]string{trials(t, p.Config, stage), trials(t, read, stage)}); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			testkit.Equal(t, "trials", [][]string{trials(t, p.Config, stage), trials(t, read, stage)}, [][]string{trials(t, want, stage), trials(t, want, stage)})
 		}
 	})
 	path := filepath.Join(dir, "chosen.json")
@@ -199,9 +195,7 @@ func TestCopiesDoNotShareTheMethod(t *testing.T) {
 	c.With("k", 5)
 	c.On(tiny.Small())
 	c.Clone().Method.Settings().Canonical()
-	if diff := gocmp.Diff(before, c.Settings().Values()); diff != "" {
-		t.Errorf("(-before +after):\n%s", diff)
-	}
+	testkit.Equal(t, "settings of the original", c.Settings().Values(), before)
 }
 
 // TestPresetsAreThoseThatTheAuthorsReleased holds each cell to the settings and the

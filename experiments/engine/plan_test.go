@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/config"
 	"github.com/lago-train/lago-train/experiments/lab"
@@ -181,9 +179,7 @@ func TestTheArmOfLAGOIsItsBestVariant(t *testing.T) {
 	p.Arms = append(p.Arms, armOf(t, 0, chosen.Chosen.Method.Label()))
 	l.OnRun = func(r lab.Run) { t.Errorf("%s is trained again", r.Name()) }
 	both := carryOut(t, l, p)
-	if diff := cmp.Diff(lab.ModelFiles(both.Arms[0][0].Test), lab.ModelFiles(both.Arms[1][0].Test)); diff != "" {
-		t.Errorf("LAGO and its variant (-LAGO +variant):\n%s", diff)
-	}
+	testkit.Equal(t, "LAGO and its variant", lab.ModelFiles(both.Arms[1][0].Test), lab.ModelFiles(both.Arms[0][0].Test))
 	for name, n := range trained {
 		if n > 1 {
 			t.Errorf("%s was trained %d times", name, n)
@@ -213,9 +209,7 @@ func TestArmsThatFail(t *testing.T) {
 		t.Errorf("missing %v, expected the first seed of semantic-hard, once", m)
 	}
 	alone := carryOut(t, lab.New(tiny.Small(), t.TempDir()), Plan{Stage: config.DevThenTest, Arms: []Arm{armOf(t, 0, "singletons")}})
-	if diff := cmp.Diff(accuracies(alone.Arms[0][0].Test), accuracies(r.Arms[1][0].Test)); diff != "" {
-		t.Errorf("(-alone +together):\n%s", diff)
-	}
+	testkit.Equal(t, "accuracies beside others", accuracies(r.Arms[1][0].Test), accuracies(alone.Arms[0][0].Test))
 }
 
 // Each shard waits for the others before it chooses, and together they find what one process

@@ -74,9 +74,7 @@ func TestEdges(t *testing.T) {
 		"highest number of k":    {c.With("lr", 1e-4).With("zeta", 3).With("k", 60), []Edge{{"k", 60, "highest"}}},
 		"between listed numbers": {c.With("lr", 1.7e-5).With("zeta", 3), []Edge{}},
 	} {
-		if diff := cmp.Diff(one.want, spaceOf(model.KSoft, 312).edges(one.Config)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		testkit.Equal(t, name, spaceOf(model.KSoft, 312).edges(one.Config), one.want)
 	}
 	// With a single attribute there is one number of groups, which is no edge.
 	if e := spaceOf(model.KSoft, 1).edges(c.With("lr", 1e-4).With("zeta", 3).With("k", 1)); len(e) > 0 {

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/experiments/predictor"
@@ -91,9 +89,7 @@ func TestChanges(t *testing.T) {
 	}
 	x, back := explained(t, q), new(Result)
 	testkit.NoError(t, json.Unmarshal([]byte(written(t, x, JSON, 1)), back))
-	if diff := gocmp.Diff(x, back); diff != "" {
-		t.Errorf("JSON (-written +read):\n%s", diff)
-	}
+	testkit.Equal(t, "JSON", back, x)
 	q.Top = 0
 	if c := explained(t, q).Comparisons[0]; len(c.Changes) != 0 || !c.Flip.Found {
 		t.Errorf("%d changes and a flip %v, expected none and one", len(c.Changes), c.Flip.Found)
@@ -150,9 +146,7 @@ func TestExplainRefuses(t *testing.T) {
 
 func TestFindSample(t *testing.T) {
 	d := &dataset.Dataset{Name: "small", Features: dataset.NewMatrix[float32](3, 2), Labels: []int{1, 0, 1}, Classes: []string{"owl", "wren"}}
-	if diff := gocmp.Diff(Sample{Index: 2, From: "small", Label: &d.Classes[1]}, testkit.Must(FindSample(d, "2"))(t)); diff != "" {
-		t.Errorf("sample (-expected +found):\n%s", diff)
-	}
+	testkit.Equal(t, "sample", testkit.Must(FindSample(d, "2"))(t), Sample{Index: 2, From: "small", Label: &d.Classes[1]})
 	_, err := FindSample(d, "3")
 	testkit.WantError(t, err, "sample: expected the index of a sample of small, 0 to 2, found ")
 	d.IDs = []string{"a.png", "0", "b.png"} // an id comes before an index

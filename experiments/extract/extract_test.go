@@ -118,9 +118,7 @@ func TestExtract(t *testing.T) {
 	want := &Result{
 		Name: "birds", Dir: dir, Architecture: "resnet18", Weights: weights().SHA256, Images: 38, Samples: 38, Classes: 2, Dimensions: 512, Skipped: []Skipped{},
 	}
-	if diff := cmp.Diff(want, r); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	testkit.Equal(t, "result", r, want)
 	if !last.Ended() || last.Total != 38 {
 		t.Errorf("the progress ends with %s", last)
 	}
@@ -215,9 +213,7 @@ func TestExtractAgain(t *testing.T) {
 		fails(t, c, "another process has it open for writing") // a page, which has read the samples
 		testkit.NoError(t, unlock())
 		extract(t, c)
-		if diff := cmp.Diff(got, files(t, half)); diff != "" {
-			t.Errorf("killed after %d files (-want +got):\n%s", n, diff)
-		}
+		testkit.Equal(t, fmt.Sprintf("killed after %d files", n), files(t, half), got)
 	}
 }
 
@@ -268,9 +264,7 @@ func TestResumesBitIdentical(t *testing.T) {
 	if first.Done != partImages+1 {
 		t.Errorf("resumed with %d images", first.Done)
 	}
-	if diff := cmp.Diff(want, files(t, c.Dir)); diff != "" {
-		t.Errorf("resumed (-want +got):\n%s", diff)
-	}
+	testkit.Equal(t, "resumed", files(t, c.Dir), want)
 
 	c = config(t, photos, filepath.Join(root, "shards"))
 	for i, left := range []int{30, 14, 0} {
@@ -279,9 +273,7 @@ func TestResumesBitIdentical(t *testing.T) {
 			t.Errorf("shard %d leaves %d images, expected %d", i, r.Left, left)
 		}
 	}
-	if diff := cmp.Diff(want, files(t, c.Dir)); diff != "" {
-		t.Errorf("shards (-want +got):\n%s", diff)
-	}
+	testkit.Equal(t, "shards", files(t, c.Dir), want)
 }
 
 // Calls that extract one data set at the same time wait for each other, but for its shards.
@@ -305,9 +297,7 @@ func TestTwoExtractionsAtATime(t *testing.T) {
 				t.Errorf("%d shards: %v", shards, err)
 			}
 		}
-		if diff := cmp.Diff(want, files(t, c.Dir)); diff != "" {
-			t.Errorf("%d shards (-want +got):\n%s", shards, diff)
-		}
+		testkit.Equal(t, fmt.Sprintf("%d shards", shards), files(t, c.Dir), want)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -99,9 +98,7 @@ func (w *witness) see(t train.Trial, e train.Epoch) {
 func (w *witness) compare(t *testing.T, trials []train.Trial) {
 	t.Helper()
 	slices.Sort(w.epochs)
-	if diff := cmp.Diff(stamps(trials), w.epochs); diff != "" {
-		t.Errorf("epochs that were run (-want +got):\n%s", diff)
-	}
+	testkit.Equal(t, "epochs that were run", w.epochs, stamps(trials))
 }
 
 // do runs trials, none of which may fail.
@@ -145,11 +142,7 @@ func compareRoots(t *testing.T, want, got string, trials []train.Trial) {
 		if models[0] != models[1] {
 			t.Errorf("%s: another model", trial.Name())
 		}
-		if diff := cmp.Diff(curves[0], curves[1], cmpopts.IgnoreFields(method.Phase{}, "Seconds")); diff != "" {
-			t.Errorf("%s: curve (-want +got):\n%s", trial.Name(), diff)
-		}
-		if diff := cmp.Diff(results[0], results[1], cmpopts.IgnoreFields(train.Result{}, "Seconds")); diff != "" {
-			t.Errorf("%s: result (-want +got):\n%s", trial.Name(), diff)
-		}
+		testkit.Equal(t, trial.Name()+": curve", curves[1], curves[0], cmpopts.IgnoreFields(method.Phase{}, "Seconds"))
+		testkit.Equal(t, trial.Name()+": result", results[1], results[0], cmpopts.IgnoreFields(train.Result{}, "Seconds"))
 	}
 }

@@ -68,9 +68,7 @@ func TestAKilledProcessLeavesItsTrialsToOthers(t *testing.T) {
 	}
 	do(t, l, someTrials(d))
 	second := someTrials(d)[1]
-	if diff := cmp.Diff([]string{stamp(second, train.Epoch{Epoch: 1})}, resumed); diff != "" {
-		t.Errorf("checkpoints that were resumed (-want +got):\n%s", diff)
-	}
+	testkit.Equal(t, "checkpoints that were resumed", resumed, []string{stamp(second, train.Epoch{Epoch: 1})})
 	if n := len(seen.epochs); n != 3+2*4 {
 		t.Errorf("%d epochs after the kill, expected the last 3 of the second trial and all of two others: %q", n, seen.epochs)
 	}

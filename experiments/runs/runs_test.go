@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
@@ -107,9 +106,7 @@ func TestListing(t *testing.T) {
 		for _, r := range testkit.Must(filter.List(root))(t).Runs {
 			got = append(got, r.Seed)
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%+v (-want +got):\n%s", filter, diff)
-		}
+		testkit.Equal(t, fmt.Sprintf("%+v", filter), got, want)
 	}
 	testkit.WantText(t, testlab.Text(testkit.Must(Filter{}.List(root))(t).Tables()), "7 runs in ",
 		"-dev-seed0-", "│ patience   │      3 │   50.0 % │", "│ not finite │      3 │        - │", "│ unfinished │      3 │        - │", ": CXE is NaN\n", ": trial.json: expected what a run writes")
@@ -162,9 +159,7 @@ func TestCSV(t *testing.T) {
 		for _, row := range testkit.Must(csv.NewReader(&b).ReadAll())(t) {
 			got = append(got, row[c.column])
 		}
-		if diff := cmp.Diff(c.want, got); diff != "" {
-			t.Errorf("column %d (-want +got):\n%s", c.column, diff)
-		}
+		testkit.Equal(t, fmt.Sprint("column ", c.column), got, c.want)
 	}
 }
 

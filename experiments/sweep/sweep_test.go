@@ -190,9 +190,7 @@ func TestGroupNumbers(t *testing.T) {
 	}
 	var stored results.Accuracies
 	testlab.Stored(t, l, KKind, &stored)
-	if diff := cmp.Diff(s, &stored, cmpopts.IgnoreFields(results.Row{}, "ByClass")); diff != "" {
-		t.Errorf("(-made +stored):\n%s", diff)
-	}
+	testkit.Equal(t, "stored", &stored, s, cmpopts.IgnoreFields(results.Row{}, "ByClass"))
 	picture := testkit.Must(stored.Figures(""))(t)[0].Picture.(*plot.Lines)
 	if len(picture.Series) != 3 || picture.Series[0].Points[1].Y != 100*s.Rows[1].Accuracy.Mean {
 		t.Errorf("found %+v", picture.Series)
@@ -236,7 +234,5 @@ func TestLinesOfASweep(t *testing.T) {
 	}
 	want := of(model.SemanticHard)
 	got := comparable(of(model.KSoft).With("lr", 7).With("zeta", 8), model.SemanticHard)
-	if diff := cmp.Diff(want.Settings().Values(), got.Settings().Values()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	testkit.Equal(t, "settings", got.Settings().Values(), want.Settings().Values())
 }

@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // TB is what the helpers need of a *testing.T, *testing.F or *rapid.T.
@@ -41,6 +43,14 @@ func NearAll[T, U float32 | float64](t TB, what string, got []T, want []U, tol f
 
 func near(got, want, tol float64) bool {
 	return math.Abs(got-want) <= tol*(1+math.Abs(want)) || math.IsNaN(got) && math.IsNaN(want)
+}
+
+// Equal reports the difference between two values of any type.
+func Equal(t TB, what string, got, want any, options ...cmp.Option) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, options...); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
 }
 
 // NoError ends the test if there is an error.
@@ -76,6 +86,16 @@ func WantText(t TB, text string, parts ...string) {
 	for _, p := range parts {
 		if !strings.Contains(text, p) {
 			t.Errorf("expected %q in\n%s", p, text)
+		}
+	}
+}
+
+// WantNoText reports a text that has one of the parts.
+func WantNoText(t TB, text string, parts ...string) {
+	t.Helper()
+	for _, p := range parts {
+		if strings.Contains(text, p) {
+			t.Errorf("expected no %q in\n%s", p, text)
 		}
 	}
 }

@@ -27,10 +27,12 @@ func TestHelpersReportWhatIsWrong(t *testing.T) {
 			func(t testkit.TB) { testkit.NearAll(t, "", []float32{1}, []float64{1.05}, 0.1) },
 			func(t testkit.TB) { testkit.NearAll(t, "", []float32{1}, []float64{1.5}, 0.1) },
 		},
+		{func(t testkit.TB) { testkit.Equal(t, "", "a", "a") }, func(t testkit.TB) { testkit.Equal(t, "", []int{1}, nil) }},
 		{func(t testkit.TB) { testkit.NoError(t, nil) }, func(t testkit.TB) { testkit.Must(0, errors.New("a"))(t) }},
 		{func(t testkit.TB) { testkit.WantError(t, errors.New("abc"), "a", "c") }, func(t testkit.TB) { testkit.WantError(t, nil) }},
 		{func(t testkit.TB) { testkit.WantError(t, errors.New("abc")) }, func(t testkit.TB) { testkit.WantError(t, errors.New("abc"), "d") }},
 		{func(t testkit.TB) { testkit.WantText(t, testkit.Read(t, path), "ex") }, func(t testkit.TB) { testkit.WantText(t, testkit.Read(t, path), "ab") }},
+		{func(t testkit.TB) { testkit.WantNoText(t, "text", "ab") }, func(t testkit.TB) { testkit.WantNoText(t, "text", "ab", "ex") }},
 	} {
 		var right, wrong recorder
 		c.right(&right)

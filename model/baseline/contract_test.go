@@ -2,13 +2,13 @@ package baseline_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"gonum.org/v1/gonum/floats"
 	"pgregory.net/rapid"
 
@@ -248,9 +248,7 @@ func TestCacheChangesNothing(t *testing.T) {
 				with, alone := baselinetest.Learner(t, m, cached, 1), learner(t, m, 1)
 				epochs(t, with, 1, 1)
 				epochs(t, alone, 1, 1)
-				if diff := cmp.Diff(alone.Model().Tensors(), with.Model().Tensors()); diff != "" {
-					t.Errorf("%s: %s = %v (-alone +cached):\n%s", b.Name, s.Key, v, diff)
-				}
+				testkit.Equal(t, fmt.Sprintf("%s: %s = %v", b.Name, s.Key, v), with.Model().Tensors(), alone.Model().Tensors())
 			}
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
@@ -77,9 +76,7 @@ func TestFill(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			full := fill(t, c.kind, c.reference, c.groups, c.u)
-			if diff := cmp.Diff(c.want, full, cmpopts.EquateNaNs(), cmpopts.EquateApprox(0, 1e-12)); diff != "" {
-				t.Errorf("-want +got:\n%s", diff)
-			}
+			testkit.Equal(t, "descriptions", full, c.want, cmpopts.EquateNaNs(), cmpopts.EquateApprox(0, 1e-12))
 		})
 	}
 }
@@ -102,9 +99,7 @@ func TestFillProperty(t *testing.T) {
 		reference, groups, u := problem(t)
 		before := slices.Clone(u.Data)
 		full := fill(t, rapid.SampledFrom(impute.Kinds).Draw(t, "kind"), reference, groups, u)
-		if diff := cmp.Diff(before, u.Data, cmpopts.EquateNaNs()); diff != "" {
-			t.Fatalf("the descriptions changed:\n%s", diff)
-		}
+		testkit.Equal(t, "descriptions that were given", u.Data, before, cmpopts.EquateNaNs())
 		for i, p := range u.Data {
 			switch got := full.Data[i]; {
 			case !math.IsNaN(p) && got != p:

@@ -78,9 +78,7 @@ func TestTermsDoNotDependOnTheBatchSize(t *testing.T) {
 				if want == (model.Terms{}) {
 					want = p.Terms
 				}
-				if diff := cmp.Diff(want, p.Terms, cmpopts.EquateApprox(2e-5, 0)); diff != "" {
-					t.Errorf("batch %d, phase %s (-want +got):\n%s", batch, p.Name, diff)
-				}
+				testkit.Equal(t, fmt.Sprintf("batch %d, phase %s", batch, p.Name), p.Terms, want, cmpopts.EquateApprox(2e-5, 0))
 				testkit.Near(t, "loss of phase "+p.Name, p.Loss, s.Loss(want), 2e-5)
 				if steps := (404 + min(batch, 405)) / min(batch, 405); p.Steps != steps {
 					t.Errorf("batch %d, phase %s: %d steps, expected %d", batch, p.Name, p.Steps, steps)

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/setting"
@@ -30,9 +28,7 @@ func TestDefaults(t *testing.T) {
 	semanticSoft.LRV, semanticSoft.BiasFactor = 0.03, 5
 	for _, want := range []Settings{common, singletons, kSoft, semanticSoft} {
 		s := New(want.Variant)
-		if diff := cmp.Diff(&want, s); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", want.Variant, diff)
-		}
+		testkit.Equal(t, string(want.Variant), s, &want)
 		testkit.NoError(t, s.Settings().Check())
 		s.Resolve(20)
 		if want := map[model.Variant]int{model.KSoft: 20}[s.Variant]; s.K != want {

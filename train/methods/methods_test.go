@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train/lago"
@@ -46,9 +44,7 @@ func TestSpecs(t *testing.T) {
 				testkit.NoError(t, s.Check())
 				var read methods.Named
 				testkit.NoError(t, json.Unmarshal([]byte(marshal(t, s)), &read))
-				if diff := cmp.Diff(s.Settings().Values(), read.Settings().Values()); diff != "" {
-					t.Errorf("%s (-written +read):\n%s", label, diff)
-				}
+				testkit.Equal(t, label, read.Settings().Values(), s.Settings().Values())
 			}
 		}
 	}
@@ -80,9 +76,7 @@ func TestCloneAndCanonical(t *testing.T) {
 	l.K, l.Psi, l.LRV, l.LR = 7, 1, 9, 0.5
 	want := lago.New(model.SemanticHard)
 	want.LR = 0.5
-	if diff := cmp.Diff(want, s.Canonical().Method); diff != "" {
-		t.Errorf("(-want +canonical):\n%s", diff)
-	}
+	testkit.Equal(t, "canonical", s.Canonical().Method, want)
 }
 
 // Missing settings have the defaults of the variant, wherever the variant stands.
@@ -91,9 +85,7 @@ func TestMissingSettingsHaveDefaults(t *testing.T) {
 	testkit.NoError(t, json.Unmarshal([]byte(`{"name":"lago","settings":{"lr":0.5,"variant":"k-soft"}}`), &s))
 	want := lago.New(model.KSoft)
 	want.LR = 0.5
-	if diff := cmp.Diff(want, s.Method); diff != "" {
-		t.Errorf("(-want +read):\n%s", diff)
-	}
+	testkit.Equal(t, "read", s.Method, want)
 }
 
 func TestBadSpecsAreRefused(t *testing.T) {

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	stdcmp "cmp"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -49,9 +50,7 @@ func TestConfuse(t *testing.T) {
 		[]float32{low, low, low},
 		[]float32{9, 0, 0},
 	), []int{1, 2, 2, 1, 2, 0, 2}))(t)
-	if diff := cmp.Diff(Confusion{{0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {2, 0, 2}, {2, 1, 1}, {2, 2, 1}}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	testkit.Equal(t, "confusion", got, Confusion{{0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {2, 0, 2}, {2, 1, 1}, {2, 2, 1}})
 	_, err := Confuse(rows([]float32{1, float32(math.NaN()), 0}), []int{0})
 	testkit.WantError(t, err, "scores of sample 0: expected numbers, found NaN")
 }
@@ -92,9 +91,7 @@ func TestTopK(t *testing.T) {
 		3: {1, 1},
 		9: {1, 1},
 	} {
-		if diff := cmp.Diff(want, TopK(scores, labels, k).Accuracy(), cmpopts.EquateApprox(0, 1e-15)); diff != "" {
-			t.Errorf("top %d (-want +got):\n%s", k, diff)
-		}
+		testkit.Equal(t, fmt.Sprintf("top %d", k), TopK(scores, labels, k).Accuracy(), want, cmpopts.EquateApprox(0, 1e-15))
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"math"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
@@ -114,9 +113,7 @@ func TestCoverageByHand(t *testing.T) {
 func TestReliabilityByHand(t *testing.T) {
 	r := NewReliability([]float64{0.3, 0.9, 0.5}, []bool{true, false, false}, 2)
 	want := Reliability{{0, 0.5, 2, 0.4, 0.5}, {0.5, 1, 1, 0.9, 0}}
-	if diff := cmp.Diff(want, r, cmpopts.EquateApprox(0, 1e-15)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	testkit.Equal(t, "bins", r, want, cmpopts.EquateApprox(0, 1e-15))
 	testkit.Near(t, "ECE", r.ECE(), 2.0/3*0.1+0.3, 1e-15)
 }
 

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -40,18 +41,14 @@ func TestStackingByHand(t *testing.T) {
 	p, sides := worked()
 	s := NewStacking(p.scores, p.labels, sides)
 	curve := []Point{{math.Inf(-1), 0.75, 0}, {-1, 0.75, 0.5}, {0, 0.25, 0.5}, {2, 0.25, 1}, {3, 0, 1}}
-	if diff := cmp.Diff(curve, s.Curve()); diff != "" {
-		t.Errorf("curve (-want +got):\n%s", diff)
-	}
+	testkit.Equal(t, "curve", s.Curve(), curve)
 	// 0.5 * 0.75 up to unseen 0.5, then 0.5 * 0.25.
 	testkit.Near(t, "AUSUC", AUSUC(curve), 0.5, 1e-15)
 	for gamma, want := range map[float64][2]float64{
 		math.Inf(-1): {0.75, 0}, -1.5: {0.75, 0}, -1: {0.75, 0}, -0.5: {0.75, 0.5}, 0: {0.75, 0.5},
 		0.5: {0.25, 0.5}, 2.5: {0.25, 1}, 3: {0.25, 1}, 4: {0, 1}, math.Inf(1): {0, 1},
 	} {
-		if diff := cmp.Diff(generalised(want[0], want[1]), s.At(gamma)); diff != "" {
-			t.Errorf("gamma %g (-want +got):\n%s", gamma, diff)
-		}
+		testkit.Equal(t, fmt.Sprintf("gamma %g", gamma), s.At(gamma), generalised(want[0], want[1]))
 	}
 	// 2 * 0.75 * 0.5 / 1.25 = 0.6 between -1 and 0 is more than 0.4 between 2 and 3.
 	if got := s.Best(); got != -0.5 {
@@ -62,9 +59,7 @@ func TestStackingByHand(t *testing.T) {
 // If two predictions change at the same gamma, the curve is a slope.
 func TestAUSUCOfASlope(t *testing.T) {
 	s := NewStacking(rows([]float32{1, 1}, []float32{1, 1}), []int{0, 1}, Sides{false, true})
-	if diff := cmp.Diff([]Point{{math.Inf(-1), 1, 0}, {0, 0, 1}}, s.Curve()); diff != "" {
-		t.Errorf("curve (-want +got):\n%s", diff)
-	}
+	testkit.Equal(t, "curve", s.Curve(), []Point{{math.Inf(-1), 1, 0}, {0, 0, 1}})
 	testkit.Near(t, "AUSUC", AUSUC(s.Curve()), 0.5, 1e-15)
 }
 
@@ -94,9 +89,7 @@ func TestAtIsSubtraction(t *testing.T) {
 		p, sides := drawGeneralised(t)
 		s := NewStacking(p.scores, p.labels, sides)
 		for gamma := float32(-9); gamma <= 9; gamma += 0.5 {
-			if diff := cmp.Diff(subtract(p, sides, gamma), s.At(float64(gamma)), cmpopts.EquateApprox(0, 1e-12)); diff != "" {
-				t.Errorf("gamma %g (-want +got):\n%s", gamma, diff)
-			}
+			testkit.Equal(t, fmt.Sprintf("gamma %g", gamma), s.At(float64(gamma)), subtract(p, sides, gamma), cmpopts.EquateApprox(0, 1e-12))
 		}
 	})
 }

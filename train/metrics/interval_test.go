@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -112,8 +113,6 @@ func TestHolm(t *testing.T) {
 		{[]float64{0.04, 0.01, 0.03, 0.005}, []float64{0.06, 0.03, 0.06, 0.02}},
 		{[]float64{0.7, 0.6}, []float64{1, 1}},
 	} {
-		if diff := cmp.Diff(c.want, Holm(c.p), cmpopts.EquateApprox(0, 1e-12), cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("%v (-want +got):\n%s", c.p, diff)
-		}
+		testkit.Equal(t, fmt.Sprint(c.p), Holm(c.p), c.want, cmpopts.EquateApprox(0, 1e-12), cmpopts.EquateEmpty())
 	}
 }
