@@ -360,7 +360,7 @@ func (o *predictOptions) logCount(n predictor.Count) {
 		fields["abstained"] = n.Abstained
 	}
 	if of := n.Known - n.Outside; of > 0 {
-		fields["correct"], fields["of candidate classes"] = n.Correct, of
+		fields["correct"], fields["labelled"] = n.Correct, of
 	}
 	logrus.WithFields(fields).Info("predicted")
 }

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/sirupsen/logrus"
 
@@ -379,11 +380,15 @@ func (o *gridOptions) openLab(c *call, d *dataset.Dataset, presets []config.Pres
 	l.Options.OnWarning = logRunWarning
 	l.Shard, l.OnProgress = shard, display.show
 	l.OnStep = func(what string) { logrus.Info(what) }
+	var first sync.Once
 	l.OnRun = func(r lab.Run) {
 		entry := logrus.WithField("run", r.Name())
 		if r.Missing != nil {
 			entry.WithField("error", r.Missing.Why).Warn("run failed")
 			return
+		}
+		if l.OnProgress != nil {
+			first.Do(func() { logrus.Infof("the first run took %.1f s", r.Result.Seconds) })
 		}
 		entry.WithFields(logrus.Fields{"status": r.Result.Status, "epochs": r.Result.Epochs}).Debug("run ended")
 	}

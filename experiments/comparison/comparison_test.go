@@ -247,7 +247,7 @@ func TestVerdicts(t *testing.T) {
 		"more accurate than: none; less accurate than: none; cannot be ranked on these classes (p by Holm at least 0.05): ESZSL\n": {-0.125, 0.05},
 	} {
 		r.Differences = []Difference{{"lago", "eszsl", metrics.Difference{Mean: d.mean}, d.holm, []float64{d.mean}}}
-		testkit.WantText(t, testlab.Text(r.Tables()), want, fmt.Sprintf("│ %+.1f points │", 100*d.mean))
+		testkit.WantText(t, testlab.Text(r.Tables()), want, fmt.Sprintf(" %+.1f (-) │", 100*d.mean))
 	}
 }
 
@@ -410,7 +410,7 @@ func TestGeneralised(t *testing.T) {
 			t.Errorf("%s has %g on validation, the best %g", remedy.Name, remedy.Validation, eszsl.best().Validation)
 		}
 	}
-	testkit.WantText(t, testlab.Text(r.Tables()), "│ raw ", "│ stacked ", "│ corrected ", "│ both ", "│ difference ")
+	testkit.WantText(t, testlab.Text(r.Tables()), "│ raw ", "│ stacked ", "│ corrected ", "│ both ", " minus it (95 %) │")
 
 	var settings strings.Builder
 	testkit.NoError(t, r.WriteSettings(&settings))

@@ -3,12 +3,12 @@ package comparison
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/lago-train/lago-train/experiments/evaluation"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/predictor"
+	"github.com/lago-train/lago-train/experiments/results"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/train/metrics"
@@ -62,8 +62,7 @@ func (r *Result) generalisedTable() *table.Table {
 	if len(r.Generalised) == 0 {
 		return nil
 	}
-	reference := r.label(r.Differences[0].Reference)
-	t := table.New("seen and unseen classes as candidates: harmonic mean of the accuracies on both (95 % over classes), first seed", "method").Right(2, 3, 4, 5, 6)
+	t := table.New("seen and unseen classes as candidates: harmonic mean of the accuracies on both, first seed", "method").Right(2, 3, 4, 5)
 	for _, m := range r.Sorted() {
 		g := r.Generalised[r.find(m.Name)]
 		row := []any{m.Label()}
@@ -75,17 +74,33 @@ func (r *Result) generalisedTable() *table.Table {
 			if remedy.Name == g.Best {
 				mark = bestMark
 			}
-			row = append(row, fmt.Sprintf("%s%s (%s)", format.Percent(remedy.Mean), mark, remedy.Intervals.Mean))
+			row = append(row, format.Percent(remedy.Mean)+mark)
 		}
+		t.Row(row...)
+	}
+	t.Note("stacked: gamma is subtracted from the scores of seen classes; corrected: by seen classes; gamma and omega chosen on validation")
+	return t.Note("%s: the best of a method on validation", bestMark)
+}
+
+// remedyTable has that harmonic mean of each method that validation prefers.
+func (r *Result) remedyTable() *table.Table {
+	if len(r.Generalised) == 0 {
+		return nil
+	}
+	t := table.New("the best of each method on validation:", "method", "", "harmonic mean", "95 % over classes", r.label(r.Differences[0].Reference)+" minus it (95 %)").Right(3, 4, 5)
+	for _, m := range r.Sorted() {
+		g := r.Generalised[r.find(m.Name)]
 		difference := format.Missing
 		if g.Interval != (metrics.Interval{}) {
-			difference = fmt.Sprintf("%s (%s)", format.Points(g.Difference), g.Interval)
+			difference = results.DifferenceText(metrics.Difference{Mean: g.Difference, Interval: g.Interval})
 		}
-		t.Row(append(row, difference)...)
+		for _, remedy := range g.Remedies {
+			if remedy.Name == g.Best {
+				t.Row(m.Label(), remedy.Name, format.Percent(remedy.Mean), remedy.Intervals.Mean, difference)
+			}
+		}
 	}
-	t.Header = append(t.Header, "difference")
-	t.Note("stacked: gamma is subtracted from the scores of seen classes; corrected: by seen classes; gamma and omega chosen on validation")
-	return t.Note("%s: the best of a method on validation; difference: that of %s minus that of the method", bestMark, reference)
+	return t
 }
 
 // bestMark marks the remedy that validation prefers.

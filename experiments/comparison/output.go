@@ -102,7 +102,7 @@ func (r *Result) Tables() []*table.Table {
 		list[0].Note("Here every method is trained %s.", held)
 	}
 	over := fmt.Sprintf("%s, over %s", "%s", format.Count(len(r.Classes), "class"))
-	return slices.Insert(list, 1, r.generalisedTable(), r.adaptedTable(),
+	return slices.Insert(list, 1, r.generalisedTable(), r.remedyTable(), r.adaptedTable(),
 		r.differencesTable(over+":", "by part", r.Differences),
 		r.differencesTable("adapted, "+over+":", "", r.AdaptedDifferences),
 		r.differencesTable(fmt.Sprintf("%s, mean over %d partitions into parts:", over, len(r.Partitions)), "by partition", r.PartitionDifferences))
@@ -121,7 +121,7 @@ func (r *Result) differencesTable(title, by string, list []Difference) *table.Ta
 	} else {
 		list = slices.SortedStableFunc(slices.Values(list), func(a, b Difference) int { return cmp.Compare(a.Mean, b.Mean) })
 	}
-	t := table.New(fmt.Sprintf(title, what), method, "difference", "95 % over classes", "p", "p (Holm)", by).Right(2, 3, 4, 5)
+	t := table.New(fmt.Sprintf(title, what), method, "points (95 %)", "p (Holm)", by).Right(2, 3)
 	var more, less, undecided []string
 	for _, d := range list {
 		name := r.label(d.Method)
@@ -135,7 +135,7 @@ func (r *Result) differencesTable(title, by string, list []Difference) *table.Ta
 				each = append(each, format.Points(part))
 			}
 		}
-		t.Row(name, format.Points(d.Mean)+" points", d.Interval, fmt.Sprintf("%.2g", d.P), fmt.Sprintf("%.2g", d.Holm), strings.Join(each, " "))
+		t.Row(name, results.DifferenceText(d.Difference), fmt.Sprintf("%.2g", d.Holm), strings.Join(each, " "))
 		switch {
 		case d.Holm >= metrics.Significance:
 			undecided = append(undecided, name)
@@ -159,10 +159,10 @@ func (r *Result) adaptedTable() *table.Table {
 		return nil
 	}
 	t := table.New(fmt.Sprintf("transductive (adapted to the unlabelled samples) minus inductive, over %d classes:", len(r.Classes)),
-		"method", "transductive", "95 % over classes", "points gained", "95 % over classes").Right(2, 3, 4, 5)
+		"method", "transductive", "95 % over classes", "points gained (95 %)").Right(2, 3, 4)
 	for _, m := range r.Sorted() {
 		a := r.Adapted[r.find(m.Name)]
-		t.Row(m.Label(), format.Percent(a.Test), a.Interval, format.Points(a.Difference.Mean), a.Difference.Interval)
+		t.Row(m.Label(), format.Percent(a.Test), a.Interval, results.DifferenceText(a.Difference))
 	}
 	return t
 }

@@ -55,7 +55,8 @@ func (r *Result) Write(w io.Writer, f Format, top int) error {
 // tables are the sections as text.
 func (r *Result) tables(top int) (list []*table.Table) {
 	for _, s := range r.sections(top, Text) {
-		list = append(list, table.New(strings.Join(append([]string{s.Title}, s.Sentences...), "\n")))
+		title := strings.Join(append([]string{s.Title}, s.Sentences...), "\n")
+		list = append(list, table.New(strings.ReplaceAll(title, ". Log odds: ", ".\nLog odds: ")))
 		list = append(list, s.Tables...)
 	}
 	return list

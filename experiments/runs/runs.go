@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gofrs/flock"
 
@@ -52,6 +53,8 @@ type Line struct {
 	Epochs    int          `json:"epochs"`             // of an unfinished run, up to its checkpoint
 	BestEpoch int          `json:"best_epoch"`         // 0 if there is no model
 	Accuracy  *float64     `json:"per_class_accuracy"` // null if there is no model
+
+	written time.Time // last
 }
 
 // Filter selects runs; an empty field selects all.
@@ -78,6 +81,9 @@ func (f Filter) List(dir string) (*Listing, error) {
 
 func lineOf(t lab.Run) Line {
 	r := Line{Dir: t.Dir, Dataset: t.Dataset, Variant: t.Method.Label(), Stage: t.Stage, Seed: t.Seed}
+	if info, err := os.Stat(t.Dir); err == nil { // it may have been deleted since
+		r.written = info.ModTime()
+	}
 	if m := t.Missing; m != nil {
 		r.Status, r.Error, r.Epochs = train.Status(m.State), m.Why, m.Epoch
 	}
@@ -90,21 +96,51 @@ func lineOf(t lab.Run) Line {
 	return r
 }
 
-// Tables has one row per run, whose name has the data set, the variant, the stage and the seed.
+// fewTrials is the number of runs that differ only in their settings and are still listed one by one.
+const fewTrials = 4
+
+// Tables has one row per run, the newest first, whose name has the data set, the variant, the stage and the seed. The many dev
+// runs with which a search tries settings share a row, at the place of the last of them.
 func (l *Listing) Tables() []*table.Table {
 	t := table.New(fmt.Sprintf("%s in %s", format.Count(len(l.Runs), "run"), l.Dir),
 		"run", "status", "epochs", "accuracy").Right(4)
-	for _, r := range l.Runs {
-		accuracy := format.Missing
-		if r.Accuracy != nil {
-			accuracy = format.Percent(*r.Accuracy)
+	stem := func(r Line) string { return r.Dir[:max(strings.LastIndex(r.Dir, "-"), 0)] } // without the digest
+	trials := map[string][]Line{}
+	newest := slices.SortedStableFunc(slices.Values(l.Runs), func(a, b Line) int { return b.written.Compare(a.written) })
+	for _, r := range newest {
+		if r.Stage == train.Dev {
+			trials[stem(r)] = append(trials[stem(r)], r)
 		}
+	}
+	for _, r := range newest {
 		if r.Error != "" && r.Status != statusUnfinished {
 			t.Note("%s: %s", r.Dir, r.Error)
 		}
-		t.Row(filepath.Base(r.Dir), r.Status, r.Epochs, accuracy)
+		alike := trials[stem(r)]
+		switch {
+		case r.Stage != train.Dev || len(alike) <= fewTrials:
+			t.Row(filepath.Base(r.Dir), r.Status, r.Epochs, accuracyText(r.Accuracy))
+		case r.Dir == alike[0].Dir:
+			best := slices.MaxFunc(alike, func(a, b Line) int { return cmp.Compare(accuracyOf(a), accuracyOf(b)) })
+			t.Row(filepath.Base(stem(r))+"-*", format.Count(len(alike), "trial"), "", "up to "+accuracyText(best.Accuracy))
+		}
 	}
 	return []*table.Table{t}
+}
+
+// accuracyOf is below all accuracies if there is none.
+func accuracyOf(r Line) float64 {
+	if r.Accuracy == nil {
+		return -1
+	}
+	return *r.Accuracy
+}
+
+func accuracyText(accuracy *float64) string {
+	if accuracy == nil {
+		return format.Missing
+	}
+	return format.Percent(*accuracy)
 }
 
 // WriteCSV writes one line per run, accuracy as a fraction, empty where there is none.

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -207,5 +208,20 @@ func TestRemove(t *testing.T) {
 	r.Close()
 	if n := left(); n != before-3 {
 		t.Errorf("%d entries after the deletion, expected %d", n, before-3)
+	}
+}
+
+// The newest run comes first; the trials of a search share a row, the others have their own.
+func TestTableOfASearch(t *testing.T) {
+	l := &Listing{Dir: "runs"}
+	for i := range fewTrials + 1 {
+		accuracy := float64(i) / 8
+		l.Runs = append(l.Runs, Line{Dir: fmt.Sprintf("runs/a-ale-dev-seed0-%d", i), Stage: train.Dev, Accuracy: &accuracy, written: time.Unix(int64(i), 0)})
+	}
+	l.Runs = append(l.Runs, Line{Dir: "runs/a-ale-test-seed0-9", Stage: train.Test, Status: train.Epochs, written: time.Unix(100, 0)})
+	rows := l.Tables()[0].Rows
+	want := [][]any{{"a-ale-test-seed0-9", train.Epochs, 0, "-"}, {"a-ale-dev-seed0-*", "5 trials", "", "up to 50.0 %"}}
+	if diff := cmp.Diff(want, rows); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -200,9 +200,10 @@ type Interval struct {
 	High float64 `json:"high"`
 }
 
-// String returns the bounds in percent, "55.9 to 69.0", or "-" for fewer than two classes.
+// String returns the bounds in percent, "55.9 to 69.0", or "-" for fewer than two classes, and for
+// classes that are all alike, of which a bootstrap shows no spread.
 func (i Interval) String() string {
-	if math.IsNaN(i.Low) {
+	if math.IsNaN(i.Low) || i.Low == i.High {
 		return "-"
 	}
 	return fmt.Sprintf("%.1f to %.1f", 100*i.Low, 100*i.High)
