@@ -1,7 +1,6 @@
 package blas
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"path/filepath"
 	"runtime"
@@ -17,17 +16,6 @@ import (
 	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/internal/testkit"
 )
-
-func Example() {
-	info, err := Use(PureGo) // for gonum and Gorgonia, too
-	fmt.Println(info.Name, err)
-	a, c := []float32{1, 2, 3, 4}, make([]float32, 4)
-	Gemm(NoTrans, NoTrans, 2, 2, 2, 1, a, 2, a, 2, 0, c, 2)
-	fmt.Println(c, Dot(a, a))
-	// Output:
-	// gonum <nil>
-	// [7 10 15 22] 30
-}
 
 // aLibrary returns the library of this machine.
 func aLibrary(t testing.TB) backend {

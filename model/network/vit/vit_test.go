@@ -145,15 +145,3 @@ func TestRefused(t *testing.T) {
 		t.Errorf("without projection, %s has %d features", n.Name(), n.Dims())
 	}
 }
-
-func BenchmarkFeatures(b *testing.B) {
-	for _, name := range []string{"dinov2-small", "clip-vit-base-patch32"} {
-		b.Run(name, func(b *testing.B) {
-			g := testkit.Must(formula(b, name).Graph(8, 224))(b)
-			for b.Loop() {
-				testkit.Must(g.Features())(b)
-			}
-			b.ReportMetric(b.Elapsed().Seconds()*1000/float64(8*b.N), "ms/image")
-		})
-	}
-}
