@@ -177,15 +177,15 @@ func TestPredict(t *testing.T) {
 		misused(t, append(args, "--format", "html"), "--to: expected a file that ends in .html")
 	})
 	t.Run("refusals", func(t *testing.T) {
-		narrow, _ := featureFile(t, &dataset.Dataset{Features: dataset.NewMatrix[float32](1, 2)}, []int{0})
 		nan := testkit.Write(t, t.TempDir(), "nan.csv", strings.Repeat("1,", x.Cols-1)+"NaN\n")
 		kept := filepath.Join(t.TempDir(), "kept.csv")
 		model := []string{"predict", "--model", lago}
-		fails(t, append(model, "--features", narrow), narrow, fmt.Sprintf("expected %d features per sample", x.Cols), "found 2")
 		fails(t, append(model, "--features", nan, "--to", kept), nan, "finite", "NaN")
 		if _, err := os.Stat(kept); err == nil {
 			t.Error("a file of the first samples was left")
 		}
+		narrow := testkit.Write(t, t.TempDir(), "narrow.csv", "1,2\n")
+		fails(t, append(model, "--features", narrow), narrow, fmt.Sprintf("expected %d features per sample", x.Cols), "found 2")
 		fails(t, append(from, "--classes", describe(t, d, d.Split.Test, ""), "--candidates", "test"), d.Classes[d.Split.Test[0]], "names that differ")
 		misused(t, model, "--features", "--dataset")
 		for flags, want := range map[string][]string{
@@ -235,10 +235,7 @@ func TestExplain(t *testing.T) {
 	if text := succeeds(t, args...); !strings.Contains(text, "sample 5 of plain) is predicted as ") || !strings.Contains(text, "If a single attribute were detected differently") {
 		t.Errorf("found:\n%s", text)
 	}
-	all := printed[explain.Result](t, append(args, "--format", "json", "--candidates", "all", "--top", "2")...)
-	if all.Classes != 12 || len(all.Comparisons[0].Changes) != 2 {
-		t.Errorf("%d classes and %d changes, expected 12 and 2", all.Classes, len(all.Comparisons[0].Changes))
-	}
+	all := printed[explain.Result](t, append(args, "--format", "json", "--candidates", "all")...)
 	// The file of a model serves as well as its folder, and --against as well as the runner-up.
 	out := filepath.Join(t.TempDir(), "page.html")
 	page := append([]string{"explain", "--model", filepath.Join(dir, train.ModelFile), "--sample", "5", "--format", "html", "--candidates", "all"}, data...)
@@ -248,31 +245,23 @@ func TestExplain(t *testing.T) {
 	}
 
 	// A row of a file is explained as the sample of the data set that it is, but for the label.
-	// Its classes can come from a file, too.
 	file, _ := featureFile(t, d, d.Features.AllRows())
 	ofFile := []string{"explain", "--model", dir, "--sample", "5", "--features", file, "--format", "json"}
 	inData, inFile := printed[explain.Result](t, append(args, "--candidates", "test", "--format", "json")...), printed[explain.Result](t, ofFile...)
 	if inFile.Sample.Label != nil || inFile.Sample.From != file || inFile.Likely[0] != inData.Likely[0] {
 		t.Errorf("of the file %+v, of the data set %+v", inFile.Likely, inData.Likely)
 	}
-	classes := testkit.Write(t, t.TempDir(), "classes.csv", "class,attribute,value\none,"+d.Attributes[0].Name+",always\nother,"+d.Attributes[1].Name+",0.5\n")
-	described := printed[explain.Result](t, append(ofFile, "--classes", classes, "--candidates", "test,val", "--impute", "inferred")...)
-	if described.Classes != 2+inData.Classes+len(d.Split.Val) || described.Candidates != "test and val classes and classes of "+classes {
-		t.Errorf("chosen between %d %s, expected those of the file and of two parts", described.Classes, described.Candidates)
+	described := printed[explain.Result](t, append(ofFile, "--classes", describe(t, d, d.Split.Test, "new "), "--candidates", "test,val")...)
+	if n := 2*inData.Classes + len(d.Split.Val); described.Classes != n {
+		t.Errorf("chosen between %d classes, expected the %d of the file and of two parts", described.Classes, n)
 	}
 	// The page of a glyph shows it.
 	html := succeeds(t, "explain", "--model", trained(t), "--sample", "680", "--format", "html")
 	testkit.WantText(t, html, `<img src="data:image/jpeg;base64,`, `alt="sample 680 of glyphs"`)
 
 	misused(t, []string{"explain", "--model", dir}, "--sample", "none")
-	for flags, want := range map[string][]string{
-		"--sample 100000":                     {"--sample", "plain", "100000"},
-		"--to " + dir + "/" + train.ModelFile: {"--to", "does not read"},
-		"--image x.png":                       {"--sample: expected no --sample beside --image"},
-	} {
-		misused(t, append(args, strings.Fields(flags)...), want...)
-	}
-	fails(t, append(args, "--dataset", "simulated-awa2"), "plain", "simulated-awa2", "data set")
+	misused(t, append(args, "--sample", "100000"), "--sample", "plain", "100000")
+	misused(t, append(args, "--image", "x.png"), "--sample: expected no --sample beside --image")
 }
 
 // evaluationOf runs evaluate with --json.
@@ -333,10 +322,7 @@ func TestEvaluateAModelAndItsScores(t *testing.T) {
 	} {
 		misused(t, append(append([]string{"evaluate"}, both...), strings.Fields(flags)...), parts...)
 	}
-	misused(t, append(append([]string{"evaluate"}, both...), "--unseen", "wren"), "--unseen: expected columns from 0 to ", `found "wren"`)
-	model := []string{"evaluate", "--model", tested[0]}
-	misused(t, append(model, "--scores-out", filepath.Join(tested[0], train.ModelFile)), "--scores-out", "does not read")
-	fails(t, []string{"evaluate", "--model", out}, out, "folder of a run", train.ModelFile)
+	misused(t, []string{"evaluate", "--model", tested[0], "--scores-out", filepath.Join(tested[0], train.ModelFile)}, "--scores-out", "does not read")
 	// The error of a model that was trained on the held-out samples says how to train another.
 	fails(t, append([]string{"evaluate", "--model", trained(t, onMini(t)...), "--split", "gzsl"}, data...), "Train one with run or compare --hold-out.")
 }
@@ -347,11 +333,7 @@ func TestAdapt(t *testing.T) {
 	args := func(command string, more ...string) []string {
 		return append(append([]string{command, "--model", dir}, data...), more...)
 	}
-	const none = "adaptation: expected a temperature and tau"
-	fails(t, args("predict", "--adapt"), none, "--stage full")
-	fails(t, args("evaluate", "--adapt"), none, "no finished run of the dev stage")
-	fails(t, args("explain", "--sample", "0", "--adapt"), none)
-
+	fails(t, args("predict", "--adapt"), "adaptation: expected a temperature and tau", "--stage full")
 	before := succeeds(t, args("predict", "--format", "csv")...)
 	set := func(tau float64) {
 		t.Helper()
@@ -370,9 +352,6 @@ func TestAdapt(t *testing.T) {
 	}
 	testkit.WantText(t, e.stderr, "samples are too few to adapt to: at least 10000 are needed; predictions are not adapted (--force-adapt adapts them)")
 	e = lagoTrain(t, args("predict", "--format", "csv", "--adapt", "--force-adapt")...)
-	if e.code != 0 || len(records(t, e.stdout)) != len(records(t, before)) {
-		t.Errorf("ended with %d:\n%s", e.code, e.stdout)
-	}
 	testkit.WantText(t, e.stderr, "adapted to ", "estimated share", "seem to be absent", "predictions are adapted because of --force-adapt")
 	misused(t, args("predict", "--adapt", "--temperature", "2"), "--temperature: expected no --temperature beside --adapt")
 	if r := printed[evaluation.Result](t, args("evaluate", "--adapt", "--json")...); r.Adapted == nil || r.Adapted.Tau != 60 || r.Adapted.PerClass < 0 || r.Adapted.PerClass > 1 {
@@ -411,13 +390,7 @@ func TestCalibratedPredictions(t *testing.T) {
 	outside := lagoTrain(t, args("predict", "--split", "train", "--candidates", "test")...)
 	testkit.WantText(t, outside.stderr, "belong to none of the candidates")
 
-	sample := strconv.Itoa(mini(t).SamplesOf(mini(t).Split.Test)[0])
-	r := printed[explain.Result](t, args("explain", "--sample", sample, "--format", "json")...)
-	plain := printed[explain.Result](t, args("explain", "--sample", sample, "--format", "json", "--no-calibration")...)
-	if r.Temperature != 0.25 || plain.Temperature != 1 || r.Predicted != plain.Predicted {
-		t.Errorf("temperatures %g and %g", r.Temperature, plain.Temperature)
-	}
-	c := r.Comparisons[0]
-	testkit.Near(t, "log odds", c.LogOdds, 4*plain.Comparisons[0].LogOdds, 1e-9)
-	testkit.Near(t, "ratio of the probabilities", math.Log(r.Likely[0].P/r.Likely[1].P), c.LogOdds, 1e-9)
+	r := printed[explain.Result](t, args("explain", "--sample", "0", "--format", "json")...)
+	plain := printed[explain.Result](t, args("explain", "--sample", "0", "--format", "json", "--no-calibration")...)
+	testkit.Near(t, "log odds", r.Comparisons[0].LogOdds, 4*plain.Comparisons[0].LogOdds, 1e-9)
 }
