@@ -63,12 +63,9 @@ func TestDescriptionsAreShares(t *testing.T) {
 		want             float64
 	}{
 		{"T", "top::bar", 1},
-		{"T", "left::open", 1},
 		{"T", "foot::bar", serifs},
-		{"T", "foot::end", 1 - serifs},
 		{"B", "ends::serifed", serifs},
 		{"O", "width::wide", 1 - inFaces("Mono")},
-		{"O", "width::medium", inFaces("Mono")},
 		{"J", "height::full", inFaces("DejaVu") - inFaces("DejaVu Sans Mono")},
 		{"f", "height::full", inFaces("Serif Italic") + inFaces("Roman Italic")},
 		{"H", "symmetry::turn", inFaces("Italic") + inFaces("Oblique")},

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log"
 	"maps"
-	"math"
 	"slices"
 	"testing"
 	"unicode/utf16"
@@ -132,15 +131,6 @@ func TestNumbersProperty(t *testing.T) {
 			t.Fatalf("(-want +got):\n%s", diff)
 		}
 	})
-}
-
-func TestFractionsAndLimits(t *testing.T) {
-	values := []float64{0.1, -2.5, math.Pi, math.Inf(1), math.Inf(-1), 1e300, math.SmallestNonzeroFloat64, math.NaN()}
-	want := []float32{0.1, -2.5, math.Pi, float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.Inf(1)), 0, float32(math.NaN())}
-	a := mustRead(t, t.TempDir(), matfile.File(matfile.Doubles("x", []int{8, 1}, values...)))
-	if diff := cmp.Diff(want, a.Float32, cmpopts.EquateNaNs()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
 }
 
 // A matrix of several buffers, compressed nearly as well as deflate can.

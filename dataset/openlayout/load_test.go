@@ -102,7 +102,7 @@ func wantSame(t testkit.TB, want, got *dataset.Dataset) {
 func TestLoadVariants(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, f texts, want *dataset.Dataset){
 		"as it is": func(*testing.T, texts, *dataset.Dataset) {},
-		"columns in another order, names and parts in another case": func(_ *testing.T, f texts, _ *dataset.Dataset) {
+		"columns in another order, parts in another case": func(_ *testing.T, f texts, _ *dataset.Dataset) {
 			f[ClassesFile] = "flies,class,legs::six,legs::four\nrarely,ant,1,0\n1,bee,1,0\n0,cat,0,1\n,dog,0,1\n"
 			f[AttributesFile] = "group,name\nlegs,legs::four\nlegs,legs::six\nflight,flies\n"
 			f[SplitsFile] = "Part,CLASS\nTrain,ant\nVAL,bee\ntrain,cat\ntest,dog\n"
@@ -122,9 +122,8 @@ func TestLoadVariants(t *testing.T) {
 			}
 		},
 		"none held out": func(t *testing.T, f texts, want *dataset.Dataset) {
-			want.IDs = nil
+			want.IDs, want.TestSeen = nil, nil
 			f[labelsFile] = "class\nant\nbee\ncat\ndog\nant\nbee\n"
-			want.TestSeen = nil
 		},
 		"no groups": func(t *testing.T, f texts, want *dataset.Dataset) {
 			f[AttributesFile] = "name\nlegs::four\nlegs::six\nflies\n"
@@ -212,12 +211,6 @@ func TestLoadRefuses(t *testing.T) {
 		{ClassesFile, "legs::four,legs::six,flies", "ant,bee,cat", []string{
 			`classes.csv: line 1: expected a line per class, and columns with the names of the attributes of attributes.csv, found none of them: "class,ant,bee,cat"`,
 		}},
-		{ClassesFile, "bee,", "ant,", []string{
-			`classes.csv: line 3, column class: expected a different name on each line, found "ant", which is also on line 2`,
-			`labels.csv: line 3, column class: expected one of the 4 classes of classes.csv, found "bee"`,
-			`labels.csv: line 7, column class: expected one of the 4 classes of classes.csv, found "bee"`,
-			`splits.csv: line 3, column class: expected one of the 4 classes of classes.csv, found "bee"`,
-		}},
 		{SplitsFile, "dog,test", "dog,tset", []string{
 			`splits.csv: line 5, column part: expected train, val or test, or nothing for a class that is left out, found "tset". Did you mean test?`,
 		}},
@@ -251,8 +244,7 @@ func TestLoadReportsEveryProblem(t *testing.T) {
 	f.replace(t, SplitsFile, "dog,test", "dog,")
 	f[labelsFile] = "class\n" + strings.Repeat("eel\n", 8)
 	_, err := Load(t.Context(), f.write(t, t.TempDir()), Options{})
-	var want []string
-	want = append(want, "attributes.csv: no such file or directory")
+	want := []string{"attributes.csv: no such file or directory"}
 	for line := 2; line <= 6; line++ {
 		want = append(want, fmt.Sprintf(`labels.csv: line %d, column class: expected one of the 4 classes of classes.csv, found "eel"`, line))
 	}

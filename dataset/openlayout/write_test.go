@@ -132,12 +132,10 @@ func TestReadSplitsOfOtherClasses(t *testing.T) {
 // that check.Errors accepts and that is read as it is written, or in errors that
 // name their file.
 func FuzzLoad(f *testing.F) {
-	add := func(t texts) {
-		f.Add(t[featuresCSV], t[labelsFile], t[ClassesFile], t[AttributesFile], t[SplitsFile])
-	}
-	add(newSmall())
-	add(texts{featuresCSV: "1\n2\n3\n", labelsFile: "class\na\nb\nc\n", ClassesFile: "class,x\na,1\nb,\nc,no\n", AttributesFile: "name\nx\n", SplitsFile: "part,class\ntrain,a\nval,b\ntest,c\n"})
-	add(texts{featuresCSV: "1\nnan\n", labelsFile: "\ufeffclass,id\r\na,\"\n", ClassesFile: "class,class\n,\n", AttributesFile: "group,name\n,\n", SplitsFile: "class;part"})
+	small := newSmall()
+	f.Add(small[featuresCSV], small[labelsFile], small[ClassesFile], small[AttributesFile], small[SplitsFile])
+	f.Add("1\n2\n3\n", "class\na\nb\nc\n", "class,x\na,1\nb,\nc,no\n", "name\nx\n", "part,class\ntrain,a\nval,b\ntest,c\n")
+	f.Add("1\nnan\n", "\ufeffclass,id\r\na,\"\n", "class,class\n,\n", "group,name\n,\n", "class;part")
 	f.Fuzz(func(t *testing.T, features, labels, classes, attributes, splits string) {
 		dir := texts{featuresCSV: features, labelsFile: labels, ClassesFile: classes, AttributesFile: attributes, SplitsFile: splits}.write(t, t.TempDir())
 		d, err := Load(t.Context(), dir, Options{})

@@ -34,7 +34,6 @@ func TestDevSplits(t *testing.T) {
 		want     []string
 	}{
 		{-1, func() {}, []string{"dev_split: expected 1, 2 or 3, found -1"}},
-		{4, func() {}, []string{"dev_split: expected 1, 2 or 3, found 4"}},
 		{3, func() {}, []string{"trainclasses3.txt: no such file"}},
 		{2, func() { s.column("trainval_loc", 1, 2, 3, 4, 5, 8, 9) }, []string{attFile + ": trainval_loc", `location 5, a sample of class "005.Duck"`}},
 	} {

@@ -37,12 +37,10 @@ func TestProblems(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                        "t: expected a header with the names of the columns, found an empty file",
 		"PK\x03\x04":              "t: expected a CSV file, found a ZIP archive, such as a PyTorch checkpoint (.pt, .pth), .npz or .xlsx. Save a spreadsheet as CSV.",
-		"\n\n":                    "t: expected a header with the names of the columns, found an empty file",
 		"name,id\n":               "t: expected at least one line below the header, found none",
 		"name,id\n\n1,2\n3\n":     "t: line 4: expected 2 cells, one for each column, found 1",
 		"name\nb\n\xe9\n":         "t: line 3: expected text in UTF-8, found another encoding. In Excel, save it as \"CSV UTF-8\".",
 		"name\n1\n2\"\n":          "t: line 3, character 2" + quote,
-		"name\n\"1\n2\n":          "t: line 3, character 3" + quote,
 		"name,id\n1,2\n\"a\"x":    "t: line 3, character 3" + quote,
 		"name,id\na,1\nb,1\n":     "<nil>",
 		"id\n1\n":                 `t: line 1: expected a column name, found "id"`,
@@ -54,16 +52,13 @@ func TestProblems(t *testing.T) {
 		"ID,Name\na,b\nc,\n":      "t: line 3, column name: expected a name, found an empty cell",
 		"id|name\n1|a\n":          `t: line 1: expected a column name, found "id|name". Write commas between cells.`,
 		"name;id\n0,5;62.000\n":   "t: line 2: expected numbers with one decimal sign, a comma or a point, found 0,5 and 62.000. Write them without separators of thousands.",
-		"name\tid\n0.5\t1,250\n":  "t: line 2: expected numbers with one decimal sign, a comma or a point, found 1,250 and 0.5.",
 		"name;id\na;1.062,5\n":    "t: line 2: expected numbers with one decimal sign, a comma or a point, found 1.062,5.",
 		"name;id\n0,125;0.5\n":    "<nil>",
 		",id\na,1\n":              `t: line 1: expected a column name, found ",id". If the first column, which has no name, is that one, name it name.`,
 		"name,id\ra,1\r":          `t: expected a CSV file, found lines that end in CR alone, as of old Macs. In Excel, save it as "CSV UTF-8".`,
 		"sep=;\nname;id\n1\n":     "t: line 3: expected 2 cells, one for each column, found 1",
-		"id,name\na,b\na,\n":      "t: line 3, column name: expected a name, found an empty cell",
 		"name\na\n\na\n":          `t: line 4, column name: expected a different name on each line, found "a", which is also on line 2`,
 		"name\na\x1b[31m\n":       `t: line 2, column name: expected a name without control characters, found "a\x1b[31m"`,
-		"name\n\"a\nb\"\n":        `t: line 2, column name: expected a name without control characters, found "a\nb"`,
 	} {
 		var problems invalid.List
 		if table := Parse("t", strings.NewReader(text), &problems); table != nil && table.HasColumns([]string{"name"}, "id") {
