@@ -4,25 +4,18 @@ import (
 	"math"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
 )
 
 func TestSamplesAndDescriptionsOfClasses(t *testing.T) {
 	d := tiny.Sound()
-	if diff := cmp.Diff([]int{1, 3, 4, 6}, d.SamplesOf([]int{3, 1})); diff != "" {
-		t.Errorf("SamplesOf (-want +got):\n%s", diff)
-	}
+	testkit.Equal(t, "SamplesOf", d.SamplesOf([]int{3, 1}), []int{1, 3, 4, 6})
 	u := d.Describe([]int{3, 1})
 	want := dataset.Matrix[float64]{Rows: 2, Cols: 3, Data: []float64{1, 0, 0.25, 0.75, 1, 0}}
-	if diff := cmp.Diff(want, u); diff != "" {
-		t.Errorf("Describe (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]int{2, 2, 2, 2}, d.SamplesPerClass()); diff != "" {
-		t.Errorf("SamplesPerClass (-want +got):\n%s", diff)
-	}
+	testkit.Equal(t, "Describe", u, want)
+	testkit.Equal(t, "SamplesPerClass", d.SamplesPerClass(), []int{2, 2, 2, 2})
 }
 
 func TestFingerprintSeesEveryPart(t *testing.T) {
@@ -60,7 +53,5 @@ func TestFingerprintIgnoresWhatChangesNothing(t *testing.T) {
 	b.FeaturesSum = dataset.SumFeatures(b.Features)
 	a.Descriptions.Data[0] = math.NaN()
 	b.Descriptions.Data[0] = math.Float64frombits(math.Float64bits(math.NaN()) ^ 1)
-	if x, y := a.Fingerprint(), b.Fingerprint(); x != y {
-		t.Errorf("%s and %s differ", x, y)
-	}
+	testkit.Equal(t, "fingerprint", a.Fingerprint(), b.Fingerprint())
 }

@@ -58,8 +58,6 @@ func TestSamplesOfTheExample(t *testing.T) {
 		if *update {
 			testkit.NoError(t, os.WriteFile(path, []byte(want), 0o644))
 		}
-		if testkit.Read(t, path) != want {
-			t.Errorf("%s: expected the samples that -update writes", path)
-		}
+		testkit.Equal(t, path, testkit.Read(t, path), want)
 	}
 }

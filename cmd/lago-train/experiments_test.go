@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -52,9 +53,7 @@ func TestRun(t *testing.T) {
 	const chooses = "choosing the settings of predict --adapt"
 	testkit.WantText(t, e.stderr, chooses)
 	dirs := folders(t, out)
-	if len(dirs) != 4 {
-		t.Errorf("%d folders, expected one for each of two seeds in two stages", len(dirs))
-	}
+	testkit.Equal(t, "runs of two seeds in two stages", len(dirs), 4)
 	// run has no --shard, and so the variables of a cluster do not divide it.
 	again := process(t, small(t, "run", out)...)
 	again.Env = append(again.Env, "JOB_COMPLETION_INDEX=1")
@@ -82,9 +81,7 @@ func TestPrintConfig(t *testing.T) {
 			t.Errorf("stderr has no line %q:\n%s", line, e.stderr)
 		}
 	}
-	if again := succeeds(t, "run", "--config", writeConfig(t, e.stdout), "--print-config"); again != e.stdout {
-		t.Errorf("printed again:\n%s\nexpected\n%s", again, e.stdout)
-	}
+	testkit.Equal(t, "printed again", succeeds(t, "run", "--config", writeConfig(t, e.stdout), "--print-config"), e.stdout)
 	testkit.WantText(t, e.stdout, `"k": 30`, `"lr": 0.25`, `"zeta": 2`, `"epochs": 200`)
 	if strings.Contains(e.stdout, "psi") || strings.Contains(e.stdout, "ridge") {
 		t.Errorf("stdout has settings that do not apply:\n%s", e.stdout)
@@ -130,9 +127,7 @@ func TestExperimentsShareRunsAndStoreResults(t *testing.T) {
 	if groups.Variant != "k-soft" || given.NonZero != groups.NonZero || given.All != groups.All {
 		t.Errorf("%+v by --model, %+v by training", given, groups)
 	}
-	if n := len(folders(t, out)); n != trained {
-		t.Errorf("%d runs after reproduce, %d after noise, partial and groups", trained, n)
-	}
+	testkit.Equal(t, "runs after noise, partial and groups", len(folders(t, out)), trained)
 	succeeds(t, small(t, "subsets", out, "--of", "attributes", "--sizes", "3", "--draws", "2")...)
 	misused(t, small(t, "subsets", out, "--sizes", "99"), "--sizes: expected numbers of seen classes from 4 to")
 	succeeds(t, small(t, "run", out)...)
@@ -142,9 +137,7 @@ func TestExperimentsShareRunsAndStoreResults(t *testing.T) {
 		kind, _, _ := strings.Cut(filepath.Base(path), "-plain-")
 		kinds[kind]++
 	}
-	if want := map[string]int{"reproduction": 1, "noise": 1, "partial-strongest": 2, "subsets-attributes": 1, "groups": 1, "run": 1}; !cmp.Equal(kinds, want) {
-		t.Errorf("stored %v, expected %v", kinds, want)
-	}
+	testkit.Equal(t, "stored", kinds, map[string]int{"reproduction": 1, "noise": 1, "partial-strongest": 2, "subsets-attributes": 1, "groups": 1, "run": 1})
 
 	page, figures := filepath.Join(out, "r.html"), filepath.Join(out, "figures")
 	args := []string{"report", "--from", out, "--to", page, "--figures", figures}
@@ -165,9 +158,7 @@ func TestAblateThenRuns(t *testing.T) {
 	out := t.TempDir()
 	args := []string{"ablate", "--out", out, "--seeds", "1", "--epochs", "2", "--json"}
 	args = append(args, onMini(t)...)
-	if r := printed[results.Accuracies](t, args...); len(r.Rows) != 8 {
-		t.Errorf("%d designs", len(r.Rows))
-	}
+	testkit.Equal(t, "designs", len(printed[results.Accuracies](t, args...).Rows), 8)
 	listed := printed[runs.Listing](t, "runs", "--from", out, "--status", "epochs", "--json")
 	if len(listed.Runs) != 8 {
 		t.Fatalf("%d runs, expected 8", len(listed.Runs))
@@ -194,9 +185,7 @@ func TestAblateThenRuns(t *testing.T) {
 			t.Errorf("answer %s: %v\n%s", answer, err, out)
 		}
 	}
-	if left := printed[runs.Listing](t, "runs", "--from", out, "--json").Runs; len(left) != 5 {
-		t.Errorf("%d runs are left, expected 5", len(left))
-	}
+	testkit.Equal(t, "runs that are left", len(printed[runs.Listing](t, "runs", "--from", out, "--json").Runs), 5)
 }
 
 // The whole log, with the progress, is JSON on request.
@@ -210,9 +199,7 @@ func TestSweepKWithLogAsJSON(t *testing.T) {
 			t.Errorf("not JSON: %s", line)
 		}
 	}
-	if r := printed[results.Accuracies](t, append(args, "--json")...); len(r.Rows) != 4 {
-		t.Errorf("%+v", r)
-	}
+	testkit.Equal(t, "rows", len(printed[results.Accuracies](t, append(args, "--json")...).Rows), 4)
 }
 
 // run takes the config file of a search as it is, and evaluates on the test classes.
@@ -270,9 +257,7 @@ func TestCompare(t *testing.T) {
 	if m := r.Methods[1]; m.Name != "eszsl" || m.Test.PerClass.Mean < 0.5 || len(m.Test.PerClass.Values) != 1 {
 		t.Errorf("%+v", m)
 	}
-	if stored := testkit.Must(filepath.Glob(filepath.Join(out, "compare-glyphs-*.json")))(t); len(stored) != 1 {
-		t.Errorf("stored %v, expected one file of both commands", stored)
-	}
+	testkit.Equal(t, "stored results of both commands", len(testkit.Must(filepath.Glob(filepath.Join(out, "compare-glyphs-*.json")))(t)), 1)
 	// With --rotate there are other defaults.
 	rotated := printed[comparison.Result](t, "compare", "--rotate", "3", "--methods", "semantic-hard", "--epochs", "1", "--json", "--out", t.TempDir()).Methods[0]
 	if n := len(rotated.Test.PerClass.Values); n != 3 || rotated.Tried != 16 {
@@ -304,9 +289,7 @@ func TestSettingsOfThePaper(t *testing.T) {
 				t.Errorf("%s with %q: preprocess %v, published %q, expected %s and none", m.Name, c.flags, got, m.Published, c.want)
 			}
 		}
-		if said := strings.Contains(e.stderr, "--preset paper takes those of the authors"); said != (c.flags == nil) {
-			t.Errorf("with %q: says how to ask for the settings of the paper: %v", c.flags, said)
-		}
+		testkit.Equal(t, fmt.Sprintf("%q says how to ask for the settings of the paper", c.flags), strings.Contains(e.stderr, "--preset paper takes those of the authors"), c.flags == nil)
 	}
 	misused(t, args("--rotate", "3", "--preset", "paper"), "--preset: expected general in a rotation, found paper")
 	misused(t, []string{"run", "--preset", "paper"}, "--preset: expected a data set for which the authors published settings, found glyphs")

@@ -29,9 +29,7 @@ func TestDatasetFetch(t *testing.T) {
 	} {
 		fails(t, args("--force", "--archive-url", server.URL+path, "resnet50"), server.URL+path+": resnet50: expected ", want, "Nothing was replaced.")
 	}
-	if testkit.Read(t, old) != "old" {
-		t.Error("the earlier weights were replaced")
-	}
+	testkit.Equal(t, "the earlier weights", testkit.Read(t, old), "old")
 	misused(t, args("apy"), `"apy"`, "cub, awa2, sun")
 	misused(t, args("--sha256", "12", "cub"), "--sha256: expected 64 hexadecimal digits")
 }

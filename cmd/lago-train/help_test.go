@@ -163,9 +163,7 @@ func TestParse(t *testing.T) {
 		"run -h": true, "run -help": true, "--help-all=true run": true, "help": true, "dataset help info": true,
 		"run --dataset help": false, "dataset check help": false, "predict --images x -- -h": false,
 	} {
-		if got := parse(newProgram(), strings.Fields(args)).help; got != want {
-			t.Errorf("%s: asks for help: %v, expected %v", args, got, want)
-		}
+		testkit.Equal(t, args+" asks for help", parse(newProgram(), strings.Fields(args)).help, want)
 	}
 	for _, c := range []struct{ args, path, flags, rest string }{
 		{"dataset info cub", "dataset info", "", "cub"},
@@ -237,9 +235,7 @@ func TestComplete(t *testing.T) {
 			text, _, _ := strings.Cut(candidate, "\t")
 			got = append(got, text)
 		}
-		if strings.Join(got, " ") != c.want {
-			t.Errorf("%q: %q, expected %s", c.line, got, c.want)
-		}
+		testkit.Equal(t, c.line, strings.Join(got, " "), c.want)
 	}
 }
 

@@ -222,17 +222,13 @@ func TestProgressLineOnATerminal(t *testing.T) {
 	s.replace("half", false)
 	testkit.Must(s.Write([]byte("an entry\n")))(t)
 	s.replace("whole line", true)
-	if want := "half\r\x1b[Kan entry\nwhole\n"; out.String() != want {
-		t.Errorf("%q, expected %q", out.String(), want)
-	}
+	testkit.Equal(t, "terminal", out.String(), "half\r\x1b[Kan entry\nwhole\n")
 }
 
 func TestProse(t *testing.T) {
 	e := logrus.WithField("run", "a-b").WithField("epochs", 3)
 	for level, want := range map[logrus.Level]string{logrus.InfoLevel: "it \uFFFD[2J; epochs: 3; run: a-b\n", logrus.WarnLevel: "warning: it \uFFFD[2J; epochs: 3; run: a-b\n"} {
 		e.Level, e.Message = level, "it \x1b[2J"
-		if got := string(testkit.Must(prose{}.Format(e))(t)); got != want {
-			t.Errorf("%q, expected %q", got, want)
-		}
+		testkit.Equal(t, "entry", string(testkit.Must(prose{}.Format(e))(t)), want)
 	}
 }

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/lago-train/lago-train/internal/testkit"
 )
 
@@ -85,7 +83,5 @@ func TestCommandsKeepFilesOfDataSets(t *testing.T) {
 			t.Errorf("%s ended with %d:\n%s", args, e.code, e.stderr)
 		}
 	}
-	if diff := cmp.Diff(before, content()); diff != "" {
-		t.Errorf("the folder changed (-want +got):\n%s", diff)
-	}
+	testkit.Equal(t, "the folder changed", content(), before)
 }

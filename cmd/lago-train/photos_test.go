@@ -150,9 +150,7 @@ func TestImagesOfTheSameName(t *testing.T) {
 	for _, m := range testkit.Must(imageList([]string{"a", "b"}))(t) {
 		ids = append(ids, m.ID)
 	}
-	if got := strings.Join(ids, " "); got != "a/1.png b/1.png 2.png" {
-		t.Errorf("found %s", got)
-	}
+	testkit.Equal(t, "ids", strings.Join(ids, " "), "a/1.png b/1.png 2.png")
 }
 
 func TestExtractRefuses(t *testing.T) {
@@ -176,9 +174,7 @@ func TestVisionTransformer(t *testing.T) {
 	runs := filepath.Join(data, "runs")
 	ran := printed[protocol.Result](t, "run", "--dataset", "letters", "--data-dir", data, "--epochs", "2", "--seeds", "1", "--out", runs, "--json")
 	// A network of random weights has features that are far from zero for their spread.
-	if ran.Config.Preprocess != "standardize,l2,whiten" {
-		t.Errorf("signed features far from zero are preprocessed by %s", ran.Config.Preprocess)
-	}
+	testkit.Equal(t, "preprocessing of signed features far from zero", string(ran.Config.Preprocess), "standardize,l2,whiten")
 	predict := []string{"predict", "--model", filepath.Join(runs, "latest"), "--weights", weights, "--images", filepath.Join(photos, "A", "1.png")}
 	testkit.WantText(t, succeeds(t, predict...), "1.png")
 	misused(t, append(predict, "--size", "84"), "--size: expected 56")

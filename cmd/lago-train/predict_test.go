@@ -116,9 +116,7 @@ func TestPredict(t *testing.T) {
 		}
 	})
 	t.Run("described as the data set does", func(t *testing.T) {
-		if diff := cmp.Diff(predict("--format", "jsonl"), predict("--format", "jsonl", "--classes", describe(t, d, d.Split.Test, ""))); diff != "" {
-			t.Errorf("the test classes by a file (-want +got):\n%s", diff)
-		}
+		testkit.Equal(t, "the test classes by a file", predict("--format", "jsonl", "--classes", describe(t, d, d.Split.Test, "")), predict("--format", "jsonl"))
 		line, _, _ := strings.Cut(predict("--format", "jsonl", "--classes", describe(t, d, d.Split.Test, "new "), "--candidates", "test"), "\n")
 		var first struct {
 			Prediction *string
@@ -149,9 +147,7 @@ func TestPredict(t *testing.T) {
 		}
 	})
 	t.Run("for Excel", func(t *testing.T) {
-		if want := byteOrderMark + predict("--format", "csv"); predict("--format", "csv", "--bom") != want {
-			t.Error("expected the same with a byte order mark")
-		}
+		testkit.Equal(t, "for Excel", predict("--format", "csv", "--bom"), byteOrderMark+predict("--format", "csv"))
 		misused(t, append(from, "--bom"), "--bom: expected --format csv or html beside it")
 	})
 	t.Run("scores of another method", func(t *testing.T) {
@@ -171,9 +167,7 @@ func TestPredict(t *testing.T) {
 		}
 		page := testkit.Read(t, out)
 		testkit.WantText(t, page, "the runner-up", "sheet.csv", format.ClassName(d.Classes[d.Split.Test[0]]))
-		if n := strings.Count(page, "<li"); n != len(test) {
-			t.Errorf("%d samples on the page, expected %d", n, len(test))
-		}
+		testkit.Equal(t, "samples on the page", strings.Count(page, "<li"), len(test))
 		misused(t, append(args, "--format", "html"), "--to: expected a file that ends in .html")
 	})
 	t.Run("refusals", func(t *testing.T) {
@@ -343,9 +337,7 @@ func TestAdapt(t *testing.T) {
 		testkit.NoError(t, train.Save(path, m))
 	}
 	set(60)
-	if after := succeeds(t, args("predict", "--format", "csv")...); after != before {
-		t.Error("the settings change predictions without --adapt")
-	}
+	testkit.Equal(t, "without --adapt", succeeds(t, args("predict", "--format", "csv")...), before)
 	e := lagoTrain(t, args("predict", "--format", "csv", "--adapt")...)
 	if e.code != 0 || e.stdout != before {
 		t.Errorf("ended with %d; a small batch was adapted to:\n%s", e.code, e.stdout)
@@ -384,9 +376,7 @@ func TestCalibratedPredictions(t *testing.T) {
 	if e.stdout != given.stdout || e.stdout == before || strings.Contains(given.stderr, "calibrated") {
 		t.Errorf("found\n%s\nexpected\n%s", e.stdout, given.stdout)
 	}
-	if found := succeeds(t, args("predict", "--format", "csv", "--no-calibration")...); found != before {
-		t.Errorf("found\n%s\nexpected\n%s", found, before)
-	}
+	testkit.Equal(t, "not calibrated", succeeds(t, args("predict", "--format", "csv", "--no-calibration")...), before)
 	outside := lagoTrain(t, args("predict", "--split", "train", "--candidates", "test")...)
 	testkit.WantText(t, outside.stderr, "belong to none of the candidates")
 

@@ -94,9 +94,7 @@ func TestInterruptedRunResumesToTheSameModels(t *testing.T) {
 	if code != exitCancelled || strings.Contains(log, "unseen") || !strings.Contains(log, "interrupted with 1 of 2 runs finished in runs; repeat the command to resume") {
 		t.Fatalf("ended with %d, expected %d, no table, and where it stopped:\n%s", code, exitCancelled, log)
 	}
-	if n := len(files(t, out, "checkpoint.safetensors")); n != 1 {
-		t.Errorf("%d checkpoints, expected one", n)
-	}
+	testkit.Equal(t, "checkpoints", len(files(t, out, "checkpoint.safetensors")), 1)
 
 	again := process(t, args...)
 	again.Dir = interrupted.cmd.Dir

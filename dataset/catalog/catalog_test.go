@@ -65,9 +65,7 @@ func TestOpenFindsAFolderInAnyCase(t *testing.T) {
 	root := t.TempDir()
 	t.Setenv(EnvDataDir, root)
 	copied(t, filepath.Join(root, "Mini"))
-	if d := open(t, "mINI", "", 1); d.Name != "mini" {
-		t.Errorf("named %q, expected the folder's name in lower case", d.Name)
-	}
+	testkit.Equal(t, "name", open(t, "mINI", "", 1).Name, "mini")
 	if d := open(t, filepath.Join(root, "Mini"), "", 1); d.Name != "mini" || NameOf(root+"/Mini/") != "mini" {
 		t.Errorf("by path it is named %q and %q, expected mini", d.Name, NameOf(root+"/Mini/"))
 	}
@@ -78,9 +76,7 @@ func TestOpenFindsAFolderInAnyCase(t *testing.T) {
 	copied(t, filepath.Join(root, "MINI"))
 	_, err := Open(t.Context(), "mini", below(root))
 	testkit.WantError(t, err, "MINI and Mini")
-	if got := filepath.Base(open(t, "MINI", root, 1).Source); got != "MINI" {
-		t.Errorf("MINI is read from %s", got)
-	}
+	testkit.Equal(t, "folder of MINI", filepath.Base(open(t, "MINI", root, 1).Source), "MINI")
 }
 
 func TestUnknownNames(t *testing.T) {
@@ -153,13 +149,9 @@ func TestConvert(t *testing.T) {
 		if c.to == "" {
 			c.to = filepath.Join(root, "small-open")
 		}
-		if diff := cmp.Diff(Converted{want.Name, want.Source, c.to, c.splits, want.Fingerprint()}, r); diff != "" {
-			t.Errorf("(-want +got):\n%s", diff)
-		}
+		testkit.Equal(t, "found", r, Converted{want.Name, want.Source, c.to, c.splits, want.Fingerprint()})
 		for n := range c.splits {
-			if open(t, c.name, c.from, n+1).Fingerprint() != open(t, filepath.Base(c.to), root, n+1).Fingerprint() {
-				t.Errorf("%s: split %d differs", c.name, n+1)
-			}
+			testkit.Equal(t, fmt.Sprintf("%s, split %d", c.name, n+1), open(t, c.name, c.from, n+1).Fingerprint(), open(t, filepath.Base(c.to), root, n+1).Fingerprint())
 		}
 	}
 	testkit.Write(t, root, "full/notes", "")
@@ -170,9 +162,7 @@ func TestConvert(t *testing.T) {
 		_, err := Convert(t.Context(), c.name, below(root), filepath.Join(root, c.dir))
 		testkit.WantError(t, err, c.want)
 	}
-	if left := testkit.Must(os.ReadDir(root))(t); len(left) != 5 {
-		t.Errorf("left behind: %v", left)
-	}
+	testkit.Equal(t, "files that are left", len(testkit.Must(os.ReadDir(root))(t)), 5)
 }
 
 func TestVerifyNoticesDifferences(t *testing.T) {
@@ -261,9 +251,7 @@ func TestCheckListsEveryProblem(t *testing.T) {
 	if diff := cmp.Diff(want, r.Errors); diff != "" || r.OK {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got := r.Errors[1].String(); got != dir+": expected features.npy or features.csv, found neither" {
-		t.Errorf("as text %q", got)
-	}
+	testkit.Equal(t, "text", r.Errors[1].String(), dir+": expected features.npy or features.csv, found neither")
 	// The reader of the xlsa17 layout ends with the first problem, here of another split.
 	dir = copied(t, filepath.Join(root, "mini"))
 	testkit.Write(t, dir, "trainclasses2.txt", "005.Class_E\n")
@@ -293,9 +281,7 @@ func TestList(t *testing.T) {
 		"glyphs true 3900", "simulated-cub true 11788", "simulated-awa2 true 37322", "simulated-sun true 14340",
 		"both false 0", "notes false 0", "pets true 108", "sick false 0",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	testkit.Equal(t, "found", got, want)
 	testkit.Must(List(t.Context(), below(filepath.Join(root, "none")), func(string) {}))(t)
 }
 
@@ -306,9 +292,7 @@ func TestSummarise(t *testing.T) {
 	d.Split.Val = d.Split.Val[:3]
 	s := Summarise(d)
 	want := []Subset{{"train", 8, 80, 10, 10, 10}, {"val", 3, 30, 10, 10, 10}, {"test", 4, 40, 9, 10, 11}}
-	if diff := cmp.Diff(want, s.Subsets); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	testkit.Equal(t, "found", s.Subsets, want)
 	if s.Undescribed != 1 || s.Classes[3] != (Class{"class004", "train", 10, 8}) || s.Classes[11].Subset != "" {
 		t.Errorf("%d are missing, classes %v", s.Undescribed, s.Classes)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/descriptions"
+	"github.com/lago-train/lago-train/internal/testkit"
 )
 
 // The bound is exact for one attribute that is certain, and for equal descriptions.
@@ -28,9 +29,7 @@ func TestDescribe(t *testing.T) {
 		Number: 3, Separating: "y", Of: 2, Constant: []string{"y", "z"},
 		Missing: Missing{5, 15, []Count{{"e", 3}, {"d", 2}}, []Count{{"y", 2}, {"z", 2}, {"x", 1}}},
 	}
-	if diff := cmp.Diff(want, d, cmp.AllowUnexported(Pair{}), cmpopts.EquateApprox(0, 1e-12)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	testkit.Equal(t, "found", d, want, cmp.AllowUnexported(Pair{}), cmpopts.EquateApprox(0, 1e-12))
 	table.Classes, table.Cells = table.Classes[:2], table.Cells[:2]
 	if d := Describe(table); d.Of != 0 || d.Separating != "" {
 		t.Errorf("attribute %q for %d pairs, expected none", d.Separating, d.Of)

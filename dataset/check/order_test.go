@@ -3,9 +3,8 @@ package check
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/lago-train/lago-train/dataset/descriptions"
+	"github.com/lago-train/lago-train/internal/testkit"
 )
 
 // Of two groups that two alike classes lack, the one that distinguishes the others is first; a group that
@@ -21,9 +20,7 @@ func TestDescribing(t *testing.T) {
 	want := Order{Alike: 2, Groups: []Group{
 		{Name: "colour", Missing: 4, Pairs: 2, Confusion: &none}, {Name: "same", Missing: 1, Pairs: 1, Confusion: &half}, {Name: "size", Confusion: &sizes},
 	}}
-	if diff := cmp.Diff(want, Describing(d)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	testkit.Equal(t, "found", Describing(d), want)
 	for z := range d.Cells {
 		d.Cells[z] = make([]string, 4)
 	}

@@ -70,9 +70,7 @@ func TestLeaks(t *testing.T) {
 				}
 				got = append(got, line)
 			}
-			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			testkit.Equal(t, "found", got, c.want)
 			if leaks := Leaks(d, dataset.Split{Train: all}); len(d.TestSeen) == 0 && leaks != nil {
 				t.Errorf("in one part: %v", leaks)
 			}
@@ -105,9 +103,7 @@ func TestLeaksOfSeveralSubsets(t *testing.T) {
 		`sample: class "o-w-l" (test) and class "cat" (train)`,
 		`test_seen: sample 3 of "OWL" (held out) and sample 5 of "Owl" (trained on)`,
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	testkit.Equal(t, "found", got, want)
 }
 
 func TestSplit(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
@@ -77,13 +76,9 @@ func TestRead(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := testkit.Must(Read(t.Context(), testkit.Write(t, t.TempDir(), "a.csv", c.text), attributes))(t)
-			if diff := cmp.Diff(c.classes, got.Classes); diff != "" {
-				t.Errorf("classes (-want +got):\n%s", diff)
-			}
+			testkit.Equal(t, "classes", got.Classes, c.classes)
 			want := dataset.Matrix[float64]{Rows: len(c.classes), Cols: len(attributes), Data: c.u}
-			if diff := cmp.Diff(want, got.Values(), cmpopts.EquateNaNs()); diff != "" {
-				t.Errorf("descriptions (-want +got):\n%s", diff)
-			}
+			testkit.Equal(t, "descriptions", got.Values(), want, cmpopts.EquateNaNs())
 		})
 	}
 }
@@ -128,9 +123,7 @@ func TestReadReportsEveryProblem(t *testing.T) {
 			for line := range strings.SplitSeq(err.Error(), "\n") {
 				got = append(got, strings.TrimPrefix(line, path+": "))
 			}
-			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Errorf("-want +got:\n%s", diff)
-			}
+			testkit.Equal(t, "found", got, c.want)
 		})
 	}
 }
@@ -222,9 +215,7 @@ func TestCell(t *testing.T) {
 	for other, want := range map[string][]string{"": {"no", "rarely", "yes", ""}, "often": {"no", "rarely", "yes", ""}, "0.5": {"0", "0.2", "1", ""}} {
 		d := &Table{Cells: [][]string{{other}}}
 		for i, p := range []float64{0, 0.2, 1, math.NaN()} {
-			if got := d.Scale()(p); got != want[i] {
-				t.Errorf("%g beside %q: %q, expected %q", p, other, got, want[i])
-			}
+			testkit.Equal(t, fmt.Sprintf("%g beside %q", p, other), d.Scale()(p), want[i])
 		}
 	}
 }

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/testkit"
 )
@@ -64,9 +62,7 @@ func TestAddTraits(t *testing.T) {
 				got += " " + stdcmp.Or(d.Cells[z][m], ".")
 			}
 		}
-		if diff := cmp.Diff(c.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", c.name, diff)
-		}
+		testkit.Equal(t, c.name, got, c.want)
 	}
 	d := &Table{Attributes: []Attribute{{Name: "red"}}, Classes: []string{"wren"}, Cells: [][]string{{"often"}}}
 	path := testkit.Write(t, t.TempDir(), "traits.csv", "class,red,blue\nwren,no,yes\n")
@@ -100,9 +96,7 @@ func TestAnswerBesideEntries(t *testing.T) {
 	testkit.WantText(t, parts[0], "\nclass,has_wing,nocturnal\n", "- has_wing: red; dark_blue\n- nocturnal: nocturnal\n", "- 001.Barn_owl\n- 002.Wren\n- emu\n")
 	text := "Sure!\n```csv\nclass,nocturnal,wing\nbarn owl,yes,red; Dark blue (often)\n```\nThe rest:\n```\nclass,wing\nWren,red; teal\nclass,wing\nemu,none\nEmmu,red"
 	notes := testkit.Must(d.AddTraits(t.Context(), testkit.Write(t, t.TempDir(), "answer.csv", text)))(t)
-	if diff := cmp.Diff([][]string{{"rarely", "often", "yes"}, {"yes", "", ""}, {"no", "no", ""}, {"yes", "no", ""}}, d.Cells); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	testkit.Equal(t, "found", d.Cells, [][]string{{"rarely", "often", "yes"}, {"yes", "", ""}, {"no", "no", ""}, {"yes", "no", ""}})
 	testkit.WantError(t, notes.Err(), `line 9, column wing: expected attributes of this group, found "teal"`,
 		`line 12: expected a class of the data set, found "Emmu", which is added. Did you mean emu?`)
 	if notes.Len() != 2 {

@@ -92,9 +92,7 @@ func TestCSV(t *testing.T) {
 	} {
 		path := testkit.Write(t, t.TempDir(), "x.CSV", text)
 		x := testkit.Must(ReadAll(t.Context(), path))(t)
-		if diff := cmp.Diff(want, x, cmp.Comparer(func(a, b float32) bool { return a == b })); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		testkit.Equal(t, name, x, want, cmp.Comparer(func(a, b float32) bool { return a == b }))
 		for rows := 1; rows <= 3; rows++ {
 			readBy(t, path, rows)
 		}
@@ -146,9 +144,7 @@ func TestCSVProperty(t *testing.T) {
 			}
 		}
 		testkit.NoError(t, os.WriteFile(path, []byte(text.String()), 0o666))
-		if diff := cmp.Diff(want, readBy(t, path, rapid.IntRange(1, 9).Draw(t, "rows of a block"))); diff != "" {
-			t.Fatalf("(-want +got):\n%s", diff)
-		}
+		testkit.Equal(t, "found", readBy(t, path, rapid.IntRange(1, 9).Draw(t, "rows of a block")), want)
 	})
 }
 
@@ -158,9 +154,7 @@ func TestMAT(t *testing.T) {
 	testkit.NoError(t, vars["features"].Load(t.Context()))
 	want := dataset.Matrix[float32]{Rows: 108, Cols: 24, Data: vars["features"].Float32}
 	for _, rows := range []int{1, 50, 108, 200} {
-		if diff := cmp.Diff(want, readBy(t, path, rows)); diff != "" {
-			t.Errorf("by %d rows (-want +got):\n%s", rows, diff)
-		}
+		testkit.Equal(t, fmt.Sprintf("by %d rows", rows), readBy(t, path, rows), want)
 	}
 	const other = "../xlsa17/testdata/plain/att_splits.mat"
 	_, err := Open(t.Context(), other)

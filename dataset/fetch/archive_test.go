@@ -136,8 +136,6 @@ func TestFileOf(t *testing.T) {
 		"data/SUN/meta/classes.txt":              "",
 	} {
 		f := fetcher{folder: "CUB"}
-		if got := f.fileOf(entry, slices.Concat(releaseFiles, metaFiles)); got != want {
-			t.Errorf("%q is %q, expected %q", entry, got, want)
-		}
+		testkit.Equal(t, entry, f.fileOf(entry, slices.Concat(releaseFiles, metaFiles)), want)
 	}
 }

@@ -176,14 +176,10 @@ func TestDownload(t *testing.T) {
 			}
 			testkit.NoError(t, f.setDefaults())
 			err := f.download(t.Context(), "", testkit.Must(url.Parse(s.URL))(t), filepath.Join(dir, "archive.zip"))
-			if found := strings.Join(s.requests(), ", "); found != c.requests {
-				t.Errorf("requests %s, expected %s", found, c.requests)
-			}
+			testkit.Equal(t, "requests", strings.Join(s.requests(), ", "), c.requests)
 			if c.err != "" {
 				testkit.WantError(t, err, s.URL, c.err)
-				if left := in(t, dir); (c.name == "small steps") != (len(left) == 2) {
-					t.Errorf("the failure left %v", left)
-				}
+				testkit.Equal(t, "part that is left", len(in(t, dir)) == 2, c.name == "small steps")
 				return
 			}
 			testkit.NoError(t, err)
@@ -207,7 +203,5 @@ func TestDiskError(t *testing.T) {
 	testkit.NoError(t, f.setDefaults())
 	d := &download{fetcher: f, from: testkit.Must(url.Parse(s.URL))(t), part: part}
 	testkit.WantError(t, d.run(t.Context()), path)
-	if n := len(s.requests()); n != 1 {
-		t.Errorf("%d requests", n)
-	}
+	testkit.Equal(t, "requests", len(s.requests()), 1)
 }

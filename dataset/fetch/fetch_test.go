@@ -102,9 +102,7 @@ func in(t testing.TB, dir string) (names []string) {
 
 func wantIn(t testing.TB, dir string, want ...string) {
 	t.Helper()
-	if diff := cmp.Diff(want, in(t, dir)); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", dir, diff)
-	}
+	testkit.Equal(t, dir, in(t, dir), want)
 }
 
 func TestFetch(t *testing.T) {
@@ -130,9 +128,7 @@ func TestFetch(t *testing.T) {
 		for k, file := range []string{"/xlsa17.zip", "/LAGO.zip"} {
 			kept := r.Archives[k].File
 			want.Archives = append(want.Archives, Archive{s.URL + file, kept, int64(len(files[file])), sumOf(files[file]), i == 0, true})
-			if sumOf([]byte(testkit.Read(t, kept))) != sumOf(files[file]) {
-				t.Errorf("%s differs from %s", kept, file)
-			}
+			testkit.Equal(t, kept, sumOf([]byte(testkit.Read(t, kept))), sumOf(files[file]))
 		}
 		if diff := cmp.Diff(want, *r); diff != "" || len(r.Files) != 10-i {
 			t.Errorf("(-want +got):\n%s", diff)
@@ -140,9 +136,7 @@ func TestFetch(t *testing.T) {
 	}
 	wantIn(t, o.DataDir, "CUB", "SUN")
 	// The second data set needed no download.
-	if diff := cmp.Diff([]string{"/xlsa17.zip", "/LAGO.zip"}, s.requests()); diff != "" {
-		t.Errorf("requests (-want +got):\n%s", diff)
-	}
+	testkit.Equal(t, "requests", s.requests(), []string{"/xlsa17.zip", "/LAGO.zip"})
 	// Another address is another archive, of the same name.
 	o.ArchiveURL, o.Force = s.URL+"/other/xlsa17.zip", true
 	_, err = Fetch(t.Context(), "sun", o)
@@ -188,9 +182,7 @@ func TestCheckedBeforeItIsPlaced(t *testing.T) {
 	testkit.WantError(t, err, o.ArchiveURL+": cub: ", "res101.mat: expected a variable", "Nothing was replaced.", "remove "+archive+" first")
 	wantIn(t, o.DataDir, "CUB")
 	wantIn(t, target, "notes.txt")
-	if testkit.Read(t, mine) != "mine" {
-		t.Error("the file that a link leads to is overwritten")
-	}
+	testkit.Equal(t, "the file that the link leads to", testkit.Read(t, mine), "mine")
 }
 
 func TestExistingFolder(t *testing.T) {
@@ -200,9 +192,7 @@ func TestExistingFolder(t *testing.T) {
 	testkit.Write(t, target, "notes.txt", "mine")
 	_, err := Fetch(t.Context(), "cub", o)
 	testkit.WantError(t, err, target, "exists already", "With force")
-	if len(s.requests()) != 0 {
-		t.Error("something was downloaded before the folder was found")
-	}
+	testkit.Equal(t, "downloads before the folder is found", len(s.requests()), 0)
 	// A failure leaves the earlier folder.
 	o.Force = true
 	broken := o
@@ -331,9 +321,7 @@ func TestFetchWeights(t *testing.T) {
 	_, err = Fetch(t.Context(), "resnet50", o)
 	testkit.WantError(t, err, o.ArchiveURL+": resnet50: expected a header. ", "login page", "Nothing was replaced.")
 	wantIn(t, o.DataDir, "resnet50.safetensors", "resnet50.safetensors.sha256")
-	if testkit.Read(t, path) != "old" {
-		t.Error("the earlier weights were replaced")
-	}
+	testkit.Equal(t, "the earlier weights", testkit.Read(t, path), "old")
 }
 
 // The SHA-256 of the first download of weights is recorded, and others are refused later from any
@@ -353,7 +341,5 @@ func TestRecordedSum(t *testing.T) {
 	testkit.NoError(t, fetch("/a", ""))
 	testkit.WantError(t, fetch("/mirror", ""), "/mirror: SHA-256: expected "+sumOf(file), sumOf(other), "remove "+recorded)
 	testkit.NoError(t, fetch("/mirror", sumOf(other)))
-	if line := testkit.Read(t, recorded); line != sumOf(other)+"  dinov2-small.safetensors\n" {
-		t.Errorf("recorded %q", line)
-	}
+	testkit.Equal(t, "recorded", testkit.Read(t, recorded), sumOf(other)+"  dinov2-small.safetensors\n")
 }

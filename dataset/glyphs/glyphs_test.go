@@ -8,8 +8,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/internal/testkit"
@@ -39,9 +37,7 @@ func TestMake(t *testing.T) {
 		t.Errorf("fingerprint %s, expected %s", got, want)
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	if diff := cmp.Diff(ds, Make()); diff != "" {
-		t.Errorf("with one processor (-want +got):\n%s", diff)
-	}
+	testkit.Equal(t, "with one processor", Make(), ds)
 }
 
 // Some entries equal shares of the faces, counted by their names.
@@ -84,9 +80,7 @@ func TestImageHasTheFeaturesOfItsRow(t *testing.T) {
 	got := make([]float32, dims)
 	for row := 1; row < ds.Features.Rows; row += samples + 1 {
 		hog(testkit.Must(Image(row))(t), got)
-		if !slices.Equal(got, ds.Features.Row(row)) {
-			t.Errorf("the picture of row %d has other features", row)
-		}
+		testkit.Equal(t, fmt.Sprintf("features of the picture of row %d", row), got, ds.Features.Row(row))
 	}
 	for _, row := range []int{-1, ds.Features.Rows} {
 		_, err := Image(row)

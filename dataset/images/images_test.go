@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"image"
 	"image/color"
@@ -18,7 +19,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/image/bmp"
 	"golang.org/x/image/tiff"
 
@@ -177,9 +177,7 @@ func TestLoad(t *testing.T) {
 	for i, v := range got {
 		x, y := 1+i/3%2, 1+i/6
 		want := []float32{(float32(40*x)/255 - 0.5) / 0.5, float32(60*y) / 255, float32(200) / 255 / 2}[i%3]
-		if v != want {
-			t.Errorf("number %d is %g, expected %g", i, v, want)
-		}
+		testkit.Equal(t, fmt.Sprintf("number %d", i), v, want)
 	}
 	m, err := Thumbnail(t.Context(), path, 3)
 	if err != nil || m.Bounds() != image.Rect(0, 0, 3, 2) {
@@ -199,13 +197,9 @@ func TestList(t *testing.T) {
 	var ids []string
 	for _, m := range got {
 		ids = append(ids, m.ID+" "+m.Class)
-		if m.Path != filepath.Join(dir, m.ID) {
-			t.Errorf("%s is in %s", m.ID, m.Path)
-		}
+		testkit.Equal(t, m.ID, m.Path, filepath.Join(dir, m.ID))
 	}
-	if diff := cmp.Diff([]string{"a/x.webp a", "b/10.jpeg b", "b/2.JPG b", "c/a b.tif c"}, ids); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	testkit.Equal(t, "found", ids, []string{"a/x.webp a", "b/10.jpeg b", "b/2.JPG b", "c/a b.tif c"})
 	flat, _, err := List(filepath.Join(dir, "b"))
 	if err != nil || len(flat) != 2 || flat[1].Class != "" || flat[1].ID != "2.JPG" {
 		t.Errorf("%v: %v", flat, err)
@@ -246,9 +240,7 @@ func TestList(t *testing.T) {
 	testkit.WantError(t, SetBoxes(t.Context(), testkit.Write(t, dir, "boxes.csv", "path,x,y,width,height\nc.png,0,a,0,1\n"), []Image{{ID: "c.png"}}), "line 2, column y", "line 2, column width")
 	for header, want := range map[string]Box{"xmin,ymin,xmax,ymax,label": {1, 2, 3, 1}, "X1,Y1,X2,Y2,label": {1, 2, 3, 1}, "x,y,Width,height,label": {1, 2, 4, 3}} {
 		testkit.NoError(t, SetBoxes(t.Context(), testkit.Write(t, dir, "boxes.csv", "Path,"+header+"\nb/2.JPG,1,2,4,3,5\n"), got))
-		if *got[0].Box != want {
-			t.Errorf("%s: %v, expected %v", header, *got[0].Box, want)
-		}
+		testkit.Equal(t, header, *got[0].Box, want)
 	}
 	testkit.WantError(t, SetBoxes(t.Context(), testkit.Write(t, dir, "boxes.csv", "path,x,y,w,h\nb/2.JPG,1,2,3,4\n"), got), "expected a column width and a column height")
 }
@@ -276,9 +268,7 @@ func TestListOfPhonesAndBrowsers(t *testing.T) {
 	}
 	boxes := testkit.Write(t, t.TempDir(), "boxes.csv", "path,x,y,width,height\njay/cafe\u0301.jpg,0,0,5,4\n")
 	testkit.NoError(t, SetBoxes(t.Context(), boxes, list[i:i+1]))
-	if want := dir + ": 2 .heic files, 1 .dng file, 1 HEIC photograph not read; no image that can be read of 1 class: grebe. Convert photographs to JPEG or PNG."; warning != want {
-		t.Errorf("%q, expected %q", warning, want)
-	}
+	testkit.Equal(t, "warning", warning, dir+": 2 .heic files, 1 .dng file, 1 HEIC photograph not read; no image that can be read of 1 class: grebe. Convert photographs to JPEG or PNG.")
 	_, _, err = List(filepath.Join(dir, "grebe"))
 	testkit.WantError(t, err, "expected images: .jpg", "found 2 .heic files, 1 .dng file, which are not read. Convert photographs to JPEG or PNG.")
 	testkit.Write(t, dir, "M\xe9sange/a.jpg", jpg)
@@ -365,9 +355,7 @@ func TestOrientation(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"", "II*\x00\xff\xff\xff\xff", "MM\x00*\x00\x00\x00\x08\xff\xff"} {
-		if o := orientation([]byte(bad), "tiff"); o != 1 {
-			t.Errorf("%q: orientation %d", bad, o)
-		}
+		testkit.Equal(t, fmt.Sprintf("orientation in %q", bad), orientation([]byte(bad), "tiff"), 1)
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"unicode/utf16"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
@@ -79,9 +78,7 @@ func TestReadChoosesByName(t *testing.T) {
 		"x": {Name: "x", Class: Double, Dims: []int{1, 1}, Float32: []float32{1}},
 		"y": {Name: "y", Class: Char, Dims: []int{1, 4}, Strings: []string{"text"}},
 	}
-	if diff := cmp.Diff(want, testkit.Must(read(t, t.TempDir(), data, "y", "x"))(t), exported); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	testkit.Equal(t, "found", testkit.Must(read(t, t.TempDir(), data, "y", "x"))(t), want, exported)
 	for name, class := range map[string]string{"s": "sparse", "u": "unknown", "o": "opaque"} {
 		_, err := read(t, t.TempDir(), data, name)
 		testkit.WantError(t, err, name+", byte", "expected an array of numbers or text, found class "+class)
@@ -127,9 +124,7 @@ func TestNumbersProperty(t *testing.T) {
 		if rapid.Bool().Draw(t, "compressed") {
 			element = matfile.Compress(element)
 		}
-		if diff := cmp.Diff(&Array{Name: "x", Class: class, Dims: dims, Float32: want}, mustRead(t, dir, matfile.File(element)), exported); diff != "" {
-			t.Fatalf("(-want +got):\n%s", diff)
-		}
+		testkit.Equal(t, "found", mustRead(t, dir, matfile.File(element)), &Array{Name: "x", Class: class, Dims: dims, Float32: want}, exported)
 	})
 }
 
@@ -160,9 +155,7 @@ func TestText(t *testing.T) {
 		"empty cells":     {cell([]int{1, 4}, none, matfile.Doubles("", []int{0, 0}), matfile.Word("", ""), matfile.Word("", "e")), []string{"", "", "", "e"}},
 	} {
 		for _, element := range [][]byte{c.element, matfile.Compress(c.element)} {
-			if diff := cmp.Diff(c.want, mustRead(t, t.TempDir(), matfile.File(element)).Strings); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", name, diff)
-			}
+			testkit.Equal(t, name, mustRead(t, t.TempDir(), matfile.File(element)).Strings, c.want)
 		}
 	}
 }
@@ -185,9 +178,7 @@ func TestSharedFiles(t *testing.T) {
 		t.Run(c.file+" "+c.variable, func(t *testing.T) {
 			path := testkit.Shared(t, "data", c.file)
 			a := testkit.Must(load(path, []string{c.variable}, "absent"))(t)[c.variable]
-			if diff := cmp.Diff(c.dims, a.Dims); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			testkit.Equal(t, "found", a.Dims, c.dims)
 			var sum float64
 			for _, v := range a.Float32 {
 				sum += float64(v)

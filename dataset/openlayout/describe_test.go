@@ -28,17 +28,13 @@ func TestDescriptions(t *testing.T) {
 	if u := d.Values(); u.Row(0)[0] != 0.5 || !math.IsNaN(u.Row(0)[1]) || !math.IsNaN(u.Row(1)[0]) {
 		t.Errorf("%v", u.Data)
 	}
-	if cell := d.Scale()(0.1); cell != "10%" {
-		t.Errorf("a percentage as %s", cell)
-	}
+	testkit.Equal(t, "percentage", d.Scale()(0.1), "10%")
 	testkit.NoError(t, d.Save())
 	testkit.NoError(t, d.Save()) // what it wrote itself is no change
 	for name, want := range map[string]string{
 		AttributesFile: "name,group\nred,colour\nblue,colour\n", ClassesFile: "class,red,blue\nowl,50%,\nwren,,\n",
 	} {
-		if got := string(testkit.Must(os.ReadFile(filepath.Join(dir, name)))(t)); got != want {
-			t.Errorf("%s:\n%s", name, got)
-		}
+		testkit.Equal(t, name, string(testkit.Must(os.ReadFile(filepath.Join(dir, name)))(t)), want)
 	}
 	testkit.NoError(t, os.WriteFile(filepath.Join(dir, ClassesFile), []byte("class,red,blue\nowl,60%,\n"), 0o666))
 	d.AddClass("emu")

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -93,9 +92,7 @@ func (f texts) replace(t testkit.TB, name, old, changed string) {
 // wantSame checks that a data set is the wanted one, apart from its folder.
 func wantSame(t testkit.TB, want, got *dataset.Dataset) {
 	t.Helper()
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(dataset.Dataset{}, "Source", "DevSplits"), cmpopts.EquateNaNs()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	testkit.Equal(t, "found", got, want, cmpopts.IgnoreFields(dataset.Dataset{}, "Source", "DevSplits"), cmpopts.EquateNaNs())
 }
 
 // Folders that are read as the same data.
@@ -157,9 +154,7 @@ func TestLoadDevSplit(t *testing.T) {
 	want.Split = dataset.Split{Train: []int{1, 2}, Val: []int{0}, Test: []int{3}}
 	got := testkit.Must(Load(t.Context(), dir, Options{DevSplit: 2}))(t)
 	wantSame(t, want, got)
-	if diff := cmp.Diff([]dataset.Split{smallDataset().Split, want.Split}, got.DevSplits); diff != "" {
-		t.Errorf("all splits (-want +got):\n%s", diff)
-	}
+	testkit.Equal(t, "all splits", got.DevSplits, []dataset.Split{smallDataset().Split, want.Split})
 	for _, n := range []int{-1, 3} {
 		_, err := Load(t.Context(), dir, Options{DevSplit: n})
 		wantErrors(t, err, fmt.Sprintf("splits.csv: dev_split: expected 1 to 2, from the columns part, part2, found %d", n))
@@ -188,9 +183,7 @@ func wantErrors(t *testing.T, err error, want ...string) {
 		}
 		got = append(got, strings.TrimPrefix(strings.TrimSuffix(name, "\n"), string(filepath.Separator)))
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	testkit.Equal(t, "found", got, want)
 }
 
 func TestLoadRefuses(t *testing.T) {

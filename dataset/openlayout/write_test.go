@@ -10,7 +10,6 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -28,16 +27,12 @@ func TestWrite(t *testing.T) {
 	delete(written, featuresCSV)
 	written[ClassesFile] = "class,legs::four,legs::six,flies\nant,0,1,0.1\nbee,0,1,1\ncat,1,0,0\ndog,1,0,\n"
 	for name, text := range written {
-		if diff := cmp.Diff(text, testkit.Read(t, filepath.Join(dir, name))); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		testkit.Equal(t, name, testkit.Read(t, filepath.Join(dir, name)), text)
 	}
 	got := testkit.Must(Load(t.Context(), dir, Options{}))(t)
 	wantSame(t, want, got)
 	splits := testkit.Must(ReadSplits(t.Context(), filepath.Join(dir, SplitsFile), want.Classes))(t)
-	if diff := cmp.Diff([]dataset.Split{want.Split, second}, splits); diff != "" {
-		t.Errorf("splits (-want +got):\n%s", diff)
-	}
+	testkit.Equal(t, "splits", splits, []dataset.Split{want.Split, second})
 }
 
 // Columns of one name could not be read again; the error names the source, not where it would be written.
@@ -114,9 +109,7 @@ func TestWriteProperty(t *testing.T) {
 		got := testkit.Must(Load(t.Context(), dir, Options{}))(t)
 		testkit.NoError(t, check.Errors(got))
 		wantSame(t, want, got)
-		if want.Fingerprint() != got.Fingerprint() {
-			t.Error("the fingerprints differ")
-		}
+		testkit.Equal(t, "fingerprint", want.Fingerprint(), got.Fingerprint())
 	})
 }
 

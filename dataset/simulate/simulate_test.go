@@ -1,6 +1,7 @@
 package simulate_test
 
 import (
+	"fmt"
 	"runtime"
 	"slices"
 	"testing"
@@ -46,9 +47,7 @@ func TestMake(t *testing.T) {
 			Attributes: len(ds.Attributes), Groups: len(ds.Groups),
 			TrainClasses: len(ds.Split.Train), ValClasses: len(ds.Split.Val), TestClasses: len(ds.Split.Test),
 		}
-		if diff := cmp.Diff(s, got); diff != "" {
-			t.Errorf("sizes (-want +got):\n%s", diff)
-		}
+		testkit.Equal(t, "sizes", got, s)
 		for _, z := range ds.Split.Seen() {
 			held := 0
 			for _, i := range ds.TestSeen {
@@ -56,9 +55,7 @@ func TestMake(t *testing.T) {
 					held++
 				}
 			}
-			if n := ds.SamplesPerClass()[z]; held != n/5 {
-				t.Errorf("%d of %d samples of class %d are held out", held, n, z)
-			}
+			testkit.Equal(t, fmt.Sprintf("held-out samples of class %d", z), held, ds.SamplesPerClass()[z]/5)
 		}
 		if least := slices.Min(ds.Features.Data); least < 0 {
 			t.Errorf("a feature is %v, want none below 0", least)

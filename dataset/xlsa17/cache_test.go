@@ -78,9 +78,7 @@ func TestCache(t *testing.T) {
 	c, other := newCached(t), newCached(t)
 	c.opts.NoCache = true
 	c.load(t)
-	if all := testkit.Must(os.ReadDir(c.home))(t); len(all) > 0 {
-		t.Error("there is a cache folder in spite of NoCache")
-	}
+	testkit.Equal(t, "files of the cache in spite of NoCache", len(testkit.Must(os.ReadDir(c.home))(t)), 0)
 	c.opts.NoCache = false
 	other.home = c.home // for a folder of the same name
 	for _, c := range []cached{c, other} {
@@ -122,9 +120,7 @@ func TestCacheReplacesALink(t *testing.T) {
 		testkit.NoError(t, os.Remove(path))
 		testkit.NoError(t, os.Symlink(mine, path))
 		c.load(t, msgUnusable)
-		if testkit.Read(t, mine) != "mine" {
-			t.Error("the file that the link leads to is overwritten")
-		}
+		testkit.Equal(t, "the file that the link leads to", testkit.Read(t, mine), "mine")
 		c.load(t, msgFromCache)
 	}
 }

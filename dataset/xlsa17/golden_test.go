@@ -2,6 +2,7 @@ package xlsa17
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
@@ -51,9 +52,7 @@ func TestMiniFixture(t *testing.T) {
 				*names = append(*names, d.Classes[z])
 			}
 		}
-		if diff := cmp.Diff(e, got, cmpopts.IgnoreFields(expectedMini{}, "Features", "Original")); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", form, diff)
-		}
+		testkit.Equal(t, form, got, e, cmpopts.IgnoreFields(expectedMini{}, "Features", "Original"))
 		if diff := cmp.Diff([]any{form, []string{"shape", "colour", "habitat", "size"}, []int{0, 0, 0, 1, 1, 1, 1, 2, 2, 3}, "colour::v3"},
 			[]any{d.Name, d.Groups, d.GroupOf(), d.Attributes[3].Name}); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
@@ -93,16 +92,12 @@ func TestReleasedFolders(t *testing.T) {
 				f.Features, f.Labels = dataset.NewMatrix[float32](len(labels), 1), labels
 				testkit.NoError(t, f.readSplits(dev))
 				d := &f.Dataset
-				if diff := cmp.Diff(set.want, sizes(d)); diff != "" {
-					t.Errorf("division %d (-want +got):\n%s", dev, diff)
-				}
+				testkit.Equal(t, fmt.Sprintf("division %d", dev), sizes(d), set.want)
 				testkit.NoError(t, check.Errors(d))
 				u := d.Descriptions.Row(slices.Index(d.Classes, set.class))
 				m := slices.IndexFunc(d.Attributes, func(a dataset.Attribute) bool { return a.Name == set.attribute })
 				testkit.Near(t, set.attribute+" of "+set.class, u[m], set.percent/100, 1e-12)
-				if undescribed := len(d.Descriptions.Data) - dataset.Described(d.Descriptions.Data); undescribed != set.undescribed {
-					t.Errorf("%d entries are not described, expected %d", undescribed, set.undescribed)
-				}
+				testkit.Equal(t, "entries that are not described", len(d.Descriptions.Data)-dataset.Described(d.Descriptions.Data), set.undescribed)
 				parts = append(parts, d.Split)
 			}
 			if cmp.Equal(parts[0], parts[1]) || cmp.Equal(parts[1], parts[2]) || !cmp.Equal(parts[0].Seen(), parts[2].Seen()) {
@@ -146,9 +141,8 @@ func TestCUB127(t *testing.T) {
 		t.Errorf("%q has %d x %d features", fresh.Name, fresh.Features.Rows, fresh.Features.Cols)
 	}
 	for i, id := range fresh.IDs {
-		if class, _, _ := strings.Cut(id, "/"); class != fresh.Classes[fresh.Labels[i]] {
-			t.Fatalf("sample %d, %s, is of class %q", i, id, fresh.Classes[fresh.Labels[i]])
-		}
+		class, _, _ := strings.Cut(id, "/")
+		testkit.Equal(t, id, class, fresh.Classes[fresh.Labels[i]])
 	}
 	for dev, want := range [][]int{
 		{7456, 127, 64, 30, 33, 312, 28},
@@ -158,9 +152,7 @@ func TestCUB127(t *testing.T) {
 		hook.Reset()
 		opts.DevSplit = dev + 1
 		d := loadWithin(t, 1.3, dir, opts)
-		if diff := cmp.Diff(want, sizes(d)); diff != "" {
-			t.Errorf("division %d (-want +got):\n%s", opts.DevSplit, diff)
-		}
+		testkit.Equal(t, fmt.Sprintf("division %d", opts.DevSplit), sizes(d), want)
 		if last := hook.LastEntry(); last == nil || last.Message != msgFromCache {
 			t.Errorf("division %d was not read from the cache", opts.DevSplit)
 		}

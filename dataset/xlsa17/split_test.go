@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -24,9 +23,7 @@ func TestDevSplits(t *testing.T) {
 	}
 	for dev, split := range want {
 		got := testkit.Must(loadSmall(t, s, Options{DevSplit: dev + 1}))(t)
-		if diff := cmp.Diff([]any{split, want}, []any{got.Split, got.DevSplits}); diff != "" {
-			t.Errorf("division %d (-want +got):\n%s", dev+1, diff)
-		}
+		testkit.Equal(t, fmt.Sprintf("division %d", dev+1), []any{got.Split, got.DevSplits}, []any{split, want})
 	}
 	for _, tt := range []struct {
 		devSplit int
@@ -108,9 +105,7 @@ func TestSplitProperty(t *testing.T) {
 			testkit.Write(t, dir, name, text.String())
 		}
 		got := testkit.Must(d.folder.readSplit(1))(t)
-		if diff := cmp.Diff(d.split, got); diff != "" {
-			t.Fatalf("(-want +got):\n%s", diff)
-		}
+		testkit.Equal(t, "found", got, d.split)
 
 		loc := d.folder.locations
 		name := rapid.SampledFrom(slices.Sorted(maps.Keys(loc))).Draw(t, "variable")

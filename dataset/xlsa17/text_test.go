@@ -26,9 +26,7 @@ func TestNames(t *testing.T) {
 		{"line ends of Windows", "1 a\r\n2 b\r\n", []string{"a", "b"}},
 	} {
 		got := testkit.Must(namesOf("a file", splitLines(tt.text)))(t)
-		if diff := cmp.Diff(tt.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
-		}
+		testkit.Equal(t, tt.name, got, tt.want)
 	}
 }
 
@@ -44,9 +42,7 @@ func FuzzText(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		lines := splitLines(text)
 		windows := splitLines(strings.ReplaceAll(text, "\n", " \r\n") + "\r\n")
-		if diff := cmp.Diff(lines, windows, cmp.AllowUnexported(line{}), cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("with other line ends (-want +got):\n%s", diff)
-		}
+		testkit.Equal(t, "with other line ends", windows, lines, cmp.AllowUnexported(line{}), cmpopts.EquateEmpty())
 		wantNames(t, lines)
 		checkMatrix(t, lines)
 	})

@@ -1,6 +1,7 @@
 package blas
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"path/filepath"
 	"runtime"
@@ -57,17 +58,13 @@ func TestUse(t *testing.T) {
 	restore(t)
 	t.Setenv(EnvLibrary, "absent") // the argument comes before the environment
 	want := pureGo{why: "pure Go was requested"}
-	if got := testkit.Must(Use(PureGo))(t); got != (Info{Name: "gonum", Why: want.why}) {
-		t.Errorf("found %+v", got)
-	}
+	testkit.Equal(t, "pure Go", testkit.Must(Use(PureGo))(t), Info{Name: "gonum", Why: want.why})
 	inUse(t, want)
 
 	t.Setenv(EnvLibrary, "")
 	got := testkit.Must(Use(""))(t)
 	inUse(t, current)
-	if got != Current() {
-		t.Errorf("Use returned %v, Current %v", got, Current())
-	}
+	testkit.Equal(t, "Use and Current", got, Current())
 	if _, err := search(); err != nil { // a machine without a library
 		if got.Name != "gonum" || got.Why != err.Error() {
 			t.Errorf("info %+v, want gonum because %q", got, err)
@@ -129,9 +126,7 @@ func routinesAgree[T Float](t *testing.T, tolerance float64) {
 		alone := Dot(x, y)
 		testkit.Near(t, "Dot", alone, floats.Dot(wide(x), wide(y)), tolerance)
 		parallel.Limit(3)
-		if got := Dot(x, y); got != alone {
-			t.Errorf("Dot of %d numbers: %g with three workers, %g with one", n, got, alone)
-		}
+		testkit.Equal(t, fmt.Sprintf("Dot of %d numbers with three workers", n), Dot(x, y), alone)
 		want := wide(y)
 		floats.AddScaled(want, -2, wide(x))
 		AddScaled(y, -2, x)

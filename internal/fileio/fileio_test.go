@@ -46,17 +46,13 @@ func wantNames(t *testing.T, dir string, want ...string) {
 	for _, e := range testkit.Must(os.ReadDir(dir))(t) {
 		names = append(names, e.Name())
 	}
-	if diff := cmp.Diff(want, names); diff != "" {
-		t.Errorf("folder (-want +got):\n%s", diff)
-	}
+	testkit.Equal(t, "folder", names, want)
 }
 
 // wantFile checks the mode and the content of a file.
 func wantFile(t *testing.T, path string, mode fs.FileMode, content string) {
 	t.Helper()
-	if got := testkit.Must(os.Lstat(path))(t).Mode(); got != mode {
-		t.Errorf("%s has mode %v, expected %v", path, got, mode)
-	}
+	testkit.Equal(t, "mode of "+path, testkit.Must(os.Lstat(path))(t).Mode(), mode)
 	if got := testkit.Read(t, path); got != content {
 		t.Errorf("%s has %d bytes that differ from the %d expected", path, len(got), len(content))
 	}
@@ -144,9 +140,8 @@ func TestParseObject(t *testing.T) {
 		`{"\ude00\ud83d": 1}`:      `expected text in Unicode, found half of a surrogate pair, \ud83d`,
 		"{\"a\": \"\xff\"}":        "expected text in Unicode, found bytes that are not UTF-8",
 	} {
-		if _, err := ParseObject([]byte(text)); fmt.Sprint(err) != want {
-			t.Errorf("%q: %v, expected %s", text, err, want)
-		}
+		_, err := ParseObject([]byte(text))
+		testkit.Equal(t, text, fmt.Sprint(err), want)
 	}
 }
 
@@ -177,9 +172,7 @@ func TestWriteFollowsSymbolicLinks(t *testing.T) {
 		if to, err := os.Readlink(link[0]); err != nil || to != link[1] {
 			t.Errorf("the link %s was replaced: %v", link[0], err)
 		}
-		if got := testkit.Read(t, link[0]); got != link[0] {
-			t.Errorf("%s leads to %q", link[0], got)
-		}
+		testkit.Equal(t, link[0], testkit.Read(t, link[0]), link[0])
 	}
 	wantFile(t, "other/old", 0o640, "chain")
 	wantNames(t, "other", "old")
@@ -197,9 +190,7 @@ func TestFailureKeepsEarlierFile(t *testing.T) {
 		t.Errorf("error %v, expected the writer's own", err)
 	}
 	testkit.WantError(t, WriteJSON(path, math.NaN()), path)
-	if got := testkit.Read(t, path); got != "old" {
-		t.Errorf("found %d bytes, expected the earlier ones", len(got))
-	}
+	testkit.Equal(t, "the earlier file", testkit.Read(t, path), "old")
 	wantNames(t, dir, "model")
 }
 
@@ -207,18 +198,14 @@ func TestErrorsNameOnePlace(t *testing.T) {
 	dir := t.TempDir()
 	ofInput := &invalid.Error{Where: "bad.csv", Field: "line 3", Want: "a number", Err: fs.ErrNotExist}
 	err := Write(filepath.Join(dir, "out.csv"), func(io.Writer) error { return ofInput })
-	if fmt.Sprint(err) != ofInput.Error() {
-		t.Errorf("found %v, expected %v", err, ofInput)
-	}
+	testkit.Equal(t, "error", fmt.Sprint(err), ofInput.Error())
 	for path, want := range map[string]string{
 		filepath.Join(dir, "absent", "model"): "Create the folder first.",
 		dir:                                   ": expected a file, found a folder",
 	} {
 		err := Write(path, text(""))
 		testkit.WantError(t, err, path, want)
-		if strings.Count(err.Error(), path) != 1 {
-			t.Errorf("error %v, expected the path once", err)
-		}
+		testkit.Equal(t, "times that the path is named", strings.Count(err.Error(), path), 1)
 	}
 }
 
@@ -283,9 +270,7 @@ func TestWriteNewSucceedsOnce(t *testing.T) {
 		}
 		testkit.WantError(t, err, "splits.csv: expected a new file, found a file that exists")
 	}
-	if succeeded != 1 {
-		t.Errorf("%d writers succeeded, expected 1", succeeded)
-	}
+	testkit.Equal(t, "writers that succeeded", succeeded, 1)
 	wantNames(t, ".", "splits.csv")
 }
 
@@ -343,9 +328,7 @@ func TestWriteToStdout(t *testing.T) {
 	c.Env = append(os.Environ(), "FILEIO_STDOUT=1")
 	c.Stdout = out
 	testkit.NoError(t, c.Run())
-	if got := testkit.Read(t, out.Name()); got != "before through after" {
-		t.Errorf("found %q", got)
-	}
+	testkit.Equal(t, "stdout", testkit.Read(t, out.Name()), "before through after")
 }
 
 func TestMove(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/testkit"
 )
 
 func Example() {
@@ -34,8 +35,6 @@ func TestTexts(t *testing.T) {
 		{format.Bytes(999_950), "1.0 MB"},
 		{format.Bytes(math.MaxInt64), "9.2 EB"},
 	} {
-		if c[0] != c[1] {
-			t.Errorf("found %q, expected %q", c[0], c[1])
-		}
+		testkit.Equal(t, "text", c[0], c[1])
 	}
 }

@@ -3,6 +3,8 @@ package format
 import (
 	"testing"
 	"time"
+
+	"github.com/lago-train/lago-train/internal/testkit"
 )
 
 func TestProgress(t *testing.T) {
@@ -19,8 +21,6 @@ func TestProgress(t *testing.T) {
 		{Progress{What: "training", Unit: "runs", Done: 1, Total: 3, More: "2 running"}, 60, "training: 1 of 3 runs, 2 running, about 2m0s left"},
 		{Progress{What: "dev", Unit: "epochs", Done: 10, Total: 20, Later: 20, AtMost: true}, 5, "dev: 10 of 20 epochs, 2 epochs/s, up to 15s left"},
 	} {
-		if got := c.p.after(c.seconds * time.Second); got != c.want {
-			t.Errorf("%q, expected %q", got, c.want)
-		}
+		testkit.Equal(t, "progress", c.p.after(c.seconds*time.Second), c.want)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/internal/testkit"
@@ -62,9 +61,7 @@ func TestNames(t *testing.T) {
 	for text, want := range map[string][]string{
 		"cbu": {"cub"}, "AWA": {"awa2"}, "glyhps": {"glyphs"}, "sim": {"simulated-cub"}, "mnist": {}, "": {},
 	} {
-		if diff := cmp.Diff(want, Nearest(text, names)); diff != "" {
-			t.Errorf("%q (-want +got):\n%s", text, diff)
-		}
+		testkit.Equal(t, fmt.Sprintf("%q", text), Nearest(text, names), want)
 	}
 	if got, err := OneOf("AWA2", names...); got != "awa2" || err != nil {
 		t.Errorf("found %q and error %v, expected awa2", got, err)
@@ -96,9 +93,7 @@ func TestDistanceIsAMetricOfOneEdit(t *testing.T) {
 func TestListCountsErrorsOfOneKind(t *testing.T) {
 	var l List
 	for i := range 8 {
-		if full := l.Full("number", "a.csv"); full != (i >= MaxOfKind) {
-			t.Errorf("before error %d the list is full: %v", i, full)
-		}
+		testkit.Equal(t, fmt.Sprintf("full before error %d", i), l.Full("number", "a.csv"), i >= MaxOfKind)
 		l.Add("number", &Error{Where: "a.csv", Field: fmt.Sprintf("line %d", i+1), Want: "a number", Got: "x"})
 	}
 	l.Add("number", &Error{Where: "b.csv", Field: "line 1", Want: "a number", Got: "x"})
@@ -116,9 +111,7 @@ func TestQuoteIsShortAndSafe(t *testing.T) {
 		strings.Repeat("é", 60):   `"` + strings.Repeat("é", 60) + `"`,
 		strings.Repeat("é", 1000): `"` + strings.Repeat("é", 60) + `..."`,
 	} {
-		if got := Quote(text); got != want {
-			t.Errorf("found %s, expected %s", got, want)
-		}
+		testkit.Equal(t, "quoted", Quote(text), want)
 	}
 	if HasControl("été\u200d") || !HasControl("\x1b[31m") || !HasControl("a\u202eb") || !HasControl("a\u2028b") || !HasControl("\ufeffa") || !HasControl("a\xff") {
 		t.Error("marks of direction and control characters are not found")

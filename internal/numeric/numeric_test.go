@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/lago-train/lago-train/internal/numeric"
+	"github.com/lago-train/lago-train/internal/testkit"
 )
 
 func Example() {
@@ -57,9 +58,7 @@ func TestFloat16(t *testing.T) {
 		}
 	}
 	for bits, want := range map[uint16]float32{0: 0, 0xc000: -2, 0x3fc0: 1.5, 0x7f80: float32(math.Inf(1)), 0x0001: 0x1p-133} {
-		if got := numeric.BFloat16(binary.LittleEndian.AppendUint16(nil, bits)); got != want {
-			t.Errorf("BFloat16(%#x) = %g, expected %g", bits, got, want)
-		}
+		testkit.Equal(t, fmt.Sprintf("BFloat16(%#x)", bits), numeric.BFloat16(binary.LittleEndian.AppendUint16(nil, bits)), want)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/internal/parallel"
+	"github.com/lago-train/lago-train/internal/testkit"
 )
 
 // Every index is visited once, whatever the limit, the grain and other loops.
@@ -53,9 +54,7 @@ func TestLoopsShareTheProcessors(t *testing.T) {
 	parallel.Limit(4)
 	want := func(when string, parts int) {
 		t.Helper()
-		if got := split(9, func() {}); got != parts {
-			t.Errorf("%s: %d parts, expected %d", when, got, parts)
-		}
+		testkit.Equal(t, when, split(9, func() {}), parts)
 	}
 	want("alone", 4)
 	end, ready, over := make(chan bool), make(chan bool), make(chan bool)

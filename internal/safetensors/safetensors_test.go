@@ -71,16 +71,12 @@ func TestFormat(t *testing.T) {
 	} {
 		f, err := safetensors.Read(r, int64(len(twoTensorsFile)), name, nil)
 		testkit.NoError(t, err)
-		if diff := cmp.Diff(&safetensors.File{Tensors: twoTensors, Metadata: handmade}, f, cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		testkit.Equal(t, name, f, &safetensors.File{Tensors: twoTensors, Metadata: handmade}, cmpopts.EquateEmpty())
 	}
 	written := string(write(t, twoTensors, handmade)[8:])
 	written = regexp.MustCompile(`,"sha256":"[0-9a-f]{64}"`).ReplaceAllString(written, "")
 	want := strings.ReplaceAll(twoTensorsFile[8:], "}}       ", "}}")
-	if diff := cmp.Diff(want, regexp.MustCompile(`}} *`).ReplaceAllString(written, "}}")); diff != "" {
-		t.Errorf("written (-want +got):\n%s", diff)
-	}
+	testkit.Equal(t, "written", regexp.MustCompile(`}} *`).ReplaceAllString(written, "}}"), want)
 }
 
 func TestReadsTypesOfNetworks(t *testing.T) {
@@ -91,9 +87,7 @@ func TestReadsTypesOfNetworks(t *testing.T) {
 	want := []safetensors.Tensor{
 		{Name: "a", Shape: []int{2}, F32: []float32{1, -2}}, {Name: "b", Shape: []int{1}, F32: []float32{1.5}}, {Name: "n", Shape: []int{}},
 	}
-	if diff := cmp.Diff(want, f.Tensors); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	testkit.Equal(t, "found", f.Tensors, want)
 }
 
 // drawTensor draws any tensor of up to three axes.

@@ -70,14 +70,10 @@ func defaults() *config {
 
 func TestList(t *testing.T) {
 	c := defaults()
-	if diff := cmp.Diff(&config{Rate: 0.5, Depth: 3, Fair: true, Name: "bird", Colour: red, Steps: none}, c); diff != "" {
-		t.Errorf("defaults (-want +got):\n%s", diff)
-	}
+	testkit.Equal(t, "defaults", c, &config{Rate: 0.5, Depth: 3, Fair: true, Name: "bird", Colour: red, Steps: none})
 	testkit.NoError(t, c.Settings().Check())
 	written := string(testkit.Must(json.Marshal(c.Settings().Used()))(t))
-	if want := `{"rate":0.5,"seed":0,"fair":true,"name":"bird","colour":"red","steps":"none"}`; written != want {
-		t.Errorf("found %s, expected %s", written, want)
-	}
+	testkit.Equal(t, "written", written, `{"rate":0.5,"seed":0,"fair":true,"name":"bird","colour":"red","steps":"none"}`)
 	c.Depth, c.Rate = 100, 2 // the depth is not used, and so not checked
 	testkit.NoError(t, c.Settings().Check())
 	c.Settings().Canonical()
@@ -103,9 +99,7 @@ func TestDescription(t *testing.T) {
 	} {
 		key, _, _ := strings.Cut(want, ":")
 		s := testkit.Must(defaults().Settings().Find(key))(t)
-		if got := fmt.Sprintf("%s: %s, %s, %s, %s, %v", s.Key, s.Kind(), s.Valid, s.DefaultText(), s.Scope, s.Search); got != want {
-			t.Errorf("found %s, expected %s", got, want)
-		}
+		testkit.Equal(t, key, fmt.Sprintf("%s: %s, %s, %s, %s, %v", s.Key, s.Kind(), s.Valid, s.DefaultText(), s.Scope, s.Search), want)
 	}
 }
 
@@ -198,9 +192,7 @@ func TestRanges(t *testing.T) {
 		testkit.WantError(t, setting.Number("x", &x, 0, setting.Positive).Parse(text), "expected a number above 0, found "+strconv.Quote(text))
 	}
 	defer func() {
-		if p := fmt.Sprint(recover()); p != "setting rate: a string" {
-			t.Errorf("a value of another type: panic %s", p)
-		}
+		testkit.Equal(t, "panic", fmt.Sprint(recover()), "setting rate: a string")
 	}()
 	defaults().Settings()[0].Set("fast")
 }

@@ -68,9 +68,7 @@ lines
 one
 two
 `
-	if diff := cmp.Diff(want, everything().Text(27, 0)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	testkit.Equal(t, "found", everything().Text(27, 0), want)
 }
 
 // No line of a table is longer than the width, and words stay whole if there is room for them.
@@ -154,8 +152,6 @@ func TestCellsAreEscaped(t *testing.T) {
 
 func TestOmitEmpty(t *testing.T) {
 	for cell, want := range map[string]string{format.Missing: "a\nx\ny\n", "1": "a,b\nx,1\ny,\n"} {
-		if got := table.New("", "a", "b").Row("x", cell).Row("y").OmitEmpty().CSV(); got != want {
-			t.Errorf("%s: %q, expected %q", cell, got, want)
-		}
+		testkit.Equal(t, cell, table.New("", "a", "b").Row("x", cell).Row("y").OmitEmpty().CSV(), want)
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/internal/testkit"
 )
@@ -52,9 +50,7 @@ func TestRename(t *testing.T) {
 		for _, tensor := range to.Tensors {
 			got = append(got, tensor.Name)
 		}
-		if diff := cmp.Diff(strings.Fields(c.want), got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", c.file, diff)
-		}
+		testkit.Equal(t, c.file, got, strings.Fields(c.want))
 		if got := strings.Join(slices.Sorted(maps.Keys(needed)), " "); c.needed != "" && got != c.needed {
 			t.Errorf("%s: needed %s", c.file, got)
 		}

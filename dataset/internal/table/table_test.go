@@ -10,7 +10,6 @@ import (
 	"testing/iotest"
 	"unicode/utf16"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -104,16 +103,12 @@ func TestFormsOfSpreadsheets(t *testing.T) {
 		for _, row := range table.Rows {
 			got = append(got, row.Cells)
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		testkit.Equal(t, name, got, want)
 	}
 	for line, want := range map[string]byte{
 		"a": ',', "0,5;1,25;3": ';', "0,5;1": ';', `"a;b;c",d`: ',', "a; b,c,d": ',', "1\t2,5": '\t', "class,;;": ',', "Klasse;Flügel, lang;Beine": ';', "a, b, c;d": ',', "1,2": ',', "0.5,1;": ',',
 	} {
-		if got := separatorOf(line); got != want {
-			t.Errorf("%q: separated by %q, expected %q", line, got, want)
-		}
+		testkit.Equal(t, "separator of "+line, separatorOf(line), want)
 	}
 	sheet := testkit.Write(t, t.TempDir(), "classes.xlsx", "PK")
 	var problems invalid.List
@@ -187,9 +182,7 @@ func TestReaderProperty(t *testing.T) {
 			}
 			got = append(got, append([]string{}, cells...))
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("(-want +got):\n%s", diff)
-		}
+		testkit.Equal(t, "found", got, want)
 	})
 }
 
@@ -208,9 +201,7 @@ func TestProbability(t *testing.T) {
 		"-1": `"-1"` + below, "0_1": `"0_1"`, "0x1p-1": `"0x1p-1"`, "0,5": `"0,5". Write a decimal point.`, "None": `"None". Leave the cell empty if it is not known, and write no if the class does not have it.`, "inf": `"inf"`, "maybe": `"maybe"`,
 	} {
 		_, err := Probability(text)
-		if want := "expected " + wantProbability + ", found " + found; fmt.Sprint(err) != want {
-			t.Errorf("%q:\n%v\nexpected\n%s", text, err, want)
-		}
+		testkit.Equal(t, text, fmt.Sprint(err), "expected "+wantProbability+", found "+found)
 	}
 }
 

@@ -44,9 +44,7 @@ func TestReferenceFeatures(t *testing.T) {
 			if name == "dinov2-small" && !all {
 				images = 1
 			}
-			if n.Name() != is {
-				t.Fatalf("%s, expected %s", n.Name(), is)
-			}
+			testkit.Equal(t, "name", n.Name(), is)
 			family, _, _ := strings.Cut(name, "-")
 			networktest.CheckFeatures(t, n, images, shared+"/crops-"+family, filepath.Join(shared, name+".npy"), 1e-4)
 		})
