@@ -86,6 +86,7 @@ func TestUnknownNames(t *testing.T) {
 	const generated = "expected glyphs, simulated-cub, simulated-awa2, simulated-sun, a folder of this name in "
 	for _, c := range []struct{ name, dir, want string }{
 		{"pest", root, `data set "pest": ` + generated + root + ", or the path of a folder, found none. Did you mean pets?"},
+		{"simulated", root, "Did you mean simulated-cub or simulated-awa2 or simulated-sun?"},
 		{"zoo", root, "found none. The folder has SUN, pets."},
 		{"zoo", root + "/none", "found none. That folder is empty or missing; --data-dir or $LAGO_DATA names another."},
 		{"cub", root + "/none", "or the path of a folder, found none. To download it: lago-train dataset fetch --data-dir " + root + "/none cub"},
@@ -234,6 +235,8 @@ func TestDescribe(t *testing.T) {
 	testkit.WantError(t, err, "features.npy or features.csv, found neither\nnext: lago-train dataset split new")
 	testkit.Must(Describe(t.Context(), "new", Sources{Like: "pets"}, below(root)))(t)
 	testkit.WantText(t, testkit.Read(t, filepath.Join(dir, "classes.csv")), "owl,often,", "wren,,")
+	_, err = Describe(t.Context(), "new", Sources{Like: "plain"}, below(root))
+	testkit.WantError(t, err, `"plain"`)
 	_, err = Describe(t.Context(), "glyphs", Sources{}, below(root))
 	testkit.WantError(t, err, "the open layout", "dataset convert")
 }

@@ -181,6 +181,9 @@ func TestLoadRefuses(t *testing.T) {
 		{"descriptions that contradict", func(s *small) { s.texts[metaDesc] = strings.Replace(s.texts[metaDesc], "20 80", "80 20", 1) }, []string{descriptionFile, `class "002.Blue_bird", attribute 1: expected about 0.2`, "found 0.8"}},
 		{"more lines than classes.txt has", func(s *small) { s.texts[metaDesc] += "1 2 3\n" }, []string{descriptionFile, "expected 6 lines, one for each class of", "found 7"}},
 		{"a class that classes.txt misses", func(s *small) { s.texts[metaClass] = strings.Replace(s.texts[metaClass], "Duck", "Dodo", 1) }, []string{metaClass, `no line for "005.Duck"`}},
+		{"two lines for a class", func(s *small) {
+			s.texts[metaClass] = strings.Replace(s.texts[metaClass], "006.Swan", "005.Duck", 1)
+		}, []string{metaClass, `expected each class once, found "005.Duck" twice`}},
 		{"lines in another order, without classes.txt", func(s *small) {
 			s.drop(metaClass)
 			s.texts[metaDesc] = "70 30 12\n20 80 0\n0 100 10\n90 5 60\n25 75 33\n100 0 50\n"
