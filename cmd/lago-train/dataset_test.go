@@ -61,9 +61,7 @@ func TestDatasetSplit(t *testing.T) {
 func TestDatasetInfo(t *testing.T) {
 	args := append([]string{"dataset", "info"}, onMini(t)[:3]...)
 	testkit.WantText(t, succeeds(t, append(args, "plain")...), "plain: 108 samples of 12 classes, 24 features each", "012.Class_L")
-	if s := printed[catalog.Summary](t, append(args, "plain", "--json")...); s.Name != "plain" || s.Samples != 108 {
-		t.Errorf("%+v", s)
-	}
+	testkit.Equal(t, "samples", printed[catalog.Summary](t, append(args, "plain", "--json")...).Samples, 108)
 	dir := t.TempDir()
 	misused(t, []string{"dataset", "info", "--data-dir", dir, "awa2"}, `data set "awa2"`, dir, "lago-train dataset fetch --data-dir "+dir+" awa2")
 }
@@ -75,9 +73,7 @@ func TestNamesOfDataSets(t *testing.T) {
 	for _, as := range [][]string{{"glyphs", "--data-dir", root}, {filepath.Join(root, "glyphs")}} {
 		testkit.WantText(t, lagoTrain(t, append([]string{"dataset", "info"}, as...)...).stderr, "level=warning", "a data set that the program generates")
 	}
-	if e := lagoTrain(t, "dataset", "info", "animals", "--data-dir", root); e.stderr != "" {
-		t.Error(e.stderr)
-	}
+	testkit.Equal(t, "log", lagoTrain(t, "dataset", "info", "animals", "--data-dir", root).stderr, "")
 }
 
 // What check finds in the features is printed once by the commands that use them, unless they are standardised.

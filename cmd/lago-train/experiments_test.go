@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/lago-train/lago-train/experiments/comparison"
 	"github.com/lago-train/lago-train/experiments/grouping"
 	"github.com/lago-train/lago-train/experiments/protocol"
@@ -83,9 +81,7 @@ func TestPrintConfig(t *testing.T) {
 	}
 	testkit.Equal(t, "printed again", succeeds(t, "run", "--config", writeConfig(t, e.stdout), "--print-config"), e.stdout)
 	testkit.WantText(t, e.stdout, `"k": 30`, `"lr": 0.25`, `"zeta": 2`, `"epochs": 200`)
-	if strings.Contains(e.stdout, "psi") || strings.Contains(e.stdout, "ridge") {
-		t.Errorf("stdout has settings that do not apply:\n%s", e.stdout)
-	}
+	testkit.WantNoText(t, e.stdout, "psi", "ridge") // which do not apply
 }
 
 // --quiet leaves nothing but results and warnings, and --threads changes none of them.
@@ -100,9 +96,7 @@ func TestQuietAndThreads(t *testing.T) {
 		decode(t, e.stdout, &r)
 		results = append(results, r)
 	}
-	if diff := cmp.Diff(results[0].Test, results[1].Test); diff != "" {
-		t.Errorf("accuracy with 1 thread and 3 (-1 +3):\n%s", diff)
-	}
+	testkit.Equal(t, "accuracy with 3 threads", results[1].Test, results[0].Test)
 }
 
 // One folder serves all commands: what reproduce trained, the others find, and each stores its
@@ -312,9 +306,7 @@ func TestFindModel(t *testing.T) {
 		"other/c":      "other/cub-c-4",
 		"other/latest": "other/cub-c-4",
 	} {
-		if got, err := findRun("--model", value, train.ModelFile); err != nil || got != filepath.Join(want, train.ModelFile) {
-			t.Errorf("%s: found %s, %v, expected the model of %s", value, got, err, want)
-		}
+		testkit.Equal(t, value, testkit.Must(findRun("--model", value, train.ModelFile))(t), filepath.Join(want, train.ModelFile))
 	}
 	for value, parts := range map[string][]string{
 		"glyphs-b":     {"--model", "one run", "matches 2", "glyphs-b-2, glyphs-b-3"},

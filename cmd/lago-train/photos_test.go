@@ -17,15 +17,15 @@ import (
 	"github.com/lago-train/lago-train/model/network/networktest"
 )
 
-// photographs draws glyphs as PNG files in a folder for each class, and returns it with the
+// photographs draws eight glyphs of each class as PNG files in a folder for the class, and returns it with the
 // descriptions of the classes.
-func photographs(t *testing.T, samples int) (photos, descriptions string) {
+func photographs(t *testing.T) (photos, descriptions string) {
 	t.Helper()
 	d := glyphs.Make()
 	photos, descriptions = filepath.Join(t.TempDir(), "photos"), filepath.Join(t.TempDir(), "glyphs")
 	testkit.NoError(t, openlayout.Write(descriptions, d))
 	for z, class := range d.Classes {
-		for i, row := range d.SamplesOf([]int{z})[:samples] {
+		for i, row := range d.SamplesOf([]int{z})[:8] {
 			var b bytes.Buffer
 			testkit.NoError(t, png.Encode(&b, testkit.Must(glyphs.Image(row))(t)))
 			testkit.Write(t, photos, filepath.Join(class, fmt.Sprintf("%d.png", i)), b.String())
@@ -36,7 +36,7 @@ func photographs(t *testing.T, samples int) (photos, descriptions string) {
 
 // From a folder of photographs to a prediction of a new class, and its explanation.
 func TestFromPhotographsToClasses(t *testing.T) {
-	photos, descriptions := photographs(t, 8)
+	photos, descriptions := photographs(t)
 	data := t.TempDir()
 	weights := filepath.Join(data, "resnet18.safetensors")
 	testkit.NoError(t, networktest.WriteResNet18(weights))
@@ -136,6 +136,8 @@ func TestFromPhotographsToClasses(t *testing.T) {
 	// Other features than those of the model are refused.
 	predict := append([]string{"predict"}, chosen...)
 	misused(t, append(predict, "--fit", "crop", "--images", image), "--fit: expected squash, as for the features that the model was trained on, found crop")
+	testkit.NoError(t, networktest.WriteTransformer(weights, "clip-tiny"))
+	misused(t, append(predict, "--images", image), "--weights: expected resnet18 with SHA-256")
 	misused(t, []string{"predict", "--model", model, "--images", image}, "--weights: expected a safetensors file", "dataset fetch resnet50 or dinov2-small")
 }
 
@@ -156,28 +158,4 @@ func TestImagesOfTheSameName(t *testing.T) {
 func TestExtractRefuses(t *testing.T) {
 	misused(t, []string{"dataset", "extract", "birds"}, "--images: expected a folder of images, or --list")
 	misused(t, []string{"dataset", "extract", "glyphs", "--images", t.TempDir(), "--weights", "w"}, "a name for a folder of the data directory")
-}
-
-// Photographs become features of a vision transformer, too, and models know which.
-func TestVisionTransformer(t *testing.T) {
-	photos, descriptions := photographs(t, 4)
-	data := t.TempDir()
-	weights := filepath.Join(data, "dinov2.safetensors")
-	testkit.NoError(t, networktest.WriteTransformer(weights, "dinov2-tiny"))
-	succeeds(t, "dataset", "extract", "--data-dir", data, "letters", "--images", photos, "--weights", weights, "--size", "56")
-	folder := filepath.Join(data, "letters")
-	testkit.WantText(t, testkit.Read(t, filepath.Join(folder, "extract.json")), `"architecture": "dinov2-128x2"`, `"filter": "bicubic"`, `"resize": 64`)
-	for _, name := range []string{"classes.csv", "attributes.csv"} {
-		testkit.Write(t, folder, name, testkit.Read(t, filepath.Join(descriptions, name)))
-	}
-	succeeds(t, "dataset", "split", "--to", filepath.Join(folder, "splits.csv"), "letters", "--data-dir", data)
-	runs := filepath.Join(data, "runs")
-	ran := printed[protocol.Result](t, "run", "--dataset", "letters", "--data-dir", data, "--epochs", "2", "--seeds", "1", "--out", runs, "--json")
-	// A network of random weights has features that are far from zero for their spread.
-	testkit.Equal(t, "preprocessing of signed features far from zero", string(ran.Config.Preprocess), "standardize,l2,whiten")
-	predict := []string{"predict", "--model", filepath.Join(runs, "latest"), "--weights", weights, "--images", filepath.Join(photos, "A", "1.png")}
-	testkit.WantText(t, succeeds(t, predict...), "1.png")
-	misused(t, append(predict, "--size", "84"), "--size: expected 56")
-	testkit.NoError(t, networktest.WriteTransformer(weights, "clip-tiny"))
-	misused(t, predict, "--weights: expected dinov2-128x2 with SHA-256")
 }

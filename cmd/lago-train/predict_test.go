@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/features"
@@ -110,9 +108,7 @@ func TestPredict(t *testing.T) {
 			delete(of[i], "true_class")
 			delete(of[i], "id")
 			of[i]["sample"] = from[i]["sample"]
-			if diff := cmp.Diff(of[i], from[i]); diff != "" {
-				t.Errorf("sample %d (-of the data set +of the file):\n%s", i, diff)
-			}
+			testkit.Equal(t, fmt.Sprintf("sample %d of the file", i), from[i], of[i])
 		}
 	})
 	t.Run("described as the data set does", func(t *testing.T) {
@@ -142,9 +138,7 @@ func TestPredict(t *testing.T) {
 		if log, err := c.CombinedOutput(); err != nil || !strings.Contains(string(log), fmt.Sprintf("samples=%d", len(test))) {
 			t.Fatalf("%v:\n%s", err, log)
 		}
-		if diff := cmp.Diff(predict("--format", "csv"), testkit.Read(t, out)); diff != "" {
-			t.Errorf("(-stdout +file):\n%s", diff)
-		}
+		testkit.Equal(t, "file", testkit.Read(t, out), predict("--format", "csv"))
 	})
 	t.Run("for Excel", func(t *testing.T) {
 		testkit.Equal(t, "for Excel", predict("--format", "csv", "--bom"), byteOrderMark+predict("--format", "csv"))
@@ -162,9 +156,7 @@ func TestPredict(t *testing.T) {
 		args := append([]string{"predict", "--model", lago, "--top", "2"}, onMini(t)...)
 		out := filepath.Join(t.TempDir(), "sheet.html")
 		succeeds(t, append(args, "--format", "html", "--to", out)...)
-		if diff := cmp.Diff(succeeds(t, append(args, "--format", "csv")...), testkit.Read(t, strings.TrimSuffix(out, "html")+"csv")); diff != "" {
-			t.Errorf("(-csv +beside the sheet):\n%s", diff)
-		}
+		testkit.Equal(t, "file beside the sheet", testkit.Read(t, strings.TrimSuffix(out, "html")+"csv"), succeeds(t, append(args, "--format", "csv")...))
 		page := testkit.Read(t, out)
 		testkit.WantText(t, page, "the runner-up", "sheet.csv", format.ClassName(d.Classes[d.Split.Test[0]]))
 		testkit.Equal(t, "samples on the page", strings.Count(page, "<li"), len(test))
@@ -226,9 +218,7 @@ func TestChangedDataAndTrainedSamplesWarn(t *testing.T) {
 func TestExplain(t *testing.T) {
 	dir, d, data := trained(t, onMini(t)...), mini(t), onMini(t)[:3] // the model knows its data set
 	args := append([]string{"explain", "--model", dir, "--sample", "5"}, data...)
-	if text := succeeds(t, args...); !strings.Contains(text, "sample 5 of plain) is predicted as ") || !strings.Contains(text, "If a single attribute were detected differently") {
-		t.Errorf("found:\n%s", text)
-	}
+	testkit.WantText(t, succeeds(t, args...), "sample 5 of plain) is predicted as ", "If a single attribute were detected differently")
 	all := printed[explain.Result](t, append(args, "--format", "json", "--candidates", "all")...)
 	// The file of a model serves as well as its folder, and --against as well as the runner-up.
 	out := filepath.Join(t.TempDir(), "page.html")
@@ -329,14 +319,10 @@ func TestAdapt(t *testing.T) {
 	}
 	fails(t, args("predict", "--adapt"), "adaptation: expected a temperature and tau", "--stage full")
 	before := succeeds(t, args("predict", "--format", "csv")...)
-	set := func(tau float64) {
-		t.Helper()
-		path := filepath.Join(dir, train.ModelFile)
-		m := testkit.Must(train.Load(path))(t)
-		m.Adaptation = &train.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: tau}, Smallest: 10_000}
-		testkit.NoError(t, train.Save(path, m))
-	}
-	set(60)
+	path := filepath.Join(dir, train.ModelFile)
+	m := testkit.Must(train.Load(path))(t)
+	m.Adaptation = &train.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 60}, Smallest: 10_000}
+	testkit.NoError(t, train.Save(path, m))
 	testkit.Equal(t, "without --adapt", succeeds(t, args("predict", "--format", "csv")...), before)
 	e := lagoTrain(t, args("predict", "--format", "csv", "--adapt")...)
 	if e.code != 0 || e.stdout != before {
@@ -346,15 +332,8 @@ func TestAdapt(t *testing.T) {
 	e = lagoTrain(t, args("predict", "--format", "csv", "--adapt", "--force-adapt")...)
 	testkit.WantText(t, e.stderr, "adapted to ", "estimated share", "seem to be absent", "predictions are adapted because of --force-adapt")
 	misused(t, args("predict", "--adapt", "--temperature", "2"), "--temperature: expected no --temperature beside --adapt")
-	if r := printed[evaluation.Result](t, args("evaluate", "--adapt", "--json")...); r.Adapted == nil || r.Adapted.Tau != 60 || r.Adapted.PerClass < 0 || r.Adapted.PerClass > 1 {
-		t.Errorf("%+v", r.Adapted)
-	}
+	testkit.Equal(t, "tau", evaluationOf(t, append(data, "--model", dir, "--adapt")...).Adapted.Tau, 60.0)
 	testkit.WantText(t, succeeds(t, args("explain", "--sample", "0", "--adapt", "--force-adapt")...), "Adapted to ")
-	set(0)
-	e = lagoTrain(t, args("predict", "--format", "csv", "--adapt")...)
-	if e.stdout != before || !strings.Contains(e.stderr, "adaptation is not recommended") {
-		t.Errorf("switched off it predicts otherwise, or does not say so:\n%s", e.stderr)
-	}
 }
 
 // Probabilities have the temperature of the model; the candidates are named, and samples of other

@@ -1,9 +1,11 @@
 package catalog
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log"
 	"math"
 	"os"
 	"path/filepath"
@@ -299,4 +301,13 @@ func TestSummarise(t *testing.T) {
 	if s.Undescribed != 1 || s.Classes[3] != (Class{"class004", "train", 10, 8}) || s.Classes[11].Subset != "" {
 		t.Errorf("%d are missing, classes %v", s.Undescribed, s.Classes)
 	}
+}
+
+func ExampleOpen() {
+	d, err := Open(context.Background(), "glyphs", Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(d.Classes), "classes,", len(d.Split.Test), "of them never trained on")
+	// Output: 52 classes, 12 of them never trained on
 }

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
@@ -114,9 +112,8 @@ func TestSplit(t *testing.T) {
 		Name: "birds", Samples: 8, LeftOut: []string{"eel"}, Leaks: r.Leaks, Uncovered: []string{"a1", "a2", "a3"}, HeldOutUnseen: 2,
 		Subsets: []Subset{{"train", []string{"ant"}, 2}, {"val", []string{"bee"}, 2}, {"test", []string{"Bee", "dog"}, 4}},
 	}
-	if diff := cmp.Diff(want, r); diff != "" || len(r.Leaks) != 1 {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	testkit.Equal(t, "report", r, want)
+	testkit.Equal(t, "leaks", len(r.Leaks), 1)
 }
 
 // Leaks by the same description are reported once.

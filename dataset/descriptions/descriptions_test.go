@@ -1,10 +1,8 @@
 package descriptions
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"log"
 	"math"
 	"slices"
 	"strings"
@@ -17,20 +15,6 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/testkit"
 )
-
-func ExampleRead() {
-	attributes := []Attribute{{Name: "has_wing_color::olive"}, {Name: "has_bill_color::black"}, {Name: "has_size::small"}}
-	t, err := Read(context.Background(), "testdata/birds.csv", attributes)
-	if err != nil {
-		log.Fatal(err)
-	}
-	for z, name := range t.Classes {
-		fmt.Println(name, t.Values().Row(z))
-	}
-	// Output:
-	// Olive Warbler [0.75 0.9 NaN]
-	// Bell's Vireo [0.3 NaN 1]
-}
 
 var attributes = []Attribute{
 	{"has_wing_color::olive", "has_wing_color"},

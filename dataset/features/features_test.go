@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log"
 	"math"
 	"os"
 	"path/filepath"
@@ -22,29 +21,6 @@ import (
 	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/testkit"
 )
-
-func ExampleReader_Read() {
-	r, err := Open(context.Background(), "../../internal/npy/testdata/f8.npy")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer func() { _ = r.Close() }() // nothing was written
-	block := dataset.NewMatrix[float32](2, r.Cols())
-	for {
-		n, err := r.Read(block)
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Println(block.Data[:n*block.Cols])
-	}
-	// Output:
-	// [0 1 -2.5 3.25 4 5]
-	// [6 -7.125 8 9 10 11.5]
-	// [0.5 -0.25 2048]
-}
 
 // readBy reads all of a file in blocks of the given number of rows.
 func readBy(t testkit.TB, path string, rows int) dataset.Matrix[float32] {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/matfile"
 )
@@ -50,12 +51,8 @@ func TestReadIntegers(t *testing.T) {
 func TestMatrixOfAnyName(t *testing.T) {
 	labels, one := matfile.Doubles("y", []int{3, 1}, 1, 2, 3), matfile.Doubles("scores", []int{2, 3}, 1, 2, 3, 4, 5, 6)
 	path := testkit.Write(t, t.TempDir(), "x.mat", string(matfile.File(labels, one)))
-	if x := testkit.Must(ReadAll(t.Context(), path))(t); x.Rows != 3 || !slices.Equal(x.Data, []float32{1, 2, 3, 4, 5, 6}) {
-		t.Errorf("found %+v", x)
-	}
-	if x := testkit.Must(ReadScores(t.Context(), path, 2))(t); x.Rows != 2 || !slices.Equal(x.Data, []float32{1, 3, 5, 2, 4, 6}) {
-		t.Errorf("as scores of 2 samples: %+v", x)
-	}
+	testkit.Equal(t, "features", testkit.Must(ReadAll(t.Context(), path))(t), dataset.Matrix[float32]{Rows: 3, Cols: 2, Data: []float32{1, 2, 3, 4, 5, 6}})
+	testkit.Equal(t, "scores of 2 samples", testkit.Must(ReadScores(t.Context(), path, 2))(t), dataset.Matrix[float32]{Rows: 2, Cols: 3, Data: []float32{1, 3, 5, 2, 4, 6}})
 	path = testkit.Write(t, t.TempDir(), "x.mat", string(matfile.File(one, matfile.Doubles("x", []int{2, 2}, 1, 2, 3, 4))))
 	_, err := ReadAll(t.Context(), path)
 	testkit.WantError(t, err, "features: expected a variable of this name, or only one of fitting size, found only scores, x")

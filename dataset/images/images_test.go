@@ -102,9 +102,8 @@ func TestWebPIsVideoRange(t *testing.T) {
 		{81, 90, 240, 254, 0, 0},
 		{145, 54, 34, 0, 255, 1},
 	} {
-		if r, g, b := videoToRGB(c.y, c.cb, c.cr); r != c.r || g != c.g || b != c.b {
-			t.Errorf("%v is %d, %d, %d", c, r, g, b)
-		}
+		r, g, b := videoToRGB(c.y, c.cb, c.cr)
+		testkit.Equal(t, fmt.Sprint(c), []uint8{r, g, b}, []uint8{c.r, c.g, c.b})
 	}
 }
 
@@ -170,19 +169,13 @@ func TestLoad(t *testing.T) {
 	p.Mean, p.Std = [3]float64{0.5, 0, 0}, [3]float64{0.5, 1, 2}
 	got := make([]float32, 12)
 	// The box has the pixels (1, 1) to (2, 2), of which none is resized.
-	dark, err := Load(t.Context(), Image{Path: path, Box: &Box{1, 1, 2, 2}}, p, got)
-	if err != nil || dark {
-		t.Fatalf("dark: %v, %v", dark, err)
-	}
+	testkit.Equal(t, "dark", testkit.Must(Load(t.Context(), Image{Path: path, Box: &Box{1, 1, 2, 2}}, p, got))(t), false)
 	for i, v := range got {
 		x, y := 1+i/3%2, 1+i/6
 		want := []float32{(float32(40*x)/255 - 0.5) / 0.5, float32(60*y) / 255, float32(200) / 255 / 2}[i%3]
 		testkit.Equal(t, fmt.Sprintf("number %d", i), v, want)
 	}
-	m, err := Thumbnail(t.Context(), path, 3)
-	if err != nil || m.Bounds() != image.Rect(0, 0, 3, 2) {
-		t.Errorf("thumbnail %v: %v", m.Bounds(), err)
-	}
+	testkit.Equal(t, "thumbnail", testkit.Must(Thumbnail(t.Context(), path, 3))(t).Bounds(), image.Rect(0, 0, 3, 2))
 }
 
 func TestList(t *testing.T) {
@@ -213,14 +206,12 @@ func TestList(t *testing.T) {
 	_, _, err = List(t.TempDir())
 	testkit.WantError(t, err, "expected images: .jpg", "found none")
 	list := testkit.Write(t, dir, "list.csv", "path,class\nb/2.JPG,two\n"+dir+"/x.png,one\n")
-	got, err = ReadList(t.Context(), list, "")
-	if err != nil || len(got) != 2 || got[0].Path != filepath.Join(dir, "b", "2.JPG") || got[0].Class != "two" || got[1].Path != filepath.Join(dir, "x.png") {
-		t.Errorf("%v: %v", got, err)
+	got = testkit.Must(ReadList(t.Context(), list, ""))(t)
+	if len(got) != 2 || got[0].Path != filepath.Join(dir, "b", "2.JPG") || got[0].Class != "two" || got[1].Path != filepath.Join(dir, "x.png") {
+		t.Errorf("%v", got)
 	}
-	got, err = ReadList(t.Context(), testkit.Write(t, dir, "list.csv", "path,class\nb\\2.JPG,two\n"), "")
-	if err != nil || got[0].ID != "b/2.JPG" || got[0].Path != filepath.Join(dir, "b", "2.JPG") {
-		t.Errorf("as Windows writes paths: %v: %v", got, err)
-	}
+	got = testkit.Must(ReadList(t.Context(), testkit.Write(t, dir, "list.csv", "path,class\nb\\2.JPG,two\n"), ""))(t)
+	testkit.Equal(t, "as Windows writes paths", got, []Image{{ID: "b/2.JPG", Path: filepath.Join(dir, "b", "2.JPG"), Class: "two"}})
 	_, err = ReadList(t.Context(), testkit.Write(t, dir, "list.csv", "path,class\na.png,\na.png,x\n"), "")
 	testkit.WantError(t, err, "line 2, column class", "line 3, column path", "also on line 2")
 	_, err = ReadList(t.Context(), testkit.Write(t, dir, "list.csv", "file\na.png\n"), "")
@@ -233,9 +224,8 @@ func TestList(t *testing.T) {
 	testkit.Write(t, dir, "b/2.JPG", encoded(t, func(w io.Writer) error { return jpeg.Encode(w, picture(), nil) }))
 	boxes := testkit.Write(t, dir, "boxes.csv", "path,x,y,width,height\nb/2.JPG,1,2,3.5,4\nother.png,0,0,1,1\n")
 	got = []Image{{ID: "b/2.JPG"}}
-	if err := SetBoxes(t.Context(), boxes, got); err != nil || *got[0].Box != (Box{1, 2, 3.5, 4}) {
-		t.Errorf("%v: %v", got, err)
-	}
+	testkit.NoError(t, SetBoxes(t.Context(), boxes, got))
+	testkit.Equal(t, "box", *got[0].Box, Box{1, 2, 3.5, 4})
 	testkit.WantError(t, SetBoxes(t.Context(), boxes, []Image{{ID: "c.png"}}), `"c.png"`, "a bounding box for every image")
 	testkit.WantError(t, SetBoxes(t.Context(), testkit.Write(t, dir, "boxes.csv", "path,x,y,width,height\nc.png,0,a,0,1\n"), []Image{{ID: "c.png"}}), "line 2, column y", "line 2, column width")
 	for header, want := range map[string]Box{"xmin,ymin,xmax,ymax,label": {1, 2, 3, 1}, "X1,Y1,X2,Y2,label": {1, 2, 3, 1}, "x,y,Width,height,label": {1, 2, 4, 3}} {

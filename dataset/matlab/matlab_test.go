@@ -3,8 +3,6 @@ package matlab
 import (
 	"context"
 	"errors"
-	"fmt"
-	"log"
 	"maps"
 	"slices"
 	"testing"
@@ -39,24 +37,6 @@ func load(path string, required []string, optional ...string) (map[string]*Array
 func mustRead(t testkit.TB, dir string, data []byte) *Array {
 	t.Helper()
 	return testkit.Must(read(t, dir, data, "x"))(t)["x"]
-}
-
-func ExampleOpen() {
-	arrays, err := Open(context.Background(), "../xlsa17/testdata/compressed/res101.mat", []string{"features", "labels"})
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, a := range arrays {
-		if err := a.Load(context.Background()); err != nil {
-			log.Fatal(err)
-		}
-	}
-	features, labels := arrays["features"], arrays["labels"]
-	fmt.Println(features.Class, features.Dims, "labels", labels.Class, labels.Dims)
-	fmt.Printf("sample 0 is of class %v and begins %.3f\n", labels.Float32[0], features.Float32[:3])
-	// Output:
-	// double [24 108] labels uint8 [108 1]
-	// sample 0 is of class 5 and begins [0.204 2.810 0.000]
 }
 
 // MATLAB's own variable without a name and what cannot be decoded are skipped, and of two

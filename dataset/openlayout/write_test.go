@@ -113,14 +113,6 @@ func TestWriteProperty(t *testing.T) {
 	})
 }
 
-func TestReadSplitsOfOtherClasses(t *testing.T) {
-	dir := newSmall().write(t, t.TempDir())
-	_, err := ReadSplits(t.Context(), filepath.Join(dir, SplitsFile), []string{"ant", "bee", "cat", "eel"})
-	wantErrors(t, err,
-		`splits.csv: line 5, column class: expected one of the 4 classes of the data set, found "dog"`,
-		`splits.csv: class "eel": expected a line for every class of the data set, with an empty part for a class that is left out, found none`)
-}
-
 // FuzzLoad holds that whatever the files of a folder are, they end in a data set
 // that check.Errors accepts and that is read as it is written, or in errors that
 // name their file.

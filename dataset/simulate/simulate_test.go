@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset/check"
@@ -38,9 +37,7 @@ func TestMake(t *testing.T) {
 		ds := simulate.Make(s)
 		testkit.NoError(t, check.Errors(ds))
 		runtime.GOMAXPROCS(rapid.IntRange(2, 9).Draw(t, "processors"))
-		if diff := cmp.Diff(ds, simulate.Make(s)); diff != "" {
-			t.Errorf("(-1 processor +more):\n%s", diff)
-		}
+		testkit.Equal(t, "with more processors", simulate.Make(s), ds)
 		got := simulate.Spec{
 			Name: ds.Name, Seed: s.Seed,
 			Samples: ds.Features.Rows, Dims: ds.Features.Cols,

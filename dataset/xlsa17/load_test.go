@@ -1,7 +1,6 @@
 package xlsa17
 
 import (
-	"context"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -16,25 +15,6 @@ import (
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/matfile"
 )
-
-func ExampleLoad() {
-	d, err := Load(context.Background(), "testdata/compressed", Options{NoCache: true})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(d.Features.Rows, "samples of", d.Features.Cols, "dimensions")
-	for _, part := range d.Split.Subsets() {
-		fmt.Println(part.Name, len(part.Classes), "classes")
-	}
-	fmt.Println("groups", d.Groups)
-	// Output:
-	// 108 samples of 24 dimensions
-	// train 6 classes
-	// val 3 classes
-	// test 3 classes
-	// groups [shape colour habitat size]
-}
 
 // What differs between copies of the release, and is read as the same data.
 func TestLoadVariants(t *testing.T) {

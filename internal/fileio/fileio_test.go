@@ -87,9 +87,7 @@ func TestRead(t *testing.T) {
 			return io.ReadAll(f)
 		}, irregular},
 	} {
-		if text, err := c.read(path); err != nil || string(text) != "four" {
-			t.Errorf("%s: read %q: %v", name, text, err)
-		}
+		testkit.Equal(t, name, string(testkit.Must(c.read(path))(t)), "four")
 		for path, want := range c.refused {
 			_, err := c.read(path)
 			if e := (*invalid.Error)(nil); !errors.As(err, &e) || e.Where != path || strings.Count(err.Error(), path) != 1 {
@@ -169,9 +167,7 @@ func TestWriteFollowsSymbolicLinks(t *testing.T) {
 	} {
 		testkit.NoError(t, os.Symlink(link[1], link[0]))
 		testkit.NoError(t, Write(link[0], text(link[0])))
-		if to, err := os.Readlink(link[0]); err != nil || to != link[1] {
-			t.Errorf("the link %s was replaced: %v", link[0], err)
-		}
+		testkit.Equal(t, "the link", testkit.Must(os.Readlink(link[0]))(t), link[1])
 		testkit.Equal(t, link[0], testkit.Read(t, link[0]), link[0])
 	}
 	wantFile(t, "other/old", 0o640, "chain")

@@ -63,9 +63,7 @@ func TestNames(t *testing.T) {
 	} {
 		testkit.Equal(t, fmt.Sprintf("%q", text), Nearest(text, names), want)
 	}
-	if got, err := OneOf("AWA2", names...); got != "awa2" || err != nil {
-		t.Errorf("found %q and error %v, expected awa2", got, err)
-	}
+	testkit.Equal(t, "AWA2", testkit.Must(OneOf("AWA2", names...))(t), "awa2")
 }
 
 func TestDistanceIsAMetricOfOneEdit(t *testing.T) {

@@ -140,9 +140,7 @@ func TestRoundTrip(t *testing.T) {
 		written := write(t, want.Tensors, want.Metadata)
 		got, err := safetensors.Read(bytes.NewReader(written), int64(len(written)), "round trip", nil)
 		testkit.NoError(t, err)
-		if diff := cmp.Diff(want, got, sameBits); diff != "" {
-			t.Fatalf("(-written +read):\n%s", diff)
-		}
+		testkit.Equal(t, "read", got, want, sameBits)
 		if !bytes.Equal(written, write(t, want.Tensors, want.Metadata)) {
 			t.Errorf("equal tensors gave other bytes")
 		}
@@ -248,9 +246,7 @@ func TestAdded(t *testing.T) {
 		t.Errorf("%s and %s", sum.Find(alone), sum.Find(with))
 	}
 	path := testkit.Write(t, t.TempDir(), "model", string(with))
-	if got := testkit.Must(safetensors.ReadMetadata(path))(t); len(got) != 2 || got[safetensors.Added+"b"] != "2" {
-		t.Errorf("metadata %v", got)
-	}
+	testkit.Equal(t, "metadata", testkit.Must(safetensors.ReadMetadata(path))(t)[safetensors.Added+"b"], "2")
 }
 
 // FuzzRead checks that any bytes give either tensors that can be written and read again
@@ -281,9 +277,7 @@ func FuzzRead(f *testing.F) {
 		again, err := safetensors.Read(bytes.NewReader(written), int64(len(written)), "again", nil)
 		testkit.NoError(t, err)
 		file.Checksummed = true
-		if diff := cmp.Diff(file, again, sameBits); diff != "" {
-			t.Errorf("(-first +again):\n%s", diff)
-		}
+		testkit.Equal(t, "again", again, file, sameBits)
 	})
 }
 

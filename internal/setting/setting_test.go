@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -129,9 +128,8 @@ func TestRoundTrip(t *testing.T) {
 		for key, value := range want.Settings().Values() {
 			testkit.NoError(t, typed.Settings().Set(setting.Assignment{Key: key, Text: strings.ToUpper(fmt.Sprint(value))}))
 		}
-		if diff := cmp.Diff([]*config{want, want}, []*config{written, typed}); diff != "" {
-			t.Errorf("(-want, want +written, typed):\n%s", diff)
-		}
+		testkit.Equal(t, "written", written, want)
+		testkit.Equal(t, "typed", typed, want)
 	})
 }
 
