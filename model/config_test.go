@@ -62,7 +62,6 @@ func TestRefusals(t *testing.T) {
 			tr.Config.Alpha, tr.Config.Beta, tr.Config.Lambda, tr.Config.Psi = 0, 0, 0, 0
 		}, all},
 		{"variant", "variant", func(tr *trial[float64]) { tr.Config.Variant = "hard" }, all},
-		{"no variant", "variant", func(tr *trial[float64]) { tr.Config.Variant = "" }, all},
 		{"prior", "prior", func(tr *trial[float64]) { tr.Config.Prior = "Uniform" }, all},
 		{"complement", "complement", func(tr *trial[float64]) { tr.Config.Complement = "zero" }, all},
 		{"no K", "k", func(tr *trial[float64]) { tr.Config.Variant, tr.Config.Psi = model.KSoft, 0 }, all},
@@ -77,7 +76,6 @@ func TestRefusals(t *testing.T) {
 		}, append(all, describe)},
 		{"an attribute without group", "groups", func(tr *trial[float64]) { tr.Semantic[1] = -1 }, constructors{describe, initialise}},
 		{"no classes", "descriptions", func(tr *trial[float64]) { tr.described = dataset.NewMatrix[float64](0, 4) }, constructors{describe}},
-		{"no attributes", "descriptions", func(tr *trial[float64]) { tr.described = dataset.NewMatrix[float64](2, 0) }, constructors{describe}},
 		{"percent", "descriptions", func(tr *trial[float64]) { tr.described.Data[3] = 75 }, constructors{describe}},
 		{"negative", "descriptions", func(tr *trial[float64]) { tr.described.Data[3] = -1 }, constructors{describe}},
 	} {
@@ -205,8 +203,7 @@ func TestDescriptionsAreProbabilities(t *testing.T) {
 
 func start(t *testing.T, c model.Config, dims, attributes int, semantic []int, seed uint64) *model.Parameters[float32] {
 	t.Helper()
-	p := testkit.Must(c.Init(dims, attributes, semantic, seed))(t)
-	return p
+	return testkit.Must(c.Init(dims, attributes, semantic, seed))(t)
 }
 
 var singletons = model.Config{Variant: model.Singletons, Prior: model.Uniform, Complement: model.Const, Zeta: 10}

@@ -121,7 +121,7 @@ func agreesWithDouble(t rapid.TB, tr trial[float32], tolerance float64) {
 	wide := inPrecision[float64](tr)
 	take(t, tr.byW(t)).close(t, take(t, wide.byW(t)), tolerance)
 	take(t, tr.byV(t)).close(t, take(t, wide.byV(t)), tolerance)
-	within(t, "log p(z|x)", tolerance, tr.logP(t), wide.logP(t))
+	testkit.NearAll(t, "log p(z|x)", tr.logP(t), wide.logP(t), tolerance)
 }
 
 func TestSinglePrecisionAgreesWithDouble(t *testing.T) {

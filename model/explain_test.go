@@ -66,9 +66,6 @@ func sum(values []float64) (s float64) {
 	return s
 }
 
-// logScore is the log of a score clipped to the bounds of soft AND.
-func logScore(s float64) float64 { return math.Log(min(max(s, 1e-30), 1e30)) }
-
 // explained returns a random trial of four classes with its explainer. Some entries of
 // descriptions and detections are 0, 1 or missing; for odd seeds one attribute is missing in
 // all classes.
@@ -108,7 +105,7 @@ func TestExplanationAddsUp(t *testing.T) {
 						same(t, fmt.Sprint("terms of group ", k), s.Terms, terms)
 						same(t, fmt.Sprint("complement of group ", k), []float64{s.None, g.None}, []float64{complement, none})
 						same(t, fmt.Sprint("score of group ", k), []float64{s.Score}, []float64{sum(terms) + complement})
-						logs[i] = logScore(sum(terms) + complement)
+						logs[i] = math.Log(min(max(sum(terms)+complement, 1e-30), 1e30)) // the bounds of soft AND
 					}
 					same(t, fmt.Sprint("contribution of group ", k), []float64{g.Contribution}, []float64{logs[0] - logs[1]})
 				}
@@ -126,11 +123,11 @@ func TestExplainerOfLAGO(t *testing.T) {
 	want := testkit.Must(model.Score(l, tr.x, []int{2}, tr.described))(t)
 	detected := testkit.Must(l.Detect(tr.x, []int{2}))(t)
 	a := testkit.Must(l.DetectOne(tr.x, 2))(t)
-	within(t, "detections", 1e-6, a, floats(detected.Data))
+	testkit.NearAll(t, "detections", a, floats(detected.Data), 1e-6)
 	got := testkit.Must(e.LogP(dataset.Matrix[float64]{Rows: 1, Cols: 6, Data: a}))(t)
-	within(t, "log p(z|x)", 1e-5, got.Data, floats(want.Data))
+	testkit.NearAll(t, "log p(z|x)", got.Data, floats(want.Data), 1e-5)
 	x := testkit.Must(e.Explain(a, 0, 2))(t)
-	within(t, "log odds", 1e-5, []float64{x.LogOdds}, []float64{float64(want.Data[0] - want.Data[2])})
+	testkit.NearAll(t, "log odds", []float64{x.LogOdds}, []float64{float64(want.Data[0] - want.Data[2])}, 1e-5)
 }
 
 func TestExplainErrors(t *testing.T) {
@@ -184,9 +181,7 @@ func TestChangesAreExact(t *testing.T) {
 					possible++
 				}
 			}
-			if len(changes) != possible {
-				t.Errorf("%d changes, expected %d", len(changes), possible)
-			}
+			testkit.Equal(t, "number of changes", len(changes), possible)
 			last := math.Inf(1)
 			for _, change := range changes {
 				changed := slices.Clone(a)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	G "gorgonia.org/gorgonia"
@@ -132,8 +131,7 @@ func (tr trial[T]) detect(t rapid.TB) []T {
 // forward is the forward computation from detections to classes.
 func (tr trial[T]) forward(t rapid.TB) *model.Forward[T] {
 	t.Helper()
-	f := testkit.Must(model.NewForward(tr.Config, tr.Classes, tr.params))(t)
-	return f
+	return testkit.Must(model.NewForward(tr.Config, tr.Classes, tr.params))(t)
 }
 
 // classify returns log p(z|x) for the detections a, n x Z.
@@ -161,8 +159,7 @@ type outcome struct {
 
 func take(t rapid.TB, m machine) outcome {
 	t.Helper()
-	terms := testkit.Must(m.Step())(t)
-	o := outcome{Terms: terms}
+	o := outcome{Terms: testkit.Must(m.Step())(t)}
 	for _, p := range m.Learnables() {
 		o.Grads = append(o.Grads, grad(t, p))
 	}
@@ -172,9 +169,9 @@ func take(t rapid.TB, m machine) outcome {
 // close fails unless two outcomes agree to the tolerance.
 func (o outcome) close(t rapid.TB, want outcome, tolerance float64) {
 	t.Helper()
-	within(t, "terms", tolerance, o.terms(), want.terms())
+	testkit.NearAll(t, "terms", o.terms(), want.terms(), tolerance)
 	for i, g := range o.Grads {
-		within(t, fmt.Sprint("gradient ", i), tolerance, g, want.Grads[i])
+		testkit.NearAll(t, fmt.Sprint("gradient ", i), g, want.Grads[i], tolerance)
 	}
 }
 
@@ -205,15 +202,9 @@ func same(t rapid.TB, name string, got, want []float64) {
 	testkit.NearAll(t, name, got, want, 1e-9)
 }
 
-func within(t rapid.TB, name string, tolerance float64, got, want []float64) {
-	t.Helper()
-	testkit.NearAll(t, name, got, want, tolerance)
-}
-
 func grad(t rapid.TB, p G.ValueGrad) []float64 {
 	t.Helper()
-	g := testkit.Must(p.Grad())(t)
-	return numbers(g)
+	return numbers(testkit.Must(p.Grad())(t))
 }
 
 // numbers copies the numbers of a value.
@@ -255,8 +246,7 @@ func uniform(rng *rand.Rand, rows, cols int, low, high float64) dataset.Matrix[f
 // TestMain selects the BLAS by $LAGO_BLAS; "go" is gonum's.
 func TestMain(m *testing.M) {
 	if _, err := blas.Use(""); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+		panic(err)
 	}
-	os.Exit(m.Run())
+	m.Run()
 }

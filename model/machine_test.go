@@ -140,10 +140,10 @@ func TestMachinesAgreeWithForwardAndFiniteDifferences(t *testing.T) {
 				loss := func(m machine) func() float64 {
 					return func() float64 { return c.Loss(take(t, m).Terms) }
 				}
-				within(t, "dW", 1e-6, byW.Grads[0], differences(tr.params.W.Data, h, loss(w)))
-				within(t, "db", 1e-6, byW.Grads[1], differences(tr.params.B, h, loss(w)))
+				testkit.NearAll(t, "dW", byW.Grads[0], differences(tr.params.W.Data, h, loss(w)), 1e-6)
+				testkit.NearAll(t, "db", byW.Grads[1], differences(tr.params.B, h, loss(w)), 1e-6)
 				if c.Variant.Learned() { // at other V, a small change fills an empty group
-					within(t, "dV", 1e-6, byV.Grads[0], differences(tr.params.V.Data, h/c.Zeta, loss(v)))
+					testkit.NearAll(t, "dV", byV.Grads[0], differences(tr.params.V.Data, h/c.Zeta, loss(v)), 1e-6)
 				}
 			})
 		}
@@ -166,7 +166,13 @@ func differences(x []float64, h float64, f func() float64) []float64 {
 // Every input is read: with NaN in one before a phase, the loss is NaN.
 func TestEveryInputIsRead(t *testing.T) {
 	const inputs = 6 // X or A, Y, U, V, W, and b or BXE; the group prior has one more
-	for _, c := range testedConfigs() {
+	for _, c := range designs() {
+		if c.Zeta != 10 {
+			continue
+		}
+		if c.Variant == model.SemanticSoft {
+			c.Psi = 0.1
+		}
 		for name, build := range map[string]func(tr trial[float64]) *model.Machine[float64]{
 			"W": func(tr trial[float64]) *model.Machine[float64] { return tr.byW(t) },
 			"V": func(tr trial[float64]) *model.Machine[float64] { return tr.byV(t) },
@@ -177,9 +183,7 @@ func TestEveryInputIsRead(t *testing.T) {
 			if c.Psi > 0 {
 				want++
 			}
-			if len(names) != want {
-				t.Errorf("%s, %+v: %d inputs, expected %d", name, c, len(names), want)
-			}
+			testkit.Equal(t, fmt.Sprintf("%s, %+v: inputs", name, c), len(names), want)
 			for in := range names {
 				tr := newTrial(t, c, sizes{n: 3, d: 2, m: 4, k: 2, z: 3}, 1)
 				m := build(tr)
@@ -193,22 +197,6 @@ func TestEveryInputIsRead(t *testing.T) {
 			}
 		}
 	}
-}
-
-// testedConfigs are all variants, priors and complements.
-func testedConfigs() (list []model.Config) {
-	for _, variant := range model.Variants {
-		for _, prior := range model.Priors {
-			for _, complement := range model.Complements {
-				c := model.Config{Variant: variant, Prior: prior, Complement: complement, Zeta: 10, K: 2}
-				if variant == model.SemanticSoft {
-					c.Psi = 0.1
-				}
-				list = append(list, c)
-			}
-		}
-	}
-	return list
 }
 
 func spoil(v G.Value) {

@@ -43,8 +43,8 @@ func TestLongProducts(t *testing.T) {
 					wantGrads[i] = 1 / float64(scores[i])
 				}
 				l, grads := softAnd32(t, scores)
-				within(t, "L", 1e-6, []float64{l}, []float64{want})
-				within(t, "gradient", 1e-6, grads, wantGrads)
+				testkit.NearAll(t, "L", []float64{l}, []float64{want}, 1e-6)
+				testkit.NearAll(t, "gradient", grads, wantGrads, 1e-6)
 			})
 		}
 	}
@@ -53,7 +53,7 @@ func TestLongProducts(t *testing.T) {
 // Scores that are 0, infinite or tiny are clipped and have no gradient.
 func TestScoresOutOfBounds(t *testing.T) {
 	l, grads := softAnd32(t, []float32{0, 2, float32(math.Inf(1)), 1e-40})
-	within(t, "L", 1e-6, []float64{l}, []float64{math.Log(2) - 30*math.Ln10})
+	testkit.NearAll(t, "L", []float64{l}, []float64{math.Log(2) - 30*math.Ln10}, 1e-6)
 	same(t, "gradient", grads, []float64{0, 0.5, 0, 0})
 }
 

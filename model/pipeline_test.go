@@ -77,11 +77,9 @@ func TestScoreOfLAGO(t *testing.T) {
 	got := testkit.Must(model.Score(p, tr.x, rows, tr.described))(t)
 	all := tr.logP(t)
 	for i, r := range rows {
-		within(t, "log p(z|x)", 1e-5, floats(got.Row(i)), all[r*4:(r+1)*4])
+		testkit.NearAll(t, "log p(z|x)", floats(got.Row(i)), all[r*4:(r+1)*4], 1e-5)
 	}
-	if none := testkit.Must(model.Score(p, tr.x, nil, tr.described))(t); none.Rows != 0 {
-		t.Errorf("no rows score %d rows", none.Rows)
-	}
+	testkit.Equal(t, "rows of no samples", testkit.Must(model.Score(p, tr.x, nil, tr.described))(t).Rows, 0)
 	a := testkit.Must(p.Detect(tr.x, rows))(t)
 	u := uniform(newRand(1), 3, 6, 0, 1)
 	want := testkit.Must(model.Score(p, tr.x, rows, u))(t)
@@ -136,7 +134,7 @@ func TestScorerAgreesWithTheGraphs(t *testing.T) {
 			end := min(from+block, s.n)
 			testkit.NoError(t, scorer(x.Slice(from, end), got.Slice(from, end)))
 		}
-		within(t, "log p(z|x)", 2e-4, floats(got.Data), tr.logP(t))
+		testkit.NearAll(t, "log p(z|x)", floats(got.Data), tr.logP(t), 2e-4)
 	})
 }
 
@@ -152,7 +150,7 @@ func TestScorerFoldsPreprocessing(t *testing.T) {
 		for range 2 { // a scorer can be reused
 			got := dataset.NewMatrix[float32](300, 150)
 			testkit.NoError(t, scorer(tr.x, got))
-			within(t, string(chain), 1e-4, floats(got.Data), floats(want.Data))
+			testkit.NearAll(t, string(chain), floats(got.Data), floats(want.Data), 1e-4)
 		}
 	}
 }
@@ -219,7 +217,7 @@ func TestUndescribedGroupChangesNothing(t *testing.T) {
 		p, semantic, a, u := partial(t, c)
 		leaveOut(u, semantic, 2, 0, 1, 2, 3)
 		before := logPOf(t, p, a, u)
-		within(t, "log p(z|x) with other detections", 1e-12, logPOf(t, p, redetect(a, semantic, 2), u).Data, before.Data)
+		testkit.NearAll(t, "log p(z|x) with other detections", logPOf(t, p, redetect(a, semantic, 2), u).Data, before.Data, 1e-12)
 		if c.Zeta < 1000 {
 			return
 		}
@@ -250,9 +248,7 @@ func TestUndescribedGroupOfMany(t *testing.T) {
 		leaveOut(tr.described, tr.Semantic, group, 0, 1, 2, 3)
 		e := testkit.Must(lago(single(tr)).Explainer(tr.described))(t)
 		x := testkit.Must(e.Explain(uniform(newRand(2), 1, 2*groups, 0, 1).Data, 0, 1))(t)
-		if c := x.Groups[group].Contribution; c != 0 {
-			t.Errorf("%s: a contribution of %g", v, c)
-		}
+		testkit.Equal(t, "contribution", x.Groups[group].Contribution, 0.)
 	}
 }
 
@@ -296,7 +292,7 @@ func TestMissingEntriesAreImputedFromTheReference(t *testing.T) {
 	a := uniform(newRand(2), 3, 4, 0, 1)
 	want := logPOf(t, p, a, full)
 	same(t, "log p(z|x)", logPOf(t, p, a, u).Data, want.Data)
-	within(t, "scores", 1e-5, floats(testkit.Must(p.Classify(dataset.Convert[float32](a), u))(t).Data), want.Data)
+	testkit.NearAll(t, "scores", floats(testkit.Must(p.Classify(dataset.Convert[float32](a), u))(t).Data), want.Data, 1e-5)
 
 	inferred := p.WithImputation(impute.Inferred)
 	expected := testkit.Must(p.Impute.WithKind(impute.Inferred).Impute(u))(t)

@@ -114,9 +114,7 @@ func TestMachinesRunConcurrently(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				if terms != want.Terms {
-					t.Errorf("concurrently the terms are %+v, alone %+v", terms, want.Terms)
-				}
+				testkit.Equal(t, "terms beside another machine", terms, want.Terms)
 			}
 			for i, p := range m.Learnables() {
 				testkit.Equal(t, fmt.Sprintf("gradient %d beside another machine", i), grad(t, p), want.Grads[i])

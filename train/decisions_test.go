@@ -86,9 +86,7 @@ func TestDecideAdaptation(t *testing.T) {
 		t.Errorf("(-decided +loaded):\n%s", diff)
 	}
 	after.Adaptation, after.Calibration = nil, nil
-	if diff := cmp.Diff(before, after, butImputer); diff != "" {
-		t.Error(diff)
-	}
+	testkit.Equal(t, "model without the decisions", after, before, butImputer)
 	decide(func(d *Decisions) { d.Adaptation = nil })
 	f := testkit.Must(safetensors.ReadFile(path))(t)
 	for _, tensor := range f.Tensors {

@@ -22,10 +22,9 @@ import (
 
 func TestMain(m *testing.M) {
 	if _, err := blas.Use(""); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+		panic(err)
 	}
-	os.Exit(m.Run())
+	m.Run()
 }
 
 // trialOn returns a trial that reaches 60 to 70 % on the val classes of tiny.Learnable, where
@@ -54,15 +53,10 @@ func data(d *dataset.Dataset, t Trial) func() (*Data, error) {
 	return func() (*Data, error) { return Prepare(d, t) }
 }
 
-func newTrainerOf(t testing.TB, d *dataset.Dataset, trial Trial) *trainer {
-	t.Helper()
-	return testkit.Must(newTrainer(trial, testkit.Must(data(d, trial)())(t)))(t)
-}
-
 // trained returns a trainer after its run, which must end with the given status.
 func trained(t testing.TB, d *dataset.Dataset, trial Trial, want Status) *trainer {
 	t.Helper()
-	tr := newTrainerOf(t, d, trial)
+	tr := testkit.Must(newTrainer(trial, testkit.Must(Prepare(d, trial))(t)))(t)
 	if status, err := tr.run(context.Background()); status != want || err != nil {
 		t.Fatalf("run = %q, %v, expected %q", status, err, want)
 	}

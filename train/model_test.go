@@ -34,12 +34,6 @@ func short(d *dataset.Dataset, v model.Variant, chain preprocess.Chain) Trial {
 	return trial
 }
 
-// score scores the samples of some classes among those classes.
-func score(t testing.TB, s *Saved, d *dataset.Dataset, classes []int) dataset.Matrix[float32] {
-	t.Helper()
-	return testkit.Must(model.Score(s, d.Features, d.SamplesOf(classes), d.Describe(classes)))(t)
-}
-
 // reproduces reports an evaluation of the loaded model that is not that of its run.
 func reproduces(t *testing.T, s *Saved, d *dataset.Dataset, stage Stage, want *Evaluation) {
 	t.Helper()
@@ -47,7 +41,8 @@ func reproduces(t *testing.T, s *Saved, d *dataset.Dataset, stage Stage, want *E
 	if stage == Test {
 		classes = d.Split.Test
 	}
-	confusion := testkit.Must(metrics.Confuse(score(t, s, d, classes), Select(d, d.Features, classes).Labels))(t)
+	scores := testkit.Must(model.Score(s, d.Features, d.SamplesOf(classes), d.Describe(classes)))(t)
+	confusion := testkit.Must(metrics.Confuse(scores, Select(d, d.Features, classes).Labels))(t)
 	testkit.Equal(t, "confusion of the loaded model", confusion, want.Confusion)
 }
 
@@ -121,13 +116,12 @@ func TestModelRoundTrip(t *testing.T) {
 // withMissing returns the data set with a share of its descriptions missing.
 func withMissing(d *dataset.Dataset, share float64) *dataset.Dataset {
 	partly := *d
-	partly.Descriptions = dataset.NewMatrix[float64](d.Descriptions.Rows, d.Descriptions.Cols)
+	partly.Descriptions.Data = slices.Clone(d.Descriptions.Data)
 	rng := rand.New(rand.NewPCG(1, 2))
-	for i, p := range d.Descriptions.Data {
+	for i := range partly.Descriptions.Data {
 		if rng.Float64() < share {
-			p = math.NaN()
+			partly.Descriptions.Data[i] = math.NaN()
 		}
-		partly.Descriptions.Data[i] = p
 	}
 	return &partly
 }
@@ -274,9 +268,7 @@ func TestModelsBelongToTheirRun(t *testing.T) {
 	other, _ := finished(t, root, d, trial)
 	text := testkit.Read(t, filepath.Join(other, ModelFile))
 	m := testkit.Must(Load(testkit.Write(t, t.TempDir(), ModelFile, text)))(t)
-	if m.Run != trial.Name() {
-		t.Errorf("the copy is of %q, expected %q", m.Run, trial.Name())
-	}
+	testkit.Equal(t, "run of the copy", m.Run, trial.Name())
 	path := testkit.Write(t, dir, ModelFile, text)
 	_, err := Load(path)
 	testkit.WantError(t, err, path+": expected the model of "+filepath.Base(dir), "found that of "+filepath.Base(other), "move it to another folder")

@@ -90,9 +90,7 @@ func TestInterruptedRunsAreBitIdentical(t *testing.T) {
 			}
 			root, last := t.TempDir(), -1
 			for n := c.first; n < result.Epochs; n += c.step {
-				if found := interrupted(t, root, c.d, c.trial, n); found != last {
-					t.Errorf("after epoch %d the run resumed from %d, expected %d", n, found, last)
-				}
+				testkit.Equal(t, fmt.Sprintf("after epoch %d, resumed from", n), interrupted(t, root, c.d, c.trial, n), last)
 				last = n
 			}
 			got, _ := finished(t, root, c.d, c.trial)
@@ -115,9 +113,7 @@ func TestCurveAheadOfItsCheckpoint(t *testing.T) {
 	old := testkit.Read(t, checkpoint)
 	interrupted(t, root, d, trial, 5)
 	writeFile(t, checkpoint, old)
-	if found := interrupted(t, root, d, trial, 3); found != 2 {
-		t.Errorf("the run resumed from epoch %d, expected 2 as in its checkpoint", found)
-	}
+	testkit.Equal(t, "resumed from the epoch of the checkpoint", interrupted(t, root, d, trial, 3), 2)
 	got, _ := finished(t, root, d, trial)
 	compareRuns(t, want, got)
 }
@@ -139,22 +135,16 @@ func without(name string) func(*safetensors.File) {
 	}
 }
 
-// changing changes one tensor.
-func changing(name string, change func(*safetensors.Tensor)) func(*safetensors.File) {
-	return func(f *safetensors.File) {
-		change(&f.Tensors[slices.IndexFunc(f.Tensors, func(t safetensors.Tensor) bool { return t.Name == name })])
-	}
-}
-
 // reshape gives a tensor another shape and numbers to fill it.
 func reshape(name string, shape ...int) func(*safetensors.File) {
-	return changing(name, func(t *safetensors.Tensor) {
+	return func(f *safetensors.File) {
+		t := &f.Tensors[slices.IndexFunc(f.Tensors, func(t safetensors.Tensor) bool { return t.Name == name })]
 		size := 1
 		for _, n := range shape {
 			size *= n
 		}
 		t.Shape, t.F32, t.F64 = shape, make([]float32, size), nil
-	})
+	}
 }
 
 func TestDamagedCheckpoints(t *testing.T) {
@@ -182,11 +172,6 @@ func TestDamagedCheckpoints(t *testing.T) {
 		file   string // that the warning names
 	}{
 		{"cut off", cut(checkpointFile, func(s string) string { return s[:len(s)-3] }), checkpointFile},
-		{"a flipped bit", cut(checkpointFile, func(s string) string {
-			flipped := []byte(s)
-			flipped[len(s)/2] ^= 1
-			return string(flipped)
-		}), checkpointFile},
 		{"no progress", tensors(func(f *safetensors.File) { f.Metadata = nil }), checkpointFile},
 		{"no moments", tensors(without("state.adam_w.1.mean")), checkpointFile},
 		{"a curve that is shorter", cut(CurveFile, func(s string) string { return s[:strings.Index(s, "\n")+1] }), CurveFile},

@@ -51,9 +51,7 @@ func TestEarlyStopping(t *testing.T) {
 			lagoOf(trial).LR = 0.1 // overshoots
 			tr := trained(t, d, trial, Patience)
 			curve, b := tr.curve, tr.Best
-			if len(curve) != b.Epoch+4 {
-				t.Errorf("%d epochs with the best at %d, expected %d", len(curve), b.Epoch, b.Epoch+4)
-			}
+			testkit.Equal(t, "epochs", len(curve), b.Epoch+4)
 			for _, e := range curve {
 				if e.Epoch < b.Epoch && *e.ValAccuracy >= b.Accuracy || *e.ValAccuracy > b.Accuracy+accuracyError {
 					t.Errorf("epoch %d has accuracy %g, but epoch %d was kept with %g", e.Epoch, *e.ValAccuracy, b.Epoch, b.Accuracy)
@@ -61,15 +59,11 @@ func TestEarlyStopping(t *testing.T) {
 			}
 			confusion := testkit.Must(evaluate(testkit.Must(tr.pipeline())(t), tr.val, d.Describe(d.Split.Val)))(t)
 			want := metrics.Accuracy{PerClass: b.Accuracy, PerSample: *curve[b.Epoch-1].ValAccuracyPerSample}
-			if got := confusion.Accuracy(); got != want {
-				t.Errorf("the kept weights score %+v, expected %+v as in epoch %d", got, want, b.Epoch)
-			}
+			testkit.Equal(t, "accuracy of the kept weights", confusion.Accuracy(), want)
 			// The same run, ended at this epoch, must have the same weights.
 			trial.Epochs = b.Epoch
 			short := trained(t, d, trial, Epochs)
-			if !cmp.Equal(short.learner.Model().Tensors(), tr.kept) {
-				t.Error("the kept weights are not those of the best epoch")
-			}
+			testkit.Equal(t, "kept weights", tr.kept, short.learner.Model().Tensors())
 			if cmp.Equal(tr.learner.Model().Tensors(), tr.kept) {
 				t.Error("the 4 epochs after the best changed nothing")
 			}
@@ -83,12 +77,8 @@ func TestTestStageRunsAllEpochs(t *testing.T) {
 	trial := trialOn(d, model.SemanticSoft, Test)
 	trial.Patience = 1
 	tr := trained(t, d, trial, Epochs)
-	if n := len(tr.curve); n != trial.Epochs {
-		t.Errorf("%d epochs, expected %d", n, trial.Epochs)
-	}
-	if !cmp.Equal(tr.kept, tr.learner.Model().Tensors()) {
-		t.Error("the kept weights are not the last")
-	}
+	testkit.Equal(t, "epochs", len(tr.curve), trial.Epochs)
+	testkit.Equal(t, "kept weights", tr.kept, tr.learner.Model().Tensors())
 	for _, e := range tr.curve {
 		if e.ValAccuracy != nil || e.ValAccuracyPerSample != nil {
 			t.Errorf("epoch %d has a val accuracy without val classes", e.Epoch)
@@ -102,9 +92,7 @@ func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	tr := trained(t, d, trialOn(d, model.SemanticHard, Dev), Epochs)
-	if status, err := tr.run(ctx); status != Epochs || err != nil {
-		t.Errorf("run = %q, %v, expected %q", status, err, Epochs)
-	}
+	testkit.Equal(t, "status", testkit.Must(tr.run(ctx))(t), Epochs)
 }
 
 func TestBestIsTheFirstOfEquals(t *testing.T) {
@@ -148,9 +136,7 @@ func TestTrainingDoesNotUseTheTestClasses(t *testing.T) {
 				trial := methodTrial(d, testkit.Must(methods.Parse(name))(t), Test)
 				trial.Preprocess, trial.Ridge, trial.Epochs = chain, 10, 2
 				want, got := trained(t, d, trial, Epochs), trained(t, garbled, trial, Epochs)
-				if !cmp.Equal(want.kept, got.kept) {
-					t.Error("other test samples gave different weights")
-				}
+				testkit.Equal(t, "weights with other test samples", got.kept, want.kept)
 				testkit.Equal(t, "curve with other test samples", got.curve, want.curve, butSeconds)
 			})
 		}
@@ -222,9 +208,7 @@ func TestPrepare(t *testing.T) {
 	} {
 		for _, chain := range []preprocess.Chain{preprocess.None, preprocess.Standardize} {
 			p := testkit.Must(Prepare(d, Trial{Stage: stage, Preprocess: chain}))(t)
-			if got := [2][]int{p.TrainClasses, p.EvaluationClasses}; !cmp.Equal(got, want) {
-				t.Errorf("%s uses the classes %v", stage, got)
-			}
+			testkit.Equal(t, fmt.Sprint("classes of ", stage), [2][]int{p.TrainClasses, p.EvaluationClasses}, want)
 			fitted := testkit.Must(preprocess.Fit(chain, 0, d.Features, d.SamplesOf(want[0])))(t)
 			for i, s := range []Samples{p.train, p.evaluation} {
 				rows := d.SamplesOf(want[i])
@@ -241,7 +225,6 @@ func TestPrepareRefuses(t *testing.T) {
 	d := tiny.Learnable()
 	d.TestSeen = nil
 	for want, o := range map[string]Trial{
-		"ridge: ":      {Stage: Dev, Preprocess: preprocess.Whiten, Ridge: -1},
 		"preprocess: ": {Stage: Test, Preprocess: "pca"},
 		"hold_out: expected a data set with held-out samples of seen classes": {Stage: Dev, Preprocess: preprocess.None, HoldOut: true},
 	} {
@@ -264,14 +247,10 @@ func TestHoldOut(t *testing.T) {
 		isHeld := func(row int) bool { return slices.Contains(held.TestSeen, row) }
 		for i, s := range []Samples{p.train, p.evaluation} {
 			want := slices.DeleteFunc(slices.Clone([]Samples{all.train, all.evaluation}[i].Rows), isHeld)
-			if !slices.Equal(s.Rows, want) {
-				t.Errorf("%s: uses %v, expected %v", stage, s.Rows, want)
-			}
+			testkit.Equal(t, fmt.Sprint("samples of ", stage), s.Rows, want)
 		}
 		for i, row := range p.train.Rows {
-			if z := p.TrainClasses[p.train.Labels[i]]; z != d.Labels[row] {
-				t.Errorf("%s: sample %d is labelled %d, expected %d", stage, row, z, d.Labels[row])
-			}
+			testkit.Equal(t, fmt.Sprintf("%s: label of sample %d", stage, row), p.TrainClasses[p.train.Labels[i]], d.Labels[row])
 		}
 	}
 }

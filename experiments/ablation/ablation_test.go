@@ -67,6 +67,13 @@ func TestAblate(t *testing.T) {
 	}
 }
 
+func TestAblateRefuses(t *testing.T) {
+	l := testlab.New(t)
+	l.Data.Groups = nil
+	_, err := (&Config{Base: testlab.Config(l, config.OnlyDev, model.SemanticHard)}).Ask(t.Context(), l)
+	testkit.WantError(t, err, "variant: expected one that the data set allows")
+}
+
 // Random groups have the sizes of the semantic ones, and their mean stands beside these and
 // singletons, all by the full protocol.
 func TestGroups(t *testing.T) {

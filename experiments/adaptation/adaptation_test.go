@@ -7,8 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/predictor"
 	"github.com/lago-train/lago-train/internal/testkit"
@@ -194,9 +192,7 @@ func TestChooseAndStore(t *testing.T) {
 	}
 	chosen := testkit.Must(Choose(t.Context(), []Fold{{models[0], d, true}}))(t)
 	want := chosen.Adaptation
-	if a, err := Stored(models); a != nil || err != nil {
-		t.Errorf("found %+v, %v before settings were stored", a, err)
-	}
+	testkit.Equal(t, "before settings were stored", testkit.Must(Stored(models))(t), (*Chosen)(nil))
 	if want.Tau == 0 || want.Preprocess != whitened || want.Samples != len(d.SamplesOf(d.Split.Val))-20 {
 		t.Errorf("found %+v", want)
 	}
@@ -205,9 +201,7 @@ func TestChooseAndStore(t *testing.T) {
 	got = testkit.Must(Stored(models))(t)
 	got.Adaptation.Transform = nil
 	testkit.Equal(t, "stored", got, chosen)
-	if a, err := ChooseAndStore(t.Context(), nil, models); a != nil || err != nil {
-		t.Errorf("found %+v, %v without a fold", a, err)
-	}
+	testkit.Equal(t, "without a fold", testkit.Must(ChooseAndStore(t.Context(), nil, models))(t), (*Chosen)(nil))
 }
 
 // The preprocessing is fitted on the samples that a model was trained on, without those held
@@ -224,14 +218,10 @@ func TestStoredSettings(t *testing.T) {
 	testkit.NoError(t, store(t.Context(), d, []string{path}, &Chosen{Adaptation: a}))
 	m := testkit.Must(train.Load(path))(t)
 	want := testkit.Must(preprocess.Fit(a.Preprocess, 0, d.Features, seen[7:]))(t)
-	if !cmp.Equal(want, m.Adaptation.Transform) {
-		t.Error("fitted on other samples")
-	}
+	testkit.Equal(t, "transformation, fitted on what is not held out", m.Adaptation.Transform, want)
 	s := train.Select(d, d.Features, d.Split.Test)
 	block := testkit.Must((&predictor.Model{Saved: m}).Batch(s.X, s.Rows, d.Describe(d.Split.Test)))(t)
-	if !cmp.Equal(testkit.Must(want.Apply(d.Features, s.Rows))(t), block.X) {
-		t.Error("the batch has other features")
-	}
+	testkit.Equal(t, "features of the batch", block.X, testkit.Must(want.Apply(d.Features, s.Rows))(t))
 	testkit.NoError(t, store(t.Context(), d, []string{path}, &Chosen{Adaptation: &train.Adaptation{Settings: adapt.Settings{Temperature: 0.1}}}))
 	adapted := testkit.Must(ClassAccuracy(path, d, d.Split.Test))(t)
 	testkit.NearAll(t, "accuracy", adapted, metrics.TopK(block.Scores, s.Labels, 1).Recall(), 0)

@@ -93,12 +93,8 @@ func TestCompare(t *testing.T) {
 	}
 	var stored Result
 	testlab.Stored(t, l, Kind, &stored)
-	if a, b := testlab.Text(r.Tables()), testlab.Text(stored.Tables()); a != b {
-		t.Errorf("the stored result shows\n%s\nexpected\n%s", b, a)
-	}
-	if figures := testkit.Must(stored.Figures(""))(t); len(figures) != 3 {
-		t.Errorf("%d figures, expected methods, tries and differences", len(figures))
-	}
+	testkit.Equal(t, "stored text", testlab.Text(stored.Tables()), testlab.Text(r.Tables()))
+	testkit.Equal(t, "figures, of methods, tries and differences", len(testkit.Must(stored.Figures(""))(t)), 3)
 	l.OnRun = func(r lab.Run) { t.Errorf("%s is trained again", r.Dir) }
 	again := ask(t, l, c)
 	if a, b := testkit.Must(json.Marshal(r))(t), testkit.Must(json.Marshal(again))(t); !bytes.Equal(a, b) {
@@ -120,9 +116,7 @@ func TestReferenceOfTheDifferences(t *testing.T) {
 		for _, kind := range methods {
 			r.Methods = append(r.Methods, rows[kind])
 		}
-		if got := r.pairs(); !slices.Equal(got, want) {
-			t.Errorf("%s: %v, expected %v", methods, got, want)
-		}
+		testkit.Equal(t, methods, r.pairs(), want)
 	}
 }
 
@@ -217,13 +211,10 @@ func TestCompareRefuses(t *testing.T) {
 		}
 		testkit.WantError(t, err, want)
 	}
-	if runs, err := os.ReadDir(l.Root); err != nil || len(runs) > 0 {
-		t.Errorf("%d runs were made, %v", len(runs), err)
-	}
+	testkit.Equal(t, "runs", len(testkit.Must(os.ReadDir(l.Root))(t)), 0)
 }
 
-// Nothing is stored where no method has a result, and a stored file without methods, or with a
-// difference from another one, is incomplete.
+// Nothing is stored where no method has a result.
 func TestIncompleteComparisons(t *testing.T) {
 	l := testlab.New(t)
 	c := compareAll(l)

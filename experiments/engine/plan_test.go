@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -75,9 +76,7 @@ func TestStages(t *testing.T) {
 				t.Errorf("%s: the test stage ran %d epochs, expected %d", stage, run.Result.Epochs, want)
 			}
 		}
-		if hard.Epochs != want {
-			t.Errorf("%s: %d epochs, expected %d", stage, hard.Epochs, want)
-		}
+		testkit.Equal(t, fmt.Sprint("epochs of ", stage), hard.Epochs, want)
 	}
 	preset := Plan{Stage: config.OnlyTest, Arms: []Arm{armOf(t, 0, "semantic-hard")}}
 	preset.Arms[0].Starts[0].Epochs = 0
@@ -132,9 +131,7 @@ func TestUnseenSamplesChangeNoChoice(t *testing.T) {
 				saved := testkit.Must(train.Load(lab.ModelFiles(o.Test)[0]))(t)
 				scores[j] = testkit.Must(model.Score(saved.Pipeline, before.Data.Features, seen, u))(t).Data
 			}
-			if !slices.Equal(scores[0], scores[1]) {
-				t.Errorf("%d parts, %s: the model differs with other unseen samples", parts, arm.Name)
-			}
+			testkit.Equal(t, fmt.Sprintf("%d parts, %s: scores with other unseen samples", parts, arm.Name), scores[1], scores[0])
 		}
 	}
 }
@@ -172,9 +169,7 @@ func TestTheArmOfLAGOIsItsBestVariant(t *testing.T) {
 		t.Errorf("first seed %v, further seeds of %v, chosen %s of %d", first, further, chosen.Chosen.Method.Label(), len(chosen.Tried))
 	}
 	for _, run := range chosen.Val {
-		if run.Epochs != chosen.Chosen.Epochs {
-			t.Errorf("%s was trained for %d epochs at most, as a try", run.Name(), run.Epochs)
-		}
+		testkit.Equal(t, "epochs of "+run.Name(), run.Epochs, chosen.Chosen.Epochs)
 	}
 	p.Arms = append(p.Arms, armOf(t, 0, chosen.Chosen.Method.Label()))
 	l.OnRun = func(r lab.Run) { t.Errorf("%s is trained again", r.Name()) }
@@ -261,9 +256,7 @@ func TestBestEpochIsTheFirstWithTheBestAverage(t *testing.T) {
 			}
 			curves = append(curves, curve)
 		}
-		if got := BestEpoch(curves); got != c.want {
-			t.Errorf("%v: found %d, expected %d", c.curves, got, c.want)
-		}
+		testkit.Equal(t, fmt.Sprint(c.curves), BestEpoch(curves), c.want)
 	}
 }
 
@@ -280,9 +273,7 @@ func TestDevEpochAfterConvergence(t *testing.T) {
 	}
 	other := run(train.Patience, 0.1, 0.3, 0.5, 0.4)
 	for status, want := range map[train.Status]int{train.Converged: 3, train.Epochs: 2} {
-		if got, err := DevEpoch([]lab.Run{run(status, 0.5, 0.4), other}); got != want || err != nil {
-			t.Errorf("epoch %d beside a run that ended by %s, %v, expected %d", got, status, err, want)
-		}
+		testkit.Equal(t, fmt.Sprint("epoch beside a run that ended by ", status), testkit.Must(DevEpoch([]lab.Run{run(status, 0.5, 0.4), other}))(t), want)
 	}
 }
 
@@ -303,9 +294,7 @@ func TestCorrectionOfBaselines(t *testing.T) {
 		{"eszsl", general.With("correction", model.NoCorrection), []string{"correction"}, model.NoCorrection},
 		{"ale", published.With("correction", model.Standardise), []string{"correction", "omega"}, model.Standardise},
 	} {
-		if got := testkit.Must(BaselineArm(c.name, c.common, 0, c.given))(t).Starts[0].Correction.Kind; got != c.want {
-			t.Errorf("%s has the correction %s, expected %s", c.name, got, c.want)
-		}
+		testkit.Equal(t, "correction of "+c.name, testkit.Must(BaselineArm(c.name, c.common, 0, c.given))(t).Starts[0].Correction.Kind, c.want)
 	}
 	_, err := BaselineArm("eszsl", general, 0, []string{"correction"})
 	testkit.WantError(t, err, "correction: expected one that all methods can have, found evidence, which eszsl cannot")

@@ -60,14 +60,10 @@ func TestSearch(t *testing.T) {
 		t.Errorf("the best has %v, the second %v", best.Final, o.Tried[1].Final)
 	}
 	testkit.NearAll(t, "all seeds", best.Final.Values, validation(o.Val).Values, 1e-12)
-	if epochs := testkit.Must(DevEpoch(o.Val))(t); o.Epochs != epochs {
-		t.Errorf("%d epochs, expected %d", o.Epochs, epochs)
-	}
+	testkit.Equal(t, "epochs", o.Epochs, testkit.Must(DevEpoch(o.Val))(t))
 	runs := testkit.Must(lab.ReadRuns(filepath.Join(l.Root, "splits")))(t)
 	for _, r := range runs {
-		if r.Stage != train.Dev {
-			t.Errorf("%s is of the %s stage: the search used test classes", r.Dir, r.Stage)
-		}
+		testkit.Equal(t, "stage of "+r.Dir, r.Stage, train.Dev) // test classes are not used
 	}
 	l.OnRun = func(r lab.Run) { t.Errorf("%s is trained again", r.Dir) }
 	for _, other := range []*lab.Lab{l, lab.New(l.Data, t.TempDir())} {

@@ -70,7 +70,6 @@ func TestEdges(t *testing.T) {
 		"not whitened":           {c, []Edge{lr, zeta}},
 		"whitened":               {c.With("preprocess", preprocess.Whiten), []Edge{lr, {"ridge", 1e2, "lowest"}, zeta}},
 		"a ridge by the data":    {c.With("preprocess", preprocess.Whiten).With("ridge", 0), []Edge{lr, zeta}},
-		"inside":                 {c.With("lr", 1e-4).With("zeta", 3), []Edge{}},
 		"highest number of k":    {c.With("lr", 1e-4).With("zeta", 3).With("k", 60), []Edge{{"k", 60, "highest"}}},
 		"between listed numbers": {c.With("lr", 1.7e-5).With("zeta", 3), []Edge{}},
 	} {
@@ -118,12 +117,8 @@ func TestCorrectionsFromEveryStart(t *testing.T) {
 	for _, m := range starts {
 		of := testkit.Must(methods.Find(m.Name))(t)
 		first := newSearch(config.Defaults(m), folds, 100, nil, of)
-		if n := len(first.corrections); n != max(want[m.Label()], 4) {
-			t.Errorf("%s: %d corrections", m.Label(), n)
-		}
-		if shorter := first.epochs < first.base.DevEpochs(); shorter != of.Seeded {
-			t.Errorf("%s: settings are tried for %d of %d epochs", m.Label(), first.epochs, first.base.DevEpochs())
-		}
+		testkit.Equal(t, "corrections of "+m.Label(), len(first.corrections), max(want[m.Label()], 4))
+		testkit.Equal(t, m.Label()+" is tried for fewer epochs", first.epochs < first.base.DevEpochs(), of.Seeded)
 		for _, c := range m.Corrections() {
 			s := newSearch(config.Defaults(m).WithCorrection(c), folds, 100, nil, of)
 			if !slices.Equal(s.corrections, first.corrections) || !slices.Equal(s.searched, first.searched) {

@@ -59,9 +59,7 @@ func TestSubstitutions(t *testing.T) {
 		t.Fatalf("%+v, expected one substitution", c.Substitutions)
 	}
 	s := c.Substitutions[0]
-	if want := (Substitution{m.Groups[0], m.Attributes[0], m.Attributes[1], s.Gain}); s != want {
-		t.Errorf("%+v, expected %+v", s, want)
-	}
+	testkit.Equal(t, "substitution", s, Substitution{m.Groups[0], m.Attributes[0], m.Attributes[1], s.Gain})
 	testkit.Near(t, "gain of detecting both", s.Gain, both.LogOdds-c.LogOdds, 1e-6)
 	// None if both are detected or neither is.
 	for _, c := range []Comparison{ask(0.6, 0.7, 0.2, 0.6, 0.1, 0.9), ask(0.1, 0.1, 0.2, 0.9, 0.1, 0.9)} {
@@ -184,9 +182,7 @@ func TestAdapted(t *testing.T) {
 		}
 		changed++
 		testkit.WantText(t, written(t, x, Text, 2), "the prediction changes to ", "Samples that favour ")
-		if n := strings.Count(written(t, x, HTML, 2), "<figure>"); n != neighbours {
-			t.Errorf("%d pictures, expected %d", n, neighbours)
-		}
+		testkit.Equal(t, "pictures", strings.Count(written(t, x, HTML, 2), "<figure>"), neighbours)
 	}
 	if changed == 0 {
 		t.Error("no prediction changed")

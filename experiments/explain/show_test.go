@@ -166,9 +166,7 @@ func TestChangesHold(t *testing.T) {
 
 func TestSides(t *testing.T) {
 	for logOdds, want := range map[float64]string{math.Log(2): "2.0 to 1", -math.Log(99.94): "1 to 99.9", math.Log(123.4): "123 to 1", -30: "1 to over 1000"} {
-		if got := sides(logOdds); got != want {
-			t.Errorf("%g: %s, expected %s", logOdds, got, want)
-		}
+		testkit.Equal(t, fmt.Sprint("sides of ", logOdds), sides(logOdds), want)
 	}
 }
 
@@ -219,9 +217,7 @@ func TestRows(t *testing.T) {
 	for complement, none := range map[model.Complement]string{
 		model.DeMorgan: "none of the group 0.40 43.0 %;", model.Const: "none of the group 43.0 %;", model.NoComplement: "",
 	} {
-		if got := rows(complement); got != most+none {
-			t.Errorf("%s: found %q, expected %q", complement, got, most+none)
-		}
+		testkit.Equal(t, string(complement), rows(complement), most+none)
 	}
 	g.Terms, g.Others, g.None.Share = g.Terms[:1], predictor.Others{Count: 300, Share: predictor.Pair{Class: 0.004}}, predictor.Pair{Class: 0.001, Against: 0.004}
 	if got := rows(model.DeMorgan); strings.Count(got, ";") != 1 {

@@ -17,8 +17,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/dataset/features"
@@ -36,7 +34,7 @@ func TestMain(m *testing.M) {
 	if _, err := blas.Use(""); err != nil {
 		panic(err)
 	}
-	os.Exit(m.Run())
+	m.Run()
 }
 
 const side = 32 // of images, the smallest that a network takes
@@ -126,20 +124,12 @@ func TestExtract(t *testing.T) {
 	if !strings.HasPrefix(got["images.csv"], "path,sha256\nowl/00.png,") || !strings.HasPrefix(got["labels.csv"], "class\nowl\n") || len(got) != 4 {
 		t.Errorf("the files are %v", got)
 	}
-	x, err := features.ReadAll(t.Context(), filepath.Join(dir, "features.npy"))
-	if err != nil || x.Rows != 38 || x.Cols != 512 {
-		t.Fatalf("%d x %d: %v", x.Rows, x.Cols, err)
-	}
+	x := testkit.Must(features.ReadAll(t.Context(), filepath.Join(dir, "features.npy")))(t)
+	testkit.Equal(t, "rows and columns", []int{x.Rows, x.Cols}, []int{38, 512})
 	for i, m := range c.Images { // each row is of its image
 		if s := source(t, m); !near(s, x.Row(i)) {
 			t.Errorf("row %d is not that of %s", i, m.ID)
 		}
-	}
-
-	// The finished data set is used, whatever has become of the images.
-	c.OnProgress = func(format.Progress) { t.Error("an image is extracted again") }
-	if again := extract(t, c); !cmp.Equal(want, again) {
-		t.Errorf("again: %+v", again)
 	}
 }
 
@@ -186,9 +176,7 @@ func TestExtractAgain(t *testing.T) {
 			t.Errorf("row %d is not that of %s", i, id)
 		}
 	}
-	if !slices.Equal(x.Row(2), before.Row(3)) {
-		t.Error("features that are kept differ")
-	}
+	testkit.Equal(t, "features that are kept", x.Row(2), before.Row(3))
 	c.OnProgress = func(format.Progress) { t.Error("an image is extracted again") }
 	extract(t, c)
 	if e := testkit.Must(openlayout.ReadExtraction(t.Context(), dir))(t); filepath.Join(dir, e.RelativeDir) != moved {
@@ -221,9 +209,7 @@ func TestExtractAgain(t *testing.T) {
 func source(t *testing.T, m images.Image) []float32 {
 	t.Helper()
 	x := dataset.NewMatrix[float32](1, weights().Dims())
-	if n, err := extractor(t).NewSource(t.Context(), []images.Image{m}, nil).Read(x); n != 1 || err != nil {
-		t.Fatal(n, err)
-	}
+	testkit.Equal(t, "images", testkit.Must(extractor(t).NewSource(t.Context(), []images.Image{m}, nil).Read(x))(t), 1)
 	return x.Data
 }
 
@@ -250,10 +236,7 @@ func TestResumesBitIdentical(t *testing.T) {
 			t.Fatalf("error %v", err)
 		}
 	}
-	parts, err := filepath.Glob(filepath.Join(c.Dir, partsDir, "*.safetensors"))
-	if err != nil || len(parts) != 1 {
-		t.Fatalf("parts %v, %v", parts, err)
-	}
+	testkit.Equal(t, "parts", len(testkit.Must(filepath.Glob(filepath.Join(c.Dir, partsDir, "*.safetensors")))(t)), 1)
 	var first format.Progress
 	c.OnProgress = func(p format.Progress) {
 		if first.Done == 0 {
@@ -261,17 +244,13 @@ func TestResumesBitIdentical(t *testing.T) {
 		}
 	}
 	extract(t, c)
-	if first.Done != partImages+1 {
-		t.Errorf("resumed with %d images", first.Done)
-	}
+	testkit.Equal(t, "resumed with", first.Done, partImages+1)
 	testkit.Equal(t, "resumed", files(t, c.Dir), want)
 
 	c = config(t, photos, filepath.Join(root, "shards"))
 	for i, left := range []int{30, 14, 0} {
 		c.Shard = lab.Shard{Index: i, Count: 3}
-		if r := extract(t, c); r.Left != left {
-			t.Errorf("shard %d leaves %d images, expected %d", i, r.Left, left)
-		}
+		testkit.Equal(t, fmt.Sprintf("images that shard %d leaves", i), extract(t, c).Left, left)
 	}
 	testkit.Equal(t, "shards", files(t, c.Dir), want)
 }
@@ -345,18 +324,14 @@ func TestErrorsOfTheSystemAreNotBrokenImages(t *testing.T) {
 	fails(t, c, last+": no such file")
 	testkit.NoError(t, os.Rename(last+".away", last))
 	c.OnProgress = nil
-	if r := extract(t, c); r.Samples != 28 {
-		t.Errorf("%+v", r)
-	}
+	testkit.Equal(t, "samples", extract(t, c).Samples, 28)
 }
 
 func TestRefusesOtherWork(t *testing.T) {
 	photos, dir := photographs(t, 2), filepath.Join(t.TempDir(), "birds")
 	c := config(t, photos, dir)
 	c.Shard = lab.Shard{Index: 1, Count: 2} // which has no part
-	if r := extract(t, c); r.Left != 4 {
-		t.Fatalf("%+v", r)
-	}
+	testkit.Equal(t, "images left", extract(t, c).Left, 4)
 	e := testkit.Must(New(weights(), images.Preprocessing(dataset.Crop, side), maxBatch))(t)
 	_, err := Extract(t.Context(), e, c)
 	testkit.WantError(t, err, "preprocessing: expected squash to 32 x 32 pixels, as in the extraction in this folder, found crop to 32 x 32 pixels of a shorter side of 37. Remove this folder to start again.")
@@ -371,24 +346,6 @@ func TestRefusesOtherWork(t *testing.T) {
 	c.Images[0].Path = filepath.Join(photos, "none.png")
 	c.SkipBroken = true
 	fails(t, c, "none.png", "no such file")
-}
-
-func TestSourceFillsBlocks(t *testing.T) {
-	c := config(t, photographs(t, 6), "")
-	s := extractor(t).NewSource(t.Context(), c.Images, nil)
-	block := dataset.NewMatrix[float32](5, s.Cols())
-	for _, want := range []int{5, 5, 2} {
-		if n, err := s.Read(block); n != want || err != nil {
-			t.Errorf("a block of %d images, expected %d: %v", n, want, err)
-		}
-	}
-	if _, err := s.Read(block); err != io.EOF {
-		t.Errorf("after the last image: %v", err)
-	}
-	index, id, class := s.Sample(7)
-	if index != 7 || id != "wren/01.png" || class != "wren" {
-		t.Errorf("sample 7 is %d, %s of %s", index, id, class)
-	}
 }
 
 // A broken image is left out where that is decided, and the samples behind it keep their names.
@@ -408,11 +365,12 @@ func TestSourceLeavesBrokenImagesOut(t *testing.T) {
 		return nil
 	}
 	for _, want := range []int{4, 2} {
-		if n, err := s.Read(block); n != want || err != nil {
-			t.Errorf("%d images, expected %d: %v", n, want, err)
-		}
+		testkit.Equal(t, "images of a block", testkit.Must(s.Read(block))(t), want)
 	}
-	if index, id, _ := s.Sample(1); index != 2 || id != c.Images[1].ID || !slices.Equal(broken, []string{"broken.png"}) || !near(block.Row(1), source(t, c.Images[5])) {
+	if _, err := s.Read(block); err != io.EOF {
+		t.Errorf("after the last image: %v", err)
+	}
+	if index, id, class := s.Sample(1); index != 2 || id != c.Images[1].ID || class != "owl" || !slices.Equal(broken, []string{"broken.png"}) || !near(block.Row(1), source(t, c.Images[5])) {
 		t.Errorf("sample 1 is %d, %s; left out: %q", index, id, broken)
 	}
 }

@@ -183,9 +183,7 @@ func TestFigures(t *testing.T) {
 		t.Fatalf("found %+v", figures)
 	}
 	summary, detail := figures[0].Picture.(*plot.Heat), figures[1].Picture.(*plot.Heat)
-	if want := []string{"coat (3)", "size (1)"}; !slices.Equal(summary.Rows, want) {
-		t.Errorf("rows %q, expected %q", summary.Rows, want)
-	}
+	testkit.Equal(t, "rows", summary.Rows, []string{"coat (3)", "size (1)"})
 	for i, want := range [][]float64{{1.6 / 3, 1.4 / 3}, {0, 1}} {
 		testkit.NearAll(t, summary.Rows[i], summary.Values[i], want, 1e-6)
 	}

@@ -70,18 +70,6 @@ func failing(d *dataset.Dataset) train.Trial {
 // stamp names an epoch of a trial.
 func stamp(t train.Trial, e train.Epoch) string { return fmt.Sprintf("%s epoch %d", t.Name(), e.Epoch) }
 
-// stamps names every epoch of trials, sorted.
-func stamps(trials []train.Trial) []string {
-	var all []string
-	for _, t := range trials {
-		for e := range t.Epochs {
-			all = append(all, stamp(t, train.Epoch{Epoch: e + 1}))
-		}
-	}
-	slices.Sort(all)
-	return all
-}
-
 // witness records the epochs that labs run.
 type witness struct {
 	mu     sync.Mutex
@@ -97,8 +85,15 @@ func (w *witness) see(t train.Trial, e train.Epoch) {
 // compare reports an error unless each epoch of the trials was run once.
 func (w *witness) compare(t *testing.T, trials []train.Trial) {
 	t.Helper()
+	var want []string
+	for _, trial := range trials {
+		for e := range trial.Epochs {
+			want = append(want, stamp(trial, train.Epoch{Epoch: e + 1}))
+		}
+	}
+	slices.Sort(want)
 	slices.Sort(w.epochs)
-	testkit.Equal(t, "epochs that were run", w.epochs, stamps(trials))
+	testkit.Equal(t, "epochs that were run", w.epochs, want)
 }
 
 // do runs trials, none of which may fail.

@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -45,9 +46,7 @@ func TestAKilledProcessLeavesItsTrialsToOthers(t *testing.T) {
 	d := tiny.Small()
 	root := t.TempDir()
 	process := startProcess(t, root, 6) // the second epoch of the second trial
-	if n := len(process.until(t, hangs)); n != 6 {
-		t.Fatalf("%d epochs before the process hangs, expected 6", n)
-	}
+	testkit.Equal(t, "epochs before the process hangs", len(process.epochs()), 6)
 	var seen witness
 	var resumed []string
 	var kill sync.Once
@@ -69,9 +68,7 @@ func TestAKilledProcessLeavesItsTrialsToOthers(t *testing.T) {
 	do(t, l, someTrials(d))
 	second := someTrials(d)[1]
 	testkit.Equal(t, "checkpoints that were resumed", resumed, []string{stamp(second, train.Epoch{Epoch: 1})})
-	if n := len(seen.epochs); n != 3+2*4 {
-		t.Errorf("%d epochs after the kill, expected the last 3 of the second trial and all of two others: %q", n, seen.epochs)
-	}
+	testkit.Equal(t, "epochs after the kill, the last 3 of the second trial and all of two others", len(seen.epochs), 3+2*4)
 	compareRoots(t, undisturbed(t, d).Root, root, someTrials(d))
 }
 
@@ -81,15 +78,10 @@ func TestAFailedTrialDoesNotStopTheOthers(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		l := New(d, t.TempDir())
 		if again {
-			if _, err := l.Do(t.Context(), tasks(trials)); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(l.Do(t.Context(), tasks(trials)))(t)
 			l.Options.OnEpoch = func(trial train.Trial, e train.Epoch) { t.Errorf("%s is run again", stamp(trial, e)) }
 		}
-		done, err := l.Do(t.Context(), tasks(trials))
-		if err != nil {
-			t.Fatal(err)
-		}
+		done := testkit.Must(l.Do(t.Context(), tasks(trials)))(t)
 		for i, one := range done {
 			if failed := i == 1; (one.Missing != nil && one.Missing.State == Failed) != failed {
 				t.Errorf("trial %d: missing %v", i, one.Missing)
@@ -129,9 +121,7 @@ func TestCancelledTrialsResume(t *testing.T) {
 	var seen witness
 	l.Options.OnEpoch = seen.see
 	do(t, l, trials)
-	if n := len(seen.epochs); n != 2+2*4 {
-		t.Errorf("%d epochs after the interruption, expected the last 2 of the second trial and all of two others: %q", n, seen.epochs)
-	}
+	testkit.Equal(t, "epochs after the interruption, the last 2 of the second trial and all of two others", len(seen.epochs), 2+2*4)
 	compareRoots(t, undisturbed(t, d).Root, l.Root, trials)
 }
 
@@ -147,10 +137,7 @@ func TestFolds(t *testing.T) {
 			return len(v) == 3 && len(v[0].Data.Split.Val) == 4 && cmp.Equal(v[0].Data.Split.Test, d.Split.Test)
 		},
 	} {
-		views, err := l.Folds(l.Parts[0], n)
-		if err != nil || !want(views) {
-			t.Errorf("%d folds: %+v, %v", n, views, err)
-		}
+		testkit.Equal(t, fmt.Sprint(n, " folds"), want(testkit.Must(l.Folds(l.Parts[0], n))(t)), true)
 	}
 	if _, err := l.Folds(l.Parts[0], 13); err == nil {
 		t.Error("12 seen classes make 13 folds")

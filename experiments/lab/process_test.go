@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/lago-train/lago-train/internal/blas"
+	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/train"
 )
@@ -64,53 +65,35 @@ func startProcess(t *testing.T, root string, hang int) child {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), envRoot+"="+root, envHang+"="+strconv.Itoa(hang))
 	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := testkit.Must(cmd.StdoutPipe())(t)
+	testkit.NoError(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	return child{cmd, bufio.NewScanner(out)}
 }
 
-// until reads the epochs that the process says up to a line.
-func (c child) until(t *testing.T, line string) []string {
-	t.Helper()
-	var epochs []string
-	for c.says.Scan() {
-		if c.says.Text() == line {
-			return epochs
-		}
-		epochs = append(epochs, c.says.Text())
+// epochs reads the epochs that the process says until it hangs or ends.
+func (c child) epochs() (list []string) {
+	for c.says.Scan() && c.says.Text() != hangs {
+		list = append(list, c.says.Text())
 	}
-	t.Fatalf("the process ended without saying %q, after %q", line, epochs)
-	return nil
+	return list
 }
 
-// rest reads the epochs that the process says, and waits for its end without an
-// error.
+// rest is all epochs that the process says, which must end without an error.
 func (c child) rest(t *testing.T) []string {
 	t.Helper()
-	var epochs []string
-	for c.says.Scan() {
-		epochs = append(epochs, c.says.Text())
-	}
-	if err := c.cmd.Wait(); err != nil {
-		t.Error(err)
-	}
+	epochs := c.epochs()
+	testkit.NoError(t, c.cmd.Wait())
 	return epochs
 }
 
 // TestMain is also the main of the processes that tests start: see process.
 func TestMain(m *testing.M) {
 	if _, err := blas.Use(""); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+		panic(err)
 	}
 	if root := os.Getenv(envRoot); root != "" {
 		os.Exit(process(root))
 	}
-	os.Exit(m.Run())
+	m.Run()
 }

@@ -78,12 +78,8 @@ func TestSummarise(t *testing.T) {
 	testkit.Near(t, "mean", s.Mean, 0.4, 1e-12)
 	testkit.Near(t, "standard error", *s.SEM, math.Sqrt((0.04+0.01+0.09)/2/3), 1e-12)
 	one := Summarise([]float64{0.25})
-	if data, err := json.Marshal(one); err != nil || string(data) != `{"mean":0.25,"sem":null,"values":[0.25]}` {
-		t.Errorf("found %s and error %v", data, err)
-	}
-	if got := []string{one.MeanText(), one.SEMText(), Summarise(nil).MeanText(), Summarise([]float64{0.5, 0.52}).SEMText()}; !slices.Equal(got, []string{"25.0 %", "-", "-", "1.0 %"}) {
-		t.Errorf("found %q", got)
-	}
+	testkit.Equal(t, "JSON", string(testkit.Must(json.Marshal(one))(t)), `{"mean":0.25,"sem":null,"values":[0.25]}`)
+	testkit.Equal(t, "texts", []string{one.MeanText(), one.SEMText(), Summarise(nil).MeanText(), Summarise([]float64{0.5, 0.52}).SEMText()}, []string{"25.0 %", "-", "-", "1.0 %"})
 	list := []Summary{{}, one, Summarise([]float64{0.5}), {}, Summarise([]float64{0.3})}
 	slices.SortStableFunc(list, ByMean)
 	if list[0].Mean != 0.5 || list[1].Mean != 0.3 || list[2].Mean != 0.25 || list[3].Values != nil {

@@ -32,9 +32,7 @@ func written(t testing.TB, p Picture, format Format) string {
 	t.Helper()
 	dir := t.TempDir()
 	paths := testkit.Must(WriteFiles(fileio.Write, dir, format, figureOf(p)))(t)
-	if want := []string{filepath.Join(dir, "figure."+string(format))}; !slices.Equal(paths, want) {
-		t.Fatalf("wrote %q, expected %q", paths, want)
-	}
+	testkit.Equal(t, "files", paths, []string{filepath.Join(dir, "figure."+string(format))})
 	return testkit.Read(t, paths[0])
 }
 

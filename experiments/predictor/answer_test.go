@@ -70,9 +70,7 @@ func checkSums(t *testing.T, a *Answer, c *Comparison, attributes int) {
 		}
 		got, want := []float64{score.Class, score.Against, share.Class, share.Against}, []float64{g.Score.Class, g.Score.Against, 1, 1}
 		testkit.NearAll(t, "scores and shares", got, want, 1e-9)
-		if n := len(g.Terms) + g.Others.Count; n != attributes {
-			t.Errorf("%s has %d attributes, expected %d", g.Name, n, attributes)
-		}
+		testkit.Equal(t, "attributes of "+g.Name, len(g.Terms)+g.Others.Count, attributes)
 	}
 	for groups := range len(c.Groups) + 1 {
 		var together float64
@@ -124,9 +122,7 @@ func TestExplainTheCuckoo(t *testing.T) {
 	// Attributes are ordered by the difference of their terms: brown by (6/11 - 0.1) 0.1, white
 	// by (5/11 - 0.4) 0.7, yellow, which neither is, by nothing.
 	for i, name := range m.Attributes[:3] {
-		if g.Terms[i].Attribute != name {
-			t.Errorf("term %d is of %s, expected %s", i, g.Terms[i].Attribute, name)
-		}
+		testkit.Equal(t, fmt.Sprint("term ", i), g.Terms[i].Attribute, name)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -36,14 +35,10 @@ func TestSelections(t *testing.T) {
 		"dog": {Val}, "cat dog": {Seen}, "cat dog owl emu eel": {All},
 		"owl emu cat dog": {Test, Train, Seen},
 	} {
-		if got := strings.Join(SelectedCandidates(d, selections...).Names, " "); got != want {
-			t.Errorf("%v: found %s, expected %s", selections, got, want)
-		}
+		testkit.Equal(t, fmt.Sprint(selections), strings.Join(SelectedCandidates(d, selections...).Names, " "), want)
 	}
 	for z, want := range []Selection{Train, Val, Test, Test, Test} {
-		if got := SelectionOf(d, z); got != want {
-			t.Errorf("class %d: found %s, expected %s", z, got, want)
-		}
+		testkit.Equal(t, fmt.Sprint("class ", z), SelectionOf(d, z), want)
 	}
 }
 
@@ -56,15 +51,11 @@ func TestNewCandidates(t *testing.T) {
 		What: "test classes and classes of " + path, Names: []string{"owl", "emu", "bat", "robot"},
 		U: dataset.Matrix[float64]{Rows: 4, Cols: 3, Data: []float64{0, 1, 1, 0, 0.9, 0, nan, 1, 1, nan, nan, 0}},
 	}
-	if diff := cmp.Diff(want, both, cmpopts.EquateNaNs()); diff != "" {
-		t.Errorf("-expected +found:\n%s", diff)
-	}
+	testkit.Equal(t, "both", both, want, cmpopts.EquateNaNs())
 	if alone := testkit.Must(NewCandidates(t.Context(), d, nil, path, Val))(t); alone.What != "classes of "+path || len(alone.Names) != 2 {
 		t.Errorf("the file alone: %+v", alone)
 	}
-	if otherwise := testkit.Must(NewCandidates(t.Context(), d, nil, "", Val))(t); otherwise.What != "val classes" {
-		t.Errorf("neither: %+v", otherwise)
-	}
+	testkit.Equal(t, "neither", testkit.Must(NewCandidates(t.Context(), d, nil, "", Val))(t).What, "val classes")
 	_, err := both.join(SelectedCandidates(d, All))
 	testkit.WantError(t, err, `found "owl"`)
 }

@@ -1,6 +1,7 @@
 package predictor
 
 import (
+	"fmt"
 	"math"
 	"regexp"
 	"strconv"
@@ -54,9 +55,7 @@ func TestReason(t *testing.T) {
 		{1, 0.2, []Term{highGreen}, "color"}, // high for the model: not absent
 	} {
 		g := Group{Name: "has_color", Contribution: c.contribution, Terms: c.terms, None: None{Term: Pair{Class: c.none}}}
-		if got := g.reason(); got != c.want {
-			t.Errorf("%+v: %q, expected %q", c.terms, got, c.want)
-		}
+		testkit.Equal(t, fmt.Sprintf("%+v", c.terms), g.reason(), c.want)
 	}
 }
 

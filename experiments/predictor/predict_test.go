@@ -136,9 +136,7 @@ func TestPredictStreams(t *testing.T) {
 // The memory of the blocks is bounded for any number of features and classes.
 func TestBlocksAreBounded(t *testing.T) {
 	for _, c := range []struct{ dims, classes, samples int }{{2048, 50, 512}, {1, 1, 1024}, {1 << 20, 3, 64}, {300, 1 << 16, 16}, {300, 1 << 21, 1}} {
-		if n := blockRows(c.dims, c.classes); n != c.samples {
-			t.Errorf("%d features and %d classes: blocks of %d samples, expected %d", c.dims, c.classes, n, c.samples)
-		}
+		testkit.Equal(t, fmt.Sprintf("%d features and %d classes", c.dims, c.classes), blockRows(c.dims, c.classes), c.samples)
 	}
 }
 

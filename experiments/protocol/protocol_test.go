@@ -65,12 +65,8 @@ func TestRun(t *testing.T) {
 		}
 		var stored Result
 		testlab.Stored(t, l, Kind, &stored)
-		if a, b := testkit.Must(json.Marshal(r))(t), testkit.Must(json.Marshal(&stored))(t); string(a) != string(b) {
-			t.Errorf("%s: stored %s, expected %s", stage, b, a)
-		}
-		if a, b := testlab.Text(r.Tables()), testlab.Text(stored.Tables()); a != b {
-			t.Errorf("%s: the stored result shows\n%s\nexpected\n%s", stage, b, a)
-		}
+		testkit.Equal(t, fmt.Sprint("stored result of ", stage), string(testkit.Must(json.Marshal(&stored))(t)), string(testkit.Must(json.Marshal(r))(t)))
+		testkit.Equal(t, fmt.Sprint("stored text of ", stage), testlab.Text(stored.Tables()), testlab.Text(r.Tables()))
 		l.OnStep = func(step string) { t.Errorf("%s again", step) }
 		l.OnRun = func(r lab.Run) { t.Errorf("%s is trained again", r.Dir) }
 		again := ask(t, l, preset(l, stage))
@@ -138,9 +134,7 @@ func TestReproduce(t *testing.T) {
 	}
 	var stored Reproduction
 	testlab.Stored(t, l, ReproductionKind, &stored)
-	if a, b := testlab.Text(r.Tables()), testlab.Text(stored.Tables()); a != b {
-		t.Errorf("the stored result shows\n%s\nexpected\n%s", b, a)
-	}
+	testkit.Equal(t, "stored text", testlab.Text(stored.Tables()), testlab.Text(r.Tables()))
 	if figures := testkit.Must(stored.Figures(""))(t); len(figures) != 1 || figures[0].Name != ReproductionKind {
 		t.Errorf("figures %+v", figures)
 	}

@@ -37,13 +37,9 @@ func TestCellsAreAsPrinted(t *testing.T) {
 		{"SUN", "LAGO-Semantic-Hard", "47.1"},     // table A.1
 		{"CUB", "LAGO-Semantic-Soft", "57.8"},     // table A.1
 	} {
-		if got := published.Cell(c.dataset, c.method); got != c.want {
-			t.Errorf("%s on %s: %q, expected %q", c.method, c.dataset, got, c.want)
-		}
+		testkit.Equal(t, c.method+" on "+c.dataset, published.Cell(c.dataset, c.method), c.want)
 	}
-	if published.Cell("cub127", "ESZSL") != "" {
-		t.Error("the paper has no cub127")
-	}
+	testkit.Equal(t, "cub127, which the paper does not have", published.Cell("cub127", "ESZSL"), "")
 	rows := published.Tables.Ablation
 	got, ok := rows[0].On("CUB")
 	if _, sun := rows[0].On("sun"); len(rows) != 8 || !ok || got != 52.85 || sun {

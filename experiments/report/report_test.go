@@ -176,9 +176,7 @@ func TestNames(t *testing.T) {
 	testkit.WantText(t, text, `--dataset 'fish'\''' --out `)
 	testkit.WantNoText(t, page, "<b>", "<i>")
 	for _, f := range p.Figures() {
-		if filepath.Base(f.Name) != f.Name {
-			t.Errorf("the figure %q leaves the folder", f.Name)
-		}
+		testkit.Equal(t, "name of a figure without its folder", filepath.Base(f.Name), f.Name)
 	}
 }
 

@@ -21,9 +21,7 @@ func TestChosen(t *testing.T) {
 			{Variant: "k-soft", Epochs: 3, Changed: map[string]any{"lr": 0.1, "alpha": 0}}, {Variant: "k-soft", Epochs: 4, Changed: map[string]any{"lr": 0.1}},
 		},
 	} {
-		if got := (Method{Name: engine.LAGOMethod, Parts: parts}).Chosen(); got != want {
-			t.Errorf("%q, expected %q", got, want)
-		}
+		testkit.Equal(t, "chosen", Method{Name: engine.LAGOMethod, Parts: parts}.Chosen(), want)
 	}
 }
 
@@ -61,9 +59,7 @@ func TestMeasure(t *testing.T) {
 		"each seed lacks one":         {[]lab.Run{scored("a", 0, 4, 2), scored("b", 1, 1, 1, 0)}, 0},
 		"a part failed in every seed": {[]lab.Run{scored("a", 0, 4, 2), {Trial: train.Trial{Fingerprint: "b"}, Missing: &lab.Missing{State: lab.Waiting}}}, 0},
 	} {
-		if m := Measure(c.runs); len(m.PerClass.Values) != c.want {
-			t.Errorf("%s: %d seeds, expected %d", name, len(m.PerClass.Values), c.want)
-		}
+		testkit.Equal(t, name, len(Measure(c.runs).PerClass.Values), c.want)
 	}
 }
 

@@ -25,11 +25,6 @@ import (
 	"github.com/lago-train/lago-train/train/methods"
 )
 
-func jsonOf(t *testing.T, v any) string {
-	t.Helper()
-	return string(testkit.Must(json.Marshal(v))(t))
-}
-
 func trialOf(dataset, method string, stage train.Stage, seed uint64) train.Trial {
 	m, err := methods.Parse(method)
 	if err != nil {
@@ -43,7 +38,7 @@ func write(t *testing.T, root string, trial train.Trial, status train.Status, ac
 	t.Helper()
 	dir := filepath.Join(root, trial.Name())
 	record := train.Record{Trial: trial, ResultsVersion: train.ResultsVersion, Environment: train.Environment{Versions: map[string]string{"go": "go1.26"}}}
-	testkit.Write(t, dir, train.TrialFile, jsonOf(t, record))
+	testkit.Write(t, dir, train.TrialFile, string(testkit.Must(json.Marshal(record))(t)))
 	r := train.Result{Status: status, Epochs: len(accuracies), Seconds: 1.5}
 	var curve train.Curve
 	for i, a := range accuracies {
@@ -130,9 +125,7 @@ func TestShow(t *testing.T) {
 		5: "unfinished: unfinished, without a checkpoint; repeat the command that started it to resume",
 	} {
 		d := testkit.Must(Show(filepath.Join(root, trialOf("cub", "semantic-hard", train.Dev, seed).Name())))(t)
-		if got := string(d.Status) + ": " + d.Why; got != want {
-			t.Errorf("%q, expected %q", got, want)
-		}
+		testkit.Equal(t, "end", string(d.Status)+": "+d.Why, want)
 		testkit.WantText(t, testlab.Text(d.Tables()), "ended     "+strings.TrimPrefix(want, "unfinished: ")+"\n")
 	}
 	_, err := Show(root)
@@ -201,14 +194,10 @@ func TestRemove(t *testing.T) {
 	if _, err := train.Lock(dir(0)); err != train.ErrBusy {
 		t.Errorf("%v: expected that no other process can train the run", err)
 	}
-	if n := left(); n != before {
-		t.Errorf("%d entries before the deletion, expected %d", n, before)
-	}
+	testkit.Equal(t, "entries before the deletion", left(), before)
 	testkit.NoError(t, r.Delete())
 	r.Close()
-	if n := left(); n != before-3 {
-		t.Errorf("%d entries after the deletion, expected %d", n, before-3)
-	}
+	testkit.Equal(t, "entries after the deletion", left(), before-3)
 }
 
 // The newest run comes first; the trials of a search share a row, the others have their own.

@@ -43,14 +43,10 @@ func TestChosenSettings(t *testing.T) {
 	}
 	want, got := s.Chosen.Config.Trials(l.Parts[0], train.Test, p.Epochs), p.Trials(l.Parts[0], train.Test, p.Epochs)
 	for i := range want {
-		if want[i].Name() != got[i].Name() {
-			t.Errorf("the file makes the trial %+v, expected %+v", got[i], want[i])
-		}
+		testkit.Equal(t, "trial of the file", got[i].Name(), want[i].Name())
 	}
 	for key, value := range s.Tried[0].Settings {
-		if found, err := p.Settings().Find(key); err != nil || found.Value() != value {
-			t.Errorf("%s is %v in the file, expected %v", key, found.Value(), value)
-		}
+		testkit.Equal(t, key+" in the file", testkit.Must(p.Settings().Find(key))(t).Value(), value)
 	}
 	for _, r := range testkit.Must(l.Do(t.Context(), got))(t) {
 		if r.Missing != nil {
@@ -59,9 +55,7 @@ func TestChosenSettings(t *testing.T) {
 	}
 	var stored Result
 	testlab.Stored(t, l, Kind, &stored)
-	if a, b := testkit.Must(json.Marshal(s))(t), testkit.Must(json.Marshal(&stored))(t); string(a) != string(b) {
-		t.Errorf("stored %s, expected %s", b, a)
-	}
+	testkit.Equal(t, "stored result", string(testkit.Must(json.Marshal(&stored))(t)), string(testkit.Must(json.Marshal(s))(t)))
 	stored.Budget++ // as if the space had no more
 	testkit.WantText(t, testlab.Text(stored.Tables()), "the best 6 of 6 settings by validation accuracy, the mean over 2 folds",
 		"the budget of 7 settings was not used up", "chosen: the first, "+s.Chosen.Accuracy.MeanText(), "  lago-train run --config "+c.File+"\n")
@@ -84,6 +78,10 @@ func TestSearchesThatFail(t *testing.T) {
 	}
 	_, err = c.search(t.Context(), l)
 	testkit.WantError(t, err, "none of the best settings has a model with each of 3 seeds; the last that failed, "+l.Root, ": CXE is NaN")
+
+	l.Data.Groups = nil
+	_, err = configOf(t, l).Ask(t.Context(), l)
+	testkit.WantError(t, err, "variant: expected one that the data set allows")
 }
 
 func TestSearchByRotation(t *testing.T) {

@@ -146,9 +146,7 @@ func TestSubsets(t *testing.T) {
 			few++
 		}
 	}
-	if few != 4*2*2 {
-		t.Errorf("%d dev runs with 2 samples of each class, expected 16: parts, draws and seeds", few)
-	}
+	testkit.Equal(t, "dev runs with 2 samples of each class: parts, draws and seeds", few, 4*2*2)
 	testkit.WantText(t, testlab.Text(r.Tables()), "16 test classes, 2 seeds, each class unseen in one of 4 parts", "│       2 │", "chance 25.0 %")
 	p := testkit.Must(r.Figures(""))(t)[0].Picture.(*plot.Lines)
 	if point := p.Series[0].Points[0]; p.Chance != 25 || point.X != 2 || point.Low != 100*r.Rows[0].Interval.Low || point.High != 100*r.Rows[0].Interval.High {

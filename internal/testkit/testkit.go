@@ -46,7 +46,7 @@ func near(got, want, tol float64) bool {
 }
 
 // Equal reports the difference between two values of any type.
-func Equal(t TB, what string, got, want any, options ...cmp.Option) {
+func Equal[T any](t TB, what string, got, want T, options ...cmp.Option) {
 	t.Helper()
 	if diff := cmp.Diff(want, got, options...); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", what, diff)

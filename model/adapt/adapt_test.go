@@ -1,9 +1,9 @@
 package adapt
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -36,22 +36,15 @@ func random(r *rand.Rand, samples, dims, classes int) []Block {
 	return blocks
 }
 
-func drawn(t *rapid.T, samples, classes int) []Block {
-	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
-	return random(r, rapid.IntRange(2, samples).Draw(t, "samples"), rapid.IntRange(1, 6).Draw(t, "dims"), rapid.IntRange(1, classes).Draw(t, "classes"))
-}
-
-func settings(t *rapid.T) Settings {
-	return Settings{rapid.Float64Range(0.2, 5).Draw(t, "T"), rapid.Float64Range(0.1, 200).Draw(t, "tau")}
-}
-
 func fitOf(t testkit.TB, blocks []Block, s Settings) *Result {
 	return testkit.Must(Fit(blocks, s))(t)
 }
 
 func TestEachRoundRaisesTheObjective(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		r := fitOf(t, drawn(t, 60, 6), settings(t))
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		blocks := random(rng, rapid.IntRange(2, 60).Draw(t, "samples"), rapid.IntRange(1, 6).Draw(t, "dims"), rapid.IntRange(1, 6).Draw(t, "classes"))
+		r := fitOf(t, blocks, Settings{rapid.Float64Range(0.2, 5).Draw(t, "T"), rapid.Float64Range(0.1, 200).Draw(t, "tau")})
 		for i := 1; i < len(r.Objective); i++ {
 			before, after := r.Objective[i-1], r.Objective[i]
 			if after < before-1e-4*(1+math.Abs(before)) { // features are float32
@@ -143,9 +136,7 @@ func TestFitOrDecline(t *testing.T) {
 		if declined {
 			want = fitOf(t, blocks, Settings{1, 0})
 		}
-		if !slices.Equal(got.P.Data, want.P.Data) {
-			t.Errorf("%d of 10 classes: other predictions than expected", present)
-		}
+		testkit.Equal(t, fmt.Sprintf("%d of 10 classes", present), got.P.Data, want.P.Data)
 	}
 }
 

@@ -179,9 +179,7 @@ func TestSeedAndState(t *testing.T) {
 		epochs(t, part, 1, 2)
 		resumed.State().Set(part.State())
 		epochs(t, resumed, 3, 4)
-		if !slices.Equal(values(whole), values(resumed)) {
-			t.Errorf("%s: the resumed model differs", b.Name)
-		}
+		testkit.Equal(t, b.Name+" resumed", values(resumed), values(whole))
 		if slices.Equal(values(whole), values(other)) == b.Seeded {
 			t.Errorf("%s: expected that another model by another seed is %t", b.Name, b.Seeded)
 		}
@@ -260,9 +258,7 @@ func TestSettings(t *testing.T) {
 		m := b.New()
 		var fields map[string]any
 		testkit.NoError(t, json.Unmarshal(testkit.Must(json.Marshal(m))(t), &fields))
-		if keys := m.Settings().Keys(); !slices.Equal(slices.Sorted(maps.Keys(fields)), slices.Sorted(slices.Values(keys))) {
-			t.Errorf("%s: the fields are %v, the settings %v", b.Name, fields, keys)
-		}
+		testkit.Equal(t, "settings of "+b.Name, slices.Sorted(slices.Values(m.Settings().Keys())), slices.Sorted(maps.Keys(fields)))
 		for _, s := range m.Settings() {
 			if len(s.Search) == 1 || s.Help == "" {
 				t.Errorf("%s: %s searches %v, with the help %q", b.Name, s.Key, s.Search, s.Help)

@@ -2,12 +2,14 @@ package method_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model/method"
 )
 
@@ -32,9 +34,7 @@ func TestCachedComputesOnce(t *testing.T) {
 	}
 	wg.Wait()
 	for k := range computed {
-		if n := computed[k].Load(); n != 1 {
-			t.Errorf("the value of key %d was computed %d times", k, n)
-		}
+		testkit.Equal(t, fmt.Sprint("computations of key ", k), computed[k].Load(), int64(1))
 	}
 	failure := errors.New("failed")
 	for range 2 {
@@ -42,9 +42,7 @@ func TestCachedComputesOnce(t *testing.T) {
 			t.Errorf("%v, expected the error of computing", err)
 		}
 	}
-	if v, err := method.Cached(nil, key{0}, func() (int, error) { return 8, nil }); v != 8 || err != nil {
-		t.Errorf("without a cache: %d, %v", v, err)
-	}
+	testkit.Equal(t, "without a cache", testkit.Must(method.Cached(nil, key{0}, func() (int, error) { return 8, nil }))(t), 8)
 }
 
 func TestShuffledFollowsSeedAndEpoch(t *testing.T) {

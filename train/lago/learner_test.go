@@ -59,9 +59,7 @@ func TestPhases(t *testing.T) {
 				t.Errorf("phase %s: %d steps, expected 13", p.Name, p.Steps)
 			}
 		}
-		if got := strings.Join(names, " "); got != want {
-			t.Errorf("phases %s, expected %s", got, want)
-		}
+		testkit.Equal(t, "phases", strings.Join(names, " "), want)
 	})
 }
 
@@ -80,9 +78,7 @@ func TestTermsDoNotDependOnTheBatchSize(t *testing.T) {
 				}
 				testkit.Equal(t, fmt.Sprintf("batch %d, phase %s", batch, p.Name), p.Terms, want, cmpopts.EquateApprox(2e-5, 0))
 				testkit.Near(t, "loss of phase "+p.Name, p.Loss, s.Loss(want), 2e-5)
-				if steps := (404 + min(batch, 405)) / min(batch, 405); p.Steps != steps {
-					t.Errorf("batch %d, phase %s: %d steps, expected %d", batch, p.Name, p.Steps, steps)
-				}
+				testkit.Equal(t, fmt.Sprintf("steps of batch %d, phase %s", batch, p.Name), p.Steps, (404+min(batch, 405))/min(batch, 405))
 			}
 		}
 		if want.CXE <= 0 || want.BXE <= 0 || want.W2 <= 0 || want.WU2 <= 0 || want.Prior < 0 {
@@ -140,9 +136,7 @@ func TestResultsDoNotDependOnWorkers(t *testing.T) {
 			if want == nil {
 				want = l.State()
 			}
-			if !cmp.Equal(want, l.State()) {
-				t.Errorf("%d workers give different weights than one", workers)
-			}
+			testkit.Equal(t, fmt.Sprintf("weights by %d workers", workers), l.State(), want)
 		}
 	})
 }

@@ -99,9 +99,7 @@ func TestTopKProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProblem(t)
 		confusion := testkit.Must(Confuse(p.scores, p.labels))(t)
-		if got, want := TopK(p.scores, p.labels, 1).Accuracy(), confusion.Accuracy(); got != want {
-			t.Errorf("top 1 is %+v, accuracy %+v", got, want)
-		}
+		testkit.Equal(t, "top 1", TopK(p.scores, p.labels, 1).Accuracy(), confusion.Accuracy())
 		var before Accuracy
 		for k := 1; k <= p.scores.Cols; k++ {
 			a := TopK(p.scores, p.labels, k).Accuracy()
@@ -110,9 +108,7 @@ func TestTopKProperties(t *testing.T) {
 			}
 			before = a
 		}
-		if before != (Accuracy{1, 1}) {
-			t.Errorf("top-k with all classes is %+v", before)
-		}
+		testkit.Equal(t, "top-k with all classes", before, Accuracy{1, 1})
 	})
 }
 

@@ -140,8 +140,6 @@ func TestECEIsBounded(t *testing.T) {
 				t.Errorf("confidence out of its bin: %+v", b)
 			}
 		}
-		if samples != len(p.labels) {
-			t.Errorf("%d samples in bins, expected %d", samples, len(p.labels))
-		}
+		testkit.Equal(t, "samples in bins", samples, len(p.labels))
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"gonum.org/v1/gonum/stat"
 	"pgregory.net/rapid"
@@ -51,9 +50,7 @@ func TestStackingByHand(t *testing.T) {
 		testkit.Equal(t, fmt.Sprintf("gamma %g", gamma), s.At(gamma), generalised(want[0], want[1]))
 	}
 	// 2 * 0.75 * 0.5 / 1.25 = 0.6 between -1 and 0 is more than 0.4 between 2 and 3.
-	if got := s.Best(); got != -0.5 {
-		t.Errorf("gamma %g, expected the middle between -1 and 0", got)
-	}
+	testkit.Equal(t, "gamma, the middle between -1 and 0", s.Best(), -0.5)
 }
 
 // If two predictions change at the same gamma, the curve is a slope.
@@ -152,9 +149,8 @@ func TestAlone(t *testing.T) {
 	p, _ := worked()
 	scores, labels := Sides{true, false, true}.Alone(p.scores, p.labels)
 	want := rows([]float32{5, 2}, []float32{0, 2}, []float32{7, 5}, []float32{1, 3})
-	if diff := cmp.Diff(want, scores) + cmp.Diff([]int{0, 0, 1, 1}, labels); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	testkit.Equal(t, "scores", scores, want)
+	testkit.Equal(t, "labels", labels, []int{0, 0, 1, 1})
 }
 
 func TestSides(t *testing.T) {

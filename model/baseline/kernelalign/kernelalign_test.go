@@ -17,8 +17,7 @@ import (
 	"github.com/lago-train/lago-train/model/method"
 )
 
-// toy is a data set whose classes have two of six attributes. The features of a sample are
-// a random map of its attributes, with noise.
+// toy is a data set with unseen classes.
 type toy struct {
 	seen   method.Examples
 	unseen dataset.Matrix[float64]
@@ -27,36 +26,14 @@ type toy struct {
 }
 
 func newToy(perClass int, noise float64) toy {
-	const attributes, dims, unseen = 6, 12, 4
-	rng := rand.New(rand.NewPCG(1, 0))
-	mix := make([]float64, attributes*dims)
-	for i := range mix {
-		mix[i] = rng.NormFloat64()
-	}
-	var classes [][]float64
-	for i := range attributes {
-		for j := range i {
-			class := make([]float64, attributes)
-			class[i], class[j] = 1, 1
-			classes = append(classes, class)
-		}
-	}
-	rng.Shuffle(len(classes), func(i, j int) { classes[i], classes[j] = classes[j], classes[i] })
-	x := dataset.NewMatrix[float32](perClass*len(classes), dims)
-	t := toy{unseen: matrixOf(classes[:unseen]...), seen: method.Examples{X: x, U: matrixOf(classes[unseen:]...)}}
-	for i := range x.Rows {
-		z := i % len(classes)
-		for d := range dims {
-			v := 3 + noise*rng.NormFloat64()
-			for m, u := range classes[z] {
-				v += u * mix[m*dims+d]
-			}
-			x.Row(i)[d] = float32(v)
-		}
-		if z < unseen {
-			t.rows, t.labels = append(t.rows, i), append(t.labels, z)
+	const classes, unseen = 15, 4
+	all := baselinetest.Examples(perClass*classes, 12, 6, classes, noise, 1)
+	t := toy{unseen: all.U.Slice(0, unseen), seen: method.Examples{X: all.X, U: all.U.Slice(unseen, classes)}}
+	for i, r := range all.Rows {
+		if z := all.Labels[i]; z < unseen {
+			t.rows, t.labels = append(t.rows, r), append(t.labels, z)
 		} else {
-			t.seen.Rows, t.seen.Labels = append(t.seen.Rows, i), append(t.seen.Labels, z-unseen)
+			t.seen.Rows, t.seen.Labels = append(t.seen.Rows, r), append(t.seen.Labels, z-unseen)
 		}
 	}
 	return t
@@ -65,14 +42,6 @@ func newToy(perClass int, noise float64) toy {
 func (y toy) score(t *testing.T, m method.Model, u dataset.Matrix[float64]) dataset.Matrix[float32] {
 	t.Helper()
 	return testkit.Must(model.Score(m, y.seen.X, y.rows, u))(t)
-}
-
-func matrixOf[T model.Float](rows ...[]T) dataset.Matrix[T] {
-	m := dataset.NewMatrix[T](len(rows), len(rows[0]))
-	for i, r := range rows {
-		copy(m.Row(i), r)
-	}
-	return m
 }
 
 // train runs some epochs and returns the model and the loss of each.
@@ -184,7 +153,11 @@ func TestScoreIsItsDefinition(t *testing.T) {
 
 // compare is the kernel of two vectors.
 func compare(k kernel, v, w []float64) float64 {
-	s, _ := k.at(k.number(floats.Dot(v, v), floats.Dot(v, w), floats.Dot(w, w)))
+	number := floats.Dot(v, w)
+	if k.distance {
+		number = math.Pow(floats.Distance(v, w, 2), 2)
+	}
+	s, _ := k.at(number)
 	return s
 }
 
@@ -202,17 +175,17 @@ func unit[T model.Float](v []T, centre []float32) []float64 {
 // and classes.
 func TestNormalisation(t *testing.T) {
 	e := method.Examples{
-		X:    matrixOf([]float32{1, 5}, []float32{9, 9}, []float32{3, 5}),
+		X:    baselinetest.Matrix[float32](2, 1, 5, 9, 9, 3, 5),
 		Rows: []int{0, 2}, Labels: []int{0, 1},
-		U: matrixOf([]float64{0, 1}, []float64{0.5, math.NaN()}),
+		U: baselinetest.Matrix(2, 0, 1, 0.5, math.NaN()),
 	}
 	// The missing entry is the mean over these classes, 1/4.
-	u := matrixOf([]float64{1, math.NaN()}, []float64{0, 0.25})
+	u := baselinetest.Matrix(2, 1, math.NaN(), 0, 0.25)
 	m := testkit.Must(newModel(Config{}, e))(t)
 	testkit.NearAll(t, "mean", m.mean.Data, []float64{2, 5}, 0)
 	testkit.NearAll(t, "centre", m.centre.Data, []float64{0.25, 1}, 0)
 	x := dataset.NewMatrix[float32](3, 2)
-	m.features(x, matrixOf([]float32{2, 5}, []float32{5, 9}), []int{1, 0})
+	m.features(x, baselinetest.Matrix[float32](2, 2, 5, 5, 9), []int{1, 0})
 	testkit.NearAll(t, "features", x.Data, []float64{0.6, 0.8, 0, 0, 0, 0}, 1e-7)
 	y := testkit.Must(m.descriptions(u))(t) // (3, -3)/4 and (-1, -3)/4, scaled
 	testkit.NearAll(t, "descriptions", y.Data, []float64{math.Sqrt(0.5), -math.Sqrt(0.5), -math.Sqrt(0.1), -math.Sqrt(0.9)}, 1e-6)
@@ -278,24 +251,12 @@ func (p problem) step(c Config) (float64, dataset.Matrix[float64]) {
 // naive computes the objective of the package comment.
 func naive(c Config, p problem) float64 {
 	k := c.kernel()
-	compare := func(v, w []float64) float64 {
-		var inner, distance float64
-		for i := range v {
-			inner += v[i] * w[i]
-			distance += (v[i] - w[i]) * (v[i] - w[i])
-		}
-		if k.distance {
-			inner = distance
-		}
-		value, _ := k.at(inner)
-		return value
-	}
 	var sum float64
 	for i, own := range p.labels {
 		for z := range p.y.Rows {
-			ks := []float64{compare(project(p.w, p.x.Row(i)), p.y.Row(z))}
+			ks := []float64{compare(k, project(p.w, p.x.Row(i)), p.y.Row(z))}
 			if c.Ort && k.distance {
-				ks = append(ks, compare(p.x.Row(i), lift(p.w, p.y.Row(z))))
+				ks = append(ks, compare(k, p.x.Row(i), lift(p.w, p.y.Row(z))))
 			}
 			for _, k := range ks {
 				if z == own {

@@ -93,22 +93,17 @@ func minimise(t testkit.TB, p Objective) *Classifiers {
 	return testkit.Must(p.Minimise())(t)
 }
 
-// drawRegression draws a regression with an independent or a joint loss.
-func drawRegression(t *rapid.T, samples, dims, outputs int) (Objective, dataset.Matrix[float64]) {
-	p, targets := regression(samples, dims, outputs, rapid.Uint64().Draw(t, "seed"))
-	p.Bias, p.Unit = rapid.Bool().Draw(t, "bias"), rapid.Bool().Draw(t, "unit")
-	if rapid.Bool().Draw(t, "joint") {
-		p.Joint = joint(targets)
-	} else {
-		p.Each = each(targets)
-	}
-	return p, targets
-}
-
+// The loss is of each output or of all.
 func TestMinimumOfALinearRegression(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := rapid.IntRange(1, 6)
-		p, targets := drawRegression(t, rapid.IntRange(1, 30).Draw(t, "samples"), size.Draw(t, "dims"), size.Draw(t, "outputs"))
+		p, targets := regression(rapid.IntRange(1, 30).Draw(t, "samples"), size.Draw(t, "dims"), size.Draw(t, "outputs"), rapid.Uint64().Draw(t, "seed"))
+		p.Bias, p.Unit = rapid.Bool().Draw(t, "bias"), rapid.Bool().Draw(t, "unit")
+		if rapid.Bool().Draw(t, "joint") {
+			p.Joint = joint(targets)
+		} else {
+			p.Each = each(targets)
+		}
 		near(t, p, targets, minimise(t, p), 2e-3)
 	})
 }

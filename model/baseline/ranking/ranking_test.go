@@ -176,8 +176,6 @@ func TestNotFinite(t *testing.T) {
 	}
 }
 
-func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*(1+math.Abs(b)) }
-
 // Class 1 scores 2, the margin is 1: hinges are 1 - 2 + s, which is
 // 2, -, -0.5, 0.5, 0 for the scores 3, 2, 0.5, 1.5, 1. Two are above 0, with a sum of
 // 2.5 and a maximum of 2, and l_2 / 2 = (1 + 1/2) / 2 = 0.75.
@@ -192,9 +190,8 @@ func TestByHand(t *testing.T) {
 		SJE:    {2, []float64{-1, 1, 0, 0, 0}},
 	} {
 		step := []float64{9, 9, 9, 9, 9} // of the sample before
-		if loss := lossOf[float64](name)(scores, 1, 1, step); !near(loss, want.loss) || !slices.Equal(step, want.step) {
-			t.Errorf("%s: %g by %v, expected %g by %v", name, loss, step, want.loss, want.step)
-		}
+		testkit.Near(t, string(name), lossOf[float64](name)(scores, 1, 1, step), want.loss, 1e-9)
+		testkit.Equal(t, "step of "+string(name), step, want.step)
 	}
 }
 

@@ -1,6 +1,7 @@
 package synclassifier
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -200,8 +201,6 @@ func TestMedianDistance(t *testing.T) {
 		2:    baselinetest.Matrix[float64](1, 1, 3, 1),          // of 2 and 2; equal classes are not counted
 		1:    baselinetest.Matrix[float64](1, 5, 5),             // of no distance
 	} {
-		if got := medianDistance(classes); got != want {
-			t.Errorf("%v: %g, expected %g", classes.Data, got, want)
-		}
+		testkit.Equal(t, fmt.Sprint(classes.Data), medianDistance(classes), want)
 	}
 }
