@@ -210,7 +210,5 @@ func TestTableOfASearch(t *testing.T) {
 	l.Runs = append(l.Runs, Line{Dir: "runs/a-ale-test-seed0-9", Stage: train.Test, Status: train.Epochs, written: time.Unix(100, 0)})
 	rows := l.Tables()[0].Rows
 	want := [][]any{{"a-ale-test-seed0-9", train.Epochs, 0, "-"}, {"a-ale-dev-seed0-*", "5 trials", "", "up to 50.0 %"}}
-	if diff := cmp.Diff(want, rows); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	testkit.Equal(t, "rows", rows, want)
 }
