@@ -48,3 +48,10 @@ func TestFetchedWeights(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+func TestFetchedDataSet(t *testing.T) {
+	archives := []fetch.Archive{{Source: "https://a.b/c.zip", File: "/cache/c.zip", Kept: true}}
+	tables := fetched{&fetch.Result{Name: "cub", Folder: "/data/CUB", Files: []string{"a", "b"}, Archives: archives}, "/data"}.Tables()
+	testkit.WantText(t, tables[0].Text(1000, 0), "cub: 2 files", "in /data/CUB", "from https://a.b/c.zip", "kept for other data sets: /cache/c.zip",
+		"lago-train dataset info --data-dir /data cub", "lago-train run --data-dir /data --dataset cub")
+}

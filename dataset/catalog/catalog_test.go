@@ -68,16 +68,13 @@ func TestOpenFindsAFolderInAnyCase(t *testing.T) {
 	t.Setenv(EnvDataDir, root)
 	copied(t, filepath.Join(root, "Mini"))
 	testkit.Equal(t, "name", open(t, "mINI", "", 1).Name, "mini")
-	if d := open(t, filepath.Join(root, "Mini"), "", 1); d.Name != "mini" || NameOf(root+"/Mini/") != "mini" {
-		t.Errorf("by path it is named %q and %q, expected mini", d.Name, NameOf(root+"/Mini/"))
-	}
+	testkit.Equal(t, "names by path", []string{open(t, filepath.Join(root, "Mini"), "", 1).Name, NameOf(root + "/Mini/")}, []string{"mini", "mini"})
 	own := open(t, copied(t, filepath.Join(root, "glyphs")), "", 1)
 	if picture, err := Picture(t.Context(), own, 0, 48); own.Name != "glyphs" || HasPictures(own) || picture != nil || err != nil {
 		t.Errorf("a folder named glyphs has the picture %v: %v", picture, err)
 	}
 	copied(t, filepath.Join(root, "MINI"))
-	_, err := Open(t.Context(), "mini", below(root))
-	testkit.WantError(t, err, "MINI and Mini")
+	testkit.Fails(Open(t.Context(), "mini", below(root)))(t, "MINI and Mini")
 	testkit.Equal(t, "folder of MINI", filepath.Base(open(t, "MINI", root, 1).Source), "MINI")
 }
 
@@ -98,8 +95,7 @@ func TestUnknownNames(t *testing.T) {
 			t.Errorf("%s: found %v, expected %s", c.name, err, c.want)
 		}
 	}
-	_, err := Open(t.Context(), "Glyphs", Options{DevSplit: 2})
-	testkit.WantError(t, err, `data set "Glyphs": dev_split: expected 1, since data that the program generates have one split, found 2`)
+	testkit.Fails(Open(t.Context(), "Glyphs", Options{DevSplit: 2}))(t, `data set "Glyphs": dev_split: expected 1, since data that the program generates have one split, found 2`)
 }
 
 func TestOpenWithoutSplit(t *testing.T) {
@@ -107,12 +103,9 @@ func TestOpenWithoutSplit(t *testing.T) {
 	dir := written(t, filepath.Join(root, "pets"))
 	testkit.NoError(t, os.Remove(filepath.Join(dir, openlayout.SplitsFile)))
 	o := below(root)
-	_, err := Open(t.Context(), "pets", o)
-	testkit.WantError(t, err, openlayout.SplitsFile)
+	testkit.Fails(Open(t.Context(), "pets", o))(t, openlayout.SplitsFile)
 	o.WithoutSplit = true
-	if d := testkit.Must(Open(t.Context(), "pets", o))(t); d.Split.Train != nil {
-		t.Errorf("split %v before the classes are split", d.Split)
-	}
+	testkit.Equal(t, "split", testkit.Must(Open(t.Context(), "pets", o))(t).Split, dataset.Split{})
 }
 
 func TestFolderAtFindsTheLayout(t *testing.T) {
@@ -162,8 +155,7 @@ func TestConvert(t *testing.T) {
 		{"big", "new2", `"big"`},
 		{"small", "full", "full: expected an empty folder, or none, found 1 file in it"},
 	} {
-		_, err := Convert(t.Context(), c.name, below(root), filepath.Join(root, c.dir))
-		testkit.WantError(t, err, c.want)
+		testkit.Fails(Convert(t.Context(), c.name, below(root), filepath.Join(root, c.dir)))(t, c.want)
 	}
 	testkit.Equal(t, "files that are left", len(testkit.Must(os.ReadDir(root))(t)), 5)
 }
@@ -220,27 +212,19 @@ func TestDescribe(t *testing.T) {
 	next("lago-train dataset describe new")
 	r := testkit.Must(Describe(t.Context(), "new", Sources{}, below(root)))(t)
 	testkit.WantText(t, testkit.Read(t, filepath.Join(dir, "attributes.csv")), "name,group\n")
-	if r.Classes != 2 || r.AddedClasses != 2 || r.Attributes != 0 {
-		t.Errorf("%+v", r)
-	}
+	testkit.Equal(t, "added classes", r.AddedClasses, 2)
 	next("lago-train dataset describe new")
-	_, err := Prompts(t.Context(), "new", below(root))
-	testkit.WantError(t, err, "expected attributes to ask for in attributes.csv, found none")
+	testkit.Fails(Prompts(t.Context(), "new", below(root)))(t, "expected attributes to ask for in attributes.csv, found none")
 	r = testkit.Must(Describe(t.Context(), "new", Sources{Like: "pets"}, below(root)))(t)
-	if r.Classes != 2 || r.Attributes != 10 || r.AddedAttributes != 10 || r.Missing != 20 {
-		t.Errorf("%+v", r)
-	}
+	testkit.Equal(t, "added attributes and missing entries", []int{r.AddedAttributes, r.Missing}, []int{10, 20})
 	next("describe the classes: lago-train serve new, or lago-train dataset describe new --prompt")
 	edit(t, dir, "classes.csv", "owl,", "owl,often")
 	next("lago-train dataset split new --to " + filepath.Join(dir, "splits.csv"))
-	_, err = Open(t.Context(), "new", below(root))
-	testkit.WantError(t, err, "features.npy or features.csv, found neither\nnext: lago-train dataset split new")
+	testkit.Fails(Open(t.Context(), "new", below(root)))(t, "features.npy or features.csv, found neither\nnext: lago-train dataset split new")
 	testkit.Must(Describe(t.Context(), "new", Sources{Like: "pets"}, below(root)))(t)
 	testkit.WantText(t, testkit.Read(t, filepath.Join(dir, "classes.csv")), "owl,often,", "wren,,")
-	_, err = Describe(t.Context(), "new", Sources{Like: "plain"}, below(root))
-	testkit.WantError(t, err, `"plain"`)
-	_, err = Describe(t.Context(), "glyphs", Sources{}, below(root))
-	testkit.WantError(t, err, "the open layout", "dataset convert")
+	testkit.Fails(Describe(t.Context(), "new", Sources{Like: "plain"}, below(root)))(t, `"plain"`)
+	testkit.Fails(Describe(t.Context(), "glyphs", Sources{}, below(root)))(t, "the open layout", "dataset convert")
 }
 
 func TestCheckListsEveryProblem(t *testing.T) {
@@ -265,8 +249,7 @@ func TestCheckListsEveryProblem(t *testing.T) {
 	if len(r.Errors) != 1 || !strings.Contains(r.Errors[0].Found, "trainclasses2.txt and in valclasses2.txt") {
 		t.Errorf("%+v", r.Errors)
 	}
-	_, err := Check(t.Context(), filepath.Join(root, "none"), below(""))
-	testkit.WantError(t, err, "no such file or directory")
+	testkit.Fails(Check(t.Context(), filepath.Join(root, "none"), below("")))(t, "no such file or directory")
 }
 
 func TestList(t *testing.T) {

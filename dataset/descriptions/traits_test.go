@@ -99,9 +99,7 @@ func TestAnswerBesideEntries(t *testing.T) {
 	testkit.Equal(t, "found", d.Cells, [][]string{{"rarely", "often", "yes"}, {"yes", "", ""}, {"no", "no", ""}, {"yes", "no", ""}})
 	testkit.WantError(t, notes.Err(), `line 9, column wing: expected attributes of this group, found "teal"`,
 		`line 12: expected a class of the data set, found "Emmu", which is added. Did you mean emu?`)
-	if notes.Len() != 2 {
-		t.Error(notes.Err())
-	}
+	testkit.Equal(t, "notes", notes.Len(), 2)
 	testkit.WantText(t, strings.Join(d.Prompts(), ""), "\n- 002.Wren\n- emu\n- Emmu\n")
 	testkit.NoError(t, d.Save())
 	testkit.WantText(t, testkit.Read(t, dir+"/"+DraftsFile), "class,group\n001.Barn_owl,has_wing\n001.Barn_owl,nocturnal\n002.Wren,has_wing\nEmmu,has_wing\nemu,has_wing\n")
@@ -123,7 +121,5 @@ func TestAddManyClasses(t *testing.T) {
 		names[i] = strconv.Itoa(i / 2)
 	}
 	d := &Table{}
-	if n, again := d.AddClasses(names), d.AddClasses(names); n != len(names)/2 || again != 0 {
-		t.Errorf("added %d, then %d", n, again)
-	}
+	testkit.Equal(t, "added, then again", []int{d.AddClasses(names), d.AddClasses(names)}, []int{len(names) / 2, 0})
 }

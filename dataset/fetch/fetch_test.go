@@ -109,8 +109,7 @@ func TestFetch(t *testing.T) {
 	good := files["/xlsa17.zip"]
 	files["/xlsa17.zip"] = []byte("<html>") // a download that is damaged is removed
 	o := options(t, archives(t, files))
-	_, err := Fetch(t.Context(), "cub", o)
-	testkit.WantError(t, err, errArchive.Error(), o.ArchiveURL, "has been removed")
+	testkit.Fails(Fetch(t.Context(), "cub", o))(t, errArchive.Error(), o.ArchiveURL, "has been removed")
 	wantIn(t, o.DataDir)
 	wantIn(t, o.DownloadDir)
 	files["/xlsa17.zip"] = good
@@ -137,8 +136,7 @@ func TestFetch(t *testing.T) {
 	testkit.Equal(t, "requests", s.requests(), []string{"/xlsa17.zip", "/LAGO.zip"})
 	// Another address is another archive, of the same name.
 	o.ArchiveURL, o.Force = s.URL+"/other/xlsa17.zip", true
-	_, err = Fetch(t.Context(), "sun", o)
-	testkit.WantError(t, err, "/other/xlsa17.zip", "404")
+	testkit.Fails(Fetch(t.Context(), "sun", o))(t, "/other/xlsa17.zip", "404")
 }
 
 // The data archive of LAGO's authors has everything, in other folders. A file of the user is
@@ -158,8 +156,7 @@ func TestOneArchiveMayHaveAllFiles(t *testing.T) {
 		wantIn(t, r.Folder, "att_splits.mat", "meta", "res101.mat", "testclasses.txt", "trainclasses1.txt", "trainvalclasses.txt", "valclasses1.txt")
 	}
 	testkit.Write(t, filepath.Dir(own), "mine.zip", "not an archive")
-	_, err := Fetch(t.Context(), "cub", o)
-	testkit.WantError(t, err, own, "damaged")
+	testkit.Fails(Fetch(t.Context(), "cub", o))(t, own, "damaged")
 	testkit.Read(t, own)
 }
 
@@ -176,8 +173,7 @@ func TestCheckedBeforeItIsPlaced(t *testing.T) {
 	testkit.NoError(t, os.MkdirAll(o.DownloadDir, 0o777))
 	archive := filepath.Join(o.DownloadDir, (&fetcher{}).cacheName(o.ArchiveURL))
 	testkit.NoError(t, os.Symlink(mine, archive+".part"))
-	_, err := Fetch(t.Context(), "cub", o)
-	testkit.WantError(t, err, o.ArchiveURL+": cub: ", "res101.mat: expected a variable", "Nothing was replaced.", "remove "+archive+" first")
+	testkit.Fails(Fetch(t.Context(), "cub", o))(t, o.ArchiveURL+": cub: ", "res101.mat: expected a variable", "Nothing was replaced.", "remove "+archive+" first")
 	wantIn(t, o.DataDir, "CUB")
 	wantIn(t, target, "notes.txt")
 	testkit.Equal(t, "the file that the link leads to", testkit.Read(t, mine), "mine")
@@ -188,15 +184,13 @@ func TestExistingFolder(t *testing.T) {
 	o := options(t, s)
 	target := filepath.Join(o.DataDir, "Cub")
 	testkit.Write(t, target, "notes.txt", "mine")
-	_, err := Fetch(t.Context(), "cub", o)
-	testkit.WantError(t, err, target, "exists already", "With force")
+	testkit.Fails(Fetch(t.Context(), "cub", o))(t, target, "exists already", "With force")
 	testkit.Equal(t, "downloads before the folder is found", len(s.requests()), 0)
 	// A failure leaves the earlier folder.
 	o.Force = true
 	broken := o
 	broken.MetaURL = s.URL + "/absent.zip"
-	_, err = Fetch(t.Context(), "cub", broken)
-	testkit.WantError(t, err, "404")
+	testkit.Fails(Fetch(t.Context(), "cub", broken))(t, "404")
 	wantIn(t, target, "notes.txt")
 	// Leftovers of a killed process are removed.
 	testkit.Write(t, o.DataDir, ".CUB.new/res101.mat", "half")
@@ -209,8 +203,7 @@ func TestExistingFolder(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(o.DataDir, "cub"), 0o755); err != nil {
 		t.Skip("this file system ignores case")
 	}
-	_, err = Fetch(t.Context(), "cub", o)
-	testkit.WantError(t, err, "expected one folder named CUB", "Cub and cub")
+	testkit.Fails(Fetch(t.Context(), "cub", o))(t, "expected one folder named CUB", "Cub and cub")
 }
 
 func TestInterruptedInAnyStep(t *testing.T) {
@@ -301,8 +294,7 @@ func TestFetchWeights(t *testing.T) {
 	testkit.Write(t, o.DataDir, ".resnet50.safetensors.new.part", "some")
 	testkit.Write(t, o.DataDir, ".resnet50.safetensors.new.part.validator", `"1"`)
 	o.SHA256 = ""
-	_, err := Fetch(t.Context(), "resnet50", o)
-	testkit.WantError(t, err, path, "exists already")
+	testkit.Fails(Fetch(t.Context(), "resnet50", o))(t, path, "exists already")
 	wantIn(t, o.DataDir, "resnet50.safetensors", "resnet50.safetensors.sha256")
 	// What the check refuses takes the place of nothing, and is not kept.
 	o.Force = true
@@ -313,8 +305,7 @@ func TestFetchWeights(t *testing.T) {
 		return &invalid.Error{Where: staged, Want: "a header"}
 	}
 	testkit.Write(t, o.DataDir, "resnet50.safetensors", "old")
-	_, err = Fetch(t.Context(), "resnet50", o)
-	testkit.WantError(t, err, o.ArchiveURL+": resnet50: expected a header. ", "login page", "Nothing was replaced.")
+	testkit.Fails(Fetch(t.Context(), "resnet50", o))(t, o.ArchiveURL+": resnet50: expected a header. ", "login page", "Nothing was replaced.")
 	wantIn(t, o.DataDir, "resnet50.safetensors", "resnet50.safetensors.sha256")
 	testkit.Equal(t, "the earlier weights", testkit.Read(t, path), "old")
 }

@@ -83,7 +83,6 @@ func TestImageHasTheFeaturesOfItsRow(t *testing.T) {
 		testkit.Equal(t, fmt.Sprintf("features of the picture of row %d", row), got, ds.Features.Row(row))
 	}
 	for _, row := range []int{-1, ds.Features.Rows} {
-		_, err := Image(row)
-		testkit.WantError(t, err, "glyphs: sample: expected 0 to 3899")
+		testkit.Fails(Image(row))(t, "glyphs: sample: expected 0 to 3899")
 	}
 }

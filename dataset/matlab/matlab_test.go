@@ -60,8 +60,7 @@ func TestReadChoosesByName(t *testing.T) {
 	}
 	testkit.Equal(t, "found", testkit.Must(read(t, t.TempDir(), data, "y", "x"))(t), want, exported)
 	for name, class := range map[string]string{"s": "sparse", "u": "unknown", "o": "opaque"} {
-		_, err := read(t, t.TempDir(), data, name)
-		testkit.WantError(t, err, name+", byte", "expected an array of numbers or text, found class "+class)
+		testkit.Fails(read(t, t.TempDir(), data, name))(t, name+", byte", "expected an array of numbers or text, found class "+class)
 	}
 }
 

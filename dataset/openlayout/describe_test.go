@@ -3,10 +3,8 @@ package openlayout
 import (
 	"errors"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/lago-train/lago-train/dataset/descriptions"
@@ -34,16 +32,14 @@ func TestDescriptions(t *testing.T) {
 	for name, want := range map[string]string{
 		AttributesFile: "name,group\nred,colour\nblue,colour\n", ClassesFile: "class,red,blue\nowl,50%,\nwren,,\n",
 	} {
-		testkit.Equal(t, name, string(testkit.Must(os.ReadFile(filepath.Join(dir, name)))(t)), want)
+		testkit.Equal(t, name, testkit.Read(t, filepath.Join(dir, name)), want)
 	}
-	testkit.NoError(t, os.WriteFile(filepath.Join(dir, ClassesFile), []byte("class,red,blue\nowl,60%,\n"), 0o666))
+	testkit.Write(t, dir, ClassesFile, "class,red,blue\nowl,60%,\n")
 	d.AddClass("emu")
 	if err := d.Save(); !errors.Is(err, descriptions.ErrChanged) {
 		t.Errorf("a file that another program changed: %v", err)
 	}
-	if got := string(testkit.Must(os.ReadFile(filepath.Join(dir, ClassesFile)))(t)); !strings.Contains(got, "60%") {
-		t.Errorf("it was overwritten:\n%s", got)
-	}
+	testkit.WantText(t, testkit.Read(t, filepath.Join(dir, ClassesFile)), "60%")
 }
 
 func TestReadDescriptionsRefuses(t *testing.T) {
@@ -51,8 +47,7 @@ func TestReadDescriptionsRefuses(t *testing.T) {
 		"class,red\nowl,2\n":         "above 1",
 		"class,red,green\nowl,1,1\n": `line 1, column 3: expected the name of an attribute of attributes.csv, found "green"`,
 	} {
-		_, err := ReadDescriptions(t.Context(), texts{AttributesFile: "name\nred\n", ClassesFile: text}.write(t, t.TempDir()))
-		testkit.WantError(t, err, want)
+		testkit.Fails(ReadDescriptions(t.Context(), texts{AttributesFile: "name\nred\n", ClassesFile: text}.write(t, t.TempDir())))(t, want)
 	}
 	// What classes.csv could not hold is refused before it is written.
 	for _, name := range []string{`""`, "a\u202eb", "a\u2028b", "a\ufeffb", "a\vb"} {

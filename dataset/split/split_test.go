@@ -96,10 +96,7 @@ func TestProposeProperty(t *testing.T) {
 		if leaks := check.Leaks(d, s); leaks != nil {
 			t.Fatalf("%+v leaks %v", s, leaks)
 		}
-		again, err := Propose(d, o)
-		if err != nil || !cmp.Equal(s, again) {
-			t.Fatalf("the same seed gives %+v and %+v", s, again)
-		}
+		testkit.Equal(t, "the same seed", testkit.Must(Propose(d, o))(t), s)
 	})
 }
 
@@ -141,9 +138,7 @@ func TestProposeReachesTheSizes(t *testing.T) {
 	d := tiny.Distinct("ab", "AB", "cd", "CD", "ef", "EF", "gh")
 	for seed := range uint64(5) {
 		s := testkit.Must(Propose(d, Options{Val: 3, Test: 2, Seed: seed}))(t)
-		if len(s.Val) != 3 || len(s.Test) != 2 {
-			t.Errorf("seed %d: %+v, expected 3 classes in val and 2 in test", seed, s)
-		}
+		testkit.Equal(t, fmt.Sprintf("seed %d: val and test classes", seed), []int{len(s.Val), len(s.Test)}, []int{3, 2})
 	}
 }
 
@@ -177,13 +172,9 @@ func TestRotationsProperty(t *testing.T) {
 		}
 		slices.Sort(test)
 		slices.Sort(val)
-		if !slices.Equal(test, Usable(d)) || !slices.Equal(val, Usable(d)) {
-			t.Fatalf("test classes %v and val classes %v, expected each class once", test, val)
-		}
-		again, err := Rotations(d, n, seed)
-		if err != nil || !cmp.Equal(splits, again) {
-			t.Fatalf("the same seed gives %+v and %+v", splits, again)
-		}
+		testkit.Equal(t, "test classes", test, Usable(d))
+		testkit.Equal(t, "val classes", val, Usable(d))
+		testkit.Equal(t, "the same seed", testkit.Must(Rotations(d, n, seed))(t), splits)
 		folds, err := Folds(d, splits[0], 2, seed)
 		if err != nil {
 			return // similar classes may leave too few sets

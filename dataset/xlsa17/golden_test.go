@@ -137,9 +137,8 @@ func TestCUB127(t *testing.T) {
 	opts := Options{}
 	fresh := loadWithin(t, 1.3, dir, opts)
 	testkit.NoError(t, check.Errors(fresh))
-	if len(fresh.IDs) != 7456 || fresh.Name != "cub127" || fresh.Features.Rows != 7456 || fresh.Features.Cols != 2048 {
-		t.Errorf("%q has %d x %d features", fresh.Name, fresh.Features.Rows, fresh.Features.Cols)
-	}
+	testkit.Equal(t, "name", fresh.Name, "cub127")
+	testkit.Equal(t, "ids and features", []int{len(fresh.IDs), fresh.Features.Rows, fresh.Features.Cols}, []int{7456, 7456, 2048})
 	for i, id := range fresh.IDs {
 		class, _, _ := strings.Cut(id, "/")
 		testkit.Equal(t, id, class, fresh.Classes[fresh.Labels[i]])

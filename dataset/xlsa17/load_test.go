@@ -185,8 +185,7 @@ func TestLoadRefuses(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newSmall()
 			tt.change(s)
-			_, err := loadSmall(t, s, Options{})
-			testkit.WantError(t, err, tt.want...)
+			testkit.Fails(loadSmall(t, s, Options{}))(t, tt.want...)
 		})
 	}
 }

@@ -35,8 +35,7 @@ func TestDevSplits(t *testing.T) {
 		{2, func() { s.column("trainval_loc", 1, 2, 3, 4, 5, 8, 9) }, []string{attFile + ": trainval_loc", `location 5, a sample of class "005.Duck"`}},
 	} {
 		tt.change()
-		_, err := loadSmall(t, s, Options{DevSplit: tt.devSplit})
-		testkit.WantError(t, err, tt.want...)
+		testkit.Fails(loadSmall(t, s, Options{DevSplit: tt.devSplit}))(t, tt.want...)
 	}
 }
 
@@ -113,8 +112,7 @@ func TestSplitProperty(t *testing.T) {
 		stranger := rapid.SampledFrom(d.samplesOutside(allowed)).Draw(t, "stranger")
 		at := rapid.IntRange(0, len(loc[name])).Draw(t, "at")
 		loc[name] = slices.Insert(loc[name], at, stranger)
-		_, err := d.folder.readSplit(1)
-		testkit.WantError(t, err, name+": ", strconv.Quote(d.folder.Classes[d.folder.Labels[stranger]]))
+		testkit.Fails(d.folder.readSplit(1))(t, name+": ", strconv.Quote(d.folder.Classes[d.folder.Labels[stranger]]))
 	})
 }
 

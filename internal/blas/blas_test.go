@@ -88,8 +88,7 @@ func TestUnusableLibrary(t *testing.T) {
 	}
 	for name, want := range unusable {
 		t.Setenv(EnvLibrary, name)
-		_, err := Use("")
-		testkit.WantError(t, err, "$"+EnvLibrary, name, want)
+		testkit.Fails(Use(""))(t, "$"+EnvLibrary, name, want)
 		if current != before {
 			t.Error("an error of Use changed what is in use")
 		}

@@ -101,8 +101,7 @@ func TestRead(t *testing.T) {
 // Neither opening a pipe nor reading from one outlasts the context, and a pipe without a writer is refused.
 func TestCancel(t *testing.T) {
 	path := pipe(t)
-	_, err := Lock(t.Context(), path, false, func() { t.Error("waiting for a pipe") })
-	testkit.WantError(t, err, path+": expected a regular file")
+	testkit.Fails(Lock(t.Context(), path, false, func() { t.Error("waiting for a pipe") }))(t, path+": expected a regular file")
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	if _, err := Open(ctx, path); !errors.Is(err, context.DeadlineExceeded) {
@@ -110,8 +109,7 @@ func TestCancel(t *testing.T) {
 	}
 	defer func(wait time.Duration) { writerWait = wait }(writerWait)
 	writerWait = 10 * time.Millisecond
-	_, err = Open(t.Context(), path)
-	testkit.WantError(t, err, path+": expected a file, or a pipe that a program writes to, found a pipe without a writer")
+	testkit.Fails(Open(t.Context(), path))(t, path+": expected a file, or a pipe that a program writes to, found a pipe without a writer")
 	w := testkit.Must(os.OpenFile(path, os.O_RDWR, 0))(t) // releases the abandoned goroutine
 	defer func() { _ = w.Close() }()
 	writerWait = time.Minute
@@ -352,8 +350,7 @@ func TestMove(t *testing.T) {
 	}
 	wantNames(t, dir)
 	missing := filepath.Join(dir, "missing")
-	_, err := Move(missing, []float32{1})
-	testkit.WantError(t, err, missing+": no such file")
+	testkit.Fails(Move(missing, []float32{1}))(t, missing+": no such file")
 }
 
 // fileKB returns the memory of this process that maps files, 0 where it is not known.

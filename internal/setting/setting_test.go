@@ -76,9 +76,7 @@ func TestList(t *testing.T) {
 	c.Depth, c.Rate = 100, 2 // the depth is not used, and so not checked
 	testkit.NoError(t, c.Settings().Check())
 	c.Settings().Canonical()
-	if c.Depth != 3 || c.Rate != 2 {
-		t.Errorf("canonical: %+v", c)
-	}
+	testkit.Equal(t, "canonical depth and rate", []float64{float64(c.Depth), c.Rate}, []float64{3, 2})
 	var other struct{ Rate, More float64 }
 	c.Settings().CopyTo(setting.List{
 		setting.Number("rate", &other.Rate, 0, setting.Positive), setting.Number("more", &other.More, 0, setting.Positive),

@@ -80,6 +80,14 @@ func WantError(t TB, err error, parts ...string) {
 	WantText(t, err.Error(), parts...)
 }
 
+// Fails is WantError for a call that returns a value, too: Fails(f())(t, parts...).
+func Fails[V any](_ V, err error) func(t TB, parts ...string) {
+	return func(t TB, parts ...string) {
+		t.Helper()
+		WantError(t, err, parts...)
+	}
+}
+
 // WantText reports a text that lacks one of the parts.
 func WantText(t TB, text string, parts ...string) {
 	t.Helper()

@@ -30,6 +30,7 @@ func TestHelpersReportWhatIsWrong(t *testing.T) {
 		{func(t testkit.TB) { testkit.Equal(t, "", "a", "a") }, func(t testkit.TB) { testkit.Equal(t, "", []int{1}, nil) }},
 		{func(t testkit.TB) { testkit.NoError(t, nil) }, func(t testkit.TB) { testkit.Must(0, errors.New("a"))(t) }},
 		{func(t testkit.TB) { testkit.WantError(t, errors.New("abc"), "a", "c") }, func(t testkit.TB) { testkit.WantError(t, nil) }},
+		{func(t testkit.TB) { testkit.Fails(0, errors.New("abc"))(t, "b") }, func(t testkit.TB) { testkit.Fails(0, nil)(t) }},
 		{func(t testkit.TB) { testkit.WantError(t, errors.New("abc")) }, func(t testkit.TB) { testkit.WantError(t, errors.New("abc"), "d") }},
 		{func(t testkit.TB) { testkit.WantText(t, testkit.Read(t, path), "ex") }, func(t testkit.TB) { testkit.WantText(t, testkit.Read(t, path), "ab") }},
 		{func(t testkit.TB) { testkit.WantNoText(t, "text", "ab") }, func(t testkit.TB) { testkit.WantNoText(t, "text", "ab", "ex") }},

@@ -63,9 +63,7 @@ func TestSamplesAreIndependent(t *testing.T) {
 		return slices.Clone(x.Data)
 	}
 	first, again, other := run(1), run(1), run(-3)
-	if !slices.Equal(first, again) {
-		t.Error("the same batch has other features")
-	}
+	testkit.Equal(t, "the same batch", again, first)
 	if !slices.Equal(first[:n.Dims()], other[:n.Dims()]) || slices.Equal(first, other) {
 		t.Error("the features of a sample depend on the other one")
 	}
@@ -127,8 +125,7 @@ func TestRefusesOtherFiles(t *testing.T) {
 		{"resnet18", set("bn1.bias", slices.Repeat([]float32{float32(math.NaN())}, 64), 64), `tensor "bn1.bias": expected finite numbers`},
 		{"resnet18", set("bn1.running_var", slices.Repeat([]float32{-1}, 64), 64), `tensor "bn1.running_var": expected variances of 0 or more, found -1`},
 	} {
-		_, err := New(&safetensors.File{Tensors: c.change(formulaFile(t, c.network).Tensors)}, nil)
-		testkit.WantError(t, err, c.want)
+		testkit.Fails(New(&safetensors.File{Tensors: c.change(formulaFile(t, c.network).Tensors)}, nil))(t, c.want)
 	}
 }
 

@@ -64,14 +64,10 @@ func TestBatches(t *testing.T) {
 		testkit.Near(t, "feature", float64(v), float64(y.Row(1)[j]), 1e-5)
 	}
 	again := slices.Clone(y.Data)
-	if !slices.Equal(again, testkit.Must(both.Features())(t).Data) {
-		t.Error("a second run has other features")
-	}
-	_, err := n.Graph(1, 100)
-	testkit.WantError(t, err, "size: expected a multiple of the 32 pixels", "found 100")
+	testkit.Equal(t, "a second run", testkit.Must(both.Features())(t).Data, again)
+	testkit.Fails(n.Graph(1, 100))(t, "size: expected a multiple of the 32 pixels", "found 100")
 	n.patch = 1
-	_, err = n.Graph(1, 224)
-	testkit.WantError(t, err, "size: expected at most 90 pixels, since patches of clip-vit-128x2-patch32 have 1, found 224")
+	testkit.Fails(n.Graph(1, 224))(t, "size: expected at most 90 pixels, since patches of clip-vit-128x2-patch32 have 1, found 224")
 }
 
 func TestFunctions(t *testing.T) {
@@ -131,8 +127,7 @@ func TestRefused(t *testing.T) {
 		if !Is(f) {
 			t.Errorf("%s: not recognised", want)
 		}
-		_, err := New(f, "")
-		testkit.WantError(t, err, want, "DINOv2")
+		testkit.Fails(New(f, ""))(t, want, "DINOv2")
 	}
 	text := with("text_model.encoder.weight", 3)(clip.Tensors())
 	if _, err := New(&safetensors.File{Tensors: text}, ""); err != nil || Needs("text_model.encoder.weight") || !Needs("layernorm.weight") || Is(&safetensors.File{}) {
