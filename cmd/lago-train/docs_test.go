@@ -30,6 +30,7 @@ func TestPages(t *testing.T) {
 			}
 			dir := t.TempDir()
 			testkit.NoError(t, os.Rename(animals(t), filepath.Join(dir, "data")))
+			testkit.NoError(t, os.CopyFS(filepath.Join(dir, "docs", "example"), os.DirFS("../../docs/example"))) // as in a clone
 			env := append(process(t).Env, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 			if data := os.Getenv("LAGO_DATA"); data != "" && page != "docs/your-data.md" {
 				env = append(env, "LAGO_DATA="+data)
@@ -176,6 +177,30 @@ func TestProgramOfTheDocs(t *testing.T) {
 	_, printed, _ := strings.Cut(page, "It prints\n\n```\n")
 	printed, _, _ = strings.Cut(printed, "```")
 	testkit.WantText(t, example, program, "\t// "+strings.ReplaceAll(strings.TrimSpace(printed), "\n", "\n\t// "))
+}
+
+// Each row of the README's table of results has the numbers of a line of docs/results.md for its method.
+func TestResultsOfTheREADME(t *testing.T) {
+	results := strings.Split(strings.ToLower(testkit.Read(t, "../../docs/results.md")), "\n")
+	_, rows, _ := strings.Cut(testkit.Read(t, "../../README.md"), "\n| method | accuracy on unseen classes ")
+	rows, _, _ = strings.Cut(rows, "\n\n")
+	checked := 0
+	for _, row := range strings.Split(rows, "\n")[2:] {
+		cells := strings.Split(strings.Trim(strings.ToLower(row), "| "), " | ")
+		method := strings.Fields(strings.Trim(cells[0], "*"))[0]
+		has := func(values ...string) bool {
+			return slices.ContainsFunc(results, func(line string) bool {
+				return !slices.ContainsFunc(append(values, method), func(value string) bool { return !strings.Contains(line, strings.TrimSpace(value)) })
+			})
+		}
+		if !has(cells[1], cells[2]) || len(cells) == 6 && !has(cells[3], cells[4]) {
+			t.Errorf("docs/results.md has no lines with the numbers of %s", row)
+		}
+		checked++
+	}
+	if checked < 9 {
+		t.Errorf("%d rows, expected LAGO and eight baselines", checked)
+	}
 }
 
 var (

@@ -167,7 +167,7 @@ func (s *study) ofMethod(q *protocol.Method) {
 // ofGroups is for groups: with --model nothing is trained.
 func (s *study) ofGroups(q *grouping.Analysis) {
 	var name string
-	ofTraining := append(config.All().Without("dev_split").Keys(), "config", "jobs", "shard", "out")
+	ofTraining := append(config.All().Without("dataset", "dev_split").Keys(), "config", "jobs", "shard", "out")
 	s.settings = setting.List{modelSetting(&name).Excludes(ofTraining...)}
 	s.instead = func(c *call) (bool, error) {
 		if name == "" {
@@ -177,13 +177,13 @@ func (s *study) ofGroups(q *grouping.Analysis) {
 	}
 }
 
-// groupsOf analyses the model of --model on the data set that it was trained on.
+// groupsOf analyses the model of --model on the data set that it was trained on, which --dataset may name.
 func (s *study) groupsOf(c *call, name string, q *grouping.Analysis) (*grouping.Result, error) {
 	m, err := openModel(name)
 	if err != nil {
 		return nil, err
 	}
-	d, err := openData(c, m, "", s.Options)
+	d, err := openData(c, m, c.typed["dataset"], s.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -204,6 +204,9 @@ func (o *gridOptions) next(r *protocol.Result) string {
 		command = fmt.Sprintf("lago-train search --dataset %s --variant %s", r.Config.Dataset, r.Variant)
 	} else if r.Reused == 0 {
 		command = "lago-train evaluate --model " + strings.TrimPrefix(filepath.Join(o.out, latest), defaultRuns+string(filepath.Separator))
+	}
+	if r.Test != nil && catalog.IsPath(r.Config.Dataset) { // of which a model has the name alone
+		command += " --dataset " + r.Config.Dataset
 	}
 	if o.DataDir != "" {
 		command += " --data-dir " + o.DataDir
