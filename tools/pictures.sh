@@ -22,7 +22,7 @@ shot() { # FILE WIDTH,HEIGHT ADDRESS
 
 "$lago" run --seeds 1 --quiet >/dev/null
 "$lago" explain --model latest --sample $sample --format html --to page.html --quiet
-shot explanation.png 900,885 "file://$work/page.html"
+shot explanation.png 900,870 "file://$work/page.html"
 "$lago" serve glyphs --model latest >address.txt 2>/dev/null &
 server=$!
 until address=$(grep -o 'http[^ ]*' address.txt); do kill -0 $server && sleep 0.2; done
