@@ -17,13 +17,10 @@ import (
 	"github.com/lago-train/lago-train/model"
 )
 
-// sound is a valid Config.
-var sound = model.Config{Variant: model.SemanticSoft, Prior: model.Uniform, Complement: model.Const, Zeta: 10, Alpha: 1, Beta: 1, Lambda: 1, Psi: 1}
-
 // A grouping that would not fit into memory is refused before it is made.
 func TestGroupingOfManyGroups(t *testing.T) {
 	const m = 100_000
-	c := sound
+	c := learned
 	_, _, err := c.Grouping(m, dataset.Matrix[float64]{Rows: m}.AllRows())
 	testkit.WantError(t, err, "groups: expected at most 2684 groups for 100000 attributes, found 100000")
 	c.Variant, c.K = model.KSoft, 2685
@@ -81,7 +78,7 @@ func TestRefusals(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, construct := range tt.by {
-				tr := newTrial(t, sound, sizes{n: 2, d: 2, m: 4, k: 2, z: 3}, 1)
+				tr := newTrial(t, learned, sizes{n: 2, d: 2, m: 4, k: 2, z: 3}, 1)
 				tt.spoil(&tr)
 				names(t, construct(tr), tt.field)
 			}
@@ -246,9 +243,7 @@ func TestInitOfGroups(t *testing.T) {
 		}
 	}
 	v := start(t, soft, 4, 50, nil, 1).V
-	if v.Rows != 50 || v.Cols != 20 {
-		t.Fatalf("V is %d x %d, expected 50 x 20", v.Rows, v.Cols)
-	}
+	testkit.Equal(t, "rows and columns of V", []int{v.Rows, v.Cols}, []int{50, 20})
 	testkit.Near(t, "mean of V", sum(floats(v.Data))/1000, 0, 1e-9)
 	// The probability that 1000 draws span less than 0.99 of the range is below 1e-3.
 	testkit.Near(t, "range of V", float64(slices.Max(v.Data)-slices.Min(v.Data)), 0.995e-3, 0.005e-3)

@@ -34,9 +34,8 @@ func TestDecideCorrection(t *testing.T) {
 				OnEpoch: func(Trial, Epoch) { t.Error("trained again") },
 			}))(t)
 			fresh := testkit.Must(Run(t.Context(), t.TempDir(), trial, asked, data(d, trial), Options{}))(t)
-			if diff := cmp.Diff(fresh, again, butSeconds); diff != "" || len(again.Evaluations) != len(first.Evaluations)+1 {
-				t.Errorf("%s, %s: %d evaluations (-of a new run +of the finished one):\n%s", name, stage, len(again.Evaluations), diff)
-			}
+			testkit.Equal(t, fmt.Sprintf("%s, %s: evaluations", name, stage), again, fresh, butSeconds)
+			testkit.Equal(t, "number of evaluations", len(again.Evaluations), len(first.Evaluations)+1)
 			for _, c := range asked {
 				testkit.NoError(t, Decide(t.Context(), dir, func(d *Decisions) error {
 					d.Correction = c

@@ -250,9 +250,7 @@ func FuzzLoad(f *testing.F) {
 		}
 		x, u := dataset.NewMatrix[float32](2, s.Dims), dataset.NewMatrix[float64](3, len(s.Attributes))
 		scores := testkit.Must(model.Score(s, x, []int{1, 0}, u))(t)
-		if scores.Rows != 2 || scores.Cols != 3 {
-			t.Errorf("the model was loaded, but scores %v", scores)
-		}
+		testkit.Equal(t, "rows and columns of scores", []int{scores.Rows, scores.Cols}, []int{2, 3})
 		again := filepath.Join(dir, "again")
 		testkit.NoError(t, Save(again, s))
 		testkit.Equal(t, "written and loaded again", testkit.Must(Load(again))(t), s, butImputer, cmpopts.EquateEmpty(), cmpopts.EquateNaNs())

@@ -59,9 +59,8 @@ func TestAblate(t *testing.T) {
 	testkit.WantText(t, testlab.Text(a.Tables()), "2 seeds", "explicit: alpha 0.5", "│ per-group     │", "│ points ")
 	var stored results.Accuracies
 	testlab.Stored(t, l, Kind, &stored)
-	if diff := gocmp.Diff(a, &stored, cmpopts.IgnoreFields(results.Row{}, "ByClass")); diff != "" || len(designs) != 9 {
-		t.Errorf("%d designs; what is stored differs:\n%s", len(designs), diff)
-	}
+	testkit.Equal(t, "stored", &stored, a, cmpopts.IgnoreFields(results.Row{}, "ByClass"))
+	testkit.Equal(t, "designs", len(designs), 9)
 	if dots := testkit.Must(stored.Figures(""))(t)[0].Picture.(*plot.Dots); len(dots.Rows) != 9 || len(dots.Panels[0].Series[1].Dots) != 0 {
 		t.Errorf("%d rows and series %+v in the figure, expected 9 and none that is published", len(dots.Rows), dots.Panels)
 	}

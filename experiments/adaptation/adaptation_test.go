@@ -111,7 +111,6 @@ func TestOff(t *testing.T) {
 	}
 	for name, b := range map[string]*batch{
 		"clusters without relation to classes": simulated(12, 30, func(_, sample int) int { return sample % 12 }),
-		"a single cluster":                     simulated(12, 30, func(_, _ int) int { return 0 }),
 		"no mistake":                           right,
 	} {
 		a := chosen(t, b)

@@ -100,9 +100,7 @@ func TestFlagsOverrideTheFileAndThatThePreset(t *testing.T) {
 	for key, want := range map[string]string{"lr": "--lr", "zeta": FromPreset, "seeds": ""} {
 		testkit.Equal(t, "origin of "+key, p.Origins[key], want)
 	}
-	if !strings.HasSuffix(p.Origins["k"], "settings.json") {
-		t.Errorf("k comes from %q, expected the file", p.Origins["k"])
-	}
+	testkit.WantText(t, p.Origins["k"], "settings.json")
 }
 
 // A written file, and the JSON of a stored result, make the same trials.
@@ -125,9 +123,8 @@ func TestWrittenConfigsMakeTheSameTrials(t *testing.T) {
 	path := filepath.Join(dir, "chosen.json")
 	testkit.NoError(t, Defaults(methods.Variant(model.KSoft)).With("k", 7).Write(path, "abc"))
 	p := testkit.Must(Resolve(testkit.Must(ReadFile(t.Context(), path))(t), PresetFor))(t)
-	if p.ChosenOn != "abc" || p.Value("k") != 7 {
-		t.Errorf("chosen on %q with k %v, expected abc and 7", p.ChosenOn, p.Value("k"))
-	}
+	testkit.Equal(t, "chosen on", p.ChosenOn, "abc")
+	testkit.Equal(t, "k", p.Value("k"), 7)
 }
 
 // A setting distinguishes trials if, and only if, it applies. A new setting is expected to

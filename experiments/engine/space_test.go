@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -121,9 +122,8 @@ func TestCorrectionsFromEveryStart(t *testing.T) {
 		testkit.Equal(t, m.Label()+" is tried for fewer epochs", first.epochs < first.base.DevEpochs(), of.Seeded)
 		for _, c := range m.Corrections() {
 			s := newSearch(config.Defaults(m).WithCorrection(c), folds, 100, nil, of)
-			if !slices.Equal(s.corrections, first.corrections) || !slices.Equal(s.searched, first.searched) {
-				t.Errorf("%s from %v: corrections %v, settings %v", m.Label(), c, s.corrections, s.searched)
-			}
+			testkit.Equal(t, fmt.Sprintf("%s from %v: corrections", m.Label(), c), s.corrections, first.corrections)
+			testkit.Equal(t, fmt.Sprintf("%s from %v: settings", m.Label(), c), s.searched, first.searched)
 			for _, key := range methods.CorrectionKeys {
 				if now := s.base.Settings(); len(testkit.Must(now.Find(key))(t).Search) == 0 {
 					t.Errorf("%s from %v: no values of %s", m.Label(), c, key)

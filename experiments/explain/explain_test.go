@@ -3,6 +3,7 @@ package explain
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"image"
 	"math/rand/v2"
 	"slices"
@@ -78,12 +79,6 @@ func TestChanges(t *testing.T) {
 	}
 	for _, change := range c.Changes {
 		testkit.Near(t, "by", change.By, change.LogOdds-c.LogOdds, 1e-9)
-		if (change.LogOdds > 0) != (change.Predicted != c.Against) {
-			t.Errorf("log odds of %g and a prediction of %s", change.LogOdds, change.Predicted)
-		}
-	}
-	if n := len(c.Flip.Changes); !c.Flip.Found || n == 0 || c.Flip.Changes[n-1].LogOdds >= 0 {
-		t.Errorf("%+v, expected changes that flip", c.Flip)
 	}
 	x, back := explained(t, q), new(Result)
 	testkit.NoError(t, json.Unmarshal([]byte(written(t, x, JSON, 1)), back))
@@ -114,9 +109,8 @@ func TestComparedClasses(t *testing.T) {
 		for _, comparison := range x.Comparisons {
 			got = append(got, comparison.Against+" "+string(comparison.Reason))
 		}
-		if strings.Join(got, ", ") != c.want || x.headline() != predicted+c.headline {
-			t.Errorf("true class %q, against %q: compared with %q, %q", c.label, c.against, got, x.headline())
-		}
+		testkit.Equal(t, fmt.Sprintf("%q against %q", c.label, c.against), strings.Join(got, ", "), c.want)
+		testkit.Equal(t, "headline", x.headline(), predicted+c.headline)
 		if x.Correct != nil && (x.Label.Class != c.label || *x.Correct != (c.label == first)) {
 			t.Errorf("the true class is %+v, correct %v", x.Label, *x.Correct)
 		}

@@ -164,13 +164,11 @@ func TestPercentAxis(t *testing.T) {
 		{1, 0.994, 1.006, 100}, {0.5, math.NaN(), math.NaN(), 50}, {0.05, 0, 0.12, 20}, {0, -1, 0, 10},
 	} {
 		lines := &Lines{Percent: true, Chance: 8, Series: []Series{{Name: "a", Measured: true, Points: []Point{PercentPoint(1, c.value, c.low, c.high)}}}}
-		if y := lines.chart().Y; y.Min != 0 || y.Max != c.end {
-			t.Errorf("%+v: lines from %g to %g", c, y.Min, y.Max)
-		}
+		y := lines.chart().Y
+		testkit.Equal(t, fmt.Sprintf("%+v: ends of lines", c), []float64{y.Min, y.Max}, []float64{0, c.end})
 		d := &Dots{Percent: true, Rows: []Row{{Name: "a"}}, Panels: []Panel{{Chance: 8, Series: []DotSeries{{Dots: []Dot{PercentDot(0, c.value, c.low, c.high)}}}}}}
-		if low, high := d.ends(); low != 0 || high != c.end {
-			t.Errorf("%+v: dots from %g to %g", c, low, high)
-		}
+		low, high := d.ends()
+		testkit.Equal(t, fmt.Sprintf("%+v: ends of dots", c), []float64{low, high}, []float64{0, c.end})
 		if x := d.chart().X; x.Max != 1 { // otherwise there is no room for the label at the end
 			t.Errorf("%+v: a panel up to %g", c, x.Max)
 		}

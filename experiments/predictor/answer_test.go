@@ -92,9 +92,7 @@ func checkSums(t *testing.T, a *Answer, c *Comparison, attributes int) {
 func TestExplainTheCuckoo(t *testing.T) {
 	m := testlab.Birds(testlab.HardBirds)
 	c := compared(t, m)
-	if c.Class != m.Classes[0] || c.Against != m.Classes[1] {
-		t.Fatalf("found %+v, expected the cuckoo against the nuthatch", c)
-	}
+	testkit.Equal(t, "classes", []string{c.Class, c.Against}, m.Classes[:2])
 	groups := c.Groups
 	g := groups[slices.IndexFunc(groups, func(g Group) bool { return g.Name == m.Groups[0] })]
 	p := g.Terms[0].Prior

@@ -70,9 +70,8 @@ func TestRun(t *testing.T) {
 		l.OnStep = func(step string) { t.Errorf("%s again", step) }
 		l.OnRun = func(r lab.Run) { t.Errorf("%s is trained again", r.Dir) }
 		again := ask(t, l, preset(l, stage))
-		if diff := cmp.Diff(r, again, cmpopts.IgnoreFields(Result{}, "Config", "Reused")); diff != "" || again.Reused != runs {
-			t.Errorf("%s: reused %d (-first +second):\n%s", stage, again.Reused, diff)
-		}
+		testkit.Equal(t, fmt.Sprint("reused by ", stage), again.Reused, runs)
+		testkit.Equal(t, fmt.Sprint("again ", stage), again, r, cmpopts.IgnoreFields(Result{}, "Config", "Reused"))
 		last, of, adapted := r.Val, "validation", "not recommended (no reliable gain on 4 validation classes)"
 		if r.Test != nil {
 			last, of = r.Test, "test"

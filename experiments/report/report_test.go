@@ -185,22 +185,19 @@ func TestNames(t *testing.T) {
 func TestDamagedResults(t *testing.T) {
 	root := t.TempDir()
 	store(t, root, "noise", "fish", "1", stored["noise"])
-	for want, path := range map[string]string{
+	damaged := map[string]string{
 		"expected a result that this version of lago-train stored":                 testkit.Write(t, root, "noise-a-00000000.json", `{"kind"`),
 		`kind: expected the name of a study, found "colours"`:                      store(t, root, "colours", "fish", "", "{}"),
 		"result: expected a result of partial, found other JSON":                   store(t, root, "partial", "fish", "", `[1]`),
 		"trial.json: expected what a run writes, found damaged JSON. Delete the f": filepath.Dir(testkit.Write(t, root, filepath.Join("cut", train.TrialFile), `{`)),
-	} {
-		i := slices.IndexFunc(read(t, root).Missing, func(m lab.Missing) bool { return m.Name == path })
-		if i < 0 {
-			t.Errorf("%s is not listed", path)
-			continue
-		}
-		if why := read(t, root).Missing[i].Why; !strings.HasPrefix(why, want) {
-			t.Errorf("%s: %s, expected %s", path, why, want)
-		}
 	}
-	p := read(t, root)
+	p, why := read(t, root), map[string]string{}
+	for _, m := range p.Missing {
+		why[m.Name] = m.Why
+	}
+	for want, path := range damaged {
+		testkit.WantText(t, why[path], want)
+	}
 	_, text := render(t, p)
 	testkit.WantText(t, text, "1 result in ", "4 cannot be shown ", "Noisy descriptions")
 	testkit.WantText(t, testlab.Text(p.Summary().Tables()), "shows 1 stored result (noise)\n4 cannot be shown:\n", "cut: trial.json: ")

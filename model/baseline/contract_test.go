@@ -76,9 +76,7 @@ func TestProject(t *testing.T) {
 	a := testkit.Must(baseline.Project(w, x, rows, dataset.Matrix[float32].CopyRows))(t)
 	for i, r := range rows {
 		v := x.Row(r)
-		if got := a.Row(i); got[0] != v[0]+2*v[2] || got[1] != v[1]-v[2] {
-			t.Fatalf("row %d, sample %d: %v of %v", i, r, got, v)
-		}
+		testkit.Equal(t, fmt.Sprintf("row %d, sample %d", i, r), a.Row(i), []float32{v[0] + 2*v[2], v[1] - v[2]})
 	}
 }
 

@@ -147,15 +147,13 @@ func TestNotFinite(t *testing.T) {
 		variant model.Variant
 		change  func(*Settings)
 		scale   float32 // of the features
-		term    string  // "" for any
-		message string
+		want    string
 	}{
-		{model.SemanticHard, func(s *Settings) { s.LR = 1e30 }, 1, "w2", "phase W, step 2: w2 is +Inf"},
-		{model.Singletons, func(s *Settings) { s.LR = 1e300 }, 1, "", "phase W, step 2: "},
-		{model.SemanticHard, func(s *Settings) { s.LR, s.Batch = 1e300, 1000 }, 1, "W", "phase W, step 1: W is "},
-		{model.KSoft, func(s *Settings) { s.LRV, s.Batch = 1e300, 1000 }, 1, "V", "phase V, step 1: V is "},
-		{model.SemanticSoft, func(s *Settings) { s.LRV = 1e300 }, 1, "", "phase V, step 2: "},
-		{model.KSoft, func(*Settings) {}, 1e38, "cxe", "phase W, step 1: cxe is NaN"},
+		{model.SemanticHard, func(s *Settings) { s.LR = 1e30 }, 1, "phase W, step 2: w2 is +Inf"},
+		{model.SemanticHard, func(s *Settings) { s.LR, s.Batch = 1e300, 1000 }, 1, "phase W, step 1: W is "},
+		{model.KSoft, func(s *Settings) { s.LRV, s.Batch = 1e300, 1000 }, 1, "phase V, step 1: V is "},
+		{model.SemanticSoft, func(s *Settings) { s.LRV = 1e300 }, 1, "phase V, step 2: "},
+		{model.KSoft, func(*Settings) {}, 1e38, "phase W, step 1: cxe is NaN"},
 	} {
 		e := examples(tiny.Learnable())
 		for i := range e.X.Data {
@@ -164,9 +162,9 @@ func TestNotFinite(t *testing.T) {
 		s := settings(c.variant)
 		c.change(s)
 		_, err := testkit.Must(method.Learn(s, e, 1))(t).Epoch(1)
-		testkit.WantError(t, err, c.message)
-		if nf := (*model.NotFinite)(nil); !errors.As(err, &nf) || c.term != "" && nf.Term != c.term {
-			t.Errorf("error %v, expected one on %s", err, c.term)
+		testkit.WantError(t, err, c.want)
+		if !errors.As(err, new(*model.NotFinite)) {
+			t.Errorf("%v is no *model.NotFinite", err)
 		}
 	}
 }

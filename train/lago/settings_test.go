@@ -44,9 +44,7 @@ func TestDefaultText(t *testing.T) {
 		"alpha":   "0.1; singletons: 0.3; k-soft: 1",
 		"k":       "0",
 	} {
-		if got := testkit.Must(s.Settings().Find(key))(t).DefaultText(); !strings.HasPrefix(got, want) {
-			t.Errorf("default of %s: %s, expected %s", key, got, want)
-		}
+		testkit.WantText(t, testkit.Must(s.Settings().Find(key))(t).DefaultText(), want)
 	}
 }
 
