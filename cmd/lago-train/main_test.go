@@ -186,9 +186,6 @@ func TestWrongCommandLines(t *testing.T) {
 	fails(t, []string{"sweep-k", "--config", singletons}, singletons+": variant: expected k-soft, found singletons")
 	fails(t, []string{"groups", "--config", singletons}, singletons+": variant: expected k-soft or semantic-soft, found singletons")
 	fails(t, []string{"runs", "--from", empty + "/none"}, "none: expected a folder of runs, found no such folder")
-	if os.Getuid() != 0 {
-		misused(t, []string{"run", "--out", "/proc/none"}, "--out", "/proc/none")
-	}
 }
 
 func TestOutcomeOfAnError(t *testing.T) {

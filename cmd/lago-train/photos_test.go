@@ -136,6 +136,7 @@ func TestFromPhotographsToClasses(t *testing.T) {
 	// Other features than those of the model are refused.
 	predict := append([]string{"predict"}, chosen...)
 	misused(t, append(predict, "--fit", "crop", "--images", image), "--fit: expected squash, as for the features that the model was trained on, found crop")
+	misused(t, append(predict, "--size", "64", "--images", image), "--size: expected 48")
 	testkit.NoError(t, networktest.WriteTransformer(weights, "clip-tiny"))
 	misused(t, append(predict, "--images", image), "--weights: expected resnet18 with SHA-256")
 	misused(t, []string{"predict", "--model", model, "--images", image}, "--weights: expected a safetensors file", "dataset fetch resnet50 or dinov2-small")

@@ -189,8 +189,7 @@ func TestCheckAcceptsSoundData(t *testing.T) {
 		}
 	}
 	t.Chdir(dir)
-	text, err := json.Marshal(testkit.Must(Check(t.Context(), ".", below("")))(t))
-	testkit.NoError(t, err)
+	text := testkit.Must(json.Marshal(testkit.Must(Check(t.Context(), ".", below("")))(t)))(t)
 	testkit.WantText(t, string(text), `{"ok":true,"errors":[],"warnings":[{"file":"pets","field":"classes \"004.Class_D\" and \"009.Class_I\""`,
 		`"hint":"One or both lack 1 attribute."`, `"field":"attribute \"colour::v4\""`, `"missing":{"entries":1,"of":120,"classes":[{"name":"004.Class_D","entries":1}]`)
 }

@@ -60,8 +60,7 @@ func TestKilledWhileSaving(t *testing.T) {
 		testkit.NoError(t, c.Start())
 		r, last := bufio.NewReader(out), -1
 		for last < kill%10 { // at each of the changes
-			_, err := fmt.Fscanf(r, "saved %d\n", &last)
-			testkit.NoError(t, err)
+			testkit.Must(fmt.Fscanf(r, "saved %d\n", &last))(t)
 		}
 		time.Sleep(time.Duration(kill*37%23) * 100 * time.Microsecond)
 		testkit.NoError(t, c.Process.Kill())

@@ -223,8 +223,7 @@ func TestInterruptedInAnyStep(t *testing.T) {
 		}
 		wantIn(t, o.DataDir)
 		o.Progress = nil
-		_, err = Fetch(t.Context(), "cub", o)
-		testkit.NoError(t, err)
+		testkit.Must(Fetch(t.Context(), "cub", o))(t)
 	}
 }
 
@@ -274,8 +273,7 @@ func TestTwoFetchesAtATime(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 	}
-	_, err := Fetch(t.Context(), "cub", o)
-	testkit.NoError(t, err)
+	testkit.Must(Fetch(t.Context(), "cub", o))(t)
 	testkit.WantText(t, logged.AllEntries()[0].Message, "waiting for another process that fetches to "+o.DataDir)
 	testkit.WantError(t, <-errs, "exists already")
 }

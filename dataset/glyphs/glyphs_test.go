@@ -13,17 +13,6 @@ import (
 	"github.com/lago-train/lago-train/internal/testkit"
 )
 
-func ExampleMake() {
-	ds := standard()
-	fmt.Println(ds.Source)
-	fmt.Println(ds.Features.Rows, "samples of", len(ds.Classes), "classes in", ds.Features.Cols, "dimensions")
-	fmt.Println("groups:", ds.Groups)
-	// Output:
-	// letters and digits of 25 typefaces, seed 0
-	// 3900 samples of 52 classes in 360 dimensions
-	// groups: [height width left right top middle foot curve counter slant ends symmetry]
-}
-
 // standard is the default data set, for tests that only read it.
 var standard = sync.OnceValue(Make)
 

@@ -266,8 +266,6 @@ func TestUnitsOfBoxes(t *testing.T) {
 	large := testkit.Write(t, dir, "a.png", encoded(t, func(w io.Writer) error { return png.Encode(w, image.NewGray(image.Rect(0, 0, 400, 300))) }))
 	for _, c := range []struct{ boxes, want string }{
 		{"100,50,200,100", ""},
-		{"150,110,40,60", ""},
-		{"10,10,390,290", ""},
 		{"0,0,400,300", ""},
 		{"25,16.7,50,33.3", "percent"},
 		{"0,0,100,100", "percent"},
@@ -373,8 +371,7 @@ func TestReferenceCrops(t *testing.T) {
 		for _, e := range testkit.Must(os.ReadDir(filepath.Join(shared, "resnet", "images")))(t) {
 			want, _, err := decode(t.Context(), Image{Path: filepath.Join(shared, crops, e.Name()+".png")}, true)
 			testkit.NoError(t, err)
-			_, err = Load(t.Context(), Image{Path: filepath.Join(shared, "resnet", "images", e.Name())}, p, got)
-			testkit.NoError(t, err)
+			testkit.Must(Load(t.Context(), Image{Path: filepath.Join(shared, "resnet", "images", e.Name())}, p, got))(t)
 			limit, worst, sum := 1.01, 0., 0.
 			if strings.HasSuffix(e.Name(), ".jpg") {
 				limit = 6

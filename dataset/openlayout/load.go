@@ -40,6 +40,7 @@ import (
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/dataset/internal/table"
 	"github.com/lago-train/lago-train/internal/fileio"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -170,7 +171,7 @@ func (r *reader) readFeatures() {
 // unknown.
 func (r *reader) checkSamples(path string, n int) {
 	if labels := len(r.d.Labels); n > 0 && labels > 0 && n != labels {
-		r.report(path, fmt.Sprintf("%d samples, one for each line of %s", labels, labelsFile), fmt.Sprint(n))
+		r.report(path, fmt.Sprintf("%s, one for each line of %s", format.Count(labels, "sample"), labelsFile), fmt.Sprint(n))
 	}
 }
 

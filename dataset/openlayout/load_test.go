@@ -235,20 +235,17 @@ func TestLoadReportsEveryProblem(t *testing.T) {
 	f.replace(t, featuresCSV, "2,3", "2,x")
 	f.replace(t, featuresCSV, "6,7", "6")
 	f.replace(t, SplitsFile, "dog,test", "dog,")
-	f[labelsFile] = "class\n" + strings.Repeat("eel\n", 8)
+	f[labelsFile] = "class\neel\n"
 	_, err := Load(t.Context(), f.write(t, t.TempDir()), Options{})
-	want := []string{"attributes.csv: no such file or directory"}
-	for line := 2; line <= 6; line++ {
-		want = append(want, fmt.Sprintf(`labels.csv: line %d, column class: expected one of the 4 classes of classes.csv, found "eel"`, line))
-	}
-	wantErrors(t, err, append(want,
-		"labels.csv: expected one of the 4 classes of classes.csv, found 3 more, the last at line 9, column class",
+	wantErrors(t, err,
+		"attributes.csv: no such file or directory",
+		`labels.csv: line 2, column class: expected one of the 4 classes of classes.csv, found "eel"`,
 		"splits.csv: expected at least one test class in column part, found none",
 		`splits.csv: line 5, column part2: expected what part has, or train and val exchanged, found "test", where part has ""`,
 		`features.csv: line 2, column 2: expected a number, found "x"`,
 		"features.csv: line 4: expected 2 numbers, as in the line before, found 1",
-		"features.csv: expected 8 samples, one for each line of labels.csv, found 6",
-	)...)
+		"features.csv: expected 1 sample, one for each line of labels.csv, found 6",
+	)
 }
 
 func TestLoadNeedsOneFileOfFeatures(t *testing.T) {

@@ -68,8 +68,7 @@ func TestFormat(t *testing.T) {
 	for name, r := range map[string]io.Reader{
 		"whole": strings.NewReader(twoTensorsFile), "in small pieces": iotest.OneByteReader(strings.NewReader(twoTensorsFile)),
 	} {
-		f, err := safetensors.Read(r, int64(len(twoTensorsFile)), name, nil)
-		testkit.NoError(t, err)
+		f := testkit.Must(safetensors.Read(r, int64(len(twoTensorsFile)), name, nil))(t)
 		testkit.Equal(t, name, f, &safetensors.File{Tensors: twoTensors, Metadata: handmade}, cmpopts.EquateEmpty())
 	}
 	written := string(write(t, twoTensors, handmade)[8:])
@@ -137,8 +136,7 @@ func TestRoundTrip(t *testing.T) {
 			Metadata: rapid.MapOf(rapid.String(), rapid.String()).Draw(t, "metadata"), Checksummed: true,
 		}
 		written := write(t, want.Tensors, want.Metadata)
-		got, err := safetensors.Read(bytes.NewReader(written), int64(len(written)), "round trip", nil)
-		testkit.NoError(t, err)
+		got := testkit.Must(safetensors.Read(bytes.NewReader(written), int64(len(written)), "round trip", nil))(t)
 		testkit.Equal(t, "read", got, want, sameBits)
 		if !bytes.Equal(written, write(t, want.Tensors, want.Metadata)) {
 			t.Errorf("equal tensors gave other bytes")
@@ -273,8 +271,7 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 		written := write(t, file.Tensors, file.Metadata)
-		again, err := safetensors.Read(bytes.NewReader(written), int64(len(written)), "again", nil)
-		testkit.NoError(t, err)
+		again := testkit.Must(safetensors.Read(bytes.NewReader(written), int64(len(written)), "again", nil))(t)
 		file.Checksummed = true
 		testkit.Equal(t, "again", again, file, sameBits)
 	})
