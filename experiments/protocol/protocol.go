@@ -139,8 +139,11 @@ func (r *Result) Tables() []*table.Table {
 	}{{"validation", "validation class", r.Val}, {"test", "unseen class", r.Test}} {
 		if m := stage.Measured; m != nil {
 			t.Row(stage.name, m.Classes, m.PerClass.MeanText(), m.Interval, m.PerClass.SEMText(), format.Percent(m.Chance()))
-			end.Notes = []string{fmt.Sprintf("%s: %s on %s (95 %%: %s; chance: %s)",
-				stage.name, m.PerClass.MeanText(), format.Count(m.Classes, stage.classes), m.Interval, format.Percent(m.Chance()))}
+			interval := fmt.Sprintf("95 %%: %s; ", m.Interval)
+			if m.Interval.String() == format.Missing {
+				interval = ""
+			}
+			end.Notes = []string{fmt.Sprintf("%s: %s on %s (%schance: %s)", stage.name, m.PerClass.MeanText(), format.Count(m.Classes, stage.classes), interval, format.Percent(m.Chance()))}
 		}
 	}
 	if limit := r.Config.DevEpochs(); r.Val != nil && r.Epochs == limit && slices.Contains(r.Val.Status, train.Epochs) {

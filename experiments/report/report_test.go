@@ -110,7 +110,7 @@ func TestPage(t *testing.T) {
 	want := []string{"run", "reproduction", "compare", "rotation", "ablation", "sweep-k", "noise", "partial", "partial-strongest", "searched"}
 	testkit.Equal(t, "sections", sections(p.Datasets[0]), want)
 	page, text := render(t, p)
-	testkit.WantText(t, text, "11 results in "+l.Root, "noise-set-", "The paper's tables", " on 4 unseen classes (s", "lago-train (devel), go1.",
+	testkit.WantText(t, text, "11 results in "+l.Root, "noise-set-", "The paper's tables", " on 4 unseen classes, s", "lago-train (devel), go1.",
 		"Not run yet", "lago-train groups --dataset simulated-small --out "+l.Root)
 	testkit.WantNoText(t, regexp.MustCompile(`xmlns(:xlink)?="[^"]*"`).ReplaceAllString(page, ""),
 		"http://", "https://", "<script ", "<link", "<img", "@import", "url(", "@font-face")
@@ -118,7 +118,7 @@ func TestPage(t *testing.T) {
 	if other := p.Datasets[0].results["run"][1].Result.(*protocol.Result); other.Val.PerClass.Mean > best.Val.PerClass.Mean {
 		best = other
 	}
-	if want := fmt.Sprintf("<h1 id=\"data-0\">simulated-small: %s on 4 unseen classes (%s)</h1>", best.Test.PerClass.MeanText(), best.Variant); !strings.Contains(page, want) ||
+	if want := fmt.Sprintf("<h1 id=\"data-0\">simulated-small: %s (95 %%: %s) on 4 unseen classes, %s</h1>", best.Test.PerClass.MeanText(), best.Test.Interval, best.Variant); !strings.Contains(page, want) ||
 		!strings.HasSuffix(p.Datasets[0].Lead.Title, best.Variant) {
 		t.Errorf("expected %s, the run with the best validation accuracy, and its figure, found %s and %s", want, p.Datasets[0].Headline, p.Datasets[0].Lead.Title)
 	}

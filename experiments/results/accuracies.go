@@ -238,10 +238,10 @@ func (a *Accuracies) lines(shown []Row) *plot.Lines {
 		p.Series[0].Look = plot.Look{Method: plot.Focus}
 	}
 	for i, r := range shown {
-		if r.Reference {
+		if v := r.Accuracy.Mean; r.Reference { // without their intervals, whose shades would cover the others
 			p.Series = append(p.Series, plot.Series{
 				Name: r.Label(), Look: plot.Look{Condition: plot.Dashed + plot.Condition(i%2)},
-				Points: []plot.Point{Point(low, r.Accuracy.Mean, r.Interval), Point(high, r.Accuracy.Mean, r.Interval)},
+				Points: []plot.Point{plot.PercentPoint(low, v, v, v), plot.PercentPoint(high, v, v, v)},
 			})
 		}
 	}

@@ -111,7 +111,11 @@ func Measure(runs []lab.Run) *Measured {
 
 // Headline says how accurate a method is on unseen classes.
 func (m Measured) Headline(method string) string {
-	return fmt.Sprintf("%s on %s (%s)", m.PerClass.MeanText(), format.Count(m.Classes, "unseen class"), method)
+	accuracy := m.PerClass.MeanText()
+	if interval := m.Interval.String(); interval != format.Missing {
+		accuracy += fmt.Sprintf(" (95 %%: %s)", interval)
+	}
+	return fmt.Sprintf("%s on %s, %s", accuracy, format.Count(m.Classes, "unseen class"), method)
 }
 
 // InParts says, as the end of a sentence, what each class is in one of the parts of a rotation;
