@@ -102,6 +102,18 @@ func (c Correction) adjustment(scores dataset.Matrix[float64], centre float64) *
 	return a
 }
 
+// best returns the highest score of a sample, corrected by a instead of by other.
+func (a *adjustment) best(scores []float64, other *adjustment) float64 {
+	best := math.Inf(-1)
+	for z, s := range scores {
+		if other != nil {
+			s = s/other.factor[z] + other.shift[z]
+		}
+		best = max(best, a.at(z, s))
+	}
+	return best
+}
+
 // at returns the corrected score of a class. A nil adjustment is none.
 func (a *adjustment) at(z int, score float64) float64 {
 	if a == nil {
@@ -124,6 +136,14 @@ func correct[T Float](f *Forward[T], c Correction, stored Stored) error {
 		return err
 	}
 	return f.Correct(c, dataset.Convert[T](stored.Detections), stored.Centre)
+}
+
+// inFull is the correction with Omega 1 that suits the scores of p.
+func (p *Pipeline) inFull() Correction {
+	if _, err := p.LAGO(); err == nil || p.Correction.Kind == Subtract {
+		return Correction{Subtract, 1}
+	}
+	return Correction{Standardise, 1}
 }
 
 // Scores returns L of samples with the detections a, n x M, as n x Z.

@@ -101,7 +101,7 @@ func TestPipelineCorrects(t *testing.T) {
 			t.Errorf("%s with omega 0.5 changes no scores", kind)
 		}
 		streamed := dataset.NewMatrix[float32](x.Rows, u.Rows)
-		if err := testkit.Must(model.NewScorer(p, u))(t)(x, streamed); err != nil {
+		if err := testkit.Must(model.NewScorer(p, u, false))(t)(x, streamed, nil); err != nil {
 			t.Fatal(err)
 		}
 		e := testkit.Must(p.Explainer(u))(t)

@@ -64,12 +64,19 @@ func NewForward[T Float](c Config, classes *Description, params *Parameters[T]) 
 }
 
 // LogP writes log p(z|x) of samples with the detections a, n x M, into logP, n x Z.
-func (f *Forward[T]) LogP(a, logP dataset.Matrix[T]) error {
+func (f *Forward[T]) LogP(a, logP dataset.Matrix[T]) error { return f.writeLogP(a, logP, nil, nil) }
+
+// writeLogP is LogP. It also writes the highest score of each sample, corrected by full, into fit
+// unless that is nil.
+func (f *Forward[T]) writeLogP(a, logP dataset.Matrix[T], fit []float64, full *adjustment) error {
 	z := f.z
 	if err := checkScores(logP, a.Rows, z); err != nil {
 		return err
 	}
 	return f.each(a, func(row int, l []float64) {
+		for i := 0; fit != nil && i < len(l)/z; i++ {
+			fit[row+i] = full.best(l[i*z:(i+1)*z], f.adjust)
+		}
 		LogNormalise(l, z)
 		for i, v := range l {
 			logP.Data[row*z+i] = T(v)

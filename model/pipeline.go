@@ -73,16 +73,27 @@ func (p *Pipeline) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix
 // Classify implements Classifier.
 func (p *Pipeline) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
 	scores := dataset.NewMatrix[float32](a.Rows, u.Rows)
-	classify, err := p.classifierOf(u)
+	classify, err := p.classifierOf(u, false)
 	if err != nil {
 		return scores, err
 	}
-	return scores, classify(a, scores)
+	return scores, classify(a, scores, nil)
 }
 
-// classifierOf returns Classify for the classes with the descriptions u. LAGO does part of the work
-// once for all samples.
-func (p *Pipeline) classifierOf(u dataset.Matrix[float64]) (func(a, scores dataset.Matrix[float32]) error, error) {
+// BestFit returns how well the best class of each sample with the detections a fits at all: its score,
+// corrected in full. Samples of classes that u does not describe have lower ones.
+func (p *Pipeline) BestFit(a dataset.Matrix[float32], u dataset.Matrix[float64]) ([]float64, error) {
+	fit := make([]float64, a.Rows)
+	classify, err := p.classifierOf(u, true)
+	if err == nil {
+		err = classify(a, dataset.NewMatrix[float32](a.Rows, u.Rows), fit)
+	}
+	return fit, err
+}
+
+// classifierOf returns Classify for the classes with the descriptions u and, if asked for, BestFit. LAGO
+// does part of the work once for all samples.
+func (p *Pipeline) classifierOf(u dataset.Matrix[float64], fits bool) (Scorer, error) {
 	u, err := p.Imputed(u)
 	if err != nil {
 		return nil, err
@@ -92,22 +103,42 @@ func (p *Pipeline) classifierOf(u dataset.Matrix[float64]) (func(a, scores datas
 		if err != nil {
 			return nil, err
 		}
-		return f.LogP, correct(f, p.Correction, p.Stored)
+		var full *adjustment
+		if fits {
+			if err := correct(f, p.inFull(), p.Stored); err != nil {
+				return nil, err
+			}
+			full, f.adjust = f.adjust, nil
+		}
+		return func(a, scores dataset.Matrix[float32], fit []float64) error {
+			return f.writeLogP(a, scores, fit, full)
+		}, correct(f, p.Correction, p.Stored)
 	}
-	if err := p.Correction.check(p.Stored, 0); err != nil {
+	var adjust, full *adjustment
+	err = p.Correction.check(p.Stored, 0)
+	if err == nil && fits {
+		err = p.inFull().check(p.Stored, 0)
+	}
+	if err != nil {
 		return nil, err
 	}
-	var adjust *adjustment
-	if p.Correction.On() {
-		stored, err := p.Classifier.Classify(p.Stored.Detections, u)
+	if p.Correction.On() || fits {
+		of, err := p.Classifier.Classify(p.Stored.Detections, u)
 		if err != nil {
 			return nil, err
 		}
-		adjust = p.Correction.adjustment(dataset.Convert[float64](stored), p.Stored.Centre)
+		stored := dataset.Convert[float64](of)
+		full = p.inFull().adjustment(stored, p.Stored.Centre)
+		if p.Correction.On() {
+			adjust = p.Correction.adjustment(stored, p.Stored.Centre)
+		}
 	}
-	return func(a, scores dataset.Matrix[float32]) error {
+	return func(a, scores dataset.Matrix[float32], fit []float64) error {
 		got, err := p.Classifier.Classify(a, u)
 		copy(scores.Data, got.Data)
+		for i := range fit {
+			fit[i] = full.best(dataset.Convert[float64](got.Slice(i, i+1)).Data, nil)
+		}
 		if adjust != nil {
 			for i, s := range got.Data {
 				scores.Data[i] = float32(adjust.at(i%u.Rows, float64(s)))
@@ -203,17 +234,19 @@ func (p *Pipeline) DetectOne(x dataset.Matrix[float32], row int) ([]float64, err
 }
 
 // Scorer writes the scores of the samples x, n x D as in the data set, into scores, n x Z, for
-// classes that were described once. Blocks of some hundred samples are shared between cores.
-// The error is an *invalid.Error where sizes do not fit.
-type Scorer func(x, scores dataset.Matrix[float32]) error
+// classes that were described once, and into fit, unless it is nil, how well the best class of each
+// fits: see Pipeline.BestFit. Blocks of some hundred samples are shared between cores. The error is an
+// *invalid.Error where sizes do not fit.
+type Scorer func(x, scores dataset.Matrix[float32], fit []float64) error
 
 // NewScorer returns the scorer of a model for the classes that u describes, classes x M,
-// NaN for missing entries. LAGO does part of the work once for all samples.
-func NewScorer(p *Pipeline, u dataset.Matrix[float64]) (Scorer, error) {
+// NaN for missing entries; fits says whether it is asked for fit. LAGO does part of the work once for
+// all samples.
+func NewScorer(p *Pipeline, u dataset.Matrix[float64], fits bool) (Scorer, error) {
 	if u.Rows < 1 {
 		return nil, expected("descriptions", u.Rows, "at least one class")
 	}
-	classify, err := p.classifierOf(u)
+	classify, err := p.classifierOf(u, fits)
 	if err != nil {
 		return nil, err
 	}
@@ -225,7 +258,7 @@ func NewScorer(p *Pipeline, u dataset.Matrix[float64]) (Scorer, error) {
 		}
 		classifier = &LAGO{Config: l.Config, Params: folded, Semantic: l.Semantic}
 	}
-	return func(x, scores dataset.Matrix[float32]) (err error) {
+	return func(x, scores dataset.Matrix[float32], fit []float64) (err error) {
 		if err := checkScores(scores, x.Rows, u.Rows); err != nil {
 			return err
 		}
@@ -239,7 +272,7 @@ func NewScorer(p *Pipeline, u dataset.Matrix[float64]) (Scorer, error) {
 		if err != nil {
 			return err
 		}
-		return classify(a, scores)
+		return classify(a, scores, fit)
 	}, nil
 }
 

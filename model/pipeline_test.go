@@ -55,7 +55,7 @@ func TestPipelineOfAnyClassifier(t *testing.T) {
 		scores := testkit.Must(model.Score(p, x, x.AllRows(), u))(t)
 		testkit.NearAll(t, "scores", scores.Data, c.want, 1e-6)
 		clear(scores.Data)
-		testkit.NoError(t, testkit.Must(model.NewScorer(p, u))(t)(x, scores))
+		testkit.NoError(t, testkit.Must(model.NewScorer(p, u, false))(t)(x, scores, nil))
 		testkit.NearAll(t, "scores of a Scorer", scores.Data, c.want, 1e-6)
 		names(t, errorOf(p.Classify(x, matrix([][]float64{{nan}}))), "descriptions")
 	}
@@ -93,14 +93,14 @@ func TestScoreErrors(t *testing.T) {
 	names(t, errorOf(model.Score(p, tr.x, []int{0}, dataset.NewMatrix[float64](4, 0))), "descriptions")
 	names(t, errorOf(p.Classify(dataset.NewMatrix[float32](1, 5), tr.described)), "detections")
 	for _, p := range []*model.Pipeline{p, {Classifier: echo{}}} {
-		names(t, errorOf(model.NewScorer(p, dataset.NewMatrix[float64](0, 6))), "descriptions")
-		scorer := testkit.Must(model.NewScorer(p, tr.described))(t)
-		names(t, scorer(tr.x, dataset.NewMatrix[float32](3, 5)), "scores")
-		names(t, scorer(tr.x, dataset.NewMatrix[float32](2, 4)), "scores")
-		testkit.NoError(t, scorer(dataset.NewMatrix[float32](0, 5), dataset.NewMatrix[float32](0, 4)))
+		names(t, errorOf(model.NewScorer(p, dataset.NewMatrix[float64](0, 6), false)), "descriptions")
+		scorer := testkit.Must(model.NewScorer(p, tr.described, false))(t)
+		names(t, scorer(tr.x, dataset.NewMatrix[float32](3, 5), nil), "scores")
+		names(t, scorer(tr.x, dataset.NewMatrix[float32](2, 4), nil), "scores")
+		testkit.NoError(t, scorer(dataset.NewMatrix[float32](0, 5), dataset.NewMatrix[float32](0, 4), nil))
 	}
-	scorer := testkit.Must(model.NewScorer(p, tr.described))(t)
-	names(t, scorer(dataset.NewMatrix[float32](3, 4), dataset.NewMatrix[float32](3, 4)), "features")
+	scorer := testkit.Must(model.NewScorer(p, tr.described, false))(t)
+	names(t, scorer(dataset.NewMatrix[float32](3, 4), dataset.NewMatrix[float32](3, 4), nil), "features")
 }
 
 // configs draws any configuration.
@@ -126,13 +126,13 @@ func TestScorerAgreesWithTheGraphs(t *testing.T) {
 			tr.described.Row(0)[0] = nan
 		}
 		tr = tr.describe(t)
-		scorer := testkit.Must(model.NewScorer(lago(single(tr)), tr.described))(t)
+		scorer := testkit.Must(model.NewScorer(lago(single(tr)), tr.described, false))(t)
 		x := dataset.Convert[float32](tr.x)
 		got := dataset.NewMatrix[float32](s.n, s.z)
 		block := rapid.IntRange(1, s.n).Draw(t, "block")
 		for from := 0; from < s.n; from += block {
 			end := min(from+block, s.n)
-			testkit.NoError(t, scorer(x.Slice(from, end), got.Slice(from, end)))
+			testkit.NoError(t, scorer(x.Slice(from, end), got.Slice(from, end), nil))
 		}
 		testkit.NearAll(t, "log p(z|x)", floats(got.Data), tr.logP(t), 2e-4)
 	})
@@ -145,11 +145,11 @@ func TestScorerFoldsPreprocessing(t *testing.T) {
 	for _, chain := range []preprocess.Chain{preprocess.None, "sqrt,l2,whiten", "standardize,l2"} {
 		p := lago(tr)
 		p.Transform = testkit.Must(preprocess.Fit(chain, 0.1, tr.x, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}))(t)
-		scorer := testkit.Must(model.NewScorer(p, tr.described))(t)
+		scorer := testkit.Must(model.NewScorer(p, tr.described, false))(t)
 		want := testkit.Must(model.Score(p, tr.x, tr.x.AllRows(), tr.described))(t)
 		for range 2 { // a scorer can be reused
 			got := dataset.NewMatrix[float32](300, 150)
-			testkit.NoError(t, scorer(tr.x, got))
+			testkit.NoError(t, scorer(tr.x, got, nil))
 			testkit.NearAll(t, string(chain), floats(got.Data), floats(want.Data), 1e-4)
 		}
 	}

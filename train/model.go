@@ -50,6 +50,9 @@ type Saved struct {
 	// decisions, beside the correction of the Pipeline
 	Calibration *Calibration `json:"-"` // nil if it was not chosen, or if no temperature fits
 	Adaptation  *Adaptation  `json:"-"` // nil if it was not chosen
+	Fit         *Fit         `json:"-"` // nil if it was not measured
+	// of the scores where seen and unseen classes are candidates together; nil if it was not chosen
+	Generalised *model.Correction `json:"-"`
 }
 
 // AdaptedFeatures returns the preprocessing of the features that predictions are adapted to.
@@ -185,7 +188,7 @@ func Save(path string, s *Saved) error {
 		return err
 	}
 	f := &safetensors.File{Tensors: tensors, Metadata: map[string]string{modelKey: string(text)}}
-	d := Decisions{s.Correction.Canonical(), s.Calibration, s.Adaptation}
+	d := Decisions{s.Correction.Canonical(), s.Calibration, s.Adaptation, s.Fit, s.Generalised}
 	if err := d.addTo(f); err != nil {
 		return err
 	}
@@ -272,7 +275,7 @@ func (h *header) load(f *safetensors.File) (err error) {
 	if err != nil {
 		return err
 	}
-	h.Correction, h.Calibration, h.Adaptation = d.Correction, d.Calibration, d.Adaptation
+	h.Correction, h.Calibration, h.Adaptation, h.Fit, h.Generalised = d.Correction, d.Calibration, d.Adaptation, d.Fit, d.Generalised
 	h.Impute, err = impute.New(h.Descriptions.Gather(h.Learned), h.Semantic)
 	return err
 }
@@ -326,6 +329,9 @@ type Decisions struct {
 	model.Correction              // of the scores
 	Calibration      *Calibration `json:"calibration,omitempty"` // nil if it was not chosen, or if no temperature fits
 	Adaptation       *Adaptation  `json:"adaptation,omitempty"`  // nil if it was not chosen
+	Fit              *Fit         `json:"fit,omitempty"`         // nil if it was not measured
+	// of the scores where seen and unseen classes are candidates together; nil if it was not chosen
+	Generalised *model.Correction `json:"generalised,omitempty"`
 }
 
 // Calibration is what makes probabilities of the scores s, softmax(s/T), as chosen on validation
@@ -427,6 +433,9 @@ func readDecisions(f *safetensors.File) (d Decisions, err error) {
 			Field: "calibration: temperature", Want: fmt.Sprintf("a number from %g to %g", leastTemperature, mostTemperature), Got: fmt.Sprint(c.Temperature),
 			Hint: "Train the model again.",
 		}
+	}
+	if f := d.Fit; f != nil && (len(f.Quantiles) < 2 || !slices.IsSorted(f.Quantiles)) {
+		return d, &invalid.Error{Field: "fit: quantiles", Want: "at least two numbers, the lowest first", Got: fmt.Sprint(f.Quantiles), Hint: "Train the model again."}
 	}
 	if a := d.Adaptation; a != nil && a.Preprocess != "" {
 		a.Transform, err = readTransform(f, adaptationPrefix, a.Preprocess, -1)

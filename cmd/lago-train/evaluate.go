@@ -42,8 +42,13 @@ func openData(ctx context.Context, m *predictor.Model, name string, o catalog.Op
 	if err != nil {
 		return nil, err
 	}
-	if changed := m.Changed(d); changed != "" {
+	if o.DevSplit <= 1 { // not given
+		d = m.View(d)
+	}
+	if changed, harms := m.Changed(d); harms {
 		logrus.Warn(changed)
+	} else if changed != "" {
+		logrus.Info(changed)
 	}
 	warnData(d, false)
 	return d, m.Fits(d)
@@ -79,7 +84,7 @@ func evaluateCommand() *command {
 				Describe("classes to evaluate on"),
 			setting.Texts("dev", &o.dev).Noted("found beside the model").Describe("`MODEL` run of the dev stage to validate with, one for each model"),
 			setting.Raw("scores", &o.files.Scores, "").Common().Describe("`FILE` scores, samples x classes: .npy, .csv or .mat").
-				Excludes("split", "dataset", "dev", "scores_out", "adapt", "stress"),
+				Excludes("split", "dataset", "dev", "scores_out", "adapt", "unknown", "stress"),
 			setting.Raw("labels", &o.files.Labels, "").Common().Describe("`FILE` column of each sample's class in --scores, from 0: .npy, .mat or text"),
 			setting.Raw("unseen", &o.files.Unseen, "").Common().Noted("all").Describe("`N,...` columns of the unseen classes, from 0, their names in CSV scores, or a file of them"),
 			setting.Whole("index_from", &o.files.From, 0, setting.Between(0, 1)).Needs("scores").Describe("`N` number of the first column in labels and in lists of columns: 0 or 1"),
@@ -96,6 +101,7 @@ func evaluateCommand() *command {
 			o.outputs.setting(),
 		}.In(outputGroup), setting.List{
 			adaptSetting(&o.models.Adapt),
+			setting.Switch("unknown", &o.models.Unknown, false).In(methodGroup).Describe("also leave every other unseen class out of the candidates, and evaluate how well its samples are recognised as none of these"),
 			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Noted("that of the model").Common().Describe("`NAME` data set"),
 			setting.Whole("stress", &o.models.Draws, 0, setting.Between(0, 1000)).In(methodGroup).Noted("none").Common().
 				Describe("`N` random batches of each kind to adapt to, with --adapt").Needs("adapt"),
@@ -142,6 +148,9 @@ func (o *evaluateOptions) evaluateModels(c *call) (*evaluation.Result, error) {
 	}
 	if m.Data, err = catalog.Open(c, cmp.Or(o.dataset, m.Models[0].Dataset), o.Options); err != nil {
 		return nil, err
+	}
+	if o.DevSplit <= 1 { // not given
+		m.Data = m.Models[0].View(m.Data)
 	}
 	warnData(m.Data, false)
 	return o.Config.EvaluateModels(c, m)

@@ -184,6 +184,7 @@ func predictCommand() *command {
 			setting.Number("temperature", &o.Temperature, 0, setting.BoundedPositive).Noted("1 for LAGO").
 				Describe("`T` temperature of the probabilities softmax(s/T) of the scores s"),
 			setting.Number("min_confidence", &o.Confidence, 0, setting.Fraction).Noted("never").Common().Describe("`P` abstain if the best class has a probability below this"),
+			setting.Number("min_fit", &o.Fit, 0, setting.Fraction).Noted("never").Common().Describe("`P` abstain if the share of held-out samples that fit less well is below this"),
 			setting.Choice("format", &o.format, predict.Table, predict.Table, predict.CSV, predict.JSONL, predict.HTML).Common().
 				Describe("format of the predictions; html is a page of pictures, with a .csv file beside it"),
 			setting.Switch("bom", &o.bom, false).Describe("begin CSV with a byte order mark, by which Excel sees that it is UTF-8"),
@@ -356,7 +357,7 @@ func (o *predictOptions) logCount(n predictor.Count) {
 		logrus.Warnf("%d of %s belong to none of the candidates, so that their predictions are wrong; --candidates all includes their classes", n.Outside, format.Count(n.Known, "sample"))
 	}
 	fields := logrus.Fields{"samples": n.Samples}
-	if o.Confidence > 0 {
+	if o.Confidence > 0 || o.Fit > 0 {
 		fields["abstained"] = n.Abstained
 	}
 	if of := n.Known - n.Outside; of > 0 {

@@ -44,10 +44,10 @@ func ClassAccuracy(path string, d *dataset.Dataset, classes []int) ([]float64, e
 func Stored(models []string) (c *Chosen, err error) {
 	for _, path := range models {
 		m, err := train.Load(path)
-		if err != nil || m.Adaptation == nil {
+		if err != nil || m.Adaptation == nil || m.Fit == nil {
 			return nil, err
 		}
-		c = &Chosen{m.Adaptation, m.Calibration}
+		c = &Chosen{m.Adaptation, m.Calibration, m.Fit, m.Generalised}
 	}
 	return c, nil
 }

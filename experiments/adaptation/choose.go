@@ -12,6 +12,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/predictor"
+	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
@@ -34,13 +35,16 @@ const whitened preprocess.Chain = "sqrt,l2,whiten"
 type Chosen struct {
 	Adaptation  *train.Adaptation
 	Calibration *train.Calibration // of predictions that are not adapted; nil if no temperature fits
+	Fit         *train.Fit         // of the samples to their best classes
+	Generalised *model.Correction  // where seen classes are candidates, too
 }
 
 // Choose chooses temperature and tau over at least one fold, on the samples of the validation
 // classes, with the preprocessing of the models or, if none of them whitens its features, with
-// whitened ones where these are better. It also calibrates the probabilities there.
+// whitened ones where these are better. It also calibrates the probabilities there, and measures how
+// well samples fit.
 func Choose(ctx context.Context, folds []Fold) (*Chosen, error) {
-	lago := false
+	lago, fits, described, models := false, []float64(nil), map[int]bool{}, []*predictor.Model(nil)
 	kinds := make([][]*batch, 2) // with the features of the models and, if none of these whitens them, whitened ones
 	for _, f := range folds {
 		m, err := predictor.Open(f.Model)
@@ -57,6 +61,19 @@ func Choose(ctx context.Context, folds []Fold) (*Chosen, error) {
 		block, err := m.Batch(s.X, s.Rows, f.Data.Describe(classes))
 		if err != nil {
 			return nil, err
+		}
+		models = append(models, m)
+		detected, err := m.Detect(s.X, s.Rows)
+		if err != nil {
+			return nil, err
+		}
+		fit, err := m.BestFit(detected, f.Data.Describe(classes))
+		if err != nil {
+			return nil, err
+		}
+		fits = append(fits, fit...)
+		for _, z := range classes {
+			described[z] = true
 		}
 		b := &batch{block, s.Labels, classes}
 		kinds[0] = append(kinds[0], b)
@@ -75,9 +92,65 @@ func Choose(ctx context.Context, folds []Fold) (*Chosen, error) {
 		}
 		kinds[1] = append(kinds[1], &white)
 	}
+	g, err := generalise(folds, models)
+	if err != nil {
+		return nil, err
+	}
 	a, err := choose(ctx, kinds)
-	return &Chosen{a, calibrate(kinds[0], lago)}, err
+	return &Chosen{a, calibrate(kinds[0], lago), train.NewFit(fits, len(described)), g}, err
 }
+
+// generalise chooses the omega of the correction with the highest harmonic mean, over the folds, of the
+// accuracies on held-out samples of train classes and on those of validation classes, all of them
+// candidates. Without held-out samples it is 1, with which the stored detections of seen classes are
+// corrected in full.
+func generalise(folds []Fold, models []*predictor.Model) (*model.Correction, error) {
+	best, highest := &model.Correction{Kind: models[0].Correction.Kind, Omega: 1}, -1.0
+	if best.Kind == model.NoCorrection {
+		best.Kind = models[0].Method.Corrections()[1].Kind
+	}
+	if slices.ContainsFunc(folds, func(f Fold) bool { return !f.HoldOut }) {
+		return best, nil
+	}
+	means := make([]float64, len(Omegas))
+	for i, f := range folds {
+		d, p := f.Data, *models[i].Pipeline
+		classes := slices.Concat(d.Split.Train, d.Split.Val)
+		all, sides := train.Select(d, d.Features, classes), make(metrics.Sides, len(classes))
+		s := train.Samples{X: d.Features}
+		for k, row := range all.Rows {
+			z := all.Labels[k]
+			sides[z] = z >= len(d.Split.Train)
+			if _, held := slices.BinarySearch(d.TestSeen, row); held != sides[z] {
+				s.Rows, s.Labels = append(s.Rows, row), append(s.Labels, z)
+			}
+		}
+		if sides.Check(s.Labels) != nil {
+			return best, nil
+		}
+		detected, err := p.Detect(s.X, s.Rows)
+		if err != nil {
+			return nil, err
+		}
+		for o, omega := range Omegas {
+			p.Correction = model.Correction{Kind: best.Kind, Omega: omega}
+			scores, err := p.Classify(detected, d.Describe(classes))
+			if err != nil {
+				return nil, err
+			}
+			means[o] += metrics.NewStacking(scores, s.Labels, sides).At(0).Mean
+		}
+	}
+	for o, omega := range Omegas {
+		if means[o] > highest {
+			best.Omega, highest = omega, means[o]
+		}
+	}
+	return best, nil
+}
+
+// Omegas are those that validation chooses from where seen and unseen classes are candidates together.
+var Omegas = []float64{0, 0.25, 0.5, 1}
 
 const calibrationBins = 15 // as evaluate has by default
 
@@ -144,6 +217,7 @@ func store(ctx context.Context, d *dataset.Dataset, paths []string, c *Chosen) e
 		}
 		err = train.Decide(ctx, filepath.Dir(path), func(decided *train.Decisions) error {
 			decided.Adaptation, decided.Calibration = done[i].Adaptation, c.Calibration
+			decided.Fit, decided.Generalised = c.Fit, c.Generalised
 			return nil
 		})
 		if err != nil {

@@ -112,6 +112,8 @@ type Result struct {
 
 	Adapted *adaptation.Report `json:"adapted,omitempty"` // transductive predictions, with --adapt
 
+	Unknown *Unknown `json:"unknown,omitempty"` // with --unknown
+
 	Validation *Validation `json:"validation"` // what gamma and the temperature were chosen on
 	Notes      []string    `json:"notes"`      // remarks, as sentences
 

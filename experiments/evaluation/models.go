@@ -44,6 +44,8 @@ type Models struct {
 	// each kind.
 	Adapt bool
 	Draws int
+	// Unknown also evaluates one model on samples of classes that are no candidates.
+	Unknown bool
 }
 
 // ReadModel reads a model by its file in the folder of its run, which is finished.
@@ -89,13 +91,18 @@ func (c Config) EvaluateModels(ctx context.Context, m Models) (*Result, error) {
 			return nil, err
 		}
 	}
+	if m.Unknown {
+		if r.Unknown, err = m.unknown(ctx, m.Models[0]); err != nil {
+			return nil, err
+		}
+	}
 	for _, d := range dev {
 		r.Validation.Of = append(r.Validation.Of, d.Dir())
 	}
 	for i, model := range m.Models {
 		alone, interval := scores[i].top(1)
 		r.Source.Models = append(r.Source.Models, EvaluatedModel{model.Path, model.Method.Label(), model.Trial.Seed, alone.PerClass, interval})
-		if changed := model.Changed(m.Data); changed != "" {
+		if changed, _ := model.Changed(m.Data); changed != "" {
 			r.note("%s", strings.TrimSuffix(changed, "."))
 		}
 		if m.Split == TestSplit && model.Trial.Stage == train.Dev {
@@ -123,6 +130,8 @@ func (m *Models) check() error {
 	case m.Adapt && (len(m.Models) > 1 || m.Split == GZSLSplit):
 		got := fmt.Sprintf("%s, %s", format.Count(len(m.Models), "model"), m.Split)
 		return &invalid.Error{Field: "adapt", Want: "one model, and the split val or test", Got: got}
+	case m.Unknown && len(m.Models) > 1:
+		return &invalid.Error{Field: "unknown", Want: "one model", Got: format.Count(len(m.Models), "model")}
 	case len(m.Dev) > 0 && m.Split == ValSplit:
 		return &invalid.Error{Field: "dev", Want: "the split test or gzsl", Got: "val, which is used for validation"}
 	case len(m.Dev) > 0 && len(m.Dev) != len(m.Models):
@@ -151,16 +160,16 @@ func (m Models) checkModel(model *predictor.Model, dev bool) error {
 	}
 	_, unseen := m.classes(dev)
 	trainedOn := slices.IndexFunc(unseen, func(z int) bool { return model.TrainedOn(m.Data.Classes[z]) })
-	gzsl, trial, fingerprint := m.Split == GZSLSplit, model.Trial, m.Data.Fingerprint()
+	gzsl, trial := m.Split == GZSLSplit, model.Trial
 	e := &invalid.Error{Where: model.Path, Got: fmt.Sprintf("one of the %s stage", trial.Stage)}
 	switch {
 	case dev && trial.Stage != train.Dev:
 		e.Want = "a run of the dev stage, which is not trained on the validation classes"
 	case !dev && gzsl && trial.Stage != train.Test:
 		e.Want = "a run of the test stage"
-	case gzsl && trial.Fingerprint != fingerprint:
+	case gzsl && !model.SameSamples(m.Data):
 		e.Want = fmt.Sprintf("the data set that samples were held out of, with the fingerprint %.12s", trial.Fingerprint)
-		e.Got, e.Hint = fmt.Sprintf("%s with %.12s", m.Data.Name, fingerprint), "Is it another --dev-split?"
+		e.Got, e.Hint = fmt.Sprintf("%s with %.12s", m.Data.Name, m.Data.Fingerprint()), "Is it another --dev-split?"
 	case gzsl && !trial.HoldOut:
 		e.Want = "a model that was not trained on the held-out samples of seen classes"
 		e.Got, e.Hint = "one that was", "Train one with run or compare --hold-out."

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/lago-train/lago-train/experiments/adaptation"
 	"github.com/lago-train/lago-train/experiments/predictor"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train/metrics"
@@ -63,7 +64,7 @@ func (m Models) remedies(ctx context.Context, of, dev *predictor.Model) ([]Remed
 		return metrics.NewStacking(scores[0].scores, scores[0].labels, scores[0].sides), nil
 	}
 	list := []Remedy{{Name: "raw"}, {Name: "stacked"}, {Name: "corrected"}, {Name: "both"}}
-	for _, omega := range []float64{0, 0.25, 0.5, 1} {
+	for _, omega := range adaptation.Omegas {
 		validation, err := stacking(dev, omega, true)
 		if err != nil {
 			return nil, err

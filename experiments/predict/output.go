@@ -68,7 +68,7 @@ func valueName(r *predictor.Predictions) string {
 // csv leaves the prediction empty if the model abstains.
 func (out *output) csv() error {
 	w, value := csv.NewWriter(out), valueName(out.Predictions)
-	write := func(index, id, class, prediction string, top []string) {
+	write := func(index, id, class, prediction, fit string, top []string) {
 		record := []string{index}
 		if out.id > 0 {
 			record = append(record, id)
@@ -76,13 +76,17 @@ func (out *output) csv() error {
 		if out.labelled {
 			record = append(record, class)
 		}
-		_ = w.Write(append(append(record, prediction), top...)) // to a buffer
+		record = append(record, prediction)
+		if out.Fits != nil {
+			record = append(record, fit)
+		}
+		_ = w.Write(append(record, top...)) // to a buffer
 	}
 	var columns []string
 	for i := range min(out.Top, len(out.Candidates.Names)) {
 		columns = append(columns, fmt.Sprintf("class_%d", i+1), fmt.Sprintf("%s_%d", value, i+1))
 	}
-	write("sample", "id", "true_class", "prediction", columns)
+	write("sample", "id", "true_class", "prediction", "fit", columns)
 	for _, s := range out.Samples {
 		prediction, top := "", []string(nil)
 		if !s.Abstained {
@@ -91,7 +95,7 @@ func (out *output) csv() error {
 		for _, b := range s.Best {
 			top = append(top, out.Candidates.Names[b.Class], strconv.FormatFloat(b.Value, 'g', 7, 32))
 		}
-		write(strconv.Itoa(s.Index), s.ID, s.Class, prediction, top)
+		write(strconv.Itoa(s.Index), s.ID, s.Class, prediction, strconv.FormatFloat(s.Fit, 'g', 4, 64), top)
 	}
 	w.Flush()
 	return out.Flush()
@@ -106,10 +110,14 @@ func (out *output) jsonLines() error {
 			ID         string           `json:"id,omitempty"`
 			TrueClass  string           `json:"true_class,omitempty"`
 			Prediction *string          `json:"prediction"` // null if the model abstains
+			Fit        *float64         `json:"fit,omitempty"`
 			Top        []map[string]any `json:"top"`        // class, and probability or score
 		}{Sample: s.Index, ID: s.ID, TrueClass: s.Class}
 		if !s.Abstained {
 			line.Prediction = &out.Candidates.Names[s.Best[0].Class]
+		}
+		if out.Fits != nil {
+			line.Fit = &s.Fit
 		}
 		for _, b := range s.Best {
 			line.Top = append(line.Top, map[string]any{"class": out.Candidates.Names[b.Class], value: float32(b.Value)})
@@ -120,6 +128,8 @@ func (out *output) jsonLines() error {
 	}
 	return out.Flush()
 }
+
+func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
 
 // maxID is the widest column of ids. Of longer ones it has the end; the other formats have
 // all of it.
@@ -133,7 +143,7 @@ func (out *output) table() error {
 		width = max(width, utf8.RuneCountInString(names[i]))
 	}
 	var line bytes.Buffer
-	start := func(index any, id, class, prediction, value string) {
+	start := func(index any, id, class, prediction, value, fit string) {
 		fmt.Fprintf(&line, "%8v  ", index)
 		if out.id > 0 {
 			if r := []rune(id); len(r) > maxID {
@@ -145,12 +155,15 @@ func (out *output) table() error {
 			fmt.Fprintf(&line, "%-*s  ", width, class)
 		}
 		fmt.Fprintf(&line, "%-*s  %11s", width, prediction, value)
+		if out.Fits != nil {
+			fmt.Fprintf(&line, "  %5s", fit)
+		}
 	}
 	end := func() {
 		line.WriteByte('\n')
 		_, _ = line.WriteTo(out) // see Flush
 	}
-	start("sample", "id", "true class", "prediction", valueName(out.Predictions))
+	start("sample", "id", "true class", "prediction", valueName(out.Predictions), "fit")
 	if min(out.Top, len(names)) > 1 {
 		line.WriteString("  next")
 	}
@@ -160,7 +173,7 @@ func (out *output) table() error {
 		if s.Abstained {
 			name, next = "(abstain)", s.Best
 		}
-		start(s.Index, format.Printable(s.ID), format.Printable(s.Class), name, fmt.Sprintf("%.4f", s.Best[0].Value))
+		start(s.Index, format.Printable(s.ID), format.Printable(s.Class), name, fmt.Sprintf("%.4f", s.Best[0].Value), percent(s.Fit))
 		separator := "  "
 		for _, b := range next {
 			fmt.Fprintf(&line, "%s%s %.4f", separator, names[b.Class], b.Value)

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/descriptions"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/adapt"
@@ -42,13 +44,91 @@ func Open(path string) (*Model, error) {
 // Dir is the folder of the run.
 func (m *Model) Dir() string { return filepath.Dir(m.Path) }
 
-// Changed says what is wrong where d has the name of the data set that the model was trained on,
-// but not its features, labels and split.
-func (m *Model) Changed(d *dataset.Dataset) string {
+// Changed says how d, which has the name of the data set that the model was trained on, differs from
+// it, "" if predictions and accuracies do not depend on that. harms reports whether they are worth less.
+func (m *Model) Changed(d *dataset.Dataset) (text string, harms bool) {
 	if m.Trial == nil || m.Dataset != d.Name || m.Trial.Fingerprint == d.Fingerprint() {
-		return ""
+		return "", false
 	}
-	return fmt.Sprintf("the features, labels or split of %s are not those that %s was trained on. Is it another --dev-split?", d.Name, m.Path)
+	if !m.SameSamples(d) {
+		return fmt.Sprintf("the features, labels or split of %s are not those that %s was trained on. Is it another --dev-split?", d.Name, m.Path), true
+	}
+	const much = 0.1 // of the entries
+	var changed, trained []string
+	for z, name := range d.Classes {
+		was, entries := slices.Index(m.Classes, name), 0
+		for i, p := range d.Descriptions.Row(z) {
+			if was >= 0 && math.Float64bits(p) != math.Float64bits(m.Descriptions.Row(was)[i]) {
+				entries++
+			}
+		}
+		if entries > 0 {
+			changed = append(changed, name)
+		}
+		if m.TrainedOn(name) && float64(entries) > much*float64(len(d.Attributes)) {
+			trained = append(trained, name)
+		}
+	}
+	if changed == nil {
+		return "", false
+	}
+	named := func(classes []string) string {
+		const few = 5
+		text := "descriptions of " + format.Count(len(classes), "class")
+		if len(classes) <= few {
+			text += " (" + format.Printable(strings.Join(classes, ", ")) + ")"
+		}
+		return text
+	}
+	text = named(changed) + " changed since training; predictions use the new ones"
+	if trained != nil {
+		text += ". More than a tenth of the entries changed in the " + named(trained) + " that it was trained on: repeat the command that trained it"
+	}
+	return text, trained != nil
+}
+
+// SameSamples reports whether the features, labels and split of d are those that the model was trained
+// on. Descriptions may have changed, and classes without samples may have been added.
+func (m *Model) SameSamples(d *dataset.Dataset) bool {
+	if m.Trial == nil || m.Trial.Fingerprint == d.Fingerprint() {
+		return true
+	}
+	was, place := *d, make([]int, len(d.Classes))
+	for z, name := range d.Classes {
+		place[z] = slices.Index(m.Classes, name)
+	}
+	was.Classes, was.Descriptions, was.Labels, was.Split = m.Classes, m.Descriptions, slices.Clone(d.Labels), between(d.Split, d.Classes, m.Classes)
+	for i, z := range d.Labels {
+		was.Labels[i] = place[z]
+	}
+	return m.Trial.Fingerprint == was.Fingerprint()
+}
+
+// View returns d with the split that the model was trained on, which is another one for the parts of a
+// rotation and for other divisions into train and validation classes; d itself if anything else differs.
+func (m *Model) View(d *dataset.Dataset) *dataset.Dataset {
+	if m.SameSamples(d) {
+		return d
+	}
+	v := *d
+	if v.Split = between(m.Split, m.Classes, d.Classes); m.SameSamples(&v) {
+		return &v
+	}
+	return d
+}
+
+// between returns a split of the classes with some names as one of others, without those that are
+// missing there.
+func between(s dataset.Split, from, to []string) dataset.Split {
+	place := func(classes []int) (list []int) {
+		for _, z := range classes {
+			if other := slices.Index(to, from[z]); other >= 0 {
+				list = append(list, other)
+			}
+		}
+		return list
+	}
+	return dataset.Split{Train: place(s.Train), Val: place(s.Val), Test: place(s.Test)}
 }
 
 // TrainedOnSample reports whether the model may have been trained on a sample of d.

@@ -29,6 +29,7 @@ import (
 type Listing struct {
 	Top        int     // best classes, at least 1
 	Confidence float64 // lowest probability of the best class for which it is predicted; 0 never abstains
+	Fit        float64 // lowest fit with which it is predicted; 0 never abstains
 	Reasons    bool    // a sentence that says why, for models of LAGO without adaptation
 }
 
@@ -36,7 +37,8 @@ type Listing struct {
 type Predictions struct {
 	Candidates Candidates
 	Listing
-	Temperature float64 // of the probabilities; 0: the values are scores
+	Temperature float64    // of the probabilities; 0: the values are scores
+	Fits        *train.Fit // of held-out samples; nil if it was not measured
 	Samples     []Prediction
 	Adapted     *Adapted // nil if the predictions are not adapted
 }
@@ -46,6 +48,8 @@ type Prediction struct {
 	Index     int
 	ID, Class string  // Class is the true one; "" if they are not known
 	Best      []Value // best first
+	// share of the held-out samples of described classes that fit their best class less well
+	Fit       float64
 	Abstained bool
 	Reason    string // "" without one
 }
@@ -59,7 +63,7 @@ type Value struct {
 // Predict predicts the samples of src. Features are in memory one block after the other, unless
 // predictions are adapted: then all of them are, with two numbers per sample and class.
 func (p *Predictor) Predict(ctx context.Context, src Source, l Listing) (*Predictions, error) {
-	scorer, err := model.NewScorer(p.Pipeline, p.Candidates.U)
+	scorer, err := model.NewScorer(p.Pipeline, p.Candidates.U, p.Fit != nil)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +71,13 @@ func (p *Predictor) Predict(ctx context.Context, src Source, l Listing) (*Predic
 }
 
 func (p *Predictor) predict(ctx context.Context, src Source, scorer model.Scorer, l Listing) (*Predictions, error) {
-	r := &Predictions{Candidates: p.Candidates, Listing: l, Temperature: p.Temperature}
+	r := &Predictions{Candidates: p.Candidates, Listing: l, Temperature: p.Temperature, Fits: p.Fit}
+	if l.Fit > 0 && p.Fit == nil {
+		return nil, &invalid.Error{
+			Field: "min_fit", Want: "a model with the fit of held-out samples", Got: p.Path + " without",
+			Hint: "Repeat the command that trained it, lago-train run with --stage full: finished runs are reused, and their models get it.",
+		}
+	}
 	if !p.Adapts() {
 		if err := r.checkConfidence(); err != nil {
 			return nil, err
@@ -79,9 +89,15 @@ func (p *Predictor) predict(ctx context.Context, src Source, scorer model.Scorer
 		rows = adaptRows
 	}
 	var batch []adapt.Block
+	var fits []float64
 	err = eachBlock(ctx, src, rows, func(x dataset.Matrix[float32]) error {
 		first, scores := len(r.Samples), dataset.NewMatrix[float32](x.Rows, len(p.Candidates.Names))
-		err := scorer(x, scores)
+		var fit []float64
+		if p.Fit != nil {
+			fit = make([]float64, x.Rows)
+		}
+		err := scorer(x, scores, fit)
+		fits = append(fits, fit...)
 		switch {
 		case err != nil:
 			return err
@@ -108,6 +124,10 @@ func (p *Predictor) predict(ctx context.Context, src Source, scorer model.Scorer
 		s := &r.Samples[i]
 		if s.Index = i; ok {
 			s.Index, s.ID, s.Class = known.Sample(i)
+		}
+		if p.Fit != nil {
+			s.Fit = p.Fit.Share(fits[i])
+			s.Abstained = s.Abstained || s.Fit < l.Fit
 		}
 	}
 	return r, nil

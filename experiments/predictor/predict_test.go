@@ -91,7 +91,7 @@ func (c *counting) Read(block dataset.Matrix[float32]) (int, error) {
 // modulo scores class -i mod Z of sample i highest.
 type modulo struct{ fail, nan float32 } // the samples from which on it fails or scores NaN; 0 for none
 
-func (m modulo) Score(x, scores dataset.Matrix[float32]) error {
+func (m modulo) Score(x, scores dataset.Matrix[float32], _ []float64) error {
 	for i := range x.Rows {
 		if m.fail > 0 && x.Row(i)[0] >= m.fail {
 			return errors.New("a bad block")
@@ -198,7 +198,7 @@ func TestPredictAdapted(t *testing.T) {
 		Features: dataset.Matrix[float32]{Rows: 3, Cols: 3, Data: []float32{5, 4.5, 0, 5, 5.2, 0, 0.1, 0, 3}},
 		Labels:   []int{0, 2, 1}, Classes: []string{"a", "b", "c"},
 	}
-	asFeatures := func(x, scores dataset.Matrix[float32]) error {
+	asFeatures := func(x, scores dataset.Matrix[float32], _ []float64) error {
 		copy(scores.Data, x.Data)
 		return nil
 	}
