@@ -120,6 +120,21 @@ func TestPipelineCorrects(t *testing.T) {
 			t.Errorf("the parts sum to %g, the log odds are %g; the correction is %g", sum, evidence.LogOdds, evidence.Correction)
 		}
 	}
+	p.Correction = model.Correction{}
+	classes := testkit.Must(tr.Config.Describe(u, tr.Semantic))(t)
+	f := testkit.Must(model.NewForward(tr.Config, classes, tr.params))(t)
+	testkit.NoError(t, f.Correct(model.Correction{Kind: model.Subtract, Omega: 1}, stored, 0))
+	full := testkit.Must(f.Scores(stored))(t)
+	for _, omega := range []float64{0, 0.5} {
+		p.Correction = model.Correction{Kind: model.Subtract, Omega: omega}
+		streamed, fit := dataset.NewMatrix[float32](x.Rows, u.Rows), make([]float64, x.Rows)
+		testkit.NoError(t, testkit.Must(model.NewScorer(p, u, true))(t)(x, streamed, fit))
+		for i, want := range testkit.Must(p.BestFit(stored, u))(t) {
+			if best := slices.Max(full.Row(i)); math.Abs(want-best) > 1e-6 || math.Abs(fit[i]-want) > 1e-4 {
+				t.Fatalf("omega %g, sample %d: fit %g, streamed %g, expected %g", omega, i, want, fit[i], best)
+			}
+		}
+	}
 	refused := func(c model.Correction) {
 		t.Helper()
 		p.Correction = c

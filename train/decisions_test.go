@@ -97,3 +97,18 @@ func TestDecideAdaptation(t *testing.T) {
 	_, err := Load(path)
 	testkit.WantError(t, err, path+": calibration: temperature: expected a number from 1e-18 to 1e+18, found 1e+308")
 }
+
+// The share of held-out samples with a lower fit is 0 below all, 1 above all, and interpolated.
+func TestFitShare(t *testing.T) {
+	var fits []float64
+	for i := range 1000 {
+		fits = append(fits, float64((i*7)%1000))
+	}
+	f := NewFit(fits, 10)
+	for fit, want := range map[float64]float64{-1: 0, 250: 0.25, 333.3: 0.333, 999: 1, 2000: 1} {
+		testkit.Near(t, "share", f.Share(fit), want, 0.002)
+	}
+	if f := NewFit([]float64{3}, 1); f.Share(3) != 0 || f.Share(4) != 1 {
+		t.Errorf("of one sample: %g and %g", f.Share(3), f.Share(4))
+	}
+}

@@ -101,7 +101,7 @@ func evaluateCommand() *command {
 			o.outputs.setting(),
 		}.In(outputGroup), setting.List{
 			adaptSetting(&o.models.Adapt),
-			setting.Switch("unknown", &o.models.Unknown, false).In(methodGroup).Describe("also leave every other unseen class out of the candidates, and evaluate how well its samples are recognised as none of these"),
+			setting.Switch("unknown", &o.models.Unknown, false).In(methodGroup).Describe("also leave half of the unseen classes out of the candidates, and evaluate how well their samples are recognised as none of these"),
 			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Noted("that of the model").Common().Describe("`NAME` data set"),
 			setting.Whole("stress", &o.models.Draws, 0, setting.Between(0, 1000)).In(methodGroup).Noted("none").Common().
 				Describe("`N` random batches of each kind to adapt to, with --adapt").Needs("adapt"),

@@ -397,3 +397,15 @@ func TestReadModel(t *testing.T) {
 		testkit.WantError(t, err, dev.Dir(), c[1])
 	}
 }
+
+// Samples of classes that are left out fit the candidates less well; an ensemble is refused.
+func TestUnknown(t *testing.T) {
+	l := heldOutLab(t)
+	m := Models{Data: l.Data, Split: TestSplit, Unknown: true, Models: []*predictor.Model{trainOne(t, l, "eszsl", train.Test, 1, nil)}}
+	if u := evaluated(t, m).Unknown; u == nil || u.Classes != len(l.Data.Split.Test) || u.Fit <= 0.5 {
+		t.Errorf("found %+v", u)
+	}
+	m.Models = append(m.Models, m.Models[0])
+	_, err := Config{Bins: 5}.EvaluateModels(t.Context(), m)
+	testkit.WantError(t, err, "unknown: expected one model, found 2 models")
+}

@@ -27,7 +27,7 @@ func (r *Result) Tables() []*table.Table {
 	if u := r.Unknown; u != nil {
 		t := table.New("Samples of classes that are no candidates, apart from those of candidates", "by", "area under the ROC curve").Right(2)
 		t.Row("probability of the best class", fmt.Sprintf("%.3f", u.Confidence)).Row("fit of the best class", fmt.Sprintf("%.3f", u.Fit))
-		list = append(list, t.Note("every other of the %d unseen classes is left out of the candidates in turn", u.Classes))
+		list = append(list, t.Note("each half of the %d unseen classes, in their order, is left out of the candidates in turn", u.Classes))
 	}
 	if len(r.calibrations) > 0 {
 		list = append(list, r.calibrationTable(), r.coverageTable())

@@ -11,8 +11,8 @@ import (
 )
 
 // Unknown is how well samples of classes that are no candidates are told from those of candidates: the
-// area under the receiver operating characteristic. Every other unseen class is left out of the
-// candidates, then the rest of them; numbers are means of the two.
+// area under the receiver operating characteristic. The first half of the unseen classes is left out of
+// the candidates, then the second half; numbers are means of the two.
 type Unknown struct {
 	Samples    int     `json:"samples"`
 	Classes    int     `json:"classes"`
@@ -25,7 +25,7 @@ func (m Models) unknown(ctx context.Context, of *predictor.Model) (*Unknown, err
 	d := m.Data
 	_, unseen := m.classes(m.Split == ValSplit)
 	if len(unseen) < 4 {
-		return nil, &invalid.Error{Field: "unknown", Want: "at least 4 unseen classes, of which every other is left out", Got: format.Count(len(unseen), "class")}
+		return nil, &invalid.Error{Field: "unknown", Want: "at least 4 unseen classes, of which half are left out", Got: format.Count(len(unseen), "class")}
 	}
 	samples := train.Select(d, d.Features, unseen)
 	detected, err := of.Detect(samples.X, samples.Rows)
@@ -43,7 +43,7 @@ func (m Models) unknown(ctx context.Context, of *predictor.Model) (*Unknown, err
 		}
 		var candidates []int
 		for i, z := range unseen {
-			if i%2 == half {
+			if i*2/len(unseen) == half {
 				candidates = append(candidates, z)
 			}
 		}
@@ -62,7 +62,7 @@ func (m Models) unknown(ctx context.Context, of *predictor.Model) (*Unknown, err
 		area := func(values []float64) float64 {
 			var of [2][]float64
 			for i, v := range values {
-				side := (samples.Labels[i] + half) % 2 // 1 if its class was left out
+				side := samples.Labels[i] * 2 / len(unseen) ^ half // 1 if its class was left out
 				of[side] = append(of[side], v)
 			}
 			return metrics.AUROC(of[0], of[1]) / 2

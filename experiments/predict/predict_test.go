@@ -7,6 +7,7 @@ import (
 
 	"github.com/lago-train/lago-train/experiments/predictor"
 	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/train"
 )
 
 // three are predictions of three samples of classes whose names need quoting; temperature 0 leaves
@@ -59,6 +60,16 @@ func TestFormats(t *testing.T) {
 2,x,été,été,-0.5
 3,été,été,été,0.5
 `},
+		{"fits", predictor.Listing{Top: 1, Fit: 0.1}, CSV, `sample,true_class,prediction,fit,class_1,probability_1
+1,"say ""hi"", <you>",,0.05,"say ""hi"", <you>",0.6652409
+2,x,été,0.25,été,0.7309499
+3,été,été,0.45,été,0.3598675
+`},
+		{"a table of fits", predictor.Listing{Top: 1, Fit: 0.1}, Table, `  sample  true class       prediction       probability    fit
+       1  say "hi", <you>  (abstain)             0.6652    5 %  say "hi", <you> 0.6652
+       2  x                été                   0.7309   25 %
+       3  été              été                   0.3599   45 %
+`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			temperature := 1.0
@@ -66,6 +77,9 @@ func TestFormats(t *testing.T) {
 				temperature = 0
 			}
 			r := three(c.o, temperature)
+			for i := 0; c.o.Fit > 0 && i < len(r.Samples); i++ {
+				r.Fits, r.Samples[i].Fit, r.Samples[i].Abstained = &train.Fit{}, 0.05+float64(i)/5, i == 0
+			}
 			var out strings.Builder
 			testkit.NoError(t, Write(&out, c.f, r))
 			if out.String() != c.want {
