@@ -21,7 +21,7 @@ func TestDeclines(t *testing.T) {
 	m := &Model{Saved: &train.Saved{Pipeline: new(model.Pipeline), Adaptation: &train.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 10}}}}
 	predict := func(o Options) *Predictions {
 		p := testkit.Must(m.Predictor(Candidates{Names: d.Classes}, o))(t)
-		scores := func(x, scores dataset.Matrix[float32]) error {
+		scores := func(x, scores dataset.Matrix[float32], _ []float64) error {
 			copy(scores.Data, x.Data)
 			return nil
 		}
