@@ -302,7 +302,7 @@ func (o *serveOptions) run(c *call, name string) error {
 		}
 	}
 	if o.model != "" {
-		m, err := openModel(o.model)
+		m, err := openLAGO(o.model)
 		if err != nil {
 			return err
 		}

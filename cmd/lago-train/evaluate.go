@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 
 	"github.com/sirupsen/logrus"
@@ -14,9 +15,11 @@ import (
 	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/experiments/evaluation"
 	"github.com/lago-train/lago-train/experiments/predictor"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/npy"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/methods"
 )
 
 // modelSetting is that of commands that use one model.
@@ -35,6 +38,31 @@ func openModel(name string) (*predictor.Model, error) {
 	return predictor.Open(path)
 }
 
+// openLAGO opens the model that --model names for commands that need a LAGO model: latest is the last of these.
+func openLAGO(name string) (*predictor.Model, error) {
+	dir, base := filepath.Split(name)
+	dir, last := filepath.Clean(cmp.Or(dir, defaultRuns)), ""
+	for _, run := range runsWith(train.ModelFile, dir) {
+		r, err := train.ReadRecord(filepath.Join(dir, run))
+		if err == nil && r.Method.Name == methods.LAGO {
+			last = filepath.Join(dir, run)
+			break
+		}
+	}
+	if base == latest && last != "" {
+		name = last
+	}
+	m, err := openModel(name)
+	if err != nil || m.Method.Name == methods.LAGO {
+		return m, err
+	}
+	e := &invalid.Error{Where: "--model", Want: "a LAGO model, which has attribute groups", Got: m.Method.Label() + " in " + m.Dir(), Usage: true}
+	if last != "" {
+		e.Hint = "The last LAGO model in " + dir + " is " + filepath.Base(last) + "."
+	}
+	return nil, e
+}
+
 // openData opens a data set for the model, its own if name is "". It warns if the model was trained
 // on other data of this name.
 func openData(ctx context.Context, m *predictor.Model, name string, o catalog.Options) (*dataset.Dataset, error) {
@@ -45,13 +73,19 @@ func openData(ctx context.Context, m *predictor.Model, name string, o catalog.Op
 	if o.DevSplit <= 1 { // not given
 		d = m.View(d)
 	}
-	if changed, harms := m.Changed(d); harms {
-		logrus.Warn(changed)
-	} else if changed != "" {
-		logrus.Info(changed)
-	}
+	logChanged(m.Changed(d))
 	warnData(d, false)
 	return d, m.Fits(d)
+}
+
+// logChanged logs how a data set differs from that of the training, as a warning if it harms.
+func logChanged(how string, harms bool) {
+	switch {
+	case harms:
+		logrus.Warn(how)
+	case how != "":
+		logrus.Info(how)
+	}
 }
 
 // warnData logs what makes results on a data set worth less, see check.Use.

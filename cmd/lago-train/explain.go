@@ -30,7 +30,7 @@ func explainCommand() *command {
 	var o explainOptions
 	return &command{
 		name: "explain",
-		flags: slices.Concat(o.settings("none with --classes, otherwise those of the sample's class, or test", "image"), setting.List{
+		flags: slices.Concat(o.settings("image"), setting.List{
 			setting.Raw("sample", &o.sample, "").In(inputGroup).
 				Describe("`INDEX` sample in the data set or in --features, from 0, or its id; required without --image"),
 			setting.Raw("image", &o.image, "").In(inputGroup).Describe("`FILE` photograph to explain, with --weights").
@@ -50,14 +50,11 @@ func (o *explainOptions) run(c *call) error {
 	if o.image == "" && o.sample == "" {
 		return wrong("--sample", "the index of a sample, from 0, or --image", "none")
 	}
-	m, err := o.open()
+	m, err := o.open(openLAGO)
 	if err != nil {
 		return err
 	}
-	if _, err := m.LAGO(); err != nil {
-		return usageAt("explain", err) // before a data set is read
-	}
-	q, d, otherwise := &explain.Question{Against: o.against, Top: o.top}, m.TrainingData(), predictor.Test
+	q, d, trained := &explain.Question{Against: o.against, Top: o.top}, (*dataset.Dataset)(nil), false
 	switch {
 	case o.features != "":
 		err = o.askAboutFile(c, m, q)
@@ -65,13 +62,16 @@ func (o *explainOptions) run(c *call) error {
 		err = o.askAboutImage(c, m, q)
 	default:
 		if d, err = openData(c, m, o.dataset, o.dataOptions.Options); err == nil {
-			otherwise, err = o.askAboutDataset(c, m, d, q)
+			trained, err = o.askAboutDataset(c, m, d, q)
 		}
+	}
+	if err == nil && d == nil {
+		d = o.trainingData(c, m)
 	}
 	if err != nil {
 		return err
 	}
-	if q.Predictor, err = o.predictor(c, m, d, otherwise); err != nil {
+	if q.Predictor, err = o.predictor(c, m, d, trained); err != nil {
 		return err
 	}
 	warnSmall(q.Predictor, len(q.Batch.Rows))
@@ -83,12 +83,11 @@ func (o *explainOptions) run(c *call) error {
 	return o.show(func(w io.Writer) error { return result.Write(w, o.format, o.top) })
 }
 
-// askAboutDataset asks about a sample of a data set. It returns the classes selected if --candidates
-// is not set.
-func (o *explainOptions) askAboutDataset(c *call, m *predictor.Model, d *dataset.Dataset, q *explain.Question) (predictor.Selection, error) {
+// askAboutDataset asks about a sample of a data set. It reports whether the model was trained on its class.
+func (o *explainOptions) askAboutDataset(c *call, m *predictor.Model, d *dataset.Dataset, q *explain.Question) (trained bool, err error) {
 	sample, err := explain.FindSample(d, o.sample)
 	if err != nil {
-		return "", err
+		return false, err
 	}
 	row := sample.Index
 	if sample.Trained = m.TrainedOnSample(d, row); sample.Trained {
@@ -99,7 +98,7 @@ func (o *explainOptions) askAboutDataset(c *call, m *predictor.Model, d *dataset
 	q.Batch = explain.Batch{Rows: d.SamplesOf(slices.Concat(selected.Classes(d), []int{d.Labels[row]})), IDs: d.IDs, Picture: picture}
 	q.X, q.Row, q.Sample = d.Features, row, sample
 	q.Sample.Picture, err = picture(row)
-	return selected, err
+	return m.TrainedOn(d.Classes[d.Labels[row]]), err
 }
 
 // askAboutFile asks about a row of a feature file.

@@ -18,6 +18,7 @@ import (
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/dataset/images"
+	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/experiments/adaptation"
 	"github.com/lago-train/lago-train/experiments/predict"
 	"github.com/lago-train/lago-train/experiments/predictor"
@@ -42,10 +43,12 @@ type predictionOptions struct {
 }
 
 // settings are those of both commands. photographs is the key of those that are predicted.
-func (o *predictionOptions) settings(candidates, photographs string) setting.List {
+func (o *predictionOptions) settings(photographs string) setting.List {
+	among := setting.Several("candidates", &o.candidates, nil, "", o.addCandidates)
+	among.List, among.Options = true, format.Strings(predictor.Selections)
 	return slices.Concat(o.dataSettings().Without("json"), needing(photographs, o.networkSettings()), setting.List{
-		setting.Choices("candidates", &o.candidates, nil, predictor.Selections...).OrAs("among").Noted(candidates).Common().
-			Describe("classes of the data set to choose from: test, val, train, seen (train and val) or all"),
+		among.OrAs("among").Noted("none with --classes, otherwise unseen, or all for samples of classes trained on").Common().
+			Describe("classes to choose from: unseen (not trained on), test, val, train, seen (train and val) or all, and a file as for --classes"),
 		setting.Raw("classes", &o.classes, "").Common().Describe("`FILE` descriptions of classes to choose from: .csv or .json"),
 		setting.Choice("impute", &o.Impute, impute.Neutral, impute.Kinds...).
 			Describe("imputation of missing entries: neutral (within the group) or inferred (from all entries)"),
@@ -59,13 +62,42 @@ func (o *predictionOptions) settings(candidates, photographs string) setting.Lis
 	})
 }
 
+// addCandidates reads one of --candidates.
+func (o *predictionOptions) addCandidates(text string) (predictor.Selection, error) {
+	switch filepath.Ext(text) {
+	case ".csv", ".json":
+		o.classes = text
+		return "", nil
+	}
+	return invalid.OneOf(text, predictor.Selections...)
+}
+
+// trainingData returns the classes of the model's data set, as its folder describes them today or, where it
+// is not found, as the model file does.
+func (o *predictionOptions) trainingData(c *call, m *predictor.Model) *dataset.Dataset {
+	dir, err := catalog.Folder(m.Dataset, o.dataOptions.Options)
+	if err != nil || dir == "" {
+		return m.TrainingData()
+	}
+	t, err := openlayout.ReadDescriptions(c, dir)
+	if err == nil {
+		if d, ok := m.Described(t); ok {
+			logChanged(m.Redescribed(d))
+			return d
+		}
+		err = &invalid.Error{Where: dir, Want: "the attributes of the model", Got: "others"}
+	}
+	logrus.Warnf("classes are described as in %s: %v", m.Path, err)
+	return m.TrainingData()
+}
+
 func adaptSetting(to *bool) setting.Setting {
 	return setting.Switch("adapt", to, false).In(methodGroup).Common().Describe("adapt the predictions to all samples together (transductive)")
 }
 
-// open opens the model, and checks that the output is no input.
-func (o *predictionOptions) open() (*predictor.Model, error) {
-	m, err := openModel(o.model)
+// open opens the model by openModel or openLAGO, and checks that the output is no input.
+func (o *predictionOptions) open(open func(name string) (*predictor.Model, error)) (*predictor.Model, error) {
+	m, err := open(o.model)
 	if err != nil {
 		return nil, err
 	}
@@ -78,10 +110,16 @@ func (o *predictionOptions) open() (*predictor.Model, error) {
 	return m, atFlag("to", o.check(o.to))
 }
 
-// predictor returns the predictor for the candidates that the flags name among the classes of d, those
-// of otherwise without such a flag. It logs what the predictions depend on.
-func (o *predictionOptions) predictor(c *call, m *predictor.Model, d *dataset.Dataset, otherwise predictor.Selection) (*predictor.Predictor, error) {
-	candidates, err := predictor.NewCandidates(c, d, o.candidates, o.classes, otherwise)
+// predictor returns the predictor for the candidates that the flags name among the classes of d. Without
+// such a flag they are the unseen classes, or all of them if samples are of classes that the model was
+// trained on. It logs what the predictions depend on.
+func (o *predictionOptions) predictor(c *call, m *predictor.Model, d *dataset.Dataset, trained bool) (*predictor.Predictor, error) {
+	otherwise, other := predictor.Unseen, predictor.All
+	if trained {
+		otherwise, other = other, otherwise
+	}
+	selected := slices.DeleteFunc(slices.Clone(o.candidates), func(s predictor.Selection) bool { return s == "" })
+	candidates, err := m.NewCandidates(c, d, selected, o.classes, otherwise)
 	if err != nil {
 		return nil, err
 	}
@@ -97,8 +135,15 @@ func (o *predictionOptions) predictor(c *call, m *predictor.Model, d *dataset.Da
 	if len(candidates.Names) <= few {
 		names = ": " + format.Printable(strings.Join(candidates.Names, ", "))
 	}
-	logrus.Infof("choosing from %s%s (%s, data set %s; %d unseen, %d seen in training); to choose from others: --candidates, --classes",
-		format.Count(len(candidates.Names), "class"), names, format.Printable(candidates.What), format.Printable(d.Name), unseen, len(candidates.Names)-unseen)
+	others := "to choose from others: --candidates"
+	if n := len(m.ClassesOf(d, other)); o.candidates == nil && o.classes == "" {
+		others = fmt.Sprintf("--candidates %s chooses from %d", other, n)
+	}
+	if p.Mixed {
+		others += fmt.Sprintf("; scores have the correction for seen and unseen classes together: %s, omega %g", p.Correction.Kind, p.Correction.Omega)
+	}
+	logrus.Infof("choosing from %s%s (%s, data set %s; %d unseen, %d seen in training); %s",
+		format.Count(len(candidates.Names), "class"), names, format.Printable(candidates.What), format.Printable(d.Name), unseen, len(candidates.Names)-unseen, others)
 	return p, nil
 }
 
@@ -174,7 +219,7 @@ func predictCommand() *command {
 	return &command{
 		name:     "predict",
 		argument: "[IMAGE...]",
-		flags: slices.Concat(o.settings("none with --classes, otherwise --split", "images"), setting.List{
+		flags: slices.Concat(o.settings("images"), setting.List{
 			setting.Raw("features", &o.features, "").Describe("`FILE` features: .npy, .csv or .mat, or - for CSV on standard input").Excludes("dataset", "images"),
 			setting.Of("images", &o.images, nil, "", o.addImage).Describe("`PATH` photograph, or folder of photographs; others can follow").Excludes("dataset"),
 			setting.Switch("skip_broken", &o.skipBroken, false).Describe("leave out photographs that cannot be decoded, and warn of them").Needs("images"),
@@ -202,18 +247,18 @@ func (o *predictOptions) run(c *call) error {
 	if err := o.checkSources(c); err != nil {
 		return err
 	}
-	m, err := o.open()
+	m, err := o.open(openModel)
 	if err != nil {
 		return err
 	}
-	src, d, otherwise, err := o.source(c, m)
+	src, d, trained, err := o.source(c, m)
 	if err != nil {
 		return err
 	}
 	if file, ok := src.(io.Closer); ok {
 		defer func() { _ = file.Close() }() // it was only read
 	}
-	p, err := o.predictor(c, m, d, otherwise)
+	p, err := o.predictor(c, m, d, trained)
 	if err != nil {
 		return err
 	}
@@ -304,15 +349,17 @@ func (o *predictOptions) checkSources(c *call) error {
 	return nil
 }
 
-// source opens the samples. It returns the data set that --candidates refers to, and the classes
-// selected if the flag is not set.
-func (o *predictOptions) source(c *call, m *predictor.Model) (src predictor.Source, d *dataset.Dataset, otherwise predictor.Selection, err error) {
-	d, otherwise = m.TrainingData(), predictor.Test
+// source opens the samples. It returns the data set that --candidates refers to, and whether samples are
+// known to be of classes that the model was trained on.
+func (o *predictOptions) source(c *call, m *predictor.Model) (src predictor.Source, d *dataset.Dataset, trained bool, err error) {
+	if o.dataset == "" {
+		d = o.trainingData(c, m)
+	}
 	switch {
 	case o.features != "":
 		var r *features.Reader
 		if r, err = features.Open(c, o.features); err != nil {
-			return nil, nil, "", err
+			return nil, nil, false, err
 		}
 		if err = m.CheckDims(o.features, r.Cols()); err != nil {
 			err = errors.Join(err, r.Close())
@@ -321,26 +368,28 @@ func (o *predictOptions) source(c *call, m *predictor.Model) (src predictor.Sour
 	case o.images != nil:
 		list, err := imageList(slices.Concat(o.images, c.args))
 		if err != nil {
-			return nil, nil, "", err
+			return nil, nil, false, err
 		}
 		e, err := o.extractor(c, m, list)
 		if err != nil {
-			return nil, nil, "", err
+			return nil, nil, false, err
 		}
 		o.paths = map[string]string{}
-		for _, m := range list {
-			o.paths[m.ID] = m.Path
+		for _, photograph := range list {
+			o.paths[photograph.ID] = photograph.Path
+			trained = trained || m.TrainedOn(photograph.Class)
 		}
 		photographs := e.NewSource(c, list, display.show)
 		photographs.OnBroken = o.onBroken
 		src = photographs
 	default:
 		if d, err = openData(c, m, o.dataset, o.dataOptions.Options); err != nil {
-			return nil, nil, "", err
+			return nil, nil, false, err
 		}
-		src, otherwise = &predictor.Samples{Data: d, Rows: d.SamplesOf(o.split.Classes(d))}, o.split
+		rows := d.SamplesOf(m.ClassesOf(d, o.split))
+		src, trained = &predictor.Samples{Data: d, Rows: rows}, slices.ContainsFunc(rows, func(row int) bool { return m.TrainedOn(d.Classes[d.Labels[row]]) })
 	}
-	return src, d, otherwise, err
+	return src, d, trained, err
 }
 
 // onBroken leaves a photograph out if that is asked for.

@@ -179,7 +179,7 @@ func (s *study) ofGroups(q *grouping.Analysis) {
 
 // groupsOf analyses the model of --model on the data set that it was trained on, which --dataset may name.
 func (s *study) groupsOf(c *call, name string, q *grouping.Analysis) (*grouping.Result, error) {
-	m, err := openModel(name)
+	m, err := openLAGO(name)
 	if err != nil {
 		return nil, err
 	}

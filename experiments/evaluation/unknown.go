@@ -62,7 +62,7 @@ func (m Models) unknown(ctx context.Context, of *predictor.Model) (*Unknown, err
 		area := func(values []float64) float64 {
 			var of [2][]float64
 			for i, v := range values {
-				side := samples.Labels[i] * 2 / len(unseen) ^ half // 1 if its class was left out
+				side := samples.Labels[i]*2/len(unseen) ^ half // 1 if its class was left out
 				of[side] = append(of[side], v)
 			}
 			return metrics.AUROC(of[0], of[1]) / 2

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lago-train/lago-train/experiments/predictor"
 	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/train"
 )
 
 // sheet is the page of four samples, with a hostile name and one without a picture.
@@ -35,21 +36,24 @@ func sheet(t *testing.T) (s *Sheet, page string) {
 	return s, html.String()
 }
 
-// A sheet has every sample once, by class and probability, and uncertain ones at the end.
+// A sheet has every sample once, the least certain first, and a confusion matrix; nothing that it shows is
+// trusted.
 func TestSheet(t *testing.T) {
 	s, page := sheet(t)
 	var got []string
-	for _, section := range testkit.Must(s.sections())(t) {
-		got = append(got, section.Title)
-		for _, c := range section.Cards {
-			got = append(got, c.Name)
-		}
+	for _, c := range testkit.Must(s.cards())(t) {
+		got = append(got, c.Name, c.Unsure)
 	}
-	if want := "<b>owl (2) b.jpg a.jpg wren (1) d.jpg Uncertain: a probability below 0.6 (1) c.jpg"; strings.Join(got, " ") != want {
+	if want := "c.jpg uncertain a.jpg  b.jpg  d.jpg "; strings.Join(got, " ") != want {
 		t.Errorf("%q, expected %q", got, want)
 	}
-	testkit.WantText(t, page, "<h1>4 predictions</h1>", "<h2>&lt;b&gt;owl (2)</h2>", "true class: stork, no candidate", "because 4", "because small", "0.953")
+	testkit.WantText(t, page, "<h1>3 of 4 right, 1 uncertain</h1>", `<option value="&lt;b&gt;owl">&lt;b&gt;owl (3)</option>`,
+		"true class: stork, no candidate", "because 4", "0.953", `title="stork predicted as &lt;b&gt;owl">1</button>`)
 	if n := strings.Count(page, "data:image/jpeg;base64,"); n != 3 {
 		t.Errorf("%d pictures, expected 3", n)
+	}
+	s.Fits, s.Listing.Fit, s.Samples[3].Abstained = &train.Fit{}, 0.1, true // of which no sample has any
+	if first := testkit.Must(s.cards())(t)[0]; first.Unsure != "perhaps none of these" {
+		t.Errorf("found %+v", first)
 	}
 }

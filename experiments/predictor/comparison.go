@@ -213,6 +213,19 @@ func (c *Comparison) Sentence() string {
 	return s + "together " + signed(c.LogOdds) + "."
 }
 
+// Short names the other class and the two strongest reasons against it.
+func (c *Comparison) Short() string {
+	const most = 2
+	parts, list := c.Parts(len(c.Groups)), []string(nil)
+	SortBy(parts, func(p Part) float64 { return p.LogOdds })
+	for _, p := range parts {
+		if len(list) < most && p.LogOdds > 0 && !Negligible(p.LogOdds) && !slices.Contains(list, p.Reason) {
+			list = append(list, p.Reason)
+		}
+	}
+	return "rather than " + format.ClassName(c.Against) + ": " + strings.Join(list, "; ")
+}
+
 // signed prints -0.001 as +0.00.
 func signed(v float64) string { return fmt.Sprintf("%+.2f", math.Round(100*v)/100+0) }
 

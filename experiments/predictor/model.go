@@ -53,6 +53,12 @@ func (m *Model) Changed(d *dataset.Dataset) (text string, harms bool) {
 	if !m.SameSamples(d) {
 		return fmt.Sprintf("the features, labels or split of %s are not those that %s was trained on. Is it another --dev-split?", d.Name, m.Path), true
 	}
+	return m.Redescribed(d)
+}
+
+// Redescribed says which descriptions of d are not those of the training, "" if all are. harms reports
+// whether classes that the model was trained on changed much.
+func (m *Model) Redescribed(d *dataset.Dataset) (text string, harms bool) {
 	const much = 0.1 // of the entries
 	var changed, trained []string
 	for z, name := range d.Classes {
@@ -155,6 +161,24 @@ func (m *Model) TrainingData() *dataset.Dataset {
 	return d
 }
 
+// Described returns TrainingData with the classes and descriptions of t, in the way of the data set today. It
+// reports false if t has not all attributes of the model.
+func (m *Model) Described(t *descriptions.Table) (*dataset.Dataset, bool) {
+	d, u := m.TrainingData(), t.Values()
+	d.Split = between(m.Split, m.Classes, t.Classes)
+	d.Classes, d.Descriptions = t.Classes, dataset.NewMatrix[float64](len(t.Classes), len(m.Attributes))
+	for i, name := range m.Attributes {
+		place := t.Attribute(name)
+		if place < 0 {
+			return nil, false
+		}
+		for z := range t.Classes {
+			d.Descriptions.Row(z)[i] = u.Row(z)[place]
+		}
+	}
+	return d, true
+}
+
 // CheckDims returns an error unless samples at a place have as many features as the model takes.
 func (m *Model) CheckDims(where string, features int) error {
 	if features == m.Dims {
@@ -189,6 +213,8 @@ type Predictor struct {
 	// T of the probabilities: that of the options, otherwise the calibrated one, otherwise 1 for
 	// LAGO. 0: the scores are no probabilities.
 	Temperature float64
+	// Seen and unseen classes are candidates together: their scores have the correction that was chosen for this.
+	Mixed bool
 
 	explainer *model.Explainer // nil until it is used
 }
@@ -196,8 +222,13 @@ type Predictor struct {
 // Predictor returns the predictor of the model for the candidates.
 func (m *Model) Predictor(c Candidates, o Options) (*Predictor, error) {
 	p := &Predictor{Model: m, Options: o, Candidates: c, Temperature: o.Temperature}
+	if unseen := p.Unseen(); m.Generalised != nil && unseen > 0 && unseen < len(c.Names) {
+		pipeline := *m.Pipeline
+		pipeline.Correction, p.Mixed = *m.Generalised, true
+		p.Model = m.With(&pipeline)
+	}
 	if o.Impute != "" {
-		p.Model = m.With(m.WithImputation(o.Impute))
+		p.Model = m.With(p.WithImputation(o.Impute))
 	}
 	switch {
 	case o.Temperature > 0:
@@ -271,12 +302,22 @@ const (
 	Train Selection = "train"
 	Seen  Selection = "seen" // train and val
 	All   Selection = "all"  // including classes without a role
+	// Unseen are those that a model was not trained on, including classes without a role.
+	Unseen Selection = "unseen"
 )
 
 // Selections are all selections.
-var Selections = []Selection{Test, Val, Train, Seen, All}
+var Selections = []Selection{Unseen, Test, Val, Train, Seen, All}
 
-// Classes returns the indices of the selected classes.
+// ClassesOf returns the indices of the selected classes.
+func (m *Model) ClassesOf(d *dataset.Dataset, s Selection) []int {
+	if s != Unseen {
+		return s.Classes(d)
+	}
+	return slices.DeleteFunc(d.Descriptions.AllRows(), func(z int) bool { return m.TrainedOn(d.Classes[z]) })
+}
+
+// Classes returns the indices of the selected classes, other than Unseen.
 func (s Selection) Classes(d *dataset.Dataset) []int {
 	if s == All {
 		return d.Descriptions.AllRows()
@@ -296,14 +337,14 @@ func SelectionOf(d *dataset.Dataset, class int) Selection {
 }
 
 // SelectedCandidates returns the classes of some selections from d, each class once.
-func SelectedCandidates(d *dataset.Dataset, selections ...Selection) Candidates {
+func (m *Model) SelectedCandidates(d *dataset.Dataset, selections ...Selection) Candidates {
 	var classes []int
 	var distinct []string
 	for _, s := range selections {
 		if !slices.Contains(distinct, string(s)) {
 			distinct = append(distinct, string(s))
 		}
-		for _, z := range s.Classes(d) {
+		for _, z := range m.ClassesOf(d, s) {
 			if !slices.Contains(classes, z) {
 				classes = append(classes, z)
 			}
@@ -318,22 +359,22 @@ func SelectedCandidates(d *dataset.Dataset, selections ...Selection) Candidates 
 
 // NewCandidates returns the classes of some selections from d and those that a file describes by the
 // attributes of d. Without both it returns the classes of otherwise.
-func NewCandidates(ctx context.Context, d *dataset.Dataset, selections []Selection, file string, otherwise Selection) (Candidates, error) {
+func (m *Model) NewCandidates(ctx context.Context, d *dataset.Dataset, selections []Selection, file string, otherwise Selection) (Candidates, error) {
 	if file == "" {
-		if selections == nil {
+		if len(selections) == 0 {
 			selections = []Selection{otherwise}
 		}
-		return SelectedCandidates(d, selections...), nil
+		return m.SelectedCandidates(d, selections...), nil
 	}
 	t, err := descriptions.Read(ctx, file, descriptions.AttributesOf(d))
 	if err != nil {
 		return Candidates{}, err
 	}
 	described := Candidates{"classes of " + file, t.Classes, t.Values()}
-	if selections == nil {
+	if len(selections) == 0 {
 		return described, nil
 	}
-	return SelectedCandidates(d, selections...).join(described)
+	return m.SelectedCandidates(d, selections...).join(described)
 }
 
 // join returns the classes of c followed by those of more. Names must differ.

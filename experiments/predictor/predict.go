@@ -143,7 +143,7 @@ func (p *Predictor) reason(x dataset.Matrix[float32], row int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return c.Sentence(), nil
+	return c.Short(), nil
 }
 
 // adapt predicts a batch of samples together or, if they are too few, each by itself.

@@ -44,6 +44,7 @@ type class struct {
 type modelState struct {
 	Label   string   `json:"label"`
 	Network bool     `json:"network"` // whether photographs can be predicted
+	Predict string   `json:"predict"` // the command that predicts with the classes of classes.csv
 	Unknown []string `json:"unknown"` // attributes that the model does not know
 }
 
@@ -78,7 +79,7 @@ func (s *Server) state() *state {
 		v.Classes = append(v.Classes, c)
 	}
 	if s.Model != nil {
-		v.Model = &modelState{fmt.Sprintf("%s trained on %s", s.Model.Method.Label(), s.Model.Dataset), s.Features != nil, append([]string{}, s.unknown(d)...)}
+		v.Model = &modelState{fmt.Sprintf("%s trained on %s", s.Model.Method.Label(), s.Model.Dataset), s.Features != nil, "lago-train predict --model " + s.Model.Dir() + " --images PHOTOGRAPHS --weights FILE", append([]string{}, s.unknown(d)...)}
 	}
 	return v
 }

@@ -305,7 +305,7 @@ function showTry() {
   const fresh = make("input", {placeholder: "class that does not exist yet", "aria-label": "Name of a class to try"});
   const tried = trial.edit && trial.change.has(trial.edit);
   const keep = async () => {
-    if (await change([{class: trial.edit, new: !find(trial.edit), cells: trial.change.get(trial.edit)}], className(trial.edit) + " is in classes.csv.")) { trial.change.delete(trial.edit); predict(); show(); }
+    if (await change([{class: trial.edit, new: !find(trial.edit), cells: trial.change.get(trial.edit)}], className(trial.edit) + " is in classes.csv. To predict with it: " + model.predict)) { trial.change.delete(trial.edit); predict(); show(); }
   };
   view.replaceChildren(
     make("p", {className: "note", textContent: `Model: ${model.label}.` + (model.unknown.length > 0 ? ` It does not know ${model.unknown.length} of the attributes, which have no effect until it is trained again.` : "")}),
