@@ -158,7 +158,7 @@ func TestPredict(t *testing.T) {
 		succeeds(t, append(args, "--format", "html", "--to", out)...)
 		testkit.Equal(t, "file beside the sheet", testkit.Read(t, strings.TrimSuffix(out, "html")+"csv"), succeeds(t, append(args, "--format", "csv")...))
 		page := testkit.Read(t, out)
-		testkit.WantText(t, page, "the runner-up", "sheet.csv", format.ClassName(d.Classes[d.Split.Test[0]]))
+		testkit.WantText(t, page, "rather than ", "sheet.csv", format.ClassName(d.Classes[d.Split.Test[0]]))
 		testkit.Equal(t, "samples on the page", strings.Count(page, "<li"), len(test))
 		misused(t, append(args, "--format", "html"), "--to: expected a file that ends in .html")
 	})

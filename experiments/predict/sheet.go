@@ -79,12 +79,20 @@ func (s *Sheet) cards() ([]card, error) {
 	return cards, nil
 }
 
-// summary says how many predictions are right, or how many samples there are, and how many are uncertain.
-func (s *Sheet) summary() string {
+// summary says how many predictions are right or of which classes, and how many are uncertain.
+func (s *Sheet) summary(classes []classCount) string {
+	const most = 5 // classes
 	n := s.Count()
 	text := format.Count(n.Samples, "prediction")
 	if n.Known > 0 {
 		text = fmt.Sprintf("%d of %d right", n.Correct, n.Known)
+	} else {
+		for i, c := range classes[:min(most, len(classes))] {
+			text += fmt.Sprintf("%s %d %s", []string{":", ","}[min(i, 1)], c.Samples, format.ClassName(c.Name))
+		}
+		if others := len(classes) - most; others > 0 {
+			text += ", and " + format.Count(others, "other class")
+		}
 	}
 	if n.Abstained > 0 {
 		text += fmt.Sprintf(", %d uncertain", n.Abstained)
@@ -159,8 +167,9 @@ func (s *Sheet) Write(w io.Writer) error {
 	if err != nil {
 		return err
 	}
+	classes := counts(cards)
 	return sheetPage.Execute(w, map[string]any{
-		"Title": s.summary(), "Note": s.Note, "Value": valueName(s.Predictions), "Fits": s.Fits != nil,
-		"Cards": cards, "Classes": counts(cards), "Confusion": confusion(cards),
+		"Title": s.summary(classes), "Note": s.Note, "Value": valueName(s.Predictions), "Fits": s.Fits != nil,
+		"Cards": cards, "Classes": classes, "Confusion": confusion(cards),
 	})
 }

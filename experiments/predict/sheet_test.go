@@ -56,4 +56,10 @@ func TestSheet(t *testing.T) {
 	if first := testkit.Must(s.cards())(t)[0]; first.Unsure != "perhaps none of these" {
 		t.Errorf("found %+v", first)
 	}
+	for i := range s.Samples {
+		s.Samples[i].Class = ""
+	}
+	if got, want := s.summary(counts(testkit.Must(s.cards())(t))), "4 predictions: 3 <b>owl, 1 wren, 2 uncertain"; got != want {
+		t.Errorf("found %q, expected %q", got, want)
+	}
 }

@@ -75,7 +75,7 @@ const script = `(async () => {
 
 // OpenPage opens a page in headless Chromium, in a window of a width in pixels and in the light
 // or dark colour scheme. It reports the problems that a page can have.
-func OpenPage(t testing.TB, page string, width int, dark bool) (p Page) {
+func OpenPage(t testing.TB, page string, width int, dark bool, checks ...string) (p Page) {
 	t.Helper()
 	path := Write(t, t.TempDir(), "page.html", page)
 	allocator, cancel := chromedp.NewExecAllocator(t.Context(), append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox,
@@ -103,6 +103,13 @@ func OpenPage(t testing.TB, page string, width int, dark bool) (p Page) {
 		chromedp.Evaluate(strings.Replace(script, "DARK", fmt.Sprint(dark), 1), &r, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) })))
 	if len(r.Problems) > 0 {
 		t.Errorf("found problems %q, expected none", r.Problems)
+	}
+	for _, check := range checks {
+		var ok bool
+		NoError(t, chromedp.Run(ctx, chromedp.Evaluate("(async () => {"+check+"})()", &ok, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) })))
+		if !ok {
+			t.Errorf("not true on the page: %s", check)
+		}
 	}
 	return p
 }
