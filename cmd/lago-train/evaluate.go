@@ -40,25 +40,24 @@ func openModel(name string) (*predictor.Model, error) {
 
 // openLAGO opens the model that --model names for commands that need a LAGO model: latest is the last of these.
 func openLAGO(name string) (*predictor.Model, error) {
-	dir, base := filepath.Split(name)
-	dir, last := filepath.Clean(cmp.Or(dir, defaultRuns)), ""
-	for _, run := range runsWith(train.ModelFile, dir) {
-		r, err := train.ReadRecord(filepath.Join(dir, run))
-		if err == nil && r.Method.Name == methods.LAGO {
-			last = filepath.Join(dir, run)
-			break
+	last := func(dir string) string {
+		for _, run := range runsWith(train.ModelFile, dir) {
+			if r, err := train.ReadRecord(filepath.Join(dir, run)); err == nil && r.Method.Name == methods.LAGO {
+				return filepath.Join(dir, run)
+			}
 		}
+		return ""
 	}
-	if base == latest && last != "" {
-		name = last
+	if dir, base := filepath.Split(name); base == latest {
+		name = cmp.Or(last(filepath.Clean(cmp.Or(dir, defaultRuns))), name)
 	}
 	m, err := openModel(name)
 	if err != nil || m.Method.Name == methods.LAGO {
 		return m, err
 	}
 	e := &invalid.Error{Where: "--model", Want: "a LAGO model, which has attribute groups", Got: m.Method.Label() + " in " + m.Dir(), Usage: true}
-	if last != "" {
-		e.Hint = "The last LAGO model in " + dir + " is " + filepath.Base(last) + "."
+	if other := last(filepath.Dir(m.Dir())); other != "" {
+		e.Hint = "The last LAGO model beside it is " + filepath.Base(other) + "."
 	}
 	return nil, e
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
@@ -161,6 +162,12 @@ func TestPredict(t *testing.T) {
 		testkit.WantText(t, page, "rather than ", "sheet.csv", format.ClassName(d.Classes[d.Split.Test[0]]))
 		testkit.Equal(t, "samples on the page", strings.Count(page, "<li"), len(test))
 		misused(t, append(args, "--format", "html"), "--to: expected a file that ends in .html")
+	})
+	t.Run("latest is the last LAGO model where one is needed", func(t *testing.T) {
+		testkit.NoError(t, os.Chtimes(eszsl, time.Time{}, time.Now().Add(time.Hour)))
+		explain := func(model string) []string { return []string{"explain", "--sample", "0", "--features", file, "--model", model} }
+		succeeds(t, explain(filepath.Join(runs, "latest"))...)
+		misused(t, explain(eszsl), "--model: expected a LAGO model", "found eszsl in "+filepath.Dir(eszsl), "The last LAGO model beside it is plain-semantic-hard-")
 	})
 	t.Run("refusals", func(t *testing.T) {
 		nan := testkit.Write(t, t.TempDir(), "nan.csv", strings.Repeat("1,", x.Cols-1)+"NaN\n")
