@@ -165,7 +165,9 @@ func TestPredict(t *testing.T) {
 	})
 	t.Run("latest is the last LAGO model where one is needed", func(t *testing.T) {
 		testkit.NoError(t, os.Chtimes(eszsl, time.Time{}, time.Now().Add(time.Hour)))
-		explain := func(model string) []string { return []string{"explain", "--sample", "0", "--features", file, "--model", model} }
+		explain := func(model string) []string {
+			return []string{"explain", "--sample", "0", "--features", file, "--model", model}
+		}
 		succeeds(t, explain(filepath.Join(runs, "latest"))...)
 		misused(t, explain(eszsl), "--model: expected a LAGO model", "found eszsl in "+filepath.Dir(eszsl), "The last LAGO model beside it is plain-semantic-hard-")
 	})
