@@ -129,7 +129,8 @@ func FitOnce(m Model, fit func() (loss float64, err error)) Learner {
 	})
 }
 
-// Shuffled returns 0..n-1 in an order that follows from the seed and the epoch.
+// Shuffled returns 0..n-1 in an order that follows from the seed and the epoch alone, so that a resumed
+// run is bit-identical to an uninterrupted one.
 func Shuffled(n int, seed uint64, epoch int) []int {
 	return rand.New(rand.NewPCG(seed, uint64(epoch))).Perm(n)
 }

@@ -3,7 +3,6 @@ package lago
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"time"
 
 	G "gorgonia.org/gorgonia"
@@ -125,11 +124,11 @@ type machine interface {
 // places, and averages the terms over samples.
 func (l *learner) phase(name string, epoch int, m machine, solver *adam, fill func(places []int)) (method.Phase, error) {
 	p := method.Phase{Name: name}
-	number := 0
+	order := epoch << 8 // each phase has another
 	if name == "V" {
-		number = 1
+		order++
 	}
-	places := shuffled(len(l.examples.Rows), l.seed, epoch, number)
+	places := method.Shuffled(len(l.examples.Rows), l.seed, order)
 	start := time.Now()
 	batch := l.batch()
 	solver.steps = (epoch - 1) * ((len(places) + batch - 1) / batch)
@@ -150,12 +149,6 @@ func (l *learner) phase(name string, epoch int, m machine, solver *adam, fill fu
 	p.Seconds = time.Since(start).Seconds()
 	p.Loss = l.settings.Loss(p.Terms)
 	return p, l.finite(p)
-}
-
-// shuffled returns 0..n-1 in an order that depends on the seed, the epoch and the phase
-// alone, so that a resumed run is bit-identical to an uninterrupted one.
-func shuffled(n int, seed uint64, epoch, phase int) []int {
-	return rand.New(rand.NewPCG(seed, uint64(epoch)<<8|uint64(phase))).Perm(n)
 }
 
 func stepError(p method.Phase, err error) error {

@@ -98,27 +98,6 @@ func TestBiasFactor(t *testing.T) {
 	}
 }
 
-// Each seed, epoch and phase has a different order of samples.
-func TestShuffled(t *testing.T) {
-	seen := make(map[string]bool)
-	for seed := range uint64(3) {
-		for epoch := 1; epoch <= 300; epoch += 23 {
-			for phase := range 2 {
-				p := shuffled(40, seed, epoch, phase)
-				if order := fmt.Sprint(p); seen[order] {
-					t.Errorf("seed %d, epoch %d, phase %d: an order twice", seed, epoch, phase)
-				} else {
-					seen[order] = true
-				}
-				slices.Sort(p)
-				if p[0] != 0 || p[39] != 39 || len(slices.Compact(p)) != 40 {
-					t.Errorf("%v is no order of 40 samples", p)
-				}
-			}
-		}
-	}
-}
-
 // The 768 x 64 weights are enough to be split among several workers.
 func TestResultsDoNotDependOnWorkers(t *testing.T) {
 	defer parallel.Limit(0)
