@@ -76,6 +76,9 @@ func (o *predictionOptions) addCandidates(text string) (predictor.Selection, err
 // is not found, as the model file does.
 func (o *predictionOptions) trainingData(c *call, m *predictor.Model) *dataset.Dataset {
 	dir, err := catalog.Folder(m.Dataset, o.dataOptions.Options)
+	if err != nil {
+		logrus.Infof("classes are described as in %s, since no data set %s is in %s; --data-dir names another folder", m.Path, m.Dataset, catalog.DataDir(o.DataDir))
+	}
 	if err != nil || dir == "" {
 		return m.TrainingData()
 	}

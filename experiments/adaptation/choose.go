@@ -142,7 +142,7 @@ func generalise(folds []Fold, models []*predictor.Model) (*model.Correction, err
 		}
 	}
 	for o, omega := range Omegas {
-		if means[o] > highest {
+		if means[o] >= highest { // the largest of equals: corrections of seen classes suit 1
 			best.Omega, highest = omega, means[o]
 		}
 	}
