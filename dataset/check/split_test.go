@@ -21,11 +21,8 @@ func TestLeaks(t *testing.T) {
 		want  []string
 	}{
 		{"none", []string{"ant", "bee", "cat", "dog"}, func(*dataset.Dataset) {}, nil},
-		{"case", []string{"Red Bird", "bee", "red_bird", "dog"}, func(*dataset.Dataset) {}, []string{
-			`name: class "Red Bird" (train) and class "red_bird" (test): their names differ only in case, punctuation or a leading number`,
-		}},
-		{"numbers", []string{"001.Red_bird", "n02123045 Tabby", "Red+bird", "tabby"}, func(*dataset.Dataset) {}, []string{
-			`name: class "001.Red_bird" (train) and class "Red+bird" (test): their names`,
+		{"numbers and case", []string{"001.Red_bird", "n02123045 Tabby", "Red+bird", "tabby"}, func(*dataset.Dataset) {}, []string{
+			`name: class "001.Red_bird" (train) and class "Red+bird" (test): their names differ only in case, punctuation or a leading number`,
 			`name: class "n02123045 Tabby" (val) and class "tabby" (test): their names`,
 		}},
 		{"numbers, letters and signs that belong to the name", []string{
@@ -46,10 +43,6 @@ func TestLeaks(t *testing.T) {
 			copy(d.Features.Row(3), []float32{float32(math.Copysign(0, -1)), 3})
 			copy(d.Features.Row(2), d.Features.Row(0))
 		}, []string{`sample: class "ant" (train) and class "bee" (val): samples 0 and 2 have the same features`}},
-		{"a sample twice in a class, and in two test classes", []string{"ant", "bee", "cat", "dog"}, func(d *dataset.Dataset) {
-			copy(d.Features.Row(0), d.Features.Row(1))
-			copy(d.Features.Row(6), d.Features.Row(4))
-		}, nil},
 		{"a sample held out and trained on", []string{"ant", "bee", "cat", "dog"}, func(d *dataset.Dataset) {
 			copy(d.Features.Row(1), d.Features.Row(0))
 			d.TestSeen = []int{0}

@@ -183,13 +183,9 @@ func TestFind(t *testing.T) {
 	} {
 		got := v.find(c.name)
 		if c.hint == "" {
-			if len(got) != 1 || got[0] != c.want {
-				t.Errorf("%q: %v, expected %d", c.name, got, c.want)
-			}
-			continue
-		}
-		if len(got) == 1 || v.hint(c.name, got) != c.hint {
-			t.Errorf("%q: %v, %s\nexpected %s", c.name, got, v.hint(c.name, got), c.hint)
+			testkit.Equal(t, c.name, got, []int{c.want})
+		} else {
+			testkit.Equal(t, c.name, v.hint(c.name, got), c.hint)
 		}
 	}
 }

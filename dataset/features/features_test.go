@@ -132,9 +132,6 @@ func TestMAT(t *testing.T) {
 	for _, rows := range []int{1, 50, 108, 200} {
 		testkit.Equal(t, fmt.Sprintf("by %d rows", rows), readBy(t, path, rows), want)
 	}
-	const other = "../xlsa17/testdata/plain/att_splits.mat"
-	_, err := Open(t.Context(), other)
-	checkError(t, err, other, "features: expected a variable of this name, or only one of fitting size")
 }
 
 // ReadAll reports every row that cannot be used. Read stops there and can go on behind it.

@@ -196,9 +196,8 @@ func TestExistingFolder(t *testing.T) {
 	testkit.Write(t, o.DataDir, ".CUB.new/res101.mat", "half")
 	testkit.Write(t, o.DataDir, ".CUB.replaced/old", "half")
 	r := testkit.Must(Fetch(t.Context(), "cub", o))(t)
-	if slices.Contains(in(t, target), "notes.txt") || r.Folder != target {
-		t.Errorf("--force left the earlier folder, and made %s", r.Folder)
-	}
+	testkit.Equal(t, "folder", r.Folder, target)
+	testkit.Equal(t, "the earlier folder is left", slices.Contains(in(t, target), "notes.txt"), false)
 	wantIn(t, o.DataDir, "Cub")
 	if err := os.Mkdir(filepath.Join(o.DataDir, "cub"), 0o755); err != nil {
 		t.Skip("this file system ignores case")

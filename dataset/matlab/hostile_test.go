@@ -44,7 +44,6 @@ func TestHostile(t *testing.T) {
 		{"fewer letters than rows", matfile.Char("x", []int{2, 2}, 'a', 'b'), "expected 4 letters (2x2), found 2"},
 		{"cells in a cell", matfile.Array("x", Cell, 0, []int{1, 1}, matfile.Array("", Cell, 0, []int{1, 1}, matfile.Word("", "deep"))), "expected text in a cell, found cell 1x1"},
 		{"complex numbers", matfile.Array("x", Double, flagComplex, []int{1, 1}, one, one), "expected real numbers, found complex ones"},
-		{"a structure", matfile.Array("x", Class(2), 0, []int{1, 1}), "expected an array of numbers or text, found class struct"},
 		{"no variable", matfile.Element(kindDouble, make([]byte, 8)), "expected a variable, found an element of type 9"},
 		{"wrong checksum", badSum, "checksum"},
 		{"more after the compressed variable", matfile.Compress(append(matfile.Doubles("x", []int{1, 1}, 1), 0)), "expected the end of the compressed data, found more"},

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"regexp"
@@ -65,12 +64,9 @@ func TestKeep(t *testing.T) {
 
 // Without the checksum, the bytes are those of the format's description.
 func TestFormat(t *testing.T) {
-	for name, r := range map[string]io.Reader{
-		"whole": strings.NewReader(twoTensorsFile), "in small pieces": iotest.OneByteReader(strings.NewReader(twoTensorsFile)),
-	} {
-		f := testkit.Must(safetensors.Read(r, int64(len(twoTensorsFile)), name, nil))(t)
-		testkit.Equal(t, name, f, &safetensors.File{Tensors: twoTensors, Metadata: handmade}, cmpopts.EquateEmpty())
-	}
+	r := iotest.OneByteReader(strings.NewReader(twoTensorsFile))
+	f := testkit.Must(safetensors.Read(r, int64(len(twoTensorsFile)), "in small pieces", nil))(t)
+	testkit.Equal(t, "read", f, &safetensors.File{Tensors: twoTensors, Metadata: handmade}, cmpopts.EquateEmpty())
 	written := string(write(t, twoTensors, handmade)[8:])
 	written = regexp.MustCompile(`,"sha256":"[0-9a-f]{64}"`).ReplaceAllString(written, "")
 	want := strings.ReplaceAll(twoTensorsFile[8:], "}}       ", "}}")
