@@ -42,6 +42,7 @@ func TestDatasetSplit(t *testing.T) {
 	before := testkit.Read(t, file)
 	args := []string{"dataset", "split", "--data-dir", root}
 	misused(t, append(args, "--to", file, "animals"), file, "expected a new file")
+	misused(t, append(args, "--to", file+"/x", "animals"), file+"/x: expected a folder, found the file "+file)
 	testkit.NoError(t, os.Remove(file))
 	out := succeeds(t, append(args, "--to", file, "--val-classes", "2", "--test-share", "0.3", "--seed", "3", "animals")...)
 	testkit.WantText(t, out, "train  │      12 │     144", "val    │       2 │      24", "leaks: none", "written to "+file)
@@ -55,6 +56,7 @@ func TestDatasetSplit(t *testing.T) {
 	}
 	misused(t, append(args, "--check", again, "--own", "animals"), "--check: expected no --check beside --own")
 	misused(t, append(args, "--val-share", "1.5", "animals"), "--val-share: expected a number between 0 and 1", "1.5")
+	fails(t, append(args, "--test-classes", "19", "animals"), "at least 1 for each of train, val and test, of 20")
 	testkit.WantText(t, succeeds(t, "dataset", "split", "--own", "glyphs"), "leaks: none")
 }
 

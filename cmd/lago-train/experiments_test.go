@@ -309,6 +309,7 @@ func TestFindModel(t *testing.T) {
 		testkit.Equal(t, value, testkit.Must(findRun("--model", value, train.ModelFile))(t), filepath.Join(want, train.ModelFile))
 	}
 	for value, parts := range map[string][]string{
+		"":             {"--model", "none"},
 		"glyphs-b":     {"--model", "one run", "matches 2", "glyphs-b-2, glyphs-b-3"},
 		"glphs-a-1":    {`"glphs-a-1"`, "Did you mean glyphs-a-1"},
 		"empty/latest": {"empty has no runs with a model.safetensors"},

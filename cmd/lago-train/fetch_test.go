@@ -31,6 +31,7 @@ func TestDatasetFetch(t *testing.T) {
 	}
 	testkit.Equal(t, "the earlier weights", testkit.Read(t, old), "old")
 	misused(t, args("apy"), `"apy"`, "cub, awa2, sun")
+	misused(t, args("--stall", "0s", "cub"), "--stall", "found 0s")
 	misused(t, args("--sha256", "12", "cub"), "--sha256: expected 64 hexadecimal digits")
 }
 

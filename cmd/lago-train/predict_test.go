@@ -312,6 +312,8 @@ func TestEvaluateAModelAndItsScores(t *testing.T) {
 		misused(t, append(append([]string{"evaluate"}, both...), strings.Fields(flags)...), parts...)
 	}
 	misused(t, []string{"evaluate", "--model", tested[0], "--scores-out", filepath.Join(tested[0], train.ModelFile)}, "--scores-out", "does not read")
+	misused(t, append(append([]string{"evaluate"}, both...), "--unseen", "wren"), "--unseen: expected columns from 0 to ", `found "wren"`)
+	fails(t, []string{"evaluate", "--model", out}, out, "folder of a run", train.ModelFile)
 	// The error of a model that was trained on the held-out samples says how to train another.
 	fails(t, append([]string{"evaluate", "--model", trained(t, onMini(t)...), "--split", "gzsl"}, data...), "Train one with run or compare --hold-out.")
 }
@@ -322,7 +324,7 @@ func TestAdapt(t *testing.T) {
 	args := func(command string, more ...string) []string {
 		return append(append([]string{command, "--model", dir}, data...), more...)
 	}
-	fails(t, args("predict", "--adapt"), "adaptation: expected a temperature and tau", "--stage full")
+	fails(t, args("explain", "--sample", "0", "--adapt"), "adaptation: expected a temperature and tau", "--stage full")
 	before := succeeds(t, args("predict", "--format", "csv")...)
 	path := filepath.Join(dir, train.ModelFile)
 	m := testkit.Must(train.Load(path))(t)
