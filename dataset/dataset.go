@@ -24,6 +24,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/lago-train/lago-train/internal/matrix"
+	"github.com/lago-train/lago-train/internal/numeric"
 )
 
 // Matrix is a dense matrix in row-major order.
@@ -294,16 +295,16 @@ func (d *Dataset) Fingerprint() string {
 // SumFeatures returns a SHA-256 in hex of the size of the features and their
 // little-endian values. Fingerprint computes it unless FeaturesSum is set.
 func SumFeatures(x Matrix[float32]) string {
+	sum := HashFeatures(x.Rows, x.Cols)
+	_ = numeric.Write(sum, x.Data) // a hash takes everything
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// HashFeatures begins the SHA-256 of SumFeatures: numeric.Write adds the values.
+func HashFeatures(rows, cols int) hash.Hash {
 	w := fingerprinter{sha256.New()}
-	w.put(x.Rows, x.Cols)
-	block := make([]byte, 4*x.Cols)
-	for i := range x.Rows {
-		for j, v := range x.Row(i) {
-			binary.LittleEndian.PutUint32(block[4*j:], math.Float32bits(v))
-		}
-		w.Write(block)
-	}
-	return hex.EncodeToString(w.Sum(nil))
+	w.put(rows, cols)
+	return w.Hash
 }
 
 // fingerprinter hashes values so that no two sequences of them hash the same bytes:

@@ -19,6 +19,7 @@ import (
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/numeric"
+	"github.com/lago-train/lago-train/internal/parallel"
 )
 
 // The checks in order. Those of warnings take a data set without errors.
@@ -218,10 +219,15 @@ func (c *checker) features() {
 		c.report("dimensions", "features", "at least one dimension", "none")
 	}
 	before := c.problems.Len()
-	for i := range c.Features.Rows {
-		row := c.Features.Row(i)
-		if j := numeric.NotFinite(row); j >= 0 {
-			c.report("finite", fmt.Sprintf("feature %d of sample %d", j, i), "a finite number", row[j])
+	places := make([]int, c.Features.Rows)
+	parallel.For(len(places), rowsAtOnce, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			places[i] = numeric.NotFinite(c.Features.Row(i))
+		}
+	})
+	for i, j := range places {
+		if j >= 0 {
+			c.report("finite", fmt.Sprintf("feature %d of sample %d", j, i), "a finite number", c.Features.Row(i)[j])
 		}
 	}
 	if c.problems.Len() == before {
@@ -241,6 +247,9 @@ func (c *checker) columns() {
 		for j, v := range x.Row(i) {
 			fraction[j] = fraction[j] || v != float32(math.Trunc(float64(v)))
 			largest[j] = max(largest[j], v, -v)
+		}
+		if !slices.Contains(fraction, false) {
+			return
 		}
 	}
 	ascending := slices.Sorted(slices.Values(largest))

@@ -2,9 +2,7 @@ package check
 
 import (
 	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
-	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/numeric"
+	"github.com/lago-train/lago-train/internal/parallel"
 )
 
 // Leak is a pair of classes or samples of different subsets, one of which gives away what a model
@@ -164,16 +164,21 @@ func similarities(d *dataset.Dataset, samples [][]int) (found []similar) {
 // samplesByFeatures returns the sets of samples with the same features, most of them of one sample.
 func samplesByFeatures(d *dataset.Dataset) [][]int { return groups(digests(d.Features)) }
 
+// rowsAtOnce is the least number of rows that are worth a goroutine.
+const rowsAtOnce = 256
+
 // digests returns a digest of each row.
 func digests[T float32 | float64](x dataset.Matrix[T]) [][sha256.Size]byte {
-	sums, row := make([][sha256.Size]byte, x.Rows), make([]byte, 0, 8*x.Cols)
-	for i := range sums {
-		row = row[:0]
-		for _, v := range x.Row(i) {
-			row = binary.LittleEndian.AppendUint64(row, math.Float64bits(float64(v)+0)) // -0 becomes 0
+	sums := make([][sha256.Size]byte, x.Rows)
+	parallel.For(x.Rows, rowsAtOnce, func(lo, hi int) {
+		row := make([]T, x.Cols)
+		for i := lo; i < hi; i++ {
+			for j, v := range x.Row(i) {
+				row[j] = v + 0 // -0 becomes 0
+			}
+			sums[i] = sha256.Sum256(numeric.Memory(row))
 		}
-		sums[i] = sha256.Sum256(row)
-	}
+	})
 	return sums
 }
 

@@ -173,7 +173,11 @@ func ReadAll(ctx context.Context, path string) (x dataset.Matrix[float32], err e
 	x.Cols = r.cols
 	x.Data = make([]float32, 0, max(r.rows, 1)*x.Cols)
 	var problems invalid.List
-	for row := make([]float32, x.Cols); ; {
+	for aside := make([]float32, x.Cols); ; {
+		row, n := aside, len(x.Data)
+		if n+x.Cols <= cap(x.Data) {
+			row = x.Data[n : n+x.Cols] // in its place
+		}
 		bad, err := r.next(row)
 		switch {
 		case bad != nil:

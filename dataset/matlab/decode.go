@@ -233,15 +233,39 @@ func (s *stream) numbers(m matrix) []float32 {
 	if s.err != nil {
 		return nil
 	}
-	values, raw := make([]float32, m.Count()), make([]byte, bufferSize) // where the file lies, the memory is not touched
-	for part := range slices.Chunk(values, bufferSize/number.Width) {
-		s.full(raw[:len(part)*number.Width])
-		for i := range part {
-			part[i] = float32(number.Number(raw[i*number.Width:]))
+	// One goroutine decompresses what this one converts: in few buffers, since a size may be false.
+	const buffers = 8
+	full, free := make(chan []byte, buffers), make(chan []byte, buffers)
+	for range min(buffers, e.size/bufferSize+1) {
+		free <- make([]byte, min(e.size, bufferSize))
+	}
+	go func() {
+		defer close(full)
+		for left := e.size; left > 0 && s.err == nil; {
+			raw := <-free
+			raw = raw[:min(left, int64(len(raw)))]
+			s.full(raw)
+			left -= int64(len(raw))
+			full <- raw
 		}
-		if s.err != nil {
-			return nil
+	}()
+	values := make([]float32, m.Count()) // where the file lies, the memory is not touched
+	left := values
+	for raw := range full {
+		part := left[:len(raw)/number.Width]
+		left = left[len(part):]
+		if numeric.LittleEndian && e.kind == kindSingle {
+			copy(numeric.Memory(part), raw)
+		} else {
+			numeric.Decode(part, raw, number.Width, func(b []byte) float32 { return float32(number.Number(b)) })
 		}
+		free <- raw
+		if m.Read != nil {
+			m.Read(part)
+		}
+	}
+	if s.err != nil {
+		return nil
 	}
 	s.skipPadding(e, m.end)
 	return values

@@ -13,6 +13,7 @@ import (
 	logtest "github.com/sirupsen/logrus/hooks/test"
 
 	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/internal/testkit/matfile"
 )
 
 // Messages about the cache.
@@ -143,5 +144,20 @@ func TestCacheDamaged(t *testing.T) {
 			}
 			c.load(t, msgFromCache)
 		})
+	}
+}
+
+// Features of a file that turns out to be damaged behind them are not cached.
+func TestCacheOfADamagedFile(t *testing.T) {
+	c := newCached(t)
+	s := newSmall()
+	damaged := matfile.Compress(s.features[varFeatures])
+	damaged[len(damaged)-1] ^= 1 // of the checksum
+	testkit.Write(t, c.dir, featuresMat, string(matfile.File(s.features[varLabels], damaged)))
+	t.Setenv("XDG_CACHE_HOME", c.home)
+	_, err := Load(t.Context(), c.dir, c.opts)
+	testkit.WantError(t, err, "features, byte 160 of the compressed data")
+	if all := testkit.Must(os.ReadDir(filepath.Join(c.home, "lago-train")))(t); len(all) > 0 {
+		t.Errorf("the cache has %v", all)
 	}
 }

@@ -4,27 +4,34 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
+	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/sirupsen/logrus"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/dataset/matlab"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/npy"
+	"github.com/lago-train/lago-train/internal/numeric"
 )
 
 const (
 	varFeatures = "features"
 	varLabels   = "labels"
 	varImages   = "image_files"
+
+	partSize = 1 << 18 // numbers of the cache that are read at once
 )
 
 // readFeatures reads the labels, and the features: from the cache if it has them. In the file
@@ -62,13 +69,9 @@ func (f *folder) readFeatures(opts Options) error {
 	if a == nil { // it is cached
 		return nil
 	}
-	if err := a.Load(f.ctx); err != nil {
-		return err
-	}
+	f.FeaturesSum, err = c.store(f.ctx, a)
 	f.Features = dataset.Matrix[float32]{Rows: a.Dims[1], Cols: a.Dims[0], Data: a.Float32}
-	f.FeaturesSum = dataset.SumFeatures(f.Features)
-	c.store(f.Features, f.FeaturesSum)
-	return nil
+	return err
 }
 
 // idsOf returns the paths of images below the folder of all, nil if they are not different names.
@@ -115,56 +118,66 @@ func findFeatures(dir string) (string, error) {
 	return filepath.Join(dir, found[0]), nil
 }
 
+// newChecksum begins a checksum with some sizes. Computers have instructions for it: SHA-256 takes ten
+// times as long. It tells what is damaged or replaced, not what is forged.
+func newChecksum(sizes ...int) hash.Hash32 {
+	c := crc32.New(crc32.MakeTable(crc32.Castagnoli))
+	_, _ = fmt.Fprint(c, sizes) // a hash takes everything
+	return c
+}
+
 // cache holds the features of one file in an .npy, whose name has the checksums of the file and of the
-// features. Size and time of a file do not tell whether it was replaced. A nil cache holds nothing.
+// features, and their dataset.SumFeatures. Size and time of a file do not tell whether it was
+// replaced. A nil cache holds nothing.
 type cache struct {
-	prefix string // of the path, for any content of the file
-	state  string
+	prefix string                 // of the path, for any content of the file
+	state  func() (string, error) // what follows for its content, which takes a while to read
 	log    *logrus.Entry
 }
 
 // openCache returns the cache of a file of features, nil where nothing is cached: without
 // a cache folder, and if the file cannot be read, which the caller finds again.
 func openCache(ctx context.Context, file string) *cache {
-	opened, _, err := fileio.OpenRegular(ctx, file)
+	opened, size, err := fileio.OpenRegular(ctx, file)
 	if err != nil {
 		return nil
 	}
-	defer func() { _ = opened.Close() }() // nothing was written
-	content := sha256.New()
-	if _, err := io.Copy(content, opened); err != nil {
-		return nil
-	}
+	state := sync.OnceValues(func() (string, error) {
+		defer func() { _ = opened.Close() }() // nothing was written
+		content := newChecksum()
+		_, err := io.CopyBuffer(content, struct{ io.Reader }{opened}, make([]byte, 1<<17)) // unlike the method of os.File, it ends with the context
+		return fmt.Sprintf("-%x-%08x-", size, content.Sum32()), err
+	})
 	user, err := os.UserCacheDir()
 	if err != nil {
+		_ = opened.Close() // nothing was written
 		logrus.WithError(err).Warn("features are not cached: there is no cache folder")
 		return nil
 	}
 	// The name is readable, and differs for files of the same name in different folders.
 	sum := sha256.Sum256([]byte(file))
 	name := fmt.Sprintf("%s-%s-%x", strings.ToLower(filepath.Base(filepath.Dir(file))), filepath.Base(file), sum[:6])
-	return &cache{
-		prefix: filepath.Join(user, "lago-train", name), state: fmt.Sprintf("-%.8x-", content.Sum(nil)),
-		log: logrus.WithField("file", file),
-	}
+	go func() { _, _ = state() }() // beside what is read; who needs it gets the error
+	return &cache{filepath.Join(user, "lago-train", name), state, logrus.WithField("file", file)}
 }
-
-// path returns the path of features with a dataset.SumFeatures.
-func (c *cache) path(sum string) string { return c.prefix + c.state + sum[:16] + ".npy" }
 
 // load returns the features and their sum, or "" where they must be read from the file.
 func (c *cache) load(ctx context.Context) (dataset.Matrix[float32], string) {
 	if c == nil {
 		return dataset.Matrix[float32]{}, ""
 	}
-	for _, path := range withPrefix(c.prefix + c.state) {
-		x, err := features.ReadAll(ctx, path)
+	for _, path := range withPrefix(c.prefix) { // at most one, of this content or an earlier one
+		x, check, err := readChecked(ctx, path)
+		state, unread := c.state()
+		named, mine := strings.CutPrefix(path, c.prefix+state)
+		if unread != nil || !mine {
+			continue
+		}
+		if sum, sound := strings.CutPrefix(strings.TrimSuffix(named, ".npy"), fmt.Sprintf("%08x-", check)); err == nil && sound {
+			c.log.Debug("features are read from the cache")
+			return x, sum
+		}
 		if err == nil {
-			sum := dataset.SumFeatures(x)
-			if path == c.path(sum) {
-				c.log.Debug("features are read from the cache")
-				return x, sum
-			}
 			err = errors.New("the checksum differs")
 		}
 		if ctx.Err() == nil {
@@ -172,6 +185,24 @@ func (c *cache) load(ctx context.Context) (dataset.Matrix[float32], string) {
 		}
 	}
 	return dataset.Matrix[float32]{}, ""
+}
+
+// readChecked reads cached features and computes their checksum.
+func readChecked(ctx context.Context, path string) (x dataset.Matrix[float32], check uint32, err error) {
+	m, err := npy.Open(ctx, path)
+	if err != nil {
+		return x, 0, err
+	}
+	defer func() { _ = m.Close() }() // nothing was written
+	x = dataset.NewMatrix[float32](m.Rows, m.Cols)
+	sum := newChecksum(m.Rows, m.Cols)
+	for part := range slices.Chunk(x.Data, partSize) {
+		if err := m.Read(part); err != nil {
+			return x, 0, err
+		}
+		_ = numeric.Write(sum, part) // it takes everything
+	}
+	return x, sum.Sum32(), nil
 }
 
 // withPrefix returns the paths that begin with a prefix, none in a folder that cannot be read.
@@ -186,21 +217,38 @@ func withPrefix(prefix string) (paths []string) {
 	return paths
 }
 
-// store writes the features, in place of those of another content and of the .npy and .json of
-// earlier versions. A link is removed, not followed: what it leads to is not the cache's.
-// Failing to is worth a warning only: the next start is slow.
-func (c *cache) store(x dataset.Matrix[float32], sum string) {
-	if c == nil {
-		return
+// store loads features, and returns their dataset.SumFeatures. It writes them in place of those of
+// another content and of the .npy and .json of earlier versions. A link is removed, not followed: what
+// it leads to is not the cache's. Failing to is worth a warning only: the next start is slow.
+func (c *cache) store(ctx context.Context, a *matlab.Array) (string, error) {
+	rows, cols := a.Dims[1], a.Dims[0]
+	sum, check := dataset.HashFeatures(rows, cols), newChecksum(rows, cols)
+	to, written, unstored, failed := io.Discard, error(nil), error(nil), error(nil)
+	a.Read = func(part []float32) { // while more is decompressed
+		_, _ = numeric.Write(sum, part), numeric.Write(check, part) // these take everything
+		if written == nil {
+			written = numeric.Write(to, part)
+		}
 	}
-	err := os.MkdirAll(filepath.Dir(c.prefix), 0o777)
-	for _, path := range withPrefix(c.prefix) {
-		_ = os.Remove(path) // it only takes space
+	if c != nil {
+		unstored = os.MkdirAll(filepath.Dir(c.prefix), 0o777)
+		for _, path := range withPrefix(c.prefix) {
+			_ = os.Remove(path) // it only takes space
+		}
+		if unstored == nil {
+			unstored = fileio.WriteNamed(filepath.Dir(c.prefix), func(w io.Writer) (string, error) {
+				to, written = w, npy.WriteHeader(w, rows, cols)
+				failed = a.Load(ctx)
+				state, unread := c.state()
+				return fmt.Sprintf("%s%s%08x-%x.npy", c.prefix, state, check.Sum32(), sum.Sum(nil)), cmp.Or(failed, written, unread)
+			})
+		}
 	}
-	if err == nil {
-		err = features.WriteNPY(c.path(sum), x)
+	if failed == nil && a.Float32 == nil { // there is no cache, or no place for it
+		failed = a.Load(ctx)
 	}
-	if err != nil {
-		c.log.WithError(err).Warn("features are not cached")
+	if failed == nil && unstored != nil {
+		c.log.WithError(unstored).Warn("features are not cached")
 	}
+	return hex.EncodeToString(sum.Sum(nil)), failed
 }

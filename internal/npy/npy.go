@@ -45,6 +45,7 @@ type Matrix struct {
 	values    *bufio.Reader // what is left of them
 	kind      numeric.Type
 	bigEndian bool
+	direct    bool // the values lie in the file as they do in memory
 	fortran   bool
 	held      []float32 // those left of a matrix in Fortran order, in C order
 }
@@ -91,6 +92,9 @@ func (m *Matrix) Read(dst []float32) error {
 
 // read fills dst with the next values in the order of the file.
 func (m *Matrix) read(dst []float32) error {
+	if m.direct {
+		return invalid.At(m.path, m.full(numeric.Memory(dst)))
+	}
 	for len(dst) > 0 {
 		n := min(len(dst), bufferSize/m.kind.Width)
 		b, err := m.values.Peek(n * m.kind.Width)
@@ -233,6 +237,7 @@ func (m *Matrix) readHeader() (n int64, shape []int, err error) {
 		return 0, nil, err
 	}
 	m.kind, m.bigEndian = kind, strings.HasPrefix(values["descr"], ">")
+	m.direct = numeric.LittleEndian && strings.TrimLeft(values["descr"], "<=") == "f4"
 	for field := range strings.FieldsFuncSeq(values["shape"], func(r rune) bool { return !('0' <= r && r <= '9') }) {
 		size, err := strconv.Atoi(field)
 		if err != nil {

@@ -6,7 +6,7 @@ import (
 	"encoding/binary"
 	"io"
 	"math"
-	"slices"
+	"unsafe"
 )
 
 // Float is a floating-point number.
@@ -103,26 +103,21 @@ func Count(shape []int, most int) (n int, ok bool) {
 	return n, true
 }
 
-// chunk is how many numbers Write encodes at a time.
-const chunk = 1 << 14
+// LittleEndian says that numbers have the same bytes in memory as in files.
+var LittleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
+
+// Memory returns the bytes of numbers where they lie: to change them is to change the numbers.
+func Memory[T float32 | float64](values []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), len(values)*int(unsafe.Sizeof(*new(T))))
+}
 
 // Write writes the bytes of numbers.
 func Write[T float32 | float64](w io.Writer, values []T) error {
-	b := make([]byte, 0, 8*min(chunk, len(values)))
-	for part := range slices.Chunk(values, chunk) {
-		b = b[:0]
-		for _, v := range part {
-			if single, ok := any(v).(float32); ok {
-				b = binary.LittleEndian.AppendUint32(b, math.Float32bits(single))
-			} else {
-				b = binary.LittleEndian.AppendUint64(b, math.Float64bits(float64(v)))
-			}
-		}
-		if _, err := w.Write(b); err != nil {
-			return err
-		}
+	if !LittleEndian {
+		return binary.Write(w, binary.LittleEndian, values)
 	}
-	return nil
+	_, err := w.Write(Memory(values))
+	return err
 }
 
 // Exp32 is the exponential in float32, for numbers from -87 to 88, of which it has a relative error of

@@ -3,6 +3,7 @@ package numeric_test
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"testing"
@@ -18,6 +19,17 @@ func Example() {
 	// Output:
 	// 1 <nil>
 	// [0 0 128 63 0 0 0 64] [1 2]
+}
+
+// Numbers are written with the same bytes whatever their bytes in memory are.
+func TestWrite(t *testing.T) {
+	defer func(was bool) { numeric.LittleEndian = was }(numeric.LittleEndian)
+	for _, numeric.LittleEndian = range []bool{false, numeric.LittleEndian} {
+		var b bytes.Buffer
+		if err := errors.Join(numeric.Write(&b, []float32{1}), numeric.Write(&b, []float64{-2})); err != nil || b.String() != "\x00\x00\x80\x3f\x00\x00\x00\x00\x00\x00\x00\xc0" {
+			t.Errorf("%x: %v", b.Bytes(), err)
+		}
+	}
 }
 
 func TestFinite(t *testing.T) {
