@@ -146,11 +146,11 @@ func (d *Dataset) ImageOf(i int) string {
 // Name returns a name as names are compared: with composed letters (NFC), ordinary spaces, and no
 // space around it.
 func Name(text string) string {
-	text = norm.NFC.String(text)
+	text = norm.NFC.String(strings.TrimSpace(text))         // what follows bytes that are not UTF-8 changes their form
 	for _, unbroken := range []string{"\u00a0", "\u202f"} { // a Replacer would copy each name
 		text = strings.ReplaceAll(text, unbroken, " ")
 	}
-	return strings.TrimSpace(text)
+	return text
 }
 
 // ImageFile returns the path of the image of an id, relative to dir unless it is absolute. Ids have

@@ -35,7 +35,7 @@ func TestNames(t *testing.T) {
 func FuzzText(f *testing.F) {
 	for _, text := range []string{
 		"", "\n", "a", "1 a\n2 b\n", "2 a\n1 b", "1 a\r\n\r\n3\tb c \r\n", "a\nb\na\n", "\ufeff-1 0.5\n1e2 nan\n", "1 2\n3\n",
-		"0x1p-2 1_0\n", "inf -inf\n+1 .5", "99999999999999999999 a\n1 b", "\xff\xfe1\x00 \x00a\x00", "a\rb\rc", "\u00a0 1\u2003a",
+		"0x1p-2 1_0\n", "inf -inf\n+1 .5", "99999999999999999999 a\n1 b", "\xff\xfe1\x00 \x00a\x00", "a\rb\rc", "\u00a0 1\u2003a", "\x95\x0f\xf6\u0344",
 	} {
 		f.Add(text)
 	}

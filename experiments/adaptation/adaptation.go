@@ -7,6 +7,11 @@ package adaptation
 import (
 	"context"
 	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/predictor"
@@ -144,4 +149,92 @@ func AtEnd(s adapt.Settings) string {
 		return ""
 	}
 	return fmt.Sprintf("; tau %g is at an end of the values tried, %g to %g", s.Tau, taus[0], taus[len(taus)-1])
+}
+
+// Condition is the effect of adaptation on random batches of one kind. Changes are
+// differences of per-class accuracy, over the classes that are present.
+type Condition struct {
+	Name    string  `json:"condition"`         // how the batches were drawn
+	Samples int     `json:"samples,omitempty"` // of a small batch
+	Mean    float64 `json:"mean_change"`       // of the per-class accuracy
+	Tenth   float64 `json:"tenth_percentile"`  // of the change
+	Worst   float64 `json:"worst_change"`      // in the worst batch
+	Draws   int     `json:"draws"`             // number of batches
+	// batches that are not adapted to, since most classes seem to be absent: their change is 0
+	Declined int  `json:"declined"`
+	Warned   bool `json:"warned"` // whether predict would warn that the batch is too small
+}
+
+// conditions select the samples of a batch: at most Samples, unless that is 0, and of the class
+// with a random rank the share that keep returns, nil for all. Sizes fall.
+var conditions = []struct {
+	Condition
+	keep func(rank, classes int) float64
+}{
+	{Condition{Name: "a third of the classes absent"}, func(rank, classes int) float64 { return present[rank >= classes/3] }},
+	{Condition{Name: "nine tenths of the classes absent"}, func(rank, classes int) float64 { return present[rank < max(2, (classes+5)/10)] }},
+	{Condition{Name: "imbalanced, 20 to 1"}, func(rank, classes int) float64 { return math.Pow(0.05, float64(rank)/float64(max(classes-1, 1))) }},
+	{Condition{Name: "500 samples", Samples: 500}, nil},
+	{Condition{Name: "200 samples", Samples: 200}, nil},
+	{Condition{Name: "50 samples", Samples: 50}, nil},
+}
+
+var present = map[bool]float64{true: 1}
+
+// stress adapts to random batches from each of some batches: draws for each condition with classes
+// that are absent but still candidates or geometrically imbalanced, and ofSize for each number of
+// samples. Conditions for which there are not more samples are left out.
+func stress(ctx context.Context, folds []*batch, s adapt.Settings, draws, ofSize int) ([]Condition, error) {
+	var table []Condition
+	for i, c := range conditions {
+		row := c.Condition
+		var changes []float64
+		n := draws
+		if c.Samples > 0 {
+			n = ofSize
+		}
+		for f, fold := range folds {
+			if len(fold.labels) <= c.Samples {
+				continue
+			}
+			for draw := range n {
+				r := rand.New(rand.NewPCG(uint64(draw), uint64(i*len(folds)+f)))
+				b := fold.pick(fold.draw(i, r))
+				after, declined, err := b.after(ctx, s)
+				if err != nil {
+					return nil, err
+				}
+				changes = append(changes, meanOf(after)-meanOf(b.before()))
+				if declined {
+					row.Declined++
+				}
+			}
+		}
+		if row.Draws = len(changes); row.Draws > 0 {
+			row.Mean = meanOf(changes)
+			slices.Sort(changes)
+			row.Worst, row.Tenth = changes[0], stat.Quantile(0.1, stat.Empirical, changes, nil)
+			table = append(table, row)
+		}
+	}
+	return table, nil
+}
+
+// draw returns the rows of a random batch under a condition.
+func (b *batch) draw(condition int, r *rand.Rand) []int {
+	c, rank := conditions[condition], r.Perm(b.Scores.Cols)
+	var rows, others []int
+	for _, i := range r.Perm(len(b.labels)) {
+		switch {
+		case c.Samples > 0 && len(rows) == c.Samples:
+		case c.keep == nil || r.Float64() < c.keep(rank[b.labels[i]], b.Scores.Cols):
+			rows = append(rows, i)
+		default:
+			others = append(others, i)
+		}
+	}
+	if len(rows) == 0 { // all classes that were drawn have no samples
+		rows = others
+	}
+	return rows
 }
