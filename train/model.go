@@ -63,6 +63,14 @@ func (s *Saved) AdaptedFeatures() *preprocess.Transform {
 	return s.Transform
 }
 
+// CorrectionKind returns the kind of the correction of the scores or, without one, the kind that suits the method.
+func (s *Saved) CorrectionKind() model.CorrectionKind {
+	if s.Correction.Kind == model.NoCorrection {
+		return s.Method.Corrections()[1].Kind
+	}
+	return s.Correction.Kind
+}
+
 // TrainedOn reports whether the class of a name is one that the model was trained on.
 func (s *Saved) TrainedOn(class string) bool {
 	return slices.ContainsFunc(s.Learned, func(z int) bool { return s.Classes[z] == class })

@@ -389,8 +389,9 @@ func (o *predictOptions) source(c *call, m *predictor.Model) (src predictor.Sour
 		if d, err = openData(c, m, o.dataset, o.dataOptions.Options); err != nil {
 			return nil, nil, false, err
 		}
-		rows := d.SamplesOf(m.ClassesOf(d, o.split))
-		src, trained = &predictor.Samples{Data: d, Rows: rows}, slices.ContainsFunc(rows, func(row int) bool { return m.TrainedOn(d.Classes[d.Labels[row]]) })
+		classes := m.ClassesOf(d, o.split)
+		src = &predictor.Samples{Data: d, Rows: d.SamplesOf(classes)}
+		trained = slices.ContainsFunc(classes, func(z int) bool { return m.TrainedOn(d.Classes[z]) && slices.Contains(d.Labels, z) })
 	}
 	return src, d, trained, err
 }

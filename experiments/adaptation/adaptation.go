@@ -34,7 +34,7 @@ func ClassAccuracy(path string, d *dataset.Dataset, classes []int) ([]float64, e
 		return nil, err
 	}
 	s := train.Select(d, d.Features, classes)
-	b, err := m.Batch(s.X, s.Rows, d.Describe(classes))
+	b, _, err := m.Batch(s.X, s.Rows, d.Describe(classes))
 	if err != nil {
 		return nil, err
 	}

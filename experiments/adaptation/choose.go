@@ -56,16 +56,13 @@ func Choose(ctx context.Context, folds []Fold) (*Chosen, error) {
 		if f.HoldOut {
 			s = s.Without(f.Data.TestSeen)
 		}
-		block, err := m.Batch(s.X, s.Rows, f.Data.Describe(classes))
+		u := f.Data.Describe(classes)
+		block, detected, err := m.Batch(s.X, s.Rows, u)
 		if err != nil {
 			return nil, err
 		}
 		models = append(models, m)
-		detected, err := m.Detect(s.X, s.Rows)
-		if err != nil {
-			return nil, err
-		}
-		fit, err := m.BestFit(detected, f.Data.Describe(classes))
+		fit, err := m.BestFit(detected, u)
 		if err != nil {
 			return nil, err
 		}
@@ -103,10 +100,7 @@ func Choose(ctx context.Context, folds []Fold) (*Chosen, error) {
 // candidates. Without held-out samples it is 1, with which the stored detections of seen classes are
 // corrected in full.
 func generalise(folds []Fold, models []*predictor.Model) (*model.Correction, error) {
-	best, highest := &model.Correction{Kind: models[0].Correction.Kind, Omega: 1}, -1.0
-	if best.Kind == model.NoCorrection {
-		best.Kind = models[0].Method.Corrections()[1].Kind
-	}
+	best, highest := &model.Correction{Kind: models[0].CorrectionKind(), Omega: 1}, -1.0
 	if slices.ContainsFunc(folds, func(f Fold) bool { return !f.HoldOut }) {
 		return best, nil
 	}

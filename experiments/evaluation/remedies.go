@@ -50,10 +50,7 @@ func (m Models) Remedies(ctx context.Context) ([]Remedy, error) {
 }
 
 func (m Models) remedies(ctx context.Context, of, dev *predictor.Model) ([]Remedy, error) {
-	kind := of.Correction.Kind
-	if kind == model.NoCorrection {
-		kind = of.Method.Corrections()[1].Kind
-	}
+	kind := of.CorrectionKind()
 	stacking := func(of *predictor.Model, omega float64, validates bool) (*metrics.Stacking, error) {
 		p := *of.Pipeline
 		p.Correction = model.Correction{Kind: kind, Omega: omega}

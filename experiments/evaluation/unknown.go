@@ -10,7 +10,7 @@ import (
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
-// Unknown is how well samples of classes that are no candidates are told from those of candidates: the
+// Unknown is how well samples of classes that are no candidates are recognised among those of candidates: the
 // area under the receiver operating characteristic. The first half of the unseen classes is left out of
 // the candidates, then the second half; numbers are means of the two.
 type Unknown struct {

@@ -118,7 +118,7 @@ func Explain(q Question) (*Result, error) {
 //	tau x (mu_a - mu_b) = sum_n tau x x_n (P[n,a]/(mass_a + Shrinkage) - P[n,b]/(mass_b + Shrinkage))
 func (q *Question) adapted(answer *predictor.Answer) (*Adapted, error) {
 	p, names, rows := q.Predictor, q.Predictor.Candidates.Names, q.Batch.Rows
-	b, err := p.Batch(q.X, rows, p.Candidates.U)
+	b, _, err := p.Batch(q.X, rows, p.Candidates.U)
 	if err != nil {
 		return nil, err
 	}

@@ -35,6 +35,12 @@ type card struct {
 	Picture         template.URL // "" without one
 }
 
+// Why the model abstains.
+const (
+	noneOfThese = "perhaps none of these"
+	uncertain   = "uncertain"
+)
+
 // PictureSide is the largest side of a picture on the sheet in pixels.
 const PictureSide = 320
 
@@ -46,9 +52,9 @@ func (s *Sheet) card(from predictor.Prediction) (c card, err error) {
 	c.Outside = c.Wrong && !slices.Contains(s.Candidates.Names, c.Class)
 	switch {
 	case s.Fits != nil && from.Fit < s.Listing.Fit:
-		c.Unsure = "perhaps none of these"
+		c.Unsure = noneOfThese
 	case from.Abstained:
-		c.Unsure = "uncertain"
+		c.Unsure = uncertain
 	}
 	var next []string
 	for _, b := range from.Best[1:] {
@@ -72,7 +78,7 @@ func (s *Sheet) cards() ([]card, error) {
 			return nil, err
 		}
 	}
-	rank := []string{"perhaps none of these", "uncertain", ""}
+	rank := []string{noneOfThese, uncertain, ""}
 	slices.SortStableFunc(cards, func(a, b card) int {
 		return cmp.Or(cmp.Compare(slices.Index(rank, a.Unsure), slices.Index(rank, b.Unsure)), cmp.Compare(a.Value, b.Value))
 	})

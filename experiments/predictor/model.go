@@ -61,17 +61,18 @@ func (m *Model) Changed(d *dataset.Dataset) (text string, harms bool) {
 func (m *Model) Redescribed(d *dataset.Dataset) (text string, harms bool) {
 	const much = 0.1 // of the entries
 	var changed, trained []string
+	was := indexOf(d.Classes, m.Classes)
 	for z, name := range d.Classes {
-		was, entries := slices.Index(m.Classes, name), 0
+		entries := 0
 		for i, p := range d.Descriptions.Row(z) {
-			if was >= 0 && math.Float64bits(p) != math.Float64bits(m.Descriptions.Row(was)[i]) {
+			if was[z] >= 0 && math.Float64bits(p) != math.Float64bits(m.Descriptions.Row(was[z])[i]) {
 				entries++
 			}
 		}
 		if entries > 0 {
 			changed = append(changed, name)
 		}
-		if m.TrainedOn(name) && float64(entries) > much*float64(len(d.Attributes)) {
+		if float64(entries) > much*float64(len(d.Attributes)) && m.TrainedOn(name) {
 			trained = append(trained, name)
 		}
 	}
@@ -99,10 +100,7 @@ func (m *Model) SameSamples(d *dataset.Dataset) bool {
 	if m.Trial == nil || m.Trial.Fingerprint == d.Fingerprint() {
 		return true
 	}
-	was, place := *d, make([]int, len(d.Classes))
-	for z, name := range d.Classes {
-		place[z] = slices.Index(m.Classes, name)
-	}
+	was, place := *d, indexOf(d.Classes, m.Classes)
 	was.Classes, was.Descriptions, was.Labels, was.Split = m.Classes, m.Descriptions, slices.Clone(d.Labels), between(d.Split, d.Classes, m.Classes)
 	for i, z := range d.Labels {
 		was.Labels[i] = place[z]
@@ -123,13 +121,30 @@ func (m *Model) View(d *dataset.Dataset) *dataset.Dataset {
 	return d
 }
 
+// indexOf returns the index of each name in others, -1 of those that are missing there.
+func indexOf(names, others []string) []int {
+	at := make(map[string]int, len(others))
+	for i, name := range others {
+		at[name] = i
+	}
+	list := make([]int, len(names))
+	for i, name := range names {
+		list[i] = -1
+		if place, ok := at[name]; ok {
+			list[i] = place
+		}
+	}
+	return list
+}
+
 // between returns a split of the classes with some names as one of others, without those that are
 // missing there.
 func between(s dataset.Split, from, to []string) dataset.Split {
+	index := indexOf(from, to)
 	place := func(classes []int) (list []int) {
 		for _, z := range classes {
-			if other := slices.Index(to, from[z]); other >= 0 {
-				list = append(list, other)
+			if index[z] >= 0 {
+				list = append(list, index[z])
 			}
 		}
 		return list
@@ -276,12 +291,15 @@ func (m *Model) AdaptationSettings() (*train.Adaptation, error) {
 }
 
 // Batch returns rows of x as what predictions are adapted to: preprocessed features, and scores for
-// the classes that u describes.
-func (m *Model) Batch(x dataset.Matrix[float32], rows []int, u dataset.Matrix[float64]) (b adapt.Block, err error) {
-	if b.Scores, err = model.Score(m.Saved, x, rows, u); err == nil {
+// the classes that u describes; and their detections.
+func (m *Model) Batch(x dataset.Matrix[float32], rows []int, u dataset.Matrix[float64]) (b adapt.Block, detected dataset.Matrix[float32], err error) {
+	if detected, err = m.Detect(x, rows); err == nil {
+		b.Scores, err = m.Classify(detected, u)
+	}
+	if err == nil {
 		b.X, err = m.AdaptedFeatures().Apply(x, rows)
 	}
-	return b, err
+	return b, detected, err
 }
 
 // Candidates are the classes that a prediction chooses from: classes of a data set, and new ones
