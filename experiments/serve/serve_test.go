@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"image"
 	"image/color"
@@ -25,9 +24,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/check"
-	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/dataset/glyphs"
 	"github.com/lago-train/lago-train/dataset/openlayout"
@@ -201,103 +198,6 @@ func TestPageFiles(t *testing.T) {
 		h := w.Header()
 		if w.Code != 200 || !strings.HasPrefix(h.Get("Content-Type"), kind) || w.Body.Len() == 0 || h.Get("Content-Security-Policy") != policy || h.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s: %d %v", path, w.Code, h)
-		}
-	}
-}
-
-// A change is in the file at once, as a word like the others; undo restores it; what another
-// program writes meanwhile is kept and shown.
-func TestEdit(t *testing.T) {
-	s := started(t, Config{})
-	path := filepath.Join(s.Dir, "classes.csv")
-	edit := func(version int, body map[string]any) *httptest.ResponseRecorder {
-		return request(s, "POST", "/edit", map[string]any{"version": version, "changes": []any{body}}, nil)
-	}
-	v := answered[state](t, edit(0, map[string]any{"class": "bare", "cells": map[string]any{"colour::red": 0.76, "size::small": nil}}))
-	testkit.WantText(t, testkit.Read(t, path), "big blue,no,yes,yes,no\nbare,often,,,\n")
-	if v.Undo != 1 || v.Version != 1 || *v.Classes[2].Values[0] != 0.75 || v.Classes[2].Values[1] != nil {
-		t.Errorf("%+v", v)
-	}
-	v = answered[state](t, request(s, "POST", "/undo", map[string]any{"version": 1}, nil))
-	if v.Undo != 0 || strings.Contains(testkit.Read(t, path), "often") {
-		t.Errorf("undone: %+v\n%s", v, testkit.Read(t, path))
-	}
-	answered[state](t, edit(2, map[string]any{"attribute": map[string]any{"name": "size::tiny", "group": "size"}}))
-	answered[state](t, edit(3, map[string]any{"class": "new", "new": true, "cells": map[string]any{"size::tiny": 1}}))
-	testkit.WantText(t, testkit.Read(t, filepath.Join(s.Dir, "attributes.csv")), "size::tiny,size\n")
-	testkit.WantText(t, testkit.Read(t, path), ",size::tiny\n", "new,,,,,yes\n")
-
-	testkit.Write(t, s.Dir, "classes.csv", "class,colour::red\nold,0.5\n")
-	if w := edit(4, map[string]any{"class": "old", "cells": map[string]any{"colour::red": 1}}); w.Code != http.StatusConflict {
-		t.Errorf("a file that changed: %d %s", w.Code, w.Body)
-	}
-	testkit.WantText(t, testkit.Read(t, path), "old,0.5")
-	if v = answered[state](t, request(s, "GET", "/state", nil, nil)); v.Version != 5 || *v.Classes[0].Values[0] != 0.5 {
-		t.Errorf("the page shows %+v", v)
-	}
-}
-
-// The second page of a data set is only read, until the first one ends.
-func TestTwoPages(t *testing.T) {
-	s := started(t, Config{})
-	second := started(t, Config{Dir: s.Dir})
-	w := request(second, "POST", "/edit", edit{Changes: []change{{Class: "new", New: true}}}, nil)
-	testkit.WantText(t, w.Body.String(), "another process has it open for writing")
-	if v := answered[state](t, request(second, "GET", "/state", nil, nil)); w.Code != http.StatusForbidden || v.ReadOnly == "" || second.WhyReadOnly() != v.ReadOnly {
-		t.Errorf("status %d, read only %q", w.Code, v.ReadOnly)
-	}
-	_, err := catalog.Describe(t.Context(), s.Dir, catalog.Sources{}, catalog.Options{})
-	if !errors.Is(err, descriptions.ErrLocked) {
-		t.Errorf("describe while a page is open: %v", err)
-	}
-	testkit.NoError(t, s.unlock())
-	if third := started(t, Config{Dir: s.Dir}); third.WhyReadOnly() != "" {
-		t.Error(third.WhyReadOnly())
-	}
-}
-
-// The undo of the first attribute is on disk at once.
-func TestUndoOfTheFirstAttribute(t *testing.T) {
-	dir := t.TempDir()
-	testkit.Write(t, dir, "labels.csv", "class\nowl\n")
-	s := started(t, Config{Dir: dir})
-	answered[state](t, request(s, "POST", "/edit", edit{Changes: []change{{Attribute: &descriptions.Attribute{Name: "constructor"}}}}, nil))
-	testkit.WantText(t, testkit.Read(t, filepath.Join(dir, "classes.csv")), "class,constructor\nowl,\n")
-	answered[state](t, request(s, "POST", "/undo", map[string]any{"version": 1}, nil))
-	testkit.WantText(t, testkit.Read(t, filepath.Join(dir, "classes.csv")), "class\nowl\n")
-	testkit.WantText(t, testkit.Read(t, filepath.Join(dir, "attributes.csv")), "name,group\n")
-}
-
-// Everything since the page was opened can be undone: a class that is added, described, renamed and
-// deleted, whose drafts go with it, and what is checked.
-func TestUndoOfEverything(t *testing.T) {
-	dir := things(t)
-	testkit.Write(t, dir, "drafts.csv", "class,group\nold,colour\nold,size\n")
-	s := started(t, Config{Dir: dir})
-	contents := func() string {
-		drafts, _ := os.ReadFile(filepath.Join(dir, "drafts.csv")) // "" without drafts
-		return testkit.Read(t, filepath.Join(dir, "classes.csv")) + string(drafts)
-	}
-	one, before := 1.0, []string{contents()}
-	for _, changes := range [][]change{
-		{{Class: "emu", New: true}},
-		{{Class: "emu", Cells: map[string]*float64{attributes[0]: &one}}, {Class: "old", Cells: map[string]*float64{attributes[0]: nil}}},
-		{{Class: "old", Checked: []string{"colour"}}},
-		{{Class: "emu", Rename: "EMU"}},
-		{{Class: "EMU", Delete: true}},
-		{{Class: "old", Checked: []string{"size"}}},
-	} {
-		answered[state](t, request(s, "POST", "/edit", edit{Version: len(before) - 1, Changes: changes}, nil))
-		before = append(before, contents())
-	}
-	testkit.WantText(t, before[4], "\nEMU,yes,,,\n", "old,,no,no,yes\n", "old,size\n")
-	if strings.Contains(before[6], "EMU") || strings.Contains(before[6], "class,group") {
-		t.Error(before[6])
-	}
-	for i := len(before) - 2; i >= 0; i-- {
-		v := answered[state](t, request(s, "POST", "/undo", edit{Version: 2*len(before) - 3 - i}, nil))
-		if diff := cmp.Diff(before[i], contents()); diff != "" && i > 0 || v.Undo != i { // bare has a line from the first change on
-			t.Errorf("undo of change %d, %d left (-want +got):\n%s", i, v.Undo, diff)
 		}
 	}
 }
