@@ -16,8 +16,8 @@ type Prior string
 // The two priors of the paper's ablation, and one between them.
 const (
 	Uniform      Prior = "uniform"       // the mean over classes and attributes
-	PerAttribute Prior = "per-attribute" // the mean over the candidate classes
-	PerGroup     Prior = "per-group"     // the mean over the candidate classes and, weighted by Gamma, over the attributes of the group
+	PerAttribute Prior = "per-attribute" // the mean over classes
+	PerGroup     Prior = "per-group"     // the mean over classes and, weighted by Gamma, over the attributes of the group
 )
 
 // Priors lists the priors.
@@ -45,6 +45,9 @@ type Config struct {
 	Complement Complement `json:"complement"`
 	Zeta       float64    `json:"zeta"` // Gamma = softmax(zeta V); from about 1000 on, exactly one-hot
 	K          int        `json:"k"`    // groups of k-soft; the other variants take theirs from the data
+	// FreezePrior keeps p(a_m) as it was in training, the mean over the train classes, so that no candidate
+	// changes the scores of another.
+	FreezePrior bool `json:"freeze_prior"`
 
 	Alpha  float64 `json:"alpha"`  // weight of BXE(a), the explicit supervision of attributes
 	Beta   float64 `json:"beta"`   // weight of |W|^2

@@ -36,6 +36,12 @@ type Description struct {
 // Missing entries are imputed from the candidate classes (package impute). A
 // Pipeline imputes them from the train classes first.
 func (c Config) Describe(u dataset.Matrix[float64], groups []int) (*Description, error) {
+	return c.describe(u, groups, nil)
+}
+
+// describe is Describe with the prior p of each attribute, unless p is nil. Attributes whose prior is 0
+// are left out.
+func (c Config) describe(u dataset.Matrix[float64], groups []int, prior []float32) (*Description, error) {
 	if u.Rows < 1 || u.Cols < 1 {
 		return nil, expected("descriptions", fmt.Sprintf("%d classes and %d attributes", u.Rows, u.Cols), "at least one of each")
 	}
@@ -60,7 +66,7 @@ func (c Config) Describe(u dataset.Matrix[float64], groups []int) (*Description,
 	}
 	d := &Description{U: dataset.Convert[float64](full), Groups: groups}
 	for m := range d.U.Cols {
-		if !math.IsNaN(d.U.Data[m]) { // else for all classes
+		if !math.IsNaN(d.U.Data[m]) && (prior == nil || prior[m] > 0) { // NaN is for all classes
 			d.Described = append(d.Described, m)
 			continue
 		}
@@ -84,6 +90,12 @@ func (c Config) Describe(u dataset.Matrix[float64], groups []int) (*Description,
 		scaleGroups(d.U, k, groups)
 	}
 	d.P = make([]float64, d.U.Cols)
+	if prior != nil {
+		for _, m := range d.Described {
+			d.P[m] = float64(prior[m])
+		}
+		return d, nil
+	}
 	for i, p := range c.prior(described(d.U, allIndices(d.U.Rows), d.Described)) {
 		d.P[d.Described[i]] = p
 	}

@@ -202,7 +202,7 @@ func (p *Pipeline) Explainer(u dataset.Matrix[float64]) (*Explainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	classes, err := l.Config.Describe(full, l.Semantic)
+	classes, err := l.Config.describe(full, l.Semantic, l.Prior)
 	if err != nil {
 		return nil, err
 	}
@@ -256,7 +256,7 @@ func NewScorer(p *Pipeline, u dataset.Matrix[float64], fits bool) (Scorer, error
 		if folded.W, folded.B, transform, err = transform.Fold(l.Params.W, l.Params.B); err != nil {
 			return nil, err
 		}
-		classifier = &LAGO{Config: l.Config, Params: folded, Semantic: l.Semantic}
+		classifier = &LAGO{Config: l.Config, Params: folded, Semantic: l.Semantic, Prior: l.Prior}
 	}
 	return func(x, scores dataset.Matrix[float32], fit []float64) (err error) {
 		if err := checkScores(scores, x.Rows, u.Rows); err != nil {
@@ -281,7 +281,8 @@ func NewScorer(p *Pipeline, u dataset.Matrix[float64], fits bool) (Scorer, error
 type LAGO struct {
 	Config   Config
 	Params   *Parameters[float32]
-	Semantic []int // the group of each attribute, nil where the data set has none
+	Semantic []int     // the group of each attribute, nil where the data set has none
+	Prior    []float32 // M, p(a_m) over the train classes; nil takes it over the candidates
 }
 
 // AsLAGO implements Grouped, also for a type that embeds LAGO.
@@ -328,7 +329,7 @@ func (l *LAGO) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (d
 }
 
 func (l *LAGO) forward(u dataset.Matrix[float64]) (*Forward[float32], error) {
-	classes, err := l.Config.Describe(u, l.Semantic)
+	classes, err := l.Config.describe(u, l.Semantic, l.Prior)
 	if err != nil {
 		return nil, err
 	}

@@ -169,7 +169,7 @@ type header struct {
 }
 
 const (
-	modelFormat        = "lago-train model 7"
+	modelFormat        = "lago-train model 8"
 	descriptionsTensor = "descriptions"
 	correctionPrefix   = "correction."
 	storedTensor       = correctionPrefix + "stored"

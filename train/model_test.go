@@ -180,7 +180,7 @@ func TestMalformedModels(t *testing.T) {
 		{"an older format", hard, preprocess.None, changeHeader(func(h map[string]any) {
 			h["format"] = "lago-train model 3"
 			delete(h, "method")
-		}), `format: expected "lago-train model 7", found "lago-train model 3". The model was saved by another version of the program: train it again.`},
+		}), `format: expected "lago-train model 8", found "lago-train model 3". The model was saved by another version of the program: train it again.`},
 		{"an unknown variant", hard, preprocess.None, setting("variant", "hard"), "metadata: expected a model or checkpoint of lago-train: lago: variant: expected one of"},
 		{"no descriptions", hard, preprocess.None, without("descriptions"), "tensor descriptions: expected"},
 		{"descriptions on another scale", hard, preprocess.None, func(f *safetensors.File) {

@@ -62,6 +62,7 @@ func PresetFor(dataset string, m methods.Named) Preset {
 	values := map[string]any{ // none of lr_v was published for variants which do not train V
 		"lr": r.LearningRate, "bias_factor": 1.0, "beta": r.Beta, "lambda": r.Lambda, "lr_v": cmp.Or(r.LearningRateV, 0.1), "zeta": r.Zeta,
 		"k": r.K, "psi": r.Psi, "alpha": r.Alpha, "batch": r.Batch, "preprocess": preprocess.None, "correction": model.NoCorrection,
+		"freeze_prior": false,
 	}
 	for _, s := range p.Settings() {
 		if v, has := values[s.Key]; has {

@@ -43,6 +43,9 @@ func (s *Settings) Learn(e method.Examples, seed uint64) (method.Learner, error)
 		return nil, err
 	}
 	l.model = &model.LAGO{Config: c, Params: params, Semantic: e.Groups}
+	if c.FreezePrior {
+		l.model.Prior = dataset.Convert[float32](dataset.Matrix[float64]{Rows: 1, Cols: e.U.Cols, Data: l.classes.P}).Data
+	}
 	l.adamW = newAdam(s.LR, []float64{1, s.BiasFactor}, len(params.W.Data), len(params.B))
 	if l.w, err = model.NewWMachine(c, l.classes, params, l.batch()); err != nil || !c.Variant.Learned() {
 		return l, err

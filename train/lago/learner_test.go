@@ -63,6 +63,32 @@ func TestPhases(t *testing.T) {
 	})
 }
 
+// With the prior of the train classes, a further candidate, here the last, changes the scores of no other,
+// also in the model that a file restores. It does if p(a) is the mean over the candidates.
+func TestFrozenPrior(t *testing.T) {
+	d := tiny.Learnable()
+	for _, frozen := range []bool{true, false} {
+		s := settings(model.SemanticHard)
+		s.Prior, s.FreezePrior = model.PerAttribute, frozen
+		l := learn(t, s)
+		train(t, l, 1, 1)
+		shape := method.Shape{Dims: d.Features.Cols, Attributes: d.Descriptions.Cols, Groups: d.GroupOf()}
+		m := testkit.Must(s.Restore(l.Model().Tensors(), shape))(t)
+		var odds [2][]float32
+		for i, classes := range [][]int{d.Split.Test, slices.Concat(d.Split.Test, d.Split.Val)} {
+			p := testkit.Must(model.Score(m, d.Features, []int{0, 1, 2}, d.Describe(classes)))(t)
+			for row := range p.Rows {
+				odds[i] = append(odds[i], p.Row(row)[0]-p.Row(row)[1])
+			}
+		}
+		if frozen {
+			testkit.NearAll(t, "log odds of two classes", odds[1], odds[0], 1e-5)
+		} else if cmp.Equal(odds[0], odds[1], cmpopts.EquateApprox(0, 1e-3)) {
+			t.Error("expected other log odds of two classes with more candidates")
+		}
+	}
+}
+
 // The learning rate is too small to change the weights: the means that an epoch reports must
 // then be those of one step with all 405 samples, for any batch size and in both phases.
 func TestTermsDoNotDependOnTheBatchSize(t *testing.T) {

@@ -74,6 +74,8 @@ func (s *Settings) Settings() setting.List {
 			Try(0, 0.1, 0.3, 1),
 		setting.Choice("prior", &s.Prior, model.Uniform, model.Priors...).
 			Describe("attribute prior p(a)").Try(setting.All(model.Priors...)...),
+		setting.Switch("freeze_prior", &s.FreezePrior, true).
+			Describe("p(a) is the mean over the train classes, also in evaluation; otherwise over the candidate classes, as in the paper"),
 		setting.Choice("complement", &s.Complement, model.Const, model.Complements...).
 			Describe("none-of-group term p(ac|x); none leaves it out"),
 		setting.Whole("batch", &s.Batch, 64, setting.Count).In(setting.Training).
@@ -129,6 +131,9 @@ func (m Model) Tensors() method.Tensors {
 	if p.V.Data != nil {
 		t = append(t, method.Tensor{Name: "V", Matrix: p.V})
 	}
+	if m.Prior != nil {
+		t = append(t, method.Vector("p", m.Prior))
+	}
 	return t
 }
 
@@ -145,5 +150,9 @@ func (s *Settings) Restore(t method.Tensors, shape method.Shape) (method.Model, 
 		W: r.Get("W", shape.Dims, shape.Attributes), B: r.Get("b", 1, shape.Attributes).Data,
 		V: r.Get("V", shape.Attributes, k),
 	}
-	return Model{&model.LAGO{Config: own.Config, Params: p, Semantic: shape.Groups}}, r.Err
+	restored := &model.LAGO{Config: own.Config, Params: p, Semantic: shape.Groups}
+	if s.FreezePrior {
+		restored.Prior = r.Get("p", 1, shape.Attributes).Data
+	}
+	return Model{restored}, r.Err
 }

@@ -18,7 +18,7 @@ import (
 
 func TestDefaults(t *testing.T) {
 	common := Settings{
-		Config: model.Config{Variant: model.SemanticHard, Prior: model.Uniform, Complement: model.Const, Zeta: 10, Alpha: 0.1, Beta: 1e-6, Lambda: 1e-4},
+		Config: model.Config{Variant: model.SemanticHard, Prior: model.Uniform, Complement: model.Const, Zeta: 10, FreezePrior: true, Alpha: 0.1, Beta: 1e-6, Lambda: 1e-4},
 		LR:     1e-3, LRV: 0.1, BiasFactor: 3, Batch: 64,
 	}
 	singletons, kSoft, semanticSoft := common, common, common
