@@ -89,13 +89,15 @@ type Data struct {
 	train             Samples
 	evaluation        Samples
 	shared            *method.Cache // between methods that train on them
+	// Fits may be those of earlier Data of the same preparation, which need not be fitted again.
+	Fits *method.Cache
 }
 
 // Prepare selects the samples of a trial and preprocesses their features. With
 // preprocess.None the features are not copied. The preprocessing is that of one of some models of trials with
 // the same preparation, if it can be read, since whitening takes seconds to fit.
 func Prepare(d *dataset.Dataset, t Trial, models ...string) (*Data, error) {
-	p := &Data{Dataset: d, shared: new(method.Cache), TrainClasses: d.Split.Train, EvaluationClasses: d.Split.Val}
+	p := &Data{Dataset: d, shared: new(method.Cache), Fits: new(method.Cache), TrainClasses: d.Split.Train, EvaluationClasses: d.Split.Val}
 	if t.Stage == Test {
 		p.TrainClasses, p.EvaluationClasses = d.Split.Seen(), d.Split.Test
 	}
@@ -278,7 +280,7 @@ func newTrainer(t Trial, d *Data) (*trainer, error) {
 		return nil, err
 	}
 	r.learner, err = method.Learn(t.Method, method.Examples{
-		X: d.train.X, Rows: d.train.Rows, Labels: d.train.Labels, U: r.trainClasses, Groups: groups, Cache: d.shared,
+		X: d.train.X, Rows: d.train.Rows, Labels: d.train.Labels, U: r.trainClasses, Groups: groups, Cache: d.shared, Fits: d.Fits,
 	}, t.Seed)
 	if err != nil {
 		return nil, invalid.At(t.Method.Label(), err)

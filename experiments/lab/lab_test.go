@@ -17,7 +17,10 @@ import (
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/baseline/dap"
 	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/methods"
 )
 
 func TestResultsDoNotDependOnTheJobs(t *testing.T) {
@@ -164,4 +167,22 @@ func TestLaterGridsTakeTheFittedWhitening(t *testing.T) {
 	}
 	do(t, l, []train.Trial{second})
 	compareRoots(t, alone.Root, l.Root, []train.Trial{second})
+}
+
+// A later grid takes the fit of an earlier one, though the features are others by then.
+func TestLaterGridsTakeFits(t *testing.T) {
+	d := tiny.Small()
+	l, first := New(d, t.TempDir()), trialOf(d, model.Singletons, train.Dev, 1)
+	first.Method = methods.Named{Name: "dap", Method: dap.New(dap.Direct)}
+	second := first
+	second.Method = first.Method.Clone()
+	testkit.NoError(t, second.Method.Set("prior", "half"))
+	weights := func(of train.Trial) []float32 {
+		return testkit.Must(train.Load(filepath.Join(do(t, l, []train.Trial{of})[0].Dir, train.ModelFile)))(t).Classifier.(*dap.Model).W.Data
+	}
+	want := weights(first)
+	for i := range d.Features.Data {
+		d.Features.Data[i] = -d.Features.Data[i]
+	}
+	testkit.NearAll(t, "W", weights(second), want, 0)
 }

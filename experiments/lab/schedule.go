@@ -16,6 +16,7 @@ import (
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
 )
@@ -138,7 +139,12 @@ func (l *Lab) jobs(g *grid, tasks []Task) chan job {
 				if path, ok := l.models.Load(key); ok {
 					models = append(models, path.(string))
 				}
-				return train.Prepare(l.views[key.Fingerprint], key, models...)
+				data, err := train.Prepare(l.views[key.Fingerprint], key, models...)
+				if err == nil {
+					fits, _ := l.fits.LoadOrStore(key, new(method.Cache))
+					data.Fits = fits.(*method.Cache)
+				}
+				return data, err
 			})
 			if same := todo[key]; same != nil {
 				data = same[0].data

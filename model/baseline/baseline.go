@@ -163,14 +163,21 @@ type Gather func(to, x dataset.Matrix[float32], rows []int)
 
 // CopyUnitRows is the Gather of features scaled to length 1; rows of zeros stay zero.
 func CopyUnitRows(to, x dataset.Matrix[float32], rows []int) {
-	b := blas32.Implementation()
 	to.CopyRows(x, rows)
 	for i := range rows {
 		row := to.Row(i)
-		if length := b.Snrm2(len(row), row, 1); length > 0 {
-			b.Sscal(len(row), 1/length, row, 1)
+		if length := float32(math.Sqrt(SquaredLength(row))); length > 0 {
+			blas32.Scal(1/length, blas32.Vector{N: len(row), Inc: 1, Data: row})
 		}
 	}
+}
+
+// SquaredLength sums in float64, which no square of a float32 leaves; the norm of blas32 takes longer.
+func SquaredLength[T model.Float](v []T) (s float64) {
+	for _, x := range v {
+		s += float64(x) * float64(x)
+	}
+	return s
 }
 
 // projectBlock is the number of samples projected at a time.

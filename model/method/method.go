@@ -89,8 +89,9 @@ type Examples struct {
 	U      dataset.Matrix[float64] // Z x M, imputed; NaN where no class describes an attribute
 	Groups []int                   // M, the group of each attribute by the data set, nil if it has none
 
-	// Cache, if not nil, keeps what learners of the same examples have in common.
-	Cache *Cache
+	// Cache, if not nil, keeps what learners of the same examples have in common while the examples
+	// are in memory, and Fits small fits also after that.
+	Cache, Fits *Cache
 }
 
 // Learn checks the settings and returns a learner. The error is an *invalid.Error, also if

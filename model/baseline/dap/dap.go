@@ -120,7 +120,7 @@ func (c *Config) Learn(e method.Examples, _ uint64) (method.Learner, error) {
 	m.W, m.B = dataset.NewMatrix[float32](e.X.Cols, outputs), dataset.NewMatrix[float32](1, outputs)
 	objective := c.objective(e, has)
 	return method.FitOnce(m, func() (float64, error) {
-		fit, err := method.Cached(e.Cache, key, objective.Minimise)
+		fit, err := method.Cached(e.Fits, key, objective.Minimise)
 		if err != nil {
 			return 0, err
 		}

@@ -301,7 +301,7 @@ func TestFitsAreCached(t *testing.T) {
 		{Config{Prediction: Indirect, C: 1, Threshold: Mean, Prior: Empirical}, Config{Prediction: Indirect, C: 1, Threshold: AttributeMean, Prior: Half}},
 	} {
 		e := examples(15, 3, 4, 5, 4)
-		e.Cache = new(method.Cache)
+		e.Fits = new(method.Cache)
 		first := learn(t, c.first, e)
 		e.X.Data[0] = float32(nan)
 		second := learn(t, c.second, e)

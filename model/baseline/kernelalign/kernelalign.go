@@ -129,13 +129,15 @@ const (
 // rmsprop takes a step of w. squares is the moving average of the squared gradient; where it is
 // infinite, w does not move.
 func rmsprop(w, grad, squares []float32, lr float32) {
-	parallel.For(len(w), rmspropGrain, func(lo, hi int) {
-		w, grad, squares := w[lo:hi], grad[lo:hi], squares[lo:hi]
-		for i, g := range grad {
-			squares[i] = decay*squares[i] + (1-decay)*g*g
-			w[i] -= lr * g / (float32(math.Sqrt(float64(squares[i]))) + epsilon)
-		}
-	})
+	parallel.For(len(w), rmspropGrain, func(lo, hi int) { rmspropRange(w[lo:hi], grad[lo:hi], squares[lo:hi], lr) })
+}
+
+// rmspropEach rounds each operation: the conversions forbid the compiler to fuse two of them.
+func rmspropEach(w, grad, squares []float32, lr float32) {
+	for i, g := range grad {
+		squares[i] = float32(decay*squares[i]) + float32(float32((1-decay)*g)*g)
+		w[i] -= lr * g / (float32(math.Sqrt(float64(squares[i]))) + epsilon)
+	}
 }
 
 // Model is a learned projection with the normalisation of features and descriptions.
@@ -202,24 +204,16 @@ func (m *Model) descriptions(u dataset.Matrix[float64]) (dataset.Matrix[float32]
 
 // toUnitLength scales a vector to length 1; zeros stay zero.
 func toUnitLength(v []float32) {
-	if length := float32(math.Sqrt(squaredLength(v))); length > 0 {
+	if length := float32(math.Sqrt(baseline.SquaredLength(v))); length > 0 {
 		for i := range v {
 			v[i] /= length
 		}
 	}
 }
 
-func squaredLength[T model.Float](v []T) float64 {
-	var s float64
-	for _, x := range v {
-		s += float64(x) * float64(x)
-	}
-	return s
-}
-
 func squaredLengths[T model.Float](m dataset.Matrix[T]) (lengths []float64) {
 	for i := range m.Rows {
-		lengths = append(lengths, squaredLength(m.Row(i)))
+		lengths = append(lengths, baseline.SquaredLength(m.Row(i)))
 	}
 	return lengths
 }
@@ -249,7 +243,7 @@ func (m *Model) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (
 			pp = squaredLengths(matrix.Product(y, m.w.T()))
 		}
 		for i := range a.Rows {
-			aa := squaredLength(a.Row(i))
+			aa := baseline.SquaredLength(a.Row(i))
 			row := scores.Row(i)
 			for z, v := range row {
 				s, _ := k.at(k.number(aa, float64(v), yy[z]))
@@ -389,7 +383,7 @@ func (o *objective[T]) step(x dataset.Matrix[T], labels []int, w, grad dataset.M
 // align returns the loss of one sample, given its row a of X W and s of X W Y'. It replaces s by
 // the gradient with respect to it, and a by that through |a|^2, and adds to byP.
 func (o *objective[T]) align(a, s []T, own int) (loss float64) {
-	aa, others := squaredLength(a), o.config.Beta/float64(max(len(s)-1, 1))
+	aa, others := baseline.SquaredLength(a), o.config.Beta/float64(max(len(s)-1, 1))
 	var byAA float64
 	for z, v := range s {
 		target, weight := 0.0, others
@@ -433,5 +427,5 @@ func (o *objective[T]) orthogonality(w, grad dataset.Matrix[T]) float64 {
 		o.q.Row(m)[m]--
 	}
 	matrix.AddMul(grad, w.Times(T(4*weight)), o.q)
-	return weight * squaredLength(o.q.Data)
+	return weight * baseline.SquaredLength(o.q.Data)
 }

@@ -1,6 +1,7 @@
 package kernelalign
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -346,5 +347,31 @@ func TestKernelsByHand(t *testing.T) {
 		if k, slope := c.config.kernel().at(c.number); math.Abs(k-c.k) > 1e-15 || math.Abs(slope-c.slope) > 1e-15 {
 			t.Errorf("%+v at %g: %g with slope %g, expected %g and %g", c.config, c.number, k, slope, c.k, c.slope)
 		}
+	}
+}
+
+// The vectors of a processor have the results of single elements, also of extreme ones.
+func TestRMSPropIsBitIdentical(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 0))
+	for n := range 40 {
+		draw := func(extremes ...float64) []float32 {
+			v := make([]float32, n)
+			for i := range v {
+				v[i] = float32(rng.NormFloat64())
+				if i%5 == 0 {
+					v[i] = float32(extremes[rng.IntN(len(extremes))])
+				}
+			}
+			return v
+		}
+		w, grad, squares := draw(0, math.MaxFloat32), draw(0, -1e-30, math.MaxFloat32, math.Inf(1)), draw(0, math.SmallestNonzeroFloat32, math.MaxFloat32)
+		for i, s := range squares {
+			squares[i] = float32(math.Abs(float64(s)))
+		}
+		wantW, wantSquares := slices.Clone(w), slices.Clone(squares)
+		rmspropEach(wantW, grad, wantSquares, 0.03)
+		rmspropRange(w, grad, squares, 0.03)
+		testkit.Equal(t, "w", fmt.Sprint(w), fmt.Sprint(wantW)) // as text NaN are equal
+		testkit.Equal(t, "squares", fmt.Sprint(squares), fmt.Sprint(wantSquares))
 	}
 }

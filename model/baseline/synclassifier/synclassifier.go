@@ -91,7 +91,7 @@ func (c *Config) Learn(e method.Examples, _ uint64) (method.Learner, error) {
 		},
 	}
 	return method.FitOnce(m, func() (float64, error) {
-		fitted, err := method.Cached(e.Cache, fitKey{m.config.Lambda, m.config.Unit}, objective.Minimise)
+		fitted, err := method.Cached(e.Fits, fitKey{m.config.Lambda, m.config.Unit}, objective.Minimise)
 		if err != nil {
 			return 0, err
 		}

@@ -84,7 +84,7 @@ func TestGradientVanishes(t *testing.T) {
 // The second fit is that of the cache: the features are NaN by then.
 func TestKernelAffectsUnseenClassesOnly(t *testing.T) {
 	e := examples(30, 4, 5, 3, 2)
-	e.Cache = new(method.Cache)
+	e.Fits = new(method.Cache)
 	unseen := examples(1, 1, 5, 2, 3).U
 	c := Config{Sigma: 0.3, Lambda: 0.01}
 	narrow := learn(t, c, e)
