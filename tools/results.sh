@@ -320,7 +320,7 @@ page() {
 shorten() {
   awk -v data="$LAGO_DATA" -v name="$name" '
     /^┌/ && name !~ /reproduce$/ { held = $0; next }
-    held { first = held; held = ""; if (/ tried /) skip = 1 else print first }
+    held { first = held; held = ""; if (/ tried /) skip = 1; else print first }
     skip && /^(└|tried:|\*:)/ { skip = /^└/ ? 2 : skip; next }
     skip == 1 { next }
     { skip = 0 }
