@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -83,6 +84,7 @@ type line struct {
 	flags, args      []string         // flags as --name=value, or --name if no value was typed
 	open             *setting.Setting // whose value is missing at the end
 	help, helpAll    bool
+	unknown          bool // a word that is no command comes before all flags
 }
 
 // parse reads the words that follow the program's name. Flags and arguments can be in any order.
@@ -111,6 +113,7 @@ func parse(program *command, words []string) line {
 		case l.args == nil && l.command.find(word) != nil:
 			l.command = l.command.find(word)
 		default:
+			l.unknown = l.unknown || l.flags == nil && l.args == nil && l.command.below != nil
 			l.args = append(l.args, word)
 		}
 	}
@@ -163,9 +166,9 @@ func (l line) call(ctx context.Context, out io.Writer) (*call, error) {
 // execute runs the command that words name, or prints its help.
 func execute(ctx context.Context, out io.Writer, words []string) error {
 	l := parse(newProgram(), words)
-	switch unknown := l.args != nil && l.command.below != nil; {
-	case l.help && unknown:
-		l.flags = nil // of which --help has no topic
+	switch {
+	case l.unknown, l.help && l.args != nil && l.command.below != nil:
+		l.flags = nil // of no command
 	case l.help:
 		return printHelp(out, l.command, l.helpAll)
 	}
@@ -175,7 +178,7 @@ func execute(ctx context.Context, out io.Writer, words []string) error {
 	case c.run == nil:
 		err = noCommand(c)
 	case c.args != nil && c.argument == "" && c.below == nil:
-		err = &invalid.Error{Where: c.path, Want: "flags only", Got: invalid.Quote(c.arg()), Hint: c.flagFor(c.arg()), Usage: true}
+		err = c.flagsOnly()
 	default:
 		if err = checkBeside(c); err == nil {
 			err = setUp(c)
@@ -188,6 +191,11 @@ func execute(ctx context.Context, out io.Writer, words []string) error {
 	return err
 }
 
+// flagsOnly is the error of an argument that belongs to no flag.
+func (c *call) flagsOnly() error {
+	return &invalid.Error{Where: c.path, Want: "flags only", Got: invalid.Quote(c.arg()), Hint: c.flagFor(c.arg()), Usage: true}
+}
+
 // flagFor says of which flag an argument of a command that takes none may be the value.
 func (c *call) flagFor(argument string) string {
 	for _, s := range c.flags {
@@ -195,8 +203,17 @@ func (c *call) flagFor(argument string) string {
 			return fmt.Sprintf("The values of a list are separated by commas: %s %s,%s.", dashed(flagOf(s.Key)), c.text(flagOf(s.Key)), argument)
 		}
 	}
-	if c.flag("dataset") != nil && !c.isSet("dataset") {
-		return "Did you mean --dataset " + argument + "?"
+	names := []string{"model", "dataset"}
+	switch strings.ToLower(filepath.Ext(argument)) {
+	case ".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff":
+		names = []string{"images", "image"}
+	case ".npy", ".mat", ".csv":
+		names = []string{"features"}
+	}
+	for _, name := range names {
+		if c.flag(name) != nil && !c.isSet(name) {
+			return fmt.Sprintf("Did you mean --%s %s?", name, argument)
+		}
 	}
 	return ""
 }

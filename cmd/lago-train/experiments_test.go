@@ -146,6 +146,7 @@ func TestExperimentsShareRunsAndStoreResults(t *testing.T) {
 	empty := t.TempDir()
 	fails(t, []string{"report", "--from", empty}, empty, "found none")
 	misused(t, []string{"report", "--from", empty, "--format", "pdf"}, "--format: expected --figures beside it")
+	misused(t, []string{"report", "--from", out, "--to", "r.pdf"}, "--to: expected a file that ends in .html, found \"r.pdf\". Print the page to PDF")
 }
 
 func TestAblateThenRuns(t *testing.T) {
@@ -157,7 +158,7 @@ func TestAblateThenRuns(t *testing.T) {
 	if len(listed.Runs) != 8 {
 		t.Fatalf("%d runs, expected 8", len(listed.Runs))
 	}
-	testkit.WantText(t, succeeds(t, "runs", "--from", out), "plain-semantic-hard-dev-seed0-*", "8 trials")
+	testkit.WantText(t, succeeds(t, "runs", "--from", out), "ablate: Design decisions, plain", "best of 8")
 	for _, name := range []string{listed.Runs[0].Dir, filepath.Join(out, "latest")} {
 		testkit.WantText(t, succeeds(t, "runs", "show", name), "all 2 epochs were run")
 	}

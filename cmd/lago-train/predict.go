@@ -336,10 +336,10 @@ func (o *predictOptions) writeSheet(c *call, p *predictor.Predictor, d *dataset.
 // checkSources returns an error unless there are samples, which html can show.
 func (o *predictOptions) checkSources(c *call) error {
 	switch {
+	case !c.isSet("images") && c.args != nil:
+		return c.flagsOnly()
 	case !c.isSet("features") && !c.isSet("dataset") && !c.isSet("images"):
 		return wrong("--features", "one of --features, --dataset and --images", "none")
-	case !c.isSet("images") && c.args != nil:
-		return wrong(c.path, "flags only", invalid.Quote(c.arg()))
 	case o.bom && o.format != predict.CSV && o.format != predict.HTML:
 		return wrong("--bom", "--format csv or html beside it", "")
 	case o.format == predict.HTML && c.isSet("features"):

@@ -52,7 +52,7 @@ func runsCommand() *command {
 				return noCommand(c)
 			}
 			filter.Dataset = catalog.NameOf(filter.Dataset)
-			l, err := filter.List(from)
+			l, err := filter.List(c, from)
 			if err == nil {
 				err = out.writeCSV(csv, l.WriteCSV)
 			}
@@ -172,7 +172,9 @@ func findRun(where, value, file string) (string, error) {
 		e.Got += fmt.Sprintf(", which matches %d", len(matches))
 		e.Hint = "Choose one of " + strings.Join(matches[:min(most, len(matches))], ", ") + "."
 	case len(names) == 0:
-		e.Hint = dir + " has no runs with a " + file + "."
+		if e.Hint = dir + " has no runs with a " + file + "."; ofModel {
+			e.Hint += " lago-train run trains a model."
+		}
 	default:
 		e.Hint = cmp.Or(invalid.DidYouMean(prefix, append(names, latest)), "lago-train runs lists them.")
 	}
@@ -208,6 +210,13 @@ func reportCommand() *command {
 			o.jsonSetting(),
 		}.Common(),
 		run: func(c *call) error {
+			if ext := strings.ToLower(filepath.Ext(to)); ext != ".html" && ext != ".htm" {
+				e := &invalid.Error{Where: "--to", Want: "a file that ends in .html", Got: invalid.Quote(to), Usage: true}
+				if ext == ".pdf" {
+					e.Hint = "Print the page to PDF in a browser."
+				}
+				return e
+			}
 			page, err := report.Read(c, from)
 			if err != nil {
 				return err

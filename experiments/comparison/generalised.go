@@ -87,18 +87,14 @@ func (r *Result) remedyTable() *table.Table {
 	if len(r.Generalised) == 0 {
 		return nil
 	}
-	t := table.New("the best of each method on validation:", "method", "", "harmonic mean", "95 % over classes", r.label(r.Differences[0].Reference)+" minus it (95 %)").Right(3, 4, 5)
+	t := table.New("the best of each method on validation ("+bestMark+"):", "method", "harmonic mean", "95 % over classes", r.label(r.Differences[0].Reference)+" minus it (95 %)").Right(2, 3, 4)
 	for _, m := range r.Sorted() {
 		g := r.Generalised[r.find(m.Name)]
 		difference := format.Missing
 		if g.Interval != (metrics.Interval{}) {
 			difference = results.DifferenceText(metrics.Difference{Mean: g.Difference, Interval: g.Interval})
 		}
-		for _, remedy := range g.Remedies {
-			if remedy.Name == g.Best {
-				t.Row(m.Label(), remedy.Name, format.Percent(remedy.Mean), remedy.Intervals.Mean, difference)
-			}
-		}
+		t.Row(m.Label(), format.Percent(g.best().Mean), g.best().Intervals.Mean, difference)
 	}
 	return t
 }

@@ -123,8 +123,8 @@ type Result struct {
 	calibrations []*Calibration  // that exist: without and with the temperature
 }
 
-// Intervals are the 95 % confidence intervals over classes of the accuracies with these
-// names. Those without a value are null.
+// Intervals are the 95 % confidence intervals over classes of the accuracies with these names, of a single class
+// over its samples. Those without a value are null.
 type Intervals struct {
 	PerClass metrics.Interval `json:"per_class_accuracy"`
 	Top5     metrics.Interval `json:"top5"`
@@ -274,7 +274,7 @@ func (r *Result) generalise(validation *scored) {
 		alone = s.alone
 	}
 	zsl := metrics.TopK(alone, labels, 1)
-	r.ZSL, r.Intervals.ZSL = zsl.Accuracy().PerClass, zsl.Interval()
+	r.ZSL, r.Intervals.ZSL = zsl.Accuracy().PerClass, metrics.ClassInterval(zsl.Recall())
 
 	r.UnseenSamples, r.UnseenClasses = len(labels), alone.Cols
 	stacking := metrics.NewStacking(s.scores, s.labels, s.sides)

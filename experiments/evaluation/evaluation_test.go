@@ -154,11 +154,16 @@ func TestTables(t *testing.T) {
 	found := strings.Join(strings.Fields(testlab.Text(r.Tables())), " ")
 	testkit.WantText(t, found,
 		"birds\uFFFD, gzsl: 5 samples of 3 classes", "mean probabilities of singletons, seed 3, alone 50.0 % per class (95 % over classes: 25.0 to 75.0), runs/a k-soft, seed 4",
-		"│ top 1 │ 66.7 % │ 50.0 to 100.0 │ 60.0 % │", "│ as scored │ 75.0 % (50.0 to 100.0) │ 50.0 % (-) │ 60.0 % (-) │", "0.5000", "calibrated, gamma", "expected calibration error, 2 bins",
+		"│ top 1 │ 66.7 % │ 50.0 to 100.0 │ 60.0 % │", "│ as scored │ 75.0 % │ 50.0 % │ 60.0 % │ - │", "0.5000", "calibrated, gamma", "expected calibration error, 2 bins",
 		"temperature 2", "│ 40 % │ 2 │", "│ crow │ 1 │ 50.0 % │", "Validated with 4 samples of 2 classes: runs/c, runs/d", "Note: it rained.")
 	if strings.Contains(found, "\x1b") {
 		t.Error("a control character is printed")
 	}
+	scored := metrics.Generalised{Seen: *r.Seen, Unseen: *r.Unseen, Mean: *r.HarmonicMean}
+	r.Remedies = []Remedy{{Name: "raw", Generalised: scored}, {Name: "stacked", Gamma: 1, Generalised: scored}}
+	found = testlab.Text(r.Tables())
+	testkit.WantText(t, found, "│ as scored", "│ stacked, gamma 1 ")
+	testkit.WantNoText(t, found, "│ raw")
 }
 
 // writeScores writes scores and labels to files.

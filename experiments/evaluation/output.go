@@ -79,7 +79,11 @@ func (r *Result) sourceTable() *table.Table {
 }
 
 func (r *Result) accuracyTable() *table.Table {
-	t := table.New("", "accuracy", "per class", "95 % over classes", "per sample").Right(2, 3, 4)
+	over := "classes"
+	if len(r.ByClass) == 1 { // see metrics.Tally
+		over = "samples"
+	}
+	t := table.New("", "accuracy", "per class", "95 % over "+over, "per sample").Right(2, 3, 4)
 	t.Row("top 1", format.Percent(r.PerClass), r.Intervals.PerClass, format.Percent(r.PerSample))
 	t.Row("top 5", format.Percent(r.Top5), r.Intervals.Top5, format.Percent(r.Top5PerSample))
 	if r.Seen != nil {
@@ -91,19 +95,19 @@ func (r *Result) accuracyTable() *table.Table {
 
 // generalisedTable has the accuracies among seen and unseen classes, without and with gamma.
 func (r *Result) generalisedTable() *table.Table {
-	t := table.New("", "(95 % over classes)", "seen", "unseen", "harmonic mean").Right(2, 3, 4)
-	cell := func(accuracy float64, i metrics.Interval) string {
-		return fmt.Sprintf("%s (%s)", format.Percent(accuracy), i)
-	}
+	t := table.New("seen and unseen classes as candidates", "", "seen", "unseen", "harmonic mean", "95 % over classes").Right(2, 3, 4, 5)
 	row := func(name string, a metrics.Generalised, i metrics.GeneralisedInterval) {
-		t.Row(name, cell(a.Seen, i.Seen), cell(a.Unseen, i.Unseen), cell(a.Mean, i.Mean))
+		t.Row(name, format.Percent(a.Seen), format.Percent(a.Unseen), format.Percent(a.Mean), i.Mean)
 	}
-	row("as scored", metrics.Generalised{Seen: *r.Seen, Unseen: *r.Unseen, Mean: *r.HarmonicMean}, r.Intervals.GeneralisedInterval)
+	scored := metrics.Generalised{Seen: *r.Seen, Unseen: *r.Unseen, Mean: *r.HarmonicMean}
+	row("as scored", scored, r.Intervals.GeneralisedInterval)
 	if c := r.Calibrated; c != nil && r.Remedies == nil {
 		row(fmt.Sprintf("calibrated, gamma %.4g", c.Gamma), c.Generalised, c.Intervals)
 	}
 	for _, m := range r.Remedies {
-		row(m.String(), m.Generalised, m.Intervals)
+		if raw := m.Omega == 0 && m.Gamma == 0; !raw || m.Generalised != scored { // a model without correction is scored raw
+			row(m.String(), m.Generalised, m.Intervals)
+		}
 	}
 	return t
 }

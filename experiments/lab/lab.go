@@ -48,6 +48,7 @@ type Lab struct {
 	fingerprint string
 	views       map[string]*dataset.Dataset // by fingerprint
 	failed      map[string]bool             // folders of failed runs
+	asked       map[string]bool             // folders of all runs that were asked for, below Root
 	models      *sync.Map                   // file of a finished one with whitening, by preparation
 	fits        *sync.Map                   // *method.Cache, by preparation
 }
@@ -83,7 +84,7 @@ func New(d *dataset.Dataset, root string) *Lab {
 	if data.FeaturesSum == "" {
 		data.FeaturesSum = dataset.SumFeatures(d.Features)
 	}
-	l := &Lab{Data: &data, Root: root, views: map[string]*dataset.Dataset{}, failed: map[string]bool{}, models: new(sync.Map), fits: new(sync.Map)}
+	l := &Lab{Data: &data, Root: root, views: map[string]*dataset.Dataset{}, failed: map[string]bool{}, asked: map[string]bool{}, models: new(sync.Map), fits: new(sync.Map)}
 	l.Parts = []View{l.View(d.Split)}
 	l.fingerprint = l.Parts[0].Fingerprint
 	return l

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -266,9 +267,10 @@ type Stored struct {
 	Version     int             `json:"version"` // of the form of results
 	Kind        string          `json:"kind"`    // see below
 	Dataset     string          `json:"dataset"`
-	Fingerprint string          `json:"fingerprint"` // of the data set and its split
-	Config      json.RawMessage `json:"config"`      // of the question
-	Result      json.RawMessage `json:"result"`      // what the command prints with --json
+	Fingerprint string          `json:"fingerprint"`    // of the data set and its split
+	Config      json.RawMessage `json:"config"`         // of the question
+	Result      json.RawMessage `json:"result"`         // what the command prints with --json
+	Runs        []string        `json:"runs,omitempty"` // folders of the runs that the question asked for
 
 	Path string    `json:"-"`
 	Time time.Time `json:"-"` // when it was stored
@@ -282,7 +284,7 @@ const storedVersion = 3
 // KIND-DATASET-DIGEST.json with a digest of the data and the configuration, so that one
 // configuration does not overwrite the result of another.
 func (l *Lab) Store(kind string, config, result any) (err error) {
-	s := Stored{Version: storedVersion, Kind: kind, Dataset: l.Data.Name, Fingerprint: l.Fingerprint()}
+	s := Stored{Version: storedVersion, Kind: kind, Dataset: l.Data.Name, Fingerprint: l.Fingerprint(), Runs: slices.Sorted(maps.Keys(l.asked))}
 	if s.Config, err = json.Marshal(config); err != nil {
 		return err
 	}

@@ -48,6 +48,9 @@ func (l *Lab) Do(ctx context.Context, tasks []Task) ([]Run, error) {
 	workers.Wait()
 	finished := 0
 	for _, r := range g.runs {
+		if below, err := filepath.Rel(l.Root, r.Dir); err == nil {
+			l.asked[filepath.ToSlash(below)] = true
+		}
 		if r.Result != nil {
 			finished++
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/lago-train/lago-train/internal/table"
 )
 
-// Lines shows numbers against another one.
+// Lines shows numbers against another one, whose axis starts at 0 unless it is logarithmic.
 type Lines struct {
 	X, Y    string // titles of the axes, with their units
 	Series  []Series
@@ -74,6 +74,9 @@ func (l *Lines) chart() *chart {
 			}
 		}
 		s.add(c)
+	}
+	if !l.Log2 && c.X.Min < c.X.Max {
+		c.X.Min = min(c.X.Min, 0)
 	}
 	if l.Chance > 0 {
 		end := max(c.X.Max, c.X.Min+1) // as far as an axis with one point reaches

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -28,6 +27,8 @@ type Heat struct {
 const (
 	leastCell vg.Length = 8.2
 	roomyCell vg.Length = 13 // from which there is room for a number
+
+	scaleWidth = 3 * sampleWidth // of the legend
 )
 
 func (h *Heat) chart() *chart {
@@ -53,10 +54,23 @@ func (h *Heat) chart() *chart {
 	height := min(max(cell, leastCell), roomyCell)
 	c.data = max(height*vg.Length(len(h.Rows)), textStyle.Width(h.RowTitle))
 	c.Add(h)
-	for _, v := range []float64{0, h.most()} {
-		c.explain(fmt.Sprintf("%s: %.0f", h.Unit, 100*v), &plotter.Polygon{Color: h.shade(v)})
-	}
+	c.legend[0].ThumbnailWidth = scaleWidth
+	c.explain(fmt.Sprintf("0 to %.0f, %s", 100*h.most(), h.Unit), scale{h})
 	return c
+}
+
+// scale is the legend of a heat map: its shades, from 0 to the number drawn as black.
+type scale struct{ *Heat }
+
+// Thumbnail implements plot.Thumbnailer.
+func (s scale) Thumbnail(c *draw.Canvas) {
+	const shades = 16
+	for i := range shades {
+		c.SetColor(s.shade(s.most() * float64(i) / (shades - 1)))
+		left, width := c.Min.X, c.Size().X/shades
+		c.Fill(vg.Rectangle{Min: vg.Point{X: left + vg.Length(i)*width, Y: c.Min.Y}, Max: vg.Point{X: left + vg.Length(i+1)*width, Y: c.Max.Y}}.Path())
+	}
+	c.StrokeLines(gridLine, []vg.Point{c.Min, {X: c.Min.X, Y: c.Max.Y}, c.Max, {X: c.Max.X, Y: c.Min.Y}, c.Min})
 }
 
 // Plot implements plot.Plotter: a cell for each number, which is written if there is room.

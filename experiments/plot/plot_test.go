@@ -100,9 +100,9 @@ func TestPictures(t *testing.T) {
 		"one point":       {onePoint, []string{"val", "chance", "1"}, "series,epoch,,low,high\nval,1,40,40,40\n"},
 		"extreme":         {extreme, []string{"k-soft"}, "series,,,low,high\nk-soft,1,50,49,51\n"},
 		"dots":            {dots(), []string{"accuracy (%)", "first", "second", "0", "validation", "test", "published"}, "row,panel,series,value,low,high\nfirst,validation,here,61,60,62\nsecond,validation,here,52,52,52\n"},
-		"heat of percent": {percent, []string{"a\uFFFDb", "attribute", "group", "share: 0", "83", "17", "100"}, "attribute,0,1\na\uFFFDb,0.83,0.17\n"},
-		"shades":          {shades, []string{"share: 0", "share: 40"}, ",b,c\na,0.05,0.31\n"},
-		"wide":            {diagonal(30, 30), []string{"29", "row 29", "share: 100"}, "attribute,0,1,"},
+		"heat of percent": {percent, []string{"a\uFFFDb", "attribute", "group", "0 to 100, share", "83", "17", "100"}, "attribute,0,1\na\uFFFDb,0.83,0.17\n"},
+		"shades":          {shades, []string{"0 to 40, share"}, ",b,c\na,0.05,0.31\n"},
+		"wide":            {diagonal(30, 30), []string{"29", "row 29", "0 to 100, share"}, "attribute,0,1,"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			all := texts(t, c.picture)
@@ -155,6 +155,12 @@ func TestLegendFits(t *testing.T) {
 	if _, height := figureOf(p).Size(); height < before+3*2*line {
 		t.Errorf("the height grew from %v to %v, expected three more entries of two lines", before, height)
 	}
+}
+
+// The X axis starts at 0, also if there is no number near it.
+func TestXAxisFromZero(t *testing.T) {
+	x := (&Lines{Series: []Series{{Points: []Point{{10, 1, 1, 1}, {95, 2, 2, 2}}}}}).chart().X
+	testkit.Equal(t, "ends", []float64{x.Min, x.Max}, []float64{0, 95})
 }
 
 // An axis of percentages starts at 0, ends at most at 100 and has room for chance and intervals,

@@ -132,7 +132,7 @@ func (r *Result) Tables() []*table.Table {
 	}
 	t := table.New(fmt.Sprintf("%s on %s, stage %s, %s", r.Variant, r.Dataset, r.Stage, epochs),
 		"evaluated on", "classes", "per-class accuracy", "95 % over classes", "s.e.m. over "+format.Count(r.Seeds, "seed"), "chance").Right(3, 4, 5, 6)
-	end := table.New("")
+	end, summary := table.New(""), ""
 	for _, stage := range []struct {
 		name, classes string
 		*results.Measured
@@ -143,7 +143,7 @@ func (r *Result) Tables() []*table.Table {
 			if m.Interval.String() == format.Missing {
 				interval = ""
 			}
-			end.Notes = []string{fmt.Sprintf("%s: %s on %s (%schance: %s)", stage.name, m.PerClass.MeanText(), format.Count(m.Classes, stage.classes), interval, format.Percent(m.Chance()))}
+			summary = fmt.Sprintf("%s: %s on %s (%schance: %s)", stage.name, m.PerClass.MeanText(), format.Count(m.Classes, stage.classes), interval, format.Percent(m.Chance()))
 		}
 	}
 	if limit := r.Config.DevEpochs(); r.Val != nil && r.Epochs == limit && slices.Contains(r.Val.Status, train.Epochs) {
@@ -166,8 +166,8 @@ func (r *Result) Tables() []*table.Table {
 		end.Note("--adapt: %s points on the validation classes (%s), from %s%s", format.Points(a.After-a.Before), a.Interval, format.Count(a.Smallest, "sample"), adaptation.AtEnd(a.Settings))
 	}
 	end.Note("settings: %s", strings.TrimPrefix(r.Settings+"; otherwise "+r.Source, "; otherwise "))
-	if r.Next != "" {
-		end.Note("next: %s", r.Next)
+	if r.Next != "" { // these are the last lines of a command, below long tables
+		end.Notes = append(slices.Insert(end.Notes, 0, summary), "next: "+r.Next)
 	}
 	return []*table.Table{t, end}
 }

@@ -67,6 +67,7 @@ func TestRun(t *testing.T) {
 		testlab.Stored(t, l, Kind, &stored)
 		testkit.Equal(t, fmt.Sprint("stored result of ", stage), string(testkit.Must(json.Marshal(&stored))(t)), string(testkit.Must(json.Marshal(r))(t)))
 		testkit.Equal(t, fmt.Sprint("stored text of ", stage), testlab.Text(stored.Tables()), testlab.Text(r.Tables()))
+		testkit.WantNoText(t, testlab.Text(stored.Tables()), "; chance: ")
 		l.OnStep = func(step string) { t.Errorf("%s again", step) }
 		l.OnRun = func(r lab.Run) { t.Errorf("%s is trained again", r.Dir) }
 		again := ask(t, l, preset(l, stage))

@@ -194,7 +194,10 @@ func (a *Accuracies) Figures(string) ([]plot.Figure, error) {
 		title += ", " + a.Variant
 	}
 	caption := fmt.Sprintf("%s%s, mean over %s; %s.", format.Count(a.Classes, a.Stage+" class"), InParts(a.Stage, a.Parts), SeedsText(seeds), IntervalText)
-	return []plot.Figure{{Name: a.Kind, Title: title, Picture: picture, Caption: strings.Join(append([]string{caption}, a.Notes...), " ")}}, nil
+	for _, note := range a.Notes {
+		caption += " " + strings.TrimSuffix(note, ".") + "."
+	}
+	return []plot.Figure{{Name: a.Kind, Title: title, Picture: picture, Caption: caption}}, nil
 }
 
 func (a *Accuracies) dots(shown []Row) *plot.Dots {

@@ -3,6 +3,7 @@ package runs
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/lago-train/lago-train/experiments"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/fileio"
@@ -39,6 +41,8 @@ var Statuses = []train.Status{train.Patience, train.Epochs, train.Converged, tra
 type Listing struct {
 	Dir  string `json:"dir"`
 	Runs []Line `json:"runs"`
+
+	studies map[string]string // that asked for runs, by the name of their folder
 }
 
 // Line is a run in one line.
@@ -61,12 +65,25 @@ type Line struct {
 type Filter struct{ Dataset, Variant, Stage, Status string }
 
 // List reads the selected runs in dir.
-func (f Filter) List(dir string) (*Listing, error) {
+func (f Filter) List(ctx context.Context, dir string) (*Listing, error) {
 	runs, err := lab.ReadRuns(dir)
 	if err != nil {
 		return nil, err
 	}
-	l := &Listing{Dir: dir, Runs: []Line{}}
+	stored, _, err := lab.ReadStored(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	l := &Listing{Dir: dir, Runs: []Line{}, studies: map[string]string{}}
+	for _, s := range stored { // the newest first, and the oldest that asked for a run trained it
+		for _, k := range experiments.Kinds() {
+			for _, run := range s.Runs {
+				if k.Name == s.Kind {
+					l.studies[run] = fmt.Sprintf("%s: %s, %s", k.Command, k.Title, s.Dataset)
+				}
+			}
+		}
+	}
 	for _, r := range runs {
 		line := lineOf(r)
 		if (f.Dataset == "" || strings.EqualFold(f.Dataset, line.Dataset)) &&
@@ -99,30 +116,36 @@ func lineOf(t lab.Run) Line {
 // fewTrials is the number of runs that differ only in their settings and are still listed one by one.
 const fewTrials = 4
 
-// Tables has one row per run, the newest first, whose name has the data set, the variant, the stage and the seed. The many dev
-// runs with which a search tries settings share a row, at the place of the last of them.
+// Tables has one row per run, the newest first, whose name has the data set, the variant, the stage and the seed. The dev runs with
+// which a study tries settings share a row, at the place of the last of them.
 func (l *Listing) Tables() []*table.Table {
 	t := table.New(fmt.Sprintf("%s in %s", format.Count(len(l.Runs), "run"), l.Dir),
 		"run", "status", "epochs", "accuracy").Right(4)
 	stem := func(r Line) string { return r.Dir[:max(strings.LastIndex(r.Dir, "-"), 0)] } // without the digest
-	trials := map[string][]Line{}
+	study := func(r Line) string {                                                       // an unfinished one has stored nothing
+		return cmp.Or(l.studies[filepath.Base(r.Dir)], filepath.Base(stem(r))+"-*")
+	}
+	trials, settings := map[string][]Line{}, map[string]bool{}
 	newest := slices.SortedStableFunc(slices.Values(l.Runs), func(a, b Line) int { return b.written.Compare(a.written) })
 	for _, r := range newest {
 		if r.Stage == train.Dev {
-			trials[stem(r)] = append(trials[stem(r)], r)
+			of := study(r)
+			settings[of] = settings[of] || slices.ContainsFunc(trials[of], func(other Line) bool { return stem(other) == stem(r) })
+			trials[of] = append(trials[of], r)
 		}
 	}
 	for _, r := range newest {
 		if r.Error != "" && r.Status != statusUnfinished {
 			t.Note("%s: %s", r.Dir, r.Error)
 		}
-		alike := trials[stem(r)]
+		of := study(r)
+		alike := trials[of]
 		switch {
-		case r.Stage != train.Dev || len(alike) <= fewTrials:
+		case r.Stage != train.Dev || len(alike) <= fewTrials || !settings[of]:
 			t.Row(filepath.Base(r.Dir), r.Status, r.Epochs, accuracyText(r.Accuracy))
 		case r.Dir == alike[0].Dir:
 			best := slices.MaxFunc(alike, func(a, b Line) int { return cmp.Compare(accuracyOf(a), accuracyOf(b)) })
-			t.Row(filepath.Base(stem(r))+"-*", format.Count(len(alike), "trial"), "", "up to "+accuracyText(best.Accuracy))
+			t.Row(of, fmt.Sprintf("best of %d", len(alike)), "", accuracyText(best.Accuracy))
 		}
 	}
 	return []*table.Table{t}

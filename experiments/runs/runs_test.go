@@ -99,18 +99,18 @@ func TestListing(t *testing.T) {
 		{Dataset: "sun"}:                 nil,
 	} {
 		var got []uint64
-		for _, r := range testkit.Must(filter.List(root))(t).Runs {
+		for _, r := range testkit.Must(filter.List(t.Context(), root))(t).Runs {
 			got = append(got, r.Seed)
 		}
 		testkit.Equal(t, fmt.Sprintf("%+v", filter), got, want)
 	}
-	testkit.WantText(t, testlab.Text(testkit.Must(Filter{}.List(root))(t).Tables()), "7 runs in ",
+	testkit.WantText(t, testlab.Text(testkit.Must(Filter{}.List(t.Context(), root))(t).Tables()), "7 runs in ",
 		"-dev-seed0-", "│ patience   │      3 │   50.0 % │", "│ not finite │      3 │        - │", "│ unfinished │      3 │        - │", ": CXE is NaN\n", ": trial.json: expected what a run writes")
 	for dir, want := range map[string]string{
 		filepath.Join(root, "none"):                                         "expected a folder of runs, found no such folder",
 		filepath.Join(root, trialOf("awa2", "eszsl", train.Test, 9).Name()): "expected a folder of runs, found the folder of one run",
 	} {
-		_, err := Filter{}.List(dir)
+		_, err := Filter{}.List(t.Context(), dir)
 		testkit.WantError(t, err, dir, want)
 	}
 }
@@ -137,7 +137,7 @@ func TestShow(t *testing.T) {
 
 func TestCSV(t *testing.T) {
 	root := folderOfAll(t)
-	l := testkit.Must(Filter{Dataset: "cub"}.List(root))(t)
+	l := testkit.Must(Filter{Dataset: "cub"}.List(t.Context(), root))(t)
 	d := testkit.Must(Show(filepath.Join(root, trialOf("cub", "semantic-hard", train.Dev, 3).Name())))(t) // unfinished
 	for _, c := range []struct {
 		write  func(io.Writer) error
@@ -209,6 +209,20 @@ func TestTableOfASearch(t *testing.T) {
 	}
 	l.Runs = append(l.Runs, Line{Dir: "runs/a-ale-test-seed0-9", Stage: train.Test, Status: train.Epochs, written: time.Unix(100, 0)})
 	rows := l.Tables()[0].Rows
-	want := [][]any{{"a-ale-test-seed0-9", train.Epochs, 0, "-"}, {"a-ale-dev-seed0-*", "5 trials", "", "up to 50.0 %"}}
+	want := [][]any{{"a-ale-test-seed0-9", train.Epochs, 0, "-"}, {"a-ale-dev-seed0-*", "best of 5", "", "50.0 %"}}
 	testkit.Equal(t, "rows", rows, want)
+
+	l.studies = map[string]string{}
+	for _, r := range l.Runs[:fewTrials+1] {
+		l.studies[filepath.Base(r.Dir)] = "compare: LAGO and its baselines, a"
+	}
+	want[1][0] = "compare: LAGO and its baselines, a"
+	testkit.Equal(t, "rows with a study", l.Tables()[0].Rows, want)
+	for i := range fewTrials + 1 { // one trial of each seed
+		l.Runs[i].Dir = fmt.Sprintf("runs/a-ale-dev-seed%d-0", i)
+		l.studies[filepath.Base(l.Runs[i].Dir)] = "run: Methods by the paper's protocol, a"
+	}
+	if rows := l.Tables()[0].Rows; len(rows) != fewTrials+2 {
+		t.Errorf("%d rows, expected one for each seed, whose settings are the same", len(rows))
+	}
 }

@@ -27,6 +27,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -128,8 +129,24 @@ func (t Tally) Accuracy() Accuracy {
 	return Accuracy{a.PerClass / float64(classes), float64(right) / float64(samples)}
 }
 
-// Interval is that of the accuracy per class.
-func (t Tally) Interval() Interval { return ClassInterval(t.Recall()) }
+// Interval is that of the accuracy per class. That of a single class, which says nothing about other classes, is
+// over its samples: the exact binomial one (Clopper and Pearson 1934).
+func (t Tally) Interval() Interval {
+	recall := t.Recall()
+	if len(numbers(recall)) != 1 {
+		return ClassInterval(recall)
+	}
+	z := slices.IndexFunc(t.Samples, func(n int) bool { return n > 0 })
+	right, wrong := float64(t.Right[z]), float64(t.Samples[z]-t.Right[z])
+	i := Interval{0, 1}
+	if right > 0 {
+		i.Low = distuv.Beta{Alpha: right, Beta: wrong + 1}.Quantile(0.025)
+	}
+	if wrong > 0 {
+		i.High = distuv.Beta{Alpha: right + 1, Beta: wrong}.Quantile(0.975)
+	}
+	return i
+}
 
 // TopK counts as right the samples whose true class is among the k highest scores. Of equal scores
 // the first count as higher, so that k = 1 is accuracy.

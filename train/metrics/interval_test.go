@@ -28,6 +28,18 @@ func TestClassIntervalOfManyClasses(t *testing.T) {
 	testkit.Near(t, "high", got.High, mean+margin, 0.05*margin)
 }
 
+// The bounds are those of binom.test in R.
+func TestIntervalOfOneClass(t *testing.T) {
+	for _, c := range []struct {
+		right, samples int
+		low, high      float64
+	}{{0, 10, 0, 0.3084971}, {7, 10, 0.3475471, 0.9332605}, {10, 10, 0.6915029, 1}} {
+		got := Tally{Samples: []int{0, c.samples}, Right: []int{0, c.right}}.Interval()
+		testkit.Near(t, "low", got.Low, c.low, 1e-7)
+		testkit.Near(t, "high", got.High, c.high, 1e-7)
+	}
+}
+
 func TestClassIntervalNeedsTwoClasses(t *testing.T) {
 	nan := math.NaN()
 	for _, c := range []struct {
