@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
@@ -136,8 +137,11 @@ func (l line) call(ctx context.Context, out io.Writer) (*call, error) {
 				near[i] = dashed(flagOf(key))
 			}
 			hint := invalid.Suggest(near)
-			if slices.Contains([]string{"gpu", "gpus", "cuda", "device"}, name) {
+			switch {
+			case slices.Contains([]string{"gpu", "gpus", "cuda", "device"}, name):
 				hint = "There is no GPU support: training runs on the processor."
+			case name == "dataset" && strings.HasPrefix(c.argument, "NAME"):
+				hint = "The name of the data set follows the command without a flag."
 			}
 			hint = strings.TrimSpace(hint + " " + help)
 			return c, &invalid.Error{Where: word, Want: "a flag of " + c.path, Hint: hint, Usage: true}
@@ -202,6 +206,9 @@ func (c *call) flagFor(argument string) string {
 		if s.List && c.isSet(flagOf(s.Key)) {
 			return fmt.Sprintf("The values of a list are separated by commas: %s %s,%s.", dashed(flagOf(s.Key)), c.text(flagOf(s.Key)), argument)
 		}
+	}
+	if !strings.ContainsFunc(argument, unicode.IsLetter) {
+		return ""
 	}
 	names := []string{"model", "dataset"}
 	switch strings.ToLower(filepath.Ext(argument)) {

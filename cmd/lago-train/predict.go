@@ -69,7 +69,11 @@ func (o *predictionOptions) addCandidates(text string) (predictor.Selection, err
 		o.classes = text
 		return "", nil
 	}
-	return invalid.OneOf(text, predictor.Selections...)
+	s, err := invalid.OneOf(text, predictor.Selections...)
+	if e := (*invalid.Error)(nil); errors.As(err, &e) {
+		e.Want += ", or a file of classes"
+	}
+	return s, err
 }
 
 // trainingData returns the classes of the model's data set, as its folder describes them today or, where it
@@ -349,7 +353,7 @@ func (o *predictOptions) checkSources(c *call) error {
 	case o.format == predict.HTML:
 		return o.checkFile("to", o.to, beginsSheet)
 	}
-	return nil
+	return o.checkFile("to", o.to, "")
 }
 
 // source opens the samples. It returns the data set that --candidates refers to, and whether samples are

@@ -146,7 +146,11 @@ func findRun(where, value, file string) (string, error) {
 		return "", wrong(where, what, "none")
 	case err == nil && info.IsDir():
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return "", &invalid.Error{Where: value, Want: "the folder of a run, with a " + file, Got: "none"}
+			e := &invalid.Error{Where: value, Want: "the folder of a run, with a " + file, Got: "none"}
+			if names := runsWith(file, value); len(names) > 0 {
+				e.Hint = "Name a run in it, such as " + filepath.Join(value, names[0]) + "."
+			}
+			return "", e
 		}
 		return path, nil
 	case err == nil && ofModel:

@@ -122,6 +122,8 @@ func find(name string, o Options) (location, error) {
 	switch {
 	case Generated(name):
 		return location{name, ""}, nil
+	case strings.Contains(name, "://"):
+		return location{}, &invalid.Error{Where: "data set " + invalid.Quote(name), Want: "a name or a folder", Got: "an address", Hint: "Download and unpack it first; lago-train dataset fetch downloads some."}
 	case IsPath(name):
 		return folderAt(name)
 	}

@@ -18,6 +18,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -83,7 +84,11 @@ func Open(ctx context.Context, path string) (*Reader, error) {
 	case ".mat":
 		return openMAT(ctx, path)
 	default:
-		return nil, &invalid.Error{Where: path, Want: "features in a file named .npy, .npz, .csv or .mat", Got: strconv.Quote(extension), Hint: "Save a table as CSV, and an array with numpy.save."}
+		found := strconv.Quote(extension)
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			found = "a folder"
+		}
+		return nil, &invalid.Error{Where: path, Want: "features in a file named .npy, .npz, .csv or .mat", Got: found, Hint: "Save a table as CSV, and an array with numpy.save."}
 	}
 }
 
