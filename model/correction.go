@@ -1,8 +1,10 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -49,6 +51,7 @@ type Stored struct {
 	Detections dataset.Matrix[float32] // n x M; the means over the samples of each seen class
 	Deciles    dataset.Matrix[float32] // 9 x M, of the detections of the samples; empty in models of earlier versions
 	Centre     float64                 // c, see Pipeline.Store
+	Kind       CorrectionKind          // that suits the scores; "" is Subtract
 }
 
 // On reports whether c changes scores.
@@ -102,6 +105,20 @@ func (c Correction) adjustment(scores dataset.Matrix[float64], centre float64) *
 	return a
 }
 
+// stacked returns a with a number subtracted from the corrected scores of each class, unless gamma is nil.
+func (a *adjustment) stacked(gamma []float64) *adjustment {
+	if gamma == nil {
+		return a
+	}
+	if a == nil {
+		a = &adjustment{make([]float64, len(gamma)), slices.Repeat([]float64{1}, len(gamma))}
+	}
+	for z, g := range gamma {
+		a.shift[z] += g / a.factor[z]
+	}
+	return a
+}
+
 // best returns the highest score of a sample, corrected by a instead of by other.
 func (a *adjustment) best(scores []float64, other *adjustment) float64 {
 	best := math.Inf(-1)
@@ -130,21 +147,26 @@ func (f *Forward[T]) Correct(c Correction, detections dataset.Matrix[T], centre 
 	return err
 }
 
-// correct is Correct for stored detections, which it checks.
-func correct[T Float](f *Forward[T], c Correction, stored Stored) error {
-	if err := c.check(stored, f.classes.U.Cols); err != nil || !c.On() {
-		return err
+// correct is Correct for stored detections, which it checks, and calibrated stacking.
+func correct[T Float](f *Forward[T], c Correction, stored Stored, gamma []float64) error {
+	err := c.check(stored, f.classes.U.Cols)
+	if err == nil && c.On() {
+		err = f.Correct(c, dataset.Convert[T](stored.Detections), stored.Centre)
 	}
-	return f.Correct(c, dataset.Convert[T](stored.Detections), stored.Centre)
+	f.adjust = f.adjust.stacked(gamma)
+	return err
 }
 
-// inFull is the correction with Omega 1 that suits the scores of p.
-func (p *Pipeline) inFull() Correction {
-	if _, err := p.LAGO(); err == nil || p.Correction.Kind == Subtract {
-		return Correction{Subtract, 1}
+// CorrectionKind returns the kind of the correction of the scores or, without one, the kind that suits them.
+func (p *Pipeline) CorrectionKind() CorrectionKind {
+	if p.Correction.On() {
+		return p.Correction.Kind
 	}
-	return Correction{Standardise, 1}
+	return cmp.Or(p.Stored.Kind, Subtract)
 }
+
+// inFull is the correction of the scores with Omega 1.
+func (p *Pipeline) inFull() Correction { return Correction{p.CorrectionKind(), 1} }
 
 // Scores returns L of samples with the detections a, n x M, as n x Z.
 func (f *Forward[T]) Scores(a dataset.Matrix[T]) (dataset.Matrix[float64], error) {

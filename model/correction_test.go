@@ -96,7 +96,11 @@ func TestPipelineCorrects(t *testing.T) {
 	p.Correction.Omega = 0.5
 	for _, kind := range []model.CorrectionKind{model.Subtract, model.Standardise} {
 		p.Correction.Kind = kind
+		alone := testkit.Must(model.Score(p, x, rows, u))(t)
+		p.Stacking = []float64{0.7, 0, 0, 0.7}
 		corrected := testkit.Must(model.Score(p, x, rows, u))(t)
+		lead := func(s dataset.Matrix[float32]) float64 { return float64(s.Data[0] - s.Data[1]) }
+		testkit.Near(t, "the lead of a seen class by stacking", lead(corrected), lead(alone)-0.7, 1e-5)
 		if slices.Equal(corrected.Data, plain.Data) {
 			t.Errorf("%s with omega 0.5 changes no scores", kind)
 		}
@@ -116,11 +120,11 @@ func TestPipelineCorrects(t *testing.T) {
 		for _, g := range evidence.Groups {
 			sum += g.Contribution
 		}
-		if math.Abs(sum-evidence.LogOdds) > 1e-9 || evidence.Correction == 0 {
+		if math.Abs(sum-evidence.LogOdds) > 1e-9 || evidence.Correction == 0 || evidence.Stacking != -0.7 {
 			t.Errorf("the parts sum to %g, the log odds are %g; the correction is %g", sum, evidence.LogOdds, evidence.Correction)
 		}
 	}
-	p.Correction = model.Correction{}
+	p.Correction, p.Stacking = model.Correction{}, []float64{0.7, 0, 0, 0.7} // does not change the fit
 	classes := testkit.Must(tr.Config.Describe(u, tr.Semantic))(t)
 	f := testkit.Must(model.NewForward(tr.Config, classes, tr.params))(t)
 	testkit.NoError(t, f.Correct(model.Correction{Kind: model.Subtract, Omega: 1}, stored, 0))
@@ -145,6 +149,8 @@ func TestPipelineCorrects(t *testing.T) {
 	for _, bad := range []model.Correction{{Kind: model.Subtract, Omega: math.NaN()}, {Kind: model.Standardise, Omega: 1.1}, {Kind: "mean", Omega: 1}} {
 		refused(bad)
 	}
-	p.Stored = model.Stored{}
+	p.Stacking = p.Stacking[1:]
+	refused(model.Correction{})
+	p.Stored, p.Stacking = model.Stored{}, nil
 	refused(model.Correction{Kind: model.Subtract, Omega: 1})
 }

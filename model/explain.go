@@ -18,18 +18,21 @@ type Explainer struct {
 	Prior   []float64               // M, p(a_m) as the scores use it
 	Gamma   dataset.Matrix[float64] // M x K, the soft group of each attribute
 
-	forward *Forward[float64]
+	forward  *Forward[float64]
+	stacking []float64
 }
 
-func newExplainer(c Config, classes *Description, v dataset.Matrix[float64], correction Correction, stored Stored) (*Explainer, error) {
+func newExplainer(c Config, classes *Description, v dataset.Matrix[float64], p *Pipeline) (*Explainer, error) {
 	f, err := NewForward(c, classes, &Parameters[float64]{V: v})
 	if err != nil {
 		return nil, err
 	}
-	if err := correct(f, correction, stored); err != nil {
+	if err := correct(f, p.Correction, p.Stored, p.Stacking); err != nil {
 		return nil, err
 	}
-	e := &Explainer{Classes: classes, Prior: make([]float64, len(classes.P)), Gamma: dataset.NewMatrix[float64](v.Rows, v.Cols), forward: f}
+	e := &Explainer{
+		Classes: classes, Prior: make([]float64, len(classes.P)), Gamma: dataset.NewMatrix[float64](v.Rows, v.Cols), forward: f, stacking: p.Stacking,
+	}
 	restored(f.gamma, e.Gamma, classes.Described, classes.grouped(v.Cols))
 	for i, m := range classes.Described {
 		e.Prior[m] = f.p[i]
@@ -50,7 +53,8 @@ func (e *Explainer) LogP(a dataset.Matrix[float64]) (dataset.Matrix[float64], er
 type Evidence struct {
 	Class, Against int     // candidate classes
 	LogOdds        float64 // log p(class|x) - log p(against|x)
-	Correction     float64 // the part of the Correction of the scores in the log odds
+	Correction     float64 // the part of the Correction of the scores in the log odds, with Stacking
+	Stacking       float64 // the part of Pipeline.Stacking
 	Groups         []GroupEvidence
 }
 
@@ -84,6 +88,9 @@ func (e *Explainer) Explain(a []float64, class, against int) (*Evidence, error) 
 	f := e.forward
 	x := &Evidence{Class: class, Against: against, LogOdds: odds, Groups: make([]GroupEvidence, e.Gamma.Cols)}
 	x.Correction = f.adjust.at(class, 0) - f.adjust.at(against, 0)
+	if e.stacking != nil {
+		x.Stacking = e.stacking[against] - e.stacking[class]
+	}
 	nothing := 1.0 // Ac of a group without described attributes, and its score
 	if f.complement == NoComplement {
 		nothing = 0

@@ -83,7 +83,7 @@ func explained(t rapid.TB, c model.Config, seed uint64) (tr trial[float64], e *m
 	a[rng.IntN(len(a))] = 0
 	a[rng.IntN(len(a))] = 1
 	tr = tr.describe(t)
-	return tr, testkit.Must(model.NewExplainer(tr.Config, tr.Classes, tr.params.V, model.Correction{}, model.Stored{}))(t), a
+	return tr, testkit.Must(model.NewExplainer(tr.Config, tr.Classes, tr.params.V, &model.Pipeline{}))(t), a
 }
 
 // The parts of an explanation agree with the equations and sum to the log odds of the
@@ -266,7 +266,7 @@ func TestFlip(t *testing.T) {
 func TestFlipRespectsItsLimit(t *testing.T) {
 	c := model.Config{Variant: model.Singletons, Prior: model.PerAttribute, Complement: model.DeMorgan, Zeta: 1000}
 	d := testkit.Must(c.Describe(matrix([][]float64{{0.9, 0.9, 0.9}, {0.1, 0.1, 0.1}}), nil))(t)
-	e := testkit.Must(model.NewExplainer(c, d, matrix([][]float64{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}), model.Correction{}, model.Stored{}))(t)
+	e := testkit.Must(model.NewExplainer(c, d, matrix([][]float64{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}), &model.Pipeline{}))(t)
 	a := []float64{0.95, 0.95, 0.95}
 	for limit, want := range map[int][]float64{
 		// log odds of a group are log((1.8 a + 0.2 (1-a)) / (0.2 a + 1.8 (1-a))): with one of

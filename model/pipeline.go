@@ -44,6 +44,9 @@ type Pipeline struct {
 	Classifier Classifier            // for preprocessed features and imputed descriptions
 	Stored     Stored                // what corrections need
 	Correction Correction            // of the scores
+	// Stacking is subtracted from the corrected scores of the candidates, gamma of the seen ones and 0 of the
+	// others: calibrated stacking. nil is none.
+	Stacking []float64
 }
 
 // detectBlock is the number of samples that are preprocessed and detected at a time.
@@ -98,6 +101,9 @@ func (p *Pipeline) classifierOf(u dataset.Matrix[float64], fits bool) (Scorer, e
 	if err != nil {
 		return nil, err
 	}
+	if p.Stacking != nil && len(p.Stacking) != u.Rows {
+		return nil, expected("descriptions", u.Rows, "those of the %d candidates of stacking", len(p.Stacking))
+	}
 	if l, err := p.LAGO(); err == nil {
 		f, err := l.forward(u)
 		if err != nil {
@@ -105,14 +111,14 @@ func (p *Pipeline) classifierOf(u dataset.Matrix[float64], fits bool) (Scorer, e
 		}
 		var full *adjustment
 		if fits {
-			if err := correct(f, p.inFull(), p.Stored); err != nil {
+			if err := correct(f, p.inFull(), p.Stored, nil); err != nil {
 				return nil, err
 			}
 			full, f.adjust = f.adjust, nil
 		}
 		return func(a, scores dataset.Matrix[float32], fit []float64) error {
 			return f.writeLogP(a, scores, fit, full)
-		}, correct(f, p.Correction, p.Stored)
+		}, correct(f, p.Correction, p.Stored, p.Stacking)
 	}
 	var adjust, full *adjustment
 	err = p.Correction.check(p.Stored, 0)
@@ -133,6 +139,7 @@ func (p *Pipeline) classifierOf(u dataset.Matrix[float64], fits bool) (Scorer, e
 			adjust = p.Correction.adjustment(stored, p.Stored.Centre)
 		}
 	}
+	adjust = adjust.stacked(p.Stacking)
 	return func(a, scores dataset.Matrix[float32], fit []float64) error {
 		got, err := p.Classifier.Classify(a, u)
 		copy(scores.Data, got.Data)
@@ -206,7 +213,7 @@ func (p *Pipeline) Explainer(u dataset.Matrix[float64]) (*Explainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newExplainer(l.Config, classes, dataset.Convert[float64](l.Params.V), p.Correction, p.Stored)
+	return newExplainer(l.Config, classes, dataset.Convert[float64](l.Params.V), p)
 }
 
 // DetectOne returns p(a_m|x) of one row of the features x, computed in float64 from the

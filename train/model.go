@@ -51,8 +51,7 @@ type Saved struct {
 	Calibration *Calibration `json:"-"` // nil if it was not chosen, or if no temperature fits
 	Adaptation  *Adaptation  `json:"-"` // nil if it was not chosen
 	Fit         *Fit         `json:"-"` // nil if it was not measured
-	// of the scores where seen and unseen classes are candidates together; nil if it was not chosen
-	Generalised *model.Correction `json:"-"`
+	Generalised *Remedy `json:"-"` // nil if it was not chosen
 }
 
 // AdaptedFeatures returns the preprocessing of the features that predictions are adapted to.
@@ -61,14 +60,6 @@ func (s *Saved) AdaptedFeatures() *preprocess.Transform {
 		return s.Adaptation.Transform
 	}
 	return s.Transform
-}
-
-// CorrectionKind returns the kind of the correction of the scores or, without one, the kind that suits the method.
-func (s *Saved) CorrectionKind() model.CorrectionKind {
-	if s.Correction.Kind == model.NoCorrection {
-		return s.Method.Corrections()[1].Kind
-	}
-	return s.Correction.Kind
 }
 
 // TrainedOn reports whether the class of a name is one that the model was trained on.
@@ -273,7 +264,7 @@ func (h *header) load(f *safetensors.File) (err error) {
 	if r.Err != nil {
 		return invalid.At("correction", r.Err)
 	}
-	h.Stored = model.Stored{Detections: stored, Centre: float64(centre.Data[0])}
+	h.Stored = model.Stored{Detections: stored, Centre: float64(centre.Data[0]), Kind: h.Method.Corrections()[1].Kind}
 	if len(tensors) > 2 {
 		if h.Stored.Deciles = r.Get("deciles", 9, stored.Cols); r.Err != nil {
 			return invalid.At("correction", r.Err)
@@ -338,8 +329,16 @@ type Decisions struct {
 	Calibration      *Calibration `json:"calibration,omitempty"` // nil if it was not chosen, or if no temperature fits
 	Adaptation       *Adaptation  `json:"adaptation,omitempty"`  // nil if it was not chosen
 	Fit              *Fit         `json:"fit,omitempty"`         // nil if it was not measured
-	// of the scores where seen and unseen classes are candidates together; nil if it was not chosen
-	Generalised *model.Correction `json:"generalised,omitempty"`
+	Generalised      *Remedy      `json:"generalised,omitempty"` // nil if it was not chosen
+}
+
+// Remedy makes up for the higher scores of seen classes where they are candidates together with unseen
+// ones, as chosen on validation classes and held-out samples of train classes.
+type Remedy struct {
+	model.Correction         // in place of that of the model
+	Gamma            float64 `json:"gamma"` // subtracted from the scores of seen classes
+	// the harmonic mean of the accuracies by which it was chosen; 0 if there was no held-out sample
+	Validation float64 `json:"validation_harmonic_mean"`
 }
 
 // Calibration is what makes probabilities of the scores s, softmax(s/T), as chosen on validation

@@ -367,6 +367,7 @@ func (r *trainer) pipeline() (*model.Pipeline, error) {
 	if err != nil {
 		return nil, err
 	}
+	stored.Kind = r.trial.Method.Corrections()[1].Kind
 	return p, p.Store(stored, r.trainClasses)
 }
 

@@ -203,6 +203,32 @@ func TestChooseAndStore(t *testing.T) {
 	testkit.Equal(t, "without a fold", testkit.Must(ChooseAndStore(t.Context(), nil, models))(t), (*Chosen)(nil))
 }
 
+// Of remedies that validate equally the correction is preferred, and one without gamma. Without held-out
+// samples it is the correction in full, of the kind that suits the method.
+func TestGeneralise(t *testing.T) {
+	d := tiny.Learnable()
+	path := saved(t, d, train.Dev)
+	models := []*predictor.Model{testkit.Must(predictor.Open(path))(t)}
+	full := model.Correction{Kind: model.Standardise, Omega: 1}
+	r := testkit.Must(generalise(t.Context(), []Fold{{path, d, false}}, models))(t)
+	testkit.Equal(t, "without held-out samples", *r, train.Remedy{Correction: full})
+	d.TestSeen = d.SamplesOf(d.Split.Train)
+	list := testkit.Must(Remedies(t.Context(), []Fold{{path, d, true}, {path, d, true}}, slices.Repeat(models, 2)))(t)
+	once := testkit.Must(Remedies(t.Context(), []Fold{{path, d, true}}, models))(t)
+	testkit.Equal(t, "two folds", list, once)
+	for i, r := range list {
+		if (r.Omega > 0) != (i > 1) || i%2 == 0 && r.Gamma != 0 || r.Validation == 0 || i%2 == 1 && r.Validation < list[i-1].Validation {
+			t.Errorf("%s is %+v", RemedyNames[i], r)
+		}
+	}
+	for want, validation := range [][]float64{{2, 2, 1, 2}, {1, 2, 1, 2}, {2, 2, 2, 2}, {1, 1, 1, 2}} {
+		for i := range list {
+			list[i].Validation = validation[i]
+		}
+		testkit.Equal(t, "preferred", Preferred(list), want)
+	}
+}
+
 // The preprocessing is fitted on the samples that a model was trained on, without those held
 // out. A model without settings is refused; switched off, adaptation leaves its predictions as they
 // are.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/predictor"
-	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
@@ -34,7 +33,7 @@ type Chosen struct {
 	Adaptation  *train.Adaptation
 	Calibration *train.Calibration // of predictions that are not adapted; nil if no temperature fits
 	Fit         *train.Fit         // of the samples to their best classes
-	Generalised *model.Correction  // where seen classes are candidates, too
+	Generalised *train.Remedy
 }
 
 // Choose chooses temperature and tau over at least one fold, on the samples of the validation
@@ -87,62 +86,13 @@ func Choose(ctx context.Context, folds []Fold) (*Chosen, error) {
 		}
 		kinds[1] = append(kinds[1], &white)
 	}
-	g, err := generalise(folds, models)
+	g, err := generalise(ctx, folds, models)
 	if err != nil {
 		return nil, err
 	}
 	a, err := choose(ctx, kinds)
 	return &Chosen{a, calibrate(kinds[0], lago), train.NewFit(fits, len(described)), g}, err
 }
-
-// generalise chooses the omega of the correction with the highest harmonic mean, over the folds, of the
-// accuracies on held-out samples of train classes and on those of validation classes, all of them
-// candidates. Without held-out samples it is 1, with which the stored detections of seen classes are
-// corrected in full.
-func generalise(folds []Fold, models []*predictor.Model) (*model.Correction, error) {
-	best, highest := &model.Correction{Kind: models[0].CorrectionKind(), Omega: 1}, -1.0
-	if slices.ContainsFunc(folds, func(f Fold) bool { return !f.HoldOut }) {
-		return best, nil
-	}
-	means := make([]float64, len(Omegas))
-	for i, f := range folds {
-		d, p := f.Data, *models[i].Pipeline
-		classes := slices.Concat(d.Split.Train, d.Split.Val)
-		all, sides := train.Select(d, d.Features, classes), make(metrics.Sides, len(classes))
-		s := train.Samples{X: d.Features}
-		for k, row := range all.Rows {
-			z := all.Labels[k]
-			sides[z] = z >= len(d.Split.Train)
-			if _, held := slices.BinarySearch(d.TestSeen, row); held != sides[z] {
-				s.Rows, s.Labels = append(s.Rows, row), append(s.Labels, z)
-			}
-		}
-		if sides.Check(s.Labels) != nil {
-			return best, nil
-		}
-		detected, err := p.Detect(s.X, s.Rows)
-		if err != nil {
-			return nil, err
-		}
-		for o, omega := range Omegas {
-			p.Correction = model.Correction{Kind: best.Kind, Omega: omega}
-			scores, err := p.Classify(detected, d.Describe(classes))
-			if err != nil {
-				return nil, err
-			}
-			means[o] += metrics.NewStacking(scores, s.Labels, sides).At(0).Mean
-		}
-	}
-	for o, omega := range Omegas {
-		if means[o] >= highest { // the largest of equals: corrections of seen classes suit 1
-			best.Omega, highest = omega, means[o]
-		}
-	}
-	return best, nil
-}
-
-// Omegas are those that validation chooses from where seen and unseen classes are candidates together.
-var Omegas = []float64{0, 0.25, 0.5, 1}
 
 const calibrationBins = 15 // as evaluate has by default
 

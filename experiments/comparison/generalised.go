@@ -1,7 +1,6 @@
 package comparison
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -25,7 +24,7 @@ type Generalised struct {
 }
 
 func (g Generalised) best() evaluation.Remedy {
-	return g.Remedies[slices.IndexFunc(g.Remedies, func(r evaluation.Remedy) bool { return r.Name == g.Best })]
+	return g.Remedies[slices.IndexFunc(g.Remedies, func(r evaluation.Remedy) bool { return r.Preferred })]
 }
 
 // generalise evaluates the methods among seen and unseen classes, if a dev run of the same split can choose
@@ -46,8 +45,12 @@ func (r *Result) generalise(ctx context.Context, l *lab.Lab) error {
 		if err != nil {
 			return err
 		}
-		best := slices.MaxFunc(g, func(a, b evaluation.Remedy) int { return cmp.Compare(a.Validation, b.Validation) })
-		r.Generalised = append(r.Generalised, Generalised{Method: m.Name, Remedies: g, Best: best.Name})
+		if len(g) == 0 { // no sample of a train class was held out
+			return nil
+		}
+		of := Generalised{Method: m.Name, Remedies: g}
+		of.Best = of.best().Name
+		r.Generalised = append(r.Generalised, of)
 	}
 	for _, pair := range r.pairs() {
 		x, y := r.Generalised[pair[0]], &r.Generalised[pair[1]]
@@ -71,7 +74,7 @@ func (r *Result) generalisedTable() *table.Table {
 				t.Header = append(t.Header, remedy.Name)
 			}
 			mark := ""
-			if remedy.Name == g.Best {
+			if remedy.Preferred {
 				mark = bestMark
 			}
 			row = append(row, format.Percent(remedy.Mean)+mark)

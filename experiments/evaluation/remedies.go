@@ -6,17 +6,16 @@ import (
 
 	"github.com/lago-train/lago-train/experiments/adaptation"
 	"github.com/lago-train/lago-train/experiments/predictor"
-	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // Remedy is the accuracies in the generalised setting with something that makes up for the higher scores
 // of seen classes: calibrated stacking, the correction by seen classes, or both.
 type Remedy struct {
-	Name       string  `json:"name"`                     // raw, stacked, corrected or both
-	Omega      float64 `json:"omega"`                    // strength of the correction
-	Gamma      float64 `json:"gamma"`                    // subtracted from the scores of seen classes
-	Validation float64 `json:"validation_harmonic_mean"` // by which omega and gamma were chosen
+	Name      string `json:"name"`      // raw, stacked, corrected or both
+	Preferred bool   `json:"preferred"` // by validation
+	train.Remedy
 	metrics.Generalised
 	Intervals metrics.GeneralisedInterval `json:"intervals"`
 
@@ -49,44 +48,26 @@ func (m Models) Remedies(ctx context.Context) ([]Remedy, error) {
 	return m.remedies(ctx, m.Models[0], m.Dev[0])
 }
 
-func (m Models) remedies(ctx context.Context, of, dev *predictor.Model) ([]Remedy, error) {
-	kind := of.CorrectionKind()
-	stacking := func(of *predictor.Model, omega float64, validates bool) (*metrics.Stacking, error) {
-		p := *of.Pipeline
-		p.Correction = model.Correction{Kind: kind, Omega: omega}
-		scores, err := m.score(ctx, []*predictor.Model{of.With(&p)}, validates)
-		if err != nil {
-			return nil, err
-		}
-		return metrics.NewStacking(scores[0].scores, scores[0].labels, scores[0].sides), nil
-	}
-	list := []Remedy{{Name: "raw"}, {Name: "stacked"}, {Name: "corrected"}, {Name: "both"}}
-	for _, omega := range adaptation.Omegas {
-		validation, err := stacking(dev, omega, true)
-		if err != nil {
-			return nil, err
-		}
-		for i := range list {
-			gamma := 0.0
-			if i%2 == 1 {
-				gamma = validation.Best()
-			}
-			if mean := validation.At(gamma).Mean; (omega > 0) == (i > 1) && (list[i].Omega == 0 || mean > list[i].Validation) {
-				list[i].Omega, list[i].Gamma, list[i].Validation = omega, gamma, mean
-			}
-		}
+func (m Models) remedies(ctx context.Context, of, dev *predictor.Model) (list []Remedy, err error) {
+	chosen, err := adaptation.Remedies(ctx, []adaptation.Fold{{Model: dev.Path, Data: m.Data, HoldOut: dev.Trial.HoldOut}}, []*predictor.Model{dev})
+	if err != nil {
+		return nil, err
 	}
 	tests := map[float64]*metrics.Stacking{} // by omega
-	for i := range list {
-		r := &list[i]
-		if r.stacking = tests[r.Omega]; r.stacking == nil {
-			var err error
-			if r.stacking, err = stacking(of, r.Omega, false); err != nil {
+	for i, choice := range chosen {
+		stacking := tests[choice.Omega]
+		if stacking == nil {
+			p := *of.Pipeline
+			p.Correction = choice.Correction
+			scores, err := m.score(ctx, []*predictor.Model{of.With(&p)}, false)
+			if err != nil {
 				return nil, err
 			}
-			tests[r.Omega] = r.stacking
+			stacking = metrics.NewStacking(scores[0].scores, scores[0].labels, scores[0].sides)
+			tests[choice.Omega] = stacking
 		}
-		r.Generalised, r.Intervals = r.stacking.At(r.Gamma), r.stacking.Interval(r.Gamma)
+		r := Remedy{adaptation.RemedyNames[i], i == adaptation.Preferred(chosen), choice, stacking.At(choice.Gamma), stacking.Interval(choice.Gamma), stacking}
+		list = append(list, r)
 	}
 	return list, nil
 }

@@ -141,7 +141,7 @@ func (a *Answer) Compare(other Other) (*Comparison, error) {
 	}
 	c := &Comparison{
 		Class: p.Candidates.Names[class], Against: p.Candidates.Names[other.Class], Reason: other.Reason,
-		LogOdds: x.LogOdds / p.Temperature, Correction: x.Correction / p.Temperature,
+		LogOdds: x.LogOdds / p.Temperature, Correction: x.Correction / p.Temperature, Stacking: x.Stacking / p.Temperature,
 	}
 	for k := range x.Groups {
 		g := a.group(x, k)

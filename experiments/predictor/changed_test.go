@@ -55,17 +55,17 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// Where seen and unseen classes are candidates together, the scores have the correction chosen for that.
+// Where seen and unseen classes are candidates together, the scores have the remedy chosen for that.
 func TestMixedCandidates(t *testing.T) {
 	m, d := pets()
-	m.Pipeline, m.Generalised = &model.Pipeline{}, &model.Correction{Kind: model.Subtract, Omega: 1}
+	m.Pipeline, m.Generalised = &model.Pipeline{}, &train.Remedy{Correction: model.Correction{Kind: model.Subtract, Omega: 1}, Gamma: 0.5}
 	for _, c := range []struct {
 		Selection
 		mixed bool
 	}{{All, true}, {Unseen, false}, {Seen, false}} {
 		p := testkit.Must(m.Predictor(m.SelectedCandidates(d, c.Selection), Options{}))(t)
-		if p.Mixed != c.mixed || p.Correction.On() != c.mixed {
-			t.Errorf("%s: mixed %v, correction %v", c.Selection, p.Mixed, p.Correction)
+		if p.Mixed != c.mixed || p.Correction.On() != c.mixed || c.mixed != slices.Equal(p.Stacking, []float64{0.5, 0.5, 0, 0, 0}) {
+			t.Errorf("%s: mixed %v, correction %v, stacking %g", c.Selection, p.Mixed, p.Correction, p.Stacking)
 		}
 	}
 	table := descriptions.Of(d)

@@ -38,6 +38,7 @@ type Comparison struct {
 	// part of the correction of the scores; above 0 where the other class gets more from samples of seen
 	// classes
 	Correction float64 `json:"correction"`
+	Stacking   float64 `json:"stacking"` // part of the correction by gamma, which is subtracted from the scores of seen classes
 
 	Groups []Group `json:"groups"` // by the size of their contribution
 }
@@ -134,11 +135,21 @@ func (c *Comparison) Parts(groups int) (parts []Part) {
 		}
 		parts = append(parts, p)
 	}
-	const correction = "correction by seen classes"
 	if c.Correction != 0 {
-		parts = append(parts, Part{OfCorrection, correction, "the " + correction, c.Correction})
+		parts = append(parts, Part{OfCorrection, c.correctionName(), "the " + c.correctionName(), c.Correction})
 	}
 	return parts
+}
+
+// correctionName names what is in the correction.
+func (c *Comparison) correctionName() string {
+	switch c.Stacking {
+	case 0:
+		return "correction by seen classes"
+	case c.Correction:
+		return "calibrated stacking of seen classes"
+	}
+	return fmt.Sprintf("correction by seen classes, with calibrated stacking (%s)", signed(c.Stacking))
 }
 
 const (
@@ -179,7 +190,7 @@ func (c *Comparison) Sentence() string {
 		return format.List(list, "and")
 	}
 	if c.CorrectionDecides() {
-		s += ", because of the correction by seen classes: the groups alone favour "
+		s += ", because of the " + c.correctionName() + ": the groups alone favour "
 		if Negligible(groups) {
 			s += "neither class"
 		} else {
@@ -207,8 +218,11 @@ func (c *Comparison) Sentence() string {
 	if others := len(c.Groups) - named; others > 0 {
 		s += fmt.Sprintf("%s from %s, ", signed(groups-sum), format.Count(others, "other group"))
 	}
-	if c.Correction != 0 {
-		s += signed(c.Correction) + " from the correction, "
+	if c.Stacking != 0 {
+		s += signed(c.Stacking) + " from calibrated stacking, "
+	}
+	if c.Correction != c.Stacking {
+		s += signed(c.Correction-c.Stacking) + " from the correction, "
 	}
 	return s + "together " + signed(c.LogOdds) + "."
 }

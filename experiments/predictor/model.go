@@ -228,7 +228,7 @@ type Predictor struct {
 	// T of the probabilities: that of the options, otherwise the calibrated one, otherwise 1 for
 	// LAGO. 0: the scores are no probabilities.
 	Temperature float64
-	// Seen and unseen classes are candidates together: their scores have the correction that was chosen for this.
+	// Seen and unseen classes are candidates together: their scores have the remedy that was chosen for this.
 	Mixed bool
 
 	explainer *model.Explainer // nil until it is used
@@ -239,7 +239,15 @@ func (m *Model) Predictor(c Candidates, o Options) (*Predictor, error) {
 	p := &Predictor{Model: m, Options: o, Candidates: c, Temperature: o.Temperature}
 	if unseen := p.Unseen(); m.Generalised != nil && unseen > 0 && unseen < len(c.Names) {
 		pipeline := *m.Pipeline
-		pipeline.Correction, p.Mixed = *m.Generalised, true
+		pipeline.Correction, p.Mixed = m.Generalised.Correction, true
+		if gamma := m.Generalised.Gamma; gamma != 0 {
+			pipeline.Stacking = make([]float64, len(c.Names))
+			for z, name := range c.Names {
+				if m.TrainedOn(name) {
+					pipeline.Stacking[z] = gamma
+				}
+			}
+		}
 		p.Model = m.With(&pipeline)
 	}
 	if o.Impute != "" {
