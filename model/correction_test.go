@@ -96,6 +96,7 @@ func TestPipelineCorrects(t *testing.T) {
 	p.Correction.Omega = 0.5
 	for _, kind := range []model.CorrectionKind{model.Subtract, model.Standardise} {
 		p.Correction.Kind = kind
+		p.Stacking = nil
 		alone := testkit.Must(model.Score(p, x, rows, u))(t)
 		p.Stacking = []float64{0.7, 0, 0, 0.7}
 		corrected := testkit.Must(model.Score(p, x, rows, u))(t)

@@ -51,7 +51,7 @@ type Saved struct {
 	Calibration *Calibration `json:"-"` // nil if it was not chosen, or if no temperature fits
 	Adaptation  *Adaptation  `json:"-"` // nil if it was not chosen
 	Fit         *Fit         `json:"-"` // nil if it was not measured
-	Generalised *Remedy `json:"-"` // nil if it was not chosen
+	Generalised *Remedy      `json:"-"` // nil if it was not chosen
 }
 
 // AdaptedFeatures returns the preprocessing of the features that predictions are adapted to.
@@ -339,6 +339,19 @@ type Remedy struct {
 	Gamma            float64 `json:"gamma"` // subtracted from the scores of seen classes
 	// the harmonic mean of the accuracies by which it was chosen; 0 if there was no held-out sample
 	Validation float64 `json:"validation_harmonic_mean"`
+}
+
+// String says what the remedy does.
+func (r Remedy) String() string {
+	c := r.Canonical()
+	text := string(c.Kind)
+	if c.On() {
+		text = fmt.Sprintf("correction %s, omega %g", c.Kind, c.Omega)
+	}
+	if r.Gamma != 0 {
+		text += fmt.Sprintf(", gamma %.3g", r.Gamma)
+	}
+	return strings.TrimPrefix(text, "none, ")
 }
 
 // Calibration is what makes probabilities of the scores s, softmax(s/T), as chosen on validation

@@ -7,6 +7,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/sirupsen/logrus"
 
@@ -99,6 +100,7 @@ type evaluateOptions struct {
 	dataOptions
 	outputs
 	evaluation.Config
+	candidateOptions
 	models             evaluation.Models
 	names, dev         []string
 	dataset            string
@@ -113,11 +115,12 @@ func evaluateCommand() *command {
 		flags: slices.Concat(o.dataSettings(), setting.List{
 			setting.Texts("model", &o.names).Common().Describe(modelUsage+"; repeat it for an ensemble").
 				Excludes("scores", "labels", "unseen", "score_kind", "val_scores", "val_labels", "val_unseen"),
-			setting.Choice("split", &o.models.Split, "", evaluation.ValSplit, evaluation.TestSplit, evaluation.GZSLSplit).Noted("val for runs of the dev stage, otherwise test").Common().
-				Describe("classes to evaluate on"),
+			setting.Of("split", &o.models.Split, "", "", parseSplit).WithOptions("val", "test").Noted("val for runs of the dev stage, otherwise test").Common().
+				Describe("classes whose samples are evaluated"),
+			o.candidateOptions.setting("those of --split"),
 			setting.Texts("dev", &o.dev).Noted("found beside the model").Describe("`MODEL` run of the dev stage to validate with, one for each model"),
 			setting.Raw("scores", &o.files.Scores, "").Common().Describe("`FILE` scores, samples x classes: .npy, .csv or .mat").
-				Excludes("split", "dataset", "dev", "scores_out", "adapt", "unknown", "stress"),
+				Excludes("split", "candidates", "dataset", "dev", "scores_out", "adapt", "unknown", "stress"),
 			setting.Raw("labels", &o.files.Labels, "").Common().Describe("`FILE` column of each sample's class in --scores, from 0: .npy, .mat or text"),
 			setting.Raw("unseen", &o.files.Unseen, "").Common().Noted("all").Describe("`N,...` columns of the unseen classes, from 0, their names in CSV scores, or a file of them"),
 			setting.Whole("index_from", &o.files.From, 0, setting.Between(0, 1)).Needs("scores").Describe("`N` number of the first column in labels and in lists of columns: 0 or 1"),
@@ -141,6 +144,14 @@ func evaluateCommand() *command {
 		}),
 		run: o.run,
 	}
+}
+
+// parseSplit reads --split. The generalised setting has its candidates, not a split.
+func parseSplit(text string) (evaluation.Split, error) {
+	if strings.EqualFold(text, "gzsl") {
+		return "", &invalid.Error{Want: "val or test", Got: invalid.Quote(text), Hint: "For the generalised setting, among seen and unseen classes, give --candidates all."}
+	}
+	return invalid.OneOf(text, evaluation.ValSplit, evaluation.TestSplit)
 }
 
 func (o *evaluateOptions) run(c *call) error {
@@ -176,6 +187,7 @@ func (o *evaluateOptions) evaluateModels(c *call) (*evaluation.Result, error) {
 	}
 	m := o.models
 	m.Models, m.Dev = read("model", o.names), read("dev", o.dev)
+	o.inputs = append(o.inputs, o.classes)
 	if err = cmp.Or(err, atFlag("scores-out", o.check(o.save))); err != nil {
 		return nil, err
 	}
@@ -186,6 +198,11 @@ func (o *evaluateOptions) evaluateModels(c *call) (*evaluation.Result, error) {
 		m.Data = m.Models[0].View(m.Data)
 	}
 	warnData(m.Data, false)
+	if o.candidates != nil {
+		if m.Candidates, err = o.choose(c, m.Models[0], m.Data, ""); err != nil {
+			return nil, err
+		}
+	}
 	return o.Config.EvaluateModels(c, m)
 }
 

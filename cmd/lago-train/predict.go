@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"image"
@@ -35,20 +36,50 @@ type predictionOptions struct {
 	networkOptions
 	predictor.Options
 	outputs
-	noPicture                []error // of samples of a data set
+	noPicture []error // of samples of a data set
+	candidateOptions
 	model, features, dataset string
-	candidates               []predictor.Selection
-	classes                  string // file
 	to                       string // file
+}
+
+// candidateOptions are the classes that predictions choose from.
+type candidateOptions struct {
+	candidates []predictor.Selection
+	classes    string // file
+}
+
+// setting is --candidates, with what it is by default.
+func (o *candidateOptions) setting(otherwise string) setting.Setting {
+	s := setting.Several("candidates", &o.candidates, nil, "", o.add).Noted(otherwise).Common().
+		Describe("classes to choose from: unseen (not trained on), test, val, train, seen (train and val) or all, and a file of descriptions (.csv or .json)")
+	s.List, s.Options = true, format.Strings(predictor.Selections)
+	return s
+}
+
+// add reads one of --candidates.
+func (o *candidateOptions) add(text string) (predictor.Selection, error) {
+	switch filepath.Ext(text) {
+	case ".csv", ".json":
+		o.classes = text
+		return "", nil
+	}
+	s, err := invalid.OneOf(text, predictor.Selections...)
+	if e := (*invalid.Error)(nil); errors.As(err, &e) {
+		e.Want += ", or a file of classes"
+	}
+	return s, err
+}
+
+// choose returns the candidates that the flags name among the classes of d, or those of otherwise.
+func (o *candidateOptions) choose(ctx context.Context, m *predictor.Model, d *dataset.Dataset, otherwise predictor.Selection) (predictor.Candidates, error) {
+	selected := slices.DeleteFunc(slices.Clone(o.candidates), func(s predictor.Selection) bool { return s == "" })
+	return m.NewCandidates(ctx, d, selected, o.classes, otherwise)
 }
 
 // settings are those of both commands. photographs is the key of those that are predicted.
 func (o *predictionOptions) settings(photographs string) setting.List {
-	among := setting.Several("candidates", &o.candidates, nil, "", o.addCandidates)
-	among.List, among.Options = true, format.Strings(predictor.Selections)
 	return slices.Concat(o.dataSettings().Without("json"), needing(photographs, o.networkSettings()), setting.List{
-		among.OrAs("among").Noted("none with --classes, otherwise unseen, or all for samples of classes trained on").Common().
-			Describe("classes to choose from: unseen (not trained on), test, val, train, seen (train and val) or all, and a file as for --classes"),
+		o.candidateOptions.setting("none with --classes, otherwise unseen, or all for samples of classes trained on").OrAs("among"),
 		setting.Raw("classes", &o.classes, "").Common().Describe("`FILE` descriptions of classes to choose from: .csv or .json"),
 		setting.Choice("impute", &o.Impute, impute.Neutral, impute.Kinds...).
 			Describe("imputation of missing entries: neutral (within the group) or inferred (from all entries)"),
@@ -60,20 +91,6 @@ func (o *predictionOptions) settings(photographs string) setting.List {
 		setting.Raw("to", &o.to, "").In(outputGroup).OrAs("out").Common().Noted("standard output").Describe("`FILE` where to write"),
 		o.outputs.setting(),
 	})
-}
-
-// addCandidates reads one of --candidates.
-func (o *predictionOptions) addCandidates(text string) (predictor.Selection, error) {
-	switch filepath.Ext(text) {
-	case ".csv", ".json":
-		o.classes = text
-		return "", nil
-	}
-	s, err := invalid.OneOf(text, predictor.Selections...)
-	if e := (*invalid.Error)(nil); errors.As(err, &e) {
-		e.Want += ", or a file of classes"
-	}
-	return s, err
 }
 
 // trainingData returns the classes of the model's data set, as its folder describes them today or, where it
@@ -125,8 +142,7 @@ func (o *predictionOptions) predictor(c *call, m *predictor.Model, d *dataset.Da
 	if trained {
 		otherwise, other = other, otherwise
 	}
-	selected := slices.DeleteFunc(slices.Clone(o.candidates), func(s predictor.Selection) bool { return s == "" })
-	candidates, err := m.NewCandidates(c, d, selected, o.classes, otherwise)
+	candidates, err := o.choose(c, m, d, otherwise)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +163,7 @@ func (o *predictionOptions) predictor(c *call, m *predictor.Model, d *dataset.Da
 		others = fmt.Sprintf("--candidates %s chooses from %d", other, n)
 	}
 	if p.Mixed {
-		others += fmt.Sprintf("; scores have the correction for seen and unseen classes together: %s, omega %g", p.Correction.Kind, p.Correction.Omega)
+		others += "; scores are corrected for seen and unseen classes together: " + p.Generalised.String()
 	}
 	logrus.Infof("choosing from %s%s (%s, data set %s; %d unseen, %d seen in training); %s",
 		format.Count(len(candidates.Names), "class"), names, format.Printable(candidates.What), format.Printable(d.Name), unseen, len(candidates.Names)-unseen, others)

@@ -268,8 +268,8 @@ func TestEvaluateAModelAndItsScores(t *testing.T) {
 	ran := printed[protocol.Result](t, runOnMini(t, "--hold-out", "--json", "--lr", "0.01")...)
 	tested, data, out := ran.RunDirs[2:], onMini(t)[:3], t.TempDir()
 	scores := filepath.Join(out, "scores.npy")
-	want := evaluationOf(t, append(data, "--model", tested[0], "--split", "gzsl", "--scores-out", scores, "--csv", out, "--figures", filepath.Join(out, "figures"))...)
-	if want.Source.Split != "gzsl" || want.Source.Dataset != "plain" || want.Validation == nil || want.Seen == nil {
+	want := evaluationOf(t, append(data, "--model", tested[0], "--candidates", "all", "--scores-out", scores, "--csv", out, "--figures", filepath.Join(out, "figures"))...)
+	if want.Source.Split != "test" || want.Source.Candidates != "all classes" || want.Source.Dataset != "plain" || want.Validation == nil || want.Seen == nil {
 		t.Fatalf("found %+v", want)
 	}
 	testkit.WantText(t, testkit.Read(t, filepath.Join(out, "figures", "seen-unseen.svg")), "<svg")
@@ -307,7 +307,7 @@ func TestEvaluateAModelAndItsScores(t *testing.T) {
 		"--model x":              {"--scores: expected no --scores beside --model"},
 		"--val-labels " + labels: {"--val-scores and --val-labels"},
 		"--unseen ,":             {"--unseen", "found none"},
-		"--split gzsl":           {"--split: expected no --split beside --scores"},
+		"--candidates all":       {"--candidates: expected no --candidates beside --scores"},
 	} {
 		misused(t, append(append([]string{"evaluate"}, both...), strings.Fields(flags)...), parts...)
 	}
@@ -315,7 +315,7 @@ func TestEvaluateAModelAndItsScores(t *testing.T) {
 	misused(t, append(append([]string{"evaluate"}, both...), "--unseen", "wren"), "--unseen: expected columns from 0 to ", `found "wren"`)
 	fails(t, []string{"evaluate", "--model", out}, out, "folder of a run", train.ModelFile)
 	// The error of a model that was trained on the held-out samples says how to train another.
-	fails(t, append([]string{"evaluate", "--model", trained(t, onMini(t)...), "--split", "gzsl"}, data...), "Train one with run or compare --hold-out.")
+	fails(t, append([]string{"evaluate", "--model", trained(t, onMini(t)...), "--candidates", "all"}, data...), "Train one with run or compare --hold-out.")
 }
 
 func TestAdapt(t *testing.T) {

@@ -41,7 +41,10 @@ func (r *Result) generalise(ctx context.Context, l *lab.Lab) error {
 			}
 			models = append(models, model)
 		}
-		g, err := evaluation.Models{Data: o.Part.Data, Split: evaluation.GZSLSplit, Models: models[:1], Dev: models[1:]}.Remedies(ctx)
+		g, err := evaluation.Models{
+			Data: o.Part.Data, Split: evaluation.TestSplit, Models: models[:1], Dev: models[1:],
+			Candidates: models[0].SelectedCandidates(o.Part.Data, predictor.Seen, predictor.Test),
+		}.Remedies(ctx)
 		if err != nil {
 			return err
 		}

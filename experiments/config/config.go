@@ -106,7 +106,7 @@ func (c *Config) common() setting.List {
 		setting.Whole("seeds", &c.Seeds, 5, setting.Seeds).In(setting.Protocol).Common().Describe("`N` number of random seeds"),
 		setting.Seed("seed", &c.Seed).Describe("`SEED` first random seed"),
 		setting.Switch("hold_out", &c.HoldOut, false).In(setting.Data).
-			Describe("neither train nor validate on the samples of seen classes that evaluate --split gzsl needs"),
+			Describe("neither train nor validate on the samples of seen classes that evaluate --candidates all needs"),
 		setting.Whole("epochs", &c.Epochs, 0, setting.Count).In(setting.Training).If(c.Epochs != 0, "").Common().
 			Noted(fmt.Sprintf("%d; with stage test: %d", defaultEpochs, defaultTest)).
 			Describe("`N` number of epochs, at most in the dev stage, exactly in the test stage"),

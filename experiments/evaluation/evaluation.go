@@ -11,6 +11,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/adaptation"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
@@ -118,6 +119,7 @@ type Result struct {
 	Notes      []string    `json:"notes"`      // remarks, as sentences
 
 	scored       *scored
+	remedy       train.Remedy // of the scores of one model
 	confusion    metrics.Confusion
 	curve        []metrics.Point // nil without seen classes
 	calibrations []*Calibration  // that exist: without and with the temperature
@@ -134,11 +136,12 @@ type Intervals struct {
 
 // Source says what was evaluated: models, or files of scores and labels.
 type Source struct {
-	Split   string           `json:"split,omitempty"` // val, test or gzsl
-	Dataset string           `json:"dataset,omitempty"`
-	Models  []EvaluatedModel `json:"models,omitempty"` // several are an ensemble
-	Scores  string           `json:"scores,omitempty"`
-	Labels  string           `json:"labels,omitempty"`
+	Split      string           `json:"split,omitempty"`      // val or test: whose samples
+	Candidates string           `json:"candidates,omitempty"` // as in "test classes"
+	Dataset    string           `json:"dataset,omitempty"`
+	Models     []EvaluatedModel `json:"models,omitempty"` // several are an ensemble
+	Scores     string           `json:"scores,omitempty"`
+	Labels     string           `json:"labels,omitempty"`
 }
 
 // EvaluatedModel is one of the models that were evaluated.

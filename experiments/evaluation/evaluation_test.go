@@ -146,14 +146,14 @@ func TestTables(t *testing.T) {
 	birds := birds()
 	birds.names[0] = "owl\x1b[2J"
 	r := Config{Bins: 2}.evaluate(birds, oddsAmongBirds())
-	r.Source = Source{Split: "gzsl", Dataset: "birds\x1b", Models: []EvaluatedModel{
+	r.Source = Source{Split: "test", Candidates: "all classes", Dataset: "birds\x1b", Models: []EvaluatedModel{
 		{"runs/a", "singletons", 3, 0.5, metrics.Interval{Low: 0.25, High: 0.75}}, {Path: "runs/b", Method: "k-soft", Seed: 4, PerClass: 0.25},
 	}}
 	r.Validation.Of = []string{"runs/c", "runs/d"}
 	r.note("it rained")
 	found := strings.Join(strings.Fields(testlab.Text(r.Tables())), " ")
 	testkit.WantText(t, found,
-		"birds\uFFFD, gzsl: 5 samples of 3 classes", "mean probabilities of singletons, seed 3, alone 50.0 % per class (95 % over classes: 25.0 to 75.0), runs/a k-soft, seed 4",
+		"birds\uFFFD, test among all classes: 5 samples of 3 classes", "mean probabilities of singletons, seed 3, alone 50.0 % per class (95 % over classes: 25.0 to 75.0), runs/a k-soft, seed 4",
 		"│ top 1 │ 66.7 % │ 50.0 to 100.0 │ 60.0 % │", "│ as scored │ 75.0 % │ 50.0 % │ 60.0 % │ - │", "0.5000", "calibrated, gamma", "expected calibration error, 2 bins",
 		"temperature 2", "│ 40 % │ 2 │", "│ crow │ 1 │ 50.0 % │", "Validated with 4 samples of 2 classes: runs/c, runs/d", "Note: it rained.")
 	if strings.Contains(found, "\x1b") {

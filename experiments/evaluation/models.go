@@ -21,7 +21,7 @@ import (
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
-// Split says which classes models are evaluated on.
+// Split says whose samples models are evaluated on.
 type Split string
 
 // The splits.
@@ -29,14 +29,16 @@ const (
 	ByStage   Split = ""     // val if a model is of the dev stage, otherwise test
 	ValSplit  Split = "val"  // the validation classes, for models of the dev stage
 	TestSplit Split = "test" // the test classes
-	GZSLSplit Split = "gzsl" // all classes: samples of the test classes and held-out samples of the others
 )
 
 // Models are models to evaluate on a data set.
 type Models struct {
-	Data   *dataset.Dataset
-	Split  Split
-	Models []*predictor.Model // several form an ensemble: the mean of their probabilities
+	Data  *dataset.Dataset
+	Split Split
+	// Candidates are the classes to choose from; without names those of the split. If seen classes are among
+	// them, in the generalised setting, samples held out of these are evaluated, too.
+	Candidates predictor.Candidates
+	Models     []*predictor.Model // several form an ensemble: the mean of their probabilities
 	// Dev are runs of the dev stage that choose gamma and the temperatures, one for each
 	// model. If it is nil, runs of the same settings are looked for beside the models.
 	Dev []*predictor.Model
@@ -67,11 +69,11 @@ func (c Config) EvaluateModels(ctx context.Context, m Models) (*Result, error) {
 		return nil, err
 	}
 	dev, missing := m.devRuns()
-	devScores, err := m.score(ctx, dev, true)
+	devScores, err := m.score(ctx, dev, m.validating(), true)
 	if err != nil {
 		return nil, err
 	}
-	scores, err := m.score(ctx, m.Models, m.Split == ValSplit)
+	scores, err := m.score(ctx, m.Models, m.Candidates, m.Split == ValSplit)
 	if err != nil {
 		return nil, err
 	}
@@ -80,11 +82,12 @@ func (c Config) EvaluateModels(ctx context.Context, m Models) (*Result, error) {
 		return nil, err
 	}
 	r := c.evaluate(mean(scores, temperatures), mean(devScores, temperatures))
-	r.Source = Source{Split: string(m.Split), Dataset: m.Data.Name}
-	if m.Split == GZSLSplit && len(m.Models) == 1 && dev != nil {
+	r.Source = Source{Split: string(m.Split), Candidates: m.Candidates.What, Dataset: m.Data.Name}
+	if m.generalised() && len(m.Models) == 1 && dev != nil {
 		if r.Remedies, err = m.remedies(ctx, m.Models[0], dev[0]); err != nil {
 			return nil, err
 		}
+		r.remedy = *cmp.Or(m.Models[0].Generalised, &train.Remedy{Correction: m.Models[0].Correction})
 	}
 	if m.Adapt {
 		if err := m.adapt(ctx, r, dev, missing); err != nil {
@@ -124,16 +127,19 @@ func (m *Models) check() error {
 			m.Split = ValSplit
 		}
 	}
+	if m.Candidates.Names == nil {
+		m.Candidates = m.Models[0].SelectedCandidates(m.Data, predictor.Selection(m.Split))
+	}
 	switch {
-	case m.Split == GZSLSplit && m.Data.TestSeen == nil:
-		return train.CheckHeldOut(m.Data, "split")
-	case m.Adapt && (len(m.Models) > 1 || m.Split == GZSLSplit):
-		got := fmt.Sprintf("%s, %s", format.Count(len(m.Models), "model"), m.Split)
-		return &invalid.Error{Field: "adapt", Want: "one model, and the split val or test", Got: got}
+	case m.generalised() && m.Data.TestSeen == nil:
+		return train.CheckHeldOut(m.Data, "candidates")
+	case m.Adapt && (len(m.Models) > 1 || m.generalised()):
+		got := fmt.Sprintf("%s, %s", format.Count(len(m.Models), "model"), m.Candidates.What)
+		return &invalid.Error{Field: "adapt", Want: "one model, and no seen class as a candidate", Got: got}
 	case m.Unknown && len(m.Models) > 1:
 		return &invalid.Error{Field: "unknown", Want: "one model", Got: format.Count(len(m.Models), "model")}
 	case len(m.Dev) > 0 && m.Split == ValSplit:
-		return &invalid.Error{Field: "dev", Want: "the split test or gzsl", Got: "val, which is used for validation"}
+		return &invalid.Error{Field: "dev", Want: "the split test", Got: "val, which is used for validation"}
 	case len(m.Dev) > 0 && len(m.Dev) != len(m.Models):
 		return &invalid.Error{Field: "dev", Want: fmt.Sprintf("one run for each of the %d models", len(m.Models)), Got: fmt.Sprint(len(m.Dev))}
 	}
@@ -160,7 +166,7 @@ func (m Models) checkModel(model *predictor.Model, dev bool) error {
 	}
 	_, unseen := m.classes(dev)
 	trainedOn := slices.IndexFunc(unseen, func(z int) bool { return model.TrainedOn(m.Data.Classes[z]) })
-	gzsl, trial := m.Split == GZSLSplit, model.Trial
+	gzsl, trial := m.generalised(), model.Trial
 	e := &invalid.Error{Where: model.Path, Got: fmt.Sprintf("one of the %s stage", trial.Stage)}
 	switch {
 	case dev && trial.Stage != train.Dev:
@@ -238,36 +244,76 @@ func (m Models) classes(dev bool) (seen, unseen []int) {
 	return m.Data.Split.Seen(), m.Data.Split.Test
 }
 
-// score scores the samples of the split, with dev those of validation, with each of some
-// models. Held-out samples of validation classes are seen ones of the test stage, and must not
-// choose gamma.
-func (m Models) score(ctx context.Context, models []*predictor.Model, dev bool) ([]*scored, error) {
+// generalised reports whether seen classes are candidates.
+func (m Models) generalised() bool {
+	return slices.Contains(m.sides(m.Candidates, m.Split == ValSplit), false)
+}
+
+// sides says of each candidate whether it is unseen.
+func (m Models) sides(c predictor.Candidates, dev bool) (sides metrics.Sides) {
+	seen, _ := m.classes(dev)
+	names := map[string]bool{}
+	for _, z := range seen {
+		names[m.Data.Classes[z]] = true
+	}
+	for _, name := range c.Names {
+		sides = append(sides, !names[name])
+	}
+	return sides
+}
+
+// validating returns the candidates of the dev stage.
+func (m Models) validating() predictor.Candidates {
+	if m.generalised() {
+		return m.Models[0].SelectedCandidates(m.Data, predictor.Train, predictor.Val)
+	}
+	return m.Models[0].SelectedCandidates(m.Data, predictor.Val)
+}
+
+// samples returns the samples of the split, with dev those of validation, to predict as one of the
+// candidates, and the number of those of unseen classes, which come first. Held-out samples of validation
+// classes are seen ones of the test stage, and must not choose gamma.
+func (m Models) samples(c predictor.Candidates, dev bool) (t scored, ofUnseen int, err error) {
 	d := m.Data
-	seen, unseen := m.classes(dev)
+	_, unseen := m.classes(dev)
 	samples := train.Select(d, d.Features, unseen)
 	if dev && slices.ContainsFunc(m.Models, func(model *predictor.Model) bool { return model.Trial.HoldOut }) {
 		samples = samples.Without(d.TestSeen)
 	}
-	t := scored{rows: slices.Clip(samples.Rows), ids: d.IDs, kind: BareScores}
-	classes := unseen
-	if m.Split == GZSLSplit {
-		classes = slices.Sorted(slices.Values(slices.Concat(seen, unseen)))
+	t = scored{names: c.Names, rows: slices.Clip(samples.Rows), ids: d.IDs, kind: BareScores}
+	column := make(map[string]int, len(c.Names))
+	for i, name := range c.Names {
+		column[name] = i
+	}
+	if sides := m.sides(c, dev); slices.Contains(sides, false) {
+		t.sides = sides
 		for _, row := range d.TestSeen {
-			if slices.Contains(seen, d.Labels[row]) {
+			if z, ok := column[d.Classes[d.Labels[row]]]; ok && !sides[z] {
 				t.rows = append(t.rows, row)
 			}
 		}
 	}
-	for _, z := range classes {
-		t.names = append(t.names, d.Classes[z])
-		if m.Split == GZSLSplit {
-			t.sides = append(t.sides, slices.Contains(unseen, z))
-		}
-	}
 	for _, row := range t.rows {
-		t.labels = append(t.labels, slices.Index(classes, d.Labels[row]))
+		class := d.Classes[d.Labels[row]]
+		z, ok := column[class]
+		if !ok {
+			return t, 0, &invalid.Error{
+				Field: "candidates", Want: "the classes of the samples among them", Got: fmt.Sprintf("%s without %q", c.What, class),
+				Hint: "unseen and all have them; classes of a file are added by --candidates unseen,FILE.",
+			}
+		}
+		t.labels = append(t.labels, z)
 	}
-	var list []*scored
+	return t, len(samples.Rows), nil
+}
+
+// score scores the samples of the split, with dev those of validation, for the candidates with each of some
+// models, as predict does.
+func (m Models) score(ctx context.Context, models []*predictor.Model, c predictor.Candidates, dev bool) (list []*scored, err error) {
+	t, ofUnseen, err := m.samples(c, dev)
+	if err != nil {
+		return nil, err
+	}
 	for _, model := range models {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -276,17 +322,27 @@ func (m Models) score(ctx context.Context, models []*predictor.Model, dev bool) 
 		if model.Method.Name == methods.LAGO {
 			s.kind = Logits // log p(z|x)
 		}
-		a, err := model.Detect(d.Features, t.rows)
+		p, err := model.Predictor(c, predictor.Options{})
+		if err != nil {
+			return nil, err
+		}
+		a, err := p.Detect(m.Data.Features, t.rows)
 		if err == nil {
-			s.scores, err = model.Classify(a, d.Describe(classes))
+			s.scores, err = p.Classify(a, c.U)
 		}
 		if err == nil && t.sides != nil { // scores may depend on the other candidates
-			s.alone, err = model.Classify(a.Slice(0, len(samples.Rows)), d.Describe(unseen))
+			var rows []int
+			for z, unseen := range t.sides {
+				if unseen {
+					rows = append(rows, z)
+				}
+			}
+			s.alone, err = model.Classify(a.Slice(0, ofUnseen), c.U.Gather(rows))
 		}
 		if err != nil {
 			return nil, invalid.At(model.Path, err)
 		}
-		if err := s.check(model.Path, d.Name); err != nil {
+		if err := s.check(model.Path, m.Data.Name); err != nil {
 			return nil, err
 		}
 		list = append(list, &s)

@@ -65,7 +65,7 @@ func TestRemedies(t *testing.T) {
 		m := trainOne(t, l, "semantic-hard", stage, 5, func(task *lab.Task) {
 			task.Correction = model.Correction{Kind: model.Subtract, Omega: omega}
 		})
-		return Models{Data: l.Data, Split: GZSLSplit, Models: []*predictor.Model{m}}
+		return Models{Data: l.Data, Split: TestSplit, Candidates: all(l.Data), Models: []*predictor.Model{m}}
 	}
 	if alone := evaluated(t, of(train.Test, 0.5)); len(alone.Remedies) != 0 {
 		t.Errorf("without a run of the dev stage there are %+v", alone.Remedies)
@@ -90,6 +90,11 @@ func TestRemedies(t *testing.T) {
 		t.Errorf("gamma makes validation worse: %+v", r)
 	}
 	testkit.WantText(t, testlab.Text(half.Tables()), "│ raw ", "│ stacked, gamma ", "│ corrected, omega ", "│ both, omega ")
+}
+
+// all are the candidates of the generalised setting.
+func all(d *dataset.Dataset) predictor.Candidates {
+	return new(predictor.Model).SelectedCandidates(d, predictor.All)
 }
 
 // trained trains both stages of two seeds of a variant.
@@ -205,7 +210,7 @@ func TestEvaluateGeneralised(t *testing.T) {
 	l := heldOutLab(t)
 	d := l.Data
 	dev, test := trained(t, l)
-	m := Models{Data: d, Split: GZSLSplit, Models: test[:1]}
+	m := Models{Data: d, Split: TestSplit, Candidates: all(d), Models: test[:1]}
 	e := evaluated(t, m)
 	stacking, validation := stackingOf(t, d, test[0], d.Split.Seen(), d.Split.Test), stackingOf(t, d, dev[0], d.Split.Train, d.Split.Val)
 	gamma := validation.Best()
@@ -297,11 +302,11 @@ func TestEvaluateEnsemble(t *testing.T) {
 			t.Errorf("model %d is recorded as %+v", i, m)
 		}
 	}
-	one, twice := evaluated(t, Models{Data: d, Split: GZSLSplit, Models: test[:1]}), evaluated(t, Models{Data: d, Split: GZSLSplit, Models: []*predictor.Model{test[0], test[0]}})
+	one, twice := evaluated(t, Models{Data: d, Split: TestSplit, Candidates: all(d), Models: test[:1]}), evaluated(t, Models{Data: d, Split: TestSplit, Candidates: all(d), Models: []*predictor.Model{test[0], test[0]}})
 	testkit.NearAll(t, "twice", []float64{twice.ZSL, *twice.HarmonicMean, *twice.NLL}, []float64{one.ZSL, *one.HarmonicMean, *one.NLL}, 1e-5)
 
 	eszsl, eszslDev := trainOne(t, l, "eszsl", train.Test, 1, nil), trainOne(t, l, "eszsl", train.Dev, 1, nil)
-	bare := evaluated(t, Models{Data: d, Split: GZSLSplit, Models: []*predictor.Model{eszsl}})
+	bare := evaluated(t, Models{Data: d, Split: TestSplit, Candidates: all(d), Models: []*predictor.Model{eszsl}})
 	if bare.Kind != BareScores || bare.ECE != nil || bare.Temperature == nil || bare.Calibrated == nil || bare.Source.Models[0].Method != "eszsl" {
 		t.Errorf("found %+v", bare)
 	}
@@ -337,18 +342,18 @@ func TestEvaluateModelsRefuses(t *testing.T) {
 		{"scores that are not finite", Models{Models: []*predictor.Model{damaged}}, []string{damaged.Path, "NaN"}},
 		{"models of both stages", Models{Models: []*predictor.Model{dev[0], test[0]}}, []string{test[0].Path, "a run of the dev stage", "one of the test stage"}},
 		{"several models to adapt", Models{Models: test, Adapt: true}, []string{"adapt: expected one model"}},
-		{"all classes to adapt to", Models{Models: test[:1], Split: GZSLSplit, Adapt: true}, []string{"adapt: expected one model"}},
+		{"all classes to adapt to", Models{Models: test[:1], Split: TestSplit, Candidates: all(d), Adapt: true}, []string{"adapt: expected one model"}},
 		{"trained on the val classes", Models{Split: ValSplit, Models: test[:1]}, []string{test[0].Path, "dev stage", "test stage"}},
-		{"dev stage in gzsl", Models{Split: GZSLSplit, Models: dev[:1]}, []string{dev[0].Path, "expected a run of the test stage"}},
-		{"nothing held out", Models{Split: GZSLSplit, Models: []*predictor.Model{leaky}}, []string{leaky.Path, "--hold-out."}},
+		{"dev stage in gzsl", Models{Split: TestSplit, Candidates: all(d), Models: dev[:1]}, []string{dev[0].Path, "expected a run of the test stage"}},
+		{"nothing held out", Models{Split: TestSplit, Candidates: all(d), Models: []*predictor.Model{leaky}}, []string{leaky.Path, "--hold-out."}},
 		{
 			"a data set without held-out samples",
-			Models{Data: other(func(d *dataset.Dataset) { d.TestSeen = nil }), Split: GZSLSplit, Models: test[:1]},
+			Models{Data: other(func(d *dataset.Dataset) { d.TestSeen = nil }), Split: TestSplit, Candidates: all(d), Models: test[:1]},
 			[]string{"other", "test_seen_loc"},
 		},
 		{
 			"other samples held out",
-			Models{Data: other(func(d *dataset.Dataset) { d.TestSeen = d.TestSeen[1:] }), Split: GZSLSplit, Models: test[:1]},
+			Models{Data: other(func(d *dataset.Dataset) { d.TestSeen = d.TestSeen[1:] }), Split: TestSplit, Candidates: all(d), Models: test[:1]},
 			[]string{test[0].Path, "fingerprint", "other"},
 		},
 		{"another attribute", Models{Data: other(func(d *dataset.Dataset) {
@@ -359,7 +364,7 @@ func TestEvaluateModelsRefuses(t *testing.T) {
 			d.Split.Test = append(slices.Clone(d.Split.Train[:1]), d.Split.Test...)
 		}), Split: TestSplit, Models: test[:1]}, []string{test[0].Path, "not trained on the class", d.Classes[d.Split.Train[0]], "other"}},
 		{"runs to validate by", Models{Split: TestSplit, Models: test, Dev: dev[:1]}, []string{"dev: expected", "2 models", "found 1"}},
-		{"validation of val", Models{Split: ValSplit, Models: dev, Dev: dev}, []string{"dev: expected", "split test or gzsl"}},
+		{"validation of val", Models{Split: ValSplit, Models: dev, Dev: dev}, []string{"dev: expected", "the split test"}},
 		{"validation by the test stage", Models{Split: TestSplit, Models: test[:1], Dev: test[:1]}, []string{"expected a run of the dev stage"}},
 		{"validation by another method", Models{Split: TestSplit, Models: test[:1], Dev: []*predictor.Model{baselineDev}}, []string{baselineDev.Dir(), "a run of semantic-hard", "eszsl"}},
 	} {

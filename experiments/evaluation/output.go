@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/lago-train/lago-train/experiments/plot"
@@ -53,7 +54,11 @@ func (s Source) title() string {
 	if s.Scores != "" {
 		return s.Scores
 	}
-	return fmt.Sprintf("%s, %s", format.Printable(s.Dataset), s.Split)
+	title := fmt.Sprintf("%s, %s", format.Printable(s.Dataset), s.Split)
+	if s.Candidates != s.Split+" classes" {
+		title += " among " + format.Printable(s.Candidates)
+	}
+	return title
 }
 
 // sourceTable says what was evaluated.
@@ -93,20 +98,27 @@ func (r *Result) accuracyTable() *table.Table {
 	return t
 }
 
+// scoredBy reports whether the scores have a remedy.
+func (r *Result) scoredBy(m Remedy) bool {
+	return m.Correction.Canonical() == r.remedy.Correction.Canonical() && m.Gamma == r.remedy.Gamma
+}
+
 // generalisedTable has the accuracies among seen and unseen classes, without and with gamma.
 func (r *Result) generalisedTable() *table.Table {
 	t := table.New("seen and unseen classes as candidates", "", "seen", "unseen", "harmonic mean", "95 % over classes").Right(2, 3, 4, 5)
 	row := func(name string, a metrics.Generalised, i metrics.GeneralisedInterval) {
 		t.Row(name, format.Percent(a.Seen), format.Percent(a.Unseen), format.Percent(a.Mean), i.Mean)
 	}
-	scored := metrics.Generalised{Seen: *r.Seen, Unseen: *r.Unseen, Mean: *r.HarmonicMean}
-	row("as scored", scored, r.Intervals.GeneralisedInterval)
+	if !slices.ContainsFunc(r.Remedies, r.scoredBy) {
+		row("as scored", metrics.Generalised{Seen: *r.Seen, Unseen: *r.Unseen, Mean: *r.HarmonicMean}, r.Intervals.GeneralisedInterval)
+	}
 	if c := r.Calibrated; c != nil && r.Remedies == nil {
 		row(fmt.Sprintf("calibrated, gamma %.4g", c.Gamma), c.Generalised, c.Intervals)
 	}
 	for _, m := range r.Remedies {
-		if raw := m.Omega == 0 && m.Gamma == 0; !raw || m.Generalised != scored { // a model without correction is scored raw
-			row(m.String(), m.Generalised, m.Intervals)
+		row(m.String(), m.Generalised, m.Intervals)
+		if m.Preferred {
+			t.Note("validation prefers: %s%s", m.Name, map[bool]string{true: ", as predict and explain score"}[r.scoredBy(m)])
 		}
 	}
 	return t

@@ -57,9 +57,9 @@ func (m Models) remedies(ctx context.Context, of, dev *predictor.Model) (list []
 	for i, choice := range chosen {
 		stacking := tests[choice.Omega]
 		if stacking == nil {
-			p := *of.Pipeline
-			p.Correction = choice.Correction
-			scores, err := m.score(ctx, []*predictor.Model{of.With(&p)}, false)
+			corrected := *of.Saved
+			corrected.Generalised = &train.Remedy{Correction: choice.Correction}
+			scores, err := m.score(ctx, []*predictor.Model{{Saved: &corrected, Path: of.Path, Trial: of.Trial}}, m.Candidates, m.Split == ValSplit)
 			if err != nil {
 				return nil, err
 			}
