@@ -147,14 +147,23 @@ func (f *Forward[T]) Correct(c Correction, detections dataset.Matrix[T], centre 
 	return err
 }
 
-// correct is Correct for stored detections, which it checks, and calibrated stacking.
-func correct[T Float](f *Forward[T], c Correction, stored Stored, gamma []float64) error {
-	err := c.check(stored, f.classes.U.Cols)
-	if err == nil && c.On() {
-		err = f.Correct(c, dataset.Convert[T](stored.Detections), stored.Centre)
+// correct makes f correct L as p does. If asked for, it returns the correction in full, see Pipeline.BestFit.
+func correct[T Float](f *Forward[T], p *Pipeline, fits bool) (full *adjustment, err error) {
+	set := func(c Correction) error {
+		if err := c.check(p.Stored, f.classes.U.Cols); err != nil || !c.On() {
+			return err
+		}
+		return f.Correct(c, dataset.Convert[T](p.Stored.Detections), p.Stored.Centre)
 	}
-	f.adjust = f.adjust.stacked(gamma)
-	return err
+	if fits {
+		err = set(p.inFull())
+		full, f.adjust = f.adjust, nil
+	}
+	if err == nil {
+		err = set(p.Correction)
+	}
+	f.adjust = f.adjust.stacked(p.Stacking)
+	return full, err
 }
 
 // CorrectionKind returns the kind of the correction of the scores or, without one, the kind that suits them.

@@ -19,6 +19,7 @@ type Explainer struct {
 	Gamma   dataset.Matrix[float64] // M x K, the soft group of each attribute
 
 	forward  *Forward[float64]
+	full     *adjustment // of BestFit
 	stacking []float64
 }
 
@@ -27,11 +28,12 @@ func newExplainer(c Config, classes *Description, v dataset.Matrix[float64], p *
 	if err != nil {
 		return nil, err
 	}
-	if err := correct(f, p.Correction, p.Stored, p.Stacking); err != nil {
+	full, err := correct(f, p, p.Stored.Detections.Rows > 0)
+	if err != nil {
 		return nil, err
 	}
 	e := &Explainer{
-		Classes: classes, Prior: make([]float64, len(classes.P)), Gamma: dataset.NewMatrix[float64](v.Rows, v.Cols), forward: f, stacking: p.Stacking,
+		Classes: classes, Prior: make([]float64, len(classes.P)), Gamma: dataset.NewMatrix[float64](v.Rows, v.Cols), forward: f, full: full, stacking: p.Stacking,
 	}
 	restored(f.gamma, e.Gamma, classes.Described, classes.grouped(v.Cols))
 	for i, m := range classes.Described {
@@ -47,6 +49,14 @@ func (e *Explainer) LogP(a dataset.Matrix[float64]) (dataset.Matrix[float64], er
 		return l, expected("detections", fmt.Sprintf("%g at row %d, column %d", a.Data[i], i/a.Cols, i%a.Cols), "probabilities")
 	}
 	return l, e.forward.LogP(a, l)
+}
+
+// BestFit returns how well the best class of a sample with the detections a fits at all: see
+// Pipeline.BestFit. Without stored detections nothing is corrected.
+func (e *Explainer) BestFit(a []float64) (float64, error) {
+	fit := make([]float64, 1)
+	err := e.forward.writeLogP(matrix.Of(a, len(a)), dataset.NewMatrix[float64](1, e.Classes.U.Rows), fit, e.full)
+	return fit[0], err
 }
 
 // Evidence lists how much each group favours one class over another for a sample.

@@ -109,16 +109,10 @@ func (p *Pipeline) classifierOf(u dataset.Matrix[float64], fits bool) (Scorer, e
 		if err != nil {
 			return nil, err
 		}
-		var full *adjustment
-		if fits {
-			if err := correct(f, p.inFull(), p.Stored, nil); err != nil {
-				return nil, err
-			}
-			full, f.adjust = f.adjust, nil
-		}
+		full, err := correct(f, p, fits)
 		return func(a, scores dataset.Matrix[float32], fit []float64) error {
 			return f.writeLogP(a, scores, fit, full)
-		}, correct(f, p.Correction, p.Stored, p.Stacking)
+		}, err
 	}
 	var adjust, full *adjustment
 	err = p.Correction.check(p.Stored, 0)

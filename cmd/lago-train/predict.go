@@ -159,7 +159,7 @@ func (o *predictionOptions) predictor(c *call, m *predictor.Model, d *dataset.Da
 		names = ": " + format.Printable(strings.Join(candidates.Names, ", "))
 	}
 	others := "to choose from others: --candidates"
-	if n := len(m.ClassesOf(d, other)); o.candidates == nil && o.classes == "" {
+	if n := len(m.SelectedCandidates(d, other).Names); o.candidates == nil && o.classes == "" {
 		others = fmt.Sprintf("--candidates %s chooses from %d", other, n)
 	}
 	if p.Mixed {

@@ -87,7 +87,7 @@ func Explain(q Question) (*Result, error) {
 	r := &Result{
 		Dataset: p.Dataset, Variant: lago.Config.Variant, Prior: lago.Config.Prior, Complement: lago.Config.Complement,
 		Attributes: len(p.Attributes), Sample: q.Sample, Candidates: p.Candidates.What, Classes: len(answer.Order),
-		Predicted: answer.Class(1).Class, Likely: answer.Likely(mostLikely), Temperature: p.Temperature,
+		Predicted: answer.Class(1).Class, Likely: answer.Likely(mostLikely), Fit: answer.Fit, Temperature: p.Temperature,
 	}
 	if label := slices.IndexFunc(answer.Order, func(z int) bool { return q.Sample.Label != nil && p.Candidates.Names[z] == *q.Sample.Label }); label >= 0 {
 		of, correct := answer.Class(label+1), label == 0
@@ -246,6 +246,8 @@ type Result struct {
 	Correct   *bool                   `json:"correct"`    // null if the true class is not known, or no candidate
 	Likely    []predictor.Probability `json:"likely"`     // the most likely classes, at most five
 	Label     *predictor.Probability  `json:"true_class"` // null where correct is
+	// share of the held-out samples of described classes that fit their best class less well; null if not measured
+	Fit *float64 `json:"fit"`
 
 	Adapted *Adapted `json:"adapted,omitempty"` // transductive prediction, with --adapt
 

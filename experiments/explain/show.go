@@ -88,6 +88,9 @@ func (r *Result) sections(top int, f Format) []section {
 		list[0].Sentences = append(list[0].Sentences, c.Sentence())
 		list = append(list, r.compared(c, top, f))
 	}
+	if fit := predictor.FitSentence(r.Fit); fit != "" {
+		list[0].Sentences = append(list[0].Sentences, fit)
+	}
 	if id := r.Sample.ID; f == HTML && (id == "" || id == r.Sample.From) { // otherwise the name comes first, as in the data
 		list[0].Title = strings.ToUpper(list[0].Title[:1]) + list[0].Title[1:]
 	}

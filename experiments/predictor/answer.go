@@ -26,6 +26,7 @@ type Answer struct {
 	Detected []float64 // p(a_m|x)
 	LogP     []float64 // log p(z|x) of the candidates, with the temperature
 	Order    []int     // the candidates, most likely first
+	Fit      *float64  // as in Prediction; nil if the fit of held-out samples was not measured
 	*model.Explainer
 
 	predictor *Predictor
@@ -52,6 +53,14 @@ func (p *Predictor) Answer(x dataset.Matrix[float32], row int) (*Answer, error) 
 		return nil, err
 	}
 	a.LogP = l.Data
+	if p.Fit != nil {
+		fit, err := a.BestFit(a.Detected)
+		if err != nil {
+			return nil, err
+		}
+		share := p.Fit.Share(fit)
+		a.Fit = &share
+	}
 	if p.Temperature != 1 {
 		floats.Scale(1/p.Temperature, a.LogP)
 		floats.AddConst(-model.LogSumExp(a.LogP), a.LogP)

@@ -70,7 +70,8 @@ func TestMixedCandidates(t *testing.T) {
 	}
 	table := descriptions.Of(d)
 	table.AddClass("fly")
-	table.Set(len(table.Classes)-1, 2, "1")
+	table.AddClass("undescribed")
+	table.Set(len(table.Classes)-2, 2, "1")
 	today, ok := m.Described(table)
 	if names := m.SelectedCandidates(today, Unseen).Names; !ok || !slices.Equal(names, []string{"owl", "emu", "eel", "fly"}) {
 		t.Errorf("unseen today: %q", names)

@@ -362,7 +362,8 @@ func SelectionOf(d *dataset.Dataset, class int) Selection {
 	return Test
 }
 
-// SelectedCandidates returns the classes of some selections from d, each class once.
+// SelectedCandidates returns the classes of some selections from d, each class once: of unseen and all, those
+// that are described.
 func (m *Model) SelectedCandidates(d *dataset.Dataset, selections ...Selection) Candidates {
 	var classes []int
 	var distinct []string
@@ -371,7 +372,8 @@ func (m *Model) SelectedCandidates(d *dataset.Dataset, selections ...Selection) 
 			distinct = append(distinct, string(s))
 		}
 		for _, z := range m.ClassesOf(d, s) {
-			if !slices.Contains(classes, z) {
+			described := s != Unseen && s != All || slices.ContainsFunc(d.Descriptions.Row(z), func(p float64) bool { return !math.IsNaN(p) })
+			if described && !slices.Contains(classes, z) {
 				classes = append(classes, z)
 			}
 		}

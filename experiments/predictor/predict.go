@@ -54,6 +54,21 @@ type Prediction struct {
 	Reason    string // "" without one
 }
 
+// lowFit is a fit below which a sample may be of none of the candidates.
+const lowFit = 0.05
+
+// FitSentence says how well a sample fits, "" if that is not known.
+func FitSentence(fit *float64) string {
+	if fit == nil {
+		return ""
+	}
+	text := fmt.Sprintf("It fits its best class better than %.0f %% of the held-out samples of described classes fit theirs", 100**fit)
+	if *fit < lowFit {
+		text += ", and may be of none of the candidates"
+	}
+	return text + "."
+}
+
 // Value is the probability or the score of a candidate.
 type Value struct {
 	Class int

@@ -319,6 +319,8 @@ type question struct {
 type answer struct {
 	Predicted string                  `json:"predicted"`
 	Sentence  string                  `json:"sentence"`
+	Fit       *float64                `json:"fit"`          // null if the model has none
+	Fits      string                  `json:"fit_sentence"` // "" without fit
 	Against   string                  `json:"against"`
 	Label     *string                 `json:"label"`     // null if it is not known
 	Candidate bool                    `json:"candidate"` // whether the label is one
@@ -388,7 +390,7 @@ func (s *Server) predict(r *http.Request, body []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := &answer{Predicted: c.Class, Sentence: c.Sentence(), Against: c.Against, Label: label, Classes: len(a.Order), Likely: a.Likely(mostLikely), LogOdds: c.LogOdds}
+	found := &answer{Predicted: c.Class, Sentence: c.Sentence(), Fit: a.Fit, Fits: predictor.FitSentence(a.Fit), Against: c.Against, Label: label, Classes: len(a.Order), Likely: a.Likely(mostLikely), LogOdds: c.LogOdds}
 	found.Candidate = label != nil && slices.Contains(candidates.Names, *label)
 	for _, part := range c.Parts(min(shownGroups, len(c.Groups))) {
 		found.Groups = append(found.Groups, contribution{part.Name, part.LogOdds})

@@ -292,6 +292,7 @@ function showTry() {
     make("h2", {textContent: `Most likely of ${a.classes} ${trial.unseen ? "unseen " : ""}classes: ${className(a.predicted)}` + (a.label === null ? "" : a.label === a.predicted ? " (correct)" : ` (true class: ${className(a.label)})`)}),
     a.label !== null && !a.candidate && make("p", {className: "note", textContent: `The true class is no candidate${trial.unseen && find(a.label)?.trained ? ", since the model was trained on it: clear “only classes that the model was not trained on” to include it." : ". Choose it below Candidates, or describe it."}`}),
     make("p", {id: "sentence", textContent: a.sentence}),
+    a.fit_sentence && make("p", {id: "fit", textContent: a.fit_sentence}),
     a.likely.map(l => bar(className(l.class), l.p, percent(l.p))),
     make("h2", {textContent: `Groups: ${className(a.predicted)} over ${className(a.against)}, log odds ${a.log_odds.toFixed(2)}`}),
     a.groups.map(g => bar(attributeName(g.group), Math.abs(g.log_odds) / widest, (g.log_odds > 0 ? "+" : "") + g.log_odds.toFixed(2), g.log_odds < 0 ? "against" : "", g.log_odds < 0 ? "signed left" : "signed")))

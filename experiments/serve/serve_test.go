@@ -28,6 +28,7 @@ import (
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/dataset/glyphs"
 	"github.com/lago-train/lago-train/dataset/openlayout"
+	"github.com/lago-train/lago-train/experiments/explain"
 	"github.com/lago-train/lago-train/experiments/predictor"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
@@ -292,6 +293,44 @@ func TestPredict(t *testing.T) {
 	twin := map[string]any{"class": "twin", "new": true, "cells": map[string]any{"colour::blue": 1, "size::large": 1}}
 	if a := ask(map[string]any{"remove": []string{"big blue"}, "change": []any{twin}}); a.Predicted != "twin" || a.Classes != 2 {
 		t.Errorf("with a new class in place of the best one: %+v", a)
+	}
+}
+
+// Where seen and unseen classes are candidates together, the page, explain and predict have the same
+// probabilities, fit and parts of the log odds, with the correction and gamma.
+func TestNumbersAgree(t *testing.T) {
+	m := identity()
+	m.Stored.Detections = dataset.Matrix[float32]{Rows: 2, Cols: 4, Data: []float32{0.9, 0.2, 0.1, 0.8, 0.4, 0.5, 0.6, 0.3}}
+	m.Generalised = &train.Remedy{Correction: model.Correction{Kind: model.Subtract, Omega: 0.5}, Gamma: 0.3}
+	m.Calibration, m.Saved.Fit = &train.Calibration{Temperature: 2}, train.NewFit([]float64{-4, -1, 0.5, 2}, 2)
+	s := started(t, Config{Model: m})
+	today, _ := m.Described(testkit.Must(openlayout.ReadDescriptions(t.Context(), s.Dir))(t))
+	p := testkit.Must(m.Predictor(m.SelectedCandidates(today, predictor.All), predictor.Options{}))(t)
+	x := testkit.Must(s.x())(t)
+	d := &dataset.Dataset{Features: x, Labels: make([]int, x.Rows), Classes: s.labels}
+	predicted := testkit.Must(p.Predict(t.Context(), &predictor.Samples{Data: d, Rows: x.AllRows()}, predictor.Listing{Top: 1}))(t)
+	for row, predicted := range predicted.Samples {
+		page := answered[answer](t, request(s, "POST", "/predict", question{Sample: &row}, nil))
+		r := testkit.Must(explain.Explain(explain.Question{Predictor: p, Sample: explain.Sample{Label: &s.labels[row]}, X: x, Row: row, Top: 1}))(t)
+		c := r.Comparisons[0]
+		want := answer{
+			Predicted: r.Predicted, Sentence: c.Sentence(), Fit: r.Fit, Fits: predictor.FitSentence(r.Fit), Against: c.Against,
+			Label: &s.labels[row], Candidate: r.Label != nil, Classes: r.Classes, Likely: r.Likely, LogOdds: c.LogOdds,
+		}
+		sum := 0.0
+		for _, part := range c.Parts(len(c.Groups)) {
+			want.Groups = append(want.Groups, contribution{part.Name, part.LogOdds})
+			sum += part.LogOdds
+		}
+		testkit.Equal(t, fmt.Sprint("sample ", row), page, want)
+		testkit.Near(t, "sum of the parts", sum, page.LogOdds, 1e-9)
+		testkit.NearAll(t, "predict", []float64{predicted.Best[0].Value, predicted.Fit}, []float64{page.Likely[0].P, *page.Fit}, 1e-6)
+		if math.Abs(c.Stacking) != 0.15 || c.Correction == c.Stacking {
+			t.Errorf("sample %d: correction %g, of which gamma %g", row, c.Correction, c.Stacking)
+		}
+		var text strings.Builder
+		testkit.NoError(t, r.Write(&text, explain.Text, 1))
+		testkit.WantText(t, text.String(), page.Fits)
 	}
 }
 
