@@ -136,6 +136,7 @@ func evaluateCommand() *command {
 			setting.Raw("scores_out", &o.save, "").Describe("`FILE` .npy file for the scores, samples x classes"),
 			o.outputs.setting(),
 		}.In(outputGroup), setting.List{
+			o.candidateOptions.setting("those of --split").In(classGroup),
 			adaptSetting(&o.models.Adapt),
 			setting.Switch("unknown", &o.models.Unknown, false).In(methodGroup).Describe("also leave half of the unseen classes out of the candidates, and evaluate how well their samples are recognised as none of these"),
 			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Noted("that of the model").Common().Describe("`NAME` data set"),

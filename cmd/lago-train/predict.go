@@ -51,7 +51,7 @@ type candidateOptions struct {
 // setting is --candidates, with what it is by default.
 func (o *candidateOptions) setting(otherwise string) setting.Setting {
 	s := setting.Several("candidates", &o.candidates, nil, "", o.add).Noted(otherwise).Common().
-		Describe("classes to choose from: unseen (not trained on), test, val, train, seen (train and val) or all, and a file of descriptions (.csv or .json)")
+		Describe("classes to choose from: unseen (not trained on), test, val, train, seen (train and val) or all, and files as for --classes")
 	s.List, s.Options = true, format.Strings(predictor.Selections)
 	return s
 }
@@ -79,7 +79,7 @@ func (o *candidateOptions) choose(ctx context.Context, m *predictor.Model, d *da
 // settings are those of both commands. photographs is the key of those that are predicted.
 func (o *predictionOptions) settings(photographs string) setting.List {
 	return slices.Concat(o.dataSettings().Without("json"), needing(photographs, o.networkSettings()), setting.List{
-		o.candidateOptions.setting("none with --classes, otherwise unseen, or all for samples of classes trained on").OrAs("among"),
+		o.candidateOptions.setting("unseen, or all for samples of classes trained on").OrAs("among"),
 		setting.Raw("classes", &o.classes, "").Common().Describe("`FILE` descriptions of classes to choose from: .csv or .json"),
 		setting.Choice("impute", &o.Impute, impute.Neutral, impute.Kinds...).
 			Describe("imputation of missing entries: neutral (within the group) or inferred (from all entries)"),

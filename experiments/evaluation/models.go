@@ -251,10 +251,10 @@ func (m Models) generalised() bool {
 
 // sides says of each candidate whether it is unseen.
 func (m Models) sides(c predictor.Candidates, dev bool) (sides metrics.Sides) {
-	seen, _ := m.classes(dev)
+	seen, unseen := m.classes(dev)
 	names := map[string]bool{}
-	for _, z := range seen {
-		names[m.Data.Classes[z]] = true
+	for i, z := range slices.Concat(seen, unseen) {
+		names[m.Data.Classes[z]] = i < len(seen)
 	}
 	for _, name := range c.Names {
 		sides = append(sides, !names[name])

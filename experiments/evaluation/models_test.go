@@ -97,6 +97,25 @@ func all(d *dataset.Dataset) predictor.Candidates {
 	return new(predictor.Model).SelectedCandidates(d, predictor.All)
 }
 
+// Scores are those of predict, among seen and unseen classes with the remedy that is stored.
+func TestEvaluateAsPredicted(t *testing.T) {
+	l := heldOutLab(t)
+	dev, test := trained(t, l)
+	for _, m := range []*predictor.Model{dev[0], test[0]} {
+		m.Generalised = &train.Remedy{Correction: model.Correction{Kind: model.Subtract, Omega: 1}, Gamma: 0.5}
+	}
+	for _, s := range []predictor.Selection{predictor.Unseen, predictor.All} {
+		c := test[0].SelectedCandidates(l.Data, s)
+		e := evaluated(t, Models{Data: l.Data, Split: TestSplit, Candidates: c, Models: test[:1], Dev: dev[:1]})
+		p := testkit.Must(test[0].Predictor(c, predictor.Options{}))(t)
+		r := testkit.Must(p.Predict(t.Context(), &predictor.Samples{Data: l.Data, Rows: e.scored.rows}, predictor.Listing{Top: 1}))(t)
+		testkit.Near(t, string(s)+": accuracy", e.PerSample, float64(r.Count().Correct)/float64(len(r.Samples)), 1e-9)
+		if s == predictor.All && (e.remedy != *test[0].Generalised || e.Calibrated == nil) {
+			t.Errorf("scored with %+v", e.remedy)
+		}
+	}
+}
+
 // trained trains both stages of two seeds of a variant.
 func trained(t testing.TB, l *lab.Lab) (dev, test []*predictor.Model) {
 	t.Helper()
@@ -343,6 +362,9 @@ func TestEvaluateModelsRefuses(t *testing.T) {
 		{"models of both stages", Models{Models: []*predictor.Model{dev[0], test[0]}}, []string{test[0].Path, "a run of the dev stage", "one of the test stage"}},
 		{"several models to adapt", Models{Models: test, Adapt: true}, []string{"adapt: expected one model"}},
 		{"all classes to adapt to", Models{Models: test[:1], Split: TestSplit, Candidates: all(d), Adapt: true}, []string{"adapt: expected one model"}},
+		{"candidates without the classes of the samples", Models{Models: test[:1], Candidates: test[0].SelectedCandidates(d, predictor.Seen)}, []string{
+			`candidates: expected the classes of the samples among them, found seen classes without "`, "unseen and all have them",
+		}},
 		{"trained on the val classes", Models{Split: ValSplit, Models: test[:1]}, []string{test[0].Path, "dev stage", "test stage"}},
 		{"dev stage in gzsl", Models{Split: TestSplit, Candidates: all(d), Models: dev[:1]}, []string{dev[0].Path, "expected a run of the test stage"}},
 		{"nothing held out", Models{Split: TestSplit, Candidates: all(d), Models: []*predictor.Model{leaky}}, []string{leaky.Path, "--hold-out."}},

@@ -111,6 +111,9 @@ func (r *Result) generalisedTable() *table.Table {
 	}
 	if !slices.ContainsFunc(r.Remedies, r.scoredBy) {
 		row("as scored", metrics.Generalised{Seen: *r.Seen, Unseen: *r.Unseen, Mean: *r.HarmonicMean}, r.Intervals.GeneralisedInterval)
+		if r.Remedies != nil {
+			t.Note("as scored: %s, by predict and explain", r.remedy)
+		}
 	}
 	if c := r.Calibrated; c != nil && r.Remedies == nil {
 		row(fmt.Sprintf("calibrated, gamma %.4g", c.Gamma), c.Generalised, c.Intervals)
@@ -118,7 +121,7 @@ func (r *Result) generalisedTable() *table.Table {
 	for _, m := range r.Remedies {
 		row(m.String(), m.Generalised, m.Intervals)
 		if m.Preferred {
-			t.Note("validation prefers: %s%s", m.Name, map[bool]string{true: ", as predict and explain score"}[r.scoredBy(m)])
+			t.Note("validation prefers: %s%s", m.Name, map[bool]string{true: ", by which predict and explain score"}[r.scoredBy(m)])
 		}
 	}
 	return t
