@@ -117,7 +117,6 @@ func evaluateCommand() *command {
 				Excludes("scores", "labels", "unseen", "score_kind", "val_scores", "val_labels", "val_unseen"),
 			setting.Of("split", &o.models.Split, "", "", parseSplit).WithOptions("val", "test").Noted("val for runs of the dev stage, otherwise test").Common().
 				Describe("classes whose samples are evaluated"),
-			o.candidateOptions.setting("those of --split"),
 			setting.Texts("dev", &o.dev).Noted("found beside the model").Describe("`MODEL` run of the dev stage to validate with, one for each model"),
 			setting.Raw("scores", &o.files.Scores, "").Common().Describe("`FILE` scores, samples x classes: .npy, .csv or .mat").
 				Excludes("split", "candidates", "dataset", "dev", "scores_out", "adapt", "unknown", "stress"),

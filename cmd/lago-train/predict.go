@@ -51,7 +51,7 @@ type candidateOptions struct {
 // setting is --candidates, with what it is by default.
 func (o *candidateOptions) setting(otherwise string) setting.Setting {
 	s := setting.Several("candidates", &o.candidates, nil, "", o.add).Noted(otherwise).Common().
-		Describe("classes to choose from: unseen (not trained on), test, val, train, seen (train and val) or all, and files as for --classes")
+		Describe("classes to choose from: unseen (not trained on), test, val, train, seen (train and val), all, or files of descriptions")
 	s.List, s.Options = true, format.Strings(predictor.Selections)
 	return s
 }
