@@ -18,6 +18,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
@@ -159,11 +160,16 @@ func TestTables(t *testing.T) {
 	if strings.Contains(found, "\x1b") {
 		t.Error("a control character is printed")
 	}
-	scored := metrics.Generalised{Seen: *r.Seen, Unseen: *r.Unseen, Mean: *r.HarmonicMean}
-	r.Remedies = []Remedy{{Name: "raw", Generalised: scored}, {Name: "stacked", Gamma: 1, Generalised: scored}}
-	found = testlab.Text(r.Tables())
-	testkit.WantText(t, found, "│ as scored", "│ stacked, gamma 1 ")
-	testkit.WantNoText(t, found, "│ raw")
+	r.Remedies = []Remedy{{Name: "raw"}, {Name: "stacked", Preferred: true, Remedy: train.Remedy{Gamma: 1}}}
+	for _, c := range []struct {
+		gamma    float64
+		has, not string
+	}{{0, "validation prefers: stacked\n", "as scored  "}, {1, "validation prefers: stacked, by which predict and explain score", "as scored  "}, {2, "as scored: gamma 2, by", "stacked, by"}} {
+		r.remedy.Gamma = c.gamma
+		text := testlab.Text(r.Tables())
+		testkit.WantText(t, text, c.has, "│ raw", "│ stacked, gamma 1 ")
+		testkit.WantNoText(t, text[:strings.Index(text, "Calibration")], c.not)
+	}
 }
 
 // writeScores writes scores and labels to files.
