@@ -134,9 +134,14 @@ func (l *Listing) Tables() []*table.Table {
 			trials[of] = append(trials[of], r)
 		}
 	}
+	var reasons []string
+	failed := map[string][]string{} // folders, by the reason
 	for _, r := range newest {
 		if r.Error != "" && r.Status != statusUnfinished {
-			t.Note("%s: %s", r.Dir, r.Error)
+			if failed[r.Error] == nil {
+				reasons = append(reasons, r.Error)
+			}
+			failed[r.Error] = append(failed[r.Error], r.Dir)
 		}
 		of := study(r)
 		alike := trials[of]
@@ -147,6 +152,13 @@ func (l *Listing) Tables() []*table.Table {
 			best := slices.MaxFunc(alike, func(a, b Line) int { return cmp.Compare(accuracyOf(a), accuracyOf(b)) })
 			t.Row(of, fmt.Sprintf("best of %d", len(alike)), "", accuracyText(best.Accuracy))
 		}
+	}
+	for _, why := range reasons {
+		name := failed[why][0]
+		if others := len(failed[why]) - 1; others > 0 {
+			name += " and " + format.Count(others, "other run")
+		}
+		t.Note("%s: %s", name, why)
 	}
 	return []*table.Table{t}
 }

@@ -104,8 +104,11 @@ func TestListing(t *testing.T) {
 		}
 		testkit.Equal(t, fmt.Sprintf("%+v", filter), got, want)
 	}
-	testkit.WantText(t, testlab.Text(testkit.Must(Filter{}.List(t.Context(), root))(t).Tables()), "7 runs in ",
-		"-dev-seed0-", "│ patience   │      3 │   50.0 % │", "│ not finite │      3 │        - │", "│ unfinished │      3 │        - │", ": CXE is NaN\n", ": trial.json: expected what a run writes")
+	again := trialOf("cub", "semantic-hard", train.Dev, 8)
+	write(t, root, again, train.NotFinite, 0.25)
+	text := testlab.Text(testkit.Must(Filter{}.List(t.Context(), root))(t).Tables())
+	testkit.WantText(t, text, "8 runs in ", " and 1 other run: CXE is NaN\n",
+		"-dev-seed0-", "│ patience   │      3 │   50.0 % │", "│ not finite │      3 │        - │", "│ unfinished │      3 │        - │", ": trial.json: expected what a run writes")
 	for dir, want := range map[string]string{
 		filepath.Join(root, "none"):                                         "expected a folder of runs, found no such folder",
 		filepath.Join(root, trialOf("awa2", "eszsl", train.Test, 9).Name()): "expected a folder of runs, found the folder of one run",
