@@ -162,7 +162,11 @@ func (l List) Set(g Assignment) error {
 		return err
 	}
 	if g.Kind != "" && g.Kind != s.Kind() {
-		err = &invalid.Error{Want: s.Valid + ", a JSON " + s.Kind(), Got: strings.TrimSpace(g.Kind + " " + g.Text)}
+		text := g.Text
+		if g.Kind == "string" {
+			text = invalid.Quote(text)
+		}
+		err = &invalid.Error{Want: s.Valid + ", a JSON " + s.Kind(), Got: strings.TrimSpace(g.Kind + " " + text)}
 	} else {
 		err = s.Parse(g.Text)
 	}

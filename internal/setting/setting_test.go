@@ -136,6 +136,7 @@ func TestRefusals(t *testing.T) {
 		`{"rate":1e999}`:      "rate: expected a number from 1e-18 to 1e+18, found \"1e999\", which is out of range",
 		`{"depth":10}`:        "depth: expected a whole number from 1 to 9, found \"10\"",
 		`{"fair":1}`:          "fair: expected true or false, a JSON boolean, found number 1",
+		`{"depth":"two"}`:     "depth: expected a whole number from 1 to 9, a JSON number, found string \"two\"",
 		`{"name":""}`:         "name: expected a name, found \"\"",
 		`{"name":[]}`:         "name: expected a name, a JSON string, found list or object",
 		`{"colour":"blu"}`:    "colour: expected one of red, blue, found \"blu\". Did you mean blue?",
