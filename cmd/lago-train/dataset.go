@@ -151,7 +151,7 @@ func (o *splitOptions) run(c *call, name string) error {
 	case o.own:
 		splits = d.Splits()
 	case o.check != "":
-		if splits, err = openlayout.ReadSplits(c, o.check, d.Classes); err != nil {
+		if splits, err = openlayout.ReadSplits(c, o.check, d); err != nil {
 			return err
 		}
 	default:
@@ -182,7 +182,7 @@ func (o *splitOptions) propose(d *dataset.Dataset) (r datasets.Splits, err error
 	r = datasets.Splits{Splits: []check.SplitReport{check.Split(d, s)}, Written: "not written; --to FILE writes the split"}
 	if o.to != "" {
 		r.Written = "written to " + o.to
-		err = atFlag("to", openlayout.WriteSplit(o.to, d.Classes, s))
+		err = atFlag("to", openlayout.WriteSplit(o.to, d, s))
 	}
 	return r, err
 }

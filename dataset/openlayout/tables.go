@@ -56,7 +56,7 @@ func (r *reader) find(t *table.Table, row table.Row) int {
 // readLabels reads the class of each sample, -1 if it is unknown, its name, and whether it
 // is held out.
 func (r *reader) readLabels() {
-	t := r.labels()
+	t := table.Read(r.ctx, r.path(labelsFile), &r.problems, []string{classColumn}, optionalOfLabels...)
 	if t == nil {
 		return
 	}
@@ -75,17 +75,14 @@ func (r *reader) readLabels() {
 	}
 }
 
-// labels reads labels.csv, nil if it is no table.
-func (r *reader) labels() *table.Table {
-	return table.Read(r.ctx, r.path(labelsFile), &r.problems, []string{classColumn}, idColumn, testSeenColumn)
-}
+var optionalOfLabels = []string{idColumn, testSeenColumn}
 
-// classNames reads the name of the class of each sample, none without a labels.csv.
-func (r *reader) classNames() (names []string) {
-	if _, err := os.Stat(r.path(labelsFile)); errors.Is(err, fs.ErrNotExist) {
+// classNames reads the class of each line of a file, none without the file.
+func (r *reader) classNames(file string, optional ...string) (names []string) {
+	if _, err := os.Stat(r.path(file)); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if t := r.labels(); t != nil {
+	if t := table.Read(r.ctx, r.path(file), &r.problems, []string{classColumn}, optional...); t != nil {
 		for _, row := range t.Rows {
 			name := t.Cell(row, classColumn)
 			if name == "" || invalid.HasControl(name) { // classes.csv with it could not be read
@@ -104,7 +101,7 @@ func (r *reader) classNames() (names []string) {
 func ReadDescriptions(ctx context.Context, dir string) (*descriptions.Table, error) {
 	r := &reader{ctx: ctx, dir: dir}
 	t := descriptions.ReadFolder(ctx, dir, true, &r.problems)
-	t.Added.Classes = t.AddClasses(slices.Sorted(slices.Values(r.classNames())))
+	t.Added.Classes = t.AddClasses(slices.Sorted(slices.Values(r.classNames(labelsFile, optionalOfLabels...))))
 	return t, cmp.Or(ctx.Err(), r.problems.Err())
 }
 
@@ -112,11 +109,18 @@ func ReadDescriptions(ctx context.Context, dir string) (*descriptions.Table, err
 // that has only their ids and photographs.
 func ReadSamples(ctx context.Context, dir string) (classes []string, d *dataset.Dataset, err error) {
 	r := &reader{ctx: ctx, dir: dir, d: new(dataset.Dataset)}
-	if classes = r.classNames(); classes != nil {
+	if classes = r.classNames(labelsFile, optionalOfLabels...); classes != nil {
 		r.d.Labels = make([]int, len(classes))
 		r.readImages()
 	}
 	return classes, r.d, r.problems.Err()
+}
+
+// SplitClasses returns the classes of the lines of splits.csv in dir, none without the file.
+func SplitClasses(ctx context.Context, dir string) ([]string, error) {
+	r := &reader{ctx: ctx, dir: dir}
+	names := r.classNames(SplitsFile, table.Any)
+	return names, r.problems.Err()
 }
 
 // partColumns are the columns of the three splits, and parts the subsets that they name.
@@ -156,7 +160,7 @@ func (r *reader) readSplits(path string) []dataset.Split {
 	}
 	labelled := r.d.SamplesPerClass()
 	for z, name := range r.d.Classes {
-		if rowOf[z] == nil && name != "" && (labelled[z] > 0 || r.source != ClassesFile) {
+		if rowOf[z] == nil && name != "" && labelled[z] > 0 {
 			r.problems.Add("unlisted", &invalid.Error{
 				Where: t.File, Field: "class " + invalid.Quote(name),
 				Want: "a line for every class of " + r.source + ", with an empty part for a class that is left out", Got: "none",
@@ -188,11 +192,11 @@ func (r *reader) readSplits(path string) []dataset.Split {
 	return splits
 }
 
-// ReadSplits reads a file in the form of splits.csv for the given classes. It returns one
+// ReadSplits reads a file in the form of splits.csv for the classes of d. It returns one
 // split for each of the columns part, part2 and part3 that the file has. The error joins
 // all problems, each an *invalid.Error.
-func ReadSplits(ctx context.Context, path string, classes []string) ([]dataset.Split, error) {
-	r := &reader{ctx: ctx, d: &dataset.Dataset{Classes: classes}, source: "the data set"}
+func ReadSplits(ctx context.Context, path string, d *dataset.Dataset) ([]dataset.Split, error) {
+	r := &reader{ctx: ctx, d: d, source: "the data set"}
 	r.indexClasses()
 	splits := r.readSplits(path)
 	return splits, r.problems.Err()
@@ -307,9 +311,14 @@ func (s *ImageTables) Write(dir string) error {
 	return fileio.WriteCSV(filepath.Join(dir, labelsFile), s.Labels)
 }
 
-// WriteSplit writes a split of the classes in the form of splits.csv, into a new file.
-func WriteSplit(path string, classes []string, split dataset.Split) error {
-	rows := rowsOf(splitColumns(classes, []dataset.Split{split}))
+// WriteSplit writes a split of the classes that have samples in the form of splits.csv, into a new file.
+func WriteSplit(path string, d *dataset.Dataset, split dataset.Split) error {
+	rows, samples := rowsOf(splitColumns(d.Classes, []dataset.Split{split})), d.SamplesPerClass()
+	for z, n := range slices.Backward(samples) { // others may be renamed or deleted later
+		if n == 0 {
+			rows = slices.Delete(rows, 1+z, 2+z)
+		}
+	}
 	return fileio.WriteNew(path, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(rows) })
 }
 

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -31,8 +32,17 @@ func TestWrite(t *testing.T) {
 	}
 	got := testkit.Must(Load(t.Context(), dir, Options{}))(t)
 	wantSame(t, want, got)
-	splits := testkit.Must(ReadSplits(t.Context(), filepath.Join(dir, SplitsFile), want.Classes))(t)
+	splits := testkit.Must(ReadSplits(t.Context(), filepath.Join(dir, SplitsFile), want))(t)
 	testkit.Equal(t, "splits", splits, []dataset.Split{want.Split, second})
+}
+
+// A split has no lines of classes without samples, which may be renamed or deleted.
+func TestWriteSplit(t *testing.T) {
+	d, path := smallDataset(), filepath.Join(t.TempDir(), SplitsFile)
+	d.Classes = append(slices.Clone(d.Classes), "emu")
+	testkit.NoError(t, WriteSplit(path, d, d.Split))
+	testkit.Equal(t, "lines", strings.Count(testkit.Read(t, path), "\n"), len(d.Classes))
+	testkit.Equal(t, "split", testkit.Must(ReadSplits(t.Context(), path, d))(t), []dataset.Split{d.Split})
 }
 
 // Columns of one name could not be read again; the error names the source, not where it would be written.

@@ -107,16 +107,31 @@ func (s *Server) edit(r *http.Request, body []byte) (any, error) {
 		d = s.d.Clone()
 		scale := d.Scale()
 		for _, c := range e.Changes {
-			if c.Class = strings.TrimSpace(c.Class); (c.Rename != "" || c.Delete) && slices.Contains(s.labels, c.Class) {
-				return nil, nil, &refusal{http.StatusConflict, c.Class + " has samples, whose class is in labels.csv: rename or remove the folder of its photographs, and extract again."}
+			if c.Class = strings.TrimSpace(c.Class); c.Rename != "" || c.Delete {
+				err = s.mayRename(r.Context(), c.Class)
 			}
-			if err := c.apply(d, scale); err != nil {
+			if err == nil {
+				err = c.apply(d, scale)
+			}
+			if err != nil {
 				return nil, nil, err
 			}
 		}
 		return d, append(s.undo, s.d), nil
 	})
 	return s.state(), err
+}
+
+// mayRename refuses to rename or delete a class that other files than those of the descriptions name.
+func (s *Server) mayRename(ctx context.Context, class string) error {
+	if slices.Contains(s.labels, class) {
+		return &refusal{http.StatusConflict, class + " has samples, whose class is in labels.csv: rename or remove the folder of its photographs, and extract again."}
+	}
+	split, err := openlayout.SplitClasses(ctx, s.Dir)
+	if slices.Contains(split, class) {
+		err = &refusal{http.StatusConflict, class + " is in splits.csv: remove its line there first."}
+	}
+	return err
 }
 
 // apply makes the change in d.

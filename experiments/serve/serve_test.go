@@ -130,6 +130,7 @@ func answered[T any](t testing.TB, w *httptest.ResponseRecorder) (v T) {
 
 func TestRefusals(t *testing.T) {
 	s := started(t, Config{Model: identity(), Features: network})
+	testkit.Write(t, s.Dir, "splits.csv", "class,part\nkiwi,test\n")
 	readOnly := started(t, Config{ReadOnly: true})
 	edit := func(c map[string]any) map[string]any { return map[string]any{"changes": []any{c}} }
 	cell := edit(map[string]any{"class": "bare", "cells": map[string]any{"colour::red": 1}})
@@ -165,6 +166,7 @@ func TestRefusals(t *testing.T) {
 		"name of another":    {s, "POST", "/edit", map[string]any{"changes": []any{map[string]any{"class": "emu", "new": true}, map[string]any{"class": "emu", "rename": "Old"}}}, nil, 400, "There is old."},
 		"rename of samples":  {s, "POST", "/edit", edit(map[string]any{"class": "old", "rename": "new"}), nil, 409, "old has samples"},
 		"deletion of them":   {s, "POST", "/edit", edit(map[string]any{"class": "old", "delete": true}), nil, 409, "old has samples"},
+		"class of a split":   {s, "POST", "/edit", map[string]any{"changes": []any{map[string]any{"class": "kiwi", "new": true}, map[string]any{"class": "kiwi", "delete": true}}}, nil, 409, "kiwi is in splits.csv"},
 		"no UTF-8":           {s, "POST", "/edit", []byte("{\"class\":\"a\xff\",\"new\":true}"), nil, 400, "not UTF-8"},
 		"half a character":   {s, "POST", "/edit", []byte(`{"class":"a\ud83d","new":true}`), nil, 400, "half of a surrogate pair"},
 		"many changes":       {s, "POST", "/predict", map[string]any{"sample": 0, "change": make([]change, maxTried+1)}, nil, 400, "at most 1000 classes, found 1001"},
