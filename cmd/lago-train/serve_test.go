@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"net/http"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -14,6 +15,15 @@ import (
 	"github.com/lago-train/lago-train/internal/testkit"
 )
 
+// served starts a program that serves a page, and returns the page's address.
+func served(t *testing.T, c *exec.Cmd) (address string) {
+	t.Helper()
+	out := testkit.Must(c.StdoutPipe())(t)
+	testkit.NoError(t, c.Start())
+	line := testkit.Must(bufio.NewReader(out).ReadString('\n'))(t)
+	return line[strings.Index(line, "http"):strings.Index(line, " in a browser")]
+}
+
 // A kill while changes are saved leaves files that can be read, with every change that was answered.
 func TestKillWhileServing(t *testing.T) {
 	dir := t.TempDir()
@@ -21,10 +31,7 @@ func TestKillWhileServing(t *testing.T) {
 	testkit.Write(t, dir, "attributes.csv", "name\nround\n")
 	for kill := range 3 {
 		c := process(t, "serve", dir)
-		out := testkit.Must(c.StdoutPipe())(t)
-		testkit.NoError(t, c.Start())
-		line := testkit.Must(bufio.NewReader(out).ReadString('\n'))(t)
-		address := line[strings.Index(line, "http"):strings.Index(line, " in a browser")]
+		address := served(t, c)
 		origin := address[:strings.LastIndex(strings.TrimSuffix(address, "/"), "/")]
 		saved := 0
 		for ; ; saved++ {
@@ -57,9 +64,7 @@ func TestQuitServing(t *testing.T) {
 	c := process(t, "serve", "glyphs")
 	var errors strings.Builder
 	c.Stderr = &errors
-	out := testkit.Must(c.StdoutPipe())(t)
-	testkit.NoError(t, c.Start())
-	testkit.Must(bufio.NewReader(out).ReadString('\n'))(t)
+	served(t, c)
 	testkit.NoError(t, c.Process.Signal(syscall.SIGQUIT))
 	if err := c.Wait(); err != nil || strings.Contains(errors.String(), "goroutine") {
 		t.Errorf("%v:\n%s", err, &errors)

@@ -1,5 +1,5 @@
 "use strict";
-let state, open = null, brush = 1, order = null, trial = {remove: new Set(), change: new Map(), unseen: true, against: ""}, asked = 0;
+let state, open = null, brush = 1, order = null, trial = {remove: new Set(), change: new Map(), unseen: true, against: ""}, asked = 0, going = false;
 const byId = id => document.getElementById(id);
 const all = ["describe", "attributes", "try", "check"];
 
@@ -20,10 +20,12 @@ const within = (name, group) => spaced(name.startsWith(group + "::") ? name.slic
 const attributeName = name => spaced(name.replace(/^has_/, "").replace("::", ": "));
 const percent = p => (100 * p).toFixed(1) + " %";
 
+// say shows a message, until the next click or change.
 function say(text, bad = false) {
   byId("status").textContent = text;
   byId("status").className = bad ? "bad" : "";
 }
+for (const event of ["click", "change"]) document.addEventListener(event, e => e.target.closest("button, input, select, summary") && say(""), true);
 
 async function ask(path, body) {
   const of = body === undefined ? {} : {method: "POST", body: body instanceof Blob ? body : JSON.stringify(body)};
@@ -68,15 +70,15 @@ function show() {
   const focus = document.activeElement && document.activeElement.dataset.key, top = scrollY, table = document.querySelector(".table"), at = table && [table.scrollLeft, table.scrollTop];
   ({describe: showDescribe, attributes: showAttributes, try: showTry, check: showCheck})[current()]();
   if (at && document.querySelector(".table")) document.querySelector(".table").scrollTo(...at);
-  if (focus) document.querySelector(`[data-key="${CSS.escape(focus)}"]`)?.focus({preventScroll: true});
+  if (focus) document.querySelector(`section:not([hidden]) [data-key="${CSS.escape(focus)}"]`)?.focus({preventScroll: true});
   scrollTo(0, top);
 }
 
 // Each view, class, group and sample has an address, which Back returns to: go opens it, and route shows it.
-const address = (view, of) => "#" + view + (of === undefined ? "" : "/" + encodeURIComponent(of)), go = (view, of) => { location.hash = address(view, of); };
+const decoded = text => { try { return decodeURIComponent(text); } catch { return text; } };
+const address = (view, of) => "#" + view + (of === undefined ? "" : "/" + encodeURIComponent(of)), go = (view, of) => { going = true; location.hash = address(view, of); };
 function route() {
-  const [view, of] = location.hash.slice(1).split("/"), id = all.includes(view) ? view : "describe", name = of && decodeURIComponent(of);
-  say("");
+  const [view, of] = location.hash.slice(1).split("/"), id = all.includes(view) ? view : "describe", name = of && decoded(of);
   if (id === "describe") open = name && find(name) ? name : null;
   if (id === "attributes") { order = null; showAttributes.group = name; }
   const sampled = id === "try" && name && state.classes.find(c => c.rows.includes(Number(name)));
@@ -128,21 +130,25 @@ document.addEventListener("keydown", e => {
   const step = strength ? (inTable ? [1, 0] : [0, 1]) : {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1]}[e.key];
   if (!step) return;
   e.preventDefault();
-  const chips = [...document.querySelectorAll("section:not([hidden]) .chip")];
+  const chips = [...document.querySelectorAll("section:not([hidden]) details[open] .chip")];
   const next = inTable ? document.querySelector(`section:not([hidden]) [data-row="${Number(row) + step[0]}"][data-column="${Number(column) + step[1]}"]`) : chips[chips.indexOf(target) + step[0] + step[1]];
   next?.focus();
   if (strength) target.set(strength[1]);
 });
 
-// form lists the attributes of a class by groups. save gets the values that change.
+// form lists the attributes of a class by groups, which are folded in a narrow window. save gets the values that change.
+const wide = matchMedia("(min-width: 60rem)"), folded = new Map();
+wide.addEventListener("change", () => state && show());
 function form(c, values, save, disabled, drafts = [], checked) {
   return [brushes(disabled), ...[...groupsOf()].map(([group, members]) => {
-    const fields = members.map(m => chip(within(state.attributes[m].name, group), within(state.attributes[m].name, group), values[m], c + state.attributes[m].name, v => save({[state.attributes[m].name]: v}), disabled));
-    const unknown = members.filter(m => values[m] === null);
-    const rest = unknown.length > 0 && members.length > 1 && make("button", {type: "button", disabled, textContent: "the others: no", "data-key": c + group + "rest",
-      onclick: () => save(Object.fromEntries(unknown.map(m => [state.attributes[m].name, 0])))});
+    const name = m => state.attributes[m].name, unknown = members.filter(m => values[m] === null), said = members.filter(m => values[m] >= .5);
+    const text = said.map(m => within(name(m), group) + (values[m] === 1 ? "" : ` (${word(values[m])})`)).join(", ") || (unknown.length < members.length ? "none" : "");
     const draft = drafts.includes(group) && make("button", {type: "button", disabled, className: "draft", textContent: "draft: checked", "data-key": c + group + "checked", onclick: () => checked([group])});
-    return make("fieldset", {}, make("legend", {textContent: groupName(group)}), fields, rest, draft);
+    return make("details", {open: !(folded.get(group) ?? !wide.matches)},
+      make("summary", {"data-key": "group" + group, onclick: e => folded.set(group, e.currentTarget.parentNode.open)}, make("strong", {textContent: groupName(group)}), " ", draft && make("small", {className: "draft", textContent: "draft "}),
+        make("small", {textContent: [text, unknown.length > 0 && `${unknown.length} open`].filter(Boolean).join(", ")})),
+      make("div", {className: "row"}, members.map(m => chip(within(name(m), group), within(name(m), group), values[m], c + name(m), v => save({[name(m)]: v}), disabled)),
+        unknown.length > 0 && members.length > 1 && make("button", {type: "button", disabled, textContent: "the others: no", "data-key": c + group + "rest", onclick: () => save(Object.fromEntries(unknown.map(m => [name(m), 0])))}), draft));
   })];
 }
 
@@ -217,7 +223,7 @@ async function showAttributes() {
   filters.value = filter;
   const rest = shown.filter(isOpen), drafts = shown.filter(isDraft);
   const alike = order.alike === 1 ? "1 pair of classes is still alike" : `${order.alike} pairs of classes are still alike`;
-  const brings = about.pairs === 0 ? `${alike}; this group cannot change that.` : `${alike}, and ${about.pairs} lack this group.` +
+  const brings = order.alike === 0 ? "No classes are alike any more." : about.pairs === 0 ? `${alike}; this group cannot change that.` : `${alike}, and ${about.pairs} lack this group.` +
     (about.confusion === null ? "" : ` By it alone, two classes that have it have an expected confusion of ${percent(about.confusion)}.`);
   const column = m => { // whose name fills in its open entries: those that are exceptions are then clicked
     const {name} = state.attributes[m], rest = shown.filter(c => c.values[m] === null), text = within(name, group);
@@ -317,7 +323,8 @@ function showTry() {
         make("details", {open: !!trial.listed, ontoggle: e => { trial.listed = e.target.open; }}, make("summary", {textContent: `Candidates (${candidates.filter(n => !trial.remove.has(n)).length})`}),
           make("div", {className: "list"}, candidates.map(n => make("label", {}, make("input", {type: "checkbox", checked: !trial.remove.has(n), "data-key": "candidate" + n,
             onchange: e => { e.target.checked ? trial.remove.delete(n) : trial.remove.add(n); predict(); }}), " " + className(n))))),
-        make("form", {className: "row", onsubmit: e => { e.preventDefault(); const n = fresh.value.trim(); say(""); if (n && !find(n)) { trial.change.set(n, {}); trial.edit = n; show(); } else if (n) say("There is a class " + n + ": choose it to change it.", true); }}, fresh, make("button", {textContent: "Add for now"})),
+        make("form", {className: "row", onsubmit: e => { e.preventDefault(); const n = fresh.value.trim(), same = state.classes.find(c => c.name === n || className(c.name).toLowerCase() === className(n).toLowerCase());
+          if (same) say(`There is ${same.name}: choose it to change it.`, true); else if (n) { trial.change.set(n, {}); trial.edit = n; show(); } }}, fresh, make("button", {textContent: "Add for now"})),
         make("div", {className: "row"}, "Change the description of", editor, tried && make("button", {textContent: "Keep", disabled: state.read_only, onclick: keep}),
           tried && make("button", {textContent: "Forget", onclick: () => { trial.change.delete(trial.edit); if (!find(trial.edit)) trial.edit = null; predict(); show(); }})),
         edited && make("p", {className: "note", textContent: tried ? "These changes are only tried. Keep writes them to classes.csv." : "Changes here are only tried."}),
@@ -351,5 +358,5 @@ document.querySelector("nav").addEventListener("keydown", e => {
 });
 byId("undo").addEventListener("click", undo);
 byId("large").addEventListener("click", () => byId("large").close());
-addEventListener("hashchange", route);
+addEventListener("hashchange", () => { if (!going) say(""); going = false; route(); }); // Back is an action, too
 ask("state").then(s => { state = s; route(); update(s); }, e => say(e.message, true));

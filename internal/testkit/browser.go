@@ -3,15 +3,11 @@
 package testkit
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
 
@@ -77,36 +73,20 @@ const script = `(async () => {
 // or dark colour scheme. It reports the problems that a page can have.
 func OpenPage(t testing.TB, page string, width int, dark bool, checks ...string) (p Page) {
 	t.Helper()
-	path := Write(t, t.TempDir(), "page.html", page)
-	allocator, cancel := chromedp.NewExecAllocator(t.Context(), append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox,
-		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND"))...)
-	defer cancel()
-	ctx, cancel := chromedp.NewContext(allocator)
-	defer cancel()
-	ctx, cancel = context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	chromedp.ListenTarget(ctx, func(event any) {
-		switch e := event.(type) {
-		case *runtime.EventExceptionThrown:
-			t.Error(e.ExceptionDetails.Error())
-		case *log.EventEntryAdded: // also what the page's policy does not allow
-			t.Errorf("%s: %s", e.Entry.Level, e.Entry.Text)
-		}
-	})
-	scheme := emulation.MediaFeature{Name: "prefers-color-scheme", Value: map[bool]string{true: "dark", false: "light"}[dark]}
+	b := NewBrowser(t, time.Minute, chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND"))
 	r := struct {
 		*Page
 		Problems []string
 	}{Page: &p}
-	NoError(t, chromedp.Run(ctx, log.Enable(), emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{&scheme}),
-		chromedp.EmulateViewport(int64(width), 800), chromedp.Navigate("file://"+path),
-		chromedp.Evaluate(strings.Replace(script, "DARK", fmt.Sprint(dark), 1), &r, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) })))
+	b.Run(window(width, dark), chromedp.Navigate("file://"+Write(t, t.TempDir(), "page.html", page)),
+		chromedp.Evaluate(strings.Replace(script, "DARK", fmt.Sprint(dark), 1), &r, awaited))
+	b.screenshot(strings.ReplaceAll(t.Name(), "/", "-"))
 	if len(r.Problems) > 0 {
 		t.Errorf("found problems %q, expected none", r.Problems)
 	}
 	for _, check := range checks {
 		var ok bool
-		NoError(t, chromedp.Run(ctx, chromedp.Evaluate("(async () => {"+check+"})()", &ok, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) })))
+		b.Run(chromedp.Evaluate("(async () => {"+check+"})()", &ok, awaited))
 		if !ok {
 			t.Errorf("not true on the page: %s", check)
 		}

@@ -1,0 +1,158 @@
+//go:build chromium
+
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/lago-train/lago-train/dataset/openlayout"
+	"github.com/lago-train/lago-train/experiments/explain"
+	"github.com/lago-train/lago-train/experiments/predictor"
+	"github.com/lago-train/lago-train/internal/testkit"
+)
+
+// The whole way with photographs of 28 species: they are described by attribute, a draft is imported and
+// checked, a model is trained, a cell is corrected, a class is added, and photographs are predicted,
+// with the numbers of explain and predict.
+func TestWholeWayInBrowser(t *testing.T) {
+	photos, weights := testkit.Shared(t, "photos"), testkit.Shared(t, "resnet", "imagenet-resnet50-v1.safetensors")
+	cub, other := testkit.Shared(t, "data", "CUB127"), testkit.Shared(t, "resnet", "images", "f-photo.jpg")
+	photo := filepath.Join(photos, "images", "139.Scarlet_Tanager", "0000.jpg")
+	b := testkit.NewBrowser(t, 15*time.Minute)
+	data := t.TempDir()
+	folder, runs := filepath.Join(data, "birds"), filepath.Join(data, "runs")
+	run := func(args ...string) string { t.Helper(); return succeeds(t, append(args, "--data-dir", data)...) }
+	open := func(flags ...string) (stop func()) {
+		c := process(t, append([]string{"serve", "birds", "--data-dir", data}, flags...)...)
+		b.Run(chromedp.Navigate(served(t, c)), chromedp.WaitVisible(".grid"))
+		return func() {
+			testkit.NoError(t, c.Process.Signal(os.Interrupt))
+			_ = c.Wait() // it was interrupted
+		}
+	}
+	goTo := func(address string) { b.Run(chromedp.Evaluate(fmt.Sprintf(`location.hash = %q`, address), nil)) }
+	classes := func() string { return testkit.Read(t, filepath.Join(folder, "classes.csv")) }
+
+	testkit.NoError(t, os.Symlink(cub, filepath.Join(data, "CUB127")))
+	extractPhotographs(t, photos, folder, photo, weights, run)
+	run("dataset", "describe", "birds", "--like", "cub127")
+
+	draft := testkit.Must(filepath.Abs("../../dataset/descriptions/testdata/answer.md"))(t)
+	_, text, _ := strings.Cut(testkit.Read(t, draft), "```csv\n")
+	text, _, _ = strings.Cut(text, "```")
+	answer := testkit.Must(csv.NewReader(strings.NewReader(text)).ReadAll())(t)
+	const group = "has_crown_color"
+	var chips []string
+	for _, line := range answer[1:] {
+		class := strings.ReplaceAll(line[0][4:], "_", " ")
+		for j, column := range answer[0] {
+			if names := strings.Split(line[j], "; "); column == group && names[0] != "" {
+				for _, name := range names {
+					name, _, _ = strings.Cut(name, " (")
+					chips = append(chips, fmt.Sprintf("%s: %s: not known", class, name))
+				}
+			}
+		}
+	}
+	stop := open()
+	goTo("attributes/" + group)
+	b.Waits("crown color: which classes have it?")
+	b.Run(chromedp.Evaluate(fmt.Sprintf(`%s.forEach(label => document.querySelector('[aria-label="' + label + '"]').click())`, testkit.Must(json.Marshal(chips))(t)), nil))
+	b.Waits(fmt.Sprintf("%d of 8736 entries", len(chips)))
+	b.Click("the others: no")
+	b.Waits("420 of 8736 entries")
+	stop()
+	testkit.WantText(t, run("dataset", "describe", "birds", "--from", draft), "drafts: 756 groups of classes are to be checked")
+	run("run", "--dataset", "birds", "--seeds", "1", "--epochs", "40", "--out", runs)
+
+	m := filepath.Join(runs, "latest")
+	stop = open("--model", m, "--weights", weights)
+	defer stop()
+	goTo("attributes/has_primary_color")
+	b.Click("checked: 28 drafts")
+	b.Waits("Checked.")
+	testkit.WantText(t, testkit.Read(t, filepath.Join(folder, "drafts.csv")), "016.Painted_Bunting,has_size\n")
+	b.Looks("whole-attributes")
+	goTo("describe/016.Painted_Bunting")
+	b.Waits("Painted Bunting: ")
+	b.Looks("whole-class")
+	before := classes()
+	b.Run(chromedp.Focus(`[data-key="016.Painted_Buntinghas_crown_color::blue"]`), chromedp.KeyEvent("o"))
+	b.Waits("Saved.")
+	if classes() == before {
+		t.Error("the correction is not in classes.csv")
+	}
+
+	goTo("try")
+	b.Run(chromedp.SendKeys(`[aria-label="Name of a class to try"]`, "Blue Tanager\n"))
+	b.Run(chromedp.Focus(`#try [data-key="Blue Tanagerhas_crown_color::blue"]`), chromedp.KeyEvent("y"))
+	b.Click("Keep")
+	b.Waits("Blue Tanager is in classes.csv.")
+	testkit.WantText(t, classes(), "\nBlue Tanager,")
+
+	b.Run(chromedp.SetUploadFiles(`input[type=file]`, []string{photo}))
+	of := []string{"--model", m, "--weights", weights, "--data-dir", data, "--candidates"}
+	for _, c := range []struct{ candidates, shown string }{{"unseen", "Most likely of 9 unseen classes"}, {"all", "Most likely of 29 classes"}} {
+		if c.candidates == "all" {
+			b.Run(chromedp.Click(`//label[contains(., "only classes that the model was not trained on")]/input`, chromedp.BySearch))
+		}
+		b.Waits(c.shown)
+		var page struct {
+			Predicted, Sentence string
+			Likely              []predictor.Probability
+			LogOdds             float64 `json:"log_odds"`
+			Groups              []struct {
+				LogOdds float64 `json:"log_odds"`
+			}
+		}
+		b.Run(chromedp.Evaluate(`trial.answer`, &page))
+		e := printed[explain.Result](t, append(append([]string{"explain", "--image", photo, "--format", "json"}, of...), c.candidates)...)
+		testkit.Equal(t, c.candidates+": probabilities", page.Likely, e.Likely)
+		testkit.Equal(t, c.candidates+": log odds", page.LogOdds, e.Comparisons[0].LogOdds)
+		for i, g := range page.Groups[:10] {
+			testkit.Equal(t, c.candidates+": contribution", g.LogOdds, e.Comparisons[0].Groups[i].Contribution)
+		}
+		testkit.WantText(t, strings.Join(strings.Fields(succeeds(t, append(append([]string{"explain", "--image", photo}, of...), c.candidates)...)), " "), page.Sentence)
+		b.Looks("whole-" + c.candidates)
+	}
+	stop()
+	_ = other
+}
+
+// extractPhotographs writes the data set of the photographs. Only one is extracted here; the features of all
+// are there.
+func extractPhotographs(t *testing.T, photos, folder, photo, weights string, run func(args ...string) string) {
+	t.Helper()
+	one := filepath.Dir(testkit.Write(t, t.TempDir(), "one.jpg", testkit.Read(t, photo)))
+	run("dataset", "extract", "birds", "--images", one, "--weights", weights, "--fit", "squash")
+	labels, paths, splits, seen := "class\n", "path\n", "class,part\n", map[string]int{}
+	for _, path := range strings.Fields(testkit.Read(t, filepath.Join(photos, "files.txt"))) {
+		class, _, _ := strings.Cut(strings.TrimPrefix(path, "images/"), "/")
+		labels, paths = labels+class+"\n", paths+strings.TrimPrefix(path, "images/")+"\n"
+		seen[class]++
+	}
+	for i, class := range slices.Sorted(maps.Keys(seen)) {
+		part := "test" // of 6 photographs
+		if seen[class] == 8 {
+			part = []string{"train", "train", "val"}[i%3]
+		}
+		splits += class + "," + part + "\n"
+	}
+	for name, text := range map[string]string{"labels.csv": labels, "images.csv": paths, "splits.csv": splits, "features.npy": testkit.Read(t, filepath.Join(photos, "features-squash.npy"))} {
+		testkit.Write(t, folder, name, text)
+	}
+	e := testkit.Must(openlayout.ReadExtraction(t.Context(), folder))(t)
+	e.SetImageDir(filepath.Join(photos, "images"), folder)
+	testkit.NoError(t, openlayout.WriteExtraction(folder, e))
+}
