@@ -95,10 +95,11 @@ photos-check:
 report-check:
 	$(GO) test -count=1 -tags chromium -run Browser ./experiments/report ./experiments/explain ./experiments/predict
 
-# The page of serve in headless Chromium: described, tried and checked as a user does. $$LAGO_SCREENSHOTS
-# is a folder for pictures of it.
+# The page of serve in headless Chromium: described, tried and checked as a user does, also the whole way
+# with photographs of 28 species. Without Chromium or the photographs of ../shared, a line says what is
+# skipped. $$LAGO_SCREENSHOTS is a folder for pictures of it.
 page-check:
-	$(GO) test -count=1 -tags chromium -run Browser ./experiments/serve
+	$(GO) test -count=1 -v -tags chromium -run Browser ./experiments/serve ./cmd/lago-train
 
 # The README's commands and those of docs in order, as a new user runs them: each output
 # must be as shown. Minutes; commands on data that is not in $LAGO_DATA are skipped.

@@ -36,10 +36,12 @@ func TestWholeWayInBrowser(t *testing.T) {
 	open := func(flags ...string) (stop func()) {
 		c := process(t, append([]string{"serve", "birds", "--data-dir", data}, flags...)...)
 		b.Run(chromedp.Navigate(served(t, c)), chromedp.WaitVisible(".grid"))
-		return func() {
-			testkit.NoError(t, c.Process.Signal(os.Interrupt))
-			_ = c.Wait() // it was interrupted
+		stop = func() {
+			_ = c.Process.Kill() // which loses no change
+			_ = c.Wait()
 		}
+		t.Cleanup(stop)
+		return stop
 	}
 	goTo := func(address string) { b.Run(chromedp.Evaluate(fmt.Sprintf(`location.hash = %q`, address), nil)) }
 	classes := func() string { return testkit.Read(t, filepath.Join(folder, "classes.csv")) }
@@ -77,8 +79,7 @@ func TestWholeWayInBrowser(t *testing.T) {
 	run("run", "--dataset", "birds", "--seeds", "1", "--epochs", "40", "--out", runs)
 
 	m := filepath.Join(runs, "latest")
-	stop = open("--model", m, "--weights", weights)
-	defer stop()
+	open("--model", m, "--weights", weights)
 	goTo("attributes/has_primary_color")
 	b.Click("checked: 28 drafts")
 	b.Waits("Checked.")
@@ -96,6 +97,7 @@ func TestWholeWayInBrowser(t *testing.T) {
 
 	goTo("try")
 	b.Run(chromedp.SendKeys(`[aria-label="Name of a class to try"]`, "Blue Tanager\n"))
+	b.Run(chromedp.Click(`#try [data-key="grouphas_crown_color"]`))
 	b.Run(chromedp.Focus(`#try [data-key="Blue Tanagerhas_crown_color::blue"]`), chromedp.KeyEvent("y"))
 	b.Click("Keep")
 	b.Waits("Blue Tanager is in classes.csv.")
@@ -126,8 +128,24 @@ func TestWholeWayInBrowser(t *testing.T) {
 		testkit.WantText(t, strings.Join(strings.Fields(succeeds(t, append(append([]string{"explain", "--image", photo}, of...), c.candidates)...)), " "), page.Sentence)
 		b.Looks("whole-" + c.candidates)
 	}
-	stop()
-	_ = other
+	// A photograph of something else fits less well than any held-out one of a described class.
+	type fitting struct {
+		Prediction *string
+		Fit        float64
+	}
+	fits := func(flags ...string) (list []fitting) {
+		for line := range strings.Lines(succeeds(t, append(append([]string{"predict", "--images", photo, "--images", other, "--format", "jsonl"}, flags...), append(of, "unseen")...)...)) {
+			var f fitting
+			decode(t, line, &f)
+			list = append(list, f)
+		}
+		return list
+	}
+	all := fits()
+	apart := fits("--min-fit", fmt.Sprint((all[0].Fit+all[1].Fit)/2))
+	if all[0].Fit <= all[1].Fit || apart[0].Prediction == nil || apart[1].Prediction != nil {
+		t.Errorf("something else is not set apart: %v, %v", all, apart)
+	}
 }
 
 // extractPhotographs writes the data set of the photographs. Only one is extracted here; the features of all

@@ -26,7 +26,7 @@ func opened(t *testing.T) (*Server, *testkit.Browser) { return openedAt(t, thing
 
 func openedAt(t *testing.T, dir string) (*Server, *testkit.Browser) {
 	t.Helper()
-	b := testkit.NewBrowser(t, 2*time.Minute)
+	b := testkit.NewBrowser(t, 5*time.Minute)
 	m := identity()
 	m.Correction, m.Stored.Detections = model.Correction{Kind: model.Subtract, Omega: 0.5}, dataset.Matrix[float32]{Rows: 1, Cols: 4, Data: []float32{0.8, 0.1, 0.3, 0.6}}
 	s := testkit.Must(New(t.Context(), Config{Name: "things", Dir: dir, Model: m, Features: network}))(t)
@@ -118,6 +118,7 @@ func TestPageInBrowser(t *testing.T) {
 	b.Looks("try")
 	b.Run(chromedp.SendKeys(`[aria-label="Name of a class to try"]`, "huge\n"), chromedp.Sleep(100*time.Millisecond))
 	brush(b, "y")
+	b.Run(chromedp.Click(`#try [data-key="groupcolour"]`), chromedp.Click(`#try [data-key="groupsize"]`))
 	b.Click("blue")
 	b.Click("large")
 	brush(b, "n")

@@ -143,7 +143,7 @@ func (c *change) apply(d *descriptions.Table, cell func(p float64) string) error
 	isNew := func(name string, but int) error {
 		switch z := d.Finder()(name); {
 		case badName(name):
-			return &invalid.Error{Where: "class", Want: "a name", Got: invalid.Quote(name)}
+			return &invalid.Error{Where: "class", Want: goodName, Got: invalid.Quote(name)}
 		case z >= 0 && z != but:
 			return &invalid.Error{Where: "class", Want: "a new name", Got: invalid.Quote(name), Hint: "There is " + d.Classes[z] + "."}
 		}
@@ -190,7 +190,7 @@ func addAttribute(d *descriptions.Table, a descriptions.Attribute) error {
 	grouped := len(d.Attributes) > 0 && d.Attributes[0].Group != ""
 	switch {
 	case badName(a.Name) || a.Name == "class":
-		return &invalid.Error{Where: "attribute", Want: "a name", Got: invalid.Quote(a.Name)}
+		return &invalid.Error{Where: "attribute", Want: goodName, Got: invalid.Quote(a.Name)}
 	case len(d.Attributes) > 0 && grouped != (a.Group != "") || a.Group != "" && badName(a.Group):
 		return &invalid.Error{Where: "attribute " + invalid.Quote(a.Name), Want: map[bool]string{true: "a group, as the others have", false: "no group, as the others"}[grouped], Got: invalid.Quote(a.Group)}
 	case !d.AddAttribute(a):
@@ -198,6 +198,8 @@ func addAttribute(d *descriptions.Table, a descriptions.Attribute) error {
 	}
 	return nil
 }
+
+const goodName = "a name of at most 200 bytes, without control characters"
 
 func badName(name string) bool { return name == "" || len(name) > 200 || invalid.HasControl(name) }
 

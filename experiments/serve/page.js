@@ -25,7 +25,7 @@ function say(text, bad = false) {
   byId("status").textContent = text;
   byId("status").className = bad ? "bad" : "";
 }
-for (const event of ["click", "change"]) document.addEventListener(event, e => e.target.closest("button, input, select, summary") && say(""), true);
+for (const event of ["click", "change", "submit"]) document.addEventListener(event, e => e.target.closest("button, input, select, summary, form") && say(""), true);
 
 async function ask(path, body) {
   const of = body === undefined ? {} : {method: "POST", body: body instanceof Blob ? body : JSON.stringify(body)};
@@ -82,6 +82,7 @@ function route() {
   if (id === "describe") open = name && find(name) ? name : null;
   if (id === "attributes") { order = null; showAttributes.group = name; }
   const sampled = id === "try" && name && state.classes.find(c => c.rows.includes(Number(name)));
+  if (name && (id === "try" && !sampled || id === "describe" && !open)) say(`There is no ${id === "try" ? "sample" : "class"} ${name}.`, true);
   if (sampled) { trial.class = sampled.name; trial.photo = null; trial.sample = Number(name); predict(); }
   for (const other of all) {
     byId(other).hidden = other !== id;
@@ -136,7 +137,7 @@ document.addEventListener("keydown", e => {
   if (strength) target.set(strength[1]);
 });
 
-// form lists the attributes of a class by groups, which are folded in a narrow window. save gets the values that change.
+// form lists the attributes of a class by groups, which are folded in a narrow window and beside a prediction. save gets the values that change.
 const wide = matchMedia("(min-width: 60rem)"), folded = new Map();
 wide.addEventListener("change", () => state && show());
 function form(c, values, save, disabled, drafts = [], checked) {
@@ -144,7 +145,7 @@ function form(c, values, save, disabled, drafts = [], checked) {
     const name = m => state.attributes[m].name, unknown = members.filter(m => values[m] === null), said = members.filter(m => values[m] >= .5);
     const text = said.map(m => within(name(m), group) + (values[m] === 1 ? "" : ` (${word(values[m])})`)).join(", ") || (unknown.length < members.length ? "none" : "");
     const draft = drafts.includes(group) && make("button", {type: "button", disabled, className: "draft", textContent: "draft: checked", "data-key": c + group + "checked", onclick: () => checked([group])});
-    return make("details", {open: !(folded.get(group) ?? !wide.matches)},
+    return make("details", {open: !(folded.get(group) ?? (!checked || !wide.matches))},
       make("summary", {"data-key": "group" + group, onclick: e => folded.set(group, e.currentTarget.parentNode.open)}, make("strong", {textContent: groupName(group)}), " ", draft && make("small", {className: "draft", textContent: "draft "}),
         make("small", {textContent: [text, unknown.length > 0 && `${unknown.length} open`].filter(Boolean).join(", ")})),
       make("div", {className: "row"}, members.map(m => chip(within(name(m), group), within(name(m), group), values[m], c + name(m), v => save({[name(m)]: v}), disabled)),
@@ -155,7 +156,7 @@ function form(c, values, save, disabled, drafts = [], checked) {
 function showDescribe() {
   const c = open && find(open), off = state.read_only;
   if (!c) {
-    const filter = make("input", {type: "search", placeholder: "class", "aria-label": "Show classes whose name contains", value: showDescribe.filter || "", "data-key": "filter",
+    const filter = make("input", {type: "search", placeholder: "find a class", "aria-label": "Show classes whose name contains", value: showDescribe.filter || "", "data-key": "filter",
       oninput: e => { showDescribe.filter = e.target.value; show(); }});
     const name = make("input", {placeholder: "new class", "aria-label": "Name of a new class", disabled: off});
     const attribute = make("input", {placeholder: "new attribute", "aria-label": "Name of a new attribute", disabled: off});
@@ -170,7 +171,7 @@ function showDescribe() {
         make("form", {className: "row", onsubmit: add(() => ({attribute: {name: attribute.value, group: group.value}}), "Attribute added.")}, attribute, group, make("button", {textContent: "Add attribute", disabled: off}))),
       make("ul", {className: "grid"}, shown.map(c => make("li", {}, make("button", {"data-key": "class" + c.name, onclick: () => go("describe", c.name)},
         state.pictures && c.rows.length > 0 && picture(c.rows[0], c.name), make("strong", {textContent: className(c.name)}),
-        make("small", {textContent: `${known(c)} of ${state.attributes.length} described, ${c.rows.length} samples` + (c.drafts.length > 0 ? `, ${c.drafts.length} groups to check` : "")}),
+        make("small", {textContent: `${known(c)} of ${state.attributes.length} described, ${c.rows.length} ${c.rows.length === 1 ? "sample" : "samples"}` + (c.drafts.length > 0 ? `, ${c.drafts.length} groups to check` : "")}),
         make("progress", {max: Math.max(state.attributes.length, 1), value: known(c), "aria-label": "described"})))))].filter(Boolean));
     return;
   }
@@ -309,7 +310,7 @@ function showTry() {
   const editor = make("select", {"aria-label": "Class to change", "data-key": "editor", onchange: e => { trial.edit = e.target.value; show(); }},
     make("option", {value: "", textContent: "choose a class"}), names.map(n => make("option", {value: n, textContent: className(n)})));
   editor.value = trial.edit || "";
-  const fresh = make("input", {placeholder: "class that does not exist yet", "aria-label": "Name of a class to try"});
+  const fresh = make("input", {placeholder: "new class", "aria-label": "Name of a class to try"});
   const tried = trial.edit && trial.change.has(trial.edit);
   const keep = async () => {
     if (await change([{class: trial.edit, new: !find(trial.edit), cells: trial.change.get(trial.edit)}], className(trial.edit) + " is in classes.csv. To predict with it: " + model.predict)) { trial.change.delete(trial.edit); predict(); show(); }
@@ -323,8 +324,8 @@ function showTry() {
         make("details", {open: !!trial.listed, ontoggle: e => { trial.listed = e.target.open; }}, make("summary", {textContent: `Candidates (${candidates.filter(n => !trial.remove.has(n)).length})`}),
           make("div", {className: "list"}, candidates.map(n => make("label", {}, make("input", {type: "checkbox", checked: !trial.remove.has(n), "data-key": "candidate" + n,
             onchange: e => { e.target.checked ? trial.remove.delete(n) : trial.remove.add(n); predict(); }}), " " + className(n))))),
-        make("form", {className: "row", onsubmit: e => { e.preventDefault(); const n = fresh.value.trim(), same = state.classes.find(c => c.name === n || className(c.name).toLowerCase() === className(n).toLowerCase());
-          if (same) say(`There is ${same.name}: choose it to change it.`, true); else if (n) { trial.change.set(n, {}); trial.edit = n; show(); } }}, fresh, make("button", {textContent: "Add for now"})),
+        make("form", {className: "row", onsubmit: e => { e.preventDefault(); const n = fresh.value.trim(), same = names.find(o => className(o).toLowerCase() === className(n).toLowerCase());
+          if (same) say(`There is ${same}: choose it to change it.`, true); else if (n) { trial.change.set(n, {}); trial.edit = n; show(); } }}, fresh, make("button", {textContent: "Add for now"})),
         make("div", {className: "row"}, "Change the description of", editor, tried && make("button", {textContent: "Keep", disabled: state.read_only, onclick: keep}),
           tried && make("button", {textContent: "Forget", onclick: () => { trial.change.delete(trial.edit); if (!find(trial.edit)) trial.edit = null; predict(); show(); }})),
         edited && make("p", {className: "note", textContent: tried ? "These changes are only tried. Keep writes them to classes.csv." : "Changes here are only tried."}),
@@ -343,7 +344,7 @@ async function showCheck() {
   byId("check").replaceChildren(...[
     make("h2", {textContent: `Pairs of classes that the descriptions hardly distinguish (${f.number})`}),
     f.pairs.length > 0 && make("p", {className: "note", textContent: "The expected confusion is the share of the two classes' samples that is taken for the other one even if every attribute is detected without error: at most this."}),
-    f.separating !== "" && make("p", {}, `Fill in first: ${attributeName(f.separating)}, which ${f.of} of these pairs lack.`),
+    f.separating !== "" && make("p", {}, `Fill in first: ${attributeName(f.separating)}; pairs that lack it: ${f.of}.`),
     ...f.pairs.map(p => make("div", {className: "pair"}, make("div", {className: "columns"}, side(p.a), side(p.b)),
       make("p", {textContent: `Expected confusion ${percent(p.confusion)}. ` + (p.differ.length > 0 ? "They differ most in " + p.differ.map(attributeName).join(", ") + ". " : "They differ in nothing that is described. ") +
         (p.missing.length > 0 ? "Not described for one or both: " + p.missing.map(attributeName).join(", ") + "." : "Another attribute on which they differ would separate them.")}))),

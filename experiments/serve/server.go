@@ -259,7 +259,7 @@ func write(w http.ResponseWriter, v any, err error) {
 		}
 		text := err.Error()
 		if errors.As(err, &tooLarge) {
-			status, text = http.StatusRequestEntityTooLarge, fmt.Sprintf("expected at most %d MB, found more", tooLarge.Limit>>20)
+			status, text = http.StatusRequestEntityTooLarge, fmt.Sprintf("photograph or request: expected at most %d MB, found more", tooLarge.Limit>>20)
 		}
 		w.WriteHeader(status)
 		v = map[string]string{"error": text}

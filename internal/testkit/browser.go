@@ -79,14 +79,14 @@ func OpenPage(t testing.TB, page string, width int, dark bool, checks ...string)
 		Problems []string
 	}{Page: &p}
 	b.Run(window(width, dark), chromedp.Navigate("file://"+Write(t, t.TempDir(), "page.html", page)),
-		chromedp.Evaluate(strings.Replace(script, "DARK", fmt.Sprint(dark), 1), &r, awaited))
+		chromedp.Evaluate(strings.Replace(script, "DARK", fmt.Sprint(dark), 1), &r, Awaited))
 	b.screenshot(strings.ReplaceAll(t.Name(), "/", "-"))
 	if len(r.Problems) > 0 {
 		t.Errorf("found problems %q, expected none", r.Problems)
 	}
 	for _, check := range checks {
 		var ok bool
-		b.Run(chromedp.Evaluate("(async () => {"+check+"})()", &ok, awaited))
+		b.Run(chromedp.Evaluate("(async () => {"+check+"})()", &ok, Awaited))
 		if !ok {
 			t.Errorf("not true on the page: %s", check)
 		}

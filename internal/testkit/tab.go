@@ -63,7 +63,8 @@ func (b *Browser) Run(actions ...chromedp.Action) {
 	NoError(b.t, chromedp.Run(b.ctx, actions...))
 }
 
-func awaited(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }
+// Awaited waits for the promise that a script returns.
+func Awaited(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }
 
 // Click clicks the visible button with a text.
 func (b *Browser) Click(text string) {
@@ -74,7 +75,7 @@ func (b *Browser) Click(text string) {
 // Waits waits until the page shows a text.
 func (b *Browser) Waits(text string) {
 	b.t.Helper()
-	b.Run(chromedp.Poll(fmt.Sprintf(`document.body.innerText.includes(%q)`, text), nil, chromedp.WithPollingTimeout(30*time.Second)))
+	b.Run(chromedp.Poll(fmt.Sprintf(`document.body.innerText.includes(%q)`, text), nil, chromedp.WithPollingTimeout(2*time.Minute)))
 }
 
 // Choose chooses an option of the list with a label.
