@@ -129,7 +129,7 @@ END
   section "$DATASET" partitions 'Other partitions of the classes' '' \
 'The rotation with three partitions of the classes into parts, with the defaults: levels move with the partition, differences
 by less.' <<END
-lago-train compare --dataset $DATASET --rotate $ROTATE --partitions 3 --methods semantic-hard,eszsl,kernel --tune 0 $once --csv partitions.csv
+lago-train compare --dataset $DATASET --rotate $ROTATE --partitions 3 --methods semantic-hard,eszsl --tune 0 $once --csv partitions.csv
 END
   section "$DATASET" generalised 'Seen and unseen classes together' '' \
 'Seen classes are candidates, too. Raw scores prefer them; calibrated stacking, the standard remedy, and the correction by seen
@@ -162,7 +162,7 @@ END
   protocol "$DATASET" ''
   section "$DATASET" sweep-k 'Number of groups' 'sweep-k' \
 'Learned groups of k-soft, against each attribute as its own group and the semantic groups.' <<END
-lago-train sweep-k --dataset $DATASET $scale
+lago-train sweep-k --dataset $DATASET $once
 END
   section "$DATASET" noise 'Noise in the class descriptions' 'noise' \
 'Entries of the descriptions of the test classes are replaced by 0 or 1; the models are those of
@@ -204,7 +204,7 @@ lago-train reproduce --dataset $1 $scale
 END
   section "$1" "$2ablate" 'Design decisions' 'ablation' \
 'The designs of Table A.2 of the paper, and the attribute prior per group.' <<END
-lago-train ablate --dataset $1 --per-group $scale
+lago-train ablate --dataset $1 --per-group $once
 END
 }
 
