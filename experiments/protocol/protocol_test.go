@@ -24,7 +24,7 @@ import (
 
 // preset is the general defaults with a configuration that takes milliseconds.
 func preset(l *lab.Lab, stage config.Stages) config.Preset {
-	c := testlab.Config(l, stage, model.SemanticHard)
+	c := testlab.Config(l, stage, model.SemanticHard).With("lr", 0.1)
 	p := config.PresetFor(c.Dataset, c.Method)
 	p.Config = c
 	return p
@@ -83,7 +83,7 @@ func TestRun(t *testing.T) {
 		again.Next = "lago-train evaluate"
 		testkit.WantText(t, testlab.Text(again.Tables()), fmt.Sprintf("%d runs (%d reused) in ", runs, runs),
 			fmt.Sprintf("\n%s: %s on 4 ", of, last.PerClass.MeanText()), "; chance: 25.0 %)\n", "\n--adapt: "+adapted,
-			"\nsettings: epochs 4, lr 0.01, batch 16; otherwise defaults\nnext: lago-train evaluate\n")
+			"\nsettings: epochs 4, lr 0.1, batch 16; otherwise defaults\nnext: lago-train evaluate\n")
 	}
 }
 
