@@ -105,6 +105,7 @@ func TestWholeWayInBrowser(t *testing.T) {
 
 	b.Run(chromedp.SetUploadFiles(`input[type=file]`, []string{photo}))
 	of := []string{"--model", m, "--weights", weights, "--data-dir", data, "--candidates"}
+	var fit float64
 	for _, c := range []struct{ candidates, shown string }{{"unseen", "Most likely of 9 unseen classes"}, {"all", "Most likely of 29 classes"}} {
 		if c.candidates == "all" {
 			b.Run(chromedp.Click(`//label[contains(., "only classes that the model was not trained on")]/input`, chromedp.BySearch))
@@ -113,6 +114,7 @@ func TestWholeWayInBrowser(t *testing.T) {
 		var page struct {
 			Predicted, Sentence string
 			Likely              []predictor.Probability
+			Fit                 float64
 			LogOdds             float64 `json:"log_odds"`
 			Groups              []struct {
 				LogOdds float64 `json:"log_odds"`
@@ -126,25 +128,28 @@ func TestWholeWayInBrowser(t *testing.T) {
 			testkit.Equal(t, c.candidates+": contribution", g.LogOdds, e.Comparisons[0].Groups[i].Contribution)
 		}
 		testkit.WantText(t, strings.Join(strings.Fields(succeeds(t, append(append([]string{"explain", "--image", photo}, of...), c.candidates)...)), " "), page.Sentence)
+		testkit.Equal(t, c.candidates+": fit", page.Fit, *e.Fit)
+		fit = page.Fit
 		b.Looks("whole-" + c.candidates)
 	}
-	// A photograph of something else fits less well than any held-out one of a described class.
-	type fitting struct {
-		Prediction *string
-		Fit        float64
+	// A photograph of something else fits less well, on the page as in predict, which sets it apart.
+	b.Run(chromedp.SetUploadFiles(`input[type=file]`, []string{other}), chromedp.Poll(fmt.Sprintf(`trial.answer.fit !== %v`, fit), nil, chromedp.WithPollingTimeout(2*time.Minute)))
+	var apart float64
+	b.Run(chromedp.Evaluate(`trial.answer.fit`, &apart))
+	b.Looks("whole-other")
+	if fit <= apart {
+		t.Errorf("a described class fits as well as %g, something else %g", fit, apart)
 	}
-	fits := func(flags ...string) (list []fitting) {
-		for line := range strings.Lines(succeeds(t, append(append([]string{"predict", "--images", photo, "--images", other, "--format", "jsonl"}, flags...), append(of, "unseen")...)...)) {
-			var f fitting
-			decode(t, line, &f)
-			list = append(list, f)
+	least := (fit + apart) / 2
+	out := succeeds(t, append([]string{"predict", "--images", photo, "--images", other, "--format", "jsonl", "--min-fit", fmt.Sprint(least)}, append(of, "all")...)...)
+	for i, line := range strings.Split(strings.TrimSpace(out), "\n") {
+		var p struct {
+			Prediction *string
+			Fit        float64
 		}
-		return list
-	}
-	all := fits()
-	apart := fits("--min-fit", fmt.Sprint((all[0].Fit+all[1].Fit)/2))
-	if all[0].Fit <= all[1].Fit || apart[0].Prediction == nil || apart[1].Prediction != nil {
-		t.Errorf("something else is not set apart: %v, %v", all, apart)
+		decode(t, line, &p)
+		testkit.Near(t, "fit", p.Fit, []float64{fit, apart}[i], 1e-6)
+		testkit.Equal(t, "predicted", p.Prediction != nil && *p.Prediction != "", p.Fit > least)
 	}
 }
 
