@@ -1,5 +1,5 @@
 "use strict";
-let state, open = null, brush = 1, order = null, trial = {remove: new Set(), change: new Map(), unseen: true, against: ""}, asked = 0, going = false;
+let state, open = null, brush = 1, order = null, trial = {remove: new Set(), change: new Map(), unseen: true}, asked = 0, going = false;
 const byId = id => document.getElementById(id);
 const all = ["describe", "attributes", "try", "check"];
 
@@ -83,7 +83,7 @@ function route() {
   if (id === "attributes") { order = null; showAttributes.group = name; }
   const sampled = id === "try" && name && state.classes.find(c => c.rows.includes(Number(name)));
   if (name && (id === "try" && !sampled || id === "describe" && !open)) say(`There is no ${id === "try" ? "sample" : "class"} ${name}.`, true);
-  if (sampled) { trial.class = sampled.name; trial.photo = null; trial.sample = Number(name); predict(); }
+  if (sampled) { trial.class = sampled.name; trial.photo = null; chosen.value = ""; trial.sample = Number(name); predict(); }
   for (const other of all) {
     byId(other).hidden = other !== id;
     byId("tab-" + other).setAttribute("aria-selected", other === id);
@@ -256,13 +256,14 @@ async function predict() {
   const mine = ++asked;
   const change = [...trial.change].map(([name, cells]) => ({class: name, new: !find(name), cells}));
   try {
-    const a = await ask("predict", {sample: trial.photo ? null : trial.sample, unseen: trial.unseen, remove: [...trial.remove], against: trial.against, change});
+    const a = await ask("predict", {sample: trial.photo ? null : trial.sample, unseen: trial.unseen, remove: [...trial.remove], change});
     if (mine === asked) { trial.answer = a; trial.error = null; }
   } catch (e) {
     if (mine === asked) { trial.answer = null; trial.error = e.message; }
   }
   if (mine === asked && current() === "try") show();
 }
+const chosen = make("input", {type: "file", accept: "image/*", onchange: () => chosen.files[0] && drop(chosen.files[0])});
 async function drop(file) {
   say("Computing the features of " + file.name + ".");
   try {
@@ -287,8 +288,8 @@ function showTry() {
     make("option", {value: "", textContent: "choose a class"}), classes.map(c => make("option", {value: c.name, textContent: className(c.name)})));
   chooser.value = trial.class || "";
   const zone = make("label", {className: "drop", ondragover: e => { e.preventDefault(); zone.classList.add("over"); }, ondragleave: () => zone.classList.remove("over"),
-    ondrop: e => { e.preventDefault(); zone.classList.remove("over"); if (e.dataTransfer.files[0]) drop(e.dataTransfer.files[0]); }},
-    "Drop a photograph or choose one: ", make("input", {type: "file", accept: "image/*", onchange: e => e.target.files[0] && drop(e.target.files[0])}),
+    ondrop: e => { e.preventDefault(); zone.classList.remove("over"); if (e.dataTransfer.files[0]) { chosen.files = e.dataTransfer.files; drop(chosen.files[0]); } }},
+    "Drop a photograph or choose one: ", chosen,
     trial.photo && make("img", {src: trial.url, alt: trial.photo}));
   const samples = shown && make("div", {className: "pictures"}, shown.rows.slice(0, 30).map((row, i) => make("button", {"aria-pressed": String(!trial.photo && trial.sample === row), "data-key": "sample" + row, "aria-label": "sample " + row,
     onclick: () => pick(row)}, state.pictures ? picture(row, shown.name) : String(row))));
