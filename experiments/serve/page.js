@@ -273,7 +273,7 @@ async function drop(file) {
     say("");
     predict();
     if (location.hash !== "#try") history.pushState(null, "", "#try");
-  } catch (e) { say(e.message, true); }
+  } catch (e) { chosen.value = ""; say(e.message, true); }
 }
 
 function showTry() {
