@@ -242,10 +242,7 @@ func (s Summary) MeanText() string {
 
 // SEMText returns the standard error in percent, or a dash for fewer than two values.
 func (s Summary) SEMText() string {
-	if s.SEM == nil {
-		return format.Percent(math.NaN())
-	}
-	return format.Percent(*s.SEM)
+	return format.Percent(format.Value(s.SEM))
 }
 
 // ByMean orders summaries by descending mean; those without values come last.

@@ -147,10 +147,10 @@ func (l *Listing) Tables() []*table.Table {
 		alike := trials[of]
 		switch {
 		case r.Stage != train.Dev || len(alike) <= fewTrials || !settings[of]:
-			t.Row(filepath.Base(r.Dir), r.Status, r.Epochs, accuracyText(r.Accuracy))
+			t.Row(filepath.Base(r.Dir), r.Status, r.Epochs, format.Percent(format.Value(r.Accuracy)))
 		case r.Dir == alike[0].Dir:
-			best := slices.MaxFunc(alike, func(a, b Line) int { return cmp.Compare(accuracyOf(a), accuracyOf(b)) })
-			t.Row(of, fmt.Sprintf("best of %d", len(alike)), "", accuracyText(best.Accuracy))
+			best := slices.MaxFunc(alike, func(a, b Line) int { return cmp.Compare(format.Value(a.Accuracy), format.Value(b.Accuracy)) }) // NaN is the least
+			t.Row(of, fmt.Sprintf("best of %d", len(alike)), "", format.Percent(format.Value(best.Accuracy)))
 		}
 	}
 	for _, why := range reasons {
@@ -161,21 +161,6 @@ func (l *Listing) Tables() []*table.Table {
 		t.Note("%s: %s", name, why)
 	}
 	return []*table.Table{t}
-}
-
-// accuracyOf is below all accuracies if there is none.
-func accuracyOf(r Line) float64 {
-	if r.Accuracy == nil {
-		return -1
-	}
-	return *r.Accuracy
-}
-
-func accuracyText(accuracy *float64) string {
-	if accuracy == nil {
-		return format.Missing
-	}
-	return format.Percent(*accuracy)
 }
 
 // WriteCSV writes one line per run, accuracy as a fraction, empty where there is none.

@@ -32,6 +32,14 @@ func Known(v float64) *float64 {
 	return &v
 }
 
+// Value returns a number that Known made: NaN for nil.
+func Value(v *float64) float64 {
+	if v == nil {
+		return math.NaN()
+	}
+	return *v
+}
+
 // Percent returns a fraction with one decimal, "62.5 %", or "-" for NaN.
 func Percent(fraction float64) string {
 	if math.IsNaN(fraction) {
