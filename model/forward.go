@@ -1,8 +1,12 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/matrix"
@@ -175,4 +179,176 @@ func checkScores[T Float](scores dataset.Matrix[T], samples, classes int) error 
 		return expected("scores", fmt.Sprintf("%d and %d", scores.Rows, scores.Cols), "%d samples and %d classes", samples, classes)
 	}
 	return nil
+}
+
+// CorrectionKind says how scores are corrected.
+type CorrectionKind string
+
+// The kinds of correction.
+const (
+	NoCorrection CorrectionKind = "none"
+	Subtract     CorrectionKind = "evidence"    // of logarithms of probabilities
+	Standardise  CorrectionKind = "standardise" // of any scores
+)
+
+// Correction takes out of the scores of each class what the class gets from samples of seen
+// classes, whatever these show: the descriptions of some classes, hubs, collect evidence from
+// everything. It is an empirical correction, no part of the paper and no consequence of the model.
+// If exp L(x,z), L = sum_k log G[k,z], estimated p(z|x) / p(z), its mean over x would be 1 for every
+// class. It is far from that, because groups are not independent and the prior p(a) is coarse, and
+// differs between classes:
+//
+//	e[z]   = log of the mean over stored detections x' of exp L(x',z)
+//	L(x,z) = L(x,z) - Omega e[z]
+//
+// With Omega 1 the mean over the stored detections is 1 for every class. Where the samples of
+// a class itself are missing among them, as those of unseen classes are, about one half is best.
+//
+// This is Subtract, for scores that are logarithms of probabilities. Standardise is for any
+// scores s, by their mean and standard deviation over x':
+//
+//	s(x,z) = (s(x,z) - c - Omega (mean[z] - c)) / deviation[z]^Omega
+//
+// with the mean c of the scores of all seen classes, which keeps an offset that all scores have
+// from being scaled differently for each class.
+type Correction struct {
+	Kind  CorrectionKind `json:"correction"` // none, evidence or standardise
+	Omega float64        `json:"omega"`      // from 0, no correction, to 1
+}
+
+// Stored is what corrections and explanations need of the samples of seen classes.
+type Stored struct {
+	Detections dataset.Matrix[float32] // n x M; the means over the samples of each seen class
+	Deciles    dataset.Matrix[float32] // 9 x M, of the detections of the samples; empty in models of earlier versions
+	Centre     float64                 // c, see Pipeline.Store
+	Kind       CorrectionKind          // that suits the scores; "" is Subtract
+}
+
+// On reports whether c changes scores.
+func (c Correction) On() bool { return c.Omega != 0 && c.Kind != NoCorrection && c.Kind != "" }
+
+// Canonical returns the one form of all corrections that change no scores, or c.
+func (c Correction) Canonical() Correction {
+	if c.On() {
+		return c
+	}
+	return Correction{Kind: NoCorrection}
+}
+
+// check returns an *invalid.Error unless c, with what is stored, corrects detections of so many
+// columns, if any.
+func (c Correction) check(stored Stored, columns int) error {
+	switch {
+	case !c.On():
+		return nil
+	case c.Kind != Subtract && c.Kind != Standardise:
+		return expected("correction", c.Kind, "%s, %s or %s", NoCorrection, Subtract, Standardise)
+	case !(c.Omega > 0 && c.Omega <= 1):
+		return expected("omega", c.Omega, "a number from 0 to 1")
+	case stored.Detections.Rows < 1 || columns > 0 && stored.Detections.Cols != columns:
+		got := fmt.Sprintf("%d x %d", stored.Detections.Rows, stored.Detections.Cols)
+		return expected("stored detections", got, "at least one row, as wide as the detections of the model")
+	}
+	return nil
+}
+
+// adjustment of a score s of class z is (s - shift[z]) factor[z].
+type adjustment struct{ shift, factor []float64 }
+
+// adjustment returns that of c, from the scores of the stored detections, n x Z, and their centre.
+func (c Correction) adjustment(scores dataset.Matrix[float64], centre float64) *adjustment {
+	a := &adjustment{make([]float64, scores.Cols), make([]float64, scores.Cols)}
+	for z := range scores.Cols {
+		column := make([]float64, scores.Rows)
+		for i := range column {
+			column[i] = scores.Row(i)[z]
+		}
+		a.shift[z], a.factor[z] = c.Omega*(LogSumExp(column)-math.Log(float64(len(column)))), 1
+		if c.Kind == Standardise {
+			mean, variance := stat.PopMeanVariance(column, nil)
+			a.shift[z] = centre + c.Omega*(mean-centre)
+			if variance > 0 { // else the class has the same score everywhere
+				a.factor[z] = math.Pow(variance, -c.Omega/2)
+			}
+		}
+	}
+	return a
+}
+
+// stacked returns a with a number subtracted from the corrected scores of each class, unless gamma is nil.
+func (a *adjustment) stacked(gamma []float64) *adjustment {
+	if gamma == nil {
+		return a
+	}
+	if a == nil {
+		a = &adjustment{make([]float64, len(gamma)), slices.Repeat([]float64{1}, len(gamma))}
+	}
+	for z, g := range gamma {
+		a.shift[z] += g / a.factor[z]
+	}
+	return a
+}
+
+// best returns the highest score of a sample, corrected by a instead of by other.
+func (a *adjustment) best(scores []float64, other *adjustment) float64 {
+	best := math.Inf(-1)
+	for z, s := range scores {
+		if other != nil {
+			s = s/other.factor[z] + other.shift[z]
+		}
+		best = max(best, a.at(z, s))
+	}
+	return best
+}
+
+// at returns the corrected score of a class. A nil adjustment is none.
+func (a *adjustment) at(z int, score float64) float64 {
+	if a == nil {
+		return score
+	}
+	return (score - a.shift[z]) * a.factor[z]
+}
+
+// Correct makes f correct L by detections, whose scores have a centre: see Correction.
+func (f *Forward[T]) Correct(c Correction, detections dataset.Matrix[T], centre float64) error {
+	f.adjust = nil
+	l, err := f.Scores(detections)
+	f.adjust = c.adjustment(l, centre)
+	return err
+}
+
+// correct makes f correct L as p does. If asked for, it returns the correction in full, see Pipeline.BestFit.
+func correct[T Float](f *Forward[T], p *Pipeline, fits bool) (full *adjustment, err error) {
+	set := func(c Correction) error {
+		if err := c.check(p.Stored, f.classes.U.Cols); err != nil || !c.On() {
+			return err
+		}
+		return f.Correct(c, dataset.Convert[T](p.Stored.Detections), p.Stored.Centre)
+	}
+	if fits {
+		err = set(p.inFull())
+		full, f.adjust = f.adjust, nil
+	}
+	if err == nil {
+		err = set(p.Correction)
+	}
+	f.adjust = f.adjust.stacked(p.Stacking)
+	return full, err
+}
+
+// CorrectionKind returns the kind of the correction of the scores or, without one, the kind that suits them.
+func (p *Pipeline) CorrectionKind() CorrectionKind {
+	if p.Correction.On() {
+		return p.Correction.Kind
+	}
+	return cmp.Or(p.Stored.Kind, Subtract)
+}
+
+// inFull is the correction of the scores with Omega 1.
+func (p *Pipeline) inFull() Correction { return Correction{p.CorrectionKind(), 1} }
+
+// Scores returns L of samples with the detections a, n x M, as n x Z.
+func (f *Forward[T]) Scores(a dataset.Matrix[T]) (dataset.Matrix[float64], error) {
+	l := dataset.NewMatrix[float64](a.Rows, f.z)
+	return l, f.each(a, func(row int, evidence []float64) { copy(l.Data[row*l.Cols:], evidence) })
 }

@@ -3,11 +3,16 @@ package model_test
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 )
@@ -135,4 +140,193 @@ func (c goldenCase) checkForward(t *testing.T, config model.Config, classes *mod
 		same(t, fmt.Sprintf("G of sample %d", n), f.GroupScores(a.Row(n)).Data, matrix(want).Data)
 	}
 	return a.Data
+}
+
+// learned is a configuration whose graphs use every op.
+var learned = model.Config{
+	Variant: model.SemanticSoft, Prior: model.PerAttribute, Complement: model.DeMorgan, Zeta: 10,
+	Alpha: 0.5, Beta: 0.01, Lambda: 0.02, Psi: 0.1,
+}
+
+// machines of a trial in the precision of training, by name.
+func machines(t *testing.T, tr trial[float64]) map[string]machine {
+	return map[string]machine{"W": single(tr).byW(t), "V": single(tr).byV(t)}
+}
+
+func identical(t testing.TB, got, want outcome) {
+	t.Helper()
+	testkit.Equal(t, "outcome", got, want)
+}
+
+// A step changes neither the gradients of the other machine nor the parameters, and gradients
+// do not add up over steps, as dual values of Gorgonia would.
+func TestMachinesAreIndependent(t *testing.T) {
+	tr := single(newTrial(t, learned, sizes{n: 4, d: 5, m: 6, k: 3, z: 4}, 1))
+	before := copied[float32](tr.params)
+	byW, byV := take(t, tr.byW(t)), take(t, tr.byV(t))
+	w, v := tr.byW(t), tr.byV(t)
+	for range 3 {
+		identical(t, take(t, w), byW)
+		identical(t, take(t, v), byV)
+	}
+	testkit.Equal(t, "parameters after steps", tr.params, before)
+}
+
+// Machines use a changed V, independent of its earlier values. Here it is soft or exactly
+// one-hot, in which case the complement of a group is impossible.
+func TestMachinesUseAChangedV(t *testing.T) {
+	c := learned
+	c.Zeta = 1000
+	tr := newTrial(t, c, sizes{n: 4, d: 5, m: 6, k: 3, z: 4}, 1)
+	setColumn(tr.described, 5, 1)
+	setColumn(tr.described, 2, 0) // the other of its group
+	tr = tr.describe(t)
+	soft, hard := copied[float64](tr.params), copied[float64](tr.params)
+	for i := range hard.V.Data {
+		hard.V.Data[i] = math.Round(hard.V.Data[i])
+		soft.V.Data[i] = tr.params.V.Data[i] / 1000
+	}
+	w, v := tr.byW(t), tr.byV(t)
+	for range 2 {
+		for _, params := range []*model.Parameters[float64]{hard, soft} {
+			anew := tr
+			anew.params = params
+			copy(tr.params.V.Data, params.V.Data)
+			w.Begin(0)
+			identical(t, take(t, w), take(t, anew.byW(t)))
+			identical(t, take(t, v), take(t, anew.byV(t)))
+		}
+	}
+}
+
+// Results are bit-identical in a new machine and for any number of workers.
+func TestStepsAreReproducible(t *testing.T) {
+	t.Cleanup(func() { parallel.Limit(0) })
+	for variant, s := range map[model.Variant]sizes{ // large enough for every loop to run in parallel
+		model.Singletons:   {n: 64, d: 300, m: 60, z: 40},
+		model.SemanticSoft: {n: 64, d: 300, m: 300, k: 5, z: 20},
+	} {
+		c := learned
+		if c.Variant = variant; variant == model.Singletons {
+			c.Psi = 0
+		}
+		tr := newTrial(t, c, s, 3)
+		want := map[string]outcome{}
+		for _, workers := range []int{1, 2, 5} {
+			parallel.Limit(workers)
+			for name, m := range machines(t, tr) {
+				t.Run(fmt.Sprintf("%s, %s, %d workers", variant, name, workers), func(t *testing.T) {
+					got := take(t, m)
+					if _, done := want[name]; !done {
+						want[name] = got
+					}
+					identical(t, got, want[name])
+				})
+			}
+		}
+	}
+}
+
+// Machines that share parameters can run concurrently.
+func TestMachinesRunConcurrently(t *testing.T) {
+	tr := single(newTrial(t, learned, sizes{n: 16, d: 20, m: 12, k: 4, z: 8}, 2))
+	byW, byV := take(t, tr.byW(t)), take(t, tr.byV(t))
+	const steps = 20
+	var wg sync.WaitGroup
+	run := func(build func() machine, want outcome) {
+		wg.Go(func() {
+			m := build()
+			for range steps {
+				terms, err := m.Step()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				testkit.Equal(t, "terms beside another machine", terms, want.Terms)
+			}
+			for i, p := range m.Learnables() {
+				testkit.Equal(t, fmt.Sprintf("gradient %d beside another machine", i), grad(t, p), want.Grads[i])
+			}
+		})
+	}
+	for range 2 {
+		run(func() machine { return tr.byW(t) }, byW)
+		run(func() machine { return tr.byV(t) }, byV)
+	}
+	wg.Wait()
+}
+
+// The number of allocations of a step does not grow with the batch.
+func TestStepAllocatesConstantMemory(t *testing.T) {
+	parallel.Limit(1) // each worker has its own scratch memory
+	t.Cleanup(func() { parallel.Limit(0) })
+	const small, large = 32, 192 // gonum splits products above 3 blocks of 64 x 64, and allocates for each
+	allocations := map[string][]float64{}
+	for _, n := range []int{small, large} {
+		for name, m := range machines(t, newTrial(t, learned, sizes{n: n, d: 8, m: 8, k: 3, z: 5}, 1)) {
+			allocations[name] = append(allocations[name], testing.AllocsPerRun(20, func() { take(t, m) }))
+		}
+	}
+	for name, n := range allocations {
+		if n[1] > n[0]+20 {
+			t.Errorf("a step of %s allocates %g times with %d samples and %g times with %d", name, n[0], small, n[1], large)
+		}
+	}
+}
+
+// The loss and its gradients don't depend on the order of the samples, nor on
+// that of the classes.
+func TestOrderDoesNotMatter(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		tr := drawTrial(t)
+		samples := rapid.Permutation(tr.x.AllRows()).Draw(t, "order of samples")
+		classes := rapid.Permutation(tr.described.AllRows()).Draw(t, "order of classes")
+		other := tr
+		other.x = tr.x.Gather(samples)
+		other.described = tr.described.Gather(classes)
+		other = other.describe(t)
+		nameOf := make([]int, len(classes)) // of the class that was z before
+		for now, z := range classes {
+			nameOf[z] = now
+		}
+		other.y = make([]int, len(tr.y))
+		for i, s := range samples {
+			other.y[i] = nameOf[tr.y[s]]
+		}
+		take(t, other.byW(t)).close(t, take(t, tr.byW(t)), 1e-9)
+		take(t, other.byV(t)).close(t, take(t, tr.byV(t)), 1e-9)
+	})
+}
+
+// A batch with fewer labels than samples counts as one of the labelled samples
+// alone, independent of the other rows and of earlier batches.
+func TestPartialBatchCountsExactly(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		whole := drawTrial(t)
+		want := []outcome{take(t, whole.byW(t)), take(t, whole.byV(t))}
+
+		n, spare := whole.x.Rows, rapid.IntRange(1, 4).Draw(t, "rows without a label")
+		partial := whole
+		partial.Batch = n + spare
+		partial.x = uniform(newRand(1), n+spare, whole.x.Cols, -50, 50)
+		copy(partial.x.Data, whole.x.Data)
+		w, v := partial.byW(t), partial.byV(t)
+		w.Label(make([]int, partial.Batch)...)
+		v.Label(make([]int, partial.Batch)...)
+		take(t, w)
+		take(t, v)
+		w.Label(partial.y...)
+		v.Label(partial.y...)
+		take(t, w).close(t, want[0], 1e-9)
+		take(t, v).close(t, want[1], 1e-9)
+	})
+}
+
+// Detections of 1/2 have the entropy log 2, for any number of attributes.
+func TestAttributeEntropyOfManyAttributes(t *testing.T) {
+	for _, m := range []int{1, 511, 512, 513, 3000} {
+		zeros := dataset.NewMatrix[float64](1, m)
+		d := testkit.Must(model.Config{Variant: model.Singletons}.Describe(zeros, nil))(t)
+		same(t, "bxe", []float64{model.BXE(d, zeros, []int{0})}, []float64{math.Ln2})
+	}
 }

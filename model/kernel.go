@@ -56,7 +56,6 @@ type value[T Float] struct {
 	gradient func(dx []T)
 }
 
-// input makes the input of a kernel.
 func input[T Float](name string, node *G.Node) *value[T] {
 	return &value[T]{name: name, node: node, shape: node.Shape()}
 }

@@ -220,7 +220,6 @@ func (p *logProduct) reset() {
 	p.factors = 0
 }
 
-// multiply multiplies each product by a score.
 func multiply[T Float](p *logProduct, scores []T) {
 	product, exponent := p.product[:len(scores)], p.exponent[:len(scores)]
 	for i, s := range scores {

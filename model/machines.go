@@ -118,7 +118,6 @@ func (m *Machine[T]) tables(g *G.ExprGraph, v *G.Node, fixed func(*G.Node) *G.No
 	return t
 }
 
-// remember makes a node keep its value during a phase.
 func (m *Machine[T]) remember(n *G.Node) *G.Node { return remember(&m.phase, n) }
 
 // groupPrior makes the last term of the loss, nil if psi is 0.
@@ -144,7 +143,6 @@ func (m *Machine[T]) Step() (Terms, error) {
 	return t, t.finite()
 }
 
-// scalar returns the value of a scalar node.
 func scalar(n *G.Node) float64 {
 	if v, ok := n.Value().(*G.F32); ok {
 		return float64(*v)

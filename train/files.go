@@ -13,7 +13,10 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
+
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/fileio"
@@ -56,7 +59,6 @@ const (
 	progressKey = "progress"
 )
 
-// writeTensors writes a file of tensors.
 func writeTensors(path string, f *safetensors.File) error {
 	return fileio.Write(path, func(w io.Writer) error { return safetensors.Write(w, f.Tensors, f.Metadata) })
 }
@@ -311,7 +313,6 @@ func (t Trial) WriteResult(dir string, r *Result, c Curve) error {
 	return t.writeResult(dir, r, c)
 }
 
-// writeResult writes the result of a run with a curve.
 func (t Trial) writeResult(dir string, r *Result, c Curve) error {
 	sum, err := c.sum()
 	if err != nil {
@@ -358,4 +359,36 @@ func (t Trial) checkRun(name string) error {
 		return nil
 	}
 	return &invalid.Error{Field: "run", Want: t.Name(), Got: invalid.Quote(name)}
+}
+
+// Fit is how well held-out samples of the validation classes, all of them described, fit their best
+// class: quantiles of model.Pipeline.BestFit, evenly spaced from the lowest to the highest.
+type Fit struct {
+	Quantiles []float64 `json:"quantiles"`
+	Samples   int       `json:"samples"`
+	Classes   int       `json:"classes"`
+}
+
+const fitQuantiles = 101 // per cent
+
+// NewFit returns the quantiles of the fits of samples.
+func NewFit(fits []float64, classes int) *Fit {
+	sorted, f := slices.Sorted(slices.Values(fits)), &Fit{Samples: len(fits), Classes: classes}
+	for i := range fitQuantiles {
+		f.Quantiles = append(f.Quantiles, stat.Quantile(float64(i)/(fitQuantiles-1), stat.LinInterp, sorted, nil))
+	}
+	return f
+}
+
+// Share returns the share of the held-out samples that fit less well.
+func (f *Fit) Share(fit float64) float64 {
+	q, last := f.Quantiles, len(f.Quantiles)-1
+	i := sort.SearchFloat64s(q, fit) // q[i-1] < fit <= q[i]
+	switch {
+	case i == 0:
+		return 0
+	case i > last:
+		return 1
+	}
+	return (float64(i-1) + (fit-q[i-1])/(q[i]-q[i-1])) / float64(last)
 }

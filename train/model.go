@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -194,7 +195,6 @@ func Save(path string, s *Saved) error {
 	return writeTensors(path, f)
 }
 
-// transformTensors names the tensors of a preprocessing in files.
 func transformTensors(prefix string, m *preprocess.Transform) []safetensors.Tensor {
 	t := method.Tensors{method.Vector("shift", m.Shift), method.Vector("scale", m.Scale), {Name: "matrix", Matrix: m.Matrix}}
 	return named(prefix, slices.DeleteFunc(t, func(t method.Tensor) bool { return t.Matrix.Data == nil }))
@@ -208,8 +208,14 @@ func Load(path string) (*Saved, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = parse(f.Metadata, modelKey, h); err == nil {
-		err = h.check()
+	if err = parse(f.Metadata, modelKey, h); err == nil && h.Format != modelFormat {
+		err = &invalid.Error{
+			Field: "format", Want: strconv.Quote(modelFormat), Got: strconv.Quote(h.Format),
+			Hint: "The model was saved by another version of the program: train it again.",
+		}
+	}
+	if err == nil {
+		err = h.Method.Check()
 	}
 	if err == nil {
 		err = h.load(f)
@@ -277,17 +283,6 @@ func (h *header) load(f *safetensors.File) (err error) {
 	h.Correction, h.Calibration, h.Adaptation, h.Fit, h.Generalised = d.Correction, d.Calibration, d.Adaptation, d.Fit, d.Generalised
 	h.Impute, err = impute.New(h.Descriptions.Gather(h.Learned), h.Semantic)
 	return err
-}
-
-// check returns an *invalid.Error unless this version of the program wrote the header.
-func (h *header) check() error {
-	if h.Format != modelFormat {
-		return &invalid.Error{
-			Field: "format", Want: fmt.Sprintf("%q", modelFormat), Got: fmt.Sprintf("%q", h.Format),
-			Hint: "The model was saved by another version of the program: train it again.",
-		}
-	}
-	return h.Method.Check()
 }
 
 // tensorsOf returns the tensors of a prefix, without it.

@@ -115,7 +115,6 @@ func lockOf(dir string) *flock.Flock {
 	return flock.New(filepath.Join(dir, LockFile), flock.SetPermissions(0o666)) // before the umask
 }
 
-// run is a run whose lock is held.
 type run struct {
 	dir         string
 	trial       Trial

@@ -15,10 +15,10 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/internal/testkit/labelled"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/preprocess"
-	"github.com/lago-train/lago-train/train/methods"
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
@@ -133,7 +133,7 @@ func TestTrainingDoesNotUseTheTestClasses(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%s", name, chain), func(t *testing.T) {
 				d, garbled := tiny.Learnable(), tiny.Learnable()
 				garble(garbled)
-				trial := methodTrial(d, testkit.Must(methods.Parse(name))(t), Test)
+				trial := methodTrial(d, labelled.Method(name), Test)
 				trial.Preprocess, trial.Ridge, trial.Epochs = chain, 10, 2
 				want, got := trained(t, d, trial, Epochs), trained(t, garbled, trial, Epochs)
 				testkit.Equal(t, "weights with other test samples", got.kept, want.kept)

@@ -40,7 +40,6 @@ type call struct {
 	typed   map[string]string // the values of flags by their first name
 }
 
-// isSet reports whether a flag was typed.
 func (c *call) isSet(flag string) bool {
 	_, ok := c.typed[flag]
 	return ok
@@ -297,7 +296,6 @@ func inFlags(c *call, err error) {
 	}
 }
 
-// flagOf names the flag of a setting.
 func flagOf(setting string) string { return strings.ReplaceAll(setting, "_", "-") }
 
 // dashed returns the name of a flag as users type it: -k, --lr.
@@ -308,20 +306,10 @@ func dashed(name string) string {
 	return "--" + name
 }
 
-// namesOf returns the names of a flag as users type them, without those of earlier versions.
-func namesOf(s setting.Setting) []string {
-	if len(s.Alias) == 1 {
-		return []string{dashed(s.Alias), dashed(flagOf(s.Key))}
-	}
-	return []string{dashed(flagOf(s.Key))}
-}
-
-// wrong is the error of a command line.
 func wrong(where, want, got string) error {
 	return &invalid.Error{Where: where, Want: want, Got: got, Usage: true}
 }
 
-// atFlag adds a flag as the place of an error.
 func atFlag(name string, err error) error { return usageAt(dashed(name), err) }
 
 // usageAt adds a place in the command line to an error.

@@ -32,12 +32,6 @@ import (
 	"github.com/lago-train/lago-train/internal/table"
 )
 
-func datasetCommand() *command {
-	return &command{name: "dataset", below: []*command{
-		datasetListCommand(), fetchCommand(), extractCommand(), describeCommand(), datasetInfoCommand(), checkCommand(), splitCommand(), convertCommand(),
-	}}
-}
-
 func datasetListCommand() *command {
 	var o dataOptions
 	return &command{name: "list", flags: o.dataSettings().Without("dev_split"), run: func(c *call) error {
@@ -115,7 +109,6 @@ func convertCommand() *command {
 	})
 }
 
-// splitOptions are those of the command split.
 type splitOptions struct {
 	dataOptions
 	proposal            split.Options
@@ -240,7 +233,6 @@ func checkFetched(ctx context.Context, name, path string) error {
 	return check.Errors(d)
 }
 
-// fetched is what was fetched.
 type fetched struct {
 	*fetch.Result
 	dataDir string
@@ -267,7 +259,6 @@ func (f fetched) Tables() []*table.Table {
 	return []*table.Table{t}
 }
 
-// serveOptions are those of the command serve.
 type serveOptions struct {
 	dataOptions
 	networkOptions

@@ -95,7 +95,6 @@ func warnData(d *dataset.Dataset, scales bool) {
 	}
 }
 
-// evaluateOptions are those of the command evaluate.
 type evaluateOptions struct {
 	dataOptions
 	outputs
@@ -169,7 +168,6 @@ func (o *evaluateOptions) run(c *call) error {
 	return o.print(r, err)
 }
 
-// evaluateModels evaluates the models that flags name.
 func (o *evaluateOptions) evaluateModels(c *call) (*evaluation.Result, error) {
 	var err error
 	read := func(flag string, names []string) (models []*predictor.Model) {
@@ -206,7 +204,6 @@ func (o *evaluateOptions) evaluateModels(c *call) (*evaluation.Result, error) {
 	return o.Config.EvaluateModels(c, m)
 }
 
-// evaluateScores evaluates the files that flags name.
 func (o *evaluateOptions) evaluateScores(c *call) (*evaluation.Result, error) {
 	err := bothOf(&o.files, "")
 	validation := (*evaluation.ScoreFiles)(nil)

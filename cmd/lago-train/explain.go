@@ -18,7 +18,6 @@ import (
 	"github.com/lago-train/lago-train/internal/setting"
 )
 
-// explainOptions are those of the command explain.
 type explainOptions struct {
 	predictionOptions
 	sample, image, against string
@@ -101,7 +100,6 @@ func (o *explainOptions) askAboutDataset(c *call, m *predictor.Model, d *dataset
 	return m.TrainedOn(d.Classes[d.Labels[row]]), err
 }
 
-// askAboutFile asks about a row of a feature file.
 func (o *explainOptions) askAboutFile(c *call, m *predictor.Model, q *explain.Question) error {
 	index, err := strconv.Atoi(o.sample)
 	if err != nil {
@@ -120,7 +118,6 @@ func (o *explainOptions) askAboutFile(c *call, m *predictor.Model, q *explain.Qu
 	return nil
 }
 
-// askAboutImage asks about a photograph.
 func (o *explainOptions) askAboutImage(c *call, m *predictor.Model, q *explain.Question) error {
 	list := []images.Image{{ID: o.image, Path: o.image}}
 	e, err := o.extractor(c, m, list)

@@ -144,7 +144,10 @@ func describeFlag(s setting.Setting) (value, usage string) {
 func flagHelp(s setting.Setting) string {
 	const indent = 26
 	value, usage := describeFlag(s)
-	left := strings.TrimRight("  "+strings.Join(namesOf(s), ", ")+" "+value, " ")
+	left := strings.TrimRight("  "+dashed(flagOf(s.Key))+" "+value, " ")
+	if len(s.Alias) == 1 { // others are names of earlier versions
+		left = "  " + dashed(s.Alias) + "," + left[1:]
+	}
 	if standard := s.DefaultText(); s.Kind() != "boolean" && standard != "" {
 		usage += " (default: " + standard + ")"
 	}
@@ -157,14 +160,6 @@ func flagHelp(s setting.Setting) string {
 // wrap breaks text into lines of at most helpWidth characters, the later ones after an
 // indentation.
 func wrap(text string, indent int) string { return format.Wrap(text, helpWidth, indent) }
-
-// helpFlags are those of every command, see execute.
-func helpFlags() setting.List {
-	return setting.List{
-		setting.Switch("help", new(bool), false).OrAs("h").Describe("show the common flags"),
-		setting.Switch("help_all", new(bool), false).Describe("show all flags and details"),
-	}.In(generalGroup)
-}
 
 func printVersion(c *call) error {
 	_, err := fmt.Fprintf(c.out, "%s version %s\n", usage, version.All()[usage])

@@ -169,7 +169,6 @@ func listFolder(dir string) ([]images.Image, error) {
 	return list, err
 }
 
-// extractOptions are those of the command extract.
 type extractOptions struct {
 	networkOptions
 	dataOptions

@@ -98,7 +98,9 @@ const usage = "lago-train"
 func newProgram() *command {
 	version := setting.Switch("version", new(bool), false).In(generalGroup).OrAs("v").Describe("print the version")
 	p := &command{name: usage, flags: setting.List{version}, below: slices.Concat(
-		in("Data sets", datasetCommand(), serveCommand()),
+		in("Data sets", &command{name: "dataset", below: []*command{
+			datasetListCommand(), fetchCommand(), extractCommand(), describeCommand(), datasetInfoCommand(), checkCommand(), splitCommand(), convertCommand(),
+		}}, serveCommand()),
 		in("Training and experiments", studyCommands()...),
 		in("Results and trained models", runsCommand(), reportCommand(), evaluateCommand(), predictCommand(), explainCommand()),
 		in("Program", docsCommand(), completionCommand(), versionCommand()),
@@ -126,7 +128,10 @@ func (c *command) complete(above string) {
 			setting.Choice("log_format", new(string), "text", "text", "json").Describe("format of the log on stderr"),
 		}.In(generalGroup)...)
 	}
-	c.flags = append(c.flags, helpFlags()...)
+	c.flags = append(c.flags, setting.List{
+		setting.Switch("help", new(bool), false).OrAs("h").Describe("show the common flags"),
+		setting.Switch("help_all", new(bool), false).Describe("show all flags and details"),
+	}.In(generalGroup)...)
 	c.flags.SetDefaults()
 	for _, below := range c.below {
 		below.complete(c.path)
@@ -285,7 +290,6 @@ func showEpochs(first uint64, seeds, jobs int) func(train.Trial, train.Epoch) {
 	}
 }
 
-// logRunWarning logs a warning of a run.
 func logRunWarning(t train.Trial, warning string) { logrus.WithField("run", t.Name()).Warn(warning) }
 
 func logResume(t train.Trial, epochs int) {

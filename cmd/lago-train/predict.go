@@ -170,7 +170,6 @@ func (o *predictionOptions) predictor(c *call, m *predictor.Model, d *dataset.Da
 	return p, nil
 }
 
-// warnSmall warns of a batch that is too small to adapt to.
 func warnSmall(p *predictor.Predictor, samples int) {
 	if !p.Adapts() || samples >= p.Adaptation.Smallest {
 		return
@@ -223,7 +222,6 @@ func (o *predictionOptions) show(write func(io.Writer) error) error {
 	return errors.Join(write(w), w.Flush())
 }
 
-// predictOptions are those of the command predict.
 type predictOptions struct {
 	predictionOptions
 	predictor.Listing

@@ -23,6 +23,7 @@ import (
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/methods"
 )
 
 // runsSetting is that of commands that read runs.
@@ -40,7 +41,7 @@ func runsCommand() *command {
 		flags: setting.List{
 			runsSetting(&from),
 			setting.Raw("dataset", &filter.Dataset, "").In(inputGroup).Noted("all").Describe("`NAME` only runs on this data set"),
-			setting.Choice("variant", &filter.Variant, "", methodNames()...).In(inputGroup).Noted("all").Describe("only runs of this variant or baseline"),
+			setting.Choice("variant", &filter.Variant, "", methods.Labels()...).In(inputGroup).Noted("all").Describe("only runs of this variant or baseline"),
 			setting.Choice("stage", &filter.Stage, "", string(train.Dev), string(train.Test)).In(inputGroup).Noted("all").Describe("only runs of this stage"),
 			setting.Choice("status", &filter.Status, "", format.Strings(runs.Statuses)...).In(inputGroup).Noted("all").Describe("only runs with this status"),
 			csvSetting(&csv, "the list"),

@@ -32,9 +32,7 @@ import (
 	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/table"
-	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/preprocess"
-	"github.com/lago-train/lago-train/train/methods"
 )
 
 // study is the command of a study, and what some commands do beside.
@@ -194,9 +192,6 @@ func (s *study) groupsOf(c *call, name string, q *grouping.Analysis) (*grouping.
 	return r, err
 }
 
-// methodNames are the variants of LAGO and the baselines.
-func methodNames() []string { return append(format.Strings(model.Variants), methods.Names()[1:]...) }
-
 // next is the command to go on with: it evaluates a model or, without a test stage, searches settings.
 func (o *gridOptions) next(r *protocol.Result) string {
 	command := "lago-train evaluate --model " + r.RunDirs[len(r.RunDirs)-1]
@@ -216,7 +211,9 @@ func (o *gridOptions) next(r *protocol.Result) string {
 
 // printConfig writes the settings that apply to a run, and where each comes from.
 func printConfig(stdout, stderr io.Writer, p config.Preset) error {
-	p.Epochs = p.EpochsOf()
+	if p.Epochs = p.DevEpochs(); p.Stage == config.OnlyTest {
+		p.Epochs = p.TestEpochs()
+	}
 	for _, s := range p.Settings().Used() {
 		origin := cmp.Or(p.Origins[s.Key], "default")
 		if origin == config.FromPreset {

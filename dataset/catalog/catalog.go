@@ -56,7 +56,10 @@ func Open(ctx context.Context, name string, o Options) (*dataset.Dataset, error)
 		return nil, err
 	}
 	d, err := l.open(ctx, o)
-	return d, WithNext(ctx, err, name, o)
+	if err != nil {
+		err = WithNext(ctx, err, name, o)
+	}
+	return d, err
 }
 
 // IsPath reports whether a data set is named by the path of its folder: ".", "..", or with a
@@ -303,7 +306,6 @@ func verify(ctx context.Context, d *dataset.Dataset, dir string) error {
 	return nil
 }
 
-// fingerprints returns that of each split.
 func fingerprints(d *dataset.Dataset) (sums []string) {
 	with := *d
 	with.FeaturesSum = dataset.SumFeatures(d.Features)

@@ -94,7 +94,8 @@ func Describe(ctx context.Context, name string, from Sources, o Options) (r Desc
 		if err != nil {
 			return r, err
 		}
-		if own, others := slices.ContainsFunc(d.Attributes, hasGroup), other.Groups != nil; len(d.Attributes) > 0 && own != others {
+		own, others := slices.ContainsFunc(d.Attributes, func(a descriptions.Attribute) bool { return a.Group != "" }), other.Groups != nil
+		if len(d.Attributes) > 0 && own != others {
 			of := map[bool]string{true: "with groups", false: "without groups"}
 			return r, &invalid.Error{Field: "like", Want: "a data set whose attributes are " + of[own] + ", as those of " + name, Got: invalid.Quote(from.Like) + ", " + of[others]}
 		}
@@ -122,5 +123,3 @@ func Describe(ctx context.Context, name string, from Sources, o Options) (r Desc
 	}
 	return r, d.Save()
 }
-
-func hasGroup(a descriptions.Attribute) bool { return a.Group != "" }

@@ -187,7 +187,6 @@ func (c *checker) split() {
 	}
 }
 
-// testSeen checks the held-out samples.
 func (c *checker) testSeen() {
 	trained := c.SamplesPerClass()
 	for place, i := range c.TestSeen {
@@ -264,7 +263,7 @@ func (c *checker) columns() {
 		}
 		got := ""
 		switch {
-		case countsUp(column):
+		case numeric.CountUp(column):
 			got = fmt.Sprintf("whole numbers that count up, from %v to %v", column[0], column[x.Rows-1])
 		case numberSamples(column, typical):
 			got = fmt.Sprintf("different whole numbers, up to %.6g, where the largest value of other columns is about %.3g", largest[j], typical)
@@ -278,22 +277,10 @@ func (c *checker) columns() {
 	}
 }
 
-// exact is the number up to which float32 has all whole numbers.
-const exact = 1 << 24
-
-func countsUp(column []float32) bool {
-	for i, v := range column {
-		if v != column[0]+float32(i) || v >= exact {
-			return false
-		}
-	}
-	return true
-}
-
 // numberSamples reports whether whole numbers differ, as far as float32 shows it, and most are far
 // above a typical value.
 func numberSamples(column []float32, typical float32) bool {
-	const far = 10
+	const far, exact = 10, 1 << 24 // up to which float32 has all whole numbers
 	known, above := make(map[float32]bool), 0
 	for _, v := range column {
 		if known[v] && max(v, -v) < exact {

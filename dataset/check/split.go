@@ -167,7 +167,6 @@ func samplesByFeatures(d *dataset.Dataset) [][]int { return groups(digests(d.Fea
 // rowsAtOnce is the least number of rows that are worth a goroutine.
 const rowsAtOnce = 256
 
-// digests returns a digest of each row.
 func digests[T float32 | float64](x dataset.Matrix[T]) [][sha256.Size]byte {
 	sums := make([][sha256.Size]byte, x.Rows)
 	parallel.For(x.Rows, rowsAtOnce, func(lo, hi int) {

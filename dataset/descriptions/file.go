@@ -46,7 +46,6 @@ const (
 	maxEntries = 1 << 24 // classes x attributes
 )
 
-// file is a file that is being read.
 type file struct {
 	path       string
 	table      *Table

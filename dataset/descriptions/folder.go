@@ -125,7 +125,6 @@ func (t *Table) describe(file *table.Table) {
 
 var missing [sha256.Size]byte // in place of the sum of a file that does not exist
 
-// contentOf returns the content of a file and its sum.
 func contentOf(path string) ([]byte, [sha256.Size]byte, error) {
 	text, err := fileio.ReadRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -31,7 +31,6 @@ var errArchive = errors.New("the archive is damaged or unsafe")
 
 const otherAddress = "dataset fetch --help names another address."
 
-// unpackAll unpacks the archives into a folder that does not exist yet.
 func (f *fetcher) unpackAll(ctx context.Context, staging string) (archives []Archive, err error) {
 	meta := metaFiles
 	if f.name == "sun" { // its descriptions are in the order of the release, not of its list of classes

@@ -189,7 +189,6 @@ func (d *download) accept(resp *http.Response) error {
 	return permanent{status}
 }
 
-// receive appends a body to the part.
 func (d *download) receive(body io.Reader) error {
 	end := d.total
 	if end < 0 {

@@ -17,6 +17,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"maps"
@@ -135,7 +136,7 @@ func Fetch(ctx context.Context, name string, o Options) (*Result, error) {
 	}
 	r, err := f.run(ctx)
 	if err != nil && ctx.Err() != nil {
-		return nil, interrupted{ctx.Err()}
+		return nil, fmt.Errorf("interrupted. %s: %w", strings.TrimSuffix(resumes, "."), context.Cause(ctx))
 	}
 	if system := (*fs.PathError)(nil); errors.As(err, &system) && !errors.As(err, new(*invalid.Error)) {
 		return nil, invalid.File(system.Path, err)
@@ -143,13 +144,6 @@ func Fetch(ctx context.Context, name string, o Options) (*Result, error) {
 	return r, err
 }
 
-// interrupted is the error of a fetch that its context ended.
-type interrupted struct{ error }
-
-func (i interrupted) Error() string { return "interrupted. " + resumes }
-func (i interrupted) Unwrap() error { return i.error }
-
-// fetcher is one call of Fetch.
 type fetcher struct {
 	Options
 	name    string

@@ -85,7 +85,6 @@ func (s *stream) element(end int64) (e element) {
 	return e
 }
 
-// full fills p.
 func (s *stream) full(p []byte) {
 	if s.err != nil {
 		return
@@ -307,7 +306,6 @@ func (s *stream) text(m matrix) string {
 	return string(utf16.Decode(numeric.Decode(make([]uint16, len(data)/width), data, width, unit)))
 }
 
-// cells reads the texts in a cell array.
 func (s *stream) cells(m matrix) (texts []string) {
 	if left := m.end - s.pos; int64(m.Count()) > left/tagSize {
 		s.unexpected(fmt.Sprintf("at most %d cells in the %d bytes left", left/tagSize, left), "%d (%s)", m.Count(), formatDims(m.Dims))

@@ -150,7 +150,6 @@ func featuresIn(dir string) []string {
 	})
 }
 
-// readFeatures reads the features of the samples, one for each label.
 func (r *reader) readFeatures() {
 	paths := featuresIn(r.dir)
 	if len(paths) != 1 {
@@ -197,11 +196,6 @@ func (e *Extraction) SetImageDir(images, dir string) {
 	}
 }
 
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
-}
-
 // ReadExtraction reads extract.json of a folder; nil if there is none.
 func ReadExtraction(ctx context.Context, dir string) (*Extraction, error) {
 	path := filepath.Join(dir, ExtractFile)
@@ -227,7 +221,7 @@ func (r *reader) readImages() {
 	if e != nil {
 		r.d.Provenance, r.d.ImageDir = &e.Provenance, e.ImageDir
 		// Both folders may have been moved together.
-		if relative := filepath.Join(r.dir, filepath.FromSlash(e.RelativeDir)); e.RelativeDir != "" && !isFolder(e.ImageDir) && isFolder(relative) {
+		if relative := filepath.Join(r.dir, filepath.FromSlash(e.RelativeDir)); e.RelativeDir != "" && !fileio.IsFolder(e.ImageDir) && fileio.IsFolder(relative) {
 			r.d.ImageDir = relative
 		}
 	}

@@ -22,7 +22,6 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// readDescriptions reads the attributes, the classes and their descriptions.
 func (r *reader) readDescriptions() {
 	t := descriptions.ReadFolder(r.ctx, r.dir, false, &r.problems)
 	t.SetTo(r.d)
@@ -223,10 +222,10 @@ func Write(dir string, d *dataset.Dataset, others ...dataset.Split) error {
 	if err := descriptions.Of(d).Write(dir); err != nil {
 		return err
 	}
-	if err := writeColumns(filepath.Join(dir, labelsFile), labelColumns(d)...); err != nil {
+	if err := fileio.WriteCSV(filepath.Join(dir, labelsFile), rowsOf(labelColumns(d))); err != nil {
 		return err
 	}
-	if err := writeColumns(filepath.Join(dir, SplitsFile), splitColumns(d.Classes, append([]dataset.Split{d.Split}, others...))...); err != nil {
+	if err := fileio.WriteCSV(filepath.Join(dir, SplitsFile), rowsOf(splitColumns(d.Classes, append([]dataset.Split{d.Split}, others...)))); err != nil {
 		return err
 	}
 	if d.Provenance != nil {
@@ -336,11 +335,7 @@ func splitColumns(classes []string, splits []dataset.Split) [][]string {
 	return columns
 }
 
-// writeColumns writes a table of columns, each of which begins with its name.
-func writeColumns(path string, columns ...[]string) error {
-	return fileio.WriteCSV(path, rowsOf(columns))
-}
-
+// rowsOf returns a table of columns, each of which begins with its name.
 func rowsOf(columns [][]string) [][]string {
 	rows := make([][]string, len(columns[0]))
 	for _, cells := range columns {
@@ -351,7 +346,6 @@ func rowsOf(columns [][]string) [][]string {
 	return rows
 }
 
-// column returns a column with the given cells.
 func column(name string, cells []string) []string { return append([]string{name}, cells...) }
 
 // labelColumns has columns for ids and held-out samples only if there are some.

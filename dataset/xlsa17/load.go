@@ -156,7 +156,6 @@ func (f *folder) readAttSplits() (err error) {
 	return toProbabilities(m, f.mat, varOriginal)
 }
 
-// readLocations reads the locations of n samples.
 func (f *folder) readLocations(n int) (err error) {
 	f.locations = make(map[string][]int)
 	for _, name := range locationVariables {
@@ -191,7 +190,6 @@ func (f *folder) indices(file string, a *matlab.Array, n int, what string) ([]in
 	return x, nil
 }
 
-// wrong returns an error about a file.
 func wrong(file, field, want, got string) *invalid.Error {
 	return &invalid.Error{Where: file, Field: field, Want: want, Got: got}
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/published"
 	"github.com/lago-train/lago-train/experiments/results"
-	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/table"
@@ -41,9 +40,6 @@ type Config struct {
 	RotateSeed uint64 `json:",omitempty"`
 }
 
-// defaultTune is the number of settings of each method to try.
-const defaultTune = 16
-
 // Settings lists the settings of the study.
 func (c *Config) Settings(r *config.Request) setting.List {
 	return slices.Concat(r.SearchSettings(
@@ -57,7 +53,7 @@ func (c *Config) Settings(r *config.Request) setting.List {
 		setting.Switch("adapt", &c.Adapt, false).In(setting.Methods).Common().Describe("adapt the predictions to all samples together (transductive)"),
 		setting.Whole("partitions", &c.Partitions, 1, setting.Between(1, 100)).In(setting.Data).Needs("rotate").
 			Describe("`N` partitions of the classes into the parts of --rotate, each with its own search"),
-		setting.Whole("tune", &c.Budget, defaultTune, setting.Between(0, config.MaxBudget)).In(setting.Searching).Common().
+		setting.Whole("tune", &c.Budget, 16, setting.Between(0, config.MaxBudget)).In(setting.Searching).Common().
 			Describe("`N` settings to try for each method; 0 takes its defaults"),
 		setting.Several("set", &c.Fixed, nil, "", ParseFixed).In(setting.Methods).Common().
 			Describe("`NAME=VALUE` setting of a baseline to fix, as in ale.lr=0.1"),
@@ -111,7 +107,7 @@ func ParseFixed(s string) (Fixed, error) {
 
 // Names lists what can be compared: LAGO, its variants, and the baselines.
 func Names() []string {
-	return append(append([]string{engine.LAGOMethod}, format.Strings(model.Variants)...), methods.Names()[1:]...)
+	return append([]string{engine.LAGOMethod}, methods.Labels()...)
 }
 
 // Check returns an *invalid.Error for the first field that is wrong.
@@ -273,7 +269,11 @@ func (c *Config) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
 	if r.setClasses(l); len(r.Methods) == 0 {
 		return r, nil // Missing says why
 	}
-	r.Differences = r.differences(byClass(r.Methods), r.byPart)
+	var byClass [][]float64
+	for _, m := range r.Methods {
+		byClass = append(byClass, m.Test.ByClass)
+	}
+	r.Differences = r.differences(byClass, r.byPart)
 	if c.Common.HoldOut && p.Folds == 1 && len(r.Differences) > 0 {
 		if err := r.generalise(ctx, l); err != nil {
 			return nil, err
@@ -308,14 +308,6 @@ func (r *Result) setClasses(l *lab.Lab) {
 			r.Classes = append(r.Classes, c)
 		}
 	}
-}
-
-// byClass lists the accuracies of methods on each class.
-func byClass(methods []results.Method) (list [][]float64) {
-	for _, m := range methods {
-		list = append(list, m.Test.ByClass)
-	}
-	return list
 }
 
 // partition repeats the comparison, with its search, on other partitions of the classes into as many

@@ -89,7 +89,6 @@ func (r *Result) Done(arm int) bool {
 	})
 }
 
-// runner carries out a plan.
 type runner struct {
 	lab  *lab.Lab
 	plan Plan
@@ -106,7 +105,9 @@ func Run(ctx context.Context, l *lab.Lab, p Plan) (*Result, error) {
 		return nil, err
 	}
 	if len(entries) == 0 && len(result.Missing) > 0 {
-		return nil, notAllowed(result.Missing[0])
+		return nil, &invalid.Error{
+			Field: "variant", Want: "one that the data set allows", Got: result.Missing[0].Error(), Hint: model.WithoutGroups(),
+		}
 	}
 	outcomes := make([]*Outcome, len(entries))
 	for i, e := range entries {
@@ -131,17 +132,14 @@ func Run(ctx context.Context, l *lab.Lab, p Plan) (*Result, error) {
 			}
 		}
 	}
-	if waiting := waitingFor(result.Missing); waiting != nil && p.Stage != config.OnlyDev {
+	if waiting := Waiting(result.Missing); waiting != nil && p.Stage != config.OnlyDev {
 		return nil, waiting
 	}
 	return result, nil
 }
 
 // Waiting returns the error of runs that other shards have not finished, nil if there are none.
-func (r *Result) Waiting() error { return waitingFor(r.Missing) }
-
-// waitingFor returns the error of runs that other shards have not finished, nil if there are none.
-func waitingFor(list []lab.Missing) error {
+func Waiting(list []lab.Missing) error {
 	if n := len(slices.DeleteFunc(slices.Clone(list), func(m lab.Missing) bool { return m.State != lab.Waiting })); n > 0 {
 		return fmt.Errorf("%s left to other shards, which have not finished them. Repeat the command when they have", format.Count(n, "run"))
 	}
@@ -159,15 +157,6 @@ func (r *runner) do(ctx context.Context, lists [][]lab.Task) ([][]lab.Run, error
 		done[i], runs = runs[:len(list)], runs[len(list):]
 	}
 	return done, nil
-}
-
-// decide does lists of trials whose corrections are those of the outcome: it decides them.
-func (r *runner) decide(ctx context.Context, lists [][]lab.Task) ([][]lab.Run, error) {
-	done, err := r.do(ctx, lists)
-	if err != nil {
-		return nil, err
-	}
-	return done, r.lab.Decide(ctx, slices.Concat(done...))
 }
 
 // entry is an arm in one part.
@@ -256,7 +245,7 @@ type finalist struct {
 func (e entry) finalists(found []state) (list []finalist) {
 	each := max(3-len(found), 1)
 	for i, st := range found {
-		if waitingFor(st.missing) != nil {
+		if Waiting(st.missing) != nil {
 			return nil
 		}
 		for k := range st.tried[:min(each, len(st.tried))] {
@@ -345,7 +334,10 @@ func (r *runner) test(ctx context.Context, entries []entry, outcomes []*Outcome)
 			lists[i] = c.Trials(o.Part, train.Test, o.Epochs)
 		}
 	}
-	tested, err := r.decide(ctx, lists)
+	tested, err := r.do(ctx, lists)
+	if err == nil {
+		err = r.lab.Decide(ctx, slices.Concat(tested...))
+	}
 	for i, runs := range tested {
 		if missing := lab.MissingOf(runs); len(missing) > 0 {
 			outcomes[i].Missing = append(outcomes[i].Missing, missing...)
@@ -364,14 +356,6 @@ func CheckArms(names []string) error {
 		}
 	}
 	return nil
-}
-
-// notAllowed is the error of a question about one variant that the data set does not allow.
-func notAllowed(m lab.Missing) error {
-	return &invalid.Error{
-		Field: "variant", Want: "one that the data set allows", Got: m.Error(),
-		Hint: model.WithoutGroups(),
-	}
 }
 
 // BaselineArm is the arm of a baseline with its defaults and, of common, the preprocessing and

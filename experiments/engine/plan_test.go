@@ -13,6 +13,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/config"
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/internal/testkit/labelled"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
@@ -22,7 +23,7 @@ import (
 // quick is a run of two seeds on tiny.Small that takes milliseconds.
 func quick(t testkit.TB, name string) config.Config {
 	t.Helper()
-	c := config.GeneralFor("simulated-small", testkit.Must(methods.Parse(name))(t)).Config
+	c := config.GeneralFor("simulated-small", labelled.Method(name)).Config
 	c.Seeds, c.Seed, c.Epochs = 2, 5, 3
 	if c.Method.Variant() != "" {
 		c = c.With("batch", 16).With("lr", 0.01)

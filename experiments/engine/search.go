@@ -117,24 +117,20 @@ type round struct {
 	next func(*search, state) batch
 }
 
-func rounds() []round {
-	list := []round{{"coarse", (*search).coarse}}
-	for i := range refiningRounds {
-		list = append(list, round{"refining", func(s *search, st state) batch { return s.refine(st, s.budget.refined[i]) }})
-	}
-	return list
-}
-
 // searchAll carries out searches side by side, so that each round is one grid, and returns what
 // each found. A search whose trials are left to other shards goes no further.
 func (r *runner) searchAll(ctx context.Context, searches []*search) ([]state, error) {
 	states := make([]state, len(searches))
-	for _, round := range rounds() {
+	rounds := []round{{"coarse", (*search).coarse}}
+	for i := range refiningRounds {
+		rounds = append(rounds, round{"refining", func(s *search, st state) batch { return s.refine(st, s.budget.refined[i]) }})
+	}
+	for _, round := range rounds {
 		batches := make([]batch, len(searches))
 		lists := make([][]lab.Task, len(searches))
 		total := 0
 		for i, s := range searches {
-			if waitingFor(states[i].missing) == nil {
+			if Waiting(states[i].missing) == nil {
 				batches[i] = round.next(s, states[i])
 				lists[i] = s.trialsOf(batches[i])
 			}
@@ -228,7 +224,6 @@ func (s *search) unseen(st state, list []config.Config, n int) batch {
 	return b
 }
 
-// nameOf names a trial of settings.
 func (s *search) nameOf(c config.Config) string {
 	c.Seeds = 1
 	return c.Trials(s.folds[0], train.Dev, 1)[0].Name()
@@ -241,7 +236,7 @@ func (s *search) after(st state, b batch, runs []lab.Run) (state, error) {
 		tried: slices.Clone(st.tried), best: slices.Clone(st.best), seen: slices.Clone(st.seen),
 		missing: append(slices.Clone(st.missing), lab.MissingOf(runs)...),
 	}
-	waiting := waitingFor(next.missing) != nil
+	waiting := Waiting(next.missing) != nil
 	for i, c := range b.settings {
 		next.seen = append(next.seen, s.nameOf(c))
 		each := len(s.folds) * b.seeds

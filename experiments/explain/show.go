@@ -201,7 +201,6 @@ func (r *Result) compared(c Comparison, top int, f Format) section {
 	return s
 }
 
-// termTable shows the attributes of groups.
 func (r *Result) termTable(c Comparison, groups []predictor.Group) *table.Table {
 	class, against := className(c.Class), className(c.Against)
 	t := table.New("Attributes of these groups: detected in the sample, and described for each class",

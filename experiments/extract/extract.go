@@ -21,7 +21,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/dataset/openlayout"
@@ -76,7 +75,6 @@ const (
 	manyImages = 10_000 // reading them takes long enough to say so
 )
 
-// work is one call of Extract.
 type work struct {
 	Config
 	*Extractor
@@ -259,8 +257,7 @@ func (w *work) run(ctx context.Context) error {
 	err := w.each(ctx, list, func(row []float32, err error) error {
 		reason := ""
 		if err != nil {
-			// An error of the system, such as too many open files, is not one of the image.
-			if !errors.As(err, new(*invalid.Error)) || errors.As(err, new(syscall.Errno)) {
+			if !isBroken(err) {
 				return err
 			}
 			if !w.SkipBroken {
@@ -280,19 +277,10 @@ func (w *work) run(ctx context.Context) error {
 		return nil
 	})
 	if err != nil && ctx.Err() != nil {
-		return &interrupted{err, fmt.Sprintf("interrupted after %d of %s. The same command resumes.", p.Done, format.Count(total, "image"))}
+		return fmt.Errorf("interrupted after %d of %s; repeat the command to resume: %w", p.Done, format.Count(total, "image"), context.Cause(ctx))
 	}
 	return err
 }
-
-// interrupted is the error of an extraction that its context ended.
-type interrupted struct {
-	error
-	text string
-}
-
-func (i *interrupted) Error() string { return i.text }
-func (i *interrupted) Unwrap() error { return i.error }
 
 // partFile returns the file of a part: the features of its images, and for each of them why
 // it is broken, empty if it is not. The features of broken ones are 0.

@@ -49,7 +49,6 @@ func correlations(d *dataset.Dataset) (*mat.SymDense, error) {
 	return &r, nil
 }
 
-// pair is a pair of attributes with their correlation.
 type pair struct {
 	i, j        int
 	correlation float64

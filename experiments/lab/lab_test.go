@@ -1,19 +1,24 @@
 package lab
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
@@ -185,4 +190,152 @@ func TestLaterGridsTakeFits(t *testing.T) {
 		d.Features.Data[i] = -d.Features.Data[i]
 	}
 	testkit.NearAll(t, "W", weights(second), want, 0)
+}
+
+func TestParseShard(t *testing.T) {
+	for text, want := range map[string]Shard{"0/1": {0, 1}, "0/3": {0, 3}, "2/3": {2, 3}, "11/100": {11, 100}} {
+		testkit.Equal(t, text, testkit.Must(ParseShard(text))(t), want)
+	}
+	for _, text := range []string{"", "/", "1", "1/", "/2", "3/3", "4/3", "-1/3", "0/0", "0/-1", "1/2/3", "a/b", "1.0/2", "1 / 2"} {
+		_, err := ParseShard(text)
+		testkit.WantError(t, err, `"`+text+`"`)
+	}
+}
+
+func TestShardFromEnvironment(t *testing.T) {
+	const id, count, least, index, completions = "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", "SLURM_ARRAY_TASK_MIN", "JOB_COMPLETION_INDEX", "JOB_COMPLETIONS"
+	for name, c := range map[string]struct {
+		variables map[string]string
+		want      Shard
+		err       []string
+	}{
+		"none":                          {nil, Shard{}, nil},
+		"Slurm, array 0-3":              {map[string]string{id: "3", count: "4", least: "0"}, Shard{3, 4}, nil},
+		"Slurm, array 1-4":              {map[string]string{id: "4", count: "4", least: "1"}, Shard{3, 4}, nil},
+		"Kubernetes":                    {map[string]string{index: "2", completions: "5"}, Shard{2, 5}, nil},
+		"no number":                     {map[string]string{id: "one", count: "4"}, Shard{}, []string{"$" + id, `"one"`}},
+		"no count":                      {map[string]string{id: "1"}, Shard{}, []string{"$" + count, `found ""`}},
+		"in steps, as in --array=0-6:2": {map[string]string{id: "6", count: "4", least: "0"}, Shard{}, []string{"$" + id, "found 6"}},
+		"no completions":                {map[string]string{index: "0"}, Shard{}, []string{"$" + completions, "give --shard I/N"}},
+		"past the completions":          {map[string]string{index: "5", completions: "5"}, Shard{}, []string{"$" + index, "found 5"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, variable := range []string{id, count, least, index, completions} {
+				t.Setenv(variable, c.variables[variable]) // the empty string is none
+			}
+			got, err := ShardFromEnvironment()
+			if got != c.want || (err != nil) != (c.err != nil) {
+				t.Fatalf("%v, %v, expected %v", got, err, c.want)
+			}
+			if c.err != nil {
+				testkit.WantError(t, err, c.err...)
+			}
+		})
+	}
+}
+
+func TestShardsLeaveToOthersAndGatherLater(t *testing.T) {
+	d := tiny.Small()
+	trials := someTrials(d)
+	root := t.TempDir()
+	var seen witness
+	for i := range 2 {
+		l := New(d, root)
+		l.Shard = Shard{i, 2}
+		l.Options.OnEpoch = seen.see
+		done := testkit.Must(l.Do(t.Context(), tasks(trials)))(t)
+		for j, one := range done {
+			elsewhere := j%2 == 1 && i == 0 // the second shard finds what the first one did
+			if (one.Missing != nil && one.Missing.State == Waiting) != elsewhere || (one.Result == nil) != elsewhere {
+				t.Errorf("shard %v, trial %d: result %v, missing %v", l.Shard, j, one.Result, one.Missing)
+			}
+		}
+	}
+	seen.compare(t, trials)
+	l := New(d, root)
+	l.Options.OnEpoch = func(trial train.Trial, e train.Epoch) { t.Errorf("%s is run again", stamp(trial, e)) }
+	do(t, l, trials)
+	compareRoots(t, undisturbed(t, d).Root, root, trials)
+}
+
+// The environment of a process that a test starts.
+const (
+	envRoot = "LAGO_LAB_TEST_ROOT"
+	envHang = "LAGO_LAB_TEST_HANG" // the epoch, of those of all trials, that never ends
+)
+
+// hangs is the line that a process prints when it reaches the epoch that never ends.
+const hangs = "hangs"
+
+// process runs the grid in root, one trial at a time, and prints a line per epoch.
+func process(root string) int {
+	hang, _ := strconv.Atoi(os.Getenv(envHang)) // 0 where it is not set: never
+	d := tiny.Small()
+	l := New(d, root)
+	l.Jobs = 1
+	l.Options.CheckpointEvery = time.Nanosecond // each epoch
+	epochs := 0
+	l.Options.OnEpoch = func(t train.Trial, e train.Epoch) {
+		fmt.Println(stamp(t, e))
+		if epochs++; epochs == hang {
+			fmt.Println(hangs)
+			time.Sleep(time.Hour)
+		}
+	}
+	done, err := l.Do(context.Background(), tasks(someTrials(d)))
+	for _, t := range done {
+		if err == nil && t.Missing != nil {
+			err = t.Missing
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// child is a process that carries out the grid below a root.
+type child struct {
+	cmd  *exec.Cmd
+	says *bufio.Scanner
+}
+
+// startProcess starts one. It is killed at the end of the test if it still runs.
+func startProcess(t *testing.T, root string, hang int) child {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), envRoot+"="+root, envHang+"="+strconv.Itoa(hang))
+	cmd.Stderr = os.Stderr
+	out := testkit.Must(cmd.StdoutPipe())(t)
+	testkit.NoError(t, cmd.Start())
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	return child{cmd, bufio.NewScanner(out)}
+}
+
+// epochs reads the epochs that the process says until it hangs or ends.
+func (c child) epochs() (list []string) {
+	for c.says.Scan() && c.says.Text() != hangs {
+		list = append(list, c.says.Text())
+	}
+	return list
+}
+
+// rest is all epochs that the process says, which must end without an error.
+func (c child) rest(t *testing.T) []string {
+	t.Helper()
+	epochs := c.epochs()
+	testkit.NoError(t, c.cmd.Wait())
+	return epochs
+}
+
+// TestMain is also the main of the processes that tests start: see process.
+func TestMain(m *testing.M) {
+	if _, err := blas.Use(""); err != nil {
+		panic(err)
+	}
+	if root := os.Getenv(envRoot); root != "" {
+		os.Exit(process(root))
+	}
+	m.Run()
 }

@@ -106,6 +106,30 @@ func ReadRun(dir string) (r Run, record train.Record, err error) {
 	return r, record, nil
 }
 
+// Decide decides the corrections that runs were asked for. Decisions that rest on another correction
+// are dropped. Runs without a model are left out.
+func (l *Lab) Decide(ctx context.Context, runs []Run) error {
+	for _, r := range runs {
+		if r.Evaluation == nil {
+			continue
+		}
+		c := r.Correction.Canonical()
+		if decided, err := train.ReadCorrection(r.Dir); err != nil {
+			return err
+		} else if decided == c {
+			continue
+		}
+		err := train.Decide(ctx, r.Dir, func(d *train.Decisions) error {
+			*d = train.Decisions{Correction: c}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Curve reads the learning curve of a finished run: at least one epoch.
 func (r Run) Curve() (train.Curve, error) {
 	path := filepath.Join(r.Dir, train.CurveFile)

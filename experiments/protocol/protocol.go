@@ -240,7 +240,6 @@ func (r *Result) accuracy(runs map[train.Stage][]lab.Run) *plot.Dots {
 	return p
 }
 
-// curves draws train and validation accuracy.
 func (r *Result) curves(curves []train.Curve) *plot.Lines {
 	best := float64(engine.BestEpoch(curves))
 	return &plot.Lines{X: "epoch", Y: results.AccuracyAxis, Percent: true, Chance: 100 * r.Val.Chance(), Series: []plot.Series{

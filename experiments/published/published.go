@@ -138,10 +138,4 @@ var rows = map[string]string{"SynC": "SYNC", "DeViSE": "DEVISE", "Kernel alignme
 // ResultRow is the row of table A.1 for LAGO with the variant chosen on validation.
 const ResultRow = "LAGO (variant chosen on validation)"
 
-// KsUpTo returns the numbers of groups that the authors tried and that so many
-// attributes can form.
-func KsUpTo(attributes int) []int {
-	return slices.DeleteFunc(slices.Clone(Tables.SearchSpace.K), func(k int) bool { return k > attributes })
-}
-
 func text(cell json.RawMessage) string { return strings.Trim(string(cell), `"`) }

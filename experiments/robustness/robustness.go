@@ -66,9 +66,8 @@ func (c *Partial) Settings(r *config.Request) setting.List {
 }
 
 func (c *Config) settings(r *config.Request, standard []string, distortion setting.List) setting.List {
-	names := append(format.Strings(model.Variants), methods.Names()[1:]...)
 	return slices.Concat(r.VariantSettings(), setting.List{
-		setting.Choices("methods", &c.names, standard, names...).In(setting.Methods).Common().Describe("variants of LAGO, and baselines"),
+		setting.Choices("methods", &c.names, standard, methods.Labels()...).In(setting.Methods).Common().Describe("variants of LAGO, and baselines"),
 	}, distortion.In(setting.Classes))
 }
 
@@ -238,7 +237,6 @@ const (
 	Strongest Order = "strongest" // the highest p(a|z) first
 )
 
-// newResult returns a result without rows.
 func (c *Config) newResult(l *lab.Lab) *results.Accuracies {
 	a := results.NewAccuracies(l, NoiseKind, "with noisy descriptions", c.Like, "test")
 	a.Columns, a.X, a.Minus, a.Variant = []string{"method", "noise"}, "share of entries replaced by 0 or 1 (%)", "minus that without noise", ""

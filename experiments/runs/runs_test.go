@@ -20,17 +20,13 @@ import (
 	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/internal/testkit/labelled"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
-	"github.com/lago-train/lago-train/train/methods"
 )
 
 func trialOf(dataset, method string, stage train.Stage, seed uint64) train.Trial {
-	m, err := methods.Parse(method)
-	if err != nil {
-		panic(err)
-	}
-	return train.Trial{Dataset: dataset, Fingerprint: "data", Stage: stage, Preprocess: "none", Epochs: 50, Patience: 50, Seed: seed, Method: m}
+	return train.Trial{Dataset: dataset, Fingerprint: "data", Stage: stage, Preprocess: "none", Epochs: 50, Patience: 50, Seed: seed, Method: labelled.Method(method)}
 }
 
 // write writes the folder of a run with these validation accuracies.

@@ -109,7 +109,7 @@ func (c *Config) search(ctx context.Context, l *lab.Lab) (*Result, error) {
 	plan.Stage, plan.Arms[0].Starts[0].Seeds = config.OnlyDev, seeds
 	done, err := engine.Run(ctx, l, plan)
 	if err == nil {
-		err = done.Waiting()
+		err = engine.Waiting(done.Missing)
 	}
 	if err != nil {
 		return nil, err

@@ -89,7 +89,7 @@ func (c *GroupNumbers) Ask(ctx context.Context, l *lab.Lab) (results.Result, err
 // sweptKs returns the numbers of groups to try, ascending.
 func sweptKs(ks []int, attributes int) ([]int, error) {
 	if len(ks) == 0 {
-		return published.KsUpTo(attributes), nil
+		return slices.DeleteFunc(slices.Clone(published.Tables.SearchSpace.K), func(k int) bool { return k > attributes }), nil
 	}
 	ks = slices.Compact(slices.Sorted(slices.Values(ks)))
 	if low, high := ks[0], ks[len(ks)-1]; low < 1 || high > attributes {

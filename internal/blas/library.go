@@ -56,7 +56,8 @@ func (l *library) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []f
 
 // Dgemv computes y = alpha op(A) x + beta y.
 func (l *library) Dgemv(t blas.Transpose, m, n int, alpha float64, a []float64, lda int, x []float64, incX int, beta float64, y []float64, incY int) {
-	if m*n < leastVector || !gemvFits(t, m, n, len(a), lda, len(x), incX, len(y), incY) {
+	sizeY, sizeX := stored(t, m, n)
+	if m*n < leastVector || !(transpose(t) && matrix(m, n, lda, len(a)) && vector(sizeX, incX, len(x)) && vector(sizeY, incY, len(y))) {
 		l.Implementation.Dgemv(t, m, n, alpha, a, lda, x, incX, beta, y, incY)
 		return
 	}
@@ -65,7 +66,8 @@ func (l *library) Dgemv(t blas.Transpose, m, n int, alpha float64, a []float64, 
 
 // Dsyrk computes one triangle of C = alpha op(A) op(A)' + beta C.
 func (l *library) Dsyrk(u blas.Uplo, t blas.Transpose, n, k int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int) {
-	if !pays(n, n, k) || !syrkFits(u, t, n, k, len(a), lda, len(c), ldc) {
+	rowsA, colsA := stored(t, n, k)
+	if !pays(n, n, k) || !(uplo(u) && transpose(t) && matrix(rowsA, colsA, lda, len(a)) && matrix(n, n, ldc, len(c))) {
 		l.Implementation.Dsyrk(u, t, n, k, alpha, a, lda, beta, c, ldc)
 		return
 	}
@@ -242,7 +244,7 @@ func (r *routines[T]) square(u blas.Uplo, t blas.Transpose, n, k int, alpha T, a
 // or the same with A on the right. Transposed, A changes sides.
 func (r *routines[T]) triangular(routine uintptr, s blas.Side, u blas.Uplo, t blas.Transpose, d blas.Diag, m, n int, alpha T, a []T, lda int, b []T, ldb int) {
 	f := r.frame()
-	f.side, f.uplo, f.transA, f.diag = byte(flipSide(s)), byte(flipUplo(u)), byte(t), byte(d)
+	f.side, f.uplo, f.transA, f.diag = byte(flip(s, blas.Left, blas.Right)), byte(flipUplo(u)), byte(t), byte(d)
 	f.m, f.n = int64(m), int64(n)
 	f.lda, f.ldb = int64(lda), int64(ldb)
 	f.alpha = alpha
@@ -265,7 +267,6 @@ func flip[F ~byte](flag, one, other F) F {
 
 func flipTranspose(t blas.Transpose) blas.Transpose { return flip(t, blas.NoTrans, blas.Trans) }
 func flipUplo(u blas.Uplo) blas.Uplo                { return flip(u, blas.Upper, blas.Lower) }
-func flipSide(s blas.Side) blas.Side                { return flip(s, blas.Left, blas.Right) }
 
 // The functions here check arguments against what gonum documents. If one returns
 // false, the call goes to gonum, which computes or panics, so a library never reads or
@@ -301,16 +302,6 @@ func gemmFits(tA, tB blas.Transpose, m, n, k, lenA, lda, lenB, ldb, lenC, ldc in
 	rowsB, colsB := stored(tB, k, n)
 	return transpose(tA) && transpose(tB) &&
 		matrix(rowsA, colsA, lda, lenA) && matrix(rowsB, colsB, ldb, lenB) && matrix(m, n, ldc, lenC)
-}
-
-func gemvFits(t blas.Transpose, m, n, lenA, lda, lenX, incX, lenY, incY int) bool {
-	sizeY, sizeX := stored(t, m, n)
-	return transpose(t) && matrix(m, n, lda, lenA) && vector(sizeX, incX, lenX) && vector(sizeY, incY, lenY)
-}
-
-func syrkFits(u blas.Uplo, t blas.Transpose, n, k, lenA, lda, lenC, ldc int) bool {
-	rowsA, colsA := stored(t, n, k)
-	return uplo(u) && transpose(t) && matrix(rowsA, colsA, lda, lenA) && matrix(n, n, ldc, lenC)
 }
 
 func triangleFits(s blas.Side, u blas.Uplo, t blas.Transpose, d blas.Diag, m, n, lenA, lda, lenB, ldb int) bool {

@@ -14,18 +14,19 @@
 package fileio
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"encoding/csv"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"math"
 	"os"
-	"path/filepath"
-	"runtime"
+	"regexp"
 	"time"
+	"unicode/utf8"
 
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -187,174 +188,175 @@ func ReadFile(ctx context.Context, path string, limit int64) ([]byte, error) {
 	return data.Bytes(), nil
 }
 
-// Write calls write with a buffered writer and puts what it wrote at path, in place of
-// any file there. The folder must exist. When Write returns nil, content and name are
-// on disk; when it fails, the earlier file remains, unless the error is that of
-// syncing the folder, which comes after the rename.
-//
-// Symbolic links to files are followed, and a file keeps its permissions. Devices, named pipes
-// and the process's own stdout or stderr are written through as the bytes come, without
-// any of these promises.
-//
-// The bytes go first to a hidden file beside path. Write also removes what killed processes left
-// in the folder, of Write and of WriteFolder.
-func Write(path string, write func(io.Writer) error) error {
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		err = replace(path, nil, write, os.Rename)
-	case err != nil:
-	case info.IsDir():
-		err = &invalid.Error{Want: "a file", Got: "a folder"}
-	case ownStream(info) != nil:
-		err = buffered(ownStream(info), write)
-	case info.Mode().IsRegular():
-		var target string
-		if target, err = filepath.EvalSymlinks(path); err == nil {
-			err = replace(target, info, write, os.Rename)
-		}
-	default:
-		var f *os.File
-		if f, err = os.OpenFile(path, os.O_WRONLY, 0); err == nil {
-			err = errors.Join(buffered(f, write), f.Close())
-		}
+// Member is a key of a JSON object with its value.
+type Member struct {
+	Key   string
+	Value json.RawMessage
+}
+
+// ParseObject returns the members of one JSON object in their order. It refuses duplicate
+// keys and text that is not Unicode, which encoding/json accepts. Errors are *invalid.Error without a place.
+func ParseObject(data []byte) ([]Member, error) {
+	if err := checkText(data); err != nil {
+		return nil, err
 	}
-	return ofFile(path, err)
-}
-
-// WriteNew is Write for a file that must not exist. Of several writers at a time one succeeds.
-func WriteNew(path string, write func(io.Writer) error) error {
-	err := replace(path, nil, write, os.Link) // which fails if the path exists
-	if errors.Is(err, fs.ErrExist) {
-		err = &invalid.Error{Want: "a new file", Got: "a file that exists"}
+	var unseen map[string]json.RawMessage
+	if err := json.Unmarshal(data, &unseen); unseen == nil {
+		e := &invalid.Error{Want: "one JSON object", Got: "another JSON value"}
+		if syntax := (*json.SyntaxError)(nil); len(bytes.TrimSpace(data)) == 0 {
+			e.Got = "nothing"
+		} else if errors.As(err, &syntax) {
+			line := 1 + bytes.Count(data[:min(int(syntax.Offset), len(data))], []byte("\n"))
+			e.Got = fmt.Sprintf("a syntax error in line %d", line)
+		}
+		return nil, e
 	}
-	return ofFile(path, err)
+	d := json.NewDecoder(bytes.NewReader(data))
+	_, err := d.Token()
+	list := make([]Member, 0, len(unseen))
+	for d.More() && err == nil {
+		key, _ := d.Token()
+		m := Member{Key: fmt.Sprint(key)}
+		if _, ok := unseen[m.Key]; !ok {
+			return nil, &invalid.Error{Field: m.Key, Want: "each key once", Got: "it twice"}
+		}
+		delete(unseen, m.Key)
+		err = d.Decode(&m.Value)
+		list = append(list, m)
+	}
+	return list, err
 }
 
-// WriteNamed is Write for a file in dir whose path write returns. A file or link there is replaced.
-func WriteNamed(dir string, write func(io.Writer) (path string, err error)) error {
-	path := ""
-	return ofFile(dir, replace(filepath.Join(dir, "file"), nil, func(w io.Writer) (err error) {
-		path, err = write(w)
-		return err
-	}, func(from, _ string) error { return os.Rename(from, path) }))
+// WriteJSON writes a value as indented JSON, as Write does.
+func WriteJSON(path string, v any) error {
+	return Write(path, func(w io.Writer) error { return format.WriteJSON(w, v) })
 }
 
-// ofFile returns the error of writing a file. One that names another place, such as the input of the
-// caller, is not one of the file.
-func ofFile(path string, err error) error {
-	if named := (*invalid.Error)(nil); err == nil || errors.As(err, &named) && named.Where != "" {
+// sealKey begins the last member of a sealed object in compact JSON: the SHA-256, in hex, of
+// the compact JSON of the object without this member.
+const sealKey = `,"sha256":"`
+
+// WriteSealed writes a value as WriteJSON does, with a checksum as its last member. The value
+// must be an object with at least one member.
+func WriteSealed(path string, v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
 		return err
 	}
-	err = invalid.File(path, err)
-	if e := (*invalid.Error)(nil); errors.Is(err, fs.ErrNotExist) && errors.As(err, &e) {
-		e.Hint = "Create the folder first."
-	}
-	return err
+	seal := fmt.Sprintf(`%s%x"}`, sealKey, sha256.Sum256(text))
+	return WriteJSON(path, json.RawMessage(append(text[:len(text)-1], seal...)))
 }
 
-// ownStream returns stdout or stderr where that is the file, else nil. Where stdout is redirected
-// to a file, /dev/stdout is that file. To replace it would lose what else is printed.
-func ownStream(info fs.FileInfo) *os.File {
-	for _, f := range []*os.File{os.Stdout, os.Stderr} {
-		if own, err := f.Stat(); err == nil && os.SameFile(info, own) {
-			return f
-		}
+// DecodeSealed reads what WriteSealed wrote. Other content, and keys that v does not have, are
+// errors: an *invalid.Error, or that of encoding/json.
+func DecodeSealed(data []byte, v any) error {
+	var text bytes.Buffer
+	if err := json.Compact(&text, data); err != nil {
+		return err
+	}
+	at := bytes.LastIndex(text.Bytes(), []byte(sealKey)) // the content may have the same key
+	if at < 0 {
+		return &invalid.Error{Field: "sha256", Want: "the checksum of the content", Got: "none"}
+	}
+	content, seal := append(bytes.Clone(text.Bytes()[:at]), '}'), text.Bytes()[at:]
+	if string(seal) != fmt.Sprintf(`%s%x"}`, sealKey, sha256.Sum256(content)) {
+		return &invalid.Error{Field: "sha256", Want: "the checksum of the content", Got: "another", Hint: "The file was changed or is damaged."}
+	}
+	return Unmarshal(content, v)
+}
+
+// Unmarshal parses JSON as encoding/json does, but keys that v does not have and text that is not
+// Unicode are errors.
+func Unmarshal(data []byte, v any) error {
+	if err := checkText(data); err != nil {
+		return err
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return &invalid.Error{Want: "the end after one JSON value", Got: "more"}
 	}
 	return nil
 }
 
-// WriteCSV writes rows as CSV, as Write does.
-func WriteCSV(path string, rows [][]string) error {
-	return Write(path, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(rows) })
-}
+// escape matches escapes in JSON, in a group half of a surrogate pair.
+var escape = regexp.MustCompile(`\\[^u]|\\u[dD][89abAB]..\\u[dD][c-fC-F]|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})`)
 
-// replace writes a temporary file, and gives it its name by os.Rename or os.Link. old is the file that
-// is there, if any.
-func replace(path string, old fs.FileInfo, write func(io.Writer) error, name func(from, to string) error) (err error) {
-	f, err := createTemporary(path, old)
-	if err != nil {
-		return err
+// checkText returns an error for what encoding/json would replace.
+func checkText(data []byte) error {
+	e := &invalid.Error{Want: "text in Unicode"}
+	if !utf8.Valid(data) {
+		e.Got = "bytes that are not UTF-8"
 	}
-	// Deferred, so that a panic in write leaves nothing behind either.
-	defer func() {
-		_ = f.Close() // which unlocks it: its other names are on disk, or it is of no use any more
-		if failed := os.Remove(f.Name()); !errors.Is(failed, fs.ErrNotExist) {
-			err = errors.Join(err, failed)
+	for _, found := range escape.FindAllSubmatch(data, -1) {
+		if found[1] != nil {
+			e.Got = fmt.Sprintf("half of a surrogate pair, %s", found[1])
 		}
-	}()
-	if err := buffered(f, write); err != nil {
-		return err
 	}
-	err = f.Sync()
-	if err == nil && runtime.GOOS == "windows" { // which renames no file that is open
-		err = f.Close()
-	}
-	if err == nil { // the file is closed, and so unlocked, only after it has its name
-		err = name(f.Name(), path)
-	}
-	if err == nil {
-		err = SyncFolder(filepath.Dir(path))
-	}
-	return err
-}
-
-// WriteFolder calls write with a hidden folder beside path, and gives it that path when write
-// returns nil. At path there must be nothing, or an empty folder. When it fails, nothing is left.
-// The error is write's or an *invalid.Error.
-func WriteFolder(path string, write func(dir string) error) (err error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return invalid.File(path, err)
-	}
-	// Unlike os.MkdirTemp, which makes folders that only the user can read.
-	f, err := createLocked(path, func(name string) (*os.File, error) {
-		if err := os.Mkdir(name, 0o777); err != nil {
-			return nil, err
-		}
-		return os.Open(name)
-	})
-	if err != nil {
-		return invalid.File(path, err)
-	}
-	// After the renaming there is nothing left to remove.
-	defer func() { err = errors.Join(err, os.RemoveAll(f.Name())) }()
-	defer func() { _ = f.Close() }() // it holds only the lock
-	if err := write(f.Name()); err != nil {
-		return err
-	}
-	if runtime.GOOS == "windows" { // which renames no folder that is open
-		_ = f.Close()
-	}
-	_ = os.Remove(path) // an empty one
-	return invalid.File(path, Rename(f.Name(), path))
-}
-
-func buffered(f *os.File, write func(io.Writer) error) error {
-	b := bufio.NewWriterSize(f, bufferSize)
-	if err := write(b); err != nil {
-		return err
-	}
-	return b.Flush()
-}
-
-// Rename moves a file or folder within a file system and returns when its new name is
-// on disk. The content must have been synced.
-func Rename(from, to string) error {
-	if err := os.Rename(from, to); err != nil {
-		return err
-	}
-	return errors.Join(SyncFolder(filepath.Dir(to)), SyncFolder(filepath.Dir(from)))
-}
-
-// SyncFolder waits until the names in a folder are on disk. On Windows, which has no such
-// call, it does nothing.
-func SyncFolder(dir string) error {
-	if runtime.GOOS == "windows" {
+	if e.Got == "" {
 		return nil
 	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
+	return e
+}
+
+// Format is a file format that is taken for another one.
+type Format struct {
+	Name string
+	Hint string // what to do, where it does not depend on the format that is wanted
+}
+
+// ConvertHint says what to do with pictures that are not read.
+const ConvertHint = "Convert photographs to JPEG or PNG."
+
+// formats are told apart by the first bytes of a file.
+var formats = []struct {
+	begin *regexp.Regexp
+	Format
+}{
+	{regexp.MustCompile(`^version https://git-lfs`), Format{"a git-LFS pointer", "It stands for the file: run git lfs pull, or download the file itself."}},
+	{regexp.MustCompile(`^\s*<svg`), Format{"an SVG drawing", ConvertHint}},
+	{regexp.MustCompile(`(?i)^(\xef\xbb\xbf)?\s*<(!doctype|html|\?xml|head|body|error)`), Format{"a page of HTML or XML", "The server sent a page in place of the file: download it again."}},
+	{regexp.MustCompile(`(?s)^\s*\{.*"weight_map"`), Format{"an index of weights in several files", "Give the .safetensors file that it names; several are joined in Python with safetensors."}},
+	{regexp.MustCompile(`^\s*\{\s*("|\})`), Format{Name: "a JSON file"}},
+	{regexp.MustCompile(`(?s)^\x08[\x01-\x20]\x12.{1,3}(pytorch|tf2onnx|onnx|keras|skl2onnx|torch)`), Format{Name: "an ONNX model"}},
+	{regexp.MustCompile(`^\x93NUMPY`), Format{Name: "a NumPy array (.npy)"}},
+	{regexp.MustCompile(`(?s)^PK\x03\x04.{26}(\[Content_Types\]|_rels/|docProps|xl/|mimetype)`), Format{Name: "a spreadsheet or another document (.xlsx, .ods)"}},
+	{regexp.MustCompile(`^PK\x03\x04`), Format{Name: "a ZIP archive, such as a PyTorch checkpoint (.pt, .pth), .npz or .xlsx"}},
+	{regexp.MustCompile(`^\x80[\x02-\x05]`), Format{Name: "a Python pickle, such as an old PyTorch checkpoint (.pt, .pth)"}},
+	{regexp.MustCompile(`^\x89HDF`), Format{Name: "an HDF5 file (.h5, or .mat of version 7.3)"}},
+	{regexp.MustCompile(`^MATLAB 5`), Format{Name: "a MATLAB file (.mat)"}},
+	{regexp.MustCompile(`^GGUF`), Format{Name: "a GGUF file"}},
+	{regexp.MustCompile(`^(\x1f\x8b|BZh|\xfd7zXZ|\x28\xb5\x2f\xfd)`), Format{Name: "a compressed file", Hint: "Unpack it."}},
+	{regexp.MustCompile(`^(\x89PNG|\xff\xd8\xff|GIF8)`), Format{Name: "an image"}},
+	{regexp.MustCompile(`(?s)^.{4}ftyp(hei|hev|mif1|msf1)`), Format{"a HEIC photograph", ConvertHint}},
+	{regexp.MustCompile(`(?s)^.{4}ftypavi`), Format{"an AVIF image", ConvertHint}},
+	{regexp.MustCompile(`(?s)^(.{4}JXL |\xff\x0a)`), Format{"a JPEG XL image", ConvertHint}},
+	{regexp.MustCompile(`(?s)^.{4}ftyp`), Format{Name: "a video"}},
+	{regexp.MustCompile(`^\xd0\xcf\x11\xe0`), Format{Name: "an old Excel or Word document (.xls, .doc)"}},
+	{regexp.MustCompile(`^PAR1`), Format{Name: "a Parquet file"}},
+	{regexp.MustCompile(`^(ARROW1|FEA1)`), Format{Name: "an Arrow or Feather file"}},
+	{regexp.MustCompile(`^%PDF`), Format{Name: "a PDF document"}},
+}
+
+// FormatBytes is the number of bytes that FormatOf needs at most.
+const FormatBytes = 512
+
+// FormatOf names the format of a file by its first bytes, for the error of a reader of another
+// format. It is empty for formats that are not known.
+func FormatOf(begin []byte) Format {
+	begin = begin[:min(len(begin), FormatBytes)]
+	latin := make([]rune, len(begin)) // so that the expressions see bytes
+	for i, b := range begin {
+		latin[i] = rune(b)
 	}
-	return errors.Join(d.Sync(), d.Close())
+	text := []byte(string(latin))
+	for _, f := range formats {
+		if f.begin.Match(text) {
+			return f.Format
+		}
+	}
+	return Format{}
 }

@@ -38,25 +38,15 @@ func New(name string, of tensor.Dtype, shape tensor.Shape, inputs []*G.Node) Op 
 	return Op{name, shape, len(inputs), hm.NewFnType(append(types, out)...), ops.Add(1)}
 }
 
-// Type implements gorgonia.Op.
-func (o Op) Type() hm.Type { return o.typ }
+// The methods below implement gorgonia.Op. The output is memory that the op keeps.
 
-// InferShape implements gorgonia.Op.
+func (o Op) Type() hm.Type                                  { return o.typ }
 func (o Op) InferShape(...G.DimSizer) (tensor.Shape, error) { return o.shape, nil }
-
-// Arity implements gorgonia.Op.
-func (o Op) Arity() int { return o.inputs }
-
-// ReturnsPtr implements gorgonia.Op: the output is memory that the op keeps.
-func (o Op) ReturnsPtr() bool { return true }
-
-// CallsExtern implements gorgonia.Op.
-func (o Op) CallsExtern() bool { return false }
-
-// OverwritesInput implements gorgonia.Op.
-func (o Op) OverwritesInput() int { return -1 }
-
-func (o Op) String() string { return o.name }
+func (o Op) Arity() int                                     { return o.inputs }
+func (o Op) ReturnsPtr() bool                               { return true }
+func (o Op) CallsExtern() bool                              { return false }
+func (o Op) OverwritesInput() int                           { return -1 }
+func (o Op) String() string                                 { return o.name }
 
 // WriteHash is unique to each op, so that Gorgonia, which merges nodes of equal hash, never
 // merges two: each keeps memory.
@@ -64,7 +54,6 @@ func (o Op) WriteHash(h hash.Hash) {
 	h.Write(binary.LittleEndian.AppendUint64([]byte(o.name), o.id)) //nolint:errcheck // a hash does not fail
 }
 
-// Hashcode implements gorgonia.Op.
 func (o Op) Hashcode() uint32 {
 	h := fnv.New32a()
 	o.WriteHash(h)

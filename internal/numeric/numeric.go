@@ -25,6 +25,16 @@ func NotFinite[T Float](values []T) int {
 	return -1
 }
 
+// CountUp reports whether each value is one above the value before.
+func CountUp(values []float32) bool {
+	for i, v := range values {
+		if float64(v) != float64(values[0])+float64(i) {
+			return false
+		}
+	}
+	return true
+}
+
 // Float64, and the functions below, return the number in the first bytes.
 func Float64(b []byte) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(b)) }
 

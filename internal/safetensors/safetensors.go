@@ -59,7 +59,6 @@ const maxNumbers = 1 << 40
 // maxHeader is the length up to which the library safetensors reads a header.
 const maxHeader = 100_000_000
 
-// entry is a tensor in the header.
 type entry struct {
 	Dtype   string `json:"dtype"`
 	Shape   []int  `json:"shape"`

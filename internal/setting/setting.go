@@ -140,7 +140,7 @@ func Switch(key string, to *bool, standard bool) Setting {
 
 // Of binds a value of any type. valid describes the texts that parse accepts.
 func Of[T any](key string, to *T, standard T, valid string, parse func(string) (T, error)) Setting {
-	return bind(key, to, standard, valid, parse, always)
+	return bind(key, to, standard, valid, parse, func(T) bool { return true })
 }
 
 // Raw binds a text, such as a path.
@@ -203,15 +203,15 @@ func Choice[T ~string](key string, to *T, standard T, options ...T) Setting {
 	return s
 }
 
-// Steps binds a list of steps that T reads from text, or one of the words beside. valid
+// Steps binds a list of steps that T reads from text, or the default, which need not be one. valid
 // describes the texts.
 func Steps[T ~string, P interface {
 	*T
 	encoding.TextUnmarshaler
-}](key string, to P, standard T, valid string, words ...T) Setting {
+}](key string, to P, standard T, valid string, options ...T) Setting {
 	parse := func(text string) (T, error) {
-		if word, err := invalid.OneOf(text, words...); err == nil {
-			return word, nil
+		if strings.EqualFold(text, string(standard)) {
+			return standard, nil
 		}
 		var steps T
 		err := P(&steps).UnmarshalText([]byte(text))
@@ -222,11 +222,9 @@ func Steps[T ~string, P interface {
 		return err == nil && read == steps
 	}
 	s := bind(key, (*T)(to), standard, valid, parse, canonical)
-	s.List = true
+	s.List, s.Options = true, format.Strings(options)
 	return s
 }
-
-func always[T any](T) bool { return true }
 
 // Describe sets the help.
 func (s Setting) Describe(help string) Setting {
@@ -267,12 +265,6 @@ func (s Setting) Common() Setting {
 // OrAs adds another name of the flag.
 func (s Setting) OrAs(name string) Setting {
 	s.Alias = name
-	return s
-}
-
-// WithOptions sets the words that the help and the completion offer.
-func (s Setting) WithOptions(options ...string) Setting {
-	s.Options = options
 	return s
 }
 

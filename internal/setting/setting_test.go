@@ -57,7 +57,7 @@ func (c *config) Settings() setting.List {
 		setting.Switch("fair", &c.Fair, true).Noted("true where it can be"),
 		setting.Text("name", &c.Name, "bird", strings.ToLower),
 		setting.Choice("colour", &c.Colour, red, red, blue).Try(setting.All(red, blue)...),
-		setting.Steps("steps", &c.Steps, none, "letters, or none", none),
+		setting.Steps("steps", &c.Steps, none, "letters, or none"),
 	}
 }
 

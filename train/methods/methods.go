@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/lago-train/lago-train/internal/fileio"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
@@ -67,6 +68,9 @@ func Names() []string {
 	return names
 }
 
+// Labels lists the variants of LAGO and the baselines.
+func Labels() []string { return append(format.Strings(model.Variants), Names()[1:]...) }
+
 // Find returns the method with a name, in lower or upper case. The error is an
 // *invalid.Error.
 func Find(name string) (Entry, error) {
@@ -91,24 +95,6 @@ func (m Named) entry() Entry {
 
 // Default returns the method with its defaults.
 func (e Entry) Default() Named { return Named{e.Name, e.New()} }
-
-// Parse returns the method with a name, or LAGO with the variant of that name, with the
-// defaults. The error is an *invalid.Error.
-func Parse(name string) (Named, error) {
-	names := Names()
-	for _, v := range model.Variants {
-		names = append(names, string(v))
-	}
-	known, err := invalid.OneOf(name, names...)
-	if err != nil {
-		return Named{}, err
-	}
-	if v := model.Variant(known); slices.Contains(model.Variants, v) {
-		return Variant(v), nil
-	}
-	e, err := Find(known)
-	return e.Default(), err
-}
 
 // Variant returns a variant of LAGO with its defaults.
 func Variant(v model.Variant) Named { return Named{LAGO, lago.New(v)} }
@@ -218,3 +204,51 @@ func (m *Named) UnmarshalJSON(data []byte) error {
 	*m = read
 	return nil
 }
+
+// The default corrections of baselines.
+var (
+	subtracted   = model.Correction{Kind: model.Subtract, Omega: 1}
+	standardised = model.Correction{Kind: model.Standardise, Omega: 1}
+	uncorrected  = model.Correction{Kind: model.NoCorrection, Omega: 0.5}
+)
+
+// omegas are those that a search tries, with each kind of correction.
+var omegas = []float64{0.25, 0.5, 1}
+
+// kinds are the corrections that the scores of the method can have, none first.
+func (e Entry) kinds() []model.CorrectionKind {
+	if e.Logarithms {
+		return []model.CorrectionKind{model.NoCorrection, model.Subtract, model.Standardise}
+	}
+	return []model.CorrectionKind{model.NoCorrection, model.Standardise}
+}
+
+// Corrections lists those that a search tries, none first.
+func (e Entry) Corrections() []model.Correction {
+	list := []model.Correction{{Kind: model.NoCorrection}}
+	for _, kind := range e.kinds()[1:] {
+		for _, omega := range omegas {
+			list = append(list, model.Correction{Kind: kind, Omega: omega})
+		}
+	}
+	return list
+}
+
+// CorrectionKeys are the settings of the correction. No weight depends on them.
+var CorrectionKeys = []string{"correction", "omega"}
+
+// CorrectedSettings lists the settings of the method, and those of the correction of its scores,
+// bound to c.
+func (m Named) CorrectedSettings(c *model.Correction) setting.List {
+	e := m.entry()
+	return append(m.Settings(),
+		setting.Choice("correction", &c.Kind, e.Correction.Kind, e.kinds()...).
+			Describe("correction of the scores by those of seen classes: none, evidence (their mean is subtracted) or standardise").
+			Try(setting.All(e.kinds()...)...),
+		setting.Number("omega", &c.Omega, e.Correction.Omega, setting.Fraction).
+			If(c.Kind != model.NoCorrection, "corrections evidence and standardise").
+			Describe("`VALUE` strength of the correction, from 0 to 1").Try(setting.All(omegas...)...))
+}
+
+// Corrections lists those that a search tries for the method, none first.
+func (m Named) Corrections() []model.Correction { return m.entry().Corrections() }

@@ -248,12 +248,7 @@ func (i *Interval) UnmarshalJSON(data []byte) error {
 // ClassInterval is the interval of the mean of perClass, one number per class. Classes with
 // NaN, those without samples, are left out.
 func ClassInterval(perClass []float64) Interval {
-	return bootstrap(func(means []float64) float64 { return means[0] }, perClass)
-}
-
-// bootstrap is the interval of a statistic of the means of several sets of classes.
-func bootstrap(statistic func(means []float64) float64, sets ...[]float64) Interval {
-	return percentiles(resample(statistic, sets...))
+	return percentiles(resample(func(means []float64) float64 { return means[0] }, perClass))
 }
 
 // percentiles is the interval of resamples.
@@ -309,13 +304,7 @@ func PairedDifference(a, b []float64) Difference {
 }
 
 func signFlip(d []float64) float64 {
-	var observed, size float64
-	for _, v := range d {
-		observed += v
-		size += math.Abs(v)
-	}
-	// Equal sums may differ by rounding.
-	limit := math.Abs(observed) - 1e-12*size
+	limit := math.Abs(floats.Sum(d)) - 1e-12*floats.Norm(d, 1) // equal sums may differ by rounding
 	asFar := func(sign func(z int) bool) bool {
 		var sum float64
 		for z, v := range d {

@@ -2,13 +2,16 @@ package metrics
 
 import (
 	stdcmp "cmp"
+	"encoding/json"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"gonum.org/v1/gonum/stat"
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -151,4 +154,115 @@ func drawGeneralised(t *rapid.T) (problem, Sides) {
 		t.Skip("a side without samples")
 	}
 	return p, sides
+}
+
+// For many classes the bounds are those of the normal distribution.
+func TestClassIntervalOfManyClasses(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 0))
+	values := make([]float64, 200)
+	for i := range values {
+		values[i] = r.Float64()
+	}
+	mean, sd := stat.PopMeanStdDev(values, nil)
+	margin := 1.96 * stat.StdErr(sd, 200)
+	got := ClassInterval(values)
+	testkit.Near(t, "low", got.Low, mean-margin, 0.05*margin)
+	testkit.Near(t, "high", got.High, mean+margin, 0.05*margin)
+}
+
+// The bounds are those of binom.test in R.
+func TestIntervalOfOneClass(t *testing.T) {
+	for _, c := range []struct {
+		right, samples int
+		low, high      float64
+	}{{0, 10, 0, 0.3084971}, {7, 10, 0.3475471, 0.9332605}, {10, 10, 0.6915029, 1}} {
+		got := Tally{Samples: []int{0, c.samples}, Right: []int{0, c.right}}.Interval()
+		testkit.Near(t, "low", got.Low, c.low, 1e-7)
+		testkit.Near(t, "high", got.High, c.high, 1e-7)
+	}
+}
+
+func TestClassIntervalNeedsTwoClasses(t *testing.T) {
+	nan := math.NaN()
+	for _, c := range []struct {
+		values     []float64
+		json, text string
+	}{
+		{nil, "null", "-"},
+		{[]float64{nan, 0.5, nan}, "null", "-"},
+		{[]float64{nan, 0.5, 0.5}, `{"low":0.5,"high":0.5}`, "-"},
+	} {
+		got := ClassInterval(c.values)
+		text := testkit.Must(json.Marshal(got))(t)
+		var read Interval
+		testkit.NoError(t, json.Unmarshal(text, &read))
+		if string(text) != c.json || got.String() != c.text || !cmp.Equal(got, read, cmpopts.EquateNaNs()) {
+			t.Errorf("%v: found %q and %s, read as %v", c.values, got, text, read)
+		}
+	}
+}
+
+func TestPairedDifference(t *testing.T) {
+	// Of the 32 signs of 1 to 5, only the two of equal signs reach a sum of 15.
+	got := PairedDifference([]float64{1, 3, 5, 7, 9, 8}, []float64{0, 1, 2, 3, 4, math.NaN()})
+	testkit.Near(t, "mean", got.Mean, 3, 1e-12)
+	testkit.Near(t, "p", got.P, 2.0/32, 1e-12)
+	// Differences 0.1, -0.2 and 0.1 sum to 0 but for rounding, and every assignment is as far.
+	testkit.Near(t, "p of no difference", PairedDifference([]float64{0.3, 0.1, 0.3}, []float64{0.2, 0.3, 0.2}).P, 1, 1e-12)
+
+	// More classes than can be enumerated: only all signs equal reach the observed sum.
+	a, b := make([]float64, 40), make([]float64, 40)
+	for i := range a {
+		a[i] = 1
+	}
+	testkit.Near(t, "least p", PairedDifference(a, b).P, 1.0/10_001, 1e-12)
+}
+
+// Random permutations agree with all permutations, computed here by counting sums.
+func TestRandomPermutationsAgreeWithAll(t *testing.T) {
+	d := []float64{1, 2, 3, -1, 4, 2, 1, 3, -2, 2, 1, -3, 2, 1, -4, 3} // 65,536 assignments
+	ways := map[int]int{0: 1}
+	var observed int
+	for _, v := range d {
+		observed += int(v)
+		next := map[int]int{}
+		for sum, n := range ways {
+			next[sum+int(v)] += n
+			next[sum-int(v)] += n
+		}
+		ways = next
+	}
+	var count int
+	for sum, n := range ways {
+		if max(sum, -sum) >= observed {
+			count += n
+		}
+	}
+	testkit.Near(t, "p", PairedDifference(d, make([]float64, len(d))).P, float64(count)/math.Exp2(float64(len(d))), 0.015)
+}
+
+// With all of its seen classes right, or none of its unseen ones, a problem has no spread.
+func TestGeneralisedInterval(t *testing.T) {
+	scores := rows([]float32{9, 0, 0, 0}, []float32{0, 9, 0, 0}, []float32{0, 0, 9, 0}, []float32{5, 0, 0, 1})
+	got := NewStacking(scores, []int{0, 1, 2, 3}, Sides{false, false, true, true}).Interval(0)
+	// The mean of two classes, one of them right, is 0, 0.5 or 1, each with more than 2.5 %.
+	testkit.Equal(t, "interval", got, GeneralisedInterval{Interval{1, 1}, Interval{0, 1}, Interval{0, 1}})
+	got = NewStacking(scores, []int{0, 1, 2, 3}, Sides{false, false, true, true}).Interval(math.Inf(-1))
+	testkit.Equal(t, "without unseen predictions", got, GeneralisedInterval{Interval{1, 1}, Interval{}, Interval{}})
+	if got := NewStacking(scores, []int{0, 1, 2, 2}, Sides{false, false, true, true}).Interval(0); got.Mean.String() != "-" {
+		t.Errorf("one unseen class with samples: found %+v", got)
+	}
+}
+
+// The third is p.adjust(c(0.01, 0.02, 0.03, 0.04, 0.05), "holm") in R.
+func TestHolm(t *testing.T) {
+	for _, c := range []struct{ p, want []float64 }{
+		{nil, nil},
+		{[]float64{0.04}, []float64{0.04}},
+		{[]float64{0.01, 0.02, 0.03, 0.04, 0.05}, []float64{0.05, 0.08, 0.09, 0.09, 0.09}},
+		{[]float64{0.04, 0.01, 0.03, 0.005}, []float64{0.06, 0.03, 0.06, 0.02}},
+		{[]float64{0.7, 0.6}, []float64{1, 1}},
+	} {
+		testkit.Equal(t, fmt.Sprint(c.p), Holm(c.p), c.want, cmpopts.EquateApprox(0, 1e-12), cmpopts.EquateEmpty())
+	}
 }

@@ -62,7 +62,8 @@ func Read(ctx context.Context, path string, problems *invalid.List, required []s
 	if err != nil {
 		if e := (*invalid.Error)(nil); errors.Is(err, fs.ErrNotExist) && errors.As(err, &e) {
 			for _, other := range []string{".xlsx", ".xls", ".ods", ".numbers"} {
-				if sheet := strings.TrimSuffix(path, filepath.Ext(path)) + other; exists(sheet) {
+				sheet := strings.TrimSuffix(path, filepath.Ext(path)) + other
+				if _, err := os.Stat(sheet); err == nil {
 					e.Hint = "Save " + filepath.Base(sheet) + " as CSV."
 				}
 			}
@@ -80,11 +81,6 @@ func ParseWith(file string, text io.Reader, problems *invalid.List, required []s
 		return nil
 	}
 	return t
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 const asUTF8 = `In Excel, save it as "CSV UTF-8".`

@@ -1,0 +1,303 @@
+package fileio
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/lago-train/lago-train/internal/invalid"
+)
+
+// Write calls write with a buffered writer and puts what it wrote at path, in place of
+// any file there. The folder must exist. When Write returns nil, content and name are
+// on disk; when it fails, the earlier file remains, unless the error is that of
+// syncing the folder, which comes after the rename.
+//
+// Symbolic links to files are followed, and a file keeps its permissions. Devices, named pipes
+// and the process's own stdout or stderr are written through as the bytes come, without
+// any of these promises.
+//
+// The bytes go first to a hidden file beside path. Write also removes what killed processes left
+// in the folder, of Write and of WriteFolder.
+func Write(path string, write func(io.Writer) error) error {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = replace(path, nil, write, os.Rename)
+	case err != nil:
+	case info.IsDir():
+		err = &invalid.Error{Want: "a file", Got: "a folder"}
+	case ownStream(info) != nil:
+		err = buffered(ownStream(info), write)
+	case info.Mode().IsRegular():
+		var target string
+		if target, err = filepath.EvalSymlinks(path); err == nil {
+			err = replace(target, info, write, os.Rename)
+		}
+	default:
+		var f *os.File
+		if f, err = os.OpenFile(path, os.O_WRONLY, 0); err == nil {
+			err = errors.Join(buffered(f, write), f.Close())
+		}
+	}
+	return ofFile(path, err)
+}
+
+// WriteNew is Write for a file that must not exist. Of several writers at a time one succeeds.
+func WriteNew(path string, write func(io.Writer) error) error {
+	err := replace(path, nil, write, os.Link) // which fails if the path exists
+	if errors.Is(err, fs.ErrExist) {
+		err = &invalid.Error{Want: "a new file", Got: "a file that exists"}
+	}
+	return ofFile(path, err)
+}
+
+// WriteNamed is Write for a file in dir whose path write returns. A file or link there is replaced.
+func WriteNamed(dir string, write func(io.Writer) (path string, err error)) error {
+	path := ""
+	return ofFile(dir, replace(filepath.Join(dir, "file"), nil, func(w io.Writer) (err error) {
+		path, err = write(w)
+		return err
+	}, func(from, _ string) error { return os.Rename(from, path) }))
+}
+
+// ofFile returns the error of writing a file. One that names another place, such as the input of the
+// caller, is not one of the file.
+func ofFile(path string, err error) error {
+	if named := (*invalid.Error)(nil); err == nil || errors.As(err, &named) && named.Where != "" {
+		return err
+	}
+	err = invalid.File(path, err)
+	if e := (*invalid.Error)(nil); errors.Is(err, fs.ErrNotExist) && errors.As(err, &e) {
+		e.Hint = "Create the folder first."
+	}
+	return err
+}
+
+// ownStream returns stdout or stderr where that is the file, else nil. Where stdout is redirected
+// to a file, /dev/stdout is that file. To replace it would lose what else is printed.
+func ownStream(info fs.FileInfo) *os.File {
+	for _, f := range []*os.File{os.Stdout, os.Stderr} {
+		if own, err := f.Stat(); err == nil && os.SameFile(info, own) {
+			return f
+		}
+	}
+	return nil
+}
+
+// WriteCSV writes rows as CSV, as Write does.
+func WriteCSV(path string, rows [][]string) error {
+	return Write(path, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(rows) })
+}
+
+// replace writes a temporary file, and gives it its name by os.Rename or os.Link. old is the file that
+// is there, if any.
+func replace(path string, old fs.FileInfo, write func(io.Writer) error, name func(from, to string) error) (err error) {
+	f, err := createTemporary(path, old)
+	if err != nil {
+		return err
+	}
+	// Deferred, so that a panic in write leaves nothing behind either.
+	defer func() {
+		_ = f.Close() // which unlocks it: its other names are on disk, or it is of no use any more
+		if failed := os.Remove(f.Name()); !errors.Is(failed, fs.ErrNotExist) {
+			err = errors.Join(err, failed)
+		}
+	}()
+	if err := buffered(f, write); err != nil {
+		return err
+	}
+	err = f.Sync()
+	if err == nil && runtime.GOOS == "windows" { // which renames no file that is open
+		err = f.Close()
+	}
+	if err == nil { // the file is closed, and so unlocked, only after it has its name
+		err = name(f.Name(), path)
+	}
+	if err == nil {
+		err = SyncFolder(filepath.Dir(path))
+	}
+	return err
+}
+
+// WriteFolder calls write with a hidden folder beside path, and gives it that path when write
+// returns nil. At path there must be nothing, or an empty folder. When it fails, nothing is left.
+// The error is write's or an *invalid.Error.
+func WriteFolder(path string, write func(dir string) error) (err error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return invalid.File(path, err)
+	}
+	// Unlike os.MkdirTemp, which makes folders that only the user can read.
+	f, err := createLocked(path, func(name string) (*os.File, error) {
+		if err := os.Mkdir(name, 0o777); err != nil {
+			return nil, err
+		}
+		return os.Open(name)
+	})
+	if err != nil {
+		return invalid.File(path, err)
+	}
+	// After the renaming there is nothing left to remove.
+	defer func() { err = errors.Join(err, os.RemoveAll(f.Name())) }()
+	defer func() { _ = f.Close() }() // it holds only the lock
+	if err := write(f.Name()); err != nil {
+		return err
+	}
+	if runtime.GOOS == "windows" { // which renames no folder that is open
+		_ = f.Close()
+	}
+	_ = os.Remove(path) // an empty one
+	return invalid.File(path, Rename(f.Name(), path))
+}
+
+func buffered(f *os.File, write func(io.Writer) error) error {
+	b := bufio.NewWriterSize(f, bufferSize)
+	if err := write(b); err != nil {
+		return err
+	}
+	return b.Flush()
+}
+
+// Rename moves a file or folder within a file system and returns when its new name is
+// on disk. The content must have been synced.
+func Rename(from, to string) error {
+	if err := os.Rename(from, to); err != nil {
+		return err
+	}
+	return errors.Join(SyncFolder(filepath.Dir(to)), SyncFolder(filepath.Dir(from)))
+}
+
+// SyncFolder waits until the names in a folder are on disk. On Windows, which has no such
+// call, it does nothing.
+func SyncFolder(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// createTemporary makes a locked file in the folder of a path, with the permissions of the old
+// file. Unlike os.CreateTemp it leaves those of a new file to the umask.
+func createTemporary(path string, old fs.FileInfo) (*os.File, error) {
+	perm := fs.FileMode(0o666)
+	if old != nil {
+		perm = old.Mode().Perm()
+	}
+	f, err := createLocked(path, func(name string) (*os.File, error) { return os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm) })
+	if err != nil || old == nil {
+		return f, err
+	}
+	if err := f.Chmod(perm); err != nil { // whatever the umask is
+		return nil, errors.Join(err, f.Close(), os.Remove(f.Name()))
+	}
+	return f, nil
+}
+
+// createLocked calls create for a hidden name beside a path, and locks what it returns, so that
+// no other process takes it for abandoned.
+func createLocked(path string, create func(name string) (*os.File, error)) (*os.File, error) {
+	dir, base := filepath.Split(path)
+	removeAbandoned(dir)
+	for {
+		name := fmt.Sprintf("%s.%s.%016x.tmp", dir, base, rand.Uint64())
+		f, err := create(name)
+		if errors.Is(err, fs.ErrNotExist) && IsFolder(cmp.Or(dir, ".")) {
+			continue // another process removed it before it was open
+		}
+		if err != nil {
+			return nil, err
+		}
+		// Another process may have removed it before it was locked.
+		if tryLock(f) != errLocked && isAt(f, name) {
+			return f, nil
+		}
+		if err := f.Close(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// IsFolder reports whether there is a folder at path.
+func IsFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// temporary matches the names that createLocked gives.
+var temporary = regexp.MustCompile(`^\.(.+)\.[0-9a-f]{16}\.tmp$`)
+
+// TemporaryOf returns the name of the file that a temporary one is to replace, "" for another file.
+func TemporaryOf(name string) string {
+	if match := temporary.FindStringSubmatch(name); match != nil {
+		return match[1]
+	}
+	return ""
+}
+
+// errLocked is the error of tryLock for a file that another writer has locked.
+var errLocked = errors.New("the file is locked")
+
+// removeAbandoned removes the temporary files and folders in a folder whose writers were
+// killed, which are those without a lock. They stay in a folder that cannot be read and on a
+// file system without locks.
+func removeAbandoned(dir string) {
+	entries, _ := os.ReadDir(cmp.Or(dir, "."))
+	for _, e := range entries {
+		if !e.Type().IsRegular() && !e.IsDir() || !temporary.MatchString(e.Name()) {
+			continue
+		}
+		path := filepath.Join(dir, e.Name())
+		f, err := os.Open(path)
+		if err != nil {
+			continue
+		}
+		if tryLock(f) == nil && isAt(f, path) {
+			_ = os.RemoveAll(path) // another process may have done it
+		}
+		_ = f.Close() // nothing was written
+	}
+}
+
+// isAt reports whether an open file is the one that a path leads to.
+func isAt(f *os.File, path string) bool {
+	open, err := f.Stat()
+	there, missing := os.Lstat(path)
+	return err == nil && missing == nil && os.SameFile(open, there)
+}
+
+// Lock locks a file that stays: for the caller alone, or for all that share it. While another
+// process has the lock, it calls waiting once and waits; the system frees the lock of a process
+// that dies.
+func Lock(ctx context.Context, path string, shared bool, waiting func()) (*flock.Flock, error) {
+	if _, err := SizeOfRegular(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err // opening a named pipe would block
+	}
+	lock := flock.New(path, flock.SetPermissions(0o666)) // less the umask
+	try, wait := lock.TryLock, lock.TryLockContext
+	if shared {
+		try, wait = lock.TryRLock, lock.TryRLockContext
+	}
+	held, err := try()
+	if err == nil && !held {
+		waiting()
+		_, err = wait(ctx, 200*time.Millisecond)
+	}
+	return lock, err
+}
