@@ -293,7 +293,7 @@ func TestCommandsKeepFilesOfDataSets(t *testing.T) {
 		append([]string{"evaluate", "--model", dir, "--csv", folder}, data...),
 		{"runs", "--from", filepath.Dir(dir), "--csv", labels + ".csv"},
 		{"runs", "show", dir, "--csv", filepath.Join(folder, "splits.csv")},
-		{"report", "--from", filepath.Dir(dir), "--to", labels + ".html"},
+		{"report", "--from", filepath.Dir(dir), "--to", filepath.Join(folder, "page.html")},
 		append(search, "--to", labels+".csv"),
 	} {
 		if e := lagoTrain(t, args...); e.code != exitUsage || !strings.Contains(e.stderr, "or an earlier output of the same kind, found another file") {
