@@ -9,10 +9,13 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/gofrs/flock"
+	"gonum.org/v1/gonum/stat"
 
+	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
@@ -279,6 +282,52 @@ func (r *Result) evaluate(p *model.Pipeline, data *Data, corrections []model.Cor
 		r.Evaluations = append(r.Evaluations, Evaluation{other.Correction, a.PerClass, a.PerSample, confusion})
 	}
 	return nil
+}
+
+// decileSamples is the number of samples, about, of which deciles are stored.
+const decileSamples = 1000
+
+// storedOf returns the mean detections of the samples of each class, without classes that have none,
+// and if asked for the deciles of the detections of single samples, evenly spaced.
+func storedOf(c model.Classifier, s Samples, classes int, deciles bool) (stored model.Stored, err error) {
+	of := make([][]int, classes)
+	for i, z := range s.Labels {
+		of[z] = append(of[z], s.Rows[i])
+	}
+	means, step, columns := &stored.Detections, 1+len(s.Labels)/decileSamples, [][]float64(nil)
+	for _, rows := range of {
+		if len(rows) == 0 {
+			continue
+		}
+		a, err := c.Detect(s.X, rows)
+		if err != nil {
+			return stored, err
+		}
+		if columns == nil {
+			columns = make([][]float64, a.Cols)
+		}
+		for m := range a.Cols {
+			var sum float64
+			for i := range a.Rows {
+				p := float64(a.Row(i)[m])
+				if sum += p; i%step == 0 {
+					columns[m] = append(columns[m], p)
+				}
+			}
+			means.Data = append(means.Data, float32(sum/float64(a.Rows)))
+		}
+		means.Rows, means.Cols = means.Rows+1, a.Cols
+	}
+	if deciles {
+		stored.Deciles = dataset.NewMatrix[float32](9, len(columns))
+		for m, column := range columns {
+			slices.Sort(column)
+			for i := range stored.Deciles.Rows {
+				stored.Deciles.Row(i)[m] = float32(stat.Quantile(float64(i+1)/10, stat.Empirical, column, nil))
+			}
+		}
+	}
+	return stored, nil
 }
 
 // fail finishes a run that would fail again.

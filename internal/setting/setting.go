@@ -268,6 +268,12 @@ func (s Setting) OrAs(name string) Setting {
 	return s
 }
 
+// WithOptions sets the words that the help and the completion offer.
+func (s Setting) WithOptions(options ...string) Setting {
+	s.Options = options
+	return s
+}
+
 // Needs refuses the setting without another one.
 func (s Setting) Needs(other string) Setting {
 	s.Needed = other
