@@ -17,6 +17,8 @@ var does = []string{
 	`field.state.value = "unsure"; form.dispatchEvent(new Event("input")); return shown().join() == "c.jpg"`,
 	`field.state.value = ""; field.text.value = "WREN"; form.dispatchEvent(new Event("input")); return shown().join() == "d.jpg"`,
 	`list.querySelector("li:not([hidden]) img").click(); return dialog.open && dialog.querySelector("img").clientWidth > 0`,
+	// In print, long names make no column wider than the paper.
+	`for (const r of document.styleSheets[0].cssRules) if (r.media?.mediaText == "print") r.media.mediaText = "all"; list.querySelector("li:not([hidden]) small").textContent = "x".repeat(300); return list.scrollWidth <= list.clientWidth`,
 }
 
 // The sheet fits its window in both colour schemes, nothing is cut off or loaded, and its fields select.
