@@ -80,6 +80,7 @@ func TestWholeWayInBrowser(t *testing.T) {
 
 	m := filepath.Join(runs, "latest")
 	open("--model", m, "--weights", weights)
+	b.Looks("whole-classes")
 	goTo("attributes/has_primary_color")
 	b.Click("checked: 28 drafts")
 	b.Waits("Checked.")
