@@ -255,13 +255,11 @@ async function predict() {
   if (trial.sample === undefined && !trial.photo) return;
   const mine = ++asked;
   const change = [...trial.change].map(([name, cells]) => ({class: name, new: !find(name), cells}));
-  try {
-    const a = await ask("predict", {sample: trial.photo ? null : trial.sample, unseen: trial.unseen, remove: [...trial.remove], change});
-    if (mine === asked) { trial.answer = a; trial.error = null; }
-  } catch (e) {
-    if (mine === asked) { trial.answer = null; trial.error = e.message; }
-  }
-  if (mine === asked && current() === "try") show();
+  const question = {sample: trial.photo ? null : trial.sample, unseen: trial.unseen, remove: [...trial.remove], change};
+  const found = await ask("predict", question).then(answer => ({answer, error: null}), e => ({answer: null, error: e.message}));
+  if (mine !== asked) return; // a later question is open
+  Object.assign(trial, found);
+  if (current() === "try") show();
 }
 const chosen = make("input", {type: "file", accept: "image/*", onchange: () => chosen.files[0] && drop(chosen.files[0])});
 async function drop(file) {
