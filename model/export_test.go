@@ -106,3 +106,11 @@ func NoneOfOp(r, gamma *G.Node, byGroups bool) *G.Node {
 	unscaled := dataset.NewMatrix[float64](2, gamma.Shape()[1]) // exponents of 0
 	return noneOfDetections[float64](r, gamma, variableMatrix(r.Graph(), "scale", unscaled), byGroups)
 }
+
+// Correct makes f correct L by detections, whose scores have a centre: see Correction.
+func (f *Forward[T]) Correct(c Correction, detections dataset.Matrix[T], centre float64) error {
+	f.adjust = nil
+	l, err := f.Scores(detections)
+	f.adjust = c.adjustment(l, centre)
+	return err
+}

@@ -309,30 +309,34 @@ func (a *adjustment) at(z int, score float64) float64 {
 	return (score - a.shift[z]) * a.factor[z]
 }
 
-// Correct makes f correct L by detections, whose scores have a centre: see Correction.
-func (f *Forward[T]) Correct(c Correction, detections dataset.Matrix[T], centre float64) error {
-	f.adjust = nil
-	l, err := f.Scores(detections)
-	f.adjust = c.adjustment(l, centre)
-	return err
+// adjustments returns what p does to the scores of some classes, nil for nothing, and if asked for the
+// correction in full, see BestFit. scores returns those of the stored detections, which have so many columns,
+// 0 for any.
+func (p *Pipeline) adjustments(classes, columns int, fits bool, scores func() (dataset.Matrix[float64], error)) (own, full *adjustment, err error) {
+	if p.Stacking != nil && len(p.Stacking) != classes {
+		return nil, nil, expected("descriptions", classes, "those of the %d candidates of stacking", len(p.Stacking))
+	}
+	if err = p.Correction.check(p.Stored, columns); err == nil && fits {
+		err = p.inFull().check(p.Stored, columns)
+	}
+	if err != nil || !p.Correction.On() && !fits {
+		return own.stacked(p.Stacking), nil, err
+	}
+	stored, err := scores()
+	if err != nil {
+		return nil, nil, err
+	}
+	if p.Correction.On() {
+		own = p.Correction.adjustment(stored, p.Stored.Centre)
+	}
+	return own.stacked(p.Stacking), p.inFull().adjustment(stored, p.Stored.Centre), nil
 }
 
-// correct makes f correct L as p does. If asked for, it returns the correction in full, see Pipeline.BestFit.
+// correct makes f correct L as p does, see adjustments.
 func correct[T Float](f *Forward[T], p *Pipeline, fits bool) (full *adjustment, err error) {
-	set := func(c Correction) error {
-		if err := c.check(p.Stored, f.classes.U.Cols); err != nil || !c.On() {
-			return err
-		}
-		return f.Correct(c, dataset.Convert[T](p.Stored.Detections), p.Stored.Centre)
-	}
-	if fits {
-		err = set(p.inFull())
-		full, f.adjust = f.adjust, nil
-	}
-	if err == nil {
-		err = set(p.Correction)
-	}
-	f.adjust = f.adjust.stacked(p.Stacking)
+	f.adjust, full, err = p.adjustments(f.z, f.classes.U.Cols, fits, func() (dataset.Matrix[float64], error) {
+		return f.Scores(dataset.Convert[T](p.Stored.Detections))
+	})
 	return full, err
 }
 

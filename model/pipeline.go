@@ -101,9 +101,6 @@ func (p *Pipeline) classifierOf(u dataset.Matrix[float64], fits bool) (Scorer, e
 	if err != nil {
 		return nil, err
 	}
-	if p.Stacking != nil && len(p.Stacking) != u.Rows {
-		return nil, expected("descriptions", u.Rows, "those of the %d candidates of stacking", len(p.Stacking))
-	}
 	if l, err := p.LAGO(); err == nil {
 		f, err := l.forward(u)
 		if err != nil {
@@ -114,26 +111,10 @@ func (p *Pipeline) classifierOf(u dataset.Matrix[float64], fits bool) (Scorer, e
 			return f.writeLogP(a, scores, fit, full)
 		}, err
 	}
-	var adjust, full *adjustment
-	err = p.Correction.check(p.Stored, 0)
-	if err == nil && fits {
-		err = p.inFull().check(p.Stored, 0)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if p.Correction.On() || fits {
+	adjust, full, err := p.adjustments(u.Rows, 0, fits, func() (dataset.Matrix[float64], error) {
 		of, err := p.Classifier.Classify(p.Stored.Detections, u)
-		if err != nil {
-			return nil, err
-		}
-		stored := dataset.Convert[float64](of)
-		full = p.inFull().adjustment(stored, p.Stored.Centre)
-		if p.Correction.On() {
-			adjust = p.Correction.adjustment(stored, p.Stored.Centre)
-		}
-	}
-	adjust = adjust.stacked(p.Stacking)
+		return dataset.Convert[float64](of), err
+	})
 	return func(a, scores dataset.Matrix[float32], fit []float64) error {
 		got, err := p.Classifier.Classify(a, u)
 		copy(scores.Data, got.Data)
@@ -146,7 +127,7 @@ func (p *Pipeline) classifierOf(u dataset.Matrix[float64], fits bool) (Scorer, e
 			}
 		}
 		return err
-	}, nil
+	}, err
 }
 
 // Store sets what is stored of the seen classes, whose imputed descriptions are u. Its Centre becomes

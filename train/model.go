@@ -288,17 +288,16 @@ type Remedy struct {
 	Validation float64 `json:"validation_harmonic_mean"`
 }
 
-// String says what the remedy does.
+// String lists omega and gamma.
 func (r Remedy) String() string {
-	c := r.Canonical()
-	text := string(c.Kind)
-	if c.On() {
-		text = fmt.Sprintf("correction %s, omega %g", c.Kind, c.Omega)
+	text := ""
+	if r.On() {
+		text = fmt.Sprintf(", omega %g", r.Omega)
 	}
 	if r.Gamma != 0 {
 		text += fmt.Sprintf(", gamma %.3g", r.Gamma)
 	}
-	return strings.TrimPrefix(text, "none, ")
+	return strings.TrimPrefix(text, ", ")
 }
 
 // Calibration is what makes probabilities of the scores s, softmax(s/T), as chosen on validation

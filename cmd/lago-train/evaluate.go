@@ -16,6 +16,7 @@ import (
 	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/experiments/evaluation"
 	"github.com/lago-train/lago-train/experiments/predictor"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/npy"
 	"github.com/lago-train/lago-train/internal/setting"
@@ -99,7 +100,7 @@ type evaluateOptions struct {
 	dataOptions
 	outputs
 	evaluation.Config
-	candidateOptions
+	candidates         []predictor.Selection
 	models             evaluation.Models
 	names, dev         []string
 	dataset            string
@@ -134,7 +135,7 @@ func evaluateCommand() *command {
 			setting.Raw("scores_out", &o.save, "").Describe("`FILE` .npy file for the scores, samples x classes"),
 			o.outputs.setting(),
 		}.In(outputGroup), setting.List{
-			o.candidateOptions.setting("those of --split").In(classGroup),
+			candidatesSetting(&o.candidates, "those of --split").In(classGroup),
 			adaptSetting(&o.models.Adapt),
 			setting.Switch("unknown", &o.models.Unknown, false).In(methodGroup).Describe("also leave half of the unseen classes out of the candidates, and evaluate how well their samples are recognised as none of these"),
 			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Noted("that of the model").Common().Describe("`NAME` data set"),
@@ -185,7 +186,7 @@ func (o *evaluateOptions) evaluateModels(c *call) (*evaluation.Result, error) {
 	}
 	m := o.models
 	m.Models, m.Dev = read("model", o.names), read("dev", o.dev)
-	o.inputs = append(o.inputs, o.classes)
+	o.inputs = append(o.inputs, format.Strings(o.candidates)...)
 	if err = cmp.Or(err, atFlag("scores-out", o.check(o.save))); err != nil {
 		return nil, err
 	}
@@ -197,7 +198,7 @@ func (o *evaluateOptions) evaluateModels(c *call) (*evaluation.Result, error) {
 	}
 	warnData(m.Data, false)
 	if o.candidates != nil {
-		if m.Candidates, err = o.choose(c, m.Models[0], m.Data, ""); err != nil {
+		if m.Candidates, err = m.Models[0].NewCandidates(c, m.Data, o.candidates, ""); err != nil {
 			return nil, err
 		}
 	}

@@ -2,7 +2,7 @@ package main
 
 import (
 	"bufio"
-	"context"
+	"cmp"
 	"errors"
 	"fmt"
 	"image"
@@ -36,50 +36,35 @@ type predictionOptions struct {
 	networkOptions
 	predictor.Options
 	outputs
-	noPicture []error // of samples of a data set
-	candidateOptions
+	noPicture                []error // of samples of a data set
 	model, features, dataset string
+	candidates               []predictor.Selection
+	classes                  string // file
 	to                       string // file
 }
 
-// candidateOptions are the classes that predictions choose from.
-type candidateOptions struct {
-	candidates []predictor.Selection
-	classes    string // file
-}
-
-// setting is --candidates, with what it is by default.
-func (o *candidateOptions) setting(otherwise string) setting.Setting {
-	s := setting.Several("candidates", &o.candidates, nil, "", o.add).Noted(otherwise).Common().
+// candidatesSetting is --candidates, with what it is by default.
+func candidatesSetting(to *[]predictor.Selection, otherwise string) setting.Setting {
+	parse := func(text string) (predictor.Selection, error) {
+		if file := predictor.Selection(text); file.IsFile() {
+			return file, nil
+		}
+		s, err := invalid.OneOf(text, predictor.Selections...)
+		if e := (*invalid.Error)(nil); errors.As(err, &e) {
+			e.Want += ", or a file of classes"
+		}
+		return s, err
+	}
+	s := setting.Several("candidates", to, nil, "", parse).Noted(otherwise).Common().
 		Describe("classes to choose from: unseen (not trained on), test, val, train, seen (train and val), all, or files of descriptions")
 	s.List, s.Options = true, format.Strings(predictor.Selections)
 	return s
 }
 
-// add reads one of --candidates.
-func (o *candidateOptions) add(text string) (predictor.Selection, error) {
-	switch filepath.Ext(text) {
-	case ".csv", ".json":
-		o.classes = text
-		return "", nil
-	}
-	s, err := invalid.OneOf(text, predictor.Selections...)
-	if e := (*invalid.Error)(nil); errors.As(err, &e) {
-		e.Want += ", or a file of classes"
-	}
-	return s, err
-}
-
-// choose returns the candidates that the flags name among the classes of d, or those of otherwise.
-func (o *candidateOptions) choose(ctx context.Context, m *predictor.Model, d *dataset.Dataset, otherwise predictor.Selection) (predictor.Candidates, error) {
-	selected := slices.DeleteFunc(slices.Clone(o.candidates), func(s predictor.Selection) bool { return s == "" })
-	return m.NewCandidates(ctx, d, selected, o.classes, otherwise)
-}
-
 // settings are those of both commands. photographs is the key of those that are predicted.
 func (o *predictionOptions) settings(photographs string) setting.List {
 	return slices.Concat(o.dataSettings().Without("json"), needing(photographs, o.networkSettings()), setting.List{
-		o.candidateOptions.setting("unseen, or all for samples of classes trained on").OrAs("among"),
+		candidatesSetting(&o.candidates, "unseen, or all for samples of classes trained on").OrAs("among"),
 		setting.Raw("classes", &o.classes, "").Common().Describe("`FILE` descriptions of classes to choose from: .csv or .json"),
 		setting.Choice("impute", &o.Impute, impute.Neutral, impute.Kinds...).
 			Describe("imputation of missing entries: neutral (within the group) or inferred (from all entries)"),
@@ -130,7 +115,7 @@ func (o *predictionOptions) open(open func(name string) (*predictor.Model, error
 			return nil, err
 		}
 	}
-	o.inputs = []string{m.Path, o.features, o.classes, o.weights, o.boxes}
+	o.inputs = append(format.Strings(o.candidates), m.Path, o.features, o.classes, o.weights, o.boxes)
 	return m, atFlag("to", o.check(o.to))
 }
 
@@ -142,7 +127,11 @@ func (o *predictionOptions) predictor(c *call, m *predictor.Model, d *dataset.Da
 	if trained {
 		otherwise, other = other, otherwise
 	}
-	candidates, err := o.choose(c, m, d, otherwise)
+	list := slices.Clone(o.candidates)
+	if o.classes != "" {
+		list = append(list, predictor.Selection(o.classes))
+	}
+	candidates, err := m.NewCandidates(c, d, list, otherwise)
 	if err != nil {
 		return nil, err
 	}
@@ -159,11 +148,11 @@ func (o *predictionOptions) predictor(c *call, m *predictor.Model, d *dataset.Da
 		names = ": " + format.Printable(strings.Join(candidates.Names, ", "))
 	}
 	others := "to choose from others: --candidates"
-	if n := len(m.SelectedCandidates(d, other).Names); o.candidates == nil && o.classes == "" {
+	if n := len(m.SelectedCandidates(d, other).Names); list == nil {
 		others = fmt.Sprintf("--candidates %s chooses from %d", other, n)
 	}
 	if p.Mixed {
-		others += "; scores are corrected for seen and unseen classes together: " + p.Generalised.String()
+		others += "; for seen and unseen classes together scores are corrected with " + cmp.Or(p.Generalised.String(), "omega 0")
 	}
 	logrus.Infof("choosing from %s%s (%s, data set %s; %d unseen, %d seen in training); %s",
 		format.Count(len(candidates.Names), "class"), names, format.Printable(candidates.What), format.Printable(d.Name), unseen, len(candidates.Names)-unseen, others)

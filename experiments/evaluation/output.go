@@ -1,6 +1,7 @@
 package evaluation
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -112,7 +113,7 @@ func (r *Result) generalisedTable() *table.Table {
 	if !slices.ContainsFunc(r.Remedies, r.scoredBy) {
 		row("as scored", metrics.Generalised{Seen: *r.Seen, Unseen: *r.Unseen, Mean: *r.HarmonicMean}, r.Intervals.GeneralisedInterval)
 		if r.Remedies != nil {
-			t.Note("as scored: %s, by predict and explain", r.remedy)
+			t.Note("as scored: %s, by predict and explain", cmp.Or(r.remedy.String(), "raw"))
 		}
 	}
 	if c := r.Calibrated; c != nil && r.Remedies == nil {

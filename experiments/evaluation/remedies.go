@@ -2,7 +2,7 @@ package evaluation
 
 import (
 	"context"
-	"fmt"
+	"strings"
 
 	"github.com/lago-train/lago-train/experiments/adaptation"
 	"github.com/lago-train/lago-train/experiments/predictor"
@@ -24,14 +24,7 @@ type Remedy struct {
 
 // String names the remedy and what validation chose.
 func (r Remedy) String() string {
-	text := r.Name
-	if r.Omega != 0 {
-		text += fmt.Sprintf(", omega %g", r.Omega)
-	}
-	if r.Gamma != 0 {
-		text += fmt.Sprintf(", gamma %.3g", r.Gamma)
-	}
-	return text
+	return strings.TrimSuffix(r.Name+", "+r.Remedy.String(), ", ")
 }
 
 // Minus is the difference of the harmonic means of two remedies on the same samples, and its interval over

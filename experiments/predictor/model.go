@@ -335,6 +335,11 @@ const (
 // Selections are all selections.
 var Selections = []Selection{Unseen, Test, Val, Train, Seen, All}
 
+// IsFile reports whether s is a file of descriptions, by its name.
+func (s Selection) IsFile() bool {
+	return slices.Contains([]string{".csv", ".json"}, filepath.Ext(string(s)))
+}
+
 // ClassesOf returns the indices of the selected classes.
 func (m *Model) ClassesOf(d *dataset.Dataset, s Selection) []int {
 	if s != Unseen {
@@ -385,28 +390,35 @@ func (m *Model) SelectedCandidates(d *dataset.Dataset, selections ...Selection) 
 	return c
 }
 
-// NewCandidates returns the classes of some selections from d and those that a file describes by the
-// attributes of d. Without both it returns the classes of otherwise.
-func (m *Model) NewCandidates(ctx context.Context, d *dataset.Dataset, selections []Selection, file string, otherwise Selection) (Candidates, error) {
-	if file == "" {
-		if len(selections) == 0 {
-			selections = []Selection{otherwise}
+// NewCandidates returns the classes of some selections from d and those that files in the list describe by the
+// attributes of d; of an empty list those of otherwise.
+func (m *Model) NewCandidates(ctx context.Context, d *dataset.Dataset, list []Selection, otherwise Selection) (c Candidates, err error) {
+	if len(list) == 0 {
+		list = []Selection{otherwise}
+	}
+	if selected := slices.DeleteFunc(slices.Clone(list), Selection.IsFile); len(selected) > 0 {
+		c = m.SelectedCandidates(d, selected...)
+	}
+	for _, file := range list {
+		if !file.IsFile() {
+			continue
 		}
-		return m.SelectedCandidates(d, selections...), nil
+		t, err := descriptions.Read(ctx, string(file), descriptions.AttributesOf(d))
+		if err != nil {
+			return c, err
+		}
+		if c, err = c.join(Candidates{"classes of " + string(file), t.Classes, t.Values()}); err != nil {
+			return c, err
+		}
 	}
-	t, err := descriptions.Read(ctx, file, descriptions.AttributesOf(d))
-	if err != nil {
-		return Candidates{}, err
-	}
-	described := Candidates{"classes of " + file, t.Classes, t.Values()}
-	if len(selections) == 0 {
-		return described, nil
-	}
-	return m.SelectedCandidates(d, selections...).join(described)
+	return c, nil
 }
 
 // join returns the classes of c followed by those of more. Names must differ.
 func (c Candidates) join(more Candidates) (Candidates, error) {
+	if c.Names == nil {
+		return more, nil
+	}
 	for _, name := range more.Names {
 		if slices.Contains(c.Names, name) {
 			return c, &invalid.Error{
