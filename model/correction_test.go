@@ -2,6 +2,7 @@ package model_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -81,6 +82,21 @@ func TestCorrectionOfClasses(t *testing.T) {
 		slices.Reverse(reversed)
 		same(t, "e in reverse order", reversed, want)
 	})
+}
+
+// The kind of a fit, and of the correction among seen and unseen classes, is that of the correction or, without
+// one, the kind that suits the scores.
+func TestCorrectionKind(t *testing.T) {
+	for _, c := range []struct {
+		of          model.Correction
+		suits, want model.CorrectionKind
+	}{
+		{model.Correction{}, "", model.Subtract}, {model.Correction{Kind: model.NoCorrection}, model.Standardise, model.Standardise},
+		{model.Correction{Kind: model.Subtract, Omega: 0.5}, model.Standardise, model.Subtract}, {model.Correction{Kind: model.Standardise}, model.Subtract, model.Subtract},
+	} {
+		p := model.Pipeline{Correction: c.of, Stored: model.Stored{Kind: c.suits}}
+		testkit.Equal(t, fmt.Sprintf("%+v", c), p.CorrectionKind(), c.want)
+	}
 }
 
 // The scores of a pipeline are corrected on all ways: by Classify, as a stream and explained;

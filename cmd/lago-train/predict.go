@@ -328,8 +328,8 @@ func (o *predictOptions) writeSheet(c *call, p *predictor.Predictor, d *dataset.
 	}
 	s := &predict.Sheet{
 		Predictions: r,
-		Note: fmt.Sprintf("%s trained on %s, choosing from %d %s. Every number is in %s.",
-			p.Method.Label(), p.Dataset, len(r.Candidates.Names), r.Candidates.What, filepath.Base(beside)),
+		Note: fmt.Sprintf("%s trained on %s, choosing from %s (%d). Every number is in %s.",
+			p.Method.Label(), p.Dataset, r.Candidates.What, len(r.Candidates.Names), filepath.Base(beside)),
 		Picture: func(s predictor.Prediction) (image.Image, error) {
 			if o.images == nil {
 				return o.pictureOf(c, d, s.Index, predict.PictureSide)

@@ -137,7 +137,7 @@ func (r *Result) likelyTable() *table.Table {
 	if r.Temperature != 1 {
 		trained += fmt.Sprintf("; probabilities and log odds with temperature %.3g, chosen on validation classes", r.Temperature)
 	}
-	return t.Note("%s trained on %s (%s prior, %s), choosing from %d %s%s", r.Variant, r.Dataset, r.Prior, none, r.Classes, r.Candidates, trained)
+	return t.Note("%s trained on %s (%s prior, %s), choosing from %s (%d)%s", r.Variant, r.Dataset, r.Prior, none, r.Candidates, r.Classes, trained)
 }
 
 // section says whether the batch changed the prediction of LAGO itself, and lists the samples

@@ -44,7 +44,7 @@ func TestText(t *testing.T) {
 	text := unspaced(written(t, r, Text, 2))
 	testkit.WantText(t, text,
 		"sample 7 of birds is predicted as Black billed Cuckoo, which is wrong: the true class is Prothonotary Warbler, rank 3",
-		"semantic-hard trained on birds (uniform prior, De Morgan none-of-group term), choosing from 3 classes",
+		"semantic-hard trained on birds (uniform prior, De Morgan none-of-group term), choosing from classes (3)",
 		"Black billed Cuckoo is 2.2 times as likely as White breasted Nuthatch, the runner-up, mainly because of",
 		", together +0.79.", "Black billed Cuckoo against White breasted Nuthatch, the runner-up", "Black billed Cuckoo against Prothonotary Warbler, the true class",
 		"primary color: brown is described but was not detected; white was detected in its place (soft OR). With both, the sum favours Black billed Cuckoo by",
@@ -67,7 +67,7 @@ func TestPage(t *testing.T) {
 	r := mistaken(t)
 	r.Sample.Trained = true
 	page := written(t, r, HTML, 2)
-	testkit.WantText(t, page, "times as likely as White breasted Nuthatch, the runner-up", "choosing from 3 classes; the model was trained on samples of the true class")
+	testkit.WantText(t, page, "times as likely as White breasted Nuthatch, the runner-up", "choosing from classes (3); the model was trained on samples of the true class")
 	testkit.WantNoText(t, page, "http://", "https://", "<script", "<link", "<img", "@import", "url(", "@font-face")
 	count := func(what string) int { return strings.Count(page, what) }
 	bars, steps := count(`class="track" aria-hidden="true"`), count(`<td aria-hidden="true"><span class="line">`)
