@@ -43,7 +43,7 @@ func animals() *dataset.Dataset {
 // soft is a model of animals whose Gamma is given.
 func soft(gamma ...float64) *train.Saved {
 	s := lago.New(model.KSoft)
-	s.K = len(gamma) / 4
+	s.K, s.FreezePrior = len(gamma)/4, false
 	p := &model.Parameters[float32]{W: dataset.NewMatrix[float32](1, 4), B: make([]float32, 4), V: dataset.NewMatrix[float32](4, s.K)}
 	for i, g := range gamma {
 		p.V.Data[i] = float32(math.Log(max(g, 1e-30)))
