@@ -91,8 +91,10 @@ func TestCorrectionKind(t *testing.T) {
 		of          model.Correction
 		suits, want model.CorrectionKind
 	}{
-		{model.Correction{}, "", model.Subtract}, {model.Correction{Kind: model.NoCorrection}, model.Standardise, model.Standardise},
-		{model.Correction{Kind: model.Subtract, Omega: 0.5}, model.Standardise, model.Subtract}, {model.Correction{Kind: model.Standardise}, model.Subtract, model.Subtract},
+		{model.Correction{}, "", model.Subtract},
+		{model.Correction{Kind: model.NoCorrection}, model.Standardise, model.Standardise},
+		{model.Correction{Kind: model.Subtract, Omega: 0.5}, model.Standardise, model.Subtract},
+		{model.Correction{Kind: model.Standardise}, model.Subtract, model.Subtract},
 	} {
 		p := model.Pipeline{Correction: c.of, Stored: model.Stored{Kind: c.suits}}
 		testkit.Equal(t, fmt.Sprintf("%+v", c), p.CorrectionKind(), c.want)

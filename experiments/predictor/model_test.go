@@ -1,0 +1,168 @@
+package predictor
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/descriptions"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/internal/testkit/tiny"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/adapt"
+	"github.com/lago-train/lago-train/train"
+)
+
+func pets() (*Model, *dataset.Dataset) {
+	m := &Model{Saved: &train.Saved{
+		Dataset: "pets", Attributes: []string{"legs::four", "legs::two", "flies"}, Groups: []string{"legs", "flies"}, Semantic: []int{0, 0, 1},
+		Classes:      []string{"cat", "dog", "owl", "emu", "eel"},
+		Descriptions: dataset.Matrix[float64]{Rows: 5, Cols: 3, Data: []float64{1, 0, 0, 1, 0, 0.1, 0, 1, 1, 0, 0.9, 0, 0, 0, 0}},
+		Split:        dataset.Split{Train: []int{0}, Val: []int{1}, Test: []int{2, 3}},
+		Learned:      []int{0, 1},
+	}}
+	return m, m.TrainingData()
+}
+
+func ExampleModel_SelectedCandidates() {
+	m, d := pets()
+	set := m.SelectedCandidates(d, Test, Train)
+	fmt.Println(set.What, set.Names, set.U.Data)
+	// Output: test and train classes [owl emu cat] [0 1 1 0 0.9 0 1 0 0]
+}
+
+func TestSelections(t *testing.T) {
+	m, d := pets()
+	for want, selections := range map[string][]Selection{
+		"dog": {Val}, "cat dog": {Seen}, "cat dog owl emu eel": {All},
+		"owl emu eel": {Unseen}, "owl emu cat dog": {Test, Train, Seen},
+	} {
+		testkit.Equal(t, fmt.Sprint(selections), strings.Join(m.SelectedCandidates(d, selections...).Names, " "), want)
+	}
+	for z, want := range []Selection{Train, Val, Test, Test, Test} {
+		testkit.Equal(t, fmt.Sprint("class ", z), SelectionOf(d, z), want)
+	}
+}
+
+func TestNewCandidates(t *testing.T) {
+	m, d := pets()
+	path := testkit.Write(t, t.TempDir(), "classes.csv", "class,legs: two,flies\nbat,yes,yes\nrobot,,no\n")
+	both := testkit.Must(m.NewCandidates(t.Context(), d, []Selection{Test, Selection(path)}, Val))(t)
+	nan := math.NaN()
+	want := Candidates{
+		What: "test classes and classes of " + path, Names: []string{"owl", "emu", "bat", "robot"},
+		U: dataset.Matrix[float64]{Rows: 4, Cols: 3, Data: []float64{0, 1, 1, 0, 0.9, 0, nan, 1, 1, nan, nan, 0}},
+	}
+	testkit.Equal(t, "both", both, want, cmpopts.EquateNaNs())
+	if alone := testkit.Must(m.NewCandidates(t.Context(), d, []Selection{Selection(path)}, Val))(t); alone.What != "classes of "+path || len(alone.Names) != 2 {
+		t.Errorf("the file alone: %+v", alone)
+	}
+	testkit.Equal(t, "neither", testkit.Must(m.NewCandidates(t.Context(), d, nil, Val))(t).What, "val classes")
+	_, err := both.join(m.SelectedCandidates(d, All))
+	testkit.WantError(t, err, `found "owl"`)
+}
+
+// Descriptions may change and classes without samples may be added; other labels are other data, and of
+// another split the model has its own.
+func TestChanged(t *testing.T) {
+	d := tiny.Small()
+	m := &Model{Trial: &train.Trial{Fingerprint: d.Fingerprint()}, Saved: &train.Saved{
+		Dataset: d.Name, Classes: d.Classes, Descriptions: d.Descriptions, Split: d.Split, Learned: d.Split.Seen(),
+	}}
+	unseen, seen := d.Split.Test[0], d.Split.Train[0]
+	for _, c := range []struct {
+		change func(d *dataset.Dataset)
+		want   string
+		harms  bool
+	}{
+		{func(*dataset.Dataset) {}, "", false},
+		{func(d *dataset.Dataset) { d.Descriptions.Row(unseen)[0] = 0.123 }, "descriptions of 1 class (" + d.Classes[unseen] + ") changed since training; predictions use the new ones", false},
+		{func(d *dataset.Dataset) { clear(d.Descriptions.Row(seen)) }, "repeat the command that trained it", true},
+		{func(d *dataset.Dataset) { // a class before all others
+			d.Classes = append([]string{"added"}, d.Classes...)
+			d.Descriptions = dataset.Matrix[float64]{Rows: d.Descriptions.Rows + 1, Cols: d.Descriptions.Cols, Data: append(make([]float64, d.Descriptions.Cols), d.Descriptions.Data...)}
+			for _, list := range [][]int{d.Labels, d.Split.Train, d.Split.Val, d.Split.Test} {
+				for i := range list {
+					list[i]++
+				}
+			}
+		}, "", false},
+		{func(d *dataset.Dataset) {
+			d.Labels[0], d.Labels[len(d.Labels)-1] = d.Labels[len(d.Labels)-1], d.Labels[0]
+		}, "features, labels or split", true},
+	} {
+		changed := tiny.Small()
+		c.change(changed)
+		text, harms := m.Changed(changed)
+		if testkit.WantText(t, text, c.want); harms != c.harms || c.want == "" && text != "" {
+			t.Errorf("found %q, harms %v; expected %q, %v", text, harms, c.want, c.harms)
+		}
+	}
+	rotated := *d
+	rotated.Split = dataset.Split{Train: d.Split.Test, Val: d.Split.Val, Test: d.Split.Train}
+	if v := m.View(&rotated); !slices.Equal(v.Split.Test, d.Split.Test) {
+		t.Errorf("the view has the split %v", v.Split)
+	}
+}
+
+// Where seen and unseen classes are candidates together, the scores have the remedy chosen for that.
+func TestMixedCandidates(t *testing.T) {
+	m, d := pets()
+	m.Pipeline, m.Generalised = &model.Pipeline{}, &train.Remedy{Correction: model.Correction{Kind: model.Subtract, Omega: 1}, Gamma: 0.5}
+	for _, c := range []struct {
+		Selection
+		mixed bool
+	}{{All, true}, {Unseen, false}, {Seen, false}} {
+		p := testkit.Must(m.Predictor(m.SelectedCandidates(d, c.Selection), Options{}))(t)
+		if p.Mixed != c.mixed || p.Correction.On() != c.mixed || c.mixed != slices.Equal(p.Stacking, []float64{0.5, 0.5, 0, 0, 0}) {
+			t.Errorf("%s: mixed %v, correction %v, stacking %g", c.Selection, p.Mixed, p.Correction, p.Stacking)
+		}
+	}
+	table := descriptions.Of(d)
+	table.AddClass("fly")
+	table.AddClass("undescribed")
+	table.Set(len(table.Classes)-2, 2, "1")
+	today, ok := m.Described(table)
+	if names := m.SelectedCandidates(today, Unseen).Names; !ok || !slices.Equal(names, []string{"owl", "emu", "eel", "fly"}) {
+		t.Errorf("unseen today: %q", names)
+	}
+	m.Attributes[0] = "swims"
+	if _, ok := m.Described(table); ok {
+		t.Error("a table without an attribute of the model is taken")
+	}
+}
+
+// Where most of the classes seem to be absent, predictions are those without adaptation, unless it is
+// forced; the table says so.
+func TestDeclines(t *testing.T) {
+	d := &dataset.Dataset{Features: dataset.NewMatrix[float32](40, 3), Labels: make([]int, 40), Classes: []string{"a", "b", "c"}}
+	for i := range d.Features.Rows {
+		copy(d.Features.Row(i), []float32{8, float32(i%2) / 8, 0})
+	}
+	m := &Model{Saved: &train.Saved{Pipeline: new(model.Pipeline), Adaptation: &train.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 10}}}}
+	predict := func(o Options) *Predictions {
+		p := testkit.Must(m.Predictor(Candidates{Names: d.Classes}, o))(t)
+		scores := func(x, scores dataset.Matrix[float32], _ []float64) error {
+			copy(scores.Data, x.Data)
+			return nil
+		}
+		return testkit.Must(p.predict(t.Context(), &Samples{Data: d, Rows: d.Features.AllRows()}, scores, Listing{Top: 3}))(t)
+	}
+	alone, declined, forced := predict(Options{Temperature: 2}), predict(Options{Temperature: 2, Adapt: true}), predict(Options{Adapt: true, ForceAdapt: true})
+	for i, s := range declined.Samples {
+		if !slices.Equal(s.Best, alone.Samples[i].Best) {
+			t.Fatalf("sample %d: %v, expected %v", i, s.Best, alone.Samples[i].Best)
+		}
+	}
+	if !declined.Adapted.Declined || declined.Adapted.Changed != 0 || forced.Adapted.Declined {
+		t.Errorf("declined %+v, forced %+v", declined.Adapted, forced.Adapted)
+	}
+	const absent = "candidate classes that seem to be absent: b, c"
+	testkit.WantText(t, declined.Adapted.Table(d.Classes).Text(1000, 0), "not adapted to 40 samples: only about 1 of the 3 candidate classes seem to be present", absent)
+	testkit.WantText(t, forced.Adapted.Table(d.Classes).Text(1000, 0), "adapted to 40 samples: 0 predictions changed", absent)
+}
