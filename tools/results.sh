@@ -166,17 +166,17 @@ lago-train sweep-k --dataset $DATASET $once
 END
   section "$DATASET" noise 'Noise in the class descriptions' 'noise' \
 'Entries of the descriptions of the test classes are replaced by 0 or 1; the models are those of
-the protocol above. Standard errors count random noise and seeds; the choice of classes, which the
+the protocol above. Standard errors count random noise; the choice of classes, which the
 intervals count, matters more: this does not rank the methods.' <<END
-lago-train noise --dataset $DATASET $scale --ratios 0,0.1,0.2,0.3,0.5
+lago-train noise --dataset $DATASET $once --ratios 0,0.1,0.2,0.3,0.5
 END
   section "$DATASET" partial 'Partial class descriptions' 'partial partial-strongest' \
 'Each unseen class gives only a share of its attributes: at random, or the strongest first, as
 people describe what is distinctive (masks then differ only where attributes are equally strong).
-"inferred" imputes missing attributes from all given ones. Standard errors count masks and seeds; the
+"inferred" imputes missing attributes from all given ones. Standard errors count masks; the
 choice of classes, which the intervals count, matters more: this does not rank the methods.' <<END
-lago-train partial --dataset $DATASET $scale --shares 1,0.5,0.25,0.1
-lago-train partial --dataset $DATASET --given strongest $scale --shares 1,0.5,0.25,0.1
+lago-train partial --dataset $DATASET $once --shares 1,0.5,0.25,0.1
+lago-train partial --dataset $DATASET --given strongest $once --shares 1,0.5,0.25,0.1
 END
   text '
 ## Synthetic glyphs
@@ -200,7 +200,7 @@ without preprocessing and correction. At most 60 epochs cut k-soft, for which th
 200 (dev stage).'
   section "$1" "$2reproduce" "The paper's protocol" 'reproduction' "$how"'
 ESZSL has the preprocessing of semantic-hard, and the best of the settings that the column "tried" counts by validation accuracy.' <<END
-lago-train reproduce --dataset $1 $scale
+lago-train reproduce --dataset $1 $once
 END
   section "$1" "$2ablate" 'Design decisions' 'ablation' \
 'The designs of Table A.2 of the paper, and the attribute prior per group.' <<END

@@ -73,6 +73,7 @@ func (c *Config) settings(r *config.Request, standard []string, distortion setti
 
 // Resolve completes the configuration, and returns its presets.
 func (c *Config) Resolve(ctx context.Context, r *config.Request) ([]config.Preset, error) {
+	c.Baselines = nil // it is resolved again for data with published settings
 	var variants []model.Variant
 	for _, name := range c.names {
 		if slices.Contains(methods.Names(), name) {

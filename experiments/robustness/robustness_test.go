@@ -201,6 +201,17 @@ func TestPartial(t *testing.T) {
 	ask(t, testlab.New(t), StrongestKind, d, kinds)
 }
 
+// Data with published settings are resolved again after they were read.
+func TestResolvedAgain(t *testing.T) {
+	no := func(string) bool { return false }
+	c, r := &Noise{}, &config.Request{Has: no, Offers: no}
+	c.Settings(r).SetDefaults()
+	testkit.Must(c.Resolve(t.Context(), r))(t)
+	once := c.Config
+	testkit.Must(c.Resolve(t.Context(), r))(t)
+	testkit.Equal(t, "baselines", c.Baselines, once.Baselines)
+}
+
 func TestRefusals(t *testing.T) {
 	for want, c := range map[string]Config{
 		"methods: expected each method once":              {Baselines: []string{"dap", "dap"}, Distortion: Distortion{Ratios: []float64{0}}},
