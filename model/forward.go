@@ -219,7 +219,7 @@ type Correction struct {
 // Stored is what corrections and explanations need of the samples of seen classes.
 type Stored struct {
 	Detections dataset.Matrix[float32] // n x M; the means over the samples of each seen class
-	Deciles    dataset.Matrix[float32] // 9 x M, of the detections of the samples; empty in models of earlier versions
+	Deciles    dataset.Matrix[float32] // 9 x M, of the detections of the samples; empty for other methods than LAGO
 	Centre     float64                 // c, see Pipeline.Store
 	Kind       CorrectionKind          // that suits the scores; "" is Subtract
 }

@@ -64,15 +64,22 @@ func openLAGO(name string) (*predictor.Model, error) {
 	return nil, e
 }
 
+// openView opens a data set, that of the model if name is "", with the split of the model unless --dev-split
+// asks for another.
+func openView(ctx context.Context, m *predictor.Model, name string, o catalog.Options) (*dataset.Dataset, error) {
+	d, err := catalog.Open(ctx, cmp.Or(name, m.Dataset), o)
+	if err == nil && o.DevSplit <= 1 { // not given
+		d = m.View(d)
+	}
+	return d, err
+}
+
 // openData opens a data set for the model, its own if name is "". It warns if the model was trained
 // on other data of this name.
 func openData(ctx context.Context, m *predictor.Model, name string, o catalog.Options) (*dataset.Dataset, error) {
-	d, err := catalog.Open(ctx, cmp.Or(name, m.Dataset), o)
+	d, err := openView(ctx, m, name, o)
 	if err != nil {
 		return nil, err
-	}
-	if o.DevSplit <= 1 { // not given
-		d = m.View(d)
 	}
 	logChanged(m.Changed(d))
 	warnData(d, false)
@@ -190,11 +197,8 @@ func (o *evaluateOptions) evaluateModels(c *call) (*evaluation.Result, error) {
 	if err = cmp.Or(err, atFlag("scores-out", o.check(o.save))); err != nil {
 		return nil, err
 	}
-	if m.Data, err = catalog.Open(c, cmp.Or(o.dataset, m.Models[0].Dataset), o.Options); err != nil {
+	if m.Data, err = openView(c, m.Models[0], o.dataset, o.Options); err != nil {
 		return nil, err
-	}
-	if o.DevSplit <= 1 { // not given
-		m.Data = m.Models[0].View(m.Data)
 	}
 	warnData(m.Data, false)
 	if o.candidates != nil {

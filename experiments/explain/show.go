@@ -218,8 +218,8 @@ func (r *Result) termTable(c Comparison, groups []predictor.Group) *table.Table 
 			t.Row(cells...)
 		}
 	}
-	if len(groups[0].Terms) > 0 && groups[0].Terms[0].Above == nil {
-		return t.Note("whether detections are high or low for the model is not known: it was trained by an earlier version")
+	if len(groups[0].Terms) > 0 && groups[0].Terms[0].Above == nil { // no model that a run stored
+		return t
 	}
 	return t.Note("detected: high is above %.0f %% of the training samples, low is below %.0[1]f %% of them, usual is between", 100*predictor.High)
 }

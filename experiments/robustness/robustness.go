@@ -73,11 +73,11 @@ func (c *Config) settings(r *config.Request, standard []string, distortion setti
 
 // Resolve completes the configuration, and returns its presets.
 func (c *Config) Resolve(ctx context.Context, r *config.Request) ([]config.Preset, error) {
-	c.Baselines = nil // it is resolved again for data with published settings
 	var variants []model.Variant
+	var baselines []string
 	for _, name := range c.names {
 		if slices.Contains(methods.Names(), name) {
-			c.Baselines = append(c.Baselines, name)
+			baselines = append(baselines, name)
 		} else {
 			variants = append(variants, model.Variant(name))
 		}
@@ -92,7 +92,7 @@ func (c *Config) Resolve(ctx context.Context, r *config.Request) ([]config.Prese
 	if err != nil {
 		return nil, err
 	}
-	c.Variants, c.Like = configs, engine.ForBaselines(configs, presets[0].Config)
+	c.Variants, c.Baselines, c.Like = configs, baselines, engine.ForBaselines(configs, presets[0].Config)
 	return presets, c.Check()
 }
 
