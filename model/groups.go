@@ -14,22 +14,24 @@ import (
 // writeGamma writes Gamma = softmax over k of (zeta V[m,:]), the soft group of each
 // attribute, M x K.
 func writeGamma[T Float](gamma []T, v matrix.Matrix[T], zeta float64) {
-	for m := range v.Rows {
-		row, out := v.Row(m), gamma[m*v.Cols:(m+1)*v.Cols]
-		top := math.Inf(-1)
-		for _, x := range row {
-			top = max(top, zeta*float64(x))
+	parallel.For(v.Rows, 1+2048/v.Cols, func(lo, hi int) {
+		for m := lo; m < hi; m++ {
+			row, out := v.Row(m), gamma[m*v.Cols:(m+1)*v.Cols]
+			top := math.Inf(-1)
+			for _, x := range row {
+				top = max(top, zeta*float64(x))
+			}
+			var sum float64
+			for k, x := range row {
+				e := math.Exp(zeta*float64(x) - top)
+				out[k] = T(e)
+				sum += e
+			}
+			for k := range out {
+				out[k] = T(float64(out[k]) / sum)
+			}
 		}
-		var sum float64
-		for k, x := range row {
-			e := math.Exp(zeta*float64(x) - top)
-			out[k] = T(e)
-			sum += e
-		}
-		for k := range out {
-			out[k] = T(float64(out[k]) / sum)
-		}
-	}
+	})
 }
 
 // softGroups makes Gamma from V.
@@ -311,24 +313,18 @@ func (o *fixedScores[T]) group(scores []T, k int) matrix.Matrix[T] {
 	return matrix.Of(scores[k*o.n*o.z:(k+1)*o.n*o.z], o.z)
 }
 
+// grain is the least number of groups that is worth a goroutine.
+func (o *fixedScores[T]) grain() int { return 1 + 16384/(o.n*o.z) }
+
 func (o *fixedScores[T]) write(scores []T, a matrix.Matrix[T], ac []T) {
 	o.writeBackground(o.sum, a)
-	parallel.For(o.groups(), 1+16384/(o.n*o.z), func(lo, hi int) {
+	o.packed = o.pack(o.packed.Data, a)
+	parallel.For(o.groups(), o.grain(), func(lo, hi int) {
 		for k := lo; k < hi; k++ {
 			o.startGroup(o.group(scores, k), ac, o.sum, k)
-		}
-	})
-	o.packed = o.pack(o.packed.Data, a)
-	members := func(lo, hi int) {
-		for k := lo; k < hi; k++ {
 			o.addMembers(o.group(scores, k), a, o.packed, k)
 		}
-	}
-	if o.dense {
-		parallel.For(o.groups(), 1, members)
-	} else {
-		members(0, o.groups())
-	}
+	})
 }
 
 // byDetections is dA[n,m] = sum over k, z of dG[k,n,z] Gamma[m,k] (U/p)[m,z].
@@ -349,11 +345,13 @@ func (o *fixedScores[T]) byDetections(da matrix.Matrix[T], dg []T) {
 		})
 		return
 	}
-	for k := range o.groups() {
-		if lo, hi := o.start[k], o.start[k+1]; hi > lo {
-			matrix.Mul(o.packed.Columns(lo, hi), o.group(dg, k), o.tables.Slice(lo, hi).T())
+	parallel.For(o.groups(), o.grain(), func(first, end int) {
+		for k := first; k < end; k++ {
+			if lo, hi := o.start[k], o.start[k+1]; hi > lo {
+				matrix.Mul(o.packed.Columns(lo, hi), o.group(dg, k), o.tables.Slice(lo, hi).T())
+			}
 		}
-	}
+	})
 	if o.background != 0 {
 		clear(o.sum.Data)
 		for k := range o.groups() {

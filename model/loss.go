@@ -264,15 +264,18 @@ func softAnd[T Float](scoresNode *G.Node) *G.Node {
 		})
 	}
 	return apply(kernel{name: "log p(z|x) + c: soft AND (Eq. 4)", from: []operand{scores}, to: l, forward: func() {
-		parallel.For(n, 1+8192/(k*z), func(lo, hi int) {
-			p := newLogProduct(z)
-			for i := lo; i < hi; i++ {
+		// A block of samples has consecutive scores of each group, and products that stay in the cache.
+		const block = 8
+		parallel.For((n+block-1)/block, 1+8192/(block*k*z), func(lo, hi int) {
+			p := newLogProduct(block * z)
+			for first := lo * block; first < min(hi*block, n); first += block {
+				size := min(block, n-first) * z
 				p.reset()
 				for j := range k {
-					multiply(p, scores.data[(j*n+i)*z:(j*n+i+1)*z])
+					multiply(p, scores.data[(j*n+first)*z:][:size])
 				}
-				for c := range z {
-					l.data[i*z+c] = T(p.log(c))
+				for i := range size {
+					l.data[first*z+i] = T(p.log(i))
 				}
 			}
 		})

@@ -155,7 +155,7 @@ func detectors[T Float](phase *int, xNode, wNode, bNode, uNode *G.Node) *G.Node 
 	x, w, b, u := input[T]("X", xNode), input[T]("W", wNode), input[T]("b", bNode), input[float64]("U", uNode)
 	size, m := x.shape[0]*w.shape[1], w.shape[1]
 	all := output[T](size + 4)
-	var p *descriptionProduct[T]
+	var p descriptionProduct[T]
 	w.gradient = func(dw []T) {
 		const rows = 128 // at a time, which stay in the cache
 		ds, byW2, byWU2 := matrix.Of(all.grad[:size], m), all.grad[size], all.grad[size+2]
@@ -163,9 +163,8 @@ func detectors[T Float](phase *int, xNode, wNode, bNode, uNode *G.Node) *G.Node 
 			for i := lo; i < hi; i++ {
 				first, end := i*rows, min((i+1)*rows, w.shape[0])
 				part := matrix.Of(dw[first*m:end*m], m)
-				clear(part.Data)
-				if byW2 != 0 {
-					blas.AddScaled(part.Data, 2*byW2, w.matrix().Slice(first, end).Data)
+				for j, v := range w.matrix().Slice(first, end).Data {
+					part.Data[j] = 2 * byW2 * v
 				}
 				if byWU2 != 0 {
 					p.addGradient(part, byWU2, first)
@@ -192,7 +191,7 @@ func detectors[T Float](phase *int, xNode, wNode, bNode, uNode *G.Node) *G.Node 
 			}
 		}
 	}}
-	k.begin = func() { p = newDescriptionProduct(w.shape[0], matrix.Convert[T](u.matrix())) }
+	k.begin = func() { p.set(w.shape[0], matrix.Convert[T](u.matrix())) }
 	return apply(k)
 }
 
@@ -228,7 +227,9 @@ func norms[T Float](detectorsNode *G.Node) *G.Node {
 func fixedNorms[T Float](wNode, uNode *G.Node) *G.Node {
 	w, u, terms := input[T]("W", wNode), input[float64]("U", uNode), output[float64](2)
 	return apply(kernel{name: "|W|^2, |W U^T|^2", from: []operand{w, u}, to: terms, forward: func() {
-		squares := newDescriptionProduct(w.shape[0], matrix.Convert[T](u.matrix())).norms(w.matrix())
+		var p descriptionProduct[T]
+		p.set(w.shape[0], matrix.Convert[T](u.matrix()))
+		squares := p.norms(w.matrix())
 		copy(terms.data, squares[:])
 	}})
 }
@@ -253,13 +254,15 @@ type descriptionProduct[T Float] struct {
 	product matrix.Matrix[T] // W times the transposed factor
 }
 
-func newDescriptionProduct[T Float](d int, u matrix.Matrix[T]) *descriptionProduct[T] {
-	p := &descriptionProduct[T]{factor: u, square: 2*u.Rows > u.Cols}
+// set prepares the product with the descriptions u of a W of d rows.
+func (p *descriptionProduct[T]) set(d int, u matrix.Matrix[T]) {
+	p.factor, p.square = u, 2*u.Rows > u.Cols
 	if p.square {
 		p.factor = matrix.Product(u.T(), u)
 	}
-	p.product = matrix.New[T](d, p.factor.Rows)
-	return p
+	if p.product.Data == nil {
+		p.product = matrix.New[T](d, p.factor.Rows)
+	}
 }
 
 // norms returns |W|^2 and |W U^T|^2.
