@@ -18,7 +18,7 @@ build:
 # Archives of the program for Linux, macOS and Windows in dist, with their SHA-256: the same bytes
 # from the same commit and Go. Those for this machine are tried.
 dist:
-	$(GO) run -C tools ./dist $(CURDIR) dist
+	tools/dist.sh dist
 
 # The whole suite.
 test:
