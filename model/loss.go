@@ -72,14 +72,14 @@ func crossEntropy[T Float](lNode, yNode *G.Node) *G.Node {
 	norms := make([]float64, n)
 	l.gradient = func(dl []T) {
 		scale := float64(mean.grad[0]) / sum(y.data)
-		parallel.For(n, 1+4096/z, func(lo, hi int) {
+		parallel.For(n, 1+1024/z, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
 				entropyGradient(dl[i*z:(i+1)*z], l.data[i*z:(i+1)*z], y.data[i*z:(i+1)*z], norms[i], scale)
 			}
 		})
 	}
 	return apply(kernel{name: "CXE: cross entropy of classes", from: []operand{l, y}, to: mean, forward: func() {
-		parallel.For(n, 1+4096/z, func(lo, hi int) {
+		parallel.For(n, 1+1024/z, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
 				norms[i] = LogSumExp(l.data[i*z : (i+1)*z])
 			}
@@ -264,18 +264,15 @@ func softAnd[T Float](scoresNode *G.Node) *G.Node {
 		})
 	}
 	return apply(kernel{name: "log p(z|x) + c: soft AND (Eq. 4)", from: []operand{scores}, to: l, forward: func() {
-		// A block of samples has consecutive scores of each group, and products that stay in the cache.
-		const block = 8
-		parallel.For((n+block-1)/block, 1+8192/(block*k*z), func(lo, hi int) {
-			p := newLogProduct(block * z)
-			for first := lo * block; first < min(hi*block, n); first += block {
-				size := min(block, n-first) * z
+		parallel.For(n, 1+8192/(k*z), func(lo, hi int) {
+			p := newLogProduct(z)
+			for i := lo; i < hi; i++ {
 				p.reset()
 				for j := range k {
-					multiply(p, scores.data[(j*n+first)*z:][:size])
+					multiply(p, scores.data[(j*n+i)*z:(j*n+i+1)*z])
 				}
-				for i := range size {
-					l.data[first*z+i] = T(p.log(i))
+				for c := range z {
+					l.data[i*z+c] = T(p.log(c))
 				}
 			}
 		})

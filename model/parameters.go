@@ -163,8 +163,9 @@ func detectors[T Float](phase *int, xNode, wNode, bNode, uNode *G.Node) *G.Node 
 			for i := lo; i < hi; i++ {
 				first, end := i*rows, min((i+1)*rows, w.shape[0])
 				part := matrix.Of(dw[first*m:end*m], m)
-				for j, v := range w.matrix().Slice(first, end).Data {
-					part.Data[j] = 2 * byW2 * v
+				clear(part.Data)
+				if byW2 != 0 {
+					blas.AddScaled(part.Data, 2*byW2, w.matrix().Slice(first, end).Data)
 				}
 				if byWU2 != 0 {
 					p.addGradient(part, byWU2, first)
@@ -200,7 +201,7 @@ func logits[T Float](detectorsNode *G.Node, n int, described []int) *G.Node {
 	all, s := input[T]("detectors", detectorsNode), output[T](n, len(described))
 	m, rows := (all.shape[0]-4)/n, allIndices(n)
 	all.gradient = func(d []T) {
-		clear(d)
+		clear(d[n*m:])
 		restored(matrix.Of(s.grad, len(described)), matrix.Of(d[:n*m], m), rows, described)
 	}
 	return apply(kernel{name: "S", from: []operand{all}, to: s, forward: func() {
