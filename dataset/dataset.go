@@ -55,9 +55,8 @@ type Dataset struct {
 	// source has, Split among them; nil if Split is the only one.
 	DevSplits []Split
 
-	// TestSeen are the samples of seen classes, ascending, that are held out for
-	// generalised zero-shot learning: models evaluated on them must not be trained on
-	// them. It is nil if the source has none.
+	// TestSeen are the samples of seen classes, ascending, that are held out for generalised zero-shot
+	// learning: models evaluated on them must not be trained on them. It is nil if the source has none.
 	TestSeen []int
 
 	// IDs are different names of the samples, such as the paths of their photographs; nil if
@@ -95,8 +94,7 @@ func (s Split) Subsets() []Subset {
 	return []Subset{{"train", s.Train}, {"val", s.Val}, {"test", s.Test}}
 }
 
-// Seen returns the train and val classes, ascending: those trained on before the test
-// classes are evaluated.
+// Seen returns the train and val classes, ascending: those trained on before the test classes are evaluated.
 func (s Split) Seen() []int {
 	seen := slices.Concat(s.Train, s.Val)
 	slices.Sort(seen)
@@ -123,8 +121,7 @@ func (d *Dataset) GroupOf() []int {
 	return g
 }
 
-// SamplesPerClass counts the samples of each class. Labels that are no class are not
-// counted.
+// SamplesPerClass counts the samples of each class. Labels that are no class are not counted.
 func (d *Dataset) SamplesPerClass() []int {
 	n := make([]int, len(d.Classes))
 	for _, z := range d.Labels {
@@ -185,8 +182,7 @@ func (d *Dataset) SamplesOf(classes []int) []int {
 	return rows
 }
 
-// Describe returns the descriptions of the given classes in their order, classes x
-// attributes.
+// Describe returns the descriptions of the given classes in their order, classes x attributes.
 func (d *Dataset) Describe(classes []int) Matrix[float64] {
 	return d.Descriptions.Gather(classes)
 }
@@ -202,8 +198,7 @@ func Described(u []float64) int {
 	return n
 }
 
-// Means returns the mean of each column of u over the entries that are not NaN, or none
-// if all of them are.
+// Means returns the mean of each column of u over the entries that are not NaN, or none if all of them are.
 func Means(u Matrix[float64], none float64) []float64 {
 	means := make([]float64, u.Cols)
 	for m := range means {
@@ -231,8 +226,7 @@ type Provenance struct {
 	Images        ImagePreprocessing `json:"preprocessing"`
 }
 
-// ImagePreprocessing makes an image an input of the network: size x size pixels,
-// normalised by channel.
+// ImagePreprocessing makes an image an input of the network: size x size pixels, normalised by channel.
 type ImagePreprocessing struct {
 	Fit    Fit    `json:"fit"`              // crop or squash
 	Filter Filter `json:"filter,omitempty"` // bicubic; otherwise bilinear

@@ -55,8 +55,7 @@ type Config struct {
 	Psi    float64 `json:"psi"`    // weight of |Gamma - Gamma_sem|^2, the group prior strength
 }
 
-// Check returns an *invalid.Error for the first field without which the equations are not
-// defined.
+// Check returns an *invalid.Error for the first field without which the equations are not defined.
 func (c Config) Check() error {
 	names := setting.List{
 		setting.Choice("variant", &c.Variant, "", Variants...),
@@ -140,8 +139,7 @@ func (c Config) check(classes *Description, attributes int) (k int, err error) {
 	return k, err
 }
 
-// Variant says how attributes are grouped and whether the grouping is learned
-// (section 4.2 of the paper).
+// Variant says how attributes are grouped and whether the grouping is learned (section 4.2 of the paper).
 type Variant string
 
 // The four variants of the paper.

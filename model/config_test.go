@@ -163,8 +163,7 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// With missing entries too, U and p are probabilities, and semantic groups of a class sum to
-// at most 1.
+// With missing entries too, U and p are probabilities, and semantic groups of a class sum to at most 1.
 func TestDescriptionsAreProbabilities(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		z, m := rapid.IntRange(1, 5).Draw(t, "classes"), rapid.IntRange(1, 6).Draw(t, "attributes")

@@ -55,9 +55,8 @@ func (c correctionCase) check(t *testing.T) {
 	}
 }
 
-// With omega 1 the mean of exp L over the stored detections is 1 for each class; classes in
-// another order have their numbers in that order; another candidate, with the same prior,
-// changes no other class's.
+// With omega 1 the mean of exp L over the stored detections is 1 for each class; classes in another order
+// have their numbers in that order; another candidate, with the same prior, changes no other class's.
 func TestCorrectionOfClasses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		seed := rapid.Uint64().Draw(t, "seed")

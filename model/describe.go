@@ -27,11 +27,10 @@ type Description struct {
 	groups []int
 }
 
-// Describe makes the description of candidate classes from their rows of the data set,
-// Z x M in [0, 1], with NaN for missing entries. groups is the group of each attribute,
-// which the two semantic variants need: they scale the entries of each group of a class
-// to a sum of at most 1 (supplement A), since soft OR takes the attributes of a group to
-// exclude each other.
+// Describe makes the description of candidate classes from their rows of the data set, Z x M in [0, 1], with
+// NaN for missing entries. groups is the group of each attribute, which the two semantic variants need: they
+// scale the entries of each group of a class to a sum of at most 1 (supplement A), since soft OR takes the
+// attributes of a group to exclude each other.
 //
 // Missing entries are imputed from the candidate classes (package impute). A
 // Pipeline imputes them from the train classes first.
@@ -102,8 +101,7 @@ func (c Config) describe(u dataset.Matrix[float64], groups []int, prior []float3
 	return d, nil
 }
 
-// scaleGroups scales the entries of a class within a group to sum to 1 where they
-// sum to more.
+// scaleGroups scales the entries of a class within a group to sum to 1 where they sum to more.
 func scaleGroups(u dataset.Matrix[float64], k int, of []int) {
 	sums := make([]float64, k)
 	for z := range u.Rows {

@@ -19,24 +19,21 @@
 //	|Gamma - Gamma_sem|^2 (Eq. 6)                groupPrior           groups.go
 //	loss (Eq. 6)                                 lossOp, buildW       loss.go, machines.go
 //
-// There are two training graphs because what is fixed becomes a table. U is a constant, and W
-// and V are nodes of both. While W trains (NewWMachine), V is fixed: Gamma, U/p, Uc and pc are
-// nodes whose ops remember their values until the next phase begins. While V trains
-// (NewVMachine), W is fixed: the detections A of all samples are computed once per phase, and the
-// terms of W are remembered. With one graph for both, each gradient would also be computed for
-// the parameter that does not train. The node of the loss is Eq. 6, whole, and Gorgonia
-// differentiates it. docs/graph-w.svg and docs/graph-v.svg are pictures of both.
+// There are two training graphs because what is fixed becomes a table. U is a constant, and W and V are nodes
+// of both. While W trains (NewWMachine), V is fixed: Gamma, U/p, Uc and pc are nodes whose ops remember their
+// values until the next phase begins. While V trains (NewVMachine), W is fixed: the detections A of all
+// samples are computed once per phase, and the terms of W are remembered. With one graph for both, each
+// gradient would also be computed for the parameter that does not train. The node of the loss is Eq. 6,
+// whole, and Gorgonia differentiates it. docs/graph-w.svg and docs/graph-v.svg are pictures of both.
 //
-// Ops are fused (kernel.go): the same expressions in Gorgonia's stock ops are 8 to 10
-// times slower, because they materialise several tensors of samples x K x Z. Tests
-// compare the whole loss and its gradients with a formulation in stock ops, with finite
-// differences and with golden cases from an independent implementation.
+// Ops are fused (kernel.go): the same expressions in Gorgonia's stock ops are 8 to 10 times slower, because
+// they materialise several tensors of samples x K x Z. Tests compare the whole loss and its gradients with a
+// formulation in stock ops, with finite differences and with golden cases from an independent implementation.
 //
-// Nothing but training needs a graph: evaluation, prediction and explanation share
-// Parameters.Logits, Sigmoid and Forward, which run the same code as the ops do forward,
-// in float32 to score and in float64 to explain. Describe finds the attributes that no
-// candidate class describes, and groups of nothing else. Ops and Forward get matrices without
-// them (described).
+// Nothing but training needs a graph: evaluation, prediction and explanation share Parameters.Logits, Sigmoid
+// and Forward, which run the same code as the ops do forward, in float32 to score and in float64 to explain.
+// Describe finds the attributes that no candidate class describes, and groups of nothing else. Ops and
+// Forward get matrices without them (described).
 //
 // A trained model is a Pipeline: preprocessing, imputation, and a Classifier, which is LAGO
 // or a baseline (package baseline). Files and epochs are in package train.

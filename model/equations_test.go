@@ -67,8 +67,7 @@ func TestPriorPerGroupByHand(t *testing.T) {
 	}
 }
 
-// With one group the prior per group is uniform, and with one attribute per group it is that
-// per attribute.
+// With one group the prior per group is uniform, and with one attribute per group it is that per attribute.
 func TestPriorPerGroupAtItsLimits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit := model.Config{Variant: model.KSoft, Prior: model.Uniform, Complement: model.DeMorgan, Zeta: 10}

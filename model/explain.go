@@ -10,9 +10,8 @@ import (
 	"github.com/lago-train/lago-train/internal/matrix"
 )
 
-// Explainer says how much each group and attribute contributes to the choice between two
-// classes. It runs the forward computation of Score in float64, so that the parts add up
-// to the whole.
+// Explainer says how much each group and attribute contributes to the choice between two classes. It runs the
+// forward computation of Score in float64, so that the parts add up to the whole.
 type Explainer struct {
 	Classes *Description            // the candidate classes, as the model uses them
 	Prior   []float64               // M, p(a_m) as the scores use it
@@ -88,8 +87,7 @@ type GroupScore struct {
 // Log is the logarithm of the score that the soft AND sums (Eq. 4).
 func (s GroupScore) Log() float64 { return math.Log(min(max(s.Score, leastScore), mostScore)) }
 
-// Explain compares two candidate classes for a sample with the detections a, p(a_m|x) of
-// M attributes.
+// Explain compares two candidate classes for a sample with the detections a, p(a_m|x) of M attributes.
 func (e *Explainer) Explain(a []float64, class, against int) (*Evidence, error) {
 	odds, err := e.logOdds(a, class, against)
 	if err != nil {
@@ -149,8 +147,7 @@ func (e *Explainer) logOdds(a []float64, class, against int) (float64, error) {
 	return l.Data[class] - l.Data[against], err
 }
 
-// Counterfactual is the prediction if one attribute were detected for sure, or not at
-// all.
+// Counterfactual is the prediction if one attribute were detected for sure, or not at all.
 type Counterfactual struct {
 	Attribute int
 	From, To  float64 // p(a_m|x); To is 1 or 0
@@ -158,9 +155,8 @@ type Counterfactual struct {
 	Predicted int     // candidate class, after this change and those before it
 }
 
-// Changes evaluates each single detection set to 1 and to 0, and returns the changes by
-// how far they move the log odds between two classes, the furthest first. Detections
-// that already have the value are left out.
+// Changes evaluates each single detection set to 1 and to 0, and returns the changes by how far they move the
+// log odds between two classes, the furthest first. Detections that already have the value are left out.
 func (e *Explainer) Changes(a []float64, class, against int) ([]Counterfactual, error) {
 	odds, err := e.logOdds(a, class, against)
 	if err != nil {
@@ -173,11 +169,10 @@ func (e *Explainer) Changes(a []float64, class, against int) ([]Counterfactual, 
 	return list, err
 }
 
-// Flip looks for at most limit changes after which against is ahead of class. The search
-// is greedy: each change is the one that lowers the log odds most, given those before
-// it, and changes that turn out not to be needed are removed. It finds one change where
-// one is enough; of several, there may be a smaller set. If found is false, the changes
-// are those tried.
+// Flip looks for at most limit changes after which against is ahead of class. The search is greedy: each
+// change is the one that lowers the log odds most, given those before it, and changes that turn out not to be
+// needed are removed. It finds one change where one is enough; of several, there may be a smaller set. If
+// found is false, the changes are those tried.
 func (e *Explainer) Flip(a []float64, class, against, limit int) (changes []Counterfactual, found bool, err error) {
 	odds, err := e.logOdds(a, class, against)
 	if err != nil {

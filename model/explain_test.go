@@ -66,9 +66,8 @@ func sum(values []float64) (s float64) {
 	return s
 }
 
-// explained returns a random trial of four classes with its explainer. Some entries of
-// descriptions and detections are 0, 1 or missing; for odd seeds one attribute is missing in
-// all classes.
+// explained returns a random trial of four classes with its explainer. Some entries of descriptions and
+// detections are 0, 1 or missing; for odd seeds one attribute is missing in all classes.
 func explained(t rapid.TB, c model.Config, seed uint64) (tr trial[float64], e *model.Explainer, a []float64) {
 	t.Helper()
 	tr = newTrial(t, c, sizes{n: 1, d: 3, m: 5, k: 3, z: 4}, seed)
@@ -86,8 +85,7 @@ func explained(t rapid.TB, c model.Config, seed uint64) (tr trial[float64], e *m
 	return tr, testkit.Must(model.NewExplainer(tr.Config, tr.Classes, tr.params.V, &model.Pipeline{}))(t), a
 }
 
-// The parts of an explanation agree with the equations and sum to the log odds of the
-// classifier.
+// The parts of an explanation agree with the equations and sum to the log odds of the classifier.
 func TestExplanationAddsUp(t *testing.T) {
 	for _, c := range designs() {
 		t.Run(designName(c), func(t *testing.T) {
@@ -156,8 +154,7 @@ func TestExplainErrors(t *testing.T) {
 	}
 }
 
-// after classifies detections: the log odds between two classes, and the predicted
-// class.
+// after classifies detections: the log odds between two classes, and the predicted class.
 func (tr trial[T]) after(t rapid.TB, a []T, class, against int) (odds float64, predicted int) {
 	t.Helper()
 	l := tr.classify(t, a)
@@ -260,9 +257,8 @@ func TestFlip(t *testing.T) {
 	})
 }
 
-// Three groups of one attribute each, which the first class has and the second lacks, all
-// detected. Removing one attribute is not enough to flip the classes, so that a limit of
-// one change finds nothing.
+// Three groups of one attribute each, which the first class has and the second lacks, all detected. Removing
+// one attribute is not enough to flip the classes, so that a limit of one change finds nothing.
 func TestFlipRespectsItsLimit(t *testing.T) {
 	c := model.Config{Variant: model.Singletons, Prior: model.PerAttribute, Complement: model.DeMorgan, Zeta: 1000}
 	d := testkit.Must(c.Describe(matrix([][]float64{{0.9, 0.9, 0.9}, {0.1, 0.1, 0.1}}), nil))(t)

@@ -130,8 +130,7 @@ func (f *Forward[T]) newScratch() *forwardScratch[T] {
 	}
 }
 
-// writeNoneOfDetections writes the scaled Ac, n x K. It reports false for Ac that needs no
-// memory: 1 or 0.
+// writeNoneOfDetections writes the scaled Ac, n x K. It reports false for Ac that needs no memory: 1 or 0.
 func (f *Forward[T]) writeNoneOfDetections(ac []T, a matrix.Matrix[T]) bool {
 	if f.complement != DeMorgan {
 		return false
@@ -191,12 +190,11 @@ const (
 	Standardise  CorrectionKind = "standardise" // of any scores
 )
 
-// Correction takes out of the scores of each class what the class gets from samples of seen
-// classes, whatever these show: the descriptions of some classes, hubs, collect evidence from
-// everything. It is an empirical correction, no part of the paper and no consequence of the model.
-// If exp L(x,z), L = sum_k log G[k,z], estimated p(z|x) / p(z), its mean over x would be 1 for every
-// class. It is far from that, because groups are not independent and the prior p(a) is coarse, and
-// differs between classes:
+// Correction takes out of the scores of each class what the class gets from samples of seen classes, whatever
+// these show: the descriptions of some classes, hubs, collect evidence from everything. It is an empirical
+// correction, no part of the paper and no consequence of the model. If exp L(x,z), L = sum_k log G[k,z],
+// estimated p(z|x) / p(z), its mean over x would be 1 for every class. It is far from that, because groups
+// are not independent and the prior p(a) is coarse, and differs between classes:
 //
 //	e[z]   = log of the mean over stored detections x' of exp L(x',z)
 //	L(x,z) = L(x,z) - Omega e[z]

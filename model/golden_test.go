@@ -274,8 +274,7 @@ func TestStepAllocatesConstantMemory(t *testing.T) {
 	}
 }
 
-// The loss and its gradients don't depend on the order of the samples, nor on
-// that of the classes.
+// The loss and its gradients don't depend on the order of the samples, nor on that of the classes.
 func TestOrderDoesNotMatter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tr := drawTrial(t)

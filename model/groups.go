@@ -11,8 +11,7 @@ import (
 	"github.com/lago-train/lago-train/internal/parallel"
 )
 
-// writeGamma writes Gamma = softmax over k of (zeta V[m,:]), the soft group of each
-// attribute, M x K.
+// writeGamma writes Gamma = softmax over k of (zeta V[m,:]), the soft group of each attribute, M x K.
 func writeGamma[T Float](gamma []T, v matrix.Matrix[T], zeta float64) {
 	parallel.For(v.Rows, 1+2048/v.Cols, func(lo, hi int) {
 		for m := lo; m < hi; m++ {
@@ -56,8 +55,7 @@ func softGroups[T Float](vNode *G.Node, zeta float64) *G.Node {
 	}})
 }
 
-// groupPrior makes |Gamma - Gamma_sem|^2, which keeps the learned groups near those of
-// the data set.
+// groupPrior makes |Gamma - Gamma_sem|^2, which keeps the learned groups near those of the data set.
 func groupPrior[T Float](gammaNode, semanticNode *G.Node) *G.Node {
 	gamma, semantic := input[T]("Gamma", gammaNode), input[T]("Gamma_sem", semanticNode)
 	distance := output[float64]()
@@ -142,8 +140,7 @@ func groupedPriorOp[T Float](gammaNode, meansNode *G.Node) *G.Node {
 	}})
 }
 
-// overPrior makes Gamma[m,k] / p[m], M x K. It is 0 for an attribute with p(a_m) = 0, as
-// writeRatio has it.
+// overPrior makes Gamma[m,k] / p[m], M x K. It is 0 for an attribute with p(a_m) = 0, as writeRatio has it.
 func overPrior[T Float](gammaNode, pNode *G.Node) *G.Node {
 	gamma, p := input[T]("Gamma", gammaNode), input[float64]("p", pNode)
 	over, inverse := output[T](gamma.shape...), make([]T, gamma.shape[0])
@@ -220,8 +217,7 @@ func (f *fixedGroups[T]) set(gamma, ratio, none matrix.Matrix[T]) {
 
 func (f *fixedGroups[T]) groups() int { return len(f.start) - 1 }
 
-// backgroundOf returns the background of Gamma. If most entries differ from it, Gamma is
-// dense and has none.
+// backgroundOf returns the background of Gamma. If most entries differ from it, Gamma is dense and has none.
 func backgroundOf[T Float](gamma []T) (background T, dense bool) {
 	background = slices.Min(gamma)
 	var differ int
@@ -240,8 +236,7 @@ func backgroundOf[T Float](gamma []T) (background T, dense bool) {
 // can differ by rounding.
 func equal[T Float](x, y T) bool { return float32(x) == float32(y) }
 
-// writeBackground writes the sum over the background, n x Z, which is the same for all
-// groups.
+// writeBackground writes the sum over the background, n x Z, which is the same for all groups.
 func (f *fixedGroups[T]) writeBackground(sum, a matrix.Matrix[T]) {
 	if f.background != 0 {
 		matrix.Mul(sum, a.Times(f.background), f.ratio)
@@ -268,8 +263,7 @@ func (f *fixedGroups[T]) addMembers(scores, a, packed matrix.Matrix[T], k int) {
 	}
 }
 
-// pack gathers detections group after group, n x members, in the memory of packed. Dense groups
-// need no copy.
+// pack gathers detections group after group, n x members, in the memory of packed. Dense groups need no copy.
 func (f *fixedGroups[T]) pack(packed []T, a matrix.Matrix[T]) matrix.Matrix[T] {
 	if f.dense || len(f.members) == 0 {
 		return matrix.Matrix[T]{Data: packed[:0]}

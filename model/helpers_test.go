@@ -18,8 +18,7 @@ import (
 // sizes of a problem: samples, dimensions, attributes, groups, classes.
 type sizes struct{ n, d, m, k, z int }
 
-// trial is a problem with parameters and one batch. The batch may have fewer
-// labels than samples.
+// trial is a problem with parameters and one batch. The batch may have fewer labels than samples.
 type trial[T model.Float] struct {
 	Config    model.Config
 	Classes   *model.Description
@@ -31,8 +30,7 @@ type trial[T model.Float] struct {
 	y         []int
 }
 
-// newTrial makes a random trial. The variant decides on the initial V; singletons have
-// K = M and ignore k.
+// newTrial makes a random trial. The variant decides on the initial V; singletons have K = M and ignore k.
 func newTrial(t rapid.TB, c model.Config, s sizes, seed uint64) trial[float64] {
 	t.Helper()
 	rng := newRand(seed)
@@ -150,8 +148,7 @@ func (tr trial[T]) logP(t rapid.TB) []float64 {
 	return tr.classify(t, tr.detect(t))
 }
 
-// outcome is the result of a step: the terms of the loss and its gradients by W and b or
-// by V.
+// outcome is the result of a step: the terms of the loss and its gradients by W and b or by V.
 type outcome struct {
 	Terms model.Terms
 	Grads [][]float64

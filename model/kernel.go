@@ -12,10 +12,9 @@ import (
 	"github.com/lago-train/lago-train/internal/matrix"
 )
 
-// kernel is an op of a Gorgonia graph that computes on plain slices. It keeps the memory of
-// its output, because the machine drops its own registers at every Reset. A kernel therefore
-// belongs to one graph. A kernel and its gradients may share scratch memory: the gradients
-// run later in the same step.
+// kernel is an op of a Gorgonia graph that computes on plain slices. It keeps the memory of its output,
+// because the machine drops its own registers at every Reset. A kernel therefore belongs to one graph. A
+// kernel and its gradients may share scratch memory: the gradients run later in the same step.
 type kernel struct {
 	name    string
 	from    []operand // the inputs

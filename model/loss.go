@@ -62,10 +62,9 @@ func lossOp[T, B Float](c Config, cxeNode, bxeNode, penaltiesNode, priorNode *G.
 	}})
 }
 
-// crossEntropy makes CXE, the mean over samples of -log p(z|x), from log p(z|x) up to a
-// constant, L, and the targets Y, both n x Z. A row of Y has a one at the class of its
-// sample. A row of zeros leaves its sample out, so that a last, partial batch counts
-// exactly.
+// crossEntropy makes CXE, the mean over samples of -log p(z|x), from log p(z|x) up to a constant, L, and the
+// targets Y, both n x Z. A row of Y has a one at the class of its sample. A row of zeros leaves its sample
+// out, so that a last, partial batch counts exactly.
 func crossEntropy[T Float](lNode, yNode *G.Node) *G.Node {
 	l, y, mean := input[T]("L", lNode), input[T]("Y", yNode), output[T]()
 	n, z := l.shape[0], l.shape[1]
@@ -113,12 +112,10 @@ func entropyGradient[T Float](dl, l, y []T, norm, scale float64) {
 	}
 }
 
-// attributeEntropy makes BXE(a), the mean over samples and attributes of the binary
-// cross-entropy between A = sigmoid(S) and the description of the sample's class, Y U, before
-// scaleGroups. A is an input so that its exponentials are not computed again; the gradient by
-// S includes what goes through it.
-// It is computed from S, as log(1 + exp(s)) - t s, which is exact even where A rounds to 0
-// or 1.
+// attributeEntropy makes BXE(a), the mean over samples and attributes of the binary cross-entropy between A =
+// sigmoid(S) and the description of the sample's class, Y U, before scaleGroups. A is an input so that its
+// exponentials are not computed again; the gradient by S includes what goes through it. It is computed from
+// S, as log(1 + exp(s)) - t s, which is exact even where A rounds to 0 or 1.
 func attributeEntropy[T Float](sNode, aNode, yNode, uNode *G.Node) *G.Node {
 	s, a, y, u := input[T]("S", sNode), input[T]("A", aNode), input[T]("Y", yNode), input[float64]("U", uNode)
 	n, m, z := s.shape[0], s.shape[1], u.shape[0]
@@ -154,9 +151,8 @@ func attributeEntropy[T Float](sNode, aNode, yNode, uNode *G.Node) *G.Node {
 	}})
 }
 
-// entropyOfRow sums weight log(1 + exp(s)) - t s. log(1 + exp(s)) is the positive part
-// of s minus the log of the larger of A and 1 - A. These lie between 1/2 and 1 and are
-// multiplied before one logarithm is taken.
+// entropyOfRow sums weight log(1 + exp(s)) - t s. log(1 + exp(s)) is the positive part of s minus the log of
+// the larger of A and 1 - A. These lie between 1/2 and 1 and are multiplied before one logarithm is taken.
 func entropyOfRow[T Float](s, a, t []T, weight float64) float64 {
 	const factors = 512 // 2^-512 is within float64
 	var total float64

@@ -88,9 +88,8 @@ func (m *Machine[T]) Begin(bxe float64) {
 	m.allBXE = G.F64(bxe)
 }
 
-// tables are the nodes that both graphs make of U and V. The values of those that do not depend
-// on what trains are remembered for a phase. Attributes that no class describes are in those of
-// all alone.
+// tables are the nodes that both graphs make of U and V. The values of those that do not depend on what
+// trains are remembered for a phase. Attributes that no class describes are in those of all alone.
 type tables struct {
 	allU, allGamma *G.Node // of all attributes
 	u, targets     *G.Node // Z x M, the descriptions as soft OR and as BXE use them
@@ -128,8 +127,7 @@ func (m *Machine[T]) groupPrior(g *G.ExprGraph, gamma *G.Node) *G.Node {
 	return groupPrior[T](gamma, constant(g, "Gamma_sem", oneHot[T](m.classes.Groups, m.k)))
 }
 
-// Step runs the batch forward and backward. The error is a *NotFinite if a term is not
-// finite.
+// Step runs the batch forward and backward. The error is a *NotFinite if a term is not finite.
 func (m *Machine[T]) Step() (Terms, error) {
 	m.vm.Reset()
 	if err := m.vm.RunAll(); err != nil {
@@ -208,9 +206,8 @@ func (m *Machine[T]) buildW(g *G.ExprGraph) (train []*G.Node) {
 	return []*G.Node{w, b}
 }
 
-// buildV writes the model from A to the loss, to train V. Gamma, Uc and pc follow from it.
-// The prior per group does, too: soft OR then gets Gamma/p and U in place of Gamma and U/p. The
-// terms of W are remembered.
+// buildV writes the model from A to the loss, to train V. Gamma, Uc and pc follow from it. The prior per
+// group does, too: soft OR then gets Gamma/p and U in place of Gamma and U/p. The terms of W are remembered.
 func (m *Machine[T]) buildV(g *G.ExprGraph) (train []*G.Node) {
 	c, d := m.config, m.classes
 	a, y, v := variableMatrix(g, "A", m.X), variableMatrix(g, "Y", m.y), variableMatrix(g, "V", m.params.V)

@@ -10,14 +10,12 @@ import (
 	"github.com/lago-train/lago-train/internal/parallel"
 )
 
-// The none-of-group probabilities (the paper's complementary attribute): for each row of
-// attribute probabilities R, the probability of having no attribute of group k, by De
-// Morgan (supplement D.3.1):
+// The none-of-group probabilities (the paper's complementary attribute): for each row of attribute
+// probabilities R, the probability of having no attribute of group k, by De Morgan (supplement D.3.1):
 //
 //	Q[r,k] = prod_m (1 - Gamma[m,k] R[r,m])
 //
-// R = U gives Uc, R = p gives pc, and R = A gives Ac. R is rows x M, Gamma M x K and Q
-// rows x K.
+// R = U gives Uc, R = p gives pc, and R = A gives Ac. R is rows x M, Gamma M x K and Q rows x K.
 //
 // Each is scaled by a power of two for each group, which keeps those of groups of hundreds of
 // attributes within the range of float32. The powers are 1 for smaller groups and in
@@ -27,8 +25,7 @@ import (
 // with it within float32.
 const leastUnscaled = 0x1p-60
 
-// scaleOf returns the exponent of the power of two that brings a probability near 1, if it is
-// small.
+// scaleOf returns the exponent of the power of two that brings a probability near 1, if it is small.
 func scaleOf[T Float](p float64) int {
 	if dtype[T]() == tensor.Float64 || !(p < leastUnscaled) || p == 0 {
 		return 0

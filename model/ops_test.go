@@ -14,8 +14,7 @@ import (
 	"github.com/lago-train/lago-train/model"
 )
 
-// softAnd32 is the soft AND of k groups for one sample and class, and its
-// gradient, in float32.
+// softAnd32 is the soft AND of k groups for one sample and class, and its gradient, in float32.
 func softAnd32(t rapid.TB, scores []float32) (l float64, grads []float64) {
 	t.Helper()
 	g := G.NewGraph()
@@ -28,8 +27,7 @@ func softAnd32(t rapid.TB, scores []float32) (l float64, grads []float64) {
 	return numbers(out.Value())[0], numbers(dG[0].Value())
 }
 
-// The product of any number of scores of any size neither overflows nor
-// underflows.
+// The product of any number of scores of any size neither overflows nor underflows.
 func TestLongProducts(t *testing.T) {
 	for _, k := range []int{1, 7, 8, 9, 312, 2000} {
 		for _, sizes := range [][]float64{{1e-29}, {1e29}, {1e-5, 1e-7}, {1e-29, 1e29, 3}} {
@@ -119,8 +117,7 @@ type oracle struct {
 	constants int
 }
 
-// constant is a matrix with a unique name: Gorgonia merges nodes of equal name and
-// shape.
+// constant is a matrix with a unique name: Gorgonia merges nodes of equal name and shape.
 func (s *oracle) constant(m dataset.Matrix[float64]) *G.Node {
 	s.constants++
 	return G.NewMatrix(s.g, G.Float64, G.WithShape(m.Rows, m.Cols), G.WithName(fmt.Sprint("constant ", s.constants)),
@@ -232,8 +229,7 @@ func (s *oracle) noneOf(r, gamma *G.Node) *G.Node {
 	return product
 }
 
-// softOr makes the scores of groups, K x n x Z. ac is nil for Ac = 1, none for no
-// complement.
+// softOr makes the scores of groups, K x n x Z. ac is nil for Ac = 1, none for no complement.
 func (s *oracle) softOr(a, gamma, none, ac *G.Node, ratio dataset.Matrix[float64]) *G.Node {
 	n, k, z := a.Shape()[0], gamma.Shape()[1], ratio.Cols
 	if ac == nil {

@@ -16,12 +16,10 @@ import (
 	"github.com/lago-train/lago-train/internal/parallel"
 )
 
-// Float is the precision of a computation: float32 to train and score, float64 to
-// explain and to test.
+// Float is the precision of a computation: float32 to train and score, float64 to explain and to test.
 type Float interface{ float32 | float64 }
 
-// Parameters are the trained parameters. The variants with hard groups keep the initial
-// V.
+// Parameters are the trained parameters. The variants with hard groups keep the initial V.
 type Parameters[T Float] struct {
 	W dataset.Matrix[T] // D x M, the attribute detectors
 	B []T               // M, their biases
@@ -62,9 +60,8 @@ func (p *Parameters[T]) Groups(zeta float64) dataset.Matrix[T] {
 	return gamma
 }
 
-// orthogonal returns a random matrix with orthonormal columns, or rows where it
-// has fewer, times the gain (Saxe et al. 2013): U V^T of the singular value
-// decomposition of a Gaussian matrix.
+// orthogonal returns a random matrix with orthonormal columns, or rows where it has fewer, times the gain
+// (Saxe et al. 2013): U V^T of the singular value decomposition of a Gaussian matrix.
 func orthogonal(rows, cols int, rng *rand.Rand) (dataset.Matrix[float32], error) {
 	w, draws := dataset.NewMatrix[float32](rows, cols), make([]float64, rows*cols)
 	for i := range draws {

@@ -35,9 +35,8 @@ func Score(c Classifier, x dataset.Matrix[float32], rows []int, u dataset.Matrix
 	return c.Classify(a, u)
 }
 
-// Pipeline is a trained model: a classifier with the preprocessing and the imputation that
-// it was trained with. It is a Classifier that takes features and descriptions as they are
-// in the data set.
+// Pipeline is a trained model: a classifier with the preprocessing and the imputation that it was trained
+// with. It is a Classifier that takes features and descriptions as they are in the data set.
 type Pipeline struct {
 	Transform  *preprocess.Transform // of the features; nil for none
 	Impute     *impute.Imputer       // of missing entries; nil leaves them to the classifier
@@ -221,9 +220,8 @@ func (p *Pipeline) DetectOne(x dataset.Matrix[float32], row int) ([]float64, err
 // *invalid.Error where sizes do not fit.
 type Scorer func(x, scores dataset.Matrix[float32], fit []float64) error
 
-// NewScorer returns the scorer of a model for the classes that u describes, classes x M,
-// NaN for missing entries; fits says whether it is asked for fit. LAGO does part of the work once for
-// all samples.
+// NewScorer returns the scorer of a model for the classes that u describes, classes x M, NaN for missing
+// entries; fits says whether it is asked for fit. LAGO does part of the work once for all samples.
 func NewScorer(p *Pipeline, u dataset.Matrix[float64], fits bool) (Scorer, error) {
 	if u.Rows < 1 {
 		return nil, expected("descriptions", u.Rows, "at least one class")
@@ -258,8 +256,7 @@ func NewScorer(p *Pipeline, u dataset.Matrix[float64], fits bool) (Scorer, error
 	}, nil
 }
 
-// LAGO is a trained LAGO, for preprocessed features and imputed descriptions. Its scores are
-// log p(z|x).
+// LAGO is a trained LAGO, for preprocessed features and imputed descriptions. Its scores are log p(z|x).
 type LAGO struct {
 	Config   Config
 	Params   *Parameters[float32]

@@ -138,8 +138,7 @@ func TestScorerAgreesWithTheGraphs(t *testing.T) {
 	})
 }
 
-// Many classes and samples are scored in blocks, and the preprocessing is folded into the
-// detectors.
+// Many classes and samples are scored in blocks, and the preprocessing is folded into the detectors.
 func TestScorerFoldsPreprocessing(t *testing.T) {
 	tr := single(newTrial(t, learned, sizes{n: 300, d: 5, m: 12, k: 4, z: 150}, 1))
 	for _, chain := range []preprocess.Chain{preprocess.None, "sqrt,l2,whiten", "standardize,l2"} {
@@ -194,8 +193,7 @@ func redetect(a dataset.Matrix[float64], semantic []int, group int) dataset.Matr
 	return other
 }
 
-// partial is a LAGO with three groups of nine attributes, four classes, and detections of
-// five samples.
+// partial is a LAGO with three groups of nine attributes, four classes, and detections of five samples.
 func partial(t *rapid.T, c model.Config) (p *model.Pipeline, semantic []int, a, u dataset.Matrix[float64]) {
 	seed := rapid.Uint64().Draw(t, "seed")
 	tr := newTrial(t, c, sizes{n: 5, d: 2, m: 9, k: 3, z: 4}, seed)

@@ -9,8 +9,7 @@ import (
 	"github.com/lago-train/lago-train/internal/parallel"
 )
 
-// softOr makes the group scores (Eq. 5 and supplement D.3), K x n x Z, while the
-// grouping is learned:
+// softOr makes the group scores (Eq. 5 and supplement D.3), K x n x Z, while the grouping is learned:
 //
 //	G[k,n,z] = sum_m Gamma[m,k] (U[z,m]/p[m]) A[n,m]  +  (Uc[z,k]/pc[k]) Ac[n,k]
 //

@@ -304,8 +304,7 @@ func (r *Result) Failure() error {
 	return nil
 }
 
-// WriteResult writes the curve and, last, the result, which marks the run in a folder as
-// finished.
+// WriteResult writes the curve and, last, the result, which marks the run in a folder as finished.
 func (t Trial) WriteResult(dir string, r *Result, c Curve) error {
 	if err := c.Write(filepath.Join(dir, CurveFile)); err != nil {
 		return err

@@ -27,8 +27,7 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// trialOn returns a trial that reaches 60 to 70 % on the val classes of tiny.Learnable, where
-// chance is 10 %.
+// trialOn returns a trial that reaches 60 to 70 % on the val classes of tiny.Learnable, where chance is 10 %.
 func trialOn(d *dataset.Dataset, v model.Variant, stage Stage) Trial {
 	s := lago.New(v)
 	s.Zeta, s.Alpha, s.LR, s.BiasFactor, s.LRV, s.Batch, s.K = 3, 0, 1e-2, 1, 0.1, 32, 6
@@ -72,8 +71,7 @@ func fitted(t testing.TB, d *dataset.Dataset, trial Trial) *Saved {
 	return newSaved(trial, testkit.Must(tr.pipeline())(t), p)
 }
 
-// finished runs a trial to its end in a folder below root, and returns the folder and the
-// result.
+// finished runs a trial to its end in a folder below root, and returns the folder and the result.
 func finished(t testing.TB, root string, d *dataset.Dataset, trial Trial) (string, *Result) {
 	t.Helper()
 	r := testkit.Must(Run(context.Background(), root, trial, uncorrected, data(d, trial), Options{}))(t)

@@ -89,8 +89,7 @@ func (s *Saved) Fits(d *dataset.Dataset) error {
 	return nil
 }
 
-// newSaved returns a model of preprocessed features with what it needs of the data that it
-// was trained on.
+// newSaved returns a model of preprocessed features with what it needs of the data that it was trained on.
 func newSaved(t Trial, p *model.Pipeline, data *Data) *Saved {
 	d := data.Dataset
 	p.Transform = data.Transform

@@ -22,8 +22,7 @@ import (
 	"github.com/lago-train/lago-train/train/methods"
 )
 
-// interrupted runs a trial until the end of epoch n. It returns the epoch from which the
-// run resumed, or -1.
+// interrupted runs a trial until the end of epoch n. It returns the epoch from which the run resumed, or -1.
 func interrupted(t *testing.T, root string, d *dataset.Dataset, trial Trial, n int) int {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -219,9 +218,8 @@ func killTrial(v model.Variant) (*dataset.Dataset, Trial) {
 	return d, trial
 }
 
-// The test runs itself in another process, kills that once it has saved some epochs, and
-// repeats this with a process that resumes. The result must be bit-identical to that of an
-// uninterrupted run.
+// The test runs itself in another process, kills that once it has saved some epochs, and repeats this with a
+// process that resumes. The result must be bit-identical to that of an uninterrupted run.
 func TestKilledRunsAreBitIdentical(t *testing.T) {
 	if root := os.Getenv(victimRoot); root != "" {
 		workUntilKilled(t, root, model.Variant(os.Getenv(victimVariant)))
@@ -261,8 +259,7 @@ func workUntilKilled(t *testing.T, root string, v model.Variant) {
 	t.Fatalf("the run was not killed: %+v, %v", r, err)
 }
 
-// killAfter starts a victim and kills it once its curve and checkpoint have the given
-// number of epochs.
+// killAfter starts a victim and kills it once its curve and checkpoint have the given number of epochs.
 func killAfter(t *testing.T, root string, trial Trial, epochs int) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestKilledRunsAreBitIdentical$")

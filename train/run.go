@@ -47,12 +47,11 @@ const defaultCheckpointEvery = 2 * time.Second
 // ErrBusy is the error of a trial that another process is training.
 var ErrBusy = errors.New("another process is training this run")
 
-// Run trains a trial in its folder below root, on the data that prepare returns. A finished
-// run is reused, an unfinished one resumes from its checkpoint, and one that another process
-// is training is ErrBusy. The result has the status Cancelled and no evaluation if ctx ended
-// the run, after a checkpoint. A run that fails by its data and settings would do so again:
-// it is finished, with Result.Failure. The error then wraps a *model.NotFinite if the numbers
-// left the range of float32.
+// Run trains a trial in its folder below root, on the data that prepare returns. A finished run is reused, an
+// unfinished one resumes from its checkpoint, and one that another process is training is ErrBusy. The result
+// has the status Cancelled and no evaluation if ctx ended the run, after a checkpoint. A run that fails by
+// its data and settings would do so again: it is finished, with Result.Failure. The error then wraps a
+// *model.NotFinite if the numbers left the range of float32.
 //
 // The result has the evaluation with each of some corrections. The first is decided for a model that
 // is trained; Decide changes that of a finished run.
@@ -263,8 +262,7 @@ func (r *run) measure(result *Result, prepare func() (*Data, error)) error {
 	return r.trial.writeResult(r.dir, result, curve)
 }
 
-// evaluate adds the evaluations of a model of preprocessed features with corrections that r does not
-// have.
+// evaluate adds the evaluations of a model of preprocessed features with corrections that r does not have.
 func (r *Result) evaluate(p *model.Pipeline, data *Data, corrections []model.Correction) error {
 	val, u, other := data.evaluation, data.Dataset.Describe(data.EvaluationClasses), *p
 	detections, err := p.Detect(val.X, val.Rows)

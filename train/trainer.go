@@ -60,8 +60,7 @@ func (t Trial) Check() error {
 	}.Check(), t.Method.Check())
 }
 
-// Name is the name of the trial's folder. It ends in a digest of all settings. The trial
-// must pass Check.
+// Name is the name of the trial's folder. It ends in a digest of all settings. The trial must pass Check.
 func (t Trial) Name() string {
 	data, err := json.Marshal(t)
 	if err != nil {
@@ -72,14 +71,12 @@ func (t Trial) Name() string {
 	return fmt.Sprintf("%s-%s-%s-seed%d-%s", dataset, t.Method.Label(), t.Stage, t.Seed, hex.EncodeToString(digest[:6]))
 }
 
-// Preparation is the part of t that decides on its Data. Trials with equal preparations can
-// share them.
+// Preparation is the part of t that decides on its Data. Trials with equal preparations can share them.
 func (t Trial) Preparation() Trial {
 	return Trial{Fingerprint: t.Fingerprint, Stage: t.Stage, Preprocess: t.Preprocess, Ridge: t.Ridge, HoldOut: t.HoldOut}
 }
 
-// Data is shared by the trials of one stage and one preprocessing, so that the features
-// are in memory once.
+// Data is shared by the trials of one stage and one preprocessing, so that the features are in memory once.
 type Data struct {
 	Dataset   *dataset.Dataset
 	Transform *preprocess.Transform // fitted on the training samples
@@ -237,8 +234,7 @@ func (b *bestEpoch) improve(epoch int, accuracy float64) bool {
 	return true
 }
 
-// trainer trains a method: epoch after epoch until it ends for one of the reasons of
-// Status.
+// trainer trains a method: epoch after epoch until it ends for one of the reasons of Status.
 type trainer struct {
 	trial   Trial
 	learner method.Learner
@@ -263,8 +259,7 @@ type trainer struct {
 // On all of them it takes a fifth of the time of a run.
 const recorded = 1000
 
-// newTrainer returns a trainer before its first epoch. In the test stage it does not use the
-// test classes.
+// newTrainer returns a trainer before its first epoch. In the test stage it does not use the test classes.
 func newTrainer(t Trial, d *Data) (*trainer, error) {
 	groups := d.Dataset.GroupOf()
 	described := d.Dataset.Describe(d.TrainClasses)
@@ -399,9 +394,8 @@ func (r *trainer) save(path string) (err error) {
 	return writeTensors(path, &safetensors.File{Tensors: r.tensors(), Metadata: map[string]string{progressKey: string(text)}})
 }
 
-// load restores the training state of a checkpoint. The error is fs.ErrNotExist if there is
-// none, and an *invalid.Error if it or the curve is damaged or of another run; the trainer must
-// then not be used.
+// load restores the training state of a checkpoint. The error is fs.ErrNotExist if there is none, and an
+// *invalid.Error if it or the curve is damaged or of another run; the trainer must then not be used.
 func (r *trainer) load(path, curvePath string) error {
 	var p progress
 	f, err := readTensors(path)

@@ -157,8 +157,7 @@ func flagHelp(s setting.Setting) string {
 	return fmt.Sprintf("%-*s%s\n", indent, left, wrap(usage, indent))
 }
 
-// wrap breaks text into lines of at most helpWidth characters, the later ones after an
-// indentation.
+// wrap breaks text into lines of at most helpWidth characters, the later ones after an indentation.
 func wrap(text string, indent int) string { return format.Wrap(text, helpWidth, indent) }
 
 func printVersion(c *call) error {

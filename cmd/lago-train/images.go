@@ -206,8 +206,7 @@ func (o *extractOptions) run(c *call, name string) (err error) {
 	return o.print(extract.Extract(c, e, o.Config))
 }
 
-// listImages sets the images of --images or --list, and the folder that their names are
-// relative to.
+// listImages sets the images of --images or --list, and the folder that their names are relative to.
 func (o *extractOptions) listImages(ctx context.Context) (err error) {
 	switch {
 	case o.list != "":

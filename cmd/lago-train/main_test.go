@@ -101,8 +101,7 @@ func fails(t *testing.T, args []string, parts ...string) {
 	refuses(t, exitFailed, args, parts...)
 }
 
-// onMini are arguments that name a data set of 12 classes, on which a run takes
-// milliseconds.
+// onMini are arguments that name a data set of 12 classes, on which a run takes milliseconds.
 func onMini(t *testing.T) []string {
 	t.Helper()
 	dir := testkit.Must(filepath.Abs("../../dataset/xlsa17/testdata"))(t)

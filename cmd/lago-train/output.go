@@ -158,10 +158,9 @@ var (
 	firstKeys = regexp.MustCompile(`^\{\s*"(\w+)":[^,]*,\s*"(\w+)"`)
 )
 
-// sameKind reports whether a file, of which begin is the beginning, can be seen to be an earlier
-// output of the kind of another one: a page or a picture by its generator, JSON by its first keys,
-// CSV by the first and most of the other columns, an explanation by its first sentence, and other text
-// by its first word.
+// sameKind reports whether a file, of which begin is the beginning, can be seen to be an earlier output of
+// the kind of another one: a page or a picture by its generator, JSON by its first keys, CSV by the first and
+// most of the other columns, an explanation by its first sentence, and other text by its first word.
 func sameKind(begin, of []byte) bool {
 	begin, of = bytes.TrimPrefix(begin, []byte(byteOrderMark)), bytes.TrimPrefix(of, []byte(byteOrderMark))
 	if bytes.HasPrefix(of, []byte("<")) {

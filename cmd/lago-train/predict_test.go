@@ -80,8 +80,7 @@ func records(t *testing.T, text string) []map[string]string {
 	return list
 }
 
-// Samples of a file and of a data set are predicted alike, in all formats, among known
-// and described classes.
+// Samples of a file and of a data set are predicted alike, in all formats, among known and described classes.
 func TestPredict(t *testing.T) {
 	runs := t.TempDir()
 	succeeds(t, small(t, "compare", runs, "--methods", "semantic-hard,eszsl", "--tune", "0")...)

@@ -1,7 +1,6 @@
-// Package catalog finds a data set by its name: one that the program generates, or a
-// folder below the data directory in either layout. Every data set that it opens satisfies
-// check.Errors. It also lists the data sets, reports what is wrong with one and what it
-// contains, and writes one as a folder in the open layout.
+// Package catalog finds a data set by its name: one that the program generates, or a folder below the data
+// directory in either layout. Every data set that it opens satisfies check.Errors. It also lists the data
+// sets, reports what is wrong with one and what it contains, and writes one as a folder in the open layout.
 //
 // The files of a folder are read by packages openlayout and xlsa17.
 package catalog
@@ -38,8 +37,7 @@ type Options struct {
 	DataDir  string // holds the folders of data sets; empty means $LAGO_DATA, then ./data
 	DevSplit int    // which of the three splits into train and val classes, 1 to 3; 0 means 1
 	NoCache  bool   // neither reads nor writes parsed features
-	// WithoutSplit ignores splits.csv of the open layout. The split is then empty and not
-	// checked.
+	// WithoutSplit ignores splits.csv of the open layout. The split is then empty and not checked.
 	WithoutSplit bool
 }
 
@@ -62,8 +60,7 @@ func Open(ctx context.Context, name string, o Options) (*dataset.Dataset, error)
 	return d, err
 }
 
-// IsPath reports whether a data set is named by the path of its folder: ".", "..", or with a
-// separator.
+// IsPath reports whether a data set is named by the path of its folder: ".", "..", or with a separator.
 func IsPath(name string) bool {
 	return name == "." || name == ".." || strings.ContainsAny(name, "/"+string(filepath.Separator))
 }
@@ -103,8 +100,7 @@ func Names(o Options) ([]string, error) {
 	return append(generated(), all...), err
 }
 
-// folders lists the folders in a data directory, links to folders among them, without hidden
-// ones.
+// folders lists the folders in a data directory, links to folders among them, without hidden ones.
 func folders(dataDir string) (names []string, err error) {
 	entries, err := os.ReadDir(dataDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -190,10 +186,9 @@ const (
 // errNoFiles is the cause of the error about a folder with no file of a data set.
 var errNoFiles = errors.New("found none of these files")
 
-// folderAt returns the data set in a folder. A labels.csv means the open layout, an
-// att_splits.mat that of xlsa17. With neither, another file of a layout decides, so that
-// the error of reading it says what is missing. A folder with both, or with no file of
-// either, is an *invalid.Error.
+// folderAt returns the data set in a folder. A labels.csv means the open layout, an att_splits.mat that of
+// xlsa17. With neither, another file of a layout decides, so that the error of reading it says what is
+// missing. A folder with both, or with no file of either, is an *invalid.Error.
 func folderAt(dir string) (location, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -259,10 +254,9 @@ type Converted struct {
 	Fingerprint string `json:"fingerprint"` // with the first split
 }
 
-// Convert writes the data set of a name, with all its splits, as a folder in the open
-// layout. The folder is read again, and appears only if the fingerprints with all splits
-// agree. dir must be empty or missing; "" means NAME-open in the data directory.
-// Options.DevSplit is ignored.
+// Convert writes the data set of a name, with all its splits, as a folder in the open layout. The folder is
+// read again, and appears only if the fingerprints with all splits agree. dir must be empty or missing; ""
+// means NAME-open in the data directory. Options.DevSplit is ignored.
 func Convert(ctx context.Context, name string, o Options, dir string) (c Converted, err error) {
 	dir, err = filepath.Abs(cmp.Or(dir, filepath.Join(DataDir(o.DataDir), NameOf(name)+"-open")))
 	if err != nil {
@@ -293,8 +287,7 @@ func Convert(ctx context.Context, name string, o Options, dir string) (c Convert
 	return Converted{d.Name, d.Source, dir, len(splits), d.Fingerprint()}, err
 }
 
-// verify checks that a folder is read as the data set that was written, in each of its
-// splits.
+// verify checks that a folder is read as the data set that was written, in each of its splits.
 func verify(ctx context.Context, d *dataset.Dataset, dir string) error {
 	written, err := location{dir, openLayout}.open(ctx, Options{})
 	if err != nil {

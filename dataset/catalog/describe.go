@@ -40,8 +40,7 @@ type Sources struct {
 	From string // a table of traits, see descriptions.Table.AddTraits
 }
 
-// Prompts returns texts that ask for what is not described in a data set, see
-// descriptions.Table.Prompts.
+// Prompts returns texts that ask for what is not described in a data set, see descriptions.Table.Prompts.
 func Prompts(ctx context.Context, name string, o Options) ([]string, error) {
 	dir, err := descriptionsFolder(name, o)
 	if err != nil {

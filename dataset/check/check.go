@@ -1,8 +1,7 @@
-// Package check finds what is wrong with a data set: what would make training fail or mislead, and
-// what makes its results worth less, such as classes that their descriptions do not distinguish
-// and samples that are in two subsets. Each check is one function, and an entry in one of the
-// lists below; what it finds is an *invalid.Error, which says where, what is wrong and what
-// to do.
+// Package check finds what is wrong with a data set: what would make training fail or mislead, and what makes
+// its results worth less, such as classes that their descriptions do not distinguish and samples that are in
+// two subsets. Each check is one function, and an entry in one of the lists below; what it finds is an
+// *invalid.Error, which says where, what is wrong and what to do.
 //
 // It does not know which classes the network that computed the features was trained on.
 package check
@@ -29,14 +28,12 @@ var (
 	useChecks         = []func(*checker){(*checker).attributes, (*checker).samples, (*checker).leaks}
 )
 
-// Errors reports everything that would make training on d fail or mislead, as far as the readers of
-// data sets leave it possible: they see to sizes, labels, groups and the places of classes. The
-// error joins the problems, each an *invalid.Error; of one kind it has the first few and the number
-// of the others.
+// Errors reports everything that would make training on d fail or mislead, as far as the readers of data sets
+// leave it possible: they see to sizes, labels, groups and the places of classes. The error joins the
+// problems, each an *invalid.Error; of one kind it has the first few and the number of the others.
 func Errors(d *dataset.Dataset) error { return run(d, errorChecks) }
 
-// Warnings reports what makes results on d worth less, in the form of Errors, which must have
-// found none.
+// Warnings reports what makes results on d worth less, in the form of Errors, which must have found none.
 func Warnings(d *dataset.Dataset) error {
 	return run(d, slices.Concat(descriptionChecks, []func(*checker){(*checker).scales}, useChecks))
 }

@@ -200,9 +200,8 @@ func repeated[K comparable](keys []K) [][]int {
 	return slices.DeleteFunc(groups(keys), func(set []int) bool { return len(set) < 2 })
 }
 
-// number is a number or a WordNet ID before the name of a class, as in "001.Black_footed
-// Albatross" and "n02123045 tabby". The numbers of "20_speed_limit" and "1.5 litres" belong
-// to the name.
+// number is a number or a WordNet ID before the name of a class, as in "001.Black_footed Albatross" and
+// "n02123045 tabby". The numbers of "20_speed_limit" and "1.5 litres" belong to the name.
 var number = regexp.MustCompile(`^(?:n\d{8}[.\s_-]+|\d+\.\s*)(\pL)`)
 
 // fold removes what spellings of one name differ in. Names of one letter, and of digits and

@@ -69,8 +69,7 @@ func TestLeaks(t *testing.T) {
 	}
 }
 
-// One pair of similar classes or samples is reported for each two subsets, in any order of
-// the classes.
+// One pair of similar classes or samples is reported for each two subsets, in any order of the classes.
 func TestLeaksOfSeveralSubsets(t *testing.T) {
 	d := tiny.Distinct("owl", "OWL", "Owl", "o w l", "o-w-l", "cat")
 	for _, i := range []int{3, 5, 7, 9, 11} {

@@ -139,8 +139,7 @@ func TestReadTooManyClasses(t *testing.T) {
 	testkit.WantError(t, f.problems.Err(), "a.csv: line 1026, class: expected at most 1024 classes, found more")
 }
 
-// An attribute with its group is found however case and separators are changed, and
-// always by its own name.
+// An attribute with its group is found however case and separators are changed, and always by its own name.
 func TestSpellingsProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		words := rapid.SampledFrom([]string{"has", "wing", "colour", "red", "very", "large"})

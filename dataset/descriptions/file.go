@@ -87,8 +87,7 @@ func (f *file) read(text []byte) {
 	}
 }
 
-// class returns the class of a name, which may have to be new, or -1 if the name is a
-// problem.
+// class returns the class of a name, which may have to be new, or -1 if the name is a problem.
 func (f *file) class(line int, name string, isNew bool) int {
 	name = strings.TrimSpace(name)
 	folded := foldName(name)

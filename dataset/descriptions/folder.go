@@ -26,10 +26,9 @@ const (
 	ClassColumn    = "class"
 )
 
-// ReadFolder reads attributes.csv and classes.csv in dir, and reports what is wrong with them to
-// problems. With complete, what one of the files lacks is added: the columns of attributes
-// without values, and the attributes of a file that does not exist. Classes are nil if they cannot
-// be read.
+// ReadFolder reads attributes.csv and classes.csv in dir, and reports what is wrong with them to problems.
+// With complete, what one of the files lacks is added: the columns of attributes without values, and the
+// attributes of a file that does not exist. Classes are nil if they cannot be read.
 func ReadFolder(ctx context.Context, dir string, complete bool, problems *invalid.List) *Table {
 	t := &Table{stored: &stored{dir: dir, sums: map[string][sha256.Size]byte{}}}
 	read := func(name, column, optional string) *table.Table {

@@ -108,8 +108,7 @@ func (t *Table) SetTo(d *dataset.Dataset) {
 	d.Classes, d.Descriptions = t.Classes, t.Values()
 }
 
-// AddAttribute adds an attribute that no class is described by. It reports false for the name of
-// another one.
+// AddAttribute adds an attribute that no class is described by. It reports false for the name of another one.
 func (t *Table) AddAttribute(a Attribute) bool {
 	if t.Attribute(a.Name) >= 0 {
 		return false
@@ -165,9 +164,8 @@ func (t *Table) RenameClass(z int, name string) {
 	}
 }
 
-// Finder returns what finds the class that a name means: in any case, with other spaces and
-// punctuation, or without the number before one such as 016.Painted_Bunting. It returns -1 for
-// another name.
+// Finder returns what finds the class that a name means: in any case, with other spaces and punctuation, or
+// without the number before one such as 016.Painted_Bunting. It returns -1 for another name.
 func (t *Table) Finder() func(name string) int {
 	exact, folded, bare := map[string]int{}, map[string]int{}, map[string]int{}
 	for z, name := range slices.Backward(t.Classes) { // of equal names the first counts

@@ -26,11 +26,10 @@ import (
 //	wren,insects; seeds,,no
 //
 // A column of words is a group, and each of its words an attribute, such as diet::meat; a cell may have
-// several, separated by semicolons, commas or bars, each with a word of table.Probability in
-// parentheses, or none, and attributes that it does not list are no. A column of words and
-// numbers of table.Probability is one attribute. Where t has the group, or an attribute of that
-// name, the column describes it. In a text with code fences, as of an answer to Prompts, only what
-// is between them is read: one or more tables.
+// several, separated by semicolons, commas or bars, each with a word of table.Probability in parentheses, or
+// none, and attributes that it does not list are no. A column of words and numbers of table.Probability is
+// one attribute. Where t has the group, or an attribute of that name, the column describes it. In a text with
+// code fences, as of an answer to Prompts, only what is between them is read: one or more tables.
 //
 // Cells of t that are filled in are kept; the others become drafts. notes has the words that are no
 // attributes of their group, which are ignored, and the classes that are added to those of t. The
@@ -182,8 +181,7 @@ func (a trait) mean(rows []table.Row, scale func(p float64) string) string {
 	return strconv.FormatFloat(sum/n, 'g', 6, 64)
 }
 
-// readTrait returns the attributes of a column, and reports one of numbers that are no
-// probabilities.
+// readTrait returns the attributes of a column, and reports one of numbers that are no probabilities.
 func (t *Table) readTrait(file *table.Table, column int, name string, notes *invalid.List) []trait {
 	if name == "" || name == ClassColumn || invalid.HasControl(name) {
 		file.Report("trait", 1, fmt.Sprint(column+1), "the name of a trait", invalid.Quote(name))

@@ -9,8 +9,7 @@
 //
 // Values are returned as float32 and must be finite.
 //
-// The package does not know the classes of the samples, nor what a data set is: see
-// package openlayout.
+// The package does not know the classes of the samples, nor what a data set is: see package openlayout.
 package features
 
 import (
@@ -35,8 +34,7 @@ import (
 	"github.com/lago-train/lago-train/internal/numeric"
 )
 
-// Reader reads the rows of a file of features in order. It must not be used by several
-// goroutines at once.
+// Reader reads the rows of a file of features in order. It must not be used by several goroutines at once.
 type Reader struct {
 	Names []string // of the columns of a CSV file; nil without a line of them
 
@@ -164,9 +162,8 @@ func (r *Reader) Read(block dataset.Matrix[float32]) (n int, err error) {
 	return block.Rows, nil
 }
 
-// ReadAll returns all rows of a file that Open opens, which must be a regular file. If
-// rows cannot be used, the error joins those of the first few and the number of others,
-// and the matrix has a size but no values.
+// ReadAll returns all rows of a file that Open opens, which must be a regular file. If rows cannot be used,
+// the error joins those of the first few and the number of others, and the matrix has a size but no values.
 func ReadAll(ctx context.Context, path string) (x dataset.Matrix[float32], err error) {
 	if _, err := fileio.SizeOfRegular(path); err != nil { // rows from a pipe might never end
 		return x, err
@@ -256,9 +253,8 @@ func newCSV(f *fileio.File) (*Reader, error) {
 	return &Reader{names, s.path, -1, cols, s.next, f.Close}, nil
 }
 
-// isHeader reports whether no cell of a line is a number. A line with numbers and names
-// is a row with mistakes; the first name may be empty, and the others may count up from 0, as pandas
-// writes an array.
+// isHeader reports whether no cell of a line is a number. A line with numbers and names is a row with
+// mistakes; the first name may be empty, and the others may count up from 0, as pandas writes an array.
 func isHeader(record []string) bool {
 	if len(record) > 2 && record[1] == "0" && record[2] == "1" {
 		_, err := table.Number(record[0], 32)
@@ -330,13 +326,11 @@ func (s *csvFile) wrong(column, want, got, hint string) *invalid.Error {
 	return &invalid.Error{Where: s.path, Field: field, Want: want, Got: got, Hint: hint}
 }
 
-// maxText is the largest size of a text file of integers in bytes, far above the labels
-// of any data set.
+// maxText is the largest size of a text file of integers in bytes, far above the labels of any data set.
 const maxText = 1 << 28
 
-// ReadIntegers reads at least one integer, such as the label of each sample: from an .npy or .npz,
-// from the variable labels of a .mat or its only vector of numbers, or from a text file as
-// ParseIntegers does.
+// ReadIntegers reads at least one integer, such as the label of each sample: from an .npy or .npz, from the
+// variable labels of a .mat or its only vector of numbers, or from a text file as ParseIntegers does.
 func ReadIntegers(ctx context.Context, path string) (numbers []int, err error) {
 	var values []float32
 	switch strings.ToLower(filepath.Ext(path)) {

@@ -152,9 +152,8 @@ func (f *fetcher) choose(file io.ReaderAt, size int64, wanted []string) (chosen 
 	return chosen, total, nil
 }
 
-// fileOf returns which of the wanted files an entry of an archive is, or "". It is in a folder
-// named like the data set; in the LAGO data archive, the files of the release are in xian2017
-// below that.
+// fileOf returns which of the wanted files an entry of an archive is, or "". It is in a folder named like the
+// data set; in the LAGO data archive, the files of the release are in xian2017 below that.
 func (f *fetcher) fileOf(entry string, wanted []string) string {
 	for _, file := range wanted {
 		folder, found := strings.CutSuffix(entry, "/"+file)

@@ -97,8 +97,7 @@ func TestHostileArchivesAreRefused(t *testing.T) {
 	}
 }
 
-// Whatever the bytes are, nothing is written outside of the folder, nor more than the
-// limits allow.
+// Whatever the bytes are, nothing is written outside of the folder, nor more than the limits allow.
 func FuzzUnpack(f *testing.F) {
 	for _, entries := range [][]entry{
 		{{name: "data/CUB/"}, {name: `..\CUB\run.m`}, {name: "CUB/res101.mat", content: "features", method: zip.Deflate, mode: 0o777 | fs.ModeSetuid}},

@@ -44,8 +44,7 @@ const resumes = "The same command resumes what was downloaded."
 // permanent is an error that another attempt would have as well.
 type permanent struct{ error }
 
-// download downloads a file to path, which must not exist. The caller has the lock of the
-// folder.
+// download downloads a file to path, which must not exist. The caller has the lock of the folder.
 func (f *fetcher) download(ctx context.Context, step string, from *url.URL, path string) error {
 	for _, own := range []string{path + ".part", path + ".part.validator"} {
 		// A link would be followed, and a pipe waited for.

@@ -1,11 +1,10 @@
 // Package fetch downloads the data sets of the paper, CUB, AWA2 and SUN, from where
 // they are published, as folders that package xlsa17 reads, and the weights of networks.
 //
-// Two archives make one data set: the release of Xian et al. has features, descriptions
-// and splits, and the repository of the authors of LAGO the groups of the attributes.
-// They are kept in a cache folder for the next data set. An interrupted download is
-// resumed, in the same process or a later one, if the server can tell that the file is
-// still the same (RFC 9110, If-Range).
+// Two archives make one data set: the release of Xian et al. has features, descriptions and splits, and the
+// repository of the authors of LAGO the groups of the attributes. They are kept in a cache folder for the
+// next data set. An interrupted download is resumed, in the same process or a later one, if the server can
+// tell that the file is still the same (RFC 9110, If-Range).
 //
 // Archives are not trusted: only the files of the layout are written, under names of this package, and
 // what they may expand to is bounded. The data set is written atomically.
@@ -81,16 +80,14 @@ type Options struct {
 	DeleteArchives bool   // removes the downloaded archives once the data set is complete
 	Force          bool   // replaces an existing folder of the data set and everything in it, or file of weights
 
-	// Check opens what was fetched, the folder of a data set or the file of weights of a name,
-	// before it takes its place; nil accepts anything. Its errors need not name that path, which
-	// is temporary.
+	// Check opens what was fetched, the folder of a data set or the file of weights of a name, before it
+	// takes its place; nil accepts anything. Its errors need not name that path, which is temporary.
 	Check func(ctx context.Context, name, path string) error
 
 	// Attempts is the number of consecutive attempts that may download less than a
 	// megabyte before a download is given up; 0 means 6.
 	Attempts int
-	// Stall is how long a server may send nothing; 0 means 30 s. A download as a whole has
-	// no time limit.
+	// Stall is how long a server may send nothing; 0 means 30 s. A download as a whole has no time limit.
 	Stall time.Duration
 
 	Progress func(format.Progress) // is called often; nil ignores it
@@ -118,10 +115,9 @@ type Archive struct {
 	Kept       bool   `json:"kept"`       // still exists
 }
 
-// Fetch downloads one of Names to a folder of that name below the data dir, or the weights
-// of one of Networks to a file there. If there is one already, that is an error unless o.Force
-// is set. If ctx ends the fetch, the error wraps that of ctx. After any error, the same call
-// resumes with what was downloaded.
+// Fetch downloads one of Names to a folder of that name below the data dir, or the weights of one of Networks
+// to a file there. If there is one already, that is an error unless o.Force is set. If ctx ends the fetch,
+// the error wraps that of ctx. After any error, the same call resumes with what was downloaded.
 func Fetch(ctx context.Context, name string, o Options) (*Result, error) {
 	name, err := invalid.OneOf(name, slices.Concat(Names(), Networks())...)
 	if err != nil {
@@ -324,9 +320,8 @@ func (f *fetcher) lock(ctx context.Context, dir, name string) (*flock.Flock, err
 	})
 }
 
-// get returns the archive or weights of a source: downloaded to a file, unless that exists, if
-// the source is an address. What is the name for the user, and sum the expected SHA-256 in hex,
-// if any.
+// get returns the archive or weights of a source: downloaded to a file, unless that exists, if the source is
+// an address. What is the name for the user, and sum the expected SHA-256 in hex, if any.
 func (f *fetcher) get(ctx context.Context, what, source, file, sum string) (a Archive, err error) {
 	a = Archive{Source: source, File: source, Kept: true}
 	if from, _ := f.address(source); from != nil {

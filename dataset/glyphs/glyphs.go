@@ -1,13 +1,11 @@
-// Package glyphs generates a zero-shot data set of synthetic glyphs: letters and digits of
-// 25 typefaces, rendered on demand, with classes described by the shapes of the letters. It
-// needs no file and no network.
+// Package glyphs generates a zero-shot data set of synthetic glyphs: letters and digits of 25 typefaces,
+// rendered on demand, with classes described by the shapes of the letters. It needs no file and no network.
 //
-// A class is a letter or digit. A sample is that letter in one of the typefaces, shifted,
-// turned, scaled, sheared, blurred and noisy; its features are histograms of oriented
-// gradients. The attributes are what one would tell somebody who has never seen the letter:
-// a stem on the left, a bar at the foot, one closed counter. letters.txt says which letter
-// has which in these typefaces; p(attribute|class) is the share of the typefaces in which
-// the class has the attribute.
+// A class is a letter or digit. A sample is that letter in one of the typefaces, shifted, turned, scaled,
+// sheared, blurred and noisy; its features are histograms of oriented gradients. The attributes are what one
+// would tell somebody who has never seen the letter: a stem on the left, a bar at the foot, one closed
+// counter. letters.txt says which letter has which in these typefaces; p(attribute|class) is the share of the
+// typefaces in which the class has the attribute.
 //
 // It is a small problem to try methods on. Accuracies on it say nothing about photographs.
 package glyphs
@@ -265,8 +263,7 @@ var outlines = sync.OnceValue(func() [][]outline {
 	return all
 })
 
-// The variation of the samples of a letter: standard deviations in pixels and radians,
-// and ranges.
+// The variation of the samples of a letter: standard deviations in pixels and radians, and ranges.
 const (
 	shiftSD = 1.5
 	turnSD  = 0.08
@@ -396,8 +393,7 @@ func hog(im *image.Gray, dst []float32) {
 	}
 }
 
-// vote returns the histograms of the squares, row by row. A gradient between two
-// orientations votes for both.
+// vote returns the histograms of the squares, row by row. A gradient between two orientations votes for both.
 func vote(im *image.Gray) []histogram {
 	at := func(x, y int) float64 {
 		x, y = min(max(x, 0), side-1), min(max(y, 0), side-1)

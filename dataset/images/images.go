@@ -2,10 +2,9 @@
 // and Pillow do: RGB, the shorter side resized by antialiased bilinear or bicubic interpolation, the
 // centre cropped, and each channel normalised by a mean and deviation.
 //
-// JPEG, PNG, WebP, GIF (the first frame), BMP and TIFF are decoded in Go. Crops of lossless
-// images differ from Pillow's by rounding, those of JPEG by a few levels, because decoders
-// round differently. As in torchvision, transparency is ignored. As in browsers, photographs
-// are turned as their EXIF data say.
+// JPEG, PNG, WebP, GIF (the first frame), BMP and TIFF are decoded in Go. Crops of lossless images differ
+// from Pillow's by rounding, those of JPEG by a few levels, because decoders round differently. As in
+// torchvision, transparency is ignored. As in browsers, photographs are turned as their EXIF data say.
 //
 // Packages model/network/resnet and model/network/vit compute the features.
 package images

@@ -71,10 +71,9 @@ func isImage(path string) (image bool, other string) {
 	return false, other
 }
 
-// List returns the images of a folder, sorted: either those of its subfolders, which are
-// the classes, or those in the folder itself, of no known class. Hidden files are ignored. The
-// warning, if there is one, says how many pictures of which kinds are not read, and which classes
-// have no other.
+// List returns the images of a folder, sorted: either those of its subfolders, which are the classes, or
+// those in the folder itself, of no known class. Hidden files are ignored. The warning, if there is one, says
+// how many pictures of which kinds are not read, and which classes have no other.
 func List(dir string) (list []Image, warning string, err error) {
 	l := listing{dir: dir, unread: make(map[string]int)}
 	if err := l.read(""); err != nil {
@@ -133,8 +132,7 @@ type listing struct {
 	unread  map[string]int // pictures that are not read, by kind
 }
 
-// read adds what is in the folder of a class, or in the whole one for none, sorted, without hidden
-// files.
+// read adds what is in the folder of a class, or in the whole one for none, sorted, without hidden files.
 func (l *listing) read(class string) error {
 	folder := filepath.Join(l.dir, class)
 	entries, err := os.ReadDir(folder)
@@ -209,9 +207,8 @@ func ReadList(ctx context.Context, file, dir string) ([]Image, error) {
 	return all, problems.Err()
 }
 
-// SetBoxes reads bounding boxes of all images from a CSV file with the columns path, x, y, width and
-// height, or with two corners: xmin, ymin, xmax and ymax, or x1, y1, x2 and y2. Paths are the IDs of
-// the images.
+// SetBoxes reads bounding boxes of all images from a CSV file with the columns path, x, y, width and height,
+// or with two corners: xmin, ymin, xmax and ymax, or x1, y1, x2 and y2. Paths are the IDs of the images.
 func SetBoxes(ctx context.Context, file string, all []Image) error {
 	var problems invalid.List
 	t := table.Read(ctx, file, &problems, []string{"path"}, table.Any)

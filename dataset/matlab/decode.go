@@ -54,8 +54,7 @@ type stream struct {
 	compressed int64 // bytes of the compressed data, 0 where they are plain
 }
 
-// element is the tag of a data element: its type, and the bytes of its data and of the
-// padding behind them.
+// element is the tag of a data element: its type, and the bytes of its data and of the padding behind them.
 type element struct {
 	kind      uint32
 	size, pad int64

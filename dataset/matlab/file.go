@@ -1,17 +1,14 @@
-// Package matlab reads arrays of numbers and text from MAT-files of level 5, the format
-// of MATLAB's save -v6 and -v7, as described in MathWorks' "MAT-File Format" (chapter 1,
-// level 5 MAT-file format).
+// Package matlab reads arrays of numbers and text from MAT-files of level 5, the format of MATLAB's save -v6
+// and -v7, as described in MathWorks' "MAT-File Format" (chapter 1, level 5 MAT-file format).
 //
-// Open reads the headers of the variables, so that a caller can refuse their sizes before Load
-// decompresses and converts the data of one, piece by piece. Sizes that a file declares are checked
-// before memory is allocated for them, so a damaged or hostile file ends in an *invalid.Error that
-// names the file, the variable and the byte. A truncated file is refused even where the wanted
-// variables are complete.
+// Open reads the headers of the variables, so that a caller can refuse their sizes before Load decompresses
+// and converts the data of one, piece by piece. Sizes that a file declares are checked before memory is
+// allocated for them, so a damaged or hostile file ends in an *invalid.Error that names the file, the
+// variable and the byte. A truncated file is refused even where the wanted variables are complete.
 //
-// Read are real numbers, text, and cell arrays of text of one row, in files of
-// little-endian computers. Other variables are skipped, and refused where they are wanted,
-// as are files of level 4 and of version 7.3, which are HDF5. The package does not know
-// data sets: what the variables mean is for its callers.
+// Read are real numbers, text, and cell arrays of text of one row, in files of little-endian computers. Other
+// variables are skipped, and refused where they are wanted, as are files of level 4 and of version 7.3, which
+// are HDF5. The package does not know data sets: what the variables mean is for its callers.
 package matlab
 
 import (
@@ -40,9 +37,8 @@ type Array struct {
 	Class Class
 	Dims  []int // rows, columns, ...
 
-	// Float32 holds the values of a numeric array, else nil. Doubles, and integers beyond
-	// 2^24, are rounded to the nearest float32. A D x N matrix, column by column, is an
-	// N x D matrix row by row.
+	// Float32 holds the values of a numeric array, else nil. Doubles, and integers beyond 2^24, are rounded
+	// to the nearest float32. A D x N matrix, column by column, is an N x D matrix row by row.
 	Float32 []float32
 
 	// Read, if it is not nil, takes consecutive parts of Float32 while Load reads more, which may fail.
@@ -68,8 +64,7 @@ func (a *Array) Size() string { return a.Class.String() + " " + formatDims(a.Dim
 // Class is the class of an array, as MATLAB's function class names it.
 type Class uint8
 
-// The classes that are read: cell, char, and from Double to lastNumeric numbers. Logical
-// arrays are uint8.
+// The classes that are read: cell, char, and from Double to lastNumeric numbers. Logical arrays are uint8.
 const (
 	Cell   Class = 1
 	Char   Class = 4
@@ -131,8 +126,7 @@ func Open(ctx context.Context, path string, required []string, optional ...strin
 	return arrays, nil
 }
 
-// OpenOne finds the variable of a name or, in a file without it, the only one of numbers whose
-// size fits.
+// OpenOne finds the variable of a name or, in a file without it, the only one of numbers whose size fits.
 func OpenOne(ctx context.Context, path, name string, fits func(dims []int) bool) (*Array, error) {
 	all, err := list(ctx, path)
 	if err != nil {

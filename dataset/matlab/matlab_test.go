@@ -93,8 +93,7 @@ var limits = map[uint32]struct{ low, high int64 }{
 	kindSingle: {-1 << 24, 1 << 24}, kindDouble: {-1 << 24, 1 << 24},
 }
 
-// Numbers of any class, stored in any type, compressed or not, are read
-// as they were written.
+// Numbers of any class, stored in any type, compressed or not, are read as they were written.
 func TestNumbersProperty(t *testing.T) {
 	kinds, dir := slices.Sorted(maps.Keys(limits)), t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {

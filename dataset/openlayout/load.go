@@ -9,16 +9,14 @@
 //	images.csv        path: one line per sample; optional
 //	extract.json      how the features were computed from images; optional
 //
-// The CSV files begin with the names of their columns, in any order. Classes are in the
-// order of classes.csv, attributes in that of attributes.csv, and groups in the order in
-// which attributes.csv first names them. Anything unexpected is an error, because a
-// misspelt name that is ignored would change results silently.
+// The CSV files begin with the names of their columns, in any order. Classes are in the order of classes.csv,
+// attributes in that of attributes.csv, and groups in the order in which attributes.csv first names them.
+// Anything unexpected is an error, because a misspelt name that is ignored would change results silently.
 //
-// A description is a number from 0 to 1, a word such as "often", or nothing if it is not
-// described. test_seen is yes for the samples of seen classes that are held out for
-// generalised zero-shot learning. part2 and part3 are other splits of the seen classes
-// into train and val. id is any name of a sample, such as that of its picture; the paths of
-// images.csv, which dataset extract writes, are ids as well.
+// A description is a number from 0 to 1, a word such as "often", or nothing if it is not described. test_seen
+// is yes for the samples of seen classes that are held out for generalised zero-shot learning. part2 and
+// part3 are other splits of the seen classes into train and val. id is any name of a sample, such as that of
+// its picture; the paths of images.csv, which dataset extract writes, are ids as well.
 //
 // All problems of a folder are reported together, with file, line and column.
 package openlayout
@@ -65,8 +63,7 @@ const (
 	testSeenColumn = "test_seen"
 )
 
-// Files returns the names of the files of the layout. A folder has all of them, and one
-// of the first two.
+// Files returns the names of the files of the layout. A folder has all of them, and one of the first two.
 func Files() []string {
 	return []string{FeaturesFile, featuresCSV, labelsFile, ClassesFile, AttributesFile, SplitsFile}
 }
@@ -135,8 +132,7 @@ func (r *reader) report(where, want, got string) {
 	r.problems.AddError(&invalid.Error{Where: where, Want: want, Got: got})
 }
 
-// FeaturesPath returns the path of the features of a folder, features.npy unless it has only the
-// other file.
+// FeaturesPath returns the path of the features of a folder, features.npy unless it has only the other file.
 func FeaturesPath(dir string) string {
 	return append(featuresIn(dir), filepath.Join(dir, FeaturesFile))[0]
 }
@@ -166,8 +162,7 @@ func (r *reader) readFeatures() {
 	r.checkSamples(paths[0], x.Rows)
 }
 
-// checkSamples checks the number of samples of a file, unless it or that of the labels is
-// unknown.
+// checkSamples checks the number of samples of a file, unless it or that of the labels is unknown.
 func (r *reader) checkSamples(path string, n int) {
 	if labels := len(r.d.Labels); n > 0 && labels > 0 && n != labels {
 		r.report(path, fmt.Sprintf("%s, one for each line of %s", format.Count(labels, "sample"), labelsFile), fmt.Sprint(n))

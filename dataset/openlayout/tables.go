@@ -52,8 +52,7 @@ func (r *reader) find(t *table.Table, row table.Row) int {
 	return -1
 }
 
-// readLabels reads the class of each sample, -1 if it is unknown, its name, and whether it
-// is held out.
+// readLabels reads the class of each sample, -1 if it is unknown, its name, and whether it is held out.
 func (r *reader) readLabels() {
 	t := table.Read(r.ctx, r.path(labelsFile), &r.problems, []string{classColumn}, optionalOfLabels...)
 	if t == nil {
@@ -93,10 +92,9 @@ func (r *reader) classNames(file string, optional ...string) (names []string) {
 	return names
 }
 
-// ReadDescriptions reads the descriptions in dir while people write them, to be saved again.
-// Either file may be missing. Classes of labels.csv that classes.csv lacks are added without values,
-// and so are attributes that only one of the files has. The error joins all problems of the
-// files, each an *invalid.Error.
+// ReadDescriptions reads the descriptions in dir while people write them, to be saved again. Either file may
+// be missing. Classes of labels.csv that classes.csv lacks are added without values, and so are attributes
+// that only one of the files has. The error joins all problems of the files, each an *invalid.Error.
 func ReadDescriptions(ctx context.Context, dir string) (*descriptions.Table, error) {
 	r := &reader{ctx: ctx, dir: dir}
 	t := descriptions.ReadFolder(ctx, dir, true, &r.problems)
@@ -191,9 +189,8 @@ func (r *reader) readSplits(path string) []dataset.Split {
 	return splits
 }
 
-// ReadSplits reads a file in the form of splits.csv for the classes of d. It returns one
-// split for each of the columns part, part2 and part3 that the file has. The error joins
-// all problems, each an *invalid.Error.
+// ReadSplits reads a file in the form of splits.csv for the classes of d. It returns one split for each of
+// the columns part, part2 and part3 that the file has. The error joins all problems, each an *invalid.Error.
 func ReadSplits(ctx context.Context, path string, d *dataset.Dataset) ([]dataset.Split, error) {
 	r := &reader{ctx: ctx, d: d, source: "the data set"}
 	r.indexClasses()

@@ -124,9 +124,8 @@ func TestWriteProperty(t *testing.T) {
 	})
 }
 
-// FuzzLoad holds that whatever the files of a folder are, they end in a data set
-// that check.Errors accepts and that is read as it is written, or in errors that
-// name their file.
+// FuzzLoad holds that whatever the files of a folder are, they end in a data set that check.Errors accepts
+// and that is read as it is written, or in errors that name their file.
 func FuzzLoad(f *testing.F) {
 	small := newSmall()
 	f.Add(small[featuresCSV], small[labelsFile], small[ClassesFile], small[AttributesFile], small[SplitsFile])

@@ -23,11 +23,10 @@ const (
 	concentration = 0.2 // of the Dirichlet distribution; below 1, most classes prefer one or two values
 )
 
-// Make generates a data set. A class has, in every group of attributes, a Dirichlet
-// distribution over the values and over none of them: its description. A sample draws one
-// value per group from it, and its features are a random linear map of these values, with
-// noise, cut off at zero. Every fifth sample of a seen class is held out for generalised
-// zero-shot learning.
+// Make generates a data set. A class has, in every group of attributes, a Dirichlet distribution over the
+// values and over none of them: its description. A sample draws one value per group from it, and its features
+// are a random linear map of these values, with noise, cut off at zero. Every fifth sample of a seen class is
+// held out for generalised zero-shot learning.
 //
 // The same specification gives the same bits on any number of processors.
 func Make(s Spec) *dataset.Dataset {

@@ -20,9 +20,8 @@ type Options struct {
 	Seed      uint64 // the same seed proposes the same split
 }
 
-// attempts is the number of splits that are drawn. More improve the balance little: of
-// 127 bird species with 41 to 60 pictures each, the best of 1000 is off by 0.3 % of the
-// pictures.
+// attempts is the number of splits that are drawn. More improve the balance little: of 127 bird species with
+// 41 to 60 pictures each, the best of 1000 is off by 0.3 % of the pictures.
 const attempts = 1000
 
 // Propose splits the classes of d that have samples and a description so that nothing

@@ -132,8 +132,7 @@ func TestProposeBalances(t *testing.T) {
 	}
 }
 
-// A split with the sizes asked for is preferred, even if a smaller one has fewer
-// attributes that train lacks.
+// A split with the sizes asked for is preferred, even if a smaller one has fewer attributes that train lacks.
 func TestProposeReachesTheSizes(t *testing.T) {
 	d := tiny.Distinct("ab", "AB", "cd", "CD", "ef", "EF", "gh")
 	for seed := range uint64(5) {

@@ -301,8 +301,7 @@ func readLines(ctx context.Context, path string) ([]line, error) {
 	return splitLines(string(text)), err
 }
 
-// splitLines returns the lines of a text that are not blank. Line ends may be those of
-// Unix or Windows.
+// splitLines returns the lines of a text that are not blank. Line ends may be those of Unix or Windows.
 func splitLines(text string) []line {
 	var lines []line
 	number := 0
@@ -327,9 +326,8 @@ func readNames(ctx context.Context, path string) ([]string, error) {
 	return namesOf(path, lines)
 }
 
-// namesOf returns the names in lines, without the numbers that may precede them. These must ascend,
-// because names belong to rows or columns by their lines; if some line has none, they are parts of
-// the names.
+// namesOf returns the names in lines, without the numbers that may precede them. These must ascend, because
+// names belong to rows or columns by their lines; if some line has none, they are parts of the names.
 func namesOf(file string, lines []line) ([]string, error) {
 	whole, names := make([]string, len(lines)), make([]string, len(lines))
 	last, numbered := -1, true

@@ -17,8 +17,7 @@ import (
 	"github.com/lago-train/lago-train/internal/testkit"
 )
 
-// expectedMini is testdata/expected.json: the numbers that both forms of the
-// fixture were written from.
+// expectedMini is testdata/expected.json: the numbers that both forms of the fixture were written from.
 type expectedMini struct {
 	Features [][]float64 `json:"features_sample_by_dim"`
 	Labels   []int       `json:"labels"`

@@ -1,7 +1,6 @@
-// Package xlsa17 reads data sets in the folder layout of the release that accompanied
-// "Zero-Shot Learning - A Comprehensive Evaluation of the Good, the Bad and the Ugly"
-// (Xian et al., 2017), with the attribute groups and class descriptions that the authors
-// of LAGO added:
+// Package xlsa17 reads data sets in the folder layout of the release that accompanied "Zero-Shot Learning - A
+// Comprehensive Evaluation of the Good, the Bad and the Ugly" (Xian et al., 2017), with the attribute groups
+// and class descriptions that the authors of LAGO added:
 //
 //	CUB/
 //	  res101.mat             features (D x samples) and labels; or the one other .mat of the folder
@@ -15,12 +14,11 @@
 //	    class_descriptions_by_attributes.txt       p(attribute | class), one class per line
 //	    classes.txt                                the class of each line; by default the order of the .mat
 //
-// Copies of the release differ; each reader says what it accepts. The class lists decide
-// the split, with every sample of a seen class in it, as in zero-shot papers; the
-// locations must agree with them, and those of test_seen_loc are the held-out samples of
-// generalised zero-shot learning. Classes are matched by name wherever two files name
-// them. The variable att of the release, whose columns are L2-normalised, is not read as
-// probabilities. The variable image_files beside the features names the samples.
+// Copies of the release differ; each reader says what it accepts. The class lists decide the split, with
+// every sample of a seen class in it, as in zero-shot papers; the locations must agree with them, and those
+// of test_seen_loc are the held-out samples of generalised zero-shot learning. Classes are matched by name
+// wherever two files name them. The variable att of the release, whose columns are L2-normalised, is not read
+// as probabilities. The variable image_files beside the features names the samples.
 //
 // Features are cached in an .npy whose name has checksums of the file and of the features: the next
 // start, which need not decompress them, takes a tenth of the time.
@@ -234,9 +232,8 @@ func (f *folder) readSplits(dev int) error {
 	return nil
 }
 
-// readSplit reads a division of the classes from their lists. No location may contradict it,
-// but a variable need not have all samples: releases differ in whether those of test_seen_loc
-// are in the others.
+// readSplit reads a division of the classes from their lists. No location may contradict it, but a variable
+// need not have all samples: releases differ in whether those of test_seen_loc are in the others.
 func (f *folder) readSplit(n int) (s dataset.Split, err error) {
 	parts := []subset{{name: "train"}, {name: "val"}, {name: "test", list: "testclasses.txt"}}
 	variables := []string{trainLoc, valLoc, testUnseenLoc, trainvalLoc, testSeenLoc}
@@ -273,8 +270,7 @@ func (f *folder) readSplit(n int) (s dataset.Split, err error) {
 	return s, nil
 }
 
-// readClassList reads names of classes, one per line, and returns the classes in
-// ascending order.
+// readClassList reads names of classes, one per line, and returns the classes in ascending order.
 func (f *folder) readClassList(name string) ([]int, error) {
 	path := filepath.Join(f.Source, name)
 	lines, err := readLines(f.ctx, path)

@@ -251,8 +251,7 @@ func TestDevSplits(t *testing.T) {
 	}
 }
 
-// drawn is a random split, in a folder with class lists and locations as in either
-// release.
+// drawn is a random split, in a folder with class lists and locations as in either release.
 type drawn struct {
 	folder *folder
 	split  dataset.Split

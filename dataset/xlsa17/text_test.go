@@ -30,8 +30,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// Any text gives a result or an error that names the file, and line ends make no
-// difference.
+// Any text gives a result or an error that names the file, and line ends make no difference.
 func FuzzText(f *testing.F) {
 	for _, text := range []string{
 		"", "\n", "a", "1 a\n2 b\n", "2 a\n1 b", "1 a\r\n\r\n3\tb c \r\n", "a\nb\na\n", "\ufeff-1 0.5\n1e2 nan\n", "1 2\n3\n",

@@ -229,9 +229,8 @@ func TestGeneralise(t *testing.T) {
 	}
 }
 
-// The preprocessing is fitted on the samples that a model was trained on, without those held
-// out. A model without settings is refused; switched off, adaptation leaves its predictions as they
-// are.
+// The preprocessing is fitted on the samples that a model was trained on, without those held out. A model
+// without settings is refused; switched off, adaptation leaves its predictions as they are.
 func TestStoredSettings(t *testing.T) {
 	d := tiny.Small()
 	seen := d.SamplesOf(d.Split.Seen())

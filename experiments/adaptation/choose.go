@@ -36,10 +36,9 @@ type Chosen struct {
 	Generalised *train.Remedy
 }
 
-// Choose chooses temperature and tau over at least one fold, on the samples of the validation
-// classes, with the preprocessing of the models or, if none of them whitens its features, with
-// whitened ones where these are better. It also calibrates the probabilities there, and measures how
-// well samples fit.
+// Choose chooses temperature and tau over at least one fold, on the samples of the validation classes, with
+// the preprocessing of the models or, if none of them whitens its features, with whitened ones where these
+// are better. It also calibrates the probabilities there, and measures how well samples fit.
 func Choose(ctx context.Context, folds []Fold) (*Chosen, error) {
 	lago, fits, described, models := false, []float64(nil), map[int]bool{}, []*predictor.Model(nil)
 	kinds := make([][]*batch, 2) // with the features of the models and, if none of these whitens them, whitened ones
@@ -169,9 +168,8 @@ func store(ctx context.Context, d *dataset.Dataset, paths []string, c *Chosen) e
 	return nil
 }
 
-// Set sets a copy of the settings of a model. Their preprocessing is fitted on the samples of
-// the classes that the model was trained on, without d.TestSeen: a model does not record whether
-// it was trained on these.
+// Set sets a copy of the settings of a model. Their preprocessing is fitted on the samples of the classes
+// that the model was trained on, without d.TestSeen: a model does not record whether it was trained on these.
 func Set(m *train.Saved, d *dataset.Dataset, a *train.Adaptation) (err error) {
 	fitted := *a
 	m.Adaptation, fitted.Transform = &fitted, nil

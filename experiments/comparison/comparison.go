@@ -310,8 +310,7 @@ func (r *Result) setClasses(l *lab.Lab) {
 	}
 }
 
-// partition repeats the comparison, with its search, on other partitions of the classes into as many
-// parts.
+// partition repeats the comparison, with its search, on other partitions of the classes into as many parts.
 func (r *Result) partition(ctx context.Context, l *lab.Lab, p engine.Plan, seed uint64, partitions int) error {
 	mean := make([][]float64, len(r.Methods)) // over partitions, of each class
 	for n := range partitions {

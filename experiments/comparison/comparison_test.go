@@ -242,9 +242,8 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// compareWithChance reports a method whose mean test accuracy exceeds chance by more than the
-// slack, if the descriptions of the test classes are permuted so that none keeps its own: test
-// data would leak into it.
+// compareWithChance reports a method whose mean test accuracy exceeds chance by more than the slack, if the
+// descriptions of the test classes are permuted so that none keeps its own: test data would leak into it.
 func compareWithChance(t *testing.T, d *dataset.Dataset, slack float64, config func(*lab.Lab) Config) {
 	t.Helper()
 	const shuffles = 2

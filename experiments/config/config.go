@@ -80,9 +80,8 @@ func Defaults(method methods.Named) Config {
 	return c
 }
 
-// Settings lists the settings of the run and of its method, bound to the fields of c.
-// Preprocessing and its ridge follow the learning rates of the method: a search draws the
-// settings in this order.
+// Settings lists the settings of the run and of its method, bound to the fields of c. Preprocessing and its
+// ridge follow the learning rates of the method: a search draws the settings in this order.
 func (c *Config) Settings() setting.List {
 	own := c.Method.CorrectedSettings(&c.Correction)
 	after := 0
@@ -291,8 +290,7 @@ type Preset struct {
 	// settings were not published for this data set.
 	Expect []float64
 	Source string
-	// ChosenOn is the fingerprint of the data on which a search chose the settings, "" if
-	// none did.
+	// ChosenOn is the fingerprint of the data on which a search chose the settings, "" if none did.
 	ChosenOn string
 	// Origins says where values come from that are no defaults, by key: FromPreset, or the flag or
 	// file that gave the value.

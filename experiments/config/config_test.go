@@ -191,9 +191,8 @@ func TestCopiesDoNotShareTheMethod(t *testing.T) {
 	testkit.Equal(t, "settings of the original", c.Settings().Values(), before)
 }
 
-// TestPresetsAreThoseThatTheAuthorsReleased holds each cell to the settings and the
-// mean accuracy of the released run of the test stage, typed in from its
-// metric_results.json.
+// TestPresetsAreThoseThatTheAuthorsReleased holds each cell to the settings and the mean accuracy of the
+// released run of the test stage, typed in from its metric_results.json.
 func TestPresetsAreThoseThatTheAuthorsReleased(t *testing.T) {
 	keys := []string{"lr", "lr_v", "beta", "lambda", "alpha", "psi", "zeta", "k"}
 	for _, c := range []struct {

@@ -51,9 +51,8 @@ const (
 	General Start = "general"
 )
 
-// The default epochs and patience of studies that search settings: so many trials cannot each
-// have the length of a single run. rotationSeeds is their default number of seeds with rotation:
-// intervals are over classes.
+// The default epochs and patience of studies that search settings: so many trials cannot each have the length
+// of a single run. rotationSeeds is their default number of seeds with rotation: intervals are over classes.
 const searchEpochs, searchPatience, rotationSeeds = "60", "10", "3"
 
 // defaultFolds is the number of divisions of the seen classes in the xlsa17 release.
@@ -68,8 +67,7 @@ func All() setting.List {
 	return c.Settings()
 }
 
-// RunSettings are those of a run but some and dev_split, which every command that reads data has,
-// and config.
+// RunSettings are those of a run but some and dev_split, which every command that reads data has, and config.
 func (r *Request) RunSettings(but ...string) setting.List {
 	list := append(All(), setting.Raw("config", &r.File, "").In(setting.Protocol).Common().
 		Describe("`FILE` settings in JSON, keys as the flags with _ for -; flags override it"),
@@ -78,8 +76,7 @@ func (r *Request) RunSettings(but ...string) setting.List {
 	return list.Without(append(but, "dev_split")...)
 }
 
-// DevSettings are those of studies whose dev stage decides the epochs of the test stage, if they
-// have one.
+// DevSettings are those of studies whose dev stage decides the epochs of the test stage, if they have one.
 func (r *Request) DevSettings(but ...string) setting.List {
 	list := r.RunSettings(append(but, "stage")...)
 	i := slices.Index(list.Keys(), "epochs")

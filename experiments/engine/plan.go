@@ -94,9 +94,8 @@ type runner struct {
 	plan Plan
 }
 
-// Run carries out a plan. Runs that fail are missing from the result. The error is that of the
-// settings or the data or, unless the plan has the dev stage alone, that of runs which other shards
-// have not finished.
+// Run carries out a plan. Runs that fail are missing from the result. The error is that of the settings or
+// the data or, unless the plan has the dev stage alone, that of runs which other shards have not finished.
 func Run(ctx context.Context, l *lab.Lab, p Plan) (*Result, error) {
 	r := &runner{lab: l, plan: p}
 	result := &Result{Plan: p, Missing: []lab.Missing{}, Arms: make([][]*Outcome, len(p.Arms))}
@@ -358,9 +357,8 @@ func CheckArms(names []string) error {
 	return nil
 }
 
-// BaselineArm is the arm of a baseline with its defaults and, of common, the preprocessing and
-// what all methods have: also the correction, if common has that of the paper, or one of the given keys
-// sets it.
+// BaselineArm is the arm of a baseline with its defaults and, of common, the preprocessing and what all
+// methods have: also the correction, if common has that of the paper, or one of the given keys sets it.
 func BaselineArm(name string, common config.Config, tune int, given []string) (Arm, error) {
 	e, err := methods.Find(name)
 	if err != nil {
@@ -379,8 +377,7 @@ func BaselineArm(name string, common config.Config, tune int, given []string) (A
 	return Arm{Name: e.Name, Title: e.Title, Starts: []config.Config{c}, Tune: tune}, nil
 }
 
-// SearchedBudget is the number of settings that a baseline tries beside variants that are not
-// searched.
+// SearchedBudget is the number of settings that a baseline tries beside variants that are not searched.
 const SearchedBudget = 16
 
 // RunFull carries out the full protocol for variants with their settings, and for baselines,

@@ -208,8 +208,7 @@ func TestArmsThatFail(t *testing.T) {
 	testkit.Equal(t, "accuracies beside others", accuracies(r.Arms[1][0].Test), accuracies(alone.Arms[0][0].Test))
 }
 
-// Each shard waits for the others before it chooses, and together they find what one process
-// finds.
+// Each shard waits for the others before it chooses, and together they find what one process finds.
 func TestPlansInShards(t *testing.T) {
 	p := Plan{Stage: config.DevThenTest, Arms: []Arm{armOf(t, 9, "semantic-hard"), armOf(t, 4, "eszsl")}}
 	p.Arms[1].Fixed = []string{"preprocess", "lambda"} // leaves 7 settings of the grid

@@ -194,8 +194,7 @@ func (s *search) startFrom(from config.Config) config.Config {
 	return c
 }
 
-// refine tries n neighbours of the best settings so far; where those have no more,
-// of the next best.
+// refine tries n neighbours of the best settings so far; where those have no more, of the next best.
 func (s *search) refine(st state, n int) batch {
 	rng := rand.New(s.source(uint64(len(st.seen))))
 	var list []config.Config

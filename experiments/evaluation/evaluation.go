@@ -51,8 +51,7 @@ type scored struct {
 	alone dataset.Matrix[float32]
 }
 
-// check returns an error if s cannot be evaluated. scores and labels are where they are
-// from.
+// check returns an error if s cannot be evaluated. scores and labels are where they are from.
 func (s *scored) check(scores, labels string) error {
 	if err := metrics.CheckScores(s.scores); err != nil {
 		return invalid.At(scores, err)

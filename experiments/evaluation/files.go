@@ -152,8 +152,7 @@ func (f ScoreFiles) columns(ctx context.Context, field string, names []string) (
 	return list, err
 }
 
-// kindOf recognises probabilities, or their logs, by rows that sum to 1. Other scores
-// are bare.
+// kindOf recognises probabilities, or their logs, by rows that sum to 1. Other scores are bare.
 func kindOf(scores dataset.Matrix[float32]) ScoreKind {
 	const tolerance = 1e-3 // programs round what they write
 	p, log := true, true

@@ -42,8 +42,7 @@ type Models struct {
 	// Dev are runs of the dev stage that choose gamma and the temperatures, one for each
 	// model. If it is nil, runs of the same settings are looked for beside the models.
 	Dev []*predictor.Model
-	// Adapt also evaluates one model adapted to the samples, and to Draws random batches of
-	// each kind.
+	// Adapt also evaluates one model adapted to the samples, and to Draws random batches of each kind.
 	Adapt bool
 	Draws int
 	// Unknown also evaluates one model on samples of classes that are no candidates.

@@ -202,9 +202,8 @@ func (q *Question) compare(answer *predictor.Answer, other predictor.Other) (*Co
 	return c, err
 }
 
-// substitutions lists the attributes of a group that the class is described by and that were not
-// detected, with the attribute of the group that was. gain is the effect of detecting an attribute
-// with certainty.
+// substitutions lists the attributes of a group that the class is described by and that were not detected,
+// with the attribute of the group that was. gain is the effect of detecting an attribute with certainty.
 func substitutions(g predictor.Group, gain map[string]float64) (list []Substitution) {
 	var substitute predictor.Term
 	for _, t := range g.Terms {

@@ -76,8 +76,7 @@ type picture struct {
 	Image image.Image // nil if there is none
 }
 
-// sections lists the prediction, its adaptation and the comparisons, with details of the top
-// groups.
+// sections lists the prediction, its adaptation and the comparisons, with details of the top groups.
 func (r *Result) sections(top int, f Format) []section {
 	prediction := section{Title: r.headline(), Pictures: []picture{{r.Sample.name(), r.Sample.Picture}}, Tables: []*table.Table{r.likelyTable()}}
 	list := []section{prediction}
@@ -111,8 +110,7 @@ func (r *Result) headline() string {
 	return fmt.Sprintf("%s, which is wrong: the true class is %s, rank %d with p = %.3f", s, className(*r.Sample.Label), r.Label.Rank, r.Label.P)
 }
 
-// likelyTable lists the most likely classes and all others together, with the settings of the
-// model.
+// likelyTable lists the most likely classes and all others together, with the settings of the model.
 func (r *Result) likelyTable() *table.Table {
 	t := table.New("Most likely classes", "class", "probability").Right(2)
 	rest, others := 1.0, r.Classes
@@ -140,8 +138,7 @@ func (r *Result) likelyTable() *table.Table {
 	return t.Note("%s trained on %s (%s prior, %s), choosing from %s (%d)%s", r.Variant, r.Dataset, r.Prior, none, r.Candidates, r.Classes, trained)
 }
 
-// section says whether the batch changed the prediction of LAGO itself, and lists the samples
-// that did.
+// section says whether the batch changed the prediction of LAGO itself, and lists the samples that did.
 func (a *Adapted) section(own string) section {
 	s := section{Title: fmt.Sprintf("Adapted to %s together, the prediction stays (p = %.3f)", format.Count(a.Samples, "sample"), a.P)}
 	if a.Declined {
@@ -331,8 +328,7 @@ var (
 	page = webpage.New("explain", pageHTML, styleCSS, "", template.FuncMap{"table": drawTable, "picture": webpage.Picture})
 )
 
-// Cells that the page draws: titles of groups, alone in their row, numbers from 0 to 1, and
-// indented names.
+// Cells that the page draws: titles of groups, alone in their row, numbers from 0 to 1, and indented names.
 var (
 	titles  = regexp.MustCompile(`<td>(.*)</td>\n(\s*<td class="number"></td>\n){5}`)
 	numbers = regexp.MustCompile(`<td class="number">(0\.\d+|1\.0+)( \w+|)</td>`)

@@ -28,8 +28,7 @@ func written(t *testing.T, r *Result, f Format, top int) string {
 	return b.String()
 }
 
-// mistaken is a testlab.Cuckoo whose true class is a warbler: two comparisons, one with a
-// substitution.
+// mistaken is a testlab.Cuckoo whose true class is a warbler: two comparisons, one with a substitution.
 func mistaken(t *testing.T) *Result {
 	t.Helper()
 	m := testlab.Birds(testlab.HardBirds)

@@ -1,6 +1,5 @@
-// Package extract computes the features of photographs with a network: of a folder of
-// photographs as a data set in the open layout, and of single photographs to predict and
-// explain them.
+// Package extract computes the features of photographs with a network: of a folder of photographs as a data
+// set in the open layout, and of single photographs to predict and explain them.
 //
 // Memory does not grow with the number of photographs. A data set is extracted in parts, which
 // shards share and which an interrupted extraction keeps: it resumes, and ends with the same bits.
@@ -91,10 +90,9 @@ type sample struct {
 	kept        bool // its features
 }
 
-// Extract computes the features of images and writes them as a data set, without the
-// descriptions of its classes. What an interrupted call or another shard has done is used. Of a
-// finished data set the features of images that are still the same are kept, as are the order of its
-// samples and its other tables.
+// Extract computes the features of images and writes them as a data set, without the descriptions of its
+// classes. What an interrupted call or another shard has done is used. Of a finished data set the features of
+// images that are still the same are kept, as are the order of its samples and its other tables.
 func Extract(ctx context.Context, e *Extractor, c Config) (r *Result, err error) {
 	w := &work{Config: c, Extractor: e, dir: filepath.Join(c.Dir, partsDir)}
 	lock, err := w.lock(ctx, c.Shard.Count > 1)

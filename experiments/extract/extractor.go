@@ -203,8 +203,7 @@ func ReadNetwork(ctx context.Context, path string, o NetworkOptions) (*Weights, 
 	return w, nil
 }
 
-// network makes the network of the tensors of a file, or checks their header. needed are those that it
-// needs.
+// network makes the network of the tensors of a file, or checks their header. needed are those that it needs.
 func (o NetworkOptions) network(f *safetensors.File) (w *Weights, needed map[string]bool, err error) {
 	f, needed, like, err := network.Rename(f)
 	if err != nil {

@@ -104,8 +104,7 @@ type Result struct {
 	Ungrouped Pairs `json:"ungrouped_pairs"` // the other pairs
 	All       Pairs `json:"all_pairs"`
 
-	// compares grouped with ungrouped pairs by permuting the attributes; null if there are none of
-	// either
+	// compares grouped with ungrouped pairs by permuting the attributes; null if there are none of either
 	Permutation *Test `json:"permutation_test"`
 
 	Published *Published `json:"published"` // null if the paper does not use this data set
@@ -239,9 +238,8 @@ func (r *Result) Tables() []*table.Table {
 	return []*table.Table{sparsity, pairs, groups}
 }
 
-// Figures draws Gamma of the model file: the mean over the attributes of each named group, if
-// there are any, and the share of each attribute. dir holds the runs; there are no figures
-// without a file.
+// Figures draws Gamma of the model file: the mean over the attributes of each named group, if there are any,
+// and the share of each attribute. dir holds the runs; there are no figures without a file.
 func (r *Result) Figures(dir string) ([]plot.Figure, error) {
 	if r.Model == "" {
 		return nil, nil

@@ -108,8 +108,7 @@ func TestPairsWithoutCorrelationAreLeftOut(t *testing.T) {
 	}
 }
 
-// Random permutations agree with all 120 of five attributes, each with the distance that gonum
-// computes.
+// Random permutations agree with all 120 of five attributes, each with the distance that gonum computes.
 func TestPermutationTest(t *testing.T) {
 	var pairs []pair
 	together := make([][]bool, 5)

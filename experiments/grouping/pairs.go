@@ -14,8 +14,7 @@ import (
 	"github.com/lago-train/lago-train/model"
 )
 
-// Pairs counts pairs of attributes that have a correlation; an attribute that never
-// varies has none.
+// Pairs counts pairs of attributes that have a correlation; an attribute that never varies has none.
 type Pairs struct {
 	Count          int     `json:"count"`
 	Anticorrelated float64 `json:"anticorrelated"` // share, 0 without pairs
@@ -54,8 +53,7 @@ type pair struct {
 	correlation float64
 }
 
-// comparePairs compares the correlations of attributes in the same group with those of
-// others.
+// comparePairs compares the correlations of attributes in the same group with those of others.
 func (r *Result) comparePairs(gamma dataset.Matrix[float64], d *dataset.Dataset) error {
 	correlation, err := correlations(d)
 	if err != nil {
@@ -102,10 +100,9 @@ func (r *Result) count(correlations []float64) Pairs {
 // permutations is the number of random permutations of the attributes.
 const permutations = 2_000
 
-// permutationTest compares grouped with ungrouped pairs. Pairs that share an attribute
-// depend on each other, so that whole attributes are permuted: which attribute has which
-// row of Gamma. P is (1 + count)/(1 + permutations) of the distances not below the
-// observed one.
+// permutationTest compares grouped with ungrouped pairs. Pairs that share an attribute depend on each other,
+// so that whole attributes are permuted: which attribute has which row of Gamma. P is (1 + count)/(1 +
+// permutations) of the distances not below the observed one.
 func permutationTest(pairs []pair, together [][]bool) *Test {
 	pairs = slices.SortedFunc(slices.Values(pairs), func(x, y pair) int { return cmp.Compare(x.correlation, y.correlation) })
 	rows := make([]int, len(together)) // of Gamma, one for each attribute

@@ -120,8 +120,7 @@ func undisturbed(t *testing.T, d *dataset.Dataset) *Lab {
 	return l
 }
 
-// compareRoots reports an error unless the runs in two folders are bit-identical, except
-// for their times.
+// compareRoots reports an error unless the runs in two folders are bit-identical, except for their times.
 func compareRoots(t *testing.T, want, got string, trials []train.Trial) {
 	t.Helper()
 	for _, trial := range trials {

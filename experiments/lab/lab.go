@@ -1,11 +1,10 @@
 // Package lab runs trials, several at a time, and reads the runs of a folder. All
 // questions of package experiments use it.
 //
-// Each trial has its own folder, named by its settings, so that equal trials are trained
-// once, whatever command asks for them. The folder is locked while its trial is trained;
-// the system frees the lock of a process that dies, and the next one resumes from the
-// checkpoint. To spread a grid over machines, start one process per Shard, for example
-// with Slurm or Kubernetes, on a shared folder.
+// Each trial has its own folder, named by its settings, so that equal trials are trained once, whatever
+// command asks for them. The folder is locked while its trial is trained; the system frees the lock of a
+// process that dies, and the next one resumes from the checkpoint. To spread a grid over machines, start one
+// process per Shard, for example with Slurm or Kubernetes, on a shared folder.
 //
 // The package knows trials and their results, not the questions asked of them.
 package lab
@@ -200,10 +199,9 @@ func ParseShard(s string) (Shard, error) {
 	return Shard{i, n}, nil
 }
 
-// ShardFromEnvironment returns the shard that Slurm or Kubernetes assigns to this
-// process: SLURM_ARRAY_TASK_ID of SLURM_ARRAY_TASK_COUNT, counted from
-// SLURM_ARRAY_TASK_MIN, or JOB_COMPLETION_INDEX of JOB_COMPLETIONS, which the
-// manifest of an Indexed Job sets beside it. Without them it is the whole grid.
+// ShardFromEnvironment returns the shard that Slurm or Kubernetes assigns to this process:
+// SLURM_ARRAY_TASK_ID of SLURM_ARRAY_TASK_COUNT, counted from SLURM_ARRAY_TASK_MIN, or JOB_COMPLETION_INDEX
+// of JOB_COMPLETIONS, which the manifest of an Indexed Job sets beside it. Without them it is the whole grid.
 func ShardFromEnvironment() (Shard, error) {
 	index, count, least := "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", "SLURM_ARRAY_TASK_MIN"
 	if os.Getenv(index) == "" {
@@ -236,10 +234,9 @@ func ShardFromEnvironment() (Shard, error) {
 // Holds reports whether the trial with this index is in the shard.
 func (s Shard) Holds(index int) bool { return s.Count <= 1 || index%s.Count == s.Index }
 
-// Do trains those of the trials that belong to this shard and are not finished, equal ones
-// once, and returns the run of each, in their order. A trial that fails does not stop the
-// others. Decisions of finished runs stay as they are: see Decide. The error is that ctx
-// ended first.
+// Do trains those of the trials that belong to this shard and are not finished, equal ones once, and returns
+// the run of each, in their order. A trial that fails does not stop the others. Decisions of finished runs
+// stay as they are: see Decide. The error is that ctx ended first.
 func (l *Lab) Do(ctx context.Context, tasks []Task) ([]Run, error) {
 	g := &grid{runs: map[string]*Run{}, corrections: map[string][]model.Correction{}, onProgress: l.OnProgress}
 	for _, t := range tasks {

@@ -179,8 +179,7 @@ func endedAt(dir string) (t time.Time) {
 	return t
 }
 
-// unfinished says how far a run without a result is. The curve is written with the
-// checkpoint.
+// unfinished says how far a run without a result is. The curve is written with the checkpoint.
 func unfinished(dir string, stage train.Stage) *Missing {
 	curve, err := train.ReadCurve(filepath.Join(dir, train.CurveFile), stage)
 	switch {
@@ -242,8 +241,7 @@ type Summary struct {
 	Values []float64 `json:"values"` // one per seed, fold or part
 }
 
-// Summarise returns the mean of values and its standard error. It returns the zero
-// Summary for none.
+// Summarise returns the mean of values and its standard error. It returns the zero Summary for none.
 func Summarise(values []float64) Summary {
 	s := Summary{Values: values}
 	if len(values) > 0 {
@@ -301,9 +299,8 @@ type Stored struct {
 // not read.
 const storedVersion = 3
 
-// Store writes the result of a question in the folder of the lab, as
-// KIND-DATASET-DIGEST.json with a digest of the data and the configuration, so that one
-// configuration does not overwrite the result of another.
+// Store writes the result of a question in the folder of the lab, as KIND-DATASET-DIGEST.json with a digest
+// of the data and the configuration, so that one configuration does not overwrite the result of another.
 func (l *Lab) Store(kind string, config, result any) (err error) {
 	s := Stored{Version: storedVersion, Kind: kind, Dataset: l.Data.Name, Fingerprint: l.Fingerprint(), Runs: slices.Sorted(maps.Keys(l.asked))}
 	if s.Config, err = json.Marshal(config); err != nil {

@@ -29,8 +29,7 @@ type Series struct {
 	Name   string
 	Look   Look
 	Points []Point // X ascending
-	// Measured draws each point with an error bar from Low to High, otherwise the line
-	// has a band.
+	// Measured draws each point with an error bar from Low to High, otherwise the line has a band.
 	Measured bool
 }
 

@@ -1,7 +1,6 @@
-// Package plot draws figures for a two-column paper with gonum/plot from three kinds of
-// pictures: lines with bands or error bars, dots with error bars, and heat maps. WriteFiles
-// writes SVG, PDF, PNG or the numbers as CSV; ForPage draws for an HTML page in the page's
-// colours. PDF files have ? for characters beyond ASCII.
+// Package plot draws figures for a two-column paper with gonum/plot from three kinds of pictures: lines with
+// bands or error bars, dots with error bars, and heat maps. WriteFiles writes SVG, PDF, PNG or the numbers as
+// CSV; ForPage draws for an HTML page in the page's colours. PDF files have ? for characters beyond ASCII.
 //
 // A figure has one accent colour for what it is about, and grey for the rest, unless the hue of
 // lines is their method, the same in every figure. Dashes and markers are conditions. Heat maps
@@ -62,8 +61,7 @@ const (
 // dpi is the resolution of PNG files.
 const dpi = 300
 
-// WriteFiles writes each figure into a file of dir, which it creates if necessary, and returns
-// the paths.
+// WriteFiles writes each figure into a file of dir, which it creates if necessary, and returns the paths.
 func WriteFiles(write func(path string, write func(io.Writer) error) error, dir string, format Format, figures ...Figure) (paths []string, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, invalid.File(dir, err)

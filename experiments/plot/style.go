@@ -51,8 +51,7 @@ type Look struct {
 	Condition Condition
 }
 
-// Focus is the Method of what a figure is about, where hue does not tell methods apart: others
-// are grey.
+// Focus is the Method of what a figure is about, where hue does not tell methods apart: others are grey.
 const Focus = "focus"
 
 // Condition is a marker and a dash pattern.

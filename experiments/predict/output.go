@@ -132,8 +132,7 @@ func (out *output) jsonLines() error {
 
 func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
 
-// maxID is the widest column of ids. Of longer ones it has the end; the other formats have
-// all of it.
+// maxID is the widest column of ids. Of longer ones it has the end; the other formats have all of it.
 const maxID = 40
 
 // table is for many rows: internal/table would keep their texts in memory.

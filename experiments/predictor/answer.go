@@ -208,8 +208,7 @@ func (g Group) share(part Pair) (s Pair) {
 	return s
 }
 
-// groupName returns the name of a group and, for a free group, the attributes with
-// the largest share of it.
+// groupName returns the name of a group and, for a free group, the attributes with the largest share of it.
 func (a *Answer) groupName(k int) (string, []string) {
 	p := a.predictor
 	l, _ := p.LAGO() // see Answer

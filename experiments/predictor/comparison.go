@@ -268,11 +268,10 @@ func (t Term) Certainty() string {
 // present reports whether the attribute is called detected.
 func (t Term) present() bool { return t.Detected >= MinDetected || t.Certainty() == "high" }
 
-// reason names what in a group favours the class that the group favours: the attribute that it is
-// described by and that adds most to the score (soft OR) by the product of its detection and the
-// difference of its terms or, if the none-of-group term adds more, the absence of an attribute that the
-// other class is described by. Where there is none of these but an imputed entry, or no detected
-// attribute, it says so.
+// reason names what in a group favours the class that the group favours: the attribute that it is described
+// by and that adds most to the score (soft OR) by the product of its detection and the difference of its
+// terms or, if the none-of-group term adds more, the absence of an attribute that the other class is
+// described by. Where there is none of these but an imputed entry, or no detected attribute, it says so.
 func (g Group) reason() string {
 	sign := math.Copysign(1, g.Contribution)
 	noneAdds := sign * (g.None.Term.Class - g.None.Term.Against)

@@ -418,8 +418,7 @@ func AdaptationWarning(a *train.Adaptation, samples int) string {
 	return ""
 }
 
-// Table lists the estimated share of each class, the largest first, and the classes that seem to be
-// absent.
+// Table lists the estimated share of each class, the largest first, and the classes that seem to be absent.
 func (a *Adapted) Table(classes []string) *table.Table {
 	n, order, absent := a.P.Rows, make([]int, len(classes)), []string(nil)
 	for z := range order {

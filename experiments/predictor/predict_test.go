@@ -168,8 +168,7 @@ func TestPredictReturnsTheFirstError(t *testing.T) {
 	testkit.NoError(t, err)
 }
 
-// Predictions of samples of a data set have their ids and true classes, and a reason where it is
-// asked for.
+// Predictions of samples of a data set have their ids and true classes, and a reason where it is asked for.
 func TestPredictSamples(t *testing.T) {
 	m := testlab.Birds(testlab.HardBirds)
 	d := &dataset.Dataset{

@@ -1,6 +1,5 @@
-// Package protocol asks how accurate one method is by the paper's protocol, over its seeds:
-// the dev stage gives the number of epochs, and the test stage is evaluated once on the
-// unseen classes.
+// Package protocol asks how accurate one method is by the paper's protocol, over its seeds: the dev stage
+// gives the number of epochs, and the test stage is evaluated once on the unseen classes.
 package protocol
 
 import (
@@ -249,8 +248,7 @@ func (r *Result) curves(curves []train.Curve) *plot.Lines {
 	}}
 }
 
-// averaged returns mean, lowest and highest of curves, in percent, over the epochs that
-// all of them have.
+// averaged returns mean, lowest and highest of curves, in percent, over the epochs that all of them have.
 func averaged(curves []train.Curve, value func(train.Epoch) float64) []plot.Point {
 	shortest := slices.MinFunc(curves, func(a, b train.Curve) int { return len(a) - len(b) })
 	points := make([]plot.Point, len(shortest))
@@ -301,9 +299,8 @@ type Reproduction struct {
 	BaselinesHeldOut bool `json:"baselines_held_out"`
 }
 
-// Ask trains every variant on the dev stage, retrains it on train and validation classes,
-// evaluates it on the test classes, chooses one by validation accuracy alone, and stores the
-// result.
+// Ask trains every variant on the dev stage, retrains it on train and validation classes, evaluates it on the
+// test classes, chooses one by validation accuracy alone, and stores the result.
 func (q *Variants) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
 	like := engine.ForBaselines(q.configs, config.Config{})
 	apart := published.TestAccuracy(l.Data, published.ResultRow) != "" && len(l.Parts) == 1 && l.Data.TestSeen != nil && !like.HoldOut

@@ -20,8 +20,7 @@ import (
 //go:embed published.json
 var file []byte
 
-// Run is one released run of the authors: its settings, and the per-class accuracy of each
-// seed in percent.
+// Run is one released run of the authors: its settings, and the per-class accuracy of each seed in percent.
 type Run struct {
 	Stage    string    `json:"stage"`   // dev or test
 	Dataset  string    `json:"dataset"` // CUB, AWA2 or SUN

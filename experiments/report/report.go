@@ -131,8 +131,7 @@ func (p *Page) add(s lab.Stored) error {
 	return nil
 }
 
-// title names a data set, with its fingerprint if there is another of the same name, such
-// as another split.
+// title names a data set, with its fingerprint if there is another of the same name, such as another split.
 func (d *DatasetPage) title(all []*DatasetPage) string {
 	for _, other := range all {
 		if other != d && other.name == d.name {

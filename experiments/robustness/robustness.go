@@ -153,8 +153,7 @@ func (c *Config) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
 	return a, l.Store(a.Kind, c, a)
 }
 
-// rows evaluates the models of a method, one per seed, on the test classes, with each degree of
-// distortion.
+// rows evaluates the models of a method, one per seed, on the test classes, with each degree of distortion.
 func (c *Config) rows(method results.Method, kind impute.Kind, d *dataset.Dataset) ([]results.Row, error) {
 	name := method.Name
 	if kind != impute.Neutral {
@@ -218,9 +217,8 @@ func (c *Config) rows(method results.Method, kind impute.Kind, d *dataset.Datase
 	return rows, nil
 }
 
-// Distortion makes descriptions worse, by degrees: by noise or, if Given is set, by leaving out
-// attributes. It is the same for every model, and what is distorted at one degree is so at all
-// worse ones.
+// Distortion makes descriptions worse, by degrees: by noise or, if Given is set, by leaving out attributes.
+// It is the same for every model, and what is distorted at one degree is so at all worse ones.
 type Distortion struct {
 	Ratios     []float64 `json:"ratios,omitempty"`      // noise: shares of entries that are replaced
 	NoiseSeeds int       `json:"noise_seeds,omitempty"` // noise: number of seeds of the noise
@@ -294,9 +292,8 @@ func saltAndPepper(u dataset.Matrix[float64], ratio float64, seed uint64) datase
 	return noisy
 }
 
-// only returns descriptions with a share of the described attributes of each class, at
-// least one, and NaN for the others. The order of the attributes is the same for every
-// share.
+// only returns descriptions with a share of the described attributes of each class, at least one, and NaN for
+// the others. The order of the attributes is the same for every share.
 func (o Order) only(u dataset.Matrix[float64], share float64, seed uint64) dataset.Matrix[float64] {
 	rng := rand.New(rand.NewPCG(seed, 0x9a97))
 	part := dataset.NewMatrix[float64](u.Rows, u.Cols)

@@ -64,9 +64,8 @@ func write(t *testing.T, root string, trial train.Trial, status train.Status, ac
 	return dir
 }
 
-// folderOfAll holds a run of each kind, by seed: ended by patience, by its epochs, failed,
-// unfinished, with a broken record, and before its first checkpoint; beside a baseline, a file
-// and a folder that are no runs.
+// folderOfAll holds a run of each kind, by seed: ended by patience, by its epochs, failed, unfinished, with a
+// broken record, and before its first checkpoint; beside a baseline, a file and a folder that are no runs.
 func folderOfAll(t *testing.T) string {
 	root := t.TempDir()
 	for seed, status := range []train.Status{train.Patience, train.Epochs, train.NotFinite, statusUnfinished, statusBroken} {

@@ -1,10 +1,9 @@
 // Package serve is a local page to describe the classes of a data set, to try a model on photographs
 // and samples while descriptions change, and to find classes that descriptions do not distinguish.
 //
-// It listens on 127.0.0.1 alone. Every address has a random token, and requests must come from the
-// page itself: Host and Origin are checked. It writes attributes.csv, classes.csv and drafts.csv of one
-// data set, which it locks, and nothing else, at each change and atomically. Answers are those of package
-// predictor.
+// It listens on 127.0.0.1 alone. Every address has a random token, and requests must come from the page
+// itself: Host and Origin are checked. It writes attributes.csv, classes.csv and drafts.csv of one data set,
+// which it locks, and nothing else, at each change and atomically. Answers are those of package predictor.
 package serve
 
 import (

@@ -64,11 +64,10 @@ type backend interface {
 
 var current backend = pureGo{why: "blas.Use was not called"}
 
-// Use sets the BLAS of the whole process: the shared library of a path or name, or PureGo.
-// "" means $LAGO_BLAS and, if that is empty too, the first of the usual names that opens.
-// It must not run while products do. A named library that cannot be used is an error and
-// changes nothing. If none was named and none is found, gonum's routines are used and
-// Info.Why says why.
+// Use sets the BLAS of the whole process: the shared library of a path or name, or PureGo. "" means
+// $LAGO_BLAS and, if that is empty too, the first of the usual names that opens. It must not run while
+// products do. A named library that cannot be used is an error and changes nothing. If none was named and
+// none is found, gonum's routines are used and Info.Why says why.
 func Use(library string) (Info, error) {
 	var b backend
 	var err error
@@ -117,8 +116,7 @@ const (
 	Trans   = blas.Trans
 )
 
-// Gemm computes C = alpha op(A) op(B) + beta C on row-major matrices, where op(A) is m x k
-// and op(B) k x n.
+// Gemm computes C = alpha op(A) op(B) + beta C on row-major matrices, where op(A) is m x k and op(B) k x n.
 func Gemm[T Float](tA, tB Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int) {
 	switch a := any(a).(type) {
 	case []float32:
@@ -132,8 +130,7 @@ func Gemm[T Float](tA, tB Transpose, m, n, k int, alpha T, a []T, lda int, b []T
 // for any number of workers.
 const dotChunk = 1 << 13
 
-// Dot returns the inner product of x and y. Parts are summed in the precision of T, and added
-// in float64.
+// Dot returns the inner product of x and y. Parts are summed in the precision of T, and added in float64.
 func Dot[T Float](x, y []T) float64 {
 	if len(x) <= dotChunk {
 		return dot(x, y)

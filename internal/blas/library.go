@@ -93,8 +93,7 @@ func (l *library) Dtrmm(s blas.Side, u blas.Uplo, t blas.Transpose, d blas.Diag,
 }
 
 const (
-	// leastSplit is the number of multiplications from which a product is worth more than
-	// one goroutine.
+	// leastSplit is the number of multiplications from which a product is worth more than one goroutine.
 	leastSplit = 1 << 22
 	// partLength is the least number of rows or columns of the result in one part, so
 	// that packing the other operand again for each costs little.
@@ -143,18 +142,16 @@ func offset(t blas.Transpose, from, lda int) int {
 // their arguments is a pointer, so that a call needs no floating-point register, which
 // purego would fill through reflection and with allocations.
 //
-// Fortran stores matrices by column. A row-major matrix read by column is its transpose,
-// so each method requests the transposed product, which then stands row by row in the
-// result.
+// Fortran stores matrices by column. A row-major matrix read by column is its transpose, so each method
+// requests the transposed product, which then stands row by row in the result.
 type routines[T float32 | float64] struct {
 	gemm, gemv, syrk, trsm, trmm uintptr
 
 	frames sync.Pool // of *frame[T]
 }
 
-// frame is the memory of one call: the scalars, which are passed by address, the
-// operands, and the list of all addresses. It is on the heap, which does not move, and so
-// is all that a, b and c point to.
+// frame is the memory of one call: the scalars, which are passed by address, the operands, and the list of
+// all addresses. It is on the heap, which does not move, and so is all that a, b and c point to.
 //
 // Sizes have 64 bits, low half first on the architectures of this file, so that libraries
 // with 32-bit and with 64-bit integers both read them.
@@ -268,9 +265,8 @@ func flip[F ~byte](flag, one, other F) F {
 func flipTranspose(t blas.Transpose) blas.Transpose { return flip(t, blas.NoTrans, blas.Trans) }
 func flipUplo(u blas.Uplo) blas.Uplo                { return flip(u, blas.Upper, blas.Lower) }
 
-// The functions here check arguments against what gonum documents. If one returns
-// false, the call goes to gonum, which computes or panics, so a library never reads or
-// writes beyond a slice.
+// The functions here check arguments against what gonum documents. If one returns false, the call goes to
+// gonum, which computes or panics, so a library never reads or writes beyond a slice.
 
 // matrix reports whether a row-major rows x cols matrix lies in its slice. Libraries
 // take sizes as 32-bit integers.

@@ -35,8 +35,7 @@ func usual() []string {
 	return []string{"libopenblas.so.0", "libopenblas.so", "libmkl_rt.so.2", "libmkl_rt.so"}
 }
 
-// search opens the first of the usual libraries that works. Its error has the reason of
-// each.
+// search opens the first of the usual libraries that works. Its error has the reason of each.
 func search() (backend, error) {
 	var why []string
 	for _, name := range usual() {
@@ -201,8 +200,7 @@ func identify(handle uintptr, name string) Info {
 		versionString(&text[0], int32(len(text)))
 		i.Version = strings.TrimSpace(unix.ByteSliceToString(text))
 		set("MKL_Set_Num_Threads", 1)
-		// Results that do not depend on the alignment of the operands. This must come
-		// before any product.
+		// Results that do not depend on the alignment of the operands. This must come before any product.
 		const cbwrAuto = 2 // MKL_CBWR_AUTO of mkl_types.h: the fastest code of this processor
 		set("MKL_CBWR_Set", cbwrAuto)
 	case strings.Contains(name, "Accelerate"):

@@ -1,12 +1,10 @@
-// Package fileio reads the files, pipes and standard input that a user names, and writes
-// files atomically.
+// Package fileio reads the files, pipes and standard input that a user names, and writes files atomically.
 //
 // A read ends when its context is cancelled, even while a pipe has no data, and ReadFile
 // bounds the memory that a file can take. ParseObject parses JSON objects with unique keys.
 //
-// After a crash, a reader finds the old content of a file that Write writes or the new,
-// never a part of it. Write is not a lock: two writers of one path do not mix their bytes;
-// the one that renames last wins.
+// After a crash, a reader finds the old content of a file that Write writes or the new, never a part of it.
+// Write is not a lock: two writers of one path do not mix their bytes; the one that renames last wins.
 //
 // Move puts large arrays into temporary files that are mapped into memory, so that a
 // transformed copy can be made without holding both. It does not map the user's own files: if

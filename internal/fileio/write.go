@@ -21,14 +21,12 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// Write calls write with a buffered writer and puts what it wrote at path, in place of
-// any file there. The folder must exist. When Write returns nil, content and name are
-// on disk; when it fails, the earlier file remains, unless the error is that of
-// syncing the folder, which comes after the rename.
+// Write calls write with a buffered writer and puts what it wrote at path, in place of any file there. The
+// folder must exist. When Write returns nil, content and name are on disk; when it fails, the earlier file
+// remains, unless the error is that of syncing the folder, which comes after the rename.
 //
-// Symbolic links to files are followed, and a file keeps its permissions. Devices, named pipes
-// and the process's own stdout or stderr are written through as the bytes come, without
-// any of these promises.
+// Symbolic links to files are followed, and a file keeps its permissions. Devices, named pipes and the
+// process's own stdout or stderr are written through as the bytes come, without any of these promises.
 //
 // The bytes go first to a hidden file beside path. Write also removes what killed processes left
 // in the folder, of Write and of WriteFolder.
@@ -254,9 +252,8 @@ func TemporaryOf(name string) string {
 // errLocked is the error of tryLock for a file that another writer has locked.
 var errLocked = errors.New("the file is locked")
 
-// removeAbandoned removes the temporary files and folders in a folder whose writers were
-// killed, which are those without a lock. They stay in a folder that cannot be read and on a
-// file system without locks.
+// removeAbandoned removes the temporary files and folders in a folder whose writers were killed, which are
+// those without a lock. They stay in a folder that cannot be read and on a file system without locks.
 func removeAbandoned(dir string) {
 	entries, _ := os.ReadDir(cmp.Or(dir, "."))
 	for _, e := range entries {
@@ -282,9 +279,8 @@ func isAt(f *os.File, path string) bool {
 	return err == nil && missing == nil && os.SameFile(open, there)
 }
 
-// Lock locks a file that stays: for the caller alone, or for all that share it. While another
-// process has the lock, it calls waiting once and waits; the system frees the lock of a process
-// that dies.
+// Lock locks a file that stays: for the caller alone, or for all that share it. While another process has the
+// lock, it calls waiting once and waits; the system frees the lock of a process that dies.
 func Lock(ctx context.Context, path string, shared bool, waiting func()) (*flock.Flock, error) {
 	if _, err := SizeOfRegular(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err // opening a named pipe would block

@@ -1,5 +1,4 @@
-// Package format writes names, numbers and counts for people, in one style for every
-// command.
+// Package format writes names, numbers and counts for people, in one style for every command.
 package format
 
 import (
@@ -100,8 +99,7 @@ func PrintableLines(text string) string {
 
 var numbered = regexp.MustCompile(`^\d+\.(.+)$`) // a class of CUB, "002.Laysan_Albatross"
 
-// ClassName returns the name of a class for people: "Laysan Albatross" for
-// "002.Laysan_Albatross".
+// ClassName returns the name of a class for people: "Laysan Albatross" for "002.Laysan_Albatross".
 func ClassName(name string) string {
 	if found := numbered.FindStringSubmatch(name); found != nil {
 		name = found[1]

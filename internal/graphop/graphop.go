@@ -1,6 +1,5 @@
-// Package graphop implements what all ops of this program share as ops of a Gorgonia graph:
-// names, types, shapes and hashes. An op embeds Op and adds Do, and SymDiff and DiffWRT if it
-// has a gradient.
+// Package graphop implements what all ops of this program share as ops of a Gorgonia graph: names, types,
+// shapes and hashes. An op embeds Op and adds Do, and SymDiff and DiffWRT if it has a gradient.
 package graphop
 
 import (

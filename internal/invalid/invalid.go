@@ -1,7 +1,6 @@
-// Package invalid describes bad input: a flag, a file, a configuration key or an
-// argument that the program cannot use. Error says where the input came from, what was
-// expected, what was found and what to do about it; List collects the errors of one
-// file; OneOf parses a name and suggests the nearest valid ones.
+// Package invalid describes bad input: a flag, a file, a configuration key or an argument that the program
+// cannot use. Error says where the input came from, what was expected, what was found and what to do about
+// it; List collects the errors of one file; OneOf parses a name and suggests the nearest valid ones.
 //
 // Failures that are not caused by input, such as a full disk, are not its subject.
 package invalid
@@ -41,9 +40,8 @@ type Error struct {
 	Usage bool
 }
 
-// Error returns "WHERE: FIELD: expected WANT, found GOT: CAUSE. HINT", without the
-// parts that are empty. A place or value that a terminal would obey, or that is longer than
-// any name or list, is quoted.
+// Error returns "WHERE: FIELD: expected WANT, found GOT: CAUSE. HINT", without the parts that are empty. A
+// place or value that a terminal would obey, or that is longer than any name or list, is quoted.
 func (e *Error) Error() string {
 	var values []string
 	if e.Want != "" {
@@ -151,13 +149,11 @@ func owner(path string) string {
 	return id
 }
 
-// MaxOfKind is the number of errors of one kind that a List reports one by one. The
-// rest are counted.
+// MaxOfKind is the number of errors of one kind that a List reports one by one. The rest are counted.
 const MaxOfKind = 5
 
-// List collects the errors of one or more files, so that all problems are reported at
-// once and one cause with thousands of symptoms does not hide another. The zero value
-// is empty and ready to use.
+// List collects the errors of one or more files, so that all problems are reported at once and one cause with
+// thousands of symptoms does not hide another. The zero value is empty and ready to use.
 type List struct {
 	errs   []error
 	counts map[kind]int
@@ -216,8 +212,7 @@ func OneOf[T ~string](text string, options ...T) (T, error) {
 	return "", &Error{Want: "one of " + strings.Join(names, ", "), Got: Quote(text), Hint: DidYouMean(text, names)}
 }
 
-// DidYouMean returns a question that suggests the names nearest to text, or "" where
-// none is near.
+// DidYouMean returns a question that suggests the names nearest to text, or "" where none is near.
 func DidYouMean(text string, names []string) string { return didYouMean(text, "", names) }
 
 // didYouMean is DidYouMean with a prefix in front of each suggestion.
@@ -269,9 +264,8 @@ func Nearest(text string, names []string) []string {
 	return near[:min(len(near), most)]
 }
 
-// distance is the number of letters to insert, delete, replace or swap with their
-// neighbour to turn a into b (optimal string alignment). Names longer than 100 bytes
-// count as far apart.
+// distance is the number of letters to insert, delete, replace or swap with their neighbour to turn a into b
+// (optimal string alignment). Names longer than 100 bytes count as far apart.
 func distance(a, b string) int {
 	if len(a) > 100 || len(b) > 100 {
 		return len(a) + len(b)

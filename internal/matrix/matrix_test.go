@@ -15,8 +15,7 @@ type operand struct {
 	plain matrix.Matrix[float64]
 }
 
-// draw makes an operand of rows x cols: columns of a wider matrix, transposed or not, and
-// scaled.
+// draw makes an operand of rows x cols: columns of a wider matrix, transposed or not, and scaled.
 func draw(t *rapid.T, rows, cols int) operand {
 	before, after := rapid.IntRange(0, 2).Draw(t, "columns before"), rapid.IntRange(0, 2).Draw(t, "columns after")
 	factor, transposed := rapid.SampledFrom([]float64{1, -2, 0.5}).Draw(t, "factor"), rapid.Bool().Draw(t, "transposed")

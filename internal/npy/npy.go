@@ -68,8 +68,7 @@ func Open(ctx context.Context, path string) (*Matrix, error) {
 // Close closes the file.
 func (m *Matrix) Close() error { return m.file.Close() }
 
-// Read fills dst with the next values, row by row. Those beyond the range of float32 become
-// infinite.
+// Read fills dst with the next values, row by row. Those beyond the range of float32 become infinite.
 func (m *Matrix) Read(dst []float32) error {
 	if !m.fortran {
 		return m.read(dst)

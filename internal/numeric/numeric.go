@@ -46,8 +46,7 @@ func BFloat16(b []byte) float32 {
 	return math.Float32frombits(uint32(binary.LittleEndian.Uint16(b)) << 16)
 }
 
-// Float16 reads an IEEE 754 binary16: a sign, 5 bits of exponent with bias 15, and 10 bits of
-// fraction.
+// Float16 reads an IEEE 754 binary16: a sign, 5 bits of exponent with bias 15, and 10 bits of fraction.
 func Float16(b []byte) float32 {
 	const (
 		fractionBits = 10

@@ -62,8 +62,7 @@ func For(n, grain int, body func(lo, hi int)) {
 	body((parts-1)*n/parts, n)
 }
 
-// reserve counts the caller and at most so many helpers as busy, and returns the number of
-// helpers.
+// reserve counts the caller and at most so many helpers as busy, and returns the number of helpers.
 func reserve(helpers int) int {
 	for {
 		now := busy.Load()

@@ -2,10 +2,9 @@
 // header in 8 bytes, the header, and the raw numbers of the tensors one after the other,
 // all little-endian. The Python library safetensors reads and writes the same files.
 //
-// Write adds a checksum to the header's metadata, which Read verifies. What Added marks has one of
-// its own, so that it can change without the checksum of all else. Tensors are written
-// as float32 or float64; float16 and bfloat16 are read as well, into float32. Files are not
-// mapped into memory.
+// Write adds a checksum to the header's metadata, which Read verifies. What Added marks has one of its own,
+// so that it can change without the checksum of all else. Tensors are written as float32 or float64; float16
+// and bfloat16 are read as well, into float32. Files are not mapped into memory.
 package safetensors
 
 import (
@@ -388,8 +387,7 @@ func short(want string, got int) error {
 	return &invalid.Error{Want: want, Got: fmt.Sprintf("%d bytes", got), Hint: "The file is truncated or damaged."}
 }
 
-// parseHeader returns the file without its numbers, tensors in the order of their
-// offsets.
+// parseHeader returns the file without its numbers, tensors in the order of their offsets.
 func parseHeader(raw []byte) (*File, map[string]entry, error) {
 	members, err := fileio.ParseObject(raw)
 	if err != nil {

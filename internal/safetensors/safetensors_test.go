@@ -22,8 +22,7 @@ import (
 	"github.com/lago-train/lago-train/internal/testkit"
 )
 
-// twoTensors and twoTensorsFile are the same, the second written by hand after the
-// description of the format.
+// twoTensors and twoTensorsFile are the same, the second written by hand after the description of the format.
 var twoTensors = []safetensors.Tensor{
 	{Name: "weight", Shape: []int{2, 2}, F32: []float32{1, -2, 0.5, float32(math.Inf(1))}},
 	{Name: "rate", F64: []float64{3}}, // a scalar: no sizes
@@ -242,9 +241,8 @@ func TestAdded(t *testing.T) {
 	testkit.Equal(t, "metadata", testkit.Must(safetensors.ReadMetadata(path))(t)[safetensors.Added+"b"], "2")
 }
 
-// FuzzRead checks that any bytes give either tensors that can be written and read again
-// or an *invalid.Error, and that memory is bounded by the size of the input. Keys of the
-// header need the most memory per byte.
+// FuzzRead checks that any bytes give either tensors that can be written and read again or an *invalid.Error,
+// and that memory is bounded by the size of the input. Keys of the header need the most memory per byte.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(twoTensorsFile))
 	for _, c := range malformed {

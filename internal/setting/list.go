@@ -51,8 +51,7 @@ func (l List) Keys() []string {
 	return keys
 }
 
-// Find returns the setting of a key. The error is an *invalid.Error that suggests the
-// nearest keys.
+// Find returns the setting of a key. The error is an *invalid.Error that suggests the nearest keys.
 func (l List) Find(key string) (Setting, error) {
 	keys := l.Keys()
 	if i := slices.Index(keys, key); i >= 0 {
@@ -105,8 +104,7 @@ func (l List) Used() List {
 	return slices.DeleteFunc(slices.Clone(l), func(s Setting) bool { return s.Unused })
 }
 
-// Canonical gives unused settings their defaults, so that configurations with equal results
-// are equal.
+// Canonical gives unused settings their defaults, so that configurations with equal results are equal.
 func (l List) Canonical() {
 	for _, s := range l {
 		if s.Unused {
@@ -176,8 +174,7 @@ func (l List) Set(g Assignment) error {
 	return err
 }
 
-// ParseJSON reads one JSON object of settings, in its order. Keys that occur twice are
-// errors.
+// ParseJSON reads one JSON object of settings, in its order. Keys that occur twice are errors.
 func ParseJSON(data []byte) ([]Assignment, error) {
 	members, err := fileio.ParseObject(data)
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package setting describes the settings of a configuration. Each setting is written once,
-// bound to the field that holds it: flags, config files, checks, defaults, the search and
-// the documentation derive from it.
+// Package setting describes the settings of a configuration. Each setting is written once, bound to the field
+// that holds it: flags, config files, checks, defaults, the search and the documentation derive from it.
 //
 // A configuration lists its settings, bound to its own fields:
 //
@@ -310,8 +309,7 @@ func All[T any](list ...T) []any {
 // Value returns the value: a float64, int, uint64, bool, string or a type of words.
 func (s Setting) Value() any { return reflect.ValueOf(s.to).Elem().Interface() }
 
-// Set sets the value: numbers from numbers of any type, words from text. It panics if the
-// type is wrong.
+// Set sets the value: numbers from numbers of any type, words from text. It panics if the type is wrong.
 func (s Setting) Set(v any) {
 	to, from := reflect.ValueOf(s.to).Elem(), reflect.ValueOf(v)
 	if !from.CanConvert(to.Type()) || (to.Kind() == reflect.String) != (from.Kind() == reflect.String) {

@@ -1,5 +1,4 @@
-// Package table has the one kind of table that results are shown in: as text, as HTML and as
-// CSV.
+// Package table has the one kind of table that results are shown in: as text, as HTML and as CSV.
 package table
 
 import (
@@ -76,8 +75,7 @@ func (t *Table) Note(format string, args ...any) *Table {
 	return t
 }
 
-// Right aligns columns, counted from 1, to the right: those whose cells are strings such as
-// percentages.
+// Right aligns columns, counted from 1, to the right: those whose cells are strings such as percentages.
 func (t *Table) Right(columns ...int) *Table {
 	for _, c := range columns {
 		t.column(c).Align = text.AlignRight

@@ -117,8 +117,7 @@ func TestHTML(t *testing.T) {
 	testkit.WantNoText(t, page, `align="right"`) // but a class
 }
 
-// What goes into cells comes out of the CSV, and no rendering has control characters or
-// markup of its cells.
+// What goes into cells comes out of the CSV, and no rendering has control characters or markup of its cells.
 func TestCellsAreEscaped(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		header := rapid.SliceOfN(rapid.StringMatching(`[a-z]{1,9}`), 2, 4).Draw(t, "header")

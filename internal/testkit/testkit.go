@@ -1,5 +1,4 @@
-// Package testkit has the helpers that tests of several packages share. Program code must
-// not import it.
+// Package testkit has the helpers that tests of several packages share. Program code must not import it.
 package testkit
 
 import (

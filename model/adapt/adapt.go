@@ -126,10 +126,9 @@ func Normalise(blocks []Block) {
 	}
 }
 
-// Fit fits the mixture to a batch of normalised samples. With Tau 0, and for a batch of
-// fewer than two samples or classes, P is softmax(s/T). The features are not copied: the
-// memory of a fit is that of P. The error is an *invalid.Error where scores or features are not
-// finite, or there are none.
+// Fit fits the mixture to a batch of normalised samples. With Tau 0, and for a batch of fewer than two
+// samples or classes, P is softmax(s/T). The features are not copied: the memory of a fit is that of P. The
+// error is an *invalid.Error where scores or features are not finite, or there are none.
 func Fit(blocks []Block, s Settings) (*Result, error) {
 	n, err := check(blocks, s)
 	if err != nil {

@@ -86,8 +86,7 @@ func TestOff(t *testing.T) {
 	}
 }
 
-// One round, worked out by hand: two samples at +1 and -1, scores for equal odds 3 to 1 and
-// 1 to 1.
+// One round, worked out by hand: two samples at +1 and -1, scores for equal odds 3 to 1 and 1 to 1.
 func TestFirstRound(t *testing.T) {
 	b := Block{
 		dataset.Matrix[float32]{Rows: 2, Cols: 1, Data: []float32{1, -1}},

@@ -126,9 +126,8 @@ func (m *Bilinear) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]
 	})
 }
 
-// Complete returns the descriptions that LAGO without groups uses for u, Z x M: a missing
-// entry is the mean of the attribute over the classes of u. The error is an
-// *invalid.Error if an entry is not a probability.
+// Complete returns the descriptions that LAGO without groups uses for u, Z x M: a missing entry is the mean
+// of the attribute over the classes of u. The error is an *invalid.Error if an entry is not a probability.
 func Complete(u dataset.Matrix[float64]) (*model.Description, error) {
 	return model.Config{Variant: model.Singletons, Prior: model.PerAttribute}.Describe(u, nil)
 }
@@ -183,9 +182,8 @@ func SquaredLength[T model.Float](v []T) (s float64) {
 // projectBlock is the number of samples projected at a time.
 const projectBlock = 256
 
-// Project returns X W for the given rows of x, len(rows) x w.Cols: the first step of
-// every model that begins with a linear map w, D x K. gather returns the features in the
-// form that w was trained on.
+// Project returns X W for the given rows of x, len(rows) x w.Cols: the first step of every model that begins
+// with a linear map w, D x K. gather returns the features in the form that w was trained on.
 func Project(w, x dataset.Matrix[float32], rows []int, gather Gather) (dataset.Matrix[float32], error) {
 	a := dataset.NewMatrix[float32](len(rows), w.Cols)
 	if x.Cols != w.Rows {
@@ -201,10 +199,9 @@ func Project(w, x dataset.Matrix[float32], rows []int, gather Gather) (dataset.M
 	return a, nil
 }
 
-// Classify returns the scores of detections, n x Z: score of the descriptions u in the form
-// that a model uses, which describe returns. The error is an *invalid.Error if the columns
-// of a or u are not as many as in training, and a *model.NotFinite if a score is NaN, which
-// would count as the first class.
+// Classify returns the scores of detections, n x Z: score of the descriptions u in the form that a model
+// uses, which describe returns. The error is an *invalid.Error if the columns of a or u are not as many as in
+// training, and a *model.NotFinite if a score is NaN, which would count as the first class.
 func Classify[T matrix.Float](
 	a dataset.Matrix[float32], detections int, u dataset.Matrix[float64], attributes int,
 	describe func(u dataset.Matrix[float64]) (dataset.Matrix[T], error), score func(y dataset.Matrix[T]) dataset.Matrix[float32],

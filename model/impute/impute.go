@@ -6,11 +6,10 @@
 //
 //	E[u_m | u_d] = mean_m + c_md C_dd^-1 (u_d - mean_d).
 //
-// With Neutral, only the attributes of the same group are used: a bird with olive wings
-// hardly has grey ones, and nothing follows for its bill. A group without any described
-// entry gets the means, so that it is neither evidence for the class nor against it, the
-// paper's "don't care". With Inferred, all described attributes are used: birds with olive
-// wings often have an olive back.
+// With Neutral, only the attributes of the same group are used: a bird with olive wings hardly has grey ones,
+// and nothing follows for its bill. A group without any described entry gets the means, so that it is neither
+// evidence for the class nor against it, the paper's "don't care". With Inferred, all described attributes
+// are used: birds with olive wings often have an olive back.
 package impute
 
 import (
@@ -163,9 +162,8 @@ func (r *Imputer) Impute(u dataset.Matrix[float64]) (dataset.Matrix[float64], er
 	return full, nil
 }
 
-// fill writes the predictions of the missing attributes of a block of the class u into
-// full: see the package comment. It reports whether u describes any attribute of the
-// block.
+// fill writes the predictions of the missing attributes of a block of the class u into full: see the package
+// comment. It reports whether u describes any attribute of the block.
 func (r *Imputer) fill(full, u, mean []float64, block []int) (described bool, err error) {
 	var known, missing []int
 	for _, m := range block {

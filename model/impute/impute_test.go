@@ -151,8 +151,7 @@ func TestErrors(t *testing.T) {
 	testkit.WantError(t, err, "expected 2 attributes, as in training, found 1")
 }
 
-// Wings and backs are olive or grey, and usually alike. Only the wing of a new class is
-// described.
+// Wings and backs are olive or grey, and usually alike. Only the wing of a new class is described.
 func Example() {
 	reference := dataset.NewMatrix[float64](100, 4) // wing olive, wing grey, back olive, back grey
 	for z := range reference.Rows {

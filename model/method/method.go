@@ -23,8 +23,7 @@ import (
 type Method interface {
 	// Settings lists the settings, bound to the fields of the method.
 	Settings() setting.List
-	// Learn returns a learner before its first epoch. The settings are valid, and there are
-	// examples.
+	// Learn returns a learner before its first epoch. The settings are valid, and there are examples.
 	Learn(e Examples, seed uint64) (Learner, error)
 	// Restore returns the trained model with the given tensors. The error is an
 	// *invalid.Error that names the tensor.

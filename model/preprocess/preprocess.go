@@ -1,9 +1,8 @@
-// Package preprocess transforms features by a chain of steps, fitted on the training
-// samples: signed square root, L2 normalisation, standardisation and ridge whitening. The
-// paper uses none. Adam scales each coordinate by itself, so after a few epochs its result
-// depends on the basis of the features. Ridge whitening brings the directions of the features
-// to a similar variance, so that they are learned at a similar rate. Square root and L2
-// normalisation reduce the weight of a few large activations.
+// Package preprocess transforms features by a chain of steps, fitted on the training samples: signed square
+// root, L2 normalisation, standardisation and ridge whitening. The paper uses none. Adam scales each
+// coordinate by itself, so after a few epochs its result depends on the basis of the features. Ridge
+// whitening brings the directions of the features to a similar variance, so that they are learned at a
+// similar rate. Square root and L2 normalisation reduce the weight of a few large activations.
 //
 // A Transform belongs to the model trained on its output and is saved with it. The
 // package neither selects features nor reduces their number.
@@ -85,10 +84,9 @@ type Transform struct {
 	Matrix dataset.Matrix[float32] // D x D, symmetric
 }
 
-// Fit fits a chain on the given rows of x, each step on the output of those before it.
-// ridge is the g of Whiten; 0 stands for DefaultRidge times the mean eigenvalue of X'X.
-// Whitening works with fewer samples than dimensions, too. The error is an
-// *invalid.Error.
+// Fit fits a chain on the given rows of x, each step on the output of those before it. ridge is the g of
+// Whiten; 0 stands for DefaultRidge times the mean eigenvalue of X'X. Whitening works with fewer samples than
+// dimensions, too. The error is an *invalid.Error.
 func Fit(chain Chain, ridge float64, x dataset.Matrix[float32], rows []int) (*Transform, error) {
 	if err := chain.UnmarshalText([]byte(chain)); err != nil {
 		return nil, invalid.At("preprocess", err)
@@ -179,8 +177,7 @@ func (t *Transform) Apply(x dataset.Matrix[float32], rows []int) (dataset.Matrix
 	return to, nil
 }
 
-// blocks yields transformed copies of the rows of x, size at a time. A block is valid
-// until the next.
+// blocks yields transformed copies of the rows of x, size at a time. A block is valid until the next.
 func (t *Transform) blocks(x dataset.Matrix[float32], rows []int, size int) iter.Seq[dataset.Matrix[float32]] {
 	return func(yield func(dataset.Matrix[float32]) bool) {
 		block := dataset.NewMatrix[float32](min(size, len(rows)), x.Cols)
@@ -240,9 +237,8 @@ func (t *Transform) applyRow(step Chain, x []float32) {
 	}
 }
 
-// Fold folds the last steps that are affine into a linear layer W, b (D x M, M). The
-// returned layer on features transformed by rest, the steps before these, equals W, b on
-// features transformed by t:
+// Fold folds the last steps that are affine into a linear layer W, b (D x M, M). The returned layer on
+// features transformed by rest, the steps before these, equals W, b on features transformed by t:
 //
 //	(x Matrix) W + b          = x (Matrix W) + b
 //	((x - Shift) Scale) W + b = x (Scale W) + (b - (Shift Scale) W)
@@ -280,9 +276,8 @@ func (t *Transform) Fold(w dataset.Matrix[float32], b []float32) (folded dataset
 	return w, b, nil, nil
 }
 
-// DefaultRidge is the default ridge in units of the mean eigenvalue of X'X. It is near the
-// best on the validation classes of bird photographs and of glyphs, whose features differ
-// in scale by a factor of ten.
+// DefaultRidge is the default ridge in units of the mean eigenvalue of X'X. It is near the best on the
+// validation classes of bird photographs and of glyphs, whose features differ in scale by a factor of ten.
 const DefaultRidge = 2
 
 // fitWhiten fits P = (X'X + g I)^(-1/2) sqrt(n) on the rows, transformed by t so far.
@@ -390,8 +385,7 @@ func inverseRoot(a *mat.SymDense, least float64) (*mat.SymDense, error) {
 	return sum, nil
 }
 
-// maxTerms bounds the resolvents computed in parallel, and so the memory: each is as large
-// as A.
+// maxTerms bounds the resolvents computed in parallel, and so the memory: each is as large as A.
 const maxTerms = 4
 
 // resolvent sets to = (A + s I)^-1 and reports whether A + s I is positive definite.

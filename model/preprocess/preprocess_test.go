@@ -86,8 +86,7 @@ func TestWhitenDoesNotDependOnWorkers(t *testing.T) {
 	}
 }
 
-// Scaling the features by s scales the default ridge by s^2: the whitened features do not
-// change.
+// Scaling the features by s scales the default ridge by s^2: the whitened features do not change.
 func TestDefaultRidgeFollowsTheScaleOfTheFeatures(t *testing.T) {
 	x := features(50, 8, 5)
 	scaled := dataset.NewMatrix[float32](x.Rows, x.Cols)

@@ -2,9 +2,8 @@ package lago
 
 import "golang.org/x/sys/cpu"
 
-// updateAVX is updateEach for a multiple of 8 elements, 8 at a time, with the same results:
-// the processor rounds each operation in the same way, in the same order. It does not check
-// the lengths.
+// updateAVX is updateEach for a multiple of 8 elements, 8 at a time, with the same results: the processor
+// rounds each operation in the same way, in the same order. It does not check the lengths.
 //
 //go:noescape
 func updateAVX(value, grad, mean, square []float32, rate, unbias, meanGain, squareGain, eps float32)

@@ -169,9 +169,8 @@ func (l *learner) finite(p method.Phase) error {
 	return nil
 }
 
-// adam is the solver of Kingma & Ba (2015), in one pass over the memory of each
-// parameter. It is a gorgonia.Solver for float32 parameters, in the same order at each
-// step.
+// adam is the solver of Kingma & Ba (2015), in one pass over the memory of each parameter. It is a
+// gorgonia.Solver for float32 parameters, in the same order at each step.
 type adam struct {
 	rate    float64   // learning rate
 	factors []float64 // of the rate, for each parameter; 1 for those beyond

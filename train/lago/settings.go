@@ -1,6 +1,5 @@
-// Package lago trains LAGO as a method.Method. Its epochs alternate between the attribute
-// detectors W and, in the variants that learn it, the group assignment V, each with its own
-// Adam.
+// Package lago trains LAGO as a method.Method. Its epochs alternate between the attribute detectors W and, in
+// the variants that learn it, the group assignment V, each with its own Adam.
 package lago
 
 import (
@@ -97,8 +96,7 @@ func (s *Settings) only(holds func(model.VariantInfo) bool, of setting.Setting, 
 	return of.Try(values...)
 }
 
-// number is a setting whose default depends on the variant, which the help shows as
-// "0.001; k-soft: 0.003".
+// number is a setting whose default depends on the variant, which the help shows as "0.001; k-soft: 0.003".
 func (s *Settings) number(key string, to *float64, r setting.Range, general float64) setting.Setting {
 	standard, note := general, fmt.Sprint(general)
 	for _, v := range model.Variants {

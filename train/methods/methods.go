@@ -71,8 +71,7 @@ func Names() []string {
 // Labels lists the variants of LAGO and the baselines.
 func Labels() []string { return append(format.Strings(model.Variants), Names()[1:]...) }
 
-// Find returns the method with a name, in lower or upper case. The error is an
-// *invalid.Error.
+// Find returns the method with a name, in lower or upper case. The error is an *invalid.Error.
 func Find(name string) (Entry, error) {
 	known, err := invalid.OneOf(name, Names()...)
 	if err != nil {
@@ -237,8 +236,7 @@ func (e Entry) Corrections() []model.Correction {
 // CorrectionKeys are the settings of the correction. No weight depends on them.
 var CorrectionKeys = []string{"correction", "omega"}
 
-// CorrectedSettings lists the settings of the method, and those of the correction of its scores,
-// bound to c.
+// CorrectedSettings lists the settings of the method, and those of the correction of its scores, bound to c.
 func (m Named) CorrectedSettings(c *model.Correction) setting.List {
 	e := m.entry()
 	return append(m.Settings(),

@@ -50,8 +50,7 @@ func TestSpecs(t *testing.T) {
 	}
 }
 
-// A clone shares no memory, and settings that make no difference do not tell two canonical
-// specs apart.
+// A clone shares no memory, and settings that make no difference do not tell two canonical specs apart.
 func TestCloneAndCanonical(t *testing.T) {
 	for _, s := range specs() {
 		before := marshal(t, s)

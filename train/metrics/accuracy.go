@@ -8,14 +8,13 @@
 // Probabilities are softmax(s/T) of scores s. Log-probabilities are scores with the
 // temperature T = 1; other scores have no probabilities until a temperature is fitted.
 //
-// Sources: per-class accuracy and the generalised setting, Xian et al., "Zero-Shot
-// Learning - A Comprehensive Evaluation of the Good, the Bad and the Ugly" (2018);
-// calibrated stacking and the seen-unseen curve, Chao et al., "An Empirical Study
-// and Analysis of Generalized Zero-Shot Learning for Object Recognition in the Wild"
-// (ECCV 2016); calibration and temperature, Guo et al., "On Calibration of Modern
-// Neural Networks" (ICML 2017); risk and coverage, Geifman & El-Yaniv, "Selective
-// Classification for Deep Neural Networks" (NeurIPS 2017); correction of p values, Holm, "A
-// Simple Sequentially Rejective Multiple Test Procedure" (1979).
+// Sources: per-class accuracy and the generalised setting, Xian et al., "Zero-Shot Learning - A Comprehensive
+// Evaluation of the Good, the Bad and the Ugly" (2018); calibrated stacking and the seen-unseen curve, Chao
+// et al., "An Empirical Study and Analysis of Generalized Zero-Shot Learning for Object Recognition in the
+// Wild" (ECCV 2016); calibration and temperature, Guo et al., "On Calibration of Modern Neural Networks"
+// (ICML 2017); risk and coverage, Geifman & El-Yaniv, "Selective Classification for Deep Neural Networks"
+// (NeurIPS 2017); correction of p values, Holm, "A Simple Sequentially Rejective Multiple Test Procedure"
+// (1979).
 package metrics
 
 import (
@@ -183,8 +182,7 @@ func CheckScores(scores dataset.Matrix[float32]) error {
 	return nil
 }
 
-// CheckLabels returns an *invalid.Error unless labels are one per sample, each from 0 to
-// classes-1.
+// CheckLabels returns an *invalid.Error unless labels are one per sample, each from 0 to classes-1.
 func CheckLabels(labels []int, samples, classes int) error {
 	if len(labels) != samples {
 		return &invalid.Error{Field: "labels", Want: fmt.Sprintf("%d, one per sample of the scores", samples), Got: fmt.Sprint(len(labels))}
@@ -208,10 +206,9 @@ const draws = 10_000
 // random returns the generator of every interval and p: equal data give equal results.
 func random() *rand.Rand { return rand.New(rand.NewPCG(95, 0)) }
 
-// Interval is a 95 % confidence interval by percentile bootstrap over classes. It describes
-// how much an accuracy depends on which classes happen to be evaluated; with twelve classes
-// or fewer it is somewhat too short. Its bounds are NaN for fewer than two classes; JSON then
-// has null.
+// Interval is a 95 % confidence interval by percentile bootstrap over classes. It describes how much an
+// accuracy depends on which classes happen to be evaluated; with twelve classes or fewer it is somewhat too
+// short. Its bounds are NaN for fewer than two classes; JSON then has null.
 type Interval struct {
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`

@@ -190,8 +190,7 @@ type Bin struct {
 	Accuracy   float64 `json:"accuracy"`   // per sample, 0 without samples
 }
 
-// Reliability is a reliability diagram (Guo et al. 2017, section 2) in bins of equal
-// width.
+// Reliability is a reliability diagram (Guo et al. 2017, section 2) in bins of equal width.
 type Reliability []Bin
 
 // NewReliability sorts samples into bins by their confidence, from 0 to 1.
@@ -232,8 +231,7 @@ func (r Reliability) ECE() float64 {
 // Coverage is the accuracy of the most confident 1, 2, ... samples (Geifman & El-Yaniv 2017).
 type Coverage []float64
 
-// NewCoverage sorts samples by their confidence. It averages over the order of samples of
-// equal confidence.
+// NewCoverage sorts samples by their confidence. It averages over the order of samples of equal confidence.
 func NewCoverage(confidence []float64, right []bool) (c Coverage) {
 	order, sorted := make([]int, len(confidence)), slices.Clone(confidence)
 	floats.Argsort(sorted, order)

@@ -106,8 +106,7 @@ func TestCoverageByHand(t *testing.T) {
 	testkit.Near(t, "area", c.Area(), (0+0.25+1.0/3+0.5)/4, 1e-15)
 }
 
-// The first bin has the samples at 0.3 (right) and 0.5 (wrong), the second that at 0.9
-// (wrong).
+// The first bin has the samples at 0.3 (right) and 0.5 (wrong), the second that at 0.9 (wrong).
 //
 //	ECE = 2/3 |1/2 - 0.4| + 1/3 |0 - 0.9|
 func TestReliabilityByHand(t *testing.T) {

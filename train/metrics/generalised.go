@@ -73,10 +73,9 @@ func (s Sides) Check(labels []int) error {
 	return nil
 }
 
-// Stacking is calibrated stacking (Chao et al. 2016, equation 3): a number gamma is
-// subtracted from the scores of all seen classes before the prediction. Only the best
-// seen and the best unseen class can be predicted, so that a sample is reduced to the lead
-// between them.
+// Stacking is calibrated stacking (Chao et al. 2016, equation 3): a number gamma is subtracted from the
+// scores of all seen classes before the prediction. Only the best seen and the best unseen class can be
+// predicted, so that a sample is reduced to the lead between them.
 type Stacking struct {
 	choices []choice // by lead, ascending
 	// The number of samples of each class, and of seen and unseen classes with samples.
@@ -130,8 +129,7 @@ func (s *Stacking) side(class int) int {
 	return 0
 }
 
-// At returns the accuracies with a gamma, which may be infinite. 0 leaves the scores
-// unchanged.
+// At returns the accuracies with a gamma, which may be infinite. 0 leaves the scores unchanged.
 func (s *Stacking) At(gamma float64) Generalised {
 	sides := s.recall(gamma)
 	return generalised(stat.Mean(sides[0], nil), stat.Mean(sides[1], nil))

@@ -14,8 +14,7 @@ import (
 	"github.com/lago-train/lago-train/internal/testkit"
 )
 
-// Classes 0 and 1 are seen, 2 is unseen. The score of the best seen class minus that of
-// class 2:
+// Classes 0 and 1 are seen, 2 is unseen. The score of the best seen class minus that of class 2:
 //
 //	sample 0, class 0:  3, the best seen class is right
 //	sample 1, class 0:  1, the best seen class (1) is wrong
@@ -23,9 +22,8 @@ import (
 //	sample 3, class 2:  2
 //	sample 4, class 2: -1
 //
-// At gamma 0 the accuracy is (1/2 + 1/1)/2 on seen classes and 1/2 on the unseen class.
-// The prediction changes to class 2 as gamma exceeds -1 (sample 4), 0 (2), 1 (1, wrong in
-// both cases), 2 (3) and 3 (0).
+// At gamma 0 the accuracy is (1/2 + 1/1)/2 on seen classes and 1/2 on the unseen class. The prediction
+// changes to class 2 as gamma exceeds -1 (sample 4), 0 (2), 1 (1, wrong in both cases), 2 (3) and 3 (0).
 func worked() (problem, Sides) {
 	return problem{rows(
 		[]float32{5, 1, 2},

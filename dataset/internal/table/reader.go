@@ -148,9 +148,8 @@ func separatorOf(line string) byte {
 	return found
 }
 
-// Read returns the cells of the next record that has any, which are valid until the next call. The
-// error is io.EOF at the end, and otherwise an *invalid.Error after which nothing more
-// can be read.
+// Read returns the cells of the next record that has any, which are valid until the next call. The error is
+// io.EOF at the end, and otherwise an *invalid.Error after which nothing more can be read.
 func (r *Reader) Read() ([]string, error) {
 	if r.other.Name != "" {
 		return nil, &invalid.Error{Where: r.file, Want: "a CSV file", Got: r.other.Name, Hint: cmp.Or(r.other.Hint, "Save a spreadsheet as CSV.")}

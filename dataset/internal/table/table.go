@@ -1,7 +1,6 @@
-// Package table reads CSV files: those of data sets, of class descriptions and of
-// features. Reader returns one record at a time; Table holds a whole file whose first
-// line names the columns, and reports each problem with its file, line and column to an
-// invalid.List. Probability reads one entry of a class description.
+// Package table reads CSV files: those of data sets, of class descriptions and of features. Reader returns
+// one record at a time; Table holds a whole file whose first line names the columns, and reports each problem
+// with its file, line and column to an invalid.List. Probability reads one entry of a class description.
 //
 // Cells are separated by commas or, as spreadsheets in many countries write them, by semicolons, with
 // decimal commas, or by tabs. Text is UTF-8, or UTF-16 with a byte order mark. Windows line ends, blank
@@ -31,8 +30,7 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// maxSize is the largest size of a table in bytes, far above those of any data set. A pipe
-// may never end.
+// maxSize is the largest size of a table in bytes, far above those of any data set. A pipe may never end.
 const maxSize = 1 << 28
 
 // Table is a CSV file whose first line names the columns.
@@ -53,10 +51,9 @@ type Row struct {
 	Cells []string
 }
 
-// Read reads the file at path. It reports what is wrong with it to problems, and returns
-// nil if there is no table with a header and at least one line, if lines have another width
-// than the header, or if that lacks required columns or has others than these and the
-// optional ones.
+// Read reads the file at path. It reports what is wrong with it to problems, and returns nil if there is no
+// table with a header and at least one line, if lines have another width than the header, or if that lacks
+// required columns or has others than these and the optional ones.
 func Read(ctx context.Context, path string, problems *invalid.List, required []string, optional ...string) *Table {
 	text, err := fileio.ReadFile(ctx, path, maxSize)
 	if err != nil {
@@ -216,8 +213,7 @@ func (t *Table) Cell(row Row, column string) string {
 	return ""
 }
 
-// Report adds a problem of a line, and of a column unless that is empty. kind is that of
-// invalid.List.Add.
+// Report adds a problem of a line, and of a column unless that is empty. kind is that of invalid.List.Add.
 func (t *Table) Report(kind string, line int, column, want, got string) {
 	t.problems.Add(kind, &invalid.Error{Where: t.File, Field: place(line, column), Want: want, Got: got})
 }
@@ -293,8 +289,7 @@ func Missing(cell string) bool {
 
 const wantProbability = "a number from 0 to 1, a percentage, one of never, no, rarely, sometimes, often, always, yes, or nothing if it is not described"
 
-// Scale is that of the numbers of one file: from 0 to 1, or percentages. The zero value is ready
-// to use.
+// Scale is that of the numbers of one file: from 0 to 1, or percentages. The zero value is ready to use.
 type Scale struct{ number, percentage string } // the first of each, "" for none; 0 is on both scales
 
 // Probability is the function Probability for one value after another of a file, whose numbers must

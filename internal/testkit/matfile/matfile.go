@@ -70,8 +70,7 @@ func Tagged(kind, size uint32, data []byte) []byte {
 	return append(tag, data...)
 }
 
-// Array makes a matrix element of data elements. class is a matlab.Class; flags are added
-// to it.
+// Array makes a matrix element of data elements. class is a matlab.Class; flags are added to it.
 func Array[Class ~uint8](name string, class Class, flags uint32, dims []int, data ...[]byte) []byte {
 	var d []byte
 	for _, n := range dims {

@@ -17,9 +17,8 @@ func Small() *dataset.Dataset {
 	})
 }
 
-// Learnable has 605 samples of 60 classes, 40, 10 and 10 of which are train, validation and
-// test classes, with 20 attributes in 5 groups: enough for an accuracy well above chance
-// after 6 epochs.
+// Learnable has 605 samples of 60 classes, 40, 10 and 10 of which are train, validation and test classes,
+// with 20 attributes in 5 groups: enough for an accuracy well above chance after 6 epochs.
 func Learnable() *dataset.Dataset {
 	return simulate.Make(simulate.Spec{
 		Name: "simulated-tiny", Samples: 605, Dims: 64, Attributes: 20, Groups: 5,

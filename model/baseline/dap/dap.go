@@ -5,15 +5,13 @@
 //   - IAP, indirect attribute prediction: a classifier p(y|x) of the training classes, and
 //     p(a_m|x) = sum over y of p(a_m|y) p(y|x).
 //
-// Both score a class by its binary attributes a_m^z in {0, 1}, its description above a
-// threshold:
+// Both score a class by its binary attributes a_m^z in {0, 1}, its description above a threshold:
 //
 //	p(z|x) ~ product over m of p(a_m = a_m^z | x) / p(a_m = a_m^z).
 //
-// The classifiers minimise |w|^2 / 2 + c (sum over samples of the log loss). Logistic
-// regression is ours: unlike those of support vector machines, its probabilities need no
-// calibration. LAGO with singleton groups and binary descriptions is DAP (supplement D.4 of
-// its paper); a test compares the two.
+// The classifiers minimise |w|^2 / 2 + c (sum over samples of the log loss). Logistic regression is ours:
+// unlike those of support vector machines, its probabilities need no calibration. LAGO with singleton groups
+// and binary descriptions is DAP (supplement D.4 of its paper); a test compares the two.
 //
 // An attribute that all training classes have, or none of them, cannot be learned. It
 // gets p(a_m|x) = p(a_m) = 1/2 and has no effect.
@@ -188,8 +186,7 @@ func (c *Config) objective(e method.Examples, has dataset.Matrix[float64]) linea
 	return o
 }
 
-// logisticLoss is -log p(a|x) for a = 1 or 0 and p = sigmoid(score), with its derivative;
-// 0 if a is NaN.
+// logisticLoss is -log p(a|x) for a = 1 or 0 and p = sigmoid(score), with its derivative; 0 if a is NaN.
 func logisticLoss(score, a float64) (loss, slope float64) {
 	if math.IsNaN(a) {
 		return 0, 0
@@ -197,8 +194,7 @@ func logisticLoss(score, a float64) (loss, slope float64) {
 	return softplus(score) - a*score, 1/(1+math.Exp(-score)) - a
 }
 
-// softmaxLoss is -log p(y|x) for p = softmax(scores). It replaces the scores by the
-// gradient.
+// softmaxLoss is -log p(y|x) for p = softmax(scores). It replaces the scores by the gradient.
 func softmaxLoss(scores []float64, y int) float64 {
 	model.LogNormalise(scores, len(scores))
 	loss := -scores[y]

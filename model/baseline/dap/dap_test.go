@@ -153,8 +153,7 @@ func drawConfig(t *rapid.T) Config {
 	}
 }
 
-// The described entries of the columns have means of 1/2, 1/4, 3/4 and 1/8; the mean of all
-// ten is 0.4.
+// The described entries of the columns have means of 1/2, 1/4, 3/4 and 1/8; the mean of all ten is 0.4.
 func TestThresholds(t *testing.T) {
 	u := baselinetest.Matrix(5,
 		0.1, 0.5, nan, 0.25, nan,
@@ -197,10 +196,9 @@ func TestPosteriorByHand(t *testing.T) {
 	testkit.NearAll(t, "log p(z|x)", s.Data, want, 1e-6)
 }
 
-// A feature of 1 makes the scores of two classes log 3 and 0, so p(y|x) = 3/4 and 1/4.
-// Four attributes: the first class has one, p(a|x) = 3/4; the second has one, 1/4; one
-// cannot be learned and is 1/2 in both; one is not described by the first class and has a
-// prior of 1/2, 3/4 1/2 + 1/4 = 5/8.
+// A feature of 1 makes the scores of two classes log 3 and 0, so p(y|x) = 3/4 and 1/4. Four attributes: the
+// first class has one, p(a|x) = 3/4; the second has one, 1/4; one cannot be learned and is 1/2 in both; one
+// is not described by the first class and has a prior of 1/2, 3/4 1/2 + 1/4 = 5/8.
 func TestIndirectPredictionByHand(t *testing.T) {
 	m := restored(t, Indirect, method.Tensors{
 		{Name: "W", Matrix: baselinetest.Matrix[float32](2, float32(math.Log(3)), 0)},
@@ -293,8 +291,7 @@ func TestIndirectPredictionOfSureClasses(t *testing.T) {
 	}
 }
 
-// Hyperparameters that a fit does not depend on reuse the cached fit: the features are NaN
-// by then.
+// Hyperparameters that a fit does not depend on reuse the cached fit: the features are NaN by then.
 func TestFitsAreCached(t *testing.T) {
 	for _, c := range []struct{ first, second Config }{
 		{Config{Prediction: Direct, C: 1, Threshold: Mean, Prior: Empirical}, Config{Prediction: Direct, C: 1, Threshold: Mean, Prior: Half}},

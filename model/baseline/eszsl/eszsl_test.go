@@ -85,9 +85,8 @@ func TestInfiniteFeatures(t *testing.T) {
 	testkit.WantError(t, err, "gamma: ")
 }
 
-// W and the scores of the val classes agree with those of numpy, in float64, on the
-// small data set of package xlsa17. testdata/mini.json was made at the top of the
-// tree by
+// W and the scores of the val classes agree with those of numpy, in float64, on the small data set of package
+// xlsa17. testdata/mini.json was made at the top of the tree by
 //
 //	import json, numpy as np, scipy.io as io
 //	d = "dataset/xlsa17/testdata/plain/"

@@ -10,10 +10,9 @@
 // Features x are centred on the mean of the training samples, descriptions y on that of the
 // training classes, and both are scaled to length 1.
 //
-// Term (2), the setting ort, is the authors' soft constraint on W: |x - W y|^2 differs
-// from |W'x - y|^2 by |x|^2 - |W'x|^2, which is the same for all classes, and by
-// |W y|^2 - |y|^2, which is 0 if the columns of W are orthonormal. Kernels of the inner
-// product x'W y are the same in both spaces, and (2) has no effect.
+// Term (2), the setting ort, is the authors' soft constraint on W: |x - W y|^2 differs from |W'x - y|^2 by
+// |x|^2 - |W'x|^2, which is the same for all classes, and by |W y|^2 - |y|^2, which is 0 if the columns of W
+// are orthonormal. Kernels of the inner product x'W y are the same in both spaces, and (2) has no effect.
 //
 // The objective, the normalisation, RMSProp, the initial W and the ranking of the classes are
 // those of the authors' program, which has the Gaussian kernel. Ours are the constants of the
@@ -117,9 +116,8 @@ func (c *Config) Learn(e method.Examples, seed uint64) (method.Learner, error) {
 	}), nil
 }
 
-// The constants of RMSProp in the authors' program. With features and descriptions of
-// length 1, gradients are far below epsilon, and a step is close to gradient descent with
-// a learning rate of lr / epsilon.
+// The constants of RMSProp in the authors' program. With features and descriptions of length 1, gradients are
+// far below epsilon, and a step is close to gradient descent with a learning rate of lr / epsilon.
 const (
 	decay        = 0.99
 	epsilon      = 1e-2
@@ -183,9 +181,8 @@ func (m *Model) features(to, x dataset.Matrix[float32], rows []int) {
 	}
 }
 
-// descriptions returns Y, u centred and scaled to length 1. Missing entries are the mean
-// of the attribute over the classes of u; an attribute that no class describes is 0, and
-// so does not distinguish the classes.
+// descriptions returns Y, u centred and scaled to length 1. Missing entries are the mean of the attribute
+// over the classes of u; an attribute that no class describes is 0, and so does not distinguish the classes.
 func (m *Model) descriptions(u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
 	y := dataset.NewMatrix[float32](u.Rows, u.Cols)
 	d, err := baseline.Complete(u)
@@ -228,8 +225,7 @@ func (m *Model) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[fl
 	return baseline.Project(m.w, x, rows, m.features)
 }
 
-// Classify returns k = k(a, y_z) for the classes that u describes. With ort, and
-// k' = k(x, W y_z), it returns
+// Classify returns k = k(a, y_z) for the classes that u describes. With ort, and k' = k(x, W y_z), it returns
 //
 //	k (2 - k) + k' (2 - k') = 2 - (1 - k)^2 - (1 - k')^2,
 //
@@ -309,9 +305,8 @@ func (k kernel) number(vv, vw, ww float64) float64 {
 	return vw
 }
 
-// objective computes the objective of the package comment and its gradient, with the
-// buffers for one batch. Matrix products have the precision of T; kernels and sums over
-// samples are float64.
+// objective computes the objective of the package comment and its gradient, with the buffers for one batch.
+// Matrix products have the precision of T; kernels and sums over samples are float64.
 type objective[T model.Float] struct {
 	config Config
 	kernel kernel
@@ -331,8 +326,7 @@ type objective[T model.Float] struct {
 	q dataset.Matrix[T] // M x M, W'W - I, only with the penalty (3)
 }
 
-// newObjective makes buffers for features of dims dimensions and batches of up to batch
-// samples.
+// newObjective makes buffers for features of dims dimensions and batches of up to batch samples.
 func newObjective[T model.Float](c Config, y dataset.Matrix[T], dims, batch int) *objective[T] {
 	zeros := dataset.NewMatrix[T]
 	o := &objective[T]{
@@ -415,8 +409,7 @@ func (o *objective[T]) align(a, s []T, own int) (loss float64) {
 	return loss
 }
 
-// orthogonality returns the penalty (3) and adds its gradient, 4 W (W'W - I) times the
-// weight, to grad.
+// orthogonality returns the penalty (3) and adds its gradient, 4 W (W'W - I) times the weight, to grad.
 func (o *objective[T]) orthogonality(w, grad dataset.Matrix[T]) float64 {
 	weight := o.config.Orthogonality
 	if weight == 0 {

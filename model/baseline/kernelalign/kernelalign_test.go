@@ -172,8 +172,7 @@ func unit[T model.Float](v []T, centre []float32) []float64 {
 	return u
 }
 
-// The mean of the samples and the centre of the classes are those of the training samples
-// and classes.
+// The mean of the samples and the centre of the classes are those of the training samples and classes.
 func TestNormalisation(t *testing.T) {
 	e := method.Examples{
 		X:    baselinetest.Matrix[float32](2, 1, 5, 9, 9, 3, 5),

@@ -1,5 +1,4 @@
-// Package linear fits linear classifiers, W (K x D) and optional biases b (K), to the
-// minimum of
+// Package linear fits linear classifiers, W (K x D) and optional biases b (K), to the minimum of
 //
 //	mean over samples of loss(W x + b)  +  penalty/2 |W|^2
 //
@@ -44,8 +43,7 @@ type Objective struct {
 	// Each returns the loss of one score of a sample, and its derivative. The outputs
 	// are then independent problems.
 	Each func(sample, output int, score float64) (loss, slope float64)
-	// Joint returns the loss of the K scores of a sample, and replaces them by its
-	// gradient.
+	// Joint returns the loss of the K scores of a sample, and replaces them by its gradient.
 	Joint func(sample int, scores []float64) (loss float64)
 }
 
@@ -56,9 +54,8 @@ type Classifiers struct {
 	Loss float64                 // mean over samples, without the penalty
 }
 
-// Minimise returns the minimum, starting from zeros. It is not random. The error is a
-// *model.NotFinite if the loss at the start is not finite; others name the output that did
-// not converge.
+// Minimise returns the minimum, starting from zeros. It is not random. The error is a *model.NotFinite if the
+// loss at the start is not finite; others name the output that did not converge.
 //
 // Each independent output has its own optimiser and number of steps; the evaluations of
 // all optimisers are batched into matrix products.
@@ -165,9 +162,8 @@ func (e *evaluator) gather(rows []int) {
 	})
 }
 
-// evaluate computes the losses of some outputs with the classifiers w, outputs x width,
-// and their gradient. A Joint loss is evaluated for all outputs, and is the first of
-// losses.
+// evaluate computes the losses of some outputs with the classifiers w, outputs x width, and their gradient. A
+// Joint loss is evaluated for all outputs, and is the first of losses.
 func (e *evaluator) evaluate(outputs []int, w, gradient, losses []float64) {
 	k := len(outputs)
 	clear(gradient)
@@ -355,9 +351,8 @@ func (e *evaluator) precondition() error {
 	return nil
 }
 
-// solve multiplies rows of width numbers by the inverse of U, or of its transpose, from the
-// right: Trans makes classifiers of points of the optimisers, and NoTrans gradients by these
-// of gradients by classifiers.
+// solve multiplies rows of width numbers by the inverse of U, or of its transpose, from the right: Trans
+// makes classifiers of points of the optimisers, and NoTrans gradients by these of gradients by classifiers.
 func (e *evaluator) solve(t blas.Transpose, rows []float64) {
 	blas64.Implementation().Dtrsm(blas.Right, blas.Upper, t, blas.NonUnit, len(rows)/e.width, e.width, 1, e.factor.Data, e.width, rows, e.width)
 }

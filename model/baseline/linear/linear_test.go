@@ -51,9 +51,8 @@ func joint(t dataset.Matrix[float64]) func(sample int, scores []float64) float64
 	}
 }
 
-// near compares classifiers with the minimum of a regression by its normal equations,
-// (X'X/n + penalty) W' = X'T/n, where a bias is the weight of a constant 1 that is not
-// penalised.
+// near compares classifiers with the minimum of a regression by its normal equations, (X'X/n + penalty) W' =
+// X'T/n, where a bias is the weight of a constant 1 that is not penalised.
 func near(t testkit.TB, p Objective, targets dataset.Matrix[float64], c *Classifiers, tolerance float64) {
 	t.Helper()
 	n, dims := len(p.Rows), p.X.Cols

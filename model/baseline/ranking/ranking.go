@@ -16,11 +16,10 @@
 //	  - DeViSE: Frome et al., "DeViSE: A Deep Visual-Semantic Embedding Model", NIPS 2013,
 //	    equation 1. Only the map is learned, on fixed features.
 //
-// The authors sample terms of these losses; here all terms are summed, as in Xian,
-// Lampert, Schiele and Akata ("Zero-Shot Learning - A Comprehensive Evaluation of the
-// Good, the Bad and the Ugly", TPAMI 2018, section 3.1), the source of the numbers in the
-// LAGO paper. W is learned by stochastic gradient descent with a constant learning rate, one
-// sample at a time, without a regulariser: early stopping regularises.
+// The authors sample terms of these losses; here all terms are summed, as in Xian, Lampert, Schiele and Akata
+// ("Zero-Shot Learning - A Comprehensive Evaluation of the Good, the Bad and the Ugly", TPAMI 2018, section
+// 3.1), the source of the numbers in the LAGO paper. W is learned by stochastic gradient descent with a
+// constant learning rate, one sample at a time, without a regulariser: early stopping regularises.
 package ranking
 
 import (
@@ -62,16 +61,14 @@ type Config struct {
 // New returns one of the methods with its defaults.
 func New(l Loss) *Config { return baseline.New(&Config{Loss: l}) }
 
-// Settings implements method.Method. The margin is the 0/1 loss of Akata et al. and Xian
-// et al.; Frome et al. use 0.1. W is initialised, and features are standardised, as in the
-// program that Xian et al. released for LatEm (CVPR 2016), which is SJE with several W.
-// Descriptions have length 1 in their data sets.
+// Settings implements method.Method. The margin is the 0/1 loss of Akata et al. and Xian et al.; Frome et al.
+// use 0.1. W is initialised, and features are standardised, as in the program that Xian et al. released for
+// LatEm (CVPR 2016), which is SJE with several W. Descriptions have length 1 in their data sets.
 //
-// The searched values include those that others report for CUB with the features of Xian et
-// al. (github.com/mvp18/Popular-ZSL-Algorithms): a learning rate of 0.3 for ALE and of 1 for
-// DeViSE, with features of length 1, and of 0.1 with a margin of 4 and standardised features
-// for SJE. The margin is not searched: except for the initial W it is a scale, and half the
-// margin equals twice the learning rate.
+// The searched values include those that others report for CUB with the features of Xian et al.
+// (github.com/mvp18/Popular-ZSL-Algorithms): a learning rate of 0.3 for ALE and of 1 for DeViSE, with
+// features of length 1, and of 0.1 with a margin of 4 and standardised features for SJE. The margin is not
+// searched: except for the initial W it is a scale, and half the margin equals twice the learning rate.
 func (c *Config) Settings() setting.List {
 	rates := []float64{0.01, 0.03, 0.1, 0.3, 1}
 	if c.Loss == DeViSE { // whose steps are sums over many classes
@@ -94,9 +91,8 @@ func (c *Config) Restore(t method.Tensors, s method.Shape) (method.Model, error)
 	return baseline.RestoreBilinear(t, s, c.Normalise, c.Features)
 }
 
-// Learn implements method.Method. The seed determines the initial W and the order of the
-// samples. The loss of an example is the loss before its step; if all are 0, W does not
-// change and training has converged.
+// Learn implements method.Method. The seed determines the initial W and the order of the samples. The loss of
+// an example is the loss before its step; if all are 0, W does not change and training has converged.
 func (c *Config) Learn(e method.Examples, seed uint64) (method.Learner, error) {
 	u, err := baseline.Describe(e.U, c.Normalise)
 	if err != nil {
@@ -114,9 +110,8 @@ func (c *Config) Learn(e method.Examples, seed uint64) (method.Learner, error) {
 	return baseline.Descend(m, method.Tensors{{Name: "W", Matrix: m.W}}, e, seed, blockSize, steps), nil
 }
 
-// lossFunc returns the loss of a sample of class y with the scores F(x, z) of all
-// classes. It writes minus the derivative by each score into step, which is a subgradient
-// at the kinks of the loss and sums to 0.
+// lossFunc returns the loss of a sample of class y with the scores F(x, z) of all classes. It writes minus
+// the derivative by each score into step, which is a subgradient at the kinks of the loss and sums to 0.
 type lossFunc[T model.Float] func(scores []T, y int, margin T, step []T) (loss float64)
 
 func lossOf[T model.Float](l Loss) lossFunc[T] {
@@ -130,10 +125,9 @@ func pairwiseHinge[T model.Float](scores []T, y int, margin T, step []T) (loss f
 	return loss
 }
 
-// weightedRanking is the loss of ALE, the weighted approximate ranking of Usunier et al.
-// (2009): the top of the ranking weighs most. The weight is constant between kinks. The
-// authors' program estimates r by the number of classes drawn until one has a loss (WSABIE,
-// Weston et al. 2011).
+// weightedRanking is the loss of ALE, the weighted approximate ranking of Usunier et al. (2009): the top of
+// the ranking weighs most. The weight is constant between kinks. The authors' program estimates r by the
+// number of classes drawn until one has a loss (WSABIE, Weston et al. 2011).
 func weightedRanking[T model.Float](scores []T, y int, margin T, step []T) (loss float64) {
 	loss, rank := violations(scores, y, margin, step)
 	if rank == 0 {

@@ -176,9 +176,8 @@ func TestNotFinite(t *testing.T) {
 	}
 }
 
-// Class 1 scores 2, the margin is 1: hinges are 1 - 2 + s, which is
-// 2, -, -0.5, 0.5, 0 for the scores 3, 2, 0.5, 1.5, 1. Two are above 0, with a sum of
-// 2.5 and a maximum of 2, and l_2 / 2 = (1 + 1/2) / 2 = 0.75.
+// Class 1 scores 2, the margin is 1: hinges are 1 - 2 + s, which is 2, -, -0.5, 0.5, 0 for the scores 3, 2,
+// 0.5, 1.5, 1. Two are above 0, with a sum of 2.5 and a maximum of 2, and l_2 / 2 = (1 + 1/2) / 2 = 0.75.
 func TestByHand(t *testing.T) {
 	scores := []float64{3, 2, 0.5, 1.5, 1}
 	for name, want := range map[Loss]struct {
@@ -195,8 +194,7 @@ func TestByHand(t *testing.T) {
 	}
 }
 
-// sample draws scores, a class and a margin, such that no loss has a kink within 1e-3
-// of the scores.
+// sample draws scores, a class and a margin, such that no loss has a kink within 1e-3 of the scores.
 func sample(t *rapid.T) (scores []float64, y int, margin float64) {
 	classes := rapid.IntRange(1, 12).Draw(t, "classes")
 	scores = rapid.SliceOfN(rapid.Float64Range(-3, 3), classes, classes).Draw(t, "scores")

@@ -12,9 +12,8 @@
 //
 //	mean over samples of 1/C sum over c of max(0, 1 - y_c w_c'x)^2  +  lambda/2 sum over c of |w_c|^2
 //
-// with y_c = 1 for the class of the sample, else -1: the loss "one versus other", that of
-// SynC in the tables of Xian et al. (2018) and of the LAGO paper. The v_r follow by the
-// pseudo-inverse of the similarities.
+// with y_c = 1 for the class of the sample, else -1: the loss "one versus other", that of SynC in the tables
+// of Xian et al. (2018) and of the LAGO paper. The v_r follow by the pseudo-inverse of the similarities.
 //
 // As in the authors' program, samples are scaled to length 1, descriptions are scaled so
 // that the median distance of two classes is 1, and there are no biases. The paper also
@@ -165,8 +164,7 @@ func (m *Model) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[fl
 	return baseline.Project(m.V, x, rows, gather)
 }
 
-// Classify combines the scores a of the phantoms, n x R, into scores of the classes that
-// u describes.
+// Classify combines the scores a of the phantoms, n x R, into scores of the classes that u describes.
 func (m *Model) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
 	return baseline.Classify(a, m.Phantoms.Rows, u, m.Phantoms.Cols, m.describe, func(y dataset.Matrix[float64]) dataset.Matrix[float32] {
 		// In float64, since the scores of phantoms can be large and of either sign.

@@ -18,10 +18,9 @@ import (
 	"github.com/lago-train/lago-train/model/method"
 )
 
-// Two phantoms at (1, 0) and (0, 1) have distance 1 in units of their distance, sqrt 2.
-// With sigma = 1, the similarity of a class at (1, 0) to the first is 1/(1 + exp(-1)) =
-// 0.731, and that of one at (1, 1), scaled to length 1, to each is 1/2. A sample that the
-// phantoms score with 3 and -1 then scores
+// Two phantoms at (1, 0) and (0, 1) have distance 1 in units of their distance, sqrt 2. With sigma = 1, the
+// similarity of a class at (1, 0) to the first is 1/(1 + exp(-1)) = 0.731, and that of one at (1, 1), scaled
+// to length 1, to each is 1/2. A sample that the phantoms score with 3 and -1 then scores
 //
 //	0.731 x 3 - 0.269 = 1.924    and    (3 - 1)/2 = 1.
 func TestScoreByHand(t *testing.T) {

@@ -1,16 +1,13 @@
-// Package resnet computes features of images with a ResNet (He et al., "Deep Residual
-// Learning for Image Recognition", CVPR 2016): ResNet-18, -34, -50, -101 and -152, as a
-// Gorgonia graph.
+// Package resnet computes features of images with a ResNet (He et al., "Deep Residual Learning for Image
+// Recognition", CVPR 2016): ResNet-18, -34, -50, -101 and -152, as a Gorgonia graph.
 //
-// New takes the weights from the tensors of a file with the names of torchvision,
-// recognises the network, and folds batch normalisation into the convolutions. A graph
-// then maps batches of preprocessed images to the average-pooled units before the
-// classifier. Networks are not trained here, so the ops have no gradients.
+// New takes the weights from the tensors of a file with the names of torchvision, recognises the network, and
+// folds batch normalisation into the convolutions. A graph then maps batches of preprocessed images to the
+// average-pooled units before the classifier. Networks are not trained here, so the ops have no gradients.
 //
-// Arrays are in the order samples, rows, columns, channels: a convolution is then the
-// product of image patches (im2col), whose channels are adjacent, and weights, with
-// shortcut, bias and ReLU added while the result is in the cache. Package dataset/images
-// decodes and preprocesses images.
+// Arrays are in the order samples, rows, columns, channels: a convolution is then the product of image
+// patches (im2col), whose channels are adjacent, and weights, with shortcut, bias and ReLU added while the
+// result is in the cache. Package dataset/images decodes and preprocesses images.
 package resnet
 
 import (
@@ -160,9 +157,8 @@ type folded struct {
 	bias   []float32 // out
 }
 
-// New returns the network of the tensors of a file, but the classifier. strideIn1x1 overrides
-// the metadata, unless it is nil. Tensors of another network are an *invalid.Error that names the
-// first that does not fit.
+// New returns the network of the tensors of a file, but the classifier. strideIn1x1 overrides the metadata,
+// unless it is nil. Tensors of another network are an *invalid.Error that names the first that does not fit.
 func New(f *safetensors.File, strideIn1x1 *bool) (*Network, error) {
 	r := network.NewReader(f)
 	a := recognise(func(name string) bool { return r.Shape(name) != nil })

@@ -157,8 +157,7 @@ func BenchmarkResNet101(b *testing.B) {
 	}
 }
 
-// naive is a convolution in float64, pixel by pixel, with the kernel as in files: out x in x
-// size x size.
+// naive is a convolution in float64, pixel by pixel, with the kernel as in files: out x in x size x size.
 func naive(l layer, from array, x, kernel []float64) ([]float64, array) {
 	to := from.strided(l.size, l.stride, l.pad, l.out)
 	y := make([]float64, to.size())

@@ -4,10 +4,9 @@
 // Transferable Visual Models From Natural Language Supervision", ICML 2021), whose feature is the
 // projected class token, or the class token itself where the file has no projection.
 //
-// New takes the weights from the tensors of a file with the names of the published ones. Width,
-// depth, patch and grid follow from their shapes. Networks are not trained here, so the ops have no
-// gradients. Layer scales are folded into the products before them, and queries, keys and values
-// are one product.
+// New takes the weights from the tensors of a file with the names of the published ones. Width, depth, patch
+// and grid follow from their shapes. Networks are not trained here, so the ops have no gradients. Layer
+// scales are folded into the products before them, and queries, keys and values are one product.
 package vit
 
 import (
