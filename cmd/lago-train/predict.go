@@ -65,7 +65,7 @@ func candidatesSetting(to *[]predictor.Selection, otherwise string) setting.Sett
 func (o *predictionOptions) settings(photographs string) setting.List {
 	return slices.Concat(o.dataSettings().Without("json"), needing(photographs, o.networkSettings()), setting.List{
 		candidatesSetting(&o.candidates, "unseen, or all for samples of classes trained on").OrAs("among"),
-		setting.Raw("classes", &o.classes, "").Common().Describe("`FILE` descriptions of classes to choose from: .csv or .json"),
+		setting.Raw("classes", &o.classes, "").Common().Describe("`FILE` CSV file with descriptions of classes to choose from"),
 		setting.Choice("impute", &o.Impute, impute.Neutral, impute.Kinds...).
 			Describe("imputation of missing entries: neutral (within the group) or inferred (from all entries)"),
 	}.In(classGroup), setting.List{

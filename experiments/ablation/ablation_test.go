@@ -56,7 +56,7 @@ func TestAblate(t *testing.T) {
 			t.Errorf("%v: difference %v", r.Labels, r.Difference)
 		}
 	}
-	testkit.WantText(t, testlab.Text(a.Tables()), "2 seeds", "explicit: alpha 0.5", "│ per-group     │", "│ points ")
+	testkit.WantText(t, testlab.Text(a.Tables()), "2 seeds", "explicit: alpha 0.5", "│ per-group, const, implicit ", "│ points ")
 	var stored results.Accuracies
 	testlab.Stored(t, l, Kind, &stored)
 	testkit.Equal(t, "stored", &stored, a, cmpopts.IgnoreFields(results.Row{}, "ByClass"))

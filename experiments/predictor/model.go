@@ -335,7 +335,7 @@ const (
 // Selections are all selections.
 var Selections = []Selection{Unseen, Test, Val, Train, Seen, All}
 
-// IsFile reports whether s is a file of descriptions, by its name.
+// IsFile reports whether s is a file of descriptions, by its name. Reading one of JSON says that CSV is expected.
 func (s Selection) IsFile() bool {
 	return slices.Contains([]string{".csv", ".json"}, filepath.Ext(string(s)))
 }

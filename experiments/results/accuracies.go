@@ -12,6 +12,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/lab"
 	"github.com/lago-train/lago-train/experiments/plot"
 	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/train/metrics"
 )
@@ -135,23 +136,29 @@ func DifferenceText(d metrics.Difference) string {
 	return fmt.Sprintf("%s (%s)", format.Points(d.Mean), d.Interval)
 }
 
+const overSeedsTitle = "s.e.m. over seeds"
+
 // Tables have a line for each row, and what is missing.
 func (a *Accuracies) Tables() []*table.Table {
-	labels := len(a.Columns)
+	columns := a.Columns
+	if a.X == "" { // one column takes less room
+		columns = []string{strings.Join(a.Columns, ", ")}
+	}
+	labels := len(columns)
 	classes, parts := a.Stage+" class", InParts("unseen", a.Parts)
 	if a.Stage == "validation" {
 		parts = InParts("a validation class", a.Parts)
 	}
 	t := table.New(fmt.Sprintf("%s on %s: %s accuracy %s, %s, %s%s", cmp.Or(a.Variant, "methods"), a.Dataset, a.Stage, a.Title, format.Count(a.Classes, classes), format.Count(a.Seeds, "seed"), parts),
-		append(slices.Clone(a.Columns), "accuracy", "95 % over classes", "s.e.m. over seeds", "relative", a.Minus, "p", "draws", "published")...)
+		append(slices.Clone(columns), "accuracy", "95 % over classes", overSeedsTitle, "relative", a.Minus, "p", "draws", "published")...).Optional(overSeedsTitle)
 	if a.X != "" {
 		t.Right(labels)
 	}
-	t.Right(labels+1, labels+3, labels+4, labels+6, labels+7, labels+8)
+	t.Right(labels+1, labels+2, labels+3, labels+4, labels+5, labels+6, labels+7, labels+8)
 	for i, p := range a.Rows {
-		row := []any{}
-		for _, label := range p.Labels {
-			row = append(row, label)
+		row := []any{p.Label()}
+		if a.X != "" {
+			row = setting.All(p.Labels...)
 		}
 		difference, probability, draws, published, overSeeds, relative := format.Missing, format.Missing, format.Missing, format.Missing, p.Accuracy.SEMText(), format.Missing
 		if d := p.Difference; d != nil {
@@ -164,6 +171,7 @@ func (a *Accuracies) Tables() []*table.Table {
 			published = format.Percent(*p.Published)
 		}
 		if p.ByDraw != nil { // the choice of classes matters most
+			t.Optional(a.Minus)
 			overSeeds, relative, probability, draws = format.Missing, p.Relative.PlusMinus(), format.Missing, format.Missing
 		}
 		if a.X != "" && i > 0 && (p.Reference && !a.Rows[i-1].Reference || !p.Reference && p.line() != a.Rows[i-1].line()) {

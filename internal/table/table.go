@@ -28,8 +28,9 @@ type Table struct {
 	Rows   [][]any
 	Notes  []string
 
-	lines   []int // by the number of rows above
-	columns []pretty.ColumnConfig
+	lines    []int // by the number of rows above
+	columns  []pretty.ColumnConfig
+	optional []string
 }
 
 // New returns a table with one header cell per column.
@@ -50,23 +51,54 @@ func (t *Table) Line() *Table {
 // OmitEmpty removes the columns whose cells are all format.Missing.
 func (t *Table) OmitEmpty() *Table {
 	for i := len(t.Header) - 1; i >= 0; i-- {
-		if slices.ContainsFunc(t.Rows, func(r []any) bool { return len(r) > i && r[i] != format.Missing }) {
-			continue
-		}
-		t.Header = slices.Delete(t.Header, i, i+1)
-		for j, r := range t.Rows {
-			if len(r) > i {
-				t.Rows[j] = slices.Delete(r, i, i+1)
-			}
-		}
-		if i < len(t.columns) {
-			t.columns = slices.Delete(t.columns, i, i+1)
-			for j := range t.columns {
-				t.columns[j].Number = j + 1
-			}
+		if !slices.ContainsFunc(t.Rows, func(r []any) bool { return len(r) > i && r[i] != format.Missing }) {
+			t.omit(i)
 		}
 	}
 	return t
+}
+
+func (t *Table) omit(i int) {
+	t.Header = slices.Delete(slices.Clone(t.Header), i, i+1)
+	t.Rows, t.columns = slices.Clone(t.Rows), slices.Clone(t.columns)
+	for j, r := range t.Rows {
+		if len(r) > i {
+			t.Rows[j] = slices.Delete(slices.Clone(r), i, i+1)
+		}
+	}
+	if i < len(t.columns) {
+		t.columns = slices.Delete(t.columns, i, i+1)
+		for j := range t.columns {
+			t.columns[j].Number = j + 1
+		}
+	}
+}
+
+// Optional names columns that text leaves out one after the other, with a note, where a word or a number
+// would be broken otherwise.
+func (t *Table) Optional(columns ...string) *Table {
+	t.optional = columns
+	return t
+}
+
+// fitted returns the table without the optional columns for which there is no room.
+func (t *Table) fitted(width int) *Table {
+	fit, omitted := *t, []string(nil)
+	for _, name := range t.optional {
+		least := 1
+		_, _, word := fit.widths()
+		for _, w := range word {
+			least += w + 3 // a line and two spaces
+		}
+		if i := slices.Index(fit.Header, name); i >= 0 && least > width {
+			fit.omit(i)
+			omitted = append(omitted, name)
+		}
+	}
+	if omitted != nil {
+		fit.Notes = append(slices.Clip(t.Notes), fmt.Sprintf("not shown in %d columns: %s", width, strings.Join(omitted, ", ")))
+	}
+	return &fit
 }
 
 // Note adds a sentence below the table.
@@ -78,7 +110,7 @@ func (t *Table) Note(format string, args ...any) *Table {
 // Right aligns columns, counted from 1, to the right: those whose cells are strings such as percentages.
 func (t *Table) Right(columns ...int) *Table {
 	for _, c := range columns {
-		t.column(c).Align = text.AlignRight
+		t.column(c).Align = right
 	}
 	return t
 }
@@ -91,6 +123,10 @@ func (t *Table) column(number int) *pretty.ColumnConfig {
 	return &t.columns[number-1]
 }
 
+const right = text.AlignRight
+
+func columnsOf(s string) int { return text.StringWidth(s) }
+
 // prose reports whether there is nothing but a title and notes.
 func (t *Table) prose() bool { return len(t.Header)+len(t.Rows) == 0 }
 
@@ -98,6 +134,7 @@ func (t *Table) prose() bool { return len(t.Header)+len(t.Rows) == 0 }
 // wrapped, and the notes, in lines of at most line characters unless it is 0.
 func (t *Table) Text(width, line int) string {
 	var b strings.Builder
+	t = t.fitted(width)
 	if t.Title != "" {
 		b.WriteString(format.WrapLines(t.Title, line, 0) + "\n")
 	}
@@ -121,32 +158,38 @@ func (t *Table) box(width int) string {
 	return strings.TrimRight(lines, "\n")
 }
 
+// widths returns for each column the widths of its longest cell with the header, of its longest cell or word
+// of the header, and of its longest word. Cells that are aligned to the right are one word.
+func (t *Table) widths() (whole, cell, word []int) {
+	for n, row := range slices.Concat([][]any{cells(t.Header)}, t.Rows) {
+		for i, c := range cells(row) {
+			if i == len(whole) {
+				whole, cell, word = append(whole, 0), append(cell, 1), append(word, 1)
+			}
+			text, words := fmt.Sprint(c), strings.Fields(fmt.Sprint(c))
+			if n > 0 && i < len(t.columns) && t.columns[i].Align == right {
+				words = []string{text}
+			}
+			for _, w := range words {
+				word[i] = max(word[i], columnsOf(w))
+			}
+			if whole[i], cell[i] = max(whole[i], columnsOf(text)), max(cell[i], word[i]); n > 0 {
+				cell[i] = max(cell[i], columnsOf(text))
+			}
+		}
+	}
+	return whole, cell, word
+}
+
 // narrowed returns the columns of a narrow box. The widest is narrowed first: as far as its header
 // can be wrapped, then down to its longest word, or its longest cell if these are numbers, and
 // further only if all columns are that narrow.
 func (t *Table) narrowed(width int) []pretty.ColumnConfig {
 	narrow := Table{columns: slices.Clone(t.columns)}
-	var widths, cell, word []int // the longest ones of each column
+	widths, cell, word := t.widths()
 	over := 1 - width
-	for n, row := range slices.Concat([][]any{cells(t.Header)}, t.Rows) {
-		for i, c := range cells(row) {
-			if i == len(widths) {
-				widths, cell, word, over = append(widths, 0), append(cell, 1), append(word, 1), over+3 // a line and two spaces
-			}
-			whole := fmt.Sprint(c)
-			longer := max(text.StringWidth(whole)-widths[i], 0)
-			widths[i], over = widths[i]+longer, over+longer
-			words := strings.Fields(whole)
-			if n > 0 && narrow.column(i+1).Align == text.AlignRight {
-				words = []string{whole}
-			}
-			for _, w := range words {
-				word[i] = max(word[i], text.StringWidth(w))
-			}
-			if cell[i] = max(cell[i], word[i]); n > 0 {
-				cell[i] = max(cell[i], text.StringWidth(whole))
-			}
-		}
+	for _, w := range widths {
+		over += w + 3
 	}
 	for ; over > 0; over-- {
 		widest, most := 0, math.MinInt
