@@ -45,7 +45,7 @@ lint:
 # The packages that start goroutines, and those whose loops internal/parallel splits. With
 # the others the race detector would take several times as long and see no more.
 RACE ?= ./dataset/fetch ./dataset/glyphs ./dataset/simulate ./dataset/xlsa17 \
-	./experiments/extract ./experiments/lab ./experiments/predict ./internal/... ./model/... \
+	./experiments/answers/extract ./experiments/runs/lab ./experiments/answers/predict ./internal/... ./model/... \
 	./train/...
 
 race: # where there is a C compiler, which the race detector needs
@@ -81,25 +81,25 @@ slurm-check: build
 # Every method with permuted class descriptions, on cub127 of $LAGO_DATA: the accuracy
 # must fall to chance.
 chance-check:
-	LAGO_CHANCE=1 $(GO) test -count=1 -v -timeout 30m -run 'LeaveChanceOnCUB127' ./experiments/comparison
+	LAGO_CHANCE=1 $(GO) test -count=1 -v -timeout 30m -run 'LeaveChanceOnCUB127' ./experiments/studies/comparison
 
 # ResNet-101 with weights by formula, and all photographs of ../shared/photos with real
 # weights, against PyTorch's features; and milliseconds per image, with a BLAS library and
 # without.
 photos-check:
-	LAGO_PHOTOS=all $(GO) test -count=1 -v -run 'Reference|Photographs' ./dataset/images ./model/network/resnet ./model/network/vit ./experiments/extract
+	LAGO_PHOTOS=all $(GO) test -count=1 -v -run 'Reference|Photographs' ./dataset/images ./model/network/resnet ./model/network/vit ./experiments/answers/extract
 	$(GO) test -run '^$$' -bench 'ResNet101|Features' -benchtime 3x ./model/network/resnet ./model/network/vit
 
 # The report, the page of explain and the contact sheet in headless Chromium, light and dark: no
 # errors, no requests, nothing cut off, tables sorted. Needs Chromium.
 report-check:
-	$(GO) test -count=1 -tags chromium -run Browser ./experiments/report ./experiments/explain ./experiments/predict
+	$(GO) test -count=1 -tags chromium -run Browser ./experiments/runs/report ./experiments/answers/explain ./experiments/answers/predict
 
 # The page of serve in headless Chromium: described, tried and checked as a user does, also the whole way
 # with photographs of 28 species. Without Chromium or the photographs of ../shared, a line says what is
 # skipped. $$LAGO_SCREENSHOTS is a folder for pictures of it.
 page-check:
-	$(GO) test -count=1 -v -tags chromium -run Browser ./experiments/serve ./cmd/lago-train
+	$(GO) test -count=1 -v -tags chromium -run Browser ./experiments/answers/serve ./cmd/lago-train
 
 # The README's commands and those of docs in order, as a new user runs them: each output
 # must be as shown. Minutes; commands on data that is not in $LAGO_DATA are skipped.

@@ -17,8 +17,8 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/lago-train/lago-train/dataset/openlayout"
-	"github.com/lago-train/lago-train/experiments/explain"
-	"github.com/lago-train/lago-train/experiments/predictor"
+	"github.com/lago-train/lago-train/experiments/answers/explain"
+	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/internal/testkit"
 )
 

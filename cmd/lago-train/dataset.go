@@ -15,6 +15,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"github.com/lago-train/lago-train/cmd/internal/datasets"
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/check"
@@ -23,9 +24,8 @@ import (
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/dataset/split"
 	"github.com/lago-train/lago-train/dataset/xlsa17"
-	"github.com/lago-train/lago-train/experiments/datasets"
-	"github.com/lago-train/lago-train/experiments/extract"
-	"github.com/lago-train/lago-train/experiments/serve"
+	"github.com/lago-train/lago-train/experiments/answers/extract"
+	"github.com/lago-train/lago-train/experiments/answers/serve"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"

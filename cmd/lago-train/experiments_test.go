@@ -13,13 +13,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lago-train/lago-train/experiments/comparison"
-	"github.com/lago-train/lago-train/experiments/grouping"
-	"github.com/lago-train/lago-train/experiments/protocol"
-	"github.com/lago-train/lago-train/experiments/report"
-	"github.com/lago-train/lago-train/experiments/results"
-	"github.com/lago-train/lago-train/experiments/runs"
-	"github.com/lago-train/lago-train/experiments/search"
+	"github.com/lago-train/lago-train/experiments/runs/history"
+	"github.com/lago-train/lago-train/experiments/runs/report"
+	"github.com/lago-train/lago-train/experiments/runs/results"
+	"github.com/lago-train/lago-train/experiments/studies/comparison"
+	"github.com/lago-train/lago-train/experiments/studies/grouping"
+	"github.com/lago-train/lago-train/experiments/studies/protocol"
+	"github.com/lago-train/lago-train/experiments/studies/search"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/train"
 )
@@ -154,7 +154,7 @@ func TestAblateThenRuns(t *testing.T) {
 	args := []string{"ablate", "--out", out, "--seeds", "1", "--epochs", "2", "--json"}
 	args = append(args, onMini(t)...)
 	testkit.Equal(t, "designs", len(printed[results.Accuracies](t, args...).Rows), 8)
-	listed := printed[runs.Listing](t, "runs", "--from", out, "--status", "epochs", "--json")
+	listed := printed[history.Listing](t, "runs", "--from", out, "--status", "epochs", "--json")
 	if len(listed.Runs) != 8 {
 		t.Fatalf("%d runs, expected 8", len(listed.Runs))
 	}
@@ -180,7 +180,7 @@ func TestAblateThenRuns(t *testing.T) {
 			t.Errorf("answer %s: %v\n%s", answer, err, out)
 		}
 	}
-	testkit.Equal(t, "runs that are left", len(printed[runs.Listing](t, "runs", "--from", out, "--json").Runs), 5)
+	testkit.Equal(t, "runs that are left", len(printed[history.Listing](t, "runs", "--from", out, "--json").Runs), 5)
 }
 
 // The whole log, with the progress, is JSON on request.

@@ -12,8 +12,8 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/dataset/images"
-	"github.com/lago-train/lago-train/experiments/explain"
-	"github.com/lago-train/lago-train/experiments/predictor"
+	"github.com/lago-train/lago-train/experiments/answers/explain"
+	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
 )

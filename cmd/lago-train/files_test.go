@@ -22,19 +22,19 @@ import (
 	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/dataset/fetch"
 	"github.com/lago-train/lago-train/dataset/openlayout"
-	"github.com/lago-train/lago-train/experiments/comparison"
-	"github.com/lago-train/lago-train/experiments/engine"
-	"github.com/lago-train/lago-train/experiments/evaluation"
-	"github.com/lago-train/lago-train/experiments/explain"
-	"github.com/lago-train/lago-train/experiments/extract"
-	"github.com/lago-train/lago-train/experiments/grouping"
-	"github.com/lago-train/lago-train/experiments/lab"
-	"github.com/lago-train/lago-train/experiments/predictor"
-	"github.com/lago-train/lago-train/experiments/protocol"
-	"github.com/lago-train/lago-train/experiments/report"
-	"github.com/lago-train/lago-train/experiments/results"
-	"github.com/lago-train/lago-train/experiments/runs"
-	"github.com/lago-train/lago-train/experiments/search"
+	"github.com/lago-train/lago-train/experiments/answers/evaluation"
+	"github.com/lago-train/lago-train/experiments/answers/explain"
+	"github.com/lago-train/lago-train/experiments/answers/extract"
+	"github.com/lago-train/lago-train/experiments/answers/predictor"
+	"github.com/lago-train/lago-train/experiments/runs/engine"
+	"github.com/lago-train/lago-train/experiments/runs/history"
+	"github.com/lago-train/lago-train/experiments/runs/lab"
+	"github.com/lago-train/lago-train/experiments/runs/report"
+	"github.com/lago-train/lago-train/experiments/runs/results"
+	"github.com/lago-train/lago-train/experiments/studies/comparison"
+	"github.com/lago-train/lago-train/experiments/studies/grouping"
+	"github.com/lago-train/lago-train/experiments/studies/protocol"
+	"github.com/lago-train/lago-train/experiments/studies/search"
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/train"
@@ -48,7 +48,7 @@ var objects, shared = map[string]any{
 	"Stored results": lab.Stored{}, "extract.json": openlayout.Extraction{},
 	"run": protocol.Result{}, "search": search.Result{}, "compare": comparison.Result{},
 	"reproduce": protocol.Reproduction{}, "search --rotate": results.Comparison{}, "ablate, sweep-k, noise, partial and subsets": results.Accuracies{},
-	"groups": grouping.Result{}, "report": report.Summary{}, "runs": runs.Listing{}, "runs show": runs.Detail{},
+	"groups": grouping.Result{}, "report": report.Summary{}, "runs": history.Listing{}, "runs show": history.Detail{},
 	"evaluate": evaluation.Result{}, "explain": explain.Result{},
 	"dataset list": catalog.Listing{}, "dataset info": catalog.Summary{}, "dataset check": catalog.Report{},
 	"dataset describe": catalog.Described{}, "dataset split": check.SplitReport{}, "dataset fetch": fetch.Result{},
@@ -57,7 +57,7 @@ var objects, shared = map[string]any{
 	"summary": lab.Summary{}, "interval": metrics.Interval{}, "difference": metrics.Difference{},
 	"measured": results.Measured{}, "method": results.Method{}, "method difference": comparison.Difference{},
 	"edge": engine.Edge{}, "missing": lab.Missing{}, "blas": blas.Info{},
-	"row": results.Row{}, "run entry": runs.Line{},
+	"row": results.Row{}, "run entry": history.Line{},
 	"calibration": evaluation.Calibration{}, "stacking": evaluation.Stacking{}, "comparison": explain.Comparison{}, "group": predictor.Group{},
 	"term": predictor.Term{}, "pair": predictor.Pair{}, "change": explain.Change{}, "probability": predictor.Probability{},
 	"problem": check.Finding{},

@@ -12,7 +12,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset/glyphs"
 	"github.com/lago-train/lago-train/dataset/openlayout"
-	"github.com/lago-train/lago-train/experiments/protocol"
+	"github.com/lago-train/lago-train/experiments/studies/protocol"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model/network/networktest"
 )

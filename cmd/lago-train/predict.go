@@ -20,9 +20,9 @@ import (
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/dataset/openlayout"
-	"github.com/lago-train/lago-train/experiments/adaptation"
-	"github.com/lago-train/lago-train/experiments/predict"
-	"github.com/lago-train/lago-train/experiments/predictor"
+	"github.com/lago-train/lago-train/experiments/answers/decision"
+	"github.com/lago-train/lago-train/experiments/answers/predict"
+	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
@@ -177,7 +177,7 @@ func logCalibration(c *call, p *predictor.Predictor) {
 		logrus.Warnf("scores of %s are not probabilities; --temperature converts them", p.Method.Label())
 	case p.Uncalibrated || c.isSet("temperature"):
 	case p.Calibration != nil:
-		logrus.Infof("probabilities are calibrated on the validation classes (%s); --no-calibration prints them as scored", adaptation.CalibrationText(p.Calibration))
+		logrus.Infof("probabilities are calibrated on the validation classes (%s); --no-calibration prints them as scored", decision.CalibrationText(p.Calibration))
 	default:
 		logrus.Info("probabilities are not calibrated: the model has no temperature, which lago-train run --stage full chooses on the validation classes")
 	}

@@ -15,9 +15,9 @@ import (
 	"golang.org/x/term"
 
 	"github.com/lago-train/lago-train/dataset/catalog"
-	"github.com/lago-train/lago-train/experiments/plot"
-	"github.com/lago-train/lago-train/experiments/report"
-	"github.com/lago-train/lago-train/experiments/runs"
+	"github.com/lago-train/lago-train/experiments/runs/history"
+	"github.com/lago-train/lago-train/experiments/runs/plot"
+	"github.com/lago-train/lago-train/experiments/runs/report"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
@@ -35,7 +35,7 @@ func runsCommand() *command {
 	var from, csv string
 	var o dataOptions
 	var out outputs
-	var filter runs.Filter
+	var filter history.Filter
 	return &command{
 		name: "runs",
 		flags: setting.List{
@@ -43,7 +43,7 @@ func runsCommand() *command {
 			setting.Raw("dataset", &filter.Dataset, "").In(inputGroup).Noted("all").Describe("`NAME` only runs on this data set"),
 			setting.Choice("variant", &filter.Variant, "", methods.Labels()...).In(inputGroup).Noted("all").Describe("only runs of this variant or baseline"),
 			setting.Choice("stage", &filter.Stage, "", string(train.Dev), string(train.Test)).In(inputGroup).Noted("all").Describe("only runs of this stage"),
-			setting.Choice("status", &filter.Status, "", format.Strings(runs.Statuses)...).In(inputGroup).Noted("all").Describe("only runs with this status"),
+			setting.Choice("status", &filter.Status, "", format.Strings(history.Statuses)...).In(inputGroup).Noted("all").Describe("only runs with this status"),
 			csvSetting(&csv, "the list"),
 			out.setting(),
 			o.jsonSetting(),
@@ -79,7 +79,7 @@ func showCommand() *command {
 				}
 				dir = filepath.Dir(model)
 			}
-			d, err := runs.Show(dir)
+			d, err := history.Show(dir)
 			if err == nil {
 				err = out.writeCSV(csv, d.WriteCurve)
 			}
@@ -106,7 +106,7 @@ func removeCommand() *command {
 				}
 				dirs[i] = filepath.Dir(file)
 			}
-			held, err := runs.Hold(dirs...)
+			held, err := history.Hold(dirs...)
 			if err != nil {
 				return err
 			}

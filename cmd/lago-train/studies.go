@@ -18,13 +18,13 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
-	"github.com/lago-train/lago-train/experiments"
-	"github.com/lago-train/lago-train/experiments/config"
-	"github.com/lago-train/lago-train/experiments/grouping"
-	"github.com/lago-train/lago-train/experiments/lab"
-	"github.com/lago-train/lago-train/experiments/protocol"
-	"github.com/lago-train/lago-train/experiments/published"
-	"github.com/lago-train/lago-train/experiments/results"
+	"github.com/lago-train/lago-train/experiments/runs/config"
+	"github.com/lago-train/lago-train/experiments/runs/lab"
+	"github.com/lago-train/lago-train/experiments/runs/published"
+	"github.com/lago-train/lago-train/experiments/runs/results"
+	"github.com/lago-train/lago-train/experiments/studies"
+	"github.com/lago-train/lago-train/experiments/studies/grouping"
+	"github.com/lago-train/lago-train/experiments/studies/protocol"
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
@@ -38,7 +38,7 @@ import (
 // study is the command of a study, and what some commands do beside.
 type study struct {
 	gridOptions
-	question experiments.Question
+	question studies.Question
 	settings setting.List // of the command alone
 	instead  func(c *call) (done bool, err error)
 	prepare  func(l *lab.Lab)
@@ -56,7 +56,7 @@ var csvOf = map[string]string{"compare": "the accuracy of each method on each cl
 
 // studyCommands are the commands of studies.
 func studyCommands() (list []*command) {
-	for _, entry := range experiments.Studies {
+	for _, entry := range studies.Studies {
 		s := &study{question: entry.New()}
 		switch q := s.question.(type) {
 		case *protocol.Method:

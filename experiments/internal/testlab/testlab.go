@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/experiments/config"
-	"github.com/lago-train/lago-train/experiments/lab"
-	"github.com/lago-train/lago-train/experiments/published"
+	"github.com/lago-train/lago-train/experiments/runs/config"
+	"github.com/lago-train/lago-train/experiments/runs/lab"
+	"github.com/lago-train/lago-train/experiments/runs/published"
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"

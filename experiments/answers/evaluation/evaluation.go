@@ -1,0 +1,395 @@
+// Package evaluation measures how well models, or scores that any program wrote, predict classes:
+// accuracy, generalised zero-shot accuracy, calibration and coverage. Gamma of calibrated stacking and
+// the temperature are chosen by validation: runs of the dev stage, or other files of scores.
+package evaluation
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/answers/decision"
+	"github.com/lago-train/lago-train/experiments/answers/predictor"
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/metrics"
+)
+
+// Config says how scores are evaluated.
+type Config struct {
+	Bins int // of the reliability diagram, at least 1
+}
+
+// ScoreKind says how scores relate to probabilities.
+type ScoreKind string
+
+// The kinds of scores.
+const (
+	// Logits are scores whose softmax is p(z|x), such as log p(z|x), the scores of LAGO.
+	Logits ScoreKind = "logits"
+	// Probabilities are p(z|x).
+	Probabilities ScoreKind = "probabilities"
+	// BareScores only rank the classes. Validation can fit a temperature T, so that the
+	// softmax of s/T is p(z|x).
+	BareScores ScoreKind = "scores"
+)
+
+// scored is samples to predict as one of some classes, with their scores.
+type scored struct {
+	names  []string      // of the classes
+	sides  metrics.Sides // tells seen from unseen classes; nil if all are unseen
+	labels []int         // of the samples, columns of the scores
+	rows   []int         // of the samples in their data set
+	ids    []string      // of the samples of that data set, nil if it has none
+	kind   ScoreKind
+	scores dataset.Matrix[float32] // samples x classes
+	// alone are the scores of the samples of unseen classes for these alone. If it is empty,
+	// the columns of the seen classes are left out.
+	alone dataset.Matrix[float32]
+}
+
+// check returns an error if s cannot be evaluated. scores and labels are where they are from.
+func (s *scored) check(scores, labels string) error {
+	if err := metrics.CheckScores(s.scores); err != nil {
+		return invalid.At(scores, err)
+	}
+	if err := metrics.CheckLabels(s.labels, s.scores.Rows, s.scores.Cols); err != nil {
+		return invalid.At(labels+", labels of "+scores, err)
+	}
+	if s.sides != nil {
+		return invalid.At(labels, s.sides.Check(s.labels))
+	}
+	return nil
+}
+
+// logits returns scores whose softmax is p(z|x).
+func (s *scored) logits() dataset.Matrix[float32] {
+	if s.kind == Probabilities {
+		return metrics.LogProbabilities(s.scores)
+	}
+	return s.scores
+}
+
+// top is the accuracy among the k highest scores, with the interval of that per class.
+func (s *scored) top(k int) (metrics.Accuracy, metrics.Interval) {
+	t := metrics.TopK(s.scores, s.labels, k)
+	return t.Accuracy(), t.Interval()
+}
+
+// Result is an evaluation. Accuracies are fractions and, unless stated otherwise, means
+// over classes. Numbers that do not exist are null; Notes say why.
+type Result struct {
+	Source Source `json:"source"` // what was evaluated
+
+	Samples int `json:"samples"`
+	Classes int `json:"classes"` // number of candidates
+	// those of unseen classes, all unless seen classes are candidates
+	UnseenSamples int `json:"unseen_samples"`
+	UnseenClasses int `json:"unseen_classes"` // number of unseen candidates
+
+	PerClass      float64 `json:"per_class_accuracy"`
+	PerSample     float64 `json:"per_sample_accuracy"`
+	Top5          float64 `json:"top5"`            // per-class accuracy of the five best classes
+	Top5PerSample float64 `json:"top5_per_sample"` // the same, per sample
+
+	ZSL          float64   `json:"zsl"`           // on unseen classes, chosen among these alone
+	Seen         *float64  `json:"seen"`          // on seen classes, chosen among all; null without seen classes
+	Unseen       *float64  `json:"unseen"`        // on unseen classes, chosen among all
+	HarmonicMean *float64  `json:"harmonic_mean"` // of seen and unseen
+	AUSUC        *float64  `json:"ausuc"`         // area under the seen-unseen curve
+	Calibrated   *Stacking `json:"calibrated"`    // with the gamma that validation chose
+	// of one model that a run of the dev stage validates: without and with what helps unseen classes
+	Remedies []Remedy `json:"remedies,omitempty"`
+
+	Intervals Intervals `json:"intervals"` // over classes
+
+	Kind ScoreKind `json:"score_kind"` // logits, probabilities or scores
+	Calibration
+	Temperature *Tempered `json:"temperature"` // with the temperature that validation chose
+
+	Mistakes []Mistake       `json:"mistakes"` // the most frequent ones
+	ByClass  []ClassAccuracy `json:"by_class"`
+
+	Adapted *decision.Report `json:"adapted,omitempty"` // transductive predictions, with --adapt
+
+	Unknown *Unknown `json:"unknown,omitempty"` // with --unknown
+
+	Validation *Validation `json:"validation"` // what gamma and the temperature were chosen on
+	Notes      []string    `json:"notes"`      // remarks, as sentences
+
+	scored       *scored
+	remedy       train.Remedy // of the scores of one model
+	confusion    metrics.Confusion
+	curve        []metrics.Point // nil without seen classes
+	calibrations []*Calibration  // that exist: without and with the temperature
+}
+
+// Intervals are the 95 % confidence intervals over classes of the accuracies with these names, of a single class
+// over its samples. Those without a value are null.
+type Intervals struct {
+	PerClass metrics.Interval `json:"per_class_accuracy"`
+	Top5     metrics.Interval `json:"top5"`
+	ZSL      metrics.Interval `json:"zsl"`
+	metrics.GeneralisedInterval
+}
+
+// Source says what was evaluated: models, or files of scores and labels.
+type Source struct {
+	Split      string           `json:"split,omitempty"`      // val or test: whose samples
+	Candidates string           `json:"candidates,omitempty"` // as in "test classes"
+	Dataset    string           `json:"dataset,omitempty"`
+	Models     []EvaluatedModel `json:"models,omitempty"` // several are an ensemble
+	Scores     string           `json:"scores,omitempty"`
+	Labels     string           `json:"labels,omitempty"`
+}
+
+// EvaluatedModel is one of the models that were evaluated.
+type EvaluatedModel struct {
+	Path     string           `json:"path"`
+	Method   string           `json:"method"` // variant or baseline
+	Seed     uint64           `json:"seed"`
+	PerClass float64          `json:"per_class_accuracy"` // of this model alone
+	Interval metrics.Interval `json:"interval"`           // over classes
+}
+
+// Validation says what gamma and the temperature were chosen by.
+type Validation struct {
+	Of           []string `json:"of"` // folders of runs, or the file of scores
+	Samples      int      `json:"samples"`
+	Classes      int      `json:"classes"`
+	HarmonicMean *float64 `json:"harmonic_mean"` // with gamma
+	NLL          *float64 `json:"nll"`           // with the temperature
+}
+
+// Stacking is the accuracy of calibrated stacking.
+type Stacking struct {
+	Gamma float64 `json:"gamma"` // subtracted from the scores of seen classes
+	metrics.Generalised
+	Intervals metrics.GeneralisedInterval `json:"intervals"`
+}
+
+// Calibration says how reliable p(z|x) is. Its fields are null for bare scores.
+type Calibration struct {
+	ECE         *float64        `json:"ece"`         // expected calibration error
+	NLL         *float64        `json:"nll"`         // mean -log p of the true class
+	AURC        *float64        `json:"aurc"`        // area under the risk-coverage curve
+	Reliability []metrics.Bin   `json:"reliability"` // bins of confidence
+	Coverage    []CoveragePoint `json:"coverage"`    // the most confident samples
+
+	label      string          // of its column or line
+	confidence []float64       // of each sample
+	curve      []CoveragePoint // for each number of samples
+}
+
+// CoveragePoint holds the most confident samples.
+type CoveragePoint struct {
+	Coverage float64 `json:"coverage"` // their share of all samples
+	Samples  int     `json:"samples"`
+	Accuracy float64 `json:"accuracy"` // per sample
+}
+
+// Tempered is the calibration with a temperature.
+type Tempered struct {
+	Temperature float64 `json:"temperature"` // T of softmax(s/T)
+	Calibration
+}
+
+// Mistake counts the samples of one class that were predicted as another.
+type Mistake struct {
+	True      string  `json:"true"`
+	Predicted string  `json:"predicted"`
+	Samples   int     `json:"samples"`
+	Share     float64 `json:"share"` // of the samples of the true class
+}
+
+// ClassAccuracy is the accuracy of one class.
+type ClassAccuracy struct {
+	Class    string  `json:"class"`
+	Unseen   bool    `json:"unseen"`
+	Samples  int     `json:"samples"`
+	Accuracy float64 `json:"accuracy"`
+}
+
+const (
+	maxMistakes   = 10 // listed; the confusion matrix has all
+	coverageSteps = 10 // rows in the table of coverage
+)
+
+// evaluate evaluates scores that passed check. validation chooses gamma and the
+// temperature; if it is nil neither is chosen.
+func (c Config) evaluate(s, validation *scored) *Result {
+	top1, interval := s.top(1)
+	top5, interval5 := s.top(5)
+	none := metrics.ClassInterval(nil)
+	r := &Result{
+		Samples: s.scores.Rows, Classes: s.scores.Cols, Kind: s.kind, Notes: []string{}, scored: s,
+		PerClass: top1.PerClass, PerSample: top1.PerSample, Top5: top5.PerClass, Top5PerSample: top5.PerSample, ZSL: top1.PerClass,
+		Intervals: Intervals{interval, interval5, interval, metrics.GeneralisedInterval{Seen: none, Unseen: none, Mean: none}},
+	}
+	if validation != nil {
+		r.Validation = &Validation{Samples: validation.scores.Rows, Classes: validation.scores.Cols}
+	}
+	r.listClasses()
+	if r.UnseenSamples, r.UnseenClasses = r.Samples, r.Classes; s.sides != nil {
+		r.generalise(validation)
+	}
+	if s.kind != BareScores {
+		r.Calibration = c.calibrate(s, 1, "as scored")
+		r.calibrations = append(r.calibrations, &r.Calibration)
+	}
+	switch {
+	case validation != nil:
+		c.temper(r, validation)
+	case s.kind == BareScores:
+		r.note("the scores are not probabilities, and without validation no temperature converts them: calibration and coverage are not available")
+	}
+	return r
+}
+
+// listClasses lists the most frequent mistakes and the accuracy of each class.
+func (r *Result) listClasses() {
+	s := r.scored
+	var err error
+	if r.confusion, err = metrics.Confuse(s.scores, s.labels); err != nil {
+		panic(err) // check refuses NaN
+	}
+	tally := r.confusion.Tally(r.Classes)
+	for _, pair := range r.confusion {
+		if z, k, n := pair[0], pair[1], pair[2]; z != k {
+			r.Mistakes = append(r.Mistakes, Mistake{s.names[z], s.names[k], n, float64(n) / float64(tally.Samples[z])})
+		}
+	}
+	for z, accuracy := range tally.Recall() {
+		if n := tally.Samples[z]; n > 0 {
+			r.ByClass = append(r.ByClass, ClassAccuracy{s.names[z], s.sides == nil || s.sides[z], n, accuracy})
+		}
+	}
+	slices.SortStableFunc(r.Mistakes, func(a, b Mistake) int { return cmp.Compare(b.Samples, a.Samples) })
+	r.Mistakes = r.Mistakes[:min(maxMistakes, len(r.Mistakes))]
+}
+
+// generalise compares seen and unseen classes without and with gamma.
+func (r *Result) generalise(validation *scored) {
+	s := r.scored
+	alone, labels := s.sides.Alone(s.scores, s.labels)
+	if s.alone.Rows > 0 {
+		alone = s.alone
+	}
+	zsl := metrics.TopK(alone, labels, 1)
+	r.ZSL, r.Intervals.ZSL = zsl.Accuracy().PerClass, metrics.ClassInterval(zsl.Recall())
+
+	r.UnseenSamples, r.UnseenClasses = len(labels), alone.Cols
+	stacking := metrics.NewStacking(s.scores, s.labels, s.sides)
+	plain := stacking.At(0)
+	r.Seen, r.Unseen, r.HarmonicMean = &plain.Seen, &plain.Unseen, &plain.Mean
+	r.Intervals.GeneralisedInterval = stacking.Interval(0)
+	r.curve = stacking.Curve()
+	area := metrics.AUSUC(r.curve)
+	r.AUSUC = &area
+	if validation != nil {
+		v := metrics.NewStacking(validation.scores, validation.labels, validation.sides)
+		gamma := v.Best()
+		r.Calibrated = &Stacking{gamma, stacking.At(gamma), stacking.Interval(gamma)}
+		mean := v.At(gamma).Mean
+		r.Validation.HarmonicMean = &mean
+	}
+}
+
+// temper evaluates the probabilities with the temperature that fits the validation scores.
+func (c Config) temper(r *Result, validation *scored) {
+	logits := validation.logits()
+	t, err := metrics.FitTemperature(logits, validation.labels)
+	if err != nil {
+		r.note("no temperature fits the validation scores: %v", err)
+		return
+	}
+	nll := metrics.NLL(logits, validation.labels, t)
+	r.Validation.NLL = &nll
+	r.Temperature = &Tempered{t, c.calibrate(r.scored, t, fmt.Sprintf("temperature %.4g", t))}
+	r.calibrations = append(r.calibrations, &r.Temperature.Calibration)
+}
+
+// calibrate evaluates the probabilities with a temperature.
+func (c Config) calibrate(s *scored, temperature float64, label string) Calibration {
+	logits := s.logits()
+	confidence, right := metrics.Confidence(logits, temperature), metrics.Right(s.scores, s.labels)
+	bins, coverage := metrics.NewReliability(confidence, right, c.Bins), metrics.NewCoverage(confidence, right)
+	ece, nll, aurc := bins.ECE(), metrics.NLL(logits, s.labels, temperature), coverage.Area()
+	k := Calibration{ECE: &ece, NLL: &nll, AURC: &aurc, Reliability: bins, label: label, confidence: confidence}
+	samples := len(coverage)
+	for i, accuracy := range coverage {
+		k.curve = append(k.curve, CoveragePoint{float64(i+1) / float64(samples), i + 1, accuracy})
+	}
+	for step := 1; step <= coverageSteps; step++ {
+		p := k.curve[(samples*step+coverageSteps-1)/coverageSteps-1]
+		p.Coverage = float64(step) / coverageSteps
+		k.Coverage = append(k.Coverage, p)
+	}
+	return k
+}
+
+func (r *Result) note(format string, args ...any) {
+	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
+}
+
+// Scores returns the scores that were evaluated, samples x classes; for an ensemble the
+// logs of the mean probabilities.
+func (r *Result) Scores() dataset.Matrix[float32] { return r.scored.scores }
+
+// Remedy is the accuracies in the generalised setting with something that makes up for the higher scores
+// of seen classes: calibrated stacking, the correction by seen classes, or both.
+type Remedy struct {
+	Name      string `json:"name"`      // raw, stacked, corrected or both
+	Preferred bool   `json:"preferred"` // by validation
+	train.Remedy
+	metrics.Generalised
+	Intervals metrics.GeneralisedInterval `json:"intervals"`
+
+	stacking *metrics.Stacking
+}
+
+// String names the remedy and what validation chose.
+func (r Remedy) String() string {
+	return strings.TrimSuffix(r.Name+", "+r.Remedy.String(), ", ")
+}
+
+// Minus is the difference of the harmonic means of two remedies on the same samples, and its interval over
+// classes.
+func (r Remedy) Minus(other Remedy) (mean float64, interval metrics.Interval) {
+	return r.stacking.Difference(r.Gamma, other.stacking, other.Gamma)
+}
+
+// Remedies evaluates one model without and with each remedy. The run of the dev stage chooses omega and gamma.
+func (m Models) Remedies(ctx context.Context) ([]Remedy, error) {
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	return m.remedies(ctx, m.Models[0], m.Dev[0])
+}
+
+func (m Models) remedies(ctx context.Context, of, dev *predictor.Model) (list []Remedy, err error) {
+	chosen, err := decision.Remedies(ctx, []decision.Fold{{Model: dev.Path, Data: m.Data, HoldOut: dev.Trial.HoldOut}}, []*predictor.Model{dev})
+	if err != nil {
+		return nil, err
+	}
+	tests := map[float64]*metrics.Stacking{} // by omega
+	for i, choice := range chosen {
+		stacking := tests[choice.Omega]
+		if stacking == nil {
+			corrected := *of.Saved
+			corrected.Generalised = &train.Remedy{Correction: choice.Correction}
+			scores, err := m.score(ctx, []*predictor.Model{{Saved: &corrected, Path: of.Path, Trial: of.Trial}}, m.Candidates, m.Split == ValSplit)
+			if err != nil {
+				return nil, err
+			}
+			stacking = metrics.NewStacking(scores[0].scores, scores[0].labels, scores[0].sides)
+			tests[choice.Omega] = stacking
+		}
+		r := Remedy{decision.RemedyNames[i], i == decision.Preferred(chosen), choice, stacking.At(choice.Gamma), stacking.Interval(choice.Gamma), stacking}
+		list = append(list, r)
+	}
+	return list, nil
+}

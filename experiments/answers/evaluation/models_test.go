@@ -1,0 +1,438 @@
+package evaluation
+
+import (
+	"context"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/answers/predictor"
+	"github.com/lago-train/lago-train/experiments/internal/testlab"
+	"github.com/lago-train/lago-train/experiments/runs/lab"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/internal/testkit/labelled"
+	"github.com/lago-train/lago-train/internal/testkit/tiny"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/adapt"
+	"github.com/lago-train/lago-train/model/method"
+	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/metrics"
+)
+
+// heldOutLab has a third of the samples of seen classes held out.
+func heldOutLab(t testing.TB) *lab.Lab {
+	t.Helper()
+	d := tiny.Small()
+	d.TestSeen = nil
+	for i, row := range d.SamplesOf(d.Split.Seen()) {
+		if i%3 == 0 {
+			d.TestSeen = append(d.TestSeen, row)
+		}
+	}
+	return lab.New(d, t.TempDir())
+}
+
+// trainOne trains a method in one stage, with samples held out unless change says otherwise.
+func trainOne(t testing.TB, l *lab.Lab, method string, stage train.Stage, seed uint64, change func(*lab.Task)) *predictor.Model {
+	t.Helper()
+	trial := lab.Task{Trial: train.Trial{
+		Dataset: l.Data.Name, Fingerprint: l.Fingerprint(), Stage: stage, Preprocess: "none", Ridge: 1, HoldOut: true,
+		Epochs: 4, Patience: 4, Seed: seed, Method: labelled.Method(method),
+	}}
+	if method != "eszsl" {
+		testkit.NoError(t, trial.Method.Set("lr", "0.01"))
+		testkit.NoError(t, trial.Method.Set("batch", "16"))
+	}
+	if change != nil {
+		change(&trial)
+	}
+	runs := testkit.Must(l.Do(context.Background(), []lab.Task{trial}))(t)
+	testkit.NoError(t, l.Decide(context.Background(), runs))
+	return read(t, filepath.Join(runs[0].Dir, train.ModelFile))
+}
+
+// In the generalised setting, one model is evaluated without and with each remedy, with the omega and gamma
+// that have the highest harmonic mean on the classes of the dev stage.
+func TestRemedies(t *testing.T) {
+	l := heldOutLab(t)
+	of := func(stage train.Stage, omega float64) Models {
+		m := trainOne(t, l, "semantic-hard", stage, 5, func(task *lab.Task) {
+			task.Correction = model.Correction{Kind: model.Subtract, Omega: omega}
+		})
+		return Models{Data: l.Data, Split: TestSplit, Candidates: all(l.Data), Models: []*predictor.Model{m}}
+	}
+	if alone := evaluated(t, of(train.Test, 0.5)); len(alone.Remedies) != 0 {
+		t.Errorf("without a run of the dev stage there are %+v", alone.Remedies)
+	}
+	of(train.Dev, 0.5)
+	half := evaluated(t, of(train.Test, 0.5))
+	for i, name := range []string{"raw", "stacked", "corrected", "both"} {
+		r := half.Remedies[i]
+		if r.Name != name || (r.Omega == 0) != (i < 2) || i%2 == 0 && r.Gamma != 0 {
+			t.Errorf("remedy %d is %+v, expected %s", i, r, name)
+		}
+		alone := evaluated(t, of(train.Test, r.Omega)) // the model with this correction
+		want := metrics.Generalised{Seen: *alone.Seen, Unseen: *alone.Unseen, Mean: *alone.HarmonicMean}
+		if i%2 == 0 && r.Generalised != want {
+			t.Errorf("%s has %+v, the model with its correction %+v", name, r.Generalised, want)
+		}
+		if mean, interval := r.Minus(r); mean != 0 || interval != (metrics.Interval{}) {
+			t.Errorf("%s minus itself is %g (%s)", name, mean, interval)
+		}
+	}
+	if r := half.Remedies; r[3].Validation < r[2].Validation || r[1].Validation < r[0].Validation {
+		t.Errorf("gamma makes validation worse: %+v", r)
+	}
+	testkit.WantText(t, testlab.Text(half.Tables()), "│ raw ", "│ stacked, gamma ", "│ corrected, omega ", "│ both, omega ")
+}
+
+// all are the candidates of the generalised setting.
+func all(d *dataset.Dataset) predictor.Candidates {
+	return new(predictor.Model).SelectedCandidates(d, predictor.All)
+}
+
+// Scores are those of predict, among seen and unseen classes with the remedy that is stored.
+func TestEvaluateAsPredicted(t *testing.T) {
+	l := heldOutLab(t)
+	dev, test := trained(t, l)
+	for _, m := range []*predictor.Model{dev[0], test[0]} {
+		m.Generalised = &train.Remedy{Correction: model.Correction{Kind: model.Subtract, Omega: 1}, Gamma: 0.5}
+	}
+	for _, s := range []predictor.Selection{predictor.Unseen, predictor.All} {
+		c := test[0].SelectedCandidates(l.Data, s)
+		e := evaluated(t, Models{Data: l.Data, Split: TestSplit, Candidates: c, Models: test[:1], Dev: dev[:1]})
+		p := testkit.Must(test[0].Predictor(c, predictor.Options{}))(t)
+		r := testkit.Must(p.Predict(t.Context(), &predictor.Samples{Data: l.Data, Rows: e.scored.rows}, predictor.Listing{Top: 1}))(t)
+		testkit.Near(t, string(s)+": accuracy", e.PerSample, float64(r.Count().Correct)/float64(len(r.Samples)), 1e-9)
+		if s == predictor.All && (e.remedy != *test[0].Generalised || e.Calibrated == nil) {
+			t.Errorf("scored with %+v", e.remedy)
+		}
+	}
+}
+
+// trained trains both stages of two seeds of a variant.
+func trained(t testing.TB, l *lab.Lab) (dev, test []*predictor.Model) {
+	t.Helper()
+	for seed := range uint64(2) {
+		dev = append(dev, trainOne(t, l, "semantic-hard", train.Dev, 5+seed, nil))
+		test = append(test, trainOne(t, l, "semantic-hard", train.Test, 5+seed, nil))
+	}
+	return dev, test
+}
+
+func read(t testing.TB, path string) *predictor.Model {
+	t.Helper()
+	return testkit.Must(ReadModel(path))(t)
+}
+
+// accuracyOf is that which the run of a model recorded.
+func accuracyOf(t testing.TB, m *predictor.Model) *train.Evaluation {
+	t.Helper()
+	run, _, err := lab.ReadRun(m.Dir())
+	testkit.NoError(t, err)
+	return run.Evaluation
+}
+
+func evaluated(t testing.TB, m Models) *Result {
+	t.Helper()
+	return testkit.Must(Config{Bins: 5}.EvaluateModels(t.Context(), m))(t)
+}
+
+// validatedBy reports an evaluation that other runs validated.
+func validatedBy(t testing.TB, e *Result, want ...*predictor.Model) {
+	t.Helper()
+	var dirs []string
+	for _, m := range want {
+		dirs = append(dirs, m.Dir())
+	}
+	if e.Validation == nil && want != nil || e.Validation != nil && !slices.Equal(e.Validation.Of, dirs) {
+		t.Errorf("validated by %+v, expected %q", e.Validation, dirs)
+	}
+}
+
+// The evaluation of val and test equals that of the run. A model of the dev stage is validated
+// by itself, whatever was trained longer beside it.
+func TestEvaluateModels(t *testing.T) {
+	l := heldOutLab(t)
+	dev, test := trained(t, l)
+	for _, c := range []struct {
+		split Split
+		model *predictor.Model
+		of    []*predictor.Model
+	}{{ValSplit, dev[0], nil}, {TestSplit, test[1], dev[1:]}} {
+		e := evaluated(t, Models{Data: l.Data, Split: c.split, Models: []*predictor.Model{c.model}})
+		own := accuracyOf(t, c.model)
+		if e.PerClass != own.PerClass || e.PerSample != own.PerSample || e.ZSL != own.PerClass || !cmp.Equal(own.Confusion, e.confusion) {
+			t.Errorf("%s: found %+v, the run has %+v", c.split, e, own)
+		}
+		if e.Seen != nil || e.Calibrated != nil || e.Kind != Logits || e.ECE == nil {
+			t.Errorf("%s: found %+v", c.split, e)
+		}
+		validatedBy(t, e, c.of...)
+		if c.of == nil {
+			testkit.WantText(t, strings.Join(e.Notes, "\n"), "themselves are evaluated")
+		}
+	}
+	trainOne(t, l, "semantic-hard", train.Dev, 5, func(trial *lab.Task) { trial.Epochs = 6 })
+	e := evaluated(t, Models{Data: l.Data, Split: TestSplit, Models: dev[:1]})
+	validatedBy(t, e, dev[0])
+	testkit.WantText(t, strings.Join(e.Notes, "\n"), "dev stage: settings must not be chosen by its test accuracy")
+}
+
+// The settings are those of the model, or chosen on the dev run beside it.
+func TestEvaluateAdapted(t *testing.T) {
+	l := heldOutLab(t)
+	dev, test := trained(t, l)
+	m := Models{Data: l.Data, Models: test[:1], Adapt: true, Draws: 2}
+	first := evaluated(t, m).Adapted
+	if first == nil || first.Temperature <= 0 || len(first.Stress) == 0 {
+		t.Fatalf("%+v", first)
+	}
+	test[0].Saved.Adaptation = &train.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 20}, Smallest: 1000}
+	e := evaluated(t, m)
+	if e.Adapted.Tau != 20 || e.Adapted.Warning == "" || e.PerClass != accuracyOf(t, test[0]).PerClass {
+		t.Errorf("%+v", e.Adapted)
+	}
+	testkit.Near(t, "difference", e.Adapted.Difference.Mean, e.Adapted.PerClass-e.PerClass, 1e-12)
+	m.Models, m.Split = dev[:1], ValSplit
+	testkit.WantText(t, strings.Join(evaluated(t, m).Notes, "\n"), "optimistic")
+}
+
+// stackingOf scores held-out samples of seen classes and the other samples of unseen ones for
+// the classes of both.
+func stackingOf(t *testing.T, d *dataset.Dataset, m *predictor.Model, seen, unseen []int) *metrics.Stacking {
+	t.Helper()
+	classes := slices.Sorted(slices.Values(slices.Concat(seen, unseen)))
+	var rows, labels []int
+	for row, z := range d.Labels {
+		if column := slices.Index(classes, z); column >= 0 && slices.Contains(seen, z) == slices.Contains(d.TestSeen, row) {
+			rows, labels = append(rows, row), append(labels, column)
+		}
+	}
+	var sides metrics.Sides
+	for _, z := range classes {
+		sides = append(sides, slices.Contains(unseen, z))
+	}
+	return metrics.NewStacking(testkit.Must(model.Score(m.Saved, d.Features, rows, d.Describe(classes)))(t), labels, sides)
+}
+
+// Gamma is the best for the val classes and the samples held out of the train classes, scored by
+// the model of the dev stage. Without its run of the dev stage a model is evaluated without gamma
+// and temperature, unless the run is given.
+func TestEvaluateGeneralised(t *testing.T) {
+	l := heldOutLab(t)
+	d := l.Data
+	dev, test := trained(t, l)
+	m := Models{Data: d, Split: TestSplit, Candidates: all(d), Models: test[:1]}
+	e := evaluated(t, m)
+	stacking, validation := stackingOf(t, d, test[0], d.Split.Seen(), d.Split.Test), stackingOf(t, d, dev[0], d.Split.Train, d.Split.Val)
+	gamma := validation.Best()
+	plain := metrics.Generalised{Seen: *e.Seen, Unseen: *e.Unseen, Mean: *e.HarmonicMean}
+	if plain != stacking.At(0) || e.Calibrated.Gamma != gamma || e.Calibrated.Generalised != stacking.At(gamma) || *e.Validation.HarmonicMean != validation.At(gamma).Mean {
+		t.Errorf("found %+v and %+v, expected %+v and, with gamma %g, %+v", plain, e.Calibrated, stacking.At(0), gamma, stacking.At(gamma))
+	}
+	testkit.Near(t, "zsl", e.ZSL, accuracyOf(t, test[0]).PerClass, 1e-9)
+	if want := len(d.TestSeen) + len(d.SamplesOf(d.Split.Test)); e.Samples != want || e.Classes != 16 || e.scored.names[15] != d.Classes[15] {
+		t.Errorf("%d samples of %d classes, expected %d of 16", e.Samples, e.Classes, want)
+	}
+	validatedBy(t, e, dev[0])
+
+	alone := filepath.Join(t.TempDir(), "moved")
+	testkit.NoError(t, os.CopyFS(alone, os.DirFS(test[0].Dir())))
+	m.Models = []*predictor.Model{read(t, filepath.Join(alone, train.ModelFile))}
+	moved := evaluated(t, m)
+	if moved.Validation != nil || moved.Calibrated != nil || moved.Temperature != nil || len(moved.Notes) != 1 {
+		t.Errorf("found %+v", moved)
+	}
+	testkit.WantText(t, moved.Notes[0], "neither gamma nor a temperature", alone)
+	m.Dev = dev[:1]
+	if diff := cmp.Diff(e.Calibrated, evaluated(t, m).Calibrated); diff != "" {
+		t.Errorf("by the given run (-want +got):\n%s", diff)
+	}
+}
+
+// Samples of unseen classes do not change what validation chooses.
+func TestUnseenSamplesChooseNothing(t *testing.T) {
+	l := heldOutLab(t)
+	dev, test := trained(t, l)
+	d := *l.Data
+	d.Features.Data = slices.Clone(d.Features.Data)
+	for _, row := range d.SamplesOf(d.Split.Test) {
+		clear(d.Features.Row(row))
+	}
+	m := Models{Data: l.Data, Split: TestSplit, Models: test[:1], Dev: dev[:1], Adapt: true}
+	want := evaluated(t, m)
+	m.Data = &d
+	m.Models = []*predictor.Model{read(t, test[0].Path)} // without the settings of the adaptation
+	got := evaluated(t, m)
+	if got.Temperature.Temperature != want.Temperature.Temperature || got.Adapted.Settings != want.Adapted.Settings || got.PerClass == want.PerClass {
+		t.Errorf("found %+v and %+v, expected %+v and %+v", got.Temperature, got.Adapted, want.Temperature, want.Adapted)
+	}
+}
+
+// The run to validate with has the settings of the model and the most epochs.
+func TestDevRun(t *testing.T) {
+	l := heldOutLab(t)
+	dev, test := trained(t, l)
+	trainOne(t, l, "semantic-hard", train.Dev, 5, func(trial *lab.Task) { testkit.NoError(t, trial.Method.Set("beta", "0.5")) })
+	late := trainOne(t, l, "semantic-hard", train.Test, 5, func(trial *lab.Task) { trial.Epochs = 9 })
+	want := func(of, run *predictor.Model) {
+		t.Helper()
+		if found := testkit.Must(devRun(of))(t); found.Dir() != run.Dir() {
+			t.Errorf("found %s, expected %s", found.Dir(), run.Dir())
+		}
+	}
+	want(test[0], dev[0])
+	want(late, dev[0])
+	longer := trainOne(t, l, "semantic-hard", train.Dev, 5, func(trial *lab.Task) { trial.Epochs = 6 })
+	want(test[0], longer)
+	testkit.NoError(t, os.Remove(filepath.Join(longer.Dir(), train.ResultFile)))
+	want(test[0], dev[0]) // which is finished
+}
+
+// An ensemble predicts by the mean of the probabilities, in validation too. Scores of a
+// baseline are probabilities only with a temperature.
+func TestEvaluateEnsemble(t *testing.T) {
+	l := heldOutLab(t)
+	d := l.Data
+	dev, test := trained(t, l)
+	e := evaluated(t, Models{Data: d, Split: TestSplit, Models: test})
+	rows := d.SamplesOf(d.Split.Test)
+	average := make([]float64, len(rows)*len(d.Split.Test))
+	for _, m := range test {
+		for i, v := range testkit.Must(model.Score(m.Saved, d.Features, rows, d.Describe(d.Split.Test)))(t).Data {
+			average[i] += math.Exp(float64(v)) / 2
+		}
+	}
+	got := slices.Clone(average)
+	for i, v := range e.Scores().Data {
+		got[i] = math.Exp(float64(v))
+	}
+	testkit.NearAll(t, "probabilities", got, average, 1e-5)
+	validatedBy(t, e, dev...)
+	for i, m := range e.Source.Models {
+		if m.PerClass != accuracyOf(t, test[i]).PerClass || m.Path != test[i].Path || m.Seed != test[i].Trial.Seed {
+			t.Errorf("model %d is recorded as %+v", i, m)
+		}
+	}
+	one, twice := evaluated(t, Models{Data: d, Split: TestSplit, Candidates: all(d), Models: test[:1]}), evaluated(t, Models{Data: d, Split: TestSplit, Candidates: all(d), Models: []*predictor.Model{test[0], test[0]}})
+	testkit.NearAll(t, "twice", []float64{twice.ZSL, *twice.HarmonicMean, *twice.NLL}, []float64{one.ZSL, *one.HarmonicMean, *one.NLL}, 1e-5)
+
+	eszsl, eszslDev := trainOne(t, l, "eszsl", train.Test, 1, nil), trainOne(t, l, "eszsl", train.Dev, 1, nil)
+	bare := evaluated(t, Models{Data: d, Split: TestSplit, Candidates: all(d), Models: []*predictor.Model{eszsl}})
+	if bare.Kind != BareScores || bare.ECE != nil || bare.Temperature == nil || bare.Calibrated == nil || bare.Source.Models[0].Method != "eszsl" {
+		t.Errorf("found %+v", bare)
+	}
+	testkit.Near(t, "zsl", bare.ZSL, accuracyOf(t, eszsl).PerClass, 1e-9)
+	both := Models{Data: d, Split: TestSplit, Models: []*predictor.Model{eszsl, test[0]}}
+	if e := evaluated(t, both); e.Kind != Logits || e.ECE == nil {
+		t.Errorf("an ensemble with a temperature: %+v", e)
+	}
+	testkit.NoError(t, os.RemoveAll(eszslDev.Dir()))
+	_, err := Config{Bins: 5}.EvaluateModels(t.Context(), both)
+	testkit.WantError(t, err, "scores of eszsl and no validation")
+}
+
+func TestEvaluateModelsRefuses(t *testing.T) {
+	l := heldOutLab(t)
+	d := l.Data
+	dev, test := trained(t, l)
+	damaged := read(t, test[0].Path) // it must not be evaluated as if it predicted the first class
+	damaged.Saved.Classifier.(method.Model).Tensors()[0].Matrix.Data[0] = float32(math.NaN())
+	keep := func(trial *lab.Task) { trial.HoldOut = false }
+	leaky, baselineDev := trainOne(t, l, "semantic-hard", train.Test, 5, keep), trainOne(t, l, "eszsl", train.Dev, 1, nil)
+	other := func(change func(*dataset.Dataset)) *dataset.Dataset {
+		o := *d
+		o.Name = "other"
+		change(&o)
+		return &o
+	}
+	for _, c := range []struct {
+		name  string
+		m     Models
+		parts []string
+	}{
+		{"scores that are not finite", Models{Models: []*predictor.Model{damaged}}, []string{damaged.Path, "NaN"}},
+		{"models of both stages", Models{Models: []*predictor.Model{dev[0], test[0]}}, []string{test[0].Path, "a run of the dev stage", "one of the test stage"}},
+		{"several models to adapt", Models{Models: test, Adapt: true}, []string{"adapt: expected one model"}},
+		{"all classes to adapt to", Models{Models: test[:1], Split: TestSplit, Candidates: all(d), Adapt: true}, []string{"adapt: expected one model"}},
+		{"candidates without the classes of the samples", Models{Models: test[:1], Candidates: test[0].SelectedCandidates(d, predictor.Seen)}, []string{
+			`candidates: expected the classes of the samples among them, found seen classes without "`, "unseen and all have them",
+		}},
+		{"trained on the val classes", Models{Split: ValSplit, Models: test[:1]}, []string{test[0].Path, "dev stage", "test stage"}},
+		{"dev stage in gzsl", Models{Split: TestSplit, Candidates: all(d), Models: dev[:1]}, []string{dev[0].Path, "expected a run of the test stage"}},
+		{"nothing held out", Models{Split: TestSplit, Candidates: all(d), Models: []*predictor.Model{leaky}}, []string{leaky.Path, "--hold-out."}},
+		{
+			"a data set without held-out samples",
+			Models{Data: other(func(d *dataset.Dataset) { d.TestSeen = nil }), Split: TestSplit, Candidates: all(d), Models: test[:1]},
+			[]string{"other", "test_seen_loc"},
+		},
+		{
+			"other samples held out",
+			Models{Data: other(func(d *dataset.Dataset) { d.TestSeen = d.TestSeen[1:] }), Split: TestSplit, Candidates: all(d), Models: test[:1]},
+			[]string{test[0].Path, "fingerprint", "other"},
+		},
+		{"another attribute", Models{Data: other(func(d *dataset.Dataset) {
+			d.Attributes = slices.Clone(d.Attributes)
+			d.Attributes[2].Name = "wing"
+		}), Split: TestSplit, Models: test[:1]}, []string{test[0].Path, "simulated-small", "other", "attribute 2", `"wing"`}},
+		{"a class that it was trained on", Models{Data: other(func(d *dataset.Dataset) {
+			d.Split.Test = append(slices.Clone(d.Split.Train[:1]), d.Split.Test...)
+		}), Split: TestSplit, Models: test[:1]}, []string{test[0].Path, "not trained on the class", d.Classes[d.Split.Train[0]], "other"}},
+		{"runs to validate by", Models{Split: TestSplit, Models: test, Dev: dev[:1]}, []string{"dev: expected", "2 models", "found 1"}},
+		{"validation of val", Models{Split: ValSplit, Models: dev, Dev: dev}, []string{"dev: expected", "the split test"}},
+		{"validation by the test stage", Models{Split: TestSplit, Models: test[:1], Dev: test[:1]}, []string{"expected a run of the dev stage"}},
+		{"validation by another method", Models{Split: TestSplit, Models: test[:1], Dev: []*predictor.Model{baselineDev}}, []string{baselineDev.Dir(), "a run of semantic-hard", "eszsl"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.m.Data == nil {
+				c.m.Data = d
+			}
+			_, err := Config{Bins: 5}.EvaluateModels(t.Context(), c.m)
+			testkit.WantError(t, err, c.parts...)
+		})
+	}
+}
+
+// A model of another split may be evaluated on classes that it was not trained on, and is
+// validated only if its run of the dev stage was not either.
+func TestEvaluateOnAnotherSplit(t *testing.T) {
+	l := heldOutLab(t)
+	_, test := trained(t, l)
+	d := *l.Data
+	d.Split.Train, d.Split.Val = append(slices.Clone(d.Split.Val), d.Split.Train[4:]...), d.Split.Train[:4]
+	slices.Sort(d.Split.Train)
+	e := evaluated(t, Models{Data: &d, Split: TestSplit, Models: test[:1]})
+	testkit.Near(t, "per class", e.PerClass, accuracyOf(t, test[0]).PerClass, 1e-9)
+	validatedBy(t, e)
+	testkit.WantText(t, strings.Join(e.Notes, "\n"), "are not those that", "cannot validate")
+}
+
+func TestReadModel(t *testing.T) {
+	dev := trainOne(t, heldOutLab(t), "semantic-hard", train.Dev, 5, nil)
+	_, err := ReadModel(dev.Dir()) // its folder is that of runs
+	testkit.WantError(t, err, "folder of a run", train.TrialFile)
+	for _, c := range [][2]string{{train.ModelFile, train.ModelFile}, {train.ResultFile, "unfinished"}} {
+		testkit.NoError(t, os.Remove(filepath.Join(dev.Dir(), c[0])))
+		_, err := ReadModel(dev.Path)
+		testkit.WantError(t, err, dev.Dir(), c[1])
+	}
+}
+
+// Samples of classes that are left out fit the candidates less well; an ensemble is refused.
+func TestUnknown(t *testing.T) {
+	l := heldOutLab(t)
+	m := Models{Data: l.Data, Split: TestSplit, Unknown: true, Models: []*predictor.Model{trainOne(t, l, "eszsl", train.Test, 1, nil)}}
+	if u := evaluated(t, m).Unknown; u == nil || u.Classes != len(l.Data.Split.Test) || u.Fit <= 0.5 {
+		t.Errorf("found %+v", u)
+	}
+	m.Models = append(m.Models, m.Models[0])
+	_, err := Config{Bins: 5}.EvaluateModels(t.Context(), m)
+	testkit.WantError(t, err, "unknown: expected one model, found 2 models")
+}

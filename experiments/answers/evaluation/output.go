@@ -1,0 +1,285 @@
+package evaluation
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/lago-train/lago-train/experiments/runs/plot"
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/table"
+	"github.com/lago-train/lago-train/train/metrics"
+)
+
+// Tables shows accuracy, calibration, coverage and the most frequent mistakes.
+func (r *Result) Tables() []*table.Table {
+	list := []*table.Table{r.sourceTable(), r.accuracyTable()}
+	if r.Adapted != nil {
+		list = append(list, r.Adapted.Tables()...)
+	}
+	if r.Seen != nil {
+		list = append(list, r.generalisedTable())
+	}
+	if u := r.Unknown; u != nil {
+		t := table.New("Samples of classes that are no candidates, apart from those of candidates", "by", "area under the ROC curve").Right(2)
+		t.Row("probability of the best class", fmt.Sprintf("%.3f", u.Confidence)).Row("fit of the best class", fmt.Sprintf("%.3f", u.Fit))
+		list = append(list, t.Note("each half of the %d unseen classes, in their order, is left out of the candidates in turn", u.Classes))
+	}
+	if len(r.calibrations) > 0 {
+		list = append(list, r.calibrationTable(), r.coverageTable())
+	}
+	if len(r.Mistakes) > 0 {
+		t := table.New("Most frequent mistakes", "true class", "predicted", "samples", "of the class").Right(4)
+		for _, m := range r.Mistakes {
+			t.Row(m.True, m.Predicted, m.Samples, format.Percent(m.Share))
+		}
+		list = append(list, t)
+	}
+	if v := r.Validation; v != nil {
+		title := fmt.Sprintf("Validated with %s of %s: %s", format.Count(v.Samples, "sample"), format.Count(v.Classes, "class"), strings.Join(v.Of, ", "))
+		list = append(list, table.New(title))
+	}
+	for _, note := range r.Notes {
+		list = append(list, table.New("Note: "+note+"."))
+	}
+	return list
+}
+
+func (s Source) title() string {
+	if s.Scores != "" {
+		return s.Scores
+	}
+	title := fmt.Sprintf("%s, %s", format.Printable(s.Dataset), s.Split)
+	if s.Candidates != s.Split+" classes" {
+		title += " among " + format.Printable(s.Candidates)
+	}
+	return title
+}
+
+// sourceTable says what was evaluated.
+func (r *Result) sourceTable() *table.Table {
+	t := table.New(fmt.Sprintf("%s: %s of %s", r.Source.title(), format.Count(r.Samples, "sample"), format.Count(r.Classes, "class")))
+	if seen := r.Classes - r.UnseenClasses; seen > 0 {
+		t.Note("unseen: %s of %s; seen: %s of %s", format.Count(r.UnseenSamples, "sample"), format.Count(r.UnseenClasses, "class"),
+			format.Count(r.Samples-r.UnseenSamples, "sample"), format.Count(seen, "class"))
+	} else if r.Source.Scores != "" {
+		t.Note("all classes are taken for unseen")
+	}
+	models := r.Source.Models
+	if len(models) == 1 {
+		return t.Note("predicted by %s, seed %d, %s", models[0].Method, models[0].Seed, models[0].Path)
+	}
+	if len(models) > 1 {
+		t.Note("predicted by the mean probabilities of")
+	}
+	for _, m := range models {
+		t.Note("  %s, seed %d, alone %s per class (95 %% over classes: %s), %s", m.Method, m.Seed, format.Percent(m.PerClass), m.Interval, m.Path)
+	}
+	return t
+}
+
+func (r *Result) accuracyTable() *table.Table {
+	over := "classes"
+	if len(r.ByClass) == 1 { // see metrics.Tally
+		over = "samples"
+	}
+	t := table.New("", "accuracy", "per class", "95 % over "+over, "per sample").Right(2, 3, 4)
+	t.Row("top 1", format.Percent(r.PerClass), r.Intervals.PerClass, format.Percent(r.PerSample))
+	t.Row("top 5", format.Percent(r.Top5), r.Intervals.Top5, format.Percent(r.Top5PerSample))
+	if r.Seen != nil {
+		t.Row("unseen among unseen (zsl)", format.Percent(r.ZSL), r.Intervals.ZSL)
+		t.Row("area under the seen-unseen curve", fmt.Sprintf("%.4f", *r.AUSUC))
+	}
+	return t
+}
+
+// scoredBy reports whether the scores have a remedy.
+func (r *Result) scoredBy(m Remedy) bool {
+	return m.Correction.Canonical() == r.remedy.Correction.Canonical() && m.Gamma == r.remedy.Gamma
+}
+
+// generalisedTable has the accuracies among seen and unseen classes, without and with gamma.
+func (r *Result) generalisedTable() *table.Table {
+	t := table.New("seen and unseen classes as candidates", "", "seen", "unseen", "harmonic mean", "95 % over classes").Right(2, 3, 4, 5)
+	row := func(name string, a metrics.Generalised, i metrics.GeneralisedInterval) {
+		t.Row(name, format.Percent(a.Seen), format.Percent(a.Unseen), format.Percent(a.Mean), i.Mean)
+	}
+	if !slices.ContainsFunc(r.Remedies, r.scoredBy) {
+		row("as scored", metrics.Generalised{Seen: *r.Seen, Unseen: *r.Unseen, Mean: *r.HarmonicMean}, r.Intervals.GeneralisedInterval)
+		if r.Remedies != nil {
+			t.Note("as scored: %s, by predict and explain", cmp.Or(r.remedy.String(), "raw"))
+		}
+	}
+	if c := r.Calibrated; c != nil && r.Remedies == nil {
+		row(fmt.Sprintf("calibrated, gamma %.4g", c.Gamma), c.Generalised, c.Intervals)
+	}
+	for _, m := range r.Remedies {
+		row(m.String(), m.Generalised, m.Intervals)
+		if m.Preferred {
+			t.Note("validation prefers: %s%s", m.Name, map[bool]string{true: ", by which predict and explain score"}[r.scoredBy(m)])
+		}
+	}
+	return t
+}
+
+func (r *Result) calibrationTable() *table.Table {
+	t := table.New("Calibration of the probabilities", "").Right(2, 3)
+	t.Row("expected calibration error, " + format.Count(len(r.calibrations[0].Reliability), "bin"))
+	t.Row("negative log-likelihood").Row("area under the risk-coverage curve")
+	for _, c := range r.calibrations {
+		t.Header = append(t.Header, c.label)
+		for i, v := range []*float64{c.ECE, c.NLL, c.AURC} {
+			t.Rows[i] = append(t.Rows[i], fmt.Sprintf("%.4f", *v))
+		}
+	}
+	return t
+}
+
+func (r *Result) coverageTable() *table.Table {
+	t := table.New("Per-sample accuracy of the most confident samples", "coverage", "samples").Right(1, 3, 4)
+	for _, p := range r.calibrations[0].Coverage {
+		t.Row(fmt.Sprintf("%.0f %%", 100*p.Coverage), p.Samples)
+	}
+	for _, c := range r.calibrations {
+		t.Header = append(t.Header, c.label)
+		for i, p := range c.Coverage {
+			t.Rows[i] = append(t.Rows[i], format.Percent(p.Accuracy))
+		}
+	}
+	return t
+}
+
+// WriteCSV writes the numbers behind the tables and figures into a folder, which it creates if
+// necessary: one file for each table with rows. write writes a file as fileio.Write does.
+func (r *Result) WriteCSV(dir string, write func(path string, write func(io.Writer) error) error) error {
+	confusion := table.New("confusion", "true class", "predicted", "samples")
+	for _, pair := range r.confusion {
+		confusion.Row(r.scored.names[pair[0]], r.scored.names[pair[1]], pair[2])
+	}
+	classes := table.New("classes", "class", "unseen", "samples", "accuracy")
+	for _, c := range r.ByClass {
+		classes.Row(c.Class, c.Unseen, c.Samples, c.Accuracy)
+	}
+	reliability := table.New("reliability", "probabilities", "low", "high", "samples", "confidence", "accuracy")
+	coverage := table.New("coverage", "probabilities", "samples", "coverage", "accuracy")
+	for _, c := range r.calibrations {
+		for _, b := range c.Reliability {
+			reliability.Row(c.label, b.Low, b.High, b.Samples, b.Confidence, b.Accuracy)
+		}
+		for _, p := range c.curve {
+			coverage.Row(c.label, p.Samples, p.Coverage, p.Accuracy)
+		}
+	}
+	curve := table.New("seen-unseen", "gamma from", "seen", "unseen")
+	for _, p := range r.curve {
+		curve.Row(p.Gamma, p.Seen, p.Unseen)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return invalid.File(dir, err)
+	}
+	for _, t := range []*table.Table{confusion, r.sampleTable(), classes, reliability, coverage, curve} {
+		if len(t.Rows) > 0 {
+			if err := write(filepath.Join(dir, t.Title+".csv"), t.WriteCSV); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r *Result) sampleTable() *table.Table {
+	s := r.scored
+	t := table.New("samples", "row", "label", "true class", "predicted")
+	for i, label := range s.labels {
+		t.Row(s.rows[i], label, s.names[label], s.names[metrics.Argmax(s.scores.Row(i))])
+	}
+	for _, c := range r.calibrations {
+		t.Header = append(t.Header, "confidence "+c.label)
+		for i := range t.Rows {
+			t.Rows[i] = append(t.Rows[i], c.confidence[i])
+		}
+	}
+	if s.ids != nil {
+		t.Header = append(t.Header, "id")
+		for i, row := range s.rows {
+			t.Rows[i] = append(t.Rows[i], s.ids[row])
+		}
+	}
+	return t
+}
+
+// WriteFigures writes SVG files into a folder, which it creates if necessary, and returns their
+// paths. Figures without numbers are not written. write writes a file as fileio.Write does.
+func (r *Result) WriteFigures(dir string, write func(path string, write func(io.Writer) error) error) ([]string, error) {
+	var figures []plot.Figure
+	add := func(name, title, caption string, l *plot.Lines) {
+		caption = fmt.Sprintf("%s, %s (chance %s). %s", format.Count(r.Samples, "sample"), format.Count(r.Classes, "class"), format.Percent(1/float64(r.Classes)), caption)
+		l.Percent, l.Chance = true, 100/float64(r.Classes)
+		figures = append(figures, plot.Figure{Name: name, Title: title + ", " + r.Source.title(), Caption: caption, Picture: l})
+	}
+	if len(r.calibrations) > 0 {
+		bins, coverage := r.calibrationLines()
+		add("reliability", "Reliability", "Per-sample accuracy by confidence; bars are one standard error over the samples of a bin.", bins)
+		add("coverage", "Accuracy by coverage", "Per-sample accuracy of the most confident samples.", coverage)
+	}
+	if r.curve != nil {
+		add("seen-unseen", "Accuracy of seen and unseen classes", "Per-class accuracy as a bias against seen classes varies.", r.curveLines())
+	}
+	return plot.WriteFiles(write, dir, plot.SVG, figures...)
+}
+
+func (r *Result) calibrationLines() (bins, coverage *plot.Lines) {
+	bins = &plot.Lines{X: "confidence (%)", Y: "accuracy (%)"}
+	coverage = &plot.Lines{X: "coverage (% of the samples, most confident first)", Y: "accuracy (%)"}
+	for i, c := range r.calibrations {
+		var measured, curve []plot.Point
+		for _, b := range c.Reliability {
+			if b.Samples > 0 {
+				standardError := math.Sqrt(b.Accuracy * (1 - b.Accuracy) / float64(b.Samples))
+				measured = append(measured, plot.PercentPoint(100*b.Confidence, b.Accuracy, b.Accuracy-standardError, b.Accuracy+standardError))
+			}
+		}
+		for _, p := range c.curve {
+			curve = append(curve, exact(p.Coverage, p.Accuracy))
+		}
+		bins.Series = append(bins.Series, r.series(c.label, plot.Condition(i), measured...))
+		bins.Series[i].Measured = true
+		coverage.Series = append(coverage.Series, r.series(c.label, plot.Condition(i), curve...))
+	}
+	bins.Series = append(bins.Series, plot.Series{
+		Name: "perfect calibration", Look: plot.Look{Condition: plot.Dotted}, Points: []plot.Point{exact(0, 0), exact(1, 1)},
+	})
+	return bins, coverage
+}
+
+func (r *Result) curveLines() *plot.Lines {
+	var curve []plot.Point
+	for _, p := range r.curve {
+		curve = append(curve, exact(p.Unseen, p.Seen))
+	}
+	l := &plot.Lines{X: "accuracy of unseen classes (%)", Y: "accuracy of seen classes (%)", Series: []plot.Series{
+		r.series("seen-unseen curve", plot.Solid, curve...), r.series("as scored", plot.Dashed, exact(*r.Unseen, *r.Seen)),
+	}}
+	if c := r.Calibrated; c != nil {
+		l.Series = append(l.Series, r.series("calibrated", plot.Dotted, exact(c.Unseen, c.Seen)))
+	}
+	return l
+}
+
+// exact is a point of two fractions without an interval.
+func exact(x, y float64) plot.Point { return plot.PercentPoint(100*x, y, y, y) }
+
+// series returns a line in the hue of the first model; files of scores have none.
+func (r *Result) series(name string, c plot.Condition, points ...plot.Point) plot.Series {
+	s := plot.Series{Name: name, Look: plot.Look{Condition: c}, Points: points}
+	if len(r.Source.Models) > 0 {
+		s.Look.Method = r.Source.Models[0].Method
+	}
+	return s
+}

@@ -1,0 +1,184 @@
+package explain
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"image"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/answers/predictor"
+	"github.com/lago-train/lago-train/experiments/internal/testlab"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/adapt"
+	"github.com/lago-train/lago-train/model/baseline/eszsl"
+	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/methods"
+)
+
+// detected asks about a sample with these detections among all classes.
+func detected(m *train.Saved, detections []float64, label string) Question {
+	p, err := (&predictor.Model{Saved: m}).Predictor(predictor.Candidates{What: "classes", Names: m.Classes, U: m.Descriptions}, predictor.Options{Adapt: m.Adaptation != nil})
+	if err != nil {
+		panic(err)
+	}
+	q := Question{Predictor: p, Sample: Sample{Index: 7, From: "birds"}, X: testlab.BirdFeatures(detections), Row: 1, Top: 3}
+	if label != "" {
+		q.Sample.Label = &label
+	}
+	return q
+}
+
+func explained(t *testing.T, q Question) *Result {
+	t.Helper()
+	return testkit.Must(Explain(q))(t)
+}
+
+// random asks about a sample of a model with random descriptions and groups.
+func random(c model.Config, seed uint64) (*train.Saved, Question) {
+	m, detections := testlab.RandomBirds(c, seed)
+	return m, detected(m, detections, "")
+}
+
+// If a described attribute is missed and another of its group is detected, the
+// substitution is reported with the effect of detecting the missed one.
+func TestSubstitutions(t *testing.T) {
+	m := testlab.Birds(testlab.HardBirds)
+	ask := func(a ...float64) Comparison {
+		q := detected(m, a, "")
+		q.Predictor.Candidates.Names = []string{m.Classes[0], m.Classes[2]}
+		q.Predictor.Candidates.U = m.Descriptions.Gather([]int{0, 2})
+		return explained(t, q).Comparisons[0]
+	}
+	c, both := ask(testlab.Cuckoo...), ask(1-1e-12, 0.7, 0.2, 0.6, 0.1, 0.9)
+	if len(c.Substitutions) != 1 {
+		t.Fatalf("%+v, expected one substitution", c.Substitutions)
+	}
+	s := c.Substitutions[0]
+	testkit.Equal(t, "substitution", s, Substitution{m.Groups[0], m.Attributes[0], m.Attributes[1], s.Gain})
+	testkit.Near(t, "gain of detecting both", s.Gain, both.LogOdds-c.LogOdds, 1e-6)
+	// None if both are detected or neither is.
+	for _, c := range []Comparison{ask(0.6, 0.7, 0.2, 0.6, 0.1, 0.9), ask(0.1, 0.1, 0.2, 0.9, 0.1, 0.9)} {
+		if len(c.Substitutions) > 0 {
+			t.Errorf("%+v, expected no substitution", c.Substitutions)
+		}
+	}
+}
+
+func TestChanges(t *testing.T) {
+	m := testlab.Birds(testlab.HardBirds)
+	q := detected(m, testlab.Cuckoo, "")
+	c := explained(t, q).Comparisons[0]
+	if len(c.Changes) != 3 {
+		t.Fatalf("%d changes, expected the 3 that were asked for", len(c.Changes))
+	}
+	for _, change := range c.Changes {
+		testkit.Near(t, "by", change.By, change.LogOdds-c.LogOdds, 1e-9)
+	}
+	x, back := explained(t, q), new(Result)
+	testkit.NoError(t, json.Unmarshal([]byte(written(t, x, JSON, 1)), back))
+	testkit.Equal(t, "JSON", back, x)
+	q.Top = 0
+	if c := explained(t, q).Comparisons[0]; len(c.Changes) != 0 || !c.Flip.Found {
+		t.Errorf("%d changes and a flip %v, expected none and one", len(c.Changes), c.Flip.Found)
+	}
+}
+
+// The headline and what is compared, by the true class and the class asked for.
+func TestComparedClasses(t *testing.T) {
+	m := testlab.Birds(testlab.HardBirds)
+	first, second, third := m.Classes[0], m.Classes[1], m.Classes[2] // by log p of the testlab.Cuckoo
+	const predicted = "sample 7 of birds is predicted as Black billed Cuckoo"
+	for _, c := range []struct{ label, against, headline, want string }{
+		{"", "", "", second + " runner-up"},
+		{first, "", ", which is correct", second + " runner-up"},
+		{second, "", ", which is wrong: the true class is White breasted Nuthatch, rank 2 with p = 0.271", second + " true class"},
+		{third, "", ", which is wrong: the true class is Prothonotary Warbler, rank 3 with p = 0.132", second + " runner-up, " + third + " true class"},
+		{"001.Dodo", "", "; its true class, Dodo, is not among the classes (--candidates all includes it)", second + " runner-up"},
+		{second, "prothonotary-warbler", ", which is wrong: the true class is White breasted Nuthatch, rank 2 with p = 0.271", third + " requested"},
+	} {
+		q := detected(m, testlab.Cuckoo, c.label)
+		q.Against = c.against
+		x := explained(t, q)
+		var got []string
+		for _, comparison := range x.Comparisons {
+			got = append(got, comparison.Against+" "+string(comparison.Reason))
+		}
+		testkit.Equal(t, fmt.Sprintf("%q against %q", c.label, c.against), strings.Join(got, ", "), c.want)
+		testkit.Equal(t, "headline", x.headline(), predicted+c.headline)
+		if x.Correct != nil && (x.Label.Class != c.label || *x.Correct != (c.label == first)) {
+			t.Errorf("the true class is %+v, correct %v", x.Label, *x.Correct)
+		}
+	}
+}
+
+func TestExplainRefuses(t *testing.T) {
+	m, other := testlab.Birds(testlab.HardBirds), testlab.Birds(testlab.HardBirds)
+	other.Method, other.Classifier = methods.Named{Name: "eszsl", Method: eszsl.New()}, nil
+	_, err := Explain(detected(other, testlab.Cuckoo, ""))
+	testkit.WantError(t, err, "model: expected a LAGO model, found another method")
+	q := detected(m, testlab.Cuckoo, "")
+	for against, parts := range map[string][]string{
+		"Black billed cuckoo":    {`"Black billed cuckoo"`, "runner-up is", `"094.White_breasted_Nuthatch"`},
+		"white breasted nuthach": {"3 classes", `"white breasted nuthach"`, "Did you mean White breasted Nuthatch?"},
+	} {
+		q.Against = against
+		_, err = Explain(q)
+		testkit.WantError(t, err, append(parts, "against: ")...)
+	}
+	q.Predictor.Candidates.What, q.Predictor.Candidates.Names = "test classes", q.Predictor.Candidates.Names[:1]
+	_, err = Explain(q)
+	testkit.WantError(t, err, "test classes: ", "at least two", "found 1")
+}
+
+func TestFindSample(t *testing.T) {
+	d := &dataset.Dataset{Name: "small", Features: dataset.NewMatrix[float32](3, 2), Labels: []int{1, 0, 1}, Classes: []string{"owl", "wren"}}
+	testkit.Equal(t, "sample", testkit.Must(FindSample(d, "2"))(t), Sample{Index: 2, From: "small", Label: &d.Classes[1]})
+	_, err := FindSample(d, "3")
+	testkit.WantError(t, err, "sample: expected the index of a sample of small, 0 to 2, found ")
+	d.IDs = []string{"a.png", "0", "b.png"} // an id comes before an index
+	for name, want := range map[string]int{"b.png": 2, "0": 1, "2": 2} {
+		if found := testkit.Must(FindSample(d, name))(t); found.Index != want || found.ID != d.IDs[want] {
+			t.Errorf("sample %s: %+v", name, found)
+		}
+	}
+	_, err = FindSample(d, "c.png")
+	testkit.WantError(t, err, "or its id", "Did you mean a.png")
+}
+
+// Where the batch changes a prediction, the samples that did so are listed, with pictures.
+func TestAdapted(t *testing.T) {
+	_, q := random(testlab.HardBirds, 3)
+	q.Predictor.Adapt, q.Predictor.Adaptation = true, &train.Adaptation{Settings: adapt.Settings{Temperature: 2, Tau: 200}}
+	r := rand.New(rand.NewPCG(5, 0))
+	q.X = dataset.NewMatrix[float32](40, 6)
+	for i := range q.X.Data {
+		q.X.Data[i] = float32(3 * r.NormFloat64())
+	}
+	picture := func(int) (image.Image, error) { return image.NewGray(image.Rect(0, 0, 4, 4)), nil }
+	q.Batch = Batch{Rows: q.X.AllRows(), Picture: picture}
+	changed := 0
+	for _, q.Row = range q.Batch.Rows {
+		x := explained(t, q)
+		a := x.Adapted
+		ordered := slices.IsSortedFunc(a.Neighbours, func(x, y Neighbour) int { return cmp.Compare(y.LogOdds, x.LogOdds) })
+		wrong := slices.ContainsFunc(a.Neighbours, func(n Neighbour) bool { return n.LogOdds <= 0 || n.Sample == q.Row })
+		if a.Samples != q.X.Rows || a.Changed != (a.Predicted != x.Predicted) || !a.Changed && len(a.Neighbours) > 0 || a.LogOdds < 0 || !ordered || wrong {
+			t.Fatalf("sample %d: %+v", q.Row, a)
+		}
+		if !a.Changed {
+			continue
+		}
+		changed++
+		testkit.WantText(t, written(t, x, Text, 2), "the prediction changes to ", "Samples that favour ")
+		testkit.Equal(t, "pictures", strings.Count(written(t, x, HTML, 2), "<figure>"), neighbours)
+	}
+	if changed == 0 {
+		t.Error("no prediction changed")
+	}
+}

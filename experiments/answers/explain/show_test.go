@@ -1,0 +1,225 @@
+package explain
+
+import (
+	"fmt"
+	"image"
+	"math"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/answers/predictor"
+	"github.com/lago-train/lago-train/experiments/internal/testlab"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/model"
+)
+
+func written(t *testing.T, r *Result, f Format, top int) string {
+	t.Helper()
+	var b strings.Builder
+	testkit.NoError(t, r.Write(&b, f, top))
+	if f == Text { // with nothing wrapped
+		b.Reset()
+		for _, one := range r.tables(top) {
+			b.WriteString(one.Text(1000, 0) + "\n")
+		}
+	}
+	return b.String()
+}
+
+// mistaken is a testlab.Cuckoo whose true class is a warbler: two comparisons, one with a substitution.
+func mistaken(t *testing.T) *Result {
+	t.Helper()
+	m := testlab.Birds(testlab.HardBirds)
+	return explained(t, detected(m, testlab.Cuckoo, m.Classes[2]))
+}
+
+// unspaced replaces runs of spaces, so that tests do not depend on the width of columns.
+func unspaced(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+func TestText(t *testing.T) {
+	r := mistaken(t)
+	text := unspaced(written(t, r, Text, 2))
+	testkit.WantText(t, text,
+		"sample 7 of birds is predicted as Black billed Cuckoo, which is wrong: the true class is Prothonotary Warbler, rank 3",
+		"semantic-hard trained on birds (uniform prior, De Morgan none-of-group term), choosing from classes (3)",
+		"Black billed Cuckoo is 2.2 times as likely as White breasted Nuthatch, the runner-up, mainly because of",
+		", together +0.79.", "Black billed Cuckoo against White breasted Nuthatch, the runner-up", "Black billed Cuckoo against Prothonotary Warbler, the true class",
+		"primary color: brown is described but was not detected; white was detected in its place (soft OR). With both, the sum favours Black billed Cuckoo by",
+		"│ 1 other group together │", "│ all groups │ favours Black billed Cuckoo by", "│ solid │ 0.60 │ 0.90 │ 0.60 │", // detected, and described for both classes
+		"│ none of the group │", "If a single attribute were detected differently", "White breasted Nuthatch becomes more likely than Black billed Cuckoo after 1 change",
+	)
+	testkit.WantNoText(t, text, "the model was trained on samples of the true class", "(prior") // which is uniform
+	r.Comparisons[0].Flip, r.Comparisons[0].Correction = Flip{Limit: 20}, 0.9
+	testkit.WantText(t, unspaced(written(t, r, Text, 1)), "because of the correction by seen classes: the groups alone favour White breasted Nuthatch by 0.11", "+0.90 from the correction, together +0.79.")
+	testkit.WantText(t, unspaced(written(t, r, Text, 1)), "A greedy search of up to 20 changes found none that make White breasted Nuthatch more likely")
+
+	m := testlab.Birds(model.Config{Variant: model.KSoft, K: 2, Prior: model.PerAttribute, Complement: model.NoComplement, Zeta: 10})
+	testkit.WantText(t, unspaced(written(t, explained(t, detected(m, testlab.Cuckoo, "")), Text, 5)),
+		"no none-of-group term", "group 0 (primary color: brown, primary color: yellow, ", " (prior ", " of it) │")
+}
+
+// The page has the numbers of the text, loads nothing, and can be read aloud: bars only repeat
+// the numbers beside them, and tables have captions.
+func TestPage(t *testing.T) {
+	r := mistaken(t)
+	r.Sample.Trained = true
+	page := written(t, r, HTML, 2)
+	testkit.WantText(t, page, "times as likely as White breasted Nuthatch, the runner-up", "choosing from classes (3); the model was trained on samples of the true class")
+	testkit.WantNoText(t, page, "http://", "https://", "<script", "<link", "<img", "@import", "url(", "@font-face")
+	count := func(what string) int { return strings.Count(page, what) }
+	bars, steps := count(`class="track" aria-hidden="true"`), count(`<td aria-hidden="true"><span class="line">`)
+	if bars == 0 || steps != 2*(2+1+1) || count("█")+count("│") > 0 || count("<caption") != count("<table") {
+		t.Errorf("%d bars of numbers, %d of groups, others and sums, %d captions of %d tables", bars, steps, count("<caption"), count("<table"))
+	}
+	testkit.WantText(t, page, "<h1>Sample 7 of birds is", "log odds in nats", "sum so far", "1 other group together")
+	r.Sample.ID = "whale/01.jpg"
+	testkit.WantText(t, written(t, r, HTML, 2), "<h1>whale/01.jpg (sample 7 of birds) is predicted as")
+}
+
+// hostile is a page with names that contain HTML, CSS and script.
+func hostile(t *testing.T) string {
+	t.Helper()
+	const bad = `</td><script>alert("x")</script><img src=http://example.invalid onerror=alert(1)>' " & url(javascript:1)`
+	m := testlab.Birds(testlab.HardBirds)
+	for _, names := range [][]string{m.Classes, m.Attributes, m.Groups} {
+		for i := range names {
+			names[i] += bad
+		}
+	}
+	m.Dataset += bad
+	q := detected(m, testlab.Cuckoo, m.Classes[2])
+	q.Sample.From, q.Predictor.Candidates.What = bad, bad
+	q.Sample.Picture = image.NewGray(image.Rect(0, 0, 2, 2))
+	return written(t, explained(t, q), HTML, 3)
+}
+
+func TestPageEscapesNames(t *testing.T) {
+	page := hostile(t)
+	testkit.WantText(t, page, "&lt;script&gt;", `<img src="data:image/jpeg;base64,`)
+	styles := regexp.MustCompile(`style="(width: calc\(100% \* [0-9.]+\)|--at: [0-9.]+|left: [0-9.]+%(; width: [0-9.]+%)?)"`)
+	if found := regexp.MustCompile(`<script|<img src=http|onerror=alert\(1\)>'|style=".*`).FindString(styles.ReplaceAllString(page, "")); found != "" {
+		t.Errorf("expected names as text and only widths in styles, found %s", found)
+	}
+}
+
+// The bars of the chart follow each other from 0 to the log odds, within the chart.
+func TestChart(t *testing.T) {
+	for i := range uint64(50) {
+		_, q := random(model.Config{Variant: model.SemanticHard, Prior: model.PerAttribute, Complement: model.Const, Zeta: 10}, i)
+		for _, c := range explained(t, q).Comparisons {
+			h := c.chart(1)
+			end := h.Zero
+			for j, s := range h.Steps {
+				from, to := s.Left, s.Left+s.Width
+				if s.By < 0 {
+					from, to = to, from
+				}
+				if s.Kind == "total" {
+					testkit.Near(t, "the sum", to, end, 1e-6)
+					end = h.Zero
+				}
+				if testkit.Near(t, fmt.Sprintf("%d: the start of bar %d", i, j), from, end, 1e-6); min(from, to) < -1e-9 || max(from, to) > 100+1e-9 {
+					t.Errorf("%d: a bar from %g to %g %%", i, from, to)
+				}
+				end = to
+			}
+			if n := len(h.Ticks); n < 2 || n > 7 || h.Steps[len(h.Steps)-1].Sum != c.LogOdds {
+				t.Errorf("%d: ticks %v, sum %+v", i, h.Ticks, h.Steps[len(h.Steps)-1])
+			}
+		}
+	}
+}
+
+// Random changes are printed with their odds and with the class that is predicted then, which can be a third.
+func TestChangesHold(t *testing.T) {
+	third := 0
+	for i := range uint64(100) {
+		_, q := random(model.Config{Variant: model.SemanticHard, Prior: model.PerAttribute, Complement: model.Complements[i%3], Zeta: 10}, i)
+		q.Top = 6
+		r := explained(t, q)
+		c := r.Comparisons[0]
+		text := unspaced(written(t, r, Text, 1))
+		for _, change := range c.Changes {
+			if !predictor.Negligible(change.By) {
+				testkit.WantText(t, text, fmt.Sprintf("│ %s │ %.2f │ %.0f │ %s │ %s │",
+					attributeName(change.Attribute), change.From, change.To, sides(change.LogOdds), className(change.Predicted)))
+			}
+			if change.Predicted != c.Class && change.Predicted != c.Against {
+				third++
+			}
+		}
+		if !c.Flip.Found {
+			continue
+		}
+		last := c.Flip.Changes[len(c.Flip.Changes)-1]
+		if then := "The predicted class is then " + className(last.Predicted); last.LogOdds >= 0 || strings.Contains(text, then) != (last.Predicted != c.Against) {
+			t.Errorf("%d: %+v in\n%s", i, last, text)
+		}
+	}
+	if third == 0 {
+		t.Error("no change predicts a third class")
+	}
+}
+
+func TestSides(t *testing.T) {
+	for logOdds, want := range map[float64]string{math.Log(2): "2.0 to 1", -math.Log(99.94): "1 to 99.9", math.Log(123.4): "123 to 1", -30: "1 to over 1000"} {
+		testkit.Equal(t, fmt.Sprint("sides of ", logOdds), sides(logOdds), want)
+	}
+}
+
+// What rounds to zero is not listed: unlikely classes, groups and changes without effect.
+func TestZerosAreFolded(t *testing.T) {
+	r := &Result{
+		Classes: 9, Likely: []predictor.Probability{{Class: "wren", P: 0.9996}, {Class: "gull", P: 0.0004}},
+		Comparisons: []Comparison{{
+			Comparison: predictor.Comparison{Class: "wren", Against: "gull", LogOdds: 0.997, Groups: []predictor.Group{
+				{Name: "has_tail", Contribution: 1}, {Name: "has_crown", Contribution: -0.004}, {Name: "has_eye", Contribution: 0.001},
+			}},
+			Changes: []Change{{Attribute: "size", By: -0.5}, {Attribute: "bill", By: 0.001}},
+		}},
+	}
+	text := unspaced(written(t, r, Text, 5))
+	testkit.WantText(t, text, "│ wren │ 1.000 │ │ 8 others │ 0.000 │", "│ tail │ favours wren by 1.00 │", "│ 2 other groups together │ favours neither class │", "│ size │ 0.00 │")
+	testkit.WantNoText(t, text, "crown", "bill")
+	c := testlab.HardBirds
+	c.Variant, c.K = model.KSoft, 1
+	q := detected(testlab.Birds(c), testlab.Cuckoo, "")
+	q.Predictor.Candidates.U = dataset.NewMatrix[float64](3, 6) // no class has anything
+	page := written(t, explained(t, q), HTML, 5)
+	testkit.WantText(t, page, "Log odds: &#43;0.00 from 1 other group, together &#43;0.00.")
+	testkit.WantNoText(t, page, "NaN")
+}
+
+// Rows list at most six attributes that matter, those with the highest descriptions
+// first; all others in one row, if they matter; and the none-of-group term.
+func TestRows(t *testing.T) {
+	term := func(name string, used, share float64) predictor.Term {
+		return predictor.Term{Attribute: name, Gamma: 1, Used: predictor.Pair{Class: used}, Share: predictor.Pair{Class: share}}
+	}
+	g := predictor.Group{
+		Terms: []predictor.Term{
+			term("carries", 0.05, 0.3), term("described", 0.5, 0), term("neither", 0.09, 0.04), term("most", 0.9, 0.2),
+			term("c", 0.2, 0), term("d", 0.3, 0), term("e", 0.4, 0), term("seventh", 0.8, 0.01),
+		},
+		Others: predictor.Others{Count: 3, Share: predictor.Pair{Class: 0.02, Against: 0.1}},
+		None:   predictor.None{Detected: 0.4, Share: predictor.Pair{Class: 0.43}},
+	}
+	rows := func(c model.Complement) (text string) {
+		for _, cells := range (&Result{Complement: c, Prior: model.Uniform}).rows(g) {
+			text += unspaced(fmt.Sprintln(cells[0], cells[1], cells[4])) + ";"
+		}
+		return text
+	}
+	const most = "most 0.00 20.0 %;described 0.00 0.0 %;e 0.00 0.0 %;d 0.00 0.0 %;c 0.00 0.0 %;carries 0.00 30.0 %;other attributes 7.0 %;"
+	for complement, none := range map[model.Complement]string{
+		model.DeMorgan: "none of the group 0.40 43.0 %;", model.Const: "none of the group 43.0 %;", model.NoComplement: "",
+	} {
+		testkit.Equal(t, string(complement), rows(complement), most+none)
+	}
+	g.Terms, g.Others, g.None.Share = g.Terms[:1], predictor.Others{Count: 300, Share: predictor.Pair{Class: 0.004}}, predictor.Pair{Class: 0.001, Against: 0.004}
+	if got := rows(model.DeMorgan); strings.Count(got, ";") != 1 {
+		t.Errorf("others that hardly matter: %q", got)
+	}
+}

@@ -1,0 +1,171 @@
+package predict
+
+import (
+	"errors"
+	"image"
+	"strings"
+	"testing"
+
+	"github.com/lago-train/lago-train/experiments/answers/predictor"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/train"
+)
+
+// three are predictions of three samples of classes whose names need quoting; temperature 0 leaves
+// scores in place of probabilities, which are those of package predictor.
+func three(l predictor.Listing, temperature float64) *predictor.Predictions {
+	names := []string{`say "hi", <you>`, "été", "x"}
+	r := &predictor.Predictions{Candidates: predictor.Candidates{Names: names}, Listing: l, Temperature: temperature}
+	best := [][]predictor.Value{
+		{{Class: 0, Value: 0.66524096}, {Class: 1, Value: 0.24472847}, {Class: 2, Value: 0.09003057}},
+		{{Class: 1, Value: 0.7309499}, {Class: 0, Value: 0.26890144}, {Class: 2, Value: 0.00014873}},
+		{{Class: 1, Value: 0.35986746}, {Class: 2, Value: 0.35986746}, {Class: 0, Value: 0.28026509}},
+	}
+	if temperature == 0 {
+		best = [][]predictor.Value{{{Class: 0}}, {{Class: 1, Value: -0.5}, {Class: 0, Value: -1.5}}, {{Class: 1, Value: 0.5}}}
+	}
+	for i, values := range best {
+		r.Samples = append(r.Samples, predictor.Prediction{
+			Index: i + 1, Class: names[[]int{0, 2, 1}[i]], Best: values[:min(l.Top, len(values))], Abstained: values[0].Value < l.Confidence && l.Confidence > 0,
+		})
+	}
+	return r
+}
+
+func TestFormats(t *testing.T) {
+	probabilities := predictor.Listing{Top: 2, Confidence: 0.6}
+	// softmax of (0, -1, -2) is (0.6652, 0.2447, 0.0900); of (-1.5, -0.5, -9)
+	// (0.2689, 0.7309, 0.0002); of (0.25, 0.5, 0.5) (0.2803, 0.3599, 0.3599).
+	for _, c := range []struct {
+		name string
+		o    predictor.Listing
+		f    Format
+		want string
+	}{
+		{"a table", probabilities, Table, `  sample  true class       prediction       probability  next
+       1  say "hi", <you>  say "hi", <you>       0.6652  été 0.2447
+       2  x                été                   0.7309  say "hi", <you> 0.2689
+       3  été              (abstain)             0.3599  été 0.3599, x 0.3599
+`},
+		{"CSV", probabilities, CSV, `sample,true_class,prediction,class_1,probability_1,class_2,probability_2
+1,"say ""hi"", <you>","say ""hi"", <you>","say ""hi"", <you>",0.6652409,été,0.2447285
+2,x,été,été,0.7309499,"say ""hi"", <you>",0.2689014
+3,été,,été,0.3598675,x,0.3598675
+`},
+		{"JSON lines", probabilities, JSONL, `{"sample":1,"true_class":"say \"hi\", <you>","prediction":"say \"hi\", <you>","top":[{"class":"say \"hi\", <you>","probability":0.66524094},{"class":"été","probability":0.24472848}]}
+{"sample":2,"true_class":"x","prediction":"été","top":[{"class":"été","probability":0.7309499},{"class":"say \"hi\", <you>","probability":0.26890144}]}
+{"sample":3,"true_class":"été","prediction":null,"top":[{"class":"été","probability":0.35986745},{"class":"x","probability":0.35986745}]}
+`},
+		{"scores", predictor.Listing{Top: 1}, CSV, `sample,true_class,prediction,class_1,score_1
+1,"say ""hi"", <you>","say ""hi"", <you>","say ""hi"", <you>",0
+2,x,été,été,-0.5
+3,été,été,été,0.5
+`},
+		{"fits", predictor.Listing{Top: 1, Fit: 0.1}, CSV, `sample,true_class,prediction,fit,class_1,probability_1
+1,"say ""hi"", <you>",,0.05,"say ""hi"", <you>",0.6652409
+2,x,été,0.25,été,0.7309499
+3,été,été,0.45,été,0.3598675
+`},
+		{"a table of fits", predictor.Listing{Top: 1, Fit: 0.1}, Table, `  sample  true class       prediction       probability    fit
+       1  say "hi", <you>  (abstain)             0.6652    5 %  say "hi", <you> 0.6652
+       2  x                été                   0.7309   25 %
+       3  été              été                   0.3599   45 %
+`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			temperature := 1.0
+			if c.name == "scores" {
+				temperature = 0
+			}
+			r := three(c.o, temperature)
+			for i := 0; c.o.Fit > 0 && i < len(r.Samples); i++ {
+				r.Fits, r.Samples[i].Fit, r.Samples[i].Abstained = &train.Fit{}, 0.05+float64(i)/5, i == 0
+			}
+			var out strings.Builder
+			testkit.NoError(t, Write(&out, c.f, r))
+			if out.String() != c.want {
+				t.Errorf("found\n%s\nexpected\n%s", &out, c.want)
+			}
+		})
+	}
+}
+
+// The names of samples and classes are not trusted; of a long id a table has the end.
+func TestTable(t *testing.T) {
+	r := three(predictor.Listing{Top: 3}, 0)
+	r.Candidates.Names[2] = "x\x1b[2J"
+	for i, id := range []string{"b", "c\x1b", strings.Repeat("é", 50) + "end"} {
+		r.Samples[i].ID = id
+	}
+	var out strings.Builder
+	testkit.NoError(t, Write(&out, Table, r))
+	if strings.Contains(out.String(), "\x1b") {
+		t.Errorf("a control character is printed:\n%q", &out)
+	}
+	testkit.WantText(t, out.String(), "  sample  id  ", "     score  next\n", "       3  …"+strings.Repeat("é", 36)+"end  été", "   -0.5000  say ")
+}
+
+// full is a disk that is full.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space") }
+
+func TestWriteReturnsTheErrorOfTheFile(t *testing.T) {
+	for _, f := range []Format{Table, CSV, JSONL} {
+		testkit.WantError(t, Write(full{}, f, three(predictor.Listing{Top: 3}, 0)), "no space")
+	}
+}
+
+// sheet is the page of four samples, with a hostile name and one without a picture.
+func sheet(t *testing.T) (s *Sheet, page string) {
+	t.Helper()
+	best := func(class int, p float64) []predictor.Value { return []predictor.Value{{Class: class, Value: p}} }
+	s = &Sheet{
+		Predictions: &predictor.Predictions{
+			Candidates: predictor.Candidates{Names: []string{"<b>owl", "wren"}}, Listing: predictor.Listing{Top: 1, Confidence: 0.6}, Temperature: 1,
+			Samples: []predictor.Prediction{
+				{Index: 0, ID: "a.jpg", Class: "<b>owl", Best: best(0, 0.88), Reason: "because small"},
+				{Index: 1, ID: "b.jpg", Class: "<b>owl", Best: best(0, 0.953), Reason: "because small"},
+				{Index: 2, ID: "c.jpg", Class: "stork", Best: best(0, 0.52), Abstained: true},
+				{Index: 3, ID: "d.jpg", Class: "wren", Best: best(1, 0.98), Reason: "because 4"},
+			},
+		},
+		Picture: func(s predictor.Prediction) (image.Image, error) {
+			if s.Index == 2 {
+				return nil, nil
+			}
+			return image.NewGray(image.Rect(0, 0, 2, 2)), nil
+		},
+	}
+	var html strings.Builder
+	testkit.NoError(t, s.Write(&html))
+	return s, html.String()
+}
+
+// A sheet has every sample once, the least certain first, and a confusion matrix; nothing that it shows is
+// trusted.
+func TestSheet(t *testing.T) {
+	s, page := sheet(t)
+	var got []string
+	for _, c := range testkit.Must(s.cards())(t) {
+		got = append(got, c.Name, c.Unsure)
+	}
+	if want := "c.jpg uncertain a.jpg  b.jpg  d.jpg "; strings.Join(got, " ") != want {
+		t.Errorf("%q, expected %q", got, want)
+	}
+	testkit.WantText(t, page, "<h1>3 of 4 right, 1 uncertain</h1>", `<option value="&lt;b&gt;owl">&lt;b&gt;owl (3)</option>`,
+		"true class: stork, no candidate", "because 4", "0.953", `title="stork predicted as &lt;b&gt;owl">1</button>`)
+	if n := strings.Count(page, "data:image/jpeg;base64,"); n != 3 {
+		t.Errorf("%d pictures, expected 3", n)
+	}
+	s.Fits, s.Listing.Fit, s.Samples[3].Abstained = &train.Fit{}, 0.1, true // of which no sample has any
+	if first := testkit.Must(s.cards())(t)[0]; first.Unsure != "perhaps none of these" {
+		t.Errorf("found %+v", first)
+	}
+	for i := range s.Samples {
+		s.Samples[i].Class = ""
+	}
+	if got, want := s.summary(counts(testkit.Must(s.cards())(t))), "4 predictions: 3 <b>owl, 1 wren, 2 uncertain"; got != want {
+		t.Errorf("found %q, expected %q", got, want)
+	}
+}

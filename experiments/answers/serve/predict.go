@@ -1,0 +1,182 @@
+package serve
+
+import (
+	"fmt"
+	"math"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/descriptions"
+	"github.com/lago-train/lago-train/experiments/answers/predictor"
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/invalid"
+)
+
+// unknown returns the attributes of the data set that the model does not know.
+func (s *Server) unknown(d *descriptions.Table) (names []string) {
+	for _, a := range d.Attributes {
+		if !slices.Contains(s.Model.Attributes, a.Name) {
+			names = append(names, a.Name)
+		}
+	}
+	return names
+}
+
+// photograph computes the features of the photograph that the request contains.
+func (s *Server) photograph(r *http.Request, content []byte) (any, error) {
+	if s.Model == nil || s.Features == nil {
+		return nil, &refusal{http.StatusConflict, "Photographs need a model and a network: lago-train serve " + s.Name + " --model latest --weights FILE."}
+	}
+	name := r.URL.Query().Get("name")
+	if badName(name) {
+		name = "photograph"
+	}
+	done, err := s.busy(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	x, err := s.Features(r.Context(), name, content)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.photo = x
+	return map[string]string{"name": name}, nil
+}
+
+const (
+	mostLikely  = 5  // classes listed with their probability
+	shownGroups = 10 // the others are one entry
+)
+
+// question asks what a sample, or the last photograph, is predicted as.
+type question struct {
+	Sample *int     `json:"sample"` // null for the photograph
+	Unseen bool     `json:"unseen"` // only classes that the model was not trained on
+	Remove []string `json:"remove"` // classes not to choose from
+	// Change replaces the cells of classes, which may be new, for this prediction alone.
+	Change []change `json:"change"`
+}
+
+// answer is a prediction and its explanation.
+type answer struct {
+	Predicted string                  `json:"predicted"`
+	Sentence  string                  `json:"sentence"`
+	Fit       *float64                `json:"fit"`          // null if the model has none
+	Fits      string                  `json:"fit_sentence"` // "" without fit
+	Against   string                  `json:"against"`
+	Label     *string                 `json:"label"`     // null if it is not known
+	Candidate bool                    `json:"candidate"` // whether the label is one
+	Classes   int                     `json:"classes"`
+	Likely    []predictor.Probability `json:"likely"`
+	Groups    []contribution          `json:"groups"` // by size, all others together, and the correction: they add up to log_odds
+	LogOdds   float64                 `json:"log_odds"`
+}
+
+type contribution struct {
+	Group   string  `json:"group"`
+	LogOdds float64 `json:"log_odds"`
+}
+
+// predict answers a question.
+func (s *Server) predict(r *http.Request, body []byte) (any, error) {
+	q, err := read[question](body)
+	switch {
+	case err != nil:
+		return nil, err
+	case s.Model == nil:
+		return nil, &refusal{http.StatusConflict, "There is no model: lago-train serve " + s.Name + " --model latest."}
+	case len(q.Change) > maxTried:
+		return nil, &invalid.Error{Where: "change", Want: fmt.Sprintf("at most %d classes", maxTried), Got: fmt.Sprint(len(q.Change))}
+	}
+	done, err := s.busy(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	s.mu.Lock()
+	d, photo := s.d.Clone(), s.photo
+	s.mu.Unlock()
+	x, row, label := dataset.Matrix[float32]{Rows: 1, Cols: len(photo), Data: photo}, 0, (*string)(nil)
+	switch {
+	case q.Sample != nil:
+		if x, err = s.x(); err != nil {
+			return nil, err
+		}
+		if row = *q.Sample; row < 0 || row >= min(x.Rows, len(s.labels)) {
+			return nil, &invalid.Error{Where: "sample", Want: "the index of one of " + format.Count(len(s.labels), "sample"), Got: fmt.Sprint(row)}
+		}
+		label = &s.labels[row]
+	case photo == nil:
+		return nil, &invalid.Error{Where: "request", Want: "a sample or a photograph", Got: "none"}
+	}
+	if err := s.Model.CheckDims("features of "+s.Name, x.Cols); err != nil {
+		return nil, err
+	}
+	candidates, err := s.candidates(d, q)
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.Model.Predictor(candidates, predictor.Options{})
+	if err != nil {
+		return nil, err
+	}
+	a, err := p.Answer(x, row)
+	if err != nil {
+		return nil, err
+	}
+	others, err := a.Others("", label)
+	if err != nil {
+		return nil, err
+	}
+	c, err := a.Compare(others[0])
+	if err != nil {
+		return nil, err
+	}
+	found := &answer{Predicted: c.Class, Sentence: c.Sentence(), Fit: a.Fit, Fits: predictor.FitSentence(a.Fit), Against: c.Against, Label: label, Classes: len(a.Order), Likely: a.Likely(mostLikely), LogOdds: c.LogOdds}
+	found.Candidate = label != nil && slices.Contains(candidates.Names, *label)
+	for _, part := range c.Parts(min(shownGroups, len(c.Groups))) {
+		found.Groups = append(found.Groups, contribution{part.Name, part.LogOdds})
+	}
+	return found, nil
+}
+
+// candidates returns the classes of d that a question chooses from, with its changes and by the
+// attributes of the model: what the data set lacks is missing.
+func (s *Server) candidates(d *descriptions.Table, q question) (c predictor.Candidates, err error) {
+	removed := map[string]bool{}
+	for _, name := range q.Remove {
+		removed[name] = true
+	}
+	cell := d.Scale()
+	for _, edit := range q.Change {
+		if err := edit.apply(d, cell); err != nil {
+			return c, err
+		}
+	}
+	place := make([]int, len(s.Model.Attributes)) // of the model's attributes in the data set
+	for m, name := range s.Model.Attributes {
+		place[m] = d.Attribute(name)
+	}
+	c.What = "described classes"
+	u := d.Values()
+	for z, name := range d.Classes {
+		if removed[name] || q.Unseen && s.Model.TrainedOn(name) || strings.TrimSpace(strings.Join(d.Cells[z], "")) == "" {
+			continue
+		}
+		c.Names = append(c.Names, name)
+		for _, m := range place {
+			p := math.NaN()
+			if m >= 0 {
+				p = u.Row(z)[m]
+			}
+			c.U.Data = append(c.U.Data, p)
+		}
+	}
+	c.U.Rows, c.U.Cols = len(c.Names), len(s.Model.Attributes)
+	return c, nil
+}

@@ -1,0 +1,408 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/check"
+	"github.com/lago-train/lago-train/dataset/features"
+	"github.com/lago-train/lago-train/dataset/glyphs"
+	"github.com/lago-train/lago-train/dataset/openlayout"
+	"github.com/lago-train/lago-train/experiments/answers/explain"
+	"github.com/lago-train/lago-train/experiments/answers/predictor"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/preprocess"
+	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/lago"
+	"github.com/lago-train/lago-train/train/methods"
+)
+
+// The attributes of the data set and of the model, whose detectors read one feature each.
+var attributes = []string{"colour::red", "colour::blue", "size::large", "size::small"}
+
+func identity() *predictor.Model {
+	c := model.Config{Variant: model.SemanticHard, Prior: model.Uniform, Complement: model.DeMorgan, Zeta: 1000}
+	p := &model.Parameters[float32]{W: dataset.NewMatrix[float32](4, 4), B: make([]float32, 4), V: dataset.NewMatrix[float32](4, 2)}
+	for m := range 4 {
+		p.W.Row(m)[m], p.V.Row(m)[m/2] = 1, 1
+	}
+	semantic := []int{0, 0, 1, 1}
+	return &predictor.Model{Saved: &train.Saved{
+		Method: methods.Named{Name: methods.LAGO, Method: &lago.Settings{Config: c}}, Dataset: "things", Dims: 4,
+		Pipeline:   &model.Pipeline{Transform: &preprocess.Transform{Chain: preprocess.None}, Classifier: lago.Model{LAGO: &model.LAGO{Config: c, Semantic: semantic, Params: p}}},
+		Attributes: attributes, Groups: []string{"colour", "size"}, Semantic: semantic, Classes: []string{"old"}, Learned: []int{0},
+		Descriptions: dataset.Matrix[float64]{Rows: 1, Cols: 4, Data: []float64{1, 0, 0, 1}},
+	}}
+}
+
+// things writes a data set of three classes with a photograph of each; "old" is one that the model
+// was trained on, and "bare" is not described.
+func things(t testing.TB) string {
+	t.Helper()
+	dir := t.TempDir()
+	testkit.Write(t, dir, "labels.csv", "class\nold\nbig blue\nbare\n")
+	testkit.Write(t, dir, "images.csv", "path\nold.jpg\nbig.jpg\nbare.jpg\n")
+	testkit.Write(t, dir, "attributes.csv", "name,group\ncolour::red,colour\ncolour::blue,colour\nsize::large,size\nsize::small,size\n")
+	testkit.Write(t, dir, "classes.csv", "class,colour::red,colour::blue,size::large,size::small\nold,yes,no,no,yes\nbig blue,no,yes,yes,no\n")
+	x := dataset.Matrix[float32]{Rows: 3, Cols: 4, Data: []float32{3, -3, -3, 3, -3, 3, 3, -3, -3, 3, -3, 3}}
+	testkit.NoError(t, features.WriteNPY(filepath.Join(dir, "features.npy"), x))
+	testkit.NoError(t, openlayout.WriteExtraction(dir, &openlayout.Extraction{
+		ImageDir: dir, Provenance: dataset.Provenance{WeightsSHA256: strings.Repeat("0", 64), Images: dataset.ImagePreprocessing{Size: 224, Fit: dataset.Crop}},
+	}))
+	for i, name := range []string{"old.jpg", "big.jpg", "bare.jpg"} {
+		testkit.Write(t, dir, name, string(photograph(color.RGBA{R: uint8(100 * i), B: 200, A: 255})))
+	}
+	return dir
+}
+
+func photograph(c color.Color) []byte {
+	m := image.NewRGBA(image.Rect(0, 0, 20, 10))
+	for i := range 200 {
+		m.Set(i%20, i/20, c)
+	}
+	var b bytes.Buffer
+	_ = jpeg.Encode(&b, m, nil) // to memory
+	return b.Bytes()
+}
+
+// started returns a server of things, with a network whose features are those of the colour.
+func started(t testing.TB, c Config) *Server {
+	t.Helper()
+	c.Name = "things"
+	if c.Dir == "" {
+		c.Dir = things(t)
+	}
+	s := testkit.Must(New(t.Context(), c))(t)
+	t.Cleanup(func() { _ = s.unlock() })
+	return s
+}
+
+// network has the features of big blue for every photograph.
+func network(context.Context, string, []byte) ([]float32, error) { return []float32{-3, 3, 3, -3}, nil }
+
+// request asks the server as the page does, but for what change changes.
+func request(s *Server, method, path string, body any, change func(r *http.Request)) *httptest.ResponseRecorder {
+	text, ok := body.([]byte)
+	if !ok && body != nil {
+		text, _ = json.Marshal(body) // of this test
+	}
+	r := httptest.NewRequest(method, "http://127.0.0.1:1234/"+s.token+path, bytes.NewReader(text))
+	if method != http.MethodGet {
+		r.Header.Set("Origin", "http://127.0.0.1:1234")
+	}
+	if change != nil {
+		change(r)
+	}
+	w := httptest.NewRecorder()
+	s.Handler().ServeHTTP(w, r)
+	return w
+}
+
+func answered[T any](t testing.TB, w *httptest.ResponseRecorder) (v T) {
+	t.Helper()
+	if w.Code != http.StatusOK {
+		t.Fatalf("status %d: %s", w.Code, w.Body)
+	}
+	testkit.NoError(t, json.Unmarshal(w.Body.Bytes(), &v))
+	return v
+}
+
+func TestRefusals(t *testing.T) {
+	s := started(t, Config{Model: identity(), Features: network})
+	testkit.Write(t, s.Dir, "splits.csv", "class,part\nkiwi,test\n")
+	readOnly := started(t, Config{ReadOnly: true})
+	edit := func(c map[string]any) map[string]any { return map[string]any{"changes": []any{c}} }
+	cell := edit(map[string]any{"class": "bare", "cells": map[string]any{"colour::red": 1}})
+	for name, c := range map[string]struct {
+		s            *Server
+		method, path string
+		body         any
+		change       func(r *http.Request)
+		status       int
+		text         string
+	}{
+		"another token":      {s, "GET", "/state", nil, func(r *http.Request) { r.URL.Path = "/" + strings.Repeat("A", len(s.token)) + "/state" }, 404, "is not the one"},
+		"no token":           {s, "GET", "/state", nil, func(r *http.Request) { r.URL.Path = "/state" }, 404, "is not the one"},
+		"another host":       {s, "GET", "/state", nil, func(r *http.Request) { r.Host = "evil.example:1234" }, 421, "answers only at"},
+		"through ssh":        {s, "GET", "/state", nil, func(r *http.Request) { r.Host = "localhost:8000" }, 200, "big blue"},
+		"another scheme":     {s, "POST", "/edit", cell, func(r *http.Request) { r.Header.Set("Origin", "https://127.0.0.1:1234") }, 403, "another page"},
+		"another origin":     {s, "POST", "/edit", cell, func(r *http.Request) { r.Header.Set("Origin", "http://evil.example") }, 403, "another page"},
+		"no origin":          {s, "POST", "/edit", cell, func(r *http.Request) { r.Header.Del("Origin") }, 403, "another page"},
+		"reads from another": {s, "GET", "/state", nil, func(r *http.Request) { r.Header.Set("Origin", "null") }, 403, "another page"},
+		"method":             {s, "GET", "/edit", nil, nil, 405, ""},
+		"path":               {s, "GET", "/classes.csv", nil, nil, 404, ""},
+		"above the page":     {s, "GET", "/thumbnail/../../../etc/passwd", nil, nil, 307, ""},
+		"picture":            {s, "GET", "/thumbnail/3", nil, nil, 404, "no photograph"},
+		"large photograph":   {s, "POST", "/photograph", make([]byte, maxPhotograph+1), nil, 413, "at most 20 MB"},
+		"large change":       {s, "POST", "/edit", []byte(`{"class":"` + strings.Repeat("a", maxRequest) + `"}`), nil, 413, "at most 4 MB"},
+		"no JSON":            {s, "POST", "/edit", []byte("{"), nil, 400, "as the page sends it, found a syntax error"},
+		"wrong type":         {s, "POST", "/edit", map[string]any{"version": "7"}, nil, 400, "as the page sends it, found string version"},
+		"unknown key":        {s, "POST", "/edit", []byte(`{"file":"/etc/passwd"}`), nil, 400, `as the page sends it, found \"file\"`},
+		"unknown class":      {s, "POST", "/edit", edit(map[string]any{"class": "new"}), nil, 400, "one of the data set"},
+		"the same class":     {s, "POST", "/edit", edit(map[string]any{"class": "old", "new": true}), nil, 400, "a new name"},
+		"name of a class":    {s, "POST", "/edit", edit(map[string]any{"class": "a\nb", "new": true}), nil, 400, "a name"},
+		"name with a number": {s, "POST", "/edit", edit(map[string]any{"class": "016.Big_Blue", "new": true}), nil, 400, "There is big blue."},
+		"name of another":    {s, "POST", "/edit", map[string]any{"changes": []any{map[string]any{"class": "emu", "new": true}, map[string]any{"class": "emu", "rename": "Old"}}}, nil, 400, "There is old."},
+		"rename of samples":  {s, "POST", "/edit", edit(map[string]any{"class": "old", "rename": "new"}), nil, 409, "old has samples"},
+		"deletion of them":   {s, "POST", "/edit", edit(map[string]any{"class": "old", "delete": true}), nil, 409, "old has samples"},
+		"class of a split":   {s, "POST", "/edit", map[string]any{"changes": []any{map[string]any{"class": "kiwi", "new": true}, map[string]any{"class": "kiwi", "delete": true}}}, nil, 409, "kiwi is in splits.csv"},
+		"no UTF-8":           {s, "POST", "/edit", []byte("{\"class\":\"a\xff\",\"new\":true}"), nil, 400, "not UTF-8"},
+		"half a character":   {s, "POST", "/edit", []byte(`{"class":"a\ud83d","new":true}`), nil, 400, "half of a surrogate pair"},
+		"many changes":       {s, "POST", "/predict", map[string]any{"sample": 0, "change": make([]change, maxTried+1)}, nil, 400, "at most 1000 classes, found 1001"},
+		"attribute":          {s, "POST", "/edit", edit(map[string]any{"class": "old", "cells": map[string]any{"green": 1}}), nil, 400, "attributes of the data set"},
+		"probability":        {s, "POST", "/edit", edit(map[string]any{"class": "old", "cells": map[string]any{"colour::red": 2}}), nil, 400, "probabilities"},
+		"no group":           {s, "POST", "/edit", edit(map[string]any{"attribute": map[string]any{"name": "round"}}), nil, 400, "a group, as the others have"},
+		"old version":        {s, "POST", "/edit", map[string]any{"version": 7}, nil, 409, "another window"},
+		"nothing to undo":    {s, "POST", "/undo", map[string]any{}, nil, 409, "nothing to undo"},
+		"read only":          {readOnly, "POST", "/edit", cell, nil, 403, "with --read-only"},
+		"no model":           {readOnly, "POST", "/predict", map[string]any{"sample": 0}, nil, 409, "--model latest"},
+		"no network":         {readOnly, "POST", "/photograph", []byte("x"), nil, 409, "--weights"},
+		"sample":             {s, "POST", "/predict", map[string]any{"sample": 3}, nil, 400, "the index of one of 3 samples, found 3"},
+		"no sample":          {s, "POST", "/predict", map[string]any{}, nil, 400, "a sample or a photograph"},
+		"one candidate":      {s, "POST", "/predict", map[string]any{"sample": 0, "unseen": true}, nil, 400, "at least two classes"},
+	} {
+		before := testkit.Read(t, filepath.Join(c.s.Dir, "classes.csv"))
+		w := request(c.s, c.method, c.path, c.body, c.change)
+		if w.Code != c.status || !strings.Contains(w.Body.String(), c.text) {
+			t.Errorf("%s: %d %s, expected %d with %q", name, w.Code, w.Body, c.status, c.text)
+		}
+		if after := testkit.Read(t, filepath.Join(c.s.Dir, "classes.csv")); after != before {
+			t.Errorf("%s: changed classes.csv to\n%s", name, after)
+		}
+	}
+}
+
+// The page, its files and the pictures are allowed by the policy that they are sent with.
+func TestPageFiles(t *testing.T) {
+	s := started(t, Config{})
+	for path, kind := range map[string]string{"/": "text/html", "/page.js": "text/javascript", "/page.css": "text/css", "/thumbnail/1": "image/jpeg", "/state": "application/json"} {
+		w := request(s, "GET", path, nil, nil)
+		h := w.Header()
+		if w.Code != 200 || !strings.HasPrefix(h.Get("Content-Type"), kind) || w.Body.Len() == 0 || h.Get("Content-Security-Policy") != policy || h.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s: %d %v", path, w.Code, h)
+		}
+	}
+}
+
+// Tabs that do not send their request or read their answer do not block others, and what they ask
+// for ends in time.
+func TestSlowTabs(t *testing.T) {
+	s := started(t, Config{Model: identity()})
+	server := httptest.NewServer(s.Handler())
+	defer server.Close()
+	defer server.CloseClientConnections()
+	for _, text := range []string{
+		"POST /" + s.token + "/edit HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\nContent-Length: 100\r\n\r\n{",
+		strings.Repeat("GET /"+s.token+"/state HTTP/1.1\r\nHost: localhost\r\n\r\n", 10_000),
+	} {
+		c := testkit.Must(net.Dial("tcp", server.Listener.Addr().String()))(t)
+		defer func() { _ = c.Close() }()
+		go func() { _, _ = io.WriteString(c, text) }()
+	}
+	time.Sleep(50 * time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	r := testkit.Must(http.NewRequestWithContext(ctx, http.MethodGet, server.URL+"/"+s.token+"/state", nil))(t)
+	answer := testkit.Must(http.DefaultClient.Do(r))(t)
+	if _ = answer.Body.Close(); answer.StatusCode != http.StatusOK {
+		t.Error(answer.Status)
+	}
+	done := testkit.Must(s.busy(ctx))(t)
+	defer done()
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	if w := request(s, "POST", "/predict", map[string]any{"sample": 1}, func(r *http.Request) { *r = *r.WithContext(ended) }); w.Code != http.StatusServiceUnavailable {
+		t.Errorf("while another prediction is computed: %d %s", w.Code, w.Body)
+	}
+}
+
+// Of changes at the same time each is saved or refused, and the file has those that were saved.
+func TestConcurrentEdits(t *testing.T) {
+	s := started(t, Config{})
+	var wg sync.WaitGroup
+	var saved atomic.Int32
+	for i := range 20 {
+		wg.Go(func() {
+			for range 50 {
+				v := answered[state](t, request(s, "GET", "/state", nil, nil))
+				w := request(s, "POST", "/edit", edit{Version: v.Version, Changes: []change{{Class: fmt.Sprint("class", i), New: true}}}, nil)
+				if w.Code == http.StatusOK {
+					saved.Add(1)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	d := testkit.Must(openlayout.ReadDescriptions(t.Context(), s.Dir))(t)
+	if n := int(saved.Load()); n == 0 || len(d.Classes) != 3+n {
+		t.Errorf("%d classes in the file, expected 3 and the %d saved ones", len(d.Classes), n)
+	}
+}
+
+// Predictions are those of package predictor, with the descriptions that are tried.
+func TestPredict(t *testing.T) {
+	m := identity()
+	s := started(t, Config{Model: m, Features: network})
+	ask := func(q map[string]any) answer { return answered[answer](t, request(s, "POST", "/predict", q, nil)) }
+	nan := math.NaN()
+	u := dataset.Matrix[float64]{Rows: 3, Cols: 4, Data: []float64{1, 0, 0, 1, 0, 1, 1, 0, 0.1, 1, nan, 1}}
+	p := testkit.Must(m.Predictor(predictor.Candidates{Names: []string{"old", "big blue", "bare"}, U: u}, predictor.Options{}))(t)
+	want := testkit.Must(p.Answer(dataset.Matrix[float32]{Rows: 1, Cols: 4, Data: []float32{-3, 3, -3, 3}}, 0))(t)
+	c := testkit.Must(want.Compare(predictor.Other{Class: want.Order[1], Reason: predictor.RunnerUp}))(t)
+	got := ask(map[string]any{"sample": 2, "change": []any{map[string]any{"class": "bare", "cells": map[string]any{"colour::red": 0.1, "colour::blue": 1, "size::small": 1}}}})
+	if diff := cmp.Diff(want.Likely(5), got.Likely); diff != "" || got.Predicted != "bare" || got.Sentence != c.Sentence() || *got.Label != "bare" {
+		t.Errorf("%+v (-want +got):\n%s", got, diff)
+	}
+	sum := 0.0
+	for i, g := range got.Groups {
+		if sum += g.LogOdds; g.LogOdds != c.Groups[i].Contribution {
+			t.Errorf("group %d: %+v, expected %+v", i, g, c)
+		}
+	}
+	testkit.Near(t, "sum of the groups", sum, got.LogOdds, 1e-9)
+	if other := ask(map[string]any{"sample": 0, "unseen": true, "change": []any{map[string]any{"class": "bare", "cells": map[string]any{"colour::red": 1}}}}); other.Candidate || !got.Candidate {
+		t.Errorf("candidates: %v, %v", got.Candidate, other.Candidate)
+	}
+	if strings.Contains(testkit.Read(t, filepath.Join(s.Dir, "classes.csv")), "bare") {
+		t.Error("what was tried was written")
+	}
+	answered[map[string]string](t, request(s, "POST", "/photograph?name=a.jpg", photograph(color.White), nil))
+	if a := ask(map[string]any{}); a.Predicted != "big blue" || a.Classes != 2 || a.Label != nil {
+		t.Errorf("the photograph: %+v", a)
+	}
+	twin := map[string]any{"class": "twin", "new": true, "cells": map[string]any{"colour::blue": 1, "size::large": 1}}
+	if a := ask(map[string]any{"remove": []string{"big blue"}, "change": []any{twin}}); a.Predicted != "twin" || a.Classes != 2 {
+		t.Errorf("with a new class in place of the best one: %+v", a)
+	}
+}
+
+// Where seen and unseen classes are candidates together, the page, explain and predict have the same
+// probabilities, fit and parts of the log odds, with the correction and gamma.
+func TestNumbersAgree(t *testing.T) {
+	m := identity()
+	m.Stored.Detections = dataset.Matrix[float32]{Rows: 2, Cols: 4, Data: []float32{0.9, 0.2, 0.1, 0.8, 0.4, 0.5, 0.6, 0.3}}
+	m.Generalised = &train.Remedy{Correction: model.Correction{Kind: model.Subtract, Omega: 0.5}, Gamma: 0.3}
+	m.Calibration, m.Saved.Fit = &train.Calibration{Temperature: 2}, train.NewFit([]float64{-4, -1, 0.5, 2}, 2)
+	s := started(t, Config{Model: m})
+	today, _ := m.Described(testkit.Must(openlayout.ReadDescriptions(t.Context(), s.Dir))(t))
+	p := testkit.Must(m.Predictor(m.SelectedCandidates(today, predictor.All), predictor.Options{}))(t)
+	x := testkit.Must(s.x())(t)
+	d := &dataset.Dataset{Features: x, Labels: make([]int, x.Rows), Classes: s.labels}
+	predicted := testkit.Must(p.Predict(t.Context(), &predictor.Samples{Data: d, Rows: x.AllRows()}, predictor.Listing{Top: 1}))(t)
+	for row, predicted := range predicted.Samples {
+		page := answered[answer](t, request(s, "POST", "/predict", question{Sample: &row}, nil))
+		r := testkit.Must(explain.Explain(explain.Question{Predictor: p, Sample: explain.Sample{Label: &s.labels[row]}, X: x, Row: row, Top: 1}))(t)
+		c := r.Comparisons[0]
+		want := answer{
+			Predicted: r.Predicted, Sentence: c.Sentence(), Fit: r.Fit, Fits: predictor.FitSentence(r.Fit), Against: c.Against,
+			Label: &s.labels[row], Candidate: r.Label != nil, Classes: r.Classes, Likely: r.Likely, LogOdds: c.LogOdds,
+		}
+		sum := 0.0
+		for _, part := range c.Parts(len(c.Groups)) {
+			want.Groups = append(want.Groups, contribution{part.Name, part.LogOdds})
+			sum += part.LogOdds
+		}
+		testkit.Equal(t, fmt.Sprint("sample ", row), page, want)
+		testkit.Near(t, "sum of the parts", sum, page.LogOdds, 1e-9)
+		testkit.NearAll(t, "predict", []float64{predicted.Best[0].Value, predicted.Fit}, []float64{page.Likely[0].P, *page.Fit}, 1e-6)
+		if math.Abs(c.Stacking) != 0.15 || c.Correction == c.Stacking {
+			t.Errorf("sample %d: correction %g, of which gamma %g", row, c.Correction, c.Stacking)
+		}
+		var text strings.Builder
+		testkit.NoError(t, r.Write(&text, explain.Text, 1))
+		testkit.WantText(t, text.String(), page.Fits)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	s := started(t, Config{})
+	f := answered[check.Descriptions](t, request(s, "GET", "/check", nil, nil))
+	if f.Number != 0 || len(f.Missing.Classes) != 1 || f.Missing.Classes[0] != (check.Count{Name: "bare", Entries: 4}) || len(f.Constant) != 0 {
+		t.Errorf("%+v", f)
+	}
+	one := 1.0
+	answered[state](t, request(s, "POST", "/edit", edit{Changes: []change{{Class: "bare", Cells: map[string]*float64{"colour::blue": &one}}}}, nil))
+	if f = answered[check.Descriptions](t, request(s, "GET", "/check", nil, nil)); len(f.Pairs) != 1 || f.Pairs[0].A != "big blue" || f.Separating != "colour::red" {
+		t.Errorf("%+v", f)
+	}
+}
+
+// The server ends when the context does, and refuses a port that is in use.
+func TestServe(t *testing.T) {
+	s := started(t, Config{})
+	l := testkit.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
+	defer func() { _ = l.Close() }()
+	testkit.WantError(t, s.Serve(t.Context(), l.Addr().(*net.TCPAddr).Port, nil), "port: expected a free port", ": address already in use. Without it")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	testkit.NoError(t, s.Serve(ctx, 0, func(address string) error {
+		if !strings.HasPrefix(address, "http://127.0.0.1:") || !strings.HasSuffix(address, "/"+s.token+"/") {
+			t.Errorf("address %s", address)
+		}
+		r := testkit.Must(http.Get(address + "state"))(t)
+		if text := testkit.Must(io.ReadAll(r.Body))(t); r.StatusCode != 200 {
+			t.Errorf("%d %s", r.StatusCode, text)
+		}
+		_ = r.Body.Close()
+		cancel()
+		return nil
+	}))
+}
+
+// A data set of another layout is only read: its samples are predicted, and have pictures.
+func TestServeOtherLayouts(t *testing.T) {
+	u := dataset.Matrix[float64]{Rows: 2, Cols: 4, Data: []float64{1, 0, 0, 1, 0, 1, math.NaN(), 0}}
+	d := &dataset.Dataset{
+		Name: "letters", Source: glyphs.Source,
+		Features: dataset.Matrix[float32]{Rows: 2, Cols: 4, Data: []float32{3, -3, -3, 3, -3, 3, 3, -3}}, Labels: []int{0, 1},
+		Classes: []string{"old", "big blue"}, Groups: []string{"colour", "size"}, Descriptions: u,
+	}
+	for m, name := range attributes {
+		d.Attributes = append(d.Attributes, dataset.Attribute{Name: name, Group: m / 2})
+	}
+	s := started(t, Config{Data: d, Model: identity()})
+	v := answered[state](t, request(s, http.MethodGet, "/state", nil, nil))
+	if v.ReadOnly == "" || !v.Pictures || v.Classes[1].Values[2] != nil || *v.Classes[1].Values[1] != 1 || v.Attributes[2].Group != "size" {
+		t.Errorf("%+v", v)
+	}
+	if w := request(s, http.MethodPost, "/edit", edit{Changes: []change{{Class: "old", Cells: map[string]*float64{attributes[0]: nil}}}}, nil); w.Code != http.StatusForbidden {
+		t.Errorf("a change: status %d", w.Code)
+	}
+	if w := request(s, http.MethodGet, "/thumbnail/1", nil, nil); w.Code != http.StatusOK {
+		t.Errorf("a picture: status %d: %s", w.Code, w.Body)
+	}
+	row := 1
+	if a := answered[answer](t, request(s, http.MethodPost, "/predict", question{Sample: &row}, nil)); a.Predicted != "big blue" || *a.Label != "big blue" {
+		t.Errorf("%+v", a)
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	dir := things(t)
+	testkit.NoError(t, os.Remove(filepath.Join(dir, "classes.csv")))
+	testkit.Write(t, dir, "attributes.csv", "name,group\nround,shape\n")
+	_, err := New(t.Context(), Config{Name: "things", Dir: dir, Model: identity()})
+	testkit.WantError(t, err, "model: expected a model of the attributes of things")
+}

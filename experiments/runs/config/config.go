@@ -1,0 +1,366 @@
+// Package config has the settings of a run: those of data and protocol, and the method with its
+// own. They come from presets (the published settings, or general defaults), config files and
+// flags, later ones over earlier ones.
+package config
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/catalog"
+	"github.com/lago-train/lago-train/dataset/check"
+	"github.com/lago-train/lago-train/experiments/runs/lab"
+	"github.com/lago-train/lago-train/experiments/runs/published"
+	"github.com/lago-train/lago-train/internal/fileio"
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/setting"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/preprocess"
+	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/lago"
+	"github.com/lago-train/lago-train/train/methods"
+)
+
+// Stages says which stages of the paper's protocol a run has.
+type Stages string
+
+// The choices of stages.
+const (
+	OnlyDev     Stages = "dev"  // on the train classes, stopped by the validation classes, for every seed
+	OnlyTest    Stages = "test" // on train and validation classes for a fixed number of epochs, evaluated once on the test classes
+	DevThenTest Stages = "full" // dev, the number of epochs from the average curve, then test
+)
+
+// Config is the settings of a run: those that all methods have, and the method with its own.
+// Its JSON is that of config files. Copies share the method: see Clone.
+type Config struct {
+	Dataset    string
+	DevSplit   int // 1 to 3
+	HoldOut    bool
+	Preprocess preprocess.Chain
+	Ridge      float64 // of whiten; 0 takes one from the scale of the features
+	Stage      Stages
+	Seeds      int
+	Seed       uint64 // the first
+	Epochs     int    // of dev at most, of test exactly; 0 is the default of the stage
+	Patience   int
+	Method     methods.Named
+	Correction model.Correction // of the scores, after training
+
+	paperEpochs int // of the test stage in the settings of the paper, if these are the start; otherwise 0
+}
+
+const (
+	defaultEpochs = 200 // of the dev stage, which patience usually ends sooner
+	defaultTest   = 50  // epochs of the test stage where neither a dev stage nor the paper gives them
+)
+
+// AutoPreprocess leaves the preprocessing to the data, see Config.On.
+const AutoPreprocess preprocess.Chain = "auto"
+
+// searchedChains are none, the usual single steps, and square root with L2 normalisation, not
+// whitened for methods that have a ridge, and whitened.
+var searchedChains = setting.All[preprocess.Chain](
+	preprocess.None, preprocess.L2, "sqrt,l2", preprocess.Standardize, preprocess.Whiten, "sqrt,l2,whiten",
+)
+
+// Defaults returns the general defaults of a method, for data without a preset.
+// docs/settings.md says how they were chosen.
+func Defaults(method methods.Named) Config {
+	c := Config{Method: method.Clone()}
+	c.Settings().SetDefaults()
+	if variant := method.Variant(); variant != "" {
+		c.find("variant").Set(variant)
+	}
+	return c
+}
+
+// Settings lists the settings of the run and of its method, bound to the fields of c. Preprocessing and its
+// ridge follow the learning rates of the method: a search draws the settings in this order.
+func (c *Config) Settings() setting.List {
+	own := c.Method.CorrectedSettings(&c.Correction)
+	after := 0
+	for i, s := range own {
+		if s.Scope == setting.Training && (after == 0 || after == i) {
+			after = i + 1
+		}
+	}
+	return slices.Concat(c.common(), own[:after], c.preprocessing(), own[after:], setting.List{
+		setting.Whole("patience", &c.Patience, 50, setting.Count).In(setting.Training).
+			If(c.Stage != OnlyTest, "stages dev and full").
+			Describe("`N` epochs without a better validation accuracy after which the dev stage ends"),
+	})
+}
+
+// common are the settings of data and protocol.
+func (c *Config) common() setting.List {
+	return setting.List{
+		setting.Text("dataset", &c.Dataset, "glyphs", catalog.Canonical).In(setting.Data).Common().
+			Describe("`NAME` data set: glyphs, simulated-cub, -awa2, -sun, a folder in --data-dir, or the path of a folder"),
+		setting.Choice("stage", &c.Stage, DevThenTest, OnlyDev, OnlyTest, DevThenTest).In(setting.Protocol).Common().
+			Describe("dev trains on train classes, test on train and validation classes, full does both"),
+		setting.Whole("dev_split", &c.DevSplit, 1, setting.Between(1, 3)).In(setting.Data).
+			Describe("`N` split, 1 to 3, of the seen classes into train and validation classes"),
+		setting.Whole("seeds", &c.Seeds, 5, setting.Seeds).In(setting.Protocol).Common().Describe("`N` number of random seeds"),
+		setting.Seed("seed", &c.Seed).Describe("`SEED` first random seed"),
+		setting.Switch("hold_out", &c.HoldOut, false).In(setting.Data).
+			Describe("neither train nor validate on the samples of seen classes that evaluate --candidates all needs"),
+		setting.Whole("epochs", &c.Epochs, 0, setting.Count).In(setting.Training).If(c.Epochs != 0, "").Common().
+			Noted(fmt.Sprintf("%d; with stage test: %d", defaultEpochs, defaultTest)).
+			Describe("`N` number of epochs, at most in the dev stage, exactly in the test stage"),
+	}
+}
+
+func (c *Config) preprocessing() setting.List {
+	return setting.List{
+		setting.Steps("preprocess", &c.Preprocess, AutoPreprocess,
+			"auto, none, or a comma-separated list of sqrt, l2, standardize and whiten",
+			AutoPreprocess, preprocess.None, preprocess.SignedRoot, preprocess.L2, preprocess.Standardize, preprocess.Whiten).In(setting.Training).Common().
+			Describe("`STEPS` preprocessing of the features: none, or a list of sqrt, l2, standardize and whiten; auto: l2; whiten but for singletons; sqrt if no value is negative, or standardize if scales differ").
+			Try(searchedChains...),
+		setting.Number("ridge", &c.Ridge, 0, setting.NotNegative).In(setting.Training).
+			If(c.Preprocess.Has(preprocess.Whiten), "preprocess with whiten").
+			Describe("`G` ridge of the whitening X (X'X + G I)^(-1/2) sqrt(n); 0 takes one from the scale of the features").
+			Try(1e2, 1e3, 1e4, 1e5, 1e6),
+	}
+}
+
+// CommonKeys are the settings of methods of any kind.
+func CommonKeys() []string {
+	var c Config
+	return append(append(c.common().Keys(), c.preprocessing().Keys()...), "patience")
+}
+
+// Clone returns a copy that does not share the method.
+func (c Config) Clone() Config {
+	c.Method = c.Method.Clone()
+	return c
+}
+
+// With returns a copy with another value of a setting.
+func (c Config) With(key string, value any) Config {
+	c = c.Clone()
+	c.find(key).Set(value)
+	return c
+}
+
+// WithCorrection returns a copy with another correction of the scores.
+func (c Config) WithCorrection(by model.Correction) Config {
+	c = c.Clone()
+	if c.Correction.Kind = by.Kind; by.On() {
+		c.Correction.Omega = by.Omega
+	}
+	return c
+}
+
+// WithMethodOf returns a copy with the method of another configuration, its settings and correction.
+func (c Config) WithMethodOf(other Config) Config {
+	c.Method, c.Correction, c.paperEpochs = other.Method.Clone(), other.Correction, other.paperEpochs
+	return c
+}
+
+func (c *Config) find(key string) setting.Setting {
+	s, err := c.Settings().Find(key)
+	if err != nil {
+		panic("config: " + err.Error())
+	}
+	return s
+}
+
+// Value returns the value of a setting.
+func (c Config) Value(key string) any { return c.find(key).Value() }
+
+// On returns c with the settings that it leaves to the data: those of the method, such as the
+// number of groups, and the preprocessing, which is l2 for singletons, sqrt,l2,whiten for others, without
+// sqrt for features with negative values, and with standardize in its place for those of very different scales
+// or far from zero.
+func (c Config) On(d *dataset.Dataset) Config {
+	c = c.Clone()
+	if m, ok := c.Method.Method.(interface{ Resolve(attributes int) }); ok {
+		m.Resolve(len(d.Attributes))
+	}
+	if c.Preprocess == AutoPreprocess {
+		rows := d.SamplesOf(d.Split.Train)
+		signed := slices.ContainsFunc(rows[:min(100, len(rows))], func(row int) bool { // of a ReLU none, otherwise many in each sample
+			return slices.ContainsFunc(d.Features.Row(row), func(v float32) bool { return v < 0 })
+		})
+		alone := c.Method.Variant().Info().Groups == model.AttributeGroups
+		c.Preprocess = "l2,whiten"
+		if alone {
+			c.Preprocess = preprocess.L2
+		}
+		if scaled(d, rows) {
+			c.Preprocess = "standardize," + c.Preprocess
+		} else if !signed && !alone {
+			c.Preprocess = "sqrt," + c.Preprocess
+		}
+	}
+	return c
+}
+
+// scaled reports whether training samples are of very different scales, or far from zero.
+func scaled(d *dataset.Dataset, rows []int) bool {
+	const most = 500 // samples, which tell
+	some := dataset.Dataset{Features: dataset.NewMatrix[float32](min(most, len(rows)), d.Features.Cols)}
+	for i := range some.Features.Rows {
+		copy(some.Features.Row(i), d.Features.Row(rows[i*len(rows)/some.Features.Rows]))
+	}
+	return check.Scales(&some) != nil
+}
+
+// DataName is the name of the data set in results, also where Dataset is a path.
+func (c Config) DataName() string { return catalog.NameOf(c.Dataset) }
+
+// DevEpochs returns the largest number of epochs of the dev stage.
+func (c Config) DevEpochs() int { return cmp.Or(c.Epochs, defaultEpochs) }
+
+// TestEpochs returns the number of epochs of the test stage without a dev stage.
+func (c Config) TestEpochs() int { return cmp.Or(c.Epochs, c.paperEpochs, defaultTest) }
+
+// Paper reports whether the settings start from those of the paper.
+func (c Config) Paper() bool { return c.paperEpochs > 0 }
+
+// Start returns the settings that another method starts from on the same data: those of the paper if c
+// started from these.
+func (c Config) Start(m methods.Named) Preset {
+	if c.paperEpochs > 0 {
+		return PresetFor(c.Dataset, m)
+	}
+	return GeneralFor(c.Dataset, m)
+}
+
+// Trials returns the trials of a stage on a part, one per seed, with the correction.
+func (c Config) Trials(v lab.View, stage train.Stage, epochs int) []lab.Task {
+	c = c.On(v.Data)
+	c.Method = c.Method.Canonical()
+	if !c.Preprocess.Has(preprocess.Whiten) {
+		c.Ridge = 0 // what a run does not use must not tell two trials apart
+	}
+	if stage == train.Test {
+		c.Patience = epochs
+	}
+	trials := make([]lab.Task, c.Seeds)
+	for i := range trials {
+		trials[i] = lab.Task{Correction: c.Correction, Trial: train.Trial{
+			Dataset: c.DataName(), Fingerprint: v.Fingerprint, Stage: stage, Preprocess: c.Preprocess, Ridge: c.Ridge, HoldOut: c.HoldOut,
+			Epochs: epochs, Patience: c.Patience, Seed: c.Seed + uint64(i), Method: c.Method,
+		}}
+	}
+	return trials
+}
+
+// Check returns an *invalid.Error for the first setting that no run can have. Errors that
+// only the data can show, such as more groups than attributes, are left to it.
+func (c Config) Check() error { return c.Settings().Check() }
+
+// MarshalJSON writes the settings that apply, in the form of a config file.
+func (c Config) MarshalJSON() ([]byte, error) { return json.Marshal(c.Settings().Used()) }
+
+// UnmarshalJSON reads a config file over c.
+func (c *Config) UnmarshalJSON(data []byte) error {
+	list, err := setting.ParseJSON(data)
+	if err != nil {
+		return err
+	}
+	p, err := Resolve(list, GeneralFor)
+	*c = p.Config
+	return err
+}
+
+// Write writes a config file with the fingerprint of the data set and split on which the
+// settings were chosen.
+func (c Config) Write(path, fingerprint string) error {
+	data, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	own := `{"` + fingerprintKey + `":` + strconv.Quote(fingerprint) + ","
+	return fileio.WriteJSON(path, json.RawMessage(own+string(data[1:])))
+}
+
+// Preset is the settings that a run of a method on a data set starts from.
+type Preset struct {
+	Config
+	// Expect is the published test accuracy for each seed, a fraction; empty where the
+	// settings were not published for this data set.
+	Expect []float64
+	Source string
+	// ChosenOn is the fingerprint of the data on which a search chose the settings, "" if none did.
+	ChosenOn string
+	// Origins says where values come from that are no defaults, by key: FromPreset, or the flag or
+	// file that gave the value.
+	Origins map[string]string
+}
+
+// FromPreset is the origin of published settings.
+const FromPreset = "preset"
+
+// presetOf names the data sets that take the settings of another one.
+var presetOf = map[string]string{"cub127": "cub"}
+
+// GeneralFor returns the general defaults of a method for a data set, whether or not its
+// settings were published.
+func GeneralFor(dataset string, m methods.Named) Preset {
+	p := Preset{Config: Defaults(m), Source: "defaults", Origins: map[string]string{}}
+	p.Dataset = catalog.Canonical(dataset)
+	return p
+}
+
+// PresetFor returns the settings that a run of a method on a data set starts from: those
+// that the authors of the paper published, otherwise the general defaults.
+func PresetFor(dataset string, m methods.Named) Preset {
+	p := GeneralFor(dataset, m)
+	of := cmp.Or(presetOf[p.DataName()], p.DataName())
+	r, ok := published.Find(of, m.Variant())
+	if !ok {
+		return p
+	}
+	values := map[string]any{ // none of lr_v was published for variants which do not train V
+		"lr": r.LearningRate, "bias_factor": 1.0, "beta": r.Beta, "lambda": r.Lambda, "lr_v": cmp.Or(r.LearningRateV, 0.1), "zeta": r.Zeta,
+		"k": r.K, "psi": r.Psi, "alpha": r.Alpha, "batch": r.Batch, "preprocess": preprocess.None, "correction": model.NoCorrection,
+		"freeze_prior": false,
+	}
+	for _, s := range p.Settings() {
+		if v, has := values[s.Key]; has {
+			s.Set(v)
+			p.Origins[s.Key] = FromPreset
+		}
+	}
+	p.paperEpochs, p.Source = r.Epochs, fmt.Sprintf("the authors' settings for %s on %s", m.Variant(), r.Dataset)
+	if of == p.DataName() {
+		for _, percent := range r.Accuracy {
+			p.Expect = append(p.Expect, percent/100)
+		}
+	}
+	return p
+}
+
+// CheckOn returns an *invalid.Error for the first setting that no run on the data can have, so that
+// none is started.
+func (p Preset) CheckOn(d *dataset.Dataset) error {
+	c := p.On(d)
+	var e *invalid.Error
+	if s, ok := c.Method.Method.(*lago.Settings); ok && (d.Groups != nil || !s.Variant.Semantic()) { // otherwise see Allows
+		if _, _, err := s.Grouping(len(d.Attributes), d.GroupOf()); errors.As(err, &e) {
+			return p.at(e)
+		}
+	}
+	if c.HoldOut && errors.As(train.CheckHeldOut(d, "hold_out"), &e) {
+		return p.at(e)
+	}
+	return nil
+}
+
+// at adds the place where the value of its field was given to an error.
+func (p Preset) at(e *invalid.Error) error {
+	where := p.Origins[e.Field]
+	if where == FromPreset {
+		where = ""
+	}
+	return at(where, e.Field, e)
+}

@@ -1,0 +1,310 @@
+package config
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/runs/lab"
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/setting"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/internal/testkit/tiny"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/preprocess"
+	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/methods"
+)
+
+var update = flag.Bool("update", false, "write the table of docs/settings.md")
+
+// resolve resolves the settings of a file and flags.
+func resolve(t *testing.T, text string, flags ...setting.Assignment) (Preset, error) {
+	t.Helper()
+	given, err := ReadFile(t.Context(), testkit.Write(t, t.TempDir(), "settings.json", text))
+	if err != nil {
+		return Preset{}, err
+	}
+	return Resolve(append(given, flags...), PresetFor)
+}
+
+func flagged(key, text string) setting.Assignment {
+	return setting.Assignment{Key: key, Text: text, Where: "--" + strings.ReplaceAll(key, "_", "-")}
+}
+
+// drawConfig draws a configuration of LAGO that passes Check.
+func drawConfig(t *rapid.T) Config {
+	c := Defaults(methods.Variant(rapid.SampledFrom(model.Variants).Draw(t, "variant")))
+	for _, s := range c.Settings() {
+		switch v := s.Value().(type) {
+		case float64:
+			most := 1e9
+			if s.Key == "omega" {
+				most = 1
+			}
+			s.Set(rapid.Float64Range(1e-9, most).Draw(t, s.Key))
+		case int:
+			most := 99
+			if s.Key == "dev_split" {
+				most = 3
+			}
+			s.Set(rapid.IntRange(1, most).Draw(t, s.Key))
+		case uint64:
+			s.Set(rapid.Uint64Max(math.MaxInt64).Draw(t, s.Key))
+		case bool:
+			s.Set(!v)
+		case string:
+			s.Set(rapid.StringMatching(`[a-z0-9-]{1,9}`).Draw(t, s.Key))
+		case preprocess.Chain:
+			s.Set(rapid.SampledFrom(searchedChains).Draw(t, s.Key))
+		default:
+			if s.Key != "variant" {
+				s.Set(rapid.SampledFrom(s.Options).Draw(t, s.Key))
+			}
+		}
+	}
+	return c
+}
+
+// smallData is for tests that do not change it.
+var smallData = tiny.Small()
+
+// trials names those of a stage.
+func trials(t testkit.TB, c Config, stage train.Stage) (names []string) {
+	t.Helper()
+	testkit.NoError(t, c.Check())
+	for _, trial := range c.Trials(lab.View{Data: smallData, Fingerprint: "data"}, stage, 9) {
+		names = append(names, trial.Name())
+	}
+	return names
+}
+
+func TestFlagsOverrideTheFileAndThatThePreset(t *testing.T) {
+	p := testkit.Must(resolve(t, `{"dataset": "CUB", "variant": "k-soft", "lr": 5e-1, "k": 7, "prior": "per-attribute"}`,
+		flagged("lr", "0.25"), flagged("stage", "dev")))(t)
+	want := PresetFor("cub", methods.Variant(model.KSoft)).With("lr", 0.25).With("k", 7).With("prior", model.PerAttribute).With("stage", OnlyDev)
+	testkit.Equal(t, "settings", p.Settings().Values(), want.Settings().Values())
+	for key, want := range map[string]string{"lr": "--lr", "zeta": FromPreset, "seeds": ""} {
+		testkit.Equal(t, "origin of "+key, p.Origins[key], want)
+	}
+	testkit.WantText(t, p.Origins["k"], "settings.json")
+}
+
+// A written file, and the JSON of a stored result, make the same trials.
+func TestWrittenConfigsMakeTheSameTrials(t *testing.T) {
+	dir := t.TempDir()
+	rapid.Check(t, func(t *rapid.T) {
+		want := drawConfig(t)
+		data := testkit.Must(json.Marshal(want))(t)
+		path := testkit.Write(t, dir, "settings.json", string(data))
+		p := testkit.Must(Resolve(testkit.Must(ReadFile(t.Context(), path))(t), PresetFor))(t)
+		var read Config
+		testkit.NoError(t, json.Unmarshal(data, &read))
+		for _, stage := range []train.Stage{train.Dev, train.Test} {
+			if want.Stage == OnlyTest && stage == train.Dev {
+				continue // which has a patience
+			}
+			testkit.Equal(t, "trials", [][]string{trials(t, p.Config, stage), trials(t, read, stage)}, [][]string{trials(t, want, stage), trials(t, want, stage)})
+		}
+	})
+	path := filepath.Join(dir, "chosen.json")
+	testkit.NoError(t, Defaults(methods.Variant(model.KSoft)).With("k", 7).Write(path, "abc"))
+	p := testkit.Must(Resolve(testkit.Must(ReadFile(t.Context(), path))(t), PresetFor))(t)
+	testkit.Equal(t, "chosen on", p.ChosenOn, "abc")
+	testkit.Equal(t, "k", p.Value("k"), 7)
+}
+
+// A setting distinguishes trials if, and only if, it applies. A new setting is expected to
+// make another trial until it is listed here.
+func TestOnlyUsedSettingsDistinguishTrials(t *testing.T) {
+	// These decide which trials there are. The split is in the fingerprint of the data. No weight depends
+	// on the correction.
+	protocol := []string{"dev_split", "stage", "seeds", "seed", "epochs"}
+	rapid.Check(t, func(t *rapid.T) {
+		base := drawConfig(t).With("seeds", 1).With("seed", 1)
+		keys := slices.DeleteFunc(base.Settings().Keys(), func(key string) bool { return key == "variant" || slices.Contains(protocol, key) })
+		key := rapid.SampledFrom(keys).Draw(t, "setting")
+		s := testkit.Must(base.Settings().Find(key))(t)
+		stage := rapid.SampledFrom([]train.Stage{train.Dev, train.Test}).Draw(t, "trial of")
+		other := base.With(key, drawConfig(t).With("variant", base.Method.Variant()).Value(key))
+		if key == "preprocess" {
+			base, other = base.With("ridge", 0), other.With("ridge", 0) // which whiten alone uses
+		}
+		used := !s.Unused && !slices.Contains(methods.CorrectionKeys, key)
+		if key == "patience" {
+			used = stage == train.Dev
+		}
+		differ := trials(t, base.With("stage", DevThenTest), stage)[0] != trials(t, other.With("stage", DevThenTest), stage)[0]
+		if want := used && base.Value(key) != other.Value(key); differ != want {
+			t.Errorf("%s %v and %v of %s in %s: different trials: %t, expected %t", key, base.Value(key), other.Value(key), base.Method.Label(), stage, differ, want)
+		}
+	})
+}
+
+// A setting without effect is refused, in a flag and in a file. A file may repeat the
+// value that the run has anyway.
+func TestSettingsThatDoNotApplyAreRefused(t *testing.T) {
+	for _, c := range []struct{ key, text, rest, want string }{
+		{"k", "5", `{}`, "expected variant k-soft, found variant semantic-hard"},
+		{"lr_v", "0.5", `{"variant": "singletons"}`, "expected variants k-soft and semantic-soft, found variant singletons"},
+		{"omega", "0.3", `{"correction": "none"}`, "expected corrections evidence and standardise, found correction none"},
+		{"ridge", "10", `{}`, "expected preprocess with whiten, found preprocess auto"},
+		{"patience", "5", `{"stage": "test"}`, "expected stages dev and full, found stage test"},
+	} {
+		given := flagged(c.key, c.text)
+		_, err := resolve(t, c.rest, given)
+		var e *invalid.Error
+		if !errors.As(err, &e) || !e.Usage || err.Error() != given.Where+": "+c.want {
+			t.Errorf("%s: error %v, expected %s, of the command line", given.Where, err, c.want)
+		}
+		text := strings.Replace(strings.Replace(c.rest, "{", `{"`+c.key+`": `+c.text+",", 1), ",}", "}", 1)
+		_, err = resolve(t, text)
+		if testkit.WantError(t, err, "settings.json: "+c.key+": "+c.want); errors.As(err, &e) && e.Usage {
+			t.Errorf("%s: the error is one of the command line", text)
+		}
+	}
+	_, err := resolve(t, `{}`, flagged("k", "0"))
+	testkit.WantError(t, err, "--k: expected variant k-soft")
+	testkit.Must(resolve(t, `{"k": 0, "psi": 0, "lr_v": 0.1, "ridge": 0}`))(t)
+}
+
+// A copy that is changed leaves the original alone.
+func TestCopiesDoNotShareTheMethod(t *testing.T) {
+	c := Defaults(methods.Variant(model.KSoft))
+	before := c.Settings().Values()
+	c.With("k", 5)
+	c.On(tiny.Small())
+	c.Clone().Method.Settings().Canonical()
+	testkit.Equal(t, "settings of the original", c.Settings().Values(), before)
+}
+
+// TestPresetsAreThoseThatTheAuthorsReleased holds each cell to the settings and the mean accuracy of the
+// released run of the test stage, typed in from its metric_results.json.
+func TestPresetsAreThoseThatTheAuthorsReleased(t *testing.T) {
+	keys := []string{"lr", "lr_v", "beta", "lambda", "alpha", "psi", "zeta", "k"}
+	for _, c := range []struct {
+		dataset string
+		variant model.Variant
+		values  []any // of the keys
+		epochs  int   // of the test stage
+		percent float64
+	}{
+		{"cub", model.Singletons, []any{1e-4, 0.1, 0., 1e-7, 0., 0., 10., 0}, 58, 54.61},
+		{"cub", model.SemanticHard, []any{1e-4, 0.1, 1e-6, 1e-4, 0., 0., 10., 0}, 55, 58.362},
+		{"cub", model.KSoft, []any{3e-5, 1., 1e-5, 1e-5, 0., 0., 1., 30}, 160, 56.094},
+		{"cub", model.SemanticSoft, []any{3e-5, 0.1, 1e-3, 1e-4, 0., 1e-4, 3., 0}, 100, 58.022},
+		{"awa2", model.Singletons, []any{3e-6, 0.1, 1e-5, 1e-5, 0., 0., 10., 0}, 38, 63.458},
+		{"awa2", model.SemanticHard, []any{3e-6, 0.1, 0., 1e-5, 0., 0., 10., 0}, 55, 61.49},
+		{"awa2", model.KSoft, []any{3e-6, 0.01, 1e-4, 1e-6, 0., 0., 3., 30}, 90, 58.838},
+		{"awa2", model.SemanticSoft, []any{3e-6, 0.1, 1e-3, 1e-3, 0., 1e-4, 1., 0}, 63, 64.698},
+		{"sun", model.Singletons, []any{3e-5, 0.1, 1e-8, 1e-8, 0., 0., 10., 0}, 124, 57.138},
+		{"sun", model.SemanticHard, []any{3e-5, 0.1, 1e-3, 1e-4, 0., 0., 10., 0}, 159, 47.206},
+		{"sun", model.KSoft, []any{1e-4, 0.1, 1e-4, 0., 1., 0., 10., 40}, 39, 57.458},
+		{"sun", model.SemanticSoft, []any{1e-4, 1., 1e-4, 1e-4, 0., 0., 3., 0}, 130, 48.766},
+	} {
+		p := PresetFor(strings.ToUpper(c.dataset), methods.Variant(c.variant))
+		for i, key := range keys {
+			testkit.Equal(t, fmt.Sprintf("%s on %s: %s", c.variant, c.dataset, key), p.Value(key), c.values[i])
+		}
+		testkit.Near(t, fmt.Sprint(c.variant, c.dataset), 100*lab.Summarise(p.Expect).Mean, c.percent, 1e-5)
+		if p.TestEpochs() != c.epochs || p.Dataset != c.dataset || p.Preprocess != preprocess.None || p.Value("bias_factor") != 1. || len(p.Expect) != 5 {
+			t.Errorf("%s on %s: found %+v", c.variant, c.dataset, p)
+		}
+		testkit.NoError(t, p.Check())
+	}
+	for _, v := range model.Variants { // cub127 takes the settings of CUB, and expects nothing
+		want, got := PresetFor("cub", methods.Variant(v)), PresetFor("CUB127", methods.Variant(v))
+		want.Dataset = "cub127"
+		if diff := gocmp.Diff(want.Settings().Values(), got.Settings().Values()); diff != "" || got.Expect != nil || got.TestEpochs() != want.TestEpochs() {
+			t.Errorf("%s: expects %v (-cub +cub127):\n%s", v, got.Expect, diff)
+		}
+		p := PresetFor("unheard-of", methods.Variant(v))
+		if p.Preprocess != AutoPreprocess || p.Stage != DevThenTest || p.Seeds != 5 || p.TestEpochs() != defaultTest || p.Expect != nil || p.Check() != nil {
+			t.Errorf("%s: found %+v", v, p)
+		}
+	}
+}
+
+// The table of docs/settings.md is made from the settings; -update writes it.
+func TestSettingsOfTheDocumentation(t *testing.T) {
+	const path = "../../../docs/settings.md"
+	placeholder := regexp.MustCompile("^`[^`]+` ")
+	var b strings.Builder
+	b.WriteString("| flag | key | default | valid values | applies to | meaning |\n| --- | --- | --- | --- | --- | --- |\n")
+	c := Defaults(methods.Variant(model.SemanticHard))
+	for _, s := range c.Settings() {
+		meaning := strings.ReplaceAll(placeholder.ReplaceAllString(s.Help, ""), "|", "\\|")
+		fmt.Fprintf(&b, "| `--%s` | `%s` | %s | %s | %s | %s |\n", strings.ReplaceAll(s.Key, "_", "-"), s.Key, s.DefaultText(), s.Valid, cmp.Or(s.For, "every run"), meaning)
+	}
+	page := testkit.Read(t, path)
+	found := regexp.MustCompile(`(?m)^\| flag(.*\n)(\|.*\n)+`).FindString(page)
+	if *update {
+		testkit.NoError(t, os.WriteFile(path, []byte(strings.Replace(page, found, b.String(), 1)), 0o644))
+	} else if diff := gocmp.Diff(b.String(), found); diff != "" {
+		t.Errorf("-update writes it (-want +got):\n%s", diff)
+	}
+}
+
+// What the data cannot have is refused before a folder is made, with the place of the value.
+func TestSettingsThatTheDataCannotHave(t *testing.T) {
+	d := &dataset.Dataset{Name: "birds", Features: dataset.NewMatrix[float32](1, 1), Attributes: make([]dataset.Attribute, 5000)}
+	for text, want := range map[string]string{
+		`{"variant": "k-soft", "k": 5001}`: "settings.json: k: expected at most the number of attributes, 5000, found 5001",
+		`{"hold_out": true}`:               "settings.json: hold_out: expected a data set with held-out samples of seen classes, found none in birds",
+	} {
+		testkit.WantError(t, testkit.Must(resolve(t, text))(t).CheckOn(d), want)
+	}
+	testkit.NoError(t, testkit.Must(resolve(t, `{"variant": "k-soft", "k": 5000}`))(t).CheckOn(d))
+}
+
+// A path keeps its case; presets, names of runs and files of a search go by the folder's name.
+func TestDatasetByPath(t *testing.T) {
+	p := testkit.Must(resolve(t, `{"dataset": "Data/CUB"}`))(t)
+	file := SearchFile("runs", p.Dataset, 1, model.KSoft)
+	if p.Dataset != "Data/CUB" || p.DataName() != "cub" || p.Expect == nil || file != "runs/search-cub-k-soft.json" {
+		t.Errorf("found %q, named %q, published %v, %s", p.Dataset, p.DataName(), p.Expect, file)
+	}
+}
+
+func TestAutoPreprocess(t *testing.T) {
+	of := func(features ...float32) *dataset.Dataset {
+		return &dataset.Dataset{
+			Features: dataset.Matrix[float32]{Rows: 2, Cols: 2, Data: features},
+			Labels:   []int{0, 1}, Classes: []string{"seen", "unseen"}, Split: dataset.Split{Train: []int{0}, Test: []int{1}},
+		}
+	}
+	relu, signed := of(0, 1, -2, 0), of(0, -2, 1, 0) // the second sample is of an unseen class
+	far := of(0, 1, 2, 3)
+	far.Features = dataset.Matrix[float32]{Rows: 4, Cols: 2, Data: []float32{100, 201, 101, 200, 102, 202, 0, 1}}
+	far.Labels = []int{0, 0, 0, 1}
+	for _, c := range []struct {
+		variant model.Variant
+		data    *dataset.Dataset
+		want    preprocess.Chain
+	}{
+		{model.SemanticHard, relu, "sqrt,l2,whiten"},
+		{model.Singletons, relu, "l2"},
+		{model.SemanticHard, signed, "l2,whiten"},
+		{model.Singletons, signed, "l2"},
+		{model.SemanticHard, far, "standardize,l2,whiten"},
+		{model.Singletons, far, "standardize,l2"},
+	} {
+		config := Defaults(methods.Variant(c.variant))
+		if got, none := config.On(c.data).Preprocess, config.With("preprocess", preprocess.None).On(c.data).Preprocess; got != c.want || none != preprocess.None {
+			t.Errorf("%s: found %s and %s, expected %s and none", c.variant, got, none, c.want)
+		}
+	}
+}

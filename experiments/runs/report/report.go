@@ -1,0 +1,301 @@
+// Package report shows the results that the commands stored in a folder of runs: one HTML
+// page that opens anywhere without a network, with figures that can also be written to files.
+// It trains nothing and guesses nothing: a result is shown if a command stored it. What no
+// command stored is listed with the command that does.
+package report
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/lago-train/lago-train/experiments/runs/lab"
+	"github.com/lago-train/lago-train/experiments/runs/plot"
+	"github.com/lago-train/lago-train/experiments/runs/results"
+	"github.com/lago-train/lago-train/experiments/studies"
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/table"
+	"github.com/lago-train/lago-train/internal/webpage"
+	"github.com/lago-train/lago-train/train"
+)
+
+var (
+	//go:embed page.html
+	pageHTML string
+	//go:embed style.css
+	styleCSS string
+	//go:embed page.js
+	pageJS string
+
+	page = webpage.New("report", pageHTML, styleCSS, pageJS, template.FuncMap{
+		"table": func(t *table.Table) template.HTML { return template.HTML(t.HTML()) }, //nolint:gosec // escaped
+		"count": format.Count, "printable": format.Printable, "svg": inlineSVG, "numbers": inlineCSV,
+		"points": func(f plot.Figure) float64 { width, _ := f.Size(); return width.Points() },
+	})
+)
+
+// Page is the report on a folder of runs.
+type Page struct {
+	Dir      string
+	Datasets []*DatasetPage
+	Missing  []lab.Missing // runs without a model, and results that cannot be read
+	Programs []string      // and machines that trained the runs
+}
+
+// DatasetPage is the report on one data set and its split.
+type DatasetPage struct {
+	Title    string
+	Headline string       // the accuracy on unseen classes
+	Lead     *plot.Figure // of the same result
+	Sections []*Section
+	Missing  []Todo // what no command stored
+
+	name, fingerprint string
+	results           map[string][]shown // by kind
+}
+
+// Todo is a question without a stored result, and the command that stores one.
+type Todo struct{ What, Command string }
+
+// Section answers one question.
+type Section struct {
+	studies.Kind
+	Figures []plot.Figure
+	Tables  []*table.Table
+	Notes   []string
+}
+
+// shown is a stored result that was read.
+type shown struct {
+	lab.Stored
+	results.Result
+}
+
+// Read reads the results in a folder. Results that are damaged are listed as missing. The
+// error is that of a folder that cannot be read or holds no results.
+func Read(ctx context.Context, dir string) (*Page, error) {
+	runs, err := lab.ReadRuns(dir)
+	if err != nil {
+		return nil, err
+	}
+	stored, missing, err := lab.ReadStored(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	p := &Page{Dir: dir, Missing: append(missing, lab.MissingOf(runs)...), Programs: programs(runs)}
+	for _, s := range stored {
+		if err := p.add(s); err != nil {
+			p.Missing = append(p.Missing, *lab.NewMissing(s.Path, lab.Broken, err))
+		}
+	}
+	if len(p.Datasets) == 0 && len(p.Missing) == 0 {
+		return nil, &invalid.Error{Where: dir, Want: "stored results", Got: "none", Hint: "lago-train run --out " + shellQuote(dir) + " stores some."}
+	}
+	for _, d := range p.Datasets {
+		d.Title = d.title(p.Datasets)
+		lead := d.lead()
+		for _, k := range studies.Kinds() {
+			d.addSection(k, dir, lead)
+		}
+	}
+	return p, nil
+}
+
+// add adds a stored result to the page of its data set.
+func (p *Page) add(s lab.Stored) error {
+	kinds := studies.Kinds()
+	i := slices.IndexFunc(kinds, func(k studies.Kind) bool { return k.Name == s.Kind })
+	if i < 0 {
+		return &invalid.Error{Where: s.Path, Field: "kind", Want: "the name of a study", Got: invalid.Quote(s.Kind)}
+	}
+	r := kinds[i].New()
+	if err := s.Decode(r); err != nil {
+		return err
+	}
+	j := slices.IndexFunc(p.Datasets, func(d *DatasetPage) bool { return d.name == s.Dataset && d.fingerprint == s.Fingerprint })
+	if j < 0 {
+		j = len(p.Datasets)
+		p.Datasets = append(p.Datasets, &DatasetPage{name: s.Dataset, fingerprint: s.Fingerprint, results: map[string][]shown{}})
+	}
+	d := p.Datasets[j]
+	d.results[s.Kind] = append(d.results[s.Kind], shown{s, r})
+	return nil
+}
+
+// title names a data set, with its fingerprint if there is another of the same name, such as another split.
+func (d *DatasetPage) title(all []*DatasetPage) string {
+	for _, other := range all {
+		if other != d && other.name == d.name {
+			return fmt.Sprintf("%s, fingerprint %.8s", d.name, d.fingerprint)
+		}
+	}
+	return d.name
+}
+
+// lead sets the headline, and returns the result that it is of: of the first kind that has one,
+// the result with the highest validation accuracy, since the test classes choose nothing.
+func (d *DatasetPage) lead() (best results.Result) {
+	d.Headline = "Results on " + d.Title
+	for _, k := range studies.Kinds() {
+		most := -1.0
+		for _, r := range d.results[k.Name] {
+			h, ok := r.Result.(interface{ Headline() (string, float64) })
+			if !ok {
+				continue
+			}
+			if text, validation := h.Headline(); text != "" && validation > most {
+				d.Headline, best, most = d.Title+": "+text, r.Result, validation
+			}
+		}
+		if best != nil {
+			break
+		}
+	}
+	return best
+}
+
+// programs describes the programs and machines that trained runs, with the number of runs.
+func programs(runs []lab.Run) (list []string) {
+	count := map[string]int{}
+	for _, r := range runs {
+		if record, err := train.ReadRecord(r.Dir); err == nil { // otherwise the run is listed as missing
+			v := record.Versions
+			count[fmt.Sprintf("lago-train %s, %s, %s, %s", cmp.Or(v["revision"], v["lago-train"]), v["go"], v["platform"], record.BLAS)]++
+		}
+	}
+	for _, program := range slices.Sorted(maps.Keys(count)) {
+		list = append(list, program+": "+format.Count(count[program], "run"))
+	}
+	return list
+}
+
+// inName replaces what names of files should not have.
+var inName = strings.NewReplacer("/", "-", `\`, "-", ":", "-", " ", "-", ",", "-")
+
+// addSection shows the stored results of a question, the newest first, or lists its command. The
+// first figure of lead goes to the top.
+func (d *DatasetPage) addSection(k studies.Kind, dir string, lead results.Result) {
+	list := d.results[k.Name]
+	if len(list) == 0 {
+		d.Missing = append(d.Missing, Todo{k.Title, fmt.Sprintf("lago-train %s --dataset %s --out %s", k.Command, shellQuote(d.name), shellQuote(dir))})
+		return
+	}
+	s := &Section{Kind: k}
+	for i, r := range list {
+		suffix := ""
+		if i > 0 {
+			suffix = fmt.Sprintf("-%d", i+1)
+		}
+		figures, err := r.Figures(dir)
+		if err != nil {
+			s.Notes = append(s.Notes, "Figures of "+filepath.Base(r.Path)+": "+err.Error())
+		}
+		for _, f := range figures {
+			f.Name = inName.Replace(format.Printable(d.Title + "-" + f.Name + suffix))
+			if r.Result == lead && d.Lead == nil {
+				d.Lead = &f
+			} else {
+				s.Figures = append(s.Figures, f)
+			}
+		}
+		s.Tables = append(s.Tables, slices.DeleteFunc(r.Tables(), func(t *table.Table) bool { return t == nil })...)
+	}
+	d.Sections = append(d.Sections, s)
+}
+
+// Figures lists the figures, with titles that name the data set.
+func (p *Page) Figures() (list []plot.Figure) {
+	for _, d := range p.Datasets {
+		var of []plot.Figure
+		if d.Lead != nil {
+			of = append(of, *d.Lead)
+		}
+		for _, s := range d.Sections {
+			of = append(of, s.Figures...)
+		}
+		for _, f := range of {
+			f.Title, f.Caption = format.Printable(f.Title+", "+d.Title), format.Printable(f.Caption)
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// Write writes the report as one HTML page that loads nothing else.
+func (p *Page) Write(w io.Writer) error { return page.Execute(w, p) }
+
+// inlineSVG draws a figure as an element of the page.
+func inlineSVG(f plot.Figure) (template.HTML, error) {
+	svg, err := plot.ForPage(f)
+	return template.HTML(svg), err //nolint:gosec // made by this program, with names escaped
+}
+
+// inlineCSV returns the numbers of a figure as an address that holds them.
+func inlineCSV(f plot.Figure) template.URL {
+	return template.URL("data:text/csv;charset=utf-8;base64," + base64.StdEncoding.EncodeToString([]byte(f.Picture.Numbers().CSV()))) //nolint:gosec // encoded
+}
+
+// Summary lists what a report shows.
+type Summary struct {
+	Page    string        `json:"page"`
+	Figures []string      `json:"figures"` // files
+	Stored  []Result      `json:"stored"`  // the results that the page shows
+	Missing []lab.Missing `json:"missing"`
+}
+
+// Result is a stored result.
+type Result struct {
+	Kind    string `json:"kind"`
+	Dataset string `json:"dataset"`
+	File    string `json:"file"`
+}
+
+// Summary lists the results of the report.
+func (p *Page) Summary() *Summary {
+	s := &Summary{Figures: []string{}, Stored: []Result{}, Missing: p.Missing}
+	for _, d := range p.Datasets {
+		for _, k := range studies.Kinds() {
+			for _, r := range d.results[k.Name] {
+				s.Stored = append(s.Stored, Result{r.Kind, d.Title, r.Path})
+			}
+		}
+	}
+	return s
+}
+
+// Tables say where the report is, and what is missing from it.
+func (s *Summary) Tables() []*table.Table {
+	var kinds []string
+	for _, r := range s.Stored {
+		kinds = append(kinds, r.Kind)
+	}
+	slices.Sort(kinds)
+	t := table.New(fmt.Sprintf("%s shows %s (%s)", s.Page, format.Count(len(s.Stored), "stored result"), cmp.Or(strings.Join(slices.Compact(kinds), ", "), "none")))
+	for _, file := range s.Figures {
+		t.Note("  %s", file)
+	}
+	if len(s.Missing) > 0 {
+		t.Note("%d cannot be shown:", len(s.Missing))
+	}
+	for _, m := range s.Missing {
+		t.Note("  %s", &m)
+	}
+	return []*table.Table{t}
+}
+
+// shellQuote quotes a word for the shell if necessary.
+func shellQuote(word string) string {
+	if word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-") == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

@@ -1,0 +1,206 @@
+package report
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"html"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lago-train/lago-train/experiments/internal/testlab"
+	"github.com/lago-train/lago-train/experiments/runs/config"
+	"github.com/lago-train/lago-train/experiments/runs/lab"
+	"github.com/lago-train/lago-train/experiments/runs/plot"
+	"github.com/lago-train/lago-train/experiments/studies/protocol"
+	"github.com/lago-train/lago-train/internal/fileio"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/train"
+)
+
+// runCommand does what `lago-train run` does.
+func runCommand(t *testing.T, l *lab.Lab, c config.Config) *protocol.Result {
+	t.Helper()
+	p := config.PresetFor(c.Dataset, c.Method)
+	p.Config = c
+	return testkit.Must((&protocol.Method{Preset: p}).Ask(t.Context(), l))(t).(*protocol.Result)
+}
+
+const (
+	summary  = `{"mean": 0.5, "sem": 0.01, "values": [0.49, 0.51]}`
+	row      = `{"labels": ["eszsl", "25.0 %"], "number": 25, "accuracy": ` + summary + `, "by_draw": ` + summary + `, "relative": ` + summary + `, "interval": {"low": 0.4, "high": 0.6}}`
+	degrees  = `"stage": "test", "classes": 4, "x": "share (%)", "columns": ["method", "share"], "rows": [` + row + `]}`
+	stage    = `{"per_class_accuracy": ` + summary + `, "interval": {"low": 0.4, "high": 0.6}, "classes": 4, "parts": 1}`
+	compared = `"differences": [{"reference": "lago", "method": "eszsl", "mean": -0.05, "interval": {"low": -0.09, "high": 0.01}, "p": 0.03, "p_holm": 0.03}],
+		"methods": [{"name": "lago", "variant": "k-soft", "parts": [{}], "val": ` + stage + `, "test": ` + stage + `},
+		{"name": "eszsl", "title": "ESZSL", "parts": [{}], "val": ` + stage + `, "test": ` + stage + `}]}`
+)
+
+// stored has a small stored result of each kind whose figures need no runs.
+var stored = map[string]string{
+	"noise":             `{"kind": "noise", ` + degrees,
+	"partial":           `{"kind": "partial", ` + degrees,
+	"partial-strongest": `{"kind": "partial-strongest", ` + degrees,
+	"compare":           `{"kind": "compare", "parts": 1, ` + compared,
+	"rotation":          `{"kind": "rotation", "parts": 4, ` + compared,
+	"reproduction":      `{"kind": "reproduction", "methods": [{"name": "eszsl", "title": "ESZSL", "val": ` + stage + `, "test": ` + stage + `, "published_percent": "53.9"}]}`,
+	"ablation":          `{"kind": "ablation", "stage": "validation", "columns": ["prior", "complement", "supervision"], "rows": [{"labels": ["uniform", "const", "implicit"], "accuracy": ` + summary + `}]}`,
+	"sweep-k":           `{"kind": "sweep-k", "stage": "validation", "x": "K", "columns": ["variant"], "rows": [{"labels": ["k-soft"], "number": 10, "accuracy": ` + summary + `}, {"labels": ["singletons"], "number": 312, "reference": true, "accuracy": ` + summary + `}]}`,
+	"searched":          `{"variant": "k-soft", "tried": [{"settings": {"lr": 0.1}, "val_accuracy": 0.5}], "space": ["lr"]}`,
+}
+
+// store writes a stored result of a data set.
+func store(t *testing.T, root, kind, dataset, fingerprint, result string) string {
+	t.Helper()
+	path := filepath.Join(root, fmt.Sprintf("%s-set-%08x.json", kind, len(dataset+fingerprint)))
+	testkit.NoError(t, fileio.WriteSealed(path, lab.Stored{
+		Version: 3, Kind: kind, Dataset: dataset, Fingerprint: fingerprint, Config: json.RawMessage("{}"), Result: json.RawMessage(result),
+	}))
+	return path
+}
+
+func read(t *testing.T, root string) *Page {
+	t.Helper()
+	return testkit.Must(Read(t.Context(), root))(t)
+}
+
+// render returns the page and its text.
+func render(t *testing.T, p *Page) (page, text string) {
+	t.Helper()
+	var b bytes.Buffer
+	testkit.NoError(t, p.Write(&b))
+	page = b.String()
+	tags := regexp.MustCompile(`(?s)<head>.*?</head>|<svg.*?</svg>|<[^>]*>`)
+	return page, strings.Join(strings.Fields(html.UnescapeString(tags.ReplaceAllString(page, " "))), " ")
+}
+
+func sections(d *DatasetPage) (names []string) {
+	for _, s := range d.Sections {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// all is a folder with a result of each kind in stored, and of two run commands.
+func all(t *testing.T) *lab.Lab {
+	t.Helper()
+	l := testlab.New(t)
+	for _, c := range testlab.Full(l, model.Singletons, model.SemanticHard) {
+		runCommand(t, l, c)
+	}
+	for kind, result := range stored {
+		store(t, l.Root, kind, l.Data.Name, l.Fingerprint(), result)
+	}
+	return l
+}
+
+// Each stored result has a section with its tables and figures, and nothing is loaded.
+func TestPage(t *testing.T) {
+	l := all(t)
+	p := read(t, l.Root)
+	if len(p.Datasets) != 1 || len(p.Missing) > 0 {
+		t.Fatalf("%d data sets, missing %+v", len(p.Datasets), p.Missing)
+	}
+	want := []string{"run", "reproduction", "compare", "rotation", "ablation", "sweep-k", "noise", "partial", "partial-strongest", "searched"}
+	testkit.Equal(t, "sections", sections(p.Datasets[0]), want)
+	page, text := render(t, p)
+	testkit.WantText(t, text, "11 results in "+l.Root, "noise-set-", "The paper's tables", " on 4 unseen classes, s", "lago-train (devel), go1.",
+		"Not run yet", "lago-train groups --dataset simulated-small --out "+l.Root)
+	testkit.WantNoText(t, regexp.MustCompile(`xmlns(:xlink)?="[^"]*"`).ReplaceAllString(page, ""),
+		"http://", "https://", "<script ", "<link", "<img", "@import", "url(", "@font-face")
+	best := p.Datasets[0].results["run"][0].Result.(*protocol.Result)
+	if other := p.Datasets[0].results["run"][1].Result.(*protocol.Result); other.Val.PerClass.Mean > best.Val.PerClass.Mean {
+		best = other
+	}
+	if want := fmt.Sprintf("<h1 id=\"data-0\">simulated-small: %s (95 %%: %s) on 4 unseen classes, %s</h1>", best.Test.PerClass.MeanText(), best.Test.Interval, best.Variant); !strings.Contains(page, want) ||
+		!strings.HasSuffix(p.Datasets[0].Lead.Title, best.Variant) {
+		t.Errorf("expected %s, the run with the best validation accuracy, and its figure, found %s and %s", want, p.Datasets[0].Headline, p.Datasets[0].Lead.Title)
+	}
+	found := regexp.MustCompile(`download="simulated-small-compare.csv" href="data:text/csv;charset=utf-8;base64,([^"]*)"`).FindStringSubmatch(page)
+	if found == nil {
+		t.Fatal("no link to the numbers of the comparison")
+	}
+	if numbers, err := base64.StdEncoding.DecodeString(html.UnescapeString(found[1])); err != nil || !strings.Contains(string(numbers), "ESZSL,4 unseen classes,here,50,40,60") {
+		t.Errorf("%v, expected the numbers of ESZSL, found %s", err, numbers)
+	}
+	testkit.WantText(t, testlab.Text(p.Summary().Tables()), "shows 11 stored results (ablation, compare, noise, ")
+
+	dir := t.TempDir()
+	files := testkit.Must(plot.WriteFiles(fileio.Write, dir, plot.SVG, p.Figures()...))(t)
+	if distinct := slices.Compact(slices.Sorted(slices.Values(files))); len(distinct) != len(p.Figures()) || len(distinct) < 13 {
+		t.Errorf("%d files, expected one for each of %d figures", len(distinct), len(p.Figures()))
+	}
+	for _, file := range files {
+		testkit.NoError(t, xml.Unmarshal([]byte(testkit.Read(t, file)), new(struct{})))
+	}
+}
+
+// A section comes from what a command stored, and from nothing else: not from runs that no command
+// summarised.
+func TestRunsMakeNoSections(t *testing.T) {
+	l := testlab.New(t)
+	trials := testlab.Config(l, config.OnlyDev, model.KSoft).Trials(l.Parts[0], train.Dev, 2)
+	testkit.Must(l.Do(t.Context(), trials))(t)
+	_, err := Read(t.Context(), l.Root)
+	testkit.WantError(t, err, l.Root+": expected stored results, found none. ", "lago-train run --out "+l.Root)
+	runCommand(t, l, testlab.Config(l, config.OnlyDev, model.SemanticHard))
+	p := read(t, l.Root)
+	testkit.Equal(t, "sections", sections(p.Datasets[0]), []string{"run"})
+	_, text := render(t, p)
+	testkit.WantNoText(t, text, "k-soft")
+}
+
+// The same data set with another split has another page, and names cannot become markup
+// nor leave the folder of figures.
+func TestNames(t *testing.T) {
+	root := t.TempDir()
+	const name = "<b>birds</b> & ../co"
+	store(t, root, "noise", name, "0123456789abcdef", strings.ReplaceAll(stored["noise"], "eszsl", "<i>eszsl"))
+	store(t, root, "noise", name, "fedcba98", stored["noise"])
+	store(t, root, "noise", "fish'", "0123", stored["noise"])
+	p := read(t, root)
+	var titles []string
+	for _, d := range p.Datasets {
+		titles = append(titles, d.Title)
+	}
+	slices.Sort(titles)
+	testkit.Equal(t, "titles", titles, []string{name + ", fingerprint 01234567", name + ", fingerprint fedcba98", "fish'"})
+	page, text := render(t, p)
+	testkit.WantText(t, page, "&lt;b&gt;birds&lt;/b&gt; &amp; ../co", "&lt;i&gt;eszsl")
+	testkit.WantText(t, text, `--dataset 'fish'\''' --out `)
+	testkit.WantNoText(t, page, "<b>", "<i>")
+	for _, f := range p.Figures() {
+		testkit.Equal(t, "name of a figure without its folder", filepath.Base(f.Name), f.Name)
+	}
+}
+
+// Results that are damaged or incomplete, and runs without a model, are listed with the reason,
+// beside what can be shown.
+func TestDamagedResults(t *testing.T) {
+	root := t.TempDir()
+	store(t, root, "noise", "fish", "1", stored["noise"])
+	damaged := map[string]string{
+		"expected a result that this version of lago-train stored":                 testkit.Write(t, root, "noise-a-00000000.json", `{"kind"`),
+		`kind: expected the name of a study, found "colours"`:                      store(t, root, "colours", "fish", "", "{}"),
+		"result: expected a result of partial, found other JSON":                   store(t, root, "partial", "fish", "", `[1]`),
+		"trial.json: expected what a run writes, found damaged JSON. Delete the f": filepath.Dir(testkit.Write(t, root, filepath.Join("cut", train.TrialFile), `{`)),
+	}
+	p, why := read(t, root), map[string]string{}
+	for _, m := range p.Missing {
+		why[m.Name] = m.Why
+	}
+	for want, path := range damaged {
+		testkit.WantText(t, why[path], want)
+	}
+	_, text := render(t, p)
+	testkit.WantText(t, text, "1 result in ", "4 cannot be shown ", "Noisy descriptions")
+	testkit.WantText(t, testlab.Text(p.Summary().Tables()), "shows 1 stored result (noise)\n4 cannot be shown:\n", "cut: trial.json: ")
+	_, err := Read(t.Context(), filepath.Join(root, "none"))
+	testkit.WantError(t, err, filepath.Join(root, "none"))
+}

@@ -1,0 +1,400 @@
+// Package comparison compares LAGO with the baselines by one protocol, the paper's table 1.
+package comparison
+
+import (
+	"context"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/lago-train/lago-train/experiments/runs/config"
+	"github.com/lago-train/lago-train/experiments/runs/engine"
+	"github.com/lago-train/lago-train/experiments/runs/lab"
+	"github.com/lago-train/lago-train/experiments/runs/published"
+	"github.com/lago-train/lago-train/experiments/runs/results"
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/setting"
+	"github.com/lago-train/lago-train/internal/table"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/train/methods"
+)
+
+// Config says which methods are compared, and by what protocol.
+type Config struct {
+	Methods []string        // of Names
+	LAGO    []config.Config // of the variants that Methods need, see VariantsOf
+	// Common has the seeds, epochs of the dev stage, patience, held-out samples and, for
+	// baselines, the preprocessing from which their search starts.
+	Common config.Config
+	Budget int      // different settings of each method to try; 0 and 1 take those it starts from
+	Folds  int      // of the seen classes, over which settings are chosen; 0 is 1
+	Fixed  []Fixed  // settings of baselines
+	Given  []string // keys of settings that no search varies
+
+	Adapt  bool `json:",omitempty"` // also adapt to the samples of the evaluated classes
+	Ladder bool `json:",omitempty"` // in place of Methods, LAGO and ESZSL step by step, see steps
+	// Partitions of the classes into the parts of the lab, from RotateSeed on, each with its own search. 0
+	// and 1 are the first.
+	Partitions int    `json:",omitempty"`
+	RotateSeed uint64 `json:",omitempty"`
+}
+
+// Settings lists the settings of the study.
+func (c *Config) Settings(r *config.Request) setting.List {
+	return slices.Concat(r.SearchSettings(
+		"variant", "lr", "lr_v", "bias_factor", "batch", "beta", "lambda", "alpha", "psi", "zeta", "k", "prior", "complement", "config",
+	), r.RotationSettings(), setting.List{
+		r.FolderSetting(),
+		setting.Choices("methods", &c.Methods, methods.Names(), Names()...).In(setting.Methods).Common().Noted("lago and all baselines").Describe("variants of LAGO, lago for the best of them, and baselines"),
+		setting.Switch("ladder", &c.Ladder, false).In(setting.Methods).
+			Excludes("methods", "configs", "tune", "set", "correction", "omega", "preprocess", "ridge").
+			Describe("in place of --methods, LAGO as published and ESZSL, with one setting after the other changed to its default"),
+		setting.Switch("adapt", &c.Adapt, false).In(setting.Methods).Common().Describe("adapt the predictions to all samples together (transductive)"),
+		setting.Whole("partitions", &c.Partitions, 1, setting.Between(1, 100)).In(setting.Data).Needs("rotate").
+			Describe("`N` partitions of the classes into the parts of --rotate, each with its own search"),
+		setting.Whole("tune", &c.Budget, 16, setting.Between(0, config.MaxBudget)).In(setting.Searching).Common().
+			Describe("`N` settings to try for each method; 0 takes its defaults"),
+		setting.Several("set", &c.Fixed, nil, "", ParseFixed).In(setting.Methods).Common().
+			Describe("`NAME=VALUE` setting of a baseline to fix, as in ale.lr=0.1"),
+	})
+}
+
+// Resolve completes the configuration, and returns its presets.
+func (c *Config) Resolve(ctx context.Context, r *config.Request) ([]config.Preset, error) {
+	if r.Has("configs") && c.Budget != 0 {
+		return nil, &invalid.Error{Field: "configs", Want: "--tune 0 beside it: a search of every method starts from the defaults"}
+	}
+	var variants []model.Variant
+	for _, v := range model.Variants {
+		if slices.Contains(c.Methods, engine.LAGOMethod) || slices.Contains(c.Methods, string(v)) {
+			variants = append(variants, v)
+		}
+	}
+	presets, configs, err := r.Presets(ctx, variants)
+	if err != nil {
+		return nil, err
+	}
+	c.Common, c.LAGO, c.Given, c.RotateSeed = presets[0].Config, configs, r.Keys(), r.RotateSeed
+	if c.Folds, err = r.FoldsFor(presets[0]); err != nil {
+		return nil, err
+	}
+	return presets, c.Check()
+}
+
+// Fixed is a setting of a baseline that is not tuned.
+type Fixed struct{ Method, Setting, Value string }
+
+// ParseFixed reads "method.setting=value".
+func ParseFixed(s string) (Fixed, error) {
+	name, value, _ := strings.Cut(s, "=")
+	method, key, _ := strings.Cut(name, ".")
+	if method == "" || key == "" || value == "" {
+		return Fixed{}, &invalid.Error{Want: "METHOD.SETTING=VALUE, as in ale.lr=0.1", Got: invalid.Quote(s)}
+	}
+	e, err := methods.Find(method)
+	if err != nil {
+		return Fixed{}, err
+	}
+	f := Fixed{e.Name, key, strings.Trim(value, `"`)}
+	settings := e.Default().CorrectedSettings(&model.Correction{})
+	settings.SetDefaults()
+	if err := settings.Set(setting.Assignment{Key: f.Setting, Text: f.Value}); err != nil {
+		return f, invalid.At(e.Name, err)
+	}
+	return f, invalid.At(e.Name, settings.Check())
+}
+
+// Names lists what can be compared: LAGO, its variants, and the baselines.
+func Names() []string {
+	return append([]string{engine.LAGOMethod}, methods.Labels()...)
+}
+
+// Check returns an *invalid.Error for the first field that is wrong.
+func (c Config) Check() error {
+	if err := engine.CheckArms(c.Methods); err != nil {
+		return err
+	}
+	for _, f := range c.Fixed {
+		if !slices.Contains(c.Methods, f.Method) {
+			return &invalid.Error{Field: "set", Want: "a setting of one of the methods " + strings.Join(c.Methods, ", "), Got: f.Method + "." + f.Setting}
+		}
+	}
+	return nil
+}
+
+// plan has an arm for each method.
+func (c Config) plan() (engine.Plan, error) {
+	p := engine.Plan{Stage: config.DevThenTest, Folds: max(c.Folds, 1)}
+	if c.Ladder {
+		var err error
+		p.Arms, err = c.steps()
+		return p, err
+	}
+	for _, name := range c.Methods {
+		arm := engine.Arm{Name: name, Tune: c.Budget}
+		for _, l := range c.LAGO {
+			if name == engine.LAGOMethod || name == l.Method.Label() {
+				arm.Starts = append(arm.Starts, l)
+				arm.Title = l.Method.Variant().Info().Title
+			}
+		}
+		if name == engine.LAGOMethod {
+			arm.Title = published.ResultRow
+		}
+		if arm.Starts == nil {
+			var err error
+			if arm, err = engine.BaselineArm(name, c.Common, c.Budget, c.Given); err != nil {
+				return p, err
+			}
+			settings := arm.Starts[0].Settings()
+			for _, f := range c.Fixed {
+				if f.Method == name {
+					if err := settings.Set(setting.Assignment{Key: f.Setting, Text: f.Value}); err != nil {
+						return p, invalid.At(name, err)
+					}
+					arm.Fixed = append(arm.Fixed, f.Setting)
+				}
+			}
+		}
+		arm.Fixed = append(arm.Fixed, c.Given...)
+		p.Arms = append(p.Arms, arm)
+	}
+	return p, nil
+}
+
+// steps are the arms of a ladder: semantic-hard as its authors published it, then with the general
+// defaults of one setting after the other, and ESZSL, whose ridges are searched in each step, as far
+// as the steps apply. Settings of CUB stand for those of data sets without published ones.
+func (c Config) steps() (arms []engine.Arm, err error) {
+	start := config.PresetFor(c.Common.Dataset, methods.Variant(model.SemanticHard))
+	if len(start.Origins) == 0 {
+		start = config.PresetFor("cub", methods.Variant(model.SemanticHard))
+	}
+	defaults := config.Defaults(methods.Variant(model.SemanticHard))
+	now := c.Common.WithMethodOf(start.Config)
+	now.Preprocess = start.Preprocess
+	for _, step := range []struct {
+		name, title string
+		keys        []string
+	}{
+		{"published", "LAGO as published", nil},
+		{"preprocess", "LAGO + preprocessing", []string{"preprocess"}},
+		{"alpha", "LAGO + alpha", []string{"alpha"}},
+		{"bias", "LAGO + bias factor", []string{"bias_factor"}},
+		{"defaults", "LAGO + other defaults", defaults.Settings().Without(append(config.CommonKeys(), "variant", "correction", "omega")...).Keys()},
+		{"correction", "LAGO + correction", []string{"correction", "omega"}},
+	} {
+		for _, s := range defaults.Settings() {
+			if slices.Contains(step.keys, s.Key) {
+				now = now.With(s.Key, s.Value())
+			}
+		}
+		arms = append(arms, engine.Arm{Name: "lago-" + step.name, Title: step.title, Starts: []config.Config{now}})
+	}
+	for _, step := range []struct {
+		name, title string
+		with, fixed string
+	}{
+		{"published", "ESZSL, ridges searched", "none", "correction"},
+		{"preprocess", "ESZSL + preprocessing", "auto", "correction"},
+		{"correction", "ESZSL + correction", "auto", "ridge"},
+	} {
+		arm, err := engine.BaselineArm("eszsl", c.Common, max(c.Budget, engine.MinBudget), nil)
+		if err != nil {
+			return nil, err
+		}
+		arm.Name, arm.Title, arm.Fixed = "eszsl-"+step.name, step.title, []string{"preprocess", "ridge", step.fixed}
+		arm.Starts[0] = arm.Starts[0].With("preprocess", step.with).With("correction", model.NoCorrection)
+		arms = append(arms, arm)
+	}
+	return arms, nil
+}
+
+// Result is table 1 of the paper on one data set: every method by one protocol.
+type Result struct {
+	results.Comparison
+	HoldOut bool    `json:"hold_out"` // whether training left out the held-out samples of seen classes
+	Classes []Class `json:"classes"`
+	// LAGO minus every baseline, or minus its other rows if there is none; without LAGO the first method
+	// minus the others; in a ladder each step minus the one before
+	Differences          []Difference  `json:"differences"`
+	Generalised          []Generalised `json:"generalised,omitempty"`           // the methods in their order, with compare --hold-out --folds 1
+	Adapted              []Adapted     `json:"adapted,omitempty"`               // the methods in their order, with compare --adapt
+	AdaptedDifferences   []Difference  `json:"adapted_differences,omitempty"`   // the same between adapted methods
+	Partitions           []Partition   `json:"partitions,omitempty"`            // of the classes, if there are several
+	PartitionDifferences []Difference  `json:"partition_differences,omitempty"` // of the means over partitions
+}
+
+// Class is the test accuracy of each method on one class, in the order of Methods.
+type Class struct {
+	Class    string    `json:"class"`
+	Part     int       `json:"part"` // in which it is unseen, from 1
+	Samples  int       `json:"samples"`
+	Accuracy []float64 `json:"accuracy"` // of each method, mean over seeds
+}
+
+// Partition is the test accuracy of each method, in the order of Methods, with one partition of the
+// classes into parts.
+type Partition struct {
+	Seed     uint64    `json:"seed"`
+	Accuracy []float64 `json:"accuracy"`
+}
+
+// The kinds of stored comparisons: on the data set's own split, by rotation, and step by step.
+const (
+	Kind         = "compare"
+	RotationKind = "rotation"
+	LadderKind   = "ladder"
+)
+
+// Ask trains and evaluates every method by one protocol, and stores the result, if it has a method.
+func (c *Config) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
+	p, err := c.plan()
+	if err != nil {
+		return nil, err
+	}
+	done, err := engine.Run(ctx, l, p)
+	if err != nil {
+		return nil, err
+	}
+	kind, title := Kind, "LAGO and its baselines"
+	if c.Ladder {
+		kind, title = LadderKind, "LAGO and ESZSL step by step"
+	} else if len(l.Parts) > 1 {
+		kind = RotationKind
+	}
+	r := &Result{Comparison: results.NewComparison(l, kind, title, done), HoldOut: c.Common.HoldOut, Differences: []Difference{}}
+	r.Ordered = c.Ladder
+	if r.setClasses(l); len(r.Methods) == 0 {
+		return r, nil // Missing says why
+	}
+	var byClass [][]float64
+	for _, m := range r.Methods {
+		byClass = append(byClass, m.Test.ByClass)
+	}
+	r.Differences = r.differences(byClass, r.byPart)
+	if c.Common.HoldOut && p.Folds == 1 && len(r.Differences) > 0 {
+		if err := r.generalise(ctx, l); err != nil {
+			return nil, err
+		}
+	}
+	if c.Adapt {
+		if err := r.adapt(ctx, l); err != nil {
+			return nil, err
+		}
+	}
+	if c.Partitions > 1 {
+		if err := r.partition(ctx, l, p, c.RotateSeed, c.Partitions); err != nil {
+			return nil, err
+		}
+	}
+	return r, l.Store(kind, c, r)
+}
+
+// setClasses lists the test classes of all parts, in the order of ByClass of the methods.
+func (r *Result) setClasses(l *lab.Lab) {
+	r.Classes = []Class{}
+	for i, part := range l.Parts {
+		samples := part.Data.SamplesPerClass()
+		for _, z := range part.Data.Split.Test {
+			if samples[z] == 0 {
+				continue
+			}
+			c := Class{l.Data.Classes[z], i + 1, samples[z], make([]float64, len(r.Methods))}
+			for j, m := range r.Methods {
+				c.Accuracy[j] = m.Test.ByClass[len(r.Classes)]
+			}
+			r.Classes = append(r.Classes, c)
+		}
+	}
+}
+
+// partition repeats the comparison, with its search, on other partitions of the classes into as many parts.
+func (r *Result) partition(ctx context.Context, l *lab.Lab, p engine.Plan, seed uint64, partitions int) error {
+	mean := make([][]float64, len(r.Methods)) // over partitions, of each class
+	for n := range partitions {
+		methods := r.Methods
+		if n > 0 {
+			l.Step("partition %d of %d", n+1, partitions)
+			parts, err := l.Rotations(r.Parts, seed+uint64(n))
+			if err != nil {
+				return err
+			}
+			done, err := engine.Run(ctx, l.On(parts...), p)
+			if err != nil {
+				return err
+			}
+			r.Missing = append(r.Missing, done.Missing...)
+			if methods = results.Methods(done); len(methods) < len(r.Methods) {
+				return nil // Missing says why
+			}
+		}
+		one := Partition{Seed: seed + uint64(n)}
+		for i, m := range methods {
+			one.Accuracy = append(one.Accuracy, m.Test.PerClass.Mean)
+			mean[i] = append(mean[i], make([]float64, len(r.Classes)-len(mean[i]))...)
+			for k, class := range r.Classes {
+				mean[i][k] += m.Test.ByClass[slices.Index(m.Test.ClassNames, class.Class)] / float64(partitions)
+			}
+		}
+		r.Partitions = append(r.Partitions, one)
+	}
+	r.PartitionDifferences = r.differences(mean, func(x, y int) (list []float64) {
+		for _, one := range r.Partitions {
+			list = append(list, one.Accuracy[x]-one.Accuracy[y])
+		}
+		return list
+	})
+	return nil
+}
+
+// Headline is the accuracy of LAGO on unseen classes, if it was compared, and the validation accuracy.
+func (r *Result) Headline() (text string, validation float64) {
+	i := r.find(engine.LAGOMethod)
+	if i < 0 {
+		return "", 0
+	}
+	m := r.Methods[i]
+	return m.Test.Headline(m.Variant), m.Val.PerClass.Mean
+}
+
+// find returns the position of the method with a name on the command line, -1 for none.
+func (r *Result) find(name string) int {
+	return slices.IndexFunc(r.Methods, func(m results.Method) bool { return m.Name == name })
+}
+
+// WriteCSV writes one line per class: its name, part and number of samples, and the accuracy
+// of each method as a fraction.
+func (r *Result) WriteCSV(w io.Writer) error {
+	t := table.New("", "class", "part", "samples")
+	for _, m := range r.Methods {
+		t.Header = append(t.Header, m.Name)
+	}
+	for _, class := range r.Classes {
+		row := []any{class.Class, class.Part, class.Samples}
+		for _, a := range class.Accuracy {
+			row = append(row, a)
+		}
+		t.Row(row...)
+	}
+	return t.WriteCSV(w)
+}
+
+// WriteSettings writes, as CSV, one line for each setting that a method chose in a part, and says whether it
+// is at an end of the searched values.
+func (r *Result) WriteSettings(w io.Writer) error {
+	t := table.New("", "method", "part", "variant", "epochs", "setting", "value", "end of the searched values")
+	for _, m := range r.Methods {
+		for i, p := range m.Parts {
+			for _, key := range slices.Sorted(maps.Keys(p.Settings)) {
+				end := ""
+				if e := slices.IndexFunc(p.Edges, func(e engine.Edge) bool { return e.Setting == key }); e >= 0 {
+					end = p.Edges[e].End
+				}
+				t.Row(m.Name, i+1, p.Variant, p.Epochs, key, p.Settings[key], end)
+			}
+		}
+	}
+	return t.WriteCSV(w)
+}

@@ -1,0 +1,408 @@
+package comparison
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/catalog"
+	"github.com/lago-train/lago-train/dataset/simulate"
+	"github.com/lago-train/lago-train/experiments/internal/testlab"
+	"github.com/lago-train/lago-train/experiments/runs/config"
+	"github.com/lago-train/lago-train/experiments/runs/engine"
+	"github.com/lago-train/lago-train/experiments/runs/lab"
+	"github.com/lago-train/lago-train/experiments/runs/results"
+	"github.com/lago-train/lago-train/internal/blas"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/internal/testkit/tiny"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/preprocess"
+	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/methods"
+	"github.com/lago-train/lago-train/train/metrics"
+)
+
+// baselines are all methods except LAGO.
+var baselines = methods.Names()[1:]
+
+// compareAll compares LAGO, one of its variants and every baseline, each with its defaults.
+func compareAll(l *lab.Lab) Config {
+	c := testlab.Config(l, config.DevThenTest, model.SemanticHard)
+	c.Preprocess = preprocess.None
+	return Config{
+		Methods: append([]string{engine.LAGOMethod, string(model.Singletons)}, baselines...),
+		LAGO:    testlab.Full(l, model.Singletons, model.SemanticHard), Common: c,
+	}
+}
+
+func ask(t *testing.T, l *lab.Lab, c Config) *Result {
+	t.Helper()
+	return testkit.Must(c.Ask(t.Context(), l))(t).(*Result)
+}
+
+func TestCompare(t *testing.T) {
+	l := testlab.New(t)
+	c := compareAll(l)
+	c.Methods = slices.Insert(c.Methods, 2, string(model.SemanticHard))
+	r := ask(t, l, c)
+	if len(r.Methods) != len(c.Methods) || len(r.Missing) > 0 {
+		t.Fatalf("%d rows without %v, expected %d", len(r.Methods), r.Missing, len(c.Methods))
+	}
+	for i, m := range r.Methods {
+		seeds := 2
+		if e, err := methods.Find(m.Name); err == nil && !e.Seeded {
+			seeds = 1
+		}
+		if m.Name != c.Methods[i] || len(m.Val.PerClass.Values) != seeds || len(m.Test.PerClass.Values) != seeds || len(m.RunDirs) != 2*seeds {
+			t.Errorf("row %d: %s with %d and %d values in %d folders, expected %s with %d seeds", i,
+				m.Name, len(m.Val.PerClass.Values), len(m.Test.PerClass.Values), len(m.RunDirs), c.Methods[i], seeds)
+		}
+		if p := m.Parts[0]; len(m.Parts) != 1 || p.Epochs < 1 || p.Epochs > 4 || p.Settings["preprocess"] == nil || p.Settings["hold_out"] != nil {
+			t.Errorf("%s: %+v", m.Name, m.Parts)
+		}
+	}
+	// LAGO is the variant with the best validation accuracy. It, and not the other rows of LAGO,
+	// is compared with every baseline.
+	chosen, singletons := r.Methods[0], r.Methods[1]
+	if chosen.Tried != 2 || chosen.Val.PerClass.Mean < singletons.Val.PerClass.Mean || len(r.Differences) != len(baselines) {
+		t.Fatalf("%s was chosen of %d with %g, where singletons have %g; %d differences", chosen.Variant, chosen.Tried,
+			chosen.Val.PerClass.Mean, singletons.Val.PerClass.Mean, len(r.Differences))
+	}
+	var p []float64
+	for i, d := range r.Differences {
+		m := r.Methods[i+3]
+		testkit.Near(t, m.Name, d.Mean, chosen.Test.PerClass.Mean-m.Test.PerClass.Mean, 1e-12)
+		if p = append(p, d.P); d.Reference != "lago" || d.Method != m.Name {
+			t.Errorf("%+v, expected LAGO and %s", d, m.Name)
+		}
+	}
+	for i, holm := range metrics.Holm(p) {
+		testkit.Near(t, "p by Holm", r.Differences[i].Holm, holm, 0)
+	}
+	var stored Result
+	testlab.Stored(t, l, Kind, &stored)
+	testkit.Equal(t, "stored text", testlab.Text(stored.Tables()), testlab.Text(r.Tables()))
+	testkit.Equal(t, "figures, of methods, tries and differences", len(testkit.Must(stored.Figures(""))(t)), 3)
+	l.OnRun = func(r lab.Run) { t.Errorf("%s is trained again", r.Dir) }
+	again := ask(t, l, c)
+	if a, b := testkit.Must(json.Marshal(r))(t), testkit.Must(json.Marshal(again))(t); !bytes.Equal(a, b) {
+		t.Errorf("first %s, then %s", a, b)
+	}
+}
+
+// The variant with the best validation accuracy is compared with all baselines; without baselines with the
+// other variants, and without LAGO the first baseline with the others.
+func TestReferenceOfTheDifferences(t *testing.T) {
+	rows := map[rune]results.Method{'s': {Variant: "singletons", RunDirs: []string{"s"}}, 'h': {Variant: "semantic-hard", RunDirs: []string{"h"}}, 'e': {RunDirs: []string{"e"}}, 'd': {RunDirs: []string{"d"}}}
+	for kind, accuracy := range map[rune]float64{'s': 0.4, 'h': 0.5, 'e': 0.6} {
+		row := rows[kind]
+		row.Val.PerClass.Mean = accuracy
+		rows[kind] = row
+	}
+	for methods, want := range map[string][][2]int{"hshed": {{0, 3}, {0, 4}}, "esd": {{1, 0}, {1, 2}}, "hsh": {{0, 1}}, "des": {{2, 0}, {2, 1}}, "de": {{0, 1}}} {
+		r := &Result{}
+		for _, kind := range methods {
+			r.Methods = append(r.Methods, rows[kind])
+		}
+		testkit.Equal(t, methods, r.pairs(), want)
+	}
+}
+
+// In a rotation every class is unseen once, and the CSV has a line for each.
+func TestCompareByRotation(t *testing.T) {
+	l := testlab.New(t)
+	testkit.NoError(t, l.Rotate(4, 3))
+	c := compareAll(l)
+	c.Methods, c.LAGO = []string{engine.LAGOMethod, "eszsl"}, c.LAGO[1:]
+	r := ask(t, l, c)
+	if r.Parts != 4 || len(r.Classes) != 16 || len(r.Methods) != 2 || len(r.Differences) != 1 {
+		t.Fatalf("%d parts, %d classes, %d methods, %d differences", r.Parts, len(r.Classes), len(r.Methods), len(r.Differences))
+	}
+	for j, m := range r.Methods {
+		var sum float64
+		for _, c := range r.Classes {
+			sum += c.Accuracy[j]
+		}
+		testkit.Near(t, m.Name, sum/16, m.Test.PerClass.Mean, 1e-12)
+	}
+	var byPart float64
+	for i, by := range r.Differences[0].By {
+		for _, c := range r.Classes {
+			if c.Part == i+1 {
+				byPart += (c.Accuracy[0] - c.Accuracy[1]) / 16
+			}
+		}
+		if i == 0 {
+			testkit.Near(t, "difference in the first part", by, 4*byPart, 1e-12)
+		}
+	}
+	testkit.Near(t, "mean of the parts", byPart, r.Differences[0].Mean, 1e-12)
+	var b bytes.Buffer
+	testkit.NoError(t, r.WriteCSV(&b))
+	lines := strings.Split(b.String(), "\n")
+	first := r.Classes[0]
+	if want := fmt.Sprintf("%s,1,%d,%v,%v", first.Class, first.Samples, first.Accuracy[0], first.Accuracy[1]); lines[0] != "class,part,samples,lago,eszsl" || lines[1] != want || len(lines) != 18 {
+		t.Errorf("found\n%s\nexpected %s", &b, want)
+	}
+	var stored Result
+	testlab.Stored(t, l, RotationKind, &stored)
+	testkit.WantText(t, testlab.Text(stored.Tables()), "per-class accuracy, each class unseen in one of 4 parts, ", r.Methods[0].Chosen(), "lr 0.01")
+}
+
+// Every method is adapted, too, with its settings, which its models keep.
+func TestCompareAdapted(t *testing.T) {
+	l := testlab.New(t)
+	c := compareAll(l)
+	c.LAGO = c.LAGO[1:]
+	c.Methods, c.Folds, c.Adapt = []string{engine.LAGOMethod, string(model.SemanticHard), "eszsl"}, 2, true
+	ctx, cancel := context.WithCancel(t.Context())
+	var adapted []string
+	l.OnStep = func(step string) {
+		if adapted = append(adapted, step); step == "adapt eszsl" {
+			cancel()
+		}
+	}
+	if _, err := c.Ask(ctx, l); !errors.Is(err, context.Canceled) || len(adapted) != 3 {
+		t.Errorf("adapted %v, error %v, expected it to be interrupted", adapted, err)
+	}
+	r := ask(t, l, c)
+	testkit.Equal(t, "LAGO and the variant that it is", r.Adapted[1], r.Adapted[0], cmpopts.IgnoreFields(Adapted{}, "Method"))
+	for i, m := range r.Methods {
+		a := r.Adapted[i]
+		testkit.Near(t, m.Name, a.Difference.Mean, a.Test-m.Test.PerClass.Mean, 1e-9)
+		for _, path := range m.Models {
+			saved := testkit.Must(train.Load(path))(t)
+			if len(a.Settings) != 1 || saved.Adaptation == nil || saved.Adaptation.Settings != a.Settings[0] {
+				t.Errorf("%s: the model has %+v, expected %+v", m.Name, saved.Adaptation, a.Settings)
+			}
+		}
+	}
+	if d := r.AdaptedDifferences; len(d) != 1 || math.Abs(d[0].Mean-(r.Adapted[0].Test-r.Adapted[2].Test)) > 1e-9 {
+		t.Errorf("differences between adapted methods: %+v", d)
+	}
+	testkit.WantText(t, testlab.Text(r.Tables()), "transductive (adapted to the unlabelled samples) minus inductive, over 4 classes")
+}
+
+func TestCompareRefuses(t *testing.T) {
+	l := testlab.New(t)
+	for want, change := range map[string]func(*Config){
+		`found "ezsl". Did you mean eszsl?`:                                    func(c *Config) { c.Methods = []string{"ezsl"} },
+		"methods: expected each method once, found eszsl twice":                func(c *Config) { c.Methods = []string{"eszsl", "eszsl"} },
+		"eszsl: gamma: expected a number from 1e-18 to 1e+18":                  func(c *Config) { c.Fixed = []Fixed{{"eszsl", "gamma", "-1"}} },
+		"set: expected a setting of one of the methods dap, found eszsl.gamma": func(c *Config) { c.Methods, c.Fixed = []string{"dap"}, []Fixed{{"eszsl", "gamma", "1"}} },
+	} {
+		c := compareAll(l)
+		change(&c)
+		err := c.Check()
+		if err == nil {
+			_, err = c.Ask(t.Context(), l)
+		}
+		testkit.WantError(t, err, want)
+	}
+	testkit.Equal(t, "runs", len(testkit.Must(os.ReadDir(l.Root))(t)), 0)
+}
+
+// Nothing is stored where no method has a result.
+func TestIncompleteComparisons(t *testing.T) {
+	l := testlab.New(t)
+	c := compareAll(l)
+	c.Methods = []string{"k-soft"}
+	c.LAGO = []config.Config{testlab.Config(l, config.DevThenTest, model.KSoft).With("k", 400)}
+	r := ask(t, l, c)
+	if len(r.Methods) != 0 || len(r.Missing) == 0 || !strings.Contains(r.Missing[0].Why, "k: expected at most the number of attributes") {
+		t.Errorf("found %+v", r)
+	}
+	if list, _, err := lab.ReadStored(t.Context(), l.Root); len(list) > 0 || err != nil {
+		t.Errorf("stored %+v, %v", list, err)
+	}
+}
+
+// A difference that may be chance ranks no method.
+func TestVerdicts(t *testing.T) {
+	r := &Result{Comparison: results.Comparison{Methods: []results.Method{{Name: engine.LAGOMethod, Variant: "k-soft"}, {Name: "eszsl", Title: "ESZSL"}}}}
+	for want, d := range map[string]struct{ mean, holm float64 }{
+		"more accurate than: none; less accurate than: ESZSL; cannot be ranked on these classes (p by Holm at least 0.05): none\n": {-0.125, 0.04},
+		"more accurate than: ESZSL; less accurate than: none; cannot be ranked on these classes (p by Holm at least 0.05): none\n": {0.125, 0.04},
+		"more accurate than: none; less accurate than: none; cannot be ranked on these classes (p by Holm at least 0.05): ESZSL\n": {-0.125, 0.05},
+	} {
+		r.Differences = []Difference{{"lago", "eszsl", metrics.Difference{Mean: d.mean}, d.holm, []float64{d.mean}}}
+		testkit.WantText(t, testlab.Text(r.Tables()), want, fmt.Sprintf(" %+.1f (-) │", 100*d.mean))
+	}
+}
+
+// compareWithChance reports a method whose mean test accuracy exceeds chance by more than the slack, if the
+// descriptions of the test classes are permuted so that none keeps its own: test data would leak into it.
+func compareWithChance(t *testing.T, d *dataset.Dataset, slack float64, config func(*lab.Lab) Config) {
+	t.Helper()
+	const shuffles = 2
+	mean := map[string]float64{}
+	test := d.Split.Test
+	for seed := range uint64(shuffles) {
+		s := *d
+		s.Descriptions = dataset.Matrix[float64]{Rows: d.Descriptions.Rows, Cols: d.Descriptions.Cols, Data: slices.Clone(d.Descriptions.Data)}
+		order := rand.New(rand.NewPCG(seed, 0)).Perm(len(test)) // a cycle through all of them
+		for i, z := range order {
+			copy(s.Descriptions.Row(test[z]), d.Descriptions.Row(test[order[(i+1)%len(order)]]))
+		}
+		l := lab.New(&s, t.TempDir())
+		for _, m := range ask(t, l, config(l)).Methods {
+			mean[m.Name] += m.Test.PerClass.Mean / shuffles
+		}
+	}
+	for name, accuracy := range mean {
+		if chance := 1 / float64(len(test)); math.IsNaN(accuracy) || accuracy > chance+slack {
+			t.Errorf("%s: %.1f %% by the descriptions of other classes, expected about %.1f %%", name, 100*accuracy, 100*chance)
+		}
+	}
+}
+
+func TestShuffledDescriptionsLeaveChance(t *testing.T) {
+	d := simulate.Make(simulate.Spec{
+		Name: "simulated-chance", Samples: 400, Dims: 24, Attributes: 18, Groups: 4,
+		TrainClasses: 16, ValClasses: 4, TestClasses: 20,
+	})
+	compareWithChance(t, d, 0.1, func(l *lab.Lab) Config {
+		c := compareAll(l)
+		c.LAGO, c.Common.Seeds, c.Common.Epochs = c.LAGO[:1], 1, 2
+		return c
+	})
+}
+
+// The same on the photographs of cub127, with the defaults of each method; `make
+// chance-check` runs it where the data is.
+func TestShuffledDescriptionsLeaveChanceOnCUB127(t *testing.T) {
+	if os.Getenv("LAGO_CHANCE") == "" {
+		t.Skip("takes minutes, and needs cub127 in $LAGO_DATA: make chance-check")
+	}
+	testkit.Must(blas.Use(""))(t)
+	d := testkit.Must(catalog.Open(t.Context(), "cub127", catalog.Options{DataDir: cmp.Or(os.Getenv(catalog.EnvDataDir), "../../../../shared/data")}))(t)
+	compareWithChance(t, d, 0.05, func(l *lab.Lab) Config {
+		c := compareAll(l)
+		c.Methods, c.LAGO = append(c.Methods[1:], string(model.SemanticHard)), nil
+		for _, v := range []model.Variant{model.Singletons, model.SemanticHard} {
+			one := config.PresetFor("cub127", methods.Variant(v)).Config
+			one.Epochs, one.Seeds = 10, 1
+			c.LAGO = append(c.LAGO, one)
+		}
+		c.Common.Seeds, c.Common.Epochs, c.Common.Patience = 1, 10, 10
+		return c
+	})
+}
+
+// The steps of a ladder end at the defaults, each step differs from the one before in its own
+// settings alone, and is compared with it.
+func TestLadder(t *testing.T) {
+	l := testlab.New(t)
+	c := compareAll(l)
+	c.Methods, c.LAGO, c.Ladder, c.Budget = nil, nil, true, 16
+	c.Common.Preprocess = config.AutoPreprocess
+	r := ask(t, l, c)
+	first, last := r.Methods[0].Parts[0].Settings, r.Methods[5].Parts[0].Settings
+	if len(r.Methods) != 9 || first["lr"] != 1e-4 || first["alpha"] != 0. || first["preprocess"] != preprocess.None || first["correction"] != model.NoCorrection {
+		t.Errorf("%d steps from %v", len(r.Methods), first)
+	}
+	defaults := config.Defaults(methods.Variant(model.SemanticHard))
+	for _, s := range defaults.On(l.Data).Method.Settings().Used() {
+		if v, has := last[s.Key]; has && v != s.Value() {
+			t.Errorf("the last step has %s %v, the default is %v", s.Key, v, s.Value())
+		}
+	}
+	changed := map[string]string{}
+	for i := 1; i < 6; i++ {
+		for key, v := range r.Methods[i].Parts[0].Settings {
+			if before := r.Methods[i-1].Parts[0].Settings[key]; before != v {
+				changed[r.Methods[i].Name] += key + " "
+			}
+		}
+	}
+	if changed["lago-alpha"] != "alpha " || changed["lago-bias"] != "bias_factor " || strings.Contains(changed["lago-defaults"], "correction") {
+		t.Errorf("the steps change %v", changed)
+	}
+	for i, m := range r.Methods[6:] {
+		if m.Tried != 35 { // all pairs of ridges
+			t.Errorf("%s tried %d settings", m.Name, m.Tried)
+		}
+		if s := m.Parts[0].Settings; (s["preprocess"] == preprocess.None) != (i == 0) || i < 2 && s["correction"] != model.NoCorrection {
+			t.Errorf("%s has %v", m.Name, s)
+		}
+	}
+	if len(r.Differences) != 7 || r.Differences[0].Reference != "lago-preprocess" || r.Differences[0].Method != "lago-published" || r.Differences[5].Method != "eszsl-published" {
+		t.Errorf("%d differences, the first %+v", len(r.Differences), r.Differences[0])
+	}
+	var stored Result
+	testlab.Stored(t, l, LadderKind, &stored)
+	testkit.WantText(t, testlab.Text(stored.Tables()), "LAGO as published", "each step minus the one before", "│ ESZSL + correction ")
+}
+
+// Each partition has the accuracies that it has alone, with its own search, and the means over partitions
+// are compared.
+func TestPartitions(t *testing.T) {
+	l := testlab.New(t)
+	testkit.NoError(t, l.Rotate(3, 5))
+	c := compareAll(l)
+	c.Methods, c.LAGO, c.Budget = []string{engine.LAGOMethod, "eszsl"}, c.LAGO[1:], 2
+	c.Partitions, c.RotateSeed = 2, 5
+	c.Fixed = []Fixed{{"eszsl", "gamma", "100"}, {"eszsl", "lambda", "1"}} // leaves 6 settings of the grid
+	r := ask(t, l, c)
+	testkit.NoError(t, l.Rotate(3, 6))
+	c.Partitions = 1
+	second := ask(t, l, c)
+	if len(r.Partitions) != 2 || r.Partitions[0].Seed != 5 || r.Partitions[1].Seed != 6 {
+		t.Fatalf("partitions %v", r.Partitions)
+	}
+	for i, m := range r.Methods {
+		testkit.NearAll(t, m.Name, []float64{r.Partitions[0].Accuracy[i], r.Partitions[1].Accuracy[i]}, []float64{m.Test.PerClass.Mean, second.Methods[i].Test.PerClass.Mean}, 1e-12)
+	}
+	d := r.PartitionDifferences[0]
+	one, other := r.Differences[0].Mean, second.Differences[0].Mean
+	testkit.NearAll(t, "differences", append(d.By, d.Mean), []float64{one, other, (one + other) / 2}, 1e-12)
+	testkit.WantText(t, testlab.Text(r.Tables()), "mean over 2 partitions into parts:")
+}
+
+// Methods that were trained without the held-out samples of seen classes are compared among all classes,
+// too, each with the remedy that validation prefers.
+func TestGeneralised(t *testing.T) {
+	d := tiny.Small()
+	d.TestSeen = nil
+	for i, row := range d.SamplesOf(d.Split.Seen()) {
+		if i%3 == 0 {
+			d.TestSeen = append(d.TestSeen, row)
+		}
+	}
+	l := lab.New(d, t.TempDir())
+	c := compareAll(l)
+	c.Methods, c.Common.HoldOut, c.LAGO[0].HoldOut = []string{"singletons", "eszsl"}, true, true
+	r := ask(t, l, c)
+	if len(r.Generalised) != 2 {
+		t.Fatalf("%+v", r.Generalised)
+	}
+	lago, eszsl := r.Generalised[0], r.Generalised[1]
+	if want := lago.best().Mean - eszsl.best().Mean; eszsl.Difference != want || lago.Difference != 0 {
+		t.Errorf("differences %g and %g, expected 0 and %g", lago.Difference, eszsl.Difference, want)
+	}
+	if i := eszsl.Interval; !(i.Low <= eszsl.Difference && eszsl.Difference <= i.High) {
+		t.Errorf("%g is outside of its interval %s", eszsl.Difference, i)
+	}
+	for _, remedy := range eszsl.Remedies {
+		if remedy.Validation > eszsl.best().Validation {
+			t.Errorf("%s has %g on validation, the best %g", remedy.Name, remedy.Validation, eszsl.best().Validation)
+		}
+	}
+	testkit.WantText(t, testlab.Text(r.Tables()), "│ raw ", "│ stacked ", "│ corrected ", "│ both ", " minus it (95 %) │")
+
+	var settings strings.Builder
+	testkit.NoError(t, r.WriteSettings(&settings))
+	testkit.WantText(t, settings.String(), "method,part,variant,epochs,setting,value,end of the searched values\n", "eszsl,1,,1,gamma,1000,")
+}

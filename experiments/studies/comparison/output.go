@@ -1,0 +1,385 @@
+package comparison
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/lago-train/lago-train/experiments/answers/decision"
+	"github.com/lago-train/lago-train/experiments/answers/evaluation"
+	"github.com/lago-train/lago-train/experiments/answers/predictor"
+	"github.com/lago-train/lago-train/experiments/runs/engine"
+	"github.com/lago-train/lago-train/experiments/runs/lab"
+	"github.com/lago-train/lago-train/experiments/runs/plot"
+	"github.com/lago-train/lago-train/experiments/runs/results"
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/table"
+	"github.com/lago-train/lago-train/model/adapt"
+	"github.com/lago-train/lago-train/train/metrics"
+)
+
+// Difference is the test accuracy of the reference method minus that of another one.
+type Difference struct {
+	Reference string `json:"reference"` // from whose accuracy that of method is subtracted
+	Method    string `json:"method"`
+	metrics.Difference
+	Holm float64   `json:"p_holm"`       // p, corrected by Holm for the number of differences
+	By   []float64 `json:"by,omitempty"` // the mean difference in each part, or in each partition
+}
+
+// pairs lists which methods are compared: the row of LAGO with the highest validation accuracy, or
+// the first row if LAGO is in none, with all baselines, or with all others if there is none.
+func (r *Result) pairs() (list [][2]int) {
+	if r.Ordered {
+		for i := 1; i < len(r.Methods); i++ {
+			if (r.Methods[i].Variant == "") == (r.Methods[i-1].Variant == "") {
+				list = append(list, [2]int{i, i - 1})
+			}
+		}
+		return list
+	}
+	reference, baselines := 0, false
+	for i, m := range r.Methods {
+		best := r.Methods[reference]
+		if m.Variant != "" && (best.Variant == "" || m.Val.PerClass.Mean > best.Val.PerClass.Mean) {
+			reference = i
+		}
+		baselines = baselines || m.Variant == ""
+	}
+	best := r.Methods[reference]
+	for i, m := range r.Methods {
+		// The row of LAGO has the runs of one of its variants, unless the parts chose different ones.
+		if !slices.Equal(m.RunDirs, best.RunDirs) && !(baselines && best.Variant != "" && m.Variant != "") {
+			list = append(list, [2]int{reference, i})
+		}
+	}
+	return list
+}
+
+// differences compares methods by their accuracies on each class. by has the mean differences of two of
+// them in each part or partition.
+func (r *Result) differences(accuracies [][]float64, by func(x, y int) []float64) []Difference {
+	list := []Difference{}
+	var p []float64
+	for _, pair := range r.pairs() {
+		x, y := pair[0], pair[1]
+		d := Difference{Reference: r.Methods[x].Name, Method: r.Methods[y].Name, Difference: metrics.PairedDifference(accuracies[x], accuracies[y]), By: by(x, y)}
+		list, p = append(list, d), append(p, d.P)
+	}
+	for i, corrected := range metrics.Holm(p) {
+		list[i].Holm = corrected
+	}
+	return list
+}
+
+// byPart has the mean difference of two methods in each part of a rotation.
+func (r *Result) byPart(x, y int) []float64 {
+	list, classes := make([]float64, r.Parts), make([]float64, r.Parts)
+	for _, c := range r.Classes {
+		list[c.Part-1] += c.Accuracy[x] - c.Accuracy[y]
+		classes[c.Part-1]++
+	}
+	floats.Div(list, classes)
+	return list
+}
+
+// label names a method in tables and figures.
+func (r *Result) label(name string) string { return r.Methods[r.find(name)].Label() }
+
+// Tables are the methods, their adaptation, the differences, and the chosen settings.
+func (r *Result) Tables() []*table.Table {
+	list := r.Comparison.Tables()
+	if slices.ContainsFunc(r.Methods, func(m results.Method) bool { return m.Published != "" }) {
+		held := "with them"
+		if r.HoldOut {
+			held = "without them"
+		}
+		list[0].Note("published: table A.1 of the paper, on the data set's own test classes.")
+		list[0].Note("Its baselines were trained without the held-out samples of seen classes (trainval_loc), its LAGO with them.")
+		list[0].Note("Here every method is trained %s.", held)
+	}
+	over := fmt.Sprintf("%s, over %s", "%s", format.Count(len(r.Classes), "class"))
+	return slices.Insert(list, 1, r.generalisedTable(), r.remedyTable(), r.adaptedTable(),
+		r.differencesTable(over+":", "by part", r.Differences),
+		r.differencesTable("adapted, "+over+":", "", r.AdaptedDifferences),
+		r.differencesTable(fmt.Sprintf("%s, mean over %d partitions into parts:", over, len(r.Partitions)), "by partition", r.PartitionDifferences))
+}
+
+// differencesTable has differences and what may be concluded from them. The title has a verb for what
+// is compared.
+func (r *Result) differencesTable(title, by string, list []Difference) *table.Table {
+	if len(list) == 0 {
+		return nil
+	}
+	reference := r.label(list[0].Reference)
+	what, method := reference+" minus each method", "method"
+	if r.Ordered {
+		what, method = "each step minus the one before", "step"
+	} else {
+		list = slices.SortedStableFunc(slices.Values(list), func(a, b Difference) int { return cmp.Compare(a.Mean, b.Mean) })
+	}
+	t := table.New(fmt.Sprintf(title, what), method, "points (95 %)", "p (Holm)", by).Right(2, 3)
+	var more, less, undecided []string
+	for _, d := range list {
+		name := r.label(d.Method)
+		if r.Ordered {
+			name = r.label(d.Reference)
+		}
+		each := []string{format.Missing}
+		if len(d.By) > 1 {
+			each = nil
+			for _, part := range d.By {
+				each = append(each, format.Points(part))
+			}
+		}
+		t.Row(name, results.DifferenceText(d.Difference), fmt.Sprintf("%.2g", d.Holm), strings.Join(each, " "))
+		switch {
+		case d.Holm >= metrics.Significance:
+			undecided = append(undecided, name)
+		case d.Mean > 0:
+			more = append(more, name)
+		default:
+			less = append(less, name)
+		}
+	}
+	if t.OmitEmpty(); r.Ordered {
+		return t
+	}
+	names := func(list []string) string { return cmp.Or(strings.Join(list, ", "), "none") }
+	return t.Note("%s is more accurate than: %s; less accurate than: %s; cannot be ranked on these classes (p by Holm at least %g): %s",
+		reference, names(more), names(less), metrics.Significance, names(undecided))
+}
+
+// adaptedTable has the effect of adaptation on the test classes; nil without adaptation.
+func (r *Result) adaptedTable() *table.Table {
+	if len(r.Adapted) == 0 {
+		return nil
+	}
+	t := table.New(fmt.Sprintf("transductive (adapted to the unlabelled samples) minus inductive, over %d classes:", len(r.Classes)),
+		"method", "transductive", "95 % over classes", "points gained (95 %)").Right(2, 3, 4)
+	for _, m := range r.Sorted() {
+		a := r.Adapted[r.find(m.Name)]
+		t.Row(m.Label(), format.Percent(a.Test), a.Interval, results.DifferenceText(a.Difference))
+	}
+	return t
+}
+
+// Figures are the accuracy of all methods, that by the number of settings tried, and the differences
+// from LAGO.
+func (r *Result) Figures(dir string) ([]plot.Figure, error) {
+	figures, err := r.Comparison.Figures(dir)
+	if err != nil || r.Ordered {
+		return figures, err
+	}
+	if q := r.tries(); len(q.Series) > 0 {
+		figures = append(figures, plot.Figure{
+			Name: r.Kind + "-tries", Title: "Accuracy by the number of settings tried", Picture: q,
+			Caption: "Validation accuracy of the best settings so far, by one seed after a part of the epochs, mean over parts. LAGO tries its variants one after the other; of a closed form the whole grid is tried, in its order.",
+		})
+	}
+	if len(r.Differences) == 0 {
+		return figures, nil
+	}
+	reference := r.label(r.Differences[0].Reference)
+	p, s := &plot.Dots{X: reference + " minus the method (points)"}, plot.DotSeries{Name: "difference"}
+	byDifference := func(a, b Difference) int { return cmp.Compare(b.Mean, a.Mean) }
+	for i, d := range slices.SortedStableFunc(slices.Values(r.Differences), byDifference) {
+		p.Rows = append(p.Rows, plot.Row{Name: r.label(d.Method), Focus: d.Holm < metrics.Significance})
+		s.Dots = append(s.Dots, results.Dot(i, d.Mean, d.Interval))
+	}
+	p.Panels = []plot.Panel{{Series: []plot.DotSeries{s}}}
+	return append(figures, plot.Figure{
+		Name: r.Kind + "-differences", Title: "Differences between " + reference + " and the other methods", Picture: p,
+		Caption: fmt.Sprintf("Difference of accuracies in percentage points, %s; bars are 95 %% bootstrap intervals over classes. Differences in colour are significant (p by Holm below %g).",
+			format.Count(len(r.Classes), "unseen class"), metrics.Significance),
+	}), nil
+}
+
+// tries draws the accuracy by the number of settings of methods that tried several.
+func (r *Result) tries() *plot.Lines {
+	p := &plot.Lines{X: "number of settings tried", Y: "validation accuracy (%)", Percent: true, Log2: true, Chance: 100 * r.Methods[0].Val.Chance()}
+	for i, m := range r.Methods {
+		if len(m.Tries) < engine.MinBudget {
+			continue
+		}
+		s := plot.Series{Name: m.Label(), Look: plot.Look{Method: m.Name, Condition: plot.Condition(i % 3)}}
+		if m.Variant != "" {
+			s.Look = plot.Look{Method: plot.Focus}
+		}
+		for i, accuracy := range m.Tries {
+			s.Points = append(s.Points, plot.PercentPoint(float64(i+1), accuracy, accuracy, accuracy))
+		}
+		p.Series = append(p.Series, s)
+	}
+	return p
+}
+
+// Adapted is the accuracy of a method that is adapted to the unlabelled samples of the
+// evaluated classes (transductive), as fractions.
+type Adapted struct {
+	Method     string             `json:"method"`
+	Test       float64            `json:"test_per_class_accuracy"` // mean over classes and seeds
+	Interval   metrics.Interval   `json:"interval"`                // over classes
+	Difference metrics.Difference `json:"difference"`              // transductive minus inductive
+	Settings   []adapt.Settings   `json:"settings"`                // that validation chose, one for each part
+}
+
+// adaptedPart is a method adapted to the test classes of one part.
+type adaptedPart struct {
+	settings adapt.Settings
+	byClass  []float64 // mean over seeds
+}
+
+// adapt adapts the models of each method, and compares them.
+func (r *Result) adapt(ctx context.Context, l *lab.Lab) error {
+	parts := map[string]adaptedPart{} // by folder of a run: the row of LAGO has the models of a variant
+	var accuracies [][]float64
+	for _, m := range r.Methods {
+		l.Step("adapt %s", m.Name)
+		a := Adapted{Method: m.Name}
+		var after []float64
+		for _, o := range m.Outcomes {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			p, done := parts[o.Test[0].Dir]
+			if !done {
+				var err error
+				if p, err = adaptPart(ctx, o); err != nil {
+					return err
+				}
+				parts[o.Test[0].Dir] = p
+			}
+			a.Settings, after = append(a.Settings, p.settings), append(after, p.byClass...)
+		}
+		a.Test, a.Interval, a.Difference = stat.Mean(after, nil), metrics.ClassInterval(after), metrics.PairedDifference(after, m.Test.ByClass)
+		r.Adapted, accuracies = append(r.Adapted, a), append(accuracies, after)
+	}
+	r.AdaptedDifferences = r.differences(accuracies, func(int, int) []float64 { return nil })
+	return nil
+}
+
+// adaptPart chooses the settings over the folds of a part, on the dev runs, and adapts the
+// models of the test stage.
+func adaptPart(ctx context.Context, o *engine.Outcome) (p adaptedPart, err error) {
+	chosen, err := o.ChooseAdaptation(ctx)
+	if err != nil {
+		return p, err
+	}
+	p.settings = chosen.Adaptation.Settings
+	data := o.Part.Data
+	mean := make([]float64, len(data.Split.Test))
+	for _, path := range lab.ModelFiles(o.Test) {
+		adapted, err := decision.ClassAccuracy(path, data, data.Split.Test)
+		if err != nil {
+			return p, err
+		}
+		floats.AddScaled(mean, 1/float64(len(o.Test)), adapted)
+	}
+	for i, z := range data.Split.Test {
+		if data.SamplesPerClass()[z] > 0 {
+			p.byClass = append(p.byClass, mean[i])
+		}
+	}
+	return p, nil
+}
+
+// Generalised is a method in the generalised setting, by the model of its first seed.
+type Generalised struct {
+	Method   string              `json:"method"`
+	Remedies []evaluation.Remedy `json:"remedies"`
+	Best     string              `json:"best"` // the remedy with the highest harmonic mean on validation
+	// that of the method which the others are compared with minus this one, each with its best remedy
+	Difference float64          `json:"difference"`
+	Interval   metrics.Interval `json:"interval"`
+}
+
+func (g Generalised) best() evaluation.Remedy {
+	return g.Remedies[slices.IndexFunc(g.Remedies, func(r evaluation.Remedy) bool { return r.Preferred })]
+}
+
+// generalise evaluates the methods among seen and unseen classes, if a dev run of the same split can choose
+// gamma and omega.
+func (r *Result) generalise(ctx context.Context, l *lab.Lab) error {
+	for _, m := range r.Methods {
+		l.Step("seen and unseen classes: %s", m.Name)
+		o := m.Outcomes[0]
+		var models []*predictor.Model
+		for _, run := range []lab.Run{o.Test[0], o.Val[0]} {
+			model, err := evaluation.ReadModel(lab.ModelFiles([]lab.Run{run})[0])
+			if err != nil {
+				return err
+			}
+			models = append(models, model)
+		}
+		g, err := evaluation.Models{
+			Data: o.Part.Data, Split: evaluation.TestSplit, Models: models[:1], Dev: models[1:],
+			Candidates: models[0].SelectedCandidates(o.Part.Data, predictor.Seen, predictor.Test),
+		}.Remedies(ctx)
+		if err != nil {
+			return err
+		}
+		if len(g) == 0 { // no sample of a train class was held out
+			return nil
+		}
+		of := Generalised{Method: m.Name, Remedies: g}
+		of.Best = of.best().Name
+		r.Generalised = append(r.Generalised, of)
+	}
+	for _, pair := range r.pairs() {
+		x, y := r.Generalised[pair[0]], &r.Generalised[pair[1]]
+		y.Difference, y.Interval = x.best().Minus(y.best())
+	}
+	return nil
+}
+
+// generalisedTable has the harmonic means of the accuracies on seen and unseen classes; nil if they were not
+// evaluated.
+func (r *Result) generalisedTable() *table.Table {
+	if len(r.Generalised) == 0 {
+		return nil
+	}
+	t := table.New("seen and unseen classes as candidates: harmonic mean of the accuracies on both, first seed", "method").Right(2, 3, 4, 5)
+	for _, m := range r.Sorted() {
+		g := r.Generalised[r.find(m.Name)]
+		row := []any{m.Label()}
+		for _, remedy := range g.Remedies {
+			if len(t.Rows) == 0 {
+				t.Header = append(t.Header, remedy.Name)
+			}
+			mark := ""
+			if remedy.Preferred {
+				mark = bestMark
+			}
+			row = append(row, format.Percent(remedy.Mean)+mark)
+		}
+		t.Row(row...)
+	}
+	t.Note("stacked: gamma is subtracted from the scores of seen classes; corrected: by seen classes; gamma and omega chosen on validation")
+	return t.Note("%s: the best of a method on validation", bestMark)
+}
+
+// remedyTable has that harmonic mean of each method that validation prefers.
+func (r *Result) remedyTable() *table.Table {
+	if len(r.Generalised) == 0 {
+		return nil
+	}
+	t := table.New("the best of each method on validation ("+bestMark+"):", "method", "harmonic mean", "95 % over classes", r.label(r.Differences[0].Reference)+" minus it (95 %)").Right(2, 3, 4)
+	for _, m := range r.Sorted() {
+		g := r.Generalised[r.find(m.Name)]
+		difference := format.Missing
+		if g.Interval != (metrics.Interval{}) {
+			difference = results.DifferenceText(metrics.Difference{Mean: g.Difference, Interval: g.Interval})
+		}
+		t.Row(m.Label(), format.Percent(g.best().Mean), g.best().Intervals.Mean, difference)
+	}
+	return t
+}
+
+// bestMark marks the remedy that validation prefers.
+const bestMark = "*"

@@ -1,0 +1,17 @@
+// Package studies is the list of studies: questions that are asked of many runs. A study is one
+// package, with its settings, its plans for the engine, and a result that is also the JSON output
+// and what is stored, with tables and figures; and one entry in Studies, from which its command and
+// its sections of the report follow:
+//
+//	ablation      the design decisions of the model (table A.2)
+//	sweep         accuracy against a number: of groups (section 4.3), or of classes, samples,
+//	              attributes, groups or entries that there are
+//	search        settings of one variant on one data set (supplement A)
+//	comparison    LAGO and the baselines by one protocol (table 1)
+//	robustness    noisy and partial class descriptions (figure A.1)
+//	grouping      the groups that a soft model learned (section 4.3)
+//	protocol      one method, or all variants, by the paper's protocol (tables 1 and A.1)
+//
+// No study imports another. They rest on experiments/runs, which trains and stores, and on
+// experiments/answers, which predicts and evaluates with trained models.
+package studies

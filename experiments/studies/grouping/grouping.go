@@ -1,0 +1,332 @@
+// Package grouping analyses the attribute groups that a soft model learned, as section
+// 4.3 and supplement B of the paper do: how sparse Gamma is, which attributes share a
+// group, and whether these are anti-correlated more often than others.
+package grouping
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/runs/config"
+	"github.com/lago-train/lago-train/experiments/runs/engine"
+	"github.com/lago-train/lago-train/experiments/runs/lab"
+	"github.com/lago-train/lago-train/experiments/runs/plot"
+	"github.com/lago-train/lago-train/experiments/runs/published"
+	"github.com/lago-train/lago-train/experiments/runs/results"
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/setting"
+	"github.com/lago-train/lago-train/internal/table"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/train"
+)
+
+// Config says how groups are analysed.
+type Config struct {
+	Threshold float64 `json:"threshold"`            // up to which entries of Gamma, and products of its rows, count as zero
+	Below     float64 `json:"anticorrelated_below"` // the correlation below which two attributes are anti-correlated
+}
+
+// Analysis asks for the groups that a model learns.
+type Analysis struct {
+	Config
+	Top  int // attributes of a group to print
+	base config.Config
+}
+
+// Settings lists the settings of the study.
+func (q *Analysis) Settings(r *config.Request) setting.List {
+	share := setting.Range{Least: 0, Most: math.Nextafter(1, 0), Text: "a number from 0 to below 1"}
+	correlation := setting.Range{Least: -1, Most: 1, Above: true, Text: "a correlation from above -1 to 1"}
+	return slices.Concat(r.DevSettings("variant"), setting.List{
+		setting.Number("threshold", &q.Threshold, 1e-3, share).
+			Describe("`T` value up to which entries of Gamma and products of its rows count as zero"),
+		setting.Number("below", &q.Below, 0, correlation).
+			Describe("`R` correlation below which attributes are anti-correlated"),
+	}.In(setting.Classes).Common(), setting.List{
+		setting.Whole("top", &q.Top, 5, setting.Between(0, int(setting.Count.Most))).In(setting.Output).Common().Describe("`N` attributes to print per group; --json has all"),
+	})
+}
+
+// Resolve completes the configuration, and returns its preset.
+func (q *Analysis) Resolve(ctx context.Context, r *config.Request) ([]config.Preset, error) {
+	p, err := r.Preset(ctx, model.KSoft, model.SemanticSoft)
+	q.base = p.Config
+	return []config.Preset{p}, err
+}
+
+// Ask trains by the full protocol, analyses the model of the first seed, and stores the result.
+func (q *Analysis) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
+	done, err := engine.Run(ctx, l, engine.Plan{Arms: []engine.Arm{{Name: q.base.Method.Label(), Starts: []config.Config{q.base}}}, Stage: config.DevThenTest})
+	if err != nil {
+		return nil, err
+	}
+	if len(done.Missing) > 0 {
+		return nil, &done.Missing[0]
+	}
+	file := lab.ModelFiles(done.Arms[0][0].Test)[0]
+	m, err := train.Load(file)
+	if err != nil {
+		return nil, err
+	}
+	r, err := Run(l.Data, m, q.Config)
+	if err != nil {
+		return nil, err
+	}
+	r.Top, r.Model = q.Top, file
+	return r, l.Store(Kind, []any{q.base, q.Config}, r)
+}
+
+// Kind is the first word of the names of stored results.
+const Kind = "groups"
+
+// Result is the analysis of one model. Shares are fractions.
+type Result struct {
+	Dataset    string        `json:"dataset"`
+	Variant    model.Variant `json:"variant"`
+	Attributes int           `json:"attributes"`
+	Config
+
+	NonZero      float64 `json:"nonzero"`              // share of the entries of Gamma that are not zero
+	PerAttribute float64 `json:"groups_per_attribute"` // mean number of non-zero entries per row
+	Groups       []Group `json:"groups"`               // largest first
+
+	Grouped   Pairs `json:"grouped_pairs"`   // pairs of attributes whose rows of Gamma have a non-zero product
+	Ungrouped Pairs `json:"ungrouped_pairs"` // the other pairs
+	All       Pairs `json:"all_pairs"`
+
+	// compares grouped with ungrouped pairs by permuting the attributes; null if there are none of either
+	Permutation *Test `json:"permutation_test"`
+
+	Published *Published `json:"published"` // null if the paper does not use this data set
+
+	Model string `json:"model,omitempty"` // its file; missing where the command did not store one
+
+	Top int `json:"-"` // attributes of a group that the table names
+}
+
+// Group is a column of Gamma.
+type Group struct {
+	K       int      `json:"k"`       // column of Gamma, from 0
+	Weight  float64  `json:"weight"`  // sum of the column
+	Members []Member `json:"members"` // the non-zero entries, largest first
+}
+
+// Member is an attribute in a group.
+type Member struct {
+	Attribute string  `json:"attribute"`
+	Weight    float64 `json:"weight"` // entry of Gamma
+}
+
+// Published holds the paper's numbers, of the authors' k-soft model.
+type Published struct {
+	NonZero float64 `json:"nonzero"`
+	Grouped float64 `json:"grouped_pairs_anticorrelated"`
+	All     float64 `json:"all_pairs_anticorrelated"`
+	K       int     `json:"k"`
+}
+
+// Run analyses the groups of a model of the data set d.
+func Run(d *dataset.Dataset, m *train.Saved, c Config) (*Result, error) {
+	gamma, err := gammaOf(m)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.Fits(d); err != nil {
+		return nil, err
+	}
+	r := &Result{Dataset: d.Name, Variant: m.Method.Variant(), Attributes: gamma.Rows, Config: c, Groups: groupsOf(gamma, m.Attributes, c.Threshold), Top: 5}
+	p := published.Tables.Groups
+	if key := strings.ToUpper(d.Name); p.K[key] > 0 && published.Covers(d) {
+		r.Published = &Published{p.NonZero[key] / 100, p.GroupedAnticorrelated[key] / 100, p.AllAnticorrelated[key] / 100, p.K[key]}
+	}
+	var members int
+	for _, group := range r.Groups {
+		members += len(group.Members)
+	}
+	r.NonZero, r.PerAttribute = float64(members)/float64(len(gamma.Data)), float64(members)/float64(gamma.Rows)
+	return r, r.comparePairs(gamma, d)
+}
+
+// gammaOf returns the share of each attribute in each group. The error is an *invalid.Error
+// if the model is a baseline.
+func gammaOf(m *train.Saved) (gamma dataset.Matrix[float64], err error) {
+	lago, err := m.LAGO()
+	if err != nil {
+		return gamma, err
+	}
+	return dataset.Convert[float64](lago.Params.Groups(lago.Config.Zeta)), nil
+}
+
+// groupsOf lists the columns of Gamma, those with most members first.
+func groupsOf(gamma dataset.Matrix[float64], names []string, threshold float64) []Group {
+	groups := make([]Group, gamma.Cols)
+	for k := range groups {
+		g := Group{K: k, Members: []Member{}}
+		for a, name := range names {
+			w := gamma.Row(a)[k]
+			g.Weight += w
+			if w > threshold {
+				g.Members = append(g.Members, Member{name, w})
+			}
+		}
+		slices.SortStableFunc(g.Members, func(x, y Member) int { return cmp.Compare(y.Weight, x.Weight) })
+		groups[k] = g
+	}
+	slices.SortStableFunc(groups, func(x, y Group) int {
+		return cmp.Or(cmp.Compare(len(y.Members), len(x.Members)), cmp.Compare(y.Weight, x.Weight))
+	})
+	return groups
+}
+
+// Tables returns the sparsity, the pairs of attributes with the tests, and the groups.
+func (r *Result) Tables() []*table.Table {
+	sparsity := table.New(fmt.Sprintf("%s on %s: %s of %s\nGamma above %g: %s of the entries, %.1f groups per attribute",
+		r.Variant, r.Dataset, format.Count(len(r.Groups), "group"), format.Count(r.Attributes, "attribute"), r.Threshold, format.Percent(r.NonZero), r.PerAttribute))
+	measure := fmt.Sprintf("correlated below %g, over classes", r.Below)
+	pairs := table.New("", "pairs of attributes", "pairs", measure, "published").Right(3, 4)
+	row := func(name string, p Pairs, published float64) {
+		share := format.Missing
+		if p.Count > 0 {
+			share = format.Percent(p.Anticorrelated)
+		}
+		pairs.Row(name, p.Count, share, format.Percent(published))
+	}
+	published := Published{Grouped: math.NaN(), All: math.NaN()}
+	if r.Published != nil {
+		published = *r.Published
+		sparsity.Note("published: %s of the entries", format.Percent(published.NonZero))
+	}
+	row("in the same group", r.Grouped, published.Grouped)
+	row("in different groups", r.Ungrouped, math.NaN())
+	row("all", r.All, published.All)
+	pairs.OmitEmpty()
+	if t := r.Permutation; t != nil {
+		pairs.Note("Correlations in the same and in different groups, permutation test of attributes: distance %.3f, p = %.2g", t.Distance, t.P)
+	}
+	if r.Grouped.Count == 0 {
+		pairs.Note("No two attributes share a group.")
+	}
+	if r.Published != nil {
+		pairs.Note("The published shares are those of the authors' k-soft model with %d groups. The paper does not\n"+
+			"state below which correlation it calls two attributes anti-correlated.", published.K)
+	}
+	groups := table.New("", "group", "attributes", "weight", "attributes by weight").Right(3)
+	for _, group := range r.Groups {
+		var names []string
+		for _, m := range group.Members[:min(r.Top, len(group.Members))] {
+			name := format.AttributeName(m.Attribute)
+			if weight := fmt.Sprintf("%.2f", m.Weight); weight != "1.00" { // as all of a model with given groups
+				name += " " + weight
+			}
+			names = append(names, name)
+		}
+		if more := len(group.Members) - r.Top; more > 0 {
+			names = append(names, fmt.Sprintf("and %d more", more))
+		}
+		groups.Row(group.K, len(group.Members), fmt.Sprintf("%.1f", group.Weight), strings.Join(names, ", "))
+	}
+	return []*table.Table{sparsity, pairs, groups}
+}
+
+// Figures draws Gamma of the model file: the mean over the attributes of each named group, if there are any,
+// and the share of each attribute. dir holds the runs; there are no figures without a file.
+func (r *Result) Figures(dir string) ([]plot.Figure, error) {
+	if r.Model == "" {
+		return nil, nil
+	}
+	m, err := train.Load(filepath.Join(dir, filepath.Base(filepath.Dir(r.Model)), filepath.Base(r.Model)))
+	if err != nil {
+		return nil, err
+	}
+	gamma, err := gammaOf(m)
+	if err != nil {
+		return nil, err
+	}
+	caption := fmt.Sprintf("%s; %s. Rows sum to 1; ", m.Method.Label(), format.Count(gamma.Rows, "attribute"))
+	var figures []plot.Figure
+	if m.Semantic != nil {
+		figures = append(figures, plot.Figure{
+			Name: "groups", Title: "Named and learned groups", Caption: caption + "after a name the number of its attributes.", Picture: summary(m, gamma),
+		})
+	}
+	parts := details(m, gamma)
+	for i, p := range parts {
+		figures = append(figures, plot.Figure{
+			Name: fmt.Sprintf("groups-detail-%d", i+1), Title: fmt.Sprintf("Attributes and learned groups, %d of %d", i+1, len(parts)),
+			Caption: caption + "attributes are sorted by their strongest group.", Picture: p,
+		})
+	}
+	return figures, nil
+}
+
+// summary draws the mean share of each named group's attributes in each learned group. The
+// learned groups are in the order of the named groups that are strongest in them.
+func summary(m *train.Saved, gamma dataset.Matrix[float64]) *plot.Heat {
+	p := &plot.Heat{RowTitle: "named group", ColTitle: format.Count(gamma.Cols, "learned group"), Unit: "mean share (%)"}
+	counts := make([]int, len(m.Groups))
+	means := mat.NewDense(len(m.Groups), gamma.Cols, nil)
+	for a, z := range m.Semantic {
+		counts[z]++
+		floats.Add(means.RawRowView(z), gamma.Row(a))
+	}
+	for z, n := range counts {
+		floats.Scale(1/float64(max(n, 1)), means.RawRowView(z))
+		p.Rows = append(p.Rows, fmt.Sprintf("%s (%d)", format.AttributeName(m.Groups[z]), n))
+		p.Values = append(p.Values, nil)
+	}
+	strongest := func(k int) int { return floats.MaxIdx(mat.Col(nil, k, means)) }
+	for _, k := range sorted(gamma.Cols, func(a, b int) int { return cmp.Compare(strongest(a), strongest(b)) }) {
+		p.Cols = append(p.Cols, strconv.Itoa(k))
+		for z := range p.Rows {
+			p.Values[z] = append(p.Values[z], means.At(z, k))
+		}
+	}
+	return p
+}
+
+// mostRows is the number of attributes in a figure, as many as a page has room for.
+const mostRows = 80
+
+// details orders attributes by their strongest group and, within one, by their share.
+func details(m *train.Saved, gamma dataset.Matrix[float64]) (parts []*plot.Heat) {
+	var groups []string
+	for k := range gamma.Cols {
+		name := strconv.Itoa(k)
+		if m.Method.Variant().Semantic() {
+			name = format.AttributeName(m.Groups[k])
+		}
+		groups = append(groups, name)
+	}
+	order := sorted(gamma.Rows, func(a, b int) int {
+		k, other := floats.MaxIdx(gamma.Row(a)), floats.MaxIdx(gamma.Row(b))
+		return cmp.Or(cmp.Compare(k, other), cmp.Compare(gamma.Row(b)[k], gamma.Row(a)[k]))
+	})
+	for page := range slices.Chunk(order, mostRows) {
+		p := &plot.Heat{RowTitle: "attribute", ColTitle: format.Count(gamma.Cols, "learned group"), Unit: "share (%)", Cols: groups}
+		for _, a := range page {
+			p.Rows, p.Values = append(p.Rows, format.AttributeName(m.Attributes[a])), append(p.Values, gamma.Row(a))
+		}
+		parts = append(parts, p)
+	}
+	return parts
+}
+
+// sorted returns the numbers below n in the order of compare.
+func sorted(n int, compare func(a, b int) int) []int {
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, compare)
+	return order
+}

@@ -1,0 +1,192 @@
+package grouping
+
+import (
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/combin"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/internal/testlab"
+	"github.com/lago-train/lago-train/experiments/runs/plot"
+	"github.com/lago-train/lago-train/internal/table"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/preprocess"
+	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/lago"
+	"github.com/lago-train/lago-train/train/methods"
+)
+
+// animals are four attributes of three classes: stripes and spots exclude each
+// other, large and heavy go together.
+func animals() *dataset.Dataset {
+	d := &dataset.Dataset{
+		Name: "animals", Classes: []string{"zebra", "leopard", "hamster"}, Labels: []int{0, 0, 0, 1, 1, 2}, Features: dataset.NewMatrix[float32](6, 1),
+		Descriptions: dataset.Matrix[float64]{Rows: 3, Cols: 4, Data: []float64{
+			1, 0, 1, 1,
+			0, 1, 0.5, 0.5,
+			0, 0, 0, 0,
+		}},
+	}
+	for _, name := range []string{"striped", "spotted", "large", "heavy"} {
+		d.Attributes = append(d.Attributes, dataset.Attribute{Name: name})
+	}
+	return d
+}
+
+// soft is a model of animals whose Gamma is given.
+func soft(gamma ...float64) *train.Saved {
+	s := lago.New(model.KSoft)
+	s.K, s.FreezePrior = len(gamma)/4, false
+	p := &model.Parameters[float32]{W: dataset.NewMatrix[float32](1, 4), B: make([]float32, 4), V: dataset.NewMatrix[float32](4, s.K)}
+	for i, g := range gamma {
+		p.V.Data[i] = float32(math.Log(max(g, 1e-30)))
+	}
+	d := animals()
+	return &train.Saved{
+		Method: methods.Named{Name: methods.LAGO, Method: s}, Dims: 1, Descriptions: d.Descriptions, Classes: d.Classes, Learned: []int{0, 1},
+		Pipeline: &model.Pipeline{Transform: &preprocess.Transform{Chain: preprocess.None}, Classifier: lago.Model{LAGO: &model.LAGO{Config: s.Config, Params: p}}},
+		Dataset:  "animals", Attributes: []string{"striped", "spotted", "large", "heavy"},
+	}
+}
+
+func analyse(t testkit.TB, d *dataset.Dataset, m *train.Saved, c Config) *Result {
+	t.Helper()
+	return testkit.Must(Run(d, m, c))(t)
+}
+
+func TestRun(t *testing.T) {
+	m := soft(
+		1, 0, 0,
+		0.7, 0.3, 0,
+		0, 1, 0,
+		0, 0.9995, 0.0005)
+	got := analyse(t, animals(), m, Config{Threshold: 1e-3})
+	want := &Result{
+		Dataset: "animals", Variant: model.KSoft, Attributes: 4, Config: Config{1e-3, 0}, Top: 5,
+		NonZero: 5.0 / 12, PerAttribute: 5.0 / 4,
+		Groups: []Group{
+			{K: 1, Weight: 2.2995, Members: []Member{{"large", 1}, {"heavy", 0.9995}, {"spotted", 0.3}}},
+			{K: 0, Weight: 1.7, Members: []Member{{"striped", 1}, {"spotted", 0.7}}},
+			{K: 2, Weight: 0.0005, Members: []Member{}},
+		},
+		// By class, striped and spotted have the correlation -0.5, spotted is
+		// uncorrelated with both others, and these are the same.
+		Grouped:   Pairs{4, 1.0 / 4}, // striped-spotted, spotted-large, spotted-heavy, large-heavy
+		Ungrouped: Pairs{2, 0},
+		All:       Pairs{6, 1.0 / 6},
+	}
+	testkit.Equal(t, "result", got, want, cmpopts.EquateApprox(0, 1e-6), cmpopts.IgnoreFields(Result{}, "Permutation"))
+	// Grouped correlations are -0.5, 0, 0 and 1. Those of striped with large and heavy, which
+	// are ungrouped, are 0.87.
+	testkit.Near(t, "distance", got.Permutation.Distance, 0.75, 1e-12)
+}
+
+// An attribute with the same value in every class has no correlation; a missing entry is replaced
+// by the mean.
+func TestPairsWithoutCorrelationAreLeftOut(t *testing.T) {
+	d := animals()
+	for z := range 3 {
+		d.Descriptions.Row(z)[3] = 0.1
+	}
+	for _, missing := range []float64{0.1, math.NaN()} {
+		d.Descriptions.Row(1)[3] = missing
+		g := analyse(t, d, soft(1, 1, 1, 1), Config{})
+		if g.All.Count != 3 || g.Grouped.Count != 3 || g.Permutation != nil {
+			t.Errorf("%+v and %+v, expected 3 of 3 pairs without the attribute; test %+v", g.Grouped, g.All, g.Permutation)
+		}
+	}
+	g := analyse(t, animals(), soft(1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1), Config{Threshold: 1e-3})
+	if g.Grouped != (Pairs{}) || g.Permutation != nil || g.NonZero != 0.25 || !strings.Contains(text(t, g), "No two attributes share a group") {
+		t.Errorf("no pairs: %+v", g)
+	}
+}
+
+// Random permutations agree with all 120 of five attributes, each with the distance that gonum computes.
+func TestPermutationTest(t *testing.T) {
+	var pairs []pair
+	together := make([][]bool, 5)
+	for i := range together {
+		together[i] = make([]bool, 5)
+		for j := range i {
+			pairs = append(pairs, pair{i, j, math.Sin(float64(7*i + 3*j))})
+		}
+	}
+	for _, g := range [][2]int{{0, 1}, {0, 2}, {1, 2}, {3, 4}} {
+		together[g[0]][g[1]], together[g[1]][g[0]] = true, true
+	}
+	distanceOf := func(rows []int) float64 {
+		var grouped, ungrouped []float64
+		for _, p := range pairs {
+			if together[rows[p.i]][rows[p.j]] {
+				grouped = append(grouped, p.correlation)
+			} else {
+				ungrouped = append(ungrouped, p.correlation)
+			}
+		}
+		slices.Sort(grouped)
+		slices.Sort(ungrouped)
+		return stat.KolmogorovSmirnov(grouped, nil, ungrouped, nil)
+	}
+	observed, count := distanceOf([]int{0, 1, 2, 3, 4}), 0
+	all := combin.Permutations(5, 5)
+	for _, rows := range all {
+		if distanceOf(rows) >= observed-1e-12 {
+			count++
+		}
+	}
+	got := permutationTest(pairs, together)
+	testkit.Near(t, "distance", got.Distance, observed, 1e-12)
+	testkit.Near(t, "p", got.P, float64(count)/float64(len(all)), 0.01)
+}
+
+// text returns the tables, with runs of spaces as one.
+func text(t *testing.T, g *Result) string {
+	t.Helper()
+	var b strings.Builder
+	testkit.NoError(t, table.WriteText(&b, g.Tables()...))
+	return strings.Join(strings.Fields(b.String()), " ")
+}
+
+func TestTables(t *testing.T) {
+	d, m := animals(), soft(1, 0, 1, 0, 0, 1, 0, 1)
+	d.Name = "AWA2" // has published numbers
+	testlab.Cover(t, d)
+	m.Attributes[0], d.Attributes[0].Name = "striped\x1b[2J", "striped\x1b[2J"
+	g := analyse(t, d, m, Config{Threshold: 1e-3})
+	g.Top = 1
+	got := text(t, g)
+	testkit.WantText(t, got, "k-soft on AWA2: 2 groups of 4 attributes", "Gamma above 0.001: 50.0 % of the entries, 1.0 groups per attribute",
+		"published: 8.7 % of the entries", "│ in the same group │ 2 │ 50.0 % │ 38.0 % │", "│ in different groups │ 4 │ 0.0 % │ - │",
+		"│ all │ 6 │ 16.7 % │ 5.0 % │", "k-soft model with 30 groups", "│ striped\uFFFD[2J, and 1 more │")
+	testkit.WantNoText(t, got, "spotted", "\x1b") // a second attribute of a group, a control character
+}
+
+// The figures are those of the model file: learned groups in the order of the named groups,
+// and attributes by their strongest group.
+func TestFigures(t *testing.T) {
+	m := soft(0.2, 0.8, 0.9, 0.1, 0.3, 0.7, 1, 0)
+	m.Groups, m.Semantic = []string{"has_coat", "size"}, []int{0, 0, 0, 1}
+	m.Stored.Detections = dataset.NewMatrix[float32](1, 4)
+	path := filepath.Join(t.TempDir(), "model.safetensors")
+	testkit.NoError(t, train.Save(path, m))
+	r := &Result{Model: path}
+	figures := testkit.Must(r.Figures(filepath.Dir(filepath.Dir(path))))(t)
+	if len(figures) != 2 || figures[0].Name != "groups" || figures[1].Name != "groups-detail-1" {
+		t.Fatalf("found %+v", figures)
+	}
+	summary, detail := figures[0].Picture.(*plot.Heat), figures[1].Picture.(*plot.Heat)
+	testkit.Equal(t, "rows", summary.Rows, []string{"coat (3)", "size (1)"})
+	for i, want := range [][]float64{{1.6 / 3, 1.4 / 3}, {0, 1}} {
+		testkit.NearAll(t, summary.Rows[i], summary.Values[i], want, 1e-6)
+	}
+	if want := []string{"heavy", "spotted", "striped", "large"}; !slices.Equal(detail.Rows, want) || detail.Cols[1] != "1" {
+		t.Errorf("rows %q and columns %q, expected %q", detail.Rows, detail.Cols, want)
+	}
+}

@@ -1,0 +1,358 @@
+// Package protocol asks how accurate one method is by the paper's protocol, over its seeds: the dev stage
+// gives the number of epochs, and the test stage is evaluated once on the unseen classes.
+package protocol
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/lago-train/lago-train/experiments/answers/decision"
+	"github.com/lago-train/lago-train/experiments/runs/config"
+	"github.com/lago-train/lago-train/experiments/runs/engine"
+	"github.com/lago-train/lago-train/experiments/runs/lab"
+	"github.com/lago-train/lago-train/experiments/runs/plot"
+	"github.com/lago-train/lago-train/experiments/runs/published"
+	"github.com/lago-train/lago-train/experiments/runs/results"
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/setting"
+	"github.com/lago-train/lago-train/internal/table"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/train"
+)
+
+// Kind is the first word of the names of stored results.
+const Kind = "run"
+
+// Result is the accuracy of a method over its seeds.
+type Result struct {
+	Dataset string        `json:"dataset"`
+	Variant string        `json:"variant"` // of LAGO, or the name of a baseline
+	Stage   config.Stages `json:"stage"`   // dev, test or full
+	Seeds   int           `json:"seeds"`
+	// best of the average curve of the dev stage, otherwise the number of the test stage
+	Epochs int               `json:"epochs"`
+	Val    *results.Measured `json:"val"`  // null without a dev stage
+	Test   *results.Measured `json:"test"` // null without a test stage
+
+	Seconds float64  `json:"seconds"`     // training time of all runs
+	RunDirs []string `json:"run_dirs"`    // folders of the runs
+	Reused  int      `json:"reused_runs"` // runs that were finished before
+
+	Adaptation  *train.Adaptation  `json:"adaptation,omitempty"`  // settings of predict --adapt, in the models
+	Calibration *train.Calibration `json:"calibration,omitempty"` // of the probabilities, in the models
+
+	Config config.Config `json:"config"` // settings, in the form of --config
+	// those that differ from source, in one line; empty if none do
+	Settings string `json:"settings"`
+	Source   string `json:"source"` // where the defaults come from
+	// test accuracy that the authors published for these settings, mean over seeds
+	Published      float64 `json:"published_accuracy,omitempty"`
+	PublishedSeeds int     `json:"published_seeds,omitempty"` // number of its seeds
+
+	Next string `json:"-"` // the command that uses the models
+}
+
+// Method asks how accurate one method is.
+type Method struct{ config.Preset }
+
+// Settings lists the settings of the study.
+func (q *Method) Settings(r *config.Request) setting.List { return r.RunSettings() }
+
+// Resolve completes the configuration, and returns its preset.
+func (q *Method) Resolve(ctx context.Context, r *config.Request) (_ []config.Preset, err error) {
+	q.Preset, err = r.Preset(ctx)
+	return []config.Preset{q.Preset}, err
+}
+
+// Ask trains and evaluates the stages for every seed, chooses the settings of predict --adapt on the
+// validation classes, and stores the result.
+func (q *Method) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
+	p := q.Preset
+	plan := engine.Plan{Arms: []engine.Arm{{Name: p.Method.Label(), Starts: []config.Config{p.Config}}}, Stage: p.Stage}
+	done, err := engine.Run(ctx, l, plan)
+	if err != nil {
+		return nil, err
+	}
+	if len(done.Missing) > 0 {
+		return nil, &done.Missing[0]
+	}
+	o := done.Arms[0][0]
+	runs := slices.Concat(o.Val, o.Test)
+	r := &Result{
+		Dataset: p.DataName(), Variant: p.Method.Label(), Stage: p.Stage, Seeds: p.Seeds, Epochs: o.Epochs, RunDirs: lab.Dirs(runs), Config: o.Chosen, Source: p.Source,
+	}
+	for _, run := range runs {
+		if r.Seconds += run.Result.Seconds; run.Reused {
+			r.Reused++
+		}
+	}
+	if o.Val != nil {
+		r.Val = results.Measure(o.Val)
+	}
+	if o.Test != nil {
+		r.Test = results.Measure(o.Test)
+		expect := lab.Summarise(p.Expect)
+		r.Published, r.PublishedSeeds = expect.Mean, len(p.Expect)
+	}
+	start := p.Start(p.Method)
+	before := start.Settings().Values()
+	var settings []string
+	for _, s := range p.Settings().Used().Without("dataset", "variant", "stage", "seeds", "seed") {
+		if s.Value() != before[s.Key] {
+			settings = append(settings, fmt.Sprintf("%s %v", s.Key, s.Value()))
+		}
+	}
+	r.Settings = strings.Join(settings, ", ")
+	chosen, err := decision.Stored(lab.ModelFiles(runs))
+	if err != nil {
+		return nil, err
+	}
+	if chosen == nil && o.Val != nil {
+		l.Step("choosing the settings of predict --adapt and the temperature of the probabilities on the validation classes")
+		if chosen, err = o.ChooseAdaptation(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if chosen != nil {
+		r.Adaptation, r.Calibration = chosen.Adaptation, chosen.Calibration
+	}
+	return r, l.Store(Kind, p.Config, r)
+}
+
+// Tables implements the tables of a result.
+func (r *Result) Tables() []*table.Table {
+	epochs := format.Count(r.Epochs, "epoch") + " on train and validation classes"
+	if r.Test == nil {
+		epochs = fmt.Sprintf("best average validation accuracy at epoch %d", r.Epochs)
+	}
+	t := table.New(fmt.Sprintf("%s on %s, stage %s, %s", r.Variant, r.Dataset, r.Stage, epochs),
+		"evaluated on", "classes", "per-class accuracy", "95 % over classes", "s.e.m. over "+format.Count(r.Seeds, "seed"), "chance").Right(3, 4, 5, 6)
+	end, summary := table.New(""), ""
+	for _, stage := range []struct {
+		name, classes string
+		*results.Measured
+	}{{"validation", "validation class", r.Val}, {"test", "unseen class", r.Test}} {
+		if m := stage.Measured; m != nil {
+			t.Row(stage.name, m.Classes, m.PerClass.MeanText(), m.Interval, m.PerClass.SEMText(), format.Percent(m.Chance()))
+			interval := fmt.Sprintf("95 %%: %s; ", m.Interval)
+			if m.Interval.String() == format.Missing {
+				interval = ""
+			}
+			summary = fmt.Sprintf("%s: %s on %s (%schance: %s)", stage.name, m.PerClass.MeanText(), format.Count(m.Classes, stage.classes), interval, format.Percent(m.Chance()))
+		}
+	}
+	if limit := r.Config.DevEpochs(); r.Val != nil && r.Epochs == limit && slices.Contains(r.Val.Status, train.Epochs) {
+		t.Note("the best epoch, %d, is the last one allowed, before patience ended the training: more epochs may be better (--epochs)", limit)
+	}
+	if r.PublishedSeeds > 0 {
+		t.Note("published with the authors' settings of this variant: %s test accuracy over %s", format.Percent(r.Published), format.Count(r.PublishedSeeds, "seed"))
+	}
+	reused := ""
+	if r.Reused > 0 {
+		reused = fmt.Sprintf(" (%d reused)", r.Reused)
+	}
+	t.Note("%s%s in %s, trained in %.1f s", format.Count(len(r.RunDirs), "run"), reused, filepath.Dir(r.RunDirs[0]), r.Seconds)
+	switch a := r.Adaptation; {
+	case a == nil:
+		end.Note("--adapt: not measured, since its settings are chosen on validation classes (--stage full)")
+	case a.Tau == 0:
+		end.Note("--adapt: not recommended (no reliable gain on %s)", format.Count(a.Classes, "validation class"))
+	default:
+		end.Note("--adapt: %s points on the validation classes (%s), from %s%s", format.Points(a.After-a.Before), a.Interval, format.Count(a.Smallest, "sample"), decision.AtEnd(a.Settings))
+	}
+	end.Note("settings: %s", strings.TrimPrefix(r.Settings+"; otherwise "+r.Source, "; otherwise "))
+	if r.Next != "" { // these are the last lines of a command, below long tables
+		end.Notes = append(slices.Insert(end.Notes, 0, summary), "next: "+r.Next)
+	}
+	return []*table.Table{t, end}
+}
+
+// Headline is the accuracy on unseen classes, if they were evaluated, and the validation accuracy.
+func (r *Result) Headline() (text string, validation float64) {
+	if r.Val != nil {
+		validation = r.Val.PerClass.Mean
+	}
+	if r.Test != nil {
+		text = r.Test.Headline(r.Variant)
+	}
+	return text, validation
+}
+
+// Figures are the accuracy, and the learning curves of the dev stage. dir holds the runs.
+func (r *Result) Figures(dir string) ([]plot.Figure, error) {
+	var curves []train.Curve
+	byStage := map[train.Stage][]lab.Run{}
+	for _, d := range r.RunDirs {
+		run, _, _ := lab.ReadRun(filepath.Join(dir, filepath.Base(d))) // Missing has the error, too
+		if run.Missing != nil {
+			return nil, run.Missing
+		}
+		// another correction may have been decided since
+		if run.Evaluation = run.Result.Evaluation(r.Config.Correction); run.Evaluation == nil {
+			return nil, fmt.Errorf("%s: no evaluation with the correction of this result; repeat the command", run.Dir)
+		}
+		byStage[run.Stage] = append(byStage[run.Stage], run)
+		if run.Stage == train.Dev {
+			curve, err := run.Curve()
+			if err != nil {
+				return nil, err
+			}
+			curves = append(curves, curve)
+		}
+	}
+	seeds := format.Count(r.Seeds, "seed")
+	figures := []plot.Figure{{
+		Name: "accuracy", Title: "Accuracy, " + r.Variant, Picture: r.accuracy(byStage),
+		Caption: fmt.Sprintf("Mean over %s; %s.", seeds, results.IntervalText),
+	}}
+	if r.Val != nil && len(curves) > 0 {
+		figures = append(figures, plot.Figure{
+			Name: "curve", Title: "Learning curves, " + r.Variant, Picture: r.curves(curves),
+			Caption: fmt.Sprintf("Lines are means over %s, shades from the lowest to the highest seed. The mark is at the best epoch of the mean, the number of epochs of the test stage: "+
+				"accuracy at the best epoch of each seed, with its 95 %% bootstrap interval over %s.", seeds, format.Count(r.Val.Classes, "validation class")),
+		})
+	}
+	return figures, nil
+}
+
+// accuracy draws the accuracy of each stage, and that of each class.
+func (r *Result) accuracy(runs map[train.Stage][]lab.Run) *plot.Dots {
+	p := &plot.Dots{X: results.AccuracyAxis, Percent: true, Rows: []plot.Row{{Name: r.Variant, Focus: true}}}
+	names := map[train.Stage]string{train.Dev: "validation", train.Test: "unseen"}
+	for _, stage := range []train.Stage{train.Dev, train.Test} {
+		if len(runs[stage]) == 0 {
+			continue
+		}
+		m := results.Measure(runs[stage])
+		panel, classes := results.Panel(names[stage], []results.Measured{*m}), plot.DotSeries{Name: "one class", Condition: plot.Small}
+		for _, accuracy := range m.ByClass {
+			classes.Dots = append(classes.Dots, plot.PercentDot(0, accuracy, accuracy, accuracy))
+		}
+		panel.Series[0].Name = "mean over classes"
+		panel.Series = append(panel.Series, classes)
+		p.Panels = append(p.Panels, panel)
+	}
+	return p
+}
+
+func (r *Result) curves(curves []train.Curve) *plot.Lines {
+	best := float64(engine.BestEpoch(curves))
+	return &plot.Lines{X: "epoch", Y: results.AccuracyAxis, Percent: true, Chance: 100 * r.Val.Chance(), Series: []plot.Series{
+		{Name: "training classes", Look: plot.Look{Condition: plot.Dashed}, Points: averaged(curves, func(e train.Epoch) float64 { return e.TrainAccuracy })},
+		{Name: "validation classes", Look: plot.Look{Method: plot.Focus}, Points: averaged(curves, func(e train.Epoch) float64 { return *e.ValAccuracy })},
+		{Name: "best epoch", Look: plot.Look{Method: plot.Focus}, Measured: true, Points: []plot.Point{results.Point(best, r.Val.PerClass.Mean, r.Val.Interval)}},
+	}}
+}
+
+// averaged returns mean, lowest and highest of curves, in percent, over the epochs that all of them have.
+func averaged(curves []train.Curve, value func(train.Epoch) float64) []plot.Point {
+	shortest := slices.MinFunc(curves, func(a, b train.Curve) int { return len(a) - len(b) })
+	points := make([]plot.Point, len(shortest))
+	for e := range points {
+		values := make([]float64, len(curves))
+		for i, c := range curves {
+			values[i] = 100 * value(c[e])
+		}
+		points[e] = plot.Point{
+			X: float64(e + 1), Y: lab.Summarise(values).Mean, Low: slices.Min(values), High: slices.Max(values),
+		}
+	}
+	return points
+}
+
+// eszsl is the baseline of the paper's table A.1 beside LAGO.
+const eszsl = "eszsl"
+
+// Variants asks for the paper's tables: every variant, and ESZSL, by its protocol.
+type Variants struct {
+	configs []config.Config
+	given   []string // keys of settings
+}
+
+// Settings lists the settings of the study.
+func (q *Variants) Settings(r *config.Request) setting.List {
+	return slices.Concat(r.VariantSettings(), r.RotationSettings())
+}
+
+// Resolve completes the configuration, and returns its presets.
+func (q *Variants) Resolve(ctx context.Context, r *config.Request) (presets []config.Preset, err error) {
+	presets, q.configs, err = r.Presets(ctx, model.Variants)
+	q.given = r.Keys()
+	return presets, err
+}
+
+// ReproductionKind is the first word of the names of stored results.
+const ReproductionKind = "reproduction"
+
+// Reproduction is the paper's protocol from start to end on one data set: table A.1 is the methods, for
+// reference.
+type Reproduction struct {
+	results.Comparison
+	// table 1: the variant with the best validation accuracy; null if no variant succeeded
+	Result *results.Method `json:"result"`
+	// whether the baselines alone were trained without the held-out samples of seen classes, as their
+	// published numbers were
+	BaselinesHeldOut bool `json:"baselines_held_out"`
+}
+
+// Ask trains every variant on the dev stage, retrains it on train and validation classes, evaluates it on the
+// test classes, chooses one by validation accuracy alone, and stores the result.
+func (q *Variants) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
+	like := engine.ForBaselines(q.configs, config.Config{})
+	apart := published.TestAccuracy(l.Data, published.ResultRow) != "" && len(l.Parts) == 1 && l.Data.TestSeen != nil && !like.HoldOut
+	like.HoldOut = like.HoldOut || apart
+	done, err := engine.RunFull(ctx, l, q.configs, []string{eszsl}, like, q.given)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reproduction{Comparison: results.NewComparison(l, ReproductionKind, "Table A.1", done), BaselinesHeldOut: apart}
+	r.Ordered = true
+	slices.SortStableFunc(r.Methods, func(a, b results.Method) int { return min(len(a.Variant), 1) - min(len(b.Variant), 1) }) // baselines first
+	if r.Result = chosen(r.Methods); r.Result != nil && len(l.Parts) == 1 {
+		r.Result.Published = published.TestAccuracy(l.Data, published.ResultRow) // of the variant that the paper chose
+	}
+	return r, l.Store(ReproductionKind, q.configs, r)
+}
+
+// chosen returns a copy of the row of the variant with the best validation accuracy.
+func chosen(table []results.Method) *results.Method {
+	var best *results.Method
+	for _, row := range table {
+		if row.Variant != "" && (best == nil || row.Val.PerClass.Mean > best.Val.PerClass.Mean) {
+			best = &row
+		}
+	}
+	return best
+}
+
+// Tables are table A.1, what is missing from it, and table 1.
+func (r *Reproduction) Tables() []*table.Table {
+	list := r.Comparison.Tables()
+	if r.BaselinesHeldOut {
+		list[0].Note("ESZSL is trained without the held-out samples of seen classes, LAGO with all samples of seen classes,\n" +
+			"each as its published number was.")
+	}
+	first := table.New(fmt.Sprintf("Table 1 on %s: test accuracy%s", r.Dataset, results.InParts("unseen", r.Parts)))
+	if r.Result == nil {
+		return append(list, first.Note("no result, since every variant is missing"))
+	}
+	first.Header = []string{"method", "test", "s.e.m.", "95 % over classes", "published"}
+	test := r.Result.Test
+	first.Right(2, 3, 4, 5).
+		Row(fmt.Sprintf("LAGO (%s)", r.Result.Variant), test.PerClass.MeanText(), test.PerClass.SEMText(), test.Interval, cmp.Or(r.Result.Published, format.Missing)).
+		OmitEmpty().
+		Note("%s was chosen by its validation accuracy. Only this line is the result: choosing by the\n"+
+			"test accuracies above would be choosing on the test classes.", r.Result.Variant)
+	return append(list, first)
+}
+
+// Figures are the accuracy of the methods, beside the published ones. The result is shaded.
+func (r *Reproduction) Figures(string) ([]plot.Figure, error) {
+	return r.Draw(func(m results.Method) bool {
+		return r.Result != nil && m.Variant == r.Result.Variant && m.Variant != ""
+	}), nil
+}

@@ -1,0 +1,198 @@
+package protocol
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/lago-train/lago-train/experiments/internal/testlab"
+	"github.com/lago-train/lago-train/experiments/runs/config"
+	"github.com/lago-train/lago-train/experiments/runs/lab"
+	"github.com/lago-train/lago-train/experiments/runs/results"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/adapt"
+	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/metrics"
+)
+
+// preset is the general defaults with a configuration that takes milliseconds.
+func preset(l *lab.Lab, stage config.Stages) config.Preset {
+	c := testlab.Config(l, stage, model.SemanticHard).With("lr", 0.1)
+	p := config.PresetFor(c.Dataset, c.Method)
+	p.Config = c
+	return p
+}
+
+func ask(t *testing.T, l *lab.Lab, p config.Preset) *Result {
+	t.Helper()
+	return testkit.Must((&Method{p}).Ask(t.Context(), l))(t).(*Result)
+}
+
+// The result of each stage is that of its runs, is stored, and is the same when the runs are
+// reused, except for what says so.
+func TestRun(t *testing.T) {
+	for stage, runs := range map[config.Stages]int{config.OnlyDev: 2, config.OnlyTest: 2, config.DevThenTest: 4} {
+		l := testlab.New(t)
+		chosen := 0
+		l.OnStep = func(string) { chosen++ }
+		r := ask(t, l, preset(l, stage))
+		var seconds float64
+		byStage := map[train.Stage][]float64{}
+		for _, dir := range r.RunDirs {
+			run, _, err := lab.ReadRun(dir)
+			testkit.NoError(t, err)
+			seconds += run.Result.Seconds
+			byStage[run.Stage] = append(byStage[run.Stage], run.Evaluation.PerClass)
+		}
+		for name, m := range map[train.Stage]*results.Measured{train.Dev: r.Val, train.Test: r.Test} {
+			switch values := byStage[name]; {
+			case (m == nil) != (values == nil):
+				t.Errorf("%s: %s has runs %v, and the result %v", stage, name, values, m)
+			case m != nil && (!slices.Equal(m.PerClass.Values, values) || m.Classes != 4 || m.PerClass.Mean <= m.Chance()):
+				t.Errorf("%s: %s has %+v, expected %v over 4 classes, above chance", stage, name, m, values)
+			}
+		}
+		hasDev := min(len(byStage[train.Dev]), 1)
+		if len(r.RunDirs) != runs || r.Reused != 0 || math.Abs(r.Seconds-seconds) > 1e-12 || chosen != hasDev || (r.Adaptation != nil) != (hasDev > 0) {
+			t.Errorf("%s: found %+v, chosen %d times", stage, r, chosen)
+		}
+		var stored Result
+		testlab.Stored(t, l, Kind, &stored)
+		testkit.Equal(t, fmt.Sprint("stored result of ", stage), string(testkit.Must(json.Marshal(&stored))(t)), string(testkit.Must(json.Marshal(r))(t)))
+		testkit.Equal(t, fmt.Sprint("stored text of ", stage), testlab.Text(stored.Tables()), testlab.Text(r.Tables()))
+		testkit.WantNoText(t, testlab.Text(stored.Tables()), "; chance: ")
+		l.OnStep = func(step string) { t.Errorf("%s again", step) }
+		l.OnRun = func(r lab.Run) { t.Errorf("%s is trained again", r.Dir) }
+		again := ask(t, l, preset(l, stage))
+		testkit.Equal(t, fmt.Sprint("reused by ", stage), again.Reused, runs)
+		testkit.Equal(t, fmt.Sprint("again ", stage), again, r, cmpopts.IgnoreFields(Result{}, "Config", "Reused"))
+		last, of, adapted := r.Val, "validation", "not recommended (no reliable gain on 4 validation classes)"
+		if r.Test != nil {
+			last, of = r.Test, "test"
+		}
+		if hasDev == 0 {
+			adapted = "not measured, "
+		}
+		again.Next = "lago-train evaluate"
+		testkit.WantText(t, testlab.Text(again.Tables()), fmt.Sprintf("%d runs (%d reused) in ", runs, runs),
+			fmt.Sprintf("\n%s: %s on 4 ", of, last.PerClass.MeanText()), "; chance: 25.0 %)\n", "\n--adapt: "+adapted,
+			"\nsettings: epochs 4, lr 0.1, batch 16; otherwise defaults\nnext: lago-train evaluate\n")
+	}
+}
+
+// What adaptation gave is said in points, with the samples that it needs.
+func TestAdaptationInPoints(t *testing.T) {
+	l := testlab.New(t)
+	r := ask(t, l, preset(l, config.OnlyDev))
+	r.Adaptation = &train.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 30}, Before: 0.5, After: 0.625, Interval: &metrics.Interval{Low: 0.01, High: 0.2}, Smallest: 50}
+	testkit.WantText(t, testlab.Text(r.Tables()), "\n--adapt: +12.5 points on the validation classes (1.0 to 20.0), from 50 samples\n")
+}
+
+func TestBestEpochThatIsTheLastAllowed(t *testing.T) {
+	const note = "more epochs may be better (--epochs)"
+	l := testlab.New(t)
+	p := preset(l, config.OnlyDev)
+	p.Epochs = 1
+	r := ask(t, l, p)
+	testkit.WantText(t, testlab.Text(r.Tables()), "the best epoch, 1, is the last one allowed", note)
+	for i := range r.Val.Status {
+		r.Val.Status[i] = train.Converged
+	}
+	testkit.WantNoText(t, testlab.Text(r.Tables()), note) // a run that converged needs no more epochs
+}
+
+func TestRunNamesTheFolderOfAFailedSeed(t *testing.T) {
+	l := testlab.New(t)
+	p := preset(l, config.OnlyDev)
+	p.Config = p.With("lr", 1e38)
+	_, err := (&Method{p}).Ask(t.Context(), l)
+	testkit.WantError(t, err, filepath.Join(l.Root, p.Trials(l.Parts[0], train.Dev, p.Epochs)[0].Name()))
+	l.Data.Groups = nil
+	_, err = (&Method{preset(l, config.OnlyDev)}).Ask(t.Context(), l)
+	testkit.WantError(t, err, "variant: expected one that the data set allows, found semantic-hard: the data set has no attribute groups",
+		"Without groups, the variants singletons and k-soft and all baselines work.")
+}
+
+func TestReproduce(t *testing.T) {
+	l := testlab.New(t)
+	r := testkit.Must((&Variants{configs: testlab.Full(l, model.Variants...)}).Ask(t.Context(), l))(t).(*Reproduction)
+	var titles []string
+	for _, row := range r.Methods {
+		if titles = append(titles, row.Title); row.Variant != "" && row.Val.PerClass.Mean > r.Result.Val.PerClass.Mean {
+			t.Errorf("%s has %g on the validation classes, %s was chosen with %g", row.Title, row.Val.PerClass.Mean, r.Result.Title, r.Result.Val.PerClass.Mean)
+		}
+	}
+	if diff := cmp.Diff([]string{"ESZSL", "LAGO-Singletons", "LAGO-Semantic-Hard", "LAGO-K-Soft", "LAGO-Semantic-Soft"}, titles); diff != "" || len(r.Missing) > 0 {
+		t.Errorf("missing %+v, methods (-want +got):\n%s", r.Missing, diff)
+	}
+	var stored Reproduction
+	testlab.Stored(t, l, ReproductionKind, &stored)
+	testkit.Equal(t, "stored text", testlab.Text(stored.Tables()), testlab.Text(r.Tables()))
+	if figures := testkit.Must(stored.Figures(""))(t); len(figures) != 1 || figures[0].Name != ReproductionKind {
+		t.Errorf("figures %+v", figures)
+	}
+}
+
+// Neither the test accuracy nor ESZSL affects the choice.
+func TestChosenByValidationAccuracyAlone(t *testing.T) {
+	row := func(v model.Variant, val, test float64) results.Method {
+		return results.Method{Variant: string(v), Val: results.Measured{PerClass: lab.Summarise([]float64{val})}, Test: results.Measured{PerClass: lab.Summarise([]float64{test})}}
+	}
+	eszsl := row("", 0.9, 0.9)
+	got := chosen([]results.Method{eszsl, row(model.Singletons, 0.4, 0.8), row(model.KSoft, 0.5, 0.1), row(model.SemanticSoft, 0.5, 0.7)})
+	if got == nil || got.Variant != string(model.KSoft) {
+		t.Errorf("%+v was chosen, expected the first of the best validation accuracy", got)
+	}
+	if got := chosen([]results.Method{eszsl}); got != nil {
+		t.Errorf("%+v was chosen of none", got)
+	}
+}
+
+// Published numbers of baselines were made without the held-out samples of seen classes,
+// those of LAGO with them.
+func TestBaselinesAreTrainedAsTheirPublishedNumbers(t *testing.T) {
+	data := testlab.New(t).Data
+	heldOut := data.SamplesOf(data.Split.Train)[:3]
+	slices.Sort(heldOut)
+	for name, c := range map[string]struct {
+		dataset string
+		heldOut []int
+		all     bool // --hold-out
+		rotate  int
+		want    bool
+	}{
+		"published":           {"AWA2", heldOut, false, 0, true},
+		"for all methods":     {"AWA2", heldOut, true, 0, false},
+		"in a rotation":       {"AWA2", heldOut, false, 4, false},
+		"nothing is held out": {"AWA2", nil, false, 0, false},
+		"own data":            {"own", heldOut, false, 0, false},
+	} {
+		d := *data
+		d.Name, d.TestSeen = c.dataset, c.heldOut
+		testlab.Cover(t, &d)
+		l := lab.New(&d, t.TempDir())
+		configs := testlab.Full(l, model.Singletons)
+		configs[0].HoldOut = c.all
+		if c.rotate > 0 {
+			testkit.NoError(t, l.Rotate(c.rotate, 0))
+		}
+		var wrong []string
+		l.OnRun = func(r lab.Run) {
+			if r.HoldOut != (c.all || c.want && r.Method.Name == eszsl) {
+				wrong = append(wrong, r.Name())
+			}
+		}
+		l.Jobs = 1
+		r := testkit.Must((&Variants{configs: configs}).Ask(t.Context(), l))(t).(*Reproduction)
+		if r.BaselinesHeldOut != c.want || len(wrong) > 0 {
+			t.Errorf("%s: baselines alone %v, expected %v; trained otherwise: %v", name, r.BaselinesHeldOut, c.want, wrong)
+		}
+	}
+}

@@ -1,0 +1,314 @@
+// Package robustness measures test accuracy when class descriptions are noisy (the paper's
+// figure A.1) or partial.
+package robustness
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/runs/config"
+	"github.com/lago-train/lago-train/experiments/runs/engine"
+	"github.com/lago-train/lago-train/experiments/runs/lab"
+	"github.com/lago-train/lago-train/experiments/runs/results"
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/setting"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/impute"
+	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/methods"
+	"github.com/lago-train/lago-train/train/metrics"
+)
+
+// Config says which methods are evaluated with which descriptions.
+type Config struct {
+	Variants  []config.Config `json:"variants"`
+	Baselines []string        `json:"baselines"`
+	Like      config.Config   `json:"like"`           // has the preprocessing, seeds and epochs of the baselines
+	Keys      []string        `json:"keys,omitempty"` // of settings that were given
+	Distortion
+	Impute []impute.Kind `json:"impute,omitempty"` // each method is evaluated with each; none for noise
+
+	names []string // of Variants and Baselines
+}
+
+// Noise asks for accuracy with noisy descriptions.
+type Noise struct{ Config }
+
+// Settings lists the settings of the study.
+func (c *Noise) Settings(r *config.Request) setting.List {
+	return c.settings(r, []string{string(model.SemanticHard), string(model.Singletons), "eszsl"}, setting.List{
+		setting.Numbers("ratios", &c.Ratios, 0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5).Common().Describe("`R,...` noise ratios, from 0 to 1"),
+		setting.Whole("noise_seeds", &c.NoiseSeeds, 5, setting.Between(1, 1000)).Common().Describe("`N` random seeds of the noise"),
+	})
+}
+
+// Partial asks for accuracy with a part of each class's attributes.
+type Partial struct{ Config }
+
+// Settings lists the settings of the study.
+func (c *Partial) Settings(r *config.Request) setting.List {
+	return c.settings(r, []string{string(model.SemanticHard), "eszsl"}, setting.List{
+		setting.Numbers("shares", &c.Shares, 1, 0.75, 0.5, 0.25, 0.1).Common().Describe("`S,...` shares of the attributes that are given, above 0 and up to 1"),
+		setting.Choice("given", &c.Given, AtRandom, AtRandom, Strongest).Common().
+			Describe("attributes that are given: random ones or the strongest"),
+		setting.Choices("impute", &c.Impute, impute.Kinds, impute.Kinds...).Common().
+			Describe("imputation of missing attributes: neutral (within the group) or inferred (from all entries)"),
+		setting.Whole("mask_seeds", &c.MaskSeeds, 5, setting.Between(1, 1000)).Describe("`N` random masks"),
+	})
+}
+
+func (c *Config) settings(r *config.Request, standard []string, distortion setting.List) setting.List {
+	return slices.Concat(r.VariantSettings(), setting.List{
+		setting.Choices("methods", &c.names, standard, methods.Labels()...).In(setting.Methods).Common().Describe("variants of LAGO, and baselines"),
+	}, distortion.In(setting.Classes))
+}
+
+// Resolve completes the configuration, and returns its presets.
+func (c *Config) Resolve(ctx context.Context, r *config.Request) ([]config.Preset, error) {
+	var variants []model.Variant
+	var baselines []string
+	for _, name := range c.names {
+		if slices.Contains(methods.Names(), name) {
+			baselines = append(baselines, name)
+		} else {
+			variants = append(variants, model.Variant(name))
+		}
+	}
+	c.Keys = r.Keys()
+	for _, key := range c.Keys {
+		if len(variants) == 0 && !slices.Contains(append(config.CommonKeys(), methods.CorrectionKeys...), key) {
+			return nil, &invalid.Error{Field: key, Want: "a variant of LAGO among --methods", Got: "only baselines"}
+		}
+	}
+	presets, configs, err := r.Presets(ctx, variants)
+	if err != nil {
+		return nil, err
+	}
+	c.Variants, c.Baselines, c.Like = configs, baselines, engine.ForBaselines(configs, presets[0].Config)
+	return presets, c.Check()
+}
+
+// Check returns an *invalid.Error for the first field that is wrong.
+func (c Config) Check() error {
+	var names []string
+	for _, v := range c.Variants {
+		names = append(names, v.Method.Label())
+	}
+	if err := engine.CheckArms(append(names, c.Baselines...)); err != nil {
+		return err
+	}
+	name, degrees, _ := c.degrees()
+	want := "fractions from 0 to 1"
+	if c.Given != "" {
+		want = "fractions above 0, up to 1"
+	}
+	for _, x := range degrees {
+		if !(x >= 0 && x <= 1) || x == 0 && c.Given != "" {
+			return &invalid.Error{Field: name, Want: want, Got: fmt.Sprint(x)}
+		}
+	}
+	return nil
+}
+
+// The first words of the names of stored results: with noise, with random attributes, and with
+// the strongest ones.
+const (
+	NoiseKind     = "noise"
+	PartialKind   = "partial"
+	StrongestKind = "partial-strongest"
+)
+
+// Ask trains the methods by the full protocol, evaluates them on the test classes with distorted
+// descriptions, figure A.1 of the paper, and stores the result.
+func (c *Config) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
+	done, err := engine.RunFull(ctx, l, c.Variants, c.Baselines, c.Like, c.Keys)
+	if err != nil {
+		return nil, err
+	}
+	kinds := c.Impute
+	if c.Given == "" {
+		kinds = []impute.Kind{impute.Neutral}
+	}
+	a := c.newResult(l)
+	a.Missing = done.Missing
+	for _, m := range results.Methods(done) {
+		a.Notes = append(a.Notes, fmt.Sprintf("correction of %s: %s", m.Name, m.Correction()))
+		for _, kind := range kinds {
+			rows, err := c.rows(m, kind, l.Data)
+			if err != nil {
+				return nil, err
+			}
+			a.Rows = append(a.Rows, rows...)
+			a.Classes = len(rows[0].ByClass)
+		}
+	}
+	return a, l.Store(a.Kind, c, a)
+}
+
+// rows evaluates the models of a method, one per seed, on the test classes, with each degree of distortion.
+func (c *Config) rows(method results.Method, kind impute.Kind, d *dataset.Dataset) ([]results.Row, error) {
+	name := method.Name
+	if kind != impute.Neutral {
+		name += ", " + string(kind)
+	}
+	samples, u := train.Select(d, d.Features, d.Split.Test), d.Describe(d.Split.Test)
+	degrees, undistorted := c.sorted()
+	_, _, draws := c.degrees()
+	// Rows are degrees: means over seeds, these relative to no distortion, and means over draws.
+	grid := dataset.NewMatrix[float64]
+	byDraw, relative, bySeed, byClass := grid(len(degrees), draws), grid(len(degrees), draws), grid(len(degrees), len(method.Models)), grid(len(degrees), u.Rows)
+	for j, path := range method.Models {
+		saved, err := train.Load(path)
+		if err != nil {
+			return nil, err
+		}
+		p := saved.Pipeline.WithImputation(kind)
+		score := func(u dataset.Matrix[float64]) (mean float64, recall []float64, err error) {
+			scores, err := model.Score(p, samples.X, samples.Rows, u)
+			if err != nil {
+				return 0, nil, err
+			}
+			confusion, err := metrics.Confuse(scores, samples.Labels)
+			tally := confusion.Tally(scores.Cols)
+			return tally.Accuracy().PerClass, tally.Recall(), err
+		}
+		clean, _, err := score(u)
+		if err != nil {
+			return nil, err
+		}
+		if clean == 0 {
+			return nil, fmt.Errorf("%s: the test accuracy with the given descriptions is 0, so that no accuracy relative to it exists", name)
+		}
+		for i, degree := range degrees {
+			for draw := range draws {
+				worse, recall, err := score(c.apply(u, degree, uint64(draw)))
+				if err != nil {
+					return nil, err
+				}
+				seeds := float64(len(method.Models))
+				floats.AddScaled(byClass.Row(i), 1/seeds/float64(draws), recall)
+				byDraw.Row(i)[draw] += worse / seeds
+				relative.Row(i)[draw] += worse / clean / seeds
+				bySeed.Row(i)[j] += worse / float64(draws)
+			}
+		}
+	}
+	var rows []results.Row
+	for i, degree := range degrees {
+		draw, relative := lab.Summarise(byDraw.Row(i)), lab.Summarise(relative.Row(i))
+		row := results.Row{
+			Labels: []string{name, format.Percent(degree)}, Number: 100 * degree, Draws: draws, ByDraw: &draw, Relative: &relative,
+			Accuracy: lab.Summarise(bySeed.Row(i)), Interval: metrics.ClassInterval(byClass.Row(i)), ByClass: byClass.Row(i),
+		}
+		if degree != undistorted {
+			d := metrics.PairedDifference(row.ByClass, byClass.Row(slices.Index(degrees, undistorted)))
+			row.Difference = &d
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// Distortion makes descriptions worse, by degrees: by noise or, if Given is set, by leaving out attributes.
+// It is the same for every model, and what is distorted at one degree is so at all worse ones.
+type Distortion struct {
+	Ratios     []float64 `json:"ratios,omitempty"`      // noise: shares of entries that are replaced
+	NoiseSeeds int       `json:"noise_seeds,omitempty"` // noise: number of seeds of the noise
+	Shares     []float64 `json:"shares,omitempty"`      // partial: shares of each class's attributes that are given
+	Given      Order     `json:"given,omitempty"`       // partial: random or strongest
+	MaskSeeds  int       `json:"mask_seeds,omitempty"`  // partial: number of masks
+}
+
+// Order is the order in which the attributes of a class are given.
+type Order string
+
+// The orders.
+const (
+	AtRandom  Order = "random"
+	Strongest Order = "strongest" // the highest p(a|z) first
+)
+
+func (c *Config) newResult(l *lab.Lab) *results.Accuracies {
+	a := results.NewAccuracies(l, NoiseKind, "with noisy descriptions", c.Like, "test")
+	a.Columns, a.X, a.Minus, a.Variant = []string{"method", "noise"}, "share of entries replaced by 0 or 1 (%)", "minus that without noise", ""
+	switch c.Given {
+	case AtRandom:
+		a.Kind, a.Title = PartialKind, "with partial descriptions, attributes given at random"
+	case Strongest:
+		a.Kind, a.Title = StrongestKind, "with partial descriptions, strongest attributes first"
+	}
+	if c.Given != "" {
+		a.Columns[1], a.X, a.Minus = "given", "share of attributes given (%)", "minus that of all"
+	}
+	_, _, draws := c.degrees()
+	a.Notes = []string{fmt.Sprintf("relative: accuracy divided by that of the same model with the given descriptions, mean ± s.e.m. over %s", format.Count(draws, "draw"))}
+	return a
+}
+
+// sorted returns the degrees in ascending order, with that of no distortion.
+func (d Distortion) sorted() (degrees []float64, undistorted float64) {
+	if d.Given != "" {
+		undistorted = 1
+	}
+	_, list, _ := d.degrees()
+	return slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(list), undistorted)))), undistorted
+}
+
+// degrees returns the degrees, what they are called, and the number of random seeds.
+func (d Distortion) degrees() (name string, list []float64, seeds int) {
+	if d.Given == "" {
+		return "ratios", d.Ratios, d.NoiseSeeds
+	}
+	return "shares", d.Shares, d.MaskSeeds
+}
+
+func (d Distortion) apply(u dataset.Matrix[float64], degree float64, seed uint64) dataset.Matrix[float64] {
+	if d.Given == "" {
+		return saltAndPepper(u, degree, seed)
+	}
+	return d.Given.only(u, degree, seed)
+}
+
+// saltAndPepper returns descriptions of which each entry is replaced by 0 or 1, with equal
+// probability, with the probability of the ratio. The draws are the same at every ratio.
+func saltAndPepper(u dataset.Matrix[float64], ratio float64, seed uint64) dataset.Matrix[float64] {
+	rng := rand.New(rand.NewPCG(seed, 0x5a17))
+	noisy := dataset.NewMatrix[float64](u.Rows, u.Cols)
+	for i, p := range u.Data {
+		chance, salt := rng.Float64(), rng.IntN(2)
+		if chance < ratio {
+			p = float64(salt)
+		}
+		noisy.Data[i] = p
+	}
+	return noisy
+}
+
+// only returns descriptions with a share of the described attributes of each class, at least one, and NaN for
+// the others. The order of the attributes is the same for every share.
+func (o Order) only(u dataset.Matrix[float64], share float64, seed uint64) dataset.Matrix[float64] {
+	rng := rand.New(rand.NewPCG(seed, 0x9a97))
+	part := dataset.NewMatrix[float64](u.Rows, u.Cols)
+	for i := range part.Data {
+		part.Data[i] = math.NaN()
+	}
+	for z := range u.Rows {
+		order := slices.DeleteFunc(rng.Perm(u.Cols), func(m int) bool { return math.IsNaN(u.Row(z)[m]) })
+		if o == Strongest {
+			slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(u.Row(z)[b], u.Row(z)[a]) })
+		}
+		n := min(max(int(math.Round(share*float64(len(order)))), 1), len(order))
+		for _, m := range order[:n] {
+			part.Row(z)[m] = u.Row(z)[m]
+		}
+	}
+	return part
+}

@@ -1,0 +1,187 @@
+// Package search finds settings of a variant on the validation classes, by the search that
+// comparisons use too (package engine).
+package search
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lago-train/lago-train/experiments/runs/config"
+	"github.com/lago-train/lago-train/experiments/runs/engine"
+	"github.com/lago-train/lago-train/experiments/runs/lab"
+	"github.com/lago-train/lago-train/experiments/runs/plot"
+	"github.com/lago-train/lago-train/experiments/runs/results"
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/setting"
+	"github.com/lago-train/lago-train/internal/table"
+	"github.com/lago-train/lago-train/model"
+)
+
+// Config is the start and the extent of a search.
+type Config struct {
+	Start  config.Config
+	Budget int      // different settings to try
+	Folds  int      // of the seen classes; at least 1
+	Fixed  []string // keys of settings that are not searched
+	File   string   // config file to write; "" for the default below the folder of runs
+}
+
+// Kind is the first word of the names of stored results, RotationKind with rotation.
+const (
+	Kind         = "searched"
+	RotationKind = "searched-rotation"
+)
+
+// Result is what a search found.
+type Result struct {
+	Dataset string         `json:"dataset"`
+	Variant model.Variant  `json:"variant"`
+	Budget  int            `json:"budget"`
+	Folds   int            `json:"folds"`
+	Epochs  int            `json:"epochs"`  // of a run that is trained to the end, at most
+	Space   []string       `json:"space"`   // names of the settings that were searched
+	Tried   []engine.Tried `json:"tried"`   // best first; fewer than the budget if the space has no more
+	Missing []lab.Missing  `json:"missing"` // failed runs
+	Chosen  Chosen         `json:"chosen"`
+	File    string         `json:"file"` // config file that was written
+}
+
+// Chosen is the best combination.
+type Chosen struct {
+	Accuracy lab.Summary   `json:"val_accuracy"` // over the seeds
+	Epochs   int           `json:"epochs"`       // with the highest accuracy of their average curve
+	Edges    []engine.Edge `json:"edges"`        // settings whose best value is at an end of the space
+	Config   config.Config `json:"config"`       // settings for the test stage, in the form of --config
+}
+
+// Settings lists the settings of the study.
+func (c *Config) Settings(r *config.Request) setting.List {
+	list := r.SearchSettings()
+	for i, s := range list {
+		if s.Key == "seeds" { // a search has its own, but for what it chose
+			list[i] = s.Needs("rotate")
+		}
+	}
+	return slices.Concat(list, r.RotationSettings(), setting.List{
+		setting.Whole("budget", &c.Budget, 24, setting.Between(engine.MinBudget, config.MaxBudget)).In(setting.Searching).Common().
+			Describe(fmt.Sprintf("`N` settings to try, at least %d", engine.MinBudget)),
+		setting.Raw("to", &c.File, "").In(setting.Output).OrAs("write").Common().Noted("search-<dataset>-<variant>.json in --out").Excludes("rotate").
+			Describe("`FILE` config file to write"),
+	})
+}
+
+// Resolve completes the configuration, and returns its preset.
+func (c *Config) Resolve(ctx context.Context, r *config.Request) ([]config.Preset, error) {
+	p, err := r.Preset(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.Start, c.Fixed = p.Config, r.Keys()
+	c.Folds, err = r.FoldsFor(p)
+	return []config.Preset{p}, err
+}
+
+// Ask searches and stores the result: on the data set's own split, writing the chosen settings to
+// the file, or on each part of a rotation, see Rotation.
+func (c *Config) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
+	if len(l.Parts) > 1 {
+		return c.rotate(ctx, l)
+	}
+	c.File = cmp.Or(c.File, config.SearchFile(l.Root, c.Start.Dataset, c.Start.DevSplit, c.Start.Method.Variant()))
+	return c.search(ctx, l)
+}
+
+func (c *Config) plan() engine.Plan {
+	return engine.Plan{
+		Arms:  []engine.Arm{{Name: c.Start.Method.Label(), Title: c.Start.Method.Label(), Starts: []config.Config{c.Start}, Tune: c.Budget, Fixed: c.Fixed}},
+		Stage: config.DevThenTest, Folds: c.Folds,
+	}
+}
+
+// seeds is the number of seeds with which the two best settings are trained (supplement A of the paper).
+const seeds = 3
+
+func (c *Config) search(ctx context.Context, l *lab.Lab) (*Result, error) {
+	plan := c.plan()
+	plan.Stage, plan.Arms[0].Starts[0].Seeds = config.OnlyDev, seeds
+	done, err := engine.Run(ctx, l, plan)
+	if err == nil {
+		err = engine.Waiting(done.Missing)
+	}
+	if err != nil {
+		return nil, err
+	}
+	o := done.Arms[0][0]
+	if len(o.Tried) == 0 {
+		return nil, fmt.Errorf("none of the settings has a model; the first that failed, %w", &o.Missing[0])
+	}
+	best := o.Tried[0]
+	if best.Final == nil {
+		return nil, fmt.Errorf("none of the best settings has a model with each of %d seeds; the last that failed, %w", seeds, &o.Missing[len(o.Missing)-1])
+	}
+	r := &Result{
+		Dataset: c.Start.DataName(), Variant: c.Start.Method.Variant(), Budget: c.Budget, File: c.File,
+		Folds: len(o.Folds), Epochs: c.Start.DevEpochs(), Space: o.Searched, Tried: o.Tried, Missing: append([]lab.Missing{}, o.Missing...),
+		Chosen: Chosen{Accuracy: *best.Final, Epochs: o.Epochs, Edges: o.Edges, Config: o.Chosen},
+	}
+	chosen := &r.Chosen.Config
+	chosen.Stage, chosen.Epochs, chosen.Seeds = config.OnlyTest, r.Chosen.Epochs, c.Start.Seeds
+	if err := chosen.Write(c.File, l.Fingerprint()); err != nil {
+		return nil, err
+	}
+	return r, l.Store(Kind, c, r)
+}
+
+// shown is the number of settings that the table shows.
+const shown = 10
+
+// Tables are the best settings, and what was chosen.
+func (s *Result) Tables() []*table.Table {
+	t := table.New(fmt.Sprintf("%s on %s: the best %d of %s by validation accuracy, the mean over %s",
+		s.Variant, s.Dataset, min(shown, len(s.Tried)), format.Count(len(s.Tried), "setting"), format.Count(s.Folds, "fold")),
+		"settings; from the second on those that differ from the first", "best epoch", "accuracy of a try", fmt.Sprintf("%d seeds, to the end", seeds), "s.e.m.").Right(3, 4, 5)
+	for i, tried := range s.Tried[:min(shown, len(s.Tried))] {
+		var settings []string
+		for _, name := range s.Space {
+			if value, ok := tried.Settings[name]; ok && (i == 0 || value != s.Tried[0].Settings[name]) {
+				settings = append(settings, fmt.Sprintf("%s %v", name, value))
+			}
+		}
+		var more lab.Summary
+		if tried.Final != nil {
+			more = *tried.Final
+		}
+		t.Row(strings.Join(settings, ", "), tried.BestEpoch, format.Percent(tried.Accuracy), more.MeanText(), more.SEMText())
+	}
+	if len(s.Tried)+len(s.Missing) < s.Budget {
+		t.Note("the budget of %d settings was not used up: the space has no more", s.Budget)
+	}
+	chosen := s.Chosen
+	t.Note("a try has one seed and a part of the epochs; the two best are trained to the end with all seeds")
+	t.Note("chosen: the first, %s (s.e.m. %s over %d seeds), %s by their average curve",
+		chosen.Accuracy.MeanText(), chosen.Accuracy.SEMText(), len(chosen.Accuracy.Values), format.Count(chosen.Epochs, "epoch"))
+	for _, e := range chosen.Edges {
+		t.Note("  %s = %v is the %s value of the space: values beyond it may be better", e.Setting, e.Value, e.End)
+	}
+	if s.File != "" {
+		t.Note("written to %s; evaluate it once on the test classes:\n  lago-train run --config %s", s.File, s.File)
+	}
+	return []*table.Table{t, results.MissingTable(s.Missing)}
+}
+
+// rotate finds the accuracy to be expected of searched settings: the search is repeated without each
+// part of the classes, and its choice evaluated on that part.
+func (c *Config) rotate(ctx context.Context, l *lab.Lab) (results.Result, error) {
+	done, err := engine.Run(ctx, l, c.plan())
+	if err != nil {
+		return nil, err
+	}
+	r := results.NewComparison(l, RotationKind, "Searched settings", done)
+	return &r, l.Store(RotationKind, c, r)
+}
+
+// Figures are none.
+func (s *Result) Figures(string) ([]plot.Figure, error) { return nil, nil }

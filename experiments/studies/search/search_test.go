@@ -1,0 +1,99 @@
+package search
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lago-train/lago-train/experiments/internal/testlab"
+	"github.com/lago-train/lago-train/experiments/runs/config"
+	"github.com/lago-train/lago-train/experiments/runs/lab"
+	"github.com/lago-train/lago-train/experiments/runs/results"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/train"
+)
+
+const budget = 6
+
+func configOf(t *testing.T, l *lab.Lab) *Config {
+	return &Config{
+		Start: testlab.Config(l, config.DevThenTest, model.SemanticHard), Budget: budget, Folds: 2, File: filepath.Join(t.TempDir(), "found.json"),
+	}
+}
+
+// The file has the best settings for the test stage, with the epochs of all seeds: it
+// makes the trials of the result, which run.
+func TestChosenSettings(t *testing.T) {
+	l := testlab.New(t)
+	c := configOf(t, l)
+	s := testkit.Must(c.search(t.Context(), l))(t)
+	if len(s.Tried) != budget || len(s.Missing) > 0 || s.Tried[1].Final == nil || s.Tried[2].Final != nil {
+		t.Fatalf("%d settings, missing %v", len(s.Tried), s.Missing)
+	}
+	if !cmp.Equal(*s.Tried[0].Final, s.Chosen.Accuracy) || len(s.Tried[0].Dirs) != 2 {
+		t.Errorf("the best is %+v, chosen %+v", s.Tried[0], s.Chosen)
+	}
+	given := testkit.Must(config.ReadFile(t.Context(), c.File))(t)
+	p := testkit.Must(config.Resolve(given, config.PresetFor))(t)
+	if p.Stage != config.OnlyTest || p.Epochs != s.Chosen.Epochs || p.Seeds != 2 || p.Seed != 5 || p.ChosenOn != l.Fingerprint() {
+		t.Errorf("the file has %+v", p)
+	}
+	want, got := s.Chosen.Config.Trials(l.Parts[0], train.Test, p.Epochs), p.Trials(l.Parts[0], train.Test, p.Epochs)
+	for i := range want {
+		testkit.Equal(t, "trial of the file", got[i].Name(), want[i].Name())
+	}
+	for key, value := range s.Tried[0].Settings {
+		testkit.Equal(t, key+" in the file", testkit.Must(p.Settings().Find(key))(t).Value(), value)
+	}
+	for _, r := range testkit.Must(l.Do(t.Context(), got))(t) {
+		if r.Missing != nil {
+			t.Error(r.Missing)
+		}
+	}
+	var stored Result
+	testlab.Stored(t, l, Kind, &stored)
+	testkit.Equal(t, "stored result", string(testkit.Must(json.Marshal(&stored))(t)), string(testkit.Must(json.Marshal(s))(t)))
+	stored.Budget++ // as if the space had no more
+	testkit.WantText(t, testlab.Text(stored.Tables()), "the best 6 of 6 settings by validation accuracy, the mean over 2 folds",
+		"the budget of 7 settings was not used up", "chosen: the first, "+s.Chosen.Accuracy.MeanText(), "  lago-train run --config "+c.File+"\n")
+}
+
+// The errors name the folder of a run that failed.
+func TestSearchesThatFail(t *testing.T) {
+	l := testlab.New(t)
+	c := configOf(t, l)
+	c.Start, c.Fixed = c.Start.With("lr", 1e38), []string{"lr"}
+	_, err := c.search(t.Context(), l)
+	testkit.WantError(t, err, "none of the settings has a model; the first that failed, "+l.Root)
+
+	c = configOf(t, l)
+	s := testkit.Must(c.search(t.Context(), l))(t)
+	for _, best := range s.Tried[:2] {
+		trial := best.Config.Trials(testkit.Must(l.Folds(l.Parts[0], 2))(t)[0], train.Dev, s.Epochs)[0]
+		dir := filepath.Join(l.Root, "splits", trial.Name())
+		testkit.NoError(t, trial.WriteResult(dir, &train.Result{Status: train.NotFinite, Error: "CXE is NaN"}, nil))
+	}
+	_, err = c.search(t.Context(), l)
+	testkit.WantError(t, err, "none of the best settings has a model with each of 3 seeds; the last that failed, "+l.Root, ": CXE is NaN")
+
+	l.Data.Groups = nil
+	_, err = configOf(t, l).Ask(t.Context(), l)
+	testkit.WantError(t, err, "variant: expected one that the data set allows")
+}
+
+func TestSearchByRotation(t *testing.T) {
+	l := testlab.New(t)
+	testkit.NoError(t, l.Rotate(3, 1))
+	c := configOf(t, l)
+	c.Budget, c.Folds, c.Start.Seeds = 3, 1, 1
+	testkit.Must(c.rotate(t.Context(), l))(t)
+	var r results.Comparison
+	testlab.Stored(t, l, RotationKind, &r)
+	if len(r.Methods) != 1 || len(r.Methods[0].Parts) != 3 || r.Methods[0].Tried != 3 || r.Methods[0].Test.Classes != 16 {
+		t.Errorf("found %+v", r.Methods)
+	}
+	testkit.WantText(t, testlab.Text(r.Tables()), "Searched settings on simulated-small: per-class accuracy, each class unseen in one of 3 parts", r.Methods[0].Chosen())
+}

@@ -1,0 +1,324 @@
+// Package sweep measures accuracy against a number: the number of groups of k-soft (section 4.3 of
+// the paper), or of seen classes, samples, attributes, groups or described entries.
+package sweep
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/runs/config"
+	"github.com/lago-train/lago-train/experiments/runs/engine"
+	"github.com/lago-train/lago-train/experiments/runs/lab"
+	"github.com/lago-train/lago-train/experiments/runs/published"
+	"github.com/lago-train/lago-train/experiments/runs/results"
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/setting"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/train/methods"
+)
+
+// GroupNumbers asks for validation accuracy against the number of groups.
+type GroupNumbers struct {
+	Base config.Config `json:"base"` // of k-soft
+	Ks   []int         `json:"ks"`   // numbers of groups; empty for those of the paper that the attributes can form
+}
+
+// Settings lists the settings of the study.
+func (c *GroupNumbers) Settings(r *config.Request) setting.List {
+	return slices.Concat(r.DevSettings("variant", "k"), r.RotationSettings(), setting.List{
+		setting.Several("ks", &c.Ks, nil, "whole numbers, separated by commas", strconv.Atoi).
+			Noted("1,10,20,30,40,60, as far as there are attributes").Common().Describe("`K,...` numbers of groups"),
+	})
+}
+
+// Resolve completes the configuration, and returns its preset.
+func (c *GroupNumbers) Resolve(ctx context.Context, r *config.Request) ([]config.Preset, error) {
+	p, err := r.Preset(ctx, model.KSoft)
+	c.Base = p.Config
+	return []config.Preset{p}, err
+}
+
+// KKind is the first word of the names of its stored results.
+const KKind = "sweep-k"
+
+// Ask trains k-soft on the dev stage with each number of groups and, for comparison,
+// singletons and, if the data set has groups, semantic-hard, with their own presets and the
+// data, seeds and training of c. It stores the result.
+func (c *GroupNumbers) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
+	if v := c.Base.Method.Variant(); v != model.KSoft {
+		return nil, &invalid.Error{Field: "variant", Want: "k-soft, the variant with a number of groups", Got: string(v)}
+	}
+	ks, err := sweptKs(c.Ks, len(l.Data.Attributes))
+	if err != nil {
+		return nil, err
+	}
+	start := c.Base.On(l.Data) // the same preprocessing for the variants that k-soft is compared with
+	plan := engine.Plan{Stage: config.OnlyDev}
+	var rows []results.Row
+	add := func(c config.Config, k int) {
+		plan.Arms = append(plan.Arms, engine.Arm{Name: fmt.Sprint(c.Method.Label(), k), Starts: []config.Config{c}})
+		v := c.Method.Variant()
+		rows = append(rows, results.Row{Labels: []string{string(v), fmt.Sprint(k)}, Number: float64(k), Reference: v != model.KSoft})
+	}
+	for _, k := range ks {
+		add(start.With("k", k), k)
+	}
+	add(comparable(start, model.Singletons), len(l.Data.Attributes))
+	if l.Data.Groups != nil {
+		add(comparable(start, model.SemanticHard), len(l.Data.Groups))
+	}
+	done, err := engine.Run(ctx, l, plan)
+	if err != nil {
+		return nil, err
+	}
+	a := results.NewAccuracies(l, KKind, "by number of groups", start, "validation")
+	a.Columns, a.X, a.Missing = []string{"variant", "K"}, "number of groups K", done.Missing
+	a.Notes = []string{"The other variants have the same features and training."}
+	for i := range rows {
+		a.Add(rows[i], results.Validation(done, i))
+	}
+	return a, l.Store(KKind, c, a)
+}
+
+// sweptKs returns the numbers of groups to try, ascending.
+func sweptKs(ks []int, attributes int) ([]int, error) {
+	if len(ks) == 0 {
+		return slices.DeleteFunc(slices.Clone(published.Tables.SearchSpace.K), func(k int) bool { return k > attributes }), nil
+	}
+	ks = slices.Compact(slices.Sorted(slices.Values(ks)))
+	if low, high := ks[0], ks[len(ks)-1]; low < 1 || high > attributes {
+		return nil, &invalid.Error{
+			Field: "ks", Want: fmt.Sprintf("numbers from 1 to the number of attributes, %d", attributes), Got: format.Join(ks),
+		}
+	}
+	return ks, nil
+}
+
+// comparable returns the settings of another variant for comparison with c: its preset, with what
+// c has for all variants.
+func comparable(c config.Config, v model.Variant) config.Config {
+	other := c.Start(methods.Variant(v)).Config
+	shared := append(config.CommonKeys(), "batch", "prior", "complement")
+	c.Settings().CopyTo(slices.DeleteFunc(other.Settings(), func(s setting.Setting) bool { return !slices.Contains(shared, s.Key) }))
+	return other
+}
+
+// Axis is what a data set has less of.
+type Axis string
+
+// The axes. Of classes there are train and validation classes in proportion, and entries are
+// others for each class.
+const (
+	Classes, Samples, Attributes, Groups, Entries Axis = "classes", "samples", "attributes", "groups", "entries"
+)
+
+// Axes are all of them.
+var Axes = []Axis{Classes, Samples, Attributes, Groups, Entries}
+
+// Words are the names of the axes in titles.
+var Words = map[Axis]string{
+	Classes: "seen classes", Samples: "samples of each seen class", Attributes: "attributes", Groups: "groups", Entries: "described attributes of each class",
+}
+
+// Subsets asks for accuracy on the test classes when a data set has less.
+type Subsets struct {
+	Base  config.Config `json:"base"`
+	Of    Axis          `json:"of"`
+	Sizes []int         `json:"sizes"` // empty for 10, 20, 40, 60 and 100 % of all
+	Draws int           `json:"draws"`
+}
+
+// Settings lists the settings of the study.
+func (c *Subsets) Settings(r *config.Request) setting.List {
+	return slices.Concat(r.DevSettings("hold_out"), r.RotationSettings(), setting.List{
+		setting.Choice("of", &c.Of, Classes, Axes...).
+			Describe("what there is less of: seen classes, samples of each seen class, attributes, groups, or described entries of each class"),
+		setting.Several("sizes", &c.Sizes, nil, "whole numbers, separated by commas", strconv.Atoi).
+			Noted("10, 20, 40 and 60 % of all").Describe("`N,...` sizes to try, and in addition all"),
+		setting.Whole("draws", &c.Draws, 3, setting.Between(1, 1000)).
+			Describe("`N` random subsets of each size, for each part of --rotate"),
+	}.In(setting.Classes).Common())
+}
+
+// Resolve completes the configuration, and returns its preset.
+func (c *Subsets) Resolve(ctx context.Context, r *config.Request) ([]config.Preset, error) {
+	p, err := r.Preset(ctx)
+	c.Base = p.Config
+	return []config.Preset{p}, err
+}
+
+// SubsetsKind is the first word of the names of stored results.
+func SubsetsKind(of Axis) string { return "subsets-" + string(of) }
+
+// Ask trains a method by the full protocol on subsets, which are drawn Draws times for each size
+// and each part of the classes, and stores the result. With fewer seen classes, too few of them are validation
+// classes to choose the epochs: these are then the mean of those with all.
+func (c *Subsets) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
+	sizes, err := c.sizes(l)
+	if err != nil {
+		return nil, err
+	}
+	base := c.Base.On(l.Data)
+	a := results.NewAccuracies(l, SubsetsKind(c.Of), "by number of "+Words[c.Of], base, "test")
+	a.Columns, a.X, a.Minus = []string{string(c.Of)}, "number of "+Words[c.Of], "minus that of all"
+	all, epochs := sizes[len(sizes)-1], 0.0
+	for _, n := range slices.Backward(sizes) {
+		l.Step("%d %s", n, Words[c.Of])
+		plan, parts, start, row := engine.Plan{Stage: config.DevThenTest}, l.Parts, base, results.Row{Labels: []string{fmt.Sprint(n)}, Number: float64(n), Draws: 1}
+		if n < all {
+			if c.Of == Classes && epochs > 0 {
+				plan.Stage, start.Epochs = config.OnlyTest, int(math.Round(epochs))
+			}
+			row.Draws, parts = c.Draws, nil
+			start.HoldOut = base.HoldOut || c.Of == Samples // those left out are held out
+			for i := range c.Draws * len(l.Parts) {
+				parts = append(parts, l.ViewOf(c.Of.subset(l.Parts[i%len(l.Parts)].Data, n, uint64(i))))
+			}
+		}
+		plan.Arms = []engine.Arm{{Starts: []config.Config{start}}}
+		done, err := engine.Run(ctx, l.On(parts...), plan)
+		if err != nil {
+			return nil, err
+		}
+		a.Missing = append(a.Missing, done.Missing...)
+		for _, m := range results.Methods(done) { // otherwise Missing says why
+			a.Add(row, &m.Test)
+			for _, p := range m.Parts {
+				if n == all {
+					epochs += float64(p.Epochs) / float64(len(m.Parts))
+				}
+			}
+		}
+	}
+	slices.Reverse(a.Rows)
+	a.Compare(fmt.Sprint(all), false)
+	chance := results.Chance(a.Parts, a.Classes) / 100
+	a.Notes = []string{fmt.Sprintf("Random subsets, each contained in the larger ones of its draw; chance %s.", format.Percent(chance))}
+	return a, l.Store(a.Kind, c, a)
+}
+
+// sizes returns the sizes to try, ascending, and that of all as the last.
+func (c Subsets) sizes(l *lab.Lab) ([]int, error) {
+	least, most, sizes := c.Of.least(), math.MaxInt, slices.Clone(c.Sizes)
+	for _, p := range l.Parts {
+		most = min(most, c.Of.size(p.Data))
+	}
+	if most < least {
+		return nil, &invalid.Error{Field: "of", Want: fmt.Sprintf("a data set with %d or more %s", least, Words[c.Of]), Got: fmt.Sprint(most)}
+	}
+	if sizes == nil {
+		for _, percent := range []float64{10, 20, 40, 60} {
+			sizes = append(sizes, max(least, int(math.Round(percent*float64(most)/100))))
+		}
+	}
+	sizes = slices.Compact(slices.Sorted(slices.Values(append(sizes, most))))
+	if sizes[0] < least || sizes[len(sizes)-1] > most {
+		want := fmt.Sprintf("numbers of %s from %d to %d", Words[c.Of], least, most)
+		return nil, &invalid.Error{Field: "sizes", Want: want, Got: format.Join(c.Sizes)}
+	}
+	return sizes, nil
+}
+
+// least is the smallest size: of seen classes two train and two validation classes.
+func (a Axis) least() int {
+	if a == Classes {
+		return 4
+	}
+	return 1
+}
+
+// size is that of the whole data set.
+func (a Axis) size(d *dataset.Dataset) (most int) {
+	switch a {
+	case Classes:
+		return len(d.Split.Seen())
+	case Attributes:
+		return len(d.Attributes)
+	case Groups:
+		return len(d.Groups)
+	}
+	for _, z := range d.Split.Seen() {
+		n := dataset.Described(d.Descriptions.Row(z))
+		if a == Samples {
+			n = d.SamplesPerClass()[z]
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
+// subset returns a data set with n of them. Those of a seed contain those of smaller n.
+func (a Axis) subset(d *dataset.Dataset, n int, seed uint64) *dataset.Dataset {
+	rng := rand.New(rand.NewPCG(seed, 0x5b5e7))
+	part := *d
+	seen := d.Split.Seen()
+	switch a {
+	case Classes:
+		vals := int(math.Round(float64(n*len(d.Split.Val)) / float64(len(seen))))
+		vals = min(max(vals, 2), len(d.Split.Val))
+		part.Split.Train, part.Split.Val, part.DevSplits = draw(rng, d.Split.Train, n-vals), draw(rng, d.Split.Val, vals), nil
+		seen = part.Split.Seen()
+		part.TestSeen = slices.DeleteFunc(slices.Clone(d.TestSeen), func(i int) bool { return !slices.Contains(seen, d.Labels[i]) })
+	case Samples:
+		part.TestSeen = nil // held out, they are in no stage
+		given := make([]int, len(d.Classes))
+		for _, i := range rng.Perm(len(d.Labels)) {
+			z := d.Labels[i]
+			if given[z]++; given[z] > n && slices.Contains(seen, z) {
+				part.TestSeen = append(part.TestSeen, i)
+			}
+		}
+		slices.Sort(part.TestSeen)
+	case Entries:
+		part.Descriptions.Data = slices.Clone(d.Descriptions.Data)
+		for z := range d.Classes {
+			given, row := 0, part.Descriptions.Row(z)
+			for _, m := range rng.Perm(len(row)) {
+				if !math.IsNaN(row[m]) {
+					given++
+				}
+				if given > n {
+					row[m] = math.NaN()
+				}
+			}
+		}
+	default: // attributes, or all of a group
+		chosen := rng.Perm(a.size(d))[:n]
+		part.Attributes, part.Groups = nil, nil
+		var columns []int
+		for m, attribute := range d.Attributes {
+			if a == Attributes && !slices.Contains(chosen, m) || a == Groups && !slices.Contains(chosen, attribute.Group) {
+				continue
+			}
+			if attribute.Group >= 0 {
+				name := d.Groups[attribute.Group]
+				if !slices.Contains(part.Groups, name) {
+					part.Groups = append(part.Groups, name)
+				}
+				attribute.Group = slices.Index(part.Groups, name)
+			}
+			part.Attributes, columns = append(part.Attributes, attribute), append(columns, m)
+		}
+		part.Descriptions = dataset.NewMatrix[float64](len(d.Classes), len(columns))
+		for i := range part.Descriptions.Data {
+			part.Descriptions.Data[i] = d.Descriptions.Row(i / len(columns))[columns[i%len(columns)]]
+		}
+	}
+	return &part
+}
+
+// draw returns n of a list, ascending.
+func draw(rng *rand.Rand, list []int, n int) []int {
+	drawn := make([]int, n)
+	for i, at := range rng.Perm(len(list))[:n] {
+		drawn[i] = list[at]
+	}
+	slices.Sort(drawn)
+	return drawn
+}
