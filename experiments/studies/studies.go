@@ -62,10 +62,6 @@ var Studies = []Study{
 		comparison.RotationKind, "LAGO and its baselines, each class unseen once",
 		"The classes are divided into parts, and each part in turn holds the unseen classes; settings and epochs are chosen on the others.",
 		"compare --rotate 5", result[comparison.Result],
-	}, {
-		comparison.LadderKind, "LAGO and ESZSL step by step",
-		"Each row has one more setting of the general defaults than the one above it.",
-		"compare --ladder", result[comparison.Result],
 	}}},
 	{"ablate", func() Question { return new(ablation.Config) }, []Kind{{
 		ablation.Kind, "Design decisions",

@@ -32,8 +32,7 @@ type Config struct {
 	Fixed  []Fixed  // settings of baselines
 	Given  []string // keys of settings that no search varies
 
-	Adapt  bool `json:",omitempty"` // also adapt to the samples of the evaluated classes
-	Ladder bool `json:",omitempty"` // in place of Methods, LAGO and ESZSL step by step, see steps
+	Adapt bool `json:",omitempty"` // also adapt to the samples of the evaluated classes
 	// Partitions of the classes into the parts of the lab, from RotateSeed on, each with its own search. 0
 	// and 1 are the first.
 	Partitions int    `json:",omitempty"`
@@ -47,9 +46,6 @@ func (c *Config) Settings(r *config.Request) setting.List {
 	), r.RotationSettings(), setting.List{
 		r.FolderSetting(),
 		setting.Choices("methods", &c.Methods, methods.Names(), Names()...).In(setting.Methods).Common().Noted("lago and all baselines").Describe("variants of LAGO, lago for the best of them, and baselines"),
-		setting.Switch("ladder", &c.Ladder, false).In(setting.Methods).
-			Excludes("methods", "configs", "tune", "set", "correction", "omega", "preprocess", "ridge").
-			Describe("in place of --methods, LAGO as published and ESZSL, with one setting after the other changed to its default"),
 		setting.Switch("adapt", &c.Adapt, false).In(setting.Methods).Common().Describe("adapt the predictions to all samples together (transductive)"),
 		setting.Whole("partitions", &c.Partitions, 1, setting.Between(1, 100)).In(setting.Data).Needs("rotate").
 			Describe("`N` partitions of the classes into the parts of --rotate, each with its own search"),
@@ -126,11 +122,6 @@ func (c Config) Check() error {
 // plan has an arm for each method.
 func (c Config) plan() (engine.Plan, error) {
 	p := engine.Plan{Stage: config.DevThenTest, Folds: max(c.Folds, 1)}
-	if c.Ladder {
-		var err error
-		p.Arms, err = c.steps()
-		return p, err
-	}
 	for _, name := range c.Methods {
 		arm := engine.Arm{Name: name, Tune: c.Budget}
 		for _, l := range c.LAGO {
@@ -163,61 +154,13 @@ func (c Config) plan() (engine.Plan, error) {
 	return p, nil
 }
 
-// steps are the arms of a ladder: semantic-hard as its authors published it, then with the general
-// defaults of one setting after the other, and ESZSL, whose ridges are searched in each step, as far
-// as the steps apply. Settings of CUB stand for those of data sets without published ones.
-func (c Config) steps() (arms []engine.Arm, err error) {
-	start := config.PresetFor(c.Common.Dataset, methods.Variant(model.SemanticHard))
-	if len(start.Origins) == 0 {
-		start = config.PresetFor("cub", methods.Variant(model.SemanticHard))
-	}
-	defaults := config.Defaults(methods.Variant(model.SemanticHard))
-	now := c.Common.WithMethodOf(start.Config)
-	now.Preprocess = start.Preprocess
-	for _, step := range []struct {
-		name, title string
-		keys        []string
-	}{
-		{"published", "LAGO as published", nil},
-		{"preprocess", "LAGO + preprocessing", []string{"preprocess"}},
-		{"alpha", "LAGO + alpha", []string{"alpha"}},
-		{"bias", "LAGO + bias factor", []string{"bias_factor"}},
-		{"defaults", "LAGO + other defaults", defaults.Settings().Without(append(config.CommonKeys(), "variant", "correction", "omega")...).Keys()},
-		{"correction", "LAGO + correction", []string{"correction", "omega"}},
-	} {
-		for _, s := range defaults.Settings() {
-			if slices.Contains(step.keys, s.Key) {
-				now = now.With(s.Key, s.Value())
-			}
-		}
-		arms = append(arms, engine.Arm{Name: "lago-" + step.name, Title: step.title, Starts: []config.Config{now}})
-	}
-	for _, step := range []struct {
-		name, title string
-		with, fixed string
-	}{
-		{"published", "ESZSL, ridges searched", "none", "correction"},
-		{"preprocess", "ESZSL + preprocessing", "auto", "correction"},
-		{"correction", "ESZSL + correction", "auto", "ridge"},
-	} {
-		arm, err := engine.BaselineArm("eszsl", c.Common, max(c.Budget, engine.MinBudget), nil)
-		if err != nil {
-			return nil, err
-		}
-		arm.Name, arm.Title, arm.Fixed = "eszsl-"+step.name, step.title, []string{"preprocess", "ridge", step.fixed}
-		arm.Starts[0] = arm.Starts[0].With("preprocess", step.with).With("correction", model.NoCorrection)
-		arms = append(arms, arm)
-	}
-	return arms, nil
-}
-
 // Result is table 1 of the paper on one data set: every method by one protocol.
 type Result struct {
 	results.Comparison
 	HoldOut bool    `json:"hold_out"` // whether training left out the held-out samples of seen classes
 	Classes []Class `json:"classes"`
 	// LAGO minus every baseline, or minus its other rows if there is none; without LAGO the first method
-	// minus the others; in a ladder each step minus the one before
+	// minus the others
 	Differences          []Difference  `json:"differences"`
 	Generalised          []Generalised `json:"generalised,omitempty"`           // the methods in their order, with compare --hold-out --folds 1
 	Adapted              []Adapted     `json:"adapted,omitempty"`               // the methods in their order, with compare --adapt
@@ -241,11 +184,10 @@ type Partition struct {
 	Accuracy []float64 `json:"accuracy"`
 }
 
-// The kinds of stored comparisons: on the data set's own split, by rotation, and step by step.
+// The kinds of stored comparisons: on the data set's own split, and by rotation.
 const (
 	Kind         = "compare"
 	RotationKind = "rotation"
-	LadderKind   = "ladder"
 )
 
 // Ask trains and evaluates every method by one protocol, and stores the result, if it has a method.
@@ -258,14 +200,11 @@ func (c *Config) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	kind, title := Kind, "LAGO and its baselines"
-	if c.Ladder {
-		kind, title = LadderKind, "LAGO and ESZSL step by step"
-	} else if len(l.Parts) > 1 {
+	kind := Kind
+	if len(l.Parts) > 1 {
 		kind = RotationKind
 	}
-	r := &Result{Comparison: results.NewComparison(l, kind, title, done), HoldOut: c.Common.HoldOut, Differences: []Difference{}}
-	r.Ordered = c.Ladder
+	r := &Result{Comparison: results.NewComparison(l, kind, "LAGO and its baselines", done), HoldOut: c.Common.HoldOut, Differences: []Difference{}}
 	if r.setClasses(l); len(r.Methods) == 0 {
 		return r, nil // Missing says why
 	}

@@ -301,51 +301,6 @@ func TestShuffledDescriptionsLeaveChanceOnCUB127(t *testing.T) {
 	})
 }
 
-// The steps of a ladder end at the defaults, each step differs from the one before in its own
-// settings alone, and is compared with it.
-func TestLadder(t *testing.T) {
-	l := testlab.New(t)
-	c := compareAll(l)
-	c.Methods, c.LAGO, c.Ladder, c.Budget = nil, nil, true, 16
-	c.Common.Preprocess = config.AutoPreprocess
-	r := ask(t, l, c)
-	first, last := r.Methods[0].Parts[0].Settings, r.Methods[5].Parts[0].Settings
-	if len(r.Methods) != 9 || first["lr"] != 1e-4 || first["alpha"] != 0. || first["preprocess"] != preprocess.None || first["correction"] != model.NoCorrection {
-		t.Errorf("%d steps from %v", len(r.Methods), first)
-	}
-	defaults := config.Defaults(methods.Variant(model.SemanticHard))
-	for _, s := range defaults.On(l.Data).Method.Settings().Used() {
-		if v, has := last[s.Key]; has && v != s.Value() {
-			t.Errorf("the last step has %s %v, the default is %v", s.Key, v, s.Value())
-		}
-	}
-	changed := map[string]string{}
-	for i := 1; i < 6; i++ {
-		for key, v := range r.Methods[i].Parts[0].Settings {
-			if before := r.Methods[i-1].Parts[0].Settings[key]; before != v {
-				changed[r.Methods[i].Name] += key + " "
-			}
-		}
-	}
-	if changed["lago-alpha"] != "alpha " || changed["lago-bias"] != "bias_factor " || strings.Contains(changed["lago-defaults"], "correction") {
-		t.Errorf("the steps change %v", changed)
-	}
-	for i, m := range r.Methods[6:] {
-		if m.Tried != 35 { // all pairs of ridges
-			t.Errorf("%s tried %d settings", m.Name, m.Tried)
-		}
-		if s := m.Parts[0].Settings; (s["preprocess"] == preprocess.None) != (i == 0) || i < 2 && s["correction"] != model.NoCorrection {
-			t.Errorf("%s has %v", m.Name, s)
-		}
-	}
-	if len(r.Differences) != 7 || r.Differences[0].Reference != "lago-preprocess" || r.Differences[0].Method != "lago-published" || r.Differences[5].Method != "eszsl-published" {
-		t.Errorf("%d differences, the first %+v", len(r.Differences), r.Differences[0])
-	}
-	var stored Result
-	testlab.Stored(t, l, LadderKind, &stored)
-	testkit.WantText(t, testlab.Text(stored.Tables()), "LAGO as published", "each step minus the one before", "│ ESZSL + correction ")
-}
-
 // Each partition has the accuracies that it has alone, with its own search, and the means over partitions
 // are compared.
 func TestPartitions(t *testing.T) {

@@ -35,14 +35,6 @@ type Difference struct {
 // pairs lists which methods are compared: the row of LAGO with the highest validation accuracy, or
 // the first row if LAGO is in none, with all baselines, or with all others if there is none.
 func (r *Result) pairs() (list [][2]int) {
-	if r.Ordered {
-		for i := 1; i < len(r.Methods); i++ {
-			if (r.Methods[i].Variant == "") == (r.Methods[i-1].Variant == "") {
-				list = append(list, [2]int{i, i - 1})
-			}
-		}
-		return list
-	}
 	reference, baselines := 0, false
 	for i, m := range r.Methods {
 		best := r.Methods[reference]
@@ -117,19 +109,11 @@ func (r *Result) differencesTable(title, by string, list []Difference) *table.Ta
 		return nil
 	}
 	reference := r.label(list[0].Reference)
-	what, method := reference+" minus each method", "method"
-	if r.Ordered {
-		what, method = "each step minus the one before", "step"
-	} else {
-		list = slices.SortedStableFunc(slices.Values(list), func(a, b Difference) int { return cmp.Compare(a.Mean, b.Mean) })
-	}
-	t := table.New(fmt.Sprintf(title, what), method, "points (95 %)", "p (Holm)", by).Right(2, 3)
+	list = slices.SortedStableFunc(slices.Values(list), func(a, b Difference) int { return cmp.Compare(a.Mean, b.Mean) })
+	t := table.New(fmt.Sprintf(title, reference+" minus each method"), "method", "points (95 %)", "p (Holm)", by).Right(2, 3)
 	var more, less, undecided []string
 	for _, d := range list {
 		name := r.label(d.Method)
-		if r.Ordered {
-			name = r.label(d.Reference)
-		}
 		each := []string{format.Missing}
 		if len(d.By) > 1 {
 			each = nil
@@ -147,9 +131,7 @@ func (r *Result) differencesTable(title, by string, list []Difference) *table.Ta
 			less = append(less, name)
 		}
 	}
-	if t.OmitEmpty(); r.Ordered {
-		return t
-	}
+	t.OmitEmpty()
 	names := func(list []string) string { return cmp.Or(strings.Join(list, ", "), "none") }
 	return t.Note("%s is more accurate than: %s; less accurate than: %s; cannot be ranked on these classes (p by Holm at least %g): %s",
 		reference, names(more), names(less), metrics.Significance, names(undecided))
@@ -173,7 +155,7 @@ func (r *Result) adaptedTable() *table.Table {
 // from LAGO.
 func (r *Result) Figures(dir string) ([]plot.Figure, error) {
 	figures, err := r.Comparison.Figures(dir)
-	if err != nil || r.Ordered {
+	if err != nil {
 		return figures, err
 	}
 	if q := r.tries(); len(q.Series) > 0 {
