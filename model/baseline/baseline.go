@@ -1,9 +1,9 @@
 // Package baseline has what the baselines of LAGO share: Bilinear, the scoring model of
 // ESZSL, ALE, SJE and DeViSE, completed descriptions and linear projections.
 //
-// The baselines are in the packages below: dap (DAP and IAP), eszsl, ranking (ALE, SJE
+// The baselines are in the packages below: dap (DAP), eszsl, ranking (ALE, SJE
 // and DeViSE), synclassifier (SynC) and kernelalign (kernel alignment). Each implements
-// method.Method. Package linear fits the linear classifiers of DAP, IAP and SynC. To add
+// method.Method. Package linear fits the linear classifiers of DAP and SynC. To add
 // a baseline, implement method.Method and add it to the list of package train/methods.
 package baseline
 

@@ -83,7 +83,7 @@ func TestMissingSettingsHaveDefaults(t *testing.T) {
 
 func TestBadSpecsAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"name":"svm"}`:             `method: expected one of lago, dap, iap, ale, eszsl, `,
+		`{"name":"svm"}`:             `method: expected one of lago, dap, ale, eszsl, `,
 		`{"name":1}`:                 "cannot unmarshal number",
 		`[]`:                         "expected one JSON object",
 		`{"name":"eszsl","gamma":1}`: "gamma: expected name or settings",

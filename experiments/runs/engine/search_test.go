@@ -170,7 +170,7 @@ func TestSearchBudgetIsSpent(t *testing.T) {
 // From every start, a search tries each correction that the scores of its method can have, and the same
 // settings beside it: LAGO, as DAP, whose scores are logarithms too, has seven.
 func TestCorrectionsFromEveryStart(t *testing.T) {
-	folds, want := []lab.View{{Data: tiny.Small()}}, map[string]int{"dap": 7, "iap": 7}
+	folds, want := []lab.View{{Data: tiny.Small()}}, map[string]int{"dap": 7}
 	var starts []methods.Named
 	for _, v := range model.Variants {
 		starts, want[string(v)] = append(starts, methods.Variant(v)), 7

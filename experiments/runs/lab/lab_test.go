@@ -178,7 +178,7 @@ func TestLaterGridsTakeTheFittedWhitening(t *testing.T) {
 func TestLaterGridsTakeFits(t *testing.T) {
 	d := tiny.Small()
 	l, first := New(d, t.TempDir()), trialOf(d, model.Singletons, train.Dev, 1)
-	first.Method = methods.Named{Name: "dap", Method: dap.New(dap.Direct)}
+	first.Method = methods.Named{Name: "dap", Method: dap.New()}
 	second := first
 	second.Method = first.Method.Clone()
 	testkit.NoError(t, second.Method.Set("prior", "half"))

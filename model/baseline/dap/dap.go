@@ -1,11 +1,7 @@
-// Package dap has the two methods of Lampert, Nickisch and Harmeling ("Attribute-Based
-// Classification for Zero-Shot Visual Object Categorization", TPAMI 2014; before, CVPR 2009):
-//
-//   - DAP, direct attribute prediction: a classifier p(a_m|x) for each attribute;
-//   - IAP, indirect attribute prediction: a classifier p(y|x) of the training classes, and
-//     p(a_m|x) = sum over y of p(a_m|y) p(y|x).
-//
-// Both score a class by its binary attributes a_m^z in {0, 1}, its description above a threshold:
+// Package dap has direct attribute prediction (DAP), of Lampert, Nickisch and Harmeling ("Attribute-Based
+// Classification for Zero-Shot Visual Object Categorization", TPAMI 2014; before, CVPR 2009): a classifier
+// p(a_m|x) for each attribute. It scores a class by its binary attributes a_m^z in {0, 1}, its description
+// above a threshold:
 //
 //	p(z|x) ~ product over m of p(a_m = a_m^z | x) / p(a_m = a_m^z).
 //
@@ -32,15 +28,6 @@ import (
 	"github.com/lago-train/lago-train/model/method"
 )
 
-// Prediction names a method by how it predicts attributes.
-type Prediction string
-
-// The two methods.
-const (
-	Direct   Prediction = "direct"   // DAP
-	Indirect Prediction = "indirect" // IAP
-)
-
 // Threshold is the value of a description above which a class has the attribute.
 type Threshold string
 
@@ -63,16 +50,15 @@ const (
 	Half      Prior = "half"      // 1/2
 )
 
-// Config is DAP or IAP with its settings.
+// Config has the settings of DAP.
 type Config struct {
-	Prediction Prediction `json:"-"` // which of the two methods it is
-	C          float64    `json:"c"` // weight of the samples: see the package comment
-	Threshold  Threshold  `json:"threshold"`
-	Prior      Prior      `json:"prior"`
+	C         float64   `json:"c"` // weight of the samples: see the package comment
+	Threshold Threshold `json:"threshold"`
+	Prior     Prior     `json:"prior"`
 }
 
-// New returns DAP or IAP with its defaults.
-func New(p Prediction) *Config { return baseline.New(&Config{Prediction: p}) }
+// New returns DAP with its defaults.
+func New() *Config { return baseline.New(new(Config)) }
 
 // Settings implements method.Method. Programs for logistic regression use c = 1 for
 // features of length 1. Features of deep networks have a length of 30 or 40, which is
@@ -90,35 +76,24 @@ func (c *Config) Settings() setting.List {
 
 // fitKey has the settings that classifiers depend on; the prior is none of them.
 type fitKey struct {
-	prediction Prediction
-	c          float64
-	threshold  Threshold
+	c         float64
+	threshold Threshold
 }
 
-// Learn implements method.Method. The methods are not random. The loss is in nats per
-// sample, summed over attributes for DAP.
+// Learn implements method.Method. DAP is not random. The loss is in nats per sample, summed over attributes.
 func (c *Config) Learn(e method.Examples, _ uint64) (method.Learner, error) {
 	thresholds := thresholdsOf(e.U, c.Threshold)
 	has := binary(e.U, thresholds.Data) // NaN where there is nothing to learn
 	fraction := fractions(has)
-	m, key, outputs := &Model{Thresholds: thresholds}, fitKey{c.Prediction, c.C, c.Threshold}, e.U.Cols
-	if c.Prediction == Indirect {
-		key.threshold, outputs = "", e.U.Rows
-		m.Classes = dataset.Convert[float32](has)
-		for i, v := range has.Data {
-			if math.IsNaN(v) {
-				m.Classes.Data[i] = float32(fraction[i%has.Cols])
-			}
-		}
-	}
+	m := &Model{Thresholds: thresholds}
 	if c.Prior == Half {
 		fraction = slices.Repeat([]float64{0.5}, e.U.Cols)
 	}
 	m.Prior = dataset.Convert[float32](dataset.Matrix[float64]{Rows: 1, Cols: e.U.Cols, Data: fraction})
-	m.W, m.B = dataset.NewMatrix[float32](e.X.Cols, outputs), dataset.NewMatrix[float32](1, outputs)
+	m.W, m.B = dataset.NewMatrix[float32](e.X.Cols, e.U.Cols), dataset.NewMatrix[float32](1, e.U.Cols)
 	objective := c.objective(e, has)
 	return method.FitOnce(m, func() (float64, error) {
-		fit, err := method.Cached(e.Fits, key, objective.Minimise)
+		fit, err := method.Cached(e.Fits, fitKey{c.C, c.Threshold}, objective.Minimise)
 		if err != nil {
 			return 0, err
 		}
@@ -170,20 +145,13 @@ func fractions(has dataset.Matrix[float64]) []float64 {
 
 // objective is what the classifiers minimise.
 func (c *Config) objective(e method.Examples, has dataset.Matrix[float64]) linear.Objective {
-	o := linear.Objective{
-		X: e.X, Rows: e.Rows, Bias: true, Outputs: has.Cols,
+	return linear.Objective{
+		X: e.X, Rows: e.Rows, Bias: true, Outputs: has.Cols, Curvature: 0.1,
 		Penalty: 1 / (c.C * float64(len(e.Rows))), // there, the loss is a mean
-	}
-	if c.Prediction == Indirect {
-		o.Outputs, o.Curvature = has.Rows, 1/float64(has.Rows)
-		o.Joint = func(sample int, scores []float64) float64 { return softmaxLoss(scores, e.Labels[sample]) }
-	} else {
-		o.Curvature = 0.1
-		o.Each = func(sample, m int, score float64) (float64, float64) {
+		Loss: func(sample, m int, score float64) (float64, float64) {
 			return logisticLoss(score, has.Row(e.Labels[sample])[m])
-		}
+		},
 	}
-	return o
 }
 
 // logisticLoss is -log p(a|x) for a = 1 or 0 and p = sigmoid(score), with its derivative; 0 if a is NaN.
@@ -194,28 +162,10 @@ func logisticLoss(score, a float64) (loss, slope float64) {
 	return softplus(score) - a*score, 1/(1+math.Exp(-score)) - a
 }
 
-// softmaxLoss is -log p(y|x) for p = softmax(scores). It replaces the scores by the gradient.
-func softmaxLoss(scores []float64, y int) float64 {
-	model.LogNormalise(scores, len(scores))
-	loss := -scores[y]
-	exponentiate(scores)
-	scores[y]--
-	return loss
-}
-
-func exponentiate(values []float64) {
-	for i, v := range values {
-		values[i] = math.Exp(v)
-	}
-}
-
-// Model is a trained DAP or IAP. Its scores are log p(z|x).
+// Model is a trained DAP. Its scores are log p(z|x).
 type Model struct {
-	W dataset.Matrix[float32] // D x outputs: the attributes, or the training classes for IAP
-	B dataset.Matrix[float32] // 1 x outputs
-
-	// Classes is p(a_m|y) of the training classes, Y x M; empty for DAP.
-	Classes dataset.Matrix[float32]
+	W dataset.Matrix[float32] // D x M
+	B dataset.Matrix[float32] // 1 x M
 
 	Thresholds dataset.Matrix[float32] // 1 x M
 	Prior      dataset.Matrix[float32] // 1 x M, p(a_m)
@@ -223,27 +173,21 @@ type Model struct {
 
 // Tensors implements method.Model.
 func (m *Model) Tensors() method.Tensors {
-	t := method.Tensors{{Name: "W", Matrix: m.W}, {Name: "b", Matrix: m.B}, {Name: "thresholds", Matrix: m.Thresholds}, {Name: "prior", Matrix: m.Prior}}
-	if m.indirect() {
-		t = append(t, method.Tensor{Name: "classes", Matrix: m.Classes})
+	return method.Tensors{
+		{Name: "W", Matrix: m.W},
+		{Name: "b", Matrix: m.B},
+		{Name: "thresholds", Matrix: m.Thresholds},
+		{Name: "prior", Matrix: m.Prior},
 	}
-	return t
 }
 
 // Restore implements method.Method.
 func (c *Config) Restore(t method.Tensors, s method.Shape) (method.Model, error) {
 	r := &method.Reader{Tensors: t}
-	m, outputs := new(Model), s.Attributes
-	if c.Prediction == Indirect {
-		m.Classes = r.Get("classes", -1, s.Attributes)
-		outputs = m.Classes.Rows
-	}
-	m.W, m.B = r.Get("W", s.Dims, outputs), r.Get("b", 1, outputs)
+	m := &Model{W: r.Get("W", s.Dims, s.Attributes), B: r.Get("b", 1, s.Attributes)}
 	m.Thresholds, m.Prior = r.Get("thresholds", 1, s.Attributes), r.Get("prior", 1, s.Attributes)
 	return m, r.Err
 }
-
-func (m *Model) indirect() bool { return m.Classes.Data != nil }
 
 // Detect returns the log odds of p(a_m|x) of the given rows, len(rows) x M. Log odds are
 // as exact for probabilities near 1 as near 0.
@@ -257,31 +201,7 @@ func (m *Model) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[fl
 			s.Row(i)[k] += b
 		}
 	}
-	if m.indirect() {
-		return m.fromClasses(s), nil
-	}
 	return s, nil
-}
-
-// smallest is the lower bound of a probability, so that its log is finite.
-const smallest = 1e-300
-
-// fromClasses returns the log odds of p(a_m|x) = sum over y of p(a_m|y) p(y|x), n x M,
-// from the scores of the training classes, log p(y|x) up to a constant.
-func (m *Model) fromClasses(scores dataset.Matrix[float32]) dataset.Matrix[float32] {
-	p := dataset.Convert[float64](scores)
-	model.LogNormalise(p.Data, m.Classes.Rows)
-	exponentiate(p.Data)
-	given := dataset.Convert[float64](m.Classes)
-	has := matrix.Product(p, given)
-	for i, v := range given.Data {
-		given.Data[i] = 1 - v
-	}
-	lacks := matrix.Product(p, given)
-	for i, v := range has.Data {
-		has.Data[i] = math.Log(max(v, smallest)) - math.Log(max(lacks.Data[i], smallest))
-	}
-	return dataset.Convert[float32](has)
 }
 
 // Classify returns log p(z|x) of samples with the log odds s of their attributes, n x M,

@@ -38,20 +38,6 @@ func TestLogisticLoss(t *testing.T) {
 	}
 }
 
-// Scores of log 1, log 2 and log 5 make p = 1/8, 2/8 and 5/8.
-func TestSoftmaxLoss(t *testing.T) {
-	scores := []float64{0, math.Log(2), math.Log(5)}
-	loss := softmaxLoss(scores, 1)
-	testkit.Near(t, "loss", loss, math.Log(4), 1e-12)
-	testkit.NearAll(t, "gradient", scores, []float64{1. / 8, -6. / 8, 5. / 8}, 1e-12)
-	rapid.Check(t, func(t *rapid.T) {
-		at := rapid.SliceOfN(rapid.Float64Range(-9, 9), 4, 4).Draw(t, "scores")
-		differences := baselinetest.Gradient(func(x []float64) float64 { return softmaxLoss(slices.Clone(x), 2) }, at, 1e-5)
-		softmaxLoss(at, 2)
-		testkit.NearAll(t, "gradient", at, differences, 1e-7)
-	})
-}
-
 // At the optimum, the gradient of |w|^2/2 + c sum of losses by w and b vanishes.
 func TestGradientVanishes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -68,12 +54,8 @@ func TestGradientVanishes(t *testing.T) {
 			for d, v := range x {
 				floats.AddScaled(slopes, v, w.Row(d))
 			}
-			if c.Prediction == Indirect {
-				softmaxLoss(slopes, e.Labels[i])
-			} else {
-				for k, s := range slopes {
-					_, slopes[k] = logisticLoss(s, has.Row(e.Labels[i])[k])
-				}
+			for k, s := range slopes {
+				_, slopes[k] = logisticLoss(s, has.Row(e.Labels[i])[k])
 			}
 			for j := range gradient {
 				g := c.C * slopes[j%w.Cols] * x[j/w.Cols]
@@ -126,7 +108,7 @@ func TestPrior(t *testing.T) {
 	e := examples(8, 2, 3, 4, 8)
 	e.U = baselinetest.Matrix[float64](3, 1, 1, 1, 1, 0, 1, 1, 1, 1, 0, 0, 1)
 	for prior, want := range map[Prior][]float64{Empirical: {0.75, 0.5, 0.5}, Half: {0.5, 0.5, 0.5}} {
-		m := learn(t, Config{Prediction: Direct, C: 1, Threshold: AttributeMean, Prior: prior}, e)
+		m := learn(t, Config{C: 1, Threshold: AttributeMean, Prior: prior}, e)
 		testkit.NearAll(t, string(prior), m.Prior.Data, want, 0)
 	}
 }
@@ -143,13 +125,11 @@ func learn(t testkit.TB, c Config, e method.Examples) *Model {
 	return m.(*Model)
 }
 
-// drawConfig draws settings of either method.
 func drawConfig(t *rapid.T) Config {
 	return Config{
-		Prediction: rapid.SampledFrom([]Prediction{Direct, Indirect}).Draw(t, "prediction"),
-		C:          math.Pow(10, rapid.Float64Range(-3, 0).Draw(t, "log c")),
-		Threshold:  rapid.SampledFrom([]Threshold{Mean, AttributeMean}).Draw(t, "threshold"),
-		Prior:      rapid.SampledFrom([]Prior{Empirical, Half}).Draw(t, "prior"),
+		C:         math.Pow(10, rapid.Float64Range(-3, 0).Draw(t, "log c")),
+		Threshold: rapid.SampledFrom([]Threshold{Mean, AttributeMean}).Draw(t, "threshold"),
+		Prior:     rapid.SampledFrom([]Prior{Empirical, Half}).Draw(t, "prior"),
 	}
 }
 
@@ -164,10 +144,10 @@ func TestThresholds(t *testing.T) {
 	testkit.NearAll(t, "of nothing", thresholdsOf(baselinetest.Matrix(2, nan, nan), Mean).Data, []float64{0.5, 0.5}, 0)
 }
 
-func restored(t *testing.T, p Prediction, tensors method.Tensors) method.Model {
+func restored(t *testing.T, tensors method.Tensors) method.Model {
 	t.Helper()
 	shape := method.Shape{Dims: tensors[0].Matrix.Rows, Attributes: tensors[len(tensors)-1].Matrix.Cols}
-	return testkit.Must((&Config{Prediction: p}).Restore(tensors, shape))(t)
+	return testkit.Must(new(Config).Restore(tensors, shape))(t)
 }
 
 // A sample with p(a|x) = 4/5 and 2/5, where p(a) = 1/2 and 1/4, that is, with factors of
@@ -180,7 +160,7 @@ func restored(t *testing.T, p Prediction, tensors method.Tensors) method.Model {
 //	(1, 1)        1.6 x 1.6      2.56      0.525
 //	(0, unknown)  0.4            0.40      0.082
 func TestPosteriorByHand(t *testing.T) {
-	m := restored(t, Direct, method.Tensors{
+	m := restored(t, method.Tensors{
 		{Name: "W", Matrix: baselinetest.Matrix[float32](2, float32(math.Log(2)), float32(math.Log(2)/3))},
 		{Name: "b", Matrix: baselinetest.Matrix[float32](2, 0, float32(math.Log(2./3)-math.Log(2)*2/3))},
 		{Name: "thresholds", Matrix: baselinetest.Matrix[float32](2, 0.3, 0.75)},
@@ -196,28 +176,13 @@ func TestPosteriorByHand(t *testing.T) {
 	testkit.NearAll(t, "log p(z|x)", s.Data, want, 1e-6)
 }
 
-// A feature of 1 makes the scores of two classes log 3 and 0, so p(y|x) = 3/4 and 1/4. Four attributes: the
-// first class has one, p(a|x) = 3/4; the second has one, 1/4; one cannot be learned and is 1/2 in both; one
-// is not described by the first class and has a prior of 1/2, 3/4 1/2 + 1/4 = 5/8.
-func TestIndirectPredictionByHand(t *testing.T) {
-	m := restored(t, Indirect, method.Tensors{
-		{Name: "W", Matrix: baselinetest.Matrix[float32](2, float32(math.Log(3)), 0)},
-		{Name: "b", Matrix: baselinetest.Matrix[float32](2, 0, 0)},
-		{Name: "classes", Matrix: baselinetest.Matrix[float32](4, 1, 0, 0.5, 0.5, 0, 1, 0.5, 1)},
-		{Name: "thresholds", Matrix: baselinetest.Matrix[float32](4, 0, 0, 0, 0)},
-		{Name: "prior", Matrix: baselinetest.Matrix[float32](4, 0.5, 0.5, 0.5, 0.5)},
-	})
-	odds := testkit.Must(m.Detect(baselinetest.Matrix[float32](1, 1), []int{0}))(t)
-	testkit.NearAll(t, "log odds", odds.Data, []float64{math.Log(3), -math.Log(3), 0, math.Log(5. / 3)}, 1e-6)
-}
-
 // Two classes differ in one of 3000 attributes; the odds of each of the others are e^-50.
 func TestNoUnderflow(t *testing.T) {
 	const attributes = 3000
 	row := func(value float32) dataset.Matrix[float32] {
 		return baselinetest.Matrix[float32](attributes, slices.Repeat([]float32{value}, attributes)...)
 	}
-	m := restored(t, Direct, method.Tensors{
+	m := restored(t, method.Tensors{
 		{Name: "W", Matrix: row(0)}, {Name: "b", Matrix: row(0)}, {Name: "thresholds", Matrix: row(0.5)}, {Name: "prior", Matrix: row(0.5)},
 	})
 	u := dataset.NewMatrix[float64](2, attributes)
@@ -254,7 +219,7 @@ func TestLAGOOfSingletonsIsDAP(t *testing.T) {
 			p.Data[i] = 1 / (1 + math.Exp(-float64(odds.Data[i])))
 		}
 
-		c := Config{Prediction: Direct, C: 1, Threshold: AttributeMean, Prior: Empirical}
+		c := Config{C: 1, Threshold: AttributeMean, Prior: Empirical}
 		l := baselinetest.Learner(t, &c, e, 1) // thresholds and priors are known from the start
 		got := testkit.Must(l.Model().Classify(odds, e.U))(t)
 		testkit.NearAll(t, "log p(z|x)", got.Data, singletons(t, p, e.U), 1e-5)
@@ -276,32 +241,13 @@ func singletons(t testkit.TB, p, u dataset.Matrix[float64]) []float64 {
 	return logP.Data
 }
 
-// A class probability of 1 does not make attribute odds infinite.
-func TestIndirectPredictionOfSureClasses(t *testing.T) {
-	m := restored(t, Indirect, method.Tensors{
-		{Name: "W", Matrix: baselinetest.Matrix[float32](2, 1e6, 0)},
-		{Name: "b", Matrix: baselinetest.Matrix[float32](2, 0, 0)},
-		{Name: "classes", Matrix: baselinetest.Matrix[float32](2, 1, 0, 0, 1)},
-		{Name: "thresholds", Matrix: baselinetest.Matrix[float32](2, 0.5, 0.5)},
-		{Name: "prior", Matrix: baselinetest.Matrix[float32](2, 0.5, 0.5)},
-	})
-	s := testkit.Must(model.Score(m, baselinetest.Matrix[float32](1, 1), []int{0}, baselinetest.Matrix[float64](2, 1, 0, 0, 1, 1, 1)))(t)
-	if s.Data[0] != 0 || !(s.Data[2] > s.Data[1]) || math.IsInf(float64(s.Data[1]), 0) {
-		t.Errorf("log p(z|x) = %v, expected 0 for the class and the least for its opposite", s.Data)
-	}
-}
-
-// Hyperparameters that a fit does not depend on reuse the cached fit: the features are NaN by then.
+// A setting that a fit does not depend on reuses the cached fit: the features are NaN by then.
 func TestFitsAreCached(t *testing.T) {
-	for _, c := range []struct{ first, second Config }{
-		{Config{Prediction: Direct, C: 1, Threshold: Mean, Prior: Empirical}, Config{Prediction: Direct, C: 1, Threshold: Mean, Prior: Half}},
-		{Config{Prediction: Indirect, C: 1, Threshold: Mean, Prior: Empirical}, Config{Prediction: Indirect, C: 1, Threshold: AttributeMean, Prior: Half}},
-	} {
-		e := examples(15, 3, 4, 5, 4)
-		e.Fits = new(method.Cache)
-		first := learn(t, c.first, e)
-		e.X.Data[0] = float32(nan)
-		second := learn(t, c.second, e)
-		testkit.NearAll(t, "W", second.W.Data, first.W.Data, 0)
-	}
+	e := examples(15, 3, 4, 5, 4)
+	e.Fits = new(method.Cache)
+	c := Config{C: 1, Threshold: Mean, Prior: Empirical}
+	first := learn(t, c, e)
+	e.X.Data[0] = float32(nan)
+	c.Prior = Half
+	testkit.NearAll(t, "W", learn(t, c, e).W.Data, first.W.Data, 0)
 }

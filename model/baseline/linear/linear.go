@@ -3,7 +3,7 @@
 //	mean over samples of loss(W x + b)  +  penalty/2 |W|^2
 //
 // for a convex differentiable loss, with L-BFGS of gonum/optimize in float64. Package dap
-// fits classifiers of attributes and classes with it, package synclassifier those that
+// fits classifiers of attributes with it, package synclassifier those that
 // SynC combines. Scoring is baseline.Project.
 package linear
 
@@ -27,8 +27,7 @@ import (
 	"github.com/lago-train/lago-train/model/baseline"
 )
 
-// Objective is the function to minimise. Exactly one of Each and Joint is set; both are
-// called by several goroutines.
+// Objective is the function to minimise.
 type Objective struct {
 	X       dataset.Matrix[float32] // shared, never written
 	Rows    []int                   // the rows of X to fit to, at least one
@@ -40,11 +39,8 @@ type Objective struct {
 	// the number of steps, not the minimum.
 	Curvature float64
 
-	// Each returns the loss of one score of a sample, and its derivative. The outputs
-	// are then independent problems.
-	Each func(sample, output int, score float64) (loss, slope float64)
-	// Joint returns the loss of the K scores of a sample, and replaces them by its gradient.
-	Joint func(sample int, scores []float64) (loss float64)
+	// Loss returns the loss of one score of a sample, and its derivative. Several goroutines call it.
+	Loss func(sample, output int, score float64) (loss, slope float64)
 }
 
 // Classifiers are the minimum of an objective.
@@ -57,35 +53,30 @@ type Classifiers struct {
 // Minimise returns the minimum, starting from zeros. It is not random. The error is a *model.NotFinite if the
 // loss at the start is not finite; others name the output that did not converge.
 //
-// Each independent output has its own optimiser and number of steps; the evaluations of
-// all optimisers are batched into matrix products.
+// Each output has its own optimiser and number of steps; the evaluations of all optimisers are batched into
+// matrix products.
 func (o Objective) Minimise() (*Classifiers, error) {
-	e, size := newEvaluator(o), 1 // outputs of an optimiser
-	if o.Joint != nil {
-		size = o.Outputs
-	}
+	e := newEvaluator(o)
 	if err := e.precondition(); err != nil {
 		return nil, err
 	}
-	all := make([]*optimiser, o.Outputs/size)
-	for i := range all {
-		all[i] = newOptimiser(i*size, size, e.width)
+	all := make([]*optimiser, o.Outputs)
+	for k := range all {
+		all[k] = newOptimiser(k, e.width)
 	}
 	for e.round(all) {
 	}
 	c := &Classifiers{W: dataset.NewMatrix[float64](o.Outputs, o.X.Cols), B: make([]float64, o.Outputs)}
-	for _, opt := range all {
+	for k, opt := range all {
 		if opt.err != nil {
 			return nil, opt.err
 		}
 		c.Loss += opt.found.F
 		e.solve(blas.Trans, opt.found.X)
-		for i, k := range opt.outputs {
-			row, w := opt.found.X[i*e.width:(i+1)*e.width], c.W.Row(k)
-			copy(w, row)
-			if o.Bias { // row is for centred samples
-				c.B[k] = row[o.X.Cols] - floats.Dot(e.mean, w)
-			}
+		w := c.W.Row(k)
+		copy(w, opt.found.X)
+		if o.Bias { // the point found is for centred samples
+			c.B[k] = opt.found.X[o.X.Cols] - floats.Dot(e.mean, w)
 		}
 	}
 	c.Loss -= o.Penalty / 2 * floats.Dot(c.W.Data, c.W.Data)
@@ -162,8 +153,7 @@ func (e *evaluator) gather(rows []int) {
 	})
 }
 
-// evaluate computes the losses of some outputs with the classifiers w, outputs x width, and their gradient. A
-// Joint loss is evaluated for all outputs, and is the first of losses.
+// evaluate computes the losses of some outputs with the classifiers w, outputs x width, and their gradient.
 func (e *evaluator) evaluate(outputs []int, w, gradient, losses []float64) {
 	k := len(outputs)
 	clear(gradient)
@@ -176,7 +166,9 @@ func (e *evaluator) evaluate(outputs []int, w, gradient, losses []float64) {
 		matrix.Mul(scores, block, matrix.Of(w, e.width).T())
 		parallel.For(n, 1+4096/k, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
-				e.sample(done+i, outputs, e.scores[i*k:(i+1)*k], e.losses[i*k:(i+1)*k])
+				for j, output := range outputs { // the derivative replaces the score
+					e.losses[i*k+j], e.scores[i*k+j] = e.Loss(done+i, output, e.scores[i*k+j])
+				}
 			}
 		})
 		for i := range n {
@@ -190,23 +182,7 @@ func (e *evaluator) evaluate(outputs []int, w, gradient, losses []float64) {
 	for i := range losses {
 		weights := w[i*e.width : i*e.width+e.X.Cols]
 		floats.AddScaled(gradient[i*e.width:i*e.width+e.X.Cols], e.Penalty, weights)
-		of := i
-		if e.Joint != nil {
-			of = 0
-		}
-		losses[of] += e.Penalty / 2 * floats.Dot(weights, weights)
-	}
-}
-
-// sample writes the losses of a sample, and replaces the scores by the derivatives.
-func (e *evaluator) sample(sample int, outputs []int, scores, losses []float64) {
-	if e.Joint != nil {
-		clear(losses)
-		losses[0] = e.Joint(sample, scores)
-		return
-	}
-	for i, k := range outputs {
-		losses[i], scores[i] = e.Each(sample, k, scores[i])
+		losses[i] += e.Penalty / 2 * floats.Dot(weights, weights)
 	}
 }
 
@@ -225,9 +201,9 @@ const (
 	roundingTolerance = 1e-2
 )
 
-// optimiser minimises over the classifiers of consecutive outputs.
+// optimiser minimises over the classifier of one output.
 type optimiser struct {
-	outputs  []int
+	output   int
 	at       []float64 // the point evaluated last, with its loss and gradient: see precondition
 	loss     float64
 	gradient []float64
@@ -238,10 +214,9 @@ type optimiser struct {
 	err       error
 }
 
-func newOptimiser(first, outputs, width int) *optimiser {
-	o := &optimiser{gradient: make([]float64, outputs*width), requests: make(chan struct{}), evaluated: make(chan struct{})}
-	for k := range outputs {
-		o.outputs = append(o.outputs, first+k)
+func newOptimiser(output, width int) *optimiser {
+	o := &optimiser{
+		output: output, gradient: make([]float64, width), requests: make(chan struct{}), evaluated: make(chan struct{}),
 	}
 	go func() {
 		o.err = o.run()
@@ -276,7 +251,8 @@ func (o *optimiser) run() error {
 	)
 	o.found = result.Location
 	if g := floats.Norm(result.Gradient, math.Inf(1)) / steepest; err != nil && !(g < roundingTolerance) {
-		return fmt.Errorf("the classifier of output %d did not converge, its gradient is %.2g of that at the start: %w", o.outputs[0], g, err)
+		const text = "the classifier of output %d did not converge, its gradient is %.2g of that at the start: %w"
+		return fmt.Errorf(text, o.output, g, err)
 	}
 	return nil
 }
@@ -298,7 +274,7 @@ func (e *evaluator) round(all []*optimiser) bool {
 	var w []float64
 	for _, o := range all {
 		if _, ok := <-o.requests; ok {
-			running, outputs, w = append(running, o), append(outputs, o.outputs...), append(w, o.at...)
+			running, outputs, w = append(running, o), append(outputs, o.output), append(w, o.at...)
 		}
 	}
 	if len(running) == 0 {
@@ -308,9 +284,9 @@ func (e *evaluator) round(all []*optimiser) bool {
 	e.solve(blas.Trans, w)
 	e.evaluate(outputs, w, gradient, losses)
 	e.solve(blas.NoTrans, gradient)
-	for _, o := range running {
-		o.loss = losses[0]
-		gradient, losses = gradient[copy(o.gradient, gradient):], losses[len(o.outputs):]
+	for i, o := range running {
+		o.loss = losses[i]
+		copy(o.gradient, gradient[i*e.width:])
 		o.evaluated <- struct{}{}
 	}
 	return true

@@ -33,21 +33,10 @@ func regression(n, dims, outputs int, seed uint64) (p Objective, targets dataset
 	return p, targets
 }
 
-func each(t dataset.Matrix[float64]) func(sample, output int, score float64) (loss, slope float64) {
+func squared(t dataset.Matrix[float64]) func(sample, output int, score float64) (loss, slope float64) {
 	return func(sample, output int, score float64) (float64, float64) {
 		d := score - t.Row(sample)[output]
 		return d * d / 2, d
-	}
-}
-
-func joint(t dataset.Matrix[float64]) func(sample int, scores []float64) float64 {
-	return func(sample int, scores []float64) (loss float64) {
-		for k, s := range scores {
-			d := s - t.Row(sample)[k]
-			loss += d * d / 2
-			scores[k] = d
-		}
-		return loss
 	}
 }
 
@@ -92,17 +81,12 @@ func minimise(t testkit.TB, p Objective) *Classifiers {
 	return testkit.Must(p.Minimise())(t)
 }
 
-// The loss is of each output or of all.
 func TestMinimumOfALinearRegression(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := rapid.IntRange(1, 6)
 		p, targets := regression(rapid.IntRange(1, 30).Draw(t, "samples"), size.Draw(t, "dims"), size.Draw(t, "outputs"), rapid.Uint64().Draw(t, "seed"))
 		p.Bias, p.Unit = rapid.Bool().Draw(t, "bias"), rapid.Bool().Draw(t, "unit")
-		if rapid.Bool().Draw(t, "joint") {
-			p.Joint = joint(targets)
-		} else {
-			p.Each = each(targets)
-		}
+		p.Loss = squared(targets)
 		near(t, p, targets, minimise(t, p), 2e-3)
 	})
 }
@@ -110,12 +94,12 @@ func TestMinimumOfALinearRegression(t *testing.T) {
 // Repeating every sample changes nothing, also in several blocks.
 func TestManySamples(t *testing.T) {
 	p, targets := regression(700, 4, 3, 1)
-	p.Bias, p.Each = true, each(targets)
+	p.Bias, p.Loss = true, squared(targets)
 	once := minimise(t, p)
 	p.Rows = append(p.Rows, p.Rows...)
 	targets.Data = append(targets.Data, targets.Data...)
 	targets.Rows *= 2
-	p.Each = each(targets)
+	p.Loss = squared(targets)
 	twice := minimise(t, p)
 	testkit.NearAll(t, "W", twice.W.Data, once.W.Data, 1e-6)
 	testkit.NearAll(t, "b", twice.B, once.B, 1e-6)
@@ -130,8 +114,8 @@ func TestIndependentOutputs(t *testing.T) {
 		targets.Row(i)[1] = 0
 		targets.Row(i)[3] *= 1e4
 	}
-	all := each(targets)
-	p.Each = func(sample, output int, score float64) (float64, float64) {
+	all := squared(targets)
+	p.Loss = func(sample, output int, score float64) (float64, float64) {
 		if output == 2 {
 			return 0, 0
 		}
@@ -142,14 +126,14 @@ func TestIndependentOutputs(t *testing.T) {
 	testkit.NearAll(t, "W of nothing", c.W.Row(2), make([]float64, 5), 0)
 	p.Outputs = 1
 	for _, k := range []int{0, 3} {
-		p.Each = func(sample, _ int, score float64) (float64, float64) { return all(sample, k, score) }
+		p.Loss = func(sample, _ int, score float64) (float64, float64) { return all(sample, k, score) }
 		testkit.NearAll(t, "W", c.W.Row(k), minimise(t, p).W.Data, 1e-9)
 	}
 }
 
 func TestMinimiseIsBitIdentical(t *testing.T) {
 	p, targets := regression(300, 6, 40, 3)
-	p.Bias, p.Each = true, each(targets)
+	p.Bias, p.Loss = true, squared(targets)
 	first := minimise(t, p)
 	for range 3 {
 		if again := minimise(t, p); !slices.Equal(again.W.Data, first.W.Data) || !slices.Equal(again.B, first.B) || again.Loss != first.Loss {
@@ -160,13 +144,13 @@ func TestMinimiseIsBitIdentical(t *testing.T) {
 
 func TestMinimiseErrors(t *testing.T) {
 	p, targets := regression(5, 2, 3, 4)
-	p.Each = each(targets)
+	p.Loss = squared(targets)
 	p.X.Data[3] = float32(math.NaN())
 	_, err := p.Minimise()
 	baselinetest.WantNotFinite(t, err, "loss")
 	p, targets = regression(5, 2, 3, 4)
-	right := each(targets)
-	p.Each = func(sample, output int, score float64) (float64, float64) {
+	right := squared(targets)
+	p.Loss = func(sample, output int, score float64) (float64, float64) {
 		loss, slope := right(sample, output, score)
 		if output == 1 {
 			slope = -slope

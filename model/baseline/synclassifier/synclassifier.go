@@ -85,7 +85,7 @@ func (c *Config) Learn(e method.Examples, _ uint64) (method.Learner, error) {
 	m.Phantoms = dataset.Convert[float32](classes)
 	objective := linear.Objective{ // of the w_c
 		X: e.X, Rows: e.Rows, Unit: c.Unit, Outputs: e.U.Rows, Penalty: c.Lambda, Curvature: 2 / float64(e.U.Rows),
-		Each: func(sample, class int, score float64) (loss, slope float64) {
+		Loss: func(sample, class int, score float64) (loss, slope float64) {
 			return squaredHinge(score, class == e.Labels[sample], e.U.Rows)
 		},
 	}
