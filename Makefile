@@ -45,7 +45,7 @@ lint:
 # The packages that start goroutines, and those whose loops internal/parallel splits. With
 # the others the race detector would take several times as long and see no more.
 RACE ?= ./dataset/fetch ./dataset/glyphs ./dataset/simulate ./dataset/xlsa17 \
-	./experiments/answers/extract ./experiments/runs/lab ./experiments/answers/predict ./internal/... ./model/... \
+	./experiments/answers/extract ./experiments/runs/lab ./experiments/answers/render ./internal/... ./model/... \
 	./train/...
 
 race: # where there is a C compiler, which the race detector needs
@@ -93,7 +93,7 @@ photos-check:
 # The report, the page of explain and the contact sheet in headless Chromium, light and dark: no
 # errors, no requests, nothing cut off, tables sorted. Needs Chromium.
 report-check:
-	$(GO) test -count=1 -tags chromium -run Browser ./experiments/runs/report ./experiments/answers/explain ./experiments/answers/predict
+	$(GO) test -count=1 -tags chromium -run Browser ./experiments/runs/report ./experiments/answers/render
 
 # The page of serve in headless Chromium: described, tried and checked as a user does, also the whole way
 # with photographs of 28 species. Without Chromium or the photographs of ../shared, a line says what is

@@ -17,7 +17,6 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/lago-train/lago-train/dataset/openlayout"
-	"github.com/lago-train/lago-train/experiments/answers/explain"
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/internal/testkit"
 )
@@ -122,7 +121,7 @@ func TestWholeWayInBrowser(t *testing.T) {
 			}
 		}
 		b.Run(chromedp.Evaluate(`trial.answer`, &page))
-		e := printed[explain.Result](t, append(append([]string{"explain", "--image", photo, "--format", "json"}, of...), c.candidates)...)
+		e := printed[predictor.Explanation](t, append(append([]string{"explain", "--image", photo, "--format", "json"}, of...), c.candidates)...)
 		testkit.Equal(t, c.candidates+": probabilities", page.Likely, e.Likely)
 		testkit.Equal(t, c.candidates+": log odds", page.LogOdds, e.Comparisons[0].LogOdds)
 		for i, g := range page.Groups[:10] {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"image"
 	"io"
 	"slices"
 	"strconv"
@@ -12,8 +11,8 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/dataset/images"
-	"github.com/lago-train/lago-train/experiments/answers/explain"
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
+	"github.com/lago-train/lago-train/experiments/answers/render"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
 )
@@ -21,7 +20,7 @@ import (
 type explainOptions struct {
 	predictionOptions
 	sample, image, against string
-	format                 explain.Format
+	format                 render.Format
 	top                    int
 }
 
@@ -37,9 +36,9 @@ func explainCommand() *command {
 			setting.Raw("features", &o.features, "").In(inputGroup).Describe("`FILE` features: .npy, .csv or .mat").Excludes("dataset"),
 			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Noted("that of the model").Describe("`NAME` data set"),
 			setting.Raw("against", &o.against, "").In(classGroup).Noted("the runner-up").Describe("`NAME` class to compare the prediction with"),
-			setting.Choice("format", &o.format, explain.Text, explain.Text, explain.JSON, explain.HTML).In(outputGroup).
+			setting.Choice("format", &o.format, render.Text, render.Text, render.JSON, render.HTML).In(outputGroup).
 				Describe("format of the explanation"),
-			setting.Whole("top", &o.top, 5, setting.Count).In(outputGroup).Describe("`N` groups and changes to show; json has all groups"),
+			setting.Whole("top", &o.top, 5, setting.Count).In(outputGroup).Describe("`N` groups to show; json has all groups"),
 		}.Common()),
 		run: o.run,
 	}
@@ -53,7 +52,7 @@ func (o *explainOptions) run(c *call) error {
 	if err != nil {
 		return err
 	}
-	q, d, trained := &explain.Question{Against: o.against, Top: o.top}, (*dataset.Dataset)(nil), false
+	q, d, trained := &predictor.Question{Against: o.against}, (*dataset.Dataset)(nil), false
 	switch {
 	case o.features != "":
 		err = o.askAboutFile(c, m, q)
@@ -73,18 +72,18 @@ func (o *explainOptions) run(c *call) error {
 	if q.Predictor, err = o.predictor(c, m, d, trained); err != nil {
 		return err
 	}
-	warnSmall(q.Predictor, len(q.Batch.Rows))
+	warnSmall(q.Predictor, len(q.Batch))
 	logCalibration(c, q.Predictor)
-	result, err := explain.Explain(*q)
+	result, err := predictor.Explain(*q)
 	if err != nil {
 		return err
 	}
-	return o.show(func(w io.Writer) error { return result.Write(w, o.format, o.top) })
+	return o.show(func(w io.Writer) error { return render.Explanation(w, o.format, result, o.top) })
 }
 
 // askAboutDataset asks about a sample of a data set. It reports whether the model was trained on its class.
-func (o *explainOptions) askAboutDataset(c *call, m *predictor.Model, d *dataset.Dataset, q *explain.Question) (trained bool, err error) {
-	sample, err := explain.FindSample(d, o.sample)
+func (o *explainOptions) askAboutDataset(c *call, m *predictor.Model, d *dataset.Dataset, q *predictor.Question) (trained bool, err error) {
+	sample, err := predictor.FindSample(d, o.sample)
 	if err != nil {
 		return false, err
 	}
@@ -93,14 +92,13 @@ func (o *explainOptions) askAboutDataset(c *call, m *predictor.Model, d *dataset
 		logrus.Warnf("the model was trained on samples of class %q: the prediction of sample %d says little about new samples", *sample.Label, row)
 	}
 	selected := predictor.SelectionOf(d, d.Labels[row])
-	picture := func(row int) (image.Image, error) { return o.pictureOf(c, d, row, explain.PictureSide) }
-	q.Batch = explain.Batch{Rows: d.SamplesOf(slices.Concat(selected.Classes(d), []int{d.Labels[row]})), IDs: d.IDs, Picture: picture}
+	q.Batch = d.SamplesOf(slices.Concat(selected.Classes(d), []int{d.Labels[row]}))
 	q.X, q.Row, q.Sample = d.Features, row, sample
-	q.Sample.Picture, err = picture(row)
+	q.Sample.Picture, err = o.pictureOf(c, d, row, render.PictureSide)
 	return m.TrainedOn(d.Classes[d.Labels[row]]), err
 }
 
-func (o *explainOptions) askAboutFile(c *call, m *predictor.Model, q *explain.Question) error {
+func (o *explainOptions) askAboutFile(c *call, m *predictor.Model, q *predictor.Question) error {
 	index, err := strconv.Atoi(o.sample)
 	if err != nil {
 		return wrong("--sample", "the index of a row, from 0", invalid.Quote(o.sample))
@@ -114,20 +112,20 @@ func (o *explainOptions) askAboutFile(c *call, m *predictor.Model, q *explain.Qu
 	if index < 0 || index >= q.X.Rows {
 		return wrong("--sample", fmt.Sprintf("0 to %d", q.X.Rows-1), o.sample)
 	}
-	q.Sample, q.Row, q.Batch.Rows = explain.Sample{Index: index, From: o.features}, index, q.X.AllRows()
+	q.Sample, q.Row, q.Batch = predictor.Sample{Index: index, From: o.features}, index, q.X.AllRows()
 	return nil
 }
 
-func (o *explainOptions) askAboutImage(c *call, m *predictor.Model, q *explain.Question) error {
+func (o *explainOptions) askAboutImage(c *call, m *predictor.Model, q *predictor.Question) error {
 	list := []images.Image{{ID: o.image, Path: o.image}}
 	e, err := o.extractor(c, m, list)
 	if err != nil {
 		return err
 	}
-	q.Sample, q.X = explain.Sample{ID: o.image, From: o.image}, dataset.NewMatrix[float32](1, m.Dims)
+	q.Sample, q.X = predictor.Sample{ID: o.image, From: o.image}, dataset.NewMatrix[float32](1, m.Dims)
 	if _, err := e.NewSource(c, list, nil).Read(q.X); err != nil {
 		return err
 	}
-	q.Sample.Picture, err = images.Thumbnail(c, o.image, explain.PictureSide)
+	q.Sample.Picture, err = images.Thumbnail(c, o.image, render.PictureSide)
 	return err
 }

@@ -23,7 +23,6 @@ import (
 	"github.com/lago-train/lago-train/dataset/fetch"
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/experiments/answers/evaluation"
-	"github.com/lago-train/lago-train/experiments/answers/explain"
 	"github.com/lago-train/lago-train/experiments/answers/extract"
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/experiments/runs/engine"
@@ -49,7 +48,7 @@ var objects, shared = map[string]any{
 	"run": protocol.Result{}, "search": search.Result{}, "compare": comparison.Result{},
 	"reproduce": protocol.Reproduction{}, "search --rotate": results.Comparison{}, "ablate, sweep-k, noise, partial and subsets": results.Accuracies{},
 	"groups": grouping.Result{}, "report": report.Summary{}, "runs": history.Listing{}, "runs show": history.Detail{},
-	"evaluate": evaluation.Result{}, "explain": explain.Result{},
+	"evaluate": evaluation.Result{}, "explain": predictor.Explanation{},
 	"dataset list": catalog.Listing{}, "dataset info": catalog.Summary{}, "dataset check": catalog.Report{},
 	"dataset describe": catalog.Described{}, "dataset split": check.SplitReport{}, "dataset fetch": fetch.Result{},
 	"dataset extract": extract.Result{}, "dataset convert": catalog.Converted{},
@@ -58,8 +57,8 @@ var objects, shared = map[string]any{
 	"measured": results.Measured{}, "method": results.Method{}, "method difference": comparison.Difference{},
 	"edge": engine.Edge{}, "missing": lab.Missing{}, "blas": blas.Info{},
 	"row": results.Row{}, "run entry": history.Line{},
-	"calibration": evaluation.Calibration{}, "stacking": evaluation.Stacking{}, "comparison": explain.Comparison{}, "group": predictor.Group{},
-	"term": predictor.Term{}, "pair": predictor.Pair{}, "change": explain.Change{}, "probability": predictor.Probability{},
+	"calibration": evaluation.Calibration{}, "stacking": evaluation.Stacking{}, "comparison": predictor.Comparison{}, "group": predictor.Group{},
+	"term": predictor.Term{}, "pair": predictor.Pair{}, "change": predictor.Change{}, "probability": predictor.Probability{},
 	"problem": check.Finding{},
 }
 

@@ -21,8 +21,8 @@ import (
 	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/experiments/answers/decision"
-	"github.com/lago-train/lago-train/experiments/answers/predict"
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
+	"github.com/lago-train/lago-train/experiments/answers/render"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
@@ -214,7 +214,7 @@ func (o *predictionOptions) show(write func(io.Writer) error) error {
 type predictOptions struct {
 	predictionOptions
 	predictor.Listing
-	format predict.Format
+	format render.Format
 	images []string
 	paths  map[string]string // of the images, by id
 	split  predictor.Selection
@@ -240,7 +240,7 @@ func predictCommand() *command {
 				Describe("`T` temperature of the probabilities softmax(s/T) of the scores s"),
 			setting.Number("min_confidence", &o.Confidence, 0, setting.Fraction).Noted("never").Common().Describe("`P` abstain if the best class has a probability below this"),
 			setting.Number("min_fit", &o.Fit, 0, setting.Fraction).Noted("never").Common().Describe("`P` abstain if the share of held-out samples that fit less well is below this"),
-			setting.Choice("format", &o.format, predict.Table, predict.Table, predict.CSV, predict.JSONL, predict.HTML).Common().
+			setting.Choice("format", &o.format, render.Table, render.Table, render.CSV, render.JSONL, render.HTML).Common().
 				Describe("format of the predictions; html is a page of pictures, with a .csv file beside it"),
 			setting.Switch("bom", &o.bom, false).Describe("begin CSV with a byte order mark, by which Excel sees that it is UTF-8"),
 		}.In(outputGroup), setting.List{
@@ -275,7 +275,9 @@ func (o *predictOptions) run(c *call) error {
 	if p.Adapts() {
 		debug.SetGCPercent(garbage)
 	}
-	o.Reasons = o.format == predict.HTML
+	if o.format == render.HTML {
+		o.Reason = render.Short
+	}
 	r, err := p.Predict(c, src, o.Listing)
 	if err != nil {
 		return err
@@ -297,23 +299,23 @@ func (o *predictOptions) run(c *call) error {
 		logrus.Info("adapted probabilities are those of the settings of --adapt, which were chosen for accuracy: they are not calibrated")
 	}
 	if r.Adapted != nil {
-		if err := table.WriteText(os.Stderr, r.Adapted.Table(r.Candidates.Names)); err != nil {
+		if err := table.WriteText(os.Stderr, render.Shares(r.Adapted, r.Candidates.Names)); err != nil {
 			return err
 		}
 	}
-	if o.format == predict.HTML {
+	if o.format == render.HTML {
 		return o.writeSheet(c, p, d, r)
 	}
 	return o.show(func(w io.Writer) error { return o.writePredictions(w, o.format, r) })
 }
 
-func (o *predictOptions) writePredictions(w io.Writer, f predict.Format, r *predictor.Predictions) error {
+func (o *predictOptions) writePredictions(w io.Writer, f render.Format, r *predictor.Predictions) error {
 	if o.bom {
 		if _, err := io.WriteString(w, byteOrderMark); err != nil {
 			return err
 		}
 	}
-	return predict.Write(w, f, r)
+	return render.Predictions(w, f, r)
 }
 
 // beginsSheet is what shows that a page is a contact sheet.
@@ -322,19 +324,19 @@ const beginsSheet = `<meta name="generator" content="lago-train sheet">`
 // writeSheet writes the contact sheet, with a CSV file beside it.
 func (o *predictOptions) writeSheet(c *call, p *predictor.Predictor, d *dataset.Dataset, r *predictor.Predictions) error {
 	beside := strings.TrimSuffix(o.to, ".html") + ".csv"
-	err := o.write(beside, func(w io.Writer) error { return o.writePredictions(w, predict.CSV, r) })
+	err := o.write(beside, func(w io.Writer) error { return o.writePredictions(w, render.CSV, r) })
 	if err != nil {
 		return err
 	}
-	s := &predict.Sheet{
+	s := &render.Sheet{
 		Predictions: r,
 		Note: fmt.Sprintf("%s trained on %s, choosing from %s (%d). Every number is in %s.",
 			p.Method.Label(), p.Dataset, r.Candidates.What, len(r.Candidates.Names), filepath.Base(beside)),
 		Picture: func(s predictor.Prediction) (image.Image, error) {
 			if o.images == nil {
-				return o.pictureOf(c, d, s.Index, predict.PictureSide)
+				return o.pictureOf(c, d, s.Index, render.PictureSide)
 			}
-			return images.Thumbnail(c, o.paths[s.ID], predict.PictureSide)
+			return images.Thumbnail(c, o.paths[s.ID], render.PictureSide)
 		},
 	}
 	return o.show(s.Write)
@@ -347,13 +349,13 @@ func (o *predictOptions) checkSources(c *call) error {
 		return c.flagsOnly()
 	case !c.isSet("features") && !c.isSet("dataset") && !c.isSet("images"):
 		return wrong("--features", "one of --features, --dataset and --images", "none")
-	case o.bom && o.format != predict.CSV && o.format != predict.HTML:
+	case o.bom && o.format != render.CSV && o.format != render.HTML:
 		return wrong("--bom", "--format csv or html beside it", "")
-	case o.format == predict.HTML && c.isSet("features"):
+	case o.format == render.HTML && c.isSet("features"):
 		return wrong("--format", "samples of --images or --dataset for html", "--features")
-	case o.format == predict.HTML && !strings.HasSuffix(o.to, ".html"):
+	case o.format == render.HTML && !strings.HasSuffix(o.to, ".html"):
 		return wrong("--to", "a file that ends in .html for --format html", invalid.Quote(o.to))
-	case o.format == predict.HTML:
+	case o.format == render.HTML:
 		return o.checkFile("to", o.to, beginsSheet)
 	}
 	return o.checkFile("to", o.to, "")

@@ -15,7 +15,7 @@ import (
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/experiments/answers/evaluation"
-	"github.com/lago-train/lago-train/experiments/answers/explain"
+	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/experiments/studies/protocol"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/testkit"
@@ -227,7 +227,7 @@ func TestExplain(t *testing.T) {
 	dir, d, data := trained(t, onMini(t)...), mini(t), onMini(t)[:3] // the model knows its data set
 	args := append([]string{"explain", "--model", dir, "--sample", "5"}, data...)
 	testkit.WantText(t, succeeds(t, args...), "sample 5 of plain) is predicted as ", "If a single attribute were detected differently")
-	all := printed[explain.Result](t, append(args, "--format", "json", "--candidates", "all")...)
+	all := printed[predictor.Explanation](t, append(args, "--format", "json", "--candidates", "all")...)
 	// The file of a model serves as well as its folder, and --against as well as the runner-up.
 	out := filepath.Join(t.TempDir(), "page.html")
 	page := append([]string{"explain", "--model", filepath.Join(dir, train.ModelFile), "--sample", "5", "--format", "html", "--candidates", "all"}, data...)
@@ -239,11 +239,11 @@ func TestExplain(t *testing.T) {
 	// A row of a file is explained as the sample of the data set that it is, but for the label.
 	file, _ := featureFile(t, d, d.Features.AllRows())
 	ofFile := []string{"explain", "--model", dir, "--sample", "5", "--features", file, "--format", "json"}
-	inData, inFile := printed[explain.Result](t, append(args, "--candidates", "test", "--format", "json")...), printed[explain.Result](t, ofFile...)
+	inData, inFile := printed[predictor.Explanation](t, append(args, "--candidates", "test", "--format", "json")...), printed[predictor.Explanation](t, ofFile...)
 	if inFile.Sample.Label != nil || inFile.Sample.From != file || inFile.Likely[0] != inData.Likely[0] {
 		t.Errorf("of the file %+v, of the data set %+v", inFile.Likely, inData.Likely)
 	}
-	described := printed[explain.Result](t, append(ofFile, "--classes", describe(t, d, d.Split.Test, "new "), "--candidates", "test,val")...)
+	described := printed[predictor.Explanation](t, append(ofFile, "--classes", describe(t, d, d.Split.Test, "new "), "--candidates", "test,val")...)
 	if n := 2*inData.Classes + len(d.Split.Val); described.Classes != n {
 		t.Errorf("chosen between %d classes, expected the %d of the file and of two parts", described.Classes, n)
 	}
@@ -365,7 +365,7 @@ func TestCalibratedPredictions(t *testing.T) {
 	outside := lagoTrain(t, args("predict", "--split", "train", "--candidates", "test")...)
 	testkit.WantText(t, outside.stderr, "belong to none of the candidates")
 
-	r := printed[explain.Result](t, args("explain", "--sample", "0", "--format", "json")...)
-	plain := printed[explain.Result](t, args("explain", "--sample", "0", "--format", "json", "--no-calibration")...)
+	r := printed[predictor.Explanation](t, args("explain", "--sample", "0", "--format", "json")...)
+	plain := printed[predictor.Explanation](t, args("explain", "--sample", "0", "--format", "json", "--no-calibration")...)
 	testkit.Near(t, "log odds", r.Comparisons[0].LogOdds, 4*plain.Comparisons[0].LogOdds, 1e-9)
 }

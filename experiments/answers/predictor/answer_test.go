@@ -72,13 +72,11 @@ func checkSums(t *testing.T, a *Answer, c *Comparison, attributes int) {
 		testkit.NearAll(t, "scores and shares", got, want, 1e-9)
 		testkit.Equal(t, "attributes of "+g.Name, len(g.Terms)+g.Others.Count, attributes)
 	}
-	for groups := range len(c.Groups) + 1 {
-		var together float64
-		for _, p := range c.Parts(groups) {
-			together += p.LogOdds
-		}
-		testkit.Near(t, "sum of the parts", together, c.LogOdds, 1e-9)
+	together := c.Correction
+	for _, g := range c.Groups {
+		together += g.Contribution
 	}
+	testkit.Near(t, "sum of contributions and correction", together, c.LogOdds, 1e-9)
 	testkit.Near(t, "log odds", c.LogOdds, a.Class(1).LogP-a.Class(2).LogP, 1e-9)
 }
 

@@ -5,20 +5,14 @@
 package predictor
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/parallel"
-	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/train"
@@ -30,7 +24,9 @@ type Listing struct {
 	Top        int     // best classes, at least 1
 	Confidence float64 // lowest probability of the best class for which it is predicted; 0 never abstains
 	Fit        float64 // lowest fit with which it is predicted; 0 never abstains
-	Reasons    bool    // a sentence that says why, for models of LAGO without adaptation
+	// Reason says why a class is predicted rather than the next one, for models of LAGO without adaptation;
+	// nil leaves the reasons out.
+	Reason func(*Comparison) string
 }
 
 // Predictions are those of the samples of a source, in their order.
@@ -52,21 +48,6 @@ type Prediction struct {
 	Fit       float64
 	Abstained bool
 	Reason    string // "" without one
-}
-
-// lowFit is a fit below which a sample may be of none of the candidates.
-const lowFit = 0.05
-
-// FitSentence says how well a sample fits, "" if that is not known.
-func FitSentence(fit *float64) string {
-	if fit == nil {
-		return ""
-	}
-	text := fmt.Sprintf("It fits its best class better than %.0f %% of the held-out samples of described classes fit theirs", 100**fit)
-	if *fit < lowFit {
-		text += ", and may be of none of the candidates"
-	}
-	return text + "."
 }
 
 // Value is the probability or the score of a candidate.
@@ -99,7 +80,7 @@ func (p *Predictor) predict(ctx context.Context, src Source, scorer model.Scorer
 		}
 	}
 	_, err := p.LAGO()
-	explained, rows := l.Reasons && err == nil && len(p.Candidates.Names) > 1, blockRows(src.Cols(), len(p.Candidates.Names))
+	explained, rows := l.Reason != nil && err == nil && len(p.Candidates.Names) > 1, blockRows(src.Cols(), len(p.Candidates.Names))
 	if p.Adapts() {
 		rows = adaptRows
 	}
@@ -124,7 +105,7 @@ func (p *Predictor) predict(ctx context.Context, src Source, scorer model.Scorer
 		}
 		err = r.add(scores)
 		for i := 0; explained && err == nil && i < x.Rows; i++ {
-			r.Samples[first+i].Reason, err = p.reason(x, i)
+			r.Samples[first+i].Reason, err = p.reason(x, i, l.Reason)
 		}
 		return err
 	})
@@ -149,7 +130,7 @@ func (p *Predictor) predict(ctx context.Context, src Source, scorer model.Scorer
 }
 
 // reason says why a sample is predicted as it is.
-func (p *Predictor) reason(x dataset.Matrix[float32], row int) (string, error) {
+func (p *Predictor) reason(x dataset.Matrix[float32], row int, say func(*Comparison) string) (string, error) {
 	a, err := p.Answer(x, row)
 	if err != nil {
 		return "", err
@@ -158,7 +139,7 @@ func (p *Predictor) reason(x dataset.Matrix[float32], row int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return c.Short(), nil
+	return say(c), nil
 }
 
 // adapt predicts a batch of samples together or, if they are too few, each by itself.
@@ -284,99 +265,6 @@ func (r *Predictions) Count() Count {
 	return c
 }
 
-// Blocks are large enough to be scored fast, and bounded for any number of classes.
-const (
-	blockNumbers = 1 << 20 // n x D and n x Z
-	leastSamples = 64      // unless n x Z would be exceeded
-	mostSamples  = 1024
-	adaptRows    = 1024 // of a batch to adapt to
-)
-
-func blockRows(dims, classes int) int {
-	return min(max(blockNumbers/max(dims, 1), leastSamples), mostSamples, max(blockNumbers/classes, 1))
-}
-
-// eachBlock calls do with blocks of up to so many samples, and reads the next one meanwhile. A block
-// is valid until do returns. It ends when src is no longer read.
-func eachBlock(ctx context.Context, src Source, rows int, do func(x dataset.Matrix[float32]) error) (err error) {
-	type block struct {
-		all, read dataset.Matrix[float32]
-		err       error
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	free, filled := make(chan dataset.Matrix[float32], 2), make(chan block)
-	for range cap(free) {
-		free <- dataset.NewMatrix[float32](rows, src.Cols())
-	}
-	go func() {
-		defer close(filled)
-		for ctx.Err() == nil {
-			x := <-free
-			n, err := src.Read(x)
-			if n == 0 && errors.Is(err, io.EOF) {
-				return
-			}
-			filled <- block{x, x.Slice(0, n), err}
-		}
-	}()
-	defer cancel()
-	for b := range filled {
-		if err = cmp.Or(err, b.err, ctx.Err()); err == nil {
-			err = do(b.read)
-		}
-		if err != nil {
-			cancel()
-		}
-		free <- b.all
-	}
-	return cmp.Or(err, ctx.Err())
-}
-
-// Source supplies samples. A *features.Reader is one.
-type Source interface {
-	Cols() int // D
-	// Read fills the first rows of a block of D columns and returns their number, which
-	// is smaller than the block only at the end. After the last sample the error is io.EOF.
-	Read(block dataset.Matrix[float32]) (int, error)
-}
-
-// Identified is a Source that knows ids or true classes of its samples.
-type Identified interface {
-	Source
-	// Sample returns the index, id and true class of the i-th sample, "" if they are not known.
-	Sample(i int) (index int, id, class string)
-}
-
-// Samples is a Source of samples of a data set. Their true classes are known.
-type Samples struct {
-	Data *dataset.Dataset
-	Rows []int
-	next int
-}
-
-// Cols implements Source.
-func (s *Samples) Cols() int { return s.Data.Features.Cols }
-
-// Read implements Source.
-func (s *Samples) Read(block dataset.Matrix[float32]) (int, error) {
-	if s.next == len(s.Rows) {
-		return 0, io.EOF
-	}
-	n := min(block.Rows, len(s.Rows)-s.next)
-	block.CopyRows(s.Data.Features, s.Rows[s.next:s.next+n])
-	s.next += n
-	return n, nil
-}
-
-// Sample implements Identified. The index is the row in the data set.
-func (s *Samples) Sample(i int) (index int, id, class string) {
-	index = s.Rows[i]
-	if s.Data.IDs != nil {
-		id = s.Data.IDs[index]
-	}
-	return index, id, s.Data.Classes[s.Data.Labels[index]]
-}
-
 // Adapted is the predictions for a batch, adapted to it unless they are Declined.
 type Adapted struct {
 	*adapt.Result
@@ -405,39 +293,4 @@ func Adapt(blocks []adapt.Block, s adapt.Settings, force bool) (*Adapted, error)
 		}
 	}
 	return a, nil
-}
-
-// AdaptationWarning says why adaptation to a batch may not help, "" if it should.
-func AdaptationWarning(a *train.Adaptation, samples int) string {
-	switch {
-	case a.Tau == 0:
-		return fmt.Sprintf("adaptation is not recommended for this model (no reliable gain on %s)", format.Count(a.Classes, "validation class"))
-	case samples < a.Smallest:
-		return fmt.Sprintf("%s are too few to adapt to: at least %d are needed", format.Count(samples, "sample"), a.Smallest)
-	}
-	return ""
-}
-
-// Table lists the estimated share of each class, the largest first, and the classes that seem to be absent.
-func (a *Adapted) Table(classes []string) *table.Table {
-	n, order, absent := a.P.Rows, make([]int, len(classes)), []string(nil)
-	for z := range order {
-		order[z] = z
-	}
-	title := fmt.Sprintf("adapted to %s: %s changed", format.Count(n, "sample"), format.Count(a.Changed, "prediction"))
-	if a.Declined {
-		title = fmt.Sprintf("not adapted to %s: only about %.0f of the %d candidate classes seem to be present, and adaptation can then lower accuracy (--force-adapt adapts; --classes restricts the candidates)",
-			format.Count(n, "sample"), a.Present, len(classes))
-	}
-	t := table.New(title, "class", "estimated share", "expected samples").Right(2, 3)
-	SortBy(order, func(z int) float64 { return a.Shares[z] })
-	for _, z := range order {
-		if slices.Contains(a.Absent, z) {
-			absent = append(absent, classes[z])
-			continue
-		}
-		samples := max(a.Shares[z]*float64(n+len(order))-1, 0) // without that of the prior
-		t.Row(classes[z], format.Percent(samples/float64(n)), fmt.Sprintf("%.1f", samples))
-	}
-	return t.Note("candidate classes that seem to be absent: %s", cmp.Or(strings.Join(absent, ", "), "none"))
 }

@@ -175,11 +175,12 @@ func TestPredictSamples(t *testing.T) {
 		Features: testlab.BirdFeatures(testlab.Cuckoo), Labels: []int{1, 0}, IDs: []string{"a.jpg", "b.jpg"}, Classes: append(slices.Clone(m.Classes), "other"),
 	}
 	p := testkit.Must((&Model{Saved: m}).Predictor(Candidates{Names: m.Classes, U: m.Descriptions}, Options{}))(t)
-	r := testkit.Must(p.Predict(t.Context(), &Samples{Data: d, Rows: []int{1, 0}}, Listing{Top: 1, Reasons: true}))(t)
+	reason := func(c *Comparison) string { return c.Class + " rather than " + c.Against }
+	r := testkit.Must(p.Predict(t.Context(), &Samples{Data: d, Rows: []int{1, 0}}, Listing{Top: 1, Reason: reason}))(t)
 	if s := r.Samples[0]; s.Index != 1 || s.ID != "b.jpg" || s.Class != m.Classes[0] || s.Best[0].Class != 0 {
 		t.Errorf("found %+v", s)
 	}
-	testkit.WantText(t, r.Samples[0].Reason, "rather than White breasted Nuthatch: ")
+	testkit.Equal(t, "reason", r.Samples[0].Reason, m.Classes[0]+" rather than "+m.Classes[1])
 	d.Labels[0] = 3
 	r = testkit.Must(p.Predict(t.Context(), &Samples{Data: d, Rows: []int{0, 1}}, Listing{Top: 1, Confidence: 0.99}))(t)
 	if c := r.Count(); c != (Count{Samples: 2, Abstained: 2, Known: 2, Outside: 1}) {

@@ -10,6 +10,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
+	"github.com/lago-train/lago-train/experiments/answers/render"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
@@ -137,9 +138,9 @@ func (s *Server) predict(r *http.Request, body []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := &answer{Predicted: c.Class, Sentence: c.Sentence(), Fit: a.Fit, Fits: predictor.FitSentence(a.Fit), Against: c.Against, Label: label, Classes: len(a.Order), Likely: a.Likely(mostLikely), LogOdds: c.LogOdds}
+	found := &answer{Predicted: c.Class, Sentence: render.Sentence(c), Fit: a.Fit, Fits: render.FitSentence(a.Fit), Against: c.Against, Label: label, Classes: len(a.Order), Likely: a.Likely(mostLikely), LogOdds: c.LogOdds}
 	found.Candidate = label != nil && slices.Contains(candidates.Names, *label)
-	for _, part := range c.Parts(min(shownGroups, len(c.Groups))) {
+	for _, part := range render.Parts(c, min(shownGroups, len(c.Groups))) {
 		found.Groups = append(found.Groups, contribution{part.Name, part.LogOdds})
 	}
 	return found, nil

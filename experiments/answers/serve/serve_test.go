@@ -28,8 +28,8 @@ import (
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/dataset/glyphs"
 	"github.com/lago-train/lago-train/dataset/openlayout"
-	"github.com/lago-train/lago-train/experiments/answers/explain"
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
+	"github.com/lago-train/lago-train/experiments/answers/render"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/preprocess"
@@ -272,7 +272,7 @@ func TestPredict(t *testing.T) {
 	want := testkit.Must(p.Answer(dataset.Matrix[float32]{Rows: 1, Cols: 4, Data: []float32{-3, 3, -3, 3}}, 0))(t)
 	c := testkit.Must(want.Compare(predictor.Other{Class: want.Order[1], Reason: predictor.RunnerUp}))(t)
 	got := ask(map[string]any{"sample": 2, "change": []any{map[string]any{"class": "bare", "cells": map[string]any{"colour::red": 0.1, "colour::blue": 1, "size::small": 1}}}})
-	if diff := cmp.Diff(want.Likely(5), got.Likely); diff != "" || got.Predicted != "bare" || got.Sentence != c.Sentence() || *got.Label != "bare" {
+	if diff := cmp.Diff(want.Likely(5), got.Likely); diff != "" || got.Predicted != "bare" || got.Sentence != render.Sentence(c) || *got.Label != "bare" {
 		t.Errorf("%+v (-want +got):\n%s", got, diff)
 	}
 	sum := 0.0
@@ -313,14 +313,14 @@ func TestNumbersAgree(t *testing.T) {
 	predicted := testkit.Must(p.Predict(t.Context(), &predictor.Samples{Data: d, Rows: x.AllRows()}, predictor.Listing{Top: 1}))(t)
 	for row, predicted := range predicted.Samples {
 		page := answered[answer](t, request(s, "POST", "/predict", question{Sample: &row}, nil))
-		r := testkit.Must(explain.Explain(explain.Question{Predictor: p, Sample: explain.Sample{Label: &s.labels[row]}, X: x, Row: row, Top: 1}))(t)
+		r := testkit.Must(predictor.Explain(predictor.Question{Predictor: p, Sample: predictor.Sample{Label: &s.labels[row]}, X: x, Row: row}))(t)
 		c := r.Comparisons[0]
 		want := answer{
-			Predicted: r.Predicted, Sentence: c.Sentence(), Fit: r.Fit, Fits: predictor.FitSentence(r.Fit), Against: c.Against,
+			Predicted: r.Predicted, Sentence: render.Sentence(&c), Fit: r.Fit, Fits: render.FitSentence(r.Fit), Against: c.Against,
 			Label: &s.labels[row], Candidate: r.Label != nil, Classes: r.Classes, Likely: r.Likely, LogOdds: c.LogOdds,
 		}
 		sum := 0.0
-		for _, part := range c.Parts(len(c.Groups)) {
+		for _, part := range render.Parts(&c, len(c.Groups)) {
 			want.Groups = append(want.Groups, contribution{part.Name, part.LogOdds})
 			sum += part.LogOdds
 		}
@@ -331,7 +331,7 @@ func TestNumbersAgree(t *testing.T) {
 			t.Errorf("sample %d: correction %g, of which gamma %g", row, c.Correction, c.Stacking)
 		}
 		var text strings.Builder
-		testkit.NoError(t, r.Write(&text, explain.Text, 1))
+		testkit.NoError(t, render.Explanation(&text, render.Text, r, 1))
 		testkit.WantText(t, text.String(), page.Fits)
 	}
 }

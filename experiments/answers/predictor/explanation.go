@@ -1,20 +1,12 @@
-// Package explain explains one prediction of a LAGO model by its attribute groups, as the paper's
-// example figure does, and writes the explanation as text, JSON or an HTML page. To the contributions,
-// which package predictor answers, it adds what other detections and what a batch would change.
-package explain
+package predictor
 
 import (
 	"fmt"
 	"image"
-	"path/filepath"
 	"slices"
 	"strconv"
 
-	"gonum.org/v1/gonum/blas/blas32"
-
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/experiments/answers/predictor"
-	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/adapt"
@@ -22,9 +14,11 @@ import (
 )
 
 const (
-	mostLikely = 5  // classes listed with their probability
-	flipLimit  = 20 // detections changed at most to change the prediction
-	neighbours = 5  // samples of a batch listed
+	mostLikely   = 5 // classes listed with their probability
+	shownChanges = 5 // changes of detections, and substitutions, listed or searched at most
+
+	// MinDetected is the lowest p(a|x) of an attribute that is called detected.
+	MinDetected = 0.5
 )
 
 // Thresholds of substitutions, close to the paper's example: 0.6 and 0.5 described, 0.1 and
@@ -37,22 +31,14 @@ const (
 
 // Question is the prediction to explain.
 type Question struct {
-	Predictor *predictor.Predictor
+	Predictor *Predictor
 	Sample    Sample
 	X         dataset.Matrix[float32] // features as they are in the data set
 	Row       int                     // of X, the sample's
 	Against   string                  // the class to compare the prediction with; "" for the runner-up
-	Top       int                     // changes of single detections to list
-	// Batch is what the prediction is adapted to, if the predictor adapts to a batch of its size.
-	Batch Batch
-}
-
-// Batch is samples that predictions are adapted to.
-type Batch struct {
-	Rows []int // of Question.X; the sample's among them
-	IDs  []string
-	// Picture returns the picture of a row, nil if there is none.
-	Picture func(row int) (image.Image, error)
+	// Batch has the rows of X that the prediction is adapted to, the sample's among them, if the predictor adapts
+	// to a batch of its size.
+	Batch []int
 }
 
 // FindSample returns a sample of a data set by its id or index.
@@ -77,14 +63,14 @@ func FindSample(d *dataset.Dataset, name string) (Sample, error) {
 
 // Explain compares the predicted class with the one asked for or, by default, with the
 // runner-up and, if the prediction is wrong, with the true class.
-func Explain(q Question) (*Result, error) {
+func Explain(q Question) (*Explanation, error) {
 	p := q.Predictor
 	answer, err := p.Answer(q.X, q.Row)
 	if err != nil {
 		return nil, err
 	}
 	lago, _ := p.LAGO() // see Answer
-	r := &Result{
+	r := &Explanation{
 		Dataset: p.Dataset, Variant: lago.Config.Variant, Prior: lago.Config.Prior, Complement: lago.Config.Complement,
 		Attributes: len(p.Attributes), Sample: q.Sample, Candidates: p.Candidates.What, Classes: len(answer.Order),
 		Predicted: answer.Class(1).Class, Likely: answer.Likely(mostLikely), Fit: answer.Fit, Temperature: p.Temperature,
@@ -97,7 +83,7 @@ func Explain(q Question) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.AdaptsTo(len(q.Batch.Rows)) {
+	if p.AdaptsTo(len(q.Batch)) {
 		if r.Adapted, err = q.adapted(answer); err != nil {
 			return nil, err
 		}
@@ -112,64 +98,32 @@ func Explain(q Question) (*Result, error) {
 	return r, nil
 }
 
-// adapted adapts to the batch. The features' part of the log odds between two classes is a
-// sum over its samples, up to a constant for each class:
-//
-//	tau x (mu_a - mu_b) = sum_n tau x x_n (P[n,a]/(mass_a + Shrinkage) - P[n,b]/(mass_b + Shrinkage))
-func (q *Question) adapted(answer *predictor.Answer) (*Adapted, error) {
-	p, names, rows := q.Predictor, q.Predictor.Candidates.Names, q.Batch.Rows
-	b, _, err := p.Batch(q.X, rows, p.Candidates.U)
+// adapted adapts the prediction to the batch.
+func (q *Question) adapted(answer *Answer) (*AdaptedAnswer, error) {
+	p := q.Predictor
+	b, _, err := p.Batch(q.X, q.Batch, p.Candidates.U)
 	if err != nil {
 		return nil, err
 	}
-	r, err := predictor.Adapt([]adapt.Block{b}, p.Adaptation.Settings, p.ForceAdapt)
+	r, err := Adapt([]adapt.Block{b}, p.Adaptation.Settings, p.ForceAdapt)
 	if err != nil {
 		return nil, err
 	}
-	place := slices.Index(rows, q.Row)
-	own, class := answer.Order[0], metrics.Argmax(r.P.Row(place))
-	a := &Adapted{
-		Samples: len(rows), Predicted: names[class], P: float64(r.P.Row(place)[class]),
-		LogOdds: answer.LogP[own] - answer.LogP[class], Changed: own != class && !r.Declined, Declined: r.Declined, Neighbours: []Neighbour{},
-	}
-	if !a.Changed {
-		return a, nil
-	}
-	massOfClass, massOfOwn := float64(adapt.Shrinkage), float64(adapt.Shrinkage)
-	for i := range rows {
-		massOfClass += float64(r.P.Row(i)[class])
-		massOfOwn += float64(r.P.Row(i)[own])
-	}
-	x := b.X // normalised
-	for i, row := range rows {
-		posterior := r.P.Row(i)
-		n := Neighbour{Sample: row, Predicted: names[metrics.Argmax(posterior)]}
-		n.Cosine = float64(blas32.Implementation().Sdot(x.Cols, x.Row(place), 1, x.Row(i), 1))
-		n.LogOdds = p.Adaptation.Tau * n.Cosine * (float64(posterior[class])/massOfClass - float64(posterior[own])/massOfOwn)
-		if q.Batch.IDs != nil {
-			n.ID = q.Batch.IDs[row]
-		}
-		if i != place && n.LogOdds > 0 {
-			a.Neighbours = append(a.Neighbours, n)
-		}
-	}
-	predictor.SortBy(a.Neighbours, func(n Neighbour) float64 { return n.LogOdds })
-	a.Neighbours = a.Neighbours[:min(neighbours, len(a.Neighbours))]
-	for i := range a.Neighbours {
-		if q.Batch.Picture != nil && err == nil {
-			a.Neighbours[i].Picture, err = q.Batch.Picture(a.Neighbours[i].Sample)
-		}
-	}
-	return a, err
+	posterior := r.P.Row(slices.Index(q.Batch, q.Row))
+	own, class := answer.Order[0], metrics.Argmax(posterior)
+	return &AdaptedAnswer{
+		Samples: len(q.Batch), Predicted: p.Candidates.Names[class], P: float64(posterior[class]),
+		LogOdds: answer.LogP[own] - answer.LogP[class], Changed: own != class && !r.Declined, Declined: r.Declined,
+	}, nil
 }
 
 // compare compares the predicted class with another one, and adds what other detections change.
-func (q *Question) compare(answer *predictor.Answer, other predictor.Other) (*Comparison, error) {
-	parts, err := answer.Compare(other)
+func (q *Question) compare(answer *Answer, other Other) (*Comparison, error) {
+	c, err := answer.Compare(other)
 	if err != nil {
 		return nil, err
 	}
-	c := &Comparison{Comparison: *parts, Substitutions: []Substitution{}, Changes: []Change{}, Flip: Flip{Limit: flipLimit, Changes: []Change{}}}
+	c.Substitutions, c.Changes = []Substitution{}, []Change{}
 	class, detected := answer.Order[0], answer.Detected
 	change := func(x model.Counterfactual, before float64) Change {
 		odds := x.LogOdds / q.Predictor.Temperature
@@ -182,7 +136,7 @@ func (q *Question) compare(answer *predictor.Answer, other predictor.Other) (*Co
 	gain := map[string]float64{} // if an attribute is detected with certainty
 	for i, x := range changes {
 		one := change(x, c.LogOdds)
-		if i < q.Top {
+		if i < shownChanges {
 			c.Changes = append(c.Changes, one)
 		}
 		if one.To == 1 {
@@ -192,8 +146,9 @@ func (q *Question) compare(answer *predictor.Answer, other predictor.Other) (*Co
 	for _, g := range c.Groups {
 		c.Substitutions = append(c.Substitutions, substitutions(g, gain)...)
 	}
-	flip, found, err := answer.Flip(detected, class, other.Class, flipLimit)
-	c.Flip.Found = found
+	c.Substitutions = c.Substitutions[:min(len(c.Substitutions), shownChanges)]
+	flip, found, err := answer.Flip(detected, class, other.Class, shownChanges)
+	c.Flip = &Flip{Found: found, Limit: shownChanges, Changes: []Change{}}
 	before := c.LogOdds
 	for _, x := range flip {
 		one := change(x, before)
@@ -204,10 +159,10 @@ func (q *Question) compare(answer *predictor.Answer, other predictor.Other) (*Co
 
 // substitutions lists the attributes of a group that the class is described by and that were not detected,
 // with the attribute of the group that was. gain is the effect of detecting an attribute with certainty.
-func substitutions(g predictor.Group, gain map[string]float64) (list []Substitution) {
-	var substitute predictor.Term
+func substitutions(g Group, gain map[string]float64) (list []Substitution) {
+	var substitute Term
 	for _, t := range g.Terms {
-		if describes(t) && t.Detected >= predictor.MinDetected && (substitute.Attribute == "" || t.Term.Class > substitute.Term.Class) {
+		if describes(t) && t.Detected >= MinDetected && (substitute.Attribute == "" || t.Term.Class > substitute.Term.Class) {
 			substitute = t
 		}
 	}
@@ -223,12 +178,12 @@ func substitutions(g predictor.Group, gain map[string]float64) (list []Substitut
 }
 
 // describes reports whether the predicted class is described by the attribute.
-func describes(t predictor.Term) bool {
+func describes(t Term) bool {
 	return t.Gamma >= minGamma && t.Described.Class != nil && *t.Described.Class >= minDescribed
 }
 
-// Result explains one prediction. Names are those of the data set.
-type Result struct {
+// Explanation explains one prediction. Names are those of the data set.
+type Explanation struct {
 	Dataset    string           `json:"dataset"` // that the model was trained on
 	Variant    model.Variant    `json:"variant"`
 	Prior      model.Prior      `json:"prior"`      // kind of attribute prior
@@ -241,14 +196,14 @@ type Result struct {
 
 	Temperature float64 `json:"temperature"` // T of the probabilities; log odds, contributions and gains are divided by it
 
-	Predicted string                  `json:"predicted"`
-	Correct   *bool                   `json:"correct"`    // null if the true class is not known, or no candidate
-	Likely    []predictor.Probability `json:"likely"`     // the most likely classes, at most five
-	Label     *predictor.Probability  `json:"true_class"` // null where correct is
+	Predicted string        `json:"predicted"`
+	Correct   *bool         `json:"correct"`    // null if the true class is not known, or no candidate
+	Likely    []Probability `json:"likely"`     // the most likely classes, at most five
+	Label     *Probability  `json:"true_class"` // null where correct is
 	// share of the held-out samples of described classes that fit their best class less well; null if not measured
 	Fit *float64 `json:"fit"`
 
-	Adapted *Adapted `json:"adapted,omitempty"` // transductive prediction, with --adapt
+	Adapted *AdaptedAnswer `json:"adapted,omitempty"` // transductive prediction, with --adapt
 
 	Comparisons []Comparison `json:"comparisons"` // with the runner-up, and with the true or another class
 }
@@ -263,36 +218,14 @@ type Sample struct {
 	Picture image.Image `json:"-"`            // nil if there is none
 }
 
-// Adapted is the prediction adapted to a batch (transductive), and the samples that moved it.
-type Adapted struct {
+// AdaptedAnswer is the prediction adapted to a batch (transductive).
+type AdaptedAnswer struct {
 	Samples   int     `json:"samples"` // of the batch
 	Predicted string  `json:"predicted"`
 	P         float64 `json:"p"`        // its adapted probability
 	LogOdds   float64 `json:"log_odds"` // of the class predicted without adaptation over the adapted one, without adaptation
 	Changed   bool    `json:"changed"`
 	Declined  bool    `json:"declined"` // whether nothing was adapted, since most candidates seem to be absent
-	// samples that favour the adapted class most, at most five; none if the prediction did not change
-	Neighbours []Neighbour `json:"neighbours"`
-}
-
-// Neighbour is another sample of the batch.
-type Neighbour struct {
-	Sample    int         `json:"index"`
-	ID        string      `json:"id,omitempty"`
-	Predicted string      `json:"predicted"` // adapted
-	Cosine    float64     `json:"cosine"`    // of the preprocessed, centred features
-	LogOdds   float64     `json:"log_odds"`  // what it adds to the adapted class over the model's own
-	Picture   image.Image `json:"-"`
-}
-
-// Comparison compares the predicted class with another one.
-type Comparison struct {
-	predictor.Comparison
-
-	Substitutions []Substitution `json:"substitutions"` // described attributes that were not detected, and what replaced them
-
-	Changes []Change `json:"changes"` // of single detections, those that change the log odds most
-	Flip    Flip     `json:"flip"`    // the fewest changes found that reverse the prediction
 }
 
 // Substitution is the soft OR at work: of two described attributes of a group one was detected.
@@ -318,16 +251,4 @@ type Flip struct {
 	Found   bool     `json:"found"`
 	Limit   int      `json:"limit"`   // of the number of changes
 	Changes []Change `json:"changes"` // cumulative; as far as the search went if none was found
-}
-
-// name says which sample it is.
-func (s Sample) name() string {
-	from := format.Printable(s.From)
-	switch s.ID {
-	case "":
-		return fmt.Sprintf("sample %d of %s", s.Index, from)
-	case s.From:
-		return "photograph " + filepath.Base(from)
-	}
-	return fmt.Sprintf("%s (sample %d of %s)", format.Printable(s.ID), s.Index, from)
 }

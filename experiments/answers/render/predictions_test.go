@@ -1,4 +1,4 @@
-package predict
+package render
 
 import (
 	"errors"
@@ -6,8 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -82,7 +84,7 @@ func TestFormats(t *testing.T) {
 				r.Fits, r.Samples[i].Fit, r.Samples[i].Abstained = &train.Fit{}, 0.05+float64(i)/5, i == 0
 			}
 			var out strings.Builder
-			testkit.NoError(t, Write(&out, c.f, r))
+			testkit.NoError(t, Predictions(&out, c.f, r))
 			if out.String() != c.want {
 				t.Errorf("found\n%s\nexpected\n%s", &out, c.want)
 			}
@@ -98,7 +100,7 @@ func TestTable(t *testing.T) {
 		r.Samples[i].ID = id
 	}
 	var out strings.Builder
-	testkit.NoError(t, Write(&out, Table, r))
+	testkit.NoError(t, Predictions(&out, Table, r))
 	if strings.Contains(out.String(), "\x1b") {
 		t.Errorf("a control character is printed:\n%q", &out)
 	}
@@ -112,7 +114,7 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("no space") }
 
 func TestWriteReturnsTheErrorOfTheFile(t *testing.T) {
 	for _, f := range []Format{Table, CSV, JSONL} {
-		testkit.WantError(t, Write(full{}, f, three(predictor.Listing{Top: 3}, 0)), "no space")
+		testkit.WantError(t, Predictions(full{}, f, three(predictor.Listing{Top: 3}, 0)), "no space")
 	}
 }
 
@@ -168,4 +170,15 @@ func TestSheet(t *testing.T) {
 	if got, want := s.summary(counts(testkit.Must(s.cards())(t))), "4 predictions: 3 <b>owl, 1 wren, 2 uncertain"; got != want {
 		t.Errorf("found %q, expected %q", got, want)
 	}
+}
+
+// The shares of the classes in an adapted batch, or why it was not adapted.
+func TestShares(t *testing.T) {
+	p := dataset.Matrix[float32]{Rows: 4, Cols: 3, Data: []float32{1, 0, 0, 1, 0, 0, 1, 0, 0, 0, 1, 0}}
+	a := &predictor.Adapted{Changed: 1, Result: &adapt.Result{P: p, Shares: []float64{4. / 7, 2. / 7, 1. / 7}, Absent: []int{2}, Present: 2}}
+	names := []string{"owl", "wren", "gull"}
+	want := []string{"adapted to 4 samples: 1 prediction changed", "│ owl", "75.0 %", "│ wren", "candidate classes that seem to be absent: gull"}
+	testkit.WantText(t, Shares(a, names).Text(1000, 0), want...)
+	a.Declined = true
+	testkit.WantText(t, Shares(a, names).Text(1000, 0), "not adapted to 4 samples: only about 2 of the 3 candidate classes seem to be present")
 }

@@ -1,188 +1,19 @@
-// Package predict writes predictions: as a table, CSV, JSON lines or a page of pictures. Package
-// predictor makes them.
-package predict
+package render
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	_ "embed"
-	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"html/template"
 	"image"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/webpage"
 )
-
-// Format is the format in which predictions are written.
-type Format string
-
-// The formats.
-const (
-	Table Format = "table" // for people
-	CSV   Format = "csv"
-	JSONL Format = "jsonl" // one JSON object per line
-	HTML  Format = "html"  // a contact sheet, with a CSV file beside it
-)
-
-// Write writes predictions, one per line, as a table, CSV or JSON lines.
-func Write(w io.Writer, f Format, r *predictor.Predictions) error {
-	out := &output{Writer: bufio.NewWriter(w), Predictions: r}
-	for _, s := range r.Samples {
-		out.id = max(out.id, utf8.RuneCountInString(s.ID))
-		out.labelled = out.labelled || s.Class != ""
-	}
-	switch f {
-	case CSV:
-		return out.csv()
-	case JSONL:
-		return out.jsonLines()
-	}
-	return out.table()
-}
-
-// output is predictions on their way to a file.
-type output struct {
-	*bufio.Writer // keeps the first error, which Flush returns
-	*predictor.Predictions
-	id       int  // length of the longest id, 0 without ids
-	labelled bool // whether true classes are known
-}
-
-// valueName says what the values of predictions are.
-func valueName(r *predictor.Predictions) string {
-	if r.Temperature > 0 {
-		return "probability"
-	}
-	return "score"
-}
-
-// csv leaves the prediction empty if the model abstains.
-func (out *output) csv() error {
-	w, value := csv.NewWriter(out), valueName(out.Predictions)
-	write := func(index, id, class, prediction, fit string, top []string) {
-		record := []string{index}
-		if out.id > 0 {
-			record = append(record, id)
-		}
-		if out.labelled {
-			record = append(record, class)
-		}
-		record = append(record, prediction)
-		if out.Fits != nil {
-			record = append(record, fit)
-		}
-		_ = w.Write(append(record, top...)) // to a buffer
-	}
-	var columns []string
-	for i := range min(out.Top, len(out.Candidates.Names)) {
-		columns = append(columns, fmt.Sprintf("class_%d", i+1), fmt.Sprintf("%s_%d", value, i+1))
-	}
-	write("sample", "id", "true_class", "prediction", "fit", columns)
-	for _, s := range out.Samples {
-		prediction, top := "", []string(nil)
-		if !s.Abstained {
-			prediction = out.Candidates.Names[s.Best[0].Class]
-		}
-		for _, b := range s.Best {
-			top = append(top, out.Candidates.Names[b.Class], strconv.FormatFloat(b.Value, 'g', 7, 32))
-		}
-		write(strconv.Itoa(s.Index), s.ID, s.Class, prediction, strconv.FormatFloat(s.Fit, 'g', 4, 64), top)
-	}
-	w.Flush()
-	return out.Flush()
-}
-
-func (out *output) jsonLines() error {
-	w, value := json.NewEncoder(out), valueName(out.Predictions)
-	w.SetEscapeHTML(false)
-	for _, s := range out.Samples {
-		line := struct {
-			Sample     int              `json:"sample"`
-			ID         string           `json:"id,omitempty"`
-			TrueClass  string           `json:"true_class,omitempty"`
-			Prediction *string          `json:"prediction"` // null if the model abstains
-			Fit        *float64         `json:"fit,omitempty"`
-			Top        []map[string]any `json:"top"` // class, and probability or score
-		}{Sample: s.Index, ID: s.ID, TrueClass: s.Class}
-		if !s.Abstained {
-			line.Prediction = &out.Candidates.Names[s.Best[0].Class]
-		}
-		if out.Fits != nil {
-			line.Fit = &s.Fit
-		}
-		for _, b := range s.Best {
-			line.Top = append(line.Top, map[string]any{"class": out.Candidates.Names[b.Class], value: float32(b.Value)})
-		}
-		if err := w.Encode(line); err != nil {
-			return err
-		}
-	}
-	return out.Flush()
-}
-
-func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
-
-// maxID is the widest column of ids. Of longer ones it has the end; the other formats have all of it.
-const maxID = 40
-
-// table is for many rows: internal/table would keep their texts in memory.
-func (out *output) table() error {
-	names, width := slices.Clone(out.Candidates.Names), len("true class")
-	for i, name := range names {
-		names[i] = format.Printable(name)
-		width = max(width, utf8.RuneCountInString(names[i]))
-	}
-	var line bytes.Buffer
-	start := func(index any, id, class, prediction, value, fit string) {
-		fmt.Fprintf(&line, "%8v  ", index)
-		if out.id > 0 {
-			if r := []rune(id); len(r) > maxID {
-				id = "…" + string(r[len(r)-maxID+1:])
-			}
-			fmt.Fprintf(&line, "%-*s  ", min(max(out.id, len("id")), maxID), id)
-		}
-		if out.labelled {
-			fmt.Fprintf(&line, "%-*s  ", width, class)
-		}
-		fmt.Fprintf(&line, "%-*s  %11s", width, prediction, value)
-		if out.Fits != nil {
-			fmt.Fprintf(&line, "  %5s", fit)
-		}
-	}
-	end := func() {
-		line.WriteByte('\n')
-		_, _ = line.WriteTo(out) // see Flush
-	}
-	start("sample", "id", "true class", "prediction", valueName(out.Predictions), "fit")
-	if min(out.Top, len(names)) > 1 {
-		line.WriteString("  next")
-	}
-	end()
-	for _, s := range out.Samples {
-		name, next := names[s.Best[0].Class], s.Best[1:]
-		if s.Abstained {
-			name, next = "(abstain)", s.Best
-		}
-		start(s.Index, format.Printable(s.ID), format.Printable(s.Class), name, fmt.Sprintf("%.4f", s.Best[0].Value), percent(s.Fit))
-		separator := "  "
-		for _, b := range next {
-			fmt.Fprintf(&line, "%s%s %.4f", separator, names[b.Class], b.Value)
-			separator = ", "
-		}
-		end()
-	}
-	return out.Flush()
-}
 
 // Sheet is a contact sheet: a page with the picture, the predicted class and the reason of each sample, the
 // least certain first, and with true classes their confusion matrix.
@@ -209,9 +40,6 @@ const (
 	noneOfThese = "perhaps none of these"
 	uncertain   = "uncertain"
 )
-
-// PictureSide is the largest side of a picture on the sheet in pixels.
-const PictureSide = 320
 
 // card returns that of a prediction.
 func (s *Sheet) card(from predictor.Prediction) (c card, err error) {

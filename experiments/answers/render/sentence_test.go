@@ -1,4 +1,4 @@
-package predictor
+package render
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/testkit"
@@ -21,9 +22,12 @@ import (
 // The reason is the attribute that adds most to the class that the group favours, weighted by its
 // detection, otherwise one that the other class has and that was not detected, otherwise the group.
 func TestReason(t *testing.T) {
-	term := func(name string, p, class, against float64) Term {
-		return Term{
-			Attribute: "has_color::" + name, Gamma: 1, Detected: p, Used: Pair{class, against}, Described: Described{&class, &against}, Term: Pair{class * p, against * p},
+	term := func(name string, p, class, against float64) predictor.Term {
+		return predictor.Term{
+			Attribute: "has_color::" + name, Gamma: 1, Detected: p,
+			Used:      predictor.Pair{Class: class, Against: against},
+			Described: predictor.Described{Class: &class, Against: &against},
+			Term:      predictor.Pair{Class: class * p, Against: against * p},
 		}
 	}
 	brown, buff, weak := term("brown", 0.43, 0.9, 0.2), term("buff", 0.69, 0.7, 0.2), term("white", 0.43, 0.9, 0)
@@ -35,28 +39,28 @@ func TestReason(t *testing.T) {
 	for _, c := range []struct {
 		contribution float64
 		none         float64 // the difference of the none-of-group terms
-		terms        []Term
+		terms        []predictor.Term
 		want         string
 	}{
-		{1, 0, []Term{brown, buff, blue, grey}, "color: buff"}, // 0.30 from brown and 0.35 from buff
-		{1, 0, []Term{weak}, "color: white (detection 0.43)"},
-		{-1, 0, []Term{buff, grey, blue}, "color: grey"},
-		{1, 0.2, []Term{blue, gone}, "the absence of color: green"},
-		{1, 0.4, []Term{buff, gone}, "the absence of color: green"}, // none of the group adds more than buff
-		{1, 0.4, []Term{grey, blue}, "color"},                       // grey was detected
-		{1, 0.2, []Term{blue, blue}, "color (none of its attributes detected)"},
-		{1, 0.2, []Term{blue}, "color (not detected)"},
+		{1, 0, []predictor.Term{brown, buff, blue, grey}, "color: buff"}, // 0.30 from brown and 0.35 from buff
+		{1, 0, []predictor.Term{weak}, "color: white (detection 0.43)"},
+		{-1, 0, []predictor.Term{buff, grey, blue}, "color: grey"},
+		{1, 0.2, []predictor.Term{blue, gone}, "the absence of color: green"},
+		{1, 0.4, []predictor.Term{buff, gone}, "the absence of color: green"}, // none of the group adds more than buff
+		{1, 0.4, []predictor.Term{grey, blue}, "color"},                       // grey was detected
+		{1, 0.2, []predictor.Term{blue, blue}, "color (none of its attributes detected)"},
+		{1, 0.2, []predictor.Term{blue}, "color (not detected)"},
 		{1, 0, nil, "color"},
-		{1, 0, []Term{unknown, weak}, "color: white (detection 0.43)"},
-		{1, 0, []Term{unknown, grey}, "color (imputed)"},
-		{1, 0.2, []Term{nothing, grey}, "color"},
-		{1, 0, []Term{highWhite}, "color: white (detection 0.43, high)"},
-		{1, 0, []Term{lowBuff}, "color: buff (detection 0.69, low)"},
-		{1, 0.2, []Term{usualGreen}, "the absence of color: green"},
-		{1, 0.2, []Term{highGreen}, "color"}, // high for the model: not absent
+		{1, 0, []predictor.Term{unknown, weak}, "color: white (detection 0.43)"},
+		{1, 0, []predictor.Term{unknown, grey}, "color (imputed)"},
+		{1, 0.2, []predictor.Term{nothing, grey}, "color"},
+		{1, 0, []predictor.Term{highWhite}, "color: white (detection 0.43, high)"},
+		{1, 0, []predictor.Term{lowBuff}, "color: buff (detection 0.69, low)"},
+		{1, 0.2, []predictor.Term{usualGreen}, "the absence of color: green"},
+		{1, 0.2, []predictor.Term{highGreen}, "color"}, // high for the model: not absent
 	} {
-		g := Group{Name: "has_color", Contribution: c.contribution, Terms: c.terms, None: None{Term: Pair{Class: c.none}}}
-		testkit.Equal(t, fmt.Sprintf("%+v", c.terms), g.reason(), c.want)
+		g := predictor.Group{Name: "has_color", Contribution: c.contribution, Terms: c.terms, None: predictor.None{Term: predictor.Pair{Class: c.none}}}
+		testkit.Equal(t, fmt.Sprintf("%+v", c.terms), reason(g), c.want)
 	}
 }
 
@@ -74,17 +78,17 @@ func TestSentence(t *testing.T) {
 		{0.02, 0.52, -1.2, "because of the correction by seen classes: the groups alone favour gull by 0.50, most of all tail. Log odds: "},
 		{0.02, 0.023, -0.703, "because of the correction by seen classes: the groups alone favour neither class, most of all "},
 	} {
-		c := Comparison{Class: "wren", Against: "gull", Reason: RunnerUp, LogOdds: x.logOdds, Correction: x.correction, Groups: []Group{
+		c := predictor.Comparison{Class: "wren", Against: "gull", Reason: predictor.RunnerUp, LogOdds: x.logOdds, Correction: x.correction, Groups: []predictor.Group{
 			{Name: "size", Contribution: 0.9}, {Name: "bill", Contribution: -0.4}, {Name: "crown", Contribution: 0.2}, {Name: "tail", Contribution: x.tail},
 		}}
-		SortBy(c.Groups, func(g Group) float64 { return math.Abs(g.Contribution) })
-		testkit.WantText(t, c.Sentence(), x.want)
+		predictor.SortBy(c.Groups, func(g predictor.Group) float64 { return math.Abs(g.Contribution) })
+		testkit.WantText(t, Sentence(&c), x.want)
 	}
-	c := Comparison{Class: "wren", Against: "gull", LogOdds: 1}
+	c := predictor.Comparison{Class: "wren", Against: "gull", LogOdds: 1}
 	for range 10 {
-		c.Groups = append(c.Groups, Group{Name: "g" + string(rune('0'+len(c.Groups))), Contribution: 0.1})
+		c.Groups = append(c.Groups, predictor.Group{Name: "g" + string(rune('0'+len(c.Groups))), Contribution: 0.1})
 	}
-	testkit.WantText(t, c.Sentence(), "because of 10 groups together, most of all g0, g1 and g2. Log odds: +0.30 from 3 named groups, +0.70 from 7 other groups, together +1.00.")
+	testkit.WantText(t, Sentence(&c), "because of 10 groups together, most of all g0, g1 and g2. Log odds: +0.30 from 3 named groups, +0.70 from 7 other groups, together +1.00.")
 }
 
 // Over random models with missing entries, the numbers of a sentence add up to the log odds; it says that
@@ -118,13 +122,13 @@ func TestSentenceProperty(t *testing.T) {
 		if rapid.Bool().Draw(t, "stacking") {
 			m.Learned, m.Generalised = []int{2}, &train.Remedy{Correction: m.Correction, Gamma: rapid.Float64Range(-3, 3).Draw(t, "gamma")}
 		}
-		p := testkit.Must((&Model{Saved: m}).Predictor(Candidates{What: "classes", Names: m.Classes, U: m.Descriptions}, Options{}))(t)
+		p := testkit.Must((&predictor.Model{Saved: m}).Predictor(predictor.Candidates{What: "classes", Names: m.Classes, U: m.Descriptions}, predictor.Options{}))(t)
 		a := testkit.Must(p.Answer(testlab.BirdFeatures(detections), 1))(t)
-		x := testkit.Must(a.Compare(Other{a.Order[1], RunnerUp}))(t)
+		x := testkit.Must(a.Compare(predictor.Other{Class: a.Order[1], Reason: predictor.RunnerUp}))(t)
 		var groups float64
 		for _, g := range x.Groups {
 			groups += g.Contribution
-			sign, reason := g.Contribution, g.reason()
+			sign, reason := g.Contribution, reason(g)
 			for _, term := range g.Terms {
 				described := term.Described.Class
 				if (sign < 0) != strings.Contains(reason, "absence") {
@@ -135,7 +139,7 @@ func TestSentenceProperty(t *testing.T) {
 				}
 			}
 		}
-		sentence := x.Sentence()
+		sentence := Sentence(x)
 		_, sums, _ := strings.Cut(sentence, "Log odds: ")
 		numbers, sum := number.FindAllString(sums, -1), 0.0
 		for i, text := range numbers {

@@ -1,9 +1,8 @@
-package explain
+package render
 
 import (
 	"fmt"
 	"image"
-	"math"
 	"regexp"
 	"strings"
 	"testing"
@@ -13,15 +12,34 @@ import (
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/train"
 )
 
-func written(t *testing.T, r *Result, f Format, top int) string {
+// explained is the answer about a sample with these detections among all classes.
+func explained(t *testing.T, m *train.Saved, detections []float64, label string) *predictor.Explanation {
+	t.Helper()
+	candidates := predictor.Candidates{What: "classes", Names: m.Classes, U: m.Descriptions}
+	p := testkit.Must((&predictor.Model{Saved: m}).Predictor(candidates, predictor.Options{}))(t)
+	q := predictor.Question{Predictor: p, Sample: predictor.Sample{Index: 7, From: "birds"}, X: testlab.BirdFeatures(detections), Row: 1}
+	if label != "" {
+		q.Sample.Label = &label
+	}
+	return testkit.Must(predictor.Explain(q))(t)
+}
+
+// random is the answer of a model with random descriptions and groups.
+func random(t *testing.T, c model.Config, seed uint64) *predictor.Explanation {
+	m, detections := testlab.RandomBirds(c, seed)
+	return explained(t, m, detections, "")
+}
+
+func written(t *testing.T, r *predictor.Explanation, f Format, top int) string {
 	t.Helper()
 	var b strings.Builder
-	testkit.NoError(t, r.Write(&b, f, top))
+	testkit.NoError(t, Explanation(&b, f, r, top))
 	if f == Text { // with nothing wrapped
 		b.Reset()
-		for _, one := range r.tables(top) {
+		for _, one := range (explanation{r}).tables(top) {
 			b.WriteString(one.Text(1000, 0) + "\n")
 		}
 	}
@@ -29,10 +47,10 @@ func written(t *testing.T, r *Result, f Format, top int) string {
 }
 
 // mistaken is a testlab.Cuckoo whose true class is a warbler: two comparisons, one with a substitution.
-func mistaken(t *testing.T) *Result {
+func mistaken(t *testing.T) *predictor.Explanation {
 	t.Helper()
 	m := testlab.Birds(testlab.HardBirds)
-	return explained(t, detected(m, testlab.Cuckoo, m.Classes[2]))
+	return explained(t, m, testlab.Cuckoo, m.Classes[2])
 }
 
 // unspaced replaces runs of spaces, so that tests do not depend on the width of columns.
@@ -51,13 +69,32 @@ func TestText(t *testing.T) {
 		"│ none of the group │", "If a single attribute were detected differently", "White breasted Nuthatch becomes more likely than Black billed Cuckoo after 1 change",
 	)
 	testkit.WantNoText(t, text, "the model was trained on samples of the true class", "(prior") // which is uniform
-	r.Comparisons[0].Flip, r.Comparisons[0].Correction = Flip{Limit: 20}, 0.9
+	r.Comparisons[0].Flip, r.Comparisons[0].Correction = &predictor.Flip{Limit: 5}, 0.9
 	testkit.WantText(t, unspaced(written(t, r, Text, 1)), "because of the correction by seen classes: the groups alone favour White breasted Nuthatch by 0.11", "+0.90 from the correction, together +0.79.")
-	testkit.WantText(t, unspaced(written(t, r, Text, 1)), "A greedy search of up to 20 changes found none that make White breasted Nuthatch more likely")
+	testkit.WantText(t, unspaced(written(t, r, Text, 1)), "A greedy search of up to 5 changes found none that make White breasted Nuthatch more likely")
 
 	m := testlab.Birds(model.Config{Variant: model.KSoft, K: 2, Prior: model.PerAttribute, Complement: model.NoComplement, Zeta: 10})
-	testkit.WantText(t, unspaced(written(t, explained(t, detected(m, testlab.Cuckoo, "")), Text, 5)),
+	testkit.WantText(t, unspaced(written(t, explained(t, m, testlab.Cuckoo, ""), Text, 5)),
 		"no none-of-group term", "group 0 (primary color: brown, primary color: yellow, ", " (prior ", " of it) │")
+}
+
+func TestHeadline(t *testing.T) {
+	m := testlab.Birds(testlab.HardBirds)
+	for label, want := range map[string]string{
+		"":           "",
+		m.Classes[0]: ", which is correct",
+		m.Classes[1]: ", which is wrong: the true class is White breasted Nuthatch, rank 2 with p = 0.271",
+		"001.Dodo":   "; its true class, Dodo, is not among the classes (--candidates all includes it)",
+	} {
+		got := explanation{explained(t, m, testlab.Cuckoo, label)}.headline()
+		testkit.Equal(t, label, got, "sample 7 of birds is predicted as Black billed Cuckoo"+want)
+	}
+}
+
+func TestAdapted(t *testing.T) {
+	a := &predictor.AdaptedAnswer{Samples: 40, Predicted: "wren", P: 0.8, LogOdds: 0.7, Changed: true}
+	testkit.Equal(t, "title", adapted(a, "gull").Title,
+		"Adapted to 40 samples together, the prediction changes to wren (p = 0.800); LAGO itself prefers gull, log odds +0.70")
 }
 
 // The page has the numbers of the text, loads nothing, and can be read aloud: bars only repeat
@@ -89,10 +126,10 @@ func hostile(t *testing.T) string {
 		}
 	}
 	m.Dataset += bad
-	q := detected(m, testlab.Cuckoo, m.Classes[2])
-	q.Sample.From, q.Predictor.Candidates.What = bad, bad
-	q.Sample.Picture = image.NewGray(image.Rect(0, 0, 2, 2))
-	return written(t, explained(t, q), HTML, 3)
+	r := explained(t, m, testlab.Cuckoo, m.Classes[2])
+	r.Sample.From, r.Candidates = bad, bad
+	r.Sample.Picture = image.NewGray(image.Rect(0, 0, 2, 2))
+	return written(t, r, HTML, 3)
 }
 
 func TestPageEscapesNames(t *testing.T) {
@@ -107,9 +144,8 @@ func TestPageEscapesNames(t *testing.T) {
 // The bars of the chart follow each other from 0 to the log odds, within the chart.
 func TestChart(t *testing.T) {
 	for i := range uint64(50) {
-		_, q := random(model.Config{Variant: model.SemanticHard, Prior: model.PerAttribute, Complement: model.Const, Zeta: 10}, i)
-		for _, c := range explained(t, q).Comparisons {
-			h := c.chart(1)
+		for _, c := range random(t, model.Config{Variant: model.SemanticHard, Prior: model.PerAttribute, Complement: model.Const, Zeta: 10}, i).Comparisons {
+			h := newChart(&c, 1)
 			end := h.Zero
 			for j, s := range h.Steps {
 				from, to := s.Left, s.Left+s.Width
@@ -132,19 +168,17 @@ func TestChart(t *testing.T) {
 	}
 }
 
-// Random changes are printed with their odds and with the class that is predicted then, which can be a third.
+// Random changes are printed once, with the log odds and with the class that is predicted then, which can be a third.
 func TestChangesHold(t *testing.T) {
 	third := 0
 	for i := range uint64(100) {
-		_, q := random(model.Config{Variant: model.SemanticHard, Prior: model.PerAttribute, Complement: model.Complements[i%3], Zeta: 10}, i)
-		q.Top = 6
-		r := explained(t, q)
+		r := random(t, model.Config{Variant: model.SemanticHard, Prior: model.PerAttribute, Complement: model.Complements[i%3], Zeta: 10}, i)
 		c := r.Comparisons[0]
 		text := unspaced(written(t, r, Text, 1))
 		for _, change := range c.Changes {
-			if !predictor.Negligible(change.By) {
+			if !negligible(change.By) {
 				testkit.WantText(t, text, fmt.Sprintf("│ %s │ %.2f │ %.0f │ %s │ %s │",
-					attributeName(change.Attribute), change.From, change.To, sides(change.LogOdds), className(change.Predicted)))
+					attributeName(change.Attribute), change.From, change.To, signed(change.LogOdds), className(change.Predicted)))
 			}
 			if change.Predicted != c.Class && change.Predicted != c.Against {
 				third++
@@ -154,8 +188,12 @@ func TestChangesHold(t *testing.T) {
 			continue
 		}
 		last := c.Flip.Changes[len(c.Flip.Changes)-1]
-		if then := "The predicted class is then " + className(last.Predicted); last.LogOdds >= 0 || strings.Contains(text, then) != (last.Predicted != c.Against) {
-			t.Errorf("%d: %+v in\n%s", i, last, text)
+		then := "The predicted class is then " + className(last.Predicted)
+		row := unspaced(fmt.Sprintf("│ %s │ %.2f │ %.0f │ %s │", attributeName(last.Attribute), last.From, last.To, signed(last.LogOdds)))
+		if rows := strings.Count(text, row); last.LogOdds >= 0 || rows != 1 {
+			t.Errorf("%d: %d rows of %+v in\n%s", i, rows, last, text)
+		} else if n := len(c.Flip.Changes); n > 1 && strings.Contains(text, then) != (last.Predicted != c.Against) {
+			t.Errorf("%d: %q in\n%s", i, then, text)
 		}
 	}
 	if third == 0 {
@@ -163,21 +201,15 @@ func TestChangesHold(t *testing.T) {
 	}
 }
 
-func TestSides(t *testing.T) {
-	for logOdds, want := range map[float64]string{math.Log(2): "2.0 to 1", -math.Log(99.94): "1 to 99.9", math.Log(123.4): "123 to 1", -30: "1 to over 1000"} {
-		testkit.Equal(t, fmt.Sprint("sides of ", logOdds), sides(logOdds), want)
-	}
-}
-
 // What rounds to zero is not listed: unlikely classes, groups and changes without effect.
 func TestZerosAreFolded(t *testing.T) {
-	r := &Result{
+	r := &predictor.Explanation{
 		Classes: 9, Likely: []predictor.Probability{{Class: "wren", P: 0.9996}, {Class: "gull", P: 0.0004}},
-		Comparisons: []Comparison{{
-			Comparison: predictor.Comparison{Class: "wren", Against: "gull", LogOdds: 0.997, Groups: []predictor.Group{
+		Comparisons: []predictor.Comparison{{
+			Class: "wren", Against: "gull", LogOdds: 0.997, Flip: new(predictor.Flip), Groups: []predictor.Group{
 				{Name: "has_tail", Contribution: 1}, {Name: "has_crown", Contribution: -0.004}, {Name: "has_eye", Contribution: 0.001},
-			}},
-			Changes: []Change{{Attribute: "size", By: -0.5}, {Attribute: "bill", By: 0.001}},
+			},
+			Changes: []predictor.Change{{Attribute: "size", By: -0.5}, {Attribute: "bill", By: 0.001}},
 		}},
 	}
 	text := unspaced(written(t, r, Text, 5))
@@ -185,9 +217,9 @@ func TestZerosAreFolded(t *testing.T) {
 	testkit.WantNoText(t, text, "crown", "bill")
 	c := testlab.HardBirds
 	c.Variant, c.K = model.KSoft, 1
-	q := detected(testlab.Birds(c), testlab.Cuckoo, "")
-	q.Predictor.Candidates.U = dataset.NewMatrix[float64](3, 6) // no class has anything
-	page := written(t, explained(t, q), HTML, 5)
+	m := testlab.Birds(c)
+	m.Descriptions = dataset.NewMatrix[float64](3, 6) // no class has anything
+	page := written(t, explained(t, m, testlab.Cuckoo, ""), HTML, 5)
 	testkit.WantText(t, page, "Log odds: &#43;0.00 from 1 other group, together &#43;0.00.")
 	testkit.WantNoText(t, page, "NaN")
 }
@@ -207,7 +239,7 @@ func TestRows(t *testing.T) {
 		None:   predictor.None{Detected: 0.4, Share: predictor.Pair{Class: 0.43}},
 	}
 	rows := func(c model.Complement) (text string) {
-		for _, cells := range (&Result{Complement: c, Prior: model.Uniform}).rows(g) {
+		for _, cells := range (explanation{&predictor.Explanation{Complement: c, Prior: model.Uniform}}).rows(g) {
 			text += unspaced(fmt.Sprintln(cells[0], cells[1], cells[4])) + ";"
 		}
 		return text

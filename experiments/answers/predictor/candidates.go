@@ -1,0 +1,135 @@
+package predictor
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/descriptions"
+	"github.com/lago-train/lago-train/internal/invalid"
+)
+
+// Candidates are the classes that a prediction chooses from: classes of a data set, and new ones
+// that a file describes by the same attributes.
+type Candidates struct {
+	What  string                  // describes the set, as in "test classes"
+	Names []string                // Z
+	U     dataset.Matrix[float64] // Z x M, the class descriptions; NaN where an entry is missing
+}
+
+// Selection names classes of a data set by their role in its split.
+type Selection string
+
+// The selections.
+const (
+	Test  Selection = "test"
+	Val   Selection = "val"
+	Train Selection = "train"
+	Seen  Selection = "seen" // train and val
+	All   Selection = "all"  // including classes without a role
+	// Unseen are those that a model was not trained on, including classes without a role.
+	Unseen Selection = "unseen"
+)
+
+// Selections are all selections.
+var Selections = []Selection{Unseen, Test, Val, Train, Seen, All}
+
+// IsFile reports whether s is a file of descriptions, by its name. Reading one of JSON says that CSV is expected.
+func (s Selection) IsFile() bool {
+	return slices.Contains([]string{".csv", ".json"}, filepath.Ext(string(s)))
+}
+
+// ClassesOf returns the indices of the selected classes.
+func (m *Model) ClassesOf(d *dataset.Dataset, s Selection) []int {
+	if s != Unseen {
+		return s.Classes(d)
+	}
+	return slices.DeleteFunc(d.Descriptions.AllRows(), func(z int) bool { return m.TrainedOn(d.Classes[z]) })
+}
+
+// Classes returns the indices of the selected classes, other than Unseen.
+func (s Selection) Classes(d *dataset.Dataset) []int {
+	if s == All {
+		return d.Descriptions.AllRows()
+	}
+	return map[Selection][]int{Test: d.Split.Test, Val: d.Split.Val, Train: d.Split.Train, Seen: d.Split.Seen()}[s]
+}
+
+// SelectionOf returns the selection that a class belongs to: train, val or test, and test
+// for a class without a role.
+func SelectionOf(d *dataset.Dataset, class int) Selection {
+	for _, s := range []Selection{Train, Val} {
+		if slices.Contains(s.Classes(d), class) {
+			return s
+		}
+	}
+	return Test
+}
+
+// SelectedCandidates returns the classes of some selections from d, each class once: of unseen and all, those
+// that are described.
+func (m *Model) SelectedCandidates(d *dataset.Dataset, selections ...Selection) Candidates {
+	var classes []int
+	var distinct []string
+	for _, s := range selections {
+		if !slices.Contains(distinct, string(s)) {
+			distinct = append(distinct, string(s))
+		}
+		for _, z := range m.ClassesOf(d, s) {
+			described := s != Unseen && s != All || slices.ContainsFunc(d.Descriptions.Row(z), func(p float64) bool { return !math.IsNaN(p) })
+			if described && !slices.Contains(classes, z) {
+				classes = append(classes, z)
+			}
+		}
+	}
+	c := Candidates{What: strings.Join(distinct, " and ") + " classes", U: d.Describe(classes)}
+	for _, z := range classes {
+		c.Names = append(c.Names, d.Classes[z])
+	}
+	return c
+}
+
+// NewCandidates returns the classes of some selections from d and those that files in the list describe by the
+// attributes of d; of an empty list those of otherwise.
+func (m *Model) NewCandidates(ctx context.Context, d *dataset.Dataset, list []Selection, otherwise Selection) (c Candidates, err error) {
+	if len(list) == 0 {
+		list = []Selection{otherwise}
+	}
+	if selected := slices.DeleteFunc(slices.Clone(list), Selection.IsFile); len(selected) > 0 {
+		c = m.SelectedCandidates(d, selected...)
+	}
+	for _, file := range list {
+		if !file.IsFile() {
+			continue
+		}
+		t, err := descriptions.Read(ctx, string(file), descriptions.AttributesOf(d))
+		if err != nil {
+			return c, err
+		}
+		if c, err = c.join(Candidates{"classes of " + string(file), t.Classes, t.Values()}); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+// join returns the classes of c followed by those of more. Names must differ.
+func (c Candidates) join(more Candidates) (Candidates, error) {
+	if c.Names == nil {
+		return more, nil
+	}
+	for _, name := range more.Names {
+		if slices.Contains(c.Names, name) {
+			return c, &invalid.Error{
+				Where: more.What, Want: "names that differ from the " + c.What, Got: fmt.Sprintf("%q", name),
+				Hint: "Rename the class or leave it out.",
+			}
+		}
+	}
+	u := dataset.Matrix[float64]{Rows: c.U.Rows + more.U.Rows, Cols: c.U.Cols, Data: slices.Concat(c.U.Data, more.U.Data)}
+	return Candidates{c.What + " and " + more.What, slices.Concat(c.Names, more.Names), u}, nil
+}

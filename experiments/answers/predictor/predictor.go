@@ -1,0 +1,124 @@
+package predictor
+
+import (
+	"fmt"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/adapt"
+	"github.com/lago-train/lago-train/model/impute"
+	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/methods"
+)
+
+// Options say how samples are predicted.
+type Options struct {
+	Impute       impute.Kind // "" as the model does
+	Temperature  float64     // T of the probabilities softmax(s/T); 0 is that of the model
+	Uncalibrated bool        // leave out the temperature that is stored with the model
+	Adapt        bool        // adapt the predictions to all samples together
+	ForceAdapt   bool        // to batches that are smaller than validation found safe, too
+}
+
+// Predictor predicts samples as one of some classes. It is not for concurrent use.
+type Predictor struct {
+	*Model
+	Options
+	Candidates Candidates
+	// T of the probabilities: that of the options, otherwise the calibrated one, otherwise 1 for
+	// LAGO. 0: the scores are no probabilities.
+	Temperature float64
+	// Seen and unseen classes are candidates together: their scores have the remedy that was chosen for this.
+	Mixed bool
+
+	explainer *model.Explainer // nil until it is used
+}
+
+// Predictor returns the predictor of the model for the candidates.
+func (m *Model) Predictor(c Candidates, o Options) (*Predictor, error) {
+	p := &Predictor{Model: m, Options: o, Candidates: c, Temperature: o.Temperature}
+	if unseen := p.Unseen(); m.Generalised != nil && unseen > 0 && unseen < len(c.Names) {
+		pipeline := *m.Pipeline
+		pipeline.Correction, p.Mixed = m.Generalised.Correction, true
+		if gamma := m.Generalised.Gamma; gamma != 0 {
+			pipeline.Stacking = make([]float64, len(c.Names))
+			for z, name := range c.Names {
+				if m.TrainedOn(name) {
+					pipeline.Stacking[z] = gamma
+				}
+			}
+		}
+		p.Model = m.With(&pipeline)
+	}
+	if o.Impute != "" {
+		p.Model = m.With(p.WithImputation(o.Impute))
+	}
+	switch {
+	case o.Temperature > 0:
+	case m.Calibration != nil && !o.Uncalibrated:
+		p.Temperature = m.Calibration.Temperature
+	case m.Method.Name == methods.LAGO:
+		p.Temperature = 1 // of log p(z|x)
+	}
+	if o.Adapt {
+		if _, err := m.AdaptationSettings(); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// Adapts reports whether predictions are adapted, if the batch is large enough.
+func (p *Predictor) Adapts() bool { return p.Adapt && p.Adaptation.Tau > 0 }
+
+// AdaptsTo reports whether predictions are adapted to a batch of so many samples.
+func (p *Predictor) AdaptsTo(samples int) bool {
+	return p.Adapts() && (samples >= p.Adaptation.Smallest || p.ForceAdapt)
+}
+
+// Unseen counts the candidates that the model was not trained on.
+func (p *Predictor) Unseen() (n int) {
+	for _, name := range p.Candidates.Names {
+		if !p.TrainedOn(name) {
+			n++
+		}
+	}
+	return n
+}
+
+// AdaptationSettings are those that are stored with the model. The error says how to choose them
+// where it has none.
+func (m *Model) AdaptationSettings() (*train.Adaptation, error) {
+	if m.Adaptation != nil {
+		return m.Adaptation, nil
+	}
+	return nil, &invalid.Error{
+		Where: m.Path, Field: "adaptation", Want: "a temperature and tau, chosen on validation classes", Got: "none",
+		Hint: "Repeat the command that trained it, lago-train run with --stage full or lago-train compare --adapt: finished runs are reused, and their models get them.",
+	}
+}
+
+// Batch returns rows of x as what predictions are adapted to: preprocessed features, and scores for
+// the classes that u describes; and their detections.
+func (m *Model) Batch(x dataset.Matrix[float32], rows []int, u dataset.Matrix[float64]) (b adapt.Block, detected dataset.Matrix[float32], err error) {
+	if detected, err = m.Detect(x, rows); err == nil {
+		b.Scores, err = m.Classify(detected, u)
+	}
+	if err == nil {
+		b.X, err = m.AdaptedFeatures().Apply(x, rows)
+	}
+	return b, detected, err
+}
+
+// AdaptationWarning says why adaptation to a batch may not help, "" if it should.
+func AdaptationWarning(a *train.Adaptation, samples int) string {
+	switch {
+	case a.Tau == 0:
+		return fmt.Sprintf("adaptation is not recommended for this model (no reliable gain on %s)", format.Count(a.Classes, "validation class"))
+	case samples < a.Smallest:
+		return fmt.Sprintf("%s are too few to adapt to: at least %d are needed", format.Count(samples, "sample"), a.Smallest)
+	}
+	return ""
+}
