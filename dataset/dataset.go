@@ -48,6 +48,7 @@ type Dataset struct {
 	Attributes   []Attribute
 	Groups       []string        // nil if the attributes have no known groups
 	Descriptions Matrix[float64] // classes x attributes, U[z,m] = p(a_m = T | z) in [0, 1]; NaN means not described
+	Drafts       map[Draft]bool  // descriptions that no person has checked; not in the Fingerprint
 
 	Split Split
 
@@ -75,6 +76,12 @@ type Dataset struct {
 type Attribute struct {
 	Name  string // as in "has_wing_color::olive"
 	Group int    // index into Dataset.Groups, -1 if groups are unknown
+}
+
+// Draft is a group of attributes of a class that no person has checked, "" without groups.
+type Draft struct {
+	Class string `json:"class"`
+	Group string `json:"group"`
 }
 
 // Split divides the classes: each list has indices into Dataset.Classes, ascending. Test

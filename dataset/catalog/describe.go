@@ -116,9 +116,10 @@ func Describe(ctx context.Context, name string, from Sources, o Options) (r Desc
 	if len(d.Classes) == 0 {
 		return r, &invalid.Error{Where: dir, Want: "classes in labels.csv or classes.csv", Got: "none"}
 	}
+	drafts, _ := check.Drafts(d.Drafts, d.Classes)
 	r = Described{
 		Name: NameOf(name), Dir: dir, Classes: len(d.Classes), Attributes: len(d.Attributes), AddedClasses: d.Added.Classes, AddedAttributes: d.Added.Attributes,
-		Missing: check.CountMissing(d).Entries, Drafts: len(d.Drafts), Notes: r.Notes,
+		Missing: check.CountMissing(d).Entries, Drafts: drafts, Notes: r.Notes,
 	}
 	return r, d.Save()
 }

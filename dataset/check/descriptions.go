@@ -50,6 +50,35 @@ type Count struct {
 	Entries int    `json:"entries"`
 }
 
+// Drafts counts the drafts of some classes, and names the other classes that have some, in order: those
+// that another program renamed.
+func Drafts(drafts map[dataset.Draft]bool, classes []string) (open int, unknown []string) {
+	known := make(map[string]bool, len(classes))
+	for _, name := range classes {
+		known[name] = true
+	}
+	for d := range drafts {
+		if known[d.Class] {
+			open++
+		} else {
+			unknown = append(unknown, d.Class)
+		}
+	}
+	slices.Sort(unknown)
+	return open, slices.Compact(unknown)
+}
+
+func (c *checker) drafts() {
+	open, unknown := Drafts(c.Drafts, c.Classes)
+	if open > 0 {
+		c.report("drafts", descriptions.DraftsFile, "descriptions that a person has checked", format.Count(open, "group")+" of classes that nobody has checked",
+			"They can be checked on the page of lago-train serve.")
+	}
+	if len(unknown) > 0 {
+		c.report("drafts", descriptions.DraftsFile, "classes of the data set", invalid.Quote(unknown[0]), "If it was renamed, its drafts count as checked: rename it there too, or remove its lines.")
+	}
+}
+
 // LeastConfusion is the expected confusion from which pairs are listed.
 const LeastConfusion = 0.05
 

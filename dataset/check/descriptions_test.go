@@ -10,6 +10,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/internal/testkit/tiny"
 )
 
 // The bound is exact for one attribute that is certain, and for equal descriptions.
@@ -84,4 +85,16 @@ func TestDescribing(t *testing.T) {
 	if o := Describing(d); o.Alike != 6 || o.Groups[0].Name != "colour" || o.Groups[0].Confusion != nil {
 		t.Errorf("nothing described: %+v", o)
 	}
+}
+
+// Drafts are counted wherever a data set is used; those of a class that another program renamed are named.
+func TestDrafts(t *testing.T) {
+	d := tiny.Sound()
+	d.Drafts = map[dataset.Draft]bool{{Class: d.Classes[0], Group: "legs"}: true, {Class: d.Classes[1], Group: "legs"}: true, {Class: "gone"}: true}
+	findings := Use(d, false)
+	if len(findings) < 2 {
+		t.Fatalf("found %v", findings)
+	}
+	testkit.WantText(t, findings[0].String(), "drafts.csv: expected descriptions that a person has checked, found 2 groups of classes that nobody has checked.")
+	testkit.WantText(t, findings[1].String(), `drafts.csv: expected classes of the data set, found "gone".`)
 }

@@ -1,11 +1,15 @@
 package descriptions
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,7 +26,7 @@ import (
 const (
 	AttributesFile = "attributes.csv"
 	ClassesFile    = "classes.csv"
-	DraftsFile     = "drafts.csv" // class and group of each Draft; other programs ignore it
+	DraftsFile     = "drafts.csv" // class and group of each Draft
 	ClassColumn    = "class"
 )
 
@@ -33,7 +37,7 @@ func ReadFolder(ctx context.Context, dir string, complete bool, problems *invali
 	t := &Table{stored: &stored{dir: dir, sums: map[string][sha256.Size]byte{}}}
 	read := func(name, column, optional string) *table.Table {
 		path := filepath.Join(dir, name)
-		if complete {
+		if complete || name == DraftsFile {
 			text, sum, err := contentOf(path)
 			problems.AddError(err)
 			t.stored.sums[name] = sum
@@ -53,13 +57,12 @@ func ReadFolder(ctx context.Context, dir string, complete bool, problems *invali
 		}
 		t.stored.attributes = len(t.Attributes)
 	}
-	if complete {
-		if file := read(DraftsFile, ClassColumn, "group"); file != nil {
-			t.ownDrafts()
-			for _, row := range file.Rows {
-				t.Drafts[Draft{file.Cell(row, ClassColumn), file.Cell(row, "group")}] = true
-			}
+	if file := read(DraftsFile, ClassColumn, "group"); file != nil {
+		t.ownDrafts()
+		for _, row := range file.Rows {
+			t.Drafts[Draft{Class: file.Cell(row, ClassColumn), Group: file.Cell(row, "group")}] = true
 		}
+		t.stored.drafts = t.Drafts
 	}
 	file := read(ClassesFile, ClassColumn, table.Any)
 	if file == nil {
@@ -137,6 +140,7 @@ type stored struct {
 	dir        string
 	sums       map[string][sha256.Size]byte // of the files when they were read or written
 	attributes int                          // of attributes.csv
+	drafts     map[Draft]bool               // of drafts.csv
 }
 
 // The causes of errors of Lock and Save.
@@ -148,7 +152,11 @@ var (
 // Lock keeps other processes from writing the descriptions in a folder, until unlock is called or
 // the process ends. It does not wait for one that writes.
 func Lock(dir string) (unlock func() error, err error) {
-	lock := flock.New(filepath.Join(dir, ".lock"), flock.SetPermissions(0o666)) // less the umask
+	path := filepath.Join(dir, ".lock")
+	if _, err := fileio.SizeOfRegular(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err // opening a named pipe would block
+	}
+	lock := flock.New(path, flock.SetPermissions(0o666)) // less the umask
 	switch held, err := lock.TryLock(); {
 	case err != nil:
 		return nil, invalid.File(dir, err)
@@ -175,10 +183,13 @@ func (t *Table) Save() error {
 }
 
 // Write writes attributes.csv, classes.csv and drafts.csv, if there are drafts, in dir, and replaces
-// those that are there. The file of fewer attributes is written when the other has them, so that a
-// kill between the two leaves attributes without a column, which are described for no class.
+// those that are there.
+//
+// A kill between two files must lose nothing. The drafts of before and after are written before anything
+// that they mark, and those of before alone are taken out at the end. The file of fewer attributes is
+// written when the other has them: attributes without a column are described for no class.
 func (t *Table) Write(dir string) error {
-	attributes, classes, drafts := [][]string{{"name", "group"}}, [][]string{{ClassColumn}}, [][]string{{ClassColumn, "group"}}
+	attributes, classes := [][]string{{"name", "group"}}, [][]string{{ClassColumn}}
 	for _, a := range t.Attributes {
 		attributes = append(attributes, []string{a.Name, a.Group})
 		classes[0] = append(classes[0], a.Name)
@@ -186,35 +197,64 @@ func (t *Table) Write(dir string) error {
 	for z, name := range t.Classes {
 		classes = append(classes, append([]string{name}, t.Cells[z]...))
 	}
-	for d := range t.Drafts {
-		drafts = append(drafts, []string{d.Class, d.Group})
+	s := t.stored
+	if s == nil {
+		s = &stored{dir: dir, sums: map[string][sha256.Size]byte{}}
 	}
-	slices.SortFunc(drafts[1:], slices.Compare)
-	type file struct {
-		name string
-		rows [][]string
+	all := map[Draft]bool{}
+	maps.Copy(all, s.drafts)
+	maps.Copy(all, t.Drafts)
+	if err := s.writeDrafts(dir, all); err != nil {
+		return err
 	}
-	files := []file{{AttributesFile, attributes}, {ClassesFile, classes}}
-	if t.stored != nil && len(t.Attributes) < t.stored.attributes {
+	files := []func() error{
+		func() error { return s.write(dir, AttributesFile, attributes) },
+		func() error { return s.write(dir, ClassesFile, classes) },
+	}
+	if len(t.Attributes) < s.attributes {
 		slices.Reverse(files)
 	}
-	for _, f := range append(files, file{DraftsFile, drafts}) {
-		path := filepath.Join(dir, f.name)
-		var err error
-		if f.name != DraftsFile || len(drafts) > 1 {
-			err = fileio.WriteCSV(path, f.rows)
-		} else if t.stored != nil && t.stored.sums[DraftsFile] != missing {
-			err = errors.Join(os.Remove(path), fileio.SyncFolder(dir))
-		}
-		if err == nil && t.stored != nil {
-			_, t.stored.sums[f.name], err = contentOf(path)
-		}
-		if err != nil {
+	for _, write := range files {
+		if err := write(); err != nil {
 			return err
 		}
 	}
-	if t.stored != nil {
-		t.stored.attributes = len(t.Attributes)
+	s.attributes = len(t.Attributes)
+	return s.writeDrafts(dir, t.Drafts)
+}
+
+func (s *stored) writeDrafts(dir string, drafts map[Draft]bool) error {
+	rows := make([][]string, 0, len(drafts)+1)
+	for d := range drafts {
+		rows = append(rows, []string{d.Class, d.Group})
 	}
-	return nil
+	slices.SortFunc(rows, slices.Compare)
+	err := s.write(dir, DraftsFile, slices.Insert(rows, 0, []string{ClassColumn, "group"}))
+	if err == nil {
+		s.drafts = drafts
+	}
+	return err
+}
+
+// write writes a file unless it has this content. There is no file of no drafts.
+func (s *stored) write(dir, name string, rows [][]string) error {
+	path := filepath.Join(dir, name)
+	if name == DraftsFile && len(rows) == 1 {
+		if s.sums[name] == missing {
+			return nil
+		}
+		s.sums[name] = missing
+		return errors.Join(os.Remove(path), fileio.SyncFolder(dir))
+	}
+	var text bytes.Buffer
+	_ = csv.NewWriter(&text).WriteAll(rows) // a buffer takes everything
+	sum := sha256.Sum256(text.Bytes())
+	if s.sums[name] == sum {
+		return nil
+	}
+	err := fileio.Write(path, func(w io.Writer) error { _, err := text.WriteTo(w); return err })
+	if err == nil {
+		s.sums[name] = sum
+	}
+	return err
 }

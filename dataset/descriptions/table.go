@@ -30,9 +30,7 @@ type Table struct {
 	// are columns of one file alone.
 	Added struct{ Classes, Attributes int }
 
-	// Drafts are the groups of classes that AddTraits filled in and no person has checked. A change
-	// replaces the map.
-	Drafts map[Draft]bool
+	Drafts map[Draft]bool // those of AddTraits among them; a change replaces the map
 
 	stored *stored // of the folder that it was read from, shared by clones; nil for none
 }
@@ -43,11 +41,8 @@ type Attribute struct {
 	Group string `json:"group"`
 }
 
-// Draft is a group of attributes of a class, "" without groups.
-type Draft struct {
-	Class string `json:"class"`
-	Group string `json:"group"`
-}
+// Draft is that of a data set.
+type Draft = dataset.Draft
 
 // SetDraft says whether a group of a class is a draft. It leaves the drafts of clones as they are.
 func (t *Table) SetDraft(d Draft, is bool) {
@@ -80,7 +75,7 @@ func AttributesOf(d *dataset.Dataset) []Attribute {
 
 // Of returns the descriptions of a data set.
 func Of(d *dataset.Dataset) *Table {
-	t := &Table{Attributes: AttributesOf(d), Classes: d.Classes}
+	t := &Table{Attributes: AttributesOf(d), Classes: d.Classes, Drafts: d.Drafts}
 	for z := range d.Classes {
 		cells := make([]string, len(d.Attributes))
 		for m, p := range d.Descriptions.Row(z) {
@@ -105,7 +100,7 @@ func (t *Table) SetTo(d *dataset.Dataset) {
 		}
 		d.Attributes = append(d.Attributes, dataset.Attribute{Name: a.Name, Group: k})
 	}
-	d.Classes, d.Descriptions = t.Classes, t.Values()
+	d.Classes, d.Descriptions, d.Drafts = t.Classes, t.Values(), t.Drafts
 }
 
 // AddAttribute adds an attribute that no class is described by. It reports false for the name of another one.
@@ -156,7 +151,7 @@ func (t *Table) RenameClass(z int, name string) {
 	for d := range t.Drafts {
 		if d.Class == old {
 			t.SetDraft(d, false)
-			t.SetDraft(Draft{name, d.Group}, name != "")
+			t.SetDraft(Draft{Class: name, Group: d.Group}, name != "")
 		}
 	}
 	if t.Classes[z] = name; name == "" {

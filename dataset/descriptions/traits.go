@@ -148,7 +148,7 @@ func (t *Table) addTraits(file *table.Table, problems, notes *invalid.List) {
 			}
 			if cell := a.mean(ofClass[name], scale); cell != "" {
 				t.Cells[z][m] = cell
-				t.Drafts[Draft{name, t.Attributes[m].Group}] = true
+				t.Drafts[Draft{Class: name, Group: t.Attributes[m].Group}] = true
 			}
 		}
 	}
