@@ -87,7 +87,7 @@ var Studies = []Study{
 		{robustness.StrongestKind, "Partial descriptions, strongest attributes first", partialText, "partial --given strongest", result[results.Accuracies]},
 	}},
 	{"subsets", func() Question { return new(sweep.Subsets) }, []Kind{
-		subsets(sweep.Classes), subsets(sweep.Samples), subsets(sweep.Attributes), subsets(sweep.Groups), subsets(sweep.Entries),
+		subsets(sweep.Classes), subsets(sweep.Samples), subsets(sweep.Groups), subsets(sweep.Entries),
 	}},
 	{"groups", func() Question { return new(grouping.Analysis) }, []Kind{{
 		grouping.Kind, "Learned groups",

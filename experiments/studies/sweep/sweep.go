@@ -1,5 +1,5 @@
 // Package sweep measures accuracy against a number: the number of groups of k-soft (section 4.3 of
-// the paper), or of seen classes, samples, attributes, groups or described entries.
+// the paper), or of seen classes, samples, groups or described entries.
 package sweep
 
 import (
@@ -115,15 +115,15 @@ type Axis string
 // The axes. Of classes there are train and validation classes in proportion, and entries are
 // others for each class.
 const (
-	Classes, Samples, Attributes, Groups, Entries Axis = "classes", "samples", "attributes", "groups", "entries"
+	Classes, Samples, Groups, Entries Axis = "classes", "samples", "groups", "entries"
 )
 
 // Axes are all of them.
-var Axes = []Axis{Classes, Samples, Attributes, Groups, Entries}
+var Axes = []Axis{Classes, Samples, Groups, Entries}
 
 // Words are the names of the axes in titles.
 var Words = map[Axis]string{
-	Classes: "seen classes", Samples: "samples of each seen class", Attributes: "attributes", Groups: "groups", Entries: "described attributes of each class",
+	Classes: "seen classes", Samples: "samples of each seen class", Groups: "groups", Entries: "described attributes of each class",
 }
 
 // Subsets asks for accuracy on the test classes when a data set has less.
@@ -138,7 +138,7 @@ type Subsets struct {
 func (c *Subsets) Settings(r *config.Request) setting.List {
 	return slices.Concat(r.DevSettings("hold_out"), r.RotationSettings(), setting.List{
 		setting.Choice("of", &c.Of, Classes, Axes...).
-			Describe("what there is less of: seen classes, samples of each seen class, attributes, groups, or described entries of each class"),
+			Describe("what there is less of: seen classes, samples of each seen class, groups of attributes, or described entries of each class"),
 		setting.Several("sizes", &c.Sizes, nil, "whole numbers, separated by commas", strconv.Atoi).
 			Noted("10, 20, 40 and 60 % of all").Describe("`N,...` sizes to try, and in addition all"),
 		setting.Whole("draws", &c.Draws, 3, setting.Between(1, 1000)).
@@ -238,8 +238,6 @@ func (a Axis) size(d *dataset.Dataset) (most int) {
 	switch a {
 	case Classes:
 		return len(d.Split.Seen())
-	case Attributes:
-		return len(d.Attributes)
 	case Groups:
 		return len(d.Groups)
 	}
@@ -288,21 +286,19 @@ func (a Axis) subset(d *dataset.Dataset, n int, seed uint64) *dataset.Dataset {
 				}
 			}
 		}
-	default: // attributes, or all of a group
-		chosen := rng.Perm(a.size(d))[:n]
+	case Groups:
+		chosen := rng.Perm(len(d.Groups))[:n]
 		part.Attributes, part.Groups = nil, nil
 		var columns []int
 		for m, attribute := range d.Attributes {
-			if a == Attributes && !slices.Contains(chosen, m) || a == Groups && !slices.Contains(chosen, attribute.Group) {
+			if !slices.Contains(chosen, attribute.Group) {
 				continue
 			}
-			if attribute.Group >= 0 {
-				name := d.Groups[attribute.Group]
-				if !slices.Contains(part.Groups, name) {
-					part.Groups = append(part.Groups, name)
-				}
-				attribute.Group = slices.Index(part.Groups, name)
+			name := d.Groups[attribute.Group]
+			if !slices.Contains(part.Groups, name) {
+				part.Groups = append(part.Groups, name)
 			}
+			attribute.Group = slices.Index(part.Groups, name)
 			part.Attributes, columns = append(part.Attributes, attribute), append(columns, m)
 		}
 		part.Descriptions = dataset.NewMatrix[float64](len(d.Classes), len(columns))

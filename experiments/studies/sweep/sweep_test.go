@@ -40,10 +40,6 @@ func items(a Axis, d *dataset.Dataset) (list []any) {
 				list = append(list, [2]int{z, i})
 			}
 		}
-	case Attributes:
-		for _, attribute := range d.Attributes {
-			list = append(list, attribute.Name)
-		}
 	case Groups:
 		for _, name := range d.Groups {
 			list = append(list, name)
