@@ -104,9 +104,6 @@ type Result struct {
 	Ungrouped Pairs `json:"ungrouped_pairs"` // the other pairs
 	All       Pairs `json:"all_pairs"`
 
-	// compares grouped with ungrouped pairs by permuting the attributes; null if there are none of either
-	Permutation *Test `json:"permutation_test"`
-
 	Published *Published `json:"published"` // null if the paper does not use this data set
 
 	Model string `json:"model,omitempty"` // its file; missing where the command did not store one
@@ -188,7 +185,7 @@ func groupsOf(gamma dataset.Matrix[float64], names []string, threshold float64) 
 	return groups
 }
 
-// Tables returns the sparsity, the pairs of attributes with the tests, and the groups.
+// Tables returns the sparsity, the pairs of attributes and the groups.
 func (r *Result) Tables() []*table.Table {
 	sparsity := table.New(fmt.Sprintf("%s on %s: %s of %s\nGamma above %g: %s of the entries, %.1f groups per attribute",
 		r.Variant, r.Dataset, format.Count(len(r.Groups), "group"), format.Count(r.Attributes, "attribute"), r.Threshold, format.Percent(r.NonZero), r.PerAttribute))
@@ -210,9 +207,6 @@ func (r *Result) Tables() []*table.Table {
 	row("in different groups", r.Ungrouped, math.NaN())
 	row("all", r.All, published.All)
 	pairs.OmitEmpty()
-	if t := r.Permutation; t != nil {
-		pairs.Note("Correlations in the same and in different groups, permutation test of attributes: distance %.3f, p = %.2g", t.Distance, t.P)
-	}
 	if r.Grouped.Count == 0 {
 		pairs.Note("No two attributes share a group.")
 	}

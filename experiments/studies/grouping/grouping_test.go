@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/combin"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
@@ -82,10 +80,7 @@ func TestRun(t *testing.T) {
 		Ungrouped: Pairs{2, 0},
 		All:       Pairs{6, 1.0 / 6},
 	}
-	testkit.Equal(t, "result", got, want, cmpopts.EquateApprox(0, 1e-6), cmpopts.IgnoreFields(Result{}, "Permutation"))
-	// Grouped correlations are -0.5, 0, 0 and 1. Those of striped with large and heavy, which
-	// are ungrouped, are 0.87.
-	testkit.Near(t, "distance", got.Permutation.Distance, 0.75, 1e-12)
+	testkit.Equal(t, "result", got, want, cmpopts.EquateApprox(0, 1e-6))
 }
 
 // An attribute with the same value in every class has no correlation; a missing entry is replaced
@@ -98,52 +93,14 @@ func TestPairsWithoutCorrelationAreLeftOut(t *testing.T) {
 	for _, missing := range []float64{0.1, math.NaN()} {
 		d.Descriptions.Row(1)[3] = missing
 		g := analyse(t, d, soft(1, 1, 1, 1), Config{})
-		if g.All.Count != 3 || g.Grouped.Count != 3 || g.Permutation != nil {
-			t.Errorf("%+v and %+v, expected 3 of 3 pairs without the attribute; test %+v", g.Grouped, g.All, g.Permutation)
+		if g.All.Count != 3 || g.Grouped.Count != 3 {
+			t.Errorf("%+v and %+v, expected 3 of 3 pairs without the attribute", g.Grouped, g.All)
 		}
 	}
 	g := analyse(t, animals(), soft(1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1), Config{Threshold: 1e-3})
-	if g.Grouped != (Pairs{}) || g.Permutation != nil || g.NonZero != 0.25 || !strings.Contains(text(t, g), "No two attributes share a group") {
+	if g.Grouped != (Pairs{}) || g.NonZero != 0.25 || !strings.Contains(text(t, g), "No two attributes share a group") {
 		t.Errorf("no pairs: %+v", g)
 	}
-}
-
-// Random permutations agree with all 120 of five attributes, each with the distance that gonum computes.
-func TestPermutationTest(t *testing.T) {
-	var pairs []pair
-	together := make([][]bool, 5)
-	for i := range together {
-		together[i] = make([]bool, 5)
-		for j := range i {
-			pairs = append(pairs, pair{i, j, math.Sin(float64(7*i + 3*j))})
-		}
-	}
-	for _, g := range [][2]int{{0, 1}, {0, 2}, {1, 2}, {3, 4}} {
-		together[g[0]][g[1]], together[g[1]][g[0]] = true, true
-	}
-	distanceOf := func(rows []int) float64 {
-		var grouped, ungrouped []float64
-		for _, p := range pairs {
-			if together[rows[p.i]][rows[p.j]] {
-				grouped = append(grouped, p.correlation)
-			} else {
-				ungrouped = append(ungrouped, p.correlation)
-			}
-		}
-		slices.Sort(grouped)
-		slices.Sort(ungrouped)
-		return stat.KolmogorovSmirnov(grouped, nil, ungrouped, nil)
-	}
-	observed, count := distanceOf([]int{0, 1, 2, 3, 4}), 0
-	all := combin.Permutations(5, 5)
-	for _, rows := range all {
-		if distanceOf(rows) >= observed-1e-12 {
-			count++
-		}
-	}
-	got := permutationTest(pairs, together)
-	testkit.Near(t, "distance", got.Distance, observed, 1e-12)
-	testkit.Near(t, "p", got.P, float64(count)/float64(len(all)), 0.01)
 }
 
 // text returns the tables, with runs of spaces as one.

@@ -1,9 +1,7 @@
 package grouping
 
 import (
-	"cmp"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -18,12 +16,6 @@ import (
 type Pairs struct {
 	Count          int     `json:"count"`
 	Anticorrelated float64 `json:"anticorrelated"` // share, 0 without pairs
-}
-
-// Test compares two distributions of correlations.
-type Test struct {
-	Distance float64 `json:"distance"` // Kolmogorov-Smirnov: the largest between the distribution functions
-	P        float64 `json:"p"`        // of a distance as large without a difference
 }
 
 // correlations returns the Pearson correlation of each pair of attributes over classes, M x M. The paper
@@ -48,41 +40,25 @@ func correlations(d *dataset.Dataset) (*mat.SymDense, error) {
 	return &r, nil
 }
 
-type pair struct {
-	i, j        int
-	correlation float64
-}
-
 // comparePairs compares the correlations of attributes in the same group with those of others.
 func (r *Result) comparePairs(gamma dataset.Matrix[float64], d *dataset.Dataset) error {
 	correlation, err := correlations(d)
 	if err != nil {
 		return err
 	}
-	together := make([][]bool, gamma.Rows)
-	var pairs []pair
 	var grouped, ungrouped []float64
-	for i := range together {
-		together[i] = make([]bool, gamma.Rows)
+	for i := range gamma.Rows {
 		for j := range i {
-			same := floats.Dot(gamma.Row(i), gamma.Row(j)) > r.Threshold
-			together[i][j], together[j][i] = same, same
 			switch c := correlation.At(i, j); {
 			case math.IsNaN(c):
-				continue
-			case same:
+			case floats.Dot(gamma.Row(i), gamma.Row(j)) > r.Threshold:
 				grouped = append(grouped, c)
 			default:
 				ungrouped = append(ungrouped, c)
 			}
-			pairs = append(pairs, pair{i, j, correlation.At(i, j)})
 		}
 	}
-	all := slices.Concat(grouped, ungrouped)
-	r.All, r.Grouped, r.Ungrouped = r.count(all), r.count(grouped), r.count(ungrouped)
-	if len(grouped) > 0 && len(ungrouped) > 0 {
-		r.Permutation = permutationTest(pairs, together)
-	}
+	r.All, r.Grouped, r.Ungrouped = r.count(slices.Concat(grouped, ungrouped)), r.count(grouped), r.count(ungrouped)
 	return nil
 }
 
@@ -95,57 +71,4 @@ func (r *Result) count(correlations []float64) Pairs {
 		}
 	}
 	return p
-}
-
-// permutations is the number of random permutations of the attributes.
-const permutations = 2_000
-
-// permutationTest compares grouped with ungrouped pairs. Pairs that share an attribute depend on each other,
-// so that whole attributes are permuted: which attribute has which row of Gamma. P is (1 + count)/(1 +
-// permutations) of the distances not below the observed one.
-func permutationTest(pairs []pair, together [][]bool) *Test {
-	pairs = slices.SortedFunc(slices.Values(pairs), func(x, y pair) int { return cmp.Compare(x.correlation, y.correlation) })
-	rows := make([]int, len(together)) // of Gamma, one for each attribute
-	var attributes []int               // those without correlations keep their rows
-	for a := range rows {
-		rows[a] = a
-		if slices.ContainsFunc(pairs, func(p pair) bool { return p.i == a || p.j == a }) {
-			attributes = append(attributes, a)
-		}
-	}
-	var grouped int // in every permutation
-	for _, p := range pairs {
-		if together[p.i][p.j] {
-			grouped++
-		}
-	}
-	observed := distance(pairs, together, rows, grouped)
-	random := rand.New(rand.NewPCG(0, 0))
-	var count int
-	for range permutations {
-		random.Shuffle(len(attributes), func(x, y int) {
-			rows[attributes[x]], rows[attributes[y]] = rows[attributes[y]], rows[attributes[x]]
-		})
-		if distance(pairs, together, rows, grouped) >= observed {
-			count++
-		}
-	}
-	return &Test{observed, float64(1+count) / (1 + permutations)}
-}
-
-// distance is the Kolmogorov-Smirnov distance of grouped and ungrouped pairs, sorted by
-// correlation, where each attribute has a row of Gamma.
-func distance(pairs []pair, together [][]bool, rows []int, grouped int) float64 {
-	ungrouped := len(pairs) - grouped
-	var below, largest int // grouped pairs so far, and the largest difference times grouped times ungrouped
-	for n, p := range pairs {
-		if together[rows[p.i]][rows[p.j]] {
-			below++
-		}
-		if n+1 == len(pairs) || pairs[n+1].correlation > p.correlation {
-			apart := below*ungrouped - (n+1-below)*grouped
-			largest = max(largest, apart, -apart)
-		}
-	}
-	return float64(largest) / float64(grouped) / float64(ungrouped)
 }
