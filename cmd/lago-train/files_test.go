@@ -46,7 +46,7 @@ var objects, shared = map[string]any{
 	"trial.json": train.Record{}, "curve.jsonl": train.Epoch{}, "result.json": train.StoredResult{},
 	"Stored results": lab.Stored{}, "extract.json": openlayout.Extraction{},
 	"run": protocol.Result{}, "search": search.Result{}, "compare": comparison.Result{},
-	"reproduce": protocol.Reproduction{}, "search --rotate": results.Comparison{}, "ablate, sweep-k, noise, partial and subsets": results.Accuracies{},
+	"reproduce": protocol.Reproduction{}, "ablate, sweep-k, noise, partial and subsets": results.Accuracies{},
 	"groups": grouping.Result{}, "report": report.Summary{}, "runs": history.Listing{}, "runs show": history.Detail{},
 	"evaluate": evaluation.Result{}, "explain": predictor.Explanation{},
 	"dataset list": catalog.Listing{}, "dataset info": catalog.Summary{}, "dataset check": catalog.Report{},

@@ -182,7 +182,7 @@ func TestWrongCommandLines(t *testing.T) {
 		`{"hold_out": true}`:       "settings.json: expected hold_out false in a rotation",
 		`{"fingerprint": "of it"}`: "expected settings that no search chose, in a rotation",
 	} {
-		fails(t, []string{"search", "--rotate", "3", "--config", writeConfig(t, text)}, want)
+		fails(t, []string{"ablate", "--rotate", "3", "--config", writeConfig(t, text)}, want)
 	}
 	if _, err := os.Stat(empty + "/new"); err == nil {
 		t.Error("a refused command made a folder")

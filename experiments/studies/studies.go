@@ -98,10 +98,6 @@ var Studies = []Study{
 		search.Kind, "Searched settings",
 		"Validation accuracy of the best settings of a search. It chose them, so it is optimistic.",
 		"search", result[search.Result],
-	}, {
-		search.RotationKind, "Searched settings, each class unseen once",
-		"The search is repeated without each part of the classes, and its choice evaluated on that part.",
-		"search --rotate 5", result[results.Comparison],
 	}}},
 }
 

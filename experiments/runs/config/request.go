@@ -97,7 +97,7 @@ func (r *Request) SearchSettings(but ...string) setting.List {
 			list[i].Note = s.DefaultText() + ", or " + rotationSeeds + " with --rotate"
 		}
 	}
-	return append(list, setting.Whole("folds", &r.Folds, 0, setting.Count).In(setting.Searching).Noted("3, or 1 with --rotate or --dev-split").
+	return append(list, setting.Whole("folds", &r.Folds, 0, setting.Count).In(setting.Searching).Noted("3, or 1 with --dev-split or in a rotation").
 		Describe("`N` divisions of the seen classes on which settings are chosen: those of the data set if it has N, otherwise N random parts in turn; 1 takes the split of --dev-split"))
 }
 

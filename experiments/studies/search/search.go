@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/lago-train/lago-train/experiments/runs/config"
@@ -29,11 +28,8 @@ type Config struct {
 	File   string   // config file to write; "" for the default below the folder of runs
 }
 
-// Kind is the first word of the names of stored results, RotationKind with rotation.
-const (
-	Kind         = "searched"
-	RotationKind = "searched-rotation"
-)
+// Kind is the first word of the names of stored results.
+const Kind = "searched"
 
 // Result is what a search found.
 type Result struct {
@@ -59,18 +55,12 @@ type Chosen struct {
 
 // Settings lists the settings of the study.
 func (c *Config) Settings(r *config.Request) setting.List {
-	list := r.SearchSettings()
-	for i, s := range list {
-		if s.Key == "seeds" { // a search has its own, but for what it chose
-			list[i] = s.Needs("rotate")
-		}
-	}
-	return slices.Concat(list, r.RotationSettings(), setting.List{
+	return append(r.SearchSettings("seeds"), setting.List{ // a search has its own seeds
 		setting.Whole("budget", &c.Budget, 24, setting.Between(engine.MinBudget, config.MaxBudget)).In(setting.Searching).Common().
 			Describe(fmt.Sprintf("`N` settings to try, at least %d", engine.MinBudget)),
-		setting.Raw("to", &c.File, "").In(setting.Output).OrAs("write").Common().Noted("search-<dataset>-<variant>.json in --out").Excludes("rotate").
+		setting.Raw("to", &c.File, "").In(setting.Output).OrAs("write").Common().Noted("search-<dataset>-<variant>.json in --out").
 			Describe("`FILE` config file to write"),
-	})
+	}...)
 }
 
 // Resolve completes the configuration, and returns its preset.
@@ -84,29 +74,20 @@ func (c *Config) Resolve(ctx context.Context, r *config.Request) ([]config.Prese
 	return []config.Preset{p}, err
 }
 
-// Ask searches and stores the result: on the data set's own split, writing the chosen settings to
-// the file, or on each part of a rotation, see Rotation.
+// Ask searches, writes the chosen settings to the file, and stores the result.
 func (c *Config) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
-	if len(l.Parts) > 1 {
-		return c.rotate(ctx, l)
-	}
 	c.File = cmp.Or(c.File, config.SearchFile(l.Root, c.Start.Dataset, c.Start.DevSplit, c.Start.Method.Variant()))
 	return c.search(ctx, l)
-}
-
-func (c *Config) plan() engine.Plan {
-	return engine.Plan{
-		Arms:  []engine.Arm{{Name: c.Start.Method.Label(), Title: c.Start.Method.Label(), Starts: []config.Config{c.Start}, Tune: c.Budget, Fixed: c.Fixed}},
-		Stage: config.DevThenTest, Folds: c.Folds,
-	}
 }
 
 // seeds is the number of seeds with which the two best settings are trained (supplement A of the paper).
 const seeds = 3
 
 func (c *Config) search(ctx context.Context, l *lab.Lab) (*Result, error) {
-	plan := c.plan()
-	plan.Stage, plan.Arms[0].Starts[0].Seeds = config.OnlyDev, seeds
+	start := c.Start
+	start.Seeds = seeds
+	arm := engine.Arm{Name: start.Method.Label(), Title: start.Method.Label(), Starts: []config.Config{start}, Tune: c.Budget, Fixed: c.Fixed}
+	plan := engine.Plan{Arms: []engine.Arm{arm}, Stage: config.OnlyDev, Folds: c.Folds}
 	done, err := engine.Run(ctx, l, plan)
 	if err == nil {
 		err = engine.Waiting(done.Missing)
@@ -170,17 +151,6 @@ func (s *Result) Tables() []*table.Table {
 		t.Note("written to %s; evaluate it once on the test classes:\n  lago-train run --config %s", s.File, s.File)
 	}
 	return []*table.Table{t, results.MissingTable(s.Missing)}
-}
-
-// rotate finds the accuracy to be expected of searched settings: the search is repeated without each
-// part of the classes, and its choice evaluated on that part.
-func (c *Config) rotate(ctx context.Context, l *lab.Lab) (results.Result, error) {
-	done, err := engine.Run(ctx, l, c.plan())
-	if err != nil {
-		return nil, err
-	}
-	r := results.NewComparison(l, RotationKind, "Searched settings", done)
-	return &r, l.Store(RotationKind, c, r)
 }
 
 // Figures are none.

@@ -10,7 +10,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/experiments/runs/config"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
-	"github.com/lago-train/lago-train/experiments/runs/results"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
@@ -82,18 +81,4 @@ func TestSearchesThatFail(t *testing.T) {
 	l.Data.Groups = nil
 	_, err = configOf(t, l).Ask(t.Context(), l)
 	testkit.WantError(t, err, "variant: expected one that the data set allows")
-}
-
-func TestSearchByRotation(t *testing.T) {
-	l := testlab.New(t)
-	testkit.NoError(t, l.Rotate(3, 1))
-	c := configOf(t, l)
-	c.Budget, c.Folds, c.Start.Seeds = 3, 1, 1
-	testkit.Must(c.rotate(t.Context(), l))(t)
-	var r results.Comparison
-	testlab.Stored(t, l, RotationKind, &r)
-	if len(r.Methods) != 1 || len(r.Methods[0].Parts) != 3 || r.Methods[0].Tried != 3 || r.Methods[0].Test.Classes != 16 {
-		t.Errorf("found %+v", r.Methods)
-	}
-	testkit.WantText(t, testlab.Text(r.Tables()), "Searched settings on simulated-small: per-class accuracy, each class unseen in one of 3 parts", r.Methods[0].Chosen())
 }
