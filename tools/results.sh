@@ -154,10 +154,10 @@ lago-train compare --dataset $DATASET --folds 1 --methods semantic-hard,dap,ale,
 END
   section "$DATASET" adaptation 'Adaptation to unlabelled samples' '' \
 'With `--adapt`, predictions are adapted to all unlabelled samples of the unseen classes together
-(transductive); its settings are chosen on the validation classes. `--stress` repeats it with random
-batches: absent classes, imbalanced classes, few samples.' <<END
+(transductive); its settings are chosen on the validation classes. [Adapting to unlabelled samples](adaptation.md) has
+what random batches gave: absent classes, imbalanced classes, few samples.' <<END
 lago-train run --dataset $DATASET $once --out adaptation
-lago-train evaluate --model adaptation/latest --adapt --stress 20
+lago-train evaluate --model adaptation/latest --adapt
 END
   section "$DATASET" subsets 'Less data' 'subsets-classes subsets-samples subsets-groups subsets-entries' \
 'Semantic-hard with its general defaults on random subsets of the seen classes, of the photographs of each, of the groups,

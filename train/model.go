@@ -320,10 +320,8 @@ type Adaptation struct {
 	Before     float64               `json:"before"`   // validation accuracy without adaptation
 	After      float64               `json:"after"`    // validation accuracy with it
 	Interval   *metrics.Interval     `json:"interval"` // of the change, over classes; null if adaptation is off
-	// samples from which the 10th percentile of the change is not below 0
-	Smallest int `json:"smallest_batch"`
-	Samples  int `json:"samples"`
-	Classes  int `json:"classes"`
+	Samples    int                   `json:"samples"`
+	Classes    int                   `json:"classes"`
 }
 
 // decisionsKey is that of the metadata of a model file, and adaptationPrefix that of the tensors of

@@ -315,7 +315,7 @@ func TestDecideAdaptation(t *testing.T) {
 	path := filepath.Join(dir, ModelFile)
 	fit := testkit.Must(preprocess.Fit("standardize,whiten", 10, d.Features, d.SamplesOf(d.Split.Seen())))(t)
 	want := &Adaptation{
-		Settings: adapt.Settings{Temperature: 2, Tau: 60}, Preprocess: fit.Chain, Transform: fit, Before: 0.5, After: 0.75, Smallest: 50,
+		Settings: adapt.Settings{Temperature: 2, Tau: 60}, Preprocess: fit.Chain, Transform: fit, Before: 0.5, After: 0.75,
 		Samples: 40, Classes: 4,
 	}
 	decide := func(change func(*Decisions)) {

@@ -126,7 +126,7 @@ func evaluateCommand() *command {
 				Describe("classes whose samples are evaluated"),
 			setting.Texts("dev", &o.dev).Noted("found beside the model").Describe("`MODEL` run of the dev stage to validate with, one for each model"),
 			setting.Raw("scores", &o.files.Scores, "").Common().Describe("`FILE` scores, samples x classes: .npy, .csv or .mat").
-				Excludes("split", "candidates", "dataset", "dev", "scores_out", "adapt", "unknown", "stress"),
+				Excludes("split", "candidates", "dataset", "dev", "scores_out", "adapt", "unknown"),
 			setting.Raw("labels", &o.files.Labels, "").Common().Describe("`FILE` column of each sample's class in --scores, from 0: .npy, .mat or text"),
 			setting.Raw("unseen", &o.files.Unseen, "").Common().Noted("all").Describe("`N,...` columns of the unseen classes, from 0, their names in CSV scores, or a file of them"),
 			setting.Whole("index_from", &o.files.From, 0, setting.Between(0, 1)).Needs("scores").Describe("`N` number of the first column in labels and in lists of columns: 0 or 1"),
@@ -146,8 +146,6 @@ func evaluateCommand() *command {
 			adaptSetting(&o.models.Adapt),
 			setting.Switch("unknown", &o.models.Unknown, false).In(methodGroup).Describe("also leave half of the unseen classes out of the candidates, and evaluate how well their samples are recognised as none of these"),
 			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Noted("that of the model").Common().Describe("`NAME` data set"),
-			setting.Whole("stress", &o.models.Draws, 0, setting.Between(0, 1000)).In(methodGroup).Noted("none").Common().
-				Describe("`N` random batches of each kind to adapt to, with --adapt").Needs("adapt"),
 		}),
 		run: o.run,
 	}

@@ -72,7 +72,6 @@ func (o *explainOptions) run(c *call) error {
 	if q.Predictor, err = o.predictor(c, m, d, trained); err != nil {
 		return err
 	}
-	warnSmall(q.Predictor, len(q.Batch))
 	logCalibration(c, q.Predictor)
 	result, err := predictor.Explain(*q)
 	if err != nil {

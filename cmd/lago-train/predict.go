@@ -71,7 +71,6 @@ func (o *predictionOptions) settings(photographs string) setting.List {
 	}.In(classGroup), setting.List{
 		modelSetting(&o.model),
 		adaptSetting(&o.Adapt).Excludes("temperature"),
-		setting.Switch("force_adapt", &o.ForceAdapt, false).In(methodGroup).Describe("adapt also to batches that are too small, or that seem to lack most of the candidates").Needs("adapt"),
 		setting.Switch("no_calibration", &o.Uncalibrated, false).In(outputGroup).Describe("print probabilities without the temperature that is stored with the model"),
 		setting.Raw("to", &o.to, "").In(outputGroup).OrAs("out").Common().Noted("standard output").Describe("`FILE` where to write"),
 		o.outputs.setting(),
@@ -140,7 +139,7 @@ func (o *predictionOptions) predictor(c *call, m *predictor.Model, d *dataset.Da
 		return nil, err
 	}
 	if o.Adapt && !p.Adapts() {
-		logrus.Warn(predictor.AdaptationWarning(m.Adaptation, 0), "; predictions are those without --adapt")
+		logrus.Warn(predictor.AdaptationWarning(m.Adaptation), "; predictions are those without --adapt")
 	}
 	const few = 5 // to name
 	names, unseen := "", p.Unseen()
@@ -157,17 +156,6 @@ func (o *predictionOptions) predictor(c *call, m *predictor.Model, d *dataset.Da
 	logrus.Infof("choosing from %s%s (%s, data set %s; %d unseen, %d seen in training); %s",
 		format.Count(len(candidates.Names), "class"), names, format.Printable(candidates.What), format.Printable(d.Name), unseen, len(candidates.Names)-unseen, others)
 	return p, nil
-}
-
-func warnSmall(p *predictor.Predictor, samples int) {
-	if !p.Adapts() || samples >= p.Adaptation.Smallest {
-		return
-	}
-	then := "predictions are not adapted (--force-adapt adapts them)"
-	if p.ForceAdapt {
-		then = "predictions are adapted because of --force-adapt"
-	}
-	logrus.Warn(predictor.AdaptationWarning(p.Adaptation, samples), "; ", then)
 }
 
 // logCalibration says whether probabilities are calibrated.
@@ -291,7 +279,6 @@ func (o *predictOptions) run(c *call) error {
 		}
 		logrus.Warnf("%s left out because of --skip-broken", format.Count(n, "photograph"))
 	}
-	warnSmall(p, len(r.Samples))
 	o.logCount(r.Count())
 	if r.Adapted == nil || r.Adapted.Declined {
 		logCalibration(c, p)

@@ -81,7 +81,8 @@ type Result struct {
 	Objective []float64
 	// Absent lists the classes that seem to have no sample in the batch: none is predicted as one of
 	// them, and less than half a sample is expected. Present is about how many classes have samples, the
-	// perplexity of what P expects of each; 0 where nothing was adapted. Declined is whether P is that of the scores, see FitOrDecline.
+	// perplexity of what P expects of each; 0 where nothing was adapted. Declined is whether P is that of the
+	// scores since too few seem to be present, see Fit.
 	Absent   []int
 	Present  float64
 	Declined bool
@@ -127,9 +128,23 @@ func Normalise(blocks []Block) {
 }
 
 // Fit fits the mixture to a batch of normalised samples. With Tau 0, and for a batch of fewer than two
-// samples or classes, P is softmax(s/T). The features are not copied: the memory of a fit is that of P. The
+// samples or classes, P is softmax(s/T). It is so, too, where fewer than half of the classes seem to be
+// present: clusters would divide these. The features are not copied: the memory of a fit is that of P. The
 // error is an *invalid.Error where scores or features are not finite, or there are none.
 func Fit(blocks []Block, s Settings) (*Result, error) {
+	r, err := expectationMaximisation(blocks, s)
+	if err != nil || r.Present == 0 || 2*r.Present >= float64(len(r.Shares)) {
+		return r, err
+	}
+	s.Tau = 0
+	alone, err := expectationMaximisation(blocks, s)
+	if err == nil {
+		r.P, r.Declined = alone.P, true
+	}
+	return r, err
+}
+
+func expectationMaximisation(blocks []Block, s Settings) (*Result, error) {
 	n, err := check(blocks, s)
 	if err != nil {
 		return nil, err
@@ -154,21 +169,6 @@ func Fit(blocks []Block, s Settings) (*Result, error) {
 	}
 	f.Present = math.Exp(stat.Entropy(f.mass))
 	return &f.Result, nil
-}
-
-// FitOrDecline is Fit, unless fewer than half of the classes seem to be present: clusters then divide
-// these, and P is softmax(s/T).
-func FitOrDecline(blocks []Block, s Settings) (*Result, error) {
-	r, err := Fit(blocks, s)
-	if err != nil || r.Present == 0 || 2*r.Present >= float64(len(r.Shares)) {
-		return r, err
-	}
-	s.Tau = 0
-	alone, err := Fit(blocks, s)
-	if err == nil {
-		r.P, r.Declined = alone.P, true
-	}
-	return r, err
 }
 
 func check(blocks []Block, s Settings) (n int, err error) {

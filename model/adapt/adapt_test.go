@@ -37,7 +37,7 @@ func random(r *rand.Rand, samples, dims, classes int) []Block {
 }
 
 func fitOf(t testkit.TB, blocks []Block, s Settings) *Result {
-	return testkit.Must(Fit(blocks, s))(t)
+	return testkit.Must(expectationMaximisation(blocks, s))(t)
 }
 
 func TestEachRoundRaisesTheObjective(t *testing.T) {
@@ -117,7 +117,7 @@ func TestZeroVectors(t *testing.T) {
 
 // Classes without samples are found; if they are most of the classes, P is that of the scores. Where all
 // have samples, none is.
-func TestFitOrDecline(t *testing.T) {
+func TestDeclines(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 0))
 	for present, declined := range map[int]bool{2: true, 7: false, 10: false} {
 		blocks := random(r, 400, 8, 10)
@@ -127,7 +127,7 @@ func TestFitOrDecline(t *testing.T) {
 			}
 		}
 		s := Settings{1, 10}
-		got := testkit.Must(FitOrDecline(blocks, s))(t)
+		got := testkit.Must(Fit(blocks, s))(t)
 		want := fitOf(t, blocks, s)
 		if len(want.Absent) != 10-present || got.Declined != declined {
 			t.Errorf("%d of 10 classes: %v absent, declined %v", present, want.Absent, got.Declined)

@@ -1,18 +1,14 @@
 // Package decision adapts the predictions of trained models to batches of unlabelled samples
 // (see model/adapt), and chooses whether and how, for models that were not trained on the validation
-// classes, by samples of these, treated as unlabelled. Adaptation is off where its gain may be chance,
-// or where it loses with absent or imbalanced classes. The settings are stored in model files.
+// classes, by samples of these, treated as unlabelled. Adaptation is off where its gain may be chance. The
+// settings are stored in model files.
 package decision
 
 import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
-	"math/rand/v2"
 	"slices"
-
-	"gonum.org/v1/gonum/stat"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
@@ -40,7 +36,7 @@ func ClassAccuracy(path string, d *dataset.Dataset, classes []int) ([]float64, e
 	if err != nil {
 		return nil, err
 	}
-	adapted, err := predictor.Adapt([]adapt.Block{b}, settings.Settings, false)
+	adapted, err := predictor.Adapt([]adapt.Block{b}, settings.Settings)
 	if err != nil {
 		return nil, err
 	}
@@ -67,46 +63,40 @@ type Report struct {
 	Interval   metrics.Interval   `json:"interval"`   // over classes
 	Difference metrics.Difference `json:"difference"` // transductive minus inductive, over classes
 	adapt.Settings
-	Changed int         `json:"changed"`           // number of predictions
-	Rounds  int         `json:"rounds"`            // of EM
-	Warning string      `json:"warning,omitempty"` // why adaptation may not help
-	Stress  []Condition `json:"stress,omitempty"`  // batches of other compositions, with --stress
+	Changed  int    `json:"changed"`           // number of predictions
+	Declined bool   `json:"declined"`          // whether nothing was adapted, since most candidates seem to be absent
+	Rounds   int    `json:"rounds"`            // of EM
+	Warning  string `json:"warning,omitempty"` // why nothing is adapted
 
 	inductive metrics.Accuracy
 	interval  metrics.Interval // of inductive.PerClass
 }
 
-// Evaluate adapts a model with settings to labelled samples that it has scored, and to draws
-// random batches of them for each condition of stress.
-func Evaluate(ctx context.Context, m *train.Saved, s train.Samples, scores dataset.Matrix[float32], draws int) (*Report, error) {
+// Evaluate adapts a model with settings to labelled samples that it has scored.
+func Evaluate(m *train.Saved, s train.Samples, scores dataset.Matrix[float32]) (*Report, error) {
 	x, err := m.AdaptedFeatures().Apply(s.X, s.Rows)
 	if err != nil {
 		return nil, err
 	}
-	a, b := m.Adaptation, &batch{Block: adapt.Block{X: x, Scores: scores}, labels: s.Labels}
-	fitted, err := predictor.Adapt([]adapt.Block{{X: x.Gather(x.AllRows()), Scores: scores}}, a.Settings, false)
+	a := m.Adaptation
+	fitted, err := predictor.Adapt([]adapt.Block{{X: x.Gather(x.AllRows()), Scores: scores}}, a.Settings)
 	if err != nil {
 		return nil, err
 	}
-	tally := metrics.TopK(fitted.P, b.labels, 1)
-	before, after, accuracy := b.before(), tally.Recall(), tally.Accuracy()
-	r := &Report{
+	tally, alone := metrics.TopK(fitted.P, s.Labels, 1), metrics.TopK(scores, s.Labels, 1)
+	before, after, accuracy := alone.Recall(), tally.Recall(), tally.Accuracy()
+	return &Report{
 		PerClass: accuracy.PerClass, PerSample: accuracy.PerSample, Interval: metrics.ClassInterval(after),
 		Difference: metrics.PairedDifference(after, before), Settings: a.Settings,
-		Changed: fitted.Changed, Rounds: len(fitted.Objective) - 1, Warning: predictor.AdaptationWarning(a, len(b.labels)),
-		inductive: metrics.TopK(b.Scores, b.labels, 1).Accuracy(), interval: metrics.ClassInterval(before),
-	}
-	r.Stress, err = stress(ctx, []*batch{b}, a.Settings, draws, draws)
-	for i, row := range r.Stress {
-		r.Stress[i].Warned = row.Samples > 0 && row.Samples < a.Smallest
-	}
-	return r, err
+		Changed: fitted.Changed, Declined: fitted.Declined, Rounds: len(fitted.Objective) - 1, Warning: predictor.AdaptationWarning(a),
+		inductive: alone.Accuracy(), interval: metrics.ClassInterval(before),
+	}, nil
 }
 
-// Tables compares the predictions, and lists the conditions of stress.
-func (r *Report) Tables() []*table.Table {
-	title := fmt.Sprintf("Adapted to the unlabelled batch (transductive): temperature %.3g, tau %g, %s, %s changed%s",
-		r.Temperature, r.Tau, format.Count(r.Rounds, "round"), format.Count(r.Changed, "prediction"), AtEnd(r.Settings))
+// Table compares the predictions.
+func (r *Report) Table() *table.Table {
+	title := fmt.Sprintf("Adapted to the unlabelled batch (transductive): temperature %.3g, tau %g, %s, %s changed",
+		r.Temperature, r.Tau, format.Count(r.Rounds, "round"), format.Count(r.Changed, "prediction"))
 	t := table.New(title, "predictions", "per class", "95 % over classes", "per sample").Right(2, 3, 4)
 	t.Row("inductive", format.Percent(r.inductive.PerClass), r.interval, format.Percent(r.inductive.PerSample))
 	t.Row("transductive", format.Percent(r.PerClass), r.Interval, format.Percent(r.PerSample))
@@ -115,21 +105,10 @@ func (r *Report) Tables() []*table.Table {
 	if r.Warning != "" {
 		t.Note("Warning: %s.", r.Warning)
 	}
-	if len(r.Stress) == 0 {
-		return []*table.Table{t}
+	if r.Declined {
+		t.Note("Not adapted: most of the candidate classes seem to be absent.")
 	}
-	title = fmt.Sprintf("Change of the per-class accuracy on random batches, %s each", format.Count(r.Stress[0].Draws, "draw"))
-	batches := table.New(title, "batch", "mean change", "10th percentile", "worst draw", "predict --adapt").Right(2, 3, 4)
-	for _, c := range r.Stress {
-		warned := ""
-		if c.Warned {
-			warned = "does not adapt: too small"
-		} else if c.Declined > 0 {
-			warned = fmt.Sprintf("does not adapt to %d: absent classes", c.Declined)
-		}
-		batches.Row(c.Name, format.Points(c.Mean), format.Points(c.Tenth), format.Points(c.Worst), warned)
-	}
-	return []*table.Table{t, batches}
+	return t
 }
 
 // CalibrationText says in one line what was chosen.
@@ -142,103 +121,6 @@ func CalibrationText(c *train.Calibration) string {
 		change = fmt.Sprintf("%.3f -> %.3f", *c.ErrorBefore, c.ErrorAfter)
 	}
 	return fmt.Sprintf("temperature %.3g; expected calibration error on %d validation classes: %s", c.Temperature, c.Classes, change)
-}
-
-// AtEnd says whether the chosen tau is at an end of the values to choose from, so that the best may lie
-// beyond them.
-func AtEnd(s adapt.Settings) string {
-	if s.Tau != taus[0] && s.Tau != taus[len(taus)-1] {
-		return ""
-	}
-	return fmt.Sprintf("; tau %g is at an end of the values tried, %g to %g", s.Tau, taus[0], taus[len(taus)-1])
-}
-
-// Condition is the effect of adaptation on random batches of one kind. Changes are
-// differences of per-class accuracy, over the classes that are present.
-type Condition struct {
-	Name    string  `json:"condition"`         // how the batches were drawn
-	Samples int     `json:"samples,omitempty"` // of a small batch
-	Mean    float64 `json:"mean_change"`       // of the per-class accuracy
-	Tenth   float64 `json:"tenth_percentile"`  // of the change
-	Worst   float64 `json:"worst_change"`      // in the worst batch
-	Draws   int     `json:"draws"`             // number of batches
-	// batches that are not adapted to, since most classes seem to be absent: their change is 0
-	Declined int  `json:"declined"`
-	Warned   bool `json:"warned"` // whether predict would warn that the batch is too small
-}
-
-// conditions select the samples of a batch: at most Samples, unless that is 0, and of the class
-// with a random rank the share that keep returns, nil for all. Sizes fall.
-var conditions = []struct {
-	Condition
-	keep func(rank, classes int) float64
-}{
-	{Condition{Name: "a third of the classes absent"}, func(rank, classes int) float64 { return present[rank >= classes/3] }},
-	{Condition{Name: "nine tenths of the classes absent"}, func(rank, classes int) float64 { return present[rank < max(2, (classes+5)/10)] }},
-	{Condition{Name: "imbalanced, 20 to 1"}, func(rank, classes int) float64 { return math.Pow(0.05, float64(rank)/float64(max(classes-1, 1))) }},
-	{Condition{Name: "500 samples", Samples: 500}, nil},
-	{Condition{Name: "200 samples", Samples: 200}, nil},
-	{Condition{Name: "50 samples", Samples: 50}, nil},
-}
-
-var present = map[bool]float64{true: 1}
-
-// stress adapts to random batches from each of some batches: draws for each condition with classes
-// that are absent but still candidates or geometrically imbalanced, and ofSize for each number of
-// samples. Conditions for which there are not more samples are left out.
-func stress(ctx context.Context, folds []*batch, s adapt.Settings, draws, ofSize int) ([]Condition, error) {
-	var table []Condition
-	for i, c := range conditions {
-		row := c.Condition
-		var changes []float64
-		n := draws
-		if c.Samples > 0 {
-			n = ofSize
-		}
-		for f, fold := range folds {
-			if len(fold.labels) <= c.Samples {
-				continue
-			}
-			for draw := range n {
-				r := rand.New(rand.NewPCG(uint64(draw), uint64(i*len(folds)+f)))
-				b := fold.pick(fold.draw(i, r))
-				after, declined, err := b.after(ctx, s)
-				if err != nil {
-					return nil, err
-				}
-				changes = append(changes, meanOf(after)-meanOf(b.before()))
-				if declined {
-					row.Declined++
-				}
-			}
-		}
-		if row.Draws = len(changes); row.Draws > 0 {
-			row.Mean = meanOf(changes)
-			slices.Sort(changes)
-			row.Worst, row.Tenth = changes[0], stat.Quantile(0.1, stat.Empirical, changes, nil)
-			table = append(table, row)
-		}
-	}
-	return table, nil
-}
-
-// draw returns the rows of a random batch under a condition.
-func (b *batch) draw(condition int, r *rand.Rand) []int {
-	c, rank := conditions[condition], r.Perm(b.Scores.Cols)
-	var rows, others []int
-	for _, i := range r.Perm(len(b.labels)) {
-		switch {
-		case c.Samples > 0 && len(rows) == c.Samples:
-		case c.keep == nil || r.Float64() < c.keep(rank[b.labels[i]], b.Scores.Cols):
-			rows = append(rows, i)
-		default:
-			others = append(others, i)
-		}
-	}
-	if len(rows) == 0 { // all classes that were drawn have no samples
-		rows = others
-	}
-	return rows
 }
 
 // omegas are those that validation chooses from where seen and unseen classes are candidates together.

@@ -1,7 +1,6 @@
 package decision
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"math/rand/v2"
@@ -24,7 +23,7 @@ type Fold struct {
 	HoldOut bool // the model was trained without Data.TestSeen, which must not choose settings
 }
 
-// whitened is the chain that is tried for models that do not whiten their features: classes
+// whitened is the chain for models that do not whiten their features: classes
 // form rounder clusters in whitened features.
 const whitened preprocess.Chain = "sqrt,l2,whiten"
 
@@ -37,11 +36,11 @@ type Chosen struct {
 }
 
 // Choose chooses temperature and tau over at least one fold, on the samples of the validation classes, with
-// the preprocessing of the models or, if none of them whitens its features, with whitened ones where these
-// are better. It also calibrates the probabilities there, and measures how well samples fit.
+// features that are whitened, as the models do or by a chain of its own. It also calibrates the probabilities there, and measures how well samples fit.
 func Choose(ctx context.Context, folds []Fold) (*Chosen, error) {
 	lago, fits, described, models := false, []float64(nil), map[int]bool{}, []*predictor.Model(nil)
-	kinds := make([][]*batch, 2) // with the features of the models and, if none of these whitens them, whitened ones
+	var batches []*batch
+	var chain preprocess.Chain // of the features to adapt to, if the models do not whiten theirs
 	for _, f := range folds {
 		m, err := predictor.Open(f.Model)
 		if err != nil {
@@ -68,29 +67,26 @@ func Choose(ctx context.Context, folds []Fold) (*Chosen, error) {
 		for _, z := range classes {
 			described[z] = true
 		}
-		b := &batch{block, s.Labels, classes}
-		kinds[0] = append(kinds[0], b)
-		if m.Transform.Chain.Has(preprocess.Whiten) {
-			kinds = kinds[:1]
+		if !m.Transform.Chain.Has(preprocess.Whiten) {
+			chain = whitened
+			if err := Set(m.Saved, f.Data, &train.Adaptation{Preprocess: chain}); err != nil {
+				return nil, err
+			}
+			if block.X, err = m.AdaptedFeatures().Apply(s.X, s.Rows); err != nil {
+				return nil, err
+			}
 		}
-		if len(kinds) == 1 {
-			continue
-		}
-		if err := Set(m.Saved, f.Data, &train.Adaptation{Preprocess: whitened}); err != nil {
-			return nil, err
-		}
-		white := *b
-		if white.X, err = m.AdaptedFeatures().Apply(s.X, s.Rows); err != nil {
-			return nil, err
-		}
-		kinds[1] = append(kinds[1], &white)
+		batches = append(batches, &batch{block, s.Labels, classes})
 	}
 	g, err := generalise(ctx, folds, models)
 	if err != nil {
 		return nil, err
 	}
-	a, err := choose(ctx, kinds)
-	return &Chosen{a, calibrate(kinds[0], lago), train.NewFit(fits, len(described)), g}, err
+	a, err := choose(ctx, batches)
+	if a != nil && a.Tau > 0 {
+		a.Preprocess = chain
+	}
+	return &Chosen{a, calibrate(batches, lago), train.NewFit(fits, len(described)), g}, err
 }
 
 const calibrationBins = 15 // as evaluate has by default
@@ -195,10 +191,7 @@ var (
 )
 
 const (
-	maxSamples  = 2000 // of a fold, to bound the time of a choice
-	choiceDraws = 5    // of each condition with absent or imbalanced classes
-	sizeDraws   = 20   // of each size of a batch, for the 10th percentile
-	finalists   = 3    // settings to try under all conditions
+	maxSamples = 2000 // of a fold, to bound the time of a choice
 )
 
 // batch is samples with the scores of a model.
@@ -221,114 +214,65 @@ func (b *batch) pick(rows []int) *batch {
 // before is the accuracy by class of the scores.
 func (b *batch) before() []float64 { return metrics.TopK(b.Scores, b.labels, 1).Recall() }
 
-// after is the accuracy by class after adaptation, and whether that was declined; b is normalised.
-func (b *batch) after(ctx context.Context, s adapt.Settings) ([]float64, bool, error) {
+// after is the accuracy by class after adaptation; b is normalised.
+func (b *batch) after(ctx context.Context, s adapt.Settings) ([]float64, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	r, err := adapt.FitOrDecline([]adapt.Block{b.Block}, s)
+	r, err := adapt.Fit([]adapt.Block{b.Block}, s)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	return metrics.TopK(r.P, b.labels, 1).Recall(), r.Declined, nil
+	return metrics.TopK(r.P, b.labels, 1).Recall(), nil
 }
 
-// candidate is settings with the accuracy on complete batches, by class of all folds.
-type candidate struct {
-	adapt.Settings
-	kind  int // of features
-	after []float64
-}
-
-// choose chooses temperature and tau on samples of validation classes, and a kind of features:
-// kinds has one batch per fold for each, with the same samples and scores. Settings are ruled out
-// if the 95 % interval of their gain over classes includes 0, or if they lose with absent or
-// imbalanced classes. Of the finalists, the most accurate settings, the one whose smallest gain
-// over these conditions is the largest is chosen; if all are ruled out, the next most accurate
-// one that is not. If there is none, Tau is 0. Smallest is the size of the smallest batch such
-// that neither for it nor for a larger one the 10th percentile of the change is below 0.
-func choose(ctx context.Context, kinds [][]*batch) (*train.Adaptation, error) {
+// choose chooses the temperature and tau with the highest accuracy on samples of validation classes. If the
+// 95 % interval of their gain over classes includes 0, Tau is 0.
+func choose(ctx context.Context, folds []*batch) (*train.Adaptation, error) {
 	a := &train.Adaptation{Settings: adapt.Settings{Temperature: 1}}
-	whole := make([][]*batch, len(kinds))
 	r := rand.New(rand.NewPCG(13, 0))
+	var whole []*batch
 	var before []float64
-	scale, largest := 0.0, 0
-	for i, b := range kinds[0] {
+	scale := 0.0
+	for _, b := range folds {
 		rows := r.Perm(len(b.labels))
-		rows = rows[:min(maxSamples, len(rows))]
-		for k := range kinds {
-			whole[k] = append(whole[k], kinds[k][i].pick(rows))
-		}
-		before = append(before, whole[0][i].before()...)
+		part := b.pick(rows[:min(maxSamples, len(rows))])
+		whole, before = append(whole, part), append(before, part.before()...)
 		a.Samples += len(b.labels)
-		largest = max(largest, len(rows))
-		t, err := metrics.FitTemperature(whole[0][i].Scores, whole[0][i].labels)
+		t, err := metrics.FitTemperature(part.Scores, part.labels)
 		if err != nil {
 			scale = math.NaN() // scores at chance, or without a mistake
 		}
-		scale += t / float64(len(kinds[0]))
+		scale += t / float64(len(folds))
 	}
 	a.Before = meanOf(before)
 	a.After = a.Before
-	perClass := byClass(whole[0], before)
+	perClass := byClass(whole, before)
 	a.Classes = len(perClass)
 	if math.IsNaN(scale) {
 		return a, nil
 	}
-	var ranked []candidate
-	for kind, folds := range whole {
-		for _, tau := range taus {
-			for _, t := range temperatures {
-				c := candidate{Settings: adapt.Settings{Temperature: t * scale, Tau: tau}, kind: kind}
-				for _, f := range folds {
-					after, _, err := f.after(ctx, c.Settings)
-					if err != nil {
-						return nil, err
-					}
-					c.after = append(c.after, after...)
+	var best []float64 // by class
+	settings := a.Settings
+	for _, tau := range taus {
+		for _, t := range temperatures {
+			s, after := adapt.Settings{Temperature: t * scale, Tau: tau}, []float64(nil)
+			for _, f := range whole {
+				of, err := f.after(ctx, s)
+				if err != nil {
+					return nil, err
 				}
-				ranked = append(ranked, c)
+				after = append(after, of...)
+			}
+			if best == nil || meanOf(after) > meanOf(best) {
+				settings, best = s, after
 			}
 		}
 	}
-	slices.SortStableFunc(ranked, func(x, y candidate) int { return cmp.Compare(meanOf(y.after), meanOf(x.after)) })
-	most, best := 0.0, whole[0]
-	for i, c := range ranked {
-		if i >= finalists && a.Tau > 0 {
-			break
-		}
-		gain := metrics.PairedDifference(byClass(whole[c.kind], c.after), perClass)
-		if !(gain.Interval.Low > 0) {
-			continue
-		}
-		table, err := stress(ctx, whole[c.kind], c.Settings, choiceDraws, 0)
-		if err != nil {
-			return nil, err
-		}
-		least := meanOf(c.after) - a.Before
-		for _, row := range table {
-			if row.Declined < row.Draws {
-				least = min(least, row.Mean)
-			}
-		}
-		if least > most {
-			most, best = least, whole[c.kind]
-			a.Settings, a.After, a.Interval = c.Settings, meanOf(c.after), &gain.Interval
-			a.Preprocess = []preprocess.Chain{"", whitened}[c.kind]
-		}
+	if gain := metrics.PairedDifference(byClass(whole, best), perClass); gain.Interval.Low > 0 {
+		a.Settings, a.After, a.Interval = settings, meanOf(best), &gain.Interval
 	}
-	if a.Tau == 0 {
-		return a, nil
-	}
-	a.Smallest = largest
-	table, err := stress(ctx, best, a.Settings, 0, sizeDraws)
-	for _, row := range table { // sizes fall
-		if row.Tenth < 0 {
-			break
-		}
-		a.Smallest = row.Samples
-	}
-	return a, err
+	return a, nil
 }
 
 // byClass averages accuracies, by class of all folds, over the folds that have the class. The

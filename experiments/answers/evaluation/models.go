@@ -42,9 +42,8 @@ type Models struct {
 	// Dev are runs of the dev stage that choose gamma and the temperatures, one for each
 	// model. If it is nil, runs of the same settings are looked for beside the models.
 	Dev []*predictor.Model
-	// Adapt also evaluates one model adapted to the samples, and to Draws random batches of each kind.
+	// Adapt also evaluates one model adapted to the samples.
 	Adapt bool
-	Draws int
 	// Unknown also evaluates one model on samples of classes that are no candidates.
 	Unknown bool
 }
@@ -409,6 +408,6 @@ func (m Models) adapt(ctx context.Context, r *Result, dev []*predictor.Model, mi
 		}
 	}
 	s := train.Samples{X: m.Data.Features, Rows: r.scored.rows, Labels: r.scored.labels}
-	r.Adapted, err = decision.Evaluate(ctx, model.Saved, s, r.scored.scores, m.Draws)
+	r.Adapted, err = decision.Evaluate(model.Saved, s, r.scored.scores)
 	return err
 }

@@ -21,7 +21,7 @@ import (
 func (r *Result) Tables() []*table.Table {
 	list := []*table.Table{r.sourceTable(), r.accuracyTable()}
 	if r.Adapted != nil {
-		list = append(list, r.Adapted.Tables()...)
+		list = append(list, r.Adapted.Table())
 	}
 	if r.Seen != nil {
 		list = append(list, r.generalisedTable())

@@ -36,9 +36,7 @@ type Question struct {
 	X         dataset.Matrix[float32] // features as they are in the data set
 	Row       int                     // of X, the sample's
 	Against   string                  // the class to compare the prediction with; "" for the runner-up
-	// Batch has the rows of X that the prediction is adapted to, the sample's among them, if the predictor adapts
-	// to a batch of its size.
-	Batch []int
+	Batch     []int                   // of X, the sample's among them: adapted to, if the predictor adapts
 }
 
 // FindSample returns a sample of a data set by its id or index.
@@ -83,7 +81,7 @@ func Explain(q Question) (*Explanation, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.AdaptsTo(len(q.Batch)) {
+	if p.Adapts() && len(q.Batch) > 0 {
 		if r.Adapted, err = q.adapted(answer); err != nil {
 			return nil, err
 		}
@@ -105,7 +103,7 @@ func (q *Question) adapted(answer *Answer) (*AdaptedAnswer, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := Adapt([]adapt.Block{b}, p.Adaptation.Settings, p.ForceAdapt)
+	r, err := Adapt([]adapt.Block{b}, p.Adaptation.Settings)
 	if err != nil {
 		return nil, err
 	}

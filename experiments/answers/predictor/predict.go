@@ -142,37 +142,30 @@ func (p *Predictor) reason(x dataset.Matrix[float32], row int, say func(*Compari
 	return say(c), nil
 }
 
-// adapt predicts a batch of samples together or, if they are too few, each by itself.
+// adapt predicts a batch of samples together, unless adaptation to it is declined.
 func (p *Predictor) adapt(batch []adapt.Block, r *Predictions) (err error) {
-	samples := 0
-	for _, b := range batch {
-		samples += b.Scores.Rows
-	}
-	switch {
-	case samples == 0:
+	if len(batch) == 0 {
 		return &invalid.Error{Field: "adapt", Want: "at least one sample", Got: "none"}
-	case p.AdaptsTo(samples):
-		if r.Adapted, err = Adapt(batch, p.Adaptation.Settings, p.ForceAdapt); err != nil {
-			return err
-		}
-		if r.Adapted.Declined {
-			break
-		}
-		r.Temperature = 1 // of log P
-		for row := range samples {
-			if err := r.add(metrics.LogProbabilities(r.Adapted.P.Slice(row, row+1))); err != nil {
-				return err
+	}
+	if r.Adapted, err = Adapt(batch, p.Adaptation.Settings); err != nil {
+		return err
+	}
+	if r.Adapted.Declined {
+		err = r.checkConfidence()
+		for _, b := range batch {
+			if err == nil {
+				err = r.add(b.Scores)
 			}
 		}
-		return nil
+		return err
 	}
-	err = r.checkConfidence()
-	for _, b := range batch {
-		if err == nil {
-			err = r.add(b.Scores)
+	r.Temperature = 1 // of log P
+	for row := range r.Adapted.P.Rows {
+		if err := r.add(metrics.LogProbabilities(r.Adapted.P.Slice(row, row+1))); err != nil {
+			return err
 		}
 	}
-	return err
+	return nil
 }
 
 // checkConfidence returns an error if predictions depend on probabilities, and there are none.
@@ -271,15 +264,10 @@ type Adapted struct {
 	Changed int // number of predictions that differ from those of the scores
 }
 
-// Adapt normalises a batch in place and adapts the predictions to it. Unless it is forced, it declines
-// where most of the classes seem to be absent.
-func Adapt(blocks []adapt.Block, s adapt.Settings, force bool) (*Adapted, error) {
+// Adapt normalises a batch in place and adapts the predictions to it, see adapt.Fit.
+func Adapt(blocks []adapt.Block, s adapt.Settings) (*Adapted, error) {
 	adapt.Normalise(blocks)
-	fit := adapt.FitOrDecline
-	if force {
-		fit = adapt.Fit
-	}
-	r, err := fit(blocks, s)
+	r, err := adapt.Fit(blocks, s)
 	if err != nil {
 		return nil, err
 	}

@@ -217,18 +217,6 @@ func TestPredictAdapted(t *testing.T) {
 	for i, s := range r.Samples {
 		testkit.Near(t, "probability", s.Best[0].Value, float64(r.Adapted.P.Row(i)[s.Best[0].Class]), 1e-6)
 	}
-	m.Adaptation.Smallest = 4
-	alone := testkit.Must(predict(Options{Temperature: 2}, 0, 1, 2))(t)
-	small := testkit.Must(predict(Options{Temperature: 2, Adapt: true}, 0, 1, 2))(t)
-	forced := testkit.Must(predict(Options{Adapt: true, ForceAdapt: true}, 0, 1, 2))(t)
-	if small.Adapted != nil || forced.Adapted == nil {
-		t.Errorf("a small batch: adapted %v, forced %v", small.Adapted, forced.Adapted)
-	}
-	for i, s := range small.Samples {
-		if !slices.Equal(s.Best, alone.Samples[i].Best) {
-			t.Errorf("sample %d: %v, expected %v", i, s.Best, alone.Samples[i].Best)
-		}
-	}
 	_, err = predict(Options{Adapt: true})
 	testkit.WantError(t, err, "adapt: expected at least one sample")
 }

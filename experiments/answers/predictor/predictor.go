@@ -19,7 +19,6 @@ type Options struct {
 	Temperature  float64     // T of the probabilities softmax(s/T); 0 is that of the model
 	Uncalibrated bool        // leave out the temperature that is stored with the model
 	Adapt        bool        // adapt the predictions to all samples together
-	ForceAdapt   bool        // to batches that are smaller than validation found safe, too
 }
 
 // Predictor predicts samples as one of some classes. It is not for concurrent use.
@@ -70,13 +69,8 @@ func (m *Model) Predictor(c Candidates, o Options) (*Predictor, error) {
 	return p, nil
 }
 
-// Adapts reports whether predictions are adapted, if the batch is large enough.
+// Adapts reports whether predictions are adapted.
 func (p *Predictor) Adapts() bool { return p.Adapt && p.Adaptation.Tau > 0 }
-
-// AdaptsTo reports whether predictions are adapted to a batch of so many samples.
-func (p *Predictor) AdaptsTo(samples int) bool {
-	return p.Adapts() && (samples >= p.Adaptation.Smallest || p.ForceAdapt)
-}
 
 // Unseen counts the candidates that the model was not trained on.
 func (p *Predictor) Unseen() (n int) {
@@ -112,13 +106,10 @@ func (m *Model) Batch(x dataset.Matrix[float32], rows []int, u dataset.Matrix[fl
 	return b, detected, err
 }
 
-// AdaptationWarning says why adaptation to a batch may not help, "" if it should.
-func AdaptationWarning(a *train.Adaptation, samples int) string {
-	switch {
-	case a.Tau == 0:
-		return fmt.Sprintf("adaptation is not recommended for this model (no reliable gain on %s)", format.Count(a.Classes, "validation class"))
-	case samples < a.Smallest:
-		return fmt.Sprintf("%s are too few to adapt to: at least %d are needed", format.Count(samples, "sample"), a.Smallest)
+// AdaptationWarning says why predictions are not adapted, "" if they are.
+func AdaptationWarning(a *train.Adaptation) string {
+	if a.Tau > 0 {
+		return ""
 	}
-	return ""
+	return fmt.Sprintf("adaptation is not recommended for this model (no reliable gain on %s)", format.Count(a.Classes, "validation class"))
 }

@@ -137,7 +137,7 @@ func adapted(a *predictor.AdaptedAnswer, own string) section {
 	title := fmt.Sprintf("Adapted to %s together, the prediction stays (p = %.3f)", samples, a.P)
 	switch {
 	case a.Declined:
-		title = fmt.Sprintf("Not adapted to %s: most of the candidate classes seem to be absent (--force-adapt adapts)", samples)
+		title = fmt.Sprintf("Not adapted to %s: most of the candidate classes seem to be absent", samples)
 	case a.Changed:
 		title = fmt.Sprintf("Adapted to %s together, the prediction changes to %s (p = %.3f); LAGO itself prefers %s, log odds %s",
 			samples, className(a.Predicted), a.P, className(own), signed(a.LogOdds))

@@ -194,7 +194,7 @@ func Shares(a *predictor.Adapted, classes []string) *table.Table {
 	}
 	title := fmt.Sprintf("adapted to %s: %s changed", format.Count(n, "sample"), format.Count(a.Changed, "prediction"))
 	if a.Declined {
-		title = fmt.Sprintf("not adapted to %s: only about %.0f of the %d candidate classes seem to be present, and adaptation can then lower accuracy (--force-adapt adapts; --classes restricts the candidates)",
+		title = fmt.Sprintf("not adapted to %s: only about %.0f of the %d candidate classes seem to be present, and adaptation can then lower accuracy (--candidates restricts them)",
 			format.Count(n, "sample"), a.Present, len(classes))
 	}
 	t := table.New(title, "class", "estimated share", "expected samples").Right(2, 3)

@@ -162,7 +162,7 @@ func (r *Result) Tables() []*table.Table {
 	case a.Tau == 0:
 		end.Note("--adapt: not recommended (no reliable gain on %s)", format.Count(a.Classes, "validation class"))
 	default:
-		end.Note("--adapt: %s points on the validation classes (%s), from %s%s", format.Points(a.After-a.Before), a.Interval, format.Count(a.Smallest, "sample"), decision.AtEnd(a.Settings))
+		end.Note("--adapt: %s points on the validation classes (%s)", format.Points(a.After-a.Before), a.Interval)
 	}
 	end.Note("settings: %s", strings.TrimPrefix(r.Settings+"; otherwise "+r.Source, "; otherwise "))
 	if r.Next != "" { // these are the last lines of a command, below long tables

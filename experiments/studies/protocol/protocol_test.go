@@ -73,7 +73,7 @@ func TestRun(t *testing.T) {
 		again := ask(t, l, preset(l, stage))
 		testkit.Equal(t, fmt.Sprint("reused by ", stage), again.Reused, runs)
 		testkit.Equal(t, fmt.Sprint("again ", stage), again, r, cmpopts.IgnoreFields(Result{}, "Config", "Reused"))
-		last, of, adapted := r.Val, "validation", "not recommended (no reliable gain on 4 validation classes)"
+		last, of, adapted := r.Val, "validation", "+25.0 points on the validation classes (5.0 to 55.0)"
 		if r.Test != nil {
 			last, of = r.Test, "test"
 		}
@@ -87,12 +87,12 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// What adaptation gave is said in points, with the samples that it needs.
+// What adaptation gave is said in points.
 func TestAdaptationInPoints(t *testing.T) {
 	l := testlab.New(t)
 	r := ask(t, l, preset(l, config.OnlyDev))
-	r.Adaptation = &train.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 30}, Before: 0.5, After: 0.625, Interval: &metrics.Interval{Low: 0.01, High: 0.2}, Smallest: 50}
-	testkit.WantText(t, testlab.Text(r.Tables()), "\n--adapt: +12.5 points on the validation classes (1.0 to 20.0), from 50 samples\n")
+	r.Adaptation = &train.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 30}, Before: 0.5, After: 0.625, Interval: &metrics.Interval{Low: 0.01, High: 0.2}}
+	testkit.WantText(t, testlab.Text(r.Tables()), "\n--adapt: +12.5 points on the validation classes (1.0 to 20.0)\n")
 }
 
 func TestBestEpochThatIsTheLastAllowed(t *testing.T) {
