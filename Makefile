@@ -9,7 +9,7 @@ PACKAGES := ./...
 
 # Train on synthetic glyphs, and evaluate on classes without training samples.
 run: build
-	bin/lago-train run --dataset glyphs --variant semantic-hard --seeds 3 --out runs
+	bin/lago-train run --dataset glyphs --method semantic-hard --seeds 3 --out runs
 
 # -buildvcs=auto records the revision for trial.json and --version, whatever GOFLAGS says.
 build:

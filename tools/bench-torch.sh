@@ -26,7 +26,7 @@ for pair in semantic-hard:SemanticHard k-soft:KSoft semantic-soft:SemanticSoft s
   turn=0
   while [ $((turn += 1)) -le "$TURNS" ]; do
     rm -rf runs
-    "$lago" run --dataset cub127 --variant "${pair%:*}" --stage dev --seeds 1 --epochs 3 --preprocess none --quiet >/dev/null
+    "$lago" run --dataset cub127 --method "${pair%:*}" --stage dev --seeds 1 --epochs 3 --preprocess none --quiet >/dev/null
     "$PYTHON" "$PEER/lago_torch.py" cub127.npz --variant "${pair#*:}" --epochs 2 2>/dev/null | tail -n 1 >torch.json
     cat runs/*/curve.jsonl | "$PYTHON" -c '
 import json, statistics, sys

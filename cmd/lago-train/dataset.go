@@ -102,7 +102,7 @@ func withArgument(run func(c *call, argument string) error) func(*call) error {
 func convertCommand() *command {
 	var o dataOptions
 	var to string
-	folder := setting.Raw("to", &to, "").In(outputGroup).OrAs("out").Common().Noted("NAME-open in the data directory").Describe("`DIR` folder to write, empty or missing")
+	folder := setting.Raw("to", &to, "").In(outputGroup).Common().Noted("NAME-open in the data directory").Describe("`DIR` folder to write, empty or missing")
 	return o.about("convert", "NAME", append(o.dataSettings().Without("dev_split"), folder), func(c *call, name string) (tabled, error) {
 		r, err := catalog.Convert(c, name, o.Options, to)
 		return datasets.Converted{Converted: r}, err
@@ -129,7 +129,7 @@ func splitCommand() *command {
 		setting.Seed("seed", &o.proposal.Seed).Describe("`SEED` random seed of the proposal"),
 		setting.Raw("check", &o.check, "").In(inputGroup).Common().Describe("`FILE` splits.csv to check instead of proposing a split").Excludes(ofProposals...),
 		setting.Switch("own", &o.own, false).In(inputGroup).Common().Describe("check the splits of the data set instead of proposing one").Excludes(append(ofProposals, "check")...),
-		setting.Raw("to", &o.to, "").In(outputGroup).OrAs("out").Common().Describe("`FILE` splits.csv to write, which must not exist"),
+		setting.Raw("to", &o.to, "").In(outputGroup).Common().Describe("`FILE` splits.csv to write, which must not exist"),
 	})}
 }
 

@@ -60,7 +60,7 @@ func TestRun(t *testing.T) {
 	}
 
 	dev := printed[protocol.Result](t, small(t, "run", out, "--json", "--stage", "dev", "--variant", "k-soft", "--k", "3")...)
-	if dev.Dataset != "plain" || dev.Variant != "k-soft" || dev.Seeds != 2 || dev.Test != nil || len(dev.RunDirs) != 2 || len(dev.Val.PerClass.Values) != 2 {
+	if dev.Dataset != "plain" || dev.Method != "k-soft" || dev.Seeds != 2 || dev.Test != nil || len(dev.RunDirs) != 2 || len(dev.Val.PerClass.Values) != 2 {
 		t.Errorf("found %+v, expected what the flags say", dev)
 	}
 	glyphs := printed[protocol.Result](t, "run", "--seeds", "1", "--epochs", "2", "--json")
@@ -211,7 +211,7 @@ func TestSearchThenRun(t *testing.T) {
 		t.Error("expected a test stage")
 	}
 	elsewhere := writeConfig(t, `{"fingerprint": "that of other data", "stage": "dev", "epochs": 1, "seeds": 1}`)
-	testkit.Write(t, filepath.Dir(elsewhere), "search-plain-singletons.json", `{"fingerprint": "that of other data", "dataset": "plain", "variant": "singletons"}`)
+	testkit.Write(t, filepath.Dir(elsewhere), "search-plain-singletons.json", `{"fingerprint": "that of other data", "dataset": "plain", "method": "singletons"}`)
 	for _, args := range [][]string{{"run", "--config", elsewhere}, {"reproduce", "--configs", filepath.Dir(elsewhere), "--seeds", "1", "--epochs", "1"}} {
 		if e := lagoTrain(t, append(append(args, "--out", out), onMini(t)...)...); e.code != 0 || strings.Count(e.stderr, "chosen on other data or another split") != 1 {
 			t.Errorf("%s: code %d, expected a warning about the data:\n%s", args[0], e.code, e.stderr)
@@ -222,7 +222,7 @@ func TestSearchThenRun(t *testing.T) {
 // A command with failed trials prints what it has, counts them and fails.
 func TestFailedTrialsFailTheCommand(t *testing.T) {
 	configs := t.TempDir()
-	testkit.Write(t, configs, "search-plain-singletons.json", `{"dataset": "plain", "variant": "singletons", "lr": 1e300}`)
+	testkit.Write(t, configs, "search-plain-singletons.json", `{"dataset": "plain", "method": "singletons", "lr": 1e300}`)
 	for _, args := range [][]string{
 		{"ablate", "--lr", "1e300"},
 		{"reproduce", "--lr", "1e300"},

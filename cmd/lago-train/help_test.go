@@ -71,9 +71,6 @@ func TestHelp(t *testing.T) {
 		if _, err := docs.Page(strings.TrimPrefix(strings.TrimSpace(page), "lago-train docs ")); err != nil {
 			t.Error(err)
 		}
-		if to := c.flag("to"); to != nil && to.Alias == "" {
-			t.Errorf("%q does not take --out as an earlier version did", words)
-		}
 		if c.usage == "" {
 			t.Errorf("help.txt has no %q", words)
 		}

@@ -165,7 +165,7 @@ func TestWrongCommandLines(t *testing.T) {
 		{"check glyphs", []string{`"check". Did you mean lago-train dataset check?`}},
 		{"predict --output x.csv", []string{"--output: expected a flag", "Did you mean --to?"}},
 		{"run --gpu", []string{"--gpu: expected a flag", "There is no GPU support"}},
-		{"search --write " + empty, []string{"--to: expected a file", empty + ", a folder"}},
+		{"search --to " + empty, []string{"--to: expected a file", empty + ", a folder"}},
 		{"compare --configs " + empty, []string{"--configs: expected --tune 0 beside it"}},
 		{"noise --methods eszsl --lr 1", []string{"--lr: expected a variant of LAGO among --methods, found only baselines"}},
 		{"compare --rotate 3 --hold-out", []string{"--hold-out: expected hold_out false in a rotation, found true"}},
@@ -189,7 +189,7 @@ func TestWrongCommandLines(t *testing.T) {
 	}
 	split := writeConfig(t, `{"dev_split": 2}`)
 	misused(t, []string{"search", "--folds", "2", "--config", split}, "--folds: expected 1, because "+split)
-	singletons := writeConfig(t, `{"variant": "singletons"}`)
+	singletons := writeConfig(t, `{"method": "singletons"}`)
 	fails(t, []string{"sweep-k", "--config", singletons}, singletons+": variant: expected k-soft, found singletons")
 	fails(t, []string{"groups", "--config", singletons}, singletons+": variant: expected k-soft or semantic-soft, found singletons")
 	fails(t, []string{"runs", "--from", empty + "/none"}, "none: expected a folder of runs, found no such folder")

@@ -64,7 +64,7 @@ func candidatesSetting(to *[]predictor.Selection, otherwise string) setting.Sett
 // settings are those of both commands. photographs is the key of those that are predicted.
 func (o *predictionOptions) settings(photographs string) setting.List {
 	return slices.Concat(o.dataSettings().Without("json"), needing(photographs, o.networkSettings()), setting.List{
-		candidatesSetting(&o.candidates, "unseen, or all for samples of classes trained on").OrAs("among"),
+		candidatesSetting(&o.candidates, "unseen, or all for samples of classes trained on"),
 		setting.Raw("classes", &o.classes, "").Common().Describe("`FILE` CSV file with descriptions of classes to choose from"),
 		setting.Choice("impute", &o.Impute, impute.Neutral, impute.Kinds...).
 			Describe("imputation of missing entries: neutral (within the group) or inferred (from all entries)"),
@@ -72,7 +72,7 @@ func (o *predictionOptions) settings(photographs string) setting.List {
 		modelSetting(&o.model),
 		adaptSetting(&o.Adapt).Excludes("temperature"),
 		setting.Switch("no_calibration", &o.Uncalibrated, false).In(outputGroup).Describe("print probabilities without the temperature that is stored with the model"),
-		setting.Raw("to", &o.to, "").In(outputGroup).OrAs("out").Common().Noted("standard output").Describe("`FILE` where to write"),
+		setting.Raw("to", &o.to, "").In(outputGroup).Common().Noted("standard output").Describe("`FILE` where to write"),
 		o.outputs.setting(),
 	})
 }

@@ -41,7 +41,7 @@ func runsCommand() *command {
 		flags: setting.List{
 			runsSetting(&from),
 			setting.Raw("dataset", &filter.Dataset, "").In(inputGroup).Noted("all").Describe("`NAME` only runs on this data set"),
-			setting.Choice("variant", &filter.Variant, "", methods.Labels()...).In(inputGroup).Noted("all").Describe("only runs of this variant or baseline"),
+			setting.Choice("method", &filter.Method, "", methods.Labels()...).In(inputGroup).OrAs("variant").Noted("all").Describe("only runs of this method"),
 			setting.Choice("stage", &filter.Stage, "", string(train.Dev), string(train.Test)).In(inputGroup).Noted("all").Describe("only runs of this stage"),
 			setting.Choice("status", &filter.Status, "", format.Strings(history.Statuses)...).In(inputGroup).Noted("all").Describe("only runs with this status"),
 			csvSetting(&csv, "the list"),
@@ -208,7 +208,7 @@ func reportCommand() *command {
 		name: "report",
 		flags: setting.List{
 			runsSetting(&from),
-			setting.Raw("to", &to, "report.html").In(outputGroup).OrAs("out").Describe("`FILE` page to write"),
+			setting.Raw("to", &to, "report.html").In(outputGroup).Describe("`FILE` page to write"),
 			setting.Raw("figures", &figures, "").In(outputGroup).Describe("`DIR` also write each figure to this folder"),
 			setting.Choice("format", &as, plot.SVG, plot.SVG, plot.PDF, plot.PNG, plot.CSV).In(outputGroup).Describe("format of --figures; csv has their numbers").Needs("figures"),
 			out.setting(),

@@ -152,7 +152,7 @@ func (s *study) ofMethod(q *protocol.Method) {
 		return true, printConfig(os.Stdout, os.Stderr, q.Preset)
 	}
 	s.prepare = func(l *lab.Lab) {
-		logrus.WithFields(logrus.Fields{"dataset": l.Data.Name, "variant": q.Method.Label(), "stage": q.Stage, "seeds": q.Seeds}).Info("training")
+		logrus.WithFields(logrus.Fields{"dataset": l.Data.Name, "method": q.Method.Label(), "stage": q.Stage, "seeds": q.Seeds}).Info("training")
 		logrus.WithField("blas", blas.Current().String()).Debug(q.Source)
 		l.OnProgress, l.Options.OnResume, l.Options.OnEpoch = nil, logResume, showEpochs(q.Seed, q.Seeds, l.Jobs)
 	}
@@ -196,7 +196,7 @@ func (s *study) groupsOf(c *call, name string, q *grouping.Analysis) (*grouping.
 func (o *gridOptions) next(r *protocol.Result) string {
 	command := "lago-train evaluate --model " + r.RunDirs[len(r.RunDirs)-1]
 	if r.Test == nil {
-		command = fmt.Sprintf("lago-train search --dataset %s --variant %s", r.Config.Dataset, r.Variant)
+		command = fmt.Sprintf("lago-train search --dataset %s --method %s", r.Config.Dataset, r.Method)
 	} else if r.Reused == 0 {
 		command = "lago-train evaluate --model " + strings.TrimPrefix(filepath.Join(o.out, latest), defaultRuns+string(filepath.Separator))
 	}

@@ -86,9 +86,9 @@ func (s *Settings) Settings() setting.List {
 // tries the values where it is one of them.
 func (s *Settings) only(holds func(model.VariantInfo) bool, of setting.Setting, values ...any) setting.Setting {
 	names := model.VariantsWith(holds)
-	which := "variant " + string(names[0])
+	which := "method " + string(names[0])
 	if len(names) > 1 {
-		which = "variants " + format.List(format.Strings(names), "and")
+		which = "methods " + format.List(format.Strings(names), "and")
 	}
 	if of = of.If(slices.Contains(names, s.Variant), which); of.Unused {
 		return of

@@ -70,6 +70,19 @@ func Names() []string {
 // Labels lists the variants of LAGO and the baselines.
 func Labels() []string { return append(format.Strings(model.Variants), Names()[1:]...) }
 
+// Labelled returns the method of a label with its defaults.
+func Labelled(label string) (Named, error) {
+	known, err := invalid.OneOf(label, Labels()...)
+	if err != nil {
+		return Named{}, err
+	}
+	if v := model.Variant(known); slices.Contains(model.Variants, v) {
+		return Variant(v), nil
+	}
+	e, err := Find(known)
+	return e.Default(), err
+}
+
 // Find returns the method with a name, in lower or upper case. The error is an *invalid.Error.
 func Find(name string) (Entry, error) {
 	known, err := invalid.OneOf(name, Names()...)

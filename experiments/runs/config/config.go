@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
@@ -17,6 +18,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/published"
 	"github.com/lago-train/lago-train/internal/fileio"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
@@ -74,23 +76,20 @@ var searchedChains = setting.All[preprocess.Chain](
 func Defaults(method methods.Named) Config {
 	c := Config{Method: method.Clone()}
 	c.Settings().SetDefaults()
-	if variant := method.Variant(); variant != "" {
-		c.find("variant").Set(variant)
-	}
 	return c
 }
 
 // Settings lists the settings of the run and of its method, bound to the fields of c. Preprocessing and its
 // ridge follow the learning rates of the method: a search draws the settings in this order.
 func (c *Config) Settings() setting.List {
-	own := c.Method.CorrectedSettings(&c.Correction)
+	own := c.Method.CorrectedSettings(&c.Correction).Without("variant") // see method
 	after := 0
 	for i, s := range own {
 		if s.Scope == setting.Training && (after == 0 || after == i) {
 			after = i + 1
 		}
 	}
-	return slices.Concat(c.common(), own[:after], c.preprocessing(), own[after:], setting.List{
+	return slices.Concat(c.common(), setting.List{c.method()}, own[:after], c.preprocessing(), own[after:], setting.List{
 		setting.Whole("patience", &c.Patience, 50, setting.Count).In(setting.Training).
 			If(c.Stage != OnlyTest, "stages dev and full").
 			Describe("`N` epochs without a better validation accuracy after which the dev stage ends"),
@@ -114,6 +113,25 @@ func (c *Config) common() setting.List {
 			Noted(fmt.Sprintf("%d; with stage test: %d", defaultEpochs, defaultTest)).
 			Describe("`N` number of epochs, at most in the dev stage, exactly in the test stage"),
 	}
+}
+
+// method is the name of the method. Reading another one gives c that method with its defaults.
+func (c *Config) method() setting.Setting {
+	label := c.Method.Label()
+	read := func(text string) (string, error) {
+		m, err := methods.Labelled(text)
+		if err != nil {
+			return label, err
+		}
+		if m.Label() != label {
+			c.Method = m
+		}
+		return m.Label(), nil
+	}
+	variants, baselines := strings.Join(format.Strings(model.Variants), ", "), strings.Join(methods.Names()[1:], ", ")
+	return setting.Of("method", &label, string(model.SemanticHard), "one of "+variants+", "+baselines, read).
+		WithOptions(methods.Labels()...).OrAs("variant").Common().
+		Describe(fmt.Sprintf("`NAME` variant of LAGO (%s) or baseline (%s)", variants, baselines))
 }
 
 func (c *Config) preprocessing() setting.List {
@@ -146,6 +164,13 @@ func (c Config) Clone() Config {
 func (c Config) With(key string, value any) Config {
 	c = c.Clone()
 	c.find(key).Set(value)
+	return c
+}
+
+// WithVariant returns a copy with the same settings of another variant of LAGO.
+func (c Config) WithVariant(v model.Variant) Config {
+	c = c.Clone()
+	c.Method.Method.(*lago.Settings).Variant = v
 	return c
 }
 

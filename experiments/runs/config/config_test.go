@@ -71,7 +71,7 @@ func drawConfig(t *rapid.T) Config {
 		case preprocess.Chain:
 			s.Set(rapid.SampledFrom(searchedChains).Draw(t, s.Key))
 		default:
-			if s.Key != "variant" {
+			if s.Key != "method" {
 				s.Set(rapid.SampledFrom(s.Options).Draw(t, s.Key))
 			}
 		}
@@ -93,7 +93,7 @@ func trials(t testkit.TB, c Config, stage train.Stage) (names []string) {
 }
 
 func TestFlagsOverrideTheFileAndThatThePreset(t *testing.T) {
-	p := testkit.Must(resolve(t, `{"dataset": "CUB", "variant": "k-soft", "lr": 5e-1, "k": 7, "prior": "per-attribute"}`,
+	p := testkit.Must(resolve(t, `{"dataset": "CUB", "method": "k-soft", "lr": 5e-1, "k": 7, "prior": "per-attribute"}`,
 		flagged("lr", "0.25"), flagged("stage", "dev")))(t)
 	want := PresetFor("cub", methods.Variant(model.KSoft)).With("lr", 0.25).With("k", 7).With("prior", model.PerAttribute).With("stage", OnlyDev)
 	testkit.Equal(t, "settings", p.Settings().Values(), want.Settings().Values())
@@ -135,11 +135,11 @@ func TestOnlyUsedSettingsDistinguishTrials(t *testing.T) {
 	protocol := []string{"dev_split", "stage", "seeds", "seed", "epochs"}
 	rapid.Check(t, func(t *rapid.T) {
 		base := drawConfig(t).With("seeds", 1).With("seed", 1)
-		keys := slices.DeleteFunc(base.Settings().Keys(), func(key string) bool { return key == "variant" || slices.Contains(protocol, key) })
+		keys := slices.DeleteFunc(base.Settings().Keys(), func(key string) bool { return key == "method" || slices.Contains(protocol, key) })
 		key := rapid.SampledFrom(keys).Draw(t, "setting")
 		s := testkit.Must(base.Settings().Find(key))(t)
 		stage := rapid.SampledFrom([]train.Stage{train.Dev, train.Test}).Draw(t, "trial of")
-		other := base.With(key, drawConfig(t).With("variant", base.Method.Variant()).Value(key))
+		other := base.With(key, drawConfig(t).WithVariant(base.Method.Variant()).Value(key))
 		if key == "preprocess" {
 			base, other = base.With("ridge", 0), other.With("ridge", 0) // which whiten alone uses
 		}
@@ -158,8 +158,8 @@ func TestOnlyUsedSettingsDistinguishTrials(t *testing.T) {
 // value that the run has anyway.
 func TestSettingsThatDoNotApplyAreRefused(t *testing.T) {
 	for _, c := range []struct{ key, text, rest, want string }{
-		{"k", "5", `{}`, "expected variant k-soft, found variant semantic-hard"},
-		{"lr_v", "0.5", `{"variant": "singletons"}`, "expected variants k-soft and semantic-soft, found variant singletons"},
+		{"k", "5", `{}`, "expected method k-soft, found method semantic-hard"},
+		{"lr_v", "0.5", `{"method": "singletons"}`, "expected methods k-soft and semantic-soft, found method singletons"},
 		{"omega", "0.3", `{"correction": "none"}`, "expected corrections evidence and standardise, found correction none"},
 		{"ridge", "10", `{}`, "expected preprocess with whiten, found preprocess auto"},
 		{"patience", "5", `{"stage": "test"}`, "expected stages dev and full, found stage test"},
@@ -177,7 +177,7 @@ func TestSettingsThatDoNotApplyAreRefused(t *testing.T) {
 		}
 	}
 	_, err := resolve(t, `{}`, flagged("k", "0"))
-	testkit.WantError(t, err, "--k: expected variant k-soft")
+	testkit.WantError(t, err, "--k: expected method k-soft")
 	testkit.Must(resolve(t, `{"k": 0, "psi": 0, "lr_v": 0.1, "ridge": 0}`))(t)
 }
 
@@ -262,18 +262,18 @@ func TestSettingsOfTheDocumentation(t *testing.T) {
 func TestSettingsThatTheDataCannotHave(t *testing.T) {
 	d := &dataset.Dataset{Name: "birds", Features: dataset.NewMatrix[float32](1, 1), Attributes: make([]dataset.Attribute, 5000)}
 	for text, want := range map[string]string{
-		`{"variant": "k-soft", "k": 5001}`: "settings.json: k: expected at most the number of attributes, 5000, found 5001",
-		`{"hold_out": true}`:               "settings.json: hold_out: expected a data set with held-out samples of seen classes, found none in birds",
+		`{"method": "k-soft", "k": 5001}`: "settings.json: k: expected at most the number of attributes, 5000, found 5001",
+		`{"hold_out": true}`:              "settings.json: hold_out: expected a data set with held-out samples of seen classes, found none in birds",
 	} {
 		testkit.WantError(t, testkit.Must(resolve(t, text))(t).CheckOn(d), want)
 	}
-	testkit.NoError(t, testkit.Must(resolve(t, `{"variant": "k-soft", "k": 5000}`))(t).CheckOn(d))
+	testkit.NoError(t, testkit.Must(resolve(t, `{"method": "k-soft", "k": 5000}`))(t).CheckOn(d))
 }
 
 // A path keeps its case; presets, names of runs and files of a search go by the folder's name.
 func TestDatasetByPath(t *testing.T) {
 	p := testkit.Must(resolve(t, `{"dataset": "Data/CUB"}`))(t)
-	file := SearchFile("runs", p.Dataset, 1, model.KSoft)
+	file := SearchFile("runs", p.Dataset, 1, "k-soft")
 	if p.Dataset != "Data/CUB" || p.DataName() != "cub" || p.Expect == nil || file != "runs/search-cub-k-soft.json" {
 		t.Errorf("found %q, named %q, published %v, %s", p.Dataset, p.DataName(), p.Expect, file)
 	}

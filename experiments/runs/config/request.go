@@ -104,7 +104,7 @@ func (r *Request) SearchSettings(but ...string) setting.List {
 // VariantSettings are those that several variants have in common, for studies that run the full
 // protocol, and the folder of config files.
 func (r *Request) VariantSettings() setting.List {
-	return append(r.DevSettings("variant", "config", "k", "lr_v", "psi", "zeta"), r.FolderSetting())
+	return append(r.DevSettings("method", "config", "k", "lr_v", "psi", "zeta"), r.FolderSetting())
 }
 
 // FolderSetting is the folder of config files.
@@ -180,13 +180,14 @@ func (r *Request) resolve(given ...setting.Assignment) (Preset, error) {
 	return p, err
 }
 
-// Preset resolves the settings of a run from the preset, the config file and the flags. The first
-// of the variants, if any, is the default, and the others are accepted.
+// Preset resolves the settings of a run from the preset, the config file and the flags. Of the variants, if
+// any are given, semantic-hard or else the first is the default method, and no other methods are accepted.
 func (r *Request) Preset(ctx context.Context, variants ...model.Variant) (Preset, error) {
-	if variants == nil {
-		variants = append([]model.Variant{model.SemanticHard}, model.Variants...)
+	start := model.SemanticHard
+	if variants != nil && !slices.Contains(variants, start) {
+		start = variants[0]
 	}
-	list := []setting.Assignment{assign("variant", string(variants[0]))}
+	list := []setting.Assignment{assign("method", string(start))}
 	if r.File != "" {
 		read, err := ReadFile(ctx, r.File)
 		if err != nil {
@@ -195,8 +196,8 @@ func (r *Request) Preset(ctx context.Context, variants ...model.Variant) (Preset
 		list = append(list, r.usable(read)...)
 	}
 	p, err := r.resolve(append(list, r.Assigned...)...)
-	if found := p.Method.Variant(); err == nil && !slices.Contains(variants, found) {
-		err = &invalid.Error{Where: r.File, Field: "variant", Want: format.List(format.Strings(variants), "or"), Got: string(found)}
+	if found := p.Method; err == nil && variants != nil && !slices.Contains(variants, found.Variant()) {
+		err = at(p.Origins["method"], "method", &invalid.Error{Want: format.List(format.Strings(variants), "or"), Got: found.Label()})
 	}
 	return p, err
 }
@@ -236,7 +237,7 @@ func (r *Request) Presets(ctx context.Context, variants []model.Variant) (preset
 		if err != nil {
 			return nil, nil, err
 		}
-		p, err := r.resolve(slices.Concat([]setting.Assignment{assign("variant", string(v))}, searched, r.Assigned)...)
+		p, err := r.resolve(slices.Concat([]setting.Assignment{assign("method", string(v))}, searched, r.Assigned)...)
 		if found := p.Method.Variant(); err == nil && (p.DataName() != first.DataName() || found != v) {
 			err = &invalid.Error{
 				Where: searched[0].Where, Want: fmt.Sprintf("settings of %s on %s", v, first.DataName()), Got: fmt.Sprintf("those of %s on %s", found, p.DataName()),
@@ -256,7 +257,7 @@ func (r *Request) searched(ctx context.Context, p Preset, v model.Variant) ([]se
 	if r.Folder == "" {
 		return nil, nil
 	}
-	list, err := ReadFile(ctx, SearchFile(r.Folder, p.Dataset, p.DevSplit, v))
+	list, err := ReadFile(ctx, SearchFile(r.Folder, p.Dataset, p.DevSplit, string(v)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -303,7 +304,7 @@ func ReadFile(ctx context.Context, path string) ([]setting.Assignment, error) {
 func Resolve(list []setting.Assignment, start func(dataset string, m methods.Named) Preset) (Preset, error) {
 	first := Defaults(methods.Variant(model.SemanticHard))
 	for _, a := range list {
-		if a.Key == "dataset" || a.Key == "variant" {
+		if a.Key == "dataset" || a.Key == "method" {
 			if err := first.Settings().Set(a); err != nil {
 				return Preset{}, at(a.Where, a.Key, err)
 			}
@@ -313,9 +314,19 @@ func Resolve(list []setting.Assignment, start func(dataset string, m methods.Nam
 	preset := p.Config.Clone()
 	for _, a := range list {
 		p.Origins[a.Key] = a.Where
-		if a.Key == fingerprintKey && a.Kind != "" {
+		err := error(nil)
+		switch {
+		case a.Key == "method": // it is that of the start
+		case a.Key == fingerprintKey && a.Kind != "":
 			p.ChosenOn = a.Text
-		} else if err := p.Settings().Set(a); err != nil {
+		case a.Key == "variant":
+			err = &invalid.Error{Want: "the key method", Got: "variant, its name up to results version 10"}
+		case !p.Settings().Has(a.Key) && All().Has(a.Key):
+			err = &invalid.Error{Want: "a variant of LAGO, which has this setting", Got: "method " + p.Method.Label()}
+		default:
+			err = p.Settings().Set(a)
+		}
+		if err != nil {
 			return p, at(a.Where, a.Key, err)
 		}
 	}
@@ -334,7 +345,7 @@ func Resolve(list []setting.Assignment, start func(dataset string, m methods.Nam
 
 // otherwise says why a setting does not apply to c.
 func (c *Config) otherwise(s setting.Setting) string {
-	for _, key := range []string{"variant", "preprocess", "stage", "correction"} {
+	for _, key := range []string{"method", "preprocess", "stage", "correction"} {
 		if other, err := c.Settings().Find(key); err == nil && strings.HasPrefix(s.For, key) {
 			return fmt.Sprintf("%s %v", key, other.Value())
 		}
@@ -342,12 +353,12 @@ func (c *Config) otherwise(s setting.Setting) string {
 	return "another run"
 }
 
-// SearchFile returns the path of the config file that a search writes for a variant on a
+// SearchFile returns the path of the config file that a search writes for a method on a
 // data set. Each split into train and validation classes has its own.
-func SearchFile(dir, dataset string, devSplit int, v model.Variant) string {
+func SearchFile(dir, dataset string, devSplit int, method string) string {
 	split := ""
 	if devSplit != 1 {
 		split = fmt.Sprintf("-split%d", devSplit)
 	}
-	return filepath.Join(dir, fmt.Sprintf("search-%s%s-%s.json", catalog.NameOf(dataset), split, v))
+	return filepath.Join(dir, fmt.Sprintf("search-%s%s-%s.json", catalog.NameOf(dataset), split, method))
 }

@@ -49,7 +49,7 @@ type Listing struct {
 type Line struct {
 	Dir       string       `json:"dir"`
 	Dataset   string       `json:"dataset"`
-	Variant   string       `json:"variant"` // or the name of a baseline
+	Method    string       `json:"method"` // a variant of LAGO or a baseline
 	Stage     train.Stage  `json:"stage"`
 	Seed      uint64       `json:"seed"`
 	Status    train.Status `json:"status"`             // as in result.json, unfinished or broken
@@ -62,7 +62,7 @@ type Line struct {
 }
 
 // Filter selects runs; an empty field selects all.
-type Filter struct{ Dataset, Variant, Stage, Status string }
+type Filter struct{ Dataset, Method, Stage, Status string }
 
 // List reads the selected runs in dir.
 func (f Filter) List(ctx context.Context, dir string) (*Listing, error) {
@@ -87,7 +87,7 @@ func (f Filter) List(ctx context.Context, dir string) (*Listing, error) {
 	for _, r := range runs {
 		line := lineOf(r)
 		if (f.Dataset == "" || strings.EqualFold(f.Dataset, line.Dataset)) &&
-			(f.Variant == "" || f.Variant == line.Variant) &&
+			(f.Method == "" || f.Method == line.Method) &&
 			(f.Stage == "" || f.Stage == string(line.Stage)) &&
 			(f.Status == "" || f.Status == string(line.Status)) {
 			l.Runs = append(l.Runs, line)
@@ -97,7 +97,7 @@ func (f Filter) List(ctx context.Context, dir string) (*Listing, error) {
 }
 
 func lineOf(t lab.Run) Line {
-	r := Line{Dir: t.Dir, Dataset: t.Dataset, Variant: t.Method.Label(), Stage: t.Stage, Seed: t.Seed}
+	r := Line{Dir: t.Dir, Dataset: t.Dataset, Method: t.Method.Label(), Stage: t.Stage, Seed: t.Seed}
 	if info, err := os.Stat(t.Dir); err == nil { // it may have been deleted since
 		r.written = info.ModTime()
 	}
@@ -165,9 +165,9 @@ func (l *Listing) Tables() []*table.Table {
 
 // WriteCSV writes one line per run, accuracy as a fraction, empty where there is none.
 func (l *Listing) WriteCSV(w io.Writer) error {
-	t := table.New("", "dir", "dataset", "variant", "stage", "seed", "status", "epochs", "best_epoch", "per_class_accuracy", "error")
+	t := table.New("", "dir", "dataset", "method", "stage", "seed", "status", "epochs", "best_epoch", "per_class_accuracy", "error")
 	for _, r := range l.Runs {
-		t.Row(r.Dir, r.Dataset, r.Variant, r.Stage, r.Seed, r.Status, r.Epochs, r.BestEpoch, cell(r.Accuracy), r.Error)
+		t.Row(r.Dir, r.Dataset, r.Method, r.Stage, r.Seed, r.Status, r.Epochs, r.BestEpoch, cell(r.Accuracy), r.Error)
 	}
 	return t.WriteCSV(w)
 }

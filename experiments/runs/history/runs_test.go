@@ -87,7 +87,7 @@ func TestListing(t *testing.T) {
 	for filter, want := range map[Filter][]uint64{ // seeds; a broken record has none
 		{}:                               {9, 0, 1, 2, 3, 0, 5},
 		{Dataset: "CUB"}:                 {0, 1, 2, 3, 5},
-		{Variant: "eszsl"}:               {9},
+		{Method: "eszsl"}:                {9},
 		{Status: "epochs", Stage: "dev"}: {1},
 		{Status: "unfinished"}:           {3, 5},
 		{Status: "broken"}:               {0},

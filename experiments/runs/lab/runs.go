@@ -297,7 +297,7 @@ type Stored struct {
 
 // storedVersion changes with the form of results, so that those of other versions of the program are
 // not read.
-const storedVersion = 3
+const storedVersion = 4
 
 // Store writes the result of a question in the folder of the lab, as KIND-DATASET-DIGEST.json with a digest
 // of the data and the configuration, so that one configuration does not overwrite the result of another.

@@ -52,7 +52,7 @@ var stored = map[string]string{
 	"reproduction":      `{"kind": "reproduction", "methods": [{"name": "eszsl", "title": "ESZSL", "val": ` + stage + `, "test": ` + stage + `, "published_percent": "53.9"}]}`,
 	"ablation":          `{"kind": "ablation", "stage": "validation", "columns": ["prior", "complement", "supervision"], "rows": [{"labels": ["uniform", "const", "implicit"], "accuracy": ` + summary + `}]}`,
 	"sweep-k":           `{"kind": "sweep-k", "stage": "validation", "x": "K", "columns": ["variant"], "rows": [{"labels": ["k-soft"], "number": 10, "accuracy": ` + summary + `}, {"labels": ["singletons"], "number": 312, "reference": true, "accuracy": ` + summary + `}]}`,
-	"searched":          `{"variant": "k-soft", "tried": [{"settings": {"lr": 0.1}, "val_accuracy": 0.5}], "space": ["lr"]}`,
+	"searched":          `{"method": "k-soft", "tried": [{"settings": {"lr": 0.1}, "val_accuracy": 0.5}], "space": ["lr"]}`,
 }
 
 // store writes a stored result of a data set.
@@ -118,8 +118,8 @@ func TestPage(t *testing.T) {
 	if other := p.Datasets[0].results["run"][1].Result.(*protocol.Result); other.Val.PerClass.Mean > best.Val.PerClass.Mean {
 		best = other
 	}
-	if want := fmt.Sprintf("<h1 id=\"data-0\">simulated-small: %s (95 %%: %s) on 4 unseen classes, %s</h1>", best.Test.PerClass.MeanText(), best.Test.Interval, best.Variant); !strings.Contains(page, want) ||
-		!strings.HasSuffix(p.Datasets[0].Lead.Title, best.Variant) {
+	if want := fmt.Sprintf("<h1 id=\"data-0\">simulated-small: %s (95 %%: %s) on 4 unseen classes, %s</h1>", best.Test.PerClass.MeanText(), best.Test.Interval, best.Method); !strings.Contains(page, want) ||
+		!strings.HasSuffix(p.Datasets[0].Lead.Title, best.Method) {
 		t.Errorf("expected %s, the run with the best validation accuracy, and its figure, found %s and %s", want, p.Datasets[0].Headline, p.Datasets[0].Lead.Title)
 	}
 	found := regexp.MustCompile(`download="simulated-small-compare.csv" href="data:text/csv;charset=utf-8;base64,([^"]*)"`).FindStringSubmatch(page)

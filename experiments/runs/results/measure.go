@@ -323,7 +323,7 @@ func NewMethod(arm engine.Arm, outcomes []*engine.Outcome) Method {
 // methodSettings lists the settings that apply, without those of data and protocol.
 func methodSettings(c config.Config) map[string]any {
 	return slices.DeleteFunc(c.Settings().Used(), func(s setting.Setting) bool {
-		return s.Scope == setting.Data || s.Scope == setting.Protocol || slices.Contains([]string{"variant", "epochs", "patience"}, s.Key)
+		return s.Scope == setting.Data || s.Scope == setting.Protocol || slices.Contains([]string{"method", "epochs", "patience"}, s.Key)
 	}).Values()
 }
 

@@ -75,7 +75,7 @@ func (c *Config) Settings(r *config.Request) setting.List {
 
 // Resolve completes the configuration, and returns its preset.
 func (c *Config) Resolve(ctx context.Context, r *config.Request) ([]config.Preset, error) {
-	p, err := r.Preset(ctx)
+	p, err := r.Preset(ctx, model.Variants...)
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +173,7 @@ func (c *Config) askGroups(ctx context.Context, l *lab.Lab) (results.Result, err
 	}{
 		{semantic, base, l.Parts},
 		{"singletons", singletons, l.Parts},
-		{"singletons, same settings", base.With("variant", model.Singletons), l.Parts},
+		{"singletons, same settings", base.WithVariant(model.Singletons), l.Parts},
 		{"random, same sizes", base, random},
 	} {
 		l.Step("groups: %s", kind.name)

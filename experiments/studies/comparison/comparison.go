@@ -42,7 +42,7 @@ type Config struct {
 // Settings lists the settings of the study.
 func (c *Config) Settings(r *config.Request) setting.List {
 	return slices.Concat(r.SearchSettings(
-		"variant", "lr", "lr_v", "bias_factor", "batch", "beta", "lambda", "alpha", "psi", "zeta", "k", "prior", "complement", "config",
+		"method", "lr", "lr_v", "bias_factor", "batch", "beta", "lambda", "alpha", "psi", "zeta", "k", "prior", "complement", "config",
 	), r.RotationSettings(), setting.List{
 		r.FolderSetting(),
 		setting.Choices("methods", &c.Methods, methods.Names(), Names()...).In(setting.Methods).Common().Noted("lago and all baselines").Describe("variants of LAGO, lago for the best of them, and baselines"),

@@ -47,7 +47,7 @@ type Analysis struct {
 func (q *Analysis) Settings(r *config.Request) setting.List {
 	share := setting.Range{Least: 0, Most: math.Nextafter(1, 0), Text: "a number from 0 to below 1"}
 	correlation := setting.Range{Least: -1, Most: 1, Above: true, Text: "a correlation from above -1 to 1"}
-	return slices.Concat(r.DevSettings("variant"), setting.List{
+	return slices.Concat(r.DevSettings("method"), setting.List{
 		setting.Number("threshold", &q.Threshold, 1e-3, share).
 			Describe("`T` value up to which entries of Gamma and products of its rows count as zero"),
 		setting.Number("below", &q.Below, 0, correlation).

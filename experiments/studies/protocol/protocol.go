@@ -30,8 +30,8 @@ const Kind = "run"
 // Result is the accuracy of a method over its seeds.
 type Result struct {
 	Dataset string        `json:"dataset"`
-	Variant string        `json:"variant"` // of LAGO, or the name of a baseline
-	Stage   config.Stages `json:"stage"`   // dev, test or full
+	Method  string        `json:"method"` // a variant of LAGO or a baseline
+	Stage   config.Stages `json:"stage"`  // dev, test or full
 	Seeds   int           `json:"seeds"`
 	// best of the average curve of the dev stage, otherwise the number of the test stage
 	Epochs int               `json:"epochs"`
@@ -83,7 +83,7 @@ func (q *Method) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
 	o := done.Arms[0][0]
 	runs := slices.Concat(o.Val, o.Test)
 	r := &Result{
-		Dataset: p.DataName(), Variant: p.Method.Label(), Stage: p.Stage, Seeds: p.Seeds, Epochs: o.Epochs, RunDirs: lab.Dirs(runs), Config: o.Chosen, Source: p.Source,
+		Dataset: p.DataName(), Method: p.Method.Label(), Stage: p.Stage, Seeds: p.Seeds, Epochs: o.Epochs, RunDirs: lab.Dirs(runs), Config: o.Chosen, Source: p.Source,
 	}
 	for _, run := range runs {
 		if r.Seconds += run.Result.Seconds; run.Reused {
@@ -101,7 +101,7 @@ func (q *Method) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
 	start := p.Start(p.Method)
 	before := start.Settings().Values()
 	var settings []string
-	for _, s := range p.Settings().Used().Without("dataset", "variant", "stage", "seeds", "seed") {
+	for _, s := range p.Settings().Used().Without("dataset", "method", "stage", "seeds", "seed") {
 		if s.Value() != before[s.Key] {
 			settings = append(settings, fmt.Sprintf("%s %v", s.Key, s.Value()))
 		}
@@ -129,7 +129,7 @@ func (r *Result) Tables() []*table.Table {
 	if r.Test == nil {
 		epochs = fmt.Sprintf("best average validation accuracy at epoch %d", r.Epochs)
 	}
-	t := table.New(fmt.Sprintf("%s on %s, stage %s, %s", r.Variant, r.Dataset, r.Stage, epochs),
+	t := table.New(fmt.Sprintf("%s on %s, stage %s, %s", r.Method, r.Dataset, r.Stage, epochs),
 		"evaluated on", "classes", "per-class accuracy", "95 % over classes", "s.e.m. over "+format.Count(r.Seeds, "seed"), "chance").Right(3, 4, 5, 6)
 	end, summary := table.New(""), ""
 	for _, stage := range []struct {
@@ -177,7 +177,7 @@ func (r *Result) Headline() (text string, validation float64) {
 		validation = r.Val.PerClass.Mean
 	}
 	if r.Test != nil {
-		text = r.Test.Headline(r.Variant)
+		text = r.Test.Headline(r.Method)
 	}
 	return text, validation
 }
@@ -206,12 +206,12 @@ func (r *Result) Figures(dir string) ([]plot.Figure, error) {
 	}
 	seeds := format.Count(r.Seeds, "seed")
 	figures := []plot.Figure{{
-		Name: "accuracy", Title: "Accuracy, " + r.Variant, Picture: r.accuracy(byStage),
+		Name: "accuracy", Title: "Accuracy, " + r.Method, Picture: r.accuracy(byStage),
 		Caption: fmt.Sprintf("Mean over %s; %s.", seeds, results.IntervalText),
 	}}
 	if r.Val != nil && len(curves) > 0 {
 		figures = append(figures, plot.Figure{
-			Name: "curve", Title: "Learning curves, " + r.Variant, Picture: r.curves(curves),
+			Name: "curve", Title: "Learning curves, " + r.Method, Picture: r.curves(curves),
 			Caption: fmt.Sprintf("Lines are means over %s, shades from the lowest to the highest seed. The mark is at the best epoch of the mean, the number of epochs of the test stage: "+
 				"accuracy at the best epoch of each seed, with its 95 %% bootstrap interval over %s.", seeds, format.Count(r.Val.Classes, "validation class")),
 		})
@@ -221,7 +221,7 @@ func (r *Result) Figures(dir string) ([]plot.Figure, error) {
 
 // accuracy draws the accuracy of each stage, and that of each class.
 func (r *Result) accuracy(runs map[train.Stage][]lab.Run) *plot.Dots {
-	p := &plot.Dots{X: results.AccuracyAxis, Percent: true, Rows: []plot.Row{{Name: r.Variant, Focus: true}}}
+	p := &plot.Dots{X: results.AccuracyAxis, Percent: true, Rows: []plot.Row{{Name: r.Method, Focus: true}}}
 	names := map[train.Stage]string{train.Dev: "validation", train.Test: "unseen"}
 	for _, stage := range []train.Stage{train.Dev, train.Test} {
 		if len(runs[stage]) == 0 {

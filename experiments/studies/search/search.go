@@ -16,7 +16,6 @@ import (
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/table"
-	"github.com/lago-train/lago-train/model"
 )
 
 // Config is the start and the extent of a search.
@@ -34,7 +33,7 @@ const Kind = "searched"
 // Result is what a search found.
 type Result struct {
 	Dataset string         `json:"dataset"`
-	Variant model.Variant  `json:"variant"`
+	Method  string         `json:"method"`
 	Budget  int            `json:"budget"`
 	Folds   int            `json:"folds"`
 	Epochs  int            `json:"epochs"`  // of a run that is trained to the end, at most
@@ -58,7 +57,7 @@ func (c *Config) Settings(r *config.Request) setting.List {
 	return append(r.SearchSettings("seeds"), setting.List{ // a search has its own seeds
 		setting.Whole("budget", &c.Budget, 24, setting.Between(engine.MinBudget, config.MaxBudget)).In(setting.Searching).Common().
 			Describe(fmt.Sprintf("`N` settings to try, at least %d", engine.MinBudget)),
-		setting.Raw("to", &c.File, "").In(setting.Output).OrAs("write").Common().Noted("search-<dataset>-<variant>.json in --out").
+		setting.Raw("to", &c.File, "").In(setting.Output).Common().Noted("search-<dataset>-<method>.json in --out").
 			Describe("`FILE` config file to write"),
 	}...)
 }
@@ -76,7 +75,7 @@ func (c *Config) Resolve(ctx context.Context, r *config.Request) ([]config.Prese
 
 // Ask searches, writes the chosen settings to the file, and stores the result.
 func (c *Config) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
-	c.File = cmp.Or(c.File, config.SearchFile(l.Root, c.Start.Dataset, c.Start.DevSplit, c.Start.Method.Variant()))
+	c.File = cmp.Or(c.File, config.SearchFile(l.Root, c.Start.Dataset, c.Start.DevSplit, c.Start.Method.Label()))
 	return c.search(ctx, l)
 }
 
@@ -104,7 +103,7 @@ func (c *Config) search(ctx context.Context, l *lab.Lab) (*Result, error) {
 		return nil, fmt.Errorf("none of the best settings has a model with each of %d seeds; the last that failed, %w", seeds, &o.Missing[len(o.Missing)-1])
 	}
 	r := &Result{
-		Dataset: c.Start.DataName(), Variant: c.Start.Method.Variant(), Budget: c.Budget, File: c.File,
+		Dataset: c.Start.DataName(), Method: c.Start.Method.Label(), Budget: c.Budget, File: c.File,
 		Folds: len(o.Folds), Epochs: c.Start.DevEpochs(), Space: o.Searched, Tried: o.Tried, Missing: append([]lab.Missing{}, o.Missing...),
 		Chosen: Chosen{Accuracy: *best.Final, Epochs: o.Epochs, Edges: o.Edges, Config: o.Chosen},
 	}
@@ -122,7 +121,7 @@ const shown = 10
 // Tables are the best settings, and what was chosen.
 func (s *Result) Tables() []*table.Table {
 	t := table.New(fmt.Sprintf("%s on %s: the best %d of %s by validation accuracy, the mean over %s",
-		s.Variant, s.Dataset, min(shown, len(s.Tried)), format.Count(len(s.Tried), "setting"), format.Count(s.Folds, "fold")),
+		s.Method, s.Dataset, min(shown, len(s.Tried)), format.Count(len(s.Tried), "setting"), format.Count(s.Folds, "fold")),
 		"settings; from the second on those that differ from the first", "best epoch", "accuracy of a try", fmt.Sprintf("%d seeds, to the end", seeds), "s.e.m.").Right(3, 4, 5)
 	for i, tried := range s.Tried[:min(shown, len(s.Tried))] {
 		var settings []string

@@ -31,7 +31,7 @@ type GroupNumbers struct {
 
 // Settings lists the settings of the study.
 func (c *GroupNumbers) Settings(r *config.Request) setting.List {
-	return slices.Concat(r.DevSettings("variant", "k"), r.RotationSettings(), setting.List{
+	return slices.Concat(r.DevSettings("method", "k"), r.RotationSettings(), setting.List{
 		setting.Several("ks", &c.Ks, nil, "whole numbers, separated by commas", strconv.Atoi).
 			Noted("1,10,20,30,40,60, as far as there are attributes").Common().Describe("`K,...` numbers of groups"),
 	})
@@ -51,9 +51,6 @@ const KKind = "sweep-k"
 // singletons and, if the data set has groups, semantic-hard, with their own presets and the
 // data, seeds and training of c. It stores the result.
 func (c *GroupNumbers) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
-	if v := c.Base.Method.Variant(); v != model.KSoft {
-		return nil, &invalid.Error{Field: "variant", Want: "k-soft, the variant with a number of groups", Got: string(v)}
-	}
 	ks, err := sweptKs(c.Ks, len(l.Data.Attributes))
 	if err != nil {
 		return nil, err
