@@ -18,6 +18,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/history"
 	"github.com/lago-train/lago-train/experiments/runs/plot"
 	"github.com/lago-train/lago-train/experiments/runs/report"
+	"github.com/lago-train/lago-train/experiments/studies"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
@@ -53,7 +54,7 @@ func runsCommand() *command {
 				return noCommand(c)
 			}
 			filter.Dataset = catalog.NameOf(filter.Dataset)
-			l, err := filter.List(c, from)
+			l, err := filter.List(c, from, studies.Kinds())
 			if err == nil {
 				err = out.writeCSV(csv, l.WriteCSV)
 			}
@@ -222,7 +223,7 @@ func reportCommand() *command {
 				}
 				return e
 			}
-			page, err := report.Read(c, from)
+			page, err := report.Read(c, from, studies.Kinds())
 			if err != nil {
 				return err
 			}

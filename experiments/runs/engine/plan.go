@@ -13,14 +13,12 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/lago-train/lago-train/experiments/answers/decision"
-	"github.com/lago-train/lago-train/model"
-
 	"github.com/lago-train/lago-train/experiments/runs/config"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
+	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/methods"
 )
@@ -412,19 +410,4 @@ func ForBaselines(variants []config.Config, otherwise config.Config) config.Conf
 		}
 	}
 	return otherwise
-}
-
-// ChooseAdaptation chooses the settings of the adaptation to unlabelled samples, and the
-// temperature of the probabilities, on the validation classes of the outcome, by the dev run of one seed for each fold, since further
-// seeds have the same samples, and stores them in the models of all its runs. Without a dev
-// stage it does nothing.
-func (o *Outcome) ChooseAdaptation(ctx context.Context) (*decision.Chosen, error) {
-	var folds []decision.Fold
-	for _, v := range o.Folds {
-		i := slices.IndexFunc(o.Val, func(r lab.Run) bool { return r.Fingerprint == v.Fingerprint })
-		if i >= 0 {
-			folds = append(folds, decision.Fold{Model: lab.ModelFiles(o.Val[i : i+1])[0], Data: v.Data, HoldOut: o.Val[i].HoldOut})
-		}
-	}
-	return decision.ChooseAndStore(ctx, folds, lab.ModelFiles(slices.Concat(o.Val, o.Test)))
 }

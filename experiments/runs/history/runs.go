@@ -19,7 +19,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/lago-train/lago-train/experiments/runs/lab"
-	"github.com/lago-train/lago-train/experiments/studies"
+	"github.com/lago-train/lago-train/experiments/runs/results"
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
@@ -64,8 +64,8 @@ type Line struct {
 // Filter selects runs; an empty field selects all.
 type Filter struct{ Dataset, Method, Stage, Status string }
 
-// List reads the selected runs in dir.
-func (f Filter) List(ctx context.Context, dir string) (*Listing, error) {
+// List reads the selected runs in dir, which may have been trained for results of some kinds.
+func (f Filter) List(ctx context.Context, dir string, kinds []results.Kind) (*Listing, error) {
 	runs, err := lab.ReadRuns(dir)
 	if err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (f Filter) List(ctx context.Context, dir string) (*Listing, error) {
 	}
 	l := &Listing{Dir: dir, Runs: []Line{}, studies: map[string]string{}}
 	for _, s := range stored { // the newest first, and the oldest that asked for a run trained it
-		for _, k := range studies.Kinds() {
+		for _, k := range kinds {
 			for _, run := range s.Runs {
 				if k.Name == s.Kind {
 					l.studies[run] = fmt.Sprintf("%s: %s, %s", k.Command, k.Title, s.Dataset)

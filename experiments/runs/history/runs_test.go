@@ -94,21 +94,21 @@ func TestListing(t *testing.T) {
 		{Dataset: "sun"}:                 nil,
 	} {
 		var got []uint64
-		for _, r := range testkit.Must(filter.List(t.Context(), root))(t).Runs {
+		for _, r := range testkit.Must(filter.List(t.Context(), root, nil))(t).Runs {
 			got = append(got, r.Seed)
 		}
 		testkit.Equal(t, fmt.Sprintf("%+v", filter), got, want)
 	}
 	again := trialOf("cub", "semantic-hard", train.Dev, 8)
 	write(t, root, again, train.NotFinite, 0.25)
-	text := testlab.Text(testkit.Must(Filter{}.List(t.Context(), root))(t).Tables())
+	text := testlab.Text(testkit.Must(Filter{}.List(t.Context(), root, nil))(t).Tables())
 	testkit.WantText(t, text, "8 runs in ", " and 1 other run: CXE is NaN\n",
 		"-dev-seed0-", "│ patience   │      3 │   50.0 % │", "│ not finite │      3 │        - │", "│ unfinished │      3 │        - │", ": trial.json: expected what a run writes")
 	for dir, want := range map[string]string{
 		filepath.Join(root, "none"):                                         "expected a folder of runs, found no such folder",
 		filepath.Join(root, trialOf("awa2", "eszsl", train.Test, 9).Name()): "expected a folder of runs, found the folder of one run",
 	} {
-		_, err := Filter{}.List(t.Context(), dir)
+		_, err := Filter{}.List(t.Context(), dir, nil)
 		testkit.WantError(t, err, dir, want)
 	}
 }
@@ -135,7 +135,7 @@ func TestShow(t *testing.T) {
 
 func TestCSV(t *testing.T) {
 	root := folderOfAll(t)
-	l := testkit.Must(Filter{Dataset: "cub"}.List(t.Context(), root))(t)
+	l := testkit.Must(Filter{Dataset: "cub"}.List(t.Context(), root, nil))(t)
 	d := testkit.Must(Show(filepath.Join(root, trialOf("cub", "semantic-hard", train.Dev, 3).Name())))(t) // unfinished
 	for _, c := range []struct {
 		write  func(io.Writer) error

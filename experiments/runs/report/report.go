@@ -20,7 +20,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/plot"
 	"github.com/lago-train/lago-train/experiments/runs/results"
-	"github.com/lago-train/lago-train/experiments/studies"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/table"
@@ -49,6 +48,8 @@ type Page struct {
 	Datasets []*DatasetPage
 	Missing  []lab.Missing // runs without a model, and results that cannot be read
 	Programs []string      // and machines that trained the runs
+
+	kinds []results.Kind
 }
 
 // DatasetPage is the report on one data set and its split.
@@ -68,7 +69,7 @@ type Todo struct{ What, Command string }
 
 // Section answers one question.
 type Section struct {
-	studies.Kind
+	results.Kind
 	Figures []plot.Figure
 	Tables  []*table.Table
 	Notes   []string
@@ -80,9 +81,9 @@ type shown struct {
 	results.Result
 }
 
-// Read reads the results in a folder. Results that are damaged are listed as missing. The
-// error is that of a folder that cannot be read or holds no results.
-func Read(ctx context.Context, dir string) (*Page, error) {
+// Read reads the results of some kinds in a folder, in their order. Results that are damaged are listed as
+// missing. The error is that of a folder that cannot be read or holds no results.
+func Read(ctx context.Context, dir string, kinds []results.Kind) (*Page, error) {
 	runs, err := lab.ReadRuns(dir)
 	if err != nil {
 		return nil, err
@@ -91,7 +92,7 @@ func Read(ctx context.Context, dir string) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Page{Dir: dir, Missing: append(missing, lab.MissingOf(runs)...), Programs: programs(runs)}
+	p := &Page{Dir: dir, kinds: kinds, Missing: append(missing, lab.MissingOf(runs)...), Programs: programs(runs)}
 	for _, s := range stored {
 		if err := p.add(s); err != nil {
 			p.Missing = append(p.Missing, *lab.NewMissing(s.Path, lab.Broken, err))
@@ -102,8 +103,8 @@ func Read(ctx context.Context, dir string) (*Page, error) {
 	}
 	for _, d := range p.Datasets {
 		d.Title = d.title(p.Datasets)
-		lead := d.lead()
-		for _, k := range studies.Kinds() {
+		lead := d.lead(kinds)
+		for _, k := range kinds {
 			d.addSection(k, dir, lead)
 		}
 	}
@@ -112,12 +113,11 @@ func Read(ctx context.Context, dir string) (*Page, error) {
 
 // add adds a stored result to the page of its data set.
 func (p *Page) add(s lab.Stored) error {
-	kinds := studies.Kinds()
-	i := slices.IndexFunc(kinds, func(k studies.Kind) bool { return k.Name == s.Kind })
+	i := slices.IndexFunc(p.kinds, func(k results.Kind) bool { return k.Name == s.Kind })
 	if i < 0 {
 		return &invalid.Error{Where: s.Path, Field: "kind", Want: "the name of a study", Got: invalid.Quote(s.Kind)}
 	}
-	r := kinds[i].New()
+	r := p.kinds[i].New()
 	if err := s.Decode(r); err != nil {
 		return err
 	}
@@ -143,9 +143,9 @@ func (d *DatasetPage) title(all []*DatasetPage) string {
 
 // lead sets the headline, and returns the result that it is of: of the first kind that has one,
 // the result with the highest validation accuracy, since the test classes choose nothing.
-func (d *DatasetPage) lead() (best results.Result) {
+func (d *DatasetPage) lead(kinds []results.Kind) (best results.Result) {
 	d.Headline = "Results on " + d.Title
-	for _, k := range studies.Kinds() {
+	for _, k := range kinds {
 		most := -1.0
 		for _, r := range d.results[k.Name] {
 			h, ok := r.Result.(interface{ Headline() (string, float64) })
@@ -183,7 +183,7 @@ var inName = strings.NewReplacer("/", "-", `\`, "-", ":", "-", " ", "-", ",", "-
 
 // addSection shows the stored results of a question, the newest first, or lists its command. The
 // first figure of lead goes to the top.
-func (d *DatasetPage) addSection(k studies.Kind, dir string, lead results.Result) {
+func (d *DatasetPage) addSection(k results.Kind, dir string, lead results.Result) {
 	list := d.results[k.Name]
 	if len(list) == 0 {
 		d.Missing = append(d.Missing, Todo{k.Title, fmt.Sprintf("lago-train %s --dataset %s --out %s", k.Command, shellQuote(d.name), shellQuote(dir))})
@@ -263,7 +263,7 @@ type Result struct {
 func (p *Page) Summary() *Summary {
 	s := &Summary{Figures: []string{}, Stored: []Result{}, Missing: p.Missing}
 	for _, d := range p.Datasets {
-		for _, k := range studies.Kinds() {
+		for _, k := range p.kinds {
 			for _, r := range d.results[k.Name] {
 				s.Stored = append(s.Stored, Result{r.Kind, d.Title, r.Path})
 			}

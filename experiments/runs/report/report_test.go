@@ -17,6 +17,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/config"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/plot"
+	"github.com/lago-train/lago-train/experiments/studies"
 	"github.com/lago-train/lago-train/experiments/studies/protocol"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/testkit"
@@ -67,7 +68,7 @@ func store(t *testing.T, root, kind, dataset, fingerprint, result string) string
 
 func read(t *testing.T, root string) *Page {
 	t.Helper()
-	return testkit.Must(Read(t.Context(), root))(t)
+	return testkit.Must(Read(t.Context(), root, studies.Kinds()))(t)
 }
 
 // render returns the page and its text.
@@ -147,7 +148,7 @@ func TestRunsMakeNoSections(t *testing.T) {
 	l := testlab.New(t)
 	trials := testlab.Config(l, config.OnlyDev, model.KSoft).Trials(l.Parts[0], train.Dev, 2)
 	testkit.Must(l.Do(t.Context(), trials))(t)
-	_, err := Read(t.Context(), l.Root)
+	_, err := Read(t.Context(), l.Root, studies.Kinds())
 	testkit.WantError(t, err, l.Root+": expected stored results, found none. ", "lago-train run --out "+l.Root)
 	runCommand(t, l, testlab.Config(l, config.OnlyDev, model.SemanticHard))
 	p := read(t, l.Root)
@@ -201,6 +202,6 @@ func TestDamagedResults(t *testing.T) {
 	_, text := render(t, p)
 	testkit.WantText(t, text, "1 result in ", "4 cannot be shown ", "Noisy descriptions")
 	testkit.WantText(t, testlab.Text(p.Summary().Tables()), "shows 1 stored result (noise)\n4 cannot be shown:\n", "cut: trial.json: ")
-	_, err := Read(t.Context(), filepath.Join(root, "none"))
+	_, err := Read(t.Context(), filepath.Join(root, "none"), studies.Kinds())
 	testkit.WantError(t, err, filepath.Join(root, "none"))
 }

@@ -24,6 +24,23 @@ type Result interface {
 	Figures(dir string) ([]plot.Figure, error)
 }
 
+// Kind is a kind of results, as they are stored and shown.
+type Kind struct {
+	Name    string // in stored results and in addresses
+	Title   string
+	Text    string // how to read it
+	Command string // that stores a result
+	New     func() Result
+}
+
+// New returns a result to be read.
+func New[T any, P interface {
+	*T
+	Result
+}]() Result {
+	return P(new(T))
+}
+
 // Study is what the results of all studies have in common.
 type Study struct {
 	Kind    string        `json:"kind"`  // of the study

@@ -89,6 +89,22 @@ func (c *Config) Resolve(ctx context.Context, r *config.Request) ([]config.Prese
 // Kind is the first word of the names of stored results.
 const Kind = "ablation"
 
+// Kinds are the kinds of results.
+var Kinds = []results.Kind{
+	{
+		Name: Kind, Title: "Design decisions", Command: "ablate",
+		Text: "Validation accuracy by the prior p(a), the none-of-group term and the supervision of " +
+			"attributes in the loss, best first. All other settings are the same within a figure.",
+		New: results.New[results.Accuracies],
+	},
+	{
+		Name: GroupsKind, Title: "Do groups matter?", Command: "ablate --groups",
+		Text: "Accuracy on unseen classes with the groups of the data set, without groups, and with " +
+			"random groups of the same sizes.",
+		New: results.New[results.Accuracies],
+	},
+}
+
 // Ask trains the eight designs on the dev stage, for every seed, and stores the paper's table A.2:
 // validation accuracy by design, best first.
 func (c *Config) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {

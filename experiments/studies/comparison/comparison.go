@@ -190,6 +190,23 @@ const (
 	RotationKind = "rotation"
 )
 
+// Kinds are the kinds of results.
+var Kinds = []results.Kind{
+	{
+		Name: Kind, Title: "LAGO and its baselines", Command: "compare",
+		Text: "Accuracy of every method by one protocol: settings and epochs are chosen on the seen " +
+			"classes, then the method is trained on train and validation classes and evaluated once " +
+			"on the test classes.",
+		New: results.New[Result],
+	},
+	{
+		Name: RotationKind, Title: "LAGO and its baselines, each class unseen once", Command: "compare --rotate 5",
+		Text: "The classes are divided into parts, and each part in turn holds the unseen classes; " +
+			"settings and epochs are chosen on the others.",
+		New: results.New[Result],
+	},
+}
+
 // Ask trains and evaluates every method by one protocol, and stores the result, if it has a method.
 func (c *Config) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
 	p, err := c.plan()

@@ -249,7 +249,7 @@ func (r *Result) adapt(ctx context.Context, l *lab.Lab) error {
 // adaptPart chooses the settings over the folds of a part, on the dev runs, and adapts the
 // models of the test stage.
 func adaptPart(ctx context.Context, o *engine.Outcome) (p adaptedPart, err error) {
-	chosen, err := o.ChooseAdaptation(ctx)
+	chosen, err := decision.ChooseForOutcome(ctx, o)
 	if err != nil {
 		return p, err
 	}

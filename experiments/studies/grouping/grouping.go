@@ -89,6 +89,16 @@ func (q *Analysis) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) 
 // Kind is the first word of the names of stored results.
 const Kind = "groups"
 
+// Kinds are the kinds of results.
+var Kinds = []results.Kind{
+	{
+		Name: Kind, Title: "Learned groups", Command: "groups",
+		Text: "Gamma, the share of each attribute in each learned group: the mean over the attributes " +
+			"of a named group, and the share of each attribute.",
+		New: func() results.Result { return &Result{Top: 5} },
+	},
+}
+
 // Result is the analysis of one model. Shares are fractions.
 type Result struct {
 	Dataset    string        `json:"dataset"`

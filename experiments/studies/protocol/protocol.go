@@ -27,6 +27,26 @@ import (
 // Kind is the first word of the names of stored results.
 const Kind = "run"
 
+// MethodKinds are the kinds of results of Method.
+var MethodKinds = []results.Kind{
+	{
+		Name: Kind, Title: "Methods by the paper's protocol", Command: "run",
+		Text: "Each result is that of one run command: the dev stage chooses the number of epochs by " +
+			"the validation classes, and the test stage is evaluated once on the test classes.",
+		New: results.New[Result],
+	},
+}
+
+// VariantsKinds are those of Variants.
+var VariantsKinds = []results.Kind{
+	{
+		Name: ReproductionKind, Title: "The paper's tables", Command: "reproduce",
+		Text: "Every variant by the paper's protocol. The variant with the best validation accuracy is " +
+			"the result; test accuracies of the others are for reference.",
+		New: results.New[Reproduction],
+	},
+}
+
 // Result is the accuracy of a method over its seeds.
 type Result struct {
 	Dataset string        `json:"dataset"`
@@ -113,7 +133,7 @@ func (q *Method) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
 	}
 	if chosen == nil && o.Val != nil {
 		l.Step("choosing the settings of predict --adapt and the temperature of the probabilities on the validation classes")
-		if chosen, err = o.ChooseAdaptation(ctx); err != nil {
+		if chosen, err = decision.ChooseForOutcome(ctx, o); err != nil {
 			return nil, err
 		}
 	}

@@ -126,6 +126,33 @@ const (
 	StrongestKind = "partial-strongest"
 )
 
+// NoiseKinds are the kinds of results of Noise.
+var NoiseKinds = []results.Kind{
+	{
+		Name: NoiseKind, Title: "Noisy descriptions", Command: "noise",
+		Text: "Test accuracy when entries of the class descriptions are replaced by 0 or 1 at random. " +
+			"Relative accuracy is that divided by the accuracy of the same model without noise.",
+		New: results.New[results.Accuracies],
+	},
+}
+
+// PartialKinds are those of Partial.
+var PartialKinds = []results.Kind{
+	{
+		Name: PartialKind, Title: "Partial descriptions, attributes given at random", Command: "partial",
+		Text: partialText,
+		New:  results.New[results.Accuracies],
+	},
+	{
+		Name: StrongestKind, Title: "Partial descriptions, strongest attributes first", Command: "partial --given strongest",
+		Text: partialText,
+		New:  results.New[results.Accuracies],
+	},
+}
+
+const partialText = "Test accuracy when only part of each class's attributes is given. Missing entries are imputed " +
+	"from the given ones of their group or, for methods marked \"inferred\", from all given ones."
+
 // Ask trains the methods by the full protocol, evaluates them on the test classes with distorted
 // descriptions, figure A.1 of the paper, and stores the result.
 func (c *Config) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {

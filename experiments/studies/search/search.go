@@ -30,6 +30,16 @@ type Config struct {
 // Kind is the first word of the names of stored results.
 const Kind = "searched"
 
+// Kinds are the kinds of results.
+var Kinds = []results.Kind{
+	{
+		Name: Kind, Title: "Searched settings", Command: "search",
+		Text: "Validation accuracy of the best settings of a search. It chose them, so it is " +
+			"optimistic.",
+		New: results.New[Result],
+	},
+}
+
 // Result is what a search found.
 type Result struct {
 	Dataset string         `json:"dataset"`

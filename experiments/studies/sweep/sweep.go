@@ -47,6 +47,29 @@ func (c *GroupNumbers) Resolve(ctx context.Context, r *config.Request) ([]config
 // KKind is the first word of the names of its stored results.
 const KKind = "sweep-k"
 
+// KKinds are the kinds of results of GroupNumbers.
+var KKinds = []results.Kind{
+	{
+		Name: KKind, Title: "Number of groups", Command: "sweep-k",
+		Text: "Validation accuracy of k-soft against its number of groups K, and of singletons and " +
+			"semantic-hard with the same features and training.",
+		New: results.New[results.Accuracies],
+	},
+}
+
+// SubsetsKinds are those of Subsets, one for each axis.
+func SubsetsKinds() (list []results.Kind) {
+	for _, of := range Axes {
+		list = append(list, results.Kind{
+			Name: SubsetsKind(of), Title: "Fewer " + Words[of], Command: "subsets --of " + string(of),
+			Text: "Test accuracy when the variant is trained on random subsets, each contained in the larger ones, " +
+				"and evaluated on the same classes.",
+			New: results.New[results.Accuracies],
+		})
+	}
+	return list
+}
+
 // Ask trains k-soft on the dev stage with each number of groups and, for comparison,
 // singletons and, if the data set has groups, semantic-hard, with their own presets and the
 // data, seeds and training of c. It stores the result.
