@@ -23,6 +23,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/internal/numeric"
 )
@@ -155,6 +156,22 @@ func Name(text string) string {
 		text = strings.ReplaceAll(text, unbroken, " ")
 	}
 	return text
+}
+
+// CheckName returns a name as Name does, and what is expected of it: "" if files of text and terminals keep
+// it as it is.
+func CheckName(text string) (name, want string) {
+	const most = 1000
+	name = Name(text)
+	switch {
+	case name == "":
+		want = "a name"
+	case invalid.HasControl(name):
+		want = "a name without control characters"
+	case len(name) > most:
+		want = fmt.Sprintf("a name of at most %d bytes", most)
+	}
+	return name, want
 }
 
 // ImageFile returns the path of the image of an id, relative to dir unless it is absolute. Ids have

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/internal/table"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -89,15 +90,14 @@ func (f *file) read(text []byte) {
 
 // class returns the class of a name, which may have to be new, or -1 if the name is a problem.
 func (f *file) class(line int, name string, isNew bool) int {
-	name = strings.TrimSpace(name)
+	name, want := dataset.CheckName(name)
 	folded := foldName(name)
 	z, known := f.classes[folded]
-	want, got := "", invalid.Quote(name)
+	got := invalid.Quote(name)
 	switch most := maxEntries / max(len(f.table.Attributes), 1); {
+	case want != "":
 	case folded == "":
 		want = "a name"
-	case invalid.HasControl(name):
-		want = "a name without control characters"
 	case known && f.table.Classes[z] != name:
 		want = fmt.Sprintf("%s, as before, or another name", invalid.Quote(f.table.Classes[z]))
 	case known && isNew:

@@ -17,6 +17,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/internal/table"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -72,7 +73,7 @@ func ReadFolder(ctx context.Context, dir string, complete bool, problems *invali
 	t.Cells = make([][]string, len(t.Classes))
 	if complete && len(t.Attributes) == 0 {
 		for _, name := range file.Columns {
-			if name != "" && name != ClassColumn && !invalid.HasControl(name) {
+			if name, want := dataset.CheckName(name); want == "" && name != ClassColumn {
 				t.AddAttribute(Attribute{Name: name})
 			}
 		}
@@ -189,6 +190,9 @@ func (t *Table) Save() error {
 // that they mark, and those of before alone are taken out at the end. The file of fewer attributes is
 // written when the other has them: attributes without a column are described for no class.
 func (t *Table) Write(dir string) error {
+	if err := t.checkNames(dir); err != nil {
+		return err
+	}
 	attributes, classes := [][]string{{"name", "group"}}, [][]string{{ClassColumn}}
 	for _, a := range t.Attributes {
 		attributes = append(attributes, []string{a.Name, a.Group})
@@ -221,6 +225,40 @@ func (t *Table) Write(dir string) error {
 	}
 	s.attributes = len(t.Attributes)
 	return s.writeDrafts(dir, t.Drafts)
+}
+
+// checkNames returns an error for a name with which the files could not be read again.
+func (t *Table) checkNames(dir string) error {
+	var names []string
+	refuse := func(file, field, want, got string) error {
+		return &invalid.Error{Where: filepath.Join(dir, file), Field: field, Want: want, Got: invalid.Quote(got)}
+	}
+	for _, a := range t.Attributes {
+		names = append(names, a.Name)
+		if _, want := dataset.CheckName(a.Group); a.Group != "" && want != "" {
+			return refuse(AttributesFile, "group", want, a.Group)
+		}
+	}
+	for _, of := range []struct {
+		file  string
+		names []string
+	}{{AttributesFile, names}, {ClassesFile, t.Classes}} {
+		known := map[string]bool{}
+		for i, text := range of.names {
+			name, want := dataset.CheckName(text)
+			switch {
+			case want != "":
+			case known[name]:
+				want = "different names"
+			case name == ClassColumn && of.file == AttributesFile:
+				want = "another name than that of the first column of " + ClassesFile
+			}
+			if known[name] = true; want != "" {
+				return refuse(of.file, fmt.Sprintf("line %d", i+2), want, text)
+			}
+		}
+	}
+	return nil
 }
 
 func (s *stored) writeDrafts(dir string, drafts map[Draft]bool) error {

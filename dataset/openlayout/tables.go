@@ -82,9 +82,9 @@ func (r *reader) classNames(file string, optional ...string) (names []string) {
 	}
 	if t := table.Read(r.ctx, r.path(file), &r.problems, []string{classColumn}, optional...); t != nil {
 		for _, row := range t.Rows {
-			name := t.Cell(row, classColumn)
-			if name == "" || invalid.HasControl(name) { // classes.csv with it could not be read
-				t.Report("name", row.Line, classColumn, "a name without control characters", invalid.Quote(name))
+			name, want := dataset.CheckName(t.Cell(row, classColumn))
+			if want != "" { // classes.csv with it could not be read
+				t.Report("name", row.Line, classColumn, want, invalid.Quote(name))
 			}
 			names = append(names, name)
 		}

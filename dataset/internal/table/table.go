@@ -244,18 +244,18 @@ func place(line int, column string) string {
 }
 
 // Names returns the cells of a column that must hold different names. A name that is
-// empty, repeated or has control characters is reported and left empty.
+// empty, repeated or refused by dataset.CheckName is reported and left empty.
 func (t *Table) Names(column string) []string {
 	names := make([]string, len(t.Rows))
 	lineOf := make(map[string]int, len(names))
 	for i, row := range t.Rows {
-		name := t.Cell(row, column)
+		name, want := dataset.CheckName(t.Cell(row, column))
 		other, repeated := lineOf[name]
 		switch {
 		case name == "":
-			t.Report("name", row.Line, column, "a name", "an empty cell")
-		case invalid.HasControl(name):
-			t.Report("name", row.Line, column, "a name without control characters", invalid.Quote(name))
+			t.Report("name", row.Line, column, want, "an empty cell")
+		case want != "":
+			t.Report("name", row.Line, column, want, invalid.Quote(name))
 		case repeated:
 			t.Report("name", row.Line, column, "a different name on each line", fmt.Sprintf("%s, which is also on line %d", invalid.Quote(name), other))
 		default:

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/dataset/descriptions"
@@ -104,7 +106,7 @@ func (s *Server) edit(r *http.Request, body []byte) (any, error) {
 		d = s.d.Clone()
 		scale := d.Scale()
 		for _, c := range e.Changes {
-			if c.Class = strings.TrimSpace(c.Class); c.Rename != "" || c.Delete {
+			if c.Class = dataset.Name(c.Class); c.Rename != "" || c.Delete {
 				err = s.mayRename(r.Context(), c.Class)
 			}
 			if err == nil {
@@ -136,16 +138,17 @@ func (c *change) apply(d *descriptions.Table, cell func(p float64) string) error
 	if c.Attribute != nil {
 		return addAttribute(d, *c.Attribute)
 	}
-	name := strings.TrimSpace(c.Class)
 	isNew := func(name string, but int) error {
+		_, want := dataset.CheckName(name)
 		switch z := d.Finder()(name); {
-		case badName(name):
-			return &invalid.Error{Where: "class", Want: goodName, Got: invalid.Quote(name)}
+		case want != "":
+			return &invalid.Error{Where: "class", Want: want, Got: invalid.Quote(name)}
 		case z >= 0 && z != but:
 			return &invalid.Error{Where: "class", Want: "a new name", Got: invalid.Quote(name), Hint: "There is " + d.Classes[z] + "."}
 		}
 		return nil
 	}
+	name := c.Class
 	if c.New {
 		if err := isNew(name, -1); err != nil {
 			return err
@@ -170,7 +173,7 @@ func (c *change) apply(d *descriptions.Table, cell func(p float64) string) error
 	for _, group := range c.Checked {
 		d.SetDraft(descriptions.Draft{Class: name, Group: group}, false)
 	}
-	switch rename := strings.TrimSpace(c.Rename); {
+	switch rename := dataset.Name(c.Rename); {
 	case c.Delete:
 		d.RenameClass(z, "")
 	case c.Rename != "":
@@ -183,22 +186,23 @@ func (c *change) apply(d *descriptions.Table, cell func(p float64) string) error
 }
 
 func addAttribute(d *descriptions.Table, a descriptions.Attribute) error {
-	a.Name, a.Group = strings.TrimSpace(a.Name), strings.TrimSpace(a.Group)
+	var want, wantGroup string
+	a.Name, want = dataset.CheckName(a.Name)
+	a.Group, wantGroup = dataset.CheckName(a.Group)
 	grouped := len(d.Attributes) > 0 && d.Attributes[0].Group != ""
 	switch {
-	case badName(a.Name) || a.Name == "class":
-		return &invalid.Error{Where: "attribute", Want: goodName, Got: invalid.Quote(a.Name)}
-	case len(d.Attributes) > 0 && grouped != (a.Group != "") || a.Group != "" && badName(a.Group):
+	case want != "" || a.Name == descriptions.ClassColumn:
+		want = cmp.Or(want, "another name")
+		return &invalid.Error{Where: "attribute", Want: want, Got: invalid.Quote(a.Name)}
+	case a.Group != "" && wantGroup != "":
+		return &invalid.Error{Where: "group", Want: wantGroup, Got: invalid.Quote(a.Group)}
+	case len(d.Attributes) > 0 && grouped != (a.Group != ""):
 		return &invalid.Error{Where: "attribute " + invalid.Quote(a.Name), Want: map[bool]string{true: "a group, as the others have", false: "no group, as the others"}[grouped], Got: invalid.Quote(a.Group)}
 	case !d.AddAttribute(a):
 		return &invalid.Error{Where: "attribute", Want: "a new name", Got: invalid.Quote(a.Name)}
 	}
 	return nil
 }
-
-const goodName = "a name of at most 200 bytes, without control characters"
-
-func badName(name string) bool { return name == "" || len(name) > 200 || invalid.HasControl(name) }
 
 // undoEdit takes the last change back.
 func (s *Server) undoEdit(r *http.Request, body []byte) (any, error) {

@@ -31,7 +31,7 @@ func (s *Server) photograph(r *http.Request, content []byte) (any, error) {
 		return nil, &refusal{http.StatusConflict, "Photographs need a model and a network: lago-train serve " + s.Name + " --model latest --weights FILE."}
 	}
 	name := r.URL.Query().Get("name")
-	if badName(name) {
+	if _, want := dataset.CheckName(name); want != "" {
 		name = "photograph"
 	}
 	done, err := s.busy(r.Context())

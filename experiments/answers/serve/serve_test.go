@@ -158,6 +158,7 @@ func TestRefusals(t *testing.T) {
 		"large change":       {s, "POST", "/edit", []byte(`{"class":"` + strings.Repeat("a", maxRequest) + `"}`), nil, 413, "at most 4 MB"},
 		"no JSON":            {s, "POST", "/edit", []byte("{"), nil, 400, "as the page sends it, found a syntax error"},
 		"wrong type":         {s, "POST", "/edit", map[string]any{"version": "7"}, nil, 400, "as the page sends it, found string version"},
+		"null":               {s, "POST", "/edit", []byte(" null"), nil, 400, "as the page sends it, found null"},
 		"unknown key":        {s, "POST", "/edit", []byte(`{"file":"/etc/passwd"}`), nil, 400, `as the page sends it, found \"file\"`},
 		"unknown class":      {s, "POST", "/edit", edit(map[string]any{"class": "new"}), nil, 400, "one of the data set"},
 		"the same class":     {s, "POST", "/edit", edit(map[string]any{"class": "old", "new": true}), nil, 400, "a new name"},

@@ -7,6 +7,7 @@
 package serve
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
@@ -268,8 +269,11 @@ func write(w http.ResponseWriter, v any, err error) {
 
 // read reads the JSON of a request.
 func read[T any](body []byte) (v T, err error) {
-	if err = fileio.Unmarshal(body, &v); err == nil {
+	isNull := string(bytes.TrimSpace(body)) == "null" // which every type takes
+	if err = fileio.Unmarshal(body, &v); err == nil && !isNull {
 		return v, nil
+	} else if isNull {
+		err = &invalid.Error{Got: "null"}
 	}
 	found, unknown := strings.CutPrefix(err.Error(), "json: unknown field ")
 	bad, wrong := (*invalid.Error)(nil), (*json.UnmarshalTypeError)(nil)
