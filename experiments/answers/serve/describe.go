@@ -249,17 +249,6 @@ func (s *Server) save(ctx context.Context, body []byte, make func(edit) (d *desc
 	return err
 }
 
-// order finds the order in which the groups should be described.
-func (s *Server) order(r *http.Request, _ []byte) (any, error) {
-	done, err := s.busy(r.Context())
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	table, _, _ := s.now()
-	return check.Describing(table), nil
-}
-
 // shownPairs is the number of pairs that the page lists at most, and shownAttributes that of the
 // attributes of a pair.
 const (

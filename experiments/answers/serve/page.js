@@ -1,5 +1,5 @@
 "use strict";
-let state, open = null, brush = 1, order = null, trial = {remove: new Set(), change: new Map(), unseen: true}, asked = 0, going = false;
+let state, open = null, brush = 1, trial = {remove: new Set(), change: new Map(), unseen: true}, asked = 0, going = false;
 const byId = id => document.getElementById(id);
 const all = ["describe", "attributes", "try", "check"];
 
@@ -80,7 +80,7 @@ const address = (view, of) => "#" + view + (of === undefined ? "" : "/" + encode
 function route() {
   const [view, of] = location.hash.slice(1).split("/"), id = all.includes(view) ? view : "describe", name = of && decoded(of);
   if (id === "describe") open = name && find(name) ? name : null;
-  if (id === "attributes") { order = null; showAttributes.group = name; }
+  if (id === "attributes") showAttributes.group = name;
   const sampled = id === "try" && name && state.classes.find(c => c.rows.includes(Number(name)));
   if (name && (id === "try" && !sampled || id === "describe" && !open)) say(`There is no ${id === "try" ? "sample" : "class"} ${name}.`, true);
   if (sampled) { trial.class = sampled.name; trial.photo = null; chosen.value = ""; trial.sample = Number(name); predict(); }
@@ -200,32 +200,25 @@ function showDescribe() {
 const beginning = () => state.attributes.length > 0 && !state.classes.some(c => known(c) > 0) && make("p", {id: "beginning"}, "Nothing is described yet. The fastest way is ",
   make("button", {textContent: "by attribute", onclick: () => go("attributes")}), ", for all classes at once. A language model can draft it: ", make("code", {textContent: `lago-train dataset describe ${state.name} --prompt`}), ".");
 
-// showAttributes asks for one group of attributes of all classes. The groups are in the order in which they tell apart classes that are
-// still alike.
-async function showAttributes() {
+// showAttributes asks for one group of attributes of all classes, first the groups with most open entries.
+function showAttributes() {
   const view = byId("attributes"), off = state.read_only, groups = groupsOf();
   if (groups.size === 0) return view.replaceChildren(make("p", {}, "There are no attributes yet: add some ", make("button", {textContent: "by class", onclick: () => go("describe")}), "."));
-  if (!order) {
-    try { order = await ask("order"); } catch (e) { return say(e.message, true); }
-    if (current() !== "attributes") return;
-  }
-  const list = order.groups.filter(g => groups.has(g.name)), open = name => state.classes.reduce((n, c) => n + groups.get(name).filter(m => c.values[m] === null).length, 0);
-  const group = groups.has(showAttributes.group) ? showAttributes.group : (list.find(g => open(g.name) > 0) || list[0]).name;
+  const open = name => state.classes.reduce((n, c) => n + groups.get(name).filter(m => c.values[m] === null).length, 0);
+  const list = [...groups.keys()].map(name => ({name, open: open(name)})).sort((a, b) => b.open - a.open);
+  const group = groups.has(showAttributes.group) ? showAttributes.group : list[0].name;
   showAttributes.group = group;
   history.replaceState(null, "", address("attributes", group)); // for Back, once the group is done
-  const about = list.find(g => g.name === group), next = [...list.slice(list.indexOf(about) + 1), ...list].find(g => g.name !== group && open(g.name) > 0), members = groups.get(group);
+  const next = list.find(g => g.name !== group && g.open > 0), members = groups.get(group);
   const filter = showAttributes.filter || "all", isOpen = c => members.some(m => c.values[m] === null), isDraft = c => c.drafts.includes(group);
   const shown = state.classes.filter(c => filter === "all" || (filter === "open" ? isOpen(c) : isDraft(c))), total = state.classes.length * state.attributes.length, done = state.classes.reduce((n, c) => n + known(c), 0);
   const chooser = make("select", {"aria-label": "Group", "data-key": "group", onchange: e => go("attributes", e.target.value)},
-    list.map(g => make("option", {value: g.name, textContent: `${groupName(g.name)} (${open(g.name) > 0 ? open(g.name) + " open" : "done"})`})));
+    list.map(g => make("option", {value: g.name, textContent: `${groupName(g.name)} (${g.open > 0 ? g.open + " open" : "done"})`})));
   chooser.value = group;
   const filters = make("select", {"aria-label": "Classes shown", "data-key": "filter", onchange: e => { showAttributes.filter = e.target.value; show(); }},
     [["all", "all classes"], ["open", `with open entries (${state.classes.filter(isOpen).length})`], ["draft", `with drafts (${state.classes.filter(isDraft).length})`]].map(([value, textContent]) => make("option", {value, textContent})));
   filters.value = filter;
   const rest = shown.filter(isOpen), drafts = shown.filter(isDraft);
-  const alike = order.alike === 1 ? "1 pair of classes is still alike" : `${order.alike} pairs of classes are still alike`;
-  const brings = order.alike === 0 ? "No classes are alike any more." : about.pairs === 0 ? `${alike}; this group cannot change that.` : `${alike}, and ${about.pairs} lack this group.` +
-    (about.confusion === null ? "" : ` By it alone, two classes that have it have an expected confusion of ${percent(about.confusion)}.`);
   const column = m => { // whose name fills in its open entries: those that are exceptions are then clicked
     const {name} = state.attributes[m], rest = shown.filter(c => c.values[m] === null), text = within(name, group);
     return make("button", {disabled: off || rest.length === 0 || brush === null, title: `${word(brush)} for the ${rest.length} open entries`, "data-key": "column" + name, textContent: text,
@@ -234,7 +227,7 @@ async function showAttributes() {
   view.replaceChildren(...[
     make("div", {className: "row"}, chooser, next && make("button", {textContent: `Next: ${groupName(next.name)}`, "data-key": "next", onclick: () => go("attributes", next.name)}), filters,
       make("progress", {max: Math.max(total, 1), value: done, "aria-label": "described"}), make("small", {textContent: `${done} of ${total} entries`})),
-    make("h2", {textContent: `${groupName(group)}: which classes have it?`}), make("p", {className: "note", textContent: brings}),
+    make("h2", {textContent: `${groupName(group)}: which classes have it?`}),
     brushes(off),
     make("div", {className: "table"}, make("table", {}, make("thead", {}, make("tr", {}, make("th", {textContent: `${shown.length} classes`}), members.map(m => make("th", {scope: "col"}, column(m))))),
       make("tbody", {}, shown.map((c, row) => make("tr", {}, make("th", {scope: "row"}, state.pictures && c.rows.length > 0 && zoom(c.rows[0], c.name), make("span", {textContent: className(c.name)}), isDraft(c) && make("small", {className: "draft", textContent: "draft"})),

@@ -193,7 +193,6 @@ func (s *Server) Handler() http.Handler {
 	}
 	handle("GET /state", 0, func(*http.Request, []byte) (any, error) { return s.state(), nil })
 	handle("GET /check", 0, s.check)
-	handle("GET /order", 0, s.order)
 	handle("POST /edit", maxRequest, s.edit)
 	handle("POST /undo", maxRequest, s.undoEdit)
 	handle("POST /predict", maxRequest, s.predict)
