@@ -174,7 +174,7 @@ func describedOp[T Float](name string, node *G.Node, rows, cols []int) *G.Node {
 	if len(rows) == node.Shape()[0] && len(cols) == node.Shape()[1] {
 		return node
 	}
-	x, to := input[T](name, node), output[T](len(rows), len(cols))
+	x, to := input[T](node), output[T](len(rows), len(cols))
 	x.gradient = func(dx []T) { restored(matrix.Of(to.grad, len(cols)), matrix.Of(dx, x.shape[1]), rows, cols) }
 	return apply(kernel{name: name + " of described attributes", from: []operand{x}, to: to, forward: func() {
 		writeDescribed(to.matrix(), x.matrix(), rows, cols)
@@ -183,7 +183,7 @@ func describedOp[T Float](name string, node *G.Node, rows, cols []int) *G.Node {
 
 // scaledOp makes U, in which scaleGroups scaled the entries, from the descriptions.
 func scaledOp(node *G.Node, k int, of []int) *G.Node {
-	u, scaled := input[float64]("U", node), output[float64](node.Shape()...)
+	u, scaled := input[float64](node), output[float64](node.Shape()...)
 	return apply(kernel{name: "U scaled by group", from: []operand{u}, to: scaled, forward: func() {
 		copy(scaled.data, u.data)
 		scaleGroups(scaled.matrix(), k, of)
@@ -192,16 +192,16 @@ func scaledOp(node *G.Node, k int, of []int) *G.Node {
 
 // priorOp makes p from U.
 func (c Config) priorOp(node *G.Node) *G.Node {
-	u, p := input[float64]("U", node), output[float64](node.Shape()[1])
+	u, p := input[float64](node), output[float64](node.Shape()[1])
 	return apply(kernel{name: "p: mean of U", from: []operand{u}, to: p, forward: func() { copy(p.data, c.prior(u.matrix())) }})
 }
 
 // ratioOp makes U/p, M x Z, or the transpose of U if pNode is nil.
 func ratioOp[T Float](uNode, pNode *G.Node) *G.Node {
-	u, ratio := input[float64]("U", uNode), output[T](uNode.Shape()[1], uNode.Shape()[0])
+	u, ratio := input[float64](uNode), output[T](uNode.Shape()[1], uNode.Shape()[0])
 	name, from, p := "U", []operand{u}, (*value[float64])(nil)
 	if pNode != nil {
-		name, p = "U/p", input[float64]("p", pNode)
+		name, p = "U/p", input[float64](pNode)
 		from = append(from, p)
 	}
 	return apply(kernel{name: name, from: from, to: ratio, forward: func() { writeRatio(ratio.matrix(), u.matrix(), p.numbers()) }})

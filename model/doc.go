@@ -6,7 +6,7 @@
 //
 // To read the model, start at machines.go: buildW. The map:
 //
-//	A[n,m]   = sigmoid(X W + b)                  detectors, sigmoid   parameters.go
+//	A[n,m]   = sigmoid(X W + b)                  logits, sigmoid      parameters.go
 //	U, p[m]  descriptions of the classes, prior  Config.Describe      describe.go
 //	Gamma    = softmax over k of (zeta V[m,:])   softGroups           groups.go
 //	p[m] per group, which depends on Gamma       groupedPrior         groups.go
@@ -15,7 +15,7 @@
 //	log p(z|x) soft AND across groups (Eq. 4)    softAnd              loss.go
 //	CXE, BXE (Eq. 6)                             crossEntropy,        loss.go
 //	                                             attributeEntropy
-//	|W|^2, |W U^T|^2 (Eq. 6)                     detectors, norms     parameters.go
+//	|W|^2, |W U^T|^2 (Eq. 6)                     penalties            parameters.go
 //	|Gamma - Gamma_sem|^2 (Eq. 6)                groupPrior           groups.go
 //	loss (Eq. 6)                                 lossOp, buildW       loss.go, machines.go
 //

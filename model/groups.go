@@ -35,7 +35,7 @@ func writeGamma[T Float](gamma []T, v matrix.Matrix[T], zeta float64) {
 
 // softGroups makes Gamma from V.
 func softGroups[T Float](vNode *G.Node, zeta float64) *G.Node {
-	v := input[T]("V", vNode)
+	v := input[T](vNode)
 	gamma := output[T](v.shape...)
 	k := v.shape[1]
 	v.gradient = func(dv []T) {
@@ -57,7 +57,7 @@ func softGroups[T Float](vNode *G.Node, zeta float64) *G.Node {
 
 // groupPrior makes |Gamma - Gamma_sem|^2, which keeps the learned groups near those of the data set.
 func groupPrior[T Float](gammaNode, semanticNode *G.Node) *G.Node {
-	gamma, semantic := input[T]("Gamma", gammaNode), input[T]("Gamma_sem", semanticNode)
+	gamma, semantic := input[T](gammaNode), input[T](semanticNode)
 	distance := output[float64]()
 	gamma.gradient = func(dgamma []T) {
 		d := T(distance.grad[0])
@@ -132,7 +132,7 @@ func (g *groupedPrior[T]) byGamma(dgamma []T, gamma matrix.Matrix[T], means, dp 
 
 // groupedPriorOp makes p of PerGroup from Gamma and the means of U.
 func groupedPriorOp[T Float](gammaNode, meansNode *G.Node) *G.Node {
-	gamma, means := input[T]("Gamma", gammaNode), input[float64]("mean of U", meansNode)
+	gamma, means := input[T](gammaNode), input[float64](meansNode)
 	p, g := output[float64](means.shape...), new(groupedPrior[T])
 	gamma.gradient = func(dgamma []T) { g.byGamma(dgamma, gamma.matrix(), means.data, p.grad) }
 	return apply(kernel{name: "p: mean of groups", from: []operand{gamma, means}, to: p, forward: func() {
@@ -142,7 +142,7 @@ func groupedPriorOp[T Float](gammaNode, meansNode *G.Node) *G.Node {
 
 // overPrior makes Gamma[m,k] / p[m], M x K. It is 0 for an attribute with p(a_m) = 0, as writeRatio has it.
 func overPrior[T Float](gammaNode, pNode *G.Node) *G.Node {
-	gamma, p := input[T]("Gamma", gammaNode), input[float64]("p", pNode)
+	gamma, p := input[T](gammaNode), input[float64](pNode)
 	over, inverse := output[T](gamma.shape...), make([]T, gamma.shape[0])
 	k := gamma.shape[1]
 	gamma.gradient = func(dgamma []T) {
@@ -282,7 +282,7 @@ func (f *fixedGroups[T]) pack(packed []T, a matrix.Matrix[T]) matrix.Matrix[T] {
 // fixedSoftOr makes the group scores (Eq. 5), K x n x Z, while the grouping is fixed; the inputs
 // are those of softOr. The tables are made of them at the first step of each phase.
 func fixedSoftOr[T Float](phase *int, aNode, gammaNode, ratioNode, noneNode, acNode *G.Node) *G.Node {
-	a, gamma, ratio := input[T]("A", aNode), input[T]("Gamma", gammaNode), input[T]("U/p", ratioNode)
+	a, gamma, ratio := input[T](aNode), input[T](gammaNode), input[T](ratioNode)
 	n, z := a.shape[0], ratio.shape[1]
 	o := &fixedScores[T]{n: n, z: z, sum: matrix.New[T](n, z)}
 	scores := output[T](gamma.shape[1], n, z)

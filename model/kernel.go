@@ -2,7 +2,6 @@ package model
 
 import (
 	"fmt"
-	"slices"
 	"unsafe"
 
 	G "gorgonia.org/gorgonia"
@@ -33,30 +32,27 @@ type kernel struct {
 
 // operand is a *value[float32] or a *value[float64].
 type operand interface {
-	source() *G.Node                                 // of an input
-	memory() G.Value                                 // of an output
-	read(v G.Value)                                  // sets the numbers of an input
-	readGradient(v G.Value)                          // sets the gradient by an output
-	differentiable() bool                            // whether an input has a gradient
-	derivative(of *kernel, y, dy *G.Node) *G.Node    // of an input, nil if it has none
-	describe() (of tensor.Dtype, shape tensor.Shape) // of an output
+	source() *G.Node                        // of an input
+	memory() G.Value                        // of an output
+	bind(v G.Value)                         // sets the numbers of an input, or the gradient with respect to an output
+	differentiable() bool                   // whether an input has a gradient
+	derivative() (dx operand, write func()) // of such an input
 }
 
-// value is a named input or the output of a kernel.
+// value is an input or the output of a kernel.
 type value[T Float] struct {
-	name  string
 	node  *G.Node // of an input
 	out   G.Value // of an output
 	shape tensor.Shape
 	data  []T
-	grad  []T // of an output: the gradient by it, while those by the inputs are computed
+	grad  []T // of an output: the gradient with respect to it, while those of the inputs are computed
 
-	// gradient computes that by an input into dx. It is nil where none is needed.
+	// gradient computes that of an input into dx. It is nil where none is needed.
 	gradient func(dx []T)
 }
 
-func input[T Float](name string, node *G.Node) *value[T] {
-	return &value[T]{name: name, node: node, shape: node.Shape()}
+func input[T Float](node *G.Node) *value[T] {
+	return &value[T]{node: node, shape: node.Shape()}
 }
 
 // output makes the output of a kernel; without a shape it is a scalar.
@@ -90,53 +86,41 @@ func (x *value[T]) matrix() (m matrix.Matrix[T]) {
 	return matrix.Of(x.data, x.shape[1])
 }
 
-func (x *value[T]) source() *G.Node                        { return x.node }
-func (x *value[T]) memory() G.Value                        { return x.out }
-func (x *value[T]) read(v G.Value)                         { x.data = numbers[T](v) }
-func (x *value[T]) differentiable() bool                   { return x.gradient != nil }
-func (x *value[T]) readGradient(v G.Value)                 { x.grad = numbers[T](v) }
-func (x *value[T]) describe() (tensor.Dtype, tensor.Shape) { return dtype[T](), x.shape }
+// gradientMatrix is matrix of the gradient.
+func (x *value[T]) gradientMatrix() matrix.Matrix[T] { return matrix.Of(x.grad, x.shape[1]) }
 
-// derivative makes the node of the gradient by x. It has the inputs of the kernel, its output
-// y and the gradient by that, dy.
-func (x *value[T]) derivative(of *kernel, y, dy *G.Node) *G.Node {
-	if x.gradient == nil {
-		return nil
+func (x *value[T]) source() *G.Node      { return x.node }
+func (x *value[T]) memory() G.Value      { return x.out }
+func (x *value[T]) differentiable() bool { return x.gradient != nil }
+
+func (x *value[T]) bind(v G.Value) {
+	if x.out != nil {
+		x.grad = numbers[T](v)
+	} else {
+		x.data = numbers[T](v)
 	}
-	dx := output[T](x.shape...)
-	return apply(kernel{
-		name: fmt.Sprintf("d (%s) / d %s", of.name, x.name),
-		from: append(slices.Clone(of.from), result{of.to, y}, gradientBy{of.to, dy}),
-		to:   dx, forward: func() { x.gradient(dx.data) },
-	})
 }
 
-// result is the output of a kernel as an input of its gradients, gradientBy the gradient by it.
-type (
-	result struct {
-		operand
-		node *G.Node
-	}
-	gradientBy result
-)
+func (x *value[T]) derivative() (operand, func()) {
+	dx := output[T](x.shape...)
+	return dx, func() { x.gradient(dx.data) }
+}
 
-func (r result) source() *G.Node          { return r.node }
-func (r result) read(G.Value)             {} // it has its numbers since the kernel ran
-func (r result) differentiable() bool     { return false }
-func (g gradientBy) source() *G.Node      { return g.node }
-func (g gradientBy) differentiable() bool { return false }
-func (g gradientBy) read(v G.Value)       { g.readGradient(v) }
-
-// apply adds a kernel to the graph of its inputs. It panics if Gorgonia refuses the node, as
-// only a mistake in this package makes it do.
+// apply adds a kernel to the graph of its inputs.
 func apply(k kernel) *G.Node {
-	nodes := make(G.Nodes, len(k.from))
-	for i, x := range k.from {
-		nodes[i] = x.source()
+	var inputs G.Nodes
+	for _, x := range k.from {
+		inputs = append(inputs, x.source())
 	}
-	of, shape := k.to.describe()
-	k.Op, k.begun = graphop.New(k.name, of, shape, nodes), -1
-	return G.Must(G.ApplyOp(&k, nodes...))
+	return k.at(inputs)
+}
+
+// at adds a kernel to the graph of some nodes. The first of them are those of from. It panics if
+// Gorgonia refuses the node, as only a mistake in this package makes it do.
+func (k kernel) at(inputs G.Nodes) *G.Node {
+	to := k.to.memory()
+	k.Op, k.begun = graphop.New(k.name, to.Dtype(), to.Shape(), inputs), -1
+	return G.Must(G.ApplyOp(&k, inputs...))
 }
 
 // remember makes a node of a kernel keep its value until the next phase.
@@ -153,8 +137,8 @@ func (k *kernel) Do(inputs ...G.Value) (G.Value, error) {
 	if k.remembered && !first {
 		return k.to.memory(), nil
 	}
-	for i, v := range inputs {
-		k.from[i].read(v)
+	for i, x := range k.from {
+		x.bind(inputs[i])
 	}
 	if first {
 		k.begun = *k.phase
@@ -166,13 +150,18 @@ func (k *kernel) Do(inputs ...G.Value) (G.Value, error) {
 	return k.to.memory(), nil
 }
 
-// SymDiff implements gorgonia.SDOp.
-func (k *kernel) SymDiff(_ G.Nodes, y, dy *G.Node) (G.Nodes, error) {
-	nodes := make(G.Nodes, len(k.from))
+// SymDiff implements gorgonia.SDOp. The node of a gradient has dy, y and the inputs of the kernel as its
+// inputs. It reads dy alone: the kernel has read the others before, in the same step.
+func (k *kernel) SymDiff(inputs G.Nodes, y, dy *G.Node) (G.Nodes, error) {
+	gradients := make(G.Nodes, len(k.from))
 	for i, x := range k.from {
-		nodes[i] = x.derivative(k, y, dy)
+		if x.differentiable() {
+			dx, write := x.derivative()
+			d := kernel{name: "gradient of " + k.name, from: []operand{k.to}, to: dx, forward: write}
+			gradients[i] = d.at(append(G.Nodes{dy, y}, inputs...))
+		}
 	}
-	return nodes, nil
+	return gradients, nil
 }
 
 // DiffWRT implements gorgonia.SDOp.

@@ -36,7 +36,7 @@ func (t *Terms) Add(u Terms, share float64) {
 // lossOp makes Eq. 6 from the nodes of its terms; that of the prior is nil where psi is 0.
 // Gradients are by the terms that depend on what trains, W or V, with a weight other than 0.
 func lossOp[T, B Float](c Config, cxeNode, bxeNode, penaltiesNode, priorNode *G.Node, learnsV bool) *G.Node {
-	cxe, bxe, penalties := input[T]("CXE", cxeNode), input[B]("BXE", bxeNode), input[float64]("|W|^2, |W U^T|^2", penaltiesNode)
+	cxe, bxe, penalties := input[T](cxeNode), input[B](bxeNode), input[float64](penaltiesNode)
 	loss, from := output[float64](), []operand{cxe, bxe, penalties}
 	cxe.gradient = func(d []T) { d[0] = T(loss.grad[0]) }
 	if c.Alpha != 0 && !learnsV {
@@ -47,7 +47,7 @@ func lossOp[T, B Float](c Config, cxeNode, bxeNode, penaltiesNode, priorNode *G.
 	}
 	var prior *value[float64]
 	if priorNode != nil {
-		prior = input[float64]("|Gamma - Gamma_sem|^2", priorNode)
+		prior = input[float64](priorNode)
 		from = append(from, prior)
 		if learnsV {
 			prior.gradient = func(d []float64) { d[0] = c.Psi * loss.grad[0] }
@@ -66,7 +66,7 @@ func lossOp[T, B Float](c Config, cxeNode, bxeNode, penaltiesNode, priorNode *G.
 // targets Y, both n x Z. A row of Y has a one at the class of its sample. A row of zeros leaves its sample
 // out, so that a last, partial batch counts exactly.
 func crossEntropy[T Float](lNode, yNode *G.Node) *G.Node {
-	l, y, mean := input[T]("L", lNode), input[T]("Y", yNode), output[T]()
+	l, y, mean := input[T](lNode), input[T](yNode), output[T]()
 	n, z := l.shape[0], l.shape[1]
 	norms := make([]float64, n)
 	l.gradient = func(dl []T) {
@@ -117,7 +117,7 @@ func entropyGradient[T Float](dl, l, y []T, norm, scale float64) {
 // exponentials are not computed again; the gradient by S includes what goes through it. It is computed from
 // S, as log(1 + exp(s)) - t s, which is exact even where A rounds to 0 or 1.
 func attributeEntropy[T Float](sNode, aNode, yNode, uNode *G.Node) *G.Node {
-	s, a, y, u := input[T]("S", sNode), input[T]("A", aNode), input[T]("Y", yNode), input[float64]("U", uNode)
+	s, a, y, u := input[T](sNode), input[T](aNode), input[T](yNode), input[float64](uNode)
 	n, m, z := s.shape[0], s.shape[1], u.shape[0]
 	mean, targets, rows := output[T](), matrix.New[T](n, m), make([]float64, n)
 	s.gradient = func(ds []T) {
@@ -249,7 +249,7 @@ func (p *logProduct) log(i int) float64 {
 //
 //	L[n,z] = sum_k log G[k,n,z]
 func softAnd[T Float](scoresNode *G.Node) *G.Node {
-	scores := input[T]("G", scoresNode)
+	scores := input[T](scoresNode)
 	k, n, z := scores.shape[0], scores.shape[1], scores.shape[2]
 	l := output[T](n, z)
 	scores.gradient = func(dg []T) {

@@ -221,7 +221,7 @@ func TestPicturesOfTheGraphs(t *testing.T) {
 	c := learned
 	c.Prior = model.PerAttribute
 	tr := newTrial(t, c, sizes{n: 11, d: 13, m: 6, k: 3, z: 5}, 1)
-	letters := map[int]string{11: "N", 13: "D", 6: "M", 3: "K", 5: "Z", 7: "(Z+2)", 70: "N M + 4"}
+	letters := map[int]string{11: "N", 13: "D", 6: "M", 3: "K", 5: "Z", 7: "(Z+2)"}
 	for name, dot := range map[string]string{
 		"graph-w": tr.byW(t).Dot("graph-w", letters),
 		"graph-v": tr.byV(t).Dot("graph-v", letters),

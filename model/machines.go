@@ -184,8 +184,7 @@ func (m *Machine[T]) buildW(g *G.ExprGraph) (train []*G.Node) {
 	t := m.tables(g, variableMatrix(g, "V", m.params.V), m.remember)
 	ratio := m.remember(ratioOp[T](t.u, t.p))
 
-	detectors := detectors[T](&m.phase, x, w, b, t.allU)
-	s := logits[T](detectors, m.X.Rows, d.Described)
+	s := describedOp[T]("S", logits[T](x, w, b), allIndices(m.X.Rows), d.Described)
 	a := sigmoid[T](s)   // p(a_m|x)
 	var none, ac *G.Node // for Ac = 0, neither is needed
 	if c.Complement != NoComplement {
@@ -198,7 +197,7 @@ func (m *Machine[T]) buildW(g *G.ExprGraph) (train []*G.Node) {
 	l := softAnd[T](scores)                                         // Eq. 4
 
 	m.cxe, m.bxe = crossEntropy[T](l, y), attributeEntropy[T](s, a, y, t.targets)
-	m.penalties = norms[T](detectors)
+	m.penalties = penalties[T](&m.phase, w, t.allU)
 	if m.prior = m.groupPrior(g, t.allGamma); m.prior != nil {
 		m.remember(m.prior)
 	}
@@ -231,7 +230,7 @@ func (m *Machine[T]) buildV(g *G.ExprGraph) (train []*G.Node) {
 	l := softAnd[T](softOr[T](a, weights, ratio, none, ac)) // Eq. 4 and 5
 
 	m.cxe = crossEntropy[T](l, y)
-	m.penalties = m.remember(fixedNorms[T](w, t.allU))
+	m.penalties = m.remember(penalties[T](&m.phase, w, t.allU))
 	m.prior = m.groupPrior(g, t.allGamma)
 	m.loss = lossOp[T, float64](c, m.cxe, m.bxe, m.penalties, m.prior, true) // Eq. 6
 	return []*G.Node{v}

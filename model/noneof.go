@@ -127,7 +127,7 @@ func writeWithPrior[T Float](to matrix.Matrix[T], u matrix.Matrix[float64], p []
 // noneOfClassesOp makes Uc and pc from U, p and Gamma. The gradient is by Gamma and, if it is
 // asked for, by p.
 func noneOfClassesOp[T Float](uNode, pNode, gammaNode *G.Node, byPrior bool) *G.Node {
-	u, p, gamma := input[float64]("U", uNode), input[float64]("p", pNode), input[T]("Gamma", gammaNode)
+	u, p, gamma := input[float64](uNode), input[float64](pNode), input[T](gammaNode)
 	z, m, k := u.shape[0], u.shape[1], gamma.shape[1]
 	none := output[T](z+2, k)
 	r := matrix.New[T](z+1, m)
@@ -161,7 +161,7 @@ func noneOfClassesOp[T Float](uNode, pNode, gammaNode *G.Node, byPrior bool) *G.
 // noneOfDetections makes Ac of A, with the scale of the classes. The gradient is by A or by
 // Gamma: Gorgonia would compute both.
 func noneOfDetections[T Float](aNode, gammaNode, noneNode *G.Node, byGroups bool) *G.Node {
-	a, gamma, none := input[T]("A", aNode), input[T]("Gamma", gammaNode), input[T]("Uc, pc", noneNode)
+	a, gamma, none := input[T](aNode), input[T](gammaNode), input[T](noneNode)
 	n, k := a.shape[0], gamma.shape[1]
 	ac := output[T](n, k)
 	var factor []float64
@@ -197,11 +197,11 @@ type noneTerm[T Float] struct {
 // noneInputs returns the inputs of an op of scores; the gradient is by Ac.
 func (t *noneTerm[T]) noneInputs(noneNode, acNode *G.Node, scores *value[T]) (from []operand) {
 	if noneNode != nil {
-		t.none = input[T]("Uc, pc", noneNode)
+		t.none = input[T](noneNode)
 		from = append(from, t.none)
 	}
 	if acNode != nil {
-		t.ac = input[T]("Ac", acNode)
+		t.ac = input[T](acNode)
 		t.ac.gradient = func(dac []T) { noneTermByDetections(dac, scores.grad, t.noneRatio) }
 		from = append(from, t.ac)
 	}

@@ -142,99 +142,60 @@ func sigmoids[T Float](a, s []T) {
 	}
 }
 
-// detectors makes one vector of S = X W + b, n x M, and of the terms of the loss that depend on
-// W alone, |W|^2 and |W U^T|^2, each in two numbers: its value in T and what that rounds off.
-// It is one op because the gradient with respect to W, D x M, takes most of the time of a step:
-// of two ops Gorgonia would add two such gradients. logits and norms take the vector apart.
-//
-// As in the paper, the biases are not penalised; the authors' program adds |b|^2.
-func detectors[T Float](phase *int, xNode, wNode, bNode, uNode *G.Node) *G.Node {
-	x, w, b, u := input[T]("X", xNode), input[T]("W", wNode), input[T]("b", bNode), input[float64]("U", uNode)
-	size, m := x.shape[0]*w.shape[1], w.shape[1]
-	all := output[T](size + 4)
-	var p descriptionProduct[T]
+// logits makes S = X W + b, n x M.
+func logits[T Float](xNode, wNode, bNode *G.Node) *G.Node {
+	x, w, b := input[T](xNode), input[T](wNode), input[T](bNode)
+	s := output[T](x.shape[0], w.shape[1])
 	w.gradient = func(dw []T) {
 		const rows = 128 // at a time, which stay in the cache
-		ds, byW2, byWU2 := matrix.Of(all.grad[:size], m), all.grad[size], all.grad[size+2]
-		parallel.For((w.shape[0]+rows-1)/rows, 1, func(lo, hi int) {
+		parallel.For((x.shape[1]+rows-1)/rows, 1, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
-				first, end := i*rows, min((i+1)*rows, w.shape[0])
-				part := matrix.Of(dw[first*m:end*m], m)
-				clear(part.Data)
-				if byW2 != 0 {
-					blas.AddScaled(part.Data, 2*byW2, w.matrix().Slice(first, end).Data)
-				}
-				if byWU2 != 0 {
-					p.addGradient(part, byWU2, first)
-				}
-				matrix.AddMul(part, x.matrix().Columns(first, end).T(), ds)
+				first, end := i*rows, min((i+1)*rows, x.shape[1])
+				part := matrix.Of(dw, w.shape[1]).Slice(first, end)
+				matrix.Mul(part, x.matrix().Columns(first, end).T(), s.gradientMatrix())
 			}
 		})
 	}
 	b.gradient = func(db []T) {
 		clear(db)
-		for row := range slices.Chunk(all.grad[:size], m) {
+		for row := range slices.Chunk(s.grad, len(db)) {
 			for j, v := range row {
 				db[j] += v
 			}
 		}
 	}
-	k := kernel{name: "X W + b, |W|^2, |W U^T|^2", from: []operand{x, w, b, u}, to: all, phase: phase, forward: func() {
-		writeLogits(matrix.Of(all.data[:size], m), x.matrix(), w.matrix(), b.data)
-		for i, term := range p.norms(w.matrix()) {
-			rounded := T(term)
-			all.data[size+2*i], all.data[size+2*i+1] = rounded, 0
-			if numeric.Finite(rounded) {
-				all.data[size+2*i+1] = T(term - float64(rounded))
-			}
+	return apply(kernel{name: "S = X W + b", from: []operand{x, w, b}, to: s, forward: func() {
+		writeLogits(s.matrix(), x.matrix(), w.matrix(), b.data)
+	}})
+}
+
+// penalties makes |W|^2 and |W U^T|^2. As in the paper, the biases are not penalised; the
+// authors' program adds |b|^2.
+func penalties[T Float](phase *int, wNode, uNode *G.Node) *G.Node {
+	w, u, terms := input[T](wNode), input[float64](uNode), output[float64](2)
+	var p descriptionProduct[T]
+	w.gradient = func(dw []T) {
+		clear(dw)
+		if d := T(terms.grad[0]); d != 0 {
+			blas.AddScaled(dw, 2*d, w.data)
 		}
-	}}
-	k.begin = func() { p.set(w.shape[0], matrix.Convert[T](u.matrix())) }
-	return apply(k)
-}
-
-// logits takes S of the described attributes out of detectors of n samples.
-func logits[T Float](detectorsNode *G.Node, n int, described []int) *G.Node {
-	all, s := input[T]("detectors", detectorsNode), output[T](n, len(described))
-	m, rows := (all.shape[0]-4)/n, allIndices(n)
-	all.gradient = func(d []T) {
-		clear(d[n*m:])
-		restored(matrix.Of(s.grad, len(described)), matrix.Of(d[:n*m], m), rows, described)
-	}
-	return apply(kernel{name: "S", from: []operand{all}, to: s, forward: func() {
-		writeDescribed(s.matrix(), matrix.Of(all.data[:n*m], m), rows, described)
-	}})
-}
-
-// norms takes |W|^2 and |W U^T|^2 out of detectors.
-func norms[T Float](detectorsNode *G.Node) *G.Node {
-	all, terms := input[T]("detectors", detectorsNode), output[float64](2)
-	size := all.shape[0] - 4
-	all.gradient = func(d []T) {
-		clear(d)
-		d[size], d[size+2] = T(terms.grad[0]), T(terms.grad[1])
-	}
-	return apply(kernel{name: "|W|^2, |W U^T|^2", from: []operand{all}, to: terms, forward: func() {
-		for i := range terms.data {
-			terms.data[i] = float64(all.data[size+2*i]) + float64(all.data[size+2*i+1])
+		if d := T(terms.grad[1]); d != 0 {
+			p.addGradient(matrix.Of(dw, w.shape[1]), d)
 		}
-	}})
-}
-
-// fixedNorms makes |W|^2 and |W U^T|^2 while W is fixed.
-func fixedNorms[T Float](wNode, uNode *G.Node) *G.Node {
-	w, u, terms := input[T]("W", wNode), input[float64]("U", uNode), output[float64](2)
-	return apply(kernel{name: "|W|^2, |W U^T|^2", from: []operand{w, u}, to: terms, forward: func() {
-		var p descriptionProduct[T]
-		p.set(w.shape[0], matrix.Convert[T](u.matrix()))
-		squares := p.norms(w.matrix())
-		copy(terms.data, squares[:])
-	}})
+	}
+	return apply(kernel{
+		name: "|W|^2, |W U^T|^2", from: []operand{w, u}, to: terms, phase: phase,
+		begin: func() { p.set(w.shape[0], matrix.Convert[T](u.matrix())) },
+		forward: func() {
+			squares := p.norms(w.matrix())
+			copy(terms.data, squares[:])
+		},
+	})
 }
 
 // sigmoid makes A = 1 / (1 + exp(-S)), p(a_m|x).
 func sigmoid[T Float](sNode *G.Node) *G.Node {
-	s := input[T]("S", sNode)
+	s := input[T](sNode)
 	a := output[T](s.shape...)
 	s.gradient = func(ds []T) {
 		for i, p := range a.data {
@@ -273,13 +234,11 @@ func (p *descriptionProduct[T]) norms(w matrix.Matrix[T]) [2]float64 {
 	return [2]float64{blas.Dot(w.Data, w.Data), blas.Dot(other, p.product.Data)}
 }
 
-// addGradient adds scale times the gradient, with respect to the rows of W from one on, at the W of the
-// last call of norms.
-func (p *descriptionProduct[T]) addGradient(dw matrix.Matrix[T], scale T, from int) {
-	product := p.product.Slice(from, from+dw.Rows)
+// addGradient adds scale times the gradient with respect to W, at the W of the last call of norms.
+func (p *descriptionProduct[T]) addGradient(dw matrix.Matrix[T], scale T) {
 	if p.square {
-		blas.AddScaled(dw.Data, 2*scale, product.Data)
+		blas.AddScaled(dw.Data, 2*scale, p.product.Data)
 		return
 	}
-	matrix.AddMul(dw, product.Times(2*scale), p.factor)
+	matrix.AddMul(dw, p.product.Times(2*scale), p.factor)
 }

@@ -17,7 +17,7 @@ import (
 // Gamma/p as gamma, and U as ratio. none holds Uc and pc, see noneOfClasses; it is nil for
 // Ac = 0. ac is Ac, n x K, or nil for Ac = 1.
 func softOr[T Float](aNode, gammaNode, ratioNode, noneNode, acNode *G.Node) *G.Node {
-	o := &learnedSoftOr[T]{a: input[T]("A", aNode), gamma: input[T]("Gamma", gammaNode), ratio: input[T]("U/p", ratioNode)}
+	o := &learnedSoftOr[T]{a: input[T](aNode), gamma: input[T](gammaNode), ratio: input[T](ratioNode)}
 	n, m, k, z := o.a.shape[0], o.gamma.shape[0], o.gamma.shape[1], o.ratio.shape[1]
 	o.scores, o.byGroup = output[T](k, n, z), matrix.New[T](k, m)
 	o.scratch.New = func() any {
