@@ -5,8 +5,8 @@
 // The packages below it make one: xlsa17 and openlayout read folders, glyphs and simulate
 // generate data, and catalog finds any of them by name. Package check says what is wrong with one.
 //
-// It does not know models. What p(z|x) makes of a description, and how missing entries
-// are imputed, is in package model.
+// It does not know models. What p(z|x) makes of a description is in package model; package impute completes
+// descriptions.
 package dataset
 
 import (

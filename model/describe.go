@@ -9,7 +9,6 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/matrix"
-	"github.com/lago-train/lago-train/model/impute"
 )
 
 // Description describes the candidate classes, which are the train classes during
@@ -32,8 +31,8 @@ type Description struct {
 // scale the entries of each group of a class to a sum of at most 1 (supplement A), since soft OR takes the
 // attributes of a group to exclude each other.
 //
-// Missing entries are imputed from the candidate classes (package impute). A
-// Pipeline imputes them from the train classes first.
+// A missing entry is the mean of the attribute over the classes of u. A Pipeline has imputed them before, but
+// for attributes that no class describes.
 func (c Config) Describe(u dataset.Matrix[float64], groups []int) (*Description, error) {
 	return c.describe(u, groups, nil)
 }
@@ -55,22 +54,18 @@ func (c Config) describe(u dataset.Matrix[float64], groups []int, prior []float3
 	if len(groups) != u.Cols {
 		groups = nil
 	}
-	imputer, err := impute.New(u, groups)
-	if err != nil {
-		return nil, err
-	}
-	full, err := imputer.Impute(u)
-	if err != nil {
-		return nil, err
-	}
-	d := &Description{U: dataset.Convert[float64](full), Groups: groups}
-	for m := range d.U.Cols {
-		if !math.IsNaN(d.U.Data[m]) && (prior == nil || prior[m] > 0) { // NaN is for all classes
+	d := &Description{U: dataset.Convert[float64](u), Groups: groups}
+	for m, mean := range dataset.Means(u, math.NaN()) {
+		is := !math.IsNaN(mean) && (prior == nil || prior[m] > 0)
+		if is {
 			d.Described = append(d.Described, m)
-			continue
 		}
 		for z := range d.U.Rows {
-			d.U.Row(z)[m] = 0
+			if p := &d.U.Row(z)[m]; !is {
+				*p = 0
+			} else if math.IsNaN(*p) {
+				*p = mean
+			}
 		}
 	}
 	if len(d.Described) == 0 { // no class has any attribute, so that all have equal scores

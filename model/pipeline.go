@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/model/impute"
+	"github.com/lago-train/lago-train/dataset/impute"
 	"github.com/lago-train/lago-train/model/preprocess"
 	"gonum.org/v1/gonum/stat"
 )
@@ -156,13 +156,6 @@ func (p *Pipeline) Store(s Stored, u dataset.Matrix[float64]) error {
 // Imputed returns the descriptions u with missing entries imputed.
 func (p *Pipeline) Imputed(u dataset.Matrix[float64]) (dataset.Matrix[float64], error) {
 	return p.Impute.Impute(u)
-}
-
-// WithImputation returns a copy of p that imputes missing entries in another way.
-func (p *Pipeline) WithImputation(kind impute.Kind) *Pipeline {
-	other := *p
-	other.Impute = p.Impute.WithKind(kind)
-	return &other
 }
 
 // LAGO returns the classifier if it is Grouped. Otherwise the error is an *invalid.Error.

@@ -1,16 +1,14 @@
 package model_test
 
 import (
-	"math"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/impute"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/impute"
 	"github.com/lago-train/lago-train/model/preprocess"
 )
 
@@ -41,7 +39,7 @@ func (echo) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (data
 func TestPipelineOfAnyClassifier(t *testing.T) {
 	x := dataset.Matrix[float32]{Rows: 2, Cols: 2, Data: []float32{3, 4, 1, 2}}
 	u := matrix([][]float64{{1, nan}, {nan, 1}})
-	imputer := testkit.Must(impute.New(matrix([][]float64{{0, 0.5}, {1, 1}}), nil))(t) // means 0.5 and 0.75
+	imputer := impute.New(matrix([][]float64{{0.5, 0.75}, {0.5, 0.75}}))
 	standardise := &preprocess.Transform{Chain: preprocess.Standardize, Shift: []float32{1, 2}, Scale: []float32{2, 1}}
 	for _, c := range []struct {
 		transform *preprocess.Transform
@@ -201,9 +199,6 @@ func partial(t *rapid.T, c model.Config) (p *model.Pipeline, semantic []int, a, 
 		tr.Semantic[m] = m % 3 // for singletons too
 	}
 	p = lago(single(tr))
-	if rapid.Bool().Draw(t, "with a reference") {
-		p.Impute = testkit.Must(impute.New(uniform(newRand(seed+1), 7, 9, 0, 0.6), tr.Semantic))(t)
-	}
 	return p, tr.Semantic, uniform(newRand(seed+2), 5, 9, 0, 1), tr.described
 }
 
@@ -250,51 +245,15 @@ func TestUndescribedGroupOfMany(t *testing.T) {
 	}
 }
 
-// A group that a class does not describe leaves its odds unchanged against a class that
-// has the mean description of the reference in this group.
-func TestUndescribedGroupIsThatOfTheAverageClass(t *testing.T) {
-	const unsaid, average, group = 1, 3, 2
-	rapid.Check(t, func(t *rapid.T) {
-		c := hard(t, 1000)
-		p, semantic, a, u := partial(t, c)
-		reference := uniform(newRand(rapid.Uint64().Draw(t, "reference")), 7, 9, 0, 0.6)
-		p.Impute = testkit.Must(impute.New(reference, semantic))(t)
-		leaveOut(u, semantic, group, unsaid)
-		for m, mean := range dataset.Means(reference, 0) {
-			if semantic[m] == group {
-				u.Row(average)[m] = mean
-			}
-		}
-		before, after := logPOf(t, p, a, u), logPOf(t, p, redetect(a, semantic, group), u)
-		moved := false
-		for i := range a.Rows {
-			b, f := before.Row(i), after.Row(i)
-			same(t, "log odds", []float64{f[unsaid] - f[average]}, []float64{b[unsaid] - b[average]})
-			moved = moved || math.Abs(b[unsaid]-b[0]-f[unsaid]+f[0]) > 1e-6
-		}
-		// Singletons without a complement score log U/p + log A: the odds do not depend on A.
-		if !moved && !(c.Variant == model.Singletons && c.Complement == model.NoComplement) {
-			t.Error("the odds against a class that describes the group did not change")
-		}
-	})
-}
-
-// Missing entries are imputed from the reference, not from the other given classes, in the
-// way of WithImputation, in Classify and in Explainer.
+// Missing entries are imputed from the reference, not from the other given classes.
 func TestMissingEntriesAreImputedFromTheReference(t *testing.T) {
 	tr := newTrial(t, oneHot, sizes{n: 2, d: 2, m: 4, z: 2}, 1)
 	p := lago(single(tr))
-	p.Impute = testkit.Must(impute.New(matrix([][]float64{{0.1, 0.2, 0.3, 0.4}, {0.3, 0.4, 0.5, 0.6}}), nil))(t)
+	p.Impute = impute.New(matrix([][]float64{{0.2, 0.3, 0.4, 0.5}, {0.2, 0.3, 0.4, 0.5}}))
 	u := matrix([][]float64{{0.9, nan, 0.5, 0.5}, {0.9, 0.7, nan, 0.5}})
 	full := matrix([][]float64{{0.9, 0.3, 0.5, 0.5}, {0.9, 0.7, 0.4, 0.5}})
 	a := uniform(newRand(2), 3, 4, 0, 1)
 	want := logPOf(t, p, a, full)
 	same(t, "log p(z|x)", logPOf(t, p, a, u).Data, want.Data)
 	testkit.NearAll(t, "scores", floats(testkit.Must(p.Classify(dataset.Convert[float32](a), u))(t).Data), want.Data, 1e-5)
-
-	inferred := p.WithImputation(impute.Inferred)
-	expected := testkit.Must(p.Impute.WithKind(impute.Inferred).Impute(u))(t)
-	if diff := cmp.Diff(expected, testkit.Must(inferred.Imputed(u))(t)); diff != "" || cmp.Equal(expected, full) {
-		t.Errorf("inferred (-want +got):\n%s", diff)
-	}
 }

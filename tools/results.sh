@@ -182,8 +182,8 @@ END
   section "$DATASET" partial 'Partial class descriptions' 'partial partial-strongest' \
 'Each unseen class gives only a share of its attributes: at random, or the strongest first, as
 people describe what is distinctive (masks then differ only where attributes are equally strong).
-"inferred" imputes missing attributes from all given ones. Standard errors count masks; the
-choice of classes, which the intervals count, matters more: this does not rank the methods.' <<END
+Standard errors count masks; the choice of classes, which the intervals count, matters more: this
+does not rank the methods.' <<END
 lago-train partial --dataset $DATASET $once --shares 1,0.5,0.25,0.1
 lago-train partial --dataset $DATASET --given strongest $once --shares 1,0.5,0.25,0.1
 END

@@ -15,11 +15,11 @@ import (
 	"time"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/impute"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/adapt"
-	"github.com/lago-train/lago-train/model/impute"
 	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train/methods"
@@ -232,8 +232,8 @@ func (h *header) load(f *safetensors.File) (err error) {
 		return err
 	}
 	h.Correction, h.Calibration, h.Adaptation, h.Fit, h.Generalised = d.Correction, d.Calibration, d.Adaptation, d.Fit, d.Generalised
-	h.Impute, err = impute.New(h.Descriptions.Gather(h.Learned), h.Semantic)
-	return err
+	h.Impute = impute.New(h.Descriptions.Gather(h.Learned))
+	return nil
 }
 
 // tensorsOf returns the tensors of a prefix, without it.

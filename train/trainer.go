@@ -13,11 +13,11 @@ import (
 	"time"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/impute"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/impute"
 	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train/methods"
@@ -263,10 +263,7 @@ const recorded = 1000
 func newTrainer(t Trial, d *Data) (*trainer, error) {
 	groups := d.Dataset.GroupOf()
 	described := d.Dataset.Describe(d.TrainClasses)
-	imputer, err := impute.New(described, groups)
-	if err != nil {
-		return nil, err
-	}
+	imputer, err := impute.New(described), error(nil)
 	r := &trainer{
 		trial: t, imputer: imputer, train: d.train, fit: d.train.atMost(recorded),
 		shape: method.Shape{Dims: d.train.X.Cols, Attributes: described.Cols, Groups: groups},

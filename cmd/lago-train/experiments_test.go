@@ -112,9 +112,7 @@ func TestExperimentsShareRunsAndStoreResults(t *testing.T) {
 	if n := noise.Rows; len(n) != 6 || n[5].Label() != "eszsl, 50.0 %" || len(n[5].ByDraw.Values) != 2 {
 		t.Errorf("noise: %+v", n)
 	}
-	partial := small(t, "partial", out, "--shares", "1,0.2", "--mask-seeds", "2", "--given", "strongest")
-	succeeds(t, partial...)
-	succeeds(t, append(partial, "--impute", "neutral")...)
+	succeeds(t, small(t, "partial", out, "--shares", "1,0.2", "--mask-seeds", "2", "--given", "strongest")...)
 	groups := printed[grouping.Result](t, small(t, "groups", out, "--json")...)
 	models := testkit.Must(filepath.Glob(filepath.Join(out, "*-k-soft-test-seed0-*")))(t)
 	given := printed[grouping.Result](t, append([]string{"groups", "--json", "--model", models[0]}, onMini(t)[:3]...)...)

@@ -27,7 +27,6 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/table"
-	"github.com/lago-train/lago-train/model/impute"
 )
 
 // predictionOptions are those of the commands that predict with one model.
@@ -66,8 +65,6 @@ func (o *predictionOptions) settings(photographs string) setting.List {
 	return slices.Concat(o.dataSettings().Without("json"), needing(photographs, o.networkSettings()), setting.List{
 		candidatesSetting(&o.candidates, "unseen, or all for samples of classes trained on"),
 		setting.Raw("classes", &o.classes, "").Common().Describe("`FILE` CSV file with descriptions of classes to choose from"),
-		setting.Choice("impute", &o.Impute, impute.Neutral, impute.Kinds...).
-			Describe("imputation of missing entries: neutral (within the group) or inferred (from all entries)"),
 	}.In(classGroup), setting.List{
 		modelSetting(&o.model),
 		adaptSetting(&o.Adapt).Excludes("temperature"),

@@ -8,17 +8,15 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/adapt"
-	"github.com/lago-train/lago-train/model/impute"
 	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/methods"
 )
 
 // Options say how samples are predicted.
 type Options struct {
-	Impute       impute.Kind // "" as the model does
-	Temperature  float64     // T of the probabilities softmax(s/T); 0 is that of the model
-	Uncalibrated bool        // leave out the temperature that is stored with the model
-	Adapt        bool        // adapt the predictions to all samples together
+	Temperature  float64 // T of the probabilities softmax(s/T); 0 is that of the model
+	Uncalibrated bool    // leave out the temperature that is stored with the model
+	Adapt        bool    // adapt the predictions to all samples together
 }
 
 // Predictor predicts samples as one of some classes. It is not for concurrent use.
@@ -50,9 +48,6 @@ func (m *Model) Predictor(c Candidates, o Options) (*Predictor, error) {
 			}
 		}
 		p.Model = m.With(&pipeline)
-	}
-	if o.Impute != "" {
-		p.Model = m.With(p.WithImputation(o.Impute))
 	}
 	switch {
 	case o.Temperature > 0:

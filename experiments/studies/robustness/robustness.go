@@ -21,7 +21,6 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/impute"
 	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/methods"
 	"github.com/lago-train/lago-train/train/metrics"
@@ -34,7 +33,6 @@ type Config struct {
 	Like      config.Config   `json:"like"`           // has the preprocessing, seeds and epochs of the baselines
 	Keys      []string        `json:"keys,omitempty"` // of settings that were given
 	Distortion
-	Impute []impute.Kind `json:"impute,omitempty"` // each method is evaluated with each; none for noise
 
 	names []string // of Variants and Baselines
 }
@@ -59,8 +57,6 @@ func (c *Partial) Settings(r *config.Request) setting.List {
 		setting.Numbers("shares", &c.Shares, 1, 0.75, 0.5, 0.25, 0.1).Common().Describe("`S,...` shares of the attributes that are given, above 0 and up to 1"),
 		setting.Choice("given", &c.Given, AtRandom, AtRandom, Strongest).Common().
 			Describe("attributes that are given: random ones or the strongest"),
-		setting.Choices("impute", &c.Impute, impute.Kinds, impute.Kinds...).Common().
-			Describe("imputation of missing attributes: neutral (within the group) or inferred (from all entries)"),
 		setting.Whole("mask_seeds", &c.MaskSeeds, 5, setting.Between(1, 1000)).Describe("`N` random masks"),
 	})
 }
@@ -151,7 +147,7 @@ var PartialKinds = []results.Kind{
 }
 
 const partialText = "Test accuracy when only part of each class's attributes is given. Missing entries are imputed " +
-	"from the given ones of their group or, for methods marked \"inferred\", from all given ones."
+	"from the given ones."
 
 // Ask trains the methods by the full protocol, evaluates them on the test classes with distorted
 // descriptions, figure A.1 of the paper, and stores the result.
@@ -160,32 +156,22 @@ func (c *Config) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	kinds := c.Impute
-	if c.Given == "" {
-		kinds = []impute.Kind{impute.Neutral}
-	}
 	a := c.newResult(l)
 	a.Missing = done.Missing
 	for _, m := range results.Methods(done) {
 		a.Notes = append(a.Notes, fmt.Sprintf("correction of %s: %s", m.Name, m.Correction()))
-		for _, kind := range kinds {
-			rows, err := c.rows(m, kind, l.Data)
-			if err != nil {
-				return nil, err
-			}
-			a.Rows = append(a.Rows, rows...)
-			a.Classes = len(rows[0].ByClass)
+		rows, err := c.rows(m, l.Data)
+		if err != nil {
+			return nil, err
 		}
+		a.Rows = append(a.Rows, rows...)
+		a.Classes = len(rows[0].ByClass)
 	}
 	return a, l.Store(a.Kind, c, a)
 }
 
 // rows evaluates the models of a method, one per seed, on the test classes, with each degree of distortion.
-func (c *Config) rows(method results.Method, kind impute.Kind, d *dataset.Dataset) ([]results.Row, error) {
-	name := method.Name
-	if kind != impute.Neutral {
-		name += ", " + string(kind)
-	}
+func (c *Config) rows(method results.Method, d *dataset.Dataset) ([]results.Row, error) {
 	samples, u := train.Select(d, d.Features, d.Split.Test), d.Describe(d.Split.Test)
 	degrees, undistorted := c.sorted()
 	_, _, draws := c.degrees()
@@ -197,9 +183,8 @@ func (c *Config) rows(method results.Method, kind impute.Kind, d *dataset.Datase
 		if err != nil {
 			return nil, err
 		}
-		p := saved.Pipeline.WithImputation(kind)
 		score := func(u dataset.Matrix[float64]) (mean float64, recall []float64, err error) {
-			scores, err := model.Score(p, samples.X, samples.Rows, u)
+			scores, err := model.Score(saved.Pipeline, samples.X, samples.Rows, u)
 			if err != nil {
 				return 0, nil, err
 			}
@@ -212,7 +197,7 @@ func (c *Config) rows(method results.Method, kind impute.Kind, d *dataset.Datase
 			return nil, err
 		}
 		if clean == 0 {
-			return nil, fmt.Errorf("%s: the test accuracy with the given descriptions is 0, so that no accuracy relative to it exists", name)
+			return nil, fmt.Errorf("%s: the test accuracy with the given descriptions is 0, so that no accuracy relative to it exists", method.Name)
 		}
 		for i, degree := range degrees {
 			for draw := range draws {
@@ -232,7 +217,7 @@ func (c *Config) rows(method results.Method, kind impute.Kind, d *dataset.Datase
 	for i, degree := range degrees {
 		draw, relative := lab.Summarise(byDraw.Row(i)), lab.Summarise(relative.Row(i))
 		row := results.Row{
-			Labels: []string{name, format.Percent(degree)}, Number: 100 * degree, Draws: draws, ByDraw: &draw, Relative: &relative,
+			Labels: []string{method.Name, format.Percent(degree)}, Number: 100 * degree, Draws: draws, ByDraw: &draw, Relative: &relative,
 			Accuracy: lab.Summarise(bySeed.Row(i)), Interval: metrics.ClassInterval(byClass.Row(i)), ByClass: byClass.Row(i),
 		}
 		if degree != undistorted {

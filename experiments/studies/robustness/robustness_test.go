@@ -3,7 +3,6 @@ package robustness
 import (
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -18,7 +17,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/results"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/impute"
 	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/metrics"
 )
@@ -105,10 +103,10 @@ func TestMasksAreNested(t *testing.T) {
 }
 
 // ask asks with LAGO's variants and ESZSL, and returns the stored result.
-func ask(t *testing.T, l *lab.Lab, kind string, d Distortion, kinds []impute.Kind, variants ...model.Variant) *results.Accuracies {
+func ask(t *testing.T, l *lab.Lab, kind string, d Distortion, variants ...model.Variant) *results.Accuracies {
 	t.Helper()
 	c := &Config{
-		Variants: testlab.Full(l, variants...), Baselines: []string{"eszsl"}, Like: testlab.Config(l, config.DevThenTest, model.SemanticHard), Distortion: d, Impute: kinds,
+		Variants: testlab.Full(l, variants...), Baselines: []string{"eszsl"}, Like: testlab.Config(l, config.DevThenTest, model.SemanticHard), Distortion: d,
 	}
 	for i, v := range c.Variants {
 		c.Variants[i] = v.With("freeze_prior", false) // with the prior of eight training classes, accuracy is near chance
@@ -132,14 +130,14 @@ func models(t *testing.T, l *lab.Lab, method string) (files []string) {
 
 // accuracy is the mean over models of the accuracy with other descriptions of the test
 // classes, and of that relative to the given ones.
-func accuracy(t *testing.T, l *lab.Lab, files []string, kind impute.Kind, worse dataset.Matrix[float64]) (mean, relative float64) {
+func accuracy(t *testing.T, l *lab.Lab, files []string, worse dataset.Matrix[float64]) (mean, relative float64) {
 	t.Helper()
 	s := train.Select(l.Data, l.Data.Features, l.Data.Split.Test)
 	of := func(p *model.Pipeline, u dataset.Matrix[float64]) float64 {
 		return testkit.Must(metrics.Confuse(testkit.Must(model.Score(p, s.X, s.Rows, u))(t), s.Labels))(t).Accuracy().PerClass
 	}
 	for _, path := range files {
-		p := testkit.Must(train.Load(path))(t).Pipeline.WithImputation(kind)
+		p := testkit.Must(train.Load(path))(t).Pipeline
 		a := of(p, worse)
 		mean += a / float64(len(files))
 		relative += a / of(p, l.Data.Describe(l.Data.Split.Test)) / float64(len(files))
@@ -151,7 +149,7 @@ func accuracy(t *testing.T, l *lab.Lab, files []string, kind impute.Kind, worse 
 // is always there.
 func TestNoise(t *testing.T) {
 	l := testlab.New(t)
-	a := ask(t, l, NoiseKind, Distortion{Ratios: []float64{1, 0.2}, NoiseSeeds: 3}, nil, model.SemanticHard, model.Singletons)
+	a := ask(t, l, NoiseKind, Distortion{Ratios: []float64{1, 0.2}, NoiseSeeds: 3}, model.SemanticHard, model.Singletons)
 	if len(a.Rows) != 9 || len(a.Missing) != 0 || a.Classes != 4 {
 		t.Fatalf("%d rows of %d classes, missing %+v", len(a.Rows), a.Classes, a.Missing)
 	}
@@ -165,7 +163,7 @@ func TestNoise(t *testing.T) {
 			t.Errorf("%s scores %g by noise alone, %g without", name, all.Accuracy.Mean, none.Accuracy.Mean)
 		}
 		testkit.Near(t, name+" minus that without noise", all.Difference.Mean, all.Accuracy.Mean-none.Accuracy.Mean, 1e-12)
-		mean, relative := accuracy(t, l, models(t, l, name), impute.Neutral, saltAndPepper(l.Data.Describe(l.Data.Split.Test), 0.2, 2))
+		mean, relative := accuracy(t, l, models(t, l, name), saltAndPepper(l.Data.Describe(l.Data.Split.Test), 0.2, 2))
 		testkit.Near(t, name+" with the third noise", some.ByDraw.Values[2], mean, 1e-12)
 		testkit.Near(t, name+" relative", some.Relative.Values[2], relative, 1e-12)
 		testkit.Near(t, name+" over seeds and draws", some.Accuracy.Mean, some.ByDraw.Mean, 1e-12)
@@ -177,28 +175,22 @@ func TestNoise(t *testing.T) {
 	testkit.WantText(t, testlab.Text(a.Tables()), "methods on simulated-small: test accuracy with noisy descriptions, 4 test classes, 2 seeds", "minus that without noise")
 }
 
-// Each method is measured with each imputation, by the same masks.
+// Methods are measured by the same masks.
 func TestPartial(t *testing.T) {
 	l := testlab.New(t)
-	kinds := []impute.Kind{impute.Neutral, impute.Inferred}
 	d := Distortion{Shares: []float64{1, 0.5, 0.1}, Given: AtRandom, MaskSeeds: 3}
-	a := ask(t, l, PartialKind, d, kinds, model.SemanticHard)
-	for i, want := range []string{"semantic-hard", "semantic-hard, inferred", "eszsl", "eszsl, inferred"} {
+	a := ask(t, l, PartialKind, d, model.SemanticHard)
+	for i, want := range []string{"semantic-hard", "eszsl"} {
 		tenth, half, all := a.Rows[3*i], a.Rows[3*i+1], a.Rows[3*i+2]
-		name, _, _ := strings.Cut(want, ",")
-		mean, _ := accuracy(t, l, models(t, l, name), kinds[i%2], AtRandom.only(l.Data.Describe(l.Data.Split.Test), 0.5, 1))
+		mean, _ := accuracy(t, l, models(t, l, want), AtRandom.only(l.Data.Describe(l.Data.Split.Test), 0.5, 1))
 		testkit.Near(t, want+" by half of it", half.ByDraw.Values[1], mean, 1e-12)
 		testkit.NearAll(t, want+" with all given", all.Relative.Values, []float64{1, 1, 1}, 1e-12)
 		if half.Labels[0] != want || tenth.Accuracy.Mean >= all.Accuracy.Mean {
 			t.Errorf("%s scores %g by all and %g by a tenth; expected %s, which needs descriptions", half.Labels[0], all.Accuracy.Mean, tenth.Accuracy.Mean, want)
 		}
 	}
-	lines := testkit.Must(a.Figures(""))(t)[0].Picture.(*plot.Lines)
-	if len(lines.Series) != 4 || lines.Series[1].Look != (plot.Look{Method: "semantic-hard", Condition: plot.Dashed}) {
-		t.Errorf("found %+v, expected a dashed line where entries are inferred", lines.Series)
-	}
 	d.Given = Strongest
-	ask(t, testlab.New(t), StrongestKind, d, kinds)
+	ask(t, testlab.New(t), StrongestKind, d)
 }
 
 // Data with published settings are resolved again after they were read.

@@ -1,0 +1,140 @@
+package impute_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/impute"
+	"github.com/lago-train/lago-train/internal/testkit"
+)
+
+var nan = math.NaN()
+
+func matrix(rows ...[]float64) dataset.Matrix[float64] {
+	m := dataset.NewMatrix[float64](len(rows), len(rows[0]))
+	for i, row := range rows {
+		copy(m.Row(i), row)
+	}
+	return m
+}
+
+// Given entries stay, filled ones are probabilities, and an attribute stays missing in every class or in none.
+func TestImputeProperty(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := rapid.IntRange(1, 6).Draw(t, "attributes")
+		p := rapid.OneOf(rapid.Float64Range(0, 1), rapid.SampledFrom([]float64{0, 1, nan}))
+		draw := func(name string) dataset.Matrix[float64] {
+			z := rapid.IntRange(1, 5).Draw(t, "classes of "+name)
+			return dataset.Matrix[float64]{Rows: z, Cols: m, Data: rapid.SliceOfN(p, z*m, z*m).Draw(t, name)}
+		}
+		imputer, u := impute.New(draw("reference")), draw("descriptions")
+		before := slices.Clone(u.Data)
+		full := testkit.Must(imputer.Impute(u))(t)
+		testkit.Equal(t, "descriptions that were given", u.Data, before, cmpopts.EquateNaNs())
+		for i, p := range u.Data {
+			switch got := full.Data[i]; {
+			case !math.IsNaN(p) && got != p:
+				t.Errorf("entry %d is %g, expected %g as described", i, got, p)
+			case math.IsNaN(p) && (got < 0 || got > 1):
+				t.Errorf("entry %d is %g", i, got)
+			case math.IsNaN(got) && !math.IsNaN(full.Data[i%u.Cols]):
+				t.Errorf("entry %d is missing, but not in class 0", i)
+			}
+		}
+	})
+}
+
+// birds is a table of classes, half of whose attributes follow from the others.
+func birds(classes, attributes int, seed uint64) dataset.Matrix[float64] {
+	r, u := rand.New(rand.NewPCG(seed, 1)), dataset.NewMatrix[float64](classes, attributes)
+	for z := range classes {
+		for a := range attributes {
+			if u.Row(z)[a] = r.Float64(); a%2 == 1 {
+				u.Row(z)[a] = 0.8*u.Row(z)[a-1] + 0.1
+			}
+		}
+	}
+	return u
+}
+
+// A class is filled by the reference alone where this is described well enough, and by the other candidates
+// too where it is not. Complete descriptions never change.
+func TestOtherCandidates(t *testing.T) {
+	complete := birds(60, 4, 1)
+	u := matrix([]float64{0.9, nan, 0.5, 0.5}, []float64{0.1, nan, nan, nan}, []float64{0.2, 0.3, 0.4, 0.5})
+	imputer := impute.New(complete)
+	both := testkit.Must(imputer.Impute(u))(t)
+	testkit.NearAll(t, "alone", testkit.Must(imputer.Impute(u.Slice(0, 1)))(t).Data, both.Row(0), 0)
+	if wing := both.Row(0)[1]; wing < 0.6 || both.Row(1)[1] > 0.4 {
+		t.Errorf("found %.2f, expected entries that follow from the others", both.Data)
+	}
+	sparse := dataset.Convert[float64](complete)
+	for z := range sparse.Rows {
+		sparse.Row(z)[1], sparse.Row(z)[2], sparse.Row(z)[3] = nan, nan, nan
+	}
+	imputer = impute.New(sparse)
+	candidates := dataset.Matrix[float64]{Rows: 61, Cols: 4, Data: append(slices.Clone(u.Row(0)), birds(60, 4, 2).Data...)}
+	many := testkit.Must(imputer.Impute(candidates))(t)
+	if wing := many.Row(0)[1]; wing < 0.6 {
+		t.Errorf("found %.2f, expected what the other candidates say", many.Row(0))
+	}
+	testkit.NearAll(t, "complete candidates", many.Data[4:], candidates.Data[4:], 0)
+}
+
+// What a class that gives its strongest attributes does not say is weaker than what it says; random entries
+// say nothing of the others.
+func TestStrongestAttributes(t *testing.T) {
+	const classes, attributes = 50, 40
+	r, reference := rand.New(rand.NewPCG(1, 1)), dataset.NewMatrix[float64](classes, attributes)
+	class := dataset.NewMatrix[float64](1, attributes) // has what is rare, and lacks what is common
+	for i := range reference.Data {
+		common := float64(i%attributes) / attributes
+		reference.Data[i] = min(common+0.02*r.Float64(), 1)
+		class.Data[i%attributes] = 1 - common
+	}
+	highest := func(given func(a int) bool) float64 {
+		u := dataset.Convert[float64](class)
+		for a := range u.Data {
+			if !given(a) {
+				u.Data[a] = nan
+			}
+		}
+		full := testkit.Must(impute.New(reference).Impute(u))(t)
+		for a := range u.Data {
+			if given(a) {
+				full.Data[a] = 0
+			}
+		}
+		return slices.Max(full.Data)
+	}
+	strongest := highest(func(a int) bool { return a < 10 })
+	random := highest(func(a int) bool { return a%4 == 0 })
+	if strongest > 0.8 || random < 0.9 {
+		t.Errorf("the highest filled entries are %.2f and %.2f, expected less than the least given one and what is common", strongest, random)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	_, err := impute.New(matrix([]float64{0, 1})).Impute(matrix([]float64{nan}))
+	testkit.WantError(t, err, "expected 2 attributes, as in training, found 1")
+}
+
+// Where attributes follow from others, one question of each pair explains nearly all, and a wrong entry is
+// the most doubtful one.
+func TestQuestionsAndDoubts(t *testing.T) {
+	u := birds(400, 6, 1) // 1, 3 and 5 follow from 0, 2 and 4
+	order := impute.Fit(u).Order([][]int{{0}, {1}, {2, 3}, {4}, {5}})
+	if first := order[0]; first.Index != 2 || order[2].Explained < 0.8 || order[4].Explained < 0.999 {
+		t.Errorf("found %+v, expected the pair first, and little left when each pair is known", order)
+	}
+	u.Row(7)[2], u.Row(7)[3] = 0.9, 0.1
+	if d := impute.Doubts(u)[0]; d.Class != 7 || d.Attribute < 2 || d.Attribute > 3 || d.Deviance < 3 {
+		t.Errorf("found %+v, expected an entry of the pair that disagrees", d)
+	}
+}
