@@ -182,6 +182,8 @@ func extractCommand() *command {
 		setting.Raw("images", &o.ImageDir, "").Describe("`DIR` folder with one folder of images per class, or with images"),
 		setting.Raw("list", &o.list, "").Describe("`FILE` CSV file of images: path[,class], relative to --images or to the file"),
 		setting.Switch("skip_broken", &o.SkipBroken, false).Describe("leave out images that cannot be decoded, and list them in skipped.csv"),
+		setting.Switch("replace", &o.Replace, false).
+			Describe("replace the samples of a data set that is there even if none of them stay"),
 	}.In(inputGroup).Common(), o.networkSettings(), o.dataSettings().Without("no_cache", "dev_split"), setting.List{shardSetting(&o.Shard, "images")})}
 }
 

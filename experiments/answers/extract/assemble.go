@@ -12,7 +12,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/gofrs/flock"
@@ -108,9 +107,11 @@ func (w *work) install() (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	if there(openlayout.FeaturesFile) && !there(skippedFile) { // no image is broken any more
-		if err := os.Remove(filepath.Join(w.Dir, skippedFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return invalid.File(w.Dir, err)
+	for _, name := range []string{skippedFile, labelsFile} { // that this data set has no more
+		if there(openlayout.FeaturesFile) && !there(name) {
+			if err := os.Remove(filepath.Join(w.Dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return invalid.File(w.Dir, err)
+			}
 		}
 	}
 	for _, name := range append(openlayout.SampleFiles(), skippedFile, openlayout.ExtractFile) {
@@ -126,9 +127,8 @@ func (w *work) install() (err error) {
 // tables are those of the samples and of the broken images. Samples of the earlier data set keep their
 // labels, unless the list of images gives them another class than their folder.
 func (w *work) tables() (t *openlayout.ImageTables, skipped [][]string, err error) {
-	labelled := slices.ContainsFunc(w.Images, func(m images.Image) bool { return m.Class != "" })
-	t, skipped = openlayout.NewImageTables(labelled), [][]string{{"path", "reason"}}
-	if labelled && w.earlier != nil && w.earlier.Labels != nil {
+	t, skipped = openlayout.NewImageTables(w.labelled()), [][]string{{"path", "reason"}}
+	if t.Labels != nil && w.earlier != nil && w.earlier.Labels != nil {
 		t.Labels = w.earlier.Labels[:1:1]
 	}
 	err = w.stored(func(s sample, _ []float32, broken string) error {

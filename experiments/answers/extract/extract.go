@@ -37,6 +37,7 @@ type Config struct {
 	ImageDir   string // that the names of the images are relative to
 	Images     []images.Image
 	SkipBroken bool                  // leave out images that cannot be decoded
+	Replace    bool                  // a data set that is there, although none of its samples or classes stay
 	Shard      lab.Shard             // of the images, in parts
 	OnProgress func(format.Progress) // nil ignores it
 }
@@ -67,6 +68,7 @@ const (
 	partsDir    = ".extract"    // in the folder of the data set, while it is unfinished
 	newDir      = "data"        // in partsDir: the data set, before its files replace those in the folder
 	skippedFile = "skipped.csv" // path,reason
+	labelsFile  = "labels.csv"  // of the data set
 	skipHint    = "--skip-broken leaves such images out."
 	// partImages is the number of images of a part, a multiple of maxBatch: what a killed
 	// process may have to do again.
@@ -184,6 +186,9 @@ func (w *work) open(ctx context.Context, record *openlayout.Extraction) (finishe
 		return false, err
 	}
 	w.plan()
+	if err := w.replaces(); err != nil {
+		return false, err
+	}
 	partial, err := openlayout.ReadExtraction(ctx, w.dir)
 	if err != nil || partial != nil {
 		if err == nil {
@@ -205,6 +210,29 @@ func (w *work) isEmpty() error {
 		}
 	}
 	return nil
+}
+
+// replaces returns an error if nothing would stay of what the data set has, unless it is to be replaced.
+func (w *work) replaces() error {
+	if w.Replace || w.earlier == nil {
+		return nil
+	}
+	e := &invalid.Error{Where: w.Dir, Hint: "Is --images or --list the right one? --replace replaces what is there."}
+	stays := func(s sample) bool { return s.line > 0 }
+	switch {
+	case !slices.ContainsFunc(w.samples, stays):
+		e.Want = "some of the " + format.Count(len(w.earlier.Images)-1, "image") + " that it has samples of"
+		e.Got = "none of them among " + format.Count(len(w.Images), "image")
+	case w.earlier.Labels != nil && !w.labelled():
+		e.Want, e.Got = "classes of the images, as labels.csv has there", "images without classes"
+	default:
+		return nil
+	}
+	return e
+}
+
+func (w *work) labelled() bool {
+	return slices.ContainsFunc(w.Images, func(m images.Image) bool { return m.Class != "" })
 }
 
 // plan sets the samples, those of the earlier data set first, and the parts of those to compute.

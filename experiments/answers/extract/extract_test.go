@@ -203,6 +203,36 @@ func TestExtractAgain(t *testing.T) {
 	}
 }
 
+// Another folder, and images without classes, replace a data set only where that is said; no labels.csv of
+// other samples stays beside the features.
+func TestReplace(t *testing.T) {
+	c := config(t, photographs(t, 2), filepath.Join(t.TempDir(), "birds"))
+	extract(t, c)
+	before := files(t, c.Dir)
+	wrong := t.TempDir()
+	testkit.Write(t, wrong, "other.png", testkit.Read(t, c.Images[0].Path))
+	unlabelled := c
+	unlabelled.Images = slices.Clone(c.Images)
+	for i := range unlabelled.Images {
+		unlabelled.Images[i].Class = ""
+	}
+	for want, c := range map[string]Config{
+		"birds: expected some of the 4 images that it has samples of, found none of them among 1 image. Is --images": config(t, wrong, c.Dir),
+		"birds: expected classes of the images, as labels.csv has there, found images without classes. Is --images":  unlabelled,
+	} {
+		fails(t, c, want)
+		testkit.Equal(t, "files", files(t, c.Dir), before)
+		replaced := c
+		replaced.Dir = filepath.Join(t.TempDir(), "birds")
+		testkit.NoError(t, os.CopyFS(replaced.Dir, os.DirFS(c.Dir)))
+		replaced.Replace = true
+		testkit.Equal(t, "samples", extract(t, replaced).Samples, len(c.Images))
+		if _, there := files(t, replaced.Dir)["labels.csv"]; there {
+			t.Error("labels.csv of the earlier samples stays")
+		}
+	}
+}
+
 // source returns the features of an image on its own.
 func source(t *testing.T, m images.Image) []float32 {
 	t.Helper()
