@@ -65,7 +65,9 @@ func describeCommand() *command {
 	var prompt bool
 	list := setting.List{
 		setting.Raw("like", &from.Like, "").Common().Describe("`NAME` data set whose attributes and groups are added"),
-		setting.Raw("from", &from.From, "").Common().Describe("`FILE` table of traits, or an answer to --prompt: a line per class or sample, words in each cell"),
+		setting.Raw("from", &from.From, "").Common().Describe("`FILE` table of traits, or an answer to --prompt: words, numbers or yes and no of the classes"),
+		setting.Switch("all", &from.All, false).Common().Needs("from").Describe("add classes of the table that the data set does not have"),
+		setting.Switch("dry_run", &from.DryRun, false).Common().Needs("from").Describe("print how the table is read; write nothing"),
 		setting.Switch("prompt", &prompt, false).Common().Describe("print a text that asks a language model for the empty cells; write nothing").Excludes("like", "from"),
 	}.In(inputGroup)
 	return o.about("describe", "NAME|DIR", append(o.dataSettings().Without("dev_split", "threads"), list...), func(c *call, name string) (tabled, error) {

@@ -21,7 +21,11 @@ type Described struct {
 	AddedAttributes int      `json:"added_attributes"`
 	Missing         int      `json:"missing"` // empty cells of classes.csv
 	Drafts          int      `json:"drafts"`  // groups of classes that no person has checked since --from filled them in
-	Notes           []string `json:"notes"`   // words that --from ignored, and classes that it added to others
+	Layout          string   `json:"layout"`  // of the table of --from: where its classes and traits are
+	Notes           []string `json:"notes"`   // words, columns and classes that --from ignored, and classes that it added to others
+	Written         bool     `json:"written"` // false for --dry-run
+
+	Traits []descriptions.Trait `json:"traits"` // of the table of --from: what each column was taken for
 }
 
 // Folder returns the folder of a data set in the open layout, whose descriptions can be written; "" for
@@ -38,6 +42,9 @@ func Folder(name string, o Options) (string, error) {
 type Sources struct {
 	Like string // a data set whose attributes and groups are added
 	From string // a table of traits, see descriptions.Table.AddTraits
+
+	All    bool // classes that the data set does not have are added
+	DryRun bool // nothing is written
 }
 
 // Prompts returns texts that ask for what is not described in a data set, see descriptions.Table.Prompts.
@@ -105,21 +112,22 @@ func Describe(ctx context.Context, name string, from Sources, o Options) (r Desc
 		}
 	}
 	if from.From != "" {
-		notes, err := d.AddTraits(ctx, from.From)
+		reading, err := d.AddTraits(ctx, from.From, from.All)
 		if err != nil {
 			return r, err
 		}
-		for e := range notes.All() {
-			r.Notes = append(r.Notes, e.Error())
-		}
+		r.Layout, r.Traits, r.Notes = reading.Layout, reading.Traits, reading.Notes
 	}
 	if len(d.Classes) == 0 {
 		return r, &invalid.Error{Where: dir, Want: "classes in labels.csv or classes.csv", Got: "none"}
 	}
-	drafts, _ := check.Drafts(d.Drafts, d.Classes)
-	r = Described{
-		Name: NameOf(name), Dir: dir, Classes: len(d.Classes), Attributes: len(d.Attributes), AddedClasses: d.Added.Classes, AddedAttributes: d.Added.Attributes,
-		Missing: check.CountMissing(d).Entries, Drafts: drafts, Notes: r.Notes,
+	r.Name, r.Dir, r.Classes, r.Attributes = NameOf(name), dir, len(d.Classes), len(d.Attributes)
+	r.AddedClasses, r.AddedAttributes = d.Added.Classes, d.Added.Attributes
+	r.Missing = check.CountMissing(d).Entries
+	r.Drafts, _ = check.Drafts(d.Drafts, d.Classes)
+	if from.DryRun {
+		return r, nil
 	}
+	r.Written = true
 	return r, d.Save()
 }

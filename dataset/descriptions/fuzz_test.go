@@ -15,6 +15,8 @@ func FuzzAddTraits(f *testing.F) {
 		"```csv\nclass,diet\nowl,\"me\nat; \x1b[2J\"\n```\n```\nclass,wings\nowl,\u2028\n",
 		"class,diet\nowl,\ufeffmeat|\u202ex\n", "class,class\nowl,1\n", "species;size\nowl;0,5\nwren;1\n",
 		"class,a\u00a0b,a b\nowl,1,0\n", "class,none\nowl,none; x\n", "class,x::y\nowl,50%\n",
+		"species\ttrait\tvalue\tunit\nowl\tmass\t5,9-6 (8)\tcm\nowl\thue\t0&1\t\n", "trait,wren,owl\nx_1,a,b\nx_2,b,{c & a}\n",
+		"class,a-b,a-c\nowl,30,70\nwren,3-May,x\n",
 	} {
 		f.Add([]byte(text))
 	}
@@ -25,7 +27,7 @@ func FuzzAddTraits(f *testing.F) {
 			testkit.Write(t, dir, ClassesFile, "class\nowl\n")
 			d := complete(t, dir)
 			path := testkit.Write(t, dir, "traits.csv", string(text))
-			if _, err := d.AddTraits(t.Context(), path); err != nil || d.Save() != nil {
+			if _, err := d.AddTraits(t.Context(), path, true); err != nil || d.Save() != nil {
 				continue
 			}
 			var problems invalid.List

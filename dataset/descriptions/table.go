@@ -105,14 +105,26 @@ func (t *Table) SetTo(d *dataset.Dataset) {
 
 // AddAttribute adds an attribute that no class is described by. It reports false for the name of another one.
 func (t *Table) AddAttribute(a Attribute) bool {
-	if t.Attribute(a.Name) >= 0 {
-		return false
+	return t.Attribute(a.Name) < 0 && t.AddAttributes([]Attribute{a}) == 1
+}
+
+// AddAttributes adds those of some attributes whose names are new, and returns their number.
+func (t *Table) AddAttributes(list []Attribute) (added int) {
+	known := make(map[string]bool, len(t.Attributes))
+	for _, a := range t.Attributes {
+		known[a.Name] = true
 	}
-	t.Attributes = append(t.Attributes, a)
+	for _, a := range list {
+		if !known[a.Name] {
+			known[a.Name] = true
+			t.Attributes = append(t.Attributes, a)
+			added++
+		}
+	}
 	for z := range t.Cells {
-		t.Cells[z] = append(t.Cells[z], "")
+		t.Cells[z] = append(t.Cells[z], make([]string, added)...)
 	}
-	return true
+	return added
 }
 
 // Attribute returns the index of the attribute of a name, or -1.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/check"
+	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/table"
 )
@@ -126,14 +127,57 @@ func (s Summary) Tables() []*table.Table {
 
 // Tables say what was written and what was not understood, and the next step.
 func (r Described) Tables() []*table.Table {
+	if r.Layout == "" {
+		return []*table.Table{r.written()}
+	}
+	read := table.New("read: "+r.Layout, "trait", "read as", "values (classes)")
+	for _, trait := range r.Traits {
+		read.Row(trait.Column, trait.Kind, valuesOf(trait))
+		if len(trait.Alike) > 0 {
+			read.Note("one word twice? %s: %s", trait.Column, strings.Join(trait.Alike, "; "))
+		}
+	}
+	if !r.Written {
+		for _, text := range r.Notes {
+			read.Note("note: %s", text)
+		}
+		return []*table.Table{read.Note("nothing was written")}
+	}
+	return []*table.Table{read, r.written()}
+}
+
+// valuesOf lists the first values of a trait with the numbers of their classes, and counts those of one class.
+func valuesOf(t descriptions.Trait) string {
+	const most = 8
+	var texts []string
+	alone := 0
+	for i, v := range t.Values {
+		if i < most {
+			texts = append(texts, fmt.Sprintf("%s %d", v.Value, v.Classes))
+		}
+		if v.Classes == 1 {
+			alone++
+		}
+	}
+	if more := len(t.Values) - most; more > 0 {
+		texts = append(texts, fmt.Sprintf("%d others", more))
+	}
+	text := strings.Join(texts, ", ")
+	if alone > 0 {
+		text += fmt.Sprintf("; %d of one class only", alone)
+	}
+	return text
+}
+
+func (r Described) written() *table.Table {
 	t := table.New(fmt.Sprintf("%s: %s described by %s, in %s", r.Name, format.Count(r.Classes, "class"), format.Count(r.Attributes, "attribute"), r.Dir))
 	t.Note("added: %s, %s", format.Count(r.AddedClasses, "class"), format.Count(r.AddedAttributes, "attribute"))
 	if r.Attributes == 0 {
-		return []*table.Table{t.Note("next: attributes, by one of").
+		return t.Note("next: attributes, by one of").
 			Note("  lago-train dataset describe %s --like OTHER         those of a similar data set", r.Name).
 			Note("  lago-train dataset describe %s --from traits.csv    those of a table with a line per class", r.Name).
 			Note("  lago-train serve %s                                 entered on a page", r.Name).
-			Note("  lines NAME,GROUP in attributes.csv; then dataset describe again")}
+			Note("  lines NAME,GROUP in attributes.csv; then dataset describe again")
 	}
 	t.Note("empty: %d of %d entries of classes.csv", r.Missing, r.Classes*r.Attributes)
 	for _, text := range r.Notes {
@@ -145,7 +189,7 @@ func (r Described) Tables() []*table.Table {
 	case r.Missing > 0:
 		t.Note("next: describe the classes by lago-train serve %s, in classes.csv, or with a language model: dataset describe %[1]s --prompt", r.Name)
 	}
-	return []*table.Table{t.Note("then: dataset split, dataset check and run")}
+	return t.Note("then: dataset split, dataset check and run")
 }
 
 // Tables have the texts, with a line between parts.

@@ -59,6 +59,7 @@ type Reader struct {
 	width  int           // cells of the first record, without empty ones at the right
 	comma  string        // a number with a decimal comma; the first, unless one may have thousands
 	point  string        // the same with a decimal point
+	commas []int         // cells of the last record in which a point replaces a decimal comma
 	other  fileio.Format // of a text that is no CSV
 }
 
@@ -160,6 +161,7 @@ func (r *Reader) Read() ([]string, error) {
 			return nil, err
 		}
 		n, blank := len(cells), true
+		r.commas = nil
 		for n > r.width && strings.TrimSpace(cells[n-1]) == "" {
 			n--
 		}
@@ -173,6 +175,9 @@ func (r *Reader) Read() ([]string, error) {
 			}
 			if cells[i], err = r.withPoint(cell); err != nil {
 				return nil, err
+			}
+			if cells[i] != cell {
+				r.commas = append(r.commas, i)
 			}
 		}
 		if !blank {

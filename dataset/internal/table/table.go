@@ -33,6 +33,9 @@ import (
 // maxSize is the largest size of a table in bytes, far above those of any data set. A pipe may never end.
 const maxSize = 1 << 28
 
+// maxTable is the largest number of cells, each of which takes about 40 bytes.
+const maxTable = 1 << 24
+
 // Table is a CSV file whose first line names the columns.
 type Table struct {
 	File    string // path
@@ -47,8 +50,17 @@ type Table struct {
 
 // Row is a line below the header, with a cell for each column.
 type Row struct {
-	Line  int // counted from 1
-	Cells []string
+	Line   int // counted from 1
+	Cells  []string
+	commas []int // cells in which a point replaces a decimal comma
+}
+
+// Raw returns a cell as it is written, with its decimal comma.
+func (r Row) Raw(column int) string {
+	if _, comma := slices.BinarySearch(r.commas, column); comma {
+		return strings.Replace(r.Cells[column], ".", ",", 1)
+	}
+	return r.Cells[column]
 }
 
 // Read reads the file at path. It reports what is wrong with it to problems, and returns nil if there is no
@@ -73,7 +85,14 @@ func Read(ctx context.Context, path string, problems *invalid.List, required []s
 
 // ParseWith is Read of text; file is its name in errors.
 func ParseWith(file string, text io.Reader, problems *invalid.List, required []string, optional ...string) *Table {
-	t := Parse(file, text, problems)
+	return ParseAfter(0, file, text, problems, required, optional...)
+}
+
+// ParseAfter is ParseWith of a part of a file, behind a number of lines.
+func ParseAfter(lines int, file string, text io.Reader, problems *invalid.List, required []string, optional ...string) *Table {
+	r := NewReader(file, text)
+	r.before += lines
+	t := parse(r, problems)
 	if t == nil || t.ragged || !t.HasColumns(required, optional...) {
 		return nil
 	}
@@ -85,8 +104,12 @@ const asUTF8 = `In Excel, save it as "CSV UTF-8".`
 // Parse is Read of text with any columns; file is its name in errors. Lines with more or fewer
 // cells than there are columns are reported and not in Rows.
 func Parse(file string, text io.Reader, problems *invalid.List) *Table {
+	return parse(NewReader(file, text), problems)
+}
+
+func parse(r *Reader, problems *invalid.List) *Table {
+	file, all := r.file, 0
 	t := &Table{File: file, problems: problems}
-	r := NewReader(file, text)
 	for {
 		cells, err := r.Read()
 		if err == io.EOF {
@@ -107,7 +130,11 @@ func Parse(file string, text io.Reader, problems *invalid.List) *Table {
 		case t.Columns == nil:
 			t.setColumns(cells)
 		default:
-			t.Rows = append(t.Rows, Row{r.Line, cells})
+			t.Rows = append(t.Rows, Row{r.Line, cells, r.commas})
+			if all += len(cells); all > maxTable {
+				problems.AddError(&invalid.Error{Where: file, Want: fmt.Sprintf("at most %d cells", maxTable), Got: "more", Hint: "Leave out lines and columns that are not needed."})
+				return nil
+			}
 		}
 	}
 	switch below := t.Rows[:min(1, len(t.Rows))]; {
@@ -315,28 +342,11 @@ func (s *Scale) Probability(text string) (float64, error) {
 // is Missing is NaN, not described. The error is an *invalid.Error without a place.
 func Probability(text string) (float64, error) {
 	text = strings.TrimSpace(text)
-	if Missing(text) {
-		return math.NaN(), nil
+	p, wrong := probability(text)
+	if wrong == "" {
+		return p, nil
 	}
-	if v, known := words[strings.ToLower(text)]; known {
-		return v, nil
-	}
-	number, percent := strings.CutSuffix(text, "%")
-	v, err := Number(number, 64)
-	found := invalid.Quote(text)
-	switch {
-	case err == nil && v < 0:
-		found += ", which is below 0: write 0 for no, and leave the cell empty if it is not known"
-	case err != nil || !(v >= 0 && v <= math.MaxFloat64):
-	case percent && v <= 100:
-		return v / 100, nil
-	case !percent && v <= 1:
-		return v, nil
-	case percent:
-		found += ", which is above 100"
-	default:
-		found += ", which is above 1: write % behind percentages, and divide values of another scale by its largest value"
-	}
+	found := invalid.Quote(text) + strings.TrimPrefix(wrong, noNumber)
 	hint := invalid.DidYouMean(text, slices.DeleteFunc(slices.Sorted(maps.Keys(words)), func(word string) bool { return len(word) == 1 }))
 	switch {
 	case slices.Contains([]string{"-", "–", "—", "none"}, strings.ToLower(text)): // unknown or absent
@@ -345,4 +355,37 @@ func Probability(text string) (float64, error) {
 		hint = "Write a decimal point."
 	}
 	return 0, &invalid.Error{Want: wantProbability, Got: found, Hint: hint}
+}
+
+// IsProbability reports whether a cell says how probable an attribute is.
+func IsProbability(text string) bool {
+	p, wrong := probability(strings.TrimSpace(text))
+	return wrong == "" && !math.IsNaN(p)
+}
+
+const noNumber = "no number"
+
+// probability returns what Probability does, or what is wrong with the text.
+func probability(text string) (p float64, wrong string) {
+	if Missing(text) {
+		return math.NaN(), ""
+	}
+	if v, known := words[strings.ToLower(text)]; known {
+		return v, ""
+	}
+	number, percent := strings.CutSuffix(text, "%")
+	v, err := Number(number, 64)
+	switch {
+	case err == nil && v < 0:
+		return 0, ", which is below 0: write 0 for no, and leave the cell empty if it is not known"
+	case err != nil || !(v >= 0 && v <= math.MaxFloat64):
+		return 0, noNumber
+	case percent && v <= 100:
+		return v / 100, ""
+	case !percent && v <= 1:
+		return v, ""
+	case percent:
+		return 0, ", which is above 100"
+	}
+	return 0, ", which is above 1: write % behind percentages, and divide values of another scale by its largest value"
 }
