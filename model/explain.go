@@ -17,9 +17,9 @@ type Explainer struct {
 	Prior   []float64               // M, p(a_m) as the scores use it
 	Gamma   dataset.Matrix[float64] // M x K, the soft group of each attribute
 
-	forward  *Forward[float64]
-	full     *adjustment // of BestFit
-	stacking []float64
+	forward      *Forward[float64]
+	adjust, full *adjustment // of the scores, and of BestFit
+	stacking     []float64
 }
 
 func newExplainer(c Config, classes *Description, v dataset.Matrix[float64], p *Pipeline) (*Explainer, error) {
@@ -27,12 +27,13 @@ func newExplainer(c Config, classes *Description, v dataset.Matrix[float64], p *
 	if err != nil {
 		return nil, err
 	}
-	full, err := correct(f, p, p.Stored.Detections.Rows > 0)
+	adjust, full, err := adjustments(p, f.scorer(), f.classes.U.Cols, p.Stored.Detections.Rows > 0)
 	if err != nil {
 		return nil, err
 	}
 	e := &Explainer{
-		Classes: classes, Prior: make([]float64, len(classes.P)), Gamma: dataset.NewMatrix[float64](v.Rows, v.Cols), forward: f, full: full, stacking: p.Stacking,
+		Classes: classes, Prior: make([]float64, len(classes.P)), Gamma: dataset.NewMatrix[float64](v.Rows, v.Cols),
+		forward: f, adjust: adjust, full: full, stacking: p.Stacking,
 	}
 	restored(f.gamma, e.Gamma, classes.Described, classes.grouped(v.Cols))
 	for i, m := range classes.Described {
@@ -47,14 +48,15 @@ func (e *Explainer) LogP(a dataset.Matrix[float64]) (dataset.Matrix[float64], er
 	if i := slices.IndexFunc(a.Data, func(p float64) bool { return !(p >= 0 && p <= 1) }); i >= 0 {
 		return l, expected("detections", fmt.Sprintf("%g at row %d, column %d", a.Data[i], i/a.Cols, i%a.Cols), "probabilities")
 	}
-	return l, e.forward.LogP(a, l)
+	return l, e.forward.scorer().write(a, l, nil, e.adjust, nil)
 }
 
 // BestFit returns how well the best class of a sample with the detections a fits at all: see
 // Pipeline.BestFit. Without stored detections nothing is corrected.
 func (e *Explainer) BestFit(a []float64) (float64, error) {
 	fit := make([]float64, 1)
-	err := e.forward.writeLogP(matrix.Of(a, len(a)), dataset.NewMatrix[float64](1, e.Classes.U.Rows), fit, e.full)
+	scores := dataset.NewMatrix[float64](1, e.Classes.U.Rows)
+	err := e.forward.scorer().write(matrix.Of(a, len(a)), scores, fit, e.adjust, e.full)
 	return fit[0], err
 }
 
@@ -95,7 +97,7 @@ func (e *Explainer) Explain(a []float64, class, against int) (*Evidence, error) 
 	}
 	f := e.forward
 	x := &Evidence{Class: class, Against: against, LogOdds: odds, Groups: make([]GroupEvidence, e.Gamma.Cols)}
-	x.Correction = f.adjust.at(class, 0) - f.adjust.at(against, 0)
+	x.Correction = e.adjust.at(class, 0) - e.adjust.at(against, 0)
 	if e.stacking != nil {
 		x.Stacking = e.stacking[against] - e.stacking[class]
 	}
@@ -127,10 +129,10 @@ func (e *Explainer) Explain(a []float64, class, against int) (*Evidence, error) 
 
 // term is what a group adds to the corrected L of a class.
 func (e *Explainer) term(z int, s GroupScore) float64 {
-	if e.forward.adjust == nil {
+	if e.adjust == nil {
 		return s.Log()
 	}
-	return s.Log() * e.forward.adjust.factor[z]
+	return s.Log() * e.adjust.factor[z]
 }
 
 // logOdds returns log p(class|x) - log p(against|x) of one sample, after checking the classes.

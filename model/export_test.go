@@ -107,10 +107,13 @@ func NoneOfOp(r, gamma *G.Node, byGroups bool) *G.Node {
 	return noneOfDetections[float64](r, gamma, variableMatrix(r.Graph(), "scale", unscaled), byGroups)
 }
 
-// Correct makes f correct L by detections, whose scores have a centre: see Correction.
-func (f *Forward[T]) Correct(c Correction, detections dataset.Matrix[T], centre float64) error {
-	f.adjust = nil
-	l, err := f.Scores(detections)
-	f.adjust = c.adjustment(l, centre)
-	return err
+// Corrected returns L of the detections a, corrected by stored ones with their centre 0, or with logs log p(z|x).
+func (f *Forward[T]) Corrected(a, stored dataset.Matrix[T], c Correction, logs bool) (dataset.Matrix[T], error) {
+	to, s := dataset.NewMatrix[T](a.Rows, f.z), f.scorer()
+	l, err := s.scores(stored)
+	if err != nil {
+		return to, err
+	}
+	s.Logs = logs
+	return to, s.write(a, to, nil, c.adjustment(l, 0), nil)
 }

@@ -23,8 +23,7 @@ type Forward[T Float] struct {
 	gamma      matrix.Matrix[T] // M x K of described attributes
 	p          []float64        // p(a_m) of described attributes
 	z          int
-	block      int         // samples
-	adjust     *adjustment // of L, by a Correction
+	block      int // samples
 }
 
 // The size of a block: about blockNumbers samples x classes, at least leastBlock samples
@@ -68,25 +67,11 @@ func NewForward[T Float](c Config, classes *Description, params *Parameters[T]) 
 }
 
 // LogP writes log p(z|x) of samples with the detections a, n x M, into logP, n x Z.
-func (f *Forward[T]) LogP(a, logP dataset.Matrix[T]) error { return f.writeLogP(a, logP, nil, nil) }
-
-// writeLogP is LogP. It also writes the highest score of each sample, corrected by full, into fit
-// unless that is nil.
-func (f *Forward[T]) writeLogP(a, logP dataset.Matrix[T], fit []float64, full *adjustment) error {
-	z := f.z
-	if err := checkScores(logP, a.Rows, z); err != nil {
-		return err
-	}
-	return f.each(a, func(row int, l []float64) {
-		for i := 0; fit != nil && i < len(l)/z; i++ {
-			fit[row+i] = full.best(l[i*z:(i+1)*z], f.adjust)
-		}
-		LogNormalise(l, z)
-		for i, v := range l {
-			logP.Data[row*z+i] = T(v)
-		}
-	})
+func (f *Forward[T]) LogP(a, logP dataset.Matrix[T]) error {
+	return f.scorer().write(a, logP, nil, nil, nil)
 }
+
+func (f *Forward[T]) scorer() Scorer[T] { return Scorer[T]{Each: f.each, Classes: f.z, Logs: true} }
 
 // each computes L of samples with the detections a, n x M, in blocks on several cores. use
 // gets the index of the first sample of each block and its L, which it may change.
@@ -99,7 +84,7 @@ func (f *Forward[T]) each(a matrix.Matrix[T], use func(row int, l []float64)) er
 		s := f.newScratch()
 		for b := lo; b < hi; b++ {
 			from := b * f.block
-			use(from, f.evidence(s, a.Slice(from, min(from+f.block, a.Rows)), nil))
+			use(from, f.scores(s, a.Slice(from, min(from+f.block, a.Rows)), nil))
 		}
 	})
 	return nil
@@ -109,7 +94,7 @@ func (f *Forward[T]) each(a matrix.Matrix[T], use func(row int, l []float64)) er
 // left out are those of the none-of-group term.
 func (f *Forward[T]) groupScores(a []T) matrix.Matrix[T] {
 	g := matrix.New[T](f.groups.groups(), f.z)
-	f.evidence(f.newScratch(), matrix.Of(a, len(a)), func(k int, scores []T) { copy(g.Row(k), scores) })
+	f.scores(f.newScratch(), matrix.Of(a, len(a)), func(k int, scores []T) { copy(g.Row(k), scores) })
 	return g
 }
 
@@ -139,9 +124,9 @@ func (f *Forward[T]) writeNoneOfDetections(ac []T, a matrix.Matrix[T]) bool {
 	return true
 }
 
-// evidence returns L of a block of at most f.block samples, corrected, in memory of s. each, if
-// not nil, gets the scores of each group, n x Z.
-func (f *Forward[T]) evidence(s *forwardScratch[T], a matrix.Matrix[T], each func(k int, scores []T)) []float64 {
+// scores returns L of a block of at most f.block samples in memory of s. each, if not nil, gets the
+// scores of each group, n x Z.
+func (f *Forward[T]) scores(s *forwardScratch[T], a matrix.Matrix[T], each func(k int, scores []T)) []float64 {
 	if t := s.a.Slice(0, a.Rows); t.Cols < a.Cols {
 		writeDescribed(t, a, allIndices(a.Rows), f.classes.Described)
 		a = t
@@ -167,7 +152,7 @@ func (f *Forward[T]) evidence(s *forwardScratch[T], a matrix.Matrix[T], each fun
 		}
 	}
 	for i := range p.product {
-		p.product[i] = f.adjust.at(i%f.z, p.log(i))
+		p.product[i] = p.log(i)
 	}
 	return p.product
 }
@@ -287,13 +272,10 @@ func (a *adjustment) stacked(gamma []float64) *adjustment {
 	return a
 }
 
-// best returns the highest score of a sample, corrected by a instead of by other.
-func (a *adjustment) best(scores []float64, other *adjustment) float64 {
+// best returns the highest corrected score of a sample.
+func (a *adjustment) best(scores []float64) float64 {
 	best := math.Inf(-1)
 	for z, s := range scores {
-		if other != nil {
-			s = s/other.factor[z] + other.shift[z]
-		}
 		best = max(best, a.at(z, s))
 	}
 	return best
@@ -307,12 +289,11 @@ func (a *adjustment) at(z int, score float64) float64 {
 	return (score - a.shift[z]) * a.factor[z]
 }
 
-// adjustments returns what p does to the scores of some classes, nil for nothing, and if asked for the
-// correction in full, see BestFit. scores returns those of the stored detections, which have so many columns,
-// 0 for any.
-func (p *Pipeline) adjustments(classes, columns int, fits bool, scores func() (dataset.Matrix[float64], error)) (own, full *adjustment, err error) {
-	if p.Stacking != nil && len(p.Stacking) != classes {
-		return nil, nil, expected("descriptions", classes, "those of the %d candidates of stacking", len(p.Stacking))
+// adjustments returns what p does to the scores of the classes of a scorer, nil for nothing, and if asked
+// for the correction in full, see BestFit. The stored detections have so many columns, 0 for any.
+func adjustments[T Float](p *Pipeline, of Scorer[T], columns int, fits bool) (own, full *adjustment, err error) {
+	if p.Stacking != nil && len(p.Stacking) != of.Classes {
+		return nil, nil, expected("descriptions", of.Classes, "those of the %d candidates of stacking", len(p.Stacking))
 	}
 	if err = p.Correction.check(p.Stored, columns); err == nil && fits {
 		err = p.inFull().check(p.Stored, columns)
@@ -320,7 +301,7 @@ func (p *Pipeline) adjustments(classes, columns int, fits bool, scores func() (d
 	if err != nil || !p.Correction.On() && !fits {
 		return own.stacked(p.Stacking), nil, err
 	}
-	stored, err := scores()
+	stored, err := of.scores(dataset.Convert[T](p.Stored.Detections))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -328,14 +309,6 @@ func (p *Pipeline) adjustments(classes, columns int, fits bool, scores func() (d
 		own = p.Correction.adjustment(stored, p.Stored.Centre)
 	}
 	return own.stacked(p.Stacking), p.inFull().adjustment(stored, p.Stored.Centre), nil
-}
-
-// correct makes f correct L as p does, see adjustments.
-func correct[T Float](f *Forward[T], p *Pipeline, fits bool) (full *adjustment, err error) {
-	f.adjust, full, err = p.adjustments(f.z, f.classes.U.Cols, fits, func() (dataset.Matrix[float64], error) {
-		return f.Scores(dataset.Convert[T](p.Stored.Detections))
-	})
-	return full, err
 }
 
 // CorrectionKind returns the kind of the correction of the scores or, without one, the kind that suits them.
@@ -351,6 +324,5 @@ func (p *Pipeline) inFull() Correction { return Correction{p.CorrectionKind(), 1
 
 // Scores returns L of samples with the detections a, n x M, as n x Z.
 func (f *Forward[T]) Scores(a dataset.Matrix[T]) (dataset.Matrix[float64], error) {
-	l := dataset.NewMatrix[float64](a.Rows, f.z)
-	return l, f.each(a, func(row int, evidence []float64) { copy(l.Data[row*l.Cols:], evidence) })
+	return f.scorer().scores(a)
 }

@@ -22,9 +22,69 @@ type Classifier interface {
 	Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error)
 }
 
-// Grouped is what a Classifier may implement whose scores are those of a LAGO. They can be
-// explained, and part of their work is done once for all samples.
-type Grouped interface{ AsLAGO() *LAGO }
+// Preparer is a Classifier that does part of the work of Classify once for all samples.
+type Preparer interface {
+	// Prepare returns the scores of the classes that u describes.
+	Prepare(u dataset.Matrix[float64]) (Scorer[float32], error)
+}
+
+// Folder is a Classifier that takes the affine steps that end the preprocessing into its detectors: it
+// returns that classifier and the steps before these.
+type Folder interface {
+	Fold(t *preprocess.Transform) (Classifier, *preprocess.Transform, error)
+}
+
+// Scorer computes scores for classes that were described once.
+type Scorer[T Float] struct {
+	// Each scores samples with the detections a, in blocks, on several cores. use gets the index of the
+	// first sample of each block and its scores, samples x Classes, which it may change.
+	Each    func(a dataset.Matrix[T], use func(row int, scores []float64)) error
+	Classes int
+	Logs    bool // scores are log p(z|x) up to a constant of each sample, which is then taken out
+}
+
+// prepare returns the scores of any classifier for the classes that u describes.
+func prepare(c Classifier, u dataset.Matrix[float64]) (Scorer[float32], error) {
+	if c, ok := c.(Preparer); ok {
+		return c.Prepare(u)
+	}
+	each := func(a dataset.Matrix[float32], use func(row int, scores []float64)) error {
+		scores, err := c.Classify(a, u)
+		if err == nil {
+			use(0, dataset.Convert[float64](scores).Data)
+		}
+		return err
+	}
+	return Scorer[float32]{Each: each, Classes: u.Rows}, nil
+}
+
+// scores returns the scores of samples with the detections a.
+func (s Scorer[T]) scores(a dataset.Matrix[T]) (dataset.Matrix[float64], error) {
+	all := dataset.NewMatrix[float64](a.Rows, s.Classes)
+	return all, s.Each(a, func(row int, scores []float64) { copy(all.Data[row*s.Classes:], scores) })
+}
+
+// write writes the scores of samples with the detections a into to, corrected by own, and into fit, unless
+// it is nil, the highest score of each sample, corrected by full.
+func (s Scorer[T]) write(a, to dataset.Matrix[T], fit []float64, own, full *adjustment) error {
+	if err := checkScores(to, a.Rows, s.Classes); err != nil {
+		return err
+	}
+	return s.Each(a, func(row int, scores []float64) {
+		for i := 0; fit != nil && i < len(scores)/s.Classes; i++ {
+			fit[row+i] = full.best(scores[i*s.Classes : (i+1)*s.Classes])
+		}
+		for i, v := range scores {
+			scores[i] = own.at(i%s.Classes, v)
+		}
+		if s.Logs {
+			LogNormalise(scores, s.Classes)
+		}
+		for i, v := range scores {
+			to.Data[row*s.Classes+i] = T(v)
+		}
+	})
+}
 
 // Score returns the scores of the given rows of x by both stages.
 func Score(c Classifier, x dataset.Matrix[float32], rows []int, u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
@@ -93,60 +153,32 @@ func (p *Pipeline) BestFit(a dataset.Matrix[float32], u dataset.Matrix[float64])
 	return fit, err
 }
 
-// classifierOf returns Classify for the classes with the descriptions u and, if asked for, BestFit. LAGO
-// does part of the work once for all samples.
-func (p *Pipeline) classifierOf(u dataset.Matrix[float64], fits bool) (Scorer, error) {
+// classifierOf returns Classify for the classes with the descriptions u and, if asked for, BestFit.
+func (p *Pipeline) classifierOf(u dataset.Matrix[float64], fits bool) (Stream, error) {
 	u, err := p.Imputed(u)
 	if err != nil {
 		return nil, err
 	}
-	if l, err := p.LAGO(); err == nil {
-		f, err := l.forward(u)
-		if err != nil {
-			return nil, err
-		}
-		full, err := correct(f, p, fits)
-		return func(a, scores dataset.Matrix[float32], fit []float64) error {
-			return f.writeLogP(a, scores, fit, full)
-		}, err
+	s, err := prepare(p.Classifier, u)
+	if err != nil {
+		return nil, err
 	}
-	adjust, full, err := p.adjustments(u.Rows, 0, fits, func() (dataset.Matrix[float64], error) {
-		of, err := p.Classifier.Classify(p.Stored.Detections, u)
-		return dataset.Convert[float64](of), err
-	})
+	own, full, err := adjustments(p, s, 0, fits)
 	return func(a, scores dataset.Matrix[float32], fit []float64) error {
-		got, err := p.Classifier.Classify(a, u)
-		copy(scores.Data, got.Data)
-		for i := range fit {
-			fit[i] = full.best(dataset.Convert[float64](got.Slice(i, i+1)).Data, nil)
-		}
-		if adjust != nil {
-			for i, s := range got.Data {
-				scores.Data[i] = float32(adjust.at(i%u.Rows, float64(s)))
-			}
-		}
-		return err
+		return s.write(a, scores, fit, own, full)
 	}, err
 }
 
 // Store sets what is stored of the seen classes, whose imputed descriptions are u. Its Centre becomes
 // the mean score of the detections.
 func (p *Pipeline) Store(s Stored, u dataset.Matrix[float64]) error {
-	var scores dataset.Matrix[float64]
-	if l, err := p.LAGO(); err == nil {
-		f, err := l.forward(u)
-		if err != nil {
-			return err
-		}
-		if scores, err = f.Scores(s.Detections); err != nil {
-			return err
-		}
-	} else {
-		of, err := p.Classifier.Classify(s.Detections, u)
-		if err != nil {
-			return err
-		}
-		scores = dataset.Convert[float64](of)
+	scorer, err := prepare(p.Classifier, u)
+	if err != nil {
+		return err
+	}
+	scores, err := scorer.scores(s.Detections)
+	if err != nil {
+		return err
 	}
 	s.Centre = float64(float32(stat.Mean(scores.Data, nil))) // as in files
 	p.Stored = s
@@ -158,10 +190,11 @@ func (p *Pipeline) Imputed(u dataset.Matrix[float64]) (dataset.Matrix[float64], 
 	return p.Impute.Impute(u)
 }
 
-// LAGO returns the classifier if it is Grouped. Otherwise the error is an *invalid.Error.
+// LAGO returns the classifier if it is a LAGO, whose scores can be explained. Otherwise the error is an
+// *invalid.Error.
 func (p *Pipeline) LAGO() (*LAGO, error) {
-	if c, ok := p.Classifier.(Grouped); ok {
-		return c.AsLAGO(), nil
+	if l, ok := p.Classifier.(interface{ lago() *LAGO }); ok {
+		return l.lago(), nil
 	}
 	return nil, expected("model", "another method", "a LAGO model")
 }
@@ -207,15 +240,15 @@ func (p *Pipeline) DetectOne(x dataset.Matrix[float32], row int) ([]float64, err
 	return a.Data, nil
 }
 
-// Scorer writes the scores of the samples x, n x D as in the data set, into scores, n x Z, for
+// Stream writes the scores of the samples x, n x D as in the data set, into scores, n x Z, for
 // classes that were described once, and into fit, unless it is nil, how well the best class of each
 // fits: see Pipeline.BestFit. Blocks of some hundred samples are shared between cores. The error is an
 // *invalid.Error where sizes do not fit.
-type Scorer func(x, scores dataset.Matrix[float32], fit []float64) error
+type Stream func(x, scores dataset.Matrix[float32], fit []float64) error
 
-// NewScorer returns the scorer of a model for the classes that u describes, classes x M, NaN for missing
-// entries; fits says whether it is asked for fit. LAGO does part of the work once for all samples.
-func NewScorer(p *Pipeline, u dataset.Matrix[float64], fits bool) (Scorer, error) {
+// NewStream returns the stream of a model for the classes that u describes, classes x M, NaN for missing
+// entries; fits says whether it is asked for fit.
+func NewStream(p *Pipeline, u dataset.Matrix[float64], fits bool) (Stream, error) {
 	if u.Rows < 1 {
 		return nil, expected("descriptions", u.Rows, "at least one class")
 	}
@@ -224,12 +257,10 @@ func NewScorer(p *Pipeline, u dataset.Matrix[float64], fits bool) (Scorer, error
 		return nil, err
 	}
 	classifier, transform := p.Classifier, p.Transform
-	if l, err := p.LAGO(); err == nil { // the affine steps that end the preprocessing are folded into W and b
-		folded := &Parameters[float32]{V: l.Params.V}
-		if folded.W, folded.B, transform, err = transform.Fold(l.Params.W, l.Params.B); err != nil {
+	if f, ok := classifier.(Folder); ok {
+		if classifier, transform, err = f.Fold(transform); err != nil {
 			return nil, err
 		}
-		classifier = &LAGO{Config: l.Config, Params: folded, Semantic: l.Semantic, Prior: l.Prior}
 	}
 	return func(x, scores dataset.Matrix[float32], fit []float64) (err error) {
 		if err := checkScores(scores, x.Rows, u.Rows); err != nil {
@@ -257,8 +288,8 @@ type LAGO struct {
 	Prior    []float32 // M, p(a_m) over the train classes; nil takes it over the candidates
 }
 
-// AsLAGO implements Grouped, also for a type that embeds LAGO.
-func (l *LAGO) AsLAGO() *LAGO { return l }
+// lago is also that of a type that embeds LAGO.
+func (l *LAGO) lago() *LAGO { return l }
 
 // Logits returns S = X W + b of the given rows of x.
 func (l *LAGO) Logits(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error) {
@@ -293,17 +324,30 @@ func (l *LAGO) checkFeatures(x dataset.Matrix[float32]) error {
 // with the descriptions u.
 func (l *LAGO) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
 	logP := dataset.NewMatrix[float32](a.Rows, u.Rows)
-	f, err := l.forward(u)
+	s, err := l.Prepare(u)
 	if err != nil {
 		return logP, err
 	}
-	return logP, f.LogP(a, logP)
+	return logP, s.write(a, logP, nil, nil, nil)
 }
 
-func (l *LAGO) forward(u dataset.Matrix[float64]) (*Forward[float32], error) {
+// Prepare implements Preparer: the scores are L.
+func (l *LAGO) Prepare(u dataset.Matrix[float64]) (Scorer[float32], error) {
 	classes, err := l.Config.describe(u, l.Semantic, l.Prior)
 	if err != nil {
-		return nil, err
+		return Scorer[float32]{}, err
 	}
-	return NewForward(l.Config, classes, l.Params)
+	f, err := NewForward(l.Config, classes, l.Params)
+	if err != nil {
+		return Scorer[float32]{}, err
+	}
+	return f.scorer(), nil
+}
+
+// Fold implements Folder.
+func (l *LAGO) Fold(t *preprocess.Transform) (Classifier, *preprocess.Transform, error) {
+	params := &Parameters[float32]{V: l.Params.V}
+	var err error
+	params.W, params.B, t, err = t.Fold(l.Params.W, l.Params.B)
+	return &LAGO{Config: l.Config, Params: params, Semantic: l.Semantic, Prior: l.Prior}, t, err
 }

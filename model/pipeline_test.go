@@ -53,7 +53,7 @@ func TestPipelineOfAnyClassifier(t *testing.T) {
 		scores := testkit.Must(model.Score(p, x, x.AllRows(), u))(t)
 		testkit.NearAll(t, "scores", scores.Data, c.want, 1e-6)
 		clear(scores.Data)
-		testkit.NoError(t, testkit.Must(model.NewScorer(p, u, false))(t)(x, scores, nil))
+		testkit.NoError(t, testkit.Must(model.NewStream(p, u, false))(t)(x, scores, nil))
 		testkit.NearAll(t, "scores of a Scorer", scores.Data, c.want, 1e-6)
 		names(t, errorOf(p.Classify(x, matrix([][]float64{{nan}}))), "descriptions")
 	}
@@ -91,13 +91,13 @@ func TestScoreErrors(t *testing.T) {
 	names(t, errorOf(model.Score(p, tr.x, []int{0}, dataset.NewMatrix[float64](4, 0))), "descriptions")
 	names(t, errorOf(p.Classify(dataset.NewMatrix[float32](1, 5), tr.described)), "detections")
 	for _, p := range []*model.Pipeline{p, {Classifier: echo{}}} {
-		names(t, errorOf(model.NewScorer(p, dataset.NewMatrix[float64](0, 6), false)), "descriptions")
-		scorer := testkit.Must(model.NewScorer(p, tr.described, false))(t)
+		names(t, errorOf(model.NewStream(p, dataset.NewMatrix[float64](0, 6), false)), "descriptions")
+		scorer := testkit.Must(model.NewStream(p, tr.described, false))(t)
 		names(t, scorer(tr.x, dataset.NewMatrix[float32](3, 5), nil), "scores")
 		names(t, scorer(tr.x, dataset.NewMatrix[float32](2, 4), nil), "scores")
 		testkit.NoError(t, scorer(dataset.NewMatrix[float32](0, 5), dataset.NewMatrix[float32](0, 4), nil))
 	}
-	scorer := testkit.Must(model.NewScorer(p, tr.described, false))(t)
+	scorer := testkit.Must(model.NewStream(p, tr.described, false))(t)
 	names(t, scorer(dataset.NewMatrix[float32](3, 4), dataset.NewMatrix[float32](3, 4), nil), "features")
 }
 
@@ -124,7 +124,7 @@ func TestScorerAgreesWithTheGraphs(t *testing.T) {
 			tr.described.Row(0)[0] = nan
 		}
 		tr = tr.describe(t)
-		scorer := testkit.Must(model.NewScorer(lago(single(tr)), tr.described, false))(t)
+		scorer := testkit.Must(model.NewStream(lago(single(tr)), tr.described, false))(t)
 		x := dataset.Convert[float32](tr.x)
 		got := dataset.NewMatrix[float32](s.n, s.z)
 		block := rapid.IntRange(1, s.n).Draw(t, "block")
@@ -142,7 +142,7 @@ func TestScorerFoldsPreprocessing(t *testing.T) {
 	for _, chain := range []preprocess.Chain{preprocess.None, "sqrt,l2,whiten", "standardize,l2"} {
 		p := lago(tr)
 		p.Transform = testkit.Must(preprocess.Fit(chain, 0.1, tr.x, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}))(t)
-		scorer := testkit.Must(model.NewScorer(p, tr.described, false))(t)
+		scorer := testkit.Must(model.NewStream(p, tr.described, false))(t)
 		want := testkit.Must(model.Score(p, tr.x, tr.x.AllRows(), tr.described))(t)
 		for range 2 { // a scorer can be reused
 			got := dataset.NewMatrix[float32](300, 150)

@@ -59,14 +59,14 @@ type Value struct {
 // Predict predicts the samples of src. Features are in memory one block after the other, unless
 // predictions are adapted: then all of them are, with two numbers per sample and class.
 func (p *Predictor) Predict(ctx context.Context, src Source, l Listing) (*Predictions, error) {
-	scorer, err := model.NewScorer(p.Pipeline, p.Candidates.U, p.Fit != nil)
+	scorer, err := model.NewStream(p.Pipeline, p.Candidates.U, p.Fit != nil)
 	if err != nil {
 		return nil, err
 	}
 	return p.predict(ctx, src, scorer, l)
 }
 
-func (p *Predictor) predict(ctx context.Context, src Source, scorer model.Scorer, l Listing) (*Predictions, error) {
+func (p *Predictor) predict(ctx context.Context, src Source, scorer model.Stream, l Listing) (*Predictions, error) {
 	r := &Predictions{Candidates: p.Candidates, Listing: l, Temperature: p.Temperature, Fits: p.Fit}
 	if l.Fit > 0 && p.Fit == nil {
 		return nil, &invalid.Error{

@@ -107,7 +107,7 @@ func (m modulo) Score(x, scores dataset.Matrix[float32], _ []float64) error {
 }
 
 // ofThree predicts one of three classes by scores without a model.
-func ofThree(ctx context.Context, src Source, score model.Scorer, l Listing) (*Predictions, error) {
+func ofThree(ctx context.Context, src Source, score model.Stream, l Listing) (*Predictions, error) {
 	m := &Model{Saved: &train.Saved{Pipeline: new(model.Pipeline)}}
 	p, err := m.Predictor(Candidates{Names: []string{"a", "b", "c"}}, Options{})
 	if err != nil {
