@@ -62,6 +62,21 @@ func TestRead(t *testing.T) {
 				nan, nan, nan, nan, 1, nan,
 			},
 		},
+		{
+			"a table of traits",
+			"species,Wing color,large\nVireo,olive (often),yes\nWarbler,grey & olive,unknown\n",
+			[]string{"Vireo", "Warbler"},
+			[]float64{
+				0.75, 0, nan, nan, 1, nan,
+				1, 1, nan, nan, nan, nan,
+			},
+		},
+		{
+			"long, with a source",
+			"class,attribute,value,source\nVireo,olive,0.5,Smith 2001\n",
+			[]string{"Vireo"},
+			[]float64{0.5, nan, nan, nan, nan, nan},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := testkit.Must(Read(t.Context(), testkit.Write(t, t.TempDir(), "a.csv", c.text), attributes))(t)
@@ -78,8 +93,9 @@ func TestReadReportsEveryProblem(t *testing.T) {
 		name, text string
 		want       []string // lines, without the path
 	}{
-		{"no column of classes", "bird,olive\nVireo,1\n", []string{
-			`line 1: expected a header: "class" and the names of attributes, or "class,attribute,value", found "bird,olive"`,
+		{"a table of traits", "bird,olive,plumage,large\nVireo,1,red,80\n", []string{
+			`line 1, attribute: expected the name of one attribute of the data set, found "plumage". One of the 6 attributes is "has_wing_color::olive".`,
+			`line 2, column large: ` + values + `"80", which is above 1: write % behind percentages, and divide values of another scale by its largest value`,
 		}},
 		{"one line per class", "class,olvie,grey,large,size large\nVireo,1,1,80,1\nWarbler,1,1\n,1,1,1,1\nvireo,,,,\nVireo,,,,\nOwl,1,1,-1,1\nA\x1b[2Jnt,1,,,\n", []string{
 			`line 3: expected 5 cells, one for each column, found 3`,

@@ -20,13 +20,18 @@ import (
 // Read returns the classes that a file describes by the attributes of a data set. What the file
 // leaves out is not described.
 //
-// It is a CSV file in one of two forms:
+// It is a CSV file in one of three forms:
 //
 //	class,has_wing_color::olive,bill length   one line per class; an empty cell is
 //	olive warbler,often,0.2                   not described
 //
 //	class,attribute,value                     one line per value
 //	olive warbler,wing color: olive,often
+//
+// or a table of traits as AddTraits reads it, with words of the groups:
+//
+//	species,wing color,bill
+//	olive warbler,olive; grey (rarely),all-purpose
 //
 // A value is one of table.Probability. An attribute may be written without its group, or without the
 // "has" of the group, if that is unambiguous. Case, spaces and punctuation are ignored.
@@ -71,12 +76,18 @@ func (f *file) read(text []byte) {
 	if t == nil {
 		return
 	}
+	r := &traitReader{table: f.table, all: true}
+	r.indexAttributes()
+	isGroup := func(name string) bool {
+		_, group := r.groups[shortName(name)]
+		return group && len(f.vocabulary.find(name)) != 1
+	}
 	switch header := strings.ToLower(strings.Join(t.Columns, ",")); {
 	case header == "class,attribute,value":
 		for _, row := range t.Rows {
 			f.describe(row.Line, f.class(row.Line, row.Cells[0], false), f.attribute(row.Line, row.Cells[1]), row.Cells[2])
 		}
-	case strings.HasPrefix(header, "class,"):
+	case strings.HasPrefix(header, "class,") && !strings.HasPrefix(header, "class,attribute,value,") && !slices.ContainsFunc(t.Columns, isGroup):
 		for _, row := range t.Rows {
 			z := f.class(row.Line, row.Cells[0], true)
 			for i, name := range t.Columns[1:] {
@@ -84,7 +95,39 @@ func (f *file) read(text []byte) {
 			}
 		}
 	default:
-		t.Report("header", 1, "", `a header: "class" and the names of attributes, or "class,attribute,value"`, t.Header())
+		f.readTraits(t, r)
+	}
+}
+
+// readTraits reads a table of traits as AddTraits does, with the attributes and groups of the data set alone.
+func (f *file) readTraits(t *table.Table, r *traitReader) {
+	l := r.layout(t)
+	if l == nil {
+		f.problems.AddError(r.problems.Err())
+		return
+	}
+	var all []*described
+	for _, c := range l.columns {
+		c.clean()
+		if _, group := r.groups[shortName(c.name)]; !group {
+			if f.attribute(1, c.name) < 0 || len(c.cells) == 0 {
+				continue
+			}
+			for _, of := range c.cells {
+				_, err := f.scale.Probability(of.text)
+				if e := (*invalid.Error)(nil); errors.As(err, &e) {
+					f.report("value", of.line, "column "+c.name, e.Want, e.Got, e.Hint)
+				}
+			}
+		}
+		all = append(all, r.read(l, c)...)
+	}
+	f.problems.AddError(r.problems.Err())
+	if f.problems.Len() == 0 {
+		r.apply(l, all)
+	}
+	for z, name := range f.table.Classes {
+		f.classes[foldName(name)] = z
 	}
 }
 

@@ -17,9 +17,7 @@ import (
 // read returns the attributes of a column and adds what it was taken for to the report. It reports a column
 // that cannot be read as a problem.
 func (r *traitReader) read(l *layout, c *column) []*described {
-	c.readMarks()
-	c.cells = slices.DeleteFunc(c.cells, func(of cell) bool { return isMissing(of.text) })
-	if len(c.cells) == 0 {
+	if c.clean(); len(c.cells) == 0 {
 		return r.leftOut(c, "left out: no cell says anything")
 	}
 	if c.name == "" || c.isIndex() {
@@ -39,6 +37,12 @@ func (r *traitReader) read(l *layout, c *column) []*described {
 		return r.shares(c, "shares", func(text string) float64 { return value(text) })
 	}
 	return r.numbersOrWords(l, c)
+}
+
+// clean reads marks as yes and no, and takes out cells that are missing.
+func (c *column) clean() {
+	c.readMarks()
+	c.cells = slices.DeleteFunc(c.cells, func(of cell) bool { return isMissing(of.text) })
 }
 
 func (c *column) all(is func(text string) bool) bool {

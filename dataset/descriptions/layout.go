@@ -239,7 +239,7 @@ func (r *traitReader) down(l *layout, at int, find func(string) int) {
 	for _, row := range file.Rows {
 		names[row.Cells[at]] = true
 	}
-	standard := strings.EqualFold(strings.Join(file.Columns, ","), "class,attribute,value")
+	standard := strings.HasPrefix(strings.ToLower(strings.Join(file.Columns, ",")), "class,attribute,value")
 	many := len(names) < len(file.Rows) || standard
 	if len(trait) == 1 && len(values) == 0 && len(rest) == 2 && many {
 		values = slices.DeleteFunc(rest, func(j int) bool { return j == trait[0] })

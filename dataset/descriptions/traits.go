@@ -138,10 +138,7 @@ func (r *traitReader) add(file *table.Table) {
 	if l == nil {
 		return
 	}
-	r.known, r.groups = newVocabulary(r.table.Attributes), map[string]Group{}
-	for _, g := range slices.Backward(r.table.Groups()) {
-		r.groups[shortName(g.column())] = g
-	}
+	r.indexAttributes()
 	r.Layout = l.text
 	var all []*described
 	for _, c := range l.columns {
@@ -170,6 +167,13 @@ func (r *traitReader) add(file *table.Table) {
 		}
 	}
 	r.apply(l, all)
+}
+
+func (r *traitReader) indexAttributes() {
+	r.known, r.groups = newVocabulary(r.table.Attributes), map[string]Group{}
+	for _, g := range slices.Backward(r.table.Groups()) {
+		r.groups[shortName(g.column())] = g
+	}
 }
 
 // shortName is a name of a group without the "has" that some begin with.
