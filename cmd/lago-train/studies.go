@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -20,11 +21,9 @@ import (
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/experiments/runs/config"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
-	"github.com/lago-train/lago-train/experiments/runs/published"
 	"github.com/lago-train/lago-train/experiments/runs/results"
+	"github.com/lago-train/lago-train/experiments/runs/study"
 	"github.com/lago-train/lago-train/experiments/studies"
-	"github.com/lago-train/lago-train/experiments/studies/grouping"
-	"github.com/lago-train/lago-train/experiments/studies/protocol"
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
@@ -35,178 +34,139 @@ import (
 	"github.com/lago-train/lago-train/model/preprocess"
 )
 
-// study is the command of a study, and what some commands do beside.
-type study struct {
-	gridOptions
-	question studies.Question
-	settings setting.List // of the command alone
-	instead  func(c *call) (done bool, err error)
-	prepare  func(l *lab.Lab)
-	finish   func(results.Result)
+// studyOptions are those of the command of a study.
+type studyOptions struct {
+	dataOptions
+	study   study.Study
+	request config.Request
+	jobs    int
+	shard   lab.Shard
+	outputs outputs
+
+	model     string // of study.OfModel
+	printOnly bool   // of study.Single
 }
-
-// How the files begin that studies write for users.
-const (
-	beginsClasses = "class,part,samples"
-	beginsConfig  = `{"fingerprint": "", "dataset": ""`
-)
-
-// csvOf says what --csv of a study writes.
-var csvOf = map[string]string{"compare": "the accuracy of each method on each class, and the chosen settings beside it,"}
 
 // studyCommands are the commands of studies.
 func studyCommands() (list []*command) {
 	for _, entry := range studies.Studies {
-		s := &study{question: entry.New()}
-		switch q := s.question.(type) {
-		case *protocol.Method:
-			s.ofMethod(q)
-		case *grouping.Analysis:
-			s.ofGroups(q)
-		}
-		if what := csvOf[entry.Command]; what != "" {
-			s.settings = append(s.settings, csvSetting(&s.csv, what), s.outputs.setting())
-		}
-		if entry.Command == "search" {
-			s.settings = append(s.settings, s.outputs.setting())
-		}
-		list = append(list, s.command(entry.Command))
+		o := &studyOptions{study: entry.New()}
+		list = append(list, &command{name: entry.Command, graceful: true, flags: o.settings(), run: o.run})
 	}
 	return list
 }
 
-// command resolves the settings that the flags give, opens the lab of their data set, asks, and
-// prints the result.
-func (s *study) command(name string) *command {
-	grid := s.gridSettings()
-	if name == "run" { // which is never divided
-		grid = grid.Without("shard")
+// settings are those of a study and of training many runs, with what some studies have beside.
+func (o *studyOptions) settings() setting.List {
+	list := append(o.study.Settings(&o.request), o.dataSettings()...)
+	list = append(list,
+		setting.Raw("out", &o.request.Out, defaultRuns).In(outputGroup).Common().Describe("`RUNS` folder of the runs"),
+		setting.Whole("jobs", &o.jobs, 0, setting.Threads).In(runGroup).Noted("number of threads").Common().
+			Describe("`N` runs trained in parallel"),
+	)
+	if _, ok := o.study.(study.Single); ok {
+		list = append(list, setting.Switch("print_config", &o.printOnly, false).In(outputGroup).Common().
+			Describe("print the settings as JSON for --config, and train nothing"))
+	} else {
+		list = append(list, shardSetting(&o.shard, "runs"))
 	}
-	return &command{name: name, graceful: true, flags: slices.Concat(s.question.Settings(&s.request), grid, s.settings), run: func(c *call) error {
-		s.read(c)
-		if s.instead != nil {
-			if done, err := s.instead(c); done || err != nil {
-				return err
-			}
+	if _, ok := o.study.(study.OfModel); ok {
+		ofTraining := append(config.All().Without("dataset", "dev_split").Keys(), "config", "jobs", "shard", "out")
+		list = append(list, modelSetting(&o.model).Excludes(ofTraining...))
+	}
+	if _, ok := o.study.(study.Writer); ok {
+		list = append(list, o.outputs.setting())
+	}
+	return list
+}
+
+// run resolves the settings, opens the data set and its lab, asks, and prints the result.
+func (o *studyOptions) run(c *call) error {
+	if o.model != "" {
+		return o.print(o.ofModel(c))
+	}
+	r := &o.request
+	for name := range c.typed {
+		r.Given = append(r.Given, strings.ReplaceAll(name, "-", "_"))
+	}
+	for _, key := range config.All().Keys() {
+		if name := flagOf(key); c.isSet(name) {
+			r.Assigned = append(r.Assigned, setting.Assignment{Key: key, Text: c.text(name), Where: dashed(name)})
 		}
-		presets, err := s.question.Resolve(c, &s.request)
-		if err != nil {
-			return err
-		}
-		d, err := s.openFor(c, presets)
-		if err != nil {
-			return err
-		}
-		if s.request.Covered = published.Covers(d); s.request.Covered {
-			if presets, err = s.question.Resolve(c, &s.request); err != nil {
-				return err
-			}
-		} else if p := presets[0]; s.request.From == config.Auto && config.PresetFor(p.Dataset, p.Method).Paper() && !c.isSet("rotate") {
-			logrus.Infof("%s: not the features and split of the paper, so settings start from general defaults; --preset paper takes those of the authors", d.Name)
-		}
-		l, err := s.openLab(c, d, presets)
-		if err != nil {
-			return err
-		}
-		if s.prepare != nil {
-			s.prepare(l)
-		}
-		r, err := s.question.Ask(c, l)
-		if err != nil {
-			return err
-		}
-		if s.finish != nil {
-			s.finish(r)
-		}
-		err = s.print(r, nil)
-		if w, ok := r.(interface{ WriteCSV(io.Writer) error }); ok {
-			err = errors.Join(err, s.outputs.writeCSV(s.csv, w.WriteCSV))
-		}
-		if w, ok := r.(interface{ WriteSettings(io.Writer) error }); ok && strings.HasSuffix(s.csv, ".csv") { // no pipe or device
-			err = errors.Join(err, s.outputs.writeCSV(strings.TrimSuffix(s.csv, ".csv")+"-settings.csv", w.WriteSettings))
-		}
-		if err == nil && l.Failed() > 0 {
-			err = fmt.Errorf("%s failed in %s, missing from the output", format.Count(l.Failed(), "run"), l.Root)
-		}
+	}
+	if err := r.Resolve(c); err != nil {
 		return err
-	}}
+	}
+	for _, key := range r.Unused {
+		logrus.Infof("%s: %s is not used: %s sets the stages itself", r.File, key, c.name)
+	}
+	if s, ok := o.study.(study.Checker); ok {
+		if err := s.Check(r); err != nil {
+			return err
+		}
+	}
+	d, err := o.openDataset(c)
+	if o.printOnly {
+		return o.printConfig(c, d)
+	}
+	if err != nil {
+		return err
+	}
+	if err := r.On(c, d); err != nil {
+		return err
+	}
+	l, err := o.openLab(c, d)
+	if err != nil {
+		return err
+	}
+	found, err := study.Ask(c, o.study, r, l)
+	if err != nil {
+		return err
+	}
+	if f, ok := found.(study.Followed); ok {
+		f.Follow(strings.TrimPrefix(filepath.Join(r.Out, latest), defaultRuns+string(filepath.Separator)), o.DataDir)
+	}
+	err = o.print(found, nil)
+	for _, file := range o.files(found) {
+		err = errors.Join(err, atFlag(file.Flag, o.outputs.write(file.Path, file.Write)))
+	}
+	if err == nil && l.Failed() > 0 {
+		err = fmt.Errorf("%s failed in %s, missing from the output", format.Count(l.Failed(), "run"), l.Root)
+	}
+	return err
 }
 
-// ofMethod is for run: it prints the settings alone if that is asked, shows epochs, and names the next command.
-func (s *study) ofMethod(q *protocol.Method) {
-	var printOnly bool
-	s.settings = setting.List{
-		setting.Switch("print_config", &printOnly, false).In(outputGroup).Common().Describe("print the settings as JSON for --config, and train nothing"),
+// files are those that the study writes for users.
+func (o *studyOptions) files(found results.Result) (list []study.File) {
+	if w, ok := o.study.(study.Writer); ok {
+		list = slices.DeleteFunc(w.Files(found), func(f study.File) bool { return f.Path == "" })
 	}
-	s.instead = func(c *call) (bool, error) {
-		if _, err := q.Resolve(c, &s.request); err != nil || !printOnly {
-			s.jobs = cmp.Or(s.jobs, min(q.Seeds, runtime.GOMAXPROCS(0)))
-			return false, err
-		}
-		if d, err := s.openFor(c, []config.Preset{q.Preset}); err != nil || published.Covers(d) {
-			s.request.Covered = true // without the data they are those of the paper
-			if _, err := q.Resolve(c, &s.request); err != nil {
-				return true, err
-			}
-		}
-		return true, printConfig(os.Stdout, os.Stderr, q.Preset)
-	}
-	s.prepare = func(l *lab.Lab) {
-		logrus.WithFields(logrus.Fields{"dataset": l.Data.Name, "method": q.Method.Label(), "stage": q.Stage, "seeds": q.Seeds}).Info("training")
-		logrus.WithField("blas", blas.Current().String()).Debug(q.Source)
-		l.OnProgress, l.Options.OnResume, l.Options.OnEpoch = nil, logResume, showEpochs(q.Seed, q.Seeds, l.Jobs)
-	}
-	s.finish = func(r results.Result) {
-		found := r.(*protocol.Result)
-		found.Next = s.next(found)
-	}
+	return list
 }
 
-// ofGroups is for groups: with --model nothing is trained.
-func (s *study) ofGroups(q *grouping.Analysis) {
-	var name string
-	ofTraining := append(config.All().Without("dataset", "dev_split").Keys(), "config", "jobs", "shard", "out")
-	s.settings = setting.List{modelSetting(&name).Excludes(ofTraining...)}
-	s.instead = func(c *call) (bool, error) {
-		if name == "" {
-			return false, nil
-		}
-		return true, s.print(s.groupsOf(c, name, q))
-	}
-}
-
-// groupsOf analyses the model of --model on the data set that it was trained on, which --dataset may name.
-func (s *study) groupsOf(c *call, name string, q *grouping.Analysis) (*grouping.Result, error) {
-	m, err := openLAGO(name)
+// ofModel asks of the model of --model on the data set that it was trained on, which --dataset may name.
+func (o *studyOptions) ofModel(c *call) (results.Result, error) {
+	m, err := openLAGO(o.model)
 	if err != nil {
 		return nil, err
 	}
-	d, err := openData(c, m, c.typed["dataset"], s.Options)
+	d, err := openData(c, m, c.typed["dataset"], o.Options)
 	if err != nil {
 		return nil, err
 	}
-	r, err := grouping.Run(d, m.Saved, q.Config)
-	if err == nil {
-		r.Top = q.Top
-	}
-	return r, err
+	return o.study.(study.OfModel).Of(d, m.Saved)
 }
 
-// next is the command to go on with: it evaluates a model or, without a test stage, searches settings.
-func (o *gridOptions) next(r *protocol.Result) string {
-	command := "lago-train evaluate --model " + r.RunDirs[len(r.RunDirs)-1]
-	if r.Test == nil {
-		command = fmt.Sprintf("lago-train search --dataset %s --method %s", r.Config.Dataset, r.Method)
-	} else if r.Reused == 0 {
-		command = "lago-train evaluate --model " + strings.TrimPrefix(filepath.Join(o.out, latest), defaultRuns+string(filepath.Separator))
+// printConfig prints the settings of the only preset. If the data cannot be read, these are those of the paper.
+func (o *studyOptions) printConfig(c *call, d *dataset.Dataset) error {
+	on := o.request.FromPaper
+	if d != nil {
+		on = func(ctx context.Context) error { return o.request.On(ctx, d) }
 	}
-	if r.Test != nil && catalog.IsPath(r.Config.Dataset) { // of which a model has the name alone
-		command += " --dataset " + r.Config.Dataset
+	if err := on(c); err != nil {
+		return err
 	}
-	if o.DataDir != "" {
-		command += " --data-dir " + o.DataDir
-	}
-	return command
+	return printConfig(os.Stdout, os.Stderr, o.request.Presets[0])
 }
 
 // printConfig writes the settings that apply to a run, and where each comes from.
@@ -269,25 +229,6 @@ func useThreads(threads, jobs int) {
 // follow, so that collecting often costs little.
 const garbage = 5
 
-// gridOptions are those of commands that train.
-type gridOptions struct {
-	dataOptions
-	out     string
-	jobs    int
-	shard   lab.Shard
-	csv     string
-	outputs outputs
-	request config.Request
-}
-
-// gridSettings are those of every command that runs many trials.
-func (o *gridOptions) gridSettings() setting.List {
-	return append(o.dataSettings(),
-		setting.Raw("out", &o.out, defaultRuns).In(outputGroup).Common().Describe("`RUNS` folder of the runs"),
-		setting.Whole("jobs", &o.jobs, 0, setting.Threads).In(runGroup).Noted("number of threads").Common().Describe("`N` runs trained in parallel"),
-		shardSetting(&o.shard, "runs"))
-}
-
 func csvSetting(to *string, what string) setting.Setting {
 	return setting.Raw("csv", to, "").In(outputGroup).Common().Describe("`FILE` also write " + what + " to this CSV file")
 }
@@ -306,40 +247,21 @@ func shardOf(c *call, given lab.Shard) (lab.Shard, error) {
 	return lab.ShardFromEnvironment()
 }
 
-// read takes what the flags give to the request of a study.
-func (o *gridOptions) read(c *call) {
-	o.request.Has = func(key string) bool { return c.isSet(flagOf(key)) }
-	o.request.Offers = func(key string) bool { return c.flag(flagOf(key)) != nil }
-	o.request.OnUnused = func(file, key string) {
-		logrus.Infof("%s: %s is not used: %s sets the stages itself", file, key, c.name)
-	}
-	o.request.Assigned = nil
-	for _, key := range config.All().Keys() {
-		if name := flagOf(key); c.isSet(name) {
-			o.request.Assigned = append(o.request.Assigned, setting.Assignment{Key: key, Text: c.text(name), Where: dashed(name)})
-		}
-	}
-}
-
-// openFor opens the data set that the flags and the first preset say.
-func (o *gridOptions) openFor(c *call, presets []config.Preset) (*dataset.Dataset, error) {
-	for _, p := range presets {
-		if err := o.request.CheckRotation(p); err != nil {
-			return nil, err
-		}
-	}
-	name := presets[0].Dataset // in lower case, but folders may differ by case only
+// openDataset opens the data set that the flags and the first preset say.
+func (o *studyOptions) openDataset(c *call) (*dataset.Dataset, error) {
+	p := o.request.Presets[0]
+	name := p.Dataset // in lower case, but folders may differ by case only
 	if typed := c.text("dataset"); strings.EqualFold(typed, name) {
 		name = typed
 	}
-	o.DevSplit = presets[0].DevSplit
+	o.DevSplit = p.DevSplit
 	return catalog.Open(c, name, o.Options)
 }
 
 // openLab opens the lab for the trials on a data set. It warns about presets that a search chose on other
 // data.
-func (o *gridOptions) openLab(c *call, d *dataset.Dataset, presets []config.Preset) (*lab.Lab, error) {
-	threads := runtime.GOMAXPROCS(0)
+func (o *studyOptions) openLab(c *call, d *dataset.Dataset) (*lab.Lab, error) {
+	r, threads := &o.request, runtime.GOMAXPROCS(0)
 	if c.isSet("threads") && o.jobs > threads {
 		return nil, wrong("--jobs", "at most the number of --threads", strconv.Itoa(o.jobs))
 	}
@@ -347,41 +269,58 @@ func (o *gridOptions) openLab(c *call, d *dataset.Dataset, presets []config.Pres
 	if err != nil {
 		return nil, err
 	}
+	if p := r.Presets[0]; r.From == config.Auto && !p.Paper() && config.PresetFor(p.Dataset, p.Method).Paper() && r.Rotate == 0 {
+		logrus.Infof("%s: not the features and split of the paper, so settings start from general defaults; "+
+			"--preset paper takes those of the authors", d.Name)
+	}
 	asTheyAre := false // whether a method learns from features that are not standardised
-	for _, p := range presets {
+	for _, p := range r.Presets {
 		if err := p.CheckOn(d); err != nil {
 			return nil, err
 		}
 		asTheyAre = asTheyAre || !p.On(d).Preprocess.Has(preprocess.Standardize)
 	}
 	warnData(d, asTheyAre)
-	if err := os.MkdirAll(o.out, 0o755); err != nil { // now rather than after the first epochs
-		return nil, atFlag("out", invalid.File(o.out, err))
+	if err := os.MkdirAll(r.Out, 0o755); err != nil { // now rather than after the first epochs
+		return nil, atFlag("out", invalid.File(r.Out, err))
 	}
-	if err := cmp.Or(o.outputs.checkFile("csv", o.csv, beginsClasses), o.outputs.checkFile("to", c.text("to"), beginsConfig)); err != nil {
-		return nil, err
+	for _, file := range o.files(nil) {
+		if err := o.outputs.checkFile(file.Flag, file.Path, file.Begins); err != nil {
+			return nil, err
+		}
 	}
-	l := lab.New(d, o.out)
-	for _, p := range presets {
+	l := lab.New(d, r.Out)
+	for _, p := range r.Presets {
 		if p.ChosenOn != "" && p.ChosenOn != l.Fingerprint() {
 			logrus.Warnf("%s: the settings were chosen on other data or another split of them", p.Origins["fingerprint"])
 		}
 	}
-	if c.isSet("rotate") {
-		if err := l.Rotate(o.request.Rotate, o.request.RotateSeed); err != nil {
+	if r.Rotate > 0 {
+		if err := l.Rotate(r.Rotate, r.RotateSeed); err != nil {
 			return nil, atFlag("rotate", err)
 		}
 	}
-	l.Jobs = cmp.Or(o.jobs, threads)
-	useThreads(threads, l.Jobs)
 	if len(d.Features.Data) >= fileio.Large {
 		debug.SetGCPercent(garbage)
 	}
-	l.Options.OnWarning = logRunWarning
-	l.Shard, l.OnProgress = shard, display.show
+	l.Jobs, l.Shard, l.OnRun = cmp.Or(o.jobs, threads), shard, logRun(l)
+	l.Options.OnWarning, l.OnProgress = logRunWarning, display.show
 	l.OnStep = func(what string) { logrus.Info(what) }
+	if _, ok := o.study.(study.Single); ok {
+		p := r.Presets[0]
+		l.Jobs = cmp.Or(o.jobs, min(p.Seeds, threads))
+		logrus.WithFields(logrus.Fields{"dataset": d.Name, "method": p.Method.Label(), "stage": p.Stage, "seeds": p.Seeds}).Info("training")
+		logrus.WithField("blas", blas.Current().String()).Debug(p.Source)
+		l.OnProgress, l.Options.OnResume, l.Options.OnEpoch = nil, logResume, showEpochs(p.Seed, p.Seeds, l.Jobs)
+	}
+	useThreads(threads, l.Jobs)
+	return l, nil
+}
+
+// logRun returns a function that logs the runs of a lab as they end.
+func logRun(l *lab.Lab) func(lab.Run) {
 	var first sync.Once
-	l.OnRun = func(r lab.Run) {
+	return func(r lab.Run) {
 		entry := logrus.WithField("run", r.Name())
 		if r.Missing != nil {
 			entry.WithField("error", r.Missing.Why).Warn("run failed")
@@ -392,7 +331,6 @@ func (o *gridOptions) openLab(c *call, d *dataset.Dataset, presets []config.Pres
 		}
 		entry.WithFields(logrus.Fields{"status": r.Result.Status, "epochs": r.Result.Epochs}).Debug("run ended")
 	}
-	return l, nil
 }
 
 // tabled is a result, which is also the JSON output.

@@ -1,12 +1,12 @@
-// Package studies is the list of studies: questions that are asked of many runs. A study is one
-// package, with its settings, its plans for the engine, and a result that is also the JSON output
-// and what is stored, with tables and figures; and one entry in Studies, from which its command and
-// its sections of the report follow:
+// Package studies is the list of studies: questions that are asked of many runs. A study is one package, which
+// implements study.Study: settings, a plan, and a summary of what was run, a result that is also the JSON output
+// and what is stored, with tables and figures; and one entry in Studies, from which its command and its sections
+// of the report follow:
 //
 //	ablation      the design decisions of the model (table A.2)
 //	sweep         accuracy against a number: of groups (section 4.3), or of classes, samples,
-//	              attributes, groups or entries that there are
-//	search        settings of one variant on one data set (supplement A)
+//	              groups or entries that there are
+//	search        settings of one method on one data set (supplement A)
 //	comparison    LAGO and the baselines by one protocol (table 1)
 //	robustness    noisy and partial class descriptions (figure A.1)
 //	grouping      the groups that a soft model learned (section 4.3)

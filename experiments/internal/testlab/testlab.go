@@ -9,6 +9,8 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/config"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/published"
+	"github.com/lago-train/lago-train/experiments/runs/results"
+	"github.com/lago-train/lago-train/experiments/runs/study"
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
@@ -33,6 +35,22 @@ func Full(l *lab.Lab, variants ...model.Variant) []config.Config {
 		configs[i] = Config(l, config.DevThenTest, v)
 	}
 	return configs
+}
+
+// Request has settings of a study: those of one run or, for several methods, those that all have and those of
+// variants.
+func Request(first config.Config, variants ...config.Config) *config.Request {
+	r := &config.Request{}
+	for _, c := range append([]config.Config{first}, variants...) {
+		r.Presets = append(r.Presets, config.Preset{Config: c})
+	}
+	return r
+}
+
+// Ask asks a study, which succeeds.
+func Ask[R results.Result](t testing.TB, l *lab.Lab, s study.Study, r *config.Request) R {
+	t.Helper()
+	return testkit.Must(study.Ask(t.Context(), s, r, l))(t).(R)
 }
 
 // Cover makes published numbers those of a data set, by its name, until the end of the test.

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,7 +18,6 @@ import (
 	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/published"
-	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
@@ -299,13 +299,13 @@ func (c *Config) UnmarshalJSON(data []byte) error {
 
 // Write writes a config file with the fingerprint of the data set and split on which the
 // settings were chosen.
-func (c Config) Write(path, fingerprint string) error {
+func (c Config) Write(w io.Writer, fingerprint string) error {
 	data, err := json.Marshal(c)
 	if err != nil {
 		return err
 	}
 	own := `{"` + fingerprintKey + `":` + strconv.Quote(fingerprint) + ","
-	return fileio.WriteJSON(path, json.RawMessage(own+string(data[1:])))
+	return format.WriteJSON(w, json.RawMessage(own+string(data[1:])))
 }
 
 // Preset is the settings that a run of a method on a data set starts from.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/testkit"
@@ -121,7 +123,9 @@ func TestWrittenConfigsMakeTheSameTrials(t *testing.T) {
 		}
 	})
 	path := filepath.Join(dir, "chosen.json")
-	testkit.NoError(t, Defaults(methods.Variant(model.KSoft)).With("k", 7).Write(path, "abc"))
+	testkit.NoError(t, fileio.Write(path, func(w io.Writer) error {
+		return Defaults(methods.Variant(model.KSoft)).With("k", 7).Write(w, "abc")
+	}))
 	p := testkit.Must(Resolve(testkit.Must(ReadFile(t.Context(), path))(t), PresetFor))(t)
 	testkit.Equal(t, "chosen on", p.ChosenOn, "abc")
 	testkit.Equal(t, "k", p.Value("k"), 7)

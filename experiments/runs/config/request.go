@@ -12,7 +12,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
+	"github.com/lago-train/lago-train/experiments/runs/published"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -22,24 +24,36 @@ import (
 )
 
 // Request is what a user gives for a study beside its own settings: settings of runs, in flags and
-// files, and how the classes are divided.
+// files, and how the classes are divided. Resolve makes Presets of it.
 type Request struct {
-	Assigned []setting.Assignment  // settings of runs on the command line
-	Has      func(key string) bool // reports whether a setting was given, of the study or of runs
-	Offers   func(key string) bool // reports whether the study has a setting
-	// OnUnused, if set, is called with a key of a config file that the study decides itself.
-	OnUnused func(file, key string)
+	Assigned []setting.Assignment // settings of runs on the command line
+	Given    []string             // keys of all settings on the command line, of the study and of runs
+	// Presets are the settings of the runs: one or, with Methods, first those that methods of any kind have in
+	// common, with the correction, and then those of each variant of LAGO.
+	Presets []Preset
+	Unused  []string // keys of File that the study decides itself
+
+	// Variants are those of which a study takes one, set by its Settings; nil for any method.
+	Variants []model.Variant
+	// Methods are the names of methods, each variant of which has its own settings; nil for a study of one.
+	Methods *[]string
 
 	From Start
-	// Covered is set once the data show that the settings of the paper are for them.
-	Covered bool
 
 	File       string
 	Folder     string // of files, one for each variant
+	Out        string // folder of the runs
 	Rotate     int
 	RotateSeed uint64
 	Folds      int
+
+	stages, searching bool                            // the study has the setting stage, or chooses settings
+	covered           bool                            // the data are those of the paper's settings
+	read              map[string][]setting.Assignment // files, once each
 }
+
+// has reports whether a setting is on the command line.
+func (r *Request) has(key string) bool { return slices.Contains(r.Given, key) }
 
 // Start is what settings start from.
 type Start string
@@ -69,6 +83,7 @@ func All() setting.List {
 
 // RunSettings are those of a run but some and dev_split, which every command that reads data has, and config.
 func (r *Request) RunSettings(but ...string) setting.List {
+	r.stages = !slices.Contains(but, "stage")
 	list := append(All(), setting.Raw("config", &r.File, "").In(setting.Protocol).Common().
 		Describe("`FILE` settings in JSON, keys as the flags with _ for -; flags override it"),
 		setting.Choice("preset", &r.From, Auto, Auto, Paper, General).In(setting.Protocol).
@@ -87,6 +102,7 @@ func (r *Request) DevSettings(but ...string) setting.List {
 // SearchSettings are those of studies that choose settings, with their defaults and the folds.
 func (r *Request) SearchSettings(but ...string) setting.List {
 	list := r.DevSettings(but...)
+	r.searching = true
 	for i, s := range list {
 		switch s.Key {
 		case "epochs":
@@ -123,14 +139,14 @@ func (r *Request) RotationSettings() setting.List {
 
 // Keys are the settings of runs that were given, without that of the data's split.
 func (r *Request) Keys() []string {
-	return slices.DeleteFunc(All().Keys(), func(key string) bool { return key == "dev_split" || !r.Has(key) })
+	return slices.DeleteFunc(All().Keys(), func(key string) bool { return key == "dev_split" || !r.has(key) })
 }
 
 // FoldsFor returns the number of folds. The split of the settings may come from a config file.
 func (r *Request) FoldsFor(p Preset) (int, error) {
-	ofSplit := r.Has("dev_split") || p.DevSplit != 1
+	ofSplit := r.has("dev_split") || p.DevSplit != 1
 	switch {
-	case r.Folds == 0 && (ofSplit || r.Has("rotate")):
+	case r.Folds == 0 && (ofSplit || r.Rotate > 0):
 		return 1, nil
 	case r.Folds > 1 && ofSplit:
 		return 0, &invalid.Error{Field: "folds", Want: "1, because " + p.Origins["dev_split"] + " names one split", Got: strconv.Itoa(r.Folds)}
@@ -138,8 +154,8 @@ func (r *Request) FoldsFor(p Preset) (int, error) {
 	return cmp.Or(r.Folds, defaultFolds), nil
 }
 
-// CheckRotation returns an *invalid.Error for settings that a rotation leaves no place for.
-func (r *Request) CheckRotation(p Preset) error {
+// checkRotation returns an *invalid.Error for settings that a rotation leaves no place for.
+func (r *Request) checkRotation(p Preset) error {
 	if r.Rotate == 0 {
 		return nil
 	}
@@ -148,107 +164,152 @@ func (r *Request) CheckRotation(p Preset) error {
 	}
 	for _, s := range p.Settings() {
 		if (s.Key == "hold_out" || s.Key == "dev_split") && s.Value() != s.Default {
-			return &invalid.Error{Where: p.Origins[s.Key], Want: fmt.Sprintf("%s %v in a rotation", s.Key, s.Default), Got: fmt.Sprint(s.Value())}
+			want := fmt.Sprintf("%s %v in a rotation", s.Key, s.Default)
+			return &invalid.Error{Where: p.Origins[s.Key], Want: want, Got: fmt.Sprint(s.Value())}
 		}
 	}
 	if p.ChosenOn != "" { // some of the classes that it was chosen on are unseen here
-		return &invalid.Error{Where: p.Origins[fingerprintKey], Want: "settings that no search chose, in a rotation", Got: "those of a search"}
+		return &invalid.Error{
+			Where: p.Origins[fingerprintKey], Want: "settings that no search chose, in a rotation", Got: "those of a search",
+		}
 	}
 	return nil
 }
 
+// Resolve sets Presets, those for data that are not known to be the paper's.
+func (r *Request) Resolve(ctx context.Context) (err error) {
+	r.read = map[string][]setting.Assignment{}
+	if r.File != "" {
+		if r.read[r.File], err = ReadFile(ctx, r.File); err != nil {
+			return err
+		}
+	}
+	return r.resolve(ctx)
+}
+
+// On resolves Presets again if d has the data of the paper's settings. It reads no file.
+func (r *Request) On(ctx context.Context, d *dataset.Dataset) error {
+	if r.covered = published.Covers(d); !r.covered {
+		return nil
+	}
+	return r.resolve(ctx)
+}
+
+// FromPaper resolves Presets as for the data of the paper's settings.
+func (r *Request) FromPaper(ctx context.Context) error {
+	r.covered = true
+	return r.resolve(ctx)
+}
+
+func (r *Request) resolve(ctx context.Context) (err error) {
+	if r.Methods == nil {
+		var p Preset
+		p, err = r.single()
+		r.Presets = []Preset{p}
+	} else {
+		r.Presets, err = r.several(ctx)
+	}
+	for _, p := range r.Presets {
+		err = cmp.Or(err, r.checkRotation(p))
+	}
+	return err
+}
+
+// Configs are the settings of the variants of LAGO among Methods.
+func (r *Request) Configs() (list []Config) {
+	for _, p := range r.Presets[1:] {
+		list = append(list, p.Config)
+	}
+	return list
+}
+
 func assign(key, text string) setting.Assignment { return setting.Assignment{Key: key, Text: text} }
 
-// resolve returns the settings of a run: its preset, over it what studies that choose settings
+// preset returns the settings of a run: its preset, over it what studies that choose settings
 // have as defaults, and over these what is given. Published settings were chosen on validation
 // classes, some of which are unseen in a rotation.
-func (r *Request) resolve(given ...setting.Assignment) (Preset, error) {
+func (r *Request) preset(given ...setting.Assignment) (Preset, error) {
 	start, list := GeneralFor, []setting.Assignment{}
-	if (r.From == Paper || r.From == Auto && r.Covered) && !r.Has("rotate") {
+	if (r.From == Paper || r.From == Auto && r.covered) && r.Rotate == 0 {
 		start = PresetFor
 	}
-	if r.Offers("folds") {
+	if r.searching {
 		list = append(list, assign("epochs", searchEpochs), assign("patience", searchPatience))
-		if r.Has("rotate") {
+		if r.Rotate > 0 {
 			list = append(list, assign("seeds", rotationSeeds))
 		}
 	}
 	p, err := Resolve(append(list, given...), start)
-	if err == nil && r.From == Paper && !p.Paper() && !r.Has("rotate") {
+	if err == nil && r.From == Paper && !p.Paper() && r.Rotate == 0 {
 		err = &invalid.Error{Field: "preset", Want: "a data set for which the authors published settings", Got: p.DataName()}
 	}
 	return p, err
 }
 
-// Preset resolves the settings of a run from the preset, the config file and the flags. Of the variants, if
-// any are given, semantic-hard or else the first is the default method, and no other methods are accepted.
-func (r *Request) Preset(ctx context.Context, variants ...model.Variant) (Preset, error) {
+// single returns the settings of a run from the preset, the config file and the flags. Of Variants,
+// semantic-hard or else the first is the default method.
+func (r *Request) single() (Preset, error) {
 	start := model.SemanticHard
-	if variants != nil && !slices.Contains(variants, start) {
-		start = variants[0]
+	if r.Variants != nil && !slices.Contains(r.Variants, start) {
+		start = r.Variants[0]
 	}
-	list := []setting.Assignment{assign("method", string(start))}
-	if r.File != "" {
-		read, err := ReadFile(ctx, r.File)
-		if err != nil {
-			return Preset{}, err
-		}
-		list = append(list, r.usable(read)...)
-	}
-	p, err := r.resolve(append(list, r.Assigned...)...)
-	if found := p.Method; err == nil && variants != nil && !slices.Contains(variants, found.Variant()) {
-		err = at(p.Origins["method"], "method", &invalid.Error{Want: format.List(format.Strings(variants), "or"), Got: found.Label()})
+	list := append([]setting.Assignment{assign("method", string(start))}, r.usable()...)
+	p, err := r.preset(append(list, r.Assigned...)...)
+	if found := p.Method; err == nil && r.Variants != nil && !slices.Contains(r.Variants, found.Variant()) {
+		want := format.List(format.Strings(r.Variants), "or")
+		err = at(p.Origins["method"], "method", &invalid.Error{Want: want, Got: found.Label()})
 	}
 	return p, err
 }
 
-// usable removes the keys of a config file that the study decides itself: stage, for one without
-// that setting, with the epochs of a test stage.
-func (r *Request) usable(list []setting.Assignment) []setting.Assignment {
-	if r.Offers("stage") {
+// usable returns the settings of the config file without keys that the study decides itself, which are
+// Unused: stage, for one without that setting, with the epochs of a test stage.
+func (r *Request) usable() []setting.Assignment {
+	list := r.read[r.File]
+	if r.Unused = nil; r.stages {
 		return list
 	}
 	ofTest := slices.ContainsFunc(list, func(a setting.Assignment) bool { return a.Key == "stage" && a.Text == string(OnlyTest) })
-	return slices.DeleteFunc(list, func(a setting.Assignment) bool {
+	return slices.DeleteFunc(slices.Clone(list), func(a setting.Assignment) bool {
 		unused := a.Key == "stage" || ofTest && a.Key == "epochs"
-		if unused && r.OnUnused != nil {
-			r.OnUnused(r.File, a.Key)
+		if unused {
+			r.Unused = append(r.Unused, a.Key)
 		}
 		return unused
 	})
 }
 
-// Presets resolves the settings of variants from their presets, the files of Folder and the command
-// line. The first preset is what the command line says for methods of any kind, with the correction.
-func (r *Request) Presets(ctx context.Context, variants []model.Variant) (presets []Preset, configs []Config, err error) {
+// several returns the settings that Methods of any kind have in common, and those of each variant from its
+// preset, its file of Folder and the command line.
+func (r *Request) several(ctx context.Context) ([]Preset, error) {
 	if r.Folder != "" {
 		if _, err := os.Stat(r.Folder); err != nil {
-			return nil, nil, &invalid.Error{Field: "configs", Err: invalid.File(r.Folder, err)}
+			return nil, &invalid.Error{Field: "configs", Err: invalid.File(r.Folder, err)}
 		}
 	}
 	common := append(CommonKeys(), methods.CorrectionKeys...)
-	first, err := r.resolve(slices.DeleteFunc(slices.Clone(r.Assigned), func(a setting.Assignment) bool { return !slices.Contains(common, a.Key) })...)
-	if err != nil {
-		return nil, nil, err
-	}
-	presets = append(presets, first)
-	for _, v := range variants {
-		searched, err := r.searched(ctx, first, v)
-		if err != nil {
-			return nil, nil, err
+	ofAll := slices.DeleteFunc(slices.Clone(r.Assigned), func(a setting.Assignment) bool { return !slices.Contains(common, a.Key) })
+	first, err := r.preset(ofAll...)
+	presets := []Preset{first}
+	for _, v := range model.Variants {
+		if err != nil || !slices.Contains(*r.Methods, methods.LAGO) && !slices.Contains(*r.Methods, string(v)) {
+			continue
 		}
-		p, err := r.resolve(slices.Concat([]setting.Assignment{assign("method", string(v))}, searched, r.Assigned)...)
+		var searched []setting.Assignment
+		if searched, err = r.searched(ctx, first, v); err != nil {
+			return nil, err
+		}
+		var p Preset
+		p, err = r.preset(slices.Concat([]setting.Assignment{assign("method", string(v))}, searched, r.Assigned)...)
 		if found := p.Method.Variant(); err == nil && (p.DataName() != first.DataName() || found != v) {
 			err = &invalid.Error{
-				Where: searched[0].Where, Want: fmt.Sprintf("settings of %s on %s", v, first.DataName()), Got: fmt.Sprintf("those of %s on %s", found, p.DataName()),
+				Where: searched[0].Where, Want: fmt.Sprintf("settings of %s on %s", v, first.DataName()),
+				Got: fmt.Sprintf("those of %s on %s", found, p.DataName()),
 			}
 		}
-		if err != nil {
-			return nil, nil, err
-		}
-		presets, configs = append(presets, p), append(configs, p.Config)
+		presets = append(presets, p)
 	}
-	return presets, configs, nil
+	return presets, err
 }
 
 // searched reads the file of Folder that a search wrote for a variant, if there is one: without stage,
@@ -257,13 +318,18 @@ func (r *Request) searched(ctx context.Context, p Preset, v model.Variant) ([]se
 	if r.Folder == "" {
 		return nil, nil
 	}
-	list, err := ReadFile(ctx, SearchFile(r.Folder, p.Dataset, p.DevSplit, string(v)))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+	path := SearchFile(r.Folder, p.Dataset, p.DevSplit, string(v))
+	list, read := r.read[path]
+	if !read {
+		var err error
+		if list, err = ReadFile(ctx, path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		r.read[path] = list
 	}
-	return slices.DeleteFunc(list, func(a setting.Assignment) bool {
+	return slices.DeleteFunc(slices.Clone(list), func(a setting.Assignment) bool {
 		return slices.Contains([]string{"stage", "epochs", "seed", "seeds", "hold_out"}, a.Key)
-	}), err
+	}), nil
 }
 
 // at adds the place where the value of a setting was given, a file or a flag, to an error.

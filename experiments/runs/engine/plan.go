@@ -11,6 +11,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/lago-train/lago-train/experiments/runs/config"
@@ -23,7 +24,7 @@ import (
 	"github.com/lago-train/lago-train/train/methods"
 )
 
-// Plan is arms by parts by stages. The parts are those of the lab.
+// Plan is arms by parts by stages.
 type Plan struct {
 	Arms  []Arm
 	Stage config.Stages
@@ -38,6 +39,10 @@ type Arm struct {
 	Starts []config.Config // each is searched around; the two best are compared over all seeds
 	Tune   int             // settings to try, in equal parts around each start; 0 and 1 take the starts alone
 	Fixed  []string        // keys of settings that its search does not vary
+	Parts  []lab.View      // nil for those of the lab
+	// EpochsOf names the arm whose epochs, mean over its parts, the test stage of this one has. It has no dev
+	// stage then.
+	EpochsOf string
 }
 
 // LAGOMethod is the name of LAGO with the variant that does best on the validation classes.
@@ -83,7 +88,7 @@ type Result struct {
 func (r *Result) Done(arm int) bool {
 	s := r.Plan.Stage
 	return len(r.Arms[arm]) > 0 && !slices.ContainsFunc(r.Arms[arm], func(o *Outcome) bool {
-		return o.Val == nil && s != config.OnlyTest || o.Test == nil && s != config.OnlyDev
+		return o.Val == nil && s != config.OnlyTest && r.Plan.Arms[arm].EpochsOf == "" || o.Test == nil && s != config.OnlyDev
 	})
 }
 
@@ -115,6 +120,7 @@ func Run(ctx context.Context, l *lab.Lab, p Plan) (*Result, error) {
 		if err := r.develop(ctx, entries, outcomes); err != nil {
 			return nil, err
 		}
+		setEpochs(p, entries, outcomes)
 	}
 	if p.Stage != config.OnlyDev {
 		if err := r.test(ctx, entries, outcomes); err != nil {
@@ -165,17 +171,20 @@ type entry struct {
 	seeds    int
 }
 
-// entries lists the arms that the data allows, part after part. Arms with the same start share its
-// search. What the data does not allow is added to the result.
+// entries lists the arms that the data allows in their parts. Arms with the same start share its search in
+// a part. What the data does not allow is added to the result.
 func (r *runner) entries(result *Result) (all []entry, err error) {
-	for _, part := range r.lab.Parts {
-		folds, err := r.lab.Folds(part, max(r.plan.Folds, 1))
-		if err != nil {
-			return nil, err
+	shared := map[string]*search{}
+	for i, arm := range r.plan.Arms {
+		parts := arm.Parts
+		if parts == nil {
+			parts = r.lab.Parts
 		}
-		shared := map[string]*search{}
-		for i, arm := range r.plan.Arms {
-			e := entry{arm: i, part: part, folds: folds}
+		for _, part := range parts {
+			e := entry{arm: i, part: part}
+			if e.folds, err = r.lab.Folds(part, max(r.plan.Folds, 1)); err != nil {
+				return nil, err
+			}
 			for _, c := range arm.Starts {
 				if out := leftOut(r.lab, c.Method); out != nil {
 					if !slices.Contains(result.Missing, *out) {
@@ -192,9 +201,10 @@ func (r *runner) entries(result *Result) (all []entry, err error) {
 				if !found.Seeded {
 					e.seeds = 1
 				}
-				key := fmt.Sprint(tune, arm.Fixed, c.Trials(folds[0], train.Dev, 1)[0].Name(), c.Correction, c.Epochs)
+				trial := c.Trials(e.folds[0], train.Dev, 1)[0].Name()
+				key := fmt.Sprint(part.Fingerprint, tune, arm.Fixed, trial, c.Correction, c.Epochs)
 				if shared[key] == nil {
-					shared[key] = newSearch(c, folds, tune, arm.Fixed, found)
+					shared[key] = newSearch(c, e.folds, tune, arm.Fixed, found)
 				}
 				e.searches = append(e.searches, shared[key])
 			}
@@ -204,6 +214,29 @@ func (r *runner) entries(result *Result) (all []entry, err error) {
 		}
 	}
 	return all, nil
+}
+
+// setEpochs sets the epochs of arms that have those of another one: 0, and no test stage, if that one lacks
+// dev runs.
+func setEpochs(p Plan, entries []entry, outcomes []*Outcome) {
+	for i, o := range outcomes {
+		like := p.Arms[entries[i].arm].EpochsOf
+		if like == "" {
+			continue
+		}
+		sum, parts := 0, 0
+		for j, other := range outcomes {
+			if p.Arms[entries[j].arm].Name != like {
+				continue
+			}
+			if other.Val == nil {
+				sum, parts = 0, 1
+				break
+			}
+			sum, parts = sum+other.Epochs, parts+1
+		}
+		o.Epochs = int(math.Round(float64(sum) / float64(parts)))
+	}
 }
 
 // search carries out the searches of all entries, each once, and returns the state of each. Where
@@ -263,7 +296,9 @@ func (r *runner) develop(ctx context.Context, entries []entry, outcomes []*Outco
 	finals := make([][]finalist, len(entries))
 	var lists [][]lab.Task
 	for i, e := range entries {
-		finals[i] = e.finalists(found[i])
+		if r.plan.Arms[e.arm].EpochsOf == "" {
+			finals[i] = e.finalists(found[i])
+		}
 		for _, f := range finals[i] {
 			lists = append(lists, f.trialsOf(batch{settings: []config.Config{f.Config}, seeds: e.seeds}))
 		}
@@ -325,7 +360,7 @@ func (r *runner) develop(ctx context.Context, entries []entry, outcomes []*Outco
 func (r *runner) test(ctx context.Context, entries []entry, outcomes []*Outcome) error {
 	lists := make([][]lab.Task, len(entries))
 	for i, o := range outcomes {
-		if r.plan.Stage == config.OnlyTest || o.Val != nil {
+		if r.plan.Stage == config.OnlyTest || o.Val != nil || r.plan.Arms[entries[i].arm].EpochsOf != "" && o.Epochs > 0 {
 			c := o.Chosen
 			c.Seeds = entries[i].seeds
 			lists[i] = c.Trials(o.Part, train.Test, o.Epochs)
@@ -378,18 +413,19 @@ func BaselineArm(name string, common config.Config, tune int, given []string) (A
 // SearchedBudget is the number of settings that a baseline tries beside variants that are not searched.
 const SearchedBudget = 16
 
-// RunFull carries out the full protocol for variants with their settings, and for baselines,
-// which try SearchedBudget settings with the preprocessing, seeds, epochs, patience and held-out
-// samples of like. They try corrections, too, unless that of like is of the paper or was given.
-func RunFull(ctx context.Context, l *lab.Lab, variants []config.Config, baselines []string, like config.Config, given []string) (*Result, error) {
+// FullPlan is the full protocol for variants with their settings, and for baselines, which try SearchedBudget
+// settings with the preprocessing, seeds, epochs, patience and held-out samples of like. They try corrections,
+// too, unless that of like is of the paper or was given.
+func FullPlan(variants []config.Config, baselines []string, like config.Config, given []string) (Plan, error) {
 	p := Plan{Stage: config.DevThenTest}
 	for _, c := range variants {
-		p.Arms = append(p.Arms, Arm{Name: c.Method.Label(), Title: c.Method.Variant().Info().Title, Starts: []config.Config{c}})
+		title := c.Method.Variant().Info().Title
+		p.Arms = append(p.Arms, Arm{Name: c.Method.Label(), Title: title, Starts: []config.Config{c}})
 	}
 	for _, name := range baselines {
 		arm, err := BaselineArm(name, like, SearchedBudget, given)
 		if err != nil {
-			return nil, err
+			return p, err
 		}
 		arm.Fixed = append([]string{"preprocess", "ridge"}, given...)
 		if like.Paper() {
@@ -397,7 +433,7 @@ func RunFull(ctx context.Context, l *lab.Lab, variants []config.Config, baseline
 		}
 		p.Arms = append(p.Arms, arm)
 	}
-	return Run(ctx, l, p)
+	return p, nil
 }
 
 // ForBaselines returns the configuration whose preprocessing, seeds and epochs baselines have

@@ -300,8 +300,9 @@ func TestCorrectionOfBaselines(t *testing.T) {
 	testkit.WantError(t, err, "correction: expected one that all methods can have, found evidence, which eszsl cannot")
 
 	l := lab.New(tiny.Small(), t.TempDir())
-	r := testkit.Must(RunFull(t.Context(), l, nil, []string{"eszsl"}, quick(t, "semantic-hard").With("correction", model.NoCorrection), methods.CorrectionKeys))(t)
-	if o := r.Arms[0][0]; o.Corrections != 1 || o.Chosen.Correction.Kind != model.NoCorrection {
+	like := quick(t, "semantic-hard").With("correction", model.NoCorrection)
+	p := testkit.Must(FullPlan(nil, []string{"eszsl"}, like, methods.CorrectionKeys))(t)
+	if o := testkit.Must(Run(t.Context(), l, p))(t).Arms[0][0]; o.Corrections != 1 || o.Chosen.Correction.Kind != model.NoCorrection {
 		t.Errorf("with a given correction %d were tried, and %v chosen", o.Corrections, o.Chosen.Correction)
 	}
 }

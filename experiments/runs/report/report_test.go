@@ -28,9 +28,7 @@ import (
 // runCommand does what `lago-train run` does.
 func runCommand(t *testing.T, l *lab.Lab, c config.Config) *protocol.Result {
 	t.Helper()
-	p := config.PresetFor(c.Dataset, c.Method)
-	p.Config = c
-	return testkit.Must((&protocol.Method{Preset: p}).Ask(t.Context(), l))(t).(*protocol.Result)
+	return testlab.Ask[*protocol.Result](t, l, &protocol.Method{}, testlab.Request(c))
 }
 
 const (
@@ -61,7 +59,7 @@ func store(t *testing.T, root, kind, dataset, fingerprint, result string) string
 	t.Helper()
 	path := filepath.Join(root, fmt.Sprintf("%s-set-%08x.json", kind, len(dataset+fingerprint)))
 	testkit.NoError(t, fileio.WriteSealed(path, lab.Stored{
-		Version: 3, Kind: kind, Dataset: dataset, Fingerprint: fingerprint, Config: json.RawMessage("{}"), Result: json.RawMessage(result),
+		Version: 4, Kind: kind, Dataset: dataset, Fingerprint: fingerprint, Config: json.RawMessage("{}"), Result: json.RawMessage(result),
 	}))
 	return path
 }

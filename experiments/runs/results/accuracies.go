@@ -22,6 +22,8 @@ type Result interface {
 	Tables() []*table.Table
 	// Figures draws the result. dir is the folder that holds the runs.
 	Figures(dir string) ([]plot.Figure, error)
+	// KindName is the name of its Kind.
+	KindName() string
 }
 
 // Kind is a kind of results, as they are stored and shown.
@@ -49,6 +51,9 @@ type Study struct {
 	Parts   int           `json:"parts"` // 1, or the parts of a rotation over classes
 	Missing []lab.Missing `json:"missing"`
 }
+
+// KindName implements Result.
+func (s Study) KindName() string { return s.Kind }
 
 // MissingTable says below a table what is missing from it, nil if nothing is.
 func MissingTable(list []lab.Missing) *table.Table {

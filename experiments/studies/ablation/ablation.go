@@ -59,13 +59,14 @@ func designs() []design {
 
 // Config says what is taken apart.
 type Config struct {
-	Base     config.Config `json:"base"`      // the settings of all designs
+	Base     config.Config `json:"base"`      // the settings of all designs, set by Plan
 	PerGroup bool          `json:"per_group"` // also a row of LAGO's design with the prior per group
 	Groups   bool          `json:"-"`         // in place of the designs, groups
 }
 
 // Settings lists the settings of the study.
 func (c *Config) Settings(r *config.Request) setting.List {
+	r.Variants = model.Variants
 	return slices.Concat(r.DevSettings("prior", "complement"), r.RotationSettings(), setting.List{
 		setting.Switch("groups", &c.Groups, false).Common().Excludes("per_group").
 			Describe("in place of the designs, compare semantic groups with singletons and with random groups of the same sizes"),
@@ -73,17 +74,12 @@ func (c *Config) Settings(r *config.Request) setting.List {
 	})
 }
 
-// Resolve completes the configuration, and returns its preset.
-func (c *Config) Resolve(ctx context.Context, r *config.Request) ([]config.Preset, error) {
-	p, err := r.Preset(ctx, model.Variants...)
-	if err != nil {
-		return nil, err
+// Check implements study.Checker.
+func (c *Config) Check(r *config.Request) error {
+	if v := r.Presets[0].Method.Variant(); c.Groups && !v.Semantic() {
+		return &invalid.Error{Field: "groups", Want: "a variant with semantic groups beside it", Got: string(v)}
 	}
-	if v := p.Method.Variant(); c.Groups && !v.Semantic() {
-		return nil, &invalid.Error{Field: "groups", Want: "a variant with semantic groups beside it", Got: string(v)}
-	}
-	c.Base = p.Config
-	return []config.Preset{p}, nil
+	return nil
 }
 
 // Kind is the first word of the names of stored results.
@@ -105,44 +101,53 @@ var Kinds = []results.Kind{
 	},
 }
 
-// Ask trains the eight designs on the dev stage, for every seed, and stores the paper's table A.2:
-// validation accuracy by design, best first.
-func (c *Config) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
-	if c.Groups {
-		return c.askGroups(ctx, l)
+// Plan has an arm for each design on the dev stage or, with Groups, for each kind of groups.
+func (c *Config) Plan(r *config.Request, l *lab.Lab) (engine.Plan, error) {
+	if c.Base = r.Presets[0].Config; c.Groups {
+		return c.groupsPlan(l), nil
 	}
-	all, base := designs(), c.Base
-	if c.PerGroup {
-		all = append(all, perGroup)
-	}
-	weight := cmp.Or(base.Value("alpha").(float64), defaultAlpha) // every variant has it
 	plan := engine.Plan{Stage: config.OnlyDev}
-	for _, d := range all {
-		start := base.With("prior", d.prior).With("complement", d.complement).With("alpha", 0)
+	for _, d := range c.designs() {
+		start := c.Base.With("prior", d.prior).With("complement", d.complement).With("alpha", 0)
 		if d.supervision == explicit {
-			start = start.With("alpha", weight)
+			start = start.With("alpha", c.weight())
 		}
 		plan.Arms = append(plan.Arms, engine.Arm{Name: fmt.Sprint(d), Starts: []config.Config{start}})
 	}
-	done, err := engine.Run(ctx, l, plan)
-	if err != nil {
-		return nil, err
+	return plan, nil
+}
+
+// weight is that of explicit supervision. Every variant has it.
+func (c *Config) weight() float64 { return cmp.Or(c.Base.Value("alpha").(float64), defaultAlpha) }
+
+func (c *Config) designs() []design {
+	if c.PerGroup {
+		return append(designs(), perGroup)
 	}
-	a := results.NewAccuracies(l, Kind, "by design", base, "validation")
+	return designs()
+}
+
+// Summarise makes the paper's table A.2: validation accuracy by design, best first.
+func (c *Config) Summarise(_ context.Context, l *lab.Lab, done *engine.Result) (results.Result, error) {
+	if c.Groups {
+		return c.summariseGroups(l, done), nil
+	}
+	a := results.NewAccuracies(l, Kind, "by design", c.Base, "validation")
 	a.Columns, a.Minus, a.Missing = []string{"p(a_m)", "p(ac|x)", "supervision"}, "points", done.Missing
-	for i, d := range all {
+	for i, d := range c.designs() {
 		row := results.Row{Labels: []string{string(d.prior), string(d.complement), d.supervision}, Reference: d == lago}
 		if len(l.Parts) == 1 && published.Covers(l.Data) {
-			row.Published = d.published(base.DataName())
+			row.Published = d.published(c.Base.DataName())
 		}
 		a.Add(row, results.Validation(done, i))
 	}
 	slices.SortStableFunc(a.Rows, func(x, y results.Row) int { return lab.ByMean(x.Accuracy, y.Accuracy) })
 	results.CorrectP(a.Compare("uniform, const, implicit", false))
 	a.Notes = []string{
-		"points: difference from uniform, const, implicit, with 95 % interval over classes; p: by permutation, Holm", fmt.Sprintf("explicit: alpha %v", weight),
+		"points: difference from uniform, const, implicit, with 95 % interval over classes; p: by permutation, Holm",
+		fmt.Sprintf("explicit: alpha %v", c.weight()),
 	}
-	return a, l.Store(Kind, c, a)
+	return a, nil
 }
 
 // published returns the accuracy of a design in the paper, a fraction.
@@ -165,10 +170,10 @@ const GroupsKind = "semantic-groups"
 // randomDraws is the number of random groupings.
 const randomDraws = 5
 
-// askGroups trains a variant with semantic groups by the full protocol with these, with singletons (their
-// own defaults, and the settings of the variant), and with random groups of the same sizes, and
-// stores the result: the paper's claim that semantic groups help.
-func (c *Config) askGroups(ctx context.Context, l *lab.Lab) (results.Result, error) {
+// groupsPlan has a variant with semantic groups by the full protocol with these, with singletons (their own
+// defaults, and the settings of the variant), and with random groups of the same sizes: the paper's claim that
+// semantic groups help.
+func (c *Config) groupsPlan(l *lab.Lab) engine.Plan {
 	base := c.Base.On(l.Data)
 	singletons := base.WithMethodOf(config.Defaults(methods.Variant(model.Singletons)))
 	singletons.Preprocess = config.AutoPreprocess
@@ -178,33 +183,29 @@ func (c *Config) askGroups(ctx context.Context, l *lab.Lab) (results.Result, err
 			random = append(random, l.ViewOf(shuffled(part, uint64(seed))))
 		}
 	}
-	const semantic = "semantic"
-	a := results.NewAccuracies(l, GroupsKind, "by groups of attributes", base, "test")
-	a.Columns, a.Minus = []string{"groups"}, "semantic minus these"
-	a.Notes = []string{fmt.Sprintf("random: mean over %d draws, with the sizes of the semantic groups; p: by permutation, Holm", randomDraws)}
-	for _, kind := range []struct {
-		name  string
-		start config.Config
-		parts []lab.View
-	}{
-		{semantic, base, l.Parts},
-		{"singletons", singletons, l.Parts},
-		{"singletons, same settings", base.WithVariant(model.Singletons), l.Parts},
-		{"random, same sizes", base, random},
-	} {
-		l.Step("groups: %s", kind.name)
-		plan := engine.Plan{Arms: []engine.Arm{{Name: kind.name, Starts: []config.Config{kind.start}}}, Stage: config.DevThenTest}
-		done, err := engine.Run(ctx, l.On(kind.parts...), plan)
-		if err != nil {
-			return nil, err
-		}
-		a.Missing = append(a.Missing, done.Missing...)
-		for _, m := range results.Methods(done) { // otherwise Missing says why
-			a.Add(results.Row{Labels: []string{kind.name}, Reference: kind.name == semantic, Draws: len(kind.parts) / len(l.Parts)}, &m.Test)
-		}
+	return engine.Plan{Stage: config.DevThenTest, Arms: []engine.Arm{
+		{Name: semantic, Starts: []config.Config{base}},
+		{Name: "singletons", Starts: []config.Config{singletons}},
+		{Name: "singletons, same settings", Starts: []config.Config{base.WithVariant(model.Singletons)}},
+		{Name: "random, same sizes", Starts: []config.Config{base}, Parts: random},
+	}}
+}
+
+// semantic names the groups of the data set, with which the others are compared.
+const semantic = "semantic"
+
+func (c *Config) summariseGroups(l *lab.Lab, done *engine.Result) *results.Accuracies {
+	a := results.NewAccuracies(l, GroupsKind, "by groups of attributes", c.Base.On(l.Data), "test")
+	a.Columns, a.Minus, a.Missing = []string{"groups"}, "semantic minus these", done.Missing
+	a.Notes = []string{
+		fmt.Sprintf("random: mean over %d draws, with the sizes of the semantic groups; p: by permutation, Holm", randomDraws),
+	}
+	for _, m := range results.Methods(done) { // of others Missing says why
+		row := results.Row{Labels: []string{m.Name}, Reference: m.Name == semantic, Draws: len(m.Parts) / len(l.Parts)}
+		a.Add(row, &m.Test)
 	}
 	results.CorrectP(a.Compare(semantic, true))
-	return a, l.Store(GroupsKind, base, a)
+	return a
 }
 
 // shuffled returns the data of a part with the groups of the attributes in random order.

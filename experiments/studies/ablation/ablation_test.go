@@ -15,6 +15,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/plot"
 	"github.com/lago-train/lago-train/experiments/runs/published"
 	"github.com/lago-train/lago-train/experiments/runs/results"
+	"github.com/lago-train/lago-train/experiments/runs/study"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
@@ -36,8 +37,9 @@ func TestPublishedDesigns(t *testing.T) {
 // trains nothing.
 func TestAblate(t *testing.T) {
 	l := testlab.New(t)
-	c := Config{Base: testlab.Config(l, config.DevThenTest, model.SemanticHard).With("alpha", 0.5), PerGroup: true}
-	a := testkit.Must(c.Ask(t.Context(), l))(t).(*results.Accuracies)
+	c := Config{PerGroup: true}
+	base := testlab.Config(l, config.DevThenTest, model.SemanticHard).With("alpha", 0.5)
+	a := testlab.Ask[*results.Accuracies](t, l, &c, testlab.Request(base))
 	if len(a.Rows) != 9 || a.Classes != 4 || a.Seeds != 2 || len(a.Missing) > 0 {
 		t.Errorf("found %+v", a)
 	}
@@ -69,7 +71,7 @@ func TestAblate(t *testing.T) {
 func TestAblateRefuses(t *testing.T) {
 	l := testlab.New(t)
 	l.Data.Groups = nil
-	_, err := (&Config{Base: testlab.Config(l, config.OnlyDev, model.SemanticHard)}).Ask(t.Context(), l)
+	_, err := study.Ask(t.Context(), &Config{}, testlab.Request(testlab.Config(l, config.OnlyDev, model.SemanticHard)), l)
 	testkit.WantError(t, err, "variant: expected one that the data set allows")
 }
 
@@ -79,7 +81,7 @@ func TestGroups(t *testing.T) {
 	l := testlab.New(t)
 	testkit.NoError(t, l.Rotate(3, 0))
 	c := testlab.Config(l, config.DevThenTest, model.SemanticHard)
-	g := testkit.Must((&Config{Base: c, Groups: true}).Ask(t.Context(), l))(t).(*results.Accuracies)
+	g := testlab.Ask[*results.Accuracies](t, l, &Config{Groups: true}, testlab.Request(c))
 	if len(g.Rows) != 4 || g.Classes != 16 || g.Rows[3].Draws != randomDraws || g.Rows[0].Difference != nil {
 		t.Fatalf("%d classes, rows %+v", g.Classes, g.Rows)
 	}

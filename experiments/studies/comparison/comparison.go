@@ -13,6 +13,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/published"
 	"github.com/lago-train/lago-train/experiments/runs/results"
+	"github.com/lago-train/lago-train/experiments/runs/study"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/table"
@@ -20,27 +21,30 @@ import (
 	"github.com/lago-train/lago-train/train/methods"
 )
 
-// Config says which methods are compared, and by what protocol.
+// Config says which methods are compared, and by what protocol. Plan sets LAGO to RotateSeed.
 type Config struct {
 	Methods []string        // of Names
-	LAGO    []config.Config // of the variants that Methods need, see VariantsOf
+	LAGO    []config.Config // of the variants among Methods
 	// Common has the seeds, epochs of the dev stage, patience, held-out samples and, for
 	// baselines, the preprocessing from which their search starts.
-	Common config.Config
-	Budget int      // different settings of each method to try; 0 and 1 take those it starts from
-	Folds  int      // of the seen classes, over which settings are chosen; 0 is 1
-	Fixed  []Fixed  // settings of baselines
-	Given  []string // keys of settings that no search varies
+	Common     config.Config
+	Folds      int      // of the seen classes, over which settings are chosen
+	Given      []string // keys of settings that no search varies
+	RotateSeed uint64   `json:",omitempty"`
 
-	Adapt bool `json:",omitempty"` // also adapt to the samples of the evaluated classes
+	Budget int     // different settings of each method to try; 0 and 1 take those it starts from
+	Fixed  []Fixed // settings of baselines
+	Adapt  bool    `json:",omitempty"` // also adapt to the samples of the evaluated classes
 	// Partitions of the classes into the parts of the lab, from RotateSeed on, each with its own search. 0
 	// and 1 are the first.
-	Partitions int    `json:",omitempty"`
-	RotateSeed uint64 `json:",omitempty"`
+	Partitions int `json:",omitempty"`
+
+	file string // with the accuracy on each class
 }
 
 // Settings lists the settings of the study.
 func (c *Config) Settings(r *config.Request) setting.List {
+	r.Methods = &c.Methods
 	return slices.Concat(r.SearchSettings(
 		"method", "lr", "lr_v", "bias_factor", "batch", "beta", "lambda", "alpha", "psi", "zeta", "k", "prior", "complement", "config",
 	), r.RotationSettings(), setting.List{
@@ -53,29 +57,39 @@ func (c *Config) Settings(r *config.Request) setting.List {
 			Describe("`N` settings to try for each method; 0 takes its defaults"),
 		setting.Several("set", &c.Fixed, nil, "", ParseFixed).In(setting.Methods).Common().
 			Describe("`NAME=VALUE` setting of a baseline to fix, as in ale.lr=0.1"),
+		setting.Raw("csv", &c.file, "").In(setting.Output).Common().
+			Describe("`FILE` also write the accuracy of each method on each class, and the chosen settings beside it, to this CSV file"),
 	})
 }
 
-// Resolve completes the configuration, and returns its presets.
-func (c *Config) Resolve(ctx context.Context, r *config.Request) ([]config.Preset, error) {
-	if r.Has("configs") && c.Budget != 0 {
-		return nil, &invalid.Error{Field: "configs", Want: "--tune 0 beside it: a search of every method starts from the defaults"}
+// Check implements study.Checker.
+func (c *Config) Check(r *config.Request) (err error) {
+	if r.Folder != "" && c.Budget != 0 {
+		return &invalid.Error{Field: "configs", Want: "--tune 0 beside it: a search of every method starts from the defaults"}
 	}
-	var variants []model.Variant
-	for _, v := range model.Variants {
-		if slices.Contains(c.Methods, engine.LAGOMethod) || slices.Contains(c.Methods, string(v)) {
-			variants = append(variants, v)
+	if c.Folds, err = r.FoldsFor(r.Presets[0]); err != nil {
+		return err
+	}
+	if err := engine.CheckArms(c.Methods); err != nil {
+		return err
+	}
+	for _, f := range c.Fixed {
+		if !slices.Contains(c.Methods, f.Method) {
+			want := "a setting of one of the methods " + strings.Join(c.Methods, ", ")
+			return &invalid.Error{Field: "set", Want: want, Got: f.Method + "." + f.Setting}
 		}
 	}
-	presets, configs, err := r.Presets(ctx, variants)
-	if err != nil {
-		return nil, err
+	return nil
+}
+
+// Files are the accuracy on each class and, beside it unless it is a pipe or device, the chosen settings.
+func (c *Config) Files(found results.Result) []study.File {
+	r, _ := found.(*Result)
+	list := []study.File{{Flag: "csv", Path: c.file, Begins: "class,part,samples", Write: r.WriteCSV}}
+	if name, ok := strings.CutSuffix(c.file, ".csv"); ok {
+		list = append(list, study.File{Flag: "csv", Path: name + "-settings.csv", Begins: "method,part,variant", Write: r.WriteSettings})
 	}
-	c.Common, c.LAGO, c.Given, c.RotateSeed = presets[0].Config, configs, r.Keys(), r.RotateSeed
-	if c.Folds, err = r.FoldsFor(presets[0]); err != nil {
-		return nil, err
-	}
-	return presets, c.Check()
+	return list
 }
 
 // Fixed is a setting of a baseline that is not tuned.
@@ -106,21 +120,24 @@ func Names() []string {
 	return append([]string{engine.LAGOMethod}, methods.Labels()...)
 }
 
-// Check returns an *invalid.Error for the first field that is wrong.
-func (c Config) Check() error {
-	if err := engine.CheckArms(c.Methods); err != nil {
-		return err
-	}
-	for _, f := range c.Fixed {
-		if !slices.Contains(c.Methods, f.Method) {
-			return &invalid.Error{Field: "set", Want: "a setting of one of the methods " + strings.Join(c.Methods, ", "), Got: f.Method + "." + f.Setting}
+// Plan has an arm for each method and, of further partitions of the classes, for each method in each.
+func (c *Config) Plan(r *config.Request, l *lab.Lab) (engine.Plan, error) {
+	c.Common, c.LAGO, c.Given, c.RotateSeed = r.Presets[0].Config, r.Configs(), r.Keys(), r.RotateSeed
+	p, err := c.plan()
+	for n := 1; n < c.Partitions && err == nil; n++ {
+		var parts []lab.View
+		if parts, err = l.Rotations(len(l.Parts), c.RotateSeed+uint64(n)); err == nil {
+			for _, arm := range p.Arms[:len(c.Methods)] {
+				arm.Parts = parts
+				p.Arms = append(p.Arms, arm)
+			}
 		}
 	}
-	return nil
+	return p, err
 }
 
 // plan has an arm for each method.
-func (c Config) plan() (engine.Plan, error) {
+func (c *Config) plan() (engine.Plan, error) {
 	p := engine.Plan{Stage: config.DevThenTest, Folds: max(c.Folds, 1)}
 	for _, name := range c.Methods {
 		arm := engine.Arm{Name: name, Tune: c.Budget}
@@ -207,30 +224,30 @@ var Kinds = []results.Kind{
 	},
 }
 
-// Ask trains and evaluates every method by one protocol, and stores the result, if it has a method.
-func (c *Config) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
-	p, err := c.plan()
-	if err != nil {
-		return nil, err
-	}
-	done, err := engine.Run(ctx, l, p)
-	if err != nil {
-		return nil, err
-	}
+// Summarise compares the methods.
+func (c *Config) Summarise(ctx context.Context, l *lab.Lab, done *engine.Result) (results.Result, error) {
 	kind := Kind
 	if len(l.Parts) > 1 {
 		kind = RotationKind
 	}
-	r := &Result{Comparison: results.NewComparison(l, kind, "LAGO and its baselines", done), HoldOut: c.Common.HoldOut, Differences: []Difference{}}
-	if r.setClasses(l); len(r.Methods) == 0 {
-		return r, nil // Missing says why
+	first, further := *done, [][]results.Method(nil) // arms, and methods by partition
+	first.Plan.Arms, first.Arms = done.Plan.Arms[:len(c.Methods)], done.Arms[:len(c.Methods)]
+	r := &Result{
+		Comparison: results.NewComparison(l, kind, "LAGO and its baselines", &first),
+		HoldOut:    c.Common.HoldOut, Differences: []Difference{},
 	}
+	for i := len(c.Methods); i < len(done.Arms); i += len(c.Methods) {
+		one := *done
+		one.Plan.Arms, one.Arms = done.Plan.Arms[i:i+len(c.Methods)], done.Arms[i:i+len(c.Methods)]
+		further = append(further, results.Methods(&one))
+	}
+	r.setClasses(l)
 	var byClass [][]float64
-	for _, m := range r.Methods {
+	for _, m := range r.Methods { // of others Missing says why
 		byClass = append(byClass, m.Test.ByClass)
 	}
 	r.Differences = r.differences(byClass, r.byPart)
-	if c.Common.HoldOut && p.Folds == 1 && len(r.Differences) > 0 {
+	if c.Common.HoldOut && done.Plan.Folds == 1 && len(r.Differences) > 0 {
 		if err := r.generalise(ctx, l); err != nil {
 			return nil, err
 		}
@@ -240,12 +257,10 @@ func (c *Config) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
 			return nil, err
 		}
 	}
-	if c.Partitions > 1 {
-		if err := r.partition(ctx, l, p, c.RotateSeed, c.Partitions); err != nil {
-			return nil, err
-		}
+	if len(further) > 0 {
+		r.partition(c.RotateSeed, further)
 	}
-	return r, l.Store(kind, c, r)
+	return r, nil
 }
 
 // setClasses lists the test classes of all parts, in the order of ByClass of the methods.
@@ -266,32 +281,21 @@ func (r *Result) setClasses(l *lab.Lab) {
 	}
 }
 
-// partition repeats the comparison, with its search, on other partitions of the classes into as many parts.
-func (r *Result) partition(ctx context.Context, l *lab.Lab, p engine.Plan, seed uint64, partitions int) error {
+// partition compares the methods over partitions of the classes into as many parts: that of the result, and
+// further ones.
+func (r *Result) partition(seed uint64, further [][]results.Method) {
 	mean := make([][]float64, len(r.Methods)) // over partitions, of each class
-	for n := range partitions {
-		methods := r.Methods
-		if n > 0 {
-			l.Step("partition %d of %d", n+1, partitions)
-			parts, err := l.Rotations(r.Parts, seed+uint64(n))
-			if err != nil {
-				return err
-			}
-			done, err := engine.Run(ctx, l.On(parts...), p)
-			if err != nil {
-				return err
-			}
-			r.Missing = append(r.Missing, done.Missing...)
-			if methods = results.Methods(done); len(methods) < len(r.Methods) {
-				return nil // Missing says why
-			}
+	for n, methods := range append([][]results.Method{r.Methods}, further...) {
+		if len(methods) < len(r.Methods) {
+			r.Partitions = nil
+			return // Missing says why
 		}
 		one := Partition{Seed: seed + uint64(n)}
 		for i, m := range methods {
 			one.Accuracy = append(one.Accuracy, m.Test.PerClass.Mean)
 			mean[i] = append(mean[i], make([]float64, len(r.Classes)-len(mean[i]))...)
 			for k, class := range r.Classes {
-				mean[i][k] += m.Test.ByClass[slices.Index(m.Test.ClassNames, class.Class)] / float64(partitions)
+				mean[i][k] += m.Test.ByClass[slices.Index(m.Test.ClassNames, class.Class)] / float64(1+len(further))
 			}
 		}
 		r.Partitions = append(r.Partitions, one)
@@ -302,7 +306,6 @@ func (r *Result) partition(ctx context.Context, l *lab.Lab, p engine.Plan, seed 
 		}
 		return list
 	})
-	return nil
 }
 
 // Headline is the accuracy of LAGO on unseen classes, if it was compared, and the validation accuracy.

@@ -24,6 +24,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/engine"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/results"
+	"github.com/lago-train/lago-train/experiments/runs/study"
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
@@ -49,7 +50,14 @@ func compareAll(l *lab.Lab) Config {
 
 func ask(t *testing.T, l *lab.Lab, c Config) *Result {
 	t.Helper()
-	return testkit.Must(c.Ask(t.Context(), l))(t).(*Result)
+	return testlab.Ask[*Result](t, l, &c, request(c))
+}
+
+// request has the settings of runs of c.
+func request(c Config) *config.Request {
+	r := testlab.Request(c.Common, c.LAGO...)
+	r.RotateSeed = c.RotateSeed
+	return r
 }
 
 func TestCompare(t *testing.T) {
@@ -174,7 +182,7 @@ func TestCompareAdapted(t *testing.T) {
 			cancel()
 		}
 	}
-	if _, err := c.Ask(ctx, l); !errors.Is(err, context.Canceled) || len(adapted) != 3 {
+	if _, err := study.Ask(ctx, &c, request(c), l); !errors.Is(err, context.Canceled) || len(adapted) != 3 {
 		t.Errorf("adapted %v, error %v, expected it to be interrupted", adapted, err)
 	}
 	r := ask(t, l, c)
@@ -205,16 +213,16 @@ func TestCompareRefuses(t *testing.T) {
 	} {
 		c := compareAll(l)
 		change(&c)
-		err := c.Check()
+		err := c.Check(request(c))
 		if err == nil {
-			_, err = c.Ask(t.Context(), l)
+			_, err = study.Ask(t.Context(), &c, request(c), l)
 		}
 		testkit.WantError(t, err, want)
 	}
 	testkit.Equal(t, "runs", len(testkit.Must(os.ReadDir(l.Root))(t)), 0)
 }
 
-// Nothing is stored where no method has a result.
+// Where no method has a result, what is stored says why.
 func TestIncompleteComparisons(t *testing.T) {
 	l := testlab.New(t)
 	c := compareAll(l)
@@ -224,9 +232,10 @@ func TestIncompleteComparisons(t *testing.T) {
 	if len(r.Methods) != 0 || len(r.Missing) == 0 || !strings.Contains(r.Missing[0].Why, "k: expected at most the number of attributes") {
 		t.Errorf("found %+v", r)
 	}
-	if list, _, err := lab.ReadStored(t.Context(), l.Root); len(list) > 0 || err != nil {
-		t.Errorf("stored %+v, %v", list, err)
-	}
+	var stored Result
+	testlab.Stored(t, l, Kind, &stored)
+	testkit.WantText(t, testlab.Text(stored.Tables()), "k: expected at most the number of attributes")
+	testkit.Equal(t, "figures", len(testkit.Must(stored.Figures(""))(t)), 0)
 }
 
 // A difference that may be chance ranks no method.

@@ -35,6 +35,9 @@ type Difference struct {
 // pairs lists which methods are compared: the row of LAGO with the highest validation accuracy, or
 // the first row if LAGO is in none, with all baselines, or with all others if there is none.
 func (r *Result) pairs() (list [][2]int) {
+	if len(r.Methods) == 0 {
+		return nil
+	}
 	reference, baselines := 0, false
 	for i, m := range r.Methods {
 		best := r.Methods[reference]
@@ -184,8 +187,9 @@ func (r *Result) Figures(dir string) ([]plot.Figure, error) {
 
 // tries draws the accuracy by the number of settings of methods that tried several.
 func (r *Result) tries() *plot.Lines {
-	p := &plot.Lines{X: "number of settings tried", Y: "validation accuracy (%)", Percent: true, Log2: true, Chance: 100 * r.Methods[0].Val.Chance()}
+	p := &plot.Lines{X: "number of settings tried", Y: "validation accuracy (%)", Percent: true, Log2: true}
 	for i, m := range r.Methods {
+		p.Chance = 100 * m.Val.Chance()
 		if len(m.Tries) < engine.MinBudget {
 			continue
 		}

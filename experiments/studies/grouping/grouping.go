@@ -39,14 +39,15 @@ type Config struct {
 // Analysis asks for the groups that a model learns.
 type Analysis struct {
 	Config
-	Top  int // attributes of a group to print
-	base config.Config
+	Base config.Config `json:"base"` // set by Plan
+	Top  int           `json:"-"`    // attributes of a group to print
 }
 
 // Settings lists the settings of the study.
 func (q *Analysis) Settings(r *config.Request) setting.List {
 	share := setting.Range{Least: 0, Most: math.Nextafter(1, 0), Text: "a number from 0 to below 1"}
 	correlation := setting.Range{Least: -1, Most: 1, Above: true, Text: "a correlation from above -1 to 1"}
+	r.Variants = []model.Variant{model.KSoft, model.SemanticSoft}
 	return slices.Concat(r.DevSettings("method"), setting.List{
 		setting.Number("threshold", &q.Threshold, 1e-3, share).
 			Describe("`T` value up to which entries of Gamma and products of its rows count as zero"),
@@ -57,19 +58,15 @@ func (q *Analysis) Settings(r *config.Request) setting.List {
 	})
 }
 
-// Resolve completes the configuration, and returns its preset.
-func (q *Analysis) Resolve(ctx context.Context, r *config.Request) ([]config.Preset, error) {
-	p, err := r.Preset(ctx, model.KSoft, model.SemanticSoft)
-	q.base = p.Config
-	return []config.Preset{p}, err
+// Plan has the method by the full protocol.
+func (q *Analysis) Plan(r *config.Request, _ *lab.Lab) (engine.Plan, error) {
+	q.Base = r.Presets[0].Config
+	arm := engine.Arm{Name: q.Base.Method.Label(), Starts: []config.Config{q.Base}}
+	return engine.Plan{Arms: []engine.Arm{arm}, Stage: config.DevThenTest}, nil
 }
 
-// Ask trains by the full protocol, analyses the model of the first seed, and stores the result.
-func (q *Analysis) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
-	done, err := engine.Run(ctx, l, engine.Plan{Arms: []engine.Arm{{Name: q.base.Method.Label(), Starts: []config.Config{q.base}}}, Stage: config.DevThenTest})
-	if err != nil {
-		return nil, err
-	}
+// Summarise analyses the model of the first seed.
+func (q *Analysis) Summarise(_ context.Context, l *lab.Lab, done *engine.Result) (results.Result, error) {
 	if len(done.Missing) > 0 {
 		return nil, &done.Missing[0]
 	}
@@ -83,7 +80,17 @@ func (q *Analysis) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) 
 		return nil, err
 	}
 	r.Top, r.Model = q.Top, file
-	return r, l.Store(Kind, []any{q.base, q.Config}, r)
+	return r, nil
+}
+
+// Of analyses a model of the data set d.
+func (q *Analysis) Of(d *dataset.Dataset, m *train.Saved) (results.Result, error) {
+	r, err := Run(d, m, q.Config)
+	if err != nil {
+		return nil, err
+	}
+	r.Top = q.Top
+	return r, nil
 }
 
 // Kind is the first word of the names of stored results.
@@ -194,6 +201,9 @@ func groupsOf(gamma dataset.Matrix[float64], names []string, threshold float64) 
 	})
 	return groups
 }
+
+// KindName implements results.Result.
+func (r *Result) KindName() string { return Kind }
 
 // Tables returns the sparsity, the pairs of attributes and the groups.
 func (r *Result) Tables() []*table.Table {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/experiments/answers/decision"
 	"github.com/lago-train/lago-train/experiments/runs/config"
 	"github.com/lago-train/lago-train/experiments/runs/engine"
@@ -82,21 +83,19 @@ type Method struct{ config.Preset }
 // Settings lists the settings of the study.
 func (q *Method) Settings(r *config.Request) setting.List { return r.RunSettings() }
 
-// Resolve completes the configuration, and returns its preset.
-func (q *Method) Resolve(ctx context.Context, r *config.Request) (_ []config.Preset, err error) {
-	q.Preset, err = r.Preset(ctx)
-	return []config.Preset{q.Preset}, err
+// Single implements study.Single.
+func (q *Method) Single() {}
+
+// Plan has the method with its stages.
+func (q *Method) Plan(r *config.Request, _ *lab.Lab) (engine.Plan, error) {
+	q.Preset = r.Presets[0]
+	arm := engine.Arm{Name: q.Method.Label(), Starts: []config.Config{q.Config}}
+	return engine.Plan{Arms: []engine.Arm{arm}, Stage: q.Stage}, nil
 }
 
-// Ask trains and evaluates the stages for every seed, chooses the settings of predict --adapt on the
-// validation classes, and stores the result.
-func (q *Method) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
+// Summarise measures the stages, and chooses the settings of predict --adapt on the validation classes.
+func (q *Method) Summarise(ctx context.Context, l *lab.Lab, done *engine.Result) (results.Result, error) {
 	p := q.Preset
-	plan := engine.Plan{Arms: []engine.Arm{{Name: p.Method.Label(), Starts: []config.Config{p.Config}}}, Stage: p.Stage}
-	done, err := engine.Run(ctx, l, plan)
-	if err != nil {
-		return nil, err
-	}
 	if len(done.Missing) > 0 {
 		return nil, &done.Missing[0]
 	}
@@ -140,7 +139,26 @@ func (q *Method) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
 	if chosen != nil {
 		r.Adaptation, r.Calibration = chosen.Adaptation, chosen.Calibration
 	}
-	return r, l.Store(Kind, p.Config, r)
+	return r, nil
+}
+
+// KindName implements results.Result.
+func (r *Result) KindName() string { return Kind }
+
+// Follow sets the command to go on with: it evaluates a model or, without a test stage, searches settings.
+func (r *Result) Follow(latest, data string) {
+	r.Next = "lago-train evaluate --model " + r.RunDirs[len(r.RunDirs)-1]
+	if r.Test == nil {
+		r.Next = fmt.Sprintf("lago-train search --dataset %s --method %s", r.Config.Dataset, r.Method)
+	} else if r.Reused == 0 {
+		r.Next = "lago-train evaluate --model " + latest
+	}
+	if r.Test != nil && catalog.IsPath(r.Config.Dataset) { // of which a model has the name alone
+		r.Next += " --dataset " + r.Config.Dataset
+	}
+	if data != "" {
+		r.Next += " --data-dir " + data
+	}
 }
 
 // Tables implements the tables of a result.
@@ -289,20 +307,17 @@ const eszsl = "eszsl"
 
 // Variants asks for the paper's tables: every variant, and ESZSL, by its protocol.
 type Variants struct {
-	configs []config.Config
-	given   []string // keys of settings
+	Configs []config.Config `json:"configs"` // set by Plan, as Apart
+	Apart   bool            `json:"apart"`   // ESZSL alone is trained without the held-out samples of seen classes
+
+	names []string // of the variants
 }
 
 // Settings lists the settings of the study.
 func (q *Variants) Settings(r *config.Request) setting.List {
+	q.names = format.Strings(model.Variants)
+	r.Methods = &q.names
 	return slices.Concat(r.VariantSettings(), r.RotationSettings())
-}
-
-// Resolve completes the configuration, and returns its presets.
-func (q *Variants) Resolve(ctx context.Context, r *config.Request) (presets []config.Preset, err error) {
-	presets, q.configs, err = r.Presets(ctx, model.Variants)
-	q.given = r.Keys()
-	return presets, err
 }
 
 // ReproductionKind is the first word of the names of stored results.
@@ -319,23 +334,27 @@ type Reproduction struct {
 	BaselinesHeldOut bool `json:"baselines_held_out"`
 }
 
-// Ask trains every variant on the dev stage, retrains it on train and validation classes, evaluates it on the
-// test classes, chooses one by validation accuracy alone, and stores the result.
-func (q *Variants) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
-	like := engine.ForBaselines(q.configs, config.Config{})
-	apart := published.TestAccuracy(l.Data, published.ResultRow) != "" && len(l.Parts) == 1 && l.Data.TestSeen != nil && !like.HoldOut
-	like.HoldOut = like.HoldOut || apart
-	done, err := engine.RunFull(ctx, l, q.configs, []string{eszsl}, like, q.given)
-	if err != nil {
-		return nil, err
-	}
-	r := &Reproduction{Comparison: results.NewComparison(l, ReproductionKind, "Table A.1", done), BaselinesHeldOut: apart}
+// Plan has every variant and ESZSL by the full protocol.
+func (q *Variants) Plan(r *config.Request, l *lab.Lab) (engine.Plan, error) {
+	q.Configs = r.Configs()
+	like := engine.ForBaselines(q.Configs, config.Config{})
+	compared := published.TestAccuracy(l.Data, published.ResultRow) != "" && len(l.Parts) == 1
+	q.Apart = compared && l.Data.TestSeen != nil && !like.HoldOut
+	like.HoldOut = like.HoldOut || q.Apart
+	return engine.FullPlan(q.Configs, []string{eszsl}, like, r.Keys())
+}
+
+// Summarise chooses one variant, by validation accuracy alone.
+func (q *Variants) Summarise(_ context.Context, l *lab.Lab, done *engine.Result) (results.Result, error) {
+	r := &Reproduction{Comparison: results.NewComparison(l, ReproductionKind, "Table A.1", done), BaselinesHeldOut: q.Apart}
 	r.Ordered = true
-	slices.SortStableFunc(r.Methods, func(a, b results.Method) int { return min(len(a.Variant), 1) - min(len(b.Variant), 1) }) // baselines first
+	slices.SortStableFunc(r.Methods, func(a, b results.Method) int { // baselines first
+		return min(len(a.Variant), 1) - min(len(b.Variant), 1)
+	})
 	if r.Result = chosen(r.Methods); r.Result != nil && len(l.Parts) == 1 {
 		r.Result.Published = published.TestAccuracy(l.Data, published.ResultRow) // of the variant that the paper chose
 	}
-	return r, l.Store(ReproductionKind, q.configs, r)
+	return r, nil
 }
 
 // chosen returns a copy of the row of the variant with the best validation accuracy.

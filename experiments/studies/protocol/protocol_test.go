@@ -15,6 +15,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/config"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/results"
+	"github.com/lago-train/lago-train/experiments/runs/study"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/adapt"
@@ -32,7 +33,7 @@ func preset(l *lab.Lab, stage config.Stages) config.Preset {
 
 func ask(t *testing.T, l *lab.Lab, p config.Preset) *Result {
 	t.Helper()
-	return testkit.Must((&Method{p}).Ask(t.Context(), l))(t).(*Result)
+	return testlab.Ask[*Result](t, l, &Method{}, &config.Request{Presets: []config.Preset{p}})
 }
 
 // The result of each stage is that of its runs, is stored, and is the same when the runs are
@@ -112,17 +113,17 @@ func TestRunNamesTheFolderOfAFailedSeed(t *testing.T) {
 	l := testlab.New(t)
 	p := preset(l, config.OnlyDev)
 	p.Config = p.With("lr", 1e38)
-	_, err := (&Method{p}).Ask(t.Context(), l)
+	_, err := study.Ask(t.Context(), &Method{}, &config.Request{Presets: []config.Preset{p}}, l)
 	testkit.WantError(t, err, filepath.Join(l.Root, p.Trials(l.Parts[0], train.Dev, p.Epochs)[0].Name()))
 	l.Data.Groups = nil
-	_, err = (&Method{preset(l, config.OnlyDev)}).Ask(t.Context(), l)
+	_, err = study.Ask(t.Context(), &Method{}, &config.Request{Presets: []config.Preset{preset(l, config.OnlyDev)}}, l)
 	testkit.WantError(t, err, "variant: expected one that the data set allows, found semantic-hard: the data set has no attribute groups",
 		"Without groups, the variants singletons and k-soft and all baselines work.")
 }
 
 func TestReproduce(t *testing.T) {
 	l := testlab.New(t)
-	r := testkit.Must((&Variants{configs: testlab.Full(l, model.Variants...)}).Ask(t.Context(), l))(t).(*Reproduction)
+	r := testlab.Ask[*Reproduction](t, l, &Variants{}, testlab.Request(config.Config{}, testlab.Full(l, model.Variants...)...))
 	var titles []string
 	for _, row := range r.Methods {
 		if titles = append(titles, row.Title); row.Variant != "" && row.Val.PerClass.Mean > r.Result.Val.PerClass.Mean {
@@ -190,7 +191,7 @@ func TestBaselinesAreTrainedAsTheirPublishedNumbers(t *testing.T) {
 			}
 		}
 		l.Jobs = 1
-		r := testkit.Must((&Variants{configs: configs}).Ask(t.Context(), l))(t).(*Reproduction)
+		r := testlab.Ask[*Reproduction](t, l, &Variants{}, testlab.Request(config.Config{}, configs...))
 		if r.BaselinesHeldOut != c.want || len(wrong) > 0 {
 			t.Errorf("%s: baselines alone %v, expected %v; trained otherwise: %v", name, r.BaselinesHeldOut, c.want, wrong)
 		}

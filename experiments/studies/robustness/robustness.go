@@ -62,43 +62,22 @@ func (c *Partial) Settings(r *config.Request) setting.List {
 }
 
 func (c *Config) settings(r *config.Request, standard []string, distortion setting.List) setting.List {
+	r.Methods = &c.names
 	return slices.Concat(r.VariantSettings(), setting.List{
 		setting.Choices("methods", &c.names, standard, methods.Labels()...).In(setting.Methods).Common().Describe("variants of LAGO, and baselines"),
 	}, distortion.In(setting.Classes))
 }
 
-// Resolve completes the configuration, and returns its presets.
-func (c *Config) Resolve(ctx context.Context, r *config.Request) ([]config.Preset, error) {
-	var variants []model.Variant
-	var baselines []string
-	for _, name := range c.names {
-		if slices.Contains(methods.Names(), name) {
-			baselines = append(baselines, name)
-		} else {
-			variants = append(variants, model.Variant(name))
+// Check implements study.Checker.
+func (c *Config) Check(r *config.Request) error {
+	if len(r.Presets) == 1 {
+		for _, key := range r.Keys() {
+			if !slices.Contains(append(config.CommonKeys(), methods.CorrectionKeys...), key) {
+				return &invalid.Error{Field: key, Want: "a variant of LAGO among --methods", Got: "only baselines"}
+			}
 		}
 	}
-	c.Keys = r.Keys()
-	for _, key := range c.Keys {
-		if len(variants) == 0 && !slices.Contains(append(config.CommonKeys(), methods.CorrectionKeys...), key) {
-			return nil, &invalid.Error{Field: key, Want: "a variant of LAGO among --methods", Got: "only baselines"}
-		}
-	}
-	presets, configs, err := r.Presets(ctx, variants)
-	if err != nil {
-		return nil, err
-	}
-	c.Variants, c.Baselines, c.Like = configs, baselines, engine.ForBaselines(configs, presets[0].Config)
-	return presets, c.Check()
-}
-
-// Check returns an *invalid.Error for the first field that is wrong.
-func (c Config) Check() error {
-	var names []string
-	for _, v := range c.Variants {
-		names = append(names, v.Method.Label())
-	}
-	if err := engine.CheckArms(append(names, c.Baselines...)); err != nil {
+	if err := engine.CheckArms(c.names); err != nil {
 		return err
 	}
 	name, degrees, _ := c.degrees()
@@ -149,13 +128,24 @@ var PartialKinds = []results.Kind{
 const partialText = "Test accuracy when only part of each class's attributes is given. Missing entries are imputed " +
 	"from the given ones."
 
-// Ask trains the methods by the full protocol, evaluates them on the test classes with distorted
-// descriptions, figure A.1 of the paper, and stores the result.
-func (c *Config) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
-	done, err := engine.RunFull(ctx, l, c.Variants, c.Baselines, c.Like, c.Keys)
-	if err != nil {
-		return nil, err
+// Plan has the methods by the full protocol.
+func (c *Config) Plan(r *config.Request, _ *lab.Lab) (engine.Plan, error) {
+	c.Variants, c.Baselines, c.Keys = nil, nil, r.Keys()
+	configs := r.Configs()
+	for _, name := range c.names {
+		i := slices.IndexFunc(configs, func(v config.Config) bool { return v.Method.Label() == name })
+		if i < 0 {
+			c.Baselines = append(c.Baselines, name)
+		} else {
+			c.Variants = append(c.Variants, configs[i])
+		}
 	}
+	c.Like = engine.ForBaselines(c.Variants, r.Presets[0].Config)
+	return engine.FullPlan(c.Variants, c.Baselines, c.Like, c.Keys)
+}
+
+// Summarise evaluates the models on the test classes with distorted descriptions, figure A.1 of the paper.
+func (c *Config) Summarise(_ context.Context, l *lab.Lab, done *engine.Result) (results.Result, error) {
 	a := c.newResult(l)
 	a.Missing = done.Missing
 	for _, m := range results.Methods(done) {
@@ -167,7 +157,7 @@ func (c *Config) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
 		a.Rows = append(a.Rows, rows...)
 		a.Classes = len(rows[0].ByClass)
 	}
-	return a, l.Store(a.Kind, c, a)
+	return a, nil
 }
 
 // rows evaluates the models of a method, one per seed, on the test classes, with each degree of distortion.

@@ -15,6 +15,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/plot"
 	"github.com/lago-train/lago-train/experiments/runs/results"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
@@ -105,13 +106,13 @@ func TestMasksAreNested(t *testing.T) {
 // ask asks with LAGO's variants and ESZSL, and returns the stored result.
 func ask(t *testing.T, l *lab.Lab, kind string, d Distortion, variants ...model.Variant) *results.Accuracies {
 	t.Helper()
-	c := &Config{
-		Variants: testlab.Full(l, variants...), Baselines: []string{"eszsl"}, Like: testlab.Config(l, config.DevThenTest, model.SemanticHard), Distortion: d,
+	c := &Noise{Config{Distortion: d, names: append(format.Strings(variants), "eszsl")}}
+	configs := testlab.Full(l, variants...)
+	for i, v := range configs {
+		configs[i] = v.With("freeze_prior", false) // with the prior of eight training classes, accuracy is near chance
 	}
-	for i, v := range c.Variants {
-		c.Variants[i] = v.With("freeze_prior", false) // with the prior of eight training classes, accuracy is near chance
-	}
-	testkit.Must(c.Ask(t.Context(), l))(t)
+	r := testlab.Request(testlab.Config(l, config.DevThenTest, model.SemanticHard), configs...)
+	testlab.Ask[*results.Accuracies](t, l, c, r)
 	var stored results.Accuracies
 	testlab.Stored(t, l, kind, &stored)
 	return &stored
@@ -193,23 +194,12 @@ func TestPartial(t *testing.T) {
 	ask(t, testlab.New(t), StrongestKind, d)
 }
 
-// Data with published settings are resolved again after they were read.
-func TestResolvedAgain(t *testing.T) {
-	no := func(string) bool { return false }
-	c, r := &Noise{}, &config.Request{Has: no, Offers: no}
-	c.Settings(r).SetDefaults()
-	testkit.Must(c.Resolve(t.Context(), r))(t)
-	once := c.Config
-	testkit.Must(c.Resolve(t.Context(), r))(t)
-	testkit.Equal(t, "baselines", c.Baselines, once.Baselines)
-}
-
 func TestRefusals(t *testing.T) {
 	for want, c := range map[string]Config{
-		"methods: expected each method once":              {Baselines: []string{"dap", "dap"}, Distortion: Distortion{Ratios: []float64{0}}},
-		"ratios: expected fractions from 0 to 1, found 2": {Baselines: []string{"dap"}, Distortion: Distortion{Ratios: []float64{0.1, 2}}},
-		"shares: expected fractions above 0, up to 1":     {Baselines: []string{"dap"}, Distortion: Distortion{Given: AtRandom, Shares: []float64{1, 0}}},
+		"methods: expected each method once":              {names: []string{"dap", "dap"}, Distortion: Distortion{Ratios: []float64{0}}},
+		"ratios: expected fractions from 0 to 1, found 2": {names: []string{"dap"}, Distortion: Distortion{Ratios: []float64{0.1, 2}}},
+		"shares: expected fractions above 0, up to 1":     {names: []string{"dap"}, Distortion: Distortion{Given: AtRandom, Shares: []float64{1, 0}}},
 	} {
-		testkit.WantError(t, c.Check(), want)
+		testkit.WantError(t, c.Check(testlab.Request(config.Config{})), want)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/lago-train/lago-train/experiments/runs/config"
@@ -13,6 +14,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/plot"
 	"github.com/lago-train/lago-train/experiments/runs/results"
+	"github.com/lago-train/lago-train/experiments/runs/study"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/table"
@@ -20,11 +22,11 @@ import (
 
 // Config is the start and the extent of a search.
 type Config struct {
-	Start  config.Config
-	Budget int      // different settings to try
-	Folds  int      // of the seen classes; at least 1
-	Fixed  []string // keys of settings that are not searched
-	File   string   // config file to write; "" for the default below the folder of runs
+	Start  config.Config // set by Check, as Folds and Fixed
+	Budget int           // different settings to try
+	Folds  int           // of the seen classes; at least 1
+	Fixed  []string      // keys of settings that are not searched
+	File   string        // config file to write
 }
 
 // Kind is the first word of the names of stored results.
@@ -52,6 +54,8 @@ type Result struct {
 	Missing []lab.Missing  `json:"missing"` // failed runs
 	Chosen  Chosen         `json:"chosen"`
 	File    string         `json:"file"` // config file that was written
+
+	fingerprint string // of the data
 }
 
 // Chosen is the best combination.
@@ -72,36 +76,37 @@ func (c *Config) Settings(r *config.Request) setting.List {
 	}...)
 }
 
-// Resolve completes the configuration, and returns its preset.
-func (c *Config) Resolve(ctx context.Context, r *config.Request) ([]config.Preset, error) {
-	p, err := r.Preset(ctx)
-	if err != nil {
-		return nil, err
-	}
-	c.Start, c.Fixed = p.Config, r.Keys()
+// Check implements study.Checker.
+func (c *Config) Check(r *config.Request) (err error) {
+	p := r.Presets[0]
+	c.File = cmp.Or(c.File, config.SearchFile(r.Out, p.Dataset, p.DevSplit, p.Method.Label()))
 	c.Folds, err = r.FoldsFor(p)
-	return []config.Preset{p}, err
+	return err
 }
 
-// Ask searches, writes the chosen settings to the file, and stores the result.
-func (c *Config) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
-	c.File = cmp.Or(c.File, config.SearchFile(l.Root, c.Start.Dataset, c.Start.DevSplit, c.Start.Method.Label()))
-	return c.search(ctx, l)
+// Files is the config file with the chosen settings.
+func (c *Config) Files(found results.Result) []study.File {
+	return []study.File{{Flag: "to", Path: c.File, Begins: `{"fingerprint": "", "dataset": ""`, Write: func(w io.Writer) error {
+		r := found.(*Result)
+		return r.Chosen.Config.Write(w, r.fingerprint)
+	}}}
 }
 
 // seeds is the number of seeds with which the two best settings are trained (supplement A of the paper).
 const seeds = 3
 
-func (c *Config) search(ctx context.Context, l *lab.Lab) (*Result, error) {
-	start := c.Start
+// Plan has the search on the dev stage.
+func (c *Config) Plan(r *config.Request, _ *lab.Lab) (engine.Plan, error) {
+	c.Start, c.Fixed = r.Presets[0].Config, r.Keys()
+	start, label := c.Start, c.Start.Method.Label()
 	start.Seeds = seeds
-	arm := engine.Arm{Name: start.Method.Label(), Title: start.Method.Label(), Starts: []config.Config{start}, Tune: c.Budget, Fixed: c.Fixed}
-	plan := engine.Plan{Arms: []engine.Arm{arm}, Stage: config.OnlyDev, Folds: c.Folds}
-	done, err := engine.Run(ctx, l, plan)
-	if err == nil {
-		err = engine.Waiting(done.Missing)
-	}
-	if err != nil {
+	arm := engine.Arm{Name: label, Title: label, Starts: []config.Config{start}, Tune: c.Budget, Fixed: c.Fixed}
+	return engine.Plan{Arms: []engine.Arm{arm}, Stage: config.OnlyDev, Folds: max(c.Folds, 1)}, nil
+}
+
+// Summarise lists what was tried, the best first.
+func (c *Config) Summarise(_ context.Context, l *lab.Lab, done *engine.Result) (results.Result, error) {
+	if err := engine.Waiting(done.Missing); err != nil {
 		return nil, err
 	}
 	o := done.Arms[0][0]
@@ -115,15 +120,16 @@ func (c *Config) search(ctx context.Context, l *lab.Lab) (*Result, error) {
 	r := &Result{
 		Dataset: c.Start.DataName(), Method: c.Start.Method.Label(), Budget: c.Budget, File: c.File,
 		Folds: len(o.Folds), Epochs: c.Start.DevEpochs(), Space: o.Searched, Tried: o.Tried, Missing: append([]lab.Missing{}, o.Missing...),
-		Chosen: Chosen{Accuracy: *best.Final, Epochs: o.Epochs, Edges: o.Edges, Config: o.Chosen},
+		fingerprint: l.Fingerprint(),
+		Chosen:      Chosen{Accuracy: *best.Final, Epochs: o.Epochs, Edges: o.Edges, Config: o.Chosen},
 	}
 	chosen := &r.Chosen.Config
 	chosen.Stage, chosen.Epochs, chosen.Seeds = config.OnlyTest, r.Chosen.Epochs, c.Start.Seeds
-	if err := chosen.Write(c.File, l.Fingerprint()); err != nil {
-		return nil, err
-	}
-	return r, l.Store(Kind, c, r)
+	return r, nil
 }
+
+// KindName implements results.Result.
+func (s *Result) KindName() string { return Kind }
 
 // shown is the number of settings that the table shows.
 const shown = 10

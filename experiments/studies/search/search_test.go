@@ -10,6 +10,9 @@ import (
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/experiments/runs/config"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
+	"github.com/lago-train/lago-train/experiments/runs/results"
+	"github.com/lago-train/lago-train/experiments/runs/study"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
@@ -17,18 +20,26 @@ import (
 
 const budget = 6
 
-func configOf(t *testing.T, l *lab.Lab) *Config {
-	return &Config{
-		Start: testlab.Config(l, config.DevThenTest, model.SemanticHard), Budget: budget, Folds: 2, File: filepath.Join(t.TempDir(), "found.json"),
-	}
+func start(l *lab.Lab) config.Config {
+	return testlab.Config(l, config.DevThenTest, model.SemanticHard)
+}
+
+// search asks with a budget of 6 over two folds.
+func search(t *testing.T, l *lab.Lab, start config.Config, given ...string) (*Config, results.Result, error) {
+	c, r := &Config{Budget: budget, Folds: 2, File: filepath.Join(t.TempDir(), "found.json")}, testlab.Request(start)
+	r.Given = given
+	found, err := study.Ask(t.Context(), c, r, l)
+	return c, found, err
 }
 
 // The file has the best settings for the test stage, with the epochs of all seeds: it
 // makes the trials of the result, which run.
 func TestChosenSettings(t *testing.T) {
 	l := testlab.New(t)
-	c := configOf(t, l)
-	s := testkit.Must(c.search(t.Context(), l))(t)
+	c, found, err := search(t, l, start(l))
+	testkit.NoError(t, err)
+	s := found.(*Result)
+	testkit.NoError(t, fileio.Write(c.File, c.Files(found)[0].Write))
 	if len(s.Tried) != budget || len(s.Missing) > 0 || s.Tried[1].Final == nil || s.Tried[2].Final != nil {
 		t.Fatalf("%d settings, missing %v", len(s.Tried), s.Missing)
 	}
@@ -63,22 +74,21 @@ func TestChosenSettings(t *testing.T) {
 // The errors name the folder of a run that failed.
 func TestSearchesThatFail(t *testing.T) {
 	l := testlab.New(t)
-	c := configOf(t, l)
-	c.Start, c.Fixed = c.Start.With("lr", 1e38), []string{"lr"}
-	_, err := c.search(t.Context(), l)
+	_, _, err := search(t, l, start(l).With("lr", 1e38), "lr")
 	testkit.WantError(t, err, "none of the settings has a model; the first that failed, "+l.Root)
 
-	c = configOf(t, l)
-	s := testkit.Must(c.search(t.Context(), l))(t)
+	_, found, err := search(t, l, start(l))
+	testkit.NoError(t, err)
+	s := found.(*Result)
 	for _, best := range s.Tried[:2] {
 		trial := best.Config.Trials(testkit.Must(l.Folds(l.Parts[0], 2))(t)[0], train.Dev, s.Epochs)[0]
 		dir := filepath.Join(l.Root, "splits", trial.Name())
 		testkit.NoError(t, trial.WriteResult(dir, &train.Result{Status: train.NotFinite, Error: "CXE is NaN"}, nil))
 	}
-	_, err = c.search(t.Context(), l)
+	_, _, err = search(t, l, start(l))
 	testkit.WantError(t, err, "none of the best settings has a model with each of 3 seeds; the last that failed, "+l.Root, ": CXE is NaN")
 
 	l.Data.Groups = nil
-	_, err = configOf(t, l).Ask(t.Context(), l)
+	_, _, err = search(t, l, start(l))
 	testkit.WantError(t, err, "variant: expected one that the data set allows")
 }

@@ -25,23 +25,17 @@ import (
 
 // GroupNumbers asks for validation accuracy against the number of groups.
 type GroupNumbers struct {
-	Base config.Config `json:"base"` // of k-soft
+	Base config.Config `json:"base"` // of k-soft, set by Plan
 	Ks   []int         `json:"ks"`   // numbers of groups; empty for those of the paper that the attributes can form
 }
 
 // Settings lists the settings of the study.
 func (c *GroupNumbers) Settings(r *config.Request) setting.List {
+	r.Variants = []model.Variant{model.KSoft}
 	return slices.Concat(r.DevSettings("method", "k"), r.RotationSettings(), setting.List{
 		setting.Several("ks", &c.Ks, nil, "whole numbers, separated by commas", strconv.Atoi).
 			Noted("1,10,20,30,40,60, as far as there are attributes").Common().Describe("`K,...` numbers of groups"),
 	})
-}
-
-// Resolve completes the configuration, and returns its preset.
-func (c *GroupNumbers) Resolve(ctx context.Context, r *config.Request) ([]config.Preset, error) {
-	p, err := r.Preset(ctx, model.KSoft)
-	c.Base = p.Config
-	return []config.Preset{p}, err
 }
 
 // KKind is the first word of the names of its stored results.
@@ -70,40 +64,43 @@ func SubsetsKinds() (list []results.Kind) {
 	return list
 }
 
-// Ask trains k-soft on the dev stage with each number of groups and, for comparison,
-// singletons and, if the data set has groups, semantic-hard, with their own presets and the
-// data, seeds and training of c. It stores the result.
-func (c *GroupNumbers) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
+// Plan has k-soft on the dev stage with each number of groups and, for comparison, singletons and, if the data
+// set has groups, semantic-hard, with their own presets and the data, seeds and training of k-soft.
+func (c *GroupNumbers) Plan(r *config.Request, l *lab.Lab) (engine.Plan, error) {
+	plan := engine.Plan{Stage: config.OnlyDev}
+	c.Base = r.Presets[0].Config.On(l.Data) // the same preprocessing for the variants that k-soft is compared with
 	ks, err := sweptKs(c.Ks, len(l.Data.Attributes))
 	if err != nil {
-		return nil, err
+		return plan, err
 	}
-	start := c.Base.On(l.Data) // the same preprocessing for the variants that k-soft is compared with
-	plan := engine.Plan{Stage: config.OnlyDev}
-	var rows []results.Row
 	add := func(c config.Config, k int) {
-		plan.Arms = append(plan.Arms, engine.Arm{Name: fmt.Sprint(c.Method.Label(), k), Starts: []config.Config{c}})
-		v := c.Method.Variant()
-		rows = append(rows, results.Row{Labels: []string{string(v), fmt.Sprint(k)}, Number: float64(k), Reference: v != model.KSoft})
+		plan.Arms = append(plan.Arms, engine.Arm{Name: strconv.Itoa(k), Starts: []config.Config{c}})
 	}
 	for _, k := range ks {
-		add(start.With("k", k), k)
+		add(c.Base.With("k", k), k)
 	}
-	add(comparable(start, model.Singletons), len(l.Data.Attributes))
+	add(comparable(c.Base, model.Singletons), len(l.Data.Attributes))
 	if l.Data.Groups != nil {
-		add(comparable(start, model.SemanticHard), len(l.Data.Groups))
+		add(comparable(c.Base, model.SemanticHard), len(l.Data.Groups))
 	}
-	done, err := engine.Run(ctx, l, plan)
-	if err != nil {
-		return nil, err
-	}
-	a := results.NewAccuracies(l, KKind, "by number of groups", start, "validation")
+	return plan, nil
+}
+
+// Summarise has a row for each number of groups and each variant to compare with.
+func (c *GroupNumbers) Summarise(_ context.Context, l *lab.Lab, done *engine.Result) (results.Result, error) {
+	a := results.NewAccuracies(l, KKind, "by number of groups", c.Base, "validation")
 	a.Columns, a.X, a.Missing = []string{"variant", "K"}, "number of groups K", done.Missing
 	a.Notes = []string{"The other variants have the same features and training."}
-	for i := range rows {
-		a.Add(rows[i], results.Validation(done, i))
+	for i, arm := range done.Plan.Arms {
+		v := arm.Starts[0].Method.Variant()
+		k, err := strconv.Atoi(arm.Name)
+		if err != nil {
+			return nil, err
+		}
+		row := results.Row{Labels: []string{string(v), arm.Name}, Number: float64(k), Reference: v != model.KSoft}
+		a.Add(row, results.Validation(done, i))
 	}
-	return a, l.Store(KKind, c, a)
+	return a, nil
 }
 
 // sweptKs returns the numbers of groups to try, ascending.
@@ -148,7 +145,7 @@ var Words = map[Axis]string{
 
 // Subsets asks for accuracy on the test classes when a data set has less.
 type Subsets struct {
-	Base  config.Config `json:"base"`
+	Base  config.Config `json:"base"` // set by Plan
 	Of    Axis          `json:"of"`
 	Sizes []int         `json:"sizes"` // empty for 10, 20, 40, 60 and 100 % of all
 	Draws int           `json:"draws"`
@@ -166,61 +163,54 @@ func (c *Subsets) Settings(r *config.Request) setting.List {
 	}.In(setting.Classes).Common())
 }
 
-// Resolve completes the configuration, and returns its preset.
-func (c *Subsets) Resolve(ctx context.Context, r *config.Request) ([]config.Preset, error) {
-	p, err := r.Preset(ctx)
-	c.Base = p.Config
-	return []config.Preset{p}, err
-}
-
 // SubsetsKind is the first word of the names of stored results.
 func SubsetsKind(of Axis) string { return "subsets-" + string(of) }
 
-// Ask trains a method by the full protocol on subsets, which are drawn Draws times for each size
-// and each part of the classes, and stores the result. With fewer seen classes, too few of them are validation
-// classes to choose the epochs: these are then the mean of those with all.
-func (c *Subsets) Ask(ctx context.Context, l *lab.Lab) (results.Result, error) {
+// Plan has a method by the full protocol on subsets, which are drawn Draws times for each size and each part of
+// the classes. With fewer seen classes, too few of them are validation classes to choose the epochs: these are
+// then the mean of those with all.
+func (c *Subsets) Plan(r *config.Request, l *lab.Lab) (engine.Plan, error) {
+	plan := engine.Plan{Stage: config.DevThenTest}
+	c.Base = r.Presets[0].Config.On(l.Data)
 	sizes, err := c.sizes(l)
 	if err != nil {
-		return nil, err
+		return plan, err
 	}
-	base := c.Base.On(l.Data)
-	a := results.NewAccuracies(l, SubsetsKind(c.Of), "by number of "+Words[c.Of], base, "test")
-	a.Columns, a.X, a.Minus = []string{string(c.Of)}, "number of "+Words[c.Of], "minus that of all"
-	all, epochs := sizes[len(sizes)-1], 0.0
-	for _, n := range slices.Backward(sizes) {
-		l.Step("%d %s", n, Words[c.Of])
-		plan, parts, start, row := engine.Plan{Stage: config.DevThenTest}, l.Parts, base, results.Row{Labels: []string{fmt.Sprint(n)}, Number: float64(n), Draws: 1}
+	all := sizes[len(sizes)-1]
+	for _, n := range sizes {
+		arm := engine.Arm{Name: strconv.Itoa(n), Starts: []config.Config{c.Base}}
 		if n < all {
-			if c.Of == Classes && epochs > 0 {
-				plan.Stage, start.Epochs = config.OnlyTest, int(math.Round(epochs))
+			if c.Of == Classes {
+				arm.EpochsOf = strconv.Itoa(all)
 			}
-			row.Draws, parts = c.Draws, nil
-			start.HoldOut = base.HoldOut || c.Of == Samples // those left out are held out
+			arm.Starts[0].HoldOut = c.Base.HoldOut || c.Of == Samples // those left out are held out
 			for i := range c.Draws * len(l.Parts) {
-				parts = append(parts, l.ViewOf(c.Of.subset(l.Parts[i%len(l.Parts)].Data, n, uint64(i))))
+				arm.Parts = append(arm.Parts, l.ViewOf(c.Of.subset(l.Parts[i%len(l.Parts)].Data, n, uint64(i))))
 			}
 		}
-		plan.Arms = []engine.Arm{{Starts: []config.Config{start}}}
-		done, err := engine.Run(ctx, l.On(parts...), plan)
+		plan.Arms = append(plan.Arms, arm)
+	}
+	return plan, nil
+}
+
+// Summarise has a row for each size.
+func (c *Subsets) Summarise(_ context.Context, l *lab.Lab, done *engine.Result) (results.Result, error) {
+	a := results.NewAccuracies(l, SubsetsKind(c.Of), "by number of "+Words[c.Of], c.Base, "test")
+	a.Columns, a.X, a.Minus = []string{string(c.Of)}, "number of "+Words[c.Of], "minus that of all"
+	a.Missing = done.Missing
+	for _, m := range results.Methods(done) { // of others Missing says why
+		n, err := strconv.Atoi(m.Name)
 		if err != nil {
 			return nil, err
 		}
-		a.Missing = append(a.Missing, done.Missing...)
-		for _, m := range results.Methods(done) { // otherwise Missing says why
-			a.Add(row, &m.Test)
-			for _, p := range m.Parts {
-				if n == all {
-					epochs += float64(p.Epochs) / float64(len(m.Parts))
-				}
-			}
-		}
+		a.Add(results.Row{Labels: []string{m.Name}, Number: float64(n), Draws: len(m.Parts) / len(l.Parts)}, &m.Test)
 	}
-	slices.Reverse(a.Rows)
-	a.Compare(fmt.Sprint(all), false)
+	a.Compare(done.Plan.Arms[len(done.Plan.Arms)-1].Name, false)
 	chance := results.Chance(a.Parts, a.Classes) / 100
-	a.Notes = []string{fmt.Sprintf("Random subsets, each contained in the larger ones of its draw; chance %s.", format.Percent(chance))}
-	return a, l.Store(a.Kind, c, a)
+	a.Notes = []string{
+		fmt.Sprintf("Random subsets, each contained in the larger ones of its draw; chance %s.", format.Percent(chance)),
+	}
+	return a, nil
 }
 
 // sizes returns the sizes to try, ascending, and that of all as the last.

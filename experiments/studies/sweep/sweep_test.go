@@ -16,6 +16,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/plot"
 	"github.com/lago-train/lago-train/experiments/runs/results"
+	"github.com/lago-train/lago-train/experiments/runs/study"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/model"
@@ -94,8 +95,13 @@ func TestSubsetsAreNested(t *testing.T) {
 	}
 }
 
-func subsetsOf(l *lab.Lab, of Axis, sizes ...int) Subsets {
-	return Subsets{Base: testlab.Config(l, config.DevThenTest, model.SemanticHard), Of: of, Sizes: sizes, Draws: 2}
+func subsetsOf(of Axis, sizes ...int) Subsets {
+	return Subsets{Of: of, Sizes: sizes, Draws: 2}
+}
+
+// hard is the settings of semantic-hard by the full protocol.
+func hard(l *lab.Lab) *config.Request {
+	return testlab.Request(testlab.Config(l, config.DevThenTest, model.SemanticHard))
 }
 
 // The accuracy with all is that of the data set as it is, and with fewer that of models trained on
@@ -103,8 +109,8 @@ func subsetsOf(l *lab.Lab, of Axis, sizes ...int) Subsets {
 func TestSubsets(t *testing.T) {
 	for _, a := range Axes {
 		l := testlab.New(t)
-		c := subsetsOf(l, a, a.least())
-		r := testkit.Must(c.Ask(t.Context(), l))(t).(*results.Accuracies)
+		c := subsetsOf(a, a.least())
+		r := testlab.Ask[*results.Accuracies](t, l, &c, hard(l))
 		if len(r.Missing) > 0 || r.Classes != 4 || r.Rows[len(r.Rows)-1].Number != float64(a.size(l.Data)) {
 			t.Fatalf("%s: %+v", a, r)
 		}
@@ -127,8 +133,8 @@ func TestSubsets(t *testing.T) {
 	}
 	l := testlab.New(t)
 	testkit.NoError(t, l.Rotate(4, 0))
-	rotated := subsetsOf(l, Samples, 2)
-	r := testkit.Must(rotated.Ask(t.Context(), l))(t).(*results.Accuracies)
+	rotated := subsetsOf(Samples, 2)
+	r := testlab.Ask[*results.Accuracies](t, l, &rotated, hard(l))
 	if r.Classes != 16 || r.Parts != 4 || len(r.Rows) != 2 {
 		t.Errorf("rotated: %+v", r)
 	}
@@ -158,11 +164,11 @@ func TestSubsetsRefuse(t *testing.T) {
 		on *lab.Lab
 		Subsets
 	}{
-		"sizes: expected numbers of seen classes from 4 to 12, found 3, 5":             {l, subsetsOf(l, Classes, 3, 5)},
-		"sizes: expected numbers of described attributes of each class from 1 to 9, f": {l, subsetsOf(l, Entries, 10)},
-		"of: expected a data set with 1 or more groups, found 0":                       {lab.New(&none, t.TempDir()), subsetsOf(l, Groups)},
+		"sizes: expected numbers of seen classes from 4 to 12, found 3, 5":             {l, subsetsOf(Classes, 3, 5)},
+		"sizes: expected numbers of described attributes of each class from 1 to 9, f": {l, subsetsOf(Entries, 10)},
+		"of: expected a data set with 1 or more groups, found 0":                       {lab.New(&none, t.TempDir()), subsetsOf(Groups)},
 	} {
-		_, err := c.Ask(t.Context(), c.on)
+		_, err := study.Ask(t.Context(), &c.Subsets, hard(l), c.on)
 		testkit.WantError(t, err, want)
 	}
 }
@@ -171,7 +177,7 @@ func TestSubsetsRefuse(t *testing.T) {
 func TestGroupNumbers(t *testing.T) {
 	l := testlab.New(t)
 	c := testlab.Config(l, config.OnlyDev, model.KSoft)
-	s := testkit.Must((&GroupNumbers{c, []int{9, 2, 2}}).Ask(t.Context(), l))(t).(*results.Accuracies)
+	s := testlab.Ask[*results.Accuracies](t, l, &GroupNumbers{Ks: []int{9, 2, 2}}, testlab.Request(c))
 	l.OnRun = func(r lab.Run) { t.Errorf("%s was not trained by the sweep", r.Dir) }
 	c = c.On(l.Data)
 	labels := []string{"k-soft, 2", "k-soft, 9", "singletons, 9", "semantic-hard, 3"}
@@ -191,12 +197,10 @@ func TestGroupNumbers(t *testing.T) {
 	}
 	without := *l.Data
 	without.Groups = nil
-	s = testkit.Must((&GroupNumbers{c, []int{2}}).Ask(t.Context(), lab.New(&without, t.TempDir())))(t).(*results.Accuracies)
+	s = testlab.Ask[*results.Accuracies](t, lab.New(&without, t.TempDir()), &GroupNumbers{Ks: []int{2}}, testlab.Request(c))
 	if len(s.Rows) != 2 {
 		t.Errorf("rows %v of data without groups, expected k-soft and singletons", s.Rows)
 	}
-	_, err := (&GroupNumbers{Base: testlab.Config(l, config.OnlyDev, model.SemanticHard)}).Ask(t.Context(), l)
-	testkit.WantError(t, err, "variant: expected k-soft, ", "found semantic-hard")
 }
 
 func TestSweptKs(t *testing.T) {
