@@ -11,6 +11,9 @@ import (
 	"github.com/lago-train/lago-train/internal/table"
 )
 
+// total is the kind of the last step, the sum of all others.
+const total PartKind = "total"
+
 // chart draws how contributions add up to the log odds of the predicted class over another one:
 // each bar begins where the one before ends. Positions are percentages of the width.
 type chart struct {
@@ -22,26 +25,30 @@ type chart struct {
 
 // step is a contribution and the sum up to it.
 type step struct {
-	Name, Kind  string // Kind is a PartKind, or "total"
-	By, Sum     float64
+	Part        // of the last the sum
+	Sum         float64
 	Left, Width float64
 }
 
-// chart draws the first groups, the sum of all others, and the correction.
-func newChart(c *predictor.Comparison, shown int) *chart {
+// leastSide is the room on the shorter side of zero, as a part of the other: for the name of its class.
+const leastSide = 0.4
+
+// newChart draws the first groups, the sum of all others, and the correction.
+func newChart(c *predictor.Comparison, most int) *chart {
 	h := &chart{Class: className(c.Class), Against: className(c.Against)}
 	var sum, low, high float64
-	for _, p := range Parts(c, shown) {
+	for _, p := range Parts(c, most) {
 		sum += p.LogOdds
 		low, high = min(low, sum), max(high, sum)
-		h.Steps = append(h.Steps, step{Name: p.Name, Kind: string(p.Kind), By: p.LogOdds, Sum: sum})
+		h.Steps = append(h.Steps, step{Part: p, Sum: sum})
 	}
-	h.Steps = append(h.Steps, step{Name: "sum", Kind: "total", By: c.LogOdds, Sum: c.LogOdds})
+	h.Steps = append(h.Steps, step{Part: Part{Kind: total, Name: "sum", LogOdds: c.LogOdds}, Sum: c.LogOdds})
 	low, high = min(low, c.LogOdds), max(high, c.LogOdds, low+0.5) // what is negligible is not large
+	low, high = min(low, -leastSide*high), max(high, -leastSide*low)
 	percent := func(v float64) float64 { return 100 * (v - low) / (high - low) }
 	for i, s := range h.Steps {
-		left := min(s.Sum, s.Sum-s.By)
-		h.Steps[i].Left, h.Steps[i].Width = percent(left), percent(max(s.Sum, s.Sum-s.By))-percent(left)
+		left := min(s.Sum, s.Sum-s.LogOdds)
+		h.Steps[i].Left, h.Steps[i].Width = percent(left), percent(max(s.Sum, s.Sum-s.LogOdds))-percent(left)
 	}
 	for _, t := range (plot.DefaultTicks{}).Ticks(low, high) {
 		if !t.IsMinor() {
@@ -52,21 +59,24 @@ func newChart(c *predictor.Comparison, shown int) *chart {
 	return h
 }
 
-// groupTable shows the first groups, the sum of all others, and the correction.
-func groupTable(c *predictor.Comparison, shown int) *table.Table {
-	t := table.New("Groups that contribute most", "group", "effect", "◂ other  predicted ▸")
-	total := "all groups"
-	for _, p := range Parts(c, shown) {
-		drawn := bar(p.LogOdds, max(math.Abs(c.Groups[0].Contribution), math.Abs(c.Correction)))
-		switch p.Kind {
-		case OfOthers:
-			drawn = ""
-		case OfCorrection:
-			total = "all groups, corrected"
-		}
-		t.Row(p.Name, favour(c, p.LogOdds), drawn)
+// groupTable is the chart as a table.
+func groupTable(c *predictor.Comparison, most int) *table.Table {
+	class, against := className(c.Class), className(c.Against)
+	t := table.New(fmt.Sprintf("How the groups add up to the log odds of %s (▸) over %s (◂)", class, against), "group", "log odds", "sum so far", "◂         ▸").Right(2, 3)
+	widest := math.Abs(c.Correction)
+	for _, g := range c.Groups[:1] {
+		widest = max(widest, math.Abs(g.Contribution))
 	}
-	return t.Line().Row(total, favour(c, c.LogOdds), "")
+	sum := 0.0
+	for _, p := range Parts(c, most) {
+		sum += p.LogOdds
+		drawn := ""
+		if p.Kind != OfOthers {
+			drawn = bar(p.LogOdds, widest)
+		}
+		t.Row(p.Name, signed(p.LogOdds), signed(sum), drawn)
+	}
+	return t.Line().Row("sum", signed(c.LogOdds), "", "")
 }
 
 // bar draws a contribution to the left or right of the middle.

@@ -6,7 +6,6 @@ import (
 	"html/template"
 	"image"
 	"io"
-	"math"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -77,7 +76,7 @@ func (r explanation) sections(top int, f Format) []section {
 	}
 	for i := range r.Comparisons {
 		c := &r.Comparisons[i]
-		list[0].Sentences = append(list[0].Sentences, Sentence(c))
+		list[0].Sentences = append(list[0].Sentences, Sentence(c, top))
 		list = append(list, r.compared(c, top, f))
 	}
 	if fit := FitSentence(r.Fit); fit != "" {
@@ -150,17 +149,19 @@ func (r explanation) compared(c *predictor.Comparison, top int, f Format) sectio
 	s := section{Title: className(c.Class) + " against " + other(c)}
 	for _, m := range c.Substitutions {
 		s.Sentences = append(s.Sentences, fmt.Sprintf("%s is described but was not detected; %s was detected in its place (soft OR). With both, the sum %s.",
-			attributeName(m.Missed), nameWithin(m.Substitute, m.Group), favour(c, c.LogOdds+m.Gain)))
+			attributeName(m.Missed), nameWithin(m.Substitute, m.Group), "favours "+favoured(c, c.LogOdds+m.Gain)))
 	}
-	shown := 1
-	for shown < min(top, len(c.Groups)) && !negligible(c.Groups[shown].Contribution) {
-		shown++
+	shown := 0
+	for _, p := range Parts(c, top) {
+		if p.Kind == OfGroup {
+			shown++
+		}
 	}
 	terms := r.termTable(c, c.Groups[:shown])
 	if s.Tables = []*table.Table{terms}; f == HTML {
-		s.Chart = newChart(c, shown)
+		s.Chart = newChart(c, top)
 	} else {
-		s.Tables = []*table.Table{groupTable(c, shown), terms}
+		s.Tables = []*table.Table{groupTable(c, top), terms}
 	}
 	changed := slices.DeleteFunc(slices.Clone(c.Changes), func(x predictor.Change) bool { return negligible(x.By) })
 	if len(changed) > 0 {
@@ -268,18 +269,6 @@ func changeTable(title string, changes []predictor.Change) *table.Table {
 	return t
 }
 
-// favour says which class a difference of log probabilities favours: "favours wren by 0.67".
-func favour(c *predictor.Comparison, v float64) string {
-	if negligible(v) {
-		return "favours neither class"
-	}
-	class := c.Class
-	if v < 0 {
-		class = c.Against
-	}
-	return "favours " + className(class) + " by " + fixed(math.Abs(v))
-}
-
 var (
 	className     = format.ClassName
 	attributeName = format.AttributeName
@@ -309,7 +298,7 @@ var (
 	//go:embed explanation.css
 	explanationCSS string
 
-	explanationPage = webpage.New("explain", explanationHTML, explanationCSS, "", template.FuncMap{"table": drawTable, "picture": webpage.Picture})
+	explanationPage = webpage.New("explain", explanationHTML, explanationCSS, "", template.FuncMap{"table": drawTable, "picture": webpage.Picture, "signed": signed})
 )
 
 // Cells that the page draws: titles of groups, alone in their row, numbers from 0 to 1, and indented names.

@@ -63,14 +63,14 @@ func TestText(t *testing.T) {
 		"sample 7 of birds is predicted as Black billed Cuckoo, which is wrong: the true class is Prothonotary Warbler, rank 3",
 		"semantic-hard trained on birds (uniform prior, De Morgan none-of-group term), choosing from classes (3)",
 		"Black billed Cuckoo is 2.2 times as likely as White breasted Nuthatch, the runner-up, mainly because of",
-		", together +0.79.", "Black billed Cuckoo against White breasted Nuthatch, the runner-up", "Black billed Cuckoo against Prothonotary Warbler, the true class",
+		". Log odds: +0.79.", "Black billed Cuckoo against White breasted Nuthatch, the runner-up", "Black billed Cuckoo against Prothonotary Warbler, the true class",
 		"primary color: brown is described but was not detected; white was detected in its place (soft OR). With both, the sum favours Black billed Cuckoo by",
-		"│ 1 other group together │", "│ all groups │ favours Black billed Cuckoo by", "│ solid │ 0.60 │ 0.90 │ 0.60 │", // detected, and described for both classes
+		"│ 1 other group │", "│ sum │ +0.79 │", "│ solid │ 0.60 │ 0.90 │ 0.60 │", // detected, and described for both classes
 		"│ none of the group │", "If a single attribute were detected differently", "White breasted Nuthatch becomes more likely than Black billed Cuckoo after 1 change",
 	)
 	testkit.WantNoText(t, text, "the model was trained on samples of the true class", "(prior") // which is uniform
 	r.Comparisons[0].Flip, r.Comparisons[0].Correction = &predictor.Flip{Limit: 5}, 0.9
-	testkit.WantText(t, unspaced(written(t, r, Text, 1)), "because of the correction by seen classes: the groups alone favour White breasted Nuthatch by 0.11", "+0.90 from the correction, together +0.79.")
+	testkit.WantText(t, unspaced(written(t, r, Text, 1)), "because of the correction by seen classes: the groups alone favour White breasted Nuthatch by 0.11. Log odds: +0.79.")
 	testkit.WantText(t, unspaced(written(t, r, Text, 1)), "A greedy search of up to 5 changes found none that make White breasted Nuthatch more likely")
 
 	m := testlab.Birds(model.Config{Variant: model.KSoft, K: 2, Prior: model.PerAttribute, Complement: model.NoComplement, Zeta: 10})
@@ -110,7 +110,7 @@ func TestPage(t *testing.T) {
 	if bars == 0 || steps != 2*(2+1+1) || count("█")+count("│") > 0 || count("<caption") != count("<table") {
 		t.Errorf("%d bars of numbers, %d of groups, others and sums, %d captions of %d tables", bars, steps, count("<caption"), count("<table"))
 	}
-	testkit.WantText(t, page, "<h1>Sample 7 of birds is", "log odds in nats", "sum so far", "1 other group together")
+	testkit.WantText(t, page, "<h1>Sample 7 of birds is", "log odds in nats", "sum so far", "1 other group")
 	r.Sample.ID = "whale/01.jpg"
 	testkit.WantText(t, written(t, r, HTML, 2), "<h1>whale/01.jpg (sample 7 of birds) is predicted as")
 }
@@ -135,7 +135,7 @@ func hostile(t *testing.T) string {
 func TestPageEscapesNames(t *testing.T) {
 	page := hostile(t)
 	testkit.WantText(t, page, "&lt;script&gt;", `<img src="data:image/jpeg;base64,`)
-	styles := regexp.MustCompile(`style="(width: calc\(100% \* [0-9.]+\)|--at: [0-9.]+|left: [0-9.]+%(; width: [0-9.]+%)?)"`)
+	styles := regexp.MustCompile(`style="(width: calc\(100% \* [0-9.]+\)|--(at|zero): [0-9.]+|left: [0-9.]+%(; width: [0-9.]+%)?)"`)
 	if found := regexp.MustCompile(`<script|<img src=http|onerror=alert\(1\)>'|style=".*`).FindString(styles.ReplaceAllString(page, "")); found != "" {
 		t.Errorf("expected names as text and only widths in styles, found %s", found)
 	}
@@ -149,10 +149,10 @@ func TestChart(t *testing.T) {
 			end := h.Zero
 			for j, s := range h.Steps {
 				from, to := s.Left, s.Left+s.Width
-				if s.By < 0 {
+				if s.LogOdds < 0 {
 					from, to = to, from
 				}
-				if s.Kind == "total" {
+				if s.Kind == total {
 					testkit.Near(t, "the sum", to, end, 1e-6)
 					end = h.Zero
 				}
@@ -213,14 +213,14 @@ func TestZerosAreFolded(t *testing.T) {
 		}},
 	}
 	text := unspaced(written(t, r, Text, 5))
-	testkit.WantText(t, text, "│ wren │ 1.000 │ │ 8 others │ 0.000 │", "│ tail │ favours wren by 1.00 │", "│ 2 other groups together │ favours neither class │", "│ size │ 0.00 │")
+	testkit.WantText(t, text, "│ wren │ 1.000 │ │ 8 others │ 0.000 │", "│ tail │ +1.00 │", "│ 2 other groups together │ +0.00 │", "│ size │ 0.00 │")
 	testkit.WantNoText(t, text, "crown", "bill")
 	c := testlab.HardBirds
 	c.Variant, c.K = model.KSoft, 1
 	m := testlab.Birds(c)
 	m.Descriptions = dataset.NewMatrix[float64](3, 6) // no class has anything
 	page := written(t, explained(t, m, testlab.Cuckoo, ""), HTML, 5)
-	testkit.WantText(t, page, "Log odds: &#43;0.00 from 1 other group, together &#43;0.00.")
+	testkit.WantText(t, page, "favours neither class. Log odds: &#43;0.00.")
 	testkit.WantNoText(t, page, "NaN")
 }
 

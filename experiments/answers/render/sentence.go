@@ -15,7 +15,8 @@ import (
 type Part struct {
 	Kind    PartKind
 	Name    string // for people
-	Reason  string // what in a group favours the class that it favours, or the correction; "" of Others
+	Reason  string // what in a group favours the class that it favours, as "olive"; can be ""
+	Note    string // how it was detected; can be ""
 	LogOdds float64
 }
 
@@ -29,21 +30,32 @@ const (
 	OfCorrection PartKind = "correction"
 )
 
-// Parts divides the log odds into the contributions of the first groups, that of all others together
-// and that of the correction, where there are any. They add up to the log odds.
-func Parts(c *predictor.Comparison, groups int) (parts []Part) {
-	for _, g := range c.Groups[:groups] {
-		parts = append(parts, Part{OfGroup, title(g), reason(g), g.Contribution})
+// ShownGroups is the number of groups that a chart shows by default. The others are one part.
+const ShownGroups = 5
+
+// Parts divides the log odds into the contributions of the strongest groups, at most so many and none that is
+// printed as 0.00 unless it is the first, that of all others together and that of the correction, where there are
+// any. They add up to the log odds, and are what a chart shows and a sentence names.
+func Parts(c *predictor.Comparison, most int) (parts []Part) {
+	shown := 0
+	for shown < min(most, len(c.Groups)) && (shown == 0 || !negligible(c.Groups[shown].Contribution)) {
+		g := c.Groups[shown]
+		why, note := reason(g)
+		parts = append(parts, Part{OfGroup, title(g), why, note, g.Contribution})
+		shown++
 	}
-	if others := c.Groups[groups:]; len(others) > 0 {
-		p := Part{Kind: OfOthers, Name: format.Count(len(others), "other group") + " together"}
+	if others := c.Groups[shown:]; len(others) > 0 {
+		p := Part{Kind: OfOthers, Name: format.Count(len(others), "other group")}
+		if len(others) > 1 {
+			p.Name += " together"
+		}
 		for _, g := range others {
 			p.LogOdds += g.Contribution
 		}
 		parts = append(parts, p)
 	}
 	if c.Correction != 0 {
-		parts = append(parts, Part{OfCorrection, correctionName(c), "the " + correctionName(c), c.Correction})
+		parts = append(parts, Part{Kind: OfCorrection, Name: correctionName(c), LogOdds: c.Correction})
 	}
 	return parts
 }
@@ -62,86 +74,130 @@ func correctionName(c *predictor.Comparison) string {
 const (
 	mainReasons   = 3   // in a sentence
 	minDifference = 0.1 // between descriptions, for a reason that an attribute was not detected
-
-	high = 0.8 // share of the training samples whose detection a high one exceeds
+	high          = 0.8 // share of the training samples whose detection a high one exceeds
 )
 
 // negligible reports whether a number is printed as 0.00.
 func negligible(v float64) bool { return math.Abs(v) < 0.005 }
 
-// Sentence says why the predicted class is more likely than the other, and what the groups that it
-// names, all others together and the correction add to the log odds.
-func Sentence(c *predictor.Comparison) string {
-	times := "about"
-	if c.LogOdds >= math.Log(1.05) {
-		times = ratio(c.LogOdds) + " times"
-	}
-	s := fmt.Sprintf("%s is %s as likely as %s", format.ClassName(c.Class), times, other(c))
-	parts, groups := Parts(c, len(c.Groups)), c.LogOdds-c.Correction
-	predictor.SortBy(parts, func(p Part) float64 { return math.Abs(p.LogOdds) })
-	named, sum := 0, 0.0 // groups, and what they add
-	reasons := func(sign float64, most int) string {
-		var list []string
-		for _, p := range parts {
-			if len(list) == most || negligible(p.LogOdds) || sign*p.LogOdds < 0 || slices.Contains(list, p.Reason) {
-				continue
-			}
-			if list = append(list, p.Reason); p.Kind == OfGroup {
-				named++
-				sum += p.LogOdds
-			}
-		}
-		return format.List(list, "and")
-	}
-	if correctionDecides(c) {
-		s += ", because of the " + correctionName(c) + ": the groups alone favour "
-		if negligible(groups) {
-			s += "neither class"
-		} else {
-			s += fmt.Sprintf("%s by %.2f", format.ClassName(c.Against), -groups)
-		}
-		if against := reasons(-1, 1); against != "" {
-			s += ", most of all " + against
-		}
-	} else {
-		if favour := reasons(1, mainReasons); favour != "" {
-			because := ", mainly because of "
-			if groups-sum > max(sum, c.Correction) {
-				because = fmt.Sprintf(", because of %s together, most of all ", format.Count(len(c.Groups), "group"))
-			}
-			s += because + favour
-		}
-		if against := reasons(-1, 1); against != "" {
+// Sentence says why the predicted class is more likely than the other. Its names and numbers are those of a chart
+// of at most so many groups.
+func Sentence(c *predictor.Comparison, most int) string {
+	parts := Parts(c, most)
+	s := fmt.Sprintf("%s is %s %s", format.ClassName(c.Class), likelier(c.LogOdds), other(c))
+	if favour, against, outweigh := reasons(parts, c.LogOdds); correctionDecides(c) {
+		s += ", because of the " + correctionName(c) + ": the groups alone favour " + favoured(c, c.LogOdds-c.Correction)
+	} else if outweigh {
+		s += ", mainly because of " + format.List(favour, "and")
+		if against != "" {
 			s += "; " + against + " favours " + format.ClassName(c.Against) + " most"
 		}
+	} else {
+		s += ". No single group decides: " + together(c, parts)
 	}
-	s += ". Log odds: "
-	if named > 0 {
-		s += fmt.Sprintf("%s from %s, ", signed(sum), format.Count(named, "named group"))
+	return s + ". Log odds: " + signed(c.LogOdds) + "."
+}
+
+// likelier says how much more likely the predicted class is.
+func likelier(logOdds float64) string {
+	switch r := math.Exp(logOdds); {
+	case r < 1.05:
+		return "about as likely as"
+	case r < 100:
+		return fmt.Sprintf("%.1f times as likely as", r)
+	case r < 1000:
+		return fmt.Sprintf("%.0f times as likely as", r)
 	}
-	if others := len(c.Groups) - named; others > 0 {
-		s += fmt.Sprintf("%s from %s, ", signed(groups-sum), format.Count(others, "other group"))
+	return "far more likely than"
+}
+
+// reasons names the parts that favour the predicted class most, and the one that favours the other most, each with
+// its number. They outweigh the rest of the chart if they add more to the log odds.
+func reasons(parts []Part, logOdds float64) (favour []string, against string, outweigh bool) {
+	order, sum := slices.Clone(parts), 0.0
+	predictor.SortBy(order, func(p Part) float64 { return math.Abs(p.LogOdds) })
+	for _, p := range order {
+		text := p.text()
+		switch {
+		case p.Kind == OfOthers || negligible(p.LogOdds):
+			continue
+		case p.LogOdds > 0 && len(favour) < mainReasons:
+			favour = append(favour, text)
+		case p.LogOdds < 0 && against == "":
+			against = text
+		default:
+			continue
+		}
+		sum += p.LogOdds
 	}
-	if c.Stacking != 0 {
-		s += signed(c.Stacking) + " from calibrated stacking, "
+	return favour, against, favour != nil && sum > math.Abs(logOdds-sum)
+}
+
+// together says what the groups that are shown, all others, and the correction favour.
+func together(c *predictor.Comparison, parts []Part) string {
+	n, sum := 0, 0.0
+	for n < len(parts) && parts[n].Kind == OfGroup {
+		sum += parts[n].LogOdds
+		n++
 	}
-	if c.Correction != c.Stacking {
-		s += signed(c.Correction-c.Stacking) + " from the correction, "
+	list := []string{parts[0].Name + " favours " + favoured(c, parts[0].LogOdds)}
+	if cancel := math.Abs(sum) < math.Abs(parts[0].LogOdds)/2; n > 1 && cancel {
+		list[0] = fmt.Sprintf("%d groups cancel out (%s)", n, list[0])
+	} else if n > 1 {
+		list[0] = fmt.Sprintf("%d groups together favour %s (%s)", n, favoured(c, sum), list[0])
 	}
-	return s + "together " + signed(c.LogOdds) + "."
+	for _, p := range parts[n:] {
+		name, verb := p.Name, " favours "
+		if p.Kind == OfCorrection {
+			name = "the " + name
+		} else if strings.HasSuffix(name, "together") {
+			verb = " favour "
+		}
+		list = append(list, name+verb+favoured(c, p.LogOdds))
+	}
+	return strings.Join(list, "; ")
+}
+
+// favoured says which class a difference of log probabilities favours: "wren by 0.67".
+func favoured(c *predictor.Comparison, v float64) string {
+	if negligible(v) {
+		return "neither class"
+	}
+	class := c.Class
+	if v < 0 {
+		class = c.Against
+	}
+	return format.ClassName(class) + " by " + fixed(math.Abs(v))
+}
+
+// text names a part, with the reason, and its number: "wing color: olive (detection 0.43, usual; +1.20)".
+func (p Part) text() string {
+	name, note := p.Name, p.Note
+	if p.Kind == OfCorrection {
+		name = "the " + name
+	}
+	if p.Reason != "" {
+		name += ": " + p.Reason
+	}
+	if note != "" {
+		note += "; "
+	}
+	return name + " (" + note + signed(p.LogOdds) + ")"
+}
+
+// Why is the reason with its note: "olive (detection 0.43, usual)".
+func (p Part) Why() string {
+	if p.Note == "" {
+		return p.Reason
+	}
+	return strings.TrimSpace(p.Reason + " (" + p.Note + ")")
 }
 
 // Short names the other class and the two strongest reasons against it.
 func Short(c *predictor.Comparison) string {
-	const most = 2
-	parts, list := Parts(c, len(c.Groups)), []string(nil)
-	predictor.SortBy(parts, func(p Part) float64 { return p.LogOdds })
-	for _, p := range parts {
-		if len(list) < most && p.LogOdds > 0 && !negligible(p.LogOdds) && !slices.Contains(list, p.Reason) {
-			list = append(list, p.Reason)
-		}
-	}
-	return "rather than " + format.ClassName(c.Against) + ": " + strings.Join(list, "; ")
+	parts := Parts(c, ShownGroups)
+	favour, _, _ := reasons(parts, c.LogOdds)
+	return "rather than " + format.ClassName(c.Against) + ": " + strings.Join(favour[:min(len(favour), 2)], "; ")
 }
 
 // signed prints -0.001 as +0.00.
@@ -179,11 +235,12 @@ func present(t predictor.Term) bool {
 // reason names what in a group favours the class that the group favours: the attribute that it is described
 // by and that adds most to the score (soft OR) by the product of its detection and the difference of its
 // terms or, if the none-of-group term adds more, the absence of an attribute that the other class is
-// described by. Where there is none of these but an imputed entry, or no detected attribute, it says so.
-func reason(g predictor.Group) string {
+// described by; "" if there is none of these. The note has a low detection, and says where an imputed entry, or no
+// detected attribute, is the reason.
+func reason(g predictor.Group) (why, note string) {
 	sign := math.Copysign(1, g.Contribution)
 	noneAdds := sign * (g.None.Term.Class - g.None.Term.Against)
-	var adds, lacks string
+	var lacks string
 	var most, mostLacked float64
 	detected, imputed := false, false
 	for _, t := range g.Terms {
@@ -195,24 +252,34 @@ func reason(g predictor.Group) string {
 		if present(t) {
 			detected = true
 		} else if d := lacked * (1 - t.Detected); lacked > minDifference && d > mostLacked && other != nil {
-			lacks, mostLacked = "the absence of "+format.AttributeName(t.Attribute), d
+			lacks, mostLacked = "absence of "+nameWithin(t.Attribute, g.Name), d
 		}
 		if d := difference * t.Detected; difference > noneAdds && d > 0 && favoured == nil {
 			imputed = true
 		} else if difference > noneAdds && d > most {
-			adds, most = format.AttributeName(t.Attribute), d
-			if c := certainty(t); t.Detected < predictor.MinDetected || c == "low" {
-				adds += fmt.Sprintf(" (detection %.2f%s)", t.Detected, strings.TrimSuffix(", "+c, ", "))
-			}
+			why, note, most = nameWithin(t.Attribute, g.Name), lowDetection(t), d
 		}
 	}
-	name := title(g)
-	if imputed {
-		name += " (imputed)"
-	} else if !detected && len(g.Terms) > 0 {
-		name += map[bool]string{true: " (not detected)", false: " (none of its attributes detected)"}[len(g.Terms) == 1]
+	switch {
+	case why != "" || lacks != "":
+		return strings.TrimPrefix(cmp.Or(why, lacks), title(g)), note
+	case imputed:
+		note = "imputed"
+	case !detected && len(g.Terms) == 1:
+		note = "not detected"
+	case !detected && len(g.Terms) > 0:
+		note = "none of its attributes detected"
 	}
-	return cmp.Or(adds, lacks, name)
+	return "", note
+}
+
+// lowDetection says how high a detection is that is below one half, or low for the model; "" of others.
+func lowDetection(t predictor.Term) string {
+	c := certainty(t)
+	if t.Detected >= predictor.MinDetected && c != "low" {
+		return ""
+	}
+	return strings.TrimSuffix(fmt.Sprintf("detection %.2f, %s", t.Detected, c), ", ")
 }
 
 // title returns the name of a group for people.
@@ -227,18 +294,6 @@ func title(g predictor.Group) string {
 	return fmt.Sprintf("group %s (%s)", g.Name, strings.Join(names, ", "))
 }
 
-// ratio returns how many times the more likely of two classes is as likely as the other.
-func ratio(logOdds float64) string {
-	r := math.Exp(math.Abs(logOdds))
-	switch {
-	case r < 100:
-		return fmt.Sprintf("%.1f", r)
-	case r <= 1000:
-		return fmt.Sprintf("%.0f", r)
-	}
-	return "over 1000"
-}
-
 // lowFit is a fit below which a sample may be of none of the candidates.
 const lowFit = 0.05
 
@@ -247,9 +302,9 @@ func FitSentence(fit *float64) string {
 	if fit == nil {
 		return ""
 	}
-	text := fmt.Sprintf("It fits its best class better than %.0f %% of the held-out samples of described classes fit theirs", 100**fit)
+	text := fmt.Sprintf("Fit %.0f %%: %.0[1]f %% of the samples held out from described classes match their best class less well", 100**fit)
 	if *fit < lowFit {
-		text += ", and may be of none of the candidates"
+		text += ". It may be of none of the candidates"
 	}
 	return text + "."
 }

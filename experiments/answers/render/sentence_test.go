@@ -3,20 +3,18 @@ package render
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
-	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/train"
 )
 
 // The reason is the attribute that adds most to the class that the group favours, weighted by its
@@ -36,31 +34,34 @@ func TestReason(t *testing.T) {
 	unknown.Described.Class, nothing.Described.Against = nil, nil
 	highWhite, lowBuff, usualGreen, highGreen := weak, buff, gone, gone
 	highWhite.Above, lowBuff.Above, usualGreen.Above, highGreen.Above = new(0.95), new(0.15), new(0.5), new(0.8)
-	for _, c := range []struct {
+	for _, x := range []struct {
 		contribution float64
 		none         float64 // the difference of the none-of-group terms
 		terms        []predictor.Term
 		want         string
 	}{
-		{1, 0, []predictor.Term{brown, buff, blue, grey}, "color: buff"}, // 0.30 from brown and 0.35 from buff
-		{1, 0, []predictor.Term{weak}, "color: white (detection 0.43)"},
-		{-1, 0, []predictor.Term{buff, grey, blue}, "color: grey"},
-		{1, 0.2, []predictor.Term{blue, gone}, "the absence of color: green"},
-		{1, 0.4, []predictor.Term{buff, gone}, "the absence of color: green"}, // none of the group adds more than buff
-		{1, 0.4, []predictor.Term{grey, blue}, "color"},                       // grey was detected
-		{1, 0.2, []predictor.Term{blue, blue}, "color (none of its attributes detected)"},
-		{1, 0.2, []predictor.Term{blue}, "color (not detected)"},
-		{1, 0, nil, "color"},
-		{1, 0, []predictor.Term{unknown, weak}, "color: white (detection 0.43)"},
-		{1, 0, []predictor.Term{unknown, grey}, "color (imputed)"},
-		{1, 0.2, []predictor.Term{nothing, grey}, "color"},
-		{1, 0, []predictor.Term{highWhite}, "color: white (detection 0.43, high)"},
-		{1, 0, []predictor.Term{lowBuff}, "color: buff (detection 0.69, low)"},
-		{1, 0.2, []predictor.Term{usualGreen}, "the absence of color: green"},
-		{1, 0.2, []predictor.Term{highGreen}, "color"}, // high for the model: not absent
+		{1, 0, []predictor.Term{brown, buff, blue, grey}, "buff"}, // 0.30 from brown and 0.35 from buff
+		{1, 0, []predictor.Term{weak}, "white (detection 0.43)"},
+		{-1, 0, []predictor.Term{buff, grey, blue}, "grey"},
+		{1, 0.2, []predictor.Term{blue, gone}, "absence of green"},
+		{1, 0.4, []predictor.Term{buff, gone}, "absence of green"}, // none of the group adds more than buff
+		{1, 0.4, []predictor.Term{grey, blue}, ""},                 // grey was detected
+		{1, 0.2, []predictor.Term{blue, blue}, "(none of its attributes detected)"},
+		{1, 0.2, []predictor.Term{blue}, "(not detected)"},
+		{1, 0, nil, ""},
+		{1, 0, []predictor.Term{unknown, weak}, "white (detection 0.43)"},
+		{1, 0, []predictor.Term{unknown, grey}, "(imputed)"},
+		{1, 0.2, []predictor.Term{nothing, grey}, ""},
+		{1, 0, []predictor.Term{highWhite}, "white (detection 0.43, high)"},
+		{1, 0, []predictor.Term{lowBuff}, "buff (detection 0.69, low)"},
+		{1, 0.2, []predictor.Term{usualGreen}, "absence of green"},
+		{1, 0.2, []predictor.Term{highGreen}, ""}, // high for the model: not absent
 	} {
-		g := predictor.Group{Name: "has_color", Contribution: c.contribution, Terms: c.terms, None: predictor.None{Term: predictor.Pair{Class: c.none}}}
-		testkit.Equal(t, fmt.Sprintf("%+v", c.terms), reason(g), c.want)
+		c := predictor.Comparison{Groups: []predictor.Group{
+			{Name: "has_color", Contribution: x.contribution, Terms: x.terms, None: predictor.None{Term: predictor.Pair{Class: x.none}}},
+		}}
+		p := Parts(&c, 1)[0]
+		testkit.Equal(t, fmt.Sprintf("%+v", c.Groups[0].Terms), p.Name+" "+p.Why(), "color "+x.want)
 	}
 }
 
@@ -69,95 +70,135 @@ func TestSentence(t *testing.T) {
 		logOdds, correction, tail float64
 		want                      string
 	}{
-		{math.Log(2), 0, -0.007, "is 2.0 times as likely as gull, the runner-up, mainly because of size and crown; bill favours gull most. " +
-			"Log odds: +0.70 from 3 named groups, -0.01 from 1 other group, together +0.69."},
-		{0.7, 0, 0.001, "mainly because of size and crown; bill favours gull most. Log odds: +0.70 from 3 named groups, +0.00 from 1 other group, together +0.70."},
-		{8.7, 8, 0, "is over 1000 times as likely as gull, the runner-up, mainly because of the correction by seen classes, size and crown; bill favours gull most."},
-		{0.02, -0.68, 0, "is about as likely as gull, the runner-up, mainly because of size and crown; the correction by seen classes favours gull most. " +
-			"Log odds: +1.10 from 2 named groups, -0.40 from 2 other groups, -0.68 from the correction, together +0.02."},
-		{0.02, 0.52, -1.2, "because of the correction by seen classes: the groups alone favour gull by 0.50, most of all tail. Log odds: "},
-		{0.02, 0.023, -0.703, "because of the correction by seen classes: the groups alone favour neither class, most of all "},
+		{
+			math.Log(2), 0, -0.007,
+			"wren is 2.0 times as likely as gull, the runner-up, mainly because of size (+0.90) and crown (+0.20); bill (-0.40) favours gull most. Log odds: +0.69.",
+		},
+		{8.7, 8, 0, "wren is far more likely than gull, the runner-up, mainly because of the correction by seen classes (+8.00), size (+0.90) and crown (+0.20);"},
+		{0.02, -0.68, 0, "wren is about as likely as gull, the runner-up, mainly because of size (+0.90) and crown (+0.20); the correction by seen classes (-0.68) favours gull most."},
+		{0.02, 0.52, -1.2, "because of the correction by seen classes: the groups alone favour gull by 0.50. Log odds: +0.02."},
+		{0.02, 0.023, -0.703, "because of the correction by seen classes: the groups alone favour neither class. Log odds: "},
 	} {
 		c := predictor.Comparison{Class: "wren", Against: "gull", Reason: predictor.RunnerUp, LogOdds: x.logOdds, Correction: x.correction, Groups: []predictor.Group{
 			{Name: "size", Contribution: 0.9}, {Name: "bill", Contribution: -0.4}, {Name: "crown", Contribution: 0.2}, {Name: "tail", Contribution: x.tail},
 		}}
 		predictor.SortBy(c.Groups, func(g predictor.Group) float64 { return math.Abs(g.Contribution) })
-		testkit.WantText(t, Sentence(&c), x.want)
+		testkit.WantText(t, Sentence(&c, ShownGroups), x.want)
 	}
-	c := predictor.Comparison{Class: "wren", Against: "gull", LogOdds: 1}
-	for range 10 {
-		c.Groups = append(c.Groups, predictor.Group{Name: "g" + string(rune('0'+len(c.Groups))), Contribution: 0.1})
+	// Where the groups that could be named do not outweigh the others, none of them is a reason.
+	c := predictor.Comparison{Class: "wren", Against: "gull", LogOdds: 0.9, Correction: -0.9}
+	for i, by := range []float64{-0.8, 0.7, 0.1, 0.1, -0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1} {
+		c.Groups = append(c.Groups, predictor.Group{Name: fmt.Sprint("g", i), Contribution: by})
 	}
-	testkit.WantText(t, Sentence(&c), "because of 10 groups together, most of all g0, g1 and g2. Log odds: +0.30 from 3 named groups, +0.70 from 7 other groups, together +1.00.")
+	testkit.Equal(t, "sentence", Sentence(&c, 5), "wren is 2.5 times as likely as gull. No single group decides: "+
+		"5 groups cancel out (g0 favours gull by 0.80); 18 other groups together favour wren by 1.80; the correction by seen classes favours gull by 0.90. Log odds: +0.90.")
+	testkit.WantText(t, Sentence(&c, 2), "2 groups cancel out (g0 favours gull by 0.80); 21 other groups together favour wren by 1.90;")
+	c.Groups[0].Contribution = 0.8
+	testkit.WantText(t, Sentence(&c, 1), "No single group decides: g0 favours wren by 0.80; 22 other groups together")
 }
 
-// Over random models with missing entries, the numbers of a sentence add up to the log odds; it says that
-// the correction decides where the groups alone favour the other class; and the attributes that it names
-// are described for the class that they favour, or by which another one is absent.
+// Over 200 predictions of random models with missing entries, and of many random groups: every name and number of a
+// sentence is in the chart below it; what it names as the main reason outweighs the rest; it says that the correction
+// decides where the groups alone favour the other class; and no attribute that is a reason was imputed.
 func TestSentenceProperty(t *testing.T) {
-	number := regexp.MustCompile(`[-+]\d+\.\d\d`)
-	decided := 0
-	rapid.Check(t, func(t *rapid.T) {
-		c := model.Config{
-			Variant: rapid.SampledFrom(model.Variants).Draw(t, "variant"), Prior: rapid.SampledFrom(model.Priors).Draw(t, "prior"),
-			Complement: rapid.SampledFrom(model.Complements).Draw(t, "complement"), Zeta: 10,
-		}
-		if c.Variant == model.KSoft {
-			c.K = 2
-		}
-		m, detections := testlab.RandomBirds(c, rapid.Uint64().Draw(t, "seed"))
-		for i := range m.Descriptions.Data {
-			if rapid.IntRange(0, 3).Draw(t, "missing") == 0 {
-				m.Descriptions.Data[i] = math.NaN()
+	number := regexp.MustCompile(`[-+]?\d+\.\d\d`)
+	forms := map[string]int{}
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		x := randomComparison(t, r)
+		most := 1 + r.IntN(8)
+		sentence, chart := Sentence(x, most), newChart(x, most)
+		var shown []string
+		total := 0.0
+		for _, p := range chart.Steps {
+			shown = append(shown, fixed(math.Abs(p.LogOdds)), fixed(math.Abs(p.Sum)), p.Name)
+			if p.Note != "" {
+				shown = append(shown, number.FindAllString(p.Note, -1)...)
 			}
 		}
-		m.Correction = model.Correction{Kind: rapid.SampledFrom([]model.CorrectionKind{model.NoCorrection, model.Subtract, model.Standardise}).Draw(t, "correction"), Omega: 1}
-		m.Stored.Detections = dataset.Matrix[float32]{Rows: 2, Cols: 6, Data: []float32{0.1, 0.9, 0.4, 0.3, 0.6, 0.2, 0.6, 0.1, 0.2, 0.8, 0.3, 0.5}}
-		if rapid.Bool().Draw(t, "deciles") {
-			m.Stored.Deciles = dataset.NewMatrix[float32](9, 6)
-			for i := range m.Stored.Deciles.Data {
-				m.Stored.Deciles.Data[i] = float32(i/6+1) / 10
+		for _, n := range number.FindAllString(sentence, -1) {
+			if !slices.Contains(shown, strings.TrimLeft(n, "+-")) {
+				t.Errorf("%s of %q is not in the chart %q", n, sentence, shown)
 			}
 		}
-		if rapid.Bool().Draw(t, "stacking") {
-			m.Learned, m.Generalised = []int{2}, &train.Remedy{Correction: m.Correction, Gamma: rapid.Float64Range(-3, 3).Draw(t, "gamma")}
+		groups := x.LogOdds - x.Correction
+		_, because, mainly := strings.Cut(sentence, ", mainly because of ")
+		switch {
+		case strings.Contains(sentence, ": the groups alone favour "):
+			if forms["correction"]++; groups > 1e-9 || x.LogOdds <= 0 {
+				t.Errorf("groups %g, log odds %g: %s", groups, x.LogOdds, sentence)
+			}
+		case mainly:
+			forms["mainly"]++
+			because, _, _ = strings.Cut(because, ". Log odds")
+			for _, n := range regexp.MustCompile(`[-+]\d+\.\d\d`).FindAllString(because, -1) {
+				total += testkit.Must(strconv.ParseFloat(n, 64))(t)
+			}
+			if total < math.Abs(x.LogOdds-total)-0.05 {
+				t.Errorf("%g of %g: %s", total, x.LogOdds, sentence)
+			}
+		default:
+			forms["none"]++
+			testkit.WantText(t, sentence, ". No single group decides: ", " favours ")
 		}
-		p := testkit.Must((&predictor.Model{Saved: m}).Predictor(predictor.Candidates{What: "classes", Names: m.Classes, U: m.Descriptions}, predictor.Options{}))(t)
-		a := testkit.Must(p.Answer(testlab.BirdFeatures(detections), 1))(t)
-		x := testkit.Must(a.Compare(predictor.Other{Class: a.Order[1], Reason: predictor.RunnerUp}))(t)
-		var groups float64
 		for _, g := range x.Groups {
-			groups += g.Contribution
-			sign, reason := g.Contribution, reason(g)
+			why, _ := reason(g)
 			for _, term := range g.Terms {
 				described := term.Described.Class
-				if (sign < 0) != strings.Contains(reason, "absence") {
+				if (g.Contribution < 0) != strings.HasPrefix(why, "absence of ") {
 					described = term.Described.Against
 				}
-				if strings.Contains(reason, format.AttributeName(term.Attribute)) && term.Attribute != g.Name && g.Strongest == nil && described == nil {
-					t.Errorf("%q is a reason, but it is not described", reason)
+				if name := nameWithin(term.Attribute, g.Name); why != "" && strings.HasSuffix(why, name) && g.Strongest == nil && described == nil {
+					t.Errorf("%q is a reason, but it is not described", why)
 				}
 			}
 		}
-		sentence := Sentence(x)
-		_, sums, _ := strings.Cut(sentence, "Log odds: ")
-		numbers, sum := number.FindAllString(sums, -1), 0.0
-		for i, text := range numbers {
-			v := testkit.Must(strconv.ParseFloat(text, 64))(t)
-			if i == len(numbers)-1 {
-				testkit.Near(t, "sum of the numbers", sum, v, 0.005*float64(len(numbers)))
-				testkit.Near(t, "the last number", v, x.LogOdds, 0.005+1e-9)
-			}
-			sum += v
-		}
-		says := strings.Contains(sentence, ": the groups alone favour ")
-		if decides := groups < 0 && x.LogOdds > 0; says != decides && math.Abs(groups) > 1e-9 {
-			t.Errorf("groups %g, log odds %g: %s", groups, x.LogOdds, sentence)
-		} else if says {
-			decided++
-		}
-	})
-	if decided == 0 {
-		t.Error("the correction decided nowhere")
 	}
+	if forms["correction"] == 0 || forms["mainly"] == 0 || forms["none"] == 0 {
+		t.Errorf("forms: %v", forms)
+	}
+}
+
+// randomComparison is that of a random model or, each second time, of many random groups.
+func randomComparison(t *testing.T, r *rand.Rand) *predictor.Comparison {
+	t.Helper()
+	if r.IntN(2) == 0 {
+		x := &predictor.Comparison{Class: "wren", Against: "gull", Correction: float64(r.IntN(2)) * r.NormFloat64()}
+		x.LogOdds = x.Correction
+		for k := range 1 + r.IntN(30) {
+			by := r.NormFloat64() / float64(1+r.IntN(4))
+			x.Groups = append(x.Groups, predictor.Group{Name: fmt.Sprint("g", k), Contribution: by})
+			x.LogOdds += by
+		}
+		if x.LogOdds < 0 { // the other class is the predicted one
+			x.LogOdds, x.Correction = -x.LogOdds, -x.Correction
+			for k := range x.Groups {
+				x.Groups[k].Contribution *= -1
+			}
+		}
+		predictor.SortBy(x.Groups, func(g predictor.Group) float64 { return math.Abs(g.Contribution) })
+		return x
+	}
+	c := model.Config{
+		Variant: model.Variants[r.IntN(len(model.Variants))], Prior: model.Priors[r.IntN(len(model.Priors))],
+		Complement: model.Complements[r.IntN(len(model.Complements))], Zeta: 10,
+	}
+	if c.Variant == model.KSoft {
+		c.K = 2
+	}
+	m, detections := testlab.RandomBirds(c, r.Uint64())
+	for i := range m.Descriptions.Data {
+		if r.IntN(4) == 0 {
+			m.Descriptions.Data[i] = math.NaN()
+		}
+	}
+	m.Correction = model.Correction{Kind: []model.CorrectionKind{model.NoCorrection, model.Subtract, model.Standardise}[r.IntN(3)], Omega: 1}
+	m.Stored.Detections = dataset.Matrix[float32]{Rows: 2, Cols: 6, Data: []float32{0.1, 0.9, 0.4, 0.3, 0.6, 0.2, 0.6, 0.1, 0.2, 0.8, 0.3, 0.5}}
+	if r.IntN(2) == 0 {
+		m.Stored.Deciles = dataset.NewMatrix[float32](9, 6)
+		for i := range m.Stored.Deciles.Data {
+			m.Stored.Deciles.Data[i] = float32(i/6+1) / 10
+		}
+	}
+	return &explained(t, m, detections, "").Comparisons[0]
 }

@@ -286,15 +286,16 @@ function showTry() {
     onclick: () => pick(row)}, state.pictures ? picture(row, shown.name) : String(row))));
   const a = trial.answer;
   const widest = a && Math.max(...a.groups.map(g => Math.abs(g.log_odds)), 1e-9);
-  const bar = (name, value, text, className = "", signed = "") => make("div", {className: "bar " + signed}, make("span", {className, textContent: name}), make("meter", {max: 1, value, "aria-label": name}), make("span", {className: "number", textContent: text}));
+  const bar = (name, value, text, className = "", signed = "", why = "") => make("div", {className: "bar " + signed}, make("span", {className}, name, why && make("small", {textContent: why})), make("meter", {max: 1, value, "aria-label": name}), make("span", {className: "number", textContent: text}));
   const result = a ? make("div", {},
     make("h2", {textContent: `Most likely of ${a.classes} ${trial.unseen ? "unseen " : ""}classes: ${className(a.predicted)}` + (a.label === null ? "" : a.label === a.predicted ? " (correct)" : ` (true class: ${className(a.label)})`)}),
+    a.bare > 0 && make("p", {className: "note", textContent: a.bare === 1 ? "1 class is not described yet, and no candidate." : `${a.bare} classes are not described yet, and no candidates.`}),
     a.label !== null && !a.candidate && make("p", {className: "note", textContent: `The true class is no candidate${trial.unseen && find(a.label)?.trained ? ", since the model was trained on it: clear “only classes that the model was not trained on” to include it." : ". Choose it below Candidates, or describe it."}`}),
     make("p", {id: "sentence", textContent: a.sentence}),
     a.fit_sentence && make("p", {id: "fit", textContent: a.fit_sentence}),
     a.likely.map(l => bar(className(l.class), l.p, percent(l.p))),
     make("h2", {textContent: `Groups: ${className(a.predicted)} over ${className(a.against)}, log odds ${a.log_odds.toFixed(2)}`}),
-    a.groups.map(g => bar(attributeName(g.group), Math.abs(g.log_odds) / widest, (g.log_odds > 0 ? "+" : "") + g.log_odds.toFixed(2), g.log_odds < 0 ? "against" : "", g.log_odds < 0 ? "signed left" : "signed")))
+    a.groups.map(g => bar(attributeName(g.group), Math.abs(g.log_odds) / widest, (g.log_odds > 0 ? "+" : "") + g.log_odds.toFixed(2), g.log_odds < 0 ? "against" : "", g.log_odds < 0 ? "signed left" : "signed", g.reason)))
     : make("p", {className: trial.error ? "against" : "note", textContent: trial.error || "Choose a sample or a photograph."});
   const names = [...state.classes.map(c => c.name), ...[...trial.change.keys()].filter(name => !find(name))];
   const candidates = names.filter(n => !trial.unseen || !find(n)?.trained);

@@ -49,10 +49,7 @@ func (s *Server) photograph(r *http.Request, content []byte) (any, error) {
 	return map[string]string{"name": name}, nil
 }
 
-const (
-	mostLikely  = 5  // classes listed with their probability
-	shownGroups = 10 // the others are one entry
-)
+const mostLikely = 5 // classes listed with their probability
 
 // question asks what a sample, or the last photograph, is predicted as.
 type question struct {
@@ -72,7 +69,8 @@ type answer struct {
 	Against   string                  `json:"against"`
 	Label     *string                 `json:"label"`     // null if it is not known
 	Candidate bool                    `json:"candidate"` // whether the label is one
-	Classes   int                     `json:"classes"`
+	Classes   int                     `json:"classes"`   // candidates
+	Bare      int                     `json:"bare"`      // classes that are none, since they are not described
 	Likely    []predictor.Probability `json:"likely"`
 	Groups    []contribution          `json:"groups"` // by size, all others together, and the correction: they add up to log_odds
 	LogOdds   float64                 `json:"log_odds"`
@@ -80,6 +78,7 @@ type answer struct {
 
 type contribution struct {
 	Group   string  `json:"group"`
+	Reason  string  `json:"reason"` // what in the group favours a class, and how it was detected; can be ""
 	LogOdds float64 `json:"log_odds"`
 }
 
@@ -118,7 +117,7 @@ func (s *Server) predict(r *http.Request, body []byte) (any, error) {
 	if err := s.Model.CheckDims("features of "+s.Name, x.Cols); err != nil {
 		return nil, err
 	}
-	candidates, err := s.candidates(d, q)
+	candidates, bare, err := s.candidates(d, q)
 	if err != nil {
 		return nil, err
 	}
@@ -138,17 +137,17 @@ func (s *Server) predict(r *http.Request, body []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := &answer{Predicted: c.Class, Sentence: render.Sentence(c), Fit: a.Fit, Fits: render.FitSentence(a.Fit), Against: c.Against, Label: label, Classes: len(a.Order), Likely: a.Likely(mostLikely), LogOdds: c.LogOdds}
+	found := &answer{Predicted: c.Class, Sentence: render.Sentence(c, render.ShownGroups), Fit: a.Fit, Fits: render.FitSentence(a.Fit), Against: c.Against, Label: label, Classes: len(a.Order), Bare: bare, Likely: a.Likely(mostLikely), LogOdds: c.LogOdds}
 	found.Candidate = label != nil && slices.Contains(candidates.Names, *label)
-	for _, part := range render.Parts(c, min(shownGroups, len(c.Groups))) {
-		found.Groups = append(found.Groups, contribution{part.Name, part.LogOdds})
+	for _, part := range render.Parts(c, render.ShownGroups) {
+		found.Groups = append(found.Groups, contribution{part.Name, part.Why(), part.LogOdds})
 	}
 	return found, nil
 }
 
 // candidates returns the classes of d that a question chooses from, with its changes and by the
-// attributes of the model: what the data set lacks is missing.
-func (s *Server) candidates(d *descriptions.Table, q question) (c predictor.Candidates, err error) {
+// attributes of the model: what the data set lacks is missing. It counts those that are not described.
+func (s *Server) candidates(d *descriptions.Table, q question) (c predictor.Candidates, bare int, err error) {
 	removed := map[string]bool{}
 	for _, name := range q.Remove {
 		removed[name] = true
@@ -156,7 +155,7 @@ func (s *Server) candidates(d *descriptions.Table, q question) (c predictor.Cand
 	cell := d.Scale()
 	for _, edit := range q.Change {
 		if err := edit.apply(d, cell); err != nil {
-			return c, err
+			return c, 0, err
 		}
 	}
 	place := make([]int, len(s.Model.Attributes)) // of the model's attributes in the data set
@@ -166,7 +165,11 @@ func (s *Server) candidates(d *descriptions.Table, q question) (c predictor.Cand
 	c.What = "described classes"
 	u := d.Values()
 	for z, name := range d.Classes {
-		if removed[name] || q.Unseen && s.Model.TrainedOn(name) || strings.TrimSpace(strings.Join(d.Cells[z], "")) == "" {
+		if removed[name] || q.Unseen && s.Model.TrainedOn(name) {
+			continue
+		}
+		if strings.TrimSpace(strings.Join(d.Cells[z], "")) == "" {
+			bare++
 			continue
 		}
 		c.Names = append(c.Names, name)
@@ -179,5 +182,5 @@ func (s *Server) candidates(d *descriptions.Table, q question) (c predictor.Cand
 		}
 	}
 	c.U.Rows, c.U.Cols = len(c.Names), len(s.Model.Attributes)
-	return c, nil
+	return c, bare, nil
 }

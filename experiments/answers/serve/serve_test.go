@@ -273,7 +273,7 @@ func TestPredict(t *testing.T) {
 	want := testkit.Must(p.Answer(dataset.Matrix[float32]{Rows: 1, Cols: 4, Data: []float32{-3, 3, -3, 3}}, 0))(t)
 	c := testkit.Must(want.Compare(predictor.Other{Class: want.Order[1], Reason: predictor.RunnerUp}))(t)
 	got := ask(map[string]any{"sample": 2, "change": []any{map[string]any{"class": "bare", "cells": map[string]any{"colour::red": 0.1, "colour::blue": 1, "size::small": 1}}}})
-	if diff := cmp.Diff(want.Likely(5), got.Likely); diff != "" || got.Predicted != "bare" || got.Sentence != render.Sentence(c) || *got.Label != "bare" {
+	if diff := cmp.Diff(want.Likely(5), got.Likely); diff != "" || got.Predicted != "bare" || got.Sentence != render.Sentence(c, render.ShownGroups) || *got.Label != "bare" {
 		t.Errorf("%+v (-want +got):\n%s", got, diff)
 	}
 	sum := 0.0
@@ -290,7 +290,7 @@ func TestPredict(t *testing.T) {
 		t.Error("what was tried was written")
 	}
 	answered[map[string]string](t, request(s, "POST", "/photograph?name=a.jpg", photograph(color.White), nil))
-	if a := ask(map[string]any{}); a.Predicted != "big blue" || a.Classes != 2 || a.Label != nil {
+	if a := ask(map[string]any{}); a.Predicted != "big blue" || a.Classes != 2 || a.Bare != 1 || a.Label != nil {
 		t.Errorf("the photograph: %+v", a)
 	}
 	twin := map[string]any{"class": "twin", "new": true, "cells": map[string]any{"colour::blue": 1, "size::large": 1}}
@@ -317,12 +317,12 @@ func TestNumbersAgree(t *testing.T) {
 		r := testkit.Must(predictor.Explain(predictor.Question{Predictor: p, Sample: predictor.Sample{Label: &s.labels[row]}, X: x, Row: row}))(t)
 		c := r.Comparisons[0]
 		want := answer{
-			Predicted: r.Predicted, Sentence: render.Sentence(&c), Fit: r.Fit, Fits: render.FitSentence(r.Fit), Against: c.Against,
-			Label: &s.labels[row], Candidate: r.Label != nil, Classes: r.Classes, Likely: r.Likely, LogOdds: c.LogOdds,
+			Predicted: r.Predicted, Sentence: render.Sentence(&c, render.ShownGroups), Fit: r.Fit, Fits: render.FitSentence(r.Fit), Against: c.Against,
+			Label: &s.labels[row], Candidate: r.Label != nil, Classes: r.Classes, Bare: 1, Likely: r.Likely, LogOdds: c.LogOdds,
 		}
 		sum := 0.0
-		for _, part := range render.Parts(&c, len(c.Groups)) {
-			want.Groups = append(want.Groups, contribution{part.Name, part.LogOdds})
+		for _, part := range render.Parts(&c, render.ShownGroups) {
+			want.Groups = append(want.Groups, contribution{part.Name, part.Why(), part.LogOdds})
 			sum += part.LogOdds
 		}
 		testkit.Equal(t, fmt.Sprint("sample ", row), page, want)
