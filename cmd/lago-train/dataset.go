@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -11,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/sirupsen/logrus"
 
@@ -34,7 +32,7 @@ import (
 
 func datasetListCommand() *command {
 	var o dataOptions
-	return &command{name: "list", flags: o.dataSettings().Without("dev_split"), run: func(c *call) error {
+	return &command{name: "list", flags: o.dataSettings(), run: func(c *call) error {
 		l, err := catalog.List(c, o.Options, func(name string) { display.replace("checking "+name, false) })
 		return o.print(datasets.Listing{Listing: l}, err)
 	}}
@@ -70,7 +68,7 @@ func describeCommand() *command {
 		setting.Switch("dry_run", &from.DryRun, false).Common().Needs("from").Describe("print how the table is read; write nothing"),
 		setting.Switch("prompt", &prompt, false).Common().Describe("print a text that asks a language model for the empty cells; write nothing").Excludes("like", "from"),
 	}.In(inputGroup)
-	return o.about("describe", "NAME|DIR", append(o.dataSettings().Without("dev_split", "threads"), list...), func(c *call, name string) (tabled, error) {
+	return o.about("describe", "NAME|DIR", append(o.dataSettings(), list...), func(c *call, name string) (tabled, error) {
 		if prompt {
 			parts, err := catalog.Prompts(c, name, o.Options)
 			return datasets.Prompts(parts), err
@@ -82,7 +80,7 @@ func describeCommand() *command {
 
 func checkCommand() *command {
 	var o dataOptions
-	return &command{name: "check", argument: "NAME|DIR", flags: o.dataSettings().Without("dev_split"), run: withArgument(func(c *call, name string) error {
+	return &command{name: "check", argument: "NAME|DIR", flags: o.dataSettings(), run: withArgument(func(c *call, name string) error {
 		r, err := catalog.Check(c, name, o.Options)
 		if err = o.print(datasets.Report{Report: r}, err); err == nil && !r.OK {
 			err = fmt.Errorf("%s: %s", name, format.Count(len(r.Errors), "problem"))
@@ -105,7 +103,7 @@ func convertCommand() *command {
 	var o dataOptions
 	var to string
 	folder := setting.Raw("to", &to, "").In(outputGroup).Common().Noted("NAME-open in the data directory").Describe("`DIR` folder to write, empty or missing")
-	return o.about("convert", "NAME", append(o.dataSettings().Without("dev_split"), folder), func(c *call, name string) (tabled, error) {
+	return o.about("convert", "NAME", append(o.dataSettings().Without("json"), folder), func(c *call, name string) (tabled, error) {
 		r, err := catalog.Convert(c, name, o.Options, to)
 		return datasets.Converted{Converted: r}, err
 	})
@@ -113,26 +111,26 @@ func convertCommand() *command {
 
 type splitOptions struct {
 	dataOptions
-	proposal            split.Options
-	valShare, testShare float64
-	check, to           string
-	own                 bool
+	seed      uint64
+	val, test float64 // a share of the classes, or from 1 on their number
+	check, to string
+	own       bool
 }
 
 func splitCommand() *command {
-	share := setting.Range{Above: true, Most: math.Nextafter(1, 0), Text: "a number between 0 and 1"}
-	ofProposals := []string{"val_share", "test_share", "val_classes", "test_classes", "seed", "to"}
+	size := setting.Range{Above: true, Most: setting.Count.Most, Text: "a share of the classes, below 1, or a number of classes"}
+	ofProposals := []string{"val_size", "test_size", "seed", "to"}
 	var o splitOptions
-	return &command{name: "split", argument: "NAME", run: withArgument(o.run), flags: slices.Concat(o.dataSettings().Without("dev_split"), setting.List{
-		setting.Number("val_share", &o.valShare, 0.2, share).In(setting.Protocol).Common().Describe("`S` share of the classes for val, between 0 and 1"),
-		setting.Number("test_share", &o.testShare, 0.2, share).In(setting.Protocol).Common().Describe("`S` share of the classes for test, between 0 and 1"),
-		setting.Whole("val_classes", &o.proposal.Val, 0, setting.Count).In(setting.Protocol).Noted("from --val-share").Describe("`N` number of classes for val").Excludes("val_share"),
-		setting.Whole("test_classes", &o.proposal.Test, 0, setting.Count).In(setting.Protocol).Noted("from --test-share").Describe("`N` number of classes for test").Excludes("test_share"),
-		setting.Seed("seed", &o.proposal.Seed).Describe("`SEED` random seed of the proposal"),
-		setting.Raw("check", &o.check, "").In(inputGroup).Common().Describe("`FILE` splits.csv to check instead of proposing a split").Excludes(ofProposals...),
-		setting.Switch("own", &o.own, false).In(inputGroup).Common().Describe("check the splits of the data set instead of proposing one").Excludes(append(ofProposals, "check")...),
-		setting.Raw("to", &o.to, "").In(outputGroup).Common().Describe("`FILE` splits.csv to write, which must not exist"),
-	})}
+	return &command{name: "split", argument: "NAME", run: withArgument(o.run), flags: slices.Concat(o.dataSettings(), setting.List{
+		setting.Number("val_size", &o.val, 0.2, size).Describe("`S` share of the classes for val, below 1, or their number"),
+		setting.Number("test_size", &o.test, 0.2, size).Describe("`S` share of the classes for test, below 1, or their number"),
+		setting.Seed("seed", &o.seed).Describe("`SEED` random seed of the proposal"),
+	}.In(setting.Protocol).Common(), setting.List{
+		setting.Raw("check", &o.check, "").In(inputGroup).Describe("`FILE` splits.csv to check instead of proposing a split").Excludes(ofProposals...),
+		setting.Switch("own", &o.own, false).In(inputGroup).Describe("check the splits of the data set instead of proposing one").
+			Excludes(append(ofProposals, "check")...),
+		setting.Raw("to", &o.to, "").In(outputGroup).Describe("`FILE` splits.csv to write, which must not exist"),
+	}.Common())}
 }
 
 func (o *splitOptions) run(c *call, name string) error {
@@ -167,10 +165,13 @@ func (o *splitOptions) run(c *call, name string) error {
 }
 
 func (o *splitOptions) propose(d *dataset.Dataset) (r datasets.Splits, err error) {
-	usable := float64(len(split.Usable(d)))
-	o.proposal.Val = cmp.Or(o.proposal.Val, int(math.Round(o.valShare*usable)))
-	o.proposal.Test = cmp.Or(o.proposal.Test, int(math.Round(o.testShare*usable)))
-	s, err := split.Propose(d, o.proposal)
+	classes := func(size float64) int {
+		if size < 1 {
+			size *= float64(len(split.Usable(d)))
+		}
+		return int(math.Round(size))
+	}
+	s, err := split.Propose(d, split.Options{Val: classes(o.val), Test: classes(o.test), Seed: o.seed})
 	if err != nil {
 		return r, err
 	}
@@ -203,16 +204,8 @@ func fetchCommand() *command {
 		setting.Raw("sha256", &o.SHA256, "").Describe("`SUM` expected SHA-256 of the archive with the features, or of the weights; none was published"),
 	}.In(inputGroup), setting.List{
 		setting.Raw("download_dir", &o.DownloadDir, "").Noted("lago-train/downloads in the user's cache folder").Describe("`DIR` folder of downloaded archives"),
-		setting.Switch("delete_archives", &o.DeleteArchives, false).Describe("remove the downloaded archives once the data set is complete"),
 		setting.Switch("force", &o.Force, false).Common().Describe("replace an existing folder of the data set and everything in it, or file of weights"),
-	}.In(outputGroup), setting.List{
-		setting.Whole("attempts", &o.Attempts, 6, setting.Count).Describe("`N` attempts in a row without progress before the download is given up"),
-		setting.Of("stall", &o.Stall, 30*time.Second, "a duration such as 30s", time.ParseDuration).
-			Describe("`DURATION` longest wait for the next byte from the server before a new attempt"),
-	}.In(runGroup), data.dataSettings().Without("no_cache", "threads", "dev_split")), run: withArgument(func(c *call, name string) error {
-		if o.Stall <= 0 {
-			return wrong("--stall", "a time above 0", o.Stall.String())
-		}
+	}.In(outputGroup), data.dataSettings().Without("json")), run: withArgument(func(c *call, name string) error {
 		o.DataDir, o.Progress, o.Check = catalog.DataDir(data.DataDir), display.show, checkFetched
 		r, err := fetch.Fetch(c, name, o)
 		return data.print(fetched{r, data.DataDir}, err)
@@ -274,7 +267,7 @@ func serveCommand() *command {
 	return &command{
 		name:     "serve",
 		argument: "NAME|DIR",
-		flags: slices.Concat(o.dataSettings().Without("json", "dev_split", "no_cache"), needing("weights", o.networkSettings().Without("boxes", "weights")), setting.List{o.weightsSetting().Needs("model")}, setting.List{
+		flags: slices.Concat(o.dataSettings().Without("json"), needing("model", o.networkSettings().Without("boxes")), setting.List{
 			setting.Raw("model", &o.model, "").In(inputGroup).Noted("none").Common().Describe(modelUsage),
 			setting.Whole("port", &o.port, 0, setting.Between(0, 65535)).In(runGroup).Noted("any free one").Common().Describe("`N` port of 127.0.0.1 to listen on"),
 			setting.Switch("read_only", &o.readOnly, false).In(outputGroup).Common().Describe("write nothing"),

@@ -64,11 +64,10 @@ func openLAGO(name string) (*predictor.Model, error) {
 	return nil, e
 }
 
-// openView opens a data set, that of the model if name is "", with the split of the model unless --dev-split
-// asks for another.
+// openView opens a data set, that of the model if name is "", with the split of the model.
 func openView(ctx context.Context, m *predictor.Model, name string, o catalog.Options) (*dataset.Dataset, error) {
 	d, err := catalog.Open(ctx, cmp.Or(name, m.Dataset), o)
-	if err == nil && o.DevSplit <= 1 { // not given
+	if err == nil {
 		d = m.View(d)
 	}
 	return d, err
@@ -116,12 +115,12 @@ type evaluateOptions struct {
 }
 
 func evaluateCommand() *command {
-	var o evaluateOptions
+	o := evaluateOptions{Config: evaluation.Config{Bins: 15}}
 	return &command{
 		name: "evaluate",
-		flags: slices.Concat(o.dataSettings(), setting.List{
+		flags: slices.Concat(o.dataSettings(), workSettings(), setting.List{
 			setting.Texts("model", &o.names).Common().Describe(modelUsage+"; repeat it for an ensemble").
-				Excludes("scores", "labels", "unseen", "score_kind", "val_scores", "val_labels", "val_unseen"),
+				Excludes("scores", "labels", "unseen", "val_scores", "val_labels", "val_unseen"),
 			setting.Of("split", &o.models.Split, "", "", parseSplit).WithOptions("val", "test").Noted("val for runs of the dev stage, otherwise test").Common().
 				Describe("classes whose samples are evaluated"),
 			setting.Texts("dev", &o.dev).Noted("found beside the model").Describe("`MODEL` run of the dev stage to validate with, one for each model"),
@@ -130,13 +129,10 @@ func evaluateCommand() *command {
 			setting.Raw("labels", &o.files.Labels, "").Common().Describe("`FILE` column of each sample's class in --scores, from 0: .npy, .mat or text"),
 			setting.Raw("unseen", &o.files.Unseen, "").Common().Noted("all").Describe("`N,...` columns of the unseen classes, from 0, their names in CSV scores, or a file of them"),
 			setting.Whole("index_from", &o.files.From, 0, setting.Between(0, 1)).Needs("scores").Describe("`N` number of the first column in labels and in lists of columns: 0 or 1"),
-			setting.Choice("score_kind", &o.files.Kind, "", evaluation.Probabilities, evaluation.Logits, evaluation.BareScores).Noted("recognised").
-				Describe("what --scores holds"),
 			setting.Raw("val_scores", &o.valFiles.Scores, "").Describe("`FILE` scores to validate with"),
 			setting.Raw("val_labels", &o.valFiles.Labels, "").Describe("`FILE` labels of --val-scores"),
 			setting.Raw("val_unseen", &o.valFiles.Unseen, "").Noted("all").Describe("`N,...` columns of the unseen classes of --val-scores, or a file of them"),
 		}.In(inputGroup), setting.List{
-			setting.Whole("bins", &o.Bins, 15, setting.Count).Describe("`N` bins of the expected calibration error"),
 			setting.Raw("figures", &o.figures, "").Common().Describe("`DIR` folder for reliability.svg, coverage.svg and seen-unseen.svg"),
 			setting.Raw("csv", &o.csv, "").Common().Describe("`DIR` folder for CSV files: confusion matrix, samples, classes, curves"),
 			setting.Raw("scores_out", &o.save, "").Describe("`FILE` .npy file for the scores, samples x classes"),

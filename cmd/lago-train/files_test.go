@@ -20,7 +20,6 @@ import (
 
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/check"
-	"github.com/lago-train/lago-train/dataset/fetch"
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/experiments/answers/evaluation"
 	"github.com/lago-train/lago-train/experiments/answers/extract"
@@ -50,8 +49,8 @@ var objects, shared = map[string]any{
 	"groups": grouping.Result{}, "report": report.Summary{}, "runs": history.Listing{}, "runs show": history.Detail{},
 	"evaluate": evaluation.Result{}, "explain": predictor.Explanation{},
 	"dataset list": catalog.Listing{}, "dataset info": catalog.Summary{}, "dataset check": catalog.Report{},
-	"dataset describe": catalog.Described{}, "dataset split": check.SplitReport{}, "dataset fetch": fetch.Result{},
-	"dataset extract": extract.Result{}, "dataset convert": catalog.Converted{},
+	"dataset split":   check.SplitReport{},
+	"dataset extract": extract.Result{},
 }, map[string]any{
 	"summary": lab.Summary{}, "interval": metrics.Interval{}, "difference": metrics.Difference{},
 	"measured": results.Measured{}, "method": results.Method{}, "method difference": comparison.Difference{},
@@ -288,7 +287,7 @@ func TestCommandsKeepFilesOfDataSets(t *testing.T) {
 		append(predict, "--format", "html", "--to", filepath.Join(folder, "page.html")),
 		append(predict, "--format", "csv", "--to", labels+".csv"),
 		append(predict, "--to", filepath.Join(folder, "features.csv")),
-		append([]string{"explain", "--model", dir, "--sample", "5", "--to", labels + ".csv"}, data[:3]...),
+		append([]string{"explain", "--model", dir, "--sample", "5", "--to", labels + ".csv"}, data[:2]...),
 		append([]string{"evaluate", "--model", dir, "--csv", folder}, data...),
 		{"runs", "--from", filepath.Dir(dir), "--csv", labels + ".csv"},
 		{"runs", "show", dir, "--csv", filepath.Join(folder, "splits.csv")},

@@ -211,7 +211,7 @@ func TestComplete(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
 		{"sw", "sweep-k"},
 		{"dataset c", "check convert"},
-		{"run --variant ", "singletons semantic-hard k-soft semantic-soft"},
+		{"run --method ", "singletons semantic-hard k-soft semantic-soft dap ale eszsl sync sje devise kernel"},
 		{"noise --methods k-soft,es", "k-soft,eszsl"},
 		{"run --h", "--hold-out --help --help-all"},
 		{"run --om", "--omega"}, // not in --help
@@ -263,7 +263,7 @@ func TestHelpThatCannotBeWritten(t *testing.T) {
 
 // The scripts as their shells run them.
 func TestCompletionScripts(t *testing.T) {
-	const line = "lago-train run --variant k"
+	const line = "lago-train run --method k-"
 	ask := map[string]string{
 		"bash": `source /dev/stdin; COMP_WORDS=(%s); COMP_CWORD=3; _lago_train lago-train; echo "${COMPREPLY[@]}"`,
 		"zsh":  `compdef() { : }; source /dev/stdin; compadd() { echo "${@[-1]}" }; words=(%s); CURRENT=4; _lago_train`,

@@ -28,7 +28,6 @@ type networkOptions struct {
 	weights    string
 	fit        dataset.Fit
 	size       int
-	stride     bool
 	activation vit.Activation
 	boxes      string
 }
@@ -36,26 +35,28 @@ type networkOptions struct {
 // leastSize is the smallest side of images for a ResNet, and of a patch of CLIP.
 const leastSize = resnet.MinSize
 
+// networkSettings are those of commands that compute features for a model, which has the others.
 func (o *networkOptions) networkSettings() setting.List {
 	return setting.List{
-		o.weightsSetting(),
-		setting.Choice("fit", &o.fit, dataset.Crop, dataset.Crop, dataset.Squash).
-			Describe("make squares: crop resizes the shorter side and crops the centre, squash resizes both"),
-		setting.Whole("size", &o.size, images.DefaultSize, setting.Between(leastSize, 1024)).Describe("`PIXELS` side of the squares"),
-		setting.Switch("stride_in_1x1", &o.stride, false).
-			Describe("bottlenecks of a ResNet stride in the first 1x1 convolution (default: from the file, otherwise no)"),
-		setting.Choice("activation", &o.activation, vit.QuickGELU, vit.QuickGELU, vit.GELU).
-			Describe("activation of a CLIP, which its weights do not show: quick_gelu is OpenAI's, gelu that of most others"),
+		setting.Raw("weights", &o.weights, "").Common().Describe("`FILE` weights of a ResNet, DINOv2 or CLIP, safetensors"),
 		setting.Raw("boxes", &o.boxes, "").Describe("`FILE` CSV file of bounding boxes to crop to: path,x,y,width,height in pixels"),
 	}.In(imageGroup)
 }
 
-func (o *networkOptions) weightsSetting() setting.Setting {
-	return setting.Raw("weights", &o.weights, "").In(imageGroup).Common().Describe("`FILE` weights of a ResNet, DINOv2 or CLIP, safetensors")
+// extractionSettings are those that predictions take from the features of the training.
+func (o *networkOptions) extractionSettings() setting.List {
+	return setting.List{
+		setting.Choice("fit", &o.fit, dataset.Crop, dataset.Crop, dataset.Squash).
+			Describe("make squares: crop resizes the shorter side and crops the centre, squash resizes both"),
+		setting.Whole("size", &o.size, images.DefaultSize, setting.Between(leastSize, 1024)).
+			Describe("`PIXELS` side of the squares"),
+		setting.Choice("activation", &o.activation, vit.QuickGELU, vit.QuickGELU, vit.GELU).
+			Describe("activation of a CLIP, which its weights do not show: quick_gelu is OpenAI's, gelu that of most others"),
+	}.In(imageGroup)
 }
 
-// read reads the network and the preprocessing of images that the flags choose. They must be
-// those of the provenance, unless that is nil.
+// read reads the network, and returns the preprocessing of images: that of the provenance or, if it is
+// nil, what the flags choose.
 func (o *networkOptions) read(c *call, from *dataset.Provenance) (*extract.Weights, dataset.ImagePreprocessing, error) {
 	var p dataset.ImagePreprocessing
 	if o.weights == "" {
@@ -67,11 +68,7 @@ func (o *networkOptions) read(c *call, from *dataset.Provenance) (*extract.Weigh
 	var options extract.NetworkOptions
 	if from != nil {
 		options = extract.NetworkOptions{StrideIn1x1: &from.StrideIn1x1, Activation: vit.ActivationOf(from.Architecture)}
-	}
-	if c.isSet("stride-in-1x1") {
-		options.StrideIn1x1 = &o.stride
-	}
-	if c.isSet("activation") {
+	} else if c.isSet("activation") {
 		options.Activation = o.activation
 	}
 	debug.SetGCPercent(garbage) // weights have no pointers, too
@@ -79,27 +76,17 @@ func (o *networkOptions) read(c *call, from *dataset.Provenance) (*extract.Weigh
 	if err != nil {
 		return nil, p, err
 	}
-	p = n.Preprocessing(o.fit, o.size)
+	p = n.Preprocessing(cmp.Or(o.fit, dataset.Crop), cmp.Or(o.size, images.DefaultSize))
 	if p.Boxes = o.boxes != ""; from == nil {
 		return n, p, nil
 	}
-	differs := func(flag string, want, got any) error {
-		return wrong("--"+flag, fmt.Sprintf("%v, as for the features that the model was trained on", want), fmt.Sprint(got))
-	}
-	switch then := from.Images; {
+	const as = ", as for the features that the model was trained on"
+	switch {
 	case n.SHA256 != from.WeightsSHA256:
-		return nil, p, differs("weights", from.Architecture+" with SHA-256 "+from.WeightsSHA256, n.SHA256+" of "+o.weights)
-	case n.Name() != from.Architecture:
-		return nil, p, differs("activation", from.Architecture, n.Name())
-	case n.StrideIn1x1 != from.StrideIn1x1:
-		return nil, p, differs("stride-in-1x1", from.StrideIn1x1, n.StrideIn1x1)
-	case c.isSet("fit") && o.fit != then.Fit:
-		return nil, p, differs("fit", then.Fit, o.fit)
-	case c.isSet("size") && o.size != then.Size:
-		return nil, p, differs("size", then.Size, o.size)
-	case p.Boxes && !then.Boxes:
-		return nil, p, differs("boxes", "whole images", "bounding boxes")
-	case then.Boxes && !p.Boxes:
+		return nil, p, wrong("--weights", from.Architecture+" with SHA-256 "+from.WeightsSHA256+as, n.SHA256+" of "+o.weights)
+	case p.Boxes && !from.Images.Boxes:
+		return nil, p, wrong("--boxes", "whole images"+as, "bounding boxes")
+	case from.Images.Boxes && !p.Boxes:
 		logrus.Warn("the model was trained on images cropped to bounding boxes: these are taken as they are; --boxes crops them")
 	}
 	return n, from.Images, nil
@@ -119,7 +106,7 @@ func (o *networkOptions) extractor(c *call, m *predictor.Model, list []images.Im
 	case m != nil && n.Dims() != m.Dims:
 		return nil, wrong("--weights", fmt.Sprintf("a network with %d features, as the model was trained on", m.Dims), fmt.Sprintf("%d of %s", n.Dims(), n.Name()))
 	case m != nil && from == nil:
-		logrus.Warnf("%s records no provenance of its features: predictions are right only if they came from these weights, with --fit %s and --size %d",
+		logrus.Warnf("%s records no provenance of its features: predictions are right only if they came from these weights, with %s images of %d pixels",
 			m.Dataset, p.Fit, p.Size)
 	}
 	if o.boxes != "" {
@@ -184,7 +171,7 @@ func extractCommand() *command {
 		setting.Switch("skip_broken", &o.SkipBroken, false).Describe("leave out images that cannot be decoded, and list them in skipped.csv"),
 		setting.Switch("replace", &o.Replace, false).
 			Describe("replace the samples of a data set that is there even if none of them stay"),
-	}.In(inputGroup).Common(), o.networkSettings(), o.dataSettings().Without("no_cache", "dev_split"), setting.List{shardSetting(&o.Shard, "images")})}
+	}.In(inputGroup).Common(), o.networkSettings(), o.extractionSettings(), o.dataSettings(), workSettings(), setting.List{shardSetting(&o.Shard, "images")})}
 }
 
 func (o *extractOptions) run(c *call, name string) (err error) {

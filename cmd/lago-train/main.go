@@ -124,8 +124,6 @@ func (c *command) complete(above string) {
 	if c.run != nil {
 		c.flags = append(c.flags, setting.List{
 			setting.Switch("quiet", &display.quiet, false).OrAs("q").Describe("no progress; only results, warnings and errors"),
-			setting.Choice("log_level", new(string), "info", "debug", "info", "warning", "error").Describe("least important messages of the log on stderr"),
-			setting.Choice("log_format", new(string), "text", "text", "json").Describe("format of the log on stderr"),
 		}.In(generalGroup)...)
 	}
 	c.flags = append(c.flags, setting.List{
@@ -141,16 +139,11 @@ func (c *command) complete(above string) {
 // setUp sets up the log, the number of threads and the BLAS.
 func setUp(c *call) error {
 	logrus.SetOutput(display)
-	switch {
-	case c.text("log-format") == "json":
-		logrus.SetFormatter(&logrus.JSONFormatter{})
-		display.terminal = false
-	case display.terminal:
+	logrus.SetFormatter(&logrus.TextFormatter{TimestampFormat: time.DateTime})
+	if display.terminal {
 		logrus.SetFormatter(prose{})
-	default:
-		logrus.SetFormatter(&logrus.TextFormatter{TimestampFormat: time.DateTime})
 	}
-	word := c.text("log-level")
+	word := cmp.Or(c.text("log-level"), "info")
 	if display.quiet && !c.isSet("log-level") {
 		word = "warning"
 	}
@@ -194,7 +187,7 @@ func (prose) Format(e *logrus.Entry) ([]byte, error) {
 const tellEvery = 5 * time.Second
 
 // display is the progress of this process on stderr: one redrawn line on a terminal, elsewhere
-// and if the log is JSON an entry of the log every few seconds. The log is written through it, so
+// an entry of the log every few seconds. The log is written through it, so
 // that entries and the line do not mix.
 var display = &statusLine{to: os.Stderr, terminal: term.IsTerminal(int(os.Stderr.Fd())), width: stderrWidth, shown: time.Now()}
 

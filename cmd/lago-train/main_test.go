@@ -105,7 +105,7 @@ func fails(t *testing.T, args []string, parts ...string) {
 func onMini(t *testing.T) []string {
 	t.Helper()
 	dir := testkit.Must(filepath.Abs("../../dataset/xlsa17/testdata"))(t)
-	return []string{"--data-dir", dir, "--no-cache", "--dataset", "plain"}
+	return []string{"--data-dir", dir, "--dataset", "plain"}
 }
 
 // printed runs the program and reads the JSON that it prints.

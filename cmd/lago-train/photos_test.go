@@ -76,7 +76,7 @@ func TestFromPhotographsToClasses(t *testing.T) {
 	// The new class, by its description among the test classes.
 	model := filepath.Join(runs, "latest")
 	table := testkit.Write(t, data, "new.csv", header+"\n"+described)
-	chosen := []string{"--model", model, "--classes", table, "--candidates", "test", "--weights", weights}
+	chosen := []string{"--model", model, "--candidates", "test," + table, "--weights", weights}
 	out := succeeds(t, append(append([]string{"predict", "--format", "jsonl", "--top", "99"}, chosen...), "--images", newClass)...)
 	var mean float64 // probability of the new class
 	for line := range strings.Lines(out) {
@@ -135,8 +135,6 @@ func TestFromPhotographsToClasses(t *testing.T) {
 
 	// Other features than those of the model are refused.
 	predict := append([]string{"predict"}, chosen...)
-	misused(t, append(predict, "--fit", "crop", "--images", image), "--fit: expected squash, as for the features that the model was trained on, found crop")
-	misused(t, append(predict, "--size", "64", "--images", image), "--size: expected 48")
 	testkit.NoError(t, networktest.WriteTransformer(weights, "clip-tiny"))
 	misused(t, append(predict, "--images", image), "--weights: expected resnet18 with SHA-256")
 	misused(t, []string{"predict", "--model", model, "--images", image}, "--weights: expected a safetensors file", "dataset fetch resnet50 or dinov2-small")

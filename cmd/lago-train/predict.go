@@ -38,7 +38,6 @@ type predictionOptions struct {
 	noPicture                []error // of samples of a data set
 	model, features, dataset string
 	candidates               []predictor.Selection
-	classes                  string // file
 	to                       string // file
 }
 
@@ -62,13 +61,11 @@ func candidatesSetting(to *[]predictor.Selection, otherwise string) setting.Sett
 
 // settings are those of both commands. photographs is the key of those that are predicted.
 func (o *predictionOptions) settings(photographs string) setting.List {
-	return slices.Concat(o.dataSettings().Without("json"), needing(photographs, o.networkSettings()), setting.List{
-		candidatesSetting(&o.candidates, "unseen, or all for samples of classes trained on"),
-		setting.Raw("classes", &o.classes, "").Common().Describe("`FILE` CSV file with descriptions of classes to choose from"),
+	return slices.Concat(o.dataSettings().Without("json"), workSettings(), needing(photographs, o.networkSettings()), setting.List{
+		candidatesSetting(&o.candidates, "unseen, or all for samples of classes trained on").OrAs("classes"),
 	}.In(classGroup), setting.List{
 		modelSetting(&o.model),
 		adaptSetting(&o.Adapt).Excludes("temperature"),
-		setting.Switch("no_calibration", &o.Uncalibrated, false).In(outputGroup).Describe("print probabilities without the temperature that is stored with the model"),
 		setting.Raw("to", &o.to, "").In(outputGroup).Common().Noted("standard output").Describe("`FILE` where to write"),
 		o.outputs.setting(),
 	})
@@ -111,7 +108,7 @@ func (o *predictionOptions) open(open func(name string) (*predictor.Model, error
 			return nil, err
 		}
 	}
-	o.inputs = append(format.Strings(o.candidates), m.Path, o.features, o.classes, o.weights, o.boxes)
+	o.inputs = append(format.Strings(o.candidates), m.Path, o.features, o.weights, o.boxes)
 	return m, atFlag("to", o.check(o.to))
 }
 
@@ -124,9 +121,6 @@ func (o *predictionOptions) predictor(c *call, m *predictor.Model, d *dataset.Da
 		otherwise, other = other, otherwise
 	}
 	list := slices.Clone(o.candidates)
-	if o.classes != "" {
-		list = append(list, predictor.Selection(o.classes))
-	}
 	candidates, err := m.NewCandidates(c, d, list, otherwise)
 	if err != nil {
 		return nil, err
@@ -160,9 +154,9 @@ func logCalibration(c *call, p *predictor.Predictor) {
 	switch {
 	case p.Temperature == 0:
 		logrus.Warnf("scores of %s are not probabilities; --temperature converts them", p.Method.Label())
-	case p.Uncalibrated || c.isSet("temperature"):
+	case c.isSet("temperature"):
 	case p.Calibration != nil:
-		logrus.Infof("probabilities are calibrated on the validation classes (%s); --no-calibration prints them as scored", decision.CalibrationText(p.Calibration))
+		logrus.Infof("probabilities are calibrated on the validation classes (%s)", decision.CalibrationText(p.Calibration))
 	default:
 		logrus.Info("probabilities are not calibrated: the model has no temperature, which lago-train run --stage full chooses on the validation classes")
 	}

@@ -58,7 +58,7 @@ func studyCommands() (list []*command) {
 
 // settings are those of a study and of training many runs, with what some studies have beside.
 func (o *studyOptions) settings() setting.List {
-	list := append(o.study.Settings(&o.request), o.dataSettings()...)
+	list := slices.Concat(o.study.Settings(&o.request), o.dataSettings(), workSettings())
 	list = append(list,
 		setting.Raw("out", &o.request.Out, defaultRuns).In(outputGroup).Common().Describe("`RUNS` folder of the runs"),
 		setting.Whole("jobs", &o.jobs, 0, setting.Threads).In(runGroup).Noted("number of threads").Common().
@@ -71,7 +71,7 @@ func (o *studyOptions) settings() setting.List {
 		list = append(list, shardSetting(&o.shard, "runs"))
 	}
 	if _, ok := o.study.(study.OfModel); ok {
-		ofTraining := append(config.All().Without("dataset", "dev_split").Keys(), "config", "jobs", "shard", "out")
+		ofTraining := append(config.All().Without("dataset").Keys(), "config", "jobs", "shard", "out")
 		list = append(list, modelSetting(&o.model).Excludes(ofTraining...))
 	}
 	if _, ok := o.study.(study.Writer); ok {
@@ -195,18 +195,22 @@ type dataOptions struct {
 	json bool
 }
 
-// dataSettings are those of commands that read data sets and print a result. setUp applies
-// threads, before the action of a command.
+// dataSettings are those of commands that read data sets and print a result.
 func (o *dataOptions) dataSettings() setting.List {
 	return setting.List{
 		setting.Raw("data_dir", &o.DataDir, "").In(setting.Data).Noted("$" + catalog.EnvDataDir + ", otherwise ./data").Common().
 			Describe("`DIR` folder that holds the data sets"),
-		setting.Switch("no_cache", &o.NoCache, false).In(setting.Data).Describe("read .mat files again, without the cache of parsed files"),
+		o.jsonSetting(),
+	}
+}
+
+// workSettings are those of commands that compute for long; setUp applies them.
+func workSettings() setting.List {
+	return setting.List{
 		setting.Whole("threads", new(int), 0, setting.Threads).In(runGroup).Noted("number of cores").
 			Describe("`N` threads to compute with, in Go and in the BLAS"),
-		o.jsonSetting(),
-		setting.Whole("dev_split", &o.DevSplit, 1, setting.Between(1, 3)).In(setting.Data).
-			Describe("`N` split, 1 to 3, of the seen classes into train and validation classes"),
+		setting.Choice("log_level", new(string), "info", "debug", "info", "warning", "error").In(generalGroup).
+			Describe("least important messages of the log on stderr"),
 	}
 }
 

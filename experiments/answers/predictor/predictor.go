@@ -14,9 +14,8 @@ import (
 
 // Options say how samples are predicted.
 type Options struct {
-	Temperature  float64 // T of the probabilities softmax(s/T); 0 is that of the model
-	Uncalibrated bool    // leave out the temperature that is stored with the model
-	Adapt        bool    // adapt the predictions to all samples together
+	Temperature float64 // T of the probabilities softmax(s/T); 0 is that of the model
+	Adapt       bool    // adapt the predictions to all samples together
 }
 
 // Predictor predicts samples as one of some classes. It is not for concurrent use.
@@ -51,7 +50,7 @@ func (m *Model) Predictor(c Candidates, o Options) (*Predictor, error) {
 	}
 	switch {
 	case o.Temperature > 0:
-	case m.Calibration != nil && !o.Uncalibrated:
+	case m.Calibration != nil:
 		p.Temperature = m.Calibration.Temperature
 	case m.Method.Name == methods.LAGO:
 		p.Temperature = 1 // of log p(z|x)

@@ -81,32 +81,39 @@ func All() setting.List {
 	return c.Settings()
 }
 
-// RunSettings are those of a run but some and dev_split, which every command that reads data has, and config.
+// RunSettings are those of a run but some, and where they start from.
 func (r *Request) RunSettings(but ...string) setting.List {
 	r.stages = !slices.Contains(but, "stage")
 	list := append(All(), setting.Raw("config", &r.File, "").In(setting.Protocol).Common().
 		Describe("`FILE` settings in JSON, keys as the flags with _ for -; flags override it"),
 		setting.Choice("preset", &r.From, Auto, Auto, Paper, General).In(setting.Protocol).
 			Describe("start from the settings of the paper, from general defaults or, with auto, from those of the paper on its own features and split alone"))
-	return list.Without(append(but, "dev_split")...)
+	return list.Without(but...)
 }
+
+// inStudies are the settings that have flags in studies, beside those of files. Config files can have all.
+var inStudies = []string{"dataset", "seeds", "seed", "method", "epochs", "patience", "preprocess", "lr", "config", "preset"}
 
 // DevSettings are those of studies whose dev stage decides the epochs of the test stage, if they have one.
 func (r *Request) DevSettings(but ...string) setting.List {
 	list := r.RunSettings(append(but, "stage")...)
+	rare := slices.DeleteFunc(list.Keys(), func(key string) bool { return slices.Contains(inStudies, key) })
+	return ofDev(list.Without(rare...), strconv.Itoa(defaultEpochs))
+}
+
+// ofDev changes what the help says of epochs to those of the dev stage.
+func ofDev(list setting.List, epochs string) setting.List {
 	i := slices.Index(list.Keys(), "epochs")
-	list[i].Note, list[i].Help = strconv.Itoa(defaultEpochs), "`N` number of epochs, at most, of the dev stage"
+	list[i].Note, list[i].Help = epochs, "`N` number of epochs, at most, of the dev stage"
 	return list
 }
 
 // SearchSettings are those of studies that choose settings, with their defaults and the folds.
 func (r *Request) SearchSettings(but ...string) setting.List {
-	list := r.DevSettings(but...)
+	list := ofDev(r.RunSettings(append(but, "stage")...), searchEpochs)
 	r.searching = true
 	for i, s := range list {
 		switch s.Key {
-		case "epochs":
-			list[i].Note = searchEpochs
 		case "patience":
 			list[i].Note = searchPatience
 		case "seeds":
@@ -120,7 +127,7 @@ func (r *Request) SearchSettings(but ...string) setting.List {
 // VariantSettings are those that several variants have in common, for studies that run the full
 // protocol, and the folder of config files.
 func (r *Request) VariantSettings() setting.List {
-	return append(r.DevSettings("method", "config", "k", "lr_v", "psi", "zeta"), r.FolderSetting())
+	return append(r.DevSettings("method", "config"), r.FolderSetting())
 }
 
 // FolderSetting is the folder of config files.
@@ -133,7 +140,6 @@ func (r *Request) RotationSettings() setting.List {
 	return setting.List{
 		setting.Whole("rotate", &r.Rotate, 0, setting.Count).In(setting.Data).Noted("no rotation").Common().
 			Describe("`N` parts, at least 3, into which the classes are divided; each is unseen once"),
-		setting.Seed("rotate_seed", &r.RotateSeed).In(setting.Data).Describe("`SEED` random seed of the parts of --rotate").Needs("rotate"),
 	}
 }
 

@@ -67,7 +67,7 @@ type Config struct {
 // Settings lists the settings of the study.
 func (c *Config) Settings(r *config.Request) setting.List {
 	r.Variants = model.Variants
-	return slices.Concat(r.DevSettings("prior", "complement"), r.RotationSettings(), setting.List{
+	return slices.Concat(r.DevSettings(), r.RotationSettings(), setting.List{
 		setting.Switch("groups", &c.Groups, false).Common().Excludes("per_group").
 			Describe("in place of the designs, compare semantic groups with singletons and with random groups of the same sizes"),
 		setting.Switch("per_group", &c.PerGroup, false).Common().Describe("also train the default design with the attribute prior per group"),

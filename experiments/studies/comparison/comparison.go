@@ -46,8 +46,9 @@ type Config struct {
 func (c *Config) Settings(r *config.Request) setting.List {
 	r.Methods = &c.Methods
 	return slices.Concat(r.SearchSettings(
-		"method", "lr", "lr_v", "bias_factor", "batch", "beta", "lambda", "alpha", "psi", "zeta", "k", "prior", "complement", "config",
+		"method", "lr", "lr_v", "bias_factor", "batch", "beta", "lambda", "alpha", "psi", "zeta", "k", "prior", "complement", "freeze_prior", "omega", "ridge", "config",
 	), r.RotationSettings(), setting.List{
+		setting.Seed("rotate_seed", &r.RotateSeed).In(setting.Data).Describe("`SEED` random seed of the parts of --rotate").Needs("rotate"),
 		r.FolderSetting(),
 		setting.Choices("methods", &c.Methods, methods.Names(), Names()...).In(setting.Methods).Common().Noted("lago and all baselines").Describe("variants of LAGO, lago for the best of them, and baselines"),
 		setting.Switch("adapt", &c.Adapt, false).In(setting.Methods).Common().Describe("adapt the predictions to all samples together (transductive)"),

@@ -45,12 +45,10 @@ type Analysis struct {
 
 // Settings lists the settings of the study.
 func (q *Analysis) Settings(r *config.Request) setting.List {
-	share := setting.Range{Least: 0, Most: math.Nextafter(1, 0), Text: "a number from 0 to below 1"}
+	q.Threshold = 1e-3
 	correlation := setting.Range{Least: -1, Most: 1, Above: true, Text: "a correlation from above -1 to 1"}
 	r.Variants = []model.Variant{model.KSoft, model.SemanticSoft}
 	return slices.Concat(r.DevSettings("method"), setting.List{
-		setting.Number("threshold", &q.Threshold, 1e-3, share).
-			Describe("`T` value up to which entries of Gamma and products of its rows count as zero"),
 		setting.Number("below", &q.Below, 0, correlation).
 			Describe("`R` correlation below which attributes are anti-correlated"),
 	}.In(setting.Classes).Common(), setting.List{

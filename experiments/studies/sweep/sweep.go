@@ -32,7 +32,7 @@ type GroupNumbers struct {
 // Settings lists the settings of the study.
 func (c *GroupNumbers) Settings(r *config.Request) setting.List {
 	r.Variants = []model.Variant{model.KSoft}
-	return slices.Concat(r.DevSettings("method", "k"), r.RotationSettings(), setting.List{
+	return slices.Concat(r.DevSettings("method"), r.RotationSettings(), setting.List{
 		setting.Several("ks", &c.Ks, nil, "whole numbers, separated by commas", strconv.Atoi).
 			Noted("1,10,20,30,40,60, as far as there are attributes").Common().Describe("`K,...` numbers of groups"),
 	})
@@ -153,7 +153,7 @@ type Subsets struct {
 
 // Settings lists the settings of the study.
 func (c *Subsets) Settings(r *config.Request) setting.List {
-	return slices.Concat(r.DevSettings("hold_out"), r.RotationSettings(), setting.List{
+	return slices.Concat(r.DevSettings(), r.RotationSettings(), setting.List{
 		setting.Choice("of", &c.Of, Classes, Axes...).
 			Describe("what there is less of: seen classes, samples of each seen class, groups of attributes, or described entries of each class"),
 		setting.Several("sizes", &c.Sizes, nil, "whole numbers, separated by commas", strconv.Atoi).
