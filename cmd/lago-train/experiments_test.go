@@ -128,7 +128,7 @@ func TestExperimentsShareRunsAndStoreResults(t *testing.T) {
 		kind, _, _ := strings.Cut(filepath.Base(path), "-plain-")
 		kinds[kind]++
 	}
-	testkit.Equal(t, "stored", kinds, map[string]int{"reproduction": 1, "noise": 1, "partial-strongest": 2, "subsets-groups": 1, "groups": 1, "run": 1})
+	testkit.Equal(t, "stored", kinds, map[string]int{"reproduction": 1, "noise": 1, "partial-strongest": 1, "subsets-groups": 1, "groups": 1, "run": 1})
 
 	page, figures := filepath.Join(out, "r.html"), filepath.Join(out, "figures")
 	args := []string{"report", "--from", out, "--to", page, "--figures", figures}

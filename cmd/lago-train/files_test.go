@@ -49,7 +49,7 @@ var objects, shared = map[string]any{
 	"groups": grouping.Result{}, "report": report.Summary{}, "runs": history.Listing{}, "runs show": history.Detail{},
 	"evaluate": evaluation.Result{}, "explain": predictor.Explanation{},
 	"dataset list": catalog.Listing{}, "dataset info": catalog.Summary{}, "dataset check": catalog.Report{},
-	"dataset split":   check.SplitReport{},
+	"dataset describe": catalog.Described{}, "dataset split": check.SplitReport{},
 	"dataset extract": extract.Result{},
 }, map[string]any{
 	"summary": lab.Summary{}, "interval": metrics.Interval{}, "difference": metrics.Difference{},

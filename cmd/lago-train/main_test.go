@@ -147,10 +147,10 @@ func TestWrongCommandLines(t *testing.T) {
 		{"run --variant k-sotf", []string{"--variant: expected one of singletons", "Did you mean k-soft?"}},
 		{"ablate --jobs 3 --threads 2", []string{"--jobs: expected at most the number of --threads, found 3"}},
 		{"run --lr", []string{"--lr: expected a value, found none", "lago-train run --help"}},
-		{"report --to a --out b", []string{"--out: expected no --out beside --to"}},
+		{"run --method k-soft --variant k-soft", []string{"--variant: expected no --variant beside --method"}},
 		{"dataset fetsh --help", []string{`"fetsh"`, "Did you mean fetch?"}},
 		{"dataset describe " + described + " --like gylphs", []string{`data set "gylphs"`, "Did you mean glyphs?"}},
-		{"run -k 5", []string{" -k: expected variant k-soft, found variant semantic-hard"}},
+		{"run -k 5", []string{" -k: expected method k-soft, found method semantic-hard"}},
 		{"run glyphs", []string{"run: expected flags only", `"glyphs"`, "Did you mean --dataset glyphs?"}},
 		{"dataset info --dataset glyphs", []string{"--dataset: expected a flag", "The name of the data set follows the command"}},
 		{"run --dataset https://a.org/b.zip", []string{"expected a name or a folder, found an address"}},
@@ -169,7 +169,7 @@ func TestWrongCommandLines(t *testing.T) {
 		{"compare --configs " + empty, []string{"--configs: expected --tune 0 beside it"}},
 		{"noise --methods eszsl --lr 1", []string{"--lr: expected a variant of LAGO among --methods, found only baselines"}},
 		{"compare --rotate 3 --hold-out", []string{"--hold-out: expected hold_out false in a rotation, found true"}},
-		{"groups --model nope --lr-v 1", []string{"--lr-v: expected no --lr-v beside --model"}},
+		{"groups --model nope --lr 1", []string{"--lr: expected no --lr beside --model"}},
 		{"runs --from other show latest", []string{"--from: expected a flag of lago-train runs show", "lago-train runs show --help"}},
 		{"runs show", []string{"runs show: expected one argument, RUN, found 0 arguments"}},
 	} {
@@ -190,8 +190,8 @@ func TestWrongCommandLines(t *testing.T) {
 	split := writeConfig(t, `{"dev_split": 2}`)
 	misused(t, []string{"search", "--folds", "2", "--config", split}, "--folds: expected 1, because "+split)
 	singletons := writeConfig(t, `{"method": "singletons"}`)
-	fails(t, []string{"sweep-k", "--config", singletons}, singletons+": variant: expected k-soft, found singletons")
-	fails(t, []string{"groups", "--config", singletons}, singletons+": variant: expected k-soft or semantic-soft, found singletons")
+	fails(t, []string{"sweep-k", "--config", singletons}, singletons+": method: expected k-soft, found singletons")
+	fails(t, []string{"groups", "--config", singletons}, singletons+": method: expected k-soft or semantic-soft, found singletons")
 	fails(t, []string{"runs", "--from", empty + "/none"}, "none: expected a folder of runs, found no such folder")
 }
 
