@@ -50,6 +50,8 @@ func Read(ctx context.Context, path string, attributes []Attribute) (*Table, err
 const (
 	maxSize    = 1 << 26 // of a file in bytes
 	maxEntries = 1 << 24 // classes x attributes
+
+	maxAttributes = 1 << 16
 )
 
 type file struct {

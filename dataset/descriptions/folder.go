@@ -48,7 +48,13 @@ func ReadFolder(ctx context.Context, dir string, complete bool, problems *invali
 		}
 		return table.Read(ctx, path, problems, []string{column}, optional)
 	}
-	if file := read(AttributesFile, "name", "group"); file != nil {
+	atMost := func(file *table.Table, n, most int, of string) bool { // or it is reported
+		if n > most {
+			problems.AddError(&invalid.Error{Where: file.File, Want: fmt.Sprintf("at most %d %s", most, of), Got: fmt.Sprint(n)})
+		}
+		return n <= most
+	}
+	if file := read(AttributesFile, "name", "group"); file != nil && atMost(file, len(file.Rows), maxAttributes, "attributes") {
 		for i, name := range file.Names("name") {
 			a := Attribute{name, file.Cell(file.Rows[i], "group")}
 			if i > 0 && (a.Group == "") != (t.Attributes[0].Group == "") {
@@ -67,6 +73,9 @@ func ReadFolder(ctx context.Context, dir string, complete bool, problems *invali
 	}
 	file := read(ClassesFile, ClassColumn, table.Any)
 	if file == nil {
+		return t
+	}
+	if !atMost(file, len(file.Rows)*max(len(t.Attributes), len(file.Columns)-1), maxEntries, "classes x attributes") {
 		return t
 	}
 	t.Classes = file.Names(ClassColumn)

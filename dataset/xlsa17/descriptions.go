@@ -81,7 +81,11 @@ func (f *folder) readDescriptionFile(path string) error {
 // normalisedHint says what the variable att holds, if it is there.
 func (f *folder) normalisedHint() string {
 	a := f.vars[varNormalised]
-	if a == nil || len(a.Dims) != 2 || !a.Class.Numeric() || a.Load(f.ctx) != nil {
+	const most = 1 << 22 // numbers that are read for a hint
+	if a == nil || len(a.Dims) != 2 || a.Dims[1] != len(f.Classes) || a.Count() > most {
+		return ""
+	}
+	if !a.Class.Numeric() || a.Load(f.ctx) != nil {
 		return ""
 	}
 	switch u := dataset.Convert[float64](dataset.Matrix[float32]{Rows: a.Dims[1], Cols: a.Dims[0], Data: a.Float32}); {

@@ -74,6 +74,7 @@ func SelectionOf(d *dataset.Dataset, class int) Selection {
 // that are described.
 func (m *Model) SelectedCandidates(d *dataset.Dataset, selections ...Selection) Candidates {
 	var classes []int
+	listed := make([]bool, len(d.Classes))
 	var distinct []string
 	for _, s := range selections {
 		if !slices.Contains(distinct, string(s)) {
@@ -81,7 +82,8 @@ func (m *Model) SelectedCandidates(d *dataset.Dataset, selections ...Selection) 
 		}
 		for _, z := range m.ClassesOf(d, s) {
 			described := s != Unseen && s != All || slices.ContainsFunc(d.Descriptions.Row(z), func(p float64) bool { return !math.IsNaN(p) })
-			if described && !slices.Contains(classes, z) {
+			if described && !listed[z] {
+				listed[z] = true
 				classes = append(classes, z)
 			}
 		}
@@ -122,8 +124,12 @@ func (c Candidates) join(more Candidates) (Candidates, error) {
 	if c.Names == nil {
 		return more, nil
 	}
+	known := make(map[string]bool, len(c.Names))
+	for _, name := range c.Names {
+		known[name] = true
+	}
 	for _, name := range more.Names {
-		if slices.Contains(c.Names, name) {
+		if known[name] {
 			return c, &invalid.Error{
 				Where: more.What, Want: "names that differ from the " + c.What, Got: fmt.Sprintf("%q", name),
 				Hint: "Rename the class or leave it out.",
