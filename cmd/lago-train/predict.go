@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/sirupsen/logrus"
+	"golang.org/x/term"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
@@ -283,6 +284,9 @@ func (o *predictOptions) run(c *call) error {
 	}
 	if o.format == render.HTML {
 		return o.writeSheet(c, p, d, r)
+	}
+	if o.format == render.Table && o.to == "" && term.IsTerminal(int(os.Stdout.Fd())) {
+		return o.show(func(w io.Writer) error { return render.Excerpt(w, r) })
 	}
 	return o.show(func(w io.Writer) error { return o.writePredictions(w, o.format, r) })
 }

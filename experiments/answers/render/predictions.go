@@ -186,6 +186,71 @@ func (out *output) table() error {
 	return out.Flush()
 }
 
+// excerptRows is the number of predictions, and of classes, of an excerpt.
+const excerptRows = 20
+
+// Excerpt writes the first predictions as a table, for a terminal, and how many samples are predicted as each class.
+func Excerpt(w io.Writer, r *predictor.Predictions) error {
+	first := *r
+	first.Samples = r.Samples[:min(len(r.Samples), excerptRows)]
+	if err := Predictions(w, Table, &first); err != nil || len(r.Samples) <= excerptRows {
+		return err
+	}
+	abstained := func(p predictor.Prediction) bool { return p.Abstained }
+	predicted := slices.DeleteFunc(slices.Clone(r.Samples), abstained)
+	list := counts(predicted, r.Candidates.Names)
+	n, t := r.Count(), table.New("", "prediction", "samples").Right(2, 3)
+	if n.Known > 0 {
+		t = table.New("", "prediction", "samples", "right").Right(2, 3)
+	}
+	row := func(name string, samples int, right any) {
+		if n.Known > 0 {
+			t.Row(name, samples, right)
+		} else {
+			t.Row(name, samples)
+		}
+	}
+	for _, c := range list[:min(len(list), excerptRows)] {
+		row(format.Printable(c.Name), c.Samples, c.Right)
+	}
+	others := classCount{}
+	for _, c := range list[min(len(list), excerptRows):] {
+		others.Samples += c.Samples
+		others.Right += c.Right
+	}
+	if others.Samples > 0 {
+		row(format.Count(len(list)-excerptRows, "other class"), others.Samples, others.Right)
+	}
+	if n.Abstained > 0 {
+		row("(abstain)", n.Abstained, "")
+	}
+	t.Note("the first %d of %s are above; all: --to FILE", excerptRows, format.Count(n.Samples, "sample"))
+	return table.WriteText(w, t)
+}
+
+// classCount is the samples that are predicted as a class, and how many of them rightly.
+type classCount struct {
+	Name           string
+	Samples, Right int
+}
+
+// counts lists the predicted classes, those with most samples first.
+func counts(samples []predictor.Prediction, names []string) (list []classCount) {
+	all := make([]classCount, len(names))
+	for _, s := range samples {
+		c := &all[s.Best[0].Class]
+		c.Name = names[s.Best[0].Class]
+		if c.Samples++; s.Class == c.Name {
+			c.Right++
+		}
+	}
+	list = slices.DeleteFunc(all, func(c classCount) bool { return c.Samples == 0 })
+	slices.SortFunc(list, func(a, b classCount) int {
+		return cmp.Or(cmp.Compare(b.Samples, a.Samples), cmp.Compare(a.Name, b.Name))
+	})
+	return list
+}
+
 // Shares lists the estimated share of each class, the largest first, and the classes that seem to be absent.
 func Shares(a *predictor.Adapted, classes []string) *table.Table {
 	n, order, absent := a.P.Rows, make([]int, len(classes)), []string(nil)

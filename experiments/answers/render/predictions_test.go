@@ -107,6 +107,22 @@ func TestTable(t *testing.T) {
 	testkit.WantText(t, out.String(), "  sample  id  ", "     score  next\n", "       3  …"+strings.Repeat("é", 36)+"end  été", "   -0.5000  say ")
 }
 
+// A terminal gets the first twenty rows and a summary, and everything where that is shorter.
+func TestExcerpt(t *testing.T) {
+	r := three(predictor.Listing{Top: 2, Confidence: 0.6}, 1)
+	var all, short, long strings.Builder
+	testkit.NoError(t, Predictions(&all, Table, r))
+	testkit.NoError(t, Excerpt(&short, r))
+	testkit.Equal(t, "three rows", short.String(), all.String())
+	for range 9 {
+		r.Samples = append(r.Samples, r.Samples[:3]...)
+	}
+	testkit.NoError(t, Excerpt(&long, r))
+	testkit.Equal(t, "lines of samples", strings.Count(long.String(), "\n       "), 20)
+	testkit.WantText(t, long.String(), `│ say "hi", <you> │      10 │    10 │`, "│ été             │      10 │     0 │", "│ (abstain)       │      10 │       │",
+		"the first 20 of 30 samples are above; all: --to FILE")
+}
+
 // full is a disk that is full.
 type full struct{}
 
@@ -155,8 +171,8 @@ func TestSheet(t *testing.T) {
 	if want := "c.jpg uncertain a.jpg  b.jpg  d.jpg "; strings.Join(got, " ") != want {
 		t.Errorf("%q, expected %q", got, want)
 	}
-	testkit.WantText(t, page, "<h1>3 of 4 right, 1 uncertain</h1>", `<option value="&lt;b&gt;owl">&lt;b&gt;owl (3)</option>`,
-		"true class: stork, no candidate", "because 4", "0.953", `title="stork predicted as &lt;b&gt;owl">1</button>`)
+	testkit.WantText(t, page, "<h1>3 of 3 right; 1 is of a class that is no candidate; 1 uncertain</h1>", `<option value="&lt;b&gt;owl">&lt;b&gt;owl (3)</option>`,
+		"true class: stork</em>", `<span class="outside">true class is no candidate</span><span class="unsure">uncertain</span></p>`, "because 4", "0.953", `title="stork predicted as &lt;b&gt;owl">1</button>`)
 	if n := strings.Count(page, "data:image/jpeg;base64,"); n != 3 {
 		t.Errorf("%d pictures, expected 3", n)
 	}
@@ -167,7 +183,7 @@ func TestSheet(t *testing.T) {
 	for i := range s.Samples {
 		s.Samples[i].Class = ""
 	}
-	if got, want := s.summary(counts(testkit.Must(s.cards())(t))), "4 predictions: 3 <b>owl, 1 wren, 2 uncertain"; got != want {
+	if got, want := s.summary(counts(s.Samples, s.Candidates.Names)), "4 predictions: 3 <b>owl, 1 wren; 2 uncertain"; got != want {
 		t.Errorf("found %q, expected %q", got, want)
 	}
 }

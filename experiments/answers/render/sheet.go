@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"image"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -29,7 +30,8 @@ type card struct {
 	predictor.Prediction
 	Name, Predicted string
 	Value           float64
-	Wrong, Outside  bool         // the true class is another one, or no candidate
+	Wrong           bool         // the true class is another candidate
+	Outside         bool         // the true class is no candidate
 	Unsure          string       // why the model abstains, "" if it does not
 	Next            string       // the classes after the best one
 	Picture         template.URL // "" without one
@@ -45,8 +47,8 @@ const (
 func (s *Sheet) card(from predictor.Prediction) (c card, err error) {
 	best := from.Best[0]
 	c = card{Prediction: from, Name: cmp.Or(from.ID, fmt.Sprint("sample ", from.Index)), Predicted: s.Candidates.Names[best.Class], Value: best.Value}
-	c.Wrong = c.Class != "" && c.Class != c.Predicted
-	c.Outside = c.Wrong && !slices.Contains(s.Candidates.Names, c.Class)
+	c.Outside = c.Class != "" && !slices.Contains(s.Candidates.Names, c.Class)
+	c.Wrong = c.Class != "" && c.Class != c.Predicted && !c.Outside
 	switch {
 	case s.Fits != nil && from.Fit < s.Listing.Fit:
 		c.Unsure = noneOfThese
@@ -82,13 +84,21 @@ func (s *Sheet) cards() ([]card, error) {
 	return cards, nil
 }
 
-// summary says how many predictions are right or of which classes, and how many are uncertain.
+// summary says how many predictions are right of those that could be, or of which classes they are, and how many are
+// uncertain.
 func (s *Sheet) summary(classes []classCount) string {
 	const most = 5 // classes
 	n := s.Count()
 	text := format.Count(n.Samples, "prediction")
-	if n.Known > 0 {
-		text = fmt.Sprintf("%d of %d right", n.Correct, n.Known)
+	if of := n.Known - n.Outside; n.Known > 0 {
+		text = fmt.Sprintf("%d of %d right", n.Correct, of)
+		switch n.Outside {
+		case 0:
+		case 1:
+			text += "; 1 is of a class that is no candidate"
+		default:
+			text += fmt.Sprintf("; %d are of classes that are no candidates", n.Outside)
+		}
 	} else {
 		for i, c := range classes[:min(most, len(classes))] {
 			text += fmt.Sprintf("%s %d %s", []string{":", ","}[min(i, 1)], c.Samples, format.ClassName(c.Name))
@@ -98,30 +108,9 @@ func (s *Sheet) summary(classes []classCount) string {
 		}
 	}
 	if n.Abstained > 0 {
-		text += fmt.Sprintf(", %d uncertain", n.Abstained)
+		text += fmt.Sprintf("; %d uncertain", n.Abstained)
 	}
 	return text
-}
-
-// classCount is the samples that are predicted as a class.
-type classCount struct {
-	Name    string
-	Samples int
-}
-
-// counts lists the predicted classes, those with most samples first.
-func counts(cards []card) (list []classCount) {
-	for _, c := range cards {
-		i := slices.IndexFunc(list, func(of classCount) bool { return of.Name == c.Predicted })
-		if i < 0 {
-			i, list = len(list), append(list, classCount{Name: c.Predicted})
-		}
-		list[i].Samples++
-	}
-	slices.SortFunc(list, func(a, b classCount) int {
-		return cmp.Or(cmp.Compare(b.Samples, a.Samples), cmp.Compare(a.Name, b.Name))
-	})
-	return list
 }
 
 // confusionRow is a true class with the samples predicted as each class.
@@ -130,25 +119,37 @@ type confusionRow struct {
 	Cells []classCount // Name is the predicted class
 }
 
-// confusion has the classes that are true or predicted; nil without true classes.
+// confusion has a row for each class that is true, and a column for each that is predicted; nil without true classes.
 func confusion(cards []card) (rows []confusionRow) {
-	samples, names := map[[2]string]int{}, []string(nil)
+	samples, classes, predicted := map[[2]string]int{}, map[string]bool{}, map[string]bool{}
 	for _, c := range cards {
 		if c.Class != "" {
 			samples[[2]string{c.Class, c.Predicted}]++
-			names = append(names, c.Class, c.Predicted)
+			classes[c.Class], predicted[c.Predicted] = true, true
 		}
 	}
-	slices.Sort(names)
-	names = slices.Compact(names)
-	for _, class := range names {
+	columns := slices.Sorted(maps.Keys(predicted))
+	for _, class := range slices.Sorted(maps.Keys(classes)) {
 		row := confusionRow{Class: class}
-		for _, predicted := range names {
-			row.Cells = append(row.Cells, classCount{predicted, samples[[2]string{class, predicted}]})
+		for _, name := range columns {
+			row.Cells = append(row.Cells, classCount{Name: name, Samples: samples[[2]string{class, name}]})
 		}
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// states lists how cards are marked that have a mark, with what it means.
+func states(cards []card) (list [][2]string) {
+	all := [][2]string{{"wrong", "wrong"}, {"outside", "true class is no candidate"}, {"unsure", "uncertain"}}
+	for i, is := range []func(c card) bool{
+		func(c card) bool { return c.Wrong }, func(c card) bool { return c.Outside }, func(c card) bool { return c.Unsure != "" },
+	} {
+		if slices.ContainsFunc(cards, is) {
+			list = append(list, all[i])
+		}
+	}
+	return list
 }
 
 var (
@@ -170,9 +171,9 @@ func (s *Sheet) Write(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	classes := counts(cards)
+	classes := counts(s.Samples, s.Candidates.Names)
 	return sheetPage.Execute(w, map[string]any{
 		"Title": s.summary(classes), "Note": s.Note, "Value": valueName(s.Predictions), "Fits": s.Fits != nil,
-		"Cards": cards, "Classes": classes, "Confusion": confusion(cards),
+		"Cards": cards, "Classes": classes, "Confusion": confusion(cards), "States": states(cards), "Candidates": s.Candidates.Names,
 	})
 }
