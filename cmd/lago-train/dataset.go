@@ -83,7 +83,7 @@ func checkCommand() *command {
 	return &command{name: "check", argument: "NAME|DIR", flags: o.dataSettings(), run: withArgument(func(c *call, name string) error {
 		r, err := catalog.Check(c, name, o.Options)
 		if err = o.print(datasets.Report{Report: r}, err); err == nil && !r.OK {
-			err = fmt.Errorf("%s: %s", name, format.Count(len(r.Errors), "problem"))
+			err = fmt.Errorf("%s: %s", name, format.Count(len(r.Errors), "error"))
 		}
 		return err
 	})}

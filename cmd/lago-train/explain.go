@@ -44,7 +44,13 @@ func explainCommand() *command {
 	}
 }
 
-func (o *explainOptions) run(c *call) error {
+func (o *explainOptions) run(c *call) (err error) {
+	o.format, err = formatOf(c, o.format, map[string]render.Format{
+		".txt": render.Text, ".json": render.JSON, ".html": render.HTML, ".htm": render.HTML,
+	})
+	if err != nil {
+		return err
+	}
 	if o.image == "" && o.sample == "" {
 		return wrong("--sample", "the index of a sample, from 0, or --image", "none")
 	}

@@ -17,6 +17,8 @@ import (
 	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/experiments/answers/extract"
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
+	"github.com/lago-train/lago-train/experiments/runs/lab"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model/network/resnet"
@@ -192,7 +194,11 @@ func (o *extractOptions) run(c *call, name string) (err error) {
 		return err
 	}
 	o.OnProgress = display.show
-	return o.print(extract.Extract(c, e, o.Config))
+	r, err := extract.Extract(c, e, o.Config)
+	if err = o.print(r, err); err == nil && r.Left > 0 {
+		err = &lab.Incomplete{Left: format.Count(r.Left, "image")}
+	}
+	return err
 }
 
 // listImages sets the images of --images or --list, and the folder that their names are relative to.

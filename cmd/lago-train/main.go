@@ -26,6 +26,7 @@ import (
 	"github.com/sirupsen/logrus"
 	"golang.org/x/term"
 
+	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -37,6 +38,7 @@ import (
 const (
 	exitFailed    = 1
 	exitUsage     = 2
+	exitRepeat    = 75  // other shards have yet to finish their part, as EX_TEMPFAIL of sysexits.h
 	exitCancelled = 130 // as for a program that Ctrl-C ended
 )
 
@@ -87,6 +89,8 @@ func outcome(ctx context.Context, err error) (text string, code int) {
 		return text, exitCancelled
 	case errors.As(err, &bad) && bad.Usage:
 		return text, exitUsage
+	case errors.As(err, new(*lab.Incomplete)):
+		return text, exitRepeat
 	}
 	return text, exitFailed
 }

@@ -6,13 +6,16 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/sirupsen/logrus"
 
+	"github.com/lago-train/lago-train/experiments/answers/render"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
@@ -115,6 +118,26 @@ func (o *outputs) writeCSV(file string, write func(io.Writer) error) error {
 		return nil
 	}
 	return atFlag("csv", o.write(file, write))
+}
+
+// formatOf returns the format of an output: that of --format or else by how the name of --to ends, which must be
+// one of endings. Without --to, and without an ending, it is the default.
+func formatOf(c *call, given render.Format, endings map[string]render.Format) (render.Format, error) {
+	to := c.text("to")
+	ending := strings.ToLower(filepath.Ext(to))
+	as, known := endings[ending]
+	switch {
+	case c.isSet("format") || ending == "":
+		return given, nil
+	case known:
+		return as, nil
+	}
+	want := "a file that ends in one of " + strings.Join(slices.Sorted(maps.Keys(endings)), ", ") + ", or --format"
+	e := &invalid.Error{Where: "--to", Want: want, Got: invalid.Quote(to), Usage: true}
+	if strings.HasPrefix(ending, ".xls") && c.flag("bom") != nil {
+		e.Hint = "Excel opens .csv, with --bom also accents."
+	}
+	return given, e
 }
 
 // log names the files that were written.

@@ -66,7 +66,7 @@ func TestFromPhotographsToClasses(t *testing.T) {
 	testkit.Write(t, folder, "attributes.csv", testkit.Read(t, filepath.Join(descriptions, "attributes.csv")))
 	at := []string{"--data-dir", data}
 	succeeds(t, append([]string{"dataset", "split", "--to", filepath.Join(folder, "splits.csv"), "letters"}, at...)...)
-	testkit.WantText(t, succeeds(t, append([]string{"dataset", "check", "letters"}, at...)...), "letters: no problems found")
+	testkit.WantText(t, succeeds(t, append([]string{"dataset", "check", "letters"}, at...)...), "letters: no errors")
 	runs := filepath.Join(data, "runs")
 	o := printed[protocol.Result](t, append([]string{"run", "--dataset", "letters", "--preprocess", "standardize", "--epochs", "12", "--seeds", "1", "--json", "--out", runs}, at...)...)
 	if mean := o.Test.PerClass.Mean; mean < 2*o.Test.Chance() {

@@ -45,17 +45,13 @@ type predictionOptions struct {
 // candidatesSetting is --candidates, with what it is by default.
 func candidatesSetting(to *[]predictor.Selection, otherwise string) setting.Setting {
 	parse := func(text string) (predictor.Selection, error) {
-		if file := predictor.Selection(text); file.IsFile() {
-			return file, nil
+		if s, err := invalid.OneOf(text, predictor.Selections...); err == nil {
+			return s, nil
 		}
-		s, err := invalid.OneOf(text, predictor.Selections...)
-		if e := (*invalid.Error)(nil); errors.As(err, &e) {
-			e.Want += ", or a file of classes"
-		}
-		return s, err
+		return predictor.Selection(text), nil // a file, or the name of a class
 	}
-	s := setting.Several("candidates", to, nil, "", parse).Noted(otherwise).Common().
-		Describe("classes to choose from: unseen (not trained on), test, val, train, seen (train and val), all, or files of descriptions")
+	s := setting.Several("candidates", to, nil, "", parse).Noted(otherwise).Common().Describe("classes to choose from: " +
+		"unseen (not trained on), test, val, train, seen (train and val), all, names, or files of names or descriptions")
 	s.List, s.Options = true, format.Strings(predictor.Selections)
 	return s
 }
@@ -67,7 +63,8 @@ func (o *predictionOptions) settings(photographs string) setting.List {
 	}.In(classGroup), setting.List{
 		modelSetting(&o.model),
 		adaptSetting(&o.Adapt).Excludes("temperature"),
-		setting.Raw("to", &o.to, "").In(outputGroup).Common().Noted("standard output").Describe("`FILE` where to write"),
+		setting.Raw("to", &o.to, "").In(outputGroup).Common().Noted("standard output").
+			Describe("`FILE` where to write; its ending says the format unless --format does"),
 		o.outputs.setting(),
 	})
 }
@@ -233,8 +230,14 @@ func predictCommand() *command {
 // addImage reads --images, which can be repeated with paths that may have commas.
 func (o *predictOptions) addImage(path string) ([]string, error) { return append(o.images, path), nil }
 
-func (o *predictOptions) run(c *call) error {
-	if err := o.checkSources(c); err != nil {
+func (o *predictOptions) run(c *call) (err error) {
+	o.format, err = formatOf(c, o.format, map[string]render.Format{
+		".txt": render.Table, ".csv": render.CSV, ".jsonl": render.JSONL, ".json": render.JSONL, ".html": render.HTML,
+	})
+	if err == nil {
+		err = o.checkSources(c)
+	}
+	if err != nil {
 		return err
 	}
 	m, err := o.open(openModel)

@@ -184,7 +184,7 @@ func TestPredict(t *testing.T) {
 		misused(t, model, "--features", "--dataset")
 		for flags, want := range map[string][]string{
 			"--dataset plain":           {"--dataset: expected no --dataset beside --features"},
-			"--to " + lago:              {"--to", "does not read"},
+			"--format csv --to " + lago: {"--to", "does not read"},
 			"--format html --to s.html": {"--format: expected samples of --images or --dataset"},
 		} {
 			misused(t, append(from, strings.Fields(flags)...), want...)

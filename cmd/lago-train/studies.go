@@ -248,7 +248,12 @@ func shardOf(c *call, given lab.Shard) (lab.Shard, error) {
 	if c.isSet("shard") || c.flag("shard") == nil {
 		return given, nil
 	}
-	return lab.ShardFromEnvironment()
+	s, err := lab.ShardFromEnvironment()
+	if s.Count > 1 {
+		logrus.Infof("this process has shard %d/%d, from the variables of Slurm or Kubernetes; --shard 0/1 does everything",
+			s.Index, s.Count)
+	}
+	return s, err
 }
 
 // openDataset opens the data set that the flags and the first preset say.

@@ -42,14 +42,22 @@ func (r Report) Tables() []*table.Table {
 	if r.Next != "" {
 		t.Note("next: %s", r.Next)
 	}
+	found := count(len(r.Errors), "error") + ", " + count(len(r.Warnings), "warning")
 	if d := r.Data; r.OK {
-		t.Note("%s: no problems found", d.Name)
+		found = d.Name + ": " + found
 		t.Note("checked: %s of %s, %s, %s, %s into train, val and test, %s of seen classes held out",
 			format.Count(d.Features.Rows, "sample"), format.Count(d.Features.Cols, "feature"), format.Count(len(d.Classes), "class"),
 			inGroups(len(d.Attributes), len(d.Groups)), format.Count(len(d.Splits()), "split"), format.Count(len(d.TestSeen), "sample"))
 		t.Note("%s", missingNote(r.Missing))
 	}
-	return []*table.Table{t}
+	return []*table.Table{t.Note("%s", found)}
+}
+
+func count(n int, noun string) string {
+	if n == 0 {
+		return "no " + noun + "s"
+	}
+	return format.Count(n, noun)
 }
 
 func inGroups(attributes, groups int) string {

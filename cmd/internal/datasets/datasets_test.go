@@ -49,6 +49,6 @@ func TestReport(t *testing.T) {
 	r := Report{catalog.Report{OK: true, Warnings: []check.Finding{warning}, Data: tiny.Sound(), Missing: &check.Missing{
 		Entries: 3, Of: 12, Classes: []check.Count{{Name: "ant", Entries: 2}, {Name: "bee", Entries: 1}}, Attributes: []check.Count{{Name: "flies", Entries: 3}},
 	}}}
-	testkit.WantText(t, r.Tables()[0].Text(1000, 0), "warning: pets: expected different descriptions, found the same\n", "sound: no problems found",
+	testkit.WantText(t, r.Tables()[0].Text(1000, 0), "warning: pets: expected different descriptions, found the same\n", "sound: no errors, 1 warning",
 		"3 of 12 entries are empty; most: ant (2), bee (1); most: flies (3)")
 }

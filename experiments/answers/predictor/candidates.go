@@ -10,6 +10,8 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/descriptions"
+	"github.com/lago-train/lago-train/internal/fileio"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -38,9 +40,10 @@ const (
 // Selections are all selections.
 var Selections = []Selection{Unseen, Test, Val, Train, Seen, All}
 
-// IsFile reports whether s is a file of descriptions, by its name. Reading one of JSON says that CSV is expected.
+// IsFile reports whether s is a file of descriptions or of names, by its name. Reading one of JSON says that CSV is
+// expected.
 func (s Selection) IsFile() bool {
-	return slices.Contains([]string{".csv", ".json"}, filepath.Ext(string(s)))
+	return slices.Contains([]string{".csv", ".json", ".txt"}, filepath.Ext(string(s)))
 }
 
 // ClassesOf returns the indices of the selected classes.
@@ -95,28 +98,102 @@ func (m *Model) SelectedCandidates(d *dataset.Dataset, selections ...Selection) 
 	return c
 }
 
-// NewCandidates returns the classes of some selections from d and those that files in the list describe by the
-// attributes of d; of an empty list those of otherwise.
+// NewCandidates returns the classes of some selections from d, those whose names are in the list or in a file of
+// names, and those that files describe by the attributes of d; of an empty list those of otherwise.
 func (m *Model) NewCandidates(ctx context.Context, d *dataset.Dataset, list []Selection, otherwise Selection) (c Candidates, err error) {
 	if len(list) == 0 {
 		list = []Selection{otherwise}
 	}
-	if selected := slices.DeleteFunc(slices.Clone(list), Selection.IsFile); len(selected) > 0 {
+	var selected []Selection
+	var names, files []string
+	for _, s := range list {
+		switch {
+		case slices.Contains(Selections, s):
+			selected = append(selected, s)
+		case s.IsFile():
+			files = append(files, string(s))
+		default:
+			names = append(names, string(s))
+		}
+	}
+	if len(selected) > 0 {
 		c = m.SelectedCandidates(d, selected...)
 	}
-	for _, file := range list {
-		if !file.IsFile() {
-			continue
-		}
-		t, err := descriptions.Read(ctx, string(file), descriptions.AttributesOf(d))
+	if c, err = c.named(d, "", names); err != nil {
+		return c, err
+	}
+	for _, file := range files {
+		names, err := readNames(ctx, file)
 		if err != nil {
 			return c, err
 		}
-		if c, err = c.join(Candidates{"classes of " + string(file), t.Classes, t.Values()}); err != nil {
+		if names != nil {
+			if c, err = c.named(d, file, names); err != nil {
+				return c, err
+			}
+			continue
+		}
+		t, err := descriptions.Read(ctx, file, descriptions.AttributesOf(d))
+		if err != nil {
+			return c, err
+		}
+		if c, err = c.join(Candidates{"classes of " + file, t.Classes, t.Values()}); err != nil {
 			return c, err
 		}
 	}
 	return c, nil
+}
+
+// named returns the classes of c followed by those of d with some names, which are of a file or, without one, of
+// the list of candidates.
+func (c Candidates) named(d *dataset.Dataset, file string, names []string) (Candidates, error) {
+	var classes []int
+	var added []string
+	for _, name := range names {
+		z := slices.Index(d.Classes, name)
+		if z < 0 {
+			e := &invalid.Error{Where: file, Want: "classes of " + d.Name, Got: invalid.Quote(name), Hint: invalid.DidYouMean(name, d.Classes)}
+			if file == "" {
+				options := format.Strings(Selections)
+				e.Field, e.Hint = "candidates", invalid.DidYouMean(name, slices.Concat(options, d.Classes))
+				e.Want = strings.Join(options, ", ") + ", a file of classes, or classes of " + d.Name
+			}
+			return c, e
+		}
+		if !slices.Contains(c.Names, name) && !slices.Contains(added, name) {
+			classes, added = append(classes, z), append(added, name)
+		}
+	}
+	if len(classes) == 0 {
+		return c, nil
+	}
+	what := "named classes"
+	if file != "" {
+		what = "classes named in " + file
+	}
+	return c.join(Candidates{what, added, d.Describe(classes)})
+}
+
+// readNames returns the names in a file that has nothing else: a text with one per line, or CSV with the column
+// class alone. Those of another file are nil.
+func readNames(ctx context.Context, file string) (names []string, err error) {
+	content, err := fileio.ReadFile(ctx, file, 1<<24)
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(strings.TrimPrefix(string(content), "\uFEFF")) {
+		if line = strings.Trim(strings.TrimSpace(line), `"`); line != "" {
+			names = append(names, line)
+		}
+	}
+	heading := len(names) > 0 && strings.EqualFold(names[0], "class")
+	switch {
+	case heading:
+		return names[1:], nil
+	case filepath.Ext(file) == ".txt":
+		return names, nil
+	}
+	return nil, nil
 }
 
 // join returns the classes of c followed by those of more. Names must differ.

@@ -62,8 +62,13 @@ func TestNewCandidates(t *testing.T) {
 	if alone := testkit.Must(m.NewCandidates(t.Context(), d, []Selection{Selection(path)}, Val))(t); alone.What != "classes of "+path || len(alone.Names) != 2 {
 		t.Errorf("the file alone: %+v", alone)
 	}
+	names := Selection(testkit.Write(t, t.TempDir(), "names.txt", d.Classes[1]+"\n"+d.Classes[0]+"\n"))
+	named := testkit.Must(m.NewCandidates(t.Context(), d, []Selection{names, Selection(d.Classes[2])}, Val))(t)
+	testkit.Equal(t, "names", named.Names, []string{d.Classes[2], d.Classes[1], d.Classes[0]})
+	_, err := m.NewCandidates(t.Context(), d, []Selection{"tset"}, Val)
+	testkit.WantError(t, err, "candidates: expected unseen, test, ", "Did you mean test?")
 	testkit.Equal(t, "neither", testkit.Must(m.NewCandidates(t.Context(), d, nil, Val))(t).What, "val classes")
-	_, err := both.join(m.SelectedCandidates(d, All))
+	_, err = both.join(m.SelectedCandidates(d, All))
 	testkit.WantError(t, err, `found "owl"`)
 }
 

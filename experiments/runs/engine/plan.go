@@ -144,7 +144,7 @@ func Run(ctx context.Context, l *lab.Lab, p Plan) (*Result, error) {
 // Waiting returns the error of runs that other shards have not finished, nil if there are none.
 func Waiting(list []lab.Missing) error {
 	if n := len(slices.DeleteFunc(slices.Clone(list), func(m lab.Missing) bool { return m.State != lab.Waiting })); n > 0 {
-		return fmt.Errorf("%s left to other shards, which have not finished them. Repeat the command when they have", format.Count(n, "run"))
+		return &lab.Incomplete{Left: format.Count(n, "run")}
 	}
 	return nil
 }

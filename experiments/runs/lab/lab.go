@@ -231,6 +231,13 @@ func ShardFromEnvironment() (Shard, error) {
 	return s, nil
 }
 
+// Incomplete is the error of work that other shards have yet to do.
+type Incomplete struct{ Left string }
+
+func (e *Incomplete) Error() string {
+	return e.Left + " left to other shards, which have not finished them; repeat the command when they have"
+}
+
 // Holds reports whether the trial with this index is in the shard.
 func (s Shard) Holds(index int) bool { return s.Count <= 1 || index%s.Count == s.Index }
 
