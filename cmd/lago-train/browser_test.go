@@ -81,7 +81,7 @@ func TestWholeWayInBrowser(t *testing.T) {
 	open("--model", m, "--weights", weights)
 	b.Looks("whole-classes")
 	goTo("attributes/has_primary_color")
-	b.Click("checked: 28 drafts")
+	b.Click("Mark 28 drafts as checked")
 	b.Waits("Checked.")
 	testkit.WantText(t, testkit.Read(t, filepath.Join(folder, "drafts.csv")), "016.Painted_Bunting,has_size\n")
 	b.Looks("whole-attributes")

@@ -152,6 +152,7 @@ func (a *Answer) Compare(other Other) (*Comparison, error) {
 		Class: p.Candidates.Names[class], Against: p.Candidates.Names[other.Class], Reason: other.Reason,
 		LogOdds: x.LogOdds / p.Temperature, Correction: x.Correction / p.Temperature, Stacking: x.Stacking / p.Temperature,
 	}
+	c.Given = Pair{p.Candidates.Given(class), p.Candidates.Given(other.Class)}
 	for k := range x.Groups {
 		g := a.group(x, k)
 		g.Contribution /= p.Temperature

@@ -23,6 +23,19 @@ type Candidates struct {
 	U     dataset.Matrix[float64] // Z x M, the class descriptions; NaN where an entry is missing
 }
 
+// Given returns the share of the entries of candidates that their descriptions give. The others are filled.
+func (c Candidates) Given(classes ...int) float64 {
+	given := 0
+	for _, z := range classes {
+		for _, p := range c.U.Row(z) {
+			if !math.IsNaN(p) {
+				given++
+			}
+		}
+	}
+	return float64(given) / float64(max(len(classes)*c.U.Cols, 1))
+}
+
 // Selection names classes of a data set by their role in its split.
 type Selection string
 

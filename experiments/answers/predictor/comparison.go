@@ -30,6 +30,7 @@ type Comparison struct {
 	Correction float64 `json:"correction"`
 	Stacking   float64 `json:"stacking"` // part of the correction by gamma, which is subtracted from the scores of seen classes
 
+	Given  Pair    `json:"given"`  // share of the entries that the classes' descriptions give; the others are filled
 	Groups []Group `json:"groups"` // by the size of their contribution
 
 	// What Explain adds, at most five of each.

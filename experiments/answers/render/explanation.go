@@ -77,6 +77,9 @@ func (r explanation) sections(top int, f Format) []section {
 	for i := range r.Comparisons {
 		c := &r.Comparisons[i]
 		list[0].Sentences = append(list[0].Sentences, Sentence(c, top))
+		if given := GivenSentence(c); given != "" {
+			list[0].Sentences = append(list[0].Sentences, given)
+		}
 		list = append(list, r.compared(c, top, f))
 	}
 	if fit := FitSentence(r.Fit); fit != "" {

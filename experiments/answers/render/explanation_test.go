@@ -91,6 +91,17 @@ func TestHeadline(t *testing.T) {
 	}
 }
 
+// The text says how much of the two descriptions was given, if not all.
+func TestGiven(t *testing.T) {
+	r := mistaken(t)
+	r.Comparisons = r.Comparisons[:1]
+	r.Comparisons[0].Given = predictor.Pair{Class: 1, Against: 1}
+	testkit.WantNoText(t, written(t, r, Text, 1), "Given are ")
+	r.Comparisons[0].Given.Against = 4. / 6
+	testkit.WantText(t, written(t, r, Text, 1),
+		"Given are 100 % of the description of Black billed Cuckoo and 67 % of that of White breasted Nuthatch; the other entries are filled")
+}
+
 func TestAdapted(t *testing.T) {
 	a := &predictor.AdaptedAnswer{Samples: 40, Predicted: "wren", P: 0.8, LogOdds: 0.7, Changed: true}
 	testkit.Equal(t, "title", adapted(a, "gull").Title,

@@ -294,6 +294,15 @@ func title(g predictor.Group) string {
 	return fmt.Sprintf("group %s (%s)", g.Name, strings.Join(names, ", "))
 }
 
+// GivenSentence says how much of the two descriptions was given, "" if all of them was.
+func GivenSentence(c *predictor.Comparison) string {
+	if c.Given.Class == 1 && c.Given.Against == 1 {
+		return ""
+	}
+	return fmt.Sprintf("Given are %s of the description of %s and %s of that of %s; the other entries are filled, and are no reasons.",
+		percent(c.Given.Class), format.ClassName(c.Class), percent(c.Given.Against), format.ClassName(c.Against))
+}
+
 // lowFit is a fit below which a sample may be of none of the candidates.
 const lowFit = 0.05
 

@@ -186,12 +186,12 @@ func TestByAttributeInBrowser(t *testing.T) {
 	b.Run(chromedp.Evaluate(`location.hash = "attributes/size"`, nil))
 	b.Waits("draft")
 	b.Looks("drafts")
-	b.Click("checked: 2 drafts")
+	b.Click("Mark 2 drafts as checked")
 	b.Waits("Checked.")
 	if _, err := os.Stat(filepath.Join(dir, "drafts.csv")); err == nil {
 		t.Error("drafts.csv is still there")
 	}
 	testkit.WantText(t, csv(), "bare,no,yes,often,no\n")
 	b.Click("Undo (1)")
-	b.Waits("checked: 2 drafts")
+	b.Waits("Mark 2 drafts as checked")
 }

@@ -144,7 +144,7 @@ function form(c, values, save, disabled, drafts = [], checked) {
   return [brushes(disabled), ...[...groupsOf()].map(([group, members]) => {
     const name = m => state.attributes[m].name, unknown = members.filter(m => values[m] === null), said = members.filter(m => values[m] >= .5);
     const text = said.map(m => within(name(m), group) + (values[m] === 1 ? "" : ` (${word(values[m])})`)).join(", ") || (unknown.length < members.length ? "none" : "");
-    const draft = drafts.includes(group) && make("button", {type: "button", disabled, className: "draft", textContent: "draft: checked", "data-key": c + group + "checked", onclick: () => checked([group])});
+    const draft = drafts.includes(group) && make("button", {type: "button", disabled, className: "draft", textContent: "Mark draft as checked", "data-key": c + group + "checked", onclick: () => checked([group])});
     return make("details", {open: !(folded.get(group) ?? (!checked || !wide.matches))},
       make("summary", {"data-key": "group" + group, onclick: e => folded.set(group, e.currentTarget.parentNode.open)}, make("strong", {textContent: groupName(group)}), " ", draft && make("small", {className: "draft", textContent: "draft "}),
         make("small", {textContent: [text, unknown.length > 0 && `${unknown.length} open`].filter(Boolean).join(", ")})),
@@ -192,7 +192,7 @@ function showDescribe() {
       c.rows.length === 0 && make("form", {className: "row", onsubmit: rename}, name, make("button", {textContent: "Rename", disabled: off}), make("button", {type: "button", textContent: "Delete class", disabled: off, onclick: remove}))),
     make("h2", {textContent: `${className(c.name)}: ${known(c)} of ${state.attributes.length} described`}),
     make("div", {className: "beside"}, make("div", {className: "pictures"}, state.pictures && c.rows.slice(0, 8).map(row => zoom(row, c.name))),
-      make("div", {}, c.drafts.length > 0 && make("p", {}, `${c.drafts.length} groups are drafts that nobody has checked. `, make("button", {textContent: "All checked", disabled: off, onclick: () => checked(c.drafts)})),
+      make("div", {}, c.drafts.length > 0 && make("p", {}, `${c.drafts.length} groups are drafts that nobody has checked. `, make("button", {textContent: "Mark all as checked", disabled: off, onclick: () => checked(c.drafts)})),
         form(c.name, c.values, cells => change([{class: c.name, cells}]), off, c.drafts, checked))));
 }
 
@@ -234,7 +234,7 @@ function showAttributes() {
         members.map((m, i) => make("td", {}, chip("", `${className(c.name)}: ${within(state.attributes[m].name, group)}`, c.values[m], c.name + state.attributes[m].name,
           v => change([{class: c.name, cells: {[state.attributes[m].name]: v}}]), off, {"data-row": row, "data-column": i})))))))),
     make("div", {className: "row end"}, rest.length > 0 && make("button", {textContent: "the others: no", disabled: off, "data-key": "rest", onclick: () => change(rest.map(c => ({class: c.name, cells: Object.fromEntries(members.filter(m => c.values[m] === null).map(m => [state.attributes[m].name, 0]))})))}),
-      drafts.length > 0 && make("button", {textContent: `checked: ${drafts.length} drafts`, disabled: off, "data-key": "checked", onclick: () => change(drafts.map(c => ({class: c.name, checked: [group]})), "Checked.")}),
+      drafts.length > 0 && make("button", {textContent: `Mark ${drafts.length} ${drafts.length === 1 ? "draft" : "drafts"} as checked`, disabled: off, "data-key": "checked", onclick: () => change(drafts.map(c => ({class: c.name, checked: [group]})), "Checked.")}),
       next && make("button", {textContent: `Next: ${groupName(next.name)}`, onclick: () => go("attributes", next.name)}))].filter(Boolean));
 }
 
@@ -292,6 +292,7 @@ function showTry() {
     a.bare > 0 && make("p", {className: "note", textContent: a.bare === 1 ? "1 class is not described yet, and no candidate." : `${a.bare} classes are not described yet, and no candidates.`}),
     a.label !== null && !a.candidate && make("p", {className: "note", textContent: `The true class is no candidate${trial.unseen && find(a.label)?.trained ? ", since the model was trained on it: clear “only classes that the model was not trained on” to include it." : ". Choose it below Candidates, or describe it."}`}),
     make("p", {id: "sentence", textContent: a.sentence}),
+    a.given && make("p", {className: "note", textContent: a.given}),
     a.fit_sentence && make("p", {id: "fit", textContent: a.fit_sentence}),
     a.likely.map(l => bar(className(l.class), l.p, percent(l.p))),
     make("h2", {textContent: `Groups: ${className(a.predicted)} over ${className(a.against)}, log odds ${a.log_odds.toFixed(2)}`}),
@@ -336,10 +337,10 @@ async function showCheck() {
   if (!state.classes.some(c => known(c) > 0)) return byId("check").replaceChildren(beginning() || make("p", {textContent: "There are no attributes yet. The view by class adds some."}));
   byId("check").replaceChildren(...[
     make("h2", {textContent: `Pairs of classes that the descriptions hardly distinguish (${f.number})`}),
-    f.pairs.length > 0 && make("p", {className: "note", textContent: "The expected confusion is the share of the two classes' samples that is taken for the other one even if every attribute is detected without error: at most this."}),
+    f.pairs.length > 0 && make("p", {className: "note", textContent: "The percentage is the share of the two classes' samples that even perfect detectors may confuse."}),
     f.separating !== "" && make("p", {}, `Fill in first: ${attributeName(f.separating)}; pairs that lack it: ${f.of}.`),
     ...f.pairs.map(p => make("div", {className: "pair"}, make("div", {className: "columns"}, side(p.a), side(p.b)),
-      make("p", {textContent: `Expected confusion ${percent(p.confusion)}. ` + (p.differ.length > 0 ? "They differ most in " + p.differ.map(attributeName).join(", ") + ". " : "They differ in nothing that is described. ") +
+      make("p", {textContent: `Up to ${percent(p.confusion)} would be confused even by perfect detectors. ` + (p.differ.length > 0 ? "They differ most in " + p.differ.map(attributeName).join(", ") + ". " : "They differ in nothing that is described. ") +
         (p.missing.length > 0 ? "Not described for one or both: " + p.missing.map(attributeName).join(", ") + "." : "Another attribute on which they differ would separate them.")}))),
     make("h2", {textContent: `Attributes that are the same for all classes (${f.constant.length})`}), ...byGroup(f.constant),
     make("h2", {textContent: `Classes with empty cells (${f.missing.classes.length})`}), make("div", {className: "row"}, f.missing.classes.map(c => make("span", {}, link(c.name), ` ${c.entries} empty`)))].filter(Boolean));

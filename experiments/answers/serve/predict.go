@@ -64,6 +64,7 @@ type question struct {
 type answer struct {
 	Predicted string                  `json:"predicted"`
 	Sentence  string                  `json:"sentence"`
+	Given     string                  `json:"given"`        // how much of the descriptions was given; "" if all was
 	Fit       *float64                `json:"fit"`          // null if the model has none
 	Fits      string                  `json:"fit_sentence"` // "" without fit
 	Against   string                  `json:"against"`
@@ -137,7 +138,7 @@ func (s *Server) predict(r *http.Request, body []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := &answer{Predicted: c.Class, Sentence: render.Sentence(c, render.ShownGroups), Fit: a.Fit, Fits: render.FitSentence(a.Fit), Against: c.Against, Label: label, Classes: len(a.Order), Bare: bare, Likely: a.Likely(mostLikely), LogOdds: c.LogOdds}
+	found := &answer{Predicted: c.Class, Sentence: render.Sentence(c, render.ShownGroups), Given: render.GivenSentence(c), Fit: a.Fit, Fits: render.FitSentence(a.Fit), Against: c.Against, Label: label, Classes: len(a.Order), Bare: bare, Likely: a.Likely(mostLikely), LogOdds: c.LogOdds}
 	found.Candidate = label != nil && slices.Contains(candidates.Names, *label)
 	for _, part := range render.Parts(c, render.ShownGroups) {
 		found.Groups = append(found.Groups, contribution{part.Name, part.Why(), part.LogOdds})

@@ -276,6 +276,7 @@ func TestPredict(t *testing.T) {
 	if diff := cmp.Diff(want.Likely(5), got.Likely); diff != "" || got.Predicted != "bare" || got.Sentence != render.Sentence(c, render.ShownGroups) || *got.Label != "bare" {
 		t.Errorf("%+v (-want +got):\n%s", got, diff)
 	}
+	testkit.WantText(t, got.Given, "Given are 75 % of the description of bare and 100 % of that of ")
 	sum := 0.0
 	for i, g := range got.Groups {
 		if sum += g.LogOdds; g.LogOdds != c.Groups[i].Contribution {
@@ -317,7 +318,7 @@ func TestNumbersAgree(t *testing.T) {
 		r := testkit.Must(predictor.Explain(predictor.Question{Predictor: p, Sample: predictor.Sample{Label: &s.labels[row]}, X: x, Row: row}))(t)
 		c := r.Comparisons[0]
 		want := answer{
-			Predicted: r.Predicted, Sentence: render.Sentence(&c, render.ShownGroups), Fit: r.Fit, Fits: render.FitSentence(r.Fit), Against: c.Against,
+			Predicted: r.Predicted, Sentence: render.Sentence(&c, render.ShownGroups), Given: render.GivenSentence(&c), Fit: r.Fit, Fits: render.FitSentence(r.Fit), Against: c.Against,
 			Label: &s.labels[row], Candidate: r.Label != nil, Classes: r.Classes, Bare: 1, Likely: r.Likely, LogOdds: c.LogOdds,
 		}
 		sum := 0.0
