@@ -48,6 +48,10 @@ type Config struct {
 	// FreezePrior keeps p(a_m) as it was in training, the mean over the train classes, so that no candidate
 	// changes the scores of another.
 	FreezePrior bool `json:"freeze_prior"`
+	// Smoothing is s of s + (1 - 3 s) p, which each description p is replaced by, after imputation: label
+	// smoothing, from 0 to below 1/3. With 0.1, yes is 0.8 and no is 0.1. Without, a class that has an
+	// attribute of a group is nearly ruled out where its detector fails.
+	Smoothing float64 `json:"smoothing"`
 
 	Alpha  float64 `json:"alpha"`  // weight of BXE(a), the explicit supervision of attributes
 	Beta   float64 `json:"beta"`   // weight of |W|^2
@@ -64,6 +68,9 @@ func (c Config) Check() error {
 	}
 	if err := names.Check(); err != nil {
 		return err
+	}
+	if !(c.Smoothing >= 0 && c.Smoothing < 1.0/3) {
+		return expected("smoothing", c.Smoothing, "a number from 0 to below 1/3")
 	}
 	v := c.Variant.Info()
 	if v.Free() && c.K < 1 {

@@ -108,6 +108,7 @@ func TestDescribe(t *testing.T) {
 	singletons := model.Config{Variant: model.Singletons, Prior: model.PerAttribute}
 	uniformly := model.Config{Variant: model.Singletons, Prior: model.Uniform}
 	semantic := model.Config{Variant: model.SemanticHard, Prior: model.PerAttribute}
+	smoothed := model.Config{Variant: model.SemanticHard, Prior: model.PerAttribute, Smoothing: 0.1}
 	type rows = [][]float64
 	for _, tt := range []struct {
 		name     string
@@ -150,6 +151,13 @@ func TestDescribe(t *testing.T) {
 			rows{{1, 0.8, nan}, {0, 0, 0.2}},
 			rows{{0.5, 0.4, 0.1}, {0, 0, 0.2}},
 			[]float64{0.25, 0.2, 0.15},
+		},
+		{
+			"yes, no and imputed entries are smoothed before they are scaled", smoothed,
+			[]int{0, 0, 1, 1},
+			rows{{1, 0, 1, nan}, {1, 1, 0.5, nan}},
+			rows{{0.8, 0.1, 0.8, 0}, {0.5, 0.5, 0.45, 0}},
+			[]float64{0.65, 0.3, 0.625, 0},
 		},
 		{"singletons are not scaled", singletons, []int{0, 0}, rows{{1, 1}}, rows{{1, 1}}, []float64{1, 1}},
 	} {

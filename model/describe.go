@@ -29,7 +29,7 @@ type Description struct {
 // Describe makes the description of candidate classes from their rows of the data set, Z x M in [0, 1], with
 // NaN for missing entries. groups is the group of each attribute, which the two semantic variants need: they
 // scale the entries of each group of a class to a sum of at most 1 (supplement A), since soft OR takes the
-// attributes of a group to exclude each other.
+// attributes of a group to exclude each other. Before that, entries are smoothed (Config.Smoothing).
 //
 // A missing entry is the mean of the attribute over the classes of u. A Pipeline has imputed them before, but
 // for attributes that no class describes.
@@ -61,10 +61,13 @@ func (c Config) describe(u dataset.Matrix[float64], groups []int, prior []float3
 			d.Described = append(d.Described, m)
 		}
 		for z := range d.U.Rows {
-			if p := &d.U.Row(z)[m]; !is {
-				*p = 0
-			} else if math.IsNaN(*p) {
+			p := &d.U.Row(z)[m]
+			if math.IsNaN(*p) {
 				*p = mean
+			}
+			*p = c.Smoothing + (1-3*c.Smoothing)**p
+			if !is {
+				*p = 0
 			}
 		}
 	}

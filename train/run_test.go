@@ -111,9 +111,9 @@ func TestLockedRunIsBusy(t *testing.T) {
 func TestInvalidTrialLeavesNoFolder(t *testing.T) {
 	d, root := tiny.Small(), t.TempDir()
 	trial := trialOn(d, model.SemanticHard, Dev)
-	lagoOf(trial).Batch = 0
+	lagoOf(trial).Batch = -1
 	_, err := Run(context.Background(), root, trial, uncorrected, data(d, trial), Options{})
-	testkit.WantError(t, err, "lago: batch: expected a whole number from 1 to 1000000, found 0")
+	testkit.WantError(t, err, "lago: batch: expected a whole number from 0 to 1000000, found -1")
 	if entries := testkit.Must(os.ReadDir(root))(t); len(entries) > 0 {
 		t.Errorf("an invalid trial left %v", entries)
 	}

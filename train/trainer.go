@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -292,7 +293,7 @@ func (r *trainer) run(ctx context.Context) (Status, error) {
 		switch {
 		case r.Converged:
 			return Converged, nil
-		case r.Best.Epoch > 0 && r.Epochs-r.Best.Epoch >= r.trial.Patience:
+		case r.Best.Epoch > 0 && r.Epochs-r.Best.Epoch >= r.trial.Patience && !r.unlearned():
 			return Patience, nil
 		case r.Epochs >= r.trial.Epochs:
 			return Epochs, nil
@@ -311,6 +312,17 @@ func (r *trainer) run(ctx context.Context) (Status, error) {
 			}
 		}
 	}
+}
+
+// unlearned reports whether a run has learned too little to be ended by its patience: no validation accuracy
+// was above chance, by two standard errors, and that of training samples still rose within the patience.
+func (r *trainer) unlearned() bool {
+	chance := 1 / float64(r.valClasses.Rows)
+	if r.Best.Accuracy > chance+2*math.Sqrt(chance*(1-chance)/float64(len(r.val.Rows))) {
+		return false
+	}
+	byTraining := func(a, b Epoch) int { return cmp.Compare(a.TrainAccuracy, b.TrainAccuracy) }
+	return slices.MaxFunc(r.curve, byTraining).Epoch > r.Epochs-r.trial.Patience
 }
 
 // step trains and evaluates an epoch and keeps its parameters if it is the best.

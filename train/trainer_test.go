@@ -86,6 +86,30 @@ func TestTestStageRunsAllEpochs(t *testing.T) {
 	}
 }
 
+// Patience does not end a run that still learns its training samples, and whose validation is at chance.
+func TestUnlearned(t *testing.T) {
+	with := func(val float64, training ...float64) *trainer {
+		r := &trainer{trial: Trial{Patience: 3}, val: Samples{Rows: make([]int, 100)}}
+		r.valClasses.Rows = 5 // chance is 0.2, with a standard error of 0.04
+		r.Epochs, r.Best = len(training), bestEpoch{1, val}
+		for i, a := range training {
+			r.curve = append(r.curve, Epoch{Epoch: i + 1, TrainAccuracy: a})
+		}
+		return r
+	}
+	for _, c := range []struct {
+		*trainer
+		want bool
+	}{
+		{with(0.2, 0.1, 0.2, 0.3, 0.4, 0.5), true},
+		{with(0.27, 0.1, 0.2, 0.5, 0.4, 0.4), true},
+		{with(0.29, 0.1, 0.2, 0.3, 0.4, 0.5), false}, // above chance
+		{with(0.2, 0.1, 0.5, 0.3, 0.4, 0.5), false},  // no rise since epoch 2
+	} {
+		testkit.Equal(t, fmt.Sprint(c.Best, c.curve), c.unlearned(), c.want)
+	}
+}
+
 // A run that has finished is not cancelled.
 func TestCancel(t *testing.T) {
 	d := tiny.Small()

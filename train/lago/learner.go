@@ -33,7 +33,7 @@ type learner struct {
 // Learn implements method.Method: it compiles the machines.
 func (s *Settings) Learn(e method.Examples, seed uint64) (method.Learner, error) {
 	l := &learner{settings: *s, examples: e, seed: seed}
-	l.settings.Resolve(e.U.Cols)
+	l.settings.complete(e.U.Cols, len(e.Rows))
 	c := l.settings.Config
 	params, err := c.Init(e.X.Cols, e.U.Cols, e.Groups, seed)
 	if err != nil {

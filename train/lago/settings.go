@@ -4,8 +4,11 @@ package lago
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
@@ -31,6 +34,20 @@ func New(v model.Variant) *Settings {
 
 // defaultK is the number of free groups, where there are as many attributes.
 const defaultK = 30
+
+// The bounds of the default batch. An epoch of fewer steps learns so little that a run can end by its
+// patience before it has learned anything.
+const (
+	leastSteps = 16
+	leastBatch = 8
+	mostBatch  = 64
+)
+
+// defaultSmoothing is that of descriptions in words. docs/describing-classes.md says what it was chosen on.
+const defaultSmoothing = 0.1
+
+// smoothing is the range of the setting, in which -1 leaves it to the data.
+var smoothing = setting.Range{Least: -1, Most: 0.3, Text: "a number from 0 to 0.3, or -1"}
 
 // Settings lists the settings, with the defaults of the variant that s has. A search draws
 // those with search values in this order. docs/settings.md says how the defaults were chosen.
@@ -75,10 +92,14 @@ func (s *Settings) Settings() setting.List {
 			Describe("attribute prior p(a)").Try(setting.All(model.Priors...)...),
 		setting.Switch("freeze_prior", &s.FreezePrior, true).
 			Describe("p(a) is the mean over the train classes, also in evaluation; otherwise over the candidate classes, as in the paper"),
+		setting.Number("smoothing", &s.Smoothing, -1, smoothing).
+			Describe("`S` label smoothing of descriptions d, S + (1 - 3 S) d; -1 takes 0.1 where they are said in words such as yes and no, otherwise 0").
+			Try(0, 0.02, 0.05, 0.1),
 		setting.Choice("complement", &s.Complement, model.Const, model.Complements...).
 			Describe("none-of-group term p(ac|x); none leaves it out"),
-		setting.Whole("batch", &s.Batch, 64, setting.Count).In(setting.Training).
-			Describe("`N` samples per step"),
+		setting.Whole("batch", &s.Batch, 0, setting.Between(0, int(setting.Count.Most))).In(setting.Training).
+			Describe(fmt.Sprintf("`N` samples per step; 0 takes %d, with few training samples down to %d, so that an epoch has at least %d steps",
+				mostBatch, leastBatch, leastSteps)),
 	}
 }
 
@@ -112,11 +133,39 @@ func (s *Settings) number(key string, to *float64, r setting.Range, general floa
 	return setting.Number(key, to, standard, r).Noted(note)
 }
 
-// Resolve sets what the settings leave to the data: the number of groups.
-func (s *Settings) Resolve(attributes int) {
+// Resolve sets what the settings leave to the data, from the descriptions of the seen classes, with NaN for
+// missing entries, and the number of training samples.
+func (s *Settings) Resolve(u dataset.Matrix[float64], samples int) {
+	if s.Smoothing < 0 && fewValues(u) {
+		s.Smoothing = defaultSmoothing
+	}
+	s.complete(u.Cols, samples)
+}
+
+// complete sets what is left to the data, without smoothing.
+func (s *Settings) complete(attributes, samples int) {
+	s.Smoothing = max(s.Smoothing, 0)
+	if s.Batch == 0 {
+		s.Batch = min(max(samples/leastSteps, leastBatch), mostBatch)
+	}
 	if s.Variant.Info().Free() && s.K == 0 {
 		s.K = min(defaultK, attributes)
 	}
+}
+
+// fewValues reports whether descriptions are said in words, such as yes and no: they have at most as many
+// different values as the scale of words, with 0 or 1 among them.
+func fewValues(u dataset.Matrix[float64]) bool {
+	values := map[float64]bool{}
+	for _, p := range u.Data {
+		if !math.IsNaN(p) {
+			values[p] = true
+		}
+		if len(values) > len(descriptions.Words) {
+			return false
+		}
+	}
+	return values[0] || values[1]
 }
 
 // Model is a trained LAGO.
@@ -138,7 +187,7 @@ func (m Model) Tensors() method.Tensors {
 // Restore implements method.Method.
 func (s *Settings) Restore(t method.Tensors, shape method.Shape) (method.Model, error) {
 	own := *s
-	own.Resolve(shape.Attributes)
+	own.complete(shape.Attributes, 0)
 	k, _, err := own.Grouping(shape.Attributes, shape.Groups)
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package lago
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -18,8 +19,8 @@ import (
 
 func TestDefaults(t *testing.T) {
 	common := Settings{
-		Config: model.Config{Variant: model.SemanticHard, Prior: model.Uniform, Complement: model.Const, Zeta: 10, FreezePrior: true, Alpha: 0.1, Beta: 1e-6, Lambda: 1e-4},
-		LR:     1e-3, LRV: 0.1, BiasFactor: 3, Batch: 64,
+		Config: model.Config{Variant: model.SemanticHard, Prior: model.Uniform, Complement: model.Const, Zeta: 10, FreezePrior: true, Alpha: 0.1, Beta: 1e-6, Lambda: 1e-4, Smoothing: -1},
+		LR:     1e-3, LRV: 0.1, BiasFactor: 3,
 	}
 	singletons, kSoft, semanticSoft := common, common, common
 	singletons.Variant, singletons.Alpha, singletons.BiasFactor = model.Singletons, 0.3, 30
@@ -30,9 +31,40 @@ func TestDefaults(t *testing.T) {
 		s := New(want.Variant)
 		testkit.Equal(t, string(want.Variant), s, &want)
 		testkit.NoError(t, s.Settings().Check())
-		s.Resolve(20)
+		s.Resolve(dataset.NewMatrix[float64](3, 20), 100)
 		testkit.Equal(t, "groups of 20 attributes", s.K, map[model.Variant]int{model.KSoft: 20}[s.Variant])
 	}
+}
+
+// Descriptions in words are smoothed, shares and those that are smoothed already are not; small sets have
+// small batches. Given values stay.
+func TestResolve(t *testing.T) {
+	nan := math.NaN()
+	for _, c := range []struct {
+		u         []float64
+		smoothing float64
+	}{
+		{[]float64{0, 1, nan, 0}, 0.1},
+		{[]float64{nan, 1}, 0.1},
+		{[]float64{0, 0.1, 0.5, 0.75, 1}, 0.1},
+		{[]float64{0, 0.1, 0.5, 0.75, 1, 0.6}, 0},
+		{[]float64{0.1, 0.8}, 0},
+		{[]float64{nan, nan}, 0},
+	} {
+		s := New(model.SemanticHard)
+		s.Resolve(dataset.Matrix[float64]{Rows: 1, Cols: len(c.u), Data: c.u}, 0)
+		testkit.Equal(t, fmt.Sprintf("smoothing of %v", c.u), s.Smoothing, c.smoothing)
+	}
+	for samples, want := range map[int]int{1: 8, 200: 12, 5000: 64} {
+		s := New(model.SemanticHard)
+		s.Resolve(dataset.NewMatrix[float64](1, 2), samples)
+		testkit.Equal(t, fmt.Sprintf("batch of %d samples", samples), s.Batch, want)
+	}
+	given := New(model.KSoft)
+	given.Smoothing, given.Batch, given.K = 0, 100, 1
+	want := *given
+	given.Resolve(dataset.NewMatrix[float64](1, 2), 10)
+	testkit.Equal(t, "given settings", *given, want)
 }
 
 // The help shows the defaults of variants that differ from the others.
@@ -51,10 +83,10 @@ func TestDefaultText(t *testing.T) {
 // Which settings a search varies, and in what order, decides on its numbers.
 func TestSearch(t *testing.T) {
 	for v, want := range map[model.Variant]string{
-		model.Singletons:   "lr bias_factor beta lambda alpha prior",
-		model.SemanticHard: "lr bias_factor beta lambda alpha prior",
-		model.KSoft:        "lr bias_factor beta lambda lr_v zeta k alpha prior",
-		model.SemanticSoft: "lr bias_factor beta lambda lr_v zeta psi alpha prior",
+		model.Singletons:   "lr bias_factor beta lambda alpha prior smoothing",
+		model.SemanticHard: "lr bias_factor beta lambda alpha prior smoothing",
+		model.KSoft:        "lr bias_factor beta lambda lr_v zeta k alpha prior smoothing",
+		model.SemanticSoft: "lr bias_factor beta lambda lr_v zeta psi alpha prior smoothing",
 	} {
 		varied := slices.DeleteFunc(New(v).Settings().Used(), func(s setting.Setting) bool { return s.Search == nil })
 		testkit.Equal(t, fmt.Sprintf("a search of %s varies", v), strings.Join(varied.Keys(), " "), want)

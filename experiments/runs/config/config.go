@@ -206,8 +206,8 @@ func (c Config) Value(key string) any { return c.find(key).Value() }
 // or far from zero.
 func (c Config) On(d *dataset.Dataset) Config {
 	c = c.Clone()
-	if m, ok := c.Method.Method.(interface{ Resolve(attributes int) }); ok {
-		m.Resolve(len(d.Attributes))
+	if m, ok := c.Method.Method.(*lago.Settings); ok {
+		m.Resolve(d.Describe(d.Split.Seen()), len(d.SamplesOf(d.Split.Train)))
 	}
 	if c.Preprocess == AutoPreprocess {
 		rows := d.SamplesOf(d.Split.Train)
@@ -348,7 +348,7 @@ func PresetFor(dataset string, m methods.Named) Preset {
 	values := map[string]any{ // none of lr_v was published for variants which do not train V
 		"lr": r.LearningRate, "bias_factor": 1.0, "beta": r.Beta, "lambda": r.Lambda, "lr_v": cmp.Or(r.LearningRateV, 0.1), "zeta": r.Zeta,
 		"k": r.K, "psi": r.Psi, "alpha": r.Alpha, "batch": r.Batch, "preprocess": preprocess.None, "correction": model.NoCorrection,
-		"freeze_prior": false,
+		"freeze_prior": false, "smoothing": 0.0,
 	}
 	for _, s := range p.Settings() {
 		if v, has := values[s.Key]; has {

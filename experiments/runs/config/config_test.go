@@ -54,8 +54,11 @@ func drawConfig(t *rapid.T) Config {
 		switch v := s.Value().(type) {
 		case float64:
 			most := 1e9
-			if s.Key == "omega" {
+			switch s.Key {
+			case "omega":
 				most = 1
+			case "smoothing":
+				most = 0.3
 			}
 			s.Set(rapid.Float64Range(1e-9, most).Draw(t, s.Key))
 		case int:
