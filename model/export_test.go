@@ -39,10 +39,12 @@ func (m *Machine[T]) Inputs() map[string]G.Value {
 	return inputs
 }
 
+const fixed = "fixed in this phase"
+
 // Dot draws the graph from the inputs to the loss, without the gradients, in the language of
 // Graphviz: parameters that train are filled, constants dotted and values that are remembered
-// for a phase dashed. letters are the names of sizes.
-func (m *Machine[T]) Dot(name string, letters map[int]string) string {
+// for a phase dashed. letters are the names of sizes, notes what is said of inputs.
+func (m *Machine[T]) Dot(name string, letters map[int]string, notes map[string]string) string {
 	var dot strings.Builder
 	fmt.Fprintf(&dot, "digraph %q {\n\tnode [shape=box, fontname=\"sans-serif\", fontsize=12, style=rounded]\n", name)
 	trains, g, number := map[*G.Node]bool{}, m.loss.Graph(), map[int64]int{}
@@ -78,6 +80,12 @@ func (m *Machine[T]) Dot(name string, letters map[int]string) string {
 		}
 		if sizes != nil {
 			label += "\n" + strings.Join(sizes, " x ")
+		}
+		if note, noted := notes[n.Name()]; noted && !isKernel {
+			label += "\n" + note
+			if note == fixed {
+				style = `, style="rounded,dotted"`
+			}
 		}
 		fmt.Fprintf(&dot, "\t%d [label=%q%s]\n", i, label, style)
 		for _, f := range from {
