@@ -264,7 +264,7 @@ func (m Method) Chosen() string {
 func tries(outcomes []*engine.Outcome) (mean []float64) {
 	for i, o := range outcomes {
 		var best []float64
-		for _, s := range o.Searches {
+		for _, s := range o.BestAfter {
 			for _, accuracy := range s {
 				if n := len(best); n > 0 {
 					accuracy = max(accuracy, best[n-1])

@@ -11,6 +11,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/engine"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/results"
+	"github.com/lago-train/lago-train/experiments/runs/search"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/train"
 )
@@ -63,7 +64,7 @@ func Ask(ctx context.Context, s Study, r *config.Request, l *lab.Lab) (results.R
 	if err != nil {
 		return nil, err
 	}
-	done, err := engine.Run(ctx, l, plan)
+	done, err := search.Run(ctx, l, plan)
 	if err != nil {
 		return nil, err
 	}

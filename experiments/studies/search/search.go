@@ -119,7 +119,7 @@ func (c *Config) Summarise(_ context.Context, l *lab.Lab, done *engine.Result) (
 	}
 	r := &Result{
 		Dataset: c.Start.DataName(), Method: c.Start.Method.Label(), Budget: c.Budget, File: c.File,
-		Folds: len(o.Folds), Epochs: c.Start.DevEpochs(), Space: o.Searched, Tried: o.Tried, Missing: append([]lab.Missing{}, o.Missing...),
+		Folds: len(o.Folds), Epochs: c.Start.DevEpochs(), Space: o.Keys, Tried: o.Tried, Missing: append([]lab.Missing{}, o.Missing...),
 		fingerprint: l.Fingerprint(),
 		Chosen:      Chosen{Accuracy: *best.Final, Epochs: o.Epochs, Edges: o.Edges, Config: o.Chosen},
 	}

@@ -1,4 +1,4 @@
-package engine
+package search
 
 import (
 	"cmp"
@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/stat/samplemv"
 
 	"github.com/lago-train/lago-train/experiments/runs/config"
+	"github.com/lago-train/lago-train/experiments/runs/engine"
 	"github.com/lago-train/lago-train/train/methods"
 )
 
@@ -171,19 +172,12 @@ func (s space) neighbours(c config.Config, rng *rand.Rand) []config.Config {
 	return mixed
 }
 
-// Edge is a setting whose best value is at an end of the listed ones.
-type Edge struct {
-	Setting string `json:"setting"`
-	Value   any    `json:"value"`
-	End     string `json:"end"` // lowest or highest of the values that were searched, or outside of them
-}
-
-func (s space) edges(c config.Config) []Edge {
-	edges := []Edge{}
+func (s space) edges(c config.Config) []engine.Edge {
+	edges := []engine.Edge{}
 	used := c.Settings().Used()
 	for _, d := range s {
 		if end := d.end(c); end != "" && used.Has(d.key) {
-			edges = append(edges, Edge{d.key, c.Value(d.key), end})
+			edges = append(edges, engine.Edge{Setting: d.key, Value: c.Value(d.key), End: end})
 		}
 	}
 	return edges

@@ -1,13 +1,13 @@
-package engine
+package search
 
 import (
 	"cmp"
 	"context"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 
 	"github.com/lago-train/lago-train/experiments/runs/config"
+	"github.com/lago-train/lago-train/experiments/runs/engine"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/setting"
@@ -16,9 +16,6 @@ import (
 	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/methods"
 )
-
-// MinBudget is two settings to choose from.
-const MinBudget = 2
 
 const refiningRounds = 2
 
@@ -57,20 +54,10 @@ type search struct {
 
 // state is what a search has found so far.
 type state struct {
-	tried   []Tried       // best first, without settings that failed
-	best    []float64     // accuracy of the best settings after each that was tried
-	seen    []string      // names of trials, one of each settings
-	missing []lab.Missing // in the order in which they were asked for
-}
-
-// Tried is the result of one combination of settings.
-type Tried struct {
-	Config    config.Config  `json:"-"`
-	Settings  map[string]any `json:"settings"`     // by name
-	Accuracy  float64        `json:"val_accuracy"` // of the first seed, mean over folds, after a part of the epochs
-	BestEpoch int            `json:"best_epoch"`   // of the average curve of the folds
-	Final     *lab.Summary   `json:"final"`        // validation accuracy of all seeds, trained to the end; null except for the two best
-	Dirs      []string       `json:"dirs"`         // folders of the runs
+	tried   []engine.Tried // best first, without settings that failed
+	best    []float64      // accuracy of the best settings after each that was tried
+	seen    []string       // names of trials, one of each settings
+	missing []lab.Missing  // in the order in which they were asked for
 }
 
 func newSearch(base config.Config, folds []lab.View, settings int, fixed []string, of methods.Entry) *search {
@@ -85,7 +72,7 @@ func newSearch(base config.Config, folds []lab.View, settings int, fixed []strin
 	for _, d := range s.space {
 		s.searched = append(s.searched, d.key)
 	}
-	if settings < MinBudget {
+	if settings < engine.MinBudget {
 		return s
 	}
 	if s.closed {
@@ -104,48 +91,43 @@ func newSearch(base config.Config, folds []lab.View, settings int, fixed []strin
 	return s
 }
 
-// batch is the settings of one search in a round.
-type batch struct {
-	settings []config.Config
-	tries    bool // for the epochs of tries, otherwise for all
-	seeds    int
-}
-
 // round is a step of all searches.
 type round struct {
 	name string
-	next func(*search, state) batch
+	next func(*search, state) []config.Config
 }
 
-// searchAll carries out searches side by side, so that each round is one grid, and returns what
+// all carries out searches side by side, so that each round is one grid, and returns what
 // each found. A search whose trials are left to other shards goes no further.
-func (r *runner) searchAll(ctx context.Context, searches []*search) ([]state, error) {
+func all(ctx context.Context, l *lab.Lab, searches []*search) ([]state, error) {
 	states := make([]state, len(searches))
 	rounds := []round{{"coarse", (*search).coarse}}
 	for i := range refiningRounds {
-		rounds = append(rounds, round{"refining", func(s *search, st state) batch { return s.refine(st, s.budget.refined[i]) }})
+		rounds = append(rounds, round{"refining", func(s *search, st state) []config.Config { return s.refine(st, s.budget.refined[i]) }})
 	}
 	for _, round := range rounds {
-		batches := make([]batch, len(searches))
+		next := make([][]config.Config, len(searches))
 		lists := make([][]lab.Task, len(searches))
 		total := 0
 		for i, s := range searches {
-			if Waiting(states[i].missing) == nil {
-				batches[i] = round.next(s, states[i])
-				lists[i] = s.trialsOf(batches[i])
+			if engine.Waiting(states[i].missing) == nil {
+				next[i] = round.next(s, states[i])
+			}
+			for _, c := range next[i] {
+				lists[i] = append(lists[i], engine.DevTrials(c, s.folds, 1, s.epochs)...)
 			}
 			total += len(lists[i])
 		}
 		if total == 0 {
 			continue
 		}
-		r.lab.Step("search: %s, %s", round.name, format.Count(total, "run"))
-		done, err := r.do(ctx, lists)
+		l.Step("search: %s, %s", round.name, format.Count(total, "run"))
+		done, err := engine.Do(ctx, l, lists)
 		if err != nil {
 			return nil, err
 		}
 		for i, s := range searches {
-			if states[i], err = s.after(states[i], batches[i], done[i]); err != nil {
+			if states[i], err = s.after(states[i], next[i], done[i]); err != nil {
 				return nil, err
 			}
 		}
@@ -153,25 +135,9 @@ func (r *runner) searchAll(ctx context.Context, searches []*search) ([]state, er
 	return states, nil
 }
 
-// trialsOf lists the trials of a batch: for each settings, for each fold, one per seed.
-func (s *search) trialsOf(b batch) []lab.Task {
-	var trials []lab.Task
-	for _, c := range b.settings {
-		c.Seeds = b.seeds
-		epochs := c.DevEpochs()
-		if b.tries {
-			epochs = s.epochs
-		}
-		for _, fold := range s.folds {
-			trials = append(trials, c.Trials(fold, train.Dev, epochs)...)
-		}
-	}
-	return trials
-}
-
 // coarse tries the settings that the search starts from, the general defaults, the start
 // without preprocessing, and different draws from the space, or all that it has.
-func (s *search) coarse(st state) batch {
+func (s *search) coarse(st state) []config.Config {
 	const spare = 20 // draws for each that is needed; settings that make no difference make some equal
 	list := []config.Config{s.base}
 	if s.closed && s.budget.coarse > 1 {
@@ -195,7 +161,7 @@ func (s *search) startFrom(from config.Config) config.Config {
 }
 
 // refine tries n neighbours of the best settings so far; where those have no more, of the next best.
-func (s *search) refine(st state, n int) batch {
+func (s *search) refine(st state, n int) []config.Config {
 	rng := rand.New(s.source(uint64(len(st.seen))))
 	var list []config.Config
 	for _, t := range st.tried {
@@ -208,19 +174,18 @@ func (s *search) source(stream uint64) rand.Source { return rand.NewPCG(s.base.S
 
 // unseen returns the first n settings whose trials were not used before, with the correction of
 // the start, on which no training depends.
-func (s *search) unseen(st state, list []config.Config, n int) batch {
-	b, seen := batch{seeds: 1, tries: true}, slices.Clone(st.seen)
+func (s *search) unseen(st state, list []config.Config, n int) (next []config.Config) {
+	seen := slices.Clone(st.seen)
 	for _, c := range list {
-		if len(b.settings) == n {
+		if len(next) == n {
 			break
 		}
 		c = c.WithCorrection(s.base.Correction)
 		if name := s.nameOf(c); !slices.Contains(seen, name) {
-			seen = append(seen, name)
-			b.settings = append(b.settings, c)
+			seen, next = append(seen, name), append(next, c)
 		}
 	}
-	return b
+	return next
 }
 
 func (s *search) nameOf(c config.Config) string {
@@ -228,28 +193,27 @@ func (s *search) nameOf(c config.Config) string {
 	return c.Trials(s.folds[0], train.Dev, 1)[0].Name()
 }
 
-// after returns the state after the runs of a batch. New settings are ranked among the others; those
+// after returns the state after the runs of some settings, which are ranked among the others; those
 // with a failed trial are left out.
-func (s *search) after(st state, b batch, runs []lab.Run) (state, error) {
+func (s *search) after(st state, settings []config.Config, runs []lab.Run) (state, error) {
 	next := state{
 		tried: slices.Clone(st.tried), best: slices.Clone(st.best), seen: slices.Clone(st.seen),
 		missing: append(slices.Clone(st.missing), lab.MissingOf(runs)...),
 	}
-	waiting := Waiting(next.missing) != nil
-	for i, c := range b.settings {
+	waiting := engine.Waiting(next.missing) != nil
+	for i, c := range settings {
 		next.seen = append(next.seen, s.nameOf(c))
-		each := len(s.folds) * b.seeds
-		part := runs[i*each : (i+1)*each]
+		part := runs[i*len(s.folds) : (i+1)*len(s.folds)]
 		if waiting || len(lab.MissingOf(part)) > 0 {
 			continue
 		}
-		epoch, err := DevEpoch(part)
+		epoch, err := engine.DevEpoch(part)
 		if err != nil {
 			return st, err
 		}
-		accuracy := validation(part)
-		c, mean := s.corrected(c, part, accuracy.Mean)
-		next.tried = append(next.tried, Tried{Config: c, Settings: s.settings(c), Accuracy: mean, BestEpoch: epoch, Dirs: lab.Dirs(part)})
+		c, mean := engine.Corrected(c, s.corrections, part)
+		one := engine.Tried{Config: c, Settings: s.settings(c), Accuracy: mean, BestEpoch: epoch, Dirs: lab.Dirs(part)}
+		next.tried = append(next.tried, one)
 		if n := len(next.best); n > 0 {
 			mean = max(mean, next.best[n-1])
 		}
@@ -259,91 +223,18 @@ func (s *search) after(st state, b batch, runs []lab.Run) (state, error) {
 	return next, nil
 }
 
-// corrected returns c with the correction that does best on the validation classes of its runs, and the
-// accuracy with it. None is trained again.
-func (s *search) corrected(c config.Config, runs []lab.Run, accuracy float64) (config.Config, float64) {
-	for _, other := range s.corrections {
-		var mean float64
-		for _, r := range runs {
-			mean += r.Result.Evaluation(other).PerClass / float64(len(runs))
-		}
-		if mean > accuracy+sumTolerance {
-			c, accuracy = c.WithCorrection(other), mean
-		}
-	}
-	return c, accuracy
-}
-
 // settings returns the searched settings of c that apply, by key.
 func (s *search) settings(c config.Config) map[string]any {
 	return slices.DeleteFunc(c.Settings().Used(), func(one setting.Setting) bool { return !slices.Contains(s.searched, one.Key) }).Values()
 }
 
 // bestFirst orders by all seeds and, where these are equal or not run, by the first.
-func bestFirst(a, b Tried) int {
-	of := func(t Tried) lab.Summary {
+func bestFirst(a, b engine.Tried) int {
+	of := func(t engine.Tried) lab.Summary {
 		if t.Final == nil {
 			return lab.Summary{}
 		}
 		return *t.Final
 	}
 	return cmp.Or(lab.ByMean(of(a), of(b)), cmp.Compare(b.Accuracy, a.Accuracy))
-}
-
-// validation is the validation accuracy of runs over seeds, each value a mean over folds.
-func validation(runs []lab.Run) lab.Summary {
-	var values []float64
-	for _, seed := range lab.BySeed(runs) {
-		var sum float64
-		for _, r := range seed {
-			sum += r.Evaluation.PerClass
-		}
-		values = append(values, sum/float64(len(seed)))
-	}
-	return lab.Summarise(values)
-}
-
-// DevEpoch returns the BestEpoch of the learning curves of dev runs. Further epochs of a run
-// that converged would be like its last.
-func DevEpoch(runs []lab.Run) (int, error) {
-	curves := make([]train.Curve, len(runs))
-	longest := 0
-	for i, r := range runs {
-		var err error
-		if curves[i], err = train.ReadCurve(filepath.Join(r.Dir, train.CurveFile), train.Dev); err != nil {
-			return 0, err
-		}
-		longest = max(longest, len(curves[i]))
-	}
-	for i, r := range runs {
-		if n := len(curves[i]); n > 0 && r.Result.Status == train.Converged {
-			curves[i] = append(curves[i], slices.Repeat(curves[i][n-1:], longest-n)...)
-		}
-	}
-	return BestEpoch(curves), nil
-}
-
-// sumTolerance is the largest difference between sums of the same accuracies in
-// different orders. One sample makes far more.
-const sumTolerance = 1e-9
-
-// BestEpoch returns the epoch with the highest validation accuracy of the average curve,
-// over the epochs that every seed ran: the paper's rule for how long to train on train
-// and validation classes together. Of equal epochs it is the first, of none 0.
-func BestEpoch(curves []train.Curve) int {
-	if len(curves) == 0 {
-		return 0
-	}
-	best, top := 0, -1.0
-	shortest := slices.MinFunc(curves, func(a, b train.Curve) int { return len(a) - len(b) })
-	for e := range shortest {
-		var sum float64
-		for _, c := range curves {
-			sum += *c[e].ValAccuracy
-		}
-		if sum > top+sumTolerance {
-			best, top = e+1, sum
-		}
-	}
-	return best
 }

@@ -1,0 +1,334 @@
+package engine
+
+import (
+	"context"
+	"math"
+	"path/filepath"
+	"slices"
+
+	"github.com/lago-train/lago-train/experiments/runs/config"
+	"github.com/lago-train/lago-train/experiments/runs/lab"
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/train"
+)
+
+// Outcome is the result of an arm in one part.
+type Outcome struct {
+	Part    lab.View
+	Chosen  config.Config
+	Best    int // of the starts; -1 if none has all its dev runs
+	Folds   []lab.View
+	Epochs  int       // best of the average dev curve, otherwise the number of the test stage
+	Val     []lab.Run // of the dev stage, over the folds; nil without one, or if a run is missing
+	Test    []lab.Run // of the test stage
+	Missing []lab.Missing
+	Edges   []Edge
+	Finals  []Final // of the starts, in their order; none without a dev stage
+
+	Searched // by package search
+}
+
+// Final is settings with their correction, and their validation accuracy, nil if a run is missing.
+type Final struct {
+	Config   config.Config
+	Accuracy *lab.Summary
+}
+
+// Searched is what a search tried for an arm in one part.
+type Searched struct {
+	Tried       []Tried  // best first
+	Corrections int      // number of corrections that each was tried with
+	Keys        []string // of settings that were varied
+	// Best has for each start the accuracy of the best settings after each that was tried.
+	BestAfter [][]float64
+}
+
+// Tried is the result of one combination of settings.
+type Tried struct {
+	Config    config.Config  `json:"-"`
+	Settings  map[string]any `json:"settings"`     // by name
+	Accuracy  float64        `json:"val_accuracy"` // of the first seed, mean over folds, after a part of the epochs
+	BestEpoch int            `json:"best_epoch"`   // of the average curve of the folds
+	Final     *lab.Summary   `json:"final"`        // validation accuracy of all seeds, trained to the end; null except for the two best
+	Dirs      []string       `json:"dirs"`         // folders of the runs
+}
+
+// Edge is a setting whose best value is at an end of the listed ones.
+type Edge struct {
+	Setting string `json:"setting"`
+	Value   any    `json:"value"`
+	End     string `json:"end"` // lowest or highest of the values that were searched, or outside of them
+}
+
+// Result is the outcomes of a plan: of each arm, in each part.
+type Result struct {
+	Plan    Plan
+	Arms    [][]*Outcome
+	Missing []lab.Missing // starts that the data does not allow, and runs of the outcomes, each once
+}
+
+// Done reports whether all stages of an arm have their runs, in every part.
+func (r *Result) Done(arm int) bool {
+	s := r.Plan.Stage
+	return len(r.Arms[arm]) > 0 && !slices.ContainsFunc(r.Arms[arm], func(o *Outcome) bool {
+		return o.Val == nil && s != config.OnlyTest && r.Plan.Arms[arm].EpochsOf == "" || o.Test == nil && s != config.OnlyDev
+	})
+}
+
+// NewResult collects outcomes of a plan, one for each entry. The error is that of runs which other shards
+// have not finished, unless the plan has the dev stage alone.
+func NewResult(p Plan, entries []Entry, outcomes []*Outcome, leftOut []lab.Missing) (*Result, error) {
+	r := &Result{Plan: p, Missing: append([]lab.Missing{}, leftOut...), Arms: make([][]*Outcome, len(p.Arms))}
+	for i, o := range outcomes {
+		r.Arms[entries[i].Arm] = append(r.Arms[entries[i].Arm], o)
+		for _, m := range o.Missing {
+			if !slices.Contains(r.Missing, m) {
+				r.Missing = append(r.Missing, m)
+			}
+		}
+	}
+	if waiting := Waiting(r.Missing); waiting != nil && p.Stage != config.OnlyDev {
+		return nil, waiting
+	}
+	return r, nil
+}
+
+// Run carries out a plan. Runs that fail are missing from the result. The error is that of the settings or
+// the data, or see NewResult.
+func Run(ctx context.Context, l *lab.Lab, p Plan) (*Result, error) {
+	entries, leftOut, err := p.Entries(l)
+	if err != nil {
+		return nil, err
+	}
+	outcomes := make([]*Outcome, len(entries))
+	for i, e := range entries {
+		c := e.Starts[0]
+		outcomes[i] = &Outcome{Part: e.Part, Folds: e.Folds, Chosen: c, Best: -1, Epochs: c.TestEpochs()}
+	}
+	if p.Stage != config.OnlyTest {
+		if err := p.develop(ctx, l, entries, outcomes); err != nil {
+			return nil, err
+		}
+		p.setEpochs(entries, outcomes)
+	}
+	if p.Stage != config.OnlyDev {
+		if err := p.test(ctx, l, entries, outcomes); err != nil {
+			return nil, err
+		}
+	}
+	return NewResult(p, entries, outcomes, leftOut)
+}
+
+// Waiting returns the error of runs that other shards have not finished, nil if there are none.
+func Waiting(list []lab.Missing) error {
+	if n := len(slices.DeleteFunc(slices.Clone(list), func(m lab.Missing) bool { return m.State != lab.Waiting })); n > 0 {
+		return &lab.Incomplete{Left: format.Count(n, "run")}
+	}
+	return nil
+}
+
+// Do does lists of trials together, and returns the runs of each.
+func Do(ctx context.Context, l *lab.Lab, lists [][]lab.Task) ([][]lab.Run, error) {
+	runs, err := l.Do(ctx, slices.Concat(lists...))
+	if err != nil {
+		return nil, err
+	}
+	done := make([][]lab.Run, len(lists))
+	for i, list := range lists {
+		done[i], runs = runs[:len(list)], runs[len(list):]
+	}
+	return done, nil
+}
+
+// DevTrials lists the trials of settings in the dev stage: for each fold one per seed.
+func DevTrials(c config.Config, folds []lab.View, seeds, epochs int) (trials []lab.Task) {
+	c.Seeds = seeds
+	for _, fold := range folds {
+		trials = append(trials, c.Trials(fold, train.Dev, epochs)...)
+	}
+	return trials
+}
+
+// develop runs the dev stage of all starts, over the folds, and chooses one of each entry.
+func (p Plan) develop(ctx context.Context, l *lab.Lab, entries []Entry, outcomes []*Outcome) error {
+	var lists [][]lab.Task
+	for _, e := range entries {
+		if p.Arms[e.Arm].EpochsOf != "" {
+			continue
+		}
+		for _, c := range e.Starts {
+			lists = append(lists, DevTrials(c, e.Folds, e.Seeds, c.DevEpochs()))
+		}
+	}
+	done, err := Do(ctx, l, lists)
+	if err != nil {
+		return err
+	}
+	var chosen []lab.Run
+	for i, e := range entries {
+		arm := p.Arms[e.Arm]
+		if arm.EpochsOf != "" {
+			continue
+		}
+		for k, c := range e.Starts {
+			var corrections []model.Correction
+			if arm.Corrections != nil {
+				corrections = arm.Corrections[k]
+			}
+			if err := outcomes[i].consider(k, c, corrections, done[0], p.Stage == config.OnlyDev); err != nil {
+				return err
+			}
+			done = done[1:]
+		}
+		chosen = append(chosen, outcomes[i].Val...)
+	}
+	return l.Decide(ctx, chosen)
+}
+
+// consider chooses a start if its dev runs are better than those of the starts before it, with that of some
+// corrections which does best. If shown, runs of which some are missing are kept until there are others.
+func (o *Outcome) consider(start int, c config.Config, corrections []model.Correction, runs []lab.Run, shown bool) (err error) {
+	o.Finals = append(o.Finals, Final{Config: c})
+	if missing := lab.MissingOf(runs); len(missing) > 0 {
+		if o.Missing = append(o.Missing, missing...); shown && o.Val == nil {
+			o.Chosen, o.Epochs, o.Edges, o.Val = c, 0, []Edge{}, runs
+		}
+		return nil
+	}
+	c, _ = Corrected(c, corrections, runs)
+	for i := range runs {
+		runs[i].Evaluate(c.Correction)
+	}
+	accuracy := Validation(runs)
+	o.Finals[start] = Final{c, &accuracy}
+	if o.Best >= 0 && accuracy.Mean <= o.Finals[o.Best].Accuracy.Mean {
+		return nil
+	}
+	o.Chosen, o.Best, o.Edges, o.Val = c, start, []Edge{}, runs
+	if o.Epochs, err = DevEpoch(runs); lab.EndedAt(runs, o.Epochs) {
+		o.Edges = append(o.Edges, Edge{"epochs", o.Epochs, "highest"})
+	}
+	return err
+}
+
+// Corrected returns c with that of some corrections which does best on the validation classes of its runs, its
+// own unless another one does better, and the accuracy with it. None is trained again.
+func Corrected(c config.Config, corrections []model.Correction, runs []lab.Run) (config.Config, float64) {
+	accuracy := Validation(runs).Mean
+	for _, other := range corrections {
+		var mean float64
+		for _, r := range runs {
+			mean += r.Result.Evaluation(other).PerClass / float64(len(runs))
+		}
+		if mean > accuracy+sumTolerance {
+			c, accuracy = c.WithCorrection(other), mean
+		}
+	}
+	return c, accuracy
+}
+
+// setEpochs sets the epochs of arms that have those of another one: 0, and no test stage, if that one lacks
+// dev runs.
+func (p Plan) setEpochs(entries []Entry, outcomes []*Outcome) {
+	for i, o := range outcomes {
+		like := p.Arms[entries[i].Arm].EpochsOf
+		if like == "" {
+			continue
+		}
+		sum, parts := 0, 0
+		for j, other := range outcomes {
+			if p.Arms[entries[j].Arm].Name != like {
+				continue
+			}
+			if other.Best < 0 {
+				sum, parts = 0, 1
+				break
+			}
+			sum, parts = sum+other.Epochs, parts+1
+		}
+		o.Epochs = int(math.Round(float64(sum) / float64(max(parts, 1))))
+	}
+}
+
+// test runs the test stage of what was chosen.
+func (p Plan) test(ctx context.Context, l *lab.Lab, entries []Entry, outcomes []*Outcome) error {
+	lists := make([][]lab.Task, len(entries))
+	for i, o := range outcomes {
+		if p.Stage == config.OnlyTest || o.Best >= 0 || p.Arms[entries[i].Arm].EpochsOf != "" && o.Epochs > 0 {
+			c := o.Chosen
+			c.Seeds = entries[i].Seeds
+			lists[i] = c.Trials(o.Part, train.Test, o.Epochs)
+		}
+	}
+	tested, err := Do(ctx, l, lists)
+	if err == nil {
+		err = l.Decide(ctx, slices.Concat(tested...))
+	}
+	for i, runs := range tested {
+		if missing := lab.MissingOf(runs); len(missing) > 0 {
+			outcomes[i].Missing = append(outcomes[i].Missing, missing...)
+		} else if len(runs) > 0 {
+			outcomes[i].Test = runs
+		}
+	}
+	return err
+}
+
+// Validation is the validation accuracy of runs over seeds, each value a mean over folds.
+func Validation(runs []lab.Run) lab.Summary {
+	var values []float64
+	for _, seed := range lab.BySeed(runs) {
+		var sum float64
+		for _, r := range seed {
+			sum += r.Evaluation.PerClass
+		}
+		values = append(values, sum/float64(len(seed)))
+	}
+	return lab.Summarise(values)
+}
+
+// DevEpoch returns the BestEpoch of the learning curves of dev runs. Further epochs of a run
+// that converged would be like its last.
+func DevEpoch(runs []lab.Run) (int, error) {
+	curves := make([]train.Curve, len(runs))
+	longest := 0
+	for i, r := range runs {
+		var err error
+		if curves[i], err = train.ReadCurve(filepath.Join(r.Dir, train.CurveFile), train.Dev); err != nil {
+			return 0, err
+		}
+		longest = max(longest, len(curves[i]))
+	}
+	for i, r := range runs {
+		if n := len(curves[i]); n > 0 && r.Result.Status == train.Converged {
+			curves[i] = append(curves[i], slices.Repeat(curves[i][n-1:], longest-n)...)
+		}
+	}
+	return BestEpoch(curves), nil
+}
+
+// sumTolerance is the largest difference between sums of the same accuracies in
+// different orders. One sample makes far more.
+const sumTolerance = 1e-9
+
+// BestEpoch returns the epoch with the highest validation accuracy of the average curve,
+// over the epochs that every seed ran: the paper's rule for how long to train on train
+// and validation classes together. Of equal epochs it is the first, of none 0.
+func BestEpoch(curves []train.Curve) int {
+	if len(curves) == 0 {
+		return 0
+	}
+	best, top := 0, -1.0
+	shortest := slices.MinFunc(curves, func(a, b train.Curve) int { return len(a) - len(b) })
+	for e := range shortest {
+		var sum float64
+		for _, c := range curves {
+			sum += *c[e].ValAccuracy
+		}
+		if sum > top+sumTolerance {
+			best, top = e+1, sum
+		}
+	}
+	return best
+}
