@@ -322,9 +322,9 @@ func usageAt(where string, err error) error {
 }
 
 // needing returns settings that need another one.
-func needing(key string, list setting.List) setting.List {
+func needing(keys []string, list setting.List) setting.List {
 	for i := range list {
-		list[i] = list[i].Needs(key)
+		list[i] = list[i].Needs(keys...)
 	}
 	return list
 }
@@ -342,8 +342,9 @@ func checkBeside(c *call) error {
 				return wrong(name, "no "+name+" beside "+dashed(flagOf(s.Key)), "")
 			}
 		}
-		if s.Needed != "" && !c.isSet(flagOf(s.Needed)) {
-			return wrong(dashed(flagOf(s.Key)), dashed(flagOf(s.Needed))+" beside it", "")
+		given := func(key string) bool { return c.isSet(flagOf(key)) }
+		if s.Needed != nil && !slices.ContainsFunc(s.Needed, given) {
+			return wrong(dashed(flagOf(s.Key)), dashed(flagOf(s.Needed[0]))+" beside it", "")
 		}
 	}
 	return nil

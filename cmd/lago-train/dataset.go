@@ -267,7 +267,7 @@ func serveCommand() *command {
 	return &command{
 		name:     "serve",
 		argument: "NAME|DIR",
-		flags: slices.Concat(o.dataSettings().Without("json"), needing("model", o.networkSettings().Without("boxes")), setting.List{
+		flags: slices.Concat(o.dataSettings().Without("json"), needing([]string{"model"}, o.networkSettings().Without("boxes")), setting.List{
 			setting.Raw("model", &o.model, "").In(inputGroup).Noted("none").Common().Describe(modelUsage),
 			setting.Whole("port", &o.port, 0, setting.Between(0, 65535)).In(runGroup).Noted("any free one").Common().Describe("`N` port of 127.0.0.1 to listen on"),
 			setting.Switch("read_only", &o.readOnly, false).In(outputGroup).Common().Describe("write nothing"),

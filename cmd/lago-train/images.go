@@ -132,7 +132,7 @@ func imageList(paths []string) ([]images.Image, error) {
 			all = append(all, images.Image{ID: path, Path: path})
 			continue
 		}
-		below, err := listFolder(path)
+		below, err := listFolder(path, true)
 		if err != nil {
 			return nil, err
 		}
@@ -150,8 +150,8 @@ func imageList(paths []string) ([]images.Image, error) {
 }
 
 // listFolder returns the images of a folder, and warns of pictures that are not read.
-func listFolder(dir string) ([]images.Image, error) {
-	list, warning, err := images.List(dir)
+func listFolder(dir string, deep bool) ([]images.Image, error) {
+	list, warning, err := images.List(dir, deep)
 	if warning != "" {
 		logrus.Warn(warning)
 	}
@@ -208,7 +208,7 @@ func (o *extractOptions) listImages(ctx context.Context) (err error) {
 		o.ImageDir = cmp.Or(o.ImageDir, filepath.Dir(o.list))
 		o.Images, err = images.ReadList(ctx, o.list, o.ImageDir)
 	case o.ImageDir != "":
-		o.Images, err = listFolder(o.ImageDir)
+		o.Images, err = listFolder(o.ImageDir, false)
 	default:
 		err = wrong("--images", "a folder of images, or --list", "none")
 	}

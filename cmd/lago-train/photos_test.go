@@ -160,3 +160,21 @@ func TestExtractRefuses(t *testing.T) {
 	misused(t, []string{"dataset", "extract", "birds"}, "--images: expected a folder of images, or --list")
 	misused(t, []string{"dataset", "extract", "glyphs", "--images", t.TempDir(), "--weights", "w"}, "a name for a folder of the data directory")
 }
+
+// The class of a photograph is the nearest folder above it that is a class; sites and months are none.
+func TestClassesOfFolders(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range strings.Fields("a.png site/b.png site/owl/may/c.png owl/wren/d.png emu/e.png") {
+		testkit.Write(t, dir, name, "")
+	}
+	o := predictOptions{images: []string{dir}}
+	testkit.NoError(t, o.listPhotographs(&call{}, []string{"owl", "wren"}))
+	o.keepClasses([]string{"owl", "wren", "emu"}) // which a file describes
+	found := map[string]string{}
+	for _, m := range o.photographs {
+		found[m.ID] = m.Class
+	}
+	testkit.Equal(t, "classes", found, map[string]string{
+		"a.png": "", "site/b.png": "", "site/owl/may/c.png": "owl", "owl/wren/d.png": "wren", "emu/e.png": "emu",
+	})
+}

@@ -8,6 +8,7 @@ import (
 	"image"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
@@ -56,8 +57,8 @@ func candidatesSetting(to *[]predictor.Selection, otherwise string) setting.Sett
 	return s
 }
 
-// settings are those of both commands. photographs is the key of those that are predicted.
-func (o *predictionOptions) settings(photographs string) setting.List {
+// settings are those of both commands. photographs are the keys of those that are predicted.
+func (o *predictionOptions) settings(photographs ...string) setting.List {
 	return slices.Concat(o.dataSettings().Without("json"), workSettings(), needing(photographs, o.networkSettings()), setting.List{
 		candidatesSetting(&o.candidates, "unseen, or all for samples of classes trained on").OrAs("classes"),
 	}.In(classGroup), setting.List{
@@ -196,9 +197,12 @@ type predictOptions struct {
 	predictor.Listing
 	format render.Format
 	images []string
-	paths  map[string]string // of the images, by id
-	split  predictor.Selection
-	bom    bool
+	list   string // file of images
+
+	photographs []images.Image
+	paths       map[string]string // of these, by id
+	split       predictor.Selection
+	bom         bool
 
 	skipBroken bool
 	broken     []string // why photographs were left out
@@ -209,10 +213,13 @@ func predictCommand() *command {
 	return &command{
 		name:     "predict",
 		argument: "[IMAGE...]",
-		flags: slices.Concat(o.settings("images"), setting.List{
-			setting.Raw("features", &o.features, "").Describe("`FILE` features: .npy, .csv or .mat, or - for CSV on standard input").Excludes("dataset", "images"),
+		flags: slices.Concat(o.settings("images", "list"), setting.List{
+			setting.Raw("features", &o.features, "").Describe("`FILE` features: .npy, .csv or .mat, or - for CSV on standard input").Excludes("dataset", "images", "list"),
 			setting.Of("images", &o.images, nil, "", o.addImage).Describe("`PATH` photograph, or folder of photographs; others can follow").Excludes("dataset"),
-			setting.Switch("skip_broken", &o.skipBroken, false).Describe("leave out photographs that cannot be decoded, and warn of them").Needs("images"),
+			setting.Raw("list", &o.list, "").Excludes("dataset", "images").
+				Describe("`FILE` CSV file of photographs: path[,class], relative to the file"),
+			setting.Switch("skip_broken", &o.skipBroken, false).Needs("images", "list").
+				Describe("leave out photographs that cannot be decoded, and warn of them"),
 			setting.Choice("split", &o.split, predictor.Test, predictor.Selections...).Describe("classes of --dataset whose samples are predicted; seen is train and val").Needs("dataset"),
 		}.In(inputGroup).Common(), setting.List{
 			setting.Whole("top", &o.Top, 5, setting.Count).Common().Describe("`N` best classes to write per sample"),
@@ -258,6 +265,7 @@ func (o *predictOptions) run(c *call) (err error) {
 	if err != nil {
 		return err
 	}
+	o.keepClasses(slices.Concat(d.Classes, p.Candidates.Names))
 	if p.Adapts() {
 		debug.SetGCPercent(garbage)
 	}
@@ -321,7 +329,7 @@ func (o *predictOptions) writeSheet(c *call, p *predictor.Predictor, d *dataset.
 		Note: fmt.Sprintf("%s trained on %s, choosing from %s (%d). Every number is in %s.",
 			p.Method.Label(), p.Dataset, r.Candidates.What, len(r.Candidates.Names), filepath.Base(beside)),
 		Picture: func(s predictor.Prediction) (image.Image, error) {
-			if o.images == nil {
+			if o.photographs == nil {
 				return o.pictureOf(c, d, s.Index, render.PictureSide)
 			}
 			return images.Thumbnail(c, o.paths[s.ID], render.PictureSide)
@@ -335,8 +343,8 @@ func (o *predictOptions) checkSources(c *call) error {
 	switch {
 	case !c.isSet("images") && c.args != nil:
 		return c.flagsOnly()
-	case !c.isSet("features") && !c.isSet("dataset") && !c.isSet("images"):
-		return wrong("--features", "one of --features, --dataset and --images", "none")
+	case !c.isSet("features") && !c.isSet("dataset") && !c.isSet("images") && !c.isSet("list"):
+		return wrong("--features", "one of --features, --dataset, --images and --list", "none")
 	case o.bom && o.format != render.CSV && o.format != render.HTML:
 		return wrong("--bom", "--format csv or html beside it", "")
 	case o.format == render.HTML && c.isSet("features"):
@@ -365,21 +373,20 @@ func (o *predictOptions) source(c *call, m *predictor.Model) (src predictor.Sour
 			err = errors.Join(err, r.Close())
 		}
 		src = r
-	case o.images != nil:
-		list, err := imageList(slices.Concat(o.images, c.args))
-		if err != nil {
+	case o.images != nil || o.list != "":
+		if err := o.listPhotographs(c, d.Classes); err != nil {
 			return nil, nil, false, err
 		}
-		e, err := o.extractor(c, m, list)
+		e, err := o.extractor(c, m, o.photographs)
 		if err != nil {
 			return nil, nil, false, err
 		}
 		o.paths = map[string]string{}
-		for _, photograph := range list {
+		for _, photograph := range o.photographs {
 			o.paths[photograph.ID] = photograph.Path
 			trained = trained || m.TrainedOn(photograph.Class)
 		}
-		photographs := e.NewSource(c, list, display.show)
+		photographs := e.NewSource(c, o.photographs, display.show)
 		photographs.OnBroken = o.onBroken
 		src = photographs
 	default:
@@ -391,6 +398,34 @@ func (o *predictOptions) source(c *call, m *predictor.Model) (src predictor.Sour
 		trained = slices.ContainsFunc(classes, func(z int) bool { return m.TrainedOn(d.Classes[z]) && slices.Contains(d.Labels, z) })
 	}
 	return src, d, trained, err
+}
+
+// listPhotographs sets the photographs. The class of one in a folder is the nearest folder above it that is
+// a class, or else, until keepClasses, the folder that it is in.
+func (o *predictOptions) listPhotographs(c *call, classes []string) (err error) {
+	if o.list != "" {
+		o.photographs, err = images.ReadList(c, o.list, "")
+		return err
+	}
+	o.photographs, err = imageList(slices.Concat(o.images, c.args))
+	for i, m := range o.photographs {
+		folders := strings.Split(path.Dir(m.ID), "/")
+		for _, folder := range folders {
+			if slices.Contains(classes, folder) {
+				o.photographs[i].Class = folder
+			}
+		}
+	}
+	return err
+}
+
+// keepClasses forgets the classes of photographs in folders that are no classes: sites, months, cards.
+func (o *predictOptions) keepClasses(known []string) {
+	for i, m := range o.photographs {
+		if o.list == "" && !slices.Contains(known, m.Class) {
+			o.photographs[i].Class = ""
+		}
+	}
 }
 
 // onBroken leaves a photograph out if that is asked for.

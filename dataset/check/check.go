@@ -351,13 +351,17 @@ func (c *checker) scales() {
 	}
 }
 
-// samples reports samples that nothing distinguishes: of zeros alone, or the same as another of their
-// class. For those in two subsets see leaks.
+// samples reports samples that nothing distinguishes: of zeros alone, or the same as another one, of their
+// class or of another class. For those in two subsets see leaks.
 func (c *checker) samples() {
 	class := func(i int) string {
-		return fmt.Sprintf("sample %d, of class %s", i, invalid.Quote(c.Classes[c.Labels[i]]))
+		name := ""
+		if c.IDs != nil {
+			name = ", " + format.Printable(c.IDs[i])
+		}
+		return fmt.Sprintf("sample %d%s, of class %s", i, name, invalid.Quote(c.Classes[c.Labels[i]]))
 	}
-	zeros, repeats := []int{}, [][2]int{}
+	zeros, repeats, others := []int{}, [][2]int{}, [][2]int{}
 	for _, set := range c.byFeatures() {
 		if !slices.ContainsFunc(c.Features.Row(set[0]), func(v float32) bool { return v != 0 }) {
 			zeros = set
@@ -370,10 +374,18 @@ func (c *checker) samples() {
 			} else {
 				first[c.Labels[i]] = i
 			}
+			if z, other := c.Labels[i], c.Labels[set[0]]; z != other && c.subsetOf[z] == c.subsetOf[other] {
+				others = append(others, [2]int{set[0], i})
+			}
 		}
 	}
 	if len(zeros) > 0 {
 		c.report("zeros", "features", "values other than 0", fmt.Sprintf("%s of zeros alone, the first %s", format.Count(len(zeros), "sample"), class(zeros[0])))
+	}
+	if len(others) > 0 {
+		found := format.Count(len(others), "sample") + " with the features of one of another class, the first "
+		found += class(others[0][1]) + ", as " + class(others[0][0])
+		c.report("two classes", "features", "each sample in one class", found, "Is a photograph in the folders of two classes?")
 	}
 	if len(repeats) > 0 {
 		c.report("repeated", "features", "different samples", fmt.Sprintf("%s with the features of another one of the class, the first %s, as sample %d",

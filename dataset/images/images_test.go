@@ -176,12 +176,17 @@ func TestLoad(t *testing.T) {
 	testkit.Equal(t, "thumbnail", testkit.Must(Thumbnail(t.Context(), path, 3))(t).Bounds(), image.Rect(0, 0, 3, 2))
 }
 
+func allLevels(dir string) ([]Image, error) {
+	list, _, err := List(dir, true)
+	return list, err
+}
+
 func TestList(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"b/2.JPG", "b/10.jpeg", "a/x.webp", "a/notes.txt", "a/.hidden.png", ".git/x.png", "c/a b.tif"} {
 		testkit.Write(t, dir, name, "")
 	}
-	got, warning, err := List(dir)
+	got, warning, err := List(dir, false)
 	if err != nil || warning != "" {
 		t.Fatalf("%q: %v", warning, err)
 	}
@@ -191,15 +196,27 @@ func TestList(t *testing.T) {
 		testkit.Equal(t, m.ID, m.Path, filepath.Join(dir, m.ID))
 	}
 	testkit.Equal(t, "found", ids, []string{"a/x.webp a", "b/10.jpeg b", "b/2.JPG b", "c/a b.tif c"})
-	flat, _, err := List(filepath.Join(dir, "b"))
+	flat, _, err := List(filepath.Join(dir, "b"), false)
 	if err != nil || len(flat) != 2 || flat[1].Class != "" || flat[1].ID != "2.JPG" {
 		t.Errorf("%v: %v", flat, err)
 	}
 	testkit.Write(t, dir, "b/more/x.png", "")
-	_, _, err = List(dir)
+	_, _, err = List(dir, false)
 	testkit.WantError(t, err, filepath.Join(dir, "b"), "the images of one class", "more")
+	testkit.Write(t, dir, "@eaDir/b/thumb.jpg", "")
+	testkit.Write(t, dir, "b/#recycle/2.jpg", "")
+	testkit.NoError(t, os.Symlink("gone.jpg", filepath.Join(dir, "c", "link.jpg")))
 	testkit.Write(t, dir, "x.png", "")
-	_, _, err = List(dir)
+	ids = nil
+	for _, m := range testkit.Must(allLevels(dir))(t) {
+		ids = append(ids, m.ID+" "+m.Class)
+	}
+	testkit.Equal(t, "all levels", ids, []string{
+		"x.png ", "a/x.webp a", "b/10.jpeg b", "b/2.JPG b", "b/more/x.png more", "c/a b.tif c", "c/link.jpg c",
+	})
+	_, _, err = Image{Path: filepath.Join(dir, "c", "link.jpg")}.size(t.Context())
+	testkit.WantError(t, err, "c/link.jpg: expected a file or folder, found a link to gone.jpg, which is not there")
+	_, _, err = List(dir, false)
 	testkit.WantError(t, err, "both, as in x.png and a")
 	list := testkit.Write(t, dir, "list.csv", "path,class\nb/2.JPG,two\n"+dir+"/x.png,one\n")
 	got = testkit.Must(ReadList(t.Context(), list, ""))(t)
@@ -210,7 +227,7 @@ func TestList(t *testing.T) {
 	testkit.Equal(t, "as Windows writes paths", got, []Image{{ID: "b/2.JPG", Path: filepath.Join(dir, "b", "2.JPG"), Class: "two"}})
 	testkit.Fails(ReadList(t.Context(), testkit.Write(t, dir, "list.csv", "path,class\na.png,\na.png,x\n"), ""))(t, "line 2, column class", "line 3, column path", "also on line 2")
 	testkit.Fails(ReadList(t.Context(), testkit.Write(t, dir, "list.csv", "file\na.png\n"), ""))(t, "a column path")
-	for _, path := range []string{`C:\Users\a.png`, "D:/a.png", `\\nas\a.png`, "https://x.org/a.png", "~/a.png"} {
+	for _, path := range []string{`C:\Users\a.png`, "D:/a.png", `\\nas\a.png`, "https://x.org/a.png", "S3://x/a.png", "~/a.png"} {
 		_, err = ReadList(t.Context(), testkit.Write(t, dir, "list.csv", "path\n"+path+"\n"), "")
 		testkit.WantError(t, err, "line 2, column path: expected the path of a file", "Write paths below the folder of the list, or below --images DIR.")
 	}
@@ -242,7 +259,7 @@ func TestListOfPhonesAndBrowsers(t *testing.T) {
 	for _, name := range []string{"grebe/a.HEIC", "grebe/b.heic", "grebe/c.DNG", "jay/notes.txt", "jay/notes", "jay/.x.heic"} {
 		testkit.Write(t, dir, name, "II*\x00")
 	}
-	list, warning, err := List(dir)
+	list, warning, err := List(dir, false)
 	if err != nil || len(list) != 6 || list[1].ID != "jay/b.jpe" || list[2].ID != "jay/c.jpg_large" {
 		t.Errorf("%v: %v", list, err)
 	}
@@ -253,10 +270,10 @@ func TestListOfPhonesAndBrowsers(t *testing.T) {
 	boxes := testkit.Write(t, t.TempDir(), "boxes.csv", "path,x,y,width,height\njay/cafe\u0301.jpg,0,0,5,4\n")
 	testkit.NoError(t, SetBoxes(t.Context(), boxes, list[i:i+1]))
 	testkit.Equal(t, "warning", warning, dir+": 2 .heic files, 1 .dng file, 1 HEIC photograph not read; no image that can be read of 1 class: grebe. Convert photographs to JPEG or PNG.")
-	_, _, err = List(filepath.Join(dir, "grebe"))
+	_, _, err = List(filepath.Join(dir, "grebe"), false)
 	testkit.WantError(t, err, "expected images: .jpg", "found 2 .heic files, 1 .dng file, which are not read. Convert photographs to JPEG or PNG.")
 	testkit.Write(t, dir, "M\xe9sange/a.jpg", jpg)
-	_, _, err = List(dir)
+	_, _, err = List(dir, false)
 	testkit.WantError(t, err, `"M\xe9sange"`, "expected a name in UTF-8, found another encoding")
 }
 

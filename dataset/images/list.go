@@ -72,31 +72,40 @@ func isImage(path string) (image bool, other string) {
 }
 
 // List returns the images of a folder, sorted: either those of its subfolders, which are the classes, or
-// those in the folder itself, of no known class. Hidden files are ignored. The warning, if there is one, says
-// how many pictures of which kinds are not read, and which classes have no other.
-func List(dir string) (list []Image, warning string, err error) {
-	l := listing{dir: dir, unread: make(map[string]int)}
+// those in the folder itself, of no known class. Hidden files and the folders of systems are ignored. The
+// warning, if there is one, says how many pictures of which kinds are not read, and which classes have no
+// other.
+//
+// With deep, it returns the images of all levels, each with the name of its folder as its class, if any:
+// such folders may also be sites, months or memory cards.
+func List(dir string, deep bool) (list []Image, warning string, err error) {
+	l := listing{dir: dir, deep: deep, unread: make(map[string]int)}
 	if err := l.read(""); err != nil {
 		return nil, "", err
 	}
 	const hint = "A list (path,class) can name images anywhere."
 	folders := l.folders
-	if len(l.images) > 0 && len(folders) > 0 {
+	if len(l.images) > 0 && len(folders) > 0 && !deep {
 		return nil, "", &invalid.Error{
 			Where: dir, Want: "either images or a folder of images for each class", Got: "both, as in " + l.images[0].ID + " and " + folders[0], Hint: hint,
 		}
 	}
 	var empty []string
-	for _, class := range folders {
-		before := len(l.images)
-		l.folders = nil
+	for len(folders) > 0 {
+		class, before := folders[0], len(l.images)
+		folders, l.folders = folders[1:], nil
 		if err := l.read(class); err != nil {
 			return nil, "", err
 		}
-		if len(l.folders) > 0 {
+		if deep {
+			for i, folder := range slices.Backward(l.folders) { // below it, before the next one
+				l.folders[i] = path.Join(class, folder)
+			}
+			folders = slices.Concat(l.folders, folders)
+		} else if len(l.folders) > 0 {
 			return nil, "", &invalid.Error{Where: filepath.Join(dir, class), Want: "the images of one class", Got: "a folder, " + l.folders[0], Hint: hint}
 		}
-		if len(l.images) == before {
+		if len(l.images) == before && len(l.folders) == 0 {
 			empty = append(empty, class)
 		}
 	}
@@ -127,9 +136,16 @@ func List(dir string) (list []Image, warning string, err error) {
 // listing is what was found in a folder.
 type listing struct {
 	dir     string
+	deep    bool
 	images  []Image
 	folders []string
 	unread  map[string]int // pictures that are not read, by kind
+}
+
+// systemFolders have no photographs of their owner: thumbnails, deleted files, and what zips of a Mac have.
+var systemFolders = []string{
+	"__MACOSX", "@eaDir", "@Recycle", "#recycle", "#snapshot", "$RECYCLE.BIN", "RECYCLER",
+	"System Volume Information", "lost+found",
 }
 
 // read adds what is in the folder of a class, or in the whole one for none, sorted, without hidden files.
@@ -141,19 +157,21 @@ func (l *listing) read(class string) error {
 	}
 	for _, e := range entries {
 		name := e.Name()
-		if strings.HasPrefix(name, ".") || name == "__MACOSX" { // which zips of a Mac have
+		isSystem := func(system string) bool { return strings.EqualFold(system, name) }
+		if strings.HasPrefix(name, ".") || slices.ContainsFunc(systemFolders, isSystem) {
 			continue
 		}
 		file := filepath.Join(folder, name)
 		info, err := os.Stat(file) // follows links
 		read, other := false, ""
-		if err == nil && !info.IsDir() {
+		isDir := err == nil && info.IsDir()
+		if !isDir {
 			read, other = isImage(file)
 		}
 		switch {
-		case err != nil:
+		case err != nil && !read: // else it is a link to nothing, and refused as an image that is broken
 			return invalid.File(file, err)
-		case !info.IsDir() && !read:
+		case !isDir && !read:
 			if other != "" {
 				l.unread[other]++
 			}
@@ -163,18 +181,22 @@ func (l *listing) read(class string) error {
 			}
 		case invalid.HasControl(name) || strings.TrimSpace(name) != name: // which a table cannot hold
 			return &invalid.Error{Where: folder, Field: "name " + invalid.Quote(name), Want: "no control characters, and no spaces at the ends"}
-		case info.IsDir():
+		case isDir:
 			l.folders = append(l.folders, name)
 		default:
-			class := dataset.Name(class)
-			l.images = append(l.images, Image{ID: path.Join(class, dataset.Name(name)), Path: file, Class: class})
+			m := Image{Path: file, Class: dataset.Name(class)}
+			m.ID = path.Join(m.Class, dataset.Name(name))
+			if l.deep && class != "" {
+				m.Class = path.Base(m.Class)
+			}
+			l.images = append(l.images, m)
 		}
 	}
 	return nil
 }
 
 // elsewhere matches absolute paths of Windows, URLs, and the home folder as shells write it.
-var elsewhere = regexp.MustCompile(`^([A-Za-z]:[/\\]|\\\\|[a-z]+://|~)`)
+var elsewhere = regexp.MustCompile(`^([A-Za-z]:[/\\]|\\\\|[A-Za-z0-9]+://|~)`)
 
 // ReadList reads a CSV file with a column path and, if the classes are known, a column
 // class. Paths are relative to dir or, if that is empty, to the folder of the file.

@@ -105,6 +105,9 @@ func File(path string, err error) error {
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		if to, failed := os.Readlink(path); failed == nil {
+			return &Error{Where: path, Want: "a file or folder", Got: "a link to " + to + ", which is not there"}
+		}
 		var names []string
 		entries, _ := os.ReadDir(filepath.Dir(path)) // none where the folder does not exist either
 		for _, e := range entries {

@@ -62,8 +62,8 @@ type Setting struct {
 	Unused         bool
 	UpToAttributes bool // search values above the number of attributes are left out
 
-	// Needed is a setting without which this one must not be given, and Excluded those beside which.
-	Needed   string
+	// Needed are settings of which one must be given beside this one, and Excluded those that must not.
+	Needed   []string
 	Excluded []string
 
 	to    any // pointer to the value
@@ -273,9 +273,9 @@ func (s Setting) WithOptions(options ...string) Setting {
 	return s
 }
 
-// Needs refuses the setting without another one.
-func (s Setting) Needs(other string) Setting {
-	s.Needed = other
+// Needs refuses the setting without one of some others.
+func (s Setting) Needs(others ...string) Setting {
+	s.Needed = others
 	return s
 }
 

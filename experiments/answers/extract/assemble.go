@@ -215,10 +215,13 @@ func (w *work) record(ctx context.Context) (r *openlayout.Extraction, classes in
 		logrus.Infof("reading %d images to recognise those that change", len(w.Images))
 	}
 	sum := sha256.New()
-	known := make(map[string]bool)
+	known, first := make(map[string]bool), make(map[string]images.Image)
+	inTwo, example := 0, ""
 	for _, m := range w.Images {
 		content, err := sumOf(ctx, m.Path)
-		if err != nil {
+		if err != nil && w.SkipBroken && isBroken(err) { // a link to nothing
+			content = "none"
+		} else if err != nil {
 			return nil, 0, cmp.Or(ctx.Err(), err)
 		}
 		line, err := json.Marshal([]any{m.ID, m.Class, content, m.Box})
@@ -230,9 +233,18 @@ func (w *work) record(ctx context.Context) (r *openlayout.Extraction, classes in
 			content = fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, content, *m.Box)))
 		}
 		w.sums = append(w.sums, content)
+		if other, again := first[content]; !again {
+			first[content] = m
+		} else if other.Class != m.Class {
+			inTwo, example = inTwo+1, cmp.Or(example, other.ID+" and "+m.ID)
+		}
 		known[m.Class] = true
 	}
 	delete(known, "")
+	if inTwo > 0 {
+		count := format.Count(inTwo, "photograph")
+		logrus.Warnf("in two classes: %s, such as %s. Leave each in one", count, format.Printable(example))
+	}
 	info := blas.Current()
 	r = &openlayout.Extraction{
 		Provenance: w.provenance, Images: len(w.Images), ImagesSHA256: hex.EncodeToString(sum.Sum(nil)),

@@ -80,7 +80,7 @@ func photographs(t *testing.T, n int) string {
 
 func config(t *testing.T, photos, dir string) Config {
 	t.Helper()
-	list, _, err := images.List(photos)
+	list, _, err := images.List(photos, false)
 	testkit.NoError(t, err)
 	return Config{Dir: dir, ImageDir: photos, Images: list}
 }
