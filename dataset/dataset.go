@@ -69,6 +69,9 @@ type Dataset struct {
 	Provenance *Provenance
 	ImageDir   string
 
+	Columns []string // names of the features; nil if the source has none
+	Absent  *Absent  // what was missing among the features; nil for nothing
+
 	// FeaturesSum is the SumFeatures of the features if the reader knows it, else empty.
 	FeaturesSum string
 }
@@ -77,6 +80,53 @@ type Dataset struct {
 type Attribute struct {
 	Name  string // as in "has_wing_color::olive"
 	Group int    // index into Dataset.Groups, -1 if groups are unknown
+}
+
+// Absent says which values stand for missing features, such as -9999, and what is in their place.
+type Absent struct {
+	Values []float64 `json:"values"`
+	Means  []float32 `json:"means"` // of each feature over the seen classes
+}
+
+// Fill puts the means in place of the values that stand for missing features.
+func (a *Absent) Fill(features []float32) {
+	for j, v := range features {
+		for _, missing := range a.Values {
+			if v == float32(missing) {
+				features[j] = a.Means[j]
+			}
+		}
+	}
+}
+
+// SetAbsent puts the means over the seen classes in place of values that stand for missing features.
+func (d *Dataset) SetAbsent(values []float64) {
+	d.Absent = &Absent{Values: values, Means: make([]float32, d.Features.Cols)}
+	rows := d.SamplesOf(d.Split.Seen())
+	if len(rows) == 0 { // without a split
+		rows = d.Features.AllRows()
+	}
+	sums, counts := make([]float64, d.Features.Cols), make([]float64, d.Features.Cols)
+	for _, i := range rows {
+		for j, v := range d.Features.Row(i) {
+			if !slices.ContainsFunc(values, func(missing float64) bool { return v == float32(missing) }) {
+				sums[j] += float64(v)
+				counts[j]++
+			}
+		}
+	}
+	for j, sum := range sums {
+		d.Absent.Means[j] = float32(sum / max(counts[j], 1))
+	}
+	d.FillAbsent(d.Absent)
+}
+
+// FillAbsent puts the means of a in place of its values.
+func (d *Dataset) FillAbsent(a *Absent) {
+	d.Absent, d.FeaturesSum = a, ""
+	for i := range d.Features.Rows {
+		a.Fill(d.Features.Row(i))
+	}
 }
 
 // Draft is a group of attributes of a class that no person has checked, "" without groups.

@@ -45,6 +45,8 @@ type Saved struct {
 	Learned    []int               `json:"learned"`
 	Dims       int                 `json:"dims"`                 // D, of the features
 	Provenance *dataset.Provenance `json:"provenance,omitempty"` // of the features; nil if it is not known
+	Columns    []string            `json:"columns,omitempty"`    // names of the features; nil if they are not known
+	Absent     *dataset.Absent     `json:"absent,omitempty"`     // what was missing among the features; nil for nothing
 
 	// decisions, beside the correction of the Pipeline
 	Calibration *Calibration `json:"-"` // nil if it was not chosen, or if no temperature fits
@@ -96,6 +98,7 @@ func newSaved(t Trial, p *model.Pipeline, data *Data) *Saved {
 	s := &Saved{
 		Run: t.Name(), Method: t.Method, Pipeline: p, Dataset: d.Name, Dims: d.Features.Cols, Groups: d.Groups, Semantic: d.GroupOf(),
 		Classes: d.Classes, Descriptions: d.Descriptions, Split: d.Split, Learned: data.TrainClasses, Provenance: d.Provenance,
+		Columns: d.Columns, Absent: d.Absent,
 	}
 	for _, a := range d.Attributes {
 		s.Attributes = append(s.Attributes, a.Name)

@@ -80,7 +80,7 @@ func describeCommand() *command {
 
 func checkCommand() *command {
 	var o dataOptions
-	return &command{name: "check", argument: "NAME|DIR", flags: o.dataSettings(), run: withArgument(func(c *call, name string) error {
+	return &command{name: "check", argument: "NAME|DIR", flags: append(o.dataSettings(), o.missingSetting()), run: withArgument(func(c *call, name string) error {
 		r, err := catalog.Check(c, name, o.Options)
 		if err = o.print(datasets.Report{Report: r}, err); err == nil && !r.OK {
 			err = fmt.Errorf("%s: %s", name, format.Count(len(r.Errors), "error"))

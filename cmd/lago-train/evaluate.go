@@ -66,6 +66,7 @@ func openLAGO(name string) (*predictor.Model, error) {
 
 // openView opens a data set, that of the model if name is "", with the split of the model.
 func openView(ctx context.Context, m *predictor.Model, name string, o catalog.Options) (*dataset.Dataset, error) {
+	o.Absent = m.Absent
 	d, err := catalog.Open(ctx, cmp.Or(name, m.Dataset), o)
 	if err == nil {
 		d = m.View(d)
@@ -126,7 +127,7 @@ func evaluateCommand() *command {
 			setting.Texts("dev", &o.dev).Noted("found beside the model").Describe("`MODEL` run of the dev stage to validate with, one for each model"),
 			setting.Raw("scores", &o.files.Scores, "").Common().Describe("`FILE` scores, samples x classes: .npy, .csv or .mat").
 				Excludes("split", "candidates", "dataset", "dev", "scores_out", "adapt", "unknown"),
-			setting.Raw("labels", &o.files.Labels, "").Common().Describe("`FILE` column of each sample's class in --scores, from 0: .npy, .mat or text"),
+			setting.Raw("labels", &o.files.Labels, "").Common().Describe("`FILE` each sample's class: its column in --scores, from 0, as .npy, .mat or text, or its name in CSV scores"),
 			setting.Raw("unseen", &o.files.Unseen, "").Common().Noted("all").Describe("`N,...` columns of the unseen classes, from 0, their names in CSV scores, or a file of them"),
 			setting.Whole("index_from", &o.files.From, 0, setting.Between(0, 1)).Needs("scores").Describe("`N` number of the first column in labels and in lists of columns: 0 or 1"),
 			setting.Raw("val_scores", &o.valFiles.Scores, "").Describe("`FILE` scores to validate with"),

@@ -9,7 +9,6 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/experiments/answers/render"
@@ -108,10 +107,11 @@ func (o *explainOptions) askAboutFile(c *call, m *predictor.Model, q *predictor.
 	if err != nil {
 		return wrong("--sample", "the index of a row, from 0", invalid.Quote(o.sample))
 	}
-	if q.X, err = features.ReadAll(c, o.features); err != nil {
+	r, err := featuresFor(c, m, o.features)
+	if err != nil {
 		return err
 	}
-	if err := m.CheckDims("--features", q.X.Cols); err != nil {
+	if q.X, err = r.All(); err != nil {
 		return err
 	}
 	if index < 0 || index >= q.X.Rows {

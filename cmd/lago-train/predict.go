@@ -365,14 +365,7 @@ func (o *predictOptions) source(c *call, m *predictor.Model) (src predictor.Sour
 	}
 	switch {
 	case o.features != "":
-		var r *features.Reader
-		if r, err = features.Open(c, o.features); err != nil {
-			return nil, nil, false, err
-		}
-		if err = m.CheckDims(o.features, r.Cols()); err != nil {
-			err = errors.Join(err, r.Close())
-		}
-		src = r
+		src, err = featuresFor(c, m, o.features)
 	case o.images != nil || o.list != "":
 		if err := o.listPhotographs(c, d.Classes); err != nil {
 			return nil, nil, false, err
@@ -426,6 +419,29 @@ func (o *predictOptions) keepClasses(known []string) {
 			o.photographs[i].Class = ""
 		}
 	}
+}
+
+// featuresFor opens a file of features as a model takes them. Names of the samples are in the file or, beside
+// it, in images.csv.
+func featuresFor(c *call, m *predictor.Model, file string) (*features.Reader, error) {
+	r, err := features.OpenNamed(c, file)
+	if err != nil {
+		return nil, err
+	}
+	err = r.Match(m.Columns)
+	if err == nil {
+		err = m.CheckDims(file, r.Cols())
+	}
+	if err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	if m.Absent != nil {
+		r.Replace(m.Absent)
+	}
+	if names, err := openlayout.ReadImageNames(c, filepath.Dir(file)); file != "-" && err == nil {
+		r.Name(names)
+	}
+	return r, nil
 }
 
 // onBroken leaves a photograph out if that is asked for.

@@ -60,6 +60,7 @@ func studyCommands() (list []*command) {
 func (o *studyOptions) settings() setting.List {
 	list := slices.Concat(o.study.Settings(&o.request), o.dataSettings(), workSettings())
 	list = append(list,
+		o.missingSetting(),
 		setting.Raw("out", &o.request.Out, defaultRuns).In(outputGroup).Common().Describe("`RUNS` folder of the runs"),
 		setting.Whole("jobs", &o.jobs, 0, setting.Threads).In(runGroup).Noted("number of threads").Common().
 			Describe("`N` runs trained in parallel"),
@@ -212,6 +213,13 @@ func workSettings() setting.List {
 		setting.Choice("log_level", new(string), "info", "debug", "info", "warning", "error").In(generalGroup).
 			Describe("least important messages of the log on stderr"),
 	}
+}
+
+// missingSetting is that of commands that train, or check what they train on. A model has what it was trained with.
+func (o *dataOptions) missingSetting() setting.Setting {
+	number := func(text string) (float64, error) { return strconv.ParseFloat(text, 32) }
+	return setting.Several("missing", &o.Missing, nil, "numbers such as -9999", number).In(setting.Data).
+		Describe("`VALUES` that stand for missing features: each becomes the mean of its column over the seen classes")
 }
 
 func (o *dataOptions) jsonSetting() setting.Setting {

@@ -39,6 +39,9 @@ type Options struct {
 	NoCache  bool   // neither reads nor writes parsed features
 	// WithoutSplit ignores splits.csv of the open layout. The split is then empty and not checked.
 	WithoutSplit bool
+
+	Missing []float64       // values that stand for missing features, see dataset.Dataset.SetAbsent
+	Absent  *dataset.Absent // of a model, in place of Missing; nil for none
 }
 
 // DataDir returns the data directory: dir, or $LAGO_DATA if dir is empty, or ./data.
@@ -223,6 +226,18 @@ func folderAt(dir string) (location, error) {
 // open reads or generates the data set. It has passed check.Errors, unless it is in the open
 // layout and Options.WithoutSplit is set.
 func (l location) open(ctx context.Context, o Options) (d *dataset.Dataset, err error) {
+	d, err = l.read(ctx, o)
+	switch {
+	case err != nil:
+	case o.Absent != nil && len(o.Absent.Means) == d.Features.Cols: // with others the model refuses the features
+		d.FillAbsent(o.Absent)
+	case o.Missing != nil:
+		d.SetAbsent(o.Missing)
+	}
+	return d, err
+}
+
+func (l location) read(ctx context.Context, o Options) (d *dataset.Dataset, err error) {
 	switch l.layout {
 	case matLayout:
 		d, err = xlsa17.Load(ctx, l.place, xlsa17.Options{DevSplit: o.DevSplit, NoCache: o.NoCache})

@@ -20,7 +20,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,6 +37,7 @@ import (
 type Reader struct {
 	Names []string // of the columns of a CSV file; nil without a line of them
 
+	ids        *[]string // names of the samples read so far, or of all; nil for none
 	path       string
 	rows, cols int // rows are -1 where only reading them shows it
 
@@ -55,9 +55,14 @@ func (r *Reader) Close() error { return r.close() }
 
 // Open opens a file of features by its extension: .npy, .npz, .csv or .mat, in any case; "-" is CSV
 // on standard input. Errors are *invalid.Error, or the context's.
-func Open(ctx context.Context, path string) (*Reader, error) {
+func Open(ctx context.Context, path string) (*Reader, error) { return open(ctx, path, false) }
+
+// OpenNamed is Open of a file whose first column may have the names of the samples, such as their paths.
+func OpenNamed(ctx context.Context, path string) (*Reader, error) { return open(ctx, path, true) }
+
+func open(ctx context.Context, path string, named bool) (*Reader, error) {
 	if path == "-" {
-		return newCSV(fileio.Stdin(ctx))
+		return newCSV(fileio.Stdin(ctx), named)
 	}
 	switch extension := filepath.Ext(path); strings.ToLower(extension) {
 	case ".npy", ".npz":
@@ -75,7 +80,7 @@ func Open(ctx context.Context, path string) (*Reader, error) {
 		if err != nil {
 			return nil, err
 		}
-		r, err := newCSV(f)
+		r, err := newCSV(f, named)
 		if err != nil {
 			_ = f.Close() // nothing was written
 		}
@@ -130,7 +135,7 @@ func newArray(path string, rows, cols int, load func(row int, dst []float32) err
 		}
 		return nil, nil
 	}
-	return &Reader{nil, path, rows, cols, next, closeFile}
+	return &Reader{path: path, rows: rows, cols: cols, next: next, close: closeFile}
 }
 
 // WriteNPY writes features as a NumPy array of float32 in C order, samples x D, which
@@ -165,13 +170,25 @@ func (r *Reader) Read(block dataset.Matrix[float32]) (n int, err error) {
 // ReadAll returns all rows of a file that Open opens, which must be a regular file. If rows cannot be used,
 // the error joins those of the first few and the number of others, and the matrix has a size but no values.
 func ReadAll(ctx context.Context, path string) (x dataset.Matrix[float32], err error) {
+	x, _, err = ReadTable(ctx, path)
+	return x, err
+}
+
+// ReadTable is ReadAll with the names of the columns, nil for none.
+func ReadTable(ctx context.Context, path string) (x dataset.Matrix[float32], names []string, err error) {
 	if _, err := fileio.SizeOfRegular(path); err != nil { // rows from a pipe might never end
-		return x, err
+		return x, nil, err
 	}
 	r, err := Open(ctx, path)
 	if err != nil {
-		return x, err
+		return x, nil, err
 	}
+	x, err = r.All()
+	return x, r.Names, err
+}
+
+// All returns all rows of an open file, as ReadAll does, and closes it.
+func (r *Reader) All() (x dataset.Matrix[float32], err error) {
 	defer func() { _ = r.Close() }() // nothing was written
 	x.Cols = r.cols
 	x.Data = make([]float32, 0, max(r.rows, 1)*x.Cols)
@@ -203,28 +220,34 @@ func ReadAll(ctx context.Context, path string) (x dataset.Matrix[float32], err e
 const finiteNumber = "a finite number in the range of float32"
 
 type csvFile struct {
-	path  string
-	csv   *table.Reader
-	first []string // the first row, until it is read
+	path          string
+	csv           *table.Reader
+	first, second []string // rows, until they are read
+	err           error    // behind the first row
+	header        int      // its line
+	named         bool     // the first column has the names of the samples
+	ids           []string
 }
 
 // newCSV reads from an open file or pipe. The first row gives the number of columns; a
 // line of names may precede it.
-func newCSV(f *fileio.File) (*Reader, error) {
+func newCSV(f *fileio.File, named bool) (*Reader, error) {
 	s := &csvFile{path: f.Name(), csv: table.NewReader(f.Name(), f)}
-	record, err := s.csv.Read()
+	names, record, err := s.readHeader()
+	if len(record) > 1 && named {
+		_, number := table.Number(record[0], 32)
+		s.named = names == nil && number != nil || names != nil && ofNames.MatchString(names[0])
+	}
 	cols := len(record)
-	var names []string
-	if err == nil && isHeader(record) {
-		names = slices.Clone(record)
-		names[0] = strings.TrimPrefix(names[0], "#") // of numpy.savetxt
-		for j, name := range names {
-			names[j] = dataset.Name(name)
+	if names != nil {
+		cols = len(names)
+		if s.named {
+			names = names[1:]
 		}
 		if e := s.checkNames(names); e != nil {
 			return nil, e
 		}
-		switch record, err = s.csv.Read(); {
+		switch {
 		case err == nil && cols == 1 && len(record) > 2:
 			return nil, s.wrong("", "lines of numbers alone, with or without names above", invalid.Quote(names[0])+" above, as in a title", "Remove it.")
 		case err == nil && len(record) == cols+1:
@@ -241,6 +264,9 @@ func newCSV(f *fileio.File) (*Reader, error) {
 		return nil, err
 	}
 	s.first = record
+	if s.named {
+		record, cols = record[min(1, len(record)):], cols-1
+	}
 	row := make([]float32, cols)
 	switch bad := s.parse(record, row); {
 	case bad == nil && cols > 2 && row[0] == 0 && numeric.CountUp(row):
@@ -250,52 +276,11 @@ func newCSV(f *fileio.File) (*Reader, error) {
 		bad.Hint = withoutRowNames
 		return nil, bad
 	}
-	return &Reader{names, s.path, -1, cols, s.next, f.Close}, nil
-}
-
-// isHeader reports whether no cell of a line is a number. A line with numbers and names is a row with
-// mistakes; the first name may be empty, and the others may count up from 0, as pandas writes an array.
-func isHeader(record []string) bool {
-	if len(record) > 2 && record[1] == "0" && record[2] == "1" {
-		_, err := table.Number(record[0], 32)
-		return err != nil
+	r := &Reader{Names: names, path: s.path, rows: -1, cols: cols, next: s.next, close: f.Close}
+	if s.named {
+		r.ids = &s.ids
 	}
-	for j, cell := range record {
-		_, err := strconv.ParseFloat(strings.TrimSpace(cell), 32) // 1_1 is no name
-		if err == nil || errors.Is(err, strconv.ErrRange) || strings.TrimSpace(cell) == "" && (j > 0 || len(record) == 1) {
-			return false
-		}
-	}
-	return true
-}
-
-// ofSamples matches the names of columns that say which sample a line is, or its class.
-var ofSamples = regexp.MustCompile(`(?i)^((.*[_. -])?(id|index|labels?|class|target)|(?-i:.*[a-z]I[dD])|unnamed: 0|row_?names?|species|taxon|path|file(_?(name|path))?|timestamp|test_seen|prediction|predicted|ground_?truth|y_(true|pred))$`)
-
-const aNumber = "a number"
-
-const withoutRowNames = "Write the file without names of rows: to_csv(index=False), or row.names = FALSE in R."
-
-// checkNames refuses columns that are no features by their names.
-func (s *csvFile) checkNames(names []string) *invalid.Error {
-	for j, name := range names {
-		if column := fmt.Sprintf("column %d", j+1); name == "" {
-			return s.wrong(column, "a name, as the other columns have", "none, as pandas' to_csv() and R's write.csv leave it above names of rows", withoutRowNames)
-		} else if ofSamples.MatchString(name) {
-			return s.wrong(column, "features alone", invalid.Quote(name), "Take the column out: labels.csv has the classes and ids of the samples. If it is a feature, rename it.")
-		}
-	}
-	return nil
-}
-
-func (s *csvFile) next(row []float32) (bad *invalid.Error, err error) {
-	record := s.first
-	if s.first = nil; record == nil {
-		if record, err = s.csv.Read(); err != nil {
-			return nil, err
-		}
-	}
-	return s.parse(record, row), nil
+	return r, nil
 }
 
 func (s *csvFile) parse(record []string, to []float32) *invalid.Error {
@@ -322,7 +307,11 @@ func (s *csvFile) parse(record []string, to []float32) *invalid.Error {
 
 // wrong returns an error in the last line, and in a column unless that is empty.
 func (s *csvFile) wrong(column, want, got, hint string) *invalid.Error {
-	field := strings.TrimSuffix(fmt.Sprintf("line %d, %s", s.csv.Line, column), ", ")
+	return s.wrongIn(s.csv.Line, column, want, got, hint)
+}
+
+func (s *csvFile) wrongIn(line int, column, want, got, hint string) *invalid.Error {
+	field := strings.TrimSuffix(fmt.Sprintf("line %d, %s", line, column), ", ")
 	return &invalid.Error{Where: s.path, Field: field, Want: want, Got: got, Hint: hint}
 }
 

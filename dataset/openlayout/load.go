@@ -157,9 +157,9 @@ func (r *reader) readFeatures() {
 		r.problems.AddError(e)
 		return
 	}
-	x, err := features.ReadAll(r.ctx, paths[0])
+	x, names, err := features.ReadTable(r.ctx, paths[0])
 	r.problems.AddError(err)
-	r.d.Features = x
+	r.d.Features, r.d.Columns = x, names
 	r.checkSamples(paths[0], x.Rows)
 }
 
@@ -221,6 +221,10 @@ func (r *reader) readImages() {
 			r.d.ImageDir = relative
 		}
 	}
+	r.readImageNames()
+}
+
+func (r *reader) readImageNames() {
 	if _, err := os.Stat(r.path(imagesFile)); errors.Is(err, fs.ErrNotExist) {
 		return
 	}

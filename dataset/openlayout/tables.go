@@ -113,6 +113,13 @@ func ReadSamples(ctx context.Context, dir string) (classes []string, d *dataset.
 	return classes, r.d, r.problems.Err()
 }
 
+// ReadImageNames returns the paths of images.csv in dir, nil without the file.
+func ReadImageNames(ctx context.Context, dir string) ([]string, error) {
+	r := &reader{ctx: ctx, dir: dir, d: new(dataset.Dataset)}
+	r.readImageNames()
+	return r.d.IDs, r.problems.Err()
+}
+
 // SplitClasses returns the classes of the lines of splits.csv in dir, none without the file.
 func SplitClasses(ctx context.Context, dir string) ([]string, error) {
 	r := &reader{ctx: ctx, dir: dir}

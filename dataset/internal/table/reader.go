@@ -60,6 +60,7 @@ type Reader struct {
 	comma  string        // a number with a decimal comma; the first, unless one may have thousands
 	point  string        // the same with a decimal point
 	commas []int         // cells of the last record in which a point replaces a decimal comma
+	quoted bool          // the first cells of the last record were in quotes
 	other  fileio.Format // of a text that is no CSV
 }
 
@@ -186,6 +187,9 @@ func (r *Reader) Read() ([]string, error) {
 	}
 }
 
+// Quoted reports whether the first two cells of the last record are in quotes.
+func (r *Reader) Quoted() bool { return r.quoted }
+
 // withPoint returns a cell with a point in place of a decimal comma. In a file with decimal commas and
 // points, numbers that may have separators of thousands are an error.
 func (r *Reader) withPoint(cell string) (string, error) {
@@ -223,7 +227,12 @@ func (r *Reader) read() ([]string, error) {
 		want := fmt.Sprintf("lines of at most %s and %d cells", format.Bytes(maxRecord), maxCells)
 		return nil, &invalid.Error{Where: r.file, Field: fmt.Sprintf("line %d", r.Line+1), Want: want, Got: "a longer one"}
 	case err == nil:
-		r.Line, _ = r.csv.FieldPos(0)
+		var first, second int
+		r.Line, first = r.csv.FieldPos(0)
+		if r.quoted = len(cells) > 1; r.quoted {
+			_, second = r.csv.FieldPos(1)
+			r.quoted = second-first == len(cells[0])+3 // with two quotes and a separator
+		}
 		r.Line += r.before
 		return cells, nil
 	case err == io.EOF:

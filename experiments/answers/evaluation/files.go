@@ -66,7 +66,12 @@ func (c Config) EvaluateScores(ctx context.Context, f ScoreFiles, validation *Sc
 
 // read reads and checks the files. field is that of the unseen columns.
 func (f ScoreFiles) read(ctx context.Context, field string) (*scored, error) {
-	labels, err := features.ReadIntegers(ctx, f.Labels)
+	named, err := features.Open(ctx, f.Scores)
+	if err != nil {
+		return nil, err
+	}
+	_ = named.Close() // nothing was written
+	labels, err := features.ReadLabels(ctx, f.Labels, f.From, named.Names)
 	if err != nil {
 		return nil, err
 	}
@@ -74,16 +79,7 @@ func (f ScoreFiles) read(ctx context.Context, field string) (*scored, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i := range labels {
-		labels[i] -= f.From
-	}
-	s := &scored{scores: scores, labels: labels, rows: scores.AllRows()}
-	named, err := features.Open(ctx, f.Scores)
-	if err != nil {
-		return nil, err
-	}
-	s.names = named.Names
-	_ = named.Close() // nothing was written
+	s := &scored{scores: scores, labels: labels, rows: scores.AllRows(), names: named.Names}
 	for z := range scores.Cols {
 		if named.Names == nil {
 			s.names = append(s.names, strconv.Itoa(z+f.From))
