@@ -49,6 +49,7 @@ type Dataset struct {
 	Attributes   []Attribute
 	Groups       []string        // nil if the attributes have no known groups
 	Descriptions Matrix[float64] // classes x attributes, U[z,m] = p(a_m = T | z) in [0, 1]; NaN means not described
+	EmptyUnknown bool            // it was said that entries are NaN because nobody knows them, not because classes lack the attribute
 	Drafts       map[Draft]bool  // descriptions that no person has checked; not in the Fingerprint
 
 	Split Split

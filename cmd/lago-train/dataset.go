@@ -17,6 +17,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/check"
+	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/dataset/fetch"
 	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/dataset/openlayout"
@@ -47,7 +48,7 @@ func (o *dataOptions) about(name, argument string, list setting.List, ask func(c
 }
 
 func datasetInfoCommand() *command {
-	var o dataOptions
+	o := dataOptions{Options: catalog.Options{Undecided: true}}
 	return o.about("info", "NAME", o.dataSettings(), func(c *call, name string) (tabled, error) {
 		d, err := catalog.Open(c, name, o.Options)
 		if err != nil {
@@ -64,11 +65,17 @@ func describeCommand() *command {
 	list := setting.List{
 		setting.Raw("like", &from.Like, "").Common().Describe("`NAME` data set whose attributes and groups are added"),
 		setting.Raw("from", &from.From, "").Common().Describe("`FILE` table of traits, or an answer to --prompt: words, numbers or yes and no of the classes"),
-		setting.Switch("all", &from.All, false).Common().Needs("from").Describe("add classes of the table that the data set does not have"),
+		setting.Switch("all", &from.All, false).Common().
+			Describe("with --from, add classes of the table that the data set does not have; with --empty no, write no also where nothing is said of a group"),
 		setting.Switch("dry_run", &from.DryRun, false).Common().Needs("from").Describe("print how the table is read; write nothing"),
 		setting.Switch("prompt", &prompt, false).Common().Describe("print a text that asks a language model for the empty cells; write nothing").Excludes("like", "from"),
 	}.In(inputGroup)
-	return o.about("describe", "NAME|DIR", append(o.dataSettings(), list...), func(c *call, name string) (tabled, error) {
+	empty := setting.Choice("empty", &from.Empty, "", descriptions.Empties...).In(classGroup).Noted("as it is").Common().
+		Describe("what empty cells mean: no (written into each group in which the class has a yes; the old file is kept) or unknown (recorded)")
+	return o.about("describe", "NAME|DIR", slices.Concat(o.dataSettings(), list, setting.List{empty}), func(c *call, name string) (tabled, error) {
+		if from.All && from.From == "" && from.Empty != descriptions.EmptyNo {
+			return nil, wrong("--all", "--from or --empty no beside it", "neither")
+		}
 		if prompt {
 			parts, err := catalog.Prompts(c, name, o.Options)
 			return datasets.Prompts(parts), err
@@ -282,7 +289,7 @@ func (o *serveOptions) run(c *call, name string) error {
 		return err
 	}
 	config := serve.Config{Name: catalog.NameOf(name), Dir: dir, ReadOnly: o.readOnly}
-	if dir == "" {
+	if o.Undecided = true; dir == "" {
 		if config.Data, err = catalog.Open(c, name, o.Options); err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/check"
+	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/experiments/answers/evaluation"
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/internal/format"
@@ -108,6 +109,7 @@ type evaluateOptions struct {
 	outputs
 	evaluation.Config
 	candidates         []predictor.Selection
+	empty              descriptions.Empty // cells of files of candidates
 	models             evaluation.Models
 	names, dev         []string
 	dataset            string
@@ -140,6 +142,7 @@ func evaluateCommand() *command {
 			o.outputs.setting(),
 		}.In(outputGroup), setting.List{
 			candidatesSetting(&o.candidates, "those of --split").In(classGroup),
+			emptySetting(&o.empty).In(classGroup),
 			adaptSetting(&o.models.Adapt),
 			setting.Switch("unknown", &o.models.Unknown, false).In(methodGroup).Describe("also leave half of the unseen classes out of the candidates, and evaluate how well their samples are recognised as none of these"),
 			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Noted("that of the model").Common().Describe("`NAME` data set"),
@@ -197,7 +200,7 @@ func (o *evaluateOptions) evaluateModels(c *call) (*evaluation.Result, error) {
 	}
 	warnData(m.Data, false)
 	if o.candidates != nil {
-		if m.Candidates, err = m.Models[0].NewCandidates(c, m.Data, o.candidates, ""); err != nil {
+		if m.Candidates, err = m.Models[0].NewCandidates(c, m.Data, o.candidates, "", o.empty); err != nil {
 			return nil, err
 		}
 	}

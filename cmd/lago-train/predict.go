@@ -19,6 +19,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
+	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/dataset/openlayout"
@@ -40,7 +41,8 @@ type predictionOptions struct {
 	noPicture                []error // of samples of a data set
 	model, features, dataset string
 	candidates               []predictor.Selection
-	to                       string // file
+	empty                    descriptions.Empty // cells of files of candidates
+	to                       string             // file
 }
 
 // candidatesSetting is --candidates, with what it is by default.
@@ -57,10 +59,17 @@ func candidatesSetting(to *[]predictor.Selection, otherwise string) setting.Sett
 	return s
 }
 
+// emptySetting is --empty.
+func emptySetting(to *descriptions.Empty) setting.Setting {
+	return setting.Choice("empty", to, descriptions.EmptyUnknown, descriptions.Empties...).
+		Describe("what empty cells of a file of classes mean: unknown, or no in each group in which the class has a yes")
+}
+
 // settings are those of both commands. photographs are the keys of those that are predicted.
 func (o *predictionOptions) settings(photographs ...string) setting.List {
 	return slices.Concat(o.dataSettings().Without("json"), workSettings(), needing(photographs, o.networkSettings()), setting.List{
 		candidatesSetting(&o.candidates, "unseen, or all for samples of classes trained on").OrAs("classes"),
+		emptySetting(&o.empty),
 	}.In(classGroup), setting.List{
 		modelSetting(&o.model),
 		adaptSetting(&o.Adapt).Excludes("temperature"),
@@ -120,7 +129,7 @@ func (o *predictionOptions) predictor(c *call, m *predictor.Model, d *dataset.Da
 		otherwise, other = other, otherwise
 	}
 	list := slices.Clone(o.candidates)
-	candidates, err := m.NewCandidates(c, d, list, otherwise)
+	candidates, err := m.NewCandidates(c, d, list, otherwise, o.empty)
 	if err != nil {
 		return nil, err
 	}

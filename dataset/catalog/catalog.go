@@ -39,6 +39,8 @@ type Options struct {
 	NoCache  bool   // neither reads nor writes parsed features
 	// WithoutSplit ignores splits.csv of the open layout. The split is then empty and not checked.
 	WithoutSplit bool
+	// Undecided also opens a data set of which it is not said what empty cells mean, see check.Empty.
+	Undecided bool
 
 	Missing []float64       // values that stand for missing features, see dataset.Dataset.SetAbsent
 	Absent  *dataset.Absent // of a model, in place of Missing; nil for none
@@ -257,7 +259,10 @@ func (l location) read(ctx context.Context, o Options) (d *dataset.Dataset, err 
 	if err != nil || l.layout == openLayout && o.WithoutSplit {
 		return d, err
 	}
-	return d, check.Errors(d)
+	if err = check.Errors(d); err == nil && !o.Undecided {
+		err = check.Empty(d)
+	}
+	return d, err
 }
 
 // Converted describes the folder that was written. Its JSON keys are stable.
@@ -284,7 +289,7 @@ func Convert(ctx context.Context, name string, o Options, dir string) (c Convert
 	if len(entries) > 0 {
 		return c, &invalid.Error{Where: dir, Want: "an empty folder, or none", Got: format.Count(len(entries), "file") + " in it"}
 	}
-	o.DevSplit = 1
+	o.DevSplit, o.Undecided = 1, true
 	d, err := Open(ctx, name, o)
 	if err != nil {
 		return c, err
@@ -304,7 +309,7 @@ func Convert(ctx context.Context, name string, o Options, dir string) (c Convert
 
 // verify checks that a folder is read as the data set that was written, in each of its splits.
 func verify(ctx context.Context, d *dataset.Dataset, dir string) error {
-	written, err := location{dir, openLayout}.open(ctx, Options{})
+	written, err := location{dir, openLayout}.open(ctx, Options{Undecided: true})
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/check"
+	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/testkit"
@@ -218,10 +219,17 @@ func TestDescribe(t *testing.T) {
 	testkit.Equal(t, "added attributes and missing entries", []int{r.AddedAttributes, r.Missing}, []int{10, 20})
 	next("describe the classes: lago-train serve new, or lago-train dataset describe new --prompt")
 	edit(t, dir, "classes.csv", "owl,", "owl,often")
+	dry := testkit.Must(Describe(t.Context(), "new", Sources{Empty: descriptions.EmptyNo, All: true, DryRun: true}, below(root)))(t)
+	testkit.Equal(t, "entries filled and missing", []int{dry.Filled, dry.Missing}, []int{9, 10}) // nothing is said of the wren
 	next("lago-train dataset split new --to " + filepath.Join(dir, "splits.csv"))
 	testkit.Fails(Open(t.Context(), "new", below(root)))(t, "features.npy or features.csv, found neither\nnext: lago-train dataset split new")
 	testkit.Must(Describe(t.Context(), "new", Sources{Like: "pets"}, below(root)))(t)
 	testkit.WantText(t, testkit.Read(t, filepath.Join(dir, "classes.csv")), "owl,often,", "wren,,")
+	testkit.Must(Describe(t.Context(), "new", Sources{Empty: descriptions.EmptyUnknown}, below(root)))(t)
+	testkit.Equal(t, "empty cells are unknown", testkit.Must(descriptions.KeepsUnknown(dir))(t), true)
+	filled := testkit.Must(Describe(t.Context(), "new", Sources{Empty: descriptions.EmptyNo}, below(root)))(t)
+	testkit.WantText(t, testkit.Read(t, filled.Kept), "owl,often,,")
+	testkit.WantText(t, testkit.Read(t, filepath.Join(dir, "classes.csv")), "owl,often,no,", "wren,,")
 	testkit.Fails(Describe(t.Context(), "new", Sources{Like: "plain"}, below(root)))(t, `"plain"`)
 	testkit.Fails(Describe(t.Context(), "glyphs", Sources{}, below(root)))(t, "the open layout", "dataset convert")
 }

@@ -23,6 +23,8 @@ type Described struct {
 	Drafts          int      `json:"drafts"`  // groups of classes that no person has checked since --from filled them in
 	Layout          string   `json:"layout"`  // of the table of --from: where its classes and traits are
 	Notes           []string `json:"notes"`   // words, columns and classes that --from ignored, and classes that it added to others
+	Filled          int      `json:"filled"`  // empty cells that --empty no wrote no into
+	Kept            string   `json:"kept"`    // file with classes.csv as it was before that; "" if nothing was filled
 	Written         bool     `json:"written"` // false for --dry-run
 
 	Traits []descriptions.Trait `json:"traits"` // of the table of --from: what each column was taken for
@@ -45,6 +47,10 @@ type Sources struct {
 
 	All    bool // classes that the data set does not have are added
 	DryRun bool // nothing is written
+
+	// Empty says what empty cells mean: "" leaves them, no fills them in, see descriptions.Table.FillEmpty,
+	// and unknown is recorded.
+	Empty descriptions.Empty
 }
 
 // Prompts returns texts that ask for what is not described in a data set, see descriptions.Table.Prompts.
@@ -118,6 +124,9 @@ func Describe(ctx context.Context, name string, from Sources, o Options) (r Desc
 		}
 		r.Layout, r.Traits, r.Notes = reading.Layout, reading.Traits, reading.Notes
 	}
+	if from.Empty == descriptions.EmptyNo {
+		r.Filled = d.FillEmpty(from.All)
+	}
 	if len(d.Classes) == 0 {
 		return r, &invalid.Error{Where: dir, Want: "classes in labels.csv or classes.csv", Got: "none"}
 	}
@@ -129,5 +138,15 @@ func Describe(ctx context.Context, name string, from Sources, o Options) (r Desc
 		return r, nil
 	}
 	r.Written = true
+	if r.Filled > 0 {
+		if r.Kept, err = d.KeepClasses(); err != nil {
+			return r, err
+		}
+	}
+	if from.Empty == descriptions.EmptyUnknown {
+		if err = descriptions.KeepUnknown(dir); err != nil {
+			return r, err
+		}
+	}
 	return r, d.Save()
 }

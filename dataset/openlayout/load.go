@@ -6,6 +6,7 @@
 //	classes.csv       class, and one column per attribute: one line per class, p(attribute|class)
 //	attributes.csv    name[,group]: one line per attribute
 //	drafts.csv        class,group: descriptions that nobody has checked; optional
+//	empty.txt         the word unknown, if empty cells of classes.csv are not to be taken for no; optional
 //	splits.csv        class,part[,part2][,part3]: train, val or test; one line per class
 //	images.csv        path: one line per sample; optional
 //	extract.json      how the features were computed from images; optional
@@ -87,7 +88,7 @@ type Options struct {
 func Load(ctx context.Context, dir string, opts Options) (*dataset.Dataset, error) {
 	r := &reader{ctx: ctx, dir: dir, source: ClassesFile, d: &dataset.Dataset{Name: strings.ToLower(filepath.Base(dir)), Source: dir}}
 	// Reading a named pipe would wait without end, and a device need not end.
-	for _, name := range append(Files(), descriptions.DraftsFile, imagesFile, ExtractFile) {
+	for _, name := range append(Files(), descriptions.DraftsFile, descriptions.EmptyFile, imagesFile, ExtractFile) {
 		if _, err := fileio.SizeOfRegular(r.path(name)); !errors.Is(err, fs.ErrNotExist) {
 			r.problems.AddError(err)
 		}
@@ -96,6 +97,9 @@ func Load(ctx context.Context, dir string, opts Options) (*dataset.Dataset, erro
 		return nil, r.problems.Err()
 	}
 	r.readDescriptions()
+	unknown, err := descriptions.KeepsUnknown(dir)
+	r.problems.AddError(err)
+	r.d.EmptyUnknown = unknown
 	r.readLabels()
 	r.readImages()
 	if !opts.WithoutSplit {

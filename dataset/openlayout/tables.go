@@ -226,6 +226,11 @@ func Write(dir string, d *dataset.Dataset, others ...dataset.Split) error {
 	if err := descriptions.Of(d).Write(dir); err != nil {
 		return err
 	}
+	if d.EmptyUnknown {
+		if err := descriptions.KeepUnknown(dir); err != nil {
+			return err
+		}
+	}
 	if err := fileio.WriteCSV(filepath.Join(dir, labelsFile), rowsOf(labelColumns(d))); err != nil {
 		return err
 	}

@@ -187,6 +187,9 @@ func (r Described) written() *table.Table {
 			Note("  lago-train serve %s                                 entered on a page", r.Name).
 			Note("  lines NAME,GROUP in attributes.csv; then dataset describe again")
 	}
+	if r.Filled > 0 {
+		t.Note("filled: no in %s; classes.csv as it was is %s", format.Count(r.Filled, "empty cell"), r.Kept)
+	}
 	t.Note("empty: %d of %d entries of classes.csv", r.Missing, r.Classes*r.Attributes)
 	for _, text := range r.Notes {
 		t.Note("note: %s", text)

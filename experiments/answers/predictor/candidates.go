@@ -112,8 +112,9 @@ func (m *Model) SelectedCandidates(d *dataset.Dataset, selections ...Selection) 
 }
 
 // NewCandidates returns the classes of some selections from d, those whose names are in the list or in a file of
-// names, and those that files describe by the attributes of d; of an empty list those of otherwise.
-func (m *Model) NewCandidates(ctx context.Context, d *dataset.Dataset, list []Selection, otherwise Selection) (c Candidates, err error) {
+// names, and those that files describe by the attributes of d; of an empty list those of otherwise. empty says
+// what empty cells of the files mean.
+func (m *Model) NewCandidates(ctx context.Context, d *dataset.Dataset, list []Selection, otherwise Selection, empty descriptions.Empty) (c Candidates, err error) {
 	if len(list) == 0 {
 		list = []Selection{otherwise}
 	}
@@ -149,6 +150,9 @@ func (m *Model) NewCandidates(ctx context.Context, d *dataset.Dataset, list []Se
 		t, err := descriptions.Read(ctx, file, descriptions.AttributesOf(d))
 		if err != nil {
 			return c, err
+		}
+		if empty == descriptions.EmptyNo {
+			t.FillEmpty(false)
 		}
 		if c, err = c.join(Candidates{"classes of " + file, t.Classes, t.Values()}); err != nil {
 			return c, err

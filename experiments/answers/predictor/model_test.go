@@ -52,22 +52,22 @@ func TestSelections(t *testing.T) {
 func TestNewCandidates(t *testing.T) {
 	m, d := pets()
 	path := testkit.Write(t, t.TempDir(), "classes.csv", "class,legs: two,flies\nbat,yes,yes\nrobot,,no\n")
-	both := testkit.Must(m.NewCandidates(t.Context(), d, []Selection{Test, Selection(path)}, Val))(t)
+	both := testkit.Must(m.NewCandidates(t.Context(), d, []Selection{Test, Selection(path)}, Val, ""))(t)
 	nan := math.NaN()
 	want := Candidates{
 		What: "test classes and classes of " + path, Names: []string{"owl", "emu", "bat", "robot"},
 		U: dataset.Matrix[float64]{Rows: 4, Cols: 3, Data: []float64{0, 1, 1, 0, 0.9, 0, nan, 1, 1, nan, nan, 0}},
 	}
 	testkit.Equal(t, "both", both, want, cmpopts.EquateNaNs())
-	if alone := testkit.Must(m.NewCandidates(t.Context(), d, []Selection{Selection(path)}, Val))(t); alone.What != "classes of "+path || len(alone.Names) != 2 {
+	if alone := testkit.Must(m.NewCandidates(t.Context(), d, []Selection{Selection(path)}, Val, ""))(t); alone.What != "classes of "+path || len(alone.Names) != 2 {
 		t.Errorf("the file alone: %+v", alone)
 	}
 	names := Selection(testkit.Write(t, t.TempDir(), "names.txt", d.Classes[1]+"\n"+d.Classes[0]+"\n"))
-	named := testkit.Must(m.NewCandidates(t.Context(), d, []Selection{names, Selection(d.Classes[2])}, Val))(t)
+	named := testkit.Must(m.NewCandidates(t.Context(), d, []Selection{names, Selection(d.Classes[2])}, Val, ""))(t)
 	testkit.Equal(t, "names", named.Names, []string{d.Classes[2], d.Classes[1], d.Classes[0]})
-	_, err := m.NewCandidates(t.Context(), d, []Selection{"tset"}, Val)
+	_, err := m.NewCandidates(t.Context(), d, []Selection{"tset"}, Val, "")
 	testkit.WantError(t, err, "candidates: expected unseen, test, ", "Did you mean test?")
-	testkit.Equal(t, "neither", testkit.Must(m.NewCandidates(t.Context(), d, nil, Val))(t).What, "val classes")
+	testkit.Equal(t, "neither", testkit.Must(m.NewCandidates(t.Context(), d, nil, Val, ""))(t).What, "val classes")
 	_, err = both.join(m.SelectedCandidates(d, All))
 	testkit.WantError(t, err, `found "owl"`)
 }

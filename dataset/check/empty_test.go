@@ -1,0 +1,94 @@
+package check_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/catalog"
+	"github.com/lago-train/lago-train/dataset/check"
+	"github.com/lago-train/lago-train/internal/testkit"
+)
+
+// tables are data sets whose descriptions are complete, without samples.
+func tables(t *testing.T) map[string]*dataset.Dataset {
+	sets := map[string]*dataset.Dataset{}
+	add := func(name string) {
+		d := testkit.Must(catalog.Open(t.Context(), name, catalog.Options{}))(t)
+		sets[name] = &dataset.Dataset{Classes: d.Classes, Attributes: d.Attributes, Groups: d.Groups, Descriptions: d.Descriptions}
+	}
+	add("glyphs")
+	add("../../docs/example")
+	t.Run("with cub127", func(t *testing.T) { add(testkit.Shared(t, "data", "CUB127")) })
+	return sets
+}
+
+// change returns a data set with other descriptions; NaN is an empty cell.
+func change(d *dataset.Dataset, cell func(z int, p float64) float64) *dataset.Dataset {
+	other := *d
+	other.Descriptions = dataset.Convert[float64](d.Descriptions)
+	for i, p := range other.Descriptions.Data {
+		other.Descriptions.Data[i] = cell(i/len(d.Attributes), p)
+	}
+	return &other
+}
+
+// Lists of what classes have are refused, and tables that leave out what is weak are warned of. Random
+// holes, numbers, yes and no alike, are neither.
+func TestEmptyCells(t *testing.T) {
+	const refused, strongest = "expected cells that say no", "expected entries near 0"
+	for name, d := range tables(t) {
+		r := rand.New(rand.NewPCG(1, 1))
+		least := make([]float64, len(d.Classes)) // of the strongest quarter
+		for z := range least {
+			row := slices.Sorted(slices.Values(d.Descriptions.Row(z)))
+			least[z] = max(row[len(row)*3/4], 0.15)
+		}
+		yes := func(p float64) float64 { return math.Round(p) }
+		for _, c := range []struct {
+			table, want string
+			cell        func(z int, p float64) float64
+		}{
+			{"all cells", "", func(_ int, p float64) float64 { return p }},
+			{"yes and no", "", func(_ int, p float64) float64 { return yes(p) }},
+			{"half of the cells", "", func(_ int, p float64) float64 { return blankIf(p, r.IntN(2) == 0) }},
+			{"half of yes and no", "", func(_ int, p float64) float64 { return blankIf(yes(p), r.IntN(2) == 0) }},
+			{"what is there", refused, func(_ int, p float64) float64 { return blankIf(yes(p), p < 0.5) }},
+			{"shares of what is there", refused, func(_ int, p float64) float64 { return blankIf(p, p < 0.5) }},
+			{"the strongest", strongest, func(z int, p float64) float64 { return blankIf(p, p < least[z]) }},
+		} {
+			table := change(d, c.cell)
+			err := check.Empty(table)
+			if err == nil {
+				err = check.Warnings(table)
+			}
+			found := ""
+			for _, f := range check.Findings(check.Warning, err) {
+				for _, want := range []string{"cells that say no", "entries near 0 of the attributes that have empty cells"} {
+					if f.Expected == want {
+						found = f.String()
+					}
+				}
+			}
+			switch {
+			case c.want == "" && found != "":
+				t.Errorf("%s, %s: %s", name, c.table, found)
+			case c.want == refused:
+				testkit.WantText(t, found, c.want, "--empty no", "--empty unknown")
+				table.EmptyUnknown = true
+				testkit.NoError(t, check.Empty(table))
+			case c.want == strongest && found == "":
+				t.Errorf("%s, %s: expected a warning", name, c.table)
+			}
+		}
+	}
+}
+
+func blankIf(p float64, empty bool) float64 {
+	if empty {
+		return math.NaN()
+	}
+	return p
+}
