@@ -56,7 +56,7 @@ type Config struct {
 	Alpha  float64 `json:"alpha"`  // weight of BXE(a), the explicit supervision of attributes
 	Beta   float64 `json:"beta"`   // weight of |W|^2
 	Lambda float64 `json:"lambda"` // weight of |W U^T|^2
-	Psi    float64 `json:"psi"`    // weight of |Gamma - Gamma_sem|^2, the group prior strength
+	Psi    float64 `json:"psi"`    // weight of |Gamma - Gamma_sem|^2, the weight of the group penalty
 }
 
 // Check returns an *invalid.Error for the first field without which the equations are not defined.
@@ -76,9 +76,9 @@ func (c Config) Check() error {
 	if v.Free() && c.K < 1 {
 		return expected("k", c.K, "at least 1 group for %s", c.Variant)
 	}
-	if c.Psi != 0 && !v.HasPrior() {
+	if c.Psi != 0 && !v.HasGroupPenalty() {
 		err := expected("psi", c.Psi, "0 for %s", c.Variant)
-		err.Hint = fmt.Sprintf("Only %s has a group prior.", SemanticSoft)
+		err.Hint = fmt.Sprintf("Only %s has a group penalty.", SemanticSoft)
 		return err
 	}
 	return nil
@@ -229,8 +229,8 @@ func (v Variant) Semantic() bool { return v.Info().Semantic() }
 // Semantic reports whether the variant needs the groups of the data set.
 func (i VariantInfo) Semantic() bool { return i.Name != "" && i.Groups == DataGroups }
 
-// HasPrior reports whether psi keeps V near the groups of the data set.
-func (i VariantInfo) HasPrior() bool { return i.Semantic() && i.Learned }
+// HasGroupPenalty reports whether psi keeps V near the groups of the data set.
+func (i VariantInfo) HasGroupPenalty() bool { return i.Semantic() && i.Learned }
 
 // Free reports whether a setting says the number of groups.
 func (i VariantInfo) Free() bool { return i.Groups == FreeGroups }

@@ -16,11 +16,11 @@ import (
 type Description struct {
 	U       dataset.Matrix[float64] // Z x M, p(a_m|z), without missing entries, as soft OR needs it
 	Targets dataset.Matrix[float64] // Z x M, U before it is scaled for soft OR: the targets of BXE(a)
-	P       []float64               // M, the prior p(a_m); of PerGroup the per-attribute prior, from which groupedPrior computes p
+	P       []float64               // M, the prior p(a_m); of PerGroup the per-attribute prior, from which perGroupPrior computes p
 	Groups  []int                   // M, the group of each attribute by the data set, nil if it has none
 
 	// Described lists the attributes that some candidate class describes. The others are 0 in U
-	// and P, and the equations are computed without them: they are evidence for no class.
+	// and P, and the equations are computed without them: they favour no class.
 	Described []int
 	// groups lists those with a described attribute, of groups that are not learned; nil for all.
 	groups []int

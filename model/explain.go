@@ -60,17 +60,17 @@ func (e *Explainer) BestFit(a []float64) (float64, error) {
 	return fit[0], err
 }
 
-// Evidence lists how much each group favours one class over another for a sample.
-type Evidence struct {
+// Contributions lists how much each group favours one class over another for a sample.
+type Contributions struct {
 	Class, Against int     // candidate classes
 	LogOdds        float64 // log p(class|x) - log p(against|x)
 	Correction     float64 // the part of the Correction of the scores in the log odds, with Stacking
 	Stacking       float64 // the part of Pipeline.Stacking
-	Groups         []GroupEvidence
+	Groups         []GroupContribution
 }
 
-// GroupEvidence is the part of one of the K groups in the log odds.
-type GroupEvidence struct {
+// GroupContribution is the part of one of the K groups in the log odds.
+type GroupContribution struct {
 	// Contribution is log G[k,class] - log G[k,against], each scaled if the Correction is
 	// Standardise; over the groups it sums to the log odds less Correction.
 	Contribution float64
@@ -90,13 +90,13 @@ type GroupScore struct {
 func (s GroupScore) Log() float64 { return math.Log(min(max(s.Score, leastScore), mostScore)) }
 
 // Explain compares two candidate classes for a sample with the detections a, p(a_m|x) of M attributes.
-func (e *Explainer) Explain(a []float64, class, against int) (*Evidence, error) {
+func (e *Explainer) Explain(a []float64, class, against int) (*Contributions, error) {
 	odds, err := e.logOdds(a, class, against)
 	if err != nil {
 		return nil, err
 	}
 	f := e.forward
-	x := &Evidence{Class: class, Against: against, LogOdds: odds, Groups: make([]GroupEvidence, e.Gamma.Cols)}
+	x := &Contributions{Class: class, Against: against, LogOdds: odds, Groups: make([]GroupContribution, e.Gamma.Cols)}
 	x.Correction = e.adjust.at(class, 0) - e.adjust.at(against, 0)
 	if e.stacking != nil {
 		x.Stacking = e.stacking[against] - e.stacking[class]
@@ -107,7 +107,7 @@ func (e *Explainer) Explain(a []float64, class, against int) (*Evidence, error) 
 	}
 	for k := range x.Groups {
 		none := GroupScore{Score: nothing, Terms: make([]float64, len(a)), None: nothing}
-		x.Groups[k] = GroupEvidence{None: nothing, Class: none, Against: none}
+		x.Groups[k] = GroupContribution{None: nothing, Class: none, Against: none}
 	}
 	detected := described(matrix.Of(a, len(a)), []int{0}, f.classes.Described)
 	ac, scores := slices.Repeat([]float64{nothing}, f.gamma.Cols), f.groupScores(a)
@@ -120,7 +120,7 @@ func (e *Explainer) Explain(a []float64, class, against int) (*Evidence, error) 
 			}
 			return s
 		}
-		g := GroupEvidence{None: ac[i], Class: split(class), Against: split(against)}
+		g := GroupContribution{None: ac[i], Class: split(class), Against: split(against)}
 		g.Contribution = e.term(class, g.Class) - e.term(against, g.Against)
 		x.Groups[k] = g
 	}

@@ -50,7 +50,7 @@ func NewForward[T Float](c Config, classes *Description, params *Parameters[T]) 
 	}
 	f.gamma = described(all, classes.Described, classes.grouped(k))
 	if c.Prior == PerGroup {
-		new(groupedPrior[T]).write(f.p, described(all, classes.Described, allIndices(k)), slices.Clone(f.p))
+		new(perGroupPrior[T]).write(f.p, described(all, classes.Described, allIndices(k)), slices.Clone(f.p))
 	}
 	ratio := matrix.New[T](u.Cols, z)
 	writeRatio(ratio, u, f.p)
@@ -176,7 +176,7 @@ const (
 )
 
 // Correction takes out of the scores of each class what the class gets from samples of seen classes, whatever
-// these show: the descriptions of some classes, hubs, collect evidence from everything. It is an empirical
+// these show: the descriptions of some classes, hubs, score highly on everything. It is an empirical
 // correction, no part of the paper and no consequence of the model. If exp L(x,z), L = sum_k log G[k,z],
 // estimated p(z|x) / p(z), its mean over x would be 1 for every class. It is far from that, because groups
 // are not independent and the prior p(a) is coarse, and differs between classes:

@@ -55,8 +55,8 @@ func softGroups[T Float](vNode *G.Node, zeta float64) *G.Node {
 	}})
 }
 
-// groupPrior makes |Gamma - Gamma_sem|^2, which keeps the learned groups near those of the data set.
-func groupPrior[T Float](gammaNode, semanticNode *G.Node) *G.Node {
+// groupPenalty makes |Gamma - Gamma_sem|^2, which keeps the learned groups near those of the data set.
+func groupPenalty[T Float](gammaNode, semanticNode *G.Node) *G.Node {
 	gamma, semantic := input[T](gammaNode), input[T](semanticNode)
 	distance := output[float64]()
 	gamma.gradient = func(dgamma []T) {
@@ -75,7 +75,7 @@ func groupPrior[T Float](gammaNode, semanticNode *G.Node) *G.Node {
 	}})
 }
 
-// groupedPrior computes p(a_m) of PerGroup. It depends on V through Gamma:
+// perGroupPrior computes p(a_m) of PerGroup. It depends on V through Gamma:
 //
 //	q[k] = sum_m Gamma[m,k] P[m] / sum_m Gamma[m,k]    mean of group k
 //	p[m] = sum_k Gamma[m,k] q[k]                       mean of the group of attribute m
@@ -83,12 +83,12 @@ func groupPrior[T Float](gammaNode, semanticNode *G.Node) *G.Node {
 // with P the mean of U over the candidate classes. Gamma[m,k] is the probability that m is
 // in group k, and p stays a function of the attribute. With one attribute per group it is the
 // per-attribute prior, with a single group the uniform one.
-type groupedPrior[T Float] struct {
+type perGroupPrior[T Float] struct {
 	q, size []float64 // K, the mean and the sum of Gamma of each group
 }
 
 // write computes p from Gamma, M x K, and P.
-func (g *groupedPrior[T]) write(p []float64, gamma matrix.Matrix[T], means []float64) {
+func (g *perGroupPrior[T]) write(p []float64, gamma matrix.Matrix[T], means []float64) {
 	g.q, g.size = make([]float64, gamma.Cols), make([]float64, gamma.Cols)
 	for m, mean := range means {
 		for k, w := range gamma.Row(m) {
@@ -112,7 +112,7 @@ func (g *groupedPrior[T]) write(p []float64, gamma matrix.Matrix[T], means []flo
 // byGamma is the gradient by Gamma from that by p:
 //
 //	dGamma[m,k] = dp[m] q[k] + (P[m] - q[k]) / size[k] sum_i dp[i] Gamma[i,k]
-func (g *groupedPrior[T]) byGamma(dgamma []T, gamma matrix.Matrix[T], means, dp []float64) {
+func (g *perGroupPrior[T]) byGamma(dgamma []T, gamma matrix.Matrix[T], means, dp []float64) {
 	byMean := make([]float64, gamma.Cols) // the gradient by q
 	for m, d := range dp {
 		for k, w := range gamma.Row(m) {
@@ -130,10 +130,10 @@ func (g *groupedPrior[T]) byGamma(dgamma []T, gamma matrix.Matrix[T], means, dp 
 	}
 }
 
-// groupedPriorOp makes p of PerGroup from Gamma and the means of U.
-func groupedPriorOp[T Float](gammaNode, meansNode *G.Node) *G.Node {
+// perGroupPriorOp makes p of PerGroup from Gamma and the means of U.
+func perGroupPriorOp[T Float](gammaNode, meansNode *G.Node) *G.Node {
 	gamma, means := input[T](gammaNode), input[float64](meansNode)
-	p, g := output[float64](means.shape...), new(groupedPrior[T])
+	p, g := output[float64](means.shape...), new(perGroupPrior[T])
 	gamma.gradient = func(dgamma []T) { g.byGamma(dgamma, gamma.matrix(), means.data, p.grad) }
 	return apply(kernel{name: "p: mean of groups", from: []operand{gamma, means}, to: p, forward: func() {
 		g.write(p.data, gamma.matrix(), means.data)
@@ -252,7 +252,7 @@ func (f *fixedGroups[T]) startGroup(scores matrix.Matrix[T], ac []T, background 
 	}
 }
 
-// addMembers adds the evidence of the members of group k to its scores.
+// addMembers adds the terms of the members of group k to its scores.
 func (f *fixedGroups[T]) addMembers(scores, a, packed matrix.Matrix[T], k int) {
 	lo, hi := f.start[k], f.start[k+1]
 	switch {
@@ -355,8 +355,8 @@ func (o *fixedScores[T]) byDetections(da matrix.Matrix[T], dg []T) {
 	}
 	for i := range o.packed.Rows {
 		row := da.Row(i)
-		for j, evidence := range o.packed.Row(i) {
-			row[o.members[j]] += evidence
+		for j, d := range o.packed.Row(i) {
+			row[o.members[j]] += d
 		}
 	}
 }

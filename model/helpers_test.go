@@ -173,7 +173,7 @@ func (o outcome) close(t rapid.TB, want outcome, tolerance float64) {
 }
 
 func (o outcome) terms() []float64 {
-	return []float64{o.Terms.CXE, o.Terms.BXE, o.Terms.W2, o.Terms.WU2, o.Terms.Prior}
+	return []float64{o.Terms.CXE, o.Terms.BXE, o.Terms.W2, o.Terms.WU2, o.Terms.GroupPenalty}
 }
 
 // finite fails unless all numbers of the outcome are.

@@ -12,16 +12,16 @@ import (
 
 // Terms are the five terms of the loss (Eq. 6), before their weights.
 type Terms struct {
-	CXE   float64 `json:"cxe"`   // mean over samples of -log p(z|x)
-	BXE   float64 `json:"bxe"`   // mean over samples and attributes of the binary cross-entropy
-	W2    float64 `json:"w2"`    // |W|^2
-	WU2   float64 `json:"wu2"`   // |W U^T|^2
-	Prior float64 `json:"prior"` // |Gamma - Gamma_sem|^2; not computed if psi is 0
+	CXE          float64 `json:"cxe"`   // mean over samples of -log p(z|x)
+	BXE          float64 `json:"bxe"`   // mean over samples and attributes of the binary cross-entropy
+	W2           float64 `json:"w2"`    // |W|^2
+	WU2          float64 `json:"wu2"`   // |W U^T|^2
+	GroupPenalty float64 `json:"prior"` // |Gamma - Gamma_sem|^2; not computed if psi is 0
 }
 
 // Loss is the weighted sum of the terms (Eq. 6).
 func (c Config) Loss(t Terms) float64 {
-	return t.CXE + c.Alpha*t.BXE + c.Beta*t.W2 + c.Lambda*t.WU2 + c.Psi*t.Prior
+	return t.CXE + c.Alpha*t.BXE + c.Beta*t.W2 + c.Lambda*t.WU2 + c.Psi*t.GroupPenalty
 }
 
 // Add adds share times the terms of u, for means over batches.
@@ -30,12 +30,12 @@ func (t *Terms) Add(u Terms, share float64) {
 	t.BXE += share * u.BXE
 	t.W2 += share * u.W2
 	t.WU2 += share * u.WU2
-	t.Prior += share * u.Prior
+	t.GroupPenalty += share * u.GroupPenalty
 }
 
-// lossOp makes Eq. 6 from the nodes of its terms; that of the prior is nil where psi is 0.
+// lossOp makes Eq. 6 from the nodes of its terms; that of the group penalty is nil where psi is 0.
 // Gradients are by the terms that depend on what trains, W or V, with a weight other than 0.
-func lossOp[T, B Float](c Config, cxeNode, bxeNode, penaltiesNode, priorNode *G.Node, learnsV bool) *G.Node {
+func lossOp[T, B Float](c Config, cxeNode, bxeNode, penaltiesNode, groupNode *G.Node, learnsV bool) *G.Node {
 	cxe, bxe, penalties := input[T](cxeNode), input[B](bxeNode), input[float64](penaltiesNode)
 	loss, from := output[float64](), []operand{cxe, bxe, penalties}
 	cxe.gradient = func(d []T) { d[0] = T(loss.grad[0]) }
@@ -45,18 +45,18 @@ func lossOp[T, B Float](c Config, cxeNode, bxeNode, penaltiesNode, priorNode *G.
 	if (c.Beta != 0 || c.Lambda != 0) && !learnsV {
 		penalties.gradient = func(d []float64) { d[0], d[1] = c.Beta*loss.grad[0], c.Lambda*loss.grad[0] }
 	}
-	var prior *value[float64]
-	if priorNode != nil {
-		prior = input[float64](priorNode)
-		from = append(from, prior)
+	var groups *value[float64]
+	if groupNode != nil {
+		groups = input[float64](groupNode)
+		from = append(from, groups)
 		if learnsV {
-			prior.gradient = func(d []float64) { d[0] = c.Psi * loss.grad[0] }
+			groups.gradient = func(d []float64) { d[0] = c.Psi * loss.grad[0] }
 		}
 	}
 	return apply(kernel{name: "loss (Eq. 6)", from: from, to: loss, forward: func() {
 		t := Terms{CXE: float64(cxe.data[0]), BXE: float64(bxe.data[0]), W2: penalties.data[0], WU2: penalties.data[1]}
-		if prior != nil {
-			t.Prior = prior.data[0]
+		if groups != nil {
+			t.GroupPenalty = groups.data[0]
 		}
 		loss.data[0] = c.Loss(t)
 	}})

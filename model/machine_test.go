@@ -38,7 +38,7 @@ func byStock(t rapid.TB, tr trial[float64]) (byW, byV outcome, l []float64) {
 	}
 	grads := testkit.Must(G.Grad(G.Must(G.Sum(n.loss)), w, b, v))(t)
 	testkit.NoError(t, G.NewTapeMachine(g).RunAll())
-	terms := model.Terms{CXE: numbers(cxe)[0], BXE: numbers(bxe)[0], W2: numbers(w2)[0], WU2: numbers(wu2)[0], Prior: numbers(prior)[0]}
+	terms := model.Terms{CXE: numbers(cxe)[0], BXE: numbers(bxe)[0], W2: numbers(w2)[0], WU2: numbers(wu2)[0], GroupPenalty: numbers(prior)[0]}
 	byW = outcome{terms, [][]float64{numbers(grads[0].Value()), numbers(grads[1].Value())}}
 	byV = outcome{terms, [][]float64{numbers(grads[2].Value())}}
 	return byW, byV, numbers(logP)

@@ -31,7 +31,7 @@ type Machine[T Float] struct {
 	learn  []G.ValueGrad
 	allBXE G.F64 // of all samples, while V trains
 
-	cxe, bxe, penalties, prior, loss *G.Node // of Eq. 6; prior is nil if psi is 0
+	cxe, bxe, penalties, groupPenalty, loss *G.Node // of Eq. 6; groupPenalty is nil if psi is 0
 }
 
 // NewWMachine compiles the graph in which W and b train, for batches of a number of samples.
@@ -112,19 +112,19 @@ func (m *Machine[T]) tables(g *G.ExprGraph, v *G.Node, fixed func(*G.Node) *G.No
 	t.p = m.remember(c.priorOp(t.u))
 	if c.Prior == PerGroup { // the mean over all groups
 		groups := fixed(describedOp[T]("Gamma", t.allGamma, d.Described, allIndices(m.k)))
-		t.p = fixed(groupedPriorOp[T](groups, t.p))
+		t.p = fixed(perGroupPriorOp[T](groups, t.p))
 	}
 	return t
 }
 
 func (m *Machine[T]) remember(n *G.Node) *G.Node { return remember(&m.phase, n) }
 
-// groupPrior makes the last term of the loss, nil if psi is 0.
-func (m *Machine[T]) groupPrior(g *G.ExprGraph, gamma *G.Node) *G.Node {
+// penaltyOfGroups makes the last term of the loss, nil if psi is 0.
+func (m *Machine[T]) penaltyOfGroups(g *G.ExprGraph, gamma *G.Node) *G.Node {
 	if m.config.Psi == 0 {
 		return nil
 	}
-	return groupPrior[T](gamma, constant(g, "Gamma_sem", oneHot[T](m.classes.Groups, m.k)))
+	return groupPenalty[T](gamma, constant(g, "Gamma_sem", oneHot[T](m.classes.Groups, m.k)))
 }
 
 // Step runs the batch forward and backward. The error is a *NotFinite if a term is not finite.
@@ -135,8 +135,8 @@ func (m *Machine[T]) Step() (Terms, error) {
 	}
 	penalties := numbers[float64](m.penalties.Value())
 	t := Terms{CXE: scalar(m.cxe), BXE: scalar(m.bxe), W2: penalties[0], WU2: penalties[1]}
-	if m.prior != nil {
-		t.Prior = scalar(m.prior)
+	if m.groupPenalty != nil {
+		t.GroupPenalty = scalar(m.groupPenalty)
 	}
 	return t, t.finite()
 }
@@ -168,7 +168,7 @@ func (e *NotFinite) Error() string { return fmt.Sprintf("%s is %g", e.Term, e.Va
 
 // finite returns a *NotFinite for the first term that is NaN or infinite.
 func (t Terms) finite() error {
-	values := []float64{t.CXE, t.BXE, t.W2, t.WU2, t.Prior}
+	values := []float64{t.CXE, t.BXE, t.W2, t.WU2, t.GroupPenalty}
 	if i := numeric.NotFinite(values); i >= 0 {
 		return &NotFinite{[]string{"cxe", "bxe", "w2", "wu2", "prior"}[i], values[i]}
 	}
@@ -198,10 +198,10 @@ func (m *Machine[T]) buildW(g *G.ExprGraph) (train []*G.Node) {
 
 	m.cxe, m.bxe = crossEntropy[T](l, y), attributeEntropy[T](s, a, y, t.targets)
 	m.penalties = penalties[T](&m.phase, w, t.allU)
-	if m.prior = m.groupPrior(g, t.allGamma); m.prior != nil {
-		m.remember(m.prior)
+	if m.groupPenalty = m.penaltyOfGroups(g, t.allGamma); m.groupPenalty != nil {
+		m.remember(m.groupPenalty)
 	}
-	m.loss = lossOp[T, T](c, m.cxe, m.bxe, m.penalties, m.prior, false) // Eq. 6
+	m.loss = lossOp[T, T](c, m.cxe, m.bxe, m.penalties, m.groupPenalty, false) // Eq. 6
 	return []*G.Node{w, b}
 }
 
@@ -231,7 +231,7 @@ func (m *Machine[T]) buildV(g *G.ExprGraph) (train []*G.Node) {
 
 	m.cxe = crossEntropy[T](l, y)
 	m.penalties = m.remember(penalties[T](&m.phase, w, t.allU))
-	m.prior = m.groupPrior(g, t.allGamma)
-	m.loss = lossOp[T, float64](c, m.cxe, m.bxe, m.penalties, m.prior, true) // Eq. 6
+	m.groupPenalty = m.penaltyOfGroups(g, t.allGamma)
+	m.loss = lossOp[T, float64](c, m.cxe, m.bxe, m.penalties, m.groupPenalty, true) // Eq. 6
 	return []*G.Node{v}
 }

@@ -187,12 +187,12 @@ func (s *oracle) groups(v *G.Node, zeta float64) *G.Node {
 	return G.Must(G.HadamardDiv(e, G.Must(G.Mul(e, s.ones(k, k)))))
 }
 
-func (s *oracle) groupPrior(gamma *G.Node, semantic dataset.Matrix[float64]) *G.Node {
+func (s *oracle) groupPenalty(gamma *G.Node, semantic dataset.Matrix[float64]) *G.Node {
 	return s.sum(G.Must(G.Square(G.Must(G.Sub(gamma, s.constant(semantic))))))
 }
 
-// groupedPrior is the prior per group from p per attribute, both 1 x M.
-func (s *oracle) groupedPrior(p, gamma *G.Node) *G.Node {
+// perGroupPrior is the prior per group from p per attribute, both 1 x M.
+func (s *oracle) perGroupPrior(p, gamma *G.Node) *G.Node {
 	means := G.Must(G.HadamardDiv(G.Must(G.Mul(p, gamma)), G.Must(G.Mul(s.ones(1, gamma.Shape()[0]), gamma))))
 	return G.Must(G.Mul(means, G.Must(G.Transpose(gamma))))
 }
@@ -242,9 +242,9 @@ func (s *oracle) softOr(a, gamma, none, ac *G.Node, ratio dataset.Matrix[float64
 	}
 	if none != nil {
 		complement := s.complement(none, z)
-		for j, evidence := range groups {
+		for j, d := range groups {
 			nothing := G.Must(G.Mul(s.column(ac, j), s.row(complement, j)))
-			groups[j] = G.Must(G.Add(evidence, nothing))
+			groups[j] = G.Must(G.Add(d, nothing))
 		}
 	}
 	all := groups[0]
@@ -320,7 +320,7 @@ func (s *oracle) loss(tr trial[float64], w, b, v *G.Node) terms {
 	p := s.constant(dataset.Matrix[float64]{Rows: 1, Cols: u.Cols, Data: tr.Classes.P})
 	weights, ratio := gamma, tr.Classes.Ratio()
 	if tr.Config.Prior == model.PerGroup {
-		p = s.groupedPrior(p, gamma)
+		p = s.perGroupPrior(p, gamma)
 		weights = G.Must(G.HadamardDiv(gamma, G.Must(G.Mul(G.Must(G.Transpose(p)), s.ones(1, gamma.Shape()[1])))))
 		ratio = transposed(u)
 	}
@@ -347,7 +347,7 @@ func (s *oracle) loss(tr trial[float64], w, b, v *G.Node) terms {
 		for m, k := range tr.Semantic {
 			semantic.Row(m)[k] = 1
 		}
-		n.prior = s.groupPrior(gamma, semantic)
+		n.prior = s.groupPenalty(gamma, semantic)
 	}
 	n.loss = s.total([]float64{1, c.Alpha, c.Beta, c.Lambda, c.Psi}, n.cxe, n.bxe, n.w2, n.wu2, n.prior)
 	return n

@@ -34,8 +34,8 @@ func Example() {
 
 	detected := must(m.DetectOne(d.Features, rows[0]))
 	why := must(must(m.Explainer(unseen)).Explain(detected, ranked[0], ranked[1])).Groups
-	best := slices.MaxFunc(why, func(g, h model.GroupEvidence) int { return cmp.Compare(g.Contribution, h.Contribution) })
-	group := slices.IndexFunc(why, func(g model.GroupEvidence) bool { return g.Contribution == best.Contribution })
+	best := slices.MaxFunc(why, func(g, h model.GroupContribution) int { return cmp.Compare(g.Contribution, h.Contribution) })
+	group := slices.IndexFunc(why, func(g model.GroupContribution) bool { return g.Contribution == best.Contribution })
 	fmt.Println("rather than", name(ranked[1]), "by its", d.Groups[group])
 	// Output:
 	// true F - predicted F

@@ -283,7 +283,7 @@ func someCurve() Curve {
 		{
 			Epoch: 1, TrainAccuracy: math.Nextafter(0.1, 1), ValAccuracy: &third, ValAccuracyPerSample: &half,
 			Phases: []method.Phase{
-				{Name: "W", Steps: 3, Seconds: 0.25, Loss: math.Pi, Terms: model.Terms{CXE: 1, BXE: 2, W2: 3, WU2: 4, Prior: 5}},
+				{Name: "W", Steps: 3, Seconds: 0.25, Loss: math.Pi, Terms: model.Terms{CXE: 1, BXE: 2, W2: 3, WU2: 4, GroupPenalty: 5}},
 				{Name: "V", Steps: 3, Seconds: 1e-9, Loss: math.SmallestNonzeroFloat64, Terms: model.Terms{CXE: math.MaxFloat64}},
 			},
 		},

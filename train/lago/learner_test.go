@@ -107,7 +107,7 @@ func TestTermsDoNotDependOnTheBatchSize(t *testing.T) {
 				testkit.Equal(t, fmt.Sprintf("steps of batch %d, phase %s", batch, p.Name), p.Steps, (404+min(batch, 405))/min(batch, 405))
 			}
 		}
-		if want.CXE <= 0 || want.BXE <= 0 || want.W2 <= 0 || want.WU2 <= 0 || want.Prior < 0 {
+		if want.CXE <= 0 || want.BXE <= 0 || want.W2 <= 0 || want.WU2 <= 0 || want.GroupPenalty < 0 {
 			t.Errorf("terms %+v", want)
 		}
 	})

@@ -82,8 +82,8 @@ func (s *Settings) Settings() setting.List {
 		s.only(model.VariantInfo.Free, setting.Whole("k", &s.K, 0, setting.Between(0, int(setting.Count.Most))).
 			Describe(fmt.Sprintf("`K` number of groups; 0 takes %d, or the number of attributes if that is smaller", defaultK)),
 			1, 10, 20, 30, 40, 60).AtMostAttributes(),
-		s.only(model.VariantInfo.HasPrior, s.number("psi", &s.Psi, setting.NotNegative, 0).Noted("0.0001").
-			Describe("`VALUE` group prior strength, which keeps V near the semantic groups (Eq. 6)"),
+		s.only(model.VariantInfo.HasGroupPenalty, s.number("psi", &s.Psi, setting.NotNegative, 0).Noted("0.0001").
+			Describe("`VALUE` weight of the group penalty, which keeps V near the semantic groups (Eq. 6)"),
 			1e-5, 1e-4, 1e-3, 1e-2),
 		s.number("alpha", &s.Alpha, setting.NotNegative, 0.1).
 			Describe("`VALUE` weight of explicit attribute supervision in the loss (Eq. 6)").

@@ -163,7 +163,7 @@ func (a *Answer) Compare(other Other) (*Comparison, error) {
 }
 
 // group lists the terms of a group.
-func (a *Answer) group(x *model.Evidence, k int) Group {
+func (a *Answer) group(x *model.Contributions, k int) Group {
 	p := a.predictor
 	part, u, used, gamma, deciles := x.Groups[k], p.Candidates.U, a.Classes.U, a.Gamma, p.Stored.Deciles
 	g := Group{K: k, Contribution: part.Contribution, Score: Pair{part.Class.Score, part.Against.Score}, Terms: []Term{}}

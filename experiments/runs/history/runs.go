@@ -278,7 +278,7 @@ func (d *Detail) WriteCurve(w io.Writer) error {
 	for _, e := range curve {
 		for _, p := range e.Phases {
 			t := p.Terms
-			rows.Row(e.Epoch, p.Name, p.Steps, p.Seconds, p.Loss, t.CXE, t.BXE, t.W2, t.WU2, t.Prior,
+			rows.Row(e.Epoch, p.Name, p.Steps, p.Seconds, p.Loss, t.CXE, t.BXE, t.W2, t.WU2, t.GroupPenalty,
 				e.TrainAccuracy, cell(e.ValAccuracy), cell(e.ValAccuracyPerSample))
 		}
 	}
