@@ -17,7 +17,8 @@ type Prior string
 const (
 	Uniform      Prior = "uniform"       // the mean over classes and attributes
 	PerAttribute Prior = "per-attribute" // the mean over classes
-	PerGroup     Prior = "per-group"     // the mean over classes and, weighted by Gamma, over the attributes of the group
+	// the mean over classes and, weighted by Gamma, over the attributes of the group
+	PerGroup Prior = "per-group"
 )
 
 // Priors lists the priors.
@@ -90,7 +91,8 @@ func (c Config) Grouping(m int, semantic []int) (k int, of []int, err error) {
 	switch c.Variant.Info().Groups {
 	case AttributeGroups:
 		if m > mostSingletons {
-			err := expected("attributes", m, "at most %d for %s, which have a group for each", mostSingletons, c.Variant)
+			err := expected("attributes", m, "at most %d for %s, which have a group for each", mostSingletons,
+				c.Variant)
 			err.Hint = "Use " + string(KSoft) + " or " + string(SemanticHard) + "."
 			return 0, nil, err
 		}
@@ -102,7 +104,8 @@ func (c Config) Grouping(m int, semantic []int) (k int, of []int, err error) {
 		return c.K, nil, checkSize("k", c.K, m)
 	}
 	if len(semantic) != m {
-		err := expected("groups", len(semantic), "a group for each of the %d attributes, as %s needs", m, c.Variant)
+		err := expected("groups", len(semantic), "a group for each of the %d attributes, as %s needs", m,
+			c.Variant)
 		err.Hint = WithoutGroups()
 		return 0, nil, err
 	}
@@ -140,7 +143,8 @@ func (c Config) check(classes *Description, attributes int) (k int, err error) {
 		return 0, err
 	}
 	if attributes != classes.U.Cols {
-		return 0, expected("descriptions", classes.U.Cols, "%d attributes, as many as the model has", attributes)
+		return 0, expected("descriptions", classes.U.Cols, "%d attributes, as many as the model has",
+			attributes)
 	}
 	k, _, err = c.Grouping(attributes, classes.Groups)
 	return k, err
@@ -238,6 +242,7 @@ func (i VariantInfo) Free() bool { return i.Groups == FreeGroups }
 // WithoutGroups says what to do with a data set that has no groups.
 func WithoutGroups() string {
 	free := VariantsWith(func(v VariantInfo) bool { return !v.Semantic() })
-	return "Without groups, the variants " + format.List(format.Strings(free), "and") + " and all baselines work. " +
+	return "Without groups, the variants " + format.List(format.Strings(free), "and") +
+		" and all baselines work. " +
 		"A data set names groups by prefixes of its attributes, as in wing_colour::red."
 }

@@ -16,8 +16,9 @@ import (
 type Description struct {
 	U       dataset.Matrix[float64] // Z x M, p(a_m|z), without missing entries, as soft OR needs it
 	Targets dataset.Matrix[float64] // Z x M, U before it is scaled for soft OR: the targets of BXE(a)
-	P       []float64               // M, the prior p(a_m); of PerGroup the per-attribute prior, from which perGroupPrior computes p
-	Groups  []int                   // M, the group of each attribute by the data set, nil if it has none
+	// M, the prior p(a_m); of PerGroup the per-attribute prior, from which perGroupPrior computes p
+	P      []float64
+	Groups []int // M, the group of each attribute by the data set, nil if it has none
 
 	// Described lists the attributes that some candidate class describes. The others are 0 in U
 	// and P, and the equations are computed without them: they favour no class.
@@ -41,7 +42,8 @@ func (c Config) Describe(u dataset.Matrix[float64], groups []int) (*Description,
 // are left out.
 func (c Config) describe(u dataset.Matrix[float64], groups []int, prior []float32) (*Description, error) {
 	if u.Rows < 1 || u.Cols < 1 {
-		return nil, expected("descriptions", fmt.Sprintf("%d classes and %d attributes", u.Rows, u.Cols), "at least one of each")
+		return nil, expected("descriptions", fmt.Sprintf("%d classes and %d attributes", u.Rows, u.Cols),
+			"at least one of each")
 	}
 	if i := slices.IndexFunc(u.Data, func(p float64) bool { return p < 0 || p > 1 }); i >= 0 {
 		found := fmt.Sprintf("%g at row %d, column %d", u.Data[i], i/u.Cols, i%u.Cols)
@@ -173,7 +175,9 @@ func describedOp[T Float](name string, node *G.Node, rows, cols []int) *G.Node {
 		return node
 	}
 	x, to := input[T](node), output[T](len(rows), len(cols))
-	x.gradient = func(dx []T) { restored(matrix.Of(to.grad, len(cols)), matrix.Of(dx, x.shape[1]), rows, cols) }
+	x.gradient = func(dx []T) {
+		restored(matrix.Of(to.grad, len(cols)), matrix.Of(dx, x.shape[1]), rows, cols)
+	}
 	return apply(kernel{name: name + " of described attributes", from: []operand{x}, to: to, forward: func() {
 		writeDescribed(to.matrix(), x.matrix(), rows, cols)
 	}})
@@ -191,7 +195,9 @@ func scaledOp(node *G.Node, k int, of []int) *G.Node {
 // priorOp makes p from U.
 func (c Config) priorOp(node *G.Node) *G.Node {
 	u, p := input[float64](node), output[float64](node.Shape()[1])
-	return apply(kernel{name: "p: mean of U", from: []operand{u}, to: p, forward: func() { copy(p.data, c.prior(u.matrix())) }})
+	return apply(kernel{name: "p: mean of U", from: []operand{u}, to: p, forward: func() {
+		copy(p.data, c.prior(u.matrix()))
+	}})
 }
 
 // ratioOp makes U/p, M x Z, or the transpose of U if pNode is nil.
@@ -202,7 +208,9 @@ func ratioOp[T Float](uNode, pNode *G.Node) *G.Node {
 		name, p = "U/p", input[float64](pNode)
 		from = append(from, p)
 	}
-	return apply(kernel{name: name, from: from, to: ratio, forward: func() { writeRatio(ratio.matrix(), u.matrix(), p.numbers()) }})
+	return apply(kernel{name: name, from: from, to: ratio, forward: func() {
+		writeRatio(ratio.matrix(), u.matrix(), p.numbers())
+	}})
 }
 
 // writeRatio writes p(a_m|z) / p(a_m), M x Z. It is 0 for an attribute with p(a_m) = 0, which

@@ -21,11 +21,11 @@
 //
 // There are two training graphs because what is fixed becomes a table. U is a constant, and W and V are nodes
 // of both. While W trains (NewWMachine), V is fixed: Gamma, U/p, Uc and pc are nodes whose ops remember their
-// values until the next phase begins. While V trains (NewVMachine), W is a constant of the phase: the detections
-// A of all samples and BXE(a), which follow from it, are computed outside the graph before the phase begins, and
-// are inputs; of W itself the graph has |W|^2 and |W U^T|^2, remembered. With one graph for both, each gradient
-// would also be computed for the parameter that does not train. The node of the loss is Eq. 6,
-// whole, and Gorgonia differentiates it. docs/graph-w.svg and docs/graph-v.svg are pictures of both.
+// values until the next phase begins. While V trains (NewVMachine), W is a constant of the phase: the
+// detections A of all samples and BXE(a), which follow from it, are computed outside the graph before the
+// phase begins, and are inputs; of W itself the graph has |W|^2 and |W U^T|^2, remembered. With one graph for
+// both, each gradient would also be computed for the parameter that does not train. The node of the loss is
+// Eq. 6, whole, and Gorgonia differentiates it. docs/graph-w.svg and docs/graph-v.svg are pictures of both.
 //
 // Ops are fused (kernel.go): the same expressions in Gorgonia's stock ops are 8 to 10 times slower, because
 // they materialise several tensors of samples x K x Z. Tests compare the whole loss and its gradients with a
@@ -34,8 +34,8 @@
 // Nothing but training needs a graph: evaluation, prediction and explanation share Parameters.Logits, Sigmoid
 // and Forward, which run the same code as the ops do forward, in float32 to score and in float64 to explain.
 // Describe finds the attributes that no candidate class describes, and groups of nothing else. Ops and
-// Forward get matrices without them (described): their entries of A, b and, without a group penalty, V are not
-// read, and those of W only in |W|^2 and |W U^T|^2.
+// Forward get matrices without them (described): their entries of A, b and, without a group penalty, V are
+// not read, and those of W only in |W|^2 and |W U^T|^2.
 //
 // A trained model is a Pipeline: preprocessing, imputation, and a Classifier, which is LAGO
 // or a baseline (package baseline). Files and epochs are in package train.

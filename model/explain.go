@@ -22,7 +22,9 @@ type Explainer struct {
 	stacking     []float64
 }
 
-func newExplainer(c Config, classes *Description, v dataset.Matrix[float64], p *Pipeline) (*Explainer, error) {
+func newExplainer(c Config, classes *Description, v dataset.Matrix[float64], p *Pipeline) (
+	*Explainer, error,
+) {
 	f, err := NewForward(c, classes, &Parameters[float64]{V: v})
 	if err != nil {
 		return nil, err
@@ -32,7 +34,8 @@ func newExplainer(c Config, classes *Description, v dataset.Matrix[float64], p *
 		return nil, err
 	}
 	e := &Explainer{
-		Classes: classes, Prior: make([]float64, len(classes.P)), Gamma: dataset.NewMatrix[float64](v.Rows, v.Cols),
+		Classes: classes, Prior: make([]float64, len(classes.P)),
+		Gamma:   dataset.NewMatrix[float64](v.Rows, v.Cols),
 		forward: f, adjust: adjust, full: full, stacking: p.Stacking,
 	}
 	restored(f.gamma, e.Gamma, classes.Described, classes.grouped(v.Cols))
@@ -46,7 +49,8 @@ func newExplainer(c Config, classes *Description, v dataset.Matrix[float64], p *
 func (e *Explainer) LogP(a dataset.Matrix[float64]) (dataset.Matrix[float64], error) {
 	l := dataset.NewMatrix[float64](a.Rows, e.Classes.U.Rows)
 	if i := slices.IndexFunc(a.Data, func(p float64) bool { return !(p >= 0 && p <= 1) }); i >= 0 {
-		return l, expected("detections", fmt.Sprintf("%g at row %d, column %d", a.Data[i], i/a.Cols, i%a.Cols), "probabilities")
+		return l, expected("detections", fmt.Sprintf(
+			"%g at row %d, column %d", a.Data[i], i/a.Cols, i%a.Cols), "probabilities")
 	}
 	return l, e.forward.scorer().write(a, l, nil, e.adjust, nil)
 }
@@ -96,7 +100,10 @@ func (e *Explainer) Explain(a []float64, class, against int) (*Contributions, er
 		return nil, err
 	}
 	f := e.forward
-	x := &Contributions{Class: class, Against: against, LogOdds: odds, Groups: make([]GroupContribution, e.Gamma.Cols)}
+	x := &Contributions{
+		Class: class, Against: against, LogOdds: odds,
+		Groups: make([]GroupContribution, e.Gamma.Cols),
+	}
 	x.Correction = e.adjust.at(class, 0) - e.adjust.at(against, 0)
 	if e.stacking != nil {
 		x.Stacking = e.stacking[against] - e.stacking[class]
@@ -114,7 +121,10 @@ func (e *Explainer) Explain(a []float64, class, against int) (*Contributions, er
 	f.writeNoneOfDetections(ac, detected)
 	for i, k := range f.classes.grouped(e.Gamma.Cols) {
 		split := func(z int) GroupScore { // into the terms of the score
-			s := GroupScore{Score: scores.Row(i)[z], Terms: make([]float64, len(a)), None: f.groups.noneRatio.Row(i)[z] * ac[i]}
+			s := GroupScore{
+				Score: scores.Row(i)[z], Terms: make([]float64, len(a)),
+				None: f.groups.noneRatio.Row(i)[z] * ac[i],
+			}
 			for j, m := range f.classes.Described {
 				s.Terms[m] = f.gamma.Row(j)[i] * f.groups.ratio.Row(j)[z] * a[m]
 			}
@@ -175,7 +185,9 @@ func (e *Explainer) Changes(a []float64, class, against int) ([]Counterfactual, 
 // change is the one that lowers the log odds most, given those before it, and changes that turn out not to be
 // needed are removed. It finds one change where one is enough; of several, there may be a smaller set. If
 // found is false, the changes are those tried.
-func (e *Explainer) Flip(a []float64, class, against, limit int) (changes []Counterfactual, found bool, err error) {
+func (e *Explainer) Flip(a []float64, class, against, limit int) (
+	changes []Counterfactual, found bool, err error,
+) {
 	odds, err := e.logOdds(a, class, against)
 	if err != nil {
 		return nil, false, err
@@ -189,7 +201,9 @@ func (e *Explainer) Flip(a []float64, class, against, limit int) (changes []Coun
 		if len(list) == 0 {
 			break
 		}
-		best := slices.MinFunc(list, func(x, y Counterfactual) int { return cmp.Compare(x.LogOdds, y.LogOdds) })
+		best := slices.MinFunc(list, func(x, y Counterfactual) int {
+			return cmp.Compare(x.LogOdds, y.LogOdds)
+		})
 		if best.LogOdds >= odds {
 			break
 		}
@@ -211,7 +225,9 @@ func (e *Explainer) Flip(a []float64, class, against, limit int) (changes []Coun
 }
 
 // single evaluates each single change, except of attributes changed before.
-func (e *Explainer) single(a []float64, class, against int, before []Counterfactual) ([]Counterfactual, error) {
+func (e *Explainer) single(a []float64, class, against int, before []Counterfactual) (
+	[]Counterfactual, error,
+) {
 	var list []Counterfactual
 	for m, p := range a {
 		if slices.ContainsFunc(before, func(c Counterfactual) bool { return c.Attribute == m }) {

@@ -126,7 +126,9 @@ func (f *Forward[T]) writeNoneOfDetections(ac []T, a matrix.Matrix[T]) bool {
 
 // scores returns L of a block of at most f.block samples in memory of s. each, if not nil, gets the
 // scores of each group, n x Z.
-func (f *Forward[T]) scores(s *forwardScratch[T], a matrix.Matrix[T], each func(k int, scores []T)) []float64 {
+func (f *Forward[T]) scores(s *forwardScratch[T], a matrix.Matrix[T],
+	each func(k int, scores []T),
+) []float64 {
 	if t := s.a.Slice(0, a.Rows); t.Cols < a.Cols {
 		writeDescribed(t, a, allIndices(a.Rows), f.classes.Described)
 		a = t
@@ -160,7 +162,8 @@ func (f *Forward[T]) scores(s *forwardScratch[T], a matrix.Matrix[T], each func(
 // checkScores returns an error unless scores are samples x classes.
 func checkScores[T Float](scores dataset.Matrix[T], samples, classes int) error {
 	if scores.Rows != samples || scores.Cols != classes {
-		return expected("scores", fmt.Sprintf("%d and %d", scores.Rows, scores.Cols), "%d samples and %d classes", samples, classes)
+		return expected("scores", fmt.Sprintf("%d and %d", scores.Rows, scores.Cols),
+			"%d samples and %d classes", samples, classes)
 	}
 	return nil
 }
@@ -202,9 +205,10 @@ type Correction struct {
 // Stored is what corrections and explanations need of the samples of seen classes.
 type Stored struct {
 	Detections dataset.Matrix[float32] // n x M; the means over the samples of each seen class
-	Deciles    dataset.Matrix[float32] // 9 x M, of the detections of the samples; empty for other methods than LAGO
-	Centre     float64                 // c, see Pipeline.Store
-	Kind       CorrectionKind          // that suits the scores; "" is Subtract
+	// 9 x M, of the detections of the samples; empty for other methods than LAGO
+	Deciles dataset.Matrix[float32]
+	Centre  float64        // c, see Pipeline.Store
+	Kind    CorrectionKind // that suits the scores; "" is Subtract
 }
 
 // On reports whether c changes scores.
@@ -291,9 +295,12 @@ func (a *adjustment) at(z int, score float64) float64 {
 
 // adjustments returns what p does to the scores of the classes of a scorer, nil for nothing, and if asked
 // for the correction in full, see BestFit. The stored detections have so many columns, 0 for any.
-func adjustments[T Float](p *Pipeline, of Scorer[T], columns int, fits bool) (own, full *adjustment, err error) {
+func adjustments[T Float](p *Pipeline, of Scorer[T], columns int, fits bool) (
+	own, full *adjustment, err error,
+) {
 	if p.Stacking != nil && len(p.Stacking) != of.Classes {
-		return nil, nil, expected("descriptions", of.Classes, "those of the %d candidates of stacking", len(p.Stacking))
+		return nil, nil, expected("descriptions", of.Classes, "those of the %d candidates of stacking",
+			len(p.Stacking))
 	}
 	if err = p.Correction.check(p.Stored, columns); err == nil && fits {
 		err = p.inFull().check(p.Stored, columns)

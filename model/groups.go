@@ -65,14 +65,17 @@ func groupPenalty[T Float](gammaNode, semanticNode *G.Node) *G.Node {
 			dgamma[i] = 2 * d * (g - semantic.data[i])
 		}
 	}
-	return apply(kernel{name: "|Gamma - Gamma_sem|^2", from: []operand{gamma, semantic}, to: distance, forward: func() {
-		var sum float64
-		for i, g := range gamma.data {
-			d := float64(g - semantic.data[i])
-			sum += d * d
-		}
-		distance.data[0] = sum
-	}})
+	return apply(kernel{
+		name: "|Gamma - Gamma_sem|^2", from: []operand{gamma, semantic}, to: distance,
+		forward: func() {
+			var sum float64
+			for i, g := range gamma.data {
+				d := float64(g - semantic.data[i])
+				sum += d * d
+			}
+			distance.data[0] = sum
+		},
+	})
 }
 
 // perGroupPrior computes p(a_m) of PerGroup. It depends on V through Gamma:
@@ -288,7 +291,8 @@ func fixedSoftOr[T Float](phase *int, aNode, gammaNode, ratioNode, noneNode, acN
 	scores := output[T](gamma.shape[1], n, z)
 	a.gradient = func(da []T) { o.byDetections(matrix.Of(da, a.shape[1]), scores.grad) }
 	return apply(kernel{
-		name: "G: soft OR (Eq. 5)", from: append([]operand{a, gamma, ratio}, o.noneInputs(noneNode, acNode, scores)...), to: scores,
+		name: "G: soft OR (Eq. 5)", from: append([]operand{a, gamma, ratio},
+			o.noneInputs(noneNode, acNode, scores)...), to: scores,
 		phase: phase, begin: func() { o.set(gamma.matrix(), ratio.matrix(), o.none.matrix()) },
 		forward: func() { o.write(scores.data, a.matrix(), o.ac.numbers()) },
 	})
@@ -333,7 +337,8 @@ func (o *fixedScores[T]) byDetections(da matrix.Matrix[T], dg []T) {
 				from, to := p*da.Cols/parts, (p+1)*da.Cols/parts
 				for k := range o.groups() {
 					first := o.start[k]
-					matrix.AddMul(da.Columns(from, to), o.group(dg, k), o.tables.Slice(first+from, first+to).T())
+					matrix.AddMul(da.Columns(from, to), o.group(dg, k),
+						o.tables.Slice(first+from, first+to).T())
 				}
 			}
 		})

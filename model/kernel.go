@@ -32,9 +32,10 @@ type kernel struct {
 
 // operand is a *value[float32] or a *value[float64].
 type operand interface {
-	source() *G.Node                        // of an input
-	memory() G.Value                        // of an output
-	bind(v G.Value)                         // sets the numbers of an input, or the gradient with respect to an output
+	source() *G.Node // of an input
+	memory() G.Value // of an output
+	// sets the numbers of an input, or the gradient with respect to an output
+	bind(v G.Value)
 	differentiable() bool                   // whether an input has a gradient
 	derivative() (dx operand, write func()) // of such an input
 }

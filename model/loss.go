@@ -54,7 +54,10 @@ func lossOp[T, B Float](c Config, cxeNode, bxeNode, penaltiesNode, groupNode *G.
 		}
 	}
 	return apply(kernel{name: "loss (Eq. 6)", from: from, to: loss, forward: func() {
-		t := Terms{CXE: float64(cxe.data[0]), BXE: float64(bxe.data[0]), W2: penalties.data[0], WU2: penalties.data[1]}
+		t := Terms{
+			CXE: float64(cxe.data[0]), BXE: float64(bxe.data[0]), W2: penalties.data[0],
+			WU2: penalties.data[1],
+		}
 		if groups != nil {
 			t.GroupPenalty = groups.data[0]
 		}
@@ -77,24 +80,27 @@ func crossEntropy[T Float](lNode, yNode *G.Node) *G.Node {
 			}
 		})
 	}
-	return apply(kernel{name: "CXE: cross entropy of classes", from: []operand{l, y}, to: mean, forward: func() {
-		parallel.For(n, 1+1024/z, func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				norms[i] = LogSumExp(l.data[i*z : (i+1)*z])
-			}
-		})
-		var sum, weight float64
-		for i := range n {
-			row := l.data[i*z : (i+1)*z]
-			for c, t := range y.data[i*z : (i+1)*z] {
-				if t != 0 {
-					sum += float64(t) * (norms[i] - float64(row[c]))
-					weight += float64(t)
+	return apply(kernel{
+		name: "CXE: cross entropy of classes", from: []operand{l, y}, to: mean,
+		forward: func() {
+			parallel.For(n, 1+1024/z, func(lo, hi int) {
+				for i := lo; i < hi; i++ {
+					norms[i] = LogSumExp(l.data[i*z : (i+1)*z])
+				}
+			})
+			var sum, weight float64
+			for i := range n {
+				row := l.data[i*z : (i+1)*z]
+				for c, t := range y.data[i*z : (i+1)*z] {
+					if t != 0 {
+						sum += float64(t) * (norms[i] - float64(row[c]))
+						weight += float64(t)
+					}
 				}
 			}
-		}
-		mean.data[0] = T(sum / weight)
-	}})
+			mean.data[0] = T(sum / weight)
+		},
+	})
 }
 
 // entropyGradient writes the gradient of cross entropy by a row of L. It is no closure, for
@@ -129,26 +135,29 @@ func attributeEntropy[T Float](sNode, aNode, yNode, uNode *G.Node) *G.Node {
 			}
 		}
 	}
-	return apply(kernel{name: "BXE: cross entropy of attributes", from: []operand{s, a, y, u}, to: mean, forward: func() {
-		parallel.For(n, 16, func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				target := targets.Row(i)
-				clear(target)
-				for c, share := range y.matrix().Row(i) {
-					if share != 0 {
-						for j, p := range u.matrix().Row(c) {
-							target[j] += share * T(p)
+	return apply(kernel{
+		name: "BXE: cross entropy of attributes", from: []operand{s, a, y, u}, to: mean,
+		forward: func() {
+			parallel.For(n, 16, func(lo, hi int) {
+				for i := lo; i < hi; i++ {
+					target := targets.Row(i)
+					clear(target)
+					for c, share := range y.matrix().Row(i) {
+						if share != 0 {
+							for j, p := range u.matrix().Row(c) {
+								target[j] += share * T(p)
+							}
 						}
 					}
+					rows[i] = 0
+					if weight := sum(y.data[i*z : (i+1)*z]); weight != 0 {
+						rows[i] = entropyOfRow(s.data[i*m:(i+1)*m], a.data[i*m:(i+1)*m], target, weight)
+					}
 				}
-				rows[i] = 0
-				if weight := sum(y.data[i*z : (i+1)*z]); weight != 0 {
-					rows[i] = entropyOfRow(s.data[i*m:(i+1)*m], a.data[i*m:(i+1)*m], target, weight)
-				}
-			}
-		})
-		mean.data[0] = T(sum(rows) / (sum(y.data) * float64(m)))
-	}})
+			})
+			mean.data[0] = T(sum(rows) / (sum(y.data) * float64(m)))
+		},
+	})
 }
 
 // entropyOfRow sums weight log(1 + exp(s)) - t s. log(1 + exp(s)) is the positive part of s minus the log of
@@ -259,20 +268,23 @@ func softAnd[T Float](scoresNode *G.Node) *G.Node {
 			}
 		})
 	}
-	return apply(kernel{name: "log p(z|x) + c: soft AND (Eq. 4)", from: []operand{scores}, to: l, forward: func() {
-		parallel.For(n, 1+8192/(k*z), func(lo, hi int) {
-			p := newLogProduct(z)
-			for i := lo; i < hi; i++ {
-				p.reset()
-				for j := range k {
-					multiply(p, scores.data[(j*n+i)*z:(j*n+i+1)*z])
+	return apply(kernel{
+		name: "log p(z|x) + c: soft AND (Eq. 4)", from: []operand{scores}, to: l,
+		forward: func() {
+			parallel.For(n, 1+8192/(k*z), func(lo, hi int) {
+				p := newLogProduct(z)
+				for i := lo; i < hi; i++ {
+					p.reset()
+					for j := range k {
+						multiply(p, scores.data[(j*n+i)*z:(j*n+i+1)*z])
+					}
+					for c := range z {
+						l.data[i*z+c] = T(p.log(c))
+					}
 				}
-				for c := range z {
-					l.data[i*z+c] = T(p.log(c))
-				}
-			}
-		})
-	}})
+			})
+		},
+	})
 }
 
 // divide is dG = dL / G, 0 for a clipped score.

@@ -35,18 +35,26 @@ type Machine[T Float] struct {
 }
 
 // NewWMachine compiles the graph in which W and b train, for batches of a number of samples.
-func NewWMachine[T Float](c Config, classes *Description, params *Parameters[T], batch int) (*Machine[T], error) {
-	return newMachine(c, classes, params, matrix.Matrix[T]{Rows: batch, Cols: params.W.Rows}, (*Machine[T]).buildW)
+func NewWMachine[T Float](c Config, classes *Description, params *Parameters[T], batch int) (
+	*Machine[T], error,
+) {
+	return newMachine(c, classes, params, matrix.Matrix[T]{Rows: batch, Cols: params.W.Rows},
+		(*Machine[T]).buildW)
 }
 
 // NewVMachine compiles the graph in which V trains.
-func NewVMachine[T Float](c Config, classes *Description, params *Parameters[T], batch int) (*Machine[T], error) {
-	return newMachine(c, classes, params, matrix.Matrix[T]{Rows: batch, Cols: params.V.Rows}, (*Machine[T]).buildV)
+func NewVMachine[T Float](c Config, classes *Description, params *Parameters[T], batch int) (
+	*Machine[T], error,
+) {
+	return newMachine(c, classes, params, matrix.Matrix[T]{Rows: batch, Cols: params.V.Rows},
+		(*Machine[T]).buildV)
 }
 
 // newMachine returns the machine of a graph for batches of the size of x. build writes the graph up
 // to the loss, and returns what trains.
-func newMachine[T Float](c Config, classes *Description, params *Parameters[T], x matrix.Matrix[T], build func(*Machine[T], *G.ExprGraph) []*G.Node) (*Machine[T], error) {
+func newMachine[T Float](c Config, classes *Description, params *Parameters[T], x matrix.Matrix[T],
+	build func(*Machine[T], *G.ExprGraph) []*G.Node,
+) (*Machine[T], error) {
 	k, err := c.check(classes, params.V.Rows)
 	if err != nil {
 		return nil, err

@@ -152,10 +152,13 @@ func noneOfClassesOp[T Float](uNode, pNode, gammaNode *G.Node, byPrior bool) *G.
 			}
 		}
 	}
-	return apply(kernel{name: "Uc, pc: none of the group", from: []operand{u, p, gamma}, to: none, forward: func() {
-		writeWithPrior(r, u.matrix(), p.data)
-		scales = noneOfClasses[T]{none.matrix()}.write(r, gamma.matrix())
-	}})
+	return apply(kernel{
+		name: "Uc, pc: none of the group", from: []operand{u, p, gamma}, to: none,
+		forward: func() {
+			writeWithPrior(r, u.matrix(), p.data)
+			scales = noneOfClasses[T]{none.matrix()}.write(r, gamma.matrix())
+		},
+	})
 }
 
 // noneOfDetections makes Ac of A, with the scale of the classes. The gradient is by A or by
@@ -181,10 +184,13 @@ func noneOfDetections[T Float](aNode, gammaNode, noneNode *G.Node, byGroups bool
 			})
 		}
 	}
-	return apply(kernel{name: "Ac: none of the group", from: []operand{a, gamma, none}, to: ac, forward: func() {
-		factor = noneOfClasses[T]{none.matrix()}.detection()
-		writeNoneOf(ac.data, a.matrix(), gamma.matrix(), factor)
-	}})
+	return apply(kernel{
+		name: "Ac: none of the group", from: []operand{a, gamma, none}, to: ac,
+		forward: func() {
+			factor = noneOfClasses[T]{none.matrix()}.detection()
+			writeNoneOf(ac.data, a.matrix(), gamma.matrix(), factor)
+		},
+	})
 }
 
 // noneTerm is the none-of-group term of a soft OR, (Uc/pc) Ac.

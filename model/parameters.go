@@ -70,7 +70,8 @@ func orthogonal(rows, cols int, rng *rand.Rand) (dataset.Matrix[float32], error)
 	g := mat.NewDense(rows, cols, draws)
 	var svd mat.SVD
 	if !svd.Factorize(g, mat.SVDThin) {
-		return w, fmt.Errorf("the singular value decomposition of a random %d x %d matrix did not converge", rows, cols)
+		return w, fmt.Errorf("the singular value decomposition of a random %d x %d matrix did not converge",
+			rows, cols)
 	}
 	var u, v mat.Dense
 	svd.UTo(&u)
@@ -202,7 +203,9 @@ func sigmoid[T Float](sNode *G.Node) *G.Node {
 			ds[i] = a.grad[i] * p * (1 - p)
 		}
 	}
-	return apply(kernel{name: "A = sigmoid(S)", from: []operand{s}, to: a, forward: func() { Sigmoid(a.data, s.data) }})
+	return apply(kernel{name: "A = sigmoid(S)", from: []operand{s}, to: a, forward: func() {
+		Sigmoid(a.data, s.data)
+	}})
 }
 
 // descriptionProduct computes |W U^T|^2 the cheaper way: from W U^T or, if there are

@@ -87,7 +87,9 @@ func (s Scorer[T]) write(a, to dataset.Matrix[T], fit []float64, own, full *adju
 }
 
 // Score returns the scores of the given rows of x by both stages.
-func Score(c Classifier, x dataset.Matrix[float32], rows []int, u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
+func Score(c Classifier, x dataset.Matrix[float32], rows []int, u dataset.Matrix[float64]) (
+	dataset.Matrix[float32], error,
+) {
 	a, err := c.Detect(x, rows)
 	if err != nil {
 		return a, err
@@ -133,7 +135,9 @@ func (p *Pipeline) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix
 }
 
 // Classify implements Classifier.
-func (p *Pipeline) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
+func (p *Pipeline) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (
+	dataset.Matrix[float32], error,
+) {
 	scores := dataset.NewMatrix[float32](a.Rows, u.Rows)
 	classify, err := p.classifierOf(u, false)
 	if err != nil {
@@ -233,7 +237,10 @@ func (p *Pipeline) DetectOne(x dataset.Matrix[float32], row int) ([]float64, err
 		return nil, err
 	}
 	b := dataset.Matrix[float32]{Rows: 1, Cols: len(l.Params.B), Data: l.Params.B}
-	params := &Parameters[float64]{W: dataset.Convert[float64](l.Params.W), B: dataset.Convert[float64](b).Data}
+	params := &Parameters[float64]{
+		W: dataset.Convert[float64](l.Params.W),
+		B: dataset.Convert[float64](b).Data,
+	}
 	a := dataset.NewMatrix[float64](1, len(params.B))
 	params.Logits(dataset.Convert[float64](x), a)
 	Sigmoid(a.Data, a.Data)
@@ -322,7 +329,9 @@ func (l *LAGO) checkFeatures(x dataset.Matrix[float32]) error {
 
 // Classify returns log p(z|x) of samples with the detections a, n x M, for the classes
 // with the descriptions u.
-func (l *LAGO) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
+func (l *LAGO) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (
+	dataset.Matrix[float32], error,
+) {
 	logP := dataset.NewMatrix[float32](a.Rows, u.Rows)
 	s, err := l.Prepare(u)
 	if err != nil {
