@@ -38,29 +38,31 @@ func openModel(name string) (*predictor.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return predictor.Open(path)
+	m, err := predictor.Open(path)
+	if err == nil {
+		logModel(m)
+	}
+	return m, err
 }
 
-// openLAGO opens the model that --model names for commands that need a LAGO model: latest is the last of these.
+// logModel says which model it is.
+func logModel(m *predictor.Model) {
+	of := ""
+	if m.Trial != nil {
+		of = fmt.Sprintf(", stage %s, seed %d", m.Trial.Stage, m.Trial.Seed)
+	}
+	logrus.Infof("model: %s trained on %s%s, in %s", m.Method.Label(), m.Dataset, of, m.Dir())
+}
+
+// openLAGO opens the model that --model names for commands that need a LAGO model.
 func openLAGO(name string) (*predictor.Model, error) {
-	last := func(dir string) string {
-		for _, run := range runsWith(train.ModelFile, dir) {
-			if r, err := train.ReadRecord(filepath.Join(dir, run)); err == nil && r.Method.Name == methods.LAGO {
-				return filepath.Join(dir, run)
-			}
-		}
-		return ""
-	}
-	if dir, base := filepath.Split(name); base == latest {
-		name = cmp.Or(last(filepath.Clean(cmp.Or(dir, defaultRuns))), name)
-	}
 	m, err := openModel(name)
 	if err != nil || m.Method.Name == methods.LAGO {
 		return m, err
 	}
 	e := &invalid.Error{Where: "--model", Want: "a LAGO model, which has attribute groups", Got: m.Method.Label() + " in " + m.Dir(), Usage: true}
-	if other := last(filepath.Dir(m.Dir())); other != "" {
-		e.Hint = "The last LAGO model beside it is " + filepath.Base(other) + "."
+	if last, isLAGO := lastModel(filepath.Dir(m.Dir())); isLAGO {
+		e.Hint = "The last LAGO model beside it is " + last + "."
 	}
 	return nil, e
 }
@@ -184,7 +186,9 @@ func (o *evaluateOptions) evaluateModels(c *call) (*evaluation.Result, error) {
 				return nil
 			}
 			var m *predictor.Model
-			m, err = evaluation.ReadModel(path)
+			if m, err = evaluation.ReadModel(path); err == nil && flag == "model" {
+				logModel(m)
+			}
 			models = append(models, m)
 		}
 		return models

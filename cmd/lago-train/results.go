@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,9 +17,11 @@ import (
 
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/experiments/runs/history"
+	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/plot"
 	"github.com/lago-train/lago-train/experiments/runs/report"
 	"github.com/lago-train/lago-train/experiments/studies"
+	"github.com/lago-train/lago-train/experiments/studies/protocol"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
@@ -130,8 +133,40 @@ func removeCommand() *command {
 	}
 }
 
-// latest names the run that finished last.
+// latest names a model, see lastModel.
 const latest = "latest"
+
+// lastModel returns the run in a folder whose model latest means, and whether it is one of LAGO: that of the test
+// stage of the last run command or, without one, the last model of the test stage or else of any. Models of LAGO
+// come first.
+func lastModel(dir string) (last string, isLAGO bool) {
+	stored, _, _ := lab.ReadStored(context.Background(), dir)
+	var names []string
+	for _, s := range stored {
+		if s.Kind == protocol.Kind {
+			slices.Reverse(s.Runs)
+			names = append(names, s.Runs...)
+		}
+	}
+	best := -1
+	for _, name := range append(names, runsWith(train.ModelFile, dir)...) {
+		r, err := train.ReadRecord(filepath.Join(dir, name))
+		if _, missing := os.Stat(filepath.Join(dir, name, train.ModelFile)); missing != nil {
+			continue
+		}
+		rank, lago := 0, err == nil && r.Method.Name == methods.LAGO
+		if err == nil && r.Stage == train.Test {
+			rank += 2
+		}
+		if lago {
+			rank++
+		}
+		if rank > best {
+			best, last, isLAGO = rank, name, lago
+		}
+	}
+	return last, isLAGO
+}
 
 // findRun returns a file of the run that the value of where names: its folder or, in the folder that
 // the value begins with, ./runs if it has none, a unique prefix of its name. Of models it can be the
@@ -164,7 +199,8 @@ func findRun(where, value, file string) (string, error) {
 	dir = filepath.Clean(cmp.Or(dir, defaultRuns))
 	names := runsWith(file, dir)
 	if prefix == latest && ofModel && len(names) > 0 {
-		return filepath.Join(dir, names[0], file), nil
+		last, _ := lastModel(dir)
+		return filepath.Join(dir, last, file), nil
 	}
 	matches := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !strings.HasPrefix(name, prefix) })
 	slices.Sort(matches)

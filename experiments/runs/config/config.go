@@ -322,8 +322,11 @@ type Preset struct {
 	Origins map[string]string
 }
 
-// FromPreset is the origin of published settings.
-const FromPreset = "preset"
+// FromPreset is the origin of published settings, and FromDefaults the source of others.
+const (
+	FromPreset   = "preset"
+	FromDefaults = "defaults"
+)
 
 // presetOf names the data sets that take the settings of another one.
 var presetOf = map[string]string{"cub127": "cub"}
@@ -331,7 +334,7 @@ var presetOf = map[string]string{"cub127": "cub"}
 // GeneralFor returns the general defaults of a method for a data set, whether or not its
 // settings were published.
 func GeneralFor(dataset string, m methods.Named) Preset {
-	p := Preset{Config: Defaults(m), Source: "defaults", Origins: map[string]string{}}
+	p := Preset{Config: Defaults(m), Source: FromDefaults, Origins: map[string]string{}}
 	p.Dataset = catalog.Canonical(dataset)
 	return p
 }

@@ -58,6 +58,8 @@ type Result struct {
 	Epochs int               `json:"epochs"`
 	Val    *results.Measured `json:"val"`  // null without a dev stage
 	Test   *results.Measured `json:"test"` // null without a test stage
+	// ESZSL with its defaults on the classes of the last stage, beside a variant of LAGO
+	ESZSL *results.Measured `json:"eszsl,omitempty"`
 
 	Seconds float64  `json:"seconds"`     // training time of all runs
 	RunDirs []string `json:"run_dirs"`    // folders of the runs
@@ -89,17 +91,22 @@ func (q *Method) Single() {}
 // Plan has the method with its stages.
 func (q *Method) Plan(r *config.Request, _ *lab.Lab) (engine.Plan, error) {
 	q.Preset = r.Presets[0]
-	arm := engine.Arm{Name: q.Method.Label(), Starts: []config.Config{q.Config}}
-	return engine.Plan{Arms: []engine.Arm{arm}, Stage: q.Stage}, nil
+	plan := engine.Plan{Arms: []engine.Arm{{Name: q.Method.Label(), Starts: []config.Config{q.Config}}}, Stage: q.Stage}
+	if q.Method.Variant() == "" {
+		return plan, nil
+	}
+	beside, err := engine.BaselineArm(eszsl, q.Config, 0, r.Keys())
+	plan.Arms = append(plan.Arms, beside)
+	return plan, err
 }
 
 // Summarise measures the stages, and chooses the settings of predict --adapt on the validation classes.
 func (q *Method) Summarise(ctx context.Context, l *lab.Lab, done *engine.Result) (results.Result, error) {
 	p := q.Preset
-	if len(done.Missing) > 0 {
-		return nil, &done.Missing[0]
-	}
 	o := done.Arms[0][0]
+	if len(o.Missing) > 0 {
+		return nil, &o.Missing[0]
+	}
 	runs := slices.Concat(o.Val, o.Test)
 	r := &Result{
 		Dataset: p.DataName(), Method: p.Method.Label(), Stage: p.Stage, Seeds: p.Seeds, Epochs: o.Epochs, RunDirs: lab.Dirs(runs), Config: o.Chosen, Source: p.Source,
@@ -116,6 +123,13 @@ func (q *Method) Summarise(ctx context.Context, l *lab.Lab, done *engine.Result)
 		r.Test = results.Measure(o.Test)
 		expect := lab.Summarise(p.Expect)
 		r.Published, r.PublishedSeeds = expect.Mean, len(p.Expect)
+	}
+	if beside := done.Arms[1:]; len(beside) > 0 && len(beside[0][0].Missing) == 0 {
+		last := beside[0][0].Test
+		if last == nil {
+			last = beside[0][0].Val
+		}
+		r.ESZSL = results.Measure(last)
 	}
 	start := p.Start(p.Method)
 	before := start.Settings().Values()
@@ -150,7 +164,7 @@ func (r *Result) Follow(latest, data string) {
 	r.Next = "lago-train evaluate --model " + r.RunDirs[len(r.RunDirs)-1]
 	if r.Test == nil {
 		r.Next = fmt.Sprintf("lago-train search --dataset %s --method %s", r.Config.Dataset, r.Method)
-	} else if r.Reused == 0 {
+	} else if slices.Contains(model.Variants, model.Variant(r.Method)) {
 		r.Next = "lago-train evaluate --model " + latest
 	}
 	if r.Test != nil && catalog.IsPath(r.Config.Dataset) { // of which a model has the name alone
@@ -183,6 +197,9 @@ func (r *Result) Tables() []*table.Table {
 			summary = fmt.Sprintf("%s: %s on %s (%schance: %s)", stage.name, m.PerClass.MeanText(), format.Count(m.Classes, stage.classes), interval, format.Percent(m.Chance()))
 		}
 	}
+	if m := r.ESZSL; m != nil {
+		t.Row("ESZSL, for comparison", m.Classes, m.PerClass.MeanText(), m.Interval, m.PerClass.SEMText(), format.Percent(m.Chance()))
+	}
 	if limit := r.Config.DevEpochs(); r.Val != nil && r.Epochs == limit && slices.Contains(r.Val.Status, train.Epochs) {
 		t.Note("the best epoch, %d, is the last one allowed, before patience ended the training: more epochs may be better (--epochs)", limit)
 	}
@@ -202,11 +219,34 @@ func (r *Result) Tables() []*table.Table {
 	default:
 		end.Note("--adapt: %s points on the validation classes (%s)", format.Points(a.After-a.Before), a.Interval)
 	}
-	end.Note("settings: %s", strings.TrimPrefix(r.Settings+"; otherwise "+r.Source, "; otherwise "))
+	settings := strings.TrimPrefix(r.Settings+"; otherwise "+r.Source, "; otherwise ")
+	if r.Source != config.FromDefaults {
+		settings += " (--preset paper); the general defaults are usually more accurate: --preset general"
+	}
+	end.Note("settings: %s", settings)
 	if r.Next != "" { // these are the last lines of a command, below long tables
-		end.Notes = append(slices.Insert(end.Notes, 0, summary), "next: "+r.Next)
+		end.Notes = append(slices.Insert(end.Notes, 0, append([]string{summary}, r.verdict()...)...), "next: "+r.Next)
 	}
 	return []*table.Table{t, end}
+}
+
+// verdict says what makes the result worth less, and what to try; most results need no such line.
+func (r *Result) verdict() []string {
+	const few = 4 // validation classes
+	last := r.Test
+	if last == nil {
+		last = r.Val
+	}
+	switch m := r.ESZSL; {
+	case r.Val != nil && r.Val.PerClass.Mean <= r.Val.Chance():
+		return []string{"The validation accuracy is not above chance: try more steps (--batch 16, --epochs), or another --preprocess."}
+	case m != nil && m.PerClass.Mean > last.Interval.High:
+		return []string{"ESZSL is more accurate here: take --method eszsl, or look for better settings with lago-train search."}
+	case r.Val != nil && r.Val.Classes < few:
+		return []string{fmt.Sprintf("With %s the number of epochs is hardly more than a guess: dataset split proposes more.",
+			format.Count(r.Val.Classes, "validation class"))}
+	}
+	return nil
 }
 
 // Headline is the accuracy on unseen classes, if they were evaluated, and the validation accuracy.
