@@ -50,7 +50,7 @@ func TestRun(t *testing.T) {
 	const chooses = "choosing the settings of predict --adapt"
 	testkit.WantText(t, e.stderr, chooses)
 	dirs := folders(t, out)
-	testkit.Equal(t, "runs of two seeds in two stages", len(dirs), 4)
+	testkit.Equal(t, "runs of two seeds in two stages, and of ESZSL", len(dirs), 6)
 	// run has no --shard, and so the variables of a cluster do not divide it.
 	again := process(t, small(t, "run", out)...)
 	again.Env = append(again.Env, "JOB_COMPLETION_INDEX=1")

@@ -74,7 +74,7 @@ func (o *predictionOptions) settings(photographs ...string) setting.List {
 		modelSetting(&o.model),
 		adaptSetting(&o.Adapt).Excludes("temperature"),
 		setting.Raw("to", &o.to, "").In(outputGroup).Common().Noted("standard output").
-			Describe("`FILE` where to write; its ending says the format unless --format does"),
+			Describe("`FILE` where to write; its ending says the format"),
 		o.outputs.setting(),
 	})
 }

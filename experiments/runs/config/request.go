@@ -86,8 +86,8 @@ func (r *Request) RunSettings(but ...string) setting.List {
 	r.stages = !slices.Contains(but, "stage")
 	list := append(All(), setting.Raw("config", &r.File, "").In(setting.Protocol).Common().
 		Describe("`FILE` settings in JSON, keys as the flags with _ for -; flags override it"),
-		setting.Choice("preset", &r.From, Auto, Auto, Paper, General).In(setting.Protocol).Common().
-			Describe("start from the settings of the paper, from general defaults or, with auto, from those of the paper on its own features and split alone"))
+		setting.Choice("preset", &r.From, Auto, Auto, Paper, General).In(setting.Protocol).
+			Describe("start from the paper's settings or from general defaults; auto: the paper's on its own features and split"))
 	return list.Without(but...)
 }
 

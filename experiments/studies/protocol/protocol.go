@@ -83,7 +83,11 @@ type Result struct {
 type Method struct{ config.Preset }
 
 // Settings lists the settings of the study.
-func (q *Method) Settings(r *config.Request) setting.List { return r.RunSettings() }
+func (q *Method) Settings(r *config.Request) setting.List {
+	list := r.RunSettings()
+	list[slices.Index(list.Keys(), "preset")].Short = true
+	return list
+}
 
 // Single implements study.Single.
 func (q *Method) Single() {}
