@@ -195,3 +195,36 @@ func TestByAttributeInBrowser(t *testing.T) {
 	b.Click("Undo (1)")
 	b.Waits("Mark 2 drafts as checked")
 }
+
+// Of twelve classes, one entry is doubtful and is put right, an empty one is taken as it is filled, and a class is done.
+func TestReviewInBrowser(t *testing.T) {
+	dir := things(t)
+	table := "class,colour::red,colour::blue,size::large,size::small\nold,,,1,0\nbig blue,1,,,\n"
+	for i := range 12 {
+		row := []string{"1,0,1,0", "0,1,0,1"}[i%2]
+		if i == 5 {
+			row = "0,1,0,0"
+		}
+		table += fmt.Sprintf("kind %d,%s\n", i, row)
+	}
+	testkit.Write(t, dir, "classes.csv", table)
+	s, b := openedAt(t, dir)
+	csv := func() string { return testkit.Read(t, filepath.Join(s.Dir, "classes.csv")) }
+	b.Click("Review")
+	b.Waits("no, expected about ")
+	b.Looks("review")
+	b.Run(chromedp.Focus(`[aria-label="kind 5: size: small: no"]`), chromedp.KeyEvent("y"))
+	b.Waits("Saved.")
+	testkit.WantText(t, csv(), "kind 5,0,1,0,1\n")
+	b.Click("By attribute")
+	b.Waits("of 2 groups: ")
+	b.Run(chromedp.Evaluate(`location.hash = "attributes/colour"`, nil))
+	b.Waits("colour: which classes have it?")
+	b.Click("as filled f")
+	b.Run(chromedp.Focus(`[aria-label="old: red: not known"]`), chromedp.KeyEvent("f"))
+	b.Waits("Saved.")
+	b.Run(chromedp.Evaluate(`location.hash = "describe/big%20blue"`, nil))
+	b.Click("Done: 1 empty entry of described groups: no")
+	b.Waits("1 empty entries are no.")
+	testkit.WantText(t, csv(), "big blue,1,0,,\n", "old,0.")
+}

@@ -1,7 +1,19 @@
 "use strict";
 let state, open = null, brush = 1, trial = {remove: new Set(), change: new Map(), unseen: true}, asked = 0, going = false;
 const byId = id => document.getElementById(id);
-const all = ["describe", "attributes", "try", "check"];
+const all = ["describe", "attributes", "review", "try", "check"];
+
+// expected is what the given entries say about the others: the order of the groups, filled entries and doubtful ones. It is asked for when a
+// view opens, and may be of an earlier version.
+let expected = {version: -1, order: [], filled: {}, doubts: [], described: 0, least: 0};
+async function expect() {
+  if (!state || expected.version === state.version) return;
+  const was = expected;
+  try { expected = await ask("expect"); } catch { return; } // groups stay in the order of the file
+  if (showAttributes.first) showAttributes.group = undefined; // the best one, now that it is known
+  if (was.order.length === 0 || expected.order[0]?.explained !== null) show();
+}
+const filledOf = (c, m) => c.values[m] === null ? expected.filled[c.name]?.[m] ?? null : null;
 
 // make makes an element. Text is never read as HTML.
 function make(tag, of = {}, ...children) {
@@ -68,7 +80,7 @@ function update(next) {
 const current = () => all.find(id => !byId(id).hidden);
 function show() {
   const focus = document.activeElement && document.activeElement.dataset.key, top = scrollY, table = document.querySelector(".table"), at = table && [table.scrollLeft, table.scrollTop];
-  ({describe: showDescribe, attributes: showAttributes, try: showTry, check: showCheck})[current()]();
+  ({describe: showDescribe, attributes: showAttributes, review: showReview, try: showTry, check: showCheck})[current()]();
   if (at && document.querySelector(".table")) document.querySelector(".table").scrollTo(...at);
   if (focus) document.querySelector(`section:not([hidden]) [data-key="${CSS.escape(focus)}"]`)?.focus({preventScroll: true});
   scrollTo(0, top);
@@ -80,7 +92,7 @@ const address = (view, of) => "#" + view + (of === undefined ? "" : "/" + encode
 function route() {
   const [view, of] = location.hash.slice(1).split("/"), id = all.includes(view) ? view : "describe", name = of && decoded(of);
   if (id === "describe") open = name && find(name) ? name : null;
-  if (id === "attributes") showAttributes.group = name;
+  if (id === "attributes") [showAttributes.group, showAttributes.first] = [name, !name];
   const sampled = id === "try" && name && state.classes.find(c => c.rows.includes(Number(name)));
   if (name && (id === "try" && !sampled || id === "describe" && !open)) say(`There is no ${id === "try" ? "sample" : "class"} ${name}.`, true);
   if (sampled) { trial.class = sampled.name; trial.photo = null; chosen.value = ""; trial.sample = Number(name); predict(); }
@@ -91,6 +103,7 @@ function route() {
   }
   show();
   scrollTo(0, 0);
+  if (id === "attributes" || id === "review" || open) expect();
 }
 
 const picture = (row, name) => make("img", {src: "thumbnail/" + row, alt: "a photograph of " + className(name), loading: "lazy"});
@@ -103,31 +116,47 @@ const known = c => c.values.filter(v => v !== null).length;
 const find = name => state.classes.find(c => c.name === name);
 
 const groupName = group => group === "" ? "attributes" : spaced(group.replace(/^has_/, ""));
-// groupsOf returns the indices of the attributes by group.
+// groupsOf returns the indices of the attributes by group, in the order in which the groups should be asked for.
 function groupsOf() {
-  const groups = new Map();
+  const groups = new Map(expected.order.map(g => [g.group, []]));
   state.attributes.forEach((a, m) => groups.set(a.group, [...(groups.get(a.group) || []), m]));
-  return groups;
+  return new Map([...groups].filter(([, members]) => members.length > 0));
+}
+// explains says how much the first groups say about all.
+function explains(asked) {
+  const share = expected.order[asked - 1]?.explained ?? null, n = groupsOf().size;
+  if (share !== null) return `${asked} of ${n} groups: ${Math.round(100 * share)} % of what all of them say.`;
+  return expected.described < expected.least ? `Groups are in the order of the file until ${expected.least} classes are described.` : "";
 }
 
 // The strengths, their keys and their words. Chips are set to that of the brush by a click, and to any by its key.
 const strengths = [["y", 1, 4], ["o", .75, 3], ["s", .5, 2], ["r", .1, 1], ["n", 0, 0], ["?", null]];
 const word = v => v === null ? "not known" : state.words[strengths.find(([, p]) => p === v)?.[2]] || v.toFixed(2);
-const brushes = off => make("div", {className: "row brush", role: "group", "aria-label": "A click means"}, "A click means", strengths.map(([key, p]) =>
-  make("button", {type: "button", disabled: off, "aria-pressed": String(brush === p), "data-key": "brush" + key, title: `key ${key} on an entry, to which arrows move`, onclick: () => { brush = p; show(); }}, word(p), make("small", {textContent: ` ${key}`}))));
+const brushes = off => make("div", {className: "row brush", role: "group", "aria-label": "A click means"}, "A click means", [...strengths, ["f", "filled"]].map(([key, p]) =>
+  make("button", {type: "button", disabled: off, "aria-pressed": String(brush === p), "data-key": "brush" + key, title: `key ${key} on an entry, to which arrows move` + (key === "f" ? "; grey entries are filled from the others, and become given" : ""),
+    onclick: () => { brush = p; show(); }}, key === "f" ? "as filled" : word(p), make("small", {textContent: ` ${key}`}))));
 
-// chip is an entry: a click sets it, and a second one empties it again.
-function chip(text, name, v, key, set, disabled, place = {}) {
-  const e = make("button", {type: "button", disabled, className: "chip" + (v === null ? "" : v === 0 ? " no" : " known"), "aria-pressed": String(v !== null && v >= .5),
-    "aria-label": `${name}: ${word(v)}`, title: name, "data-key": key, ...place, onclick: () => set(v === brush ? null : brush)}, text, v !== null && v !== 1 && make("small", {textContent: (text ? " " : "") + word(v)}), text === "" && v === 1 && "yes");
-  e.set = set;
+// chip is an entry: a click sets it, and a second one empties it again. An empty one shows what it is filled with, in grey.
+function chip(text, name, v, key, set, disabled, place = {}, filled = null) {
+  const shown = v !== null ? word(v) : filled !== null ? `≈ ${Math.round(100 * filled)} %` : "";
+  const take = p => p !== "filled" ? set(p) : v === null && filled !== null && set(filled);
+  const e = make("button", {type: "button", disabled, className: "chip" + (v === null ? (filled === null ? "" : " filled") : v === 0 ? " no" : " known"), "aria-pressed": String(v !== null && v >= .5),
+    "aria-label": `${name}: ${word(v)}`, title: name, "data-key": key, ...place, onclick: () => take(v === brush ? null : brush)}, text, shown && v !== 1 && make("small", {textContent: (text ? " " : "") + shown}), text === "" && v === 1 && "yes");
+  e.set = take;
   return e;
+}
+// takeFilled is a button by which the filled entries of classes become given.
+function takeFilled(classes, members, off, key) {
+  const changes = classes.map(c => ({class: c.name, cells: Object.fromEntries(members.filter(m => filledOf(c, m) !== null).map(m => [state.attributes[m].name, filledOf(c, m)]))})).filter(c => Object.keys(c.cells).length > 0);
+  const n = changes.reduce((sum, c) => sum + Object.keys(c.cells).length, 0);
+  return n > 0 && make("button", {type: "button", disabled: off, textContent: `take ${n} as filled`, "data-key": key, onclick: () => change(changes)});
 }
 document.addEventListener("keydown", e => {
   const target = e.target, typing = target.matches("input:not([type=checkbox]), select");
   if (e.key.toLowerCase() === "z" && (e.ctrlKey || e.metaKey) && !e.shiftKey && !typing) { e.preventDefault(); undo(); return; }
   if (!target.matches(".chip") || e.ctrlKey || e.metaKey || e.altKey) return;
-  const strength = strengths.find(([key]) => key === e.key.toLowerCase()), {row, column} = target.dataset, inTable = row !== undefined;
+  if (e.key === "=" && target.right) { e.preventDefault(); target.right(); return; }
+  const strength = [...strengths, ["f", "filled"]].find(([key]) => key === e.key.toLowerCase()), {row, column} = target.dataset, inTable = row !== undefined;
   const step = strength ? (inTable ? [1, 0] : [0, 1]) : {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1]}[e.key];
   if (!step) return;
   e.preventDefault();
@@ -140,7 +169,7 @@ document.addEventListener("keydown", e => {
 // form lists the attributes of a class by groups, which are folded in a narrow window and beside a prediction. save gets the values that change.
 const wide = matchMedia("(min-width: 60rem)"), folded = new Map();
 wide.addEventListener("change", () => state && show());
-function form(c, values, save, disabled, drafts = [], checked) {
+function form(c, values, save, disabled, drafts = [], checked, filled = () => null) {
   return [brushes(disabled), ...[...groupsOf()].map(([group, members]) => {
     const name = m => state.attributes[m].name, unknown = members.filter(m => values[m] === null), said = members.filter(m => values[m] >= .5);
     const text = said.map(m => within(name(m), group) + (values[m] === 1 ? "" : ` (${word(values[m])})`)).join(", ") || (unknown.length < members.length ? "none" : "");
@@ -148,8 +177,9 @@ function form(c, values, save, disabled, drafts = [], checked) {
     return make("details", {open: !(folded.get(group) ?? (!checked || !wide.matches))},
       make("summary", {"data-key": "group" + group, onclick: e => folded.set(group, e.currentTarget.parentNode.open)}, make("strong", {textContent: groupName(group)}), " ", draft && make("small", {className: "draft", textContent: "draft "}),
         make("small", {textContent: [text, unknown.length > 0 && `${unknown.length} open`].filter(Boolean).join(", ")})),
-      make("div", {className: "row"}, members.map(m => chip(within(name(m), group), within(name(m), group), values[m], c + name(m), v => save({[name(m)]: v}), disabled)),
-        unknown.length > 0 && members.length > 1 && make("button", {type: "button", disabled, textContent: "the others: no", "data-key": c + group + "rest", onclick: () => save(Object.fromEntries(unknown.map(m => [name(m), 0])))}), draft));
+      make("div", {className: "row"}, members.map(m => chip(within(name(m), group), within(name(m), group), values[m], c + name(m), v => save({[name(m)]: v}), disabled, {}, filled(m))),
+        unknown.length > 0 && members.length > 1 && make("button", {type: "button", disabled, textContent: "the others: no", "data-key": c + group + "rest", onclick: () => save(Object.fromEntries(unknown.map(m => [name(m), 0])))}),
+        checked && takeFilled([find(c)], members, disabled, c + group + "filled"), draft));
   })];
 }
 
@@ -185,31 +215,36 @@ function showDescribe() {
   const rename = async e => { e.preventDefault(); const to = name.value.trim(); if (await change([{class: c.name, rename: to}], "Renamed.")) go("describe", to); };
   const remove = async () => { if (await change([{class: c.name, delete: true}], "Deleted.")) { go("describe"); } };
   const checked = groups => change([{class: c.name, checked: groups}], "Checked.");
+  const first = [...groupsOf().values()].findIndex(members => members.every(m => c.values[m] === null)), answered = first < 0 ? groupsOf().size : first;
+  // What is empty in a group of which the class has an attribute is no, once the class is done.
+  const lacking = [...groupsOf().values()].filter(members => members.some(m => c.values[m] >= .5)).flat().filter(m => c.values[m] === null);
+  const finish = () => change([{class: c.name, cells: Object.fromEntries(lacking.map(m => [state.attributes[m].name, 0]))}], `${lacking.length} empty entries are no. Undo takes it back.`);
   byId("describe").replaceChildren(
     make("div", {className: "row"}, make("button", {textContent: "All classes", "data-key": "all", onclick: () => go("describe")}),
       make("button", {textContent: "Next class", "data-key": "next", onclick: () => go("describe", state.classes[(state.classes.indexOf(c) + 1) % state.classes.length].name)}),
+      lacking.length > 0 && make("button", {textContent: `Done: ${lacking.length} empty ${lacking.length === 1 ? "entry" : "entries"} of described groups: no`, "data-key": "done", disabled: off, onclick: finish}),
       others.length > 0 && make("span", {className: "row"}, "Copy from", from, make("button", {textContent: "to " + className(c.name), "data-key": "copy", disabled: off, onclick: copy})),
       c.rows.length === 0 && make("form", {className: "row", onsubmit: rename}, name, make("button", {textContent: "Rename", disabled: off}), make("button", {type: "button", textContent: "Delete class", disabled: off, onclick: remove}))),
-    make("h2", {textContent: `${className(c.name)}: ${known(c)} of ${state.attributes.length} described`}),
+    make("h2", {textContent: `${className(c.name)}: ${known(c)} of ${state.attributes.length} described`}), make("p", {className: "note", textContent: explains(answered)}),
     make("div", {className: "beside"}, make("div", {className: "pictures"}, state.pictures && c.rows.slice(0, 8).map(row => zoom(row, c.name))),
       make("div", {}, c.drafts.length > 0 && make("p", {}, `${c.drafts.length} groups are drafts that nobody has checked. `, make("button", {textContent: "Mark all as checked", disabled: off, onclick: () => checked(c.drafts)})),
-        form(c.name, c.values, cells => change([{class: c.name, cells}]), off, c.drafts, checked))));
+        form(c.name, c.values, cells => change([{class: c.name, cells}]), off, c.drafts, checked, m => filledOf(c, m)))));
 }
 
 // beginning says where to start if nothing is described.
 const beginning = () => state.attributes.length > 0 && !state.classes.some(c => known(c) > 0) && make("p", {id: "beginning"}, "Nothing is described yet. The fastest way is ",
   make("button", {textContent: "by attribute", onclick: () => go("attributes")}), ", for all classes at once. A language model can draft it: ", make("code", {textContent: `lago-train dataset describe ${state.name} --prompt`}), ".");
 
-// showAttributes asks for one group of attributes of all classes, first the groups with most open entries.
+// showAttributes asks for one group of attributes of all classes, first the groups that tell most about the others.
 function showAttributes() {
   const view = byId("attributes"), off = state.read_only, groups = groupsOf();
   if (groups.size === 0) return view.replaceChildren(make("p", {}, "There are no attributes yet: add some ", make("button", {textContent: "by class", onclick: () => go("describe")}), "."));
   const open = name => state.classes.reduce((n, c) => n + groups.get(name).filter(m => c.values[m] === null).length, 0);
-  const list = [...groups.keys()].map(name => ({name, open: open(name)})).sort((a, b) => b.open - a.open);
-  const group = groups.has(showAttributes.group) ? showAttributes.group : list[0].name;
+  const list = [...groups.keys()].map(name => ({name, open: open(name)}));
+  const group = groups.has(showAttributes.group) ? showAttributes.group : (list.find(g => g.open > 0) || list[0]).name;
   showAttributes.group = group;
   history.replaceState(null, "", address("attributes", group)); // for Back, once the group is done
-  const next = list.find(g => g.name !== group && g.open > 0), members = groups.get(group);
+  const place = list.findIndex(g => g.name === group), next = [...list.slice(place + 1), ...list].find(g => g.name !== group && g.open > 0), members = groups.get(group);
   const filter = showAttributes.filter || "all", isOpen = c => members.some(m => c.values[m] === null), isDraft = c => c.drafts.includes(group);
   const shown = state.classes.filter(c => filter === "all" || (filter === "open" ? isOpen(c) : isDraft(c))), total = state.classes.length * state.attributes.length, done = state.classes.reduce((n, c) => n + known(c), 0);
   const chooser = make("select", {"aria-label": "Group", "data-key": "group", onchange: e => go("attributes", e.target.value)},
@@ -221,21 +256,43 @@ function showAttributes() {
   const rest = shown.filter(isOpen), drafts = shown.filter(isDraft);
   const column = m => { // whose name fills in its open entries: those that are exceptions are then clicked
     const {name} = state.attributes[m], rest = shown.filter(c => c.values[m] === null), text = within(name, group);
-    return make("button", {disabled: off || rest.length === 0 || brush === null, title: `${word(brush)} for the ${rest.length} open entries`, "data-key": "column" + name, textContent: text,
+    return make("button", {disabled: off || rest.length === 0 || brush === null || brush === "filled", title: `${brush === "filled" ? "as filled" : word(brush)} for the ${rest.length} open entries`, "data-key": "column" + name, textContent: text,
       onclick: () => change(rest.map(c => ({class: c.name, cells: {[name]: brush}})))});
   };
   view.replaceChildren(...[
     make("div", {className: "row"}, chooser, next && make("button", {textContent: `Next: ${groupName(next.name)}`, "data-key": "next", onclick: () => go("attributes", next.name)}), filters,
       make("progress", {max: Math.max(total, 1), value: done, "aria-label": "described"}), make("small", {textContent: `${done} of ${total} entries`})),
-    make("h2", {textContent: `${groupName(group)}: which classes have it?`}),
+    make("h2", {textContent: `${groupName(group)}: which classes have it?`}), make("p", {className: "note", textContent: explains(place + 1)}),
     brushes(off),
     make("div", {className: "table"}, make("table", {}, make("thead", {}, make("tr", {}, make("th", {textContent: `${shown.length} classes`}), members.map(m => make("th", {scope: "col"}, column(m))))),
       make("tbody", {}, shown.map((c, row) => make("tr", {}, make("th", {scope: "row"}, state.pictures && c.rows.length > 0 && zoom(c.rows[0], c.name), make("span", {textContent: className(c.name)}), isDraft(c) && make("small", {className: "draft", textContent: "draft"})),
         members.map((m, i) => make("td", {}, chip("", `${className(c.name)}: ${within(state.attributes[m].name, group)}`, c.values[m], c.name + state.attributes[m].name,
-          v => change([{class: c.name, cells: {[state.attributes[m].name]: v}}]), off, {"data-row": row, "data-column": i})))))))),
+          v => change([{class: c.name, cells: {[state.attributes[m].name]: v}}]), off, {"data-row": row, "data-column": i}, filledOf(c, m))))))))),
     make("div", {className: "row end"}, rest.length > 0 && make("button", {textContent: "the others: no", disabled: off, "data-key": "rest", onclick: () => change(rest.map(c => ({class: c.name, cells: Object.fromEntries(members.filter(m => c.values[m] === null).map(m => [state.attributes[m].name, 0]))})))}),
-      drafts.length > 0 && make("button", {textContent: `Mark ${drafts.length} ${drafts.length === 1 ? "draft" : "drafts"} as checked`, disabled: off, "data-key": "checked", onclick: () => change(drafts.map(c => ({class: c.name, checked: [group]})), "Checked.")}),
+      takeFilled(shown, members, off, "filled"), drafts.length > 0 && make("button", {textContent: `Mark ${drafts.length} ${drafts.length === 1 ? "draft" : "drafts"} as checked`, disabled: off, "data-key": "checked", onclick: () => change(drafts.map(c => ({class: c.name, checked: [group]})), "Checked.")}),
       next && make("button", {textContent: `Next: ${groupName(next.name)}`, onclick: () => go("attributes", next.name)}))].filter(Boolean));
+}
+
+// showReview lists the most doubtful entries: those that differ most from what the others of their class say. Right ones are put aside.
+const right = new Set();
+function showReview() {
+  const off = state.read_only, drafts = expected.doubts.some(d => d.draft);
+  if (expected.order[0]?.explained === null) return byId("review").replaceChildren(make("p", {className: "note", textContent: expected.described < expected.least ? `Entries can be compared once ${expected.least} classes are described: ${expected.described} are.` : "The table is too large to compare its entries here."}));
+  const only = make("input", {type: "checkbox", checked: !!showReview.drafts, "data-key": "drafts", onchange: e => { showReview.drafts = e.target.checked; show(); }});
+  const list = expected.doubts.filter(d => find(d.class) && state.attributes.some(a => a.name === d.attribute) && (!showReview.drafts || d.draft));
+  byId("review").replaceChildren(...[
+    make("p", {className: "note", textContent: "Entries that differ most from what all other entries of their class lead to expect, the most doubtful first. On an entry, = says that it is right, y o s r n give another value, and ? empties it."}),
+    drafts && make("label", {}, only, " drafts only"),
+    ...list.map((d, row) => {
+      const c = find(d.class), m = state.attributes.findIndex(a => a.name === d.attribute), {group} = state.attributes[m], key = d.class + "\n" + d.attribute, done = right.has(key) || c.values[m] !== d.value;
+      const keep = () => { right.add(key); show(); document.querySelector(`#review [data-row="${row + 1}"]`)?.focus(); };
+      const entry = chip("", `${className(d.class)}: ${attributeName(d.attribute)}`, c.values[m], key, v => change([{class: d.class, cells: {[d.attribute]: v}}]), off, {"data-row": row, "data-column": 0});
+      entry.right = keep;
+      return make("div", {className: "doubt" + (done ? " right" : "")}, make("div", {}, state.pictures && c.rows.length > 0 && zoom(c.rows[0], c.name)), make("div", {},
+        make("div", {className: "row"}, make("strong", {textContent: className(d.class)}), attributeName(d.attribute) + ":", entry, make("button", {textContent: "right", "data-key": key + "right", onclick: keep}),
+          c.drafts.includes(group) && make("button", {className: "draft", disabled: off, textContent: "Mark draft as checked", "data-key": key + "checked", onclick: () => change([{class: d.class, checked: [group]}], "Checked.")})),
+        make("small", {textContent: `${word(d.value)}, expected about ${Math.round(100 * d.expected)} %. Similar classes: ${d.similar.map(o => `${className(o.class)} ${word(o.value)}`).join(", ")}.`})));
+    })].filter(Boolean));
 }
 
 // valuesOf returns the values of a class with the changes that are tried.

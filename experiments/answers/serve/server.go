@@ -75,6 +75,9 @@ type Server struct {
 	pictures *dataset.Dataset // only its ids and photographs
 	x        func() (dataset.Matrix[float32], error)
 
+	expecting sync.Mutex   // of expected
+	expected  *expectation // of the last version that was asked for
+
 	mu      sync.Mutex            // of what follows; it is held for no request but a change that is written
 	d       *descriptions.Table   // replaced by a changed copy
 	undo    []*descriptions.Table // before each change since the start, see descriptions.Table.Clone
@@ -193,6 +196,7 @@ func (s *Server) Handler() http.Handler {
 	}
 	handle("GET /state", 0, func(*http.Request, []byte) (any, error) { return s.state(), nil })
 	handle("GET /check", 0, s.check)
+	handle("GET /expect", 0, s.expect)
 	handle("POST /edit", maxRequest, s.edit)
 	handle("POST /undo", maxRequest, s.undoEdit)
 	handle("POST /predict", maxRequest, s.predict)
