@@ -26,7 +26,7 @@ type Outcome struct {
 	Edges   []Edge
 	Finals  []Final // of the starts, in their order; none without a dev stage
 
-	Searched // by package search
+	Searched // by package search; without a search the start was tried
 }
 
 // Final is settings with their correction, and their validation accuracy, nil if a run is missing.
@@ -104,7 +104,10 @@ func Run(ctx context.Context, l *lab.Lab, p Plan) (*Result, error) {
 	outcomes := make([]*Outcome, len(entries))
 	for i, e := range entries {
 		c := e.Starts[0]
-		outcomes[i] = &Outcome{Part: e.Part, Folds: e.Folds, Chosen: c, Best: -1, Epochs: c.TestEpochs()}
+		outcomes[i] = &Outcome{
+			Part: e.Part, Folds: e.Folds, Chosen: c, Best: -1, Epochs: c.TestEpochs(),
+			Searched: Searched{Tried: []Tried{{Config: c}}, Corrections: 1},
+		}
 	}
 	if p.Stage != config.OnlyTest {
 		if err := p.develop(ctx, l, entries, outcomes); err != nil {

@@ -315,20 +315,24 @@ func (c *Comparison) Tables() []*table.Table {
 		test = "unseen"
 	}
 	t := table.New(fmt.Sprintf("%s on %s: per-class accuracy%s, %s", c.Title, c.Dataset, InParts("unseen", c.Parts), chosen),
-		"method", "validation", test, "95 % over classes", "s.e.m. over seeds", "published").Right(2, 3, 4, 5, 6)
-	settings := table.New("", "method", "seeds", "tried", "seconds", "correction", "settings chosen that are not the default").Right(4)
+		"method", "validation", test, "95 % over classes", "s.e.m. over seeds", "published", "tried").Right(2, 3, 4, 5, 6, 7)
+	settings := table.New("", "method", "seeds", "seconds", "correction", "settings chosen that are not the default").Right(3)
 	edges, corrections := false, false
 	for _, m := range c.Sorted() {
-		tried, chosen := fmt.Sprint(m.Tried), m.Chosen()
+		tried, chosen := format.Missing, m.Chosen()
+		if m.Tried > 1 {
+			tried = fmt.Sprint(m.Tried)
+		}
 		if m.Corrections > 1 {
-			tried, corrections = fmt.Sprintf("%s x %d", tried, m.Corrections), true
+			tried, corrections = fmt.Sprintf("%d x %d", m.Tried, m.Corrections), true
 		}
 		edges = edges || strings.Contains(chosen, edgeMark)
-		t.Row(m.Label(), m.Val.PerClass.MeanText(), m.Test.PerClass.MeanText(), m.Test.Interval, m.Test.PerClass.SEMText(), cmp.Or(m.Published, format.Missing))
-		settings.Row(m.Label(), len(m.Test.PerClass.Values), tried, fmt.Sprintf("%.1f", m.Seconds), m.Correction(), chosen)
+		t.Row(m.Label(), m.Val.PerClass.MeanText(), m.Test.PerClass.MeanText(), m.Test.Interval, m.Test.PerClass.SEMText(), cmp.Or(m.Published, format.Missing), tried)
+		settings.Row(m.Label(), len(m.Test.PerClass.Values), fmt.Sprintf("%.1f", m.Seconds), m.Correction(), chosen)
 	}
 	if corrections {
-		settings.Note("tried: settings x corrections with each")
+		t.Note("tried: settings x corrections with each, of both kinds where scores are logarithms of probabilities, " +
+			"otherwise standardise alone")
 	}
 	if edges {
 		settings.Note("%s: at an end of the searched values or outside", edgeMark)

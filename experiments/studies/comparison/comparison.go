@@ -19,6 +19,7 @@ import (
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train/methods"
+	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // Config says which methods are compared, and by what protocol. Plan sets LAGO to RotateSeed.
@@ -243,11 +244,9 @@ func (c *Config) Summarise(ctx context.Context, l *lab.Lab, done *engine.Result)
 		further = append(further, results.Methods(&one))
 	}
 	r.setClasses(l)
-	var byClass [][]float64
-	for _, m := range r.Methods { // of others Missing says why
-		byClass = append(byClass, m.Test.ByClass)
-	}
-	r.Differences = r.differences(byClass, r.byPart)
+	r.Differences = r.differences(func(x, y int) (metrics.Difference, []float64) { // of others Missing says why
+		return metrics.PairedDifference(r.Methods[x].Test.ByClass, r.Methods[y].Test.ByClass), r.byPart(x, y)
+	})
 	if c.Common.HoldOut && done.Plan.Folds == 1 && len(r.Differences) > 0 {
 		if err := r.generalise(ctx, l); err != nil {
 			return nil, err
@@ -283,29 +282,44 @@ func (r *Result) setClasses(l *lab.Lab) {
 }
 
 // partition compares the methods over partitions of the classes into as many parts: that of the result, and
-// further ones.
+// further ones. Classes and parts of all partitions are both resampled.
 func (r *Result) partition(seed uint64, further [][]results.Method) {
-	mean := make([][]float64, len(r.Methods)) // over partitions, of each class
-	for n, methods := range append([][]results.Method{r.Methods}, further...) {
+	all := append([][]results.Method{r.Methods}, further...)
+	for n, methods := range all {
 		if len(methods) < len(r.Methods) {
 			r.Partitions = nil
 			return // Missing says why
 		}
 		one := Partition{Seed: seed + uint64(n)}
-		for i, m := range methods {
+		for _, m := range methods {
 			one.Accuracy = append(one.Accuracy, m.Test.PerClass.Mean)
-			mean[i] = append(mean[i], make([]float64, len(r.Classes)-len(mean[i]))...)
-			for k, class := range r.Classes {
-				mean[i][k] += m.Test.ByClass[slices.Index(m.Test.ClassNames, class.Class)] / float64(1+len(further))
-			}
 		}
 		r.Partitions = append(r.Partitions, one)
 	}
-	r.PartitionDifferences = r.differences(mean, func(x, y int) (list []float64) {
-		for _, one := range r.Partitions {
-			list = append(list, one.Accuracy[x]-one.Accuracy[y])
+	classes := map[string]int{}
+	for i, c := range r.Classes {
+		classes[c.Class] = i
+	}
+	r.PartitionDifferences = r.differences(func(x, y int) (metrics.Difference, []float64) {
+		var crossed []metrics.Crossed
+		var by []float64
+		for n, methods := range all {
+			a, b := methods[x].Test, methods[y].Test
+			by = append(by, a.PerClass.Mean-b.PerClass.Mean)
+			parts := map[string]int{} // in which a class is unseen
+			for part, o := range methods[x].Outcomes {
+				for _, z := range o.Part.Data.Split.Test {
+					parts[o.Part.Data.Classes[z]] = part
+				}
+			}
+			for k, name := range a.ClassNames {
+				crossed = append(crossed, metrics.Crossed{
+					Class: classes[name], Cluster: n*r.Parts + parts[name],
+					Difference: a.ByClass[k] - b.ByClass[slices.Index(b.ClassNames, name)],
+				})
+			}
 		}
-		return list
+		return metrics.CrossedDifference(crossed), by
 	})
 }
 

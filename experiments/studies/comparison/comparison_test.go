@@ -332,7 +332,7 @@ func TestPartitions(t *testing.T) {
 	d := r.PartitionDifferences[0]
 	one, other := r.Differences[0].Mean, second.Differences[0].Mean
 	testkit.NearAll(t, "differences", append(d.By, d.Mean), []float64{one, other, (one + other) / 2}, 1e-12)
-	testkit.WantText(t, testlab.Text(r.Tables()), "mean over 2 partitions into parts:")
+	testkit.WantText(t, testlab.Text(r.Tables()), "mean over 2 partitions into parts; 95 % and p over classes and parts:")
 }
 
 // Methods that were trained without the held-out samples of seen classes are compared among all classes,

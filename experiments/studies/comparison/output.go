@@ -56,14 +56,13 @@ func (r *Result) pairs() (list [][2]int) {
 	return list
 }
 
-// differences compares methods by their accuracies on each class. by has the mean differences of two of
-// them in each part or partition.
-func (r *Result) differences(accuracies [][]float64, by func(x, y int) []float64) []Difference {
+// differences compares methods. of has the difference of two of them, and its mean in each part or partition.
+func (r *Result) differences(of func(x, y int) (metrics.Difference, []float64)) []Difference {
 	list := []Difference{}
 	var p []float64
 	for _, pair := range r.pairs() {
-		x, y := pair[0], pair[1]
-		d := Difference{Reference: r.Methods[x].Name, Method: r.Methods[y].Name, Difference: metrics.PairedDifference(accuracies[x], accuracies[y]), By: by(x, y)}
+		d := Difference{Reference: r.Methods[pair[0]].Name, Method: r.Methods[pair[1]].Name}
+		d.Difference, d.By = of(pair[0], pair[1])
 		list, p = append(list, d), append(p, d.P)
 	}
 	for i, corrected := range metrics.Holm(p) {
@@ -102,7 +101,8 @@ func (r *Result) Tables() []*table.Table {
 	return slices.Insert(list, 1, r.generalisedTable(), r.remedyTable(), r.adaptedTable(),
 		r.differencesTable(over+":", "by part", r.Differences),
 		r.differencesTable("adapted, "+over+":", "", r.AdaptedDifferences),
-		r.differencesTable(fmt.Sprintf("%s, mean over %d partitions into parts:", over, len(r.Partitions)), "by partition", r.PartitionDifferences))
+		r.differencesTable(fmt.Sprintf("%s, mean over %d partitions into parts; 95 %%%% and p over classes and parts:", over, len(r.Partitions)),
+			"by partition", r.PartitionDifferences))
 }
 
 // differencesTable has differences and what may be concluded from them. The title has a verb for what
@@ -246,7 +246,9 @@ func (r *Result) adapt(ctx context.Context, l *lab.Lab) error {
 		a.Test, a.Interval, a.Difference = stat.Mean(after, nil), metrics.ClassInterval(after), metrics.PairedDifference(after, m.Test.ByClass)
 		r.Adapted, accuracies = append(r.Adapted, a), append(accuracies, after)
 	}
-	r.AdaptedDifferences = r.differences(accuracies, func(int, int) []float64 { return nil })
+	r.AdaptedDifferences = r.differences(func(x, y int) (metrics.Difference, []float64) {
+		return metrics.PairedDifference(accuracies[x], accuracies[y]), nil
+	})
 	return nil
 }
 
