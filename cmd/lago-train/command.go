@@ -321,14 +321,6 @@ func usageAt(where string, err error) error {
 	return err
 }
 
-// needing returns settings that need another one.
-func needing(keys []string, list setting.List) setting.List {
-	for i := range list {
-		list[i] = list[i].Needs(keys...)
-	}
-	return list
-}
-
 // checkBeside returns an error for the first flag that is set beside one that it excludes, or without
 // one that it needs.
 func checkBeside(c *call) error {

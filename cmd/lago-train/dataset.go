@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/sirupsen/logrus"
 
@@ -19,12 +17,10 @@ import (
 	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/dataset/fetch"
-	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/dataset/split"
 	"github.com/lago-train/lago-train/dataset/xlsa17"
 	"github.com/lago-train/lago-train/experiments/answers/extract"
-	"github.com/lago-train/lago-train/experiments/answers/serve"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
@@ -259,76 +255,4 @@ func (f fetched) Tables() []*table.Table {
 	}
 	t.Note("summary:   lago-train dataset info %s%s", flag, f.Name).Note("training:  lago-train run %s--dataset %s", flag, f.Name)
 	return []*table.Table{t}
-}
-
-type serveOptions struct {
-	dataOptions
-	networkOptions
-	model    string
-	port     int
-	readOnly bool
-}
-
-func serveCommand() *command {
-	var o serveOptions
-	return &command{
-		name:     "serve",
-		argument: "NAME|DIR",
-		flags: slices.Concat(o.dataSettings().Without("json"), needing([]string{"model"}, o.networkSettings().Without("boxes")), setting.List{
-			setting.Raw("model", &o.model, "").In(inputGroup).Noted("none").Common().Describe(modelUsage),
-			setting.Whole("port", &o.port, 0, setting.Between(0, 65535)).In(runGroup).Noted("any free one").Common().Describe("`N` port of 127.0.0.1 to listen on"),
-			setting.Switch("read_only", &o.readOnly, false).In(outputGroup).Common().Describe("write nothing"),
-		}),
-		run: withArgument(o.run),
-	}
-}
-
-func (o *serveOptions) run(c *call, name string) error {
-	dir, err := catalog.Folder(name, o.Options)
-	if err != nil {
-		return err
-	}
-	config := serve.Config{Name: catalog.NameOf(name), Dir: dir, ReadOnly: o.readOnly}
-	if o.Undecided = true; dir == "" {
-		if config.Data, err = catalog.Open(c, name, o.Options); err != nil {
-			return err
-		}
-	}
-	if o.model != "" {
-		m, err := openLAGO(o.model)
-		if err != nil {
-			return err
-		}
-		config.Model = m
-		if o.weights != "" {
-			e, err := o.extractor(c, m, make([]images.Image, 1))
-			if err != nil {
-				return err
-			}
-			config.Features = featuresOf(e)
-		}
-	}
-	s, err := serve.New(c, config)
-	if err != nil {
-		return err
-	}
-	if why := s.WhyReadOnly(); why != "" && !o.readOnly {
-		logrus.Warn(why)
-	}
-	ctx, stop := signal.NotifyContext(c, syscall.SIGQUIT) // as Ctrl-C, in place of stacks
-	defer stop()
-	return s.Serve(ctx, o.port, func(address string) error {
-		_, err := fmt.Fprintf(os.Stdout, "%s: open %s in a browser of this machine; Ctrl-C ends it\n", config.Name, address)
-		return err
-	})
-}
-
-// featuresOf computes the features of the content of one photograph.
-func featuresOf(e *extract.Extractor) func(context.Context, string, []byte) ([]float32, error) {
-	return func(ctx context.Context, name string, content []byte) ([]float32, error) {
-		x := e.NewSource(ctx, []images.Image{{ID: name, Path: name, Data: content}}, nil)
-		block := dataset.NewMatrix[float32](1, x.Cols())
-		_, err := x.Read(block)
-		return block.Data, err
-	}
 }

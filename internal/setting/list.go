@@ -29,14 +29,6 @@ func (l List) In(scope Scope) List {
 	return l
 }
 
-// Common shows all settings in the short help.
-func (l List) Common() List {
-	for i := range l {
-		l[i].Short = true
-	}
-	return l
-}
-
 // Without returns the settings but those of some keys.
 func (l List) Without(keys ...string) List {
 	return slices.DeleteFunc(slices.Clone(l), func(s Setting) bool { return slices.Contains(keys, s.Key) })
@@ -62,26 +54,6 @@ func (l List) Find(key string) (Setting, error) {
 		e.Want = "one of " + strings.Join(keys, ", ")
 	}
 	return Setting{}, e
-}
-
-// elsewhere has the keys of settings by the names that other programs have for them.
-var elsewhere = map[string][]string{
-	"batch_size": {"batch"}, "learning_rate": {"lr"}, "max_epochs": {"epochs"}, "num_epochs": {"epochs"}, "model_type": {"method"},
-	"n_jobs": {"jobs"}, "workers": {"jobs"}, "num_workers": {"jobs"}, "random_state": {"seed"}, "random_seed": {"seed"}, "early_stopping": {"patience"},
-	"data": {"dataset", "data_dir"}, "input": {"dataset", "features"}, "output": {"to", "out"}, "output_dir": {"out"}, "runs": {"from", "out"},
-	"checkpoint": {"model"}, "ckpt": {"model"}, "trials": {"budget", "tune"}, "n_trials": {"budget", "tune"}, "baselines": {"methods"}, "method": {"methods"},
-	"among": {"candidates"}, "write": {"to"}, "out": {"to"}, "methods": {"method"},
-	"levels": {"ratios"}, "k": {"ks"}, "verbose": {"log_level"}, "threshold": {"min_confidence"}, "topk": {"top"}, "top_k": {"top"}, "normalize": {"preprocess"},
-}
-
-// Nearest returns the keys of the settings that a key may mean: those of other programs' names, otherwise
-// those that differ by a few letters.
-func (l List) Nearest(key string) []string {
-	known := slices.DeleteFunc(slices.Clone(elsewhere[key]), func(key string) bool { return !l.Has(key) })
-	if len(known) > 0 {
-		return known
-	}
-	return invalid.Nearest(key, l.Keys())
 }
 
 // Has reports whether there is a setting of a key.

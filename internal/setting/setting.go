@@ -51,8 +51,6 @@ type Setting struct {
 	Options []string // words that the help and the completion offer
 	List    bool     // the value is a comma-separated list of Options
 	Note    string   // on the default, in place of its value
-	Alias   string   // another name of the flag, which the help lists if it is one letter
-	Short   bool     // in the short help
 	Default any      // with the other settings as they are
 	Search  []any    // the values that a search tries, numbers in ascending order; nil if it leaves the setting alone
 
@@ -62,9 +60,7 @@ type Setting struct {
 	Unused         bool
 	UpToAttributes bool // search values above the number of attributes are left out
 
-	// Needed are settings of which one must be given beside this one, and Excluded those that must not.
-	Needed   []string
-	Excluded []string
+	Flag
 
 	to    any // pointer to the value
 	parse func(text string) error
@@ -255,33 +251,9 @@ func (s Setting) Noted(note string) Setting {
 	return s
 }
 
-// Common shows the setting in the short help.
-func (s Setting) Common() Setting {
-	s.Short = true
-	return s
-}
-
-// OrAs adds another name of the flag.
-func (s Setting) OrAs(name string) Setting {
-	s.Alias = name
-	return s
-}
-
 // WithOptions sets the words that the help and the completion offer.
 func (s Setting) WithOptions(options ...string) Setting {
 	s.Options = options
-	return s
-}
-
-// Needs refuses the setting without one of some others.
-func (s Setting) Needs(others ...string) Setting {
-	s.Needed = others
-	return s
-}
-
-// Excludes refuses the setting beside others.
-func (s Setting) Excludes(others ...string) Setting {
-	s.Excluded = others
 	return s
 }
 
