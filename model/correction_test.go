@@ -2,7 +2,6 @@ package model_test
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -83,23 +82,6 @@ func TestCorrectionOfClasses(t *testing.T) {
 	})
 }
 
-// The kind of a fit, and of the correction among seen and unseen classes, is that of the correction or, without
-// one, the kind that suits the scores.
-func TestCorrectionKind(t *testing.T) {
-	for _, c := range []struct {
-		of          model.Correction
-		suits, want model.CorrectionKind
-	}{
-		{model.Correction{}, "", model.Subtract},
-		{model.Correction{Kind: model.NoCorrection}, model.Standardise, model.Standardise},
-		{model.Correction{Kind: model.Subtract, Omega: 0.5}, model.Standardise, model.Subtract},
-		{model.Correction{Kind: model.Standardise}, model.Subtract, model.Subtract},
-	} {
-		p := model.Pipeline{Correction: c.of, Stored: model.Stored{Kind: c.suits}}
-		testkit.Equal(t, fmt.Sprintf("%+v", c), p.CorrectionKind(), c.want)
-	}
-}
-
 // The scores of a pipeline are corrected on all ways: by Classify, as a stream and explained;
 // omega 0 changes no bit.
 func TestPipelineCorrects(t *testing.T) {
@@ -108,17 +90,12 @@ func TestPipelineCorrects(t *testing.T) {
 	rows := x.AllRows()
 	plain := testkit.Must(model.Score(p, x, rows, u))(t)
 	stored := testkit.Must(p.Detect(x, rows))(t)
-	p.Correction, p.Stored = model.Correction{Kind: model.Subtract}, model.Stored{Detections: stored}
+	p.Decision, p.Reference = model.Decision{Kind: model.Subtract}, model.Reference{Detections: stored}
 	testkit.Equal(t, "scores with omega 0", testkit.Must(model.Score(p, x, rows, u))(t).Data, plain.Data)
-	p.Correction.Omega = 0.5
+	p.Decision.Omega = 0.5
 	for _, kind := range []model.CorrectionKind{model.Subtract, model.Standardise} {
-		p.Correction.Kind = kind
-		p.Stacking = nil
-		alone := testkit.Must(model.Score(p, x, rows, u))(t)
-		p.Stacking = []float64{0.7, 0, 0, 0.7}
+		p.Decision.Kind = kind
 		corrected := testkit.Must(model.Score(p, x, rows, u))(t)
-		lead := func(s dataset.Matrix[float32]) float64 { return float64(s.Data[0] - s.Data[1]) }
-		testkit.Near(t, "the lead of a seen class by stacking", lead(corrected), lead(alone)-0.7, 1e-5)
 		if slices.Equal(corrected.Data, plain.Data) {
 			t.Errorf("%s with omega 0.5 changes no scores", kind)
 		}
@@ -138,16 +115,15 @@ func TestPipelineCorrects(t *testing.T) {
 		for _, g := range evidence.Groups {
 			sum += g.Contribution
 		}
-		if math.Abs(sum-evidence.LogOdds) > 1e-9 || evidence.Correction == 0 || evidence.Stacking != -0.7 {
+		if math.Abs(sum-evidence.LogOdds) > 1e-9 || evidence.Correction == 0 {
 			t.Errorf("the parts sum to %g, the log odds are %g; the correction is %g", sum, evidence.LogOdds, evidence.Correction)
 		}
 	}
-	p.Correction, p.Stacking = model.Correction{}, []float64{0.7, 0, 0, 0.7} // does not change the fit
 	classes := testkit.Must(tr.Config.Describe(u, tr.Semantic))(t)
 	f := testkit.Must(model.NewForward(tr.Config, classes, tr.params))(t)
 	full := testkit.Must(f.Corrected(stored, stored, model.Correction{Kind: model.Subtract, Omega: 1}, false))(t)
 	for _, omega := range []float64{0, 0.5} {
-		p.Correction = model.Correction{Kind: model.Subtract, Omega: omega}
+		p.Decision = model.Decision{Kind: model.Subtract, Scoring: model.Scoring{Omega: omega}}
 		streamed, fit := dataset.NewMatrix[float32](x.Rows, u.Rows), make([]float64, x.Rows)
 		testkit.NoError(t, testkit.Must(model.NewStream(p, u, true))(t)(x, streamed, fit))
 		for i, want := range testkit.Must(p.BestFit(stored, u))(t) {
@@ -158,7 +134,7 @@ func TestPipelineCorrects(t *testing.T) {
 	}
 	refused := func(c model.Correction) {
 		t.Helper()
-		p.Correction = c
+		p.Decision = model.Decision{Kind: c.Kind, Scoring: model.Scoring{Omega: c.Omega}}
 		if _, err := p.Classify(stored, u); !errors.As(err, new(*invalid.Error)) {
 			t.Errorf("%+v: %v, want an *invalid.Error", c, err)
 		}
@@ -166,8 +142,6 @@ func TestPipelineCorrects(t *testing.T) {
 	for _, bad := range []model.Correction{{Kind: model.Subtract, Omega: math.NaN()}, {Kind: model.Standardise, Omega: 1.1}, {Kind: "mean", Omega: 1}} {
 		refused(bad)
 	}
-	p.Stacking = p.Stacking[1:]
-	refused(model.Correction{})
-	p.Stored, p.Stacking = model.Stored{}, nil
+	p.Reference = model.Reference{}
 	refused(model.Correction{Kind: model.Subtract, Omega: 1})
 }

@@ -19,7 +19,6 @@ type Explainer struct {
 
 	forward      *Forward[float64]
 	adjust, full *adjustment // of the scores, and of BestFit
-	stacking     []float64
 }
 
 func newExplainer(c Config, classes *Description, v dataset.Matrix[float64], p *Pipeline) (
@@ -29,14 +28,14 @@ func newExplainer(c Config, classes *Description, v dataset.Matrix[float64], p *
 	if err != nil {
 		return nil, err
 	}
-	adjust, full, err := adjustments(p, f.scorer(), f.classes.U.Cols, p.Stored.Detections.Rows > 0)
+	adjust, full, err := adjustments(p, f.scorer(), f.classes.U.Cols, p.Reference.Detections.Rows > 0)
 	if err != nil {
 		return nil, err
 	}
 	e := &Explainer{
 		Classes: classes, Prior: make([]float64, len(classes.P)),
 		Gamma:   dataset.NewMatrix[float64](v.Rows, v.Cols),
-		forward: f, adjust: adjust, full: full, stacking: p.Stacking,
+		forward: f, adjust: adjust, full: full,
 	}
 	restored(f.gamma, e.Gamma, classes.Described, classes.grouped(v.Cols))
 	for i, m := range classes.Described {
@@ -56,7 +55,7 @@ func (e *Explainer) LogP(a dataset.Matrix[float64]) (dataset.Matrix[float64], er
 }
 
 // BestFit returns how well the best class of a sample with the detections a fits at all: see
-// Pipeline.BestFit. Without stored detections nothing is corrected.
+// Pipeline.BestFit. Without reference detections nothing is corrected.
 func (e *Explainer) BestFit(a []float64) (float64, error) {
 	fit := make([]float64, 1)
 	scores := dataset.NewMatrix[float64](1, e.Classes.U.Rows)
@@ -68,8 +67,7 @@ func (e *Explainer) BestFit(a []float64) (float64, error) {
 type Contributions struct {
 	Class, Against int     // candidate classes
 	LogOdds        float64 // log p(class|x) - log p(against|x)
-	Correction     float64 // the part of the Correction of the scores in the log odds, with Stacking
-	Stacking       float64 // the part of Pipeline.Stacking
+	Correction     float64 // the part of the correction of the scores in the log odds
 	Groups         []GroupContribution
 }
 
@@ -105,9 +103,6 @@ func (e *Explainer) Explain(a []float64, class, against int) (*Contributions, er
 		Groups: make([]GroupContribution, e.Gamma.Cols),
 	}
 	x.Correction = e.adjust.at(class, 0) - e.adjust.at(against, 0)
-	if e.stacking != nil {
-		x.Stacking = e.stacking[against] - e.stacking[class]
-	}
 	nothing := 1.0 // Ac of a group without described attributes, and its score
 	if f.complement == NoComplement {
 		nothing = 0

@@ -85,7 +85,7 @@ func crossEntropy[T Float](lNode, yNode *G.Node) *G.Node {
 		forward: func() {
 			parallel.For(n, 1+1024/z, func(lo, hi int) {
 				for i := lo; i < hi; i++ {
-					norms[i] = LogSumExp(l.data[i*z : (i+1)*z])
+					norms[i] = numeric.LogSumExp(l.data[i*z : (i+1)*z])
 				}
 			})
 			var sum, weight float64
@@ -304,31 +304,10 @@ func divide[T Float](dg, dl, scores []T) {
 func LogNormalise[T Float](l []T, classes int) {
 	for len(l) > 0 {
 		row := l[:classes]
-		norm := T(LogSumExp(row))
+		norm := T(numeric.LogSumExp(row))
 		for z := range row {
 			row[z] -= norm
 		}
 		l = l[classes:]
 	}
-}
-
-// LogSumExp returns log sum_z exp(row[z]).
-func LogSumExp[T Float](row []T) float64 {
-	top := math.Inf(-1)
-	for _, v := range row { // max is slower than a branch; NaN makes the sum NaN
-		if float64(v) > top {
-			top = float64(v)
-		}
-	}
-	var sum float64
-	if single, ok := any(row).([]float32); ok {
-		for _, v := range single {
-			sum += float64(numeric.Exp32(v - float32(top)))
-		}
-		return top + math.Log(sum)
-	}
-	for _, v := range row {
-		sum += math.Exp(float64(v) - top)
-	}
-	return top + math.Log(sum)
 }

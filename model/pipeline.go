@@ -103,11 +103,8 @@ type Pipeline struct {
 	Transform  *preprocess.Transform // of the features; nil for none
 	Impute     *impute.Imputer       // of missing entries; nil leaves them to the classifier
 	Classifier Classifier            // for preprocessed features and imputed descriptions
-	Stored     Stored                // what corrections need
-	Correction Correction            // of the scores
-	// Stacking is subtracted from the corrected scores of the candidates, gamma of the seen ones and 0 of the
-	// others: calibrated stacking. nil is none.
-	Stacking []float64
+	Reference  Reference             // what corrections need
+	Decision   Decision              // how scores are corrected
 }
 
 // detectBlock is the number of samples that are preprocessed and detected at a time.
@@ -173,19 +170,19 @@ func (p *Pipeline) classifierOf(u dataset.Matrix[float64], fits bool) (Stream, e
 	}, err
 }
 
-// Store sets what is stored of the seen classes, whose imputed descriptions are u. Its Centre becomes
+// Refer sets the reference of the seen classes, whose imputed descriptions are u. Its Centre becomes
 // the mean score of the detections.
-func (p *Pipeline) Store(s Stored, u dataset.Matrix[float64]) error {
+func (p *Pipeline) Refer(r Reference, u dataset.Matrix[float64]) error {
 	scorer, err := prepare(p.Classifier, u)
 	if err != nil {
 		return err
 	}
-	scores, err := scorer.scores(s.Detections)
+	scores, err := scorer.scores(r.Detections)
 	if err != nil {
 		return err
 	}
-	s.Centre = float64(float32(stat.Mean(scores.Data, nil))) // as in files
-	p.Stored = s
+	r.Centre = float64(float32(stat.Mean(scores.Data, nil))) // as in files
+	p.Reference = r
 	return nil
 }
 

@@ -23,7 +23,7 @@ func Example() {
 	trial := train.Trial{Method: methods.Variant(model.SemanticHard), Stage: train.Test, Preprocess: "sqrt,l2,whiten", Epochs: 5, Patience: 5}
 	dir := must(os.MkdirTemp("", "runs"))
 	defer func() { _ = os.RemoveAll(dir) }() // temporary
-	must(train.Run(ctx, dir, trial, nil, func() (*train.Data, error) { return train.Prepare(d, trial) }, train.Options{}))
+	must(train.Run(ctx, dir, trial, func() (*train.Data, error) { return train.Prepare(d, trial) }, train.Options{}))
 	m := must(train.Load(filepath.Join(dir, trial.Name(), train.ModelFile)))
 	rows, unseen := d.SamplesOf(d.Split.Test), d.Describe(d.Split.Test)
 	scores := must(model.Score(m, d.Features, rows[:1], unseen)).Data

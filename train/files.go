@@ -13,10 +13,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
-
-	"gonum.org/v1/gonum/stat"
 
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/fileio"
@@ -262,7 +259,7 @@ type Result struct {
 	TrainAccuracy float64 `json:"train_accuracy"` // per class, at the best epoch
 	// names of the evaluated classes: validation in the dev stage, test in the test stage
 	Classes []string `json:"classes,omitempty"`
-	// with no correction, with each that a search tries, and with others that runs were asked for
+	// with no correction, and with each of the method
 	Evaluations []Evaluation `json:"evaluations,omitempty"`
 }
 
@@ -282,11 +279,6 @@ func (r *Result) Evaluation(c model.Correction) *Evaluation {
 		return nil
 	}
 	return &r.Evaluations[i]
-}
-
-// Has reports whether there is an evaluation with each correction.
-func (r *Result) Has(corrections []model.Correction) bool {
-	return !slices.ContainsFunc(corrections, func(c model.Correction) bool { return r.Evaluation(c) == nil })
 }
 
 // StoredResult is the content of result.json, which ends in its checksum.
@@ -309,10 +301,6 @@ func (t Trial) WriteResult(dir string, r *Result, c Curve) error {
 	if err := c.Write(filepath.Join(dir, CurveFile)); err != nil {
 		return err
 	}
-	return t.writeResult(dir, r, c)
-}
-
-func (t Trial) writeResult(dir string, r *Result, c Curve) error {
 	sum, err := c.sum()
 	if err != nil {
 		return err
@@ -358,36 +346,4 @@ func (t Trial) checkRun(name string) error {
 		return nil
 	}
 	return &invalid.Error{Field: "run", Want: t.Name(), Got: invalid.Quote(name)}
-}
-
-// Fit is how well held-out samples of the validation classes, all of them described, fit their best
-// class: quantiles of model.Pipeline.BestFit, evenly spaced from the lowest to the highest.
-type Fit struct {
-	Quantiles []float64 `json:"quantiles"`
-	Samples   int       `json:"samples"`
-	Classes   int       `json:"classes"`
-}
-
-const fitQuantiles = 101 // per cent
-
-// NewFit returns the quantiles of the fits of samples.
-func NewFit(fits []float64, classes int) *Fit {
-	sorted, f := slices.Sorted(slices.Values(fits)), &Fit{Samples: len(fits), Classes: classes}
-	for i := range fitQuantiles {
-		f.Quantiles = append(f.Quantiles, stat.Quantile(float64(i)/(fitQuantiles-1), stat.LinInterp, sorted, nil))
-	}
-	return f
-}
-
-// Share returns the share of the held-out samples that fit less well.
-func (f *Fit) Share(fit float64) float64 {
-	q, last := f.Quantiles, len(f.Quantiles)-1
-	i := sort.SearchFloat64s(q, fit) // q[i-1] < fit <= q[i]
-	switch {
-	case i == 0:
-		return 0
-	case i > last:
-		return 1
-	}
-	return (float64(i-1) + (fit-q[i-1])/(q[i]-q[i-1])) / float64(last)
 }

@@ -41,9 +41,6 @@ func methodTrial(d *dataset.Dataset, m methods.Named, stage Stage) Trial {
 	}
 }
 
-// uncorrected is what most runs are asked for.
-var uncorrected = []model.Correction{{Kind: model.NoCorrection}}
-
 // lagoOf returns the settings of LAGO, to be changed.
 func lagoOf(t Trial) *lago.Settings { return t.Method.Method.(*lago.Settings) }
 
@@ -74,7 +71,7 @@ func fitted(t testing.TB, d *dataset.Dataset, trial Trial) *Saved {
 // finished runs a trial to its end in a folder below root, and returns the folder and the result.
 func finished(t testing.TB, root string, d *dataset.Dataset, trial Trial) (string, *Result) {
 	t.Helper()
-	r := testkit.Must(Run(context.Background(), root, trial, uncorrected, data(d, trial), Options{}))(t)
+	r := testkit.Must(Run(context.Background(), root, trial, data(d, trial), Options{}))(t)
 	return filepath.Join(root, trial.Name()), r
 }
 

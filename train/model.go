@@ -16,14 +16,13 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/impute"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train/methods"
-	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // Saved is a trained model and what it needs of its data set to predict classes without
@@ -47,18 +46,12 @@ type Saved struct {
 	Provenance *dataset.Provenance `json:"provenance,omitempty"` // of the features; nil if it is not known
 	Columns    []string            `json:"columns,omitempty"`    // names of the features; nil if they are not known
 	Absent     *dataset.Absent     `json:"absent,omitempty"`     // what was missing among the features; nil for nothing
-
-	// decisions, beside the correction of the Pipeline
-	Calibration *Calibration `json:"-"` // nil if it was not chosen, or if no temperature fits
-	Adaptation  *Adaptation  `json:"-"` // nil if it was not chosen
-	Fit         *Fit         `json:"-"` // nil if it was not measured
-	Generalised *Remedy      `json:"-"` // nil if it was not chosen
 }
 
 // AdaptedFeatures returns the preprocessing of the features that predictions are adapted to.
 func (s *Saved) AdaptedFeatures() *preprocess.Transform {
-	if s.Adaptation != nil && s.Adaptation.Transform != nil {
-		return s.Adaptation.Transform
+	if a := s.Decision.Adaptation; a != nil && a.Transform != nil {
+		return a.Transform
 	}
 	return s.Transform
 }
@@ -106,8 +99,8 @@ func newSaved(t Trial, p *model.Pipeline, data *Data) *Saved {
 	return s
 }
 
-// header is the metadata of a model file. Its tensors are the descriptions, the stored detections,
-// those of the preprocessing and those of the method. Decisions are added to it.
+// header is the metadata of a model file. Its tensors are the descriptions, the reference,
+// those of the preprocessing and those of the method. The decision is added to it.
 type header struct {
 	Format string `json:"format"`
 	*Saved
@@ -115,35 +108,31 @@ type header struct {
 }
 
 const (
-	modelFormat        = "lago-train model 8"
+	modelFormat        = "lago-train model 9"
 	descriptionsTensor = "descriptions"
 	correctionPrefix   = "correction."
-	storedTensor       = correctionPrefix + "stored"
-	centreTensor       = correctionPrefix + "centre"
-	decilesTensor      = correctionPrefix + "deciles"
 	methodPrefix       = "method."
 	transformPrefix    = "preprocess."
 )
 
-// Save writes a model as a safetensors file, with a header and its decisions in the metadata.
+// Save writes a model as a safetensors file, with a header and its decision in the metadata.
 func Save(path string, s *Saved) error {
 	tensors := []safetensors.Tensor{{
 		Name: descriptionsTensor, Shape: []int{s.Descriptions.Rows, s.Descriptions.Cols}, F64: s.Descriptions.Data,
 	}}
 	tensors = append(tensors, named(methodPrefix, s.Classifier.(method.Model).Tensors())...)
-	stored := method.Tensors{{Name: storedTensor, Matrix: s.Stored.Detections}, method.Vector(centreTensor, []float32{float32(s.Stored.Centre)})}
-	if s.Stored.Deciles.Rows > 0 {
-		stored = append(stored, method.Tensor{Name: decilesTensor, Matrix: s.Stored.Deciles})
+	r := method.Tensors{{Name: "stored", Matrix: s.Reference.Detections}, method.Vector("centre", []float32{float32(s.Reference.Centre)})}
+	if s.Reference.Deciles.Rows > 0 {
+		r = append(r, method.Tensor{Name: "deciles", Matrix: s.Reference.Deciles})
 	}
-	tensors = append(tensors, named("", stored)...)
+	tensors = append(tensors, named(correctionPrefix, r)...)
 	tensors = append(tensors, transformTensors(transformPrefix, s.Transform)...)
 	text, err := json.Marshal(header{modelFormat, s, s.Transform.Chain})
 	if err != nil {
 		return err
 	}
 	f := &safetensors.File{Tensors: tensors, Metadata: map[string]string{modelKey: string(text)}}
-	d := Decisions{s.Correction.Canonical(), s.Calibration, s.Adaptation, s.Fit, s.Generalised}
-	if err := d.addTo(f); err != nil {
+	if err := addDecision(f, s.Decision); err != nil {
 		return err
 	}
 	return writeTensors(path, f)
@@ -172,6 +161,9 @@ func Load(path string) (*Saved, error) {
 		err = h.Method.Check()
 	}
 	if err == nil {
+		err = h.check()
+	}
+	if err == nil {
 		err = h.load(f)
 	}
 	if err != nil {
@@ -193,6 +185,25 @@ func (s *Saved) belongs(path string) error {
 		}
 	}
 	return err
+}
+
+// check returns an *invalid.Error where the header refers to a class or a group that there is not.
+func (s *Saved) check() error {
+	within := func(field string, list []int, names []string) error {
+		for _, i := range list {
+			if i < 0 || i >= len(names) {
+				return &invalid.Error{Field: field, Want: fmt.Sprintf("numbers from 0 to %d", len(names)-1), Got: fmt.Sprint(i), Hint: "Train the model again."}
+			}
+		}
+		return nil
+	}
+	if s.Semantic != nil && len(s.Semantic) != len(s.Attributes) {
+		return &invalid.Error{Field: "semantic", Want: "one group for each attribute", Got: format.Count(len(s.Semantic), "number"), Hint: "Train the model again."}
+	}
+	return cmp.Or(
+		within("learned", s.Learned, s.Classes), within("semantic", s.Semantic, s.Groups),
+		within("split", slices.Concat(s.Split.Train, s.Split.Val, s.Split.Test), s.Classes),
+	)
 }
 
 // load sets what is in the tensors of a file.
@@ -220,21 +231,20 @@ func (h *header) load(f *safetensors.File) (err error) {
 		return err
 	}
 	r := method.Reader{Tensors: tensors}
-	stored, centre := r.Get("stored", -1, -1), r.Get("centre", 1, 1)
+	reference := model.Reference{Detections: r.Get("stored", -1, -1)}
+	if centre := r.Get("centre", 1, 1); r.Err == nil {
+		reference.Centre = float64(centre.Data[0])
+	}
+	if len(tensors) > 2 {
+		reference.Deciles = r.Get("deciles", 9, reference.Detections.Cols)
+	}
 	if r.Err != nil {
 		return invalid.At("correction", r.Err)
 	}
-	h.Stored = model.Stored{Detections: stored, Centre: float64(centre.Data[0]), Kind: h.Method.Corrections()[1].Kind}
-	if len(tensors) > 2 {
-		if h.Stored.Deciles = r.Get("deciles", 9, stored.Cols); r.Err != nil {
-			return invalid.At("correction", r.Err)
-		}
-	}
-	d, err := readDecisions(f)
-	if err != nil {
+	h.Reference = reference
+	if h.Decision, err = readDecision(f); err != nil {
 		return err
 	}
-	h.Correction, h.Calibration, h.Adaptation, h.Fit, h.Generalised = d.Correction, d.Calibration, d.Adaptation, d.Fit, d.Generalised
 	h.Impute = impute.New(h.Descriptions.Gather(h.Learned))
 	return nil
 }
@@ -271,73 +281,17 @@ func readTransform(f *safetensors.File, prefix string, chain preprocess.Chain, d
 	return t, invalid.At(strings.TrimSuffix(prefix, "."), r.Err)
 }
 
-// Decisions are what is chosen after training. No weight depends on them: they are no part of a
-// Trial, and a model file holds them apart from the checksum of its tensors.
-type Decisions struct {
-	model.Correction              // of the scores
-	Calibration      *Calibration `json:"calibration,omitempty"` // nil if it was not chosen, or if no temperature fits
-	Adaptation       *Adaptation  `json:"adaptation,omitempty"`  // nil if it was not chosen
-	Fit              *Fit         `json:"fit,omitempty"`         // nil if it was not measured
-	Generalised      *Remedy      `json:"generalised,omitempty"` // nil if it was not chosen
-}
-
-// Remedy makes up for the higher scores of seen classes where they are candidates together with unseen
-// ones, as chosen on validation classes and held-out samples of train classes.
-type Remedy struct {
-	model.Correction         // in place of that of the model
-	Gamma            float64 `json:"gamma"` // subtracted from the scores of seen classes
-	// the harmonic mean of the accuracies by which it was chosen; 0 if there was no held-out sample
-	Validation float64 `json:"validation_harmonic_mean"`
-}
-
-// String lists omega and gamma.
-func (r Remedy) String() string {
-	text := ""
-	if r.On() {
-		text = fmt.Sprintf(", omega %g", r.Omega)
-	}
-	if r.Gamma != 0 {
-		text += fmt.Sprintf(", gamma %.3g", r.Gamma)
-	}
-	return strings.TrimPrefix(text, ", ")
-}
-
-// Calibration is what makes probabilities of the scores s, softmax(s/T), as chosen on validation
-// classes. A model has none if it was not chosen, or if no temperature fits.
-type Calibration struct {
-	Temperature float64 `json:"temperature"` // T
-	// expected calibration error on the validation classes with T = 1; null for baselines
-	ErrorBefore *float64 `json:"error_before"`
-	ErrorAfter  float64  `json:"error_after"` // the same with T
-	Samples     int      `json:"samples"`
-	Classes     int      `json:"classes"`
-}
-
-// Adaptation is how predictions are adapted to a batch of unlabelled samples, as chosen on
-// validation classes. Accuracies are those on these, as fractions.
-type Adaptation struct {
-	adapt.Settings // with Tau 0 adaptation is off
-	// of the features that are adapted to, if not that of the model
-	Preprocess preprocess.Chain      `json:"preprocess,omitempty"`
-	Transform  *preprocess.Transform `json:"-"`
-	Before     float64               `json:"before"`   // validation accuracy without adaptation
-	After      float64               `json:"after"`    // validation accuracy with it
-	Interval   *metrics.Interval     `json:"interval"` // of the change, over classes; null if adaptation is off
-	Samples    int                   `json:"samples"`
-	Classes    int                   `json:"classes"`
-}
-
-// decisionsKey is that of the metadata of a model file, and adaptationPrefix that of the tensors of
-// Adaptation.Transform.
+// decisionKey is that of the metadata of a model file, apart from the checksum of its tensors, and
+// adaptationPrefix that of the tensors of Adaptation.Transform.
 const (
-	decisionsKey     = safetensors.Added + "decisions"
+	decisionKey      = safetensors.Added + "decision"
 	adaptationPrefix = safetensors.Added + "adaptation."
 )
 
-// Decide changes the decisions of the model in the folder of a run, under the lock of the run, for
+// Decide changes the decision of the model in the folder of a run, under the lock of the run, for
 // which it waits. change replaces values; what they point to stays as it is. The file is replaced
 // as a whole, or not at all if nothing changes.
-func Decide(ctx context.Context, dir string, change func(*Decisions) error) error {
+func Decide(ctx context.Context, dir string, change func(*model.Decision)) error {
 	lock := lockOf(dir)
 	if _, err := lock.TryLockContext(ctx, 50*time.Millisecond); err != nil {
 		return cmp.Or(ctx.Err(), invalid.File(lock.Path(), err))
@@ -348,63 +302,60 @@ func Decide(ctx context.Context, dir string, change func(*Decisions) error) erro
 	if err != nil {
 		return err
 	}
-	before, err := readDecisions(f)
+	before, err := readDecision(f)
 	if err != nil {
 		return invalid.At(path, err)
 	}
 	d := before
-	if err := change(&d); err != nil || reflect.DeepEqual(before, d) {
-		return err
+	if change(&d); reflect.DeepEqual(before, d) {
+		return nil
 	}
-	if err := d.addTo(f); err != nil {
+	if err := addDecision(f, d); err != nil {
 		return err
 	}
 	return writeTensors(path, f)
 }
 
-// ReadCorrection reads the correction that was decided for the model in the folder of a run.
-func ReadCorrection(dir string) (model.Correction, error) {
+// ReadDecision reads the decision of the model in the folder of a run, without tensors.
+func ReadDecision(dir string) (d model.Decision, err error) {
 	path := filepath.Join(dir, ModelFile)
 	metadata, err := safetensors.ReadMetadata(path)
-	if err != nil {
-		return model.Correction{}, err
+	if err == nil {
+		d, err = parseDecision(metadata)
 	}
-	var d Decisions
-	err = parse(metadata, decisionsKey, &d)
-	return d.Correction, invalid.At(path, err)
+	return d, invalid.At(path, err)
 }
 
-// addTo replaces the decisions in a model file.
-func (d Decisions) addTo(f *safetensors.File) error {
+// addDecision replaces the decision in a model file.
+func addDecision(f *safetensors.File, d model.Decision) error {
 	f.RemoveAdded()
 	text, err := json.Marshal(d)
 	if err != nil {
 		return err
 	}
-	f.Metadata[decisionsKey] = string(text)
+	f.Metadata[decisionKey] = string(text)
 	if d.Adaptation != nil && d.Adaptation.Transform != nil {
 		f.Tensors = append(f.Tensors, transformTensors(adaptationPrefix, d.Adaptation.Transform)...)
 	}
 	return nil
 }
 
-// readDecisions reads those of a model file.
-func readDecisions(f *safetensors.File) (d Decisions, err error) {
-	if err := parse(f.Metadata, decisionsKey, &d); err != nil {
+func readDecision(f *safetensors.File) (d model.Decision, err error) {
+	if d, err = parseDecision(f.Metadata); err != nil {
 		return d, err
-	}
-	const leastTemperature, mostTemperature = 1e-18, 1e18 // quotients of scores stay finite
-	if c := d.Calibration; c != nil && !(c.Temperature >= leastTemperature && c.Temperature <= mostTemperature) {
-		return d, &invalid.Error{
-			Field: "calibration: temperature", Want: fmt.Sprintf("a number from %g to %g", leastTemperature, mostTemperature), Got: fmt.Sprint(c.Temperature),
-			Hint: "Train the model again.",
-		}
-	}
-	if f := d.Fit; f != nil && (len(f.Quantiles) < 2 || !slices.IsSorted(f.Quantiles)) {
-		return d, &invalid.Error{Field: "fit: quantiles", Want: "at least two numbers, the lowest first", Got: fmt.Sprint(f.Quantiles), Hint: "Train the model again."}
 	}
 	if a := d.Adaptation; a != nil && a.Preprocess != "" {
 		a.Transform, err = readTransform(f, adaptationPrefix, a.Preprocess, -1)
+	}
+	return d, err
+}
+
+func parseDecision(metadata map[string]string) (d model.Decision, err error) {
+	if err = parse(metadata, decisionKey, &d); err == nil {
+		err = d.Check()
+	}
+	if e := (*invalid.Error)(nil); errors.As(err, &e) && e.Hint == "" {
+		e.Hint = "Train the model again."
 	}
 	return d, err
 }

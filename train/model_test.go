@@ -69,8 +69,8 @@ func TestLoadedModelsReproduceTheirEvaluation(t *testing.T) {
 					_, err := s.Explainer(d.Describe(d.Split.Test))
 					if _, isLAGO := s.Classifier.(lago.Model); isLAGO != (err == nil) {
 						t.Errorf("an explanation gives the error %v", err)
-					} else if isLAGO != (s.Stored.Deciles.Rows == 9) {
-						t.Errorf("%d deciles", s.Stored.Deciles.Rows)
+					} else if isLAGO != (s.Reference.Deciles.Rows == 9) {
+						t.Errorf("%d deciles", s.Reference.Deciles.Rows)
 					}
 				})
 			}
@@ -85,11 +85,11 @@ func (byFeature) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[f
 	return x.Gather(rows), nil
 }
 
-// The means of classes are stored, and the deciles of the samples of all of them.
-func TestStored(t *testing.T) {
+// The reference has the means of classes, and the deciles of the samples of all of them.
+func TestReference(t *testing.T) {
 	s := Samples{X: dataset.Matrix[float32]{Rows: 10, Cols: 1, Data: []float32{9, 8, 7, 6, 5, 4, 3, 2, 1, 10}}, Rows: []int{9, 1, 2, 3, 4, 5, 6, 7, 8, 0}, Labels: []int{0, 0, 0, 0, 0, 2, 2, 2, 2, 2}}
-	got := testkit.Must(storedOf(byFeature{}, s, 3, true))(t)
-	if diff := cmp.Diff(model.Stored{
+	got := testkit.Must(referenceOf(byFeature{}, s, 3, true))(t)
+	if diff := cmp.Diff(model.Reference{
 		Detections: dataset.Matrix[float32]{Rows: 2, Cols: 1, Data: []float32{7.2, 3.8}},
 		Deciles:    dataset.Matrix[float32]{Rows: 9, Cols: 1, Data: []float32{1, 2, 3, 4, 5, 6, 7, 8, 9}},
 	}, got); diff != "" {
@@ -181,7 +181,7 @@ func TestMalformedModels(t *testing.T) {
 		{"an older format", hard, preprocess.None, changeHeader(func(h map[string]any) {
 			h["format"] = "lago-train model 3"
 			delete(h, "method")
-		}), `format: expected "lago-train model 8", found "lago-train model 3". The model was saved by another version of the program: train it again.`},
+		}), `format: expected "lago-train model 9", found "lago-train model 3". The model was saved by another version of the program: train it again.`},
 		{"an unknown variant", hard, preprocess.None, setting("variant", "hard"), "metadata: expected a model or checkpoint of lago-train: lago: variant: expected one of"},
 		{"no descriptions", hard, preprocess.None, without("descriptions"), "tensor descriptions: expected"},
 		{"descriptions on another scale", hard, preprocess.None, func(f *safetensors.File) {
@@ -273,33 +273,19 @@ func TestModelsBelongToTheirRun(t *testing.T) {
 	testkit.WantError(t, err, path+": expected the model of "+filepath.Base(dir), "found that of "+filepath.Base(other), "move it to another folder")
 }
 
-// Another correction trains nothing: its accuracy, also for an omega that no search tries, is that of
-// a new run which was asked for it, and the model with this decision has it too. All models store
-// what corrections need.
+// A run is evaluated with each correction of its method, as the model is with this decision. Weights stay.
 func TestDecideCorrection(t *testing.T) {
 	d := tiny.Small()
 	for _, name := range []string{"semantic-hard", "eszsl"} {
 		for _, stage := range []Stage{Dev, Test} {
 			trial := methodTrial(d, labelled.Method(name), stage)
-			root := t.TempDir()
-			dir, first := finished(t, root, d, trial)
-			before := testkit.Must(Load(filepath.Join(dir, ModelFile)))(t)
-			asked := []model.Correction{{Kind: model.Standardise, Omega: 0.5}, {Kind: model.Standardise, Omega: 0.3}}
-			again := testkit.Must(Run(t.Context(), root, trial, asked, data(d, trial), Options{
-				OnEpoch: func(Trial, Epoch) { t.Error("trained again") },
-			}))(t)
-			fresh := testkit.Must(Run(t.Context(), t.TempDir(), trial, asked, data(d, trial), Options{}))(t)
-			testkit.Equal(t, fmt.Sprintf("%s, %s: evaluations", name, stage), again, fresh, butSeconds)
-			testkit.Equal(t, "number of evaluations", len(again.Evaluations), len(first.Evaluations)+1)
-			for _, c := range asked {
-				testkit.NoError(t, Decide(t.Context(), dir, func(d *Decisions) error {
-					d.Correction = c
-					return nil
-				}))
+			before, dir, result := loaded(t, d, trial)
+			for _, c := range trial.Method.Corrections() {
+				testkit.NoError(t, Decide(t.Context(), dir, func(d *model.Decision) { *d = trial.Method.Decide(c) }))
 				s := testkit.Must(Load(filepath.Join(dir, ModelFile)))(t)
-				reproduces(t, s, d, stage, again.Evaluation(c))
-				if got := testkit.Must(ReadCorrection(dir))(t); got != c || s.Correction != c {
-					t.Errorf("decided %v, the model has %v", c, s.Correction)
+				reproduces(t, s, d, stage, result.Evaluation(c))
+				if got := testkit.Must(ReadDecision(dir))(t); got.Correction() != c || s.Decision.Correction() != c {
+					t.Errorf("decided %v, the model has %v", c, s.Decision)
 				}
 				testkit.Equal(t, fmt.Sprintf("%s, %s: weights after a correction", name, stage), s.Classifier.(method.Model).Tensors(), before.Classifier.(method.Model).Tensors())
 			}
@@ -314,56 +300,38 @@ func TestDecideAdaptation(t *testing.T) {
 	before, dir, _ := loaded(t, d, short(d, model.SemanticHard, "sqrt,l2,whiten"))
 	path := filepath.Join(dir, ModelFile)
 	fit := testkit.Must(preprocess.Fit("standardize,whiten", 10, d.Features, d.SamplesOf(d.Split.Seen())))(t)
-	want := &Adaptation{
+	want := &model.Adaptation{
 		Settings: adapt.Settings{Temperature: 2, Tau: 60}, Preprocess: fit.Chain, Transform: fit, Before: 0.5, After: 0.75,
-		Samples: 40, Classes: 4,
+		Interval: &model.Interval{Low: 0.1, High: 0.3}, Samples: 40, Classes: 4,
 	}
-	decide := func(change func(*Decisions)) {
+	decide := func(change func(*model.Decision)) {
 		t.Helper()
 		lock := testkit.Must(Lock(dir))(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		err := Decide(ctx, dir, func(*Decisions) error { return nil })
+		err := Decide(ctx, dir, func(*model.Decision) {})
 		testkit.WantError(t, err, "context canceled")
 		testkit.NoError(t, lock.Unlock())
-		testkit.NoError(t, Decide(t.Context(), dir, func(d *Decisions) error {
-			change(d)
-			return nil
-		}))
+		testkit.NoError(t, Decide(t.Context(), dir, change))
 	}
-	decide(func(d *Decisions) { d.Adaptation, d.Calibration = want, &Calibration{Temperature: 1.5} })
+	decide(func(d *model.Decision) { d.Adaptation, d.Calibration = want, &model.Calibration{Temperature: 1.5} })
 	written := files(t, dir)
-	decide(func(d *Decisions) { d.Calibration = &Calibration{Temperature: 1.5} })
+	decide(func(d *model.Decision) { d.Calibration = &model.Calibration{Temperature: 1.5} })
 	testkit.Equal(t, "files after equal decisions", files(t, dir), written)
 	after := testkit.Must(Load(path))(t)
-	if diff := cmp.Diff(want, after.Adaptation); diff != "" || after.Calibration.Temperature != 1.5 || after.AdaptedFeatures() != after.Adaptation.Transform {
+	if diff := cmp.Diff(want, after.Decision.Adaptation); diff != "" || after.Decision.Calibration.Temperature != 1.5 || after.AdaptedFeatures() != after.Decision.Adaptation.Transform {
 		t.Errorf("(-decided +loaded):\n%s", diff)
 	}
-	after.Adaptation, after.Calibration = nil, nil
+	after.Decision.Adaptation, after.Decision.Calibration = nil, nil
 	testkit.Equal(t, "model without the decisions", after, before, butImputer)
-	decide(func(d *Decisions) { d.Adaptation = nil })
+	decide(func(d *model.Decision) { d.Adaptation = nil })
 	f := testkit.Must(safetensors.ReadFile(path))(t)
 	for _, tensor := range f.Tensors {
 		if tensor.Name == adaptationPrefix+"matrix" {
 			t.Error("the features of an adaptation that was dropped are in the file")
 		}
 	}
-	decide(func(d *Decisions) { d.Calibration = &Calibration{Temperature: 1e308} })
+	decide(func(d *model.Decision) { d.Calibration = &model.Calibration{Temperature: 1e308} })
 	_, err := Load(path)
 	testkit.WantError(t, err, path+": calibration: temperature: expected a number from 1e-18 to 1e+18, found 1e+308")
-}
-
-// The share of held-out samples with a lower fit is 0 below all, 1 above all, and interpolated.
-func TestFitShare(t *testing.T) {
-	var fits []float64
-	for i := range 1000 {
-		fits = append(fits, float64((i*7)%1000))
-	}
-	f := NewFit(fits, 10)
-	for fit, want := range map[float64]float64{-1: 0, 250: 0.25, 333.3: 0.333, 999: 1, 2000: 1} {
-		testkit.Near(t, "share", f.Share(fit), want, 0.002)
-	}
-	if f := NewFit([]float64{3}, 1); f.Share(3) != 0 || f.Share(4) != 1 {
-		t.Errorf("of one sample: %g and %g", f.Share(3), f.Share(4))
-	}
 }

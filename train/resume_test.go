@@ -31,7 +31,7 @@ func interrupted(t *testing.T, root string, d *dataset.Dataset, trial Trial, n i
 		cancel()
 	}
 	found := -1
-	r, err := Run(ctx, root, trial, uncorrected, data(d, trial), Options{
+	r, err := Run(ctx, root, trial, data(d, trial), Options{
 		OnEpoch: func(_ Trial, e Epoch) {
 			if e.Epoch == n {
 				cancel()
@@ -187,7 +187,7 @@ func TestDamagedCheckpoints(t *testing.T) {
 			testkit.NoError(t, os.CopyFS(dir, os.DirFS(sound)))
 			c.damage(t, dir)
 			var warnings []string
-			testkit.Must(Run(context.Background(), root, trial, uncorrected, data(d, trial), Options{
+			testkit.Must(Run(context.Background(), root, trial, data(d, trial), Options{
 				OnWarning: func(_ Trial, w string) { warnings = append(warnings, w) },
 				OnResume:  func(Trial, int) { t.Error("resumed") },
 			}))(t)
@@ -233,7 +233,7 @@ func TestKilledRunsAreBitIdentical(t *testing.T) {
 				killAfter(t, root, trial, epochs)
 			}
 			found := 0
-			r, err := Run(context.Background(), root, trial, uncorrected, data(d, trial), Options{
+			r, err := Run(context.Background(), root, trial, data(d, trial), Options{
 				OnResume: func(_ Trial, epochs int) { found = epochs },
 			})
 			if err != nil || r.Status != Epochs || found < 6 {
@@ -248,7 +248,7 @@ func TestKilledRunsAreBitIdentical(t *testing.T) {
 // workUntilKilled runs in the process to be killed.
 func workUntilKilled(t *testing.T, root string, v model.Variant) {
 	d, trial := killTrial(v)
-	r, err := Run(context.Background(), root, trial, uncorrected, data(d, trial), Options{
+	r, err := Run(context.Background(), root, trial, data(d, trial), Options{
 		CheckpointEvery: 1,
 		OnEpoch: func(_ Trial, e Epoch) {
 			if e.Epoch == lastOfVictim {

@@ -25,6 +25,7 @@ import (
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/train/methods"
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
@@ -53,9 +54,8 @@ var ErrBusy = errors.New("another process is training this run")
 // its data and settings would do so again: it is finished, with Result.Failure. The error then wraps a
 // *model.NotFinite if the numbers left the range of float32.
 //
-// The result has the evaluation with each of some corrections. The first is decided for a model that
-// is trained; Decide changes that of a finished run.
-func Run(ctx context.Context, root string, trial Trial, corrections []model.Correction, prepare func() (*Data, error), o Options) (result *Result, err error) {
+// The model of a new run corrects no scores: see Decide.
+func Run(ctx context.Context, root string, trial Trial, prepare func() (*Data, error), o Options) (result *Result, err error) {
 	if err := trial.Check(); err != nil {
 		return nil, err
 	}
@@ -74,9 +74,9 @@ func Run(ctx context.Context, root string, trial Trial, corrections []model.Corr
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
-	r := &run{dir: dir, trial: trial, corrections: corrections, options: o}
+	r := &run{dir: dir, trial: trial, options: o}
 	if result, err = trial.ReadResult(dir); err == nil {
-		return result, cmp.Or(result.Failure(), r.measure(result, prepare))
+		return result, result.Failure()
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -124,13 +124,12 @@ func lockOf(dir string) *flock.Flock {
 }
 
 type run struct {
-	dir         string
-	trial       Trial
-	corrections []model.Correction
-	data        *Data
-	trainer     *trainer
-	options     Options
-	saved       time.Time // of the last checkpoint
+	dir     string
+	trial   Trial
+	data    *Data
+	trainer *trainer
+	options Options
+	saved   time.Time // of the last checkpoint
 }
 
 func (r *run) path(file string) string { return filepath.Join(r.dir, file) }
@@ -225,11 +224,8 @@ func (r *run) finish(status Status) (*Result, error) {
 	for _, z := range r.data.EvaluationClasses {
 		result.Classes = append(result.Classes, r.data.Dataset.Classes[z])
 	}
-	if err := result.evaluate(m, r.data, append(r.trial.Method.Corrections(), r.corrections...)); err != nil {
+	if err := result.evaluate(m, r.data, r.trial.Method); err != nil {
 		return nil, err
-	}
-	if len(r.corrections) > 0 {
-		m.Correction = r.corrections[0]
 	}
 	if err := Save(r.path(ModelFile), newSaved(r.trial, m, r.data)); err != nil {
 		return nil, err
@@ -237,43 +233,15 @@ func (r *run) finish(status Status) (*Result, error) {
 	return result, r.close(result, curve)
 }
 
-// measure adds evaluations with corrections that a finished run was not asked for before.
-func (r *run) measure(result *Result, prepare func() (*Data, error)) error {
-	if result.Has(r.corrections) {
-		return nil
-	}
-	data, err := prepare()
-	if err != nil {
-		return err
-	}
-	m, err := Load(r.path(ModelFile))
-	if err != nil {
-		return err
-	}
-	p := *m.Pipeline
-	p.Transform = nil // the features of data are preprocessed
-	if err := result.evaluate(&p, data, r.corrections); err != nil {
-		return err
-	}
-	curve, err := ReadCurve(r.path(CurveFile), r.trial.Stage)
-	if err != nil {
-		return err
-	}
-	return r.trial.writeResult(r.dir, result, curve)
-}
-
-// evaluate adds the evaluations of a model of preprocessed features with corrections that r does not have.
-func (r *Result) evaluate(p *model.Pipeline, data *Data, corrections []model.Correction) error {
+// evaluate sets the evaluations of a model of preprocessed features with the corrections of its method.
+func (r *Result) evaluate(p *model.Pipeline, data *Data, m methods.Named) error {
 	val, u, other := data.evaluation, data.Dataset.Describe(data.EvaluationClasses), *p
 	detections, err := p.Detect(val.X, val.Rows)
 	if err != nil {
 		return err
 	}
-	for _, c := range corrections {
-		if r.Evaluation(c) != nil {
-			continue
-		}
-		other.Correction = c.Canonical()
+	for _, c := range m.Corrections() {
+		other.Decision = m.Decide(c)
 		scores, err := other.Classify(detections, u)
 		if err != nil {
 			return err
@@ -283,7 +251,7 @@ func (r *Result) evaluate(p *model.Pipeline, data *Data, corrections []model.Cor
 			return err
 		}
 		a := confusion.Accuracy()
-		r.Evaluations = append(r.Evaluations, Evaluation{other.Correction, a.PerClass, a.PerSample, confusion})
+		r.Evaluations = append(r.Evaluations, Evaluation{c, a.PerClass, a.PerSample, confusion})
 	}
 	return nil
 }
@@ -291,21 +259,21 @@ func (r *Result) evaluate(p *model.Pipeline, data *Data, corrections []model.Cor
 // decileSamples is the number of samples, about, of which deciles are stored.
 const decileSamples = 1000
 
-// storedOf returns the mean detections of the samples of each class, without classes that have none,
+// referenceOf returns the mean detections of the samples of each class, without classes that have none,
 // and if asked for the deciles of the detections of single samples, evenly spaced.
-func storedOf(c model.Classifier, s Samples, classes int, deciles bool) (stored model.Stored, err error) {
+func referenceOf(c model.Classifier, s Samples, classes int, deciles bool) (r model.Reference, err error) {
 	of := make([][]int, classes)
 	for i, z := range s.Labels {
 		of[z] = append(of[z], s.Rows[i])
 	}
-	means, step, columns := &stored.Detections, 1+len(s.Labels)/decileSamples, [][]float64(nil)
+	means, step, columns := &r.Detections, 1+len(s.Labels)/decileSamples, [][]float64(nil)
 	for _, rows := range of {
 		if len(rows) == 0 {
 			continue
 		}
 		a, err := c.Detect(s.X, rows)
 		if err != nil {
-			return stored, err
+			return r, err
 		}
 		if columns == nil {
 			columns = make([][]float64, a.Cols)
@@ -323,15 +291,15 @@ func storedOf(c model.Classifier, s Samples, classes int, deciles bool) (stored 
 		means.Rows, means.Cols = means.Rows+1, a.Cols
 	}
 	if deciles {
-		stored.Deciles = dataset.NewMatrix[float32](9, len(columns))
+		r.Deciles = dataset.NewMatrix[float32](9, len(columns))
 		for m, column := range columns {
 			slices.Sort(column)
-			for i := range stored.Deciles.Rows {
-				stored.Deciles.Row(i)[m] = float32(stat.Quantile(float64(i+1)/10, stat.Empirical, column, nil))
+			for i := range r.Deciles.Rows {
+				r.Deciles.Row(i)[m] = float32(stat.Quantile(float64(i+1)/10, stat.Empirical, column, nil))
 			}
 		}
 	}
-	return stored, nil
+	return r, nil
 }
 
 // fail finishes a run that would fail again.

@@ -44,7 +44,7 @@ func TestFilesOfARun(t *testing.T) {
 	trial := trialOn(d, model.SemanticSoft, Dev)
 	var calls Curve
 	root := t.TempDir()
-	result := testkit.Must(Run(context.Background(), root, trial, uncorrected, data(d, trial), Options{
+	result := testkit.Must(Run(context.Background(), root, trial, data(d, trial), Options{
 		OnEpoch:  func(_ Trial, e Epoch) { calls = append(calls, e) },
 		OnResume: func(Trial, int) { t.Error("OnResume was called for a new run") },
 	}))(t)
@@ -64,7 +64,7 @@ func TestFilesOfARun(t *testing.T) {
 	checkResult(t, d, stored, curve)
 
 	before := files(t, dir)
-	again := testkit.Must(Run(context.Background(), root, trial, uncorrected, data(d, trial), Options{
+	again := testkit.Must(Run(context.Background(), root, trial, data(d, trial), Options{
 		OnEpoch: func(Trial, Epoch) { t.Error("trained again") },
 	}))(t)
 	testkit.Equal(t, "result of the reused run", again, result)
@@ -100,7 +100,7 @@ func TestLockedRunIsBusy(t *testing.T) {
 	testkit.NoError(t, os.Mkdir(dir, 0o755))
 	other := flock.New(filepath.Join(dir, LockFile))
 	testkit.Equal(t, "held", testkit.Must(other.TryLock())(t), true)
-	if r, err := Run(context.Background(), root, trial, uncorrected, data(d, trial), Options{}); !errors.Is(err, ErrBusy) {
+	if r, err := Run(context.Background(), root, trial, data(d, trial), Options{}); !errors.Is(err, ErrBusy) {
 		t.Errorf("Run = %v, %v, expected %v", r, err, ErrBusy)
 	}
 	testkit.NoError(t, other.Unlock())
@@ -112,7 +112,7 @@ func TestInvalidTrialLeavesNoFolder(t *testing.T) {
 	d, root := tiny.Small(), t.TempDir()
 	trial := trialOn(d, model.SemanticHard, Dev)
 	lagoOf(trial).Batch = -1
-	_, err := Run(context.Background(), root, trial, uncorrected, data(d, trial), Options{})
+	_, err := Run(context.Background(), root, trial, data(d, trial), Options{})
 	testkit.WantError(t, err, "lago: batch: expected a whole number from 0 to 1000000, found -1")
 	if entries := testkit.Must(os.ReadDir(root))(t); len(entries) > 0 {
 		t.Errorf("an invalid trial left %v", entries)
@@ -127,7 +127,7 @@ func TestIrregularFilesAreRefused(t *testing.T) {
 		root := t.TempDir()
 		path := filepath.Join(root, trial.Name(), file)
 		testkit.NoError(t, os.MkdirAll(path, 0o755))
-		_, err := Run(context.Background(), root, trial, uncorrected, data(d, trial), Options{})
+		_, err := Run(context.Background(), root, trial, data(d, trial), Options{})
 		testkit.WantError(t, err, path+": expected a regular file")
 	}
 }
@@ -150,7 +150,7 @@ func TestFailedRunsAreFinished(t *testing.T) {
 	} {
 		root := t.TempDir()
 		trial := trialOn(c.d, model.SemanticHard, Dev)
-		r, err := Run(context.Background(), root, trial, uncorrected, data(c.d, trial), Options{})
+		r, err := Run(context.Background(), root, trial, data(c.d, trial), Options{})
 		testkit.WantError(t, err, c.want)
 		if nf := (*model.NotFinite)(nil); errors.As(err, &nf) != (c.status == NotFinite) {
 			t.Errorf("error %v of a run with the status %q", err, c.status)
@@ -160,7 +160,7 @@ func TestFailedRunsAreFinished(t *testing.T) {
 		if exists(filepath.Join(dir, ModelFile)) || exists(filepath.Join(dir, checkpointFile)) {
 			t.Error("the run left a model or a checkpoint")
 		}
-		again, repeated := Run(context.Background(), root, trial, uncorrected, data(c.d, trial), Options{
+		again, repeated := Run(context.Background(), root, trial, data(c.d, trial), Options{
 			OnEpoch: func(Trial, Epoch) { t.Error("trained again") },
 		})
 		if repeated == nil || repeated.Error() != err.Error() || !cmp.Equal(r, again) {
@@ -186,7 +186,7 @@ func TestResumedRunsRecordTheirEnvironments(t *testing.T) {
 	}
 	var warnings []string
 	for range 2 { // the second reuses the finished run
-		testkit.Must(Run(context.Background(), root, trial, uncorrected, data(d, trial), Options{
+		testkit.Must(Run(context.Background(), root, trial, data(d, trial), Options{
 			OnWarning: func(_ Trial, w string) { warnings = append(warnings, w) },
 		}))(t)
 	}
@@ -263,7 +263,7 @@ func TestFinishedRunsAreCheckedBeforeReuse(t *testing.T) {
 			dir := filepath.Join(root, trial.Name())
 			testkit.NoError(t, os.CopyFS(dir, os.DirFS(sound)))
 			c.damage(dir)
-			_, err := Run(context.Background(), root, trial, uncorrected, data(d, trial), Options{
+			_, err := Run(context.Background(), root, trial, data(d, trial), Options{
 				OnEpoch: func(Trial, Epoch) { t.Error("trained") },
 			})
 			testkit.WantError(t, err, filepath.Join(dir, c.want))

@@ -365,14 +365,13 @@ func (r *trainer) pipeline() (*model.Pipeline, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &model.Pipeline{Classifier: m, Impute: r.imputer, Correction: model.Correction{Kind: model.NoCorrection}}
+	p := &model.Pipeline{Classifier: m, Impute: r.imputer, Decision: r.trial.Method.Decide(model.Correction{})}
 	_, err = p.LAGO()
-	stored, err := storedOf(m, r.train, r.trainClasses.Rows, err == nil)
+	reference, err := referenceOf(m, r.train, r.trainClasses.Rows, err == nil)
 	if err != nil {
 		return nil, err
 	}
-	stored.Kind = r.trial.Method.Corrections()[1].Kind
-	return p, p.Store(stored, r.trainClasses)
+	return p, p.Refer(reference, r.trainClasses)
 }
 
 // evaluate classifies samples by a trained method.

@@ -19,6 +19,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/studies/protocol"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/train"
 )
@@ -327,7 +328,7 @@ func TestAdapt(t *testing.T) {
 	before := succeeds(t, args("predict", "--format", "csv")...)
 	path := filepath.Join(dir, train.ModelFile)
 	m := testkit.Must(train.Load(path))(t)
-	m.Adaptation = &train.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 60}}
+	m.Decision.Adaptation = &model.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 60}}
 	testkit.NoError(t, train.Save(path, m))
 	testkit.Equal(t, "without --adapt", succeeds(t, args("predict", "--format", "csv")...), before)
 	e := lagoTrain(t, args("predict", "--format", "csv", "--adapt")...)
@@ -349,7 +350,7 @@ func TestCalibratedPredictions(t *testing.T) {
 	before := succeeds(t, args("predict", "--format", "csv")...)
 	path := filepath.Join(dir, train.ModelFile)
 	m := testkit.Must(train.Load(path))(t)
-	m.Calibration = &train.Calibration{Temperature: 0.25, ErrorAfter: 0.1, Samples: 9, Classes: 3}
+	m.Decision.Calibration = &model.Calibration{Temperature: 0.25, ErrorAfter: 0.1, Samples: 9, Classes: 3}
 	testkit.NoError(t, train.Save(path, m))
 	e := lagoTrain(t, args("predict", "--format", "csv")...)
 	testkit.WantText(t, e.stderr, "calibrated on the validation classes (temperature 0.25", "choosing from 3 classes: ", "3 unseen, 0 seen in training")

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"errors"
 	"fmt"
 	"image"
@@ -130,7 +129,7 @@ func (o *predictionOptions) predictor(c *call, m *predictor.Model, d *dataset.Da
 		return nil, err
 	}
 	if o.Adapt && !p.Adapts() {
-		logrus.Warn(predictor.AdaptationWarning(m.Adaptation), "; predictions are those without --adapt")
+		logrus.Warn(predictor.AdaptationWarning(m.Decision.Adaptation), "; predictions are those without --adapt")
 	}
 	const few = 5 // to name
 	names, unseen := "", p.Unseen()
@@ -142,7 +141,7 @@ func (o *predictionOptions) predictor(c *call, m *predictor.Model, d *dataset.Da
 		others = fmt.Sprintf("--candidates %s chooses from %d", other, n)
 	}
 	if p.Mixed {
-		others += "; for seen and unseen classes together scores are corrected with " + cmp.Or(p.Generalised.String(), "omega 0")
+		others += fmt.Sprintf("; for seen and unseen classes together scores are corrected with omega %g", p.Decision.Omega)
 	}
 	logrus.Infof("choosing from %s%s (%s, data set %s; %d unseen, %d seen in training); %s",
 		format.Count(len(candidates.Names), "class"), names, format.Printable(candidates.What), format.Printable(d.Name), unseen, len(candidates.Names)-unseen, others)
@@ -158,8 +157,12 @@ func logCalibration(c *call, p *predictor.Predictor) {
 	case p.Temperature == 0:
 		logrus.Warnf("scores of %s are not probabilities; --temperature converts them", p.Method.Label())
 	case c.isSet("temperature"):
-	case p.Calibration != nil:
-		logrus.Infof("probabilities are calibrated on the validation classes (%s)", decision.CalibrationText(p.Calibration))
+	case decision.Calibrated(p.Decision.Calibration):
+		logrus.Infof("probabilities are calibrated on the validation classes (%s)", decision.CalibrationText(p.Decision.Calibration))
+	case p.Decision.Calibration != nil:
+		logrus.Warnf("probabilities are not calibrated (%s)", decision.CalibrationText(p.Decision.Calibration))
+	case p.Mixed:
+		logrus.Info("probabilities are not calibrated for seen and unseen classes together: lago-train run --hold-out --stage full chooses a temperature for these")
 	default:
 		logrus.Info("probabilities are not calibrated: the model has no temperature, which lago-train run --stage full chooses on the validation classes")
 	}

@@ -149,3 +149,24 @@ func Exp32(x float32) float32 {
 	p := ((((1.5403530e-4*f+1.3333558e-3)*f+9.6181291e-3)*f+5.5504109e-2)*f+2.4022651e-1)*f + 6.9314718e-1
 	return math.Float32frombits(math.Float32bits(p*f+1) + uint32(n)<<23)
 }
+
+// LogSumExp returns log sum_z exp(row[z]).
+func LogSumExp[T Float](row []T) float64 {
+	top := math.Inf(-1)
+	for _, v := range row { // max is slower than a branch; NaN makes the sum NaN
+		if float64(v) > top {
+			top = float64(v)
+		}
+	}
+	var sum float64
+	if single, ok := any(row).([]float32); ok {
+		for _, v := range single {
+			sum += float64(Exp32(v - float32(top)))
+		}
+		return top + math.Log(sum)
+	}
+	for _, v := range row {
+		sum += math.Exp(float64(v) - top)
+	}
+	return top + math.Log(sum)
+}

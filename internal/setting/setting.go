@@ -117,6 +117,12 @@ func Number(key string, to *float64, standard float64, r Range) Setting {
 	return bind(key, to, standard, r.Text, number, r.has)
 }
 
+// OneOf binds one of several numbers.
+func OneOf(key string, to *float64, standard float64, options ...float64) Setting {
+	valid := "one of " + format.Join(options)
+	return bind(key, to, standard, valid, number, func(x float64) bool { return slices.Contains(options, x) })
+}
+
 // Whole binds a whole number.
 func Whole(key string, to *int, standard int, r Range) Setting {
 	return bind(key, to, standard, r.Text, strconv.Atoi, func(n int) bool { return r.has(float64(n)) })

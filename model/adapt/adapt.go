@@ -41,7 +41,6 @@ import (
 	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/internal/setting"
-	"github.com/lago-train/lago-train/model"
 )
 
 // Shrinkage is the weight of the prior of a mean, in samples.
@@ -263,7 +262,7 @@ func (f *fit) expect() (changed int) {
 				for z, x := range similarity.Row(i) {
 					logits[z] = float64(s[z])/f.Temperature + f.Tau*float64(x) + offset[z]
 				}
-				logSum, best, p := model.LogSumExp(logits), 0, p.Row(i)
+				logSum, best, p := numeric.LogSumExp(logits), 0, p.Row(i)
 				for z, v := range logits {
 					p[z] = float32(math.Exp(v - logSum))
 					if v > logits[best] {

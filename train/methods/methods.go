@@ -223,7 +223,7 @@ var (
 	uncorrected  = model.Correction{Kind: model.NoCorrection, Omega: 0.5}
 )
 
-// omegas are those that a search tries, with each kind of correction.
+// omegas are those of each kind of correction. A run is evaluated with all.
 var omegas = []float64{0.25, 0.5, 1}
 
 // kinds are the corrections that the scores of the method can have, none first.
@@ -255,9 +255,17 @@ func (m Named) CorrectedSettings(c *model.Correction) setting.List {
 		setting.Choice("correction", &c.Kind, e.Correction.Kind, e.kinds()...).
 			Describe("correction of the scores by those of seen classes: none, evidence (their mean is subtracted) or standardise").
 			Try(setting.All(e.kinds()...)...),
-		setting.Number("omega", &c.Omega, e.Correction.Omega, setting.Fraction).
+		setting.OneOf("omega", &c.Omega, e.Correction.Omega, omegas...).
 			If(c.Kind != model.NoCorrection, "corrections evidence and standardise").
-			Describe("`VALUE` strength of the correction, from 0 to 1").Try(setting.All(omegas...)...))
+			Describe("`VALUE` strength of the correction: 0.25, 0.5 or 1").Try(setting.All(omegas...)...))
+}
+
+// Decide returns the decision of a correction alone. Without one, its kind is that which suits the scores.
+func (m Named) Decide(c model.Correction) model.Decision {
+	if !c.On() {
+		c = model.Correction{Kind: m.Corrections()[1].Kind}
+	}
+	return model.Decision{Kind: c.Kind, Scoring: model.Scoring{Omega: c.Omega}}
 }
 
 // Corrections lists those that a search tries for the method, none first.

@@ -1,14 +1,10 @@
-// Package decision adapts the predictions of trained models to batches of unlabelled samples
-// (see model/adapt), and chooses whether and how, for models that were not trained on the validation
-// classes, by samples of these, treated as unlabelled. Adaptation is off where its gain may be chance. The
-// settings are stored in model files.
 package decision
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
+	"math"
+	"math/rand/v2"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
@@ -16,9 +12,187 @@ import (
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/adapt"
+	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/metrics"
 )
+
+// whitened is the chain for models that do not whiten their features: classes
+// form rounder clusters in whitened features.
+const whitened preprocess.Chain = "sqrt,l2,whiten"
+
+// chooseAdaptation chooses the settings of the adaptation on features that are whitened, as the models do or
+// by a chain of its own.
+func chooseAdaptation(ctx context.Context, folds []*validated) (*model.Adaptation, error) {
+	var batches []*batch
+	var chain preprocess.Chain // of the features to adapt to, if the models do not whiten theirs
+	for _, f := range folds {
+		saved := *f.Saved
+		pipeline := *f.Pipeline
+		saved.Pipeline = &pipeline
+		if saved.Decision.Adaptation = nil; !f.Transform.Chain.Has(preprocess.Whiten) {
+			chain = whitened
+			if err := SetAdaptation(&saved, f.Data, &model.Adaptation{Preprocess: chain}); err != nil {
+				return nil, err
+			}
+		}
+		x, err := saved.AdaptedFeatures().Apply(f.samples.X, f.samples.Rows)
+		if err != nil {
+			return nil, err
+		}
+		batches = append(batches, &batch{adapt.Block{X: x, Scores: f.scores.scores}, f.scores.labels, f.scores.classes})
+	}
+	a, err := choose(ctx, batches)
+	if err == nil && a.Tau > 0 {
+		a.Preprocess = chain
+	}
+	return a, err
+}
+
+// SetAdaptation sets a copy of the settings of a model. Their preprocessing is fitted on the samples of the classes
+// that the model was trained on, without d.TestSeen: a model does not record whether it was trained on these.
+func SetAdaptation(m *train.Saved, d *dataset.Dataset, a *model.Adaptation) (err error) {
+	fitted := *a
+	m.Decision.Adaptation, fitted.Transform = &fitted, nil
+	if a.Preprocess == "" {
+		return nil
+	}
+	var learned []int
+	for z, name := range d.Classes {
+		if m.TrainedOn(name) {
+			learned = append(learned, z)
+		}
+	}
+	s := train.Select(d, d.Features, learned).Without(d.TestSeen)
+	fitted.Transform, err = preprocess.Fit(a.Preprocess, 0, s.X, s.Rows)
+	return err
+}
+
+// The settings to choose from: temperatures relative to the one with the lowest negative
+// log-likelihood on the validation classes, and tau.
+var (
+	temperatures = []float64{1, 2, 4}
+	taus         = []float64{15, 30, 60, 120, 240}
+)
+
+const (
+	maxSamples = 2000 // of a fold, to bound the time of a choice
+)
+
+// batch is samples with the scores of a model.
+type batch struct {
+	adapt.Block       // preprocessed features, and scores
+	labels      []int // columns of the scores
+	classes     []int // of the columns, by which choose knows those that are in several folds
+}
+
+// pick returns a normalised copy of some samples.
+func (b *batch) pick(rows []int) *batch {
+	s := &batch{Block: adapt.Block{X: b.X.Gather(rows), Scores: b.Scores.Gather(rows)}, classes: b.classes}
+	for _, r := range rows {
+		s.labels = append(s.labels, b.labels[r])
+	}
+	adapt.Normalise([]adapt.Block{s.Block})
+	return s
+}
+
+// before is the accuracy by class of the scores.
+func (b *batch) before() []float64 { return metrics.TopK(b.Scores, b.labels, 1).Recall() }
+
+// after is the accuracy by class after adaptation; b is normalised.
+func (b *batch) after(ctx context.Context, s adapt.Settings) ([]float64, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	r, err := adapt.Fit([]adapt.Block{b.Block}, s)
+	if err != nil {
+		return nil, err
+	}
+	return metrics.TopK(r.P, b.labels, 1).Recall(), nil
+}
+
+// choose chooses the temperature and tau with the highest accuracy on samples of validation classes. If the
+// 95 % interval of their gain over classes includes 0, Tau is 0.
+func choose(ctx context.Context, folds []*batch) (*model.Adaptation, error) {
+	a := &model.Adaptation{Settings: adapt.Settings{Temperature: 1}}
+	r := rand.New(rand.NewPCG(13, 0))
+	var whole []*batch
+	var before []float64
+	scale := 0.0
+	for _, b := range folds {
+		rows := r.Perm(len(b.labels))
+		part := b.pick(rows[:min(maxSamples, len(rows))])
+		whole, before = append(whole, part), append(before, part.before()...)
+		a.Samples += len(b.labels)
+		t, err := metrics.FitTemperature(part.Scores, part.labels)
+		if err != nil {
+			scale = math.NaN() // scores at chance, or without a mistake
+		}
+		scale += t / float64(len(folds))
+	}
+	a.Before = meanOf(before)
+	a.After = a.Before
+	perClass := byClass(whole, before)
+	a.Classes = len(perClass)
+	if math.IsNaN(scale) {
+		return a, nil
+	}
+	var best []float64 // by class
+	settings := a.Settings
+	for _, tau := range taus {
+		for _, t := range temperatures {
+			s, after := adapt.Settings{Temperature: t * scale, Tau: tau}, []float64(nil)
+			for _, f := range whole {
+				of, err := f.after(ctx, s)
+				if err != nil {
+					return nil, err
+				}
+				after = append(after, of...)
+			}
+			if best == nil || meanOf(after) > meanOf(best) {
+				settings, best = s, after
+			}
+		}
+	}
+	if gain := metrics.PairedDifference(byClass(whole, best), perClass).Interval; gain.Low > 0 {
+		interval := model.Interval(gain)
+		a.Settings, a.After, a.Interval = settings, meanOf(best), &interval
+	}
+	return a, nil
+}
+
+// byClass averages accuracies, by class of all folds, over the folds that have the class. The
+// order is that in which the folds have them.
+func byClass(folds []*batch, accuracies []float64) []float64 {
+	of := map[int][]float64{}
+	var classes []int
+	for _, f := range folds {
+		for i, z := range f.classes {
+			if of[z] == nil {
+				classes = append(classes, z)
+			}
+			of[z] = append(of[z], accuracies[i])
+		}
+		accuracies = accuracies[len(f.classes):]
+	}
+	means := make([]float64, len(classes))
+	for i, z := range classes {
+		means[i] = meanOf(of[z])
+	}
+	return means
+}
+
+// meanOf leaves out NaN.
+func meanOf(perClass []float64) float64 {
+	var sum, n float64
+	for _, v := range perClass {
+		if v == v {
+			sum += v
+			n++
+		}
+	}
+	return sum / n
+}
 
 // ClassAccuracy is the accuracy of the model in a file on each of some classes of d, adapted
 // to the samples of these classes together; NaN for classes without samples.
@@ -41,18 +215,6 @@ func ClassAccuracy(path string, d *dataset.Dataset, classes []int) ([]float64, e
 		return nil, err
 	}
 	return metrics.TopK(adapted.P, s.Labels, 1).Recall(), nil
-}
-
-// Stored returns what was chosen for model files, nil if one of them has no settings.
-func Stored(models []string) (c *Chosen, err error) {
-	for _, path := range models {
-		m, err := train.Load(path)
-		if err != nil || m.Adaptation == nil || m.Fit == nil {
-			return nil, err
-		}
-		c = &Chosen{m.Adaptation, m.Calibration, m.Fit, m.Generalised}
-	}
-	return c, nil
 }
 
 // Report compares inductive predictions, each sample by itself, with transductive ones,
@@ -78,7 +240,7 @@ func Evaluate(m *train.Saved, s train.Samples, scores dataset.Matrix[float32]) (
 	if err != nil {
 		return nil, err
 	}
-	a := m.Adaptation
+	a := m.Decision.Adaptation
 	fitted, err := predictor.Adapt([]adapt.Block{{X: x.Gather(x.AllRows()), Scores: scores}}, a.Settings)
 	if err != nil {
 		return nil, err
@@ -109,103 +271,4 @@ func (r *Report) Table() *table.Table {
 		t.Note("Not adapted: most of the candidate classes seem to be absent.")
 	}
 	return t
-}
-
-// CalibrationText says in one line what was chosen.
-func CalibrationText(c *train.Calibration) string {
-	if c == nil {
-		return "none: no temperature fits the validation classes"
-	}
-	change := fmt.Sprintf("%.3f", c.ErrorAfter)
-	if c.ErrorBefore != nil {
-		change = fmt.Sprintf("%.3f -> %.3f", *c.ErrorBefore, c.ErrorAfter)
-	}
-	return fmt.Sprintf("temperature %.3g; expected calibration error on %d validation classes: %s", c.Temperature, c.Classes, change)
-}
-
-// omegas are those that validation chooses from where seen and unseen classes are candidates together.
-var omegas = []float64{0, 0.25, 0.5, 1}
-
-// RemedyNames are those of Remedies.
-var RemedyNames = []string{"raw", "stacked", "corrected", "both"}
-
-// Remedies returns what makes up for the higher scores of seen classes, in the order of their names: nothing,
-// calibrated stacking, the correction by seen classes, and both. Omega and gamma, the mean over the folds,
-// have the highest harmonic mean of the accuracies on held-out samples of train classes and on those of
-// validation classes, all of them candidates; of equals the largest omega, since the stored detections of
-// seen classes are corrected in full by 1. Without such samples it returns nil. models are those of the folds.
-func Remedies(ctx context.Context, folds []Fold, models []*predictor.Model) ([]train.Remedy, error) {
-	kind := models[0].CorrectionKind()
-	list := make([]train.Remedy, len(RemedyNames))
-	at := make([][]*metrics.Stacking, len(omegas)) // by omega and fold
-	for i, f := range folds {
-		d, p := f.Data, *models[i].Pipeline
-		classes := slices.Concat(d.Split.Train, d.Split.Val)
-		all, sides := train.Select(d, d.Features, classes), make(metrics.Sides, len(classes))
-		s := train.Samples{X: d.Features}
-		for z := range sides {
-			sides[z] = z >= len(d.Split.Train)
-		}
-		for k, row := range all.Rows {
-			z := all.Labels[k]
-			if _, held := slices.BinarySearch(d.TestSeen, row); held != sides[z] {
-				s.Rows, s.Labels = append(s.Rows, row), append(s.Labels, z)
-			}
-		}
-		if !f.HoldOut || sides.Check(s.Labels) != nil {
-			return nil, ctx.Err()
-		}
-		detected, err := p.Detect(s.X, s.Rows)
-		if err != nil {
-			return nil, err
-		}
-		for o, omega := range omegas {
-			p.Correction = model.Correction{Kind: kind, Omega: omega}
-			scores, err := p.Classify(detected, d.Describe(classes))
-			if err = cmp.Or(err, ctx.Err()); err != nil {
-				return nil, err
-			}
-			at[o] = append(at[o], metrics.NewStacking(scores, s.Labels, sides))
-		}
-	}
-	for o, omega := range omegas {
-		gamma := 0.0
-		for _, s := range at[o] {
-			gamma += s.Best() / float64(len(at[o]))
-		}
-		for i := range list {
-			if (omega > 0) != (i > 1) {
-				continue
-			}
-			r := train.Remedy{Correction: model.Correction{Kind: kind, Omega: omega}, Gamma: gamma * float64(i%2)}
-			for _, s := range at[o] {
-				r.Validation += s.At(r.Gamma).Mean / float64(len(at[o]))
-			}
-			if r.Validation >= list[i].Validation {
-				list[i] = r
-			}
-		}
-	}
-	return list, nil
-}
-
-// Preferred returns the index of the remedy that validation prefers, of equals the first in the order
-// corrected, raw, stacked and both.
-func Preferred(list []train.Remedy) int {
-	best := 2
-	for _, i := range []int{0, 1, 3} {
-		if list[i].Validation > list[best].Validation {
-			best = i
-		}
-	}
-	return best
-}
-
-// generalise returns the preferred remedy. Without held-out samples it is the correction in full.
-func generalise(ctx context.Context, folds []Fold, models []*predictor.Model) (*train.Remedy, error) {
-	list, err := Remedies(ctx, folds, models)
-	if list == nil {
-		return &train.Remedy{Correction: model.Correction{Kind: models[0].CorrectionKind(), Omega: 1}}, err
-	}
-	return &list[Preferred(list)], err
 }

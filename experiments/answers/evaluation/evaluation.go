@@ -5,16 +5,13 @@ package evaluation
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/answers/decision"
-	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
@@ -100,9 +97,8 @@ type Result struct {
 	Unseen       *float64  `json:"unseen"`        // on unseen classes, chosen among all
 	HarmonicMean *float64  `json:"harmonic_mean"` // of seen and unseen
 	AUSUC        *float64  `json:"ausuc"`         // area under the seen-unseen curve
-	Calibrated   *Stacking `json:"calibrated"`    // with the gamma that validation chose
-	// of one model that a run of the dev stage validates: without and with what helps unseen classes
-	Remedies []Remedy `json:"remedies,omitempty"`
+	Raw          *Stacking `json:"raw"`           // of scores without correction
+	Calibrated   *Stacking `json:"calibrated"`    // of these with the gamma that validation chose
 
 	Intervals Intervals `json:"intervals"` // over classes
 
@@ -121,7 +117,8 @@ type Result struct {
 	Notes      []string    `json:"notes"`      // remarks, as sentences
 
 	scored       *scored
-	remedy       train.Remedy // of the scores of one model
+	asScored     Stacking         // of seen and unseen classes
+	corrected    model.Correction // of the scores of one model
 	confusion    metrics.Confusion
 	curve        []metrics.Point // nil without seen classes
 	calibrations []*Calibration  // that exist: without and with the temperature
@@ -164,11 +161,23 @@ type Validation struct {
 	NLL          *float64 `json:"nll"`           // with the temperature
 }
 
-// Stacking is the accuracy of calibrated stacking.
+// Stacking is the accuracy of calibrated stacking (Chao et al. 2016).
 type Stacking struct {
 	Gamma float64 `json:"gamma"` // subtracted from the scores of seen classes
 	metrics.Generalised
 	Intervals metrics.GeneralisedInterval `json:"intervals"`
+
+	scores *metrics.Stacking
+}
+
+func stackingAt(s *metrics.Stacking, gamma float64) Stacking {
+	return Stacking{gamma, s.At(gamma), s.Interval(gamma), s}
+}
+
+// Minus is the difference of the harmonic means of two accuracies on the same samples, and its interval over
+// classes.
+func (s Stacking) Minus(other Stacking) (mean float64, interval metrics.Interval) {
+	return s.scores.Difference(s.Gamma, other.scores, other.Gamma)
 }
 
 // Calibration says how reliable p(z|x) is. Its fields are null for bare scores.
@@ -234,7 +243,8 @@ func (c Config) evaluate(s, validation *scored) *Result {
 	}
 	r.listClasses()
 	if r.UnseenSamples, r.UnseenClasses = r.Samples, r.Classes; s.sides != nil {
-		r.generalise(validation)
+		r.generalise()
+		r.stack(s, validation)
 	}
 	if s.kind != BareScores {
 		r.Calibration = c.calibrate(s, 1, "as scored")
@@ -271,8 +281,8 @@ func (r *Result) listClasses() {
 	r.Mistakes = r.Mistakes[:min(maxMistakes, len(r.Mistakes))]
 }
 
-// generalise compares seen and unseen classes without and with gamma.
-func (r *Result) generalise(validation *scored) {
+// generalise compares seen and unseen classes.
+func (r *Result) generalise() {
 	s := r.scored
 	alone, labels := s.sides.Alone(s.scores, s.labels)
 	if s.alone.Rows > 0 {
@@ -283,20 +293,29 @@ func (r *Result) generalise(validation *scored) {
 
 	r.UnseenSamples, r.UnseenClasses = len(labels), alone.Cols
 	stacking := metrics.NewStacking(s.scores, s.labels, s.sides)
-	plain := stacking.At(0)
-	r.Seen, r.Unseen, r.HarmonicMean = &plain.Seen, &plain.Unseen, &plain.Mean
-	r.Intervals.GeneralisedInterval = stacking.Interval(0)
+	r.asScored = stackingAt(stacking, 0)
+	r.Seen, r.Unseen, r.HarmonicMean = &r.asScored.Seen, &r.asScored.Unseen, &r.asScored.Mean
+	r.Intervals.GeneralisedInterval = r.asScored.Intervals
 	r.curve = stacking.Curve()
 	area := metrics.AUSUC(r.curve)
 	r.AUSUC = &area
-	if validation != nil {
-		v := metrics.NewStacking(validation.scores, validation.labels, validation.sides)
-		gamma := v.Best()
-		r.Calibrated = &Stacking{gamma, stacking.At(gamma), stacking.Interval(gamma)}
-		mean := v.At(gamma).Mean
-		r.Validation.HarmonicMean = &mean
-	}
 }
+
+// stack evaluates scores without correction, and calibrated stacking of these.
+func (r *Result) stack(s, validation *scored) {
+	stacking := metrics.NewStacking(s.scores, s.labels, s.sides)
+	raw := stackingAt(stacking, 0)
+	if r.Raw = &raw; validation == nil {
+		return
+	}
+	v := metrics.NewStacking(validation.scores, validation.labels, validation.sides)
+	gamma := v.Best()
+	calibrated, mean := stackingAt(stacking, gamma), v.At(gamma).Mean
+	r.Calibrated, r.Validation.HarmonicMean = &calibrated, &mean
+}
+
+// Corrected returns the accuracies of seen and unseen classes together as scored.
+func (r *Result) Corrected() Stacking { return r.asScored }
 
 // temper evaluates the probabilities with the temperature that fits the validation scores.
 func (c Config) temper(r *Result, validation *scored) {
@@ -338,58 +357,3 @@ func (r *Result) note(format string, args ...any) {
 // Scores returns the scores that were evaluated, samples x classes; for an ensemble the
 // logs of the mean probabilities.
 func (r *Result) Scores() dataset.Matrix[float32] { return r.scored.scores }
-
-// Remedy is the accuracies in the generalised setting with something that makes up for the higher scores
-// of seen classes: calibrated stacking, the correction by seen classes, or both.
-type Remedy struct {
-	Name      string `json:"name"`      // raw, stacked, corrected or both
-	Preferred bool   `json:"preferred"` // by validation
-	train.Remedy
-	metrics.Generalised
-	Intervals metrics.GeneralisedInterval `json:"intervals"`
-
-	stacking *metrics.Stacking
-}
-
-// String names the remedy and what validation chose.
-func (r Remedy) String() string {
-	return strings.TrimSuffix(r.Name+", "+r.Remedy.String(), ", ")
-}
-
-// Minus is the difference of the harmonic means of two remedies on the same samples, and its interval over
-// classes.
-func (r Remedy) Minus(other Remedy) (mean float64, interval metrics.Interval) {
-	return r.stacking.Difference(r.Gamma, other.stacking, other.Gamma)
-}
-
-// Remedies evaluates one model without and with each remedy. The run of the dev stage chooses omega and gamma.
-func (m Models) Remedies(ctx context.Context) ([]Remedy, error) {
-	if err := m.check(); err != nil {
-		return nil, err
-	}
-	return m.remedies(ctx, m.Models[0], m.Dev[0])
-}
-
-func (m Models) remedies(ctx context.Context, of, dev *predictor.Model) (list []Remedy, err error) {
-	chosen, err := decision.Remedies(ctx, []decision.Fold{{Model: dev.Path, Data: m.Data, HoldOut: dev.Trial.HoldOut}}, []*predictor.Model{dev})
-	if err != nil {
-		return nil, err
-	}
-	tests := map[float64]*metrics.Stacking{} // by omega
-	for i, choice := range chosen {
-		stacking := tests[choice.Omega]
-		if stacking == nil {
-			corrected := *of.Saved
-			corrected.Generalised = &train.Remedy{Correction: choice.Correction}
-			scores, err := m.score(ctx, []*predictor.Model{{Saved: &corrected, Path: of.Path, Trial: of.Trial}}, m.Candidates, m.Split == ValSplit)
-			if err != nil {
-				return nil, err
-			}
-			stacking = metrics.NewStacking(scores[0].scores, scores[0].labels, scores[0].sides)
-			tests[choice.Omega] = stacking
-		}
-		r := Remedy{decision.RemedyNames[i], i == decision.Preferred(chosen), choice, stacking.At(choice.Gamma), stacking.Interval(choice.Gamma), stacking}
-		list = append(list, r)
-	}
-	return list, nil
-}

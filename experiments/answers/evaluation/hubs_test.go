@@ -13,6 +13,7 @@ import (
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
@@ -27,8 +28,8 @@ var remedies = []struct {
 	by   func(of []float64) func(s, p float64) float64
 }{
 	{"none", func([]float64) func(s, p float64) float64 { return func(s, _ float64) float64 { return s } }},
-	{"evidence, omega 0.5", less(func(of []float64) float64 { return 0.5 * model.LogSumExp(of) })},
-	{"evidence, omega 1: the inverted softmax", less(model.LogSumExp)},
+	{"evidence, omega 0.5", less(func(of []float64) float64 { return 0.5 * numeric.LogSumExp(of) })},
+	{"evidence, omega 1: the inverted softmax", less(numeric.LogSumExp)},
 	{"standardise, omega 1", func(of []float64) func(s, p float64) float64 {
 		mean, deviation := stat.PopMeanStdDev(of, nil)
 		return func(s, _ float64) float64 { return (s - mean) / deviation }
@@ -76,7 +77,7 @@ func TestHubs(t *testing.T) {
 		}
 		classes, s := describe(m.Split.Test), train.Select(d, d.Features, m.Split.Test)
 		a := testkit.Must(m.Detect(s.X, s.Rows))(t)
-		for column, of := range []dataset.Matrix[float32]{m.Stored.Detections, a, m.Stored.Detections} {
+		for column, of := range []dataset.Matrix[float32]{m.Reference.Detections, a, m.Reference.Detections} {
 			if column == 2 {
 				classes.P = describe(m.Learned).P
 			}
@@ -93,7 +94,7 @@ func TestHubs(t *testing.T) {
 					by[z] = r.by(column)
 				}
 				for i := range scores.Rows {
-					all := model.LogSumExp(scores.Row(i))
+					all := numeric.LogSumExp(scores.Row(i))
 					for z, s := range scores.Row(i) {
 						corrected.Row(i)[z] = float32(by[z](s, math.Exp(s-all)))
 					}

@@ -81,11 +81,19 @@ func (c Config) EvaluateModels(ctx context.Context, m Models) (*Result, error) {
 	}
 	r := c.evaluate(mean(scores, temperatures), mean(devScores, temperatures))
 	r.Source = Source{Split: string(m.Split), Candidates: m.Candidates.What, Dataset: m.Data.Name}
-	if m.generalised() && len(m.Models) == 1 && dev != nil {
-		if r.Remedies, err = m.remedies(ctx, m.Models[0], dev[0]); err != nil {
+	if m.generalised() {
+		raw, err := m.score(ctx, uncorrected(m.Models), m.Candidates, m.Split == ValSplit)
+		if err != nil {
 			return nil, err
 		}
-		r.remedy = *cmp.Or(m.Models[0].Generalised, &train.Remedy{Correction: m.Models[0].Correction})
+		devRaw, err := m.score(ctx, uncorrected(dev), m.validating(), true)
+		if err != nil {
+			return nil, err
+		}
+		r.stack(mean(raw, temperatures), mean(devRaw, temperatures))
+		if len(m.Models) == 1 {
+			r.corrected = m.Models[0].Decision.ForMixed().Correction()
+		}
 	}
 	if m.Adapt {
 		if err := m.adapt(ctx, r, dev, missing); err != nil {
@@ -348,6 +356,16 @@ func (m Models) score(ctx context.Context, models []*predictor.Model, c predicto
 	return list, nil
 }
 
+// uncorrected returns copies of models that correct no scores.
+func uncorrected(models []*predictor.Model) (list []*predictor.Model) {
+	for _, m := range models {
+		p := *m.Pipeline
+		p.Decision.Omega, p.Decision.Mixed = 0, nil
+		list = append(list, m.With(&p))
+	}
+	return list
+}
+
 // temperatures returns those by which an ensemble turns the scores of each model into probabilities.
 // missing says why there are no scores of the dev stage.
 func (m Models) temperatures(scores, dev []*scored, missing string) (list []float64, err error) {
@@ -403,7 +421,7 @@ func (m Models) adapt(ctx context.Context, r *Result, dev []*predictor.Model, mi
 		if err != nil {
 			return err
 		}
-		if err := decision.Set(model.Saved, m.Data, chosen.Adaptation); err != nil {
+		if err := decision.SetAdaptation(model.Saved, m.Data, chosen.Adaptation); err != nil {
 			return err
 		}
 	}

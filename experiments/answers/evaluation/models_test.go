@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
@@ -39,12 +40,12 @@ func heldOutLab(t testing.TB) *lab.Lab {
 }
 
 // trainOne trains a method in one stage, with samples held out unless change says otherwise.
-func trainOne(t testing.TB, l *lab.Lab, method string, stage train.Stage, seed uint64, change func(*lab.Task)) *predictor.Model {
+func trainOne(t testing.TB, l *lab.Lab, method string, stage train.Stage, seed uint64, change func(*train.Trial)) *predictor.Model {
 	t.Helper()
-	trial := lab.Task{Trial: train.Trial{
+	trial := train.Trial{
 		Dataset: l.Data.Name, Fingerprint: l.Fingerprint(), Stage: stage, Preprocess: "none", Ridge: 1, HoldOut: true,
 		Epochs: 4, Patience: 4, Seed: seed, Method: labelled.Method(method),
-	}}
+	}
 	if method != "eszsl" {
 		testkit.NoError(t, trial.Method.Set("lr", "0.01"))
 		testkit.NoError(t, trial.Method.Set("batch", "16"))
@@ -52,44 +53,32 @@ func trainOne(t testing.TB, l *lab.Lab, method string, stage train.Stage, seed u
 	if change != nil {
 		change(&trial)
 	}
-	runs := testkit.Must(l.Do(context.Background(), []lab.Task{trial}))(t)
-	testkit.NoError(t, l.Decide(context.Background(), runs))
+	runs := testkit.Must(l.Do(context.Background(), []train.Trial{trial}))(t)
 	return read(t, filepath.Join(runs[0].Dir, train.ModelFile))
 }
 
-// In the generalised setting, one model is evaluated without and with each remedy, with the omega and gamma
-// that have the highest harmonic mean on the classes of the dev stage.
-func TestRemedies(t *testing.T) {
+// In the generalised setting, a model is evaluated as it is decided, and without a correction, to which
+// calibrated stacking is applied: its rows are the same whatever is decided.
+func TestStackingOfRawScores(t *testing.T) {
 	l := heldOutLab(t)
-	of := func(stage train.Stage, omega float64) Models {
-		m := trainOne(t, l, "semantic-hard", stage, 5, func(task *lab.Task) {
-			task.Correction = model.Correction{Kind: model.Subtract, Omega: omega}
-		})
-		return Models{Data: l.Data, Split: TestSplit, Candidates: all(l.Data), Models: []*predictor.Model{m}}
-	}
-	if alone := evaluated(t, of(train.Test, 0.5)); len(alone.Remedies) != 0 {
-		t.Errorf("without a run of the dev stage there are %+v", alone.Remedies)
-	}
-	of(train.Dev, 0.5)
-	half := evaluated(t, of(train.Test, 0.5))
-	for i, name := range []string{"raw", "stacked", "corrected", "both"} {
-		r := half.Remedies[i]
-		if r.Name != name || (r.Omega == 0) != (i < 2) || i%2 == 0 && r.Gamma != 0 {
-			t.Errorf("remedy %d is %+v, expected %s", i, r, name)
+	dev, test := trained(t, l)
+	of := func(omega float64) *Result {
+		for _, m := range []*predictor.Model{dev[0], test[0]} {
+			m.Decision.Mixed = &model.Scoring{Omega: omega}
 		}
-		alone := evaluated(t, of(train.Test, r.Omega)) // the model with this correction
-		want := metrics.Generalised{Seen: *alone.Seen, Unseen: *alone.Unseen, Mean: *alone.HarmonicMean}
-		if i%2 == 0 && r.Generalised != want {
-			t.Errorf("%s has %+v, the model with its correction %+v", name, r.Generalised, want)
-		}
-		if mean, interval := r.Minus(r); mean != 0 || interval != (metrics.Interval{}) {
-			t.Errorf("%s minus itself is %g (%s)", name, mean, interval)
-		}
+		return evaluated(t, Models{Data: l.Data, Split: TestSplit, Candidates: all(l.Data), Models: test[:1], Dev: dev[:1]})
 	}
-	if r := half.Remedies; r[3].Validation < r[2].Validation || r[1].Validation < r[0].Validation {
-		t.Errorf("gamma makes validation worse: %+v", r)
+	raw, corrected := of(0), of(1)
+	testkit.Equal(t, "raw", raw.Raw.Generalised, metrics.Generalised{Seen: *raw.Seen, Unseen: *raw.Unseen, Mean: *raw.HarmonicMean})
+	testkit.Equal(t, "raw beside a correction", corrected.Raw.Generalised, raw.Raw.Generalised)
+	testkit.Equal(t, "stacked beside a correction", corrected.Calibrated.Generalised, raw.Calibrated.Generalised)
+	if corrected.Calibrated.Gamma != raw.Calibrated.Gamma || *corrected.HarmonicMean == *raw.HarmonicMean {
+		t.Errorf("gamma %g and %g, harmonic mean %g", corrected.Calibrated.Gamma, raw.Calibrated.Gamma, *corrected.HarmonicMean)
 	}
-	testkit.WantText(t, testlab.Text(half.Tables()), "│ raw ", "│ stacked, gamma ", "│ corrected, omega ", "│ both, omega ")
+	if mean, interval := raw.Raw.Minus(raw.Corrected()); mean != 0 || interval != (metrics.Interval{}) {
+		t.Errorf("raw minus itself is %g (%s)", mean, interval)
+	}
+	testkit.WantText(t, testlab.Text(corrected.Tables()), "│ as scored ", "│ raw", "│ stacked: raw, gamma ", "as scored: corrected, omega 1, as predict")
 }
 
 // all are the candidates of the generalised setting.
@@ -97,12 +86,12 @@ func all(d *dataset.Dataset) predictor.Candidates {
 	return new(predictor.Model).SelectedCandidates(d, predictor.All)
 }
 
-// Scores are those of predict, among seen and unseen classes with the remedy that is stored.
+// Scores are those of predict, among seen and unseen classes with the omega that is stored.
 func TestEvaluateAsPredicted(t *testing.T) {
 	l := heldOutLab(t)
 	dev, test := trained(t, l)
 	for _, m := range []*predictor.Model{dev[0], test[0]} {
-		m.Generalised = &train.Remedy{Correction: model.Correction{Kind: model.Subtract, Omega: 1}, Gamma: 0.5}
+		m.Decision.Mixed = &model.Scoring{Omega: 1}
 	}
 	for _, s := range []predictor.Selection{predictor.Unseen, predictor.All} {
 		c := test[0].SelectedCandidates(l.Data, s)
@@ -110,8 +99,8 @@ func TestEvaluateAsPredicted(t *testing.T) {
 		p := testkit.Must(test[0].Predictor(c, predictor.Options{}))(t)
 		r := testkit.Must(p.Predict(t.Context(), &predictor.Samples{Data: l.Data, Rows: e.scored.rows}, predictor.Listing{Top: 1}))(t)
 		testkit.Near(t, string(s)+": accuracy", e.PerSample, float64(r.Count().Correct)/float64(len(r.Samples)), 1e-9)
-		if s == predictor.All && (e.remedy != *test[0].Generalised || e.Calibrated == nil) {
-			t.Errorf("scored with %+v", e.remedy)
+		if s == predictor.All && (e.corrected.Omega != 1 || e.Calibrated == nil) {
+			t.Errorf("scored with %+v", e.corrected)
 		}
 	}
 }
@@ -179,7 +168,7 @@ func TestEvaluateModels(t *testing.T) {
 			testkit.WantText(t, strings.Join(e.Notes, "\n"), "themselves are evaluated")
 		}
 	}
-	trainOne(t, l, "semantic-hard", train.Dev, 5, func(trial *lab.Task) { trial.Epochs = 6 })
+	trainOne(t, l, "semantic-hard", train.Dev, 5, func(trial *train.Trial) { trial.Epochs = 6 })
 	e := evaluated(t, Models{Data: l.Data, Split: TestSplit, Models: dev[:1]})
 	validatedBy(t, e, dev[0])
 	testkit.WantText(t, strings.Join(e.Notes, "\n"), "dev stage: settings must not be chosen by its test accuracy")
@@ -194,7 +183,7 @@ func TestEvaluateAdapted(t *testing.T) {
 	if first == nil || first.Temperature <= 0 {
 		t.Fatalf("%+v", first)
 	}
-	test[0].Saved.Adaptation = &train.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 20}}
+	test[0].Saved.Decision.Adaptation = &model.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 20}}
 	e := evaluated(t, m)
 	if e.Adapted.Tau != 20 || e.PerClass != accuracyOf(t, test[0]).PerClass {
 		t.Errorf("%+v", e.Adapted)
@@ -252,7 +241,7 @@ func TestEvaluateGeneralised(t *testing.T) {
 	}
 	testkit.WantText(t, moved.Notes[0], "neither gamma nor a temperature", alone)
 	m.Dev = dev[:1]
-	if diff := cmp.Diff(e.Calibrated, evaluated(t, m).Calibrated); diff != "" {
+	if diff := cmp.Diff(e.Calibrated, evaluated(t, m).Calibrated, cmpopts.IgnoreUnexported(Stacking{})); diff != "" {
 		t.Errorf("by the given run (-want +got):\n%s", diff)
 	}
 }
@@ -280,8 +269,8 @@ func TestUnseenSamplesChooseNothing(t *testing.T) {
 func TestDevRun(t *testing.T) {
 	l := heldOutLab(t)
 	dev, test := trained(t, l)
-	trainOne(t, l, "semantic-hard", train.Dev, 5, func(trial *lab.Task) { testkit.NoError(t, trial.Method.Set("beta", "0.5")) })
-	late := trainOne(t, l, "semantic-hard", train.Test, 5, func(trial *lab.Task) { trial.Epochs = 9 })
+	trainOne(t, l, "semantic-hard", train.Dev, 5, func(trial *train.Trial) { testkit.NoError(t, trial.Method.Set("beta", "0.5")) })
+	late := trainOne(t, l, "semantic-hard", train.Test, 5, func(trial *train.Trial) { trial.Epochs = 9 })
 	want := func(of, run *predictor.Model) {
 		t.Helper()
 		if found := testkit.Must(devRun(of))(t); found.Dir() != run.Dir() {
@@ -290,7 +279,7 @@ func TestDevRun(t *testing.T) {
 	}
 	want(test[0], dev[0])
 	want(late, dev[0])
-	longer := trainOne(t, l, "semantic-hard", train.Dev, 5, func(trial *lab.Task) { trial.Epochs = 6 })
+	longer := trainOne(t, l, "semantic-hard", train.Dev, 5, func(trial *train.Trial) { trial.Epochs = 6 })
 	want(test[0], longer)
 	testkit.NoError(t, os.Remove(filepath.Join(longer.Dir(), train.ResultFile)))
 	want(test[0], dev[0]) // which is finished
@@ -345,7 +334,7 @@ func TestEvaluateModelsRefuses(t *testing.T) {
 	dev, test := trained(t, l)
 	damaged := read(t, test[0].Path) // it must not be evaluated as if it predicted the first class
 	damaged.Saved.Classifier.(method.Model).Tensors()[0].Matrix.Data[0] = float32(math.NaN())
-	keep := func(trial *lab.Task) { trial.HoldOut = false }
+	keep := func(trial *train.Trial) { trial.HoldOut = false }
 	leaky, baselineDev := trainOne(t, l, "semantic-hard", train.Test, 5, keep), trainOne(t, l, "eszsl", train.Dev, 1, nil)
 	other := func(change func(*dataset.Dataset)) *dataset.Dataset {
 		o := *d

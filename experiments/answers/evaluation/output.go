@@ -1,13 +1,11 @@
 package evaluation
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/lago-train/lago-train/experiments/runs/plot"
@@ -27,9 +25,11 @@ func (r *Result) Tables() []*table.Table {
 		list = append(list, r.generalisedTable())
 	}
 	if u := r.Unknown; u != nil {
-		t := table.New("Samples of classes that are no candidates, apart from those of candidates", "by", "area under the ROC curve").Right(2)
-		t.Row("probability of the best class", fmt.Sprintf("%.3f", u.Confidence)).Row("fit of the best class", fmt.Sprintf("%.3f", u.Fit))
-		list = append(list, t.Note("each half of the %d unseen classes, in their order, is left out of the candidates in turn", u.Classes))
+		t := table.New("Samples of classes that are no candidates, apart from those of candidates", "by", "area under the ROC curve", "s.d.").Right(2, 3)
+		row := func(name string, mean, sd float64) { t.Row(name, fmt.Sprintf("%.3f", mean), fmt.Sprintf("%.3f", sd)) }
+		row("probability of the best class", u.Confidence, u.ConfidenceSD)
+		row("fit of the best class", u.Fit, u.FitSD)
+		list = append(list, t.Note("mean over %d draws: of the %d unseen classes, a random half are the candidates", u.Draws, u.Classes))
 	}
 	if len(r.calibrations) > 0 {
 		list = append(list, r.calibrationTable(), r.coverageTable())
@@ -99,31 +99,23 @@ func (r *Result) accuracyTable() *table.Table {
 	return t
 }
 
-// scoredBy reports whether the scores have a remedy.
-func (r *Result) scoredBy(m Remedy) bool {
-	return m.Correction.Canonical() == r.remedy.Correction.Canonical() && m.Gamma == r.remedy.Gamma
-}
-
-// generalisedTable has the accuracies among seen and unseen classes, without and with gamma.
+// generalisedTable has the accuracies among seen and unseen classes, as scored, without correction and with
+// calibrated stacking.
 func (r *Result) generalisedTable() *table.Table {
 	t := table.New("seen and unseen classes as candidates", "", "seen", "unseen", "harmonic mean", "95 % over classes").Right(2, 3, 4, 5)
-	row := func(name string, a metrics.Generalised, i metrics.GeneralisedInterval) {
-		t.Row(name, format.Percent(a.Seen), format.Percent(a.Unseen), format.Percent(a.Mean), i.Mean)
+	row := func(name string, s Stacking) {
+		t.Row(name, format.Percent(s.Seen), format.Percent(s.Unseen), format.Percent(s.Mean), s.Intervals.Mean)
 	}
-	if !slices.ContainsFunc(r.Remedies, r.scoredBy) {
-		row("as scored", metrics.Generalised{Seen: *r.Seen, Unseen: *r.Unseen, Mean: *r.HarmonicMean}, r.Intervals.GeneralisedInterval)
-		if r.Remedies != nil {
-			t.Note("as scored: %s, by predict and explain", cmp.Or(r.remedy.String(), "raw"))
-		}
+	row("as scored", r.asScored)
+	if r.corrected.On() {
+		t.Note("as scored: corrected, omega %g, as predict and explain do", r.corrected.Omega)
 	}
-	if c := r.Calibrated; c != nil && r.Remedies == nil {
-		row(fmt.Sprintf("calibrated, gamma %.4g", c.Gamma), c.Generalised, c.Intervals)
+	if raw := r.Raw; raw != nil && raw.Generalised != r.asScored.Generalised {
+		row("raw: without correction", *raw)
 	}
-	for _, m := range r.Remedies {
-		row(m.String(), m.Generalised, m.Intervals)
-		if m.Preferred {
-			t.Note("validation prefers: %s%s", m.Name, map[bool]string{true: ", by which predict and explain score"}[r.scoredBy(m)])
-		}
+	if c := r.Calibrated; c != nil {
+		row(fmt.Sprintf("stacked: raw, gamma %.4g", c.Gamma), *c)
+		t.Note("stacked: calibrated stacking (Chao et al. 2016), no part of a model")
 	}
 	return t
 }
@@ -267,7 +259,7 @@ func (r *Result) curveLines() *plot.Lines {
 		r.series("seen-unseen curve", plot.Solid, curve...), r.series("as scored", plot.Dashed, exact(*r.Unseen, *r.Seen)),
 	}}
 	if c := r.Calibrated; c != nil {
-		l.Series = append(l.Series, r.series("calibrated", plot.Dotted, exact(c.Unseen, c.Seen)))
+		l.Series = append(l.Series, r.series("calibrated stacking", plot.Dotted, exact(c.Unseen, c.Seen)))
 	}
 	return l
 }

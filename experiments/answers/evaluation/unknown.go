@@ -2,6 +2,9 @@ package evaluation
 
 import (
 	"context"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/internal/format"
@@ -11,14 +14,18 @@ import (
 )
 
 // Unknown is how well samples of classes that are no candidates are recognised among those of candidates: the
-// area under the receiver operating characteristic. The first half of the unseen classes is left out of
-// the candidates, then the second half; numbers are means of the two.
+// area under the receiver operating characteristic. Of the unseen classes, a random half are the candidates.
 type Unknown struct {
-	Samples    int     `json:"samples"`
-	Classes    int     `json:"classes"`
-	Confidence float64 `json:"auroc_confidence"` // by the probability of the best class
-	Fit        float64 `json:"auroc_fit"`        // by how well the best class fits
+	Samples      int     `json:"samples"`
+	Classes      int     `json:"classes"`
+	Draws        int     `json:"draws"`               // of the candidates
+	Confidence   float64 `json:"auroc_confidence"`    // by the probability of the best class, mean over the draws
+	ConfidenceSD float64 `json:"auroc_confidence_sd"` // standard deviation over the draws
+	Fit          float64 `json:"auroc_fit"`           // by how well the best class fits
+	FitSD        float64 `json:"auroc_fit_sd"`
 }
+
+const unknownDraws = 20
 
 // unknown evaluates a model on samples of classes that are no candidates.
 func (m Models) unknown(ctx context.Context, of *predictor.Model) (*Unknown, error) {
@@ -33,19 +40,19 @@ func (m Models) unknown(ctx context.Context, of *predictor.Model) (*Unknown, err
 		return nil, err
 	}
 	temperature := 1.0
-	if of.Calibration != nil {
-		temperature = of.Calibration.Temperature
+	if c := of.Decision.Calibration; c != nil {
+		temperature = c.Temperature
 	}
-	r := &Unknown{Samples: len(samples.Rows), Classes: len(unseen)}
-	for half := range 2 {
+	random := rand.New(rand.NewPCG(19, 0))
+	var confidences, fits []float64 // areas
+	for range unknownDraws {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
+		candidate := make([]bool, len(unseen))
 		var candidates []int
-		for i, z := range unseen {
-			if i*2/len(unseen) == half {
-				candidates = append(candidates, z)
-			}
+		for _, z := range random.Perm(len(unseen))[:len(unseen)/2] {
+			candidate[z], candidates = true, append(candidates, unseen[z])
 		}
 		u := d.Describe(candidates)
 		scores, err := of.Classify(detected, u)
@@ -56,19 +63,24 @@ func (m Models) unknown(ctx context.Context, of *predictor.Model) (*Unknown, err
 		if err != nil {
 			return nil, err
 		}
-		for i := 0; of.Fit != nil && i < len(fit); i++ {
-			fit[i] = of.Fit.Share(fit[i]) // as predict prints it
+		for i := 0; of.Decision.Fit != nil && i < len(fit); i++ {
+			fit[i] = of.Decision.Fit.Share(fit[i], len(candidates)) // as predict prints it
 		}
 		area := func(values []float64) float64 {
-			var of [2][]float64
+			var known, unknown []float64
 			for i, v := range values {
-				side := samples.Labels[i]*2/len(unseen) ^ half // 1 if its class was left out
-				of[side] = append(of[side], v)
+				if candidate[samples.Labels[i]] {
+					known = append(known, v)
+				} else {
+					unknown = append(unknown, v)
+				}
 			}
-			return metrics.AUROC(of[0], of[1]) / 2
+			return metrics.AUROC(known, unknown)
 		}
-		r.Confidence += area(metrics.Confidence(scores, temperature))
-		r.Fit += area(fit)
+		confidences, fits = append(confidences, area(metrics.Confidence(scores, temperature))), append(fits, area(fit))
 	}
+	r := &Unknown{Samples: len(samples.Rows), Classes: len(unseen), Draws: unknownDraws}
+	r.Confidence, r.ConfidenceSD = stat.MeanStdDev(confidences, nil)
+	r.Fit, r.FitSD = stat.MeanStdDev(fits, nil)
 	return r, nil
 }

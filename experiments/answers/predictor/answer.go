@@ -13,6 +13,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/model"
 )
 
@@ -53,17 +54,17 @@ func (p *Predictor) Answer(x dataset.Matrix[float32], row int) (*Answer, error) 
 		return nil, err
 	}
 	a.LogP = l.Data
-	if p.Fit != nil {
+	if p.Decision.Fit != nil {
 		fit, err := a.BestFit(a.Detected)
 		if err != nil {
 			return nil, err
 		}
-		share := p.Fit.Share(fit)
+		share := p.Decision.Fit.Share(fit, len(p.Candidates.Names))
 		a.Fit = &share
 	}
 	if p.Temperature != 1 {
 		floats.Scale(1/p.Temperature, a.LogP)
-		floats.AddConst(-model.LogSumExp(a.LogP), a.LogP)
+		floats.AddConst(-numeric.LogSumExp(a.LogP), a.LogP)
 	}
 	SortBy(a.Order, func(z int) float64 { return a.LogP[z] })
 	return a, nil
@@ -150,7 +151,7 @@ func (a *Answer) Compare(other Other) (*Comparison, error) {
 	}
 	c := &Comparison{
 		Class: p.Candidates.Names[class], Against: p.Candidates.Names[other.Class], Reason: other.Reason,
-		LogOdds: x.LogOdds / p.Temperature, Correction: x.Correction / p.Temperature, Stacking: x.Stacking / p.Temperature,
+		LogOdds: x.LogOdds / p.Temperature, Correction: x.Correction / p.Temperature,
 	}
 	c.Given = Pair{p.Candidates.Given(class), p.Candidates.Given(other.Class)}
 	for k := range x.Groups {
@@ -165,7 +166,7 @@ func (a *Answer) Compare(other Other) (*Comparison, error) {
 // group lists the terms of a group.
 func (a *Answer) group(x *model.Contributions, k int) Group {
 	p := a.predictor
-	part, u, used, gamma, deciles := x.Groups[k], p.Candidates.U, a.Classes.U, a.Gamma, p.Stored.Deciles
+	part, u, used, gamma, deciles := x.Groups[k], p.Candidates.U, a.Classes.U, a.Gamma, p.Reference.Deciles
 	g := Group{K: k, Contribution: part.Contribution, Score: Pair{part.Class.Score, part.Against.Score}, Terms: []Term{}}
 	g.Name, g.Strongest = a.groupName(k)
 	g.None = None{Detected: part.None, Term: Pair{part.Class.None, part.Against.None}}

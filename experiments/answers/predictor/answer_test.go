@@ -39,8 +39,8 @@ func TestPartsAddUp(t *testing.T) {
 					}
 					t.Run(fmt.Sprint(v, " ", p, " ", complement, " ", i), func(t *testing.T) {
 						m, detections := testlab.RandomBirds(c, uint64(i))
-						m.Correction = model.Correction{Kind: model.Subtract, Omega: 0.5}
-						m.Stored.Detections = dataset.Matrix[float32]{Rows: 1, Cols: 6, Data: []float32{0.1, 0.9, 0.4, 0.3, 0.6, 0.2}}
+						m.Decision = model.Decision{Kind: model.Subtract, Scoring: model.Scoring{Omega: 0.5}}
+						m.Reference.Detections = dataset.Matrix[float32]{Rows: 1, Cols: 6, Data: []float32{0.1, 0.9, 0.4, 0.3, 0.6, 0.2}}
 						a := answered(t, m, detections, Options{Temperature: 2})
 						checkSums(t, a, testkit.Must(a.Compare(Other{a.Order[1], RunnerUp}))(t), len(m.Attributes))
 					})

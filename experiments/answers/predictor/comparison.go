@@ -28,7 +28,6 @@ type Comparison struct {
 	// part of the correction of the scores; above 0 where the other class gets more from samples of seen
 	// classes
 	Correction float64 `json:"correction"`
-	Stacking   float64 `json:"stacking"` // part of the correction by gamma, which is subtracted from the scores of seen classes
 
 	Given  Pair    `json:"given"`  // share of the entries that the classes' descriptions give; the others are filled
 	Groups []Group `json:"groups"` // by the size of their contribution

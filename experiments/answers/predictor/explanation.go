@@ -103,7 +103,7 @@ func (q *Question) adapted(answer *Answer) (*AdaptedAnswer, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := Adapt([]adapt.Block{b}, p.Adaptation.Settings)
+	r, err := Adapt([]adapt.Block{b}, p.Decision.Adaptation.Settings)
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ import (
 
 // detected asks about a sample with these detections among all classes.
 func detected(m *train.Saved, detections []float64, label string) Question {
-	p, err := (&Model{Saved: m}).Predictor(Candidates{What: "classes", Names: m.Classes, U: m.Descriptions}, Options{Adapt: m.Adaptation != nil})
+	p, err := (&Model{Saved: m}).Predictor(Candidates{What: "classes", Names: m.Classes, U: m.Descriptions}, Options{Adapt: m.Decision.Adaptation != nil})
 	if err != nil {
 		panic(err)
 	}
@@ -144,7 +144,7 @@ func TestFindSample(t *testing.T) {
 // Adapted answers say whether the batch changed the prediction.
 func TestAdaptedAnswer(t *testing.T) {
 	_, q := random(testlab.HardBirds, 3)
-	q.Predictor.Adapt, q.Predictor.Adaptation = true, &train.Adaptation{Settings: adapt.Settings{Temperature: 2, Tau: 200}}
+	q.Predictor.Adapt, q.Predictor.Decision.Adaptation = true, &model.Adaptation{Settings: adapt.Settings{Temperature: 2, Tau: 200}}
 	r := rand.New(rand.NewPCG(5, 0))
 	q.X = dataset.NewMatrix[float32](40, 6)
 	for i := range q.X.Data {

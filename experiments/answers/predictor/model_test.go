@@ -115,18 +115,26 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// Where seen and unseen classes are candidates together, the scores have the remedy chosen for that.
+// Where seen and unseen classes are candidates together, omega and the temperature are those chosen for that; without
+// such a choice omega is that of the settings, and no temperature was fitted.
 func TestMixedCandidates(t *testing.T) {
 	m, d := pets()
-	m.Pipeline, m.Generalised = &model.Pipeline{}, &train.Remedy{Correction: model.Correction{Kind: model.Subtract, Omega: 1}, Gamma: 0.5}
+	alone, mixed := &model.Calibration{Temperature: 2}, &model.Calibration{Temperature: 3}
+	m.Pipeline = &model.Pipeline{Decision: model.Decision{
+		Kind: model.Subtract, Scoring: model.Scoring{Omega: 0.25, Calibration: alone}, Mixed: &model.Scoring{Omega: 1, Calibration: mixed},
+	}}
 	for _, c := range []struct {
 		Selection
 		mixed bool
 	}{{All, true}, {Unseen, false}, {Seen, false}} {
 		p := testkit.Must(m.Predictor(m.SelectedCandidates(d, c.Selection), Options{}))(t)
-		if p.Mixed != c.mixed || p.Correction.On() != c.mixed || c.mixed != slices.Equal(p.Stacking, []float64{0.5, 0.5, 0, 0, 0}) {
-			t.Errorf("%s: mixed %v, correction %v, stacking %g", c.Selection, p.Mixed, p.Correction, p.Stacking)
+		if p.Mixed != c.mixed || (p.Decision.Omega == 1) != c.mixed || (p.Temperature == 3) != c.mixed {
+			t.Errorf("%s: mixed %v, omega %g, temperature %g", c.Selection, p.Mixed, p.Decision.Omega, p.Temperature)
 		}
+	}
+	m.Decision.Mixed = nil
+	if p := testkit.Must(m.Predictor(m.SelectedCandidates(d, All), Options{}))(t); p.Decision.Omega != 0.25 || p.Decision.Calibration != nil {
+		t.Errorf("without held-out samples: %+v", p.Decision)
 	}
 	table := descriptions.Of(d)
 	table.AddClass("fly")
@@ -149,7 +157,8 @@ func TestDeclines(t *testing.T) {
 	for i := range d.Features.Rows {
 		copy(d.Features.Row(i), []float32{8, float32(i%2) / 8, 0})
 	}
-	m := &Model{Saved: &train.Saved{Pipeline: new(model.Pipeline), Adaptation: &train.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 10}}}}
+	adaptation := &model.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 10}}
+	m := &Model{Saved: &train.Saved{Pipeline: &model.Pipeline{Decision: model.Decision{Adaptation: adaptation}}}}
 	predict := func(o Options) *Predictions {
 		p := testkit.Must(m.Predictor(Candidates{Names: d.Classes}, o))(t)
 		scores := func(x, scores dataset.Matrix[float32], _ []float64) error {

@@ -15,7 +15,6 @@ import (
 	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/adapt"
-	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
@@ -34,7 +33,7 @@ type Predictions struct {
 	Candidates Candidates
 	Listing
 	Temperature float64    // of the probabilities; 0: the values are scores
-	Fits        *train.Fit // of held-out samples; nil if it was not measured
+	Fits        *model.Fit // of held-out samples; nil if it was not measured
 	Samples     []Prediction
 	Adapted     *Adapted // nil if the predictions are not adapted
 }
@@ -59,7 +58,7 @@ type Value struct {
 // Predict predicts the samples of src. Features are in memory one block after the other, unless
 // predictions are adapted: then all of them are, with two numbers per sample and class.
 func (p *Predictor) Predict(ctx context.Context, src Source, l Listing) (*Predictions, error) {
-	scorer, err := model.NewStream(p.Pipeline, p.Candidates.U, p.Fit != nil)
+	scorer, err := model.NewStream(p.Pipeline, p.Candidates.U, p.Decision.Fit != nil)
 	if err != nil {
 		return nil, err
 	}
@@ -67,8 +66,8 @@ func (p *Predictor) Predict(ctx context.Context, src Source, l Listing) (*Predic
 }
 
 func (p *Predictor) predict(ctx context.Context, src Source, scorer model.Stream, l Listing) (*Predictions, error) {
-	r := &Predictions{Candidates: p.Candidates, Listing: l, Temperature: p.Temperature, Fits: p.Fit}
-	if l.Fit > 0 && p.Fit == nil {
+	r := &Predictions{Candidates: p.Candidates, Listing: l, Temperature: p.Temperature, Fits: p.Decision.Fit}
+	if l.Fit > 0 && p.Decision.Fit == nil {
 		return nil, &invalid.Error{
 			Field: "min_fit", Want: "a model with the fit of held-out samples", Got: p.Path + " without",
 			Hint: "Repeat the command that trained it, lago-train run with --stage full: finished runs are reused, and their models get it.",
@@ -89,7 +88,7 @@ func (p *Predictor) predict(ctx context.Context, src Source, scorer model.Stream
 	err = eachBlock(ctx, src, rows, func(x dataset.Matrix[float32]) error {
 		first, scores := len(r.Samples), dataset.NewMatrix[float32](x.Rows, len(p.Candidates.Names))
 		var fit []float64
-		if p.Fit != nil {
+		if p.Decision.Fit != nil {
 			fit = make([]float64, x.Rows)
 		}
 		err := scorer(x, scores, fit)
@@ -121,8 +120,8 @@ func (p *Predictor) predict(ctx context.Context, src Source, scorer model.Stream
 		if s.Index = i; ok {
 			s.Index, s.ID, s.Class = known.Sample(i)
 		}
-		if p.Fit != nil {
-			s.Fit = p.Fit.Share(fits[i])
+		if p.Decision.Fit != nil {
+			s.Fit = p.Decision.Fit.Share(fits[i], len(p.Candidates.Names))
 			s.Abstained = s.Abstained || s.Fit < l.Fit
 		}
 	}
@@ -147,7 +146,7 @@ func (p *Predictor) adapt(batch []adapt.Block, r *Predictions) (err error) {
 	if len(batch) == 0 {
 		return &invalid.Error{Field: "adapt", Want: "at least one sample", Got: "none"}
 	}
-	if r.Adapted, err = Adapt(batch, p.Adaptation.Settings); err != nil {
+	if r.Adapted, err = Adapt(batch, p.Decision.Adaptation.Settings); err != nil {
 		return err
 	}
 	if r.Adapted.Declined {

@@ -205,7 +205,7 @@ func TestPredictAdapted(t *testing.T) {
 	m := &Model{Saved: &train.Saved{Pipeline: new(model.Pipeline)}, Path: "m"}
 	_, err := m.Predictor(Candidates{Names: d.Classes}, Options{Adapt: true})
 	testkit.WantError(t, err, "m: adaptation: expected a temperature and tau")
-	m.Adaptation = &train.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 100}}
+	m.Decision.Adaptation = &model.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 100}}
 	predict := func(o Options, rows ...int) (*Predictions, error) {
 		p := testkit.Must(m.Predictor(Candidates{Names: d.Classes}, o))(t)
 		return p.predict(t.Context(), &Samples{Data: d, Rows: rows}, asFeatures, Listing{Top: 3})

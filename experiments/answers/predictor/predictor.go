@@ -8,7 +8,6 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/adapt"
-	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/methods"
 )
 
@@ -26,8 +25,7 @@ type Predictor struct {
 	// T of the probabilities: that of the options, otherwise the calibrated one, otherwise 1 for
 	// LAGO. 0: the scores are no probabilities.
 	Temperature float64
-	// Seen and unseen classes are candidates together: their scores have the remedy that was chosen for this.
-	Mixed bool
+	Mixed       bool // seen and unseen classes are candidates together, see model.Decision
 
 	explainer *model.Explainer // nil until it is used
 }
@@ -35,23 +33,15 @@ type Predictor struct {
 // Predictor returns the predictor of the model for the candidates.
 func (m *Model) Predictor(c Candidates, o Options) (*Predictor, error) {
 	p := &Predictor{Model: m, Options: o, Candidates: c, Temperature: o.Temperature}
-	if unseen := p.Unseen(); m.Generalised != nil && unseen > 0 && unseen < len(c.Names) {
+	if unseen := p.Unseen(); unseen > 0 && unseen < len(c.Names) {
 		pipeline := *m.Pipeline
-		pipeline.Correction, p.Mixed = m.Generalised.Correction, true
-		if gamma := m.Generalised.Gamma; gamma != 0 {
-			pipeline.Stacking = make([]float64, len(c.Names))
-			for z, name := range c.Names {
-				if m.TrainedOn(name) {
-					pipeline.Stacking[z] = gamma
-				}
-			}
-		}
+		pipeline.Decision, p.Mixed = m.Decision.ForMixed(), true
 		p.Model = m.With(&pipeline)
 	}
 	switch {
 	case o.Temperature > 0:
-	case m.Calibration != nil:
-		p.Temperature = m.Calibration.Temperature
+	case p.Decision.Calibration != nil:
+		p.Temperature = p.Decision.Calibration.Temperature
 	case m.Method.Name == methods.LAGO:
 		p.Temperature = 1 // of log p(z|x)
 	}
@@ -64,7 +54,7 @@ func (m *Model) Predictor(c Candidates, o Options) (*Predictor, error) {
 }
 
 // Adapts reports whether predictions are adapted.
-func (p *Predictor) Adapts() bool { return p.Adapt && p.Adaptation.Tau > 0 }
+func (p *Predictor) Adapts() bool { return p.Adapt && p.Decision.Adaptation.Tau > 0 }
 
 // Unseen counts the candidates that the model was not trained on.
 func (p *Predictor) Unseen() (n int) {
@@ -78,9 +68,9 @@ func (p *Predictor) Unseen() (n int) {
 
 // AdaptationSettings are those that are stored with the model. The error says how to choose them
 // where it has none.
-func (m *Model) AdaptationSettings() (*train.Adaptation, error) {
-	if m.Adaptation != nil {
-		return m.Adaptation, nil
+func (m *Model) AdaptationSettings() (*model.Adaptation, error) {
+	if a := m.Decision.Adaptation; a != nil {
+		return a, nil
 	}
 	return nil, &invalid.Error{
 		Where: m.Path, Field: "adaptation", Want: "a temperature and tau, chosen on validation classes", Got: "none",
@@ -101,7 +91,7 @@ func (m *Model) Batch(x dataset.Matrix[float32], rows []int, u dataset.Matrix[fl
 }
 
 // AdaptationWarning says why predictions are not adapted, "" if they are.
-func AdaptationWarning(a *train.Adaptation) string {
+func AdaptationWarning(a *model.Adaptation) string {
 	if a.Tau > 0 {
 		return ""
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/adapt"
-	"github.com/lago-train/lago-train/train"
 )
 
 // three are predictions of three samples of classes whose names need quoting; temperature 0 leaves
@@ -81,7 +81,7 @@ func TestFormats(t *testing.T) {
 			}
 			r := three(c.o, temperature)
 			for i := 0; c.o.Fit > 0 && i < len(r.Samples); i++ {
-				r.Fits, r.Samples[i].Fit, r.Samples[i].Abstained = &train.Fit{}, 0.05+float64(i)/5, i == 0
+				r.Fits, r.Samples[i].Fit, r.Samples[i].Abstained = &model.Fit{}, 0.05+float64(i)/5, i == 0
 			}
 			var out strings.Builder
 			testkit.NoError(t, Predictions(&out, c.f, r))
@@ -176,7 +176,7 @@ func TestSheet(t *testing.T) {
 	if n := strings.Count(page, "data:image/jpeg;base64,"); n != 3 {
 		t.Errorf("%d pictures, expected 3", n)
 	}
-	s.Fits, s.Listing.Fit, s.Samples[3].Abstained = &train.Fit{}, 0.1, true // of which no sample has any
+	s.Fits, s.Listing.Fit, s.Samples[3].Abstained = &model.Fit{}, 0.1, true // of which no sample has any
 	if first := testkit.Must(s.cards())(t)[0]; first.Unsure != "perhaps none of these" {
 		t.Errorf("found %+v", first)
 	}

@@ -55,23 +55,14 @@ func Parts(c *predictor.Comparison, most int) (parts []Part) {
 		parts = append(parts, p)
 	}
 	if c.Correction != 0 {
-		parts = append(parts, Part{Kind: OfCorrection, Name: correctionName(c), LogOdds: c.Correction})
+		parts = append(parts, Part{Kind: OfCorrection, Name: correctionName, LogOdds: c.Correction})
 	}
 	return parts
 }
 
-// correctionName names what is in the correction.
-func correctionName(c *predictor.Comparison) string {
-	switch c.Stacking {
-	case 0:
-		return "correction by seen classes"
-	case c.Correction:
-		return "calibrated stacking of seen classes"
-	}
-	return fmt.Sprintf("correction by seen classes, with calibrated stacking (%s)", signed(c.Stacking))
-}
-
 const (
+	correctionName = "correction by seen classes"
+
 	mainReasons   = 3   // in a sentence
 	minDifference = 0.1 // between descriptions, for a reason that an attribute was not detected
 	high          = 0.8 // share of the training samples whose detection a high one exceeds
@@ -86,7 +77,7 @@ func Sentence(c *predictor.Comparison, most int) string {
 	parts := Parts(c, most)
 	s := fmt.Sprintf("%s is %s %s", format.ClassName(c.Class), likelier(c.LogOdds), other(c))
 	if favour, against, outweigh := reasons(parts, c.LogOdds); correctionDecides(c) {
-		s += ", because of the " + correctionName(c) + ": the groups alone favour " + favoured(c, c.LogOdds-c.Correction)
+		s += ", because of the " + correctionName + ": the groups alone favour " + favoured(c, c.LogOdds-c.Correction)
 	} else if outweigh {
 		s += ", mainly because of " + format.List(favour, "and")
 		if against != "" {

@@ -192,12 +192,12 @@ func randomComparison(t *testing.T, r *rand.Rand) *predictor.Comparison {
 			m.Descriptions.Data[i] = math.NaN()
 		}
 	}
-	m.Correction = model.Correction{Kind: []model.CorrectionKind{model.NoCorrection, model.Subtract, model.Standardise}[r.IntN(3)], Omega: 1}
-	m.Stored.Detections = dataset.Matrix[float32]{Rows: 2, Cols: 6, Data: []float32{0.1, 0.9, 0.4, 0.3, 0.6, 0.2, 0.6, 0.1, 0.2, 0.8, 0.3, 0.5}}
+	m.Decision.Kind, m.Decision.Omega = []model.CorrectionKind{model.Subtract, model.Standardise}[r.IntN(2)], float64(r.IntN(2))
+	m.Reference.Detections = dataset.Matrix[float32]{Rows: 2, Cols: 6, Data: []float32{0.1, 0.9, 0.4, 0.3, 0.6, 0.2, 0.6, 0.1, 0.2, 0.8, 0.3, 0.5}}
 	if r.IntN(2) == 0 {
-		m.Stored.Deciles = dataset.NewMatrix[float32](9, 6)
-		for i := range m.Stored.Deciles.Data {
-			m.Stored.Deciles.Data[i] = float32(i/6+1) / 10
+		m.Reference.Deciles = dataset.NewMatrix[float32](9, 6)
+		for i := range m.Reference.Deciles.Data {
+			m.Reference.Deciles.Data[i] = float32(i/6+1) / 10
 		}
 	}
 	return &explained(t, m, detections, "").Comparisons[0]

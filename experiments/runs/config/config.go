@@ -259,8 +259,8 @@ func (c Config) Start(m methods.Named) Preset {
 	return GeneralFor(c.Dataset, m)
 }
 
-// Trials returns the trials of a stage on a part, one per seed, with the correction.
-func (c Config) Trials(v lab.View, stage train.Stage, epochs int) []lab.Task {
+// Trials returns the trials of a stage on a part, one per seed.
+func (c Config) Trials(v lab.View, stage train.Stage, epochs int) []train.Trial {
 	c = c.On(v.Data)
 	c.Method = c.Method.Canonical()
 	if !c.Preprocess.Has(preprocess.Whiten) {
@@ -269,12 +269,12 @@ func (c Config) Trials(v lab.View, stage train.Stage, epochs int) []lab.Task {
 	if stage == train.Test {
 		c.Patience = epochs
 	}
-	trials := make([]lab.Task, c.Seeds)
+	trials := make([]train.Trial, c.Seeds)
 	for i := range trials {
-		trials[i] = lab.Task{Correction: c.Correction, Trial: train.Trial{
+		trials[i] = train.Trial{
 			Dataset: c.DataName(), Fingerprint: v.Fingerprint, Stage: stage, Preprocess: c.Preprocess, Ridge: c.Ridge, HoldOut: c.HoldOut,
 			Epochs: epochs, Patience: c.Patience, Seed: c.Seed + uint64(i), Method: c.Method,
-		}}
+		}
 	}
 	return trials
 }

@@ -132,7 +132,7 @@ func Waiting(list []lab.Missing) error {
 }
 
 // Do does lists of trials together, and returns the runs of each.
-func Do(ctx context.Context, l *lab.Lab, lists [][]lab.Task) ([][]lab.Run, error) {
+func Do(ctx context.Context, l *lab.Lab, lists [][]train.Trial) ([][]lab.Run, error) {
 	runs, err := l.Do(ctx, slices.Concat(lists...))
 	if err != nil {
 		return nil, err
@@ -145,7 +145,7 @@ func Do(ctx context.Context, l *lab.Lab, lists [][]lab.Task) ([][]lab.Run, error
 }
 
 // DevTrials lists the trials of settings in the dev stage: for each fold one per seed.
-func DevTrials(c config.Config, folds []lab.View, seeds, epochs int) (trials []lab.Task) {
+func DevTrials(c config.Config, folds []lab.View, seeds, epochs int) (trials []train.Trial) {
 	c.Seeds = seeds
 	for _, fold := range folds {
 		trials = append(trials, c.Trials(fold, train.Dev, epochs)...)
@@ -155,7 +155,7 @@ func DevTrials(c config.Config, folds []lab.View, seeds, epochs int) (trials []l
 
 // develop runs the dev stage of all starts, over the folds, and chooses one of each entry.
 func (p Plan) develop(ctx context.Context, l *lab.Lab, entries []Entry, outcomes []*Outcome) error {
-	var lists [][]lab.Task
+	var lists [][]train.Trial
 	for _, e := range entries {
 		if p.Arms[e.Arm].EpochsOf != "" {
 			continue
@@ -193,6 +193,7 @@ func (p Plan) develop(ctx context.Context, l *lab.Lab, entries []Entry, outcomes
 // corrections which does best. If shown, runs of which some are missing are kept until there are others.
 func (o *Outcome) consider(start int, c config.Config, corrections []model.Correction, runs []lab.Run, shown bool) (err error) {
 	o.Finals = append(o.Finals, Final{Config: c})
+	lab.Evaluate(runs, c.Correction)
 	if missing := lab.MissingOf(runs); len(missing) > 0 {
 		if o.Missing = append(o.Missing, missing...); shown && o.Val == nil {
 			o.Chosen, o.Epochs, o.Edges, o.Val = c, 0, []Edge{}, runs
@@ -200,10 +201,7 @@ func (o *Outcome) consider(start int, c config.Config, corrections []model.Corre
 		return nil
 	}
 	c, _ = Corrected(c, corrections, runs)
-	for i := range runs {
-		runs[i].Evaluate(c.Correction)
-	}
-	accuracy := Validation(runs)
+	accuracy := Validation(lab.Evaluate(runs, c.Correction))
 	o.Finals[start] = Final{c, &accuracy}
 	if o.Best >= 0 && accuracy.Mean <= o.Finals[o.Best].Accuracy.Mean {
 		return nil
@@ -218,7 +216,7 @@ func (o *Outcome) consider(start int, c config.Config, corrections []model.Corre
 // Corrected returns c with that of some corrections which does best on the validation classes of its runs, its
 // own unless another one does better, and the accuracy with it. None is trained again.
 func Corrected(c config.Config, corrections []model.Correction, runs []lab.Run) (config.Config, float64) {
-	accuracy := Validation(runs).Mean
+	accuracy := Validation(lab.Evaluate(runs, c.Correction)).Mean
 	for _, other := range corrections {
 		var mean float64
 		for _, r := range runs {
@@ -256,7 +254,7 @@ func (p Plan) setEpochs(entries []Entry, outcomes []*Outcome) {
 
 // test runs the test stage of what was chosen.
 func (p Plan) test(ctx context.Context, l *lab.Lab, entries []Entry, outcomes []*Outcome) error {
-	lists := make([][]lab.Task, len(entries))
+	lists := make([][]train.Trial, len(entries))
 	for i, o := range outcomes {
 		if p.Stage == config.OnlyTest || o.Best >= 0 || p.Arms[entries[i].Arm].EpochsOf != "" && o.Epochs > 0 {
 			c := o.Chosen
@@ -265,6 +263,9 @@ func (p Plan) test(ctx context.Context, l *lab.Lab, entries []Entry, outcomes []
 		}
 	}
 	tested, err := Do(ctx, l, lists)
+	for i, runs := range tested {
+		lab.Evaluate(runs, outcomes[i].Chosen.Correction)
+	}
 	if err == nil {
 		err = l.Decide(ctx, slices.Concat(tested...))
 	}

@@ -51,15 +51,6 @@ func someTrials(d *dataset.Dataset) []train.Trial {
 	}
 }
 
-// tasks are trials without a correction.
-func tasks(trials []train.Trial) []Task {
-	list := make([]Task, len(trials))
-	for i, t := range trials {
-		list[i].Trial = t
-	}
-	return list
-}
-
 // failing is a trial whose numbers go out of range.
 func failing(d *dataset.Dataset) train.Trial {
 	t := trialOf(d, model.SemanticHard, train.Dev, 1)
@@ -99,7 +90,7 @@ func (w *witness) compare(t *testing.T, trials []train.Trial) {
 // do runs trials, none of which may fail.
 func do(t testing.TB, l *Lab, trials []train.Trial) []Run {
 	t.Helper()
-	done := testkit.Must(l.Do(context.Background(), tasks(trials)))(t)
+	done := testkit.Must(l.Do(context.Background(), trials))(t)
 	for i, one := range done {
 		if one.Missing != nil || one.Result == nil {
 			t.Errorf("trial %d: result %v, missing %v", i, one.Result, one.Missing)

@@ -67,16 +67,10 @@ type View struct {
 	Fingerprint string
 }
 
-// Task is a trial, and the correction of the scores with which its model is evaluated.
-type Task struct {
-	train.Trial
-	Correction model.Correction
-}
-
 // Run is a trial that was asked for, and its result.
 type Run struct {
 	train.Trial
-	Correction model.Correction // that was asked for or, of a run that was read, decided
+	Correction model.Correction // see Evaluate; of a run that was read, that of its decision
 	Dir        string
 	Result     *train.Result     // nil if there is none
 	Evaluation *train.Evaluation // with the correction; nil without a model
@@ -242,15 +236,11 @@ func (e *Incomplete) Error() string {
 func (s Shard) Holds(index int) bool { return s.Count <= 1 || index%s.Count == s.Index }
 
 // Do trains those of the trials that belong to this shard and are not finished, equal ones once, and returns
-// the run of each, in their order. A trial that fails does not stop the others. Decisions of finished runs
-// stay as they are: see Decide. The error is that ctx ended first.
-func (l *Lab) Do(ctx context.Context, tasks []Task) ([]Run, error) {
-	g := &grid{runs: map[string]*Run{}, corrections: map[string][]model.Correction{}, onProgress: l.OnProgress}
-	for _, t := range tasks {
-		name := t.Name()
-		g.corrections[name] = append(g.corrections[name], t.Correction.Canonical())
-	}
-	jobs := l.jobs(g, tasks)
+// the run of each, in their order, evaluated without a correction. A trial that fails does not stop the others.
+// Decisions of finished runs stay as they are: see Decide. The error is that ctx ended first.
+func (l *Lab) Do(ctx context.Context, trials []train.Trial) ([]Run, error) {
+	g := &grid{runs: map[string]*Run{}, onProgress: l.OnProgress}
+	jobs := l.jobs(g, trials)
 	var workers sync.WaitGroup
 	for range min(cmp.Or(l.Jobs, runtime.GOMAXPROCS(0)), len(jobs)) {
 		workers.Go(func() {
@@ -277,18 +267,17 @@ func (l *Lab) Do(ctx context.Context, tasks []Task) ([]Run, error) {
 	if ctx.Err() != nil && finished < len(g.runs) {
 		return nil, fmt.Errorf("interrupted with %d of %d runs finished in %s; repeat the command to resume: %w", finished, len(g.runs), l.Root, context.Cause(ctx))
 	}
-	runs := make([]Run, len(tasks))
-	for i, t := range tasks {
+	runs := make([]Run, len(trials))
+	for i, t := range trials {
 		runs[i] = *g.runs[t.Name()]
-		runs[i].Evaluate(t.Correction)
+		runs[i].Evaluate(model.Correction{})
 	}
 	return runs, nil
 }
 
 // grid is trials that are done together, and their progress.
 type grid struct {
-	runs        map[string]*Run // by the name of the trial
-	corrections map[string][]model.Correction
+	runs map[string]*Run // by the name of the trial
 
 	mu              sync.Mutex
 	progress        format.Progress // failed runs are done, too
@@ -305,30 +294,30 @@ type job struct {
 
 // jobs reads the trials that are finished, and queues those to be trained. Those of one
 // preparation follow each other, so that few copies of the features are in memory.
-func (l *Lab) jobs(g *grid, tasks []Task) chan job {
+func (l *Lab) jobs(g *grid, trials []train.Trial) chan job {
 	var order []train.Trial
 	todo := map[train.Trial][]job{}
 	found, left := 0, 0
-	for i, t := range tasks {
+	for i, t := range trials {
 		name := t.Name()
 		if g.runs[name] != nil {
 			continue
 		}
-		r := &Run{Trial: t.Trial, Correction: t.Correction, Dir: filepath.Join(l.dir(t.Trial), name)}
+		r := &Run{Trial: t, Dir: filepath.Join(l.dir(t), name)}
 		g.runs[name] = r
 		r.read(t.ReadResult)
 		r.Reused = r.Result != nil
 		switch {
-		case r.Reused && (r.Missing != nil || r.Result.Has(g.corrections[name])):
+		case r.Reused:
 			found++
 			l.keep(r)
 			if r.Missing != nil {
 				g.failed++
 			}
 		case !l.Shard.Holds(i):
-			r.Result, r.Missing = nil, &Missing{Name: r.Dir, State: Waiting, Why: "left to another shard, which has not finished it"}
+			r.Missing = &Missing{Name: r.Dir, State: Waiting, Why: "left to another shard, which has not finished it"}
 		default:
-			r.Result, r.Missing = nil, nil // until it has all evaluations
+			r.Missing = nil
 			key := t.Preparation()
 			data := sync.OnceValues(func() (*train.Data, error) {
 				var models []string
@@ -394,7 +383,7 @@ func (l *Lab) train(ctx context.Context, g *grid, j job) {
 	g.change(func() { g.running++ })
 	var err error
 	for {
-		r.Result, err = train.Run(ctx, l.dir(r.Trial), r.Trial, g.corrections[r.Name()], j.data, l.Options)
+		r.Result, err = train.Run(ctx, l.dir(r.Trial), r.Trial, j.data, l.Options)
 		if !errors.Is(err, train.ErrBusy) {
 			break
 		}
@@ -412,9 +401,9 @@ func (l *Lab) train(ctx context.Context, g *grid, j job) {
 	if r.Result != nil && r.Result.Status == train.Cancelled {
 		r.Result = nil
 	}
-	r.Evaluate(r.Correction)
 	l.keep(r)
 	r.Ended = endedAt(r.Dir)
+	r.Evaluate(model.Correction{})
 	ended := r.Result != nil || r.Missing != nil
 	g.change(func() {
 		g.running--

@@ -86,10 +86,10 @@ func TestAFailedTrialDoesNotStopTheOthers(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		l := New(d, t.TempDir())
 		if again {
-			testkit.Must(l.Do(t.Context(), tasks(trials)))(t)
+			testkit.Must(l.Do(t.Context(), trials))(t)
 			l.Options.OnEpoch = func(trial train.Trial, e train.Epoch) { t.Errorf("%s is run again", stamp(trial, e)) }
 		}
-		done := testkit.Must(l.Do(t.Context(), tasks(trials)))(t)
+		done := testkit.Must(l.Do(t.Context(), trials))(t)
 		for i, one := range done {
 			if failed := i == 1; (one.Missing != nil && one.Missing.State == Failed) != failed {
 				t.Errorf("trial %d: missing %v", i, one.Missing)
@@ -116,7 +116,7 @@ func TestCancelledTrialsResume(t *testing.T) {
 			cancel()
 		}
 	}
-	if _, err := l.Do(ctx, tasks(trials)); !errors.Is(err, context.Canceled) || l.Failed() > 0 {
+	if _, err := l.Do(ctx, trials); !errors.Is(err, context.Canceled) || l.Failed() > 0 {
 		t.Fatalf("error %v and %d failed runs, expected that of the context, and none", err, l.Failed())
 	} else {
 		testkit.WantError(t, err, "interrupted with 1 of 4 runs finished in "+l.Root+"; repeat the command")
@@ -243,7 +243,7 @@ func TestShardsLeaveToOthersAndGatherLater(t *testing.T) {
 		l := New(d, root)
 		l.Shard = Shard{i, 2}
 		l.Options.OnEpoch = seen.see
-		done := testkit.Must(l.Do(t.Context(), tasks(trials)))(t)
+		done := testkit.Must(l.Do(t.Context(), trials))(t)
 		for j, one := range done {
 			elsewhere := j%2 == 1 && i == 0 // the second shard finds what the first one did
 			if (one.Missing != nil && one.Missing.State == Waiting) != elsewhere || (one.Result == nil) != elsewhere {
@@ -282,7 +282,7 @@ func process(root string) int {
 			time.Sleep(time.Hour)
 		}
 	}
-	done, err := l.Do(context.Background(), tasks(someTrials(d)))
+	done, err := l.Do(context.Background(), someTrials(d))
 	for _, t := range done {
 		if err == nil && t.Missing != nil {
 			err = t.Missing

@@ -97,32 +97,31 @@ func ReadRun(dir string) (r Run, record train.Record, err error) {
 		r.Missing = unfinished(dir, r.Stage)
 	}
 	if r.Missing == nil {
-		decided, err := train.ReadCorrection(dir)
+		decided, err := train.ReadDecision(dir)
+		if r.Evaluate(decided.Correction()); err == nil && r.Evaluation == nil {
+			err = &invalid.Error{Where: filepath.Join(dir, train.ModelFile), Want: "a correction of the method", Got: "another"}
+		}
 		if err != nil {
 			r.Missing = NewMissing(dir, Broken, err)
 		}
-		r.Evaluate(decided)
 	}
 	return r, record, nil
 }
 
-// Decide decides the corrections that runs were asked for. Decisions that rest on another correction
-// are dropped. Runs without a model are left out.
+// Decide decides the corrections with which runs are evaluated. A decision with another correction is
+// replaced as a whole, since what else it has rests on that. Runs without a model are left out.
 func (l *Lab) Decide(ctx context.Context, runs []Run) error {
 	for _, r := range runs {
 		if r.Evaluation == nil {
 			continue
 		}
 		c := r.Correction.Canonical()
-		if decided, err := train.ReadCorrection(r.Dir); err != nil {
+		if decided, err := train.ReadDecision(r.Dir); err != nil {
 			return err
-		} else if decided == c {
+		} else if decided.Correction() == c {
 			continue
 		}
-		err := train.Decide(ctx, r.Dir, func(d *train.Decisions) error {
-			*d = train.Decisions{Correction: c}
-			return nil
-		})
+		err := train.Decide(ctx, r.Dir, func(d *model.Decision) { *d = r.Method.Decide(c) })
 		if err != nil {
 			return err
 		}
@@ -158,6 +157,14 @@ func (r *Run) Evaluate(c model.Correction) {
 	if r.Correction = c; r.Result != nil {
 		r.Evaluation = r.Result.Evaluation(c)
 	}
+}
+
+// Evaluate evaluates runs with a correction.
+func Evaluate(runs []Run, c model.Correction) []Run {
+	for i := range runs {
+		runs[i].Evaluate(c)
+	}
+	return runs
 }
 
 // EndedAt reports whether an epoch is the last one that the runs were allowed, and a run did all

@@ -147,6 +147,7 @@ func TestTheArmOfLAGOIsItsBestVariant(t *testing.T) {
 	trained := map[string]int{}
 	l.OnRun = func(r lab.Run) {
 		trained[r.Name()]++
+		r.Evaluate(quick(t, "k-soft").Correction)
 		if r.Stage == train.Dev {
 			total[r.Method.Label()] += r.Evaluation.PerClass
 		}

@@ -107,7 +107,7 @@ func all(ctx context.Context, l *lab.Lab, searches []*search) ([]state, error) {
 	}
 	for _, round := range rounds {
 		next := make([][]config.Config, len(searches))
-		lists := make([][]lab.Task, len(searches))
+		lists := make([][]train.Trial, len(searches))
 		total := 0
 		for i, s := range searches {
 			if engine.Waiting(states[i].missing) == nil {

@@ -130,7 +130,7 @@ func TestTables(t *testing.T) {
 func TestFigures(t *testing.T) {
 	m := soft(0.2, 0.8, 0.9, 0.1, 0.3, 0.7, 1, 0)
 	m.Groups, m.Semantic = []string{"has_coat", "size"}, []int{0, 0, 0, 1}
-	m.Stored.Detections = dataset.NewMatrix[float32](1, 4)
+	m.Decision.Kind, m.Reference.Detections = model.Subtract, dataset.NewMatrix[float32](1, 4)
 	path := filepath.Join(t.TempDir(), "model.safetensors")
 	testkit.NoError(t, train.Save(path, m))
 	r := &Result{Model: path}

@@ -23,6 +23,7 @@ import (
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // Kind is the first word of the names of stored results.
@@ -65,8 +66,8 @@ type Result struct {
 	RunDirs []string `json:"run_dirs"`    // folders of the runs
 	Reused  int      `json:"reused_runs"` // runs that were finished before
 
-	Adaptation  *train.Adaptation  `json:"adaptation,omitempty"`  // settings of predict --adapt, in the models
-	Calibration *train.Calibration `json:"calibration,omitempty"` // of the probabilities, in the models
+	Adaptation  *model.Adaptation  `json:"adaptation,omitempty"`  // settings of predict --adapt, in the models
+	Calibration *model.Calibration `json:"calibration,omitempty"` // of the probabilities, in the models
 
 	Config config.Config `json:"config"` // settings, in the form of --config
 	// those that differ from source, in one line; empty if none do
@@ -221,7 +222,7 @@ func (r *Result) Tables() []*table.Table {
 	case a.Tau == 0:
 		end.Note("--adapt: not recommended (no reliable gain on %s)", format.Count(a.Classes, "validation class"))
 	default:
-		end.Note("--adapt: %s points on the validation classes (%s)", format.Points(a.After-a.Before), a.Interval)
+		end.Note("--adapt: %s points on the validation classes (%s)", format.Points(a.After-a.Before), metrics.Interval(*a.Interval))
 	}
 	settings := strings.TrimPrefix(r.Settings+"; otherwise "+r.Source, "; otherwise ")
 	if r.Source != config.FromDefaults {

@@ -20,7 +20,6 @@ import (
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/train"
-	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // preset is the general defaults with a configuration that takes milliseconds.
@@ -92,7 +91,7 @@ func TestRun(t *testing.T) {
 func TestAdaptationInPoints(t *testing.T) {
 	l := testlab.New(t)
 	r := ask(t, l, preset(l, config.OnlyDev))
-	r.Adaptation = &train.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 30}, Before: 0.5, After: 0.625, Interval: &metrics.Interval{Low: 0.01, High: 0.2}}
+	r.Adaptation = &model.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 30}, Before: 0.5, After: 0.625, Interval: &model.Interval{Low: 0.01, High: 0.2}}
 	testkit.WantText(t, testlab.Text(r.Tables()), "\n--adapt: +12.5 points on the validation classes (1.0 to 20.0)\n")
 }
 

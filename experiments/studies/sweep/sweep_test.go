@@ -182,7 +182,8 @@ func TestGroupNumbers(t *testing.T) {
 	c = c.On(l.Data)
 	labels := []string{"k-soft, 2", "k-soft, 9", "singletons, 9", "semantic-hard, 3"}
 	for i, alone := range []config.Config{c.With("k", 2), c.With("k", 9), comparable(c, model.Singletons), comparable(c, model.SemanticHard)} {
-		m := results.Measure(testkit.Must(l.Do(t.Context(), alone.Trials(l.Parts[0], train.Dev, c.Epochs)))(t))
+		runs := testkit.Must(l.Do(t.Context(), alone.Trials(l.Parts[0], train.Dev, c.Epochs)))(t)
+		m := results.Measure(lab.Evaluate(runs, alone.Correction))
 		got := s.Rows[i]
 		if got.Label() != labels[i] || got.Reference != (i > 1) || len(got.Accuracy.Values) != 2 || !cmp.Equal(m.PerClass, got.Accuracy) || m.Interval != got.Interval {
 			t.Errorf("row %d is %+v, expected %+v", i, got, m)

@@ -1,0 +1,127 @@
+package decision
+
+import (
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/answers/predictor"
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/internal/testkit/tiny"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/preprocess"
+	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/methods"
+	"github.com/lago-train/lago-train/train/metrics"
+)
+
+// saved trains ESZSL in a stage and returns its file.
+func saved(t *testing.T, d *dataset.Dataset, stage train.Stage) string {
+	t.Helper()
+	trial := train.Trial{Method: testkit.Must(methods.Find("eszsl"))(t).Default(), Stage: stage, Preprocess: preprocess.None, Epochs: 1, Patience: 1}
+	dir := t.TempDir()
+	testkit.Must(train.Run(t.Context(), dir, trial, func() (*train.Data, error) { return train.Prepare(d, trial) }, train.Options{}))(t)
+	return filepath.Join(dir, trial.Name(), train.ModelFile)
+}
+
+// heldOut is a data set with held-out samples of train and validation classes.
+func heldOut() *dataset.Dataset {
+	d := tiny.Learnable()
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, z := range d.Split.Val { // clusters that help where features are whitened
+		for i := range d.Features.Cols {
+			shift := float32(0.3 * r.NormFloat64())
+			for _, row := range d.SamplesOf([]int{z}) {
+				d.Features.Row(row)[i] += shift
+			}
+		}
+	}
+	d.TestSeen = slices.Concat(d.SamplesOf(d.Split.Train)[:40], d.SamplesOf(d.Split.Val)[:20])
+	slices.Sort(d.TestSeen)
+	return d
+}
+
+// Choices come from validation samples that are not held out, and what concerns seen classes from held-out
+// samples of train classes: other samples of test and validation classes change nothing. All models have them.
+func TestChooseAndStore(t *testing.T) {
+	d := heldOut()
+	models := []string{saved(t, d, train.Dev), saved(t, d, train.Test)}
+	changed := *d
+	changed.Features.Data = slices.Clone(d.Features.Data)
+	held := slices.DeleteFunc(slices.Clone(d.TestSeen), func(row int) bool { return slices.Contains(d.Split.Train, d.Labels[row]) })
+	for _, row := range slices.Concat(d.SamplesOf(d.Split.Test), held) {
+		clear(changed.Features.Row(row))
+	}
+	chosen := testkit.Must(Choose(t.Context(), []Fold{{models[0], d, true}}))(t)
+	want := chosen.Adaptation
+	testkit.Equal(t, "before settings were stored", testkit.Must(Stored(models))(t), (*model.Decision)(nil))
+	if want.Tau == 0 || want.Preprocess != whitened || want.Samples != len(d.SamplesOf(d.Split.Val))-20 || len(held) != 20 {
+		t.Errorf("found %+v", want)
+	}
+	got := testkit.Must(chooseAndStore(t.Context(), []Fold{{models[0], &changed, true}}, models))(t)
+	testkit.Equal(t, "with other test and held-out samples", got, chosen)
+	testkit.Equal(t, "stored", testkit.Must(Stored(models))(t), chosen)
+	testkit.Equal(t, "without a fold", testkit.Must(chooseAndStore(t.Context(), nil, models))(t), (*model.Decision)(nil))
+}
+
+// Omega among seen and unseen classes has the highest harmonic mean on held-out samples of train classes and the
+// other ones of validation classes; the temperature fits the same scores. Without held-out samples there is none.
+func TestMixed(t *testing.T) {
+	d := heldOut()
+	path := saved(t, d, train.Dev)
+	if alone := testkit.Must(Choose(t.Context(), []Fold{{path, d, false}}))(t); alone.Mixed != nil {
+		t.Errorf("without held-out samples: %+v", alone.Mixed)
+	}
+	chosen := testkit.Must(Choose(t.Context(), []Fold{{path, d, true}, {path, d, true}}))(t)
+	m := testkit.Must(predictor.Open(path))(t)
+	classes := slices.Concat(d.Split.Train, d.Split.Val)
+	var rows, labels []int
+	for row, z := range d.Labels {
+		if column := slices.Index(classes, z); column >= 0 && (column < len(d.Split.Train)) == slices.Contains(d.TestSeen, row) {
+			rows, labels = append(rows, row), append(labels, column)
+		}
+	}
+	best, omega := -1.0, 0.0
+	sides := make(metrics.Sides, len(classes))
+	for z := range sides {
+		sides[z] = z >= len(d.Split.Train)
+	}
+	temperatures := map[float64]float64{}
+	for _, o := range []float64{0, 0.25, 0.5, 1} {
+		m.Decision.Omega = o
+		scores := testkit.Must(model.Score(m, d.Features, rows, d.Describe(classes)))(t)
+		temperatures[o] = testkit.Must(metrics.FitTemperature(scores, labels))(t)
+		if mean := metrics.NewStacking(scores, labels, sides).At(0).Mean; mean >= best {
+			best, omega = mean, o
+		}
+	}
+	if chosen.Mixed.Omega != omega || chosen.Mixed.Calibration.Temperature != temperatures[omega] {
+		t.Errorf("found %+v, expected omega %g and temperature %g", chosen.Mixed, omega, temperatures[omega])
+	}
+}
+
+// Of the samples that it was measured on, a share q has a fit below q, for every number of candidates.
+func TestFitByNumberOfCandidates(t *testing.T) {
+	d := heldOut()
+	v := testkit.Must(Fold{saved(t, d, train.Dev), d, false}.validate())(t)
+	f := testkit.Must(measureFit(t.Context(), []*validated{v}))(t)
+	if n := len(d.Split.Seen()); f.Candidates[0] != 1 || f.Candidates[len(f.Candidates)-1] != n || f.Samples != len(d.SamplesOf(d.Split.Val)) {
+		t.Errorf("%v candidates, %d samples", f.Candidates, f.Samples)
+	}
+	r := rand.New(rand.NewPCG(23, 0))
+	for _, n := range []int{1, 3, len(d.Split.Val), len(d.Split.Seen())} {
+		var fits []float64
+		for range 20 {
+			fits = append(fits, testkit.Must(v.fits(n, r))(t)...)
+		}
+		below := 0.0
+		for _, fit := range fits {
+			if f.Share(fit, n) < 0.2 {
+				below += 1 / float64(len(fits))
+			}
+		}
+		testkit.Near(t, "share below 0.2", below, 0.2, 0.05)
+	}
+}

@@ -1,0 +1,61 @@
+package model_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/adapt"
+)
+
+// The share of samples with a lower fit is 0 below all, 1 above all, and interpolated: between fits, and between
+// numbers of candidates by their logarithms.
+func TestFitShare(t *testing.T) {
+	f := new(model.Fit)
+	for _, n := range []int{2, 8} {
+		var fits []float64
+		for i := range 1000 {
+			fits = append(fits, float64((i*7)%1000+(n-2)*100))
+		}
+		f.Add(n, fits)
+	}
+	for fit, want := range map[float64]float64{-1: 0, 250: 0.25, 333.3: 0.333, 999: 1, 2000: 1} {
+		testkit.Near(t, "share among 2", f.Share(fit, 2), want, 0.002)
+		testkit.Near(t, "share among 1", f.Share(fit, 1), want, 0.002)
+		testkit.Near(t, "share among 9", f.Share(fit+600, 9), want, 0.002)
+	}
+	testkit.Near(t, "share among 4", f.Share(800, 4), (0.8+0.2)/2, 0.002)
+	one := new(model.Fit)
+	one.Add(1, []float64{3})
+	if one.Share(3, 1) != 0 || one.Share(4, 1) != 1 {
+		t.Errorf("of one sample: %g and %g", one.Share(3, 1), one.Share(4, 1))
+	}
+}
+
+func TestDecisionRefuses(t *testing.T) {
+	nan, fit := math.NaN(), new(model.Fit)
+	fit.Add(2, []float64{1, 2})
+	good := func() model.Decision {
+		return model.Decision{
+			Kind: model.Subtract, Scoring: model.Scoring{Omega: 0.5, Calibration: &model.Calibration{Temperature: 2}},
+			Mixed: &model.Scoring{Omega: 1}, Fit: &model.Fit{Candidates: fit.Candidates, Quantiles: fit.Quantiles},
+			Adaptation: &model.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 2}, Interval: new(model.Interval)},
+		}
+	}
+	testkit.NoError(t, good().Check())
+	for want, change := range map[string]func(d *model.Decision){
+		"correction: expected evidence or standardise":                   func(d *model.Decision) { d.Kind = model.NoCorrection },
+		"omega: expected a number from 0 to 1, found NaN":                func(d *model.Decision) { d.Omega = nan },
+		"mixed: omega: expected":                                         func(d *model.Decision) { d.Mixed.Omega = 2 },
+		"calibration: temperature: expected a number from 1e-18":         func(d *model.Decision) { d.Calibration.Temperature = 1e308 },
+		"calibration: expected finite errors":                            func(d *model.Decision) { d.Calibration.ErrorAfter = nan },
+		"fit: expected numbers of candidates, the lowest first, and 101": func(d *model.Decision) { d.Fit.Quantiles = nil },
+		"adaptation: tau: expected":                                      func(d *model.Decision) { d.Adaptation.Tau = -1 },
+		"adaptation: expected finite accuracies":                         func(d *model.Decision) { d.Adaptation.Interval = nil },
+	} {
+		d := good()
+		change(&d)
+		testkit.WantError(t, d.Check(), want)
+	}
+}
