@@ -24,6 +24,7 @@ type Report struct {
 	Errors   []check.Finding `json:"errors"`
 	Warnings []check.Finding `json:"warnings"`          // that do not end the command with an error
 	Missing  *check.Missing  `json:"missing,omitempty"` // entries of the descriptions that are missing; only if there are no errors
+	Doubts   *check.Doubts   `json:"doubts,omitempty"`  // entries that are unlike what the others of their classes say; likewise
 
 	Data   *dataset.Dataset `json:"-"` // with the split that was asked for; nil if it cannot be read
 	Next   string           `json:"-"` // command that writes files that are missing
@@ -36,7 +37,8 @@ func Check(ctx context.Context, name string, o Options) (Report, error) {
 	r, err := findErrors(ctx, name, o)
 	if err == nil && r.OK {
 		missing := check.CountMissing(descriptions.Of(r.Data))
-		r.Missing = &missing
+		doubts := check.FindDoubts(r.Data)
+		r.Missing, r.Doubts = &missing, &doubts
 		r.Warnings = append(r.Warnings, check.Findings(check.Warning, check.Warnings(r.Data))...)
 	}
 	return r, err

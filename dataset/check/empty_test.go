@@ -15,13 +15,13 @@ import (
 // tables are data sets whose descriptions are complete, without samples.
 func tables(t *testing.T) map[string]*dataset.Dataset {
 	sets := map[string]*dataset.Dataset{}
-	add := func(name string) {
-		d := testkit.Must(catalog.Open(t.Context(), name, catalog.Options{}))(t)
+	add := func(name, place string) {
+		d := testkit.Must(catalog.Open(t.Context(), place, catalog.Options{}))(t)
 		sets[name] = &dataset.Dataset{Classes: d.Classes, Attributes: d.Attributes, Groups: d.Groups, Descriptions: d.Descriptions}
 	}
-	add("glyphs")
-	add("../../docs/example")
-	t.Run("with cub127", func(t *testing.T) { add(testkit.Shared(t, "data", "CUB127")) })
+	add("glyphs", "glyphs")
+	add("example", "../../docs/example")
+	t.Run("with cub127", func(t *testing.T) { add("cub127", testkit.Shared(t, "data", "CUB127")) })
 	return sets
 }
 

@@ -58,3 +58,18 @@ func numbers(rows [][]*float64) dataset.Matrix[float64] {
 	}
 	return m
 }
+
+// A table that is too large for one Gaussian is filled and checked by several.
+func TestParts(t *testing.T) {
+	u := dataset.NewMatrix[float64](2, 5000)
+	for i := range u.Data {
+		u.Data[i] = float64(i%7) / 7
+	}
+	u.Data[0] = math.NaN()
+	p := FitParts(u)
+	full := p.Fill(u)
+	mean, sd := p.Expected(u)
+	if p.Whole() || math.IsNaN(full.Data[0]) || full.Data[4999] != u.Data[4999] || math.IsNaN(mean.Data[4999]) || !(sd.Data[9999] > 0) {
+		t.Errorf("%d parts: %g, %g, %g", len(p), full.Data[0], full.Data[4999], mean.Data[4999])
+	}
+}

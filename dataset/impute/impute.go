@@ -25,7 +25,7 @@ const LeastGiven = 0.4
 type Imputer struct {
 	reference dataset.Matrix[float64]
 	alone     bool // the reference is fitted alone
-	fitted    func() *Gaussian
+	fitted    func() Parts
 
 	last      sync.Mutex // of what was filled last: models are asked for the same candidates again
 	u, filled dataset.Matrix[float64]
@@ -36,7 +36,7 @@ type Imputer struct {
 func New(reference dataset.Matrix[float64]) *Imputer {
 	return &Imputer{
 		reference: reference, alone: float64(dataset.Described(reference.Data)) >= LeastGiven*float64(len(reference.Data)),
-		fitted: sync.OnceValue(func() *Gaussian { return Fit(reference) }),
+		fitted: sync.OnceValue(func() Parts { return FitParts(reference) }),
 	}
 }
 
@@ -61,11 +61,11 @@ func (r *Imputer) Impute(u dataset.Matrix[float64]) (dataset.Matrix[float64], er
 
 func (r *Imputer) fill(u dataset.Matrix[float64]) dataset.Matrix[float64] {
 	all := together(r.reference, u)
-	g, described := (*Gaussian)(nil), dataset.Means(all, math.NaN())
+	g, described := Parts(nil), dataset.Means(all, math.NaN())
 	if r.alone {
 		g, described = r.fitted(), dataset.Means(r.reference, math.NaN())
 	} else {
-		g = Fit(all)
+		g = FitParts(all)
 	}
 	full := g.Fill(u)
 	for a, mean := range dataset.Means(u, math.NaN()) {

@@ -16,13 +16,18 @@ type Doubt struct {
 	Value, Expected, Deviance float64 // Deviance is the difference in standard deviations
 }
 
+// ownDeviation is part of each standard deviation: an attribute that hardly any class has makes no other
+// entry of it doubtful. Without it 73 % of the most doubtful entries of cub127 are the 1 % that were made
+// wrong, with it 82 %.
+const ownDeviation = 0.1
+
 // Doubts lists the given entries of descriptions, the most doubtful first, by the Gaussian of all classes.
 func Doubts(u dataset.Matrix[float64]) (list []Doubt) {
-	expected, sd := Fit(u).Expected(u)
+	expected, sd := FitParts(u).Expected(u)
 	for z := range u.Rows {
 		for a, p := range u.Row(z) {
 			if e := expected.Row(z)[a]; !math.IsNaN(p) {
-				list = append(list, Doubt{z, a, p, e, math.Abs(p-e) / sd.Row(z)[a]})
+				list = append(list, Doubt{z, a, p, e, math.Abs(p-e) / math.Hypot(sd.Row(z)[a], ownDeviation)})
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/dataset/descriptions"
+	"github.com/lago-train/lago-train/dataset/impute"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/table"
 )
@@ -49,8 +50,31 @@ func (r Report) Tables() []*table.Table {
 			format.Count(d.Features.Rows, "sample"), format.Count(d.Features.Cols, "feature"), format.Count(len(d.Classes), "class"),
 			inGroups(len(d.Attributes), len(d.Groups)), format.Count(len(d.Splits()), "split"), format.Count(len(d.TestSeen), "sample"))
 		t.Note("%s", missingNote(r.Missing))
+		for _, text := range doubtNotes(r.Doubts) {
+			t.Note("%s", text)
+		}
 	}
 	return []*table.Table{t.Note("%s", found)}
+}
+
+// doubtNotes say which entries are doubtful, and how missing ones are imputed.
+func doubtNotes(d *check.Doubts) (notes []string) {
+	if d == nil {
+		return nil
+	}
+	for _, doubt := range d.Most {
+		notes = append(notes, "doubtful: "+doubt.String())
+	}
+	if d.Far > len(d.Most) {
+		notes = append(notes, fmt.Sprintf("doubtful: %d entries in all differ from what is expected by more than a half; --doubts FILE writes them", d.Far))
+	}
+	if d.Given < impute.LeastGiven {
+		notes = append(notes, fmt.Sprintf("imputed: only %s of the entries are given, so that incomplete candidates complete each other", format.Percent(d.Given)))
+	}
+	if !d.Whole {
+		notes = append(notes, "imputed: there are too many classes and attributes to take all together; each 100 attributes in a row are taken by themselves")
+	}
+	return notes
 }
 
 func count(n int, noun string) string {

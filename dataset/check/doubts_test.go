@@ -1,0 +1,67 @@
+package check_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/lago-train/lago-train/dataset/check"
+	"github.com/lago-train/lago-train/dataset/impute"
+	"github.com/lago-train/lago-train/internal/testkit"
+)
+
+// Most of the N most doubtful entries are the N wrong ones, also among yes and no.
+func TestDoubtsAreWrongEntries(t *testing.T) {
+	sets := tables(t)
+	for _, c := range []struct {
+		name         string
+		share, least float64
+		yesNo        bool
+	}{
+		{"cub127", 0.01, 0.8, false},
+		{"cub127", 0.05, 0.85, false},
+		{"cub127", 0.01, 0.5, true},
+		{"cub127", 0.05, 0.7, true},
+		{"glyphs", 0.05, 0.4, false}, // letters say little of each other
+	} {
+		d := sets[c.name]
+		if d == nil {
+			continue // cub127 is not there
+		}
+		r, wrong := rand.New(rand.NewPCG(1, 1)), map[int]bool{}
+		i := -1
+		table := change(d, func(_ int, p float64) float64 {
+			if i++; c.yesNo {
+				p = math.Round(p)
+			}
+			if r.Float64() < c.share {
+				wrong[i] = true
+				return 1 - math.Round(p)
+			}
+			return p
+		})
+		right := 0
+		for _, doubt := range impute.Doubts(table.Descriptions)[:len(wrong)] {
+			if wrong[doubt.Class*len(d.Attributes)+doubt.Attribute] {
+				right++
+			}
+		}
+		got := float64(right) / float64(len(wrong))
+		if got < c.least {
+			t.Errorf("%.3f of the most doubtful entries are wrong, expected %+v", got, c)
+		}
+	}
+}
+
+// The report names entries that are far from what is expected, and what similar classes have.
+func TestFindDoubts(t *testing.T) {
+	d := change(tables(t)["glyphs"], func(_ int, p float64) float64 { return p })
+	before := check.FindDoubts(d)
+	d.Descriptions.Row(3)[7] = 1 - d.Descriptions.Row(3)[7]
+	after := check.FindDoubts(d)
+	if after.Far < before.Far || len(after.Most) != min(after.Far, 5) || after.Given != 1 || !after.Whole {
+		t.Errorf("found %+v, and %+v with a wrong entry", before, after)
+	}
+	text := check.Doubt{Class: "owl", Attribute: "fur", Value: 1, Expected: 0.031, Similar: 3}.String()
+	testkit.Equal(t, "text", text, `class "owl", attribute "fur": yes, expected about 3 %: three similar classes have no`)
+}
