@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"encoding/csv"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -21,7 +23,6 @@ import (
 	"github.com/lago-train/lago-train/dataset/split"
 	"github.com/lago-train/lago-train/dataset/xlsa17"
 	"github.com/lago-train/lago-train/experiments/answers/extract"
-	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
@@ -85,11 +86,12 @@ func describeCommand() *command {
 func checkCommand() *command {
 	var o dataOptions
 	var doubts string
+	var files outputs
 	to := setting.Raw("doubts", &doubts, "").In(outputGroup).Common().Describe("`FILE` CSV file for all described entries, the most doubtful first")
-	return &command{name: "check", argument: "NAME|DIR", flags: append(o.dataSettings(), o.missingSetting(), to), run: withArgument(func(c *call, name string) error {
+	return &command{name: "check", argument: "NAME|DIR", flags: append(o.dataSettings(), o.missingSetting(), to, files.setting()), run: withArgument(func(c *call, name string) error {
 		r, err := catalog.Check(c, name, o.Options)
 		if err == nil && r.OK && doubts != "" {
-			err = fileio.WriteCSV(doubts, check.DoubtRows(r.Data))
+			err = files.write(doubts, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(check.DoubtRows(r.Data)) })
 		}
 		if err = o.print(datasets.Report{Report: r}, err); err == nil && !r.OK {
 			err = fmt.Errorf("%s: %s", name, format.Count(len(r.Errors), "error"))
