@@ -78,6 +78,9 @@ func (o *explainOptions) run(c *call) (err error) {
 		return err
 	}
 	logCalibration(c, q.Predictor)
+	if predictor.IsZero(q.X.Row(q.Row)) {
+		logrus.Warn("the features of the sample are all 0: its prediction says nothing")
+	}
 	result, err := predictor.Explain(*q)
 	if err != nil {
 		return err

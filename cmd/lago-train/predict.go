@@ -120,6 +120,9 @@ func (o *predictOptions) run(c *call) (err error) {
 		}
 		logrus.Warnf("%s left out because of --skip-broken", format.Count(n, "photograph"))
 	}
+	for _, warning := range r.Warnings() {
+		logrus.Warn(warning)
+	}
 	o.logCount(r.Count())
 	if r.Adapted == nil || r.Adapted.Declined {
 		logCalibration(c, p)

@@ -328,7 +328,7 @@ func TestAdapt(t *testing.T) {
 	before := succeeds(t, args("predict", "--format", "csv")...)
 	path := filepath.Join(dir, train.ModelFile)
 	m := testkit.Must(train.Load(path))(t)
-	m.Decision.Adaptation = &model.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 60}}
+	m.Decision.Adaptation = &model.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 60}, Interval: new(model.Interval)}
 	testkit.NoError(t, train.Save(path, m))
 	testkit.Equal(t, "without --adapt", succeeds(t, args("predict", "--format", "csv")...), before)
 	e := lagoTrain(t, args("predict", "--format", "csv", "--adapt")...)

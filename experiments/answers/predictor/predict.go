@@ -36,6 +36,7 @@ type Predictions struct {
 	Fits        *model.Fit // of held-out samples; nil if it was not measured
 	Samples     []Prediction
 	Adapted     *Adapted // nil if the predictions are not adapted
+	zero        []int    // samples whose features are all 0
 }
 
 // Prediction is that of one sample.
@@ -85,12 +86,19 @@ func (p *Predictor) predict(ctx context.Context, src Source, scorer model.Stream
 	}
 	var batch []adapt.Block
 	var fits []float64
+	read := 0
 	err = eachBlock(ctx, src, rows, func(x dataset.Matrix[float32]) error {
 		first, scores := len(r.Samples), dataset.NewMatrix[float32](x.Rows, len(p.Candidates.Names))
-		var fit []float64
-		if p.Decision.Fit != nil {
-			fit = make([]float64, x.Rows)
+		fit := make([]float64, x.Rows)
+		if p.Decision.Fit == nil {
+			fit = nil
 		}
+		for i := range x.Rows {
+			if IsZero(x.Row(i)) {
+				r.zero = append(r.zero, read+i)
+			}
+		}
+		read += x.Rows
 		err := scorer(x, scores, fit)
 		fits = append(fits, fit...)
 		switch {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -219,4 +220,22 @@ func TestPredictAdapted(t *testing.T) {
 	}
 	_, err = predict(Options{Adapt: true})
 	testkit.WantError(t, err, "adapt: expected at least one sample")
+}
+
+// Far more samples with a low fit than expected are warned of, and samples whose features are all 0 are named.
+func TestWarnings(t *testing.T) {
+	r := &Predictions{Fits: new(model.Fit), zero: []int{3}}
+	for i := range 48 {
+		fit := 0.5
+		if i < 3 {
+			fit = 0.01
+		}
+		r.Samples = append(r.Samples, Prediction{Index: i, ID: fmt.Sprintf("bird%d", i), Fit: fit})
+	}
+	testkit.WantText(t, strings.Join(r.Warnings(), "\n"), "the features of 1 sample are all 0, among them bird3: ")
+	testkit.Equal(t, "3 of 48 with a low fit are no surprise", len(r.Warnings()), 1)
+	for i := range 9 {
+		r.Samples[i].Fit = 0.01
+	}
+	testkit.WantText(t, r.Warnings()[0], "9 of 48 samples fit their best class less well than 95 %", "where 2 were expected")
 }

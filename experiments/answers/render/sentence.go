@@ -294,16 +294,13 @@ func GivenSentence(c *predictor.Comparison) string {
 		percent(c.Given.Class), format.ClassName(c.Class), percent(c.Given.Against), format.ClassName(c.Against))
 }
 
-// lowFit is a fit below which a sample may be of none of the candidates.
-const lowFit = 0.05
-
 // FitSentence says how well a sample fits, "" if that is not known.
 func FitSentence(fit *float64) string {
 	if fit == nil {
 		return ""
 	}
 	text := fmt.Sprintf("Fit %.0f %%: %.0[1]f %% of the samples held out from described classes match their best class less well", 100**fit)
-	if *fit < lowFit {
+	if *fit < predictor.LowFit {
 		text += ". It may be of none of the candidates"
 	}
 	return text + "."
