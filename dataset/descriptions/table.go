@@ -171,25 +171,39 @@ func (t *Table) RenameClass(z int, name string) {
 	}
 }
 
-// Finder returns what finds the class that a name means: in any case, with other spaces and punctuation, or
-// without the number before one such as 016.Painted_Bunting. It returns -1 for another name.
-func (t *Table) Finder() func(name string) int {
-	exact, folded, bare := map[string]int{}, map[string]int{}, map[string]int{}
+// Index finds the class that a name means: in any case, with other spaces and punctuation, or without the number
+// before one such as 016.Painted_Bunting.
+type Index struct{ exact, folded, bare map[string]int }
+
+// Index returns that of the classes. It does not follow later changes.
+func (t *Table) Index() *Index {
+	x := &Index{map[string]int{}, map[string]int{}, map[string]int{}}
 	for z, name := range slices.Backward(t.Classes) { // of equal names the first counts
-		exact[name], folded[foldName(name)], bare[foldName(withoutNumber(name))] = z, z, z
+		x.Add(name, z)
 	}
-	return func(name string) int {
-		for _, try := range []struct {
-			of   map[string]int
-			name string
-		}{{exact, name}, {folded, foldName(name)}, {bare, foldName(withoutNumber(name))}} {
-			if z, known := try.of[try.name]; known && try.name != "" { // some names are punctuation alone
-				return z
-			}
-		}
-		return -1
-	}
+	return x
 }
+
+// Add adds the name of a class, before those that it equals.
+func (x *Index) Add(name string, z int) {
+	x.exact[name], x.folded[foldName(name)], x.bare[foldName(withoutNumber(name))] = z, z, z
+}
+
+// Find returns the class, -1 for another name.
+func (x *Index) Find(name string) int {
+	for _, try := range []struct {
+		of   map[string]int
+		name string
+	}{{x.exact, name}, {x.folded, foldName(name)}, {x.bare, foldName(withoutNumber(name))}} {
+		if z, known := try.of[try.name]; known && try.name != "" { // some names are punctuation alone
+			return z
+		}
+	}
+	return -1
+}
+
+// Finder returns the Find of an Index.
+func (t *Table) Finder() func(name string) int { return t.Index().Find }
 
 var numbered = regexp.MustCompile(`^\d+[^\pL\d]+(.*\pL.*)`)
 

@@ -100,87 +100,118 @@ type change struct {
 	Checked   []string                `json:"checked"` // groups that are no drafts any more
 }
 
+// maxClasses is the most classes that are renamed or deleted together, each of which takes as long as there are classes.
+const maxClasses = 1000
+
 // edit makes changes, and writes the files.
 func (s *Server) edit(r *http.Request, body []byte) (any, error) {
-	err := s.save(r.Context(), body, func(e edit) (d *descriptions.Table, undo []*descriptions.Table, err error) {
-		d = s.d.Clone()
-		scale := d.Scale()
+	make := func(e edit, d *descriptions.Table, undo []*descriptions.Table) (*descriptions.Table, []*descriptions.Table, error) {
+		edited, split, renamed, err := newEdited(d), []string(nil), 0, error(nil)
 		for _, c := range e.Changes {
 			if c.Class = dataset.Name(c.Class); c.Rename != "" || c.Delete {
-				err = s.mayRename(r.Context(), c.Class)
+				if split == nil {
+					split, err = openlayout.SplitClasses(r.Context(), s.Dir)
+				}
+				err = errors.Join(err, s.mayRename(c.Class, split))
+				if renamed++; renamed > maxClasses {
+					err = &invalid.Error{Where: "changes", Want: fmt.Sprintf("at most %d that rename or delete a class", maxClasses), Got: "more"}
+				}
 			}
 			if err == nil {
-				err = c.apply(d, scale)
+				err = edited.apply(c)
+			}
+			if err == nil {
+				err = r.Context().Err()
 			}
 			if err != nil {
 				return nil, nil, err
 			}
 		}
-		return d, append(s.undo, s.d), nil
-	})
-	return s.state(), err
+		return edited.Table, append(undo, d), nil
+	}
+	return s.saved(r.Context(), body, make)
 }
 
 // mayRename refuses to rename or delete a class that other files than those of the descriptions name.
-func (s *Server) mayRename(ctx context.Context, class string) error {
-	if slices.Contains(s.labels, class) {
+func (s *Server) mayRename(class string, split []string) error {
+	switch {
+	case slices.Contains(s.labels, class):
 		return &refusal{http.StatusConflict, class + " has samples, whose class is in labels.csv: rename or remove the folder of its photographs, and extract again."}
+	case slices.Contains(split, class):
+		return &refusal{http.StatusConflict, class + " is in splits.csv: remove its line there first."}
 	}
-	split, err := openlayout.SplitClasses(ctx, s.Dir)
-	if slices.Contains(split, class) {
-		err = &refusal{http.StatusConflict, class + " is in splits.csv: remove its line there first."}
-	}
-	return err
+	return nil
 }
 
-// apply makes the change in d.
-func (c *change) apply(d *descriptions.Table, cell func(p float64) string) error {
+// edited is a changed copy of a table.
+type edited struct {
+	*descriptions.Table
+	cell  func(p float64) string // writes a probability
+	index *descriptions.Index    // nil after a class got another name
+}
+
+func newEdited(t *descriptions.Table) *edited {
+	return &edited{t.Clone(), t.Scale(), t.Index()}
+}
+
+// newName checks the new name of a class, or of none with -1.
+func (t *edited) newName(name string, of int) error {
+	if t.index == nil {
+		t.index = t.Index()
+	}
+	_, want := dataset.CheckName(name)
+	switch z := t.index.Find(name); {
+	case want != "":
+		return &invalid.Error{Where: "class", Want: want, Got: invalid.Quote(name)}
+	case z >= 0 && z != of:
+		return &invalid.Error{Where: "class", Want: "a new name", Got: invalid.Quote(name), Hint: "There is " + t.Classes[z] + "."}
+	}
+	return nil
+}
+
+// apply makes a change.
+func (t *edited) apply(c change) error {
 	if c.Attribute != nil {
-		return addAttribute(d, *c.Attribute)
+		return addAttribute(t.Table, *c.Attribute)
 	}
-	isNew := func(name string, but int) error {
-		_, want := dataset.CheckName(name)
-		switch z := d.Finder()(name); {
-		case want != "":
-			return &invalid.Error{Where: "class", Want: want, Got: invalid.Quote(name)}
-		case z >= 0 && z != but:
-			return &invalid.Error{Where: "class", Want: "a new name", Got: invalid.Quote(name), Hint: "There is " + d.Classes[z] + "."}
-		}
-		return nil
-	}
-	name := c.Class
+	name := dataset.Name(c.Class)
 	if c.New {
-		if err := isNew(name, -1); err != nil {
+		if err := t.newName(name, -1); err != nil {
 			return err
 		}
-		d.AddClass(name)
+		t.index.Add(name, len(t.Classes))
+		t.Classes, t.Cells = append(t.Classes, name), append(t.Cells, make([]string, len(t.Attributes)))
 	}
-	z := slices.Index(d.Classes, name)
+	z := slices.Index(t.Classes, name)
 	if z < 0 {
 		return &invalid.Error{Where: "class", Want: "one of the data set", Got: invalid.Quote(name)}
 	}
 	for attribute, p := range c.Cells {
-		m := d.Attribute(attribute)
+		m := t.Attribute(attribute)
 		switch {
 		case m < 0 || p != nil && !(*p >= 0 && *p <= 1):
-			return &invalid.Error{Where: "class " + invalid.Quote(name), Want: "attributes of the data set with probabilities from 0 to 1", Got: invalid.Quote(attribute)}
+			return &invalid.Error{
+				Where: "class " + invalid.Quote(name), Want: "attributes of the data set with probabilities from 0 to 1", Got: invalid.Quote(attribute),
+			}
 		case p == nil:
-			d.Set(z, m, "")
+			t.Set(z, m, "")
 		default:
-			d.Set(z, m, cell(*p))
+			t.Set(z, m, t.cell(*p))
 		}
 	}
 	for _, group := range c.Checked {
-		d.SetDraft(descriptions.Draft{Class: name, Group: group}, false)
+		t.SetDraft(descriptions.Draft{Class: name, Group: group}, false)
 	}
 	switch rename := dataset.Name(c.Rename); {
 	case c.Delete:
-		d.RenameClass(z, "")
+		t.RenameClass(z, "")
+		t.index = nil
 	case c.Rename != "":
-		if err := isNew(rename, z); err != nil {
+		if err := t.newName(rename, z); err != nil {
 			return err
 		}
-		d.RenameClass(z, rename)
+		t.RenameClass(z, rename)
+		t.index = nil
 	}
 	return nil
 }
@@ -206,32 +237,54 @@ func addAttribute(d *descriptions.Table, a descriptions.Attribute) error {
 
 // undoEdit takes the last change back.
 func (s *Server) undoEdit(r *http.Request, body []byte) (any, error) {
-	err := s.save(r.Context(), body, func(edit) (d *descriptions.Table, undo []*descriptions.Table, err error) {
-		last := len(s.undo) - 1
+	return s.saved(r.Context(), body, func(_ edit, _ *descriptions.Table, undo []*descriptions.Table) (*descriptions.Table, []*descriptions.Table, error) {
+		last := len(undo) - 1
 		if last < 0 {
 			return nil, nil, &refusal{http.StatusConflict, "There is nothing to undo."}
 		}
-		return s.undo[last], s.undo[:last], nil
+		return undo[last], undo[:last:last], nil
 	})
+}
+
+// maker returns changed descriptions, and those before each change since the page was opened.
+type maker func(e edit, d *descriptions.Table, undo []*descriptions.Table) (*descriptions.Table, []*descriptions.Table, error)
+
+// saved writes the descriptions that make returns, and answers with what the page shows. The lock is held for the
+// write alone.
+func (s *Server) saved(ctx context.Context, body []byte, make maker) (any, error) {
+	e, err := read[edit](body)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	d, undo, err := s.d, s.undo, s.mayWrite(e)
+	s.mu.Unlock()
+	if err == nil {
+		d, undo, err = make(e, d, slices.Clip(undo))
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	err = s.write(ctx, e, d, undo)
+	s.mu.Unlock()
 	return s.state(), err
 }
 
-// save writes the descriptions that make returns; undo are those before each change since the page was
-// opened. If another program has changed a file, it is read again instead.
-func (s *Server) save(ctx context.Context, body []byte, make func(edit) (d *descriptions.Table, undo []*descriptions.Table, err error)) error {
-	e, err := read[edit](body)
-	if err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// mayWrite refuses an edit of descriptions that the page does not show.
+func (s *Server) mayWrite(e edit) error {
 	switch {
 	case s.readOnly != "":
 		return &refusal{http.StatusForbidden, s.readOnly}
 	case e.Version != s.version:
 		return &refusal{http.StatusConflict, "The descriptions have changed in another window. Nothing was overwritten; the page now shows them."}
 	}
-	d, undo, err := make(e)
+	return nil
+}
+
+// write writes descriptions. If another program has changed a file, it is read again instead.
+func (s *Server) write(ctx context.Context, e edit, d *descriptions.Table, undo []*descriptions.Table) error {
+	err := s.mayWrite(e)
 	if err == nil {
 		err = d.Save()
 	}

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -111,4 +112,26 @@ func TestUndoOfEverything(t *testing.T) {
 			t.Errorf("undo of change %d, %d left (-want +got):\n%s", i, v.Undo, diff)
 		}
 	}
+}
+
+// Many classes are added at once. What is not of the page is refused, also two names of one request that mean the same.
+func TestManyClasses(t *testing.T) {
+	s := started(t, Config{})
+	many := make([]change, 4000)
+	for i := range many {
+		many[i] = change{Class: fmt.Sprint("class ", i), New: true}
+	}
+	v := answered[state](t, request(s, "POST", "/edit", edit{Changes: many}, nil))
+	testkit.Equal(t, "classes", len(v.Classes), 4003)
+	for i := range many {
+		many[i] = change{Class: many[i].Class, Delete: true}
+	}
+	refuses := func(body any, want string) {
+		t.Helper()
+		testkit.WantText(t, request(s, "POST", "/edit", body, nil).Body.String(), want)
+	}
+	refuses(edit{Version: 1, Changes: many}, "at most 1000 that rename or delete a class")
+	refuses(edit{Version: 1, Changes: []change{{Class: "emu", New: true}, {Class: "EMU", New: true}}}, "There is emu.")
+	refuses(edit{Version: 1, Changes: []change{{Class: "Jose\u0301", New: true}, {Class: "Jos\u00e9", New: true}}}, "expected a new name")
+	refuses([]byte("null"), "expected JSON as the page sends it, found null")
 }

@@ -100,7 +100,7 @@ func (s *Server) predict(r *http.Request, body []byte) (any, error) {
 	}
 	defer done()
 	s.mu.Lock()
-	d, photo := s.d.Clone(), s.photo
+	d, photo := s.d, s.photo
 	s.mu.Unlock()
 	x, row, label := dataset.Matrix[float32]{Rows: 1, Cols: len(photo), Data: photo}, 0, (*string)(nil)
 	switch {
@@ -153,12 +153,13 @@ func (s *Server) candidates(d *descriptions.Table, q question) (c predictor.Cand
 	for _, name := range q.Remove {
 		removed[name] = true
 	}
-	cell := d.Scale()
-	for _, edit := range q.Change {
-		if err := edit.apply(d, cell); err != nil {
+	changed := newEdited(d)
+	for _, change := range q.Change {
+		if err := changed.apply(change); err != nil {
 			return c, 0, err
 		}
 	}
+	d = changed.Table
 	place := make([]int, len(s.Model.Attributes)) // of the model's attributes in the data set
 	for m, name := range s.Model.Attributes {
 		place[m] = d.Attribute(name)

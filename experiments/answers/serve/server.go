@@ -141,8 +141,9 @@ func (s *Server) Serve(ctx context.Context, port int, ready func(address string)
 	}
 	defer func() { err = errors.Join(err, s.unlock()) }()
 	server := &http.Server{
-		Handler: s.Handler(), ReadHeaderTimeout: timeToRead, ReadTimeout: timeToRead, WriteTimeout: timeToAnswer, IdleTimeout: 2 * time.Minute,
-		ErrorLog: log.New(logrus.StandardLogger().WriterLevel(logrus.DebugLevel), "", 0),
+		Handler: s.Handler(), ReadHeaderTimeout: timeToRead, ReadTimeout: timeToRead, WriteTimeout: timeToRead + timeToAnswer + timeToStop, // a request that waited too long is answered, too
+		IdleTimeout: 2 * time.Minute,
+		ErrorLog:    log.New(logrus.StandardLogger().WriterLevel(logrus.DebugLevel), "", 0),
 	}
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(l) }()
