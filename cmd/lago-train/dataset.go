@@ -56,6 +56,14 @@ func datasetInfoCommand() *command {
 	})
 }
 
+// named is a data set as commands name it.
+func (o *dataOptions) named(name string) string {
+	if o.DataDir == "" {
+		return shellLine([]string{name})
+	}
+	return shellLine([]string{name, "--data-dir", o.DataDir})
+}
+
 func describeCommand() *command {
 	var o dataOptions
 	var from catalog.Sources
@@ -79,7 +87,7 @@ func describeCommand() *command {
 			return datasets.Prompts(parts), err
 		}
 		r, err := catalog.Describe(c, name, from, o.Options)
-		return datasets.Described{Described: r}, err
+		return datasets.Described{Described: r, As: o.named(name)}, err
 	})
 }
 

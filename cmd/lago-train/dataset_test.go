@@ -33,6 +33,41 @@ func TestDatasetCheckFailsForProblems(t *testing.T) {
 	}
 }
 
+// Each "next:" is a command: from features and labels alone they lead to a trained model.
+func TestNextCommandsRun(t *testing.T) {
+	root := animals(t)
+	folder := filepath.Join(root, "animals")
+	for _, file := range []string{"classes.csv", "attributes.csv", "splits.csv"} {
+		testkit.NoError(t, os.Remove(filepath.Join(folder, file)))
+	}
+	next := func(out string) []string {
+		t.Helper()
+		_, line, found := strings.Cut(out, "next: lago-train ")
+		if !found {
+			t.Fatalf("no next command in\n%s", out)
+		}
+		line, _, _ = strings.Cut(line, "\n")
+		line, _, _ = strings.Cut(line, " #")
+		return strings.Fields(line)
+	}
+	check := []string{"dataset", "check", folder}
+	describe := next(lagoTrain(t, check...).stdout)
+	testkit.Equal(t, "the first", strings.Join(describe, " "), "dataset describe "+folder)
+	testkit.WantText(t, succeeds(t, describe...), "attributes are added by one of", "dataset describe "+folder+" --like")
+	testkit.NoError(t, os.Remove(filepath.Join(folder, "classes.csv")))
+	text := testkit.Read(t, "../../docs/example/classes.csv")
+	testkit.Write(t, folder, "attributes.csv", testkit.Read(t, "../../docs/example/attributes.csv"))
+	testkit.Equal(t, "to describe", strings.Join(next(succeeds(t, "dataset", "describe", folder)), " "), "serve "+folder)
+	testkit.Write(t, folder, "classes.csv", text)
+	succeeds(t, next(lagoTrain(t, check...).stdout)...)
+	// That split is another than the held-out samples of the example are for.
+	testkit.Write(t, folder, "splits.csv", testkit.Read(t, "../../docs/example/splits.csv"))
+	out := t.TempDir()
+	trained := succeeds(t, "run", "--dataset", folder, "--seeds", "1", "--epochs", "3", "--out", out)
+	testkit.WantText(t, succeeds(t, next(trained)...), "animals, test")
+	testkit.WantText(t, succeeds(t, "init", "animals", "--data-dir", root), "next: lago-train run --dataset animals --seeds 1 --data-dir "+root)
+}
+
 func TestDatasetConvert(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "there")
 	args := []string{"dataset", "convert", "--data-dir", onMini(t)[1], "--to", dir, "plain"}

@@ -5,7 +5,6 @@ import (
 	"embed"
 	"fmt"
 	"io"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -166,34 +165,6 @@ func printVersion(c *call) error {
 }
 
 func versionCommand() *command { return &command{name: "version", run: printVersion} }
-
-// docsCommand prints a page, or without one all names with what the pages answer.
-func docsCommand() *command {
-	return &command{name: "docs", argument: "[PAGE]", run: func(c *call) error {
-		if c.args == nil {
-			for _, name := range docs.Names() {
-				page, err := docs.Page(name)
-				if err != nil {
-					return err
-				}
-				question, _, _ := strings.Cut(strings.SplitN(page, "\n\n", 3)[1], "?")
-				if _, err := fmt.Fprintf(c.out, "%-20s %s?\n", name, wrap(strings.ReplaceAll(question, "\n", " "), 21)); err != nil {
-					return err
-				}
-			}
-			return nil
-		}
-		name, err := invalid.OneOf(strings.TrimSuffix(path.Base(strings.Join(c.args, " ")), ".md"), docs.Names()...)
-		if err != nil {
-			return usageAt(c.path, err)
-		}
-		page, err := docs.Page(name)
-		if err == nil {
-			_, err = io.WriteString(c.out, page)
-		}
-		return err
-	}}
-}
 
 // completeCommand is the hidden command that the scripts of all shells call with the words
 // of the command line up to the cursor. It prints one candidate per line, for some a tab and

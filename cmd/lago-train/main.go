@@ -104,7 +104,7 @@ func newProgram() *command {
 	p := &command{name: usage, flags: setting.List{version}, below: slices.Concat(
 		in("Data sets", &command{name: "dataset", below: []*command{
 			datasetListCommand(), fetchCommand(), extractCommand(), describeCommand(), datasetInfoCommand(), checkCommand(), splitCommand(), convertCommand(),
-		}}, serveCommand()),
+		}}, initCommand(), serveCommand()),
 		in("Training and experiments", studyCommands()...),
 		in("Results and trained models", runsCommand(), reportCommand(), evaluateCommand(), predictCommand(), explainCommand()),
 		in("Program", docsCommand(), completionCommand(), versionCommand()),

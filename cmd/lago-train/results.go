@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -53,7 +52,7 @@ func runsCommand() *command {
 			o.jsonSetting(),
 		}.Common(),
 		run: func(c *call) error {
-			if len(c.args) > 0 {
+			if len(c.args) > 0 && !slices.Equal(c.args, []string{"list"}) {
 				return noCommand(c)
 			}
 			filter.Dataset = catalog.NameOf(filter.Dataset)
@@ -124,8 +123,7 @@ func removeCommand() *command {
 			if !term.IsTerminal(int(os.Stdin.Fd())) {
 				return wrong(c.path, "--yes, or a terminal to ask on", "neither")
 			}
-			_, _ = fmt.Fprint(os.Stderr, "Delete? [y/N] ")
-			if answer, _ := bufio.NewReader(os.Stdin).ReadString('\n'); !slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(answer))) {
+			if !confirmed("Delete? [y/N] ") {
 				return errors.New("nothing was deleted")
 			}
 			return held.Delete()

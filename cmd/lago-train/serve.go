@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
+	"runtime"
 	"slices"
 	"syscall"
 
@@ -24,6 +26,7 @@ type serveOptions struct {
 	model    string
 	port     int
 	readOnly bool
+	open     bool
 }
 
 func serveCommand() *command {
@@ -34,6 +37,7 @@ func serveCommand() *command {
 		flags: slices.Concat(o.dataSettings().Without("json"), o.networkSettings().Without("boxes").Needs("model"), setting.List{
 			setting.Raw("model", &o.model, "").In(inputGroup).Noted("none").Common().Describe(modelUsage),
 			setting.Whole("port", &o.port, 0, setting.Between(0, 65535)).In(runGroup).Noted("any free one").Common().Describe("`N` port of 127.0.0.1 to listen on"),
+			setting.Switch("open", &o.open, false).In(runGroup).Common().Describe("open the page in the browser"),
 			setting.Switch("read_only", &o.readOnly, false).In(outputGroup).Common().Describe("write nothing"),
 		}),
 		run: withArgument(o.run),
@@ -75,9 +79,26 @@ func (o *serveOptions) run(c *call, name string) error {
 	ctx, stop := signal.NotifyContext(c, syscall.SIGQUIT) // as Ctrl-C, in place of stacks
 	defer stop()
 	return s.Serve(ctx, o.port, func(address string) error {
+		if o.open {
+			if err := openInBrowser(address); err != nil {
+				logrus.Warn("--open: ", err)
+			}
+		}
 		_, err := fmt.Fprintf(os.Stdout, "%s: open %s in a browser of this machine; Ctrl-C ends it\n", config.Name, address)
 		return err
 	})
+}
+
+// openInBrowser starts the command by which the system opens an address.
+func openInBrowser(address string) error {
+	line := []string{"xdg-open"}
+	switch runtime.GOOS {
+	case "darwin":
+		line = []string{"open"}
+	case "windows":
+		line = []string{"rundll32", "url.dll,FileProtocolHandler"}
+	}
+	return exec.Command(line[0], append(line[1:], address)...).Start()
 }
 
 // featuresOf computes the features of the content of one photograph.

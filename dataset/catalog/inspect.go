@@ -94,7 +94,7 @@ func nextStep(ctx context.Context, dir, name string, o Options) string {
 	case err != nil:
 		return ""
 	case !slices.ContainsFunc(described.Cells, func(cells []string) bool { return strings.Join(cells, "") != "" }):
-		return "describe the classes: lago-train serve " + name + ", or lago-train dataset describe " + name + " --prompt"
+		return "lago-train serve " + name + "   # or lago-train dataset describe " + name + " --prompt"
 	case !o.WithoutSplit && lacks(openlayout.SplitsFile):
 		return "lago-train dataset split " + name + " --to " + filepath.Join(dir, openlayout.SplitsFile)
 	}

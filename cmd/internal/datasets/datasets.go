@@ -21,7 +21,10 @@ type (
 	Report    struct{ catalog.Report }
 	Listing   struct{ *catalog.Listing }
 	Summary   struct{ catalog.Summary }
-	Described struct{ catalog.Described }
+	Described struct {
+		catalog.Described
+		As string `json:"-"` // the data set as it is named in commands
+	}
 	Prompts   []string
 	Converted struct{ catalog.Converted }
 	// Splits are the checks of one or more splits of a data set.
@@ -205,10 +208,10 @@ func (r Described) written() *table.Table {
 	t := table.New(fmt.Sprintf("%s: %s described by %s, in %s", r.Name, format.Count(r.Classes, "class"), format.Count(r.Attributes, "attribute"), r.Dir))
 	t.Note("added: %s, %s", format.Count(r.AddedClasses, "class"), format.Count(r.AddedAttributes, "attribute"))
 	if r.Attributes == 0 {
-		return t.Note("next: attributes, by one of").
-			Note("  lago-train dataset describe %s --like OTHER         those of a similar data set", r.Name).
-			Note("  lago-train dataset describe %s --from traits.csv    those of a table with a line per class", r.Name).
-			Note("  lago-train serve %s                                 entered on a page", r.Name).
+		return t.Note("attributes are added by one of").
+			Note("  lago-train dataset describe %s --like OTHER         those of a similar data set", r.As).
+			Note("  lago-train dataset describe %s --from traits.csv    those of a table with a line per class", r.As).
+			Note("  lago-train serve %s                                 entered on a page", r.As).
 			Note("  lines NAME,GROUP in attributes.csv; then dataset describe again")
 	}
 	if r.Filled > 0 {
@@ -220,11 +223,11 @@ func (r Described) written() *table.Table {
 	}
 	switch {
 	case r.Drafts > 0:
-		t.Note("drafts: %s of classes are to be checked, on the page of lago-train serve %s", format.Count(r.Drafts, "group"), r.Name)
+		t.Note("drafts: %s of classes are to be checked on the page", format.Count(r.Drafts, "group")).Note("next: lago-train serve %s", r.As)
 	case r.Missing > 0:
-		t.Note("next: describe the classes by lago-train serve %s, in classes.csv, or with a language model: dataset describe %[1]s --prompt", r.Name)
+		t.Note("next: lago-train serve %s   # or fill in classes.csv, or lago-train dataset describe %[1]s --prompt", r.As)
 	}
-	return t.Note("then: dataset split, dataset check and run")
+	return t.Note("then: lago-train dataset check %s   # names the next step", r.As)
 }
 
 // Tables have the texts, with a line between parts.

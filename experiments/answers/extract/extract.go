@@ -359,7 +359,7 @@ columns path,class, and extract again. 10 classes with 5 photographs each are en
 		filepath.Join(r.Dir, openlayout.FeaturesFile))
 	if r.Classes > 0 {
 		of = " of " + format.Count(r.Classes, "class")
-		next = "dataset describe " + r.Name + " writes the files that describe the classes"
+		next = "lago-train dataset describe " + r.Name
 	}
 	if r.Kept+r.Dropped > 0 {
 		t.Note("kept %s, computed %d, dropped %d whose images are gone", format.Count(r.Kept, "sample"), r.Samples-r.Kept, r.Dropped)
