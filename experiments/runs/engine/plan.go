@@ -94,11 +94,16 @@ func (p Plan) Entries(l *lab.Lab) (all []Entry, missing []lab.Missing, err error
 		}
 	}
 	if len(all) == 0 && len(missing) > 0 {
-		err = &invalid.Error{
-			Field: "variant", Want: "one that the data set allows", Got: missing[0].Error(), Hint: model.WithoutGroups(),
-		}
+		err = NotAllowed(missing)
 	}
 	return all, missing, err
+}
+
+// NotAllowed is the error of a method that the data set does not allow.
+func NotAllowed(missing []lab.Missing) error {
+	return &invalid.Error{
+		Field: "variant", Want: "one that the data set allows", Got: missing[0].Error(), Hint: model.WithoutGroups(),
+	}
 }
 
 // leftOut returns nil if the data of a lab allows the method, otherwise why not.

@@ -108,6 +108,9 @@ func (q *Method) Plan(r *config.Request, _ *lab.Lab) (engine.Plan, error) {
 // Summarise measures the stages, and chooses the settings of predict --adapt on the validation classes.
 func (q *Method) Summarise(ctx context.Context, l *lab.Lab, done *engine.Result) (results.Result, error) {
 	p := q.Preset
+	if len(done.Arms[0]) == 0 { // another method may have runs
+		return nil, engine.NotAllowed(done.Missing)
+	}
 	o := done.Arms[0][0]
 	if len(o.Missing) > 0 {
 		return nil, &o.Missing[0]
@@ -295,7 +298,8 @@ func (r *Result) Figures(dir string) ([]plot.Figure, error) {
 	if r.Val != nil && len(curves) > 0 {
 		figures = append(figures, plot.Figure{
 			Name: "curve", Title: "Learning curves, " + r.Method, Picture: r.curves(curves),
-			Caption: fmt.Sprintf("Lines are means over %s, shades from the lowest to the highest seed. The mark is at the best epoch of the mean, the number of epochs of the test stage: "+
+			Caption: fmt.Sprintf("Lines are means over %s, shades from the lowest to the highest seed, without the correction of the scores; "+
+				"the filled mark has the correction, the hollow one on the line has none. The marks are at the best epoch of the mean, the number of epochs of the test stage: "+
 				"accuracy at the best epoch of each seed, with its 95 %% bootstrap interval over %s.", seeds, format.Count(r.Val.Classes, "validation class")),
 		})
 	}
@@ -323,12 +327,25 @@ func (r *Result) accuracy(runs map[train.Stage][]lab.Run) *plot.Dots {
 }
 
 func (r *Result) curves(curves []train.Curve) *plot.Lines {
-	best := float64(engine.BestEpoch(curves))
-	return &plot.Lines{X: "epoch", Y: results.AccuracyAxis, Percent: true, Chance: 100 * r.Val.Chance(), Series: []plot.Series{
-		{Name: "training classes", Look: plot.Look{Condition: plot.Dashed}, Points: averaged(curves, func(e train.Epoch) float64 { return e.TrainAccuracy })},
-		{Name: "validation classes", Look: plot.Look{Method: plot.Focus}, Points: averaged(curves, func(e train.Epoch) float64 { return *e.ValAccuracy })},
-		{Name: "best epoch", Look: plot.Look{Method: plot.Focus}, Measured: true, Points: []plot.Point{results.Point(best, r.Val.PerClass.Mean, r.Val.Interval)}},
+	best, name := engine.BestEpoch(curves), "best epoch"
+	training := averaged(curves, func(e train.Epoch) float64 { return e.TrainAccuracy })
+	validation := averaged(curves, func(e train.Epoch) float64 { return *e.ValAccuracy })
+	l := &plot.Lines{X: "epoch", Y: results.AccuracyAxis, Percent: true, Chance: 100 * r.Val.Chance(), Series: []plot.Series{
+		{Name: "training classes", Look: plot.Look{Condition: plot.Dashed}, Points: training},
+		{Name: "validation classes", Look: plot.Look{Method: plot.Focus}, Points: validation},
 	}}
+	if r.Config.Correction.On() && best <= len(validation) {
+		name += ", with the correction"
+		l.Series = append(l.Series, plot.Series{
+			Name: "best epoch, without the correction", Look: plot.Look{Method: plot.Focus, Condition: plot.Dashed},
+			Points: validation[best-1 : best],
+		})
+	}
+	mark := results.Point(float64(best), r.Val.PerClass.Mean, r.Val.Interval)
+	l.Series = append(l.Series, plot.Series{
+		Name: name, Look: plot.Look{Method: plot.Focus}, Measured: true, Points: []plot.Point{mark},
+	})
+	return l
 }
 
 // averaged returns mean, lowest and highest of curves, in percent, over the epochs that all of them have.
