@@ -67,7 +67,10 @@ func (o *dataOptions) named(name string) string {
 func describeCommand() *command {
 	var o dataOptions
 	var from catalog.Sources
-	var prompt bool
+	var prompt, order bool
+	var groups int
+	var csvFile string
+	var files outputs
 	list := setting.List{
 		setting.Raw("like", &from.Like, "").Common().Describe("`NAME` data set whose attributes and groups are added"),
 		setting.Raw("from", &from.From, "").Common().Describe("`FILE` table of traits, or an answer to --prompt: words, numbers or yes and no of the classes"),
@@ -75,15 +78,27 @@ func describeCommand() *command {
 			Describe("with --from, add classes of the table that the data set does not have; with --empty no, write no also where nothing is said of a group"),
 		setting.Switch("dry_run", &from.DryRun, false).Common().Needs("from").Describe("print how the table is read; write nothing"),
 		setting.Switch("prompt", &prompt, false).Common().Describe("print a text that asks a language model for the empty cells; write nothing").Excludes("like", "from"),
+		setting.Switch("order", &order, false).Common().Excludes("like", "from", "prompt", "empty").
+			Describe("print groups and attributes in the order that tells most about a new class; write nothing"),
 	}.In(inputGroup)
 	empty := setting.Choice("empty", &from.Empty, "", descriptions.Empties...).In(classGroup).Noted("as it is").Common().
 		Describe("what empty cells mean: no (written into each group in which the class has a yes; the old file is kept) or unknown (recorded)")
-	return o.about("describe", "NAME|DIR", slices.Concat(o.dataSettings(), list, setting.List{empty}), func(c *call, name string) (tabled, error) {
+	return o.about("describe", "NAME|DIR", slices.Concat(o.dataSettings(), list, setting.List{
+		setting.Whole("groups", &groups, 0, setting.Count).In(setting.Method).Noted("all").Needs("prompt").Describe("`N` groups to ask for, those that tell most about a class"),
+		empty, setting.Raw("csv", &csvFile, "").In(outputGroup).Needs("order").Describe("`FILE` CSV file for the order"), files.setting(),
+	}), func(c *call, name string) (tabled, error) {
 		if from.All && from.From == "" && from.Empty != descriptions.EmptyNo {
 			return nil, wrong("--all", "--from or --empty no beside it", "neither")
 		}
+		if order {
+			q, err := catalog.Order(c, name, o.Options)
+			if err == nil && csvFile != "" {
+				err = files.write(csvFile, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(q.Rows()) })
+			}
+			return datasets.Order{Questionnaire: q}, err
+		}
 		if prompt {
-			parts, err := catalog.Prompts(c, name, o.Options)
+			parts, err := catalog.Prompts(c, name, groups, o.Options)
 			return datasets.Prompts(parts), err
 		}
 		r, err := catalog.Describe(c, name, from, o.Options)

@@ -214,7 +214,7 @@ func TestDescribe(t *testing.T) {
 	testkit.WantText(t, testkit.Read(t, filepath.Join(dir, "attributes.csv")), "name,group\n")
 	testkit.Equal(t, "added classes", r.AddedClasses, 2)
 	next("lago-train dataset describe new")
-	testkit.Fails(Prompts(t.Context(), "new", below(root)))(t, "expected attributes to ask for in attributes.csv, found none")
+	testkit.Fails(Prompts(t.Context(), "new", 0, below(root)))(t, "expected attributes to ask for in attributes.csv, found none")
 	r = testkit.Must(Describe(t.Context(), "new", Sources{Like: "pets"}, below(root)))(t)
 	testkit.Equal(t, "added attributes and missing entries", []int{r.AddedAttributes, r.Missing}, []int{10, 20})
 	next("lago-train serve new   # or lago-train dataset describe new --prompt")

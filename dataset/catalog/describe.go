@@ -54,7 +54,8 @@ type Sources struct {
 }
 
 // Prompts returns texts that ask for what is not described in a data set, see descriptions.Table.Prompts.
-func Prompts(ctx context.Context, name string, o Options) ([]string, error) {
+// With groups, they ask for so many groups alone, those that tell most.
+func Prompts(ctx context.Context, name string, groups int, o Options) ([]string, error) {
 	dir, err := descriptionsFolder(name, o)
 	if err != nil {
 		return nil, err
@@ -66,11 +67,42 @@ func Prompts(ctx context.Context, name string, o Options) ([]string, error) {
 	case len(d.Attributes) == 0:
 		return nil, &invalid.Error{Where: dir, Want: "attributes to ask for in attributes.csv", Got: "none", Hint: "lago-train dataset describe " + name + " --like OTHER takes those of another data set."}
 	}
-	parts := d.Prompts()
+	asked := d.Groups()
+	if groups > 0 {
+		all := d.Groups()
+		asked = nil
+		best := check.NewQuestionnaire(d).Groups
+		for _, q := range best[:min(groups, len(best))] {
+			k := slices.IndexFunc(all, func(g descriptions.Group) bool { return g.Name == q.Name })
+			asked = append(asked, all[k])
+		}
+	}
+	parts := d.Prompts(asked)
 	if parts == nil {
 		return nil, &invalid.Error{Where: dir, Want: "classes with empty cells", Got: "none", Hint: "Everything is described."}
 	}
 	return parts, nil
+}
+
+// Order returns the order in which a class of a data set is best described.
+func Order(ctx context.Context, name string, o Options) (q check.Questionnaire, err error) {
+	dir, err := Folder(name, o)
+	if err != nil {
+		return q, err
+	}
+	if dir != "" {
+		t, err := openlayout.ReadDescriptions(ctx, dir)
+		if err != nil {
+			return q, err
+		}
+		return check.NewQuestionnaire(t), nil
+	}
+	o.Undecided = true
+	d, err := Open(ctx, name, o)
+	if err != nil {
+		return q, err
+	}
+	return check.NewQuestionnaire(descriptions.Of(d)), nil
 }
 
 func descriptionsFolder(name string, o Options) (string, error) {

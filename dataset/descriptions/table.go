@@ -293,11 +293,11 @@ Classes
 %s`
 
 // Prompts returns texts that ask a language model or a person for the entries that are missing, in
-// parts of classes. AddTraits reads the answers.
-func (t *Table) Prompts() (parts []string) {
+// parts of classes. They ask for some groups in their order. AddTraits reads the answers.
+func (t *Table) Prompts(of []Group) (parts []string) {
 	var groups []Group
 	open := make([]bool, len(t.Classes))
-	for _, g := range t.Groups() {
+	for _, g := range of {
 		asked := false
 		for z, cells := range t.Cells {
 			if slices.ContainsFunc(g.Members, func(m int) bool { return cells[m] == "" }) {

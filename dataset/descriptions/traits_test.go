@@ -144,7 +144,7 @@ func TestAnswerBesideEntries(t *testing.T) {
 	testkit.Write(t, dir, AttributesFile, "name,group\nhas_wing::red,has_wing\nhas_wing::dark_blue,has_wing\nnocturnal,nocturnal\n")
 	testkit.Write(t, dir, ClassesFile, "class,has_wing::red,has_wing::dark_blue,nocturnal\n001.Barn_owl,rarely,,\n002.Wren,,,\nemu,,,\n")
 	d := complete(t, dir)
-	parts := d.Prompts()
+	parts := d.Prompts(d.Groups())
 	testkit.WantText(t, parts[0], "\nclass,has_wing,nocturnal\n", "- has_wing: red; dark_blue\n- nocturnal: nocturnal\n", "- 001.Barn_owl\n- 002.Wren\n- emu\n")
 	text := "Sure!\n```csv\nclass,nocturnal,wing\nbarn owl,yes,red; Dark blue (often)\n```\nThe rest:\n```\nclass,wing\nWren,red; teal\nclass,wing\nemu,none\nEmmu,red"
 	notes := testkit.Must(d.AddTraits(t.Context(), testkit.Write(t, t.TempDir(), "answer.csv", text), true))(t)
@@ -152,7 +152,7 @@ func TestAnswerBesideEntries(t *testing.T) {
 	testkit.WantText(t, strings.Join(notes.Notes, "\n"), `line 9, column wing: expected attributes of this group, found "teal"`,
 		`line 12: expected a class of the data set, found "Emmu", which is added. Did you mean emu?`)
 	testkit.Equal(t, "notes", len(notes.Notes), 2)
-	testkit.WantText(t, strings.Join(d.Prompts(), ""), "\n- 002.Wren\n- emu\n- Emmu\n")
+	testkit.WantText(t, strings.Join(d.Prompts(d.Groups()), ""), "\n- 002.Wren\n- emu\n- Emmu\n")
 	testkit.NoError(t, d.Save())
 	testkit.WantText(t, testkit.Read(t, dir+"/"+DraftsFile), "class,group\n001.Barn_owl,has_wing\n001.Barn_owl,nocturnal\n002.Wren,has_wing\nEmmu,has_wing\nemu,has_wing\n")
 	d = complete(t, dir)

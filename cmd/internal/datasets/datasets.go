@@ -26,6 +26,7 @@ type (
 		As string `json:"-"` // the data set as it is named in commands
 	}
 	Prompts   []string
+	Order     struct{ check.Questionnaire }
 	Converted struct{ catalog.Converted }
 	// Splits are the checks of one or more splits of a data set.
 	Splits struct {
@@ -228,6 +229,31 @@ func (r Described) written() *table.Table {
 		t.Note("next: lago-train serve %s   # or fill in classes.csv, or lago-train dataset describe %[1]s --prompt", r.As)
 	}
 	return t.Note("then: lago-train dataset check %s   # names the next step", r.As)
+}
+
+// Tables are those of the groups and of the attributes.
+func (o Order) Tables() (tables []*table.Table) {
+	for _, of := range []struct {
+		title, column string
+		questions     []check.Question
+	}{{"groups, each asked whole", "group", o.Groups}, {"attributes, asked one by one", "attribute", o.Attributes}} {
+		if len(of.questions) == 0 {
+			continue
+		}
+		t := table.New(of.title, of.column, "entries so far", "explained so far").Right(2, 3)
+		for _, q := range of.questions {
+			explained := "-"
+			if q.Explained != nil {
+				explained = format.Percent(*q.Explained)
+			}
+			t.Row(q.Name, fmt.Sprint(q.Entries), explained)
+		}
+		tables = append(tables, t)
+	}
+	if !o.Measured && len(tables) > 0 {
+		tables[len(tables)-1].Note("The order is that of the file: it is measured from ten described classes on.")
+	}
+	return tables
 }
 
 // Tables have the texts, with a line between parts.
