@@ -133,6 +133,9 @@ func (a *Answer) find(name string) (int, error) {
 	switch z {
 	case -1:
 		wrong.Want, wrong.Hint = fmt.Sprintf("one of the %d %s", len(names), c.What), invalid.DidYouMean(name, names)
+		if slices.Contains(a.predictor.Classes, name) {
+			wrong.Hint = fmt.Sprintf("With --candidates all %q is one, too.", name)
+		}
 	case a.Order[0]:
 		wrong.Want = "another class than the predicted one"
 		wrong.Hint = fmt.Sprintf("The runner-up is %q.", c.Names[a.Order[1]])
