@@ -123,13 +123,6 @@ func (l *Lab) Rotate(n int, seed uint64) error {
 	return err
 }
 
-// On returns a lab like l for other parts. Runs, and those that failed, are shared.
-func (l *Lab) On(parts ...View) *Lab {
-	other := *l
-	other.Parts = parts
-	return &other
-}
-
 // Rotations returns n divisions of the classes, see split.Rotations.
 func (l *Lab) Rotations(n int, seed uint64) ([]View, error) {
 	splits, err := split.Rotations(l.Data, n, seed)

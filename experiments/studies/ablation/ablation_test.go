@@ -102,8 +102,8 @@ func TestGroups(t *testing.T) {
 				t.Errorf("draw %d has groups %v", seed, d.GroupOf())
 			}
 		}
-		plan := engine.Plan{Stage: config.DevThenTest, Arms: []engine.Arm{{Name: "x", Starts: []config.Config{c}}}}
-		mean += results.Methods(testkit.Must(engine.Run(t.Context(), l.On(parts...), plan))(t))[0].Test.PerClass.Mean / randomDraws
+		plan := engine.Plan{Stage: config.DevThenTest, Arms: []engine.Arm{{Name: "x", Starts: []config.Config{c}, Parts: parts}}}
+		mean += results.Methods(testkit.Must(engine.Run(t.Context(), l, plan))(t))[0].Test.PerClass.Mean / randomDraws
 	}
 	testkit.Near(t, "random groups", g.Rows[3].Accuracy.Mean, mean, 1e-12)
 	for _, r := range g.Rows[1:] {
