@@ -25,7 +25,7 @@ import (
 var (
 	errorChecks       = []func(*checker){(*checker).names, (*checker).split, (*checker).testSeen, (*checker).probabilities, (*checker).features}
 	descriptionChecks = []func(*checker){(*checker).sameDescriptions, (*checker).confusable}
-	useChecks         = []func(*checker){(*checker).drafts, (*checker).strongest, (*checker).attributes, (*checker).codes, (*checker).samples, (*checker).leaks}
+	useChecks         = []func(*checker){(*checker).drafts, (*checker).strongest, (*checker).unlearnable, (*checker).attributes, (*checker).codes, (*checker).samples, (*checker).leaks}
 )
 
 // Errors reports everything that would make training on d fail or mislead, as far as the readers of data sets
