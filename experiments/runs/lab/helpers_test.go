@@ -12,6 +12,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/model/preprocess"
@@ -130,4 +131,20 @@ func compareRoots(t *testing.T, want, got string, trials []train.Trial) {
 		testkit.Equal(t, trial.Name()+": curve", curves[1], curves[0], cmpopts.IgnoreFields(method.Phase{}, "Seconds"))
 		testkit.Equal(t, trial.Name()+": result", results[1], results[0], cmpopts.IgnoreFields(train.Result{}, "Seconds"))
 	}
+}
+
+// A decision with the same correction stays; with another one its temperature and adaptation go, too.
+func TestDecideReplacesTheWholeDecision(t *testing.T) {
+	d := tiny.Small()
+	l := New(d, t.TempDir())
+	runs := do(t, l, someTrials(d)[:1])
+	half, full := model.Correction{Kind: model.Subtract, Omega: 0.5}, model.Correction{Kind: model.Subtract, Omega: 1}
+	old := runs[0].Method.Decide(half)
+	old.Calibration, old.Adaptation = &model.Calibration{Temperature: 2}, new(model.Adaptation)
+	old.Adaptation.Temperature = 1
+	testkit.NoError(t, train.Decide(t.Context(), runs[0].Dir, func(d *model.Decision) { *d = old }))
+	testkit.NoError(t, l.Decide(t.Context(), Evaluate(runs, half)))
+	testkit.Equal(t, "with the same correction", testkit.Must(train.ReadDecision(runs[0].Dir))(t), old)
+	testkit.NoError(t, l.Decide(t.Context(), Evaluate(runs, full)))
+	testkit.Equal(t, "with another one", testkit.Must(train.ReadDecision(runs[0].Dir))(t), runs[0].Method.Decide(full))
 }
