@@ -45,12 +45,14 @@ type Dataset struct {
 	Features Matrix[float32] // samples x D
 	Labels   []int           // one per sample; index into Classes
 
-	Classes      []string
-	Attributes   []Attribute
-	Groups       []string        // nil if the attributes have no known groups
-	Descriptions Matrix[float64] // classes x attributes, U[z,m] = p(a_m = T | z) in [0, 1]; NaN means not described
-	EmptyUnknown bool            // it was said that entries are NaN because nobody knows them, not because classes lack the attribute
-	Drafts       map[Draft]bool  // descriptions that no person has checked; not in the Fingerprint
+	Classes    []string
+	Attributes []Attribute
+	Groups     []string // nil if the attributes have no known groups
+	// classes x attributes, U[z,m] = p(a_m = T | z) in [0, 1]; NaN means not described
+	Descriptions Matrix[float64]
+	// it was said that entries are NaN because nobody knows them, not because classes lack the attribute
+	EmptyUnknown bool
+	Drafts       map[Draft]bool // descriptions that no person has checked; not in the Fingerprint
 
 	Split Split
 
@@ -202,7 +204,8 @@ func (d *Dataset) ImageOf(i int) string {
 // Name returns a name as names are compared: with composed letters (NFC), ordinary spaces, and no
 // space around it.
 func Name(text string) string {
-	text = norm.NFC.String(strings.TrimSpace(text))         // what follows bytes that are not UTF-8 changes their form
+	// what follows bytes that are not UTF-8 changes their form
+	text = norm.NFC.String(strings.TrimSpace(text))
 	for _, unbroken := range []string{"\u00a0", "\u202f"} { // a Replacer would copy each name
 		text = strings.ReplaceAll(text, unbroken, " ")
 	}

@@ -18,9 +18,11 @@ import (
 // Decision is what is chosen after training, on validation classes: how scores become predictions. No weight
 // depends on it.
 type Decision struct {
-	Kind    CorrectionKind `json:"correction"` // evidence or standardise: of the scores, and of the fit in full
+	// evidence or standardise: of the scores, and of the fit in full
+	Kind    CorrectionKind `json:"correction"`
 	Scoring                // where all candidates are seen, or all are unseen
-	// where seen and unseen classes are candidates together, chosen on held-out samples; nil without such samples
+	// where seen and unseen classes are candidates together, chosen on held-out samples; nil without such
+	// samples
 	Mixed      *Scoring    `json:"mixed,omitempty"`
 	Fit        *Fit        `json:"fit,omitempty"`        // nil if it was not measured
 	Adaptation *Adaptation `json:"adaptation,omitempty"` // nil if it was not chosen
@@ -28,8 +30,9 @@ type Decision struct {
 
 // Scoring is how scores are corrected and become probabilities.
 type Scoring struct {
-	Omega       float64      `json:"omega"`                 // of the correction, from 0, none, to 1
-	Calibration *Calibration `json:"calibration,omitempty"` // nil if it was not chosen, or if no temperature fits
+	Omega float64 `json:"omega"` // of the correction, from 0, none, to 1
+	// nil if it was not chosen, or if no temperature fits
+	Calibration *Calibration `json:"calibration,omitempty"`
 }
 
 // Correction returns the correction where all candidates are unseen.
@@ -49,9 +52,10 @@ type Calibration struct {
 	Temperature float64 `json:"temperature"` // T
 	// expected calibration error on the validation classes with T = 1; null for baselines
 	ErrorBefore *float64 `json:"error_before"`
-	ErrorAfter  float64  `json:"error_after"` // the same with T, which was fitted on other samples of these classes
-	Samples     int      `json:"samples"`
-	Classes     int      `json:"classes"`
+	// the same with T, which was fitted on other samples of these classes
+	ErrorAfter float64 `json:"error_after"`
+	Samples    int     `json:"samples"`
+	Classes    int     `json:"classes"`
 }
 
 // Adaptation is how predictions are adapted to a batch of unlabelled samples, as chosen on
@@ -61,11 +65,12 @@ type Adaptation struct {
 	// of the features that are adapted to, if not that of the model
 	Preprocess preprocess.Chain      `json:"preprocess,omitempty"`
 	Transform  *preprocess.Transform `json:"-"`
-	Before     float64               `json:"before"`   // validation accuracy without adaptation
-	After      float64               `json:"after"`    // validation accuracy with it
-	Interval   *Interval             `json:"interval"` // of the change, over classes; null if adaptation is off
-	Samples    int                   `json:"samples"`
-	Classes    int                   `json:"classes"`
+	Before     float64               `json:"before"` // validation accuracy without adaptation
+	After      float64               `json:"after"`  // validation accuracy with it
+	// of the change, over classes; null if adaptation is off
+	Interval *Interval `json:"interval"`
+	Samples  int       `json:"samples"`
+	Classes  int       `json:"classes"`
 }
 
 // Interval is a 95 % confidence interval.
@@ -74,8 +79,8 @@ type Interval struct {
 	High float64 `json:"high"`
 }
 
-// Fit is how well samples of validation classes fit their best class among numbers of candidates, theirs among
-// them: quantiles of Pipeline.BestFit, evenly spaced from the lowest to the highest.
+// Fit is how well samples of validation classes fit their best class among numbers of candidates, theirs
+// among them: quantiles of Pipeline.BestFit, evenly spaced from the lowest to the highest.
 type Fit struct {
 	Candidates []int       `json:"candidates"` // the numbers, ascending
 	Quantiles  [][]float64 `json:"quantiles"`  // of each number
@@ -137,12 +142,14 @@ func (d Decision) Check() error {
 		}
 	}
 	if f := d.Fit; f != nil {
-		ascending := slices.IsSorted(f.Candidates) && len(f.Candidates) == len(f.Quantiles) && len(f.Candidates) > 0
+		ascending := slices.IsSorted(f.Candidates) && len(f.Candidates) == len(f.Quantiles) &&
+			len(f.Candidates) > 0
 		for _, q := range f.Quantiles {
 			ascending = ascending && len(q) == fitQuantiles && numeric.NotFinite(q) < 0 && slices.IsSorted(q)
 		}
 		if !ascending || f.Candidates[0] < 1 {
-			return expected("fit", "others", "numbers of candidates, the lowest first, and %d quantiles of each", fitQuantiles)
+			return expected("fit", "others",
+				"numbers of candidates, the lowest first, and %d quantiles of each", fitQuantiles)
 		}
 	}
 	if a := d.Adaptation; a != nil {
@@ -170,7 +177,8 @@ func (s Scoring) check() error {
 		return nil
 	}
 	if !(c.Temperature >= leastTemperature && c.Temperature <= mostTemperature) {
-		return expected("calibration: temperature", c.Temperature, "a number from %g to %g", leastTemperature, mostTemperature)
+		return expected("calibration: temperature", c.Temperature, "a number from %g to %g", leastTemperature,
+			mostTemperature)
 	}
 	if !numeric.Finite(c.ErrorAfter) || c.ErrorBefore != nil && !numeric.Finite(*c.ErrorBefore) {
 		return expected("calibration", "others", "finite errors")
@@ -226,8 +234,9 @@ func (c Correction) Canonical() Correction {
 // Reference is what corrections, fits and explanations need of the samples of seen classes.
 type Reference struct {
 	Detections dataset.Matrix[float32] // n x M; the means over the samples of each seen class
-	Deciles    dataset.Matrix[float32] // 9 x M, of the detections of the samples; empty for other methods than LAGO
-	Centre     float64                 // c, see Correction and Pipeline.Refer
+	// 9 x M, of the detections of the samples; empty for other methods than LAGO
+	Deciles dataset.Matrix[float32]
+	Centre  float64 // c, see Correction and Pipeline.Refer
 }
 
 // adjustment of a score s of class z is (s - shift[z]) factor[z].
@@ -270,9 +279,11 @@ func (a *adjustment) at(z int, score float64) float64 {
 	return (score - a.shift[z]) * a.factor[z]
 }
 
-// adjustments returns what the decision does to the scores of the classes of a scorer, nil for nothing, and if
-// asked for the correction in full, see BestFit. The reference detections have so many columns, 0 for any.
-func adjustments[T Float](p *Pipeline, of Scorer[T], columns int, fits bool) (own, full *adjustment, err error) {
+// adjustments returns what the decision does to the scores of the classes of a scorer, nil for nothing, and
+// if asked for the correction in full, see BestFit. The reference detections have so many columns, 0 for any.
+func adjustments[T Float](p *Pipeline, of Scorer[T], columns int,
+	fits bool,
+) (own, full *adjustment, err error) {
 	c, r := p.Decision.Correction(), p.Reference
 	if !c.On() && !fits {
 		return nil, nil, nil
@@ -282,7 +293,8 @@ func adjustments[T Float](p *Pipeline, of Scorer[T], columns int, fits bool) (ow
 	}
 	if r.Detections.Rows < 1 || columns > 0 && r.Detections.Cols != columns {
 		got := fmt.Sprintf("%d x %d", r.Detections.Rows, r.Detections.Cols)
-		return nil, nil, expected("reference detections", got, "at least one row, as wide as the detections of the model")
+		return nil, nil, expected("reference detections", got,
+			"at least one row, as wide as the detections of the model")
 	}
 	reference, err := of.scores(dataset.Convert[T](r.Detections))
 	if err != nil {

@@ -67,7 +67,10 @@ func readTensors(path string) (*safetensors.File, error) {
 		return nil, err
 	}
 	if !f.Checksummed {
-		return nil, &invalid.Error{Where: path, Field: "checksum", Want: "one in the metadata", Got: "none", Hint: "The file is damaged."}
+		return nil, &invalid.Error{
+			Where: path, Field: "checksum", Want: "one in the metadata", Got: "none",
+			Hint: "The file is damaged.",
+		}
 	}
 	return f, nil
 }
@@ -89,7 +92,9 @@ func parse(metadata map[string]string, key string, v any) error {
 func named(prefix string, t method.Tensors) []safetensors.Tensor {
 	list := make([]safetensors.Tensor, len(t))
 	for i, m := range t {
-		list[i] = safetensors.Tensor{Name: prefix + m.Name, Shape: []int{m.Matrix.Rows, m.Matrix.Cols}, F32: m.Matrix.Data}
+		list[i] = safetensors.Tensor{
+			Name: prefix + m.Name, Shape: []int{m.Matrix.Rows, m.Matrix.Cols}, F32: m.Matrix.Data,
+		}
 	}
 	return list
 }
@@ -116,7 +121,8 @@ func (e Environment) changes(now Environment) string {
 	var changed []string
 	for _, name := range slices.Compact(names) {
 		if old[name] != current[name] {
-			changed = append(changed, fmt.Sprintf("%s %s, now %s", name, cmp.Or(old[name], "unknown"), cmp.Or(current[name], "unknown")))
+			changed = append(changed, fmt.Sprintf("%s %s, now %s", name, cmp.Or(old[name], "unknown"),
+				cmp.Or(current[name], "unknown")))
 		}
 	}
 	return strings.Join(changed, "; ")
@@ -125,8 +131,9 @@ func (e Environment) changes(now Environment) string {
 // Record is the content of trial.json.
 type Record struct {
 	Trial
-	Environment                  // in which the run began
-	ResultsVersion int           `json:"results_version"`   // of the code; finished runs of another version are not reused
+	Environment // in which the run began
+	// of the code; finished runs of another version are not reused
+	ResultsVersion int           `json:"results_version"`
 	Resumed        []Environment `json:"resumed,omitempty"` // other environments in which it was resumed
 }
 
@@ -143,8 +150,10 @@ func ReadRecord(dir string) (Record, error) {
 	}
 	if err = json.Unmarshal(data, &made); err == nil && made.Version != ResultsVersion {
 		return Record{}, &invalid.Error{
-			Where: path, Field: "results_version", Want: fmt.Sprint(ResultsVersion), Got: fmt.Sprint(made.Version),
-			Hint: "Another version of the program, whose results can differ, made this run. Delete the folder, or choose another, to train again.",
+			Where: path, Field: "results_version", Want: fmt.Sprint(ResultsVersion),
+			Got: fmt.Sprint(made.Version),
+			Hint: "Another version of the program, whose results can differ, made this run. Delete the " +
+				"folder, or choose another, to train again.",
 		}
 	}
 	var r Record
@@ -171,9 +180,10 @@ func (t Trial) readRecord(dir string) (Record, error) {
 
 // Epoch is one line of curve.jsonl. Accuracies are fractions.
 type Epoch struct {
-	Epoch         int            `json:"epoch"` // from 1
-	Phases        []method.Phase `json:"phases"`
-	TrainAccuracy float64        `json:"train_accuracy"` // per class, after the epoch, of 1,000 train samples at most
+	Epoch  int            `json:"epoch"` // from 1
+	Phases []method.Phase `json:"phases"`
+	// per class, after the epoch, of 1,000 train samples at most
+	TrainAccuracy float64 `json:"train_accuracy"`
 
 	// Of the samples of the val classes; nil in the test stage.
 	ValAccuracy          *float64 `json:"val_accuracy"` // per class
@@ -230,7 +240,9 @@ func ReadCurve(path string, stage Stage) (c Curve, err error) {
 		bad := err != nil || !bytes.Equal(line, written.Bytes()) || e.Epoch != len(c)+1
 		if bad || stage == Dev && (e.ValAccuracy == nil || e.ValAccuracyPerSample == nil) {
 			want := fmt.Sprintf("the JSON object of epoch %d of a run of the %s stage", len(c)+1, stage)
-			return nil, damaged(path, &invalid.Error{Field: fmt.Sprintf("line %d", len(c)+1), Want: want, Got: "other text"})
+			return nil, damaged(path, &invalid.Error{
+				Field: fmt.Sprintf("line %d", len(c)+1), Want: want, Got: "other text",
+			})
 		}
 		c = append(c, e)
 	}
@@ -250,7 +262,8 @@ func (c Curve) seconds() float64 {
 
 // Result is the content of result.json. Accuracies are fractions.
 type Result struct {
-	Status    Status  `json:"status"`          // why the run ended: patience, epochs, converged, not finite or failed
+	// why the run ended: patience, epochs, converged, not finite or failed
+	Status    Status  `json:"status"`
 	Error     string  `json:"error,omitempty"` // why there is no model
 	Epochs    int     `json:"epochs"`          // number of epochs run
 	BestEpoch int     `json:"best_epoch"`      // the epoch whose parameters were kept
@@ -268,7 +281,8 @@ type Evaluation struct {
 	model.Correction
 	PerClass  float64 `json:"per_class_accuracy"`
 	PerSample float64 `json:"per_sample_accuracy"`
-	// for each pair of classes that has samples: their class, their predicted class, both from 0, and their number
+	// for each pair of classes that has samples: their class, their predicted class, both from 0, and their
+	// number
 	Confusion metrics.Confusion `json:"confusion"`
 }
 
@@ -322,7 +336,9 @@ func (t Trial) ReadResult(dir string) (*Result, error) {
 		curve, err = ReadCurve(curvePath, t.Stage)
 	}
 	if missing := (*invalid.Error)(nil); errors.Is(err, fs.ErrNotExist) && errors.As(err, &missing) {
-		return nil, damaged(missing.Where, &invalid.Error{Want: "a file, since there is a " + ResultFile, Got: "none"})
+		return nil, damaged(missing.Where, &invalid.Error{
+			Want: "a file, since there is a " + ResultFile, Got: "none",
+		})
 	}
 	if err != nil {
 		return nil, err

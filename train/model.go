@@ -44,8 +44,10 @@ type Saved struct {
 	Learned    []int               `json:"learned"`
 	Dims       int                 `json:"dims"`                 // D, of the features
 	Provenance *dataset.Provenance `json:"provenance,omitempty"` // of the features; nil if it is not known
-	Columns    []string            `json:"columns,omitempty"`    // names of the features; nil if they are not known
-	Absent     *dataset.Absent     `json:"absent,omitempty"`     // what was missing among the features; nil for nothing
+	// names of the features; nil if they are not known
+	Columns []string `json:"columns,omitempty"`
+	// what was missing among the features; nil for nothing
+	Absent *dataset.Absent `json:"absent,omitempty"`
 }
 
 // AdaptedFeatures returns the preprocessing of the features that predictions are adapted to.
@@ -78,7 +80,8 @@ func (s *Saved) Fits(d *dataset.Dataset) error {
 	}
 	for m, a := range d.Attributes {
 		if a.Name != s.Attributes[m] {
-			return bad(fmt.Sprintf("attribute %d", m), fmt.Sprintf("%q", s.Attributes[m]), fmt.Sprintf("%q", a.Name))
+			return bad(fmt.Sprintf("attribute %d", m), fmt.Sprintf("%q", s.Attributes[m]),
+				fmt.Sprintf("%q", a.Name))
 		}
 	}
 	return nil
@@ -89,9 +92,11 @@ func newSaved(t Trial, p *model.Pipeline, data *Data) *Saved {
 	d := data.Dataset
 	p.Transform = data.Transform
 	s := &Saved{
-		Run: t.Name(), Method: t.Method, Pipeline: p, Dataset: d.Name, Dims: d.Features.Cols, Groups: d.Groups, Semantic: d.GroupOf(),
-		Classes: d.Classes, Descriptions: d.Descriptions, Split: d.Split, Learned: data.TrainClasses, Provenance: d.Provenance,
-		Columns: d.Columns, Absent: d.Absent,
+		Run: t.Name(), Method: t.Method, Pipeline: p, Dataset: d.Name, Dims: d.Features.Cols,
+		Groups: d.Groups, Semantic: d.GroupOf(),
+		Classes: d.Classes, Descriptions: d.Descriptions, Split: d.Split, Learned: data.TrainClasses,
+		Provenance: d.Provenance,
+		Columns:    d.Columns, Absent: d.Absent,
 	}
 	for _, a := range d.Attributes {
 		s.Attributes = append(s.Attributes, a.Name)
@@ -118,10 +123,13 @@ const (
 // Save writes a model as a safetensors file, with a header and its decision in the metadata.
 func Save(path string, s *Saved) error {
 	tensors := []safetensors.Tensor{{
-		Name: descriptionsTensor, Shape: []int{s.Descriptions.Rows, s.Descriptions.Cols}, F64: s.Descriptions.Data,
+		Name: descriptionsTensor, Shape: []int{s.Descriptions.Rows, s.Descriptions.Cols},
+		F64: s.Descriptions.Data,
 	}}
 	tensors = append(tensors, named(methodPrefix, s.Classifier.(method.Model).Tensors())...)
-	r := method.Tensors{{Name: "stored", Matrix: s.Reference.Detections}, method.Vector("centre", []float32{float32(s.Reference.Centre)})}
+	r := method.Tensors{{
+		Name: "stored", Matrix: s.Reference.Detections,
+	}, method.Vector("centre", []float32{float32(s.Reference.Centre)})}
 	if s.Reference.Deciles.Rows > 0 {
 		r = append(r, method.Tensor{Name: "deciles", Matrix: s.Reference.Deciles})
 	}
@@ -139,7 +147,9 @@ func Save(path string, s *Saved) error {
 }
 
 func transformTensors(prefix string, m *preprocess.Transform) []safetensors.Tensor {
-	t := method.Tensors{method.Vector("shift", m.Shift), method.Vector("scale", m.Scale), {Name: "matrix", Matrix: m.Matrix}}
+	t := method.Tensors{
+		method.Vector("shift", m.Shift), method.Vector("scale", m.Scale), {Name: "matrix", Matrix: m.Matrix},
+	}
 	return named(prefix, slices.DeleteFunc(t, func(t method.Tensor) bool { return t.Matrix.Data == nil }))
 }
 
@@ -180,7 +190,8 @@ func (s *Saved) belongs(path string) error {
 	}
 	if err == nil && record.Trial.checkRun(s.Run) != nil {
 		err = &invalid.Error{
-			Where: path, Want: "the model of " + record.Trial.Name() + ", the run of its folder", Got: "that of " + s.Run,
+			Where: path, Want: "the model of " + record.Trial.Name() + ", the run of its folder",
+			Got:  "that of " + s.Run,
 			Hint: "To use this model, move it to another folder. To train the run again, delete its folder.",
 		}
 	}
@@ -192,13 +203,19 @@ func (s *Saved) check() error {
 	within := func(field string, list []int, names []string) error {
 		for _, i := range list {
 			if i < 0 || i >= len(names) {
-				return &invalid.Error{Field: field, Want: fmt.Sprintf("numbers from 0 to %d", len(names)-1), Got: fmt.Sprint(i), Hint: "Train the model again."}
+				return &invalid.Error{
+					Field: field, Want: fmt.Sprintf("numbers from 0 to %d", len(names)-1), Got: fmt.Sprint(i),
+					Hint: "Train the model again.",
+				}
 			}
 		}
 		return nil
 	}
 	if s.Semantic != nil && len(s.Semantic) != len(s.Attributes) {
-		return &invalid.Error{Field: "semantic", Want: "one group for each attribute", Got: format.Count(len(s.Semantic), "number"), Hint: "Train the model again."}
+		return &invalid.Error{
+			Field: "semantic", Want: "one group for each attribute",
+			Got: format.Count(len(s.Semantic), "number"), Hint: "Train the model again.",
+		}
 	}
 	return cmp.Or(
 		within("learned", s.Learned, s.Classes), within("semantic", s.Semantic, s.Groups),
@@ -210,10 +227,17 @@ func (s *Saved) check() error {
 func (h *header) load(f *safetensors.File) (err error) {
 	t, ok := f.Tensor(descriptionsTensor)
 	if want := []int{len(h.Classes), len(h.Attributes)}; !ok || t.F64 == nil || !slices.Equal(t.Shape, want) {
-		return &invalid.Error{Field: "tensor " + descriptionsTensor, Want: fmt.Sprintf("float64 of shape %v", want), Got: fmt.Sprintf("shape %v", t.Shape)}
+		return &invalid.Error{
+			Field: "tensor " + descriptionsTensor, Want: fmt.Sprintf("float64 of shape %v", want),
+			Got: fmt.Sprintf("shape %v", t.Shape),
+		}
 	}
-	if i := slices.IndexFunc(t.F64, func(p float64) bool { return p < 0 || p > 1 }); i >= 0 { // NaN is missing
-		return &invalid.Error{Field: "tensor " + descriptionsTensor, Want: "probabilities from 0 to 1", Got: fmt.Sprint(t.F64[i])}
+	// NaN is missing
+	if i := slices.IndexFunc(t.F64, func(p float64) bool { return p < 0 || p > 1 }); i >= 0 {
+		return &invalid.Error{
+			Field: "tensor " + descriptionsTensor, Want: "probabilities from 0 to 1",
+			Got: fmt.Sprint(t.F64[i]),
+		}
 	}
 	h.Descriptions = dataset.Matrix[float64]{Rows: t.Shape[0], Cols: t.Shape[1], Data: t.F64}
 	if h.Transform, err = readTransform(f, transformPrefix, h.Preprocess, h.Dims); err != nil {
@@ -223,7 +247,9 @@ func (h *header) load(f *safetensors.File) (err error) {
 	if err != nil {
 		return err
 	}
-	h.Classifier, err = h.Method.Restore(tensors, method.Shape{Dims: h.Dims, Attributes: len(h.Attributes), Groups: h.Semantic})
+	h.Classifier, err = h.Method.Restore(tensors, method.Shape{
+		Dims: h.Dims, Attributes: len(h.Attributes), Groups: h.Semantic,
+	})
 	if err != nil {
 		return invalid.At(h.Method.Label(), err)
 	}
@@ -257,15 +283,22 @@ func tensorsOf(f *safetensors.File, prefix string) (list method.Tensors, err err
 			continue
 		}
 		if len(t.Shape) != 2 || t.F32 == nil {
-			return nil, &invalid.Error{Field: "tensor " + name, Want: "float32 in rows and columns", Got: fmt.Sprintf("shape %v", t.Shape)}
+			return nil, &invalid.Error{
+				Field: "tensor " + name, Want: "float32 in rows and columns",
+				Got: fmt.Sprintf("shape %v", t.Shape),
+			}
 		}
-		list = append(list, method.Tensor{Name: name, Matrix: dataset.Matrix[float32]{Rows: t.Shape[0], Cols: t.Shape[1], Data: t.F32}})
+		list = append(list, method.Tensor{
+			Name: name, Matrix: dataset.Matrix[float32]{Rows: t.Shape[0], Cols: t.Shape[1], Data: t.F32},
+		})
 	}
 	return list, nil
 }
 
 // readTransform reads the fitted steps of a chain; dims -1 stands for any.
-func readTransform(f *safetensors.File, prefix string, chain preprocess.Chain, dims int) (*preprocess.Transform, error) {
+func readTransform(f *safetensors.File, prefix string, chain preprocess.Chain,
+	dims int,
+) (*preprocess.Transform, error) {
 	t := &preprocess.Transform{Chain: chain}
 	tensors, err := tensorsOf(f, prefix)
 	if err != nil {

@@ -55,7 +55,9 @@ var ErrBusy = errors.New("another process is training this run")
 // *model.NotFinite if the numbers left the range of float32.
 //
 // The model of a new run corrects no scores: see Decide.
-func Run(ctx context.Context, root string, trial Trial, prepare func() (*Data, error), o Options) (result *Result, err error) {
+func Run(ctx context.Context, root string, trial Trial, prepare func() (*Data, error),
+	o Options,
+) (result *Result, err error) {
 	if err := trial.Check(); err != nil {
 		return nil, err
 	}
@@ -65,7 +67,8 @@ func Run(ctx context.Context, root string, trial Trial, prepare func() (*Data, e
 	}
 	// Reading or writing a named pipe would block.
 	for _, file := range Files {
-		if _, err := fileio.SizeOfRegular(filepath.Join(dir, file)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if _, err := fileio.SizeOfRegular(filepath.Join(dir, file)); err != nil &&
+			!errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 	}
@@ -148,7 +151,8 @@ func (r *run) record() error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if _, missing := os.Stat(r.path(checkpointFile)); err != nil || missing != nil { // nothing was trained before
+	// nothing was trained before
+	if _, missing := os.Stat(r.path(checkpointFile)); err != nil || missing != nil {
 		return r.writeRecord(Record{Trial: r.trial, Environment: now, ResultsVersion: ResultsVersion})
 	}
 	last := old.Environment
@@ -158,7 +162,8 @@ func (r *run) record() error {
 	if reflect.DeepEqual(last, now) {
 		return nil
 	}
-	r.warn("The run was trained so far in another environment (%s): its result may not be bit-identical to that of an uninterrupted run.", last.changes(now))
+	r.warn("The run was trained so far in another environment (%s): its result may not be bit-identical "+
+		"to that of an uninterrupted run.", last.changes(now))
 	old.Resumed = append(old.Resumed, now)
 	return r.writeRecord(old)
 }
@@ -182,7 +187,8 @@ func (r *run) restore() error {
 	if damaged := (*invalid.Error)(nil); !errors.As(err, &damaged) || errors.Is(err, fs.ErrPermission) {
 		return err
 	}
-	r.warn("The run starts again, since its checkpoint cannot be used and is set aside as %s: %v", damagedFile, err)
+	r.warn("The run starts again, since its checkpoint cannot be used and is set aside as %s: %v",
+		damagedFile, err)
 	if err := os.Rename(path, r.path(damagedFile)); err != nil {
 		return invalid.File(path, err)
 	}
@@ -212,7 +218,8 @@ func (r *run) save() error {
 // finish evaluates the best epoch's model and writes the model, the curve and, last, the
 // result, which marks the run as finished.
 func (r *run) finish(status Status) (*Result, error) {
-	curve, best := r.trainer.curve, cmp.Or(r.trainer.Best.Epoch, r.trainer.Epochs) // the last without val classes
+	// the last without val classes
+	curve, best := r.trainer.curve, cmp.Or(r.trainer.Best.Epoch, r.trainer.Epochs)
 	result := &Result{
 		Status: status, Epochs: len(curve), BestEpoch: best, Seconds: curve.seconds(),
 		TrainAccuracy: curve[best-1].TrainAccuracy,

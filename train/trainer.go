@@ -69,12 +69,16 @@ func (t Trial) Name() string {
 	}
 	digest := sha256.Sum256(data)
 	dataset := strings.NewReplacer("/", "_", `\`, "_", ":", "_", " ", "_").Replace(t.Dataset)
-	return fmt.Sprintf("%s-%s-%s-seed%d-%s", dataset, t.Method.Label(), t.Stage, t.Seed, hex.EncodeToString(digest[:6]))
+	return fmt.Sprintf("%s-%s-%s-seed%d-%s", dataset, t.Method.Label(), t.Stage, t.Seed,
+		hex.EncodeToString(digest[:6]))
 }
 
 // Preparation is the part of t that decides on its Data. Trials with equal preparations can share them.
 func (t Trial) Preparation() Trial {
-	return Trial{Fingerprint: t.Fingerprint, Stage: t.Stage, Preprocess: t.Preprocess, Ridge: t.Ridge, HoldOut: t.HoldOut}
+	return Trial{
+		Fingerprint: t.Fingerprint, Stage: t.Stage, Preprocess: t.Preprocess, Ridge: t.Ridge,
+		HoldOut: t.HoldOut,
+	}
 }
 
 // Data is shared by the trials of one stage and one preprocessing, so that the features are in memory once.
@@ -95,7 +99,10 @@ type Data struct {
 // preprocess.None the features are not copied. The preprocessing is that of one of some models of trials with
 // the same preparation, if it can be read, since whitening takes seconds to fit.
 func Prepare(d *dataset.Dataset, t Trial, models ...string) (*Data, error) {
-	p := &Data{Dataset: d, shared: new(method.Cache), Fits: new(method.Cache), TrainClasses: d.Split.Train, EvaluationClasses: d.Split.Val}
+	p := &Data{
+		Dataset: d, shared: new(method.Cache), Fits: new(method.Cache), TrainClasses: d.Split.Train,
+		EvaluationClasses: d.Split.Val,
+	}
 	if t.Stage == Test {
 		p.TrainClasses, p.EvaluationClasses = d.Split.Seen(), d.Split.Test
 	}
@@ -132,7 +139,8 @@ func CheckHeldOut(d *dataset.Dataset, field string) error {
 	}
 	return &invalid.Error{
 		Field: field, Want: "a data set with held-out samples of seen classes", Got: "none in " + d.Name,
-		Hint: "The column test_seen of labels.csv marks them (open layout), or the variable test_seen_loc lists them (xlsa17 layout).",
+		Hint: "The column test_seen of labels.csv marks them (open layout), or the variable " +
+			"test_seen_loc lists them (xlsa17 layout).",
 	}
 }
 
@@ -203,8 +211,9 @@ const (
 	Epochs    Status = "epochs"     // all epochs were run
 	Converged Status = "converged"  // a further epoch would change nothing: a closed form, or an optimum
 	NotFinite Status = "not finite" // a term of the loss or a parameter was NaN or infinite
-	Failed    Status = "failed"     // the data and the settings do not go together, or an optimum was not found
-	Cancelled Status = "cancelled"  // interrupted; the run resumes from its checkpoint
+	// the data and the settings do not go together, or an optimum was not found
+	Failed    Status = "failed"
+	Cancelled Status = "cancelled" // interrupted; the run resumes from its checkpoint
 )
 
 // progress is the state of a run that is in no tensor.
@@ -273,7 +282,8 @@ func newTrainer(t Trial, d *Data) (*trainer, error) {
 		return nil, err
 	}
 	r.learner, err = method.Learn(t.Method, method.Examples{
-		X: d.train.X, Rows: d.train.Rows, Labels: d.train.Labels, U: r.trainClasses, Groups: groups, Cache: d.shared, Fits: d.Fits,
+		X: d.train.X, Rows: d.train.Rows, Labels: d.train.Labels, U: r.trainClasses, Groups: groups,
+		Cache: d.shared, Fits: d.Fits,
 	}, t.Seed)
 	if err != nil {
 		return nil, invalid.At(t.Method.Label(), err)
@@ -365,7 +375,9 @@ func (r *trainer) pipeline() (*model.Pipeline, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &model.Pipeline{Classifier: m, Impute: r.imputer, Decision: r.trial.Method.Decide(model.Correction{})}
+	p := &model.Pipeline{
+		Classifier: m, Impute: r.imputer, Decision: r.trial.Method.Decide(model.Correction{}),
+	}
 	_, err = p.LAGO()
 	reference, err := referenceOf(m, r.train, r.trainClasses.Rows, err == nil)
 	if err != nil {
@@ -399,7 +411,9 @@ func (r *trainer) save(path string) (err error) {
 	if err != nil {
 		return err
 	}
-	return writeTensors(path, &safetensors.File{Tensors: r.tensors(), Metadata: map[string]string{progressKey: string(text)}})
+	return writeTensors(path, &safetensors.File{
+		Tensors: r.tensors(), Metadata: map[string]string{progressKey: string(text)},
+	})
 }
 
 // load restores the training state of a checkpoint. The error is fs.ErrNotExist if there is none, and an
@@ -421,7 +435,10 @@ func (r *trainer) load(path, curvePath string) error {
 		return err
 	}
 	if len(curve) < p.Epochs {
-		return &invalid.Error{Where: curvePath, Want: fmt.Sprintf("the %d epochs of the checkpoint", p.Epochs), Got: fmt.Sprint(len(curve))}
+		return &invalid.Error{
+			Where: curvePath, Want: fmt.Sprintf("the %d epochs of the checkpoint", p.Epochs),
+			Got: fmt.Sprint(len(curve)),
+		}
 	}
 	curve = curve[:p.Epochs] // a kill between the two writes leaves more
 	if err := curve.verify(curvePath, p.Curve, "the checkpoint"); err != nil {
@@ -430,7 +447,10 @@ func (r *trainer) load(path, curvePath string) error {
 	for _, to := range r.tensors() {
 		from, _ := f.Tensor(to.Name)
 		if len(from.F32) != len(to.F32) {
-			return &invalid.Error{Where: path, Field: to.Name, Want: fmt.Sprintf("%d float32 values", len(to.F32)), Got: fmt.Sprint(len(from.F32))}
+			return &invalid.Error{
+				Where: path, Field: to.Name, Want: fmt.Sprintf("%d float32 values", len(to.F32)),
+				Got: fmt.Sprint(len(from.F32)),
+			}
 		}
 		copy(to.F32, from.F32)
 	}

@@ -62,7 +62,9 @@ func (c *call) arg() string { return strings.Join(c.args[:min(1, len(c.args))], 
 // flag returns the flag that a word names, nil if there is none.
 func (c *command) flag(word string) *setting.Setting {
 	name := strings.TrimLeft(word, "-")
-	i := slices.IndexFunc(c.flags, func(s setting.Setting) bool { return name == flagOf(s.Key) || name != "" && name == s.Alias })
+	i := slices.IndexFunc(c.flags, func(s setting.Setting) bool {
+		return name == flagOf(s.Key) || name != "" && name == s.Alias
+	})
 	if i < 0 {
 		return nil
 	}
@@ -122,7 +124,10 @@ func parse(program *command, words []string) line {
 
 // call sets the settings of the flags that were typed.
 func (l line) call(ctx context.Context, out io.Writer) (*call, error) {
-	c := &call{Context: ctx, command: l.command, program: l.program, out: out, args: l.args, typed: map[string]string{}}
+	c := &call{
+		Context: ctx, command: l.command, program: l.program, out: out, args: l.args,
+		typed: map[string]string{},
+	}
 	first := map[string]string{} // the name by which a flag was typed first
 	help := "See " + c.path + " --help."
 	for _, typed := range l.flags {
@@ -196,14 +201,17 @@ func execute(ctx context.Context, out io.Writer, words []string) error {
 
 // flagsOnly is the error of an argument that belongs to no flag.
 func (c *call) flagsOnly() error {
-	return &invalid.Error{Where: c.path, Want: "flags only", Got: invalid.Quote(c.arg()), Hint: c.flagFor(c.arg()), Usage: true}
+	return &invalid.Error{
+		Where: c.path, Want: "flags only", Got: invalid.Quote(c.arg()), Hint: c.flagFor(c.arg()), Usage: true,
+	}
 }
 
 // flagFor says of which flag an argument of a command that takes none may be the value.
 func (c *call) flagFor(argument string) string {
 	for _, s := range c.flags {
 		if s.List && c.isSet(flagOf(s.Key)) {
-			return fmt.Sprintf("The values of a list are separated by commas: %s %s,%s.", dashed(flagOf(s.Key)), c.text(flagOf(s.Key)), argument)
+			return fmt.Sprintf("The values of a list are separated by commas: %s %s,%s.",
+				dashed(flagOf(s.Key)), c.text(flagOf(s.Key)), argument)
 		}
 	}
 	if !strings.ContainsFunc(argument, unicode.IsLetter) {
@@ -251,10 +259,14 @@ func interruptible(c *call) error {
 
 // elsewhere has the commands by the words that other programs have for them.
 var elsewhere = map[string][]string{
-	"train": {"lago-train run"}, "fit": {"lago-train run"}, "test": {"lago-train evaluate"}, "validate": {"lago-train evaluate"}, "score": {"lago-train evaluate"},
-	"infer": {"lago-train predict"}, "classify": {"lago-train predict"}, "tune": {"lago-train search"}, "optimize": {"lago-train search"},
-	"benchmark": {"lago-train compare"}, "list": {"lago-train dataset list", "lago-train runs"}, "ls": {"lago-train dataset list", "lago-train runs"},
-	"download": {"lago-train dataset fetch"}, "delete": {"lago-train runs rm"}, "remove": {"lago-train runs rm"}, "gui": {"lago-train serve"}, "web": {"lago-train serve"},
+	"train": {"lago-train run"}, "fit": {"lago-train run"}, "test": {"lago-train evaluate"},
+	"validate": {"lago-train evaluate"}, "score": {"lago-train evaluate"},
+	"infer": {"lago-train predict"}, "classify": {"lago-train predict"}, "tune": {"lago-train search"},
+	"optimize":  {"lago-train search"},
+	"benchmark": {"lago-train compare"}, "list": {"lago-train dataset list", "lago-train runs"},
+	"ls":       {"lago-train dataset list", "lago-train runs"},
+	"download": {"lago-train dataset fetch"}, "delete": {"lago-train runs rm"},
+	"remove": {"lago-train runs rm"}, "gui": {"lago-train serve"}, "web": {"lago-train serve"},
 }
 
 // noCommand is what happens if no argument names a command.
@@ -276,7 +288,9 @@ func noCommand(c *call) error {
 		near = []string{of.find(c.arg()).path}
 	}
 	hint := strings.TrimSpace(invalid.Suggest(near) + " See " + c.path + " --help.")
-	return &invalid.Error{Where: c.path, Want: "a command", Got: invalid.Quote(c.arg()), Hint: hint, Usage: true}
+	return &invalid.Error{
+		Where: c.path, Want: "a command", Got: invalid.Quote(c.arg()), Hint: hint, Usage: true,
+	}
 }
 
 // inFlags names the flag of an error in a field of a configuration, and marks an error in what
@@ -291,7 +305,8 @@ func inFlags(c *call, err error) {
 	switch name = flagOf(name); {
 	case e.Where == "" && c.flag(name) != nil:
 		e.Where, e.Field, e.Usage = dashed(name), strings.TrimSpace(rest), true
-	case strings.HasPrefix(e.Where, "--") && c.flag(e.Where) != nil, typed(c.arg()), typed(c.text("dataset")), typed(c.text("like")):
+	case strings.HasPrefix(e.Where, "--") &&
+		c.flag(e.Where) != nil, typed(c.arg()), typed(c.text("dataset")), typed(c.text("like")):
 		e.Usage = true
 	}
 }

@@ -38,8 +38,12 @@ func datasetListCommand() *command {
 }
 
 // about is a command that prints what ask finds out about the data set of its argument.
-func (o *dataOptions) about(name, argument string, list setting.List, ask func(c *call, dataset string) (tabled, error)) *command {
-	return &command{name: name, argument: argument, flags: list, run: withArgument(func(c *call, dataset string) error {
+func (o *dataOptions) about(name, argument string, list setting.List,
+	ask func(c *call, dataset string) (tabled, error),
+) *command {
+	return &command{name: name, argument: argument, flags: list, run: withArgument(func(c *call,
+		dataset string,
+	) error {
 		r, err := ask(c, dataset)
 		return o.print(r, err)
 	})}
@@ -72,20 +76,30 @@ func describeCommand() *command {
 	var csvFile string
 	var files outputs
 	list := setting.List{
-		setting.Raw("like", &from.Like, "").Common().Describe("`NAME` data set whose attributes and groups are added"),
-		setting.Raw("from", &from.From, "").Common().Describe("`FILE` table of traits, or an answer to --prompt: words, numbers or yes and no of the classes"),
+		setting.Raw("like", &from.Like, "").Common().
+			Describe("`NAME` data set whose attributes and groups are added"),
+		setting.Raw("from", &from.From, "").Common().Describe("`FILE` table of traits, or an answer to " +
+			"--prompt: words, numbers or yes and no of the classes"),
 		setting.Switch("all", &from.All, false).Common().
-			Describe("with --from, add classes of the table that the data set does not have; with --empty no, write no also where nothing is said of a group"),
-		setting.Switch("dry_run", &from.DryRun, false).Common().Needs("from").Describe("print how the table is read; write nothing"),
-		setting.Switch("prompt", &prompt, false).Common().Describe("print a text that asks a language model for the empty cells; write nothing").Excludes("like", "from"),
+			Describe("with --from, add classes of the table that the data set does not have; with --empty " +
+				"no, write no also where nothing is said of a group"),
+		setting.Switch("dry_run", &from.DryRun, false).Common().Needs("from").
+			Describe("print how the table is read; write nothing"),
+		setting.Switch("prompt", &prompt, false).Common().Describe("print a text that asks a language "+
+			"model for the empty cells; write nothing").Excludes("like", "from"),
 		setting.Switch("order", &order, false).Common().Excludes("like", "from", "prompt", "empty").
-			Describe("print groups and attributes in the order that tells most about a new class; write nothing"),
+			Describe("print groups and attributes in the order that tells most about a " +
+				"new class; write nothing"),
 	}.In(inputGroup)
-	empty := setting.Choice("empty", &from.Empty, "", descriptions.Empties...).In(classGroup).Noted("as it is").Common().
-		Describe("what empty cells mean: no (written into each group in which the class has a yes; the old file is kept) or unknown (recorded)")
+	empty := setting.Choice("empty", &from.Empty, "", descriptions.Empties...).In(classGroup).
+		Noted("as it is").Common().
+		Describe("what empty cells mean: no (written into each group in which the class has a yes; the old " +
+			"file is kept) or unknown (recorded)")
 	return o.about("describe", "NAME|DIR", slices.Concat(o.dataSettings(), list, setting.List{
-		setting.Whole("groups", &groups, 0, setting.Count).In(setting.Method).Noted("all").Needs("prompt").Describe("`N` groups to ask for, those that tell most about a class"),
-		empty, setting.Raw("csv", &csvFile, "").In(outputGroup).Needs("order").Describe("`FILE` CSV file for the order"), files.setting(),
+		setting.Whole("groups", &groups, 0, setting.Count).In(setting.Method).Noted("all").Needs("prompt").
+			Describe("`N` groups to ask for, those that tell most about a class"),
+		empty, setting.Raw("csv", &csvFile, "").In(outputGroup).Needs("order").
+			Describe("`FILE` CSV file for the order"), files.setting(),
 	}), func(c *call, name string) (tabled, error) {
 		if from.All && from.From == "" && from.Empty != descriptions.EmptyNo {
 			return nil, wrong("--all", "--from or --empty no beside it", "neither")
@@ -93,7 +107,9 @@ func describeCommand() *command {
 		if order {
 			q, err := catalog.Order(c, name, o.Options)
 			if err == nil && csvFile != "" {
-				err = files.write(csvFile, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(q.Rows()) })
+				err = files.write(csvFile, func(w io.Writer) error {
+					return csv.NewWriter(w).WriteAll(q.Rows())
+				})
 			}
 			return datasets.Order{Questionnaire: q}, err
 		}
@@ -110,11 +126,15 @@ func checkCommand() *command {
 	var o dataOptions
 	var doubts string
 	var files outputs
-	to := setting.Raw("doubts", &doubts, "").In(outputGroup).Common().Describe("`FILE` CSV file for all described entries, the most doubtful first")
-	return &command{name: "check", argument: "NAME|DIR", flags: append(o.dataSettings(), o.missingSetting(), to, files.setting()), run: withArgument(func(c *call, name string) error {
+	to := setting.Raw("doubts", &doubts, "").In(outputGroup).Common().
+		Describe("`FILE` CSV file for all described entries, the most doubtful first")
+	return &command{name: "check", argument: "NAME|DIR", flags: append(o.dataSettings(), o.missingSetting(),
+		to, files.setting()), run: withArgument(func(c *call, name string) error {
 		r, err := catalog.Check(c, name, o.Options)
 		if err == nil && r.OK && doubts != "" {
-			err = files.write(doubts, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(check.DoubtRows(r.Data)) })
+			err = files.write(doubts, func(w io.Writer) error {
+				return csv.NewWriter(w).WriteAll(check.DoubtRows(r.Data))
+			})
 		}
 		if err = o.print(datasets.Report{Report: r}, err); err == nil && !r.OK {
 			err = fmt.Errorf("%s: %s", name, format.Count(len(r.Errors), "error"))
@@ -136,11 +156,13 @@ func withArgument(run func(c *call, argument string) error) func(*call) error {
 func convertCommand() *command {
 	var o dataOptions
 	var to string
-	folder := setting.Raw("to", &to, "").In(outputGroup).Common().Noted("NAME-open in the data directory").Describe("`DIR` folder to write, empty or missing")
-	return o.about("convert", "NAME", append(o.dataSettings().Without("json"), folder), func(c *call, name string) (tabled, error) {
-		r, err := catalog.Convert(c, name, o.Options, to)
-		return datasets.Converted{Converted: r}, err
-	})
+	folder := setting.Raw("to", &to, "").In(outputGroup).Common().Noted("NAME-open in the data directory").
+		Describe("`DIR` folder to write, empty or missing")
+	return o.about("convert", "NAME", append(o.dataSettings().Without("json"), folder),
+		func(c *call, name string) (tabled, error) {
+			r, err := catalog.Convert(c, name, o.Options, to)
+			return datasets.Converted{Converted: r}, err
+		})
 }
 
 type splitOptions struct {
@@ -152,18 +174,26 @@ type splitOptions struct {
 }
 
 func splitCommand() *command {
-	size := setting.Range{Above: true, Most: setting.Count.Most, Text: "a share of the classes, below 1, or a number of classes"}
+	size := setting.Range{
+		Above: true, Most: setting.Count.Most,
+		Text: "a share of the classes, below 1, or a number of classes",
+	}
 	ofProposals := []string{"val_size", "test_size", "seed", "to"}
 	var o splitOptions
 	return &command{name: "split", argument: "NAME", run: withArgument(o.run), flags: slices.Concat(o.dataSettings(), setting.List{
-		setting.Number("val_size", &o.val, 0.2, size).Describe("`S` share of the classes for val, below 1, or their number"),
-		setting.Number("test_size", &o.test, 0.2, size).Describe("`S` share of the classes for test, below 1, or their number"),
+		setting.Number("val_size", &o.val, 0.2, size).
+			Describe("`S` share of the classes for val, below 1, or their number"),
+		setting.Number("test_size", &o.test, 0.2, size).
+			Describe("`S` share of the classes for test, below 1, or their number"),
 		setting.Seed("seed", &o.seed).Describe("`SEED` random seed of the proposal"),
 	}.In(setting.Protocol).Common(), setting.List{
-		setting.Raw("check", &o.check, "").In(inputGroup).Describe("`FILE` splits.csv to check instead of proposing a split").Excludes(ofProposals...),
-		setting.Switch("own", &o.own, false).In(inputGroup).Describe("check the splits of the data set instead of proposing one").
+		setting.Raw("check", &o.check, "").In(inputGroup).
+			Describe("`FILE` splits.csv to check instead of proposing a split").Excludes(ofProposals...),
+		setting.Switch("own", &o.own, false).In(inputGroup).
+			Describe("check the splits of the data set instead of proposing one").
 			Excludes(append(ofProposals, "check")...),
-		setting.Raw("to", &o.to, "").In(outputGroup).Describe("`FILE` splits.csv to write, which must not exist"),
+		setting.Raw("to", &o.to, "").In(outputGroup).
+			Describe("`FILE` splits.csv to write, which must not exist"),
 	}.Common())}
 }
 
@@ -209,7 +239,9 @@ func (o *splitOptions) propose(d *dataset.Dataset) (r datasets.Splits, err error
 	if err != nil {
 		return r, err
 	}
-	r = datasets.Splits{Splits: []check.SplitReport{check.Split(d, s)}, Written: "not written; --to FILE writes the split"}
+	r = datasets.Splits{
+		Splits: []check.SplitReport{check.Split(d, s)}, Written: "not written; --to FILE writes the split",
+	}
 	if o.to != "" {
 		r.Written = "written to " + o.to
 		err = atFlag("to", openlayout.WriteSplit(o.to, d, s))
@@ -224,7 +256,8 @@ func warnName(dataset, dataDir string) {
 		folder = filepath.Join(catalog.DataDir(dataDir), name)
 	}
 	if info, err := os.Stat(folder); err == nil && info.IsDir() && catalog.Generated(name) {
-		logrus.Warnf("%s has the name of a data set that the program generates, which --dataset %s means: rename the folder", folder, name)
+		logrus.Warnf("%s has the name of a data set that the program generates, which --dataset %s "+
+			"means: rename the folder", folder, name)
 	}
 }
 
@@ -233,13 +266,19 @@ func fetchCommand() *command {
 	var data dataOptions
 	argument := strings.Join(fetch.Names(), "|") + "|NETWORK"
 	return &command{name: "fetch", argument: argument, graceful: true, flags: slices.Concat(setting.List{
-		setting.Raw("archive_url", &o.ArchiveURL, "").Common().Noted("the published one").Describe("`URL` address or path of the archive with the features, or of the weights"),
-		setting.Raw("meta_url", &o.MetaURL, "").Noted("the published one").Describe("`URL` address or path of the archive with the meta folder, if the other lacks it"),
-		setting.Raw("sha256", &o.SHA256, "").Describe("`SUM` expected SHA-256 of the archive with the features, or of the weights; none was published"),
+		setting.Raw("archive_url", &o.ArchiveURL, "").Common().Noted("the published one").
+			Describe("`URL` address or path of the archive with the features, or of the weights"),
+		setting.Raw("meta_url", &o.MetaURL, "").Noted("the published one").
+			Describe("`URL` address or path of the archive with the meta folder, if the other lacks it"),
+		setting.Raw("sha256", &o.SHA256, "").Describe("`SUM` expected SHA-256 of the archive with the " +
+			"features, or of the weights; none was published"),
 	}.In(inputGroup), setting.List{
-		setting.Raw("download_dir", &o.DownloadDir, "").Noted("lago-train/downloads in the user's cache folder").Describe("`DIR` folder of downloaded archives"),
-		setting.Switch("force", &o.Force, false).Common().Describe("replace an existing folder of the data set and everything in it, or file of weights"),
-	}.In(outputGroup), data.dataSettings().Without("json")), run: withArgument(func(c *call, name string) error {
+		setting.Raw("download_dir", &o.DownloadDir, "").Noted("lago-train/downloads in the user's " +
+			"cache folder").Describe("`DIR` folder of downloaded archives"),
+		setting.Switch("force", &o.Force, false).Common().
+			Describe("replace an existing folder of the data set and everything in it, or file of weights"),
+	}.In(outputGroup), data.dataSettings().
+		Without("json")), run: withArgument(func(c *call, name string) error {
 		o.DataDir, o.Progress, o.Check = catalog.DataDir(data.DataDir), display.show, checkFetched
 		r, err := fetch.Fetch(c, name, o)
 		return data.print(fetched{r, data.DataDir}, err)
@@ -269,7 +308,8 @@ type fetched struct {
 
 // Tables say what was fetched, and the commands that use it.
 func (f fetched) Tables() []*table.Table {
-	t := table.New(fmt.Sprintf("%s: %s, %s, in %s", f.Name, format.Count(len(f.Files), "file"), format.Bytes(f.Bytes), f.Folder))
+	t := table.New(fmt.Sprintf("%s: %s, %s, in %s", f.Name, format.Count(len(f.Files), "file"),
+		format.Bytes(f.Bytes), f.Folder))
 	for _, a := range f.Archives {
 		t.Note("  from %s (%s)\n       SHA-256 %s", a.Source, format.Bytes(a.Bytes), a.SHA256)
 		if a.Kept && a.File != a.Source && filepath.Dir(a.File) != f.Folder {
@@ -277,13 +317,15 @@ func (f fetched) Tables() []*table.Table {
 		}
 	}
 	if slices.Contains(fetch.Networks(), f.Name) {
-		t.Note("features:  lago-train dataset extract NAME --images DIR --weights %s", filepath.Join(f.Folder, f.Files[0]))
+		t.Note("features:  lago-train dataset extract NAME --images DIR --weights %s",
+			filepath.Join(f.Folder, f.Files[0]))
 		return []*table.Table{t}
 	}
 	flag := ""
 	if f.dataDir != "" {
 		flag = "--data-dir " + f.dataDir + " "
 	}
-	t.Note("summary:   lago-train dataset info %s%s", flag, f.Name).Note("training:  lago-train run %s--dataset %s", flag, f.Name)
+	t.Note("summary:   lago-train dataset info %s%s", flag, f.Name).
+		Note("training:  lago-train run %s--dataset %s", flag, f.Name)
 	return []*table.Table{t}
 }

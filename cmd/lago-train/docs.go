@@ -21,7 +21,8 @@ func docsCommand() *command {
 		if c.args == nil {
 			return listPages(c.out)
 		}
-		name, err := invalid.OneOf(strings.TrimSuffix(path.Base(strings.Join(c.args, " ")), ".md"), docs.Names()...)
+		name, err := invalid.OneOf(strings.TrimSuffix(path.Base(strings.Join(c.args, " ")), ".md"),
+			docs.Names()...)
 		if err != nil {
 			return usageAt(c.path, err)
 		}
@@ -44,7 +45,8 @@ func listPages(w io.Writer) error {
 			return err
 		}
 		question, _, _ := strings.Cut(strings.SplitN(page, "\n\n", 3)[1], "?")
-		if _, err := fmt.Fprintf(w, "%-20s %s?\n", name, wrap(strings.ReplaceAll(question, "\n", " "), 21)); err != nil {
+		if _, err := fmt.Fprintf(w, "%-20s %s?\n", name,
+			wrap(strings.ReplaceAll(question, "\n", " "), 21)); err != nil {
 			return err
 		}
 	}
@@ -63,9 +65,11 @@ func forTerminal(page string, bold bool) string {
 	page = pageTable.ReplaceAllStringFunc(page, func(text string) string {
 		var rows [][]string
 		for line := range strings.Lines(text) {
-			cells := strings.Split(strings.ReplaceAll(strings.Trim(strings.TrimSpace(line), "|"), `\|`, "\x00"), "|")
+			cells := strings.Split(strings.ReplaceAll(strings.Trim(strings.TrimSpace(line), "|"), `\|`,
+				"\x00"), "|")
 			for i := range cells {
-				cells[i] = strings.ReplaceAll(strings.ReplaceAll(strings.TrimSpace(cells[i]), "\x00", "|"), "<br>", "; ")
+				cells[i] = strings.ReplaceAll(strings.ReplaceAll(strings.TrimSpace(cells[i]), "\x00", "|"),
+					"<br>", "; ")
 			}
 			rows = append(rows, cells)
 		}

@@ -60,7 +60,10 @@ func openLAGO(name string) (*predictor.Model, error) {
 	if err != nil || m.Method.Name == methods.LAGO {
 		return m, err
 	}
-	e := &invalid.Error{Where: "--model", Want: "a LAGO model, which has attribute groups", Got: m.Method.Label() + " in " + m.Dir(), Usage: true}
+	e := &invalid.Error{
+		Where: "--model", Want: "a LAGO model, which has attribute groups",
+		Got: m.Method.Label() + " in " + m.Dir(), Usage: true,
+	}
 	if last, isLAGO := lastModel(filepath.Dir(m.Dir())); isLAGO {
 		e.Hint = "The last LAGO model beside it is " + last + "."
 	}
@@ -68,7 +71,9 @@ func openLAGO(name string) (*predictor.Model, error) {
 }
 
 // openView opens a data set, that of the model if name is "", with the split of the model.
-func openView(ctx context.Context, m *predictor.Model, name string, o catalog.Options) (*dataset.Dataset, error) {
+func openView(ctx context.Context, m *predictor.Model, name string,
+	o catalog.Options,
+) (*dataset.Dataset, error) {
 	o.Absent = m.Absent
 	d, err := catalog.Open(ctx, cmp.Or(name, m.Dataset), o)
 	if err == nil {
@@ -79,7 +84,9 @@ func openView(ctx context.Context, m *predictor.Model, name string, o catalog.Op
 
 // openData opens a data set for the model, its own if name is "". It warns if the model was trained
 // on other data of this name.
-func openData(ctx context.Context, m *predictor.Model, name string, o catalog.Options) (*dataset.Dataset, error) {
+func openData(ctx context.Context, m *predictor.Model, name string,
+	o catalog.Options,
+) (*dataset.Dataset, error) {
 	d, err := openView(ctx, m, name, o)
 	if err != nil {
 		return nil, err
@@ -126,28 +133,42 @@ func evaluateCommand() *command {
 		flags: slices.Concat(o.dataSettings(), workSettings(), setting.List{
 			setting.Texts("model", &o.names).Common().Describe(modelUsage+"; repeat it for an ensemble").
 				Excludes("scores", "labels", "unseen", "val_scores", "val_labels", "val_unseen"),
-			setting.Of("split", &o.models.Split, "", "", parseSplit).WithOptions("val", "test").Noted("val for runs of the dev stage, otherwise test").Common().
+			setting.Of("split", &o.models.Split, "", "", parseSplit).WithOptions("val", "test").
+				Noted("val for runs of the dev stage, otherwise test").Common().
 				Describe("classes whose samples are evaluated"),
-			setting.Texts("dev", &o.dev).Noted("found beside the model").Describe("`MODEL` run of the dev stage to validate with, one for each model"),
-			setting.Raw("scores", &o.files.Scores, "").Common().Describe("`FILE` scores, samples x classes: .npy, .csv or .mat").
+			setting.Texts("dev", &o.dev).Noted("found beside the model").
+				Describe("`MODEL` run of the dev stage to validate with, one for each model"),
+			setting.Raw("scores", &o.files.Scores, "").Common().
+				Describe("`FILE` scores, samples x classes: .npy, .csv or .mat").
 				Excludes("split", "candidates", "dataset", "dev", "scores_out", "adapt", "unknown"),
-			setting.Raw("labels", &o.files.Labels, "").Common().Describe("`FILE` each sample's class: its column in --scores, from 0, as .npy, .mat or text, or its name in CSV scores"),
-			setting.Raw("unseen", &o.files.Unseen, "").Common().Noted("all").Describe("`N,...` columns of the unseen classes, from 0, their names in CSV scores, or a file of them"),
-			setting.Whole("index_from", &o.files.From, 0, setting.Between(0, 1)).Needs("scores").Describe("`N` number of the first column in labels and in lists of columns: 0 or 1"),
+			setting.Raw("labels", &o.files.Labels, "").Common().Describe("`FILE` each sample's class: its " +
+				"column in --scores, from 0, as .npy, .mat or text, or its name in CSV scores"),
+			setting.Raw("unseen", &o.files.Unseen, "").Common().Noted("all").
+				Describe("`N,...` columns of the unseen classes, from 0, their names in CSV " +
+					"scores, or a file of them"),
+			setting.Whole("index_from", &o.files.From, 0, setting.Between(0, 1)).Needs("scores").
+				Describe("`N` number of the first column in labels and in lists of columns: 0 or 1"),
 			setting.Raw("val_scores", &o.valFiles.Scores, "").Describe("`FILE` scores to validate with"),
 			setting.Raw("val_labels", &o.valFiles.Labels, "").Describe("`FILE` labels of --val-scores"),
-			setting.Raw("val_unseen", &o.valFiles.Unseen, "").Noted("all").Describe("`N,...` columns of the unseen classes of --val-scores, or a file of them"),
+			setting.Raw("val_unseen", &o.valFiles.Unseen, "").Noted("all").
+				Describe("`N,...` columns of the unseen classes of --val-scores, or a file of them"),
 		}.In(inputGroup), setting.List{
-			setting.Raw("figures", &o.figures, "").Common().Describe("`DIR` folder for reliability.svg, coverage.svg and seen-unseen.svg"),
-			setting.Raw("csv", &o.csv, "").Common().Describe("`DIR` folder for CSV files: confusion matrix, samples, classes, curves"),
-			setting.Raw("scores_out", &o.save, "").Describe("`FILE` .npy file for the scores, samples x classes"),
+			setting.Raw("figures", &o.figures, "").Common().
+				Describe("`DIR` folder for reliability.svg, coverage.svg and seen-unseen.svg"),
+			setting.Raw("csv", &o.csv, "").Common().
+				Describe("`DIR` folder for CSV files: confusion matrix, samples, classes, curves"),
+			setting.Raw("scores_out", &o.save, "").
+				Describe("`FILE` .npy file for the scores, samples x classes"),
 			o.outputs.setting(),
 		}.In(outputGroup), setting.List{
 			candidatesSetting(&o.candidates, "those of --split").In(classGroup),
 			emptySetting(&o.empty).In(classGroup),
 			adaptSetting(&o.models.Adapt),
-			setting.Switch("unknown", &o.models.Unknown, false).In(methodGroup).Describe("also leave half of the unseen classes out of the candidates, and evaluate how well their samples are recognised as none of these"),
-			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Noted("that of the model").Common().Describe("`NAME` data set"),
+			setting.Switch("unknown", &o.models.Unknown, false).In(methodGroup).
+				Describe("also leave half of the unseen classes out of the candidates, and evaluate how " +
+					"well their samples are recognised as none of these"),
+			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Noted("that of the model").Common().
+				Describe("`NAME` data set"),
 		}),
 		run: o.run,
 	}
@@ -156,7 +177,10 @@ func evaluateCommand() *command {
 // parseSplit reads --split. The generalised setting has its candidates, not a split.
 func parseSplit(text string) (evaluation.Split, error) {
 	if strings.EqualFold(text, "gzsl") {
-		return "", &invalid.Error{Want: "val or test", Got: invalid.Quote(text), Hint: "For the generalised setting, among seen and unseen classes, give --candidates all."}
+		return "", &invalid.Error{
+			Want: "val or test", Got: invalid.Quote(text),
+			Hint: "For the generalised setting, among seen and unseen classes, give --candidates all.",
+		}
 	}
 	return invalid.OneOf(text, evaluation.ValSplit, evaluation.TestSplit)
 }
@@ -237,7 +261,9 @@ func (o *evaluateOptions) writeFiles(r *evaluation.Result) error {
 	err := o.all(func(write fileWriter) (err error) {
 		if o.save != "" {
 			scores := r.Scores()
-			err = write(o.save, func(w io.Writer) error { return npy.Write(w, scores.Rows, scores.Cols, scores.Data) })
+			err = write(o.save, func(w io.Writer) error {
+				return npy.Write(w, scores.Rows, scores.Cols, scores.Data)
+			})
 		}
 		if err == nil && o.csv != "" {
 			err = r.WriteCSV(o.csv, write)

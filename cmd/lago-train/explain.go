@@ -29,15 +29,22 @@ func explainCommand() *command {
 		name: "explain",
 		flags: slices.Concat(o.settings("image"), setting.List{
 			setting.Raw("sample", &o.sample, "").In(inputGroup).
-				Describe("`INDEX` sample in the data set or in --features, from 0, or its id; required without --image"),
-			setting.Raw("image", &o.image, "").In(inputGroup).Describe("`FILE` photograph to explain, with --weights").
+				Describe("`INDEX` sample in the data set or in --features, from 0, or its id; " +
+					"required without --image"),
+			setting.Raw("image", &o.image, "").In(inputGroup).
+				Describe("`FILE` photograph to explain, with --weights").
 				Excludes("sample", "features", "dataset", "adapt"),
-			setting.Raw("features", &o.features, "").In(inputGroup).Describe("`FILE` features: .npy, .csv or .mat").Excludes("dataset"),
-			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Noted("that of the model").Describe("`NAME` data set"),
-			setting.Raw("against", &o.against, "").In(classGroup).Noted("the runner-up").Describe("`NAME` class to compare the prediction with"),
-			setting.Choice("format", &o.format, render.Text, render.Text, render.JSON, render.HTML).In(outputGroup).
+			setting.Raw("features", &o.features, "").In(inputGroup).
+				Describe("`FILE` features: .npy, .csv or .mat").Excludes("dataset"),
+			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Noted("that of the model").
+				Describe("`NAME` data set"),
+			setting.Raw("against", &o.against, "").In(classGroup).Noted("the runner-up").
+				Describe("`NAME` class to compare the prediction with"),
+			setting.Choice("format", &o.format, render.Text, render.Text, render.JSON, render.HTML).
+				In(outputGroup).
 				Describe("format of the explanation"),
-			setting.Whole("top", &o.top, 5, setting.Count).In(outputGroup).Describe("`N` groups to show; json has all groups"),
+			setting.Whole("top", &o.top, 5, setting.Count).In(outputGroup).
+				Describe("`N` groups to show; json has all groups"),
 		}.Common()),
 		run: o.run,
 	}
@@ -89,14 +96,17 @@ func (o *explainOptions) run(c *call) (err error) {
 }
 
 // askAboutDataset asks about a sample of a data set. It reports whether the model was trained on its class.
-func (o *explainOptions) askAboutDataset(c *call, m *predictor.Model, d *dataset.Dataset, q *predictor.Question) (trained bool, err error) {
+func (o *explainOptions) askAboutDataset(c *call, m *predictor.Model, d *dataset.Dataset,
+	q *predictor.Question,
+) (trained bool, err error) {
 	sample, err := predictor.FindSample(d, o.sample)
 	if err != nil {
 		return false, err
 	}
 	row := sample.Index
 	if sample.Trained = m.TrainedOnSample(d, row); sample.Trained {
-		logrus.Warnf("the model was trained on samples of class %q: the prediction of sample %d says little about new samples", *sample.Label, row)
+		logrus.Warnf("the model was trained on samples of class %q: the prediction of sample %d "+
+			"says little about new samples", *sample.Label, row)
 	}
 	selected := predictor.SelectionOf(d, d.Labels[row])
 	q.Batch = d.SamplesOf(slices.Concat(selected.Classes(d), []int{d.Labels[row]}))

@@ -78,7 +78,8 @@ func printHelp(w io.Writer, c *command, all bool) error {
 		if !all && i > 0 && !strings.HasPrefix(paragraph, "Examples:") {
 			continue
 		}
-		if !strings.Contains(paragraph, "\n   ") && !strings.HasPrefix(paragraph, " ") { // examples and layouts stay as they are
+		// examples and layouts stay as they are
+		if !strings.Contains(paragraph, "\n   ") && !strings.HasPrefix(paragraph, " ") {
 			paragraph = wrap(paragraph, 0)
 		}
 		b.WriteString(paragraph + "\n\n")
@@ -228,12 +229,14 @@ func complete(program *command, words []string) (candidates []string) {
 		case of == "RUN...":
 			candidates = runsWith(train.TrialFile, defaultRuns)
 		case strings.Contains(of, "|"):
-			candidates = strings.Split(strings.Replace(of, "NETWORK", strings.Join(fetch.Networks(), "|"), 1), "|")
+			candidates = strings.Split(strings.Replace(of, "NETWORK", strings.Join(fetch.Networks(), "|"), 1),
+				"|")
 		}
 	}
 	return slices.DeleteFunc(candidates, func(c string) bool {
 		name, _, _ := strings.Cut(c, "\t")
-		return !strings.HasPrefix(c, current) || invalid.HasControl(name) // of a folder, which a terminal would obey
+		// of a folder, which a terminal would obey
+		return !strings.HasPrefix(c, current) || invalid.HasControl(name)
 	})
 }
 
@@ -257,6 +260,7 @@ func valuesOf(s setting.Setting, current, dataDir string) (values []string) {
 }
 
 func datasetNames(dataDir string) []string {
-	names, _ := catalog.Names(catalog.Options{DataDir: dataDir}) // those that the program generates in any case
+	// those that the program generates in any case
+	names, _ := catalog.Names(catalog.Options{DataDir: dataDir})
 	return names
 }

@@ -40,8 +40,10 @@ const leastSize = resnet.MinSize
 // networkSettings are those of commands that compute features for a model, which has the others.
 func (o *networkOptions) networkSettings() setting.List {
 	return setting.List{
-		setting.Raw("weights", &o.weights, "").Common().Describe("`FILE` weights of a ResNet, DINOv2 or CLIP, safetensors"),
-		setting.Raw("boxes", &o.boxes, "").Describe("`FILE` CSV file of bounding boxes to crop to: path,x,y,width,height in pixels"),
+		setting.Raw("weights", &o.weights, "").Common().
+			Describe("`FILE` weights of a ResNet, DINOv2 or CLIP, safetensors"),
+		setting.Raw("boxes", &o.boxes, "").
+			Describe("`FILE` CSV file of bounding boxes to crop to: path,x,y,width,height in pixels"),
 	}.In(imageGroup)
 }
 
@@ -53,13 +55,16 @@ func (o *networkOptions) extractionSettings() setting.List {
 		setting.Whole("size", &o.size, images.DefaultSize, setting.Between(leastSize, 1024)).
 			Describe("`PIXELS` side of the squares"),
 		setting.Choice("activation", &o.activation, vit.QuickGELU, vit.QuickGELU, vit.GELU).
-			Describe("activation of a CLIP, which its weights do not show: quick_gelu is OpenAI's, gelu that of most others"),
+			Describe("activation of a CLIP, which its weights do not show: quick_gelu is OpenAI's, " +
+				"gelu that of most others"),
 	}.In(imageGroup)
 }
 
 // read reads the network, and returns the preprocessing of images: that of the provenance or, if it is
 // nil, what the flags choose.
-func (o *networkOptions) read(c *call, from *dataset.Provenance) (*extract.Weights, dataset.ImagePreprocessing, error) {
+func (o *networkOptions) read(c *call,
+	from *dataset.Provenance,
+) (*extract.Weights, dataset.ImagePreprocessing, error) {
 	var p dataset.ImagePreprocessing
 	if o.weights == "" {
 		return nil, p, &invalid.Error{
@@ -69,7 +74,9 @@ func (o *networkOptions) read(c *call, from *dataset.Provenance) (*extract.Weigh
 	}
 	var options extract.NetworkOptions
 	if from != nil {
-		options = extract.NetworkOptions{StrideIn1x1: &from.StrideIn1x1, Activation: vit.ActivationOf(from.Architecture)}
+		options = extract.NetworkOptions{
+			StrideIn1x1: &from.StrideIn1x1, Activation: vit.ActivationOf(from.Architecture),
+		}
 	} else if c.isSet("activation") {
 		options.Activation = o.activation
 	}
@@ -85,18 +92,22 @@ func (o *networkOptions) read(c *call, from *dataset.Provenance) (*extract.Weigh
 	const as = ", as for the features that the model was trained on"
 	switch {
 	case n.SHA256 != from.WeightsSHA256:
-		return nil, p, wrong("--weights", from.Architecture+" with SHA-256 "+from.WeightsSHA256+as, n.SHA256+" of "+o.weights)
+		return nil, p, wrong("--weights", from.Architecture+" with SHA-256 "+from.WeightsSHA256+as,
+			n.SHA256+" of "+o.weights)
 	case p.Boxes && !from.Images.Boxes:
 		return nil, p, wrong("--boxes", "whole images"+as, "bounding boxes")
 	case from.Images.Boxes && !p.Boxes:
-		logrus.Warn("the model was trained on images cropped to bounding boxes: these are taken as they are; --boxes crops them")
+		logrus.Warn("the model was trained on images cropped to bounding boxes: these are taken as " +
+			"they are; --boxes crops them")
 	}
 	return n, from.Images, nil
 }
 
 // extractor returns what computes the features of images, for a model unless it is nil. It crops
 // the images as the flag says.
-func (o *networkOptions) extractor(c *call, m *predictor.Model, list []images.Image) (*extract.Extractor, error) {
+func (o *networkOptions) extractor(c *call, m *predictor.Model,
+	list []images.Image,
+) (*extract.Extractor, error) {
 	var from *dataset.Provenance
 	if m != nil {
 		from = m.Provenance
@@ -106,9 +117,11 @@ func (o *networkOptions) extractor(c *call, m *predictor.Model, list []images.Im
 	case err != nil:
 		return nil, err
 	case m != nil && n.Dims() != m.Dims:
-		return nil, wrong("--weights", fmt.Sprintf("a network with %d features, as the model was trained on", m.Dims), fmt.Sprintf("%d of %s", n.Dims(), n.Name()))
+		return nil, wrong("--weights", fmt.Sprintf("a network with %d features, as the model was trained on",
+			m.Dims), fmt.Sprintf("%d of %s", n.Dims(), n.Name()))
 	case m != nil && from == nil:
-		logrus.Warnf("%s records no provenance of its features: predictions are right only if they came from these weights, with %s images of %d pixels",
+		logrus.Warnf("%s records no provenance of its features: predictions are right only if they came "+
+			"from these weights, with %s images of %d pixels",
 			m.Dataset, p.Fit, p.Size)
 	}
 	if o.boxes != "" {
@@ -168,12 +181,18 @@ type extractOptions struct {
 func extractCommand() *command {
 	var o extractOptions
 	return &command{name: "extract", argument: "NAME", graceful: true, run: withArgument(o.run), flags: slices.Concat(setting.List{
-		setting.Raw("images", &o.ImageDir, "").Describe("`DIR` folder with one folder of images per class, or with images"),
-		setting.Raw("list", &o.list, "").Describe("`FILE` CSV file of images: path[,class], relative to --images or to the file"),
-		setting.Switch("skip_broken", &o.SkipBroken, false).Describe("leave out images that cannot be decoded, and list them in skipped.csv"),
+		setting.Raw("images", &o.ImageDir, "").
+			Describe("`DIR` folder with one folder of images per class, or with images"),
+		setting.Raw("list", &o.list, "").
+			Describe("`FILE` CSV file of images: path[,class], relative to --images or to the file"),
+		setting.Switch("skip_broken", &o.SkipBroken, false).
+			Describe("leave out images that cannot be decoded, and list them in skipped.csv"),
 		setting.Switch("replace", &o.Replace, false).
 			Describe("replace the samples of a data set that is there even if none of them stay"),
-	}.In(inputGroup).Common(), o.networkSettings(), o.extractionSettings(), o.dataSettings(), workSettings(), setting.List{shardSetting(&o.Shard, "images")})}
+	}.In(inputGroup).
+		Common(), o.networkSettings(), o.extractionSettings(), o.dataSettings(), workSettings(), setting.List{
+		shardSetting(&o.Shard, "images"),
+	})}
 }
 
 func (o *extractOptions) run(c *call, name string) (err error) {

@@ -25,8 +25,10 @@ func initCommand() *command {
 	return &command{
 		name: "init", argument: "NAME", run: withArgument(o.run), graceful: true,
 		flags: append(o.dataSettings().Without("json"), setting.List{
-			setting.Raw("images", &o.images, "").In(inputGroup).Describe("`DIR` folder with one folder of photographs per class"),
-			setting.Raw("weights", &o.weights, "").In(imageGroup).Noted(firstNetwork + " in the data directory").
+			setting.Raw("images", &o.images, "").In(inputGroup).
+				Describe("`DIR` folder with one folder of photographs per class"),
+			setting.Raw("weights", &o.weights, "").In(imageGroup).
+				Noted(firstNetwork + " in the data directory").
 				Describe("`FILE` weights of the network that computes the features"),
 		}.Common()...),
 	}
@@ -35,8 +37,8 @@ func initCommand() *command {
 // firstNetwork is the one that is fetched where no weights are given.
 const firstNetwork = "dinov2-small"
 
-// run asks before each next command, and runs it. What is next follows from the files of the data set alone, so
-// that a stopped command goes on where it was. Without a terminal it prints the next command.
+// run asks before each next command, and runs it. What is next follows from the files of the data set alone,
+// so that a stopped command goes on where it was. Without a terminal it prints the next command.
 func (o *initOptions) run(c *call, name string) error {
 	last := []string(nil)
 	for {
@@ -83,11 +85,15 @@ func (o *initOptions) next(c *call, name string) (what string, words []string, e
 		return "Describe the classes on a page; Ctrl-C ends it.", []string{"serve", name}, nil
 	case strings.Contains(r.Next, " split "):
 		to := filepath.Join(dir, openlayout.SplitsFile)
-		return "The classes are divided into train, val and test classes.", []string{"dataset", "split", name, "--to", to}, nil
+		return "The classes are divided into train, val and test classes.", []string{
+			"dataset", "split", name, "--to", to,
+		}, nil
 	case !r.OK:
 		return "The data set has errors.", []string{"dataset", "check", name}, nil
 	}
-	return "The data set is complete: train and evaluate.", []string{"run", "--dataset", name, "--seeds", "1"}, nil
+	return "The data set is complete: train and evaluate.", []string{
+		"run", "--dataset", name, "--seeds", "1",
+	}, nil
 }
 
 // extraction is the step that makes the data set of photographs, or the one before it that fetches a network.
@@ -110,7 +116,9 @@ func (o *initOptions) extraction(name string) (what string, words []string, err 
 func shellLine(words []string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
-		if quoted[i] = word; strings.ContainsFunc(word, func(r rune) bool { return !strings.ContainsRune(plainRunes, r) }) {
+		if quoted[i] = word; strings.ContainsFunc(word, func(r rune) bool {
+			return !strings.ContainsRune(plainRunes, r)
+		}) {
 			quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 		}
 	}

@@ -72,7 +72,8 @@ func main() {
 		if !strings.HasPrefix(text, usage+" ") && !strings.HasPrefix(text, usage+": ") {
 			text = usage + ": " + text
 		}
-		fmt.Fprintln(os.Stderr, format.WrapLines(text, display.width(), 2)) // names from files may have control characters
+		// names from files may have control characters
+		fmt.Fprintln(os.Stderr, format.WrapLines(text, display.width(), 2))
 		os.Exit(code)
 	}
 }
@@ -100,13 +101,16 @@ const usage = "lago-train"
 
 // newProgram returns the commands, with the flags of all commands and the texts of the help.
 func newProgram() *command {
-	version := setting.Switch("version", new(bool), false).In(generalGroup).OrAs("v").Describe("print the version")
+	version := setting.Switch("version", new(bool), false).In(generalGroup).OrAs("v").
+		Describe("print the version")
 	p := &command{name: usage, flags: setting.List{version}, below: slices.Concat(
 		in("Data sets", &command{name: "dataset", below: []*command{
-			datasetListCommand(), fetchCommand(), extractCommand(), describeCommand(), datasetInfoCommand(), checkCommand(), splitCommand(), convertCommand(),
+			datasetListCommand(), fetchCommand(), extractCommand(), describeCommand(), datasetInfoCommand(),
+			checkCommand(), splitCommand(), convertCommand(),
 		}}, initCommand(), serveCommand()),
 		in("Training and experiments", studyCommands()...),
-		in("Results and trained models", runsCommand(), reportCommand(), evaluateCommand(), predictCommand(), explainCommand()),
+		in("Results and trained models", runsCommand(), reportCommand(), evaluateCommand(), predictCommand(),
+			explainCommand()),
 		in("Program", docsCommand(), completionCommand(), versionCommand()),
 	)}
 	p.complete("")
@@ -127,7 +131,8 @@ func (c *command) complete(above string) {
 	c.usage, c.about = helpFor(c.path)
 	if c.run != nil {
 		c.flags = append(c.flags, setting.List{
-			setting.Switch("quiet", &display.quiet, false).OrAs("q").Describe("no progress; only results, warnings and errors"),
+			setting.Switch("quiet", &display.quiet, false).OrAs("q").
+				Describe("no progress; only results, warnings and errors"),
 		}.In(generalGroup)...)
 	}
 	c.flags = append(c.flags, setting.List{
@@ -193,7 +198,9 @@ const tellEvery = 5 * time.Second
 // display is the progress of this process on stderr: one redrawn line on a terminal, elsewhere
 // an entry of the log every few seconds. The log is written through it, so
 // that entries and the line do not mix.
-var display = &statusLine{to: os.Stderr, terminal: term.IsTerminal(int(os.Stderr.Fd())), width: stderrWidth, shown: time.Now()}
+var display = &statusLine{
+	to: os.Stderr, terminal: term.IsTerminal(int(os.Stderr.Fd())), width: stderrWidth, shown: time.Now(),
+}
 
 // stderrWidth returns the columns of the terminal, at most 0 if it does not say.
 func stderrWidth() int {
@@ -275,7 +282,8 @@ func showEpochs(first uint64, seeds, jobs int) func(train.Trial, train.Epoch) {
 	rounds := func(seeds int) int { return (seeds + jobs - 1) / jobs }
 	return func(t train.Trial, e train.Epoch) {
 		seed := int(t.Seed-first) + 1
-		from := format.NewProgress(fmt.Sprintf("%s, seed %d of %d", t.Stage, seed, seeds), "epochs", int64(e.Epoch), int64(t.Epochs))
+		from := format.NewProgress(fmt.Sprintf("%s, seed %d of %d", t.Stage, seed, seeds), "epochs",
+			int64(e.Epoch), int64(t.Epochs))
 		from.Later, from.AtMost = int64(t.Epochs*(rounds(seeds)-rounds(seed))), true
 		begun, _ := starts.LoadOrStore(t, from)
 		p := begun.(format.Progress)

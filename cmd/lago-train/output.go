@@ -31,7 +31,8 @@ type outputs struct {
 }
 
 func (o *outputs) setting() setting.Setting {
-	return setting.Switch("force", &o.force, false).In(outputGroup).Describe("replace any file, not only an earlier output of the same kind")
+	return setting.Switch("force", &o.force, false).In(outputGroup).
+		Describe("replace any file, not only an earlier output of the same kind")
 }
 
 // check returns an error if a file to write is one that the command reads.
@@ -120,8 +121,8 @@ func (o *outputs) writeCSV(file string, write func(io.Writer) error) error {
 	return atFlag("csv", o.write(file, write))
 }
 
-// formatOf returns the format of an output: that of --format or else by how the name of --to ends, which must be
-// one of endings. Without --to, and without an ending, it is the default.
+// formatOf returns the format of an output: that of --format or else by how the name of --to ends, which must
+// be one of endings. Without --to, and without an ending, it is the default.
 func formatOf(c *call, given render.Format, endings map[string]render.Format) (render.Format, error) {
 	to := c.text("to")
 	ending := strings.ToLower(filepath.Ext(to))
@@ -132,7 +133,8 @@ func formatOf(c *call, given render.Format, endings map[string]render.Format) (r
 	case known:
 		return as, nil
 	}
-	want := "a file that ends in one of " + strings.Join(slices.Sorted(maps.Keys(endings)), ", ") + ", or --format"
+	want := "a file that ends in one of " + strings.Join(slices.Sorted(maps.Keys(endings)), ", ") +
+		", or --format"
 	e := &invalid.Error{Where: "--to", Want: want, Got: invalid.Quote(to), Usage: true}
 	if strings.HasPrefix(ending, ".xls") && c.flag("bom") != nil {
 		e.Hint = "Excel opens .csv, with --bom also accents."
@@ -148,7 +150,10 @@ func (o *outputs) log() {
 }
 
 func refused(path, want, got string) error {
-	return &invalid.Error{Where: path, Want: want, Got: got, Hint: "Choose another name, or replace it with --force.", Usage: true}
+	return &invalid.Error{
+		Where: path, Want: want, Got: got, Hint: "Choose another name, or replace it with --force.",
+		Usage: true,
+	}
 }
 
 // beginning keeps the first bytes that are written.

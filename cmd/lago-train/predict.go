@@ -49,24 +49,34 @@ func predictCommand() *command {
 		name:     "predict",
 		argument: "[IMAGE...]",
 		flags: slices.Concat(o.settings("images", "list"), setting.List{
-			setting.Raw("features", &o.features, "").Describe("`FILE` features: .npy, .csv or .mat, or - for CSV on standard input").Excludes("dataset", "images", "list"),
-			setting.Of("images", &o.images, nil, "", o.addImage).Describe("`PATH` photograph, or folder of photographs; others can follow").Excludes("dataset"),
+			setting.Raw("features", &o.features, "").Describe("`FILE` features: .npy, .csv or .mat, or - "+
+				"for CSV on standard input").Excludes("dataset", "images", "list"),
+			setting.Of("images", &o.images, nil, "", o.addImage).Describe("`PATH` photograph, or folder of " +
+				"photographs; others can follow").Excludes("dataset"),
 			setting.Raw("list", &o.list, "").Excludes("dataset", "images").
 				Describe("`FILE` CSV file of photographs: path[,class], relative to the file"),
 			setting.Switch("skip_broken", &o.skipBroken, false).Needs("images", "list").
 				Describe("leave out photographs that cannot be decoded, and warn of them"),
-			setting.Choice("split", &o.split, predictor.Test, predictor.Selections...).Describe("classes of --dataset whose samples are predicted; seen is train and val").Needs("dataset"),
+			setting.Choice("split", &o.split, predictor.Test, predictor.Selections...).
+				Describe("classes of --dataset whose samples are predicted; seen is train and val").
+				Needs("dataset"),
 		}.In(inputGroup).Common(), setting.List{
-			setting.Whole("top", &o.Top, 5, setting.Count).Common().Describe("`N` best classes to write per sample"),
+			setting.Whole("top", &o.Top, 5, setting.Count).Common().
+				Describe("`N` best classes to write per sample"),
 			setting.Number("temperature", &o.Temperature, 0, setting.BoundedPositive).Noted("1 for LAGO").
 				Describe("`T` temperature of the probabilities softmax(s/T) of the scores s"),
-			setting.Number("min_confidence", &o.Confidence, 0, setting.Fraction).Noted("never").Common().Describe("`P` abstain if the best class has a probability below this"),
-			setting.Number("min_fit", &o.Fit, 0, setting.Fraction).Noted("never").Common().Describe("`P` abstain if the share of held-out samples that fit less well is below this"),
-			setting.Choice("format", &o.format, render.Table, render.Table, render.CSV, render.JSONL, render.HTML).Common().
+			setting.Number("min_confidence", &o.Confidence, 0, setting.Fraction).Noted("never").Common().
+				Describe("`P` abstain if the best class has a probability below this"),
+			setting.Number("min_fit", &o.Fit, 0, setting.Fraction).Noted("never").Common().
+				Describe("`P` abstain if the share of held-out samples that fit less well is below this"),
+			setting.Choice("format", &o.format, render.Table, render.Table, render.CSV, render.JSONL,
+				render.HTML).Common().
 				Describe("format of the predictions; html is a page of pictures, with a .csv file beside it"),
-			setting.Switch("bom", &o.bom, false).Describe("begin CSV with a byte order mark, by which Excel sees that it is UTF-8"),
+			setting.Switch("bom", &o.bom, false).
+				Describe("begin CSV with a byte order mark, by which Excel sees that it is UTF-8"),
 		}.In(outputGroup), setting.List{
-			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Common().Describe("`NAME` data set whose samples are predicted"),
+			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Common().
+				Describe("`NAME` data set whose samples are predicted"),
 		}),
 		run: o.run,
 	}
@@ -77,7 +87,8 @@ func (o *predictOptions) addImage(path string) ([]string, error) { return append
 
 func (o *predictOptions) run(c *call) (err error) {
 	o.format, err = formatOf(c, o.format, map[string]render.Format{
-		".txt": render.Table, ".csv": render.CSV, ".jsonl": render.JSONL, ".json": render.JSONL, ".html": render.HTML,
+		".txt": render.Table, ".csv": render.CSV, ".jsonl": render.JSONL, ".json": render.JSONL,
+		".html": render.HTML,
 	})
 	if err == nil {
 		err = o.checkSources(c)
@@ -113,7 +124,10 @@ func (o *predictOptions) run(c *call) (err error) {
 	}
 	if n := len(o.broken); n > 0 {
 		if len(r.Samples) == 0 {
-			return &invalid.Error{Where: "--images", Want: "at least one photograph that can be decoded", Got: format.Count(n, "broken one")}
+			return &invalid.Error{
+				Where: "--images", Want: "at least one photograph that can be decoded",
+				Got: format.Count(n, "broken one"),
+			}
 		}
 		for _, why := range o.broken {
 			logrus.Warn("left out: ", why)
@@ -127,7 +141,8 @@ func (o *predictOptions) run(c *call) (err error) {
 	if r.Adapted == nil || r.Adapted.Declined {
 		logCalibration(c, p)
 	} else {
-		logrus.Info("adapted probabilities are those of the settings of --adapt, which were chosen for accuracy: they are not calibrated")
+		logrus.Info("adapted probabilities are those of the settings of --adapt, which were chosen for " +
+			"accuracy: they are not calibrated")
 	}
 	if r.Adapted != nil {
 		if err := table.WriteText(os.Stderr, render.Shares(r.Adapted, r.Candidates.Names)); err != nil {
@@ -156,7 +171,9 @@ func (o *predictOptions) writePredictions(w io.Writer, f render.Format, r *predi
 const beginsSheet = `<meta name="generator" content="lago-train sheet">`
 
 // writeSheet writes the contact sheet, with a CSV file beside it.
-func (o *predictOptions) writeSheet(c *call, p *predictor.Predictor, d *dataset.Dataset, r *predictor.Predictions) error {
+func (o *predictOptions) writeSheet(c *call, p *predictor.Predictor, d *dataset.Dataset,
+	r *predictor.Predictions,
+) error {
 	beside := strings.TrimSuffix(o.to, ".html") + ".csv"
 	err := o.write(beside, func(w io.Writer) error { return o.writePredictions(w, render.CSV, r) })
 	if err != nil {
@@ -197,7 +214,9 @@ func (o *predictOptions) checkSources(c *call) error {
 
 // source opens the samples. It returns the data set that --candidates refers to, and whether samples are
 // known to be of classes that the model was trained on.
-func (o *predictOptions) source(c *call, m *predictor.Model) (src predictor.Source, d *dataset.Dataset, trained bool, err error) {
+func (o *predictOptions) source(c *call,
+	m *predictor.Model,
+) (src predictor.Source, d *dataset.Dataset, trained bool, err error) {
 	if o.dataset == "" {
 		d = o.trainingData(c, m)
 	}
@@ -226,7 +245,9 @@ func (o *predictOptions) source(c *call, m *predictor.Model) (src predictor.Sour
 		}
 		classes := m.ClassesOf(d, o.split)
 		src = &predictor.Samples{Data: d, Rows: d.SamplesOf(classes)}
-		trained = slices.ContainsFunc(classes, func(z int) bool { return m.TrainedOn(d.Classes[z]) && slices.Contains(d.Labels, z) })
+		trained = slices.ContainsFunc(classes, func(z int) bool {
+			return m.TrainedOn(d.Classes[z]) && slices.Contains(d.Labels, z)
+		})
 	}
 	return src, d, trained, err
 }
@@ -293,7 +314,8 @@ func (o *predictOptions) onBroken(_ images.Image, err error) error {
 
 func (o *predictOptions) logCount(n predictor.Count) {
 	if n.Outside > 0 {
-		logrus.Warnf("%d of %s belong to none of the candidates, so that their predictions are wrong; --candidates all includes their classes", n.Outside, format.Count(n.Known, "sample"))
+		logrus.Warnf("%d of %s belong to none of the candidates, so that their predictions are wrong; "+
+			"--candidates all includes their classes", n.Outside, format.Count(n.Known, "sample"))
 	}
 	fields := logrus.Fields{"samples": n.Samples}
 	if o.Confidence > 0 || o.Fit > 0 {

@@ -44,8 +44,10 @@ func candidatesSetting(to *[]predictor.Selection, otherwise string) setting.Sett
 		}
 		return predictor.Selection(text), nil // a file, or the name of a class
 	}
-	s := setting.Several("candidates", to, nil, "", parse).Noted(otherwise).Common().Describe("classes to choose from: " +
-		"unseen (not trained on), test, val, train, seen (train and val), all, names, or files of names or descriptions")
+	s := setting.Several("candidates", to, nil, "", parse).Noted(otherwise).Common().
+		Describe("classes to choose from: " +
+			"unseen (not trained on), test, val, train, seen (train and val), all, names, or " +
+			"files of names or descriptions")
 	s.List, s.Options = true, format.Strings(predictor.Selections)
 	return s
 }
@@ -53,12 +55,14 @@ func candidatesSetting(to *[]predictor.Selection, otherwise string) setting.Sett
 // emptySetting is --empty.
 func emptySetting(to *descriptions.Empty) setting.Setting {
 	return setting.Choice("empty", to, descriptions.EmptyUnknown, descriptions.Empties...).
-		Describe("what empty cells of a file of classes mean: unknown, or no in each group in which the class has a yes")
+		Describe("what empty cells of a file of classes mean: unknown, or no in each group in " +
+			"which the class has a yes")
 }
 
 // settings are those of both commands. photographs are the keys of those that are predicted.
 func (o *predictionOptions) settings(photographs ...string) setting.List {
-	return slices.Concat(o.dataSettings().Without("json"), workSettings(), o.networkSettings().Needs(photographs...), setting.List{
+	return slices.Concat(o.dataSettings().Without("json"), workSettings(), o.networkSettings().
+		Needs(photographs...), setting.List{
 		candidatesSetting(&o.candidates, "unseen, or all for samples of classes trained on").OrAs("classes"),
 		emptySetting(&o.empty),
 	}.In(classGroup), setting.List{
@@ -75,7 +79,8 @@ func (o *predictionOptions) settings(photographs ...string) setting.List {
 func (o *predictionOptions) trainingData(c *call, m *predictor.Model) *dataset.Dataset {
 	dir, err := catalog.Folder(m.Dataset, o.dataOptions.Options)
 	if err != nil {
-		logrus.Infof("classes are described as in %s, since no data set %s is in %s; --data-dir names another folder", m.Path, m.Dataset, catalog.DataDir(o.DataDir))
+		logrus.Infof("classes are described as in %s, since no data set %s is in %s; "+
+			"--data-dir names another folder", m.Path, m.Dataset, catalog.DataDir(o.DataDir))
 	}
 	if err != nil || dir == "" {
 		return m.TrainingData()
@@ -93,7 +98,8 @@ func (o *predictionOptions) trainingData(c *call, m *predictor.Model) *dataset.D
 }
 
 func adaptSetting(to *bool) setting.Setting {
-	return setting.Switch("adapt", to, false).In(methodGroup).Common().Describe("adapt the predictions to all samples together (transductive)")
+	return setting.Switch("adapt", to, false).In(methodGroup).Common().
+		Describe("adapt the predictions to all samples together (transductive)")
 }
 
 // open opens the model by openModel or openLAGO, and checks that the output is no input.
@@ -114,7 +120,9 @@ func (o *predictionOptions) open(open func(name string) (*predictor.Model, error
 // predictor returns the predictor for the candidates that the flags name among the classes of d. Without
 // such a flag they are the unseen classes, or all of them if samples are of classes that the model was
 // trained on. It logs what the predictions depend on.
-func (o *predictionOptions) predictor(c *call, m *predictor.Model, d *dataset.Dataset, trained bool) (*predictor.Predictor, error) {
+func (o *predictionOptions) predictor(c *call, m *predictor.Model, d *dataset.Dataset,
+	trained bool,
+) (*predictor.Predictor, error) {
 	otherwise, other := predictor.Unseen, predictor.All
 	if trained {
 		otherwise, other = other, otherwise
@@ -129,7 +137,8 @@ func (o *predictionOptions) predictor(c *call, m *predictor.Model, d *dataset.Da
 		return nil, err
 	}
 	if o.Adapt && !p.Adapts() {
-		logrus.Warn(predictor.AdaptationWarning(m.Decision.Adaptation), "; predictions are those without --adapt")
+		logrus.Warn(predictor.AdaptationWarning(m.Decision.Adaptation),
+			"; predictions are those without --adapt")
 	}
 	const few = 5 // to name
 	names, unseen := "", p.Unseen()
@@ -141,12 +150,15 @@ func (o *predictionOptions) predictor(c *call, m *predictor.Model, d *dataset.Da
 		others = fmt.Sprintf("--candidates %s chooses from %d", other, n)
 	}
 	if p.Mixed {
-		others += fmt.Sprintf("; for seen and unseen classes together scores are corrected with omega %g", p.Decision.Omega)
+		others += fmt.Sprintf("; for seen and unseen classes together scores are corrected with omega %g",
+			p.Decision.Omega)
 	}
 	logrus.Infof("choosing from %s%s (%s, data set %s; %d unseen, %d seen in training); %s",
-		format.Count(len(candidates.Names), "class"), names, format.Printable(candidates.What), format.Printable(d.Name), unseen, len(candidates.Names)-unseen, others)
+		format.Count(len(candidates.Names),
+			"class"), names, format.Printable(candidates.What), format.Printable(d.Name), unseen, len(candidates.Names)-unseen, others)
 	if given := candidates.Given(candidates.U.AllRows()...); given < 1 {
-		logrus.Infof("%s of the entries of their descriptions are given; the others are filled", format.Percent(given))
+		logrus.Infof("%s of the entries of their descriptions are given; the others are filled",
+			format.Percent(given))
 	}
 	return p, nil
 }
@@ -158,13 +170,17 @@ func logCalibration(c *call, p *predictor.Predictor) {
 		logrus.Warnf("scores of %s are not probabilities; --temperature converts them", p.Method.Label())
 	case c.isSet("temperature"):
 	case decision.Calibrated(p.Decision.Calibration):
-		logrus.Infof("probabilities are calibrated on the validation classes (%s)", decision.CalibrationText(p.Decision.Calibration))
+		logrus.Infof("probabilities are calibrated on the validation classes (%s)",
+			decision.CalibrationText(p.Decision.Calibration))
 	case p.Decision.Calibration != nil:
-		logrus.Warnf("probabilities are not calibrated (%s)", decision.CalibrationText(p.Decision.Calibration))
+		logrus.Warnf("probabilities are not calibrated (%s)",
+			decision.CalibrationText(p.Decision.Calibration))
 	case p.Mixed:
-		logrus.Info("probabilities are not calibrated for seen and unseen classes together: lago-train run --hold-out --stage full chooses a temperature for these")
+		logrus.Info("probabilities are not calibrated for seen and unseen classes together: lago-train run " +
+			"--hold-out --stage full chooses a temperature for these")
 	default:
-		logrus.Info("probabilities are not calibrated: the model has no temperature, which lago-train run --stage full chooses on the validation classes")
+		logrus.Info("probabilities are not calibrated: the model has no temperature, which lago-train run " +
+			"--stage full chooses on the validation classes")
 	}
 }
 
@@ -181,7 +197,8 @@ func (o *predictionOptions) pictureOf(c *call, d *dataset.Dataset, row, side int
 func (o *predictionOptions) show(write func(io.Writer) error) error {
 	defer func() {
 		if n := len(o.noPicture); n > 0 {
-			logrus.Warnf("%s on the page without a picture, the first because of %v. Where photographs were moved, dataset extract NAME --images DIR names their new folder",
+			logrus.Warnf("%s on the page without a picture, the first because of %v. Where photographs "+
+				"were moved, dataset extract NAME --images DIR names their new folder",
 				format.Count(n, "sample"), o.noPicture[0])
 		}
 	}()

@@ -43,10 +43,14 @@ func runsCommand() *command {
 		name: "runs",
 		flags: setting.List{
 			runsSetting(&from),
-			setting.Raw("dataset", &filter.Dataset, "").In(inputGroup).Noted("all").Describe("`NAME` only runs on this data set"),
-			setting.Choice("method", &filter.Method, "", methods.Labels()...).In(inputGroup).OrAs("variant").Noted("all").Describe("only runs of this method"),
-			setting.Choice("stage", &filter.Stage, "", string(train.Dev), string(train.Test)).In(inputGroup).Noted("all").Describe("only runs of this stage"),
-			setting.Choice("status", &filter.Status, "", format.Strings(history.Statuses)...).In(inputGroup).Noted("all").Describe("only runs with this status"),
+			setting.Raw("dataset", &filter.Dataset, "").In(inputGroup).Noted("all").
+				Describe("`NAME` only runs on this data set"),
+			setting.Choice("method", &filter.Method, "", methods.Labels()...).In(inputGroup).OrAs("variant").
+				Noted("all").Describe("only runs of this method"),
+			setting.Choice("stage", &filter.Stage, "", string(train.Dev), string(train.Test)).In(inputGroup).
+				Noted("all").Describe("only runs of this stage"),
+			setting.Choice("status", &filter.Status, "", format.Strings(history.Statuses)...).In(inputGroup).
+				Noted("all").Describe("only runs with this status"),
 			csvSetting(&csv, "the list"),
 			out.setting(),
 			o.jsonSetting(),
@@ -96,7 +100,9 @@ func removeCommand() *command {
 	return &command{
 		name:     "rm",
 		argument: "RUN...",
-		flags:    setting.List{setting.Switch("yes", &yes, false).In(runGroup).Common().Describe("delete without asking")},
+		flags: setting.List{
+			setting.Switch("yes", &yes, false).In(runGroup).Common().Describe("delete without asking"),
+		},
 		run: func(c *call) error {
 			if len(c.args) == 0 {
 				return wrong(c.path, "runs to delete", "none")
@@ -134,9 +140,9 @@ func removeCommand() *command {
 // latest names a model, see lastModel.
 const latest = "latest"
 
-// lastModel returns the run in a folder whose model latest means, and whether it is one of LAGO: that of the test
-// stage of the last run command or, without one, the last model of the test stage or else of any. Models of LAGO
-// come first.
+// lastModel returns the run in a folder whose model latest means, and whether it is one of LAGO: that of the
+// test stage of the last run command or, without one, the last model of the test stage or else of any. Models
+// of LAGO come first.
 func lastModel(dir string) (last string, isLAGO bool) {
 	stored, _, _ := lab.ReadStored(context.Background(), dir)
 	var names []string
@@ -200,7 +206,9 @@ func findRun(where, value, file string) (string, error) {
 		last, _ := lastModel(dir)
 		return filepath.Join(dir, last, file), nil
 	}
-	matches := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !strings.HasPrefix(name, prefix) })
+	matches := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return !strings.HasPrefix(name, prefix)
+	})
 	slices.Sort(matches)
 	e := &invalid.Error{Where: where, Want: what + " in " + dir, Got: invalid.Quote(value), Usage: true}
 	switch {
@@ -244,14 +252,18 @@ func reportCommand() *command {
 		flags: setting.List{
 			runsSetting(&from),
 			setting.Raw("to", &to, "report.html").In(outputGroup).Describe("`FILE` page to write"),
-			setting.Raw("figures", &figures, "").In(outputGroup).Describe("`DIR` also write each figure to this folder"),
-			setting.Choice("format", &as, plot.SVG, plot.SVG, plot.PDF, plot.PNG, plot.CSV).In(outputGroup).Describe("format of --figures; csv has their numbers").Needs("figures"),
+			setting.Raw("figures", &figures, "").In(outputGroup).
+				Describe("`DIR` also write each figure to this folder"),
+			setting.Choice("format", &as, plot.SVG, plot.SVG, plot.PDF, plot.PNG, plot.CSV).In(outputGroup).
+				Describe("format of --figures; csv has their numbers").Needs("figures"),
 			out.setting(),
 			o.jsonSetting(),
 		}.Common(),
 		run: func(c *call) error {
 			if ext := strings.ToLower(filepath.Ext(to)); ext != ".html" && ext != ".htm" {
-				e := &invalid.Error{Where: "--to", Want: "a file that ends in .html", Got: invalid.Quote(to), Usage: true}
+				e := &invalid.Error{
+					Where: "--to", Want: "a file that ends in .html", Got: invalid.Quote(to), Usage: true,
+				}
 				if ext == ".pdf" {
 					e.Hint = "Print the page to PDF in a browser."
 				}

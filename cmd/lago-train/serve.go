@@ -34,11 +34,15 @@ func serveCommand() *command {
 	return &command{
 		name:     "serve",
 		argument: "NAME|DIR",
-		flags: slices.Concat(o.dataSettings().Without("json"), o.networkSettings().Without("boxes").Needs("model"), setting.List{
+		flags: slices.Concat(o.dataSettings().Without("json"), o.networkSettings().Without("boxes").
+			Needs("model"), setting.List{
 			setting.Raw("model", &o.model, "").In(inputGroup).Noted("none").Common().Describe(modelUsage),
-			setting.Whole("port", &o.port, 0, setting.Between(0, 65535)).In(runGroup).Noted("any free one").Common().Describe("`N` port of 127.0.0.1 to listen on"),
-			setting.Switch("open", &o.open, false).In(runGroup).Common().Describe("open the page in the browser"),
-			setting.Switch("read_only", &o.readOnly, false).In(outputGroup).Common().Describe("write nothing"),
+			setting.Whole("port", &o.port, 0, setting.Between(0, 65535)).In(runGroup).Noted("any free one").
+				Common().Describe("`N` port of 127.0.0.1 to listen on"),
+			setting.Switch("open", &o.open, false).In(runGroup).Common().
+				Describe("open the page in the browser"),
+			setting.Switch("read_only", &o.readOnly, false).In(outputGroup).Common().
+				Describe("write nothing"),
 		}),
 		run: withArgument(o.run),
 	}
@@ -84,7 +88,8 @@ func (o *serveOptions) run(c *call, name string) error {
 				logrus.Warn("--open: ", err)
 			}
 		}
-		_, err := fmt.Fprintf(os.Stdout, "%s: open %s in a browser of this machine; Ctrl-C ends it\n", config.Name, address)
+		_, err := fmt.Fprintf(os.Stdout, "%s: open %s in a browser of this machine; Ctrl-C ends it\n",
+			config.Name, address)
 		return err
 	})
 }

@@ -61,7 +61,8 @@ func (o *studyOptions) settings() setting.List {
 	list := slices.Concat(o.study.Settings(&o.request), o.dataSettings(), workSettings())
 	list = append(list,
 		o.missingSetting(),
-		setting.Raw("out", &o.request.Out, defaultRuns).In(outputGroup).Common().Describe("`RUNS` folder of the runs"),
+		setting.Raw("out", &o.request.Out, defaultRuns).In(outputGroup).Common().
+			Describe("`RUNS` folder of the runs"),
 		setting.Whole("jobs", &o.jobs, 0, setting.Threads).In(runGroup).Noted("number of threads").Common().
 			Describe("`N` runs trained in parallel"),
 	)
@@ -92,7 +93,9 @@ func (o *studyOptions) run(c *call) error {
 	}
 	for _, key := range config.All().Keys() {
 		if name := flagOf(key); c.isSet(name) {
-			r.Assigned = append(r.Assigned, setting.Assignment{Key: key, Text: c.text(name), Where: dashed(name)})
+			r.Assigned = append(r.Assigned, setting.Assignment{
+				Key: key, Text: c.text(name), Where: dashed(name),
+			})
 		}
 	}
 	if err := r.Resolve(c); err != nil {
@@ -125,7 +128,8 @@ func (o *studyOptions) run(c *call) error {
 		return err
 	}
 	if f, ok := found.(study.Followed); ok {
-		f.Follow(strings.TrimPrefix(filepath.Join(r.Out, latest), defaultRuns+string(filepath.Separator)), o.DataDir)
+		f.Follow(strings.TrimPrefix(filepath.Join(r.Out, latest), defaultRuns+string(filepath.Separator)),
+			o.DataDir)
 	}
 	err = o.print(found, nil)
 	for _, file := range o.files(found) {
@@ -158,7 +162,8 @@ func (o *studyOptions) ofModel(c *call) (results.Result, error) {
 	return o.study.(study.OfModel).Of(d, m.Saved)
 }
 
-// printConfig prints the settings of the only preset. If the data cannot be read, these are those of the paper.
+// printConfig prints the settings of the only preset. If the data cannot be read, these are those of the
+// paper.
 func (o *studyOptions) printConfig(c *call, d *dataset.Dataset) error {
 	on := o.request.FromPaper
 	if d != nil {
@@ -199,7 +204,8 @@ type dataOptions struct {
 // dataSettings are those of commands that read data sets and print a result.
 func (o *dataOptions) dataSettings() setting.List {
 	return setting.List{
-		setting.Raw("data_dir", &o.DataDir, "").In(setting.Data).Noted("$" + catalog.EnvDataDir + ", otherwise ./data").Common().
+		setting.Raw("data_dir", &o.DataDir, "").In(setting.Data).
+			Noted("$" + catalog.EnvDataDir + ", otherwise ./data").Common().
 			Describe("`DIR` folder that holds the data sets"),
 		o.jsonSetting(),
 	}
@@ -210,20 +216,24 @@ func workSettings() setting.List {
 	return setting.List{
 		setting.Whole("threads", new(int), 0, setting.Threads).In(runGroup).Noted("number of cores").
 			Describe("`N` threads to compute with, in Go and in the BLAS"),
-		setting.Choice("log_level", new(string), "info", "debug", "info", "warning", "error").In(generalGroup).
+		setting.Choice("log_level", new(string), "info", "debug", "info", "warning", "error").
+			In(generalGroup).
 			Describe("least important messages of the log on stderr"),
 	}
 }
 
-// missingSetting is that of commands that train, or check what they train on. A model has what it was trained with.
+// missingSetting is that of commands that train, or check what they train on. A model has what it was trained
+// with.
 func (o *dataOptions) missingSetting() setting.Setting {
 	number := func(text string) (float64, error) { return strconv.ParseFloat(text, 32) }
 	return setting.Several("missing", &o.Missing, nil, "numbers such as -9999", number).In(setting.Data).
-		Describe("`VALUES` that stand for missing features: each becomes the mean of its column over the seen classes")
+		Describe("`VALUES` that stand for missing features: each becomes the mean of its " +
+			"column over the seen classes")
 }
 
 func (o *dataOptions) jsonSetting() setting.Setting {
-	return setting.Switch("json", &o.json, false).In(outputGroup).Common().Describe("print one JSON object, with fractions instead of percentages")
+	return setting.Switch("json", &o.json, false).In(outputGroup).Common().
+		Describe("print one JSON object, with fractions instead of percentages")
 }
 
 // useThreads sets the number of threads, of which jobs runs have their share. Gorgonia locks
@@ -242,11 +252,13 @@ func useThreads(threads, jobs int) {
 const garbage = 5
 
 func csvSetting(to *string, what string) setting.Setting {
-	return setting.Raw("csv", to, "").In(outputGroup).Common().Describe("`FILE` also write " + what + " to this CSV file")
+	return setting.Raw("csv", to, "").In(outputGroup).Common().
+		Describe("`FILE` also write " + what + " to this CSV file")
 }
 
 func shardSetting(to *lab.Shard, what string) setting.Setting {
-	return setting.Of("shard", to, lab.Shard{}, "I/N", lab.ParseShard).In(runGroup).Noted("from Slurm or Kubernetes, otherwise all").
+	return setting.Of("shard", to, lab.Shard{}, "I/N", lab.ParseShard).In(runGroup).
+		Noted("from Slurm or Kubernetes, otherwise all").
 		Describe("`I/N` only part I, from 0, of N parts of the " + what)
 }
 
@@ -258,7 +270,8 @@ func shardOf(c *call, given lab.Shard) (lab.Shard, error) {
 	}
 	s, err := lab.ShardFromEnvironment()
 	if s.Count > 1 {
-		logrus.Infof("this process has shard %d/%d, from the variables of Slurm or Kubernetes; --shard 0/1 does everything",
+		logrus.Infof("this process has shard %d/%d, from the variables of Slurm or Kubernetes; "+
+			"--shard 0/1 does everything",
 			s.Index, s.Count)
 	}
 	return s, err
@@ -286,7 +299,8 @@ func (o *studyOptions) openLab(c *call, d *dataset.Dataset) (*lab.Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p := r.Presets[0]; r.From == config.Auto && !p.Paper() && config.PresetFor(p.Dataset, p.Method).Paper() && r.Rotate == 0 {
+	if p := r.Presets[0]; r.From == config.Auto && !p.Paper() && config.PresetFor(p.Dataset, p.Method).
+		Paper() && r.Rotate == 0 {
 		logrus.Infof("%s: not the features and split of the paper, so settings start from general defaults; "+
 			"--preset paper takes those of the authors", d.Name)
 	}
@@ -309,7 +323,8 @@ func (o *studyOptions) openLab(c *call, d *dataset.Dataset) (*lab.Lab, error) {
 	l := lab.New(d, r.Out)
 	for _, p := range r.Presets {
 		if p.ChosenOn != "" && p.ChosenOn != l.Fingerprint() {
-			logrus.Warnf("%s: the settings were chosen on other data or another split of them", p.Origins["fingerprint"])
+			logrus.Warnf("%s: the settings were chosen on other data or another split of them",
+				p.Origins["fingerprint"])
 		}
 	}
 	if r.Rotate > 0 {
@@ -326,9 +341,12 @@ func (o *studyOptions) openLab(c *call, d *dataset.Dataset) (*lab.Lab, error) {
 	if _, ok := o.study.(study.Single); ok {
 		p := r.Presets[0]
 		l.Jobs = cmp.Or(o.jobs, min(p.Seeds, threads))
-		logrus.WithFields(logrus.Fields{"dataset": d.Name, "method": p.Method.Label(), "stage": p.Stage, "seeds": p.Seeds}).Info("training")
+		logrus.WithFields(logrus.Fields{
+			"dataset": d.Name, "method": p.Method.Label(), "stage": p.Stage, "seeds": p.Seeds,
+		}).Info("training")
 		logrus.WithField("blas", blas.Current().String()).Debug(p.Source)
-		l.OnProgress, l.Options.OnResume, l.Options.OnEpoch = nil, logResume, showEpochs(p.Seed, p.Seeds, l.Jobs)
+		l.OnProgress, l.Options.OnResume, l.Options.OnEpoch = nil, logResume, showEpochs(p.Seed, p.Seeds,
+			l.Jobs)
 	}
 	useThreads(threads, l.Jobs)
 	return l, nil
@@ -346,7 +364,8 @@ func logRun(l *lab.Lab) func(lab.Run) {
 		if l.OnProgress != nil {
 			first.Do(func() { logrus.Infof("the first run took %.1f s", r.Result.Seconds) })
 		}
-		entry.WithFields(logrus.Fields{"status": r.Result.Status, "epochs": r.Result.Epochs}).Debug("run ended")
+		entry.WithFields(logrus.Fields{"status": r.Result.Status, "epochs": r.Result.Epochs}).
+			Debug("run ended")
 	}
 }
 

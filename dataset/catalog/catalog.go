@@ -127,7 +127,10 @@ func find(name string, o Options) (location, error) {
 	case Generated(name):
 		return location{name, ""}, nil
 	case strings.Contains(name, "://"):
-		return location{}, &invalid.Error{Where: "data set " + invalid.Quote(name), Want: "a name or a folder", Got: "an address", Hint: "Download and unpack it first; lago-train dataset fetch downloads some."}
+		return location{}, &invalid.Error{
+			Where: "data set " + invalid.Quote(name), Want: "a name or a folder", Got: "an address",
+			Hint: "Download and unpack it first; lago-train dataset fetch downloads some.",
+		}
 	case IsPath(name):
 		return folderAt(name)
 	}
@@ -139,7 +142,9 @@ func find(name string, o Options) (location, error) {
 	if err != nil {
 		return location{}, err
 	}
-	same := slices.DeleteFunc(slices.Clone(all), func(other string) bool { return !strings.EqualFold(dataset.Name(other), dataset.Name(name)) })
+	same := slices.DeleteFunc(slices.Clone(all), func(other string) bool {
+		return !strings.EqualFold(dataset.Name(other), dataset.Name(name))
+	})
 	switch {
 	case len(same) == 0:
 		return location{}, unknown(name, dataDir, all)
@@ -147,7 +152,8 @@ func find(name string, o Options) (location, error) {
 		name = same[0]
 	case !slices.Contains(same, name):
 		return location{}, &invalid.Error{
-			Where: dataDir, Want: fmt.Sprintf("one folder %q", name), Got: strings.Join(same, " and "), Hint: "Spell the name like one of them.",
+			Where: dataDir, Want: fmt.Sprintf("one folder %q", name), Got: strings.Join(same, " and "),
+			Hint: "Spell the name like one of them.",
 		}
 	}
 	return folderAt(filepath.Join(dataDir, name))
@@ -160,8 +166,9 @@ var published = []string{"cub", "awa2", "sun"}
 func unknown(name, dataDir string, folders []string) error {
 	e := &invalid.Error{
 		Where: "data set " + invalid.Quote(name),
-		Want:  fmt.Sprintf("%s, a folder of this name in %s, or the path of a folder", strings.Join(generated(), ", "), dataDir),
-		Got:   "none", Hint: invalid.DidYouMean(name, slices.Concat(folders, generated(), published)),
+		Want: fmt.Sprintf("%s, a folder of this name in %s, or the path of a folder",
+			strings.Join(generated(), ", "), dataDir),
+		Got: "none", Hint: invalid.DidYouMean(name, slices.Concat(folders, generated(), published)),
 	}
 	info, missing := os.Stat(name)
 	switch lower := strings.ToLower(name); {
@@ -210,7 +217,9 @@ func folderAt(dir string) (location, error) {
 	switch {
 	case hasSplits && has(func(name string) bool { return name == "labels.csv" }):
 		return location{}, &invalid.Error{
-			Where: dir, Want: "one data set", Got: "labels.csv of the open layout and att_splits.mat of the xlsa17 layout", Hint: "Move one of the two elsewhere.",
+			Where: dir, Want: "one data set",
+			Got:  "labels.csv of the open layout and att_splits.mat of the xlsa17 layout",
+			Hint: "Move one of the two elsewhere.",
 		}
 	case !hasSplits && has(func(name string) bool { return slices.Contains(openlayout.Files(), name) }):
 		return location{dir, openLayout}, nil
@@ -219,9 +228,10 @@ func folderAt(dir string) (location, error) {
 	}
 	return location{}, &invalid.Error{
 		Where: dir,
-		Want:  "a data set: " + strings.Join(openlayout.Files(), ", ") + " (the open layout), or res101.mat and att_splits.mat (the xlsa17 layout)",
-		Err:   errNoFiles,
-		Hint:  "Photographs become one by lago-train dataset extract NAME --images DIR.",
+		Want: "a data set: " + strings.Join(openlayout.Files(), ", ") +
+			" (the open layout), or res101.mat and att_splits.mat (the xlsa17 layout)",
+		Err:  errNoFiles,
+		Hint: "Photographs become one by lago-train dataset extract NAME --images DIR.",
 	}
 }
 
@@ -231,7 +241,8 @@ func (l location) open(ctx context.Context, o Options) (d *dataset.Dataset, err 
 	d, err = l.read(ctx, o)
 	switch {
 	case err != nil:
-	case o.Absent != nil && len(o.Absent.Means) == d.Features.Cols: // with others the model refuses the features
+	// with others the model refuses the features
+	case o.Absent != nil && len(o.Absent.Means) == d.Features.Cols:
 		d.FillAbsent(o.Absent)
 	case o.Missing != nil:
 		d.SetAbsent(o.Missing)
@@ -244,11 +255,16 @@ func (l location) read(ctx context.Context, o Options) (d *dataset.Dataset, err 
 	case matLayout:
 		d, err = xlsa17.Load(ctx, l.place, xlsa17.Options{DevSplit: o.DevSplit, NoCache: o.NoCache})
 	case openLayout:
-		d, err = openlayout.Load(ctx, l.place, openlayout.Options{DevSplit: o.DevSplit, WithoutSplit: o.WithoutSplit})
+		d, err = openlayout.Load(ctx, l.place, openlayout.Options{
+			DevSplit: o.DevSplit, WithoutSplit: o.WithoutSplit,
+		})
 	default:
 		if o.DevSplit > 1 {
 			const want = "1, since data that the program generates have one split"
-			return nil, &invalid.Error{Where: "data set " + invalid.Quote(l.place), Field: "dev_split", Want: want, Got: fmt.Sprint(o.DevSplit)}
+			return nil, &invalid.Error{
+				Where: "data set " + invalid.Quote(l.place), Field: "dev_split", Want: want,
+				Got: fmt.Sprint(o.DevSplit),
+			}
 		}
 		if strings.EqualFold(l.place, glyphsName) {
 			return glyphs.Make(), ctx.Err()
@@ -287,7 +303,9 @@ func Convert(ctx context.Context, name string, o Options, dir string) (c Convert
 		return c, invalid.File(dir, err)
 	}
 	if len(entries) > 0 {
-		return c, &invalid.Error{Where: dir, Want: "an empty folder, or none", Got: format.Count(len(entries), "file") + " in it"}
+		return c, &invalid.Error{
+			Where: dir, Want: "an empty folder, or none", Got: format.Count(len(entries), "file") + " in it",
+		}
 	}
 	o.DevSplit, o.Undecided = 1, true
 	d, err := Open(ctx, name, o)
@@ -314,7 +332,10 @@ func verify(ctx context.Context, d *dataset.Dataset, dir string) error {
 		return err
 	}
 	if want, found := fingerprints(d), fingerprints(written); !slices.Equal(want, found) {
-		return &invalid.Error{Where: dir, Want: "splits with the fingerprints " + strings.Join(want, " "), Got: strings.Join(found, " ")}
+		return &invalid.Error{
+			Where: dir, Want: "splits with the fingerprints " + strings.Join(want, " "),
+			Got: strings.Join(found, " "),
+		}
 	}
 	return nil
 }

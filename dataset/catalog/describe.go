@@ -13,19 +13,22 @@ import (
 
 // Described says what Describe wrote. Its JSON keys are stable.
 type Described struct {
-	Name            string   `json:"name"`
-	Dir             string   `json:"dir"`
-	Classes         int      `json:"classes"`    // of classes.csv now
-	Attributes      int      `json:"attributes"` // of attributes.csv now
-	AddedClasses    int      `json:"added_classes"`
-	AddedAttributes int      `json:"added_attributes"`
-	Missing         int      `json:"missing"` // empty cells of classes.csv
-	Drafts          int      `json:"drafts"`  // groups of classes that no person has checked since --from filled them in
-	Layout          string   `json:"layout"`  // of the table of --from: where its classes and traits are
-	Notes           []string `json:"notes"`   // words, columns and classes that --from ignored, and classes that it added to others
-	Filled          int      `json:"filled"`  // empty cells that --empty no wrote no into
-	Kept            string   `json:"kept"`    // file with classes.csv as it was before that; "" if nothing was filled
-	Written         bool     `json:"written"` // false for --dry-run
+	Name            string `json:"name"`
+	Dir             string `json:"dir"`
+	Classes         int    `json:"classes"`    // of classes.csv now
+	Attributes      int    `json:"attributes"` // of attributes.csv now
+	AddedClasses    int    `json:"added_classes"`
+	AddedAttributes int    `json:"added_attributes"`
+	Missing         int    `json:"missing"` // empty cells of classes.csv
+	// groups of classes that no person has checked since --from filled them in
+	Drafts int    `json:"drafts"`
+	Layout string `json:"layout"` // of the table of --from: where its classes and traits are
+	// words, columns and classes that --from ignored, and classes that it added to others
+	Notes  []string `json:"notes"`
+	Filled int      `json:"filled"` // empty cells that --empty no wrote no into
+	// file with classes.csv as it was before that; "" if nothing was filled
+	Kept    string `json:"kept"`
+	Written bool   `json:"written"` // false for --dry-run
 
 	Traits []descriptions.Trait `json:"traits"` // of the table of --from: what each column was taken for
 }
@@ -65,7 +68,10 @@ func Prompts(ctx context.Context, name string, groups int, o Options) ([]string,
 	case err != nil:
 		return nil, err
 	case len(d.Attributes) == 0:
-		return nil, &invalid.Error{Where: dir, Want: "attributes to ask for in attributes.csv", Got: "none", Hint: "lago-train dataset describe " + name + " --like OTHER takes those of another data set."}
+		return nil, &invalid.Error{
+			Where: dir, Want: "attributes to ask for in attributes.csv", Got: "none",
+			Hint: "lago-train dataset describe " + name + " --like OTHER takes those of another data set.",
+		}
 	}
 	asked := d.Groups()
 	if groups > 0 {
@@ -79,7 +85,9 @@ func Prompts(ctx context.Context, name string, groups int, o Options) ([]string,
 	}
 	parts := d.Prompts(asked)
 	if parts == nil {
-		return nil, &invalid.Error{Where: dir, Want: "classes with empty cells", Got: "none", Hint: "Everything is described."}
+		return nil, &invalid.Error{
+			Where: dir, Want: "classes with empty cells", Got: "none", Hint: "Everything is described.",
+		}
 	}
 	return parts, nil
 }
@@ -109,7 +117,8 @@ func descriptionsFolder(name string, o Options) (string, error) {
 	dir, err := Folder(name, o)
 	if err == nil && dir == "" {
 		err = &invalid.Error{
-			Where: "data set " + invalid.Quote(name), Want: "a folder of CSV files (the open layout)", Got: "another layout or generated data",
+			Where: "data set " + invalid.Quote(name), Want: "a folder of CSV files (the open layout)",
+			Got:  "another layout or generated data",
 			Hint: "lago-train dataset convert writes it in that layout.",
 		}
 	}
@@ -138,10 +147,15 @@ func Describe(ctx context.Context, name string, from Sources, o Options) (r Desc
 		if err != nil {
 			return r, err
 		}
-		own, others := slices.ContainsFunc(d.Attributes, func(a descriptions.Attribute) bool { return a.Group != "" }), other.Groups != nil
+		own, others := slices.ContainsFunc(d.Attributes, func(a descriptions.Attribute) bool {
+			return a.Group != ""
+		}), other.Groups != nil
 		if len(d.Attributes) > 0 && own != others {
 			of := map[bool]string{true: "with groups", false: "without groups"}
-			return r, &invalid.Error{Field: "like", Want: "a data set whose attributes are " + of[own] + ", as those of " + name, Got: invalid.Quote(from.Like) + ", " + of[others]}
+			return r, &invalid.Error{
+				Field: "like", Want: "a data set whose attributes are " + of[own] + ", as those of " + name,
+				Got: invalid.Quote(from.Like) + ", " + of[others],
+			}
 		}
 		for _, a := range descriptions.AttributesOf(other) {
 			if d.AddAttribute(a) {

@@ -22,9 +22,11 @@ import (
 type Report struct {
 	OK       bool            `json:"ok"` // no errors; there may be warnings
 	Errors   []check.Finding `json:"errors"`
-	Warnings []check.Finding `json:"warnings"`          // that do not end the command with an error
-	Missing  *check.Missing  `json:"missing,omitempty"` // entries of the descriptions that are missing; only if there are no errors
-	Doubts   *check.Doubts   `json:"doubts,omitempty"`  // entries that are unlike what the others of their classes say; likewise
+	Warnings []check.Finding `json:"warnings"` // that do not end the command with an error
+	// entries of the descriptions that are missing; only if there are no errors
+	Missing *check.Missing `json:"missing,omitempty"`
+	// entries that are unlike what the others of their classes say; likewise
+	Doubts *check.Doubts `json:"doubts,omitempty"`
 
 	Data   *dataset.Dataset `json:"-"` // with the split that was asked for; nil if it cannot be read
 	Next   string           `json:"-"` // command that writes files that are missing
@@ -89,11 +91,14 @@ func nextStep(ctx context.Context, dir, name string, o Options) string {
 	}
 	described, err := openlayout.ReadDescriptions(ctx, dir)
 	switch {
-	case lacks(openlayout.ClassesFile) || lacks(openlayout.AttributesFile) || err == nil && len(described.Attributes) == 0:
+	case lacks(openlayout.ClassesFile) || lacks(openlayout.AttributesFile) || err == nil &&
+		len(described.Attributes) == 0:
 		return "lago-train dataset describe " + name
 	case err != nil:
 		return ""
-	case !slices.ContainsFunc(described.Cells, func(cells []string) bool { return strings.Join(cells, "") != "" }):
+	case !slices.ContainsFunc(described.Cells, func(cells []string) bool {
+		return strings.Join(cells, "") != ""
+	}):
 		return "lago-train serve " + name + "   # or lago-train dataset describe " + name + " --prompt"
 	case !o.WithoutSplit && lacks(openlayout.SplitsFile):
 		return "lago-train dataset split " + name + " --to " + filepath.Join(dir, openlayout.SplitsFile)
@@ -134,8 +139,9 @@ func List(ctx context.Context, o Options, onName func(string)) (*Listing, error)
 	for i, name := range names {
 		if s, ok := simulate.Preset(name); ok { // to generate it would take seconds
 			l.Datasets = append(l.Datasets, Entry{
-				Name: name, Usable: true, Samples: s.Samples, Dimensions: s.Dims, Attributes: s.Attributes, Groups: s.Groups,
-				Train: s.TrainClasses, Val: s.ValClasses, Test: s.TestClasses,
+				Name: name, Usable: true, Samples: s.Samples, Dimensions: s.Dims, Attributes: s.Attributes,
+				Groups: s.Groups,
+				Train:  s.TrainClasses, Val: s.ValClasses, Test: s.TestClasses,
 			})
 			continue
 		}
@@ -205,8 +211,9 @@ type Class struct {
 func Summarise(d *dataset.Dataset) Summary {
 	s := Summary{
 		Name: d.Name, Source: d.Source, Fingerprint: d.Fingerprint(),
-		Samples: d.Features.Rows, HeldOut: len(d.TestSeen), Dimensions: d.Features.Cols, Attributes: len(d.Attributes),
-		Groups: make([]Group, len(d.Groups)), Classes: make([]Class, len(d.Classes)),
+		Samples: d.Features.Rows, HeldOut: len(d.TestSeen), Dimensions: d.Features.Cols,
+		Attributes: len(d.Attributes),
+		Groups:     make([]Group, len(d.Groups)), Classes: make([]Class, len(d.Classes)),
 	}
 	for k, name := range d.Groups {
 		s.Groups[k].Name = name
@@ -217,7 +224,9 @@ func Summarise(d *dataset.Dataset) Summary {
 		}
 	}
 	for z, n := range d.SamplesPerClass() {
-		s.Classes[z] = Class{Name: d.Classes[z], Samples: n, Described: dataset.Described(d.Descriptions.Row(z))}
+		s.Classes[z] = Class{
+			Name: d.Classes[z], Samples: n, Described: dataset.Described(d.Descriptions.Row(z)),
+		}
 		s.Undescribed += s.Attributes - s.Classes[z].Described
 	}
 	for _, subset := range d.Split.Subsets() {

@@ -23,9 +23,15 @@ import (
 
 // The checks in order. Those of warnings take a data set without errors.
 var (
-	errorChecks       = []func(*checker){(*checker).names, (*checker).split, (*checker).testSeen, (*checker).probabilities, (*checker).features}
+	errorChecks = []func(*checker){
+		(*checker).names, (*checker).split, (*checker).testSeen, (*checker).probabilities, (*checker).
+			features,
+	}
 	descriptionChecks = []func(*checker){(*checker).sameDescriptions, (*checker).confusable}
-	useChecks         = []func(*checker){(*checker).drafts, (*checker).strongest, (*checker).unlearnable, (*checker).attributes, (*checker).codes, (*checker).samples, (*checker).leaks}
+	useChecks         = []func(*checker){
+		(*checker).drafts, (*checker).strongest, (*checker).unlearnable, (*checker).attributes, (*checker).
+			codes, (*checker).samples, (*checker).leaks,
+	}
 )
 
 // Errors reports everything that would make training on d fail or mislead, as far as the readers of data sets
@@ -74,7 +80,8 @@ func (f Finding) String() string {
 	if f.Expected == "" {
 		return (&invalid.Error{Where: f.File, Field: f.Field, Err: errors.New(f.Found), Hint: f.Hint}).Error()
 	}
-	return (&invalid.Error{Where: f.File, Field: f.Field, Want: f.Expected, Got: f.Found, Hint: f.Hint}).Error()
+	return (&invalid.Error{Where: f.File, Field: f.Field, Want: f.Expected, Got: f.Found, Hint: f.Hint}).
+		Error()
 }
 
 // Findings lists the errors that err joins, in their order.
@@ -110,7 +117,10 @@ type checker struct {
 }
 
 func run(d *dataset.Dataset, checks []func(*checker)) error {
-	c := &checker{Dataset: d, subsetOf: subsets(d, d.Split), byFeatures: sync.OnceValue(func() [][]int { return samplesByFeatures(d) })}
+	c := &checker{
+		Dataset: d, subsetOf: subsets(d, d.Split),
+		byFeatures: sync.OnceValue(func() [][]int { return samplesByFeatures(d) }),
+	}
 	for _, check := range checks {
 		check(c)
 	}
@@ -119,7 +129,9 @@ func run(d *dataset.Dataset, checks []func(*checker)) error {
 
 // report adds a problem of a kind, as invalid.List.Add does.
 func (c *checker) report(kind, field, want string, got any, hint ...string) {
-	c.problems.Add(kind, &invalid.Error{Where: c.Name, Field: field, Want: want, Got: fmt.Sprint(got), Hint: strings.Join(hint, " ")})
+	c.problems.Add(kind, &invalid.Error{
+		Where: c.Name, Field: field, Want: want, Got: fmt.Sprint(got), Hint: strings.Join(hint, " "),
+	})
 }
 
 func (c *checker) names() {
@@ -129,7 +141,8 @@ func (c *checker) names() {
 		if name == "" {
 			c.report("class name", field, "a unique name", "an empty name")
 		} else if other, repeated := first[name]; repeated {
-			c.report("class name", field, "a unique name", fmt.Sprintf("%s, which is also class %d", invalid.Quote(name), other))
+			c.report("class name", field, "a unique name",
+				fmt.Sprintf("%s, which is also class %d", invalid.Quote(name), other))
 		} else {
 			first[name] = z
 		}
@@ -148,7 +161,8 @@ func (c *checker) attributes() {
 	first := make(map[string]int, len(c.Attributes))
 	for m, a := range c.Attributes {
 		if other, repeated := first[a.Name]; repeated {
-			c.report("attribute name", fmt.Sprintf("attribute %d", m+1), "a name that no other attribute has", fmt.Sprintf("%s, as attribute %d", invalid.Quote(a.Name), other+1),
+			c.report("attribute name", fmt.Sprintf("attribute %d", m+1), "a name that no other attribute has",
+				fmt.Sprintf("%s, as attribute %d", invalid.Quote(a.Name), other+1),
 				"Descriptions of new classes cannot name it.")
 		} else {
 			first[a.Name] = m
@@ -158,7 +172,8 @@ func (c *checker) attributes() {
 
 func (c *checker) control(what string, i int, name string) {
 	if invalid.HasControl(name) {
-		c.report("control", fmt.Sprintf("%s %d", what, i), "a name without control characters", invalid.Quote(name))
+		c.report("control", fmt.Sprintf("%s %d", what, i), "a name without control characters",
+			invalid.Quote(name))
 	}
 }
 
@@ -172,13 +187,15 @@ func (c *checker) split() {
 		for _, z := range subset.Classes {
 			name := invalid.Quote(c.Classes[z])
 			if other := c.subsetOf[z]; other != subset.Name {
-				c.report("overlap", "class "+name, "one place in train, val or test", fmt.Sprintf("it in %s and in %s", subset.Name, other))
+				c.report("overlap", "class "+name, "one place in train, val or test",
+					fmt.Sprintf("it in %s and in %s", subset.Name, other))
 			}
 			if samples[z] == 0 {
 				c.report("samples", subset.Name+" class "+name, "at least one sample", "none")
 			}
 			if dataset.Described(c.Descriptions.Row(z)) == 0 {
-				c.report("described", fmt.Sprintf("description of %s class %s", subset.Name, name), "at least one described attribute", "none")
+				c.report("described", fmt.Sprintf("description of %s class %s", subset.Name, name),
+					"at least one described attribute", "none")
 			}
 		}
 	}
@@ -190,9 +207,11 @@ func (c *checker) testSeen() {
 		z := c.Labels[i]
 		name := invalid.Quote(c.Classes[z])
 		if subset := c.subsetOf[z]; subset != "train" && subset != "val" {
-			c.report("test_seen", fmt.Sprintf("test_seen, entry %d", place), "a sample of a train or val class", fmt.Sprintf("sample %d, of class %s", i, name))
+			c.report("test_seen", fmt.Sprintf("test_seen, entry %d", place),
+				"a sample of a train or val class", fmt.Sprintf("sample %d, of class %s", i, name))
 		} else if trained[z]--; trained[z] == 0 {
-			c.report("all held out", "class "+name, "at least one sample to train on", fmt.Sprintf("all %d held out (test_seen)", c.SamplesPerClass()[z]))
+			c.report("all held out", "class "+name, "at least one sample to train on",
+				fmt.Sprintf("all %d held out (test_seen)", c.SamplesPerClass()[z]))
 		}
 	}
 }
@@ -201,7 +220,8 @@ func (c *checker) probabilities() {
 	for z, name := range c.Classes {
 		for m, p := range c.Descriptions.Row(z) {
 			if !math.IsNaN(p) && !(p >= 0 && p <= 1) {
-				c.report("probability", fmt.Sprintf("description of class %s, attribute %s", invalid.Quote(name), invalid.Quote(c.Attributes[m].Name)),
+				c.report("probability", fmt.Sprintf("description of class %s, attribute %s",
+					invalid.Quote(name), invalid.Quote(c.Attributes[m].Name)),
 					"a probability from 0 to 1, or NaN if it is not described", p)
 			}
 		}
@@ -223,7 +243,8 @@ func (c *checker) features() {
 	})
 	for i, j := range places {
 		if j >= 0 {
-			c.report("finite", fmt.Sprintf("feature %d of sample %d", j, i), "a finite number", c.Features.Row(i)[j])
+			c.report("finite", fmt.Sprintf("feature %d of sample %d", j, i), "a finite number",
+				c.Features.Row(i)[j])
 		}
 	}
 	if c.problems.Len() == before {
@@ -263,14 +284,16 @@ func (c *checker) columns() {
 		case numeric.CountUp(column):
 			got = fmt.Sprintf("whole numbers that count up, from %v to %v", column[0], column[x.Rows-1])
 		case numberSamples(column, typical):
-			got = fmt.Sprintf("different whole numbers, up to %.6g, where the largest value of other columns is about %.3g", largest[j], typical)
+			got = fmt.Sprintf("different whole numbers, up to %.6g, where the largest value of "+
+				"other columns is about %.3g", largest[j], typical)
 		case c.numberClasses(column):
 			got = "one whole number for each class"
 		default:
 			continue
 		}
 		c.report("column", fmt.Sprintf("features, column %d", j+1), "a feature", got,
-			"Ids, times or labels of the samples? Take the column out of the features: labels.csv has classes and ids.")
+			"Ids, times or labels of the samples? Take the column out of the features: "+
+				"labels.csv has classes and ids.")
 	}
 }
 
@@ -341,13 +364,17 @@ func (c *checker) scales() {
 	slices.Sort(offset)
 	const hint = "To bring them to mean 0 and standard deviation 1: --preprocess standardize,l2,whiten"
 	if small, large := sd[len(sd)/10], sd[len(sd)-1]; large > mostRatio*small {
-		c.report("scale", "features", "similar scales", fmt.Sprintf("standard deviations from %.3g (the lowest tenth) to %.3g", small, large), hint)
+		c.report("scale", "features", "similar scales",
+			fmt.Sprintf("standard deviations from %.3g (the lowest tenth) to %.3g", small, large), hint)
 	} else if share := weight[heaviest] / sum; share > mostShare && len(sd) >= leastColumns {
-		got := fmt.Sprintf("%s of the squares of all in this one, with a mean of %.3g", format.Percent(share), mean[heaviest])
-		c.report("share", fmt.Sprintf("features, column %d", heaviest+1), "columns of similar size", got, hint)
+		got := fmt.Sprintf("%s of the squares of all in this one, with a mean of %.3g", format.Percent(share),
+			mean[heaviest])
+		c.report("share", fmt.Sprintf("features, column %d", heaviest+1), "columns of similar size", got,
+			hint)
 	}
 	if median := offset[len(offset)/2]; median > mostOffset {
-		c.report("offset", "features", "values around zero", fmt.Sprintf("means that are %.3g standard deviations from it (median), up to %.3g", median, offset[len(offset)-1]), hint)
+		c.report("offset", "features", "values around zero", fmt.Sprintf("means that are %.3g standard "+
+			"deviations from it (median), up to %.3g", median, offset[len(offset)-1]), hint)
 	}
 }
 
@@ -380,15 +407,20 @@ func (c *checker) samples() {
 		}
 	}
 	if len(zeros) > 0 {
-		c.report("zeros", "features", "values other than 0", fmt.Sprintf("%s of zeros alone, the first %s", format.Count(len(zeros), "sample"), class(zeros[0])))
+		c.report("zeros", "features", "values other than 0", fmt.Sprintf("%s of zeros alone, the first %s",
+			format.Count(len(zeros), "sample"), class(zeros[0])))
 	}
 	if len(others) > 0 {
-		found := format.Count(len(others), "sample") + " with the features of one of another class, the first "
+		found := format.Count(len(others), "sample") +
+			" with the features of one of another class, the first "
 		found += class(others[0][1]) + ", as " + class(others[0][0])
-		c.report("two classes", "features", "each sample in one class", found, "Is a photograph in the folders of two classes?")
+		c.report("two classes", "features", "each sample in one class", found,
+			"Is a photograph in the folders of two classes?")
 	}
 	if len(repeats) > 0 {
-		c.report("repeated", "features", "different samples", fmt.Sprintf("%s with the features of another one of the class, the first %s, as sample %d",
-			format.Count(len(repeats), "sample"), class(repeats[0][1]), repeats[0][0]), "Is a photograph twice in the folder?")
+		c.report("repeated", "features", "different samples",
+			fmt.Sprintf("%s with the features of another one of the class, the first %s, as sample %d",
+				format.Count(len(repeats),
+					"sample"), class(repeats[0][1]), repeats[0][0]), "Is a photograph twice in the folder?")
 	}
 }

@@ -11,7 +11,9 @@ import (
 )
 
 // usualCodes are values that other programs write for missing ones.
-var usualCodes = []float32{-1, -9, -99, -200, -999, -9999, -99999, -32768, 255, 999, 9999, 32767, 65535, 99999}
+var usualCodes = []float32{
+	-1, -9, -99, -200, -999, -9999, -99999, -32768, 255, 999, 9999, 32767, 65535, 99999,
+}
 
 // extreme is the lowest or highest value of a feature, with the one next to it and their numbers.
 type extreme struct {
@@ -65,8 +67,10 @@ func (c *checker) codes() {
 	for _, v := range slices.Sorted(maps.Keys(cells)) {
 		if cells[v] > 2 {
 			code := strconv.FormatFloat(float64(v), 'g', -1, 32)
-			got := fmt.Sprintf("%s, far from all others, in %s of %s", code, format.Count(cells[v], "cell"), format.Count(columns[v], "column"))
-			hint := fmt.Sprintf("If it stands for a missing value: --missing %s puts the mean of the column in its place.", code)
+			got := fmt.Sprintf("%s, far from all others, in %s of %s", code, format.Count(cells[v], "cell"),
+				format.Count(columns[v], "column"))
+			hint := fmt.Sprintf("If it stands for a missing value: --missing %s puts the mean of "+
+				"the column in its place.", code)
 			c.report("code", "features", "measured values", got, hint)
 		}
 	}

@@ -71,11 +71,13 @@ func Drafts(drafts map[dataset.Draft]bool, classes []string) (open int, unknown 
 func (c *checker) drafts() {
 	open, unknown := Drafts(c.Drafts, c.Classes)
 	if open > 0 {
-		c.report("drafts", descriptions.DraftsFile, "descriptions that a person has checked", format.Count(open, "group")+" of classes that nobody has checked",
+		c.report("drafts", descriptions.DraftsFile, "descriptions that a person has checked",
+			format.Count(open, "group")+" of classes that nobody has checked",
 			"They can be checked on the page of lago-train serve.")
 	}
 	if len(unknown) > 0 {
-		c.report("drafts", descriptions.DraftsFile, "classes of the data set", invalid.Quote(unknown[0]), "If it was renamed, its drafts count as checked: rename it there too, or remove its lines.")
+		c.report("drafts", descriptions.DraftsFile, "classes of the data set", invalid.Quote(unknown[0]),
+			"If it was renamed, its drafts count as checked: rename it there too, or remove its lines.")
 	}
 }
 
@@ -98,7 +100,10 @@ func Describe(t *descriptions.Table) Descriptions {
 	lack := make([]int, u.Cols) // pairs that lack an attribute
 	for _, p := range similar {
 		a, b := u.Row(p.a), u.Row(p.b)
-		pair := Pair{A: t.Classes[p.a], B: t.Classes[p.b], Confusion: p.confusion, Missing: []string{}, Differ: []string{}, same: true}
+		pair := Pair{
+			A: t.Classes[p.a], B: t.Classes[p.b], Confusion: p.confusion, Missing: []string{},
+			Differ: []string{}, same: true,
+		}
 		var differ []int
 		for m := range a {
 			switch d := math.Abs(a[m] - b[m]); {
@@ -111,7 +116,9 @@ func Describe(t *descriptions.Table) Descriptions {
 			}
 		}
 		pair.same = pair.same && len(differ) == 0
-		slices.SortStableFunc(differ, func(i, j int) int { return cmp.Compare(math.Abs(a[j]-b[j]), math.Abs(a[i]-b[i])) })
+		slices.SortStableFunc(differ, func(i, j int) int {
+			return cmp.Compare(math.Abs(a[j]-b[j]), math.Abs(a[i]-b[i]))
+		})
 		for _, m := range differ {
 			pair.Differ = append(pair.Differ, t.Attributes[m].Name)
 		}
@@ -187,7 +194,8 @@ func confusable(u dataset.Matrix[float64]) (list []similarPair, number int) {
 	parallel.For(u.Rows, 1, func(lo, hi int) {
 		for a := lo; a < hi; a++ {
 			for b := a + 1; b < u.Rows; b++ {
-				if v := confusion(a, b); v > 0 && dataset.Described(u.Row(a)) > 0 && dataset.Described(u.Row(b)) > 0 {
+				if v := confusion(a, b); v > 0 && dataset.Described(u.Row(a)) > 0 &&
+					dataset.Described(u.Row(b)) > 0 {
 					if count[a]++; count[a] <= mostPairs {
 						of[a] = append(of[a], similarPair{a, b, v})
 					}
@@ -207,7 +215,8 @@ func confusable(u dataset.Matrix[float64]) (list []similarPair, number int) {
 func (c *checker) sameDescriptions() {
 	for _, set := range groups(digests(c.Descriptions)) {
 		for _, z := range set[1:] {
-			c.report("description", c.classPair(c.Classes[set[0]], c.Classes[z]), "different descriptions", "the same", "No method can tell these classes apart.")
+			c.report("description", c.classPair(c.Classes[set[0]], c.Classes[z]), "different descriptions",
+				"the same", "No method can tell these classes apart.")
 		}
 	}
 }
@@ -231,10 +240,12 @@ func (c *checker) confusable() {
 		if n := len(p.Missing); n > 0 {
 			hint = fmt.Sprintf("One or both lack %s.", format.Count(n, "attribute"))
 		}
-		c.report("confusable", c.classPair(p.A, p.B), "a confusion below "+format.Percent(LeastConfusion), format.Percent(p.Confusion), hint)
+		c.report("confusable", c.classPair(p.A, p.B), "a confusion below "+format.Percent(LeastConfusion),
+			format.Percent(p.Confusion), hint)
 	}
 	if d.Of > 0 {
-		c.report("separating", "attribute "+invalid.Quote(d.Separating), fmt.Sprintf("entries for the %s of classes above that lack it", format.Count(d.Of, "pair")),
+		c.report("separating", "attribute "+invalid.Quote(d.Separating),
+			fmt.Sprintf("entries for the %s of classes above that lack it", format.Count(d.Of, "pair")),
 			"none", "Fill it in first: no other missing attribute could separate more of these pairs.")
 	}
 }

@@ -31,7 +31,8 @@ type Doubt struct {
 	Value      float64 `json:"value"`
 	Expected   float64 `json:"expected"`   // by the other entries of the class
 	Deviations float64 `json:"deviations"` // the difference in standard deviations
-	Similar    int     `json:"similar"`    // of the three most similar classes, those on the other side of one half
+	// of the three most similar classes, those on the other side of one half
+	Similar int `json:"similar"`
 }
 
 const (
@@ -52,7 +53,8 @@ func FindDoubts(d *dataset.Dataset) Doubts {
 		}
 		if r.Far++; r.Far <= mostDoubts {
 			r.Most = append(r.Most, Doubt{
-				d.Classes[doubt.Class], d.Attributes[doubt.Attribute].Name, doubt.Value, doubt.Expected, doubt.Deviance,
+				d.Classes[doubt.Class], d.Attributes[doubt.Attribute].Name, doubt.Value, doubt.Expected,
+				doubt.Deviance,
 				disagreeing(u, doubt.Class, doubt.Attribute),
 			})
 		}
@@ -94,7 +96,8 @@ func (d Doubt) String() string {
 	if d.Value < 0.5 {
 		other = "yes"
 	}
-	text := fmt.Sprintf("class %s, attribute %s: %s, expected about %.0f %%", invalid.Quote(d.Class), invalid.Quote(d.Attribute), valueText(d.Value), 100*d.Expected)
+	text := fmt.Sprintf("class %s, attribute %s: %s, expected about %.0f %%", invalid.Quote(d.Class),
+		invalid.Quote(d.Attribute), valueText(d.Value), 100*d.Expected)
 	switch d.Similar {
 	case 0:
 		return text
@@ -123,7 +126,8 @@ func DoubtRows(d *dataset.Dataset) [][]string {
 	number := func(p float64, digits int) string { return strconv.FormatFloat(p, 'f', digits, 64) }
 	for _, doubt := range impute.Doubts(d.Descriptions) {
 		rows = append(rows, []string{
-			d.Classes[doubt.Class], d.Attributes[doubt.Attribute].Name, strconv.FormatFloat(doubt.Value, 'g', -1, 64),
+			d.Classes[doubt.Class], d.Attributes[doubt.Attribute].Name,
+			strconv.FormatFloat(doubt.Value, 'g', -1, 64),
 			number(doubt.Expected, 4), number(doubt.Deviance, 2),
 		})
 	}

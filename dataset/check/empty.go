@@ -14,17 +14,21 @@ func Empty(d *dataset.Dataset) error { return run(d, []func(*checker){(*checker)
 
 // emptyHint is what to do about a table of which it is not said what empty cells mean.
 func (c *checker) emptyHint() string {
-	return fmt.Sprintf("If an empty cell means that the class lacks the attribute: lago-train dataset describe %s --empty no. "+
-		"If it means that nobody knows: --empty unknown. Folders of .mat files are converted first, by lago-train dataset convert.", c.Name)
+	return fmt.Sprintf("If an empty cell means that the class lacks the attribute: lago-train dataset "+
+		"describe %s --empty no. "+
+		"If it means that nobody knows: --empty unknown. Folders of .mat files are converted first, "+
+		"by lago-train dataset convert.", c.Name)
 }
 
 func (c *checker) onlyYes() {
 	given := dataset.Described(c.Descriptions.Data)
 	empty := len(c.Descriptions.Data) - given
-	if c.EmptyUnknown || empty == 0 || given == 0 || slices.ContainsFunc(c.Descriptions.Data, func(p float64) bool { return p < 0.5 }) {
+	if c.EmptyUnknown || empty == 0 || given == 0 ||
+		slices.ContainsFunc(c.Descriptions.Data, func(p float64) bool { return p < 0.5 }) {
 		return
 	}
-	c.report("empty", "descriptions", "cells that say no", fmt.Sprintf("none below one half, and %d of %d cells empty", empty, len(c.Descriptions.Data)), c.emptyHint())
+	c.report("empty", "descriptions", "cells that say no", fmt.Sprintf("none below one half, and %d of %d "+
+		"cells empty", empty, len(c.Descriptions.Data)), c.emptyHint())
 }
 
 // strongest reports descriptions that seem to leave out what classes hardly have: most attributes with empty
@@ -52,5 +56,6 @@ func (c *checker) strongest() {
 		return
 	}
 	c.report("strongest", "descriptions", "entries near 0 of the attributes that have empty cells",
-		fmt.Sprintf("none of %d of %d such attributes: do classes leave out what they lack?", without, with), c.emptyHint())
+		fmt.Sprintf("none of %d of %d such attributes: do classes leave out what they lack?", without,
+			with), c.emptyHint())
 }

@@ -20,8 +20,8 @@ type Questionnaire struct {
 type Question struct {
 	Name    string `json:"name"`
 	Entries int    `json:"entries"` // of this question and those before it
-	// Explained is the share of the variance of all entries that this question and those before it explain; null
-	// if it was not measured.
+	// Explained is the share of the variance of all entries that this question and those before it explain;
+	// null if it was not measured.
 	Explained *float64 `json:"explained"`
 }
 

@@ -44,7 +44,8 @@ func (c *checker) unlearnable() {
 		if more := len(rest) - namedClasses; more > 0 {
 			names += fmt.Sprintf(" and %d more", more)
 		}
-		c.report("unlearnable", "attribute "+invalid.Quote(attribute.Name), "seen classes with and without it", got,
+		c.report("unlearnable", "attribute "+invalid.Quote(attribute.Name),
+			"seen classes with and without it", got,
 			"It cannot be learned. Unseen classes that "+do+": "+names+".")
 	}
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/lago-train/lago-train/internal/parallel"
 )
 
-// Leak is a pair of classes or samples of different subsets, one of which gives away what a model
-// must not know of the other: classes whose names differ only in case, punctuation or a leading
-// number such as "001.", classes with the same description, and samples that are in two subsets. Its JSON keys are stable.
+// Leak is a pair of classes or samples of different subsets, one of which gives away what a model must not
+// know of the other: classes whose names differ only in case, punctuation or a leading number such as "001.",
+// classes with the same description, and samples that are in two subsets. Its JSON keys are stable.
 type Leak struct {
 	Kind   string `json:"kind"`   // "name", "description", "sample" or "test_seen"
 	First  string `json:"first"`  // class and subset
@@ -51,7 +51,8 @@ func leaks(d *dataset.Dataset, s dataset.Split, samples [][]int) []Leak {
 				known[key] = true
 				reason := set.reason
 				if set.kind == bySample {
-					reason = fmt.Sprintf("samples %d and %d have the same features", set.samples[first[i]], set.samples[first[j]])
+					reason = fmt.Sprintf("samples %d and %d have the same features", set.samples[first[i]],
+						set.samples[first[j]])
 				}
 				found = append(found, Leak{set.kind, class(a), class(b), reason})
 			}
@@ -68,7 +69,10 @@ func leaks(d *dataset.Dataset, s dataset.Split, samples [][]int) []Leak {
 			}
 		}
 		if held >= 0 && trained >= 0 {
-			ofSeen = append(ofSeen, Leak{heldOut, sample(held, "held out"), sample(trained, "trained on"), "they have the same features"})
+			ofSeen = append(ofSeen, Leak{
+				heldOut, sample(held, "held out"), sample(trained, "trained on"),
+				"they have the same features",
+			})
 		}
 	}
 	return append(found, ofSeen...)
@@ -98,7 +102,9 @@ func subsets(d *dataset.Dataset, s dataset.Split) []string {
 // firsts returns the place of the first class of each subset.
 func firsts(classes []int, subsetOf []string) (first []int) {
 	for i, z := range classes {
-		if subsetOf[z] != "" && !slices.ContainsFunc(first, func(j int) bool { return subsetOf[classes[j]] == subsetOf[z] }) {
+		if subsetOf[z] != "" && !slices.ContainsFunc(first, func(j int) bool {
+			return subsetOf[classes[j]] == subsetOf[z]
+		}) {
 			first = append(first, i)
 		}
 	}
@@ -141,15 +147,22 @@ func similarities(d *dataset.Dataset, samples [][]int) (found []similar) {
 		names[z] = fold(name)
 	}
 	for _, classes := range repeated(names) {
-		found = append(found, similar{kind: byName, classes: classes, reason: "their names differ only in case, punctuation or a leading number"})
+		found = append(found, similar{
+			kind: byName, classes: classes,
+			reason: "their names differ only in case, punctuation or a leading number",
+		})
 	}
 	for _, classes := range repeated(digests(d.Descriptions)) {
 		if dataset.Described(d.Descriptions.Row(classes[0])) > 0 {
-			found = append(found, similar{kind: byDescription, classes: classes, reason: "they have the same description"})
+			found = append(found, similar{
+				kind: byDescription, classes: classes, reason: "they have the same description",
+			})
 		}
 	}
 	for _, samples := range samples {
-		if len(samples) < 2 || !slices.ContainsFunc(d.Features.Row(samples[0]), func(v float32) bool { return v != 0 }) {
+		if len(samples) < 2 || !slices.ContainsFunc(d.Features.Row(samples[0]), func(v float32) bool {
+			return v != 0
+		}) {
 			continue // zeros say nothing of a class
 		}
 		s := similar{kind: bySample, samples: samples}
@@ -226,7 +239,8 @@ func Uncovered(d *dataset.Dataset, s dataset.Split) []int {
 	var uncovered []int
 	for m := range d.Attributes {
 		described := func(z int) bool { return d.Descriptions.Row(z)[m] >= has }
-		if !slices.ContainsFunc(s.Train, described) && (slices.ContainsFunc(s.Val, described) || slices.ContainsFunc(s.Test, described)) {
+		if !slices.ContainsFunc(s.Train, described) &&
+			(slices.ContainsFunc(s.Val, described) || slices.ContainsFunc(s.Test, described)) {
 			uncovered = append(uncovered, m)
 		}
 	}
@@ -254,7 +268,9 @@ type Subset struct {
 
 // Split checks a split of d.
 func Split(d *dataset.Dataset, s dataset.Split) SplitReport {
-	r := SplitReport{Name: d.Name, LeftOut: []string{}, Leaks: append([]Leak{}, Leaks(d, s)...), Uncovered: []string{}}
+	r := SplitReport{
+		Name: d.Name, LeftOut: []string{}, Leaks: append([]Leak{}, Leaks(d, s)...), Uncovered: []string{},
+	}
 	for _, subset := range s.Subsets() {
 		p := Subset{subset.Name, []string{}, len(d.SamplesOf(subset.Classes))}
 		for _, z := range subset.Classes {

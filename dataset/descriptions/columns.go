@@ -39,7 +39,9 @@ func joinNumbered(l *layout) {
 	stems, words := map[string][]*column{}, map[string]map[string]int{}
 	for _, c := range l.columns {
 		m := numberedColumn.FindStringSubmatch(c.name)
-		if m == nil || len(c.cells) == 0 || slices.ContainsFunc(c.cells, func(of cell) bool { return plainValue(of.text) }) {
+		if m == nil || len(c.cells) == 0 || slices.ContainsFunc(c.cells, func(of cell) bool {
+			return plainValue(of.text)
+		}) {
 			continue
 		}
 		if stem := m[1]; stems[stem] == nil {
@@ -85,13 +87,19 @@ func joinNumbered(l *layout) {
 	l.columns = slices.DeleteFunc(l.columns, func(c *column) bool { return c.of != nil })
 }
 
-// findShares finds columns of numbers of one prefix that sum to 1 or 100 in nearly all lines, such as Diet-Seed.
+// findShares finds columns of numbers of one prefix that sum to 1 or 100 in nearly all lines, such as
+// Diet-Seed.
 func findShares(l *layout) {
 	groups := map[string][]*column{}
 	for _, c := range l.columns {
 		m := wholeColumn.FindStringSubmatch(strings.ReplaceAll(c.name, "::", ":"))
-		number := func(of cell) bool { v, err := table.Number(of.text, 64); return err == nil && v >= 0 && v <= 100 }
-		if m != nil && len(c.cells) > 0 && !slices.ContainsFunc(c.cells, func(of cell) bool { return !number(of) && !isMissing(of.text) }) {
+		number := func(of cell) bool {
+			v, err := table.Number(of.text, 64)
+			return err == nil && v >= 0 && v <= 100
+		}
+		if m != nil && len(c.cells) > 0 && !slices.ContainsFunc(c.cells, func(of cell) bool {
+			return !number(of) && !isMissing(of.text)
+		}) {
 			groups[m[1]] = append(groups[m[1]], c)
 		}
 	}

@@ -43,7 +43,9 @@ func KeepsUnknown(dir string) (bool, error) {
 		return false, ignoreMissing(err)
 	}
 	if got := strings.TrimSpace(string(text)); got != string(EmptyUnknown) {
-		return false, &invalid.Error{Where: path, Want: "the word " + string(EmptyUnknown), Got: invalid.Quote(got)}
+		return false, &invalid.Error{
+			Where: path, Want: "the word " + string(EmptyUnknown), Got: invalid.Quote(got),
+		}
 	}
 	return true, nil
 }

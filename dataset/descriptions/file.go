@@ -87,9 +87,11 @@ func (f *file) read(text []byte) {
 	switch header := strings.ToLower(strings.Join(t.Columns, ",")); {
 	case header == "class,attribute,value":
 		for _, row := range t.Rows {
-			f.describe(row.Line, f.class(row.Line, row.Cells[0], false), f.attribute(row.Line, row.Cells[1]), row.Cells[2])
+			f.describe(row.Line, f.class(row.Line, row.Cells[0], false), f.attribute(row.Line, row.Cells[1]),
+				row.Cells[2])
 		}
-	case strings.HasPrefix(header, "class,") && !strings.HasPrefix(header, "class,attribute,value,") && !slices.ContainsFunc(t.Columns, isGroup):
+	case strings.HasPrefix(header, "class,") && !strings.HasPrefix(header, "class,attribute,value,") &&
+		!slices.ContainsFunc(t.Columns, isGroup):
 		for _, row := range t.Rows {
 			z := f.class(row.Line, row.Cells[0], true)
 			for i, name := range t.Columns[1:] {
@@ -154,7 +156,8 @@ func (f *file) class(line int, name string, isNew bool) int {
 	default:
 		z = len(f.classes)
 		f.classes[folded] = z
-		f.table.Classes, f.table.Cells = append(f.table.Classes, name), append(f.table.Cells, make([]string, len(f.table.Attributes)))
+		f.table.Classes, f.table.Cells = append(f.table.Classes, name), append(f.table.Cells,
+			make([]string, len(f.table.Attributes)))
 		return z
 	}
 	f.report("class", line, "class", want, got)
@@ -174,7 +177,8 @@ func (f *file) attribute(line int, name string) int {
 		if !f.problems.Full("attribute", f.path) {
 			hint = f.vocabulary.hint(name, hits)
 		}
-		f.report("attribute", line, "attribute", "the name of one attribute of the data set", invalid.Quote(name), hint)
+		f.report("attribute", line, "attribute", "the name of one attribute of the data set",
+			invalid.Quote(name), hint)
 		hits = []int{-1}
 	}
 	f.attributes[name] = hits[0]
@@ -203,7 +207,9 @@ func (f *file) report(kind string, line int, field, want, got string, hints ...s
 	if line > 0 {
 		field = fmt.Sprintf("line %d, %s", line, field)
 	}
-	f.problems.Add(kind, &invalid.Error{Where: f.path, Field: field, Want: want, Got: got, Hint: strings.Join(hints, " ")})
+	f.problems.Add(kind, &invalid.Error{
+		Where: f.path, Field: field, Want: want, Got: got, Hint: strings.Join(hints, " "),
+	})
 }
 
 // finish returns what was read, or all problems.
@@ -250,7 +256,9 @@ func newVocabulary(attributes []Attribute) *vocabulary {
 			v.names[m] = group + "::" + name
 		}
 		group, name = foldName(group), foldName(name)
-		for level, spelling := range []string{v.names[m], group + name, strings.TrimPrefix(group, "has") + name, name} {
+		for level, spelling := range []string{
+			v.names[m], group + name, strings.TrimPrefix(group, "has") + name, name,
+		} {
 			v.spellings[level][spelling] = append(v.spellings[level][spelling], m)
 		}
 	}

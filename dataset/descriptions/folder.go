@@ -42,7 +42,8 @@ func ReadFolder(ctx context.Context, dir string, complete bool, problems *invali
 			text, sum, err := contentOf(path)
 			problems.AddError(err)
 			t.stored.sums[name] = sum
-			if empty := strings.TrimSpace(string(text)); err != nil || sum == missing || empty == column || empty == column+","+optional {
+			if empty := strings.TrimSpace(string(text)); err != nil || sum == missing || empty == column ||
+				empty == column+","+optional {
 				return nil
 			}
 		}
@@ -50,15 +51,19 @@ func ReadFolder(ctx context.Context, dir string, complete bool, problems *invali
 	}
 	atMost := func(file *table.Table, n, most int, of string) bool { // or it is reported
 		if n > most {
-			problems.AddError(&invalid.Error{Where: file.File, Want: fmt.Sprintf("at most %d %s", most, of), Got: fmt.Sprint(n)})
+			problems.AddError(&invalid.Error{
+				Where: file.File, Want: fmt.Sprintf("at most %d %s", most, of), Got: fmt.Sprint(n),
+			})
 		}
 		return n <= most
 	}
-	if file := read(AttributesFile, "name", "group"); file != nil && atMost(file, len(file.Rows), maxAttributes, "attributes") {
+	if file := read(AttributesFile, "name", "group"); file != nil &&
+		atMost(file, len(file.Rows), maxAttributes, "attributes") {
 		for i, name := range file.Names("name") {
 			a := Attribute{name, file.Cell(file.Rows[i], "group")}
 			if i > 0 && (a.Group == "") != (t.Attributes[0].Group == "") {
-				file.Report("group", file.Rows[i].Line, "group", "a group for every attribute, or for none", invalid.Quote(a.Group))
+				file.Report("group", file.Rows[i].Line, "group", "a group for every attribute, or for none",
+					invalid.Quote(a.Group))
 			}
 			t.Attributes = append(t.Attributes, a)
 		}
@@ -75,7 +80,8 @@ func ReadFolder(ctx context.Context, dir string, complete bool, problems *invali
 	if file == nil {
 		return t
 	}
-	if !atMost(file, len(file.Rows)*max(len(t.Attributes), len(file.Columns)-1), maxEntries, "classes x attributes") {
+	if !atMost(file, len(file.Rows)*max(len(t.Attributes), len(file.Columns)-1), maxEntries,
+		"classes x attributes") {
 		return t
 	}
 	t.Classes = file.Names(ClassColumn)
@@ -102,15 +108,19 @@ func (t *Table) describe(file *table.Table) {
 	}
 	known := func(name string) bool { _, known := index[name]; return known }
 	if len(file.Columns) > 1 && !slices.ContainsFunc(file.Columns, known) {
-		file.Report("header", 1, "", "a line per class, and columns with the names of the attributes of "+AttributesFile, "none of them: "+file.Header())
+		file.Report("header", 1, "", "a line per class, and columns with the names of the attributes of "+
+			AttributesFile, "none of them: "+file.Header())
 		return
 	}
-	other := slices.ContainsFunc(file.Columns, func(name string) bool { return !known(name) && name != ClassColumn })
+	other := slices.ContainsFunc(file.Columns, func(name string) bool {
+		return !known(name) && name != ClassColumn
+	})
 	for _, a := range t.Attributes {
 		switch lacks := file.Column(a.Name) < 0; {
 		case a.Name == "": // reported
 		case lacks && other, a.Name == ClassColumn:
-			file.Report("missing", 1, "", "a column for every attribute of "+AttributesFile, "none for "+invalid.Quote(a.Name))
+			file.Report("missing", 1, "", "a column for every attribute of "+AttributesFile,
+				"none for "+invalid.Quote(a.Name))
 		case lacks:
 			t.Added.Attributes++
 		}
@@ -123,7 +133,8 @@ func (t *Table) describe(file *table.Table) {
 		switch {
 		case name == ClassColumn:
 		case !known || name == "":
-			file.ReportUnknown("column", 1, fmt.Sprint(j+1), "the name of an attribute of "+AttributesFile, name, names)
+			file.ReportUnknown("column", 1, fmt.Sprint(j+1), "the name of an attribute of "+AttributesFile,
+				name, names)
 		default:
 			for z, row := range file.Rows {
 				file.Probability(row, j)
@@ -171,7 +182,9 @@ func Lock(dir string) (unlock func() error, err error) {
 	case err != nil:
 		return nil, invalid.File(dir, err)
 	case !held:
-		return nil, &invalid.Error{Where: dir, Err: ErrLocked, Hint: "A page of lago-train serve has it until it ends."}
+		return nil, &invalid.Error{
+			Where: dir, Err: ErrLocked, Hint: "A page of lago-train serve has it until it ends.",
+		}
 	}
 	return lock.Unlock, nil
 }
@@ -183,7 +196,9 @@ func (t *Table) Save() error {
 		path := filepath.Join(t.stored.dir, name)
 		_, sum, err := contentOf(path)
 		if err == nil && sum != t.stored.sums[name] {
-			err = &invalid.Error{Where: path, Err: ErrChanged, Hint: "Nothing was overwritten. Read it again."}
+			err = &invalid.Error{
+				Where: path, Err: ErrChanged, Hint: "Nothing was overwritten. Read it again.",
+			}
 		}
 		if err != nil {
 			return err
@@ -240,7 +255,9 @@ func (t *Table) Write(dir string) error {
 func (t *Table) checkNames(dir string) error {
 	var names []string
 	refuse := func(file, field, want, got string) error {
-		return &invalid.Error{Where: filepath.Join(dir, file), Field: field, Want: want, Got: invalid.Quote(got)}
+		return &invalid.Error{
+			Where: filepath.Join(dir, file), Field: field, Want: want, Got: invalid.Quote(got),
+		}
 	}
 	for _, a := range t.Attributes {
 		names = append(names, a.Name)

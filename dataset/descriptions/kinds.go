@@ -27,7 +27,10 @@ func (r *traitReader) read(l *layout, c *column) []*described {
 	group, known := r.groups[shortName(c.name)]
 	switch {
 	case known && !(c.all(table.IsProbability) && len(group.Members) == 1):
-		if slices.ContainsFunc(c.cells, func(of cell) bool { _, err := table.Number(of.text, 64); return err == nil && !r.knows(group, of.text) }) {
+		if slices.ContainsFunc(c.cells, func(of cell) bool {
+			_, err := table.Number(of.text, 64)
+			return err == nil && !r.knows(group, of.text)
+		}) {
 			return r.numbersOfGroup(l, c, group)
 		}
 		return r.words(l, c, &group)
@@ -83,8 +86,8 @@ var (
 	stateBreaks = regexp.MustCompile(`[\s,&/;|]+`)
 )
 
-// readStates writes polymorphic states as lists, such as {01}, (0 1), 0&1 and 0,1, where all cells are codes and
-// most of them one code. Decimal commas become points elsewhere.
+// readStates writes polymorphic states as lists, such as {01}, (0 1), 0&1 and 0,1, where all cells are codes
+// and most of them one code. Decimal commas become points elsewhere.
 func (c *column) readStates() {
 	list := make([][]string, len(c.cells))
 	single, codes := map[string]bool{}, 0
@@ -100,7 +103,8 @@ func (c *column) readStates() {
 		}
 	}
 	for i, of := range c.cells { // 0,1 may also be a decimal
-		all = all && !(decimalComma.MatchString(of.text) && slices.ContainsFunc(list[i], func(state string) bool { return !single[state] }))
+		all = all && !(decimalComma.MatchString(of.text) &&
+			slices.ContainsFunc(list[i], func(state string) bool { return !single[state] }))
 	}
 	all = all && codes < len(c.cells) && 2*codes >= len(c.cells) && 2*len(single) <= len(c.cells)
 	for i := range c.cells {
@@ -135,7 +139,8 @@ func (r *traitReader) numbersOfGroup(l *layout, c *column, g Group) []*described
 	for _, m := range g.Members {
 		names = append(names, g.within(r.table.Attributes[m].Name))
 	}
-	r.problem(l, c, c.cells[0], "attributes of group "+g.column(), invalid.Quote(c.cells[0].text), "Write "+strings.Join(names[:min(len(names), 6)], ", ")+" in place of numbers.")
+	r.problem(l, c, c.cells[0], "attributes of group "+g.column(), invalid.Quote(c.cells[0].text),
+		"Write "+strings.Join(names[:min(len(names), 6)], ", ")+" in place of numbers.")
 	return nil
 }
 
@@ -158,7 +163,10 @@ func (r *traitReader) shares(c *column, kind string, probability func(text strin
 		}
 		counts[word][of.class] = true
 	}
-	if kind == "shares" && !slices.ContainsFunc(c.cells, func(of cell) bool { p := value(of.text); return p != 0 && p != 1 }) {
+	if kind == "shares" && !slices.ContainsFunc(c.cells, func(of cell) bool {
+		p := value(of.text)
+		return p != 0 && p != 1
+	}) {
 		kind = "yes or no"
 	}
 	t := Trait{Column: c.name, Kind: kind}
@@ -213,10 +221,12 @@ func (r *traitReader) numbersOrWords(l *layout, c *column) []*described {
 	case other == nil:
 		return r.measurements(l, c)
 	case 2*numbers >= len(c.cells):
-		r.problem(l, c, *other, "a number, as in other lines", invalid.Quote(other.text), "Write numbers or words in the whole column, or leave it out.")
+		r.problem(l, c, *other, "a number, as in other lines", invalid.Quote(other.text),
+			"Write numbers or words in the whole column, or leave it out.")
 		return nil
 	case plain > 0:
-		r.problem(l, c, *first, "words, as in other lines, or numbers from 0 to 1", first.text, "Write numbers or words in the whole column, or leave it out.")
+		r.problem(l, c, *first, "words, as in other lines, or numbers from 0 to 1", first.text,
+			"Write numbers or words in the whole column, or leave it out.")
 		return nil
 	}
 	return r.words(l, c, nil)
@@ -233,7 +243,8 @@ func (r *traitReader) words(l *layout, c *column, g *Group) []*described {
 	for i, items := range cells {
 		words, contrary := s.split(items)
 		if cells[i] = words; contrary != "" {
-			r.problem(l, c, c.cells[i], "each word of a cell once, and none alone", invalid.Quote(contrary)+" in "+invalid.Quote(c.cells[i].text), "")
+			r.problem(l, c, c.cells[i], "each word of a cell once, and none alone",
+				invalid.Quote(contrary)+" in "+invalid.Quote(c.cells[i].text), "")
 		}
 		for _, it := range words {
 			if invalid.HasControl(it.word) {
@@ -260,7 +271,9 @@ func (r *traitReader) words(l *layout, c *column, g *Group) []*described {
 				k = len(words)
 				at[wordKey(it.word)] = k
 				words, classes = append(words, it.word), append(classes, map[int]bool{})
-				all = append(all, &described{Attribute: Attribute{c.name + "::" + it.word, c.name}, sum: map[int]float64{}, cells: full, extra: map[int]int{}})
+				all = append(all, &described{Attribute: Attribute{
+					c.name + "::" + it.word, c.name,
+				}, sum: map[int]float64{}, cells: full, extra: map[int]int{}})
 			}
 			all[k].sum[of.class] += it.p
 			classes[k][of.class] = true
@@ -318,7 +331,9 @@ func joinLists(cells []cell, items [][]item) ([]cell, [][]item) {
 
 // ofGroup returns those words of a cell that are attributes of a group, nil for a new group, and whether
 // there are others, which are noted. Where a cell has others, only those that it lists are known.
-func (r *traitReader) ofGroup(l *layout, c *column, g *Group, of cell, items []item) (known []item, others bool) {
+func (r *traitReader) ofGroup(l *layout, c *column, g *Group, of cell,
+	items []item,
+) (known []item, others bool) {
 	if g == nil {
 		return items, false
 	}
@@ -328,7 +343,10 @@ func (r *traitReader) ofGroup(l *layout, c *column, g *Group, of cell, items []i
 			continue
 		}
 		others = true
-		e := &invalid.Error{Where: l.file.File, Field: fmt.Sprintf("line %d, column %s", of.line, c.name), Want: "attributes of this group", Got: invalid.Quote(it.word)}
+		e := &invalid.Error{
+			Where: l.file.File, Field: fmt.Sprintf("line %d, column %s", of.line, c.name),
+			Want: "attributes of this group", Got: invalid.Quote(it.word),
+		}
 		if !r.notes.Full(c.name, l.file.File) {
 			var names []string
 			for _, m := range g.Members {
@@ -342,10 +360,14 @@ func (r *traitReader) ofGroup(l *layout, c *column, g *Group, of cell, items []i
 }
 
 // inGroup returns the attributes of a group of the data set as its words describe them.
-func (r *traitReader) inGroup(g Group, all []*described, words []string, full map[int]int) (members []*described) {
+func (r *traitReader) inGroup(g Group, all []*described, words []string,
+	full map[int]int,
+) (members []*described) {
 	of := map[int]*described{}
 	for _, m := range g.Members {
-		of[m] = &described{Attribute: r.table.Attributes[m], sum: map[int]float64{}, cells: full, extra: map[int]int{}}
+		of[m] = &described{
+			Attribute: r.table.Attributes[m], sum: map[int]float64{}, cells: full, extra: map[int]int{},
+		}
 		members = append(members, of[m])
 	}
 	for i, d := range all {
@@ -363,7 +385,8 @@ func (r *traitReader) measurements(l *layout, c *column) []*described {
 	if values == nil {
 		return nil
 	}
-	if unit == "%" && slices.Min(values) >= 0 && slices.Max(values) <= 100 || percentHeader.MatchString(c.name) && slices.Max(values) <= 100 && slices.Min(values) >= 0 {
+	if unit == "%" && slices.Min(values) >= 0 && slices.Max(values) <= 100 ||
+		percentHeader.MatchString(c.name) && slices.Max(values) <= 100 && slices.Min(values) >= 0 {
 		percent := map[string]float64{}
 		for i, of := range c.cells {
 			percent[of.text] = values[i] / 100
@@ -382,12 +405,15 @@ func (r *traitReader) measurements(l *layout, c *column) []*described {
 	slices.Sort(means)
 	low, high := thirds(means)
 	if low == high {
-		return r.leftOut(c, fmt.Sprintf("left out: %s for all classes", strconv.FormatFloat(means[0], 'g', 4, 64)))
+		return r.leftOut(c,
+			fmt.Sprintf("left out: %s for all classes", strconv.FormatFloat(means[0], 'g', 4, 64)))
 	}
 	names := []string{"small", "medium", "large"}
 	all, classes := make([]*described, len(names)), make([]map[int]bool, len(names))
 	for k, name := range names {
-		all[k] = &described{Attribute: Attribute{c.name + "::" + name, c.name}, sum: map[int]float64{}, cells: n}
+		all[k] = &described{
+			Attribute: Attribute{c.name + "::" + name, c.name}, sum: map[int]float64{}, cells: n,
+		}
 		classes[k] = map[int]bool{}
 	}
 	for i, of := range c.cells {
@@ -400,7 +426,11 @@ func (r *traitReader) measurements(l *layout, c *column) []*described {
 		all[k].sum[of.class]++
 		classes[k][of.class] = true
 	}
-	t := Trait{Column: c.name, Kind: strings.TrimSpace(fmt.Sprintf("numbers, medium from %.4g and large from %.4g %s", low, high, unit))}
+	t := Trait{
+		Column: c.name,
+		Kind: strings.TrimSpace(fmt.Sprintf("numbers, medium from %.4g and large from %.4g %s", low, high,
+			unit)),
+	}
 	for k, name := range names {
 		if len(classes[k]) > 0 {
 			t.Values = append(t.Values, ValueCount{name, len(classes[k])})

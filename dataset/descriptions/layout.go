@@ -38,15 +38,20 @@ func otherFormat(path string, text []byte) error {
 	e := &invalid.Error{Where: path, Want: "a table in CSV"}
 	switch first := strings.TrimSpace(lines[0]); {
 	case strings.HasPrefix(strings.ToUpper(first), "#NEXUS"):
-		e.Got, e.Hint = "a NEXUS file", "Export the matrix as a table with a line per species and the names of states: in Mesquite, Export, Simplified table or tab-delimited text."
+		e.Got, e.Hint = "a NEXUS file", "Export the matrix as a table with a line per species and the "+
+			"names of states: in Mesquite, Export, Simplified table or tab-delimited text."
 	case deltaDirective.MatchString(first):
-		e.Got, e.Hint = "a DELTA file", "Export it as a table with a line per item and the names of states: in Free DELTA or DELTA Editor, File, Export."
+		e.Got, e.Hint = "a DELTA file", "Export it as a table with a line per item and the names of "+
+			"states: in Free DELTA or DELTA Editor, File, Export."
 	case strings.HasPrefix(first, "{") || strings.HasPrefix(first, "[") && !strings.Contains(first, "],"):
 		e.Got, e.Hint = "JSON", `In Python: pandas.read_json("traits.json").to_csv("traits.csv", index=False).`
-	case len(lines) > 1 && namesApart.MatchString(first) && namesApart.MatchString(strings.TrimSpace(lines[1])):
+	case len(lines) > 1 && namesApart.MatchString(first) &&
+		namesApart.MatchString(strings.TrimSpace(lines[1])):
 		e.Got, e.Hint = "cells separated by spaces, as R's write.table writes them", rows
-	case len(lines) > 1 && tabs(lines[0]) > 0 && tabs(lines[1]) == tabs(lines[0])+1 && !strings.HasSuffix(lines[1], "\t"):
-		e.Got, e.Hint = "one name fewer in the header than cells below it, as R's write.table writes names of rows", rows
+	case len(lines) > 1 && tabs(lines[0]) > 0 && tabs(lines[1]) == tabs(lines[0])+1 &&
+		!strings.HasSuffix(lines[1], "\t"):
+		e.Got, e.Hint = "one name fewer in the header than cells below it, as R's "+
+			"write.table writes names of rows", rows
 	default:
 		return nil
 	}
@@ -58,7 +63,8 @@ var (
 	namesApart     = regexp.MustCompile(`^"[^"]*"( ("[^"]*"|[^ ",;]+))+$`)
 )
 
-// Headers of tables with a line for each trait, in the form of foldName: of TRY, BIEN, AusTraits, Darwin Core.
+// Headers of tables with a line for each trait, in the form of foldName: of TRY, BIEN, AusTraits, Darwin
+// Core.
 var (
 	classHeader = regexp.MustCompile(`^(class|species|taxon|name|scientificname|(acc)?speciesname|taxonname|scrubbedspeciesbinomial)?$`)
 	traitHeader = regexp.MustCompile(`^(trait|attribute|character|property|variable|descriptor|measurementtype)(name)?s?$`)
@@ -68,7 +74,10 @@ var (
 
 // layout finds the classes and the traits. It returns nil after a problem.
 func (r *traitReader) layout(file *table.Table) *layout {
-	file.Rows = slices.DeleteFunc(file.Rows, func(row table.Row) bool { return slices.Equal(row.Cells, file.Columns) }) // parts with a header each
+	// parts with a header each
+	file.Rows = slices.DeleteFunc(file.Rows, func(row table.Row) bool {
+		return slices.Equal(row.Cells, file.Columns)
+	})
 	find := r.finder()
 	inHeader, at, found := 0, -1, 0
 	for j, name := range file.Columns {
@@ -81,7 +90,8 @@ func (r *traitReader) layout(file *table.Table) *layout {
 		if find(name) >= 0 {
 			inHeader++
 		}
-		if better := len(classes) - found; better > 0 || better == 0 && found > 0 && classHeader.MatchString(foldName(name)) && !classHeader.MatchString(foldName(file.Columns[at])) {
+		if better := len(classes) - found; better > 0 || better == 0 && found > 0 &&
+			classHeader.MatchString(foldName(name)) && !classHeader.MatchString(foldName(file.Columns[at])) {
 			at, found = j, len(classes)
 		}
 	}
@@ -93,13 +103,16 @@ func (r *traitReader) layout(file *table.Table) *layout {
 	case inHeader > max(1, found):
 		r.turned(l, find)
 	case find(file.Columns[at]) >= 0:
-		file.Report("header", 1, "", `a header: "class" and the names of traits or groups`, "the class "+invalid.Quote(r.table.Classes[find(file.Columns[at])]))
+		file.Report("header", 1, "", `a header: "class" and the names of traits or groups`,
+			"the class "+invalid.Quote(r.table.Classes[find(file.Columns[at])]))
 		return nil
 	case found == 0 && known > 0 && !r.all:
 		first := file.Rows[0].Cells[at]
 		r.problems.AddError(&invalid.Error{
-			Where: file.File, Want: "a column with names of classes of the data set", Got: fmt.Sprintf("none, and %s in column %s", invalid.Quote(first), file.Columns[at]),
-			Hint: strings.TrimSpace(invalid.DidYouMean(first, r.table.Classes) + " --all adds classes that the data set does not have."),
+			Where: file.File, Want: "a column with names of classes of the data set",
+			Got: fmt.Sprintf("none, and %s in column %s", invalid.Quote(first), file.Columns[at]),
+			Hint: strings.TrimSpace(invalid.DidYouMean(first, r.table.Classes) +
+				" --all adds classes that the data set does not have."),
 		})
 		return nil
 	default:
@@ -109,7 +122,8 @@ func (r *traitReader) layout(file *table.Table) *layout {
 		return nil
 	}
 	if known := len(r.table.Classes); known > 0 {
-		l.text += fmt.Sprintf(", %d of %s of the data set", max(found, inHeader), format.Count(known, "class"))
+		l.text += fmt.Sprintf(", %d of %s of the data set", max(found, inHeader),
+			format.Count(known, "class"))
 	}
 	if l.without > 0 {
 		l.text += fmt.Sprintf("; %s left out (--all adds them)", format.Count(l.without, "other name"))
@@ -206,7 +220,10 @@ func (r *traitReader) namer(l *layout, column string, find func(string) int) fun
 }
 
 func (r *traitReader) noteUnknown(file *table.Table, name string, line int) {
-	e := &invalid.Error{Where: file.File, Field: fmt.Sprintf("line %d", line), Want: "a class of the data set", Got: invalid.Quote(name) + ", which is left out"}
+	e := &invalid.Error{
+		Where: file.File, Field: fmt.Sprintf("line %d", line), Want: "a class of the data set",
+		Got: invalid.Quote(name) + ", which is left out",
+	}
 	if r.all {
 		e.Got = invalid.Quote(name) + ", which is added"
 	}
@@ -275,7 +292,8 @@ func (r *traitReader) down(l *layout, at int, find func(string) int) {
 func (r *traitReader) long(l *layout, at, trait int, values, units []int, find func(string) int) {
 	file := l.file
 	used := append(append([]int{at, trait}, values...), units...)
-	l.text = fmt.Sprintf("a line per trait, classes in column %s, traits in column %s", file.Columns[at], file.Columns[trait])
+	l.text = fmt.Sprintf("a line per trait, classes in column %s, traits in column %s", file.Columns[at],
+		file.Columns[trait])
 	if len(values) == 0 {
 		l.text += ", each of which is yes"
 	}
@@ -310,7 +328,8 @@ func (r *traitReader) long(l *layout, at, trait int, values, units []int, find f
 				continue
 			}
 			text = row.Raw(j)
-			if i < len(units) && !isMissing(row.Cells[units[i]]) && strings.ContainsAny(text[:1], "<>~-0123456789") {
+			if i < len(units) && !isMissing(row.Cells[units[i]]) &&
+				strings.ContainsAny(text[:1], "<>~-0123456789") {
 				text += " " + row.Cells[units[i]]
 			}
 		}

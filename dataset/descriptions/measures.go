@@ -16,8 +16,9 @@ const (
 var (
 	aside       = regexp.MustCompile(`\([^()]*\d[^()]*\)`) // extremes such as (3-) and (8)
 	qualifier   = regexp.MustCompile(`^(?:[<>~≈≤≥=]|c\.|ca\.?|about|approx\.?|up to)+\s*`)
-	measurement = regexp.MustCompile(`^` + numberPattern + `\s*` + unitPattern + `\s*(?:(-|–|—|to|\.\.\.?|±|\+/-)\s*` + numberPattern + `\s*` + unitPattern + `)?$`)
-	thousands   = regexp.MustCompile(`^[-+−]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?$`)
+	measurement = regexp.MustCompile(`^` + numberPattern + `\s*` + unitPattern +
+		`\s*(?:(-|–|—|to|\.\.\.?|±|\+/-)\s*` + numberPattern + `\s*` + unitPattern + `)?$`)
+	thousands = regexp.MustCompile(`^[-+−]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?$`)
 	// A spreadsheet takes 3-5 for a day and writes 3-May or May-3.
 	dayOfMonth = regexp.MustCompile(`(?i)^(\d{1,2})[-. ]+(` + months + `)[a-zé]*\.?$`)
 	monthOfDay = regexp.MustCompile(`(?i)^(` + months + `)[a-zé]*\.?[- ]+(\d{1,2})$`)
@@ -30,7 +31,8 @@ func measureOf(text string) (v float64, unit string, ok bool) {
 	if day, month, ok := spreadsheetRange(text); ok {
 		return (day + month) / 2, "", true
 	}
-	text = strings.TrimSpace(qualifier.ReplaceAllString(strings.TrimSpace(aside.ReplaceAllString(text, " ")), ""))
+	text = strings.TrimSpace(qualifier.ReplaceAllString(strings.TrimSpace(aside.ReplaceAllString(text, " ")),
+		""))
 	m := measurement.FindStringSubmatch(strings.Join(strings.Fields(text), " "))
 	if m == nil {
 		return 0, "", false
@@ -69,7 +71,8 @@ func spreadsheetRange(text string) (day, month float64, ok bool) {
 	} else {
 		return 0, 0, false
 	}
-	name = strings.NewReplacer("mär", "mar", "mai", "may", "okt", "oct", "dez", "dec").Replace(strings.ToLower(name))
+	name = strings.NewReplacer("mär", "mar", "mai", "may", "okt", "oct", "dez", "dec").
+		Replace(strings.ToLower(name))
 	day, err := strconv.ParseFloat(number, 64)
 	return day, float64(strings.Index("janfebmaraprmayjunjulaugsepoctnovdec", name)/3 + 1), err == nil
 }
@@ -107,7 +110,8 @@ func (r *traitReader) inOneUnit(l *layout, c *column) (values []float64, unit st
 	}
 	const leave = "Write one unit in the whole column, or leave it out."
 	if dates == len(c.cells) {
-		r.problem(l, c, c.cells[0], "numbers or words", invalid.Quote(c.cells[0].text)+", a date", "If a spreadsheet made it of a range such as 3-5, write 3 to 5; otherwise leave the column out.")
+		r.problem(l, c, c.cells[0], "numbers or words", invalid.Quote(c.cells[0].text)+", a date",
+			"If a spreadsheet made it of a range such as 3-5, write 3 to 5; otherwise leave the column out.")
 		return nil, ""
 	}
 	to, known := units[unit]

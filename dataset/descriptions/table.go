@@ -171,8 +171,8 @@ func (t *Table) RenameClass(z int, name string) {
 	}
 }
 
-// Index finds the class that a name means: in any case, with other spaces and punctuation, or without the number
-// before one such as 016.Painted_Bunting.
+// Index finds the class that a name means: in any case, with other spaces and punctuation, or without the
+// number before one such as 016.Painted_Bunting.
 type Index struct{ exact, folded, bare map[string]int }
 
 // Index returns that of the classes. It does not follow later changes.

@@ -23,10 +23,11 @@ type Reading struct {
 
 // Trait is a column of a table of traits, or the lines of one trait. Its JSON keys are stable.
 type Trait struct {
-	Column string       `json:"column"`
-	Kind   string       `json:"kind"`
-	Values []ValueCount `json:"values"` // the most frequent first; of numbers in thirds also the least and the most
-	Alike  []string     `json:"alike"`  // pairs of words that may be two spellings of one
+	Column string `json:"column"`
+	Kind   string `json:"kind"`
+	// the most frequent first; of numbers in thirds also the least and the most
+	Values []ValueCount `json:"values"`
+	Alike  []string     `json:"alike"` // pairs of words that may be two spellings of one
 }
 
 // ValueCount is a value of a trait with the number of classes that have it.
@@ -35,17 +36,17 @@ type ValueCount struct {
 	Classes int    `json:"classes"`
 }
 
-// AddTraits adds to t what a table of traits says, whatever its layout: a line for each class or
-// sample, a line for each trait of a class (class, trait and value, or class and trait alone), or a column for
-// each class. The cells decide which column names the classes of t, as Finder does, also with authors behind
-// the names. Without classes in t it is the header.
+// AddTraits adds to t what a table of traits says, whatever its layout: a line for each class or sample, a
+// line for each trait of a class (class, trait and value, or class and trait alone), or a column for each
+// class. The cells decide which column names the classes of t, as Finder does, also with authors behind the
+// names. Without classes in t it is the header.
 //
-// A column of words is a group, and each of its words an attribute, such as diet::meat. A cell may
-// list several, each with a word of table.Probability in parentheses, or none, and attributes that
-// it does not list are no. A column of words and numbers of table.Probability is one attribute. Measurements become
-// small, medium and large. Where t has the group, or an attribute of that name, the column describes it. Columns
-// of ids and of sentences are left out. Of several lines of a class the means count. In a text with code fences,
-// as of an answer to Prompts, only what is between them is read: one or more tables.
+// A column of words is a group, and each of its words an attribute, such as diet::meat. A cell may list
+// several, each with a word of table.Probability in parentheses, or none, and attributes that it does not
+// list are no. A column of words and numbers of table.Probability is one attribute. Measurements become
+// small, medium and large. Where t has the group, or an attribute of that name, the column describes it.
+// Columns of ids and of sentences are left out. Of several lines of a class the means count. In a text with
+// code fences, as of an answer to Prompts, only what is between them is read: one or more tables.
 //
 // Only classes of t are described, unless it has none or all is set, which adds the others. Cells
 // of t that are filled in are kept; the others become drafts. The error joins all problems, each an
@@ -59,13 +60,17 @@ func (t *Table) AddTraits(ctx context.Context, path string, all bool) (*Reading,
 	var tables []*table.Table
 	blocks := blocksOf(text)
 	if len(blocks) > maxBlocks {
-		return nil, &invalid.Error{Where: path, Want: fmt.Sprintf("at most %d code blocks", maxBlocks), Got: fmt.Sprint(len(blocks)), Hint: "Save each answer as a file."}
+		return nil, &invalid.Error{
+			Where: path, Want: fmt.Sprintf("at most %d code blocks", maxBlocks), Got: fmt.Sprint(len(blocks)),
+			Hint: "Save each answer as a file.",
+		}
 	}
 	for _, part := range blocks {
 		if err := otherFormat(path, part.text); err != nil {
 			return nil, err
 		}
-		if file := table.ParseAfter(part.before, path, bytes.NewReader(part.text), &r.problems, nil, table.Any); file != nil {
+		if file := table.ParseAfter(part.before, path, bytes.NewReader(part.text), &r.problems, nil,
+			table.Any); file != nil {
 			tables = append(tables, file)
 		}
 	}
@@ -150,15 +155,20 @@ func (r *traitReader) add(file *table.Table) {
 	t := r.table
 	if n := (len(t.Classes) + len(l.names)) * (len(t.Attributes) + len(all)); n > maxEntries {
 		r.problems.AddError(&invalid.Error{
-			Where: file.File, Want: fmt.Sprintf("at most %d classes x attributes", maxEntries), Got: fmt.Sprint(n), Hint: "Leave out columns that photographs do not show.",
+			Where: file.File, Want: fmt.Sprintf("at most %d classes x attributes", maxEntries),
+			Got: fmt.Sprint(n), Hint: "Leave out columns that photographs do not show.",
 		})
 		return
 	}
-	words := slices.ContainsFunc(all, func(d *described) bool { return d.Group != d.Name && t.Attribute(d.Name) < 0 })
+	words := slices.ContainsFunc(all, func(d *described) bool {
+		return d.Group != d.Name && t.Attribute(d.Name) < 0
+	})
 	switch ungrouped := len(t.Attributes) > 0 && t.Attributes[0].Group == ""; {
 	case ungrouped && words:
 		r.problems.AddError(&invalid.Error{
-			Where: file.File, Want: "new columns of numbers alone, since the attributes of the data set have no groups", Got: "words",
+			Where: file.File,
+			Want:  "new columns of numbers alone, since the attributes of the data set have no groups",
+			Got:   "words",
 		})
 		return
 	case ungrouped, len(t.Attributes) == 0 && !words:

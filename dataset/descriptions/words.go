@@ -15,8 +15,10 @@ const noneOfGroup = "none"
 
 // missingWords say in tables of traits that nothing is known.
 var missingWords = []string{
-	"-", "--", "---", "–", "—", ".", "..", "...", "*", "unknown", "unk", "unk.", "not known", "missing", "not recorded", "none recorded", "no data", "no record",
-	"not available", "not reported", "not observed", "not assessed", "undetermined", "unspecified", "indet.", "tbd", "-9999", "-999",
+	"-", "--", "---", "–", "—", ".", "..", "...", "*", "unknown", "unk", "unk.", "not known", "missing",
+	"not recorded", "none recorded", "no data", "no record",
+	"not available", "not reported", "not observed", "not assessed", "undetermined", "unspecified", "indet.",
+	"tbd", "-9999", "-999",
 }
 
 func isMissing(text string) bool {
@@ -24,7 +26,10 @@ func isMissing(text string) bool {
 }
 
 // marks are what people write for yes and no, where a column has nothing else.
-var marks = map[string]string{"x": "yes", "✓": "yes", "✔": "yes", "☑": "yes", "+": "yes", "•": "yes", "●": "yes", "✗": "no", "✘": "no", "☐": "no"}
+var marks = map[string]string{
+	"x": "yes", "✓": "yes", "✔": "yes", "☑": "yes", "+": "yes", "•": "yes", "●": "yes", "✗": "no", "✘": "no",
+	"☐": "no",
+}
 
 // readMarks replaces a column of marks by yes and no. Beside +, - is no.
 func (c *column) readMarks() {
@@ -198,7 +203,8 @@ func unusable(c *column, words []string, classes []map[int]bool) string {
 	}
 	const mostLines = 20 // with words that are all different, such as names of photographs
 	switch n := len(of); {
-	case n >= fewest && 4*len(sharing) < n && len(words) >= n, len(c.cells) > mostLines && len(words) >= len(c.cells):
+	case n >= fewest && 4*len(sharing) < n && len(words) >= n, len(c.cells) > mostLines &&
+		len(words) >= len(c.cells):
 		return "left out: nearly every class has its own word, as in ids and names"
 	case n > 2 && 2*alone > len(words) && tokens >= 3*len(c.cells) && 10*len(texts) >= 9*len(c.cells):
 		return "left out: sentences"

@@ -72,9 +72,14 @@ func open(ctx context.Context, path string, named bool) (*Reader, error) {
 		}
 		if a.Dims != 2 {
 			_ = a.Close() // nothing was written
-			return nil, &invalid.Error{Where: path, Field: "shape", Want: "two dimensions, samples x features", Got: fmt.Sprintf("(%d)", a.Rows)}
+			return nil, &invalid.Error{
+				Where: path, Field: "shape", Want: "two dimensions, samples x features",
+				Got: fmt.Sprintf("(%d)", a.Rows),
+			}
 		}
-		return newArray(path, a.Rows, a.Cols, func(_ int, row []float32) error { return a.Read(row) }, a.Close), nil
+		return newArray(path, a.Rows, a.Cols, func(_ int, row []float32) error {
+			return a.Read(row)
+		}, a.Close), nil
 	case ".csv":
 		f, err := fileio.Open(ctx, path)
 		if err != nil {
@@ -92,7 +97,10 @@ func open(ctx context.Context, path string, named bool) (*Reader, error) {
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
 			found = "a folder"
 		}
-		return nil, &invalid.Error{Where: path, Want: "features in a file named .npy, .npz, .csv or .mat", Got: found, Hint: "Save a table as CSV, and an array with numpy.save."}
+		return nil, &invalid.Error{
+			Where: path, Want: "features in a file named .npy, .npz, .csv or .mat", Got: found,
+			Hint: "Save a table as CSV, and an array with numpy.save.",
+		}
 	}
 }
 
@@ -100,12 +108,17 @@ func open(ctx context.Context, path string, named bool) (*Reader, error) {
 // row by row; in a file without it, the only matrix of numbers.
 func openMAT(ctx context.Context, path string) (*Reader, error) {
 	const variable = "features"
-	a, err := matlab.OpenOne(ctx, path, variable, func(dims []int) bool { return len(dims) == 2 && dims[0] > 1 && dims[1] > 1 })
+	a, err := matlab.OpenOne(ctx, path, variable, func(dims []int) bool {
+		return len(dims) == 2 && dims[0] > 1 && dims[1] > 1
+	})
 	if err != nil {
 		return nil, err
 	}
 	if len(a.Dims) != 2 || a.Count() == 0 || !a.Class.Numeric() {
-		return nil, &invalid.Error{Where: path, Field: variable, Want: "numbers for D dimensions x samples, at least one of each", Got: a.Size()}
+		return nil, &invalid.Error{
+			Where: path, Field: variable, Want: "numbers for D dimensions x samples, at least one of each",
+			Got: a.Size(),
+		}
 	}
 	if err := a.Load(ctx); err != nil {
 		return nil, err
@@ -119,7 +132,9 @@ func openMAT(ctx context.Context, path string) (*Reader, error) {
 }
 
 // newArray reads a file with a known number of rows, of which load reads one.
-func newArray(path string, rows, cols int, load func(row int, dst []float32) error, closeFile func() error) *Reader {
+func newArray(path string, rows, cols int, load func(row int, dst []float32) error,
+	closeFile func() error,
+) *Reader {
 	i := -1
 	next := func(row []float32) (*invalid.Error, error) {
 		if i++; i >= rows {
@@ -130,7 +145,8 @@ func newArray(path string, rows, cols int, load func(row int, dst []float32) err
 		}
 		if j := numeric.NotFinite(row); j >= 0 {
 			return &invalid.Error{
-				Where: path, Field: fmt.Sprintf("row %d, column %d (from 0)", i, j), Want: finiteNumber, Got: fmt.Sprint(row[j]),
+				Where: path, Field: fmt.Sprintf("row %d, column %d (from 0)", i, j), Want: finiteNumber,
+				Got: fmt.Sprint(row[j]),
 			}, nil
 		}
 		return nil, nil
@@ -150,7 +166,8 @@ func WriteNPY(path string, x dataset.Matrix[float32]) error {
 func (r *Reader) Read(block dataset.Matrix[float32]) (n int, err error) {
 	if block.Cols != r.cols {
 		return 0, &invalid.Error{
-			Where: r.path, Field: "features", Want: fmt.Sprintf("%d of each sample", block.Cols), Got: fmt.Sprint(r.cols),
+			Where: r.path, Field: "features", Want: fmt.Sprintf("%d of each sample", block.Cols),
+			Got: fmt.Sprint(r.cols),
 		}
 	}
 	for n := range block.Rows {
@@ -249,16 +266,19 @@ func newCSV(f *fileio.File, named bool) (*Reader, error) {
 		}
 		switch {
 		case err == nil && cols == 1 && len(record) > 2:
-			return nil, s.wrong("", "lines of numbers alone, with or without names above", invalid.Quote(names[0])+" above, as in a title", "Remove it.")
+			return nil, s.wrong("", "lines of numbers alone, with or without names above",
+				invalid.Quote(names[0])+" above, as in a title", "Remove it.")
 		case err == nil && len(record) == cols+1:
-			return nil, s.wrong("", fmt.Sprintf("%d numbers, one for each name above", cols), "one more, as R's write.table writes names of rows", withoutRowNames)
+			return nil, s.wrong("", fmt.Sprintf("%d numbers, one for each name above", cols),
+				"one more, as R's write.table writes names of rows", withoutRowNames)
 		}
 	}
 	switch {
 	case err == io.EOF:
 		err = &invalid.Error{Where: s.path, Want: "at least one line of numbers", Got: "none"}
 	case err == nil && cols == 1 && len(strings.Fields(record[0])) > 1:
-		err = s.wrong("", "numbers separated by commas", "spaces between "+invalid.Quote(record[0]), "In R, write.csv(x, file, row.names = FALSE) writes commas; in pandas, to_csv(index=False).")
+		err = s.wrong("", "numbers separated by commas", "spaces between "+invalid.Quote(record[0]),
+			"In R, write.csv(x, file, row.names = FALSE) writes commas; in pandas, to_csv(index=False).")
 	}
 	if err != nil {
 		return nil, err
@@ -271,8 +291,10 @@ func newCSV(f *fileio.File, named bool) (*Reader, error) {
 	switch bad := s.parse(record, row); {
 	case bad == nil && cols > 2 && row[0] == 0 && numeric.CountUp(row):
 		got := fmt.Sprintf("the numbers from 0 to %d, which look like pandas' column names", cols-1)
-		return nil, s.wrong("", "a sample, or names of the columns", got, "Write the file with to_csv(header=False, index=False).")
-	case bad != nil && bad.Want == aNumber && bad.Hint == "" && len(record) > 1 && s.parse(record[1:], row[1:]) == nil:
+		return nil, s.wrong("", "a sample, or names of the columns", got,
+			"Write the file with to_csv(header=False, index=False).")
+	case bad != nil && bad.Want == aNumber && bad.Hint == "" && len(record) > 1 &&
+		s.parse(record[1:], row[1:]) == nil:
 		bad.Hint = withoutRowNames
 		return nil, bad
 	}
@@ -285,7 +307,8 @@ func newCSV(f *fileio.File, named bool) (*Reader, error) {
 
 func (s *csvFile) parse(record []string, to []float32) *invalid.Error {
 	if len(record) != len(to) {
-		return s.wrong("", fmt.Sprintf("%d numbers, as in the line before", len(to)), fmt.Sprint(len(record)), "")
+		return s.wrong("", fmt.Sprintf("%d numbers, as in the line before", len(to)), fmt.Sprint(len(record)),
+			"")
 	}
 	for j, cell := range record {
 		v, err := table.Number(cell, 32)
@@ -297,7 +320,8 @@ func (s *csvFile) parse(record []string, to []float32) *invalid.Error {
 		default:
 			hint := ""
 			if table.Missing(cell) {
-				hint = "Features are known for every sample: leave the column or the sample out, or estimate the value."
+				hint = "Features are known for every sample: leave the column or the sample " +
+					"out, or estimate the value."
 			}
 			return s.wrong(column, aNumber, invalid.Quote(cell), hint)
 		}
@@ -327,7 +351,8 @@ func ReadIntegers(ctx context.Context, path string) (numbers []int, err error) {
 		values, err = readVector(ctx, path)
 	case ".mat":
 		var a *matlab.Array
-		if a, err = matlab.OpenOne(ctx, path, "labels", isVector); err == nil && !(a.Class.Numeric() && isVector(a.Dims)) {
+		if a, err = matlab.OpenOne(ctx, path, "labels", isVector); err == nil &&
+			!(a.Class.Numeric() && isVector(a.Dims)) {
 			err = notVector(path, a.Size())
 		}
 		if err == nil {
@@ -347,7 +372,9 @@ func ReadIntegers(ctx context.Context, path string) (numbers []int, err error) {
 	for i, v := range values {
 		numbers = append(numbers, int(v))
 		if float32(numbers[i]) != v {
-			return nil, &invalid.Error{Where: path, Field: fmt.Sprintf("value %d", i+1), Want: "an integer", Got: fmt.Sprint(v)}
+			return nil, &invalid.Error{
+				Where: path, Field: fmt.Sprintf("value %d", i+1), Want: "an integer", Got: fmt.Sprint(v),
+			}
 		}
 	}
 	if err == nil && len(numbers) == 0 {
@@ -360,7 +387,8 @@ func ReadIntegers(ctx context.Context, path string) (numbers []int, err error) {
 // classes x samples as features are.
 func ReadScores(ctx context.Context, path string, samples int) (dataset.Matrix[float32], error) {
 	x, err := ReadAll(ctx, path)
-	if err != nil || x.Rows == samples || x.Cols != samples || !strings.EqualFold(filepath.Ext(path), ".mat") {
+	if err != nil || x.Rows == samples || x.Cols != samples ||
+		!strings.EqualFold(filepath.Ext(path), ".mat") {
 		return x, err
 	}
 	turned := dataset.NewMatrix[float32](x.Cols, x.Rows)
@@ -396,16 +424,23 @@ func ParseIntegers(where, text string) ([]int, error) {
 	line := 0
 	for part := range strings.SplitSeq(text, "\n") {
 		line++
-		for word := range strings.FieldsFuncSeq(part, func(r rune) bool { return strings.ContainsRune(", \t\r;", r) }) {
+		for word := range strings.FieldsFuncSeq(part, func(r rune) bool {
+			return strings.ContainsRune(", \t\r;", r)
+		}) {
 			n, err := strconv.Atoi(word)
-			if v, e := table.Number(word, 64); err != nil && e == nil && math.Abs(v) <= math.MaxInt32 && v == math.Trunc(v) {
+			if v, e := table.Number(word, 64); err != nil && e == nil && math.Abs(v) <= math.MaxInt32 &&
+				v == math.Trunc(v) {
 				n, err = int(v), nil // as numpy.savetxt writes it
 			}
-			if err != nil && line == 1 && word == strings.TrimSpace(part) && !strings.ContainsAny(word, "0123456789") {
+			if err != nil && line == 1 && word == strings.TrimSpace(part) &&
+				!strings.ContainsAny(word, "0123456789") {
 				continue
 			}
 			if err != nil {
-				return nil, &invalid.Error{Where: where, Field: fmt.Sprintf("line %d", line), Want: "integers", Got: invalid.Quote(word)}
+				return nil, &invalid.Error{
+					Where: where, Field: fmt.Sprintf("line %d", line), Want: "integers",
+					Got: invalid.Quote(word),
+				}
 			}
 			numbers = append(numbers, n)
 		}

@@ -88,7 +88,8 @@ var ofNames = regexp.MustCompile(`(?i)^(|(.*[_. -])?(id|index)|unnamed: 0|row_?n
 
 const aNumber = "a number"
 
-const withoutRowNames = "Write the file without names of rows: to_csv(index=False), or row.names = FALSE in R."
+const withoutRowNames = "Write the file without names of rows: to_csv(index=False), or " +
+	"row.names = FALSE in R."
 
 // checkNames refuses columns that are no features by their names.
 func (s *csvFile) checkNames(names []string) *invalid.Error {
@@ -98,7 +99,8 @@ func (s *csvFile) checkNames(names []string) *invalid.Error {
 			got := "none, as pandas' to_csv() and R's write.csv leave it above names of rows"
 			return s.wrongIn(s.header, column, "a name, as the other columns have", got, withoutRowNames)
 		case ofSamples.MatchString(name):
-			hint := "Take the column out: labels.csv has the classes and ids of the samples. If it is a feature, rename it."
+			hint := "Take the column out: labels.csv has the classes and ids of the samples. If it " +
+				"is a feature, rename it."
 			return s.wrongIn(s.header, column, "features alone", invalid.Quote(name), hint)
 		}
 	}
@@ -126,7 +128,10 @@ func (r *Reader) Match(names []string) error {
 		order[j] = k
 		delete(index, name)
 	}
-	if i := slices.IndexFunc(r.Names, func(name string) bool { _, other := index[name]; return other }); i >= 0 {
+	if i := slices.IndexFunc(r.Names, func(name string) bool {
+		_, other := index[name]
+		return other
+	}); i >= 0 {
 		e.Got, e.Hint = invalid.Quote(r.Names[i])+" as well", "Take it out."
 		return e
 	}
@@ -153,8 +158,8 @@ func (r *Reader) Replace(a *dataset.Absent) {
 	}
 }
 
-// Name gives the samples names, such as the paths of their images, unless the file has some itself. It reports
-// whether there are as many as samples.
+// Name gives the samples names, such as the paths of their images, unless the file has some itself. It
+// reports whether there are as many as samples.
 func (r *Reader) Name(names []string) bool {
 	if r.ids == nil && r.rows == len(names) {
 		r.ids = &names

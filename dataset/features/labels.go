@@ -53,7 +53,8 @@ func ReadLabels(ctx context.Context, path string, from int, names []string) ([]i
 	for i, row := range rows {
 		z, known := index[row.Cells[column]]
 		if labels[i] = z; !known {
-			t.ReportUnknown("class", row.Line, t.Columns[column], "a class in the first line of the scores", row.Cells[column], names)
+			t.ReportUnknown("class", row.Line, t.Columns[column], "a class in the first line of the scores",
+				row.Cells[column], names)
 		}
 	}
 	return labels, problems.Err()

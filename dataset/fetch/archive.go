@@ -21,9 +21,17 @@ import (
 
 // The files of a data set's folder, as package xlsa17 reads them.
 var (
-	releaseFiles  = []string{"res101.mat", "att_splits.mat", "trainclasses1.txt", "valclasses1.txt", "trainvalclasses.txt", "testclasses.txt"}
-	optionalFiles = []string{"allclasses.txt", "trainclasses2.txt", "valclasses2.txt", "trainclasses3.txt", "valclasses3.txt"}
-	metaFiles     = []string{"meta/attribute_names_with_semantic_group.txt", "meta/class_descriptions_by_attributes.txt", "meta/classes.txt"}
+	releaseFiles = []string{
+		"res101.mat", "att_splits.mat", "trainclasses1.txt", "valclasses1.txt", "trainvalclasses.txt",
+		"testclasses.txt",
+	}
+	optionalFiles = []string{
+		"allclasses.txt", "trainclasses2.txt", "valclasses2.txt", "trainclasses3.txt", "valclasses3.txt",
+	}
+	metaFiles = []string{
+		"meta/attribute_names_with_semantic_group.txt", "meta/class_descriptions_by_attributes.txt",
+		"meta/classes.txt",
+	}
 )
 
 // errArchive is wrapped by the errors whose cause is the content of an archive.
@@ -47,7 +55,8 @@ func (f *fetcher) unpackAll(ctx context.Context, staging string) (archives []Arc
 		if len(missing) == 0 {
 			continue
 		}
-		a, err := f.get(ctx, from.what, from.source, filepath.Join(f.DownloadDir, f.cacheName(from.source)), from.sum)
+		a, err := f.get(ctx, from.what, from.source, filepath.Join(f.DownloadDir, f.cacheName(from.source)),
+			from.sum)
 		if err != nil {
 			return nil, err
 		}
@@ -118,12 +127,16 @@ func (f *fetcher) unpack(ctx context.Context, archive, dir string, wanted []stri
 
 // choose returns the entries of the wanted files, by the names of these, and their size in
 // bytes. It checks all that can be checked before they are read.
-func (f *fetcher) choose(file io.ReaderAt, size int64, wanted []string) (chosen map[string]*zip.File, total int64, err error) {
+func (f *fetcher) choose(file io.ReaderAt, size int64,
+	wanted []string,
+) (chosen map[string]*zip.File, total int64, err error) {
 	r, err := zip.NewReader(file, size)
 	if errors.Is(err, zip.ErrFormat) {
 		begin := make([]byte, fileio.FormatBytes)
 		n, _ := file.ReadAt(begin, 0) // of a shorter file, all
-		return nil, 0, &invalid.Error{Want: "a ZIP archive", Got: cmp.Or(fileio.FormatOf(begin[:n]).Name, "another format")}
+		return nil, 0, &invalid.Error{
+			Want: "a ZIP archive", Got: cmp.Or(fileio.FormatOf(begin[:n]).Name, "another format"),
+		}
 	}
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
 		return nil, 0, err

@@ -94,7 +94,8 @@ func (d *download) run(ctx context.Context) (err error) {
 	}
 	for failures, best := 1, d.size; ; failures++ {
 		err := d.attempt(ctx)
-		if err == nil || ctx.Err() != nil || errors.As(err, new(permanent)) || errors.As(err, new(*fs.PathError)) {
+		if err == nil || ctx.Err() != nil || errors.As(err, new(permanent)) ||
+			errors.As(err, new(*fs.PathError)) {
 			return err
 		}
 		if d.size >= best+worthwhile {
@@ -148,7 +149,8 @@ func (d *download) attempt(ctx context.Context) (err error) {
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if about := (*url.Error)(nil); errors.As(err, &about) { // the address is printed with it
-		return &invalid.Error{Want: "a response", Got: format.Printable(fmt.Sprintf("%.300v", about.Err))} // with bytes of the server
+		// with bytes of the server
+		return &invalid.Error{Want: "a response", Got: format.Printable(fmt.Sprintf("%.300v", about.Err))}
 	}
 	if err != nil {
 		return err
@@ -167,17 +169,22 @@ func (d *download) accept(resp *http.Response) error {
 		validator = resp.Header.Get("Last-Modified")
 	}
 	var first, last, total int64
-	n, _ := fmt.Sscanf(resp.Header.Get("Content-Range"), "bytes %d-%d/%d", &first, &last, &total) // n < 3 is the error
+	// n < 3 is the error
+	n, _ := fmt.Sscanf(resp.Header.Get("Content-Range"), "bytes %d-%d/%d", &first, &last, &total)
 	partial := resp.StatusCode == http.StatusPartialContent
-	same := validator == d.validator && n == 3 && first == d.size && first <= last && last < total && (d.total < 0 || d.total == total)
+	same := validator == d.validator && n == 3 && first == d.size && first <= last && last < total &&
+		(d.total < 0 || d.total == total)
 	// The server's own text could hold anything.
-	status := &invalid.Error{Want: "status 200 OK", Got: fmt.Sprint(resp.StatusCode, " ", http.StatusText(resp.StatusCode))}
+	status := &invalid.Error{
+		Want: "status 200 OK", Got: fmt.Sprint(resp.StatusCode, " ", http.StatusText(resp.StatusCode)),
+	}
 	switch code := resp.StatusCode; {
 	case code == http.StatusOK:
 		return d.restart(validator, resp.ContentLength)
 	case partial && same:
 		d.total = total
-		logrus.Infof("%s: resuming after %s of %s", d.from.Redacted(), format.Bytes(d.size), format.Bytes(total))
+		logrus.Infof("%s: resuming after %s of %s", d.from.Redacted(), format.Bytes(d.size),
+			format.Bytes(total))
 		return nil
 	case d.size > 0 && (partial || code == http.StatusRequestedRangeNotSatisfiable):
 		status.Want, status.Hint = "the rest of the same file", "The whole file is downloaded again."
@@ -196,7 +203,8 @@ func (d *download) receive(body io.Reader) error {
 	_, err := io.Copy(io.MultiWriter(d, d.meter(d.step, d.size, d.total)), io.LimitReader(body, end-d.size+1))
 	switch {
 	case d.size > end: // which of the bytes are the file's is unknown
-		return cmp.Or(d.restart("", -1), error(&invalid.Error{Want: fmt.Sprintf("at most %d bytes", end), Got: "more"}))
+		return cmp.Or(d.restart("", -1),
+			error(&invalid.Error{Want: fmt.Sprintf("at most %d bytes", end), Got: "more"}))
 	case err == nil && (d.size == d.total || d.total < 0):
 		return nil
 	}

@@ -72,13 +72,16 @@ func WeightsURL(network string) string {
 
 // Options configure a fetch. Only DataDir must be set.
 type Options struct {
-	DataDir        string // gets the folder of the data set; created if needed
-	ArchiveURL     string // address, or path, of an archive in the layout of XianURL or LAGOURL, or of weights; empty means the published one
+	DataDir string // gets the folder of the data set; created if needed
+	// address, or path, of an archive in the layout of XianURL or LAGOURL, or of weights; empty means the
+	// published one
+	ArchiveURL     string
 	MetaURL        string // the same of an archive with the meta folder, for what the other archive lacks
 	SHA256         string // in hex, that the first archive, or the weights, must have; empty accepts any
 	DownloadDir    string // keeps archives; empty means lago-train/downloads in the user's cache folder
 	DeleteArchives bool   // removes the downloaded archives once the data set is complete
-	Force          bool   // replaces an existing folder of the data set and everything in it, or file of weights
+	// replaces an existing folder of the data set and everything in it, or file of weights
+	Force bool
 
 	// Check opens what was fetched, the folder of a data set or the file of weights of a name, before it
 	// takes its place; nil accepts anything. Its errors need not name that path, which is temporary.
@@ -187,7 +190,10 @@ func (f *fetcher) address(source string) (*url.URL, *invalid.Error) {
 	}
 	// More of it could contain a part of the password.
 	scheme, _, _ := strings.Cut(source, ":")
-	return nil, &invalid.Error{Want: "an http or https address, or the path of an archive", Got: "one that begins with " + invalid.Quote(scheme)}
+	return nil, &invalid.Error{
+		Want: "an http or https address, or the path of an archive",
+		Got:  "one that begins with " + invalid.Quote(scheme),
+	}
 }
 
 // run fetches a data set or weights to a hidden place and moves them to theirs.
@@ -258,16 +264,24 @@ func recorded(path string) string {
 // as package catalog finds it.
 func (f *fetcher) target() (string, error) {
 	entries, err := os.ReadDir(f.DataDir)
-	found := slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return !strings.EqualFold(e.Name(), f.folder) })
+	found := slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
+		return !strings.EqualFold(e.Name(), f.folder)
+	})
 	if err != nil || len(found) == 0 {
 		return filepath.Join(f.DataDir, f.folder), err
 	}
 	path := filepath.Join(f.DataDir, found[0].Name())
 	switch {
 	case len(found) > 1:
-		return "", &invalid.Error{Where: f.DataDir, Want: "one folder named " + f.folder, Got: found[0].Name() + " and " + found[1].Name()}
+		return "", &invalid.Error{
+			Where: f.DataDir, Want: "one folder named " + f.folder,
+			Got: found[0].Name() + " and " + found[1].Name(),
+		}
 	case !f.Force:
-		return "", &invalid.Error{Where: path, Got: "a file or folder that exists already", Hint: "With force it is replaced, and everything in it."}
+		return "", &invalid.Error{
+			Where: path, Got: "a file or folder that exists already",
+			Hint: "With force it is replaced, and everything in it.",
+		}
 	}
 	return path, nil
 }
@@ -354,7 +368,8 @@ func (f *fetcher) get(ctx context.Context, what, source, file, sum string) (a Ar
 	wrong := &invalid.Error{Where: a.Source, Field: "SHA-256", Want: strings.ToLower(sum), Got: a.SHA256}
 	switch {
 	case f.weights != "" && f.SHA256 == "":
-		wrong.Hint = "The first download had another sum. To accept these weights, remove " + filepath.Join(f.DataDir, f.folder+sumSuffix) + "."
+		wrong.Hint = "The first download had another sum. To accept these weights, remove " +
+			filepath.Join(f.DataDir, f.folder+sumSuffix) + "."
 	case f.weights == "" && a.File != a.Source:
 		wrong.Hint = "To download it again, remove " + a.File + " first."
 	}

@@ -141,7 +141,9 @@ func sample(row int) *image.Gray {
 // they do not have is an *invalid.Error.
 func Image(row int) (*image.Gray, error) {
 	if rows := len(letters.classes) * samples; row < 0 || row >= rows {
-		return nil, &invalid.Error{Where: "glyphs", Field: "sample", Want: fmt.Sprintf("0 to %d", rows-1), Got: fmt.Sprint(row)}
+		return nil, &invalid.Error{
+			Where: "glyphs", Field: "sample", Want: fmt.Sprintf("0 to %d", rows-1), Got: fmt.Sprint(row),
+		}
 	}
 	return sample(row), nil
 }
@@ -257,7 +259,9 @@ var outlines = sync.OnceValue(func() [][]outline {
 		for z, c := range letters.classes {
 			segments := must(font.LoadGlyph(nil, must(font.GlyphIndex(nil, []rune(c.name)[0])), em, nil))
 			bounds := segments.Bounds()
-			all[z] = append(all[z], outline{segments, unit, (float64(bounds.Min.X)/unit + float64(bounds.Max.X)/unit) / 2})
+			all[z] = append(all[z], outline{
+				segments, unit, (float64(bounds.Min.X)/unit + float64(bounds.Max.X)/unit) / 2,
+			})
 		}
 	}
 	return all

@@ -110,7 +110,8 @@ const maxRatio = 200
 func scale(x *image.RGBA, b *Box, p dataset.ImagePreprocessing) (image.RGBA64Image, error) {
 	from := x.Rect
 	if b != nil {
-		from = from.Intersect(image.Rect(int(math.Floor(b.X)), int(math.Floor(b.Y)), int(math.Ceil(b.X+b.Width)), int(math.Ceil(b.Y+b.Height))))
+		from = from.Intersect(image.Rect(int(math.Floor(b.X)), int(math.Floor(b.Y)),
+			int(math.Ceil(b.X+b.Width)), int(math.Ceil(b.Y+b.Height))))
 	}
 	w, h := from.Dx(), from.Dy()
 	shorter, longer := min(w, h), max(w, h)
@@ -124,7 +125,10 @@ func scale(x *image.RGBA, b *Box, p dataset.ImagePreprocessing) (image.RGBA64Ima
 		}
 	case p.Fit == dataset.Squash:
 	case longer > maxRatio*shorter:
-		return nil, &invalid.Error{Want: fmt.Sprintf("a longer side of at most %d times the shorter one", maxRatio), Got: fmt.Sprintf("%d x %d pixels", w, h)}
+		return nil, &invalid.Error{
+			Want: fmt.Sprintf("a longer side of at most %d times the shorter one", maxRatio),
+			Got:  fmt.Sprintf("%d x %d pixels", w, h),
+		}
 	default: // beyond the edges of out, so that it has the centre
 		w, h = p.Resize*w/shorter, p.Resize*h/shorter
 		left, top := math.RoundToEven(float64(w-p.Size)/2), math.RoundToEven(float64(h-p.Size)/2)
@@ -177,7 +181,10 @@ func (m Image) read(ctx context.Context) (data []byte, config image.Config, form
 	}
 	config, format, err = image.DecodeConfig(bytes.NewReader(data))
 	if err == nil && (config.Width < 1 || config.Height < 1 || config.Width > maxPixels/config.Height) {
-		err = &invalid.Error{Where: m.Path, Want: fmt.Sprintf("an image of 1 to %d pixels", maxPixels), Got: fmt.Sprintf("%d x %d", config.Width, config.Height)}
+		err = &invalid.Error{
+			Where: m.Path, Want: fmt.Sprintf("an image of 1 to %d pixels", maxPixels),
+			Got: fmt.Sprintf("%d x %d", config.Width, config.Height),
+		}
 	} else if err != nil {
 		err = notAnImage(m.Path, data, err)
 	}
@@ -203,7 +210,8 @@ func notAnImage(path string, data []byte, err error) error {
 		other.Name = ""
 	}
 	return &invalid.Error{
-		Where: path, Want: "a JPEG, PNG, WebP, GIF, BMP or TIFF image", Got: cmp.Or(other.Name, strings.TrimPrefix(err.Error(), "image: ")), Hint: other.Hint,
+		Where: path, Want: "a JPEG, PNG, WebP, GIF, BMP or TIFF image",
+		Got: cmp.Or(other.Name, strings.TrimPrefix(err.Error(), "image: ")), Hint: other.Hint,
 	}
 }
 
@@ -227,7 +235,9 @@ func decode(ctx context.Context, file Image, turn bool) (_ *image.RGBA, dark boo
 	default:
 		draw.Draw(p, p.Rect, image.Black, image.Point{}, draw.Src) // the first frame of a GIF can be smaller
 		bounds := m.Bounds().Intersect(p.Rect)
-		deep := slices.Contains([]color.Model{color.Gray16Model, color.RGBA64Model, color.NRGBA64Model}, m.ColorModel())
+		deep := slices.Contains([]color.Model{
+			color.Gray16Model, color.RGBA64Model, color.NRGBA64Model,
+		}, m.ColorModel())
 		var most uint32
 		for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
 			for x := bounds.Min.X; x < bounds.Max.X; x++ {
@@ -398,7 +408,8 @@ func clamp(v int32) uint8 { return uint8(min(max(v, 0), math.MaxUint8)) }
 func fullToRGB(y, cb, cr uint8) (r, g, b uint8) {
 	const half = 1 << 15
 	l, u, v := int32(y), int32(cb)-128, int32(cr)-128
-	return clamp(l + (91881*v+half)>>16), clamp(l + (-22554*u-46802*v+half)>>16), clamp(l + (116130*u+half)>>16)
+	return clamp(l + (91881*v+half)>>16), clamp(l + (-22554*u-46802*v+half)>>16), clamp(l +
+		(116130*u+half)>>16)
 }
 
 // videoToRGB converts BT.601 colours with a luma of 16 to 235, as in WebP.

@@ -38,10 +38,14 @@ type Box struct{ X, Y, Width, Height float64 }
 // The extensions of images that are read, and of other pictures. Files with one of the others, or
 // with an unknown one, are read if their first bytes are those of an image.
 var (
-	extensions = []string{".jpg", ".jpeg", ".jpe", ".jfif", ".jpg_large", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff"}
+	extensions = []string{
+		".jpg", ".jpeg", ".jpe", ".jfif", ".jpg_large", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff",
+	}
 	unreadable = []string{
-		".heic", ".heif", ".avif", ".jxl", ".jp2", ".j2k", ".dng", ".cr2", ".cr3", ".nef", ".arw", ".orf", ".rw2", ".raf", ".raw", ".psd", ".svg", ".tga", ".ppm",
-		".hif", ".pef", ".srw", ".nrw", ".3fr", ".jpx", ".jpf", ".pgm", ".pnm", ".exr", ".mpo", ".eps", ".pdf",
+		".heic", ".heif", ".avif", ".jxl", ".jp2", ".j2k", ".dng", ".cr2", ".cr3", ".nef", ".arw", ".orf",
+		".rw2", ".raf", ".raw", ".psd", ".svg", ".tga", ".ppm",
+		".hif", ".pef", ".srw", ".nrw", ".3fr", ".jpx", ".jpf", ".pgm", ".pnm", ".exr", ".mpo", ".eps",
+		".pdf",
 		".mov", ".mp4", ".avi",
 	}
 )
@@ -61,7 +65,9 @@ func isImage(path string) (image bool, other string) {
 	first := make([]byte, 16)
 	n, _ := io.ReadFull(f, first) // a shorter file is no image
 	switch found := fileio.FormatOf(first[:n]); {
-	case slices.Contains([]string{"image/jpeg", "image/png", "image/gif", "image/webp"}, http.DetectContentType(first[:n])):
+	case slices.Contains([]string{
+		"image/jpeg", "image/png", "image/gif", "image/webp",
+	}, http.DetectContentType(first[:n])):
 		return true, ""
 	case slices.Contains(unreadable, ext):
 		return false, ext + " file"
@@ -87,7 +93,8 @@ func List(dir string, deep bool) (list []Image, warning string, err error) {
 	folders := l.folders
 	if len(l.images) > 0 && len(folders) > 0 && !deep {
 		return nil, "", &invalid.Error{
-			Where: dir, Want: "either images or a folder of images for each class", Got: "both, as in " + l.images[0].ID + " and " + folders[0], Hint: hint,
+			Where: dir, Want: "either images or a folder of images for each class",
+			Got: "both, as in " + l.images[0].ID + " and " + folders[0], Hint: hint,
 		}
 	}
 	var empty []string
@@ -103,7 +110,10 @@ func List(dir string, deep bool) (list []Image, warning string, err error) {
 			}
 			folders = slices.Concat(l.folders, folders)
 		} else if len(l.folders) > 0 {
-			return nil, "", &invalid.Error{Where: filepath.Join(dir, class), Want: "the images of one class", Got: "a folder, " + l.folders[0], Hint: hint}
+			return nil, "", &invalid.Error{
+				Where: filepath.Join(dir, class), Want: "the images of one class",
+				Got: "a folder, " + l.folders[0], Hint: hint,
+			}
 		}
 		if len(l.images) == before && len(l.folders) == 0 {
 			empty = append(empty, class)
@@ -125,7 +135,8 @@ func List(dir string, deep bool) (list []Image, warning string, err error) {
 		parts = append(parts, strings.Join(kinds, ", ")+" not read")
 	}
 	if len(empty) > 0 {
-		parts = append(parts, "no image that can be read of "+format.Count(len(empty), "class")+": "+strings.Join(empty[:min(len(empty), 5)], ", "))
+		parts = append(parts, "no image that can be read of "+format.Count(len(empty), "class")+": "+
+			strings.Join(empty[:min(len(empty), 5)], ", "))
 	}
 	if len(parts) > 0 {
 		warning = format.Printable(dir+": "+strings.Join(parts, "; ")) + ". " + fileio.ConvertHint
@@ -177,10 +188,14 @@ func (l *listing) read(class string) error {
 			}
 		case !utf8.ValidString(name):
 			return &invalid.Error{
-				Where: folder, Field: "name " + invalid.Quote(name), Want: "a name in UTF-8", Got: "another encoding", Hint: "Rename it; convmv converts many names.",
+				Where: folder, Field: "name " + invalid.Quote(name), Want: "a name in UTF-8",
+				Got: "another encoding", Hint: "Rename it; convmv converts many names.",
 			}
 		case invalid.HasControl(name) || strings.TrimSpace(name) != name: // which a table cannot hold
-			return &invalid.Error{Where: folder, Field: "name " + invalid.Quote(name), Want: "no control characters, and no spaces at the ends"}
+			return &invalid.Error{
+				Where: folder, Field: "name " + invalid.Quote(name),
+				Want: "no control characters, and no spaces at the ends",
+			}
 		case isDir:
 			l.folders = append(l.folders, name)
 		default:
@@ -214,7 +229,8 @@ func ReadList(ctx context.Context, file, dir string) ([]Image, error) {
 		if _, err := os.Stat(dataset.ImageFile(dir, id)); err != nil {
 			if elsewhere.MatchString(id) {
 				problems.Add("elsewhere", &invalid.Error{
-					Where: file, Field: fmt.Sprintf("line %d, column path", row.Line), Want: "the path of a file", Got: invalid.Quote(id),
+					Where: file, Field: fmt.Sprintf("line %d, column path", row.Line),
+					Want: "the path of a file", Got: invalid.Quote(id),
 					Hint: "Write paths below the folder of the list, or below --images DIR.",
 				})
 			}
@@ -239,7 +255,9 @@ func SetBoxes(ctx context.Context, file string, all []Image) error {
 	}
 	columns, corners := []string{"x", "y", "width", "height"}, false
 	for _, names := range [][]string{{"xmin", "ymin", "xmax", "ymax"}, {"x1", "y1", "x2", "y2"}} {
-		if slices.ContainsFunc(t.Columns, func(column string) bool { return strings.EqualFold(column, names[2]) }) {
+		if slices.ContainsFunc(t.Columns, func(column string) bool {
+			return strings.EqualFold(column, names[2])
+		}) {
 			columns, corners = names, true
 		}
 	}
@@ -256,7 +274,8 @@ func SetBoxes(ctx context.Context, file string, all []Image) error {
 				v[j] -= v[j-2]
 			}
 			if err != nil || math.IsNaN(v[j]) || math.Abs(v[j]) > maxPixels || j > 1 && v[j] <= 0 {
-				t.Report("box", t.Rows[i].Line, column, "pixels, with a width and height above 0", invalid.Quote(text))
+				t.Report("box", t.Rows[i].Line, column, "pixels, with a width and height above 0",
+					invalid.Quote(text))
 			}
 		}
 		name = filepath.ToSlash(name)
@@ -265,7 +284,9 @@ func SetBoxes(ctx context.Context, file string, all []Image) error {
 	}
 	for i, m := range all {
 		if all[i].Box = boxes[m.ID]; all[i].Box == nil {
-			problems.Add("missing", &invalid.Error{Where: file, Field: invalid.Quote(m.ID), Want: "a bounding box for every image", Got: "none"})
+			problems.Add("missing", &invalid.Error{
+				Where: file, Field: invalid.Quote(m.ID), Want: "a bounding box for every image", Got: "none",
+			})
 		}
 	}
 	if err := problems.Err(); err != nil {
@@ -307,15 +328,22 @@ func checkUnits(ctx context.Context, file string, all []Image) error {
 	e := &invalid.Error{Where: file, Field: "boxes", Want: "x, y, width and height in pixels"}
 	switch {
 	case wider && largest > fractionLimit && most <= fractionLimit && smallest > leastShown/16:
-		e.Got, e.Hint = "no number above 1, as of corners in fractions of the image", "Multiply by the sides of each image, and write x2 - x and y2 - y in place of x2 and y2."
+		e.Got, e.Hint = "no number above 1, as of corners in "+
+			"fractions of the image", "Multiply by the sides of each image, and write x2 - x and y2 - y "+
+			"in place of x2 and y2."
 	case wider && largest > percentLimit && most <= percentLimit && smallest >= 2*leastShown:
-		e.Got = fmt.Sprintf("no number above 100 in images of %d pixels and more, as of corners in percent of the image", smallest)
-		e.Hint = "Multiply by a hundredth of the sides of each image, and write x2 - x and y2 - y in place of x2 and y2."
+		e.Got = fmt.Sprintf("no number above 100 in images of %d pixels and more, as of corners "+
+			"in percent of the image", smallest)
+		e.Hint = "Multiply by a hundredth of the sides of each image, and write x2 - x and y2 - " +
+			"y in place of x2 and y2."
 	case largest <= fractionLimit && smallest > leastShown/16:
-		e.Got, e.Hint = "no number above 1, as in fractions of the image", "Multiply x and width by the width of each image, y and height by its height."
+		e.Got, e.Hint = "no number above 1, as in fractions of the image", "Multiply x and width by the "+
+			"width of each image, y and height by its height."
 	case largest <= percentLimit && smallest >= leastShown:
-		e.Got = fmt.Sprintf("no box beyond 100 in images of %d pixels and more, as in percent of the image", smallest)
-		e.Hint = "Multiply x and width by a hundredth of the width of each image, y and height by one of its height."
+		e.Got = fmt.Sprintf("no box beyond 100 in images of %d pixels and more, as in percent of the image",
+			smallest)
+		e.Hint = "Multiply x and width by a hundredth of the width of each image, y and " +
+			"height by one of its height."
 	case wider && corners && outside:
 		e.Got = "boxes that end outside of their images unless width and height are x2 and y2, another corner"
 		e.Hint = "Write x2 - x and y2 - y in place of them."

@@ -56,8 +56,10 @@ func enoughMemory(path string, pixels int, left func() uint64) error {
 		runtime.GC()
 		if free := left(); free < need {
 			return &invalid.Error{
-				Where: path, Field: "memory", Want: fmt.Sprintf("%d MB for an image of %d megapixels", need>>20, pixels/1_000_000),
-				Got: fmt.Sprintf("%d MB below the limit (ulimit -v)", free>>20), Hint: "Raise the limit, or make the image smaller.",
+				Where: path, Field: "memory",
+				Want: fmt.Sprintf("%d MB for an image of %d megapixels", need>>20, pixels/1_000_000),
+				Got:  fmt.Sprintf("%d MB below the limit (ulimit -v)", free>>20),
+				Hint: "Raise the limit, or make the image smaller.",
 			}
 		}
 	}

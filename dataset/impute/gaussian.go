@@ -31,7 +31,10 @@ const (
 // entries (Little and Rubin, Statistical Analysis with Missing Data, section 11.2), with shrinkage.
 func Fit(u dataset.Matrix[float64]) *Gaussian {
 	m := u.Cols
-	g := &Gaussian{mean: dataset.Means(u, overall(u)), sd: make([]float64, m), mu: make([]float64, m), covariance: mat.NewSymDense(m, nil)}
+	g := &Gaussian{
+		mean: dataset.Means(u, overall(u)), sd: make([]float64, m), mu: make([]float64, m),
+		covariance: mat.NewSymDense(m, nil),
+	}
 	for a := range m {
 		g.covariance.SetSym(a, a, 1)
 		squares, n := 1e-6, 0.0
@@ -129,7 +132,8 @@ func (g *Gaussian) step(scores *mat.Dense, patterns []pattern) {
 		g.mu[a] = mat.Sum(scores.ColView(a)) / float64(classes+2)
 	}
 	var s mat.SymDense
-	s.SymOuterK(1, g.centred(scores, dataset.Matrix[float64]{Rows: classes}.AllRows(), dataset.Matrix[float64]{Rows: m}.AllRows()))
+	s.SymOuterK(1, g.centred(scores, dataset.Matrix[float64]{Rows: classes}.AllRows(),
+		dataset.Matrix[float64]{Rows: m}.AllRows()))
 	for _, sum := range sums {
 		if sum != nil {
 			s.AddSym(&s, sum)
@@ -169,7 +173,9 @@ func (p pattern) byPrecision() bool {
 
 // complete sets the missing entries of the classes of a pattern to their mean given the others. With
 // covariance, it returns what covariance they have then; nil where all entries or none are given.
-func (g *Gaussian) complete(scores *mat.Dense, p pattern, precision *mat.SymDense, covariance bool) *mat.SymDense {
+func (g *Gaussian) complete(scores *mat.Dense, p pattern, precision *mat.SymDense,
+	covariance bool,
+) *mat.SymDense {
 	if len(p.missing) == 0 {
 		return nil
 	}

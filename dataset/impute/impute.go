@@ -35,8 +35,9 @@ type Imputer struct {
 // described.
 func New(reference dataset.Matrix[float64]) *Imputer {
 	return &Imputer{
-		reference: reference, alone: float64(dataset.Described(reference.Data)) >= LeastGiven*float64(len(reference.Data)),
-		fitted: sync.OnceValue(func() Parts { return FitParts(reference) }),
+		reference: reference,
+		alone:     float64(dataset.Described(reference.Data)) >= LeastGiven*float64(len(reference.Data)),
+		fitted:    sync.OnceValue(func() Parts { return FitParts(reference) }),
 	}
 }
 
@@ -49,7 +50,10 @@ func (r *Imputer) Impute(u dataset.Matrix[float64]) (dataset.Matrix[float64], er
 		return u, nil
 	}
 	if u.Cols != r.reference.Cols {
-		return u, &invalid.Error{Field: "descriptions", Want: fmt.Sprintf("%d attributes, as in training", r.reference.Cols), Got: fmt.Sprint(u.Cols)}
+		return u, &invalid.Error{
+			Field: "descriptions", Want: fmt.Sprintf("%d attributes, as in training", r.reference.Cols),
+			Got: fmt.Sprint(u.Cols),
+		}
 	}
 	r.last.Lock()
 	defer r.last.Unlock()

@@ -2,8 +2,8 @@ package impute
 
 import "github.com/lago-train/lago-train/dataset"
 
-// Parts are the Gaussians of a table: one of all attributes, or several of consecutive ones where one would take
-// too long.
+// Parts are the Gaussians of a table: one of all attributes, or several of consecutive ones where one would
+// take too long.
 type Parts []part
 
 type part struct {
@@ -64,7 +64,8 @@ func (p Parts) Fill(u dataset.Matrix[float64]) dataset.Matrix[float64] {
 	return full
 }
 
-// Expected returns what each given entry of u is expected to be, and the standard deviation, see Gaussian.Expected.
+// Expected returns what each given entry of u is expected to be, and the standard deviation, see
+// Gaussian.Expected.
 func (p Parts) Expected(u dataset.Matrix[float64]) (mean, sd dataset.Matrix[float64]) {
 	mean, sd = dataset.NewMatrix[float64](u.Rows, u.Cols), dataset.NewMatrix[float64](u.Rows, u.Cols)
 	for _, part := range p {

@@ -76,7 +76,8 @@ func (s *stream) element(end int64) (e element) {
 		e = element{kind: first, size: size, pad: -size & 7}
 	}
 	if e.size > end-s.pos {
-		s.broken(fmt.Sprintf("an element within the %d bytes left", end-s.pos), fmt.Sprintf("one of %d bytes", e.size), io.ErrUnexpectedEOF)
+		s.broken(fmt.Sprintf("an element within the %d bytes left", end-s.pos),
+			fmt.Sprintf("one of %d bytes", e.size), io.ErrUnexpectedEOF)
 	}
 	if s.err != nil {
 		return element{}
@@ -120,7 +121,9 @@ func (s *stream) bytes(end int64, want string, low, high int64, kinds ...uint32)
 
 // broken reports an error of reading or decompressing at the current position.
 func (s *stream) broken(want, got string, err error) {
-	s.fail(&invalid.Error{Want: want, Got: got, Err: err, Hint: "The file is truncated or damaged: copy or download it again."})
+	s.fail(&invalid.Error{
+		Want: want, Got: got, Err: err, Hint: "The file is truncated or damaged: copy or download it again.",
+	})
 }
 
 // unexpected reports wrong content before the current position.
@@ -159,7 +162,8 @@ func (s *stream) header(end int64) (m matrix) {
 		m.Class = 0
 	}
 	if m.Class != opaque { // these have no dimensions
-		_, data := s.bytes(end, fmt.Sprintf("2 to %d dimensions of 4 bytes each", maxDims), 8, 4*maxDims, kindInt32, kindUint32)
+		_, data := s.bytes(end, fmt.Sprintf("2 to %d dimensions of 4 bytes each", maxDims), 8, 4*maxDims,
+			kindInt32, kindUint32)
 		m.Dims = make([]int, len(data)/4)
 		for i := range m.Dims {
 			m.Dims[i] = int(int32(binary.LittleEndian.Uint32(data[4*i:])))
@@ -168,7 +172,8 @@ func (s *stream) header(end int64) (m matrix) {
 			s.unexpected(fmt.Sprintf("at most %d elements", maxElements), "dimensions %s", formatDims(m.Dims))
 		}
 	}
-	_, name := s.bytes(end, fmt.Sprintf("the name of a variable, of at most %d bytes", maxName), 0, maxName, kindInt8, kindUint8, kindUTF8)
+	_, name := s.bytes(end, fmt.Sprintf("the name of a variable, of at most %d bytes", maxName), 0, maxName,
+		kindInt8, kindUint8, kindUTF8)
 	m.Name = format.Printable(string(name)) // errors show it
 	if s.variable == "" {
 		s.variable = m.Name // arrays in its cells have no names
@@ -222,11 +227,14 @@ func (s *stream) numbers(m matrix) []float32 {
 	case !ok:
 		s.unexpected("numbers", "an element of type %d", e.kind)
 	case e.size != int64(m.Count())*int64(number.Width):
-		s.unexpected(fmt.Sprintf("%d numbers of %d bytes (%s)", m.Count(), number.Width, formatDims(m.Dims)), "%d bytes", e.size)
+		s.unexpected(fmt.Sprintf("%d numbers of %d bytes (%s)", m.Count(), number.Width, formatDims(m.Dims)),
+			"%d bytes", e.size)
 	case s.pos+e.size != m.end && s.pos+e.size+e.pad != m.end: // before memory is allocated for them
 		s.unexpected("the end of the variable", "%d more bytes", m.end-s.pos-e.size-e.pad)
-	case s.compressed > 0 && e.size > maxRatio*s.compressed: // plain data were counted when the element was opened
-		s.unexpected(fmt.Sprintf("%d bytes of numbers", e.size), "%d compressed bytes, which hold fewer", s.compressed)
+	// plain data were counted when the element was opened
+	case s.compressed > 0 && e.size > maxRatio*s.compressed:
+		s.unexpected(fmt.Sprintf("%d bytes of numbers", e.size), "%d compressed bytes, which hold fewer",
+			s.compressed)
 	}
 	if s.err != nil {
 		return nil
@@ -255,7 +263,9 @@ func (s *stream) numbers(m matrix) []float32 {
 		if numeric.LittleEndian && e.kind == kindSingle {
 			copy(numeric.Memory(part), raw)
 		} else {
-			numeric.Decode(part, raw, number.Width, func(b []byte) float32 { return float32(number.Number(b)) })
+			numeric.Decode(part, raw, number.Width, func(b []byte) float32 {
+				return float32(number.Number(b))
+			})
 		}
 		free <- raw
 		if m.Read != nil {
@@ -307,7 +317,8 @@ func (s *stream) text(m matrix) string {
 
 func (s *stream) cells(m matrix) (texts []string) {
 	if left := m.end - s.pos; int64(m.Count()) > left/tagSize {
-		s.unexpected(fmt.Sprintf("at most %d cells in the %d bytes left", left/tagSize, left), "%d (%s)", m.Count(), formatDims(m.Dims))
+		s.unexpected(fmt.Sprintf("at most %d cells in the %d bytes left", left/tagSize, left), "%d (%s)",
+			m.Count(), formatDims(m.Dims))
 	}
 	for len(texts) < m.Count() && s.err == nil {
 		e := s.element(m.end)

@@ -107,7 +107,9 @@ const (
 // Open finds variables of a MAT-file by name: all that are required, and the optional ones that
 // the file has. Of variables with the same name the first counts. Load reads their data. Errors are
 // *invalid.Error, or the context's.
-func Open(ctx context.Context, path string, required []string, optional ...string) (map[string]*Array, error) {
+func Open(ctx context.Context, path string, required []string,
+	optional ...string,
+) (map[string]*Array, error) {
 	all, err := list(ctx, path)
 	if err != nil {
 		return nil, err
@@ -135,7 +137,9 @@ func OpenOne(ctx context.Context, path, name string, fits func(dims []int) bool)
 	if i := slices.IndexFunc(all, func(a *Array) bool { return a.Name == name }); i >= 0 {
 		return all[i], nil
 	}
-	fitting := slices.DeleteFunc(slices.Clone(all), func(a *Array) bool { return !a.Class.Numeric() || !fits(a.Dims) })
+	fitting := slices.DeleteFunc(slices.Clone(all), func(a *Array) bool {
+		return !a.Class.Numeric() || !fits(a.Dims)
+	})
 	if len(fitting) != 1 {
 		return nil, missing(path, name, "a variable of this name, or only one of fitting size", all)
 	}
@@ -203,7 +207,9 @@ func variable(file io.ReaderAt, path string, offset, size int64) (s *stream, m m
 		return s, m, size
 	}
 	begin := offset + s.pos
-	s = &stream{file: path, base: begin, r: bufio.NewReaderSize(io.NewSectionReader(file, begin, e.size), bufferSize)}
+	s = &stream{
+		file: path, base: begin, r: bufio.NewReaderSize(io.NewSectionReader(file, begin, e.size), bufferSize),
+	}
 	end = begin + e.size
 	if e.kind == kindCompressed {
 		s.compressed = e.size

@@ -86,9 +86,12 @@ type Options struct {
 // case. The error joins all problems of the files, each an *invalid.Error. check.Errors finds
 // those of a data set in any layout, such as classes without samples.
 func Load(ctx context.Context, dir string, opts Options) (*dataset.Dataset, error) {
-	r := &reader{ctx: ctx, dir: dir, source: ClassesFile, d: &dataset.Dataset{Name: strings.ToLower(filepath.Base(dir)), Source: dir}}
+	r := &reader{ctx: ctx, dir: dir, source: ClassesFile, d: &dataset.Dataset{
+		Name: strings.ToLower(filepath.Base(dir)), Source: dir,
+	}}
 	// Reading a named pipe would wait without end, and a device need not end.
-	for _, name := range append(Files(), descriptions.DraftsFile, descriptions.EmptyFile, imagesFile, ExtractFile) {
+	for _, name := range append(Files(), descriptions.DraftsFile, descriptions.EmptyFile, imagesFile,
+		ExtractFile) {
 		if _, err := fileio.SizeOfRegular(r.path(name)); !errors.Is(err, fs.ErrNotExist) {
 			r.problems.AddError(err)
 		}
@@ -110,7 +113,8 @@ func Load(ctx context.Context, dir string, opts Options) (*dataset.Dataset, erro
 		case splits > 0:
 			r.problems.AddError(&invalid.Error{
 				Where: r.path(SplitsFile), Field: "dev_split",
-				Want: fmt.Sprintf("1 to %d, from the columns %s", splits, strings.Join(partColumns[:splits], ", ")), Got: fmt.Sprint(n),
+				Want: fmt.Sprintf("1 to %d, from the columns %s", splits,
+					strings.Join(partColumns[:splits], ", ")), Got: fmt.Sprint(n),
 			})
 		}
 	}
@@ -154,7 +158,10 @@ func featuresIn(dir string) []string {
 func (r *reader) readFeatures() {
 	paths := featuresIn(r.dir)
 	if len(paths) != 1 {
-		e := &invalid.Error{Where: r.dir, Want: FeaturesFile + " or " + featuresCSV, Got: map[int]string{0: "neither", 2: "both"}[len(paths)]}
+		e := &invalid.Error{
+			Where: r.dir, Want: FeaturesFile + " or " + featuresCSV,
+			Got: map[int]string{0: "neither", 2: "both"}[len(paths)],
+		}
 		if others, _ := fs.Glob(os.DirFS(r.dir), "features.*"); len(paths) == 0 && len(others) > 0 {
 			e.Got, e.Hint = others[0], "Save its array with numpy.save, samples x D."
 		}
@@ -170,18 +177,21 @@ func (r *reader) readFeatures() {
 // checkSamples checks the number of samples of a file, unless it or that of the labels is unknown.
 func (r *reader) checkSamples(path string, n int) {
 	if labels := len(r.d.Labels); n > 0 && labels > 0 && n != labels {
-		r.report(path, fmt.Sprintf("%s, one for each line of %s", format.Count(labels, "sample"), labelsFile), fmt.Sprint(n))
+		r.report(path, fmt.Sprintf("%s, one for each line of %s", format.Count(labels, "sample"), labelsFile),
+			fmt.Sprint(n))
 	}
 }
 
 // Extraction is the content of extract.json: how the features were computed from images.
 type Extraction struct {
 	dataset.Provenance
-	ImageDir     string `json:"image_dir,omitempty"`     // absolute
-	RelativeDir  string `json:"relative_dir,omitempty"`  // the same from the folder of the data set, with slashes
-	Images       int    `json:"images,omitempty"`        // those left out included
-	ImagesSHA256 string `json:"images_sha256,omitempty"` // of their names, classes, content and bounding boxes
-	BLAS         string `json:"blas,omitempty"`          // with version
+	ImageDir string `json:"image_dir,omitempty"` // absolute
+	// the same from the folder of the data set, with slashes
+	RelativeDir string `json:"relative_dir,omitempty"`
+	Images      int    `json:"images,omitempty"` // those left out included
+	// of their names, classes, content and bounding boxes
+	ImagesSHA256 string `json:"images_sha256,omitempty"`
+	BLAS         string `json:"blas,omitempty"` // with version
 
 	Versions map[string]string `json:"versions,omitempty"` // of the program and its libraries
 }
@@ -208,8 +218,11 @@ func ReadExtraction(ctx context.Context, dir string) (*Extraction, error) {
 	}
 	e := new(Extraction)
 	err = json.Unmarshal(text, e)
-	if p := e.Provenance.Images; err != nil || len(e.WeightsSHA256) != 64 || p.Size < 1 || p.Fit != dataset.Crop && p.Fit != dataset.Squash {
-		return nil, &invalid.Error{Where: path, Want: "the record that dataset extract writes", Got: "another file", Err: err}
+	if p := e.Provenance.Images; err != nil || len(e.WeightsSHA256) != 64 || p.Size < 1 ||
+		p.Fit != dataset.Crop && p.Fit != dataset.Squash {
+		return nil, &invalid.Error{
+			Where: path, Want: "the record that dataset extract writes", Got: "another file", Err: err,
+		}
 	}
 	return e, nil
 }
@@ -221,7 +234,8 @@ func (r *reader) readImages() {
 	if e != nil {
 		r.d.Provenance, r.d.ImageDir = &e.Provenance, e.ImageDir
 		// Both folders may have been moved together.
-		if relative := filepath.Join(r.dir, filepath.FromSlash(e.RelativeDir)); e.RelativeDir != "" && !fileio.IsFolder(e.ImageDir) && fileio.IsFolder(relative) {
+		if relative := filepath.Join(r.dir, filepath.FromSlash(e.RelativeDir)); e.RelativeDir != "" &&
+			!fileio.IsFolder(e.ImageDir) && fileio.IsFolder(relative) {
 			r.d.ImageDir = relative
 		}
 	}

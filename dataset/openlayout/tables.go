@@ -47,7 +47,8 @@ func (r *reader) find(t *table.Table, row table.Row) int {
 		return z
 	}
 	if r.classes != nil {
-		t.ReportUnknown("class", row.Line, classColumn, fmt.Sprintf("one of the %d classes of %s", len(r.d.Classes), r.source), name, r.d.Classes)
+		t.ReportUnknown("class", row.Line, classColumn,
+			fmt.Sprintf("one of the %d classes of %s", len(r.d.Classes), r.source), name, r.d.Classes)
 	}
 	return -1
 }
@@ -68,7 +69,8 @@ func (r *reader) readLabels() {
 			r.d.TestSeen = append(r.d.TestSeen, i)
 		case "no", "false", "0", "":
 		default:
-			t.Report("test_seen", row.Line, testSeenColumn, "yes or no (true or false, 1 or 0; empty means no)", invalid.Quote(cell))
+			t.Report("test_seen", row.Line, testSeenColumn,
+				"yes or no (true or false, 1 or 0; empty means no)", invalid.Quote(cell))
 		}
 	}
 }
@@ -98,7 +100,8 @@ func (r *reader) classNames(file string, optional ...string) (names []string) {
 func ReadDescriptions(ctx context.Context, dir string) (*descriptions.Table, error) {
 	r := &reader{ctx: ctx, dir: dir}
 	t := descriptions.ReadFolder(ctx, dir, true, &r.problems)
-	t.Added.Classes = t.AddClasses(slices.Sorted(slices.Values(r.classNames(labelsFile, optionalOfLabels...))))
+	t.Added.Classes = t.AddClasses(slices.Sorted(slices.Values(r.classNames(labelsFile,
+		optionalOfLabels...))))
 	return t, cmp.Or(ctx.Err(), r.problems.Err())
 }
 
@@ -152,7 +155,8 @@ func (r *reader) readSplits(path string) []dataset.Split {
 		for _, column := range columns {
 			row.Cells[t.Column(column)] = strings.ToLower(t.Cell(row, column))
 			if part := t.Cell(row, column); part != "" && !slices.Contains(parts, part) {
-				t.ReportUnknown(column, row.Line, column, "train, val or test, or nothing for a class that is left out", part, parts)
+				t.ReportUnknown(column, row.Line, column,
+					"train, val or test, or nothing for a class that is left out", part, parts)
 			}
 		}
 		if names[i] == "" { // reported
@@ -167,7 +171,8 @@ func (r *reader) readSplits(path string) []dataset.Split {
 		if rowOf[z] == nil && name != "" && labelled[z] > 0 {
 			r.problems.Add("unlisted", &invalid.Error{
 				Where: t.File, Field: "class " + invalid.Quote(name),
-				Want: "a line for every class of " + r.source + ", with an empty part for a class that is left out", Got: "none",
+				Want: "a line for every class of " + r.source +
+					", with an empty part for a class that is left out", Got: "none",
 			})
 		}
 	}
@@ -176,20 +181,25 @@ func (r *reader) readSplits(path string) []dataset.Split {
 	}
 	splits := make([]dataset.Split, len(columns))
 	for n, column := range columns {
-		into := map[string]*[]int{"train": &splits[n].Train, "val": &splits[n].Val, "test": &splits[n].Test, "": new([]int)}
+		into := map[string]*[]int{
+			"train": &splits[n].Train, "val": &splits[n].Val, "test": &splits[n].Test, "": new([]int),
+		}
 		for z, row := range rowOf {
 			if row == nil {
 				continue
 			}
 			part, first := t.Cell(*row, column), t.Cell(*row, partColumns[0])
 			*into[part] = append(*into[part], z)
-			if seen := parts[:2]; part != first && !(slices.Contains(seen, part) && slices.Contains(seen, first)) {
-				t.Report("unseen", row.Line, column, "what part has, or train and val exchanged", fmt.Sprintf("%q, where part has %q", part, first))
+			if seen := parts[:2]; part != first &&
+				!(slices.Contains(seen, part) && slices.Contains(seen, first)) {
+				t.Report("unseen", row.Line, column, "what part has, or train and val exchanged",
+					fmt.Sprintf("%q, where part has %q", part, first))
 			}
 		}
 		for _, subset := range splits[n].Subsets() {
 			if len(subset.Classes) == 0 {
-				r.report(t.File, fmt.Sprintf("at least one %s class in column %s", subset.Name, column), "none")
+				r.report(t.File, fmt.Sprintf("at least one %s class in column %s", subset.Name, column),
+					"none")
 			}
 		}
 	}
@@ -214,8 +224,10 @@ func Write(dir string, d *dataset.Dataset, others ...dataset.Split) error {
 	for m, a := range d.Attributes {
 		if first, repeated := known[a.Name]; repeated {
 			return &invalid.Error{
-				Where: d.Source, Field: fmt.Sprintf("attribute %d", m+1), Want: "a different name for each attribute, as the columns of " + ClassesFile + " need",
-				Got: fmt.Sprintf("%s, as attribute %d", invalid.Quote(a.Name), first+1), Hint: "Rename one of them.",
+				Where: d.Source, Field: fmt.Sprintf("attribute %d", m+1),
+				Want: "a different name for each attribute, as the columns of " + ClassesFile + " need",
+				Got:  fmt.Sprintf("%s, as attribute %d", invalid.Quote(a.Name), first+1),
+				Hint: "Rename one of them.",
 			}
 		}
 		known[a.Name] = m
@@ -234,7 +246,8 @@ func Write(dir string, d *dataset.Dataset, others ...dataset.Split) error {
 	if err := fileio.WriteCSV(filepath.Join(dir, labelsFile), rowsOf(labelColumns(d))); err != nil {
 		return err
 	}
-	if err := fileio.WriteCSV(filepath.Join(dir, SplitsFile), rowsOf(splitColumns(d.Classes, append([]dataset.Split{d.Split}, others...)))); err != nil {
+	if err := fileio.WriteCSV(filepath.Join(dir, SplitsFile),
+		rowsOf(splitColumns(d.Classes, append([]dataset.Split{d.Split}, others...)))); err != nil {
 		return err
 	}
 	if d.Provenance != nil {
@@ -286,10 +299,16 @@ func ReadImageTables(dir string) (*ImageTables, error) {
 		}
 	}
 	if len(s.Images) == 0 || !slices.Equal(s.Images[0], []string{pathColumn, sumColumn}) {
-		return nil, &invalid.Error{Where: filepath.Join(dir, imagesFile), Want: "columns path and sha256, as dataset extract writes", Got: "others"}
+		return nil, &invalid.Error{
+			Where: filepath.Join(dir, imagesFile), Want: "columns path and sha256, as dataset extract writes",
+			Got: "others",
+		}
 	}
 	if s.Labels != nil && (len(s.Labels) != len(s.Images) || !slices.Contains(s.Labels[0], classColumn)) {
-		return nil, &invalid.Error{Where: filepath.Join(dir, labelsFile), Want: "a class for each line of " + imagesFile, Got: "others"}
+		return nil, &invalid.Error{
+			Where: filepath.Join(dir, labelsFile), Want: "a class for each line of " + imagesFile,
+			Got: "others",
+		}
 	}
 	return s, nil
 }

@@ -30,7 +30,10 @@ const (
 //
 // The same specification gives the same bits on any number of processors.
 func Make(s Spec) *dataset.Dataset {
-	ds := &dataset.Dataset{Name: s.Name, Source: fmt.Sprintf("simulated, seed %d", s.Seed), Features: dataset.NewMatrix[float32](s.Samples, s.Dims)}
+	ds := &dataset.Dataset{
+		Name: s.Name, Source: fmt.Sprintf("simulated, seed %d", s.Seed),
+		Features: dataset.NewMatrix[float32](s.Samples, s.Dims),
+	}
 	for z, end := range ends(s.Samples, s.TrainClasses+s.ValClasses+s.TestClasses) {
 		ds.Classes = append(ds.Classes, fmt.Sprintf("class%03d", z+1))
 		subset := &ds.Split.Train
@@ -52,7 +55,9 @@ func Make(s Spec) *dataset.Dataset {
 		name := fmt.Sprintf("group%02d", k+1)
 		ds.Groups = append(ds.Groups, name)
 		for n := 1; len(ds.Attributes) < end; n++ {
-			ds.Attributes = append(ds.Attributes, dataset.Attribute{Name: fmt.Sprintf("%s::value%02d", name, n), Group: k})
+			ds.Attributes = append(ds.Attributes, dataset.Attribute{
+				Name: fmt.Sprintf("%s::value%02d", name, n), Group: k,
+			})
 		}
 	}
 
@@ -67,7 +72,8 @@ func Make(s Spec) *dataset.Dataset {
 	}
 	parallel.For(s.Samples, 1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			drawSample(ds.Features.Row(i), ds.Descriptions.Row(ds.Labels[i]), groups, effects, rand.New(rand.NewPCG(s.Seed, uint64(i))))
+			drawSample(ds.Features.Row(i), ds.Descriptions.Row(ds.Labels[i]), groups, effects,
+				rand.New(rand.NewPCG(s.Seed, uint64(i))))
 		}
 	})
 	return ds
@@ -138,9 +144,18 @@ type Spec struct {
 // presets have the sizes of the data of Atzmon and Chechik (UAI 2018), with the
 // ResNet-101 features and the split of Xian et al. (PAMI 2018).
 var presets = []Spec{
-	{Name: "simulated-cub", Samples: 11788, Dims: 2048, Attributes: 312, Groups: 28, TrainClasses: 100, ValClasses: 50, TestClasses: 50},
-	{Name: "simulated-awa2", Samples: 37322, Dims: 2048, Attributes: 85, Groups: 11, TrainClasses: 27, ValClasses: 13, TestClasses: 10},
-	{Name: "simulated-sun", Samples: 14340, Dims: 2048, Attributes: 102, Groups: 4, TrainClasses: 580, ValClasses: 65, TestClasses: 72},
+	{
+		Name: "simulated-cub", Samples: 11788, Dims: 2048, Attributes: 312, Groups: 28, TrainClasses: 100,
+		ValClasses: 50, TestClasses: 50,
+	},
+	{
+		Name: "simulated-awa2", Samples: 37322, Dims: 2048, Attributes: 85, Groups: 11, TrainClasses: 27,
+		ValClasses: 13, TestClasses: 10,
+	},
+	{
+		Name: "simulated-sun", Samples: 14340, Dims: 2048, Attributes: 102, Groups: 4, TrainClasses: 580,
+		ValClasses: 65, TestClasses: 72,
+	},
 }
 
 // Preset returns the specification of a name, and whether there is one.

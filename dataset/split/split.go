@@ -35,7 +35,8 @@ func Propose(d *dataset.Dataset, o Options) (dataset.Split, error) {
 	var best dataset.Split
 	switch {
 	case o.Val < 1 || o.Test < 1 || o.Val+o.Test >= len(usable):
-		want := fmt.Sprintf("at least 1 for each of train, val and test, of %d that have samples and a description", len(usable))
+		want := fmt.Sprintf("at least 1 for each of train, val and test, of %d that have "+
+			"samples and a description", len(usable))
 		return best, refuse(d, "classes", want, fmt.Sprintf("%d for val and %d for test", o.Val, o.Test))
 	case len(sets) < 3:
 		return best, refuse(d, "classes", "at least 3 sets of classes between which nothing leaks", len(sets))
@@ -145,9 +146,11 @@ func Deal(d *dataset.Dataset, classes []int, parts int, seed uint64) ([][]int, e
 	// In a part with one class, any prediction is right.
 	switch most := len(sets) / 2; {
 	case most < 2:
-		return nil, refuse(d, "classes", "at least 4 that have samples and a description and are not similar", len(sets))
+		return nil, refuse(d, "classes", "at least 4 that have samples and a description and are not similar",
+			len(sets))
 	case parts < 2 || parts > most:
-		want := fmt.Sprintf("2 to %d, as %d classes have samples and a description (similar ones count once) and each part needs 2", most, len(sets))
+		want := fmt.Sprintf("2 to %d, as %d classes have samples and a description (similar ones count "+
+			"once) and each part needs 2", most, len(sets))
 		return nil, refuse(d, "parts", want, parts)
 	}
 	samples, random := d.SamplesPerClass(), rand.New(rand.NewPCG(seed, 0xdea1))
@@ -162,7 +165,9 @@ func Deal(d *dataset.Dataset, classes []int, parts int, seed uint64) ([][]int, e
 		if i%parts == 0 {
 			random.Shuffle(parts, func(a, b int) { order[a], order[b] = order[b], order[a] })
 		}
-		smallest := slices.MinFunc(order, func(a, b int) int { return cmp.Compare(len(dealt[a]), len(dealt[b])) })
+		smallest := slices.MinFunc(order, func(a, b int) int {
+			return cmp.Compare(len(dealt[a]), len(dealt[b]))
+		})
 		dealt[smallest] = append(dealt[smallest], set...)
 	}
 	for _, part := range dealt {
@@ -176,7 +181,9 @@ func Deal(d *dataset.Dataset, classes []int, parts int, seed uint64) ([][]int, e
 // next part, and its train classes all others. So every class is a test class once.
 func Rotations(d *dataset.Dataset, parts int, seed uint64) ([]dataset.Split, error) {
 	if parts < 3 {
-		return nil, &invalid.Error{Want: "at least 3 parts, for train, val and test classes", Got: fmt.Sprint(parts)}
+		return nil, &invalid.Error{
+			Want: "at least 3 parts, for train, val and test classes", Got: fmt.Sprint(parts),
+		}
 	}
 	dealt, err := Deal(d, Usable(d), parts, seed)
 	if err != nil {

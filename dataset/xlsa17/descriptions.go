@@ -37,7 +37,8 @@ func (f *folder) readDescriptions() error {
 		return f.readDescriptionFile(path)
 	}
 	if f.original == nil {
-		e := wrong(f.mat, varOriginal, "class descriptions here or in "+filepath.Join(f.Source, "meta", descriptionFile), "neither")
+		e := wrong(f.mat, varOriginal,
+			"class descriptions here or in "+filepath.Join(f.Source, "meta", descriptionFile), "neither")
 		e.Hint = f.normalisedHint()
 		return e
 	}
@@ -55,7 +56,8 @@ func (f *folder) readDescriptionFile(path string) error {
 		return err
 	}
 	if o := f.original; o != nil && o.Cols != rows.Cols {
-		return wrong(path, "", fmt.Sprintf("%d attributes, as in %s of %s", o.Cols, varOriginal, f.mat), fmt.Sprint(rows.Cols))
+		return wrong(path, "", fmt.Sprintf("%d attributes, as in %s of %s", o.Cols, varOriginal, f.mat),
+			fmt.Sprint(rows.Cols))
 	}
 	if err := toProbabilities(rows, path, ""); err != nil {
 		return err
@@ -88,11 +90,14 @@ func (f *folder) normalisedHint() string {
 	if !a.Class.Numeric() || a.Load(f.ctx) != nil {
 		return ""
 	}
-	switch u := dataset.Convert[float64](dataset.Matrix[float32]{Rows: a.Dims[1], Cols: a.Dims[0], Data: a.Float32}); {
+	switch u := dataset.Convert[float64](dataset.Matrix[float32]{
+		Rows: a.Dims[1], Cols: a.Dims[0], Data: a.Float32,
+	}); {
 	case isNormalised(u):
 		return "The columns of att are L2-normalised and hold no probabilities."
 	case u.Rows*u.Cols > 0 && slices.Min(u.Data) < 0:
-		return "The variable att has negative numbers, as word vectors or standardised ones: these are no probabilities."
+		return "The variable att has negative numbers, as word vectors or standardised ones: " +
+			"these are no probabilities."
 	}
 	return "If the variable att holds probabilities of attributes, save it as " + varOriginal + ", too."
 }
@@ -141,23 +146,28 @@ func toProbabilities(u dataset.Matrix[float64], file, variable string) error {
 	if largest > leastPercent {
 		scale = 100
 	}
-	e := wrong(file, variable, "probabilities from 0 to 1, or percentages, with -1 for a few that are not known", "")
+	e := wrong(file, variable,
+		"probabilities from 0 to 1, or percentages, with -1 for a few that are not known", "")
 	switch {
 	case negative < 0:
-		e.Got, e.Hint = fmt.Sprintf("the number %g, as in standardised numbers", negative), "Write the numbers from before the standardisation."
+		e.Got, e.Hint = fmt.Sprintf("the number %g, as in standardised numbers",
+			negative), "Write the numbers from before the standardisation."
 	case missing > 0 && fractions == 0 && (zeros == 0 || float64(missing) > mostMissing*float64(len(u.Data))):
 		coding := map[bool]string{true: "-1 and 1", false: "-1, 0 and 1"}[zeros == 0]
 		e.Got = fmt.Sprintf("a coding by %s, with -1 in %d of %d entries", coding, missing, len(u.Data))
-		e.Hint = "Write 0 for no, 1 for yes, a number between for what is uncertain, and nan for what is not known."
+		e.Hint = "Write 0 for no, 1 for yes, a number between for what is uncertain, and " +
+			"nan for what is not known."
 	case largest > scale*(1+excess):
 		row := "row"
 		if variable != "" {
 			row = variable + ", class"
 		}
 		e.Field = fmt.Sprintf("%s %d, attribute %d", row, at/u.Cols+1, at%u.Cols+1)
-		e.Got, e.Hint = fmt.Sprintf("a largest value of %v", largest), "Divide by the largest value of the scale."
+		e.Got, e.Hint = fmt.Sprintf("a largest value of %v",
+			largest), "Divide by the largest value of the scale."
 	case isNormalised(u):
-		e.Got, e.Hint = "rows of length 1, as in an L2-normalised att", "Write the numbers from before the normalisation."
+		e.Got, e.Hint = "rows of length 1, as in an L2-normalised att", "Write the numbers from before the "+
+			"normalisation."
 	default:
 		for i, v := range u.Data {
 			if u.Data[i] = min(v/scale, 1); v < 0 {
@@ -179,11 +189,13 @@ func (f *folder) rowsOfClasses(path string, n int) (rowOf []int, err error) {
 			return nil, err
 		}
 	} else if f.original == nil {
-		return nil, wrong(filepath.Join(filepath.Dir(path), classFile), "", "the classes in the order of "+descriptionFile,
+		return nil, wrong(filepath.Join(filepath.Dir(path), classFile), "",
+			"the classes in the order of "+descriptionFile,
 			fmt.Sprintf("no such file, and no %s in %s to verify the order", varOriginal, f.mat))
 	}
 	if len(names) != n {
-		return nil, wrong(path, "", fmt.Sprintf("%d lines, one for each class of %s", len(names), list), fmt.Sprint(n))
+		return nil, wrong(path, "", fmt.Sprintf("%d lines, one for each class of %s", len(names), list),
+			fmt.Sprint(n))
 	}
 	rows := make(map[string]int)
 	for row, name := range names {
@@ -214,12 +226,14 @@ func parseMatrix(file string, lines []line) (dataset.Matrix[float64], error) {
 	for _, l := range lines {
 		fields := strings.Fields(l.text)
 		if len(fields) != m.Cols {
-			return m, wrong(file, fmt.Sprintf("line %d", l.number), fmt.Sprintf("%d numbers, as in the lines before", m.Cols), fmt.Sprint(len(fields)))
+			return m, wrong(file, fmt.Sprintf("line %d", l.number),
+				fmt.Sprintf("%d numbers, as in the lines before", m.Cols), fmt.Sprint(len(fields)))
 		}
 		for j, field := range fields {
 			v, err := table.Number(field, 64)
 			if err != nil {
-				return m, wrong(file, fmt.Sprintf("line %d, number %d", l.number, j+1), "a number", strconv.Quote(field))
+				return m, wrong(file, fmt.Sprintf("line %d, number %d", l.number, j+1), "a number",
+					strconv.Quote(field))
 			}
 			m.Data = append(m.Data, v)
 		}
@@ -245,7 +259,9 @@ func (f *folder) readAttributes() error {
 	path := firstFile(f.Source, attributeFiles...)
 	if path == "" {
 		for m := range f.Descriptions.Cols {
-			f.Attributes = append(f.Attributes, dataset.Attribute{Name: fmt.Sprintf("attribute_%d", m+1), Group: -1})
+			f.Attributes = append(f.Attributes, dataset.Attribute{
+				Name: fmt.Sprintf("attribute_%d", m+1), Group: -1,
+			})
 		}
 		return nil
 	}
@@ -254,7 +270,8 @@ func (f *folder) readAttributes() error {
 		return err
 	}
 	if len(names) != f.Descriptions.Cols {
-		return wrong(path, "", fmt.Sprintf("%d attributes, as in the descriptions", f.Descriptions.Cols), fmt.Sprint(len(names)))
+		return wrong(path, "", fmt.Sprintf("%d attributes, as in the descriptions", f.Descriptions.Cols),
+			fmt.Sprint(len(names)))
 	}
 	f.Attributes, f.Groups = group(names)
 	return nil
@@ -345,7 +362,8 @@ func namesOf(file string, lines []line) ([]string, error) {
 		}
 		n, _ := strconv.Atoi(parts[1]) // of at most 18 digits
 		if n <= last && disorder == nil {
-			disorder = wrong(file, fmt.Sprintf("line %d", l.number), fmt.Sprintf("a number above %d, that of the line before", last), parts[1])
+			disorder = wrong(file, fmt.Sprintf("line %d", l.number),
+				fmt.Sprintf("a number above %d, that of the line before", last), parts[1])
 		}
 		names[i], last = parts[2], n
 	}

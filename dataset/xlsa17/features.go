@@ -55,12 +55,14 @@ func (f *folder) readFeatures(opts Options) error {
 	}
 	labels, a := vars[varLabels], vars[varFeatures]
 	if n := labels.Count(); a != nil && (len(a.Dims) != 2 || a.Dims[1] != n || !a.Class.Numeric()) {
-		return wrong(file, varFeatures, fmt.Sprintf("numbers for D dimensions x %d samples, one for each label", n), a.Size())
+		return wrong(file, varFeatures,
+			fmt.Sprintf("numbers for D dimensions x %d samples, one for each label", n), a.Size())
 	}
 	if f.Labels, err = f.indices(file, labels, len(f.Classes), "the number of classes"); err != nil {
 		return err
 	}
-	if images := vars[varImages]; images != nil && images.Class == matlab.Cell && images.Count() == len(f.Labels) {
+	if images := vars[varImages]; images != nil && images.Class == matlab.Cell &&
+		images.Count() == len(f.Labels) {
 		if err := images.Load(f.ctx); err != nil {
 			return err
 		}
@@ -113,7 +115,8 @@ func findFeatures(dir string) (string, error) {
 		}
 	}
 	if len(found) != 1 {
-		return "", wrong(dir, "", "res101.mat, or one .mat with features beside "+attSplitsFile, cmp.Or(strings.Join(found, " and "), "none"))
+		return "", wrong(dir, "", "res101.mat, or one .mat with features beside "+attSplitsFile,
+			cmp.Or(strings.Join(found, " and "), "none"))
 	}
 	return filepath.Join(dir, found[0]), nil
 }
@@ -145,7 +148,8 @@ func openCache(ctx context.Context, file string) *cache {
 	state := sync.OnceValues(func() (string, error) {
 		defer func() { _ = opened.Close() }() // nothing was written
 		content := newChecksum()
-		_, err := io.CopyBuffer(content, struct{ io.Reader }{opened}, make([]byte, 1<<17)) // unlike the method of os.File, it ends with the context
+		// unlike the method of os.File, it ends with the context
+		_, err := io.CopyBuffer(content, struct{ io.Reader }{opened}, make([]byte, 1<<17))
 		return fmt.Sprintf("-%x-%08x-", size, content.Sum32()), err
 	})
 	user, err := os.UserCacheDir()
@@ -156,7 +160,8 @@ func openCache(ctx context.Context, file string) *cache {
 	}
 	// The name is readable, and differs for files of the same name in different folders.
 	sum := sha256.Sum256([]byte(file))
-	name := fmt.Sprintf("%s-%s-%x", strings.ToLower(filepath.Base(filepath.Dir(file))), filepath.Base(file), sum[:6])
+	name := fmt.Sprintf("%s-%s-%x", strings.ToLower(filepath.Base(filepath.Dir(file))), filepath.Base(file),
+		sum[:6])
 	go func() { _, _ = state() }() // beside what is read; who needs it gets the error
 	return &cache{filepath.Join(user, "lago-train", name), state, logrus.WithField("file", file)}
 }
@@ -173,7 +178,8 @@ func (c *cache) load(ctx context.Context) (dataset.Matrix[float32], string) {
 		if unread != nil || !mine {
 			continue
 		}
-		if sum, sound := strings.CutPrefix(strings.TrimSuffix(named, ".npy"), fmt.Sprintf("%08x-", check)); err == nil && sound {
+		if sum, sound := strings.CutPrefix(strings.TrimSuffix(named, ".npy"),
+			fmt.Sprintf("%08x-", check)); err == nil && sound {
 			c.log.Debug("features are read from the cache")
 			return x, sum
 		}
@@ -181,7 +187,8 @@ func (c *cache) load(ctx context.Context) (dataset.Matrix[float32], string) {
 			err = errors.New("the checksum differs")
 		}
 		if ctx.Err() == nil {
-			c.log.WithError(err).WithField("cache", path).Info("the cached features cannot be used: reading the file again")
+			c.log.WithError(err).WithField("cache", path).
+				Info("the cached features cannot be used: reading the file again")
 		}
 	}
 	return dataset.Matrix[float32]{}, ""
@@ -240,7 +247,8 @@ func (c *cache) store(ctx context.Context, a *matlab.Array) (string, error) {
 				to, written = w, npy.WriteHeader(w, rows, cols)
 				failed = a.Load(ctx)
 				state, unread := c.state()
-				return fmt.Sprintf("%s%s%08x-%x.npy", c.prefix, state, check.Sum32(), sum.Sum(nil)), cmp.Or(failed, written, unread)
+				return fmt.Sprintf("%s%s%08x-%x.npy", c.prefix, state, check.Sum32(),
+					sum.Sum(nil)), cmp.Or(failed, written, unread)
 			})
 		}
 	}

@@ -4,15 +4,18 @@
 //
 //	CUB/
 //	  res101.mat             features (D x samples) and labels; or the one other .mat of the folder
-//	  att_splits.mat         allclasses_names, original_att, train_loc, val_loc, trainval_loc, test_seen_loc, test_unseen_loc
-//	  trainclasses1.txt      and 2, 3: train classes
-//	  valclasses1.txt        and 2, 3: validation classes
-//	  trainvalclasses.txt    train and validation classes: the seen classes
-//	  testclasses.txt        test classes: the unseen classes
-//	  meta/
-//	    attribute_names_with_semantic_group.txt    "has_bill_shape::dagger", one per line
-//	    class_descriptions_by_attributes.txt       p(attribute | class), one class per line
-//	    classes.txt                                the class of each line; by default the order of the .mat
+//
+// att_splits.mat allclasses_names, original_att, train_loc, val_loc, trainval_loc, test_seen_loc,
+// test_unseen_loc
+//
+//	trainclasses1.txt      and 2, 3: train classes
+//	valclasses1.txt        and 2, 3: validation classes
+//	trainvalclasses.txt    train and validation classes: the seen classes
+//	testclasses.txt        test classes: the unseen classes
+//	meta/
+//	  attribute_names_with_semantic_group.txt    "has_bill_shape::dagger", one per line
+//	  class_descriptions_by_attributes.txt       p(attribute | class), one class per line
+//	  classes.txt                                the class of each line; by default the order of the .mat
 //
 // Copies of the release differ; each reader says what it accepts. The class lists decide the split, with
 // every sample of a seen class in it, as in zero-shot papers; the locations must agree with them, and those
@@ -97,8 +100,9 @@ type folder struct {
 	ctx             context.Context
 	mat             string // path of att_splits.mat
 
-	index     map[string]int           // of the classes
-	original  *dataset.Matrix[float64] // original_att as probabilities, classes x attributes; nil where it is absent
+	index map[string]int // of the classes
+	// original_att as probabilities, classes x attributes; nil where it is absent
+	original  *dataset.Matrix[float64]
 	vars      map[string]*matlab.Array // the locations that are present
 	locations map[string][]int         // their samples, from 0
 }
@@ -120,7 +124,8 @@ func openFolder(ctx context.Context, dir string) (*folder, error) {
 }
 
 func (f *folder) readAttSplits() (err error) {
-	f.vars, err = matlab.Open(f.ctx, f.mat, []string{varClasses}, append(locationVariables, varOriginal, varNormalised)...)
+	f.vars, err = matlab.Open(f.ctx, f.mat, []string{varClasses},
+		append(locationVariables, varOriginal, varNormalised)...)
 	if err != nil {
 		return err
 	}
@@ -181,7 +186,8 @@ func (f *folder) indices(file string, a *matlab.Array, n int, what string) ([]in
 	x := make([]int, len(a.Float32))
 	for i, v := range a.Float32 {
 		if whole := float64(v); whole != math.Trunc(whole) || whole < 1 || whole > float64(n) {
-			return nil, wrong(file, fmt.Sprintf("%s, entry %d", a.Name, i+1), fmt.Sprintf("a whole number from 1 to %d, %s", n, what), fmt.Sprint(v))
+			return nil, wrong(file, fmt.Sprintf("%s, entry %d", a.Name, i+1),
+				fmt.Sprintf("a whole number from 1 to %d, %s", n, what), fmt.Sprint(v))
 		}
 		x[i] = int(v) - 1
 	}
@@ -221,7 +227,8 @@ func (f *folder) readSplits(dev int) error {
 	if err := f.readLocations(len(f.Labels)); err != nil {
 		return err
 	}
-	for n := 1; n <= maxDevSplit && (n <= dev || firstFile(f.Source, fmt.Sprintf("trainclasses%d.txt", n)) != ""); n++ {
+	for n := 1; n <= maxDevSplit &&
+		(n <= dev || firstFile(f.Source, fmt.Sprintf("trainclasses%d.txt", n)) != ""); n++ {
 		s, err := f.readSplit(n)
 		if err != nil {
 			return err
@@ -249,7 +256,8 @@ func (f *folder) readSplit(n int) (s dataset.Split, err error) {
 		}
 		for _, z := range p.classes {
 			if other, taken := listOf[z]; taken {
-				return s, wrong(f.Source, fmt.Sprintf("class %q", f.Classes[z]), "one of train, val and test", fmt.Sprintf("it in %s and in %s", other, p.list))
+				return s, wrong(f.Source, fmt.Sprintf("class %q", f.Classes[z]), "one of train, val and test",
+					fmt.Sprintf("it in %s and in %s", other, p.list))
 			}
 			listOf[z] = p.list
 		}
@@ -262,7 +270,8 @@ func (f *folder) readSplit(n int) (s dataset.Split, err error) {
 	for i, p := range append(parts, seen, seen) {
 		for _, sample := range f.locations[variables[i]] {
 			if z := f.Labels[sample]; !has(p.classes, z) {
-				return s, wrong(f.mat, variables[i], fmt.Sprintf("only samples of the %s classes (%s)", p.name, p.list),
+				return s, wrong(f.mat, variables[i],
+					fmt.Sprintf("only samples of the %s classes (%s)", p.name, p.list),
 					fmt.Sprintf("location %d, a sample of class %q", sample+1, f.Classes[z]))
 			}
 		}
@@ -275,7 +284,8 @@ func (f *folder) readClassList(name string) ([]int, error) {
 	path := filepath.Join(f.Source, name)
 	lines, err := readLines(f.ctx, path)
 	if e := (*invalid.Error)(nil); errors.Is(err, fs.ErrNotExist) && errors.As(err, &e) {
-		e.Hint = "It has the names of classes, one per line, as allclasses_names has them; lago-train docs xlsa17 writes it from the locations."
+		e.Hint = "It has the names of classes, one per line, as allclasses_names has them; lago-train docs " +
+			"xlsa17 writes it from the locations."
 	}
 	if err != nil {
 		return nil, err
@@ -287,7 +297,8 @@ func (f *folder) readClassList(name string) ([]int, error) {
 	for _, l := range lines {
 		z, known := f.index[l.text]
 		if !known {
-			e := wrong(path, fmt.Sprintf("line %d", l.number), fmt.Sprintf("one of the %d classes of %s", len(f.Classes), f.mat), invalid.Quote(l.text))
+			e := wrong(path, fmt.Sprintf("line %d", l.number),
+				fmt.Sprintf("one of the %d classes of %s", len(f.Classes), f.mat), invalid.Quote(l.text))
 			e.Hint = invalid.DidYouMean(l.text, f.Classes)
 			return nil, e
 		}
@@ -309,7 +320,8 @@ func (f *folder) checkSeenList(seen subset) error {
 	}
 	for z, name := range f.Classes {
 		if has(listed, z) != has(seen.classes, z) {
-			return wrong(filepath.Join(f.Source, list), fmt.Sprintf("class %q", name), "the classes of "+seen.list, "it in only one of the two")
+			return wrong(filepath.Join(f.Source, list), fmt.Sprintf("class %q", name),
+				"the classes of "+seen.list, "it in only one of the two")
 		}
 	}
 	return nil

@@ -7,8 +7,9 @@
 // in TestMain, sets the choice for gonum (blas32, blas64, mat, lapack64) and for
 // Gorgonia and its tensors. Callers use package matrix, Dot and AddScaled, or gonum's interfaces.
 //
-// The library computes GEMM in both precisions, and in float64 GEMV, SYRK, TRSM and TRMM, which a Cholesky factorisation needs. Everything else, products too small to
-// pay for the call, and wrong arguments go to gonum, which panics as it documents.
+// The library computes GEMM in both precisions, and in float64 GEMV, SYRK, TRSM and TRMM, which a Cholesky
+// factorisation needs. Everything else, products too small to pay for the call, and wrong arguments go to
+// gonum, which panics as it documents.
 //
 // A library keeps to one thread; large products are cut into parts that goroutines
 // share (package parallel). The cuts depend on the sizes alone, so results are
@@ -117,12 +118,16 @@ const (
 )
 
 // Gemm computes C = alpha op(A) op(B) + beta C on row-major matrices, where op(A) is m x k and op(B) k x n.
-func Gemm[T Float](tA, tB Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int) {
+func Gemm[T Float](tA, tB Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T,
+	ldc int,
+) {
 	switch a := any(a).(type) {
 	case []float32:
-		blas32.Implementation().Sgemm(tA, tB, m, n, k, float32(alpha), a, lda, any(b).([]float32), ldb, float32(beta), any(c).([]float32), ldc)
+		blas32.Implementation().Sgemm(tA, tB, m, n, k, float32(alpha), a, lda, any(b).([]float32), ldb,
+			float32(beta), any(c).([]float32), ldc)
 	case []float64:
-		blas64.Implementation().Dgemm(tA, tB, m, n, k, float64(alpha), a, lda, any(b).([]float64), ldb, float64(beta), any(c).([]float64), ldc)
+		blas64.Implementation().Dgemm(tA, tB, m, n, k, float64(alpha), a, lda, any(b).([]float64), ldb,
+			float64(beta), any(c).([]float64), ldc)
 	}
 }
 

@@ -37,7 +37,9 @@ const (
 func pays(m, n, k int) bool { return m*n*k >= leastProduct }
 
 // Sgemm computes C = alpha op(A) op(B) + beta C.
-func (l *library) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
+func (l *library) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32,
+	ldb int, beta float32, c []float32, ldc int,
+) {
 	if !pays(m, n, k) || !gemmFits(tA, tB, m, n, k, len(a), lda, len(b), ldb, len(c), ldc) {
 		l.Implementation.Sgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 		return
@@ -46,7 +48,9 @@ func (l *library) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []f
 }
 
 // Dgemm computes C = alpha op(A) op(B) + beta C.
-func (l *library) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
+func (l *library) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64,
+	ldb int, beta float64, c []float64, ldc int,
+) {
 	if !pays(m, n, k) || !gemmFits(tA, tB, m, n, k, len(a), lda, len(b), ldb, len(c), ldc) {
 		l.Implementation.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 		return
@@ -55,9 +59,12 @@ func (l *library) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []f
 }
 
 // Dgemv computes y = alpha op(A) x + beta y.
-func (l *library) Dgemv(t blas.Transpose, m, n int, alpha float64, a []float64, lda int, x []float64, incX int, beta float64, y []float64, incY int) {
+func (l *library) Dgemv(t blas.Transpose, m, n int, alpha float64, a []float64, lda int, x []float64,
+	incX int, beta float64, y []float64, incY int,
+) {
 	sizeY, sizeX := stored(t, m, n)
-	if m*n < leastVector || !(transpose(t) && matrix(m, n, lda, len(a)) && vector(sizeX, incX, len(x)) && vector(sizeY, incY, len(y))) {
+	if m*n < leastVector || !(transpose(t) && matrix(m, n, lda, len(a)) && vector(sizeX, incX, len(x)) &&
+		vector(sizeY, incY, len(y))) {
 		l.Implementation.Dgemv(t, m, n, alpha, a, lda, x, incX, beta, y, incY)
 		return
 	}
@@ -65,9 +72,12 @@ func (l *library) Dgemv(t blas.Transpose, m, n int, alpha float64, a []float64, 
 }
 
 // Dsyrk computes one triangle of C = alpha op(A) op(A)' + beta C.
-func (l *library) Dsyrk(u blas.Uplo, t blas.Transpose, n, k int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int) {
+func (l *library) Dsyrk(u blas.Uplo, t blas.Transpose, n, k int, alpha float64, a []float64, lda int,
+	beta float64, c []float64, ldc int,
+) {
 	rowsA, colsA := stored(t, n, k)
-	if !pays(n, n, k) || !(uplo(u) && transpose(t) && matrix(rowsA, colsA, lda, len(a)) && matrix(n, n, ldc, len(c))) {
+	if !pays(n, n, k) ||
+		!(uplo(u) && transpose(t) && matrix(rowsA, colsA, lda, len(a)) && matrix(n, n, ldc, len(c))) {
 		l.Implementation.Dsyrk(u, t, n, k, alpha, a, lda, beta, c, ldc)
 		return
 	}
@@ -75,7 +85,9 @@ func (l *library) Dsyrk(u blas.Uplo, t blas.Transpose, n, k int, alpha float64, 
 }
 
 // Dtrsm computes B = alpha op(A)^-1 B, or B = alpha B op(A)^-1.
-func (l *library) Dtrsm(s blas.Side, u blas.Uplo, t blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int) {
+func (l *library) Dtrsm(s blas.Side, u blas.Uplo, t blas.Transpose, d blas.Diag, m, n int, alpha float64,
+	a []float64, lda int, b []float64, ldb int,
+) {
 	if !pays(m, n, order(s, m, n)) || !triangleFits(s, u, t, d, m, n, len(a), lda, len(b), ldb) {
 		l.Implementation.Dtrsm(s, u, t, d, m, n, alpha, a, lda, b, ldb)
 		return
@@ -84,7 +96,9 @@ func (l *library) Dtrsm(s blas.Side, u blas.Uplo, t blas.Transpose, d blas.Diag,
 }
 
 // Dtrmm computes B = alpha op(A) B, or B = alpha B op(A).
-func (l *library) Dtrmm(s blas.Side, u blas.Uplo, t blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int) {
+func (l *library) Dtrmm(s blas.Side, u blas.Uplo, t blas.Transpose, d blas.Diag, m, n int, alpha float64,
+	a []float64, lda int, b []float64, ldb int,
+) {
 	if !pays(m, n, order(s, m, n)) || !triangleFits(s, u, t, d, m, n, len(a), lda, len(b), ldb) {
 		l.Implementation.Dtrmm(s, u, t, d, m, n, alpha, a, lda, b, ldb)
 		return
@@ -111,7 +125,9 @@ func parts(m, n, k int) int {
 }
 
 // split computes C = alpha op(A) op(B) + beta C in parts, in parallel.
-func split[T float32 | float64](r *routines[T], tA, tB blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int) {
+func split[T float32 | float64](r *routines[T], tA, tB blas.Transpose, m, n, k int, alpha T, a []T, lda int,
+	b []T, ldb int, beta T, c []T, ldc int,
+) {
 	p := parts(m, n, k)
 	if p == 1 {
 		r.multiply(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
@@ -121,10 +137,12 @@ func split[T float32 | float64](r *routines[T], tA, tB blas.Transpose, m, n, k i
 		for i := lo; i < hi; i++ {
 			if m >= n { // rows of A and C
 				from, to := i*m/p, (i+1)*m/p
-				r.multiply(tA, tB, to-from, n, k, alpha, a[offset(tA, from, lda):], lda, b, ldb, beta, c[from*ldc:], ldc)
+				r.multiply(tA, tB, to-from, n, k, alpha, a[offset(tA, from, lda):], lda, b, ldb, beta,
+					c[from*ldc:], ldc)
 			} else { // columns of B and C
 				from, to := i*n/p, (i+1)*n/p
-				r.multiply(tA, tB, m, to-from, k, alpha, a, lda, b[offset(flipTranspose(tB), from, ldb):], ldb, beta, c[from:], ldc)
+				r.multiply(tA, tB, m, to-from, k, alpha, a, lda, b[offset(flipTranspose(tB), from, ldb):],
+					ldb, beta, c[from:], ldc)
 			}
 		}
 	})
@@ -186,7 +204,9 @@ func (r *routines[T]) call(routine uintptr, f *frame[T], arguments int) {
 func address[V any](v *V) uintptr { return uintptr(unsafe.Pointer(v)) }
 
 // multiply computes C = alpha op(A) op(B) + beta C, as C' = op(B)' op(A)'.
-func (r *routines[T]) multiply(tA, tB blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int) {
+func (r *routines[T]) multiply(tA, tB blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int,
+	beta T, c []T, ldc int,
+) {
 	f := r.frame()
 	f.transA, f.transB = byte(tA), byte(tB)
 	f.m, f.n, f.k = int64(m), int64(n), int64(k)
@@ -204,7 +224,9 @@ func (r *routines[T]) multiply(tA, tB blas.Transpose, m, n, k int, alpha T, a []
 }
 
 // multiplyVector computes y = alpha op(A) x + beta y.
-func (r *routines[T]) multiplyVector(t blas.Transpose, m, n int, alpha T, a []T, lda int, x []T, incX int, beta T, y []T, incY int) {
+func (r *routines[T]) multiplyVector(t blas.Transpose, m, n int, alpha T, a []T, lda int, x []T, incX int,
+	beta T, y []T, incY int,
+) {
 	f := r.frame()
 	f.transA = byte(flipTranspose(t))
 	f.m, f.n = int64(m), int64(n)
@@ -221,7 +243,9 @@ func (r *routines[T]) multiplyVector(t blas.Transpose, m, n int, alpha T, a []T,
 }
 
 // square computes one triangle of C = alpha op(A) op(A)' + beta C.
-func (r *routines[T]) square(u blas.Uplo, t blas.Transpose, n, k int, alpha T, a []T, lda int, beta T, c []T, ldc int) {
+func (r *routines[T]) square(u blas.Uplo, t blas.Transpose, n, k int, alpha T, a []T, lda int, beta T, c []T,
+	ldc int,
+) {
 	f := r.frame()
 	f.uplo, f.transA = byte(flipUplo(u)), byte(flipTranspose(t))
 	f.n, f.k = int64(n), int64(k)
@@ -239,15 +263,19 @@ func (r *routines[T]) square(u blas.Uplo, t blas.Transpose, n, k int, alpha T, a
 
 // triangular runs r.trsm or r.trmm: B = alpha op(A)^-1 B or B = alpha op(A) B,
 // or the same with A on the right. Transposed, A changes sides.
-func (r *routines[T]) triangular(routine uintptr, s blas.Side, u blas.Uplo, t blas.Transpose, d blas.Diag, m, n int, alpha T, a []T, lda int, b []T, ldb int) {
+func (r *routines[T]) triangular(routine uintptr, s blas.Side, u blas.Uplo, t blas.Transpose, d blas.Diag, m,
+	n int, alpha T, a []T, lda int, b []T, ldb int,
+) {
 	f := r.frame()
-	f.side, f.uplo, f.transA, f.diag = byte(flip(s, blas.Left, blas.Right)), byte(flipUplo(u)), byte(t), byte(d)
+	f.side, f.uplo, f.transA, f.diag = byte(flip(s, blas.Left,
+		blas.Right)), byte(flipUplo(u)), byte(t), byte(d)
 	f.m, f.n = int64(m), int64(n)
 	f.lda, f.ldb = int64(lda), int64(ldb)
 	f.alpha = alpha
 	f.a, f.b = &a[0], &b[0]
 	f.addresses = [15]uintptr{
-		address(&f.side), address(&f.uplo), address(&f.transA), address(&f.diag), address(&f.n), address(&f.m),
+		address(&f.side), address(&f.uplo), address(&f.transA), address(&f.diag), address(&f.n),
+		address(&f.m),
 		address(&f.alpha), address(f.a), address(&f.lda), address(f.b), address(&f.ldb),
 		charLength, charLength, charLength, charLength,
 	}
@@ -300,9 +328,12 @@ func gemmFits(tA, tB blas.Transpose, m, n, k, lenA, lda, lenB, ldb, lenC, ldc in
 		matrix(rowsA, colsA, lda, lenA) && matrix(rowsB, colsB, ldb, lenB) && matrix(m, n, ldc, lenC)
 }
 
-func triangleFits(s blas.Side, u blas.Uplo, t blas.Transpose, d blas.Diag, m, n, lenA, lda, lenB, ldb int) bool {
+func triangleFits(s blas.Side, u blas.Uplo, t blas.Transpose, d blas.Diag, m, n, lenA, lda, lenB,
+	ldb int,
+) bool {
 	k := order(s, m, n)
-	known := (s == blas.Left || s == blas.Right) && uplo(u) && transpose(t) && (d == blas.NonUnit || d == blas.Unit)
+	known := (s == blas.Left || s == blas.Right) && uplo(u) && transpose(t) &&
+		(d == blas.NonUnit || d == blas.Unit)
 	return known && matrix(k, k, lda, lenA) && matrix(m, n, ldb, lenB)
 }
 

@@ -119,7 +119,8 @@ func addressLimit() uint64 {
 func enoughAddresses(limit, least uint64) error {
 	if limit < least {
 		return &invalid.Error{
-			Field: "address space", Want: fmt.Sprintf("a limit of at least %d kB (ulimit -v)", least>>10), Got: fmt.Sprintf("%d kB", limit>>10),
+			Field: "address space", Want: fmt.Sprintf("a limit of at least %d kB (ulimit -v)", least>>10),
+			Got: fmt.Sprintf("%d kB", limit>>10),
 		}
 	}
 	return nil

@@ -60,7 +60,9 @@ func Open(ctx context.Context, path string) (*File, error) {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil && within.Err() != nil:
-		return nil, &invalid.Error{Where: path, Want: "a file, or a pipe that a program writes to", Got: "a pipe without a writer"}
+		return nil, &invalid.Error{
+			Where: path, Want: "a file, or a pipe that a program writes to", Got: "a pipe without a writer",
+		}
 	case err != nil:
 		return nil, invalid.File(path, err)
 	}
@@ -258,7 +260,10 @@ func DecodeSealed(data []byte, v any) error {
 	}
 	content, seal := append(bytes.Clone(text.Bytes()[:at]), '}'), text.Bytes()[at:]
 	if string(seal) != fmt.Sprintf(`%s%x"}`, sealKey, sha256.Sum256(content)) {
-		return &invalid.Error{Field: "sha256", Want: "the checksum of the content", Got: "another", Hint: "The file was changed or is damaged."}
+		return &invalid.Error{
+			Field: "sha256", Want: "the checksum of the content", Got: "another",
+			Hint: "The file was changed or is damaged.",
+		}
 	}
 	return Unmarshal(content, v)
 }
@@ -314,20 +319,41 @@ var formats = []struct {
 	begin *regexp.Regexp
 	Format
 }{
-	{regexp.MustCompile(`^version https://git-lfs`), Format{"a git-LFS pointer", "It stands for the file: run git lfs pull, or download the file itself."}},
+	{regexp.MustCompile(`^version https://git-lfs`), Format{
+		"a git-LFS pointer", "It stands for the file: run git lfs pull, or download the file itself.",
+	}},
 	{regexp.MustCompile(`^\s*<svg`), Format{"an SVG drawing", ConvertHint}},
-	{regexp.MustCompile(`(?i)^(\xef\xbb\xbf)?\s*<(!doctype|html|\?xml|head|body|error)`), Format{"a page of HTML or XML", "The server sent a page in place of the file: download it again."}},
-	{regexp.MustCompile(`(?s)^\s*\{.*"weight_map"`), Format{"an index of weights in several files", "Give the .safetensors file that it names; several are joined in Python with safetensors."}},
+	{regexp.MustCompile(`(?i)^(\xef\xbb\xbf)?\s*<(!doctype|html|\?xml|head|body|error)`), Format{
+		"a page of HTML or XML", "The server sent a page in place of the file: download it again.",
+	}},
+	{
+		regexp.MustCompile(`(?s)^\s*\{.*"weight_map"`),
+		Format{
+			"an index of weights in several files",
+			"Give the .safetensors file that it names; several are joined in Python with safetensors.",
+		},
+	},
 	{regexp.MustCompile(`^\s*\{\s*("|\})`), Format{Name: "a JSON file"}},
-	{regexp.MustCompile(`(?s)^\x08[\x01-\x20]\x12.{1,3}(pytorch|tf2onnx|onnx|keras|skl2onnx|torch)`), Format{Name: "an ONNX model"}},
+	{
+		regexp.MustCompile(`(?s)^\x08[\x01-\x20]\x12.{1,3}(pytorch|tf2onnx|onnx|keras|skl2onnx|torch)`),
+		Format{Name: "an ONNX model"},
+	},
 	{regexp.MustCompile(`^\x93NUMPY`), Format{Name: "a NumPy array (.npy)"}},
-	{regexp.MustCompile(`(?s)^PK\x03\x04.{26}(\[Content_Types\]|_rels/|docProps|xl/|mimetype)`), Format{Name: "a spreadsheet or another document (.xlsx, .ods)"}},
-	{regexp.MustCompile(`^PK\x03\x04`), Format{Name: "a ZIP archive, such as a PyTorch checkpoint (.pt, .pth), .npz or .xlsx"}},
-	{regexp.MustCompile(`^\x80[\x02-\x05]`), Format{Name: "a Python pickle, such as an old PyTorch checkpoint (.pt, .pth)"}},
+	{regexp.MustCompile(`(?s)^PK\x03\x04.{26}(\[Content_Types\]|_rels/|docProps|xl/|mimetype)`), Format{
+		Name: "a spreadsheet or another document (.xlsx, .ods)",
+	}},
+	{regexp.MustCompile(`^PK\x03\x04`), Format{
+		Name: "a ZIP archive, such as a PyTorch checkpoint (.pt, .pth), .npz or .xlsx",
+	}},
+	{regexp.MustCompile(`^\x80[\x02-\x05]`), Format{
+		Name: "a Python pickle, such as an old PyTorch checkpoint (.pt, .pth)",
+	}},
 	{regexp.MustCompile(`^\x89HDF`), Format{Name: "an HDF5 file (.h5, or .mat of version 7.3)"}},
 	{regexp.MustCompile(`^MATLAB 5`), Format{Name: "a MATLAB file (.mat)"}},
 	{regexp.MustCompile(`^GGUF`), Format{Name: "a GGUF file"}},
-	{regexp.MustCompile(`^(\x1f\x8b|BZh|\xfd7zXZ|\x28\xb5\x2f\xfd)`), Format{Name: "a compressed file", Hint: "Unpack it."}},
+	{regexp.MustCompile(`^(\x1f\x8b|BZh|\xfd7zXZ|\x28\xb5\x2f\xfd)`), Format{
+		Name: "a compressed file", Hint: "Unpack it.",
+	}},
 	{regexp.MustCompile(`^(\x89PNG|\xff\xd8\xff|GIF8)`), Format{Name: "an image"}},
 	{regexp.MustCompile(`(?s)^.{4}ftyp(hei|hev|mif1|msf1)`), Format{"a HEIC photograph", ConvertHint}},
 	{regexp.MustCompile(`(?s)^.{4}ftypavi`), Format{"an AVIF image", ConvertHint}},

@@ -40,7 +40,10 @@ func Move(dir string, x []float32) ([]float32, error) {
 		return nil, invalid.File(dir, err)
 	}
 	if _, err := f.Write(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), 4*len(x))); err != nil {
-		return nil, &invalid.Error{Where: dir, Want: fmt.Sprintf("%d MB free for a temporary copy of the features", 4*len(x)>>20), Err: err}
+		return nil, &invalid.Error{
+			Where: dir, Want: fmt.Sprintf("%d MB free for a temporary copy of the features", 4*len(x)>>20),
+			Err: err,
+		}
 	}
 	content, err := unix.Mmap(int(f.Fd()), 0, 4*len(x), unix.PROT_READ, unix.MAP_SHARED)
 	if err != nil {

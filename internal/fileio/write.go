@@ -103,7 +103,9 @@ func WriteCSV(path string, rows [][]string) error {
 
 // replace writes a temporary file, and gives it its name by os.Rename or os.Link. old is the file that
 // is there, if any.
-func replace(path string, old fs.FileInfo, write func(io.Writer) error, name func(from, to string) error) (err error) {
+func replace(path string, old fs.FileInfo, write func(io.Writer) error,
+	name func(from, to string) error,
+) (err error) {
 	f, err := createTemporary(path, old)
 	if err != nil {
 		return err
@@ -198,7 +200,9 @@ func createTemporary(path string, old fs.FileInfo) (*os.File, error) {
 	if old != nil {
 		perm = old.Mode().Perm()
 	}
-	f, err := createLocked(path, func(name string) (*os.File, error) { return os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm) })
+	f, err := createLocked(path, func(name string) (*os.File, error) {
+		return os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
+	})
 	if err != nil || old == nil {
 		return f, err
 	}

@@ -164,7 +164,8 @@ func Wrap(text string, width, indent int) string {
 func WrapLines(text string, width, indent int) string {
 	lines := strings.Split(PrintableLines(text), "\n")
 	for i, line := range lines {
-		if width > 0 && utf8.RuneCountInString(line) > width && line[0] != ' ' && !strings.Contains(line, ": lago-train ") {
+		if width > 0 && utf8.RuneCountInString(line) > width && line[0] != ' ' &&
+			!strings.Contains(line, ": lago-train ") {
 			lines[i] = Wrap(line, width, indent)
 		}
 	}

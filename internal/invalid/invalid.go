@@ -106,7 +106,9 @@ func File(path string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if to, failed := os.Readlink(path); failed == nil {
-			return &Error{Where: path, Want: "a file or folder", Got: "a link to " + to + ", which is not there"}
+			return &Error{
+				Where: path, Want: "a file or folder", Got: "a link to " + to + ", which is not there",
+			}
 		}
 		var names []string
 		entries, _ := os.ReadDir(filepath.Dir(path)) // none where the folder does not exist either
@@ -119,7 +121,8 @@ func File(path string, err error) error {
 		return &Error{Where: path, Want: "a file", Got: "a folder"}
 	case errors.Is(err, syscall.ENOTDIR):
 		file := path
-		for _, failed := os.Stat(file); failed != nil && file != filepath.Dir(file); _, failed = os.Stat(file) {
+		for _, failed := os.Stat(file); failed != nil &&
+			file != filepath.Dir(file); _, failed = os.Stat(file) {
 			file = filepath.Dir(file)
 		}
 		return &Error{Where: path, Want: "a folder", Got: "the file " + file}
@@ -129,7 +132,11 @@ func File(path string, err error) error {
 			owned = filepath.Dir(path)
 		}
 		if name := owner(owned); name != "" {
-			return &Error{Where: path, Err: err, Hint: fmt.Sprintf("%s belongs to user %s: ask for permission, or name another place.", owned, name)}
+			return &Error{
+				Where: path, Err: err,
+				Hint: fmt.Sprintf("%s belongs to user %s: ask for permission, or name another place.", owned,
+					name),
+			}
 		}
 	}
 	return &Error{Where: path, Err: err}
@@ -212,7 +219,9 @@ func OneOf[T ~string](text string, options ...T) (T, error) {
 		return options[i], nil
 	}
 	names := format.Strings(options)
-	return "", &Error{Want: "one of " + strings.Join(names, ", "), Got: Quote(text), Hint: DidYouMean(text, names)}
+	return "", &Error{
+		Want: "one of " + strings.Join(names, ", "), Got: Quote(text), Hint: DidYouMean(text, names),
+	}
 }
 
 // DidYouMean returns a question that suggests the names nearest to text, or "" where none is near.
@@ -222,7 +231,8 @@ func DidYouMean(text string, names []string) string { return didYouMean(text, ""
 func didYouMean(text, prefix string, names []string) string {
 	near := Nearest(text, names)
 	if len(near) > 0 && near[0] != text && norm.NFC.String(near[0]) == norm.NFC.String(text) {
-		return "It is there with its letters in another normal form of Unicode: complete the name with the tab key."
+		return "It is there with its letters in another normal form of Unicode: complete " +
+			"the name with the tab key."
 	}
 	for i := range near {
 		near[i] = prefix + near[i]
@@ -250,7 +260,8 @@ func Nearest(text string, names []string) []string {
 	if !strings.ContainsFunc(text, unicode.IsLetter) {
 		return near
 	}
-	plain := func(name string) string { return strings.ToLower(strings.TrimLeft(name, "-")) } // flags without dashes
+	// flags without dashes
+	plain := func(name string) string { return strings.ToLower(strings.TrimLeft(name, "-")) }
 	text = plain(text)
 	for _, name := range names[:min(len(names), maxNamed)] {
 		lower := plain(name)

@@ -158,7 +158,9 @@ func multiply[T Float](c, a, b View[T], share T) {
 	m, k := a.size()
 	inner, n := b.size()
 	if k != inner || c.rows != m || c.cols != n || c.transposed || c.factor != 1 {
-		panic(fmt.Sprintf("matrix: the product of %d x %d and %d x %d is written into %d x %d", m, k, inner, n, c.rows, c.cols))
+		panic(fmt.Sprintf("matrix: the product of %d x %d and %d x %d is written into %d x %d", m, k, inner,
+			n, c.rows, c.cols))
 	}
-	blas.Gemm(a.transpose(), b.transpose(), m, n, k, a.factor*b.factor, a.data, a.stride, b.data, b.stride, share, c.data, c.stride)
+	blas.Gemm(a.transpose(), b.transpose(), m, n, k, a.factor*b.factor, a.data, a.stride, b.data, b.stride,
+		share, c.data, c.stride)
 }

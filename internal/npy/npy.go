@@ -131,12 +131,17 @@ func (m *Matrix) readStart(size int64) error {
 	text := "(" + format.Join(shape) + ")"
 	if n, ok := numeric.Count(shape, int(size)); !ok || n == 0 || int64(n)*int64(m.kind.Width) != size {
 		return &invalid.Error{
-			Field: "size", Want: fmt.Sprintf("at least one value, and %d bytes for each of shape %s", m.kind.Width, text),
-			Got: fmt.Sprintf("%d bytes", size), Hint: "A file with fewer is truncated: copy or save it again.",
+			Field: "size",
+			Want:  fmt.Sprintf("at least one value, and %d bytes for each of shape %s", m.kind.Width, text),
+			Got:   fmt.Sprintf("%d bytes", size),
+			Hint:  "A file with fewer is truncated: copy or save it again.",
 		}
 	}
 	if m.Dims = len(shape); m.Dims < 1 || m.Dims > 2 {
-		return &invalid.Error{Field: "shape", Want: "one or two dimensions", Got: text, Hint: "x.reshape(len(x), -1) makes two dimensions of more."}
+		return &invalid.Error{
+			Field: "shape", Want: "one or two dimensions", Got: text,
+			Hint: "x.reshape(len(x), -1) makes two dimensions of more.",
+		}
 	}
 	m.Rows, m.Cols = shape[0], append(shape, 1)[1]
 	m.fortran = m.fortran && m.Rows > 1 && m.Cols > 1 // else both orders are the same
@@ -154,11 +159,18 @@ func entryOf(file io.ReaderAt, size int64) (io.Reader, int64, error) {
 		names = append(names, invalid.Quote(e.Name))
 	}
 	if len(names) != 1 {
-		return nil, 0, &invalid.Error{Want: "one array", Got: fmt.Sprintf("an archive of %d: %s", len(names), strings.Join(names[:min(len(names), 20)], ", ")), Hint: "Save the one to read with numpy.save."}
+		return nil, 0, &invalid.Error{
+			Want: "one array",
+			Got: fmt.Sprintf("an archive of %d: %s", len(names), strings.Join(names[:min(len(names), 20)],
+				", ")), Hint: "Save the one to read with numpy.save.",
+		}
 	}
 	e := z.File[0]
 	if e.CompressedSize64 > uint64(size) || e.UncompressedSize64 > maxRatio*e.CompressedSize64 {
-		return nil, 0, &invalid.Error{Field: names[0], Want: "a size that its compressed bytes can hold", Got: fmt.Sprint(e.UncompressedSize64)}
+		return nil, 0, &invalid.Error{
+			Field: names[0], Want: "a size that its compressed bytes can hold",
+			Got: fmt.Sprint(e.UncompressedSize64),
+		}
 	}
 	r, err := e.Open()
 	return r, int64(e.UncompressedSize64), err
@@ -172,7 +184,10 @@ func (m *Matrix) full(b []byte) error {
 
 func asError(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return &invalid.Error{Want: "more bytes", Got: "the end of the file", Hint: "The file is truncated: copy or save it again."}
+		return &invalid.Error{
+			Want: "more bytes", Got: "the end of the file",
+			Hint: "The file is truncated: copy or save it again.",
+		}
 	}
 	return invalid.File("", err)
 }
@@ -196,8 +211,11 @@ func (m *Matrix) readHeader() (n int64, shape []int, err error) {
 		if len(start) == 0 {
 			other.Name = "an empty file"
 		}
-		found := cmp.Or(other.Name, "a file that begins with "+invalid.Quote(string(start[:min(len(start), 8)])))
-		return 0, nil, &invalid.Error{Field: "header", Want: "a NumPy array, as numpy.save writes it", Got: found, Hint: other.Hint}
+		found := cmp.Or(other.Name,
+			"a file that begins with "+invalid.Quote(string(start[:min(len(start), 8)])))
+		return 0, nil, &invalid.Error{
+			Field: "header", Want: "a NumPy array, as numpy.save writes it", Got: found, Hint: other.Hint,
+		}
 	}
 	prefix := make([]byte, len(magic)+2+4)
 	if err := m.full(prefix[:len(magic)+2+2]); err != nil {
@@ -226,8 +244,10 @@ func (m *Matrix) readHeader() (n int64, shape []int, err error) {
 	for _, e := range entries {
 		values[e[1]] = e[2] + e[3] + e[4]
 	}
-	if len(entries) != 3 || len(values) != 3 || len(bytes.Trim(entry.ReplaceAll(text, nil), "{}, \t\r\n")) > 0 {
-		return bad("the entries descr, fortran_order and shape of a NumPy array of numbers, each once, and nothing else", invalid.Quote(string(text)))
+	if len(entries) != 3 || len(values) != 3 ||
+		len(bytes.Trim(entry.ReplaceAll(text, nil), "{}, \t\r\n")) > 0 {
+		return bad("the entries descr, fortran_order and shape of a NumPy array of numbers, "+
+			"each once, and nothing else", invalid.Quote(string(text)))
 	}
 	kind, known := numeric.Types[strings.TrimLeft(values["descr"], "<>=|")]
 	if !known {
@@ -237,7 +257,9 @@ func (m *Matrix) readHeader() (n int64, shape []int, err error) {
 	}
 	m.kind, m.bigEndian = kind, strings.HasPrefix(values["descr"], ">")
 	m.direct = numeric.LittleEndian && strings.TrimLeft(values["descr"], "<=") == "f4"
-	for field := range strings.FieldsFuncSeq(values["shape"], func(r rune) bool { return !('0' <= r && r <= '9') }) {
+	for field := range strings.FieldsFuncSeq(values["shape"], func(r rune) bool {
+		return !('0' <= r && r <= '9')
+	}) {
 		size, err := strconv.Atoi(field)
 		if err != nil {
 			return bad("a size below 2^63 in the shape", field)

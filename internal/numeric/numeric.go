@@ -117,7 +117,8 @@ var LittleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
 // Memory returns the bytes of numbers where they lie: to change them is to change the numbers.
 func Memory[T float32 | float64](values []T) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), len(values)*int(unsafe.Sizeof(*new(T))))
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))),
+		len(values)*int(unsafe.Sizeof(*new(T))))
 }
 
 // Write writes the bytes of numbers.

@@ -146,7 +146,9 @@ func header(tensors []Tensor, metadata map[string]string) ([]byte, error) {
 		size, ok := numeric.Count(t.Shape, maxNumbers)
 		if both := t.F32 != nil && t.F64 != nil; !ok || both || len(t.F32)+len(t.F64) != size {
 			want := fmt.Sprintf("numbers of one type for shape %v", t.Shape)
-			return nil, inTensor(t.Name, &invalid.Error{Want: want, Got: fmt.Sprintf("%d F32 and %d F64", len(t.F32), len(t.F64))})
+			return nil, inTensor(t.Name, &invalid.Error{
+				Want: want, Got: fmt.Sprintf("%d F32 and %d F64", len(t.F32), len(t.F64)),
+			})
 		}
 		shape := t.Shape
 		if shape == nil {
@@ -290,14 +292,18 @@ func read(r *limited, choose Choose) (*File, error) {
 	for _, t := range f.Tensors { // all sizes are checked before numbers are read
 		e := entries[t.Name]
 		if e.Offsets[0] != end {
-			return nil, inTensor(t.Name, &invalid.Error{Want: fmt.Sprintf("data_offsets from %d, without gaps", end), Got: fmt.Sprint(e.Offsets[0])})
+			return nil, inTensor(t.Name, &invalid.Error{
+				Want: fmt.Sprintf("data_offsets from %d, without gaps", end), Got: fmt.Sprint(e.Offsets[0]),
+			})
 		}
 		if end = e.Offsets[1]; int64(end) > r.left {
 			return nil, inTensor(t.Name, short(fmt.Sprintf("%d bytes of numbers", end), int(r.left)))
 		}
 	}
 	if int64(end) < r.left {
-		return nil, &invalid.Error{Want: fmt.Sprintf("the file to end after %d bytes of numbers", end), Got: fmt.Sprint(r.left)}
+		return nil, &invalid.Error{
+			Want: fmt.Sprintf("the file to end after %d bytes of numbers", end), Got: fmt.Sprint(r.left),
+		}
 	}
 	wanted := func(string) bool { return true }
 	if choose != nil && f.Metadata[checksumKey] == "" {
@@ -346,7 +352,8 @@ func otherFormat(begin []byte) error {
 	f := fileio.FormatOf(begin)
 	return &invalid.Error{
 		Want: "a safetensors file", Got: cmp.Or(f.Name, "another format"),
-		Hint: cmp.Or(f.Hint, "Weights in other formats are converted with the Python library safetensors (safetensors.torch.save_file)."),
+		Hint: cmp.Or(f.Hint, "Weights in other formats are converted with the Python library safetensors "+
+			"(safetensors.torch.save_file)."),
 	}
 }
 
@@ -375,7 +382,9 @@ func (f *File) verify() error {
 func (f *File) compare(want string) error {
 	got, err := checksum(f.Tensors, f.Metadata)
 	if err == nil && got != want {
-		err = &invalid.Error{Field: "checksum", Want: "sha256 " + want, Got: got, Hint: "The file is damaged."}
+		err = &invalid.Error{
+			Field: "checksum", Want: "sha256 " + want, Got: got, Hint: "The file is damaged.",
+		}
 	}
 	return err
 }
@@ -384,7 +393,9 @@ func inTensor(name string, err error) error { return invalid.At(fmt.Sprintf("ten
 
 // short is the error of a file that ends early.
 func short(want string, got int) error {
-	return &invalid.Error{Want: want, Got: fmt.Sprintf("%d bytes", got), Hint: "The file is truncated or damaged."}
+	return &invalid.Error{
+		Want: want, Got: fmt.Sprintf("%d bytes", got), Hint: "The file is truncated or damaged.",
+	}
 }
 
 // parseHeader returns the file without its numbers, tensors in the order of their offsets.
@@ -404,7 +415,9 @@ func parseHeader(raw []byte) (*File, map[string]entry, error) {
 		}
 		var e entry
 		if err := json.Unmarshal(m.Value, &e); err != nil {
-			return nil, nil, inTensor(m.Key, &invalid.Error{Want: "an object with dtype, shape and data_offsets"})
+			return nil, nil, inTensor(m.Key, &invalid.Error{
+				Want: "an object with dtype, shape and data_offsets",
+			})
 		}
 		if err := e.check(); err != nil {
 			return nil, nil, inTensor(m.Key, err)
@@ -413,7 +426,8 @@ func parseHeader(raw []byte) (*File, map[string]entry, error) {
 		f.Tensors = append(f.Tensors, Tensor{Name: m.Key, Shape: e.Shape})
 	}
 	slices.SortFunc(f.Tensors, func(a, b Tensor) int {
-		return cmp.Or(slices.Compare(entries[a.Name].Offsets, entries[b.Name].Offsets), strings.Compare(a.Name, b.Name))
+		return cmp.Or(slices.Compare(entries[a.Name].Offsets, entries[b.Name].Offsets),
+			strings.Compare(a.Name, b.Name))
 	})
 	return f, entries, nil
 }
@@ -421,15 +435,23 @@ func parseHeader(raw []byte) (*File, map[string]entry, error) {
 func (e entry) check() error {
 	width := types[e.Dtype].width
 	if width == 0 {
-		return &invalid.Error{Field: "dtype", Want: "one of " + strings.Join(slices.Sorted(maps.Keys(types)), ", "), Got: fmt.Sprintf("%q", e.Dtype)}
+		return &invalid.Error{
+			Field: "dtype", Want: "one of " + strings.Join(slices.Sorted(maps.Keys(types)), ", "),
+			Got: fmt.Sprintf("%q", e.Dtype),
+		}
 	}
 	size, ok := numeric.Count(e.Shape, maxNumbers)
 	if e.Shape == nil || !ok {
-		return &invalid.Error{Field: "shape", Want: fmt.Sprintf("a list of sizes of at most %d numbers", maxNumbers), Got: fmt.Sprint(e.Shape)}
+		return &invalid.Error{
+			Field: "shape", Want: fmt.Sprintf("a list of sizes of at most %d numbers", maxNumbers),
+			Got: fmt.Sprint(e.Shape),
+		}
 	}
 	if len(e.Offsets) != 2 || e.Offsets[0] < 0 || e.Offsets[1]-e.Offsets[0] != width*size {
 		return &invalid.Error{
-			Field: "data_offsets", Want: fmt.Sprintf("%d bytes for shape %v of %s", width*size, e.Shape, e.Dtype), Got: fmt.Sprint(e.Offsets),
+			Field: "data_offsets",
+			Want:  fmt.Sprintf("%d bytes for shape %v of %s", width*size, e.Shape, e.Dtype),
+			Got:   fmt.Sprint(e.Offsets),
 		}
 	}
 	return nil

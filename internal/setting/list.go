@@ -137,7 +137,9 @@ func (l List) Set(g Assignment) error {
 		if g.Kind == "string" {
 			text = invalid.Quote(text)
 		}
-		err = &invalid.Error{Want: s.Valid + ", a JSON " + s.Kind(), Got: strings.TrimSpace(g.Kind + " " + text)}
+		err = &invalid.Error{
+			Want: s.Valid + ", a JSON " + s.Kind(), Got: strings.TrimSpace(g.Kind + " " + text),
+		}
 	} else {
 		err = s.Parse(g.Text)
 	}

@@ -52,7 +52,8 @@ type Setting struct {
 	List    bool     // the value is a comma-separated list of Options
 	Note    string   // on the default, in place of its value
 	Default any      // with the other settings as they are
-	Search  []any    // the values that a search tries, numbers in ascending order; nil if it leaves the setting alone
+	// the values that a search tries, numbers in ascending order; nil if it leaves the setting alone
+	Search []any
 
 	// For says in words what the setting applies to, "" for every configuration. Unused is
 	// set where it makes no difference with the other settings as they are.
@@ -95,13 +96,17 @@ const maxSeed = math.MaxInt64
 
 // Between is the whole numbers from least to most.
 func Between(least, most int) Range {
-	return Range{float64(least), float64(most), false, fmt.Sprintf("a whole number from %d to %d", least, most)}
+	return Range{
+		float64(least), float64(most), false, fmt.Sprintf("a whole number from %d to %d", least, most),
+	}
 }
 
 func (r Range) has(x float64) bool { return x >= r.Least && x <= r.Most && !(r.Above && x == r.Least) }
 
 // bind binds a value. parse reads it from text, and check reports whether it is valid.
-func bind[T any](key string, to *T, standard T, valid string, parse func(string) (T, error), check func(T) bool) Setting {
+func bind[T any](key string, to *T, standard T, valid string, parse func(string) (T, error),
+	check func(T) bool,
+) Setting {
 	read := func(text string) (err error) {
 		*to, err = parse(text)
 		return err
@@ -131,7 +136,9 @@ func Whole(key string, to *int, standard int, r Range) Setting {
 // Seed binds a random seed.
 func Seed(key string, to *uint64) Setting {
 	parse := func(text string) (uint64, error) { return strconv.ParseUint(text, 10, 64) }
-	return bind(key, to, 0, "a whole number from 0 to 2^63-1", parse, func(n uint64) bool { return n <= maxSeed }).In(Protocol)
+	return bind(key, to, 0, "a whole number from 0 to 2^63-1", parse, func(n uint64) bool {
+		return n <= maxSeed
+	}).In(Protocol)
 }
 
 // Switch binds a setting that is true or false.
@@ -171,7 +178,9 @@ func Texts(key string, to *[]string) Setting {
 
 // Choices binds several of some words.
 func Choices[T ~string](key string, to *[]T, standard []T, options ...T) Setting {
-	s := Several(key, to, standard, "", func(text string) (T, error) { return invalid.OneOf(text, options...) })
+	s := Several(key, to, standard, "", func(text string) (T, error) {
+		return invalid.OneOf(text, options...)
+	})
 	s.List, s.Options = true, format.Strings(options)
 	return s
 }

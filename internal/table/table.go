@@ -96,7 +96,8 @@ func (t *Table) fitted(width int) *Table {
 		}
 	}
 	if omitted != nil {
-		fit.Notes = append(slices.Clip(t.Notes), fmt.Sprintf("not shown in %d columns: %s", width, strings.Join(omitted, ", ")))
+		fit.Notes = append(slices.Clip(t.Notes),
+			fmt.Sprintf("not shown in %d columns: %s", width, strings.Join(omitted, ", ")))
 	}
 	return &fit
 }

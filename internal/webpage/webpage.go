@@ -26,8 +26,10 @@ var (
 func New(name, text, css, js string, funcs template.FuncMap) *template.Template {
 	digest := sha256.Sum256([]byte(js))
 	t := template.New(name).Funcs(funcs).Funcs(template.FuncMap{
-		"style":  func() template.CSS { return template.CSS(style + css) }, //nolint:gosec // of files of this program
-		"script": func() template.JS { return template.JS(js) },            //nolint:gosec // of files of this program
+		//nolint:gosec // of files of this program
+		"style": func() template.CSS { return template.CSS(style + css) },
+		//nolint:gosec // of files of this program
+		"script": func() template.JS { return template.JS(js) },
 		"kind":   func() string { return name },
 		"digest": func() string { return base64.StdEncoding.EncodeToString(digest[:]) },
 	})
@@ -38,5 +40,6 @@ func New(name, text, css, js string, funcs template.FuncMap) *template.Template 
 func Picture(m image.Image) (template.URL, error) {
 	var b bytes.Buffer
 	err := jpeg.Encode(&b, m, &jpeg.Options{Quality: 80})
-	return template.URL("data:image/jpeg;base64," + base64.StdEncoding.EncodeToString(b.Bytes())), err //nolint:gosec // encoded above
+	//nolint:gosec // encoded above
+	return template.URL("data:image/jpeg;base64," + base64.StdEncoding.EncodeToString(b.Bytes())), err
 }

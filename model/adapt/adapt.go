@@ -178,7 +178,10 @@ func check(blocks []Block, s Settings) (n int, err error) {
 		for k, m := range []dataset.Matrix[float32]{b.Scores, b.X} {
 			if i := numeric.NotFinite(m.Data); i >= 0 {
 				field := []string{"scores", "features"}[k]
-				return 0, &invalid.Error{Field: field, Want: "finite numbers", Got: fmt.Sprintf("%v for sample %d", m.Data[i], n+i/m.Cols)}
+				return 0, &invalid.Error{
+					Field: field, Want: "finite numbers",
+					Got: fmt.Sprintf("%v for sample %d", m.Data[i], n+i/m.Cols),
+				}
 			}
 		}
 		n += b.X.Rows
@@ -208,9 +211,11 @@ type fit struct {
 func newFit(blocks []Block, n int, s Settings) *fit {
 	dims, classes, rows := blocks[0].X.Cols, blocks[0].Scores.Cols, min(blockRows, n)
 	f := &fit{
-		Settings: s, mean: dataset.NewMatrix[float32](classes, dims), sum: dataset.NewMatrix[float32](classes, dims),
+		Settings: s, mean: dataset.NewMatrix[float32](classes, dims),
+		sum:  dataset.NewMatrix[float32](classes, dims),
 		mass: make([]float64, classes), square: make([]float64, classes), best: make([]int, n),
-		similarity: dataset.NewMatrix[float32](rows, classes), logP: make([]float64, rows), changed: make([]bool, rows),
+		similarity: dataset.NewMatrix[float32](rows, classes), logP: make([]float64, rows),
+		changed: make([]bool, rows),
 	}
 	f.P, f.Shares = dataset.NewMatrix[float32](n, classes), make([]float64, classes)
 	for z := range f.Shares {

@@ -119,11 +119,16 @@ func (m *Bilinear) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix
 }
 
 // Classify returns A U' for the classes that u describes.
-func (m *Bilinear) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
-	describe := func(u dataset.Matrix[float64]) (dataset.Matrix[float64], error) { return Describe(u, m.Normalise) }
-	return Classify(a, m.W.Cols, u, m.W.Cols, describe, func(y dataset.Matrix[float64]) dataset.Matrix[float32] {
-		return matrix.Product(a, dataset.Convert[float32](y).T())
-	})
+func (m *Bilinear) Classify(a dataset.Matrix[float32],
+	u dataset.Matrix[float64],
+) (dataset.Matrix[float32], error) {
+	describe := func(u dataset.Matrix[float64]) (dataset.Matrix[float64], error) {
+		return Describe(u, m.Normalise)
+	}
+	return Classify(a, m.W.Cols, u, m.W.Cols, describe,
+		func(y dataset.Matrix[float64]) dataset.Matrix[float32] {
+			return matrix.Product(a, dataset.Convert[float32](y).T())
+		})
 }
 
 // Complete returns the descriptions that LAGO without groups uses for u, Z x M: a missing entry is the mean
@@ -187,7 +192,10 @@ const projectBlock = 256
 func Project(w, x dataset.Matrix[float32], rows []int, gather Gather) (dataset.Matrix[float32], error) {
 	a := dataset.NewMatrix[float32](len(rows), w.Cols)
 	if x.Cols != w.Rows {
-		return a, &invalid.Error{Field: "features", Want: fmt.Sprintf("%d dimensions, as in training", w.Rows), Got: fmt.Sprint(x.Cols)}
+		return a, &invalid.Error{
+			Field: "features", Want: fmt.Sprintf("%d dimensions, as in training", w.Rows),
+			Got: fmt.Sprint(x.Cols),
+		}
 	}
 	block := dataset.NewMatrix[float32](min(projectBlock, len(rows)), x.Cols)
 	done := 0
@@ -204,7 +212,8 @@ func Project(w, x dataset.Matrix[float32], rows []int, gather Gather) (dataset.M
 // training, and a *model.NotFinite if a score is NaN, which would count as the first class.
 func Classify[T matrix.Float](
 	a dataset.Matrix[float32], detections int, u dataset.Matrix[float64], attributes int,
-	describe func(u dataset.Matrix[float64]) (dataset.Matrix[T], error), score func(y dataset.Matrix[T]) dataset.Matrix[float32],
+	describe func(u dataset.Matrix[float64]) (dataset.Matrix[T],
+		error), score func(y dataset.Matrix[T]) dataset.Matrix[float32],
 ) (dataset.Matrix[float32], error) {
 	none := dataset.NewMatrix[float32](a.Rows, u.Rows)
 	for _, c := range []struct {
@@ -212,7 +221,9 @@ func Classify[T matrix.Float](
 		want, got int
 	}{{"detections", detections, a.Cols}, {"attributes", attributes, u.Cols}} {
 		if c.want != c.got {
-			return none, &invalid.Error{Field: c.field, Want: fmt.Sprintf("%d, as in training", c.want), Got: fmt.Sprint(c.got)}
+			return none, &invalid.Error{
+				Field: c.field, Want: fmt.Sprintf("%d, as in training", c.want), Got: fmt.Sprint(c.got),
+			}
 		}
 	}
 	y, err := describe(u)
@@ -233,7 +244,9 @@ type Step func(rows, labels []int) (loss float64, moved bool, err error)
 // Descend returns the learner of a model that gradient descent trains on blocks of shuffled
 // examples, of the given size at most. An epoch passes the tensors to the next. Training has
 // converged if no step changed anything. The loss can be finite while tensors are not.
-func Descend(m method.Model, tensors method.Tensors, e method.Examples, seed uint64, block int, step Step) method.Learner {
+func Descend(m method.Model, tensors method.Tensors, e method.Examples, seed uint64, block int,
+	step Step,
+) method.Learner {
 	return method.NewLearner(m, tensors, func(number int) (method.Progress, error) {
 		loss, converged := 0.0, true
 		order := method.Shuffled(len(e.Rows), seed, number)

@@ -182,7 +182,9 @@ func (r *Reader) Get(name string, rows, cols int) dataset.Matrix[float32] {
 		if m := t.Matrix; t.Name == name {
 			if fits(rows, m.Rows) && fits(cols, m.Cols) && len(m.Data) == m.Rows*m.Cols {
 				if i := numeric.NotFinite(m.Data); i >= 0 {
-					r.Err = cmp.Or(r.Err, error(&invalid.Error{Field: "tensor " + name, Want: "finite numbers", Got: fmt.Sprint(m.Data[i])}))
+					r.Err = cmp.Or(r.Err, error(&invalid.Error{
+						Field: "tensor " + name, Want: "finite numbers", Got: fmt.Sprint(m.Data[i]),
+					}))
 				}
 				return m
 			}

@@ -49,7 +49,10 @@ type Graph struct {
 
 // NewGraph returns a graph without ops.
 func NewGraph(samples, size, dims int) *Graph {
-	return &Graph{Images: dataset.NewMatrix[float32](samples, size*size*3), features: dataset.NewMatrix[float32](samples, dims), graph: G.NewGraph()}
+	return &Graph{
+		Images:   dataset.NewMatrix[float32](samples, size*size*3),
+		features: dataset.NewMatrix[float32](samples, dims), graph: G.NewGraph(),
+	}
 }
 
 // Output is the value of the last op, the features.
@@ -62,7 +65,8 @@ func (g *Graph) Compile() { g.vm = G.NewTapeMachine(g.graph) }
 
 // Input adds a node that reads data.
 func (g *Graph) Input(name string, data []float32, shape ...int) *G.Node {
-	return G.NewTensor(g.graph, tensor.Float32, len(shape), G.WithName(name), G.WithShape(shape...), G.WithValue(Dense(data, shape...)))
+	return G.NewTensor(g.graph, tensor.Float32, len(shape), G.WithName(name), G.WithShape(shape...),
+		G.WithValue(Dense(data, shape...)))
 }
 
 // Features returns the features of the Images, samples x D. They are valid until the next call.
@@ -106,7 +110,8 @@ func (o *op) Do(inputs ...G.Value) (G.Value, error) {
 }
 
 // Supported says which networks there are.
-const Supported = "The networks are ResNet-18, -34, -50, -101 and -152, DINOv2 without registers (small, base, large) and CLIP's image encoder."
+const Supported = "The networks are ResNet-18, -34, -50, -101 and -152, DINOv2 without registers (small, " +
+	"base, large) and CLIP's image encoder."
 
 // Reader takes tensors of known shapes from a file, and keeps the first error. Of the header of a file
 // it checks the shapes.
@@ -121,7 +126,10 @@ type Reader struct {
 
 // NewReader returns a reader of the tensors of a file.
 func NewReader(f *safetensors.File) *Reader {
-	r := &Reader{tensors: make(map[string]safetensors.Tensor, len(f.Tensors)), count: len(f.Tensors), header: f.HeaderOnly}
+	r := &Reader{
+		tensors: make(map[string]safetensors.Tensor, len(f.Tensors)), count: len(f.Tensors),
+		header: f.HeaderOnly,
+	}
 	for _, t := range f.Tensors {
 		r.tensors[t.Name] = t
 	}
@@ -136,7 +144,9 @@ func (r *Reader) Take(name string, shape ...int) []float32 {
 	t, ok := r.tensors[name]
 	delete(r.tensors, name)
 	e := &invalid.Error{
-		Field: fmt.Sprintf("tensor %q", name), Want: fmt.Sprintf("float32, float16 or bfloat16 of shape %v, as in %s", shape, r.Of), Hint: Supported,
+		Field: fmt.Sprintf("tensor %q", name),
+		Want:  fmt.Sprintf("float32, float16 or bfloat16 of shape %v, as in %s", shape, r.Of),
+		Hint:  Supported,
 	}
 	switch {
 	case !ok:
@@ -160,7 +170,9 @@ func (r *Reader) Take(name string, shape ...int) []float32 {
 func (r *Reader) Rest(unneeded func(name string) bool) {
 	for _, name := range slices.Sorted(maps.Keys(r.tensors)) {
 		if !unneeded(name) {
-			r.Err = cmp.Or(r.Err, error(&invalid.Error{Field: fmt.Sprintf("tensor %q", name), Want: "only tensors of " + r.Of, Hint: Supported}))
+			r.Err = cmp.Or(r.Err, error(&invalid.Error{
+				Field: fmt.Sprintf("tensor %q", name), Want: "only tensors of " + r.Of, Hint: Supported,
+			}))
 		}
 	}
 }
@@ -197,7 +209,10 @@ var namings = []naming{
 		},
 	},
 	{title: "a CLIP of Hugging Face", anchor: "vision_model.embeddings.patch_embedding.weight"},
-	{title: "a vision transformer of Hugging Face, as DINOv2", anchor: "embeddings.patch_embeddings.projection.weight"},
+	{
+		title:  "a vision transformer of Hugging Face, as DINOv2",
+		anchor: "embeddings.patch_embeddings.projection.weight",
+	},
 	{
 		title: "a vision transformer of timm or DINOv2's authors", anchor: "patch_embed.proj.weight",
 		rules: []rule{
@@ -268,8 +283,8 @@ func (m naming) rename(name string) string {
 	})
 }
 
-// Rename returns the tensors of the network in a file of weights, under the names of package resnet or vit, and
-// by the names of the file those that it needs. like is what the names look like. The error is an
+// Rename returns the tensors of the network in a file of weights, under the names of package resnet or vit,
+// and by the names of the file those that it needs. like is what the names look like. The error is an
 // *invalid.Error if they are those of no network that is known, or of several.
 func Rename(f *safetensors.File) (to *safetensors.File, needed map[string]bool, like string, err error) {
 	for _, m := range namings {
@@ -278,7 +293,10 @@ func Rename(f *safetensors.File) (to *safetensors.File, needed map[string]bool, 
 			continue
 		}
 		if len(prefixes) > 1 {
-			return nil, nil, "", &invalid.Error{Field: "tensors", Want: "one network", Got: "several, that begin with " + format.List(prefixes, "and"), Hint: "Keep one of them."}
+			return nil, nil, "", &invalid.Error{
+				Field: "tensors", Want: "one network",
+				Got: "several, that begin with " + format.List(prefixes, "and"), Hint: "Keep one of them.",
+			}
 		}
 		to, needed = &safetensors.File{Metadata: f.Metadata, HeaderOnly: f.HeaderOnly}, map[string]bool{}
 		for _, t := range f.Tensors {

@@ -144,7 +144,10 @@ func (t *Transform) fitStandardize(x dataset.Matrix[float32], rows []int) error 
 }
 
 func notFinite(dimension int) error {
-	return &invalid.Error{Field: "features", Want: "finite numbers", Got: fmt.Sprintf("NaN or infinity in dimension %d", dimension)}
+	return &invalid.Error{
+		Field: "features", Want: "finite numbers",
+		Got: fmt.Sprintf("NaN or infinity in dimension %d", dimension),
+	}
 }
 
 // Identity reports whether the transform leaves features unchanged.
@@ -156,7 +159,10 @@ func (t *Transform) check(dims int) error {
 		return nil
 	}
 	if want := max(len(t.Shift), t.Matrix.Rows); want != 0 && want != dims {
-		return &invalid.Error{Field: "features", Want: fmt.Sprintf("%d dimensions, as in training", want), Got: fmt.Sprint(dims)}
+		return &invalid.Error{
+			Field: "features", Want: fmt.Sprintf("%d dimensions, as in training", want),
+			Got: fmt.Sprint(dims),
+		}
 	}
 	return nil
 }
@@ -178,7 +184,9 @@ func (t *Transform) Apply(x dataset.Matrix[float32], rows []int) (dataset.Matrix
 }
 
 // blocks yields transformed copies of the rows of x, size at a time. A block is valid until the next.
-func (t *Transform) blocks(x dataset.Matrix[float32], rows []int, size int) iter.Seq[dataset.Matrix[float32]] {
+func (t *Transform) blocks(x dataset.Matrix[float32], rows []int,
+	size int,
+) iter.Seq[dataset.Matrix[float32]] {
 	return func(yield func(dataset.Matrix[float32]) bool) {
 		block := dataset.NewMatrix[float32](min(size, len(rows)), x.Cols)
 		spare := block // of whiten, which swaps them
@@ -244,7 +252,9 @@ func (t *Transform) applyRow(step Chain, x []float32) {
 //	((x - Shift) Scale) W + b = x (Scale W) + (b - (Shift Scale) W)
 //
 // Sums are in float64. Without such steps it returns W and b.
-func (t *Transform) Fold(w dataset.Matrix[float32], b []float32) (folded dataset.Matrix[float32], bias []float32, rest *Transform, err error) {
+func (t *Transform) Fold(w dataset.Matrix[float32],
+	b []float32,
+) (folded dataset.Matrix[float32], bias []float32, rest *Transform, err error) {
 	if err := t.check(w.Rows); err != nil {
 		return w, b, t, err
 	}
@@ -266,7 +276,9 @@ func (t *Transform) Fold(w dataset.Matrix[float32], b []float32) (folded dataset
 		case Whiten:
 			wide := mat.NewDense(w.Rows, w.Cols, dataset.Convert[float64](w).Data)
 			wide.Mul(mat.NewDense(w.Rows, w.Rows, dataset.Convert[float64](t.Matrix).Data), wide)
-			w = dataset.Convert[float32](dataset.Matrix[float64]{Rows: w.Rows, Cols: w.Cols, Data: wide.RawMatrix().Data})
+			w = dataset.Convert[float32](dataset.Matrix[float64]{
+				Rows: w.Rows, Cols: w.Cols, Data: wide.RawMatrix().Data,
+			})
 		default:
 			before := *t
 			before.Chain = Chain(strings.Join(steps, ","))
@@ -283,7 +295,9 @@ const DefaultRidge = 2
 // fitWhiten fits P = (X'X + g I)^(-1/2) sqrt(n) on the rows, transformed by t so far.
 func (t *Transform) fitWhiten(ridge float64, x dataset.Matrix[float32], rows []int) error {
 	if !(ridge >= 0 && numeric.Finite(ridge)) {
-		return &invalid.Error{Field: "ridge", Want: "a finite number above 0, or 0 for the default", Got: fmt.Sprint(ridge)}
+		return &invalid.Error{
+			Field: "ridge", Want: "a finite number above 0, or 0 for the default", Got: fmt.Sprint(ridge),
+		}
 	}
 	a := t.gram(x, rows)
 	if ridge == 0 {
@@ -322,7 +336,9 @@ func Gram(x dataset.Matrix[float32], rows []int) *mat.SymDense {
 // gram is Gram of the transformed rows.
 func (t *Transform) gram(x dataset.Matrix[float32], rows []int) *mat.SymDense {
 	a := mat.NewSymDense(x.Cols, nil)
-	wide := blas64.General{Cols: x.Cols, Stride: x.Cols, Data: make([]float64, min(fitBlock, len(rows))*x.Cols)}
+	wide := blas64.General{
+		Cols: x.Cols, Stride: x.Cols, Data: make([]float64, min(fitBlock, len(rows))*x.Cols),
+	}
 	for block := range t.blocks(x, rows, fitBlock) {
 		for i, v := range block.Data {
 			wide.Data[i] = float64(v)
@@ -348,7 +364,9 @@ func inverseRoot(a *mat.SymDense, least float64) (*mat.SymDense, error) {
 	n := a.SymmetricDim()
 	kappa := mat.Norm(a, 1) / least // the 1-norm bounds the greatest eigenvalue
 	parameter := 1 - 1/kappa
-	tooSmall := &invalid.Error{Field: "ridge", Want: "one large enough for the features", Got: fmt.Sprint(least)}
+	tooSmall := &invalid.Error{
+		Field: "ridge", Want: "one large enough for the features", Got: fmt.Sprint(least),
+	}
 	if parameter == 1 { // by rounding
 		return nil, tooSmall
 	}

@@ -12,7 +12,8 @@ func update(value, grad, mean, square []float32, rate, unbias float32) {
 	vectors := 0
 	if cpu.X86.HasAVX {
 		vectors = len(value) &^ 7
-		updateAVX(value[:vectors], grad[:vectors], mean[:vectors], square[:vectors], rate, unbias, 1-beta1, 1-beta2, epsilon)
+		updateAVX(value[:vectors], grad[:vectors], mean[:vectors], square[:vectors], rate, unbias, 1-beta1,
+			1-beta2, epsilon)
 	}
 	updateEach(value[vectors:], grad[vectors:], mean[vectors:], square[vectors:], rate, unbias)
 }

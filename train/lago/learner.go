@@ -44,7 +44,9 @@ func (s *Settings) Learn(e method.Examples, seed uint64) (method.Learner, error)
 	}
 	l.model = &model.LAGO{Config: c, Params: params, Semantic: e.Groups}
 	if c.FreezePrior {
-		l.model.Prior = dataset.Convert[float32](dataset.Matrix[float64]{Rows: 1, Cols: e.U.Cols, Data: l.classes.P}).Data
+		l.model.Prior = dataset.Convert[float32](dataset.Matrix[float64]{
+			Rows: 1, Cols: e.U.Cols, Data: l.classes.P,
+		}).Data
 	}
 	l.adamW = newAdam(s.LR, []float64{1, s.BiasFactor}, len(params.W.Data), len(params.B))
 	if l.w, err = model.NewWMachine(c, l.classes, params, l.batch()); err != nil || !c.Variant.Learned() {
@@ -125,7 +127,9 @@ type machine interface {
 
 // phase runs steps of a machine on batches of shuffled examples, which fill copies by their
 // places, and averages the terms over samples.
-func (l *learner) phase(name string, epoch int, m machine, solver *adam, fill func(places []int)) (method.Phase, error) {
+func (l *learner) phase(name string, epoch int, m machine, solver *adam,
+	fill func(places []int),
+) (method.Phase, error) {
 	p := method.Phase{Name: name}
 	order := epoch << 8 // each phase has another
 	if name == "V" {

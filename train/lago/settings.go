@@ -79,10 +79,13 @@ func (s *Settings) Settings() setting.List {
 		s.only(learned, s.number("lr_v", &s.LRV, setting.Positive, 0.1).
 			In(setting.Training).Describe("`RATE` learning rate of the group assignment V"), 0.01, 0.1, 1.),
 		zeta,
-		s.only(model.VariantInfo.Free, setting.Whole("k", &s.K, 0, setting.Between(0, int(setting.Count.Most))).
-			Describe(fmt.Sprintf("`K` number of groups; 0 takes %d, or the number of attributes if that is smaller", defaultK)),
+		s.only(model.VariantInfo.Free,
+			setting.Whole("k", &s.K, 0, setting.Between(0, int(setting.Count.Most))).
+				Describe(fmt.Sprintf("`K` number of groups; 0 takes %d, or the number of "+
+					"attributes if that is smaller", defaultK)),
 			1, 10, 20, 30, 40, 60).AtMostAttributes(),
-		s.only(model.VariantInfo.HasGroupPenalty, s.number("psi", &s.Psi, setting.NotNegative, 0).Noted("0.0001").
+		s.only(model.VariantInfo.HasGroupPenalty, s.number("psi", &s.Psi, setting.NotNegative, 0).
+			Noted("0.0001").
 			Describe("`VALUE` weight of the group penalty, which keeps V near the semantic groups (Eq. 6)"),
 			1e-5, 1e-4, 1e-3, 1e-2),
 		s.number("alpha", &s.Alpha, setting.NotNegative, 0.1).
@@ -91,21 +94,26 @@ func (s *Settings) Settings() setting.List {
 		setting.Choice("prior", &s.Prior, model.Uniform, model.Priors...).
 			Describe("attribute prior p(a)").Try(setting.All(model.Priors...)...),
 		setting.Switch("freeze_prior", &s.FreezePrior, true).
-			Describe("p(a) is the mean over the train classes, also in evaluation; otherwise over the candidate classes, as in the paper"),
+			Describe("p(a) is the mean over the train classes, also in evaluation; otherwise over the " +
+				"candidate classes, as in the paper"),
 		setting.Number("smoothing", &s.Smoothing, -1, smoothing).
-			Describe("`S` label smoothing of descriptions d, S + (1 - 3 S) d; -1 takes 0.1 where they are said in words such as yes and no, otherwise 0").
+			Describe("`S` label smoothing of descriptions d, S + (1 - 3 S) d; -1 takes 0.1 where they are "+
+				"said in words such as yes and no, otherwise 0").
 			Try(0, 0.02, 0.05, 0.1),
 		setting.Choice("complement", &s.Complement, model.Const, model.Complements...).
 			Describe("none-of-group term p(ac|x); none leaves it out"),
 		setting.Whole("batch", &s.Batch, 0, setting.Between(0, int(setting.Count.Most))).In(setting.Training).
-			Describe(fmt.Sprintf("`N` samples per step; 0 takes %d, with few training samples down to %d, so that an epoch has at least %d steps",
+			Describe(fmt.Sprintf("`N` samples per step; 0 takes %d, with few training samples down to %d, "+
+				"so that an epoch has at least %d steps",
 				mostBatch, leastBatch, leastSteps)),
 	}
 }
 
 // only marks a setting of the variants of which something holds. A search, which keeps the variant,
 // tries the values where it is one of them.
-func (s *Settings) only(holds func(model.VariantInfo) bool, of setting.Setting, values ...any) setting.Setting {
+func (s *Settings) only(holds func(model.VariantInfo) bool, of setting.Setting,
+	values ...any,
+) setting.Setting {
 	names := model.VariantsWith(holds)
 	which := "method " + string(names[0])
 	if len(names) > 1 {

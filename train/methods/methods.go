@@ -41,14 +41,24 @@ var All = []Entry{
 		Name: LAGO, Title: "LAGO", New: with(lago.New, model.SemanticHard), Seeded: true,
 		Correction: model.Correction{Kind: model.Subtract, Omega: 0.5}, Logarithms: true,
 	},
-	{Name: "dap", Title: "DAP", New: func() method.Method { return dap.New() }, Correction: subtracted, Logarithms: true},
+	{Name: "dap", Title: "DAP", New: func() method.Method {
+		return dap.New()
+	}, Correction: subtracted, Logarithms: true},
 	{Name: "ale", Title: "ALE", New: with(ranking.New, ranking.ALE), Seeded: true, Correction: uncorrected},
-	{Name: "eszsl", Title: "ESZSL", New: func() method.Method { return eszsl.New() }, Closed: true, Correction: standardised},
-	{Name: "sync", Title: "SynC", New: func() method.Method { return synclassifier.New() }, Correction: standardised},
+	{Name: "eszsl", Title: "ESZSL", New: func() method.Method {
+		return eszsl.New()
+	}, Closed: true, Correction: standardised},
+	{Name: "sync", Title: "SynC", New: func() method.Method {
+		return synclassifier.New()
+	}, Correction: standardised},
 	{Name: "sje", Title: "SJE", New: with(ranking.New, ranking.SJE), Seeded: true, Correction: uncorrected},
-	{Name: "devise", Title: "DeViSE", New: with(ranking.New, ranking.DeViSE), Seeded: true, Correction: uncorrected},
 	{
-		Name: "kernel", Title: "Kernel alignment", New: func() method.Method { return kernelalign.New() }, Seeded: true,
+		Name: "devise", Title: "DeViSE", New: with(ranking.New, ranking.DeViSE), Seeded: true,
+		Correction: uncorrected,
+	},
+	{
+		Name: "kernel", Title: "Kernel alignment", New: func() method.Method { return kernelalign.New() },
+		Seeded:     true,
 		Correction: uncorrected,
 	},
 }
@@ -253,7 +263,8 @@ func (m Named) CorrectedSettings(c *model.Correction) setting.List {
 	e := m.entry()
 	return append(m.Settings(),
 		setting.Choice("correction", &c.Kind, e.Correction.Kind, e.kinds()...).
-			Describe("correction of the scores by those of seen classes: none, evidence (their mean is subtracted) or standardise").
+			Describe("correction of the scores by those of seen classes: none, evidence (their mean is "+
+				"subtracted) or standardise").
 			Try(setting.All(e.kinds()...)...),
 		setting.OneOf("omega", &c.Omega, e.Correction.Omega, omegas...).
 			If(c.Kind != model.NoCorrection, "corrections evidence and standardise").

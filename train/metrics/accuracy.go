@@ -46,7 +46,9 @@ func Confuse(scores dataset.Matrix[float32], labels []int) (Confusion, error) {
 	for i, label := range labels {
 		row := scores.Row(i)
 		if slices.ContainsFunc(row, func(v float32) bool { return v != v }) {
-			return nil, &invalid.Error{Field: fmt.Sprintf("scores of sample %d", i), Want: "numbers", Got: "NaN"}
+			return nil, &invalid.Error{
+				Field: fmt.Sprintf("scores of sample %d", i), Want: "numbers", Got: "NaN",
+			}
 		}
 		counts[[2]int{label, Argmax(row)}]++
 	}
@@ -124,8 +126,8 @@ func (t Tally) Accuracy() Accuracy {
 	return Accuracy{a.PerClass / float64(classes), float64(right) / float64(samples)}
 }
 
-// Interval is that of the accuracy per class. That of a single class, which says nothing about other classes, is
-// over its samples: the exact binomial one (Clopper and Pearson 1934).
+// Interval is that of the accuracy per class. That of a single class, which says nothing about other classes,
+// is over its samples: the exact binomial one (Clopper and Pearson 1934).
 func (t Tally) Interval() Interval {
 	recall := t.Recall()
 	if len(numbers(recall)) != 1 {
@@ -167,12 +169,16 @@ func rank(row []float32, class int) int {
 // CheckScores returns an *invalid.Error unless there are scores, and all are finite.
 func CheckScores(scores dataset.Matrix[float32]) error {
 	if scores.Rows < 1 || scores.Cols < 1 {
-		return &invalid.Error{Field: "scores", Want: "at least one sample and one class", Got: fmt.Sprintf("%d x %d", scores.Rows, scores.Cols)}
+		return &invalid.Error{
+			Field: "scores", Want: "at least one sample and one class",
+			Got: fmt.Sprintf("%d x %d", scores.Rows, scores.Cols),
+		}
 	}
 	if i := numeric.NotFinite(scores.Data); i >= 0 {
 		return &invalid.Error{
 			Field: "scores", Want: "finite numbers",
-			Got: fmt.Sprintf("%v for sample %d and class %d, counted from 0", scores.Data[i], i/scores.Cols, i%scores.Cols),
+			Got: fmt.Sprintf("%v for sample %d and class %d, counted from 0", scores.Data[i], i/scores.Cols,
+				i%scores.Cols),
 		}
 	}
 	return nil
@@ -181,15 +187,22 @@ func CheckScores(scores dataset.Matrix[float32]) error {
 // CheckLabels returns an *invalid.Error unless labels are one per sample, each from 0 to classes-1.
 func CheckLabels(labels []int, samples, classes int) error {
 	if len(labels) != samples {
-		return &invalid.Error{Field: "labels", Want: fmt.Sprintf("%d, one per sample of the scores", samples), Got: fmt.Sprint(len(labels))}
+		return &invalid.Error{
+			Field: "labels", Want: fmt.Sprintf("%d, one per sample of the scores", samples),
+			Got: fmt.Sprint(len(labels)),
+		}
 	}
 	for i, z := range labels {
 		if z >= 0 && z < classes {
 			continue
 		}
-		e := &invalid.Error{Field: "labels", Want: fmt.Sprintf("classes from 0 to %d", classes-1), Got: fmt.Sprintf("%d for sample %d", z, i)}
+		e := &invalid.Error{
+			Field: "labels", Want: fmt.Sprintf("classes from 0 to %d", classes-1),
+			Got: fmt.Sprintf("%d for sample %d", z, i),
+		}
 		if slices.Contains(labels, classes) && !slices.Contains(labels, 0) {
-			e.Hint = fmt.Sprintf("There is a %d and no 0: labels that count from 1 need --index-from 1.", classes)
+			e.Hint = fmt.Sprintf("There is a %d and no 0: labels that count from 1 need --index-from 1.",
+				classes)
 		}
 		return e
 	}

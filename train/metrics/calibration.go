@@ -39,7 +39,8 @@ func NLL(scores dataset.Matrix[float32], labels []int, temperature float64) floa
 	return total / float64(len(labels))
 }
 
-// LogProbabilities returns the logs of probabilities: scores of temperature 1. Zeros become the log of the smallest float32.
+// LogProbabilities returns the logs of probabilities: scores of temperature 1. Zeros become the log of the
+// smallest float32.
 func LogProbabilities(p dataset.Matrix[float32]) dataset.Matrix[float32] {
 	scores := dataset.NewMatrix[float32](p.Rows, p.Cols)
 	for i, v := range p.Data {
@@ -50,7 +51,8 @@ func LogProbabilities(p dataset.Matrix[float32]) dataset.Matrix[float32] {
 
 var (
 	errAllRight           = errors.New("all predictions are right, so the likelihood has no maximum")
-	errNoBetterThanChance = errors.New("on average the true class scores no higher than the others, so the likelihood has no maximum")
+	errNoBetterThanChance = errors.New("on average the true class scores no higher than the others, so the " +
+		"likelihood has no maximum")
 )
 
 // FitTemperature returns the temperature T whose softmax(s/T) gives the labels the
@@ -80,7 +82,9 @@ func FitTemperature(scores dataset.Matrix[float32], labels []int) (float64, erro
 		}
 		low, high = high, 2*high
 	}
-	return 1 / root(low, high, func(b float64) (slope, curvature float64) { return slopes(scores, labels, b) }), nil
+	return 1 / root(low, high, func(b float64) (slope, curvature float64) {
+		return slopes(scores, labels, b)
+	}), nil
 }
 
 // tolerance is the relative precision of the temperature and of sums of accuracies.

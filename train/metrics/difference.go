@@ -65,7 +65,10 @@ func percentiles(resamples []float64) Interval {
 		return Interval{math.NaN(), math.NaN()}
 	}
 	slices.Sort(resamples)
-	return Interval{stat.Quantile(0.025, stat.Empirical, resamples, nil), stat.Quantile(0.975, stat.Empirical, resamples, nil)}
+	return Interval{
+		stat.Quantile(0.025, stat.Empirical, resamples, nil),
+		stat.Quantile(0.975, stat.Empirical, resamples, nil),
+	}
 }
 
 // resample returns a statistic of the means of several sets of classes for each resample of each; nil if a
@@ -118,11 +121,11 @@ type Crossed struct {
 	Difference     float64
 }
 
-// CrossedDifference is the mean of differences whose classes and clusters are both random: a class is in several
-// clusters, one for each partition of the classes, and a cluster has several classes. The interval is that of
-// the pigeonhole bootstrap (Owen, Annals of Applied Statistics 1, 2007), which resamples classes and clusters
-// independently and weighs each difference by the product of how often both were drawn. P is twice the share of
-// resamples on the other side of 0.
+// CrossedDifference is the mean of differences whose classes and clusters are both random: a class is in
+// several clusters, one for each partition of the classes, and a cluster has several classes. The interval is
+// that of the pigeonhole bootstrap (Owen, Annals of Applied Statistics 1, 2007), which resamples classes and
+// clusters independently and weighs each difference by the product of how often both were drawn. P is twice
+// the share of resamples on the other side of 0.
 func CrossedDifference(list []Crossed) Difference {
 	var classes, clusters int
 	d := Difference{}

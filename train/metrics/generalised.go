@@ -68,7 +68,10 @@ func (s Sides) Check(labels []int) error {
 		}
 	}
 	if unseen == 0 || unseen == len(labels) {
-		return &invalid.Error{Field: "labels", Want: "samples of seen and of unseen classes", Got: fmt.Sprintf("%d and %d", len(labels)-unseen, unseen)}
+		return &invalid.Error{
+			Field: "labels", Want: "samples of seen and of unseen classes",
+			Got: fmt.Sprintf("%d and %d", len(labels)-unseen, unseen),
+		}
 	}
 	return nil
 }
@@ -146,18 +149,24 @@ type GeneralisedInterval struct {
 // Interval returns the intervals of At. They do not include how gamma was chosen.
 func (s *Stacking) Interval(gamma float64) GeneralisedInterval {
 	sides := s.recall(gamma)
-	return GeneralisedInterval{ClassInterval(sides[0]), ClassInterval(sides[1]), percentiles(s.harmonic(gamma))}
+	return GeneralisedInterval{
+		ClassInterval(sides[0]), ClassInterval(sides[1]), percentiles(s.harmonic(gamma)),
+	}
 }
 
 // harmonic has the harmonic mean with a gamma for each resample of the classes.
 func (s *Stacking) harmonic(gamma float64) []float64 {
 	sides := s.recall(gamma)
-	return resample(func(means []float64) float64 { return harmonicMean(means[0], means[1]) }, sides[0], sides[1])
+	return resample(func(means []float64) float64 {
+		return harmonicMean(means[0], means[1])
+	}, sides[0], sides[1])
 }
 
 // Difference is the harmonic mean with a gamma minus that of other scores of the same samples with
 // another, and its interval over classes, which are resampled alike.
-func (s *Stacking) Difference(gamma float64, other *Stacking, otherGamma float64) (mean float64, interval Interval) {
+func (s *Stacking) Difference(gamma float64, other *Stacking,
+	otherGamma float64,
+) (mean float64, interval Interval) {
 	resamples := s.harmonic(gamma)
 	for i, h := range other.harmonic(otherGamma) {
 		resamples[i] -= h

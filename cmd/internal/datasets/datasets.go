@@ -51,8 +51,10 @@ func (r Report) Tables() []*table.Table {
 	if d := r.Data; r.OK {
 		found = d.Name + ": " + found
 		t.Note("checked: %s of %s, %s, %s, %s into train, val and test, %s of seen classes held out",
-			format.Count(d.Features.Rows, "sample"), format.Count(d.Features.Cols, "feature"), format.Count(len(d.Classes), "class"),
-			inGroups(len(d.Attributes), len(d.Groups)), format.Count(len(d.Splits()), "split"), format.Count(len(d.TestSeen), "sample"))
+			format.Count(d.Features.Rows, "sample"), format.Count(d.Features.Cols,
+				"feature"), format.Count(len(d.Classes), "class"),
+			inGroups(len(d.Attributes), len(d.Groups)), format.Count(len(d.Splits()),
+				"split"), format.Count(len(d.TestSeen), "sample"))
 		t.Note("%s", missingNote(r.Missing))
 		for _, text := range doubtNotes(r.Doubts) {
 			t.Note("%s", text)
@@ -70,13 +72,16 @@ func doubtNotes(d *check.Doubts) (notes []string) {
 		notes = append(notes, "doubtful: "+doubt.String())
 	}
 	if d.Far > len(d.Most) {
-		notes = append(notes, fmt.Sprintf("doubtful: %d entries in all differ from what is expected by more than a half; --doubts FILE writes them", d.Far))
+		notes = append(notes, fmt.Sprintf("doubtful: %d entries in all differ from what is expected by "+
+			"more than a half; --doubts FILE writes them", d.Far))
 	}
 	if d.Given < impute.LeastGiven {
-		notes = append(notes, fmt.Sprintf("imputed: only %s of the entries are given, so that incomplete candidates complete each other", format.Percent(d.Given)))
+		notes = append(notes, fmt.Sprintf("imputed: only %s of the entries are given, so that incomplete "+
+			"candidates complete each other", format.Percent(d.Given)))
 	}
 	if !d.Whole {
-		notes = append(notes, "imputed: there are too many classes and attributes to take all together; each 100 attributes in a row are taken by themselves")
+		notes = append(notes, "imputed: there are too many classes and attributes to take all together; "+
+			"each 100 attributes in a row are taken by themselves")
 	}
 	return notes
 }
@@ -114,12 +119,14 @@ func missingNote(m *check.Missing) string {
 
 // Tables has one data set per line, and what is wrong with those that are not usable.
 func (l Listing) Tables() []*table.Table {
-	t := table.New("", "data set", "layout", "samples x features", "train / val / test classes", "attributes / groups", "status").Right(3, 4, 5)
+	t := table.New("", "data set", "layout", "samples x features", "train / val / test classes",
+		"attributes / groups", "status").Right(3, 4, 5)
 	for _, e := range l.Datasets {
 		switch {
 		case e.Usable:
 			t.Row(e.Name, cmp.Or(e.Layout, "generated"), fmt.Sprintf("%d x %d", e.Samples, e.Dimensions),
-				fmt.Sprintf("%d/%d/%d", e.Train, e.Val, e.Test), fmt.Sprintf("%d/%d", e.Attributes, e.Groups), "usable")
+				fmt.Sprintf("%d/%d/%d", e.Train, e.Val, e.Test), fmt.Sprintf("%d/%d", e.Attributes,
+					e.Groups), "usable")
 		case e.Problems == 0:
 			t.Row(e.Name, "-", "-", "-", "-", "no data set")
 		default:
@@ -127,17 +134,21 @@ func (l Listing) Tables() []*table.Table {
 			t.Note("%s: %s", e.Name, e.Problem)
 		}
 	}
-	return []*table.Table{t.Note("Folders are in %s; others: lago-train dataset fetch cub, awa2 or sun.", l.DataDir)}
+	return []*table.Table{
+		t.Note("Folders are in %s; others: lago-train dataset fetch cub, awa2 or sun.", l.DataDir),
+	}
 }
 
 // Tables has one table each of subsets, groups and classes.
 func (s Summary) Tables() []*table.Table {
 	subsets := table.New(strings.Join([]string{
-		fmt.Sprintf("%s: %s of %s, %s each", s.Name, format.Count(s.Samples, "sample"), format.Count(len(s.Classes), "class"), format.Count(s.Dimensions, "feature")),
+		fmt.Sprintf("%s: %s of %s, %s each", s.Name, format.Count(s.Samples, "sample"),
+			format.Count(len(s.Classes), "class"), format.Count(s.Dimensions, "feature")),
 		"source: " + s.Source,
 		"fingerprint: " + s.Fingerprint,
 		fmt.Sprintf("descriptions: %s; %d missing", inGroups(s.Attributes, len(s.Groups)), s.Undescribed),
-		fmt.Sprintf("held out for generalised zero-shot learning: %s of seen classes", format.Count(s.HeldOut, "sample")),
+		fmt.Sprintf("held out for generalised zero-shot learning: %s of seen classes",
+			format.Count(s.HeldOut, "sample")),
 	}, "\n"), "subset", "classes", "samples", "min per class", "median", "max")
 	for _, p := range s.Subsets {
 		subsets.Row(p.Name, p.Classes, p.Samples, p.Min, p.Median, p.Max)
@@ -182,7 +193,8 @@ func (r Described) Tables() []*table.Table {
 	return []*table.Table{read, r.written()}
 }
 
-// valuesOf lists the first values of a trait with the numbers of their classes, and counts those of one class.
+// valuesOf lists the first values of a trait with the numbers of their classes, and counts those of one
+// class.
 func valuesOf(t descriptions.Trait) string {
 	const most = 8
 	var texts []string
@@ -206,12 +218,15 @@ func valuesOf(t descriptions.Trait) string {
 }
 
 func (r Described) written() *table.Table {
-	t := table.New(fmt.Sprintf("%s: %s described by %s, in %s", r.Name, format.Count(r.Classes, "class"), format.Count(r.Attributes, "attribute"), r.Dir))
-	t.Note("added: %s, %s", format.Count(r.AddedClasses, "class"), format.Count(r.AddedAttributes, "attribute"))
+	t := table.New(fmt.Sprintf("%s: %s described by %s, in %s", r.Name, format.Count(r.Classes, "class"),
+		format.Count(r.Attributes, "attribute"), r.Dir))
+	t.Note("added: %s, %s", format.Count(r.AddedClasses, "class"),
+		format.Count(r.AddedAttributes, "attribute"))
 	if r.Attributes == 0 {
 		return t.Note("attributes are added by one of").
 			Note("  lago-train dataset describe %s --like OTHER         those of a similar data set", r.As).
-			Note("  lago-train dataset describe %s --from traits.csv    those of a table with a line per class", r.As).
+			Note("  lago-train dataset describe %s --from traits.csv    those of a "+
+				"table with a line per class", r.As).
 			Note("  lago-train serve %s                                 entered on a page", r.As).
 			Note("  lines NAME,GROUP in attributes.csv; then dataset describe again")
 	}
@@ -224,9 +239,11 @@ func (r Described) written() *table.Table {
 	}
 	switch {
 	case r.Drafts > 0:
-		t.Note("drafts: %s of classes are to be checked on the page", format.Count(r.Drafts, "group")).Note("next: lago-train serve %s", r.As)
+		t.Note("drafts: %s of classes are to be checked on the page", format.Count(r.Drafts, "group")).
+			Note("next: lago-train serve %s", r.As)
 	case r.Missing > 0:
-		t.Note("next: lago-train serve %s   # or fill in classes.csv, or lago-train dataset describe %[1]s --prompt", r.As)
+		t.Note("next: lago-train serve %s   # or fill in classes.csv, or lago-train "+
+			"dataset describe %[1]s --prompt", r.As)
 	}
 	return t.Note("then: lago-train dataset check %s   # names the next step", r.As)
 }
@@ -236,7 +253,9 @@ func (o Order) Tables() (tables []*table.Table) {
 	for _, of := range []struct {
 		title, column string
 		questions     []check.Question
-	}{{"groups, each asked whole", "group", o.Groups}, {"attributes, asked one by one", "attribute", o.Attributes}} {
+	}{{"groups, each asked whole", "group", o.Groups}, {
+		"attributes, asked one by one", "attribute", o.Attributes,
+	}} {
 		if len(of.questions) == 0 {
 			continue
 		}
@@ -251,7 +270,8 @@ func (o Order) Tables() (tables []*table.Table) {
 		tables = append(tables, t)
 	}
 	if !o.Measured && len(tables) > 0 {
-		tables[len(tables)-1].Note("The order is that of the file: it is measured from ten described classes on.")
+		tables[len(tables)-1].Note("The order is that of the file: it is measured from ten " +
+			"described classes on.")
 	}
 	return tables
 }
@@ -269,7 +289,8 @@ func (p Prompts) Tables() (tables []*table.Table) {
 
 // Tables say where the folder is.
 func (c Converted) Tables() []*table.Table {
-	return []*table.Table{table.New(fmt.Sprintf("%s, with %s, written to %s", c.Name, format.Count(c.Splits, "split"), c.Dir)).
+	return []*table.Table{table.New(fmt.Sprintf("%s, with %s, written to %s", c.Name,
+		format.Count(c.Splits, "split"), c.Dir)).
 		Note("read again and found to be the same: fingerprint %s", c.Fingerprint)}
 }
 
@@ -320,10 +341,13 @@ func splitTable(r check.SplitReport) *table.Table {
 		}
 	}
 	if len(r.Uncovered) > 0 {
-		t.Note("attributes of val or test classes that no train class has: %s", strings.Join(r.Uncovered, ", "))
+		t.Note("attributes of val or test classes that no train class has: %s",
+			strings.Join(r.Uncovered, ", "))
 	}
 	if r.HeldOutUnseen > 0 {
-		t.Note("%s of test classes held out as samples of seen classes: change test_seen in labels.csv, or leave these classes seen", format.Count(r.HeldOutUnseen, "sample"))
+		t.Note("%s of test classes held out as samples of seen classes: change test_seen in "+
+			"labels.csv, or leave these classes seen", format.Count(r.HeldOutUnseen, "sample"))
 	}
-	return t.Note("not checked: whether the network that computed the features was trained on test classes (most networks know those of ImageNet)")
+	return t.Note("not checked: whether the network that computed the features was trained on test classes " +
+		"(most networks know those of ImageNet)")
 }

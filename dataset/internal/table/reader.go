@@ -154,7 +154,10 @@ func separatorOf(line string) byte {
 // io.EOF at the end, and otherwise an *invalid.Error after which nothing more can be read.
 func (r *Reader) Read() ([]string, error) {
 	if r.other.Name != "" {
-		return nil, &invalid.Error{Where: r.file, Want: "a CSV file", Got: r.other.Name, Hint: cmp.Or(r.other.Hint, "Save a spreadsheet as CSV.")}
+		return nil, &invalid.Error{
+			Where: r.file, Want: "a CSV file", Got: r.other.Name,
+			Hint: cmp.Or(r.other.Hint, "Save a spreadsheet as CSV."),
+		}
 	}
 	for {
 		cells, err := r.read()
@@ -207,10 +210,14 @@ func (r *Reader) withPoint(cell string) (string, error) {
 		}
 	}
 	both := large && strings.Contains(cell, ",") && strings.Contains(cell, ".")
-	if both || r.comma != "" && r.point != "" && (thousands.MatchString(r.comma) || thousands.MatchString(r.point)) {
+	if both || r.comma != "" && r.point != "" &&
+		(thousands.MatchString(r.comma) || thousands.MatchString(r.point)) {
 		return "", &invalid.Error{
-			Where: r.file, Field: fmt.Sprintf("line %d", r.Line), Want: "numbers with one decimal sign, a comma or a point",
-			Got: strings.Join(slices.DeleteFunc([]string{r.comma, r.point}, func(s string) bool { return s == "" }), " and "), Hint: "Write them without separators of thousands.",
+			Where: r.file, Field: fmt.Sprintf("line %d", r.Line),
+			Want: "numbers with one decimal sign, a comma or a point",
+			Got: strings.Join(slices.DeleteFunc([]string{r.comma, r.point}, func(s string) bool {
+				return s == ""
+			}), " and "), Hint: "Write them without separators of thousands.",
 		}
 	}
 	if decimalComma.MatchString(cell) {
@@ -225,7 +232,9 @@ func (r *Reader) read() ([]string, error) {
 	switch parse := (*csv.ParseError)(nil); {
 	case r.bound.full():
 		want := fmt.Sprintf("lines of at most %s and %d cells", format.Bytes(maxRecord), maxCells)
-		return nil, &invalid.Error{Where: r.file, Field: fmt.Sprintf("line %d", r.Line+1), Want: want, Got: "a longer one"}
+		return nil, &invalid.Error{
+			Where: r.file, Field: fmt.Sprintf("line %d", r.Line+1), Want: want, Got: "a longer one",
+		}
 	case err == nil:
 		var first, second int
 		r.Line, first = r.csv.FieldPos(0)
@@ -239,7 +248,8 @@ func (r *Reader) read() ([]string, error) {
 		return nil, err
 	case errors.As(err, &parse):
 		return nil, &invalid.Error{
-			Where: r.file, Field: fmt.Sprintf("line %d, character %d", r.before+parse.Line, parse.Column), Want: "cells that are quoted whole or not at all", Got: "another quote",
+			Where: r.file, Field: fmt.Sprintf("line %d, character %d", r.before+parse.Line, parse.Column),
+			Want: "cells that are quoted whole or not at all", Got: "another quote",
 			Hint: `Write "" for a quote inside a cell, and commas between cells.`,
 		}
 	}

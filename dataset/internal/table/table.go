@@ -66,7 +66,9 @@ func (r Row) Raw(column int) string {
 // Read reads the file at path. It reports what is wrong with it to problems, and returns nil if there is no
 // table with a header and at least one line, if lines have another width than the header, or if that lacks
 // required columns or has others than these and the optional ones.
-func Read(ctx context.Context, path string, problems *invalid.List, required []string, optional ...string) *Table {
+func Read(ctx context.Context, path string, problems *invalid.List, required []string,
+	optional ...string,
+) *Table {
 	text, err := fileio.ReadFile(ctx, path, maxSize)
 	if err != nil {
 		if e := (*invalid.Error)(nil); errors.Is(err, fs.ErrNotExist) && errors.As(err, &e) {
@@ -84,12 +86,16 @@ func Read(ctx context.Context, path string, problems *invalid.List, required []s
 }
 
 // ParseWith is Read of text; file is its name in errors.
-func ParseWith(file string, text io.Reader, problems *invalid.List, required []string, optional ...string) *Table {
+func ParseWith(file string, text io.Reader, problems *invalid.List, required []string,
+	optional ...string,
+) *Table {
 	return ParseAfter(0, file, text, problems, required, optional...)
 }
 
 // ParseAfter is ParseWith of a part of a file, behind a number of lines.
-func ParseAfter(lines int, file string, text io.Reader, problems *invalid.List, required []string, optional ...string) *Table {
+func ParseAfter(lines int, file string, text io.Reader, problems *invalid.List, required []string,
+	optional ...string,
+) *Table {
 	r := NewReader(file, text)
 	r.before += lines
 	t := parse(r, problems)
@@ -116,7 +122,10 @@ func parse(r *Reader, problems *invalid.List) *Table {
 			break
 		}
 		if slices.ContainsFunc(cells, func(cell string) bool { return !utf8.ValidString(cell) }) {
-			err = &invalid.Error{Where: file, Field: fmt.Sprintf("line %d", r.Line), Want: "text in UTF-8", Got: "another encoding", Hint: asUTF8}
+			err = &invalid.Error{
+				Where: file, Field: fmt.Sprintf("line %d", r.Line), Want: "text in UTF-8",
+				Got: "another encoding", Hint: asUTF8,
+			}
 		}
 		if err != nil {
 			problems.AddError(err)
@@ -132,19 +141,29 @@ func parse(r *Reader, problems *invalid.List) *Table {
 		default:
 			t.Rows = append(t.Rows, Row{r.Line, cells, r.commas})
 			if all += len(cells); all > maxTable {
-				problems.AddError(&invalid.Error{Where: file, Want: fmt.Sprintf("at most %d cells", maxTable), Got: "more", Hint: "Leave out lines and columns that are not needed."})
+				problems.AddError(&invalid.Error{
+					Where: file, Want: fmt.Sprintf("at most %d cells", maxTable), Got: "more",
+					Hint: "Leave out lines and columns that are not needed.",
+				})
 				return nil
 			}
 		}
 	}
 	switch below := t.Rows[:min(1, len(t.Rows))]; {
 	case t.Columns == nil:
-		problems.AddError(&invalid.Error{Where: file, Want: "a header with the names of the columns", Got: "an empty file"})
-	case len(t.Rows) == 0:
-		problems.AddError(&invalid.Error{Where: file, Want: "at least one line below the header", Got: "none"})
-	case len(t.Columns) == 1 && !slices.ContainsFunc(below, func(row Row) bool { return len(row.Cells) <= min(r.first, 2) }):
 		problems.AddError(&invalid.Error{
-			Where: file, Field: place(1, ""), Want: "the names of the columns", Got: invalid.Quote(t.Columns[0]) + " alone, as in a title", Hint: "Remove what is above the names.",
+			Where: file, Want: "a header with the names of the columns", Got: "an empty file",
+		})
+	case len(t.Rows) == 0:
+		problems.AddError(&invalid.Error{
+			Where: file, Want: "at least one line below the header", Got: "none",
+		})
+	case len(t.Columns) == 1 &&
+		!slices.ContainsFunc(below, func(row Row) bool { return len(row.Cells) <= min(r.first, 2) }):
+		problems.AddError(&invalid.Error{
+			Where: file, Field: place(1, ""), Want: "the names of the columns",
+			Got:  invalid.Quote(t.Columns[0]) + " alone, as in a title",
+			Hint: "Remove what is above the names.",
 		})
 	default:
 		t.fit(r)
@@ -164,7 +183,8 @@ func (t *Table) fit(r *Reader) {
 	for _, row := range t.Rows {
 		if n := len(row.Cells); n < r.width || n > width {
 			t.ragged = true
-			t.Report("cells", row.Line, "", fmt.Sprintf("%d cells, one for each column", width), fmt.Sprint(n))
+			t.Report("cells", row.Line, "", fmt.Sprintf("%d cells, one for each column", width),
+				fmt.Sprint(n))
 		} else {
 			row.Cells = append(row.Cells, make([]string, width-n)...)
 			fitting = append(fitting, row)
@@ -183,7 +203,9 @@ func (t *Table) HasColumns(required []string, optional ...string) bool {
 	before, all := t.problems.Len(), append(required, optional...)
 	var missing []string
 	for i, name := range all {
-		if j := slices.IndexFunc(t.Columns, func(column string) bool { return strings.EqualFold(column, name) }); t.Column(name) < 0 && j >= 0 {
+		if j := slices.IndexFunc(t.Columns, func(column string) bool {
+			return strings.EqualFold(column, name)
+		}); t.Column(name) < 0 && j >= 0 {
 			t.Columns[j] = name
 			t.setColumns(t.Columns)
 		}
@@ -192,7 +214,10 @@ func (t *Table) HasColumns(required []string, optional ...string) bool {
 		}
 	}
 	if len(missing) > 0 { // others may be meant for them
-		e := &invalid.Error{Where: t.File, Field: place(1, ""), Want: "a column " + format.List(missing, "and a column"), Got: t.Header()}
+		e := &invalid.Error{
+			Where: t.File, Field: place(1, ""), Want: "a column " + format.List(missing, "and a column"),
+			Got: t.Header(),
+		}
 		switch {
 		case t.Columns[0] == "":
 			e.Hint = "If the first column, which has no name, is that one, name it " + missing[0] + "."
@@ -252,7 +277,8 @@ func (t *Table) ReportUnknown(kind string, line int, column, want, name string, 
 	if name == "" {
 		e.Got = "an empty cell"
 		if line == 1 { // the header
-			e.Hint = "Numbers of rows? Write the file without: to_csv(index=False), or row.names = FALSE in R."
+			e.Hint = "Numbers of rows? Write the file without: to_csv(index=False), or " +
+				"row.names = FALSE in R."
 		}
 	} else if !t.problems.Full(kind, t.File) {
 		e.Hint = invalid.DidYouMean(name, known)
@@ -284,7 +310,8 @@ func (t *Table) Names(column string) []string {
 		case want != "":
 			t.Report("name", row.Line, column, want, invalid.Quote(name))
 		case repeated:
-			t.Report("name", row.Line, column, "a different name on each line", fmt.Sprintf("%s, which is also on line %d", invalid.Quote(name), other))
+			t.Report("name", row.Line, column, "a different name on each line",
+				fmt.Sprintf("%s, which is also on line %d", invalid.Quote(name), other))
 		default:
 			lineOf[name] = row.Line
 			names[i] = name
@@ -306,15 +333,19 @@ func (t *Table) Probability(row Row, column int) float64 {
 
 // Words for p(a|z) that people may write instead of numbers, as wantProbability lists them.
 var words = map[string]float64{
-	"never": 0, "no": 0, "n": 0, "false": 0, "absent": 0, "rarely": 0.1, "sometimes": 0.5, "often": 0.75, "always": 1, "yes": 1, "y": 1, "true": 1, "present": 1,
+	"never": 0, "no": 0, "n": 0, "false": 0, "absent": 0, "rarely": 0.1, "sometimes": 0.5, "often": 0.75,
+	"always": 1, "yes": 1, "y": 1, "true": 1, "present": 1,
 }
 
 // Missing reports whether a cell says that a value is not known, as spreadsheets, R and pandas do.
 func Missing(cell string) bool {
-	return slices.Contains([]string{"", "na", "n/a", "n.a.", "nd", "n.d.", "nan", "<na>", "null", "?", "#n/a", "#nv"}, strings.ToLower(strings.TrimSpace(cell)))
+	return slices.Contains([]string{
+		"", "na", "n/a", "n.a.", "nd", "n.d.", "nan", "<na>", "null", "?", "#n/a", "#nv",
+	}, strings.ToLower(strings.TrimSpace(cell)))
 }
 
-const wantProbability = "a number from 0 to 1, a percentage, one of never, no, rarely, sometimes, often, always, yes, or nothing if it is not described"
+const wantProbability = "a number from 0 to 1, a percentage, one of never, no, rarely, sometimes, often, " +
+	"always, yes, or nothing if it is not described"
 
 // Scale is that of the numbers of one file: from 0 to 1, or percentages. The zero value is ready to use.
 type Scale struct{ number, percentage string } // the first of each, "" for none; 0 is on both scales
@@ -332,7 +363,10 @@ func (s *Scale) Probability(text string) (float64, error) {
 		s.number = cmp.Or(s.number, text)
 	}
 	if err == nil && s.number != "" && s.percentage != "" {
-		return 0, &invalid.Error{Want: "numbers from 0 to 1 or percentages, one of the two in a file", Got: s.number + " and " + s.percentage}
+		return 0, &invalid.Error{
+			Want: "numbers from 0 to 1 or percentages, one of the two in a file",
+			Got:  s.number + " and " + s.percentage,
+		}
 	}
 	return p, err
 }
@@ -347,7 +381,8 @@ func Probability(text string) (float64, error) {
 		return p, nil
 	}
 	found := invalid.Quote(text) + strings.TrimPrefix(wrong, noNumber)
-	hint := invalid.DidYouMean(text, slices.DeleteFunc(slices.Sorted(maps.Keys(words)), func(word string) bool { return len(word) == 1 }))
+	hint := invalid.DidYouMean(text,
+		slices.DeleteFunc(slices.Sorted(maps.Keys(words)), func(word string) bool { return len(word) == 1 }))
 	switch {
 	case slices.Contains([]string{"-", "–", "—", "none"}, strings.ToLower(text)): // unknown or absent
 		hint = "Leave the cell empty if it is not known, and write no if the class does not have it."
@@ -387,5 +422,6 @@ func probability(text string) (p float64, wrong string) {
 	case percent:
 		return 0, ", which is above 100"
 	}
-	return 0, ", which is above 1: write % behind percentages, and divide values of another scale by its largest value"
+	return 0, ", which is above 1: write % behind percentages, and divide values of another " +
+		"scale by its largest value"
 }

@@ -40,7 +40,9 @@ func chooseAdaptation(ctx context.Context, folds []*validated) (*model.Adaptatio
 		if err != nil {
 			return nil, err
 		}
-		batches = append(batches, &batch{adapt.Block{X: x, Scores: f.scores.scores}, f.scores.labels, f.scores.classes})
+		batches = append(batches, &batch{
+			adapt.Block{X: x, Scores: f.scores.scores}, f.scores.labels, f.scores.classes,
+		})
 	}
 	a, err := choose(ctx, batches)
 	if err == nil && a.Tau > 0 {
@@ -49,8 +51,9 @@ func chooseAdaptation(ctx context.Context, folds []*validated) (*model.Adaptatio
 	return a, err
 }
 
-// SetAdaptation sets a copy of the settings of a model. Their preprocessing is fitted on the samples of the classes
-// that the model was trained on, without d.TestSeen: a model does not record whether it was trained on these.
+// SetAdaptation sets a copy of the settings of a model. Their preprocessing is fitted on the samples of the
+// classes that the model was trained on, without d.TestSeen: a model does not record whether it was trained
+// on these.
 func SetAdaptation(m *train.Saved, d *dataset.Dataset, a *model.Adaptation) (err error) {
 	fitted := *a
 	m.Decision.Adaptation, fitted.Transform = &fitted, nil
@@ -225,8 +228,9 @@ type Report struct {
 	Interval   metrics.Interval   `json:"interval"`   // over classes
 	Difference metrics.Difference `json:"difference"` // transductive minus inductive, over classes
 	adapt.Settings
-	Changed  int    `json:"changed"`           // number of predictions
-	Declined bool   `json:"declined"`          // whether nothing was adapted, since most candidates seem to be absent
+	Changed int `json:"changed"` // number of predictions
+	// whether nothing was adapted, since most candidates seem to be absent
+	Declined bool   `json:"declined"`
 	Rounds   int    `json:"rounds"`            // of EM
 	Warning  string `json:"warning,omitempty"` // why nothing is adapted
 
@@ -250,19 +254,23 @@ func Evaluate(m *train.Saved, s train.Samples, scores dataset.Matrix[float32]) (
 	return &Report{
 		PerClass: accuracy.PerClass, PerSample: accuracy.PerSample, Interval: metrics.ClassInterval(after),
 		Difference: metrics.PairedDifference(after, before), Settings: a.Settings,
-		Changed: fitted.Changed, Declined: fitted.Declined, Rounds: len(fitted.Objective) - 1, Warning: predictor.AdaptationWarning(a),
+		Changed: fitted.Changed, Declined: fitted.Declined, Rounds: len(fitted.Objective) - 1,
+		Warning:   predictor.AdaptationWarning(a),
 		inductive: alone.Accuracy(), interval: metrics.ClassInterval(before),
 	}, nil
 }
 
 // Table compares the predictions.
 func (r *Report) Table() *table.Table {
-	title := fmt.Sprintf("Adapted to the unlabelled batch (transductive): temperature %.3g, tau %g, %s, %s changed",
+	title := fmt.Sprintf("Adapted to the unlabelled batch (transductive): temperature %.3g, "+
+		"tau %g, %s, %s changed",
 		r.Temperature, r.Tau, format.Count(r.Rounds, "round"), format.Count(r.Changed, "prediction"))
 	t := table.New(title, "predictions", "per class", "95 % over classes", "per sample").Right(2, 3, 4)
-	t.Row("inductive", format.Percent(r.inductive.PerClass), r.interval, format.Percent(r.inductive.PerSample))
+	t.Row("inductive", format.Percent(r.inductive.PerClass), r.interval,
+		format.Percent(r.inductive.PerSample))
 	t.Row("transductive", format.Percent(r.PerClass), r.Interval, format.Percent(r.PerSample))
-	t.Row("difference", format.Points(r.Difference.Mean), r.Difference.Interval, format.Points(r.PerSample-r.inductive.PerSample))
+	t.Row("difference", format.Points(r.Difference.Mean), r.Difference.Interval,
+		format.Points(r.PerSample-r.inductive.PerSample))
 	t.Note("p = %.2g by paired permutation over classes", r.Difference.P)
 	if r.Warning != "" {
 		t.Note("Warning: %s.", r.Warning)

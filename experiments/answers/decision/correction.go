@@ -12,10 +12,10 @@ import (
 // omegas are those that validation chooses from where seen and unseen classes are candidates together.
 var omegas = []float64{0, 0.25, 0.5, 1}
 
-// mixed chooses omega and the temperature where seen and unseen classes are candidates together: omega has the
-// highest harmonic mean, over the folds, of the accuracies on held-out samples of train classes and on those of
-// validation classes; of equals it is the largest, since the reference of seen classes is corrected in full
-// by 1. Without held-out samples it returns nil.
+// mixed chooses omega and the temperature where seen and unseen classes are candidates together: omega has
+// the highest harmonic mean, over the folds, of the accuracies on held-out samples of train classes and on
+// those of validation classes; of equals it is the largest, since the reference of seen classes is corrected
+// in full by 1. Without held-out samples it returns nil.
 func mixed(ctx context.Context, folds []*validated, probabilities bool) (*model.Scoring, error) {
 	var best *model.Scoring
 	var scores []scored

@@ -20,9 +20,10 @@ import (
 
 // Fold is a model of the dev stage and the data whose validation classes it predicts.
 type Fold struct {
-	Model   string // file
-	Data    *dataset.Dataset
-	HoldOut bool // the model was trained without Data.TestSeen, which must not choose what concerns unseen classes
+	Model string // file
+	Data  *dataset.Dataset
+	// the model was trained without Data.TestSeen, which must not choose what concerns unseen classes
+	HoldOut bool
 }
 
 // validated is a fold with the samples of its validation classes.
@@ -92,7 +93,9 @@ func ChooseForOutcome(ctx context.Context, o *engine.Outcome) (*model.Decision, 
 	for _, v := range o.Folds {
 		i := slices.IndexFunc(o.Val, func(r lab.Run) bool { return r.Fingerprint == v.Fingerprint })
 		if i >= 0 {
-			folds = append(folds, Fold{Model: lab.ModelFiles(o.Val[i : i+1])[0], Data: v.Data, HoldOut: o.Val[i].HoldOut})
+			folds = append(folds, Fold{
+				Model: lab.ModelFiles(o.Val[i : i+1])[0], Data: v.Data, HoldOut: o.Val[i].HoldOut,
+			})
 		}
 	}
 	return chooseAndStore(ctx, folds, lab.ModelFiles(slices.Concat(o.Val, o.Test)))
@@ -130,7 +133,9 @@ func store(ctx context.Context, d *dataset.Dataset, paths []string, chosen *mode
 		if err != nil {
 			return err
 		}
-		i := slices.IndexFunc(done, func(other *train.Saved) bool { return slices.Equal(other.Learned, m.Learned) })
+		i := slices.IndexFunc(done, func(other *train.Saved) bool {
+			return slices.Equal(other.Learned, m.Learned)
+		})
 		if i < 0 {
 			if err := SetAdaptation(m, d, chosen.Adaptation); err != nil {
 				return err

@@ -10,8 +10,9 @@ import (
 
 const fitDraws = 5 // of candidates, for each number of them
 
-// measureFit measures how well samples of validation classes fit their best class among numbers of candidates,
-// theirs among them: random parts of the validation classes, then all of these with random train classes.
+// measureFit measures how well samples of validation classes fit their best class among numbers of
+// candidates, theirs among them: random parts of the validation classes, then all of these with random train
+// classes.
 func measureFit(ctx context.Context, folds []*validated) (*model.Fit, error) {
 	f, classes, most := new(model.Fit), map[int]bool{}, 0
 	for i, v := range folds {

@@ -62,7 +62,8 @@ func CalibrationText(c *model.Calibration) string {
 	if c == nil {
 		return "none: no temperature fits the validation classes"
 	}
-	text := fmt.Sprintf("temperature %.3g; expected calibration error on validation classes that did not choose it: ", c.Temperature)
+	text := fmt.Sprintf("temperature %.3g; expected calibration error on validation classes "+
+		"that did not choose it: ", c.Temperature)
 	if c.ErrorBefore == nil {
 		return text + fmt.Sprintf("%.3f", c.ErrorAfter)
 	}

@@ -92,8 +92,9 @@ type Result struct {
 	Top5          float64 `json:"top5"`            // per-class accuracy of the five best classes
 	Top5PerSample float64 `json:"top5_per_sample"` // the same, per sample
 
-	ZSL          float64   `json:"zsl"`           // on unseen classes, chosen among these alone
-	Seen         *float64  `json:"seen"`          // on seen classes, chosen among all; null without seen classes
+	ZSL float64 `json:"zsl"` // on unseen classes, chosen among these alone
+	// on seen classes, chosen among all; null without seen classes
+	Seen         *float64  `json:"seen"`
 	Unseen       *float64  `json:"unseen"`        // on unseen classes, chosen among all
 	HarmonicMean *float64  `json:"harmonic_mean"` // of seen and unseen
 	AUSUC        *float64  `json:"ausuc"`         // area under the seen-unseen curve
@@ -124,8 +125,8 @@ type Result struct {
 	calibrations []*Calibration  // that exist: without and with the temperature
 }
 
-// Intervals are the 95 % confidence intervals over classes of the accuracies with these names, of a single class
-// over its samples. Those without a value are null.
+// Intervals are the 95 % confidence intervals over classes of the accuracies with these names, of a single
+// class over its samples. Those without a value are null.
 type Intervals struct {
 	PerClass metrics.Interval `json:"per_class_accuracy"`
 	Top5     metrics.Interval `json:"top5"`
@@ -235,8 +236,11 @@ func (c Config) evaluate(s, validation *scored) *Result {
 	none := metrics.ClassInterval(nil)
 	r := &Result{
 		Samples: s.scores.Rows, Classes: s.scores.Cols, Kind: s.kind, Notes: []string{}, scored: s,
-		PerClass: top1.PerClass, PerSample: top1.PerSample, Top5: top5.PerClass, Top5PerSample: top5.PerSample, ZSL: top1.PerClass,
-		Intervals: Intervals{interval, interval5, interval, metrics.GeneralisedInterval{Seen: none, Unseen: none, Mean: none}},
+		PerClass: top1.PerClass, PerSample: top1.PerSample, Top5: top5.PerClass,
+		Top5PerSample: top5.PerSample, ZSL: top1.PerClass,
+		Intervals: Intervals{
+			interval, interval5, interval, metrics.GeneralisedInterval{Seen: none, Unseen: none, Mean: none},
+		},
 	}
 	if validation != nil {
 		r.Validation = &Validation{Samples: validation.scores.Rows, Classes: validation.scores.Cols}
@@ -254,7 +258,8 @@ func (c Config) evaluate(s, validation *scored) *Result {
 	case validation != nil:
 		c.temper(r, validation)
 	case s.kind == BareScores:
-		r.note("the scores are not probabilities, and without validation no temperature converts them: calibration and coverage are not available")
+		r.note("the scores are not probabilities, and without validation no temperature converts them: " +
+			"calibration and coverage are not available")
 	}
 	return r
 }
@@ -269,12 +274,16 @@ func (r *Result) listClasses() {
 	tally := r.confusion.Tally(r.Classes)
 	for _, pair := range r.confusion {
 		if z, k, n := pair[0], pair[1], pair[2]; z != k {
-			r.Mistakes = append(r.Mistakes, Mistake{s.names[z], s.names[k], n, float64(n) / float64(tally.Samples[z])})
+			r.Mistakes = append(r.Mistakes, Mistake{
+				s.names[z], s.names[k], n, float64(n) / float64(tally.Samples[z]),
+			})
 		}
 	}
 	for z, accuracy := range tally.Recall() {
 		if n := tally.Samples[z]; n > 0 {
-			r.ByClass = append(r.ByClass, ClassAccuracy{s.names[z], s.sides == nil || s.sides[z], n, accuracy})
+			r.ByClass = append(r.ByClass, ClassAccuracy{
+				s.names[z], s.sides == nil || s.sides[z], n, accuracy,
+			})
 		}
 	}
 	slices.SortStableFunc(r.Mistakes, func(a, b Mistake) int { return cmp.Compare(b.Samples, a.Samples) })
@@ -335,9 +344,12 @@ func (c Config) temper(r *Result, validation *scored) {
 func (c Config) calibrate(s *scored, temperature float64, label string) Calibration {
 	logits := s.logits()
 	confidence, right := metrics.Confidence(logits, temperature), metrics.Right(s.scores, s.labels)
-	bins, coverage := metrics.NewReliability(confidence, right, c.Bins), metrics.NewCoverage(confidence, right)
+	bins, coverage := metrics.NewReliability(confidence, right, c.Bins), metrics.NewCoverage(confidence,
+		right)
 	ece, nll, aurc := bins.ECE(), metrics.NLL(logits, s.labels, temperature), coverage.Area()
-	k := Calibration{ECE: &ece, NLL: &nll, AURC: &aurc, Reliability: bins, label: label, confidence: confidence}
+	k := Calibration{
+		ECE: &ece, NLL: &nll, AURC: &aurc, Reliability: bins, label: label, confidence: confidence,
+	}
 	samples := len(coverage)
 	for i, accuracy := range coverage {
 		k.curve = append(k.curve, CoveragePoint{float64(i+1) / float64(samples), i + 1, accuracy})

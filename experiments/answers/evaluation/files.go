@@ -21,9 +21,10 @@ import (
 
 // ScoreFiles are scores that any program wrote.
 type ScoreFiles struct {
-	Scores string    // samples x classes, in a format of package features
-	Labels string    // the column of each sample's true class
-	Unseen string    // columns of unseen classes, their names in a CSV file, or a file of them; "": all are unseen
+	Scores string // samples x classes, in a format of package features
+	Labels string // the column of each sample's true class
+	// columns of unseen classes, their names in a CSV file, or a file of them; "": all are unseen
+	Unseen string
 	From   int       // 1 if labels and columns count from 1
 	Kind   ScoreKind // "" to recognise it
 }
@@ -43,7 +44,11 @@ func (c Config) EvaluateScores(ctx context.Context, f ScoreFiles, validation *Sc
 			return nil, err
 		}
 		if (v.sides == nil) != (s.sides == nil) {
-			return nil, &invalid.Error{Field: "val-unseen", Want: "unseen classes for both " + f.Scores + " and " + validation.Scores + ", or for neither"}
+			return nil, &invalid.Error{
+				Field: "val-unseen",
+				Want: "unseen classes for both " + f.Scores + " and " + validation.Scores +
+					", or for neither",
+			}
 		}
 	}
 	r := c.evaluate(s, v)
@@ -53,7 +58,8 @@ func (c Config) EvaluateScores(ctx context.Context, f ScoreFiles, validation *Sc
 		for i := range less {
 			less[i]--
 		}
-		r.note("no label is 0: if labels and columns count from 1 (--index-from 1), the per-class accuracy is %s, not %s",
+		r.note("no label is 0: if labels and columns count from 1 (--index-from 1), the "+
+			"per-class accuracy is %s, not %s",
 			format.Percent(metrics.TopK(s.scores, less, 1).Accuracy().PerClass), format.Percent(r.PerClass))
 	}
 	if v != nil {
@@ -97,7 +103,9 @@ func (f ScoreFiles) read(ctx context.Context, field string) (*scored, error) {
 	}
 	found := kindOf(scores)
 	if f.Kind == Probabilities && found != Probabilities {
-		return nil, &invalid.Error{Where: f.Scores, Want: "probabilities, rows of which sum to 1", Got: string(found)}
+		return nil, &invalid.Error{
+			Where: f.Scores, Want: "probabilities, rows of which sum to 1", Got: string(found),
+		}
 	}
 	s.kind = cmp.Or(f.Kind, found)
 	return s, s.check(f.Scores, f.Labels)
@@ -107,7 +115,8 @@ func (f ScoreFiles) read(ctx context.Context, field string) (*scored, error) {
 func (f ScoreFiles) columns(ctx context.Context, field string, names []string) (list []int, err error) {
 	number := func(text string) bool { return strings.Trim(text, "0123456789, ;\t\r\n") == "" }
 	text := f.Unseen
-	if info, err := os.Stat(text); err == nil && !info.IsDir() && !number(text) { // numbers are columns even if a file has such a name
+	// numbers are columns even if a file has such a name
+	if info, err := os.Stat(text); err == nil && !info.IsDir() && !number(text) {
 		switch strings.ToLower(filepath.Ext(text)) {
 		case ".npy", ".npz", ".mat":
 			numbers, err := features.ReadIntegers(ctx, text)
@@ -123,7 +132,9 @@ func (f ScoreFiles) columns(ctx context.Context, field string, names []string) (
 			text = string(content)
 		}
 	}
-	split := func(r rune) bool { return strings.ContainsRune(",;\r\n", r) || number(text) && (r == ' ' || r == '\t') }
+	split := func(r rune) bool {
+		return strings.ContainsRune(",;\r\n", r) || number(text) && (r == ' ' || r == '\t')
+	}
 	for _, word := range strings.FieldsFunc(text, split) {
 		word = dataset.Name(word)
 		z, hint := slices.Index(names, word), ""
@@ -133,12 +144,15 @@ func (f ScoreFiles) columns(ctx context.Context, field string, names []string) (
 			hint = invalid.DidYouMean(word, names)
 		}
 		if z < 0 || z >= len(names) {
-			want := fmt.Sprintf("columns from %d to %d of %s, names in its first line as CSV, or a file of them", f.From, len(names)-1+f.From, f.Scores)
+			want := fmt.Sprintf("columns from %d to %d of %s, names in its first line as "+
+				"CSV, or a file of them", f.From, len(names)-1+f.From, f.Scores)
 			return nil, &invalid.Error{Field: field, Want: want, Got: invalid.Quote(word), Hint: hint}
 		}
 		if slices.Contains(list, z) {
 			hint = "Write the columns of the unseen classes, not a 0 or 1 for each class."
-			return nil, &invalid.Error{Field: field, Want: "different columns", Got: invalid.Quote(word) + " twice", Hint: hint}
+			return nil, &invalid.Error{
+				Field: field, Want: "different columns", Got: invalid.Quote(word) + " twice", Hint: hint,
+			}
 		}
 		list = append(list, z)
 	}

@@ -52,7 +52,9 @@ type Models struct {
 func ReadModel(path string) (*predictor.Model, error) {
 	run, _, err := lab.ReadRun(filepath.Dir(path))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &invalid.Error{Where: run.Dir, Want: "the folder of a run, with a " + train.TrialFile, Err: err}
+		return nil, &invalid.Error{
+			Where: run.Dir, Want: "the folder of a run, with a " + train.TrialFile, Err: err,
+		}
 	}
 	if run.Missing != nil {
 		return nil, &invalid.Error{Where: run.Dir, Want: "a finished run", Got: run.Missing.Why}
@@ -110,12 +112,15 @@ func (c Config) EvaluateModels(ctx context.Context, m Models) (*Result, error) {
 	}
 	for i, model := range m.Models {
 		alone, interval := scores[i].top(1)
-		r.Source.Models = append(r.Source.Models, EvaluatedModel{model.Path, model.Method.Label(), model.Trial.Seed, alone.PerClass, interval})
+		r.Source.Models = append(r.Source.Models, EvaluatedModel{
+			model.Path, model.Method.Label(), model.Trial.Seed, alone.PerClass, interval,
+		})
 		if changed, _ := model.Changed(m.Data); changed != "" {
 			r.note("%s", strings.TrimSuffix(changed, "."))
 		}
 		if m.Split == TestSplit && model.Trial.Stage == train.Dev {
-			r.note("%s is a model of the dev stage: settings must not be chosen by its test accuracy", model.Path)
+			r.note("%s is a model of the dev stage: settings must not be chosen by its test accuracy",
+				model.Path)
 		}
 	}
 	if missing != "" {
@@ -129,7 +134,9 @@ func (c Config) EvaluateModels(ctx context.Context, m Models) (*Result, error) {
 func (m *Models) check() error {
 	if m.Split == ByStage {
 		m.Split = TestSplit
-		if slices.ContainsFunc(m.Models, func(model *predictor.Model) bool { return model.Trial.Stage == train.Dev }) {
+		if slices.ContainsFunc(m.Models, func(model *predictor.Model) bool {
+			return model.Trial.Stage == train.Dev
+		}) {
 			m.Split = ValSplit
 		}
 	}
@@ -147,7 +154,10 @@ func (m *Models) check() error {
 	case len(m.Dev) > 0 && m.Split == ValSplit:
 		return &invalid.Error{Field: "dev", Want: "the split test", Got: "val, which is used for validation"}
 	case len(m.Dev) > 0 && len(m.Dev) != len(m.Models):
-		return &invalid.Error{Field: "dev", Want: fmt.Sprintf("one run for each of the %d models", len(m.Models)), Got: fmt.Sprint(len(m.Dev))}
+		return &invalid.Error{
+			Field: "dev", Want: fmt.Sprintf("one run for each of the %d models", len(m.Models)),
+			Got: fmt.Sprint(len(m.Dev)),
+		}
 	}
 	for i, model := range slices.Concat(m.Models, m.Dev) {
 		dev := i - len(m.Models)
@@ -158,7 +168,10 @@ func (m *Models) check() error {
 			continue
 		}
 		if want := m.Models[dev].Method.Label(); model.Method.Label() != want {
-			return &invalid.Error{Where: model.Path, Want: "a run of " + want + ", as the model", Got: "one of " + model.Method.Label()}
+			return &invalid.Error{
+				Where: model.Path, Want: "a run of " + want + ", as the model",
+				Got: "one of " + model.Method.Label(),
+			}
 		}
 	}
 	return nil
@@ -180,13 +193,16 @@ func (m Models) checkModel(model *predictor.Model, dev bool) error {
 	case !dev && gzsl && trial.Stage != train.Test:
 		e.Want = "a run of the test stage"
 	case gzsl && !model.SameSamples(m.Data):
-		e.Want = fmt.Sprintf("the data set that samples were held out of, with the fingerprint %.12s", trial.Fingerprint)
-		e.Got, e.Hint = fmt.Sprintf("%s with %.12s", m.Data.Name, m.Data.Fingerprint()), "Is it another --dev-split?"
+		e.Want = fmt.Sprintf("the data set that samples were held out of, with the fingerprint %.12s",
+			trial.Fingerprint)
+		e.Got, e.Hint = fmt.Sprintf("%s with %.12s", m.Data.Name,
+			m.Data.Fingerprint()), "Is it another --dev-split?"
 	case gzsl && !trial.HoldOut:
 		e.Want = "a model that was not trained on the held-out samples of seen classes"
 		e.Got, e.Hint = "one that was", "Train one with run or compare --hold-out."
 	case trainedOn >= 0:
-		e.Want = fmt.Sprintf("a model that was not trained on the class %q of %s", m.Data.Classes[unseen[trainedOn]], m.Data.Name)
+		e.Want = fmt.Sprintf("a model that was not trained on the class %q of %s",
+			m.Data.Classes[unseen[trainedOn]], m.Data.Name)
 		e.Got, e.Hint = "one that was", "Is it another --dev-split?"
 	default:
 		return nil
@@ -205,7 +221,8 @@ func (m Models) devRuns() (dev []*predictor.Model, missing string) {
 	for _, model := range m.Models {
 		run, err := devRun(model)
 		if err == nil {
-			err = invalid.At("the run of the dev stage beside "+model.Dir()+" cannot validate", m.checkModel(run, true))
+			err = invalid.At("the run of the dev stage beside "+model.Dir()+" cannot validate",
+				m.checkModel(run, true))
 		}
 		if err != nil {
 			return nil, err.Error()
@@ -233,7 +250,8 @@ func devRun(model *predictor.Model) (*predictor.Model, error) {
 		return r.Stage != train.Dev || r.Missing != nil || same.Name() != name
 	})
 	if len(runs) == 0 {
-		return nil, fmt.Errorf("no finished run of the dev stage with the settings of %s was found beside it (run --stage full trains both; --dev gives another one)", model.Dir())
+		return nil, fmt.Errorf("no finished run of the dev stage with the settings of %s was found beside "+
+			"it (run --stage full trains both; --dev gives another one)", model.Dir())
 	}
 	longest := slices.MaxFunc(runs, func(a, b lab.Run) int {
 		return cmp.Or(cmp.Compare(a.Epochs, b.Epochs), cmp.Compare(a.Patience, b.Patience))
@@ -283,7 +301,9 @@ func (m Models) samples(c predictor.Candidates, dev bool) (t scored, ofUnseen in
 	d := m.Data
 	_, unseen := m.classes(dev)
 	samples := train.Select(d, d.Features, unseen)
-	if dev && slices.ContainsFunc(m.Models, func(model *predictor.Model) bool { return model.Trial.HoldOut }) {
+	if dev && slices.ContainsFunc(m.Models, func(model *predictor.Model) bool {
+		return model.Trial.HoldOut
+	}) {
 		samples = samples.Without(d.TestSeen)
 	}
 	t = scored{names: c.Names, rows: slices.Clip(samples.Rows), ids: d.IDs, kind: BareScores}
@@ -304,7 +324,8 @@ func (m Models) samples(c predictor.Candidates, dev bool) (t scored, ofUnseen in
 		z, ok := column[class]
 		if !ok {
 			return t, 0, &invalid.Error{
-				Field: "candidates", Want: "the classes of the samples among them", Got: fmt.Sprintf("%s without %q", c.What, class),
+				Field: "candidates", Want: "the classes of the samples among them",
+				Got:  fmt.Sprintf("%s without %q", c.What, class),
 				Hint: "unseen and all have them; classes of a file are added by --candidates unseen,FILE.",
 			}
 		}
@@ -315,7 +336,9 @@ func (m Models) samples(c predictor.Candidates, dev bool) (t scored, ofUnseen in
 
 // score scores the samples of the split, with dev those of validation, for the candidates with each of some
 // models, as predict does.
-func (m Models) score(ctx context.Context, models []*predictor.Model, c predictor.Candidates, dev bool) (list []*scored, err error) {
+func (m Models) score(ctx context.Context, models []*predictor.Model, c predictor.Candidates,
+	dev bool,
+) (list []*scored, err error) {
 	t, ofUnseen, err := m.samples(c, dev)
 	if err != nil {
 		return nil, err
@@ -376,7 +399,8 @@ func (m Models) temperatures(scores, dev []*scored, missing string) (list []floa
 		}
 		if dev == nil {
 			return nil, &invalid.Error{
-				Where: model.Path, Want: "probabilities, whose mean an ensemble takes", Got: "scores of " + model.Method.Label() + " and no validation",
+				Where: model.Path, Want: "probabilities, whose mean an ensemble takes",
+				Got:  "scores of " + model.Method.Label() + " and no validation",
 				Hint: "No temperature can be fitted: " + missing + ".",
 			}
 		}
@@ -401,7 +425,8 @@ func mean(members []*scored, temperatures []float64) *scored {
 		all, alone = append(all, s.scores), append(alone, s.alone)
 	}
 	s := *members[0]
-	s.kind, s.scores, s.alone = Logits, metrics.Ensemble(all, temperatures), metrics.Ensemble(alone, temperatures)
+	s.kind, s.scores, s.alone = Logits, metrics.Ensemble(all, temperatures), metrics.Ensemble(alone,
+		temperatures)
 	return &s
 }
 
@@ -417,7 +442,9 @@ func (m Models) adapt(ctx context.Context, r *Result, dev []*predictor.Model, mi
 		if dev == nil {
 			return errors.Join(none, errors.New(missing))
 		}
-		chosen, err := decision.Choose(ctx, []decision.Fold{{Model: dev[0].Path, Data: m.Data, HoldOut: dev[0].Trial.HoldOut}})
+		chosen, err := decision.Choose(ctx, []decision.Fold{
+			{Model: dev[0].Path, Data: m.Data, HoldOut: dev[0].Trial.HoldOut},
+		})
 		if err != nil {
 			return err
 		}

@@ -25,24 +25,30 @@ func (r *Result) Tables() []*table.Table {
 		list = append(list, r.generalisedTable())
 	}
 	if u := r.Unknown; u != nil {
-		t := table.New("Samples of classes that are no candidates, apart from those of candidates", "by", "area under the ROC curve", "s.d.").Right(2, 3)
-		row := func(name string, mean, sd float64) { t.Row(name, fmt.Sprintf("%.3f", mean), fmt.Sprintf("%.3f", sd)) }
+		t := table.New("Samples of classes that are no candidates, apart from those of candidates", "by",
+			"area under the ROC curve", "s.d.").Right(2, 3)
+		row := func(name string, mean, sd float64) {
+			t.Row(name, fmt.Sprintf("%.3f", mean), fmt.Sprintf("%.3f", sd))
+		}
 		row("probability of the best class", u.Confidence, u.ConfidenceSD)
 		row("fit of the best class", u.Fit, u.FitSD)
-		list = append(list, t.Note("mean over %d draws: of the %d unseen classes, a random half are the candidates", u.Draws, u.Classes))
+		list = append(list, t.Note("mean over %d draws: of the %d unseen classes, a random half "+
+			"are the candidates", u.Draws, u.Classes))
 	}
 	if len(r.calibrations) > 0 {
 		list = append(list, r.calibrationTable(), r.coverageTable())
 	}
 	if len(r.Mistakes) > 0 {
-		t := table.New("Most frequent mistakes", "true class", "predicted", "samples", "of the class").Right(4)
+		t := table.New("Most frequent mistakes", "true class", "predicted", "samples", "of the class").
+			Right(4)
 		for _, m := range r.Mistakes {
 			t.Row(m.True, m.Predicted, m.Samples, format.Percent(m.Share))
 		}
 		list = append(list, t)
 	}
 	if v := r.Validation; v != nil {
-		title := fmt.Sprintf("Validated with %s of %s: %s", format.Count(v.Samples, "sample"), format.Count(v.Classes, "class"), strings.Join(v.Of, ", "))
+		title := fmt.Sprintf("Validated with %s of %s: %s", format.Count(v.Samples, "sample"),
+			format.Count(v.Classes, "class"), strings.Join(v.Of, ", "))
 		list = append(list, table.New(title))
 	}
 	for _, note := range r.Notes {
@@ -64,9 +70,11 @@ func (s Source) title() string {
 
 // sourceTable says what was evaluated.
 func (r *Result) sourceTable() *table.Table {
-	t := table.New(fmt.Sprintf("%s: %s of %s", r.Source.title(), format.Count(r.Samples, "sample"), format.Count(r.Classes, "class")))
+	t := table.New(fmt.Sprintf("%s: %s of %s", r.Source.title(), format.Count(r.Samples, "sample"),
+		format.Count(r.Classes, "class")))
 	if seen := r.Classes - r.UnseenClasses; seen > 0 {
-		t.Note("unseen: %s of %s; seen: %s of %s", format.Count(r.UnseenSamples, "sample"), format.Count(r.UnseenClasses, "class"),
+		t.Note("unseen: %s of %s; seen: %s of %s", format.Count(r.UnseenSamples, "sample"),
+			format.Count(r.UnseenClasses, "class"),
 			format.Count(r.Samples-r.UnseenSamples, "sample"), format.Count(seen, "class"))
 	} else if r.Source.Scores != "" {
 		t.Note("all classes are taken for unseen")
@@ -79,7 +87,8 @@ func (r *Result) sourceTable() *table.Table {
 		t.Note("predicted by the mean probabilities of")
 	}
 	for _, m := range models {
-		t.Note("  %s, seed %d, alone %s per class (95 %% over classes: %s), %s", m.Method, m.Seed, format.Percent(m.PerClass), m.Interval, m.Path)
+		t.Note("  %s, seed %d, alone %s per class (95 %% over classes: %s), %s", m.Method, m.Seed,
+			format.Percent(m.PerClass), m.Interval, m.Path)
 	}
 	return t
 }
@@ -102,9 +111,11 @@ func (r *Result) accuracyTable() *table.Table {
 // generalisedTable has the accuracies among seen and unseen classes, as scored, without correction and with
 // calibrated stacking.
 func (r *Result) generalisedTable() *table.Table {
-	t := table.New("seen and unseen classes as candidates", "", "seen", "unseen", "harmonic mean", "95 % over classes").Right(2, 3, 4, 5)
+	t := table.New("seen and unseen classes as candidates", "", "seen", "unseen", "harmonic mean",
+		"95 % over classes").Right(2, 3, 4, 5)
 	row := func(name string, s Stacking) {
-		t.Row(name, format.Percent(s.Seen), format.Percent(s.Unseen), format.Percent(s.Mean), s.Intervals.Mean)
+		t.Row(name, format.Percent(s.Seen), format.Percent(s.Unseen), format.Percent(s.Mean),
+			s.Intervals.Mean)
 	}
 	row("as scored", r.asScored)
 	if r.corrected.On() {
@@ -158,7 +169,8 @@ func (r *Result) WriteCSV(dir string, write func(path string, write func(io.Writ
 	for _, c := range r.ByClass {
 		classes.Row(c.Class, c.Unseen, c.Samples, c.Accuracy)
 	}
-	reliability := table.New("reliability", "probabilities", "low", "high", "samples", "confidence", "accuracy")
+	reliability := table.New("reliability", "probabilities", "low", "high", "samples", "confidence",
+		"accuracy")
 	coverage := table.New("coverage", "probabilities", "samples", "coverage", "accuracy")
 	for _, c := range r.calibrations {
 		for _, b := range c.Reliability {
@@ -208,20 +220,28 @@ func (r *Result) sampleTable() *table.Table {
 
 // WriteFigures writes SVG files into a folder, which it creates if necessary, and returns their
 // paths. Figures without numbers are not written. write writes a file as fileio.Write does.
-func (r *Result) WriteFigures(dir string, write func(path string, write func(io.Writer) error) error) ([]string, error) {
+func (r *Result) WriteFigures(dir string,
+	write func(path string, write func(io.Writer) error) error,
+) ([]string, error) {
 	var figures []plot.Figure
 	add := func(name, title, caption string, l *plot.Lines) {
-		caption = fmt.Sprintf("%s, %s (chance %s). %s", format.Count(r.Samples, "sample"), format.Count(r.Classes, "class"), format.Percent(1/float64(r.Classes)), caption)
+		caption = fmt.Sprintf("%s, %s (chance %s). %s", format.Count(r.Samples, "sample"),
+			format.Count(r.Classes, "class"), format.Percent(1/float64(r.Classes)), caption)
 		l.Percent, l.Chance = true, 100/float64(r.Classes)
-		figures = append(figures, plot.Figure{Name: name, Title: title + ", " + r.Source.title(), Caption: caption, Picture: l})
+		figures = append(figures, plot.Figure{
+			Name: name, Title: title + ", " + r.Source.title(), Caption: caption, Picture: l,
+		})
 	}
 	if len(r.calibrations) > 0 {
 		bins, coverage := r.calibrationLines()
-		add("reliability", "Reliability", "Per-sample accuracy by confidence; bars are one standard error over the samples of a bin.", bins)
-		add("coverage", "Accuracy by coverage", "Per-sample accuracy of the most confident samples.", coverage)
+		add("reliability", "Reliability",
+			"Per-sample accuracy by confidence; bars are one standard error over the samples of a bin.", bins)
+		add("coverage", "Accuracy by coverage", "Per-sample accuracy of the most confident samples.",
+			coverage)
 	}
 	if r.curve != nil {
-		add("seen-unseen", "Accuracy of seen and unseen classes", "Per-class accuracy as a bias against seen classes varies.", r.curveLines())
+		add("seen-unseen", "Accuracy of seen and unseen classes",
+			"Per-class accuracy as a bias against seen classes varies.", r.curveLines())
 	}
 	return plot.WriteFiles(write, dir, plot.SVG, figures...)
 }
@@ -234,7 +254,8 @@ func (r *Result) calibrationLines() (bins, coverage *plot.Lines) {
 		for _, b := range c.Reliability {
 			if b.Samples > 0 {
 				standardError := math.Sqrt(b.Accuracy * (1 - b.Accuracy) / float64(b.Samples))
-				measured = append(measured, plot.PercentPoint(100*b.Confidence, b.Accuracy, b.Accuracy-standardError, b.Accuracy+standardError))
+				measured = append(measured, plot.PercentPoint(100*b.Confidence, b.Accuracy,
+					b.Accuracy-standardError, b.Accuracy+standardError))
 			}
 		}
 		for _, p := range c.curve {
@@ -245,7 +266,8 @@ func (r *Result) calibrationLines() (bins, coverage *plot.Lines) {
 		coverage.Series = append(coverage.Series, r.series(c.label, plot.Condition(i), curve...))
 	}
 	bins.Series = append(bins.Series, plot.Series{
-		Name: "perfect calibration", Look: plot.Look{Condition: plot.Dotted}, Points: []plot.Point{exact(0, 0), exact(1, 1)},
+		Name: "perfect calibration", Look: plot.Look{Condition: plot.Dotted},
+		Points: []plot.Point{exact(0, 0), exact(1, 1)},
 	})
 	return bins, coverage
 }
@@ -255,8 +277,10 @@ func (r *Result) curveLines() *plot.Lines {
 	for _, p := range r.curve {
 		curve = append(curve, exact(p.Unseen, p.Seen))
 	}
-	l := &plot.Lines{X: "accuracy of unseen classes (%)", Y: "accuracy of seen classes (%)", Series: []plot.Series{
-		r.series("seen-unseen curve", plot.Solid, curve...), r.series("as scored", plot.Dashed, exact(*r.Unseen, *r.Seen)),
+	l := &plot.Lines{X: "accuracy of unseen classes (%)", Y: "accuracy of seen " +
+		"classes (%)", Series: []plot.Series{
+		r.series("seen-unseen curve", plot.Solid, curve...),
+		r.series("as scored", plot.Dashed, exact(*r.Unseen, *r.Seen)),
 	}}
 	if c := r.Calibrated; c != nil {
 		l.Series = append(l.Series, r.series("calibrated stacking", plot.Dotted, exact(c.Unseen, c.Seen)))

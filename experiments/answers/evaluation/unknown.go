@@ -16,10 +16,11 @@ import (
 // Unknown is how well samples of classes that are no candidates are recognised among those of candidates: the
 // area under the receiver operating characteristic. Of the unseen classes, a random half are the candidates.
 type Unknown struct {
-	Samples      int     `json:"samples"`
-	Classes      int     `json:"classes"`
-	Draws        int     `json:"draws"`               // of the candidates
-	Confidence   float64 `json:"auroc_confidence"`    // by the probability of the best class, mean over the draws
+	Samples int `json:"samples"`
+	Classes int `json:"classes"`
+	Draws   int `json:"draws"` // of the candidates
+	// by the probability of the best class, mean over the draws
+	Confidence   float64 `json:"auroc_confidence"`
 	ConfidenceSD float64 `json:"auroc_confidence_sd"` // standard deviation over the draws
 	Fit          float64 `json:"auroc_fit"`           // by how well the best class fits
 	FitSD        float64 `json:"auroc_fit_sd"`
@@ -32,7 +33,10 @@ func (m Models) unknown(ctx context.Context, of *predictor.Model) (*Unknown, err
 	d := m.Data
 	_, unseen := m.classes(m.Split == ValSplit)
 	if len(unseen) < 4 {
-		return nil, &invalid.Error{Field: "unknown", Want: "at least 4 unseen classes, of which half are left out", Got: format.Count(len(unseen), "class")}
+		return nil, &invalid.Error{
+			Field: "unknown", Want: "at least 4 unseen classes, of which half are left out",
+			Got: format.Count(len(unseen), "class"),
+		}
 	}
 	samples := train.Select(d, d.Features, unseen)
 	detected, err := of.Detect(samples.X, samples.Rows)
@@ -77,7 +81,8 @@ func (m Models) unknown(ctx context.Context, of *predictor.Model) (*Unknown, err
 			}
 			return metrics.AUROC(known, unknown)
 		}
-		confidences, fits = append(confidences, area(metrics.Confidence(scores, temperature))), append(fits, area(fit))
+		confidences, fits = append(confidences, area(metrics.Confidence(scores, temperature))), append(fits,
+			area(fit))
 	}
 	r := &Unknown{Samples: len(samples.Rows), Classes: len(unseen), Draws: unknownDraws}
 	r.Confidence, r.ConfidenceSD = stat.MeanStdDev(confidences, nil)

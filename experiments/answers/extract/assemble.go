@@ -46,7 +46,10 @@ func (w *work) assemble(ctx context.Context, record *openlayout.Extraction) erro
 			return err
 		}
 		if lines := len(w.earlier.Images) - 1; earlier.Rows != lines || earlier.Cols != w.dims {
-			return &invalid.Error{Where: path, Want: fmt.Sprintf("%d x %d features, as were extracted", lines, w.dims), Got: fmt.Sprintf("%d x %d", earlier.Rows, earlier.Cols)}
+			return &invalid.Error{
+				Where: path, Want: fmt.Sprintf("%d x %d features, as were extracted", lines, w.dims),
+				Got: fmt.Sprintf("%d x %d", earlier.Rows, earlier.Cols),
+			}
 		}
 	}
 	dir := filepath.Join(w.dir, newDir)
@@ -59,7 +62,10 @@ func (w *work) assemble(ctx context.Context, record *openlayout.Extraction) erro
 	}
 	if broken := len(skipped) - 1; broken > 0 {
 		if len(tables.Images) == 1 {
-			return &invalid.Error{Where: w.ImageDir, Want: "at least one image that can be decoded", Got: fmt.Sprintf("%d broken ones", broken)}
+			return &invalid.Error{
+				Where: w.ImageDir, Want: "at least one image that can be decoded",
+				Got: fmt.Sprintf("%d broken ones", broken),
+			}
 		}
 		if err := fileio.WriteCSV(filepath.Join(dir, skippedFile), skipped); err != nil {
 			return err
@@ -187,7 +193,10 @@ func (w *work) readPart(part int) (x []float32, reasons []string, err error) {
 	t, _ := f.Tensor("features")
 	err = json.Unmarshal([]byte(f.Metadata["reasons"]), &reasons)
 	if err != nil || !f.Checksummed || len(reasons) != n || len(t.F32) != n*w.dims {
-		err = &invalid.Error{Where: path, Want: "the features of " + format.Count(n, "image"), Hint: "The file is damaged: remove it."}
+		err = &invalid.Error{
+			Where: path, Want: "the features of " + format.Count(n, "image"),
+			Hint: "The file is damaged: remove it.",
+		}
 	}
 	return t.F32, reasons, err
 }
@@ -281,7 +290,10 @@ func differ(there, now *openlayout.Extraction, ofImages bool, dir, hint string) 
 		ofImages   bool
 	}{
 		{"images", there.Images, now.Images, true},
-		{"names, classes, content or boxes of the images (SHA-256)", there.ImagesSHA256, now.ImagesSHA256, true},
+		{
+			"names, classes, content or boxes of the images (SHA-256)", there.ImagesSHA256, now.ImagesSHA256,
+			true,
+		},
 		{"weights (SHA-256)", there.WeightsSHA256, now.WeightsSHA256, false},
 		{"architecture", there.Architecture, now.Architecture, false},
 		{"stride in the 1x1 convolution", there.StrideIn1x1, now.StrideIn1x1, false},
@@ -290,7 +302,9 @@ func differ(there, now *openlayout.Extraction, ofImages bool, dir, hint string) 
 	} {
 		if f.there != f.now && (ofImages || !f.ofImages) {
 			return &invalid.Error{
-				Where: dir, Field: f.name, Want: fmt.Sprintf("%v, as in the extraction in this folder", f.there), Got: fmt.Sprint(f.now), Hint: hint,
+				Where: dir, Field: f.name,
+				Want: fmt.Sprintf("%v, as in the extraction in this folder", f.there), Got: fmt.Sprint(f.now),
+				Hint: hint,
 			}
 		}
 	}

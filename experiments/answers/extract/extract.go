@@ -1,9 +1,9 @@
 // Package extract computes the features of photographs with a network: of a folder of photographs as a data
 // set in the open layout, and of single photographs to predict and explain them.
 //
-// Memory does not grow with the number of photographs. A data set is extracted in parts, which
-// shards share and which an interrupted extraction keeps: it resumes, and ends with the same bits.
-// Packages dataset/images, model/network/resnet and model/network/vit have the preprocessing and the networks.
+// Memory does not grow with the number of photographs. A data set is extracted in parts, which shards share
+// and which an interrupted extraction keeps: it resumes, and ends with the same bits. Packages
+// dataset/images, model/network/resnet and model/network/vit have the preprocessing and the networks.
 package extract
 
 import (
@@ -44,18 +44,20 @@ type Config struct {
 
 // Result describes the data set, or what is left of it. Its JSON keys are stable.
 type Result struct {
-	Name         string    `json:"name"`
-	Dir          string    `json:"dir"`
-	Architecture string    `json:"architecture"`
-	Weights      string    `json:"weights_sha256"`
-	Images       int       `json:"images"`
-	Samples      int       `json:"samples"` // images that are not left out
-	Classes      int       `json:"classes"` // 0 if they are not known
-	Dimensions   int       `json:"dimensions"`
-	Kept         int       `json:"kept"`    // samples of an earlier extraction in the folder whose images are the same
-	Dropped      int       `json:"dropped"` // samples of it whose images are gone
-	Skipped      []Skipped `json:"skipped"` // broken images
-	Left         int       `json:"left"`    // images of other shards, not yet done; above 0 there is no data set yet
+	Name         string `json:"name"`
+	Dir          string `json:"dir"`
+	Architecture string `json:"architecture"`
+	Weights      string `json:"weights_sha256"`
+	Images       int    `json:"images"`
+	Samples      int    `json:"samples"` // images that are not left out
+	Classes      int    `json:"classes"` // 0 if they are not known
+	Dimensions   int    `json:"dimensions"`
+	// samples of an earlier extraction in the folder whose images are the same
+	Kept    int       `json:"kept"`
+	Dropped int       `json:"dropped"` // samples of it whose images are gone
+	Skipped []Skipped `json:"skipped"` // broken images
+	// images of other shards, not yet done; above 0 there is no data set yet
+	Left int `json:"left"`
 }
 
 // Skipped is an image that was left out.
@@ -107,8 +109,10 @@ func Extract(ctx context.Context, e *Extractor, c Config) (r *Result, err error)
 		return nil, err
 	}
 	r = &Result{
-		Name: strings.ToLower(filepath.Base(c.Dir)), Dir: c.Dir, Architecture: record.Architecture, Weights: record.WeightsSHA256,
-		Images: len(c.Images), Classes: classes, Dimensions: e.dims, Samples: len(c.Images), Skipped: []Skipped{},
+		Name: strings.ToLower(filepath.Base(c.Dir)), Dir: c.Dir, Architecture: record.Architecture,
+		Weights: record.WeightsSHA256,
+		Images:  len(c.Images), Classes: classes, Dimensions: e.dims, Samples: len(c.Images),
+		Skipped: []Skipped{},
 	}
 	finished, err := w.open(ctx, record)
 	if err != nil {
@@ -206,7 +210,10 @@ func (w *work) open(ctx context.Context, record *openlayout.Extraction) (finishe
 func (w *work) isEmpty() error {
 	for _, name := range openlayout.SampleFiles() {
 		if _, err := os.Lstat(filepath.Join(w.Dir, name)); !errors.Is(err, fs.ErrNotExist) {
-			return &invalid.Error{Where: w.Dir, Want: "a folder without samples", Got: name, Hint: "Choose another name for the data set."}
+			return &invalid.Error{
+				Where: w.Dir, Want: "a folder without samples", Got: name,
+				Hint: "Choose another name for the data set.",
+			}
 		}
 	}
 	return nil
@@ -217,7 +224,9 @@ func (w *work) replaces() error {
 	if w.Replace || w.earlier == nil {
 		return nil
 	}
-	e := &invalid.Error{Where: w.Dir, Hint: "Is --images or --list the right one? --replace replaces what is there."}
+	e := &invalid.Error{
+		Where: w.Dir, Hint: "Is --images or --list the right one? --replace replaces what is there.",
+	}
 	stays := func(s sample) bool { return s.line > 0 }
 	switch {
 	case !slices.ContainsFunc(w.samples, stays):
@@ -303,7 +312,8 @@ func (w *work) run(ctx context.Context) error {
 		return nil
 	})
 	if err != nil && ctx.Err() != nil {
-		return fmt.Errorf("interrupted after %d of %s; repeat the command to resume: %w", p.Done, format.Count(total, "image"), context.Cause(ctx))
+		return fmt.Errorf("interrupted after %d of %s; repeat the command to resume: %w", p.Done,
+			format.Count(total, "image"), context.Cause(ctx))
 	}
 	return err
 }
@@ -351,7 +361,10 @@ func readSkipped(path string) ([]Skipped, error) {
 func (r *Result) Tables() []*table.Table {
 	t := table.New("")
 	if r.Left > 0 {
-		return []*table.Table{t.Note("%s: %d of %s are left for other shards; the last one writes the data set", r.Name, r.Left, format.Count(r.Images, "image"))}
+		return []*table.Table{
+			t.Note("%s: %d of %s are left for other shards; the last one writes the data set", r.Name, r.Left,
+				format.Count(r.Images, "image")),
+		}
 	}
 	of, next := "", fmt.Sprintf(`lago-train predict --model MODEL --features %s predicts them.
 To train a model on them, give their classes: move the photographs into a folder for each class, or pass --list FILE.csv with the
@@ -362,9 +375,11 @@ columns path,class, and extract again. 10 classes with 5 photographs each are en
 		next = "lago-train dataset describe " + r.Name
 	}
 	if r.Kept+r.Dropped > 0 {
-		t.Note("kept %s, computed %d, dropped %d whose images are gone", format.Count(r.Kept, "sample"), r.Samples-r.Kept, r.Dropped)
+		t.Note("kept %s, computed %d, dropped %d whose images are gone", format.Count(r.Kept, "sample"),
+			r.Samples-r.Kept, r.Dropped)
 	}
-	t.Note("%s: %s%s, %s each, in %s", r.Name, format.Count(r.Samples, "sample"), of, format.Count(r.Dimensions, "feature"), r.Dir)
+	t.Note("%s: %s%s, %s each, in %s", r.Name, format.Count(r.Samples, "sample"), of,
+		format.Count(r.Dimensions, "feature"), r.Dir)
 	t.Note("network: %s, SHA-256 of the weights %s", r.Architecture, r.Weights)
 	if n := len(r.Skipped); n > 0 {
 		t.Note("left out: %s, listed in %s", format.Count(n, "broken image"), skippedFile)

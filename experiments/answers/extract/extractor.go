@@ -43,7 +43,9 @@ func New(w *Weights, p dataset.ImagePreprocessing, n int) (*Extractor, error) {
 	if err != nil {
 		return nil, err
 	}
-	from := dataset.Provenance{Architecture: w.Name(), WeightsSHA256: w.SHA256, StrideIn1x1: w.StrideIn1x1, Images: p}
+	from := dataset.Provenance{
+		Architecture: w.Name(), WeightsSHA256: w.SHA256, StrideIn1x1: w.StrideIn1x1, Images: p,
+	}
 	return &Extractor{provenance: from, dims: w.Dims(), graph: g}, nil
 }
 
@@ -56,12 +58,14 @@ func (e *Extractor) decode(ctx context.Context, list []images.Image) []error {
 	parallel.For(len(list), 1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			var dark bool
-			if dark, errs[i] = images.Load(ctx, list[i], e.provenance.Images, e.graph.Images.Row(i)); errs[i] != nil {
+			if dark, errs[i] = images.Load(ctx, list[i], e.provenance.Images,
+				e.graph.Images.Row(i)); errs[i] != nil {
 				clear(e.graph.Images.Row(i))
 			}
 			if dark {
 				e.warnDark.Do(func() {
-					logrus.Warnf("%s is nearly black: it has 16 bits, but uses at most 1/16 of their range. Scale such images to the whole range", list[i].ID)
+					logrus.Warnf("%s is nearly black: it has 16 bits, but uses at most 1/16 of their "+
+						"range. Scale such images to the whole range", list[i].ID)
 				})
 			}
 		}
@@ -71,7 +75,9 @@ func (e *Extractor) decode(ctx context.Context, list []images.Image) []error {
 
 // each calls do with the features of each image in turn, or with the error of decoding it. The
 // features are valid until do returns.
-func (e *Extractor) each(ctx context.Context, list []images.Image, do func(x []float32, err error) error) error {
+func (e *Extractor) each(ctx context.Context, list []images.Image,
+	do func(x []float32, err error) error,
+) error {
 	for part := range slices.Chunk(list, e.graph.Images.Rows) {
 		errs := e.decode(ctx, part)
 		x, err := e.graph.Features()
@@ -83,7 +89,9 @@ func (e *Extractor) each(ctx context.Context, list []images.Image, do func(x []f
 				return ctx.Err()
 			}
 			if wrong == nil && numeric.NotFinite(x.Row(i)) >= 0 {
-				return &invalid.Error{Where: "--weights", Want: "a network with finite features", Got: "NaN or infinity"}
+				return &invalid.Error{
+					Where: "--weights", Want: "a network with finite features", Got: "NaN or infinity",
+				}
 			}
 			if err := do(x.Row(i), wrong); err != nil {
 				return err
@@ -109,8 +117,13 @@ type Source struct {
 }
 
 // NewSource returns the features of images. onProgress may be nil.
-func (e *Extractor) NewSource(ctx context.Context, list []images.Image, onProgress func(format.Progress)) *Source {
-	return &Source{ctx: ctx, extractor: e, list: list, onProgress: onProgress, progress: format.NewProgress("extracting", "images", 0, int64(len(list)))}
+func (e *Extractor) NewSource(ctx context.Context, list []images.Image,
+	onProgress func(format.Progress),
+) *Source {
+	return &Source{
+		ctx: ctx, extractor: e, list: list, onProgress: onProgress,
+		progress: format.NewProgress("extracting", "images", 0, int64(len(list))),
+	}
 }
 
 // Cols returns D, the number of features.
@@ -119,20 +132,21 @@ func (s *Source) Cols() int { return s.extractor.dims }
 // Read fills the first rows of a block.
 func (s *Source) Read(block dataset.Matrix[float32]) (n int, err error) {
 	for err == nil && n < block.Rows && s.next < len(s.list) {
-		err = s.extractor.each(s.ctx, s.list[s.next:min(s.next+block.Rows-n, len(s.list))], func(x []float32, err error) error {
-			if err != nil && s.OnBroken != nil && isBroken(err) {
-				err = s.OnBroken(s.list[s.next], err)
-			} else if err == nil {
-				copy(block.Row(n), x)
-				s.read = append(s.read, s.next)
-				n++
-			}
-			if err == nil {
-				s.next++
-				tick(&s.progress, s.onProgress)
-			}
-			return err
-		})
+		err = s.extractor.each(s.ctx, s.list[s.next:min(s.next+block.Rows-n, len(s.list))],
+			func(x []float32, err error) error {
+				if err != nil && s.OnBroken != nil && isBroken(err) {
+					err = s.OnBroken(s.list[s.next], err)
+				} else if err == nil {
+					copy(block.Row(n), x)
+					s.read = append(s.read, s.next)
+					n++
+				}
+				if err == nil {
+					s.next++
+					tick(&s.progress, s.onProgress)
+				}
+				return err
+			})
 	}
 	if n == 0 && err == nil {
 		err = io.EOF
@@ -185,13 +199,16 @@ func ReadNetwork(ctx context.Context, path string, o NetworkOptions) (*Weights, 
 	}
 	defer func() { _ = file.Close() }() // nothing was written
 	if size > mostWeights {
-		return nil, &invalid.Error{Where: path, Want: "weights of at most " + format.Bytes(mostWeights), Got: format.Bytes(size)}
+		return nil, &invalid.Error{
+			Where: path, Want: "weights of at most " + format.Bytes(mostWeights), Got: format.Bytes(size),
+		}
 	}
 	sum := sha256.New()
-	f, err := safetensors.Read(bufio.NewReaderSize(io.TeeReader(file, sum), 1<<20), size, path, func(header *safetensors.File) (func(string) bool, error) {
-		_, needed, err := o.network(header)
-		return func(tensor string) bool { return needed[tensor] && vit.Needs(tensor) }, err
-	})
+	f, err := safetensors.Read(bufio.NewReaderSize(io.TeeReader(file, sum), 1<<20), size, path,
+		func(header *safetensors.File) (func(string) bool, error) {
+			_, needed, err := o.network(header)
+			return func(tensor string) bool { return needed[tensor] && vit.Needs(tensor) }, err
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -212,7 +229,9 @@ func (o NetworkOptions) network(f *safetensors.File) (w *Weights, needed map[str
 	w = new(Weights)
 	if vit.Is(f) {
 		if o.StrideIn1x1 != nil && *o.StrideIn1x1 {
-			return nil, nil, &invalid.Error{Field: "stride in the 1x1 convolution", Want: "a ResNet", Got: "a vision transformer"}
+			return nil, nil, &invalid.Error{
+				Field: "stride in the 1x1 convolution", Want: "a ResNet", Got: "a vision transformer",
+			}
 		}
 		w.Network, err = vit.New(f, o.Activation)
 	} else {

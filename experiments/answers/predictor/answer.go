@@ -39,7 +39,9 @@ func (p *Predictor) Answer(x dataset.Matrix[float32], row int) (*Answer, error) 
 		return nil, err
 	}
 	if n := len(p.Candidates.Names); n < 2 {
-		return nil, &invalid.Error{Where: p.Candidates.What, Want: "at least two classes to choose from", Got: strconv.Itoa(n)}
+		return nil, &invalid.Error{
+			Where: p.Candidates.What, Want: "at least two classes to choose from", Got: strconv.Itoa(n),
+		}
 	}
 	detected, err := p.DetectOne(x, row)
 	if err == nil && p.explainer == nil {
@@ -78,7 +80,9 @@ func SortBy[T any](list []T, key func(T) float64) {
 // Class returns the candidate of a rank from 1.
 func (a *Answer) Class(rank int) Probability {
 	z := a.Order[rank-1]
-	return Probability{Class: a.predictor.Candidates.Names[z], Rank: rank, P: math.Exp(a.LogP[z]), LogP: a.LogP[z]}
+	return Probability{
+		Class: a.predictor.Candidates.Names[z], Rank: rank, P: math.Exp(a.LogP[z]), LogP: a.LogP[z],
+	}
 }
 
 // Likely returns the most likely candidates.
@@ -132,7 +136,8 @@ func (a *Answer) find(name string) (int, error) {
 	wrong := &invalid.Error{Field: "against", Got: invalid.Quote(name)}
 	switch z {
 	case -1:
-		wrong.Want, wrong.Hint = fmt.Sprintf("one of the %d %s", len(names), c.What), invalid.DidYouMean(name, names)
+		wrong.Want, wrong.Hint = fmt.Sprintf("one of the %d %s", len(names), c.What), invalid.DidYouMean(name,
+			names)
 		if slices.Contains(a.predictor.Classes, name) {
 			wrong.Hint = fmt.Sprintf("With --candidates all %q is one, too.", name)
 		}
@@ -170,7 +175,9 @@ func (a *Answer) Compare(other Other) (*Comparison, error) {
 func (a *Answer) group(x *model.Contributions, k int) Group {
 	p := a.predictor
 	part, u, used, gamma, deciles := x.Groups[k], p.Candidates.U, a.Classes.U, a.Gamma, p.Reference.Deciles
-	g := Group{K: k, Contribution: part.Contribution, Score: Pair{part.Class.Score, part.Against.Score}, Terms: []Term{}}
+	g := Group{K: k, Contribution: part.Contribution, Score: Pair{
+		part.Class.Score, part.Against.Score,
+	}, Terms: []Term{}}
 	g.Name, g.Strongest = a.groupName(k)
 	g.None = None{Detected: part.None, Term: Pair{part.Class.None, part.Against.None}}
 	g.None.Share = g.share(g.None.Term)

@@ -53,8 +53,8 @@ const (
 // Selections are all selections.
 var Selections = []Selection{Unseen, Test, Val, Train, Seen, All}
 
-// IsFile reports whether s is a file of descriptions or of names, by its name. Reading one of JSON says that CSV is
-// expected.
+// IsFile reports whether s is a file of descriptions or of names, by its name. Reading one of JSON says that
+// CSV is expected.
 func (s Selection) IsFile() bool {
 	return slices.Contains([]string{".csv", ".json", ".txt"}, filepath.Ext(string(s)))
 }
@@ -72,7 +72,9 @@ func (s Selection) Classes(d *dataset.Dataset) []int {
 	if s == All {
 		return d.Descriptions.AllRows()
 	}
-	return map[Selection][]int{Test: d.Split.Test, Val: d.Split.Val, Train: d.Split.Train, Seen: d.Split.Seen()}[s]
+	return map[Selection][]int{
+		Test: d.Split.Test, Val: d.Split.Val, Train: d.Split.Train, Seen: d.Split.Seen(),
+	}[s]
 }
 
 // SelectionOf returns the selection that a class belongs to: train, val or test, and test
@@ -97,7 +99,8 @@ func (m *Model) SelectedCandidates(d *dataset.Dataset, selections ...Selection) 
 			distinct = append(distinct, string(s))
 		}
 		for _, z := range m.ClassesOf(d, s) {
-			described := s != Unseen && s != All || slices.ContainsFunc(d.Descriptions.Row(z), func(p float64) bool { return !math.IsNaN(p) })
+			described := s != Unseen && s != All ||
+				slices.ContainsFunc(d.Descriptions.Row(z), func(p float64) bool { return !math.IsNaN(p) })
 			if described && !listed[z] {
 				listed[z] = true
 				classes = append(classes, z)
@@ -111,10 +114,12 @@ func (m *Model) SelectedCandidates(d *dataset.Dataset, selections ...Selection) 
 	return c
 }
 
-// NewCandidates returns the classes of some selections from d, those whose names are in the list or in a file of
-// names, and those that files describe by the attributes of d; of an empty list those of otherwise. empty says
-// what empty cells of the files mean.
-func (m *Model) NewCandidates(ctx context.Context, d *dataset.Dataset, list []Selection, otherwise Selection, empty descriptions.Empty) (c Candidates, err error) {
+// NewCandidates returns the classes of some selections from d, those whose names are in the list or in a file
+// of names, and those that files describe by the attributes of d; of an empty list those of otherwise. empty
+// says what empty cells of the files mean.
+func (m *Model) NewCandidates(ctx context.Context, d *dataset.Dataset, list []Selection, otherwise Selection,
+	empty descriptions.Empty,
+) (c Candidates, err error) {
 	if len(list) == 0 {
 		list = []Selection{otherwise}
 	}
@@ -161,15 +166,18 @@ func (m *Model) NewCandidates(ctx context.Context, d *dataset.Dataset, list []Se
 	return c, nil
 }
 
-// named returns the classes of c followed by those of d with some names, which are of a file or, without one, of
-// the list of candidates.
+// named returns the classes of c followed by those of d with some names, which are of a file or, without one,
+// of the list of candidates.
 func (c Candidates) named(d *dataset.Dataset, file string, names []string) (Candidates, error) {
 	var classes []int
 	var added []string
 	for _, name := range names {
 		z := slices.Index(d.Classes, name)
 		if z < 0 {
-			e := &invalid.Error{Where: file, Want: "classes of " + d.Name, Got: invalid.Quote(name), Hint: invalid.DidYouMean(name, d.Classes)}
+			e := &invalid.Error{
+				Where: file, Want: "classes of " + d.Name, Got: invalid.Quote(name),
+				Hint: invalid.DidYouMean(name, d.Classes),
+			}
 			if file == "" {
 				options := format.Strings(Selections)
 				e.Field, e.Hint = "candidates", invalid.DidYouMean(name, slices.Concat(options, d.Classes))
@@ -191,8 +199,8 @@ func (c Candidates) named(d *dataset.Dataset, file string, names []string) (Cand
 	return c.join(Candidates{what, added, d.Describe(classes)})
 }
 
-// readNames returns the names in a file that has nothing else: a text with one per line, or CSV with the column
-// class alone. Those of another file are nil.
+// readNames returns the names in a file that has nothing else: a text with one per line, or CSV with the
+// column class alone. Those of another file are nil.
 func readNames(ctx context.Context, file string) (names []string, err error) {
 	content, err := fileio.ReadFile(ctx, file, 1<<24)
 	if err != nil {
@@ -230,6 +238,8 @@ func (c Candidates) join(more Candidates) (Candidates, error) {
 			}
 		}
 	}
-	u := dataset.Matrix[float64]{Rows: c.U.Rows + more.U.Rows, Cols: c.U.Cols, Data: slices.Concat(c.U.Data, more.U.Data)}
+	u := dataset.Matrix[float64]{
+		Rows: c.U.Rows + more.U.Rows, Cols: c.U.Cols, Data: slices.Concat(c.U.Data, more.U.Data),
+	}
 	return Candidates{c.What + " and " + more.What, slices.Concat(c.Names, more.Names), u}, nil
 }

@@ -29,14 +29,18 @@ type Comparison struct {
 	// classes
 	Correction float64 `json:"correction"`
 
-	Given  Pair    `json:"given"`  // share of the entries that the classes' descriptions give; the others are filled
+	// share of the entries that the classes' descriptions give; the others are filled
+	Given  Pair    `json:"given"`
 	Groups []Group `json:"groups"` // by the size of their contribution
 
 	// What Explain adds, at most five of each.
 
-	Substitutions []Substitution `json:"substitutions"` // described attributes that were not detected, and what replaced them
-	Changes       []Change       `json:"changes"`       // of single detections, those that change the log odds most
-	Flip          *Flip          `json:"flip"`          // the fewest changes found that reverse the prediction
+	// described attributes that were not detected, and what replaced them
+	Substitutions []Substitution `json:"substitutions"`
+	// of single detections, those that change the log odds most
+	Changes []Change `json:"changes"`
+	// the fewest changes found that reverse the prediction
+	Flip *Flip `json:"flip"`
 }
 
 // Pair holds a number for the predicted class and one for the class it is compared with.
@@ -56,11 +60,13 @@ func (p *Pair) Add(q Pair) {
 
 // Group is the contribution of one attribute group.
 type Group struct {
-	K            int      `json:"k"`                   // number, from 0
-	Name         string   `json:"name"`                // of the data set; the attribute's for singletons, a number for k-soft
-	Strongest    []string `json:"strongest,omitempty"` // for k-soft, the attributes with the largest share of the group
-	Contribution float64  `json:"contribution"`        // log of the ratio of the scores
-	Score        Pair     `json:"score"`               // G[k,z] (Eq. 5), the sum of terms, others and none
+	K int `json:"k"` // number, from 0
+	// of the data set; the attribute's for singletons, a number for k-soft
+	Name string `json:"name"`
+	// for k-soft, the attributes with the largest share of the group
+	Strongest    []string `json:"strongest,omitempty"`
+	Contribution float64  `json:"contribution"` // log of the ratio of the scores
+	Score        Pair     `json:"score"`        // G[k,z] (Eq. 5), the sum of terms, others and none
 
 	Terms  []Term `json:"terms"`  // the attributes of the group, by the difference of their terms
 	Others Others `json:"others"` // all other attributes
@@ -69,15 +75,17 @@ type Group struct {
 
 // Term is what one attribute adds to the score of a group.
 type Term struct {
-	Attribute string    `json:"attribute"`
-	Gamma     float64   `json:"gamma"`     // share of the attribute that belongs to the group
-	Detected  float64   `json:"detected"`  // p(a|x)
-	Above     *float64  `json:"above"`     // share of the training samples with a lower detection, by deciles; null if the model has none
+	Attribute string  `json:"attribute"`
+	Gamma     float64 `json:"gamma"`    // share of the attribute that belongs to the group
+	Detected  float64 `json:"detected"` // p(a|x)
+	// share of the training samples with a lower detection, by deciles; null if the model has none
+	Above     *float64  `json:"above"`
 	Prior     float64   `json:"prior"`     // p(a)
 	Described Described `json:"described"` // p(a|z) as given, null if missing
-	Used      Pair      `json:"used"`      // p(a|z) as the model uses it: scaled within the group, imputed if missing
-	Term      Pair      `json:"term"`      // Gamma U/p A
-	Share     Pair      `json:"share"`     // of the scores
+	// p(a|z) as the model uses it: scaled within the group, imputed if missing
+	Used  Pair `json:"used"`
+	Term  Pair `json:"term"`  // Gamma U/p A
+	Share Pair `json:"share"` // of the scores
 }
 
 // Described is p(a|z) in the data set, null if the entry is missing.

@@ -46,7 +46,11 @@ func FindSample(d *dataset.Dataset, name string) (Sample, error) {
 		row, err = strconv.Atoi(name)
 	}
 	if err != nil || row < 0 || row >= d.Features.Rows {
-		e := &invalid.Error{Field: "sample", Want: fmt.Sprintf("the index of a sample of %s, 0 to %d", d.Name, d.Features.Rows-1), Got: invalid.Quote(name)}
+		e := &invalid.Error{
+			Field: "sample",
+			Want:  fmt.Sprintf("the index of a sample of %s, 0 to %d", d.Name, d.Features.Rows-1),
+			Got:   invalid.Quote(name),
+		}
 		if d.IDs != nil {
 			e.Want, e.Hint = e.Want+", or its id", invalid.DidYouMean(name, d.IDs)
 		}
@@ -69,11 +73,16 @@ func Explain(q Question) (*Explanation, error) {
 	}
 	lago, _ := p.LAGO() // see Answer
 	r := &Explanation{
-		Dataset: p.Dataset, Variant: lago.Config.Variant, Prior: lago.Config.Prior, Complement: lago.Config.Complement,
-		Attributes: len(p.Attributes), Sample: q.Sample, Candidates: p.Candidates.What, Classes: len(answer.Order),
-		Predicted: answer.Class(1).Class, Likely: answer.Likely(mostLikely), Fit: answer.Fit, Temperature: p.Temperature,
+		Dataset: p.Dataset, Variant: lago.Config.Variant, Prior: lago.Config.Prior,
+		Complement: lago.Config.Complement,
+		Attributes: len(p.Attributes), Sample: q.Sample, Candidates: p.Candidates.What,
+		Classes:   len(answer.Order),
+		Predicted: answer.Class(1).Class, Likely: answer.Likely(mostLikely), Fit: answer.Fit,
+		Temperature: p.Temperature,
 	}
-	if label := slices.IndexFunc(answer.Order, func(z int) bool { return q.Sample.Label != nil && p.Candidates.Names[z] == *q.Sample.Label }); label >= 0 {
+	if label := slices.IndexFunc(answer.Order, func(z int) bool {
+		return q.Sample.Label != nil && p.Candidates.Names[z] == *q.Sample.Label
+	}); label >= 0 {
 		of, correct := answer.Class(label+1), label == 0
 		r.Label, r.Correct = &of, &correct
 	}
@@ -111,7 +120,8 @@ func (q *Question) adapted(answer *Answer) (*AdaptedAnswer, error) {
 	own, class := answer.Order[0], metrics.Argmax(posterior)
 	return &AdaptedAnswer{
 		Samples: len(q.Batch), Predicted: p.Candidates.Names[class], P: float64(posterior[class]),
-		LogOdds: answer.LogP[own] - answer.LogP[class], Changed: own != class && !r.Declined, Declined: r.Declined,
+		LogOdds: answer.LogP[own] - answer.LogP[class], Changed: own != class && !r.Declined,
+		Declined: r.Declined,
 	}, nil
 }
 
@@ -125,7 +135,10 @@ func (q *Question) compare(answer *Answer, other Other) (*Comparison, error) {
 	class, detected := answer.Order[0], answer.Detected
 	change := func(x model.Counterfactual, before float64) Change {
 		odds := x.LogOdds / q.Predictor.Temperature
-		return Change{q.Predictor.Attributes[x.Attribute], x.From, x.To, odds, odds - before, q.Predictor.Candidates.Names[x.Predicted]}
+		return Change{
+			q.Predictor.Attributes[x.Attribute], x.From, x.To, odds, odds - before,
+			q.Predictor.Candidates.Names[x.Predicted],
+		}
 	}
 	changes, err := answer.Changes(detected, class, other.Class)
 	if err != nil {
@@ -160,7 +173,8 @@ func (q *Question) compare(answer *Answer, other Other) (*Comparison, error) {
 func substitutions(g Group, gain map[string]float64) (list []Substitution) {
 	var substitute Term
 	for _, t := range g.Terms {
-		if describes(t) && t.Detected >= MinDetected && (substitute.Attribute == "" || t.Term.Class > substitute.Term.Class) {
+		if describes(t) && t.Detected >= MinDetected &&
+			(substitute.Attribute == "" || t.Term.Class > substitute.Term.Class) {
 			substitute = t
 		}
 	}
@@ -192,13 +206,15 @@ type Explanation struct {
 	Candidates string `json:"candidates"` // as in "test classes"
 	Classes    int    `json:"classes"`    // number of candidates
 
-	Temperature float64 `json:"temperature"` // T of the probabilities; log odds, contributions and gains are divided by it
+	// T of the probabilities; log odds, contributions and gains are divided by it
+	Temperature float64 `json:"temperature"`
 
 	Predicted string        `json:"predicted"`
 	Correct   *bool         `json:"correct"`    // null if the true class is not known, or no candidate
 	Likely    []Probability `json:"likely"`     // the most likely classes, at most five
 	Label     *Probability  `json:"true_class"` // null where correct is
-	// share of the held-out samples of described classes that fit their best class less well; null if not measured
+	// share of the held-out samples of described classes that fit their best class less well; null if not
+	// measured
 	Fit *float64 `json:"fit"`
 
 	Adapted *AdaptedAnswer `json:"adapted,omitempty"` // transductive prediction, with --adapt
@@ -220,18 +236,21 @@ type Sample struct {
 type AdaptedAnswer struct {
 	Samples   int     `json:"samples"` // of the batch
 	Predicted string  `json:"predicted"`
-	P         float64 `json:"p"`        // its adapted probability
-	LogOdds   float64 `json:"log_odds"` // of the class predicted without adaptation over the adapted one, without adaptation
-	Changed   bool    `json:"changed"`
-	Declined  bool    `json:"declined"` // whether nothing was adapted, since most candidates seem to be absent
+	P         float64 `json:"p"` // its adapted probability
+	// of the class predicted without adaptation over the adapted one, without adaptation
+	LogOdds float64 `json:"log_odds"`
+	Changed bool    `json:"changed"`
+	// whether nothing was adapted, since most candidates seem to be absent
+	Declined bool `json:"declined"`
 }
 
 // Substitution is the soft OR at work: of two described attributes of a group one was detected.
 type Substitution struct {
-	Group      string  `json:"group"`
-	Missed     string  `json:"missed"`                    // described, but not detected
-	Substitute string  `json:"substitute"`                // detected in its place
-	Gain       float64 `json:"log_odds_gain_if_detected"` // if the missed attribute had been detected with certainty
+	Group      string `json:"group"`
+	Missed     string `json:"missed"`     // described, but not detected
+	Substitute string `json:"substitute"` // detected in its place
+	// if the missed attribute had been detected with certainty
+	Gain float64 `json:"log_odds_gain_if_detected"`
 }
 
 // Change is the effect of another detection of one attribute.

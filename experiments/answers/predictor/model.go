@@ -47,7 +47,8 @@ func (m *Model) Changed(d *dataset.Dataset) (text string, harms bool) {
 		return "", false
 	}
 	if !m.SameSamples(d) {
-		return fmt.Sprintf("the features, labels or split of %s are not those that %s was trained on. Is it another --dev-split?", d.Name, m.Path), true
+		return fmt.Sprintf("the features, labels or split of %s are not those that %s was trained on. "+
+			"Is it another --dev-split?", d.Name, m.Path), true
 	}
 	return m.Redescribed(d)
 }
@@ -85,7 +86,8 @@ func (m *Model) Redescribed(d *dataset.Dataset) (text string, harms bool) {
 	}
 	text = named(changed) + " changed since training; predictions use the new ones"
 	if trained != nil {
-		text += ". More than a tenth of the entries changed in the " + named(trained) + " that it was trained on: repeat the command that trained it"
+		text += ". More than a tenth of the entries changed in the " + named(trained) +
+			" that it was trained on: repeat the command that trained it"
 	}
 	return text, trained != nil
 }
@@ -196,7 +198,8 @@ func (m *Model) CheckDims(where string, features int) error {
 		return nil
 	}
 	return &invalid.Error{
-		Where: where, Want: fmt.Sprintf("%d features per sample, as the model was trained on", m.Dims), Got: fmt.Sprint(features),
+		Where: where, Want: fmt.Sprintf("%d features per sample, as the model was trained on", m.Dims),
+		Got: fmt.Sprint(features),
 	}
 }
 

@@ -66,12 +66,15 @@ func (p *Predictor) Predict(ctx context.Context, src Source, l Listing) (*Predic
 	return p.predict(ctx, src, scorer, l)
 }
 
-func (p *Predictor) predict(ctx context.Context, src Source, scorer model.Stream, l Listing) (*Predictions, error) {
+func (p *Predictor) predict(ctx context.Context, src Source, scorer model.Stream,
+	l Listing,
+) (*Predictions, error) {
 	r := &Predictions{Candidates: p.Candidates, Listing: l, Temperature: p.Temperature, Fits: p.Decision.Fit}
 	if l.Fit > 0 && p.Decision.Fit == nil {
 		return nil, &invalid.Error{
 			Field: "min_fit", Want: "a model with the fit of held-out samples", Got: p.Path + " without",
-			Hint: "Repeat the command that trained it, lago-train run with --stage full: finished runs are reused, and their models get it.",
+			Hint: "Repeat the command that trained it, lago-train run with --stage full: finished runs are " +
+				"reused, and their models get it.",
 		}
 	}
 	if !p.Adapts() {
@@ -80,7 +83,8 @@ func (p *Predictor) predict(ctx context.Context, src Source, scorer model.Stream
 		}
 	}
 	_, err := p.LAGO()
-	explained, rows := l.Reason != nil && err == nil && len(p.Candidates.Names) > 1, blockRows(src.Cols(), len(p.Candidates.Names))
+	explained, rows := l.Reason != nil && err == nil &&
+		len(p.Candidates.Names) > 1, blockRows(src.Cols(), len(p.Candidates.Names))
 	if p.Adapts() {
 		rows = adaptRows
 	}
@@ -194,11 +198,16 @@ func (r *Predictions) add(scores dataset.Matrix[float32]) error {
 	parallel.For(len(added), 64, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			best := r.rank(scores.Row(i))
-			added[i] = Prediction{Best: best, Abstained: best != nil && r.Confidence > 0 && best[0].Value < r.Confidence}
+			added[i] = Prediction{
+				Best: best, Abstained: best != nil && r.Confidence > 0 && best[0].Value < r.Confidence,
+			}
 		}
 	})
 	if i := slices.IndexFunc(added, func(s Prediction) bool { return s.Best == nil }); i >= 0 {
-		return &invalid.Error{Where: fmt.Sprintf("sample %d", first+i), Want: "finite scores", Got: "NaN", Hint: "Train the model again."}
+		return &invalid.Error{
+			Where: fmt.Sprintf("sample %d", first+i), Want: "finite scores", Got: "NaN",
+			Hint: "Train the model again.",
+		}
 	}
 	return nil
 }

@@ -73,14 +73,18 @@ func (m *Model) AdaptationSettings() (*model.Adaptation, error) {
 		return a, nil
 	}
 	return nil, &invalid.Error{
-		Where: m.Path, Field: "adaptation", Want: "a temperature and tau, chosen on validation classes", Got: "none",
-		Hint: "Repeat the command that trained it, lago-train run with --stage full or lago-train compare --adapt: finished runs are reused, and their models get them.",
+		Where: m.Path, Field: "adaptation", Want: "a temperature and tau, chosen on validation classes",
+		Got: "none",
+		Hint: "Repeat the command that trained it, lago-train run with --stage full or lago-train compare " +
+			"--adapt: finished runs are reused, and their models get them.",
 	}
 }
 
 // Batch returns rows of x as what predictions are adapted to: preprocessed features, and scores for
 // the classes that u describes; and their detections.
-func (m *Model) Batch(x dataset.Matrix[float32], rows []int, u dataset.Matrix[float64]) (b adapt.Block, detected dataset.Matrix[float32], err error) {
+func (m *Model) Batch(x dataset.Matrix[float32], rows []int,
+	u dataset.Matrix[float64],
+) (b adapt.Block, detected dataset.Matrix[float32], err error) {
 	if detected, err = m.Detect(x, rows); err == nil {
 		b.Scores, err = m.Classify(detected, u)
 	}
@@ -95,5 +99,6 @@ func AdaptationWarning(a *model.Adaptation) string {
 	if a.Tau > 0 {
 		return ""
 	}
-	return fmt.Sprintf("adaptation is not recommended for this model (no reliable gain on %s)", format.Count(a.Classes, "validation class"))
+	return fmt.Sprintf("adaptation is not recommended for this model (no reliable gain on %s)",
+		format.Count(a.Classes, "validation class"))
 }

@@ -23,7 +23,9 @@ func blockRows(dims, classes int) int {
 
 // eachBlock calls do with blocks of up to so many samples, and reads the next one meanwhile. A block
 // is valid until do returns. It ends when src is no longer read.
-func eachBlock(ctx context.Context, src Source, rows int, do func(x dataset.Matrix[float32]) error) (err error) {
+func eachBlock(ctx context.Context, src Source, rows int,
+	do func(x dataset.Matrix[float32]) error,
+) (err error) {
 	type block struct {
 		all, read dataset.Matrix[float32]
 		err       error

@@ -29,8 +29,10 @@ func (r *Predictions) Warnings() (list []string) {
 	n := float64(len(r.Samples))
 	chance := distuv.Binomial{N: n, P: LowFit}.Survival(float64(low) - 1)
 	if low > 0 && chance < unlikely && float64(low) > 2*LowFit*n {
-		list = append(list, fmt.Sprintf("%d of %s fit their best class less well than 95 %% of the held-out samples fit theirs, where %.0f were expected. "+
-			"Usual causes: features of another network or preprocessing, columns or colours in another order, samples of classes that are no candidates",
+		list = append(list, fmt.Sprintf("%d of %s fit their best class less well than 95 %% of the "+
+			"held-out samples fit theirs, where %.0f were expected. "+
+			"Usual causes: features of another network or preprocessing, columns or colours in another "+
+			"order, samples of classes that are no candidates",
 			low, format.Count(len(r.Samples), "sample"), LowFit*n))
 	}
 	if len(r.zero) > 0 {
@@ -39,8 +41,9 @@ func (r *Predictions) Warnings() (list []string) {
 		for _, i := range r.zero[:min(few, len(r.zero))] {
 			names = append(names, cmp.Or(r.Samples[i].ID, strconv.Itoa(r.Samples[i].Index)))
 		}
-		list = append(list, fmt.Sprintf("the features of %s are all 0, among them %s: their predictions say nothing",
-			format.Count(len(r.zero), "sample"), format.Printable(strings.Join(names, ", "))))
+		list = append(list,
+			fmt.Sprintf("the features of %s are all 0, among them %s: their predictions say nothing",
+				format.Count(len(r.zero), "sample"), format.Printable(strings.Join(names, ", "))))
 	}
 	return list
 }

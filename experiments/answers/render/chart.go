@@ -62,7 +62,8 @@ func newChart(c *predictor.Comparison, most int) *chart {
 // groupTable is the chart as a table.
 func groupTable(c *predictor.Comparison, most int) *table.Table {
 	class, against := className(c.Class), className(c.Against)
-	t := table.New(fmt.Sprintf("How the groups add up to the log odds of %s (▸) over %s (◂)", class, against), "group", "log odds", "sum so far", "◂         ▸").Right(2, 3)
+	t := table.New(fmt.Sprintf("How the groups add up to the log odds of %s (▸) over %s (◂)", class, against),
+		"group", "log odds", "sum so far", "◂         ▸").Right(2, 3)
 	widest := math.Abs(c.Correction)
 	for _, g := range c.Groups[:1] {
 		widest = max(widest, math.Abs(g.Contribution))
@@ -81,7 +82,8 @@ func groupTable(c *predictor.Comparison, most int) *table.Table {
 
 // bar draws a contribution to the left or right of the middle.
 func bar(contribution, widest float64) string {
-	block := strings.Repeat("█", int(math.Round(barLength*math.Abs(contribution)/max(widest, math.SmallestNonzeroFloat64))))
+	block := strings.Repeat("█",
+		int(math.Round(barLength*math.Abs(contribution)/max(widest, math.SmallestNonzeroFloat64))))
 	if contribution < 0 {
 		return fmt.Sprintf("%*s│%*s", barLength, block, barLength, "")
 	}

@@ -69,7 +69,9 @@ type picture struct {
 
 // sections lists the prediction, its adaptation and the comparisons, with details of the top groups.
 func (r explanation) sections(top int, f Format) []section {
-	prediction := section{Title: r.headline(), Pictures: []picture{{sampleName(r.Sample), r.Sample.Picture}}, Tables: []*table.Table{r.likelyTable()}}
+	prediction := section{Title: r.headline(), Pictures: []picture{
+		{sampleName(r.Sample), r.Sample.Picture},
+	}, Tables: []*table.Table{r.likelyTable()}}
 	list := []section{prediction}
 	if r.Adapted != nil {
 		list = append(list, adapted(r.Adapted, r.Predicted))
@@ -85,7 +87,8 @@ func (r explanation) sections(top int, f Format) []section {
 	if fit := FitSentence(r.Fit); fit != "" {
 		list[0].Sentences = append(list[0].Sentences, fit)
 	}
-	if id := r.Sample.ID; f == HTML && (id == "" || id == r.Sample.From) { // otherwise the name comes first, as in the data
+	// otherwise the name comes first, as in the data
+	if id := r.Sample.ID; f == HTML && (id == "" || id == r.Sample.From) {
 		list[0].Title = strings.ToUpper(list[0].Title[:1]) + list[0].Title[1:]
 	}
 	return list
@@ -98,11 +101,13 @@ func (r explanation) headline() string {
 	case r.Sample.Label == nil:
 		return s
 	case r.Correct == nil:
-		return s + "; its true class, " + className(*r.Sample.Label) + ", is not among the " + format.Printable(r.Candidates) + " (--candidates all includes it)"
+		return s + "; its true class, " + className(*r.Sample.Label) + ", is not among the " +
+			format.Printable(r.Candidates) + " (--candidates all includes it)"
 	case *r.Correct:
 		return s + ", which is correct"
 	}
-	return fmt.Sprintf("%s, which is wrong: the true class is %s, rank %d with p = %.3f", s, className(*r.Sample.Label), r.Label.Rank, r.Label.P)
+	return fmt.Sprintf("%s, which is wrong: the true class is %s, rank %d with p = %.3f", s,
+		className(*r.Sample.Label), r.Label.Rank, r.Label.P)
 }
 
 // likelyTable lists the most likely classes and all others together, with the settings of the model.
@@ -121,16 +126,19 @@ func (r explanation) likelyTable() *table.Table {
 		t.Row(format.Count(others, "other"), fmt.Sprintf("%.3f", max(rest, 0)))
 	}
 	none := map[model.Complement]string{
-		model.Const: "constant none-of-group term", model.DeMorgan: "De Morgan none-of-group term", model.NoComplement: "no none-of-group term",
+		model.Const: "constant none-of-group term", model.DeMorgan: "De Morgan none-of-group term",
+		model.NoComplement: "no none-of-group term",
 	}[r.Complement]
 	trained := ""
 	if r.Sample.Trained {
 		trained = "; the model was trained on samples of the true class"
 	}
 	if r.Temperature != 1 {
-		trained += fmt.Sprintf("; probabilities and log odds with temperature %.3g, chosen on validation classes", r.Temperature)
+		trained += fmt.Sprintf("; probabilities and log odds with temperature %.3g, chosen "+
+			"on validation classes", r.Temperature)
 	}
-	return t.Note("%s trained on %s (%s prior, %s), choosing from %s (%d)%s", r.Variant, r.Dataset, r.Prior, none, r.Candidates, r.Classes, trained)
+	return t.Note("%s trained on %s (%s prior, %s), choosing from %s (%d)%s", r.Variant, r.Dataset, r.Prior,
+		none, r.Candidates, r.Classes, trained)
 }
 
 // adapted says whether the batch changed the prediction of LAGO itself.
@@ -141,7 +149,8 @@ func adapted(a *predictor.AdaptedAnswer, own string) section {
 	case a.Declined:
 		title = fmt.Sprintf("Not adapted to %s: most of the candidate classes seem to be absent", samples)
 	case a.Changed:
-		title = fmt.Sprintf("Adapted to %s together, the prediction changes to %s (p = %.3f); LAGO itself prefers %s, log odds %s",
+		title = fmt.Sprintf("Adapted to %s together, the prediction changes to %s (p = %.3f); LAGO "+
+			"itself prefers %s, log odds %s",
 			samples, className(a.Predicted), a.P, className(own), signed(a.LogOdds))
 	}
 	return section{Title: title}
@@ -151,8 +160,10 @@ func adapted(a *predictor.AdaptedAnswer, own string) section {
 func (r explanation) compared(c *predictor.Comparison, top int, f Format) section {
 	s := section{Title: className(c.Class) + " against " + other(c)}
 	for _, m := range c.Substitutions {
-		s.Sentences = append(s.Sentences, fmt.Sprintf("%s is described but was not detected; %s was detected in its place (soft OR). With both, the sum %s.",
-			attributeName(m.Missed), nameWithin(m.Substitute, m.Group), "favours "+favoured(c, c.LogOdds+m.Gain)))
+		s.Sentences = append(s.Sentences, fmt.Sprintf("%s is described but was not detected; %s was "+
+			"detected in its place (soft OR). With both, the sum %s.",
+			attributeName(m.Missed), nameWithin(m.Substitute, m.Group), "favours "+favoured(c,
+				c.LogOdds+m.Gain)))
 	}
 	shown := 0
 	for _, p := range Parts(c, top) {
@@ -166,7 +177,9 @@ func (r explanation) compared(c *predictor.Comparison, top int, f Format) sectio
 	} else {
 		s.Tables = []*table.Table{groupTable(c, top), terms}
 	}
-	changed := slices.DeleteFunc(slices.Clone(c.Changes), func(x predictor.Change) bool { return negligible(x.By) })
+	changed := slices.DeleteFunc(slices.Clone(c.Changes), func(x predictor.Change) bool {
+		return negligible(x.By)
+	})
 	if len(changed) > 0 {
 		title := "If a single attribute were detected differently (log odds now " + signed(c.LogOdds) + ")"
 		s.Tables = append(s.Tables, changeTable(title, changed))
@@ -185,12 +198,16 @@ func flipped(s section, c *predictor.Comparison, listed []predictor.Change) sect
 		return s
 	}
 	last := flip[len(flip)-1]
-	title := fmt.Sprintf("%s becomes more likely than %s after %s", against, class, format.Count(len(flip), "change"))
+	title := fmt.Sprintf("%s becomes more likely than %s after %s", against, class,
+		format.Count(len(flip), "change"))
 	if len(flip) > 1 {
 		title += ", applied in order (greedy search; fewer may suffice)"
-	} else if slices.ContainsFunc(listed, func(x predictor.Change) bool { return x.Attribute == last.Attribute && x.To == last.To }) {
+	} else if slices.ContainsFunc(listed, func(x predictor.Change) bool {
+		return x.Attribute == last.Attribute && x.To == last.To
+	}) {
 		end := len(s.Tables) - 1
-		s.Tables[end] = s.Tables[end].Note("%s: %s changed to %.0f", title, attributeName(last.Attribute), last.To)
+		s.Tables[end] = s.Tables[end].Note("%s: %s changed to %.0f", title, attributeName(last.Attribute),
+			last.To)
 		return s
 	}
 	if last.Predicted != c.Against {
@@ -203,7 +220,8 @@ func flipped(s section, c *predictor.Comparison, listed []predictor.Change) sect
 func (r explanation) termTable(c *predictor.Comparison, groups []predictor.Group) *table.Table {
 	class, against := className(c.Class), className(c.Against)
 	t := table.New("Attributes of these groups: detected in the sample, and described for each class",
-		"attribute", "detected", "described for "+class, "described for "+against, "share of "+class, "share of "+against).Right(2, 3, 4, 5, 6)
+		"attribute", "detected", "described for "+class, "described for "+against, "share of "+
+			class, "share of "+against).Right(2, 3, 4, 5, 6)
 	for i, g := range groups {
 		if i > 0 {
 			t.Line()
@@ -220,7 +238,8 @@ func (r explanation) termTable(c *predictor.Comparison, groups []predictor.Group
 	if len(groups[0].Terms) > 0 && groups[0].Terms[0].Above == nil { // no model that a run stored
 		return t
 	}
-	return t.Note("detected: high is above %.0f %% of the training samples, low is below %.0[1]f %% of them, usual is between", 100*high)
+	return t.Note("detected: high is above %.0f %% of the training samples, low is below %.0[1]f %% "+
+		"of them, usual is between", 100*high)
 }
 
 // rows lists the attributes that matter, those with the highest descriptions first; all others
@@ -237,17 +256,21 @@ func (r explanation) rows(g predictor.Group) (list [][]any) {
 	}
 	predictor.SortBy(shown, func(t predictor.Term) float64 { return t.Used.Most() })
 	add := func(name, detected, class, against string, share predictor.Pair) {
-		list = append(list, []any{"  " + name, detected, class, against, format.Percent(share.Class), format.Percent(share.Against)})
+		list = append(list, []any{
+			"  " + name, detected, class, against, format.Percent(share.Class), format.Percent(share.Against),
+		})
 	}
 	for _, t := range shown {
-		name, detected := nameWithin(t.Attribute, g.Name), strings.TrimSpace(fixed(t.Detected)+" "+certainty(t))
+		name, detected := nameWithin(t.Attribute,
+			g.Name), strings.TrimSpace(fixed(t.Detected)+" "+certainty(t))
 		if t.Gamma < 0.95 {
 			name += fmt.Sprintf(" (%s of it)", format.Percent(t.Gamma))
 		}
 		if r.Prior != model.Uniform {
 			detected += fmt.Sprintf(" (prior %.2f)", t.Prior)
 		}
-		add(name, detected, described(t.Described.Class, t.Used.Class), described(t.Described.Against, t.Used.Against), t.Share)
+		add(name, detected, described(t.Described.Class, t.Used.Class),
+			described(t.Described.Against, t.Used.Against), t.Share)
 	}
 	if others.Most() >= minOtherShare {
 		add("other attributes", "", "", "", others)
@@ -265,9 +288,11 @@ func (r explanation) rows(g predictor.Group) (list [][]any) {
 // changeTable shows the log odds after each change, and the class that is the most likely of all candidates,
 // which can be a third.
 func changeTable(title string, changes []predictor.Change) *table.Table {
-	t := table.New(title, "attribute", "detected", "changed to", "log odds then", "predicted then").Right(2, 3, 4)
+	t := table.New(title, "attribute", "detected", "changed to", "log odds then", "predicted then").
+		Right(2, 3, 4)
 	for _, change := range changes {
-		t.Row(attributeName(change.Attribute), fixed(change.From), fmt.Sprintf("%.0f", change.To), signed(change.LogOdds), className(change.Predicted))
+		t.Row(attributeName(change.Attribute), fixed(change.From), fmt.Sprintf("%.0f", change.To),
+			signed(change.LogOdds), className(change.Predicted))
 	}
 	return t
 }
@@ -301,7 +326,9 @@ var (
 	//go:embed explanation.css
 	explanationCSS string
 
-	explanationPage = webpage.New("explain", explanationHTML, explanationCSS, "", template.FuncMap{"table": drawTable, "picture": webpage.Picture, "signed": signed})
+	explanationPage = webpage.New("explain", explanationHTML, explanationCSS, "", template.FuncMap{
+		"table": drawTable, "picture": webpage.Picture, "signed": signed,
+	})
 )
 
 // Cells that the page draws: titles of groups, alone in their row, numbers from 0 to 1, and indented names.
@@ -314,8 +341,10 @@ var (
 // drawTable returns the table with its numbers drawn. Screen readers hear the numbers alone.
 func drawTable(t *table.Table) template.HTML {
 	s := titles.ReplaceAllString(t.HTML(), "<th colspan=\"6\">$1</th>\n")
-	s = numbers.ReplaceAllString(s, `<td class="bar"><span class="track" aria-hidden="true"><span style="width: calc(100% * $1)"></span></span> $1<small>$2</small></td>`)
-	return template.HTML(indents.ReplaceAllString(s, `<td class="in">`)) //nolint:gosec // the table is escaped
+	s = numbers.ReplaceAllString(s,
+		`<td class="bar"><span class="track" aria-hidden="true"><span style="width: calc(100% * $1)"></span></span> $1<small>$2</small></td>`)
+	//nolint:gosec // the table is escaped
+	return template.HTML(indents.ReplaceAllString(s, `<td class="in">`))
 }
 
 // sampleName says which sample it is.

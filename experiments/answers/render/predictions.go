@@ -1,5 +1,6 @@
 // Package render writes what package predictor answers: predictions as a table, CSV, JSON lines or a page of
-// pictures, and the explanation of one as text, JSON or a page; and it says in a sentence why a class is predicted.
+// pictures, and the explanation of one as text, JSON or a page; and it says in a sentence why a class is
+// predicted.
 package render
 
 import (
@@ -123,7 +124,9 @@ func (out *output) jsonLines() error {
 			line.Fit = &s.Fit
 		}
 		for _, b := range s.Best {
-			line.Top = append(line.Top, map[string]any{"class": out.Candidates.Names[b.Class], value: float32(b.Value)})
+			line.Top = append(line.Top, map[string]any{
+				"class": out.Candidates.Names[b.Class], value: float32(b.Value),
+			})
 		}
 		if err := w.Encode(line); err != nil {
 			return err
@@ -175,7 +178,8 @@ func (out *output) table() error {
 		if s.Abstained {
 			name, next = "(abstain)", s.Best
 		}
-		start(s.Index, format.Printable(s.ID), format.Printable(s.Class), name, fmt.Sprintf("%.4f", s.Best[0].Value), percent(s.Fit))
+		start(s.Index, format.Printable(s.ID), format.Printable(s.Class), name,
+			fmt.Sprintf("%.4f", s.Best[0].Value), percent(s.Fit))
 		separator := "  "
 		for _, b := range next {
 			fmt.Fprintf(&line, "%s%s %.4f", separator, names[b.Class], b.Value)
@@ -189,7 +193,8 @@ func (out *output) table() error {
 // excerptRows is the number of predictions, and of classes, of an excerpt.
 const excerptRows = 20
 
-// Excerpt writes the first predictions as a table, for a terminal, and how many samples are predicted as each class.
+// Excerpt writes the first predictions as a table, for a terminal, and how many samples are predicted as each
+// class.
 func Excerpt(w io.Writer, r *predictor.Predictions) error {
 	first := *r
 	first.Samples = r.Samples[:min(len(r.Samples), excerptRows)]
@@ -257,9 +262,11 @@ func Shares(a *predictor.Adapted, classes []string) *table.Table {
 	for z := range order {
 		order[z] = z
 	}
-	title := fmt.Sprintf("adapted to %s: %s changed", format.Count(n, "sample"), format.Count(a.Changed, "prediction"))
+	title := fmt.Sprintf("adapted to %s: %s changed", format.Count(n, "sample"),
+		format.Count(a.Changed, "prediction"))
 	if a.Declined {
-		title = fmt.Sprintf("not adapted to %s: only about %.0f of the %d candidate classes seem to be present, and adaptation can then lower accuracy (--candidates restricts them)",
+		title = fmt.Sprintf("not adapted to %s: only about %.0f of the %d candidate classes seem to be "+
+			"present, and adaptation can then lower accuracy (--candidates restricts them)",
 			format.Count(n, "sample"), a.Present, len(classes))
 	}
 	t := table.New(title, "class", "estimated share", "expected samples").Right(2, 3)

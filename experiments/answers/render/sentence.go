@@ -34,8 +34,8 @@ const (
 const ShownGroups = 5
 
 // Parts divides the log odds into the contributions of the strongest groups, at most so many and none that is
-// printed as 0.00 unless it is the first, that of all others together and that of the correction, where there are
-// any. They add up to the log odds, and are what a chart shows and a sentence names.
+// printed as 0.00 unless it is the first, that of all others together and that of the correction, where there
+// are any. They add up to the log odds, and are what a chart shows and a sentence names.
 func Parts(c *predictor.Comparison, most int) (parts []Part) {
 	shown := 0
 	for shown < min(most, len(c.Groups)) && (shown == 0 || !negligible(c.Groups[shown].Contribution)) {
@@ -71,13 +71,14 @@ const (
 // negligible reports whether a number is printed as 0.00.
 func negligible(v float64) bool { return math.Abs(v) < 0.005 }
 
-// Sentence says why the predicted class is more likely than the other. Its names and numbers are those of a chart
-// of at most so many groups.
+// Sentence says why the predicted class is more likely than the other. Its names and numbers are those of a
+// chart of at most so many groups.
 func Sentence(c *predictor.Comparison, most int) string {
 	parts := Parts(c, most)
 	s := fmt.Sprintf("%s is %s %s", format.ClassName(c.Class), likelier(c.LogOdds), other(c))
 	if favour, against, outweigh := reasons(parts, c.LogOdds); correctionDecides(c) {
-		s += ", because of the " + correctionName + ": the groups alone favour " + favoured(c, c.LogOdds-c.Correction)
+		s += ", because of the " + correctionName + ": the groups alone favour " + favoured(c,
+			c.LogOdds-c.Correction)
 	} else if outweigh {
 		s += ", mainly because of " + format.List(favour, "and")
 		if against != "" {
@@ -102,8 +103,8 @@ func likelier(logOdds float64) string {
 	return "far more likely than"
 }
 
-// reasons names the parts that favour the predicted class most, and the one that favours the other most, each with
-// its number. They outweigh the rest of the chart if they add more to the log odds.
+// reasons names the parts that favour the predicted class most, and the one that favours the other most, each
+// with its number. They outweigh the rest of the chart if they add more to the log odds.
 func reasons(parts []Part, logOdds float64) (favour []string, against string, outweigh bool) {
 	order, sum := slices.Clone(parts), 0.0
 	predictor.SortBy(order, func(p Part) float64 { return math.Abs(p.LogOdds) })
@@ -188,7 +189,8 @@ func (p Part) Why() string {
 func Short(c *predictor.Comparison) string {
 	parts := Parts(c, ShownGroups)
 	favour, _, _ := reasons(parts, c.LogOdds)
-	return "rather than " + format.ClassName(c.Against) + ": " + strings.Join(favour[:min(len(favour), 2)], "; ")
+	return "rather than " + format.ClassName(c.Against) + ": " + strings.Join(favour[:min(len(favour), 2)],
+		"; ")
 }
 
 // signed prints -0.001 as +0.00.
@@ -201,7 +203,9 @@ func correctionDecides(c *predictor.Comparison) bool {
 
 // other names the other class and its role: "wren, the runner-up".
 func other(c *predictor.Comparison) string {
-	return format.ClassName(c.Against) + map[predictor.Reason]string{predictor.RunnerUp: ", the runner-up", predictor.TrueClass: ", the true class"}[c.Reason]
+	return format.ClassName(c.Against) + map[predictor.Reason]string{
+		predictor.RunnerUp: ", the runner-up", predictor.TrueClass: ", the true class",
+	}[c.Reason]
 }
 
 // certainty says how high a detection is for the model: compared with those of training samples, whose
@@ -226,8 +230,8 @@ func present(t predictor.Term) bool {
 // reason names what in a group favours the class that the group favours: the attribute that it is described
 // by and that adds most to the score (soft OR) by the product of its detection and the difference of its
 // terms or, if the none-of-group term adds more, the absence of an attribute that the other class is
-// described by; "" if there is none of these. The note has a low detection, and says where an imputed entry, or no
-// detected attribute, is the reason.
+// described by; "" if there is none of these. The note has a low detection, and says where an imputed entry,
+// or no detected attribute, is the reason.
 func reason(g predictor.Group) (why, note string) {
 	sign := math.Copysign(1, g.Contribution)
 	noneAdds := sign * (g.None.Term.Class - g.None.Term.Against)
@@ -290,7 +294,8 @@ func GivenSentence(c *predictor.Comparison) string {
 	if c.Given.Class == 1 && c.Given.Against == 1 {
 		return ""
 	}
-	return fmt.Sprintf("Given are %s of the description of %s and %s of that of %s; the other entries are filled, and are no reasons.",
+	return fmt.Sprintf("Given are %s of the description of %s and %s of that of %s; the other entries are "+
+		"filled, and are no reasons.",
 		percent(c.Given.Class), format.ClassName(c.Class), percent(c.Given.Against), format.ClassName(c.Against))
 }
 
@@ -299,7 +304,8 @@ func FitSentence(fit *float64) string {
 	if fit == nil {
 		return ""
 	}
-	text := fmt.Sprintf("Fit %.0f %%: %.0[1]f %% of the samples held out from described classes match their best class less well", 100**fit)
+	text := fmt.Sprintf("Fit %.0f %%: %.0[1]f %% of the samples held out from described classes match "+
+		"their best class less well", 100**fit)
 	if *fit < predictor.LowFit {
 		text += ". It may be of none of the candidates"
 	}

@@ -46,7 +46,10 @@ const (
 // card returns that of a prediction.
 func (s *Sheet) card(from predictor.Prediction) (c card, err error) {
 	best := from.Best[0]
-	c = card{Prediction: from, Name: cmp.Or(from.ID, fmt.Sprint("sample ", from.Index)), Predicted: s.Candidates.Names[best.Class], Value: best.Value}
+	c = card{
+		Prediction: from, Name: cmp.Or(from.ID, fmt.Sprint("sample ", from.Index)),
+		Predicted: s.Candidates.Names[best.Class], Value: best.Value,
+	}
 	c.Outside = c.Class != "" && !slices.Contains(s.Candidates.Names, c.Class)
 	c.Wrong = c.Class != "" && c.Class != c.Predicted && !c.Outside
 	switch {
@@ -79,13 +82,14 @@ func (s *Sheet) cards() ([]card, error) {
 	}
 	rank := []string{noneOfThese, uncertain, ""}
 	slices.SortStableFunc(cards, func(a, b card) int {
-		return cmp.Or(cmp.Compare(slices.Index(rank, a.Unsure), slices.Index(rank, b.Unsure)), cmp.Compare(a.Value, b.Value))
+		return cmp.Or(cmp.Compare(slices.Index(rank, a.Unsure), slices.Index(rank, b.Unsure)),
+			cmp.Compare(a.Value, b.Value))
 	})
 	return cards, nil
 }
 
-// summary says how many predictions are right of those that could be, or of which classes they are, and how many are
-// uncertain.
+// summary says how many predictions are right of those that could be, or of which classes they are, and how
+// many are uncertain.
 func (s *Sheet) summary(classes []classCount) string {
 	const most = 5 // classes
 	n := s.Count()
@@ -101,7 +105,8 @@ func (s *Sheet) summary(classes []classCount) string {
 		}
 	} else {
 		for i, c := range classes[:min(most, len(classes))] {
-			text += fmt.Sprintf("%s %d %s", []string{":", ","}[min(i, 1)], c.Samples, format.ClassName(c.Name))
+			text += fmt.Sprintf("%s %d %s", []string{":", ","}[min(i, 1)], c.Samples,
+				format.ClassName(c.Name))
 		}
 		if others := len(classes) - most; others > 0 {
 			text += ", and " + format.Count(others, "other class")
@@ -119,7 +124,8 @@ type confusionRow struct {
 	Cells []classCount // Name is the predicted class
 }
 
-// confusion has a row for each class that is true, and a column for each that is predicted; nil without true classes.
+// confusion has a row for each class that is true, and a column for each that is predicted; nil without true
+// classes.
 func confusion(cards []card) (rows []confusionRow) {
 	samples, classes, predicted := map[[2]string]int{}, map[string]bool{}, map[string]bool{}
 	for _, c := range cards {
@@ -143,7 +149,9 @@ func confusion(cards []card) (rows []confusionRow) {
 func states(cards []card) (list [][2]string) {
 	all := [][2]string{{"wrong", "wrong"}, {"outside", "true class is no candidate"}, {"unsure", "uncertain"}}
 	for i, is := range []func(c card) bool{
-		func(c card) bool { return c.Wrong }, func(c card) bool { return c.Outside }, func(c card) bool { return c.Unsure != "" },
+		func(c card) bool { return c.Wrong }, func(c card) bool { return c.Outside }, func(c card) bool {
+			return c.Unsure != ""
+		},
 	} {
 		if slices.ContainsFunc(cards, is) {
 			list = append(list, all[i])
@@ -161,7 +169,8 @@ var (
 	sheetJS string
 
 	sheetPage = webpage.New("sheet", sheetHTML, sheetCSS, sheetJS, template.FuncMap{
-		"name": format.ClassName, "number": func(v float64) string { return fmt.Sprintf("%.3f", v) }, "percent": percent,
+		"name": format.ClassName, "number": func(v float64) string { return fmt.Sprintf("%.3f", v) },
+		"percent": percent,
 	})
 )
 
@@ -174,6 +183,7 @@ func (s *Sheet) Write(w io.Writer) error {
 	classes := counts(s.Samples, s.Candidates.Names)
 	return sheetPage.Execute(w, map[string]any{
 		"Title": s.summary(classes), "Note": s.Note, "Value": valueName(s.Predictions), "Fits": s.Fits != nil,
-		"Cards": cards, "Classes": classes, "Confusion": confusion(cards), "States": states(cards), "Candidates": s.Candidates.Names,
+		"Cards": cards, "Classes": classes, "Confusion": confusion(cards), "States": states(cards),
+		"Candidates": s.Candidates.Names,
 	})
 }

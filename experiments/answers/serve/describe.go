@@ -57,11 +57,14 @@ func (s *Server) now() (d *descriptions.Table, undo, version int) {
 func (s *Server) state() *state {
 	d, undo, version := s.now()
 	v := &state{
-		Version: version, Name: s.Name, ReadOnly: s.readOnly, Undo: undo, Pictures: catalog.HasPictures(s.pictures), Words: descriptions.Words,
+		Version: version, Name: s.Name, ReadOnly: s.readOnly, Undo: undo,
+		Pictures: catalog.HasPictures(s.pictures), Words: descriptions.Words,
 		Attributes: append([]descriptions.Attribute{}, d.Attributes...), Classes: []class{},
 	}
 	drafts := map[string][]string{}
-	for _, draft := range slices.SortedFunc(maps.Keys(d.Drafts), func(a, b descriptions.Draft) int { return strings.Compare(a.Group, b.Group) }) {
+	for _, draft := range slices.SortedFunc(maps.Keys(d.Drafts), func(a, b descriptions.Draft) int {
+		return strings.Compare(a.Group, b.Group)
+	}) {
 		drafts[draft.Class] = append(drafts[draft.Class], draft.Group)
 	}
 	rows := map[string][]int{}
@@ -70,7 +73,10 @@ func (s *Server) state() *state {
 	}
 	u := d.Values()
 	for z, name := range d.Classes {
-		c := class{Name: name, Values: []*float64{}, Drafts: append([]string{}, drafts[name]...), Rows: append([]int{}, rows[name]...)}
+		c := class{
+			Name: name, Values: []*float64{}, Drafts: append([]string{}, drafts[name]...),
+			Rows: append([]int{}, rows[name]...),
+		}
 		for _, p := range u.Row(z) {
 			c.Values = append(c.Values, format.Known(p))
 		}
@@ -78,7 +84,11 @@ func (s *Server) state() *state {
 		v.Classes = append(v.Classes, c)
 	}
 	if s.Model != nil {
-		v.Model = &modelState{fmt.Sprintf("%s trained on %s", s.Model.Method.Label(), s.Model.Dataset), s.Features != nil, "lago-train predict --model " + s.Model.Dir() + " --images PHOTOGRAPHS --weights FILE", append([]string{}, s.unknown(d)...)}
+		v.Model = &modelState{
+			fmt.Sprintf("%s trained on %s", s.Model.Method.Label(), s.Model.Dataset), s.Features != nil,
+			"lago-train predict --model " + s.Model.Dir() + " --images PHOTOGRAPHS --weights FILE",
+			append([]string{}, s.unknown(d)...),
+		}
 	}
 	return v
 }
@@ -100,12 +110,15 @@ type change struct {
 	Checked   []string                `json:"checked"` // groups that are no drafts any more
 }
 
-// maxClasses is the most classes that are renamed or deleted together, each of which takes as long as there are classes.
+// maxClasses is the most classes that are renamed or deleted together, each of which takes as long as there
+// are classes.
 const maxClasses = 1000
 
 // edit makes changes, and writes the files.
 func (s *Server) edit(r *http.Request, body []byte) (any, error) {
-	make := func(e edit, d *descriptions.Table, undo []*descriptions.Table) (*descriptions.Table, []*descriptions.Table, error) {
+	make := func(e edit, d *descriptions.Table, undo []*descriptions.Table) (*descriptions.Table,
+		[]*descriptions.Table, error,
+	) {
 		edited, split, renamed, err := newEdited(d), []string(nil), 0, error(nil)
 		for _, c := range e.Changes {
 			if c.Class = dataset.Name(c.Class); c.Rename != "" || c.Delete {
@@ -114,7 +127,11 @@ func (s *Server) edit(r *http.Request, body []byte) (any, error) {
 				}
 				err = errors.Join(err, s.mayRename(c.Class, split))
 				if renamed++; renamed > maxClasses {
-					err = &invalid.Error{Where: "changes", Want: fmt.Sprintf("at most %d that rename or delete a class", maxClasses), Got: "more"}
+					err = &invalid.Error{
+						Where: "changes",
+						Want:  fmt.Sprintf("at most %d that rename or delete a class", maxClasses),
+						Got:   "more",
+					}
 				}
 			}
 			if err == nil {
@@ -136,7 +153,11 @@ func (s *Server) edit(r *http.Request, body []byte) (any, error) {
 func (s *Server) mayRename(class string, split []string) error {
 	switch {
 	case slices.Contains(s.labels, class):
-		return &refusal{http.StatusConflict, class + " has samples, whose class is in labels.csv: rename or remove the folder of its photographs, and extract again."}
+		return &refusal{
+			http.StatusConflict,
+			class + " has samples, whose class is in labels.csv: rename or remove the folder of its " +
+				"photographs, and extract again.",
+		}
 	case slices.Contains(split, class):
 		return &refusal{http.StatusConflict, class + " is in splits.csv: remove its line there first."}
 	}
@@ -164,7 +185,10 @@ func (t *edited) newName(name string, of int) error {
 	case want != "":
 		return &invalid.Error{Where: "class", Want: want, Got: invalid.Quote(name)}
 	case z >= 0 && z != of:
-		return &invalid.Error{Where: "class", Want: "a new name", Got: invalid.Quote(name), Hint: "There is " + t.Classes[z] + "."}
+		return &invalid.Error{
+			Where: "class", Want: "a new name", Got: invalid.Quote(name),
+			Hint: "There is " + t.Classes[z] + ".",
+		}
 	}
 	return nil
 }
@@ -191,7 +215,9 @@ func (t *edited) apply(c change) error {
 		switch {
 		case m < 0 || p != nil && !(*p >= 0 && *p <= 1):
 			return &invalid.Error{
-				Where: "class " + invalid.Quote(name), Want: "attributes of the data set with probabilities from 0 to 1", Got: invalid.Quote(attribute),
+				Where: "class " + invalid.Quote(name),
+				Want:  "attributes of the data set with probabilities from 0 to 1",
+				Got:   invalid.Quote(attribute),
 			}
 		case p == nil:
 			t.Set(z, m, "")
@@ -228,7 +254,9 @@ func addAttribute(d *descriptions.Table, a descriptions.Attribute) error {
 	case a.Group != "" && wantGroup != "":
 		return &invalid.Error{Where: "group", Want: wantGroup, Got: invalid.Quote(a.Group)}
 	case len(d.Attributes) > 0 && grouped != (a.Group != ""):
-		return &invalid.Error{Where: "attribute " + invalid.Quote(a.Name), Want: map[bool]string{true: "a group, as the others have", false: "no group, as the others"}[grouped], Got: invalid.Quote(a.Group)}
+		return &invalid.Error{Where: "attribute " + invalid.Quote(a.Name), Want: map[bool]string{
+			true: "a group, as the others have", false: "no group, as the others",
+		}[grouped], Got: invalid.Quote(a.Group)}
 	case !d.AddAttribute(a):
 		return &invalid.Error{Where: "attribute", Want: "a new name", Got: invalid.Quote(a.Name)}
 	}
@@ -237,7 +265,9 @@ func addAttribute(d *descriptions.Table, a descriptions.Attribute) error {
 
 // undoEdit takes the last change back.
 func (s *Server) undoEdit(r *http.Request, body []byte) (any, error) {
-	return s.saved(r.Context(), body, func(_ edit, _ *descriptions.Table, undo []*descriptions.Table) (*descriptions.Table, []*descriptions.Table, error) {
+	return s.saved(r.Context(), body, func(_ edit, _ *descriptions.Table,
+		undo []*descriptions.Table,
+	) (*descriptions.Table, []*descriptions.Table, error) {
 		last := len(undo) - 1
 		if last < 0 {
 			return nil, nil, &refusal{http.StatusConflict, "There is nothing to undo."}
@@ -247,10 +277,11 @@ func (s *Server) undoEdit(r *http.Request, body []byte) (any, error) {
 }
 
 // maker returns changed descriptions, and those before each change since the page was opened.
-type maker func(e edit, d *descriptions.Table, undo []*descriptions.Table) (*descriptions.Table, []*descriptions.Table, error)
+type maker func(e edit, d *descriptions.Table, undo []*descriptions.Table) (*descriptions.Table,
+	[]*descriptions.Table, error)
 
-// saved writes the descriptions that make returns, and answers with what the page shows. The lock is held for the
-// write alone.
+// saved writes the descriptions that make returns, and answers with what the page shows. The lock is held for
+// the write alone.
 func (s *Server) saved(ctx context.Context, body []byte, make maker) (any, error) {
 	e, err := read[edit](body)
 	if err != nil {
@@ -277,7 +308,11 @@ func (s *Server) mayWrite(e edit) error {
 	case s.readOnly != "":
 		return &refusal{http.StatusForbidden, s.readOnly}
 	case e.Version != s.version:
-		return &refusal{http.StatusConflict, "The descriptions have changed in another window. Nothing was overwritten; the page now shows them."}
+		return &refusal{
+			http.StatusConflict,
+			"The descriptions have changed in another window. Nothing was overwritten; " +
+				"the page now shows them.",
+		}
 	}
 	return nil
 }

@@ -21,19 +21,20 @@ const (
 
 // expectation is what the given entries of a table say about its others, see package impute.
 type expectation struct {
-	Version   int                   `json:"version"`   // of the table
-	Described int                   `json:"described"` // classes with a value
-	Least     int                   `json:"least"`     // classes with a value that are needed
-	Order     []asked               `json:"order"`
-	Filled    map[string][]*float64 `json:"filled"` // by class that is described in part; null for given entries
-	Doubts    []doubt               `json:"doubts"` // the most doubtful entries first
+	Version   int     `json:"version"`   // of the table
+	Described int     `json:"described"` // classes with a value
+	Least     int     `json:"least"`     // classes with a value that are needed
+	Order     []asked `json:"order"`
+	// by class that is described in part; null for given entries
+	Filled map[string][]*float64 `json:"filled"`
+	Doubts []doubt               `json:"doubts"` // the most doubtful entries first
 }
 
 // asked is a group in the order of the shortest questionnaire.
 type asked struct {
 	Group string `json:"group"`
-	// Explained is the share of the variance of all entries that it and those before it explain; null in the order
-	// of the file.
+	// Explained is the share of the variance of all entries that it and those before it explain; null in the
+	// order of the file.
 	Explained *float64 `json:"explained"`
 }
 
@@ -55,8 +56,8 @@ type similar struct {
 	Value float64 `json:"value"`
 }
 
-// expect answers with the expectation of the table as it is now. It is computed once for each version, and no other
-// request waits for it.
+// expect answers with the expectation of the table as it is now. It is computed once for each version, and no
+// other request waits for it.
 func (s *Server) expect(_ *http.Request, _ []byte) (any, error) {
 	s.expecting.Lock()
 	defer s.expecting.Unlock()
@@ -70,7 +71,9 @@ func (s *Server) expect(_ *http.Request, _ []byte) (any, error) {
 
 func expectationOf(t *descriptions.Table) *expectation {
 	u, groups := t.Values(), t.Groups()
-	e := &expectation{Least: leastDescribed, Order: []asked{}, Filled: map[string][]*float64{}, Doubts: []doubt{}}
+	e := &expectation{
+		Least: leastDescribed, Order: []asked{}, Filled: map[string][]*float64{}, Doubts: []doubt{},
+	}
 	sets := make([][]int, len(groups))
 	for k, g := range groups {
 		sets[k] = g.Members
@@ -114,8 +117,8 @@ func expectationOf(t *descriptions.Table) *expectation {
 	return e
 }
 
-// doubtsOf lists the most doubtful entries, by the difference to what is expected in standard deviations, and of
-// drafts as many.
+// doubtsOf lists the most doubtful entries, by the difference to what is expected in standard deviations, and
+// of drafts as many.
 func doubtsOf(t *descriptions.Table, g *impute.Gaussian, u dataset.Matrix[float64]) []doubt {
 	expected, sd := g.Expected(u)
 	list := []doubt{}

@@ -28,7 +28,11 @@ func (s *Server) unknown(d *descriptions.Table) (names []string) {
 // photograph computes the features of the photograph that the request contains.
 func (s *Server) photograph(r *http.Request, content []byte) (any, error) {
 	if s.Model == nil || s.Features == nil {
-		return nil, &refusal{http.StatusConflict, "Photographs need a model and a network: lago-train serve " + s.Name + " --model latest --weights FILE."}
+		return nil, &refusal{
+			http.StatusConflict,
+			"Photographs need a model and a network: lago-train serve " + s.Name +
+				" --model latest --weights FILE.",
+		}
 	}
 	name := r.URL.Query().Get("name")
 	if _, want := dataset.CheckName(name); want != "" {
@@ -62,19 +66,22 @@ type question struct {
 
 // answer is a prediction and its explanation.
 type answer struct {
-	Predicted string                  `json:"predicted"`
-	Sentence  string                  `json:"sentence"`
-	Given     string                  `json:"given"`        // how much of the descriptions was given; "" if all was
-	Fit       *float64                `json:"fit"`          // null if the model has none
-	Fits      string                  `json:"fit_sentence"` // "" without fit
-	Against   string                  `json:"against"`
-	Label     *string                 `json:"label"`     // null if it is not known
-	Candidate bool                    `json:"candidate"` // whether the label is one
-	Classes   int                     `json:"classes"`   // candidates
-	Bare      int                     `json:"bare"`      // classes that are none, since they are not described
-	Likely    []predictor.Probability `json:"likely"`
-	Groups    []contribution          `json:"groups"` // by size, all others together, and the correction: they add up to log_odds
-	LogOdds   float64                 `json:"log_odds"`
+	Predicted string `json:"predicted"`
+	Sentence  string `json:"sentence"`
+	// how much of the descriptions was given; "" if all was
+	Given     string   `json:"given"`
+	Fit       *float64 `json:"fit"`          // null if the model has none
+	Fits      string   `json:"fit_sentence"` // "" without fit
+	Against   string   `json:"against"`
+	Label     *string  `json:"label"`     // null if it is not known
+	Candidate bool     `json:"candidate"` // whether the label is one
+	Classes   int      `json:"classes"`   // candidates
+	// classes that are none, since they are not described
+	Bare   int                     `json:"bare"`
+	Likely []predictor.Probability `json:"likely"`
+	// by size, all others together, and the correction: they add up to log_odds
+	Groups  []contribution `json:"groups"`
+	LogOdds float64        `json:"log_odds"`
 }
 
 type contribution struct {
@@ -90,9 +97,14 @@ func (s *Server) predict(r *http.Request, body []byte) (any, error) {
 	case err != nil:
 		return nil, err
 	case s.Model == nil:
-		return nil, &refusal{http.StatusConflict, "There is no model: lago-train serve " + s.Name + " --model latest."}
+		return nil, &refusal{
+			http.StatusConflict, "There is no model: lago-train serve " + s.Name + " --model latest.",
+		}
 	case len(q.Change) > maxTried:
-		return nil, &invalid.Error{Where: "change", Want: fmt.Sprintf("at most %d classes", maxTried), Got: fmt.Sprint(len(q.Change))}
+		return nil, &invalid.Error{
+			Where: "change", Want: fmt.Sprintf("at most %d classes", maxTried),
+			Got: fmt.Sprint(len(q.Change)),
+		}
 	}
 	done, err := s.busy(r.Context())
 	if err != nil {
@@ -109,7 +121,10 @@ func (s *Server) predict(r *http.Request, body []byte) (any, error) {
 			return nil, err
 		}
 		if row = *q.Sample; row < 0 || row >= min(x.Rows, len(s.labels)) {
-			return nil, &invalid.Error{Where: "sample", Want: "the index of one of " + format.Count(len(s.labels), "sample"), Got: fmt.Sprint(row)}
+			return nil, &invalid.Error{
+				Where: "sample", Want: "the index of one of " + format.Count(len(s.labels), "sample"),
+				Got: fmt.Sprint(row),
+			}
 		}
 		label = &s.labels[row]
 	case photo == nil:
@@ -138,7 +153,11 @@ func (s *Server) predict(r *http.Request, body []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := &answer{Predicted: c.Class, Sentence: render.Sentence(c, render.ShownGroups), Given: render.GivenSentence(c), Fit: a.Fit, Fits: render.FitSentence(a.Fit), Against: c.Against, Label: label, Classes: len(a.Order), Bare: bare, Likely: a.Likely(mostLikely), LogOdds: c.LogOdds}
+	found := &answer{
+		Predicted: c.Class, Sentence: render.Sentence(c, render.ShownGroups), Given: render.GivenSentence(c),
+		Fit: a.Fit, Fits: render.FitSentence(a.Fit), Against: c.Against, Label: label, Classes: len(a.Order),
+		Bare: bare, Likely: a.Likely(mostLikely), LogOdds: c.LogOdds,
+	}
 	found.Candidate = label != nil && slices.Contains(candidates.Names, *label)
 	for _, part := range render.Parts(c, render.ShownGroups) {
 		found.Groups = append(found.Groups, contribution{part.Name, part.Why(), part.LogOdds})

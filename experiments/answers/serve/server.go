@@ -87,11 +87,15 @@ type Server struct {
 
 // New reads the descriptions of a data set and the classes of its samples.
 func New(ctx context.Context, c Config) (s *Server, err error) {
-	s = &Server{Config: c, token: rand.Text(), work: make(chan struct{}, 1), unlock: func() error { return nil }}
-	s.x = sync.OnceValues(func() (dataset.Matrix[float32], error) { return features.ReadAll(ctx, openlayout.FeaturesPath(c.Dir)) })
+	s = &Server{Config: c, token: rand.Text(), work: make(chan struct{},
+		1), unlock: func() error { return nil }}
+	s.x = sync.OnceValues(func() (dataset.Matrix[float32], error) {
+		return features.ReadAll(ctx, openlayout.FeaturesPath(c.Dir))
+	})
 	switch d := c.Data; {
 	case d != nil:
-		s.readOnly = "The descriptions are only read here, since they are not CSV files. lago-train dataset convert writes them as such."
+		s.readOnly = "The descriptions are only read here, since they are not CSV files. lago-train " +
+			"dataset convert writes them as such."
 		s.d, s.pictures = descriptions.Of(d), d
 		s.x = func() (dataset.Matrix[float32], error) { return d.Features, nil }
 		for _, z := range d.Labels {
@@ -117,9 +121,11 @@ func New(ctx context.Context, c Config) (s *Server, err error) {
 	}
 	if c.Model != nil {
 		_, err = c.Model.LAGO()
-		if known := len(s.d.Attributes) - len(s.unknown(s.d)); err == nil && known == 0 && len(s.d.Attributes) > 0 {
+		if known := len(s.d.Attributes) - len(s.unknown(s.d)); err == nil && known == 0 &&
+			len(s.d.Attributes) > 0 {
 			err = &invalid.Error{
-				Field: "model", Want: "a model of the attributes of " + c.Name, Got: fmt.Sprintf("one trained on %s, with none of them", c.Model.Dataset),
+				Field: "model", Want: "a model of the attributes of " + c.Name,
+				Got: fmt.Sprintf("one trained on %s, with none of them", c.Model.Dataset),
 			}
 		}
 		if err != nil {
@@ -137,13 +143,18 @@ func (s *Server) WhyReadOnly() string { return s.readOnly }
 func (s *Server) Serve(ctx context.Context, port int, ready func(address string) error) (err error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
-		return &invalid.Error{Field: "port", Want: "a free port of 127.0.0.1", Got: strconv.Itoa(port), Err: errors.Unwrap(errors.Unwrap(err)), Hint: "Without it, the program chooses one."}
+		return &invalid.Error{
+			Field: "port", Want: "a free port of 127.0.0.1", Got: strconv.Itoa(port),
+			Err: errors.Unwrap(errors.Unwrap(err)), Hint: "Without it, the program chooses one.",
+		}
 	}
 	defer func() { err = errors.Join(err, s.unlock()) }()
 	server := &http.Server{
-		Handler: s.Handler(), ReadHeaderTimeout: timeToRead, ReadTimeout: timeToRead, WriteTimeout: timeToRead + timeToAnswer + timeToStop, // a request that waited too long is answered, too
-		IdleTimeout: 2 * time.Minute,
-		ErrorLog:    log.New(logrus.StandardLogger().WriterLevel(logrus.DebugLevel), "", 0),
+		// a request that waited too long is answered, too
+		Handler: s.Handler(), ReadHeaderTimeout: timeToRead, ReadTimeout: timeToRead,
+		WriteTimeout: timeToRead + timeToAnswer + timeToStop,
+		IdleTimeout:  2 * time.Minute,
+		ErrorLog:     log.New(logrus.StandardLogger().WriterLevel(logrus.DebugLevel), "", 0),
 	}
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(l) }()
@@ -167,7 +178,8 @@ var files embed.FS
 var page = template.Must(template.ParseFS(files, "page.html"))
 
 // policy lets the page load its own files and show pictures, and nothing else.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; " +
+	"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // Handler answers the requests of the page, whose paths begin with the token.
 func (s *Server) Handler() http.Handler {
@@ -238,10 +250,15 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		defer cancel()
 		switch {
 		case host != "127.0.0.1" && host != "localhost": // of any port, which ssh -L may change
-			write(w, nil, &refusal{http.StatusMisdirectedRequest, "This page answers only at 127.0.0.1 and localhost."})
+			write(w, nil, &refusal{
+				http.StatusMisdirectedRequest, "This page answers only at 127.0.0.1 and localhost.",
+			})
 		case !ok || subtle.ConstantTimeCompare([]byte(token), []byte(s.token)) != 1:
-			write(w, nil, &refusal{http.StatusNotFound, "The address is not the one that lago-train serve printed."})
-		case origin != "" && origin != "http://"+r.Host, origin == "" && r.Method != http.MethodGet && r.Method != http.MethodHead:
+			write(w, nil, &refusal{
+				http.StatusNotFound, "The address is not the one that lago-train serve printed.",
+			})
+		case origin != "" && origin != "http://"+r.Host, origin == "" && r.Method != http.MethodGet &&
+			r.Method != http.MethodHead:
 			write(w, nil, &refusal{http.StatusForbidden, "The request comes from another page."})
 		default:
 			r.URL.Path, r.URL.RawPath = "/"+rest, ""
@@ -263,7 +280,8 @@ func write(w http.ResponseWriter, v any, err error) {
 		}
 		text := err.Error()
 		if errors.As(err, &tooLarge) {
-			status, text = http.StatusRequestEntityTooLarge, fmt.Sprintf("photograph or request: expected at most %d MB, found more", tooLarge.Limit>>20)
+			status, text = http.StatusRequestEntityTooLarge, fmt.Sprintf("photograph or request: expected "+
+				"at most %d MB, found more", tooLarge.Limit>>20)
 		}
 		w.WriteHeader(status)
 		v = map[string]string{"error": text}

@@ -20,7 +20,9 @@ func Birds(c model.Config) *train.Saved {
 	if err != nil {
 		panic(err) // of a mistake in a test
 	}
-	p := &model.Parameters[float32]{W: dataset.NewMatrix[float32](6, 6), B: make([]float32, 6), V: dataset.NewMatrix[float32](6, k)}
+	p := &model.Parameters[float32]{
+		W: dataset.NewMatrix[float32](6, 6), B: make([]float32, 6), V: dataset.NewMatrix[float32](6, k),
+	}
 	for m := range 6 {
 		p.W.Row(m)[m] = 1
 		if groups != nil {
@@ -30,7 +32,8 @@ func Birds(c model.Config) *train.Saved {
 		}
 	}
 	return &train.Saved{
-		Method: methods.Named{Name: methods.LAGO, Method: &lago.Settings{Config: c}}, Dataset: "birds", Dims: 6,
+		Method: methods.Named{Name: methods.LAGO, Method: &lago.Settings{Config: c}}, Dataset: "birds",
+		Dims: 6,
 		Pipeline: &model.Pipeline{
 			Transform:  &preprocess.Transform{Chain: preprocess.None},
 			Classifier: lago.Model{LAGO: &model.LAGO{Config: c, Semantic: semantic, Params: p}},
@@ -40,7 +43,9 @@ func Birds(c model.Config) *train.Saved {
 			"has_breast_pattern::solid", "has_breast_pattern::striped", "size::small_(5_-_9_in)",
 		},
 		Groups: []string{"has_primary_color", "has_breast_pattern", "size"}, Semantic: semantic,
-		Classes: []string{"031.Black_billed_Cuckoo", "094.White_breasted_Nuthatch", "177.Prothonotary_Warbler"},
+		Classes: []string{
+			"031.Black_billed_Cuckoo", "094.White_breasted_Nuthatch", "177.Prothonotary_Warbler",
+		},
 		Descriptions: dataset.Matrix[float64]{Rows: 3, Cols: 6, Data: []float64{
 			0.6, 0.5, 0, 0.9, 0.1, 0.9,
 			0.1, 0.4, 0, 0.6, 0.3, 0.4,
@@ -51,7 +56,9 @@ func Birds(c model.Config) *train.Saved {
 }
 
 // HardBirds has groups that are exactly one-hot.
-var HardBirds = model.Config{Variant: model.SemanticHard, Prior: model.Uniform, Complement: model.DeMorgan, Zeta: 1000}
+var HardBirds = model.Config{
+	Variant: model.SemanticHard, Prior: model.Uniform, Complement: model.DeMorgan, Zeta: 1000,
+}
 
 // Cuckoo are the detections of the paper's example: not brown, but white.
 var Cuckoo = []float64{0.1, 0.7, 0.2, 0.6, 0.1, 0.9}

@@ -33,8 +33,9 @@ type Stages string
 
 // The choices of stages.
 const (
-	OnlyDev     Stages = "dev"  // on the train classes, stopped by the validation classes, for every seed
-	OnlyTest    Stages = "test" // on train and validation classes for a fixed number of epochs, evaluated once on the test classes
+	OnlyDev Stages = "dev" // on the train classes, stopped by the validation classes, for every seed
+	// on train and validation classes for a fixed number of epochs, evaluated once on the test classes
+	OnlyTest    Stages = "test"
 	DevThenTest Stages = "full" // dev, the number of epochs from the average curve, then test
 )
 
@@ -89,27 +90,33 @@ func (c *Config) Settings() setting.List {
 			after = i + 1
 		}
 	}
-	return slices.Concat(c.common(), setting.List{c.method()}, own[:after], c.preprocessing(), own[after:], setting.List{
-		setting.Whole("patience", &c.Patience, 50, setting.Count).In(setting.Training).
-			If(c.Stage != OnlyTest, "stages dev and full").
-			Describe("`N` epochs without a better validation accuracy after which the dev stage ends"),
-	})
+	return slices.Concat(c.common(), setting.List{c.method()}, own[:after], c.preprocessing(), own[after:],
+		setting.List{
+			setting.Whole("patience", &c.Patience, 50, setting.Count).In(setting.Training).
+				If(c.Stage != OnlyTest, "stages dev and full").
+				Describe("`N` epochs without a better validation accuracy after which the dev stage ends"),
+		})
 }
 
 // common are the settings of data and protocol.
 func (c *Config) common() setting.List {
 	return setting.List{
 		setting.Text("dataset", &c.Dataset, "glyphs", catalog.Canonical).In(setting.Data).Common().
-			Describe("`NAME` data set: glyphs, simulated-cub, -awa2, -sun, a folder in --data-dir, or the path of a folder"),
-		setting.Choice("stage", &c.Stage, DevThenTest, OnlyDev, OnlyTest, DevThenTest).In(setting.Protocol).Common().
+			Describe("`NAME` data set: glyphs, simulated-cub, -awa2, -sun, a folder in " +
+				"--data-dir, or the path of a folder"),
+		setting.Choice("stage", &c.Stage, DevThenTest, OnlyDev, OnlyTest, DevThenTest).In(setting.Protocol).
+			Common().
 			Describe("dev trains on train classes, test on train and validation classes, full does both"),
 		setting.Whole("dev_split", &c.DevSplit, 1, setting.Between(1, 3)).In(setting.Data).
 			Describe("`N` split, 1 to 3, of the seen classes into train and validation classes"),
-		setting.Whole("seeds", &c.Seeds, 5, setting.Seeds).In(setting.Protocol).Common().Describe("`N` number of random seeds"),
+		setting.Whole("seeds", &c.Seeds, 5, setting.Seeds).In(setting.Protocol).Common().
+			Describe("`N` number of random seeds"),
 		setting.Seed("seed", &c.Seed).Describe("`SEED` first random seed"),
 		setting.Switch("hold_out", &c.HoldOut, false).In(setting.Data).
-			Describe("neither train nor validate on the samples of seen classes that evaluate --candidates all needs"),
-		setting.Whole("epochs", &c.Epochs, 0, setting.Count).In(setting.Training).If(c.Epochs != 0, "").Common().
+			Describe("neither train nor validate on the samples of seen classes that evaluate " +
+				"--candidates all needs"),
+		setting.Whole("epochs", &c.Epochs, 0, setting.Count).In(setting.Training).If(c.Epochs != 0, "").
+			Common().
 			Noted(fmt.Sprintf("%d; with stage test: %d", defaultEpochs, defaultTest)).
 			Describe("`N` number of epochs, at most in the dev stage, exactly in the test stage"),
 	}
@@ -128,7 +135,8 @@ func (c *Config) method() setting.Setting {
 		}
 		return m.Label(), nil
 	}
-	variants, baselines := strings.Join(format.Strings(model.Variants), ", "), strings.Join(methods.Names()[1:], ", ")
+	variants, baselines := strings.Join(format.Strings(model.Variants),
+		", "), strings.Join(methods.Names()[1:], ", ")
 	return setting.Of("method", &label, string(model.SemanticHard), "one of "+variants+", "+baselines, read).
 		WithOptions(methods.Labels()...).OrAs("variant").Common().
 		Describe(fmt.Sprintf("`NAME` variant of LAGO (%s) or baseline (%s)", variants, baselines))
@@ -139,11 +147,14 @@ func (c *Config) preprocessing() setting.List {
 		setting.Steps("preprocess", &c.Preprocess, AutoPreprocess,
 			"auto, none, or a comma-separated list of sqrt, l2, standardize and whiten",
 			AutoPreprocess, preprocess.None, preprocess.SignedRoot, preprocess.L2, preprocess.Standardize, preprocess.Whiten).In(setting.Training).Common().
-			Describe("`STEPS` preprocessing of the features: none, or a list of sqrt, l2, standardize and whiten; auto: l2; whiten but for singletons; sqrt if no value is negative, or standardize if scales differ").
+			Describe("`STEPS` preprocessing of the features: none, or a list of sqrt, l2, standardize and " +
+				"whiten; auto: l2; whiten but for singletons; sqrt if no value is negative, or " +
+				"standardize if scales differ").
 			Try(searchedChains...),
 		setting.Number("ridge", &c.Ridge, 0, setting.NotNegative).In(setting.Training).
 			If(c.Preprocess.Has(preprocess.Whiten), "preprocess with whiten").
-			Describe("`G` ridge of the whitening X (X'X + G I)^(-1/2) sqrt(n); 0 takes one from the scale of the features").
+			Describe("`G` ridge of the whitening X (X'X + G I)^(-1/2) sqrt(n); 0 takes one from "+
+				"the scale of the features").
 			Try(1e2, 1e3, 1e4, 1e5, 1e6),
 	}
 }
@@ -200,10 +211,10 @@ func (c *Config) find(key string) setting.Setting {
 // Value returns the value of a setting.
 func (c Config) Value(key string) any { return c.find(key).Value() }
 
-// On returns c with the settings that it leaves to the data: those of the method, such as the
-// number of groups, and the preprocessing, which is l2 for singletons, sqrt,l2,whiten for others, without
-// sqrt for features with negative values, and with standardize in its place for those of very different scales
-// or far from zero.
+// On returns c with the settings that it leaves to the data: those of the method, such as the number of
+// groups, and the preprocessing, which is l2 for singletons, sqrt,l2,whiten for others, without sqrt for
+// features with negative values, and with standardize in its place for those of very different scales or far
+// from zero.
 func (c Config) On(d *dataset.Dataset) Config {
 	c = c.Clone()
 	if m, ok := c.Method.Method.(*lago.Settings); ok {
@@ -211,7 +222,8 @@ func (c Config) On(d *dataset.Dataset) Config {
 	}
 	if c.Preprocess == AutoPreprocess {
 		rows := d.SamplesOf(d.Split.Train)
-		signed := slices.ContainsFunc(rows[:min(100, len(rows))], func(row int) bool { // of a ReLU none, otherwise many in each sample
+		// of a ReLU none, otherwise many in each sample
+		signed := slices.ContainsFunc(rows[:min(100, len(rows))], func(row int) bool {
 			return slices.ContainsFunc(d.Features.Row(row), func(v float32) bool { return v < 0 })
 		})
 		alone := c.Method.Variant().Info().Groups == model.AttributeGroups
@@ -272,7 +284,8 @@ func (c Config) Trials(v lab.View, stage train.Stage, epochs int) []train.Trial 
 	trials := make([]train.Trial, c.Seeds)
 	for i := range trials {
 		trials[i] = train.Trial{
-			Dataset: c.DataName(), Fingerprint: v.Fingerprint, Stage: stage, Preprocess: c.Preprocess, Ridge: c.Ridge, HoldOut: c.HoldOut,
+			Dataset: c.DataName(), Fingerprint: v.Fingerprint, Stage: stage, Preprocess: c.Preprocess,
+			Ridge: c.Ridge, HoldOut: c.HoldOut,
 			Epochs: epochs, Patience: c.Patience, Seed: c.Seed + uint64(i), Method: c.Method,
 		}
 	}
@@ -349,8 +362,10 @@ func PresetFor(dataset string, m methods.Named) Preset {
 		return p
 	}
 	values := map[string]any{ // none of lr_v was published for variants which do not train V
-		"lr": r.LearningRate, "bias_factor": 1.0, "beta": r.Beta, "lambda": r.Lambda, "lr_v": cmp.Or(r.LearningRateV, 0.1), "zeta": r.Zeta,
-		"k": r.K, "psi": r.Psi, "alpha": r.Alpha, "batch": r.Batch, "preprocess": preprocess.None, "correction": model.NoCorrection,
+		"lr": r.LearningRate, "bias_factor": 1.0, "beta": r.Beta, "lambda": r.Lambda,
+		"lr_v": cmp.Or(r.LearningRateV, 0.1), "zeta": r.Zeta,
+		"k": r.K, "psi": r.Psi, "alpha": r.Alpha, "batch": r.Batch, "preprocess": preprocess.None,
+		"correction":   model.NoCorrection,
 		"freeze_prior": false, "smoothing": 0.0,
 	}
 	for _, s := range p.Settings() {
@@ -359,7 +374,8 @@ func PresetFor(dataset string, m methods.Named) Preset {
 			p.Origins[s.Key] = FromPreset
 		}
 	}
-	p.paperEpochs, p.Source = r.Epochs, fmt.Sprintf("the authors' settings for %s on %s", m.Variant(), r.Dataset)
+	p.paperEpochs, p.Source = r.Epochs, fmt.Sprintf("the authors' settings for %s on %s", m.Variant(),
+		r.Dataset)
 	if of == p.DataName() {
 		for _, percent := range r.Accuracy {
 			p.Expect = append(p.Expect, percent/100)
@@ -373,7 +389,8 @@ func PresetFor(dataset string, m methods.Named) Preset {
 func (p Preset) CheckOn(d *dataset.Dataset) error {
 	c := p.On(d)
 	var e *invalid.Error
-	if s, ok := c.Method.Method.(*lago.Settings); ok && (d.Groups != nil || !s.Variant.Semantic()) { // otherwise see Allows
+	// otherwise see Allows
+	if s, ok := c.Method.Method.(*lago.Settings); ok && (d.Groups != nil || !s.Variant.Semantic()) {
 		if _, _, err := s.Grouping(len(d.Attributes), d.GroupOf()); errors.As(err, &e) {
 			return p.at(e)
 		}

@@ -28,8 +28,8 @@ import (
 type Request struct {
 	Assigned []setting.Assignment // settings of runs on the command line
 	Given    []string             // keys of all settings on the command line, of the study and of runs
-	// Presets are the settings of the runs: one or, with Methods, first those that methods of any kind have in
-	// common, with the correction, and then those of each variant of LAGO.
+	// Presets are the settings of the runs: one or, with Methods, first those that methods of any kind have
+	// in common, with the correction, and then those of each variant of LAGO.
 	Presets []Preset
 	Unused  []string // keys of File that the study decides itself
 
@@ -87,12 +87,15 @@ func (r *Request) RunSettings(but ...string) setting.List {
 	list := append(All(), setting.Raw("config", &r.File, "").In(setting.Protocol).Common().
 		Describe("`FILE` settings in JSON, keys as the flags with _ for -; flags override it"),
 		setting.Choice("preset", &r.From, Auto, Auto, Paper, General).In(setting.Protocol).
-			Describe("start from the paper's settings or from general defaults; auto: the paper's on its own features and split"))
+			Describe("start from the paper's settings or from general defaults; auto: the paper's on "+
+				"its own features and split"))
 	return list.Without(but...)
 }
 
 // inStudies are the settings that have flags in studies, beside those of files. Config files can have all.
-var inStudies = []string{"dataset", "seeds", "seed", "method", "epochs", "patience", "preprocess", "lr", "config", "preset"}
+var inStudies = []string{
+	"dataset", "seeds", "seed", "method", "epochs", "patience", "preprocess", "lr", "config", "preset",
+}
 
 // DevSettings are those of studies whose dev stage decides the epochs of the test stage, if they have one.
 func (r *Request) DevSettings(but ...string) setting.List {
@@ -120,8 +123,10 @@ func (r *Request) SearchSettings(but ...string) setting.List {
 			list[i].Note = s.DefaultText() + ", or " + rotationSeeds + " with --rotate"
 		}
 	}
-	return append(list, setting.Whole("folds", &r.Folds, 0, setting.Count).In(setting.Searching).Noted("3, or 1 with --dev-split or in a rotation").
-		Describe("`N` divisions of the seen classes on which settings are chosen: those of the data set if it has N, otherwise N random parts in turn; 1 takes the split of --dev-split"))
+	return append(list, setting.Whole("folds", &r.Folds, 0, setting.Count).In(setting.Searching).
+		Noted("3, or 1 with --dev-split or in a rotation").
+		Describe("`N` divisions of the seen classes on which settings are chosen: those of the data set if "+
+			"it has N, otherwise N random parts in turn; 1 takes the split of --dev-split"))
 }
 
 // VariantSettings are those that several variants have in common, for studies that run the full
@@ -132,7 +137,8 @@ func (r *Request) VariantSettings() setting.List {
 
 // FolderSetting is the folder of config files.
 func (r *Request) FolderSetting() setting.Setting {
-	return setting.Raw("configs", &r.Folder, "").In(setting.Protocol).Common().Describe("`DIR` folder with the config files of search, one per variant")
+	return setting.Raw("configs", &r.Folder, "").In(setting.Protocol).Common().
+		Describe("`DIR` folder with the config files of search, one per variant")
 }
 
 // RotationSettings are those of studies that can take each class as unseen once.
@@ -155,7 +161,10 @@ func (r *Request) FoldsFor(p Preset) (int, error) {
 	case r.Folds == 0 && (ofSplit || r.Rotate > 0):
 		return 1, nil
 	case r.Folds > 1 && ofSplit:
-		return 0, &invalid.Error{Field: "folds", Want: "1, because " + p.Origins["dev_split"] + " names one split", Got: strconv.Itoa(r.Folds)}
+		return 0, &invalid.Error{
+			Field: "folds", Want: "1, because " + p.Origins["dev_split"] + " names one split",
+			Got: strconv.Itoa(r.Folds),
+		}
 	}
 	return cmp.Or(r.Folds, defaultFolds), nil
 }
@@ -176,7 +185,8 @@ func (r *Request) checkRotation(p Preset) error {
 	}
 	if p.ChosenOn != "" { // some of the classes that it was chosen on are unseen here
 		return &invalid.Error{
-			Where: p.Origins[fingerprintKey], Want: "settings that no search chose, in a rotation", Got: "those of a search",
+			Where: p.Origins[fingerprintKey], Want: "settings that no search chose, in a rotation",
+			Got: "those of a search",
 		}
 	}
 	return nil
@@ -247,7 +257,9 @@ func (r *Request) preset(given ...setting.Assignment) (Preset, error) {
 	}
 	p, err := Resolve(append(list, given...), start)
 	if err == nil && r.From == Paper && !p.Paper() && r.Rotate == 0 {
-		err = &invalid.Error{Field: "preset", Want: "a data set for which the authors published settings", Got: p.DataName()}
+		err = &invalid.Error{
+			Field: "preset", Want: "a data set for which the authors published settings", Got: p.DataName(),
+		}
 	}
 	return p, err
 }
@@ -275,7 +287,9 @@ func (r *Request) usable() []setting.Assignment {
 	if r.Unused = nil; r.stages {
 		return list
 	}
-	ofTest := slices.ContainsFunc(list, func(a setting.Assignment) bool { return a.Key == "stage" && a.Text == string(OnlyTest) })
+	ofTest := slices.ContainsFunc(list, func(a setting.Assignment) bool {
+		return a.Key == "stage" && a.Text == string(OnlyTest)
+	})
 	return slices.DeleteFunc(slices.Clone(list), func(a setting.Assignment) bool {
 		unused := a.Key == "stage" || ofTest && a.Key == "epochs"
 		if unused {
@@ -294,11 +308,14 @@ func (r *Request) several(ctx context.Context) ([]Preset, error) {
 		}
 	}
 	common := append(CommonKeys(), methods.CorrectionKeys...)
-	ofAll := slices.DeleteFunc(slices.Clone(r.Assigned), func(a setting.Assignment) bool { return !slices.Contains(common, a.Key) })
+	ofAll := slices.DeleteFunc(slices.Clone(r.Assigned), func(a setting.Assignment) bool {
+		return !slices.Contains(common, a.Key)
+	})
 	first, err := r.preset(ofAll...)
 	presets := []Preset{first}
 	for _, v := range model.Variants {
-		if err != nil || !slices.Contains(*r.Methods, methods.LAGO) && !slices.Contains(*r.Methods, string(v)) {
+		if err != nil || !slices.Contains(*r.Methods, methods.LAGO) &&
+			!slices.Contains(*r.Methods, string(v)) {
 			continue
 		}
 		var searched []setting.Assignment
@@ -306,7 +323,8 @@ func (r *Request) several(ctx context.Context) ([]Preset, error) {
 			return nil, err
 		}
 		var p Preset
-		p, err = r.preset(slices.Concat([]setting.Assignment{assign("method", string(v))}, searched, r.Assigned)...)
+		p, err = r.preset(slices.Concat([]setting.Assignment{assign("method", string(v))}, searched,
+			r.Assigned)...)
 		if found := p.Method.Variant(); err == nil && (p.DataName() != first.DataName() || found != v) {
 			err = &invalid.Error{
 				Where: searched[0].Where, Want: fmt.Sprintf("settings of %s on %s", v, first.DataName()),
@@ -394,7 +412,9 @@ func Resolve(list []setting.Assignment, start func(dataset string, m methods.Nam
 		case a.Key == "variant":
 			err = &invalid.Error{Want: "the key method", Got: "variant, its name up to results version 10"}
 		case !p.Settings().Has(a.Key) && All().Has(a.Key):
-			err = &invalid.Error{Want: "a variant of LAGO, which has this setting", Got: "method " + p.Method.Label()}
+			err = &invalid.Error{
+				Want: "a variant of LAGO, which has this setting", Got: "method " + p.Method.Label(),
+			}
 		default:
 			err = p.Settings().Set(a)
 		}

@@ -39,7 +39,8 @@ type Arm struct {
 	// stage then.
 	EpochsOf string
 
-	Tune  int      // settings that a search tries, in equal parts around each start; 0 and 1 take the starts alone
+	// settings that a search tries, in equal parts around each start; 0 and 1 take the starts alone
+	Tune  int
 	Fixed []string // keys of settings that it does not vary
 }
 
@@ -59,8 +60,8 @@ type Entry struct {
 	Seeds  int
 }
 
-// Entries lists the arms of a plan in their parts, and the starts that the data do not allow. The error is that of
-// the data, or that they allow no start at all.
+// Entries lists the arms of a plan in their parts, and the starts that the data do not allow. The error is
+// that of the data, or that they allow no start at all.
 func (p Plan) Entries(l *lab.Lab) (all []Entry, missing []lab.Missing, err error) {
 	for i, arm := range p.Arms {
 		parts := arm.Parts
@@ -102,7 +103,8 @@ func (p Plan) Entries(l *lab.Lab) (all []Entry, missing []lab.Missing, err error
 // NotAllowed is the error of a method that the data set does not allow.
 func NotAllowed(missing []lab.Missing) error {
 	return &invalid.Error{
-		Field: "variant", Want: "one that the data set allows", Got: missing[0].Error(), Hint: model.WithoutGroups(),
+		Field: "variant", Want: "one that the data set allows", Got: missing[0].Error(),
+		Hint: model.WithoutGroups(),
 	}
 }
 
@@ -137,7 +139,10 @@ func BaselineArm(name string, common config.Config, tune int, given []string) (A
 		if slices.Contains(given, key) || key == "correction" && common.Paper() {
 			text := fmt.Sprint(common.Value(key))
 			if err := settings.Set(setting.Assignment{Key: key, Text: text}); err != nil {
-				return Arm{}, &invalid.Error{Field: key, Want: "one that all methods can have", Got: text + ", which " + name + " cannot"}
+				return Arm{}, &invalid.Error{
+					Field: key, Want: "one that all methods can have",
+					Got: text + ", which " + name + " cannot",
+				}
 			}
 		}
 	}
@@ -148,9 +153,11 @@ func BaselineArm(name string, common config.Config, tune int, given []string) (A
 const SearchedBudget = 16
 
 // FullPlan is the full protocol for variants with their settings, and for baselines, which try SearchedBudget
-// settings with the preprocessing, seeds, epochs, patience and held-out samples of like. They try corrections,
-// too, unless that of like is of the paper or was given.
-func FullPlan(variants []config.Config, baselines []string, like config.Config, given []string) (Plan, error) {
+// settings with the preprocessing, seeds, epochs, patience and held-out samples of like. They try
+// corrections, too, unless that of like is of the paper or was given.
+func FullPlan(variants []config.Config, baselines []string, like config.Config,
+	given []string,
+) (Plan, error) {
 	p := Plan{Stage: config.DevThenTest}
 	for _, c := range variants {
 		title := c.Method.Variant().Info().Title

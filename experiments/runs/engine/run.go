@@ -46,12 +46,14 @@ type Searched struct {
 
 // Tried is the result of one combination of settings.
 type Tried struct {
-	Config    config.Config  `json:"-"`
-	Settings  map[string]any `json:"settings"`     // by name
-	Accuracy  float64        `json:"val_accuracy"` // of the first seed, mean over folds, after a part of the epochs
-	BestEpoch int            `json:"best_epoch"`   // of the average curve of the folds
-	Final     *lab.Summary   `json:"final"`        // validation accuracy of all seeds, trained to the end; null except for the two best
-	Dirs      []string       `json:"dirs"`         // folders of the runs
+	Config   config.Config  `json:"-"`
+	Settings map[string]any `json:"settings"` // by name
+	// of the first seed, mean over folds, after a part of the epochs
+	Accuracy  float64 `json:"val_accuracy"`
+	BestEpoch int     `json:"best_epoch"` // of the average curve of the folds
+	// validation accuracy of all seeds, trained to the end; null except for the two best
+	Final *lab.Summary `json:"final"`
+	Dirs  []string     `json:"dirs"` // folders of the runs
 }
 
 // Edge is a setting whose best value is at an end of the listed ones.
@@ -72,7 +74,8 @@ type Result struct {
 func (r *Result) Done(arm int) bool {
 	s := r.Plan.Stage
 	return len(r.Arms[arm]) > 0 && !slices.ContainsFunc(r.Arms[arm], func(o *Outcome) bool {
-		return o.Val == nil && s != config.OnlyTest && r.Plan.Arms[arm].EpochsOf == "" || o.Test == nil && s != config.OnlyDev
+		return o.Val == nil && s != config.OnlyTest && r.Plan.Arms[arm].EpochsOf == "" || o.Test == nil &&
+			s != config.OnlyDev
 	})
 }
 
@@ -125,7 +128,9 @@ func Run(ctx context.Context, l *lab.Lab, p Plan) (*Result, error) {
 
 // Waiting returns the error of runs that other shards have not finished, nil if there are none.
 func Waiting(list []lab.Missing) error {
-	if n := len(slices.DeleteFunc(slices.Clone(list), func(m lab.Missing) bool { return m.State != lab.Waiting })); n > 0 {
+	if n := len(slices.DeleteFunc(slices.Clone(list), func(m lab.Missing) bool {
+		return m.State != lab.Waiting
+	})); n > 0 {
 		return &lab.Incomplete{Left: format.Count(n, "run")}
 	}
 	return nil
@@ -179,7 +184,8 @@ func (p Plan) develop(ctx context.Context, l *lab.Lab, entries []Entry, outcomes
 			if arm.Corrections != nil {
 				corrections = arm.Corrections[k]
 			}
-			if err := outcomes[i].consider(k, c, corrections, done[0], p.Stage == config.OnlyDev); err != nil {
+			if err := outcomes[i].consider(k, c, corrections, done[0],
+				p.Stage == config.OnlyDev); err != nil {
 				return err
 			}
 			done = done[1:]
@@ -191,7 +197,9 @@ func (p Plan) develop(ctx context.Context, l *lab.Lab, entries []Entry, outcomes
 
 // consider chooses a start if its dev runs are better than those of the starts before it, with that of some
 // corrections which does best. If shown, runs of which some are missing are kept until there are others.
-func (o *Outcome) consider(start int, c config.Config, corrections []model.Correction, runs []lab.Run, shown bool) (err error) {
+func (o *Outcome) consider(start int, c config.Config, corrections []model.Correction, runs []lab.Run,
+	shown bool,
+) (err error) {
 	o.Finals = append(o.Finals, Final{Config: c})
 	lab.Evaluate(runs, c.Correction)
 	if missing := lab.MissingOf(runs); len(missing) > 0 {
@@ -213,8 +221,8 @@ func (o *Outcome) consider(start int, c config.Config, corrections []model.Corre
 	return err
 }
 
-// Corrected returns c with that of some corrections which does best on the validation classes of its runs, its
-// own unless another one does better, and the accuracy with it. None is trained again.
+// Corrected returns c with that of some corrections which does best on the validation classes of its runs,
+// its own unless another one does better, and the accuracy with it. None is trained again.
 func Corrected(c config.Config, corrections []model.Correction, runs []lab.Run) (config.Config, float64) {
 	accuracy := Validation(lab.Evaluate(runs, c.Correction)).Mean
 	for _, other := range corrections {
@@ -256,7 +264,8 @@ func (p Plan) setEpochs(entries []Entry, outcomes []*Outcome) {
 func (p Plan) test(ctx context.Context, l *lab.Lab, entries []Entry, outcomes []*Outcome) error {
 	lists := make([][]train.Trial, len(entries))
 	for i, o := range outcomes {
-		if p.Stage == config.OnlyTest || o.Best >= 0 || p.Arms[entries[i].Arm].EpochsOf != "" && o.Epochs > 0 {
+		if p.Stage == config.OnlyTest || o.Best >= 0 || p.Arms[entries[i].Arm].EpochsOf != "" &&
+			o.Epochs > 0 {
 			c := o.Chosen
 			c.Seeds = entries[i].Seeds
 			lists[i] = c.Trials(o.Part, train.Test, o.Epochs)

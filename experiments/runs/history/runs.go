@@ -35,7 +35,10 @@ const (
 )
 
 // Statuses are those of runs, of finished ones first.
-var Statuses = []train.Status{train.Patience, train.Epochs, train.Converged, train.NotFinite, train.Failed, statusUnfinished, statusBroken}
+var Statuses = []train.Status{
+	train.Patience, train.Epochs, train.Converged, train.NotFinite, train.Failed, statusUnfinished,
+	statusBroken,
+}
 
 // Listing is the runs of a folder.
 type Listing struct {
@@ -116,21 +119,25 @@ func lineOf(t lab.Run) Line {
 // fewTrials is the number of runs that differ only in their settings and are still listed one by one.
 const fewTrials = 4
 
-// Tables has one row per run, the newest first, whose name has the data set, the variant, the stage and the seed. The dev runs with
-// which a study tries settings share a row, at the place of the last of them.
+// Tables has one row per run, the newest first, whose name has the data set, the variant, the stage and the
+// seed. The dev runs with which a study tries settings share a row, at the place of the last of them.
 func (l *Listing) Tables() []*table.Table {
 	t := table.New(fmt.Sprintf("%s in %s", format.Count(len(l.Runs), "run"), l.Dir),
 		"run", "status", "epochs", "accuracy").Right(4)
 	stem := func(r Line) string { return r.Dir[:max(strings.LastIndex(r.Dir, "-"), 0)] } // without the digest
-	study := func(r Line) string {                                                       // an unfinished one has stored nothing
+	// an unfinished one has stored nothing
+	study := func(r Line) string {
 		return cmp.Or(l.studies[filepath.Base(r.Dir)], filepath.Base(stem(r))+"-*")
 	}
 	trials, settings := map[string][]Line{}, map[string]bool{}
-	newest := slices.SortedStableFunc(slices.Values(l.Runs), func(a, b Line) int { return b.written.Compare(a.written) })
+	newest := slices.SortedStableFunc(slices.Values(l.Runs), func(a, b Line) int {
+		return b.written.Compare(a.written)
+	})
 	for _, r := range newest {
 		if r.Stage == train.Dev {
 			of := study(r)
-			settings[of] = settings[of] || slices.ContainsFunc(trials[of], func(other Line) bool { return stem(other) == stem(r) })
+			settings[of] = settings[of] ||
+				slices.ContainsFunc(trials[of], func(other Line) bool { return stem(other) == stem(r) })
 			trials[of] = append(trials[of], r)
 		}
 	}
@@ -149,7 +156,10 @@ func (l *Listing) Tables() []*table.Table {
 		case r.Stage != train.Dev || len(alike) <= fewTrials || !settings[of]:
 			t.Row(filepath.Base(r.Dir), r.Status, r.Epochs, format.Percent(format.Value(r.Accuracy)))
 		case r.Dir == alike[0].Dir:
-			best := slices.MaxFunc(alike, func(a, b Line) int { return cmp.Compare(format.Value(a.Accuracy), format.Value(b.Accuracy)) }) // NaN is the least
+			// NaN is the least
+			best := slices.MaxFunc(alike, func(a, b Line) int {
+				return cmp.Compare(format.Value(a.Accuracy), format.Value(b.Accuracy))
+			})
 			t.Row(of, fmt.Sprintf("best of %d", len(alike)), "", format.Percent(format.Value(best.Accuracy)))
 		}
 	}
@@ -165,9 +175,11 @@ func (l *Listing) Tables() []*table.Table {
 
 // WriteCSV writes one line per run, accuracy as a fraction, empty where there is none.
 func (l *Listing) WriteCSV(w io.Writer) error {
-	t := table.New("", "dir", "dataset", "method", "stage", "seed", "status", "epochs", "best_epoch", "per_class_accuracy", "error")
+	t := table.New("", "dir", "dataset", "method", "stage", "seed", "status", "epochs", "best_epoch",
+		"per_class_accuracy", "error")
 	for _, r := range l.Runs {
-		t.Row(r.Dir, r.Dataset, r.Method, r.Stage, r.Seed, r.Status, r.Epochs, r.BestEpoch, cell(r.Accuracy), r.Error)
+		t.Row(r.Dir, r.Dataset, r.Method, r.Stage, r.Seed, r.Status, r.Epochs, r.BestEpoch, cell(r.Accuracy),
+			r.Error)
 	}
 	return t.WriteCSV(w)
 }
@@ -209,7 +221,9 @@ func Show(dir string) (*Detail, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Detail{Line: lineOf(t), Why: whyEnded(t), Settings: settingsOf(t), Versions: r.Versions, BLAS: r.BLAS}
+	d := &Detail{
+		Line: lineOf(t), Why: whyEnded(t), Settings: settingsOf(t), Versions: r.Versions, BLAS: r.BLAS,
+	}
 	if t.Result != nil {
 		d.Seconds = t.Result.Seconds
 		if e := t.Evaluation; e != nil {
@@ -253,7 +267,8 @@ func whyEnded(t lab.Run) string {
 	}
 	switch t.Result.Status {
 	case train.Patience:
-		return fmt.Sprintf("%s passed without a better validation accuracy than in epoch %d", format.Count(t.Patience, "epoch"), t.Result.BestEpoch)
+		return fmt.Sprintf("%s passed without a better validation accuracy than in epoch %d",
+			format.Count(t.Patience, "epoch"), t.Result.BestEpoch)
 	case train.Epochs:
 		return fmt.Sprintf("all %d epochs were run", t.Result.Epochs)
 	case train.Converged:
@@ -294,9 +309,11 @@ func (d *Detail) Tables() []*table.Table {
 	if d.Status != statusUnfinished { // which Why repeats
 		ended = fmt.Sprintf("%s: %s", d.Status, d.Why)
 	}
-	about := table.New("").Note("ended     %s", ended).Note("epochs    %s in %.1f s", format.Count(d.Epochs, "epoch"), d.Seconds)
+	about := table.New("").Note("ended     %s", ended).
+		Note("epochs    %s in %.1f s", format.Count(d.Epochs, "epoch"), d.Seconds)
 	if d.Accuracy != nil {
-		about.Note("accuracy  %s per class and %s per sample on %d %s classes in epoch %d\ntraining  %s per class",
+		about.Note("accuracy  %s per class and %s per sample on %d %s classes in epoch "+
+			"%d\ntraining  %s per class",
 			format.Percent(*d.Accuracy), format.Percent(*d.PerSampleAccuracy), d.EvaluatedClasses, evaluatedOn[d.Stage], d.BestEpoch, format.Percent(*d.TrainAccuracy))
 	}
 	settings, versions := table.New("settings"), table.New("versions")
@@ -325,7 +342,9 @@ type removed struct {
 func Hold(dirs ...string) (all Removal, err error) {
 	for _, name := range dirs {
 		r := removed{name: name}
-		if r.dir, err = filepath.Abs(name); err == nil && slices.ContainsFunc(all, func(other removed) bool { return other.dir == r.dir }) {
+		if r.dir, err = filepath.Abs(name); err == nil && slices.ContainsFunc(all, func(other removed) bool {
+			return other.dir == r.dir
+		}) {
 			continue
 		}
 		if err == nil {
@@ -344,13 +363,17 @@ func Hold(dirs ...string) (all Removal, err error) {
 var nameOfRun = regexp.MustCompile(`-(dev|test)-seed[0-9]+-[0-9a-f]{12}$`)
 
 func (r *removed) hold() error {
-	// The folder of a link may be in use elsewhere. The settings of a damaged run, or of another version, give no name.
+	// The folder of a link may be in use elsewhere. The settings of a damaged run, or of another version,
+	// give no name.
 	record, err := train.ReadRecord(r.dir)
 	if info, failed := os.Lstat(r.dir); failed != nil || !info.IsDir() || errors.Is(err, fs.ErrNotExist) {
 		return cmp.Or(invalid.File(r.name, failed), noRun(r.name))
 	}
 	if base := filepath.Base(r.dir); !nameOfRun.MatchString(base) || err == nil && record.Name() != base {
-		return &invalid.Error{Where: r.name, Want: "a folder whose name ends in the digest of its settings", Got: "another name", Hint: "Delete it by hand if it is not needed."}
+		return &invalid.Error{
+			Where: r.name, Want: "a folder whose name ends in the digest of its settings",
+			Got: "another name", Hint: "Delete it by hand if it is not needed.",
+		}
 	}
 	entries, err := os.ReadDir(r.dir)
 	if err != nil {
@@ -361,8 +384,11 @@ func (r *removed) hold() error {
 		if err != nil {
 			return invalid.File(r.name, err)
 		}
-		if !info.Mode().IsRegular() || !slices.Contains(train.Files, cmp.Or(fileio.TemporaryOf(e.Name()), e.Name())) {
-			return &invalid.Error{Where: r.name, Want: "only the files of a run", Got: e.Name(), Hint: "Move it elsewhere."}
+		if !info.Mode().IsRegular() ||
+			!slices.Contains(train.Files, cmp.Or(fileio.TemporaryOf(e.Name()), e.Name())) {
+			return &invalid.Error{
+				Where: r.name, Want: "only the files of a run", Got: e.Name(), Hint: "Move it elsewhere.",
+			}
 		}
 		if e.Name() != train.LockFile && e.Name() != train.TrialFile {
 			r.files = append(r.files, e.Name())
@@ -385,7 +411,8 @@ func (all Removal) Table() *table.Table {
 	total := int64(0)
 	t := table.New("")
 	for _, r := range all {
-		run, _, _ := lab.ReadRun(r.dir)                                           // a damaged one may be deleted
+		// a damaged one may be deleted
+		run, _, _ := lab.ReadRun(r.dir)
 		t.Note("  %s: %s, %s", r.name, lineOf(run).Status, format.Bytes(r.bytes)) // the name stays whole
 		total += r.bytes
 	}
@@ -401,7 +428,8 @@ func (all Removal) Delete() error {
 				return invalid.File(r.name, err)
 			}
 		}
-		err := errors.Join(r.lock.Close(), os.Remove(r.lock.Path()), os.Remove(r.dir)) // Windows deletes no open file
+		// Windows deletes no open file
+		err := errors.Join(r.lock.Close(), os.Remove(r.lock.Path()), os.Remove(r.dir))
 		if err != nil {
 			return invalid.File(r.name, err)
 		}

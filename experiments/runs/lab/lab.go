@@ -85,7 +85,10 @@ func New(d *dataset.Dataset, root string) *Lab {
 	if data.FeaturesSum == "" {
 		data.FeaturesSum = dataset.SumFeatures(d.Features)
 	}
-	l := &Lab{Data: &data, Root: root, views: map[string]*dataset.Dataset{}, failed: map[string]bool{}, asked: map[string]bool{}, models: new(sync.Map), fits: new(sync.Map)}
+	l := &Lab{
+		Data: &data, Root: root, views: map[string]*dataset.Dataset{}, failed: map[string]bool{},
+		asked: map[string]bool{}, models: new(sync.Map), fits: new(sync.Map),
+	}
 	l.Parts = []View{l.View(d.Split)}
 	l.fingerprint = l.Parts[0].Fingerprint
 	return l
@@ -206,14 +209,18 @@ func ShardFromEnvironment() (Shard, error) {
 		n, err := strconv.Atoi(text)
 		if err != nil {
 			return Shard{}, &invalid.Error{
-				Where: "$" + name, Want: "a number", Got: invalid.Quote(text), Hint: "Set it to a number, or give --shard I/N.",
+				Where: "$" + name, Want: "a number", Got: invalid.Quote(text),
+				Hint: "Set it to a number, or give --shard I/N.",
 			}
 		}
 		numbers[i] = n
 	}
 	s := Shard{numbers[0] - numbers[2], numbers[1]}
 	if s.Index < 0 || s.Index >= s.Count {
-		return Shard{}, &invalid.Error{Where: "$" + index, Want: fmt.Sprintf("an index of the %d shards of $%s", s.Count, count), Got: os.Getenv(index)}
+		return Shard{}, &invalid.Error{
+			Where: "$" + index, Want: fmt.Sprintf("an index of the %d shards of $%s", s.Count, count),
+			Got: os.Getenv(index),
+		}
 	}
 	return s, nil
 }
@@ -229,8 +236,8 @@ func (e *Incomplete) Error() string {
 func (s Shard) Holds(index int) bool { return s.Count <= 1 || index%s.Count == s.Index }
 
 // Do trains those of the trials that belong to this shard and are not finished, equal ones once, and returns
-// the run of each, in their order, evaluated without a correction. A trial that fails does not stop the others.
-// Decisions of finished runs stay as they are: see Decide. The error is that ctx ended first.
+// the run of each, in their order, evaluated without a correction. A trial that fails does not stop the
+// others. Decisions of finished runs stay as they are: see Decide. The error is that ctx ended first.
 func (l *Lab) Do(ctx context.Context, trials []train.Trial) ([]Run, error) {
 	g := &grid{runs: map[string]*Run{}, onProgress: l.OnProgress}
 	jobs := l.jobs(g, trials)
@@ -258,7 +265,8 @@ func (l *Lab) Do(ctx context.Context, trials []train.Trial) ([]Run, error) {
 		}
 	}
 	if ctx.Err() != nil && finished < len(g.runs) {
-		return nil, fmt.Errorf("interrupted with %d of %d runs finished in %s; repeat the command to resume: %w", finished, len(g.runs), l.Root, context.Cause(ctx))
+		return nil, fmt.Errorf("interrupted with %d of %d runs finished in %s; repeat the "+
+			"command to resume: %w", finished, len(g.runs), l.Root, context.Cause(ctx))
 	}
 	runs := make([]Run, len(trials))
 	for i, t := range trials {
@@ -308,7 +316,9 @@ func (l *Lab) jobs(g *grid, trials []train.Trial) chan job {
 				g.failed++
 			}
 		case !l.Shard.Holds(i):
-			r.Missing = &Missing{Name: r.Dir, State: Waiting, Why: "left to another shard, which has not finished it"}
+			r.Missing = &Missing{
+				Name: r.Dir, State: Waiting, Why: "left to another shard, which has not finished it",
+			}
 		default:
 			r.Missing = nil
 			key := t.Preparation()
@@ -359,7 +369,8 @@ func (l *Lab) moveFeatures(order []train.Trial, todo map[train.Trial][]job) {
 	}
 	if err != nil {
 		if l.Options.OnWarning != nil {
-			l.Options.OnWarning(todo[order[0]][0].Trial, "the features stay in memory beside their preprocessed copy: "+err.Error())
+			l.Options.OnWarning(todo[order[0]][0].Trial,
+				"the features stay in memory beside their preprocessed copy: "+err.Error())
 		}
 		return
 	}

@@ -43,8 +43,9 @@ const (
 // Missing is a run without a model, a result that cannot be read, or a method that the data set does
 // not allow. It is an error.
 type Missing struct {
-	Name  string `json:"name"`  // folder of the run, file of the result, or name of the method
-	State State  `json:"state"` // failed, broken (unreadable), unfinished, waiting (for another shard) or left out
+	Name string `json:"name"` // folder of the run, file of the result, or name of the method
+	// failed, broken (unreadable), unfinished, waiting (for another shard) or left out
+	State State  `json:"state"`
 	Why   string `json:"why"`
 	Epoch int    `json:"-"` // of the checkpoint of an unfinished run, 0 before the first
 }
@@ -62,7 +63,10 @@ func NewMissing(name string, s State, err error) *Missing {
 func ReadRuns(root string) ([]Run, error) {
 	entries, err := os.ReadDir(root)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &invalid.Error{Where: root, Want: "a folder of runs", Got: "no such folder", Hint: "Train with lago-train run, or name another folder."}
+		return nil, &invalid.Error{
+			Where: root, Want: "a folder of runs", Got: "no such folder",
+			Hint: "Train with lago-train run, or name another folder.",
+		}
 	}
 	if err != nil {
 		return nil, invalid.File(root, err)
@@ -70,7 +74,10 @@ func ReadRuns(root string) ([]Run, error) {
 	var runs []Run
 	for _, e := range entries {
 		if e.Name() == train.TrialFile {
-			return nil, &invalid.Error{Where: root, Want: "a folder of runs", Got: "the folder of one run", Hint: "Name the folder that holds it."}
+			return nil, &invalid.Error{
+				Where: root, Want: "a folder of runs", Got: "the folder of one run",
+				Hint: "Name the folder that holds it.",
+			}
 		}
 		if info, err := os.Stat(filepath.Join(root, e.Name())); err == nil && !info.IsDir() {
 			continue
@@ -99,7 +106,10 @@ func ReadRun(dir string) (r Run, record train.Record, err error) {
 	if r.Missing == nil {
 		decided, err := train.ReadDecision(dir)
 		if r.Evaluate(decided.Correction()); err == nil && r.Evaluation == nil {
-			err = &invalid.Error{Where: filepath.Join(dir, train.ModelFile), Want: "a correction of the method", Got: "another"}
+			err = &invalid.Error{
+				Where: filepath.Join(dir, train.ModelFile), Want: "a correction of the method",
+				Got: "another",
+			}
 		}
 		if err != nil {
 			r.Missing = NewMissing(dir, Broken, err)
@@ -180,7 +190,8 @@ func endedAt(dir string) (t time.Time) {
 	if _, err := os.Stat(filepath.Join(dir, train.ResultFile)); err != nil {
 		return t
 	}
-	if info, err := os.Stat(filepath.Join(dir, train.CurveFile)); err == nil { // evaluations add to the result
+	// evaluations add to the result
+	if info, err := os.Stat(filepath.Join(dir, train.CurveFile)); err == nil {
 		t = info.ModTime()
 	}
 	return t
@@ -195,7 +206,10 @@ func unfinished(dir string, stage train.Stage) *Missing {
 	case len(curve) == 0:
 		return &Missing{Name: dir, State: Unfinished, Why: "unfinished, without a checkpoint"}
 	}
-	return &Missing{Name: dir, State: Unfinished, Why: fmt.Sprintf("unfinished at epoch %d", len(curve)), Epoch: len(curve)}
+	return &Missing{
+		Name: dir, State: Unfinished, Why: fmt.Sprintf("unfinished at epoch %d", len(curve)),
+		Epoch: len(curve),
+	}
 }
 
 // BySeed groups runs, in the order in which their seeds occur.
@@ -309,7 +323,10 @@ const storedVersion = 4
 // Store writes the result of a question in the folder of the lab, as KIND-DATASET-DIGEST.json with a digest
 // of the data and the configuration, so that one configuration does not overwrite the result of another.
 func (l *Lab) Store(kind string, config, result any) (err error) {
-	s := Stored{Version: storedVersion, Kind: kind, Dataset: l.Data.Name, Fingerprint: l.Fingerprint(), Runs: slices.Sorted(maps.Keys(l.asked))}
+	s := Stored{
+		Version: storedVersion, Kind: kind, Dataset: l.Data.Name, Fingerprint: l.Fingerprint(),
+		Runs: slices.Sorted(maps.Keys(l.asked)),
+	}
 	if s.Config, err = json.Marshal(config); err != nil {
 		return err
 	}
@@ -321,7 +338,8 @@ func (l *Lab) Store(kind string, config, result any) (err error) {
 		of += p.Fingerprint
 	}
 	digest := sha256.Sum256([]byte(of))
-	name := fmt.Sprintf("%s-%s-%s.json", kind, strings.ToLower(strings.ReplaceAll(l.Data.Name, string(filepath.Separator), "_")), hex.EncodeToString(digest[:4]))
+	name := fmt.Sprintf("%s-%s-%s.json", kind, strings.ToLower(strings.ReplaceAll(l.Data.Name,
+		string(filepath.Separator), "_")), hex.EncodeToString(digest[:4]))
 	return fileio.WriteSealed(filepath.Join(l.Root, name), s)
 }
 
@@ -364,7 +382,10 @@ func readStored(ctx context.Context, path string) (s Stored, err error) {
 	}
 	s.Path, s.Time = path, info.ModTime()
 	if err := fileio.DecodeSealed(data, &s); err != nil || s.Version != storedVersion {
-		return s, &invalid.Error{Where: path, Want: "a result that this version of lago-train stored", Hint: "Repeat the command that stored it."}
+		return s, &invalid.Error{
+			Where: path, Want: "a result that this version of lago-train stored",
+			Hint: "Repeat the command that stored it.",
+		}
 	}
 	return s, nil
 }
@@ -372,7 +393,10 @@ func readStored(ctx context.Context, path string) (s Stored, err error) {
 // Decode reads the result. The error is an *invalid.Error that names the file.
 func (s Stored) Decode(result any) error {
 	if err := json.Unmarshal(s.Result, result); err != nil {
-		return &invalid.Error{Where: s.Path, Field: "result", Want: "a result of " + s.Kind, Got: "other JSON", Hint: "Repeat the command that stored it."}
+		return &invalid.Error{
+			Where: s.Path, Field: "result", Want: "a result of " + s.Kind, Got: "other JSON",
+			Hint: "Repeat the command that stored it.",
+		}
 	}
 	return nil
 }

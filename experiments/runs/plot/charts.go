@@ -81,7 +81,9 @@ func (l *Lines) chart() *chart {
 	}
 	if l.Chance > 0 {
 		end := max(c.X.Max, c.X.Min+1) // as far as an axis with one point reaches
-		chance := &plotter.Line{XYs: plotter.XYs{{X: c.X.Min, Y: l.Chance}, {X: end, Y: l.Chance}}, LineStyle: thinLine}
+		chance := &plotter.Line{
+			XYs: plotter.XYs{{X: c.X.Min, Y: l.Chance}, {X: end, Y: l.Chance}}, LineStyle: thinLine,
+		}
 		c.Add(chance)
 		c.explain("chance", chance)
 	}
@@ -213,7 +215,9 @@ func (d *Dots) chart() *chart {
 	bottom, top := c.Y.Min, c.Y.Max
 	panels, lanes := slices.Clone(d.Panels), 1
 	for i, p := range panels {
-		panels[i].Series = slices.DeleteFunc(slices.Clone(p.Series), func(s DotSeries) bool { return len(s.Dots) == 0 })
+		panels[i].Series = slices.DeleteFunc(slices.Clone(p.Series), func(s DotSeries) bool {
+			return len(s.Dots) == 0
+		})
 		lanes = max(lanes, len(panels[i].Series))
 	}
 	lane := 1 / (float64(lanes) + 0.5) // distance of dots if that of rows is 1
@@ -228,11 +232,18 @@ func (d *Dots) chart() *chart {
 			return (min(max(x, low), high)-low)/(high-low) + float64(k)*(1+panelGap)
 		}
 		vertical := func(x float64, style draw.LineStyle) {
-			c.Add(&plotter.Line{XYs: plotter.XYs{{X: at(x), Y: bottom}, {X: at(x), Y: top}}, LineStyle: style})
+			c.Add(&plotter.Line{
+				XYs: plotter.XYs{{X: at(x), Y: bottom}, {X: at(x), Y: top}}, LineStyle: style,
+			})
 		}
 		for i, r := range d.Rows {
 			if y := -float64(i); r.Focus {
-				row := plotter.XYs{{X: at(low), Y: y - 0.5}, {X: at(high), Y: y - 0.5}, {X: at(high), Y: y + 0.5}, {X: at(low), Y: y + 0.5}}
+				row := plotter.XYs{
+					{X: at(low), Y: y - 0.5},
+					{X: at(high), Y: y - 0.5},
+					{X: at(high), Y: y + 0.5},
+					{X: at(low), Y: y + 0.5},
+				}
 				c.Add(&plotter.Polygon{XYs: []plotter.XYs{row}, Color: grey(0.07)})
 			}
 		}
@@ -248,7 +259,10 @@ func (d *Dots) chart() *chart {
 		if p.Chance > 0 {
 			vertical(p.Chance, thinLine)
 		}
-		c.Add(&plotter.Labels{XYs: plotter.XYs{{X: at(low), Y: c.Y.Max}}, Labels: []string{p.Title}, TextStyle: []text.Style{textStyle}})
+		c.Add(&plotter.Labels{
+			XYs: plotter.XYs{{X: at(low), Y: c.Y.Max}}, Labels: []string{p.Title},
+			TextStyle: []text.Style{textStyle},
+		})
 		for i, s := range p.Series {
 			y := lane * (float64(len(p.Series)-1)/2 - float64(i))
 			if i > 0 && k == len(panels)-1 {
@@ -260,8 +274,12 @@ func (d *Dots) chart() *chart {
 					look.Method = Focus
 				}
 				xy := plotter.XYs{{X: at(dot.Value), Y: y - float64(dot.Row)}}
-				ends := plotter.XErrors{{Low: at(dot.Value) - at(dot.Low), High: at(dot.High) - at(dot.Value)}}
-				c.Add(&plotter.XErrorBars{XYs: xy, XErrors: ends, LineStyle: look.bar()}, &plotter.Scatter{XYs: xy, GlyphStyle: look.glyph()})
+				ends := plotter.XErrors{
+					{Low: at(dot.Value) - at(dot.Low), High: at(dot.High) - at(dot.Value)},
+				}
+				c.Add(&plotter.XErrorBars{
+					XYs: xy, XErrors: ends, LineStyle: look.bar(),
+				}, &plotter.Scatter{XYs: xy, GlyphStyle: look.glyph()})
 			}
 		}
 	}
@@ -276,7 +294,8 @@ func (d *Dots) Numbers() *table.Table {
 	for _, p := range d.Panels {
 		for _, s := range p.Series {
 			for _, dot := range s.Dots {
-				t.Row(d.Rows[dot.Row].Name, p.Title, s.Name, number(dot.Value), number(dot.Low), number(dot.High))
+				t.Row(d.Rows[dot.Row].Name, p.Title, s.Name, number(dot.Value), number(dot.Low),
+					number(dot.High))
 			}
 		}
 	}
@@ -338,9 +357,13 @@ func (s scale) Thumbnail(c *draw.Canvas) {
 	for i := range shades {
 		c.SetColor(s.shade(s.most() * float64(i) / (shades - 1)))
 		left, width := c.Min.X, c.Size().X/shades
-		c.Fill(vg.Rectangle{Min: vg.Point{X: left + vg.Length(i)*width, Y: c.Min.Y}, Max: vg.Point{X: left + vg.Length(i+1)*width, Y: c.Max.Y}}.Path())
+		c.Fill(vg.Rectangle{Min: vg.Point{X: left + vg.Length(i)*width, Y: c.Min.Y}, Max: vg.Point{
+			X: left + vg.Length(i+1)*width, Y: c.Max.Y,
+		}}.Path())
 	}
-	c.StrokeLines(gridLine, []vg.Point{c.Min, {X: c.Min.X, Y: c.Max.Y}, c.Max, {X: c.Max.X, Y: c.Min.Y}, c.Min})
+	c.StrokeLines(gridLine, []vg.Point{
+		c.Min, {X: c.Min.X, Y: c.Max.Y}, c.Max, {X: c.Max.X, Y: c.Min.Y}, c.Min,
+	})
 }
 
 // Plot implements plot.Plotter: a cell for each number, which is written if there is room.
@@ -351,7 +374,8 @@ func (h *Heat) Plot(c draw.Canvas, p *plot.Plot) {
 	style.XAlign, style.YAlign = draw.XCenter, draw.YCenter
 	for i, row := range h.Values {
 		for k, v := range row {
-			left, low, right, high := x(float64(k)-0.5), y(-float64(i)-0.5), x(float64(k)+0.5), y(0.5-float64(i))
+			left, low, right, high := x(float64(k)-0.5), y(-float64(i)-0.5), x(float64(k)+
+				0.5), y(0.5-float64(i))
 			if shade := h.shade(v); shade.A > 0 {
 				c.SetColor(shade)
 				c.Fill(vg.Rectangle{Min: vg.Point{X: left, Y: low}, Max: vg.Point{X: right, Y: high}}.Path())
@@ -360,7 +384,9 @@ func (h *Heat) Plot(c draw.Canvas, p *plot.Plot) {
 				style.Color = white
 			}
 			if number := fmt.Sprintf("%.0f", 100*v); numbered && number != "0" {
-				c.FillText(style, vg.Point{X: (left + right) / 2, Y: (low+high)/2 + style.FontExtents().Descent/2}, number)
+				c.FillText(style, vg.Point{
+					X: (left + right) / 2, Y: (low+high)/2 + style.FontExtents().Descent/2,
+				}, number)
 			}
 		}
 	}

@@ -62,7 +62,9 @@ const (
 const dpi = 300
 
 // WriteFiles writes each figure into a file of dir, which it creates if necessary, and returns the paths.
-func WriteFiles(write func(path string, write func(io.Writer) error) error, dir string, format Format, figures ...Figure) (paths []string, err error) {
+func WriteFiles(write func(path string, write func(io.Writer) error) error, dir string, format Format,
+	figures ...Figure,
+) (paths []string, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, invalid.File(dir, err)
 	}
@@ -103,9 +105,9 @@ func (f Figure) write(w io.Writer, format Format) error {
 	return err
 }
 
-// ForPage returns the picture of a figure, without its text, as an SVG element of an HTML
-// page, without size and background, and in the page's colours: texts and axes have currentColor,
-// the grid var(--rule), secondary lines var(--soft), the focus var(--accent), and texts on dark ground var(--paper).
+// ForPage returns the picture of a figure, without its text, as an SVG element of an HTML page, without size
+// and background, and in the page's colours: texts and axes have currentColor, the grid var(--rule),
+// secondary lines var(--soft), the focus var(--accent), and texts on dark ground var(--paper).
 func ForPage(f Figure) (string, error) {
 	picture := f.Picture.chart()
 	c := svgCanvas{vgsvg.New(picture.size())}
@@ -114,7 +116,8 @@ func ForPage(f Figure) (string, error) {
 	_, err := c.WriteTo(&b)
 	_, element, _ := strings.Cut(b.String(), "viewBox")
 	// vgsvg writes no colour where it fills with black.
-	return `<svg role="img" fill="currentColor" aria-label="` + html.EscapeString(f.Title) + `" viewBox` + pageColors.Replace(element), err
+	return `<svg role="img" fill="currentColor" aria-label="` + html.EscapeString(f.Title) + `" viewBox` +
+		pageColors.Replace(element), err
 }
 
 var pageColors = strings.NewReplacer(
@@ -134,7 +137,8 @@ func (c svgCanvas) WriteTo(w io.Writer) (int64, error) {
 	if _, err := c.Canvas.WriteTo(&b); err != nil {
 		return 0, err
 	}
-	const family, families = "font-family:Liberation Sans;", "font-family:'Liberation Sans',Arimo,Arial,Helvetica,sans-serif;"
+	const family, families = "font-family:Liberation Sans;", "font-family:'Liberation " +
+		"Sans',Arimo,Arial,Helvetica,sans-serif;"
 	n, err := io.WriteString(w, strings.ReplaceAll(b.String(), family, families))
 	return int64(n), err
 }

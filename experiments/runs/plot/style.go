@@ -41,7 +41,8 @@ var (
 	gridLine  = draw.LineStyle{Color: faint, Width: 0.5}
 	thinLine  = draw.LineStyle{Color: soft, Width: 0.5, Dashes: []vg.Length{2, 2}}
 	textStyle = text.Style{
-		Color: ink, Font: font.From(font.Font{Typeface: "Liberation", Variant: "Sans"}, 8), YAlign: draw.YTop, Handler: plot.DefaultTextHandler,
+		Color: ink, Font: font.From(font.Font{Typeface: "Liberation", Variant: "Sans"}, 8), YAlign: draw.YTop,
+		Handler: plot.DefaultTextHandler,
 	}
 )
 
@@ -98,7 +99,9 @@ func (l Look) line() draw.LineStyle {
 func (l Look) bar() draw.LineStyle { return draw.LineStyle{Color: l.color(), Width: barWidth} }
 
 func (l Look) glyph() draw.GlyphStyle {
-	shapes := [conditions]draw.GlyphDrawer{draw.CircleGlyph{}, draw.RingGlyph{}, draw.PyramidGlyph{}, draw.CircleGlyph{}}
+	shapes := [conditions]draw.GlyphDrawer{
+		draw.CircleGlyph{}, draw.RingGlyph{}, draw.PyramidGlyph{}, draw.CircleGlyph{},
+	}
 	radius := glyphSize
 	if l.Condition == Small {
 		radius /= 2
@@ -211,7 +214,8 @@ func (c *chart) draw(on draw.Canvas) {
 	on.FillText(textStyle, vg.Point{X: on.Min.X, Y: on.Min.Y + caption - margin}, c.caption)
 	c.Draw(draw.Crop(on, 0, 0, legend+caption, 0))
 	for i := range c.legend {
-		c.legend[i].Draw(draw.Crop(on, vg.Length(i)*c.width/2, 0, caption, legend+caption-margin-(on.Max.Y-on.Min.Y)))
+		c.legend[i].Draw(draw.Crop(on, vg.Length(i)*c.width/2, 0, caption,
+			legend+caption-margin-(on.Max.Y-on.Min.Y)))
 	}
 }
 

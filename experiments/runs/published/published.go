@@ -69,7 +69,8 @@ type Groups struct {
 
 // Tables are all published numbers.
 var Tables struct {
-	TestTable   map[string][]json.RawMessage `json:"test_accuracy_table"` // a name, then a cell for each column
+	// a name, then a cell for each column
+	TestTable   map[string][]json.RawMessage `json:"test_accuracy_table"`
 	Ablation    []Ablation                   `json:"ablation_validation_accuracy"`
 	Groups      Groups                       `json:"gamma_analysis"`
 	Runs        []Run                        `json:"released_runs"`
@@ -96,12 +97,14 @@ func Find(dataset string, v model.Variant) (Run, bool) {
 // Digests are those of the data sets whose features and split the numbers are of, and of cub127, which
 // has the features of the same network, by name.
 var Digests = map[string]string{
-	"cub": "95180a7df60017cb", "awa2": "ec4e5bc353bb37a3", "sun": "f95fc502d6e5bc86", "cub127": "b771472708f9ef63",
+	"cub": "95180a7df60017cb", "awa2": "ec4e5bc353bb37a3", "sun": "f95fc502d6e5bc86",
+	"cub127": "b771472708f9ef63",
 }
 
 // Digest is a digest of the sizes, the classes and the split of a data set.
 func Digest(d *dataset.Dataset) string {
-	data := fmt.Append(nil, d.Features.Rows, d.Features.Cols, len(d.Attributes), strings.Join(d.Classes, "\n"), d.Split.Seen(), d.Split.Test, d.TestSeen)
+	data := fmt.Append(nil, d.Features.Rows, d.Features.Cols, len(d.Attributes),
+		strings.Join(d.Classes, "\n"), d.Split.Seen(), d.Split.Test, d.TestSeen)
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:8])
 }

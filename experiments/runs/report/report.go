@@ -36,7 +36,8 @@ var (
 	pageJS string
 
 	page = webpage.New("report", pageHTML, styleCSS, pageJS, template.FuncMap{
-		"table": func(t *table.Table) template.HTML { return template.HTML(t.HTML()) }, //nolint:gosec // escaped
+		//nolint:gosec // escaped
+		"table": func(t *table.Table) template.HTML { return template.HTML(t.HTML()) },
 		"count": format.Count, "printable": format.Printable, "svg": inlineSVG, "numbers": inlineCSV,
 		"points": func(f plot.Figure) float64 { width, _ := f.Size(); return width.Points() },
 	})
@@ -92,14 +93,19 @@ func Read(ctx context.Context, dir string, kinds []results.Kind) (*Page, error) 
 	if err != nil {
 		return nil, err
 	}
-	p := &Page{Dir: dir, kinds: kinds, Missing: append(missing, lab.MissingOf(runs)...), Programs: programs(runs)}
+	p := &Page{
+		Dir: dir, kinds: kinds, Missing: append(missing, lab.MissingOf(runs)...), Programs: programs(runs),
+	}
 	for _, s := range stored {
 		if err := p.add(s); err != nil {
 			p.Missing = append(p.Missing, *lab.NewMissing(s.Path, lab.Broken, err))
 		}
 	}
 	if len(p.Datasets) == 0 && len(p.Missing) == 0 {
-		return nil, &invalid.Error{Where: dir, Want: "stored results", Got: "none", Hint: "lago-train run --out " + shellQuote(dir) + " stores some."}
+		return nil, &invalid.Error{
+			Where: dir, Want: "stored results", Got: "none",
+			Hint: "lago-train run --out " + shellQuote(dir) + " stores some.",
+		}
 	}
 	for _, d := range p.Datasets {
 		d.Title = d.title(p.Datasets)
@@ -115,16 +121,22 @@ func Read(ctx context.Context, dir string, kinds []results.Kind) (*Page, error) 
 func (p *Page) add(s lab.Stored) error {
 	i := slices.IndexFunc(p.kinds, func(k results.Kind) bool { return k.Name == s.Kind })
 	if i < 0 {
-		return &invalid.Error{Where: s.Path, Field: "kind", Want: "the name of a study", Got: invalid.Quote(s.Kind)}
+		return &invalid.Error{
+			Where: s.Path, Field: "kind", Want: "the name of a study", Got: invalid.Quote(s.Kind),
+		}
 	}
 	r := p.kinds[i].New()
 	if err := s.Decode(r); err != nil {
 		return err
 	}
-	j := slices.IndexFunc(p.Datasets, func(d *DatasetPage) bool { return d.name == s.Dataset && d.fingerprint == s.Fingerprint })
+	j := slices.IndexFunc(p.Datasets, func(d *DatasetPage) bool {
+		return d.name == s.Dataset && d.fingerprint == s.Fingerprint
+	})
 	if j < 0 {
 		j = len(p.Datasets)
-		p.Datasets = append(p.Datasets, &DatasetPage{name: s.Dataset, fingerprint: s.Fingerprint, results: map[string][]shown{}})
+		p.Datasets = append(p.Datasets, &DatasetPage{
+			name: s.Dataset, fingerprint: s.Fingerprint, results: map[string][]shown{},
+		})
 	}
 	d := p.Datasets[j]
 	d.results[s.Kind] = append(d.results[s.Kind], shown{s, r})
@@ -169,7 +181,8 @@ func programs(runs []lab.Run) (list []string) {
 	for _, r := range runs {
 		if record, err := train.ReadRecord(r.Dir); err == nil { // otherwise the run is listed as missing
 			v := record.Versions
-			count[fmt.Sprintf("lago-train %s, %s, %s, %s", cmp.Or(v["revision"], v["lago-train"]), v["go"], v["platform"], record.BLAS)]++
+			count[fmt.Sprintf("lago-train %s, %s, %s, %s", cmp.Or(v["revision"], v["lago-train"]), v["go"],
+				v["platform"], record.BLAS)]++
 		}
 	}
 	for _, program := range slices.Sorted(maps.Keys(count)) {
@@ -186,7 +199,11 @@ var inName = strings.NewReplacer("/", "-", `\`, "-", ":", "-", " ", "-", ",", "-
 func (d *DatasetPage) addSection(k results.Kind, dir string, lead results.Result) {
 	list := d.results[k.Name]
 	if len(list) == 0 {
-		d.Missing = append(d.Missing, Todo{k.Title, fmt.Sprintf("lago-train %s --dataset %s --out %s", k.Command, shellQuote(d.name), shellQuote(dir))})
+		d.Missing = append(d.Missing, Todo{
+			k.Title,
+			fmt.Sprintf("lago-train %s --dataset %s --out %s", k.Command, shellQuote(d.name),
+				shellQuote(dir)),
+		})
 		return
 	}
 	s := &Section{Kind: k}
@@ -207,7 +224,8 @@ func (d *DatasetPage) addSection(k results.Kind, dir string, lead results.Result
 				s.Figures = append(s.Figures, f)
 			}
 		}
-		s.Tables = append(s.Tables, slices.DeleteFunc(r.Tables(), func(t *table.Table) bool { return t == nil })...)
+		s.Tables = append(s.Tables,
+			slices.DeleteFunc(r.Tables(), func(t *table.Table) bool { return t == nil })...)
 	}
 	d.Sections = append(d.Sections, s)
 }
@@ -241,7 +259,9 @@ func inlineSVG(f plot.Figure) (template.HTML, error) {
 
 // inlineCSV returns the numbers of a figure as an address that holds them.
 func inlineCSV(f plot.Figure) template.URL {
-	return template.URL("data:text/csv;charset=utf-8;base64," + base64.StdEncoding.EncodeToString([]byte(f.Picture.Numbers().CSV()))) //nolint:gosec // encoded
+	//nolint:gosec // encoded
+	return template.URL("data:text/csv;charset=utf-8;base64," +
+		base64.StdEncoding.EncodeToString([]byte(f.Picture.Numbers().CSV())))
 }
 
 // Summary lists what a report shows.
@@ -279,7 +299,8 @@ func (s *Summary) Tables() []*table.Table {
 		kinds = append(kinds, r.Kind)
 	}
 	slices.Sort(kinds)
-	t := table.New(fmt.Sprintf("%s shows %s (%s)", s.Page, format.Count(len(s.Stored), "stored result"), cmp.Or(strings.Join(slices.Compact(kinds), ", "), "none")))
+	t := table.New(fmt.Sprintf("%s shows %s (%s)", s.Page, format.Count(len(s.Stored), "stored result"),
+		cmp.Or(strings.Join(slices.Compact(kinds), ", "), "none")))
 	for _, file := range s.Figures {
 		t.Note("  %s", file)
 	}
@@ -294,7 +315,8 @@ func (s *Summary) Tables() []*table.Table {
 
 // shellQuote quotes a word for the shell if necessary.
 func shellQuote(word string) string {
-	if word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-") == "" {
+	if word != "" &&
+		strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-") == "" {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"

@@ -84,14 +84,19 @@ type Accuracies struct {
 
 // Row is one accuracy of a study.
 type Row struct {
-	Labels    []string         `json:"labels"`
-	Number    float64          `json:"number"`              // on the X axis
-	Reference bool             `json:"reference,omitempty"` // what the others are compared with: shaded, or a horizontal line
-	Draws     int              `json:"draws,omitempty"`     // random draws of each part, over which the accuracy is a mean
-	Accuracy  lab.Summary      `json:"accuracy"`            // per class, over seeds, each value a mean over draws
-	ByDraw    *lab.Summary     `json:"by_draw,omitempty"`   // the same over draws, each value a mean over seeds
-	Relative  *lab.Summary     `json:"relative,omitempty"`  // by_draw divided by the accuracy of the same model in the reference row
-	Interval  metrics.Interval `json:"interval"`            // of accuracy, over classes
+	Labels []string `json:"labels"`
+	Number float64  `json:"number"` // on the X axis
+	// what the others are compared with: shaded, or a horizontal line
+	Reference bool `json:"reference,omitempty"`
+	// random draws of each part, over which the accuracy is a mean
+	Draws int `json:"draws,omitempty"`
+	// per class, over seeds, each value a mean over draws
+	Accuracy lab.Summary `json:"accuracy"`
+	// the same over draws, each value a mean over seeds
+	ByDraw *lab.Summary `json:"by_draw,omitempty"`
+	// by_draw divided by the accuracy of the same model in the reference row
+	Relative *lab.Summary     `json:"relative,omitempty"`
+	Interval metrics.Interval `json:"interval"` // of accuracy, over classes
 	// from the row that the study compares with, or from this one to it; null where there is none
 	Difference *metrics.Difference `json:"difference"`
 	Published  *float64            `json:"published_accuracy"` // null if the paper does not have it
@@ -109,7 +114,9 @@ func (p Row) line() string { return strings.Join(p.Labels[:len(p.Labels)-1], ", 
 // validation or test.
 func NewAccuracies(l *lab.Lab, kind, title string, base config.Config, stage string) *Accuracies {
 	return &Accuracies{
-		Study:   Study{Kind: kind, Title: title, Dataset: base.DataName(), Parts: len(l.Parts), Missing: []lab.Missing{}},
+		Study: Study{
+			Kind: kind, Title: title, Dataset: base.DataName(), Parts: len(l.Parts), Missing: []lab.Missing{},
+		},
 		Variant: base.Method.Label(), Stage: stage, Seeds: base.Seeds, Rows: []Row{},
 	}
 }
@@ -171,8 +178,10 @@ func (a *Accuracies) Tables() []*table.Table {
 	if a.Stage == "validation" {
 		parts = InParts("a validation class", a.Parts)
 	}
-	t := table.New(fmt.Sprintf("%s on %s: %s accuracy %s, %s, %s%s", cmp.Or(a.Variant, "methods"), a.Dataset, a.Stage, a.Title, format.Count(a.Classes, classes), format.Count(a.Seeds, "seed"), parts),
-		append(slices.Clone(columns), "accuracy", "95 % over classes", overSeedsTitle, "relative", a.Minus, "p", "draws", "published")...).Optional(overSeedsTitle)
+	t := table.New(fmt.Sprintf("%s on %s: %s accuracy %s, %s, %s%s", cmp.Or(a.Variant, "methods"), a.Dataset,
+		a.Stage, a.Title, format.Count(a.Classes, classes), format.Count(a.Seeds, "seed"), parts),
+		append(slices.Clone(columns), "accuracy", "95 % over classes", overSeedsTitle, "relative", a.Minus,
+			"p", "draws", "published")...).Optional(overSeedsTitle)
 	if a.X != "" {
 		t.Right(labels)
 	}
@@ -196,10 +205,12 @@ func (a *Accuracies) Tables() []*table.Table {
 			t.Optional(a.Minus)
 			overSeeds, relative, probability, draws = format.Missing, p.Relative.PlusMinus(), format.Missing, format.Missing
 		}
-		if a.X != "" && i > 0 && (p.Reference && !a.Rows[i-1].Reference || !p.Reference && p.line() != a.Rows[i-1].line()) {
+		if a.X != "" && i > 0 &&
+			(p.Reference && !a.Rows[i-1].Reference || !p.Reference && p.line() != a.Rows[i-1].line()) {
 			t.Line()
 		}
-		t.Row(append(row, p.Accuracy.MeanText(), p.Interval, overSeeds, relative, difference, probability, draws, published)...)
+		t.Row(append(row, p.Accuracy.MeanText(), p.Interval, overSeeds, relative, difference, probability,
+			draws, published)...)
 	}
 	t.Notes = slices.Clone(a.Notes)
 	return []*table.Table{t.OmitEmpty(), MissingTable(a.Missing)}
@@ -223,7 +234,8 @@ func (a *Accuracies) Figures(string) ([]plot.Figure, error) {
 	if a.Variant != "" {
 		title += ", " + a.Variant
 	}
-	caption := fmt.Sprintf("%s%s, mean over %s; %s.", format.Count(a.Classes, a.Stage+" class"), InParts(a.Stage, a.Parts), SeedsText(seeds), IntervalText)
+	caption := fmt.Sprintf("%s%s, mean over %s; %s.", format.Count(a.Classes, a.Stage+" class"),
+		InParts(a.Stage, a.Parts), SeedsText(seeds), IntervalText)
 	for _, note := range a.Notes {
 		caption += " " + strings.TrimSuffix(note, ".") + "."
 	}
@@ -292,7 +304,9 @@ type Comparison struct {
 // NewComparison summarises a plan on the parts of a lab.
 func NewComparison(l *lab.Lab, kind, title string, done *engine.Result) Comparison {
 	return Comparison{
-		Study: Study{Kind: kind, Title: title, Dataset: l.Data.Name, Parts: len(l.Parts), Missing: done.Missing},
+		Study: Study{
+			Kind: kind, Title: title, Dataset: l.Data.Name, Parts: len(l.Parts), Missing: done.Missing,
+		},
 		Folds: max(done.Plan.Folds, 1), Methods: Methods(done),
 	}
 }
@@ -302,7 +316,9 @@ func (c *Comparison) Sorted() []Method {
 	if c.Ordered {
 		return c.Methods
 	}
-	return slices.SortedStableFunc(slices.Values(c.Methods), func(a, b Method) int { return cmp.Compare(b.Test.PerClass.Mean, a.Test.PerClass.Mean) })
+	return slices.SortedStableFunc(slices.Values(c.Methods), func(a, b Method) int {
+		return cmp.Compare(b.Test.PerClass.Mean, a.Test.PerClass.Mean)
+	})
 }
 
 // Tables are the accuracies, the chosen settings, and what is missing.
@@ -314,9 +330,12 @@ func (c *Comparison) Tables() []*table.Table {
 	if c.Parts > 1 {
 		test = "unseen"
 	}
-	t := table.New(fmt.Sprintf("%s on %s: per-class accuracy%s, %s", c.Title, c.Dataset, InParts("unseen", c.Parts), chosen),
-		"method", "validation", test, "95 % over classes", "s.e.m. over seeds", "published", "tried").Right(2, 3, 4, 5, 6, 7)
-	settings := table.New("", "method", "seeds", "seconds", "correction", "settings chosen that are not the default").Right(3)
+	t := table.New(fmt.Sprintf("%s on %s: per-class accuracy%s, %s", c.Title, c.Dataset,
+		InParts("unseen", c.Parts), chosen),
+		"method", "validation", test, "95 % over classes", "s.e.m. over seeds", "published", "tried").
+		Right(2, 3, 4, 5, 6, 7)
+	settings := table.New("", "method", "seeds", "seconds", "correction",
+		"settings chosen that are not the default").Right(3)
 	edges, corrections := false, false
 	for _, m := range c.Sorted() {
 		tried, chosen := format.Missing, m.Chosen()
@@ -327,11 +346,14 @@ func (c *Comparison) Tables() []*table.Table {
 			tried, corrections = fmt.Sprintf("%d x %d", m.Tried, m.Corrections), true
 		}
 		edges = edges || strings.Contains(chosen, edgeMark)
-		t.Row(m.Label(), m.Val.PerClass.MeanText(), m.Test.PerClass.MeanText(), m.Test.Interval, m.Test.PerClass.SEMText(), cmp.Or(m.Published, format.Missing), tried)
-		settings.Row(m.Label(), len(m.Test.PerClass.Values), fmt.Sprintf("%.1f", m.Seconds), m.Correction(), chosen)
+		t.Row(m.Label(), m.Val.PerClass.MeanText(), m.Test.PerClass.MeanText(), m.Test.Interval,
+			m.Test.PerClass.SEMText(), cmp.Or(m.Published, format.Missing), tried)
+		settings.Row(m.Label(), len(m.Test.PerClass.Values), fmt.Sprintf("%.1f", m.Seconds), m.Correction(),
+			chosen)
 	}
 	if corrections {
-		t.Note("tried: settings x corrections with each, of both kinds where scores are logarithms of probabilities, " +
+		t.Note("tried: settings x corrections with each, of both kinds where scores are " +
+			"logarithms of probabilities, " +
 			"otherwise standardise alone")
 	}
 	if edges {
@@ -350,12 +372,15 @@ func (c *Comparison) Draw(focus func(Method) bool) []plot.Figure {
 	if len(c.Methods) == 0 {
 		return nil
 	}
-	p, paper := &plot.Dots{X: AccuracyAxis, Percent: true}, plot.DotSeries{Name: "published", Condition: plot.Dotted}
+	p, paper := &plot.Dots{X: AccuracyAxis, Percent: true}, plot.DotSeries{
+		Name: "published", Condition: plot.Dotted,
+	}
 	var val, test []Measured
 	var seeds []int
 	for i, m := range c.Sorted() {
 		p.Rows = append(p.Rows, plot.Row{Name: m.Label(), Focus: focus(m)})
-		val, test, seeds = append(val, m.Val), append(test, m.Test), append(seeds, len(m.Test.PerClass.Values))
+		val, test, seeds = append(val, m.Val), append(test, m.Test), append(seeds,
+			len(m.Test.PerClass.Values))
 		if percent, err := strconv.ParseFloat(m.Published, 64); err == nil { // otherwise a range, or none
 			paper.Dots = append(paper.Dots, plot.Dot{Row: i, Value: percent, Low: percent, High: percent})
 		}

@@ -25,8 +25,9 @@ import (
 
 // Measured is the accuracy on the classes that a stage evaluates, as fractions, over seeds.
 type Measured struct {
-	PerClass  lab.Summary      `json:"per_class_accuracy"`  // mean over classes
-	Interval  metrics.Interval `json:"interval"`            // over classes, whose accuracies are means over seeds
+	PerClass lab.Summary `json:"per_class_accuracy"` // mean over classes
+	// over classes, whose accuracies are means over seeds
+	Interval  metrics.Interval `json:"interval"`
 	PerSample lab.Summary      `json:"per_sample_accuracy"` // mean over samples
 	Classes   int              `json:"classes"`
 	Parts     int              `json:"parts"`  // of the classes; predictions are among those of a part
@@ -50,7 +51,8 @@ func Chance(parts, classes int) float64 {
 // String returns the accuracy with its interval over classes and its standard error.
 func (m Measured) String() string {
 	return fmt.Sprintf("%s (95 %% over %d classes: %s; s.e.m. over %s: %s)",
-		m.PerClass.MeanText(), m.Classes, m.Interval, format.Count(len(m.PerClass.Values), "seed"), m.PerClass.SEMText())
+		m.PerClass.MeanText(), m.Classes, m.Interval, format.Count(len(m.PerClass.Values),
+			"seed"), m.PerClass.SEMText())
 }
 
 // Measure summarises the scores of finished runs over seeds. The accuracy of a seed is that
@@ -92,7 +94,8 @@ func Measure(runs []lab.Run) *Measured {
 				if !known {
 					i = len(m.ByClass)
 					at[class] = i
-					m.ClassNames, m.ByClass, seedsOf = append(m.ClassNames, class), append(m.ByClass, 0), append(seedsOf, 0)
+					m.ClassNames, m.ByClass, seedsOf = append(m.ClassNames, class), append(m.ByClass,
+						0), append(seedsOf, 0)
 				}
 				m.ByClass[i] += recall
 				seedsOf[i]++
@@ -158,7 +161,10 @@ func Panel(stage string, rows []Measured) plot.Panel {
 	for i, m := range rows {
 		s.Dots = append(s.Dots, Dot(i, m.PerClass.Mean, m.Interval))
 	}
-	return plot.Panel{Title: format.Count(rows[0].Classes, stage+" class"), Chance: 100 * rows[0].Chance(), Series: []plot.DotSeries{s}}
+	return plot.Panel{
+		Title: format.Count(rows[0].Classes, stage+" class"), Chance: 100 * rows[0].Chance(),
+		Series: []plot.DotSeries{s},
+	}
 }
 
 // Method is the result of an arm over all parts, by the full protocol.
@@ -174,10 +180,11 @@ type Method struct {
 	Corrections int `json:"tried_corrections"`
 	// accuracy of the best settings after each that was tried, by the first seed, mean over parts; none
 	// without a search
-	Tries     []float64 `json:"validation_by_tries,omitempty"`
-	Parts     []Part    `json:"parts"`                       // one, or one for each part of a rotation
-	Published string    `json:"published_percent,omitempty"` // test accuracy in table A.1, a number or a range
-	RunDirs   []string  `json:"run_dirs"`                    // folders of the runs
+	Tries []float64 `json:"validation_by_tries,omitempty"`
+	Parts []Part    `json:"parts"` // one, or one for each part of a rotation
+	// test accuracy in table A.1, a number or a range
+	Published string   `json:"published_percent,omitempty"`
+	RunDirs   []string `json:"run_dirs"` // folders of the runs
 
 	Models   []string          `json:"-"` // files of those that were evaluated on the test classes
 	Outcomes []*engine.Outcome `json:"-"` // of the parts
@@ -252,7 +259,8 @@ func (m Method) Chosen() string {
 		delete(shown, key)
 	}
 	for _, key := range slices.Sorted(maps.Keys(shown)) {
-		line += fmt.Sprintf("; %s %s", key, m.each(func(p Part) any { return marked(p, key, cmp.Or(p.Changed[key], any("default"))) }))
+		line += fmt.Sprintf("; %s %s", key,
+			m.each(func(p Part) any { return marked(p, key, cmp.Or(p.Changed[key], any("default"))) }))
 	}
 	if len(shown) == 0 {
 		line += "; defaults"
@@ -294,10 +302,16 @@ func Methods(done *engine.Result) []Method {
 
 // NewMethod summarises the outcomes of an arm in all parts, whose stages all have their runs.
 func NewMethod(arm engine.Arm, outcomes []*engine.Outcome) Method {
-	r := Method{Name: arm.Name, Title: arm.Title, Parts: []Part{}, Tried: len(outcomes[0].Tried), Corrections: outcomes[0].Corrections, Tries: tries(outcomes), Outcomes: outcomes}
+	r := Method{
+		Name: arm.Name, Title: arm.Title, Parts: []Part{}, Tried: len(outcomes[0].Tried),
+		Corrections: outcomes[0].Corrections, Tries: tries(outcomes), Outcomes: outcomes,
+	}
 	var val, test []lab.Run
 	for i, o := range outcomes {
-		p := Part{Variant: string(o.Chosen.Method.Variant()), Epochs: o.Epochs, Settings: methodSettings(o.Chosen), Edges: o.Edges}
+		p := Part{
+			Variant: string(o.Chosen.Method.Variant()), Epochs: o.Epochs, Settings: methodSettings(o.Chosen),
+			Edges: o.Edges,
+		}
 		defaults := methodSettings(config.Defaults(o.Chosen.Method).On(o.Part.Data))
 		p.Changed = maps.Clone(p.Settings)
 		maps.DeleteFunc(p.Changed, func(key string, value any) bool { return value == defaults[key] })
@@ -323,7 +337,8 @@ func NewMethod(arm engine.Arm, outcomes []*engine.Outcome) Method {
 // methodSettings lists the settings that apply, without those of data and protocol.
 func methodSettings(c config.Config) map[string]any {
 	return slices.DeleteFunc(c.Settings().Used(), func(s setting.Setting) bool {
-		return s.Scope == setting.Data || s.Scope == setting.Protocol || slices.Contains([]string{"method", "epochs", "patience"}, s.Key)
+		return s.Scope == setting.Data || s.Scope == setting.Protocol ||
+			slices.Contains([]string{"method", "epochs", "patience"}, s.Key)
 	}).Values()
 }
 

@@ -63,7 +63,8 @@ type state struct {
 func newSearch(base config.Config, folds []lab.View, settings int, fixed []string, of methods.Entry) *search {
 	base = base.On(folds[0].Data) // what is left to the data is searched around, too
 	s := &search{
-		base: base, space: newSpace(base, len(folds[0].Data.Attributes), fixed), folds: folds, closed: of.Closed,
+		base: base, space: newSpace(base, len(folds[0].Data.Attributes), fixed), folds: folds,
+		closed: of.Closed,
 		epochs: base.DevEpochs(), budget: divide(settings),
 	}
 	if of.Seeded { // others have an optimum, which ends the training
@@ -80,7 +81,8 @@ func newSearch(base config.Config, folds []lab.View, settings int, fixed []strin
 	}
 	own := base.Correction
 	for _, c := range base.Method.Corrections() {
-		if slices.Contains(fixed, "correction") && c.Kind != own.Kind || slices.Contains(fixed, "omega") && c.On() && c.Omega != own.Omega {
+		if slices.Contains(fixed, "correction") && c.Kind != own.Kind || slices.Contains(fixed, "omega") &&
+			c.On() && c.Omega != own.Omega {
 			continue
 		}
 		s.corrections = append(s.corrections, c)
@@ -103,7 +105,9 @@ func all(ctx context.Context, l *lab.Lab, searches []*search) ([]state, error) {
 	states := make([]state, len(searches))
 	rounds := []round{{"coarse", (*search).coarse}}
 	for i := range refiningRounds {
-		rounds = append(rounds, round{"refining", func(s *search, st state) []config.Config { return s.refine(st, s.budget.refined[i]) }})
+		rounds = append(rounds, round{"refining", func(s *search, st state) []config.Config {
+			return s.refine(st, s.budget.refined[i])
+		}})
 	}
 	for _, round := range rounds {
 		next := make([][]config.Config, len(searches))
@@ -145,7 +149,8 @@ func (s *search) coarse(st state) []config.Config {
 	} else if s.budget.coarse > 1 {
 		// A preset may be far from the best on other features than its own, and the settings of
 		// baselines were published for features as they are.
-		list = append(list, s.startFrom(config.Defaults(s.base.Method).On(s.folds[0].Data)), s.startFrom(s.base.With("preprocess", preprocess.None)))
+		list = append(list, s.startFrom(config.Defaults(s.base.Method).On(s.folds[0].Data)),
+			s.startFrom(s.base.With("preprocess", preprocess.None)))
 		list = append(list, s.space.draw(s.base, spare*s.budget.coarse, s.source(0))...)
 	}
 	return s.unseen(st, list, s.budget.coarse)
@@ -212,7 +217,9 @@ func (s *search) after(st state, settings []config.Config, runs []lab.Run) (stat
 			return st, err
 		}
 		c, mean := engine.Corrected(c, s.corrections, part)
-		one := engine.Tried{Config: c, Settings: s.settings(c), Accuracy: mean, BestEpoch: epoch, Dirs: lab.Dirs(part)}
+		one := engine.Tried{
+			Config: c, Settings: s.settings(c), Accuracy: mean, BestEpoch: epoch, Dirs: lab.Dirs(part),
+		}
 		next.tried = append(next.tried, one)
 		if n := len(next.best); n > 0 {
 			mean = max(mean, next.best[n-1])
@@ -225,7 +232,9 @@ func (s *search) after(st state, settings []config.Config, runs []lab.Run) (stat
 
 // settings returns the searched settings of c that apply, by key.
 func (s *search) settings(c config.Config) map[string]any {
-	return slices.DeleteFunc(c.Settings().Used(), func(one setting.Setting) bool { return !slices.Contains(s.searched, one.Key) }).Values()
+	return slices.DeleteFunc(c.Settings().Used(), func(one setting.Setting) bool {
+		return !slices.Contains(s.searched, one.Key)
+	}).Values()
 }
 
 // bestFirst orders by all seeds and, where these are equal or not run, by the first.

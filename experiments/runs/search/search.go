@@ -1,5 +1,5 @@
-// Package search finds the settings of the arms of a plan on the dev stage (supplement A of the paper), by the
-// same search for LAGO and for every baseline, and carries out the plan with them.
+// Package search finds the settings of the arms of a plan on the dev stage (supplement A of the paper), by
+// the same search for LAGO and for every baseline, and carries out the plan with them.
 package search
 
 import (
@@ -28,8 +28,9 @@ type finalist struct {
 	*engine.Tried
 }
 
-// Run carries out a plan. For each arm and part, settings are searched on the dev stage; the two best are trained
-// to the end with all seeds, and the validation classes choose between them. See engine.Run for the errors.
+// Run carries out a plan. For each arm and part, settings are searched on the dev stage; the two best are
+// trained to the end with all seeds, and the validation classes choose between them. See engine.Run for the
+// errors.
 func Run(ctx context.Context, l *lab.Lab, p engine.Plan) (*engine.Result, error) {
 	searched := func(a engine.Arm) bool { return len(a.Starts) > 1 || a.Tune >= engine.MinBudget }
 	if p.Stage == config.OnlyTest || !slices.ContainsFunc(p.Arms, searched) {
@@ -145,7 +146,9 @@ func (e *entry) finalists() (list []finalist) {
 
 // report adds what the searches tried to the outcome of their finalists.
 func (e *entry) report(o *engine.Outcome) {
-	o.Searched = engine.Searched{Corrections: max(len(e.searches[0].corrections), 1), Keys: e.searches[0].searched}
+	o.Searched = engine.Searched{
+		Corrections: max(len(e.searches[0].corrections), 1), Keys: e.searches[0].searched,
+	}
 	for k, final := range o.Finals {
 		f := e.finals[k]
 		if f.Config, f.Final = final.Config, final.Accuracy; f.Final != nil {

@@ -37,9 +37,12 @@ func newSpace(c config.Config, attributes int, fixed []string) space {
 	for _, setting := range c.Settings() {
 		values := setting.Search
 		if setting.UpToAttributes {
-			values = slices.DeleteFunc(slices.Clone(values), func(v any) bool { return v.(float64) > float64(attributes) })
+			values = slices.DeleteFunc(slices.Clone(values), func(v any) bool {
+				return v.(float64) > float64(attributes)
+			})
 		}
-		if len(values) == 0 || slices.Contains(fixed, setting.Key) || slices.Contains(methods.CorrectionKeys, setting.Key) {
+		if len(values) == 0 || slices.Contains(fixed, setting.Key) ||
+			slices.Contains(methods.CorrectionKeys, setting.Key) {
 			continue
 		}
 		_, whole := setting.Value().(int)
@@ -72,7 +75,9 @@ func (d dimension) neighbours(c config.Config) []config.Config {
 		}
 		return near
 	}
-	above, listed := slices.BinarySearchFunc(d.values, now, func(v any, now float64) int { return cmp.Compare(v.(float64), now) })
+	above, listed := slices.BinarySearchFunc(d.values, now, func(v any, now float64) int {
+		return cmp.Compare(v.(float64), now)
+	})
 	below := above - 1
 	if listed {
 		above++
@@ -128,7 +133,8 @@ func (s space) draw(base config.Config, n int, src rand.Source) []config.Config 
 	for i := range drawn {
 		drawn[i] = base
 		for j, d := range s {
-			drawn[i] = drawn[i].With(d.key, d.values[min(int(points.At(i, j)*float64(len(d.values))), len(d.values)-1)])
+			drawn[i] = drawn[i].With(d.key,
+				d.values[min(int(points.At(i, j)*float64(len(d.values))), len(d.values)-1)])
 		}
 	}
 	return drawn

@@ -43,8 +43,8 @@ type (
 		Files(found results.Result) []File
 	}
 
-	// Followed is a result that names the command to go on with. latest is the model that was trained last, as
-	// users name it, and data the folder of data sets, "" for the usual one.
+	// Followed is a result that names the command to go on with. latest is the model that was trained last,
+	// as users name it, and data the folder of data sets, "" for the usual one.
 	Followed interface {
 		Follow(latest, data string)
 	}

@@ -69,15 +69,19 @@ func (c *Config) Settings(r *config.Request) setting.List {
 	r.Variants = model.Variants
 	return slices.Concat(r.DevSettings(), r.RotationSettings(), setting.List{
 		setting.Switch("groups", &c.Groups, false).Common().Excludes("per_group").
-			Describe("in place of the designs, compare semantic groups with singletons and with random groups of the same sizes"),
-		setting.Switch("per_group", &c.PerGroup, false).Common().Describe("also train the default design with the attribute prior per group"),
+			Describe("in place of the designs, compare semantic groups with singletons and with " +
+				"random groups of the same sizes"),
+		setting.Switch("per_group", &c.PerGroup, false).Common().
+			Describe("also train the default design with the attribute prior per group"),
 	})
 }
 
 // Check implements study.Checker.
 func (c *Config) Check(r *config.Request) error {
 	if v := r.Presets[0].Method.Variant(); c.Groups && !v.Semantic() {
-		return &invalid.Error{Field: "groups", Want: "a variant with semantic groups beside it", Got: string(v)}
+		return &invalid.Error{
+			Field: "groups", Want: "a variant with semantic groups beside it", Got: string(v),
+		}
 	}
 	return nil
 }
@@ -135,7 +139,9 @@ func (c *Config) Summarise(_ context.Context, l *lab.Lab, done *engine.Result) (
 	a := results.NewAccuracies(l, Kind, "by design", c.Base, "validation")
 	a.Columns, a.Minus, a.Missing = []string{"p(a_m)", "p(ac|x)", "supervision"}, "points", done.Missing
 	for i, d := range c.designs() {
-		row := results.Row{Labels: []string{string(d.prior), string(d.complement), d.supervision}, Reference: d == lago}
+		row := results.Row{
+			Labels: []string{string(d.prior), string(d.complement), d.supervision}, Reference: d == lago,
+		}
 		if len(l.Parts) == 1 && published.Covers(l.Data) {
 			row.Published = d.published(c.Base.DataName())
 		}
@@ -144,7 +150,8 @@ func (c *Config) Summarise(_ context.Context, l *lab.Lab, done *engine.Result) (
 	slices.SortStableFunc(a.Rows, func(x, y results.Row) int { return lab.ByMean(x.Accuracy, y.Accuracy) })
 	results.CorrectP(a.Compare("uniform, const, implicit", false))
 	a.Notes = []string{
-		"points: difference from uniform, const, implicit, with 95 % interval over classes; p: by permutation, Holm",
+		"points: difference from uniform, const, implicit, with 95 % interval over " +
+			"classes; p: by permutation, Holm",
 		fmt.Sprintf("explicit: alpha %v", c.weight()),
 	}
 	return a, nil
@@ -171,8 +178,8 @@ const GroupsKind = "semantic-groups"
 const randomDraws = 5
 
 // groupsPlan has a variant with semantic groups by the full protocol with these, with singletons (their own
-// defaults, and the settings of the variant), and with random groups of the same sizes: the paper's claim that
-// semantic groups help.
+// defaults, and the settings of the variant), and with random groups of the same sizes: the paper's claim
+// that semantic groups help.
 func (c *Config) groupsPlan(l *lab.Lab) engine.Plan {
 	base := c.Base.On(l.Data)
 	singletons := base.WithMethodOf(config.Defaults(methods.Variant(model.Singletons)))
@@ -198,10 +205,13 @@ func (c *Config) summariseGroups(l *lab.Lab, done *engine.Result) *results.Accur
 	a := results.NewAccuracies(l, GroupsKind, "by groups of attributes", c.Base.On(l.Data), "test")
 	a.Columns, a.Minus, a.Missing = []string{"groups"}, "semantic minus these", done.Missing
 	a.Notes = []string{
-		fmt.Sprintf("random: mean over %d draws, with the sizes of the semantic groups; p: by permutation, Holm", randomDraws),
+		fmt.Sprintf("random: mean over %d draws, with the sizes of the semantic groups; "+
+			"p: by permutation, Holm", randomDraws),
 	}
 	for _, m := range results.Methods(done) { // of others Missing says why
-		row := results.Row{Labels: []string{m.Name}, Reference: m.Name == semantic, Draws: len(m.Parts) / len(l.Parts)}
+		row := results.Row{
+			Labels: []string{m.Name}, Reference: m.Name == semantic, Draws: len(m.Parts) / len(l.Parts),
+		}
 		a.Add(row, &m.Test)
 	}
 	results.CorrectP(a.Compare(semantic, true))

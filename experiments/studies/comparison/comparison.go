@@ -49,25 +49,34 @@ func (c *Config) Settings(r *config.Request) setting.List {
 	return slices.Concat(r.SearchSettings(
 		"method", "lr", "lr_v", "bias_factor", "batch", "beta", "lambda", "alpha", "psi", "zeta", "k", "prior", "complement", "freeze_prior", "omega", "ridge", "config",
 	), r.RotationSettings(), setting.List{
-		setting.Seed("rotate_seed", &r.RotateSeed).In(setting.Data).Describe("`SEED` random seed of the parts of --rotate").Needs("rotate"),
+		setting.Seed("rotate_seed", &r.RotateSeed).In(setting.Data).
+			Describe("`SEED` random seed of the parts of --rotate").Needs("rotate"),
 		r.FolderSetting(),
-		setting.Choices("methods", &c.Methods, methods.Names(), Names()...).In(setting.Methods).Common().Noted("lago and all baselines").Describe("variants of LAGO, lago for the best of them, and baselines"),
-		setting.Switch("adapt", &c.Adapt, false).In(setting.Methods).Common().Describe("adapt the predictions to all samples together (transductive)"),
-		setting.Whole("partitions", &c.Partitions, 1, setting.Between(1, 100)).In(setting.Data).Needs("rotate").
+		setting.Choices("methods", &c.Methods, methods.Names(), Names()...).In(setting.Methods).Common().
+			Noted("lago and all baselines").
+			Describe("variants of LAGO, lago for the best of them, and baselines"),
+		setting.Switch("adapt", &c.Adapt, false).In(setting.Methods).Common().
+			Describe("adapt the predictions to all samples together (transductive)"),
+		setting.Whole("partitions", &c.Partitions, 1, setting.Between(1, 100)).In(setting.Data).
+			Needs("rotate").
 			Describe("`N` partitions of the classes into the parts of --rotate, each with its own search"),
-		setting.Whole("tune", &c.Budget, 16, setting.Between(0, config.MaxBudget)).In(setting.Searching).Common().
+		setting.Whole("tune", &c.Budget, 16, setting.Between(0, config.MaxBudget)).In(setting.Searching).
+			Common().
 			Describe("`N` settings to try for each method; 0 takes its defaults"),
 		setting.Several("set", &c.Fixed, nil, "", ParseFixed).In(setting.Methods).Common().
 			Describe("`NAME=VALUE` setting of a baseline to fix, as in ale.lr=0.1"),
 		setting.Raw("csv", &c.file, "").In(setting.Output).Common().
-			Describe("`FILE` also write the accuracy of each method on each class, and the chosen settings beside it, to this CSV file"),
+			Describe("`FILE` also write the accuracy of each method on each class, and the chosen settings " +
+				"beside it, to this CSV file"),
 	})
 }
 
 // Check implements study.Checker.
 func (c *Config) Check(r *config.Request) (err error) {
 	if r.Folder != "" && c.Budget != 0 {
-		return &invalid.Error{Field: "configs", Want: "--tune 0 beside it: a search of every method starts from the defaults"}
+		return &invalid.Error{
+			Field: "configs", Want: "--tune 0 beside it: a search of every method starts from the defaults",
+		}
 	}
 	if c.Folds, err = r.FoldsFor(r.Presets[0]); err != nil {
 		return err
@@ -89,7 +98,9 @@ func (c *Config) Files(found results.Result) []study.File {
 	r, _ := found.(*Result)
 	list := []study.File{{Flag: "csv", Path: c.file, Begins: "class,part,samples", Write: r.WriteCSV}}
 	if name, ok := strings.CutSuffix(c.file, ".csv"); ok {
-		list = append(list, study.File{Flag: "csv", Path: name + "-settings.csv", Begins: "method,part,variant", Write: r.WriteSettings})
+		list = append(list, study.File{
+			Flag: "csv", Path: name + "-settings.csv", Begins: "method,part,variant", Write: r.WriteSettings,
+		})
 	}
 	return list
 }
@@ -180,12 +191,17 @@ type Result struct {
 	Classes []Class `json:"classes"`
 	// LAGO minus every baseline, or minus its other rows if there is none; without LAGO the first method
 	// minus the others
-	Differences          []Difference  `json:"differences"`
-	Generalised          []Generalised `json:"generalised,omitempty"`           // the methods in their order, with compare --hold-out --folds 1
-	Adapted              []Adapted     `json:"adapted,omitempty"`               // the methods in their order, with compare --adapt
-	AdaptedDifferences   []Difference  `json:"adapted_differences,omitempty"`   // the same between adapted methods
-	Partitions           []Partition   `json:"partitions,omitempty"`            // of the classes, if there are several
-	PartitionDifferences []Difference  `json:"partition_differences,omitempty"` // of the means over partitions
+	Differences []Difference `json:"differences"`
+	// the methods in their order, with compare --hold-out --folds 1
+	Generalised []Generalised `json:"generalised,omitempty"`
+	// the methods in their order, with compare --adapt
+	Adapted []Adapted `json:"adapted,omitempty"`
+	// the same between adapted methods
+	AdaptedDifferences []Difference `json:"adapted_differences,omitempty"`
+	// of the classes, if there are several
+	Partitions []Partition `json:"partitions,omitempty"`
+	// of the means over partitions
+	PartitionDifferences []Difference `json:"partition_differences,omitempty"`
 }
 
 // Class is the test accuracy of each method on one class, in the order of Methods.
@@ -219,7 +235,8 @@ var Kinds = []results.Kind{
 		New: results.New[Result],
 	},
 	{
-		Name: RotationKind, Title: "LAGO and its baselines, each class unseen once", Command: "compare --rotate 5",
+		Name: RotationKind, Title: "LAGO and its baselines, each class unseen once",
+		Command: "compare --rotate 5",
 		Text: "The classes are divided into parts, and each part in turn holds the unseen classes; " +
 			"settings and epochs are chosen on the others.",
 		New: results.New[Result],
@@ -244,7 +261,8 @@ func (c *Config) Summarise(ctx context.Context, l *lab.Lab, done *engine.Result)
 		further = append(further, results.Methods(&one))
 	}
 	r.setClasses(l)
-	r.Differences = r.differences(func(x, y int) (metrics.Difference, []float64) { // of others Missing says why
+	// of others Missing says why
+	r.Differences = r.differences(func(x, y int) (metrics.Difference, []float64) {
 		return metrics.PairedDifference(r.Methods[x].Test.ByClass, r.Methods[y].Test.ByClass), r.byPart(x, y)
 	})
 	if c.Common.HoldOut && done.Plan.Folds == 1 && len(r.Differences) > 0 {
@@ -358,12 +376,15 @@ func (r *Result) WriteCSV(w io.Writer) error {
 // WriteSettings writes, as CSV, one line for each setting that a method chose in a part, and says whether it
 // is at an end of the searched values.
 func (r *Result) WriteSettings(w io.Writer) error {
-	t := table.New("", "method", "part", "variant", "epochs", "setting", "value", "end of the searched values")
+	t := table.New("", "method", "part", "variant", "epochs", "setting", "value",
+		"end of the searched values")
 	for _, m := range r.Methods {
 		for i, p := range m.Parts {
 			for _, key := range slices.Sorted(maps.Keys(p.Settings)) {
 				end := ""
-				if e := slices.IndexFunc(p.Edges, func(e engine.Edge) bool { return e.Setting == key }); e >= 0 {
+				if e := slices.IndexFunc(p.Edges, func(e engine.Edge) bool {
+					return e.Setting == key
+				}); e >= 0 {
 					end = p.Edges[e].End
 				}
 				t.Row(m.Name, i+1, p.Variant, p.Epochs, key, p.Settings[key], end)

@@ -94,14 +94,16 @@ func (r *Result) Tables() []*table.Table {
 			held = "without them"
 		}
 		list[0].Note("published: table A.1 of the paper, on the data set's own test classes.")
-		list[0].Note("Its baselines were trained without the held-out samples of seen classes (trainval_loc), its LAGO with them.")
+		list[0].Note("Its baselines were trained without the held-out samples of seen classes " +
+			"(trainval_loc), its LAGO with them.")
 		list[0].Note("Here every method is trained %s.", held)
 	}
 	over := fmt.Sprintf("%s, over %s", "%s", format.Count(len(r.Classes), "class"))
 	return slices.Insert(list, 1, r.generalisedTable(), r.adaptedTable(),
 		r.differencesTable(over+":", "by part", r.Differences),
 		r.differencesTable("adapted, "+over+":", "", r.AdaptedDifferences),
-		r.differencesTable(fmt.Sprintf("%s, mean over %d partitions into parts; 95 %%%% and p over classes and parts:", over, len(r.Partitions)),
+		r.differencesTable(fmt.Sprintf("%s, mean over %d partitions into parts; 95 %%%% and p over "+
+			"classes and parts:", over, len(r.Partitions)),
 			"by partition", r.PartitionDifferences))
 }
 
@@ -112,8 +114,11 @@ func (r *Result) differencesTable(title, by string, list []Difference) *table.Ta
 		return nil
 	}
 	reference := r.label(list[0].Reference)
-	list = slices.SortedStableFunc(slices.Values(list), func(a, b Difference) int { return cmp.Compare(a.Mean, b.Mean) })
-	t := table.New(fmt.Sprintf(title, reference+" minus each method"), "method", "points (95 %)", "p (Holm)", by).Right(2, 3)
+	list = slices.SortedStableFunc(slices.Values(list), func(a, b Difference) int {
+		return cmp.Compare(a.Mean, b.Mean)
+	})
+	t := table.New(fmt.Sprintf(title, reference+" minus each method"), "method", "points (95 %)", "p (Holm)",
+		by).Right(2, 3)
 	var more, less, undecided []string
 	for _, d := range list {
 		name := r.label(d.Method)
@@ -124,7 +129,8 @@ func (r *Result) differencesTable(title, by string, list []Difference) *table.Ta
 				each = append(each, format.Points(part))
 			}
 		}
-		t.Row(name, results.DifferenceText(d.Difference), fmt.Sprintf("%.2g", d.Holm), strings.Join(each, " "))
+		t.Row(name, results.DifferenceText(d.Difference), fmt.Sprintf("%.2g", d.Holm),
+			strings.Join(each, " "))
 		switch {
 		case d.Holm >= metrics.Significance:
 			undecided = append(undecided, name)
@@ -136,7 +142,8 @@ func (r *Result) differencesTable(title, by string, list []Difference) *table.Ta
 	}
 	t.OmitEmpty()
 	names := func(list []string) string { return cmp.Or(strings.Join(list, ", "), "none") }
-	return t.Note("%s is more accurate than: %s; less accurate than: %s; cannot be ranked on these classes (p by Holm at least %g): %s",
+	return t.Note("%s is more accurate than: %s; less accurate than: %s; cannot be ranked on these "+
+		"classes (p by Holm at least %g): %s",
 		reference, names(more), names(less), metrics.Significance, names(undecided))
 }
 
@@ -145,7 +152,8 @@ func (r *Result) adaptedTable() *table.Table {
 	if len(r.Adapted) == 0 {
 		return nil
 	}
-	t := table.New(fmt.Sprintf("transductive (adapted to the unlabelled samples) minus inductive, over %d classes:", len(r.Classes)),
+	t := table.New(fmt.Sprintf("transductive (adapted to the unlabelled samples) minus "+
+		"inductive, over %d classes:", len(r.Classes)),
 		"method", "transductive", "95 % over classes", "points gained (95 %)").Right(2, 3, 4)
 	for _, m := range r.Sorted() {
 		a := r.Adapted[r.find(m.Name)]
@@ -164,7 +172,9 @@ func (r *Result) Figures(dir string) ([]plot.Figure, error) {
 	if q := r.tries(); len(q.Series) > 0 {
 		figures = append(figures, plot.Figure{
 			Name: r.Kind + "-tries", Title: "Accuracy by the number of settings tried", Picture: q,
-			Caption: "Validation accuracy of the best settings so far, by one seed after a part of the epochs, mean over parts. LAGO tries its variants one after the other; of a closed form the whole grid is tried, in its order.",
+			Caption: "Validation accuracy of the best settings so far, by one seed after a part of the " +
+				"epochs, mean over parts. LAGO tries its variants one after the other; of a closed form " +
+				"the whole grid is tried, in its order.",
 		})
 	}
 	if len(r.Differences) == 0 {
@@ -179,8 +189,10 @@ func (r *Result) Figures(dir string) ([]plot.Figure, error) {
 	}
 	p.Panels = []plot.Panel{{Series: []plot.DotSeries{s}}}
 	return append(figures, plot.Figure{
-		Name: r.Kind + "-differences", Title: "Differences between " + reference + " and the other methods", Picture: p,
-		Caption: fmt.Sprintf("Difference of accuracies in percentage points, %s; bars are 95 %% bootstrap intervals over classes. Differences in colour are significant (p by Holm below %g).",
+		Name: r.Kind + "-differences", Title: "Differences between " + reference + " and the other methods",
+		Picture: p,
+		Caption: fmt.Sprintf("Difference of accuracies in percentage points, %s; bars are 95 %% bootstrap "+
+			"intervals over classes. Differences in colour are significant (p by Holm below %g).",
 			format.Count(len(r.Classes), "unseen class"), metrics.Significance),
 	}), nil
 }
@@ -243,7 +255,8 @@ func (r *Result) adapt(ctx context.Context, l *lab.Lab) error {
 			}
 			a.Settings, after = append(a.Settings, p.settings), append(after, p.byClass...)
 		}
-		a.Test, a.Interval, a.Difference = stat.Mean(after, nil), metrics.ClassInterval(after), metrics.PairedDifference(after, m.Test.ByClass)
+		a.Test, a.Interval, a.Difference = stat.Mean(after,
+			nil), metrics.ClassInterval(after), metrics.PairedDifference(after, m.Test.ByClass)
 		r.Adapted, accuracies = append(r.Adapted, a), append(accuracies, after)
 	}
 	r.AdaptedDifferences = r.differences(func(x, y int) (metrics.Difference, []float64) {
@@ -318,7 +331,8 @@ func (r *Result) generalise(ctx context.Context, l *lab.Lab) error {
 			return err
 		}
 		r.Generalised = append(r.Generalised, Generalised{
-			Method: m.Name, Raw: *e.Raw, Stacked: *e.Calibrated, Corrected: e.Corrected(), Omega: chosen.Mixed.Omega,
+			Method: m.Name, Raw: *e.Raw, Stacked: *e.Calibrated, Corrected: e.Corrected(),
+			Omega: chosen.Mixed.Omega,
 		})
 	}
 	for _, pair := range r.pairs() {
@@ -334,15 +348,19 @@ func (r *Result) generalisedTable() *table.Table {
 	if len(r.Generalised) == 0 {
 		return nil
 	}
-	t := table.New("seen and unseen classes as candidates: harmonic mean of the accuracies on both, first seed",
-		"method", "raw", "stacked", "corrected", "95 % over classes", r.label(r.Differences[0].Reference)+" minus it (95 %)").Right(2, 3, 4, 5, 6)
+	t := table.New("seen and unseen classes as candidates: harmonic mean of the "+
+		"accuracies on both, first seed",
+		"method", "raw", "stacked", "corrected", "95 % over classes", r.label(r.Differences[0].Reference)+
+			" minus it (95 %)").Right(2, 3, 4, 5, 6)
 	for _, m := range r.Sorted() {
 		g := r.Generalised[r.find(m.Name)]
 		difference := format.Missing
 		if g.Interval != (metrics.Interval{}) {
 			difference = results.DifferenceText(metrics.Difference{Mean: g.Difference, Interval: g.Interval})
 		}
-		t.Row(m.Label(), format.Percent(g.Raw.Mean), format.Percent(g.Stacked.Mean), format.Percent(g.Corrected.Mean), g.Corrected.Intervals.Mean, difference)
+		t.Row(m.Label(), format.Percent(g.Raw.Mean), format.Percent(g.Stacked.Mean),
+			format.Percent(g.Corrected.Mean), g.Corrected.Intervals.Mean, difference)
 	}
-	return t.Note("stacked: gamma is subtracted from the raw scores of seen classes; corrected: by seen classes; gamma and omega chosen on validation")
+	return t.Note("stacked: gamma is subtracted from the raw scores of seen classes; corrected: by seen " +
+		"classes; gamma and omega chosen on validation")
 }

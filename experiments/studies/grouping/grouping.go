@@ -32,8 +32,10 @@ import (
 
 // Config says how groups are analysed.
 type Config struct {
-	Threshold float64 `json:"threshold"`            // up to which entries of Gamma, and products of its rows, count as zero
-	Below     float64 `json:"anticorrelated_below"` // the correlation below which two attributes are anti-correlated
+	// up to which entries of Gamma, and products of its rows, count as zero
+	Threshold float64 `json:"threshold"`
+	// the correlation below which two attributes are anti-correlated
+	Below float64 `json:"anticorrelated_below"`
 }
 
 // Analysis asks for the groups that a model learns.
@@ -52,7 +54,8 @@ func (q *Analysis) Settings(r *config.Request) setting.List {
 		setting.Number("below", &q.Below, 0, correlation).
 			Describe("`R` correlation below which attributes are anti-correlated"),
 	}.In(setting.Classes).Common(), setting.List{
-		setting.Whole("top", &q.Top, 5, setting.Between(0, int(setting.Count.Most))).In(setting.Output).Common().Describe("`N` attributes to print per group; --json has all"),
+		setting.Whole("top", &q.Top, 5, setting.Between(0, int(setting.Count.Most))).In(setting.Output).
+			Common().Describe("`N` attributes to print per group; --json has all"),
 	})
 }
 
@@ -115,7 +118,8 @@ type Result struct {
 	PerAttribute float64 `json:"groups_per_attribute"` // mean number of non-zero entries per row
 	Groups       []Group `json:"groups"`               // largest first
 
-	Grouped   Pairs `json:"grouped_pairs"`   // pairs of attributes whose rows of Gamma have a non-zero product
+	// pairs of attributes whose rows of Gamma have a non-zero product
+	Grouped   Pairs `json:"grouped_pairs"`
 	Ungrouped Pairs `json:"ungrouped_pairs"` // the other pairs
 	All       Pairs `json:"all_pairs"`
 
@@ -156,10 +160,16 @@ func Run(d *dataset.Dataset, m *train.Saved, c Config) (*Result, error) {
 	if err := m.Fits(d); err != nil {
 		return nil, err
 	}
-	r := &Result{Dataset: d.Name, Variant: m.Method.Variant(), Attributes: gamma.Rows, Config: c, Groups: groupsOf(gamma, m.Attributes, c.Threshold), Top: 5}
+	r := &Result{
+		Dataset: d.Name, Variant: m.Method.Variant(), Attributes: gamma.Rows, Config: c,
+		Groups: groupsOf(gamma, m.Attributes, c.Threshold), Top: 5,
+	}
 	p := published.Tables.Groups
 	if key := strings.ToUpper(d.Name); p.K[key] > 0 && published.Covers(d) {
-		r.Published = &Published{p.NonZero[key] / 100, p.GroupedAnticorrelated[key] / 100, p.AllAnticorrelated[key] / 100, p.K[key]}
+		r.Published = &Published{
+			p.NonZero[key] / 100, p.GroupedAnticorrelated[key] / 100, p.AllAnticorrelated[key] / 100,
+			p.K[key],
+		}
 	}
 	var members int
 	for _, group := range r.Groups {
@@ -205,8 +215,10 @@ func (r *Result) KindName() string { return Kind }
 
 // Tables returns the sparsity, the pairs of attributes and the groups.
 func (r *Result) Tables() []*table.Table {
-	sparsity := table.New(fmt.Sprintf("%s on %s: %s of %s\nGamma above %g: %s of the entries, %.1f groups per attribute",
-		r.Variant, r.Dataset, format.Count(len(r.Groups), "group"), format.Count(r.Attributes, "attribute"), r.Threshold, format.Percent(r.NonZero), r.PerAttribute))
+	sparsity := table.New(fmt.Sprintf("%s on %s: %s of %s\nGamma above %g: %s of the entries, %.1f "+
+		"groups per attribute",
+		r.Variant, r.Dataset, format.Count(len(r.Groups), "group"), format.Count(r.Attributes,
+			"attribute"), r.Threshold, format.Percent(r.NonZero), r.PerAttribute))
 	measure := fmt.Sprintf("correlated below %g, over classes", r.Below)
 	pairs := table.New("", "pairs of attributes", "pairs", measure, "published").Right(3, 4)
 	row := func(name string, p Pairs, published float64) {
@@ -229,7 +241,8 @@ func (r *Result) Tables() []*table.Table {
 		pairs.Note("No two attributes share a group.")
 	}
 	if r.Published != nil {
-		pairs.Note("The published shares are those of the authors' k-soft model with %d groups. The paper does not\n"+
+		pairs.Note("The published shares are those of the authors' k-soft model with %d "+
+			"groups. The paper does not\n"+
 			"state below which correlation it calls two attributes anti-correlated.", published.K)
 	}
 	groups := table.New("", "group", "attributes", "weight", "attributes by weight").Right(3)
@@ -237,7 +250,8 @@ func (r *Result) Tables() []*table.Table {
 		var names []string
 		for _, m := range group.Members[:min(r.Top, len(group.Members))] {
 			name := format.AttributeName(m.Attribute)
-			if weight := fmt.Sprintf("%.2f", m.Weight); weight != "1.00" { // as all of a model with given groups
+			// as all of a model with given groups
+			if weight := fmt.Sprintf("%.2f", m.Weight); weight != "1.00" {
 				name += " " + weight
 			}
 			names = append(names, name)
@@ -268,13 +282,15 @@ func (r *Result) Figures(dir string) ([]plot.Figure, error) {
 	var figures []plot.Figure
 	if m.Semantic != nil {
 		figures = append(figures, plot.Figure{
-			Name: "groups", Title: "Named and learned groups", Caption: caption + "after a name the number of its attributes.", Picture: summary(m, gamma),
+			Name: "groups", Title: "Named and learned groups",
+			Caption: caption + "after a name the number of its attributes.", Picture: summary(m, gamma),
 		})
 	}
 	parts := details(m, gamma)
 	for i, p := range parts {
 		figures = append(figures, plot.Figure{
-			Name: fmt.Sprintf("groups-detail-%d", i+1), Title: fmt.Sprintf("Attributes and learned groups, %d of %d", i+1, len(parts)),
+			Name:    fmt.Sprintf("groups-detail-%d", i+1),
+			Title:   fmt.Sprintf("Attributes and learned groups, %d of %d", i+1, len(parts)),
 			Caption: caption + "attributes are sorted by their strongest group.", Picture: p,
 		})
 	}
@@ -284,7 +300,9 @@ func (r *Result) Figures(dir string) ([]plot.Figure, error) {
 // summary draws the mean share of each named group's attributes in each learned group. The
 // learned groups are in the order of the named groups that are strongest in them.
 func summary(m *train.Saved, gamma dataset.Matrix[float64]) *plot.Heat {
-	p := &plot.Heat{RowTitle: "named group", ColTitle: format.Count(gamma.Cols, "learned group"), Unit: "mean share (%)"}
+	p := &plot.Heat{
+		RowTitle: "named group", ColTitle: format.Count(gamma.Cols, "learned group"), Unit: "mean share (%)",
+	}
 	counts := make([]int, len(m.Groups))
 	means := mat.NewDense(len(m.Groups), gamma.Cols, nil)
 	for a, z := range m.Semantic {
@@ -297,7 +315,9 @@ func summary(m *train.Saved, gamma dataset.Matrix[float64]) *plot.Heat {
 		p.Values = append(p.Values, nil)
 	}
 	strongest := func(k int) int { return floats.MaxIdx(mat.Col(nil, k, means)) }
-	for _, k := range sorted(gamma.Cols, func(a, b int) int { return cmp.Compare(strongest(a), strongest(b)) }) {
+	for _, k := range sorted(gamma.Cols, func(a, b int) int {
+		return cmp.Compare(strongest(a), strongest(b))
+	}) {
 		p.Cols = append(p.Cols, strconv.Itoa(k))
 		for z := range p.Rows {
 			p.Values[z] = append(p.Values[z], means.At(z, k))
@@ -324,9 +344,13 @@ func details(m *train.Saved, gamma dataset.Matrix[float64]) (parts []*plot.Heat)
 		return cmp.Or(cmp.Compare(k, other), cmp.Compare(gamma.Row(b)[k], gamma.Row(a)[k]))
 	})
 	for page := range slices.Chunk(order, mostRows) {
-		p := &plot.Heat{RowTitle: "attribute", ColTitle: format.Count(gamma.Cols, "learned group"), Unit: "share (%)", Cols: groups}
+		p := &plot.Heat{
+			RowTitle: "attribute", ColTitle: format.Count(gamma.Cols, "learned group"), Unit: "share (%)",
+			Cols: groups,
+		}
 		for _, a := range page {
-			p.Rows, p.Values = append(p.Rows, format.AttributeName(m.Attributes[a])), append(p.Values, gamma.Row(a))
+			p.Rows, p.Values = append(p.Rows, format.AttributeName(m.Attributes[a])), append(p.Values,
+				gamma.Row(a))
 		}
 		parts = append(parts, p)
 	}

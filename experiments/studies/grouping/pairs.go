@@ -22,7 +22,9 @@ type Pairs struct {
 // correlates over samples for CUB and SUN, by the attributes of each image, which data sets lack.
 func correlations(d *dataset.Dataset) (*mat.SymDense, error) {
 	// Missing entries become the attribute's mean, which draws its correlations towards 0.
-	described, err := model.Config{Variant: model.Singletons, Prior: model.PerAttribute}.Describe(d.Descriptions, nil)
+	described, err := model.Config{
+		Variant: model.Singletons, Prior: model.PerAttribute,
+	}.Describe(d.Descriptions, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +60,8 @@ func (r *Result) comparePairs(gamma dataset.Matrix[float64], d *dataset.Dataset)
 			}
 		}
 	}
-	r.All, r.Grouped, r.Ungrouped = r.count(slices.Concat(grouped, ungrouped)), r.count(grouped), r.count(ungrouped)
+	r.All, r.Grouped, r.Ungrouped = r.count(slices.Concat(grouped,
+		ungrouped)), r.count(grouped), r.count(ungrouped)
 	return nil
 }
 

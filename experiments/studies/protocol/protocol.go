@@ -66,7 +66,8 @@ type Result struct {
 	RunDirs []string `json:"run_dirs"`    // folders of the runs
 	Reused  int      `json:"reused_runs"` // runs that were finished before
 
-	Adaptation  *model.Adaptation  `json:"adaptation,omitempty"`  // settings of predict --adapt, in the models
+	// settings of predict --adapt, in the models
+	Adaptation  *model.Adaptation  `json:"adaptation,omitempty"`
 	Calibration *model.Calibration `json:"calibration,omitempty"` // of the probabilities, in the models
 
 	Config config.Config `json:"config"` // settings, in the form of --config
@@ -96,7 +97,9 @@ func (q *Method) Single() {}
 // Plan has the method with its stages.
 func (q *Method) Plan(r *config.Request, _ *lab.Lab) (engine.Plan, error) {
 	q.Preset = r.Presets[0]
-	plan := engine.Plan{Arms: []engine.Arm{{Name: q.Method.Label(), Starts: []config.Config{q.Config}}}, Stage: q.Stage}
+	plan := engine.Plan{
+		Arms: []engine.Arm{{Name: q.Method.Label(), Starts: []config.Config{q.Config}}}, Stage: q.Stage,
+	}
 	if q.Method.Variant() == "" {
 		return plan, nil
 	}
@@ -117,7 +120,8 @@ func (q *Method) Summarise(ctx context.Context, l *lab.Lab, done *engine.Result)
 	}
 	runs := slices.Concat(o.Val, o.Test)
 	r := &Result{
-		Dataset: p.DataName(), Method: p.Method.Label(), Stage: p.Stage, Seeds: p.Seeds, Epochs: o.Epochs, RunDirs: lab.Dirs(runs), Config: o.Chosen, Source: p.Source,
+		Dataset: p.DataName(), Method: p.Method.Label(), Stage: p.Stage, Seeds: p.Seeds, Epochs: o.Epochs,
+		RunDirs: lab.Dirs(runs), Config: o.Chosen, Source: p.Source,
 	}
 	for _, run := range runs {
 		if r.Seconds += run.Result.Seconds; run.Reused {
@@ -153,7 +157,8 @@ func (q *Method) Summarise(ctx context.Context, l *lab.Lab, done *engine.Result)
 		return nil, err
 	}
 	if chosen == nil && o.Val != nil {
-		l.Step("choosing the settings of predict --adapt and the temperature of the probabilities on the validation classes")
+		l.Step("choosing the settings of predict --adapt and the temperature of the " +
+			"probabilities on the validation classes")
 		if chosen, err = decision.ChooseForOutcome(ctx, o); err != nil {
 			return nil, err
 		}
@@ -190,42 +195,52 @@ func (r *Result) Tables() []*table.Table {
 		epochs = fmt.Sprintf("best average validation accuracy at epoch %d", r.Epochs)
 	}
 	t := table.New(fmt.Sprintf("%s on %s, stage %s, %s", r.Method, r.Dataset, r.Stage, epochs),
-		"evaluated on", "classes", "per-class accuracy", "95 % over classes", "s.e.m. over "+format.Count(r.Seeds, "seed"), "chance").Right(3, 4, 5, 6)
+		"evaluated on", "classes", "per-class accuracy", "95 % over classes", "s.e.m. over "+
+			format.Count(r.Seeds, "seed"), "chance").Right(3, 4, 5, 6)
 	end, summary := table.New(""), ""
 	for _, stage := range []struct {
 		name, classes string
 		*results.Measured
 	}{{"validation", "validation class", r.Val}, {"test", "unseen class", r.Test}} {
 		if m := stage.Measured; m != nil {
-			t.Row(stage.name, m.Classes, m.PerClass.MeanText(), m.Interval, m.PerClass.SEMText(), format.Percent(m.Chance()))
+			t.Row(stage.name, m.Classes, m.PerClass.MeanText(), m.Interval, m.PerClass.SEMText(),
+				format.Percent(m.Chance()))
 			interval := fmt.Sprintf("95 %%: %s; ", m.Interval)
 			if m.Interval.String() == format.Missing {
 				interval = ""
 			}
-			summary = fmt.Sprintf("%s: %s on %s (%schance: %s)", stage.name, m.PerClass.MeanText(), format.Count(m.Classes, stage.classes), interval, format.Percent(m.Chance()))
+			summary = fmt.Sprintf("%s: %s on %s (%schance: %s)", stage.name, m.PerClass.MeanText(),
+				format.Count(m.Classes, stage.classes), interval, format.Percent(m.Chance()))
 		}
 	}
 	if m := r.ESZSL; m != nil {
-		t.Row("ESZSL, for comparison", m.Classes, m.PerClass.MeanText(), m.Interval, m.PerClass.SEMText(), format.Percent(m.Chance()))
+		t.Row("ESZSL, for comparison", m.Classes, m.PerClass.MeanText(), m.Interval, m.PerClass.SEMText(),
+			format.Percent(m.Chance()))
 	}
-	if limit := r.Config.DevEpochs(); r.Val != nil && r.Epochs == limit && slices.Contains(r.Val.Status, train.Epochs) {
-		t.Note("the best epoch, %d, is the last one allowed, before patience ended the training: more epochs may be better (--epochs)", limit)
+	if limit := r.Config.DevEpochs(); r.Val != nil && r.Epochs == limit &&
+		slices.Contains(r.Val.Status, train.Epochs) {
+		t.Note("the best epoch, %d, is the last one allowed, before patience ended the training: more "+
+			"epochs may be better (--epochs)", limit)
 	}
 	if r.PublishedSeeds > 0 {
-		t.Note("published with the authors' settings of this variant: %s test accuracy over %s", format.Percent(r.Published), format.Count(r.PublishedSeeds, "seed"))
+		t.Note("published with the authors' settings of this variant: %s test accuracy over %s",
+			format.Percent(r.Published), format.Count(r.PublishedSeeds, "seed"))
 	}
 	reused := ""
 	if r.Reused > 0 {
 		reused = fmt.Sprintf(" (%d reused)", r.Reused)
 	}
-	t.Note("%s%s in %s, trained in %.1f s", format.Count(len(r.RunDirs), "run"), reused, filepath.Dir(r.RunDirs[0]), r.Seconds)
+	t.Note("%s%s in %s, trained in %.1f s", format.Count(len(r.RunDirs), "run"), reused,
+		filepath.Dir(r.RunDirs[0]), r.Seconds)
 	switch a := r.Adaptation; {
 	case a == nil:
 		end.Note("--adapt: not measured, since its settings are chosen on validation classes (--stage full)")
 	case a.Tau == 0:
-		end.Note("--adapt: not recommended (no reliable gain on %s)", format.Count(a.Classes, "validation class"))
+		end.Note("--adapt: not recommended (no reliable gain on %s)",
+			format.Count(a.Classes, "validation class"))
 	default:
-		end.Note("--adapt: %s points on the validation classes (%s)", format.Points(a.After-a.Before), metrics.Interval(*a.Interval))
+		end.Note("--adapt: %s points on the validation classes (%s)", format.Points(a.After-a.Before),
+			metrics.Interval(*a.Interval))
 	}
 	settings := strings.TrimPrefix(r.Settings+"; otherwise "+r.Source, "; otherwise ")
 	if r.Source != config.FromDefaults {
@@ -233,7 +248,8 @@ func (r *Result) Tables() []*table.Table {
 	}
 	end.Note("settings: %s", settings)
 	if r.Next != "" { // these are the last lines of a command, below long tables
-		end.Notes = append(slices.Insert(end.Notes, 0, append([]string{summary}, r.verdict()...)...), "next: "+r.Next)
+		end.Notes = append(slices.Insert(end.Notes, 0, append([]string{summary}, r.verdict()...)...),
+			"next: "+r.Next)
 	}
 	return []*table.Table{t, end}
 }
@@ -247,11 +263,18 @@ func (r *Result) verdict() []string {
 	}
 	switch m := r.ESZSL; {
 	case r.Val != nil && r.Val.PerClass.Mean <= r.Val.Chance():
-		return []string{"The validation accuracy is not above chance: try more steps (--batch 16, --epochs), or another --preprocess."}
+		return []string{
+			"The validation accuracy is not above chance: try more steps (--batch 16, " +
+				"--epochs), or another --preprocess.",
+		}
 	case m != nil && m.PerClass.Mean > last.Interval.High:
-		return []string{"ESZSL is more accurate here: take --method eszsl, or look for better settings with lago-train search."}
+		return []string{
+			"ESZSL is more accurate here: take --method eszsl, or look for better " +
+				"settings with lago-train search.",
+		}
 	case r.Val != nil && r.Val.Classes < few:
-		return []string{fmt.Sprintf("With %s the number of epochs is hardly more than a guess: dataset split proposes more.",
+		return []string{fmt.Sprintf("With %s the number of epochs is hardly more than a guess: dataset "+
+			"split proposes more.",
 			format.Count(r.Val.Classes, "validation class"))}
 	}
 	return nil
@@ -279,7 +302,8 @@ func (r *Result) Figures(dir string) ([]plot.Figure, error) {
 		}
 		// another correction may have been decided since
 		if run.Evaluation = run.Result.Evaluation(r.Config.Correction); run.Evaluation == nil {
-			return nil, fmt.Errorf("%s: no evaluation with the correction of this result; repeat the command", run.Dir)
+			return nil, fmt.Errorf("%s: no evaluation with the correction of this result; repeat the command",
+				run.Dir)
 		}
 		byStage[run.Stage] = append(byStage[run.Stage], run)
 		if run.Stage == train.Dev {
@@ -298,9 +322,12 @@ func (r *Result) Figures(dir string) ([]plot.Figure, error) {
 	if r.Val != nil && len(curves) > 0 {
 		figures = append(figures, plot.Figure{
 			Name: "curve", Title: "Learning curves, " + r.Method, Picture: r.curves(curves),
-			Caption: fmt.Sprintf("Lines are means over %s, shades from the lowest to the highest seed, without the correction of the scores; "+
-				"the filled mark has the correction, the hollow one on the line has none. The marks are at the best epoch of the mean, the number of epochs of the test stage: "+
-				"accuracy at the best epoch of each seed, with its 95 %% bootstrap interval over %s.", seeds, format.Count(r.Val.Classes, "validation class")),
+			Caption: fmt.Sprintf("Lines are means over %s, shades from the lowest to the highest seed, "+
+				"without the correction of the scores; "+
+				"the filled mark has the correction, the hollow one on the line has none. The marks are at "+
+				"the best epoch of the mean, the number of epochs of the test stage: "+
+				"accuracy at the best epoch of each seed, with its 95 %% "+
+				"bootstrap interval over %s.", seeds, format.Count(r.Val.Classes, "validation class")),
 		})
 	}
 	return figures, nil
@@ -315,7 +342,9 @@ func (r *Result) accuracy(runs map[train.Stage][]lab.Run) *plot.Dots {
 			continue
 		}
 		m := results.Measure(runs[stage])
-		panel, classes := results.Panel(names[stage], []results.Measured{*m}), plot.DotSeries{Name: "one class", Condition: plot.Small}
+		panel, classes := results.Panel(names[stage], []results.Measured{*m}), plot.DotSeries{
+			Name: "one class", Condition: plot.Small,
+		}
 		for _, accuracy := range m.ByClass {
 			classes.Dots = append(classes.Dots, plot.PercentDot(0, accuracy, accuracy, accuracy))
 		}
@@ -337,7 +366,8 @@ func (r *Result) curves(curves []train.Curve) *plot.Lines {
 	if r.Config.Correction.On() && best <= len(validation) {
 		name += ", with the correction"
 		l.Series = append(l.Series, plot.Series{
-			Name: "best epoch, without the correction", Look: plot.Look{Method: plot.Focus, Condition: plot.Dashed},
+			Name:   "best epoch, without the correction",
+			Look:   plot.Look{Method: plot.Focus, Condition: plot.Dashed},
 			Points: validation[best-1 : best],
 		})
 	}
@@ -358,7 +388,8 @@ func averaged(curves []train.Curve, value func(train.Epoch) float64) []plot.Poin
 			values[i] = 100 * value(c[e])
 		}
 		points[e] = plot.Point{
-			X: float64(e + 1), Y: lab.Summarise(values).Mean, Low: slices.Min(values), High: slices.Max(values),
+			X: float64(e + 1), Y: lab.Summarise(values).Mean, Low: slices.Min(values),
+			High: slices.Max(values),
 		}
 	}
 	return points
@@ -370,7 +401,8 @@ const eszsl = "eszsl"
 // Variants asks for the paper's tables: every variant, and ESZSL, by its protocol.
 type Variants struct {
 	Configs []config.Config `json:"configs"` // set by Plan, as Apart
-	Apart   bool            `json:"apart"`   // ESZSL alone is trained without the held-out samples of seen classes
+	// ESZSL alone is trained without the held-out samples of seen classes
+	Apart bool `json:"apart"`
 
 	names []string // of the variants
 }
@@ -408,13 +440,16 @@ func (q *Variants) Plan(r *config.Request, l *lab.Lab) (engine.Plan, error) {
 
 // Summarise chooses one variant, by validation accuracy alone.
 func (q *Variants) Summarise(_ context.Context, l *lab.Lab, done *engine.Result) (results.Result, error) {
-	r := &Reproduction{Comparison: results.NewComparison(l, ReproductionKind, "Table A.1", done), BaselinesHeldOut: q.Apart}
+	r := &Reproduction{
+		Comparison: results.NewComparison(l, ReproductionKind, "Table A.1", done), BaselinesHeldOut: q.Apart,
+	}
 	r.Ordered = true
 	slices.SortStableFunc(r.Methods, func(a, b results.Method) int { // baselines first
 		return min(len(a.Variant), 1) - min(len(b.Variant), 1)
 	})
 	if r.Result = chosen(r.Methods); r.Result != nil && len(l.Parts) == 1 {
-		r.Result.Published = published.TestAccuracy(l.Data, published.ResultRow) // of the variant that the paper chose
+		// of the variant that the paper chose
+		r.Result.Published = published.TestAccuracy(l.Data, published.ResultRow)
 	}
 	return r, nil
 }
@@ -434,17 +469,20 @@ func chosen(table []results.Method) *results.Method {
 func (r *Reproduction) Tables() []*table.Table {
 	list := r.Comparison.Tables()
 	if r.BaselinesHeldOut {
-		list[0].Note("ESZSL is trained without the held-out samples of seen classes, LAGO with all samples of seen classes,\n" +
+		list[0].Note("ESZSL is trained without the held-out samples of seen classes, LAGO with all " +
+			"samples of seen classes,\n" +
 			"each as its published number was.")
 	}
-	first := table.New(fmt.Sprintf("Table 1 on %s: test accuracy%s", r.Dataset, results.InParts("unseen", r.Parts)))
+	first := table.New(fmt.Sprintf("Table 1 on %s: test accuracy%s", r.Dataset,
+		results.InParts("unseen", r.Parts)))
 	if r.Result == nil {
 		return append(list, first.Note("no result, since every variant is missing"))
 	}
 	first.Header = []string{"method", "test", "s.e.m.", "95 % over classes", "published"}
 	test := r.Result.Test
 	first.Right(2, 3, 4, 5).
-		Row(fmt.Sprintf("LAGO (%s)", r.Result.Variant), test.PerClass.MeanText(), test.PerClass.SEMText(), test.Interval, cmp.Or(r.Result.Published, format.Missing)).
+		Row(fmt.Sprintf("LAGO (%s)", r.Result.Variant), test.PerClass.MeanText(), test.PerClass.SEMText(),
+			test.Interval, cmp.Or(r.Result.Published, format.Missing)).
 		OmitEmpty().
 		Note("%s was chosen by its validation accuracy. Only this line is the result: choosing by the\n"+
 			"test accuracies above would be choosing on the test classes.", r.Result.Variant)

@@ -30,8 +30,9 @@ import (
 type Config struct {
 	Variants  []config.Config `json:"variants"`
 	Baselines []string        `json:"baselines"`
-	Like      config.Config   `json:"like"`           // has the preprocessing, seeds and epochs of the baselines
-	Keys      []string        `json:"keys,omitempty"` // of settings that were given
+	// has the preprocessing, seeds and epochs of the baselines
+	Like config.Config `json:"like"`
+	Keys []string      `json:"keys,omitempty"` // of settings that were given
 	Distortion
 
 	names []string // of Variants and Baselines
@@ -42,9 +43,13 @@ type Noise struct{ Config }
 
 // Settings lists the settings of the study.
 func (c *Noise) Settings(r *config.Request) setting.List {
-	return c.settings(r, []string{string(model.SemanticHard), string(model.Singletons), "eszsl"}, setting.List{
-		setting.Numbers("ratios", &c.Ratios, 0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5).Common().Describe("`R,...` noise ratios, from 0 to 1"),
-		setting.Whole("noise_seeds", &c.NoiseSeeds, 5, setting.Between(1, 1000)).Common().Describe("`N` random seeds of the noise"),
+	return c.settings(r, []string{
+		string(model.SemanticHard), string(model.Singletons), "eszsl",
+	}, setting.List{
+		setting.Numbers("ratios", &c.Ratios, 0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5).
+			Common().Describe("`R,...` noise ratios, from 0 to 1"),
+		setting.Whole("noise_seeds", &c.NoiseSeeds, 5, setting.Between(1, 1000)).Common().
+			Describe("`N` random seeds of the noise"),
 	})
 }
 
@@ -54,7 +59,8 @@ type Partial struct{ Config }
 // Settings lists the settings of the study.
 func (c *Partial) Settings(r *config.Request) setting.List {
 	return c.settings(r, []string{string(model.SemanticHard), "eszsl"}, setting.List{
-		setting.Numbers("shares", &c.Shares, 1, 0.75, 0.5, 0.25, 0.1).Common().Describe("`S,...` shares of the attributes that are given, above 0 and up to 1"),
+		setting.Numbers("shares", &c.Shares, 1, 0.75, 0.5, 0.25, 0.1).Common().
+			Describe("`S,...` shares of the attributes that are given, above 0 and up to 1"),
 		setting.Choice("given", &c.Given, AtRandom, AtRandom, Strongest).Common().
 			Describe("attributes that are given: random ones or the strongest"),
 		setting.Whole("mask_seeds", &c.MaskSeeds, 5, setting.Between(1, 1000)).Describe("`N` random masks"),
@@ -64,7 +70,8 @@ func (c *Partial) Settings(r *config.Request) setting.List {
 func (c *Config) settings(r *config.Request, standard []string, distortion setting.List) setting.List {
 	r.Methods = &c.names
 	return slices.Concat(r.VariantSettings(), setting.List{
-		setting.Choices("methods", &c.names, standard, methods.Labels()...).In(setting.Methods).Common().Describe("variants of LAGO, and baselines"),
+		setting.Choices("methods", &c.names, standard, methods.Labels()...).In(setting.Methods).Common().
+			Describe("variants of LAGO, and baselines"),
 	}, distortion.In(setting.Classes))
 }
 
@@ -73,7 +80,9 @@ func (c *Config) Check(r *config.Request) error {
 	if len(r.Presets) == 1 {
 		for _, key := range r.Keys() {
 			if !slices.Contains(append(config.CommonKeys(), methods.CorrectionKeys...), key) {
-				return &invalid.Error{Field: key, Want: "a variant of LAGO among --methods", Got: "only baselines"}
+				return &invalid.Error{
+					Field: key, Want: "a variant of LAGO among --methods", Got: "only baselines",
+				}
 			}
 		}
 	}
@@ -119,13 +128,15 @@ var PartialKinds = []results.Kind{
 		New:  results.New[results.Accuracies],
 	},
 	{
-		Name: StrongestKind, Title: "Partial descriptions, strongest attributes first", Command: "partial --given strongest",
-		Text: partialText,
-		New:  results.New[results.Accuracies],
+		Name: StrongestKind, Title: "Partial descriptions, strongest attributes first",
+		Command: "partial --given strongest",
+		Text:    partialText,
+		New:     results.New[results.Accuracies],
 	},
 }
 
-const partialText = "Test accuracy when only part of each class's attributes is given. Missing entries are imputed " +
+const partialText = "Test accuracy when only part of each class's attributes is given. " +
+	"Missing entries are imputed " +
 	"from the given ones."
 
 // Plan has the methods by the full protocol.
@@ -167,7 +178,8 @@ func (c *Config) rows(method results.Method, d *dataset.Dataset) ([]results.Row,
 	_, _, draws := c.degrees()
 	// Rows are degrees: means over seeds, these relative to no distortion, and means over draws.
 	grid := dataset.NewMatrix[float64]
-	byDraw, relative, bySeed, byClass := grid(len(degrees), draws), grid(len(degrees), draws), grid(len(degrees), len(method.Models)), grid(len(degrees), u.Rows)
+	byDraw, relative, bySeed, byClass := grid(len(degrees), draws), grid(len(degrees),
+		draws), grid(len(degrees), len(method.Models)), grid(len(degrees), u.Rows)
 	for j, path := range method.Models {
 		saved, err := train.Load(path)
 		if err != nil {
@@ -187,7 +199,8 @@ func (c *Config) rows(method results.Method, d *dataset.Dataset) ([]results.Row,
 			return nil, err
 		}
 		if clean == 0 {
-			return nil, fmt.Errorf("%s: the test accuracy with the given descriptions is 0, so that no accuracy relative to it exists", method.Name)
+			return nil, fmt.Errorf("%s: the test accuracy with the given descriptions is 0, so that no "+
+				"accuracy relative to it exists", method.Name)
 		}
 		for i, degree := range degrees {
 			for draw := range draws {
@@ -207,8 +220,10 @@ func (c *Config) rows(method results.Method, d *dataset.Dataset) ([]results.Row,
 	for i, degree := range degrees {
 		draw, relative := lab.Summarise(byDraw.Row(i)), lab.Summarise(relative.Row(i))
 		row := results.Row{
-			Labels: []string{method.Name, format.Percent(degree)}, Number: 100 * degree, Draws: draws, ByDraw: &draw, Relative: &relative,
-			Accuracy: lab.Summarise(bySeed.Row(i)), Interval: metrics.ClassInterval(byClass.Row(i)), ByClass: byClass.Row(i),
+			Labels: []string{method.Name, format.Percent(degree)}, Number: 100 * degree, Draws: draws,
+			ByDraw: &draw, Relative: &relative,
+			Accuracy: lab.Summarise(bySeed.Row(i)), Interval: metrics.ClassInterval(byClass.Row(i)),
+			ByClass: byClass.Row(i),
 		}
 		if degree != undistorted {
 			d := metrics.PairedDifference(row.ByClass, byClass.Row(slices.Index(degrees, undistorted)))
@@ -224,9 +239,10 @@ func (c *Config) rows(method results.Method, d *dataset.Dataset) ([]results.Row,
 type Distortion struct {
 	Ratios     []float64 `json:"ratios,omitempty"`      // noise: shares of entries that are replaced
 	NoiseSeeds int       `json:"noise_seeds,omitempty"` // noise: number of seeds of the noise
-	Shares     []float64 `json:"shares,omitempty"`      // partial: shares of each class's attributes that are given
-	Given      Order     `json:"given,omitempty"`       // partial: random or strongest
-	MaskSeeds  int       `json:"mask_seeds,omitempty"`  // partial: number of masks
+	// partial: shares of each class's attributes that are given
+	Shares    []float64 `json:"shares,omitempty"`
+	Given     Order     `json:"given,omitempty"`      // partial: random or strongest
+	MaskSeeds int       `json:"mask_seeds,omitempty"` // partial: number of masks
 }
 
 // Order is the order in which the attributes of a class are given.
@@ -240,7 +256,9 @@ const (
 
 func (c *Config) newResult(l *lab.Lab) *results.Accuracies {
 	a := results.NewAccuracies(l, NoiseKind, "with noisy descriptions", c.Like, "test")
-	a.Columns, a.X, a.Minus, a.Variant = []string{"method", "noise"}, "share of entries replaced by 0 or 1 (%)", "minus that without noise", ""
+	a.Columns, a.X, a.Minus, a.Variant = []string{
+		"method", "noise",
+	}, "share of entries replaced by 0 or 1 (%)", "minus that without noise", ""
 	switch c.Given {
 	case AtRandom:
 		a.Kind, a.Title = PartialKind, "with partial descriptions, attributes given at random"
@@ -251,7 +269,10 @@ func (c *Config) newResult(l *lab.Lab) *results.Accuracies {
 		a.Columns[1], a.X, a.Minus = "given", "share of attributes given (%)", "minus that of all"
 	}
 	_, _, draws := c.degrees()
-	a.Notes = []string{fmt.Sprintf("relative: accuracy divided by that of the same model with the given descriptions, mean ± s.e.m. over %s", format.Count(draws, "draw"))}
+	a.Notes = []string{
+		fmt.Sprintf("relative: accuracy divided by that of the same model with the given "+
+			"descriptions, mean ± s.e.m. over %s", format.Count(draws, "draw")),
+	}
 	return a
 }
 

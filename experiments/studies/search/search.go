@@ -69,9 +69,11 @@ type Chosen struct {
 // Settings lists the settings of the study.
 func (c *Config) Settings(r *config.Request) setting.List {
 	return append(r.SearchSettings("seeds"), setting.List{ // a search has its own seeds
-		setting.Whole("budget", &c.Budget, 24, setting.Between(engine.MinBudget, config.MaxBudget)).In(setting.Searching).Common().
+		setting.Whole("budget", &c.Budget, 24, setting.Between(engine.MinBudget, config.MaxBudget)).
+			In(setting.Searching).Common().
 			Describe(fmt.Sprintf("`N` settings to try, at least %d", engine.MinBudget)),
-		setting.Raw("to", &c.File, "").In(setting.Output).Common().Noted("search-<dataset>-<method>.json in --out").
+		setting.Raw("to", &c.File, "").In(setting.Output).Common().
+			Noted("search-<dataset>-<method>.json in --out").
 			Describe("`FILE` config file to write"),
 	}...)
 }
@@ -100,7 +102,9 @@ func (c *Config) Plan(r *config.Request, _ *lab.Lab) (engine.Plan, error) {
 	c.Start, c.Fixed = r.Presets[0].Config, r.Keys()
 	start, label := c.Start, c.Start.Method.Label()
 	start.Seeds = seeds
-	arm := engine.Arm{Name: label, Title: label, Starts: []config.Config{start}, Tune: c.Budget, Fixed: c.Fixed}
+	arm := engine.Arm{
+		Name: label, Title: label, Starts: []config.Config{start}, Tune: c.Budget, Fixed: c.Fixed,
+	}
 	return engine.Plan{Arms: []engine.Arm{arm}, Stage: config.OnlyDev, Folds: max(c.Folds, 1)}, nil
 }
 
@@ -115,11 +119,13 @@ func (c *Config) Summarise(_ context.Context, l *lab.Lab, done *engine.Result) (
 	}
 	best := o.Tried[0]
 	if best.Final == nil {
-		return nil, fmt.Errorf("none of the best settings has a model with each of %d seeds; the last that failed, %w", seeds, &o.Missing[len(o.Missing)-1])
+		return nil, fmt.Errorf("none of the best settings has a model with each of %d seeds; the "+
+			"last that failed, %w", seeds, &o.Missing[len(o.Missing)-1])
 	}
 	r := &Result{
 		Dataset: c.Start.DataName(), Method: c.Start.Method.Label(), Budget: c.Budget, File: c.File,
-		Folds: len(o.Folds), Epochs: c.Start.DevEpochs(), Space: o.Keys, Tried: o.Tried, Missing: append([]lab.Missing{}, o.Missing...),
+		Folds: len(o.Folds), Epochs: c.Start.DevEpochs(), Space: o.Keys, Tried: o.Tried,
+		Missing:     append([]lab.Missing{}, o.Missing...),
 		fingerprint: l.Fingerprint(),
 		Chosen:      Chosen{Accuracy: *best.Final, Epochs: o.Epochs, Edges: o.Edges, Config: o.Chosen},
 	}
@@ -137,8 +143,11 @@ const shown = 10
 // Tables are the best settings, and what was chosen.
 func (s *Result) Tables() []*table.Table {
 	t := table.New(fmt.Sprintf("%s on %s: the best %d of %s by validation accuracy, the mean over %s",
-		s.Method, s.Dataset, min(shown, len(s.Tried)), format.Count(len(s.Tried), "setting"), format.Count(s.Folds, "fold")),
-		"settings; from the second on those that differ from the first", "best epoch", "accuracy of a try", fmt.Sprintf("%d seeds, to the end", seeds), "s.e.m.").Right(3, 4, 5)
+		s.Method, s.Dataset, min(shown, len(s.Tried)), format.Count(len(s.Tried),
+			"setting"), format.Count(s.Folds, "fold")),
+		"settings; from the second on those that differ "+
+			"from the first", "best epoch", "accuracy of a try", fmt.Sprintf("%d seeds, to the end",
+			seeds), "s.e.m.").Right(3, 4, 5)
 	for i, tried := range s.Tried[:min(shown, len(s.Tried))] {
 		var settings []string
 		for _, name := range s.Space {
@@ -150,7 +159,8 @@ func (s *Result) Tables() []*table.Table {
 		if tried.Final != nil {
 			more = *tried.Final
 		}
-		t.Row(strings.Join(settings, ", "), tried.BestEpoch, format.Percent(tried.Accuracy), more.MeanText(), more.SEMText())
+		t.Row(strings.Join(settings, ", "), tried.BestEpoch, format.Percent(tried.Accuracy), more.MeanText(),
+			more.SEMText())
 	}
 	if len(s.Tried)+len(s.Missing) < s.Budget {
 		t.Note("the budget of %d settings was not used up: the space has no more", s.Budget)
@@ -160,10 +170,12 @@ func (s *Result) Tables() []*table.Table {
 	t.Note("chosen: the first, %s (s.e.m. %s over %d seeds), %s by their average curve",
 		chosen.Accuracy.MeanText(), chosen.Accuracy.SEMText(), len(chosen.Accuracy.Values), format.Count(chosen.Epochs, "epoch"))
 	for _, e := range chosen.Edges {
-		t.Note("  %s = %v is the %s value of the space: values beyond it may be better", e.Setting, e.Value, e.End)
+		t.Note("  %s = %v is the %s value of the space: values beyond it may be better", e.Setting, e.Value,
+			e.End)
 	}
 	if s.File != "" {
-		t.Note("written to %s; evaluate it once on the test classes:\n  lago-train run --config %s", s.File, s.File)
+		t.Note("written to %s; evaluate it once on the test classes:\n  lago-train run --config %s", s.File,
+			s.File)
 	}
 	return []*table.Table{t, results.MissingTable(s.Missing)}
 }

@@ -26,7 +26,8 @@ import (
 // GroupNumbers asks for validation accuracy against the number of groups.
 type GroupNumbers struct {
 	Base config.Config `json:"base"` // of k-soft, set by Plan
-	Ks   []int         `json:"ks"`   // numbers of groups; empty for those of the paper that the attributes can form
+	// numbers of groups; empty for those of the paper that the attributes can form
+	Ks []int `json:"ks"`
 }
 
 // Settings lists the settings of the study.
@@ -34,7 +35,8 @@ func (c *GroupNumbers) Settings(r *config.Request) setting.List {
 	r.Variants = []model.Variant{model.KSoft}
 	return slices.Concat(r.DevSettings("method"), r.RotationSettings(), setting.List{
 		setting.Several("ks", &c.Ks, nil, "whole numbers, separated by commas", strconv.Atoi).
-			Noted("1,10,20,30,40,60, as far as there are attributes").Common().Describe("`K,...` numbers of groups"),
+			Noted("1,10,20,30,40,60, as far as there are attributes").Common().
+			Describe("`K,...` numbers of groups"),
 	})
 }
 
@@ -56,7 +58,8 @@ func SubsetsKinds() (list []results.Kind) {
 	for _, of := range Axes {
 		list = append(list, results.Kind{
 			Name: SubsetsKind(of), Title: "Fewer " + Words[of], Command: "subsets --of " + string(of),
-			Text: "Test accuracy when the variant is trained on random subsets, each contained in the larger ones, " +
+			Text: "Test accuracy when the variant is trained on random subsets, each " +
+				"contained in the larger ones, " +
 				"and evaluated on the same classes.",
 			New: results.New[results.Accuracies],
 		})
@@ -64,11 +67,12 @@ func SubsetsKinds() (list []results.Kind) {
 	return list
 }
 
-// Plan has k-soft on the dev stage with each number of groups and, for comparison, singletons and, if the data
-// set has groups, semantic-hard, with their own presets and the data, seeds and training of k-soft.
+// Plan has k-soft on the dev stage with each number of groups and, for comparison, singletons and, if the
+// data set has groups, semantic-hard, with their own presets and the data, seeds and training of k-soft.
 func (c *GroupNumbers) Plan(r *config.Request, l *lab.Lab) (engine.Plan, error) {
 	plan := engine.Plan{Stage: config.OnlyDev}
-	c.Base = r.Presets[0].Config.On(l.Data) // the same preprocessing for the variants that k-soft is compared with
+	// the same preprocessing for the variants that k-soft is compared with
+	c.Base = r.Presets[0].Config.On(l.Data)
 	ks, err := sweptKs(c.Ks, len(l.Data.Attributes))
 	if err != nil {
 		return plan, err
@@ -97,7 +101,9 @@ func (c *GroupNumbers) Summarise(_ context.Context, l *lab.Lab, done *engine.Res
 		if err != nil {
 			return nil, err
 		}
-		row := results.Row{Labels: []string{string(v), arm.Name}, Number: float64(k), Reference: v != model.KSoft}
+		row := results.Row{
+			Labels: []string{string(v), arm.Name}, Number: float64(k), Reference: v != model.KSoft,
+		}
 		a.Add(row, results.Validation(done, i))
 	}
 	return a, nil
@@ -106,12 +112,15 @@ func (c *GroupNumbers) Summarise(_ context.Context, l *lab.Lab, done *engine.Res
 // sweptKs returns the numbers of groups to try, ascending.
 func sweptKs(ks []int, attributes int) ([]int, error) {
 	if len(ks) == 0 {
-		return slices.DeleteFunc(slices.Clone(published.Tables.SearchSpace.K), func(k int) bool { return k > attributes }), nil
+		return slices.DeleteFunc(slices.Clone(published.Tables.SearchSpace.K), func(k int) bool {
+			return k > attributes
+		}), nil
 	}
 	ks = slices.Compact(slices.Sorted(slices.Values(ks)))
 	if low, high := ks[0], ks[len(ks)-1]; low < 1 || high > attributes {
 		return nil, &invalid.Error{
-			Field: "ks", Want: fmt.Sprintf("numbers from 1 to the number of attributes, %d", attributes), Got: format.Join(ks),
+			Field: "ks", Want: fmt.Sprintf("numbers from 1 to the number of attributes, %d", attributes),
+			Got: format.Join(ks),
 		}
 	}
 	return ks, nil
@@ -122,7 +131,9 @@ func sweptKs(ks []int, attributes int) ([]int, error) {
 func comparable(c config.Config, v model.Variant) config.Config {
 	other := c.Start(methods.Variant(v)).Config
 	shared := append(config.CommonKeys(), "batch", "prior", "complement")
-	c.Settings().CopyTo(slices.DeleteFunc(other.Settings(), func(s setting.Setting) bool { return !slices.Contains(shared, s.Key) }))
+	c.Settings().CopyTo(slices.DeleteFunc(other.Settings(), func(s setting.Setting) bool {
+		return !slices.Contains(shared, s.Key)
+	}))
 	return other
 }
 
@@ -140,7 +151,8 @@ var Axes = []Axis{Classes, Samples, Groups, Entries}
 
 // Words are the names of the axes in titles.
 var Words = map[Axis]string{
-	Classes: "seen classes", Samples: "samples of each seen class", Groups: "groups", Entries: "described attributes of each class",
+	Classes: "seen classes", Samples: "samples of each seen class", Groups: "groups",
+	Entries: "described attributes of each class",
 }
 
 // Subsets asks for accuracy on the test classes when a data set has less.
@@ -155,7 +167,8 @@ type Subsets struct {
 func (c *Subsets) Settings(r *config.Request) setting.List {
 	return slices.Concat(r.DevSettings(), r.RotationSettings(), setting.List{
 		setting.Choice("of", &c.Of, Classes, Axes...).
-			Describe("what there is less of: seen classes, samples of each seen class, groups of attributes, or described entries of each class"),
+			Describe("what there is less of: seen classes, samples of each seen class, groups of " +
+				"attributes, or described entries of each class"),
 		setting.Several("sizes", &c.Sizes, nil, "whole numbers, separated by commas", strconv.Atoi).
 			Noted("10, 20, 40 and 60 % of all").Describe("`N,...` sizes to try, and in addition all"),
 		setting.Whole("draws", &c.Draws, 3, setting.Between(1, 1000)).
@@ -166,9 +179,9 @@ func (c *Subsets) Settings(r *config.Request) setting.List {
 // SubsetsKind is the first word of the names of stored results.
 func SubsetsKind(of Axis) string { return "subsets-" + string(of) }
 
-// Plan has a method by the full protocol on subsets, which are drawn Draws times for each size and each part of
-// the classes. With fewer seen classes, too few of them are validation classes to choose the epochs: these are
-// then the mean of those with all.
+// Plan has a method by the full protocol on subsets, which are drawn Draws times for each size and each part
+// of the classes. With fewer seen classes, too few of them are validation classes to choose the epochs: these
+// are then the mean of those with all.
 func (c *Subsets) Plan(r *config.Request, l *lab.Lab) (engine.Plan, error) {
 	plan := engine.Plan{Stage: config.DevThenTest}
 	c.Base = r.Presets[0].Config.On(l.Data)
@@ -185,7 +198,8 @@ func (c *Subsets) Plan(r *config.Request, l *lab.Lab) (engine.Plan, error) {
 			}
 			arm.Starts[0].HoldOut = c.Base.HoldOut || c.Of == Samples // those left out are held out
 			for i := range c.Draws * len(l.Parts) {
-				arm.Parts = append(arm.Parts, l.ViewOf(c.Of.subset(l.Parts[i%len(l.Parts)].Data, n, uint64(i))))
+				arm.Parts = append(arm.Parts,
+					l.ViewOf(c.Of.subset(l.Parts[i%len(l.Parts)].Data, n, uint64(i))))
 			}
 		}
 		plan.Arms = append(plan.Arms, arm)
@@ -203,12 +217,15 @@ func (c *Subsets) Summarise(_ context.Context, l *lab.Lab, done *engine.Result) 
 		if err != nil {
 			return nil, err
 		}
-		a.Add(results.Row{Labels: []string{m.Name}, Number: float64(n), Draws: len(m.Parts) / len(l.Parts)}, &m.Test)
+		a.Add(results.Row{
+			Labels: []string{m.Name}, Number: float64(n), Draws: len(m.Parts) / len(l.Parts),
+		}, &m.Test)
 	}
 	a.Compare(done.Plan.Arms[len(done.Plan.Arms)-1].Name, false)
 	chance := results.Chance(a.Parts, a.Classes) / 100
 	a.Notes = []string{
-		fmt.Sprintf("Random subsets, each contained in the larger ones of its draw; chance %s.", format.Percent(chance)),
+		fmt.Sprintf("Random subsets, each contained in the larger ones of its draw; chance %s.",
+			format.Percent(chance)),
 	}
 	return a, nil
 }
@@ -220,7 +237,10 @@ func (c Subsets) sizes(l *lab.Lab) ([]int, error) {
 		most = min(most, c.Of.size(p.Data))
 	}
 	if most < least {
-		return nil, &invalid.Error{Field: "of", Want: fmt.Sprintf("a data set with %d or more %s", least, Words[c.Of]), Got: fmt.Sprint(most)}
+		return nil, &invalid.Error{
+			Field: "of", Want: fmt.Sprintf("a data set with %d or more %s", least, Words[c.Of]),
+			Got: fmt.Sprint(most),
+		}
 	}
 	if sizes == nil {
 		for _, percent := range []float64{10, 20, 40, 60} {
@@ -270,9 +290,12 @@ func (a Axis) subset(d *dataset.Dataset, n int, seed uint64) *dataset.Dataset {
 	case Classes:
 		vals := int(math.Round(float64(n*len(d.Split.Val)) / float64(len(seen))))
 		vals = min(max(vals, 2), len(d.Split.Val))
-		part.Split.Train, part.Split.Val, part.DevSplits = draw(rng, d.Split.Train, n-vals), draw(rng, d.Split.Val, vals), nil
+		part.Split.Train, part.Split.Val, part.DevSplits = draw(rng, d.Split.Train, n-vals), draw(rng,
+			d.Split.Val, vals), nil
 		seen = part.Split.Seen()
-		part.TestSeen = slices.DeleteFunc(slices.Clone(d.TestSeen), func(i int) bool { return !slices.Contains(seen, d.Labels[i]) })
+		part.TestSeen = slices.DeleteFunc(slices.Clone(d.TestSeen), func(i int) bool {
+			return !slices.Contains(seen, d.Labels[i])
+		})
 	case Samples:
 		part.TestSeen = nil // held out, they are in no stage
 		given := make([]int, len(d.Classes))

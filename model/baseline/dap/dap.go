@@ -68,7 +68,8 @@ func (c *Config) Settings() setting.List {
 		setting.Number("c", &c.C, 1e-3, setting.BoundedPositive).
 			Describe("`C` weight of the samples in logistic regression").Try(1e-5, 1e-4, 1e-3, 1e-2, 1e-1),
 		setting.Choice("threshold", &c.Threshold, Mean, Mean, AttributeMean).
-			Describe("value of a description above which a class has the attribute").Try(string(Mean), string(AttributeMean)),
+			Describe("value of a description above which a class has the attribute").
+			Try(string(Mean), string(AttributeMean)),
 		setting.Choice("prior", &c.Prior, Empirical, Empirical, Half).
 			Describe("p(a_m) of an attribute").Try(string(Empirical), string(Half)),
 	}
@@ -206,32 +207,35 @@ func (m *Model) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[fl
 
 // Classify returns log p(z|x) of samples with the log odds s of their attributes, n x M,
 // for the classes that u describes. A missing entry of u is a factor of 1.
-func (m *Model) Classify(s dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
+func (m *Model) Classify(s dataset.Matrix[float32],
+	u dataset.Matrix[float64],
+) (dataset.Matrix[float32], error) {
 	describe := func(u dataset.Matrix[float64]) (dataset.Matrix[float64], error) {
 		_, err := baseline.Complete(u)
 		return binary(u, m.Thresholds.Data), err
 	}
-	return baseline.Classify(s, m.Prior.Cols, u, m.Prior.Cols, describe, func(has dataset.Matrix[float64]) dataset.Matrix[float32] {
-		lacks := dataset.NewMatrix[float64](u.Rows, u.Cols)
-		for i, v := range has.Data {
-			if math.IsNaN(v) {
-				has.Data[i] = 0
-			} else {
-				lacks.Data[i] = 1 - v
+	return baseline.Classify(s, m.Prior.Cols, u, m.Prior.Cols, describe,
+		func(has dataset.Matrix[float64]) dataset.Matrix[float32] {
+			lacks := dataset.NewMatrix[float64](u.Rows, u.Cols)
+			for i, v := range has.Data {
+				if math.IsNaN(v) {
+					has.Data[i] = 0
+				} else {
+					lacks.Data[i] = 1 - v
+				}
 			}
-		}
-		// The logs of the factors of having the attribute, p(a_m|x) / p(a_m), and of not.
-		on, off := dataset.Convert[float64](s), dataset.Convert[float64](s)
-		for i, odds := range on.Data {
-			p := float64(m.Prior.Data[i%s.Cols])
-			on.Data[i] = -softplus(-odds) - math.Log(p)
-			off.Data[i] = -softplus(odds) - math.Log1p(-p)
-		}
-		logP := matrix.Product(on, has.T())
-		floats.Add(logP.Data, matrix.Product(off, lacks.T()).Data)
-		model.LogNormalise(logP.Data, u.Rows)
-		return dataset.Convert[float32](logP)
-	})
+			// The logs of the factors of having the attribute, p(a_m|x) / p(a_m), and of not.
+			on, off := dataset.Convert[float64](s), dataset.Convert[float64](s)
+			for i, odds := range on.Data {
+				p := float64(m.Prior.Data[i%s.Cols])
+				on.Data[i] = -softplus(-odds) - math.Log(p)
+				off.Data[i] = -softplus(odds) - math.Log1p(-p)
+			}
+			logP := matrix.Product(on, has.T())
+			floats.Add(logP.Data, matrix.Product(off, lacks.T()).Data)
+			model.LogNormalise(logP.Data, u.Rows)
+			return dataset.Convert[float32](logP)
+		})
 }
 
 // softplus is log(1 + exp(x)) without overflow, or minus the log of sigmoid(-x).

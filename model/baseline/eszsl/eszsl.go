@@ -93,7 +93,9 @@ type (
 func (c *Config) fit(w dataset.Matrix[float32], e method.Examples) error {
 	// (X'X + gamma I)^-1 X'Y, where X'Y is the sum of the features of each class.
 	regression, err := method.Cached(e.Cache, regressionKey{c.Gamma}, func() (*mat.Dense, error) {
-		xx, _ := method.Cached(e.Cache, productsKey{}, func() (*mat.SymDense, error) { return preprocess.Gram(e.X, e.Rows), nil })
+		xx, _ := method.Cached(e.Cache, productsKey{}, func() (*mat.SymDense, error) {
+			return preprocess.Gram(e.X, e.Rows), nil
+		})
 		xy := mat.NewDense(e.X.Cols, e.U.Rows, nil)
 		for i, r := range e.Rows {
 			z := e.Labels[i]
@@ -133,7 +135,9 @@ func solve(a *mat.SymDense, setting string, ridge float64, b mat.Matrix) (*mat.D
 	var factor mat.Cholesky
 	var x mat.Dense
 	if !factor.Factorize(ridged) || factor.SolveTo(&x, b) != nil {
-		return nil, &invalid.Error{Field: setting, Want: "a ridge large enough for finite features", Got: fmt.Sprint(ridge)}
+		return nil, &invalid.Error{
+			Field: setting, Want: "a ridge large enough for finite features", Got: fmt.Sprint(ridge),
+		}
 	}
 	return &x, nil
 }

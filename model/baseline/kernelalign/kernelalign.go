@@ -57,11 +57,13 @@ func (c *Config) Settings() setting.List {
 	distance := c.kernel().distance
 	return setting.List{
 		setting.Choice("kernel", &c.Kernel, Gaussian, Linear, Polynomial, Gaussian, Cauchy).
-			Describe("similarity of a sample and a class").Try(string(Linear), string(Polynomial), string(Gaussian), string(Cauchy)),
+			Describe("similarity of a sample and a class").
+			Try(string(Linear), string(Polynomial), string(Gaussian), string(Cauchy)),
 		setting.Number("sigma", &c.Sigma, 0.8, setting.BoundedPositive).
 			Describe("`S` width of the kernel").If(distance, ofDistance).Try(0.5, 0.65, 0.8, 1, 1.3),
 		setting.Whole("degree", &c.Degree, 2, setting.Between(1, 100)).
-			Describe("`N` degree of the kernel").If(c.Kernel == Polynomial, "the polynomial kernel").Try(2, 3),
+			Describe("`N` degree of the kernel").If(c.Kernel == Polynomial, "the polynomial kernel").
+			Try(2, 3),
 		setting.Number("beta", &c.Beta, 1, setting.BoundedWeight).
 			Describe("`WEIGHT` of the other classes in the loss").Try(0.3, 1, 3),
 		setting.Switch("ort", &c.Ort, true).
@@ -104,16 +106,17 @@ func (c *Config) Learn(e method.Examples, seed uint64) (method.Learner, error) {
 	grad, squares := zeros(m.w.Rows, m.w.Cols), zeros(m.w.Rows, m.w.Cols)
 	state := method.Tensors{{Name: "W", Matrix: m.w}, {Name: "squares", Matrix: squares}}
 	// The loss of a sample is the objective of its batch before the step.
-	return baseline.Descend(m, state, e, seed, size, func(rows, labels []int) (loss float64, moved bool, err error) {
-		x := batch.Slice(0, len(rows))
-		m.features(x, e.X, rows)
-		mean := o.step(x, labels, m.w, grad)
-		if !numeric.Finite(mean) {
-			return 0, false, &model.NotFinite{Term: "alignment", Value: mean}
-		}
-		rmsprop(m.w.Data, grad.Data, squares.Data, float32(m.config.LR))
-		return float64(len(rows)) * mean, true, nil
-	}), nil
+	return baseline.Descend(m, state, e, seed, size,
+		func(rows, labels []int) (loss float64, moved bool, err error) {
+			x := batch.Slice(0, len(rows))
+			m.features(x, e.X, rows)
+			mean := o.step(x, labels, m.w, grad)
+			if !numeric.Finite(mean) {
+				return 0, false, &model.NotFinite{Term: "alignment", Value: mean}
+			}
+			rmsprop(m.w.Data, grad.Data, squares.Data, float32(m.config.LR))
+			return float64(len(rows)) * mean, true, nil
+		}), nil
 }
 
 // The constants of RMSProp in the authors' program. With features and descriptions of length 1, gradients are
@@ -127,7 +130,9 @@ const (
 // rmsprop takes a step of w. squares is the moving average of the squared gradient; where it is
 // infinite, w does not move.
 func rmsprop(w, grad, squares []float32, lr float32) {
-	parallel.For(len(w), rmspropGrain, func(lo, hi int) { rmspropRange(w[lo:hi], grad[lo:hi], squares[lo:hi], lr) })
+	parallel.For(len(w), rmspropGrain, func(lo, hi int) {
+		rmspropRange(w[lo:hi], grad[lo:hi], squares[lo:hi], lr)
+	})
 }
 
 // rmspropEach rounds each operation: the conversions forbid the compiler to fuse two of them.
@@ -217,7 +222,9 @@ func squaredLengths[T model.Float](m dataset.Matrix[T]) (lengths []float64) {
 
 // Tensors implements method.Model.
 func (m *Model) Tensors() method.Tensors {
-	return method.Tensors{{Name: "W", Matrix: m.w}, {Name: "mean", Matrix: m.mean}, {Name: "centre", Matrix: m.centre}}
+	return method.Tensors{
+		{Name: "W", Matrix: m.w}, {Name: "mean", Matrix: m.mean}, {Name: "centre", Matrix: m.centre},
+	}
 }
 
 // Detect returns W'x of the given rows, len(rows) x M, with x normalised.
@@ -231,27 +238,30 @@ func (m *Model) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[fl
 //
 // which ranks the classes as the authors' program does; the form on the left is exact
 // where both kernels are near 0.
-func (m *Model) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
-	return baseline.Classify(a, m.w.Cols, u, m.w.Cols, m.descriptions, func(y dataset.Matrix[float32]) dataset.Matrix[float32] {
-		scores := matrix.Product(a, y.T())
-		k, yy, pp := m.config.kernel(), squaredLengths(y), []float64(nil)
-		if m.config.mutual() {
-			pp = squaredLengths(matrix.Product(y, m.w.T()))
-		}
-		for i := range a.Rows {
-			aa := baseline.SquaredLength(a.Row(i))
-			row := scores.Row(i)
-			for z, v := range row {
-				s, _ := k.at(k.number(aa, float64(v), yy[z]))
-				if pp != nil {
-					t, _ := k.at(k.number(1, float64(v), pp[z]))
-					s = s*(2-s) + t*(2-t)
-				}
-				row[z] = float32(s)
+func (m *Model) Classify(a dataset.Matrix[float32],
+	u dataset.Matrix[float64],
+) (dataset.Matrix[float32], error) {
+	return baseline.Classify(a, m.w.Cols, u, m.w.Cols, m.descriptions,
+		func(y dataset.Matrix[float32]) dataset.Matrix[float32] {
+			scores := matrix.Product(a, y.T())
+			k, yy, pp := m.config.kernel(), squaredLengths(y), []float64(nil)
+			if m.config.mutual() {
+				pp = squaredLengths(matrix.Product(y, m.w.T()))
 			}
-		}
-		return scores
-	})
+			for i := range a.Rows {
+				aa := baseline.SquaredLength(a.Row(i))
+				row := scores.Row(i)
+				for z, v := range row {
+					s, _ := k.at(k.number(aa, float64(v), yy[z]))
+					if pp != nil {
+						t, _ := k.at(k.number(1, float64(v), pp[z]))
+						s = s*(2-s) + t*(2-t)
+					}
+					row[z] = float32(s)
+				}
+			}
+			return scores
+		})
 }
 
 // Kernel names the similarity of a sample and a class.

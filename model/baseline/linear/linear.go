@@ -216,7 +216,8 @@ type optimiser struct {
 
 func newOptimiser(output, width int) *optimiser {
 	o := &optimiser{
-		output: output, gradient: make([]float64, width), requests: make(chan struct{}), evaluated: make(chan struct{}),
+		output: output, gradient: make([]float64, width), requests: make(chan struct{}),
+		evaluated: make(chan struct{}),
 	}
 	go func() {
 		o.err = o.run()
@@ -251,7 +252,8 @@ func (o *optimiser) run() error {
 	)
 	o.found = result.Location
 	if g := floats.Norm(result.Gradient, math.Inf(1)) / steepest; err != nil && !(g < roundingTolerance) {
-		const text = "the classifier of output %d did not converge, its gradient is %.2g of that at the start: %w"
+		const text = "the classifier of output %d did not converge, its gradient is %.2g " +
+			"of that at the start: %w"
 		return fmt.Errorf(text, o.output, g, err)
 	}
 	return nil
@@ -304,7 +306,9 @@ const jitter = 1e-10
 // Features of networks are correlated: in these variables L-BFGS takes a fraction of the
 // steps. The error is a *model.NotFinite if the squares of features are not finite.
 func (e *evaluator) precondition() error {
-	h := blas64.Symmetric{N: e.width, Stride: e.width, Data: make([]float64, e.width*e.width), Uplo: blas.Upper}
+	h := blas64.Symmetric{
+		N: e.width, Stride: e.width, Data: make([]float64, e.width*e.width), Uplo: blas.Upper,
+	}
 	for part := range slices.Chunk(e.Rows, blockSize) {
 		e.gather(part)
 		x := blas64.General{Rows: len(part), Cols: e.width, Stride: e.width, Data: e.block.Data}
@@ -330,5 +334,6 @@ func (e *evaluator) precondition() error {
 // solve multiplies rows of width numbers by the inverse of U, or of its transpose, from the right: Trans
 // makes classifiers of points of the optimisers, and NoTrans gradients by these of gradients by classifiers.
 func (e *evaluator) solve(t blas.Transpose, rows []float64) {
-	blas64.Implementation().Dtrsm(blas.Right, blas.Upper, t, blas.NonUnit, len(rows)/e.width, e.width, 1, e.factor.Data, e.width, rows, e.width)
+	blas64.Implementation().Dtrsm(blas.Right, blas.Upper, t, blas.NonUnit, len(rows)/e.width, e.width, 1,
+		e.factor.Data, e.width, rows, e.width)
 }

@@ -50,10 +50,11 @@ const (
 
 // Config is one of the methods with its settings.
 type Config struct {
-	Loss      Loss              `json:"-"`         // which of the methods it is
-	LR        float64           `json:"lr"`        // learning rate
-	Margin    float64           `json:"margin"`    // by which a class must score above the others
-	Init      float64           `json:"init"`      // W is initialised normal, with a standard deviation of init / sqrt(D)
+	Loss   Loss    `json:"-"`      // which of the methods it is
+	LR     float64 `json:"lr"`     // learning rate
+	Margin float64 `json:"margin"` // by which a class must score above the others
+	// W is initialised normal, with a standard deviation of init / sqrt(D)
+	Init      float64           `json:"init"`
 	Normalise bool              `json:"normalise"` // scale descriptions to length 1
 	Features  baseline.Features `json:"features"`
 }
@@ -75,14 +76,17 @@ func (c *Config) Settings() setting.List {
 		rates = []float64{0.003, 0.01, 0.03, 0.1, 0.3, 1}
 	}
 	return setting.List{
-		setting.Number("lr", &c.LR, 0.1, setting.BoundedPositive).Describe("`RATE` learning rate").Try(setting.All(rates...)...),
+		setting.Number("lr", &c.LR, 0.1, setting.BoundedPositive).Describe("`RATE` learning rate").
+			Try(setting.All(rates...)...),
 		setting.Number("margin", &c.Margin, 1, setting.BoundedPositive).
 			Describe("`MARGIN` by which a class must score above the others"),
 		setting.Number("init", &c.Init, 1, setting.BoundedWeight).
 			Describe("`S` standard deviation of the initial W, times the square root of the dimensions"),
 		setting.Switch("normalise", &c.Normalise, true).Describe("scale descriptions to length 1"),
-		setting.Choice("features", &c.Features, baseline.Standardize, baseline.None, baseline.Unit, baseline.Standardize).
-			Describe("normalisation of the features").Try(string(baseline.Unit), string(baseline.Standardize)),
+		setting.Choice("features", &c.Features, baseline.Standardize, baseline.None, baseline.Unit,
+			baseline.Standardize).
+			Describe("normalisation of the features").
+			Try(string(baseline.Unit), string(baseline.Standardize)),
 	}
 }
 
@@ -187,12 +191,15 @@ const blockSize = 64
 //
 // with the W before the block. The first term, the x_i x_j' and finally W += lr X' (C U)
 // are matrix products for the whole block; in between, steps only involve the classes.
-func blockSteps(config *Config, features dataset.Matrix[float32], m *baseline.Bilinear, u dataset.Matrix[float32], size int) baseline.Step {
+func blockSteps(config *Config, features dataset.Matrix[float32], m *baseline.Bilinear,
+	u dataset.Matrix[float32], size int,
+) baseline.Step {
 	lossOfSample, lr, margin := lossOf[float32](config.Loss), float32(config.LR), float32(config.Margin)
 	classes, uu := u.Rows, matrix.Product(u, u.T())
 	zeros := matrix.New[float32]
 	allX, allA, products := zeros(size, m.W.Rows), zeros(size, u.Cols), zeros(size, size)
-	allScores, allC, allMoves := zeros(size, classes), zeros(size, classes), zeros(size, classes) // moves are C U U'
+	// moves are C U U'
+	allScores, allC, allMoves := zeros(size, classes), zeros(size, classes), zeros(size, classes)
 	return func(rows, labels []int) (loss float64, moved bool, err error) {
 		m.Gather(allX, features, rows)
 		n := len(rows)

@@ -38,7 +38,8 @@ import (
 
 // Config is SynC with its settings.
 type Config struct {
-	Sigma     float64 `json:"sigma"`     // width of the kernel of classes and phantoms, in median distances of classes
+	// width of the kernel of classes and phantoms, in median distances of classes
+	Sigma     float64 `json:"sigma"`
 	Lambda    float64 `json:"lambda"`    // weight of |w_c|^2 / 2
 	Normalise bool    `json:"normalise"` // scale descriptions to length 1
 	Unit      bool    `json:"unit"`      // scale features to length 1
@@ -56,7 +57,8 @@ func (c *Config) Settings() setting.List {
 			Describe("`WEIGHT` of the squared weights of the classifiers").
 			Try(0x1p-24, 0x1p-20, 0x1p-18, 0x1p-16, 0x1p-14, 0x1p-12, 0x1p-9),
 		setting.Number("sigma", &c.Sigma, 1, setting.BoundedPositive).
-			Describe("`S` width of the kernel of classes, in median distances").Try(0.25, 0.5, 0.7, 1, 1.4, 2, 4),
+			Describe("`S` width of the kernel of classes, in median distances").
+			Try(0.25, 0.5, 0.7, 1, 1.4, 2, 4),
 		setting.Switch("normalise", &c.Normalise, true).Describe("scale descriptions to length 1"),
 		setting.Switch("unit", &c.Unit, true).Describe("scale features to length 1"),
 	}
@@ -84,7 +86,8 @@ func (c *Config) Learn(e method.Examples, _ uint64) (method.Learner, error) {
 	floats.Scale(1/float64(m.Distance.Data[0]), classes.Data)
 	m.Phantoms = dataset.Convert[float32](classes)
 	objective := linear.Objective{ // of the w_c
-		X: e.X, Rows: e.Rows, Unit: c.Unit, Outputs: e.U.Rows, Penalty: c.Lambda, Curvature: 2 / float64(e.U.Rows),
+		X: e.X, Rows: e.Rows, Unit: c.Unit, Outputs: e.U.Rows, Penalty: c.Lambda,
+		Curvature: 2 / float64(e.U.Rows),
 		Loss: func(sample, class int, score float64) (loss, slope float64) {
 			return squaredHinge(score, class == e.Labels[sample], e.U.Rows)
 		},
@@ -117,7 +120,8 @@ const negligible = 0x1p-23
 func (m *Model) solve(similarities, w dataset.Matrix[float64]) error {
 	var svd mat.SVD
 	if !svd.Factorize(mat.NewDense(similarities.Rows, similarities.Cols, similarities.Data), mat.SVDThin) {
-		return fmt.Errorf("the similarities of the %d training classes have no singular value decomposition", similarities.Rows)
+		return fmt.Errorf("the similarities of the %d training classes have no singular value decomposition",
+			similarities.Rows)
 	}
 	rank, values := 0, svd.Values(nil)
 	for _, v := range values {
@@ -136,14 +140,17 @@ type Model struct {
 	V        dataset.Matrix[float32] // D x R, the classifiers of the phantoms
 	Phantoms dataset.Matrix[float32] // R x M, the scaled descriptions of the training classes
 	Mean     dataset.Matrix[float32] // 1 x M, of the training classes, for attributes that no class describes
-	Distance dataset.Matrix[float32] // 1 x 1, the unit of descriptions: the median distance of training classes
+	// 1 x 1, the unit of descriptions: the median distance of training classes
+	Distance dataset.Matrix[float32]
 
 	config Config
 }
 
 // Tensors implements method.Model.
 func (m *Model) Tensors() method.Tensors {
-	return method.Tensors{{Name: "V", Matrix: m.V}, {Name: "phantoms", Matrix: m.Phantoms}, {Name: "mean", Matrix: m.Mean}, {Name: "distance", Matrix: m.Distance}}
+	return method.Tensors{{Name: "V", Matrix: m.V}, {
+		Name: "phantoms", Matrix: m.Phantoms,
+	}, {Name: "mean", Matrix: m.Mean}, {Name: "distance", Matrix: m.Distance}}
 }
 
 // Restore implements method.Method.
@@ -165,11 +172,15 @@ func (m *Model) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[fl
 }
 
 // Classify combines the scores a of the phantoms, n x R, into scores of the classes that u describes.
-func (m *Model) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
-	return baseline.Classify(a, m.Phantoms.Rows, u, m.Phantoms.Cols, m.describe, func(y dataset.Matrix[float64]) dataset.Matrix[float32] {
-		// In float64, since the scores of phantoms can be large and of either sign.
-		return dataset.Convert[float32](matrix.Product(dataset.Convert[float64](a), similarities(y, m.Phantoms, m.config.Sigma).T()))
-	})
+func (m *Model) Classify(a dataset.Matrix[float32],
+	u dataset.Matrix[float64],
+) (dataset.Matrix[float32], error) {
+	return baseline.Classify(a, m.Phantoms.Rows, u, m.Phantoms.Cols, m.describe,
+		func(y dataset.Matrix[float64]) dataset.Matrix[float32] {
+			// In float64, since the scores of phantoms can be large and of either sign.
+			return dataset.Convert[float32](matrix.Product(dataset.Convert[float64](a),
+				similarities(y, m.Phantoms, m.config.Sigma).T()))
+		})
 }
 
 // describe returns the descriptions in the unit of the kernel. An attribute that no class
@@ -216,7 +227,9 @@ func medianDistance(classes dataset.Matrix[float64]) float64 {
 }
 
 // similarities returns the s_cr of scaled classes and phantoms, classes x R; rows sum to 1.
-func similarities(classes dataset.Matrix[float64], phantoms dataset.Matrix[float32], sigma float64) dataset.Matrix[float64] {
+func similarities(classes dataset.Matrix[float64], phantoms dataset.Matrix[float32],
+	sigma float64,
+) dataset.Matrix[float64] {
 	b, s := dataset.Convert[float64](phantoms), dataset.NewMatrix[float64](classes.Rows, phantoms.Rows)
 	for z := range s.Rows {
 		row := s.Row(z)

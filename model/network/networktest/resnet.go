@@ -36,7 +36,8 @@ func WriteResNet18(path string) error {
 			tensors = append(tensors, Layer(name+"conv1", name+"bn1", out, in, 3, false)...)
 			tensors = append(tensors, Layer(name+"conv2", name+"bn2", out, out, 3, true)...)
 			if in != out {
-				tensors = append(tensors, Layer(name+"downsample.0", name+"downsample.1", out, in, 1, false)...)
+				tensors = append(tensors,
+					Layer(name+"downsample.0", name+"downsample.1", out, in, 1, false)...)
 			}
 			in = out
 		}

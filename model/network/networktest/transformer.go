@@ -23,7 +23,8 @@ func (s Transformer) Tensors() (list []safetensors.Tensor) {
 	add := func(name string, shape ...int) {
 		list = append(list, tensor(name, func(u float64) float64 {
 			switch {
-			case strings.Contains(name, "token") || strings.Contains(name, "position") || strings.Contains(name, "class_embedding"):
+			case strings.Contains(name, "token") || strings.Contains(name, "position") ||
+				strings.Contains(name, "class_embedding"):
 				return u / 2
 			case strings.Contains(name, "lambda1"):
 				return (1 + u/4) / 4
@@ -54,9 +55,11 @@ func (s Transformer) Tensors() (list []safetensors.Tensor) {
 		norm("vision_model.pre_layrnorm")
 	}
 	for i := range s.Depth {
-		layer, parts, norms, out := fmt.Sprintf("encoder.layer.%d.", i), "attention.attention.query attention.attention.key attention.attention.value", "norm", "attention.output.dense"
+		layer, parts, norms, out := fmt.Sprintf("encoder.layer.%d.", i), "attention.attention.query "+
+			"attention.attention.key attention.attention.value", "norm", "attention.output.dense"
 		if s.Projection > 0 {
-			layer, parts, norms, out = fmt.Sprintf("vision_model.encoder.layers.%d.", i), "self_attn.q_proj self_attn.k_proj self_attn.v_proj", "layer_norm", "self_attn.out_proj"
+			layer, parts, norms, out = fmt.Sprintf("vision_model.encoder.layers.%d.",
+				i), "self_attn.q_proj self_attn.k_proj self_attn.v_proj", "layer_norm", "self_attn.out_proj"
 		} else {
 			add(layer+"layer_scale1.lambda1", d)
 			add(layer+"layer_scale2.lambda1", d)

@@ -22,7 +22,9 @@ const MinSize = 32
 // Graph compiles the network for batches of images of size x size pixels.
 func (n *Network) Graph(samples, size int) (*network.Graph, error) {
 	if size < MinSize {
-		return nil, &invalid.Error{Field: "size", Want: fmt.Sprintf("at least %d pixels", MinSize), Got: fmt.Sprint(size)}
+		return nil, &invalid.Error{
+			Field: "size", Want: fmt.Sprintf("at least %d pixels", MinSize), Got: fmt.Sprint(size),
+		}
 	}
 	b := &builder{Network: n, Graph: network.NewGraph(samples, size, n.dims)}
 	in := array{samples, size, size, 3}
@@ -71,7 +73,9 @@ func (b *builder) block(l block, x *G.Node, at int, from array) (y *G.Node, buff
 // convolve adds a convolution that writes to a buffer, which holds the shortcut, if any.
 func (b *builder) convolve(c *convolution, x, shortcut *G.Node, buffer int) *G.Node {
 	w := b.weights[c.conv]
-	inputs := []*G.Node{x, b.Input(c.conv+".weight", w.kernel, c.depth(), c.out), b.Input(c.norm, w.bias, c.out)}
+	inputs := []*G.Node{
+		x, b.Input(c.conv+".weight", w.kernel, c.depth(), c.out), b.Input(c.norm, w.bias, c.out),
+	}
 	if shortcut != nil {
 		inputs = append(inputs, shortcut)
 	}
@@ -147,7 +151,8 @@ func (c *convolution) forward(out []float32, in [][]float32) {
 				}
 			}
 			y := out[first*c.out : end*c.out]
-			blas32.Implementation().Sgemm(blas.NoTrans, blas.NoTrans, end-first, c.out, depth, 1, patches, depth, kernel, c.out, beta, y, c.out)
+			blas32.Implementation().Sgemm(blas.NoTrans, blas.NoTrans, end-first, c.out, depth, 1, patches,
+				depth, kernel, c.out, beta, y, c.out)
 			finish(y, bias, c.withReLU)
 		}
 	})
@@ -185,7 +190,8 @@ func finish(y, bias []float32, withReLU bool) {
 		}
 		for i, b := range bias {
 			bits := math.Float32bits(row[i] + b)
-			row[i] = math.Float32frombits(bits &^ uint32(int32(bits)>>31)) // without a branch, which would be mispredicted
+			// without a branch, which would be mispredicted
+			row[i] = math.Float32frombits(bits &^ uint32(int32(bits)>>31))
 		}
 	}
 }

@@ -90,7 +90,10 @@ func (a architecture) residual(strideFirst bool) []block {
 				b.layers, from = append(b.layers, l), l.out
 			}
 			if stride != 1 || in != from {
-				b.shortcut = &layer{conv: name + "downsample.0", norm: name + "downsample.1", in: in, out: from, size: 1, stride: stride}
+				b.shortcut = &layer{
+					conv: name + "downsample.0", norm: name + "downsample.1", in: in, out: from, size: 1,
+					stride: stride,
+				}
 			}
 			all, in = append(all, b), from
 		}
@@ -172,7 +175,8 @@ func New(f *safetensors.File, strideIn1x1 *bool) (*Network, error) {
 	}
 	r.Rest(func(name string) bool {
 		part, _, _ := strings.Cut(name, ".")
-		return slices.Contains([]string{"fc", "head", "classifier"}, part) || strings.HasSuffix(name, ".num_batches_tracked")
+		return slices.Contains([]string{"fc", "head", "classifier"}, part) ||
+			strings.HasSuffix(name, ".num_batches_tracked")
 	})
 	return n, r.Err
 }
@@ -182,7 +186,9 @@ func (n *Network) setStride(metadata map[string]string, given *bool) error {
 	if text, ok := metadata[strideKey]; ok {
 		value, err := strconv.ParseBool(text)
 		if err != nil {
-			return &invalid.Error{Field: "metadata " + strideKey, Want: "true or false", Got: invalid.Quote(text)}
+			return &invalid.Error{
+				Field: "metadata " + strideKey, Want: "true or false", Got: invalid.Quote(text),
+			}
 		}
 		n.StrideIn1x1 = value
 	}
@@ -190,7 +196,9 @@ func (n *Network) setStride(metadata map[string]string, given *bool) error {
 		n.StrideIn1x1 = *given
 	}
 	if n.StrideIn1x1 && !n.bottleneck {
-		return &invalid.Error{Field: "stride in the 1x1 convolution", Want: "a network with such convolutions", Got: n.name}
+		return &invalid.Error{
+			Field: "stride in the 1x1 convolution", Want: "a network with such convolutions", Got: n.name,
+		}
 	}
 	return nil
 }
@@ -207,7 +215,10 @@ func fold(r *network.Reader, l layer) folded {
 	f := folded{bias: make([]float32, l.out)}
 	for o, filter := range slices.Collect(slices.Chunk(kernel, l.in*l.size*l.size)) {
 		if variance[o] < 0 {
-			r.Err = &invalid.Error{Field: fmt.Sprintf("tensor %q", l.norm+".running_var"), Want: "variances of 0 or more", Got: fmt.Sprint(variance[o])}
+			r.Err = &invalid.Error{
+				Field: fmt.Sprintf("tensor %q", l.norm+".running_var"), Want: "variances of 0 or more",
+				Got: fmt.Sprint(variance[o]),
+			}
 			return f
 		}
 		factor := float64(scale[o]) / math.Sqrt(float64(variance[o])+epsilon)

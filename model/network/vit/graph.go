@@ -21,16 +21,26 @@ const maxTokens = 1 << 13
 // Graph implements network.Network.
 func (n *Network) Graph(samples, size int) (*network.Graph, error) {
 	if size < n.patch || size%n.patch != 0 {
-		return nil, &invalid.Error{Field: "size", Want: fmt.Sprintf("a multiple of the %d pixels of a patch of %s", n.patch, n.name), Got: fmt.Sprint(size)}
+		return nil, &invalid.Error{
+			Field: "size", Want: fmt.Sprintf("a multiple of the %d pixels of a patch of %s", n.patch, n.name),
+			Got: fmt.Sprint(size),
+		}
 	}
 	side := size / n.patch
 	if side*side >= maxTokens {
 		most := int(math.Sqrt(maxTokens-1)) * n.patch
-		return nil, &invalid.Error{Field: "size", Want: fmt.Sprintf("at most %d pixels, since patches of %s have %d", most, n.name, n.patch), Got: fmt.Sprint(size)}
+		return nil, &invalid.Error{
+			Field: "size",
+			Want:  fmt.Sprintf("at most %d pixels, since patches of %s have %d", most, n.name, n.patch),
+			Got:   fmt.Sprint(size),
+		}
 	}
-	b := &builder{Network: n, Graph: network.NewGraph(samples, size, n.Dims()), samples: samples, tokens: 1 + side*side}
+	b := &builder{
+		Network: n, Graph: network.NewGraph(samples, size, n.Dims()), samples: samples, tokens: 1 + side*side,
+	}
 	rows, d := samples*b.tokens, n.width
-	b.x, b.y, b.wide = make([]float32, rows*d), make([]float32, rows*d), make([]float32, rows*max(4*d, n.patches.in))
+	b.x, b.y, b.wide = make([]float32, rows*d), make([]float32, rows*d), make([]float32,
+		rows*max(4*d, n.patches.in))
 	x := b.embed(side)
 	if n.before != nil {
 		x = b.apply("norm before the layers", b.x, d, b.normalise(*n.before), x)
@@ -53,7 +63,9 @@ type builder struct {
 }
 
 // apply adds an op with one row of a width for each token, in a buffer.
-func (b *builder) apply(name string, buffer []float32, width int, f network.Forward, inputs ...*G.Node) *G.Node {
+func (b *builder) apply(name string, buffer []float32, width int, f network.Forward,
+	inputs ...*G.Node,
+) *G.Node {
 	rows := b.samples * b.tokens
 	return network.Apply(name, network.Dense(buffer[:rows*width], rows, width), f, inputs...)
 }
@@ -64,7 +76,8 @@ func (b *builder) embed(side int) *G.Node {
 	line := 3 * side * patch // values of a line of pixels
 	positions := b.resampled(side)
 	pixels := b.Input("images", b.Images.Data, b.samples, side*patch, side*patch, 3)
-	patches := network.Apply("patches", network.Dense(b.wide[:b.samples*side*side*depth], b.samples*side*side, depth), func(out []float32, in [][]float32) {
+	patches := network.Apply("patches", network.Dense(b.wide[:b.samples*side*side*depth], b.samples*side*side,
+		depth), func(out []float32, in [][]float32) {
 		parallel.For(b.samples*side, 4, func(lo, hi int) {
 			for row := lo; row < hi; row++ { // of patches
 				for i := range side {
@@ -90,7 +103,8 @@ func (b *builder) embed(side int) *G.Node {
 
 // multiply writes x W' + beta y + bias to y, of a number of rows.
 func multiply(y, x []float32, l linear, rows int, beta float32) {
-	blas32.Implementation().Sgemm(blas.NoTrans, blas.Trans, rows, l.out, l.in, 1, x, l.in, l.weight, l.in, beta, y, l.out)
+	blas32.Implementation().
+		Sgemm(blas.NoTrans, blas.Trans, rows, l.out, l.in, 1, x, l.in, l.weight, l.in, beta, y, l.out)
 	if l.bias == nil {
 		return
 	}
@@ -135,7 +149,9 @@ func (b *builder) layer(name string, l layer, x *G.Node) *G.Node {
 	d, rows := b.width, b.samples*b.tokens
 	product := func(of string, to []float32, m linear, beta float32, inputs ...*G.Node) *G.Node {
 		weight := b.Input(name+", "+of+" weight", m.weight, m.out, m.in)
-		return b.apply(name+", "+of, to, m.out, func(out []float32, in [][]float32) { multiply(out, in[0], m, rows, beta) }, append(inputs, weight)...)
+		return b.apply(name+", "+of, to, m.out, func(out []float32, in [][]float32) {
+			multiply(out, in[0], m, rows, beta)
+		}, append(inputs, weight)...)
 	}
 	y := b.apply(name+", norm 1", b.y, d, b.normalise(l.norm1), x)
 	qkv := product("query, key and value", b.wide, l.qkv, 0, y)
@@ -158,11 +174,13 @@ func (b *builder) attention() network.Forward {
 			for i := lo; i < hi; i++ {
 				sample, at := i/heads, i%heads*headDims
 				qkv := in[0][sample*t*3*d+at:]
-				blas32.Implementation().Sgemm(blas.NoTrans, blas.Trans, t, t, headDims, 1/float32(math.Sqrt(headDims)), qkv, 3*d, qkv[d:], 3*d, 0, scores, t)
+				blas32.Implementation().Sgemm(blas.NoTrans, blas.Trans, t, t, headDims,
+					1/float32(math.Sqrt(headDims)), qkv, 3*d, qkv[d:], 3*d, 0, scores, t)
 				for row := range t {
 					softmax(scores[row*t : (row+1)*t])
 				}
-				blas32.Implementation().Sgemm(blas.NoTrans, blas.NoTrans, t, headDims, t, 1, scores, t, qkv[2*d:], 3*d, 0, out[sample*t*d+at:], d)
+				blas32.Implementation().Sgemm(blas.NoTrans, blas.NoTrans, t, headDims, t, 1, scores, t,
+					qkv[2*d:], 3*d, 0, out[sample*t*d+at:], d)
 			}
 		})
 	}

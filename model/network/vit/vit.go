@@ -68,22 +68,32 @@ type family struct {
 
 var families = []family{
 	{
-		name: "dinov2", epsilon: 1e-6, resize: 256, mean: images.ImageNetMean, std: images.ImageNetStd, activation: gelu,
-		class: "embeddings.cls_token", positions: "embeddings.position_embeddings",
-		patches: "embeddings.patch_embeddings.projection.weight", patchBias: "embeddings.patch_embeddings.projection.bias",
-		layers: "encoder.layer.", norm1: "norm1", norm2: "norm2", query: "attention.attention.query", key: "attention.attention.key",
+		name: "dinov2", epsilon: 1e-6, resize: 256, mean: images.ImageNetMean, std: images.ImageNetStd,
+		activation: gelu,
+		class:      "embeddings.cls_token", positions: "embeddings.position_embeddings",
+		patches:   "embeddings.patch_embeddings.projection.weight",
+		patchBias: "embeddings.patch_embeddings.projection.bias",
+		layers:    "encoder.layer.", norm1: "norm1", norm2: "norm2", query: "attention.attention.query",
+		key:   "attention.attention.key",
 		value: "attention.attention.value", out: "attention.output.dense", last: "layernorm",
 		scale1: "layer_scale1.lambda1", scale2: "layer_scale2.lambda1",
-		sizes: map[int]string{384: "small", 768: "base", 1024: "large"}, unneeded: []string{"embeddings.mask_token"},
+		sizes:    map[int]string{384: "small", 768: "base", 1024: "large"},
+		unneeded: []string{"embeddings.mask_token"},
 	},
 	{
 		name: "clip-vit", clip: true, epsilon: 1e-5, resize: 224, activation: quickGELU,
-		mean: [3]float64{0.48145466, 0.4578275, 0.40821073}, std: [3]float64{0.26862954, 0.26130258, 0.27577711},
-		class: "vision_model.embeddings.class_embedding", positions: "vision_model.embeddings.position_embedding.weight",
-		patches: "vision_model.embeddings.patch_embedding.weight", before: "vision_model.pre_layrnorm",
-		layers: "vision_model.encoder.layers.", norm1: "layer_norm1", norm2: "layer_norm2", query: "self_attn.q_proj", key: "self_attn.k_proj",
-		value: "self_attn.v_proj", out: "self_attn.out_proj", last: "vision_model.post_layernorm", projection: "visual_projection.weight",
-		sizes: map[int]string{768: "base", 1024: "large"}, unneeded: []string{"text_model.", "text_projection.", "logit_scale", "vision_model.embeddings.position_ids"},
+		mean:      [3]float64{0.48145466, 0.4578275, 0.40821073},
+		std:       [3]float64{0.26862954, 0.26130258, 0.27577711},
+		class:     "vision_model.embeddings.class_embedding",
+		positions: "vision_model.embeddings.position_embedding.weight",
+		patches:   "vision_model.embeddings.patch_embedding.weight", before: "vision_model.pre_layrnorm",
+		layers: "vision_model.encoder.layers.", norm1: "layer_norm1", norm2: "layer_norm2",
+		query: "self_attn.q_proj", key: "self_attn.k_proj",
+		value: "self_attn.v_proj", out: "self_attn.out_proj", last: "vision_model.post_layernorm",
+		projection: "visual_projection.weight",
+		sizes:      map[int]string{768: "base", 1024: "large"}, unneeded: []string{
+			"text_model.", "text_projection.", "logit_scale", "vision_model.embeddings.position_ids",
+		},
 	},
 }
 
@@ -128,7 +138,9 @@ func Needs(tensor string) bool {
 }
 
 func (m family) ignores(tensor string) bool {
-	return slices.ContainsFunc(m.unneeded, func(prefix string) bool { return strings.HasPrefix(tensor, prefix) })
+	return slices.ContainsFunc(m.unneeded, func(prefix string) bool {
+		return strings.HasPrefix(tensor, prefix)
+	})
 }
 
 // New returns the network of the tensors of a file. The activation of a CLIP, which no tensor shows, is
@@ -162,7 +174,9 @@ func New(f *safetensors.File, of Activation) (*Network, error) {
 		}
 	}
 	if of != "" && !m.clip {
-		return nil, &invalid.Error{Field: "activation", Want: "a CLIP, whose weights do not show it", Got: n.name}
+		return nil, &invalid.Error{
+			Field: "activation", Want: "a CLIP, whose weights do not show it", Got: n.name,
+		}
 	}
 	if of == GELU {
 		n.family.activation = gelu
@@ -198,11 +212,14 @@ func (n *Network) measure(r *network.Reader) error {
 		if shape := r.Shape(tensor); shape != nil {
 			got = fmt.Sprintf("shape %v", shape)
 		}
-		return &invalid.Error{Field: fmt.Sprintf("tensor %q", tensor), Want: want, Got: got, Hint: network.Supported}
+		return &invalid.Error{
+			Field: fmt.Sprintf("tensor %q", tensor), Want: want, Got: got, Hint: network.Supported,
+		}
 	}
 	patches := r.Shape(n.family.patches)
 	if len(patches) != 4 || patches[0] < 1 || patches[0]%headDims != 0 || patches[2] < 1 {
-		return wrong(n.family.patches, fmt.Sprintf("width x 3 x patch x patch, with a width of heads of %d", headDims))
+		return wrong(n.family.patches,
+			fmt.Sprintf("width x 3 x patch x patch, with a width of heads of %d", headDims))
 	}
 	n.width, n.patch = patches[0], patches[2]
 	if class, _ := numeric.Count(r.Shape(n.family.class), math.MaxInt32); class != n.width {
@@ -210,8 +227,10 @@ func (n *Network) measure(r *network.Reader) error {
 	}
 	positions, _ := numeric.Count(r.Shape(n.family.positions), math.MaxInt32)
 	tokens := positions / n.width
-	if n.grid = int(math.Sqrt(float64(tokens - 1))); tokens < 2 || n.grid*n.grid != tokens-1 || positions != tokens*n.width {
-		return wrong(n.family.positions, fmt.Sprintf("positions of the class token and of a square grid, of width %d", n.width))
+	if n.grid = int(math.Sqrt(float64(tokens - 1))); tokens < 2 || n.grid*n.grid != tokens-1 ||
+		positions != tokens*n.width {
+		return wrong(n.family.positions,
+			fmt.Sprintf("positions of the class token and of a square grid, of width %d", n.width))
 	}
 	if shape := r.Shape(n.family.projection); shape != nil && (len(shape) != 2 || shape[0] < 1) {
 		return wrong(n.family.projection, fmt.Sprintf("features x %d, at least one", n.width))
@@ -231,8 +250,10 @@ func (n *Network) layer(r *network.Reader, name string) layer {
 	m, d := n.family, n.width
 	l := layer{norm1: n.norm(r, name+m.norm1), norm2: n.norm(r, name+m.norm2), qkv: linear{out: 3 * d, in: d}}
 	q, k, v := take(r, name+m.query, d, d), take(r, name+m.key, d, d), take(r, name+m.value, d, d)
-	l.qkv.weight, l.qkv.bias = slices.Concat(q.weight, k.weight, v.weight), slices.Concat(q.bias, k.bias, v.bias)
-	l.out, l.fc1, l.fc2 = take(r, name+m.out, d, d), take(r, name+"mlp.fc1", 4*d, d), take(r, name+"mlp.fc2", d, 4*d)
+	l.qkv.weight, l.qkv.bias = slices.Concat(q.weight, k.weight, v.weight), slices.Concat(q.bias, k.bias,
+		v.bias)
+	l.out, l.fc1, l.fc2 = take(r, name+m.out, d, d), take(r, name+"mlp.fc1", 4*d, d), take(r, name+"mlp.fc2",
+		d, 4*d)
 	if m.scale1 != "" {
 		scale1, scale2 := r.Take(name+m.scale1, d), r.Take(name+m.scale2, d)
 		if r.Err == nil {
@@ -279,7 +300,9 @@ func (n *Network) Dims() int {
 // Preprocessing implements network.Network: the shorter side resized by bicubic interpolation to
 // 256 (DINOv2) or 224 (CLIP) pixels for a size of 224, and the family's mean and deviation.
 func (n *Network) Preprocessing(fit dataset.Fit, size int) dataset.ImagePreprocessing {
-	p := dataset.ImagePreprocessing{Fit: fit, Size: size, Upright: true, Filter: dataset.Bicubic, Mean: n.mean, Std: n.std}
+	p := dataset.ImagePreprocessing{
+		Fit: fit, Size: size, Upright: true, Filter: dataset.Bicubic, Mean: n.mean, Std: n.std,
+	}
 	if fit == dataset.Crop {
 		p.Resize = int(math.Round(float64(size*n.resize) / 224))
 	}

@@ -28,7 +28,9 @@ func Matrix[T model.Float](cols int, values ...T) dataset.Matrix[T] {
 // the given standard deviation. Rows are in reverse.
 func Examples(samples, dims, attributes, classes int, noise float64, seed uint64) method.Examples {
 	rng := rand.New(rand.NewPCG(seed, 0))
-	e := method.Examples{X: dataset.NewMatrix[float32](samples, dims), U: dataset.NewMatrix[float64](classes, attributes)}
+	e := method.Examples{
+		X: dataset.NewMatrix[float32](samples, dims), U: dataset.NewMatrix[float64](classes, attributes),
+	}
 	for i := range e.U.Data {
 		e.U.Data[i] = rng.Float64()
 	}
@@ -67,7 +69,9 @@ func Learn(t testkit.TB, m method.Method, e method.Examples) (method.Model, floa
 }
 
 // Score returns the scores of the examples for descriptions u.
-func Score(t testkit.TB, m method.Model, e method.Examples, u dataset.Matrix[float64]) dataset.Matrix[float32] {
+func Score(t testkit.TB, m method.Model, e method.Examples,
+	u dataset.Matrix[float64],
+) dataset.Matrix[float32] {
 	t.Helper()
 	return testkit.Must(model.Score(m, e.X, e.Rows, u))(t)
 }
