@@ -287,7 +287,7 @@ func TestCommandsKeepFilesOfDataSets(t *testing.T) {
 		append(predict, "--format", "html", "--to", filepath.Join(folder, "page.html")),
 		append(predict, "--format", "csv", "--to", labels+".csv"),
 		append(predict, "--to", filepath.Join(folder, "features.csv")),
-		append([]string{"explain", "--model", dir, "--sample", "5", "--to", labels + ".csv"}, data[:2]...),
+		append([]string{"explain", "--model", dir, "--sample", "5", "--to", filepath.Join(folder, "page.html")}, data[:2]...),
 		append([]string{"evaluate", "--model", dir, "--csv", folder}, data...),
 		{"runs", "--from", filepath.Dir(dir), "--csv", labels + ".csv"},
 		{"runs", "show", dir, "--csv", filepath.Join(folder, "splits.csv")},

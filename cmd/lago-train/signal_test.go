@@ -81,7 +81,7 @@ func files(t *testing.T, out, name string) map[string]string {
 	return contents
 }
 
-// TestInterruptedRunResumesToTheSameModels interrupts the second of two seeds.
+// TestInterruptedRunResumesToTheSameModels interrupts the second of two seeds, beside which ESZSL is trained.
 func TestInterruptedRunResumesToTheSameModels(t *testing.T) {
 	args := append([]string{
 		"run", "--stage", "test", "--seeds", "2", "--jobs", "1", "--epochs", "300", "--batch", "4", "--out", "runs",
@@ -91,7 +91,7 @@ func TestInterruptedRunResumesToTheSameModels(t *testing.T) {
 	interrupted.until(t, "its second seed began", func() bool { return len(files(t, out, train.TrialFile)) == 2 })
 	interrupted.end(t, os.Interrupt)
 	log, code := interrupted.log(t), interrupted.cmd.ProcessState.ExitCode()
-	if code != exitCancelled || strings.Contains(log, "unseen") || !strings.Contains(log, "interrupted with 1 of 2 runs finished in runs; repeat the command to resume") {
+	if code != exitCancelled || strings.Contains(log, "unseen") || !strings.Contains(log, "interrupted with 1 of 3 runs finished in runs; repeat the command to resume") {
 		t.Fatalf("ended with %d, expected %d, no table, and where it stopped:\n%s", code, exitCancelled, log)
 	}
 	testkit.Equal(t, "checkpoints", len(files(t, out, "checkpoint.safetensors")), 1)
@@ -104,7 +104,7 @@ func TestInterruptedRunResumesToTheSameModels(t *testing.T) {
 	<-whole.over
 	want := files(t, filepath.Join(whole.cmd.Dir, "runs"), train.ModelFile)
 	got := files(t, out, train.ModelFile)
-	if len(want) != 2 || !maps.Equal(want, got) {
+	if len(want) != 3 || !maps.Equal(want, got) {
 		t.Errorf("the %d models differ from the %d of the run that was not interrupted:\n%s", len(got), len(want), whole.log(t))
 	}
 }
