@@ -226,7 +226,7 @@ func TestPlansInShards(t *testing.T) {
 		shard.OnStep = func(what string) { round = what }
 		got, err := Run(t.Context(), shard, p)
 		if err != nil {
-			testkit.WantError(t, err, "left to other shards, which have not finished them. Repeat the command")
+			testkit.WantError(t, err, "left to other shards, which have not finished them; repeat the command")
 			waited[round] = true
 			continue
 		}

@@ -130,7 +130,7 @@ func edge(setting string, value any, end string) engine.Edge {
 
 func TestEdges(t *testing.T) {
 	c := config.Defaults(methods.Variant(model.KSoft)).With("lr", 3e-3).With("bias_factor", 3).With("alpha", 0.1).With("preprocess", preprocess.None).
-		With("ridge", 1e2).With("beta", 1e-6).With("lambda", 0).With("lr_v", 0.1).With("zeta", 1).With("k", 30)
+		With("ridge", 1e2).With("beta", 1e-6).With("lambda", 0).With("lr_v", 0.1).With("zeta", 1).With("k", 30).With("smoothing", 0.05)
 	lr, zeta := edge("lr", 3e-3, "highest"), edge("zeta", 1.0, "lowest") // nothing is below a lambda of 0
 	for name, one := range map[string]struct {
 		config.Config
