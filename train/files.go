@@ -260,6 +260,20 @@ func (c Curve) seconds() float64 {
 	return s
 }
 
+// Status says why a run ended.
+type Status string
+
+// The ways to end.
+const (
+	Patience  Status = "patience"   // no better validation accuracy for as many epochs as the patience
+	Epochs    Status = "epochs"     // all epochs were run
+	Converged Status = "converged"  // a further epoch would change nothing: a closed form, or an optimum
+	NotFinite Status = "not finite" // a term of the loss or a parameter was NaN or infinite
+	// the data and the settings do not go together, or an optimum was not found
+	Failed    Status = "failed"
+	Cancelled Status = "cancelled" // interrupted; the run resumes from its checkpoint
+)
+
 // Result is the content of result.json. Accuracies are fractions.
 type Result struct {
 	// why the run ended: patience, epochs, converged, not finite or failed

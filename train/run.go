@@ -266,6 +266,15 @@ func (r *Result) evaluate(p *model.Pipeline, data *Data, m methods.Named) error 
 // decileSamples is the number of samples, about, of which deciles are stored.
 const decileSamples = 1000
 
+// evaluate classifies samples by a trained method.
+func evaluate(c model.Classifier, s Samples, classes dataset.Matrix[float64]) (metrics.Confusion, error) {
+	scores, err := model.Score(c, s.X, s.Rows, classes)
+	if err != nil {
+		return nil, err
+	}
+	return metrics.Confuse(scores, s.Labels)
+}
+
 // referenceOf returns the mean detections of the samples of each class, without classes that have none,
 // and if asked for the deciles of the detections of single samples, evenly spaced.
 func referenceOf(c model.Classifier, s Samples, classes int, deciles bool) (r model.Reference, err error) {

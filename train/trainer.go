@@ -22,7 +22,6 @@ import (
 	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train/methods"
-	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // Stage says which classes are trained on and which are evaluated.
@@ -202,20 +201,6 @@ func (s Samples) where(keep func(i int) bool) Samples {
 	return some
 }
 
-// Status says why a run ended.
-type Status string
-
-// The ways to end.
-const (
-	Patience  Status = "patience"   // no better validation accuracy for as many epochs as the patience
-	Epochs    Status = "epochs"     // all epochs were run
-	Converged Status = "converged"  // a further epoch would change nothing: a closed form, or an optimum
-	NotFinite Status = "not finite" // a term of the loss or a parameter was NaN or infinite
-	// the data and the settings do not go together, or an optimum was not found
-	Failed    Status = "failed"
-	Cancelled Status = "cancelled" // interrupted; the run resumes from its checkpoint
-)
-
 // progress is the state of a run that is in no tensor.
 type progress struct {
 	Run       string    `json:"run"`          // the name of the trial
@@ -384,15 +369,6 @@ func (r *trainer) pipeline() (*model.Pipeline, error) {
 		return nil, err
 	}
 	return p, p.Refer(reference, r.trainClasses)
-}
-
-// evaluate classifies samples by a trained method.
-func evaluate(c model.Classifier, s Samples, classes dataset.Matrix[float64]) (metrics.Confusion, error) {
-	scores, err := model.Score(c, s.X, s.Rows, classes)
-	if err != nil {
-		return nil, err
-	}
-	return metrics.Confuse(scores, s.Labels)
 }
 
 // tensors lists the training state to checkpoint: the learner's and the kept model's.

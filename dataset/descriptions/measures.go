@@ -1,7 +1,10 @@
 package descriptions
 
 import (
+	"fmt"
+	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -127,4 +130,90 @@ func (r *traitReader) inOneUnit(l *layout, c *column) (values []float64, unit st
 		}
 	}
 	return values, unit
+}
+
+// measurements cuts numbers at the thirds of the classes into small, medium and large.
+func (r *traitReader) measurements(l *layout, c *column) []*described {
+	values, unit := r.inOneUnit(l, c)
+	if values == nil {
+		return nil
+	}
+	if unit == "%" && slices.Min(values) >= 0 && slices.Max(values) <= 100 ||
+		percentHeader.MatchString(c.name) && slices.Max(values) <= 100 && slices.Min(values) >= 0 {
+		percent := map[string]float64{}
+		for i, of := range c.cells {
+			percent[of.text] = values[i] / 100
+		}
+		return r.shares(c, "percentages", func(text string) float64 { return percent[text] })
+	}
+	sum, n := map[int]float64{}, map[int]int{}
+	for i, of := range c.cells {
+		sum[of.class] += values[i]
+		n[of.class]++
+	}
+	var means []float64
+	for z := range sum {
+		means = append(means, sum[z]/float64(n[z]))
+	}
+	slices.Sort(means)
+	low, high := thirds(means)
+	if low == high {
+		return r.leftOut(c,
+			fmt.Sprintf("left out: %s for all classes", strconv.FormatFloat(means[0], 'g', 4, 64)))
+	}
+	names := []string{"small", "medium", "large"}
+	all, classes := make([]*described, len(names)), make([]map[int]bool, len(names))
+	for k, name := range names {
+		all[k] = &described{
+			Attribute: Attribute{c.name + "::" + name, c.name}, sum: map[int]float64{}, cells: n,
+		}
+		classes[k] = map[int]bool{}
+	}
+	for i, of := range c.cells {
+		k := 0
+		if values[i] >= high {
+			k = 2
+		} else if values[i] >= low {
+			k = 1
+		}
+		all[k].sum[of.class]++
+		classes[k][of.class] = true
+	}
+	t := Trait{
+		Column: c.name,
+		Kind: strings.TrimSpace(fmt.Sprintf("numbers, medium from %.4g and large from %.4g %s", low, high,
+			unit)),
+	}
+	for k, name := range names {
+		if len(classes[k]) > 0 {
+			t.Values = append(t.Values, ValueCount{name, len(classes[k])})
+		}
+	}
+	r.report(t)
+	return slices.DeleteFunc(all, func(d *described) bool { return len(d.sum) == 0 })
+}
+
+var percentHeader = regexp.MustCompile(`(?i)%|percent|(^|[_ .-])pct($|[_ .-])`)
+
+// thirds returns the values from which sorted numbers are medium and large: those nearest to the thirds that
+// differ from the ones before them. They are the same for less than two different numbers.
+func thirds(sorted []float64) (low, high float64) {
+	at := func(share float64) float64 {
+		best := -1
+		for i := 1; i < len(sorted); i++ {
+			near := func(i int) float64 { return math.Abs(float64(i) - share*float64(len(sorted))) }
+			if sorted[i] != sorted[i-1] && (best < 0 || near(i) < near(best)) {
+				best = i
+			}
+		}
+		if best < 0 {
+			return sorted[0]
+		}
+		return sorted[best]
+	}
+	low, high = at(1.0/3), at(2.0/3)
+	if low == high && low > sorted[0] {
+		return sorted[0], high // two sizes: medium and large
+	}
+	return low, high
 }

@@ -1,7 +1,6 @@
 package evaluation
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/experiments/answers/decision"
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/internal/format"
@@ -210,55 +208,6 @@ func (m Models) checkModel(model *predictor.Model, dev bool) error {
 	return e
 }
 
-// devRuns returns the runs to validate with, one for each model, or says why there are none.
-func (m Models) devRuns() (dev []*predictor.Model, missing string) {
-	if m.Split == ValSplit {
-		return nil, "the validation classes themselves are evaluated"
-	}
-	if m.Dev != nil {
-		return m.Dev, ""
-	}
-	for _, model := range m.Models {
-		run, err := devRun(model)
-		if err == nil {
-			err = invalid.At("the run of the dev stage beside "+model.Dir()+" cannot validate",
-				m.checkModel(run, true))
-		}
-		if err != nil {
-			return nil, err.Error()
-		}
-		dev = append(dev, run)
-	}
-	return dev, ""
-}
-
-// devRun returns the model itself if it is of the dev stage, otherwise that of the run of the dev stage
-// beside it that has the same settings except epochs and patience. Of several it is the one with
-// the most epochs.
-func devRun(model *predictor.Model) (*predictor.Model, error) {
-	if model.Trial.Stage == train.Dev {
-		return model, nil
-	}
-	runs, err := lab.ReadRuns(filepath.Dir(model.Dir()))
-	if err != nil {
-		return nil, err
-	}
-	name := model.Trial.Name()
-	runs = slices.DeleteFunc(runs, func(r lab.Run) bool {
-		same := r.Trial
-		same.Stage, same.Epochs, same.Patience = model.Trial.Stage, model.Trial.Epochs, model.Trial.Patience
-		return r.Stage != train.Dev || r.Missing != nil || same.Name() != name
-	})
-	if len(runs) == 0 {
-		return nil, fmt.Errorf("no finished run of the dev stage with the settings of %s was found beside "+
-			"it (run --stage full trains both; --dev gives another one)", model.Dir())
-	}
-	longest := slices.MaxFunc(runs, func(a, b lab.Run) int {
-		return cmp.Or(cmp.Compare(a.Epochs, b.Epochs), cmp.Compare(a.Patience, b.Patience))
-	})
-	return ReadModel(filepath.Join(longest.Dir, train.ModelFile))
-}
-
 // classes returns the seen and the unseen classes; for models of the dev stage the validation
 // classes are unseen.
 func (m Models) classes(dev bool) (seen, unseen []int) {
@@ -389,28 +338,6 @@ func uncorrected(models []*predictor.Model) (list []*predictor.Model) {
 	return list
 }
 
-// temperatures returns those by which an ensemble turns the scores of each model into probabilities.
-// missing says why there are no scores of the dev stage.
-func (m Models) temperatures(scores, dev []*scored, missing string) (list []float64, err error) {
-	list = slices.Repeat([]float64{1}, len(scores))
-	for i, model := range m.Models {
-		if len(scores) == 1 || scores[i].kind == Logits {
-			continue
-		}
-		if dev == nil {
-			return nil, &invalid.Error{
-				Where: model.Path, Want: "probabilities, whose mean an ensemble takes",
-				Got:  "scores of " + model.Method.Label() + " and no validation",
-				Hint: "No temperature can be fitted: " + missing + ".",
-			}
-		}
-		if list[i], err = metrics.FitTemperature(dev[i].scores, dev[i].labels); err != nil {
-			return nil, invalid.At(model.Path+": temperature", err)
-		}
-	}
-	return list, nil
-}
-
 // mean averages the probabilities that several models give to the same samples. The scores of
 // one model stay as they are; those of none are nil.
 func mean(members []*scored, temperatures []float64) *scored {
@@ -428,31 +355,4 @@ func mean(members []*scored, temperatures []float64) *scored {
 	s.kind, s.scores, s.alone = Logits, metrics.Ensemble(all, temperatures), metrics.Ensemble(alone,
 		temperatures)
 	return &s
-}
-
-// adapt evaluates the model adapted to the samples. A model without the settings gets them
-// from the run of the dev stage.
-func (m Models) adapt(ctx context.Context, r *Result, dev []*predictor.Model, missing string) (err error) {
-	model := m.Models[0]
-	if m.Split == ValSplit {
-		dev = m.Models
-		r.note("the settings of the adaptation were chosen on these classes: its accuracy is optimistic")
-	}
-	if _, none := model.AdaptationSettings(); none != nil {
-		if dev == nil {
-			return errors.Join(none, errors.New(missing))
-		}
-		chosen, err := decision.Choose(ctx, []decision.Fold{
-			{Model: dev[0].Path, Data: m.Data, HoldOut: dev[0].Trial.HoldOut},
-		})
-		if err != nil {
-			return err
-		}
-		if err := decision.SetAdaptation(model.Saved, m.Data, chosen.Adaptation); err != nil {
-			return err
-		}
-	}
-	s := train.Samples{X: m.Data.Features, Rows: r.scored.rows, Labels: r.scored.labels}
-	r.Adapted, err = decision.Evaluate(model.Saved, s, r.scored.scores)
-	return err
 }

@@ -3,7 +3,6 @@
 package protocol
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -16,7 +15,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/engine"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/plot"
-	"github.com/lago-train/lago-train/experiments/runs/published"
 	"github.com/lago-train/lago-train/experiments/runs/results"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/setting"
@@ -36,16 +34,6 @@ var MethodKinds = []results.Kind{
 		Text: "Each result is that of one run command: the dev stage chooses the number of epochs by " +
 			"the validation classes, and the test stage is evaluated once on the test classes.",
 		New: results.New[Result],
-	},
-}
-
-// VariantsKinds are those of Variants.
-var VariantsKinds = []results.Kind{
-	{
-		Name: ReproductionKind, Title: "The paper's tables", Command: "reproduce",
-		Text: "Every variant by the paper's protocol. The variant with the best validation accuracy is " +
-			"the result; test accuracies of the others are for reference.",
-		New: results.New[Reproduction],
 	},
 }
 
@@ -393,105 +381,4 @@ func averaged(curves []train.Curve, value func(train.Epoch) float64) []plot.Poin
 		}
 	}
 	return points
-}
-
-// eszsl is the baseline of the paper's table A.1 beside LAGO.
-const eszsl = "eszsl"
-
-// Variants asks for the paper's tables: every variant, and ESZSL, by its protocol.
-type Variants struct {
-	Configs []config.Config `json:"configs"` // set by Plan, as Apart
-	// ESZSL alone is trained without the held-out samples of seen classes
-	Apart bool `json:"apart"`
-
-	names []string // of the variants
-}
-
-// Settings lists the settings of the study.
-func (q *Variants) Settings(r *config.Request) setting.List {
-	q.names = format.Strings(model.Variants)
-	r.Methods = &q.names
-	return slices.Concat(r.VariantSettings(), r.RotationSettings())
-}
-
-// ReproductionKind is the first word of the names of stored results.
-const ReproductionKind = "reproduction"
-
-// Reproduction is the paper's protocol from start to end on one data set: table A.1 is the methods, for
-// reference.
-type Reproduction struct {
-	results.Comparison
-	// table 1: the variant with the best validation accuracy; null if no variant succeeded
-	Result *results.Method `json:"result"`
-	// whether the baselines alone were trained without the held-out samples of seen classes, as their
-	// published numbers were
-	BaselinesHeldOut bool `json:"baselines_held_out"`
-}
-
-// Plan has every variant and ESZSL by the full protocol.
-func (q *Variants) Plan(r *config.Request, l *lab.Lab) (engine.Plan, error) {
-	q.Configs = r.Configs()
-	like := engine.ForBaselines(q.Configs, config.Config{})
-	compared := published.TestAccuracy(l.Data, published.ResultRow) != "" && len(l.Parts) == 1
-	q.Apart = compared && l.Data.TestSeen != nil && !like.HoldOut
-	like.HoldOut = like.HoldOut || q.Apart
-	return engine.FullPlan(q.Configs, []string{eszsl}, like, r.Keys())
-}
-
-// Summarise chooses one variant, by validation accuracy alone.
-func (q *Variants) Summarise(_ context.Context, l *lab.Lab, done *engine.Result) (results.Result, error) {
-	r := &Reproduction{
-		Comparison: results.NewComparison(l, ReproductionKind, "Table A.1", done), BaselinesHeldOut: q.Apart,
-	}
-	r.Ordered = true
-	slices.SortStableFunc(r.Methods, func(a, b results.Method) int { // baselines first
-		return min(len(a.Variant), 1) - min(len(b.Variant), 1)
-	})
-	if r.Result = chosen(r.Methods); r.Result != nil && len(l.Parts) == 1 {
-		// of the variant that the paper chose
-		r.Result.Published = published.TestAccuracy(l.Data, published.ResultRow)
-	}
-	return r, nil
-}
-
-// chosen returns a copy of the row of the variant with the best validation accuracy.
-func chosen(table []results.Method) *results.Method {
-	var best *results.Method
-	for _, row := range table {
-		if row.Variant != "" && (best == nil || row.Val.PerClass.Mean > best.Val.PerClass.Mean) {
-			best = &row
-		}
-	}
-	return best
-}
-
-// Tables are table A.1, what is missing from it, and table 1.
-func (r *Reproduction) Tables() []*table.Table {
-	list := r.Comparison.Tables()
-	if r.BaselinesHeldOut {
-		list[0].Note("ESZSL is trained without the held-out samples of seen classes, LAGO with all " +
-			"samples of seen classes,\n" +
-			"each as its published number was.")
-	}
-	first := table.New(fmt.Sprintf("Table 1 on %s: test accuracy%s", r.Dataset,
-		results.InParts("unseen", r.Parts)))
-	if r.Result == nil {
-		return append(list, first.Note("no result, since every variant is missing"))
-	}
-	first.Header = []string{"method", "test", "s.e.m.", "95 % over classes", "published"}
-	test := r.Result.Test
-	first.Right(2, 3, 4, 5).
-		Row(fmt.Sprintf("LAGO (%s)", r.Result.Variant), test.PerClass.MeanText(), test.PerClass.SEMText(),
-			test.Interval, cmp.Or(r.Result.Published, format.Missing)).
-		OmitEmpty().
-		Note("%s was chosen by its validation accuracy. Only this line is the result: choosing by the\n"+
-			"test accuracies above would be choosing on the test classes.", r.Result.Variant)
-	return append(list, first)
-}
-
-// Figures are the accuracy of the methods, beside the published ones. The result is shaded.
-func (r *Reproduction) Figures(string) ([]plot.Figure, error) {
-	return r.Draw(func(m results.Method) bool {
-		return r.Result != nil && m.Variant == r.Result.Variant && m.Variant != ""
-	}), nil
 }
