@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/dataset/impute"
@@ -19,38 +20,73 @@ func TestDoubtsAreWrongEntries(t *testing.T) {
 		share, least float64
 		yesNo        bool
 	}{
-		{"cub127", 0.01, 0.8, false},
-		{"cub127", 0.05, 0.85, false},
-		{"cub127", 0.01, 0.5, true},
-		{"cub127", 0.05, 0.7, true},
+		{"cub127", 0.01, 0.87, false},
+		{"cub127", 0.05, 0.88, false},
+		{"cub127", 0.01, 0.65, true},
+		{"cub127", 0.05, 0.75, true},
 		{"glyphs", 0.05, 0.4, false}, // letters say little of each other
 	} {
 		d := sets[c.name]
 		if d == nil {
 			continue // cub127 is not there
 		}
-		r, wrong := rand.New(rand.NewPCG(1, 1)), map[int]bool{}
-		i := -1
-		table := change(d, func(_ int, p float64) float64 {
-			if i++; c.yesNo {
-				p = math.Round(p)
-			}
-			if r.Float64() < c.share {
-				wrong[i] = true
-				return 1 - math.Round(p)
-			}
-			return p
-		})
-		right := 0
-		for _, doubt := range impute.Doubts(table.Descriptions)[:len(wrong)] {
-			if wrong[doubt.Class*len(d.Attributes)+doubt.Attribute] {
-				right++
-			}
+		const seeds = 3
+		mean := 0.0
+		for seed := range uint64(seeds) {
+			r, wrong := rand.New(rand.NewPCG(seed, 1)), map[int]bool{}
+			i := -1
+			table := change(d, func(_ int, p float64) float64 {
+				if i++; c.yesNo {
+					p = math.Round(p)
+				}
+				if r.Float64() < c.share {
+					wrong[i] = true
+					return 1 - math.Round(p)
+				}
+				return p
+			})
+			found := countWrong(table.Descriptions, len(wrong), func(z, m int) bool {
+				return wrong[z*len(d.Attributes)+m]
+			})
+			mean += float64(found) / float64(len(wrong)) / seeds
 		}
-		got := float64(right) / float64(len(wrong))
-		if got < c.least {
-			t.Errorf("%.3f of the most doubtful entries are wrong, expected %+v", got, c)
+		if mean < c.least {
+			t.Errorf("%.3f of the most doubtful entries are wrong, expected %+v", mean, c)
 		}
+	}
+}
+
+// countWrong counts the wrong ones of the n most doubtful entries.
+func countWrong(u dataset.Matrix[float64], n int, wrong func(z, m int) bool) (count int) {
+	for _, doubt := range impute.Doubts(u)[:n] {
+		if wrong(doubt.Class, doubt.Attribute) {
+			count++
+		}
+	}
+	return count
+}
+
+// In a draft of 28 birds by a language model, 3.4 % of the entries are off by more than a half.
+func TestDoubtsOfDraft(t *testing.T) {
+	bench := tables(t)["cub127"]
+	if bench == nil {
+		t.Skip("cub127 is not there")
+	}
+	row, column, draft := map[string]int{}, map[string]int{}, &descriptions.Table{}
+	for z, class := range bench.Classes {
+		row[class] = z
+	}
+	for m, a := range bench.Attributes {
+		column[a.Name] = m
+	}
+	testkit.Must(draft.AddTraits(t.Context(), "../descriptions/testdata/answer.md", false))(t)
+	u := draft.Values()
+	found := countWrong(u, 100, func(z, m int) bool {
+		right := bench.Descriptions.Row(row[draft.Classes[z]])[column[draft.Attributes[m].Name]]
+		return math.Abs(u.Row(z)[m]-right) > 0.5
+	})
+	if found < 25 {
+		t.Errorf("%d of the 100 most doubtful entries are wrong, expected 25", found)
 	}
 }
 

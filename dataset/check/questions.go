@@ -14,6 +14,7 @@ type Questionnaire struct {
 	Groups     []Question `json:"groups"`     // asked whole; empty without groups
 	Attributes []Question `json:"attributes"` // asked one by one
 	Measured   bool       `json:"measured"`   // false: the order is that of the file
+	Whole      bool       `json:"whole"`      // false: there are too many entries to measure the order
 }
 
 // Question is a group or an attribute. Its JSON keys are stable.
@@ -39,8 +40,9 @@ func NewQuestionnaire(t *descriptions.Table) Questionnaire {
 			}
 		}
 	}
-	groups, q := t.Groups(), Questionnaire{Groups: []Question{}, Attributes: []Question{}}
-	q.Measured = described >= leastOrdered && impute.Together(u)
+	groups := t.Groups()
+	q := Questionnaire{Groups: []Question{}, Attributes: []Question{}, Whole: impute.Together(u)}
+	q.Measured = described >= leastOrdered && q.Whole
 	var g *impute.Gaussian
 	if q.Measured {
 		g = impute.Fit(u)

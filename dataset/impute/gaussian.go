@@ -15,6 +15,7 @@ type Gaussian struct {
 	mean, sd   []float64 // M, of the given entries of each attribute
 	mu         []float64 // M, of standardised descriptions
 	covariance *mat.SymDense
+	weight     float64 // of the covariance: the number of classes and pseudo-classes
 }
 
 const (
@@ -33,7 +34,7 @@ func Fit(u dataset.Matrix[float64]) *Gaussian {
 	m := u.Cols
 	g := &Gaussian{
 		mean: dataset.Means(u, overall(u)), sd: make([]float64, m), mu: make([]float64, m),
-		covariance: mat.NewSymDense(m, nil),
+		covariance: mat.NewSymDense(m, nil), weight: float64(u.Rows + pseudoClasses),
 	}
 	for a := range m {
 		g.covariance.SetSym(a, a, 1)
@@ -142,7 +143,7 @@ func (g *Gaussian) step(scores *mat.Dense, patterns []pattern) {
 	for a := range m {
 		s.SetSym(a, a, s.At(a, a)+pseudoClasses)
 	}
-	g.covariance.ScaleSym(1/float64(classes+pseudoClasses), &s)
+	g.covariance.ScaleSym(1/g.weight, &s)
 }
 
 // centred returns the given attributes of some classes minus mu, attributes x classes.
@@ -271,8 +272,14 @@ func (g *Gaussian) Fill(u dataset.Matrix[float64]) dataset.Matrix[float64] {
 	return full
 }
 
-// Expected returns what each given entry of the descriptions u is expected to be by the other entries of its
-// class, within 0 and 1, and the standard deviation; NaN for missing entries.
+// ownDeviation is part of each standard deviation of Expected: an attribute that hardly any class has makes
+// no other entry of it doubtful.
+const ownDeviation = 0.2
+
+// Expected returns what each given entry of the descriptions u, to which g was fitted, is expected to be by
+// the other entries of its class and by the other classes, within 0 and 1, and the standard deviation; NaN
+// for missing entries. With its class in the covariance, an entry would be expected as it is: 74 % of the
+// most doubtful entries of cub127 were the 1 % that were made wrong, and are 92 % without it.
 func (g *Gaussian) Expected(u dataset.Matrix[float64]) (mean, sd dataset.Matrix[float64]) {
 	mean, sd = dataset.Convert[float64](u), dataset.Convert[float64](u)
 	scores, patterns := g.standardise(u), patternsOf(u)
@@ -283,13 +290,16 @@ func (g *Gaussian) Expected(u dataset.Matrix[float64]) (mean, sd dataset.Matrix[
 			}
 			precision := inverse(gatherSym(g.covariance, p.given))
 			var product mat.Dense
-			product.Mul(precision, g.centred(scores, p.classes, p.given))
-			for i, a := range p.given {
-				variance := 1 / precision.At(i, i)
-				for j, z := range p.classes {
-					left := scores.At(z, a) - variance*product.At(i, j)
+			d := g.centred(scores, p.classes, p.given)
+			product.Mul(precision, d)
+			for j, z := range p.classes { // Sherman-Morrison, for the covariance without the class
+				others := g.weight - mat.Dot(d.ColView(j), product.ColView(j))
+				for i, a := range p.given {
+					k := product.At(i, j)
+					variance := 1 / (precision.At(i, i) + k*k/others)
+					left := scores.At(z, a) - variance*k*g.weight/others
 					mean.Row(z)[a] = min(max(g.mean[a]+g.sd[a]*left, 0), 1)
-					sd.Row(z)[a] = g.sd[a] * math.Sqrt(variance)
+					sd.Row(z)[a] = math.Hypot(g.sd[a]*math.Sqrt(variance), ownDeviation)
 				}
 			}
 		}

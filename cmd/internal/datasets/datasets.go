@@ -270,8 +270,11 @@ func (o Order) Tables() (tables []*table.Table) {
 		tables = append(tables, t)
 	}
 	if !o.Measured && len(tables) > 0 {
-		tables[len(tables)-1].Note("The order is that of the file: it is measured from ten " +
-			"described classes on.")
+		reason := "it is measured from ten described classes on."
+		if !o.Whole {
+			reason = "there are too many classes and attributes to measure it."
+		}
+		tables[len(tables)-1].Note("The order is that of the file: %s", reason)
 	}
 	return tables
 }
