@@ -51,7 +51,7 @@ var smoothing = setting.Range{Least: -1, Most: 0.3, Text: "a number from 0 to 0.
 
 // Settings lists the settings, with the defaults of the variant that s has. A search draws
 // those with search values in this order. docs/settings.md says how the defaults were chosen.
-// Most search values are those of the authors' program (experiments/runs/published).
+// Most search values are those of the authors' program (experiments/runs/config).
 func (s *Settings) Settings() setting.List {
 	learned := func(v model.VariantInfo) bool { return v.Learned }
 	decay := []any{0, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3}

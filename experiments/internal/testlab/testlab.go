@@ -8,7 +8,6 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/runs/config"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
-	"github.com/lago-train/lago-train/experiments/runs/published"
 	"github.com/lago-train/lago-train/experiments/runs/results"
 	"github.com/lago-train/lago-train/experiments/runs/study"
 	"github.com/lago-train/lago-train/internal/table"
@@ -56,9 +55,9 @@ func Ask[R results.Result](t testing.TB, l *lab.Lab, s study.Study, r *config.Re
 // Cover makes published numbers those of a data set, by its name, until the end of the test.
 func Cover(t testing.TB, d *dataset.Dataset) {
 	name := strings.ToLower(d.Name)
-	before := published.Digests[name]
-	published.Digests[name] = published.Digest(d)
-	t.Cleanup(func() { published.Digests[name] = before })
+	before := config.PublishedDigests[name]
+	config.PublishedDigests[name] = config.PublishedDigest(d)
+	t.Cleanup(func() { config.PublishedDigests[name] = before })
 }
 
 // Text is the text of tables, in which nothing is wrapped.

@@ -1,12 +1,11 @@
 // Package config has the settings of a run: those of data and protocol, and the method with its
 // own. They come from presets (the published settings, or general defaults), config files and
-// flags, later ones over earlier ones.
+// flags, later ones over earlier ones. Published has the numbers of the paper.
 package config
 
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -17,9 +16,7 @@ import (
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
-	"github.com/lago-train/lago-train/experiments/runs/published"
 	"github.com/lago-train/lago-train/internal/format"
-	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/preprocess"
@@ -319,93 +316,4 @@ func (c Config) Write(w io.Writer, fingerprint string) error {
 	}
 	own := `{"` + fingerprintKey + `":` + strconv.Quote(fingerprint) + ","
 	return format.WriteJSON(w, json.RawMessage(own+string(data[1:])))
-}
-
-// Preset is the settings that a run of a method on a data set starts from.
-type Preset struct {
-	Config
-	// Expect is the published test accuracy for each seed, a fraction; empty where the
-	// settings were not published for this data set.
-	Expect []float64
-	Source string
-	// ChosenOn is the fingerprint of the data on which a search chose the settings, "" if none did.
-	ChosenOn string
-	// Origins says where values come from that are no defaults, by key: FromPreset, or the flag or
-	// file that gave the value.
-	Origins map[string]string
-}
-
-// FromPreset is the origin of published settings, and FromDefaults the source of others.
-const (
-	FromPreset   = "preset"
-	FromDefaults = "defaults"
-)
-
-// presetOf names the data sets that take the settings of another one.
-var presetOf = map[string]string{"cub127": "cub"}
-
-// GeneralFor returns the general defaults of a method for a data set, whether or not its
-// settings were published.
-func GeneralFor(dataset string, m methods.Named) Preset {
-	p := Preset{Config: Defaults(m), Source: FromDefaults, Origins: map[string]string{}}
-	p.Dataset = catalog.Canonical(dataset)
-	return p
-}
-
-// PresetFor returns the settings that a run of a method on a data set starts from: those
-// that the authors of the paper published, otherwise the general defaults.
-func PresetFor(dataset string, m methods.Named) Preset {
-	p := GeneralFor(dataset, m)
-	of := cmp.Or(presetOf[p.DataName()], p.DataName())
-	r, ok := published.Find(of, m.Variant())
-	if !ok {
-		return p
-	}
-	values := map[string]any{ // none of lr_v was published for variants which do not train V
-		"lr": r.LearningRate, "bias_factor": 1.0, "beta": r.Beta, "lambda": r.Lambda,
-		"lr_v": cmp.Or(r.LearningRateV, 0.1), "zeta": r.Zeta,
-		"k": r.K, "psi": r.Psi, "alpha": r.Alpha, "batch": r.Batch, "preprocess": preprocess.None,
-		"correction":   model.NoCorrection,
-		"freeze_prior": false, "smoothing": 0.0,
-	}
-	for _, s := range p.Settings() {
-		if v, has := values[s.Key]; has {
-			s.Set(v)
-			p.Origins[s.Key] = FromPreset
-		}
-	}
-	p.paperEpochs, p.Source = r.Epochs, fmt.Sprintf("the authors' settings for %s on %s", m.Variant(),
-		r.Dataset)
-	if of == p.DataName() {
-		for _, percent := range r.Accuracy {
-			p.Expect = append(p.Expect, percent/100)
-		}
-	}
-	return p
-}
-
-// CheckOn returns an *invalid.Error for the first setting that no run on the data can have, so that
-// none is started.
-func (p Preset) CheckOn(d *dataset.Dataset) error {
-	c := p.On(d)
-	var e *invalid.Error
-	// otherwise see Allows
-	if s, ok := c.Method.Method.(*lago.Settings); ok && (d.Groups != nil || !s.Variant.Semantic()) {
-		if _, _, err := s.Grouping(len(d.Attributes), d.GroupOf()); errors.As(err, &e) {
-			return p.at(e)
-		}
-	}
-	if c.HoldOut && errors.As(train.CheckHeldOut(d, "hold_out"), &e) {
-		return p.at(e)
-	}
-	return nil
-}
-
-// at adds the place where the value of its field was given to an error.
-func (p Preset) at(e *invalid.Error) error {
-	where := p.Origins[e.Field]
-	if where == FromPreset {
-		where = ""
-	}
-	return at(where, e.Field, e)
 }

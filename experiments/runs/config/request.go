@@ -7,15 +7,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/dataset/catalog"
-	"github.com/lago-train/lago-train/experiments/runs/published"
-	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
@@ -205,7 +200,7 @@ func (r *Request) Resolve(ctx context.Context) (err error) {
 
 // On resolves Presets again if d has the data of the paper's settings. It reads no file.
 func (r *Request) On(ctx context.Context, d *dataset.Dataset) error {
-	if r.covered = published.Covers(d); !r.covered {
+	if r.covered = IsPublished(d); !r.covered {
 		return nil
 	}
 	return r.resolve(ctx)
@@ -354,103 +349,4 @@ func (r *Request) searched(ctx context.Context, p Preset, v model.Variant) ([]se
 	return slices.DeleteFunc(slices.Clone(list), func(a setting.Assignment) bool {
 		return slices.Contains([]string{"stage", "epochs", "seed", "seeds", "hold_out"}, a.Key)
 	}), nil
-}
-
-// at adds the place where the value of a setting was given, a file or a flag, to an error.
-func at(where, key string, err error) error {
-	e := (*invalid.Error)(nil)
-	if errors.As(err, &e) {
-		if e.Where, e.Field, e.Usage = where, key, strings.HasPrefix(where, "-"); e.Usage {
-			e.Field = ""
-		}
-	}
-	return err
-}
-
-// fingerprintKey is a key of config files that a search wrote: the fingerprint of the data
-// set and split on which the settings were chosen. It is no setting.
-const fingerprintKey = "fingerprint"
-
-// maxConfigBytes is far more than a config file needs.
-const maxConfigBytes = 1 << 20
-
-// ReadFile reads a config file: one JSON object of settings, which Resolve checks. Keys that
-// occur twice are errors.
-func ReadFile(ctx context.Context, path string) ([]setting.Assignment, error) {
-	data, err := fileio.ReadFile(ctx, path, maxConfigBytes)
-	if err != nil {
-		return nil, err
-	}
-	list, err := setting.ParseJSON(data)
-	for i := range list {
-		list[i].Where = path
-	}
-	return list, invalid.At(path, err)
-}
-
-// Resolve returns the settings of a run: those that start, PresetFor or GeneralFor, has for
-// the assigned data set and variant, with the assigned values over them in their order. A value
-// that does not apply to the run is an error; in a file, it may repeat that of the start.
-func Resolve(list []setting.Assignment, start func(dataset string, m methods.Named) Preset) (Preset, error) {
-	first := Defaults(methods.Variant(model.SemanticHard))
-	for _, a := range list {
-		if a.Key == "dataset" || a.Key == "method" {
-			if err := first.Settings().Set(a); err != nil {
-				return Preset{}, at(a.Where, a.Key, err)
-			}
-		}
-	}
-	p := start(first.Dataset, first.Method)
-	preset := p.Config.Clone()
-	for _, a := range list {
-		p.Origins[a.Key] = a.Where
-		err := error(nil)
-		switch {
-		case a.Key == "method": // it is that of the start
-		case a.Key == fingerprintKey && a.Kind != "":
-			p.ChosenOn = a.Text
-		case a.Key == "variant":
-			err = &invalid.Error{Want: "the key method", Got: "variant, its name up to results version 10"}
-		case !p.Settings().Has(a.Key) && All().Has(a.Key):
-			err = &invalid.Error{
-				Want: "a variant of LAGO, which has this setting", Got: "method " + p.Method.Label(),
-			}
-		default:
-			err = p.Settings().Set(a)
-		}
-		if err != nil {
-			return p, at(a.Where, a.Key, err)
-		}
-	}
-	for _, a := range list {
-		s, err := p.Settings().Find(a.Key)
-		if err != nil || !s.Unused {
-			continue // the error is that of the fingerprint
-		}
-		if before, _ := preset.Settings().Find(a.Key); a.Kind != "" && s.Value() == before.Value() {
-			continue
-		}
-		return p, at(a.Where, a.Key, &invalid.Error{Want: s.For, Got: p.otherwise(s)})
-	}
-	return p, p.Check()
-}
-
-// otherwise says why a setting does not apply to c.
-func (c *Config) otherwise(s setting.Setting) string {
-	for _, key := range []string{"method", "preprocess", "stage", "correction"} {
-		if other, err := c.Settings().Find(key); err == nil && strings.HasPrefix(s.For, key) {
-			return fmt.Sprintf("%s %v", key, other.Value())
-		}
-	}
-	return "another run"
-}
-
-// SearchFile returns the path of the config file that a search writes for a method on a
-// data set. Each split into train and validation classes has its own.
-func SearchFile(dir, dataset string, devSplit int, method string) string {
-	split := ""
-	if devSplit != 1 {
-		split = fmt.Sprintf("-split%d", devSplit)
-	}
-	return filepath.Join(dir, fmt.Sprintf("search-%s%s-%s.json", catalog.NameOf(dataset), split, method))
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/engine"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/plot"
-	"github.com/lago-train/lago-train/experiments/runs/published"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/train"
@@ -325,7 +324,7 @@ func NewMethod(arm engine.Arm, outcomes []*engine.Outcome) Method {
 	}
 	r.Val, r.Test, r.Models = *Measure(val), *Measure(test), lab.ModelFiles(test)
 	if len(outcomes) == 1 { // a rotation has other classes
-		r.Published = published.TestAccuracy(outcomes[0].Part.Data, r.Title)
+		r.Published = config.PublishedAccuracy(outcomes[0].Part.Data, r.Title)
 	}
 	r.RunDirs = lab.Dirs(slices.Concat(val, test))
 	for _, run := range test {

@@ -12,7 +12,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/config"
 	"github.com/lago-train/lago-train/experiments/runs/engine"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
-	"github.com/lago-train/lago-train/experiments/runs/published"
 	"github.com/lago-train/lago-train/experiments/runs/results"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
@@ -142,7 +141,7 @@ func (c *Config) Summarise(_ context.Context, l *lab.Lab, done *engine.Result) (
 		row := results.Row{
 			Labels: []string{string(d.prior), string(d.complement), d.supervision}, Reference: d == lago,
 		}
-		if len(l.Parts) == 1 && published.Covers(l.Data) {
+		if len(l.Parts) == 1 && config.IsPublished(l.Data) {
 			row.Published = d.published(c.Base.DataName())
 		}
 		a.Add(row, results.Validation(done, i))
@@ -159,7 +158,7 @@ func (c *Config) Summarise(_ context.Context, l *lab.Lab, done *engine.Result) (
 
 // published returns the accuracy of a design in the paper, a fraction.
 func (d design) published(dataset string) *float64 {
-	for _, row := range published.Tables.Ablation {
+	for _, row := range config.Published.Ablation {
 		if (design{row.Prior, row.Complement, row.Supervision}) != d {
 			continue
 		}

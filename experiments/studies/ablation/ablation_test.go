@@ -13,7 +13,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/engine"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/plot"
-	"github.com/lago-train/lago-train/experiments/runs/published"
 	"github.com/lago-train/lago-train/experiments/runs/results"
 	"github.com/lago-train/lago-train/experiments/runs/study"
 	"github.com/lago-train/lago-train/internal/testkit"
@@ -22,7 +21,7 @@ import (
 )
 
 func TestPublishedDesigns(t *testing.T) {
-	for _, row := range published.Tables.Ablation {
+	for _, row := range config.Published.Ablation {
 		d := design{row.Prior, row.Complement, row.Supervision}
 		if got := d.published("awa2"); !slices.Contains(designs(), d) || *got != row.AWA2/100 {
 			t.Errorf("%v: %g, expected %g %%", d, *got, row.AWA2)

@@ -11,7 +11,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/config"
 	"github.com/lago-train/lago-train/experiments/runs/engine"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
-	"github.com/lago-train/lago-train/experiments/runs/published"
 	"github.com/lago-train/lago-train/experiments/runs/results"
 	"github.com/lago-train/lago-train/experiments/runs/study"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -161,7 +160,7 @@ func (c *Config) plan() (engine.Plan, error) {
 			}
 		}
 		if name == engine.LAGOMethod {
-			arm.Title = published.ResultRow
+			arm.Title = config.PublishedResult
 		}
 		if arm.Starts == nil {
 			var err error

@@ -21,7 +21,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/engine"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/plot"
-	"github.com/lago-train/lago-train/experiments/runs/published"
 	"github.com/lago-train/lago-train/experiments/runs/results"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/setting"
@@ -164,8 +163,8 @@ func Run(d *dataset.Dataset, m *train.Saved, c Config) (*Result, error) {
 		Dataset: d.Name, Variant: m.Method.Variant(), Attributes: gamma.Rows, Config: c,
 		Groups: groupsOf(gamma, m.Attributes, c.Threshold), Top: 5,
 	}
-	p := published.Tables.Groups
-	if key := strings.ToUpper(d.Name); p.K[key] > 0 && published.Covers(d) {
+	p := config.Published.Groups
+	if key := strings.ToUpper(d.Name); p.K[key] > 0 && config.IsPublished(d) {
 		r.Published = &Published{
 			p.NonZero[key] / 100, p.GroupedAnticorrelated[key] / 100, p.AllAnticorrelated[key] / 100,
 			p.K[key],

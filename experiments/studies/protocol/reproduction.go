@@ -10,7 +10,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/engine"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/plot"
-	"github.com/lago-train/lago-train/experiments/runs/published"
 	"github.com/lago-train/lago-train/experiments/runs/results"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/setting"
@@ -65,7 +64,7 @@ type Reproduction struct {
 func (q *Variants) Plan(r *config.Request, l *lab.Lab) (engine.Plan, error) {
 	q.Configs = r.Configs()
 	like := engine.ForBaselines(q.Configs, config.Config{})
-	compared := published.TestAccuracy(l.Data, published.ResultRow) != "" && len(l.Parts) == 1
+	compared := config.PublishedAccuracy(l.Data, config.PublishedResult) != "" && len(l.Parts) == 1
 	q.Apart = compared && l.Data.TestSeen != nil && !like.HoldOut
 	like.HoldOut = like.HoldOut || q.Apart
 	return engine.FullPlan(q.Configs, []string{eszsl}, like, r.Keys())
@@ -82,7 +81,7 @@ func (q *Variants) Summarise(_ context.Context, l *lab.Lab, done *engine.Result)
 	})
 	if r.Result = chosen(r.Methods); r.Result != nil && len(l.Parts) == 1 {
 		// of the variant that the paper chose
-		r.Result.Published = published.TestAccuracy(l.Data, published.ResultRow)
+		r.Result.Published = config.PublishedAccuracy(l.Data, config.PublishedResult)
 	}
 	return r, nil
 }

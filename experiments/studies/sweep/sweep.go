@@ -14,7 +14,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/config"
 	"github.com/lago-train/lago-train/experiments/runs/engine"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
-	"github.com/lago-train/lago-train/experiments/runs/published"
 	"github.com/lago-train/lago-train/experiments/runs/results"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -112,7 +111,7 @@ func (c *GroupNumbers) Summarise(_ context.Context, l *lab.Lab, done *engine.Res
 // sweptKs returns the numbers of groups to try, ascending.
 func sweptKs(ks []int, attributes int) ([]int, error) {
 	if len(ks) == 0 {
-		return slices.DeleteFunc(slices.Clone(published.Tables.SearchSpace.K), func(k int) bool {
+		return slices.DeleteFunc(slices.Clone(config.Published.SearchSpace.K), func(k int) bool {
 			return k > attributes
 		}), nil
 	}

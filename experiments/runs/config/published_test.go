@@ -1,4 +1,4 @@
-package published_test
+package config
 
 import (
 	"path/filepath"
@@ -8,7 +8,6 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/matlab"
-	"github.com/lago-train/lago-train/experiments/runs/published"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 )
@@ -16,7 +15,7 @@ import (
 func TestEveryVariantHasARunAndACellOnEveryDataset(t *testing.T) {
 	for _, dataset := range []string{"cub", "AWA2", "sun"} {
 		for _, v := range model.Variants {
-			if r, ok := published.Find(dataset, v); !ok || len(r.Accuracy) != 5 || published.Cell(dataset, v.Info().Title) == "" {
+			if r, ok := publishedRun(dataset, v); !ok || len(r.Accuracy) != 5 || publishedCell(dataset, v.Info().Title) == "" {
 				t.Errorf("%s on %s: found %+v", v, dataset, r)
 			}
 		}
@@ -30,10 +29,10 @@ func TestCellsAreAsPrinted(t *testing.T) {
 		{"SUN", "LAGO-Semantic-Hard", "47.1"},     // table A.1
 		{"CUB", "LAGO-Semantic-Soft", "57.8"},     // table A.1
 	} {
-		testkit.Equal(t, c.method+" on "+c.dataset, published.Cell(c.dataset, c.method), c.want)
+		testkit.Equal(t, c.method+" on "+c.dataset, publishedCell(c.dataset, c.method), c.want)
 	}
-	testkit.Equal(t, "cub127, which the paper does not have", published.Cell("cub127", "ESZSL"), "")
-	rows := published.Tables.Ablation
+	testkit.Equal(t, "cub127, which the paper does not have", publishedCell("cub127", "ESZSL"), "")
+	rows := Published.Ablation
 	got, ok := rows[0].On("CUB")
 	if _, sun := rows[0].On("sun"); len(rows) != 8 || !ok || got != 52.85 || sun {
 		t.Errorf("%d rows, %g on CUB; expected the 8 of table A.2, which has no SUN, and 52.85", len(rows), got)
@@ -69,8 +68,8 @@ func released(t *testing.T, dir string, samples int) *dataset.Dataset {
 func TestCovers(t *testing.T) {
 	for dir, samples := range map[string]int{"xlsa17/CUB": 11788, "xlsa17/AWA2": 37322, "xlsa17/SUN": 14340, "CUB127": 7456} {
 		d := released(t, dir, samples)
-		if !published.Covers(d) {
-			t.Errorf("%s has the digest %s, expected %s", dir, published.Digest(d), published.Digests[d.Name])
+		if !IsPublished(d) {
+			t.Errorf("%s has the digest %s, expected %s", dir, PublishedDigest(d), PublishedDigests[d.Name])
 		}
 		for what, change := range map[string]func(d *dataset.Dataset){
 			"other features": func(d *dataset.Dataset) { d.Features.Cols = 512 },
@@ -81,7 +80,7 @@ func TestCovers(t *testing.T) {
 			"another name": func(d *dataset.Dataset) { d.Name = "birds" },
 		} {
 			other := *d
-			if change(&other); published.Covers(&other) {
+			if change(&other); IsPublished(&other) {
 				t.Errorf("%s, %s: still covered", dir, what)
 			}
 		}
