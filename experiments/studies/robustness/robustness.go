@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/impute"
 	"github.com/lago-train/lago-train/experiments/runs/config"
 	"github.com/lago-train/lago-train/experiments/runs/engine"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
@@ -115,7 +116,8 @@ var NoiseKinds = []results.Kind{
 	{
 		Name: NoiseKind, Title: "Noisy descriptions", Command: "noise",
 		Text: "Test accuracy when entries of the class descriptions are replaced by 0 or 1 at random. " +
-			"Relative accuracy is that divided by the accuracy of the same model without noise.",
+			"Relative accuracy is that divided by the accuracy of the same model without noise. " +
+			"With the most doubtful entries emptied, as many as were replaced, missing entries are imputed.",
 		New: results.New[results.Accuracies],
 	},
 }
@@ -159,20 +161,76 @@ func (c *Config) Plan(r *config.Request, _ *lab.Lab) (engine.Plan, error) {
 func (c *Config) Summarise(_ context.Context, l *lab.Lab, done *engine.Result) (results.Result, error) {
 	a := c.newResult(l)
 	a.Missing = done.Missing
+	tables := c.tables(l.Data)
 	for _, m := range results.Methods(done) {
 		a.Notes = append(a.Notes, fmt.Sprintf("correction of %s: %s", m.Name, m.Correction()))
-		rows, err := c.rows(m, l.Data)
-		if err != nil {
-			return nil, err
+		for _, t := range tables {
+			rows, err := c.rows(m, l.Data, t)
+			if err != nil {
+				return nil, err
+			}
+			a.Rows = append(a.Rows, rows...)
+			a.Classes = len(rows[0].ByClass)
 		}
-		a.Rows = append(a.Rows, rows...)
-		a.Classes = len(rows[0].ByClass)
 	}
 	return a, nil
 }
 
+// distorted are descriptions of the test classes for each degree and draw.
+type distorted struct {
+	suffix string // of the name of a method
+	tables [][]dataset.Matrix[float64]
+}
+
+// doubtfulEmptied follows the name of a method whose most doubtful entries were emptied.
+const doubtfulEmptied = ", most doubtful entries emptied"
+
+// tables returns the distorted descriptions and, with noise, those whose most doubtful entries are emptied,
+// as many as were replaced.
+func (c *Config) tables(d *dataset.Dataset) []distorted {
+	u, known := d.Describe(d.Split.Test), d.Describe(d.Split.Seen())
+	degrees, _ := c.sorted()
+	_, _, draws := c.degrees()
+	as, emptied := distorted{}, distorted{suffix: doubtfulEmptied}
+	for _, degree := range degrees {
+		var worse, fewer []dataset.Matrix[float64]
+		for draw := range draws {
+			noisy := c.apply(u, degree, uint64(draw))
+			worse = append(worse, noisy)
+			if c.Given == "" {
+				n := int(math.Round(degree * float64(dataset.Described(noisy.Data))))
+				fewer = append(fewer, emptyDoubtful(noisy, known, n))
+			}
+		}
+		as.tables, emptied.tables = append(as.tables, worse), append(emptied.tables, fewer)
+	}
+	if c.Given != "" {
+		return []distorted{as}
+	}
+	return []distorted{as, emptied}
+}
+
+// emptyDoubtful returns the descriptions u without their n most doubtful entries, by these and by those of
+// known classes.
+func emptyDoubtful(u, known dataset.Matrix[float64], n int) dataset.Matrix[float64] {
+	all := dataset.Matrix[float64]{
+		Rows: u.Rows + known.Rows, Cols: u.Cols, Data: slices.Concat(u.Data, known.Data),
+	}
+	left := dataset.Convert[float64](u)
+	if n == 0 {
+		return left
+	}
+	for _, doubt := range impute.Doubts(all) {
+		if doubt.Class < u.Rows && n > 0 {
+			left.Row(doubt.Class)[doubt.Attribute] = math.NaN()
+			n--
+		}
+	}
+	return left
+}
+
 // rows evaluates the models of a method, one per seed, on the test classes, with each degree of distortion.
-func (c *Config) rows(method results.Method, d *dataset.Dataset) ([]results.Row, error) {
+func (c *Config) rows(method results.Method, d *dataset.Dataset, of distorted) ([]results.Row, error) {
 	samples, u := train.Select(d, d.Features, d.Split.Test), d.Describe(d.Split.Test)
 	degrees, undistorted := c.sorted()
 	_, _, draws := c.degrees()
@@ -202,9 +260,9 @@ func (c *Config) rows(method results.Method, d *dataset.Dataset) ([]results.Row,
 			return nil, fmt.Errorf("%s: the test accuracy with the given descriptions is 0, so that no "+
 				"accuracy relative to it exists", method.Name)
 		}
-		for i, degree := range degrees {
+		for i := range degrees {
 			for draw := range draws {
-				worse, recall, err := score(c.apply(u, degree, uint64(draw)))
+				worse, recall, err := score(of.tables[i][draw])
 				if err != nil {
 					return nil, err
 				}
@@ -220,7 +278,7 @@ func (c *Config) rows(method results.Method, d *dataset.Dataset) ([]results.Row,
 	for i, degree := range degrees {
 		draw, relative := lab.Summarise(byDraw.Row(i)), lab.Summarise(relative.Row(i))
 		row := results.Row{
-			Labels: []string{method.Name, format.Percent(degree)}, Number: 100 * degree, Draws: draws,
+			Labels: []string{method.Name + of.suffix, format.Percent(degree)}, Number: 100 * degree, Draws: draws,
 			ByDraw: &draw, Relative: &relative,
 			Accuracy: lab.Summarise(bySeed.Row(i)), Interval: metrics.ClassInterval(byClass.Row(i)),
 			ByClass: byClass.Row(i),

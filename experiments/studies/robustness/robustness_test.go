@@ -151,11 +151,11 @@ func accuracy(t *testing.T, l *lab.Lab, files []string, worse dataset.Matrix[flo
 func TestNoise(t *testing.T) {
 	l := testlab.New(t)
 	a := ask(t, l, NoiseKind, Distortion{Ratios: []float64{1, 0.2}, NoiseSeeds: 3}, model.SemanticHard, model.Singletons)
-	if len(a.Rows) != 9 || len(a.Missing) != 0 || a.Classes != 4 {
+	if len(a.Rows) != 18 || len(a.Missing) != 0 || a.Classes != 4 {
 		t.Fatalf("%d rows of %d classes, missing %+v", len(a.Rows), a.Classes, a.Missing)
 	}
 	for i, name := range []string{"semantic-hard", "singletons", "eszsl"} {
-		none, some, all := a.Rows[3*i], a.Rows[3*i+1], a.Rows[3*i+2]
+		none, some, all := a.Rows[6*i], a.Rows[6*i+1], a.Rows[6*i+2]
 		if files := models(t, l, name); len(none.Accuracy.Values) != len(files) || len(some.Accuracy.Values) != len(files) || !slices.Equal(some.Labels, []string{name, "20.0 %"}) {
 			t.Fatalf("%s: %+v and %+v", name, none, some)
 		}
@@ -168,12 +168,32 @@ func TestNoise(t *testing.T) {
 		testkit.Near(t, name+" with the third noise", some.ByDraw.Values[2], mean, 1e-12)
 		testkit.Near(t, name+" relative", some.Relative.Values[2], relative, 1e-12)
 		testkit.Near(t, name+" over seeds and draws", some.Accuracy.Mean, some.ByDraw.Mean, 1e-12)
+		emptied := a.Rows[6*i+4]
+		testkit.Equal(t, "labels", emptied.Labels, []string{name + doubtfulEmptied, "20.0 %"})
+		u := saltAndPepper(l.Data.Describe(l.Data.Split.Test), 0.2, 2)
+		left := emptyDoubtful(u, l.Data.Describe(l.Data.Split.Seen()), int(math.Round(0.2*float64(len(u.Data)))))
+		mean, _ = accuracy(t, l, models(t, l, name), left)
+		testkit.Near(t, name+" with doubtful entries emptied", emptied.ByDraw.Values[2], mean, 1e-12)
 	}
 	p := testkit.Must(a.Figures(""))(t)[0].Picture.(*plot.Lines)
-	if q := p.Series[0].Points[0]; len(p.Series) != 3 || q.X != 0 || !(q.Low < q.Y && q.Y < q.High) {
-		t.Errorf("%d lines, expected one for each method; %+v without noise, expected it within its interval over classes", len(p.Series), q)
+	if q := p.Series[0].Points[0]; len(p.Series) != 6 || q.X != 0 || !(q.Low < q.Y && q.Y < q.High) {
+		t.Errorf("%d lines, expected two for each method; %+v without noise, expected it within its interval over classes", len(p.Series), q)
 	}
 	testkit.WantText(t, testlab.Text(a.Tables()), "methods on simulated-small: test accuracy with noisy descriptions, 4 test classes, 2 seeds", "minus that without noise")
+}
+
+// A wrong entry of a new class that the known classes contradict is emptied, and no other.
+func TestEmptyDoubtful(t *testing.T) {
+	known := dataset.NewMatrix[float64](40, 4)
+	for z := range known.Rows {
+		for m := range known.Cols {
+			known.Row(z)[m] = float64(z % 2)
+		}
+	}
+	u := dataset.Matrix[float64]{Rows: 2, Cols: 4, Data: []float64{1, 1, 0, 1, 0, 0, 0, 0}}
+	left := emptyDoubtful(u, known, 1)
+	testkit.Equal(t, "entries", left.Data, []float64{1, 1, math.NaN(), 1, 0, 0, 0, 0}, cmpopts.EquateNaNs())
+	testkit.Equal(t, "the given ones", u.Data[2], 0)
 }
 
 // Methods are measured by the same masks.
