@@ -179,6 +179,35 @@ func TestNames(t *testing.T) {
 	}
 }
 
+// Results that were changed and sealed again are refused in one line.
+func TestChangedResults(t *testing.T) {
+	for _, change := range [][4]string{
+		{"noise", `"relative": ` + summary + `, `, "", "row 1: expected both by_draw and relative, or neither"},
+		{"noise", `"stage": "test"`, `"stage": null`, `stage: expected validation or test, found ""`},
+		{"noise", row, "{}", "row 1: labels: expected one for each of 2 columns, found 0"},
+		{"noise", `["eszsl", "25.0 %"]`, `["eszsl"]`, "row 1: labels: expected one for each of 2 columns, found 1"},
+		{"noise", `"mean": 0.5`, `"mean": 1e308`, "row 1: accuracy: expected a number from 0 to 1, found 1e+308"},
+		{"compare", `"classes": 4`, `"classes": 0`, "val: expected classes, in one part or more, found 0 classes in 1 parts"},
+		{"compare", `"method": "eszsl"`, `"method": "dap"`, `differences: expected names of the methods, found "dap"`},
+		{"compare", `"low": -0.09`, `"low": -1e308`, "differences: interval: low: expected a number from -1 to 1"},
+		{"reproduction", `"kind"`, `"result": {}, "kind"`, "val: expected classes"},
+	} {
+		root, before := t.TempDir(), stored[change[0]]
+		after := strings.ReplaceAll(before, change[1], change[2])
+		if after == before {
+			t.Fatalf("%s has no %s", change[0], change[1])
+		}
+		path := store(t, root, change[0], "fish", "", after)
+		p := read(t, root)
+		if len(p.Missing) != 1 || len(p.Datasets) > 0 {
+			t.Errorf("%s: expected to be refused", change[2])
+			continue
+		}
+		testkit.Equal(t, "file", p.Missing[0].Name, path)
+		testkit.WantText(t, p.Missing[0].Why, change[3], "Repeat the command that stored it.")
+	}
+}
+
 // Results that are damaged or incomplete, and runs without a model, are listed with the reason,
 // beside what can be shown.
 func TestDamagedResults(t *testing.T) {
@@ -188,6 +217,7 @@ func TestDamagedResults(t *testing.T) {
 		"expected a result that this version of lago-train stored":                 testkit.Write(t, root, "noise-a-00000000.json", `{"kind"`),
 		`kind: expected the name of a study, found "colours"`:                      store(t, root, "colours", "fish", "", "{}"),
 		"result: expected a result of partial, found other JSON":                   store(t, root, "partial", "fish", "", `[1]`),
+		"result: expected a result of ablation, found other JSON":                  store(t, root, "ablation", "fish", "", `null`),
 		"trial.json: expected what a run writes, found damaged JSON. Delete the f": filepath.Dir(testkit.Write(t, root, filepath.Join("cut", train.TrialFile), `{`)),
 	}
 	p, why := read(t, root), map[string]string{}
@@ -198,8 +228,8 @@ func TestDamagedResults(t *testing.T) {
 		testkit.WantText(t, why[path], want)
 	}
 	_, text := render(t, p)
-	testkit.WantText(t, text, "1 result in ", "4 cannot be shown ", "Noisy descriptions")
-	testkit.WantText(t, testlab.Text(p.Summary().Tables()), "shows 1 stored result (noise)\n4 cannot be shown:\n", "cut: trial.json: ")
+	testkit.WantText(t, text, "1 result in ", "5 cannot be shown ", "Noisy descriptions")
+	testkit.WantText(t, testlab.Text(p.Summary().Tables()), "shows 1 stored result (noise)\n5 cannot be shown:\n", "cut: trial.json: ")
 	_, err := Read(t.Context(), filepath.Join(root, "none"), studies.Kinds())
 	testkit.WantError(t, err, filepath.Join(root, "none"))
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/plot"
 	"github.com/lago-train/lago-train/experiments/runs/results"
 	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/train/metrics"
@@ -80,6 +81,34 @@ func (r *Result) byPart(x, y int) []float64 {
 	}
 	floats.Div(list, classes)
 	return list
+}
+
+// Check implements lab.Checked.
+func (r *Result) Check() error {
+	for _, n := range []int{len(r.Adapted), len(r.Generalised)} {
+		if n > 0 && n != len(r.Methods) {
+			return &invalid.Error{
+				Field: "adapted and generalised", Want: "one for each method",
+				Got: fmt.Sprintf("%d for %d methods", n, len(r.Methods)),
+			}
+		}
+	}
+	if len(r.Generalised) > 0 && len(r.Differences) == 0 {
+		return &invalid.Error{Field: "differences", Want: "at least one beside generalised", Got: "none"}
+	}
+	for _, d := range slices.Concat(r.Differences, r.AdaptedDifferences, r.PartitionDifferences) {
+		for _, name := range []string{d.Reference, d.Method} {
+			if r.find(name) < 0 {
+				return &invalid.Error{
+					Field: "differences", Want: "names of the methods", Got: invalid.Quote(name),
+				}
+			}
+		}
+		if err := results.CheckDifference("differences", d.Difference); err != nil {
+			return err
+		}
+	}
+	return r.Comparison.Check()
 }
 
 // label names a method in tables and figures.
