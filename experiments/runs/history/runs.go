@@ -342,9 +342,13 @@ type removed struct {
 func Hold(dirs ...string) (all Removal, err error) {
 	for _, name := range dirs {
 		r := removed{name: name}
-		if r.dir, err = filepath.Abs(name); err == nil && slices.ContainsFunc(all, func(other removed) bool {
-			return other.dir == r.dir
-		}) {
+		if r.dir, err = filepath.Abs(name); err == nil {
+			above, failed := filepath.EvalSymlinks(filepath.Dir(r.dir)) // links to runs are refused
+			if failed == nil {
+				r.dir = filepath.Join(above, filepath.Base(r.dir))
+			}
+		}
+		if slices.ContainsFunc(all, func(other removed) bool { return other.dir == r.dir }) {
 			continue
 		}
 		if err == nil {

@@ -187,7 +187,11 @@ func TestRemove(t *testing.T) {
 	}
 	testkit.NoError(t, busy.Close())
 	testkit.Write(t, dir(3), ".model.safetensors.0123456789abcdef.tmp", "of a killed process")
-	r := testkit.Must(Hold(dir(0), dir(3), dir(4), dir(0)))(t) // one of them is damaged, and one is named twice
+	link := filepath.Join(t.TempDir(), "link")
+	testkit.NoError(t, os.Symlink(filepath.Dir(dir(0)), link))
+	again := filepath.Join(link, filepath.Base(dir(0)))
+	// one of them is damaged, and one is named twice
+	r := testkit.Must(Hold(dir(0), dir(3), dir(4), dir(0), again))(t)
 	testkit.WantText(t, testlab.Text([]*table.Table{r.Table()}), "3 runs, ", "patience", "unfinished", "broken", " kB")
 	if _, err := train.Lock(dir(0)); err != train.ErrBusy {
 		t.Errorf("%v: expected that no other process can train the run", err)
