@@ -191,7 +191,7 @@ func (c *Config) tables(d *dataset.Dataset) []distorted {
 	u, known := d.Describe(d.Split.Test), d.Describe(d.Split.Seen())
 	degrees, _ := c.sorted()
 	_, _, draws := c.degrees()
-	as, emptied := distorted{}, distorted{suffix: doubtfulEmptied}
+	plain, emptied := distorted{}, distorted{suffix: doubtfulEmptied}
 	for _, degree := range degrees {
 		var worse, fewer []dataset.Matrix[float64]
 		for draw := range draws {
@@ -202,12 +202,12 @@ func (c *Config) tables(d *dataset.Dataset) []distorted {
 				fewer = append(fewer, emptyDoubtful(noisy, known, n))
 			}
 		}
-		as.tables, emptied.tables = append(as.tables, worse), append(emptied.tables, fewer)
+		plain.tables, emptied.tables = append(plain.tables, worse), append(emptied.tables, fewer)
 	}
 	if c.Given != "" {
-		return []distorted{as}
+		return []distorted{plain}
 	}
-	return []distorted{as, emptied}
+	return []distorted{plain, emptied}
 }
 
 // emptyDoubtful returns the descriptions u without their n most doubtful entries, by these and by those of
