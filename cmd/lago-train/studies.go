@@ -22,7 +22,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/config"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/results"
-	"github.com/lago-train/lago-train/experiments/runs/study"
 	"github.com/lago-train/lago-train/experiments/studies"
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/fileio"
@@ -37,14 +36,14 @@ import (
 // studyOptions are those of the command of a study.
 type studyOptions struct {
 	dataOptions
-	study   study.Study
+	study   results.Study
 	request config.Request
 	jobs    int
 	shard   lab.Shard
 	outputs outputs
 
-	model     string // of study.OfModel
-	printOnly bool   // of study.Single
+	model     string // of results.OfModel
+	printOnly bool   // of results.Single
 }
 
 // studyCommands are the commands of studies.
@@ -66,17 +65,17 @@ func (o *studyOptions) settings() setting.List {
 		setting.Whole("jobs", &o.jobs, 0, setting.Threads).In(runGroup).Noted("number of threads").Common().
 			Describe("`N` runs trained in parallel"),
 	)
-	if _, ok := o.study.(study.Single); ok {
+	if _, ok := o.study.(results.Single); ok {
 		list = append(list, setting.Switch("print_config", &o.printOnly, false).In(outputGroup).Common().
 			Describe("print the settings as JSON for --config, and train nothing"))
 	} else {
 		list = append(list, shardSetting(&o.shard, "runs"))
 	}
-	if _, ok := o.study.(study.OfModel); ok {
+	if _, ok := o.study.(results.OfModel); ok {
 		ofTraining := append(config.All().Without("dataset").Keys(), "config", "jobs", "shard", "out")
 		list = append(list, modelSetting(&o.model).Excludes(ofTraining...))
 	}
-	if _, ok := o.study.(study.Writer); ok {
+	if _, ok := o.study.(results.Writer); ok {
 		list = append(list, o.outputs.setting())
 	}
 	return list
@@ -104,7 +103,7 @@ func (o *studyOptions) run(c *call) error {
 	for _, key := range r.Unused {
 		logrus.Infof("%s: %s is not used: %s sets the stages itself", r.File, key, c.name)
 	}
-	if s, ok := o.study.(study.Checker); ok {
+	if s, ok := o.study.(results.Checker); ok {
 		if err := s.Check(r); err != nil {
 			return err
 		}
@@ -123,11 +122,11 @@ func (o *studyOptions) run(c *call) error {
 	if err != nil {
 		return err
 	}
-	found, err := study.Ask(c, o.study, r, l)
+	found, err := results.Ask(c, o.study, r, l)
 	if err != nil {
 		return err
 	}
-	if f, ok := found.(study.Followed); ok {
+	if f, ok := found.(results.Followed); ok {
 		f.Follow(strings.TrimPrefix(filepath.Join(r.Out, latest), defaultRuns+string(filepath.Separator)),
 			o.DataDir)
 	}
@@ -142,9 +141,9 @@ func (o *studyOptions) run(c *call) error {
 }
 
 // files are those that the study writes for users.
-func (o *studyOptions) files(found results.Result) (list []study.File) {
-	if w, ok := o.study.(study.Writer); ok {
-		list = slices.DeleteFunc(w.Files(found), func(f study.File) bool { return f.Path == "" })
+func (o *studyOptions) files(found results.Result) (list []results.File) {
+	if w, ok := o.study.(results.Writer); ok {
+		list = slices.DeleteFunc(w.Files(found), func(f results.File) bool { return f.Path == "" })
 	}
 	return list
 }
@@ -159,7 +158,7 @@ func (o *studyOptions) ofModel(c *call) (results.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return o.study.(study.OfModel).Of(d, m.Saved)
+	return o.study.(results.OfModel).Of(d, m.Saved)
 }
 
 // printConfig prints the settings of the only preset. If the data cannot be read, these are those of the
@@ -338,7 +337,7 @@ func (o *studyOptions) openLab(c *call, d *dataset.Dataset) (*lab.Lab, error) {
 	l.Jobs, l.Shard, l.OnRun = cmp.Or(o.jobs, threads), shard, logRun(l)
 	l.Options.OnWarning, l.OnProgress = logRunWarning, display.show
 	l.OnStep = func(what string) { logrus.Info(what) }
-	if _, ok := o.study.(study.Single); ok {
+	if _, ok := o.study.(results.Single); ok {
 		p := r.Presets[0]
 		l.Jobs = cmp.Or(o.jobs, min(p.Seeds, threads))
 		logrus.WithFields(logrus.Fields{

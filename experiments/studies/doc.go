@@ -1,5 +1,5 @@
 // Package studies is the list of studies: questions that are asked of many runs. A study is one package,
-// which implements study.Study: settings, a plan, and a summary of what was run, a result that is also the
+// which implements results.Study: settings, a plan, and a summary of what was run, a result that is also the
 // JSON output and what is stored, with tables and figures; and one entry in Studies, from which its command
 // and its sections of the report follow:
 //

@@ -2,7 +2,6 @@ package studies
 
 import (
 	"github.com/lago-train/lago-train/experiments/runs/results"
-	"github.com/lago-train/lago-train/experiments/runs/study"
 	"github.com/lago-train/lago-train/experiments/studies/ablation"
 	"github.com/lago-train/lago-train/experiments/studies/comparison"
 	"github.com/lago-train/lago-train/experiments/studies/grouping"
@@ -15,22 +14,22 @@ import (
 // Entry is a study with its command.
 type Entry struct {
 	Command string // of lago-train
-	New     func() study.Study
+	New     func() results.Study
 	Kinds   []results.Kind // of its results
 }
 
 // Studies are all of them, in the order of the help and of the report.
 var Studies = []Entry{
-	{"run", func() study.Study { return new(protocol.Method) }, protocol.MethodKinds},
-	{"reproduce", func() study.Study { return new(protocol.Variants) }, protocol.VariantsKinds},
-	{"compare", func() study.Study { return new(comparison.Config) }, comparison.Kinds},
-	{"ablate", func() study.Study { return new(ablation.Config) }, ablation.Kinds},
-	{"sweep-k", func() study.Study { return new(sweep.GroupNumbers) }, sweep.KKinds},
-	{"noise", func() study.Study { return new(robustness.Noise) }, robustness.NoiseKinds},
-	{"partial", func() study.Study { return new(robustness.Partial) }, robustness.PartialKinds},
-	{"subsets", func() study.Study { return new(sweep.Subsets) }, sweep.SubsetsKinds()},
-	{"groups", func() study.Study { return new(grouping.Analysis) }, grouping.Kinds},
-	{"search", func() study.Study { return new(search.Config) }, search.Kinds},
+	{"run", func() results.Study { return new(protocol.Method) }, protocol.MethodKinds},
+	{"reproduce", func() results.Study { return new(protocol.Variants) }, protocol.VariantsKinds},
+	{"compare", func() results.Study { return new(comparison.Config) }, comparison.Kinds},
+	{"ablate", func() results.Study { return new(ablation.Config) }, ablation.Kinds},
+	{"sweep-k", func() results.Study { return new(sweep.GroupNumbers) }, sweep.KKinds},
+	{"noise", func() results.Study { return new(robustness.Noise) }, robustness.NoiseKinds},
+	{"partial", func() results.Study { return new(robustness.Partial) }, robustness.PartialKinds},
+	{"subsets", func() results.Study { return new(sweep.Subsets) }, sweep.SubsetsKinds()},
+	{"groups", func() results.Study { return new(grouping.Analysis) }, grouping.Kinds},
+	{"search", func() results.Study { return new(search.Config) }, search.Kinds},
 }
 
 // Kinds lists the kinds of results of all studies.

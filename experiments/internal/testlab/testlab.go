@@ -9,7 +9,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/config"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/results"
-	"github.com/lago-train/lago-train/experiments/runs/study"
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
@@ -47,9 +46,9 @@ func Request(first config.Config, variants ...config.Config) *config.Request {
 }
 
 // Ask asks a study, which succeeds.
-func Ask[R results.Result](t testing.TB, l *lab.Lab, s study.Study, r *config.Request) R {
+func Ask[R results.Result](t testing.TB, l *lab.Lab, s results.Study, r *config.Request) R {
 	t.Helper()
-	return testkit.Must(study.Ask(t.Context(), s, r, l))(t).(R)
+	return testkit.Must(results.Ask(t.Context(), s, r, l))(t).(R)
 }
 
 // Cover makes published numbers those of a data set, by its name, until the end of the test.

@@ -17,7 +17,8 @@ import (
 //go:embed published.json
 var publishedJSON []byte
 
-// PublishedRun is one released run of the authors: its settings, and the per-class accuracy of each seed in percent.
+// PublishedRun is one released run of the authors: its settings, and the per-class accuracy of each seed in
+// percent.
 type PublishedRun struct {
 	Stage    string    `json:"stage"`   // dev or test
 	Dataset  string    `json:"dataset"` // CUB, AWA2 or SUN
@@ -64,9 +65,9 @@ type PublishedGroups struct {
 	K                     map[string]int     `json:"K"`
 }
 
-// Published are the numbers that the LAGO paper and its authors' released program report: test accuracy, the
-// ablation, the analysis of the groups, and the settings and per-seed scores of each released run. This program
-// computed none of them.
+// Published are the numbers that the LAGO paper and its authors' released program report: test accuracy,
+// the ablation, the analysis of the groups, and the settings and per-seed scores of each released run. This
+// program computed none of them.
 var Published struct {
 	// a name, then a cell for each column
 	TestTable   map[string][]json.RawMessage `json:"test_accuracy_table"`
@@ -93,8 +94,8 @@ func publishedRun(dataset string, v model.Variant) (PublishedRun, bool) {
 	return PublishedRun{}, false
 }
 
-// PublishedDigests are those of the data sets whose features and split the numbers are of, and of cub127, which
-// has the features of the same network, by name.
+// PublishedDigests are those of the data sets whose features and split the numbers are of, and of cub127,
+// which has the features of the same network, by name.
 var PublishedDigests = map[string]string{
 	"cub": "95180a7df60017cb", "awa2": "ec4e5bc353bb37a3", "sun": "f95fc502d6e5bc86",
 	"cub127": "b771472708f9ef63",
@@ -122,8 +123,8 @@ func PublishedAccuracy(d *dataset.Dataset, method string) string {
 	return publishedCell(d.Name, method)
 }
 
-// publishedCell returns a cell of table A.1 as printed, in percent, "" if there is none. method is a baseline's
-// title or the name of a row, such as "ESZSL".
+// publishedCell returns a cell of table A.1 as printed, in percent, "" if there is none. method is a
+// baseline's title or the name of a row, such as "ESZSL".
 func publishedCell(dataset, method string) string {
 	column := slices.IndexFunc(Published.TestTable["columns"], func(c json.RawMessage) bool {
 		return strings.EqualFold(cellText(c), dataset)

@@ -43,8 +43,8 @@ func New[T any, P interface {
 	return P(new(T))
 }
 
-// Study is what the results of all studies have in common.
-type Study struct {
+// Header is what the results of all studies have in common.
+type Header struct {
 	Kind    string        `json:"kind"`  // of the study
 	Title   string        `json:"title"` // what is compared
 	Dataset string        `json:"dataset"`
@@ -53,7 +53,7 @@ type Study struct {
 }
 
 // KindName implements Result.
-func (s Study) KindName() string { return s.Kind }
+func (h Header) KindName() string { return h.Kind }
 
 // MissingTable says below a table what is missing from it, nil if nothing is.
 func MissingTable(list []lab.Missing) *table.Table {
@@ -70,7 +70,7 @@ func MissingTable(list []lab.Missing) *table.Table {
 // Accuracies is the result of a study with one accuracy in each row: by category or, with a title
 // of the X axis, against a number.
 type Accuracies struct {
-	Study
+	Header
 	Variant string   `json:"variant"` // of all rows; empty if they differ
 	Stage   string   `json:"stage"`   // whose classes are evaluated: validation or test
 	Classes int      `json:"classes"` // that are evaluated
@@ -114,7 +114,7 @@ func (p Row) line() string { return strings.Join(p.Labels[:len(p.Labels)-1], ", 
 // validation or test.
 func NewAccuracies(l *lab.Lab, kind, title string, base config.Config, stage string) *Accuracies {
 	return &Accuracies{
-		Study: Study{
+		Header: Header{
 			Kind: kind, Title: title, Dataset: base.DataName(), Parts: len(l.Parts), Missing: []lab.Missing{},
 		},
 		Variant: base.Method.Label(), Stage: stage, Seeds: base.Seeds, Rows: []Row{},
@@ -295,7 +295,7 @@ func (a *Accuracies) lines(shown []Row) *plot.Lines {
 
 // Comparison is the result of a study of methods by the full protocol.
 type Comparison struct {
-	Study
+	Header
 	Folds   int      `json:"folds"`   // of the seen classes, over which settings were chosen
 	Ordered bool     `json:"ordered"` // the methods are shown in their order, otherwise by accuracy
 	Methods []Method `json:"methods"`
@@ -304,7 +304,7 @@ type Comparison struct {
 // NewComparison summarises a plan on the parts of a lab.
 func NewComparison(l *lab.Lab, kind, title string, done *engine.Result) Comparison {
 	return Comparison{
-		Study: Study{
+		Header: Header{
 			Kind: kind, Title: title, Dataset: l.Data.Name, Parts: len(l.Parts), Missing: done.Missing,
 		},
 		Folds: max(done.Plan.Folds, 1), Methods: Methods(done),

@@ -1,5 +1,5 @@
-// Package results summarises runs: the accuracy over seeds and classes, the rows of tables, and
-// what their figures have in common.
+// Package results has what a study implements, and its results: the accuracy over seeds and classes, the rows
+// of tables, and what their figures have in common.
 package results
 
 import (

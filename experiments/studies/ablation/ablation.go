@@ -75,7 +75,7 @@ func (c *Config) Settings(r *config.Request) setting.List {
 	})
 }
 
-// Check implements study.Checker.
+// Check implements results.Checker.
 func (c *Config) Check(r *config.Request) error {
 	if v := r.Presets[0].Method.Variant(); c.Groups && !v.Semantic() {
 		return &invalid.Error{

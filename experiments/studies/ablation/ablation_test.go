@@ -14,7 +14,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/plot"
 	"github.com/lago-train/lago-train/experiments/runs/results"
-	"github.com/lago-train/lago-train/experiments/runs/study"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
@@ -71,7 +70,7 @@ func TestAblate(t *testing.T) {
 func TestAblateRefuses(t *testing.T) {
 	l := testlab.New(t)
 	l.Data.Groups = nil
-	_, err := study.Ask(t.Context(), &Config{}, testlab.Request(testlab.Config(l, config.OnlyDev, model.SemanticHard)), l)
+	_, err := results.Ask(t.Context(), &Config{}, testlab.Request(testlab.Config(l, config.OnlyDev, model.SemanticHard)), l)
 	testkit.WantError(t, err, "variant: expected one that the data set allows")
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/engine"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/results"
-	"github.com/lago-train/lago-train/experiments/runs/study"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/table"
@@ -70,7 +69,7 @@ func (c *Config) Settings(r *config.Request) setting.List {
 	})
 }
 
-// Check implements study.Checker.
+// Check implements results.Checker.
 func (c *Config) Check(r *config.Request) (err error) {
 	if r.Folder != "" && c.Budget != 0 {
 		return &invalid.Error{
@@ -93,11 +92,11 @@ func (c *Config) Check(r *config.Request) (err error) {
 }
 
 // Files are the accuracy on each class and, beside it unless it is a pipe or device, the chosen settings.
-func (c *Config) Files(found results.Result) []study.File {
+func (c *Config) Files(found results.Result) []results.File {
 	r, _ := found.(*Result)
-	list := []study.File{{Flag: "csv", Path: c.file, Begins: "class,part,samples", Write: r.WriteCSV}}
+	list := []results.File{{Flag: "csv", Path: c.file, Begins: "class,part,samples", Write: r.WriteCSV}}
 	if name, ok := strings.CutSuffix(c.file, ".csv"); ok {
-		list = append(list, study.File{
+		list = append(list, results.File{
 			Flag: "csv", Path: name + "-settings.csv", Begins: "method,part,variant", Write: r.WriteSettings,
 		})
 	}

@@ -24,7 +24,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/engine"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/results"
-	"github.com/lago-train/lago-train/experiments/runs/study"
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
@@ -182,7 +181,7 @@ func TestCompareAdapted(t *testing.T) {
 			cancel()
 		}
 	}
-	if _, err := study.Ask(ctx, &c, request(c), l); !errors.Is(err, context.Canceled) || len(adapted) != 3 {
+	if _, err := results.Ask(ctx, &c, request(c), l); !errors.Is(err, context.Canceled) || len(adapted) != 3 {
 		t.Errorf("adapted %v, error %v, expected it to be interrupted", adapted, err)
 	}
 	r := ask(t, l, c)
@@ -215,7 +214,7 @@ func TestCompareRefuses(t *testing.T) {
 		change(&c)
 		err := c.Check(request(c))
 		if err == nil {
-			_, err = study.Ask(t.Context(), &c, request(c), l)
+			_, err = results.Ask(t.Context(), &c, request(c), l)
 		}
 		testkit.WantError(t, err, want)
 	}

@@ -81,7 +81,7 @@ func (q *Method) Settings(r *config.Request) setting.List {
 	return list
 }
 
-// Single implements study.Single.
+// Single implements results.Single.
 func (q *Method) Single() {}
 
 // Plan has the method with its stages.

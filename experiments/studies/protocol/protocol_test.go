@@ -15,7 +15,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/config"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/results"
-	"github.com/lago-train/lago-train/experiments/runs/study"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/adapt"
@@ -112,10 +111,10 @@ func TestRunNamesTheFolderOfAFailedSeed(t *testing.T) {
 	l := testlab.New(t)
 	p := preset(l, config.OnlyDev)
 	p.Config = p.With("lr", 1e38)
-	_, err := study.Ask(t.Context(), &Method{}, &config.Request{Presets: []config.Preset{p}}, l)
+	_, err := results.Ask(t.Context(), &Method{}, &config.Request{Presets: []config.Preset{p}}, l)
 	testkit.WantError(t, err, filepath.Join(l.Root, p.Trials(l.Parts[0], train.Dev, p.Epochs)[0].Name()))
 	l.Data.Groups = nil
-	_, err = study.Ask(t.Context(), &Method{}, &config.Request{Presets: []config.Preset{preset(l, config.OnlyDev)}}, l)
+	_, err = results.Ask(t.Context(), &Method{}, &config.Request{Presets: []config.Preset{preset(l, config.OnlyDev)}}, l)
 	testkit.WantError(t, err, "variant: expected one that the data set allows, found semantic-hard: the data set has no attribute groups",
 		"Without groups, the variants singletons and k-soft and all baselines work.")
 }

@@ -76,7 +76,7 @@ func (c *Config) settings(r *config.Request, standard []string, distortion setti
 	}, distortion.In(setting.Classes))
 }
 
-// Check implements study.Checker.
+// Check implements results.Checker.
 func (c *Config) Check(r *config.Request) error {
 	if len(r.Presets) == 1 {
 		for _, key := range r.Keys() {

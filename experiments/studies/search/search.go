@@ -14,7 +14,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/plot"
 	"github.com/lago-train/lago-train/experiments/runs/results"
-	"github.com/lago-train/lago-train/experiments/runs/study"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/table"
@@ -78,7 +77,7 @@ func (c *Config) Settings(r *config.Request) setting.List {
 	}...)
 }
 
-// Check implements study.Checker.
+// Check implements results.Checker.
 func (c *Config) Check(r *config.Request) (err error) {
 	p := r.Presets[0]
 	c.File = cmp.Or(c.File, config.SearchFile(r.Out, p.Dataset, p.DevSplit, p.Method.Label()))
@@ -87,8 +86,9 @@ func (c *Config) Check(r *config.Request) (err error) {
 }
 
 // Files is the config file with the chosen settings.
-func (c *Config) Files(found results.Result) []study.File {
-	return []study.File{{Flag: "to", Path: c.File, Begins: `{"fingerprint": "", "dataset": ""`, Write: func(w io.Writer) error {
+func (c *Config) Files(found results.Result) []results.File {
+	begins := `{"fingerprint": "", "dataset": ""`
+	return []results.File{{Flag: "to", Path: c.File, Begins: begins, Write: func(w io.Writer) error {
 		r := found.(*Result)
 		return r.Chosen.Config.Write(w, r.fingerprint)
 	}}}

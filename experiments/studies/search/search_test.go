@@ -11,7 +11,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/config"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/results"
-	"github.com/lago-train/lago-train/experiments/runs/study"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
@@ -28,7 +27,7 @@ func start(l *lab.Lab) config.Config {
 func search(t *testing.T, l *lab.Lab, start config.Config, given ...string) (*Config, results.Result, error) {
 	c, r := &Config{Budget: budget, Folds: 2, File: filepath.Join(t.TempDir(), "found.json")}, testlab.Request(start)
 	r.Given = given
-	found, err := study.Ask(t.Context(), c, r, l)
+	found, err := results.Ask(t.Context(), c, r, l)
 	return c, found, err
 }
 

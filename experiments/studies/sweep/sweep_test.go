@@ -16,7 +16,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/plot"
 	"github.com/lago-train/lago-train/experiments/runs/results"
-	"github.com/lago-train/lago-train/experiments/runs/study"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/model"
@@ -168,7 +167,7 @@ func TestSubsetsRefuse(t *testing.T) {
 		"sizes: expected numbers of described attributes of each class from 1 to 9, f": {l, subsetsOf(Entries, 10)},
 		"of: expected a data set with 1 or more groups, found 0":                       {lab.New(&none, t.TempDir()), subsetsOf(Groups)},
 	} {
-		_, err := study.Ask(t.Context(), &c.Subsets, hard(l), c.on)
+		_, err := results.Ask(t.Context(), &c.Subsets, hard(l), c.on)
 		testkit.WantError(t, err, want)
 	}
 }

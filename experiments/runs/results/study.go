@@ -1,6 +1,4 @@
-// Package study has what all studies are: a question asked of many runs. A study has settings, plans runs,
-// and sums up their outcomes. It runs and stores nothing itself: Ask does, for every study.
-package study
+package results
 
 import (
 	"context"
@@ -10,20 +8,21 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/config"
 	"github.com/lago-train/lago-train/experiments/runs/engine"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
-	"github.com/lago-train/lago-train/experiments/runs/results"
 	"github.com/lago-train/lago-train/experiments/runs/search"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/train"
 )
 
-// Study is a question asked of many runs. After Plan, its JSON is the configuration of the stored result.
+// Study is a question asked of many runs: it has settings, plans runs, and sums up their outcomes. It runs
+// and stores nothing itself: Ask does, for every study. After Plan, its JSON is the configuration of the
+// stored result.
 type Study interface {
 	// Settings lists the settings of the study, which are bound to its fields and those of r.
 	Settings(r *config.Request) setting.List
 	// Plan says what to run on the data of a lab, with the presets of r.
 	Plan(r *config.Request, l *lab.Lab) (engine.Plan, error)
 	// Summarise makes the result of what was run.
-	Summarise(ctx context.Context, l *lab.Lab, done *engine.Result) (results.Result, error)
+	Summarise(ctx context.Context, l *lab.Lab, done *engine.Result) (Result, error)
 }
 
 // What some studies can do beside. Check refuses settings before any data are read.
@@ -35,12 +34,12 @@ type (
 
 	// OfModel is a study that can also be asked of a trained model, without training.
 	OfModel interface {
-		Of(d *dataset.Dataset, m *train.Saved) (results.Result, error)
+		Of(d *dataset.Dataset, m *train.Saved) (Result, error)
 	}
 
 	// Writer is a study that also writes files for users. Before there is a result, found is nil.
 	Writer interface {
-		Files(found results.Result) []File
+		Files(found Result) []File
 	}
 
 	// Followed is a result that names the command to go on with. latest is the model that was trained last,
@@ -59,7 +58,7 @@ type File struct {
 }
 
 // Ask carries out a study on the parts of a lab, and stores the result.
-func Ask(ctx context.Context, s Study, r *config.Request, l *lab.Lab) (results.Result, error) {
+func Ask(ctx context.Context, s Study, r *config.Request, l *lab.Lab) (Result, error) {
 	plan, err := s.Plan(r, l)
 	if err != nil {
 		return nil, err
