@@ -9,14 +9,14 @@
 //	A[n,m]   = sigmoid(X W + b)                  logits, sigmoid      parameters.go
 //	U, p[m]  descriptions of the classes, prior  Config.Describe      describe.go
 //	Gamma    = softmax over k of (zeta V[m,:])   softGroups           groups.go
-//	p[m] per group, which depends on Gamma       perGroupPrior         groups.go
+//	p[m] per group, which depends on Gamma       perGroupPrior        groups.go
 //	Uc, pc, Ac  none of the group                noneOfClasses        noneof.go
 //	G[k,n,z] soft OR within a group (Eq. 5)      fixedGroups, softOr  groups.go, softor.go
 //	log p(z|x) soft AND across groups (Eq. 4)    softAnd              loss.go
 //	CXE, BXE (Eq. 6)                             crossEntropy,        loss.go
 //	                                             attributeEntropy
 //	|W|^2, |W U^T|^2 (Eq. 6)                     penalties            parameters.go
-//	|Gamma - Gamma_sem|^2 (Eq. 6)                groupPenalty           groups.go
+//	|Gamma - Gamma_sem|^2 (Eq. 6)                groupPenalty         groups.go
 //	loss (Eq. 6)                                 lossOp, buildW       loss.go, machines.go
 //
 // There are two training graphs because what is fixed becomes a table. U is a constant, and W and V are nodes
