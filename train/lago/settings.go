@@ -71,7 +71,7 @@ func (s *Settings) Settings() setting.List {
 		// attribute is rare, and at the rate of W it takes too many epochs.
 		s.number("bias_factor", &s.BiasFactor, setting.Positive, 3).In(setting.Training).
 			Describe("`FACTOR` learning rate of the biases b of the detectors, as a multiple of --lr").
-			Try(1, 3, 10),
+			Try(1, 3, 10, 30),
 		s.number("beta", &s.Beta, setting.NotNegative, 1e-6).
 			Describe("`VALUE` weight of |W|^2 in the loss (Eq. 6)").Try(decay...),
 		s.number("lambda", &s.Lambda, setting.NotNegative, 1e-4).

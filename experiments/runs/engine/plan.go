@@ -42,6 +42,7 @@ type Arm struct {
 	// settings that a search tries, in equal parts around each start; 0 and 1 take the starts alone
 	Tune  int
 	Fixed []string // keys of settings that it does not vary
+	Drawn bool     // the search draws all settings from their ranges, and tries no default
 }
 
 // MinBudget is the least Tune with a search: two settings to choose from.

@@ -301,15 +301,21 @@ func Validation(runs []lab.Run) lab.Summary {
 	return lab.Summarise(values)
 }
 
-// DevEpoch returns the BestEpoch of the learning curves of dev runs. Further epochs of a run
-// that converged would be like its last.
+// DevEpoch returns the BestEpoch of the learning curves of dev runs.
 func DevEpoch(runs []lab.Run) (int, error) {
+	curves, err := DevCurves(runs)
+	return BestEpoch(curves), err
+}
+
+// DevCurves reads the learning curves of dev runs. Further epochs of a run that converged would be like its
+// last.
+func DevCurves(runs []lab.Run) ([]train.Curve, error) {
 	curves := make([]train.Curve, len(runs))
 	longest := 0
 	for i, r := range runs {
 		var err error
 		if curves[i], err = train.ReadCurve(filepath.Join(r.Dir, train.CurveFile), train.Dev); err != nil {
-			return 0, err
+			return nil, err
 		}
 		longest = max(longest, len(curves[i]))
 	}
@@ -318,7 +324,7 @@ func DevEpoch(runs []lab.Run) (int, error) {
 			curves[i] = append(curves[i], slices.Repeat(curves[i][n-1:], longest-n)...)
 		}
 	}
-	return BestEpoch(curves), nil
+	return curves, nil
 }
 
 // sumTolerance is the largest difference between sums of the same accuracies in
@@ -329,19 +335,26 @@ const sumTolerance = 1e-9
 // over the epochs that every seed ran: the paper's rule for how long to train on train
 // and validation classes together. Of equal epochs it is the first, of none 0.
 func BestEpoch(curves []train.Curve) int {
-	if len(curves) == 0 {
-		return 0
-	}
 	best, top := 0, -1.0
-	shortest := slices.MinFunc(curves, func(a, b train.Curve) int { return len(a) - len(b) })
-	for e := range shortest {
-		var sum float64
-		for _, c := range curves {
-			sum += *c[e].ValAccuracy
-		}
-		if sum > top+sumTolerance {
-			best, top = e+1, sum
+	for e, accuracy := range MeanCurve(curves) {
+		if accuracy > top+sumTolerance {
+			best, top = e+1, accuracy
 		}
 	}
 	return best
+}
+
+// MeanCurve is the validation accuracy after each epoch, mean over the curves, as far as all have epochs.
+func MeanCurve(curves []train.Curve) (mean []float64) {
+	for e := 0; len(curves) > 0; e++ {
+		var sum float64
+		for _, c := range curves {
+			if e >= len(c) {
+				return mean
+			}
+			sum += *c[e].ValAccuracy
+		}
+		mean = append(mean, sum/float64(len(curves)))
+	}
+	return mean
 }

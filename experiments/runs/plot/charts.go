@@ -31,6 +31,7 @@ type Series struct {
 	Points []Point // X ascending
 	// Measured draws each point with an error bar from Low to High, otherwise the line has a band.
 	Measured bool
+	Marks    []int // points that are drawn with a mark, too
 }
 
 // Point is a mean with an interval.
@@ -108,12 +109,12 @@ func (s Series) add(c *chart) {
 	mean, marks := &plotter.Line{LineStyle: s.Look.line()}, &plotter.Scatter{GlyphStyle: s.Look.glyph()}
 	bars := &plotter.YErrorBars{LineStyle: s.Look.bar(), CapWidth: glyphSize}
 	var high, low plotter.XYs
-	for _, q := range s.Points {
+	for i, q := range s.Points {
 		xy := plotter.XY{X: q.X, Y: q.Y}
 		mean.XYs, bars.XYs = append(mean.XYs, xy), append(bars.XYs, xy)
 		bars.YErrors = append(bars.YErrors, struct{ Low, High float64 }{q.Y - q.Low, q.High - q.Y})
 		high, low = append(high, plotter.XY{X: xy.X, Y: q.High}), append(low, plotter.XY{X: xy.X, Y: q.Low})
-		if s.Measured || len(s.Points) == 1 {
+		if s.Measured || len(s.Points) == 1 || slices.Contains(s.Marks, i) {
 			marks.XYs = append(marks.XYs, xy)
 		}
 	}

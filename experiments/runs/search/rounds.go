@@ -46,6 +46,7 @@ type search struct {
 	space       space
 	folds       []lab.View // settings are chosen by the mean over their validation classes
 	closed      bool       // the whole grid is tried
+	drawn       bool       // no default is tried
 	epochs      int        // for which settings are tried, at most
 	budget      budget
 	corrections []model.Correction // of which the validation classes choose
@@ -60,11 +61,12 @@ type state struct {
 	missing []lab.Missing  // in the order in which they were asked for
 }
 
-func newSearch(base config.Config, folds []lab.View, settings int, fixed []string, of methods.Entry) *search {
+func newSearch(base config.Config, folds []lab.View, settings int, arm engine.Arm, of methods.Entry) *search {
 	base = base.On(folds[0].Data) // what is left to the data is searched around, too
+	fixed := arm.Fixed
 	s := &search{
 		base: base, space: newSpace(base, len(folds[0].Data.Attributes), fixed), folds: folds,
-		closed: of.Closed,
+		closed: of.Closed, drawn: arm.Drawn,
 		epochs: base.DevEpochs(), budget: divide(settings),
 	}
 	if of.Seeded { // others have an optimum, which ends the training
@@ -140,17 +142,24 @@ func all(ctx context.Context, l *lab.Lab, searches []*search) ([]state, error) {
 }
 
 // coarse tries the settings that the search starts from, the general defaults, the start
-// without preprocessing, and different draws from the space, or all that it has.
+// without preprocessing, and different draws from the space, or all that it has. If drawn, it tries the draws
+// alone.
 func (s *search) coarse(st state) []config.Config {
 	const spare = 20 // draws for each that is needed; settings that make no difference make some equal
-	list := []config.Config{s.base}
-	if s.closed && s.budget.coarse > 1 {
+	var list []config.Config
+	if !s.drawn {
+		list = append(list, s.base)
+	}
+	switch {
+	case s.closed && s.budget.coarse > 1:
 		list = append(list, s.space.grid(s.base)...)
-	} else if s.budget.coarse > 1 {
-		// A preset may be far from the best on other features than its own, and the settings of
-		// baselines were published for features as they are.
-		list = append(list, s.startFrom(config.Defaults(s.base.Method).On(s.folds[0].Data)),
-			s.startFrom(s.base.With("preprocess", preprocess.None)))
+	case s.drawn || s.budget.coarse > 1:
+		if !s.drawn {
+			// A preset may be far from the best on other features than its own, and the settings of
+			// baselines were published for features as they are.
+			list = append(list, s.startFrom(config.Defaults(s.base.Method).On(s.folds[0].Data)),
+				s.startFrom(s.base.With("preprocess", preprocess.None)))
+		}
 		list = append(list, s.space.draw(s.base, spare*s.budget.coarse, s.source(0))...)
 	}
 	return s.unseen(st, list, s.budget.coarse)

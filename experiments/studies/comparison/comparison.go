@@ -3,10 +3,13 @@ package comparison
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"strings"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/lago-train/lago-train/experiments/runs/config"
 	"github.com/lago-train/lago-train/experiments/runs/engine"
@@ -33,6 +36,7 @@ type Config struct {
 
 	Budget int     // different settings of each method to try; 0 and 1 take those it starts from
 	Fixed  []Fixed // settings of baselines
+	Drawn  bool    `json:",omitempty"` // no default is tried
 	Adapt  bool    `json:",omitempty"` // also adapt to the samples of the evaluated classes
 	// Partitions of the classes into the parts of the lab, from RotateSeed on, each with its own search. 0
 	// and 1 are the first.
@@ -61,6 +65,8 @@ func (c *Config) Settings(r *config.Request) setting.List {
 		setting.Whole("tune", &c.Budget, 16, setting.Between(0, config.MaxBudget)).In(setting.Searching).
 			Common().
 			Describe("`N` settings to try for each method; 0 takes its defaults"),
+		setting.Switch("drawn", &c.Drawn, false).In(setting.Searching).
+			Describe("draw all settings to try from their ranges: no default takes part"),
 		setting.Several("set", &c.Fixed, nil, "", ParseFixed).In(setting.Methods).Common().
 			Describe("`NAME=VALUE` setting of a baseline to fix, as in ale.lr=0.1"),
 		setting.Raw("csv", &c.file, "").In(setting.Output).Common().
@@ -74,6 +80,12 @@ func (c *Config) Check(r *config.Request) (err error) {
 	if r.Folder != "" && c.Budget != 0 {
 		return &invalid.Error{
 			Field: "configs", Want: "--tune 0 beside it: a search of every method starts from the defaults",
+		}
+	}
+	if c.Drawn && c.Budget < engine.MinBudget {
+		return &invalid.Error{
+			Field: "drawn", Want: fmt.Sprintf("--tune %d or more beside it", engine.MinBudget),
+			Got: fmt.Sprint("--tune ", c.Budget),
 		}
 	}
 	if c.Folds, err = r.FoldsFor(r.Presets[0]); err != nil {
@@ -176,7 +188,7 @@ func (c *Config) plan() (engine.Plan, error) {
 				}
 			}
 		}
-		arm.Fixed = append(arm.Fixed, c.Given...)
+		arm.Fixed, arm.Drawn = append(arm.Fixed, c.Given...), c.Drawn
 		p.Arms = append(p.Arms, arm)
 	}
 	return p, nil
@@ -190,6 +202,7 @@ type Result struct {
 	// LAGO minus every baseline, or minus its other rows if there is none; without LAGO the first method
 	// minus the others
 	Differences []Difference `json:"differences"`
+	ByEpoch     []ByEpoch    `json:"by_epoch,omitempty"` // of methods with epochs
 	// the methods in their order, with compare --hold-out --folds 1
 	Generalised []Generalised `json:"generalised,omitempty"`
 	// the methods in their order, with compare --adapt
@@ -200,6 +213,13 @@ type Result struct {
 	Partitions []Partition `json:"partitions,omitempty"`
 	// of the means over partitions
 	PartitionDifferences []Difference `json:"partition_differences,omitempty"`
+}
+
+// ByEpoch is the validation accuracy of a method after each epoch of the dev stage, mean over parts and
+// seeds, with the settings that each part chose and without correction, as far as all parts have epochs.
+type ByEpoch struct {
+	Method   string    `json:"method"`
+	Accuracy []float64 `json:"validation_accuracy"`
 }
 
 // Class is the test accuracy of each method on one class, in the order of Methods.
@@ -243,14 +263,17 @@ var Kinds = []results.Kind{
 
 // Summarise compares the methods.
 func (c *Config) Summarise(ctx context.Context, l *lab.Lab, done *engine.Result) (results.Result, error) {
-	kind := Kind
+	kind, title := Kind, "LAGO and its baselines"
 	if len(l.Parts) > 1 {
 		kind = RotationKind
+	}
+	if c.Drawn {
+		title += ", without defaults"
 	}
 	first, further := *done, [][]results.Method(nil) // arms, and methods by partition
 	first.Plan.Arms, first.Arms = done.Plan.Arms[:len(c.Methods)], done.Arms[:len(c.Methods)]
 	r := &Result{
-		Comparison: results.NewComparison(l, kind, "LAGO and its baselines", &first),
+		Comparison: results.NewComparison(l, kind, title, &first),
 		HoldOut:    c.Common.HoldOut, Differences: []Difference{},
 	}
 	for i := len(c.Methods); i < len(done.Arms); i += len(c.Methods) {
@@ -267,6 +290,9 @@ func (c *Config) Summarise(ctx context.Context, l *lab.Lab, done *engine.Result)
 		if err := r.generalise(ctx, l); err != nil {
 			return nil, err
 		}
+	}
+	if err := r.setEpochs(); err != nil {
+		return nil, err
 	}
 	if c.Adapt {
 		if err := r.adapt(ctx, l); err != nil {
@@ -295,6 +321,29 @@ func (r *Result) setClasses(l *lab.Lab) {
 			r.Classes = append(r.Classes, c)
 		}
 	}
+}
+
+// setEpochs sets ByEpoch from the learning curves of the dev stage.
+func (r *Result) setEpochs() error {
+	for _, m := range r.Methods {
+		by := ByEpoch{Method: m.Name}
+		for i, o := range m.Outcomes {
+			curves, err := engine.DevCurves(o.Val)
+			if err != nil {
+				return err
+			}
+			mean := engine.MeanCurve(curves)
+			if i == 0 {
+				by.Accuracy = make([]float64, len(mean))
+			}
+			by.Accuracy = by.Accuracy[:min(len(by.Accuracy), len(mean))]
+			floats.AddScaled(by.Accuracy, 1/float64(len(m.Outcomes)), mean[:len(by.Accuracy)])
+		}
+		if len(by.Accuracy) > 1 {
+			r.ByEpoch = append(r.ByEpoch, by)
+		}
+	}
+	return nil
 }
 
 // partition compares the methods over partitions of the classes into as many parts: that of the result, and

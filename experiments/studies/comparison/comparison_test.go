@@ -101,7 +101,16 @@ func TestCompare(t *testing.T) {
 	var stored Result
 	testlab.Stored(t, l, Kind, &stored)
 	testkit.Equal(t, "stored text", testlab.Text(stored.Tables()), testlab.Text(r.Tables()))
-	testkit.Equal(t, "figures, of methods, tries and differences", len(testkit.Must(stored.Figures(""))(t)), 3)
+	testkit.Equal(t, "figures, of methods, tries, epochs and differences", len(testkit.Must(stored.Figures(""))(t)), 4)
+	for i, line := range stored.byEpoch().Series {
+		m := r.Methods[r.find(stored.ByEpoch[i].Method)]
+		testkit.Equal(t, "the marks of "+line.Name, line.Marks, []int{m.Parts[0].Epochs - 1})
+		for _, accuracy := range stored.ByEpoch[i].Accuracy {
+			if accuracy > stored.ByEpoch[i].Accuracy[line.Marks[0]] {
+				t.Errorf("%s: the marked epoch is not the best of %v", line.Name, stored.ByEpoch[i].Accuracy)
+			}
+		}
+	}
 	l.OnRun = func(r lab.Run) { t.Errorf("%s is trained again", r.Dir) }
 	again := ask(t, l, c)
 	if a, b := testkit.Must(json.Marshal(r))(t), testkit.Must(json.Marshal(again))(t); !bytes.Equal(a, b) {

@@ -93,6 +93,16 @@ func (r *Result) Check() error {
 			}
 		}
 	}
+	for _, by := range r.ByEpoch {
+		if r.find(by.Method) < 0 {
+			return &invalid.Error{Field: "by_epoch", Want: "names of the methods", Got: invalid.Quote(by.Method)}
+		}
+		for _, v := range by.Accuracy {
+			if err := results.Within("by_epoch", v, 0, 1); err != nil {
+				return err
+			}
+		}
+	}
 	if len(r.Generalised) > 0 && len(r.Differences) == 0 {
 		return &invalid.Error{Field: "differences", Want: "at least one beside generalised", Got: "none"}
 	}
@@ -206,6 +216,14 @@ func (r *Result) Figures(dir string) ([]plot.Figure, error) {
 				"the whole grid is tried, in its order.",
 		})
 	}
+	if l := r.byEpoch(); len(l.Series) > 0 {
+		figures = append(figures, plot.Figure{
+			Name: r.Kind + "-epochs", Title: "Accuracy by epoch", Picture: l,
+			Caption: "Validation accuracy after each epoch, mean over parts and seeds, without correction, up " +
+				"to the last epoch of the part that ended first. Marks are the numbers of epochs that parts " +
+				"chose; later ones are not drawn.",
+		})
+	}
 	if len(r.Differences) == 0 {
 		return figures, nil
 	}
@@ -234,16 +252,41 @@ func (r *Result) tries() *plot.Lines {
 		if len(m.Tries) < engine.MinBudget {
 			continue
 		}
-		s := plot.Series{Name: m.Label(), Look: plot.Look{Method: m.Name, Condition: plot.Condition(i % 3)}}
-		if m.Variant != "" {
-			s.Look = plot.Look{Method: plot.Focus}
-		}
+		s := plot.Series{Name: m.Label(), Look: r.look(m, i)}
 		for i, accuracy := range m.Tries {
 			s.Points = append(s.Points, plot.PercentPoint(float64(i+1), accuracy, accuracy, accuracy))
 		}
 		p.Series = append(p.Series, s)
 	}
 	return p
+}
+
+// byEpoch draws the accuracy by epoch of methods that have several.
+func (r *Result) byEpoch() *plot.Lines {
+	p := &plot.Lines{X: "epoch", Y: "validation accuracy (%)", Percent: true}
+	for i, by := range r.ByEpoch {
+		m := r.Methods[r.find(by.Method)]
+		p.Chance = 100 * m.Val.Chance()
+		s := plot.Series{Name: m.Label(), Look: r.look(m, i)}
+		for e, accuracy := range by.Accuracy {
+			s.Points = append(s.Points, plot.PercentPoint(float64(e+1), accuracy, accuracy, accuracy))
+		}
+		for _, part := range m.Parts {
+			if part.Epochs <= len(s.Points) {
+				s.Marks = append(s.Marks, part.Epochs-1)
+			}
+		}
+		p.Series = append(p.Series, s)
+	}
+	return p
+}
+
+// look is that of the line of a method: LAGO in colour.
+func (r *Result) look(m results.Method, i int) plot.Look {
+	if m.Variant != "" {
+		return plot.Look{Method: plot.Focus}
+	}
+	return plot.Look{Method: m.Name, Condition: plot.Condition(i % 3)}
 }
 
 // Adapted is the accuracy of a method that is adapted to the unlabelled samples of the

@@ -160,6 +160,8 @@ type Subsets struct {
 	Of    Axis          `json:"of"`
 	Sizes []int         `json:"sizes"` // empty for 10, 20, 40, 60 and 100 % of all
 	Draws int           `json:"draws"`
+	// samples of each seen class, beside fewer of another kind; 0 for all
+	Samples int `json:"samples,omitempty"`
 }
 
 // Settings lists the settings of the study.
@@ -172,7 +174,10 @@ func (c *Subsets) Settings(r *config.Request) setting.List {
 			Noted("10, 20, 40 and 60 % of all").Describe("`N,...` sizes to try, and in addition all"),
 		setting.Whole("draws", &c.Draws, 3, setting.Between(1, 1000)).
 			Describe("`N` random subsets of each size, for each part of --rotate"),
-	}.In(setting.Classes).Common())
+	}.In(setting.Classes).Common(), setting.List{
+		setting.Whole("samples", &c.Samples, 0, setting.Between(0, math.MaxInt32)).Noted("all").
+			In(setting.Classes).Describe("`N` samples of each seen class, for all sizes"),
+	})
 }
 
 // SubsetsKind is the first word of the names of stored results.
@@ -191,14 +196,21 @@ func (c *Subsets) Plan(r *config.Request, l *lab.Lab) (engine.Plan, error) {
 	all := sizes[len(sizes)-1]
 	for _, n := range sizes {
 		arm := engine.Arm{Name: strconv.Itoa(n), Starts: []config.Config{c.Base}}
-		if n < all {
-			if c.Of == Classes {
-				arm.EpochsOf = strconv.Itoa(all)
-			}
-			arm.Starts[0].HoldOut = c.Base.HoldOut || c.Of == Samples // those left out are held out
+		if n < all && c.Of == Classes {
+			arm.EpochsOf = strconv.Itoa(all)
+		}
+		if n < all || c.Samples > 0 {
+			// those left out are held out
+			arm.Starts[0].HoldOut = c.Base.HoldOut || c.Of == Samples || c.Samples > 0
 			for i := range c.Draws * len(l.Parts) {
-				arm.Parts = append(arm.Parts,
-					l.ViewOf(c.Of.subset(l.Parts[i%len(l.Parts)].Data, n, uint64(i))))
+				part := l.Parts[i%len(l.Parts)].Data
+				if c.Samples > 0 {
+					part = Samples.subset(part, c.Samples, uint64(i))
+				}
+				if n < all {
+					part = c.Of.subset(part, n, uint64(i))
+				}
+				arm.Parts = append(arm.Parts, l.ViewOf(part))
 			}
 		}
 		plan.Arms = append(plan.Arms, arm)
@@ -221,6 +233,9 @@ func (c *Subsets) Summarise(_ context.Context, l *lab.Lab, done *engine.Result) 
 		}, &m.Test)
 	}
 	a.Compare(done.Plan.Arms[len(done.Plan.Arms)-1].Name, false)
+	if c.Samples > 0 {
+		a.Title += fmt.Sprintf(", %s of each seen class", format.Count(c.Samples, "sample"))
+	}
 	chance := results.Chance(a.Parts, a.Classes) / 100
 	a.Notes = []string{
 		fmt.Sprintf("Random subsets, each contained in the larger ones of its draw; chance %s.",
@@ -231,6 +246,11 @@ func (c *Subsets) Summarise(_ context.Context, l *lab.Lab, done *engine.Result) 
 
 // sizes returns the sizes to try, ascending, and that of all as the last.
 func (c Subsets) sizes(l *lab.Lab) ([]int, error) {
+	if c.Samples > 0 && c.Of == Samples {
+		return nil, &invalid.Error{
+			Field: "samples", Want: "--sizes with --of samples", Got: fmt.Sprint(c.Samples),
+		}
+	}
 	least, most, sizes := c.Of.least(), math.MaxInt, slices.Clone(c.Sizes)
 	for _, p := range l.Parts {
 		most = min(most, c.Of.size(p.Data))

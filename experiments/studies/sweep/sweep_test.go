@@ -155,7 +155,35 @@ func TestSubsets(t *testing.T) {
 	}
 }
 
+// Fewer classes with fewer samples of each: every size has runs on as many samples as both say.
+func TestSubsetsOfClassesAndSamples(t *testing.T) {
+	l := testlab.New(t)
+	c := subsetsOf(Classes, 6)
+	c.Samples = 2
+	r := testlab.Ask[*results.Accuracies](t, l, &c, hard(l))
+	testkit.WantText(t, testlab.Text(r.Tables()), "2 samples of each seen class")
+	p := testkit.Must(c.Plan(hard(l), l))(t)
+	for i, want := range []int{6, 12} {
+		for _, part := range p.Arms[i].Parts {
+			held := map[int]bool{}
+			for _, n := range part.Data.TestSeen {
+				held[n] = true
+			}
+			seen, samples := part.Data.Split.Seen(), 0
+			for n, z := range part.Data.Labels {
+				if slices.Contains(seen, z) && !held[n] {
+					samples++
+				}
+			}
+			testkit.Equal(t, "classes and samples", [2]int{len(seen), samples}, [2]int{want, 2 * want})
+		}
+		testkit.Equal(t, "hold out", p.Arms[i].Starts[0].HoldOut, true)
+	}
+}
+
 func TestSubsetsRefuse(t *testing.T) {
+	both := subsetsOf(Samples, 2)
+	both.Samples = 1
 	l := testlab.New(t)
 	none := *l.Data
 	none.Groups = nil
@@ -165,6 +193,7 @@ func TestSubsetsRefuse(t *testing.T) {
 	}{
 		"sizes: expected numbers of seen classes from 4 to 12, found 3, 5":             {l, subsetsOf(Classes, 3, 5)},
 		"sizes: expected numbers of described attributes of each class from 1 to 9, f": {l, subsetsOf(Entries, 10)},
+		"samples: expected --sizes with --of samples, found 1":                         {l, both},
 		"of: expected a data set with 1 or more groups, found 0":                       {lab.New(&none, t.TempDir()), subsetsOf(Groups)},
 	} {
 		_, err := results.Ask(t.Context(), &c.Subsets, hard(l), c.on)

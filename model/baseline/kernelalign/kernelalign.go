@@ -65,7 +65,7 @@ func (c *Config) Settings() setting.List {
 			Describe("`N` degree of the kernel").If(c.Kernel == Polynomial, "the polynomial kernel").
 			Try(2, 3),
 		setting.Number("beta", &c.Beta, 1, setting.BoundedWeight).
-			Describe("`WEIGHT` of the other classes in the loss").Try(0.3, 1, 3),
+			Describe("`WEIGHT` of the other classes in the loss").Try(0.03, 0.1, 0.3, 1, 3),
 		setting.Switch("ort", &c.Ort, true).
 			Describe("align in the space of the features, too").If(distance, ofDistance).Try(false, true),
 		setting.Number("orthogonality", &c.Orthogonality, 0, setting.BoundedWeight).

@@ -71,7 +71,7 @@ func New(l Loss) *Config { return baseline.New(&Config{Loss: l}) }
 // features of length 1, and of 0.1 with a margin of 4 and standardised features for SJE. The margin is not
 // searched: except for the initial W it is a scale, and half the margin equals twice the learning rate.
 func (c *Config) Settings() setting.List {
-	rates := []float64{0.01, 0.03, 0.1, 0.3, 1}
+	rates := []float64{0.01, 0.03, 0.1, 0.3, 1, 3}
 	if c.Loss == DeViSE { // whose steps are sums over many classes
 		rates = []float64{0.003, 0.01, 0.03, 0.1, 0.3, 1}
 	}
