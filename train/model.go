@@ -148,7 +148,9 @@ func Save(path string, s *Saved) error {
 
 func transformTensors(prefix string, m *preprocess.Transform) []safetensors.Tensor {
 	t := method.Tensors{
-		method.Vector("shift", m.Shift), method.Vector("scale", m.Scale), {Name: "matrix", Matrix: m.Matrix},
+		method.Vector("shift", m.Shift), method.Vector("scale", m.Scale),
+		{Name: "matrix", Matrix: m.Matrix},
+		method.Vector("diagonal", m.Diagonal),
 	}
 	return named(prefix, slices.DeleteFunc(t, func(t method.Tensor) bool { return t.Matrix.Data == nil }))
 }
@@ -309,7 +311,11 @@ func readTransform(f *safetensors.File, prefix string, chain preprocess.Chain,
 		t.Shift, t.Scale = r.Get("shift", 1, dims).Data, r.Get("scale", 1, dims).Data
 	}
 	if chain.Has(preprocess.Whiten) {
-		t.Matrix = r.Get("matrix", dims, dims)
+		rows := dims
+		if slices.ContainsFunc(tensors, func(t method.Tensor) bool { return t.Name == "diagonal" }) {
+			t.Diagonal, rows = r.Get("diagonal", 1, 1).Data, -1
+		}
+		t.Matrix = r.Get("matrix", rows, dims)
 	}
 	return t, invalid.At(strings.TrimSuffix(prefix, "."), r.Err)
 }

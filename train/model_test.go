@@ -299,7 +299,7 @@ func TestDecideAdaptation(t *testing.T) {
 	d := tiny.Small()
 	before, dir, _ := loaded(t, d, short(d, model.SemanticHard, "sqrt,l2,whiten"))
 	path := filepath.Join(dir, ModelFile)
-	fit := testkit.Must(preprocess.Fit("standardize,whiten", 10, d.Features, d.SamplesOf(d.Split.Seen())))(t)
+	fit := testkit.Must(preprocess.Fit("standardize,whiten", 10, d.Features, d.SamplesOf(d.Split.Seen())[:5]))(t)
 	want := &model.Adaptation{
 		Settings: adapt.Settings{Temperature: 2, Tau: 60}, Preprocess: fit.Chain, Transform: fit, Before: 0.5, After: 0.75,
 		Interval: &model.Interval{Low: 0.1, High: 0.3}, Samples: 40, Classes: 4,

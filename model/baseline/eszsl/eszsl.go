@@ -91,8 +91,11 @@ type (
 
 // fit writes W.
 func (c *Config) fit(w dataset.Matrix[float32], e method.Examples) error {
-	// (X'X + gamma I)^-1 X'Y, where X'Y is the sum of the features of each class.
+	// (X'X + gamma I)^-1 X'Y, where X'Y is the sum of the features of each class
 	regression, err := method.Cached(e.Cache, regressionKey{c.Gamma}, func() (*mat.Dense, error) {
+		if len(e.Rows) < e.X.Cols {
+			return c.wide(e)
+		}
 		xx, _ := method.Cached(e.Cache, productsKey{}, func() (*mat.SymDense, error) {
 			return preprocess.Gram(e.X, e.Rows), nil
 		})
@@ -123,6 +126,22 @@ func (c *Config) fit(w dataset.Matrix[float32], e method.Examples) error {
 	}
 	baseline.SetTransposed(w, transposed)
 	return nil
+}
+
+// wide returns the regression by its form for fewer samples than dimensions, X' (XX' + gamma I)^-1 Y.
+func (c *Config) wide(e method.Examples) (*mat.Dense, error) {
+	xx, _ := method.Cached(e.Cache, productsKey{}, func() (*mat.SymDense, error) {
+		return preprocess.SamplesGram(e.X, e.Rows), nil
+	})
+	y := mat.NewDense(len(e.Rows), e.U.Rows, nil)
+	for i, z := range e.Labels {
+		y.Set(i, z, 1)
+	}
+	weights, err := solve(xx, "gamma", c.Gamma, y)
+	if err != nil {
+		return nil, err
+	}
+	return preprocess.Combine(e.X, e.Rows, weights), nil
 }
 
 // solve returns (A + ridge I)^-1 B. The setting is the name of the ridge.

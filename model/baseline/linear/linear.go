@@ -25,6 +25,7 @@ import (
 	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
+	"github.com/lago-train/lago-train/model/preprocess"
 )
 
 // Objective is the function to minimise.
@@ -56,6 +57,9 @@ type Classifiers struct {
 // Each output has its own optimiser and number of steps; the evaluations of all optimisers are batched into
 // matrix products.
 func (o Objective) Minimise() (*Classifiers, error) {
+	if len(o.Rows) < o.X.Cols {
+		return o.minimiseWide()
+	}
 	e := newEvaluator(o)
 	if err := e.precondition(); err != nil {
 		return nil, err
@@ -80,6 +84,57 @@ func (o Objective) Minimise() (*Classifiers, error) {
 		}
 	}
 	c.Loss -= o.Penalty / 2 * floats.Dot(c.W.Data, c.W.Data)
+	return c, nil
+}
+
+// minimiseWide is Minimise for fewer samples than dimensions. All classifiers at the minimum are combinations
+// of the samples. Where XX' = LL', the rows of L are the samples in the coordinates of an orthonormal basis
+// of these, X' L'^-1, and have as many dimensions as there are samples.
+func (o Objective) minimiseWide() (*Classifiers, error) {
+	n := len(o.Rows)
+	a := preprocess.SamplesGram(o.X, o.Rows)
+	scale := slices.Repeat([]float64{1}, n)
+	for i := range scale {
+		if v := a.At(i, i); o.Unit && v > 0 {
+			scale[i] = 1 / math.Sqrt(v)
+		}
+	}
+	least := jitter * mat.Trace(a) / float64(n)
+	for i := range n {
+		for j := i; j < n; j++ {
+			v := a.At(i, j)
+			if i == j {
+				v += least
+			}
+			a.SetSym(i, j, scale[i]*scale[j]*v)
+		}
+	}
+	u, ok := lapack64.Potrf(a.RawSymmetric()) // L = U'
+	if !ok {
+		return nil, &model.NotFinite{Term: "loss", Value: least}
+	}
+	x := dataset.NewMatrix[float32](n, n)
+	for i := range n {
+		for j := range i + 1 {
+			x.Row(i)[j] = float32(u.Data[j*u.Stride+i])
+		}
+	}
+	reduced := o
+	reduced.X, reduced.Rows, reduced.Unit = x, x.AllRows(), false
+	c, err := reduced.Minimise()
+	if err != nil {
+		return nil, err
+	}
+	v := blas64.General{Rows: c.W.Rows, Cols: n, Stride: n, Data: c.W.Data}
+	blas64.Trsm(blas.Right, blas.Trans, 1, u, v)
+	weights := mat.NewDense(n, c.W.Rows, nil)
+	for i := range n {
+		for k := range c.W.Rows {
+			weights.Set(i, k, scale[i]*c.W.Row(k)[i])
+		}
+	}
+	w := preprocess.Combine(o.X, o.Rows, weights)
+	c.W = matrix.Of(mat.DenseCopyOf(w.T()).RawMatrix().Data, o.X.Cols)
 	return c, nil
 }
 
