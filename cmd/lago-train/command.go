@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 	"unicode"
 
+	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
 )
@@ -144,6 +147,8 @@ func (l line) call(ctx context.Context, out io.Writer) (*call, error) {
 			switch {
 			case slices.Contains([]string{"gpu", "gpus", "cuda", "device"}, name):
 				hint = "There is no GPU support: training runs on the processor."
+			case name == "seeds" && c.name == "search":
+				hint = "A search trains its two best settings with 3 seeds; the run command has --seeds."
 			case name == "dataset" && strings.HasPrefix(c.argument, "NAME"):
 				hint = "The name of the data set follows the command without a flag."
 			}
@@ -226,6 +231,10 @@ func (c *call) flagFor(argument string) string {
 	}
 	for _, name := range names {
 		if c.flag(name) != nil && !c.isSet(name) {
+			if info, err := os.Stat(argument); name == "dataset" && err == nil && info.IsDir() &&
+				!catalog.IsPath(argument) && !catalog.Is(argument, catalog.Options{DataDir: c.text("data-dir")}) {
+				argument = "." + string(filepath.Separator) + argument
+			}
 			return fmt.Sprintf("Did you mean --%s %s?", name, argument)
 		}
 	}
@@ -293,12 +302,21 @@ func noCommand(c *call) error {
 	}
 }
 
-// inFlags names the flag of an error in a field of a configuration, and marks an error in what
-// was typed: the value of a flag, or the name of a data set.
+// inFlags names the flag of an error in a field of a configuration, and of a file that the system does not
+// open. It marks an error in what was typed: the value of a flag, or the name of a data set.
 func inFlags(c *call, err error) {
 	e := (*invalid.Error)(nil)
 	if !errors.As(err, &e) || e.Usage {
 		return
+	}
+	if errors.As(e.Err, new(syscall.Errno)) {
+		e.Usage = slices.Contains(c.args, e.Where)
+		for _, s := range c.flags {
+			if name := flagOf(s.Key); e.Where != "" && c.typed[name] == e.Where {
+				e.Where, e.Usage = dashed(name)+": "+e.Where, true
+				return
+			}
+		}
 	}
 	name, rest, _ := strings.Cut(e.Field, ":")
 	typed := func(name string) bool { return name != "" && e.Where == "data set "+invalid.Quote(name) }

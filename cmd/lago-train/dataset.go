@@ -63,9 +63,9 @@ func datasetInfoCommand() *command {
 // named is a data set as commands name it.
 func (o *dataOptions) named(name string) string {
 	if o.DataDir == "" {
-		return shellLine([]string{name})
+		return format.ShellLine(name)
 	}
-	return shellLine([]string{name, "--data-dir", o.DataDir})
+	return format.ShellLine(name, "--data-dir", o.DataDir)
 }
 
 func describeCommand() *command {

@@ -116,7 +116,7 @@ func TestExperimentsShareRunsAndStoreResults(t *testing.T) {
 	groups := printed[grouping.Result](t, small(t, "groups", out, "--json")...)
 	models := testkit.Must(filepath.Glob(filepath.Join(out, "*-k-soft-test-seed0-*")))(t)
 	given := printed[grouping.Result](t, append([]string{"groups", "--json", "--model", models[0]}, onMini(t)[:2]...)...)
-	if groups.Variant != "k-soft" || given.NonZero != groups.NonZero || given.All != groups.All {
+	if groups.Method != "k-soft" || given.NonZero != groups.NonZero || given.All != groups.All {
 		t.Errorf("%+v by --model, %+v by training", given, groups)
 	}
 	testkit.Equal(t, "runs after noise, partial and groups", len(folders(t, out)), trained)

@@ -133,8 +133,8 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// The commands of the README and the docs: lines of their own, and words in backquotes.
-var documented = regexp.MustCompile("(?m)(?:^ *|`)(lago-train [a-z][^`\n]*)")
+// The commands of the README and the docs: lines of their own, after a prompt or "next:", and words in backquotes.
+var documented = regexp.MustCompile("(?m)(?:^ *|^\\$ |^next: |^then: |`)(lago-train [a-z][^`\n]*)")
 
 func TestDocumentedCommandsParse(t *testing.T) {
 	files := testkit.Must(filepath.Glob("../../docs/*.md"))(t)

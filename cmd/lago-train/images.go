@@ -214,6 +214,9 @@ func (o *extractOptions) run(c *call, name string) (err error) {
 	}
 	o.OnProgress = display.show
 	r, err := extract.Extract(c, e, o.Config)
+	if err == nil {
+		r.As = o.named(name)
+	}
 	if err = o.print(r, err); err == nil && r.Left > 0 {
 		err = &lab.Incomplete{Left: format.Count(r.Left, "image")}
 	}

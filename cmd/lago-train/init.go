@@ -12,6 +12,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/openlayout"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/setting"
 )
 
@@ -50,7 +51,7 @@ func (o *initOptions) run(c *call, name string) error {
 		if o.DataDir != "" {
 			line = append(slices.Clone(words), "--data-dir", o.DataDir)
 		}
-		if _, err := fmt.Fprintf(c.out, "%s\nnext: %s %s\n", what, usage, shellLine(line)); err != nil {
+		if _, err := fmt.Fprintf(c.out, "%s\nnext: %s %s\n", what, usage, format.ShellLine(line...)); err != nil {
 			return err
 		}
 		if !term.IsTerminal(int(os.Stdin.Fd())) {
@@ -79,7 +80,7 @@ func (o *initOptions) next(c *call, name string) (what string, words []string, e
 	switch {
 	case err != nil:
 		return "", nil, err
-	case strings.Contains(r.Next, " dataset describe "+name) && !strings.Contains(r.Next, " serve "):
+	case strings.Contains(r.Next, " dataset describe ") && !strings.Contains(r.Next, " serve "):
 		return "The classes need attributes and descriptions.", []string{"dataset", "describe", name}, nil
 	case strings.Contains(r.Next, " serve "):
 		return "Describe the classes on a page; Ctrl-C ends it.", []string{"serve", name}, nil
@@ -111,21 +112,6 @@ func (o *initOptions) extraction(name string) (what string, words []string, err 
 	return "The features of the photographs are computed.",
 		[]string{"dataset", "extract", name, "--images", o.images, "--weights", weights}, nil
 }
-
-// shellLine is words as they are typed: those with other characters are quoted.
-func shellLine(words []string) string {
-	quoted := make([]string, len(words))
-	for i, word := range words {
-		if quoted[i] = word; strings.ContainsFunc(word, func(r rune) bool {
-			return !strings.ContainsRune(plainRunes, r)
-		}) {
-			quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(quoted, " ")
-}
-
-const plainRunes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,@%+"
 
 // confirmed asks on the terminal.
 func confirmed(question string) bool {

@@ -159,6 +159,12 @@ func find(name string, o Options) (location, error) {
 	return folderAt(filepath.Join(dataDir, name))
 }
 
+// Is reports whether a name is that of a data set.
+func Is(name string, o Options) bool {
+	_, err := find(name, o)
+	return err == nil
+}
+
 // published are the names of the data sets that package fetch downloads.
 var published = []string{"cub", "awa2", "sun"}
 
@@ -173,7 +179,7 @@ func unknown(name, dataDir string, folders []string) error {
 	info, missing := os.Stat(name)
 	switch lower := strings.ToLower(name); {
 	case slices.Contains(published, lower):
-		e.Hint = fmt.Sprintf("To download it: lago-train dataset fetch --data-dir %s %s", dataDir, lower)
+		e.Hint = "To download it: lago-train dataset fetch " + format.ShellLine("--data-dir", dataDir, lower)
 	case missing == nil && info.IsDir():
 		e.Hint = fmt.Sprintf("To use the folder of this name here, write .%c%s.", filepath.Separator, name)
 	case e.Hint == "" && len(folders) == 0:
@@ -202,13 +208,12 @@ var errNoFiles = errors.New("found none of these files")
 // xlsa17. With neither, another file of a layout decides, so that the error of reading it says what is
 // missing. A folder with both, or with no file of either, is an *invalid.Error.
 func folderAt(dir string) (location, error) {
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return location{}, err
-	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return location{}, invalid.File(dir, err)
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return location{}, err
 	}
 	has := func(file func(name string) bool) bool {
 		return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return file(e.Name()) })

@@ -204,6 +204,7 @@ func TestDescribe(t *testing.T) {
 	written(t, filepath.Join(root, "pets"))
 	next := func(want string) {
 		t.Helper()
+		want = strings.ReplaceAll(want, " new", " new --data-dir "+root)
 		r := testkit.Must(Check(t.Context(), "new", below(root)))(t)
 		if r.OK || r.Next != want {
 			t.Errorf("next %q, expected %q", r.Next, want)

@@ -15,6 +15,7 @@ import (
 	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/dataset/simulate"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -89,6 +90,11 @@ func nextStep(ctx context.Context, dir, name string, o Options) string {
 		_, err := os.Stat(filepath.Join(dir, file))
 		return errors.Is(err, fs.ErrNotExist)
 	}
+	words := []string{name}
+	if o.DataDir != "" {
+		words = append(words, "--data-dir", o.DataDir)
+	}
+	name = format.ShellLine(words...)
 	described, err := openlayout.ReadDescriptions(ctx, dir)
 	switch {
 	case lacks(openlayout.ClassesFile) || lacks(openlayout.AttributesFile) || err == nil &&
@@ -101,7 +107,8 @@ func nextStep(ctx context.Context, dir, name string, o Options) string {
 	}):
 		return "lago-train serve " + name + "   # or lago-train dataset describe " + name + " --prompt"
 	case !o.WithoutSplit && lacks(openlayout.SplitsFile):
-		return "lago-train dataset split " + name + " --to " + filepath.Join(dir, openlayout.SplitsFile)
+		return "lago-train dataset split " + name + " --to " +
+			format.ShellLine(filepath.Join(dir, openlayout.SplitsFile))
 	}
 	return ""
 }

@@ -29,7 +29,7 @@ var (
 	}
 	descriptionChecks = []func(*checker){(*checker).sameDescriptions, (*checker).confusable}
 	useChecks         = []func(*checker){
-		(*checker).drafts, (*checker).strongest, (*checker).unlearnable, (*checker).attributes, (*checker).
+		(*checker).drafts, (*checker).undescribed, (*checker).strongest, (*checker).unlearnable, (*checker).attributes, (*checker).
 			codes, (*checker).samples, (*checker).leaks,
 	}
 )

@@ -50,6 +50,21 @@ type Count struct {
 	Entries int    `json:"entries"`
 }
 
+// undescribed reports attributes of which no class has an entry, such as those whose column was deleted.
+func (c *checker) undescribed() {
+	u := c.Descriptions
+	for m, name := range c.Attributes {
+		described := false
+		for z := range u.Rows {
+			described = described || !math.IsNaN(u.Row(z)[m])
+		}
+		if !described && dataset.Described(u.Data) > 0 {
+			c.report("undescribed", "attribute "+invalid.Quote(name.Name), "entries of some classes", "none",
+				"It has no effect. Restore its column in classes.csv, or delete its line of attributes.csv.")
+		}
+	}
+}
+
 // Drafts counts the drafts of some classes, and names the other classes that have some, in order: those
 // that another program renamed.
 func Drafts(drafts map[dataset.Draft]bool, classes []string) (open int, unknown []string) {

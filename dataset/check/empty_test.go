@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -33,6 +34,16 @@ func change(d *dataset.Dataset, cell func(z int, p float64) float64) *dataset.Da
 		other.Descriptions.Data[i] = cell(i/len(d.Attributes), p)
 	}
 	return &other
+}
+
+func TestColumnThatWasDeleted(t *testing.T) {
+	d, cell := tables(t)["example"], -1
+	cut := change(d, func(_ int, p float64) float64 {
+		cell++
+		return blankIf(p, cell%len(d.Attributes) == 1)
+	})
+	want := `attribute "feathers": expected entries of some classes, found none. It has no effect.`
+	testkit.Equal(t, "warned", strings.Contains(check.Use(cut, false)[0].String(), want), true)
 }
 
 // Lists of what classes have are refused, and tables that leave out what is weak are warned of. Random

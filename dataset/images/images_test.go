@@ -200,6 +200,8 @@ func TestList(t *testing.T) {
 	if err != nil || len(flat) != 2 || flat[1].Class != "" || flat[1].ID != "2.JPG" {
 		t.Errorf("%v: %v", flat, err)
 	}
+	_, _, err = List(filepath.Dir(dir), false)
+	testkit.WantError(t, err, dir, "the images of one class", "Did you mean "+dir+"?")
 	testkit.Write(t, dir, "b/more/x.png", "")
 	_, _, err = List(dir, false)
 	testkit.WantError(t, err, filepath.Join(dir, "b"), "the images of one class", "more")

@@ -110,10 +110,14 @@ func List(dir string, deep bool) (list []Image, warning string, err error) {
 			}
 			folders = slices.Concat(l.folders, folders)
 		} else if len(l.folders) > 0 {
-			return nil, "", &invalid.Error{
+			e := &invalid.Error{
 				Where: filepath.Join(dir, class), Want: "the images of one class",
 				Got: "a folder, " + l.folders[0], Hint: hint,
 			}
+			if before == 0 && len(l.images) == 0 && len(l.folders) > 1 { // the folders of classes are in this one
+				e.Hint = invalid.Suggest([]string{e.Where})
+			}
+			return nil, "", e
 		}
 		if len(l.images) == before && len(l.folders) == 0 {
 			empty = append(empty, class)

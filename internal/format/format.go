@@ -236,3 +236,15 @@ func (p Progress) after(elapsed time.Duration) string {
 	}
 	return p.What + ": " + s
 }
+
+// ShellLine is words as they are typed: those with other characters are quoted.
+func ShellLine(words ...string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,@%+"
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		if quoted[i] = word; word == "" || strings.Trim(word, plain) != "" {
+			quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(quoted, " ")
+}

@@ -58,6 +58,8 @@ type Result struct {
 	Skipped []Skipped `json:"skipped"` // broken images
 	// images of other shards, not yet done; above 0 there is no data set yet
 	Left int `json:"left"`
+
+	As string `json:"-"` // the data set as it is named in commands
 }
 
 // Skipped is an image that was left out.
@@ -372,7 +374,7 @@ columns path,class, and extract again. 10 classes with 5 photographs each are en
 		filepath.Join(r.Dir, openlayout.FeaturesFile))
 	if r.Classes > 0 {
 		of = " of " + format.Count(r.Classes, "class")
-		next = "lago-train dataset describe " + r.Name
+		next = "lago-train dataset describe " + r.As
 	}
 	if r.Kept+r.Dropped > 0 {
 		t.Note("kept %s, computed %d, dropped %d whose images are gone", format.Count(r.Kept, "sample"),

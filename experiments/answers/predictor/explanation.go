@@ -73,7 +73,7 @@ func Explain(q Question) (*Explanation, error) {
 	}
 	lago, _ := p.LAGO() // see Answer
 	r := &Explanation{
-		Dataset: p.Dataset, Variant: lago.Config.Variant, Prior: lago.Config.Prior,
+		Dataset: p.Dataset, Method: lago.Config.Variant, Prior: lago.Config.Prior,
 		Complement: lago.Config.Complement,
 		Attributes: len(p.Attributes), Sample: q.Sample, Candidates: p.Candidates.What,
 		Classes:   len(answer.Order),
@@ -197,7 +197,7 @@ func describes(t Term) bool {
 // Explanation explains one prediction. Names are those of the data set.
 type Explanation struct {
 	Dataset    string           `json:"dataset"` // that the model was trained on
-	Variant    model.Variant    `json:"variant"`
+	Method     model.Variant    `json:"method"`
 	Prior      model.Prior      `json:"prior"`      // kind of attribute prior
 	Complement model.Complement `json:"complement"` // kind of none-of-group term
 	Attributes int              `json:"attributes"`

@@ -137,7 +137,7 @@ func (r explanation) likelyTable() *table.Table {
 		trained += fmt.Sprintf("; probabilities and log odds with temperature %.3g, chosen "+
 			"on validation classes", r.Temperature)
 	}
-	return t.Note("%s trained on %s (%s prior, %s), choosing from %s (%d)%s", r.Variant, r.Dataset, r.Prior,
+	return t.Note("%s trained on %s (%s prior, %s), choosing from %s (%d)%s", r.Method, r.Dataset, r.Prior,
 		none, r.Candidates, r.Classes, trained)
 }
 

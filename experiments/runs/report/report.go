@@ -104,7 +104,7 @@ func Read(ctx context.Context, dir string, kinds []results.Kind) (*Page, error) 
 	if len(p.Datasets) == 0 && len(p.Missing) == 0 {
 		return nil, &invalid.Error{
 			Where: dir, Want: "stored results", Got: "none",
-			Hint: "lago-train run --out " + shellQuote(dir) + " stores some.",
+			Hint: "lago-train run --out " + format.ShellLine(dir) + " stores some.",
 		}
 	}
 	for _, d := range p.Datasets {
@@ -201,8 +201,8 @@ func (d *DatasetPage) addSection(k results.Kind, dir string, lead results.Result
 	if len(list) == 0 {
 		d.Missing = append(d.Missing, Todo{
 			k.Title,
-			fmt.Sprintf("lago-train %s --dataset %s --out %s", k.Command, shellQuote(d.name),
-				shellQuote(dir)),
+			fmt.Sprintf("lago-train %s --dataset %s --out %s", k.Command, format.ShellLine(d.name),
+				format.ShellLine(dir)),
 		})
 		return
 	}
@@ -311,13 +311,4 @@ func (s *Summary) Tables() []*table.Table {
 		t.Note("  %s", &m)
 	}
 	return []*table.Table{t}
-}
-
-// shellQuote quotes a word for the shell if necessary.
-func shellQuote(word string) string {
-	if word != "" &&
-		strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-") == "" {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

@@ -71,7 +71,7 @@ func MissingTable(list []lab.Missing) *table.Table {
 // of the X axis, against a number.
 type Accuracies struct {
 	Header
-	Variant string   `json:"variant"` // of all rows; empty if they differ
+	Method  string   `json:"method"`  // of all rows; empty if they differ
 	Stage   string   `json:"stage"`   // whose classes are evaluated: validation or test
 	Classes int      `json:"classes"` // that are evaluated
 	Seeds   int      `json:"seeds"`
@@ -117,7 +117,7 @@ func NewAccuracies(l *lab.Lab, kind, title string, base config.Config, stage str
 		Header: Header{
 			Kind: kind, Title: title, Dataset: base.DataName(), Parts: len(l.Parts), Missing: []lab.Missing{},
 		},
-		Variant: base.Method.Label(), Stage: stage, Seeds: base.Seeds, Rows: []Row{},
+		Method: base.Method.Label(), Stage: stage, Seeds: base.Seeds, Rows: []Row{},
 	}
 }
 
@@ -178,7 +178,7 @@ func (a *Accuracies) Tables() []*table.Table {
 	if a.Stage == "validation" {
 		parts = InParts("a validation class", a.Parts)
 	}
-	t := table.New(fmt.Sprintf("%s on %s: %s accuracy %s, %s, %s%s", cmp.Or(a.Variant, "methods"), a.Dataset,
+	t := table.New(fmt.Sprintf("%s on %s: %s accuracy %s, %s, %s%s", cmp.Or(a.Method, "methods"), a.Dataset,
 		a.Stage, a.Title, format.Count(a.Classes, classes), format.Count(a.Seeds, "seed"), parts),
 		append(slices.Clone(columns), "accuracy", "95 % over classes", overSeedsTitle, "relative", a.Minus,
 			"p", "draws", "published")...).Optional(overSeedsTitle)
@@ -231,8 +231,8 @@ func (a *Accuracies) Figures(string) ([]plot.Figure, error) {
 		seeds = append(seeds, len(p.Accuracy.Values))
 	}
 	title := fmt.Sprintf("%s%s accuracy %s", strings.ToUpper(a.Stage[:1]), a.Stage[1:], a.Title)
-	if a.Variant != "" {
-		title += ", " + a.Variant
+	if a.Method != "" {
+		title += ", " + a.Method
 	}
 	caption := fmt.Sprintf("%s%s, mean over %s; %s.", format.Count(a.Classes, a.Stage+" class"),
 		InParts(a.Stage, a.Parts), SeedsText(seeds), IntervalText)
@@ -266,7 +266,7 @@ func (a *Accuracies) lines(shown []Row) *plot.Lines {
 			continue
 		}
 		low, high = min(low, r.Number), max(high, r.Number)
-		name := cmp.Or(r.line(), a.Variant)
+		name := cmp.Or(r.line(), a.Method)
 		i := slices.IndexFunc(p.Series, func(s plot.Series) bool { return s.Name == name })
 		if i < 0 {
 			i = len(p.Series)
@@ -279,7 +279,7 @@ func (a *Accuracies) lines(shown []Row) *plot.Lines {
 		}
 		p.Series[i].Points = append(p.Series[i].Points, Point(r.Number, r.Accuracy.Mean, r.Interval))
 	}
-	if a.Variant != "" && len(p.Series) > 0 {
+	if a.Method != "" && len(p.Series) > 0 {
 		p.Series[0].Look = plot.Look{Method: plot.Focus}
 	}
 	for i, r := range shown {

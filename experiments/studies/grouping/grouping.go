@@ -109,7 +109,7 @@ var Kinds = []results.Kind{
 // Result is the analysis of one model. Shares are fractions.
 type Result struct {
 	Dataset    string        `json:"dataset"`
-	Variant    model.Variant `json:"variant"`
+	Method     model.Variant `json:"method"`
 	Attributes int           `json:"attributes"`
 	Config
 
@@ -160,7 +160,7 @@ func Run(d *dataset.Dataset, m *train.Saved, c Config) (*Result, error) {
 		return nil, err
 	}
 	r := &Result{
-		Dataset: d.Name, Variant: m.Method.Variant(), Attributes: gamma.Rows, Config: c,
+		Dataset: d.Name, Method: m.Method.Variant(), Attributes: gamma.Rows, Config: c,
 		Groups: groupsOf(gamma, m.Attributes, c.Threshold), Top: 5,
 	}
 	p := config.Published.Groups
@@ -216,7 +216,7 @@ func (r *Result) KindName() string { return Kind }
 func (r *Result) Tables() []*table.Table {
 	sparsity := table.New(fmt.Sprintf("%s on %s: %s of %s\nGamma above %g: %s of the entries, %.1f "+
 		"groups per attribute",
-		r.Variant, r.Dataset, format.Count(len(r.Groups), "group"), format.Count(r.Attributes,
+		r.Method, r.Dataset, format.Count(len(r.Groups), "group"), format.Count(r.Attributes,
 			"attribute"), r.Threshold, format.Percent(r.NonZero), r.PerAttribute))
 	measure := fmt.Sprintf("correlated below %g, over classes", r.Below)
 	pairs := table.New("", "pairs of attributes", "pairs", measure, "published").Right(3, 4)

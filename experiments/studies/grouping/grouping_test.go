@@ -67,7 +67,7 @@ func TestRun(t *testing.T) {
 		0, 0.9995, 0.0005)
 	got := analyse(t, animals(), m, Config{Threshold: 1e-3})
 	want := &Result{
-		Dataset: "animals", Variant: model.KSoft, Attributes: 4, Config: Config{1e-3, 0}, Top: 5,
+		Dataset: "animals", Method: model.KSoft, Attributes: 4, Config: Config{1e-3, 0}, Top: 5,
 		NonZero: 5.0 / 12, PerAttribute: 5.0 / 4,
 		Groups: []Group{
 			{K: 1, Weight: 2.2995, Members: []Member{{"large", 1}, {"heavy", 0.9995}, {"spotted", 0.3}}},

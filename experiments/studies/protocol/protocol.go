@@ -175,18 +175,19 @@ func (r *Result) Check() error {
 
 // Follow sets the command to go on with: it evaluates a model or, without a test stage, searches settings.
 func (r *Result) Follow(latest, data string) {
-	r.Next = "lago-train evaluate --model " + r.RunDirs[len(r.RunDirs)-1]
+	words := []string{"evaluate", "--model", r.RunDirs[len(r.RunDirs)-1]}
 	if r.Test == nil {
-		r.Next = fmt.Sprintf("lago-train search --dataset %s --method %s", r.Config.Dataset, r.Method)
+		words = []string{"search", "--dataset", r.Config.Dataset, "--method", r.Method}
 	} else if slices.Contains(model.Variants, model.Variant(r.Method)) {
-		r.Next = "lago-train evaluate --model " + latest
+		words[2] = latest
 	}
 	if r.Test != nil && catalog.IsPath(r.Config.Dataset) { // of which a model has the name alone
-		r.Next += " --dataset " + r.Config.Dataset
+		words = append(words, "--dataset", r.Config.Dataset)
 	}
 	if data != "" {
-		r.Next += " --data-dir " + data
+		words = append(words, "--data-dir", data)
 	}
+	r.Next = "lago-train " + format.ShellLine(words...)
 }
 
 // Tables implements the tables of a result.

@@ -314,7 +314,7 @@ const (
 
 func (c *Config) newResult(l *lab.Lab) *results.Accuracies {
 	a := results.NewAccuracies(l, NoiseKind, "with noisy descriptions", c.Like, "test")
-	a.Columns, a.X, a.Minus, a.Variant = []string{
+	a.Columns, a.X, a.Minus, a.Method = []string{
 		"method", "noise",
 	}, "share of entries replaced by 0 or 1 (%)", "minus that without noise", ""
 	switch c.Given {

@@ -55,6 +55,7 @@ type Result struct {
 	File    string         `json:"file"` // config file that was written
 
 	fingerprint string // of the data
+	data        string // the data directory, "" for the default
 }
 
 // Chosen is the best combination.
@@ -134,6 +135,9 @@ func (c *Config) Summarise(_ context.Context, l *lab.Lab, done *engine.Result) (
 	return r, nil
 }
 
+// Follow implements results.Followed.
+func (s *Result) Follow(_, data string) { s.data = data }
+
 // KindName implements results.Result.
 func (s *Result) KindName() string { return Kind }
 
@@ -174,8 +178,12 @@ func (s *Result) Tables() []*table.Table {
 			e.End)
 	}
 	if s.File != "" {
-		t.Note("written to %s; evaluate it once on the test classes:\n  lago-train run --config %s", s.File,
-			s.File)
+		words := []string{"run", "--config", s.File}
+		if s.data != "" {
+			words = append(words, "--data-dir", s.data)
+		}
+		t.Note("written to %s; evaluate it once on the test classes:\n  lago-train %s", s.File,
+			format.ShellLine(words...))
 	}
 	return []*table.Table{t, results.MissingTable(s.Missing)}
 }

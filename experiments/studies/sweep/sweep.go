@@ -116,10 +116,11 @@ func sweptKs(ks []int, attributes int) ([]int, error) {
 		}), nil
 	}
 	ks = slices.Compact(slices.Sorted(slices.Values(ks)))
-	if low, high := ks[0], ks[len(ks)-1]; low < 1 || high > attributes {
+	wrong := slices.DeleteFunc(slices.Clone(ks), func(k int) bool { return 1 <= k && k <= attributes })
+	if len(wrong) > 0 {
 		return nil, &invalid.Error{
 			Field: "ks", Want: fmt.Sprintf("numbers from 1 to the number of attributes, %d", attributes),
-			Got: format.Join(ks),
+			Got: format.Join(wrong),
 		}
 	}
 	return ks, nil
