@@ -68,7 +68,8 @@ type Result struct {
 	Published      float64 `json:"published_accuracy,omitempty"`
 	PublishedSeeds int     `json:"published_seeds,omitempty"` // number of its seeds
 
-	Next string `json:"-"` // the command that uses the models
+	Next     string  `json:"-"` // the command that uses the models
+	Training float64 `json:"-"` // accuracy on the training classes at the best epochs of the dev stage
 }
 
 // Method asks how accurate one method is.
@@ -120,6 +121,9 @@ func (q *Method) Summarise(ctx context.Context, l *lab.Lab, done *engine.Result)
 	}
 	if o.Val != nil {
 		r.Val = results.Measure(o.Val)
+		for _, run := range o.Val {
+			r.Training += run.Result.TrainAccuracy / float64(len(o.Val))
+		}
 	}
 	if o.Test != nil {
 		r.Test = results.Measure(o.Test)
@@ -258,7 +262,10 @@ func (r *Result) Tables() []*table.Table {
 
 // verdict says what makes the result worth less, and what to try; most results need no such line.
 func (r *Result) verdict() []string {
-	const few = 4 // validation classes
+	const (
+		few        = 4 // validation classes
+		first, far = 3, 0.3
+	)
 	last := r.Test
 	if last == nil {
 		last = r.Val
@@ -273,6 +280,13 @@ func (r *Result) verdict() []string {
 		return []string{
 			"ESZSL is more accurate here: take --method eszsl, or look for better " +
 				"settings with lago-train search.",
+		}
+	case r.Val != nil && r.Epochs <= first && r.Training-r.Val.PerClass.Mean > far:
+		return []string{
+			fmt.Sprintf("Training is far above validation from the first epochs (%s and %s at the best "+
+				"one): the detectors learn the classes, not their attributes. Check the descriptions "+
+				"(dataset check), train on more classes, or try a smaller --lr or another --preprocess.",
+				format.Percent(r.Training), format.Percent(r.Val.PerClass.Mean)),
 		}
 	case r.Val != nil && r.Val.Classes < few:
 		return []string{fmt.Sprintf("With %s the number of epochs is hardly more than a guess: dataset "+

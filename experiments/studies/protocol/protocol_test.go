@@ -6,6 +6,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -92,6 +93,24 @@ func TestAdaptationInPoints(t *testing.T) {
 	r := ask(t, l, preset(l, config.OnlyDev))
 	r.Adaptation = &model.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 30}, Before: 0.5, After: 0.625, Interval: &model.Interval{Low: 0.01, High: 0.2}}
 	testkit.WantText(t, testlab.Text(r.Tables()), "\n--adapt: +12.5 points on the validation classes (1.0 to 20.0)\n")
+}
+
+// One sentence says what makes a result worth less.
+func TestVerdict(t *testing.T) {
+	l := testlab.New(t)
+	for want, change := range map[string]func(*Result){
+		"more steps":                           func(r *Result) { r.Val.PerClass.Mean = 0.25 },
+		"take --method eszsl":                  func(r *Result) { r.ESZSL.PerClass.Mean, r.Test.Interval.High = 0.9, 0.8 },
+		"(90.0 % and 50.0 % at the best one)":  func(r *Result) { r.Epochs, r.Training = 2, 0.9 },
+		"With 3 validation classes the number": func(r *Result) { r.Val.Classes = 3 },
+	} {
+		r := ask(t, l, preset(l, config.DevThenTest))
+		r.Val.PerClass.Mean, r.ESZSL.PerClass.Mean = 0.5, 0
+		r.Epochs = 4
+		testkit.Equal(t, "verdict of a result without faults", len(r.verdict()), 0)
+		change(r)
+		testkit.WantText(t, strings.Join(r.verdict(), "\n"), want)
+	}
 }
 
 func TestBestEpochThatIsTheLastAllowed(t *testing.T) {
