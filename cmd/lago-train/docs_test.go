@@ -23,7 +23,7 @@ func TestPages(t *testing.T) {
 	bin := t.TempDir()
 	program := testkit.Must(filepath.Abs(os.Args[0]))(t)
 	testkit.NoError(t, os.Symlink(program, filepath.Join(bin, "lago-train")))
-	for _, page := range []string{"docs/your-data.md", "docs/python.md", "README.md", "docs/quickstart.md", "docs/using-a-model.md", "docs/evaluation.md"} {
+	for _, page := range []string{"docs/your-data.md", "docs/python.md", "README.md", "docs/quickstart.md", "docs/using-a-model.md", "docs/evaluation.md", "docs/evaluation-reference.md"} {
 		t.Run(filepath.Base(page), func(t *testing.T) {
 			if page != "docs/your-data.md" && page != "docs/python.md" && os.Getenv("LAGO_README") == "" {
 				t.Skip("only with LAGO_README=1, as in make readme-check")

@@ -57,7 +57,7 @@ func less(gets func(of []float64) float64) func(of []float64) func(s, p float64)
 func TestHubs(t *testing.T) {
 	dir := os.Getenv("LAGO_HUBS")
 	if dir == "" {
-		t.Skip("only with LAGO_HUBS, see docs/evaluation.md")
+		t.Skip("only with LAGO_HUBS, see docs/evaluation-reference.md")
 	}
 	paths := testkit.Must(filepath.Glob(filepath.Join(dir, "splits", "*-test-*", train.ModelFile)))(t)
 	var d *dataset.Dataset
