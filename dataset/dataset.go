@@ -222,6 +222,8 @@ func CheckName(text string) (name, want string) {
 		want = "a name"
 	case invalid.HasControl(name):
 		want = "a name without control characters"
+	case strings.ContainsAny(name[:1], "[{") && strings.ContainsAny(name, `"'`):
+		want = "one name, not a list of them"
 	case len(name) > most:
 		want = fmt.Sprintf("a name of at most %d bytes", most)
 	}

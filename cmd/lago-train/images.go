@@ -208,6 +208,12 @@ func (o *extractOptions) run(c *call, name string) (err error) {
 	if err := o.listImages(c); err != nil {
 		return err
 	}
+	if of := o.Images[0].Class; of != "" && !slices.ContainsFunc(o.Images, func(m images.Image) bool {
+		return m.Class != of
+	}) {
+		logrus.Warnf("all images are of one class, %s: expected one folder for each class in --images",
+			invalid.Quote(of))
+	}
 	e, err := o.extractor(c, nil, o.Images)
 	if err != nil {
 		return err

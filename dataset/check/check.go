@@ -24,13 +24,14 @@ import (
 // The checks in order. Those of warnings take a data set without errors.
 var (
 	errorChecks = []func(*checker){
-		(*checker).names, (*checker).split, (*checker).testSeen, (*checker).probabilities, (*checker).
-			features,
+		(*checker).names, (*checker).split, (*checker).testSeen, (*checker).probabilities,
+		(*checker).features, (*checker).mostLabels,
 	}
 	descriptionChecks = []func(*checker){(*checker).sameDescriptions, (*checker).confusable}
 	useChecks         = []func(*checker){
-		(*checker).drafts, (*checker).undescribed, (*checker).strongest, (*checker).unlearnable, (*checker).attributes, (*checker).
-			codes, (*checker).samples, (*checker).leaks,
+		(*checker).drafts, (*checker).undescribed, (*checker).strongest, (*checker).unlearnable,
+		(*checker).attributes, (*checker).classNames, (*checker).codes, (*checker).someLabels,
+		(*checker).order, (*checker).samples, (*checker).leaks,
 	}
 )
 
@@ -132,49 +133,6 @@ func (c *checker) report(kind, field, want string, got any, hint ...string) {
 	c.problems.Add(kind, &invalid.Error{
 		Where: c.Name, Field: field, Want: want, Got: fmt.Sprint(got), Hint: strings.Join(hint, " "),
 	})
-}
-
-func (c *checker) names() {
-	first := make(map[string]int, len(c.Classes))
-	for z, name := range c.Classes {
-		field := fmt.Sprintf("class %d", z)
-		if name == "" {
-			c.report("class name", field, "a unique name", "an empty name")
-		} else if other, repeated := first[name]; repeated {
-			c.report("class name", field, "a unique name",
-				fmt.Sprintf("%s, which is also class %d", invalid.Quote(name), other))
-		} else {
-			first[name] = z
-		}
-		c.control("class", z, name)
-	}
-	for m, a := range c.Attributes {
-		c.control("attribute", m, a.Name)
-	}
-	for k, name := range c.Groups {
-		c.control("group", k, name)
-	}
-}
-
-// attributes reports attributes that their names do not tell apart.
-func (c *checker) attributes() {
-	first := make(map[string]int, len(c.Attributes))
-	for m, a := range c.Attributes {
-		if other, repeated := first[a.Name]; repeated {
-			c.report("attribute name", fmt.Sprintf("attribute %d", m+1), "a name that no other attribute has",
-				fmt.Sprintf("%s, as attribute %d", invalid.Quote(a.Name), other+1),
-				"Descriptions of new classes cannot name it.")
-		} else {
-			first[a.Name] = m
-		}
-	}
-}
-
-func (c *checker) control(what string, i int, name string) {
-	if invalid.HasControl(name) {
-		c.report("control", fmt.Sprintf("%s %d", what, i), "a name without control characters",
-			invalid.Quote(name))
-	}
 }
 
 // split checks the classes of the split, which must have samples and a description.

@@ -119,6 +119,9 @@ const (
 	heldOut       = "test_seen" // between samples of seen classes
 )
 
+// alike says how names differ that are the same for fold.
+const alike = "differ only in case, punctuation or a leading number"
+
 // LeakKinds are the kinds of leaks.
 var LeakKinds = []string{byName, byDescription, bySample, heldOut}
 
@@ -149,7 +152,7 @@ func similarities(d *dataset.Dataset, samples [][]int) (found []similar) {
 	for _, classes := range repeated(names) {
 		found = append(found, similar{
 			kind: byName, classes: classes,
-			reason: "their names differ only in case, punctuation or a leading number",
+			reason: "their names " + alike,
 		})
 	}
 	for _, classes := range repeated(digests(d.Descriptions)) {

@@ -243,6 +243,8 @@ func ReadList(ctx context.Context, file, dir string) ([]Image, error) {
 		m := Image{ID: id, Path: dataset.ImageFile(dir, id), Class: t.Cell(row, "class")}
 		if t.Column("class") >= 0 && m.Class == "" {
 			t.Report("class", row.Line, "class", "a class for every image", "none")
+		} else if _, want := dataset.CheckName(m.Class); m.Class != "" && want != "" {
+			t.Report("class", row.Line, "class", want, invalid.Quote(m.Class))
 		}
 		all = append(all, m)
 	}

@@ -251,6 +251,27 @@ func (r *reader) readImageNames() {
 		r.checkSamples(t.File, len(paths))
 		if r.d.IDs == nil { // those of labels.csv come first
 			r.d.IDs = paths
+			return
+		}
+		line := make(map[string]int, len(paths))
+		for i, path := range paths {
+			line[path] = i
+		}
+		var moved []int
+		for i, id := range r.d.IDs {
+			if at, known := line[id]; known && at != i {
+				moved = append(moved, i)
+			}
+		}
+		if len(moved) > 0 {
+			r.problems.AddError(&invalid.Error{
+				Where: r.path(labelsFile), Field: "column " + idColumn,
+				Want: "the samples in the order of " + imagesFile,
+				Got: fmt.Sprintf("%s in other lines, the first, %s, as sample %d",
+					format.Count(len(moved), "sample"), format.Printable(r.d.IDs[moved[0]]), moved[0]),
+				Hint: "Was the file sorted? Bring its lines back into the order of " + imagesFile +
+					", that of the features.",
+			})
 		}
 	}
 }

@@ -229,6 +229,14 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
+// The ids of labels.csv show that it was sorted, and images.csv was not.
+func TestLoadRefusesSortedLabels(t *testing.T) {
+	f := newSmall()
+	f[imagesFile] = "path\na.jpg\nb.jpg\nd.jpg\nc.jpg\nf.jpg\nelsewhere.jpg\n"
+	_, err := Load(t.Context(), f.write(t, t.TempDir()), Options{})
+	wantErrors(t, err, "labels.csv: column id: expected the samples in the order of images.csv, found 3 samples in other lines, the first, c.jpg, as sample 2. Was the file sorted? Bring its lines back into the order of images.csv, that of the features.")
+}
+
 func TestLoadReportsEveryProblem(t *testing.T) {
 	f := newSmall()
 	delete(f, AttributesFile)

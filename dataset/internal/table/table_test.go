@@ -57,6 +57,7 @@ func TestProblems(t *testing.T) {
 		"name,id\ra,1\r":          `t: expected a CSV file, found lines that end in CR alone, as of old Macs. In Excel, save it as "CSV UTF-8".`,
 		"sep=;\nname;id\n1\n":     "t: line 3: expected 2 cells, one for each column, found 1",
 		"name\na\n\na\n":          `t: line 4, column name: expected a different name on each line, found "a", which is also on line 2`,
+		"name\n\"['a', 'b']\"\n":  `t: line 2, column name: expected one name, not a list of them, found "['a', 'b']"`,
 		"name\na\x1b[31m\n":       `t: line 2, column name: expected a name without control characters, found "a\x1b[31m"`,
 	} {
 		var problems invalid.List

@@ -21,6 +21,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
@@ -179,6 +180,9 @@ func (w *work) open(ctx context.Context, record *openlayout.Extraction) (finishe
 		if err := differ(there, record, false, w.Dir, hint); err != nil {
 			return false, err
 		}
+		if err := w.sorted(); err != nil {
+			return false, err
+		}
 		if there.ImagesSHA256 == record.ImagesSHA256 {
 			if there.ImageDir != record.ImageDir {
 				err = openlayout.WriteExtraction(w.Dir, record)
@@ -206,6 +210,33 @@ func (w *work) open(ctx context.Context, record *openlayout.Extraction) (finishe
 		return false, invalid.File(w.dir, err)
 	}
 	return false, openlayout.WriteExtraction(w.dir, record)
+}
+
+// sorted returns an error if the data set that is there has labels most of which contradict its photographs.
+func (w *work) sorted() error {
+	t, err := openlayout.ReadImageTables(w.Dir)
+	if err != nil || t.Labels == nil {
+		return nil // which is of interest only if samples are added
+	}
+	ids, names, index := make([]string, len(t.Images)-1), []string(nil), map[string]int{}
+	labels, column := make([]int, len(ids)), slices.Index(t.Labels[0], "class")
+	for i := range ids {
+		ids[i] = t.Images[1+i][0]
+		name := t.Labels[1+i][column]
+		if _, known := index[name]; !known {
+			index[name], names = len(names), append(names, name)
+		}
+		labels[i] = index[name]
+	}
+	found := check.Contradict(ids, labels, names)
+	if !found.Most() {
+		return nil
+	}
+	return &invalid.Error{
+		Where: filepath.Join(w.Dir, labelsFile), Want: "the classes of the photographs in images.csv",
+		Got:  fmt.Sprintf("other ones for %d of %d", len(found.Samples), found.Named),
+		Hint: check.SortedHint,
+	}
 }
 
 // isEmpty returns an error if the folder has samples that were not extracted.

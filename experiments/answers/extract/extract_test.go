@@ -233,6 +233,16 @@ func TestReplace(t *testing.T) {
 	}
 }
 
+// Nothing is added to labels that were sorted.
+func TestSortedLabels(t *testing.T) {
+	c := config(t, photographs(t, 2), filepath.Join(t.TempDir(), "birds"))
+	extract(t, c)
+	lines := strings.Split(strings.TrimSpace(testkit.Read(t, filepath.Join(c.Dir, labelsFile))), "\n")
+	slices.Reverse(lines[1:])
+	testkit.Write(t, c.Dir, labelsFile, strings.Join(lines, "\n"))
+	fails(t, c, "labels.csv: expected the classes of the photographs in images.csv, found other ones for 4 of 4. Were the lines")
+}
+
 // source returns the features of an image on its own.
 func source(t *testing.T, m images.Image) []float32 {
 	t.Helper()
