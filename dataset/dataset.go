@@ -18,6 +18,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -230,17 +231,22 @@ func CheckName(text string) (name, want string) {
 	return name, want
 }
 
+var boxNumber = regexp.MustCompile(`#[0-9]+$`)
+
 // ImageFile returns the path of the image of an id, relative to dir unless it is absolute. Ids have
-// composed letters; in the names of files, those of a Mac above all, they can be in two parts.
+// composed letters; in the names of files, those of a Mac above all, they can be in two parts. Ids of images with
+// several bounding boxes can end in the number of one: #2.
 func ImageFile(dir, id string) string {
 	if filepath.IsAbs(id) {
 		dir = ""
 	}
 	path := filepath.Join(dir, filepath.FromSlash(id))
 	if _, err := os.Stat(path); err != nil {
-		if parts := filepath.Join(dir, filepath.FromSlash(norm.NFD.String(id))); parts != path {
-			if _, err := os.Stat(parts); err == nil {
-				return parts
+		whole := boxNumber.ReplaceAllString(id, "")
+		for _, id := range []string{norm.NFD.String(id), whole, norm.NFD.String(whole)} {
+			other := filepath.Join(dir, filepath.FromSlash(id))
+			if _, err := os.Stat(other); err == nil {
+				return other
 			}
 		}
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -32,6 +31,7 @@ type networkOptions struct {
 	size       int
 	activation vit.Activation
 	boxes      string
+	cropped    bool // see crop
 }
 
 // leastSize is the smallest side of images for a ResNet, and of a patch of CLIP.
@@ -43,7 +43,7 @@ func (o *networkOptions) networkSettings() setting.List {
 		setting.Raw("weights", &o.weights, "").Common().
 			Describe("`FILE` weights of a ResNet, DINOv2 or CLIP, safetensors"),
 		setting.Raw("boxes", &o.boxes, "").
-			Describe("`FILE` CSV file of bounding boxes to crop to: path,x,y,width,height in pixels"),
+			Describe("`FILE` bounding boxes to crop to: CSV with path,x,y,width,height in pixels, COCO or MegaDetector"),
 	}.In(imageGroup)
 }
 
@@ -86,7 +86,7 @@ func (o *networkOptions) read(c *call,
 		return nil, p, err
 	}
 	p = n.Preprocessing(cmp.Or(o.fit, dataset.Crop), cmp.Or(o.size, images.DefaultSize))
-	if p.Boxes = o.boxes != ""; from == nil {
+	if p.Boxes = o.cropped; from == nil {
 		return n, p, nil
 	}
 	const as = ", as for the features that the model was trained on"
@@ -103,8 +103,36 @@ func (o *networkOptions) read(c *call,
 	return n, from.Images, nil
 }
 
-// extractor returns what computes the features of images, for a model unless it is nil. It crops
-// the images as the flag says.
+// crop returns the images cropped to the bounding boxes of --boxes, or else of a list that has them.
+func (o *networkOptions) crop(c *call, list []images.Image) ([]images.Image, error) {
+	if o.boxes != "" {
+		cropped, note, err := images.SetBoxes(c, o.boxes, list)
+		if err != nil {
+			return nil, err
+		}
+		logNote(note)
+		list = cropped
+	}
+	o.cropped = slices.ContainsFunc(list, func(m images.Image) bool { return m.Box != nil })
+	return list, nil
+}
+
+// readList returns the images of a list, and logs which columns are ignored.
+func readList(c *call, file, dir string) ([]images.Image, error) {
+	list, note, err := images.ReadList(c, file, dir)
+	if err == nil {
+		logNote(note)
+	}
+	return list, err
+}
+
+func logNote(note string) {
+	if note != "" {
+		logrus.Info(note)
+	}
+}
+
+// extractor returns what computes the features of images, for a model unless it is nil.
 func (o *networkOptions) extractor(c *call, m *predictor.Model,
 	list []images.Image,
 ) (*extract.Extractor, error) {
@@ -123,11 +151,6 @@ func (o *networkOptions) extractor(c *call, m *predictor.Model,
 		logrus.Warnf("%s records no provenance of its features: predictions are right only if they came "+
 			"from these weights, with %s images of %d pixels",
 			m.Dataset, p.Fit, p.Size)
-	}
-	if o.boxes != "" {
-		if err := images.SetBoxes(c, o.boxes, list); err != nil {
-			return nil, err
-		}
 	}
 	return extract.New(n, p, len(list))
 }
@@ -184,7 +207,8 @@ func extractCommand() *command {
 		setting.Raw("images", &o.ImageDir, "").
 			Describe("`DIR` folder with one folder of images per class, or with images"),
 		setting.Raw("list", &o.list, "").
-			Describe("`FILE` CSV file of images: path[,class], relative to --images or to the file"),
+			Describe("`FILE` CSV file of images: path[,class][,x,y,width,height], relative to --images or to " +
+				"the file"),
 		setting.Switch("skip_broken", &o.SkipBroken, false).
 			Describe("leave out images that cannot be decoded, and list them in skipped.csv"),
 		setting.Switch("replace", &o.Replace, false).
@@ -206,6 +230,9 @@ func (o *extractOptions) run(c *call, name string) (err error) {
 		return err
 	}
 	if err := o.listImages(c); err != nil {
+		return err
+	}
+	if o.Images, err = o.crop(c, o.Images); err != nil {
 		return err
 	}
 	if of := o.Images[0].Class; of != "" && !slices.ContainsFunc(o.Images, func(m images.Image) bool {
@@ -230,11 +257,11 @@ func (o *extractOptions) run(c *call, name string) (err error) {
 }
 
 // listImages sets the images of --images or --list, and the folder that their names are relative to.
-func (o *extractOptions) listImages(ctx context.Context) (err error) {
+func (o *extractOptions) listImages(c *call) (err error) {
 	switch {
 	case o.list != "":
 		o.ImageDir = cmp.Or(o.ImageDir, filepath.Dir(o.list))
-		o.Images, err = images.ReadList(ctx, o.list, o.ImageDir)
+		o.Images, err = readList(c, o.list, o.ImageDir)
 	case o.ImageDir != "":
 		o.Images, err = listFolder(o.ImageDir, false)
 	default:

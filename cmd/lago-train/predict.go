@@ -54,7 +54,7 @@ func predictCommand() *command {
 			setting.Of("images", &o.images, nil, "", o.addImage).Describe("`PATH` photograph, or folder of " +
 				"photographs; others can follow").Excludes("dataset"),
 			setting.Raw("list", &o.list, "").Excludes("dataset", "images").
-				Describe("`FILE` CSV file of photographs: path[,class], relative to the file"),
+				Describe("`FILE` CSV file: path[,class][,x,y,width,height] of photographs, relative to it"),
 			setting.Switch("skip_broken", &o.skipBroken, false).Needs("images", "list").
 				Describe("leave out photographs that cannot be decoded, and warn of them"),
 			setting.Choice("split", &o.split, predictor.Test, predictor.Selections...).
@@ -256,17 +256,19 @@ func (o *predictOptions) source(c *call,
 // a class, or else, until keepClasses, the folder that it is in.
 func (o *predictOptions) listPhotographs(c *call, classes []string) (err error) {
 	if o.list != "" {
-		o.photographs, err = images.ReadList(c, o.list, "")
-		return err
-	}
-	o.photographs, err = imageList(slices.Concat(o.images, c.args))
-	for i, m := range o.photographs {
-		folders := strings.Split(path.Dir(m.ID), "/")
-		for _, folder := range folders {
-			if slices.Contains(classes, folder) {
-				o.photographs[i].Class = folder
+		o.photographs, err = readList(c, o.list, "")
+	} else {
+		o.photographs, err = imageList(slices.Concat(o.images, c.args))
+		for i, m := range o.photographs {
+			for folder := range strings.SplitSeq(path.Dir(m.ID), "/") {
+				if slices.Contains(classes, folder) {
+					o.photographs[i].Class = folder
+				}
 			}
 		}
+	}
+	if err == nil {
+		o.photographs, err = o.crop(c, o.photographs)
 	}
 	return err
 }

@@ -2,6 +2,7 @@ package images
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -176,6 +177,11 @@ func TestLoad(t *testing.T) {
 	testkit.Equal(t, "thumbnail", testkit.Must(Thumbnail(t.Context(), path, 3))(t).Bounds(), image.Rect(0, 0, 3, 2))
 }
 
+func readList(file string) ([]Image, error) {
+	list, _, err := ReadList(context.Background(), file, "")
+	return list, err
+}
+
 func allLevels(dir string) ([]Image, error) {
 	list, _, err := List(dir, true)
 	return list, err
@@ -221,31 +227,23 @@ func TestList(t *testing.T) {
 	_, _, err = List(dir, false)
 	testkit.WantError(t, err, "both, as in x.png and a")
 	list := testkit.Write(t, dir, "list.csv", "path,class\nb/2.JPG,two\n"+dir+"/x.png,one\n")
-	got = testkit.Must(ReadList(t.Context(), list, ""))(t)
+	got = testkit.Must(readList(list))(t)
 	if len(got) != 2 || got[0].Path != filepath.Join(dir, "b", "2.JPG") || got[0].Class != "two" || got[1].Path != filepath.Join(dir, "x.png") {
 		t.Errorf("%v", got)
 	}
-	got = testkit.Must(ReadList(t.Context(), testkit.Write(t, dir, "list.csv", "path,class\nb\\2.JPG,two\n"), ""))(t)
+	got = testkit.Must(readList(testkit.Write(t, dir, "list.csv", "path,class\nb\\2.JPG,two\n")))(t)
 	testkit.Equal(t, "as Windows writes paths", got, []Image{{ID: "b/2.JPG", Path: filepath.Join(dir, "b", "2.JPG"), Class: "two"}})
-	testkit.Fails(ReadList(t.Context(), testkit.Write(t, dir, "list.csv", "path,class\na.png,\na.png,x\n"), ""))(t, "line 2, column class", "line 3, column path", "also on line 2")
-	testkit.Fails(ReadList(t.Context(), testkit.Write(t, dir, "list.csv", "file\na.png\n"), ""))(t, "a column path")
+	testkit.Fails(readList(testkit.Write(t, dir, "list.csv", "path,class\na.png,\na.png,x\n")))(t, "line 2, column class", "line 3, column path", "also on line 2")
+	testkit.Fails(readList(testkit.Write(t, dir, "list.csv", "photo\na.png\n")))(t, "a column path")
+	testkit.Fails(readList(testkit.Write(t, dir, "list.csv", "path,clas\na.png,x\n")))(t, "Did you mean class?")
+	got, note, err := ReadList(t.Context(), testkit.Write(t, dir, "list.csv", "rating,Filename,label\n3,x.png,two\n"), "")
+	testkit.NoError(t, err)
+	testkit.Equal(t, "other names of columns", got, []Image{{ID: "x.png", Path: filepath.Join(dir, "x.png"), Class: "two"}})
+	testkit.Equal(t, "note", note, filepath.Join(dir, "list.csv")+": columns ignored: rating")
 	for _, path := range []string{`C:\Users\a.png`, "D:/a.png", `\\nas\a.png`, "https://x.org/a.png", "S3://x/a.png", "~/a.png"} {
-		_, err = ReadList(t.Context(), testkit.Write(t, dir, "list.csv", "path\n"+path+"\n"), "")
+		_, err = readList(testkit.Write(t, dir, "list.csv", "path\n"+path+"\n"))
 		testkit.WantError(t, err, "line 2, column path: expected the path of a file", "Write paths below the folder of the list, or below --images DIR.")
 	}
-
-	testkit.Write(t, dir, "b/2.JPG", encoded(t, func(w io.Writer) error { return jpeg.Encode(w, picture(), nil) }))
-	boxes := testkit.Write(t, dir, "boxes.csv", "path,x,y,width,height\nb/2.JPG,1,2,3.5,4\nother.png,0,0,1,1\n")
-	got = []Image{{ID: "b/2.JPG"}}
-	testkit.NoError(t, SetBoxes(t.Context(), boxes, got))
-	testkit.Equal(t, "box", *got[0].Box, Box{1, 2, 3.5, 4})
-	testkit.WantError(t, SetBoxes(t.Context(), boxes, []Image{{ID: "c.png"}}), `"c.png"`, "a bounding box for every image")
-	testkit.WantError(t, SetBoxes(t.Context(), testkit.Write(t, dir, "boxes.csv", "path,x,y,width,height\nc.png,0,a,0,1\n"), []Image{{ID: "c.png"}}), "line 2, column y", "line 2, column width")
-	for header, want := range map[string]Box{"xmin,ymin,xmax,ymax,label": {1, 2, 3, 1}, "X1,Y1,X2,Y2,label": {1, 2, 3, 1}, "x,y,Width,height,label": {1, 2, 4, 3}} {
-		testkit.NoError(t, SetBoxes(t.Context(), testkit.Write(t, dir, "boxes.csv", "Path,"+header+"\nb/2.JPG,1,2,4,3,5\n"), got))
-		testkit.Equal(t, header, *got[0].Box, want)
-	}
-	testkit.WantError(t, SetBoxes(t.Context(), testkit.Write(t, dir, "boxes.csv", "path,x,y,w,h\nb/2.JPG,1,2,3,4\n"), got), "expected a column width and a column height")
 }
 
 // What phones and browsers write beside the usual extensions is read where it is an image that
@@ -270,37 +268,13 @@ func TestListOfPhonesAndBrowsers(t *testing.T) {
 		t.Fatalf("%v: expected composed letters", list)
 	}
 	boxes := testkit.Write(t, t.TempDir(), "boxes.csv", "path,x,y,width,height\njay/cafe\u0301.jpg,0,0,5,4\n")
-	testkit.NoError(t, SetBoxes(t.Context(), boxes, list[i:i+1]))
+	testkit.Must(setBoxes(boxes, list[i:i+1]))(t)
 	testkit.Equal(t, "warning", warning, dir+": 2 .heic files, 1 .dng file, 1 HEIC photograph not read; no image that can be read of 1 class: grebe. Convert photographs to JPEG or PNG.")
 	_, _, err = List(filepath.Join(dir, "grebe"), false)
 	testkit.WantError(t, err, "expected images: .jpg", "found 2 .heic files, 1 .dng file, which are not read. Convert photographs to JPEG or PNG.")
 	testkit.Write(t, dir, "M\xe9sange/a.jpg", jpg)
 	_, _, err = List(dir, false)
 	testkit.WantError(t, err, `"M\xe9sange"`, "expected a name in UTF-8, found another encoding")
-}
-
-// Boxes in other units than pixels, and two corners, are refused; those in pixels are not.
-func TestUnitsOfBoxes(t *testing.T) {
-	dir := t.TempDir()
-	large := testkit.Write(t, dir, "a.png", encoded(t, func(w io.Writer) error { return png.Encode(w, image.NewGray(image.Rect(0, 0, 400, 300))) }))
-	for _, c := range []struct{ boxes, want string }{
-		{"100,50,200,100", ""},
-		{"0,0,400,300", ""},
-		{"25,16.7,50,33.3", "percent"},
-		{"0,0,100,100", "percent"},
-		{"0.25,0.167,0.5,0.333", "fractions"},
-		{"100,50,380,290", "x2 and y2"},
-		{"0.4,0.3,0.9,0.95", "corners in fractions"},
-		{"350,250,200,150", "1 of the first 1 that end outside of their images. Are they of the images in another size"},
-	} {
-		file := testkit.Write(t, dir, "boxes.csv", "path,x,y,width,height\na.png,"+c.boxes+"\n")
-		err := SetBoxes(t.Context(), file, []Image{{ID: "a.png", Path: large}})
-		if c.want == "" {
-			testkit.NoError(t, err)
-		} else {
-			testkit.WantError(t, err, file+": boxes: expected x, y, width and height in pixels", c.want)
-		}
-	}
 }
 
 // A large image is refused before it is decoded if it does not fit into the memory that is left.

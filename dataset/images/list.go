@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"net/http"
 	"os"
 	"path"
@@ -31,9 +30,6 @@ type Image struct {
 	Box   *Box   // what to crop it to; nil for the whole image
 	Data  []byte // content of the file if it is in memory, nil to read Path
 }
-
-// Box is a bounding box in pixels, from the upper left corner of the image.
-type Box struct{ X, Y, Width, Height float64 }
 
 // The extensions of images that are read, and of other pictures. Files with one of the others, or
 // with an unknown one, are read if their first bytes are those of an image.
@@ -217,154 +213,58 @@ func (l *listing) read(class string) error {
 // elsewhere matches absolute paths of Windows, URLs, and the home folder as shells write it.
 var elsewhere = regexp.MustCompile(`^([A-Za-z]:[/\\]|\\\\|[A-Za-z0-9]+://|~)`)
 
-// ReadList reads a CSV file with a column path and, if the classes are known, a column
-// class. Paths are relative to dir or, if that is empty, to the folder of the file.
-func ReadList(ctx context.Context, file, dir string) ([]Image, error) {
+// ReadList reads a CSV file with a column path or, as others name it, filename, file_name or image, and, if the
+// classes are known, a column class or label. Paths are relative to dir or, if that is empty, to the folder of
+// the file. With the columns of boxes, see SetBoxes, images are cropped, and can be on several lines. The note
+// names columns that are ignored.
+func ReadList(ctx context.Context, file, dir string) (all []Image, note string, err error) {
 	var problems invalid.List
-	t := table.Read(ctx, file, &problems, []string{"path"}, "class")
+	t := table.Read(ctx, file, &problems, nil, table.Any)
 	if t == nil {
-		return nil, cmp.Or(ctx.Err(), problems.Err())
+		return nil, "", cmp.Or(ctx.Err(), problems.Err())
+	}
+	name, class, boxes := t.First(pathColumns...), t.First("class", "label"), columnsOf(t)
+	if !t.HasColumns([]string{name}, class, table.Any) {
+		return nil, "", problems.Err()
+	}
+	for _, column := range t.Columns {
+		if t.Column(class) < 0 && invalid.DidYouMean(column, []string{class}) != "" {
+			t.ReportUnknown("column", 1, "", "a column class, or none that is near it", column, []string{class})
+		}
+	}
+	if boxes.all() {
+		number(t, name)
+	}
+	for _, ignored := range boxes.ignored(t, name, class) {
+		note = format.Printable(file + ": " + ignored)
 	}
 	dir = cmp.Or(dir, filepath.Dir(file))
-	var all []Image
-	ids := t.Names("path")
+	ids := t.Names(name)
 	for i, row := range t.Rows {
 		id := filepath.ToSlash(ids[i])
 		if _, err := os.Stat(dataset.ImageFile(dir, id)); err != nil {
 			if elsewhere.MatchString(id) {
 				problems.Add("elsewhere", &invalid.Error{
-					Where: file, Field: fmt.Sprintf("line %d, column path", row.Line),
+					Where: file, Field: fmt.Sprintf("line %d, column %s", row.Line, name),
 					Want: "the path of a file", Got: invalid.Quote(id),
 					Hint: "Write paths below the folder of the list, or below --images DIR.",
 				})
 			}
 			id = strings.ReplaceAll(id, `\`, "/") // a list that was written on Windows
 		}
-		m := Image{ID: id, Path: dataset.ImageFile(dir, id), Class: t.Cell(row, "class")}
-		if t.Column("class") >= 0 && m.Class == "" {
-			t.Report("class", row.Line, "class", "a class for every image", "none")
+		m := Image{ID: id, Path: dataset.ImageFile(dir, id), Class: t.Cell(row, class)}
+		if t.Column(class) >= 0 && m.Class == "" {
+			t.Report("class", row.Line, class, "a class for every image", "none")
 		} else if _, want := dataset.CheckName(m.Class); m.Class != "" && want != "" {
-			t.Report("class", row.Line, "class", want, invalid.Quote(m.Class))
+			t.Report("class", row.Line, class, want, invalid.Quote(m.Class))
+		}
+		if boxes.all() {
+			m.Box = boxes.read(t, row)
 		}
 		all = append(all, m)
 	}
-	return all, problems.Err()
+	if err := problems.Err(); err != nil || !boxes.all() {
+		return all, note, err
+	}
+	return all, note, checkUnits(ctx, file, all)
 }
-
-// SetBoxes reads bounding boxes of all images from a CSV file with the columns path, x, y, width and height,
-// or with two corners: xmin, ymin, xmax and ymax, or x1, y1, x2 and y2. Paths are the IDs of the images.
-func SetBoxes(ctx context.Context, file string, all []Image) error {
-	var problems invalid.List
-	t := table.Read(ctx, file, &problems, []string{"path"}, table.Any)
-	if t == nil {
-		return cmp.Or(ctx.Err(), problems.Err())
-	}
-	columns, corners := []string{"x", "y", "width", "height"}, false
-	for _, names := range [][]string{{"xmin", "ymin", "xmax", "ymax"}, {"x1", "y1", "x2", "y2"}} {
-		if slices.ContainsFunc(t.Columns, func(column string) bool {
-			return strings.EqualFold(column, names[2])
-		}) {
-			columns, corners = names, true
-		}
-	}
-	if !t.HasColumns(columns, table.Any) {
-		return problems.Err()
-	}
-	boxes := make(map[string]*Box, len(t.Rows))
-	for i, name := range t.Names("path") {
-		var v [4]float64
-		for j, column := range columns {
-			var err error
-			text := t.Cell(t.Rows[i], column)
-			if v[j], err = table.Number(text, 64); corners && j > 1 {
-				v[j] -= v[j-2]
-			}
-			if err != nil || math.IsNaN(v[j]) || math.Abs(v[j]) > maxPixels || j > 1 && v[j] <= 0 {
-				t.Report("box", t.Rows[i].Line, column, "pixels, with a width and height above 0",
-					invalid.Quote(text))
-			}
-		}
-		name = filepath.ToSlash(name)
-		boxes[name] = &Box{v[0], v[1], v[2], v[3]}
-		boxes[strings.ReplaceAll(name, `\`, "/")] = boxes[name] // as Windows writes it
-	}
-	for i, m := range all {
-		if all[i].Box = boxes[m.ID]; all[i].Box == nil {
-			problems.Add("missing", &invalid.Error{
-				Where: file, Field: invalid.Quote(m.ID), Want: "a bounding box for every image", Got: "none",
-			})
-		}
-	}
-	if err := problems.Err(); err != nil {
-		return err
-	}
-	return checkUnits(ctx, file, all)
-}
-
-// The numbers of images and of pixels from which boxes are compared with the sizes of their images.
-const (
-	maxMeasured = 100
-	leastShown  = 256
-)
-
-// checkUnits returns an error for boxes that cannot be in pixels, with a width and height: fractions
-// or percent of the image, or two corners. They are compared with the sizes of some images.
-func checkUnits(ctx context.Context, file string, all []Image) error {
-	largest, wider := 0., true // of all boxes
-	most := 0.                 // of their numbers
-	for _, m := range all {
-		largest = max(largest, m.Box.X+m.Box.Width, m.Box.Y+m.Box.Height)
-		most = max(most, m.Box.X, m.Box.Y, m.Box.Width, m.Box.Height)
-		wider = wider && m.Box.Width > m.Box.X && m.Box.Height > m.Box.Y
-	}
-	smallest, corners, outside, beyond := math.MaxInt, true, false, 0 // of the images
-	measured := all[:min(len(all), maxMeasured)]
-	for _, m := range measured {
-		w, h, err := m.size(ctx)
-		if err != nil {
-			return nil // the image is refused where it is decoded
-		}
-		smallest = min(smallest, w, h)
-		corners = corners && m.Box.Width <= float64(w)+1 && m.Box.Height <= float64(h)+1
-		if m.Box.X+m.Box.Width > mostBeyond*float64(w) || m.Box.Y+m.Box.Height > mostBeyond*float64(h) {
-			beyond++
-		}
-		outside = outside || m.Box.X+m.Box.Width > float64(w)+1 || m.Box.Y+m.Box.Height > float64(h)+1
-	}
-	e := &invalid.Error{Where: file, Field: "boxes", Want: "x, y, width and height in pixels"}
-	switch {
-	case wider && largest > fractionLimit && most <= fractionLimit && smallest > leastShown/16:
-		e.Got, e.Hint = "no number above 1, as of corners in "+
-			"fractions of the image", "Multiply by the sides of each image, and write x2 - x and y2 - y "+
-			"in place of x2 and y2."
-	case wider && largest > percentLimit && most <= percentLimit && smallest >= 2*leastShown:
-		e.Got = fmt.Sprintf("no number above 100 in images of %d pixels and more, as of corners "+
-			"in percent of the image", smallest)
-		e.Hint = "Multiply by a hundredth of the sides of each image, and write x2 - x and y2 - " +
-			"y in place of x2 and y2."
-	case largest <= fractionLimit && smallest > leastShown/16:
-		e.Got, e.Hint = "no number above 1, as in fractions of the image", "Multiply x and width by the "+
-			"width of each image, y and height by its height."
-	case largest <= percentLimit && smallest >= leastShown:
-		e.Got = fmt.Sprintf("no box beyond 100 in images of %d pixels and more, as in percent of the image",
-			smallest)
-		e.Hint = "Multiply x and width by a hundredth of the width of each image, y and " +
-			"height by one of its height."
-	case wider && corners && outside:
-		e.Got = "boxes that end outside of their images unless width and height are x2 and y2, another corner"
-		e.Hint = "Write x2 - x and y2 - y in place of them."
-	case 4*beyond > len(measured):
-		e.Got = fmt.Sprintf("%d of the first %d that end outside of their images", beyond, len(measured))
-		e.Hint = "Are they of the images in another size, or is x, y their centre?"
-	default:
-		return nil
-	}
-	return e
-}
-
-// Boxes in fractions or percent of an image end at most here, where rounding added a little.
-const (
-	fractionLimit = 1.01
-	percentLimit  = 101
-	mostBeyond    = 1.05 // of a side, where people draw boxes
-)
