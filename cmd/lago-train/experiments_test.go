@@ -109,7 +109,7 @@ func TestExperimentsShareRunsAndStoreResults(t *testing.T) {
 	trained := len(folders(t, out))
 	noise := printed[results.Accuracies](t, small(t, "noise", out, "--json", "--noise-seeds", "2", "--ratios", "0,0.5")...)
 	last := noise.Rows[len(noise.Rows)-1]
-	if len(noise.Rows) != 12 || last.Label() != "eszsl, most doubtful entries emptied, 50.0 %" || len(last.ByDraw.Values) != 2 {
+	if len(noise.Rows) != 9 || last.Label() != "eszsl, most doubtful entries emptied, 50.0 %" || len(last.ByDraw.Values) != 2 {
 		t.Errorf("noise: %d rows, the last %q: %+v", len(noise.Rows), last.Label(), last)
 	}
 	succeeds(t, small(t, "partial", out, "--shares", "1,0.2", "--mask-seeds", "2", "--given", "strongest")...)

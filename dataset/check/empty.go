@@ -34,7 +34,7 @@ func (c *checker) onlyYes() {
 // strongest reports descriptions that seem to leave out what classes hardly have: most attributes with empty
 // cells have no entry near 0.
 func (c *checker) strongest() {
-	const nearNo, leastEmpty = 0.1, 0.05
+	const nearNo, leastEmpty = 0.03, 0.05
 	u, with, without, empty := c.Descriptions, 0, 0, 0
 	for m := range u.Cols {
 		least, holes := math.Inf(1), 0
@@ -56,6 +56,6 @@ func (c *checker) strongest() {
 		return
 	}
 	c.report("strongest", "descriptions", "entries near 0 of the attributes that have empty cells",
-		fmt.Sprintf("none of %d of %d such attributes: do classes leave out what they lack?", without,
-			with), c.emptyHint())
+		fmt.Sprintf("none in %d of %d such attributes", without, with),
+		"Classes seem to leave out what they lack. "+c.emptyHint())
 }

@@ -55,7 +55,7 @@ func TestEmptyCells(t *testing.T) {
 		least := make([]float64, len(d.Classes)) // of the strongest quarter
 		for z := range least {
 			row := slices.Sorted(slices.Values(d.Descriptions.Row(z)))
-			least[z] = max(row[len(row)*3/4], 0.15)
+			least[z] = max(row[len(row)*3/4], 0.05)
 		}
 		yes := func(p float64) float64 { return math.Round(p) }
 		for _, c := range []struct {

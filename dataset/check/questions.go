@@ -9,7 +9,7 @@ import (
 )
 
 // Questionnaire is the order in which a class that is not described yet is best described: each question
-// tells most of what those before it leave open. Its JSON keys are stable.
+// tells most, for each of its entries, of what those before it leave open. Its JSON keys are stable.
 type Questionnaire struct {
 	Groups     []Question `json:"groups"`     // asked whole; empty without groups
 	Attributes []Question `json:"attributes"` // asked one by one
@@ -21,8 +21,8 @@ type Questionnaire struct {
 type Question struct {
 	Name    string `json:"name"`
 	Entries int    `json:"entries"` // of this question and those before it
-	// Explained is the share of the variance of all entries that this question and those before it explain;
-	// null if it was not measured.
+	// Explained is the share of the scaled variance of all attributes that this question and those before it
+	// explain, see impute.Gaussian.Order; null if it was not measured.
 	Explained *float64 `json:"explained"`
 }
 

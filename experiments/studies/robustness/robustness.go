@@ -70,7 +70,7 @@ func (c *Partial) Settings(r *config.Request) setting.List {
 
 func (c *Config) settings(r *config.Request, standard []string, distortion setting.List) setting.List {
 	r.Methods = &c.names
-	return slices.Concat(r.VariantSettings(), setting.List{
+	return slices.Concat(r.VariantSettings(), r.RotationSettings(), setting.List{
 		setting.Choices("methods", &c.names, standard, methods.Labels()...).In(setting.Methods).Common().
 			Describe("variants of LAGO, and baselines"),
 	}, distortion.In(setting.Classes))
@@ -161,53 +161,44 @@ func (c *Config) Plan(r *config.Request, _ *lab.Lab) (engine.Plan, error) {
 func (c *Config) Summarise(_ context.Context, l *lab.Lab, done *engine.Result) (results.Result, error) {
 	a := c.newResult(l)
 	a.Missing = done.Missing
-	tables := c.tables(l.Data)
+	kinds := []string{""}
+	if c.Given == "" {
+		kinds = append(kinds, doubtfulEmptied)
+	}
 	for _, m := range results.Methods(done) {
 		a.Notes = append(a.Notes, fmt.Sprintf("correction of %s: %s", m.Name, m.Correction()))
-		for _, t := range tables {
-			rows, err := c.rows(m, l.Data, t)
+		a.Classes = m.Test.Classes
+		for _, kind := range kinds {
+			rows, err := c.rows(m, kind)
 			if err != nil {
 				return nil, err
 			}
 			a.Rows = append(a.Rows, rows...)
-			a.Classes = len(rows[0].ByClass)
 		}
 	}
 	return a, nil
 }
 
-// distorted are descriptions of the test classes for each degree and draw.
-type distorted struct {
-	suffix string // of the name of a method
-	tables [][]dataset.Matrix[float64]
-}
-
-// doubtfulEmptied follows the name of a method whose most doubtful entries were emptied.
+// doubtfulEmptied follows the name of a method whose most doubtful entries were emptied, as many as were
+// replaced.
 const doubtfulEmptied = ", most doubtful entries emptied"
 
-// tables returns the distorted descriptions and, with noise, those whose most doubtful entries are emptied,
-// as many as were replaced.
-func (c *Config) tables(d *dataset.Dataset) []distorted {
+// tables returns the distorted descriptions of the test classes for each of the degrees and each draw.
+func (c *Config) tables(d *dataset.Dataset, degrees []float64, kind string) [][]dataset.Matrix[float64] {
 	u, known := d.Describe(d.Split.Test), d.Describe(d.Split.Seen())
-	degrees, _ := c.sorted()
 	_, _, draws := c.degrees()
-	plain, emptied := distorted{}, distorted{suffix: doubtfulEmptied}
-	for _, degree := range degrees {
-		var worse, fewer []dataset.Matrix[float64]
+	list := make([][]dataset.Matrix[float64], len(degrees))
+	for i, degree := range degrees {
 		for draw := range draws {
-			noisy := c.apply(u, degree, uint64(draw))
-			worse = append(worse, noisy)
-			if c.Given == "" {
-				n := int(math.Round(degree * float64(dataset.Described(noisy.Data))))
-				fewer = append(fewer, emptyDoubtful(noisy, known, n))
+			worse := c.apply(u, degree, uint64(draw))
+			if kind == doubtfulEmptied {
+				worse = emptyDoubtful(worse, known,
+					int(math.Round(degree*float64(dataset.Described(worse.Data)))))
 			}
+			list[i] = append(list[i], worse)
 		}
-		plain.tables, emptied.tables = append(plain.tables, worse), append(emptied.tables, fewer)
 	}
-	if c.Given != "" {
-		return []distorted{plain}
-	}
-	return []distorted{plain, emptied}
+	return list
 }
 
 // emptyDoubtful returns the descriptions u without their n most doubtful entries, by these and by those of
@@ -229,62 +220,82 @@ func emptyDoubtful(u, known dataset.Matrix[float64], n int) dataset.Matrix[float
 	return left
 }
 
-// rows evaluates the models of a method, one per seed, on the test classes, with each degree of distortion.
-func (c *Config) rows(method results.Method, d *dataset.Dataset, of distorted) ([]results.Row, error) {
-	samples, u := train.Select(d, d.Features, d.Split.Test), d.Describe(d.Split.Test)
+// rows evaluates the models of a method, one per seed and part, on the test classes, with each degree of
+// distortion.
+func (c *Config) rows(method results.Method, kind string) (rows []results.Row, err error) {
 	degrees, undistorted := c.sorted()
-	_, _, draws := c.degrees()
-	// Rows are degrees: means over seeds, these relative to no distortion, and means over draws.
-	grid := dataset.NewMatrix[float64]
-	byDraw, relative, bySeed, byClass := grid(len(degrees), draws), grid(len(degrees),
-		draws), grid(len(degrees), len(method.Models)), grid(len(degrees), u.Rows)
-	for j, path := range method.Models {
-		saved, err := train.Load(path)
-		if err != nil {
-			return nil, err
-		}
-		score := func(u dataset.Matrix[float64]) (mean float64, recall []float64, err error) {
-			scores, err := model.Score(saved.Pipeline, samples.X, samples.Rows, u)
-			if err != nil {
-				return 0, nil, err
-			}
-			confusion, err := metrics.Confuse(scores, samples.Labels)
-			tally := confusion.Tally(scores.Cols)
-			return tally.Accuracy().PerClass, tally.Recall(), err
-		}
-		clean, _, err := score(u)
-		if err != nil {
-			return nil, err
-		}
-		if clean == 0 {
-			return nil, fmt.Errorf("%s: the test accuracy with the given descriptions is 0, so that no "+
-				"accuracy relative to it exists", method.Name)
-		}
-		for i := range degrees {
-			for draw := range draws {
-				worse, recall, err := score(of.tables[i][draw])
-				if err != nil {
-					return nil, err
-				}
-				seeds := float64(len(method.Models))
-				floats.AddScaled(byClass.Row(i), 1/seeds/float64(draws), recall)
-				byDraw.Row(i)[draw] += worse / seeds
-				relative.Row(i)[draw] += worse / clean / seeds
-				bySeed.Row(i)[j] += worse / float64(draws)
-			}
-		}
+	if kind != "" { // nothing is emptied without noise
+		degrees = slices.DeleteFunc(degrees, func(x float64) bool { return x == undistorted })
 	}
-	var rows []results.Row
+	_, _, draws := c.degrees()
+	classes, parts := 0, len(method.Outcomes)
+	for _, o := range method.Outcomes {
+		classes += len(o.Part.Data.Split.Test)
+	}
+	grid, seeds := dataset.NewMatrix[float64], len(method.Models)/parts
+	byClass, clean, cleanByClass := grid(len(degrees), classes), make([]float64, seeds), make([]float64, classes)
+	accuracy := make([]dataset.Matrix[float64], len(degrees)) // draws x seeds
+	for i := range degrees {
+		accuracy[i] = grid(draws, seeds)
+	}
+	first := 0 // class of the part
+	for _, o := range method.Outcomes {
+		d := o.Part.Data
+		samples, u := train.Select(d, d.Features, d.Split.Test), d.Describe(d.Split.Test)
+		tables := c.tables(d, degrees, kind)
+		share := float64(u.Rows) / float64(classes)
+		for j, path := range lab.ModelFiles(o.Test) {
+			saved, err := train.Load(path)
+			if err != nil {
+				return nil, err
+			}
+			add := func(u dataset.Matrix[float64], to *float64, byClass []float64, weight float64) error {
+				scores, err := model.Score(saved.Pipeline, samples.X, samples.Rows, u)
+				if err != nil {
+					return err
+				}
+				confusion, err := metrics.Confuse(scores, samples.Labels)
+				tally := confusion.Tally(scores.Cols)
+				*to += share * tally.Accuracy().PerClass
+				floats.AddScaled(byClass[first:first+u.Rows], weight, tally.Recall())
+				return err
+			}
+			if err := add(u, &clean[j], cleanByClass, 1/float64(seeds)); err != nil {
+				return nil, err
+			}
+			for i := range degrees {
+				for draw, worse := range tables[i] {
+					err := add(worse, &accuracy[i].Row(draw)[j], byClass.Row(i), 1/float64(seeds*draws))
+					if err != nil {
+						return nil, err
+					}
+				}
+			}
+		}
+		first += u.Rows
+	}
+	if slices.Contains(clean, 0) {
+		return nil, fmt.Errorf("%s: the test accuracy with the given descriptions is 0, so that no "+
+			"accuracy relative to it exists", method.Name)
+	}
 	for i, degree := range degrees {
-		draw, relative := lab.Summarise(byDraw.Row(i)), lab.Summarise(relative.Row(i))
+		byDraw, bySeed, relative := make([]float64, draws), make([]float64, seeds), make([]float64, draws)
+		for draw := range draws {
+			for j, worse := range accuracy[i].Row(draw) {
+				byDraw[draw] += worse / float64(seeds)
+				relative[draw] += worse / clean[j] / float64(seeds)
+				bySeed[j] += worse / float64(draws)
+			}
+		}
+		draw, relativeByDraw := lab.Summarise(byDraw), lab.Summarise(relative)
 		row := results.Row{
-			Labels: []string{method.Name + of.suffix, format.Percent(degree)}, Number: 100 * degree, Draws: draws,
-			ByDraw: &draw, Relative: &relative,
-			Accuracy: lab.Summarise(bySeed.Row(i)), Interval: metrics.ClassInterval(byClass.Row(i)),
+			Labels: []string{method.Name + kind, format.Percent(degree)}, Number: 100 * degree,
+			Draws: draws, ByDraw: &draw, Relative: &relativeByDraw,
+			Accuracy: lab.Summarise(bySeed), Interval: metrics.ClassInterval(byClass.Row(i)),
 			ByClass: byClass.Row(i),
 		}
 		if degree != undistorted {
-			d := metrics.PairedDifference(row.ByClass, byClass.Row(slices.Index(degrees, undistorted)))
+			d := metrics.PairedDifference(row.ByClass, cleanByClass)
 			row.Difference = &d
 		}
 		rows = append(rows, row)

@@ -2,6 +2,7 @@ package robustness
 
 import (
 	"math"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -151,11 +152,11 @@ func accuracy(t *testing.T, l *lab.Lab, files []string, worse dataset.Matrix[flo
 func TestNoise(t *testing.T) {
 	l := testlab.New(t)
 	a := ask(t, l, NoiseKind, Distortion{Ratios: []float64{1, 0.2}, NoiseSeeds: 3}, model.SemanticHard, model.Singletons)
-	if len(a.Rows) != 18 || len(a.Missing) != 0 || a.Classes != 4 {
+	if len(a.Rows) != 15 || len(a.Missing) != 0 || a.Classes != 4 {
 		t.Fatalf("%d rows of %d classes, missing %+v", len(a.Rows), a.Classes, a.Missing)
 	}
 	for i, name := range []string{"semantic-hard", "singletons", "eszsl"} {
-		none, some, all := a.Rows[6*i], a.Rows[6*i+1], a.Rows[6*i+2]
+		none, some, all := a.Rows[5*i], a.Rows[5*i+1], a.Rows[5*i+2]
 		if files := models(t, l, name); len(none.Accuracy.Values) != len(files) || len(some.Accuracy.Values) != len(files) || !slices.Equal(some.Labels, []string{name, "20.0 %"}) {
 			t.Fatalf("%s: %+v and %+v", name, none, some)
 		}
@@ -168,7 +169,7 @@ func TestNoise(t *testing.T) {
 		testkit.Near(t, name+" with the third noise", some.ByDraw.Values[2], mean, 1e-12)
 		testkit.Near(t, name+" relative", some.Relative.Values[2], relative, 1e-12)
 		testkit.Near(t, name+" over seeds and draws", some.Accuracy.Mean, some.ByDraw.Mean, 1e-12)
-		emptied := a.Rows[6*i+4]
+		emptied := a.Rows[5*i+3]
 		testkit.Equal(t, "labels", emptied.Labels, []string{name + doubtfulEmptied, "20.0 %"})
 		u := saltAndPepper(l.Data.Describe(l.Data.Split.Test), 0.2, 2)
 		left := emptyDoubtful(u, l.Data.Describe(l.Data.Split.Seen()), int(math.Round(0.2*float64(len(u.Data)))))
@@ -211,7 +212,19 @@ func TestPartial(t *testing.T) {
 		}
 	}
 	d.Given = Strongest
-	ask(t, testlab.New(t), StrongestKind, d)
+	rotated := testlab.New(t)
+	testkit.NoError(t, rotated.Rotate(3, 0))
+	a = ask(t, rotated, StrongestKind, d)
+	sum, classes := 0.0, 0.0
+	for _, path := range models(t, &lab.Lab{Root: filepath.Join(rotated.Root, "splits")}, "eszsl") {
+		part := *rotated.Data
+		part.Split = testkit.Must(train.Load(path))(t).Split
+		n := float64(len(part.Split.Test))
+		mean, _ := accuracy(t, &lab.Lab{Data: &part}, []string{path}, part.Describe(part.Split.Test))
+		sum, classes = sum+n*mean, classes+n
+	}
+	testkit.Near(t, "with all given in rotation", a.Rows[2].Accuracy.Mean, sum/classes, 1e-12)
+	testkit.Equal(t, "unseen classes", a.Classes, len(l.Data.Classes))
 }
 
 func TestRefusals(t *testing.T) {
