@@ -223,9 +223,11 @@ func (o *extractOptions) run(c *call, name string) (err error) {
 	if name != filepath.Base(name) || strings.HasPrefix(name, ".") || catalog.Generated(name) {
 		return wrong(c.path, "a name for a folder of the data directory", invalid.Quote(name))
 	}
-	if o.Shard, err = shardOf(c, o.Shard); err != nil {
+	shard, from, err := shardOf(c, o.Shard)
+	if err != nil {
 		return err
 	}
+	o.Shard = shard
 	if o.Dir, err = filepath.Abs(filepath.Join(catalog.DataDir(o.DataDir), name)); err != nil {
 		return err
 	}
@@ -252,6 +254,7 @@ func (o *extractOptions) run(c *call, name string) (err error) {
 	}
 	if err = o.print(r, err); err == nil && r.Left > 0 {
 		err = &lab.Incomplete{Left: format.Count(r.Left, "image")}
+		lab.SayShard(err, o.Shard, from)
 	}
 	return err
 }

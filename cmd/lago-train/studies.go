@@ -40,6 +40,7 @@ type studyOptions struct {
 	request config.Request
 	jobs    int
 	shard   lab.Shard
+	from    string // of the shard, see shardOf
 	outputs outputs
 
 	model     string // of results.OfModel
@@ -124,6 +125,7 @@ func (o *studyOptions) run(c *call) error {
 	}
 	found, err := results.Ask(c, o.study, r, l)
 	if err != nil {
+		lab.SayShard(err, o.shard, o.from)
 		return err
 	}
 	if f, ok := found.(results.Followed); ok {
@@ -261,19 +263,17 @@ func shardSetting(to *lab.Shard, what string) setting.Setting {
 		Describe("`I/N` only part I, from 0, of N parts of the " + what)
 }
 
-// shardOf returns the shard of the flag or else of the scheduler. A command without the flag,
-// such as run, is never divided.
-func shardOf(c *call, given lab.Shard) (lab.Shard, error) {
+// shardOf returns the shard of the flag or else of the scheduler, and where it is from. A command without the
+// flag, such as run, is never divided.
+func shardOf(c *call, given lab.Shard) (s lab.Shard, from string, err error) {
 	if c.isSet("shard") || c.flag("shard") == nil {
-		return given, nil
+		return given, "--shard", nil
 	}
-	s, err := lab.ShardFromEnvironment()
-	if s.Count > 1 {
-		logrus.Infof("this process has shard %d/%d, from the variables of Slurm or Kubernetes; "+
-			"--shard 0/1 does everything",
-			s.Index, s.Count)
+	if s, from, err = lab.ShardFromEnvironment(); s.Count > 1 {
+		logrus.Infof("this process has shard %d/%d, from %s; --shard 0/1 does everything",
+			s.Index, s.Count, from)
 	}
-	return s, err
+	return s, from, err
 }
 
 // openDataset opens the data set that the flags and the first preset say.
@@ -294,8 +294,8 @@ func (o *studyOptions) openLab(c *call, d *dataset.Dataset) (*lab.Lab, error) {
 	if c.isSet("threads") && o.jobs > threads {
 		return nil, wrong("--jobs", "at most the number of --threads", strconv.Itoa(o.jobs))
 	}
-	shard, err := shardOf(c, o.shard)
-	if err != nil {
+	var err error
+	if o.shard, o.from, err = shardOf(c, o.shard); err != nil {
 		return nil, err
 	}
 	if p := r.Presets[0]; r.From == config.Auto && !p.Paper() && config.PresetFor(p.Dataset, p.Method).
@@ -334,7 +334,7 @@ func (o *studyOptions) openLab(c *call, d *dataset.Dataset) (*lab.Lab, error) {
 	if len(d.Features.Data) >= fileio.Large {
 		debug.SetGCPercent(garbage)
 	}
-	l.Jobs, l.Shard, l.OnRun = cmp.Or(o.jobs, threads), shard, logRun(l)
+	l.Jobs, l.Shard, l.OnRun = cmp.Or(o.jobs, threads), o.shard, logRun(l)
 	l.Options.OnWarning, l.OnProgress = logRunWarning, display.show
 	l.OnStep = func(what string) { logrus.Info(what) }
 	if _, ok := o.study.(results.Single); ok {

@@ -80,7 +80,7 @@ func (r *Result) Done(arm int) bool {
 }
 
 // NewResult collects outcomes of a plan, one for each entry. The error is that of runs which other shards
-// have not finished, unless the plan has the dev stage alone.
+// have not finished.
 func NewResult(p Plan, entries []Entry, outcomes []*Outcome, leftOut []lab.Missing) (*Result, error) {
 	r := &Result{Plan: p, Missing: append([]lab.Missing{}, leftOut...), Arms: make([][]*Outcome, len(p.Arms))}
 	for i, o := range outcomes {
@@ -91,7 +91,7 @@ func NewResult(p Plan, entries []Entry, outcomes []*Outcome, leftOut []lab.Missi
 			}
 		}
 	}
-	if waiting := Waiting(r.Missing); waiting != nil && p.Stage != config.OnlyDev {
+	if waiting := Waiting(r.Missing); waiting != nil {
 		return nil, waiting
 	}
 	return r, nil

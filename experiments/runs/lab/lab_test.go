@@ -216,16 +216,16 @@ func TestShardFromEnvironment(t *testing.T) {
 		"no number":                     {map[string]string{id: "one", count: "4"}, Shard{}, []string{"$" + id, `"one"`}},
 		"no count":                      {map[string]string{id: "1"}, Shard{}, []string{"$" + count, `found ""`}},
 		"in steps, as in --array=0-6:2": {map[string]string{id: "6", count: "4", least: "0"}, Shard{}, []string{"$" + id, "found 6"}},
-		"no completions":                {map[string]string{index: "0"}, Shard{}, []string{"$" + completions, "give --shard I/N"}},
+		"no completions":                {map[string]string{index: "0"}, Shard{}, []string{"$" + completions, "give --shard I/N: --shard 0/1 does everything."}},
 		"past the completions":          {map[string]string{index: "5", completions: "5"}, Shard{}, []string{"$" + index, "found 5"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, variable := range []string{id, count, least, index, completions} {
 				t.Setenv(variable, c.variables[variable]) // the empty string is none
 			}
-			got, err := ShardFromEnvironment()
-			if got != c.want || (err != nil) != (c.err != nil) {
-				t.Fatalf("%v, %v, expected %v", got, err, c.want)
+			got, from, err := ShardFromEnvironment()
+			if got != c.want || (err != nil) != (c.err != nil) || (from != "") != (got.Count > 0) {
+				t.Fatalf("%v, %q, %v, expected %v", got, from, err, c.want)
 			}
 			if c.err != nil {
 				testkit.WantError(t, err, c.err...)
