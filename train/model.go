@@ -58,6 +58,15 @@ func (s *Saved) AdaptedFeatures() *preprocess.Transform {
 	return s.Transform
 }
 
+// LearnedClasses are the names of the classes that the model was trained on.
+func (s *Saved) LearnedClasses() map[string]bool {
+	names := make(map[string]bool, len(s.Learned))
+	for _, z := range s.Learned {
+		names[s.Classes[z]] = true
+	}
+	return names
+}
+
 // TrainedOn reports whether the class of a name is one that the model was trained on.
 func (s *Saved) TrainedOn(class string) bool {
 	return slices.ContainsFunc(s.Learned, func(z int) bool { return s.Classes[z] == class })

@@ -275,16 +275,22 @@ func evaluate(c model.Classifier, s Samples, classes dataset.Matrix[float64]) (m
 	return metrics.Confuse(scores, s.Labels)
 }
 
-// referenceOf returns the mean detections of the samples of each class, without classes that have none,
-// and if asked for the deciles of the detections of single samples, evenly spaced.
+// mostReference is the largest number of classes of a reference, which is scored for all candidates.
+const mostReference = 1024
+
+// referenceOf returns the mean detections of the samples of each class, without classes that have none, of
+// mostReference evenly spaced classes where there are more, and if asked for the deciles of the detections of
+// single samples, evenly spaced.
 func referenceOf(c model.Classifier, s Samples, classes int, deciles bool) (r model.Reference, err error) {
 	of := make([][]int, classes)
 	for i, z := range s.Labels {
 		of[z] = append(of[z], s.Rows[i])
 	}
+	of = slices.DeleteFunc(of, func(rows []int) bool { return len(rows) == 0 })
 	means, step, columns := &r.Detections, 1+len(s.Labels)/decileSamples, [][]float64(nil)
-	for _, rows := range of {
-		if len(rows) == 0 {
+	every := 1 + (len(of)-1)/mostReference
+	for z, rows := range of {
+		if !deciles && z%every > 0 {
 			continue
 		}
 		a, err := c.Detect(s.X, rows)
@@ -302,10 +308,13 @@ func referenceOf(c model.Classifier, s Samples, classes int, deciles bool) (r mo
 					columns[m] = append(columns[m], p)
 				}
 			}
-			means.Data = append(means.Data, float32(sum/float64(a.Rows)))
+			if z%every == 0 {
+				means.Data = append(means.Data, float32(sum/float64(a.Rows)))
+			}
 		}
-		means.Rows, means.Cols = means.Rows+1, a.Cols
+		means.Cols = a.Cols
 	}
+	means.Rows = len(means.Data) / max(means.Cols, 1)
 	if deciles {
 		r.Deciles = dataset.NewMatrix[float32](9, len(columns))
 		for m, column := range columns {

@@ -48,10 +48,11 @@ func Read(ctx context.Context, path string, attributes []Attribute) (*Table, err
 }
 
 const (
-	maxSize    = 1 << 26 // of a file in bytes
-	maxEntries = 1 << 24 // classes x attributes
-
+	maxSize       = 1 << 26 // of a file in bytes
 	maxAttributes = 1 << 16
+	// MaxEntries is the largest number of classes x attributes, of a table and of all candidates together.
+	// One takes about 100 bytes while missing entries are imputed.
+	MaxEntries = 1 << 23
 )
 
 type file struct {
@@ -60,7 +61,7 @@ type file struct {
 	vocabulary *vocabulary
 	classes    map[string]int  // indices by folded name
 	attributes map[string]int  // the meaning of the names so far; -1 for those that were reported
-	described  map[[2]int]bool // class and attribute of the cells that the file has, empty ones among them
+	described  [][]bool        // classes x attributes: whether the file has a cell, which may be empty
 	scale      table.Scale
 	problems   invalid.List
 }
@@ -68,7 +69,7 @@ type file struct {
 func newFile(path string, attributes []Attribute) *file {
 	return &file{
 		path: path, table: &Table{Attributes: attributes}, vocabulary: newVocabulary(attributes),
-		classes: map[string]int{}, attributes: map[string]int{}, described: map[[2]int]bool{},
+		classes: map[string]int{}, attributes: map[string]int{},
 	}
 }
 
@@ -141,7 +142,7 @@ func (f *file) class(line int, name string, isNew bool) int {
 	folded := foldName(name)
 	z, known := f.classes[folded]
 	got := invalid.Quote(name)
-	switch most := maxEntries / max(len(f.table.Attributes), 1); {
+	switch most := MaxEntries / max(len(f.table.Attributes), 1); {
 	case want != "":
 	case folded == "":
 		want = "a name"
@@ -156,8 +157,9 @@ func (f *file) class(line int, name string, isNew bool) int {
 	default:
 		z = len(f.classes)
 		f.classes[folded] = z
-		f.table.Classes, f.table.Cells = append(f.table.Classes, name), append(f.table.Cells,
-			make([]string, len(f.table.Attributes)))
+		f.table.Classes = append(f.table.Classes, name)
+		f.table.Cells = append(f.table.Cells, make([]string, len(f.table.Attributes)))
+		f.described = append(f.described, make([]bool, len(f.table.Attributes)))
 		return z
 	}
 	f.report("class", line, "class", want, got)
@@ -190,16 +192,18 @@ func (f *file) describe(line, z, m int, value string) {
 	if z < 0 || m < 0 {
 		return
 	}
-	field := fmt.Sprintf("class %s, %q", invalid.Quote(f.table.Classes[z]), f.vocabulary.names[m])
-	if f.described[[2]int{z, m}] {
-		f.report("repeated", line, field, "each attribute once", "it twice")
+	field := func() string {
+		return fmt.Sprintf("class %s, %q", invalid.Quote(f.table.Classes[z]), f.vocabulary.names[m])
+	}
+	if f.described[z][m] {
+		f.report("repeated", line, field(), "each attribute once", "it twice")
 		return
 	}
 	_, err := f.scale.Probability(value)
 	if e := (*invalid.Error)(nil); errors.As(err, &e) {
-		f.report("value", line, field, e.Want, e.Got, e.Hint)
+		f.report("value", line, field(), e.Want, e.Got, e.Hint)
 	}
-	f.described[[2]int{z, m}], f.table.Cells[z][m] = true, value
+	f.described[z][m], f.table.Cells[z][m] = true, value
 }
 
 // report adds a problem of a line, which is 0 where lines are not known.

@@ -80,7 +80,7 @@ func ReadFolder(ctx context.Context, dir string, complete bool, problems *invali
 	if file == nil {
 		return t
 	}
-	if !atMost(file, len(file.Rows)*max(len(t.Attributes), len(file.Columns)-1), maxEntries,
+	if !atMost(file, len(file.Rows)*max(len(t.Attributes), len(file.Columns)-1), MaxEntries,
 		"classes x attributes") {
 		return t
 	}

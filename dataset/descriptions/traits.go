@@ -153,9 +153,9 @@ func (r *traitReader) add(file *table.Table) {
 		return
 	}
 	t := r.table
-	if n := (len(t.Classes) + len(l.names)) * (len(t.Attributes) + len(all)); n > maxEntries {
+	if n := (len(t.Classes) + len(l.names)) * (len(t.Attributes) + len(all)); n > MaxEntries {
 		r.problems.AddError(&invalid.Error{
-			Where: file.File, Want: fmt.Sprintf("at most %d classes x attributes", maxEntries),
+			Where: file.File, Want: fmt.Sprintf("at most %d classes x attributes", MaxEntries),
 			Got: fmt.Sprint(n), Hint: "Leave out columns that photographs do not show.",
 		})
 		return

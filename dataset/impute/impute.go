@@ -57,7 +57,7 @@ func (r *Imputer) Impute(u dataset.Matrix[float64]) (dataset.Matrix[float64], er
 	}
 	r.last.Lock()
 	defer r.last.Unlock()
-	if r.u.Rows != u.Rows || key(r.u.Data) != key(u.Data) {
+	if r.u.Rows != u.Rows || !slices.EqualFunc(r.u.Data, u.Data, sameEntry) {
 		r.u, r.filled = dataset.Convert[float64](u), r.fill(u)
 	}
 	return r.filled, nil
@@ -65,6 +65,8 @@ func (r *Imputer) Impute(u dataset.Matrix[float64]) (dataset.Matrix[float64], er
 
 func (r *Imputer) fill(u dataset.Matrix[float64]) dataset.Matrix[float64] {
 	all := together(r.reference, u)
+	table := slices.DeleteFunc(slices.Clone(all.Data), math.IsNaN)
+	slices.Sort(table)
 	g, described := Parts(nil), dataset.Means(all, math.NaN())
 	if r.alone {
 		g, described = r.fitted(), dataset.Means(r.reference, math.NaN())
@@ -79,8 +81,6 @@ func (r *Imputer) fill(u dataset.Matrix[float64]) dataset.Matrix[float64] {
 			}
 		}
 	}
-	table := slices.DeleteFunc(slices.Clone(all.Data), math.IsNaN)
-	slices.Sort(table)
 	for z := range u.Rows {
 		limitToGiven(full.Row(z), u.Row(z), table)
 	}
@@ -102,6 +102,9 @@ func together(reference, u dataset.Matrix[float64]) dataset.Matrix[float64] {
 	}
 	return all
 }
+
+// sameEntry reports whether two entries are equal, or both missing.
+func sameEntry(p, q float64) bool { return p == q || math.IsNaN(p) && math.IsNaN(q) }
 
 // key returns the bits of some entries, in which NaN is NaN.
 func key(entries []float64) string {

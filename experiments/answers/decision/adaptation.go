@@ -61,8 +61,9 @@ func SetAdaptation(m *train.Saved, d *dataset.Dataset, a *model.Adaptation) (err
 		return nil
 	}
 	var learned []int
+	names := m.LearnedClasses()
 	for z, name := range d.Classes {
-		if m.TrainedOn(name) {
+		if names[name] {
 			learned = append(learned, z)
 		}
 	}

@@ -3,22 +3,21 @@ package decision
 import (
 	"context"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/lago-train/lago-train/model"
 )
 
-const fitDraws = 5 // of candidates, for each number of them
+const (
+	fitDraws    = 5    // of candidates, for each number of them
+	mostFitting = 1024 // candidates, and validation classes of a draw: work grows with their product
+)
 
 // measureFit measures how well samples of validation classes fit their best class among numbers of
 // candidates, theirs among them: random parts of the validation classes, then all of these with random train
 // classes.
 func measureFit(ctx context.Context, folds []*validated) (*model.Fit, error) {
-	f, classes, most := new(model.Fit), map[int]bool{}, 0
-	for i, v := range folds {
-		if i == 0 {
-			most = len(v.Data.Split.Seen())
-		}
+	f, classes, most := new(model.Fit), map[int]bool{}, mostFitting
+	for _, v := range folds {
 		most = min(most, len(v.Data.Split.Seen()))
 		f.Samples += len(v.samples.Rows)
 		for _, z := range v.scores.classes {
@@ -52,21 +51,21 @@ func (v *validated) fits(n int, r *rand.Rand) (all []float64, err error) {
 	val, seen := v.scores.classes, v.Data.Split.Train
 	others := max(n-len(val), 0) // train classes
 	order := r.Perm(len(val))
+	order = order[:min(len(order), mostFitting)]
+	of := make([][]int, len(val))
+	for i, z := range v.samples.Labels {
+		of[z] = append(of[z], i)
+	}
 	for from := 0; from < len(order); from += n {
 		to := min(from+n, len(order))
 		from = max(to-n, 0) // the last part has n classes, too
 		part := order[from:to]
 		var candidates, rows []int
 		for _, z := range part {
-			candidates = append(candidates, val[z])
+			candidates, rows = append(candidates, val[z]), append(rows, of[z]...)
 		}
 		for _, z := range r.Perm(len(seen))[:others] {
 			candidates = append(candidates, seen[z])
-		}
-		for i, z := range v.samples.Labels {
-			if slices.Contains(part, z) {
-				rows = append(rows, i)
-			}
 		}
 		fits, err := v.BestFit(v.detected.Gather(rows), v.Data.Describe(candidates))
 		if err != nil {

@@ -64,7 +64,8 @@ func (m *Model) ClassesOf(d *dataset.Dataset, s Selection) []int {
 	if s != Unseen {
 		return s.Classes(d)
 	}
-	return slices.DeleteFunc(d.Descriptions.AllRows(), func(z int) bool { return m.TrainedOn(d.Classes[z]) })
+	learned := m.LearnedClasses()
+	return slices.DeleteFunc(d.Descriptions.AllRows(), func(z int) bool { return learned[d.Classes[z]] })
 }
 
 // Classes returns the indices of the selected classes, other than Unseen.
@@ -171,8 +172,12 @@ func (m *Model) NewCandidates(ctx context.Context, d *dataset.Dataset, list []Se
 func (c Candidates) named(d *dataset.Dataset, file string, names []string) (Candidates, error) {
 	var classes []int
 	var added []string
-	for _, name := range names {
-		z := slices.Index(d.Classes, name)
+	listed := make(map[string]bool, len(c.Names))
+	for _, name := range c.Names {
+		listed[name] = true
+	}
+	for i, z := range indexOf(names, d.Classes) {
+		name := names[i]
 		if z < 0 {
 			e := &invalid.Error{
 				Where: file, Want: "classes of " + d.Name, Got: invalid.Quote(name),
@@ -185,7 +190,8 @@ func (c Candidates) named(d *dataset.Dataset, file string, names []string) (Cand
 			}
 			return c, e
 		}
-		if !slices.Contains(c.Names, name) && !slices.Contains(added, name) {
+		if !listed[name] {
+			listed[name] = true
 			classes, added = append(classes, z), append(added, name)
 		}
 	}
@@ -226,15 +232,18 @@ func (c Candidates) join(more Candidates) (Candidates, error) {
 	if c.Names == nil {
 		return more, nil
 	}
-	known := make(map[string]bool, len(c.Names))
-	for _, name := range c.Names {
-		known[name] = true
+	if n := (c.U.Rows + more.U.Rows) * c.U.Cols; n > descriptions.MaxEntries {
+		return c, &invalid.Error{
+			Field: "candidates",
+			Want:  fmt.Sprintf("at most %d classes x attributes", descriptions.MaxEntries), Got: fmt.Sprint(n),
+			Hint: "Predict with a part of the candidates at a time.",
+		}
 	}
-	for _, name := range more.Names {
-		if known[name] {
+	for i, z := range indexOf(more.Names, c.Names) {
+		if z >= 0 {
 			return c, &invalid.Error{
-				Where: more.What, Want: "names that differ from the " + c.What, Got: fmt.Sprintf("%q", name),
-				Hint: "Rename the class or leave it out.",
+				Where: more.What, Want: "names that differ from the " + c.What,
+				Got: fmt.Sprintf("%q", more.Names[i]), Hint: "Rename the class or leave it out.",
 			}
 		}
 	}

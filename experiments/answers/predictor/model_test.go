@@ -70,6 +70,9 @@ func TestNewCandidates(t *testing.T) {
 	testkit.Equal(t, "neither", testkit.Must(m.NewCandidates(t.Context(), d, nil, Val, ""))(t).What, "val classes")
 	_, err = both.join(m.SelectedCandidates(d, All))
 	testkit.WantError(t, err, `found "owl"`)
+	const many = descriptions.MaxEntries / 3
+	_, err = both.join(Candidates{"many", make([]string, many), dataset.NewMatrix[float64](many, 3)})
+	testkit.WantError(t, err, "candidates: expected at most 8388608 classes x attributes, found 8388618")
 }
 
 // Descriptions may change and classes without samples may be added; other labels are other data, and of

@@ -71,7 +71,10 @@ func (s *Server) state() *state {
 	for i, name := range s.labels {
 		rows[name] = append(rows[name], i)
 	}
-	u := d.Values()
+	u, trained := d.Values(), map[string]bool(nil)
+	if s.Model != nil {
+		trained = s.Model.LearnedClasses()
+	}
 	for z, name := range d.Classes {
 		c := class{
 			Name: name, Values: []*float64{}, Drafts: append([]string{}, drafts[name]...),
@@ -80,7 +83,7 @@ func (s *Server) state() *state {
 		for _, p := range u.Row(z) {
 			c.Values = append(c.Values, format.Known(p))
 		}
-		c.Trained = s.Model != nil && s.Model.TrainedOn(name)
+		c.Trained = trained[name]
 		v.Classes = append(v.Classes, c)
 	}
 	if s.Model != nil {
