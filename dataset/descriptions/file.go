@@ -59,9 +59,9 @@ type file struct {
 	path       string
 	table      *Table
 	vocabulary *vocabulary
-	classes    map[string]int  // indices by folded name
-	attributes map[string]int  // the meaning of the names so far; -1 for those that were reported
-	described  [][]bool        // classes x attributes: whether the file has a cell, which may be empty
+	classes    map[string]int // indices by folded name
+	attributes map[string]int // the meaning of the names so far; -1 for those that were reported
+	described  [][]bool       // classes x attributes: whether the file has a cell, which may be empty
 	scale      table.Scale
 	problems   invalid.List
 }

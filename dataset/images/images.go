@@ -164,7 +164,7 @@ func levels(x *image.RGBA64) *image.RGBA {
 // many gigabytes.
 const (
 	MaxBytes  = 1 << 28
-	maxPixels = 100_000_000
+	maxPixels = 64_000_000
 )
 
 // darkShare is the share of the range of 16 bits below which an image is nearly black, as where
@@ -183,7 +183,8 @@ func (m Image) read(ctx context.Context) (data []byte, config image.Config, form
 	if err == nil && (config.Width < 1 || config.Height < 1 || config.Width > maxPixels/config.Height) {
 		err = &invalid.Error{
 			Where: m.Path, Want: fmt.Sprintf("an image of 1 to %d pixels", maxPixels),
-			Got: fmt.Sprintf("%d x %d", config.Width, config.Height),
+			Got:  fmt.Sprintf("%d x %d", config.Width, config.Height),
+			Hint: "Make the image smaller: networks see some hundred pixels of each side.",
 		}
 	} else if err != nil {
 		err = notAnImage(m.Path, data, err)

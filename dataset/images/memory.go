@@ -10,7 +10,7 @@ import (
 )
 
 // decoding has as many tokens as images of a million pixels may be decoded at a time in this process, at
-// about 15 bytes for a pixel, and turn one for the image that takes its tokens.
+// 7 (JPEG) to 17 bytes (PNG of 16 bits) for a pixel, and turn one for the image that takes its tokens.
 var decoding, turn = make(chan struct{}, maxPixels/1_000_000), make(chan struct{}, 1)
 
 // hold reads the file of an image and waits until there is room to decode it, in the order of the
@@ -51,7 +51,7 @@ func (m *Image) hold(ctx context.Context) (release func(), err error) {
 // enoughMemory returns an error for a large image that does not fit into the address space that is
 // left, once the memory of earlier ones was collected.
 func enoughMemory(path string, pixels int, left func() uint64) error {
-	const large, pixelBytes, others = 10_000_000, 15, 128 << 20
+	const large, pixelBytes, others = 10_000_000, 17, 128 << 20
 	if need := uint64(pixels*pixelBytes + others); pixels >= large && left() < need {
 		runtime.GC()
 		if free := left(); free < need {

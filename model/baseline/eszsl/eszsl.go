@@ -64,20 +64,26 @@ func (c *Config) Learn(e method.Examples, _ uint64) (method.Learner, error) {
 	}), nil
 }
 
+// errorRows is the number of samples whose scores are in memory together.
+const errorRows = 1024
+
 // squaredError is the mean over samples of |scores - one-hot class|^2.
 func squaredError(m *baseline.Bilinear, e method.Examples) (float64, error) {
-	scores, err := model.Score(m, e.X, e.Rows, e.U)
-	if err != nil {
-		return 0, err
-	}
 	var sum float64
-	for i, z := range e.Labels {
-		for c, s := range scores.Row(i) {
-			d := float64(s)
-			if c == z {
-				d--
+	for from := 0; from < len(e.Rows); from += errorRows {
+		to := min(from+errorRows, len(e.Rows))
+		scores, err := model.Score(m, e.X, e.Rows[from:to], e.U)
+		if err != nil {
+			return 0, err
+		}
+		for i, z := range e.Labels[from:to] {
+			for c, s := range scores.Row(i) {
+				d := float64(s)
+				if c == z {
+					d--
+				}
+				sum += d * d
 			}
-			sum += d * d
 		}
 	}
 	return sum / float64(len(e.Labels)), nil
