@@ -33,8 +33,9 @@ import (
 // maxSize is the largest size of a table in bytes, far above those of any data set. A pipe may never end.
 const maxSize = 1 << 28
 
-// maxTable is the largest number of cells, each of which takes about 40 bytes.
-const maxTable = 1 << 24
+// maxTable is the largest number of cells, each of which takes about 40 bytes. A line takes as many as
+// perLine further ones.
+const maxTable, perLine = 1 << 24, 8
 
 // Table is a CSV file whose first line names the columns.
 type Table struct {
@@ -140,9 +141,10 @@ func parse(r *Reader, problems *invalid.List) *Table {
 			t.setColumns(cells)
 		default:
 			t.Rows = append(t.Rows, Row{r.Line, cells, r.commas})
-			if all += len(cells); all > maxTable {
+			if all += len(cells) + perLine; all > maxTable {
 				problems.AddError(&invalid.Error{
-					Where: file, Want: fmt.Sprintf("at most %d cells", maxTable), Got: "more",
+					Where: file, Got: "more",
+					Want: fmt.Sprintf("at most %d cells, of which a line counts %d more", maxTable, perLine),
 					Hint: "Leave out lines and columns that are not needed.",
 				})
 				return nil
