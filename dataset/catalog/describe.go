@@ -3,11 +3,14 @@ package catalog
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/dataset/openlayout"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
@@ -23,7 +26,7 @@ type Described struct {
 	// groups of classes that no person has checked since --from filled them in
 	Drafts int    `json:"drafts"`
 	Layout string `json:"layout"` // of the table of --from: where its classes and traits are
-	// words, columns and classes that --from ignored, and classes that it added to others
+	// words, columns and classes that --from ignored, classes that it added to others, and to splits.csv
 	Notes  []string `json:"notes"`
 	Filled int      `json:"filled"` // empty cells that --empty no wrote no into
 	// file with classes.csv as it was before that; "" if nothing was filled
@@ -194,5 +197,14 @@ func Describe(ctx context.Context, name string, from Sources, o Options) (r Desc
 			return r, err
 		}
 	}
-	return r, d.Save()
+	if err = d.Save(); err != nil {
+		return r, err
+	}
+	added, err := openlayout.ExtendSplits(ctx, dir)
+	if len(added) > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("%s: %s without a part added: %s. "+
+			"Write train, val or test to use them", openlayout.SplitsFile, format.Count(len(added), "class"),
+			strings.Join(added[:min(len(added), 5)], ", ")))
+	}
+	return r, err
 }

@@ -42,7 +42,7 @@ func Errors(d *dataset.Dataset) error { return run(d, errorChecks) }
 
 // Warnings reports what makes results on d worth less, in the form of Errors, which must have found none.
 func Warnings(d *dataset.Dataset) error {
-	return run(d, slices.Concat(descriptionChecks, []func(*checker){(*checker).scales}, useChecks))
+	return run(d, slices.Concat(descriptionChecks, []func(*checker){(*checker).unused, (*checker).scales}, useChecks))
 }
 
 // Scales reports features that are of very different scales, or far from zero.
@@ -155,6 +155,16 @@ func (c *checker) split() {
 				c.report("described", fmt.Sprintf("description of %s class %s", subset.Name, name),
 					"at least one described attribute", "none")
 			}
+		}
+	}
+}
+
+// unused names classes with samples and without a part.
+func (c *checker) unused() {
+	for z, n := range c.SamplesPerClass() {
+		if n > 0 && c.subsetOf[z] == "" {
+			c.report("unused", "class "+invalid.Quote(c.Classes[z]), "a part, train, val or test",
+				"none: its "+format.Count(n, "sample")+" will not be used")
 		}
 	}
 }

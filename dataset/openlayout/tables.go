@@ -130,6 +130,32 @@ func SplitClasses(ctx context.Context, dir string) ([]string, error) {
 	return names, r.problems.Err()
 }
 
+// ExtendSplits adds the classes of labels.csv that splits.csv in dir lacks, with empty parts, and returns them.
+// Without the file it does nothing.
+func ExtendSplits(ctx context.Context, dir string) (added []string, err error) {
+	r := &reader{ctx: ctx, dir: dir}
+	listed, labelled := r.classNames(SplitsFile, table.Any), r.classNames(labelsFile, optionalOfLabels...)
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(labelled))) {
+		if !slices.Contains(listed, name) {
+			added = append(added, name)
+		}
+	}
+	if listed == nil || added == nil || r.problems.Len() > 0 {
+		return nil, r.problems.Err()
+	}
+	t := table.Read(ctx, r.path(SplitsFile), &r.problems, []string{classColumn}, table.Any)
+	rows := [][]string{t.Columns}
+	for _, row := range t.Rows {
+		rows = append(rows, row.Cells)
+	}
+	for _, name := range added {
+		row := make([]string, len(t.Columns))
+		row[t.Column(classColumn)] = name
+		rows = append(rows, row)
+	}
+	return added, fileio.WriteCSV(r.path(SplitsFile), rows)
+}
+
 // partColumns are the columns of the three splits, and parts the subsets that they name.
 var (
 	partColumns = []string{"part", "part2", "part3"}
@@ -137,7 +163,7 @@ var (
 )
 
 // readSplits returns the splits of the classes, one for each of the first partColumns that
-// the file has; none if it is no table.
+// the file has; none if it is no table. A class without a line has no part.
 func (r *reader) readSplits(path string) []dataset.Split {
 	t := table.Read(r.ctx, path, &r.problems, []string{classColumn, partColumns[0]}, partColumns[1:]...)
 	if t == nil || r.classes == nil {
@@ -164,16 +190,6 @@ func (r *reader) readSplits(path string) []dataset.Split {
 		}
 		if z := r.find(t, row); z >= 0 {
 			rowOf[z] = &t.Rows[i]
-		}
-	}
-	labelled := r.d.SamplesPerClass()
-	for z, name := range r.d.Classes {
-		if rowOf[z] == nil && name != "" && labelled[z] > 0 {
-			r.problems.Add("unlisted", &invalid.Error{
-				Where: t.File, Field: "class " + invalid.Quote(name),
-				Want: "a line for every class of " + r.source +
-					", with an empty part for a class that is left out", Got: "none",
-			})
 		}
 	}
 	if r.problems.Len() > before { // what follows from these is not worth reporting

@@ -59,7 +59,8 @@ func TestWriteRefusesAttributesOfOneName(t *testing.T) {
 // drawDataset draws a data set that Check accepts.
 func drawDataset(t *rapid.T) *dataset.Dataset {
 	name := rapid.String().Filter(func(s string) bool {
-		return s != "" && s != classColumn && dataset.Name(s) == s && !invalid.HasControl(s) && utf8.ValidString(s)
+		as, want := dataset.CheckName(s)
+		return want == "" && as == s && s != classColumn && utf8.ValidString(s)
 	})
 	distinct := func(least int, label string) []string {
 		return rapid.SliceOfNDistinct(name, least, least+4, rapid.ID).Draw(t, label)
