@@ -2,6 +2,7 @@ package descriptions
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -276,9 +277,9 @@ func states(d *Table) (list []*Table, order []int) {
 	return list, []int{0, 1, 0, 1, 2, 3, 2, 3, 4, 3, 4, 5, 6, 5, 6, 7, 6, 5, 4, 3, 2, 1}
 }
 
-func complete(t *testing.T, dir string) *Table {
+func complete(t testkit.TB, dir string) *Table {
 	var problems invalid.List
-	d := ReadFolder(t.Context(), dir, true, &problems)
+	d := ReadFolder(context.Background(), dir, true, &problems)
 	testkit.NoError(t, problems.Err())
 	return d
 }

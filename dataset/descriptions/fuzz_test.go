@@ -1,10 +1,18 @@
 package descriptions
 
 import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
-	"github.com/lago-train/lago-train/internal/invalid"
+	"pgregory.net/rapid"
+
 	"github.com/lago-train/lago-train/internal/testkit"
 )
 
@@ -25,21 +33,58 @@ func FuzzAddTraits(f *testing.F) {
 			dir := t.TempDir()
 			testkit.Write(t, dir, AttributesFile, attributes)
 			testkit.Write(t, dir, ClassesFile, "class\nowl\n")
-			d := complete(t, dir)
-			path := testkit.Write(t, dir, "traits.csv", string(text))
-			if _, err := d.AddTraits(t.Context(), path, true); err != nil || d.Save() != nil {
-				continue
-			}
-			var problems invalid.List
-			again := ReadFolder(t.Context(), dir, true, &problems)
-			testkit.NoError(t, problems.Err())
-			testkit.Equal(t, "attributes", again.Attributes, d.Attributes)
-			testkit.Equal(t, "classes", again.Classes, d.Classes)
-			for z := range d.Cells {
-				if !slices.Equal(again.Cells[z], d.Cells[z]) {
-					t.Errorf("class %d: found %q, expected %q", z, again.Cells[z], d.Cells[z])
-				}
-			}
+			addAndReadAgain(t, dir, text)
 		}
 	})
+}
+
+// addAndReadAgain adds a table of traits or an answer to the folder dir. If it is accepted, the folder is
+// read again as it was written.
+func addAndReadAgain(t testkit.TB, dir string, text []byte) (accepted bool) {
+	d := complete(t, dir)
+	path := testkit.Write(t, dir, "traits.csv", string(text))
+	if _, err := d.AddTraits(context.Background(), path, true); err != nil || d.Save() != nil {
+		return false
+	}
+	again := complete(t, dir)
+	testkit.Equal(t, "attributes", again.Attributes, d.Attributes)
+	testkit.Equal(t, "classes", again.Classes, d.Classes)
+	testkit.Equal(t, "drafts", again.Drafts, d.Drafts)
+	for z := range d.Cells {
+		if !slices.Equal(again.Cells[z], d.Cells[z]) {
+			t.Errorf("class %d: found %q, expected %q", z, again.Cells[z], d.Cells[z])
+		}
+	}
+	return true
+}
+
+// Names of any characters, of classes, groups, words and attributes, are refused or written so that they can
+// be read again.
+func TestNamesAreReadAgain(t *testing.T) {
+	dir, accepted := t.TempDir(), 0
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.OneOf(rapid.String(), rapid.StringMatching(`[a-zA-Z\PM\pM '"()\[{:;/,|=-]{1,6}`),
+			rapid.SampledFrom([]string{"class", "name", "none", "unknown", strings.Repeat("x", 1001), "e\u0301", "\u00e9"}))
+		var b bytes.Buffer
+		w := csv.NewWriter(&b)
+		class := []string{name.Draw(t, "class"), name.Draw(t, "class")}
+		_ = w.WriteAll([][]string{ // into memory
+			{"class", name.Draw(t, "group"), name.Draw(t, "attribute")},
+			{class[0], name.Draw(t, "word"), "1"},
+			{class[1], name.Draw(t, "word"), "0"},
+		})
+		if text := b.String(); rapid.Bool().Draw(t, "answer") {
+			b.Reset()
+			fmt.Fprintf(&b, "Here it is:\n```csv\n%s```\n", text)
+		}
+		for _, file := range []string{AttributesFile, ClassesFile, DraftsFile} {
+			_ = os.Remove(filepath.Join(dir, file))
+		}
+		if addAndReadAgain(t, dir, b.Bytes()) {
+			accepted++
+		}
+	})
+	if accepted < 10 {
+		t.Errorf("%d tables were accepted", accepted)
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/internal/testkit"
 )
 
@@ -25,4 +26,12 @@ func TestLoadRefusesPipesAndDevices(t *testing.T) {
 		_, err = Load(t.Context(), dir, Options{})
 		wantErrors(t, err, name+": expected a regular file, found a folder, pipe or device")
 	}
+}
+
+// A pipe in the place of the lock of descriptions is refused, too.
+func TestLockRefusesPipe(t *testing.T) {
+	dir := t.TempDir()
+	testkit.NoError(t, syscall.Mkfifo(filepath.Join(dir, ".lock"), 0o600))
+	_, err := descriptions.Lock(dir)
+	testkit.WantError(t, err, ".lock: expected a regular file, found a folder, pipe or device")
 }

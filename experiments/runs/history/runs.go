@@ -371,6 +371,9 @@ func (r *removed) hold() error {
 	// give no name.
 	record, err := train.ReadRecord(r.dir)
 	if info, failed := os.Lstat(r.dir); failed != nil || !info.IsDir() || errors.Is(err, fs.ErrNotExist) {
+		if failed == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return &invalid.Error{Where: r.name, Want: "the folder of a run itself", Got: "a link"}
+		}
 		return cmp.Or(invalid.File(r.name, failed), noRun(r.name))
 	}
 	if base := filepath.Base(r.dir); !nameOfRun.MatchString(base) || err == nil && record.Name() != base {

@@ -174,7 +174,7 @@ func TestRemove(t *testing.T) {
 	for path, want := range map[string]string{
 		filepath.Join(root, "none"):  "none: no such file",
 		filepath.Join(root, "notes"): "notes: expected the folder of a run, with a trial.json",
-		filepath.Join(root, "link"):  "link: expected the folder of a run, with a trial.json",
+		filepath.Join(root, "link"):  "link: expected the folder of a run itself, found a link",
 		dir(1):                       "expected only the files of a run, found figure.svg",
 		dir(2):                       "expected only the files of a run, found .notes.txt",
 		pipe:                         "expected only the files of a run, found lock",
