@@ -63,15 +63,14 @@ func addAndReadAgain(t testkit.TB, dir string, text []byte) (accepted bool) {
 func TestNamesAreReadAgain(t *testing.T) {
 	dir, accepted := t.TempDir(), 0
 	rapid.Check(t, func(t *rapid.T) {
-		name := rapid.OneOf(rapid.String(), rapid.StringMatching(`[a-zA-Z\PM\pM '"()\[{:;/,|=-]{1,6}`),
+		letters := rapid.StringMatching(`\pL{1,6}`)
+		name := rapid.OneOf(letters, letters, letters, rapid.String(), rapid.StringMatching(`[\PM\pM '"()\[{:;/,|=-]{1,6}`),
 			rapid.SampledFrom([]string{"class", "name", "none", "unknown", strings.Repeat("x", 1001), "e\u0301", "\u00e9"}))
 		var b bytes.Buffer
-		w := csv.NewWriter(&b)
-		class := []string{name.Draw(t, "class"), name.Draw(t, "class")}
-		_ = w.WriteAll([][]string{ // into memory
+		_ = csv.NewWriter(&b).WriteAll([][]string{ // into memory
 			{"class", name.Draw(t, "group"), name.Draw(t, "attribute")},
-			{class[0], name.Draw(t, "word"), "1"},
-			{class[1], name.Draw(t, "word"), "0"},
+			{name.Draw(t, "class"), name.Draw(t, "word"), "1"},
+			{name.Draw(t, "class"), name.Draw(t, "word"), "0"},
 		})
 		if text := b.String(); rapid.Bool().Draw(t, "answer") {
 			b.Reset()
@@ -84,7 +83,7 @@ func TestNamesAreReadAgain(t *testing.T) {
 			accepted++
 		}
 	})
-	if accepted < 10 {
-		t.Errorf("%d tables were accepted", accepted)
+	if accepted == 0 {
+		t.Error("accepted no table")
 	}
 }
