@@ -51,7 +51,7 @@ var stored = map[string]string{
 	"reproduction":      `{"kind": "reproduction", "methods": [{"name": "eszsl", "title": "ESZSL", "val": ` + stage + `, "test": ` + stage + `, "published_percent": "53.9"}]}`,
 	"ablation":          `{"kind": "ablation", "stage": "validation", "columns": ["prior", "complement", "supervision"], "rows": [{"labels": ["uniform", "const", "implicit"], "accuracy": ` + summary + `}]}`,
 	"sweep-k":           `{"kind": "sweep-k", "stage": "validation", "x": "K", "columns": ["variant"], "rows": [{"labels": ["k-soft"], "number": 10, "accuracy": ` + summary + `}, {"labels": ["singletons"], "number": 312, "reference": true, "accuracy": ` + summary + `}]}`,
-	"searched":          `{"method": "k-soft", "tried": [{"settings": {"lr": 0.1}, "val_accuracy": 0.5}], "space": ["lr"]}`,
+	"searched":          `{"method": "k-soft", "tried": [{"settings": {"lr": 0.1}, "val_accuracy": 0.5}], "space": ["lr"], "folds": 1}`,
 }
 
 // store writes a stored result of a data set.
@@ -190,9 +190,16 @@ func TestChangedResults(t *testing.T) {
 		{"compare", `"classes": 4`, `"classes": 0`, "val: expected classes, in one part or more, found 0 classes in 1 parts"},
 		{"compare", `"method": "eszsl"`, `"method": "dap"`, `differences: expected names of the methods, found "dap"`},
 		{"compare", `"low": -0.09`, `"low": -1e308`, "differences: interval: low: expected a number from -1 to 1"},
+		{"searched", `"val_accuracy": 0.5`, `"val_accuracy": -1e308`, "tried 1: val_accuracy: expected a number from 0 to 1"},
+		{"searched", `[{"settings"`, `[], "more": [{"settings"`, "tried: expected settings, on one fold or more, found 0 on 1 folds"},
+		{"groups", `"weight": 2`, `"weight": 1e308`, "groups: 1: weight: expected a number from 0 to 3, found 1e+308"},
+		{"groups", `"attributes": 3`, `"attributes": 0`, "attributes: expected a number from 1"},
 		{"reproduction", `"kind"`, `"result": {}, "kind"`, "val: expected classes"},
 	} {
 		root, before := t.TempDir(), stored[change[0]]
+		if change[0] == "groups" { // of which the other tests have none
+			before = `{"attributes": 3, "groups": [{"weight": 2}]}`
+		}
 		after := strings.ReplaceAll(before, change[1], change[2])
 		if after == before {
 			t.Fatalf("%s has no %s", change[0], change[1])

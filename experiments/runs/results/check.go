@@ -38,6 +38,9 @@ func checkSummary(field string, s lab.Summary, most float64) error {
 	return nil
 }
 
+// CheckAccuracy checks accuracies of several runs.
+func CheckAccuracy(field string, s lab.Summary) error { return checkSummary(field, s, 1) }
+
 // CheckInterval checks the interval of an accuracy or of a difference, unless it is null.
 func CheckInterval(field string, i metrics.Interval) error {
 	if i.Low != i.Low && i.High != i.High {
