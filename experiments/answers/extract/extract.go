@@ -399,10 +399,9 @@ func (r *Result) Tables() []*table.Table {
 				format.Count(r.Images, "image")),
 		}
 	}
-	of, next := "", fmt.Sprintf(`lago-train predict --model MODEL --features %s predicts them.
-To train a model on them, give their classes: move the photographs into a folder for each class, or pass --list FILE.csv with the
-columns path,class, and extract again. 10 classes with 5 photographs each are enough to try the program, 40 classes or more to use it.`,
-		filepath.Join(r.Dir, openlayout.FeaturesFile))
+	of, next := "", fmt.Sprintf("lago-train dataset group %s --into 40   # to name photographs that look alike, "+
+		"and then train on them\nor predict them: lago-train predict --model MODEL --features %s", r.As,
+		format.ShellLine(filepath.Join(r.Dir, openlayout.FeaturesFile)))
 	if r.Classes > 0 {
 		of = " of " + format.Count(r.Classes, "class")
 		next = "lago-train dataset describe " + r.As
