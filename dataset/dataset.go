@@ -337,6 +337,9 @@ func (p ImagePreprocessing) String() string {
 	if p.Boxes {
 		s += ", within bounding boxes"
 	}
+	if !p.Upright {
+		s += ", not turned as EXIF data say (older versions)"
+	}
 	return s
 }
 

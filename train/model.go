@@ -172,11 +172,8 @@ func Load(path string) (*Saved, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = parse(f.Metadata, modelKey, h); err == nil && h.Format != modelFormat {
-		err = &invalid.Error{
-			Field: "format", Want: strconv.Quote(modelFormat), Got: strconv.Quote(h.Format),
-			Hint: "The model was saved by another version of the program: train it again.",
-		}
+	if err = checkFormat(f.Metadata); err == nil {
+		err = parse(f.Metadata, modelKey, h)
 	}
 	if err == nil {
 		err = h.Method.Check()
@@ -191,6 +188,19 @@ func Load(path string) (*Saved, error) {
 		return nil, invalid.At(path, err)
 	}
 	return h.Saved, h.belongs(path)
+}
+
+// checkFormat returns an error for a model of another version of the program, whose header may have other keys.
+func checkFormat(metadata map[string]string) error {
+	var header struct{ Format string }
+	err := json.Unmarshal([]byte(metadata[modelKey]), &header)
+	if err != nil || header.Format == "" || header.Format == modelFormat {
+		return nil // what is no header is refused where it is parsed
+	}
+	return &invalid.Error{
+		Field: "format", Want: strconv.Quote(modelFormat), Got: invalid.Quote(header.Format),
+		Hint: "The model was saved by another version of the program: train it again.",
+	}
 }
 
 // belongs returns an error where the file of a model is in the folder of another run.
@@ -368,6 +378,9 @@ func Decide(ctx context.Context, dir string, change func(*model.Decision)) error
 func ReadDecision(dir string) (d model.Decision, err error) {
 	path := filepath.Join(dir, ModelFile)
 	metadata, err := safetensors.ReadMetadata(path)
+	if err == nil {
+		err = checkFormat(metadata)
+	}
 	if err == nil {
 		d, err = parseDecision(metadata)
 	}

@@ -181,6 +181,7 @@ func TestMalformedModels(t *testing.T) {
 		{"an older format", hard, preprocess.None, changeHeader(func(h map[string]any) {
 			h["format"] = "lago-train model 3"
 			delete(h, "method")
+			h["lago"] = "a setting that there is no more"
 		}), `format: expected "lago-train model 9", found "lago-train model 3". The model was saved by another version of the program: train it again.`},
 		{"an unknown variant", hard, preprocess.None, setting("variant", "hard"), "metadata: expected a model or checkpoint of lago-train: lago: variant: expected one of"},
 		{"no descriptions", hard, preprocess.None, without("descriptions"), "tensor descriptions: expected"},

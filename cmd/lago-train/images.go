@@ -53,8 +53,8 @@ func (o *networkOptions) extractionSettings() setting.List {
 	return setting.List{
 		setting.Choice("fit", &o.fit, dataset.Crop, dataset.Crop, dataset.Squash).
 			Describe("make squares: crop resizes the shorter side and crops the centre, squash resizes both"),
-		setting.Whole("size", &o.size, images.DefaultSize, setting.Between(leastSize, 1024)).
-			Describe("`PIXELS` side of the squares"),
+		setting.Whole("size", &o.size, 0, setting.Between(leastSize, 1024)).
+			Noted("224, or that of a CLIP").Describe("`PIXELS` side of the squares"),
 		setting.Choice("activation", &o.activation, vit.QuickGELU, vit.QuickGELU, vit.GELU).
 			Describe("activation of a CLIP, which its weights do not show: quick_gelu is OpenAI's, " +
 				"gelu that of most others"),
@@ -86,7 +86,7 @@ func (o *networkOptions) read(c *call,
 	if err != nil {
 		return nil, p, err
 	}
-	p = n.Preprocessing(cmp.Or(o.fit, dataset.Crop), cmp.Or(o.size, images.DefaultSize))
+	p = n.Preprocessing(cmp.Or(o.fit, dataset.Crop), o.size)
 	if p.Boxes = o.cropped; from == nil {
 		return n, p, nil
 	}

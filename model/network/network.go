@@ -29,7 +29,8 @@ type Network interface {
 	Name() string
 	// Dims is the number of features, D.
 	Dims() int
-	// Preprocessing makes images inputs of size x size pixels, as those that the network was trained on.
+	// Preprocessing makes images inputs of size x size pixels, 0 for the usual size, as those that the network
+	// was trained on.
 	Preprocessing(fit dataset.Fit, size int) dataset.ImagePreprocessing
 	// Graph compiles the network for batches of images of size x size pixels. The error is an
 	// *invalid.Error that names the size.
@@ -241,8 +242,14 @@ var namings = []naming{
 	{title: "a ResNet of torchvision or timm", anchor: "conv1.weight"},
 }
 
-// others are networks that are not supported, by a part of a name.
+// others are networks that are not supported, by a part of a name. The first of them have names of networks
+// that are.
 var others = []struct{ part, title string }{
+	{"conv1.0.weight", "a ResNet that begins with three convolutions, as resnet50d"},
+	{".se.fc1.", "an SE-ResNet"},
+	{"vision_model.head.probe", "a SigLIP"},
+	{"attn_pool.latent", "a SigLIP"},
+	{"register_tokens", "a DINOv2 with registers"},
 	{".stages.0.blocks.0.", "a ConvNeXt or Swin transformer"},
 	{"features.0.0.", "a MobileNet, EfficientNet or ConvNeXt"},
 	{"features.0.weight", "a VGG or AlexNet"},
@@ -250,6 +257,21 @@ var others = []struct{ part, title string }{
 	{"word_embeddings", "a language model"},
 	{".attn.", "a transformer"},
 	{"attention", "a transformer"},
+}
+
+// alike is the number of others with names of networks that are supported.
+const alike = 5
+
+// other returns what a file is that has a tensor of one of the others, "" if it has none.
+func other(f *safetensors.File, n int) string {
+	for _, o := range others[:n] {
+		if slices.ContainsFunc(f.Tensors, func(t safetensors.Tensor) bool {
+			return strings.Contains(t.Name, o.part)
+		}) {
+			return o.title
+		}
+	}
+	return ""
 }
 
 // prefixes lists what is before the anchor of a naming in the shortest names of a file that have it.
@@ -287,6 +309,11 @@ func (m naming) rename(name string) string {
 // and by the names of the file those that it needs. like is what the names look like. The error is an
 // *invalid.Error if they are those of no network that is known, or of several.
 func Rename(f *safetensors.File) (to *safetensors.File, needed map[string]bool, like string, err error) {
+	if title := other(f, alike); title != "" {
+		return nil, nil, "", &invalid.Error{
+			Field: "tensors", Want: "those of a ResNet, DINOv2 or CLIP", Got: "those of " + title, Hint: Supported,
+		}
+	}
 	for _, m := range namings {
 		prefixes := m.prefixes(f)
 		if len(prefixes) == 0 {
@@ -318,11 +345,8 @@ func Rename(f *safetensors.File) (to *safetensors.File, needed map[string]bool, 
 	if slices.Sort(names); len(names) > 0 {
 		e.Got = fmt.Sprintf("%d, as %q and %q", len(names), names[0], names[len(names)-1])
 	}
-	for _, o := range others {
-		if slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, o.part) }) {
-			e.Got += ", which look like " + o.title
-			break
-		}
+	if title := other(f, len(others)); title != "" {
+		e.Got += ", which look like " + title
 	}
 	return nil, nil, "", e
 }

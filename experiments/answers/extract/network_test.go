@@ -77,6 +77,9 @@ func TestReadNetwork(t *testing.T) {
 			t.Errorf("%s with SHA-256 %s, expected %s with %x", w.Name(), w.SHA256, name, sum)
 		}
 	}
+	part := filepath.Join(dir, "model-00002-of-00010.safetensors")
+	testkit.NoError(t, networktest.WriteResNet18(part))
+	testkit.Fails(ReadNetwork(t.Context(), part, NetworkOptions{}))(t, part+": expected one file of weights, found part 2 of 10. Join the parts")
 	yes := true
 	_, err := ReadNetwork(t.Context(), filepath.Join(dir, "clip-vit-128x2-patch32"), NetworkOptions{StrideIn1x1: &yes})
 	testkit.WantError(t, err, "stride in the 1x1 convolution: expected a ResNet")

@@ -11,6 +11,7 @@
 package resnet
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -151,7 +152,7 @@ func (n *Network) Dims() int { return n.dims }
 
 // Preprocessing implements network.Network: that of torchvision.
 func (n *Network) Preprocessing(fit dataset.Fit, size int) dataset.ImagePreprocessing {
-	return images.Preprocessing(fit, size)
+	return images.Preprocessing(fit, cmp.Or(size, images.DefaultSize))
 }
 
 // folded is a convolution with the batch normalisation after it.

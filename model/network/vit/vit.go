@@ -298,8 +298,14 @@ func (n *Network) Dims() int {
 }
 
 // Preprocessing implements network.Network: the shorter side resized by bicubic interpolation to
-// 256 (DINOv2) or 224 (CLIP) pixels for a size of 224, and the family's mean and deviation.
+// 256 (DINOv2) or 224 (CLIP) pixels for a size of 224, and the family's mean and deviation. The usual size is
+// 224 for DINOv2, which takes many, and that of the positions for CLIP.
 func (n *Network) Preprocessing(fit dataset.Fit, size int) dataset.ImagePreprocessing {
+	if size == 0 {
+		if size = images.DefaultSize; n.clip {
+			size = n.grid * n.patch
+		}
+	}
 	p := dataset.ImagePreprocessing{
 		Fit: fit, Size: size, Upright: true, Filter: dataset.Bicubic, Mean: n.mean, Std: n.std,
 	}

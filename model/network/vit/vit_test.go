@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/safetensors"
@@ -83,6 +84,14 @@ func TestFunctions(t *testing.T) {
 	nan := []float32{float32(math.NaN())}
 	if gelu.apply(nan); nan[0] == nan[0] {
 		t.Error("NaN disappears")
+	}
+}
+
+// The usual size is 224, and that of the positions of a CLIP.
+func TestUsualSize(t *testing.T) {
+	for want, of := range map[int]networktest.Transformer{224: {Width: 64, Depth: 1, Patch: 14, Grid: 37}, 42: {Width: 64, Depth: 1, Patch: 14, Grid: 3, Projection: 8}} {
+		n := testkit.Must(New(&safetensors.File{Tensors: of.Tensors()}, ""))(t)
+		testkit.Equal(t, n.Name(), n.Preprocessing(dataset.Squash, 0).Size, want)
 	}
 }
 
