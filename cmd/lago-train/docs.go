@@ -31,7 +31,7 @@ func docsCommand() *command {
 			return err
 		}
 		if term.IsTerminal(int(os.Stdout.Fd())) {
-			page = forTerminal(page, os.Getenv("NO_COLOR") == "")
+			page = forTerminal(page, table.Colours(os.Stdout))
 		}
 		_, err = io.WriteString(c.out, page)
 		return err
@@ -84,7 +84,7 @@ func forTerminal(page string, bold bool) string {
 		return t.Text(max(display.width(), helpWidth), 0)
 	})
 	if bold {
-		page = pageHeading.ReplaceAllString(page, "\x1b[1m$1\x1b[0m")
+		page = pageHeading.ReplaceAllString(page, table.Bold+"$1"+table.Plain)
 	}
 	return page
 }

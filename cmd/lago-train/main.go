@@ -31,6 +31,7 @@ import (
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
+	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -73,7 +74,7 @@ func main() {
 			text = usage + ": " + text
 		}
 		// names from files may have control characters
-		fmt.Fprintln(os.Stderr, format.WrapLines(text, display.width(), 2))
+		fmt.Fprintln(os.Stderr, inColour(format.WrapLines(text, display.width(), 2), table.Failure))
 		os.Exit(code)
 	}
 }
@@ -189,7 +190,20 @@ func (prose) Format(e *logrus.Entry) ([]byte, error) {
 	if e.Level <= logrus.WarnLevel {
 		text = e.Level.String() + ": " + text
 	}
-	return []byte(format.WrapLines(text, display.width(), 2) + "\n"), nil
+	text = format.WrapLines(text, display.width(), 2) + "\n"
+	if e.Level <= logrus.WarnLevel {
+		text = inColour(text, table.Warning)
+	}
+	return []byte(text), nil
+}
+
+// inColour has the first word of a message in a colour, where stderr shows colours.
+func inColour(text, colour string) string {
+	word, rest, found := strings.Cut(text, ":")
+	if !found || !table.Colours(os.Stderr) {
+		return text
+	}
+	return colour + word + ":" + table.Plain + rest
 }
 
 // tellEvery is the time between progress lines where stderr is no terminal.

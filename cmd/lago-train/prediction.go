@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/sirupsen/logrus"
+	"golang.org/x/term"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
@@ -208,6 +209,9 @@ func (o *predictionOptions) show(write func(io.Writer) error) error {
 			o.log()
 		}
 		return err
+	}
+	if term.IsTerminal(int(os.Stdout.Fd())) { // tables have its width and colours
+		return write(os.Stdout)
 	}
 	w := bufio.NewWriter(os.Stdout)
 	return errors.Join(write(w), w.Flush())

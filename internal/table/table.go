@@ -296,6 +296,10 @@ func WriteText(w io.Writer, tables ...*Table) error {
 			parts = append(parts, t.Text(width, line))
 		}
 	}
-	_, err := io.WriteString(w, strings.Join(parts, "\n"))
+	all := strings.Join(parts, "\n")
+	if Colours(w) {
+		all = coloured(all)
+	}
+	_, err := io.WriteString(w, all)
 	return err
 }
