@@ -284,6 +284,21 @@ func Described(u []float64) int {
 	return n
 }
 
+// HeldOut divides the held-out samples of seen classes: of each class every second one, from the first,
+// is evaluated, and the others choose what concerns seen and unseen classes together.
+func (d *Dataset) HeldOut() (choosing, evaluated []int) {
+	counts := make([]int, len(d.Classes))
+	for _, row := range d.TestSeen {
+		z := d.Labels[row]
+		if counts[z]++; counts[z]%2 == 1 {
+			evaluated = append(evaluated, row)
+		} else {
+			choosing = append(choosing, row)
+		}
+	}
+	return choosing, evaluated
+}
+
 // Means returns the mean of each column of u over the entries that are not NaN, or none if all of them are.
 func Means(u Matrix[float64], none float64) []float64 {
 	means := make([]float64, u.Cols)

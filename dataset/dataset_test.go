@@ -55,3 +55,11 @@ func TestFingerprintIgnoresWhatChangesNothing(t *testing.T) {
 	b.Descriptions.Data[0] = math.Float64frombits(math.Float64bits(math.NaN()) ^ 1)
 	testkit.Equal(t, "fingerprint", a.Fingerprint(), b.Fingerprint())
 }
+
+// Of each class every second held-out sample is evaluated, from the first, and the others choose.
+func TestHeldOut(t *testing.T) {
+	d := &dataset.Dataset{Classes: []string{"ant", "bee", "cat"}, Labels: []int{0, 1, 0, 1, 0, 2, 1}, TestSeen: []int{0, 1, 2, 4, 5, 6}}
+	choosing, evaluated := d.HeldOut()
+	testkit.Equal(t, "choosing", choosing, []int{2, 6})
+	testkit.Equal(t, "evaluated", evaluated, []int{0, 1, 4, 5})
+}

@@ -188,7 +188,8 @@ func mixed(ctx context.Context, folds []*validated, probabilities bool) (*model.
 	return best, nil
 }
 
-// among scores the held-out samples of train classes, and the others of validation classes, for all of these
+// among scores the choosing half of the held-out samples of train classes, which is not evaluated, see
+// dataset.HeldOut, and the samples of validation classes that are not held out, for all of these
 // with an omega, and returns their harmonic mean; nil without samples of both.
 func (f *validated) among(omega float64) (*scored, float64, error) {
 	d := f.Data
@@ -198,9 +199,12 @@ func (f *validated) among(omega float64) (*scored, float64, error) {
 		sides[z] = z >= len(d.Split.Train)
 	}
 	all := train.Select(d, d.Features, s.classes)
+	choosing, _ := d.HeldOut()
 	for i, row := range all.Rows {
 		z := all.Labels[i]
-		if _, held := slices.BinarySearch(d.TestSeen, row); held != sides[z] {
+		_, held := slices.BinarySearch(d.TestSeen, row)
+		_, chooses := slices.BinarySearch(choosing, row)
+		if sides[z] && !held || !sides[z] && chooses {
 			rows, s.labels = append(rows, row), append(s.labels, z)
 		}
 	}

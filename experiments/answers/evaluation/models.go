@@ -244,8 +244,8 @@ func (m Models) validating() predictor.Candidates {
 }
 
 // samples returns the samples of the split, with dev those of validation, to predict as one of the
-// candidates, and the number of those of unseen classes, which come first. Held-out samples of validation
-// classes are seen ones of the test stage, and must not choose gamma.
+// candidates, and the number of those of unseen classes, which come first. Of the held-out samples of seen
+// classes one half chooses gamma, with dev, and the other is evaluated.
 func (m Models) samples(c predictor.Candidates, dev bool) (t scored, ofUnseen int, err error) {
 	d := m.Data
 	_, unseen := m.classes(dev)
@@ -262,7 +262,11 @@ func (m Models) samples(c predictor.Candidates, dev bool) (t scored, ofUnseen in
 	}
 	if sides := m.sides(c, dev); slices.Contains(sides, false) {
 		t.sides = sides
-		for _, row := range d.TestSeen {
+		choosing, held := d.HeldOut()
+		if dev {
+			held = choosing
+		}
+		for _, row := range held {
 			if z, ok := column[d.Classes[d.Labels[row]]]; ok && !sides[z] {
 				t.rows = append(t.rows, row)
 			}

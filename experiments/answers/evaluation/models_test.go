@@ -193,14 +193,18 @@ func TestEvaluateAdapted(t *testing.T) {
 	testkit.WantText(t, strings.Join(evaluated(t, m).Notes, "\n"), "optimistic")
 }
 
-// stackingOf scores held-out samples of seen classes and the other samples of unseen ones for
+// stackingOf scores held samples of seen classes and the samples of unseen ones that are not held out for
 // the classes of both.
-func stackingOf(t *testing.T, d *dataset.Dataset, m *predictor.Model, seen, unseen []int) *metrics.Stacking {
+func stackingOf(t *testing.T, d *dataset.Dataset, m *predictor.Model, held, seen, unseen []int) *metrics.Stacking {
 	t.Helper()
 	classes := slices.Sorted(slices.Values(slices.Concat(seen, unseen)))
 	var rows, labels []int
 	for row, z := range d.Labels {
-		if column := slices.Index(classes, z); column >= 0 && slices.Contains(seen, z) == slices.Contains(d.TestSeen, row) {
+		column, of := slices.Index(classes, z), held
+		if slices.Contains(unseen, z) {
+			of = d.TestSeen
+		}
+		if column >= 0 && slices.Contains(seen, z) == slices.Contains(of, row) {
 			rows, labels = append(rows, row), append(labels, column)
 		}
 	}
@@ -211,8 +215,8 @@ func stackingOf(t *testing.T, d *dataset.Dataset, m *predictor.Model, seen, unse
 	return metrics.NewStacking(testkit.Must(model.Score(m.Saved, d.Features, rows, d.Describe(classes)))(t), labels, sides)
 }
 
-// Gamma is the best for the val classes and the samples held out of the train classes, scored by
-// the model of the dev stage. Without its run of the dev stage a model is evaluated without gamma
+// Gamma is the best for the val classes and half of the samples held out of the train classes, scored by
+// the model of the dev stage; the other half is evaluated. Without its run of the dev stage a model is evaluated without gamma
 // and temperature, unless the run is given.
 func TestEvaluateGeneralised(t *testing.T) {
 	l := heldOutLab(t)
@@ -220,14 +224,16 @@ func TestEvaluateGeneralised(t *testing.T) {
 	dev, test := trained(t, l)
 	m := Models{Data: d, Split: TestSplit, Candidates: all(d), Models: test[:1]}
 	e := evaluated(t, m)
-	stacking, validation := stackingOf(t, d, test[0], d.Split.Seen(), d.Split.Test), stackingOf(t, d, dev[0], d.Split.Train, d.Split.Val)
+	choosing, held := d.HeldOut()
+	stacking := stackingOf(t, d, test[0], held, d.Split.Seen(), d.Split.Test)
+	validation := stackingOf(t, d, dev[0], choosing, d.Split.Train, d.Split.Val)
 	gamma := validation.Best()
 	plain := metrics.Generalised{Seen: *e.Seen, Unseen: *e.Unseen, Mean: *e.HarmonicMean}
 	if plain != stacking.At(0) || e.Calibrated.Gamma != gamma || e.Calibrated.Generalised != stacking.At(gamma) || *e.Validation.HarmonicMean != validation.At(gamma).Mean {
 		t.Errorf("found %+v and %+v, expected %+v and, with gamma %g, %+v", plain, e.Calibrated, stacking.At(0), gamma, stacking.At(gamma))
 	}
 	testkit.Near(t, "zsl", e.ZSL, accuracyOf(t, test[0]).PerClass, 1e-9)
-	if want := len(d.TestSeen) + len(d.SamplesOf(d.Split.Test)); e.Samples != want || e.Classes != 16 || e.scored.names[15] != d.Classes[15] {
+	if want := len(held) + len(d.SamplesOf(d.Split.Test)); e.Samples != want || e.Classes != 16 || e.scored.names[15] != d.Classes[15] {
 		t.Errorf("%d samples of %d classes, expected %d of 16", e.Samples, e.Classes, want)
 	}
 	validatedBy(t, e, dev[0])
