@@ -121,7 +121,15 @@ func scaleGroups(u dataset.Matrix[float64], k int, of []int) {
 // prior returns p(a_m), the mean over the classes of U, which every attribute is described in.
 // The uniform prior is the mean of that.
 func (c Config) prior(u matrix.Matrix[float64]) []float64 {
-	p := dataset.Means(u, 0)
+	p := make([]float64, u.Cols) // a NaN is not passed over, as dataset.Means would do
+	for z := range u.Rows {
+		for m, v := range u.Row(z) {
+			p[m] += v
+		}
+	}
+	for m := range p {
+		p[m] /= float64(u.Rows)
+	}
 	if c.Prior == Uniform {
 		mean := sum(p) / float64(len(p))
 		for m := range p {

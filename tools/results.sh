@@ -87,7 +87,7 @@ that its search starts from, in this same rotation (evidence for DAP, standardis
 DeViSE and kernel alignment), the preprocessing that every search tries early, and the ranges that kernel alignment
 searches ([settings](settings.md) lists every constant). This favours LAGO most, and all other methods to a lesser degree.
 **All defaults are frozen since 2026-11-24**; none will be changed by results on these classes. One came later, on 2026-11-26, after
-the data that was kept apart were looked at: `freeze_prior`, so that a further candidate changes the scores of no other class. It changes no
+the data that was kept apart were looked at: `freeze_prior`, so that a further candidate changes no score of a fully described class. It changes no
 score of semantic-hard here, whose groups sum to one; singletons moved from 72.3 to 73.4 %. The data kept apart were evaluated with the prior
 of the candidates. Earlier results of this
 rotation, with fewer settings and without correction, by which they were changed: LAGO 76.7 %, kernel alignment 78.6 %, ESZSL
