@@ -349,6 +349,7 @@ function showTry() {
     a.bare > 0 && make("p", {className: "note", textContent: a.bare === 1 ? "1 class is not described yet, and no candidate." : `${a.bare} classes are not described yet, and no candidates.`}),
     a.label !== null && !a.candidate && make("p", {className: "note", textContent: `The true class is no candidate${trial.unseen && find(a.label)?.trained ? ", since the model was trained on it: clear “only classes that the model was not trained on” to include it." : ". Choose it below Candidates, or describe it."}`}),
     make("p", {id: "sentence", textContent: a.sentence}),
+    a.zero && make("p", {className: "against", textContent: "The features of this sample are all 0: its prediction says nothing."}),
     a.given && make("p", {className: "note", textContent: a.given}),
     a.fit_sentence && make("p", {id: "fit", textContent: a.fit_sentence}),
     a.likely.map(l => bar(className(l.class), l.p, percent(l.p))),

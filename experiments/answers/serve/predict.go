@@ -70,6 +70,7 @@ type answer struct {
 	Sentence  string `json:"sentence"`
 	// how much of the descriptions was given; "" if all was
 	Given     string   `json:"given"`
+	Zero      bool     `json:"zero"`         // the features of the sample are all 0
 	Fit       *float64 `json:"fit"`          // null if the model has none
 	Fits      string   `json:"fit_sentence"` // "" without fit
 	Against   string   `json:"against"`
@@ -156,7 +157,7 @@ func (s *Server) predict(r *http.Request, body []byte) (any, error) {
 	found := &answer{
 		Predicted: c.Class, Sentence: render.Sentence(c, render.ShownGroups), Given: render.GivenSentence(c),
 		Fit: a.Fit, Fits: render.FitSentence(a.Fit), Against: c.Against, Label: label, Classes: len(a.Order),
-		Bare: bare, Likely: a.Likely(mostLikely), LogOdds: c.LogOdds,
+		Zero: predictor.IsZero(x.Row(row)), Bare: bare, Likely: a.Likely(mostLikely), LogOdds: c.LogOdds,
 	}
 	found.Candidate = label != nil && slices.Contains(candidates.Names, *label)
 	for _, part := range render.Parts(c, render.ShownGroups) {

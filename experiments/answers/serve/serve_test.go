@@ -294,6 +294,13 @@ func TestPredict(t *testing.T) {
 	if a := ask(map[string]any{}); a.Predicted != "big blue" || a.Classes != 2 || a.Bare != 1 || a.Label != nil {
 		t.Errorf("the photograph: %+v", a)
 	}
+	if got.Zero {
+		t.Error("features that are not 0")
+	}
+	s.photo = make([]float32, 4)
+	if a := ask(map[string]any{}); !a.Zero {
+		t.Error("expected that features of 0 are said")
+	}
 	twin := map[string]any{"class": "twin", "new": true, "cells": map[string]any{"colour::blue": 1, "size::large": 1}}
 	if a := ask(map[string]any{"remove": []string{"big blue"}, "change": []any{twin}}); a.Predicted != "twin" || a.Classes != 2 {
 		t.Errorf("with a new class in place of the best one: %+v", a)
