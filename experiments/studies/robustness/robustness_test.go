@@ -211,6 +211,15 @@ func TestPartial(t *testing.T) {
 			t.Errorf("%s scores %g by all and %g by a tenth; expected %s, which needs descriptions", half.Labels[0], all.Accuracy.Mean, tenth.Accuracy.Mean, want)
 		}
 	}
+	d.Given = Groups
+	a = ask(t, testlab.New(t), GroupsKind, d)
+	worse := Groups.groups(l.Data, 0.5, 1)
+	mean, _ := accuracy(t, l, models(t, l, "eszsl"), worse)
+	testkit.Near(t, "half of the groups", a.Rows[1].ByDraw.Values[1], mean, 1e-12)
+	testkit.Equal(t, "attributes given", dataset.Described(worse.Row(0)), dataset.Described(worse.Row(3)))
+	d.Given = Questions
+	a = ask(t, testlab.New(t), QuestionsKind, d)
+	testkit.NearAll(t, "one order", a.Rows[0].ByDraw.Values, []float64{a.Rows[0].ByDraw.Mean, a.Rows[0].ByDraw.Mean, a.Rows[0].ByDraw.Mean}, 1e-12)
 	d.Given = Strongest
 	rotated := testlab.New(t)
 	testkit.NoError(t, rotated.Rotate(3, 0))
