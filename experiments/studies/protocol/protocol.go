@@ -335,7 +335,7 @@ func (r *Result) Figures(dir string) ([]plot.Figure, error) {
 		Name: "accuracy", Title: "Accuracy, " + r.Method, Picture: r.accuracy(byStage),
 		Caption: fmt.Sprintf("Mean over %s; %s.", seeds, results.IntervalText),
 	}}
-	if r.Val != nil && len(curves) > 0 {
+	if r.Val != nil && len(curves) > 0 && len(curves[0]) > 1 { // a closed form has no curve
 		figures = append(figures, plot.Figure{
 			Name: "curve", Title: "Learning curves, " + r.Method, Picture: r.curves(curves),
 			Caption: fmt.Sprintf("Lines are means over %s, shades from the lowest to the highest seed, "+
