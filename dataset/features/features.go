@@ -276,6 +276,9 @@ func newCSV(f *fileio.File, named bool) (*Reader, error) {
 	switch {
 	case err == io.EOF:
 		err = &invalid.Error{Where: s.path, Want: "at least one line of numbers", Got: "none"}
+	case err == nil && slices.ContainsFunc(record, isList):
+		err = s.wrong("", "numbers separated by commas", "a list in one cell",
+			`In pandas: numpy.save("features.npy", numpy.stack(column.map(json.loads))).`)
 	case err == nil && cols == 1 && len(strings.Fields(record[0])) > 1:
 		err = s.wrong("", "numbers separated by commas", "spaces between "+invalid.Quote(record[0]),
 			"In R, write.csv(x, file, row.names = FALSE) writes commas; in pandas, to_csv(index=False).")
@@ -295,7 +298,7 @@ func newCSV(f *fileio.File, named bool) (*Reader, error) {
 			"Write the file with to_csv(header=False, index=False).")
 	case bad != nil && bad.Want == aNumber && bad.Hint == "" && len(record) > 1 &&
 		s.parse(record[1:], row[1:]) == nil:
-		bad.Hint = withoutRowNames
+		bad.Hint = withoutRowNames + " Of categories, pandas.get_dummies makes numbers."
 		return nil, bad
 	}
 	r := &Reader{Names: names, path: s.path, rows: -1, cols: cols, next: s.next, close: f.Close}
@@ -304,6 +307,8 @@ func newCSV(f *fileio.File, named bool) (*Reader, error) {
 	}
 	return r, nil
 }
+
+func isList(cell string) bool { return strings.HasPrefix(cell, "[") && strings.HasSuffix(cell, "]") }
 
 func (s *csvFile) parse(record []string, to []float32) *invalid.Error {
 	if len(record) != len(to) {

@@ -92,6 +92,7 @@ func TestCSVErrors(t *testing.T) {
 		{"spaces", "1 2.5 3\n4 5 6\n", `line 2: expected numbers separated by commas, found spaces between "4 5 6". In R, write.csv`},
 		{"R's default", "\"V1\" \"V2\"\n\"1\" .1 .2\n", `expected cells that are quoted whole or not at all, found another quote. Write "" for a quote inside a cell, and commas between cells.`},
 		{"ids", "image_id,f0,f1\n17,.1,.2\n", `line 1, column 1: expected features alone, found "image_id". Take the column out: labels.csv has the classes and ids`},
+		{"lists", "word,embedding\n7,\"[1, 2]\"\n", "line 2: expected numbers separated by commas, found a list in one cell. In pandas"},
 		{"names of rows in words", "sample,0,1\na.jpg,.1,.2\n", `line 2, column 1: expected a number, found "a.jpg". Write the file without names of rows`},
 		{"a title", "Table 1\n1,2,3\n", `line 2: expected lines of numbers alone, with or without names above, found "Table 1" above, as in a title.`},
 		{"camel case", "imageId,f0\n1,2\n", `line 1, column 1: expected features alone, found "imageId"`},

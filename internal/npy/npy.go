@@ -159,10 +159,14 @@ func entryOf(file io.ReaderAt, size int64) (io.Reader, int64, error) {
 		names = append(names, invalid.Quote(e.Name))
 	}
 	if len(names) != 1 {
+		hint := "Save the one to read with numpy.save."
+		if slices.Contains(names, `"indptr.npy"`) {
+			hint = "It is a sparse matrix: numpy.save(FILE, scipy.sparse.load_npz(THIS).toarray())."
+		}
 		return nil, 0, &invalid.Error{
 			Want: "one array",
 			Got: fmt.Sprintf("an archive of %d: %s", len(names), strings.Join(names[:min(len(names), 20)],
-				", ")), Hint: "Save the one to read with numpy.save.",
+				", ")), Hint: hint,
 		}
 	}
 	e := z.File[0]
@@ -243,6 +247,11 @@ func (m *Matrix) readHeader() (n int64, shape []int, err error) {
 	entries, values := entry.FindAllStringSubmatch(string(text), -1), make(map[string]string)
 	for _, e := range entries {
 		values[e[1]] = e[2] + e[3] + e[4]
+	}
+	if bytes.Contains(text, []byte("'descr': [")) {
+		_, _, err := bad("an array of numbers", "a structured array, whose columns have names")
+		err.(*invalid.Error).Hint = "Save numpy.lib.recfunctions.structured_to_unstructured(x) of an array x."
+		return 0, nil, err
 	}
 	if len(entries) != 3 || len(values) != 3 ||
 		len(bytes.Trim(entry.ReplaceAll(text, nil), "{}, \t\r\n")) > 0 {
