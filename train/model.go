@@ -238,6 +238,11 @@ func (s *Saved) check() error {
 			Got: format.Count(len(s.Semantic), "number"), Hint: "Train the model again.",
 		}
 	}
+	if len(s.Learned) == 0 {
+		return &invalid.Error{
+			Field: "learned", Want: "at least one class", Got: "none", Hint: "Train the model again.",
+		}
+	}
 	return cmp.Or(
 		within("learned", s.Learned, s.Classes), within("semantic", s.Semantic, s.Groups),
 		within("split", slices.Concat(s.Split.Train, s.Split.Val, s.Split.Test), s.Classes),

@@ -10,6 +10,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/method"
@@ -208,6 +209,11 @@ func (s *Settings) Restore(t method.Tensors, shape method.Shape) (method.Model, 
 	restored := &model.LAGO{Config: own.Config, Params: p, Semantic: shape.Groups}
 	if s.FreezePrior {
 		restored.Prior = r.Get("p", 1, shape.Attributes).Data
+	}
+	if i := slices.IndexFunc(restored.Prior, func(p float32) bool { return p < 0 || p > 1 }); i >= 0 {
+		return nil, &invalid.Error{
+			Field: "tensor p", Want: "probabilities from 0 to 1", Got: fmt.Sprint(restored.Prior[i]),
+		}
 	}
 	return Model{restored}, r.Err
 }
