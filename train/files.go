@@ -322,6 +322,11 @@ func (r *Result) check() error {
 		return &invalid.Error{Want: "a result", Got: "none"}
 	}
 	for _, e := range r.Evaluations {
+		if low, high := min(e.PerClass, e.PerSample), max(e.PerClass, e.PerSample); !(low >= 0 && high <= 1) {
+			return &invalid.Error{
+				Field: "evaluations", Want: "accuracies from 0 to 1", Got: fmt.Sprintf("%g and %g", low, high),
+			}
+		}
 		if len(e.Confusion) == 0 {
 			return &invalid.Error{Field: "confusion", Want: "at least one pair of classes", Got: "none"}
 		}

@@ -266,6 +266,7 @@ func TestFinishedRunsAreCheckedBeforeReuse(t *testing.T) {
 		}, ResultFile + ": sha256: expected"},
 		{"a class fewer, sealed again", resealed(func(r *Result) { r.Classes = r.Classes[1:] }), ResultFile + ": confusion: expected samples of "},
 		{"no samples, sealed again", resealed(func(r *Result) { r.Evaluations[0].Confusion = nil }), ResultFile + ": confusion: expected at least one pair"},
+		{"an accuracy above 1, sealed again", resealed(func(r *Result) { r.Evaluations[0].PerClass = 1e308 }), ResultFile + ": evaluations: expected accuracies from 0 to 1"},
 		{"no checksum", text(ResultFile, "{}"), ResultFile + ": sha256: expected the checksum of the content, found none"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
