@@ -223,7 +223,7 @@ func CheckName(text string) (name, want string) {
 		want = "a name"
 	case invalid.HasControl(name):
 		want = "a name without control characters"
-	case strings.ContainsAny(name[:1], "[{") && strings.ContainsAny(name, `"'`):
+	case isList(name):
 		want = "one name, not a list of them"
 	case len(name) > most:
 		want = fmt.Sprintf("a name of at most %d bytes", most)
@@ -232,6 +232,13 @@ func CheckName(text string) (name, want string) {
 }
 
 var boxNumber = regexp.MustCompile(`#[0-9]+$`)
+
+// isList reports whether a name is a list of names in the notation of JSON or Python.
+func isList(name string) bool {
+	quoted := func(i int) bool { return name[i] == '"' || name[i] == '\'' }
+	n := len(name) - 1
+	return n > 3 && quoted(1) && (name[0] == '[' && name[n] == ']' && quoted(n-1) || name[0] == '{' && name[n] == '}')
+}
 
 // ImageFile returns the path of the image of an id, relative to dir unless it is absolute. Ids have
 // composed letters; in the names of files, those of a Mac above all, they can be in two parts. Ids of images with

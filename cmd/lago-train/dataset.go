@@ -212,7 +212,7 @@ func (o *splitOptions) run(c *call, name string) error {
 			return err
 		}
 	default:
-		r, err := o.propose(d)
+		r, err := o.propose(c, d)
 		return o.print(r, catalog.WithNext(c, err, name, o.Options))
 	}
 	var r datasets.Splits
@@ -228,14 +228,16 @@ func (o *splitOptions) run(c *call, name string) error {
 	return err
 }
 
-func (o *splitOptions) propose(d *dataset.Dataset) (r datasets.Splits, err error) {
+func (o *splitOptions) propose(c *call, d *dataset.Dataset) (r datasets.Splits, err error) {
 	classes := func(size float64) int {
 		if size < 1 {
 			size *= float64(len(split.Usable(d)))
 		}
 		return int(math.Round(size))
 	}
-	s, err := split.Propose(d, split.Options{Val: classes(o.val), Test: classes(o.test), Seed: o.seed})
+	val, test := split.Sizes(len(split.Usable(d)), classes(o.val), classes(o.test), c.isSet("val-size"),
+		c.isSet("test-size"))
+	s, err := split.Propose(d, split.Options{Val: val, Test: test, Seed: o.seed})
 	if err != nil {
 		return r, err
 	}

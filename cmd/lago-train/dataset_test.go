@@ -95,7 +95,7 @@ func TestDatasetSplit(t *testing.T) {
 	}
 	misused(t, append(args, "--check", again, "--own", "animals"), "--check: expected no --check beside --own")
 	misused(t, append(args, "--val-size", "0", "animals"), "--val-size: expected a share of the classes, below 1, or a number of classes, found", "0")
-	fails(t, append(args, "--test-size", "19", "animals"), "at least 1 for each of train, val and test, of 20")
+	fails(t, append(args, "--test-size", "19", "animals"), "at least 1 test class and 2 others, of which 1 is for train, of 20")
 	testkit.WantText(t, succeeds(t, "dataset", "split", "--own", "glyphs"), "leaks: none")
 }
 

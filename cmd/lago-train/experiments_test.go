@@ -45,12 +45,12 @@ func folders(t *testing.T, dir string) []os.DirEntry {
 func TestRun(t *testing.T) {
 	out := t.TempDir()
 	e := lagoTrain(t, small(t, "run", out)...)
-	testkit.WantText(t, e.stdout, "semantic-hard on plain, stage full", "validation ", "│ test ", "33.3 %", "s.e.m.", "4 runs in "+out+", trained in ", "\ntest: 33.3 % on 3 unseen classes", "\nnext: lago-train evaluate --model ")
+	testkit.WantText(t, e.stdout, "semantic-hard on plain, stage full", "validation ", "│ test ", "33.3 %", "s.e.m.", "6 runs in "+out+", trained in ", "\ntest: 33.3 % on 3 unseen classes", "\nnext: lago-train evaluate --model ")
 	// The choice of an adaptation takes seconds on real data; a repeated command has it already.
 	const chooses = "choosing the settings of predict --adapt"
 	testkit.WantText(t, e.stderr, chooses)
 	dirs := folders(t, out)
-	testkit.Equal(t, "runs of two seeds in two stages, and of ESZSL", len(dirs), 6)
+	testkit.Equal(t, "runs of two seeds and of ESZSL in the test stage, and the folder of the folds", len(dirs), 4)
 	// run has no --shard, and so the variables of a cluster do not divide it.
 	again := process(t, small(t, "run", out)...)
 	again.Env = append(again.Env, "JOB_COMPLETION_INDEX=1")
@@ -66,7 +66,7 @@ func TestRun(t *testing.T) {
 	if glyphs.Dataset != "glyphs" || glyphs.Test == nil || glyphs.Test.PerClass.Mean < 2*glyphs.Test.Chance() {
 		t.Errorf("found %+v, expected at least twice chance on the test classes of glyphs", glyphs)
 	}
-	fails(t, small(t, "run", out, "--lr", "1e38"), filepath.Join(out, "plain-semantic-hard-dev-seed0-"), "phase W")
+	fails(t, small(t, "run", out, "--lr", "1e38"), filepath.Join(out, "splits", "plain-semantic-hard-dev-seed0-"), "phase W")
 }
 
 // What --print-config prints is the run that it was printed for, and nothing is trained.

@@ -265,8 +265,10 @@ func evaluationOf(t *testing.T, args ...string) evaluation.Result {
 
 // The scores written for a model evaluate as the model does.
 func TestEvaluateAModelAndItsScores(t *testing.T) {
-	ran := printed[protocol.Result](t, runOnMini(t, "--hold-out", "--json", "--lr", "0.01")...)
-	tested, data, out := ran.RunDirs[2:], onMini(t)[:2], t.TempDir()
+	run := runOnMini(t, "--hold-out", "--json", "--lr", "0.01")
+	printed[protocol.Result](t, append(run, "--stage", "dev")...) // which the test stage does not choose by
+	ran := printed[protocol.Result](t, run...)
+	tested, data, out := ran.RunDirs[4:], onMini(t)[:2], t.TempDir()
 	scores := filepath.Join(out, "scores.npy")
 	want := evaluationOf(t, append(data, "--model", tested[0], "--candidates", "all", "--scores-out", scores, "--csv", out, "--figures", filepath.Join(out, "figures"))...)
 	if want.Source.Split != "test" || want.Source.Candidates != "all classes" || want.Source.Dataset != "plain" || want.Validation == nil || want.Seen == nil {

@@ -42,7 +42,9 @@ func Errors(d *dataset.Dataset) error { return run(d, errorChecks) }
 
 // Warnings reports what makes results on d worth less, in the form of Errors, which must have found none.
 func Warnings(d *dataset.Dataset) error {
-	return run(d, slices.Concat(descriptionChecks, []func(*checker){(*checker).unused, (*checker).scales}, useChecks))
+	return run(d, slices.Concat(descriptionChecks, []func(*checker){
+		(*checker).unused, (*checker).scales, (*checker).few,
+	}, useChecks))
 }
 
 // Scales reports features that are of very different scales, or far from zero.
@@ -139,7 +141,7 @@ func (c *checker) report(kind, field, want string, got any, hint ...string) {
 func (c *checker) split() {
 	samples := c.SamplesPerClass()
 	for _, subset := range c.Split.Subsets() {
-		if len(subset.Classes) == 0 {
+		if len(subset.Classes) == 0 && subset.Name != "val" {
 			c.report("empty", subset.Name+" classes", "at least one", "none")
 		}
 		for _, z := range subset.Classes {

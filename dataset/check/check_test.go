@@ -26,7 +26,8 @@ func TestErrors(t *testing.T) {
 		{"a seen class that is unseen as well", func(d *dataset.Dataset) { d.Split.Test = []int{2, 3} }, `sound: class "cat": expected one place in train, val or test, found it in train and in test`},
 		{"a held out sample of an unseen class", func(d *dataset.Dataset) { d.TestSeen = []int{1, 3} }, `sound: test_seen, entry 1: expected a sample of a train or val class, found sample 3, of class "dog"`},
 		{"a class that is held out", func(d *dataset.Dataset) { d.TestSeen = []int{0, 1, 7} }, `sound: class "ant": expected at least one sample to train on, found all 2 held out (test_seen)`},
-		{"no validation classes", func(d *dataset.Dataset) { d.Split.Val = nil }, "sound: val classes: expected at least one, found none"},
+		{"no test classes", func(d *dataset.Dataset) { d.Split.Test = nil }, "sound: test classes: expected at least one, found none"},
+		{"no validation classes", func(d *dataset.Dataset) { d.Split.Val = nil }, "<nil>"},
 		{"a class without samples", func(d *dataset.Dataset) { d.Labels[3], d.Labels[4] = 0, 0 }, `sound: test class "dog": expected at least one sample, found none`},
 		{"a class without description", func(d *dataset.Dataset) { copy(d.Descriptions.Row(1), []float64{nan, nan, nan}) }, `sound: description of val class "bee": expected at least one described attribute, found none`},
 		{"a description in percent", func(d *dataset.Dataset) { d.Descriptions.Row(2)[1] = 25 }, `sound: description of class "cat", attribute "legs::six": expected a probability from 0 to 1, or NaN if it is not described, found 25`},
@@ -66,7 +67,7 @@ func TestCodes(t *testing.T) {
 	}
 	testkit.WantError(t, Warnings(d), "features: expected measured values, found -999, far from all others, in 3 cells of 1 column. If it stands for a missing value: --missing -999 puts")
 	d.SetAbsent([]float64{-999})
-	if err := fmt.Sprint(Warnings(d)); strings.Contains(err, "measured") || d.Features.Row(3)[0] != d.Absent.Means[0] || d.Absent.Means[0] < 0 {
+	if err := fmt.Sprint(Warnings(d)); strings.Contains(err, "measured values") || d.Features.Row(3)[0] != d.Absent.Means[0] || d.Absent.Means[0] < 0 {
 		t.Errorf("%s; means %v", err, d.Absent.Means)
 	}
 }

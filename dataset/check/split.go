@@ -88,6 +88,24 @@ func (c *checker) leaks() {
 	}
 }
 
+// FewVal is the number of validation classes below which they choose no number of epochs: any seems right.
+const FewVal = 4
+
+// few reports too few test classes to measure an accuracy, and too few validation classes.
+func (c *checker) few() {
+	if len(c.Split.Test) == 1 {
+		c.report("one", "test classes", "at least 2, between which a prediction can be wrong", "1",
+			"No accuracy can be measured.")
+	}
+	if n := len(c.Split.Val); n > 0 && n < FewVal {
+		seen, hint := len(c.Split.Seen()), "The number of epochs is chosen by parts of the %d seen classes in turn."
+		if seen < 2*FewVal {
+			hint = "The number of epochs is fixed, since only %d classes are seen."
+		}
+		c.report("few", "val classes", fmt.Sprintf("at least %d", FewVal), n, fmt.Sprintf(hint, seen))
+	}
+}
+
 // subsets returns the subset of each class, "" for none.
 func subsets(d *dataset.Dataset, s dataset.Split) []string {
 	subsetOf := make([]string, len(d.Classes))

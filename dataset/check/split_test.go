@@ -116,6 +116,10 @@ func TestWarnings(t *testing.T) {
 		want  []string // the findings, without the name of the data set
 	}{
 		{"nothing", func(*dataset.Dataset) {}, nil},
+		{"few validation classes, and one test class", func(d *dataset.Dataset) { d.Split = dataset.Split{Train: []int{0, 2}, Val: []int{1}, Test: []int{3}} }, []string{
+			"test classes: expected at least 2, between which a prediction can be wrong, found 1. No accuracy can be measured.",
+			"val classes: expected at least 4, found 1. The number of epochs is fixed, since only 3 classes are seen.",
+		}},
 		{"a photograph twice in a class", func(d *dataset.Dataset) { copy(d.Features.Row(3), d.Features.Row(2)) }, []string{
 			`features: expected different samples, found 1 sample with the features of another one of the class, the first sample 3, of class "bee", as sample 2. Is a photograph twice in the folder?`,
 		}},
@@ -150,7 +154,7 @@ func TestWarnings(t *testing.T) {
 		}, []string{`features: expected values around zero, found means that are 119 standard deviations from it (median), up to 119. To bring`}},
 	} {
 		d := tiny.Distinct("ant", "bee", "cat", "dog")
-		d.Split = dataset.Split{Train: []int{0}, Val: []int{1}, Test: []int{2, 3}}
+		d.Split = dataset.Split{Train: []int{0, 1}, Test: []int{2, 3}}
 		for i := range d.Features.Data {
 			d.Features.Data[i] = d.Features.Data[i]/2 - 4.25
 		}

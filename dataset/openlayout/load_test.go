@@ -207,7 +207,10 @@ func TestLoadRefuses(t *testing.T) {
 		{SplitsFile, "dog,test", "dog,tset", []string{
 			`splits.csv: line 5, column part: expected train, val or test, or nothing for a class that is left out, found "tset". Did you mean test?`,
 		}},
-		{SplitsFile, "bee,val", "bee,train", []string{`splits.csv: expected at least one val class in column part, found none`}},
+		{SplitsFile, "dog,test,test", "dog,val,val", []string{
+			`splits.csv: expected at least one test class in column part, found none`,
+			`splits.csv: expected at least one test class in column part2, found none`,
+		}},
 		{SplitsFile, "dog,test,test", "dog,test,train", []string{
 			`splits.csv: line 5, column part2: expected what part has, or train and val exchanged, found "train", where part has "test"`,
 			`splits.csv: expected at least one test class in column part2, found none`,

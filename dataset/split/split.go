@@ -16,7 +16,7 @@ import (
 
 // Options say how classes are to be split.
 type Options struct {
-	Val, Test int    // number of classes of each; the others are train classes
+	Val, Test int    // number of classes of each; the others are train classes. Val can be 0
 	Seed      uint64 // the same seed proposes the same split
 }
 
@@ -32,25 +32,31 @@ const attempts = 1000
 func Propose(d *dataset.Dataset, o Options) (dataset.Split, error) {
 	usable := Usable(d)
 	sets := together(d, usable)
+	least := 2 + min(o.Val, 1) // sets
 	var best dataset.Split
 	switch {
-	case o.Val < 1 || o.Test < 1 || o.Val+o.Test >= len(usable):
-		want := fmt.Sprintf("at least 1 for each of train, val and test, of %d that have "+
+	case len(usable) < least:
+		return best, refuse(d, "classes", fmt.Sprintf("at least %d with samples and a description", least),
+			fmt.Sprintf("%d, of %d with samples and %d described", len(usable), len(usableIf(d, true, false)),
+				len(usableIf(d, false, true))))
+	case o.Val < 0 || o.Test < 1 || o.Val+o.Test >= len(usable) || o.Test > len(usable)-2:
+		want := fmt.Sprintf("at least 1 test class and 2 others, of which 1 is for train, of %d that have "+
 			"samples and a description", len(usable))
 		return best, refuse(d, "classes", want, fmt.Sprintf("%d for val and %d for test", o.Val, o.Test))
-	case len(sets) < 3:
-		return best, refuse(d, "classes", "at least 3 sets of classes between which nothing leaks", len(sets))
+	case len(sets) < least:
+		return best, refuse(d, "classes", fmt.Sprintf("at least %d sets of classes between which nothing leaks",
+			least), fmt.Sprintf("%d, as classes of like names, descriptions or samples stay together", len(sets)))
 	}
-	random, samples, least := rand.New(rand.NewPCG(o.Seed, 0)), d.SamplesPerClass(), math.Inf(1)
+	random, samples, lowest := rand.New(rand.NewPCG(o.Seed, 0)), d.SamplesPerClass(), math.Inf(1)
 	for range attempts {
 		random.Shuffle(len(sets), func(a, b int) { sets[a], sets[b] = sets[b], sets[a] })
 		if s, ok := fill(sets, o); ok {
-			if l := loss(d, s, samples, usable, o); l < least {
-				best, least = s, l
+			if l := loss(d, s, samples, usable, o); l < lowest {
+				best, lowest = s, l
 			}
 		}
 	}
-	if math.IsInf(least, 1) {
+	if math.IsInf(lowest, 1) {
 		want := fmt.Sprintf("sets of similar classes of at most %d for val and %d for test", o.Val, o.Test)
 		return best, refuse(d, "classes", want, "too few of them. Ask for more val and test classes.")
 	}
@@ -64,11 +70,29 @@ func refuse(d *dataset.Dataset, field, want string, got any) error {
 	return &invalid.Error{Where: d.Name, Field: field, Want: want, Got: fmt.Sprint(got)}
 }
 
+// Sizes returns the numbers of val and test classes of n classes, of which some are given: those of shares of
+// them, but at least 3 for test and 4 for val. There are no val classes where that leaves fewer than twice as
+// many to train on: parts of the seen classes are then as good.
+func Sizes(n, val, test int, valGiven, testGiven bool) (v, t int) {
+	const leastTest = 3
+	if t = test; !testGiven && n >= 2*leastTest {
+		t = max(t, leastTest)
+	}
+	if v = val; !valGiven {
+		if v = max(v, check.FewVal); n-t-v < 2*check.FewVal {
+			v = 0
+		}
+	}
+	return v, t
+}
+
 // Usable returns the classes that have samples and a description, ascending.
-func Usable(d *dataset.Dataset) []int {
+func Usable(d *dataset.Dataset) []int { return usableIf(d, true, true) }
+
+func usableIf(d *dataset.Dataset, sampled, described bool) []int {
 	var usable []int
 	for z, n := range d.SamplesPerClass() {
-		if n > 0 && dataset.Described(d.Descriptions.Row(z)) > 0 {
+		if (n > 0 || !sampled) && (!described || dataset.Described(d.Descriptions.Row(z)) > 0) {
 			usable = append(usable, z)
 		}
 	}
@@ -111,7 +135,7 @@ func fill(sets [][]int, o Options) (s dataset.Split, ok bool) {
 			s.Train = append(s.Train, classes...)
 		}
 	}
-	return s, len(s.Train) > 0 && len(s.Val) > 0 && len(s.Test) > 0
+	return s, len(s.Train) > 0 && (len(s.Val) > 0 || o.Val == 0) && len(s.Test) > 0
 }
 
 // loss sums, each as a share: the samples by which val and test are off the number expected

@@ -70,12 +70,24 @@ func drawn(t *rapid.T) *dataset.Dataset {
 	return d
 }
 
+// There are at least 3 test and 4 val classes, or no val classes where few would be left to train on.
+func TestSizes(t *testing.T) {
+	for _, c := range []struct {
+		n, val, test      int
+		given             bool
+		wantVal, wantTest int
+	}{{100, 20, 20, false, 20, 20}, {20, 4, 4, false, 4, 4}, {15, 3, 3, false, 4, 3}, {14, 3, 3, false, 0, 3}, {6, 1, 1, false, 0, 3}, {5, 1, 1, false, 0, 1}, {15, 1, 1, true, 1, 1}} {
+		val, test := Sizes(c.n, c.val, c.test, c.given, c.given)
+		testkit.Equal(t, fmt.Sprint(c.n, " classes"), []int{val, test}, []int{c.wantVal, c.wantTest})
+	}
+}
+
 // A proposal has each class once, leaks nothing, is no larger than asked for, and is the
 // same for the same seed.
 func TestProposeProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := drawn(t)
-		o := Options{Val: rapid.IntRange(1, 3).Draw(t, "val"), Test: rapid.IntRange(1, 3).Draw(t, "test"), Seed: rapid.Uint64().Draw(t, "seed")}
+		o := Options{Val: rapid.IntRange(0, 3).Draw(t, "val"), Test: rapid.IntRange(1, 3).Draw(t, "test"), Seed: rapid.Uint64().Draw(t, "seed")}
 		s, err := Propose(d, o)
 		if errors.As(err, new(*invalid.Error)) {
 			return // similar classes may fit into no subset
@@ -86,7 +98,7 @@ func TestProposeProperty(t *testing.T) {
 			t.Fatalf("%+v does not have each class once", s)
 		}
 		for _, subset := range s.Subsets() {
-			if !slices.IsSorted(subset.Classes) || len(subset.Classes) == 0 {
+			if !slices.IsSorted(subset.Classes) || len(subset.Classes) == 0 && (subset.Name != "val" || o.Val > 0) {
 				t.Fatalf("%s is %v", subset.Name, subset.Classes)
 			}
 		}
@@ -224,10 +236,10 @@ func TestRefused(t *testing.T) {
 	}
 	_, folds := Folds(eight, dataset.Split{Train: []int{0, 3, 4}, Test: []int{1, 2}}, 2, 0)
 	for want, err := range map[string]error{
-		"at least 1 for each of train, val and test, of 4 that have samples and a description, found 0 for val and 1 for test": propose(tiny.Distinct("a", "b", "c", "d"), 0, 1),
-		"found 2 for val and 2 for test":                                  propose(tiny.Distinct("a", "b", "c", "d"), 2, 2),
-		"of 2 that have samples":                                          propose(few, 1, 1),
-		"at least 3 sets of classes between which nothing leaks, found 1": propose(alike, 1, 1),
+		"at least 1 test class and 2 others, of which 1 is for train, of 4 that have samples and a description, found 1 for val and 0 for test": propose(tiny.Distinct("a", "b", "c", "d"), 1, 0),
+		"found 2 for val and 2 for test": propose(tiny.Distinct("a", "b", "c", "d"), 2, 2),
+		"at least 3 with samples and a description, found 2, of 2 with samples and 4 described":                                               propose(few, 1, 1),
+		"at least 3 sets of classes between which nothing leaks, found 1, as":                                                                 propose(alike, 1, 1),
 		"expected sets of similar classes of at most 1 for val and 1 for test, found too few of them. Ask for more val and test classes.":     propose(tiny.Distinct("ax", "Ax", "bx", "Bx", "cx", "Cx"), 1, 1),
 		"expected at least 3 parts, for train, val and test classes, found 2":                                                                 rotate(2),
 		"birds: parts: expected 2 to 3, as 7 classes have samples and a description (similar ones count once) and each part needs 2, found 4": rotate(4),

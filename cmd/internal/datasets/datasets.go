@@ -324,6 +324,17 @@ func splitTable(r check.SplitReport) *table.Table {
 	for _, p := range r.Subsets {
 		t.Row(p.Name, len(p.Classes), p.Samples, share(len(p.Classes), classes), share(p.Samples, r.Samples))
 	}
+	val, test := len(r.Subsets[1].Classes), len(r.Subsets[2].Classes)
+	if seen := classes - test; val < check.FewVal && seen < 2*check.FewVal {
+		t.Note("val: %s, of %d seen: too few to choose a number of epochs, so that run fixes it", format.Count(val,
+			"class"), seen)
+	} else if val < check.FewVal {
+		t.Note("val: %s: run chooses the number of epochs by parts of the %d seen classes", format.Count(val,
+			"class"), seen)
+	}
+	if test == 1 {
+		t.Note("test: 1 class, on which no accuracy can be measured")
+	}
 	if len(r.LeftOut) > 0 {
 		t.Note("in no subset: %s", strings.Join(r.LeftOut, ", "))
 	}

@@ -142,6 +142,11 @@ func (m *Models) check() error {
 		m.Candidates = m.Models[0].SelectedCandidates(m.Data, predictor.Selection(m.Split))
 	}
 	switch {
+	case len(m.Candidates.Names) == 1:
+		return &invalid.Error{
+			Field: "candidates", Want: "at least two classes, among which a prediction can be wrong",
+			Got: m.Candidates.What + " with 1 class",
+		}
 	case m.generalised() && m.Data.TestSeen == nil:
 		return train.CheckHeldOut(m.Data, "candidates")
 	case m.Adapt && (len(m.Models) > 1 || m.generalised()):

@@ -256,6 +256,14 @@ func (c Config) DevEpochs() int { return cmp.Or(c.Epochs, defaultEpochs) }
 // TestEpochs returns the number of epochs of the test stage without a dev stage.
 func (c Config) TestEpochs() int { return cmp.Or(c.Epochs, c.paperEpochs, defaultTest) }
 
+// FixedEpochs returns the number of epochs of the test stage where there are too few classes to choose it.
+func (c Config) FixedEpochs() int {
+	if c.Epochs > 0 {
+		return min(c.Epochs, defaultTest)
+	}
+	return c.TestEpochs()
+}
+
 // Paper reports whether the settings start from those of the paper.
 func (c Config) Paper() bool { return c.paperEpochs > 0 }
 

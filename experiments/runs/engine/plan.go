@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/experiments/runs/config"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -56,7 +57,7 @@ const LAGOMethod = "lago"
 type Entry struct {
 	Arm    int
 	Part   lab.View
-	Folds  []lab.View
+	Folds  []lab.View      // none where too few classes are seen: the number of epochs is then fixed
 	Starts []config.Config // with what they leave to the data
 	Seeds  int
 }
@@ -74,6 +75,15 @@ func (p Plan) Entries(l *lab.Lab) (all []Entry, missing []lab.Missing, err error
 			if e.Folds, err = l.Folds(part, max(p.Folds, 1)); err != nil {
 				return nil, nil, err
 			}
+			// a dev stage alone is about the given validation classes
+			if val := len(part.Data.Split.Val); p.Folds <= 1 && val < check.FewVal &&
+				(p.Stage == config.DevThenTest || val == 0) {
+				if e.Folds = l.SeenFolds(part); e.Folds == nil && p.needsFolds(arm) {
+					if e.Folds = []lab.View{part}; val == 0 {
+						return nil, nil, noFolds(part)
+					}
+				}
+			}
 			for _, c := range arm.Starts {
 				if out := leftOut(l, c.Method); out != nil {
 					if !slices.Contains(missing, *out) {
@@ -88,7 +98,7 @@ func (p Plan) Entries(l *lab.Lab) (all []Entry, missing []lab.Missing, err error
 				if e.Seeds = c.Seeds; !found.Seeded {
 					e.Seeds = 1
 				}
-				e.Starts = append(e.Starts, c.On(e.Folds[0].Data))
+				e.Starts = append(e.Starts, c.On(append(e.Folds, part)[0].Data))
 			}
 			if e.Starts != nil {
 				all = append(all, e)
@@ -99,6 +109,21 @@ func (p Plan) Entries(l *lab.Lab) (all []Entry, missing []lab.Missing, err error
 		err = NotAllowed(missing)
 	}
 	return all, missing, err
+}
+
+// needsFolds reports whether an arm has nothing without validation classes.
+func (p Plan) needsFolds(a Arm) bool {
+	return p.Stage == config.OnlyDev || p.Stage == config.DevThenTest && (len(a.Starts) > 1 || a.Tune >= MinBudget)
+}
+
+// noFolds is the error of too few seen classes to choose anything by.
+func noFolds(part lab.View) error {
+	return &invalid.Error{
+		Where: part.Data.Name, Field: "seen classes",
+		Want: fmt.Sprintf("validation classes, or at least %d seen classes to take them from", 2*check.FewVal),
+		Got:  fmt.Sprintf("%d without validation classes", len(part.Data.Split.Seen())),
+		Hint: "lago-train run trains without, for a fixed number of epochs.",
+	}
 }
 
 // NotAllowed is the error of a method that the data set does not allow.

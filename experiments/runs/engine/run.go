@@ -74,7 +74,7 @@ type Result struct {
 func (r *Result) Done(arm int) bool {
 	s := r.Plan.Stage
 	return len(r.Arms[arm]) > 0 && !slices.ContainsFunc(r.Arms[arm], func(o *Outcome) bool {
-		return o.Val == nil && s != config.OnlyTest && r.Plan.Arms[arm].EpochsOf == "" || o.Test == nil &&
+		return o.Val == nil && o.Folds != nil && s != config.OnlyTest && r.Plan.Arms[arm].EpochsOf == "" || o.Test == nil &&
 			s != config.OnlyDev
 	})
 }
@@ -113,6 +113,11 @@ func Run(ctx context.Context, l *lab.Lab, p Plan) (*Result, error) {
 		}
 	}
 	if p.Stage != config.OnlyTest {
+		for i, e := range entries {
+			if e.Folds == nil {
+				outcomes[i].Best, outcomes[i].Epochs = 0, e.Starts[0].FixedEpochs()
+			}
+		}
 		if err := p.develop(ctx, l, entries, outcomes); err != nil {
 			return nil, err
 		}
@@ -162,7 +167,7 @@ func DevTrials(c config.Config, folds []lab.View, seeds, epochs int) (trials []t
 func (p Plan) develop(ctx context.Context, l *lab.Lab, entries []Entry, outcomes []*Outcome) error {
 	var lists [][]train.Trial
 	for _, e := range entries {
-		if p.Arms[e.Arm].EpochsOf != "" {
+		if p.Arms[e.Arm].EpochsOf != "" || e.Folds == nil {
 			continue
 		}
 		for _, c := range e.Starts {
@@ -176,7 +181,7 @@ func (p Plan) develop(ctx context.Context, l *lab.Lab, entries []Entry, outcomes
 	var chosen []lab.Run
 	for i, e := range entries {
 		arm := p.Arms[e.Arm]
-		if arm.EpochsOf != "" {
+		if arm.EpochsOf != "" || e.Folds == nil {
 			continue
 		}
 		for k, c := range e.Starts {

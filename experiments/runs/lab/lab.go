@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/dataset/split"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
@@ -148,13 +149,33 @@ func (l *Lab) Folds(v View, n int) ([]View, error) {
 			return nil, err
 		}
 	}
-	views := make([]View, n)
+	return l.viewsOf(v, splits), nil
+}
+
+// SeenFolds returns the views that stand in for v if it has fewer than check.FewVal validation classes: up to
+// 4 parts of at least as many seen classes, in turn as val classes; none if there are too few for two parts.
+func (l *Lab) SeenFolds(v View) []View {
+	const most = 4
+	n := min(len(v.Data.Split.Seen())/check.FewVal, most)
+	if n < 2 {
+		return nil
+	}
+	splits, err := split.Folds(l.Data, v.Data.Split, n, 0)
+	if err != nil {
+		return nil // similar classes count once
+	}
+	return l.viewsOf(v, splits)
+}
+
+// viewsOf returns the data of v with other splits.
+func (l *Lab) viewsOf(v View, splits []dataset.Split) []View {
+	views := make([]View, len(splits))
 	for i, s := range splits {
 		d := *v.Data
 		d.Split = s
 		views[i] = l.ViewOf(&d)
 	}
-	return views, nil
+	return views
 }
 
 // Fingerprint is that of the data set.
@@ -166,7 +187,17 @@ func (l *Lab) dir(t train.Trial) string {
 	if t.Fingerprint == l.fingerprint {
 		return l.Root
 	}
-	return filepath.Join(l.Root, "splits")
+	return filepath.Join(l.Root, otherSplits)
+}
+
+const otherSplits = "splits"
+
+// Moved returns the folder of a run, as it was stored, below the folder of the runs where that is now.
+func Moved(root, dir string) string {
+	if filepath.Base(filepath.Dir(dir)) == otherSplits {
+		root = filepath.Join(root, otherSplits)
+	}
+	return filepath.Join(root, filepath.Base(dir))
 }
 
 // Failed returns the number of runs that failed since New.

@@ -346,7 +346,7 @@ func (c *Comparison) Tables() []*table.Table {
 			tried, corrections = fmt.Sprintf("%d x %d", m.Tried, m.Corrections), true
 		}
 		edges = edges || strings.Contains(chosen, edgeMark)
-		t.Row(m.Label(), m.Val.PerClass.MeanText(), m.Test.PerClass.MeanText(), m.Test.Interval,
+		t.Row(m.Label(), m.Val.MeanText(), m.Test.MeanText(), m.Test.Interval,
 			m.Test.PerClass.SEMText(), cmp.Or(m.Published, format.Missing), tried)
 		settings.Row(m.Label(), len(m.Test.PerClass.Values), fmt.Sprintf("%.1f", m.Seconds), m.Correction(),
 			chosen)

@@ -39,6 +39,15 @@ type Measured struct {
 // Chance is the expected accuracy of random predictions.
 func (m Measured) Chance() float64 { return float64(m.Parts) / float64(m.Classes) }
 
+// MeanText returns the mean in percent, or a dash if each part has one class, among which any prediction is
+// right.
+func (m Measured) MeanText() string {
+	if m.Classes <= m.Parts {
+		return format.Missing
+	}
+	return m.PerClass.MeanText()
+}
+
 // Chance is the same in percent, for figures of results that older versions stored without classes: 0.
 func Chance(parts, classes int) float64 {
 	if classes == 0 {
@@ -50,7 +59,7 @@ func Chance(parts, classes int) float64 {
 // String returns the accuracy with its interval over classes and its standard error.
 func (m Measured) String() string {
 	return fmt.Sprintf("%s (95 %% over %d classes: %s; s.e.m. over %s: %s)",
-		m.PerClass.MeanText(), m.Classes, m.Interval, format.Count(len(m.PerClass.Values),
+		m.MeanText(), m.Classes, m.Interval, format.Count(len(m.PerClass.Values),
 			"seed"), m.PerClass.SEMText())
 }
 
@@ -113,7 +122,7 @@ func Measure(runs []lab.Run) *Measured {
 
 // Headline says how accurate a method is on unseen classes.
 func (m Measured) Headline(method string) string {
-	accuracy := m.PerClass.MeanText()
+	accuracy := m.MeanText()
 	if interval := m.Interval.String(); interval != format.Missing {
 		accuracy += fmt.Sprintf(" (95 %%: %s)", interval)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset/catalog"
+	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/experiments/answers/decision"
 	"github.com/lago-train/lago-train/experiments/runs/config"
 	"github.com/lago-train/lago-train/experiments/runs/engine"
@@ -209,19 +210,31 @@ func (r *Result) Tables() []*table.Table {
 		*results.Measured
 	}{{"validation", "validation class", r.Val}, {"test", "unseen class", r.Test}} {
 		if m := stage.Measured; m != nil {
-			t.Row(stage.name, m.Classes, m.PerClass.MeanText(), m.Interval, m.PerClass.SEMText(),
+			t.Row(stage.name, m.Classes, m.MeanText(), m.Interval, m.PerClass.SEMText(),
 				format.Percent(m.Chance()))
 			interval := fmt.Sprintf("95 %%: %s; ", m.Interval)
 			if m.Interval.String() == format.Missing {
 				interval = ""
 			}
-			summary = fmt.Sprintf("%s: %s on %s (%schance: %s)", stage.name, m.PerClass.MeanText(),
+			summary = fmt.Sprintf("%s: %s on %s (%schance: %s)", stage.name, m.MeanText(),
 				format.Count(m.Classes, stage.classes), interval, format.Percent(m.Chance()))
+			if m.Classes <= m.Parts {
+				summary = fmt.Sprintf("%s: no accuracy can be measured on 1 %s, as any prediction is right",
+					stage.name, stage.classes)
+			}
 		}
 	}
 	if m := r.ESZSL; m != nil {
-		t.Row("ESZSL, for comparison", m.Classes, m.PerClass.MeanText(), m.Interval, m.PerClass.SEMText(),
+		t.Row("ESZSL, for comparison", m.Classes, m.MeanText(), m.Interval, m.PerClass.SEMText(),
 			format.Percent(m.Chance()))
+	}
+	switch {
+	case r.Val != nil && r.Val.Parts > 1:
+		t.Note("fewer than %d classes are validation classes: the number of epochs is chosen by %d parts of the "+
+			"%d seen classes, each in turn", check.FewVal, r.Val.Parts, r.Val.Classes)
+	case r.Val == nil && r.Stage != config.OnlyTest:
+		t.Note("the number of epochs is fixed: with fewer than %d validation classes, it takes %d seen classes "+
+			"to choose it by parts of them", check.FewVal, 2*check.FewVal)
 	}
 	if limit := r.Config.DevEpochs(); r.Val != nil && r.Epochs == limit &&
 		slices.Contains(r.Val.Status, train.Epochs) {
@@ -237,8 +250,10 @@ func (r *Result) Tables() []*table.Table {
 		reused = fmt.Sprintf(" (%d reused)", r.Reused)
 	}
 	t.Note("%s%s in %s, trained in %.1f s", format.Count(len(r.RunDirs), "run"), reused,
-		filepath.Dir(r.RunDirs[0]), r.Seconds)
+		filepath.Dir(r.RunDirs[len(r.RunDirs)-1]), r.Seconds)
 	switch a := r.Adaptation; {
+	case a == nil && r.Stage != config.OnlyTest:
+		end.Note("--adapt: not measured, since its settings are chosen on validation classes")
 	case a == nil:
 		end.Note("--adapt: not measured, since its settings are chosen on validation classes (--stage full)")
 	case a.Tau == 0:
@@ -262,10 +277,7 @@ func (r *Result) Tables() []*table.Table {
 
 // verdict says what makes the result worth less, and what to try; most results need no such line.
 func (r *Result) verdict() []string {
-	const (
-		few        = 4 // validation classes
-		first, far = 3, 0.3
-	)
+	const first, far = 3, 0.3
 	last := r.Test
 	if last == nil {
 		last = r.Val
@@ -288,10 +300,6 @@ func (r *Result) verdict() []string {
 				"(dataset check), train on more classes, or try a smaller --lr or another --preprocess.",
 				format.Percent(r.Training), format.Percent(r.Val.PerClass.Mean)),
 		}
-	case r.Val != nil && r.Val.Classes < few:
-		return []string{fmt.Sprintf("With %s the number of epochs is hardly more than a guess: dataset "+
-			"split proposes more.",
-			format.Count(r.Val.Classes, "validation class"))}
 	}
 	return nil
 }
@@ -312,7 +320,7 @@ func (r *Result) Figures(dir string) ([]plot.Figure, error) {
 	var curves []train.Curve
 	byStage := map[train.Stage][]lab.Run{}
 	for _, d := range r.RunDirs {
-		run, _, _ := lab.ReadRun(filepath.Join(dir, filepath.Base(d))) // Missing has the error, too
+		run, _, _ := lab.ReadRun(lab.Moved(dir, d)) // Missing has the error, too
 		if run.Missing != nil {
 			return nil, run.Missing
 		}

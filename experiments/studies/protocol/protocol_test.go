@@ -99,10 +99,9 @@ func TestAdaptationInPoints(t *testing.T) {
 func TestVerdict(t *testing.T) {
 	l := testlab.New(t)
 	for want, change := range map[string]func(*Result){
-		"more steps":                           func(r *Result) { r.Val.PerClass.Mean = 0.25 },
-		"take --method eszsl":                  func(r *Result) { r.ESZSL.PerClass.Mean, r.Test.Interval.High = 0.9, 0.8 },
-		"(90.0 % and 50.0 % at the best one)":  func(r *Result) { r.Epochs, r.Training = 2, 0.9 },
-		"With 3 validation classes the number": func(r *Result) { r.Val.Classes = 3 },
+		"more steps":                          func(r *Result) { r.Val.PerClass.Mean = 0.25 },
+		"take --method eszsl":                 func(r *Result) { r.ESZSL.PerClass.Mean, r.Test.Interval.High = 0.9, 0.8 },
+		"(90.0 % and 50.0 % at the best one)": func(r *Result) { r.Epochs, r.Training = 2, 0.9 },
 	} {
 		r := ask(t, l, preset(l, config.DevThenTest))
 		r.Val.PerClass.Mean, r.ESZSL.PerClass.Mean = 0.5, 0
