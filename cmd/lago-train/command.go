@@ -232,7 +232,8 @@ func (c *call) flagFor(argument string) string {
 	for _, name := range names {
 		if c.flag(name) != nil && !c.isSet(name) {
 			if info, err := os.Stat(argument); name == "dataset" && err == nil && info.IsDir() &&
-				!catalog.IsPath(argument) && !catalog.Is(argument, catalog.Options{DataDir: c.text("data-dir")}) {
+				!catalog.IsPath(argument) &&
+				!catalog.Is(argument, catalog.Options{DataDir: c.text("data-dir")}) {
 				argument = "." + string(filepath.Separator) + argument
 			}
 			return fmt.Sprintf("Did you mean --%s %s?", name, argument)
@@ -302,21 +303,23 @@ func noCommand(c *call) error {
 	}
 }
 
-// inFlags names the flag of an error in a field of a configuration, and of a file that the system does not
-// open. It marks an error in what was typed: the value of a flag, or the name of a data set.
+// inFlags names the flag of an error in a field of a configuration, and of a file that was named by it.
+// It marks an error in what was typed: the value of a flag, or the name of a data set.
 func inFlags(c *call, err error) {
 	e := (*invalid.Error)(nil)
 	if !errors.As(err, &e) || e.Usage {
 		return
 	}
-	if errors.As(e.Err, new(syscall.Errno)) {
-		e.Usage = slices.Contains(c.args, e.Where)
-		for _, s := range c.flags {
-			if name := flagOf(s.Key); e.Where != "" && c.typed[name] == e.Where {
-				e.Where, e.Usage = dashed(name)+": "+e.Where, true
-				return
-			}
+	system := errors.As(e.Err, new(syscall.Errno))
+	e.Usage = system && slices.Contains(c.args, e.Where)
+	for _, s := range c.flags {
+		if name := flagOf(s.Key); e.Where != "" && c.typed[name] == e.Where {
+			e.Where, e.Usage = dashed(name)+": "+e.Where, system
+			return
 		}
+	}
+	if c.flag("dataset") != nil && !c.isSet("dataset") { // the model's is not there
+		e.Hint = strings.Replace(e.Hint, "here, write .", "here, write --dataset .", 1)
 	}
 	name, rest, _ := strings.Cut(e.Field, ":")
 	typed := func(name string) bool { return name != "" && e.Where == "data set "+invalid.Quote(name) }

@@ -192,7 +192,7 @@ func TestWrongCommandLines(t *testing.T) {
 	singletons := writeConfig(t, `{"method": "singletons"}`)
 	fails(t, []string{"sweep-k", "--config", singletons}, singletons+": method: expected k-soft, found singletons")
 	fails(t, []string{"groups", "--config", singletons}, singletons+": method: expected k-soft or semantic-soft, found singletons")
-	fails(t, []string{"runs", "--from", empty + "/none"}, "none: expected a folder of runs, found no such folder")
+	misused(t, []string{"runs", "--from", empty + "/none"}, "--from: "+empty+"/none: expected a folder of runs: no such file")
 }
 
 func TestOutcomeOfAnError(t *testing.T) {

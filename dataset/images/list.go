@@ -110,8 +110,12 @@ func List(dir string, deep bool) (list []Image, warning string, err error) {
 				Where: filepath.Join(dir, class), Want: "the images of one class",
 				Got: "a folder, " + l.folders[0], Hint: hint,
 			}
-			if before == 0 && len(l.images) == 0 && len(l.folders) > 1 { // the folders of classes are in this one
-				e.Hint = invalid.Suggest([]string{e.Where})
+			if before == 0 && len(l.images) == 0 { // the folders of classes are in this one, or below
+				near := e.Where
+				if len(l.folders) == 1 {
+					near = filepath.Join(near, l.folders[0])
+				}
+				e.Hint = invalid.Suggest([]string{near})
 			}
 			return nil, "", e
 		}

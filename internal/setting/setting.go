@@ -162,6 +162,9 @@ func Several[T any](key string, to *[]T, standard []T, valid string, parse func(
 	return Of(key, to, standard, valid, func(text string) ([]T, error) {
 		for word := range strings.SplitSeq(text, ",") {
 			value, err := parse(strings.TrimSpace(word))
+			if err != nil && !errors.As(err, new(*invalid.Error)) {
+				err = &invalid.Error{Want: valid, Got: invalid.Quote(word)}
+			}
 			if err != nil {
 				return nil, err
 			}

@@ -136,8 +136,8 @@ func (a *Answer) find(name string) (int, error) {
 	wrong := &invalid.Error{Field: "against", Got: invalid.Quote(name)}
 	switch z {
 	case -1:
-		wrong.Want, wrong.Hint = fmt.Sprintf("one of the %d %s", len(names), c.What), invalid.DidYouMean(name,
-			names)
+		wrong.Want, wrong.Hint = fmt.Sprintf("one of the %d %s", len(names), c.What), cmp.Or(
+			invalid.DidYouMean(name, names), invalid.DidYouMean(name, a.predictor.Classes))
 		if slices.Contains(a.predictor.Classes, name) {
 			wrong.Hint = fmt.Sprintf("With --candidates all %q is one, too.", name)
 		}

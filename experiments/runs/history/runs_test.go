@@ -105,7 +105,7 @@ func TestListing(t *testing.T) {
 	testkit.WantText(t, text, "8 runs in ", " and 1 other run: CXE is NaN\n",
 		"-dev-seed0-", "│ patience   │      3 │   50.0 % │", "│ not finite │      3 │        - │", "│ unfinished │      3 │        - │", ": trial.json: expected what a run writes")
 	for dir, want := range map[string]string{
-		filepath.Join(root, "none"):                                         "expected a folder of runs, found no such folder",
+		filepath.Join(root, "none"):                                         "expected a folder of runs: no such file or directory",
 		filepath.Join(root, trialOf("awa2", "eszsl", train.Test, 9).Name()): "expected a folder of runs, found the folder of one run",
 	} {
 		_, err := Filter{}.List(t.Context(), dir, nil)

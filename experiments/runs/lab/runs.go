@@ -16,6 +16,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/lago-train/lago-train/internal/fileio"
@@ -64,7 +65,7 @@ func ReadRuns(root string) ([]Run, error) {
 	entries, err := os.ReadDir(root)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &invalid.Error{
-			Where: root, Want: "a folder of runs", Got: "no such folder",
+			Where: root, Want: "a folder of runs", Err: syscall.ENOENT,
 			Hint: "Train with lago-train run, or name another folder.",
 		}
 	}
