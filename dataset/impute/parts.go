@@ -11,10 +11,12 @@ type part struct {
 	*Gaussian
 }
 
-// A fit of mostWork multiplications takes some ten seconds on two cores without a BLAS library.
+// A fit of mostWork multiplications takes some ten seconds on two cores without a BLAS library. Parts are as
+// large as they may be: parts of 100 of the 312 attributes of cub127 cost semantic-hard 8.1 points where 20 % of
+// the entries are given, 4.6 with 40 %, and none with 60 %.
 const (
 	mostWork     = 2e10
-	partOfTooBig = 100 // attributes
+	partOfTooBig = 100 // attributes, the least
 )
 
 // work is the number of multiplications of a fit.
@@ -30,9 +32,9 @@ func work(u dataset.Matrix[float64]) (sum float64) {
 
 // FitParts fits the descriptions u as one Gaussian or, if they are too large for that, as several.
 func FitParts(u dataset.Matrix[float64]) (list Parts) {
-	size := u.Cols
-	if work(u) > mostWork {
-		size = partOfTooBig
+	size, parts := u.Cols, 1.0
+	for ; size > partOfTooBig && parts*work(columns(u, 0, size)) > mostWork; parts *= 2 {
+		size = max((size+1)/2, partOfTooBig)
 	}
 	for from := 0; from < u.Cols; from += size {
 		to := min(from+size, u.Cols)

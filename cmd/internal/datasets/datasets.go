@@ -81,7 +81,7 @@ func doubtNotes(d *check.Doubts) (notes []string) {
 	}
 	if !d.Whole {
 		notes = append(notes, "imputed: there are too many classes and attributes to take all together; "+
-			"each 100 attributes in a row are taken by themselves")
+			"attributes are taken in several parts")
 	}
 	return notes
 }
