@@ -151,7 +151,7 @@ func TestWarnings(t *testing.T) {
 			for i := range d.Features.Data {
 				d.Features.Data[i] += 273.5
 			}
-		}, []string{`features: expected values around zero, found means that are 119 standard deviations from it (median), up to 119. To bring`}},
+		}, []string{`features: expected values around zero, found means that are 119 standard deviations from it (median; 119 by root mean square). To bring`}},
 	} {
 		d := tiny.Distinct("ant", "bee", "cat", "dog")
 		d.Split = dataset.Split{Train: []int{0, 1}, Test: []int{2, 3}}
