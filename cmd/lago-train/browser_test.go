@@ -124,7 +124,10 @@ func TestWholeWayInBrowser(t *testing.T) {
 		e := printed[predictor.Explanation](t, append(append([]string{"explain", "--image", photo, "--format", "json"}, of...), c.candidates)...)
 		testkit.Equal(t, c.candidates+": probabilities", page.Likely, e.Likely)
 		testkit.Equal(t, c.candidates+": log odds", page.LogOdds, e.Comparisons[0].LogOdds)
-		for i, g := range page.Groups[:10] {
+		if len(page.Groups) < 3 {
+			t.Errorf("%s: %d groups on the page", c.candidates, len(page.Groups))
+		}
+		for i, g := range page.Groups[:max(len(page.Groups)-2, 0)] { // the last are the others and the correction
 			testkit.Equal(t, c.candidates+": contribution", g.LogOdds, e.Comparisons[0].Groups[i].Contribution)
 		}
 		testkit.WantText(t, strings.Join(strings.Fields(succeeds(t, append(append([]string{"explain", "--image", photo}, of...), c.candidates)...)), " "), page.Sentence)
