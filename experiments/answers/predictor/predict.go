@@ -309,6 +309,9 @@ const (
 	LowFit = 0.05 // a fit below which a sample may be of none of the candidates
 
 	unlikely = 1e-3 // of so many samples with a low fit, if all were like held-out ones
+	// farMore is how many times as many make a warning: samples of other classes than the held-out ones have
+	// up to twice as many.
+	farMore = 3
 )
 
 // Warnings say what makes the predictions worth little: far more samples with a low fit than expected, and
@@ -322,7 +325,7 @@ func (r *Predictions) Warnings() (list []string) {
 	}
 	n := float64(len(r.Samples))
 	chance := distuv.Binomial{N: n, P: LowFit}.Survival(float64(low) - 1)
-	if low > 0 && chance < unlikely && float64(low) > 2*LowFit*n {
+	if low > 0 && chance < unlikely && float64(low) > farMore*LowFit*n {
 		list = append(list, fmt.Sprintf("%d of %s fit their best class less well than 95 %% of the "+
 			"held-out samples fit theirs, where %.0f were expected. "+
 			"Usual causes: features of another network or preprocessing, columns or colours in another "+
