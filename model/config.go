@@ -174,7 +174,6 @@ const (
 // VariantInfo is what the program knows of a variant: a new variant is one more entry of variants.
 type VariantInfo struct {
 	Name    Variant
-	Title   string      // in the tables of the paper
 	Groups  GroupSource // V starts one-hot by group
 	Noise   float64     // width of the uniform V of FreeGroups
 	Learned bool        // V is trained, in turns with W
@@ -186,17 +185,17 @@ type VariantInfo struct {
 // variants are in the order of the paper.
 var variants = []VariantInfo{
 	{
-		Name: Singletons, Title: "LAGO-Singletons", Groups: AttributeGroups,
+		Name: Singletons, Groups: AttributeGroups,
 		Defaults: map[string]float64{"bias_factor": 30, "alpha": 0.3}, Colour: color.NRGBA{0, 158, 115, 255},
 	},
-	{Name: SemanticHard, Title: "LAGO-Semantic-Hard", Colour: color.NRGBA{0, 114, 178, 255}},
+	{Name: SemanticHard, Colour: color.NRGBA{0, 114, 178, 255}},
 	{
-		Name: KSoft, Title: "LAGO-K-Soft", Groups: FreeGroups, Noise: 1e-3, Learned: true,
+		Name: KSoft, Groups: FreeGroups, Noise: 1e-3, Learned: true,
 		Defaults: map[string]float64{"lr": 3e-3, "bias_factor": 10, "lr_v": 0.05, "zeta": 1, "alpha": 1},
 		Colour:   color.NRGBA{213, 94, 0, 255},
 	},
 	{
-		Name: SemanticSoft, Title: "LAGO-Semantic-Soft", Learned: true,
+		Name: SemanticSoft, Learned: true,
 		Defaults: map[string]float64{"bias_factor": 5, "lr_v": 0.03, "zeta": 3, "psi": 1e-4, "alpha": 0.3},
 		Colour:   color.NRGBA{204, 121, 167, 255},
 	},

@@ -85,7 +85,7 @@ func init() {
 
 // publishedRun returns the released run of the test stage of a variant on a data set.
 func publishedRun(dataset string, v model.Variant) (PublishedRun, bool) {
-	name := strings.ReplaceAll(strings.TrimPrefix(v.Info().Title, "LAGO"), "-", "")
+	name := strings.ReplaceAll(strings.TrimPrefix(publishedRows[string(v)], "LAGO"), "-", "")
 	for _, r := range Published.Runs {
 		if strings.EqualFold(r.Dataset, dataset) && r.Model == name && r.Stage == "test" {
 			return r, true
@@ -124,7 +124,7 @@ func PublishedAccuracy(d *dataset.Dataset, method string) string {
 }
 
 // publishedCell returns a cell of table A.1 as printed, in percent, "" if there is none. method is a
-// baseline's title or the name of a row, such as "ESZSL".
+// variant, a baseline's title or the name of a row, such as "ESZSL".
 func publishedCell(dataset, method string) string {
 	column := slices.IndexFunc(Published.TestTable["columns"], func(c json.RawMessage) bool {
 		return strings.EqualFold(cellText(c), dataset)
@@ -136,8 +136,11 @@ func publishedCell(dataset, method string) string {
 	return cellText(row[column])
 }
 
-// publishedRows has the rows of table A.1 that differ from the baseline's title.
-var publishedRows = map[string]string{"SynC": "SYNC", "DeViSE": "DEVISE", "Kernel alignment": "ZHANG2018"}
+// publishedRows has the rows of table A.1 that differ from the variant or the baseline's title.
+var publishedRows = map[string]string{
+	"singletons": "LAGO-Singletons", "semantic-hard": "LAGO-Semantic-Hard", "k-soft": "LAGO-K-Soft",
+	"semantic-soft": "LAGO-Semantic-Soft", "SynC": "SYNC", "DeViSE": "DEVISE", "Kernel alignment": "ZHANG2018",
+}
 
 // PublishedResult is the row of table A.1 for LAGO with the variant chosen on validation.
 const PublishedResult = "LAGO (variant chosen on validation)"

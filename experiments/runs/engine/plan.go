@@ -186,8 +186,8 @@ func FullPlan(variants []config.Config, baselines []string, like config.Config,
 ) (Plan, error) {
 	p := Plan{Stage: config.DevThenTest}
 	for _, c := range variants {
-		title := c.Method.Variant().Info().Title
-		p.Arms = append(p.Arms, Arm{Name: c.Method.Label(), Title: title, Starts: []config.Config{c}})
+		label := c.Method.Label()
+		p.Arms = append(p.Arms, Arm{Name: label, Title: label, Starts: []config.Config{c}})
 	}
 	for _, name := range baselines {
 		arm, err := BaselineArm(name, like, SearchedBudget, given)

@@ -167,7 +167,7 @@ func (c *Config) plan() (engine.Plan, error) {
 		for _, l := range c.LAGO {
 			if name == engine.LAGOMethod || name == l.Method.Label() {
 				arm.Starts = append(arm.Starts, l)
-				arm.Title = l.Method.Variant().Info().Title
+				arm.Title = l.Method.Label()
 			}
 		}
 		if name == engine.LAGOMethod {

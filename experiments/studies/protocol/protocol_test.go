@@ -146,7 +146,7 @@ func TestReproduce(t *testing.T) {
 			t.Errorf("%s has %g on the validation classes, %s was chosen with %g", row.Title, row.Val.PerClass.Mean, r.Result.Title, r.Result.Val.PerClass.Mean)
 		}
 	}
-	if diff := cmp.Diff([]string{"ESZSL", "LAGO-Singletons", "LAGO-Semantic-Hard", "LAGO-K-Soft", "LAGO-Semantic-Soft"}, titles); diff != "" || len(r.Missing) > 0 {
+	if diff := cmp.Diff([]string{"ESZSL", "singletons", "semantic-hard", "k-soft", "semantic-soft"}, titles); diff != "" || len(r.Missing) > 0 {
 		t.Errorf("missing %+v, methods (-want +got):\n%s", r.Missing, diff)
 	}
 	var stored Reproduction
