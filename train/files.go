@@ -41,7 +41,7 @@ var Files = []string{TrialFile, CurveFile, ResultFile, ModelFile, checkpointFile
 
 // ResultsVersion is raised with each change of the program that can change results.
 // Runs of another version are neither reused nor listed.
-const ResultsVersion = 11
+const ResultsVersion = 12
 
 // damaged is the error of a stored file that does not hold what a run writes.
 func damaged(path string, err error) error {
