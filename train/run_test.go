@@ -245,7 +245,7 @@ func TestFinishedRunsAreCheckedBeforeReuse(t *testing.T) {
 		{"an older version", change(TrialFile, func(m map[string]any) {
 			m["results_version"], m["model"] = 3, m["method"]
 			delete(m, "method")
-		}), TrialFile + ": results_version: expected 11, found 3. Another version of the program, whose results can differ, made this run. " +
+		}), TrialFile + ": results_version: expected 12, found 3. Another version of the program, whose results can differ, made this run. " +
 			"Delete the folder, or choose another, to train again."},
 		{"an unknown method", change(TrialFile, set("method", map[string]any{"name": "svm"})), TrialFile + `: method: expected one of lago, `},
 		{"no trial", func(dir string) { testkit.NoError(t, os.Remove(filepath.Join(dir, TrialFile))) }, TrialFile + ": expected a file, since"},

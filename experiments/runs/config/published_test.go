@@ -26,8 +26,8 @@ func TestCellsAreAsPrinted(t *testing.T) {
 	for _, c := range []struct{ dataset, method, want string }{
 		{"cub", "ESZSL", "53.9"},                  // table 1 of the paper
 		{"AWA2", "Kernel alignment", "58.3-70.5"}, // ZHANG2018 in table 1
-		{"SUN", "semantic-hard", "47.1"},     // table A.1
-		{"CUB", "semantic-soft", "57.8"},     // table A.1
+		{"SUN", "semantic-hard", "47.1"},          // table A.1
+		{"CUB", "semantic-soft", "57.8"},          // table A.1
 	} {
 		testkit.Equal(t, c.method+" on "+c.dataset, publishedCell(c.dataset, c.method), c.want)
 	}
