@@ -51,7 +51,7 @@ const (
 	maxSize       = 1 << 26 // of a file in bytes
 	maxAttributes = 1 << 16
 	// MaxEntries is the largest number of classes x attributes, of a table and of all candidates together.
-	// One takes about 100 bytes while missing entries are imputed.
+	// One takes about 140 bytes while missing entries are imputed.
 	MaxEntries = 1 << 23
 )
 
