@@ -334,6 +334,9 @@ func splitTable(r check.SplitReport) *table.Table {
 	}
 	if test == 1 {
 		t.Note("test: 1 class, on which no accuracy can be measured")
+	} else if test < 3 && classes >= 6 {
+		t.Note("test: %s, since similar classes, and those with photographs in common, stay together",
+			format.Count(test, "class"))
 	}
 	if len(r.LeftOut) > 0 {
 		t.Note("in no subset: %s", strings.Join(r.LeftOut, ", "))

@@ -309,15 +309,28 @@ func measureFit(ctx context.Context, folds []*validated) (*model.Fit, error) {
 		}
 	}
 	f.Classes = len(classes)
+	described := make([]dataset.Matrix[float64], len(folds)) // by class
+	for i, v := range folds {
+		// Imputed once, by all classes that are drawn: of a sparse table this takes seconds.
+		drawn := slices.Concat(v.scores.classes, v.Data.Split.Train)
+		u, err := v.Imputed(v.Data.Describe(drawn))
+		if err != nil {
+			return nil, err
+		}
+		described[i] = dataset.NewMatrix[float64](len(v.Data.Classes), u.Cols)
+		for k, z := range drawn {
+			copy(described[i].Row(z), u.Row(k))
+		}
+	}
 	for n := 1; ; n = min(n+max(n/2, 1), most) {
 		var fits []float64
 		r := rand.New(rand.NewPCG(17, uint64(n)))
 		for range fitDraws {
-			for _, v := range folds {
+			for i, v := range folds {
 				if err := ctx.Err(); err != nil {
 					return nil, err
 				}
-				drawn, err := v.fits(n, r)
+				drawn, err := v.fits(n, described[i], r)
 				if err != nil {
 					return nil, err
 				}
@@ -330,8 +343,8 @@ func measureFit(ctx context.Context, folds []*validated) (*model.Fit, error) {
 	}
 }
 
-// fits returns the fits of the samples, each among n candidates.
-func (v *validated) fits(n int, r *rand.Rand) (all []float64, err error) {
+// fits returns the fits of the samples, each among n candidates, which are described by class.
+func (v *validated) fits(n int, described dataset.Matrix[float64], r *rand.Rand) (all []float64, err error) {
 	val, seen := v.scores.classes, v.Data.Split.Train
 	others := max(n-len(val), 0) // train classes
 	order := r.Perm(len(val))
@@ -351,7 +364,7 @@ func (v *validated) fits(n int, r *rand.Rand) (all []float64, err error) {
 		for _, z := range r.Perm(len(seen))[:others] {
 			candidates = append(candidates, seen[z])
 		}
-		fits, err := v.BestFit(v.detected.Gather(rows), v.Data.Describe(candidates))
+		fits, err := v.BestFit(v.detected.Gather(rows), described.Gather(candidates))
 		if err != nil {
 			return nil, err
 		}

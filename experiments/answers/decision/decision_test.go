@@ -116,7 +116,7 @@ func TestFitByNumberOfCandidates(t *testing.T) {
 	for _, n := range []int{1, 3, len(d.Split.Val), len(d.Split.Seen())} {
 		var fits []float64
 		for range 20 {
-			fits = append(fits, testkit.Must(v.fits(n, r))(t)...)
+			fits = append(fits, testkit.Must(v.fits(n, d.Descriptions, r))(t)...)
 		}
 		below := 0.0
 		for _, fit := range fits {
