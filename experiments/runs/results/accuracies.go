@@ -311,6 +311,11 @@ func NewComparison(l *lab.Lab, kind, title string, done *engine.Result) Comparis
 	}
 }
 
+// fixed reports whether there were too few classes to choose anything by: no method has a validation accuracy.
+func (c *Comparison) fixed() bool {
+	return !slices.ContainsFunc(c.Methods, func(m Method) bool { return m.Val.Parts > 0 })
+}
+
 // Sorted returns the methods in the order in which they are shown.
 func (c *Comparison) Sorted() []Method {
 	if c.Ordered {
@@ -326,6 +331,9 @@ func (c *Comparison) Tables() []*table.Table {
 	chosen, test := "settings chosen on the validation classes", "test"
 	if c.Folds > 1 {
 		chosen = fmt.Sprintf("settings chosen over %d folds of the seen classes", c.Folds)
+	}
+	if c.fixed() {
+		chosen = "for a fixed number of epochs"
 	}
 	if c.Parts > 1 {
 		test = "unseen"
@@ -385,8 +393,12 @@ func (c *Comparison) Draw(focus func(Method) bool) []plot.Figure {
 			paper.Dots = append(paper.Dots, plot.Dot{Row: i, Value: percent, Low: percent, High: percent})
 		}
 	}
-	p.Panels = []plot.Panel{Panel("validation", val), Panel("unseen", test)}
-	p.Panels[1].Series = append(p.Panels[1].Series, paper)
+	unseen := Panel("unseen", test)
+	unseen.Series = append(unseen.Series, paper)
+	if !c.fixed() {
+		p.Panels = append(p.Panels, Panel("validation", val))
+	}
+	p.Panels = append(p.Panels, unseen)
 	return []plot.Figure{{
 		Name: c.Kind, Title: c.Title + InParts("unseen", c.Parts), Picture: p,
 		Caption: fmt.Sprintf("Mean over %s; %s.", SeedsText(seeds), IntervalText),

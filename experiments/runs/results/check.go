@@ -128,7 +128,11 @@ func (p Row) check(columns int) error {
 // Check implements lab.Checked.
 func (c *Comparison) Check() error {
 	for _, m := range c.Methods {
-		for _, err := range []error{m.Val.Check("val"), m.Test.Check("test")} {
+		val := &m.Val
+		if c.fixed() {
+			val = nil
+		}
+		for _, err := range []error{val.Check("val"), m.Test.Check("test")} {
 			if err != nil {
 				return invalid.At("method "+invalid.Quote(m.Name), err)
 			}

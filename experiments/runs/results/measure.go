@@ -37,7 +37,7 @@ type Measured struct {
 }
 
 // Chance is the expected accuracy of random predictions.
-func (m Measured) Chance() float64 { return float64(m.Parts) / float64(m.Classes) }
+func (m Measured) Chance() float64 { return Chance(m.Parts, m.Classes) / 100 }
 
 // MeanText returns the mean in percent, or a dash if each part has one class, among which any prediction is
 // right.
