@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/descriptions"
@@ -262,5 +263,99 @@ func (c *checker) confusable() {
 		c.report("separating", "attribute "+invalid.Quote(d.Separating),
 			fmt.Sprintf("entries for the %s of classes above that lack it", format.Count(d.Of, "pair")),
 			"none", "Fill it in first: no other missing attribute could separate more of these pairs.")
+	}
+}
+
+// Empty reports descriptions of which no cell says no, though some are empty: a list of what classes have,
+// by which a model could tell none apart. It is an error until it is said what the empty cells mean.
+func Empty(d *dataset.Dataset) error { return run(d, []func(*checker){(*checker).onlyYes}) }
+
+// emptyHint is what to do about a table of which it is not said what empty cells mean.
+func (c *checker) emptyHint() string {
+	return fmt.Sprintf("If an empty cell means that the class lacks the attribute: lago-train dataset "+
+		"describe %s --empty no. "+
+		"If it means that nobody knows: --empty unknown. Folders of .mat files are converted first, "+
+		"by lago-train dataset convert.", c.Name)
+}
+
+func (c *checker) onlyYes() {
+	given := dataset.Described(c.Descriptions.Data)
+	empty := len(c.Descriptions.Data) - given
+	if c.EmptyUnknown || empty == 0 || given == 0 ||
+		slices.ContainsFunc(c.Descriptions.Data, func(p float64) bool { return p < 0.5 }) {
+		return
+	}
+	c.report("empty", "descriptions", "cells that say no", fmt.Sprintf("none below one half, and %d of %d "+
+		"cells empty", empty, len(c.Descriptions.Data)), c.emptyHint())
+}
+
+// strongest reports descriptions that seem to leave out what classes hardly have: most attributes with empty
+// cells have no entry near 0.
+func (c *checker) strongest() {
+	const nearNo, leastEmpty = 0.03, 0.05
+	u, with, without, empty := c.Descriptions, 0, 0, 0
+	for m := range u.Cols {
+		least, holes := math.Inf(1), 0
+		for z := range u.Rows {
+			if p := u.Row(z)[m]; math.IsNaN(p) {
+				holes++
+			} else {
+				least = min(least, p)
+			}
+		}
+		if empty += holes; holes == 0 || math.IsInf(least, 1) {
+			continue
+		}
+		if with++; least > nearNo {
+			without++
+		}
+	}
+	if c.EmptyUnknown || float64(empty) < leastEmpty*float64(len(u.Data)) || 2*without <= with {
+		return
+	}
+	c.report("strongest", "descriptions", "entries near 0 of the attributes that have empty cells",
+		fmt.Sprintf("none in %d of %d such attributes", without, with),
+		"Classes seem to leave out what they lack. "+c.emptyHint())
+}
+
+// unlearnable reports attributes that no seen class has, or all have, while unseen classes differ in them:
+// nothing distinguishes them in training, so that what rests on them alone cannot be told apart.
+func (c *checker) unlearnable() {
+	const namedClasses = 3
+	seen, unseen := c.Split.Seen(), c.Split.Test
+	if len(seen) == 0 {
+		return
+	}
+	for m, attribute := range c.Attributes {
+		least, most := math.Inf(1), math.Inf(-1)
+		for _, z := range seen {
+			if p := c.Descriptions.Row(z)[m]; !math.IsNaN(p) {
+				least, most = min(least, p), max(most, p)
+			}
+		}
+		never, always := most == 0, least == 1
+		if !never && !always {
+			continue
+		}
+		var rest []string // unseen classes of the other kind
+		for _, z := range unseen {
+			if p := c.Descriptions.Row(z)[m]; never && p >= 0.5 || always && p < 0.5 {
+				rest = append(rest, invalid.Quote(c.Classes[z]))
+			}
+		}
+		if len(rest) == 0 {
+			continue
+		}
+		got, do := "none that has it", "have it"
+		if always {
+			got, do = "all with it", "lack it"
+		}
+		names := strings.Join(rest[:min(len(rest), namedClasses)], ", ")
+		if more := len(rest) - namedClasses; more > 0 {
+			names += fmt.Sprintf(" and %d more", more)
+		}
+		c.report("unlearnable", "attribute "+invalid.Quote(attribute.Name),
+			"seen classes with and without it", got,
+			"It cannot be learned. Unseen classes that "+do+": "+names+".")
 	}
 }
