@@ -214,23 +214,25 @@ func (g *Gaussian) complete(scores *mat.Dense, p pattern, precision *mat.SymDens
 }
 
 func gather(c *mat.SymDense, rows, cols []int) *mat.Dense {
-	d := mat.NewDense(len(rows), len(cols), nil)
-	for i, a := range rows {
-		for j, b := range cols {
-			d.Set(i, j, c.At(a, b))
+	from, data := c.RawSymmetric(), make([]float64, 0, len(rows)*len(cols))
+	for _, a := range rows {
+		for _, b := range cols {
+			data = append(data, from.Data[min(a, b)*from.Stride+max(a, b)])
 		}
 	}
-	return d
+	return mat.NewDense(len(rows), len(cols), data)
 }
 
+// gatherSym takes ascending rows.
 func gatherSym(c *mat.SymDense, rows []int) *mat.SymDense {
-	d := mat.NewSymDense(len(rows), nil)
+	n := len(rows)
+	from, data := c.RawSymmetric(), make([]float64, n*n)
 	for i, a := range rows {
-		for j := i; j < len(rows); j++ {
-			d.SetSym(i, j, c.At(a, rows[j]))
+		for j, b := range rows[i:] {
+			data[i*n+i+j] = from.Data[a*from.Stride+b]
 		}
 	}
-	return d
+	return mat.NewSymDense(n, data)
 }
 
 // factorise panics where a matrix is not positive definite: covariances with pseudo-classes and their
