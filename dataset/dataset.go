@@ -241,8 +241,8 @@ func isList(name string) bool {
 }
 
 // ImageFile returns the path of the image of an id, relative to dir unless it is absolute. Ids have
-// composed letters; in the names of files, those of a Mac above all, they can be in two parts. Ids of images with
-// several bounding boxes can end in the number of one: #2.
+// composed letters; in the names of files, those of a Mac above all, they can be in two parts. Ids of images
+// with several bounding boxes can end in the number of one: #2.
 func ImageFile(dir, id string) string {
 	if filepath.IsAbs(id) {
 		dir = ""

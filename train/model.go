@@ -190,7 +190,8 @@ func Load(path string) (*Saved, error) {
 	return h.Saved, h.belongs(path)
 }
 
-// checkFormat returns an error for a model of another version of the program, whose header may have other keys.
+// checkFormat returns an error for a model of another version of the program, whose header may have other
+// keys.
 func checkFormat(metadata map[string]string) error {
 	var header struct{ Format string }
 	err := json.Unmarshal([]byte(metadata[modelKey]), &header)

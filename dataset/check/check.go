@@ -300,8 +300,8 @@ func (c *checker) numberClasses(column []float32) bool {
 
 // scales reports features from which methods learn little as they are: of very different scales, with
 // one column that outweighs all others, or far from zero. With random scales and offsets of docs/example,
-// standardised features were recognised better from about these figures on, and worse below them. A common mean
-// was added to features of cub127: they were recognised better standardised from about 2.5 on.
+// standardised features were recognised better from about these figures on, and worse below them. A common
+// mean was added to features of cub127: they were recognised better standardised from about 2.5 on.
 func (c *checker) scales() {
 	const leastColumns, mostRatio, mostShare, mostOffset, mostCommon = 10, 300, 0.9, 5, 2.5
 	x := c.Features

@@ -15,7 +15,8 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// Contradictions are labels of samples whose names, such as the paths of their photographs, name another class.
+// Contradictions are labels of samples whose names, such as the paths of their photographs, name another
+// class.
 type Contradictions struct {
 	Samples []int // ascending
 	Named   int   // samples whose names name a class
@@ -107,7 +108,8 @@ func (c *checker) contradictions(most bool) {
 }
 
 // order reports features that do not tell the training classes apart, as in another order than the labels: if
-// the class with the nearest mean of half of its samples is right for the others no more often than by chance.
+// the class with the nearest mean of half of its samples is right for the others no more often than by
+// chance.
 func (c *checker) order() {
 	const mostClasses, mostOfClass, leastClasses, leastJudged = 50, 10, 3, 40
 	of := map[int][]int{}

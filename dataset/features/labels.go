@@ -3,8 +3,11 @@ package features
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -58,4 +61,35 @@ func ReadLabels(ctx context.Context, path string, from int, names []string) ([]i
 		}
 	}
 	return labels, problems.Err()
+}
+
+// ParseIntegers reads integers separated by commas, semicolons, spaces or lines, such as 3 or 3.0. A
+// word without digits in the first line is the name of a column. where is the file or flag that errors name.
+func ParseIntegers(where, text string) ([]int, error) {
+	var numbers []int
+	line := 0
+	for part := range strings.SplitSeq(text, "\n") {
+		line++
+		for word := range strings.FieldsFuncSeq(part, func(r rune) bool {
+			return strings.ContainsRune(", \t\r;", r)
+		}) {
+			n, err := strconv.Atoi(word)
+			if v, e := table.Number(word, 64); err != nil && e == nil && math.Abs(v) <= math.MaxInt32 &&
+				v == math.Trunc(v) {
+				n, err = int(v), nil // as numpy.savetxt writes it
+			}
+			if err != nil && line == 1 && word == strings.TrimSpace(part) &&
+				!strings.ContainsAny(word, "0123456789") {
+				continue
+			}
+			if err != nil {
+				return nil, &invalid.Error{
+					Where: where, Field: fmt.Sprintf("line %d", line), Want: "integers",
+					Got: invalid.Quote(word),
+				}
+			}
+			numbers = append(numbers, n)
+		}
+	}
+	return numbers, nil
 }

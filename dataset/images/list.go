@@ -217,10 +217,10 @@ func (l *listing) read(class string) error {
 // elsewhere matches absolute paths of Windows, URLs, and the home folder as shells write it.
 var elsewhere = regexp.MustCompile(`^([A-Za-z]:[/\\]|\\\\|[A-Za-z0-9]+://|~)`)
 
-// ReadList reads a CSV file with a column path or, as others name it, filename, file_name or image, and, if the
-// classes are known, a column class or label. Paths are relative to dir or, if that is empty, to the folder of
-// the file. With the columns of boxes, see SetBoxes, images are cropped, and can be on several lines. The note
-// names columns that are ignored.
+// ReadList reads a CSV file with a column path or, as others name it, filename, file_name or image, and, if
+// the classes are known, a column class or label. Paths are relative to dir or, if that is empty, to the
+// folder of the file. With the columns of boxes, see SetBoxes, images are cropped, and can be on several
+// lines. The note names columns that are ignored.
 func ReadList(ctx context.Context, file, dir string) (all []Image, note string, err error) {
 	var problems invalid.List
 	t := table.Read(ctx, file, &problems, nil, table.Any)

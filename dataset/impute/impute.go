@@ -135,8 +135,8 @@ func key(entries []float64) string {
 // leastChance is the probability from which the given entries of a class are taken for a random sample.
 const leastChance = 1e-4
 
-// strongest reports whether a class gives its strongest attributes alone, so that what is filled in of it is no
-// higher than its least given entry, which it returns: whether as many of the entries of the reference,
+// strongest reports whether a class gives its strongest attributes alone, so that what is filled in of it is
+// no higher than its least given entry, which it returns: whether as many of the entries of the reference,
 // ascending, would hardly ever all be that high.
 func strongest(u, entries []float64) (least float64, yes bool) {
 	n := 0.0
@@ -264,8 +264,8 @@ type part struct {
 }
 
 // A fit of mostWork multiplications takes some ten seconds on two cores without a BLAS library. Parts are as
-// large as they may be: parts of 100 of the 312 attributes of cub127 cost semantic-hard 8.1 points where 20 % of
-// the entries are given, 4.6 with 40 %, and none with 60 %.
+// large as they may be: parts of 100 of the 312 attributes of cub127 cost semantic-hard 8.1 points where 20 %
+// of the entries are given, 4.6 with 40 %, and none with 60 %.
 const (
 	mostWork     = 2e10
 	partOfTooBig = 100 // attributes, the least

@@ -130,8 +130,8 @@ func SplitClasses(ctx context.Context, dir string) ([]string, error) {
 	return names, r.problems.Err()
 }
 
-// ExtendSplits adds the classes of labels.csv that splits.csv in dir lacks, with empty parts, and returns them.
-// Without the file it does nothing.
+// ExtendSplits adds the classes of labels.csv that splits.csv in dir lacks, with empty parts, and returns
+// them. Without the file it does nothing.
 func ExtendSplits(ctx context.Context, dir string) (added []string, err error) {
 	r := &reader{ctx: ctx, dir: dir}
 	listed, labelled := r.classNames(SplitsFile, table.Any), r.classNames(labelsFile, optionalOfLabels...)

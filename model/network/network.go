@@ -29,8 +29,8 @@ type Network interface {
 	Name() string
 	// Dims is the number of features, D.
 	Dims() int
-	// Preprocessing makes images inputs of size x size pixels, 0 for the usual size, as those that the network
-	// was trained on.
+	// Preprocessing makes images inputs of size x size pixels, 0 for the usual size, as those that the
+	// network was trained on.
 	Preprocessing(fit dataset.Fit, size int) dataset.ImagePreprocessing
 	// Graph compiles the network for batches of images of size x size pixels. The error is an
 	// *invalid.Error that names the size.

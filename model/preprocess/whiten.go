@@ -183,7 +183,8 @@ const accuracy = 1e-7
 
 // inverseRoot returns A^(-1/2) of a symmetric A with eigenvalues of at least least; or, as difference, C and
 // root with A^(-1/2) = root I - C (A - least I), where C is positive definite. With A = XX' + least I then
-// (X'X + least I)^(-1/2) = root I - X' C X. It sums N resolvents, each a Cholesky factorisation and its inverse,
+// (X'X + least I)^(-1/2) = root I - X' C X. It sums N resolvents, each a Cholesky factorisation and its
+// inverse,
 //
 //	x^(-1/2) = 2/pi int_0^inf dt / (t^2 + x)  ~  sum_j w_j / (s_j + x),
 //

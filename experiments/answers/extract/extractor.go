@@ -191,7 +191,8 @@ type NetworkOptions struct {
 // mostWeights is the size of a file up to which it is read, above that of any published network.
 const mostWeights = 1 << 35
 
-// shard matches the name of a file with a part of the weights of a network, as Hugging Face writes large ones.
+// shard matches the name of a file with a part of the weights of a network, as Hugging Face writes large
+// ones.
 var shard = regexp.MustCompile(`-0*(\d+)-of-(\d+)\.safetensors$`)
 
 // ReadNetwork reads the weights of a network from a safetensors file, in float32, float16 or

@@ -37,7 +37,8 @@ type Grouping struct {
 const groupRestarts, groupSteps = 8, 50
 
 // Group divides the photographs of a folder that dataset extract wrote by spherical k-means of their
-// features, after signed square roots, centring and L2 normalisation. Of some starts it takes the most compact result.
+// features, after signed square roots, centring and L2 normalisation. Of some starts it takes the most
+// compact result.
 func Group(ctx context.Context, dir string, k int, seed uint64) (*Grouping, error) {
 	names, err := openlayout.ReadImageNames(ctx, dir)
 	if err == nil && names == nil {

@@ -311,7 +311,8 @@ func NewComparison(l *lab.Lab, kind, title string, done *engine.Result) Comparis
 	}
 }
 
-// fixed reports whether there were too few classes to choose anything by: no method has a validation accuracy.
+// fixed reports whether there were too few classes to choose anything by: no method has a validation
+// accuracy.
 func (c *Comparison) fixed() bool {
 	return !slices.ContainsFunc(c.Methods, func(m Method) bool { return m.Val.Parts > 0 })
 }

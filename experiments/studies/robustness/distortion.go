@@ -92,8 +92,8 @@ func (o Order) only(u dataset.Matrix[float64], share float64, seed uint64) datas
 	return part
 }
 
-// groups returns the descriptions of the test classes with a share of the groups, at least one, and NaN for the
-// others.
+// groups returns the descriptions of the test classes with a share of the groups, at least one, and NaN for
+// the others.
 func (o Order) groups(d *dataset.Dataset, share float64, seed uint64) dataset.Matrix[float64] {
 	sets := make([][]int, len(d.Groups))
 	for m, g := range d.GroupOf() {
