@@ -104,6 +104,10 @@ func TestLoadVariants(t *testing.T) {
 			f[AttributesFile] = "group,name\nlegs,legs::four\nlegs,legs::six\nflight,flies\n"
 			f[SplitsFile] = "Part,CLASS\nTrain,ant\nVAL,bee\ntrain,cat\ntest,dog\n"
 		},
+		"held-out samples of a class that is left out": func(_ *testing.T, f texts, want *dataset.Dataset) {
+			f[SplitsFile] = "class,part\nant,\nbee,val\ncat,train\ndog,test\n"
+			want.Split.Train, want.TestSeen = []int{2}, []int{}
+		},
 		"no ids": func(t *testing.T, f texts, want *dataset.Dataset) {
 			want.IDs = nil
 			f[labelsFile] = "test_seen,class\n,ant\n0,bee\nFalse,cat\nNO,dog\nTrue,ant\nno,bee\n"
