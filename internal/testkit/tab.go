@@ -69,7 +69,13 @@ func Awaited(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithA
 // Click clicks the visible button with a text.
 func (b *Browser) Click(text string) {
 	b.t.Helper()
-	b.Run(chromedp.Click(fmt.Sprintf(`//section[not(@hidden)]//button[contains(., %q)] | //header//button[contains(., %[1]q)]`, text), chromedp.BySearch))
+	path := fmt.Sprintf(`//section[not(@hidden)]//button[contains(., %q)] | //header//button[contains(., %[1]q)]`, text)
+	b.Run(chromedp.Poll(fmt.Sprintf(`(() => { // in one step, since the page may be drawn anew between two
+		const found = document.evaluate(%q, document, null, XPathResult.FIRST_ORDERED_NODE_TYPE, null).singleNodeValue;
+		if (!found || found.disabled || found.getClientRects().length === 0) return false;
+		found.click();
+		return true;
+	})()`, path), nil, chromedp.WithPollingTimeout(2*time.Minute)))
 }
 
 // Waits waits until the page shows a text.
