@@ -49,11 +49,16 @@ func (d Distortion) degrees() (name string, list []float64, seeds int) {
 	return "shares", d.Shares, d.MaskSeeds
 }
 
-func (d Distortion) apply(u dataset.Matrix[float64], degree float64, seed uint64) dataset.Matrix[float64] {
-	if d.Given == "" {
-		return saltAndPepper(u, degree, seed)
+// distort returns what makes the descriptions of the test classes worse, by a degree and a seed.
+func (d Distortion) distort(data *dataset.Dataset) func(degree float64, seed uint64) dataset.Matrix[float64] {
+	u := data.Describe(data.Split.Test)
+	switch d.Given {
+	case "":
+		return func(ratio float64, seed uint64) dataset.Matrix[float64] { return saltAndPepper(u, ratio, seed) }
+	case Groups, Questions:
+		return d.Given.groups(data)
 	}
-	return d.Given.only(u, degree, seed)
+	return func(share float64, seed uint64) dataset.Matrix[float64] { return d.Given.only(u, share, seed) }
 }
 
 // saltAndPepper returns descriptions of which each entry is replaced by 0 or 1, with equal
@@ -84,34 +89,43 @@ func (o Order) only(u dataset.Matrix[float64], share float64, seed uint64) datas
 		if o == Strongest {
 			slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(u.Row(z)[b], u.Row(z)[a]) })
 		}
-		n := min(max(int(math.Round(share*float64(len(order)))), 1), len(order))
-		for _, m := range order[:n] {
+		for _, m := range order[:shareOf(order, share)] {
 			part.Row(z)[m] = u.Row(z)[m]
 		}
 	}
 	return part
 }
 
-// groups returns the descriptions of the test classes with a share of the groups, at least one, and NaN for
-// the others.
-func (o Order) groups(d *dataset.Dataset, share float64, seed uint64) dataset.Matrix[float64] {
+// shareOf returns how many of a list a share is, at least one unless there are none.
+func shareOf(list []int, share float64) int {
+	return min(max(int(math.Round(share*float64(len(list)))), 1), len(list))
+}
+
+// groups returns what gives the test classes a share of the groups, at least one, and NaN for the others.
+func (o Order) groups(d *dataset.Dataset) func(share float64, seed uint64) dataset.Matrix[float64] {
 	sets := make([][]int, len(d.Groups))
 	for m, g := range d.GroupOf() {
 		sets[g] = append(sets[g], m)
 	}
-	order := rand.New(rand.NewPCG(seed, 0x9a97)).Perm(len(sets))
+	var asked []int
 	if o == Questions {
-		for i, q := range impute.Fit(d.Describe(d.Split.Seen())).Order(sets) {
-			order[i] = q.Index
+		for _, q := range impute.Fit(d.Describe(d.Split.Seen())).Order(sets) {
+			asked = append(asked, q.Index)
 		}
 	}
-	part := d.Describe(d.Split.Test)
-	for _, k := range order[min(max(int(math.Round(share*float64(len(sets)))), 1), len(sets)):] {
-		for _, m := range sets[k] {
-			for z := range part.Rows {
-				part.Row(z)[m] = math.NaN()
+	return func(share float64, seed uint64) dataset.Matrix[float64] {
+		order := asked
+		if o == Groups {
+			order = rand.New(rand.NewPCG(seed, 0x9a97)).Perm(len(sets))
+		}
+		part := d.Describe(d.Split.Test)
+		for _, k := range order[shareOf(order, share):] {
+			for _, m := range sets[k] {
+				for z := range part.Rows {
+					part.Row(z)[m] = math.NaN()
+				}
 			}
 		}
+		return part
 	}
-	return part
 }

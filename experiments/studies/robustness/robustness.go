@@ -125,34 +125,20 @@ var NoiseKinds = []results.Kind{
 
 // PartialKinds are those of Partial.
 var PartialKinds = []results.Kind{
-	{
-		Name: PartialKind, Title: "Partial descriptions, attributes given at random", Command: "partial",
-		Text: partialText,
-		New:  results.New[results.Accuracies],
-	},
-	{
-		Name: StrongestKind, Title: "Partial descriptions, strongest attributes first",
-		Command: "partial --given strongest",
-		Text:    partialText,
-		New:     results.New[results.Accuracies],
-	},
-	{
-		Name: GroupsKind, Title: "Partial descriptions, groups given at random",
-		Command: "partial --given groups",
-		Text:    partialText,
-		New:     results.New[results.Accuracies],
-	},
-	{
-		Name: QuestionsKind, Title: "Partial descriptions, groups that tell most first",
-		Command: "partial --given questions",
-		Text:    partialText,
-		New:     results.New[results.Accuracies],
-	},
+	partialKind(PartialKind, "attributes given at random", ""),
+	partialKind(StrongestKind, "strongest attributes first", " --given strongest"),
+	partialKind(GroupsKind, "groups given at random", " --given groups"),
+	partialKind(QuestionsKind, "groups that tell most first", " --given questions"),
 }
 
-const partialText = "Test accuracy when only part of each class's attributes is given. " +
-	"Missing entries are imputed " +
-	"from the given ones."
+func partialKind(name, given, flags string) results.Kind {
+	return results.Kind{
+		Name: name, Title: "Partial descriptions, " + given, Command: "partial" + flags,
+		Text: "Test accuracy when only part of each class's attributes is given. " +
+			"Missing entries are imputed from the given ones.",
+		New: results.New[results.Accuracies],
+	}
+}
 
 // Plan has the methods by the full protocol.
 func (c *Config) Plan(r *config.Request, l *lab.Lab) (engine.Plan, error) {
@@ -180,15 +166,12 @@ func (c *Config) Plan(r *config.Request, l *lab.Lab) (engine.Plan, error) {
 func (c *Config) Summarise(_ context.Context, l *lab.Lab, done *engine.Result) (results.Result, error) {
 	a := c.newResult(l)
 	a.Missing = done.Missing
-	kinds := []string{""}
-	if c.Given == "" {
-		kinds = append(kinds, doubtfulEmptied)
-	}
+	tables := c.tables(l)
 	for _, m := range results.Methods(done) {
 		a.Notes = append(a.Notes, fmt.Sprintf("correction of %s: %s", m.Name, m.Correction()))
 		a.Classes = m.Test.Classes
-		for _, kind := range kinds {
-			rows, err := c.rows(m, kind)
+		for _, t := range tables {
+			rows, err := c.rows(m, t)
 			if err != nil {
 				return nil, err
 			}
@@ -198,29 +181,46 @@ func (c *Config) Summarise(_ context.Context, l *lab.Lab, done *engine.Result) (
 	return a, nil
 }
 
+// distorted are descriptions of the test classes, for every method.
+type distorted struct {
+	suffix  string // of the name of a method
+	degrees []float64
+	parts   [][][]dataset.Matrix[float64] // by part, degree and draw
+}
+
 // doubtfulEmptied follows the name of a method whose most doubtful entries were emptied, as many as were
 // replaced.
 const doubtfulEmptied = ", most doubtful entries emptied"
 
-// tables returns the distorted descriptions of the test classes for each of the degrees and each draw.
-func (c *Config) tables(d *dataset.Dataset, degrees []float64, kind string) [][]dataset.Matrix[float64] {
-	u, known := d.Describe(d.Split.Test), d.Describe(d.Split.Seen())
+// tables returns the distorted descriptions and, with noise, those whose most doubtful entries are emptied.
+// Nothing is emptied without noise.
+func (c *Config) tables(l *lab.Lab) []distorted {
+	degrees, undistorted := c.sorted()
 	_, _, draws := c.degrees()
-	list := make([][]dataset.Matrix[float64], len(degrees))
-	for i, degree := range degrees {
-		for draw := range draws {
-			worse := c.apply(u, degree, uint64(draw))
-			if c.Given == Groups || c.Given == Questions {
-				worse = c.Given.groups(d, degree, uint64(draw))
+	plain, emptied := distorted{degrees: degrees}, distorted{suffix: doubtfulEmptied}
+	emptied.degrees = slices.DeleteFunc(slices.Clone(degrees), func(x float64) bool { return x == undistorted })
+	for _, part := range l.Parts {
+		known, apply := part.Data.Describe(part.Data.Split.Seen()), c.distort(part.Data)
+		var worse, fewer [][]dataset.Matrix[float64]
+		for _, degree := range degrees {
+			var noisy, left []dataset.Matrix[float64]
+			for draw := range draws {
+				u := apply(degree, uint64(draw))
+				if noisy = append(noisy, u); c.Given == "" && degree != undistorted {
+					n := int(math.Round(degree * float64(dataset.Described(u.Data))))
+					left = append(left, emptyDoubtful(u, known, n))
+				}
 			}
-			if kind == doubtfulEmptied {
-				worse = emptyDoubtful(worse, known,
-					int(math.Round(degree*float64(dataset.Described(worse.Data)))))
+			if worse = append(worse, noisy); left != nil {
+				fewer = append(fewer, left)
 			}
-			list[i] = append(list[i], worse)
 		}
+		plain.parts, emptied.parts = append(plain.parts, worse), append(emptied.parts, fewer)
 	}
-	return list
+	if c.Given != "" {
+		return []distorted{plain}
+	}
+	return []distorted{plain, emptied}
 }
 
 // emptyDoubtful returns the descriptions u without their n most doubtful entries, by these and by those of
@@ -244,11 +244,9 @@ func emptyDoubtful(u, known dataset.Matrix[float64], n int) dataset.Matrix[float
 
 // rows evaluates the models of a method, one per seed and part, on the test classes, with each degree of
 // distortion.
-func (c *Config) rows(method results.Method, kind string) (rows []results.Row, err error) {
-	degrees, undistorted := c.sorted()
-	if kind != "" { // nothing is emptied without noise
-		degrees = slices.DeleteFunc(degrees, func(x float64) bool { return x == undistorted })
-	}
+func (c *Config) rows(method results.Method, worse distorted) (rows []results.Row, err error) {
+	degrees := worse.degrees
+	_, undistorted := c.sorted()
 	_, _, draws := c.degrees()
 	classes, parts := 0, len(method.Outcomes)
 	for _, o := range method.Outcomes {
@@ -261,10 +259,9 @@ func (c *Config) rows(method results.Method, kind string) (rows []results.Row, e
 		accuracy[i] = grid(draws, seeds)
 	}
 	first := 0 // class of the part
-	for _, o := range method.Outcomes {
+	for k, o := range method.Outcomes {
 		d := o.Part.Data
 		samples, u := train.Select(d, d.Features, d.Split.Test), d.Describe(d.Split.Test)
-		tables := c.tables(d, degrees, kind)
 		share := float64(u.Rows) / float64(classes)
 		for j, path := range lab.ModelFiles(o.Test) {
 			saved, err := train.Load(path)
@@ -286,8 +283,8 @@ func (c *Config) rows(method results.Method, kind string) (rows []results.Row, e
 				return nil, err
 			}
 			for i := range degrees {
-				for draw, worse := range tables[i] {
-					err := add(worse, &accuracy[i].Row(draw)[j], byClass.Row(i), 1/float64(seeds*draws))
+				for draw, u := range worse.parts[k][i] {
+					err := add(u, &accuracy[i].Row(draw)[j], byClass.Row(i), 1/float64(seeds*draws))
 					if err != nil {
 						return nil, err
 					}
@@ -311,7 +308,7 @@ func (c *Config) rows(method results.Method, kind string) (rows []results.Row, e
 		}
 		draw, relativeByDraw := lab.Summarise(byDraw), lab.Summarise(relative)
 		row := results.Row{
-			Labels: []string{method.Name + kind, format.Percent(degree)}, Number: 100 * degree,
+			Labels: []string{method.Name + worse.suffix, format.Percent(degree)}, Number: 100 * degree,
 			Draws: draws, ByDraw: &draw, Relative: &relativeByDraw,
 			Accuracy: lab.Summarise(bySeed), Interval: metrics.ClassInterval(byClass.Row(i)),
 			ByClass: byClass.Row(i),

@@ -213,7 +213,7 @@ func TestPartial(t *testing.T) {
 	}
 	d.Given = Groups
 	a = ask(t, testlab.New(t), GroupsKind, d)
-	worse := Groups.groups(l.Data, 0.5, 1)
+	worse := Groups.groups(l.Data)(0.5, 1)
 	mean, _ := accuracy(t, l, models(t, l, "eszsl"), worse)
 	testkit.Near(t, "half of the groups", a.Rows[1].ByDraw.Values[1], mean, 1e-12)
 	testkit.Equal(t, "attributes given", dataset.Described(worse.Row(0)), dataset.Described(worse.Row(3)))
