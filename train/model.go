@@ -195,7 +195,7 @@ func Load(path string) (*Saved, error) {
 func checkFormat(metadata map[string]string) error {
 	var header struct{ Format string }
 	err := json.Unmarshal([]byte(metadata[modelKey]), &header)
-	if err != nil || header.Format == "" || header.Format == modelFormat {
+	if err != nil || header.Format == modelFormat {
 		return nil // what is no header is refused where it is parsed
 	}
 	return &invalid.Error{
