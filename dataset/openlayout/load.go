@@ -110,9 +110,12 @@ func Load(ctx context.Context, dir string, opts Options) (*dataset.Dataset, erro
 		switch n, splits := cmp.Or(opts.DevSplit, 1), len(r.d.DevSplits); {
 		case 0 < n && n <= splits:
 			r.d.Split = r.d.DevSplits[n-1]
-			used := slices.Concat(r.d.Split.Seen(), r.d.Split.Test)
+			used := map[int]bool{}
+			for _, z := range slices.Concat(r.d.Split.Seen(), r.d.Split.Test) {
+				used[z] = true
+			}
 			r.d.TestSeen = slices.DeleteFunc(r.d.TestSeen, func(i int) bool {
-				return !slices.Contains(used, r.d.Labels[i]) // of a class that is left out
+				return !used[r.d.Labels[i]] // of a class that is left out
 			})
 		case splits > 0:
 			r.problems.AddError(&invalid.Error{

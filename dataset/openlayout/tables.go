@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -134,15 +135,18 @@ func SplitClasses(ctx context.Context, dir string) ([]string, error) {
 // them. Without the file it does nothing.
 func ExtendSplits(ctx context.Context, dir string) (added []string, err error) {
 	r := &reader{ctx: ctx, dir: dir}
-	listed, labelled := r.classNames(SplitsFile, table.Any), r.classNames(labelsFile, optionalOfLabels...)
-	for _, name := range slices.Compact(slices.Sorted(slices.Values(labelled))) {
-		if !slices.Contains(listed, name) {
-			added = append(added, name)
-		}
+	lacking, labelled := map[string]bool{}, r.classNames(labelsFile, optionalOfLabels...)
+	for _, name := range labelled {
+		lacking[name] = true
 	}
-	if listed == nil || added == nil || r.problems.Len() > 0 {
+	listed := r.classNames(SplitsFile, table.Any)
+	for _, name := range listed {
+		delete(lacking, name)
+	}
+	if listed == nil || len(lacking) == 0 || r.problems.Len() > 0 {
 		return nil, r.problems.Err()
 	}
+	added = slices.Sorted(maps.Keys(lacking))
 	t := table.Read(ctx, r.path(SplitsFile), &r.problems, []string{classColumn}, table.Any)
 	rows := [][]string{t.Columns}
 	for _, row := range t.Rows {
