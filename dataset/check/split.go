@@ -89,7 +89,13 @@ func (c *checker) leaks() {
 }
 
 // FewVal is the number of validation classes below which they choose no number of epochs: any seems right.
-const FewVal = 4
+// From FewSeen seen classes on, parts of as many of these do, in turn. FewTest is the least number of test
+// classes that are proposed where there are twice as many classes.
+const (
+	FewVal  = 4
+	FewSeen = 2 * FewVal
+	FewTest = 3
+)
 
 // few reports too few test classes to measure an accuracy, and too few validation classes.
 func (c *checker) few() {
@@ -99,7 +105,7 @@ func (c *checker) few() {
 	}
 	if n := len(c.Split.Val); n > 0 && n < FewVal {
 		seen, hint := len(c.Split.Seen()), "The number of epochs is chosen by parts of the %d seen classes in turn."
-		if seen < 2*FewVal {
+		if seen < FewSeen {
 			hint = "The number of epochs is fixed, since only %d classes are seen."
 		}
 		c.report("few", "val classes", fmt.Sprintf("at least %d", FewVal), n, fmt.Sprintf(hint, seen))

@@ -74,12 +74,11 @@ func refuse(d *dataset.Dataset, field, want string, got any) error {
 // them, but at least 3 for test and 4 for val. There are no val classes where that leaves fewer than twice as
 // many to train on: parts of the seen classes are then as good.
 func Sizes(n, val, test int, valGiven, testGiven bool) (v, t int) {
-	const leastTest = 3
-	if t = test; !testGiven && n >= 2*leastTest {
-		t = max(t, leastTest)
+	if t = test; !testGiven && n >= 2*check.FewTest {
+		t = max(t, check.FewTest)
 	}
 	if v = val; !valGiven {
-		if v = max(v, check.FewVal); n-t-v < 2*check.FewVal {
+		if v = max(v, check.FewVal); n-t-v < check.FewSeen {
 			v = 0
 		}
 	}

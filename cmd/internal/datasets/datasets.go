@@ -325,7 +325,7 @@ func splitTable(r check.SplitReport) *table.Table {
 		t.Row(p.Name, len(p.Classes), p.Samples, share(len(p.Classes), classes), share(p.Samples, r.Samples))
 	}
 	val, test := len(r.Subsets[1].Classes), len(r.Subsets[2].Classes)
-	if seen := classes - test; val < check.FewVal && seen < 2*check.FewVal {
+	if seen := classes - test; val < check.FewVal && seen < check.FewSeen {
 		t.Note("val: %s, of %d seen: too few to choose a number of epochs, so that run fixes it", format.Count(val,
 			"class"), seen)
 	} else if val < check.FewVal {
@@ -334,7 +334,7 @@ func splitTable(r check.SplitReport) *table.Table {
 	}
 	if test == 1 {
 		t.Note("test: 1 class, on which no accuracy can be measured")
-	} else if test < 3 && classes >= 6 {
+	} else if test < check.FewTest && classes >= 2*check.FewTest {
 		t.Note("test: %s, since similar classes, and those with photographs in common, stay together",
 			format.Count(test, "class"))
 	}

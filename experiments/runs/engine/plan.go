@@ -84,6 +84,10 @@ func (p Plan) Entries(l *lab.Lab) (all []Entry, missing []lab.Missing, err error
 					}
 				}
 			}
+			first := part // of the data that settings are left to
+			if e.Folds != nil {
+				first = e.Folds[0]
+			}
 			for _, c := range arm.Starts {
 				if out := leftOut(l, c.Method); out != nil {
 					if !slices.Contains(missing, *out) {
@@ -98,7 +102,7 @@ func (p Plan) Entries(l *lab.Lab) (all []Entry, missing []lab.Missing, err error
 				if e.Seeds = c.Seeds; !found.Seeded {
 					e.Seeds = 1
 				}
-				e.Starts = append(e.Starts, c.On(append(e.Folds, part)[0].Data))
+				e.Starts = append(e.Starts, c.On(first.Data))
 			}
 			if e.Starts != nil {
 				all = append(all, e)
@@ -120,7 +124,7 @@ func (p Plan) needsFolds(a Arm) bool {
 func noFolds(part lab.View) error {
 	return &invalid.Error{
 		Where: part.Data.Name, Field: "seen classes",
-		Want: fmt.Sprintf("validation classes, or at least %d seen classes to take them from", 2*check.FewVal),
+		Want: fmt.Sprintf("validation classes, or at least %d seen classes to take them from", check.FewSeen),
 		Got:  fmt.Sprintf("%d without validation classes", len(part.Data.Split.Seen())),
 		Hint: "lago-train run trains without, for a fixed number of epochs.",
 	}

@@ -72,10 +72,10 @@ type Result struct {
 
 // Done reports whether all stages of an arm have their runs, in every part.
 func (r *Result) Done(arm int) bool {
-	s := r.Plan.Stage
+	dev := r.Plan.Stage != config.OnlyTest && r.Plan.Arms[arm].EpochsOf == ""
+	test := r.Plan.Stage != config.OnlyDev
 	return len(r.Arms[arm]) > 0 && !slices.ContainsFunc(r.Arms[arm], func(o *Outcome) bool {
-		return o.Val == nil && o.Folds != nil && s != config.OnlyTest && r.Plan.Arms[arm].EpochsOf == "" || o.Test == nil &&
-			s != config.OnlyDev
+		return dev && o.Folds != nil && o.Val == nil || test && o.Test == nil
 	})
 }
 

@@ -156,11 +156,11 @@ func (l *Lab) Folds(v View, n int) ([]View, error) {
 // 4 parts of at least as many seen classes, in turn as val classes; none if there are too few for two parts.
 func (l *Lab) SeenFolds(v View) []View {
 	const most = 4
-	n := min(len(v.Data.Split.Seen())/check.FewVal, most)
-	if n < 2 {
+	seen := len(v.Data.Split.Seen())
+	if seen < check.FewSeen {
 		return nil
 	}
-	splits, err := split.Folds(l.Data, v.Data.Split, n, 0)
+	splits, err := split.Folds(l.Data, v.Data.Split, min(seen/check.FewVal, most), 0)
 	if err != nil {
 		return nil // similar classes count once
 	}

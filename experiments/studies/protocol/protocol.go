@@ -234,7 +234,7 @@ func (r *Result) Tables() []*table.Table {
 			"%d seen classes, each in turn", check.FewVal, r.Val.Parts, r.Val.Classes)
 	case r.Val == nil && r.Stage != config.OnlyTest:
 		t.Note("the number of epochs is fixed: with fewer than %d validation classes, it takes %d seen classes "+
-			"to choose it by parts of them", check.FewVal, 2*check.FewVal)
+			"to choose it by parts of them", check.FewVal, check.FewSeen)
 	}
 	if limit := r.Config.DevEpochs(); r.Val != nil && r.Epochs == limit &&
 		slices.Contains(r.Val.Status, train.Epochs) {
