@@ -63,7 +63,7 @@ func readAnnotations(file string, data []byte) (*boxes, error) {
 		return nil
 	}
 	coco := a.Annotations != nil
-	files, names := map[string]string{}, map[string]string{}
+	files, names, ids := map[string]string{}, map[string]string{}, []string(nil)
 	for i, m := range a.Images {
 		id := dataset.Name(filepath.ToSlash(m.File))
 		if coco {
@@ -75,6 +75,7 @@ func readAnnotations(file string, data []byte) (*boxes, error) {
 				Where: file, Field: fmt.Sprintf("images, number %d", i+1), Want: want, Got: "another form",
 			}
 		}
+		ids = append(ids, id)
 		for j, d := range m.Detections {
 			if d.Confidence < leastConfidence || !isAnimal(d.Category, a.DetectionCategories) {
 				continue
@@ -110,8 +111,7 @@ func readAnnotations(file string, data []byte) (*boxes, error) {
 		b.notes = []string{fmt.Sprintf("%s of animals with a confidence of at least %g",
 			format.Count(len(b.of), "detection"), leastConfidence)}
 	}
-	for _, m := range a.Images {
-		id := dataset.Name(filepath.ToSlash(m.FileName + m.File))
+	for _, id := range ids {
 		b.without[id] = count[id] == 0
 	}
 	return b, nil

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/dataset/images"
@@ -71,11 +73,7 @@ func Group(ctx context.Context, dir string, k int, seed uint64) (*Grouping, erro
 	var near []float64
 	for range groupRestarts {
 		to, similarity := kMeans(x, k, r)
-		total := 0.0
-		for _, s := range similarity {
-			total += s
-		}
-		if total > best {
+		if total := floats.Sum(similarity); total > best {
 			best, of, near = total, to, similarity
 		}
 		if ctx.Err() != nil {
@@ -117,15 +115,7 @@ func onSphere(raw dataset.Matrix[float32]) dataset.Matrix[float64] {
 	return x
 }
 
-func normalise(v []float64) {
-	sum := 0.0
-	for _, a := range v {
-		sum += a * a
-	}
-	for i := range v {
-		v[i] /= max(math.Sqrt(sum), 1e-12)
-	}
-}
+func normalise(v []float64) { floats.Scale(1/max(floats.Norm(v, 2), 1e-12), v) }
 
 // kMeans returns the group of each row of x and its similarity to the centre. Each first centre is drawn far
 // from those before it; a group that loses all rows keeps its centre.
@@ -133,11 +123,7 @@ func kMeans(x dataset.Matrix[float64], k int, r *rand.Rand) (of []int, similarit
 	centres := dataset.NewMatrix[float64](k, x.Cols)
 	far := slices.Repeat([]float64{1}, x.Rows)
 	for c := range k {
-		total := 0.0
-		for _, d := range far {
-			total += d
-		}
-		row, at := 0, r.Float64()*total
+		row, at := 0, r.Float64()*floats.Sum(far)
 		for row < x.Rows-1 && at > far[row] {
 			at -= far[row]
 			row++
@@ -157,9 +143,7 @@ func kMeans(x dataset.Matrix[float64], k int, r *rand.Rand) (of []int, similarit
 			group := slices.Index(row, slices.Max(row))
 			changed = changed || group != of[i]
 			of[i], similarity[i] = group, row[group]
-			for j, v := range x.Row(i) {
-				sums.Row(group)[j] += v
-			}
+			floats.Add(sums.Row(group), x.Row(i))
 		}
 		for c := range k {
 			if slices.Contains(of, c) {

@@ -252,11 +252,7 @@ func (r *Result) tries() *plot.Lines {
 		if len(m.Tries) < engine.MinBudget {
 			continue
 		}
-		s := plot.Series{Name: m.Label(), Look: r.look(m, i)}
-		for i, accuracy := range m.Tries {
-			s.Points = append(s.Points, plot.PercentPoint(float64(i+1), accuracy, accuracy, accuracy))
-		}
-		p.Series = append(p.Series, s)
+		p.Series = append(p.Series, line(m, i, m.Tries))
 	}
 	return p
 }
@@ -267,10 +263,7 @@ func (r *Result) byEpoch() *plot.Lines {
 	for i, by := range r.ByEpoch {
 		m := r.Methods[r.find(by.Method)]
 		p.Chance = 100 * m.Val.Chance()
-		s := plot.Series{Name: m.Label(), Look: r.look(m, i)}
-		for e, accuracy := range by.Accuracy {
-			s.Points = append(s.Points, plot.PercentPoint(float64(e+1), accuracy, accuracy, accuracy))
-		}
+		s := line(m, i, by.Accuracy)
 		for _, part := range m.Parts {
 			if part.Epochs <= len(s.Points) {
 				s.Marks = append(s.Marks, part.Epochs-1)
@@ -281,12 +274,16 @@ func (r *Result) byEpoch() *plot.Lines {
 	return p
 }
 
-// look is that of the line of a method: LAGO in colour.
-func (r *Result) look(m results.Method, i int) plot.Look {
+// line draws the accuracies of a method against their numbers: LAGO in colour.
+func line(m results.Method, i int, accuracies []float64) plot.Series {
+	s := plot.Series{Name: m.Label(), Look: plot.Look{Method: m.Name, Condition: plot.Condition(i % 3)}}
 	if m.Variant != "" {
-		return plot.Look{Method: plot.Focus}
+		s.Look = plot.Look{Method: plot.Focus}
 	}
-	return plot.Look{Method: m.Name, Condition: plot.Condition(i % 3)}
+	for n, accuracy := range accuracies {
+		s.Points = append(s.Points, plot.PercentPoint(float64(n+1), accuracy, accuracy, accuracy))
+	}
+	return s
 }
 
 // Adapted is the accuracy of a method that is adapted to the unlabelled samples of the
