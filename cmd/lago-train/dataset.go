@@ -60,14 +60,6 @@ func datasetInfoCommand() *command {
 	})
 }
 
-// named is a data set as commands name it.
-func (o *dataOptions) named(name string) string {
-	if o.DataDir == "" {
-		return format.ShellLine(name)
-	}
-	return format.ShellLine(name, "--data-dir", o.DataDir)
-}
-
 func describeCommand() *command {
 	var o dataOptions
 	var from catalog.Sources
@@ -118,7 +110,7 @@ func describeCommand() *command {
 			return datasets.Prompts(parts), err
 		}
 		r, err := catalog.Describe(c, name, from, o.Options)
-		return datasets.Described{Described: r, As: o.named(name)}, err
+		return datasets.Described{Described: r, As: o.Named(name)}, err
 	})
 }
 

@@ -251,7 +251,7 @@ func (o *extractOptions) run(c *call, name string) (err error) {
 	o.OnProgress = display.show
 	r, err := extract.Extract(c, e, o.Config)
 	if err == nil {
-		r.As = o.named(name)
+		r.As = o.Named(name)
 	}
 	if err = o.print(r, err); err == nil && r.Left > 0 {
 		err = &lab.Incomplete{Left: format.Count(r.Left, "image")}
@@ -286,7 +286,7 @@ func groupCommand() *command {
 			if err != nil {
 				return nil, err
 			}
-			g.As, g.To = o.named(name), cmp.Or(to, filepath.Join(dir, "groups.html"))
+			g.As, g.To = o.Named(name), cmp.Or(to, filepath.Join(dir, "groups.html"))
 			return g, files.write(g.To, func(w io.Writer) error { return g.Write(c, w) })
 		})
 }

@@ -159,6 +159,14 @@ func find(name string, o Options) (location, error) {
 	return folderAt(filepath.Join(dataDir, name))
 }
 
+// Named is a data set as commands name it, with its folder of data sets.
+func (o Options) Named(name string) string {
+	if o.DataDir == "" {
+		return format.ShellLine(name)
+	}
+	return format.ShellLine(name, "--data-dir", o.DataDir)
+}
+
 // Is reports whether a name is that of a data set.
 func Is(name string, o Options) bool {
 	_, err := find(name, o)

@@ -90,11 +90,7 @@ func nextStep(ctx context.Context, dir, name string, o Options) string {
 		_, err := os.Stat(filepath.Join(dir, file))
 		return errors.Is(err, fs.ErrNotExist)
 	}
-	words := []string{name}
-	if o.DataDir != "" {
-		words = append(words, "--data-dir", o.DataDir)
-	}
-	name = format.ShellLine(words...)
+	name = o.Named(name)
 	described, err := openlayout.ReadDescriptions(ctx, dir)
 	switch {
 	case lacks(openlayout.ClassesFile) || lacks(openlayout.AttributesFile) || err == nil &&
