@@ -111,35 +111,35 @@ func (c *checker) contradictions(most bool) {
 // the class with the nearest mean of half of its samples is right for the others no more often than by
 // chance.
 func (c *checker) order() {
-	const mostClasses, mostOfClass, leastClasses, leastJudged = 50, 10, 3, 40
+	const mostClasses, mostOfClass, leastClasses, leastEvaluated = 50, 10, 3, 40
 	of := map[int][]int{}
 	for i, z := range c.Labels {
 		of[z] = append(of[z], i)
 	}
 	classes := slices.DeleteFunc(slices.Clone(c.Split.Train), func(z int) bool { return len(of[z]) < 2 })
 	classes = spread(classes, mostClasses)
-	var known, judged []int
+	var known, evaluated []int
 	for _, z := range classes {
 		rows := spread(of[z], 2*mostOfClass)
 		for k, i := range rows {
 			if k%2 == 0 {
 				known = append(known, i)
 			} else {
-				judged = append(judged, i)
+				evaluated = append(evaluated, i)
 			}
 		}
 	}
-	if len(classes) < leastClasses || len(judged) < leastJudged {
+	if len(classes) < leastClasses || len(evaluated) < leastEvaluated {
 		return
 	}
-	right := c.nearestMean(classes, known, judged)
-	n, chance := float64(len(judged)), 1/float64(len(classes))
+	right := c.nearestMean(classes, known, evaluated)
+	n, chance := float64(len(evaluated)), 1/float64(len(classes))
 	if float64(right) > n*chance+2*math.Sqrt(n*chance*(1-chance)) {
 		return
 	}
 	c.report("order", "features", "values that tell training classes apart", fmt.Sprintf("%s of %s right by the "+
 		"nearest class mean of %d classes (chance: %s; half of the samples of each class give its mean)",
-		format.Percent(float64(right)/n), format.Count(len(judged), "sample"), len(classes), format.Percent(chance)),
+		format.Percent(float64(right)/n), format.Count(len(evaluated), "sample"), len(classes), format.Percent(chance)),
 		"Are the lines of labels.csv in the order of the features?")
 }
 
@@ -155,9 +155,9 @@ func spread(list []int, n int) []int {
 	return some
 }
 
-// nearestMean returns the number of judged samples whose class has the nearest mean over the known samples,
+// nearestMean returns the number of evaluated samples whose class has the nearest mean over the known samples,
 // in standard deviations of the features.
-func (c *checker) nearestMean(classes, known, judged []int) (right int) {
+func (c *checker) nearestMean(classes, known, evaluated []int) (right int) {
 	place := make(map[int]int, len(classes))
 	for k, z := range classes {
 		place[z] = k
@@ -177,7 +177,7 @@ func (c *checker) nearestMean(classes, known, judged []int) (right int) {
 			weight[j] += (float64(v) - mean[j]) * (float64(v) - mean[j])
 		}
 	}
-	for _, i := range judged {
+	for _, i := range evaluated {
 		nearest, least := 0, math.Inf(1)
 		for k, z := range classes {
 			var distance float64
