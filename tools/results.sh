@@ -151,7 +151,7 @@ END
   section "$DATASET" generalised 'Seen and unseen classes together' '' \
 'Seen classes are candidates, too. Raw scores prefer them; calibrated stacking, the standard remedy, and the correction by seen
 classes make up for it, each with what validation chose. All methods have their defaults.' <<END
-lago-train compare --dataset $DATASET --hold-out --folds 1 --methods semantic-hard,dap,ale,eszsl,sync,kernel --tune 0 $scale --preset general
+lago-train compare --dataset $DATASET --hold-out --rotate $ROTATE --methods semantic-hard,dap,ale,eszsl,sync,kernel --tune 0 $scale
 END
   section "$DATASET" adapted 'Adapted methods' '' \
 'The test classes of the data set, also adapted to all their unlabelled samples together (transductive): differences between

@@ -168,7 +168,6 @@ func TestWrongCommandLines(t *testing.T) {
 		{"search --to " + empty, []string{"--to: expected a file", empty + ", a folder"}},
 		{"compare --configs " + empty, []string{"--configs: expected --tune 0 beside it"}},
 		{"noise --methods eszsl --lr 1", []string{"--lr: expected a variant of LAGO among --methods, found only baselines"}},
-		{"compare --rotate 3 --hold-out", []string{"--hold-out: expected hold_out false in a rotation, found true"}},
 		{"groups --model nope --lr 1", []string{"--lr: expected no --lr beside --model"}},
 		{"runs --from other show latest", []string{"--from: expected a flag of lago-train runs show", "lago-train runs show --help"}},
 		{"runs show", []string{"runs show: expected one argument, RUN, found 0 arguments"}},
@@ -179,7 +178,6 @@ func TestWrongCommandLines(t *testing.T) {
 	}
 	fails(t, []string{"run", "--config", file}, file, "lambada", "Did you mean lambda?")
 	for text, want := range map[string]string{
-		`{"hold_out": true}`:       "settings.json: expected hold_out false in a rotation",
 		`{"fingerprint": "of it"}`: "expected settings that no search chose, in a rotation",
 	} {
 		fails(t, []string{"ablate", "--rotate", "3", "--config", writeConfig(t, text)}, want)

@@ -303,9 +303,16 @@ func (o *studyOptions) openLab(c *call, d *dataset.Dataset) (*lab.Lab, error) {
 		logrus.Infof("%s: not the features and split of the paper, so settings start from general defaults; "+
 			"--preset paper takes those of the authors", d.Name)
 	}
+	l := lab.New(d, r.Out)
+	if r.Rotate > 0 {
+		l.HoldOut = r.Presets[0].HoldOut
+		if err := l.Rotate(r.Rotate, r.RotateSeed); err != nil {
+			return nil, atFlag("rotate", err)
+		}
+	}
 	asTheyAre := false // whether a method learns from features that are not standardised
 	for _, p := range r.Presets {
-		if err := p.CheckOn(d); err != nil {
+		if err := p.CheckOn(l.Parts[0].Data); err != nil {
 			return nil, err
 		}
 		asTheyAre = asTheyAre || !p.On(d).Preprocess.Has(preprocess.Standardize)
@@ -319,16 +326,10 @@ func (o *studyOptions) openLab(c *call, d *dataset.Dataset) (*lab.Lab, error) {
 			return nil, err
 		}
 	}
-	l := lab.New(d, r.Out)
 	for _, p := range r.Presets {
 		if p.ChosenOn != "" && p.ChosenOn != l.Fingerprint() {
 			logrus.Warnf("%s: the settings were chosen on other data or another split of them",
 				p.Origins["fingerprint"])
-		}
-	}
-	if r.Rotate > 0 {
-		if err := l.Rotate(r.Rotate, r.RotateSeed); err != nil {
-			return nil, atFlag("rotate", err)
 		}
 	}
 	if len(d.Features.Data) >= fileio.Large {

@@ -220,6 +220,24 @@ func Rotations(d *dataset.Dataset, parts int, seed uint64) ([]dataset.Split, err
 	return splits, nil
 }
 
+// HoldOut returns, ascending, the samples of the seen classes of a split to hold out: those that d holds out
+// and, of classes of which it holds out none, every fifth.
+func HoldOut(d *dataset.Dataset, s dataset.Split) (rows []int) {
+	counts, held := make([]int, len(d.Classes)), make([]bool, len(d.Classes))
+	for _, row := range d.TestSeen {
+		held[d.Labels[row]] = true
+	}
+	for _, row := range d.SamplesOf(s.Seen()) {
+		z := d.Labels[row]
+		counts[z]++
+		_, own := slices.BinarySearch(d.TestSeen, row)
+		if own || !held[z] && counts[z]%5 == 0 {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
 // Folds returns splits with the test classes of s whose val classes are in turn each of n
 // parts of its train and val classes.
 func Folds(d *dataset.Dataset, s dataset.Split, n int, seed uint64) ([]dataset.Split, error) {

@@ -251,3 +251,12 @@ func TestRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestHoldOut(t *testing.T) {
+	d := &dataset.Dataset{Classes: []string{"own", "none", "unseen"}, Labels: make([]int, 30), TestSeen: []int{0, 2, 7}}
+	for i := range d.Labels {
+		d.Labels[i] = i / 10
+	}
+	testkit.Equal(t, "of seen classes", HoldOut(d, dataset.Split{Train: []int{0}, Val: []int{1}, Test: []int{2}}), []int{0, 2, 7, 14, 19})
+	testkit.Equal(t, "of others", HoldOut(d, dataset.Split{Train: []int{2}, Test: []int{0}}), []int{24, 29})
+}

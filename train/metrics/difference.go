@@ -59,9 +59,9 @@ func ClassInterval(perClass []float64) Interval {
 	return percentiles(resample(func(means []float64) float64 { return means[0] }, perClass))
 }
 
-// percentiles is the interval of resamples.
+// percentiles is the interval of resamples, without those that have no value.
 func percentiles(resamples []float64) Interval {
-	if resamples == nil {
+	if resamples = numbers(resamples); len(resamples) == 0 {
 		return Interval{math.NaN(), math.NaN()}
 	}
 	slices.Sort(resamples)
@@ -72,7 +72,7 @@ func percentiles(resamples []float64) Interval {
 }
 
 // resample returns a statistic of the means of several sets of classes for each resample of each; nil if a
-// set has fewer than two. Sets of equal sizes are resampled alike.
+// set has fewer than two. Sets of the same sizes are resampled alike in all calls.
 func resample(statistic func(means []float64) float64, sets ...[]float64) []float64 {
 	sets = slices.Clone(sets)
 	for i, values := range sets {
@@ -88,6 +88,27 @@ func resample(statistic func(means []float64) float64, sets ...[]float64) []floa
 				sum += values[r.IntN(len(values))]
 			}
 			means[k] = sum / float64(len(values))
+		}
+		results[i] = statistic(means)
+	}
+	return results
+}
+
+// resampleTogether is resample where a position of all sets is one class, NaN in those that it is not in. A
+// resample without a class of each set has no value.
+func resampleTogether(statistic func(means []float64) float64, sets ...[]float64) []float64 {
+	r, results, n := random(), make([]float64, draws), len(sets[0])
+	for i := range results {
+		drawn := make([][]float64, len(sets))
+		for range n {
+			j := r.IntN(n)
+			for k, values := range sets {
+				drawn[k] = append(drawn[k], values[j])
+			}
+		}
+		means := make([]float64, len(sets))
+		for k, values := range drawn {
+			means[k] = stat.Mean(numbers(values), nil)
 		}
 		results[i] = statistic(means)
 	}

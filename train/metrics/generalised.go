@@ -85,6 +85,7 @@ type Stacking struct {
 	samples []int
 	sides   Sides
 	classes [2]int // seen, unseen
+	pooled  int    // classes of Pool, 0 of others
 }
 
 // choice is a sample, for which gamma decides between the best seen and unseen class.
@@ -105,13 +106,40 @@ func NewStacking(scores dataset.Matrix[float32], labels []int, sides Sides) *Sta
 		s.choices[i] = choice{float64(row[seen]) - float64(row[unseen]), label, seen, unseen}
 		s.samples[label]++
 	}
+	s.sort()
+	return s
+}
+
+// Pool joins what was scored with several divisions of n classes into seen and unseen ones, each with its
+// gamma; of each, columns says which classes its columns are. With the mean of the gammas a sample is
+// predicted as with its own. A class counts among the seen and among the unseen ones if it is seen with some
+// divisions and unseen with others, and is resampled as one.
+func Pool(list []*Stacking, gammas []float64, columns [][]int, n int) (s *Stacking, gamma float64) {
+	gamma = stat.Mean(gammas, nil)
+	s = &Stacking{samples: make([]int, 2*n), sides: make(Sides, 2*n), pooled: n}
+	for z := range n {
+		s.sides[n+z] = true
+	}
+	for i, one := range list {
+		of := func(column int) int { return columns[i][column] + n*one.side(column) }
+		for _, c := range one.choices {
+			lead := c.lead - gammas[i] + gamma
+			s.choices = append(s.choices, choice{lead, of(c.label), of(c.seen), of(c.unseen)})
+			s.samples[of(c.label)]++
+		}
+	}
+	s.sort()
+	return s, gamma
+}
+
+// sort counts the classes with samples, and sorts the choices.
+func (s *Stacking) sort() {
 	for z, n := range s.samples {
 		if n > 0 {
 			s.classes[s.side(z)]++
 		}
 	}
 	slices.SortStableFunc(s.choices, func(a, b choice) int { return cmp.Compare(a.lead, b.lead) })
-	return s
 }
 
 // best returns the class of a side that has the highest score, the first of equals.
@@ -135,11 +163,11 @@ func (s *Stacking) side(class int) int {
 // At returns the accuracies with a gamma, which may be infinite. 0 leaves the scores unchanged.
 func (s *Stacking) At(gamma float64) Generalised {
 	sides := s.recall(gamma)
-	return generalised(stat.Mean(sides[0], nil), stat.Mean(sides[1], nil))
+	return generalised(stat.Mean(numbers(sides[0]), nil), stat.Mean(numbers(sides[1]), nil))
 }
 
 // GeneralisedInterval holds the intervals of Generalised. For the harmonic mean, seen and
-// unseen classes are resampled separately.
+// unseen classes are resampled separately, but together if they are pooled, see Pool.
 type GeneralisedInterval struct {
 	Seen   Interval `json:"seen"`
 	Unseen Interval `json:"unseen"`
@@ -156,10 +184,11 @@ func (s *Stacking) Interval(gamma float64) GeneralisedInterval {
 
 // harmonic has the harmonic mean with a gamma for each resample of the classes.
 func (s *Stacking) harmonic(gamma float64) []float64 {
-	sides := s.recall(gamma)
-	return resample(func(means []float64) float64 {
-		return harmonicMean(means[0], means[1])
-	}, sides[0], sides[1])
+	sides, draw := s.recall(gamma), resample
+	if s.pooled > 0 {
+		draw = resampleTogether
+	}
+	return draw(func(means []float64) float64 { return harmonicMean(means[0], means[1]) }, sides[0], sides[1])
 }
 
 // Difference is the harmonic mean with a gamma minus that of other scores of the same samples with
@@ -174,7 +203,8 @@ func (s *Stacking) Difference(gamma float64, other *Stacking,
 	return s.At(gamma).Mean - other.At(otherGamma).Mean, percentiles(resamples)
 }
 
-// recall returns the accuracy of each seen and each unseen class with samples.
+// recall returns the accuracy of each seen and each unseen class with samples; pooled that of each class on
+// both sides, NaN without samples.
 func (s *Stacking) recall(gamma float64) (sides [2][]float64) {
 	t := newTally(len(s.samples))
 	for _, c := range s.choices {
@@ -185,7 +215,7 @@ func (s *Stacking) recall(gamma float64) (sides [2][]float64) {
 		t.add(c.label, 1, predicted == c.label)
 	}
 	for z, share := range t.Recall() {
-		if t.Samples[z] > 0 {
+		if t.Samples[z] > 0 || s.pooled > 0 {
 			sides[s.side(z)] = append(sides[s.side(z)], share)
 		}
 	}

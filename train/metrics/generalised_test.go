@@ -143,6 +143,26 @@ func TestBestIsNoWorseThanAnyGamma(t *testing.T) {
 	})
 }
 
+// With two divisions of three classes, classes 1 and 2 are on both sides; each sample is predicted as with the
+// gamma of its division.
+func TestPool(t *testing.T) {
+	p, sides := worked()
+	first := NewStacking(p.scores, p.labels, sides) // class 0: 1/2, class 1: 1; unseen class 2: 1/2
+	q := problem{rows([]float32{5, 0, 4}, []float32{1, 3, 1}, []float32{2, 0, 1}), []int{0, 1, 2}}
+	second := NewStacking(q.scores, q.labels, Sides{false, false, true})
+	// Columns of the second are classes 0, 2 and 1: with gamma 1.5 class 0 is predicted as 1, class 2 as
+	// itself and class 1 as itself.
+	pooled, gamma := Pool([]*Stacking{first, second}, []float64{0, 1.5}, [][]int{{0, 1, 2}, {0, 2, 1}}, 3)
+	testkit.Equal(t, "gamma", gamma, 0.75)
+	// Seen: class 0 has 1 of 3 samples, 1 and 2 all; unseen: class 1 all, class 2 half.
+	testkit.Equal(t, "accuracies", pooled.At(gamma), generalised((1.0/3+1+1)/3, 0.75), cmpopts.EquateApprox(0, 1e-15))
+	if _, i := pooled.Difference(gamma, pooled, gamma); i != (Interval{}) {
+		t.Errorf("a difference from itself has the interval %v", i)
+	}
+	one := resampleTogether(func(means []float64) float64 { return means[0] - means[1] }, []float64{1, 2, 3}, []float64{1, 2, 3})
+	testkit.Equal(t, "differences of equal sets", percentiles(one), Interval{})
+}
+
 func TestAlone(t *testing.T) {
 	p, _ := worked()
 	scores, labels := Sides{true, false, true}.Alone(p.scores, p.labels)

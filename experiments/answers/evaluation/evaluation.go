@@ -169,10 +169,35 @@ type Stacking struct {
 	Intervals metrics.GeneralisedInterval `json:"intervals"`
 
 	scores *metrics.Stacking
+	names  []string // of the classes
 }
 
-func stackingAt(s *metrics.Stacking, gamma float64) Stacking {
-	return Stacking{gamma, s.At(gamma), s.Interval(gamma), s}
+func stackingAt(s *metrics.Stacking, gamma float64, names []string) Stacking {
+	return Stacking{gamma, s.At(gamma), s.Interval(gamma), s, names}
+}
+
+// Pool joins the accuracies with several divisions into seen and unseen classes, see metrics.Pool. That of one
+// is returned as it is.
+func Pool(list []Stacking) Stacking {
+	if len(list) == 1 {
+		return list[0]
+	}
+	var scores []*metrics.Stacking
+	var gammas []float64
+	var columns [][]int
+	classes := map[string]int{}
+	for _, s := range list {
+		var of []int
+		for _, name := range s.names {
+			if _, known := classes[name]; !known {
+				classes[name] = len(classes)
+			}
+			of = append(of, classes[name])
+		}
+		scores, gammas, columns = append(scores, s.scores), append(gammas, s.Gamma), append(columns, of)
+	}
+	pooled, gamma := metrics.Pool(scores, gammas, columns, len(classes))
+	return stackingAt(pooled, gamma, nil)
 }
 
 // Minus is the difference of the harmonic means of two accuracies on the same samples, and its interval over
@@ -302,7 +327,7 @@ func (r *Result) generalise() {
 
 	r.UnseenSamples, r.UnseenClasses = len(labels), alone.Cols
 	stacking := metrics.NewStacking(s.scores, s.labels, s.sides)
-	r.asScored = stackingAt(stacking, 0)
+	r.asScored = stackingAt(stacking, 0, s.names)
 	r.Seen, r.Unseen, r.HarmonicMean = &r.asScored.Seen, &r.asScored.Unseen, &r.asScored.Mean
 	r.Intervals.GeneralisedInterval = r.asScored.Intervals
 	r.curve = stacking.Curve()
@@ -313,13 +338,13 @@ func (r *Result) generalise() {
 // stack evaluates scores without correction, and calibrated stacking of these.
 func (r *Result) stack(s, validation *scored) {
 	stacking := metrics.NewStacking(s.scores, s.labels, s.sides)
-	raw := stackingAt(stacking, 0)
+	raw := stackingAt(stacking, 0, s.names)
 	if r.Raw = &raw; validation == nil {
 		return
 	}
 	v := metrics.NewStacking(validation.scores, validation.labels, validation.sides)
 	gamma := v.Best()
-	calibrated, mean := stackingAt(stacking, gamma), v.At(gamma).Mean
+	calibrated, mean := stackingAt(stacking, gamma, s.names), v.At(gamma).Mean
 	r.Calibrated, r.Validation.HarmonicMean = &calibrated, &mean
 }
 

@@ -173,7 +173,7 @@ func (r *Request) checkRotation(p Preset) error {
 		return &invalid.Error{Field: "preset", Want: "general in a rotation", Got: string(r.From)}
 	}
 	for _, s := range p.Settings() {
-		if (s.Key == "hold_out" || s.Key == "dev_split") && s.Value() != s.Default {
+		if s.Key == "dev_split" && s.Value() != s.Default {
 			want := fmt.Sprintf("%s %v in a rotation", s.Key, s.Default)
 			return &invalid.Error{Where: p.Origins[s.Key], Want: want, Got: fmt.Sprint(s.Value())}
 		}

@@ -40,7 +40,9 @@ type Lab struct {
 	// Parts are the divisions of the classes over which a question is asked: that of Data
 	// or, after Rotate, several, each class being a test class of one.
 	Parts []View
-	Jobs  int // trials at a time; 0 means as many as there are cores
+	// HoldOut says that parts hold out samples of each seen class, see split.HoldOut.
+	HoldOut bool
+	Jobs    int // trials at a time; 0 means as many as there are cores
 	// Shard is the part of the trials that this process trains.
 	Shard   Shard
 	Options train.Options
@@ -125,12 +127,16 @@ func (l *Lab) Rotate(n int, seed uint64) error {
 	return err
 }
 
-// Rotations returns n divisions of the classes, see split.Rotations.
+// Rotations returns n divisions of the classes, see split.Rotations, and with HoldOut split.HoldOut.
 func (l *Lab) Rotations(n int, seed uint64) ([]View, error) {
 	splits, err := split.Rotations(l.Data, n, seed)
 	var parts []View
 	for _, s := range splits {
-		parts = append(parts, l.View(s))
+		d := *l.Data
+		if d.Split = s; l.HoldOut {
+			d.TestSeen = split.HoldOut(&d, s)
+		}
+		parts = append(parts, l.ViewOf(&d))
 	}
 	return parts, err
 }

@@ -203,7 +203,7 @@ type Result struct {
 	// minus the others
 	Differences []Difference `json:"differences"`
 	ByEpoch     []ByEpoch    `json:"by_epoch,omitempty"` // of methods with epochs
-	// the methods in their order, with compare --hold-out --folds 1
+	// the methods in their order, with compare --hold-out, in a rotation or with --folds 1
 	Generalised []Generalised `json:"generalised,omitempty"`
 	// the methods in their order, with compare --adapt
 	Adapted []Adapted `json:"adapted,omitempty"`

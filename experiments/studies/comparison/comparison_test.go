@@ -373,3 +373,28 @@ func TestGeneralised(t *testing.T) {
 	testkit.NoError(t, r.WriteSettings(&settings))
 	testkit.WantText(t, settings.String(), "method,part,variant,epochs,setting,value,end of the searched values\n", "eszsl,1,,1,gamma,1000,")
 }
+
+// In a rotation each class is both seen and unseen, and the accuracies are those over all parts.
+func TestGeneralisedInARotation(t *testing.T) {
+	l := lab.New(tiny.Small(), t.TempDir())
+	l.HoldOut = true
+	testkit.NoError(t, l.Rotate(4, 0))
+	c := compareAll(l)
+	c.Methods, c.Common.HoldOut, c.LAGO = []string{"eszsl", "sync"}, true, nil
+	r := ask(t, l, c)
+	if len(r.Generalised) != 2 {
+		t.Fatalf("%+v", r.Generalised)
+	}
+	g := r.Generalised[0]
+	var unseen float64 // with seen classes as candidates no class is recognised more often
+	for _, c := range r.Classes {
+		unseen += c.Accuracy[0] / float64(len(r.Classes))
+	}
+	if g.Raw.Unseen > unseen || g.Raw.Seen < g.Raw.Unseen {
+		t.Errorf("raw %+v, unseen classes alone %g", g.Raw.Generalised, unseen)
+	}
+	if i := g.Corrected.Intervals.Mean; !(i.Low < g.Corrected.Mean && g.Corrected.Mean < i.High) {
+		t.Errorf("%g is outside of its interval %s", g.Corrected.Mean, i)
+	}
+	testkit.WantText(t, testlab.Text(r.Tables()), "first seed, over 4 parts")
+}
