@@ -1,12 +1,14 @@
 package evaluation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -107,6 +109,17 @@ func (c Config) EvaluateModels(ctx context.Context, m Models) (*Result, error) {
 	}
 	for _, d := range dev {
 		r.Validation.Of = append(r.Validation.Of, d.Dir())
+	}
+	var zero []string
+	samples := predictor.Samples{Data: m.Data, Rows: r.scored.rows}
+	for i, row := range samples.Rows {
+		if predictor.IsZero(m.Data.Features.Row(row)) {
+			_, id, _ := samples.Sample(i)
+			zero = append(zero, cmp.Or(id, strconv.Itoa(row)))
+		}
+	}
+	if len(zero) > 0 {
+		r.note("%s", predictor.ZeroText(zero))
 	}
 	for i, model := range m.Models {
 		alone, interval := scores[i].top(1)

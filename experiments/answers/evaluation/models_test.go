@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -407,6 +408,15 @@ func TestEvaluateOnAnotherSplit(t *testing.T) {
 	testkit.Near(t, "per class", e.PerClass, accuracyOf(t, test[0]).PerClass, 1e-9)
 	validatedBy(t, e)
 	testkit.WantText(t, strings.Join(e.Notes, "\n"), "are not those that", "cannot validate")
+}
+
+func TestEvaluateNamesSamplesOfZeros(t *testing.T) {
+	l := heldOutLab(t)
+	_, test := trained(t, l)
+	row := l.Data.SamplesOf(l.Data.Split.Test)[1]
+	clear(l.Data.Features.Row(row))
+	e := evaluated(t, Models{Data: l.Data, Split: TestSplit, Models: test[:1]})
+	testkit.WantText(t, strings.Join(e.Notes, "\n"), "the features of 1 sample are all 0, among them "+strconv.Itoa(row))
 }
 
 func TestReadModel(t *testing.T) {

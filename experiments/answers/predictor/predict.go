@@ -332,17 +332,21 @@ func (r *Predictions) Warnings() (list []string) {
 			"order, samples of classes that are no candidates",
 			low, format.Count(len(r.Samples), "sample"), LowFit*n))
 	}
-	if len(r.zero) > 0 {
-		const few = 5 // to name
-		var names []string
-		for _, i := range r.zero[:min(few, len(r.zero))] {
-			names = append(names, cmp.Or(r.Samples[i].ID, strconv.Itoa(r.Samples[i].Index)))
-		}
-		list = append(list,
-			fmt.Sprintf("the features of %s are all 0, among them %s: their predictions say nothing",
-				format.Count(len(r.zero), "sample"), format.Printable(strings.Join(names, ", "))))
+	var zero []string
+	for _, i := range r.zero {
+		zero = append(zero, cmp.Or(r.Samples[i].ID, strconv.Itoa(r.Samples[i].Index)))
+	}
+	if len(zero) > 0 {
+		list = append(list, ZeroText(zero))
 	}
 	return list
+}
+
+// ZeroText says what samples with these names, whose features are all 0, are worth.
+func ZeroText(names []string) string {
+	const few = 5 // to name
+	return fmt.Sprintf("the features of %s are all 0, among them %s: their predictions say nothing",
+		format.Count(len(names), "sample"), format.Printable(strings.Join(names[:min(few, len(names))], ", ")))
 }
 
 // IsZero reports whether the features of a sample are all 0.
