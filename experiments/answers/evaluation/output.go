@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/experiments/runs/plot"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -32,8 +33,13 @@ func (r *Result) Tables() []*table.Table {
 		}
 		row("probability of the best class", u.Confidence, u.ConfidenceSD)
 		row("fit of the best class", u.Fit, u.FitSD)
-		list = append(list, t.Note("mean over %d draws: of the %d unseen classes, a random half "+
-			"are the candidates", u.Draws, u.Classes))
+		t.Note("mean over %d draws: of the %d unseen classes, a random half are the candidates", u.Draws,
+			u.Classes)
+		if u.Low != nil {
+			t.Note("of the samples of candidates, %s have a fit below %g %%", format.Percent(*u.Low),
+				100*predictor.LowFit)
+		}
+		list = append(list, t)
 	}
 	if len(r.calibrations) > 0 {
 		list = append(list, r.calibrationTable(), r.coverageTable())

@@ -24,6 +24,9 @@ type Unknown struct {
 	ConfidenceSD float64 `json:"auroc_confidence_sd"` // standard deviation over the draws
 	Fit          float64 `json:"auroc_fit"`           // by how well the best class fits
 	FitSD        float64 `json:"auroc_fit_sd"`
+	// share of the samples of candidates with a low fit, predictor.LowFit, mean over the draws; null of models
+	// that measured none
+	Low *float64 `json:"low_fit"`
 }
 
 const unknownDraws = 20
@@ -49,6 +52,7 @@ func (m Models) unknown(ctx context.Context, of *predictor.Model) (*Unknown, err
 	}
 	random := rand.New(rand.NewPCG(19, 0))
 	var confidences, fits []float64 // areas
+	var lows []float64              // shares
 	for range unknownDraws {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -70,8 +74,7 @@ func (m Models) unknown(ctx context.Context, of *predictor.Model) (*Unknown, err
 		for i := 0; of.Decision.Fit != nil && i < len(fit); i++ {
 			fit[i] = of.Decision.Fit.Share(fit[i], len(candidates)) // as predict prints it
 		}
-		area := func(values []float64) float64 {
-			var known, unknown []float64
+		divide := func(values []float64) (known, unknown []float64) {
 			for i, v := range values {
 				if candidate[samples.Labels[i]] {
 					known = append(known, v)
@@ -79,12 +82,24 @@ func (m Models) unknown(ctx context.Context, of *predictor.Model) (*Unknown, err
 					unknown = append(unknown, v)
 				}
 			}
-			return metrics.AUROC(known, unknown)
+			return known, unknown
 		}
-		confidences, fits = append(confidences, area(metrics.Confidence(scores, temperature))), append(fits,
-			area(fit))
+		confidences = append(confidences, metrics.AUROC(divide(metrics.Confidence(scores, temperature))))
+		known, unknown := divide(fit)
+		fits = append(fits, metrics.AUROC(known, unknown))
+		low := 0.0
+		for _, v := range known {
+			if v < predictor.LowFit {
+				low++
+			}
+		}
+		lows = append(lows, low/float64(len(known)))
 	}
 	r := &Unknown{Samples: len(samples.Rows), Classes: len(unseen), Draws: unknownDraws}
+	if of.Decision.Fit != nil {
+		low := stat.Mean(lows, nil)
+		r.Low = &low
+	}
 	r.Confidence, r.ConfidenceSD = stat.MeanStdDev(confidences, nil)
 	r.Fit, r.FitSD = stat.MeanStdDev(fits, nil)
 	return r, nil
