@@ -98,19 +98,20 @@ func resample(statistic func(means []float64) float64, sets ...[]float64) []floa
 // resample without a class of each set has no value.
 func resampleTogether(statistic func(means []float64) float64, sets ...[]float64) []float64 {
 	r, results, n := random(), make([]float64, draws), len(sets[0])
+	sums, counts, means := make([]float64, len(sets)), make([]float64, len(sets)), make([]float64, len(sets))
 	for i := range results {
-		drawn := make([][]float64, len(sets))
+		clear(sums)
+		clear(counts)
 		for range n {
 			j := r.IntN(n)
 			for k, values := range sets {
-				drawn[k] = append(drawn[k], values[j])
+				if v := values[j]; !math.IsNaN(v) {
+					sums[k] += v
+					counts[k]++
+				}
 			}
 		}
-		means := make([]float64, len(sets))
-		for k, values := range drawn {
-			means[k] = stat.Mean(numbers(values), nil)
-		}
-		results[i] = statistic(means)
+		results[i] = statistic(floats.DivTo(means, sums, counts)) // 0/0 is NaN
 	}
 	return results
 }
