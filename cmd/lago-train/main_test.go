@@ -131,7 +131,8 @@ func writeConfig(t *testing.T, text string) string {
 // Each message names the place as it was typed, what was expected, and what was found;
 // a mistyped name gets its nearest neighbours.
 func TestWrongCommandLines(t *testing.T) {
-	empty := t.TempDir()
+	empty, searched := t.TempDir(), t.TempDir()
+	testkit.Write(t, searched, "search-glyphs-singletons.json", `{"dataset": "glyphs", "method": "singletons"}`)
 	file := writeConfig(t, `{"lambada": 1}`)
 	described := t.TempDir()
 	testkit.Write(t, described, "labels.csv", "class\nowl\n")
@@ -166,7 +167,8 @@ func TestWrongCommandLines(t *testing.T) {
 		{"predict --output x.csv", []string{"--output: expected a flag", "Did you mean --to?"}},
 		{"run --gpu", []string{"--gpu: expected a flag", "There is no GPU support"}},
 		{"search --to " + empty, []string{"--to: expected a file", empty + ", a folder"}},
-		{"compare --configs " + empty, []string{"--configs: expected --tune 0 beside it"}},
+		{"compare --dataset glyphs --configs " + searched, []string{"--configs: expected --tune 0 beside it"}},
+		{"reproduce --dataset glyphs --configs " + empty, []string{"--configs: expected a folder with the file of a variant, such as " + empty + "/search-glyphs-"}},
 		{"noise --methods eszsl --lr 1", []string{"--lr: expected a variant of LAGO among --methods, found only baselines"}},
 		{"groups --model nope --lr 1", []string{"--lr: expected no --lr beside --model"}},
 		{"runs --from other show latest", []string{"--from: expected a flag of lago-train runs show", "lago-train runs show --help"}},

@@ -307,16 +307,18 @@ func (r *Request) several(ctx context.Context) ([]Preset, error) {
 		return !slices.Contains(common, a.Key)
 	})
 	first, err := r.preset(ofAll...)
-	presets := []Preset{first}
+	presets, files, path := []Preset{first}, 0, ""
 	for _, v := range model.Variants {
 		if err != nil || !slices.Contains(*r.Methods, methods.LAGO) &&
 			!slices.Contains(*r.Methods, string(v)) {
 			continue
 		}
 		var searched []setting.Assignment
-		if searched, err = r.searched(ctx, first, v); err != nil {
+		path = SearchFile(r.Folder, first.Dataset, first.DevSplit, string(v))
+		if searched, err = r.searched(ctx, path); err != nil {
 			return nil, err
 		}
+		files += min(len(searched), 1)
 		var p Preset
 		p, err = r.preset(slices.Concat([]setting.Assignment{assign("method", string(v))}, searched,
 			r.Assigned)...)
@@ -328,16 +330,20 @@ func (r *Request) several(ctx context.Context) ([]Preset, error) {
 		}
 		presets = append(presets, p)
 	}
+	if err == nil && r.Folder != "" && files == 0 && path != "" {
+		err = &invalid.Error{
+			Field: "configs", Want: "a folder with the file of a variant, such as " + path, Got: "none in it",
+		}
+	}
 	return presets, err
 }
 
 // searched reads the file of Folder that a search wrote for a variant, if there is one: without stage,
 // epochs and seeds, which the file has for the test stage, and hold_out, which all methods share.
-func (r *Request) searched(ctx context.Context, p Preset, v model.Variant) ([]setting.Assignment, error) {
+func (r *Request) searched(ctx context.Context, path string) ([]setting.Assignment, error) {
 	if r.Folder == "" {
 		return nil, nil
 	}
-	path := SearchFile(r.Folder, p.Dataset, p.DevSplit, string(v))
 	list, read := r.read[path]
 	if !read {
 		var err error
