@@ -367,7 +367,10 @@ func TestGeneralised(t *testing.T) {
 	if i := eszsl.Interval; !(i.Low <= eszsl.Difference && eszsl.Difference <= i.High) {
 		t.Errorf("%g is outside of its interval %s", eszsl.Difference, i)
 	}
-	testkit.WantText(t, testlab.Text(r.Tables()), "│ raw ", "│ stacked ", "│ corrected ", " minus it (95 %) │")
+	if want := lago.Stacked.Mean - eszsl.Stacked.Mean; eszsl.StackedDifference != want {
+		t.Errorf("difference of stacked scores %g, expected %g", eszsl.StackedDifference, want)
+	}
+	testkit.WantText(t, testlab.Text(r.Tables()), "│ raw ", "│ stacked (95 % over classes) ", "│ corrected (95 % over classes) ", "│ both stacked ", "│ both corrected ")
 
 	var settings strings.Builder
 	testkit.NoError(t, r.WriteSettings(&settings))

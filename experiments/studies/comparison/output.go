@@ -11,8 +11,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/lago-train/lago-train/experiments/answers/decision"
-	"github.com/lago-train/lago-train/experiments/answers/evaluation"
-	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/experiments/runs/engine"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/plot"
@@ -20,7 +18,6 @@ import (
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/table"
-	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/train/metrics"
 )
@@ -139,7 +136,7 @@ func (r *Result) Tables() []*table.Table {
 		list[0].Note("Here every method is trained %s.", held)
 	}
 	over := fmt.Sprintf("%s, over %s", "%s", format.Count(len(r.Classes), "class"))
-	return slices.Insert(list, 1, r.generalisedTable(), r.adaptedTable(),
+	return slices.Insert(list, 1, r.generalisedTable(), r.generalisedDifferences(), r.adaptedTable(),
 		r.differencesTable(over+":", "by part", r.Differences),
 		r.differencesTable("adapted, "+over+":", "", r.AdaptedDifferences),
 		r.differencesTable(fmt.Sprintf("%s, mean over %d partitions into parts; 95 %%%% and p over "+
@@ -358,96 +355,4 @@ func adaptPart(ctx context.Context, o *engine.Outcome) (p adaptedPart, err error
 		}
 	}
 	return p, nil
-}
-
-// Generalised is a method in the generalised setting, by the models of its first seed; in a rotation pooled
-// over the parts.
-type Generalised struct {
-	Method    string              `json:"method"`
-	Raw       evaluation.Stacking `json:"raw"`       // scores without correction
-	Stacked   evaluation.Stacking `json:"stacked"`   // these with calibrated stacking
-	Corrected evaluation.Stacking `json:"corrected"` // by seen classes, with the omega that validation chose
-	Omega     float64             `json:"omega"`     // mean over the parts
-	// that of the method which the others are compared with minus this one, both corrected
-	Difference float64          `json:"difference"`
-	Interval   metrics.Interval `json:"interval"`
-}
-
-// generalise evaluates the methods among seen and unseen classes, if dev runs of the same splits can choose
-// gamma and omega.
-func (r *Result) generalise(ctx context.Context, l *lab.Lab) error {
-	for _, m := range r.Methods {
-		l.Step("seen and unseen classes: %s", m.Name)
-		g := Generalised{Method: m.Name}
-		var raw, stacked, corrected []evaluation.Stacking
-		for _, o := range m.Outcomes {
-			e, chosen, err := generalised(ctx, o)
-			if err != nil {
-				return err
-			}
-			if e == nil {
-				r.Generalised = nil
-				return nil
-			}
-			raw, stacked = append(raw, *e.Raw), append(stacked, *e.Calibrated)
-			corrected = append(corrected, e.Corrected())
-			g.Omega += chosen.Omega / float64(len(m.Outcomes))
-		}
-		g.Raw, g.Stacked = evaluation.Pool(raw), evaluation.Pool(stacked)
-		g.Corrected = evaluation.Pool(corrected)
-		r.Generalised = append(r.Generalised, g)
-	}
-	for _, pair := range r.pairs() {
-		x, y := r.Generalised[pair[0]], &r.Generalised[pair[1]]
-		y.Difference, y.Interval = x.Corrected.Minus(y.Corrected)
-	}
-	return nil
-}
-
-// generalised evaluates one part among seen and unseen classes; nil if no sample of a train class was held
-// out.
-func generalised(ctx context.Context, o *engine.Outcome) (*evaluation.Result, *model.Scoring, error) {
-	chosen, err := decision.ChooseForOutcome(ctx, o)
-	if err != nil || chosen.Mixed == nil {
-		return nil, nil, err
-	}
-	var models []*predictor.Model
-	for _, run := range []lab.Run{o.Test[0], o.Val[0]} {
-		m, err := evaluation.ReadModel(lab.ModelFiles([]lab.Run{run})[0])
-		if err != nil {
-			return nil, nil, err
-		}
-		models = append(models, m)
-	}
-	e, err := evaluation.Config{Bins: 1}.EvaluateModels(ctx, evaluation.Models{
-		Data: o.Part.Data, Split: evaluation.TestSplit, Models: models[:1], Dev: models[1:],
-		Candidates: models[0].SelectedCandidates(o.Part.Data, predictor.Seen, predictor.Test),
-	})
-	return e, chosen.Mixed, err
-}
-
-// generalisedTable has the harmonic means of the accuracies on seen and unseen classes; nil if they were not
-// evaluated.
-func (r *Result) generalisedTable() *table.Table {
-	if len(r.Generalised) == 0 {
-		return nil
-	}
-	title := "seen and unseen classes as candidates: harmonic mean of the accuracies on both, first seed"
-	if r.Parts > 1 {
-		title += fmt.Sprintf(", over %d parts", r.Parts)
-	}
-	t := table.New(title,
-		"method", "raw", "stacked", "corrected", "95 % over classes", r.label(r.Differences[0].Reference)+
-			" minus it (95 %)").Right(2, 3, 4, 5, 6)
-	for _, m := range r.Sorted() {
-		g := r.Generalised[r.find(m.Name)]
-		difference := format.Missing
-		if g.Interval != (metrics.Interval{}) {
-			difference = results.DifferenceText(metrics.Difference{Mean: g.Difference, Interval: g.Interval})
-		}
-		t.Row(m.Label(), format.Percent(g.Raw.Mean), format.Percent(g.Stacked.Mean),
-			format.Percent(g.Corrected.Mean), g.Corrected.Intervals.Mean, difference)
-	}
-	return t.Note("stacked: gamma is subtracted from the raw scores of seen classes; corrected: by seen " +
-		"classes; gamma and omega chosen on validation")
 }
