@@ -203,6 +203,31 @@ func TestResultsOfTheREADME(t *testing.T) {
 	}
 }
 
+// Each section of docs/results.md with tables begins with a question, and its answer, the numbers of which are in
+// them.
+func TestAnswersOfTheResults(t *testing.T) {
+	answered := 0
+	for _, section := range strings.Split(testkit.Read(t, "../../docs/results.md"), "\n### ")[1:] {
+		heading, text, _ := strings.Cut(section, "\n\n")
+		answer, rest, _ := strings.Cut(text, "\n\n")
+		question := strings.Index(answer, "? ")
+		if !strings.Contains(rest, "```console") {
+			continue
+		}
+		if answered++; question < 0 {
+			t.Errorf("%s: expected a question first, found %q", heading, answer)
+		}
+		for _, number := range regexp.MustCompile(`\d+\.\d+`).FindAllString(answer, -1) {
+			if !strings.Contains(rest, number) {
+				t.Errorf("%s: %s is in none of its tables", heading, number)
+			}
+		}
+	}
+	if answered < 12 {
+		t.Errorf("%d sections, expected all", answered)
+	}
+}
+
 var (
 	linkInText = regexp.MustCompile(`\]\(([^)#\s]*)(?:#([^)]*))?\)`)
 	heading    = regexp.MustCompile(`(?m)^#+ (.*)$`)
