@@ -358,9 +358,10 @@ page() {
     cp "$dir/$name-settings.csv" "${PAGE%.md}/$data-$name-settings.csv"
     printf '\n[Settings that were chosen](%s/%s-%s-settings.csv)\n' "$(basename "$PAGE" .md)" "$data" "$name"
   fi
-  if [ "$name" != data ] && [ "$(cat "$dir/about")" != "$told" ]; then # by the same program, on the same day, as the sections above
-    told=$(cat "$dir/about")
-    printf '\n*%s*\n' "$told"
+  about=$(cat "$dir/about")
+  if [ "$name" != data ] && [ "$about" != "$printed" ]; then # other than that of the sections above
+    printf '\n*%s*\n' "$about"
+    printed=$about
   fi
 }
 
@@ -389,7 +390,7 @@ shorten() {
     *reproduce) others='^Table 1 ' ;;
     *) others='^$' ;;
   esac
-  awk -v data="$LAGO_DATA" -v name="$name" '
+  awk -v data="$LAGO_DATA" '
     /^correction of / { next }
     /^┌/ { held = $0; next }
     held { first = held; held = ""; if (/ settings chosen that /) skip = 1; else print first }
@@ -399,9 +400,6 @@ shorten() {
     /^  runs\// { if (!cut) print "..."; cut = 1; next }
     { cut = 0 }
     /^source: / { next }
-    /^Calibration of the probabilities/ { print "..."; exit }
-    /^$/ { blank = 1; next }
-    blank { print ""; blank = 0 }
     { while (i = index($0, data)) $0 = substr($0, 1, i - 1) "$LAGO_DATA" substr($0, i + length(data)); print }
   ' "$1" | awk -v RS= -v others="$others" '$0 !~ others { printf "%s%s\n", between, $0; between = "\n" }'
 }
@@ -420,7 +418,7 @@ for one in $SECTIONS; do
     ;;
   esac
 done
-failed= informed= told= pass=run
+failed= informed= printed= pass=run
 sections
 write
 [ -z "$failed" ] || { echo "results: failed:$failed" >&2; exit 1; }

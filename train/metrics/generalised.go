@@ -85,7 +85,7 @@ type Stacking struct {
 	samples []int
 	sides   Sides
 	classes [2]int // seen, unseen
-	pooled  int    // classes of Pool, 0 of others
+	pooled  bool   // by Pool
 }
 
 // choice is a sample, for which gamma decides between the best seen and unseen class.
@@ -116,7 +116,7 @@ func NewStacking(scores dataset.Matrix[float32], labels []int, sides Sides) *Sta
 // divisions and unseen with others, and is resampled as one.
 func Pool(list []*Stacking, gammas []float64, columns [][]int, n int) (s *Stacking, gamma float64) {
 	gamma = stat.Mean(gammas, nil)
-	s = &Stacking{samples: make([]int, 2*n), sides: make(Sides, 2*n), pooled: n}
+	s = &Stacking{samples: make([]int, 2*n), sides: make(Sides, 2*n), pooled: true}
 	for z := range n {
 		s.sides[n+z] = true
 	}
@@ -185,7 +185,7 @@ func (s *Stacking) Interval(gamma float64) GeneralisedInterval {
 // harmonic has the harmonic mean with a gamma for each resample of the classes.
 func (s *Stacking) harmonic(gamma float64) []float64 {
 	sides, draw := s.recall(gamma), resample
-	if s.pooled > 0 {
+	if s.pooled {
 		draw = resampleTogether
 	}
 	return draw(func(means []float64) float64 { return harmonicMean(means[0], means[1]) }, sides[0], sides[1])
@@ -215,7 +215,7 @@ func (s *Stacking) recall(gamma float64) (sides [2][]float64) {
 		t.add(c.label, 1, predicted == c.label)
 	}
 	for z, share := range t.Recall() {
-		if t.Samples[z] > 0 || s.pooled > 0 {
+		if t.Samples[z] > 0 || s.pooled {
 			sides[s.side(z)] = append(sides[s.side(z)], share)
 		}
 	}

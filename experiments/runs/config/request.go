@@ -172,10 +172,9 @@ func (r *Request) checkRotation(p Preset) error {
 	if r.From == Paper {
 		return &invalid.Error{Field: "preset", Want: "general in a rotation", Got: string(r.From)}
 	}
-	for _, s := range p.Settings() {
-		if s.Key == "dev_split" && s.Value() != s.Default {
-			want := fmt.Sprintf("%s %v in a rotation", s.Key, s.Default)
-			return &invalid.Error{Where: p.Origins[s.Key], Want: want, Got: fmt.Sprint(s.Value())}
+	if p.DevSplit != 1 {
+		return &invalid.Error{
+			Where: p.Origins["dev_split"], Want: "dev_split 1 in a rotation", Got: strconv.Itoa(p.DevSplit),
 		}
 	}
 	if p.ChosenOn != "" { // some of the classes that it was chosen on are unseen here
@@ -307,7 +306,7 @@ func (r *Request) several(ctx context.Context) ([]Preset, error) {
 		return !slices.Contains(common, a.Key)
 	})
 	first, err := r.preset(ofAll...)
-	presets, files, path := []Preset{first}, 0, ""
+	presets, found, path := []Preset{first}, false, ""
 	for _, v := range model.Variants {
 		if err != nil || !slices.Contains(*r.Methods, methods.LAGO) &&
 			!slices.Contains(*r.Methods, string(v)) {
@@ -318,19 +317,19 @@ func (r *Request) several(ctx context.Context) ([]Preset, error) {
 		if searched, err = r.searched(ctx, path); err != nil {
 			return nil, err
 		}
-		files += min(len(searched), 1)
+		found = found || len(r.read[path]) > 0
 		var p Preset
 		p, err = r.preset(slices.Concat([]setting.Assignment{assign("method", string(v))}, searched,
 			r.Assigned)...)
-		if found := p.Method.Variant(); err == nil && (p.DataName() != first.DataName() || found != v) {
+		if of := p.Method.Variant(); err == nil && (p.DataName() != first.DataName() || of != v) {
 			err = &invalid.Error{
 				Where: searched[0].Where, Want: fmt.Sprintf("settings of %s on %s", v, first.DataName()),
-				Got: fmt.Sprintf("those of %s on %s", found, p.DataName()),
+				Got: fmt.Sprintf("those of %s on %s", of, p.DataName()),
 			}
 		}
 		presets = append(presets, p)
 	}
-	if err == nil && r.Folder != "" && files == 0 && path != "" {
+	if err == nil && r.Folder != "" && !found && path != "" {
 		err = &invalid.Error{
 			Field: "configs", Want: "a folder with the file of a variant, such as " + path, Got: "none in it",
 		}

@@ -102,10 +102,12 @@ func (l *Lab) Step(format string, args ...any) {
 	}
 }
 
-// View returns the data with another division of the classes.
+// View returns the data with another division of the classes, and with HoldOut its held-out samples.
 func (l *Lab) View(s dataset.Split) View {
 	d := *l.Data
-	d.Split = s
+	if d.Split = s; l.HoldOut {
+		d.TestSeen = split.HoldOut(&d, s)
+	}
 	return l.ViewOf(&d)
 }
 
@@ -127,16 +129,12 @@ func (l *Lab) Rotate(n int, seed uint64) error {
 	return err
 }
 
-// Rotations returns n divisions of the classes, see split.Rotations, and with HoldOut split.HoldOut.
+// Rotations returns n divisions of the classes, see split.Rotations.
 func (l *Lab) Rotations(n int, seed uint64) ([]View, error) {
 	splits, err := split.Rotations(l.Data, n, seed)
 	var parts []View
 	for _, s := range splits {
-		d := *l.Data
-		if d.Split = s; l.HoldOut {
-			d.TestSeen = split.HoldOut(&d, s)
-		}
-		parts = append(parts, l.ViewOf(&d))
+		parts = append(parts, l.View(s))
 	}
 	return parts, err
 }
