@@ -129,8 +129,8 @@ were not tested.
 
 These photographs were looked at once, on 2026-11-25, with the frozen defaults, one seed, five parts, and the
 prior of the candidates. They cannot be had, and nothing was or will be tuned to them. On each, in the layout
-of your own data: `lago-train compare --dataset DATA --rotate 5 --tune 0 --seeds 1 --methods
-semantic-hard,eszsl,kernel,ale,dap,sync`. Per-class accuracy of unseen classes:
+of your own data: `lago-train compare --dataset DATA --rotate 5 --tune 0 --seeds 1
+--methods semantic-hard,eszsl,kernel,ale,dap,sync`. Per-class accuracy of unseen classes:
 
 | method | 50 other species of birds | 50 classes of animals (AwA1) |
 | --- | --- | --- |
