@@ -153,7 +153,8 @@ func (l line) call(ctx context.Context, out io.Writer) (*call, error) {
 				hint = "The name of the data set follows the command without a flag."
 			}
 			hint = strings.TrimSpace(hint + " " + help)
-			return c, &invalid.Error{Where: word, Want: "a flag of " + c.path, Hint: hint, Usage: true}
+			return c, c.replacing(
+				&invalid.Error{Where: word, Want: "a flag of " + c.path, Hint: hint, Usage: true}, word)
 		}
 		if !valued && s.Kind() == "boolean" {
 			text, valued = "true", true
@@ -169,7 +170,7 @@ func (l line) call(ctx context.Context, out io.Writer) (*call, error) {
 			return c, wrong(word, "no "+word+" beside "+first[name]+", another name of the flag", "")
 		}
 		if err := s.Parse(text); err != nil {
-			return c, usageAt(word, err)
+			return c, c.replacing(usageAt(word, err), word, text)
 		}
 		c.typed[name] = text
 	}
@@ -298,9 +299,9 @@ func noCommand(c *call) error {
 		near = []string{of.find(c.arg()).path}
 	}
 	hint := strings.TrimSpace(invalid.Suggest(near) + " See " + c.path + " --help.")
-	return &invalid.Error{
+	return c.replacing(&invalid.Error{
 		Where: c.path, Want: "a command", Got: invalid.Quote(c.arg()), Hint: hint, Usage: true,
-	}
+	}, c.arg())
 }
 
 // inFlags names the flag of an error in a field of a configuration, and of a file that was named by it.

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -89,5 +90,16 @@ func TestHints(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What was removed is refused as a usage error, with what to use instead.
+func TestRemoved(t *testing.T) {
+	for line, instead := range removed {
+		err := execute(t.Context(), io.Discard, strings.Fields(line))
+		text, code := outcome(t.Context(), err)
+		if code != exitUsage || !strings.HasSuffix(text, instead) {
+			t.Errorf("%s: exit code %d, %s", line, code, text)
+		}
 	}
 }

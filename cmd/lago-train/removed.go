@@ -1,0 +1,25 @@
+package main
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/lago-train/lago-train/internal/invalid"
+)
+
+// removed has what earlier versions had and this one refuses, with what to use instead: commands,
+// flags, values of flags, and names of data sets, each as it was typed after the program's name.
+var removed = map[string]string{
+	"runs show": "result.json and curve.jsonl in the folder of the run have what it showed.",
+	"runs rm":   "Delete the folder of the run.",
+}
+
+// replacing adds to an error of the command line what to use instead of typed words, if they were removed.
+func (c *command) replacing(err error, typed ...string) error {
+	line := strings.Join(append(strings.Fields(c.path)[1:], typed...), " ")
+	e := (*invalid.Error)(nil)
+	if instead := removed[line]; instead != "" && errors.As(err, &e) {
+		e.Hint = instead
+	}
+	return err
+}
