@@ -36,8 +36,8 @@ const (
 	LockFile       = "lock"
 )
 
-// Files are all of them.
-var Files = []string{TrialFile, CurveFile, ResultFile, ModelFile, checkpointFile, damagedFile, LockFile}
+// runFiles are all of them.
+var runFiles = []string{TrialFile, CurveFile, ResultFile, ModelFile, checkpointFile, damagedFile, LockFile}
 
 // ResultsVersion is raised with each change of the program that can change results.
 // Runs of another version are neither reused nor listed.

@@ -312,7 +312,7 @@ func TestDecideAdaptation(t *testing.T) {
 	}
 	decide := func(change func(*model.Decision)) {
 		t.Helper()
-		lock := testkit.Must(Lock(dir))(t)
+		lock := testkit.Must(acquire(dir))(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		err := Decide(ctx, dir, func(*model.Decision) {})

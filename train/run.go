@@ -66,13 +66,13 @@ func Run(ctx context.Context, root string, trial Trial, prepare func() (*Data, e
 		return nil, invalid.File(dir, err)
 	}
 	// Reading or writing a named pipe would block.
-	for _, file := range Files {
+	for _, file := range runFiles {
 		if _, err := fileio.SizeOfRegular(filepath.Join(dir, file)); err != nil &&
 			!errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 	}
-	lock, err := Lock(dir)
+	lock, err := acquire(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -109,8 +109,8 @@ func Run(ctx context.Context, root string, trial Trial, prepare func() (*Data, e
 	return r.finish(status)
 }
 
-// Lock locks the folder of a run, or is ErrBusy. The system frees the lock of a process that dies.
-func Lock(dir string) (*flock.Flock, error) {
+// acquire locks the folder of a run, or is ErrBusy. The system frees the lock of a process that dies.
+func acquire(dir string) (*flock.Flock, error) {
 	lock := lockOf(dir)
 	if _, err := fileio.SizeOfRegular(lock.Path()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err // opening a named pipe would block

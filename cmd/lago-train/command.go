@@ -207,9 +207,9 @@ func execute(ctx context.Context, out io.Writer, words []string) error {
 
 // flagsOnly is the error of an argument that belongs to no flag.
 func (c *call) flagsOnly() error {
-	return &invalid.Error{
+	return c.replacing(&invalid.Error{
 		Where: c.path, Want: "flags only", Got: invalid.Quote(c.arg()), Hint: c.flagFor(c.arg()), Usage: true,
-	}
+	}, c.arg())
 }
 
 // flagFor says of which flag an argument of a command that takes none may be the value.
@@ -276,8 +276,7 @@ var elsewhere = map[string][]string{
 	"optimize":  {"lago-train search"},
 	"benchmark": {"lago-train compare"}, "list": {"lago-train dataset list", "lago-train runs"},
 	"ls":       {"lago-train dataset list", "lago-train runs"},
-	"download": {"lago-train dataset fetch"}, "delete": {"lago-train runs rm"},
-	"remove": {"lago-train runs rm"}, "gui": {"lago-train serve"}, "web": {"lago-train serve"},
+	"download": {"lago-train dataset fetch"}, "gui": {"lago-train serve"}, "web": {"lago-train serve"},
 }
 
 // noCommand is what happens if no argument names a command.

@@ -21,7 +21,6 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/npy"
 	"github.com/lago-train/lago-train/internal/setting"
-	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/methods"
 )
 
@@ -34,7 +33,7 @@ const modelUsage = "`MODEL` a run's folder, a model file, the start of a run's n
 
 // openModel opens the model that --model names.
 func openModel(name string) (*predictor.Model, error) {
-	path, err := findRun("--model", name, train.ModelFile)
+	path, err := findModel("--model", name)
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +203,7 @@ func (o *evaluateOptions) evaluateModels(c *call) (*evaluation.Result, error) {
 	var err error
 	read := func(flag string, names []string) (models []*predictor.Model) {
 		for _, name := range names {
-			path, failed := findRun("--"+flag, name, train.ModelFile)
+			path, failed := findModel("--"+flag, name)
 			o.inputs = append(o.inputs, path)
 			if err = cmp.Or(err, failed); err != nil {
 				return nil

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -157,28 +155,6 @@ func TestAblateThenRuns(t *testing.T) {
 		t.Fatalf("%d runs, expected 8", len(listed.Runs))
 	}
 	testkit.WantText(t, succeeds(t, "runs", "--from", out), "ablate: Design decisions, plain", "best of 8")
-	for _, name := range []string{listed.Runs[0].Dir, filepath.Join(out, "latest")} {
-		testkit.WantText(t, succeeds(t, "runs", "show", name), "all 2 epochs were run")
-	}
-	misused(t, []string{"runs", "show", filepath.Join(out, "glyphs")}, "lago-train runs show: expected a run's folder", "latest")
-
-	misused(t, []string{"runs", "rm", listed.Runs[0].Dir}, "1 run, ", filepath.Base(listed.Runs[0].Dir), "expected --yes, or a terminal to ask on")
-	misused(t, []string{"runs", "rm", filepath.Join(out, "plain"), "--yes"}, "which matches 8")
-	succeeds(t, "runs", "rm", "--yes", listed.Runs[0].Dir, listed.Runs[1].Dir[:len(listed.Runs[1].Dir)-3])
-	dir := listed.Runs[2].Dir
-	for _, answer := range []string{"n", "y"} {
-		c := process(t)
-		onTerminal := exec.Command("script", "--quiet", "--return", "--command", c.Path+" runs rm "+dir, os.DevNull)
-		onTerminal.Env, onTerminal.Stdin = c.Env, strings.NewReader(answer+"\n")
-		out, err := onTerminal.CombinedOutput()
-		if errors.Is(err, exec.ErrNotFound) {
-			t.Skip(err)
-		}
-		if _, err := os.Stat(dir); (err == nil) != (answer == "n") || !strings.Contains(string(out), "Delete? [y/N]") {
-			t.Errorf("answer %s: %v\n%s", answer, err, out)
-		}
-	}
-	testkit.Equal(t, "runs that are left", len(printed[history.Listing](t, "runs", "--from", out, "--json").Runs), 5)
 }
 
 func TestSweepK(t *testing.T) {
@@ -299,7 +275,7 @@ func TestFindModel(t *testing.T) {
 		"other/c":      "other/cub-c-4",
 		"other/latest": "other/cub-c-4",
 	} {
-		testkit.Equal(t, value, testkit.Must(findRun("--model", value, train.ModelFile))(t), filepath.Join(want, train.ModelFile))
+		testkit.Equal(t, value, testkit.Must(findModel("--model", value))(t), filepath.Join(want, train.ModelFile))
 	}
 	for value, parts := range map[string][]string{
 		"":             {"--model", "none"},
@@ -307,6 +283,6 @@ func TestFindModel(t *testing.T) {
 		"glphs-a-1":    {`"glphs-a-1"`, "Did you mean glyphs-a-1"},
 		"empty/latest": {"empty has no runs with a model.safetensors"},
 	} {
-		testkit.Fails(findRun("--model", value, train.ModelFile))(t, parts...)
+		testkit.Fails(findModel("--model", value))(t, parts...)
 	}
 }

@@ -46,7 +46,7 @@ var objects, shared = map[string]any{
 	"Stored results": lab.Stored{}, "extract.json": openlayout.Extraction{},
 	"run": protocol.Result{}, "search": search.Result{}, "compare": comparison.Result{},
 	"reproduce": protocol.Reproduction{}, "ablate, sweep-k, noise, partial and subsets": results.Accuracies{},
-	"groups": grouping.Result{}, "report": report.Summary{}, "runs": history.Listing{}, "runs show": history.Detail{},
+	"groups": grouping.Result{}, "report": report.Summary{}, "runs": history.Listing{},
 	"evaluate": evaluation.Result{}, "explain": predictor.Explanation{},
 	"dataset list": catalog.Listing{}, "dataset info": catalog.Summary{}, "dataset check": catalog.Report{},
 	"dataset describe": catalog.Described{}, "dataset split": check.SplitReport{},
@@ -290,7 +290,6 @@ func TestCommandsKeepFilesOfDataSets(t *testing.T) {
 		append([]string{"explain", "--model", dir, "--sample", "5", "--to", filepath.Join(folder, "page.html")}, data[:2]...),
 		append([]string{"evaluate", "--model", dir, "--csv", folder}, data...),
 		{"runs", "--from", filepath.Dir(dir), "--csv", labels + ".csv"},
-		{"runs", "show", dir, "--csv", filepath.Join(folder, "splits.csv")},
 		{"report", "--from", filepath.Dir(dir), "--to", filepath.Join(folder, "page.html")},
 		append(search, "--to", labels+".csv"),
 	} {

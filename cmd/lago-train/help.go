@@ -224,10 +224,6 @@ func complete(program *command, words []string) (candidates []string) {
 			candidates = datasetNames(dataDir)
 		case of == "[PAGE]":
 			candidates = docs.Names()
-		case of == "RUN":
-			candidates = append([]string{latest}, runsWith(train.ModelFile, defaultRuns)...)
-		case of == "RUN...":
-			candidates = runsWith(train.TrialFile, defaultRuns)
 		case strings.Contains(of, "|"):
 			candidates = strings.Split(strings.Replace(of, "NETWORK", strings.Join(fetch.Networks(), "|"), 1),
 				"|")

@@ -167,7 +167,6 @@ func TestParse(t *testing.T) {
 		{"dataset info cub --data-dir d --json", "dataset info", "--data-dir=d --json", "cub"},
 		{"dataset info -- --json", "dataset info", "", "--json"},
 		{"dataset info cub --data-dir", "dataset info", "--data-dir", "cub"},
-		{"runs --from other show -", "runs show", "--from=other", "-"},
 		{"", "", "", ""},
 	} {
 		l := parse(newProgram(), strings.Fields(c.args))
@@ -206,7 +205,6 @@ func TestComplete(t *testing.T) {
 		testkit.NoError(t, os.MkdirAll(dir, 0o755))
 	}
 	testkit.Write(t, "runs/birds-ale-test-seed0", train.ModelFile, "")
-	testkit.Write(t, "runs/birds-ale-dev-seed0", train.TrialFile, "")
 	t.Setenv("LAGO_DATA", "")
 	for _, c := range []struct{ line, want string }{
 		{"sw", "sweep-k"},
@@ -223,8 +221,6 @@ func TestComplete(t *testing.T) {
 		{"dataset check b", "birds"},
 		{"dataset fetch res", "resnet101 resnet50"},
 		{"predict --model ", "latest birds-ale-test-seed0"},
-		{"runs show ", "latest birds-ale-test-seed0"},
-		{"runs rm birds", "birds-ale-dev-seed0"},
 		{"completion ", "bash zsh fish"},
 	} {
 		var got []string

@@ -55,7 +55,7 @@ func TestHints(t *testing.T) {
 		"predict --model latest --dataset ./fruit --candidates zebar", "infer --model latest --dataset ./fruit",
 		"explain --model latest --dataset ./fruit --sample zebra/1.jpg", "predict --model latest --dataset ./fruit --output x.csv",
 		"compare --dataset ./fruit --tune 0 --methods ezsl",
-		"run --preprocess sqr --dataset ./fruit" + short, "validate --help", "docs evalution", "runs shwo latest",
+		"run --preprocess sqr --dataset ./fruit" + short, "validate --help", "docs evalution",
 		"explain --model latest --dataset ./fruit --sample zebra/01.jpg --against leopord",
 	} {
 		t.Run(line, func(t *testing.T) {

@@ -171,8 +171,6 @@ func TestWrongCommandLines(t *testing.T) {
 		{"reproduce --dataset glyphs --configs " + empty, []string{"--configs: expected a folder with the file of a variant, such as " + empty + "/search-glyphs-"}},
 		{"noise --methods eszsl --lr 1", []string{"--lr: expected a variant of LAGO among --methods, found only baselines"}},
 		{"groups --model nope --lr 1", []string{"--lr: expected no --lr beside --model"}},
-		{"runs --from other show latest", []string{"--from: expected a flag of lago-train runs show", "lago-train runs show --help"}},
-		{"runs show", []string{"runs show: expected one argument, RUN, found 0 arguments"}},
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			misused(t, strings.Fields(c.args), c.parts...)

@@ -85,8 +85,8 @@ func records(t *testing.T, text string) []map[string]string {
 func TestPredict(t *testing.T) {
 	runs := t.TempDir()
 	succeeds(t, small(t, "compare", runs, "--methods", "semantic-hard,eszsl", "--tune", "0")...)
-	lago := testkit.Must(findRun("--model", filepath.Join(runs, "plain-semantic-hard-test-seed0"), train.ModelFile))(t)
-	eszsl := testkit.Must(findRun("--model", filepath.Join(runs, "plain-eszsl-test-seed0"), train.ModelFile))(t)
+	lago := testkit.Must(findModel("--model", filepath.Join(runs, "plain-semantic-hard-test-seed0")))(t)
+	eszsl := testkit.Must(findModel("--model", filepath.Join(runs, "plain-eszsl-test-seed0")))(t)
 	d := mini(t)
 	test := d.SamplesOf(d.Split.Test)
 	file, x := featureFile(t, d, test)

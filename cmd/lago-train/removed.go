@@ -10,8 +10,9 @@ import (
 // removed has what earlier versions had and this one refuses, with what to use instead: commands,
 // flags, values of flags, and names of data sets, each as it was typed after the program's name.
 var removed = map[string]string{
-	"runs show": "result.json and curve.jsonl in the folder of the run have what it showed.",
-	"runs rm":   "Delete the folder of the run.",
+	"runs show":  "trial.json, result.json and curve.jsonl in the folder of the run have what it printed.",
+	"runs rm":    "Delete the folder of the run.",
+	"runs --yes": "Delete the folder of the run.",
 }
 
 // replacing adds to an error of the command line what to use instead of typed words, if they were removed.

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/term"
-
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/experiments/runs/history"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
@@ -24,7 +22,6 @@ import (
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
-	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/methods"
 )
@@ -40,7 +37,8 @@ func runsCommand() *command {
 	var out outputs
 	var filter history.Filter
 	return &command{
-		name: "runs",
+		name:     "runs",
+		argument: "[list]",
 		flags: setting.List{
 			runsSetting(&from),
 			setting.Raw("dataset", &filter.Dataset, "").In(inputGroup).Noted("all").
@@ -57,7 +55,7 @@ func runsCommand() *command {
 		}.Common(),
 		run: func(c *call) error {
 			if len(c.args) > 0 && !slices.Equal(c.args, []string{"list"}) {
-				return noCommand(c)
+				return c.flagsOnly()
 			}
 			filter.Dataset = catalog.NameOf(filter.Dataset)
 			l, err := filter.List(c, from, studies.Kinds())
@@ -65,74 +63,6 @@ func runsCommand() *command {
 				err = out.writeCSV(csv, l.WriteCSV)
 			}
 			return o.print(l, err)
-		},
-		below: []*command{showCommand(), removeCommand()},
-	}
-}
-
-func showCommand() *command {
-	var csv string
-	var o dataOptions
-	var out outputs
-	return &command{
-		name:     "show",
-		argument: "RUN",
-		flags:    setting.List{csvSetting(&csv, "the learning curve"), out.setting(), o.jsonSetting()},
-		run: withArgument(func(c *call, dir string) error {
-			if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-				model, err := findRun(c.path, dir, train.ModelFile)
-				if err != nil {
-					return err
-				}
-				dir = filepath.Dir(model)
-			}
-			d, err := history.Show(dir)
-			if err == nil {
-				err = out.writeCSV(csv, d.WriteCurve)
-			}
-			return o.print(d, err)
-		}),
-	}
-}
-
-func removeCommand() *command {
-	var yes bool
-	return &command{
-		name:     "rm",
-		argument: "RUN...",
-		flags: setting.List{
-			setting.Switch("yes", &yes, false).In(runGroup).Common().Describe("delete without asking"),
-		},
-		run: func(c *call) error {
-			if len(c.args) == 0 {
-				return wrong(c.path, "runs to delete", "none")
-			}
-			dirs := c.args
-			for i, name := range dirs {
-				file, err := findRun(c.path, name, train.TrialFile)
-				if err != nil {
-					return err
-				}
-				dirs[i] = filepath.Dir(file)
-			}
-			held, err := history.Hold(dirs...)
-			if err != nil {
-				return err
-			}
-			defer held.Close()
-			if err := table.WriteText(os.Stderr, held.Table()); err != nil {
-				return err
-			}
-			if yes {
-				return held.Delete()
-			}
-			if !term.IsTerminal(int(os.Stdin.Fd())) {
-				return wrong(c.path, "--yes, or a terminal to ask on", "neither")
-			}
-			if !confirmed("Delete? [y/N] ") {
-				return errors.New("nothing was deleted")
-			}
-			return held.Delete()
 		},
 	}
 }
@@ -172,57 +102,51 @@ func lastModel(dir string) (last string, isLAGO bool) {
 	return last, isLAGO
 }
 
-// findRun returns a file of the run that the value of where names: its folder or, in the folder that
-// the value begins with, ./runs if it has none, a unique prefix of its name. Of models it can be the
-// file, and latest.
-func findRun(where, value, file string) (string, error) {
-	what, ofModel := "a run's folder, or the start of the name of a run", file == train.ModelFile
-	if ofModel {
-		what = "a run's folder, a model file, latest, or the start of the name of a run"
-	}
-	path := filepath.Join(value, file)
+// findModel returns the model file that the value of a flag names: the file, the folder of its run or, in the
+// folder that the value begins with, ./runs if it has none, a unique prefix of its name, or latest.
+func findModel(flag, value string) (string, error) {
+	const what = "a run's folder, a model file, latest, or the start of the name of a run"
+	path := filepath.Join(value, train.ModelFile)
 	info, err := os.Stat(value)
 	switch {
 	case value == "":
-		return "", wrong(where, what, "none")
+		return "", wrong(flag, what, "none")
 	case err == nil && info.IsDir():
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			e := &invalid.Error{Where: value, Want: "the folder of a run, with a " + file, Got: "none"}
-			if names := runsWith(file, value); len(names) > 0 {
+			e := &invalid.Error{Where: value, Want: "the folder of a run, with a " + train.ModelFile, Got: "none"}
+			if names := runsWith(train.ModelFile, value); len(names) > 0 {
 				e.Hint = "Name a run in it, such as " + filepath.Join(value, names[0]) + "."
 			}
 			return "", e
 		}
 		return path, nil
-	case err == nil && ofModel:
+	case err == nil:
 		return value, nil
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return "", invalid.At(where, invalid.File(value, err))
+	case !errors.Is(err, fs.ErrNotExist):
+		return "", invalid.At(flag, invalid.File(value, err))
 	}
 	dir, prefix := filepath.Split(value)
 	dir = filepath.Clean(cmp.Or(dir, defaultRuns))
-	names := runsWith(file, dir)
-	if prefix == latest && ofModel && len(names) > 0 {
+	names := runsWith(train.ModelFile, dir)
+	if prefix == latest && len(names) > 0 {
 		last, _ := lastModel(dir)
-		return filepath.Join(dir, last, file), nil
+		return filepath.Join(dir, last, train.ModelFile), nil
 	}
 	matches := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		return !strings.HasPrefix(name, prefix)
 	})
 	slices.Sort(matches)
-	e := &invalid.Error{Where: where, Want: what + " in " + dir, Got: invalid.Quote(value), Usage: true}
+	e := &invalid.Error{Where: flag, Want: what + " in " + dir, Got: invalid.Quote(value), Usage: true}
 	switch {
 	case len(matches) == 1:
-		return filepath.Join(dir, matches[0], file), nil
+		return filepath.Join(dir, matches[0], train.ModelFile), nil
 	case len(matches) > 1:
 		const most = 5
 		e.Want = "the start of the name of one run in " + dir
 		e.Got += fmt.Sprintf(", which matches %d", len(matches))
 		e.Hint = "Choose one of " + strings.Join(matches[:min(most, len(matches))], ", ") + "."
 	case len(names) == 0:
-		if e.Hint = dir + " has no runs with a " + file + "."; ofModel {
-			e.Hint += " lago-train run trains a model."
-		}
+		e.Hint = dir + " has no runs with a " + train.ModelFile + ". lago-train run trains a model."
 	default:
 		e.Hint = cmp.Or(invalid.DidYouMean(prefix, append(names, latest)), "lago-train runs lists them.")
 	}

@@ -243,15 +243,7 @@ func IsFolder(path string) bool {
 }
 
 // temporary matches the names that createLocked gives.
-var temporary = regexp.MustCompile(`^\.(.+)\.[0-9a-f]{16}\.tmp$`)
-
-// TemporaryOf returns the name of the file that a temporary one is to replace, "" for another file.
-func TemporaryOf(name string) string {
-	if match := temporary.FindStringSubmatch(name); match != nil {
-		return match[1]
-	}
-	return ""
-}
+var temporary = regexp.MustCompile(`^\..+\.[0-9a-f]{16}\.tmp$`)
 
 // errLocked is the error of tryLock for a file that another writer has locked.
 var errLocked = errors.New("the file is locked")

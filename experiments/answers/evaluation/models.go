@@ -50,7 +50,7 @@ type Models struct {
 
 // ReadModel reads a model by its file in the folder of its run, which is finished.
 func ReadModel(path string) (*predictor.Model, error) {
-	run, _, err := lab.ReadRun(filepath.Dir(path))
+	run, err := lab.ReadRun(filepath.Dir(path))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &invalid.Error{
 			Where: run.Dir, Want: "the folder of a run, with a " + train.TrialFile, Err: err,

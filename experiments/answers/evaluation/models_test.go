@@ -124,7 +124,7 @@ func read(t testing.TB, path string) *predictor.Model {
 // accuracyOf is that which the run of a model recorded.
 func accuracyOf(t testing.TB, m *predictor.Model) *train.Evaluation {
 	t.Helper()
-	run, _, err := lab.ReadRun(m.Dir())
+	run, err := lab.ReadRun(m.Dir())
 	testkit.NoError(t, err)
 	return run.Evaluation
 }

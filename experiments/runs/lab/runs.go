@@ -83,7 +83,7 @@ func ReadRuns(root string) ([]Run, error) {
 		if info, err := os.Stat(filepath.Join(root, e.Name())); err == nil && !info.IsDir() {
 			continue
 		}
-		r, _, err := ReadRun(filepath.Join(root, e.Name()))
+		r, err := ReadRun(filepath.Join(root, e.Name()))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -93,12 +93,12 @@ func ReadRuns(root string) ([]Run, error) {
 }
 
 // ReadRun reads the run of a folder. The error is that of its trial.json; it is in Missing too.
-func ReadRun(dir string) (r Run, record train.Record, err error) {
-	record, err = train.ReadRecord(dir)
-	r = Run{Trial: record.Trial, Dir: dir}
+func ReadRun(dir string) (Run, error) {
+	record, err := train.ReadRecord(dir)
+	r := Run{Trial: record.Trial, Dir: dir}
 	if err != nil {
 		r.Missing = NewMissing(dir, Broken, err)
-		return r, record, err
+		return r, err
 	}
 	r.read(r.ReadResult)
 	if r.Missing == nil && r.Result == nil {
@@ -116,7 +116,7 @@ func ReadRun(dir string) (r Run, record train.Record, err error) {
 			r.Missing = NewMissing(dir, Broken, err)
 		}
 	}
-	return r, record, nil
+	return r, nil
 }
 
 // Decide decides the corrections with which runs are evaluated. A decision with another correction is

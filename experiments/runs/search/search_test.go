@@ -45,7 +45,7 @@ func TestSearch(t *testing.T) {
 		}
 		means := map[model.Correction]float64{} // of the models, with each correction
 		for _, dir := range tried.Dirs {
-			run, _, err := lab.ReadRun(dir)
+			run, err := lab.ReadRun(dir)
 			testkit.NoError(t, err)
 			for _, e := range run.Result.Evaluations {
 				means[e.Correction] += e.PerClass / 2

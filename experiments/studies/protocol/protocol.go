@@ -320,7 +320,7 @@ func (r *Result) Figures(dir string) ([]plot.Figure, error) {
 	var curves []train.Curve
 	byStage := map[train.Stage][]lab.Run{}
 	for _, d := range r.RunDirs {
-		run, _, _ := lab.ReadRun(lab.Moved(dir, d)) // Missing has the error, too
+		run, _ := lab.ReadRun(lab.Moved(dir, d)) // Missing has the error, too
 		if run.Missing != nil {
 			return nil, run.Missing
 		}

@@ -46,7 +46,7 @@ func TestRun(t *testing.T) {
 		var seconds float64
 		byStage := map[train.Stage][]float64{}
 		for _, dir := range r.RunDirs {
-			run, _, err := lab.ReadRun(dir)
+			run, err := lab.ReadRun(dir)
 			testkit.NoError(t, err)
 			seconds += run.Result.Seconds
 			byStage[run.Stage] = append(byStage[run.Stage], run.Evaluation.PerClass)
