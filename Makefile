@@ -5,7 +5,7 @@ GO       ?= go
 TOOL     := $(GO) tool -modfile=tools/go.mod
 PACKAGES := ./...
 
-.PHONY: run test dist build check vet format lint race fuzz bench bench-torch slurm-check chance-check photos-check report-check page-check readme-check results pictures graphs clean
+.PHONY: run test dist build check vet format lint size race fuzz bench bench-torch slurm-check chance-check photos-check report-check page-check readme-check results pictures graphs clean
 
 # Train on synthetic glyphs, and evaluate on classes without training samples.
 run: build
@@ -25,7 +25,7 @@ test:
 	$(TOOL) gotestsum --format pkgname -- $(PACKAGES)
 
 # What CI runs in addition to the tests.
-check: vet format lint
+check: vet format lint size
 
 vet:
 	$(GO) vet $(PACKAGES)
@@ -39,6 +39,10 @@ lint:
 	$(TOOL) errcheck $(PACKAGES)
 	$(TOOL) ineffassign $(PACKAGES)
 	$(GO) mod tidy -diff
+
+# Lines of the program and of the tests, against the limits in the script.
+size:
+	tools/size.sh
 
 # Longer checks.
 
