@@ -111,7 +111,7 @@ readme-check:
 	LAGO_README=1 $(GO) test -count=1 -v -timeout 60m -run TestPages ./cmd/lago-train
 
 # The commands of docs/results.md, and the page with what they print: hours, with cub127 in
-# $LAGO_DATA. It can be stopped, and continues. tools/results.sh has the variables, such as SECTIONS="rotation groups" and TRIAL=1.
+# $LAGO_DATA. It can be stopped, and continues. tools/results.sh has the variables, such as SECTIONS="rotation noise" and TRIAL=1.
 results: build
 	tools/results.sh bin/lago-train
 	$(MAKE) pictures
