@@ -259,20 +259,8 @@ func fetchCommand() *command {
 	var o fetch.Options
 	var data dataOptions
 	argument := strings.Join(fetch.Names(), "|") + "|NETWORK"
-	return &command{name: "fetch", argument: argument, graceful: true, flags: slices.Concat(setting.List{
-		setting.Raw("archive_url", &o.ArchiveURL, "").Common().Noted("the published one").
-			Describe("`URL` address or path of the archive with the features, or of the weights"),
-		setting.Raw("meta_url", &o.MetaURL, "").Noted("the published one").
-			Describe("`URL` address or path of the archive with the meta folder, if the other lacks it"),
-		setting.Raw("sha256", &o.SHA256, "").Describe("`SUM` expected SHA-256 of the archive with the " +
-			"features, or of the weights; none was published"),
-	}.In(inputGroup), setting.List{
-		setting.Raw("download_dir", &o.DownloadDir, "").Noted("lago-train/downloads in the user's " +
-			"cache folder").Describe("`DIR` folder of downloaded archives"),
-		setting.Switch("force", &o.Force, false).Common().
-			Describe("replace an existing folder of the data set and everything in it, or file of weights"),
-	}.In(outputGroup), data.dataSettings().
-		Without("json")), run: withArgument(func(c *call, name string) error {
+	return &command{name: "fetch", argument: argument, graceful: true, flags: data.dataSettings().
+		Without("json"), run: withArgument(func(c *call, name string) error {
 		o.DataDir, o.Progress, o.Check = catalog.DataDir(data.DataDir), display.show, checkFetched
 		r, err := fetch.Fetch(c, name, o)
 		return data.print(fetched{r, data.DataDir}, err)
@@ -302,24 +290,19 @@ type fetched struct {
 
 // Tables say what was fetched, and the commands that use it.
 func (f fetched) Tables() []*table.Table {
-	t := table.New(fmt.Sprintf("%s: %s, %s, in %s", f.Name, format.Count(len(f.Files), "file"),
-		format.Bytes(f.Bytes), f.Folder))
-	for _, a := range f.Archives {
-		t.Note("  from %s (%s)\n       SHA-256 %s", a.Source, format.Bytes(a.Bytes), a.SHA256)
-		if a.Kept && a.File != a.Source && filepath.Dir(a.File) != f.Folder {
-			t.Note("       kept for other data sets: %s", a.File)
-		}
+	t := table.New(f.Name + ": " + f.Path)
+	for _, file := range f.Files {
+		t.Note("  from %s\n       SHA-256 %s", file.From, file.SHA256)
 	}
 	if slices.Contains(fetch.Networks(), f.Name) {
-		t.Note("features:  lago-train dataset extract NAME --images DIR --weights %s",
-			filepath.Join(f.Folder, f.Files[0]))
+		t.Note("features:  lago-train dataset extract NAME --images DIR --weights %s", f.Path)
 		return []*table.Table{t}
 	}
 	flag := ""
 	if f.dataDir != "" {
 		flag = "--data-dir " + f.dataDir + " "
 	}
-	t.Note("summary:   lago-train dataset info %s%s", flag, f.Name).
+	t.Note("check:     lago-train dataset check %s%s", flag, f.Name).
 		Note("training:  lago-train run %s--dataset %s", flag, f.Name)
 	return []*table.Table{t}
 }

@@ -76,7 +76,7 @@ func TestHelp(t *testing.T) {
 		}
 		if c.name == "fetch" {
 			testkit.WantText(t, short, fetch.Networks()...)
-			testkit.WantText(t, help, fetch.XianURL, fetch.MetaURL, fetch.LAGOURL, fetch.WeightsURL("resnet50"))
+			testkit.WantText(t, help, fetch.XianURL, fetch.MetaURL, fetch.WeightsURL("resnet50"))
 		}
 		for _, s := range c.flags {
 			name, group := flagOf(s.Key), s.Scope

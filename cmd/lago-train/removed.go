@@ -10,9 +10,15 @@ import (
 // removed has what earlier versions had and this one refuses, with what to use instead: commands,
 // flags, values of flags, and names of data sets, each as it was typed after the program's name.
 var removed = map[string]string{
-	"runs show":  "trial.json, result.json and curve.jsonl in the folder of the run have what it printed.",
-	"runs rm":    "Delete the folder of the run.",
-	"runs --yes": "Delete the folder of the run.",
+	"dataset fetch --archive-url": "Save the archive as xlsa17.zip, or weights as NETWORK.safetensors, " +
+		"in the data directory.",
+	"dataset fetch --download-dir": "Archives are in the data directory: move xlsa17.zip there.",
+	"dataset fetch --force":        "Remove the folder or file that is there.",
+	"dataset fetch --meta-url":     "Save the archive as LAGO.zip in the data directory.",
+	"dataset fetch --sha256":       "Write the sum to FILE.sha256 beside the file, as sha256sum writes it.",
+	"runs --yes":                   "Delete the folder of the run.",
+	"runs rm":                      "Delete the folder of the run.",
+	"runs show":                    "trial.json, result.json and curve.jsonl in the folder of the run have what it printed.",
 }
 
 // replacing adds to an error of the command line what to use instead of typed words, if they were removed.

@@ -2,16 +2,12 @@
 // they are published, as folders that package xlsa17 reads, and the weights of networks.
 //
 // Two archives make one data set: the release of Xian et al. has features, descriptions and splits, and the
-// repository of the authors of LAGO the groups of the attributes. They are kept in a cache folder for the
-// next data set. An interrupted download is resumed, in the same process or a later one, if the server can
-// tell that the file is still the same (RFC 9110, If-Range).
-//
-// Archives are not trusted: only the files of the layout are written, under names of this package, and
-// what they may expand to is bounded. The data set is written atomically.
+// repository of the authors of LAGO the groups of the attributes. They stay in the data directory for the
+// next data set. An archive that was saved there by another program is read as a downloaded one is.
 package fetch
 
 import (
-	"cmp"
+	"archive/zip"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -19,15 +15,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/gofrs/flock"
 	"github.com/sirupsen/logrus"
 
 	"github.com/lago-train/lago-train/internal/fileio"
@@ -44,9 +38,37 @@ const (
 	// MetaURL is the repository of the authors of LAGO (github.com/yuvalatzmon/LAGO),
 	// as of the commit that added data/NAME/meta.
 	MetaURL = "https://github.com/yuvalatzmon/LAGO/archive/c389ff106a84d5fafc7828a097c49da45ac8d275.zip"
-	// LAGOURL is the data archive of the authors of LAGO: about 500 MB with all files of
-	// the three data sets. It can replace XianURL.
-	LAGOURL = "http://chechiklab.biu.ac.il/~yuvval/LAGO/LAGO_data.zip"
+)
+
+// The archives in the data directory.
+const (
+	XianFile = "xlsa17.zip"
+	MetaFile = "LAGO.zip"
+)
+
+// sumSuffix is that of the file beside a download that records its SHA-256, as sha256sum writes it. No sums
+// are published: later downloads of the same name must have the recorded one.
+const sumSuffix = ".sha256"
+
+const resumes = "The same command resumes what was downloaded."
+
+// validatorSuffix is that of the file beside a part with the ETag or the date of the server's file, by which
+// the server tells that it is still the same (RFC 9110, If-Range).
+const validatorSuffix = ".validator"
+
+// The files of a data set's folder, as package xlsa17 reads them.
+var (
+	releaseFiles = []string{
+		"res101.mat", "att_splits.mat", "trainclasses1.txt", "valclasses1.txt", "trainvalclasses.txt",
+		"testclasses.txt",
+	}
+	optionalFiles = []string{
+		"allclasses.txt", "trainclasses2.txt", "valclasses2.txt", "trainclasses3.txt", "valclasses3.txt",
+	}
+	metaFiles = []string{
+		"meta/attribute_names_with_semantic_group.txt", "meta/class_descriptions_by_attributes.txt",
+		"meta/classes.txt",
+	}
 )
 
 // Names returns the data sets that can be fetched, in lower case.
@@ -70,310 +92,292 @@ func WeightsURL(network string) string {
 	return "https://huggingface.co/" + of + "/resolve/main/model.safetensors"
 }
 
-// Options configure a fetch. Only DataDir must be set.
+// Options configure a fetch.
 type Options struct {
-	DataDir string // gets the folder of the data set; created if needed
-	// address, or path, of an archive in the layout of XianURL or LAGOURL, or of weights; empty means the
-	// published one
-	ArchiveURL     string
-	MetaURL        string // the same of an archive with the meta folder, for what the other archive lacks
-	SHA256         string // in hex, that the first archive, or the weights, must have; empty accepts any
-	DownloadDir    string // keeps archives; empty means lago-train/downloads in the user's cache folder
-	DeleteArchives bool   // removes the downloaded archives once the data set is complete
-	// replaces an existing folder of the data set and everything in it, or file of weights
-	Force bool
+	DataDir string // gets the folder of the data set, or the weights; created if needed
 
 	// Check opens what was fetched, the folder of a data set or the file of weights of a name, before it
-	// takes its place; nil accepts anything. Its errors need not name that path, which is temporary.
+	// takes its place. Its errors need not name that path, which is temporary.
 	Check func(ctx context.Context, name, path string) error
 
-	// Attempts is the number of consecutive attempts that may download less than a
-	// megabyte before a download is given up; 0 means 6.
-	Attempts int
-	// Stall is how long a server may send nothing; 0 means 30 s. A download as a whole has no time limit.
-	Stall time.Duration
+	Progress func(format.Progress) // is called often
 
-	Progress func(format.Progress) // is called often; nil ignores it
-
-	pause    time.Duration // before the second attempt; each later one waits twice as long
-	maxBytes int64         // of a download of unknown length, and of what an archive expands to
+	server string // in place of the published addresses, for tests
 }
 
 // Result describes a fetched data set, or the weights of a network.
 type Result struct {
-	Name     string    `json:"name"`   // in lower case
-	Folder   string    `json:"folder"` // absolute path
-	Files    []string  `json:"files"`  // paths below the folder, with slashes, sorted
-	Bytes    int64     `json:"bytes"`  // of the files
-	Archives []Archive `json:"archives"`
+	Name  string // in lower case
+	Path  string // of the folder of the data set, or of the file of weights
+	Files []File // that it came from
 }
 
-// Archive is a downloaded file: an archive that files of a data set came from, or weights.
-type Archive struct {
-	Source     string `json:"source"` // address without password, or path, as it was given
-	File       string `json:"file"`   // path
-	Bytes      int64  `json:"bytes"`
-	SHA256     string `json:"sha256"`     // in hex
-	Downloaded bool   `json:"downloaded"` // by this call, not an earlier one
-	Kept       bool   `json:"kept"`       // still exists
+// File is a downloaded file: an archive that files of a data set came from, or weights.
+type File struct {
+	From   string // address
+	Path   string
+	SHA256 string // in hex
 }
 
 // Fetch downloads one of Names to a folder of that name below the data dir, or the weights of one of Networks
-// to a file there. If there is one already, that is an error unless o.Force is set. If ctx ends the fetch,
-// the error wraps that of ctx. After any error, the same call resumes with what was downloaded.
+// to a file there. What is there already is not replaced. If ctx ends the fetch, the error wraps that of ctx.
+// After any error, the same call resumes with what was downloaded.
 func Fetch(ctx context.Context, name string, o Options) (*Result, error) {
 	name, err := invalid.OneOf(name, slices.Concat(Names(), Networks())...)
 	if err != nil {
 		return nil, &invalid.Error{Where: "data set", Err: err, Usage: true}
 	}
-	f := &fetcher{Options: o, name: name, folder: strings.ToUpper(name), sizes: make(map[string]int64)}
-	if slices.Contains(Networks(), name) {
-		f.weights, f.folder = WeightsURL(name), name+".safetensors"
+	of, fetch := name+".safetensors", o.weights
+	if slices.Contains(Names(), name) {
+		of, fetch = strings.ToUpper(name), o.dataSet
 	}
-	if err := f.setDefaults(); err != nil {
-		return nil, err
+	r := &Result{Name: name, Path: filepath.Join(o.DataDir, of)}
+	if err := os.MkdirAll(o.DataDir, 0o777); err != nil {
+		return nil, invalid.File(o.DataDir, err)
 	}
-	r, err := f.run(ctx)
-	if err != nil && ctx.Err() != nil {
-		return nil, fmt.Errorf("interrupted. %s: %w", strings.TrimSuffix(resumes, "."), context.Cause(ctx))
-	}
-	if system := (*fs.PathError)(nil); errors.As(err, &system) && !errors.As(err, new(*invalid.Error)) {
-		return nil, invalid.File(system.Path, err)
-	}
-	return r, err
-}
-
-type fetcher struct {
-	Options
-	name    string
-	folder  string           // in the archives and below the data dir; or the file of weights
-	weights string           // the published address; empty for a data set
-	sizes   map[string]int64 // of the files of the result, by path below the folder
-}
-
-func (f *fetcher) setDefaults() (err error) {
-	if sum, err := hex.DecodeString(f.SHA256); err != nil || len(sum) != sha256.Size && f.SHA256 != "" {
-		return &invalid.Error{Field: "sha256", Want: "64 hexadecimal digits", Got: invalid.Quote(f.SHA256)}
-	}
-	f.ArchiveURL, f.MetaURL = cmp.Or(f.ArchiveURL, f.weights, XianURL), cmp.Or(f.MetaURL, MetaURL)
-	for field, source := range map[string]string{"archive_url": f.ArchiveURL, "meta_url": f.MetaURL} {
-		if _, err := f.address(source); err != nil {
-			err.Field = field
-			return err
-		}
-	}
-	if f.DownloadDir == "" {
-		user, err := os.UserCacheDir()
-		if err != nil {
-			return &invalid.Error{Field: "download_dir", Want: "a folder for archives", Err: err}
-		}
-		f.DownloadDir = filepath.Join(user, "lago-train", "downloads")
-	}
-	f.Attempts, f.Stall = cmp.Or(f.Attempts, 6), cmp.Or(f.Stall, 30*time.Second)
-	f.pause, f.maxBytes = cmp.Or(f.pause, time.Second), cmp.Or(f.maxBytes, 8<<30)
-	if f.Progress == nil {
-		f.Progress = func(format.Progress) {}
-	}
-	f.DataDir, err = filepath.Abs(f.DataDir)
-	return err
-}
-
-// address parses a source, which is an address or, for an archive, the path of a file: then
-// the address is nil.
-func (f *fetcher) address(source string) (*url.URL, *invalid.Error) {
-	if f.weights == "" && !strings.Contains(source, "://") {
-		return nil, nil
-	}
-	u, err := url.Parse(source)
-	if err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {
-		return u, nil
-	}
-	// More of it could contain a part of the password.
-	scheme, _, _ := strings.Cut(source, ":")
-	return nil, &invalid.Error{
-		Want: "an http or https address, or the path of an archive",
-		Got:  "one that begins with " + invalid.Quote(scheme),
-	}
-}
-
-// run fetches a data set or weights to a hidden place and moves them to theirs.
-func (f *fetcher) run(ctx context.Context) (r *Result, err error) {
-	lock, err := f.lock(ctx, f.DataDir, ".fetch.lock")
+	lock, err := fileio.Lock(ctx, filepath.Join(o.DataDir, ".fetch.lock"), false, func() {
+		logrus.Info("waiting for another process that fetches to " + o.DataDir)
+	})
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = lock.Unlock() }() // the end of the process frees it, too
-	staging := filepath.Join(f.DataDir, "."+f.folder+".new")
-	if err := os.RemoveAll(staging); err != nil { // that of a killed process
-		return nil, err
-	}
-	target, err := f.target()
-	if err != nil { // what was downloaded of others has no use
-		return nil, errors.Join(err, removePart(staging))
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(staging)) }()
-	r = &Result{Name: f.name, Folder: target}
-	if f.weights == "" {
-		r.Archives, err = f.unpackAll(ctx, staging)
-	} else {
-		r.Folder, r.Archives = f.DataDir, make([]Archive, 1)
-		sum := cmp.Or(f.SHA256, recorded(target+sumSuffix))
-		r.Archives[0], err = f.get(ctx, f.name, f.ArchiveURL, staging, sum)
-		r.Archives[0].File, f.sizes[f.folder] = target, r.Archives[0].Bytes
-	}
-	if err == nil {
-		err = f.check(ctx, staging, r.Archives)
-	}
-	if err == nil {
-		err = f.place(staging, target)
-	}
-	if err == nil && f.weights != "" { // as sha256sum writes it
-		line := []byte(r.Archives[0].SHA256 + "  " + f.folder + "\n")
-		err = fileio.Write(target+sumSuffix, func(w io.Writer) error { _, err := w.Write(line); return err })
-	}
-	if err != nil {
-		return nil, err
-	}
-	r.Files = slices.Sorted(maps.Keys(f.sizes))
-	for _, n := range f.sizes {
-		r.Bytes += n
-	}
-	for i, a := range r.Archives {
-		if f.DeleteArchives && f.weights == "" && a.File != a.Source {
-			err = errors.Join(err, os.Remove(a.File))
-			r.Archives[i].Kept = false
+	if _, err := os.Lstat(r.Path); err == nil {
+		return nil, &invalid.Error{
+			Where: r.Path, Got: "a file or folder that exists already",
+			Hint: "To fetch it again, remove it first.",
 		}
+	}
+	err = fetch(ctx, r)
+	if err != nil && ctx.Err() != nil {
+		err = fmt.Errorf("interrupted. %s: %w", strings.TrimSuffix(resumes, "."), context.Cause(ctx))
+	}
+	if system := (*fs.PathError)(nil); errors.As(err, &system) && !errors.As(err, new(*invalid.Error)) {
+		err = invalid.File(system.Path, err)
 	}
 	return r, err
 }
 
-// sumSuffix is that of the file beside weights that records their SHA-256. No sums are published:
-// later downloads, from whichever address, must have the recorded one, unless another is asked for.
-const sumSuffix = ".sha256"
-
-// recorded returns the sum that a file records, "" if there is none.
-func recorded(path string) string {
-	line, err := fileio.ReadRegular(path)
-	if words := strings.Fields(string(line)); err == nil && len(words) > 0 && len(words[0]) == 2*sha256.Size {
-		return words[0]
-	}
-	return ""
-}
-
-// target returns the path of the data set, which exists only if Force is set, in any case,
-// as package catalog finds it.
-func (f *fetcher) target() (string, error) {
-	entries, err := os.ReadDir(f.DataDir)
-	found := slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
-		return !strings.EqualFold(e.Name(), f.folder)
-	})
-	if err != nil || len(found) == 0 {
-		return filepath.Join(f.DataDir, f.folder), err
-	}
-	path := filepath.Join(f.DataDir, found[0].Name())
-	switch {
-	case len(found) > 1:
-		return "", &invalid.Error{
-			Where: f.DataDir, Want: "one folder named " + f.folder,
-			Got: found[0].Name() + " and " + found[1].Name(),
-		}
-	case !f.Force:
-		return "", &invalid.Error{
-			Where: path, Got: "a file or folder that exists already",
-			Hint: "With force it is replaced, and everything in it.",
-		}
-	}
-	return path, nil
-}
-
-// check opens what was staged. The error names where it came from, and what is still there.
-func (f *fetcher) check(ctx context.Context, staging string, from []Archive) error {
-	if f.Check == nil {
-		return nil
-	}
-	err := f.Check(ctx, f.name, staging)
-	if err == nil || ctx.Err() != nil {
-		return err
-	}
-	if named := (*invalid.Error)(nil); errors.As(err, &named) && named.Where == staging {
-		unnamed := *named
-		unnamed.Where, err = "", &unnamed
-	}
-	hint := "The server may have sent something else, such as a login page. Nothing was replaced."
-	if f.weights == "" {
-		hint = "Nothing was replaced. To download it again, remove " + from[0].File + " first."
-	}
-	return &invalid.Error{Where: from[0].Source, Field: f.name, Err: err, Hint: hint}
-}
-
-// place moves what was staged to the target. A kill in the middle of it leaves what was there
-// under a hidden name, which the next call removes.
-func (f *fetcher) place(staging, target string) error {
-	if f.weights != "" { // one file takes the place of another at once
-		return fileio.Rename(staging, target)
-	}
-	replaced := filepath.Join(f.DataDir, "."+f.folder+".replaced")
-	_ = os.RemoveAll(replaced) // else the next line fails
-	if err := os.Rename(target, replaced); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if err := fileio.Rename(staging, target); err != nil {
-		_ = os.Rename(replaced, target) // where there is one
-		return err
-	}
-	return os.RemoveAll(replaced)
-}
-
-// lock locks a folder by a file in it, see fileio.Lock.
-func (f *fetcher) lock(ctx context.Context, dir, name string) (*flock.Flock, error) {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, err
-	}
-	return fileio.Lock(ctx, filepath.Join(dir, name), false, func() {
-		logrus.Info("waiting for another process that fetches to " + dir)
+func (o *Options) weights(ctx context.Context, r *Result) error {
+	from := WeightsURL(r.Name)
+	return o.get(ctx, r, from, r.Path, func(part string) error {
+		return invalid.At(from, o.Check(ctx, r.Name, part))
 	})
 }
 
-// get returns the archive or weights of a source: downloaded to a file, unless that exists, if the source is
-// an address. What is the name for the user, and sum the expected SHA-256 in hex, if any.
-func (f *fetcher) get(ctx context.Context, what, source, file, sum string) (a Archive, err error) {
-	a = Archive{Source: source, File: source, Kept: true}
-	if from, _ := f.address(source); from != nil {
-		a.Source, a.File = from.Redacted(), file
-		lock, err := f.lock(ctx, filepath.Dir(file), ".download.lock")
-		if err != nil {
-			return a, err
+func (o *Options) dataSet(ctx context.Context, r *Result) error {
+	folder := filepath.Base(r.Path)
+	staging := filepath.Join(o.DataDir, "."+folder+".new")
+	if err := os.RemoveAll(staging); err != nil { // that of a killed process
+		return err
+	}
+	defer func() { _ = os.RemoveAll(staging) }()
+	meta := metaFiles
+	if r.Name == "sun" { // its descriptions are in the order of the release, not of its list of classes
+		meta = metaFiles[:2]
+	}
+	for _, a := range []struct {
+		from, file         string
+		required, optional []string
+	}{{XianURL, XianFile, releaseFiles, optionalFiles}, {MetaURL, MetaFile, meta, nil}} {
+		path := filepath.Join(o.DataDir, a.file)
+		if err := o.get(ctx, r, a.from, path, func(part string) error {
+			zipped, err := zip.OpenReader(part)
+			if err != nil {
+				return &invalid.Error{Where: a.from, Want: "a ZIP archive", Got: "another file", Err: err}
+			}
+			return zipped.Close()
+		}); err != nil {
+			return err
 		}
-		defer func() { _ = lock.Unlock() }() // as above
-		if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
-			a.Downloaded = true
-			if err := f.download(ctx, "downloading "+what, from, file); err != nil {
-				return a, err
+		if err := o.unpack(path, folder, staging, a.required, a.optional); err != nil {
+			return err
+		}
+	}
+	if err := o.Check(ctx, r.Name, staging); err != nil {
+		return invalid.At(r.Files[0].Path, err)
+	}
+	return fileio.Rename(staging, r.Path)
+}
+
+// get adds a file to the result, and downloads it to path unless it is there. It gets that name once it is
+// whole, has the recorded SHA-256, if any, and is accepted.
+func (o *Options) get(ctx context.Context, r *Result, from, path string,
+	accept func(part string) error,
+) error {
+	there := path
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		there = path + ".part"
+		if err := o.download(ctx, from, there); err != nil {
+			return &invalid.Error{
+				Where: from, Err: err,
+				Hint: resumes + " Another program can download it, too, as " + path + ".",
 			}
 		}
 	}
-	opened, size, err := fileio.OpenRegular(ctx, a.File)
+	file, _, err := fileio.OpenRegular(ctx, there)
 	if err != nil {
-		return a, err
+		return err
 	}
-	defer func() { _ = opened.Close() }() // nothing was written
+	defer func() { _ = file.Close() }() // nothing was written
 	hash := sha256.New()
-	if a.Bytes, err = io.Copy(io.MultiWriter(hash, f.meter("checking "+what, 0, size)), opened); err != nil {
-		return a, err
+	if _, err := io.Copy(hash, file); err != nil {
+		return err
 	}
-	a.SHA256 = hex.EncodeToString(hash.Sum(nil))
-	if sum == "" || strings.EqualFold(sum, a.SHA256) {
-		return a, nil
+	sum := hex.EncodeToString(hash.Sum(nil))
+	r.Files = append(r.Files, File{From: from, Path: path, SHA256: sum})
+	recorded, err := os.ReadFile(path + sumSuffix)
+	if err == nil && !strings.HasPrefix(string(recorded), sum) {
+		return &invalid.Error{
+			Where: path, Field: "SHA-256", Want: strings.TrimSpace(string(recorded)), Got: sum,
+			Hint: "To accept this file, remove " + path + sumSuffix + ".",
+		}
 	}
-	wrong := &invalid.Error{Where: a.Source, Field: "SHA-256", Want: strings.ToLower(sum), Got: a.SHA256}
+	if there == path {
+		return nil
+	}
+	if err := accept(there); err != nil {
+		return errors.Join(err, removePart(there))
+	}
+	line := []byte(sum + "  " + filepath.Base(path) + "\n")
+	err = fileio.Write(path+sumSuffix, func(w io.Writer) error { _, err := w.Write(line); return err })
+	if err != nil {
+		return err
+	}
+	return errors.Join(fileio.Rename(there, path), removePart(there))
+}
+
+// removePart removes what was downloaded so far of a file.
+func removePart(part string) error {
+	return errors.Join(os.RemoveAll(part), os.RemoveAll(part+validatorSuffix))
+}
+
+// download completes a part, which an earlier call may have begun. It returns nil if the part is the whole
+// file of the server.
+func (o *Options) download(ctx context.Context, from, part string) (err error) {
+	file, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Sync(), file.Close()) }()
+	size, err := file.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	stored, _ := os.ReadFile(part + validatorSuffix) // without it, all is downloaded again
+	if len(stored) == 0 {
+		size = 0
+	}
+	resp, err := o.request(ctx, from, size, string(stored))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }() // nothing was written
+	validator := resp.Header.Get("Etag")
+	if !strings.HasPrefix(validator, `"`) { // If-Range takes no weak ETag
+		validator = resp.Header.Get("Last-Modified")
+	}
+	var first, last, total int64
+	// n < 3 is the error
+	n, _ := fmt.Sscanf(resp.Header.Get("Content-Range"), "bytes %d-%d/%d", &first, &last, &total)
+	code := resp.StatusCode
 	switch {
-	case f.weights != "" && f.SHA256 == "":
-		wrong.Hint = "The first download had another sum. To accept these weights, remove " +
-			filepath.Join(f.DataDir, f.folder+sumSuffix) + "."
-	case f.weights == "" && a.File != a.Source:
-		wrong.Hint = "To download it again, remove " + a.File + " first."
+	case code == http.StatusOK:
+		size, total = 0, resp.ContentLength
+		if err := file.Truncate(0); err != nil {
+			return err
+		}
+		if err := os.WriteFile(part+validatorSuffix, []byte(validator), 0o666); err != nil {
+			return err
+		}
+	case code == http.StatusPartialContent && size > 0 && validator == string(stored) &&
+		n == 3 && first == size && last == total-1:
+		logrus.Infof("%s: resuming after %s of %s", from, format.Bytes(size), format.Bytes(total))
+	case code == http.StatusPartialContent || code == http.StatusRequestedRangeNotSatisfiable:
+		return errors.Join(removePart(part), &invalid.Error{
+			Want: "the rest of the same file", Got: "another one, which the next download begins anew",
+		})
+	default: // the server's own text could hold anything
+		return &invalid.Error{Want: "status 200 OK", Got: fmt.Sprint(code, " ", http.StatusText(code))}
 	}
-	return a, wrong
+	received, err := io.Copy(io.MultiWriter(file, o.meter("downloading", size, total)), resp.Body)
+	if err != nil || total >= 0 && size+received != total {
+		return &invalid.Error{
+			Want: "the whole file", Got: fmt.Sprintf("an end after %d bytes", size+received), Err: err,
+		}
+	}
+	return nil
+}
+
+// request requests a file, or what follows the first bytes of it if it is still the same.
+func (o *Options) request(ctx context.Context, from string, size int64, validator string) (*http.Response,
+	error,
+) {
+	if o.server != "" {
+		from = o.server + from[strings.LastIndex(from, "/"):]
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
+	if err != nil {
+		return nil, err
+	}
+	// Lengths and ranges are those of the file, not of a compressed copy.
+	req.Header.Set("Accept-Encoding", "identity")
+	req.Header.Set("User-Agent", "lago-train")
+	if size > 0 {
+		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", size))
+		req.Header.Set("If-Range", validator)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if about := (*url.Error)(nil); errors.As(err, &about) { // the address is printed with it
+		// with bytes of the server
+		err = &invalid.Error{Want: "a response", Got: format.Printable(fmt.Sprintf("%.300v", about.Err))}
+	}
+	return resp, err
+}
+
+// unpack writes files of the data set of a folder from a zip archive into dir. They are in a folder of that
+// name, in any case of letters. The files have the names of the layout, whatever the archive has.
+func (o *Options) unpack(archive, folder, dir string, required, optional []string) error {
+	damaged := func(err error) error {
+		return &invalid.Error{Where: archive, Err: err, Hint: "To download it again, remove it first."}
+	}
+	r, err := zip.OpenReader(archive)
+	if err != nil {
+		return damaged(err)
+	}
+	defer func() { _ = r.Close() }() // nothing was written
+	for _, name := range slices.Concat(required, optional) {
+		i := slices.IndexFunc(r.File, func(e *zip.File) bool {
+			parent, found := strings.CutSuffix(e.Name, "/"+name)
+			return found && strings.EqualFold(parent[strings.LastIndex(parent, "/")+1:], folder)
+		})
+		switch {
+		case i >= 0:
+			if err := o.unpackFile(r.File[i], filepath.Join(dir, filepath.FromSlash(name))); err != nil {
+				return damaged(fmt.Errorf("%s: %w", r.File[i].Name, err))
+			}
+		case slices.Contains(required, name):
+			return damaged(&invalid.Error{Want: "a file " + name + " in a folder " + folder, Got: "none"})
+		}
+	}
+	return nil
+}
+
+// unpackFile writes one file. The zip reader compares size and checksum.
+func (o *Options) unpackFile(e *zip.File, path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return err
+	}
+	from, err := e.Open()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = from.Close() }() // nothing was written
+	progress := o.meter("unpacking "+e.Name, 0, int64(e.UncompressedSize64))
+	return fileio.Write(path, func(w io.Writer) error {
+		_, err := io.Copy(io.MultiWriter(w, progress), from)
+		return err
+	})
 }
 
 // meter reports the bytes that are written to it as progress of a step.
@@ -382,8 +386,8 @@ type meter struct {
 	report func(format.Progress)
 }
 
-func (f *fetcher) meter(step string, done, total int64) *meter {
-	return &meter{format.NewProgress(step, "", done, total), f.Progress}
+func (o *Options) meter(step string, done, total int64) *meter {
+	return &meter{format.NewProgress(step, "", done, total), o.Progress}
 }
 
 func (m *meter) Write(b []byte) (int, error) {

@@ -7,8 +7,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
+	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path"
 	"path/filepath"
@@ -18,32 +19,16 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/sirupsen/logrus"
-	logtest "github.com/sirupsen/logrus/hooks/test"
-
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/testkit"
 )
 
-// filled returns files in a folder of an archive.
-func filled(folder string, names []string) fstest.MapFS {
-	files := make(fstest.MapFS)
-	for i, name := range names {
-		files[path.Join(folder, name)] = &fstest.MapFile{Data: content(1000 + i)}
-	}
-	return files
-}
-
-func zipped(t testing.TB, all ...fstest.MapFS) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	w := zip.NewWriter(&b)
-	for _, files := range all {
-		testkit.NoError(t, w.AddFS(files))
-	}
-	testkit.NoError(t, w.Close())
-	return b.Bytes()
+// content returns a file of n bytes in which no part is like another.
+func content(n int) []byte {
+	b := make([]byte, n)
+	_, _ = rand.NewChaCha8([32]byte{1}).Read(b) // never fails
+	return b
 }
 
 func sumOf(b []byte) string {
@@ -51,47 +36,74 @@ func sumOf(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// published returns the two archives as they are published, of CUB and of SUN.
-func published(t testing.TB) map[string][]byte {
+// served returns the options of a fetch to a new folder from a server with one handler for each request, the
+// last one answering all that follow, and the ranges that were asked for.
+func served(t *testing.T, handlers ...http.HandlerFunc) (o Options, ranges *[]string) {
 	t.Helper()
-	release := append(releaseFiles, "allclasses.txt", "run.m")
-	return map[string][]byte{
-		"/xlsa17.zip": zipped(t, filled("xlsa17/data/CUB", release), filled("xlsa17/data/SUN", release)),
-		"/LAGO.zip":   zipped(t, filled("LAGO-c389ff1/data/CUB", metaFiles), filled("LAGO-c389ff1/data/SUN", metaFiles)),
-	}
-}
-
-// archives serves files by path.
-func archives(t testing.TB, files map[string][]byte) *server {
-	t.Helper()
-	return serve(t, func(w http.ResponseWriter, r *http.Request) {
-		content, exists := files[r.URL.Path]
-		if !exists {
-			http.NotFound(w, r)
-			return
+	ranges = new([]string)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if (r.Header.Get("Range") != "") != (r.Header.Get("If-Range") != "") || r.Header.Get("Accept-Encoding") != "identity" {
+			t.Errorf("headers %v, expected Range only with If-Range, and no compression", r.Header)
 		}
-		whole(content, `"`+sumOf(content)+`"`)(w, r)
-	})
-}
-
-// options returns those of a fetch from a server to new folders, without waits.
-func options(t testing.TB, s *server) Options {
-	t.Helper()
-	dir := t.TempDir()
+		h := handlers[min(len(*ranges), len(handlers)-1)]
+		*ranges = append(*ranges, strings.TrimPrefix(r.Header.Get("Range"), "bytes="))
+		h(w, r)
+	}))
+	t.Cleanup(s.Close)
 	return Options{
-		DataDir: filepath.Join(dir, "data"), DownloadDir: filepath.Join(dir, "downloads"),
-		ArchiveURL: s.URL + "/xlsa17.zip", MetaURL: s.URL + "/LAGO.zip", Attempts: 3, pause: 1,
+		DataDir: filepath.Join(t.TempDir(), "data"), server: s.URL, Progress: func(format.Progress) {},
+		Check: func(context.Context, string, string) error { return nil },
+	}, ranges
+}
+
+// whole serves a file as servers should: with ranges, and under an ETag.
+func whole(b []byte, tag string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if tag != "" {
+			w.Header().Set("Etag", tag)
+		}
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(b))
 	}
 }
 
-// in returns what is in a folder, if it exists, but for lock files.
-func in(t testing.TB, dir string) (names []string) {
-	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if !os.IsNotExist(err) {
-		testkit.NoError(t, err)
+// breaking serves as h does, and cuts the connection after n bytes.
+func breaking(h http.HandlerFunc, n int) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) { h(&cutting{w, n}, r) }
+}
+
+type cutting struct {
+	http.ResponseWriter
+	left int
+}
+
+func (c *cutting) Write(b []byte) (int, error) {
+	if len(b) <= c.left {
+		c.left -= len(b)
+		return c.ResponseWriter.Write(b)
 	}
-	for _, e := range entries {
+	_, _ = c.ResponseWriter.Write(b[:c.left])
+	c.Flush()
+	panic(http.ErrAbortHandler)
+}
+
+func (c *cutting) Flush() { _ = http.NewResponseController(c.ResponseWriter).Flush() }
+
+// answer sends a status, headers and a body as they are, without the length of the body.
+func answer(code int, body []byte, headers ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		for i := 0; i < len(headers); i += 2 {
+			w.Header().Set(headers[i], headers[i+1])
+		}
+		w.WriteHeader(code)
+		w.(http.Flusher).Flush()
+		_, _ = w.Write(body)
+	}
+}
+
+// names returns what is in a folder, but for lock files.
+func names(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	for _, e := range testkit.Must(os.ReadDir(dir))(t) {
 		if !strings.HasSuffix(e.Name(), ".lock") {
 			names = append(names, e.Name())
 		}
@@ -99,230 +111,129 @@ func in(t testing.TB, dir string) (names []string) {
 	return names
 }
 
-func wantIn(t testing.TB, dir string, want ...string) {
-	t.Helper()
-	testkit.Equal(t, dir, in(t, dir), want)
+// Each call makes one request. However often it breaks, a half file never gets the name of a whole one.
+func TestHalfFilesAreNotTakenAsWhole(t *testing.T) {
+	file, newer := content(5000), content(7000)[1000:]
+	good, untagged, chunked := whole(file, `"a"`), whole(file, ""), answer(200, file, "Etag", `"a"`)
+	modified := func(w http.ResponseWriter, r *http.Request) {
+		http.ServeContent(w, r, "", time.Unix(1.5e9, 0), bytes.NewReader(file))
+	}
+	rest := func(headers ...string) http.HandlerFunc { return answer(206, newer[3000:], headers...) }
+	type handlers = []http.HandlerFunc
+	for _, c := range []struct {
+		name     string
+		handlers handlers
+		ranges   string // of the requests
+	}{
+		{"whole", handlers{good}, ""},
+		{"unknown length", handlers{chunked}, ""},
+		{"resumed by ETag", handlers{breaking(good, 1000), breaking(good, 500), good}, ",1000-,1500-"},
+		{"resumed by Last-Modified", handlers{breaking(modified, 1000), modified}, ",1000-"},
+		{"unknown length, cut", handlers{breaking(chunked, 900), chunked}, ",900-"},
+		{"changed", handlers{breaking(whole(newer, `"b"`), 3000), good}, ",3000-"},
+		{"no validator", handlers{breaking(untagged, 3000), untagged}, ","},
+		{"ETag that changed", handlers{breaking(good, 3000), rest("Etag", `"b"`, "Content-Range", "bytes 3000-4999/5000"), good}, ",3000-,"},
+		{"no validator of a part", handlers{breaking(good, 3000), rest("Content-Range", "bytes 3000-4999/5000"), good}, ",3000-,"},
+		{"another range", handlers{breaking(good, 3000), answer(206, file, "Etag", `"a"`, "Content-Range", "bytes 0-4999/5000"), good}, ",3000-,"},
+		{"a part of the rest", handlers{breaking(good, 3000), answer(206, file[3000:3010], "Etag", `"a"`, "Content-Range", "bytes 3000-3009/5000"), good}, ",3000-,"},
+		{"a rest that is shorter", handlers{breaking(good, 3000), answer(206, file[3000:3010], "Etag", `"a"`, "Content-Range", "bytes 3000-4999/5000"), good}, ",3000-,3010-"},
+		{"range refused", handlers{breaking(good, 3000), answer(416, nil), good}, ",3000-,"},
+		{"errors of the server", handlers{answer(500, nil), breaking(good, 10), answer(404, nil), good}, ",,10-,10-"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o, ranges := served(t, c.handlers...)
+			path := filepath.Join(o.DataDir, "resnet50.safetensors")
+			for i := range c.handlers {
+				_, err := Fetch(t.Context(), "resnet50", o)
+				if last := i == len(c.handlers)-1; last {
+					testkit.NoError(t, err)
+				} else {
+					testkit.WantError(t, err, WeightsURL("resnet50"), "resumes", path)
+					testkit.Equal(t, "whole", slices.Contains(names(t, o.DataDir), filepath.Base(path)), false)
+				}
+			}
+			testkit.Equal(t, "ranges", strings.Join(*ranges, ","), c.ranges)
+			testkit.Equal(t, "file", sumOf([]byte(testkit.Read(t, path))), sumOf(file))
+			testkit.Equal(t, "files", names(t, o.DataDir), []string{"resnet50.safetensors", "resnet50.safetensors.sha256"})
+		})
+	}
 }
 
-func TestFetch(t *testing.T) {
-	files := published(t)
-	good := files["/xlsa17.zip"]
-	files["/xlsa17.zip"] = []byte("<html>") // a download that is damaged is removed
-	o := options(t, archives(t, files))
-	testkit.Fails(Fetch(t.Context(), "cub", o))(t, errArchive.Error(), o.ArchiveURL, "has been removed")
-	wantIn(t, o.DataDir)
-	wantIn(t, o.DownloadDir)
-	files["/xlsa17.zip"] = good
-	s := archives(t, files)
-	o.ArchiveURL, o.MetaURL = s.URL+"/xlsa17.zip", s.URL+"/LAGO.zip"
-	for i, name := range []string{"CUB", "sun"} {
+// The SHA-256 of weights is recorded, and later ones must have it. What the check refuses is not kept.
+func TestFetchWeights(t *testing.T) {
+	file, other := content(1000), content(2000)
+	o, _ := served(t, whole(file, ""), whole(other, ""), whole(other, ""), whole(other, ""))
+	fetch := func() error {
+		_, err := Fetch(t.Context(), "ResNet50", o)
+		return err
+	}
+	path := filepath.Join(o.DataDir, "resnet50.safetensors")
+	testkit.NoError(t, fetch())
+	testkit.Equal(t, "recorded", testkit.Read(t, path+".sha256"), sumOf(file)+"  resnet50.safetensors\n")
+	testkit.WantError(t, fetch(), path, "exists already", "remove it first")
+	testkit.NoError(t, os.Remove(path))
+	testkit.WantError(t, fetch(), "SHA-256: expected "+sumOf(file), sumOf(other), "remove "+path+".sha256")
+	testkit.NoError(t, os.Remove(path+".sha256"))
+	o.Check = func(_ context.Context, name, staged string) error {
+		testkit.Equal(t, "checked", name+testkit.Read(t, staged), "resnet50"+string(other))
+		return &invalid.Error{Where: staged, Want: "a header"}
+	}
+	testkit.WantError(t, fetch(), WeightsURL("resnet50"), "expected a header")
+	testkit.Equal(t, "files", len(names(t, o.DataDir)), 0)
+	testkit.Fails(Fetch(t.Context(), "resnet5", o))(t, "Did you mean resnet50")
+}
+
+// zipped returns an archive of the named files in folders.
+func zipped(t *testing.T, names []string, folders ...string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for _, folder := range folders {
+		files := make(fstest.MapFS)
+		for i, name := range names {
+			files[path.Join(folder, name)] = &fstest.MapFile{Data: content(1000 + i)}
+		}
+		testkit.NoError(t, w.AddFS(files))
+	}
+	testkit.NoError(t, w.Close())
+	return b.Bytes()
+}
+
+func TestFetchDataSets(t *testing.T) {
+	release := zipped(t, append(releaseFiles, "allclasses.txt", "run.m"), "xlsa17/data/CUB", "xlsa17/data/SUN")
+	meta := zipped(t, metaFiles, "LAGO-c389ff1/data/CUB", "LAGO-c389ff1/data/SUN")
+	o, ranges := served(t, whole([]byte("<html>"), `"a"`), breaking(whole(release, `"b"`), 3000), whole(release, `"b"`), whole(meta, ""))
+	testkit.Fails(Fetch(t.Context(), "cub", o))(t, XianURL+": expected a ZIP archive")
+	testkit.Fails(Fetch(t.Context(), "cub", o))(t, "found an end after 3000 bytes")
+	for _, name := range []string{"cub", "sun"} { // the second one needs no download
 		r := testkit.Must(Fetch(t.Context(), name, o))(t)
 		folder := filepath.Join(o.DataDir, strings.ToUpper(name))
-		var size int64
-		for _, file := range r.Files {
-			size += int64(len(testkit.Read(t, filepath.Join(folder, filepath.FromSlash(file)))))
-		}
-		want := Result{Name: strings.ToLower(name), Folder: folder, Files: r.Files, Bytes: size}
-		for k, file := range []string{"/xlsa17.zip", "/LAGO.zip"} {
-			kept := r.Archives[k].File
-			want.Archives = append(want.Archives, Archive{s.URL + file, kept, int64(len(files[file])), sumOf(files[file]), i == 0, true})
-			testkit.Equal(t, kept, sumOf([]byte(testkit.Read(t, kept))), sumOf(files[file]))
-		}
-		testkit.Equal(t, name, *r, want)
-		testkit.Equal(t, "files", len(r.Files), 10-i)
+		testkit.Equal(t, name, *r, Result{name, folder, []File{
+			{XianURL, filepath.Join(o.DataDir, XianFile), sumOf(release)}, {MetaURL, filepath.Join(o.DataDir, MetaFile), sumOf(meta)},
+		}})
+		testkit.Equal(t, "files", len(names(t, folder)), 8)
+		testkit.Equal(t, "content", sumOf([]byte(testkit.Read(t, filepath.Join(folder, "att_splits.mat")))), sumOf(content(1001)))
 	}
-	wantIn(t, o.DataDir, "CUB", "SUN")
-	// The second data set needed no download.
-	testkit.Equal(t, "requests", s.requests(), []string{"/xlsa17.zip", "/LAGO.zip"})
-	// Another address is another archive, of the same name.
-	o.ArchiveURL, o.Force = s.URL+"/other/xlsa17.zip", true
-	testkit.Fails(Fetch(t.Context(), "sun", o))(t, "/other/xlsa17.zip", "404")
-}
-
-// The data archive of LAGO's authors has everything, in other folders. A file of the user is
-// not deleted, even if it is damaged.
-func TestOneArchiveMayHaveAllFiles(t *testing.T) {
-	b := zipped(t, filled("data/CUB/xian2017", releaseFiles), filled("data/CUB", metaFiles))
-	o := options(t, archives(t, map[string][]byte{"/xlsa17.zip": b}))
-	o.DeleteArchives, o.Force = true, true
-	own := testkit.Write(t, t.TempDir(), "mine.zip", string(b))
-	for _, source := range []string{o.ArchiveURL, own} {
-		o.ArchiveURL = source
-		r := testkit.Must(Fetch(t.Context(), "cub", o))(t)
-		if len(r.Archives) != 1 || r.Archives[0].Kept != (source == own) {
-			t.Errorf("archives %+v", r.Archives)
-		}
-		wantIn(t, o.DownloadDir)
-		wantIn(t, r.Folder, "att_splits.mat", "meta", "res101.mat", "testclasses.txt", "trainclasses1.txt", "trainvalclasses.txt", "valclasses1.txt")
-	}
-	testkit.Write(t, filepath.Dir(own), "mine.zip", "not an archive")
-	testkit.Fails(Fetch(t.Context(), "cub", o))(t, own, "damaged")
-	testkit.Read(t, own)
-}
-
-// A data set that cannot be opened takes the place of nothing. Links in the place of a download
-// are not followed.
-func TestCheckedBeforeItIsPlaced(t *testing.T) {
-	o := options(t, archives(t, published(t)))
-	o.Force = true
+	testkit.Equal(t, "ranges", strings.Join(*ranges, ","), ",,3000-,")
+	all := []string{"CUB", "LAGO.zip", "LAGO.zip.sha256", "SUN", "xlsa17.zip", "xlsa17.zip.sha256"}
+	testkit.Equal(t, "data", names(t, o.DataDir), all)
+	testkit.Fails(Fetch(t.Context(), "awa2", o))(t, XianFile, "expected a file res101.mat in a folder AWA2")
+	// What the check refuses, an archive that is damaged and an interruption leave no folder.
+	testkit.NoError(t, os.RemoveAll(filepath.Join(o.DataDir, "CUB")))
+	check := o.Check
 	o.Check = func(_ context.Context, _, staged string) error {
 		return &invalid.Error{Where: filepath.Join(staged, "res101.mat"), Want: "a variable"}
 	}
-	mine := testkit.Write(t, t.TempDir(), "mine", "mine")
-	target := filepath.Dir(testkit.Write(t, o.DataDir, "CUB/notes.txt", "mine"))
-	testkit.NoError(t, os.MkdirAll(o.DownloadDir, 0o777))
-	archive := filepath.Join(o.DownloadDir, (&fetcher{}).cacheName(o.ArchiveURL))
-	testkit.NoError(t, os.Symlink(mine, archive+".part"))
-	testkit.Fails(Fetch(t.Context(), "cub", o))(t, o.ArchiveURL+": cub: ", "res101.mat: expected a variable", "Nothing was replaced.", "remove "+archive+" first")
-	wantIn(t, o.DataDir, "CUB")
-	wantIn(t, target, "notes.txt")
-	testkit.Equal(t, "the file that the link leads to", testkit.Read(t, mine), "mine")
-}
-
-func TestExistingFolder(t *testing.T) {
-	s := archives(t, published(t))
-	o := options(t, s)
-	target := filepath.Join(o.DataDir, "Cub")
-	testkit.Write(t, target, "notes.txt", "mine")
-	testkit.Fails(Fetch(t.Context(), "cub", o))(t, target, "exists already", "With force")
-	testkit.Equal(t, "downloads before the folder is found", len(s.requests()), 0)
-	// A failure leaves the earlier folder.
-	o.Force = true
-	broken := o
-	broken.MetaURL = s.URL + "/absent.zip"
-	testkit.Fails(Fetch(t.Context(), "cub", broken))(t, "404")
-	wantIn(t, target, "notes.txt")
-	// Leftovers of a killed process are removed.
-	testkit.Write(t, o.DataDir, ".CUB.new/res101.mat", "half")
-	testkit.Write(t, o.DataDir, ".CUB.replaced/old", "half")
-	r := testkit.Must(Fetch(t.Context(), "cub", o))(t)
-	testkit.Equal(t, "folder", r.Folder, target)
-	testkit.Equal(t, "the earlier folder is left", slices.Contains(in(t, target), "notes.txt"), false)
-	wantIn(t, o.DataDir, "Cub")
-	if err := os.Mkdir(filepath.Join(o.DataDir, "cub"), 0o755); err != nil {
-		t.Skip("this file system ignores case")
+	testkit.Fails(Fetch(t.Context(), "cub", o))(t, XianFile, "res101.mat: expected a variable")
+	ctx, cancel := context.WithCancel(t.Context())
+	o.Check = func(context.Context, string, string) error { cancel(); return ctx.Err() }
+	_, err := Fetch(ctx, "cub", o)
+	if testkit.WantError(t, err, "interrupted. ", "same command"); !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
-	testkit.Fails(Fetch(t.Context(), "cub", o))(t, "expected one folder named CUB", "Cub and cub")
-}
-
-func TestInterruptedInAnyStep(t *testing.T) {
-	files := published(t)
-	for _, step := range []string{"downloading features", "checking features", "unpacking CUB", "downloading meta files"} {
-		o := options(t, archives(t, files))
-		ctx, cancel := context.WithCancel(t.Context())
-		o.Progress = func(p format.Progress) {
-			if p.What == step {
-				cancel()
-			}
-		}
-		_, err := Fetch(ctx, "cub", o)
-		testkit.WantError(t, err, "interrupted. ", "same command")
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: error %v, expected it to wrap context.Canceled", step, err)
-		}
-		wantIn(t, o.DataDir)
-		o.Progress = nil
-		testkit.Must(Fetch(t.Context(), "cub", o))(t)
-	}
-}
-
-func TestRefuses(t *testing.T) {
-	files := published(t)
-	files["/less.zip"] = zipped(t, filled("d/CUB", slices.Concat(releaseFiles[:1], releaseFiles[2:])))
-	files["/lessmeta.zip"] = zipped(t, filled("d/CUB", metaFiles[:2]))
-	right := sumOf(files["/xlsa17.zip"])
-	s := archives(t, files)
-	for _, c := range []struct {
-		name   string
-		change func(o *Options)
-		parts  []string
-	}{
-		{"awa2", func(*Options) {}, []string{s.URL + "/xlsa17.zip: expected the files of AWA2 in a folder of that name, found none named res101.mat, att_splits.mat"}},
-		{"cub", func(o *Options) { o.ArchiveURL = s.URL + "/less.zip" }, []string{"/less.zip", "found none named att_splits.mat. "}},
-		{"cub", func(o *Options) { o.MetaURL = s.URL + "/lessmeta.zip" }, []string{"/lessmeta.zip", "found none named meta/classes.txt"}},
-		{"cub", func(o *Options) { o.SHA256 = strings.Repeat("0", 64) }, []string{"SHA-256: expected 0000", right, s.URL + "/xlsa17.zip"}},
-		{"cub", func(o *Options) { o.SHA256 = "abcd" }, []string{`sha256: expected 64 hexadecimal digits, found "abcd"`}},
-		{"cub", func(o *Options) { o.ArchiveURL = "ftp://me:s3cret@host/a" }, []string{"archive_url: expected an http or https address", "ftp"}},
-		{"resnet50", func(o *Options) { o.ArchiveURL = "w.safetensors" }, []string{"archive_url: expected an http or https address"}},
-		{"resnet5", func(*Options) {}, []string{"Did you mean resnet50"}},
-	} {
-		o := options(t, s)
-		c.change(&o)
-		_, err := Fetch(t.Context(), c.name, o)
-		testkit.WantError(t, err, c.parts...)
-		testkit.WantNoText(t, fmt.Sprint(err), LAGOURL, "s3cret")
-		wantIn(t, o.DataDir)
-	}
-}
-
-func TestTwoFetchesAtATime(t *testing.T) {
-	o := options(t, archives(t, published(t)))
-	errs, logged := make(chan error, 1), logtest.NewGlobal()
-	t.Cleanup(func() { logrus.StandardLogger().ReplaceHooks(logrus.LevelHooks{}) })
-	other := o
-	o.Progress = func(p format.Progress) {
-		if p.What != "unpacking CUB" || logged.LastEntry() != nil {
-			return
-		}
-		go func() {
-			_, err := Fetch(context.Background(), "cub", other)
-			errs <- err
-		}()
-		for until := time.Now().Add(10 * time.Second); logged.LastEntry() == nil && time.Now().Before(until); {
-			time.Sleep(time.Millisecond)
-		}
-	}
-	testkit.Must(Fetch(t.Context(), "cub", o))(t)
-	testkit.WantText(t, logged.AllEntries()[0].Message, "waiting for another process that fetches to "+o.DataDir)
-	testkit.WantError(t, <-errs, "exists already")
-}
-
-func TestFetchWeights(t *testing.T) {
-	file := content(3 * worthwhile)
-	s := serve(t, breaking(whole(file, `"1"`), worthwhile)) // more often than is forgiven, but it advances each time
-	o := options(t, s)
-	o.ArchiveURL, o.SHA256, o.Attempts = s.URL+"/model.safetensors", sumOf(file), 2
-	r := testkit.Must(Fetch(t.Context(), "ResNet50", o))(t)
-	path := filepath.Join(o.DataDir, "resnet50.safetensors")
-	want := &Result{"resnet50", o.DataDir, []string{"resnet50.safetensors"}, int64(len(file)), []Archive{{o.ArchiveURL, path, int64(len(file)), sumOf(file), true, true}}}
-	testkit.Equal(t, "result", r, want)
-	testkit.Equal(t, "weights", sumOf([]byte(testkit.Read(t, path))), sumOf(file))
-	// What a killed process left beside good weights is removed.
-	testkit.Write(t, o.DataDir, ".resnet50.safetensors.new.part", "some")
-	testkit.Write(t, o.DataDir, ".resnet50.safetensors.new.part.validator", `"1"`)
-	o.SHA256 = ""
-	testkit.Fails(Fetch(t.Context(), "resnet50", o))(t, path, "exists already")
-	wantIn(t, o.DataDir, "resnet50.safetensors", "resnet50.safetensors.sha256")
-	// What the check refuses takes the place of nothing, and is not kept.
-	o.Force = true
-	o.Check = func(_ context.Context, name, staged string) error {
-		if name != "resnet50" || testkit.Read(t, staged) != string(file) {
-			t.Errorf("%s was checked at %s", name, staged)
-		}
-		return &invalid.Error{Where: staged, Want: "a header"}
-	}
-	testkit.Write(t, o.DataDir, "resnet50.safetensors", "old")
-	testkit.Fails(Fetch(t.Context(), "resnet50", o))(t, o.ArchiveURL+": resnet50: expected a header. ", "login page", "Nothing was replaced.")
-	wantIn(t, o.DataDir, "resnet50.safetensors", "resnet50.safetensors.sha256")
-	testkit.Equal(t, "the earlier weights", testkit.Read(t, path), "old")
-}
-
-// The SHA-256 of the first download of weights is recorded, and others are refused later from any
-// address, unless they are asked for.
-func TestRecordedSum(t *testing.T) {
-	file, other := content(1000), content(2000)
-	s := archives(t, map[string][]byte{"/a": file, "/mirror": other})
-	o := options(t, s)
-	o.Force = true
-	fetch := func(from, sum string) error {
-		o.ArchiveURL, o.SHA256 = s.URL+from, sum
-		_, err := Fetch(t.Context(), "dinov2-small", o)
-		return err
-	}
-	recorded := filepath.Join(o.DataDir, "dinov2-small.safetensors.sha256")
-	testkit.NoError(t, fetch("/a", ""))
-	testkit.NoError(t, fetch("/a", ""))
-	testkit.WantError(t, fetch("/mirror", ""), "/mirror: SHA-256: expected "+sumOf(file), sumOf(other), "remove "+recorded)
-	testkit.NoError(t, fetch("/mirror", sumOf(other)))
-	testkit.Equal(t, "recorded", testkit.Read(t, recorded), sumOf(other)+"  dinov2-small.safetensors\n")
+	o.Check, release[3000] = check, release[3000]+1
+	testkit.Write(t, o.DataDir, XianFile, string(release))
+	testkit.NoError(t, os.Remove(filepath.Join(o.DataDir, XianFile+".sha256")))
+	testkit.Fails(Fetch(t.Context(), "cub", o))(t, XianFile, "checksum", "remove it first")
+	testkit.Equal(t, "data", names(t, o.DataDir), []string{"LAGO.zip", "LAGO.zip.sha256", "SUN", "xlsa17.zip"})
 }
