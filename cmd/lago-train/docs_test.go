@@ -106,7 +106,7 @@ func pythonWith(code string) string {
 }
 
 var (
-	absent    = regexp.MustCompile(`traits\.csv| fetch | serve |--weights|--images? |--features |--scores |dataset split .*--(?:out|to)|^ *(go|git|make) `)
+	absent    = regexp.MustCompile(`traits\.csv| fetch | serve |--weights|--images? |--features |dataset split .*--(?:out|to)|^ *(go|git|make) `)
 	otherData = regexp.MustCompile(`\b(awa2|cub127|cub|sun|birds)\b`)
 )
 

@@ -116,13 +116,12 @@ type evaluateOptions struct {
 	dataOptions
 	outputs
 	evaluation.Config
-	candidates         []predictor.Selection
-	empty              descriptions.Empty // cells of files of candidates
-	models             evaluation.Models
-	names, dev         []string
-	dataset            string
-	files, valFiles    evaluation.ScoreFiles
-	figures, csv, save string
+	candidates []predictor.Selection
+	empty      descriptions.Empty // cells of files of candidates
+	models     evaluation.Models
+	names, dev []string
+	dataset    string
+	csv, save  string
 }
 
 func evaluateCommand() *command {
@@ -130,30 +129,13 @@ func evaluateCommand() *command {
 	return &command{
 		name: "evaluate",
 		flags: slices.Concat(o.dataSettings(), workSettings(), setting.List{
-			setting.Texts("model", &o.names).Common().Describe(modelUsage+"; repeat it for an ensemble").
-				Excludes("scores", "labels", "unseen", "val_scores", "val_labels", "val_unseen"),
+			setting.Texts("model", &o.names).Common().Describe(modelUsage + "; repeat it for an ensemble"),
 			setting.Of("split", &o.models.Split, "", "", parseSplit).WithOptions("val", "test").
 				Noted("val for runs of the dev stage, otherwise test").Common().
 				Describe("classes whose samples are evaluated"),
 			setting.Texts("dev", &o.dev).Noted("found beside the model").
 				Describe("`MODEL` run of the dev stage to validate with, one for each model"),
-			setting.Raw("scores", &o.files.Scores, "").Common().
-				Describe("`FILE` scores, samples x classes: .npy, .csv or .mat").
-				Excludes("split", "candidates", "dataset", "dev", "scores_out", "adapt", "unknown"),
-			setting.Raw("labels", &o.files.Labels, "").Common().Describe("`FILE` each sample's class: its " +
-				"column in --scores, from 0, as .npy, .mat or text, or its name in CSV scores"),
-			setting.Raw("unseen", &o.files.Unseen, "").Common().Noted("all").
-				Describe("`N,...` columns of the unseen classes, from 0, their names in CSV " +
-					"scores, or a file of them"),
-			setting.Whole("index_from", &o.files.From, 0, setting.Between(0, 1)).Needs("scores").
-				Describe("`N` number of the first column in labels and in lists of columns: 0 or 1"),
-			setting.Raw("val_scores", &o.valFiles.Scores, "").Describe("`FILE` scores to validate with"),
-			setting.Raw("val_labels", &o.valFiles.Labels, "").Describe("`FILE` labels of --val-scores"),
-			setting.Raw("val_unseen", &o.valFiles.Unseen, "").Noted("all").
-				Describe("`N,...` columns of the unseen classes of --val-scores, or a file of them"),
 		}.In(inputGroup), setting.List{
-			setting.Raw("figures", &o.figures, "").Common().
-				Describe("`DIR` folder for reliability.svg, coverage.svg and seen-unseen.svg"),
 			setting.Raw("csv", &o.csv, "").Common().
 				Describe("`DIR` folder for CSV files: confusion matrix, samples, classes, curves"),
 			setting.Raw("scores_out", &o.save, "").
@@ -185,14 +167,7 @@ func parseSplit(text string) (evaluation.Split, error) {
 }
 
 func (o *evaluateOptions) run(c *call) error {
-	evaluate := o.evaluateModels
-	switch {
-	case !c.isSet("model") && !c.isSet("scores"):
-		return wrong("--model", "either --model, or --scores with --labels", "")
-	case c.isSet("scores"):
-		evaluate = o.evaluateScores
-	}
-	r, err := evaluate(c)
+	r, err := o.evaluateModels(c)
 	if err == nil {
 		err = o.writeFiles(r)
 	}
@@ -234,27 +209,6 @@ func (o *evaluateOptions) evaluateModels(c *call) (*evaluation.Result, error) {
 	return o.Config.EvaluateModels(c, m)
 }
 
-func (o *evaluateOptions) evaluateScores(c *call) (*evaluation.Result, error) {
-	err := bothOf(&o.files, "")
-	validation := (*evaluation.ScoreFiles)(nil)
-	if c.isSet("val-scores") || c.isSet("val-labels") || c.isSet("val-unseen") {
-		validation = &o.valFiles
-		err = cmp.Or(err, bothOf(validation, "val-"))
-	}
-	if err != nil {
-		return nil, err
-	}
-	return o.EvaluateScores(c, o.files, validation)
-}
-
-// bothOf returns an error unless there are scores and labels, whose flags have a prefix.
-func bothOf(f *evaluation.ScoreFiles, prefix string) error {
-	if f.Scores == "" || f.Labels == "" {
-		return wrong("--"+prefix+"scores", fmt.Sprintf("both --%sscores and --%slabels", prefix, prefix), "")
-	}
-	return nil
-}
-
 // writeFiles writes the files that flags ask for.
 func (o *evaluateOptions) writeFiles(r *evaluation.Result) error {
 	err := o.all(func(write fileWriter) (err error) {
@@ -266,9 +220,6 @@ func (o *evaluateOptions) writeFiles(r *evaluation.Result) error {
 		}
 		if err == nil && o.csv != "" {
 			err = r.WriteCSV(o.csv, write)
-		}
-		if err == nil && o.figures != "" {
-			_, err = r.WriteFigures(o.figures, write)
 		}
 		return err
 	})

@@ -22,6 +22,7 @@ import (
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // trained runs the test stage of a variant for a moment and returns its folder.
@@ -263,58 +264,27 @@ func evaluationOf(t *testing.T, args ...string) evaluation.Result {
 	return printed[evaluation.Result](t, append([]string{"evaluate", "--json"}, args...)...)
 }
 
-// The scores written for a model evaluate as the model does.
-func TestEvaluateAModelAndItsScores(t *testing.T) {
+// The accuracies are those of the scores and the samples that are written.
+func TestEvaluate(t *testing.T) {
 	run := runOnMini(t, "--hold-out", "--json", "--lr", "0.01")
 	printed[protocol.Result](t, append(run, "--stage", "dev")...) // which the test stage does not choose by
 	ran := printed[protocol.Result](t, run...)
 	tested, data, out := ran.RunDirs[4:], onMini(t)[:2], t.TempDir()
-	scores := filepath.Join(out, "scores.npy")
-	want := evaluationOf(t, append(data, "--model", tested[0], "--candidates", "all", "--scores-out", scores, "--csv", out, "--figures", filepath.Join(out, "figures"))...)
-	if want.Source.Split != "test" || want.Source.Candidates != "all classes" || want.Source.Dataset != "plain" || want.Validation == nil || want.Seen == nil {
-		t.Fatalf("found %+v", want)
+	path := filepath.Join(out, "scores.npy")
+	e := evaluationOf(t, append(data, "--model", tested[0], "--candidates", "all", "--scores-out", path, "--csv", out)...)
+	if e.Source.Split != "test" || e.Source.Candidates != "all classes" || e.Source.Dataset != "plain" || e.Validation == nil || e.Seen == nil {
+		t.Fatalf("found %+v", e)
 	}
-	testkit.WantText(t, testkit.Read(t, filepath.Join(out, "figures", "seen-unseen.svg")), "<svg")
-	// What another program would write.
-	var list, columns []string
-	column := map[string]string{}
+	var labels []int
 	for _, row := range records(t, testkit.Read(t, filepath.Join(out, "samples.csv"))) {
-		list, column[row["true class"]] = append(list, row["label"]), row["label"]
+		labels = append(labels, testkit.Must(strconv.Atoi(row["label"]))(t))
 	}
-	for _, row := range records(t, testkit.Read(t, filepath.Join(out, "classes.csv"))) {
-		if row["unseen"] == "true" {
-			columns = append(columns, column[row["class"]])
-		}
-	}
-	labels := testkit.Write(t, t.TempDir(), "labels.txt", strings.Join(list, "\n"))
-	unseen := strings.Join(columns, ",")
-	both := []string{"--scores", scores, "--labels", labels}
-	inFile := testkit.Write(t, t.TempDir(), "unseen.txt", unseen)
-	for _, columns := range []string{unseen, inFile} {
-		e := evaluationOf(t, append(both, "--unseen", columns)...)
-		if e.Kind != evaluation.Logits || e.Calibrated != nil || e.PerClass != want.PerClass || *e.Seen != *want.Seen || *e.AUSUC != *want.AUSUC {
-			t.Errorf("found %+v, expected %+v", e, want)
-		}
-		testkit.Near(t, "calibration error", *e.Calibration.ECE, *want.Calibration.ECE, 1e-9)
-	}
-	// Validated with themselves they have a gamma.
-	if e := evaluationOf(t, append(both, "--unseen", unseen, "--val-scores", scores, "--val-labels", labels, "--val-unseen", inFile)...); e.Calibrated == nil {
-		t.Errorf("found %+v", e)
-	}
+	scores := testkit.Must(features.ReadAll(t.Context(), path))(t)
+	testkit.Equal(t, "accuracy", metrics.TopK(scores, labels, 1).Accuracy().PerClass, e.PerClass)
 	table := succeeds(t, append([]string{"evaluate", "--model", tested[0], "--model", tested[1]}, data...)...)
 	testkit.WantText(t, table, "plain, test: ", "mean probabilities of", "seed 1", "Validated with")
 
-	misused(t, []string{"evaluate", "--scores", scores}, "--scores and --labels")
-	for flags, parts := range map[string][]string{
-		"--model x":              {"--scores: expected no --scores beside --model"},
-		"--val-labels " + labels: {"--val-scores and --val-labels"},
-		"--unseen ,":             {"--unseen", "found none"},
-		"--candidates all":       {"--candidates: expected no --candidates beside --scores"},
-	} {
-		misused(t, append(append([]string{"evaluate"}, both...), strings.Fields(flags)...), parts...)
-	}
 	misused(t, []string{"evaluate", "--model", tested[0], "--scores-out", filepath.Join(tested[0], train.ModelFile)}, "--scores-out", "does not read")
-	misused(t, append(append([]string{"evaluate"}, both...), "--unseen", "wren"), "--unseen: expected columns from 0 to ", `found "wren"`)
 	fails(t, []string{"evaluate", "--model", out}, out, "folder of a run", train.ModelFile)
 	// The error of a model that was trained on the held-out samples says how to train another.
 	fails(t, append([]string{"evaluate", "--model", trained(t, onMini(t)...), "--candidates", "all"}, data...), "Train one with run or compare --hold-out.")

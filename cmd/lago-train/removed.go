@@ -19,7 +19,19 @@ var removed = map[string]string{
 	"runs --yes":                   "Delete the folder of the run.",
 	"runs rm":                      "Delete the folder of the run.",
 	"runs show":                    "trial.json, result.json and curve.jsonl in the folder of the run have what it printed.",
+
+	"evaluate --figures":    "Draw the numbers of --json and --csv in Python.",
+	"evaluate --index-from": scoresElsewhere,
+	"evaluate --labels":     scoresElsewhere,
+	"evaluate --scores":     scoresElsewhere,
+	"evaluate --unseen":     scoresElsewhere,
+	"evaluate --val-labels": scoresElsewhere,
+	"evaluate --val-scores": scoresElsewhere,
+	"evaluate --val-unseen": scoresElsewhere,
 }
+
+const scoresElsewhere = "In Python, sklearn.metrics.balanced_accuracy_score(labels, scores.argmax(1)) is the " +
+	"per-class accuracy."
 
 // replacing adds to an error of the command line what to use instead of typed words, if they were removed.
 func (c *command) replacing(err error, typed ...string) error {

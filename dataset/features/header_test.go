@@ -74,16 +74,3 @@ func TestReaderForModel(t *testing.T) {
 	_, id, _ = r.Sample(0)
 	testkit.Equal(t, "name without a header", id, "x/1.jpg")
 }
-
-func TestReadLabels(t *testing.T) {
-	names := []string{"cat", "dog"}
-	for text, want := range map[string][]int{
-		"1\n2\n1\n": {0, 1, 0}, "dog\ncat\n": {1, 0}, "class\ndog\ndog\n": {1, 1}, "id,label\n7,dog\n8,cat\n": {1, 0},
-	} {
-		labels, err := ReadLabels(t.Context(), testkit.Write(t, t.TempDir(), "l.txt", text), 1, names)
-		testkit.NoError(t, err)
-		testkit.Equal(t, text, labels, want)
-	}
-	_, err := ReadLabels(t.Context(), testkit.Write(t, t.TempDir(), "l.csv", "class\ndgo\n"), 0, names)
-	testkit.WantError(t, err, `line 2, column class: expected a class in the first line of the scores, found "dgo". Did you mean dog?`)
-}

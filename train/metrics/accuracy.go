@@ -183,28 +183,3 @@ func CheckScores(scores dataset.Matrix[float32]) error {
 	}
 	return nil
 }
-
-// CheckLabels returns an *invalid.Error unless labels are one per sample, each from 0 to classes-1.
-func CheckLabels(labels []int, samples, classes int) error {
-	if len(labels) != samples {
-		return &invalid.Error{
-			Field: "labels", Want: fmt.Sprintf("%d, one per sample of the scores", samples),
-			Got: fmt.Sprint(len(labels)),
-		}
-	}
-	for i, z := range labels {
-		if z >= 0 && z < classes {
-			continue
-		}
-		e := &invalid.Error{
-			Field: "labels", Want: fmt.Sprintf("classes from 0 to %d", classes-1),
-			Got: fmt.Sprintf("%d for sample %d", z, i),
-		}
-		if slices.Contains(labels, classes) && !slices.Contains(labels, 0) {
-			e.Hint = fmt.Sprintf("There is a %d and no 0: labels that count from 1 need --index-from 1.",
-				classes)
-		}
-		return e
-	}
-	return nil
-}

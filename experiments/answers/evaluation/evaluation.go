@@ -1,6 +1,6 @@
-// Package evaluation measures how well models, or scores that any program wrote, predict classes:
-// accuracy, generalised zero-shot accuracy, calibration and coverage. Gamma of calibrated stacking and
-// the temperature are chosen by validation: runs of the dev stage, or other files of scores.
+// Package evaluation measures how well models predict classes: accuracy, generalised zero-shot accuracy,
+// calibration and coverage. Gamma of calibrated stacking and the temperature are chosen by validation,
+// with runs of the dev stage.
 package evaluation
 
 import (
@@ -27,8 +27,6 @@ type ScoreKind string
 const (
 	// Logits are scores whose softmax is p(z|x), such as log p(z|x), the scores of LAGO.
 	Logits ScoreKind = "logits"
-	// Probabilities are p(z|x).
-	Probabilities ScoreKind = "probabilities"
 	// BareScores only rank the classes. Validation can fit a temperature T, so that the
 	// softmax of s/T is p(z|x).
 	BareScores ScoreKind = "scores"
@@ -53,21 +51,10 @@ func (s *scored) check(scores, labels string) error {
 	if err := metrics.CheckScores(s.scores); err != nil {
 		return invalid.At(scores, err)
 	}
-	if err := metrics.CheckLabels(s.labels, s.scores.Rows, s.scores.Cols); err != nil {
-		return invalid.At(labels+", labels of "+scores, err)
-	}
 	if s.sides != nil {
 		return invalid.At(labels, s.sides.Check(s.labels))
 	}
 	return nil
-}
-
-// logits returns scores whose softmax is p(z|x).
-func (s *scored) logits() dataset.Matrix[float32] {
-	if s.kind == Probabilities {
-		return metrics.LogProbabilities(s.scores)
-	}
-	return s.scores
 }
 
 // top is the accuracy among the k highest scores, with the interval of that per class.
@@ -103,7 +90,7 @@ type Result struct {
 
 	Intervals Intervals `json:"intervals"` // over classes
 
-	Kind ScoreKind `json:"score_kind"` // logits, probabilities or scores
+	Kind ScoreKind `json:"score_kind"` // logits or scores
 	Calibration
 	Temperature *Tempered `json:"temperature"` // with the temperature that validation chose
 
@@ -134,14 +121,12 @@ type Intervals struct {
 	metrics.GeneralisedInterval
 }
 
-// Source says what was evaluated: models, or files of scores and labels.
+// Source says what was evaluated.
 type Source struct {
-	Split      string           `json:"split,omitempty"`      // val or test: whose samples
-	Candidates string           `json:"candidates,omitempty"` // as in "test classes"
-	Dataset    string           `json:"dataset,omitempty"`
-	Models     []EvaluatedModel `json:"models,omitempty"` // several are an ensemble
-	Scores     string           `json:"scores,omitempty"`
-	Labels     string           `json:"labels,omitempty"`
+	Split      string           `json:"split"`      // val or test: whose samples
+	Candidates string           `json:"candidates"` // as in "test classes"
+	Dataset    string           `json:"dataset"`
+	Models     []EvaluatedModel `json:"models"` // several are an ensemble
 }
 
 // EvaluatedModel is one of the models that were evaluated.
@@ -155,7 +140,7 @@ type EvaluatedModel struct {
 
 // Validation says what gamma and the temperature were chosen by.
 type Validation struct {
-	Of           []string `json:"of"` // folders of runs, or the file of scores
+	Of           []string `json:"of"` // folders of runs
 	Samples      int      `json:"samples"`
 	Classes      int      `json:"classes"`
 	HarmonicMean *float64 `json:"harmonic_mean"` // with gamma
@@ -353,13 +338,12 @@ func (r *Result) Corrected() Stacking { return r.asScored }
 
 // temper evaluates the probabilities with the temperature that fits the validation scores.
 func (c Config) temper(r *Result, validation *scored) {
-	logits := validation.logits()
-	t, err := metrics.FitTemperature(logits, validation.labels)
+	t, err := metrics.FitTemperature(validation.scores, validation.labels)
 	if err != nil {
 		r.note("no temperature fits the validation scores: %v", err)
 		return
 	}
-	nll := metrics.NLL(logits, validation.labels, t)
+	nll := metrics.NLL(validation.scores, validation.labels, t)
 	r.Validation.NLL = &nll
 	r.Temperature = &Tempered{t, c.calibrate(r.scored, t, fmt.Sprintf("temperature %.4g", t))}
 	r.calibrations = append(r.calibrations, &r.Temperature.Calibration)
@@ -367,11 +351,10 @@ func (c Config) temper(r *Result, validation *scored) {
 
 // calibrate evaluates the probabilities with a temperature.
 func (c Config) calibrate(s *scored, temperature float64, label string) Calibration {
-	logits := s.logits()
-	confidence, right := metrics.Confidence(logits, temperature), metrics.Right(s.scores, s.labels)
+	confidence, right := metrics.Confidence(s.scores, temperature), metrics.Right(s.scores, s.labels)
 	bins, coverage := metrics.NewReliability(confidence, right, c.Bins), metrics.NewCoverage(confidence,
 		right)
-	ece, nll, aurc := bins.ECE(), metrics.NLL(logits, s.labels, temperature), coverage.Area()
+	ece, nll, aurc := bins.ECE(), metrics.NLL(s.scores, s.labels, temperature), coverage.Area()
 	k := Calibration{
 		ECE: &ece, NLL: &nll, AURC: &aurc, Reliability: bins, label: label, confidence: confidence,
 	}

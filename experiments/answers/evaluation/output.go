@@ -3,13 +3,11 @@ package evaluation
 import (
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
-	"github.com/lago-train/lago-train/experiments/runs/plot"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/table"
@@ -64,9 +62,6 @@ func (r *Result) Tables() []*table.Table {
 }
 
 func (s Source) title() string {
-	if s.Scores != "" {
-		return s.Scores
-	}
 	title := fmt.Sprintf("%s, %s", format.Printable(s.Dataset), s.Split)
 	if s.Candidates != s.Split+" classes" {
 		title += " among " + format.Printable(s.Candidates)
@@ -82,8 +77,6 @@ func (r *Result) sourceTable() *table.Table {
 		t.Note("unseen: %s of %s; seen: %s of %s", format.Count(r.UnseenSamples, "sample"),
 			format.Count(r.UnseenClasses, "class"),
 			format.Count(r.Samples-r.UnseenSamples, "sample"), format.Count(seen, "class"))
-	} else if r.Source.Scores != "" {
-		t.Note("all classes are taken for unseen")
 	}
 	models := r.Source.Models
 	if len(models) == 1 {
@@ -164,7 +157,7 @@ func (r *Result) coverageTable() *table.Table {
 	return t
 }
 
-// WriteCSV writes the numbers behind the tables and figures into a folder, which it creates if
+// WriteCSV writes the numbers behind the tables into a folder, which it creates if
 // necessary: one file for each table with rows. write writes a file as fileio.Write does.
 func (r *Result) WriteCSV(dir string, write func(path string, write func(io.Writer) error) error) error {
 	confusion := table.New("confusion", "true class", "predicted", "samples")
@@ -222,86 +215,4 @@ func (r *Result) sampleTable() *table.Table {
 		}
 	}
 	return t
-}
-
-// WriteFigures writes SVG files into a folder, which it creates if necessary, and returns their
-// paths. Figures without numbers are not written. write writes a file as fileio.Write does.
-func (r *Result) WriteFigures(dir string,
-	write func(path string, write func(io.Writer) error) error,
-) ([]string, error) {
-	var figures []plot.Figure
-	add := func(name, title, caption string, l *plot.Lines) {
-		caption = fmt.Sprintf("%s, %s (chance %s). %s", format.Count(r.Samples, "sample"),
-			format.Count(r.Classes, "class"), format.Percent(1/float64(r.Classes)), caption)
-		l.Percent, l.Chance = true, 100/float64(r.Classes)
-		figures = append(figures, plot.Figure{
-			Name: name, Title: title + ", " + r.Source.title(), Caption: caption, Picture: l,
-		})
-	}
-	if len(r.calibrations) > 0 {
-		bins, coverage := r.calibrationLines()
-		add("reliability", "Reliability",
-			"Per-sample accuracy by confidence; bars are one standard error over the samples of a bin.", bins)
-		add("coverage", "Accuracy by coverage", "Per-sample accuracy of the most confident samples.",
-			coverage)
-	}
-	if r.curve != nil {
-		add("seen-unseen", "Accuracy of seen and unseen classes",
-			"Per-class accuracy as a bias against seen classes varies.", r.curveLines())
-	}
-	return plot.WriteFiles(write, dir, plot.SVG, figures...)
-}
-
-func (r *Result) calibrationLines() (bins, coverage *plot.Lines) {
-	bins = &plot.Lines{X: "confidence (%)", Y: "accuracy (%)"}
-	coverage = &plot.Lines{X: "coverage (% of the samples, most confident first)", Y: "accuracy (%)"}
-	for i, c := range r.calibrations {
-		var measured, curve []plot.Point
-		for _, b := range c.Reliability {
-			if b.Samples > 0 {
-				standardError := math.Sqrt(b.Accuracy * (1 - b.Accuracy) / float64(b.Samples))
-				measured = append(measured, plot.PercentPoint(100*b.Confidence, b.Accuracy,
-					b.Accuracy-standardError, b.Accuracy+standardError))
-			}
-		}
-		for _, p := range c.curve {
-			curve = append(curve, exact(p.Coverage, p.Accuracy))
-		}
-		bins.Series = append(bins.Series, r.series(c.label, plot.Condition(i), measured...))
-		bins.Series[i].Measured = true
-		coverage.Series = append(coverage.Series, r.series(c.label, plot.Condition(i), curve...))
-	}
-	bins.Series = append(bins.Series, plot.Series{
-		Name: "perfect calibration", Look: plot.Look{Condition: plot.Dotted},
-		Points: []plot.Point{exact(0, 0), exact(1, 1)},
-	})
-	return bins, coverage
-}
-
-func (r *Result) curveLines() *plot.Lines {
-	var curve []plot.Point
-	for _, p := range r.curve {
-		curve = append(curve, exact(p.Unseen, p.Seen))
-	}
-	l := &plot.Lines{X: "accuracy of unseen classes (%)", Y: "accuracy of seen " +
-		"classes (%)", Series: []plot.Series{
-		r.series("seen-unseen curve", plot.Solid, curve...),
-		r.series("as scored", plot.Dashed, exact(*r.Unseen, *r.Seen)),
-	}}
-	if c := r.Calibrated; c != nil {
-		l.Series = append(l.Series, r.series("calibrated stacking", plot.Dotted, exact(c.Unseen, c.Seen)))
-	}
-	return l
-}
-
-// exact is a point of two fractions without an interval.
-func exact(x, y float64) plot.Point { return plot.PercentPoint(100*x, y, y, y) }
-
-// series returns a line in the hue of the first model; files of scores have none.
-func (r *Result) series(name string, c plot.Condition, points ...plot.Point) plot.Series {
-	s := plot.Series{Name: name, Look: plot.Look{Condition: c}, Points: points}
-	if len(r.Source.Models) > 0 {
-		s.Look.Method = r.Source.Models[0].Method
-	}
-	return s
 }
