@@ -118,8 +118,6 @@ func TestExperimentsShareRunsAndStoreResults(t *testing.T) {
 		t.Errorf("%+v by --model, %+v by training", given, groups)
 	}
 	testkit.Equal(t, "runs after noise, partial and groups", len(folders(t, out)), trained)
-	succeeds(t, small(t, "subsets", out, "--of", "groups", "--sizes", "2", "--draws", "2")...)
-	misused(t, small(t, "subsets", out, "--sizes", "99"), "--sizes: expected numbers of seen classes from 4 to")
 	succeeds(t, small(t, "run", out)...)
 	stored := testkit.Must(filepath.Glob(filepath.Join(out, "*.json")))(t)
 	kinds := map[string]int{}
@@ -127,7 +125,7 @@ func TestExperimentsShareRunsAndStoreResults(t *testing.T) {
 		kind, _, _ := strings.Cut(filepath.Base(path), "-plain-")
 		kinds[kind]++
 	}
-	testkit.Equal(t, "stored", kinds, map[string]int{"reproduction": 1, "noise": 1, "partial-strongest": 1, "subsets-groups": 1, "groups": 1, "run": 1})
+	testkit.Equal(t, "stored", kinds, map[string]int{"reproduction": 1, "noise": 1, "partial-strongest": 1, "groups": 1, "run": 1})
 
 	page, figures := filepath.Join(out, "r.html"), filepath.Join(out, "figures")
 	args := []string{"report", "--from", out, "--to", page, "--figures", figures}

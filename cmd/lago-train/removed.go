@@ -28,6 +28,7 @@ var removed = map[string]string{
 	"evaluate --val-labels": scoresElsewhere,
 	"evaluate --val-scores": scoresElsewhere,
 	"evaluate --val-unseen": scoresElsewhere,
+	"subsets":               "lago-train docs describing-classes has what fewer classes, samples, groups and entries cost.",
 }
 
 const scoresElsewhere = "In Python, sklearn.metrics.balanced_accuracy_score(labels, scores.argmax(1)) is the " +

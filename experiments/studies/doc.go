@@ -4,8 +4,7 @@
 // and its sections of the report follow:
 //
 //	ablation      the design decisions of the model (table A.2)
-//	sweep         accuracy against a number: of groups (section 4.3), or of classes, samples,
-//	              groups or entries that there are
+//	sweep         accuracy against the number of groups (section 4.3)
 //	search        settings of one method on one data set (supplement A)
 //	comparison    LAGO and the baselines by one protocol (table 1)
 //	robustness    noisy and partial class descriptions (figure A.1)

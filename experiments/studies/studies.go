@@ -27,7 +27,6 @@ var Studies = []Entry{
 	{"sweep-k", func() results.Study { return new(sweep.GroupNumbers) }, sweep.KKinds},
 	{"noise", func() results.Study { return new(robustness.Noise) }, robustness.NoiseKinds},
 	{"partial", func() results.Study { return new(robustness.Partial) }, robustness.PartialKinds},
-	{"subsets", func() results.Study { return new(sweep.Subsets) }, sweep.SubsetsKinds()},
 	{"groups", func() results.Study { return new(grouping.Analysis) }, grouping.Kinds},
 	{"search", func() results.Study { return new(search.Config) }, search.Kinds},
 }

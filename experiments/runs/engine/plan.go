@@ -36,9 +36,6 @@ type Arm struct {
 	// Corrections are those of which the validation classes choose for each of Starts; nil for that of the
 	// settings.
 	Corrections [][]model.Correction
-	// EpochsOf names the arm whose epochs, mean over its parts, the test stage of this one has. It has no dev
-	// stage then.
-	EpochsOf string
 
 	// settings that a search tries, in equal parts around each start; 0 and 1 take the starts alone
 	Tune  int

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"math"
 	"path/filepath"
 	"slices"
 
@@ -72,7 +71,7 @@ type Result struct {
 
 // Done reports whether all stages of an arm have their runs, in every part.
 func (r *Result) Done(arm int) bool {
-	dev := r.Plan.Stage != config.OnlyTest && r.Plan.Arms[arm].EpochsOf == ""
+	dev := r.Plan.Stage != config.OnlyTest
 	test := r.Plan.Stage != config.OnlyDev
 	return len(r.Arms[arm]) > 0 && !slices.ContainsFunc(r.Arms[arm], func(o *Outcome) bool {
 		return dev && o.Folds != nil && o.Val == nil || test && o.Test == nil
@@ -121,7 +120,6 @@ func Run(ctx context.Context, l *lab.Lab, p Plan) (*Result, error) {
 		if err := p.develop(ctx, l, entries, outcomes); err != nil {
 			return nil, err
 		}
-		p.setEpochs(entries, outcomes)
 	}
 	if p.Stage != config.OnlyDev {
 		if err := p.test(ctx, l, entries, outcomes); err != nil {
@@ -167,7 +165,7 @@ func DevTrials(c config.Config, folds []lab.View, seeds, epochs int) (trials []t
 func (p Plan) develop(ctx context.Context, l *lab.Lab, entries []Entry, outcomes []*Outcome) error {
 	var lists [][]train.Trial
 	for _, e := range entries {
-		if p.Arms[e.Arm].EpochsOf != "" || e.Folds == nil {
+		if e.Folds == nil {
 			continue
 		}
 		for _, c := range e.Starts {
@@ -180,10 +178,10 @@ func (p Plan) develop(ctx context.Context, l *lab.Lab, entries []Entry, outcomes
 	}
 	var chosen []lab.Run
 	for i, e := range entries {
-		arm := p.Arms[e.Arm]
-		if arm.EpochsOf != "" || e.Folds == nil {
+		if e.Folds == nil {
 			continue
 		}
+		arm := p.Arms[e.Arm]
 		for k, c := range e.Starts {
 			var corrections []model.Correction
 			if arm.Corrections != nil {
@@ -242,35 +240,11 @@ func Corrected(c config.Config, corrections []model.Correction, runs []lab.Run) 
 	return c, accuracy
 }
 
-// setEpochs sets the epochs of arms that have those of another one: 0, and no test stage, if that one lacks
-// dev runs.
-func (p Plan) setEpochs(entries []Entry, outcomes []*Outcome) {
-	for i, o := range outcomes {
-		like := p.Arms[entries[i].Arm].EpochsOf
-		if like == "" {
-			continue
-		}
-		sum, parts := 0, 0
-		for j, other := range outcomes {
-			if p.Arms[entries[j].Arm].Name != like {
-				continue
-			}
-			if other.Best < 0 {
-				sum, parts = 0, 1
-				break
-			}
-			sum, parts = sum+other.Epochs, parts+1
-		}
-		o.Epochs = int(math.Round(float64(sum) / float64(max(parts, 1))))
-	}
-}
-
 // test runs the test stage of what was chosen.
 func (p Plan) test(ctx context.Context, l *lab.Lab, entries []Entry, outcomes []*Outcome) error {
 	lists := make([][]train.Trial, len(entries))
 	for i, o := range outcomes {
-		if p.Stage == config.OnlyTest || o.Best >= 0 || p.Arms[entries[i].Arm].EpochsOf != "" &&
-			o.Epochs > 0 {
+		if p.Stage == config.OnlyTest || o.Best >= 0 {
 			c := o.Chosen
 			c.Seeds = entries[i].Seeds
 			lists[i] = c.Trials(o.Part, train.Test, o.Epochs)
