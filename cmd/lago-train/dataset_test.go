@@ -63,7 +63,6 @@ func TestNextCommandsRun(t *testing.T) {
 	out := t.TempDir()
 	trained := succeeds(t, "run", "--dataset", folder, "--seeds", "1", "--epochs", "3", "--out", out)
 	testkit.WantText(t, succeeds(t, next(trained)...), "animals, test")
-	testkit.WantText(t, succeeds(t, "init", "animals", "--data-dir", root), "next: lago-train run --dataset animals --seeds 1 --data-dir "+root)
 }
 
 func TestDatasetConvert(t *testing.T) {

@@ -45,7 +45,7 @@ func TestHints(t *testing.T) {
 	const short = " --epochs 2 --seeds 1"
 	for _, line := range []string{
 		"run --dataset ./fruit" + short, "run --stage dev --dataset ./fruit" + short, "run --data-dir data --dataset animals" + short,
-		"search --dataset animals --data-dir data --budget 2 --epochs 2", "init animals", "dataset check './my shop'",
+		"search --dataset animals --data-dir data --budget 2 --epochs 2", "dataset check './my shop'",
 		"dataset split './my shop'", "run --dataset './my shop'",
 		"rnu" + short, "dataset fetsh --help", "run --pateince 3" + short, "run --method k-sotf" + short,
 		"run fruit" + short, "run animals" + short, "run --dataset fruit" + short, "run --dataset animls" + short,

@@ -108,7 +108,7 @@ func newProgram() *command {
 		in("Data sets", &command{name: "dataset", below: []*command{
 			datasetListCommand(), fetchCommand(), extractCommand(), groupCommand(), describeCommand(), datasetInfoCommand(),
 			checkCommand(), splitCommand(), convertCommand(),
-		}}, initCommand(), serveCommand()),
+		}}, serveCommand()),
 		in("Training and experiments", studyCommands()...),
 		in("Results and trained models", runsCommand(), reportCommand(), evaluateCommand(), predictCommand(),
 			explainCommand()),
