@@ -145,18 +145,6 @@ func withArgument(run func(c *call, argument string) error) func(*call) error {
 	}
 }
 
-func convertCommand() *command {
-	var o dataOptions
-	var to string
-	folder := setting.Raw("to", &to, "").In(outputGroup).Common().Noted("NAME-open in the data directory").
-		Describe("`DIR` folder to write, empty or missing")
-	return o.about("convert", "NAME", append(o.dataSettings().Without("json"), folder),
-		func(c *call, name string) (tabled, error) {
-			r, err := catalog.Convert(c, name, o.Options, to)
-			return datasets.Converted{Converted: r}, err
-		})
-}
-
 type splitOptions struct {
 	dataOptions
 	seed      uint64

@@ -65,13 +65,6 @@ func TestNextCommandsRun(t *testing.T) {
 	testkit.WantText(t, succeeds(t, next(trained)...), "animals, test")
 }
 
-func TestDatasetConvert(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "there")
-	args := []string{"dataset", "convert", "--data-dir", onMini(t)[1], "--to", dir, "plain"}
-	testkit.WantText(t, succeeds(t, args...), "plain, with 1 split, written to "+dir)
-	misused(t, append(args, "others"), "dataset convert: expected one argument, NAME, found 2 arguments")
-}
-
 func TestDatasetSplit(t *testing.T) {
 	root := animals(t)
 	file := filepath.Join(root, "animals", "splits.csv")

@@ -107,7 +107,7 @@ func newProgram() *command {
 	p := &command{name: usage, flags: setting.List{version}, below: slices.Concat(
 		in("Data sets", &command{name: "dataset", below: []*command{
 			datasetListCommand(), fetchCommand(), extractCommand(), groupCommand(), describeCommand(), datasetInfoCommand(),
-			checkCommand(), splitCommand(), convertCommand(),
+			checkCommand(), splitCommand(),
 		}}, serveCommand()),
 		in("Training and experiments", studyCommands()...),
 		in("Results and trained models", runsCommand(), reportCommand(), evaluateCommand(), predictCommand(),

@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/lago-train/lago-train/dataset/glyphs"
-	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/experiments/studies/protocol"
 	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/model/network/networktest"
 )
 
@@ -23,7 +23,7 @@ func photographs(t *testing.T) (photos, descriptions string) {
 	t.Helper()
 	d := glyphs.Make()
 	photos, descriptions = filepath.Join(t.TempDir(), "photos"), filepath.Join(t.TempDir(), "glyphs")
-	testkit.NoError(t, openlayout.Write(descriptions, d))
+	testkit.NoError(t, tiny.Write(descriptions, d))
 	for z, class := range d.Classes {
 		for i, row := range d.SamplesOf([]int{z})[:8] {
 			var b bytes.Buffer

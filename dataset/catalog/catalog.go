@@ -1,6 +1,6 @@
 // Package catalog finds a data set by its name: one that the program generates, or a folder below the data
 // directory in either layout. Every data set that it opens satisfies check.Errors. It also lists the data
-// sets, reports what is wrong with one and what it contains, and writes one as a folder in the open layout.
+// sets, and reports what is wrong with one and what it contains.
 //
 // The files of a folder are read by packages openlayout and xlsa17.
 package catalog
@@ -24,7 +24,6 @@ import (
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/dataset/simulate"
 	"github.com/lago-train/lago-train/dataset/xlsa17"
-	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
@@ -292,74 +291,6 @@ func (l location) read(ctx context.Context, o Options) (d *dataset.Dataset, err 
 		err = check.Empty(d)
 	}
 	return d, err
-}
-
-// Converted describes the folder that was written. Its JSON keys are stable.
-type Converted struct {
-	Name        string `json:"name"`
-	Source      string `json:"source"` // a folder, or how the data set was generated
-	Dir         string `json:"dir"`
-	Splits      int    `json:"splits"`      // of the seen classes into train and validation, 1 to 3
-	Fingerprint string `json:"fingerprint"` // with the first split
-}
-
-// Convert writes the data set of a name, with all its splits, as a folder in the open layout. The folder is
-// read again, and appears only if the fingerprints with all splits agree. dir must be empty or missing; ""
-// means NAME-open in the data directory. Options.DevSplit is ignored.
-func Convert(ctx context.Context, name string, o Options, dir string) (c Converted, err error) {
-	dir, err = filepath.Abs(cmp.Or(dir, filepath.Join(DataDir(o.DataDir), NameOf(name)+"-open")))
-	if err != nil {
-		return c, err
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return c, invalid.File(dir, err)
-	}
-	if len(entries) > 0 {
-		return c, &invalid.Error{
-			Where: dir, Want: "an empty folder, or none", Got: format.Count(len(entries), "file") + " in it",
-		}
-	}
-	o.DevSplit, o.Undecided = 1, true
-	d, err := Open(ctx, name, o)
-	if err != nil {
-		return c, err
-	}
-	splits := d.Splits()
-	err = fileio.WriteFolder(dir, func(hidden string) error {
-		if err := openlayout.Write(hidden, d, splits[1:]...); err != nil {
-			return err
-		}
-		if err := verify(ctx, d, hidden); err != nil {
-			return fmt.Errorf("reading the written folder again: %w", err)
-		}
-		return nil
-	})
-	return Converted{d.Name, d.Source, dir, len(splits), d.Fingerprint()}, err
-}
-
-// verify checks that a folder is read as the data set that was written, in each of its splits.
-func verify(ctx context.Context, d *dataset.Dataset, dir string) error {
-	written, err := location{dir, openLayout}.open(ctx, Options{Undecided: true})
-	if err != nil {
-		return err
-	}
-	if want, found := fingerprints(d), fingerprints(written); !slices.Equal(want, found) {
-		return &invalid.Error{
-			Where: dir, Want: "splits with the fingerprints " + strings.Join(want, " "),
-			Got: strings.Join(found, " "),
-		}
-	}
-	return nil
-}
-
-func fingerprints(d *dataset.Dataset) (sums []string) {
-	with := *d
-	with.FeaturesSum = dataset.SumFeatures(d.Features)
-	for _, with.Split = range d.Splits() {
-		sums = append(sums, with.Fingerprint())
-	}
-	return sums
 }
 
 // hasGlyphs reports whether a data set is that of glyphs, not a folder of the same name.

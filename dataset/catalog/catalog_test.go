@@ -53,7 +53,7 @@ func written(t *testing.T, dir string) string {
 	d.Descriptions.Data[3] = 0.1 + 0.2
 	s := d.Split
 	second := dataset.Split{Train: slices.Sorted(slices.Values(append(s.Val[1:], s.Train[:4]...))), Val: slices.Sorted(slices.Values(append([]int{s.Val[0]}, s.Train[4:]...))), Test: s.Test}
-	testkit.NoError(t, openlayout.Write(dir, d, second, dataset.Split{Train: s.Val, Val: s.Train, Test: s.Test}))
+	testkit.NoError(t, tiny.Write(dir, d, second, dataset.Split{Train: s.Val, Val: s.Train, Test: s.Test}))
 	return dir
 }
 
@@ -131,52 +131,6 @@ func TestFolderAtFindsTheLayout(t *testing.T) {
 	}
 }
 
-// All splits are converted. Without a folder the result is beside the original, and an
-// empty folder may exist.
-func TestConvert(t *testing.T) {
-	root := t.TempDir()
-	written(t, filepath.Join(root, "small"))
-	testkit.NoError(t, os.Mkdir(filepath.Join(root, "small-open"), 0o777))
-	for _, c := range []struct {
-		name, from, to string
-		splits         int
-	}{{"Small", root, "", 3}, {"compressed", fixtures, filepath.Join(root, "New"), 1}, {"glyphs", fixtures, filepath.Join(root, "letters"), 1}} {
-		r := testkit.Must(Convert(t.Context(), c.name, below(c.from), c.to))(t)
-		want := open(t, c.name, c.from, 1)
-		if c.to == "" {
-			c.to = filepath.Join(root, "small-open")
-		}
-		testkit.Equal(t, "found", r, Converted{want.Name, want.Source, c.to, c.splits, want.Fingerprint()})
-		for n := range c.splits {
-			testkit.Equal(t, fmt.Sprintf("%s, split %d", c.name, n+1), open(t, c.name, c.from, n+1).Fingerprint(), open(t, filepath.Base(c.to), root, n+1).Fingerprint())
-		}
-	}
-	testkit.Write(t, root, "full/notes", "")
-	for _, c := range []struct{ name, dir, want string }{
-		{"big", "new2", `"big"`},
-		{"small", "full", "full: expected an empty folder, or none, found 1 file in it"},
-	} {
-		testkit.Fails(Convert(t.Context(), c.name, below(root), filepath.Join(root, c.dir)))(t, c.want)
-	}
-	testkit.Equal(t, "files that are left", len(testkit.Must(os.ReadDir(root))(t)), 5)
-}
-
-func TestVerifyNoticesDifferences(t *testing.T) {
-	dir := written(t, filepath.Join(t.TempDir(), "new"))
-	for _, change := range []func(d *dataset.Dataset){
-		func(d *dataset.Dataset) { d.DevSplits = d.DevSplits[:2] },
-		func(d *dataset.Dataset) {
-			d.DevSplits[2].Train, d.DevSplits[2].Val = d.DevSplits[2].Val, d.DevSplits[2].Train
-		},
-		func(d *dataset.Dataset) { d.Features.Data[5] += 1e-6 },
-	} {
-		d := open(t, "new", filepath.Dir(dir), 1)
-		testkit.NoError(t, verify(t.Context(), d, dir))
-		change(d)
-		testkit.WantError(t, verify(t.Context(), d, dir), "expected splits with the fingerprints")
-	}
-}
-
 func TestCheckAcceptsSoundData(t *testing.T) {
 	root := t.TempDir()
 	dir := written(t, filepath.Join(root, "pets"))
@@ -238,7 +192,7 @@ func TestDescribe(t *testing.T) {
 	testkit.Must(Describe(t.Context(), "new", Sources{}, below(root)))(t)
 	testkit.Equal(t, "again", testkit.Read(t, splits), "class,part,part2\nowl,train,val\nwren,,\n")
 	testkit.Fails(Describe(t.Context(), "new", Sources{Like: "plain"}, below(root)))(t, `"plain"`)
-	testkit.Fails(Describe(t.Context(), "glyphs", Sources{}, below(root)))(t, "the open layout", "dataset convert")
+	testkit.Fails(Describe(t.Context(), "glyphs", Sources{}, below(root)))(t, "the open layout", "docs xlsa17")
 }
 
 func TestCheckListsEveryProblem(t *testing.T) {

@@ -122,7 +122,7 @@ func descriptionsFolder(name string, o Options) (string, error) {
 		err = &invalid.Error{
 			Where: "data set " + invalid.Quote(name), Want: "a folder of CSV files (the open layout)",
 			Got:  "another layout or generated data",
-			Hint: "lago-train dataset convert writes it in that layout.",
+			Hint: "For .mat files, lago-train docs xlsa17 has the lines of Python that write them.",
 		}
 	}
 	return dir, err

@@ -274,8 +274,8 @@ func Empty(d *dataset.Dataset) error { return run(d, []func(*checker){(*checker)
 func (c *checker) emptyHint() string {
 	return fmt.Sprintf("If an empty cell means that the class lacks the attribute: lago-train dataset "+
 		"describe %s --empty no. "+
-		"If it means that nobody knows: --empty unknown. Folders of .mat files are converted first, "+
-		"by lago-train dataset convert.", c.Name)
+		"If it means that nobody knows: --empty unknown. Folders of .mat files become CSV files "+
+		"first: lago-train docs xlsa17.", c.Name)
 }
 
 func (c *checker) onlyYes() {

@@ -189,13 +189,19 @@ func Lock(dir string) (unlock func() error, err error) {
 	return lock.Unlock, nil
 }
 
-// Save writes the files of the folder that ReadFolder completed, which the caller has locked. If one
-// was changed since it was read or saved, that is an error, and nothing is written.
+// Save writes attributes.csv, classes.csv and drafts.csv, if there are drafts, in the folder that ReadFolder
+// completed, which the caller has locked. If one was changed since it was read or saved, that is an error, and
+// nothing is written.
+//
+// A kill between two files must lose nothing. The drafts of before and after are written before anything
+// that they mark, and those of before alone are taken out at the end. The file of fewer attributes is
+// written when the other has them: attributes without a column are described for no class.
 func (t *Table) Save() error {
+	s := t.stored
 	for _, name := range []string{AttributesFile, ClassesFile, DraftsFile} {
-		path := filepath.Join(t.stored.dir, name)
+		path := filepath.Join(s.dir, name)
 		_, sum, err := contentOf(path)
-		if err == nil && sum != t.stored.sums[name] {
+		if err == nil && sum != s.sums[name] {
 			err = &invalid.Error{
 				Where: path, Err: ErrChanged, Hint: "Nothing was overwritten. Read it again.",
 			}
@@ -204,17 +210,7 @@ func (t *Table) Save() error {
 			return err
 		}
 	}
-	return t.Write(t.stored.dir)
-}
-
-// Write writes attributes.csv, classes.csv and drafts.csv, if there are drafts, in dir, and replaces
-// those that are there.
-//
-// A kill between two files must lose nothing. The drafts of before and after are written before anything
-// that they mark, and those of before alone are taken out at the end. The file of fewer attributes is
-// written when the other has them: attributes without a column are described for no class.
-func (t *Table) Write(dir string) error {
-	if err := t.checkNames(dir); err != nil {
+	if err := t.checkNames(); err != nil {
 		return err
 	}
 	attributes, classes := [][]string{{"name", "group"}}, [][]string{{ClassColumn}}
@@ -225,19 +221,15 @@ func (t *Table) Write(dir string) error {
 	for z, name := range t.Classes {
 		classes = append(classes, append([]string{name}, t.Cells[z]...))
 	}
-	s := t.stored
-	if s == nil {
-		s = &stored{dir: dir, sums: map[string][sha256.Size]byte{}}
-	}
 	all := map[Draft]bool{}
 	maps.Copy(all, s.drafts)
 	maps.Copy(all, t.Drafts)
-	if err := s.writeDrafts(dir, all); err != nil {
+	if err := s.writeDrafts(all); err != nil {
 		return err
 	}
 	files := []func() error{
-		func() error { return s.write(dir, AttributesFile, attributes) },
-		func() error { return s.write(dir, ClassesFile, classes) },
+		func() error { return s.write(AttributesFile, attributes) },
+		func() error { return s.write(ClassesFile, classes) },
 	}
 	if len(t.Attributes) < s.attributes {
 		slices.Reverse(files)
@@ -248,15 +240,15 @@ func (t *Table) Write(dir string) error {
 		}
 	}
 	s.attributes = len(t.Attributes)
-	return s.writeDrafts(dir, t.Drafts)
+	return s.writeDrafts(t.Drafts)
 }
 
 // checkNames returns an error for a name with which the files could not be read again.
-func (t *Table) checkNames(dir string) error {
+func (t *Table) checkNames() error {
 	var names []string
 	refuse := func(file, field, want, got string) error {
 		return &invalid.Error{
-			Where: filepath.Join(dir, file), Field: field, Want: want, Got: invalid.Quote(got),
+			Where: filepath.Join(t.stored.dir, file), Field: field, Want: want, Got: invalid.Quote(got),
 		}
 	}
 	for _, a := range t.Attributes {
@@ -287,13 +279,13 @@ func (t *Table) checkNames(dir string) error {
 	return nil
 }
 
-func (s *stored) writeDrafts(dir string, drafts map[Draft]bool) error {
+func (s *stored) writeDrafts(drafts map[Draft]bool) error {
 	rows := make([][]string, 0, len(drafts)+1)
 	for d := range drafts {
 		rows = append(rows, []string{d.Class, d.Group})
 	}
 	slices.SortFunc(rows, slices.Compare)
-	err := s.write(dir, DraftsFile, slices.Insert(rows, 0, []string{ClassColumn, "group"}))
+	err := s.write(DraftsFile, slices.Insert(rows, 0, []string{ClassColumn, "group"}))
 	if err == nil {
 		s.drafts = drafts
 	}
@@ -301,14 +293,14 @@ func (s *stored) writeDrafts(dir string, drafts map[Draft]bool) error {
 }
 
 // write writes a file unless it has this content. There is no file of no drafts.
-func (s *stored) write(dir, name string, rows [][]string) error {
-	path := filepath.Join(dir, name)
+func (s *stored) write(name string, rows [][]string) error {
+	path := filepath.Join(s.dir, name)
 	if name == DraftsFile && len(rows) == 1 {
 		if s.sums[name] == missing {
 			return nil
 		}
 		s.sums[name] = missing
-		return errors.Join(os.Remove(path), fileio.SyncFolder(dir))
+		return errors.Join(os.Remove(path), fileio.SyncFolder(s.dir))
 	}
 	var text bytes.Buffer
 	_ = csv.NewWriter(&text).WriteAll(rows) // a buffer takes everything

@@ -1,4 +1,4 @@
-// Package openlayout reads and writes data sets in the open layout: a folder of plain
+// Package openlayout reads data sets in the open layout: a folder of plain
 // files that any program can write.
 //
 //	features.npy      or features.csv: samples x D numbers, see package features
@@ -44,7 +44,7 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// The files of the layout. Features are in one of the first two; Write writes the first.
+// The files of the layout. Features are in one of the first two.
 const (
 	FeaturesFile   = "features.npy"
 	featuresCSV    = "features.csv"

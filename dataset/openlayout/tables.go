@@ -17,7 +17,6 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/descriptions"
-	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/dataset/internal/table"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -235,51 +234,6 @@ func ReadSplits(ctx context.Context, path string, d *dataset.Dataset) ([]dataset
 	return splits, r.problems.Err()
 }
 
-// Write writes d, in which check.Errors must have found none, as a folder that Load reads as
-// the same data set, bit for bit, if names of a kind differ and are in NFC without spaces around
-// them. d.Split is written as the first split of the classes, others, at most two, as the
-// second and third. Files of the same names are replaced.
-func Write(dir string, d *dataset.Dataset, others ...dataset.Split) error {
-	known := make(map[string]int, len(d.Attributes))
-	for m, a := range d.Attributes {
-		if first, repeated := known[a.Name]; repeated {
-			return &invalid.Error{
-				Where: d.Source, Field: fmt.Sprintf("attribute %d", m+1),
-				Want: "a different name for each attribute, as the columns of " + ClassesFile + " need",
-				Got:  fmt.Sprintf("%s, as attribute %d", invalid.Quote(a.Name), first+1),
-				Hint: "Rename one of them.",
-			}
-		}
-		known[a.Name] = m
-	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return invalid.File(dir, err)
-	}
-	if err := descriptions.Of(d).Write(dir); err != nil {
-		return err
-	}
-	if d.EmptyUnknown {
-		if err := descriptions.KeepUnknown(dir); err != nil {
-			return err
-		}
-	}
-	if err := fileio.WriteCSV(filepath.Join(dir, labelsFile), rowsOf(labelColumns(d))); err != nil {
-		return err
-	}
-	if err := fileio.WriteCSV(filepath.Join(dir, SplitsFile),
-		rowsOf(splitColumns(d.Classes, append([]dataset.Split{d.Split}, others...)))); err != nil {
-		return err
-	}
-	if d.Provenance != nil {
-		e := &Extraction{Provenance: *d.Provenance}
-		e.SetImageDir(d.ImageDir, dir)
-		if err := WriteExtraction(dir, e); err != nil {
-			return err
-		}
-	}
-	return features.WriteNPY(filepath.Join(dir, FeaturesFile), d.Features)
-}
-
 // WriteExtraction writes extract.json in a folder.
 func WriteExtraction(dir string, e *Extraction) error {
 	return fileio.WriteJSON(filepath.Join(dir, ExtractFile), e)
@@ -360,57 +314,17 @@ func (s *ImageTables) Write(dir string) error {
 
 // WriteSplit writes a split of the classes that have samples in the form of splits.csv, into a new file.
 func WriteSplit(path string, d *dataset.Dataset, split dataset.Split) error {
-	rows, samples := rowsOf(splitColumns(d.Classes, []dataset.Split{split})), d.SamplesPerClass()
-	for z, n := range slices.Backward(samples) { // others may be renamed or deleted later
-		if n == 0 {
-			rows = slices.Delete(rows, 1+z, 2+z)
+	samples, part := d.SamplesPerClass(), make([]string, len(d.Classes))
+	for _, subset := range split.Subsets() {
+		for _, z := range subset.Classes {
+			part[z] = subset.Name
+		}
+	}
+	rows := [][]string{{classColumn, partColumns[0]}}
+	for z, name := range d.Classes {
+		if samples[z] > 0 { // others may be renamed or deleted later
+			rows = append(rows, []string{name, part[z]})
 		}
 	}
 	return fileio.WriteNew(path, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(rows) })
-}
-
-func splitColumns(classes []string, splits []dataset.Split) [][]string {
-	columns := [][]string{column(classColumn, classes)}
-	for n, split := range splits {
-		part := column(partColumns[n], make([]string, len(classes)))
-		for _, subset := range split.Subsets() {
-			for _, z := range subset.Classes {
-				part[1+z] = subset.Name
-			}
-		}
-		columns = append(columns, part)
-	}
-	return columns
-}
-
-// rowsOf returns a table of columns, each of which begins with its name.
-func rowsOf(columns [][]string) [][]string {
-	rows := make([][]string, len(columns[0]))
-	for _, cells := range columns {
-		for i, cell := range cells {
-			rows[i] = append(rows[i], cell)
-		}
-	}
-	return rows
-}
-
-func column(name string, cells []string) []string { return append([]string{name}, cells...) }
-
-// labelColumns has columns for ids and held-out samples only if there are some.
-func labelColumns(d *dataset.Dataset) [][]string {
-	classes, held := []string{classColumn}, []string{testSeenColumn}
-	for _, z := range d.Labels {
-		classes, held = append(classes, d.Classes[z]), append(held, "no")
-	}
-	for _, i := range d.TestSeen {
-		held[1+i] = "yes"
-	}
-	columns := [][]string{classes}
-	if d.IDs != nil {
-		columns = append(columns, column(idColumn, d.IDs))
-	}
-	if len(d.TestSeen) > 0 {
-		columns = append(columns, held)
-	}
-	return columns
 }

@@ -212,39 +212,12 @@ func TestTemporaryFilesOfKilledProcessesAreRemoved(t *testing.T) {
 	}
 	const abandoned, notOurs = ".curve.jsonl.0123456789abcdef.tmp", ".model.tmp"
 	testkit.Write(t, dir, abandoned, "half")
-	testkit.Write(t, dir, ".data.0123456789abcdef.tmp/features.npy", "half") // of WriteFolder
 	testkit.Write(t, dir, notOurs, "mine")
 	testkit.NoError(t, Write(path, text("whole")))
 	wantNames(t, dir, filepath.Base(live.Name()), notOurs, "model")
 	testkit.NoError(t, live.Close()) // as the system does when a process is killed
 	testkit.NoError(t, Write(path, text("whole")))
 	wantNames(t, dir, notOurs, "model")
-}
-
-// A folder appears whole or not at all, and one that is being written is left to its writer.
-func TestWriteFolder(t *testing.T) {
-	dir := t.TempDir()
-	path, failure := filepath.Join(dir, "new", "data"), errors.New("no numbers")
-	testkit.NoError(t, os.MkdirAll(path, 0o777)) // an empty folder is replaced
-	err := WriteFolder(path, func(hidden string) error {
-		testkit.Write(t, hidden, "labels.csv", "half")
-		return failure
-	})
-	if !errors.Is(err, failure) {
-		t.Errorf("error %v, expected the writer's own", err)
-	}
-	wantNames(t, path)
-	wantNames(t, filepath.Dir(path), "data")
-	testkit.NoError(t, WriteFolder(path, func(hidden string) error {
-		testkit.NoError(t, Write(filepath.Join(filepath.Dir(path), "other"), text(""))) // which removes what is abandoned
-		testkit.Write(t, hidden, "labels.csv", "whole")
-		return nil
-	}))
-	wantNames(t, filepath.Dir(path), "data", "other")
-	wantFile(t, filepath.Join(path, "labels.csv"), 0o644, "whole")
-	err = WriteFolder(path, func(string) error { return nil })
-	testkit.WantError(t, err, path)
-	wantNames(t, filepath.Dir(path), "data", "other")
 }
 
 // Of several writers of one new file, such as dataset split --to, one succeeds.

@@ -29,7 +29,7 @@ import (
 // process's own stdout or stderr are written through as the bytes come, without any of these promises.
 //
 // The bytes go first to a hidden file beside path. Write also removes what killed processes left
-// in the folder, of Write and of WriteFolder.
+// in the folder.
 func Write(path string, write func(io.Writer) error) error {
 	info, err := os.Stat(path)
 	switch {
@@ -133,36 +133,6 @@ func replace(path string, old fs.FileInfo, write func(io.Writer) error,
 	return err
 }
 
-// WriteFolder calls write with a hidden folder beside path, and gives it that path when write
-// returns nil. At path there must be nothing, or an empty folder. When it fails, nothing is left.
-// The error is write's or an *invalid.Error.
-func WriteFolder(path string, write func(dir string) error) (err error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return invalid.File(path, err)
-	}
-	// Unlike os.MkdirTemp, which makes folders that only the user can read.
-	f, err := createLocked(path, func(name string) (*os.File, error) {
-		if err := os.Mkdir(name, 0o777); err != nil {
-			return nil, err
-		}
-		return os.Open(name)
-	})
-	if err != nil {
-		return invalid.File(path, err)
-	}
-	// After the renaming there is nothing left to remove.
-	defer func() { err = errors.Join(err, os.RemoveAll(f.Name())) }()
-	defer func() { _ = f.Close() }() // it holds only the lock
-	if err := write(f.Name()); err != nil {
-		return err
-	}
-	if runtime.GOOS == "windows" { // which renames no folder that is open
-		_ = f.Close()
-	}
-	_ = os.Remove(path) // an empty one
-	return invalid.File(path, Rename(f.Name(), path))
-}
-
 func buffered(f *os.File, write func(io.Writer) error) error {
 	b := bufio.NewWriterSize(f, bufferSize)
 	if err := write(b); err != nil {
@@ -193,37 +163,26 @@ func SyncFolder(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// createTemporary makes a locked file in the folder of a path, with the permissions of the old
-// file. Unlike os.CreateTemp it leaves those of a new file to the umask.
+// createTemporary makes a hidden file beside a path, with the permissions of the old file, and locks it, so
+// that no other process takes it for abandoned. Unlike os.CreateTemp it leaves the permissions of a new file
+// to the umask.
 func createTemporary(path string, old fs.FileInfo) (*os.File, error) {
 	perm := fs.FileMode(0o666)
 	if old != nil {
 		perm = old.Mode().Perm()
 	}
-	f, err := createLocked(path, func(name string) (*os.File, error) {
-		return os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
-	})
-	if err != nil || old == nil {
-		return f, err
-	}
-	if err := f.Chmod(perm); err != nil { // whatever the umask is
-		return nil, errors.Join(err, f.Close(), os.Remove(f.Name()))
-	}
-	return f, nil
-}
-
-// createLocked calls create for a hidden name beside a path, and locks what it returns, so that
-// no other process takes it for abandoned.
-func createLocked(path string, create func(name string) (*os.File, error)) (*os.File, error) {
 	dir, base := filepath.Split(path)
 	removeAbandoned(dir)
 	for {
 		name := fmt.Sprintf("%s.%s.%016x.tmp", dir, base, rand.Uint64())
-		f, err := create(name)
-		if errors.Is(err, fs.ErrNotExist) && IsFolder(cmp.Or(dir, ".")) {
-			continue // another process removed it before it was open
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
+		if err == nil && old != nil {
+			err = f.Chmod(perm) // whatever the umask is
 		}
 		if err != nil {
+			if f != nil {
+				err = errors.Join(err, f.Close(), os.Remove(name))
+			}
 			return nil, err
 		}
 		// Another process may have removed it before it was locked.
@@ -242,18 +201,18 @@ func IsFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// temporary matches the names that createLocked gives.
+// temporary matches the names that createTemporary gives.
 var temporary = regexp.MustCompile(`^\..+\.[0-9a-f]{16}\.tmp$`)
 
 // errLocked is the error of tryLock for a file that another writer has locked.
 var errLocked = errors.New("the file is locked")
 
-// removeAbandoned removes the temporary files and folders in a folder whose writers were killed, which are
+// removeAbandoned removes the temporary files in a folder whose writers were killed, which are
 // those without a lock. They stay in a folder that cannot be read and on a file system without locks.
 func removeAbandoned(dir string) {
 	entries, _ := os.ReadDir(cmp.Or(dir, "."))
 	for _, e := range entries {
-		if !e.Type().IsRegular() && !e.IsDir() || !temporary.MatchString(e.Name()) {
+		if !e.Type().IsRegular() || !temporary.MatchString(e.Name()) {
 			continue
 		}
 		path := filepath.Join(dir, e.Name())
@@ -262,7 +221,7 @@ func removeAbandoned(dir string) {
 			continue
 		}
 		if tryLock(f) == nil && isAt(f, path) {
-			_ = os.RemoveAll(path) // another process may have done it
+			_ = os.Remove(path) // another process may have done it
 		}
 		_ = f.Close() // nothing was written
 	}

@@ -25,9 +25,8 @@ type (
 		catalog.Described
 		As string `json:"-"` // the data set as it is named in commands
 	}
-	Prompts   []string
-	Order     struct{ check.Questionnaire }
-	Converted struct{ catalog.Converted }
+	Prompts []string
+	Order   struct{ check.Questionnaire }
 	// Splits are the checks of one or more splits of a data set.
 	Splits struct {
 		Splits  []check.SplitReport `json:"splits"`
@@ -288,13 +287,6 @@ func (p Prompts) Tables() (tables []*table.Table) {
 		tables = append(tables, table.New(strings.TrimRight(text, "\n")))
 	}
 	return tables
-}
-
-// Tables say where the folder is.
-func (c Converted) Tables() []*table.Table {
-	return []*table.Table{table.New(fmt.Sprintf("%s, with %s, written to %s", c.Name,
-		format.Count(c.Splits, "split"), c.Dir)).
-		Note("read again and found to be the same: fingerprint %s", c.Fingerprint)}
 }
 
 // Tables has those of each split, and where a proposal is.

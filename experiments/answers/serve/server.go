@@ -95,7 +95,7 @@ func New(ctx context.Context, c Config) (s *Server, err error) {
 	switch d := c.Data; {
 	case d != nil:
 		s.readOnly = "The descriptions are only read here, since they are not CSV files. lago-train " +
-			"dataset convert writes them as such."
+			"docs xlsa17 has the lines of Python that write them as such."
 		s.d, s.pictures = descriptions.Of(d), d
 		s.x = func() (dataset.Matrix[float32], error) { return d.Features, nil }
 		for _, z := range d.Labels {

@@ -2,10 +2,18 @@
 package tiny
 
 import (
+	"errors"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/simulate"
+	"github.com/lago-train/lago-train/internal/fileio"
+	"github.com/lago-train/lago-train/internal/npy"
 )
 
 // Small has 160 samples of 16 classes, 8, 4 and 4 of which are train, validation and test
@@ -61,4 +69,50 @@ func Sound() *dataset.Dataset {
 		d.Descriptions.Data[i] = float64(i%5) / 4
 	}
 	return d
+}
+
+// Write writes a data set in the open layout, with d.Split as the first of its splits.
+func Write(dir string, d *dataset.Dataset, others ...dataset.Split) error {
+	attributes, classes := [][]string{{"name", "group"}}, [][]string{{"class"}}
+	for _, a := range d.Attributes {
+		group := ""
+		if a.Group >= 0 {
+			group = d.Groups[a.Group]
+		}
+		attributes = append(attributes, []string{a.Name, group})
+		classes[0] = append(classes[0], a.Name)
+	}
+	labels := [][]string{{"class", "test_seen"}}
+	splits := [][]string{[]string{"class", "part", "part2", "part3"}[:2+len(others)]}
+	for z, name := range d.Classes {
+		cells, parts := []string{name}, []string{name}
+		for _, p := range d.Descriptions.Row(z) {
+			cell := ""
+			if p == p {
+				cell = strconv.FormatFloat(p, 'g', -1, 64)
+			}
+			cells = append(cells, cell)
+		}
+		for _, s := range append([]dataset.Split{d.Split}, others...) {
+			part := ""
+			for _, subset := range s.Subsets() {
+				if slices.Contains(subset.Classes, z) {
+					part = subset.Name
+				}
+			}
+			parts = append(parts, part)
+		}
+		classes, splits = append(classes, cells), append(splits, parts)
+	}
+	for i, z := range d.Labels {
+		labels = append(labels, []string{d.Classes[z], strconv.FormatBool(slices.Contains(d.TestSeen, i))})
+	}
+	err := os.MkdirAll(dir, 0o777)
+	files := map[string][][]string{"attributes.csv": attributes, "classes.csv": classes, "labels.csv": labels, "splits.csv": splits}
+	for name, rows := range files {
+		err = errors.Join(err, fileio.WriteCSV(filepath.Join(dir, name), rows))
+	}
+	return errors.Join(err, fileio.Write(filepath.Join(dir, "features.npy"), func(w io.Writer) error {
+		return npy.Write(w, d.Features.Rows, d.Features.Cols, d.Features.Data)
+	}))
 }
