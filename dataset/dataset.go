@@ -18,7 +18,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -231,8 +230,6 @@ func CheckName(text string) (name, want string) {
 	return name, want
 }
 
-var boxNumber = regexp.MustCompile(`#[0-9]+$`)
-
 // isList reports whether a name is a list of names in the notation of JSON or Python.
 func isList(name string) bool {
 	quoted := func(i int) bool { return name[i] == '"' || name[i] == '\'' }
@@ -241,20 +238,16 @@ func isList(name string) bool {
 }
 
 // ImageFile returns the path of the image of an id, relative to dir unless it is absolute. Ids have
-// composed letters; in the names of files, those of a Mac above all, they can be in two parts. Ids of images
-// with several bounding boxes can end in the number of one: #2.
+// composed letters; in the names of files, those of a Mac above all, they can be in two parts.
 func ImageFile(dir, id string) string {
 	if filepath.IsAbs(id) {
 		dir = ""
 	}
 	path := filepath.Join(dir, filepath.FromSlash(id))
 	if _, err := os.Stat(path); err != nil {
-		whole := boxNumber.ReplaceAllString(id, "")
-		for _, id := range []string{norm.NFD.String(id), whole, norm.NFD.String(whole)} {
-			other := filepath.Join(dir, filepath.FromSlash(id))
-			if _, err := os.Stat(other); err == nil {
-				return other
-			}
+		other := filepath.Join(dir, filepath.FromSlash(norm.NFD.String(id)))
+		if _, err := os.Stat(other); err == nil {
+			return other
 		}
 	}
 	return path
@@ -340,7 +333,7 @@ type ImagePreprocessing struct {
 	Filter Filter `json:"filter,omitempty"` // bicubic; otherwise bilinear
 	Resize int    `json:"resize,omitempty"` // pixels of the shorter side before the crop
 	Size   int    `json:"size"`             // pixels of each side
-	Boxes  bool   `json:"boxes"`            // images are first cropped to bounding boxes
+	Boxes  bool   `json:"boxes"`            // of older versions: images were cropped to bounding boxes
 	// photographs are turned as their EXIF data say; older versions of the program did not
 	Upright bool       `json:"upright"`
 	Mean    [3]float64 `json:"mean"` // of red, green and blue, from 0 to 1

@@ -135,13 +135,7 @@ func (o *explainOptions) askAboutFile(c *call, m *predictor.Model, q *predictor.
 }
 
 func (o *explainOptions) askAboutImage(c *call, m *predictor.Model, q *predictor.Question) error {
-	list, err := o.crop(c, []images.Image{{ID: o.image, Path: o.image}})
-	if err != nil {
-		return err
-	}
-	if len(list) > 1 {
-		return wrong("--boxes", "one box of "+o.image, fmt.Sprint(len(list)))
-	}
+	list := []images.Image{{ID: o.image, Path: o.image}}
 	e, err := o.extractor(c, m, list)
 	if err != nil {
 		return err

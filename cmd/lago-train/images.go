@@ -31,8 +31,6 @@ type networkOptions struct {
 	fit        dataset.Fit
 	size       int
 	activation vit.Activation
-	boxes      string
-	cropped    bool // see crop
 }
 
 // leastSize is the smallest side of images for a ResNet, and of a patch of CLIP.
@@ -43,8 +41,6 @@ func (o *networkOptions) networkSettings() setting.List {
 	return setting.List{
 		setting.Raw("weights", &o.weights, "").Common().
 			Describe("`FILE` weights of a ResNet, DINOv2 or CLIP, safetensors"),
-		setting.Raw("boxes", &o.boxes, "").
-			Describe("`FILE` bounding boxes to crop to: CSV with path,x,y,width,height in pixels, COCO or MegaDetector"),
 	}.In(imageGroup)
 }
 
@@ -87,7 +83,7 @@ func (o *networkOptions) read(c *call,
 		return nil, p, err
 	}
 	p = n.Preprocessing(cmp.Or(o.fit, dataset.Crop), o.size)
-	if p.Boxes = o.cropped; from == nil {
+	if from == nil {
 		return n, p, nil
 	}
 	const as = ", as for the features that the model was trained on"
@@ -95,27 +91,10 @@ func (o *networkOptions) read(c *call,
 	case n.SHA256 != from.WeightsSHA256:
 		return nil, p, wrong("--weights", from.Architecture+" with SHA-256 "+from.WeightsSHA256+as,
 			n.SHA256+" of "+o.weights)
-	case p.Boxes && !from.Images.Boxes:
-		return nil, p, wrong("--boxes", "whole images"+as, "bounding boxes")
-	case from.Images.Boxes && !p.Boxes:
-		logrus.Warn("the model was trained on images cropped to bounding boxes: these are taken as " +
-			"they are; --boxes crops them")
+	case from.Images.Boxes:
+		logrus.Warn("the model was trained on images cropped to bounding boxes: crop these, too")
 	}
 	return n, from.Images, nil
-}
-
-// crop returns the images cropped to the bounding boxes of --boxes, or else of a list that has them.
-func (o *networkOptions) crop(c *call, list []images.Image) ([]images.Image, error) {
-	if o.boxes != "" {
-		cropped, note, err := images.SetBoxes(c, o.boxes, list)
-		if err != nil {
-			return nil, err
-		}
-		logNote(note)
-		list = cropped
-	}
-	o.cropped = slices.ContainsFunc(list, func(m images.Image) bool { return m.Box != nil })
-	return list, nil
 }
 
 // readList returns the images of a list, and logs which columns are ignored.
@@ -208,7 +187,7 @@ func extractCommand() *command {
 		setting.Raw("images", &o.ImageDir, "").
 			Describe("`DIR` folder with one folder of images per class, or with images"),
 		setting.Raw("list", &o.list, "").
-			Describe("`FILE` CSV file of images: path[,class][,x,y,width,height], relative to --images or to " +
+			Describe("`FILE` CSV file of images: path[,class], relative to --images or to " +
 				"the file"),
 		setting.Switch("skip_broken", &o.SkipBroken, false).
 			Describe("leave out images that cannot be decoded, and list them in skipped.csv"),
@@ -233,9 +212,6 @@ func (o *extractOptions) run(c *call, name string) (err error) {
 		return err
 	}
 	if err := o.listImages(c); err != nil {
-		return err
-	}
-	if o.Images, err = o.crop(c, o.Images); err != nil {
 		return err
 	}
 	if of := o.Images[0].Class; of != "" && !slices.ContainsFunc(o.Images, func(m images.Image) bool {

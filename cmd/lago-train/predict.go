@@ -54,7 +54,7 @@ func predictCommand() *command {
 			setting.Of("images", &o.images, nil, "", o.addImage).Describe("`PATH` photograph, or folder of " +
 				"photographs; others can follow").Excludes("dataset"),
 			setting.Raw("list", &o.list, "").Excludes("dataset", "images").
-				Describe("`FILE` CSV file: path[,class][,x,y,width,height] of photographs, relative to it"),
+				Describe("`FILE` CSV file: path[,class] of photographs, relative to it"),
 			setting.Switch("skip_broken", &o.skipBroken, false).Needs("images", "list").
 				Describe("leave out photographs that cannot be decoded, and warn of them"),
 			setting.Choice("split", &o.split, predictor.Test, predictor.Selections...).
@@ -266,9 +266,6 @@ func (o *predictOptions) listPhotographs(c *call, classes []string) (err error) 
 				}
 			}
 		}
-	}
-	if err == nil {
-		o.photographs, err = o.crop(c, o.photographs)
 	}
 	return err
 }

@@ -114,7 +114,7 @@ func (o *predictionOptions) open(open func(name string) (*predictor.Model, error
 			return nil, err
 		}
 	}
-	o.inputs = append(format.Strings(o.candidates), m.Path, o.features, o.weights, o.boxes)
+	o.inputs = append(format.Strings(o.candidates), m.Path, o.features, o.weights)
 	return m, atFlag("to", o.check(o.to))
 }
 

@@ -19,6 +19,9 @@ var removed = map[string]string{
 	"dataset fetch --force":        "Remove the folder or file that is there.",
 	"dataset fetch --meta-url":     "Save the archive as LAGO.zip in the data directory.",
 	"dataset fetch --sha256":       "Write the sum to FILE.sha256 beside the file, as sha256sum writes it.",
+	"dataset extract --boxes":      cropFirst,
+	"explain --boxes":              cropFirst,
+	"predict --boxes":              cropFirst,
 	"runs --yes":                   "Delete the folder of the run.",
 	"runs rm":                      "Delete the folder of the run.",
 	"runs show":                    "trial.json, result.json and curve.jsonl in the folder of the run have what it printed.",
@@ -36,6 +39,8 @@ var removed = map[string]string{
 
 const scoresElsewhere = "In Python, sklearn.metrics.balanced_accuracy_score(labels, scores.argmax(1)) is the " +
 	"per-class accuracy."
+
+const cropFirst = "Crop the photographs first: lago-train docs features has the lines of Python."
 
 // replacing adds to an error of the command line what to use instead of typed words, if they were removed.
 func (c *command) replacing(err error, typed ...string) error {

@@ -34,7 +34,7 @@ func serveCommand() *command {
 	return &command{
 		name:     "serve",
 		argument: "NAME|DIR",
-		flags: slices.Concat(o.dataSettings().Without("json"), o.networkSettings().Without("boxes").
+		flags: slices.Concat(o.dataSettings().Without("json"), o.networkSettings().
 			Needs("model"), setting.List{
 			setting.Raw("model", &o.model, "").In(inputGroup).Noted("none").Common().Describe(modelUsage),
 			setting.Whole("port", &o.port, 0, setting.Between(0, 65535)).In(runGroup).Noted("any free one").

@@ -66,7 +66,7 @@ func Load(ctx context.Context, m Image, p dataset.ImagePreprocessing, dst []floa
 	if err != nil {
 		return false, err
 	}
-	scaled, err := scale(x, m.Box, p)
+	scaled, err := scale(x, p)
 	if err != nil {
 		return false, invalid.At(m.Path, err)
 	}
@@ -105,24 +105,15 @@ func Thumbnail(ctx context.Context, path string, side int) (image.Image, error) 
 // memory of the resized one.
 const maxRatio = 200
 
-// scale returns the size x size pixels of an image, or of what is in the box. Bilinear
-// ones have 16 bits, so that only the result of both directions is rounded.
-func scale(x *image.RGBA, b *Box, p dataset.ImagePreprocessing) (image.RGBA64Image, error) {
+// scale returns the size x size pixels of an image. Bilinear ones have 16 bits, so that only the
+// result of both directions is rounded.
+func scale(x *image.RGBA, p dataset.ImagePreprocessing) (image.RGBA64Image, error) {
 	from := x.Rect
-	if b != nil {
-		from = from.Intersect(image.Rect(int(math.Floor(b.X)), int(math.Floor(b.Y)),
-			int(math.Ceil(b.X+b.Width)), int(math.Ceil(b.Y+b.Height))))
-	}
 	w, h := from.Dx(), from.Dy()
 	shorter, longer := min(w, h), max(w, h)
 	out := image.NewRGBA64(image.Rect(0, 0, p.Size, p.Size))
 	to := out.Rect
 	switch {
-	case from.Empty():
-		return nil, &invalid.Error{
-			Field: "bounding box", Want: fmt.Sprintf("a part of %d x %d pixels", x.Rect.Dx(), x.Rect.Dy()),
-			Got: fmt.Sprintf("%g x %g from (%g, %g)", b.Width, b.Height, b.X, b.Y),
-		}
 	case p.Fit == dataset.Squash:
 	case longer > maxRatio*shorter:
 		return nil, &invalid.Error{
@@ -190,15 +181,6 @@ func (m Image) read(ctx context.Context) (data []byte, config image.Config, form
 		err = notAnImage(m.Path, data, err)
 	}
 	return data, config, format, err
-}
-
-// size returns the size of an upright image.
-func (m Image) size(ctx context.Context) (w, h int, err error) {
-	data, config, format, err := m.read(ctx)
-	if orientation(data, format) > 4 {
-		return config.Height, config.Width, err
-	}
-	return config.Width, config.Height, err
 }
 
 // notAnImage is the error of a file that the decoders refuse.

@@ -27,7 +27,6 @@ type Image struct {
 	ID    string // the path below the folder, with slashes
 	Path  string // of the file
 	Class string // "" if it is not known
-	Box   *Box   // what to crop it to; nil for the whole image
 	Data  []byte // content of the file if it is in memory, nil to read Path
 }
 
@@ -219,15 +218,14 @@ var elsewhere = regexp.MustCompile(`^([A-Za-z]:[/\\]|\\\\|[A-Za-z0-9]+://|~)`)
 
 // ReadList reads a CSV file with a column path or, as others name it, filename, file_name or image, and, if
 // the classes are known, a column class or label. Paths are relative to dir or, if that is empty, to the
-// folder of the file. With the columns of boxes, see SetBoxes, images are cropped, and can be on several
-// lines. The note names columns that are ignored.
+// folder of the file. The note names columns that are ignored.
 func ReadList(ctx context.Context, file, dir string) (all []Image, note string, err error) {
 	var problems invalid.List
 	t := table.Read(ctx, file, &problems, nil, table.Any)
 	if t == nil {
 		return nil, "", cmp.Or(ctx.Err(), problems.Err())
 	}
-	name, class, boxes := t.First(pathColumns...), t.First("class", "label"), columnsOf(t)
+	name, class := t.First("path", "filename", "file_name", "image", "file"), t.First("class", "label")
 	if !t.HasColumns([]string{name}, class, table.Any) {
 		return nil, "", problems.Err()
 	}
@@ -236,11 +234,11 @@ func ReadList(ctx context.Context, file, dir string) (all []Image, note string, 
 			t.ReportUnknown("column", 1, "", "a column class, or none that is near it", column, []string{class})
 		}
 	}
-	if boxes.all() {
-		number(t, name)
-	}
-	for _, ignored := range boxes.ignored(t, name, class) {
-		note = format.Printable(file + ": " + ignored)
+	others := slices.DeleteFunc(slices.Clone(t.Columns), func(column string) bool {
+		return column == "" || column == name || column == class
+	})
+	if len(others) > 0 {
+		note = format.Printable(file + ": columns ignored: " + strings.Join(others, ", "))
 	}
 	dir = cmp.Or(dir, filepath.Dir(file))
 	ids := t.Names(name)
@@ -262,13 +260,7 @@ func ReadList(ctx context.Context, file, dir string) (all []Image, note string, 
 		} else if _, want := dataset.CheckName(m.Class); m.Class != "" && want != "" {
 			t.Report("class", row.Line, class, want, invalid.Quote(m.Class))
 		}
-		if boxes.all() {
-			m.Box = boxes.read(t, row)
-		}
 		all = append(all, m)
 	}
-	if err := problems.Err(); err != nil || !boxes.all() {
-		return all, note, err
-	}
-	return all, note, checkUnits(ctx, file, all)
+	return all, note, problems.Err()
 }

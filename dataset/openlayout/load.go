@@ -196,7 +196,7 @@ type Extraction struct {
 	// the same from the folder of the data set, with slashes
 	RelativeDir string `json:"relative_dir,omitempty"`
 	Images      int    `json:"images,omitempty"` // those left out included
-	// of their names, classes, content and bounding boxes
+	// of their names, classes and content
 	ImagesSHA256 string `json:"images_sha256,omitempty"`
 	BLAS         string `json:"blas,omitempty"` // with version
 

@@ -233,14 +233,12 @@ func (w *work) record(ctx context.Context) (r *openlayout.Extraction, classes in
 		} else if err != nil {
 			return nil, 0, cmp.Or(ctx.Err(), err)
 		}
-		line, err := json.Marshal([]any{m.ID, m.Class, content, m.Box})
+		// Earlier versions had a bounding box in place of nil: extractions without one are the same.
+		line, err := json.Marshal([]any{m.ID, m.Class, content, nil})
 		if err != nil {
 			return nil, 0, err
 		}
 		sum.Write(line)
-		if m.Box != nil {
-			content = fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, content, *m.Box)))
-		}
 		w.sums = append(w.sums, content)
 		if other, again := first[content]; !again {
 			first[content] = m
@@ -290,10 +288,7 @@ func differ(there, now *openlayout.Extraction, ofImages bool, dir, hint string) 
 		ofImages   bool
 	}{
 		{"images", there.Images, now.Images, true},
-		{
-			"names, classes, content or boxes of the images (SHA-256)", there.ImagesSHA256, now.ImagesSHA256,
-			true,
-		},
+		{"names, classes or content of the images (SHA-256)", there.ImagesSHA256, now.ImagesSHA256, true},
 		{"weights (SHA-256)", there.WeightsSHA256, now.WeightsSHA256, false},
 		{"architecture", there.Architecture, now.Architecture, false},
 		{"stride in the 1x1 convolution", there.StrideIn1x1, now.StrideIn1x1, false},

@@ -378,7 +378,7 @@ func TestRefusesOtherWork(t *testing.T) {
 	changed := []byte(testkit.Read(t, first))
 	changed[len(changed)-20]++
 	testkit.NoError(t, os.WriteFile(first, changed, 0o600))
-	fails(t, c, c.Dir, "content or boxes of the images", "Remove this folder to start again.")
+	fails(t, c, c.Dir, "classes or content of the images", "Remove this folder to start again.")
 	c.Dir = filepath.Dir(testkit.Write(t, t.TempDir(), "mine/labels.csv", ""))
 	fails(t, c, c.Dir+": expected a folder without samples, found labels.csv")
 	c.Images[0].Path = filepath.Join(photos, "none.png")
