@@ -145,9 +145,6 @@ func evaluateCommand() *command {
 			candidatesSetting(&o.candidates, "those of --split").In(classGroup),
 			emptySetting(&o.empty).In(classGroup),
 			adaptSetting(&o.models.Adapt),
-			setting.Switch("unknown", &o.models.Unknown, false).In(methodGroup).
-				Describe("also leave half of the unseen classes out of the candidates, and evaluate how " +
-					"well their samples are recognised as none of these"),
 			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Noted("that of the model").Common().
 				Describe("`NAME` data set"),
 		}),

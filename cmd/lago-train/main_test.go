@@ -157,7 +157,7 @@ func TestWrongCommandLines(t *testing.T) {
 		{"dataset info --dataset glyphs", []string{"--dataset: expected a flag", "The name of the data set follows the command"}},
 		{"run --dataset https://a.org/b.zip", []string{"expected a name or a folder, found an address"}},
 		{"predict --features " + empty + " --to " + empty + "/none/p.csv --model x", []string{"--to: " + empty + "/none: no such file"}},
-		{"evaluate --unknown 5", []string{`expected flags only, found "5"`}},
+		{"evaluate --adapt 5", []string{`expected flags only, found "5"`}},
 		{"evaluate latest", []string{"Did you mean --model latest?"}},
 		{"predict owl.JPG", []string{"Did you mean --images owl.JPG?"}},
 		{"infer --model latest", []string{`"infer". Did you mean lago-train predict?`}},

@@ -266,15 +266,3 @@ func (c Coverage) Area() float64 {
 	}
 	return sum / float64(len(c))
 }
-
-// AUROC is the area under the receiver operating characteristic: how often a value of one group is
-// higher than one of the other group, where equal ones count half.
-func AUROC(group, other []float64) float64 {
-	sorted, above := slices.Sorted(slices.Values(other)), 0.0
-	for _, v := range group {
-		below, _ := slices.BinarySearch(sorted, v)
-		upTo, _ := slices.BinarySearch(sorted, math.Nextafter(v, math.Inf(1)))
-		above += float64(below+upTo) / 2
-	}
-	return above / float64(len(group)) / float64(len(other))
-}

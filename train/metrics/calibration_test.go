@@ -142,9 +142,3 @@ func TestECEIsBounded(t *testing.T) {
 		testkit.Equal(t, "samples in bins", samples, len(p.labels))
 	})
 }
-
-func TestAUROC(t *testing.T) {
-	for want, groups := range map[float64][2][]float64{1: {{3, 4}, {1, 2}}, 0.5: {{1, 1}, {1}}, 0.25: {{1, 3}, {2, 4}}, 0.875: {{2, 3}, {1, 2}}} {
-		testkit.Near(t, "area", AUROC(groups[0], groups[1]), want, 1e-12)
-	}
-}

@@ -99,8 +99,6 @@ type Result struct {
 
 	Adapted *decision.Report `json:"adapted,omitempty"` // transductive predictions, with --adapt
 
-	Unknown *Unknown `json:"unknown,omitempty"` // with --unknown
-
 	Validation *Validation `json:"validation"` // what gamma and the temperature were chosen on
 	Notes      []string    `json:"notes"`      // remarks, as sentences
 

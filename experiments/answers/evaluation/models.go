@@ -44,8 +44,6 @@ type Models struct {
 	Dev []*predictor.Model
 	// Adapt also evaluates one model adapted to the samples.
 	Adapt bool
-	// Unknown also evaluates one model on samples of classes that are no candidates.
-	Unknown bool
 }
 
 // ReadModel reads a model by its file in the folder of its run, which is finished.
@@ -99,11 +97,6 @@ func (c Config) EvaluateModels(ctx context.Context, m Models) (*Result, error) {
 	}
 	if m.Adapt {
 		if err := m.adapt(ctx, r, dev, missing); err != nil {
-			return nil, err
-		}
-	}
-	if m.Unknown {
-		if r.Unknown, err = m.unknown(ctx, m.Models[0]); err != nil {
 			return nil, err
 		}
 	}
@@ -165,8 +158,6 @@ func (m *Models) check() error {
 	case m.Adapt && (len(m.Models) > 1 || m.generalised()):
 		got := fmt.Sprintf("%s, %s", format.Count(len(m.Models), "model"), m.Candidates.What)
 		return &invalid.Error{Field: "adapt", Want: "one model, and no seen class as a candidate", Got: got}
-	case m.Unknown && len(m.Models) > 1:
-		return &invalid.Error{Field: "unknown", Want: "one model", Got: format.Count(len(m.Models), "model")}
 	case len(m.Dev) > 0 && m.Split == ValSplit:
 		return &invalid.Error{Field: "dev", Want: "the split test", Got: "val, which is used for validation"}
 	case len(m.Dev) > 0 && len(m.Dev) != len(m.Models):

@@ -429,20 +429,3 @@ func TestReadModel(t *testing.T) {
 		testkit.WantError(t, err, dev.Dir(), c[1])
 	}
 }
-
-// Samples of classes that are left out fit the candidates less well; an ensemble is refused.
-func TestUnknown(t *testing.T) {
-	l := heldOutLab(t)
-	m := Models{Data: l.Data, Split: TestSplit, Unknown: true, Models: []*predictor.Model{trainOne(t, l, "eszsl", train.Test, 1, nil)}}
-	if u := evaluated(t, m).Unknown; u == nil || u.Classes != len(l.Data.Split.Test) || u.Fit <= 0.5 || u.Low != nil {
-		t.Errorf("found %+v", u)
-	}
-	m.Models[0].Decision.Fit = new(model.Fit)
-	m.Models[0].Decision.Fit.Add(1, []float64{1e6, 1e7}) // no sample fits so well
-	if u := evaluated(t, m).Unknown; *u.Low != 1 {
-		t.Errorf("%g of the samples fit badly, expected all", *u.Low)
-	}
-	m.Models = append(m.Models, m.Models[0])
-	_, err := Config{Bins: 5}.EvaluateModels(t.Context(), m)
-	testkit.WantError(t, err, "unknown: expected one model, found 2 models")
-}

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/table"
@@ -22,22 +21,6 @@ func (r *Result) Tables() []*table.Table {
 	}
 	if r.Seen != nil {
 		list = append(list, r.generalisedTable())
-	}
-	if u := r.Unknown; u != nil {
-		t := table.New("Samples of classes that are no candidates, apart from those of candidates", "by",
-			"area under the ROC curve", "s.d.").Right(2, 3)
-		row := func(name string, mean, sd float64) {
-			t.Row(name, fmt.Sprintf("%.3f", mean), fmt.Sprintf("%.3f", sd))
-		}
-		row("probability of the best class", u.Confidence, u.ConfidenceSD)
-		row("fit of the best class", u.Fit, u.FitSD)
-		t.Note("mean over %d draws: of the %d unseen classes, a random half are the candidates", u.Draws,
-			u.Classes)
-		if u.Low != nil {
-			t.Note("of the samples of candidates, %s have a fit below %g %%", format.Percent(*u.Low),
-				100*predictor.LowFit)
-		}
-		list = append(list, t)
 	}
 	if len(r.calibrations) > 0 {
 		list = append(list, r.calibrationTable(), r.coverageTable())
