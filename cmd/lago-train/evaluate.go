@@ -7,7 +7,6 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/sirupsen/logrus"
 
@@ -115,26 +114,25 @@ func warnData(d *dataset.Dataset, scales bool) {
 type evaluateOptions struct {
 	dataOptions
 	outputs
-	evaluation.Config
 	candidates []predictor.Selection
 	empty      descriptions.Empty // cells of files of candidates
-	models     evaluation.Models
-	names, dev []string
+	request    evaluation.Request
+	model, dev string
 	dataset    string
 	csv, save  string
 }
 
 func evaluateCommand() *command {
-	o := evaluateOptions{Config: evaluation.Config{Bins: 15}}
+	var o evaluateOptions
 	return &command{
 		name: "evaluate",
 		flags: slices.Concat(o.dataSettings(), workSettings(), setting.List{
-			setting.Texts("model", &o.names).Common().Describe(modelUsage + "; repeat it for an ensemble"),
-			setting.Of("split", &o.models.Split, "", "", parseSplit).WithOptions("val", "test").
+			setting.Of("model", &o.model, "", "", o.oneModel).Common().Describe(modelUsage),
+			setting.Of("split", &o.request.Split, "", "", parseSplit).WithOptions("val", "test").
 				Noted("val for runs of the dev stage, otherwise test").Common().
 				Describe("classes whose samples are evaluated"),
-			setting.Texts("dev", &o.dev).Noted("found beside the model").
-				Describe("`MODEL` run of the dev stage to validate with, one for each model"),
+			setting.Raw("dev", &o.dev, "").Noted("found beside the model").
+				Describe("`MODEL` run of the dev stage to validate with"),
 		}.In(inputGroup), setting.List{
 			setting.Raw("csv", &o.csv, "").Common().
 				Describe("`DIR` folder for CSV files: confusion matrix, samples, classes, curves"),
@@ -144,7 +142,7 @@ func evaluateCommand() *command {
 		}.In(outputGroup), setting.List{
 			candidatesSetting(&o.candidates, "those of --split").In(classGroup),
 			emptySetting(&o.empty).In(classGroup),
-			adaptSetting(&o.models.Adapt),
+			adaptSetting(&o.request.Adapt),
 			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Noted("that of the model").Common().
 				Describe("`NAME` data set"),
 		}),
@@ -152,58 +150,63 @@ func evaluateCommand() *command {
 	}
 }
 
-// parseSplit reads --split. The generalised setting has its candidates, not a split.
-func parseSplit(text string) (evaluation.Split, error) {
-	if strings.EqualFold(text, "gzsl") {
+// oneModel reads --model, which took several models of an ensemble.
+func (o *evaluateOptions) oneModel(name string) (string, error) {
+	if o.model != "" {
 		return "", &invalid.Error{
-			Want: "val or test", Got: invalid.Quote(text),
-			Hint: "For the generalised setting, among seen and unseen classes, give --candidates all.",
+			Want: "one model", Got: "a second one",
+			Hint: "An ensemble is the mean of the probabilities, softmax of --scores-out, of each model.",
 		}
 	}
+	return name, nil
+}
+
+func parseSplit(text string) (evaluation.Split, error) {
 	return invalid.OneOf(text, evaluation.ValSplit, evaluation.TestSplit)
 }
 
 func (o *evaluateOptions) run(c *call) error {
-	r, err := o.evaluateModels(c)
+	r, err := o.evaluate(c)
 	if err == nil {
 		err = o.writeFiles(r)
 	}
 	return o.print(r, err)
 }
 
-func (o *evaluateOptions) evaluateModels(c *call) (*evaluation.Result, error) {
-	var err error
-	read := func(flag string, names []string) (models []*predictor.Model) {
-		for _, name := range names {
-			path, failed := findModel("--"+flag, name)
-			o.inputs = append(o.inputs, path)
-			if err = cmp.Or(err, failed); err != nil {
-				return nil
-			}
-			var m *predictor.Model
-			if m, err = evaluation.ReadModel(path); err == nil && flag == "model" {
-				logModel(m)
-			}
-			models = append(models, m)
+func (o *evaluateOptions) evaluate(c *call) (*evaluation.Result, error) {
+	read := func(flag, name string) (*predictor.Model, error) {
+		path, err := findModel("--"+flag, name)
+		if err != nil {
+			return nil, err
 		}
-		return models
+		o.inputs = append(o.inputs, path)
+		return evaluation.ReadModel(path)
 	}
-	m := o.models
-	m.Models, m.Dev = read("model", o.names), read("dev", o.dev)
-	o.inputs = append(o.inputs, format.Strings(o.candidates)...)
-	if err = cmp.Or(err, atFlag("scores-out", o.check(o.save))); err != nil {
+	q := o.request
+	var err error
+	if q.Model, err = read("model", o.model); err != nil {
 		return nil, err
 	}
-	if m.Data, err = openView(c, m.Models[0], o.dataset, o.Options); err != nil {
-		return nil, err
-	}
-	warnData(m.Data, false)
-	if o.candidates != nil {
-		if m.Candidates, err = m.Models[0].NewCandidates(c, m.Data, o.candidates, "", o.empty); err != nil {
+	logModel(q.Model)
+	if o.dev != "" {
+		if q.Dev, err = read("dev", o.dev); err != nil {
 			return nil, err
 		}
 	}
-	return o.Config.EvaluateModels(c, m)
+	o.inputs = append(o.inputs, format.Strings(o.candidates)...)
+	if err := atFlag("scores-out", o.check(o.save)); err != nil {
+		return nil, err
+	}
+	if q.Data, err = openView(c, q.Model, o.dataset, o.Options); err != nil {
+		return nil, err
+	}
+	warnData(q.Data, false)
+	if o.candidates != nil {
+		if q.Candidates, err = q.Model.NewCandidates(c, q.Data, o.candidates, "", o.empty); err != nil {
+			return nil, err
+		}
+	}
+	return evaluation.Evaluate(c, q)
 }
 
 // writeFiles writes the files that flags ask for.

@@ -281,8 +281,8 @@ func TestEvaluate(t *testing.T) {
 	}
 	scores := testkit.Must(features.ReadAll(t.Context(), path))(t)
 	testkit.Equal(t, "accuracy", metrics.TopK(scores, labels, 1).Accuracy().PerClass, e.PerClass)
-	table := succeeds(t, append([]string{"evaluate", "--model", tested[0], "--model", tested[1]}, data...)...)
-	testkit.WantText(t, table, "plain, test: ", "mean probabilities of", "seed 1", "Validated with")
+	testkit.WantText(t, succeeds(t, append([]string{"evaluate", "--model", tested[1]}, data...)...), "plain, test: ", "seed 1", "Validated with")
+	misused(t, []string{"evaluate", "--model", tested[0], "--model", tested[1]}, "--model: expected one model", "softmax of --scores-out")
 
 	misused(t, []string{"evaluate", "--model", tested[0], "--scores-out", filepath.Join(tested[0], train.ModelFile)}, "--scores-out", "does not read")
 	fails(t, []string{"evaluate", "--model", out}, out, "folder of a run", train.ModelFile)

@@ -30,6 +30,7 @@ var removed = map[string]string{
 	"evaluate --index-from": scoresElsewhere,
 	"evaluate --labels":     scoresElsewhere,
 	"evaluate --scores":     scoresElsewhere,
+	"evaluate --split gzsl": "Give --candidates all.",
 	"evaluate --unknown":    "The column fit of predict says which samples are of none of the candidates.",
 	"evaluate --unseen":     scoresElsewhere,
 	"evaluate --val-labels": scoresElsewhere,

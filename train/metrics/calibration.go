@@ -148,24 +148,6 @@ func meanRange(scores dataset.Matrix[float32]) float64 {
 	return sum / float64(scores.Rows)
 }
 
-// Ensemble returns the logs of the mean probabilities of several models, scores of temperature
-// 1. All models score the same samples and classes, each with its temperature.
-func Ensemble(models []dataset.Matrix[float32], temperatures []float64) dataset.Matrix[float32] {
-	scores := dataset.NewMatrix[float32](models[0].Rows, models[0].Cols)
-	p, sum := make([]float64, scores.Cols), make([]float64, scores.Cols)
-	for i := range scores.Rows {
-		clear(sum)
-		for m, of := range models {
-			softmax(p, of.Row(i), temperatures[m])
-			floats.Add(sum, p)
-		}
-		for z, v := range sum {
-			scores.Row(i)[z] = float32(math.Log(max(v/float64(len(models)), math.SmallestNonzeroFloat64)))
-		}
-	}
-	return scores
-}
-
 // Confidence returns the highest probability of each sample.
 func Confidence(scores dataset.Matrix[float32], temperature float64) []float64 {
 	confidence, p := make([]float64, scores.Rows), make([]float64, scores.Cols)

@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
-	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/testkit"
 )
 
@@ -87,13 +86,6 @@ func TestLogProbabilities(t *testing.T) {
 		}
 	}
 	testkit.NoError(t, CheckScores(scores))
-}
-
-// (0.8 + 0.4)/2 and (0.2 + 0.6)/2; the second model has the temperature 3.
-func TestEnsembleByHand(t *testing.T) {
-	log := func(p float64) float32 { return float32(math.Log(p)) }
-	models := []dataset.Matrix[float32]{rows([]float32{log(0.8), log(0.2)}), rows([]float32{3*log(0.4) + 5, 3*log(0.6) + 5})}
-	testkit.NearAll(t, "scores", Ensemble(models, []float64{1, 3}).Data, []float64{math.Log(0.6), math.Log(0.4)}, 1e-6)
 }
 
 // By confidence: right at 0.9, one right and one wrong at 0.8, wrong at 0.1. Of the first

@@ -220,7 +220,8 @@ func (f *validated) among(omega float64) (*scored, float64, error) {
 	return s, metrics.NewStacking(s.scores, s.labels, sides).At(0).Mean, nil
 }
 
-const calibrationBins = 15 // as evaluate has by default
+// Bins is the number of bins of confidence in calibration errors.
+const Bins = 15
 
 // calibrate chooses the temperature of the probabilities, the mean over the folds. Its calibration error is
 // that of the samples of half of the classes with the temperature of the other half. It returns nil if no
@@ -251,10 +252,10 @@ func calibrate(folds []scored, probabilities bool) *model.Calibration {
 		}
 	}
 	if probabilities {
-		e := metrics.NewReliability(before, right, calibrationBins).ECE()
+		e := metrics.NewReliability(before, right, Bins).ECE()
 		c.ErrorBefore = &e
 	}
-	c.ErrorAfter, c.Classes = metrics.NewReliability(after, right, calibrationBins).ECE(), len(classes)
+	c.ErrorAfter, c.Classes = metrics.NewReliability(after, right, Bins).ECE(), len(classes)
 	return c
 }
 

@@ -168,7 +168,7 @@ func TestCalibrationErrorIsOfOtherClasses(t *testing.T) {
 	for half := range 2 {
 		scores, labels := s.half(half)
 		temperature := testkit.Must(metrics.FitTemperature(scores, labels))(t)
-		own += metrics.NewReliability(metrics.Confidence(scores, temperature), metrics.Right(scores, labels), calibrationBins).ECE() / 2
+		own += metrics.NewReliability(metrics.Confidence(scores, temperature), metrics.Right(scores, labels), Bins).ECE() / 2
 	}
 	if c := calibrate([]scored{s}, true); c.ErrorAfter < 2*own {
 		t.Errorf("error %g, with the temperature of the classes themselves %g", c.ErrorAfter, own)

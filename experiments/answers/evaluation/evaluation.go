@@ -1,6 +1,6 @@
-// Package evaluation measures how well models predict classes: accuracy, generalised zero-shot accuracy,
+// Package evaluation measures how well a model predicts classes: accuracy, generalised zero-shot accuracy,
 // calibration and coverage. Gamma of calibrated stacking and the temperature are chosen by validation,
-// with runs of the dev stage.
+// with the run of the dev stage.
 package evaluation
 
 import (
@@ -14,11 +14,6 @@ import (
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train/metrics"
 )
-
-// Config says how scores are evaluated.
-type Config struct {
-	Bins int // of the reliability diagram, at least 1
-}
 
 // ScoreKind says how scores relate to probabilities.
 type ScoreKind string
@@ -103,8 +98,8 @@ type Result struct {
 	Notes      []string    `json:"notes"`      // remarks, as sentences
 
 	scored       *scored
-	asScored     Stacking         // of seen and unseen classes
-	corrected    model.Correction // of the scores of one model
+	asScored     Stacking // of seen and unseen classes
+	corrected    model.Correction
 	confusion    metrics.Confusion
 	curve        []metrics.Point // nil without seen classes
 	calibrations []*Calibration  // that exist: without and with the temperature
@@ -121,24 +116,17 @@ type Intervals struct {
 
 // Source says what was evaluated.
 type Source struct {
-	Split      string           `json:"split"`      // val or test: whose samples
-	Candidates string           `json:"candidates"` // as in "test classes"
-	Dataset    string           `json:"dataset"`
-	Models     []EvaluatedModel `json:"models"` // several are an ensemble
-}
-
-// EvaluatedModel is one of the models that were evaluated.
-type EvaluatedModel struct {
-	Path     string           `json:"path"`
-	Method   string           `json:"method"` // variant or baseline
-	Seed     uint64           `json:"seed"`
-	PerClass float64          `json:"per_class_accuracy"` // of this model alone
-	Interval metrics.Interval `json:"interval"`           // over classes
+	Split      string `json:"split"`      // val or test: whose samples
+	Candidates string `json:"candidates"` // as in "test classes"
+	Dataset    string `json:"dataset"`
+	Model      string `json:"model"`  // its file
+	Method     string `json:"method"` // variant or baseline
+	Seed       uint64 `json:"seed"`
 }
 
 // Validation says what gamma and the temperature were chosen by.
 type Validation struct {
-	Of           []string `json:"of"` // folders of runs
+	Of           string   `json:"of"` // folder of a run
 	Samples      int      `json:"samples"`
 	Classes      int      `json:"classes"`
 	HarmonicMean *float64 `json:"harmonic_mean"` // with gamma
@@ -238,7 +226,7 @@ const (
 
 // evaluate evaluates scores that passed check. validation chooses gamma and the
 // temperature; if it is nil neither is chosen.
-func (c Config) evaluate(s, validation *scored) *Result {
+func evaluate(s, validation *scored) *Result {
 	top1, interval := s.top(1)
 	top5, interval5 := s.top(5)
 	none := metrics.ClassInterval(nil)
@@ -259,12 +247,12 @@ func (c Config) evaluate(s, validation *scored) *Result {
 		r.stack(s, validation)
 	}
 	if s.kind != BareScores {
-		r.Calibration = c.calibrate(s, 1, "as scored")
+		r.Calibration = calibrate(s, 1, "as scored")
 		r.calibrations = append(r.calibrations, &r.Calibration)
 	}
 	switch {
 	case validation != nil:
-		c.temper(r, validation)
+		r.temper(validation)
 	case s.kind == BareScores:
 		r.note("the scores are not probabilities, and without validation no temperature converts them: " +
 			"calibration and coverage are not available")
@@ -335,7 +323,7 @@ func (r *Result) stack(s, validation *scored) {
 func (r *Result) Corrected() Stacking { return r.asScored }
 
 // temper evaluates the probabilities with the temperature that fits the validation scores.
-func (c Config) temper(r *Result, validation *scored) {
+func (r *Result) temper(validation *scored) {
 	t, err := metrics.FitTemperature(validation.scores, validation.labels)
 	if err != nil {
 		r.note("no temperature fits the validation scores: %v", err)
@@ -343,14 +331,14 @@ func (c Config) temper(r *Result, validation *scored) {
 	}
 	nll := metrics.NLL(validation.scores, validation.labels, t)
 	r.Validation.NLL = &nll
-	r.Temperature = &Tempered{t, c.calibrate(r.scored, t, fmt.Sprintf("temperature %.4g", t))}
+	r.Temperature = &Tempered{t, calibrate(r.scored, t, fmt.Sprintf("temperature %.4g", t))}
 	r.calibrations = append(r.calibrations, &r.Temperature.Calibration)
 }
 
 // calibrate evaluates the probabilities with a temperature.
-func (c Config) calibrate(s *scored, temperature float64, label string) Calibration {
+func calibrate(s *scored, temperature float64, label string) Calibration {
 	confidence, right := metrics.Confidence(s.scores, temperature), metrics.Right(s.scores, s.labels)
-	bins, coverage := metrics.NewReliability(confidence, right, c.Bins), metrics.NewCoverage(confidence,
+	bins, coverage := metrics.NewReliability(confidence, right, decision.Bins), metrics.NewCoverage(confidence,
 		right)
 	ece, nll, aurc := bins.ECE(), metrics.NLL(s.scores, s.labels, temperature), coverage.Area()
 	k := Calibration{
@@ -372,6 +360,5 @@ func (r *Result) note(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
 }
 
-// Scores returns the scores that were evaluated, samples x classes; for an ensemble the
-// logs of the mean probabilities.
+// Scores returns the scores that were evaluated, samples x classes.
 func (r *Result) Scores() dataset.Matrix[float32] { return r.scored.scores }

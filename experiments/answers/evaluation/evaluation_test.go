@@ -57,7 +57,7 @@ func oddsAmongBirds() *scored {
 }
 
 func TestEvaluateByHand(t *testing.T) {
-	e := Config{Bins: 1}.evaluate(birds(), toValidate())
+	e := evaluate(birds(), toValidate())
 	got := []float64{
 		e.PerClass, e.PerSample, e.Top5, e.Top5PerSample, e.ZSL, *e.Seen, *e.Unseen, *e.HarmonicMean, *e.AUSUC,
 		e.Calibrated.Gamma, e.Calibrated.Seen, e.Calibrated.Unseen, *e.Validation.HarmonicMean, e.Coverage[9].Accuracy,
@@ -81,7 +81,7 @@ func TestEvaluateByHand(t *testing.T) {
 // The temperature 2 turns odds of 9 : 1 into 3 : 1, which matches the accuracy.
 func TestTemperature(t *testing.T) {
 	for _, kind := range []ScoreKind{Logits, BareScores} {
-		e := Config{Bins: 5}.evaluate(oddsOfThree(kind), oddsOfThree(kind))
+		e := evaluate(oddsOfThree(kind), oddsOfThree(kind))
 		if e.Temperature == nil || math.Abs(e.Temperature.Temperature-2) > 1e-5 || *e.Temperature.ECE > 1e-6 {
 			t.Fatalf("%s: temperature %+v", kind, e.Temperature)
 		}
@@ -94,11 +94,11 @@ func TestTemperature(t *testing.T) {
 			}
 			continue
 		}
-		if math.Abs(*e.ECE-0.15) > 1e-6 || len(e.Reliability) != 5 || e.Reliability[4].Samples != 4 {
+		if math.Abs(*e.ECE-0.15) > 1e-6 || len(e.Reliability) != 15 || e.Reliability[13].Samples != 4 {
 			t.Errorf("ECE %g in %+v", *e.ECE, e.Reliability)
 		}
 	}
-	e := Config{Bins: 5}.evaluate(oddsOfThree(BareScores), nil)
+	e := evaluate(oddsOfThree(BareScores), nil)
 	if len(e.calibrations) != 0 || len(e.Notes) != 1 || !strings.Contains(e.Notes[0], "not probabilities") {
 		t.Errorf("bare scores without validation: %+v", e)
 	}
@@ -107,17 +107,15 @@ func TestTemperature(t *testing.T) {
 func TestTables(t *testing.T) {
 	birds := birds()
 	birds.names[0] = "owl\x1b[2J"
-	r := Config{Bins: 2}.evaluate(birds, oddsAmongBirds())
-	r.Source = Source{Split: "test", Candidates: "all classes", Dataset: "birds\x1b", Models: []EvaluatedModel{
-		{"runs/a", "singletons", 3, 0.5, metrics.Interval{Low: 0.25, High: 0.75}}, {Path: "runs/b", Method: "k-soft", Seed: 4, PerClass: 0.25},
-	}}
-	r.Validation.Of = []string{"runs/c", "runs/d"}
+	r := evaluate(birds, oddsAmongBirds())
+	r.Source = Source{"test", "all classes", "birds\x1b", "runs/a", "singletons", 3}
+	r.Validation.Of = "runs/c"
 	r.note("it rained")
 	found := strings.Join(strings.Fields(testlab.Text(r.Tables())), " ")
 	testkit.WantText(t, found,
-		"birds\uFFFD, test among all classes: 5 samples of 3 classes", "mean probabilities of singletons, seed 3, alone 50.0 % per class (95 % over classes: 25.0 to 75.0), runs/a k-soft, seed 4",
-		"│ top 1 │ 66.7 % │ 50.0 to 100.0 │ 60.0 % │", "│ as scored │ 75.0 % │ 50.0 % │ 60.0 % │ - │", "0.5000", "stacked: raw, gamma", "expected calibration error, 2 bins",
-		"temperature 2", "│ 40 % │ 2 │", "│ crow │ 1 │ 50.0 % │", "Validated with 4 samples of 2 classes: runs/c, runs/d", "Note: it rained.")
+		"birds\uFFFD, test among all classes: 5 samples of 3 classes", "predicted by singletons, seed 3, runs/a",
+		"│ top 1 │ 66.7 % │ 50.0 to 100.0 │ 60.0 % │", "│ as scored │ 75.0 % │ 50.0 % │ 60.0 % │ - │", "0.5000", "stacked: raw, gamma", "expected calibration error, 15 bins",
+		"temperature 2", "│ 40 % │ 2 │", "│ crow │ 1 │ 50.0 % │", "Validated with 4 samples of 2 classes: runs/c", "Note: it rained.")
 	if strings.Contains(found, "\x1b") {
 		t.Error("a control character is printed")
 	}
@@ -127,7 +125,7 @@ func TestWriteCSV(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "folder")
 	s := birds()
 	s.ids = strings.Split("abcdefghijklmnopqrstuvwxyz", "")
-	e := Config{Bins: 2}.evaluate(s, nil)
+	e := evaluate(s, nil)
 	testkit.NoError(t, e.WriteCSV(dir, fileio.Write))
 	for name, want := range map[string]string{
 		"confusion.csv":   "true class,predicted,samples\nowl,owl,1\nowl,crow,1\ncrow,crow,1\nwren,owl,1\nwren,wren,1\n",
@@ -144,13 +142,12 @@ func TestWriteCSV(t *testing.T) {
 	testkit.WantText(t, lines("samples.csv")[0], "row,label,true class,predicted,confidence as scored,id")
 	testkit.WantText(t, lines("samples.csv")[2], "6,0,owl,crow,0.7", ",g")
 	testkit.WantText(t, lines("coverage.csv")[5], "as scored,5,1,0.6")
-	testkit.WantText(t, lines("reliability.csv")[2], "as scored,0.5,1,")
 }
 
 // Files without numbers are not written; numbers that do not exist are null in JSON.
 func TestWithoutNumbers(t *testing.T) {
 	dir := t.TempDir()
-	e := Config{Bins: 2}.evaluate(oddsOfThree(BareScores), nil)
+	e := evaluate(oddsOfThree(BareScores), nil)
 	testkit.NoError(t, e.WriteCSV(dir, fileio.Write))
 	names := testkit.Must(filepath.Glob(filepath.Join(dir, "*")))(t)
 	if len(names) != 3 {

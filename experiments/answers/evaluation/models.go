@@ -14,7 +14,6 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
-	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/methods"
@@ -31,19 +30,18 @@ const (
 	TestSplit Split = "test" // the test classes
 )
 
-// Models are models to evaluate on a data set.
-type Models struct {
+// Request says how a model is evaluated on a data set.
+type Request struct {
 	Data  *dataset.Dataset
 	Split Split
 	// Candidates are the classes to choose from; without names those of the split. If seen classes are among
 	// them, in the generalised setting, samples held out of these are evaluated, too.
 	Candidates predictor.Candidates
-	Models     []*predictor.Model // several form an ensemble: the mean of their probabilities
-	// Dev are runs of the dev stage that choose gamma and the temperatures, one for each
-	// model. If it is nil, runs of the same settings are looked for beside the models.
-	Dev []*predictor.Model
-	// Adapt also evaluates one model adapted to the samples.
-	Adapt bool
+	Model      *predictor.Model
+	// Dev is the run of the dev stage that chooses gamma and the temperature. If it is nil, one of the same
+	// settings is looked for beside the model.
+	Dev   *predictor.Model
+	Adapt bool // also evaluate the model adapted to the samples
 }
 
 // ReadModel reads a model by its file in the folder of its run, which is finished.
@@ -60,53 +58,49 @@ func ReadModel(path string) (*predictor.Model, error) {
 	return predictor.Open(path)
 }
 
-// EvaluateModels evaluates models on the classes of a split. For validation, models of
-// the dev stage are evaluated in the same way on the validation classes.
-func (c Config) EvaluateModels(ctx context.Context, m Models) (*Result, error) {
-	if err := m.check(); err != nil {
+// Evaluate evaluates a model on the classes of a split. For validation, the run of the dev stage is evaluated
+// in the same way on the validation classes.
+func Evaluate(ctx context.Context, q Request) (*Result, error) {
+	if err := q.check(); err != nil {
 		return nil, err
 	}
-	dev, missing := m.devRuns()
-	devScores, err := m.score(ctx, dev, m.validating(), true)
+	dev, missing := q.devRun()
+	devScores, err := q.score(ctx, dev, q.validating(), true)
 	if err != nil {
 		return nil, err
 	}
-	scores, err := m.score(ctx, m.Models, m.Candidates, m.Split == ValSplit)
+	scores, err := q.score(ctx, q.Model, q.Candidates, q.Split == ValSplit)
 	if err != nil {
 		return nil, err
 	}
-	temperatures, err := m.temperatures(scores, devScores, missing)
-	if err != nil {
-		return nil, err
+	r := evaluate(scores, devScores)
+	r.Source = Source{
+		string(q.Split), q.Candidates.What, q.Data.Name, q.Model.Path, q.Model.Method.Label(), q.Model.Trial.Seed,
 	}
-	r := c.evaluate(mean(scores, temperatures), mean(devScores, temperatures))
-	r.Source = Source{Split: string(m.Split), Candidates: m.Candidates.What, Dataset: m.Data.Name}
-	if m.generalised() {
-		raw, err := m.score(ctx, uncorrected(m.Models), m.Candidates, m.Split == ValSplit)
+	if q.generalised() {
+		raw, err := q.score(ctx, uncorrected(q.Model), q.Candidates, q.Split == ValSplit)
 		if err != nil {
 			return nil, err
 		}
-		devRaw, err := m.score(ctx, uncorrected(dev), m.validating(), true)
+		devRaw, err := q.score(ctx, uncorrected(dev), q.validating(), true)
 		if err != nil {
 			return nil, err
 		}
-		r.stack(mean(raw, temperatures), mean(devRaw, temperatures))
-		if len(m.Models) == 1 {
-			r.corrected = m.Models[0].Decision.ForMixed().Correction()
-		}
+		r.stack(raw, devRaw)
+		r.corrected = q.Model.Decision.ForMixed().Correction()
 	}
-	if m.Adapt {
-		if err := m.adapt(ctx, r, dev, missing); err != nil {
+	if q.Adapt {
+		if err := q.adapt(ctx, r, dev, missing); err != nil {
 			return nil, err
 		}
 	}
-	for _, d := range dev {
-		r.Validation.Of = append(r.Validation.Of, d.Dir())
+	if dev != nil {
+		r.Validation.Of = dev.Dir()
 	}
 	var zero []string
-	samples := predictor.Samples{Data: m.Data, Rows: r.scored.rows}
+	samples := predictor.Samples{Data: q.Data, Rows: r.scored.rows}
 	for i, row := range samples.Rows {
-		if predictor.IsZero(m.Data.Features.Row(row)) {
+		if predictor.IsZero(q.Data.Features.Row(row)) {
 			_, id, _ := samples.Sample(i)
 			zero = append(zero, cmp.Or(id, strconv.Itoa(row)))
 		}
@@ -114,18 +108,11 @@ func (c Config) EvaluateModels(ctx context.Context, m Models) (*Result, error) {
 	if len(zero) > 0 {
 		r.note("%s", predictor.ZeroText(zero))
 	}
-	for i, model := range m.Models {
-		alone, interval := scores[i].top(1)
-		r.Source.Models = append(r.Source.Models, EvaluatedModel{
-			model.Path, model.Method.Label(), model.Trial.Seed, alone.PerClass, interval,
-		})
-		if changed, _ := model.Changed(m.Data); changed != "" {
-			r.note("%s", strings.TrimSuffix(changed, "."))
-		}
-		if m.Split == TestSplit && model.Trial.Stage == train.Dev {
-			r.note("%s is a model of the dev stage: settings must not be chosen by its test accuracy",
-				model.Path)
-		}
+	if changed, _ := q.Model.Changed(q.Data); changed != "" {
+		r.note("%s", strings.TrimSuffix(changed, "."))
+	}
+	if q.Split == TestSplit && q.Model.Trial.Stage == train.Dev {
+		r.note("%s is a model of the dev stage: settings must not be chosen by its test accuracy", q.Model.Path)
 	}
 	if missing != "" {
 		r.note("neither gamma nor a temperature is chosen: %s", missing)
@@ -133,52 +120,41 @@ func (c Config) EvaluateModels(ctx context.Context, m Models) (*Result, error) {
 	return r, nil
 }
 
-// check sets the split by the stage of the models. It returns an error if they cannot be
-// evaluated on the split, or the runs of the dev stage cannot validate.
-func (m *Models) check() error {
-	if m.Split == ByStage {
-		m.Split = TestSplit
-		if slices.ContainsFunc(m.Models, func(model *predictor.Model) bool {
-			return model.Trial.Stage == train.Dev
-		}) {
-			m.Split = ValSplit
+// check sets the split by the stage of the model. It returns an error if it cannot be evaluated on the split,
+// or the run of the dev stage cannot validate.
+func (q *Request) check() error {
+	if q.Split == ByStage {
+		q.Split = TestSplit
+		if q.Model.Trial.Stage == train.Dev {
+			q.Split = ValSplit
 		}
 	}
-	if m.Candidates.Names == nil {
-		m.Candidates = m.Models[0].SelectedCandidates(m.Data, predictor.Selection(m.Split))
+	if q.Candidates.Names == nil {
+		q.Candidates = q.Model.SelectedCandidates(q.Data, predictor.Selection(q.Split))
 	}
 	switch {
-	case len(m.Candidates.Names) == 1:
+	case len(q.Candidates.Names) == 1:
 		return &invalid.Error{
 			Field: "candidates", Want: "at least two classes, among which a prediction can be wrong",
-			Got: m.Candidates.What + " with 1 class",
+			Got: q.Candidates.What + " with 1 class",
 		}
-	case m.generalised() && m.Data.TestSeen == nil:
-		return train.CheckHeldOut(m.Data, "candidates")
-	case m.Adapt && (len(m.Models) > 1 || m.generalised()):
-		got := fmt.Sprintf("%s, %s", format.Count(len(m.Models), "model"), m.Candidates.What)
-		return &invalid.Error{Field: "adapt", Want: "one model, and no seen class as a candidate", Got: got}
-	case len(m.Dev) > 0 && m.Split == ValSplit:
+	case q.generalised() && q.Data.TestSeen == nil:
+		return train.CheckHeldOut(q.Data, "candidates")
+	case q.Adapt && q.generalised():
+		return &invalid.Error{Field: "adapt", Want: "no seen class as a candidate", Got: q.Candidates.What}
+	case q.Dev != nil && q.Split == ValSplit:
 		return &invalid.Error{Field: "dev", Want: "the split test", Got: "val, which is used for validation"}
-	case len(m.Dev) > 0 && len(m.Dev) != len(m.Models):
-		return &invalid.Error{
-			Field: "dev", Want: fmt.Sprintf("one run for each of the %d models", len(m.Models)),
-			Got: fmt.Sprint(len(m.Dev)),
-		}
 	}
-	for i, model := range slices.Concat(m.Models, m.Dev) {
-		dev := i - len(m.Models)
-		if err := m.checkModel(model, dev >= 0 || m.Split == ValSplit); err != nil {
-			return err
-		}
-		if dev < 0 {
-			continue
-		}
-		if want := m.Models[dev].Method.Label(); model.Method.Label() != want {
-			return &invalid.Error{
-				Where: model.Path, Want: "a run of " + want + ", as the model",
-				Got: "one of " + model.Method.Label(),
-			}
+	if err := q.checkModel(q.Model, q.Split == ValSplit); err != nil || q.Dev == nil {
+		return err
+	}
+	if err := q.checkModel(q.Dev, true); err != nil {
+		return err
+	}
+	if want := q.Model.Method.Label(); q.Dev.Method.Label() != want {
+		return &invalid.Error{
+			Where: q.Dev.Path, Want: "a run of " + want + ", as the model",
+			Got: "one of " + q.Dev.Method.Label(),
 		}
 	}
 	return nil
@@ -186,30 +162,30 @@ func (m *Models) check() error {
 
 // checkModel returns an error if a model does not fit the data set, is of the wrong stage, or
 // was trained on what it is to be evaluated on: with dev on the validation classes.
-func (m Models) checkModel(model *predictor.Model, dev bool) error {
-	if err := model.Fits(m.Data); err != nil {
+func (q Request) checkModel(model *predictor.Model, dev bool) error {
+	if err := model.Fits(q.Data); err != nil {
 		return invalid.At(model.Path, err)
 	}
-	_, unseen := m.classes(dev)
-	trainedOn := slices.IndexFunc(unseen, func(z int) bool { return model.TrainedOn(m.Data.Classes[z]) })
-	gzsl, trial := m.generalised(), model.Trial
+	_, unseen := q.classes(dev)
+	trainedOn := slices.IndexFunc(unseen, func(z int) bool { return model.TrainedOn(q.Data.Classes[z]) })
+	gzsl, trial := q.generalised(), model.Trial
 	e := &invalid.Error{Where: model.Path, Got: fmt.Sprintf("one of the %s stage", trial.Stage)}
 	switch {
 	case dev && trial.Stage != train.Dev:
 		e.Want = "a run of the dev stage, which is not trained on the validation classes"
 	case !dev && gzsl && trial.Stage != train.Test:
 		e.Want = "a run of the test stage"
-	case gzsl && !model.SameSamples(m.Data):
+	case gzsl && !model.SameSamples(q.Data):
 		e.Want = fmt.Sprintf("the data set that samples were held out of, with the fingerprint %.12s",
 			trial.Fingerprint)
-		e.Got, e.Hint = fmt.Sprintf("%s with %.12s", m.Data.Name,
-			m.Data.Fingerprint()), "Is it another --dev-split?"
+		e.Got, e.Hint = fmt.Sprintf("%s with %.12s", q.Data.Name,
+			q.Data.Fingerprint()), "Is it another --dev-split?"
 	case gzsl && !trial.HoldOut:
 		e.Want = "a model that was not trained on the held-out samples of seen classes"
 		e.Got, e.Hint = "one that was", "Train one with run or compare --hold-out."
 	case trainedOn >= 0:
 		e.Want = fmt.Sprintf("a model that was not trained on the class %q of %s",
-			m.Data.Classes[unseen[trainedOn]], m.Data.Name)
+			q.Data.Classes[unseen[trainedOn]], q.Data.Name)
 		e.Got, e.Hint = "one that was", "Is it another --dev-split?"
 	default:
 		return nil
@@ -219,24 +195,24 @@ func (m Models) checkModel(model *predictor.Model, dev bool) error {
 
 // classes returns the seen and the unseen classes; for models of the dev stage the validation
 // classes are unseen.
-func (m Models) classes(dev bool) (seen, unseen []int) {
+func (q Request) classes(dev bool) (seen, unseen []int) {
 	if dev {
-		return m.Data.Split.Train, m.Data.Split.Val
+		return q.Data.Split.Train, q.Data.Split.Val
 	}
-	return m.Data.Split.Seen(), m.Data.Split.Test
+	return q.Data.Split.Seen(), q.Data.Split.Test
 }
 
 // generalised reports whether seen classes are candidates.
-func (m Models) generalised() bool {
-	return slices.Contains(m.sides(m.Candidates, m.Split == ValSplit), false)
+func (q Request) generalised() bool {
+	return slices.Contains(q.sides(q.Candidates, q.Split == ValSplit), false)
 }
 
 // sides says of each candidate whether it is unseen.
-func (m Models) sides(c predictor.Candidates, dev bool) (sides metrics.Sides) {
-	seen, unseen := m.classes(dev)
+func (q Request) sides(c predictor.Candidates, dev bool) (sides metrics.Sides) {
+	seen, unseen := q.classes(dev)
 	names := map[string]bool{}
 	for i, z := range slices.Concat(seen, unseen) {
-		names[m.Data.Classes[z]] = i < len(seen)
+		names[q.Data.Classes[z]] = i < len(seen)
 	}
 	for _, name := range c.Names {
 		sides = append(sides, !names[name])
@@ -245,31 +221,29 @@ func (m Models) sides(c predictor.Candidates, dev bool) (sides metrics.Sides) {
 }
 
 // validating returns the candidates of the dev stage.
-func (m Models) validating() predictor.Candidates {
-	if m.generalised() {
-		return m.Models[0].SelectedCandidates(m.Data, predictor.Train, predictor.Val)
+func (q Request) validating() predictor.Candidates {
+	if q.generalised() {
+		return q.Model.SelectedCandidates(q.Data, predictor.Train, predictor.Val)
 	}
-	return m.Models[0].SelectedCandidates(m.Data, predictor.Val)
+	return q.Model.SelectedCandidates(q.Data, predictor.Val)
 }
 
 // samples returns the samples of the split, with dev those of validation, to predict as one of the
 // candidates, and the number of those of unseen classes, which come first. Of the held-out samples of seen
 // classes one half chooses gamma, with dev, and the other is evaluated.
-func (m Models) samples(c predictor.Candidates, dev bool) (t scored, ofUnseen int, err error) {
-	d := m.Data
-	_, unseen := m.classes(dev)
+func (q Request) samples(c predictor.Candidates, dev bool) (t *scored, ofUnseen int, err error) {
+	d := q.Data
+	_, unseen := q.classes(dev)
 	samples := train.Select(d, d.Features, unseen)
-	if dev && slices.ContainsFunc(m.Models, func(model *predictor.Model) bool {
-		return model.Trial.HoldOut
-	}) {
+	if dev && q.Model.Trial.HoldOut {
 		samples = samples.Without(d.TestSeen)
 	}
-	t = scored{names: c.Names, rows: slices.Clip(samples.Rows), ids: d.IDs, kind: BareScores}
+	t = &scored{names: c.Names, rows: slices.Clip(samples.Rows), ids: d.IDs, kind: BareScores}
 	column := make(map[string]int, len(c.Names))
 	for i, name := range c.Names {
 		column[name] = i
 	}
-	if sides := m.sides(c, dev); slices.Contains(sides, false) {
+	if sides := q.sides(c, dev); slices.Contains(sides, false) {
 		t.sides = sides
 		choosing, held := d.HeldOut()
 		if dev {
@@ -296,76 +270,53 @@ func (m Models) samples(c predictor.Candidates, dev bool) (t scored, ofUnseen in
 	return t, len(samples.Rows), nil
 }
 
-// score scores the samples of the split, with dev those of validation, for the candidates with each of some
-// models, as predict does.
-func (m Models) score(ctx context.Context, models []*predictor.Model, c predictor.Candidates,
+// score scores the samples of the split, with dev those of validation, for the candidates with a model, as
+// predict does; nil without a model.
+func (q Request) score(ctx context.Context, m *predictor.Model, c predictor.Candidates,
 	dev bool,
-) (list []*scored, err error) {
-	t, ofUnseen, err := m.samples(c, dev)
+) (*scored, error) {
+	if m == nil {
+		return nil, nil
+	}
+	s, ofUnseen, err := q.samples(c, dev)
+	if err == nil {
+		err = ctx.Err()
+	}
 	if err != nil {
 		return nil, err
 	}
-	for _, model := range models {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		s := t
-		if model.Method.Name == methods.LAGO {
-			s.kind = Logits // log p(z|x)
-		}
-		p, err := model.Predictor(c, predictor.Options{})
-		if err != nil {
-			return nil, err
-		}
-		a, err := p.Detect(m.Data.Features, t.rows)
-		if err == nil {
-			s.scores, err = p.Classify(a, c.U)
-		}
-		if err == nil && t.sides != nil { // scores may depend on the other candidates
-			var rows []int
-			for z, unseen := range t.sides {
-				if unseen {
-					rows = append(rows, z)
-				}
+	if m.Method.Name == methods.LAGO {
+		s.kind = Logits // log p(z|x)
+	}
+	p, err := m.Predictor(c, predictor.Options{})
+	if err != nil {
+		return nil, err
+	}
+	a, err := p.Detect(q.Data.Features, s.rows)
+	if err == nil {
+		s.scores, err = p.Classify(a, c.U)
+	}
+	if err == nil && s.sides != nil { // scores may depend on the other candidates
+		var rows []int
+		for z, unseen := range s.sides {
+			if unseen {
+				rows = append(rows, z)
 			}
-			s.alone, err = model.Classify(a.Slice(0, ofUnseen), c.U.Gather(rows))
 		}
-		if err != nil {
-			return nil, invalid.At(model.Path, err)
-		}
-		if err := s.check(model.Path, m.Data.Name); err != nil {
-			return nil, err
-		}
-		list = append(list, &s)
+		s.alone, err = m.Classify(a.Slice(0, ofUnseen), c.U.Gather(rows))
 	}
-	return list, nil
+	if err != nil {
+		return nil, invalid.At(m.Path, err)
+	}
+	return s, s.check(m.Path, q.Data.Name)
 }
 
-// uncorrected returns copies of models that correct no scores.
-func uncorrected(models []*predictor.Model) (list []*predictor.Model) {
-	for _, m := range models {
-		p := *m.Pipeline
-		p.Decision.Omega, p.Decision.Mixed = 0, nil
-		list = append(list, m.With(&p))
-	}
-	return list
-}
-
-// mean averages the probabilities that several models give to the same samples. The scores of
-// one model stay as they are; those of none are nil.
-func mean(members []*scored, temperatures []float64) *scored {
-	switch len(members) {
-	case 0:
+// uncorrected returns a copy of a model that corrects no scores; nil of none.
+func uncorrected(m *predictor.Model) *predictor.Model {
+	if m == nil {
 		return nil
-	case 1:
-		return members[0]
 	}
-	var all, alone []dataset.Matrix[float32]
-	for _, s := range members {
-		all, alone = append(all, s.scores), append(alone, s.alone)
-	}
-	s := *members[0]
-	s.kind, s.scores, s.alone = Logits, metrics.Ensemble(all, temperatures), metrics.Ensemble(alone,
-		temperatures)
-	return &s
+	p := *m.Pipeline
+	p.Decision.Omega, p.Decision.Mixed = 0, nil
+	return m.With(&p)
 }

@@ -67,7 +67,7 @@ func TestStackingOfRawScores(t *testing.T) {
 		for _, m := range []*predictor.Model{dev[0], test[0]} {
 			m.Decision.Mixed = &model.Scoring{Omega: omega}
 		}
-		return evaluated(t, Models{Data: l.Data, Split: TestSplit, Candidates: all(l.Data), Models: test[:1], Dev: dev[:1]})
+		return evaluated(t, Request{Data: l.Data, Split: TestSplit, Candidates: all(l.Data), Model: test[0], Dev: dev[0]})
 	}
 	raw, corrected := of(0), of(1)
 	testkit.Equal(t, "raw", raw.Raw.Generalised, metrics.Generalised{Seen: *raw.Seen, Unseen: *raw.Unseen, Mean: *raw.HarmonicMean})
@@ -96,7 +96,7 @@ func TestEvaluateAsPredicted(t *testing.T) {
 	}
 	for _, s := range []predictor.Selection{predictor.Unseen, predictor.All} {
 		c := test[0].SelectedCandidates(l.Data, s)
-		e := evaluated(t, Models{Data: l.Data, Split: TestSplit, Candidates: c, Models: test[:1], Dev: dev[:1]})
+		e := evaluated(t, Request{Data: l.Data, Split: TestSplit, Candidates: c, Model: test[0], Dev: dev[0]})
 		p := testkit.Must(test[0].Predictor(c, predictor.Options{}))(t)
 		r := testkit.Must(p.Predict(t.Context(), &predictor.Samples{Data: l.Data, Rows: e.scored.rows}, predictor.Listing{Top: 1}))(t)
 		testkit.Near(t, string(s)+": accuracy", e.PerSample, float64(r.Count().Correct)/float64(len(r.Samples)), 1e-9)
@@ -129,34 +129,30 @@ func accuracyOf(t testing.TB, m *predictor.Model) *train.Evaluation {
 	return run.Evaluation
 }
 
-func evaluated(t testing.TB, m Models) *Result {
+func evaluated(t testing.TB, q Request) *Result {
 	t.Helper()
-	return testkit.Must(Config{Bins: 5}.EvaluateModels(t.Context(), m))(t)
+	return testkit.Must(Evaluate(t.Context(), q))(t)
 }
 
-// validatedBy reports an evaluation that other runs validated.
-func validatedBy(t testing.TB, e *Result, want ...*predictor.Model) {
+// validatedBy reports an evaluation that another run, or none, validated.
+func validatedBy(t testing.TB, e *Result, want *predictor.Model) {
 	t.Helper()
-	var dirs []string
-	for _, m := range want {
-		dirs = append(dirs, m.Dir())
-	}
-	if e.Validation == nil && want != nil || e.Validation != nil && !slices.Equal(e.Validation.Of, dirs) {
-		t.Errorf("validated by %+v, expected %q", e.Validation, dirs)
+	if (e.Validation == nil) != (want == nil) || want != nil && e.Validation.Of != want.Dir() {
+		t.Errorf("validated by %+v, expected %+v", e.Validation, want)
 	}
 }
 
 // The evaluation of val and test equals that of the run. A model of the dev stage is validated
 // by itself, whatever was trained longer beside it.
-func TestEvaluateModels(t *testing.T) {
+func TestEvaluate(t *testing.T) {
 	l := heldOutLab(t)
 	dev, test := trained(t, l)
 	for _, c := range []struct {
 		split Split
 		model *predictor.Model
-		of    []*predictor.Model
-	}{{ValSplit, dev[0], nil}, {TestSplit, test[1], dev[1:]}} {
-		e := evaluated(t, Models{Data: l.Data, Split: c.split, Models: []*predictor.Model{c.model}})
+		of    *predictor.Model
+	}{{ValSplit, dev[0], nil}, {TestSplit, test[1], dev[1]}} {
+		e := evaluated(t, Request{Data: l.Data, Split: c.split, Model: c.model})
 		own := accuracyOf(t, c.model)
 		if e.PerClass != own.PerClass || e.PerSample != own.PerSample || e.ZSL != own.PerClass || !cmp.Equal(own.Confusion, e.confusion) {
 			t.Errorf("%s: found %+v, the run has %+v", c.split, e, own)
@@ -164,13 +160,13 @@ func TestEvaluateModels(t *testing.T) {
 		if e.Seen != nil || e.Calibrated != nil || e.Kind != Logits || e.ECE == nil {
 			t.Errorf("%s: found %+v", c.split, e)
 		}
-		validatedBy(t, e, c.of...)
+		validatedBy(t, e, c.of)
 		if c.of == nil {
 			testkit.WantText(t, strings.Join(e.Notes, "\n"), "themselves are evaluated")
 		}
 	}
 	trainOne(t, l, "semantic-hard", train.Dev, 5, func(trial *train.Trial) { trial.Epochs = 6 })
-	e := evaluated(t, Models{Data: l.Data, Split: TestSplit, Models: dev[:1]})
+	e := evaluated(t, Request{Data: l.Data, Split: TestSplit, Model: dev[0]})
 	validatedBy(t, e, dev[0])
 	testkit.WantText(t, strings.Join(e.Notes, "\n"), "dev stage: settings must not be chosen by its test accuracy")
 }
@@ -179,7 +175,7 @@ func TestEvaluateModels(t *testing.T) {
 func TestEvaluateAdapted(t *testing.T) {
 	l := heldOutLab(t)
 	dev, test := trained(t, l)
-	m := Models{Data: l.Data, Models: test[:1], Adapt: true}
+	m := Request{Data: l.Data, Model: test[0], Adapt: true}
 	first := evaluated(t, m).Adapted
 	if first == nil || first.Temperature <= 0 {
 		t.Fatalf("%+v", first)
@@ -190,7 +186,7 @@ func TestEvaluateAdapted(t *testing.T) {
 		t.Errorf("%+v", e.Adapted)
 	}
 	testkit.Near(t, "difference", e.Adapted.Difference.Mean, e.Adapted.PerClass-e.PerClass, 1e-12)
-	m.Models, m.Split = dev[:1], ValSplit
+	m.Model, m.Split = dev[0], ValSplit
 	testkit.WantText(t, strings.Join(evaluated(t, m).Notes, "\n"), "optimistic")
 }
 
@@ -223,7 +219,7 @@ func TestEvaluateGeneralised(t *testing.T) {
 	l := heldOutLab(t)
 	d := l.Data
 	dev, test := trained(t, l)
-	m := Models{Data: d, Split: TestSplit, Candidates: all(d), Models: test[:1]}
+	m := Request{Data: d, Split: TestSplit, Candidates: all(d), Model: test[0]}
 	e := evaluated(t, m)
 	choosing, held := d.HeldOut()
 	stacking := stackingOf(t, d, test[0], held, d.Split.Seen(), d.Split.Test)
@@ -241,13 +237,13 @@ func TestEvaluateGeneralised(t *testing.T) {
 
 	alone := filepath.Join(t.TempDir(), "moved")
 	testkit.NoError(t, os.CopyFS(alone, os.DirFS(test[0].Dir())))
-	m.Models = []*predictor.Model{read(t, filepath.Join(alone, train.ModelFile))}
+	m.Model = read(t, filepath.Join(alone, train.ModelFile))
 	moved := evaluated(t, m)
 	if moved.Validation != nil || moved.Calibrated != nil || moved.Temperature != nil || len(moved.Notes) != 1 {
 		t.Errorf("found %+v", moved)
 	}
 	testkit.WantText(t, moved.Notes[0], "neither gamma nor a temperature", alone)
-	m.Dev = dev[:1]
+	m.Dev = dev[0]
 	if diff := cmp.Diff(e.Calibrated, evaluated(t, m).Calibrated, cmpopts.IgnoreUnexported(Stacking{})); diff != "" {
 		t.Errorf("by the given run (-want +got):\n%s", diff)
 	}
@@ -262,10 +258,10 @@ func TestUnseenSamplesChooseNothing(t *testing.T) {
 	for _, row := range d.SamplesOf(d.Split.Test) {
 		clear(d.Features.Row(row))
 	}
-	m := Models{Data: l.Data, Split: TestSplit, Models: test[:1], Dev: dev[:1], Adapt: true}
+	m := Request{Data: l.Data, Split: TestSplit, Model: test[0], Dev: dev[0], Adapt: true}
 	want := evaluated(t, m)
 	m.Data = &d
-	m.Models = []*predictor.Model{read(t, test[0].Path)} // without the settings of the adaptation
+	m.Model = read(t, test[0].Path) // without the settings of the adaptation
 	got := evaluated(t, m)
 	if got.Temperature.Temperature != want.Temperature.Temperature || got.Adapted.Settings != want.Adapted.Settings || got.PerClass == want.PerClass {
 		t.Errorf("found %+v and %+v, expected %+v and %+v", got.Temperature, got.Adapted, want.Temperature, want.Adapted)
@@ -292,50 +288,19 @@ func TestDevRun(t *testing.T) {
 	want(test[0], dev[0]) // which is finished
 }
 
-// An ensemble predicts by the mean of the probabilities, in validation too. Scores of a
-// baseline are probabilities only with a temperature.
-func TestEvaluateEnsemble(t *testing.T) {
+// Scores of a baseline are probabilities only with a temperature.
+func TestEvaluateBaseline(t *testing.T) {
 	l := heldOutLab(t)
-	d := l.Data
-	dev, test := trained(t, l)
-	e := evaluated(t, Models{Data: d, Split: TestSplit, Models: test})
-	rows := d.SamplesOf(d.Split.Test)
-	average := make([]float64, len(rows)*len(d.Split.Test))
-	for _, m := range test {
-		for i, v := range testkit.Must(model.Score(m.Saved, d.Features, rows, d.Describe(d.Split.Test)))(t).Data {
-			average[i] += math.Exp(float64(v)) / 2
-		}
-	}
-	got := slices.Clone(average)
-	for i, v := range e.Scores().Data {
-		got[i] = math.Exp(float64(v))
-	}
-	testkit.NearAll(t, "probabilities", got, average, 1e-5)
-	validatedBy(t, e, dev...)
-	for i, m := range e.Source.Models {
-		if m.PerClass != accuracyOf(t, test[i]).PerClass || m.Path != test[i].Path || m.Seed != test[i].Trial.Seed {
-			t.Errorf("model %d is recorded as %+v", i, m)
-		}
-	}
-	one, twice := evaluated(t, Models{Data: d, Split: TestSplit, Candidates: all(d), Models: test[:1]}), evaluated(t, Models{Data: d, Split: TestSplit, Candidates: all(d), Models: []*predictor.Model{test[0], test[0]}})
-	testkit.NearAll(t, "twice", []float64{twice.ZSL, *twice.HarmonicMean, *twice.NLL}, []float64{one.ZSL, *one.HarmonicMean, *one.NLL}, 1e-5)
-
-	eszsl, eszslDev := trainOne(t, l, "eszsl", train.Test, 1, nil), trainOne(t, l, "eszsl", train.Dev, 1, nil)
-	bare := evaluated(t, Models{Data: d, Split: TestSplit, Candidates: all(d), Models: []*predictor.Model{eszsl}})
-	if bare.Kind != BareScores || bare.ECE != nil || bare.Temperature == nil || bare.Calibrated == nil || bare.Source.Models[0].Method != "eszsl" {
+	eszsl := trainOne(t, l, "eszsl", train.Test, 1, nil)
+	trainOne(t, l, "eszsl", train.Dev, 1, nil)
+	bare := evaluated(t, Request{Data: l.Data, Split: TestSplit, Candidates: all(l.Data), Model: eszsl})
+	if bare.Kind != BareScores || bare.ECE != nil || bare.Temperature == nil || bare.Calibrated == nil || bare.Source.Method != "eszsl" {
 		t.Errorf("found %+v", bare)
 	}
 	testkit.Near(t, "zsl", bare.ZSL, accuracyOf(t, eszsl).PerClass, 1e-9)
-	both := Models{Data: d, Split: TestSplit, Models: []*predictor.Model{eszsl, test[0]}}
-	if e := evaluated(t, both); e.Kind != Logits || e.ECE == nil {
-		t.Errorf("an ensemble with a temperature: %+v", e)
-	}
-	testkit.NoError(t, os.RemoveAll(eszslDev.Dir()))
-	_, err := Config{Bins: 5}.EvaluateModels(t.Context(), both)
-	testkit.WantError(t, err, "scores of eszsl and no validation")
 }
 
-func TestEvaluateModelsRefuses(t *testing.T) {
+func TestEvaluateRefuses(t *testing.T) {
 	l := heldOutLab(t)
 	d := l.Data
 	dev, test := trained(t, l)
@@ -351,46 +316,43 @@ func TestEvaluateModelsRefuses(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name  string
-		m     Models
+		q     Request
 		parts []string
 	}{
-		{"scores that are not finite", Models{Models: []*predictor.Model{damaged}}, []string{damaged.Path, "NaN"}},
-		{"models of both stages", Models{Models: []*predictor.Model{dev[0], test[0]}}, []string{test[0].Path, "a run of the dev stage", "one of the test stage"}},
-		{"several models to adapt", Models{Models: test, Adapt: true}, []string{"adapt: expected one model"}},
-		{"all classes to adapt to", Models{Models: test[:1], Split: TestSplit, Candidates: all(d), Adapt: true}, []string{"adapt: expected one model"}},
-		{"candidates without the classes of the samples", Models{Models: test[:1], Candidates: test[0].SelectedCandidates(d, predictor.Seen)}, []string{
+		{"scores that are not finite", Request{Model: damaged}, []string{damaged.Path, "NaN"}},
+		{"all classes to adapt to", Request{Model: test[0], Split: TestSplit, Candidates: all(d), Adapt: true}, []string{"adapt: expected no seen class as a candidate, found all classes"}},
+		{"candidates without the classes of the samples", Request{Model: test[0], Candidates: test[0].SelectedCandidates(d, predictor.Seen)}, []string{
 			`candidates: expected the classes of the samples among them, found seen classes without "`, "unseen and all have them",
 		}},
-		{"trained on the val classes", Models{Split: ValSplit, Models: test[:1]}, []string{test[0].Path, "dev stage", "test stage"}},
-		{"dev stage in gzsl", Models{Split: TestSplit, Candidates: all(d), Models: dev[:1]}, []string{dev[0].Path, "expected a run of the test stage"}},
-		{"nothing held out", Models{Split: TestSplit, Candidates: all(d), Models: []*predictor.Model{leaky}}, []string{leaky.Path, "--hold-out."}},
+		{"trained on the val classes", Request{Split: ValSplit, Model: test[0]}, []string{test[0].Path, "dev stage", "test stage"}},
+		{"dev stage in gzsl", Request{Split: TestSplit, Candidates: all(d), Model: dev[0]}, []string{dev[0].Path, "expected a run of the test stage"}},
+		{"nothing held out", Request{Split: TestSplit, Candidates: all(d), Model: leaky}, []string{leaky.Path, "--hold-out."}},
 		{
 			"a data set without held-out samples",
-			Models{Data: other(func(d *dataset.Dataset) { d.TestSeen = nil }), Split: TestSplit, Candidates: all(d), Models: test[:1]},
+			Request{Data: other(func(d *dataset.Dataset) { d.TestSeen = nil }), Split: TestSplit, Candidates: all(d), Model: test[0]},
 			[]string{"other", "test_seen_loc"},
 		},
 		{
 			"other samples held out",
-			Models{Data: other(func(d *dataset.Dataset) { d.TestSeen = d.TestSeen[1:] }), Split: TestSplit, Candidates: all(d), Models: test[:1]},
+			Request{Data: other(func(d *dataset.Dataset) { d.TestSeen = d.TestSeen[1:] }), Split: TestSplit, Candidates: all(d), Model: test[0]},
 			[]string{test[0].Path, "fingerprint", "other"},
 		},
-		{"another attribute", Models{Data: other(func(d *dataset.Dataset) {
+		{"another attribute", Request{Data: other(func(d *dataset.Dataset) {
 			d.Attributes = slices.Clone(d.Attributes)
 			d.Attributes[2].Name = "wing"
-		}), Split: TestSplit, Models: test[:1]}, []string{test[0].Path, "simulated-small", "other", "attribute 2", `"wing"`}},
-		{"a class that it was trained on", Models{Data: other(func(d *dataset.Dataset) {
+		}), Split: TestSplit, Model: test[0]}, []string{test[0].Path, "simulated-small", "other", "attribute 2", `"wing"`}},
+		{"a class that it was trained on", Request{Data: other(func(d *dataset.Dataset) {
 			d.Split.Test = append(slices.Clone(d.Split.Train[:1]), d.Split.Test...)
-		}), Split: TestSplit, Models: test[:1]}, []string{test[0].Path, "not trained on the class", d.Classes[d.Split.Train[0]], "other"}},
-		{"runs to validate by", Models{Split: TestSplit, Models: test, Dev: dev[:1]}, []string{"dev: expected", "2 models", "found 1"}},
-		{"validation of val", Models{Split: ValSplit, Models: dev, Dev: dev}, []string{"dev: expected", "the split test"}},
-		{"validation by the test stage", Models{Split: TestSplit, Models: test[:1], Dev: test[:1]}, []string{"expected a run of the dev stage"}},
-		{"validation by another method", Models{Split: TestSplit, Models: test[:1], Dev: []*predictor.Model{baselineDev}}, []string{baselineDev.Dir(), "a run of semantic-hard", "eszsl"}},
+		}), Split: TestSplit, Model: test[0]}, []string{test[0].Path, "not trained on the class", d.Classes[d.Split.Train[0]], "other"}},
+		{"validation of val", Request{Split: ValSplit, Model: dev[0], Dev: dev[0]}, []string{"dev: expected", "the split test"}},
+		{"validation by the test stage", Request{Split: TestSplit, Model: test[0], Dev: test[0]}, []string{"expected a run of the dev stage"}},
+		{"validation by another method", Request{Split: TestSplit, Model: test[0], Dev: baselineDev}, []string{baselineDev.Dir(), "a run of semantic-hard", "eszsl"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if c.m.Data == nil {
-				c.m.Data = d
+			if c.q.Data == nil {
+				c.q.Data = d
 			}
-			_, err := Config{Bins: 5}.EvaluateModels(t.Context(), c.m)
+			_, err := Evaluate(t.Context(), c.q)
 			testkit.WantError(t, err, c.parts...)
 		})
 	}
@@ -404,9 +366,9 @@ func TestEvaluateOnAnotherSplit(t *testing.T) {
 	d := *l.Data
 	d.Split.Train, d.Split.Val = append(slices.Clone(d.Split.Val), d.Split.Train[4:]...), d.Split.Train[:4]
 	slices.Sort(d.Split.Train)
-	e := evaluated(t, Models{Data: &d, Split: TestSplit, Models: test[:1]})
+	e := evaluated(t, Request{Data: &d, Split: TestSplit, Model: test[0]})
 	testkit.Near(t, "per class", e.PerClass, accuracyOf(t, test[0]).PerClass, 1e-9)
-	validatedBy(t, e)
+	validatedBy(t, e, nil)
 	testkit.WantText(t, strings.Join(e.Notes, "\n"), "are not those that", "cannot validate")
 }
 
@@ -415,7 +377,7 @@ func TestEvaluateNamesSamplesOfZeros(t *testing.T) {
 	_, test := trained(t, l)
 	row := l.Data.SamplesOf(l.Data.Split.Test)[1]
 	clear(l.Data.Features.Row(row))
-	e := evaluated(t, Models{Data: l.Data, Split: TestSplit, Models: test[:1]})
+	e := evaluated(t, Request{Data: l.Data, Split: TestSplit, Model: test[0]})
 	testkit.WantText(t, strings.Join(e.Notes, "\n"), "the features of 1 sample are all 0, among them "+strconv.Itoa(row))
 }
 

@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -35,7 +34,7 @@ func (r *Result) Tables() []*table.Table {
 	}
 	if v := r.Validation; v != nil {
 		title := fmt.Sprintf("Validated with %s of %s: %s", format.Count(v.Samples, "sample"),
-			format.Count(v.Classes, "class"), strings.Join(v.Of, ", "))
+			format.Count(v.Classes, "class"), v.Of)
 		list = append(list, table.New(title))
 	}
 	for _, note := range r.Notes {
@@ -61,18 +60,7 @@ func (r *Result) sourceTable() *table.Table {
 			format.Count(r.UnseenClasses, "class"),
 			format.Count(r.Samples-r.UnseenSamples, "sample"), format.Count(seen, "class"))
 	}
-	models := r.Source.Models
-	if len(models) == 1 {
-		return t.Note("predicted by %s, seed %d, %s", models[0].Method, models[0].Seed, models[0].Path)
-	}
-	if len(models) > 1 {
-		t.Note("predicted by the mean probabilities of")
-	}
-	for _, m := range models {
-		t.Note("  %s, seed %d, alone %s per class (95 %% over classes: %s), %s", m.Method, m.Seed,
-			format.Percent(m.PerClass), m.Interval, m.Path)
-	}
-	return t
+	return t.Note("predicted by %s, seed %d, %s", r.Source.Method, r.Source.Seed, r.Source.Model)
 }
 
 func (r *Result) accuracyTable() *table.Table {

@@ -14,27 +14,23 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/train"
-	"github.com/lago-train/lago-train/train/metrics"
 )
 
-// devRuns returns the runs to validate with, one for each model, or says why there are none.
-func (m Models) devRuns() (dev []*predictor.Model, missing string) {
-	if m.Split == ValSplit {
+// devRun returns the run to validate with, or says why there is none.
+func (q Request) devRun() (dev *predictor.Model, missing string) {
+	if q.Split == ValSplit {
 		return nil, "the validation classes themselves are evaluated"
 	}
-	if m.Dev != nil {
-		return m.Dev, ""
+	if q.Dev != nil {
+		return q.Dev, ""
 	}
-	for _, model := range m.Models {
-		run, err := devRun(model)
-		if err == nil {
-			err = invalid.At("the run of the dev stage beside "+model.Dir()+" cannot validate",
-				m.checkModel(run, true))
-		}
-		if err != nil {
-			return nil, err.Error()
-		}
-		dev = append(dev, run)
+	dev, err := devRun(q.Model)
+	if err == nil {
+		err = invalid.At("the run of the dev stage beside "+q.Model.Dir()+" cannot validate",
+			q.checkModel(dev, true))
+	}
+	if err != nil {
+		return nil, err.Error()
 	}
 	return dev, ""
 }
@@ -67,34 +63,12 @@ func devRun(model *predictor.Model) (*predictor.Model, error) {
 	return ReadModel(filepath.Join(longest.Dir, train.ModelFile))
 }
 
-// temperatures returns those by which an ensemble turns the scores of each model into probabilities.
-// missing says why there are no scores of the dev stage.
-func (m Models) temperatures(scores, dev []*scored, missing string) (list []float64, err error) {
-	list = slices.Repeat([]float64{1}, len(scores))
-	for i, model := range m.Models {
-		if len(scores) == 1 || scores[i].kind == Logits {
-			continue
-		}
-		if dev == nil {
-			return nil, &invalid.Error{
-				Where: model.Path, Want: "probabilities, whose mean an ensemble takes",
-				Got:  "scores of " + model.Method.Label() + " and no validation",
-				Hint: "No temperature can be fitted: " + missing + ".",
-			}
-		}
-		if list[i], err = metrics.FitTemperature(dev[i].scores, dev[i].labels); err != nil {
-			return nil, invalid.At(model.Path+": temperature", err)
-		}
-	}
-	return list, nil
-}
-
 // adapt evaluates the model adapted to the samples. A model without the settings gets them
 // from the run of the dev stage.
-func (m Models) adapt(ctx context.Context, r *Result, dev []*predictor.Model, missing string) (err error) {
-	model := m.Models[0]
-	if m.Split == ValSplit {
-		dev = m.Models
+func (q Request) adapt(ctx context.Context, r *Result, dev *predictor.Model, missing string) (err error) {
+	model := q.Model
+	if q.Split == ValSplit {
+		dev = q.Model
 		r.note("the settings of the adaptation were chosen on these classes: its accuracy is optimistic")
 	}
 	if _, none := model.AdaptationSettings(); none != nil {
@@ -102,16 +76,16 @@ func (m Models) adapt(ctx context.Context, r *Result, dev []*predictor.Model, mi
 			return errors.Join(none, errors.New(missing))
 		}
 		chosen, err := decision.Choose(ctx, []decision.Fold{
-			{Model: dev[0].Path, Data: m.Data, HoldOut: dev[0].Trial.HoldOut},
+			{Model: dev.Path, Data: q.Data, HoldOut: dev.Trial.HoldOut},
 		})
 		if err != nil {
 			return err
 		}
-		if err := decision.SetAdaptation(model.Saved, m.Data, chosen.Adaptation); err != nil {
+		if err := decision.SetAdaptation(model.Saved, q.Data, chosen.Adaptation); err != nil {
 			return err
 		}
 	}
-	s := train.Samples{X: m.Data.Features, Rows: r.scored.rows, Labels: r.scored.labels}
+	s := train.Samples{X: q.Data.Features, Rows: r.scored.rows, Labels: r.scored.labels}
 	r.Adapted, err = decision.Evaluate(model.Saved, s, r.scored.scores)
 	return err
 }

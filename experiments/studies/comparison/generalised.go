@@ -78,8 +78,8 @@ func generalised(ctx context.Context, o *engine.Outcome) (*evaluation.Result, *m
 		}
 		models = append(models, m)
 	}
-	e, err := evaluation.Config{Bins: 1}.EvaluateModels(ctx, evaluation.Models{
-		Data: o.Part.Data, Split: evaluation.TestSplit, Models: models[:1], Dev: models[1:],
+	e, err := evaluation.Evaluate(ctx, evaluation.Request{
+		Data: o.Part.Data, Split: evaluation.TestSplit, Model: models[0], Dev: models[1],
 		Candidates: models[0].SelectedCandidates(o.Part.Data, predictor.Seen, predictor.Test),
 	})
 	return e, chosen.Mixed, err
