@@ -20,7 +20,7 @@ import (
 
 // command is a command of the program, or a group of commands.
 type command struct {
-	path         string // the words that name it, as in "lago-train dataset info"
+	path         string // the words that name it, as in "lago-train dataset check"
 	usage, about string // what it is for, in a line and in paragraphs
 	group        string // in the help of the program
 

@@ -49,17 +49,6 @@ func (o *dataOptions) about(name, argument string, list setting.List,
 	})}
 }
 
-func datasetInfoCommand() *command {
-	o := dataOptions{Options: catalog.Options{Undecided: true}}
-	return o.about("info", "NAME", o.dataSettings(), func(c *call, name string) (tabled, error) {
-		d, err := catalog.Open(c, name, o.Options)
-		if err != nil {
-			return nil, err
-		}
-		return datasets.Summary{Summary: catalog.Summarise(d)}, nil
-	})
-}
-
 func describeCommand() *command {
 	var o dataOptions
 	var from catalog.Sources

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/fetch"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model/network/networktest"
@@ -89,22 +88,14 @@ func TestDatasetSplit(t *testing.T) {
 	testkit.WantText(t, succeeds(t, "dataset", "split", "--own", "glyphs"), "leaks: none")
 }
 
-func TestDatasetInfo(t *testing.T) {
-	args := append([]string{"dataset", "info"}, onMini(t)[:2]...)
-	testkit.WantText(t, succeeds(t, append(args, "plain")...), "plain: 108 samples of 12 classes, 24 features each", "012.Class_L")
-	testkit.Equal(t, "samples", printed[catalog.Summary](t, append(args, "plain", "--json")...).Samples, 108)
-	dir := t.TempDir()
-	misused(t, []string{"dataset", "info", "--data-dir", dir, "awa2"}, `data set "awa2"`, dir, "lago-train dataset fetch --data-dir "+dir+" awa2")
-}
-
 // A folder that is named like a data set that the program generates.
 func TestNamesOfDataSets(t *testing.T) {
 	root := animals(t)
 	testkit.NoError(t, os.CopyFS(filepath.Join(root, "glyphs"), os.DirFS(filepath.Join(root, "animals"))))
 	for _, as := range [][]string{{"glyphs", "--data-dir", root}, {filepath.Join(root, "glyphs")}} {
-		testkit.WantText(t, lagoTrain(t, append([]string{"dataset", "info"}, as...)...).stderr, "level=warning", "a data set that the program generates")
+		testkit.WantText(t, lagoTrain(t, append([]string{"dataset", "check"}, as...)...).stderr, "level=warning", "a data set that the program generates")
 	}
-	testkit.Equal(t, "log", lagoTrain(t, "dataset", "info", "animals", "--data-dir", root).stderr, "")
+	testkit.Equal(t, "log", lagoTrain(t, "dataset", "check", "animals", "--data-dir", root).stderr, "")
 }
 
 // What check finds in the features is printed once by the commands that use them, unless they are standardised.

@@ -48,7 +48,7 @@ var objects, shared = map[string]any{
 	"reproduce": protocol.Reproduction{}, "ablate, sweep-k, noise and partial": results.Accuracies{},
 	"groups": grouping.Result{}, "report": report.Summary{}, "runs": history.Listing{},
 	"evaluate": evaluation.Result{}, "explain": predictor.Explanation{},
-	"dataset list": catalog.Listing{}, "dataset info": catalog.Summary{}, "dataset check": catalog.Report{},
+	"dataset list": catalog.Listing{}, "dataset check": catalog.Report{},
 	"dataset describe": catalog.Described{}, "dataset split": check.SplitReport{},
 	"dataset extract": extract.Result{}, "dataset group": extract.Grouping{},
 }, map[string]any{

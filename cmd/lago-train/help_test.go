@@ -157,16 +157,16 @@ func parses(t *testing.T, line string) {
 
 func TestParse(t *testing.T) {
 	for args, want := range map[string]bool{
-		"run -h": true, "run -help": true, "--help-all=true run": true, "help": true, "dataset help info": true,
+		"run -h": true, "run -help": true, "--help-all=true run": true, "help": true, "dataset help check": true,
 		"run --dataset help": false, "dataset check help": false, "predict --images x -- -h": false,
 	} {
 		testkit.Equal(t, args+" asks for help", parse(newProgram(), strings.Fields(args)).help, want)
 	}
 	for _, c := range []struct{ args, path, flags, rest string }{
-		{"dataset info cub", "dataset info", "", "cub"},
-		{"dataset info cub --data-dir d --json", "dataset info", "--data-dir=d --json", "cub"},
-		{"dataset info -- --json", "dataset info", "", "--json"},
-		{"dataset info cub --data-dir", "dataset info", "--data-dir", "cub"},
+		{"dataset check cub", "dataset check", "", "cub"},
+		{"dataset check cub --data-dir d --json", "dataset check", "--data-dir=d --json", "cub"},
+		{"dataset check -- --json", "dataset check", "", "--json"},
+		{"dataset check cub --data-dir", "dataset check", "--data-dir", "cub"},
 		{"", "", "", ""},
 	} {
 		l := parse(newProgram(), strings.Fields(c.args))

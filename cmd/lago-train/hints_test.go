@@ -49,7 +49,7 @@ func TestHints(t *testing.T) {
 		"dataset split './my shop'", "run --dataset './my shop'",
 		"rnu" + short, "dataset fetsh --help", "run --pateince 3" + short, "run --method k-sotf" + short,
 		"run fruit" + short, "run animals" + short, "run --dataset fruit" + short, "run --dataset animls" + short,
-		"run --dataset data/animls" + short, "dataset info fruit", "dataset check fruit", "check ./fruit",
+		"run --dataset data/animls" + short, "dataset check fruit", "check ./fruit",
 		"dataset describe animals --like gylphs", "evaluate latest --dataset ./fruit", "evaluate --dataset ./fruit --model lates",
 		"predict --model latest --features fruit/featurs.csv",
 		"predict --model latest --dataset ./fruit --candidates zebar", "infer --model latest --dataset ./fruit",

@@ -154,7 +154,7 @@ func TestWrongCommandLines(t *testing.T) {
 		{"dataset describe " + described + " --like gylphs", []string{`data set "gylphs"`, "Did you mean glyphs?"}},
 		{"run -k 5", []string{" -k: expected method k-soft, found method semantic-hard"}},
 		{"run glyphs", []string{"run: expected flags only", `"glyphs"`, "Did you mean --dataset glyphs?"}},
-		{"dataset info --dataset glyphs", []string{"--dataset: expected a flag", "The name of the data set follows the command"}},
+		{"dataset check --dataset glyphs", []string{"--dataset: expected a flag", "The name of the data set follows the command"}},
 		{"run --dataset https://a.org/b.zip", []string{"expected a name or a folder, found an address"}},
 		{"predict --features " + empty + " --to " + empty + "/none/p.csv --model x", []string{"--to: " + empty + "/none: no such file"}},
 		{"evaluate --adapt 5", []string{`expected flags only, found "5"`}},

@@ -1,6 +1,6 @@
 // Package catalog finds a data set by its name: one that the program generates, or a folder below the data
 // directory in either layout. Every data set that it opens satisfies check.Errors. It also lists the data
-// sets, and reports what is wrong with one and what it contains.
+// sets, and reports what is wrong with one.
 //
 // The files of a folder are read by packages openlayout and xlsa17.
 package catalog

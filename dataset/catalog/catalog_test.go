@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -239,19 +238,6 @@ func TestList(t *testing.T) {
 	}
 	testkit.Equal(t, "found", got, want)
 	testkit.Must(List(t.Context(), below(filepath.Join(root, "none")), func(string) {}))(t)
-}
-
-func TestSummarise(t *testing.T) {
-	d := tiny.Small() // 10 samples per class
-	d.Labels[d.SamplesOf(d.Split.Test[:1])[0]] = d.Split.Test[1]
-	d.Descriptions.Row(3)[2] = math.NaN()
-	d.Split.Val = d.Split.Val[:3]
-	s := Summarise(d)
-	want := []Subset{{"train", 8, 80, 10, 10, 10}, {"val", 3, 30, 10, 10, 10}, {"test", 4, 40, 9, 10, 11}}
-	testkit.Equal(t, "found", s.Subsets, want)
-	if s.Undescribed != 1 || s.Classes[3] != (Class{"class004", "train", 10, 8}) || s.Classes[11].Subset != "" {
-		t.Errorf("%d are missing, classes %v", s.Undescribed, s.Classes)
-	}
 }
 
 func ExampleOpen() {

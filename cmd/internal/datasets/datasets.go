@@ -5,7 +5,6 @@ package datasets
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset/catalog"
@@ -20,7 +19,6 @@ import (
 type (
 	Report    struct{ catalog.Report }
 	Listing   struct{ *catalog.Listing }
-	Summary   struct{ catalog.Summary }
 	Described struct {
 		catalog.Described
 		As string `json:"-"` // the data set as it is named in commands
@@ -49,11 +47,12 @@ func (r Report) Tables() []*table.Table {
 	found := count(len(r.Errors), "error") + ", " + count(len(r.Warnings), "warning")
 	if d := r.Data; r.OK {
 		found = d.Name + ": " + found
-		t.Note("checked: %s of %s, %s, %s, %s into train, val and test, %s of seen classes held out",
-			format.Count(d.Features.Rows, "sample"), format.Count(d.Features.Cols,
-				"feature"), format.Count(len(d.Classes), "class"),
-			inGroups(len(d.Attributes), len(d.Groups)), format.Count(len(d.Splits()),
-				"split"), format.Count(len(d.TestSeen), "sample"))
+		t.Note("fingerprint: %s", d.Fingerprint())
+		t.Note("checked: %s of %s, %s (%d train, %d val, %d test), %s, %s into train, val and test, %s of seen "+
+			"classes held out", format.Count(d.Features.Rows, "sample"), format.Count(d.Features.Cols, "feature"),
+			format.Count(len(d.Classes), "class"), len(d.Split.Train), len(d.Split.Val), len(d.Split.Test),
+			inGroups(len(d.Attributes), len(d.Groups)), format.Count(len(d.Splits()), "split"),
+			format.Count(len(d.TestSeen), "sample"))
 		t.Note("%s", missingNote(r.Missing))
 		for _, text := range doubtNotes(r.Doubts) {
 			t.Note("%s", text)
@@ -136,39 +135,6 @@ func (l Listing) Tables() []*table.Table {
 	return []*table.Table{
 		t.Note("Folders are in %s; others: lago-train dataset fetch cub, awa2 or sun.", l.DataDir),
 	}
-}
-
-// Tables has one table each of subsets, groups and classes.
-func (s Summary) Tables() []*table.Table {
-	subsets := table.New(strings.Join([]string{
-		fmt.Sprintf("%s: %s of %s, %s each", s.Name, format.Count(s.Samples, "sample"),
-			format.Count(len(s.Classes), "class"), format.Count(s.Dimensions, "feature")),
-		"source: " + s.Source,
-		"fingerprint: " + s.Fingerprint,
-		fmt.Sprintf("descriptions: %s; %d missing", inGroups(s.Attributes, len(s.Groups)), s.Undescribed),
-		fmt.Sprintf("held out for generalised zero-shot learning: %s of seen classes",
-			format.Count(s.HeldOut, "sample")),
-	}, "\n"), "subset", "classes", "samples", "min per class", "median", "max")
-	for _, p := range s.Subsets {
-		subsets.Row(p.Name, p.Classes, p.Samples, p.Min, p.Median, p.Max)
-	}
-	tables := []*table.Table{subsets}
-	if len(s.Groups) > 0 {
-		groups := table.New("", "group", "attributes", "names")
-		for _, g := range s.Groups {
-			names := slices.Clone(g.Attributes)
-			for i, name := range names {
-				names[i] = strings.TrimPrefix(name, g.Name+"::")
-			}
-			groups.Row(g.Name, len(names), strings.Join(names, ", "))
-		}
-		tables = append(tables, groups)
-	}
-	classes := table.New("", "class", "subset", "samples", "attributes described")
-	for _, c := range s.Classes {
-		classes.Row(c.Name, c.Subset, c.Samples, c.Described)
-	}
-	return append(tables, classes)
 }
 
 // Tables say what was written and what was not understood, and the next step.

@@ -1,7 +1,6 @@
 package datasets
 
 import (
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -29,14 +28,6 @@ func TestSplits(t *testing.T) {
 	if strings.Count(text, "  name: class") != 10 {
 		t.Error(text)
 	}
-}
-
-func TestSummary(t *testing.T) {
-	d := tiny.Small()
-	d.Descriptions.Row(3)[2] = math.NaN()
-	tables := Summary{catalog.Summarise(d)}.Tables()
-	testkit.WantText(t, tables[0].Text(1000, 0), "simulated-small: 160 samples of 16 classes, 16 features each", "9 attributes in 3 groups; 1 missing")
-	testkit.WantText(t, tables[1].Text(1000, 0), "value01, value02, value03")
 }
 
 func TestListing(t *testing.T) {
