@@ -139,7 +139,6 @@ type splitOptions struct {
 	seed      uint64
 	val, test float64 // a share of the classes, or from 1 on their number
 	check, to string
-	own       bool
 }
 
 func splitCommand() *command {
@@ -147,7 +146,6 @@ func splitCommand() *command {
 		Above: true, Most: setting.Count.Most,
 		Text: "a share of the classes, below 1, or a number of classes",
 	}
-	ofProposals := []string{"val_size", "test_size", "seed", "to"}
 	var o splitOptions
 	return &command{name: "split", argument: "NAME", run: withArgument(o.run), flags: slices.Concat(o.dataSettings(), setting.List{
 		setting.Number("val_size", &o.val, 0.2, size).
@@ -157,32 +155,25 @@ func splitCommand() *command {
 		setting.Seed("seed", &o.seed).Describe("`SEED` random seed of the proposal"),
 	}.In(setting.Protocol).Common(), setting.List{
 		setting.Raw("check", &o.check, "").In(inputGroup).
-			Describe("`FILE` splits.csv to check instead of proposing a split").Excludes(ofProposals...),
-		setting.Switch("own", &o.own, false).In(inputGroup).
-			Describe("check the splits of the data set instead of proposing one").
-			Excludes(append(ofProposals, "check")...),
+			Describe("`FILE` splits.csv to check instead of proposing a split").Excludes("val_size", "test_size", "seed", "to"),
 		setting.Raw("to", &o.to, "").In(outputGroup).
 			Describe("`FILE` splits.csv to write, which must not exist"),
 	}.Common())}
 }
 
 func (o *splitOptions) run(c *call, name string) error {
-	o.WithoutSplit = !o.own
+	o.WithoutSplit = true
 	d, err := catalog.Open(c, name, o.Options)
 	if err != nil {
 		return err
 	}
-	var splits []dataset.Split
-	switch {
-	case o.own:
-		splits = d.Splits()
-	case o.check != "":
-		if splits, err = openlayout.ReadSplits(c, o.check, d); err != nil {
-			return err
-		}
-	default:
+	if o.check == "" {
 		r, err := o.propose(c, d)
 		return o.print(r, catalog.WithNext(c, err, name, o.Options))
+	}
+	splits, err := openlayout.ReadSplits(c, o.check, d)
+	if err != nil {
+		return err
 	}
 	var r datasets.Splits
 	leaks := 0

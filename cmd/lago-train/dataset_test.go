@@ -82,10 +82,8 @@ func TestDatasetSplit(t *testing.T) {
 	if e.code != 1 || !strings.Contains(e.stderr, "1 leak between subsets") || !strings.Contains(e.stdout, `class "horse" (train) and class "Horse" (test)`) {
 		t.Errorf("ended with %d: %s\n%s", e.code, e.stderr, e.stdout)
 	}
-	misused(t, append(args, "--check", again, "--own", "animals"), "--check: expected no --check beside --own")
 	misused(t, append(args, "--val-size", "0", "animals"), "--val-size: expected a share of the classes, below 1, or a number of classes, found", "0")
 	fails(t, append(args, "--test-size", "19", "animals"), "at least 1 test class and 2 others, of which 1 is for train, of 20")
-	testkit.WantText(t, succeeds(t, "dataset", "split", "--own", "glyphs"), "leaks: none")
 }
 
 // A folder that is named like a data set that the program generates.
