@@ -57,12 +57,7 @@ func Preprocessing(fit dataset.Fit, size int) dataset.ImagePreprocessing {
 // channels of a pixel adjacent. It reports whether the image has 16 bits, of which it uses so few
 // that it is nearly black. Errors name the file.
 func Load(ctx context.Context, m Image, p dataset.ImagePreprocessing, dst []float32) (dark bool, err error) {
-	release, err := m.hold(ctx)
-	if err != nil {
-		return false, err
-	}
-	defer release()
-	x, dark, err := decode(ctx, m, p.Upright)
+	x, dark, err := decode(ctx, m.Path, p.Upright)
 	if err != nil {
 		return false, err
 	}
@@ -81,13 +76,7 @@ func Load(ctx context.Context, m Image, p dataset.ImagePreprocessing, dst []floa
 
 // Thumbnail returns an image whose longer side has at most the given number of pixels.
 func Thumbnail(ctx context.Context, path string, side int) (image.Image, error) {
-	m := Image{Path: path}
-	release, err := m.hold(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	x, _, err := decode(ctx, m, true)
+	x, _, err := decode(ctx, path, true)
 	if err != nil {
 		return nil, err
 	}
@@ -162,27 +151,6 @@ const (
 // a camera with 12 bits wrote them unscaled.
 const darkShare = 16
 
-// read returns the content of an image file, unless it is in memory, and its size and format as its
-// header has them.
-func (m Image) read(ctx context.Context) (data []byte, config image.Config, format string, err error) {
-	if data = m.Data; data == nil {
-		if data, err = fileio.ReadRegularFile(ctx, m.Path, MaxBytes); err != nil {
-			return nil, config, "", err
-		}
-	}
-	config, format, err = image.DecodeConfig(bytes.NewReader(data))
-	if err == nil && (config.Width < 1 || config.Height < 1 || config.Width > maxPixels/config.Height) {
-		err = &invalid.Error{
-			Where: m.Path, Want: fmt.Sprintf("an image of 1 to %d pixels", maxPixels),
-			Got:  fmt.Sprintf("%d x %d", config.Width, config.Height),
-			Hint: "Make the image smaller: networks see some hundred pixels of each side.",
-		}
-	} else if err != nil {
-		err = notAnImage(m.Path, data, err)
-	}
-	return data, config, format, err
-}
-
 // notAnImage is the error of a file that the decoders refuse.
 func notAnImage(path string, data []byte, err error) error {
 	other := fileio.FormatOf(data)
@@ -200,14 +168,25 @@ func notAnImage(path string, data []byte, err error) error {
 
 // decode decodes an image, and may turn it upright. The result is opaque. dark is as of Load. Errors
 // are *invalid.Error, or the context's.
-func decode(ctx context.Context, file Image, turn bool) (_ *image.RGBA, dark bool, err error) {
-	data, config, format, err := file.read(ctx)
+func decode(ctx context.Context, path string, turn bool) (_ *image.RGBA, dark bool, err error) {
+	data, err := fileio.ReadRegularFile(ctx, path, MaxBytes)
 	if err != nil {
 		return nil, false, err
 	}
+	config, format, err := image.DecodeConfig(bytes.NewReader(data))
+	if err != nil {
+		return nil, false, notAnImage(path, data, err)
+	}
+	if config.Width < 1 || config.Height < 1 || config.Width > maxPixels/config.Height {
+		return nil, false, &invalid.Error{
+			Where: path, Want: fmt.Sprintf("an image of 1 to %d pixels", maxPixels),
+			Got:  fmt.Sprintf("%d x %d", config.Width, config.Height),
+			Hint: "Make the image smaller: networks see some hundred pixels of each side.",
+		}
+	}
 	m, _, err := image.Decode(bytes.NewReader(data))
 	if err != nil {
-		return nil, false, notAnImage(file.Path, data, err)
+		return nil, false, notAnImage(path, data, err)
 	}
 	p := image.NewRGBA(image.Rect(0, 0, config.Width, config.Height))
 	switch m := m.(type) {

@@ -9,7 +9,6 @@ import (
 	"math"
 	"os"
 	"runtime"
-	"strconv"
 	"strings"
 
 	"github.com/ebitengine/purego"
@@ -89,22 +88,6 @@ const (
 // CheckAddresses returns an *invalid.Error where the address space is too small for the process.
 func CheckAddresses() error {
 	return enoughAddresses(addressLimit(), runtimeAddresses+uint64(runtime.GOMAXPROCS(0))*threadAddresses)
-}
-
-// FreeAddresses returns how many bytes of the address space the process has left below its limit, with
-// the part of the heap that is not used.
-func FreeAddresses() uint64 {
-	limit := addressLimit()
-	statm, err := os.ReadFile("/proc/self/statm")
-	pages, _, _ := strings.Cut(string(statm), " ")
-	size, errSize := strconv.ParseUint(pages, 10, 64)
-	if err != nil || errSize != nil || limit > math.MaxInt64 { // not Linux, or no limit
-		return math.MaxUint64
-	}
-	var heap runtime.MemStats
-	runtime.ReadMemStats(&heap)
-	taken := size*uint64(os.Getpagesize()) - heap.HeapIdle
-	return limit - min(taken, limit)
 }
 
 // addressLimit returns the limit of the address space of the process, in bytes.
