@@ -107,17 +107,16 @@ func TestExperimentsShareRunsAndStoreResults(t *testing.T) {
 	trained := len(folders(t, out))
 	noise := printed[results.Accuracies](t, small(t, "noise", out, "--json", "--noise-seeds", "2", "--ratios", "0,0.5")...)
 	last := noise.Rows[len(noise.Rows)-1]
-	if len(noise.Rows) != 9 || last.Label() != "eszsl, most doubtful entries emptied, 50.0 %" || len(last.ByDraw.Values) != 2 {
+	if len(noise.Rows) != 6 || last.Label() != "eszsl, 50.0 %" || len(last.ByDraw.Values) != 2 {
 		t.Errorf("noise: %d rows, the last %q: %+v", len(noise.Rows), last.Label(), last)
 	}
-	succeeds(t, small(t, "partial", out, "--shares", "1,0.2", "--mask-seeds", "2", "--given", "strongest")...)
 	groups := printed[grouping.Result](t, small(t, "groups", out, "--json")...)
 	models := testkit.Must(filepath.Glob(filepath.Join(out, "*-k-soft-test-seed0-*")))(t)
 	given := printed[grouping.Result](t, append([]string{"groups", "--json", "--model", models[0]}, onMini(t)[:2]...)...)
 	if groups.Method != "k-soft" || given.NonZero != groups.NonZero || given.All != groups.All {
 		t.Errorf("%+v by --model, %+v by training", given, groups)
 	}
-	testkit.Equal(t, "runs after noise, partial and groups", len(folders(t, out)), trained)
+	testkit.Equal(t, "runs after noise and groups", len(folders(t, out)), trained)
 	succeeds(t, small(t, "run", out)...)
 	stored := testkit.Must(filepath.Glob(filepath.Join(out, "*.json")))(t)
 	kinds := map[string]int{}
@@ -125,7 +124,7 @@ func TestExperimentsShareRunsAndStoreResults(t *testing.T) {
 		kind, _, _ := strings.Cut(filepath.Base(path), "-plain-")
 		kinds[kind]++
 	}
-	testkit.Equal(t, "stored", kinds, map[string]int{"reproduction": 1, "noise": 1, "partial-strongest": 1, "groups": 1, "run": 1})
+	testkit.Equal(t, "stored", kinds, map[string]int{"reproduction": 1, "noise": 1, "groups": 1, "run": 1})
 
 	page, figures := filepath.Join(out, "r.html"), filepath.Join(out, "figures")
 	args := []string{"report", "--from", out, "--to", page, "--figures", figures}

@@ -45,7 +45,7 @@ var objects, shared = map[string]any{
 	"trial.json": train.Record{}, "curve.jsonl": train.Epoch{}, "result.json": train.StoredResult{},
 	"Stored results": lab.Stored{}, "extract.json": openlayout.Extraction{},
 	"run": protocol.Result{}, "search": search.Result{}, "compare": comparison.Result{},
-	"reproduce": protocol.Reproduction{}, "ablate, sweep-k, noise and partial": results.Accuracies{},
+	"reproduce": protocol.Reproduction{}, "ablate, sweep-k and noise": results.Accuracies{},
 	"groups": grouping.Result{}, "report": report.Summary{}, "runs": history.Listing{},
 	"evaluate": evaluation.Result{}, "explain": predictor.Explanation{},
 	"dataset list": catalog.Listing{}, "dataset check": catalog.Report{},

@@ -24,6 +24,7 @@ var removed = map[string]string{
 	"dataset extract --boxes":      cropFirst,
 	"explain --boxes":              cropFirst,
 	"predict --boxes":              cropFirst,
+	"partial":                      "lago-train docs describing-classes has what fewer described entries cost.",
 	"runs --yes":                   "Delete the folder of the run.",
 	"runs rm":                      "Delete the folder of the run.",
 	"runs show":                    "trial.json, result.json and curve.jsonl in the folder of the run have what it printed.",

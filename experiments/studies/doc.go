@@ -7,7 +7,7 @@
 //	sweep         accuracy against the number of groups (section 4.3)
 //	search        settings of one method on one data set (supplement A)
 //	comparison    LAGO and the baselines by one protocol (table 1)
-//	robustness    noisy and partial class descriptions (figure A.1)
+//	robustness    noisy class descriptions (figure A.1)
 //	grouping      the groups that a soft model learned (section 4.3)
 //	protocol      one method, or all variants, by the paper's protocol (tables 1 and A.1)
 //

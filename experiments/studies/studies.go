@@ -26,7 +26,6 @@ var Studies = []Entry{
 	{"ablate", func() results.Study { return new(ablation.Config) }, ablation.Kinds},
 	{"sweep-k", func() results.Study { return new(sweep.GroupNumbers) }, sweep.KKinds},
 	{"noise", func() results.Study { return new(robustness.Noise) }, robustness.NoiseKinds},
-	{"partial", func() results.Study { return new(robustness.Partial) }, robustness.PartialKinds},
 	{"groups", func() results.Study { return new(grouping.Analysis) }, grouping.Kinds},
 	{"search", func() results.Study { return new(search.Config) }, search.Kinds},
 }

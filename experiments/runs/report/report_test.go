@@ -43,15 +43,13 @@ const (
 
 // stored has a small stored result of each kind whose figures need no runs.
 var stored = map[string]string{
-	"noise":             `{"kind": "noise", ` + degrees,
-	"partial":           `{"kind": "partial", ` + degrees,
-	"partial-strongest": `{"kind": "partial-strongest", ` + degrees,
-	"compare":           `{"kind": "compare", "parts": 1, ` + compared,
-	"rotation":          `{"kind": "rotation", "parts": 4, ` + compared,
-	"reproduction":      `{"kind": "reproduction", "methods": [{"name": "eszsl", "title": "ESZSL", "val": ` + stage + `, "test": ` + stage + `, "published_percent": "53.9"}]}`,
-	"ablation":          `{"kind": "ablation", "stage": "validation", "columns": ["prior", "complement", "supervision"], "rows": [{"labels": ["uniform", "const", "implicit"], "accuracy": ` + summary + `}]}`,
-	"sweep-k":           `{"kind": "sweep-k", "stage": "validation", "x": "K", "columns": ["variant"], "rows": [{"labels": ["k-soft"], "number": 10, "accuracy": ` + summary + `}, {"labels": ["singletons"], "number": 312, "reference": true, "accuracy": ` + summary + `}]}`,
-	"searched":          `{"method": "k-soft", "tried": [{"settings": {"lr": 0.1}, "val_accuracy": 0.5}], "space": ["lr"], "folds": 1}`,
+	"noise":        `{"kind": "noise", ` + degrees,
+	"compare":      `{"kind": "compare", "parts": 1, ` + compared,
+	"rotation":     `{"kind": "rotation", "parts": 4, ` + compared,
+	"reproduction": `{"kind": "reproduction", "methods": [{"name": "eszsl", "title": "ESZSL", "val": ` + stage + `, "test": ` + stage + `, "published_percent": "53.9"}]}`,
+	"ablation":     `{"kind": "ablation", "stage": "validation", "columns": ["prior", "complement", "supervision"], "rows": [{"labels": ["uniform", "const", "implicit"], "accuracy": ` + summary + `}]}`,
+	"sweep-k":      `{"kind": "sweep-k", "stage": "validation", "x": "K", "columns": ["variant"], "rows": [{"labels": ["k-soft"], "number": 10, "accuracy": ` + summary + `}, {"labels": ["singletons"], "number": 312, "reference": true, "accuracy": ` + summary + `}]}`,
+	"searched":     `{"method": "k-soft", "tried": [{"settings": {"lr": 0.1}, "val_accuracy": 0.5}], "space": ["lr"], "folds": 1}`,
 }
 
 // store writes a stored result of a data set.
@@ -106,10 +104,10 @@ func TestPage(t *testing.T) {
 	if len(p.Datasets) != 1 || len(p.Missing) > 0 {
 		t.Fatalf("%d data sets, missing %+v", len(p.Datasets), p.Missing)
 	}
-	want := []string{"run", "reproduction", "compare", "rotation", "ablation", "sweep-k", "noise", "partial", "partial-strongest", "searched"}
+	want := []string{"run", "reproduction", "compare", "rotation", "ablation", "sweep-k", "noise", "searched"}
 	testkit.Equal(t, "sections", sections(p.Datasets[0]), want)
 	page, text := render(t, p)
-	testkit.WantText(t, text, "11 results in "+l.Root, "noise-set-", "The paper's tables", " on 4 unseen classes, s", "lago-train (devel), go1.",
+	testkit.WantText(t, text, "9 results in "+l.Root, "noise-set-", "The paper's tables", " on 4 unseen classes, s", "lago-train (devel), go1.",
 		"Not run yet", "lago-train groups --dataset simulated-small --out "+l.Root)
 	testkit.WantNoText(t, regexp.MustCompile(`xmlns(:xlink)?="[^"]*"`).ReplaceAllString(page, ""),
 		"http://", "https://", "<script ", "<link", "<img", "@import", "url(", "@font-face")
@@ -128,11 +126,11 @@ func TestPage(t *testing.T) {
 	if numbers, err := base64.StdEncoding.DecodeString(html.UnescapeString(found[1])); err != nil || !strings.Contains(string(numbers), "ESZSL,4 unseen classes,here,50,40,60") {
 		t.Errorf("%v, expected the numbers of ESZSL, found %s", err, numbers)
 	}
-	testkit.WantText(t, testlab.Text(p.Summary().Tables()), "shows 11 stored results (ablation, compare, noise, ")
+	testkit.WantText(t, testlab.Text(p.Summary().Tables()), "shows 9 stored results (ablation, compare, noise, ")
 
 	dir := t.TempDir()
 	files := testkit.Must(plot.WriteFiles(fileio.Write, dir, plot.SVG, p.Figures()...))(t)
-	if distinct := slices.Compact(slices.Sorted(slices.Values(files))); len(distinct) != len(p.Figures()) || len(distinct) < 13 {
+	if distinct := slices.Compact(slices.Sorted(slices.Values(files))); len(distinct) != len(p.Figures()) || len(distinct) < 11 {
 		t.Errorf("%d files, expected one for each of %d figures", len(distinct), len(p.Figures()))
 	}
 	for _, file := range files {
@@ -223,7 +221,7 @@ func TestDamagedResults(t *testing.T) {
 	damaged := map[string]string{
 		"expected a result that this version of lago-train stored":                 testkit.Write(t, root, "noise-a-00000000.json", `{"kind"`),
 		`kind: expected the name of a study, found "colours"`:                      store(t, root, "colours", "fish", "", "{}"),
-		"result: expected a result of partial, found other JSON":                   store(t, root, "partial", "fish", "", `[1]`),
+		"result: expected a result of sweep-k, found other JSON":                   store(t, root, "sweep-k", "fish", "", `[1]`),
 		"result: expected a result of ablation, found other JSON":                  store(t, root, "ablation", "fish", "", `null`),
 		"trial.json: expected what a run writes, found damaged JSON. Delete the f": filepath.Dir(testkit.Write(t, root, filepath.Join("cut", train.TrialFile), `{`)),
 	}

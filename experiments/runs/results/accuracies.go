@@ -270,12 +270,7 @@ func (a *Accuracies) lines(shown []Row) *plot.Lines {
 		i := slices.IndexFunc(p.Series, func(s plot.Series) bool { return s.Name == name })
 		if i < 0 {
 			i = len(p.Series)
-			method, _, other := strings.Cut(name, ", ")
-			look := plot.Look{Method: method}
-			if other { // setting of the same method
-				look.Condition = plot.Dashed
-			}
-			p.Series = append(p.Series, plot.Series{Name: name, Look: look, Measured: true})
+			p.Series = append(p.Series, plot.Series{Name: name, Look: plot.Look{Method: name}, Measured: true})
 		}
 		p.Series[i].Points = append(p.Series[i].Points, Point(r.Number, r.Accuracy.Mean, r.Interval))
 	}
