@@ -49,10 +49,8 @@ func TestWholeWayInBrowser(t *testing.T) {
 	extractPhotographs(t, photos, folder, photo, weights, run)
 	run("dataset", "describe", "birds", "--like", "cub127")
 
-	draft := testkit.Must(filepath.Abs("../../dataset/descriptions/testdata/answer.md"))(t)
-	_, text, _ := strings.Cut(testkit.Read(t, draft), "```csv\n")
-	text, _, _ = strings.Cut(text, "```")
-	answer := testkit.Must(csv.NewReader(strings.NewReader(text)).ReadAll())(t)
+	draft := testkit.Must(filepath.Abs("../../dataset/descriptions/testdata/draft.csv"))(t)
+	answer := testkit.Must(csv.NewReader(strings.NewReader(testkit.Read(t, draft))).ReadAll())(t)
 	const group = "has_crown_color"
 	var chips []string
 	for _, line := range answer[1:] {

@@ -25,8 +25,8 @@ type Described struct {
 	Missing         int    `json:"missing"` // empty cells of classes.csv
 	// groups of classes that no person has checked since --from filled them in
 	Drafts int    `json:"drafts"`
-	Layout string `json:"layout"` // of the table of --from: where its classes and traits are
-	// words, columns and classes that --from ignored, classes that it added to others, and to splits.csv
+	Layout string `json:"layout"` // of the table of --from: a line per class, or per class and trait
+	// classes that were added to splits.csv
 	Notes  []string `json:"notes"`
 	Filled int      `json:"filled"` // empty cells that --empty no wrote no into
 	// file with classes.csv as it was before that; "" if nothing was filled
@@ -171,7 +171,7 @@ func Describe(ctx context.Context, name string, from Sources, o Options) (r Desc
 		if err != nil {
 			return r, err
 		}
-		r.Layout, r.Traits, r.Notes = reading.Layout, reading.Traits, reading.Notes
+		r.Layout, r.Traits = reading.Layout, reading.Traits
 	}
 	if from.Empty == descriptions.EmptyNo {
 		r.Filled = d.FillEmpty(from.All)

@@ -79,7 +79,7 @@ func TestDoubtsOfDraft(t *testing.T) {
 	for m, a := range bench.Attributes {
 		column[a.Name] = m
 	}
-	testkit.Must(draft.AddTraits(t.Context(), "../descriptions/testdata/answer.md", false))(t)
+	testkit.Must(draft.AddTraits(t.Context(), "../descriptions/testdata/draft.csv", false))(t)
 	u := draft.Values()
 	found := countWrong(u, 100, func(z, m int) bool {
 		right := bench.Descriptions.Row(row[draft.Classes[z]])[column[draft.Attributes[m].Name]]

@@ -202,9 +202,6 @@ func (x *Index) Find(name string) int {
 	return -1
 }
 
-// Finder returns the Find of an Index.
-func (t *Table) Finder() func(name string) int { return t.Index().Find }
-
 var numbered = regexp.MustCompile(`^\d+[^\pL\d]+(.*\pL.*)`)
 
 func withoutNumber(name string) string { return numbered.ReplaceAllString(name, "$1") }

@@ -2,32 +2,38 @@ package descriptions
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/internal/table"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
+// Form is that of the tables that AddTraits and Read take.
+const Form = "one line per class, with its name in the first column and a trait in each other one, or one line " +
+	"per class and trait, with the columns class, trait (or attribute) and value; a trait is in words, such as " +
+	"red; grey (often), or in yes and no, numbers from 0 to 1 or percentages"
+
 // Reading says what AddTraits took the parts of a table for.
 type Reading struct {
-	Layout string // where the classes and the traits are
+	Layout string
 	Traits []Trait
-	Notes  []string // what was ignored
 }
 
 // Trait is a column of a table of traits, or the lines of one trait. Its JSON keys are stable.
 type Trait struct {
-	Column string `json:"column"`
-	Kind   string `json:"kind"`
-	// the most frequent first; of numbers in thirds also the least and the most
-	Values []ValueCount `json:"values"`
-	Alike  []string     `json:"alike"` // pairs of words that may be two spellings of one
+	Column string       `json:"column"`
+	Kind   string       `json:"kind"`
+	Values []ValueCount `json:"values"` // the most frequent first
+	Alike  []string     `json:"alike"`  // pairs of words that may be two spellings of one
 }
 
 // ValueCount is a value of a trait with the number of classes that have it.
@@ -36,129 +42,111 @@ type ValueCount struct {
 	Classes int    `json:"classes"`
 }
 
-// AddTraits adds to t what a table of traits says, whatever its layout: a line for each class or sample, a
-// line for each trait of a class (class, trait and value, or class and trait alone), or a column for each
-// class. The cells decide which column names the classes of t, as Finder does, also with authors behind the
-// names. Without classes in t it is the header.
+// AddTraits adds to t what a table of traits of Form says.
 //
-// A column of words is a group, and each of its words an attribute, such as diet::meat. A cell may list
+// A trait in words is a group, and each of its words an attribute, such as diet::meat. A cell may list
 // several, each with a word of table.Probability in parentheses, or none, and attributes that it does not
-// list are no. A column of words and numbers of table.Probability is one attribute. Measurements become
-// small, medium and large. Where t has the group, or an attribute of that name, the column describes it.
-// Columns of ids and of sentences are left out. Of several lines of a class the means count. In a text with
-// code fences, as of an answer to Prompts, only what is between them is read: one or more tables.
+// list are no. Another trait is one attribute. Where t has the group, or an attribute of that name, the
+// column describes it.
 //
-// Only classes of t are described, unless it has none or all is set, which adds the others. Cells
-// of t that are filled in are kept; the others become drafts. The error joins all problems, each an
+// Classes that t does not have are refused, unless it has none or all is set, which adds them. Cells of t
+// that are filled in are kept; the others become drafts. The error joins all problems, each an
 // *invalid.Error.
 func (t *Table) AddTraits(ctx context.Context, path string, all bool) (*Reading, error) {
 	text, err := fileio.ReadFile(ctx, path, maxSize)
 	if err != nil {
 		return nil, err
 	}
-	r := &traitReader{table: t, all: all || len(t.Classes) == 0}
-	var tables []*table.Table
-	blocks := blocksOf(text)
-	if len(blocks) > maxBlocks {
-		return nil, &invalid.Error{
-			Where: path, Want: fmt.Sprintf("at most %d code blocks", maxBlocks), Got: fmt.Sprint(len(blocks)),
-			Hint: "Save each answer as a file.",
-		}
-	}
-	for _, part := range blocks {
-		if err := otherFormat(path, part.text); err != nil {
-			return nil, err
-		}
-		if file := table.ParseAfter(part.before, path, bytes.NewReader(part.text), &r.problems, nil,
-			table.Any); file != nil {
-			tables = append(tables, file)
-		}
-	}
-	for _, file := range tables {
-		if r.problems.Len() == 0 {
-			r.add(file)
-		}
-	}
-	for e := range r.notes.All() {
-		r.Notes = append(r.Notes, e.Error())
-	}
+	r := newTraitReader(t, path)
+	r.all = all || len(t.Classes) == 0
+	r.add(text)
 	return &r.Reading, r.problems.Err()
 }
 
-const maxBlocks = 1000 // of one answer
-
-// block is a part of a text, behind a number of lines.
-type block struct {
-	before int
-	text   []byte
-}
-
-// blocksOf returns what is between the code fences of a text, or the whole text if it has none.
-func blocksOf(text []byte) (blocks []block) {
-	fence := []byte("```")
-	if !bytes.Contains(text, fence) {
-		return []block{{0, text}}
-	}
-	line, start, at, inside := 0, 0, 0, false
-	for part := range bytes.Lines(text) {
-		if line++; bytes.HasPrefix(bytes.TrimSpace(part), fence) {
-			if inside {
-				blocks[len(blocks)-1].text = text[start:at]
-			} else {
-				start = at + len(part)
-				blocks = append(blocks, block{line, text[start:]}) // to the end if the answer was cut off
-			}
-			inside = !inside
-		}
-		at += len(part)
-	}
-	return blocks
-}
-
-// traitReader adds tables of traits to a table of descriptions.
+// traitReader adds a table of traits to a table of descriptions.
 type traitReader struct {
 	Reading
-	table           *Table
-	all             bool             // classes that the table lacks are added
-	known           *vocabulary      // of the attributes of the table
-	groups          map[string]Group // of the table by their short names
-	problems, notes invalid.List
+	path  string
+	table *Table
+	all   bool // classes that the table lacks are added
+	fixed bool // attributes that the table lacks are refused
+
+	classes  *Index           // of the table
+	known    *vocabulary      // of the attributes of the table
+	groups   map[string]Group // of the table by their short names
+	names    []string         // of the classes of the file
+	places   map[string]int   // of the names
+	scale    table.Scale
+	problems invalid.List
 }
 
-// described is an attribute with what cells say of it.
+func newTraitReader(t *Table, path string) *traitReader {
+	r := &traitReader{
+		path: path, table: t, classes: t.Index(), known: newVocabulary(t.Attributes),
+		groups: map[string]Group{}, places: map[string]int{},
+	}
+	for _, g := range slices.Backward(t.Groups()) {
+		r.groups[shortName(g.column())] = g
+	}
+	return r
+}
+
+// shortName is a name of a group without the "has" that some begin with.
+func shortName(name string) string { return strings.TrimPrefix(foldName(name), "has") }
+
+// column is one trait.
+type column struct {
+	name  string
+	line  int // that names it first
+	cells []cell
+	at    map[int]int // cells by class
+}
+
+type cell struct {
+	class, line int
+	text        string
+}
+
+// described is an attribute with its probability for each class.
 type described struct {
 	Attribute
-	sum   map[int]float64 // of probabilities, by class
-	cells map[int]int     // that say something of the attribute, by class; one map for the whole column
-	extra map[int]int     // further ones that describe this attribute alone
+	p map[int]float64
 }
 
-func (d *described) mean(class int) (p float64, ok bool) {
-	n := d.cells[class] + d.extra[class]
-	return d.sum[class] / float64(n), n > 0
+func (r *traitReader) report(kind string, line int, column, want, got, hint string) {
+	field := fmt.Sprintf("line %d", line)
+	if column != "" {
+		field += ", column " + column
+	}
+	r.problems.Add(kind, &invalid.Error{Where: r.path, Field: field, Want: want, Got: got, Hint: hint})
 }
 
-func (r *traitReader) add(file *table.Table) {
-	l := r.layout(file)
-	if l == nil {
+func (r *traitReader) add(text []byte) {
+	var problems invalid.List
+	file := table.Parse(r.path, bytes.NewReader(text), &problems)
+	var columns []*column
+	if file != nil && file.HasColumns(nil, table.Any) && problems.Len() == 0 && len(file.Columns) > 1 {
+		columns = r.columns(file)
+	}
+	r.problems.AddError(problems.Err())
+	if len(columns) == 0 || r.problems.Len() > 0 {
+		e := &invalid.Error{Where: r.path, Want: Form, Got: "another form"}
+		if file != nil {
+			e.Got = "the columns " + file.Header()
+		}
+		r.problems.AddError(e)
 		return
 	}
-	r.indexAttributes()
-	r.Layout = l.text
 	var all []*described
-	for _, c := range l.columns {
-		all = append(all, r.read(l, c)...)
-	}
-	if r.problems.Len() > 0 {
-		return
+	for _, c := range columns {
+		all = append(all, r.read(c)...)
 	}
 	t := r.table
-	if n := (len(t.Classes) + len(l.names)) * (len(t.Attributes) + len(all)); n > MaxEntries {
+	if n := (len(t.Classes) + len(r.names)) * (len(t.Attributes) + len(all)); n > MaxEntries {
 		r.problems.AddError(&invalid.Error{
-			Where: file.File, Want: fmt.Sprintf("at most %d classes x attributes", MaxEntries),
+			Where: r.path, Want: fmt.Sprintf("at most %d classes x attributes", MaxEntries),
 			Got: fmt.Sprint(n), Hint: "Leave out columns that photographs do not show.",
 		})
-		return
 	}
 	words := slices.ContainsFunc(all, func(d *described) bool {
 		return d.Group != d.Name && t.Attribute(d.Name) < 0
@@ -166,33 +154,270 @@ func (r *traitReader) add(file *table.Table) {
 	switch ungrouped := len(t.Attributes) > 0 && t.Attributes[0].Group == ""; {
 	case ungrouped && words:
 		r.problems.AddError(&invalid.Error{
-			Where: file.File,
+			Where: r.path,
 			Want:  "new columns of numbers alone, since the attributes of the data set have no groups",
 			Got:   "words",
 		})
-		return
 	case ungrouped, len(t.Attributes) == 0 && !words:
 		for _, d := range all {
 			d.Group = ""
 		}
 	}
-	r.apply(l, all)
-}
-
-func (r *traitReader) indexAttributes() {
-	r.known, r.groups = newVocabulary(r.table.Attributes), map[string]Group{}
-	for _, g := range slices.Backward(r.table.Groups()) {
-		r.groups[shortName(g.column())] = g
+	if r.problems.Len() == 0 {
+		r.apply(all)
 	}
 }
 
-// shortName is a name of a group without the "has" that some begin with.
-func shortName(name string) string { return strings.TrimPrefix(foldName(name), "has") }
+// columns returns the traits of a file, whose classes it puts into names.
+func (r *traitReader) columns(file *table.Table) (columns []*column) {
+	header := file.Columns
+	if r.classes.Find(header[0]) >= 0 {
+		r.report("header", 1, "", `a header: "class" and the names of traits`,
+			"the class "+invalid.Quote(header[0]), "")
+		return nil
+	}
+	of := map[string]*column{} // by what names mean
+	trait := func(line int, name string) (c *column, isNew bool) {
+		key := foldName(name)
+		if m := r.attribute(name); m >= 0 {
+			key = r.table.Attributes[m].Name
+		}
+		c = of[key]
+		if isNew = c == nil; isNew {
+			if _, want := dataset.CheckName(name); want != "" {
+				r.report("trait", line, "", want+" for a trait", invalid.Quote(name), "")
+			}
+			c = &column{name: name, line: line, at: map[int]int{}}
+			of[key], columns = c, append(columns, c)
+		}
+		return c, isNew
+	}
+	if len(header) > 2 && slices.Contains([]string{"trait", "attribute"}, strings.ToLower(header[1])) &&
+		strings.EqualFold(header[2], "value") {
+		for _, name := range header[3:] {
+			r.report("column", 1, "", "only the columns class, "+header[1]+", value", invalid.Quote(name), "")
+		}
+		r.Layout = "a line per class and trait"
+		for _, row := range file.Rows {
+			c, _ := trait(row.Line, row.Cells[1])
+			c.add(cell{r.class(file, row, false), row.Line, row.Cells[2]})
+		}
+		return columns
+	}
+	r.Layout = "a line per class"
+	for _, name := range header[1:] {
+		if _, isNew := trait(1, name); !isNew {
+			r.report("repeated", 1, "", "each attribute once", invalid.Quote(name)+" for the second time", "")
+			return nil
+		}
+	}
+	for _, row := range file.Rows {
+		z := r.class(file, row, true)
+		for j, c := range columns {
+			c.add(cell{z, row.Line, row.Cells[1+j]})
+		}
+	}
+	return columns
+}
+
+// add adds a cell unless it is missing. Further cells of a class list further words.
+func (c *column) add(of cell) {
+	if of.class < 0 || isMissing(of.text) {
+		return
+	}
+	if i, known := c.at[of.class]; known {
+		c.cells[i].text += "; " + of.text
+		return
+	}
+	c.at[of.class] = len(c.cells)
+	c.cells = append(c.cells, of)
+}
+
+// class returns the place of the class of a line among names, -1 after a problem.
+func (r *traitReader) class(file *table.Table, row table.Row, once bool) int {
+	name, want := dataset.CheckName(row.Cells[0])
+	key, z, got, hint := foldName(name), r.classes.Find(name), invalid.Quote(name), ""
+	if z >= 0 {
+		name = r.table.Classes[z]
+		key = name
+	}
+	i, known := r.places[key]
+	switch {
+	case want != "":
+	case key == "":
+		want = "a name"
+	case z < 0 && !r.all:
+		want = "a class of the data set"
+		if !r.problems.Full("class", r.path) {
+			hint = r.hintOfClass(file, name)
+		}
+	case known && r.names[i] != name:
+		want = fmt.Sprintf("%s, as before, or another name", invalid.Quote(r.names[i]))
+	case known && once:
+		want, got = "one line per class", "a second one of "+got
+		hint = `In pandas: df.groupby("class").mean() of numbers; of lines for each trait ` +
+			`df.to_csv("traits.csv", columns=[...], header=["class", "trait", "value"], index=False).`
+	case known:
+		return i
+	default:
+		i = len(r.names)
+		r.places[key] = i
+		r.names = append(r.names, name)
+		return i
+	}
+	r.report("class", row.Line, file.Columns[0], want, got, hint)
+	return -1
+}
+
+func (r *traitReader) hintOfClass(file *table.Table, name string) string {
+	if slices.ContainsFunc(file.Columns[1:], func(name string) bool { return r.classes.Find(name) >= 0 }) {
+		return `Of a table with a column per class, in pandas: pandas.read_csv("traits.csv", ` +
+			`index_col=0).T.to_csv("turned.csv").`
+	}
+	near := invalid.DidYouMean(name, r.table.Classes)
+	switch {
+	case near != "":
+	case file.Columns[0] == "":
+		near = "Numbers of rows? Write the file without: to_csv(index=False)."
+	default:
+		near = "The first column has the classes."
+	}
+	return near + " --all adds classes that the data set does not have."
+}
+
+// attribute returns the attribute of the data set that a name means, or -1.
+func (r *traitReader) attribute(name string) int {
+	if hits := r.known.find(name); len(hits) == 1 {
+		return hits[0]
+	}
+	return -1
+}
+
+// read returns the attributes of a column and adds what it was taken for to the report.
+func (r *traitReader) read(c *column) []*described {
+	c.readMarks()
+	probabilities := !slices.ContainsFunc(c.cells, func(of cell) bool { return !table.IsProbability(of.text) })
+	m := r.attribute(c.name)
+	group, known := r.groups[shortName(c.name)]
+	switch {
+	case known && (m < 0 || !probabilities):
+		return r.words(c, &group)
+	case m >= 0:
+		return r.probabilities(c, r.table.Attributes[m])
+	case r.fixed:
+		hint := ""
+		if !r.problems.Full("attribute", r.path) {
+			hint = r.known.hint(c.name, r.known.find(c.name))
+		}
+		r.report("attribute", c.line, "", "the name of one attribute of the data set", invalid.Quote(c.name),
+			hint)
+		return nil
+	case len(c.cells) == 0:
+		r.report("empty", 1, c.name, "a value in a line", "none", "Leave the column out.")
+		return nil
+	case probabilities:
+		group, _, _ := strings.Cut(c.name, "::")
+		return r.probabilities(c, Attribute{c.name, group})
+	}
+	return r.words(c, nil)
+}
+
+// probabilities returns the one attribute of a column of probabilities.
+func (r *traitReader) probabilities(c *column, a Attribute) []*described {
+	d := &described{a, map[int]float64{}}
+	counts, trait := map[string]int{}, Trait{Column: c.name, Kind: "yes or no"}
+	for _, of := range c.cells {
+		p, err := r.scale.Probability(of.text)
+		if e := (*invalid.Error)(nil); errors.As(err, &e) {
+			r.report(c.name, of.line, c.name, e.Want, e.Got, e.Hint)
+			continue
+		}
+		d.p[of.class] = p
+		if counts[nearestWord(p)]++; p != 0 && p != 1 {
+			trait.Kind = "shares"
+		}
+	}
+	for word, classes := range counts {
+		trait.Values = append(trait.Values, ValueCount{word, classes})
+	}
+	r.took(trait)
+	return []*described{d}
+}
+
+func (r *traitReader) took(t Trait) {
+	slices.SortFunc(t.Values, func(a, b ValueCount) int {
+		return cmp.Or(b.Classes-a.Classes, strings.Compare(a.Value, b.Value))
+	})
+	r.Traits = append(r.Traits, t)
+}
+
+// words returns the attributes of a column of words: those of a group of the data set, or new ones.
+func (r *traitReader) words(c *column, g *Group) (all []*described) {
+	at := map[string]*described{} // by words
+	if g != nil {
+		for _, m := range g.Members {
+			all = append(all, &described{r.table.Attributes[m], map[int]float64{}})
+		}
+	}
+	var words []string
+	says := map[int]bool{} // classes
+	for _, of := range c.cells {
+		items, ok := r.items(c, g, of)
+		if !ok { // as further cells may be
+			return nil
+		}
+		for _, it := range items {
+			says[of.class] = true
+			key := wordKey(it.word)
+			if it.word == noneOfGroup {
+				continue
+			}
+			if at[key] == nil {
+				if g != nil {
+					at[key] = all[slices.Index(g.Members, r.find(*g, it.word))]
+				} else {
+					at[key] = &described{Attribute{c.name + "::" + it.word, c.name}, map[int]float64{}}
+					all = append(all, at[key])
+				}
+				words = append(words, it.word)
+			}
+			at[key].p[of.class] = it.p
+		}
+	}
+	trait := Trait{Column: c.name, Kind: "words"}
+	for _, word := range words {
+		trait.Values = append(trait.Values, ValueCount{word, len(at[wordKey(word)].p)})
+	}
+	if g != nil {
+		trait.Kind += " of group " + g.column()
+	} else {
+		trait.Alike = alike(words)
+		if ownWords(c, all) {
+			r.report(c.name, c.line, c.name, "words that classes share",
+				"words of one class each, as in ids, names and sentences", "Leave the column out.")
+		}
+	}
+	r.took(trait)
+	for z := range says {
+		for _, d := range all {
+			d.p[z] += 0 // what a cell does not list is no
+		}
+	}
+	return all
+}
+
+// find returns the attribute of a group that a word means, or -1.
+func (r *traitReader) find(g Group, word string) int {
+	if hits := r.known.find(g.Name + "::" + word); len(hits) == 1 {
+		return hits[0]
+	}
+	return -1
+}
 
 // apply writes what a table says into cells that are empty.
-func (r *traitReader) apply(l *layout, all []*described) {
+func (r *traitReader) apply(all []*described) {
 	t := r.table
-	t.Added.Classes += t.AddClasses(l.names)
+	t.Added.Classes += t.AddClasses(r.names)
 	t.ownDrafts()
 	scale := t.Scale()
 	index := make(map[string]int, len(t.Classes))
@@ -210,10 +435,9 @@ func (r *traitReader) apply(l *layout, all []*described) {
 	}
 	for _, d := range all {
 		m := place[d.Name]
-		for class, name := range l.names {
-			z := index[name]
-			p, ok := d.mean(class)
-			if ok && t.Cells[z][m] == "" {
+		for class, p := range d.p {
+			name := r.names[class]
+			if z := index[name]; t.Cells[z][m] == "" {
 				t.Cells[z][m] = cellOf(p, scale)
 				t.Drafts[Draft{Class: name, Group: t.Attributes[m].Group}] = true
 			}
@@ -229,5 +453,5 @@ func cellOf(p float64, scale func(p float64) string) string {
 	if text := scale(p); strings.HasSuffix(text, "%") {
 		return text
 	}
-	return strconv.FormatFloat(math.Abs(p), 'g', 6, 64) // no -0
+	return strconv.FormatFloat(math.Abs(p), 'g', -1, 64) // no -0
 }

@@ -3,7 +3,6 @@ package descriptions
 import (
 	stdcmp "cmp"
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 	"strconv"
@@ -15,45 +14,25 @@ import (
 )
 
 func TestAddTraits(t *testing.T) {
-	manyLines := ""
-	for i := range 30 {
-		manyLines += fmt.Sprintf("wren,p%d.jpg,0\n", i)
-	}
 	for _, c := range []struct{ name, text, want string }{
 		{"words, without a name of the classes", ",diet,nocturnal\nbarn_owl,Meat,yes\nwren,insects; seeds,no\n", `
 			diet::meat (diet) yes no
 			diet::insects (diet) no yes
 			diet::seeds (diet) no yes
 			nocturnal (nocturnal) yes no`},
-		{"samples", "Species,colour,tail\nwren,brown,1\nwren,grey,0\nwren,brown,0\nwren,,1\nbarn owl,black,0\n", `
-			colour::brown (colour) no 0.666667
-			colour::grey (colour) no 0.333333
-			colour::black (colour) yes no
-			tail (tail) no sometimes`},
-		{"numbers alone, without groups", "class,long tail,crest\nWren,0.5,no\nBarn Owl,25%,yes\n", `
+		{"numbers alone, without groups", "class,long tail,crest\nWren,0.5,no\nBarn Owl,0.25,yes\n", `
 			long tail () 0.25 sometimes
 			crest () yes no`},
-		{"one letter for yes, and marks", ",colour,tail,crest\nwren,grey,Y,+\nbarn owl,brown,n,-\n", `
+		{"one letter for yes, and marks", ",colour,tail,crest\nwren,grey,Y,x\nbarn owl,brown,n,\n", `
 			colour::grey (colour) no yes
 			colour::brown (colour) yes no
 			tail (tail) no yes
-			crest (crest) no yes`},
-		{"a line per trait", "taxon,trait_name,value,unit,source\nWren,mass,9,g,A\nBarn owl,mass,0.3,kg,B\nWren,Diet,insects,,A\nWren,diet,seeds,,A\nBarn owl,diet,seeds,,B\n", `
-			mass::medium (mass) no yes
-			mass::large (mass) yes no
+			crest (crest) . yes`},
+		{"a line per trait", "taxon,trait,value\nWren,tail,0.9\nBarn owl,tail,no\nWren,Diet,insects\nWren,diet,seeds\nBarn owl,diet,seeds\n", `
+			tail (tail) no 0.9
 			Diet::insects (Diet) no yes
 			Diet::seeds (Diet) yes yes`},
-		{"a line for each trait that is there", "class,attribute\nwren,crest\nwren,tail\nbarn owl,tail\n", `
-			crest () . yes
-			tail () yes yes`},
-		{"a column per class", "trait,wren,barn owl\ndiet,seeds,meat\n", `
-			diet::seeds (diet) no yes
-			diet::meat (diet) yes no`},
-		{"classes behind an index, and a rank called Class", ",Class,bird,diet\n0,Aves,wren,seeds\n1,Aves,barn owl,meat\n2,Aves,barn owl,meat\n", `
-			Class::aves (Class) yes yes
-			diet::seeds (diet) no yes
-			diet::meat (diet) yes no`},
-		{"lists", "class,a,b,c\nwren,\"['x y', z]\",\"{red,blue}\",forest & garden (rarely meadow)\nbarn owl,['x y'],red/blue,forest\n", `
+		{"lists", "class,a,b,c\nwren,\"['x y', z]\",\"{red,blue}\",forest | garden; meadow (rarely)\nbarn owl,['x y'],\"red,blue\",forest\n", `
 			a::x y (a) yes yes
 			a::z (a) no yes
 			b::red (b) yes yes
@@ -61,41 +40,30 @@ func TestAddTraits(t *testing.T) {
 			c::forest (c) yes yes
 			c::garden (c) no yes
 			c::meadow (c) no rarely`},
-		{"numbered columns", "class,prey 1,prey 2,prey 3\nwren,flies,moths,\nbarn owl,mice,flies,moths\n", `
-			prey::flies (prey) yes yes
-			prey::moths (prey) yes yes
-			prey::mice (prey) yes no`},
-		{"words for missing", "class,diet,tail,wing\nwren,insects,.,not recorded\nbarn owl,unknown,yes,--\n", `
+		{"words for missing", "class,diet,tail\nwren,insects,.\nbarn owl,unknown,yes\n", `
 			diet::insects (diet) . yes
 			tail (tail) yes .`},
-		{"ranges, units and spreadsheets", "class,bill,egg\nwren,5.9-6.8 (8) mm,3-May\nbarn owl,2 to 3 cm,6-7\n", `
-			bill::medium (bill) no yes
-			bill::large (bill) yes no
-			egg::medium (egg) no yes
-			egg::large (egg) yes no`},
-		{"parts that sum to 100", "class,diet-seed,diet-meat\nwren,90,10\nbarn owl,0,100\n", `
-			diet-seed (diet) no 0.9
-			diet-meat (diet) yes rarely`},
-		{"polymorphic states", "class\thooks\tlobes\nwren\t0,1\t2\nbarn owl\t1\t{23}\nwren\t0\t3\nwren\t1\t2\n", `
-			hooks (hooks) yes sometimes
-			lobes::2 (lobes) yes 0.666667
-			lobes::3 (lobes) yes 0.333333`},
-		{"decimal commas", "class;tail;mass\nwren;0,5;9,5\nbarn owl;1;300\n", `
-			tail (tail) yes sometimes
-			mass::medium (mass) no yes
-			mass::large (mass) yes no`},
-		{"names of photographs", "class,photo,red\nwren,a,1\n" + manyLines, `
-			red () . 0.0322581`},
-		{"numbers and words", "class,mass\nwren,9\nbarn owl,heavy\n", `line 3, column mass: expected a number, as in other lines, found "heavy"`},
-		{"two kinds of units", "class,size\nwren,9 g\nbarn owl,30 cm\n", `line 3, column size: expected numbers in g, as in other lines, found "30 cm"`},
-		{"dates", "class,egg\nwren,3-May\nbarn owl,5-Jun\n", `line 2, column egg: expected numbers or words, found "3-May", a date`},
+		{"decimal commas", "class;tail\nwren;0,5\nbarn owl;1\n", `
+			tail () yes sometimes`},
+		{"one line for each sample", "class,tail\nwren,1\nwren,0\n", `line 3, column class: expected one line per class, found a second one of "wren". In pandas: df.groupby("class").mean() of numbers`},
+		{"a further column of lines per trait", "class,trait,value,unit\nwren,tail,1,cm\n", `line 1: expected only the columns class, trait, value, found "unit"`},
+		{"a column per class", "trait,wren,barn owl\ndiet,seeds,meat\n", `line 2, column trait: expected a class of the data set, found "diet". Of a table with a column per class, in pandas: pandas.read_csv("traits.csv", index_col=0).T`},
+		{"an index", ",species,diet\n0,wren,seeds\n", `line 2: expected a class of the data set, found "0". Numbers of rows? Write the file without: to_csv(index=False).`},
+		{"another spelling", "class,diet\nWrenn,seeds\n", `line 2, column class: expected a class of the data set, found "Wrenn". Did you mean Wren? --all adds`},
+		{"a measurement", "class,mass\nwren,9.5 g\nbarn owl,300 g\n", `line 2, column mass: expected words, yes and no, numbers from 0 to 1 or percentages, found "9.5 g". Of a measurement, write what can be seen, such as small, medium and large, in pandas: df["mass"] = pandas.qcut(`},
+		{"percentages without a sign", "class,meat\nwren,10\nbarn owl,90\n", `line 2, column meat: expected words, yes and no, numbers from 0 to 1 or percentages, found "10", which is above 1: write % behind`},
+		{"numbers on two scales", "class,tail,crest\nwren,0.5,25%\n", `line 2, column crest: expected numbers from 0 to 1 or percentages, one of the two in a file, found 0.5 and 25%`},
+		{"a mark", "class,crest\nwren,○\nbarn owl,×\n", `line 2, column crest: expected words, yes and no, numbers from 0 to 1 or percentages, found "○". Write yes and no`},
+		{"other separators", "class,diet\nwren,种子、昆虫\nbarn owl,seeds\n", `line 2, column diet: expected words separated by semicolons, such as red; grey (often), found "种子、昆虫". In pandas: df["diet"] =`},
+		{"a strength before its word", "class,diet\nwren,seeds (rarely nuts)\nbarn owl,seeds\n", `line 2, column diet: expected words separated by semicolons`},
+		{"yes among words", "class,wing\nwren,yes\nbarn owl,broad\n", `line 2, column wing: expected words in the whole column, found "yes"`},
+		{"an empty column", "class,a,b\nwren,,1\n", `line 1, column a: expected a value in a line, found none. Leave the column out.`},
+		{"one column", "#NEXUS\nBEGIN CHARACTERS;\n", `expected ` + Form + `, found the columns "#NEXUS"`},
+		{"one name fewer in the header", "habit\tleaf\nwren\ta\tb\n", "line 2: expected 2 cells, one for each column, found 3"},
 		{"a contradiction", "class,wing\nwren,red; red (rarely)\nbarn owl,none; blue\n", `line 2, column wing: expected each word of a cell once`},
-		{"no class of the data set", "diet,class\nseeds,eagle\n", `expected a column with names of classes of the data set, found none, and "eagle" in column class. --all adds`},
-		{"no header", "wren,seeds\nbarn owl,meat\n", `line 1: expected a header: "class" and the names of traits or groups, found the class "Wren"`},
-		{"a line without a class", "class,diet\nwren,seeds\n,meat\n", `line 3, column class: expected the name of a class, found ""`},
-		{"a column without a name", "class,diet,\nwren,seeds,1\n", `line 1, column 3: expected the name of a trait, found ""`},
-		{"NEXUS", "#NEXUS\nBEGIN CHARACTERS;\n", "expected a table in CSV, found a NEXUS file"},
-		{"write.table", "habit\tleaf\nwren\ta\tb\n", "expected a table in CSV, found one name fewer in the header"},
+		{"no header", "wren,seeds\nbarn owl,meat\n", `line 1: expected a header: "class" and the names of traits, found the class "wren"`},
+		{"a line without a class", "class,diet\nwren,seeds\n,meat\n", `line 3, column class: expected a name, found ""`},
+		{"a column without a name", "class,diet,\nwren,seeds,1\n", `line 1: expected a name for a trait, found ""`},
 	} {
 		d := &Table{}
 		d.AddClasses([]string{"Barn owl", "Wren"})
@@ -126,33 +94,39 @@ func TestAddTraits(t *testing.T) {
 	testkit.WantError(t, err, "expected new columns of numbers alone, since the attributes of the data set have no groups, found words")
 }
 
-// What a language model answered to Prompts for 28 birds and the attributes of CUB.
-func TestAnswer(t *testing.T) {
+// Ids, names and sentences are refused, which would be attributes of one class each.
+func TestOwnWords(t *testing.T) {
+	for _, text := range []string{"wren,p1\nowl,p2\nbat,p3\nemu,p4\nfox,p5\n", "wren,it sings very loud\nowl,it hunts at night\nbat,it sleeps by day\n"} {
+		_, err := (&Table{}).AddTraits(t.Context(), testkit.Write(t, t.TempDir(), "traits.csv", "class,text\n"+text), false)
+		testkit.WantError(t, err, "line 1, column text: expected words that classes share, found words of one class each, as in ids, names and sentences. Leave the column out.")
+	}
+}
+
+// A draft of 28 birds with the groups of CUB.
+func TestDraft(t *testing.T) {
 	d := &Table{}
-	notes := testkit.Must(d.AddTraits(t.Context(), "testdata/answer.md", false))(t)
-	if len(d.Classes) != 28 || len(d.Groups()) != 28 || len(d.Drafts) != 28*28 || len(notes.Notes) > 0 {
-		t.Errorf("%d classes, %d groups, %d drafts, %v", len(d.Classes), len(d.Groups()), len(d.Drafts), notes.Notes)
+	testkit.Must(d.AddTraits(t.Context(), "testdata/draft.csv", false))(t)
+	if len(d.Classes) != 28 || len(d.Groups()) != 28 || len(d.Drafts) != 28*28 {
+		t.Errorf("%d classes, %d groups, %d drafts", len(d.Classes), len(d.Groups()), len(d.Drafts))
 	}
 	m := d.Attribute("has_crown_color::red")
 	testkit.WantText(t, d.Cells[slices.Index(d.Classes, "042.Vermilion_Flycatcher")][m], "often")
 }
 
-// An answer describes what the prompt asks for: classes in any spelling, without what it does not
-// know, and never in place of what a person has entered.
-func TestAnswerBesideEntries(t *testing.T) {
+// A table describes classes in any spelling, without what it does not know, and never in place of what a
+// person has entered.
+func TestDraftBesideEntries(t *testing.T) {
 	dir := t.TempDir()
 	testkit.Write(t, dir, AttributesFile, "name,group\nhas_wing::red,has_wing\nhas_wing::dark_blue,has_wing\nnocturnal,nocturnal\n")
 	testkit.Write(t, dir, ClassesFile, "class,has_wing::red,has_wing::dark_blue,nocturnal\n001.Barn_owl,rarely,,\n002.Wren,,,\nemu,,,\n")
 	d := complete(t, dir)
-	parts := d.Prompts(d.Groups())
-	testkit.WantText(t, parts[0], "\nclass,has_wing,nocturnal\n", "- has_wing: red; dark_blue\n- nocturnal: nocturnal\n", "- 001.Barn_owl\n- 002.Wren\n- emu\n")
-	text := "Sure!\n```csv\nclass,nocturnal,wing\nbarn owl,yes,red; Dark blue (often)\n```\nThe rest:\n```\nclass,wing\nWren,red; teal\nclass,wing\nemu,none\nEmmu,red"
-	notes := testkit.Must(d.AddTraits(t.Context(), testkit.Write(t, t.TempDir(), "answer.csv", text), true))(t)
-	testkit.Equal(t, "found", d.Cells, [][]string{{"rarely", "often", "yes"}, {"yes", "", ""}, {"no", "no", ""}, {"yes", "no", ""}})
-	testkit.WantText(t, strings.Join(notes.Notes, "\n"), `line 9, column wing: expected attributes of this group, found "teal"`,
-		`line 12: expected a class of the data set, found "Emmu", which is added. Did you mean emu?`)
-	testkit.Equal(t, "notes", len(notes.Notes), 2)
-	testkit.WantText(t, strings.Join(d.Prompts(d.Groups()), ""), "\n- 002.Wren\n- emu\n- Emmu\n")
+	from := func(text string) error {
+		_, err := d.AddTraits(t.Context(), testkit.Write(t, t.TempDir(), "draft.csv", text), true)
+		return err
+	}
+	testkit.WantError(t, from("class,wing\nWren,red; teal\n"), `draft.csv: line 2, column wing: expected attributes of group has_wing, found "teal" in "red; teal". Its attributes are red, dark_blue.`)
+	testkit.NoError(t, from("class,nocturnal,wing\nbarn owl,yes,red; Dark blue (often)\nWren,,red\nemu,,none\nEmmu,,red\n"))
+	testkit.Equal(t, "found", d.Cells, [][]string{{"rarely", "often", "yes"}, {"yes", "no", ""}, {"no", "no", ""}, {"yes", "no", ""}})
 	testkit.NoError(t, d.Save())
 	testkit.WantText(t, testkit.Read(t, dir+"/"+DraftsFile), "class,group\n001.Barn_owl,has_wing\n001.Barn_owl,nocturnal\n002.Wren,has_wing\nEmmu,has_wing\nemu,has_wing\n")
 	d = complete(t, dir)

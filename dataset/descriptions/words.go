@@ -1,9 +1,13 @@
 package descriptions
 
 import (
+	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/internal/table"
@@ -18,46 +22,29 @@ var missingWords = []string{
 	"-", "--", "---", "–", "—", ".", "..", "...", "*", "unknown", "unk", "unk.", "not known", "missing",
 	"not recorded", "none recorded", "no data", "no record",
 	"not available", "not reported", "not observed", "not assessed", "undetermined", "unspecified", "indet.",
-	"tbd", "-9999", "-999",
+	"tbd",
 }
 
 func isMissing(text string) bool {
 	return table.Missing(text) || slices.Contains(missingWords, strings.ToLower(strings.TrimSpace(text)))
 }
 
-// marks are what people write for yes and no, where a column has nothing else.
-var marks = map[string]string{
-	"x": "yes", "✓": "yes", "✔": "yes", "☑": "yes", "+": "yes", "•": "yes", "●": "yes", "✗": "no", "✘": "no",
-	"☐": "no",
-}
+// marks are what people write for yes, where a column has nothing else.
+var marks = []string{"x", "✓", "✔"}
 
-// readMarks replaces a column of marks by yes and no. Beside +, - is no.
+// readMarks replaces a column of marks by yes.
 func (c *column) readMarks() {
-	marked, plus := false, false
+	isMark := func(of cell) bool { return slices.Contains(marks, strings.ToLower(of.text)) }
 	for _, of := range c.cells {
-		_, mark := marks[strings.ToLower(of.text)]
-		marked, plus = marked || mark, plus || of.text == "+"
-		if !mark && !isMissing(of.text) && !table.IsProbability(of.text) {
+		if !isMark(of) && !table.IsProbability(of.text) {
 			return
 		}
 	}
-	for i := range c.cells {
-		of := &c.cells[i]
-		if word := marks[strings.ToLower(of.text)]; marked && word != "" {
-			of.text = word
-		} else if plus && slices.Contains([]string{"-", "–", "−"}, of.text) {
-			of.text = "no"
+	for i, of := range c.cells {
+		if isMark(of) {
+			c.cells[i].text = "yes"
 		}
 	}
-}
-
-// plainValue reports whether a cell is no word: missing, a mark, a probability or a number.
-func plainValue(text string) bool {
-	if isMissing(text) || table.IsProbability(text) || marks[strings.ToLower(text)] != "" {
-		return true
-	}
-	_, _, number := measureOf(text)
-	return number
 }
 
 // item is a word of a cell with its probability.
@@ -66,44 +53,100 @@ type item struct {
 	p    float64
 }
 
+const otherMarks = "/&+；、，،؛・"
+
 var (
 	withStrength = regexp.MustCompile(`^(.*?)\s*\(([^()]*)\)$`)
-	strengthOf   = regexp.MustCompile(`^(rarely|sometimes|often|always|never)\s+(\S.*)$`)
-	choices      = regexp.MustCompile(`^\{"choices":\s*\[(.*)\]\}$`) // of Label Studio
-	hardBreak    = regexp.MustCompile(`[;,|\n]`)
-	softBreak    = regexp.MustCompile(`\s*[/&+]\s*|\s+(?:and|or)\s+`)
+	breaks       = regexp.MustCompile(`[;,|\n]`)
+	// otherBreaks match what people write between words in place of semicolons, and strengths in other places.
+	otherBreaks = regexp.MustCompile(`[` + otherMarks + `"\[\]{}]|(^|\W)(and|or|rarely|sometimes|often|always|` +
+		`never)(\W|$)`)
 )
 
-// itemsOf returns the words of a cell in lower case, without brackets and quotes of lists. A cell
-// that is missing has none.
-func itemsOf(text string) (items []item) {
-	text = strings.TrimSpace(text)
-	if m := choices.FindStringSubmatch(text); m != nil {
-		text = m[1]
-	} else if n := len(text); n > 1 && slices.Contains([]string{"[]", "{}"}, text[:1]+text[n-1:]) {
+// items returns the words of a cell in lower case, each once, without brackets and quotes of lists. It
+// reports the first one in another form.
+func (r *traitReader) items(c *column, g *Group, of cell) (items []item, ok bool) {
+	text := of.text
+	if n := len(text); n > 1 && slices.Contains([]string{"[]", "{}"}, text[:1]+text[n-1:]) {
 		text = text[1 : n-1]
 	}
-	if isMissing(text) {
-		return nil
-	}
-	var beside []item
-	for _, piece := range hardBreak.Split(strings.ToLower(text), -1) {
-		piece, p := strings.Trim(strings.TrimSpace(piece), `'"`), 1.0
-		if found := withStrength.FindStringSubmatch(piece); found != nil {
-			if second := strengthOf.FindStringSubmatch(found[2]); second != nil { // garden (rarely forest)
-				piece = found[1]
-				beside = append(beside, item{dataset.Name(second[2]), value(second[1])})
-			} else if table.IsProbability(found[2]) {
-				piece, p = found[1], value(found[2])
+	seen := map[string]float64{}
+	for _, piece := range breaks.Split(strings.ToLower(text), -1) {
+		word, p := strings.Trim(strings.TrimSpace(piece), `'"`), 1.0
+		if m := withStrength.FindStringSubmatch(word); m != nil && table.IsProbability(m[2]) {
+			word, p = m[1], value(m[2])
+		}
+		if word = dataset.Name(word); isMissing(word) {
+			continue
+		}
+		before, twice := seen[wordKey(word)]
+		if twice && before == p {
+			continue
+		}
+		seen[wordKey(word)], items = p, append(items, item{word, p})
+		want, got, hint := r.wrong(c, g, word)
+		if _, none := seen[noneOfGroup]; twice || none && len(items) > 1 {
+			want, got, hint = "each word of a cell once, and none alone", invalid.Quote(word), ""
+		}
+		if want != "" {
+			if word != strings.ToLower(of.text) {
+				got += " in " + invalid.Quote(of.text)
 			}
-		} else if found := strengthOf.FindStringSubmatch(piece); found != nil {
-			piece, p = found[2], value(found[1])
-		}
-		if piece = dataset.Name(piece); !isMissing(piece) {
-			items = append(items, item{piece, p})
+			r.report(c.name, of.line, c.name, want, got, hint)
+			return nil, false
 		}
 	}
-	return append(items, beside...)
+	return items, true
+}
+
+// wrong says what is wrong with a word of a column, whose group is nil if it is new. For a right one want is
+// empty.
+func (r *traitReader) wrong(c *column, g *Group, word string) (want, got, hint string) {
+	first, _ := utf8.DecodeRuneInString(word)
+	got = invalid.Quote(word)
+	switch {
+	case word == noneOfGroup, g != nil && r.find(*g, word) >= 0:
+		return "", "", ""
+	case g != nil:
+		want = "attributes of group " + g.column()
+		if !r.problems.Full(c.name, r.path) {
+			hint = g.hint(word, r.table.Attributes)
+		}
+	case unicode.IsDigit(first) || strings.ContainsRune("<>≈~±+-−", first):
+		e := (*invalid.Error)(nil)
+		if _, err := table.Probability(word); errors.As(err, &e) {
+			got = e.Got
+		}
+		want = wantTrait
+		hint = fmt.Sprintf("Of a measurement, write what can be seen, such as small, medium and large, in "+
+			`pandas: df[%[1]q] = pandas.qcut(df[%[1]q].astype(str).str.extract(r"([\d.]+)")[0]`+
+			`.astype(float), 3, labels=["small", "medium", "large"]).`, c.name)
+	case !unicode.IsLetter(first):
+		want, hint = wantTrait, "Write yes and no; a word begins with a letter."
+	case invalid.HasControl(word):
+		want = "words without control characters"
+	case otherBreaks.MatchString(word):
+		want = "words separated by semicolons, such as red; grey (often)"
+		hint = fmt.Sprintf(`In pandas: df[%[1]q] = df[%[1]q].str.replace(r"\s*(?:[%s]|\band\b|\bor\b)\s*", `+
+			`"; ", regex=True). Leave sentences out.`, c.name, otherMarks)
+	case len(word) > 1 && table.IsProbability(word):
+		want, hint = "words in the whole column", "Write words, or yes and no, or numbers."
+	}
+	return want, got, hint
+}
+
+const wantTrait = "words, yes and no, numbers from 0 to 1 or percentages"
+
+// hint suggests an attribute of the group for a word.
+func (g Group) hint(word string, attributes []Attribute) string {
+	var names []string
+	for _, m := range g.Members {
+		names = append(names, g.within(attributes[m].Name))
+	}
+	if near := invalid.DidYouMean(word, names); near != "" {
+		return near
+	}
+	return "Its attributes are " + strings.Join(names[:min(len(names), 6)], ", ") + "."
 }
 
 // wordKey is what spellings of a word have in common.
@@ -114,107 +157,25 @@ func wordKey(word string) string {
 	return word
 }
 
-// splitter splits words at /, &, +, "and" and "or" where one of their parts is a word of its own elsewhere.
-type splitter struct {
-	known func(word string) bool
-	count map[string]int // of different words by their parts
-}
-
-func newSplitter(cells [][]item, known func(word string) bool) *splitter {
-	s := &splitter{known, map[string]int{}}
-	seen := map[string]bool{}
-	for _, items := range cells {
-		for _, it := range items {
-			if seen[it.word] {
-				continue
-			}
-			seen[it.word] = true
-			for _, part := range softBreak.Split(it.word, -1) {
-				s.count[wordKey(part)]++
-			}
-		}
-	}
-	return s
-}
-
-// split returns the words of a cell, each once, with the strength that the cell gives it. contrary is a
-// word that it gives two, or that stands beside none.
-func (s *splitter) split(items []item) (words []item, contrary string) {
-	var all []item
-	for _, it := range items {
-		parts := softBreak.Split(it.word, -1)
-		apart := func(part string) bool {
-			return s.known(part) || s.count[wordKey(part)] > 1 && (len(part) > 1 || len(it.word) < 6)
-		}
-		if len(parts) == 1 || s.known(it.word) || !slices.ContainsFunc(parts, apart) {
-			parts = []string{it.word}
-		}
-		for _, part := range parts {
-			if part = strings.TrimSpace(part); part != "" {
-				all = append(all, item{part, it.p})
-			}
-		}
-	}
-	at := make(map[string]int, len(all))
-	for _, it := range all {
-		key := wordKey(it.word)
-		i, known := at[key]
-		switch {
-		case !known:
-			at[key] = len(words)
-			words = append(words, it)
-		case words[i].p != it.p:
-			contrary = it.word
-		}
-	}
-	if i, none := at[noneOfGroup]; none && len(words) > 1 {
-		contrary = words[i].word
-	}
-	return words, contrary
-}
-
-// unusable says why a column of words cannot become attributes, "" if it can: ids, names and sentences
-// are different in all classes, and a word of all classes tells none apart.
-func unusable(c *column, words []string, classes []map[int]bool) string {
-	of, sharing := map[int]bool{}, map[int]bool{} // classes, and those with a word that others have
-	alone, digits := 0, 0
-	for i, word := range words {
-		for z := range classes[i] {
-			of[z] = true
-			if len(classes[i]) > 1 {
+// ownWords reports whether nearly every class has words of its own, as in ids, names and sentences.
+func ownWords(c *column, all []*described) bool {
+	classes, sharing := map[int]bool{}, map[int]bool{}
+	alone, tokens := 0, 0
+	for _, d := range all {
+		for z := range d.p {
+			classes[z] = true
+			if len(d.p) > 1 {
 				sharing[z] = true
 			}
 		}
-		if len(classes[i]) == 1 {
+		if len(d.p) == 1 {
 			alone++
 		}
-		if strings.ContainsAny(word, "0123456789") {
-			digits++
-		}
+		tokens += len(strings.Fields(strings.TrimPrefix(d.Name, c.name+"::")))
 	}
-	texts, tokens := map[string]bool{}, 0
-	for _, of := range c.cells {
-		texts[of.text] = true
-		tokens += len(strings.Fields(of.text))
-	}
-	fewest := 5
-	if 2*digits > len(words) || idHeader.MatchString(c.name) {
-		fewest = 3
-	}
-	const mostLines = 20 // with words that are all different, such as names of photographs
-	switch n := len(of); {
-	case n >= fewest && 4*len(sharing) < n && len(words) >= n, len(c.cells) > mostLines &&
-		len(words) >= len(c.cells):
-		return "left out: nearly every class has its own word, as in ids and names"
-	case n > 2 && 2*alone > len(words) && tokens >= 3*len(c.cells) && 10*len(texts) >= 9*len(c.cells):
-		return "left out: sentences"
-	case n > 2 && len(words) == 1 && len(classes[0]) == n:
-		return "left out: " + words[0] + " for all classes"
-	}
-	return ""
+	return len(classes) >= 5 && 4*len(sharing) < len(classes) ||
+		len(classes) > 2 && 2*alone > len(all) && tokens >= 3*len(all)
 }
-
-var idHeader = regexp.MustCompile(`(?i)^((.*[_. -])?(id|index|ref|reference|source|doi|url|citation)|.*I[dD])$`)
 
 // alike returns pairs of words that may be two spellings of one.
 func alike(words []string) (pairs []string) {

@@ -333,7 +333,7 @@ var formats = []struct {
 			"Give the .safetensors file that it names; several are joined in Python with safetensors.",
 		},
 	},
-	{regexp.MustCompile(`^\s*\{\s*("|\})`), Format{Name: "a JSON file"}},
+	{regexp.MustCompile(`^\s*(\{\s*("|\})|\[\s*\{)`), Format{Name: "a JSON file"}},
 	{
 		regexp.MustCompile(`(?s)^\x08[\x01-\x20]\x12.{1,3}(pytorch|tf2onnx|onnx|keras|skl2onnx|torch)`),
 		Format{Name: "an ONNX model"},

@@ -150,9 +150,6 @@ func (r Described) Tables() []*table.Table {
 		}
 	}
 	if !r.Written {
-		for _, text := range r.Notes {
-			read.Note("note: %s", text)
-		}
 		return []*table.Table{read.Note("nothing was written")}
 	}
 	return []*table.Table{read, r.written()}
