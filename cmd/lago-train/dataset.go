@@ -52,23 +52,20 @@ func (o *dataOptions) about(name, argument string, list setting.List,
 func describeCommand() *command {
 	var o dataOptions
 	var from catalog.Sources
-	var prompt, order bool
-	var groups int
+	var order bool
 	var csvFile string
 	var files outputs
 	list := setting.List{
 		setting.Raw("like", &from.Like, "").Common().
 			Describe("`NAME` data set whose attributes and groups are added"),
-		setting.Raw("from", &from.From, "").Common().Describe("`FILE` table of traits, or an answer to " +
-			"--prompt: words, numbers or yes and no of the classes"),
+		setting.Raw("from", &from.From, "").Common().Describe("`FILE` table of traits: words, " +
+			"numbers or yes and no of the classes"),
 		setting.Switch("all", &from.All, false).Common().
 			Describe("with --from, add classes of the table that the data set does not have; with --empty " +
 				"no, write no also where nothing is said of a group"),
 		setting.Switch("dry_run", &from.DryRun, false).Common().Needs("from").
 			Describe("print how the table is read; write nothing"),
-		setting.Switch("prompt", &prompt, false).Common().Describe("print a text that asks a language "+
-			"model for the empty cells; write nothing").Excludes("like", "from"),
-		setting.Switch("order", &order, false).Common().Excludes("like", "from", "prompt", "empty").
+		setting.Switch("order", &order, false).Common().Excludes("like", "from", "empty").
 			Describe("print groups and attributes in the order that tells most about a " +
 				"new class; write nothing"),
 	}.In(inputGroup)
@@ -77,8 +74,6 @@ func describeCommand() *command {
 		Describe("what empty cells mean: no (written into each group in which the class has a yes; the old " +
 			"file is kept) or unknown (recorded)")
 	return o.about("describe", "NAME|DIR", slices.Concat(o.dataSettings(), list, setting.List{
-		setting.Whole("groups", &groups, 0, setting.Count).In(setting.Method).Noted("all").Needs("prompt").
-			Describe("`N` groups to ask for, those that tell most about a class"),
 		empty, setting.Raw("csv", &csvFile, "").In(outputGroup).Needs("order").
 			Describe("`FILE` CSV file for the order"), files.setting(),
 	}), func(c *call, name string) (tabled, error) {
@@ -93,10 +88,6 @@ func describeCommand() *command {
 				})
 			}
 			return datasets.Order{Questionnaire: q}, err
-		}
-		if prompt {
-			parts, err := catalog.Prompts(c, name, groups, o.Options)
-			return datasets.Prompts(parts), err
 		}
 		r, err := catalog.Describe(c, name, from, o.Options)
 		return datasets.Described{Described: r, As: o.Named(name)}, err

@@ -10,10 +10,11 @@ import (
 // removed has what earlier versions had and this one refuses, with what to use instead: commands,
 // flags, values of flags, and names of data sets, each as it was typed after the program's name.
 var removed = map[string]string{
-	"dataset split --own": "lago-train dataset split NAME --check DIR/splits.csv checks the split of a folder.",
-	"dataset convert":     "lago-train docs xlsa17 has the lines of Python that write .mat files as CSV files.",
-	"dataset info":        "lago-train dataset check prints the sizes, and dataset list --json has them.",
-	"init":                "lago-train dataset extract NAME --images DIR, and then the command that each one prints as the next.",
+	"dataset describe --prompt": "Ask for a table that dataset describe --from reads.",
+	"dataset split --own":       "lago-train dataset split NAME --check DIR/splits.csv checks the split of a folder.",
+	"dataset convert":           "lago-train docs xlsa17 has the lines of Python that write .mat files as CSV files.",
+	"dataset info":              "lago-train dataset check prints the sizes, and dataset list --json has them.",
+	"init":                      "lago-train dataset extract NAME --images DIR, and then the command that each one prints as the next.",
 
 	"dataset fetch --archive-url": "Save the archive as xlsa17.zip, or weights as NETWORK.safetensors, " +
 		"in the data directory.",

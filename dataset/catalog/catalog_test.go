@@ -168,10 +168,9 @@ func TestDescribe(t *testing.T) {
 	testkit.WantText(t, testkit.Read(t, filepath.Join(dir, "attributes.csv")), "name,group\n")
 	testkit.Equal(t, "added classes", r.AddedClasses, 2)
 	next("lago-train dataset describe new")
-	testkit.Fails(Prompts(t.Context(), "new", 0, below(root)))(t, "expected attributes to ask for in attributes.csv, found none")
 	r = testkit.Must(Describe(t.Context(), "new", Sources{Like: "pets"}, below(root)))(t)
 	testkit.Equal(t, "added attributes and missing entries", []int{r.AddedAttributes, r.Missing}, []int{10, 20})
-	next("lago-train serve new   # or lago-train dataset describe new --prompt")
+	next("lago-train serve new")
 	edit(t, dir, "classes.csv", "owl,", "owl,often")
 	dry := testkit.Must(Describe(t.Context(), "new", Sources{Empty: descriptions.EmptyNo, All: true, DryRun: true}, below(root)))(t)
 	testkit.Equal(t, "entries filled and missing", []int{dry.Filled, dry.Missing}, []int{9, 10}) // nothing is said of the wren

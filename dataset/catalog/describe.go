@@ -59,42 +59,6 @@ type Sources struct {
 	Empty descriptions.Empty
 }
 
-// Prompts returns texts that ask for what is not described in a data set, see descriptions.Table.Prompts.
-// With groups, they ask for so many groups alone, those that tell most.
-func Prompts(ctx context.Context, name string, groups int, o Options) ([]string, error) {
-	dir, err := descriptionsFolder(name, o)
-	if err != nil {
-		return nil, err
-	}
-	d, err := openlayout.ReadDescriptions(ctx, dir)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(d.Attributes) == 0:
-		return nil, &invalid.Error{
-			Where: dir, Want: "attributes to ask for in attributes.csv", Got: "none",
-			Hint: "lago-train dataset describe " + name + " --like OTHER takes those of another data set.",
-		}
-	}
-	asked := d.Groups()
-	if groups > 0 {
-		all := d.Groups()
-		asked = nil
-		best := check.NewQuestionnaire(d).Groups
-		for _, q := range best[:min(groups, len(best))] {
-			k := slices.IndexFunc(all, func(g descriptions.Group) bool { return g.Name == q.Name })
-			asked = append(asked, all[k])
-		}
-	}
-	parts := d.Prompts(asked)
-	if parts == nil {
-		return nil, &invalid.Error{
-			Where: dir, Want: "classes with empty cells", Got: "none", Hint: "Everything is described.",
-		}
-	}
-	return parts, nil
-}
-
 // Order returns the order in which a class of a data set is best described.
 func Order(ctx context.Context, name string, o Options) (q check.Questionnaire, err error) {
 	dir, err := Folder(name, o)

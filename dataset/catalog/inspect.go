@@ -101,7 +101,7 @@ func nextStep(ctx context.Context, dir, name string, o Options) string {
 	case !slices.ContainsFunc(described.Cells, func(cells []string) bool {
 		return strings.Join(cells, "") != ""
 	}):
-		return "lago-train serve " + name + "   # or lago-train dataset describe " + name + " --prompt"
+		return "lago-train serve " + name
 	case !o.WithoutSplit && lacks(openlayout.SplitsFile):
 		return "lago-train dataset split " + name + " --to " +
 			format.ShellLine(filepath.Join(dir, openlayout.SplitsFile))

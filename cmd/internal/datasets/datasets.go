@@ -23,8 +23,7 @@ type (
 		catalog.Described
 		As string `json:"-"` // the data set as it is named in commands
 	}
-	Prompts []string
-	Order   struct{ check.Questionnaire }
+	Order struct{ check.Questionnaire }
 	// Splits are the checks of one or more splits of a data set.
 	Splits struct {
 		Splits  []check.SplitReport `json:"splits"`
@@ -204,8 +203,7 @@ func (r Described) written() *table.Table {
 		t.Note("drafts: %s of classes are to be checked on the page", format.Count(r.Drafts, "group")).
 			Note("next: lago-train serve %s", r.As)
 	case r.Missing > 0:
-		t.Note("next: lago-train serve %s   # or fill in classes.csv, or lago-train "+
-			"dataset describe %[1]s --prompt", r.As)
+		t.Note("next: lago-train serve %s   # or fill in classes.csv", r.As)
 	}
 	return t.Note("then: lago-train dataset check %s   # names the next step", r.As)
 }
@@ -237,17 +235,6 @@ func (o Order) Tables() (tables []*table.Table) {
 			reason = "there are too many classes and attributes to measure it."
 		}
 		tables[len(tables)-1].Note("The order is that of the file: %s", reason)
-	}
-	return tables
-}
-
-// Tables have the texts, with a line between parts.
-func (p Prompts) Tables() (tables []*table.Table) {
-	for i, text := range p {
-		if len(p) > 1 {
-			text = fmt.Sprintf("===== part %d of %d: send it alone =====\n%s", i+1, len(p), text)
-		}
-		tables = append(tables, table.New(strings.TrimRight(text, "\n")))
 	}
 	return tables
 }

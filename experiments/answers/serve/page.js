@@ -233,7 +233,7 @@ function showDescribe() {
 
 // beginning says where to start if nothing is described.
 const beginning = () => state.attributes.length > 0 && !state.classes.some(c => known(c) > 0) && make("p", {id: "beginning"}, "Nothing is described yet. The fastest way is ",
-  make("button", {textContent: "by attribute", onclick: () => go("attributes")}), ", for all classes at once. A language model can draft it: ", make("code", {textContent: `lago-train dataset describe ${state.name} --prompt`}), ".");
+  make("button", {textContent: "by attribute", onclick: () => go("attributes")}), ", for all classes at once. A table of traits fills it in: ", make("code", {textContent: `lago-train dataset describe ${state.name} --from traits.csv`}), ".");
 
 // showAttributes asks for one group of attributes of all classes, first the groups that tell most about the others.
 function showAttributes() {
