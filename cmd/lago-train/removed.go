@@ -10,6 +10,10 @@ import (
 // removed has what earlier versions had and this one refuses, with what to use instead: commands,
 // flags, values of flags, and names of data sets, each as it was typed after the program's name.
 var removed = map[string]string{
+	"compare --adapt":      "lago-train run chooses an adaptation, and evaluate --adapt measures it.",
+	"compare --drawn":      "A search starts from the defaults, which --config and --set change.",
+	"compare --partitions": "Repeat the command with --rotate-seed 1, --rotate-seed 2 and so on.",
+
 	"dataset describe --prompt": "Ask for a table that dataset describe --from reads.",
 	"dataset split --own":       "lago-train dataset split NAME --check DIR/splits.csv checks the split of a folder.",
 	"dataset convert":           "lago-train docs xlsa17 has the lines of Python that write .mat files as CSV files.",

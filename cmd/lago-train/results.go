@@ -113,7 +113,9 @@ func findModel(flag, value string) (string, error) {
 		return "", wrong(flag, what, "none")
 	case err == nil && info.IsDir():
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			e := &invalid.Error{Where: value, Want: "the folder of a run, with a " + train.ModelFile, Got: "none"}
+			e := &invalid.Error{
+				Where: value, Want: "the folder of a run, with a " + train.ModelFile, Got: "none",
+			}
 			if names := runsWith(train.ModelFile, value); len(names) > 0 {
 				e.Hint = "Name a run in it, such as " + filepath.Join(value, names[0]) + "."
 			}

@@ -136,52 +136,6 @@ func PairedDifference(a, b []float64) Difference {
 	return Difference{stat.Mean(d, nil), ClassInterval(d), signFlip(d)}
 }
 
-// Crossed is the difference of two methods on one class in one cluster: classes that were unseen together, so
-// that the same models predicted them.
-type Crossed struct {
-	Class, Cluster int // numbers from 0
-	Difference     float64
-}
-
-// CrossedDifference is the mean of differences whose classes and clusters are both random: a class is in
-// several clusters, one for each partition of the classes, and a cluster has several classes. The interval is
-// that of the pigeonhole bootstrap (Owen, Annals of Applied Statistics 1, 2007), which resamples classes and
-// clusters independently and weighs each difference by the product of how often both were drawn. P is twice
-// the share of resamples on the other side of 0.
-func CrossedDifference(list []Crossed) Difference {
-	var classes, clusters int
-	d := Difference{}
-	for _, x := range list {
-		classes, clusters = max(classes, x.Class+1), max(clusters, x.Cluster+1)
-		d.Mean += x.Difference / float64(len(list))
-	}
-	r := random()
-	times := func(n int) []float64 {
-		drawn := make([]float64, n)
-		for range n {
-			drawn[r.IntN(n)]++
-		}
-		return drawn
-	}
-	resamples, other := make([]float64, 0, draws), 0
-	for len(resamples) < draws {
-		ofClass, ofCluster := times(classes), times(clusters)
-		var sum, weights float64
-		for _, x := range list {
-			w := ofClass[x.Class] * ofCluster[x.Cluster]
-			sum, weights = sum+w*x.Difference, weights+w
-		}
-		if weights == 0 { // no class of the clusters drawn
-			continue
-		}
-		if resamples = append(resamples, sum/weights); sum*d.Mean <= 0 {
-			other++
-		}
-	}
-	d.Interval, d.P = percentiles(resamples), min(1, 2*float64(1+other)/float64(1+draws))
-	return d
-}
-
 func signFlip(d []float64) float64 {
 	limit := math.Abs(floats.Sum(d)) - 1e-12*floats.Norm(d, 1) // equal sums may differ by rounding
 	asFar := func(sign func(z int) bool) bool {

@@ -198,29 +198,6 @@ func meanOf(perClass []float64) float64 {
 	return sum / n
 }
 
-// ClassAccuracy is the accuracy of the model in a file on each of some classes of d, adapted
-// to the samples of these classes together; NaN for classes without samples.
-func ClassAccuracy(path string, d *dataset.Dataset, classes []int) ([]float64, error) {
-	m, err := predictor.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	settings, err := m.AdaptationSettings()
-	if err != nil {
-		return nil, err
-	}
-	s := train.Select(d, d.Features, classes)
-	b, _, err := m.Batch(s.X, s.Rows, d.Describe(classes))
-	if err != nil {
-		return nil, err
-	}
-	adapted, err := predictor.Adapt([]adapt.Block{b}, settings.Settings)
-	if err != nil {
-		return nil, err
-	}
-	return metrics.TopK(adapted.P, s.Labels, 1).Recall(), nil
-}
-
 // Report compares inductive predictions, each sample by itself, with transductive ones,
 // adapted to the batch. Accuracies are fractions.
 type Report struct {

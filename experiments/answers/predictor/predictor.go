@@ -80,8 +80,8 @@ func (m *Model) AdaptationSettings() (*model.Adaptation, error) {
 	return nil, &invalid.Error{
 		Where: m.Path, Field: "adaptation", Want: "a temperature and tau, chosen on validation classes",
 		Got: "none",
-		Hint: "Repeat the command that trained it, lago-train run with --stage full or lago-train compare " +
-			"--adapt: finished runs are reused, and their models get them.",
+		Hint: "Repeat the command that trained it, lago-train run with --stage full: finished runs are " +
+			"reused, and their models get them.",
 	}
 }
 

@@ -40,7 +40,6 @@ type Arm struct {
 	// settings that a search tries, in equal parts around each start; 0 and 1 take the starts alone
 	Tune  int
 	Fixed []string // keys of settings that it does not vary
-	Drawn bool     // the search draws all settings from their ranges, and tries no default
 }
 
 // MinBudget is the least Tune with a search: two settings to choose from.
@@ -114,7 +113,8 @@ func (p Plan) Entries(l *lab.Lab) (all []Entry, missing []lab.Missing, err error
 
 // needsFolds reports whether an arm has nothing without validation classes.
 func (p Plan) needsFolds(a Arm) bool {
-	return p.Stage == config.OnlyDev || p.Stage == config.DevThenTest && (len(a.Starts) > 1 || a.Tune >= MinBudget)
+	return p.Stage == config.OnlyDev ||
+		p.Stage == config.DevThenTest && (len(a.Starts) > 1 || a.Tune >= MinBudget)
 }
 
 // noFolds is the error of too few seen classes to choose anything by.

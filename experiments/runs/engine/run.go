@@ -39,8 +39,6 @@ type Searched struct {
 	Tried       []Tried  // best first
 	Corrections int      // number of corrections that each was tried with
 	Keys        []string // of settings that were varied
-	// Best has for each start the accuracy of the best settings after each that was tried.
-	BestAfter [][]float64
 }
 
 // Tried is the result of one combination of settings.
@@ -282,13 +280,13 @@ func Validation(runs []lab.Run) lab.Summary {
 
 // DevEpoch returns the BestEpoch of the learning curves of dev runs.
 func DevEpoch(runs []lab.Run) (int, error) {
-	curves, err := DevCurves(runs)
+	curves, err := devCurves(runs)
 	return BestEpoch(curves), err
 }
 
-// DevCurves reads the learning curves of dev runs. Further epochs of a run that converged would be like its
+// devCurves reads the learning curves of dev runs. Further epochs of a run that converged would be like its
 // last.
-func DevCurves(runs []lab.Run) ([]train.Curve, error) {
+func devCurves(runs []lab.Run) ([]train.Curve, error) {
 	curves := make([]train.Curve, len(runs))
 	longest := 0
 	for i, r := range runs {
@@ -315,7 +313,7 @@ const sumTolerance = 1e-9
 // and validation classes together. Of equal epochs it is the first, of none 0.
 func BestEpoch(curves []train.Curve) int {
 	best, top := 0, -1.0
-	for e, accuracy := range MeanCurve(curves) {
+	for e, accuracy := range meanCurve(curves) {
 		if accuracy > top+sumTolerance {
 			best, top = e+1, accuracy
 		}
@@ -323,8 +321,8 @@ func BestEpoch(curves []train.Curve) int {
 	return best
 }
 
-// MeanCurve is the validation accuracy after each epoch, mean over the curves, as far as all have epochs.
-func MeanCurve(curves []train.Curve) (mean []float64) {
+// meanCurve is the validation accuracy after each epoch, mean over the curves, as far as all have epochs.
+func meanCurve(curves []train.Curve) (mean []float64) {
 	for e := 0; len(curves) > 0; e++ {
 		var sum float64
 		for _, c := range curves {

@@ -120,23 +120,17 @@ func (l *Lab) ViewOf(d *dataset.Dataset) View {
 	return View{l.views[fingerprint], fingerprint}
 }
 
-// Rotate replaces Parts by Rotations.
+// Rotate replaces Parts by n divisions of the classes, see split.Rotations.
 func (l *Lab) Rotate(n int, seed uint64) error {
-	parts, err := l.Rotations(n, seed)
-	if err == nil {
-		l.Parts = parts
-	}
-	return err
-}
-
-// Rotations returns n divisions of the classes, see split.Rotations.
-func (l *Lab) Rotations(n int, seed uint64) ([]View, error) {
 	splits, err := split.Rotations(l.Data, n, seed)
-	var parts []View
-	for _, s := range splits {
-		parts = append(parts, l.View(s))
+	if err != nil {
+		return err
 	}
-	return parts, err
+	l.Parts = nil
+	for _, s := range splits {
+		l.Parts = append(l.Parts, l.View(s))
+	}
+	return nil
 }
 
 // Folds returns n views with the test classes of v, over which settings are chosen: v

@@ -15,12 +15,11 @@ import (
 	"github.com/lago-train/lago-train/internal/table"
 )
 
-// Lines shows numbers against another one, whose axis starts at 0 unless it is logarithmic.
+// Lines shows numbers against another one, whose axis starts at 0.
 type Lines struct {
 	X, Y    string // titles of the axes, with their units
 	Series  []Series
 	Percent bool    // Y is a percentage: its axis starts at 0 and ends at most at 100
-	Log2    bool    // X has a logarithmic axis with ticks at powers of 2
 	Chance  float64 // a line in the unit of Y, 0 for none
 }
 
@@ -31,7 +30,6 @@ type Series struct {
 	Points []Point // X ascending
 	// Measured draws each point with an error bar from Low to High, otherwise the line has a band.
 	Measured bool
-	Marks    []int // points that are drawn with a mark, too
 }
 
 // Point is a mean with an interval.
@@ -58,26 +56,21 @@ func (l *Lines) chart() *chart {
 	c := newChart(l.X, l.Y)
 	c.data = linesHeight
 	c.Add(&plotter.Grid{Horizontal: gridLine})
-	x := func(q Point) float64 { return q.X }
-	if l.Log2 {
-		x = func(q Point) float64 { return math.Log2(q.X) }
-		c.X.Tick.Marker = every(1, math.Exp2)
-	}
 	for i, s := range l.Series {
 		if len(s.Points) == 0 {
 			continue
 		}
 		s.Points = slices.Clone(s.Points)
 		last := len(s.Points) - 1
-		shift := (x(s.Points[last]) - x(s.Points[0])) * (float64(i) - float64(len(l.Series)-1)/2) / 120
-		for j, q := range s.Points {
-			if s.Points[j].X = x(q); s.Measured {
-				s.Points[j].X += shift // so that bars do not hide each other
+		shift := (s.Points[last].X - s.Points[0].X) * (float64(i) - float64(len(l.Series)-1)/2) / 120
+		for j := range s.Points {
+			if s.Measured { // bars do not hide each other
+				s.Points[j].X += shift
 			}
 		}
 		s.add(c)
 	}
-	if !l.Log2 && c.X.Min < c.X.Max {
+	if c.X.Min < c.X.Max {
 		c.X.Min = min(c.X.Min, 0)
 	}
 	if l.Chance > 0 {
@@ -109,12 +102,12 @@ func (s Series) add(c *chart) {
 	mean, marks := &plotter.Line{LineStyle: s.Look.line()}, &plotter.Scatter{GlyphStyle: s.Look.glyph()}
 	bars := &plotter.YErrorBars{LineStyle: s.Look.bar(), CapWidth: glyphSize}
 	var high, low plotter.XYs
-	for i, q := range s.Points {
+	for _, q := range s.Points {
 		xy := plotter.XY{X: q.X, Y: q.Y}
 		mean.XYs, bars.XYs = append(mean.XYs, xy), append(bars.XYs, xy)
 		bars.YErrors = append(bars.YErrors, struct{ Low, High float64 }{q.Y - q.Low, q.High - q.Y})
 		high, low = append(high, plotter.XY{X: xy.X, Y: q.High}), append(low, plotter.XY{X: xy.X, Y: q.Low})
-		if s.Measured || len(s.Points) == 1 || slices.Contains(s.Marks, i) {
+		if s.Measured || len(s.Points) == 1 {
 			marks.XYs = append(marks.XYs, xy)
 		}
 	}

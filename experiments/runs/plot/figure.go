@@ -121,7 +121,8 @@ func ForPage(f Figure) (string, error) {
 }
 
 var pageColors = strings.NewReplacer(
-	":#000000", ":currentColor", ":#DDDDDD", ":var(--rule,#ddd)", ":#888888", ":var(--soft,#888)", ":#FFFFFF", ":var(--paper,#fff)", ":#0072B2", ":var(--accent,#0072b2)",
+	":#000000", ":currentColor", ":#DDDDDD", ":var(--rule,#ddd)", ":#888888", ":var(--soft,#888)",
+	":#FFFFFF", ":var(--paper,#fff)", ":#0072B2", ":var(--accent,#0072b2)",
 )
 
 // svgCanvas replaces what SVG cannot hold in texts, and names fonts of the same widths as the

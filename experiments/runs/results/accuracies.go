@@ -191,7 +191,8 @@ func (a *Accuracies) Tables() []*table.Table {
 		if a.X != "" {
 			row = setting.All(p.Labels...)
 		}
-		difference, probability, draws, published, overSeeds, relative := format.Missing, format.Missing, format.Missing, format.Missing, p.Accuracy.SEMText(), format.Missing
+		difference, probability, draws := format.Missing, format.Missing, format.Missing
+		published, overSeeds, relative := format.Missing, p.Accuracy.SEMText(), format.Missing
 		if d := p.Difference; d != nil {
 			difference, probability = DifferenceText(*d), fmt.Sprintf("%.2g", d.P)
 		}
@@ -203,7 +204,8 @@ func (a *Accuracies) Tables() []*table.Table {
 		}
 		if p.ByDraw != nil { // the choice of classes matters most
 			t.Optional(a.Minus)
-			overSeeds, relative, probability, draws = format.Missing, p.Relative.PlusMinus(), format.Missing, format.Missing
+			overSeeds, relative = format.Missing, p.Relative.PlusMinus()
+			probability, draws = format.Missing, format.Missing
 		}
 		if a.X != "" && i > 0 &&
 			(p.Reference && !a.Rows[i-1].Reference || !p.Reference && p.line() != a.Rows[i-1].line()) {

@@ -137,11 +137,6 @@ func (c *Comparison) Check() error {
 				return invalid.At("method "+invalid.Quote(m.Name), err)
 			}
 		}
-		for _, v := range m.Tries {
-			if err := Within("validation_by_tries", v, 0, 1); err != nil {
-				return err
-			}
-		}
 	}
 	return nil
 }

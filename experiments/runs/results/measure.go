@@ -185,11 +185,8 @@ type Method struct {
 	Seconds float64  `json:"seconds"`           // to train one model on train and validation classes
 	Tried   int      `json:"tried"`             // number of settings in each part
 	// number of corrections that each of the settings was tried with
-	Corrections int `json:"tried_corrections"`
-	// accuracy of the best settings after each that was tried, by the first seed, mean over parts; none
-	// without a search
-	Tries []float64 `json:"validation_by_tries,omitempty"`
-	Parts []Part    `json:"parts"` // one, or one for each part of a rotation
+	Corrections int    `json:"tried_corrections"`
+	Parts       []Part `json:"parts"` // one, or one for each part of a rotation
 	// test accuracy in table A.1, a number or a range
 	Published string   `json:"published_percent,omitempty"`
 	RunDirs   []string `json:"run_dirs"` // folders of the runs
@@ -276,27 +273,6 @@ func (m Method) Chosen() string {
 	return line
 }
 
-// tries is Method.Tries of an arm. The starts of an arm are tried one after the other.
-func tries(outcomes []*engine.Outcome) (mean []float64) {
-	for i, o := range outcomes {
-		var best []float64
-		for _, s := range o.BestAfter {
-			for _, accuracy := range s {
-				if n := len(best); n > 0 {
-					accuracy = max(accuracy, best[n-1])
-				}
-				best = append(best, accuracy)
-			}
-		}
-		if i == 0 {
-			mean = make([]float64, len(best))
-		}
-		mean = mean[:min(len(mean), len(best))] // without settings that failed
-		floats.AddScaled(mean, 1/float64(len(outcomes)), best[:len(mean)])
-	}
-	return mean
-}
-
 // Methods summarises the arms of a plan whose stages all have their runs.
 func Methods(done *engine.Result) []Method {
 	rows := []Method{}
@@ -312,7 +288,7 @@ func Methods(done *engine.Result) []Method {
 func NewMethod(arm engine.Arm, outcomes []*engine.Outcome) Method {
 	r := Method{
 		Name: arm.Name, Title: arm.Title, Parts: []Part{}, Tried: len(outcomes[0].Tried),
-		Corrections: outcomes[0].Corrections, Tries: tries(outcomes), Outcomes: outcomes,
+		Corrections: outcomes[0].Corrections, Outcomes: outcomes,
 	}
 	var val, test []lab.Run
 	for i, o := range outcomes {

@@ -46,7 +46,6 @@ type search struct {
 	space       space
 	folds       []lab.View // settings are chosen by the mean over their validation classes
 	closed      bool       // the whole grid is tried
-	drawn       bool       // no default is tried
 	epochs      int        // for which settings are tried, at most
 	budget      budget
 	corrections []model.Correction // of which the validation classes choose
@@ -56,17 +55,15 @@ type search struct {
 // state is what a search has found so far.
 type state struct {
 	tried   []engine.Tried // best first, without settings that failed
-	best    []float64      // accuracy of the best settings after each that was tried
 	seen    []string       // names of trials, one of each settings
 	missing []lab.Missing  // in the order in which they were asked for
 }
 
-func newSearch(base config.Config, folds []lab.View, settings int, arm engine.Arm, of methods.Entry) *search {
+func newSearch(base config.Config, folds []lab.View, settings int, fixed []string, of methods.Entry) *search {
 	base = base.On(folds[0].Data) // what is left to the data is searched around, too
-	fixed := arm.Fixed
 	s := &search{
 		base: base, space: newSpace(base, len(folds[0].Data.Attributes), fixed), folds: folds,
-		closed: of.Closed, drawn: arm.Drawn,
+		closed: of.Closed,
 		epochs: base.DevEpochs(), budget: divide(settings),
 	}
 	if of.Seeded { // others have an optimum, which ends the training
@@ -142,24 +139,19 @@ func all(ctx context.Context, l *lab.Lab, searches []*search) ([]state, error) {
 }
 
 // coarse tries the settings that the search starts from, the general defaults, the start
-// without preprocessing, and different draws from the space, or all that it has. If drawn, it tries the draws
-// alone.
+// without preprocessing, and different draws from the space, or all that it has.
 func (s *search) coarse(st state) []config.Config {
 	const spare = 20 // draws for each that is needed; settings that make no difference make some equal
-	var list []config.Config
-	if !s.drawn {
-		list = append(list, s.base)
-	}
+	list := []config.Config{s.base}
 	switch {
-	case s.closed && s.budget.coarse > 1:
+	case s.budget.coarse <= 1:
+	case s.closed:
 		list = append(list, s.space.grid(s.base)...)
-	case s.drawn || s.budget.coarse > 1:
-		if !s.drawn {
-			// A preset may be far from the best on other features than its own, and the settings of
-			// baselines were published for features as they are.
-			list = append(list, s.startFrom(config.Defaults(s.base.Method).On(s.folds[0].Data)),
-				s.startFrom(s.base.With("preprocess", preprocess.None)))
-		}
+	default:
+		// A preset may be far from the best on other features than its own, and the settings of
+		// baselines were published for features as they are.
+		list = append(list, s.startFrom(config.Defaults(s.base.Method).On(s.folds[0].Data)),
+			s.startFrom(s.base.With("preprocess", preprocess.None)))
 		list = append(list, s.space.draw(s.base, spare*s.budget.coarse, s.source(0))...)
 	}
 	return s.unseen(st, list, s.budget.coarse)
@@ -211,7 +203,7 @@ func (s *search) nameOf(c config.Config) string {
 // with a failed trial are left out.
 func (s *search) after(st state, settings []config.Config, runs []lab.Run) (state, error) {
 	next := state{
-		tried: slices.Clone(st.tried), best: slices.Clone(st.best), seen: slices.Clone(st.seen),
+		tried: slices.Clone(st.tried), seen: slices.Clone(st.seen),
 		missing: append(slices.Clone(st.missing), lab.MissingOf(runs)...),
 	}
 	waiting := engine.Waiting(next.missing) != nil
@@ -230,10 +222,6 @@ func (s *search) after(st state, settings []config.Config, runs []lab.Run) (stat
 			Config: c, Settings: s.settings(c), Accuracy: mean, BestEpoch: epoch, Dirs: lab.Dirs(part),
 		}
 		next.tried = append(next.tried, one)
-		if n := len(next.best); n > 0 {
-			mean = max(mean, next.best[n-1])
-		}
-		next.best = append(next.best, mean)
 	}
 	slices.SortStableFunc(next.tried, bestFirst)
 	return next, nil

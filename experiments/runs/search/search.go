@@ -91,9 +91,9 @@ func entriesOf(p engine.Plan, planned []engine.Entry) ([]entry, error) {
 			}
 			tune := max(arm.Tune/len(arm.Starts), 1)
 			trial := c.Trials(e.Folds[0], train.Dev, 1)[0].Name()
-			key := fmt.Sprint(e.Part.Fingerprint, tune, arm.Fixed, arm.Drawn, trial, c.Correction, c.Epochs)
+			key := fmt.Sprint(e.Part.Fingerprint, tune, arm.Fixed, trial, c.Correction, c.Epochs)
 			if shared[key] == nil {
-				shared[key] = newSearch(c, e.Folds, tune, arm, found)
+				shared[key] = newSearch(c, e.Folds, tune, arm.Fixed, found)
 			}
 			entries[i].searches = append(entries[i].searches, shared[key])
 		}
@@ -161,7 +161,6 @@ func (e *entry) report(o *engine.Outcome) {
 	var missing []lab.Missing
 	for _, st := range e.found {
 		missing = append(missing, st.missing...)
-		o.BestAfter = append(o.BestAfter, st.best)
 		o.Tried = append(o.Tried, st.tried...)
 	}
 	o.Missing = append(missing, o.Missing...)

@@ -185,11 +185,11 @@ func TestCorrectionsFromEveryStart(t *testing.T) {
 	}
 	for _, m := range starts {
 		of := testkit.Must(methods.Find(m.Name))(t)
-		first := newSearch(config.Defaults(m), folds, 100, engine.Arm{}, of)
+		first := newSearch(config.Defaults(m), folds, 100, nil, of)
 		testkit.Equal(t, "corrections of "+m.Label(), len(first.corrections), max(want[m.Label()], 4))
 		testkit.Equal(t, m.Label()+" is tried for fewer epochs", first.epochs < first.base.DevEpochs(), of.Seeded)
 		for _, c := range m.Corrections() {
-			s := newSearch(config.Defaults(m).WithCorrection(c), folds, 100, engine.Arm{}, of)
+			s := newSearch(config.Defaults(m).WithCorrection(c), folds, 100, nil, of)
 			testkit.Equal(t, fmt.Sprintf("%s from %v: corrections", m.Label(), c), s.corrections, first.corrections)
 			testkit.Equal(t, fmt.Sprintf("%s from %v: settings", m.Label(), c), s.searched, first.searched)
 			for _, key := range methods.CorrectionKeys {
@@ -197,23 +197,6 @@ func TestCorrectionsFromEveryStart(t *testing.T) {
 					t.Errorf("%s from %v: no values of %s", m.Label(), c, key)
 				}
 			}
-		}
-	}
-}
-
-// A drawn search begins with draws from the ranges alone, also where it tries one setting; otherwise the
-// start and the defaults come first.
-func TestDrawnSearch(t *testing.T) {
-	folds := []lab.View{{Data: tiny.Small()}}
-	of := testkit.Must(methods.Find(methods.LAGO))(t)
-	base := config.Defaults(methods.Variant(model.SemanticHard)).With("lr", 2e-4) // no listed rate
-	for _, settings := range []int{1, 16} {
-		for _, drawn := range []bool{false, true} {
-			s := newSearch(base, folds, settings, engine.Arm{Drawn: drawn}, of)
-			tried := s.coarse(state{})
-			testkit.Equal(t, "number", len(tried), s.budget.coarse)
-			listed := !slices.ContainsFunc(tried, func(c config.Config) bool { return c.Value("lr") == 2e-4 })
-			testkit.Equal(t, fmt.Sprintf("%d settings, drawn %t: no start", settings, drawn), listed, drawn)
 		}
 	}
 }

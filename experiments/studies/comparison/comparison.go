@@ -3,13 +3,9 @@ package comparison
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
-
-	"gonum.org/v1/gonum/floats"
 
 	"github.com/lago-train/lago-train/experiments/runs/config"
 	"github.com/lago-train/lago-train/experiments/runs/engine"
@@ -20,7 +16,6 @@ import (
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train/methods"
-	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // Config says which methods are compared, and by what protocol. Plan sets LAGO to RotateSeed.
@@ -36,11 +31,6 @@ type Config struct {
 
 	Budget int     // different settings of each method to try; 0 and 1 take those it starts from
 	Fixed  []Fixed // settings of baselines
-	Drawn  bool    `json:",omitempty"` // no default is tried
-	Adapt  bool    `json:",omitempty"` // also adapt to the samples of the evaluated classes
-	// Partitions of the classes into the parts of the lab, from RotateSeed on, each with its own search. 0
-	// and 1 are the first.
-	Partitions int `json:",omitempty"`
 
 	file string // with the accuracy on each class
 }
@@ -49,7 +39,8 @@ type Config struct {
 func (c *Config) Settings(r *config.Request) setting.List {
 	r.Methods = &c.Methods
 	return slices.Concat(r.SearchSettings(
-		"method", "lr", "lr_v", "bias_factor", "batch", "beta", "lambda", "alpha", "psi", "zeta", "k", "prior", "complement", "freeze_prior", "omega", "ridge", "config",
+		"method", "lr", "lr_v", "bias_factor", "batch", "beta", "lambda", "alpha", "psi", "zeta", "k", "prior",
+		"complement", "freeze_prior", "omega", "ridge", "config",
 	), r.RotationSettings(), setting.List{
 		setting.Seed("rotate_seed", &r.RotateSeed).In(setting.Data).
 			Describe("`SEED` random seed of the parts of --rotate").Needs("rotate"),
@@ -57,21 +48,13 @@ func (c *Config) Settings(r *config.Request) setting.List {
 		setting.Choices("methods", &c.Methods, methods.Names(), Names()...).In(setting.Methods).Common().
 			Noted("lago and all baselines").
 			Describe("variants of LAGO, lago for the best of them, and baselines"),
-		setting.Switch("adapt", &c.Adapt, false).In(setting.Methods).Common().
-			Describe("adapt the predictions to all samples together (transductive)"),
-		setting.Whole("partitions", &c.Partitions, 1, setting.Between(1, 100)).In(setting.Data).
-			Needs("rotate").
-			Describe("`N` partitions of the classes into the parts of --rotate, each with its own search"),
 		setting.Whole("tune", &c.Budget, 16, setting.Between(0, config.MaxBudget)).In(setting.Searching).
 			Common().
 			Describe("`N` settings to try for each method; 0 takes its defaults"),
-		setting.Switch("drawn", &c.Drawn, false).In(setting.Searching).
-			Describe("draw all settings to try from their ranges: no default takes part"),
 		setting.Several("set", &c.Fixed, nil, "", ParseFixed).In(setting.Methods).Common().
 			Describe("`NAME=VALUE` setting of a baseline to fix, as in ale.lr=0.1"),
 		setting.Raw("csv", &c.file, "").In(setting.Output).Common().
-			Describe("`FILE` also write the accuracy of each method on each class, and the chosen settings " +
-				"beside it, to this CSV file"),
+			Describe("`FILE` also write the accuracy of each method on each class to this CSV file"),
 	})
 }
 
@@ -80,12 +63,6 @@ func (c *Config) Check(r *config.Request) (err error) {
 	if r.Folder != "" && c.Budget != 0 {
 		return &invalid.Error{
 			Field: "configs", Want: "--tune 0 beside it: a search of every method starts from the defaults",
-		}
-	}
-	if c.Drawn && c.Budget < engine.MinBudget {
-		return &invalid.Error{
-			Field: "drawn", Want: fmt.Sprintf("--tune %d or more beside it", engine.MinBudget),
-			Got: fmt.Sprint("--tune ", c.Budget),
 		}
 	}
 	if c.Folds, err = r.FoldsFor(r.Presets[0]); err != nil {
@@ -103,16 +80,10 @@ func (c *Config) Check(r *config.Request) (err error) {
 	return nil
 }
 
-// Files are the accuracy on each class and, beside it unless it is a pipe or device, the chosen settings.
+// Files are the accuracy on each class.
 func (c *Config) Files(found results.Result) []results.File {
 	r, _ := found.(*Result)
-	list := []results.File{{Flag: "csv", Path: c.file, Begins: "class,part,samples", Write: r.WriteCSV}}
-	if name, ok := strings.CutSuffix(c.file, ".csv"); ok {
-		list = append(list, results.File{
-			Flag: "csv", Path: name + "-settings.csv", Begins: "method,part,variant", Write: r.WriteSettings,
-		})
-	}
-	return list
+	return []results.File{{Flag: "csv", Path: c.file, Begins: "class,part,samples", Write: r.WriteCSV}}
 }
 
 // Fixed is a setting of a baseline that is not tuned.
@@ -143,24 +114,9 @@ func Names() []string {
 	return append([]string{engine.LAGOMethod}, methods.Labels()...)
 }
 
-// Plan has an arm for each method and, of further partitions of the classes, for each method in each.
-func (c *Config) Plan(r *config.Request, l *lab.Lab) (engine.Plan, error) {
+// Plan has an arm for each method.
+func (c *Config) Plan(r *config.Request, _ *lab.Lab) (engine.Plan, error) {
 	c.Common, c.LAGO, c.Given, c.RotateSeed = r.Presets[0].Config, r.Configs(), r.Keys(), r.RotateSeed
-	p, err := c.plan()
-	for n := 1; n < c.Partitions && err == nil; n++ {
-		var parts []lab.View
-		if parts, err = l.Rotations(len(l.Parts), c.RotateSeed+uint64(n)); err == nil {
-			for _, arm := range p.Arms[:len(c.Methods)] {
-				arm.Parts = parts
-				p.Arms = append(p.Arms, arm)
-			}
-		}
-	}
-	return p, err
-}
-
-// plan has an arm for each method.
-func (c *Config) plan() (engine.Plan, error) {
 	p := engine.Plan{Stage: config.DevThenTest, Folds: max(c.Folds, 1)}
 	for _, name := range c.Methods {
 		arm := engine.Arm{Name: name, Tune: c.Budget}
@@ -188,7 +144,7 @@ func (c *Config) plan() (engine.Plan, error) {
 				}
 			}
 		}
-		arm.Fixed, arm.Drawn = append(arm.Fixed, c.Given...), c.Drawn
+		arm.Fixed = append(arm.Fixed, c.Given...)
 		p.Arms = append(p.Arms, arm)
 	}
 	return p, nil
@@ -202,24 +158,8 @@ type Result struct {
 	// LAGO minus every baseline, or minus its other rows if there is none; without LAGO the first method
 	// minus the others
 	Differences []Difference `json:"differences"`
-	ByEpoch     []ByEpoch    `json:"by_epoch,omitempty"` // of methods with epochs
 	// the methods in their order, with compare --hold-out, in a rotation or with --folds 1
 	Generalised []Generalised `json:"generalised,omitempty"`
-	// the methods in their order, with compare --adapt
-	Adapted []Adapted `json:"adapted,omitempty"`
-	// the same between adapted methods
-	AdaptedDifferences []Difference `json:"adapted_differences,omitempty"`
-	// of the classes, if there are several
-	Partitions []Partition `json:"partitions,omitempty"`
-	// of the means over partitions
-	PartitionDifferences []Difference `json:"partition_differences,omitempty"`
-}
-
-// ByEpoch is the validation accuracy of a method after each epoch of the dev stage, mean over parts and
-// seeds, with the settings that each part chose and without correction, as far as all parts have epochs.
-type ByEpoch struct {
-	Method   string    `json:"method"`
-	Accuracy []float64 `json:"validation_accuracy"`
 }
 
 // Class is the test accuracy of each method on one class, in the order of Methods.
@@ -228,13 +168,6 @@ type Class struct {
 	Part     int       `json:"part"` // in which it is unseen, from 1
 	Samples  int       `json:"samples"`
 	Accuracy []float64 `json:"accuracy"` // of each method, mean over seeds
-}
-
-// Partition is the test accuracy of each method, in the order of Methods, with one partition of the
-// classes into parts.
-type Partition struct {
-	Seed     uint64    `json:"seed"`
-	Accuracy []float64 `json:"accuracy"`
 }
 
 // The kinds of stored comparisons: on the data set's own split, and by rotation.
@@ -263,44 +196,20 @@ var Kinds = []results.Kind{
 
 // Summarise compares the methods.
 func (c *Config) Summarise(ctx context.Context, l *lab.Lab, done *engine.Result) (results.Result, error) {
-	kind, title := Kind, "LAGO and its baselines"
+	kind := Kind
 	if len(l.Parts) > 1 {
 		kind = RotationKind
 	}
-	if c.Drawn {
-		title += ", without defaults"
-	}
-	first, further := *done, [][]results.Method(nil) // arms, and methods by partition
-	first.Plan.Arms, first.Arms = done.Plan.Arms[:len(c.Methods)], done.Arms[:len(c.Methods)]
 	r := &Result{
-		Comparison: results.NewComparison(l, kind, title, &first),
-		HoldOut:    c.Common.HoldOut, Differences: []Difference{},
-	}
-	for i := len(c.Methods); i < len(done.Arms); i += len(c.Methods) {
-		one := *done
-		one.Plan.Arms, one.Arms = done.Plan.Arms[i:i+len(c.Methods)], done.Arms[i:i+len(c.Methods)]
-		further = append(further, results.Methods(&one))
+		Comparison: results.NewComparison(l, kind, "LAGO and its baselines", done),
+		HoldOut:    c.Common.HoldOut,
 	}
 	r.setClasses(l)
-	// of others Missing says why
-	r.Differences = r.differences(func(x, y int) (metrics.Difference, []float64) {
-		return metrics.PairedDifference(r.Methods[x].Test.ByClass, r.Methods[y].Test.ByClass), r.byPart(x, y)
-	})
+	r.setDifferences() // of others Missing says why
 	if c.Common.HoldOut && done.Plan.Folds == 1 && len(r.Differences) > 0 {
 		if err := r.generalise(ctx, l); err != nil {
 			return nil, err
 		}
-	}
-	if err := r.setEpochs(); err != nil {
-		return nil, err
-	}
-	if c.Adapt {
-		if err := r.adapt(ctx, l); err != nil {
-			return nil, err
-		}
-	}
-	if len(further) > 0 {
-		r.partition(c.RotateSeed, further)
 	}
 	return r, nil
 }
@@ -321,71 +230,6 @@ func (r *Result) setClasses(l *lab.Lab) {
 			r.Classes = append(r.Classes, c)
 		}
 	}
-}
-
-// setEpochs sets ByEpoch from the learning curves of the dev stage.
-func (r *Result) setEpochs() error {
-	for _, m := range r.Methods {
-		by := ByEpoch{Method: m.Name}
-		for i, o := range m.Outcomes {
-			curves, err := engine.DevCurves(o.Val)
-			if err != nil {
-				return err
-			}
-			mean := engine.MeanCurve(curves)
-			if i == 0 {
-				by.Accuracy = make([]float64, len(mean))
-			}
-			by.Accuracy = by.Accuracy[:min(len(by.Accuracy), len(mean))]
-			floats.AddScaled(by.Accuracy, 1/float64(len(m.Outcomes)), mean[:len(by.Accuracy)])
-		}
-		if len(by.Accuracy) > 1 {
-			r.ByEpoch = append(r.ByEpoch, by)
-		}
-	}
-	return nil
-}
-
-// partition compares the methods over partitions of the classes into as many parts: that of the result, and
-// further ones. Classes and parts of all partitions are both resampled.
-func (r *Result) partition(seed uint64, further [][]results.Method) {
-	all := append([][]results.Method{r.Methods}, further...)
-	for n, methods := range all {
-		if len(methods) < len(r.Methods) {
-			r.Partitions = nil
-			return // Missing says why
-		}
-		one := Partition{Seed: seed + uint64(n)}
-		for _, m := range methods {
-			one.Accuracy = append(one.Accuracy, m.Test.PerClass.Mean)
-		}
-		r.Partitions = append(r.Partitions, one)
-	}
-	classes := map[string]int{}
-	for i, c := range r.Classes {
-		classes[c.Class] = i
-	}
-	r.PartitionDifferences = r.differences(func(x, y int) (metrics.Difference, []float64) {
-		var crossed []metrics.Crossed
-		var by []float64
-		for n, methods := range all {
-			a, b := methods[x].Test, methods[y].Test
-			by = append(by, a.PerClass.Mean-b.PerClass.Mean)
-			parts := map[string]int{} // in which a class is unseen
-			for part, o := range methods[x].Outcomes {
-				for _, z := range o.Part.Data.Split.Test {
-					parts[o.Part.Data.Classes[z]] = part
-				}
-			}
-			for k, name := range a.ClassNames {
-				crossed = append(crossed, metrics.Crossed{
-					Class: classes[name], Cluster: n*r.Parts + parts[name],
-					Difference: a.ByClass[k] - b.ByClass[slices.Index(b.ClassNames, name)],
-				})
-			}
-		}
-		return metrics.CrossedDifference(crossed), by
-	})
 }
 
 // Headline is the accuracy of LAGO on unseen classes, if it was compared, and the validation accuracy.
@@ -416,27 +260,6 @@ func (r *Result) WriteCSV(w io.Writer) error {
 			row = append(row, a)
 		}
 		t.Row(row...)
-	}
-	return t.WriteCSV(w)
-}
-
-// WriteSettings writes, as CSV, one line for each setting that a method chose in a part, and says whether it
-// is at an end of the searched values.
-func (r *Result) WriteSettings(w io.Writer) error {
-	t := table.New("", "method", "part", "variant", "epochs", "setting", "value",
-		"end of the searched values")
-	for _, m := range r.Methods {
-		for i, p := range m.Parts {
-			for _, key := range slices.Sorted(maps.Keys(p.Settings)) {
-				end := ""
-				if e := slices.IndexFunc(p.Edges, func(e engine.Edge) bool {
-					return e.Setting == key
-				}); e >= 0 {
-					end = p.Edges[e].End
-				}
-				t.Row(m.Name, i+1, p.Variant, p.Epochs, key, p.Settings[key], end)
-			}
-		}
 	}
 	return t.WriteCSV(w)
 }

@@ -3,9 +3,7 @@ package comparison
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -13,8 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
@@ -29,7 +25,6 @@ import (
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/preprocess"
-	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/methods"
 	"github.com/lago-train/lago-train/train/metrics"
 )
@@ -101,16 +96,7 @@ func TestCompare(t *testing.T) {
 	var stored Result
 	testlab.Stored(t, l, Kind, &stored)
 	testkit.Equal(t, "stored text", testlab.Text(stored.Tables()), testlab.Text(r.Tables()))
-	testkit.Equal(t, "figures, of methods, tries, epochs and differences", len(testkit.Must(stored.Figures(""))(t)), 4)
-	for i, line := range stored.byEpoch().Series {
-		m := r.Methods[r.find(stored.ByEpoch[i].Method)]
-		testkit.Equal(t, "the marks of "+line.Name, line.Marks, []int{m.Parts[0].Epochs - 1})
-		for _, accuracy := range stored.ByEpoch[i].Accuracy {
-			if accuracy > stored.ByEpoch[i].Accuracy[line.Marks[0]] {
-				t.Errorf("%s: the marked epoch is not the best of %v", line.Name, stored.ByEpoch[i].Accuracy)
-			}
-		}
-	}
+	testkit.Equal(t, "figures, of methods and differences", len(testkit.Must(stored.Figures(""))(t)), 2)
 	l.OnRun = func(r lab.Run) { t.Errorf("%s is trained again", r.Dir) }
 	again := ask(t, l, c)
 	if a, b := testkit.Must(json.Marshal(r))(t), testkit.Must(json.Marshal(again))(t); !bytes.Equal(a, b) {
@@ -175,40 +161,6 @@ func TestCompareByRotation(t *testing.T) {
 	var stored Result
 	testlab.Stored(t, l, RotationKind, &stored)
 	testkit.WantText(t, testlab.Text(stored.Tables()), "per-class accuracy, each class unseen in one of 4 parts, ", r.Methods[0].Chosen(), "lr 0.01")
-}
-
-// Every method is adapted, too, with its settings, which its models keep.
-func TestCompareAdapted(t *testing.T) {
-	l := testlab.New(t)
-	c := compareAll(l)
-	c.LAGO = c.LAGO[1:]
-	c.Methods, c.Folds, c.Adapt = []string{engine.LAGOMethod, string(model.SemanticHard), "eszsl"}, 2, true
-	ctx, cancel := context.WithCancel(t.Context())
-	var adapted []string
-	l.OnStep = func(step string) {
-		if adapted = append(adapted, step); step == "adapt eszsl" {
-			cancel()
-		}
-	}
-	if _, err := results.Ask(ctx, &c, request(c), l); !errors.Is(err, context.Canceled) || len(adapted) != 3 {
-		t.Errorf("adapted %v, error %v, expected it to be interrupted", adapted, err)
-	}
-	r := ask(t, l, c)
-	testkit.Equal(t, "LAGO and the variant that it is", r.Adapted[1], r.Adapted[0], cmpopts.IgnoreFields(Adapted{}, "Method"))
-	for i, m := range r.Methods {
-		a := r.Adapted[i]
-		testkit.Near(t, m.Name, a.Difference.Mean, a.Test-m.Test.PerClass.Mean, 1e-9)
-		for _, path := range m.Models {
-			saved := testkit.Must(train.Load(path))(t)
-			if len(a.Settings) != 1 || saved.Decision.Adaptation == nil || saved.Decision.Adaptation.Settings != a.Settings[0] {
-				t.Errorf("%s: the model has %+v, expected %+v", m.Name, saved.Decision.Adaptation, a.Settings)
-			}
-		}
-	}
-	if d := r.AdaptedDifferences; len(d) != 1 || math.Abs(d[0].Mean-(r.Adapted[0].Test-r.Adapted[2].Test)) > 1e-9 {
-		t.Errorf("differences between adapted methods: %+v", d)
-	}
-	testkit.WantText(t, testlab.Text(r.Tables()), "transductive (adapted to the unlabelled samples) minus inductive, over 4 classes")
 }
 
 func TestCompareRefuses(t *testing.T) {
@@ -318,31 +270,6 @@ func TestShuffledDescriptionsLeaveChanceOnCUB127(t *testing.T) {
 	})
 }
 
-// Each partition has the accuracies that it has alone, with its own search, and the means over partitions
-// are compared.
-func TestPartitions(t *testing.T) {
-	l := testlab.New(t)
-	testkit.NoError(t, l.Rotate(3, 5))
-	c := compareAll(l)
-	c.Methods, c.LAGO, c.Budget = []string{engine.LAGOMethod, "eszsl"}, c.LAGO[1:], 2
-	c.Partitions, c.RotateSeed = 2, 5
-	c.Fixed = []Fixed{{"eszsl", "gamma", "100"}, {"eszsl", "lambda", "1"}} // leaves 6 settings of the grid
-	r := ask(t, l, c)
-	testkit.NoError(t, l.Rotate(3, 6))
-	c.Partitions = 1
-	second := ask(t, l, c)
-	if len(r.Partitions) != 2 || r.Partitions[0].Seed != 5 || r.Partitions[1].Seed != 6 {
-		t.Fatalf("partitions %v", r.Partitions)
-	}
-	for i, m := range r.Methods {
-		testkit.NearAll(t, m.Name, []float64{r.Partitions[0].Accuracy[i], r.Partitions[1].Accuracy[i]}, []float64{m.Test.PerClass.Mean, second.Methods[i].Test.PerClass.Mean}, 1e-12)
-	}
-	d := r.PartitionDifferences[0]
-	one, other := r.Differences[0].Mean, second.Differences[0].Mean
-	testkit.NearAll(t, "differences", append(d.By, d.Mean), []float64{one, other, (one + other) / 2}, 1e-12)
-	testkit.WantText(t, testlab.Text(r.Tables()), "mean over 2 partitions into parts; 95 % and p over classes and parts:")
-}
-
 // Methods that were trained without the held-out samples of seen classes are compared among all classes,
 // too, each with its correction.
 func TestGeneralised(t *testing.T) {
@@ -371,10 +298,6 @@ func TestGeneralised(t *testing.T) {
 		t.Errorf("difference of stacked scores %g, expected %g", eszsl.StackedDifference, want)
 	}
 	testkit.WantText(t, testlab.Text(r.Tables()), "│ raw ", "│ stacked (95 % over classes) ", "│ corrected (95 % over classes) ", "│ both stacked ", "│ both corrected ")
-
-	var settings strings.Builder
-	testkit.NoError(t, r.WriteSettings(&settings))
-	testkit.WantText(t, settings.String(), "method,part,variant,epochs,setting,value,end of the searched values\n", "eszsl,1,,1,gamma,1000,")
 }
 
 // In a rotation each class is both seen and unseen, and the accuracies are those over all parts.

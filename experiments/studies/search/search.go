@@ -193,7 +193,8 @@ func (s *Result) Tables() []*table.Table {
 	chosen := s.Chosen
 	t.Note("a try has one seed and a part of the epochs; the two best are trained to the end with all seeds")
 	t.Note("chosen: the first, %s (s.e.m. %s over %d seeds), %s by their average curve",
-		chosen.Accuracy.MeanText(), chosen.Accuracy.SEMText(), len(chosen.Accuracy.Values), format.Count(chosen.Epochs, "epoch"))
+		chosen.Accuracy.MeanText(), chosen.Accuracy.SEMText(), len(chosen.Accuracy.Values),
+		format.Count(chosen.Epochs, "epoch"))
 	for _, e := range chosen.Edges {
 		t.Note("  %s = %v is the %s value of the space: values beyond it may be better", e.Setting, e.Value,
 			e.End)
