@@ -57,7 +57,7 @@ func Preprocessing(fit dataset.Fit, size int) dataset.ImagePreprocessing {
 // channels of a pixel adjacent. It reports whether the image has 16 bits, of which it uses so few
 // that it is nearly black. Errors name the file.
 func Load(ctx context.Context, m Image, p dataset.ImagePreprocessing, dst []float32) (dark bool, err error) {
-	x, dark, err := decode(ctx, m.Path, p.Upright)
+	x, dark, err := decode(ctx, m, p.Upright)
 	if err != nil {
 		return false, err
 	}
@@ -76,7 +76,7 @@ func Load(ctx context.Context, m Image, p dataset.ImagePreprocessing, dst []floa
 
 // Thumbnail returns an image whose longer side has at most the given number of pixels.
 func Thumbnail(ctx context.Context, path string, side int) (image.Image, error) {
-	x, _, err := decode(ctx, path, true)
+	x, _, err := decode(ctx, Image{Path: path}, true)
 	if err != nil {
 		return nil, err
 	}
@@ -168,25 +168,27 @@ func notAnImage(path string, data []byte, err error) error {
 
 // decode decodes an image, and may turn it upright. The result is opaque. dark is as of Load. Errors
 // are *invalid.Error, or the context's.
-func decode(ctx context.Context, path string, turn bool) (_ *image.RGBA, dark bool, err error) {
-	data, err := fileio.ReadRegularFile(ctx, path, MaxBytes)
-	if err != nil {
-		return nil, false, err
+func decode(ctx context.Context, file Image, turn bool) (_ *image.RGBA, dark bool, err error) {
+	data := file.Data
+	if data == nil {
+		if data, err = fileio.ReadRegularFile(ctx, file.Path, MaxBytes); err != nil {
+			return nil, false, err
+		}
 	}
 	config, format, err := image.DecodeConfig(bytes.NewReader(data))
 	if err != nil {
-		return nil, false, notAnImage(path, data, err)
+		return nil, false, notAnImage(file.Path, data, err)
 	}
 	if config.Width < 1 || config.Height < 1 || config.Width > maxPixels/config.Height {
 		return nil, false, &invalid.Error{
-			Where: path, Want: fmt.Sprintf("an image of 1 to %d pixels", maxPixels),
+			Where: file.Path, Want: fmt.Sprintf("an image of 1 to %d pixels", maxPixels),
 			Got:  fmt.Sprintf("%d x %d", config.Width, config.Height),
 			Hint: "Make the image smaller: networks see some hundred pixels of each side.",
 		}
 	}
 	m, _, err := image.Decode(bytes.NewReader(data))
 	if err != nil {
-		return nil, false, notAnImage(path, data, err)
+		return nil, false, notAnImage(file.Path, data, err)
 	}
 	p := image.NewRGBA(image.Rect(0, 0, config.Width, config.Height))
 	switch m := m.(type) {

@@ -82,7 +82,7 @@ func TestDecodesFormats(t *testing.T) {
 			return [3]uint8{1, 2, 3}
 		}},
 	} {
-		p, _, err := decode(t.Context(), testkit.Write(t, dir, c.name, encoded(t, c.encode)), true)
+		p, _, err := decode(t.Context(), Image{Path: testkit.Write(t, dir, c.name, encoded(t, c.encode))}, true)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -117,7 +117,7 @@ func TestJPEGChroma(t *testing.T) {
 			m.SetRGBA(i%size.X, i/size.X, color.RGBA{uint8(100 + 3*(i%size.X)), uint8(100 + i/size.X), uint8(200 - 2*(i%size.X)), 255})
 		}
 		text := encoded(t, func(w io.Writer) error { return jpeg.Encode(w, m, &jpeg.Options{Quality: 100}) })
-		p, _, err := decode(t.Context(), testkit.Write(t, t.TempDir(), "a.jpg", text), true)
+		p, _, err := decode(t.Context(), Image{Path: testkit.Write(t, t.TempDir(), "a.jpg", text)}, true)
 		testkit.NoError(t, err)
 		for i := range size.X * size.Y {
 			c := m.RGBAAt(i%size.X, i/size.X)
@@ -301,7 +301,7 @@ func TestOrientation(t *testing.T) {
 				"a.png": p[:33] + chunk + p[33:],
 			} {
 				m := testkit.Write(t, t.TempDir(), file, data)
-				got, _, err := decode(t.Context(), m, true)
+				got, _, err := decode(t.Context(), Image{Path: m}, true)
 				if err != nil || got.Rect != seen.Rect {
 					t.Fatalf("%s, orientation %d: %v, %v", file, o, got, err)
 				}
@@ -327,7 +327,7 @@ func TestDark(t *testing.T) {
 		m := image.NewGray16(image.Rect(0, 0, 4, 4))
 		m.SetGray16(1, 2, color.Gray16{c.level})
 		file := testkit.Write(t, t.TempDir(), "a.png", encoded(t, func(w io.Writer) error { return png.Encode(w, m) }))
-		if _, dark, err := decode(t.Context(), file, true); err != nil || dark != c.dark {
+		if _, dark, err := decode(t.Context(), Image{Path: file}, true); err != nil || dark != c.dark {
 			t.Errorf("level %d: dark %v, %v", c.level, dark, err)
 		}
 	}
@@ -346,7 +346,7 @@ func TestReferenceCrops(t *testing.T) {
 		p.Mean, p.Std = [3]float64{}, [3]float64{1. / 255, 1. / 255, 1. / 255} // levels
 		got := make([]float32, 3*DefaultSize*DefaultSize)
 		for _, e := range testkit.Must(os.ReadDir(filepath.Join(shared, "resnet", "images")))(t) {
-			want, _, err := decode(t.Context(), filepath.Join(shared, crops, e.Name()+".png"), true)
+			want, _, err := decode(t.Context(), Image{Path: filepath.Join(shared, crops, e.Name()+".png")}, true)
 			testkit.NoError(t, err)
 			testkit.Must(Load(t.Context(), Image{Path: filepath.Join(shared, "resnet", "images", e.Name())}, p, got))(t)
 			limit, worst, sum := 1.01, 0., 0.
@@ -383,7 +383,7 @@ func FuzzDecode(f *testing.F) {
 		if config, _, err := image.DecodeConfig(bytes.NewReader(data)); err == nil && config.Width*config.Height > 1<<20 {
 			return // within the limit, but slow
 		}
-		p, _, err := decode(t.Context(), testkit.Write(t, dir, "fuzz", string(data)), true)
+		p, _, err := decode(t.Context(), Image{Path: testkit.Write(t, dir, "fuzz", string(data))}, true)
 		if e := (*invalid.Error)(nil); err != nil && !errors.As(err, &e) {
 			t.Errorf("%v (%T)", err, err)
 		}

@@ -27,6 +27,7 @@ type Image struct {
 	ID    string // the path below the folder, with slashes
 	Path  string // of the file
 	Class string // "" if it is not known
+	Data  []byte // content of the file if it is in memory, nil to read Path
 }
 
 // The extensions of images that are read, and of other pictures. Files with one of the others, or
