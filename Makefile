@@ -48,7 +48,7 @@ size:
 
 # The packages that start goroutines, and those whose loops internal/parallel splits. With
 # the others the race detector would take several times as long and see no more.
-RACE ?= ./dataset/fetch ./dataset/glyphs ./dataset/simulate ./dataset/xlsa17 \
+RACE ?= ./dataset/fetch ./dataset/glyphs ./dataset/xlsa17 \
 	./experiments/answers/extract ./experiments/runs/lab ./experiments/answers/render ./internal/... ./model/... \
 	./train/...
 

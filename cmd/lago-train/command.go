@@ -322,13 +322,17 @@ func inFlags(c *call, err error) {
 		e.Hint = strings.Replace(e.Hint, "here, write .", "here, write --dataset .", 1)
 	}
 	name, rest, _ := strings.Cut(e.Field, ":")
-	typed := func(name string) bool { return name != "" && e.Where == "data set "+invalid.Quote(name) }
 	switch name = flagOf(name); {
 	case e.Where == "" && c.flag(name) != nil:
 		e.Where, e.Field, e.Usage = dashed(name), strings.TrimSpace(rest), true
-	case strings.HasPrefix(e.Where, "--") &&
-		c.flag(e.Where) != nil, typed(c.arg()), typed(c.text("dataset")), typed(c.text("like")):
+	case strings.HasPrefix(e.Where, "--") && c.flag(e.Where) != nil:
 		e.Usage = true
+	}
+	for _, name := range []string{c.arg(), c.text("dataset"), c.text("like")} {
+		if name != "" && e.Where == "data set "+invalid.Quote(name) {
+			e.Usage = true
+			_ = c.program.find("run").replacing(e, "--dataset", strings.ToLower(name))
+		}
 	}
 }
 

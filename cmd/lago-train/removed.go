@@ -14,11 +14,14 @@ var removed = map[string]string{
 	"compare --drawn":      "A search starts from the defaults, which --config and --set change.",
 	"compare --partitions": "Repeat the command with --rotate-seed 1, --rotate-seed 2 and so on.",
 
-	"dataset describe --prompt": "Ask for a table that dataset describe --from reads.",
-	"dataset split --own":       "lago-train dataset split NAME --check DIR/splits.csv checks the split of a folder.",
-	"dataset convert":           "lago-train docs xlsa17 has the lines of Python that write .mat files as CSV files.",
-	"dataset info":              "lago-train dataset check prints the sizes, and dataset list --json has them.",
-	"init":                      "lago-train dataset extract NAME --images DIR, and then the command that each one prints as the next.",
+	"dataset describe --prompt":    "Ask for a table that dataset describe --from reads.",
+	"dataset split --own":          "lago-train dataset split NAME --check DIR/splits.csv checks the split of a folder.",
+	"dataset convert":              "lago-train docs xlsa17 has the lines of Python that write .mat files as CSV files.",
+	"dataset info":                 "lago-train dataset check prints the sizes, and dataset list --json has them.",
+	"init":                         "lago-train dataset extract NAME --images DIR, and then the command that each one prints as the next.",
+	"run --dataset simulated-awa2": realInstead,
+	"run --dataset simulated-cub":  realInstead,
+	"run --dataset simulated-sun":  realInstead,
 
 	"dataset fetch --archive-url": "Save the archive as xlsa17.zip, or weights as NETWORK.safetensors, " +
 		"in the data directory.",
@@ -51,6 +54,8 @@ const scoresElsewhere = "In Python, sklearn.metrics.balanced_accuracy_score(labe
 	"per-class accuracy."
 
 const cropFirst = "Crop the photographs first: lago-train docs features has the lines of Python."
+
+const realInstead = "glyphs is generated, and lago-train dataset fetch downloads the real data of cub, awa2 and sun."
 
 // replacing adds to an error of the command line what to use instead of typed words, if they were removed.
 func (c *command) replacing(err error, typed ...string) error {

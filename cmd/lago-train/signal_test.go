@@ -133,10 +133,10 @@ func TestInterruptWhileReading(t *testing.T) {
 	}
 }
 
-// TestASecondInterruptEndsAtOnce interrupts while a large data set is generated, which
+// TestASecondInterruptEndsAtOnce interrupts while a data set is generated, which
 // does not watch for the first interrupt.
 func TestASecondInterruptEndsAtOnce(t *testing.T) {
-	s := start(t, process(t, "run", "--dataset", "simulated-cub", "--log-level", "debug"))
+	s := start(t, process(t, "run", "--dataset", "glyphs", "--log-level", "debug"))
 	s.until(t, "it was set up", func() bool { return strings.Contains(s.log(t), "matrix products") })
 	testkit.NoError(t, s.cmd.Process.Signal(os.Interrupt))
 	for over := false; !over; {

@@ -22,7 +22,6 @@ import (
 	"github.com/lago-train/lago-train/dataset/glyphs"
 	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/dataset/openlayout"
-	"github.com/lago-train/lago-train/dataset/simulate"
 	"github.com/lago-train/lago-train/dataset/xlsa17"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -48,9 +47,8 @@ type Options struct {
 // DataDir returns the data directory: dir, or $LAGO_DATA if dir is empty, or ./data.
 func DataDir(dir string) string { return cmp.Or(dir, os.Getenv(EnvDataDir), "data") }
 
-// Open generates or reads the data set of a name: "glyphs", one of simulate.Presets, or
-// a folder below the data directory. Upper and lower case are the same. A path names a folder
-// anywhere, see IsPath. An unknown name is an *invalid.Error that suggests the nearest ones. The error
+// Open generates or reads the data set of a name: "glyphs", or a folder below the data
+// directory. Upper and lower case are the same. A path names a folder anywhere, see IsPath. An unknown name is an *invalid.Error that suggests the nearest ones. The error
 // of a folder that is not complete ends with the next step.
 func Open(ctx context.Context, name string, o Options) (*dataset.Dataset, error) {
 	l, err := find(name, o)
@@ -88,20 +86,15 @@ func NameOf(name string) string {
 }
 
 // Generated reports whether a name is that of a data set that the program generates.
-func Generated(name string) bool {
-	name = strings.ToLower(name)
-	return name == glyphsName || slices.Contains(simulate.Presets(), name)
-}
+func Generated(name string) bool { return strings.EqualFold(name, glyphsName) }
 
 const glyphsName = "glyphs"
 
-func generated() []string { return append([]string{glyphsName}, simulate.Presets()...) }
-
-// Names lists the data sets that the program generates and the folders of the data
+// Names lists the data set that the program generates and the folders of the data
 // directory, which need not hold data sets. A data directory that does not exist has none.
 func Names(o Options) ([]string, error) {
 	all, err := folders(DataDir(o.DataDir))
-	return append(generated(), all...), err
+	return append([]string{glyphsName}, all...), err
 }
 
 // folders lists the folders in a data directory, links to folders among them, without hidden ones.
@@ -179,9 +172,8 @@ var published = []string{"cub", "awa2", "sun"}
 func unknown(name, dataDir string, folders []string) error {
 	e := &invalid.Error{
 		Where: "data set " + invalid.Quote(name),
-		Want: fmt.Sprintf("%s, a folder of this name in %s, or the path of a folder",
-			strings.Join(generated(), ", "), dataDir),
-		Got: "none", Hint: invalid.DidYouMean(name, slices.Concat(folders, generated(), published)),
+		Want:  fmt.Sprintf("%s, a folder of this name in %s, or the path of a folder", glyphsName, dataDir),
+		Got:   "none", Hint: invalid.DidYouMean(name, append(append(folders, published...), glyphsName)),
 	}
 	info, missing := os.Stat(name)
 	switch lower := strings.ToLower(name); {
@@ -278,11 +270,7 @@ func (l location) read(ctx context.Context, o Options) (d *dataset.Dataset, err 
 				Got: fmt.Sprint(o.DevSplit),
 			}
 		}
-		if strings.EqualFold(l.place, glyphsName) {
-			return glyphs.Make(), ctx.Err()
-		}
-		spec, _ := simulate.Preset(strings.ToLower(l.place))
-		return simulate.Make(spec), ctx.Err()
+		return glyphs.Make(), ctx.Err()
 	}
 	if err != nil || l.layout == openLayout && o.WithoutSplit {
 		return d, err

@@ -82,10 +82,9 @@ func TestUnknownNames(t *testing.T) {
 	root, here := t.TempDir(), t.TempDir()
 	testkit.NoError(t, errors.Join(os.Mkdir(filepath.Join(root, "SUN"), 0o755), os.Mkdir(filepath.Join(root, "pets"), 0o755)))
 	t.Setenv(EnvDataDir, here)
-	const generated = "expected glyphs, simulated-cub, simulated-awa2, simulated-sun, a folder of this name in "
+	const generated = "expected glyphs, a folder of this name in "
 	for _, c := range []struct{ name, dir, want string }{
 		{"pest", root, `data set "pest": ` + generated + root + ", or the path of a folder, found none. Did you mean pets?"},
-		{"simulated", root, "Did you mean simulated-cub or simulated-awa2 or simulated-sun?"},
 		{"zoo", root, "found none. The folder has SUN, pets."},
 		{"zoo", root + "/none", "found none. That folder is empty or missing; --data-dir or $LAGO_DATA names another."},
 		{"cub", root + "/none", "or the path of a folder, found none. To download it: lago-train dataset fetch --data-dir " + root + "/none cub"},
@@ -232,8 +231,7 @@ func TestList(t *testing.T) {
 		got = append(got, fmt.Sprint(e.Name, " ", e.Usable, " ", e.Samples))
 	}
 	want := []string{
-		"glyphs true 3900", "simulated-cub true 11788", "simulated-awa2 true 37322", "simulated-sun true 14340",
-		"both false 0", "notes false 0", "pets true 108", "sick false 0",
+		"glyphs true 3900", "both false 0", "notes false 0", "pets true 108", "sick false 0",
 	}
 	testkit.Equal(t, "found", got, want)
 	testkit.Must(List(t.Context(), below(filepath.Join(root, "none")), func(string) {}))(t)

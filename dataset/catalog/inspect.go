@@ -14,7 +14,6 @@ import (
 	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/dataset/openlayout"
-	"github.com/lago-train/lago-train/dataset/simulate"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
@@ -140,16 +139,8 @@ func List(ctx context.Context, o Options, onName func(string)) (*Listing, error)
 	}
 	l := &Listing{DataDir: DataDir(o.DataDir)}
 	for i, name := range names {
-		if s, ok := simulate.Preset(name); ok { // to generate it would take seconds
-			l.Datasets = append(l.Datasets, Entry{
-				Name: name, Usable: true, Samples: s.Samples, Dimensions: s.Dims, Attributes: s.Attributes,
-				Groups: s.Groups,
-				Train:  s.TrainClasses, Val: s.ValClasses, Test: s.TestClasses,
-			})
-			continue
-		}
 		path := name
-		if i >= len(generated()) {
+		if i > 0 {
 			path = l.DataDir + "/" + name
 			onName(name)
 		}

@@ -99,8 +99,7 @@ func (c *Config) Settings() setting.List {
 func (c *Config) common() setting.List {
 	return setting.List{
 		setting.Text("dataset", &c.Dataset, "glyphs", catalog.Canonical).In(setting.Data).Common().
-			Describe("`NAME` data set: glyphs, simulated-cub, -awa2, -sun, a folder in " +
-				"--data-dir, or the path of a folder"),
+			Describe("`NAME` data set: glyphs, a folder in --data-dir, or the path of a folder"),
 		setting.Choice("stage", &c.Stage, DevThenTest, OnlyDev, OnlyTest, DevThenTest).In(setting.Protocol).
 			Common().
 			Describe("dev trains on train classes, test on train and validation classes, full does both"),

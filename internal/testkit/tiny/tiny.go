@@ -11,9 +11,9 @@ import (
 	"strconv"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/dataset/simulate"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/npy"
+	"github.com/lago-train/lago-train/internal/testkit/simulate"
 )
 
 // Small has 160 samples of 16 classes, 8, 4 and 4 of which are train, validation and test

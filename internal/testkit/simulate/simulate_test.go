@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset/check"
-	"github.com/lago-train/lago-train/dataset/simulate"
 	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/internal/testkit/simulate"
 )
 
 func drawSpec(t *rapid.T) simulate.Spec {

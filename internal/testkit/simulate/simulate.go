@@ -1,5 +1,4 @@
-// Package simulate generates zero-shot data sets of any size from random numbers, for tests
-// and benchmarks that need the sizes of the paper's data sets but not the data. They can be
+// Package simulate generates zero-shot data sets of any size from random numbers, for tests. They can be
 // learned, but accuracies on them say nothing about photographs.
 package simulate
 
@@ -139,37 +138,4 @@ type Spec struct {
 	Groups     int // have the same number of attributes, give or take one
 
 	TrainClasses, ValClasses, TestClasses int
-}
-
-// presets have the sizes of the data of Atzmon and Chechik (UAI 2018), with the
-// ResNet-101 features and the split of Xian et al. (PAMI 2018).
-var presets = []Spec{
-	{
-		Name: "simulated-cub", Samples: 11788, Dims: 2048, Attributes: 312, Groups: 28, TrainClasses: 100,
-		ValClasses: 50, TestClasses: 50,
-	},
-	{
-		Name: "simulated-awa2", Samples: 37322, Dims: 2048, Attributes: 85, Groups: 11, TrainClasses: 27,
-		ValClasses: 13, TestClasses: 10,
-	},
-	{
-		Name: "simulated-sun", Samples: 14340, Dims: 2048, Attributes: 102, Groups: 4, TrainClasses: 580,
-		ValClasses: 65, TestClasses: 72,
-	},
-}
-
-// Preset returns the specification of a name, and whether there is one.
-func Preset(name string) (s Spec, found bool) {
-	if i := slices.Index(Presets(), name); i >= 0 {
-		return presets[i], true
-	}
-	return s, false
-}
-
-// Presets returns the names of all presets.
-func Presets() (names []string) {
-	for _, s := range presets {
-		names = append(names, s.Name)
-	}
-	return names
 }
