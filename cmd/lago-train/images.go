@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -234,37 +233,6 @@ func (o *extractOptions) run(c *call, name string) (err error) {
 		lab.SayShard(err, o.Shard, from)
 	}
 	return err
-}
-
-func groupCommand() *command {
-	var o dataOptions
-	var files outputs
-	var into int
-	var seed uint64
-	var to string
-	list := setting.List{
-		setting.Whole("into", &into, 40, setting.Between(2, 1000)).In(setting.Protocol).
-			Describe("`N` groups: twice as many as there are classes"),
-		setting.Seed("seed", &seed).In(setting.Protocol).Describe("`SEED` random seed of the first centres"),
-		setting.Raw("to", &to, "").In(outputGroup).Noted("groups.html in the folder of the data set").
-			Describe("`FILE` page to write, on which the groups are named"),
-	}.Common()
-	return o.about("group", "NAME", append(append(o.dataSettings(), list...), files.setting()),
-		func(c *call, name string) (tabled, error) {
-			dir, err := catalog.Folder(name, o.Options)
-			if err == nil && dir == "" {
-				err = wrong(c.path, "a data set that dataset extract wrote", name)
-			}
-			if err != nil {
-				return nil, err
-			}
-			g, err := extract.Group(c, dir, into, seed)
-			if err != nil {
-				return nil, err
-			}
-			g.As, g.To = o.Named(name), cmp.Or(to, filepath.Join(dir, "groups.html"))
-			return g, files.write(g.To, func(w io.Writer) error { return g.Write(c, w) })
-		})
 }
 
 // listImages sets the images of --images or --list, and the folder that their names are relative to.

@@ -106,7 +106,7 @@ func newProgram() *command {
 		Describe("print the version")
 	p := &command{name: usage, flags: setting.List{version}, below: slices.Concat(
 		in("Data sets", &command{name: "dataset", below: []*command{
-			datasetListCommand(), fetchCommand(), extractCommand(), groupCommand(), describeCommand(),
+			datasetListCommand(), fetchCommand(), extractCommand(), describeCommand(),
 			checkCommand(), splitCommand(),
 		}}, serveCommand()),
 		in("Training and experiments", studyCommands()...),

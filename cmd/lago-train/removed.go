@@ -29,6 +29,7 @@ var removed = map[string]string{
 	"dataset fetch --force":        "Remove the folder or file that is there.",
 	"dataset fetch --meta-url":     "Save the archive as LAGO.zip in the data directory.",
 	"dataset fetch --sha256":       "Write the sum to FILE.sha256 beside the file, as sha256sum writes it.",
+	"dataset group":                "lago-train docs your-data has the lines of scikit-learn that group photographs.",
 	"dataset extract --boxes":      cropFirst,
 	"explain --boxes":              cropFirst,
 	"predict --boxes":              cropFirst,

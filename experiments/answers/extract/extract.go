@@ -399,9 +399,8 @@ func (r *Result) Tables() []*table.Table {
 				format.Count(r.Images, "image")),
 		}
 	}
-	of, next := "", fmt.Sprintf("lago-train dataset group %s --into 40   # to name photographs that look alike, "+
-		"and then train on them\nor predict them: lago-train predict --model MODEL --features %s", r.As,
-		format.ShellLine(filepath.Join(r.Dir, openlayout.FeaturesFile)))
+	of, next := "", "lago-train predict --model MODEL --features "+
+		format.ShellLine(filepath.Join(r.Dir, openlayout.FeaturesFile))
 	if r.Classes > 0 {
 		of = " of " + format.Count(r.Classes, "class")
 		next = "lago-train dataset describe " + r.As
