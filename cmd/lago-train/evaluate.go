@@ -135,7 +135,7 @@ func evaluateCommand() *command {
 				Describe("`MODEL` run of the dev stage to validate with"),
 		}.In(inputGroup), setting.List{
 			setting.Raw("csv", &o.csv, "").Common().
-				Describe("`DIR` folder for CSV files: confusion matrix, samples, classes, curves"),
+				Describe("`DIR` folder for samples.csv and classes.csv"),
 			setting.Raw("scores_out", &o.save, "").
 				Describe("`FILE` .npy file for the scores, samples x classes"),
 			o.outputs.setting(),

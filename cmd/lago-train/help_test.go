@@ -250,7 +250,7 @@ func TestWordsOfTheGlossary(t *testing.T) {
 	}
 	for _, word := range []string{
 		"abstain", "attribute", "calibrated stacking", "candidates", "chance", "confusion", "contribution", "corrected", "correction",
-		"coverage", "description", "doubtful", "draft", "expected calibration error", "fingerprint", "fit", "fold", "gamma",
+		"description", "doubtful", "draft", "expected calibration error", "fingerprint", "fit", "fold", "gamma",
 		"harmonic mean", "held-out", "log odds", "missing entry", "none-of-group", "omega", "patience", "per-class accuracy", "points",
 		"raw", "reuse", "s.e.m.", "score", "seen", "stacked", "temperature", "test stage", "unseen", "variant",
 	} {

@@ -280,7 +280,7 @@ func TestEvaluate(t *testing.T) {
 		labels = append(labels, testkit.Must(strconv.Atoi(row["label"]))(t))
 	}
 	scores := testkit.Must(features.ReadAll(t.Context(), path))(t)
-	testkit.Equal(t, "accuracy", metrics.TopK(scores, labels, 1).Accuracy().PerClass, e.PerClass)
+	testkit.Equal(t, "accuracy", metrics.Count(scores, labels).Accuracy().PerClass, e.PerClass)
 	testkit.WantText(t, succeeds(t, append([]string{"evaluate", "--model", tested[1]}, data...)...), "plain, test: ", "seed 1", "Validated with")
 	misused(t, []string{"evaluate", "--model", tested[0], "--model", tested[1]}, "--model: expected one model", "softmax of --scores-out")
 

@@ -12,8 +12,7 @@
 // Evaluation of the Good, the Bad and the Ugly" (2018); calibrated stacking and the seen-unseen curve, Chao
 // et al., "An Empirical Study and Analysis of Generalized Zero-Shot Learning for Object Recognition in the
 // Wild" (ECCV 2016); calibration and temperature, Guo et al., "On Calibration of Modern Neural Networks"
-// (ICML 2017); risk and coverage, Geifman & El-Yaniv, "Selective Classification for Deep Neural Networks"
-// (NeurIPS 2017); correction of p values, Holm, "A Simple Sequentially Rejective Multiple Test Procedure"
+// (ICML 2017); correction of p values, Holm, "A Simple Sequentially Rejective Multiple Test Procedure"
 // (1979).
 package metrics
 
@@ -145,25 +144,13 @@ func (t Tally) Interval() Interval {
 	return i
 }
 
-// TopK counts as right the samples whose true class is among the k highest scores. Of equal scores
-// the first count as higher, so that k = 1 is accuracy.
-func TopK(scores dataset.Matrix[float32], labels []int, k int) Tally {
+// Count counts the predictions of scores, the first class of equal highest scores.
+func Count(scores dataset.Matrix[float32], labels []int) Tally {
 	t := newTally(scores.Cols)
 	for i, label := range labels {
-		t.add(label, 1, rank(scores.Row(i), label) < k)
+		t.add(label, 1, Argmax(scores.Row(i)) == label)
 	}
 	return t
-}
-
-// rank counts the classes with higher scores than one.
-func rank(row []float32, class int) int {
-	var before int
-	for z, v := range row {
-		if v > row[class] || v == row[class] && z < class {
-			before++
-		}
-	}
-	return before
 }
 
 // CheckScores returns an *invalid.Error unless there are scores, and all are finite.

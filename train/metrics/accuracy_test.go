@@ -72,34 +72,10 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// The true class is third, first, second (after an equal score) and first.
-func TestTopK(t *testing.T) {
-	scores := rows([]float32{3, 2, 1}, []float32{3, 2, 1}, []float32{5, 5, 0}, []float32{0, 0, 0})
-	labels := []int{2, 0, 1, 0}
-	for k, want := range map[int]Accuracy{
-		1: {(1 + 0 + 0) / 3.0, 0.5}, // both of class 0
-		2: {(1 + 1 + 0) / 3.0, 0.75},
-		3: {1, 1},
-		9: {1, 1},
-	} {
-		testkit.Equal(t, fmt.Sprintf("top %d", k), TopK(scores, labels, k).Accuracy(), want, cmpopts.EquateApprox(0, 1e-15))
-	}
-}
-
-func TestTopKProperties(t *testing.T) {
+func TestCountIsThatOfConfuse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProblem(t)
-		confusion := testkit.Must(Confuse(p.scores, p.labels))(t)
-		testkit.Equal(t, "top 1", TopK(p.scores, p.labels, 1).Accuracy(), confusion.Accuracy())
-		var before Accuracy
-		for k := 1; k <= p.scores.Cols; k++ {
-			a := TopK(p.scores, p.labels, k).Accuracy()
-			if a.PerClass < before.PerClass || a.PerSample < before.PerSample {
-				t.Errorf("top %d is %+v, but %+v with one less", k, a, before)
-			}
-			before = a
-		}
-		testkit.Equal(t, "top-k with all classes", before, Accuracy{1, 1})
+		testkit.Equal(t, "accuracy", Count(p.scores, p.labels).Accuracy(), testkit.Must(Confuse(p.scores, p.labels))(t).Accuracy())
 	})
 }
 

@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/lago-train/lago-train/dataset"
 )
 
@@ -212,39 +210,4 @@ func (r Reliability) ECE() float64 {
 		samples += b.Samples
 	}
 	return sum / float64(samples)
-}
-
-// Coverage is the accuracy of the most confident 1, 2, ... samples (Geifman & El-Yaniv 2017).
-type Coverage []float64
-
-// NewCoverage sorts samples by their confidence. It averages over the order of samples of equal confidence.
-func NewCoverage(confidence []float64, right []bool) (c Coverage) {
-	order, sorted := make([]int, len(confidence)), slices.Clone(confidence)
-	floats.Argsort(sorted, order)
-	slices.Reverse(order)
-	var before float64
-	for len(order) > 0 {
-		var equal, correct int
-		for equal < len(order) && confidence[order[equal]] == confidence[order[0]] {
-			if right[order[equal]] {
-				correct++
-			}
-			equal++
-		}
-		for k := range equal {
-			c = append(c, (before+float64(correct)*float64(k+1)/float64(equal))/float64(len(c)+1))
-		}
-		before += float64(correct)
-		order = order[equal:]
-	}
-	return c
-}
-
-// Area is the area under the risk-coverage curve: the mean of 1 - accuracy.
-func (c Coverage) Area() float64 {
-	var sum float64
-	for _, accuracy := range c {
-		sum += 1 - accuracy
-	}
-	return sum / float64(len(c))
 }

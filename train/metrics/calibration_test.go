@@ -88,16 +88,6 @@ func TestLogProbabilities(t *testing.T) {
 	testkit.NoError(t, CheckScores(scores))
 }
 
-// By confidence: right at 0.9, one right and one wrong at 0.8, wrong at 0.1. Of the first
-// two samples 1 + 1/2 are expected to be right.
-//
-//	area = (0 + 1/4 + 1/3 + 1/2) / 4
-func TestCoverageByHand(t *testing.T) {
-	c := NewCoverage([]float64{0.8, 0.1, 0.9, 0.8}, []bool{false, false, true, true})
-	testkit.NearAll(t, "accuracy", c, []float64{1, 0.75, 2.0 / 3, 0.5}, 1e-15)
-	testkit.Near(t, "area", c.Area(), (0+0.25+1.0/3+0.5)/4, 1e-15)
-}
-
 // The first bin has the samples at 0.3 (right) and 0.5 (wrong), the second that at 0.9 (wrong).
 //
 //	ECE = 2/3 |1/2 - 0.4| + 1/3 |0 - 0.9|

@@ -67,7 +67,7 @@ func subtract(p problem, sides Sides, gamma float32) Generalised {
 		}
 	}
 	var perSide [2][]float64
-	for z, right := range TopK(scores, p.labels, 1).Recall() {
+	for z, right := range Count(scores, p.labels).Recall() {
 		switch {
 		case math.IsNaN(right):
 		case sides[z]:

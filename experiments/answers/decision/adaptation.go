@@ -101,7 +101,7 @@ func (b *batch) pick(rows []int) *batch {
 }
 
 // before is the accuracy by class of the scores.
-func (b *batch) before() []float64 { return metrics.TopK(b.Scores, b.labels, 1).Recall() }
+func (b *batch) before() []float64 { return metrics.Count(b.Scores, b.labels).Recall() }
 
 // after is the accuracy by class after adaptation; b is normalised.
 func (b *batch) after(ctx context.Context, s adapt.Settings) ([]float64, error) {
@@ -112,7 +112,7 @@ func (b *batch) after(ctx context.Context, s adapt.Settings) ([]float64, error) 
 	if err != nil {
 		return nil, err
 	}
-	return metrics.TopK(r.P, b.labels, 1).Recall(), nil
+	return metrics.Count(r.P, b.labels).Recall(), nil
 }
 
 // choose chooses the temperature and tau with the highest accuracy on samples of validation classes. If the
@@ -227,7 +227,7 @@ func Evaluate(m *train.Saved, s train.Samples, scores dataset.Matrix[float32]) (
 	if err != nil {
 		return nil, err
 	}
-	tally, alone := metrics.TopK(fitted.P, s.Labels, 1), metrics.TopK(scores, s.Labels, 1)
+	tally, alone := metrics.Count(fitted.P, s.Labels), metrics.Count(scores, s.Labels)
 	before, after, accuracy := alone.Recall(), tally.Recall(), tally.Accuracy()
 	return &Report{
 		PerClass: accuracy.PerClass, PerSample: accuracy.PerSample, Interval: metrics.ClassInterval(after),

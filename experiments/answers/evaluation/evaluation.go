@@ -1,6 +1,6 @@
-// Package evaluation measures how well a model predicts classes: accuracy, generalised zero-shot accuracy,
-// calibration and coverage. Gamma of calibrated stacking and the temperature are chosen by validation,
-// with the run of the dev stage.
+// Package evaluation measures how well a model predicts classes: accuracy, generalised zero-shot accuracy
+// and calibration. Gamma of calibrated stacking and the temperature are chosen by validation, with the run
+// of the dev stage.
 package evaluation
 
 import (
@@ -52,12 +52,6 @@ func (s *scored) check(scores, labels string) error {
 	return nil
 }
 
-// top is the accuracy among the k highest scores, with the interval of that per class.
-func (s *scored) top(k int) (metrics.Accuracy, metrics.Interval) {
-	t := metrics.TopK(s.scores, s.labels, k)
-	return t.Accuracy(), t.Interval()
-}
-
 // Result is an evaluation. Accuracies are fractions and, unless stated otherwise, means
 // over classes. Numbers that do not exist are null; Notes say why.
 type Result struct {
@@ -69,10 +63,8 @@ type Result struct {
 	UnseenSamples int `json:"unseen_samples"`
 	UnseenClasses int `json:"unseen_classes"` // number of unseen candidates
 
-	PerClass      float64 `json:"per_class_accuracy"`
-	PerSample     float64 `json:"per_sample_accuracy"`
-	Top5          float64 `json:"top5"`            // per-class accuracy of the five best classes
-	Top5PerSample float64 `json:"top5_per_sample"` // the same, per sample
+	PerClass  float64 `json:"per_class_accuracy"`
+	PerSample float64 `json:"per_sample_accuracy"`
 
 	ZSL float64 `json:"zsl"` // on unseen classes, chosen among these alone
 	// on seen classes, chosen among all; null without seen classes
@@ -100,16 +92,13 @@ type Result struct {
 	scored       *scored
 	asScored     Stacking // of seen and unseen classes
 	corrected    model.Correction
-	confusion    metrics.Confusion
-	curve        []metrics.Point // nil without seen classes
-	calibrations []*Calibration  // that exist: without and with the temperature
+	calibrations []*Calibration // that exist: without and with the temperature
 }
 
 // Intervals are the 95 % confidence intervals over classes of the accuracies with these names, of a single
 // class over its samples. Those without a value are null.
 type Intervals struct {
 	PerClass metrics.Interval `json:"per_class_accuracy"`
-	Top5     metrics.Interval `json:"top5"`
 	ZSL      metrics.Interval `json:"zsl"`
 	metrics.GeneralisedInterval
 }
@@ -179,22 +168,12 @@ func (s Stacking) Minus(other Stacking) (mean float64, interval metrics.Interval
 
 // Calibration says how reliable p(z|x) is. Its fields are null for bare scores.
 type Calibration struct {
-	ECE         *float64        `json:"ece"`         // expected calibration error
-	NLL         *float64        `json:"nll"`         // mean -log p of the true class
-	AURC        *float64        `json:"aurc"`        // area under the risk-coverage curve
-	Reliability []metrics.Bin   `json:"reliability"` // bins of confidence
-	Coverage    []CoveragePoint `json:"coverage"`    // the most confident samples
+	ECE         *float64      `json:"ece"`         // expected calibration error
+	NLL         *float64      `json:"nll"`         // mean -log p of the true class
+	Reliability []metrics.Bin `json:"reliability"` // bins of confidence
 
-	label      string          // of its column or line
-	confidence []float64       // of each sample
-	curve      []CoveragePoint // for each number of samples
-}
-
-// CoveragePoint holds the most confident samples.
-type CoveragePoint struct {
-	Coverage float64 `json:"coverage"` // their share of all samples
-	Samples  int     `json:"samples"`
-	Accuracy float64 `json:"accuracy"` // per sample
+	label      string    // of its column or line
+	confidence []float64 // of each sample
 }
 
 // Tempered is the calibration with a temperature.
@@ -219,29 +198,24 @@ type ClassAccuracy struct {
 	Accuracy float64 `json:"accuracy"`
 }
 
-const (
-	maxMistakes   = 10 // listed; the confusion matrix has all
-	coverageSteps = 10 // rows in the table of coverage
-)
+const maxMistakes = 10 // listed; samples.csv has all
 
 // evaluate evaluates scores that passed check. validation chooses gamma and the
 // temperature; if it is nil neither is chosen.
 func evaluate(s, validation *scored) *Result {
-	top1, interval := s.top(1)
-	top5, interval5 := s.top(5)
-	none := metrics.ClassInterval(nil)
+	tally, none := metrics.Count(s.scores, s.labels), metrics.ClassInterval(nil)
+	accuracy, interval := tally.Accuracy(), tally.Interval()
 	r := &Result{
 		Samples: s.scores.Rows, Classes: s.scores.Cols, Kind: s.kind, Notes: []string{}, scored: s,
-		PerClass: top1.PerClass, PerSample: top1.PerSample, Top5: top5.PerClass,
-		Top5PerSample: top5.PerSample, ZSL: top1.PerClass,
+		PerClass: accuracy.PerClass, PerSample: accuracy.PerSample, ZSL: accuracy.PerClass,
 		Intervals: Intervals{
-			interval, interval5, interval, metrics.GeneralisedInterval{Seen: none, Unseen: none, Mean: none},
+			interval, interval, metrics.GeneralisedInterval{Seen: none, Unseen: none, Mean: none},
 		},
 	}
 	if validation != nil {
 		r.Validation = &Validation{Samples: validation.scores.Rows, Classes: validation.scores.Cols}
 	}
-	r.listClasses()
+	r.listClasses(tally)
 	if r.UnseenSamples, r.UnseenClasses = r.Samples, r.Classes; s.sides != nil {
 		r.generalise()
 		r.stack(s, validation)
@@ -255,20 +229,19 @@ func evaluate(s, validation *scored) *Result {
 		r.temper(validation)
 	case s.kind == BareScores:
 		r.note("the scores are not probabilities, and without validation no temperature converts them: " +
-			"calibration and coverage are not available")
+			"calibration is not available")
 	}
 	return r
 }
 
 // listClasses lists the most frequent mistakes and the accuracy of each class.
-func (r *Result) listClasses() {
+func (r *Result) listClasses(tally metrics.Tally) {
 	s := r.scored
-	var err error
-	if r.confusion, err = metrics.Confuse(s.scores, s.labels); err != nil {
+	confusion, err := metrics.Confuse(s.scores, s.labels)
+	if err != nil {
 		panic(err) // check refuses NaN
 	}
-	tally := r.confusion.Tally(r.Classes)
-	for _, pair := range r.confusion {
+	for _, pair := range confusion {
 		if z, k, n := pair[0], pair[1], pair[2]; z != k {
 			r.Mistakes = append(r.Mistakes, Mistake{
 				s.names[z], s.names[k], n, float64(n) / float64(tally.Samples[z]),
@@ -293,7 +266,7 @@ func (r *Result) generalise() {
 	if s.alone.Rows > 0 {
 		alone = s.alone
 	}
-	zsl := metrics.TopK(alone, labels, 1)
+	zsl := metrics.Count(alone, labels)
 	r.ZSL, r.Intervals.ZSL = zsl.Accuracy().PerClass, metrics.ClassInterval(zsl.Recall())
 
 	r.UnseenSamples, r.UnseenClasses = len(labels), alone.Cols
@@ -301,8 +274,7 @@ func (r *Result) generalise() {
 	r.asScored = stackingAt(stacking, 0, s.names)
 	r.Seen, r.Unseen, r.HarmonicMean = &r.asScored.Seen, &r.asScored.Unseen, &r.asScored.Mean
 	r.Intervals.GeneralisedInterval = r.asScored.Intervals
-	r.curve = stacking.Curve()
-	area := metrics.AUSUC(r.curve)
+	area := metrics.AUSUC(stacking.Curve())
 	r.AUSUC = &area
 }
 
@@ -338,22 +310,9 @@ func (r *Result) temper(validation *scored) {
 // calibrate evaluates the probabilities with a temperature.
 func calibrate(s *scored, temperature float64, label string) Calibration {
 	confidence, right := metrics.Confidence(s.scores, temperature), metrics.Right(s.scores, s.labels)
-	bins, coverage := metrics.NewReliability(confidence, right, decision.Bins), metrics.NewCoverage(confidence,
-		right)
-	ece, nll, aurc := bins.ECE(), metrics.NLL(s.scores, s.labels, temperature), coverage.Area()
-	k := Calibration{
-		ECE: &ece, NLL: &nll, AURC: &aurc, Reliability: bins, label: label, confidence: confidence,
-	}
-	samples := len(coverage)
-	for i, accuracy := range coverage {
-		k.curve = append(k.curve, CoveragePoint{float64(i+1) / float64(samples), i + 1, accuracy})
-	}
-	for step := 1; step <= coverageSteps; step++ {
-		p := k.curve[(samples*step+coverageSteps-1)/coverageSteps-1]
-		p.Coverage = float64(step) / coverageSteps
-		k.Coverage = append(k.Coverage, p)
-	}
-	return k
+	bins := metrics.NewReliability(confidence, right, decision.Bins)
+	ece, nll := bins.ECE(), metrics.NLL(s.scores, s.labels, temperature)
+	return Calibration{ECE: &ece, NLL: &nll, Reliability: bins, label: label, confidence: confidence}
 }
 
 func (r *Result) note(format string, args ...any) {

@@ -154,7 +154,7 @@ func TestEvaluate(t *testing.T) {
 	}{{ValSplit, dev[0], nil}, {TestSplit, test[1], dev[1]}} {
 		e := evaluated(t, Request{Data: l.Data, Split: c.split, Model: c.model})
 		own := accuracyOf(t, c.model)
-		if e.PerClass != own.PerClass || e.PerSample != own.PerSample || e.ZSL != own.PerClass || !cmp.Equal(own.Confusion, e.confusion) {
+		if e.PerClass != own.PerClass || e.PerSample != own.PerSample || e.ZSL != own.PerClass {
 			t.Errorf("%s: found %+v, the run has %+v", c.split, e, own)
 		}
 		if e.Seen != nil || e.Calibrated != nil || e.Kind != Logits || e.ECE == nil {

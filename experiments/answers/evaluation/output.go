@@ -12,7 +12,7 @@ import (
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
-// Tables shows accuracy, calibration, coverage and the most frequent mistakes.
+// Tables shows accuracy, calibration and the most frequent mistakes.
 func (r *Result) Tables() []*table.Table {
 	list := []*table.Table{r.sourceTable(), r.accuracyTable()}
 	if r.Adapted != nil {
@@ -22,7 +22,7 @@ func (r *Result) Tables() []*table.Table {
 		list = append(list, r.generalisedTable())
 	}
 	if len(r.calibrations) > 0 {
-		list = append(list, r.calibrationTable(), r.coverageTable())
+		list = append(list, r.calibrationTable())
 	}
 	if len(r.Mistakes) > 0 {
 		t := table.New("Most frequent mistakes", "true class", "predicted", "samples", "of the class").
@@ -70,7 +70,6 @@ func (r *Result) accuracyTable() *table.Table {
 	}
 	t := table.New("", "accuracy", "per class", "95 % over "+over, "per sample").Right(2, 3, 4)
 	t.Row("top 1", format.Percent(r.PerClass), r.Intervals.PerClass, format.Percent(r.PerSample))
-	t.Row("top 5", format.Percent(r.Top5), r.Intervals.Top5, format.Percent(r.Top5PerSample))
 	if r.Seen != nil {
 		t.Row("unseen among unseen (zsl)", format.Percent(r.ZSL), r.Intervals.ZSL)
 		t.Row("area under the seen-unseen curve", fmt.Sprintf("%.4f", *r.AUSUC))
@@ -104,64 +103,29 @@ func (r *Result) generalisedTable() *table.Table {
 func (r *Result) calibrationTable() *table.Table {
 	t := table.New("Calibration of the probabilities", "").Right(2, 3)
 	t.Row("expected calibration error, " + format.Count(len(r.calibrations[0].Reliability), "bin"))
-	t.Row("negative log-likelihood").Row("area under the risk-coverage curve")
+	t.Row("negative log-likelihood")
 	for _, c := range r.calibrations {
 		t.Header = append(t.Header, c.label)
-		for i, v := range []*float64{c.ECE, c.NLL, c.AURC} {
+		for i, v := range []*float64{c.ECE, c.NLL} {
 			t.Rows[i] = append(t.Rows[i], fmt.Sprintf("%.4f", *v))
 		}
 	}
 	return t
 }
 
-func (r *Result) coverageTable() *table.Table {
-	t := table.New("Per-sample accuracy of the most confident samples", "coverage", "samples").Right(1, 3, 4)
-	for _, p := range r.calibrations[0].Coverage {
-		t.Row(fmt.Sprintf("%.0f %%", 100*p.Coverage), p.Samples)
-	}
-	for _, c := range r.calibrations {
-		t.Header = append(t.Header, c.label)
-		for i, p := range c.Coverage {
-			t.Rows[i] = append(t.Rows[i], format.Percent(p.Accuracy))
-		}
-	}
-	return t
-}
-
-// WriteCSV writes the numbers behind the tables into a folder, which it creates if
-// necessary: one file for each table with rows. write writes a file as fileio.Write does.
+// WriteCSV writes samples.csv and classes.csv into a folder, which it creates if necessary. write writes a file
+// as fileio.Write does.
 func (r *Result) WriteCSV(dir string, write func(path string, write func(io.Writer) error) error) error {
-	confusion := table.New("confusion", "true class", "predicted", "samples")
-	for _, pair := range r.confusion {
-		confusion.Row(r.scored.names[pair[0]], r.scored.names[pair[1]], pair[2])
-	}
 	classes := table.New("classes", "class", "unseen", "samples", "accuracy")
 	for _, c := range r.ByClass {
 		classes.Row(c.Class, c.Unseen, c.Samples, c.Accuracy)
 	}
-	reliability := table.New("reliability", "probabilities", "low", "high", "samples", "confidence",
-		"accuracy")
-	coverage := table.New("coverage", "probabilities", "samples", "coverage", "accuracy")
-	for _, c := range r.calibrations {
-		for _, b := range c.Reliability {
-			reliability.Row(c.label, b.Low, b.High, b.Samples, b.Confidence, b.Accuracy)
-		}
-		for _, p := range c.curve {
-			coverage.Row(c.label, p.Samples, p.Coverage, p.Accuracy)
-		}
-	}
-	curve := table.New("seen-unseen", "gamma from", "seen", "unseen")
-	for _, p := range r.curve {
-		curve.Row(p.Gamma, p.Seen, p.Unseen)
-	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return invalid.File(dir, err)
 	}
-	for _, t := range []*table.Table{confusion, r.sampleTable(), classes, reliability, coverage, curve} {
-		if len(t.Rows) > 0 {
-			if err := write(filepath.Join(dir, t.Title+".csv"), t.WriteCSV); err != nil {
-				return err
-			}
+	for _, t := range []*table.Table{r.sampleTable(), classes} {
+		if err := write(filepath.Join(dir, t.Title+".csv"), t.WriteCSV); err != nil {
+			return err
 		}
 	}
 	return nil
