@@ -316,32 +316,6 @@ type StoredResult struct {
 	*Result
 }
 
-// check returns an *invalid.Error unless the evaluations are of samples of the classes.
-func (r *Result) check() error {
-	if r == nil {
-		return &invalid.Error{Want: "a result", Got: "none"}
-	}
-	for _, e := range r.Evaluations {
-		if low, high := min(e.PerClass, e.PerSample), max(e.PerClass, e.PerSample); !(low >= 0 && high <= 1) {
-			return &invalid.Error{
-				Field: "evaluations", Want: "accuracies from 0 to 1", Got: fmt.Sprintf("%g and %g", low, high),
-			}
-		}
-		if len(e.Confusion) == 0 {
-			return &invalid.Error{Field: "confusion", Want: "at least one pair of classes", Got: "none"}
-		}
-		for _, pair := range e.Confusion {
-			if max(pair[0], pair[1]) >= len(r.Classes) || min(pair[0], pair[1]) < 0 || pair[2] < 1 {
-				return &invalid.Error{
-					Field: "confusion", Want: fmt.Sprintf("samples of %d classes, from 0", len(r.Classes)),
-					Got: fmt.Sprint(pair),
-				}
-			}
-		}
-	}
-	return nil
-}
-
 // Failure is the error of a run that ended without a model.
 func (r *Result) Failure() error {
 	if r.Status == NotFinite || r.Status == Failed {
@@ -386,9 +360,6 @@ func (t Trial) ReadResult(dir string) (*Result, error) {
 	stored := StoredResult{Result: new(Result)}
 	if err = fileio.DecodeSealed(data, &stored); err == nil {
 		err = t.checkRun(stored.Run)
-	}
-	if err == nil {
-		err = stored.check()
 	}
 	if err != nil {
 		return nil, damaged(path, err)

@@ -391,22 +391,13 @@ func readStored(ctx context.Context, path string) (s Stored, err error) {
 	return s, nil
 }
 
-// Checked is a result that can say whether it is whole: of the right lengths, with numbers in their ranges.
-type Checked interface{ Check() error }
-
-// Decode reads the result, and checks it. The error is an *invalid.Error that names the file.
+// Decode reads the result. The error is an *invalid.Error that names the file.
 func (s Stored) Decode(result any) error {
-	err := error(&invalid.Error{Want: "a result of " + s.Kind, Got: "other JSON"})
 	if string(s.Result) != "null" && json.Unmarshal(s.Result, result) == nil {
-		err = nil
-		if c, ok := result.(Checked); ok {
-			err = c.Check()
-		}
-	}
-	if err == nil {
 		return nil
 	}
 	return &invalid.Error{
-		Where: s.Path, Field: "result", Err: err, Hint: "Repeat the command that stored it.",
+		Where: s.Path, Field: "result", Want: "a result of " + s.Kind, Got: "other JSON",
+		Hint: "Repeat the command that stored it.",
 	}
 }

@@ -177,42 +177,6 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// Results that were changed and sealed again are refused in one line.
-func TestChangedResults(t *testing.T) {
-	for _, change := range [][4]string{
-		{"noise", `"relative": ` + summary + `, `, "", "row 1: expected both by_draw and relative, or neither"},
-		{"noise", `"stage": "test"`, `"stage": null`, `stage: expected validation or test, found ""`},
-		{"noise", row, "{}", "row 1: labels: expected one for each of 2 columns, found 0"},
-		{"noise", `["eszsl", "25.0 %"]`, `["eszsl"]`, "row 1: labels: expected one for each of 2 columns, found 1"},
-		{"noise", `"mean": 0.5`, `"mean": 1e308`, "row 1: accuracy: expected a number from 0 to 1, found 1e+308"},
-		{"compare", `"classes": 4`, `"classes": 0`, "val: expected classes, in one part or more, found 0 classes in 1 parts"},
-		{"compare", `"method": "eszsl"`, `"method": "dap"`, `differences: expected names of the methods, found "dap"`},
-		{"compare", `"low": -0.09`, `"low": -1e308`, "differences: interval: low: expected a number from -1 to 1"},
-		{"searched", `"val_accuracy": 0.5`, `"val_accuracy": -1e308`, "tried 1: val_accuracy: expected a number from 0 to 1"},
-		{"searched", `[{"settings"`, `[], "more": [{"settings"`, "tried: expected settings, on one fold or more, found 0 on 1 folds"},
-		{"groups", `"weight": 2`, `"weight": 1e308`, "groups: 1: weight: expected a number from 0 to 3, found 1e+308"},
-		{"groups", `"attributes": 3`, `"attributes": 0`, "attributes: expected a number from 1"},
-		{"reproduction", `"kind"`, `"result": {}, "kind"`, "val: expected classes"},
-	} {
-		root, before := t.TempDir(), stored[change[0]]
-		if change[0] == "groups" { // of which the other tests have none
-			before = `{"attributes": 3, "groups": [{"weight": 2}]}`
-		}
-		after := strings.ReplaceAll(before, change[1], change[2])
-		if after == before {
-			t.Fatalf("%s has no %s", change[0], change[1])
-		}
-		path := store(t, root, change[0], "fish", "", after)
-		p := read(t, root)
-		if len(p.Missing) != 1 || len(p.Datasets) > 0 {
-			t.Errorf("%s: expected to be refused", change[2])
-			continue
-		}
-		testkit.Equal(t, "file", p.Missing[0].Name, path)
-		testkit.WantText(t, p.Missing[0].Why, change[3], "Repeat the command that stored it.")
-	}
-}
-
 // Results that are damaged or incomplete, and runs without a model, are listed with the reason,
 // beside what can be shown.
 func TestDamagedResults(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/plot"
 	"github.com/lago-train/lago-train/experiments/runs/results"
 	"github.com/lago-train/lago-train/internal/format"
-	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/train/metrics"
 )
@@ -75,31 +74,6 @@ func (r *Result) byPart(x, y int) []float64 {
 	}
 	floats.Div(list, classes)
 	return list
-}
-
-// Check implements lab.Checked.
-func (r *Result) Check() error {
-	if n := len(r.Generalised); n > 0 && n != len(r.Methods) {
-		return &invalid.Error{
-			Field: "generalised", Want: "one for each method", Got: fmt.Sprintf("%d for %d methods", n, len(r.Methods)),
-		}
-	}
-	if len(r.Generalised) > 0 && len(r.Differences) == 0 {
-		return &invalid.Error{Field: "differences", Want: "at least one beside generalised", Got: "none"}
-	}
-	for _, d := range r.Differences {
-		for _, name := range []string{d.Reference, d.Method} {
-			if r.find(name) < 0 {
-				return &invalid.Error{
-					Field: "differences", Want: "names of the methods", Got: invalid.Quote(name),
-				}
-			}
-		}
-		if err := results.CheckDifference("differences", d.Difference); err != nil {
-			return err
-		}
-	}
-	return r.Comparison.Check()
 }
 
 // label names a method in tables and figures.

@@ -212,34 +212,6 @@ func groupsOf(gamma dataset.Matrix[float64], names []string, threshold float64) 
 // KindName implements results.Result.
 func (r *Result) KindName() string { return Kind }
 
-// Check implements lab.Checked.
-func (r *Result) Check() error {
-	attributes := float64(r.Attributes)
-	err := cmp.Or(
-		results.Within("attributes", attributes, 1, math.MaxInt32),
-		results.Within("threshold", r.Threshold, 0, 1), results.Within("anticorrelated_below", r.Below, -1, 1),
-		results.Within("nonzero", r.NonZero, 0, 1),
-		results.Within("groups_per_attribute", r.PerAttribute, 0, float64(len(r.Groups))),
-	)
-	for _, p := range []Pairs{r.Grouped, r.Ungrouped, r.All} {
-		err = cmp.Or(err, results.Within("pairs: anticorrelated", p.Anticorrelated, 0, 1),
-			results.Within("pairs: count", float64(p.Count), 0, attributes*attributes))
-	}
-	for i, g := range r.Groups {
-		where := fmt.Sprintf("groups: %d", i+1)
-		err = cmp.Or(err, results.Within(where+": weight", g.Weight, 0, attributes),
-			results.Within(where+": members", float64(len(g.Members)), 0, attributes))
-		for _, m := range g.Members {
-			err = cmp.Or(err, results.Within(where+": members: weight", m.Weight, 0, 1))
-		}
-	}
-	if p := r.Published; p != nil {
-		err = cmp.Or(err, results.Within("published: nonzero", p.NonZero, 0, 1),
-			results.Within("published: grouped", p.Grouped, 0, 1), results.Within("published: all", p.All, 0, 1))
-	}
-	return err
-}
-
 // Tables returns the sparsity, the pairs of attributes and the groups.
 func (r *Result) Tables() []*table.Table {
 	sparsity := table.New(fmt.Sprintf("%s on %s: %s of %s\nGamma above %g: %s of the entries, %.1f "+

@@ -3,7 +3,6 @@
 package protocol
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -19,7 +18,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/plot"
 	"github.com/lago-train/lago-train/experiments/runs/results"
 	"github.com/lago-train/lago-train/internal/format"
-	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/model"
@@ -166,17 +164,6 @@ func (q *Method) Summarise(ctx context.Context, l *lab.Lab, done *engine.Result)
 
 // KindName implements results.Result.
 func (r *Result) KindName() string { return Kind }
-
-// Check implements lab.Checked.
-func (r *Result) Check() error {
-	if len(r.RunDirs) == 0 || r.Val == nil && r.Test == nil {
-		return &invalid.Error{Want: "folders of runs, and what was measured", Got: "none"}
-	}
-	if a := r.Adaptation; a != nil && a.Tau != 0 && a.Interval == nil {
-		return &invalid.Error{Field: "adaptation", Want: "an interval", Got: "none"}
-	}
-	return cmp.Or(r.Val.Check("val"), r.Test.Check("test"), r.ESZSL.Check("eszsl"))
-}
 
 // Follow sets the command to go on with: it evaluates a model or, without a test stage, searches settings.
 func (r *Result) Follow(latest, data string) {

@@ -121,14 +121,6 @@ func (r *Reproduction) Tables() []*table.Table {
 	return append(list, first)
 }
 
-// Check implements lab.Checked.
-func (r *Reproduction) Check() error {
-	if r.Result == nil {
-		return r.Comparison.Check()
-	}
-	return cmp.Or(r.Comparison.Check(), r.Result.Val.Check("val"), r.Result.Test.Check("test"))
-}
-
 // Figures are the accuracy of the methods, beside the published ones. The result is shaded.
 func (r *Reproduction) Figures(string) ([]plot.Figure, error) {
 	return r.Draw(func(m results.Method) bool {

@@ -15,7 +15,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/plot"
 	"github.com/lago-train/lago-train/experiments/runs/results"
 	"github.com/lago-train/lago-train/internal/format"
-	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/table"
 )
@@ -141,26 +140,6 @@ func (s *Result) Follow(_, data string) { s.data = data }
 
 // KindName implements results.Result.
 func (s *Result) KindName() string { return Kind }
-
-// Check implements lab.Checked.
-func (s *Result) Check() error {
-	if len(s.Tried) == 0 || s.Folds < 1 {
-		return &invalid.Error{
-			Field: "tried", Want: "settings, on one fold or more",
-			Got: fmt.Sprintf("%d on %d folds", len(s.Tried), s.Folds),
-		}
-	}
-	for i, tried := range s.Tried {
-		err := results.Within("val_accuracy", tried.Accuracy, 0, 1)
-		if err == nil && tried.Final != nil {
-			err = results.CheckAccuracy("final", *tried.Final)
-		}
-		if err != nil {
-			return invalid.At(fmt.Sprintf("tried %d", i+1), err)
-		}
-	}
-	return invalid.At("chosen", results.CheckAccuracy("val_accuracy", s.Chosen.Accuracy))
-}
 
 // shown is the number of settings that the table shows.
 const shown = 10
