@@ -33,6 +33,7 @@ var removed = map[string]string{
 	"dataset extract --boxes":      cropFirst,
 	"explain --boxes":              cropFirst,
 	"predict --boxes":              cropFirst,
+	"ablate --groups":              "Give compare --methods semantic-hard,singletons, also on a copy of the data set with shuffled groups.",
 	"partial":                      "lago-train docs describing-classes has what fewer described entries cost.",
 	"runs --yes":                   "Delete the folder of the run.",
 	"runs rm":                      "Delete the folder of the run.",

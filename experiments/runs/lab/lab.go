@@ -108,11 +108,11 @@ func (l *Lab) View(s dataset.Split) View {
 	if d.Split = s; l.HoldOut {
 		d.TestSeen = split.HoldOut(&d, s)
 	}
-	return l.ViewOf(&d)
+	return l.viewOf(&d)
 }
 
-// ViewOf returns other data with the same features, such as fewer attributes.
-func (l *Lab) ViewOf(d *dataset.Dataset) View {
+// viewOf returns data with the same features.
+func (l *Lab) viewOf(d *dataset.Dataset) View {
 	fingerprint := d.Fingerprint()
 	if l.views[fingerprint] == nil {
 		l.views[fingerprint] = d
@@ -171,7 +171,7 @@ func (l *Lab) viewsOf(v View, splits []dataset.Split) []View {
 	for i, s := range splits {
 		d := *v.Data
 		d.Split = s
-		views[i] = l.ViewOf(&d)
+		views[i] = l.viewOf(&d)
 	}
 	return views
 }

@@ -97,7 +97,7 @@ type Row struct {
 	// by_draw divided by the accuracy of the same model in the reference row
 	Relative *lab.Summary     `json:"relative,omitempty"`
 	Interval metrics.Interval `json:"interval"` // of accuracy, over classes
-	// from the row that the study compares with, or from this one to it; null where there is none
+	// from the row that the study compares with; null where there is none
 	Difference *metrics.Difference `json:"difference"`
 	Published  *float64            `json:"published_accuracy"` // null if the paper does not have it
 
@@ -121,16 +121,15 @@ func NewAccuracies(l *lab.Lab, kind, title string, base config.Config, stage str
 	}
 }
 
-// Add adds a row with what was measured. That of draws has as many parts for each of the lab.
+// Add adds a row with what was measured.
 func (a *Accuracies) Add(r Row, m *Measured) {
 	r.Accuracy, r.Interval, r.ByClass = m.PerClass, m.Interval, m.ByClass
 	a.Classes = max(a.Classes, len(m.ByClass))
 	a.Rows = append(a.Rows, r)
 }
 
-// Compare sets the differences of all rows from that of a label or, with reverse, from it to them, if
-// both have an accuracy.
-func (a *Accuracies) Compare(label string, reverse bool) (differences []*metrics.Difference) {
+// Compare sets the differences of all rows from that of a label, if both have an accuracy.
+func (a *Accuracies) Compare(label string) (differences []*metrics.Difference) {
 	reference := slices.IndexFunc(a.Rows, func(r Row) bool { return r.Label() == label })
 	if reference < 0 {
 		return nil
@@ -139,9 +138,6 @@ func (a *Accuracies) Compare(label string, reverse bool) (differences []*metrics
 		x, y := a.Rows[i].ByClass, a.Rows[reference].ByClass
 		if i == reference || len(x) == 0 || len(y) == 0 {
 			continue
-		}
-		if reverse {
-			x, y = y, x
 		}
 		d := metrics.PairedDifference(x, y)
 		a.Rows[i].Difference, differences = &d, append(differences, &d)
@@ -181,38 +177,34 @@ func (a *Accuracies) Tables() []*table.Table {
 	t := table.New(fmt.Sprintf("%s on %s: %s accuracy %s, %s, %s%s", cmp.Or(a.Method, "methods"), a.Dataset,
 		a.Stage, a.Title, format.Count(a.Classes, classes), format.Count(a.Seeds, "seed"), parts),
 		append(slices.Clone(columns), "accuracy", "95 % over classes", overSeedsTitle, "relative", a.Minus,
-			"p", "draws", "published")...).Optional(overSeedsTitle)
+			"p", "published")...).Optional(overSeedsTitle)
 	if a.X != "" {
 		t.Right(labels)
 	}
-	t.Right(labels+1, labels+2, labels+3, labels+4, labels+5, labels+6, labels+7, labels+8)
+	t.Right(labels+1, labels+2, labels+3, labels+4, labels+5, labels+6, labels+7)
 	for i, p := range a.Rows {
 		row := []any{p.Label()}
 		if a.X != "" {
 			row = setting.All(p.Labels...)
 		}
-		difference, probability, draws := format.Missing, format.Missing, format.Missing
-		published, overSeeds, relative := format.Missing, p.Accuracy.SEMText(), format.Missing
+		difference, probability, published := format.Missing, format.Missing, format.Missing
+		overSeeds, relative := p.Accuracy.SEMText(), format.Missing
 		if d := p.Difference; d != nil {
 			difference, probability = DifferenceText(*d), fmt.Sprintf("%.2g", d.P)
-		}
-		if p.Draws > 0 {
-			draws = fmt.Sprint(p.Draws)
 		}
 		if p.Published != nil {
 			published = format.Percent(*p.Published)
 		}
 		if p.ByDraw != nil { // the choice of classes matters most
 			t.Optional(a.Minus)
-			overSeeds, relative = format.Missing, p.Relative.PlusMinus()
-			probability, draws = format.Missing, format.Missing
+			overSeeds, relative, probability = format.Missing, p.Relative.PlusMinus(), format.Missing
 		}
 		if a.X != "" && i > 0 &&
 			(p.Reference && !a.Rows[i-1].Reference || !p.Reference && p.line() != a.Rows[i-1].line()) {
 			t.Line()
 		}
 		t.Row(append(row, p.Accuracy.MeanText(), p.Interval, overSeeds, relative, difference, probability,
-			draws, published)...)
+			published)...)
 	}
 	t.Notes = slices.Clone(a.Notes)
 	return []*table.Table{t.OmitEmpty(), MissingTable(a.Missing)}

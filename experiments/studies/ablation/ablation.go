@@ -5,18 +5,14 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 
-	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/runs/config"
 	"github.com/lago-train/lago-train/experiments/runs/engine"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/results"
-	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/train/methods"
 )
 
 // The attribute supervision of the paper's ablation: a term of the loss for the attributes (section 4.2
@@ -60,29 +56,15 @@ func designs() []design {
 type Config struct {
 	Base     config.Config `json:"base"`      // the settings of all designs, set by Plan
 	PerGroup bool          `json:"per_group"` // also a row of LAGO's design with the prior per group
-	Groups   bool          `json:"-"`         // in place of the designs, groups
 }
 
 // Settings lists the settings of the study.
 func (c *Config) Settings(r *config.Request) setting.List {
 	r.Variants = model.Variants
 	return slices.Concat(r.DevSettings(), r.RotationSettings(), setting.List{
-		setting.Switch("groups", &c.Groups, false).Common().Excludes("per_group").
-			Describe("in place of the designs, compare semantic groups with singletons and with " +
-				"random groups of the same sizes"),
 		setting.Switch("per_group", &c.PerGroup, false).Common().
 			Describe("also train the default design with the attribute prior per group"),
 	})
-}
-
-// Check implements results.Checker.
-func (c *Config) Check(r *config.Request) error {
-	if v := r.Presets[0].Method.Variant(); c.Groups && !v.Semantic() {
-		return &invalid.Error{
-			Field: "groups", Want: "a variant with semantic groups beside it", Got: string(v),
-		}
-	}
-	return nil
 }
 
 // Kind is the first word of the names of stored results.
@@ -96,19 +78,11 @@ var Kinds = []results.Kind{
 			"attributes in the loss, best first. All other settings are the same within a figure.",
 		New: results.New[results.Accuracies],
 	},
-	{
-		Name: GroupsKind, Title: "Do groups matter?", Command: "ablate --groups",
-		Text: "Accuracy on unseen classes with the groups of the data set, without groups, and with " +
-			"random groups of the same sizes.",
-		New: results.New[results.Accuracies],
-	},
 }
 
-// Plan has an arm for each design on the dev stage or, with Groups, for each kind of groups.
-func (c *Config) Plan(r *config.Request, l *lab.Lab) (engine.Plan, error) {
-	if c.Base = r.Presets[0].Config; c.Groups {
-		return c.groupsPlan(l), nil
-	}
+// Plan has an arm for each design on the dev stage.
+func (c *Config) Plan(r *config.Request, _ *lab.Lab) (engine.Plan, error) {
+	c.Base = r.Presets[0].Config
 	plan := engine.Plan{Stage: config.OnlyDev}
 	for _, d := range c.designs() {
 		start := c.Base.With("prior", d.prior).With("complement", d.complement).With("alpha", 0)
@@ -132,9 +106,6 @@ func (c *Config) designs() []design {
 
 // Summarise makes the paper's table A.2: validation accuracy by design, best first.
 func (c *Config) Summarise(_ context.Context, l *lab.Lab, done *engine.Result) (results.Result, error) {
-	if c.Groups {
-		return c.summariseGroups(l, done), nil
-	}
 	a := results.NewAccuracies(l, Kind, "by design", c.Base, "validation")
 	a.Columns, a.Minus, a.Missing = []string{"p(a_m)", "p(ac|x)", "supervision"}, "points", done.Missing
 	for i, d := range c.designs() {
@@ -147,7 +118,7 @@ func (c *Config) Summarise(_ context.Context, l *lab.Lab, done *engine.Result) (
 		a.Add(row, results.Validation(done, i))
 	}
 	slices.SortStableFunc(a.Rows, func(x, y results.Row) int { return lab.ByMean(x.Accuracy, y.Accuracy) })
-	results.CorrectP(a.Compare("uniform, const, implicit", false))
+	results.CorrectP(a.Compare("uniform, const, implicit"))
 	a.Notes = []string{
 		"points: difference from uniform, const, implicit, with 95 % interval over " +
 			"classes; p: by permutation, Holm",
@@ -168,61 +139,4 @@ func (d design) published(dataset string) *float64 {
 		}
 	}
 	return nil
-}
-
-// GroupsKind is the first word of the names of stored results of groups.
-const GroupsKind = "semantic-groups"
-
-// randomDraws is the number of random groupings.
-const randomDraws = 5
-
-// groupsPlan has a variant with semantic groups by the full protocol with these, with singletons (their own
-// defaults, and the settings of the variant), and with random groups of the same sizes: the paper's claim
-// that semantic groups help.
-func (c *Config) groupsPlan(l *lab.Lab) engine.Plan {
-	base := c.Base.On(l.Data)
-	singletons := base.WithMethodOf(config.Defaults(methods.Variant(model.Singletons)))
-	singletons.Preprocess = config.AutoPreprocess
-	var random []lab.View
-	for seed := range randomDraws {
-		for _, part := range l.Parts {
-			random = append(random, l.ViewOf(shuffled(part, uint64(seed))))
-		}
-	}
-	return engine.Plan{Stage: config.DevThenTest, Arms: []engine.Arm{
-		{Name: semantic, Starts: []config.Config{base}},
-		{Name: "singletons", Starts: []config.Config{singletons}},
-		{Name: "singletons, same settings", Starts: []config.Config{base.WithVariant(model.Singletons)}},
-		{Name: "random, same sizes", Starts: []config.Config{base}, Parts: random},
-	}}
-}
-
-// semantic names the groups of the data set, with which the others are compared.
-const semantic = "semantic"
-
-func (c *Config) summariseGroups(l *lab.Lab, done *engine.Result) *results.Accuracies {
-	a := results.NewAccuracies(l, GroupsKind, "by groups of attributes", c.Base.On(l.Data), "test")
-	a.Columns, a.Minus, a.Missing = []string{"groups"}, "semantic minus these", done.Missing
-	a.Notes = []string{
-		fmt.Sprintf("random: mean over %d draws, with the sizes of the semantic groups; "+
-			"p: by permutation, Holm", randomDraws),
-	}
-	for _, m := range results.Methods(done) { // of others Missing says why
-		row := results.Row{
-			Labels: []string{m.Name}, Reference: m.Name == semantic, Draws: len(m.Parts) / len(l.Parts),
-		}
-		a.Add(row, &m.Test)
-	}
-	results.CorrectP(a.Compare(semantic, true))
-	return a
-}
-
-// shuffled returns the data of a part with the groups of the attributes in random order.
-func shuffled(part lab.View, seed uint64) *dataset.Dataset {
-	d := *part.Data
-	d.Attributes = slices.Clone(d.Attributes)
-	for i, from := range rand.New(rand.NewPCG(seed, 0)).Perm(len(d.Attributes)) {
-		d.Attributes[i].Group = part.Data.Attributes[from].Group
-	}
-	return &d
 }

@@ -7,10 +7,8 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/experiments/runs/config"
-	"github.com/lago-train/lago-train/experiments/runs/engine"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/plot"
 	"github.com/lago-train/lago-train/experiments/runs/results"
@@ -72,42 +70,4 @@ func TestAblateRefuses(t *testing.T) {
 	l.Data.Groups = nil
 	_, err := results.Ask(t.Context(), &Config{}, testlab.Request(testlab.Config(l, config.OnlyDev, model.SemanticHard)), l)
 	testkit.WantError(t, err, "variant: expected one that the data set allows")
-}
-
-// Random groups have the sizes of the semantic ones, and their mean stands beside these and
-// singletons, all by the full protocol.
-func TestGroups(t *testing.T) {
-	l := testlab.New(t)
-	testkit.NoError(t, l.Rotate(3, 0))
-	c := testlab.Config(l, config.DevThenTest, model.SemanticHard)
-	g := testlab.Ask[*results.Accuracies](t, l, &Config{Groups: true}, testlab.Request(c))
-	if len(g.Rows) != 4 || g.Classes != 16 || g.Rows[3].Draws != randomDraws || g.Rows[0].Difference != nil {
-		t.Fatalf("%d classes, rows %+v", g.Classes, g.Rows)
-	}
-	sizes := func(d *dataset.Dataset) []int {
-		n := make([]int, len(d.Groups))
-		for _, a := range d.Attributes {
-			n[a.Group]++
-		}
-		return n
-	}
-	var mean float64
-	for seed := range uint64(randomDraws) {
-		var parts []lab.View
-		for _, part := range l.Parts {
-			d := shuffled(part, seed)
-			if parts = append(parts, l.ViewOf(d)); !slices.Equal(sizes(d), sizes(l.Data)) || slices.Equal(d.Attributes, l.Data.Attributes) {
-				t.Errorf("draw %d has groups %v", seed, d.GroupOf())
-			}
-		}
-		plan := engine.Plan{Stage: config.DevThenTest, Arms: []engine.Arm{{Name: "x", Starts: []config.Config{c}, Parts: parts}}}
-		mean += results.Methods(testkit.Must(engine.Run(t.Context(), l, plan))(t))[0].Test.PerClass.Mean / randomDraws
-	}
-	testkit.Near(t, "random groups", g.Rows[3].Accuracy.Mean, mean, 1e-12)
-	for _, r := range g.Rows[1:] {
-		testkit.Near(t, r.Label(), r.Difference.Mean, g.Rows[0].Accuracy.Mean-r.Accuracy.Mean, 1e-12)
-	}
-	var stored results.Accuracies
-	testlab.Stored(t, l, GroupsKind, &stored)
-	testkit.WantText(t, testlab.Text(stored.Tables()), "16 test classes", "│ singletons, same settings ", "random: mean over 5 draws")
 }
