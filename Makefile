@@ -4,8 +4,10 @@
 GO       ?= go
 TOOL     := $(GO) tool -modfile=tools/go.mod
 PACKAGES := ./...
+# The tags of tests that need more than Go.
+TAGS     := shared,installed,chromium
 
-.PHONY: run test dist build check vet format lint size race fuzz bench bench-torch slurm-check chance-check photos-check report-check page-check readme-check results pictures graphs clean
+.PHONY: run test dist build check vet format lint size race fuzz bench bench-torch slurm-check installed-check docs-check report-check page-check data-check chance-check readme-check results pictures graphs clean
 
 # Train on synthetic glyphs, and evaluate on classes without training samples.
 run: build
@@ -20,7 +22,8 @@ build:
 dist:
 	tools/dist.sh dist
 
-# The whole suite.
+# The whole suite, for which Go is enough. What needs other programs or data is in targets of its own, which
+# fail without them: installed-check, docs-check, report-check, page-check, data-check and those below.
 test:
 	$(TOOL) gotestsum --format pkgname -- $(PACKAGES)
 
@@ -28,14 +31,14 @@ test:
 check: vet format lint size
 
 vet:
-	$(GO) vet $(PACKAGES)
+	$(GO) vet -tags $(TAGS) $(PACKAGES)
 
 format:
 	@unformatted=$$($(TOOL) gofumpt -l .); \
 	if [ -n "$$unformatted" ]; then echo "not formatted by gofumpt:"; echo "$$unformatted"; exit 1; fi
 
 lint:
-	$(TOOL) staticcheck $(PACKAGES)
+	$(TOOL) staticcheck -tags $(TAGS) $(PACKAGES)
 	$(TOOL) errcheck $(PACKAGES)
 	$(TOOL) ineffassign $(PACKAGES)
 	$(GO) mod tidy -diff
@@ -82,33 +85,48 @@ bench-torch: build
 slurm-check: build
 	tools/slurm-check.sh bin/lago-train
 
-# Every method with permuted class descriptions, on cub127 of $LAGO_DATA: the accuracy
-# must fall to chance.
-chance-check:
-	LAGO_CHANCE=1 $(GO) test -count=1 -v -timeout 30m -run 'LeaveChanceOnCUB127' ./experiments/studies/comparison
+# The completion scripts and the script of docs/results.md in their shells, and OpenBLAS or MKL against
+# gonum. Needs bash, zsh, fish and one of the libraries.
+installed-check:
+	$(GO) test -count=1 -tags installed -run 'Completion|CommandsOfResults' ./cmd/lago-train
+	$(GO) test -count=1 -tags installed ./internal/blas
 
-# ResNet-101 with weights by formula, and all photographs of ../shared/photos with real
-# weights, against PyTorch's features; and milliseconds per image, with a BLAS library and
-# without.
-photos-check:
-	LAGO_PHOTOS=all $(GO) test -count=1 -v -run 'Reference|Photographs' ./dataset/images ./model/network/resnet ./model/network/vit ./experiments/answers/extract
-	$(GO) test -run '^$$' -bench 'ResNet101|Features' -benchtime 3x ./model/network/resnet ./model/network/vit
+# The Python of the docs, with $(PYTHON).
+PYTHON ?= python3
+
+docs-check:
+	@$(PYTHON) -c 'import numpy, scipy, pandas, matplotlib' 2>/dev/null || { echo \
+		"docs-check: expected NumPy, SciPy, pandas and Matplotlib in $(PYTHON). PYTHON=... names another." >&2; exit 1; }
+	$(GO) test -count=1 -run TestPages ./cmd/lago-train -python $(PYTHON) -pages docs/your-data.md,docs/python.md
+
+# What is read from ../shared: the data sets as released, and the features and crops of all reference
+# photographs, against PyTorch's; and the whole way of the page with photographs of 28 species. Needs the
+# folder, and Chromium.
+data-check:
+	$(GO) test -count=1 -tags shared ./dataset/check ./dataset/images ./dataset/xlsa17 ./experiments/runs/config
+	$(GO) test -count=1 -tags shared -v -timeout 30m -run 'Reference|Photographs|VisionTransformers' ./model/network/... ./experiments/answers/extract
+	$(GO) test -count=1 -tags shared,chromium -timeout 30m -run WholeWayInBrowser ./cmd/lago-train
+
+# Every method with permuted class descriptions, on cub127 of ../shared/data: the accuracy must fall to chance.
+chance-check:
+	$(GO) test -count=1 -tags shared -v -timeout 30m -run LeaveChanceOnCUB127 ./experiments/studies/comparison
 
 # The report, the page of explain and the contact sheet in headless Chromium, light and dark: no
 # errors, no requests, nothing cut off, tables sorted. Needs Chromium.
 report-check:
 	$(GO) test -count=1 -tags chromium -run Browser ./experiments/runs/report ./experiments/answers/render
 
-# The page of serve in headless Chromium: described, tried and checked as a user does, also the whole way
-# with photographs of 28 species. Without Chromium or the photographs of ../shared, a line says what is
-# skipped. $$LAGO_SCREENSHOTS is a folder for pictures of it.
+# The page of serve in headless Chromium: described, tried and checked as a user does. Needs Chromium.
+# $$LAGO_SCREENSHOTS is a folder for pictures of it.
 page-check:
-	$(GO) test -count=1 -v -tags chromium -run Browser ./experiments/answers/serve ./cmd/lago-train
+	$(GO) test -count=1 -tags chromium -run Browser ./experiments/answers/serve
 
-# The README's commands and those of docs in order, as a new user runs them: each output
-# must be as shown. Minutes; commands on data that is not in $LAGO_DATA are skipped.
+# The README's commands and those of docs in order, as a new user runs them: each output must be as shown.
+# Minutes. Needs cub127 in $$LAGO_DATA; commands on other data sets that are not there are named, and not run.
 readme-check:
-	LAGO_README=1 $(GO) test -count=1 -v -timeout 60m -run TestPages ./cmd/lago-train
+	@[ -d "$$LAGO_DATA/CUB127" ] || { echo "readme-check: expected the folder CUB127 in \$$LAGO_DATA" >&2; exit 1; }
+	$(GO) test -count=1 -v -timeout 60m -run TestPages ./cmd/lago-train -data "$$LAGO_DATA" \
+		-pages README.md,docs/quickstart.md,docs/using-a-model.md,docs/evaluation.md,docs/evaluation-reference.md
 
 # The commands of docs/results.md, and the page with what they print: hours, with cub127 in
 # $LAGO_DATA. It can be stopped, and continues. tools/results.sh has the variables, such as SECTIONS="rotation noise" and TRIAL=1.

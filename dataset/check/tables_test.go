@@ -13,16 +13,16 @@ import (
 	"github.com/lago-train/lago-train/internal/testkit"
 )
 
-// tables are data sets whose descriptions are complete, without samples.
+// places are those of data sets whose descriptions are complete.
+var places = map[string]string{"glyphs": "glyphs", "example": "../../docs/example"}
+
+// tables are the data sets, without samples.
 func tables(t *testing.T) map[string]*dataset.Dataset {
 	sets := map[string]*dataset.Dataset{}
-	add := func(name, place string) {
+	for name, place := range places {
 		d := testkit.Must(catalog.Open(t.Context(), place, catalog.Options{}))(t)
 		sets[name] = &dataset.Dataset{Classes: d.Classes, Attributes: d.Attributes, Groups: d.Groups, Descriptions: d.Descriptions}
 	}
-	add("glyphs", "glyphs")
-	add("example", "../../docs/example")
-	t.Run("with cub127", func(t *testing.T) { add("cub127", testkit.Shared(t, "data", "CUB127")) })
 	return sets
 }
 

@@ -146,34 +146,6 @@ func TestText(t *testing.T) {
 	}
 }
 
-// The published files: sizes, and the sums that scipy.io.loadmat gives.
-func TestSharedFiles(t *testing.T) {
-	for _, c := range []struct {
-		file, variable string
-		dims           []int
-		sum            float64
-	}{
-		{"CUB127/res50.mat", "features", []int{2048, 7456}, 5429137.861509442},
-		{"CUB127/res50.mat", "labels", []int{7456, 1}, 478695},
-		{"CUB127/att_splits.mat", "original_att", []int{312, 127}, 449432.7229848504},
-		{"xlsa17/CUB/att_splits.mat", "original_att", []int{312, 200}, 710593.7462644577},
-		{"xlsa17/AWA2/att_splits.mat", "original_att", []int{85, 50}, 88370.22011836618},
-		{"xlsa17/AWA2/att_splits-without-train_loc.mat", "original_att", []int{85, 50}, 88370.22011836618},
-		{"xlsa17/SUN/att_splits.mat", "original_att", []int{102, 717}, 5917.10006846115},
-	} {
-		t.Run(c.file+" "+c.variable, func(t *testing.T) {
-			path := testkit.Shared(t, "data", c.file)
-			a := testkit.Must(load(path, []string{c.variable}, "absent"))(t)[c.variable]
-			testkit.Equal(t, "found", a.Dims, c.dims)
-			var sum float64
-			for _, v := range a.Float32 {
-				sum += float64(v)
-			}
-			testkit.Near(t, "sum", sum, c.sum, 1e-10)
-		})
-	}
-}
-
 func TestHostile(t *testing.T) {
 	one := matfile.Numbers(kindDouble, 1)
 	badSum := matfile.Compress(matfile.Doubles("x", []int{1, 1}, 1))

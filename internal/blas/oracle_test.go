@@ -1,4 +1,4 @@
-//go:build (linux || darwin) && (amd64 || arm64) && !android && !ios && !static
+//go:build installed
 
 package blas
 
@@ -16,6 +16,9 @@ import (
 	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/internal/testkit"
 )
+
+// aLibrary returns the library of this machine.
+func aLibrary(t testing.TB) backend { return testkit.Must(search())(t) }
 
 // gemm is that of one precision of a backend, so that each test runs in both.
 type gemm[T Float] func(tA, tB blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int)
@@ -225,12 +228,6 @@ func panicOf(call func(backend), b backend) (message string) {
 	}()
 	call(b)
 	return ""
-}
-
-// Under a small limit of memory OpenBLAS would hang.
-func TestAddressSpace(t *testing.T) {
-	testkit.WantError(t, enoughAddresses(1900000<<10, leastAddresses), "address space: expected a limit of at least 4194304 kB (ulimit -v), found 1900000 kB")
-	testkit.NoError(t, enoughAddresses(leastAddresses, leastAddresses))
 }
 
 // The sizes of the model (a batch of 64 samples, D = 2048, 312 attributes, 11 groups), and

@@ -4,10 +4,8 @@ package testkit
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -26,7 +24,7 @@ type Browser struct {
 	ctx context.Context
 }
 
-// NewBrowser opens a tab for some time, or skips the test without Chromium. Errors that the browser
+// NewBrowser opens a tab for some time. Errors that the browser
 // reports are those of the test, but for requests that are refused, which the page shows. Questions
 // are answered with yes.
 func NewBrowser(t testing.TB, limit time.Duration, options ...chromedp.ExecAllocatorOption) *Browser {
@@ -49,11 +47,7 @@ func NewBrowser(t testing.TB, limit time.Duration, options ...chromedp.ExecAlloc
 			}
 		}
 	})
-	err := chromedp.Run(ctx, log.Enable())
-	if errors.Is(err, exec.ErrNotFound) {
-		t.Skip("Chromium is not there")
-	}
-	NoError(t, err)
+	NoError(t, chromedp.Run(ctx, log.Enable()))
 	return &Browser{t, ctx}
 }
 

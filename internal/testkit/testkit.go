@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -131,23 +130,4 @@ func Read(t TB, path string) string {
 	data, err := os.ReadFile(path)
 	NoError(t, err)
 	return string(data)
-}
-
-// Shared returns a path below the shared folder, the one beside the project, and skips the
-// test where it does not exist.
-func Shared(t testing.TB, parts ...string) string {
-	t.Helper()
-	dir, err := filepath.Abs(".")
-	NoError(t, err)
-	for dir != filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-		dir = filepath.Dir(dir)
-	}
-	path := filepath.Join(append([]string{filepath.Dir(dir), "shared"}, parts...)...)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("%s is not there", path)
-	}
-	return path
 }

@@ -2,7 +2,6 @@ package comparison
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -13,13 +12,11 @@ import (
 	"testing"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/experiments/runs/config"
 	"github.com/lago-train/lago-train/experiments/runs/engine"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/results"
-	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/simulate"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
@@ -245,27 +242,6 @@ func TestShuffledDescriptionsLeaveChance(t *testing.T) {
 	compareWithChance(t, d, 0.1, func(l *lab.Lab) Config {
 		c := compareAll(l)
 		c.LAGO, c.Common.Seeds, c.Common.Epochs = c.LAGO[:1], 1, 2
-		return c
-	})
-}
-
-// The same on the photographs of cub127, with the defaults of each method; `make
-// chance-check` runs it where the data is.
-func TestShuffledDescriptionsLeaveChanceOnCUB127(t *testing.T) {
-	if os.Getenv("LAGO_CHANCE") == "" {
-		t.Skip("takes minutes, and needs cub127 in $LAGO_DATA: make chance-check")
-	}
-	testkit.Must(blas.Use(""))(t)
-	d := testkit.Must(catalog.Open(t.Context(), "cub127", catalog.Options{DataDir: cmp.Or(os.Getenv(catalog.EnvDataDir), "../../../../shared/data")}))(t)
-	compareWithChance(t, d, 0.05, func(l *lab.Lab) Config {
-		c := compareAll(l)
-		c.Methods, c.LAGO = append(c.Methods[1:], string(model.SemanticHard)), nil
-		for _, v := range []model.Variant{model.Singletons, model.SemanticHard} {
-			one := config.PresetFor("cub127", methods.Variant(v)).Config
-			one.Epochs, one.Seeds = 10, 1
-			c.LAGO = append(c.LAGO, one)
-		}
-		c.Common.Seeds, c.Common.Epochs, c.Common.Patience = 1, 10, 10
 		return c
 	})
 }

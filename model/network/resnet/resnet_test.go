@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -35,20 +34,6 @@ func formulaFile(tb testing.TB, name string) *safetensors.File {
 
 func formulaLayer(l layer) []safetensors.Tensor {
 	return networktest.Layer(l.conv, l.norm, l.out, l.in, l.size, l.shortcut)
-}
-
-// The features are those of PyTorch with weights by formula, given its crops of images. LAGO_PHOTOS adds ResNet-101.
-func TestReferenceFeatures(t *testing.T) {
-	shared := testkit.Shared(t, "resnet")
-	for name, images := range map[string]int{"resnet18": 9, "resnet50": 2, "resnet101": 9} {
-		t.Run(name, func(t *testing.T) {
-			if name == "resnet101" && os.Getenv("LAGO_PHOTOS") == "" {
-				t.Skip("LAGO_PHOTOS is not set")
-			}
-			n := testkit.Must(New(formulaFile(t, name), nil))(t)
-			networktest.CheckFeatures(t, n, images, shared+"/crops", filepath.Join(shared, name+".npy"), 1e-5)
-		})
-	}
 }
 
 // Samples do not influence one another, and the same batch gives the same bits.

@@ -3,7 +3,6 @@ package vit
 import (
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -26,30 +25,6 @@ func TestMain(m *testing.M) {
 func formula(tb testing.TB, name string) *Network {
 	tb.Helper()
 	return testkit.Must(New(&safetensors.File{Tensors: networktest.Transformers[name].Tensors()}, ""))(tb)
-}
-
-// The features are those of PyTorch with weights by formula, given its crops of images.
-// LAGO_PHOTOS has all images in both networks of full size, in batches.
-func TestReferenceFeatures(t *testing.T) {
-	shared := testkit.Shared(t, "vit")
-	for name, is := range map[string]string{
-		"dinov2-tiny": "dinov2-128x2", "dinov2-small": "dinov2-small", "clip-tiny": "clip-vit-128x2-patch32", "clip-vit-base-patch32": "clip-vit-base-patch32",
-	} {
-		t.Run(name, func(t *testing.T) {
-			all := os.Getenv("LAGO_PHOTOS") != ""
-			if name == "clip-vit-base-patch32" && !all {
-				t.Skip("LAGO_PHOTOS is not set")
-			}
-			n := formula(t, name)
-			images := 9
-			if name == "dinov2-small" && !all {
-				images = 1
-			}
-			testkit.Equal(t, "name", n.Name(), is)
-			family, _, _ := strings.Cut(name, "-")
-			networktest.CheckFeatures(t, n, images, shared+"/crops-"+family, filepath.Join(shared, name+".npy"), 1e-4)
-		})
-	}
 }
 
 // The features of an image do not depend on the others of its batch, and are those of pure Go.
