@@ -212,6 +212,9 @@ func Name(text string) string {
 	return text
 }
 
+// FormOfTables is that of all CSV files of data sets.
+const FormOfTables = "CSV in UTF-8 with commas between cells, or, with decimal commas, semicolons or tabs"
+
 // CheckName returns a name as Name does, and what is expected of it: "" if files of text and terminals keep
 // it as it is.
 func CheckName(text string) (name, want string) {

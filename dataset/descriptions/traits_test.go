@@ -63,7 +63,7 @@ func TestAddTraits(t *testing.T) {
 		{"a contradiction", "class,wing\nwren,red; red (rarely)\nbarn owl,none; blue\n", `line 2, column wing: expected each word of a cell once`},
 		{"no header", "wren,seeds\nbarn owl,meat\n", `line 1: expected a header: "class" and the names of traits, found the class "wren"`},
 		{"a line without a class", "class,diet\nwren,seeds\n,meat\n", `line 3, column class: expected a name, found ""`},
-		{"a column without a name", "class,diet,\nwren,seeds,1\n", `line 1: expected a name for a trait, found ""`},
+		{"a column at the right without a name", "class,diet,\nwren,seeds,1\n", `line 2: expected 2 cells, one for each column, found 3`},
 	} {
 		d := &Table{}
 		d.AddClasses([]string{"Barn owl", "Wren"})

@@ -9,13 +9,11 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
-	"golang.org/x/text/encoding/unicode"
-	"golang.org/x/text/transform"
-
+	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -52,16 +50,12 @@ type Reader struct {
 	Line int // on which the last record begins, counted from 1
 
 	file   string
-	before int // lines before the first record, as far as csv does not count them
-	first  int // cells of the first record
 	csv    *csv.Reader
-	bound  *bounded      // of what is read for one record; what is read ahead is in a buffer
-	width  int           // cells of the first record, without empty ones at the right
-	comma  string        // a number with a decimal comma; the first, unless one may have thousands
-	point  string        // the same with a decimal point
-	commas []int         // cells of the last record in which a point replaces a decimal comma
-	quoted bool          // the first cells of the last record were in quotes
-	other  fileio.Format // of a text that is no CSV
+	bound  *bounded        // of what is read for one record; what is read ahead is in a buffer
+	width  int             // cells of the first record, without empty ones at the right
+	signs  map[byte]string // a number with a decimal comma, and one with a point
+	quoted bool            // the first cells of the last record were in quotes
+	other  fileio.Format   // of a text that is no CSV
 }
 
 // NewReader returns a reader of text; file is its name in errors.
@@ -69,14 +63,14 @@ func NewReader(file string, text io.Reader) *Reader {
 	bound := &bounded{text, maxRecord, maxCells, ','}
 	lines := UTF8(bound)
 	line := firstLine(lines)
-	r := &Reader{file: file, bound: bound, other: fileio.FormatOf([]byte(line))}
+	r := &Reader{
+		file: file, bound: bound, signs: map[byte]string{}, other: fileio.FormatOf([]byte(line)),
+	}
 	bound.separator = separatorOf(line)
-	if m := excelSeparator.FindStringSubmatch(line); m != nil {
-		for read := ""; !strings.Contains(read, m[0]); r.before++ {
-			read, _ = lines.ReadString('\n') // it is in the buffer
-		}
-		bound.separator = m[1][0]
-	} else if strings.Contains(strings.TrimRight(line, "\r"), "\r") {
+	switch {
+	case strings.HasPrefix(strings.ToLower(line), "sep="):
+		r.other = fileio.Format{Name: "a line " + invalid.Quote(strings.TrimSpace(line)), Hint: "Delete it."}
+	case strings.Contains(strings.TrimRight(line, "\r"), "\r"):
 		r.other = fileio.Format{Name: "lines that end in CR alone, as of old Macs", Hint: asUTF8}
 	}
 	r.csv = csv.NewReader(lines)
@@ -89,18 +83,11 @@ func NewReader(file string, text io.Reader) *Reader {
 
 const byteOrderMark = "\ufeff"
 
-// UTF8 returns a text as UTF-8 without a byte order mark. It may be UTF-16 with one.
+// UTF8 returns a text without a byte order mark.
 func UTF8(text io.Reader) *bufio.Reader {
-	const bufferSize = 1 << 16
-	r := bufio.NewReaderSize(text, bufferSize)
-	switch mark, _ := r.Peek(2); string(mark) { // a shorter text has none
-	case "\xff\xfe", "\xfe\xff":
-		utf16 := unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM)
-		return bufio.NewReaderSize(transform.NewReader(r, utf16.NewDecoder()), bufferSize)
-	case byteOrderMark[:2]:
-		if mark, _ := r.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
-			_, _ = r.Discard(len(mark)) // it is in the buffer
-		}
+	r := bufio.NewReaderSize(text, 1<<16)
+	if mark, _ := r.Peek(len(byteOrderMark)); string(mark) == byteOrderMark { // a shorter text has none
+		_, _ = r.Discard(len(mark)) // it is in the buffer
 	}
 	return r
 }
@@ -119,29 +106,16 @@ func firstLine(lines *bufio.Reader) string {
 }
 
 var (
-	quoted = regexp.MustCompile(`"[^"]*"`)
-	// excelSeparator matches a line above the header from which Excel takes the separator.
-	excelSeparator = regexp.MustCompile(`^(?i)sep=([,;\t])\s*$`)
-	decimalComma   = regexp.MustCompile(`^\s*[-+]?(\d*|\d{1,3}(\.\d{3})+),\d+([eE][-+]?\d+)?\s*%?\s*$`)
-	// thousands matches a number that may have separators of thousands.
-	thousands = regexp.MustCompile(`^\s*[-+]?[1-9]\d{0,2}([.,]\d{3})+([.,]\d+)?\s*$`)
+	quoted        = regexp.MustCompile(`"[^"]*"`)
+	commaInNumber = regexp.MustCompile(`\d,\d`)
+	decimal       = regexp.MustCompile(`^\s*[-+]?\d*([.,])\d+([eE][-+]?\d+)?\s*%?\s*$`)
 )
 
-// separatorOf returns what separates the cells of a line: commas if there are some outside of quotes,
-// numbers and text, which has a space behind them; else the most frequent of comma, semicolon and tab.
+// separatorOf returns the most frequent of comma, semicolon and tab in a line, without those in quotes and
+// in numbers.
 func separatorOf(line string) byte {
 	line = quoted.ReplaceAllString(line, "")
-	most, found := 0, byte(',')
-	for cell := range strings.FieldsFuncSeq(line, func(r rune) bool { return r == ';' || r == '\t' }) {
-		inText := strings.Count(cell, ", ")
-		switch {
-		case decimalComma.MatchString(cell):
-		case strings.Count(cell, ",") > inText:
-			return ','
-		default:
-			most += inText
-		}
-	}
+	most, found := strings.Count(commaInNumber.ReplaceAllString(line, ""), ","), byte(',')
 	for _, separator := range []byte{';', '\t'} {
 		if n := strings.Count(line, string(separator)); n > most {
 			most, found = n, separator
@@ -155,7 +129,7 @@ func separatorOf(line string) byte {
 func (r *Reader) Read() ([]string, error) {
 	if r.other.Name != "" {
 		return nil, &invalid.Error{
-			Where: r.file, Want: "a CSV file", Got: r.other.Name,
+			Where: r.file, Want: dataset.FormOfTables, Got: r.other.Name,
 			Hint: cmp.Or(r.other.Hint, "Save a spreadsheet as CSV."),
 		}
 	}
@@ -165,23 +139,19 @@ func (r *Reader) Read() ([]string, error) {
 			return nil, err
 		}
 		n, blank := len(cells), true
-		r.commas = nil
 		for n > r.width && strings.TrimSpace(cells[n-1]) == "" {
 			n--
 		}
 		if r.width == 0 {
-			r.first, r.width = len(cells), n
+			r.width = n
 		}
 		for i, cell := range cells[:n] {
 			blank = blank && strings.TrimSpace(cell) == ""
-			if r.bound.separator == ',' {
-				continue
+			if err = r.checkDigits(cell); err == nil && r.bound.separator != ',' {
+				cells[i], err = r.withPoint(cell)
 			}
-			if cells[i], err = r.withPoint(cell); err != nil {
+			if err != nil {
 				return nil, err
-			}
-			if cells[i] != cell {
-				r.commas = append(r.commas, i)
 			}
 		}
 		if !blank {
@@ -193,37 +163,41 @@ func (r *Reader) Read() ([]string, error) {
 // Quoted reports whether the first two cells of the last record are in quotes.
 func (r *Reader) Quoted() bool { return r.quoted }
 
-// withPoint returns a cell with a point in place of a decimal comma. In a file with decimal commas and
-// points, numbers that may have separators of thousands are an error.
+// withPoint returns a cell with a point in place of a decimal comma. A file has one of both.
 func (r *Reader) withPoint(cell string) (string, error) {
-	first := strings.IndexAny(cell, ",.")
-	if first < 0 {
+	at := decimal.FindStringSubmatchIndex(cell)
+	if at == nil {
 		return cell, nil
 	}
-	known, number, large := &r.point, cell, thousands.MatchString(cell)
-	if cell[first] == ',' {
-		known, number = &r.comma, strings.Replace(cell, ",", ".", 1)
-	}
-	if large || *known == "" {
-		if _, err := Number(strings.TrimSuffix(number, "%"), 64); err == nil || large {
-			*known = strings.TrimSpace(cell)
-		}
-	}
-	both := large && strings.Contains(cell, ",") && strings.Contains(cell, ".")
-	if both || r.comma != "" && r.point != "" &&
-		(thousands.MatchString(r.comma) || thousands.MatchString(r.point)) {
+	sign := cell[at[2]]
+	r.signs[sign] = strings.TrimSpace(cell)
+	if len(r.signs) > 1 {
 		return "", &invalid.Error{
-			Where: r.file, Field: fmt.Sprintf("line %d", r.Line),
-			Want: "numbers with one decimal sign, a comma or a point",
-			Got: strings.Join(slices.DeleteFunc([]string{r.comma, r.point}, func(s string) bool {
-				return s == ""
-			}), " and "), Hint: "Write them without separators of thousands.",
+			Where: r.file, Field: fmt.Sprintf("line %d", r.Line), Want: "numbers with one decimal sign",
+			Got: r.signs[','] + " and " + r.signs['.'], Hint: "Write them without separators of thousands.",
 		}
 	}
-	if decimalComma.MatchString(cell) {
-		return number, nil
+	return strings.Replace(cell, ",", ".", 1), nil
+}
+
+// checkDigits refuses a number in digits of another script.
+func (r *Reader) checkDigits(cell string) error {
+	other := false
+	for _, c := range cell {
+		if unicode.IsLetter(c) {
+			return nil
+		}
+		other = other || c > unicode.MaxASCII && unicode.IsDigit(c)
 	}
-	return cell, nil
+	if !other {
+		return nil
+	}
+	return &invalid.Error{
+		Where: r.file, Field: fmt.Sprintf("line %d", r.Line), Want: "digits from 0 to 9",
+		Got: invalid.Quote(cell) + ", digits of another script",
+		Hint: `In Python: "".join(str(unicodedata.decimal(c, c)) for c in unicodedata.normalize("NFKC", text))` +
+			`.replace("٫", ".").`,
+	}
 }
 
 func (r *Reader) read() ([]string, error) {
@@ -242,13 +216,12 @@ func (r *Reader) read() ([]string, error) {
 			_, second = r.csv.FieldPos(1)
 			r.quoted = second-first == len(cells[0])+3 // with two quotes and a separator
 		}
-		r.Line += r.before
 		return cells, nil
 	case err == io.EOF:
 		return nil, err
 	case errors.As(err, &parse):
 		return nil, &invalid.Error{
-			Where: r.file, Field: fmt.Sprintf("line %d, character %d", r.before+parse.Line, parse.Column),
+			Where: r.file, Field: fmt.Sprintf("line %d, character %d", parse.Line, parse.Column),
 			Want: "cells that are quoted whole or not at all", Got: "another quote",
 			Hint: `Write "" for a quote inside a cell, and commas between cells.`,
 		}

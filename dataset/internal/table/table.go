@@ -2,10 +2,8 @@
 // one record at a time; Table holds a whole file whose first line names the columns, and reports each problem
 // with its file, line and column to an invalid.List. Probability reads one entry of a class description.
 //
-// Cells are separated by commas or, as spreadsheets in many countries write them, by semicolons, with
-// decimal commas, or by tabs. Text is UTF-8, or UTF-16 with a byte order mark. Windows line ends, blank
-// lines, empty columns at the right and space around cells are ignored. The length of a line is
-// bounded, so that no input claims memory without end.
+// The form is dataset.FormOfTables. Windows line ends, blank lines, empty columns at the right and space
+// around cells are ignored. The length of a line is bounded, so that no input claims memory without end.
 package table
 
 import (
@@ -51,17 +49,8 @@ type Table struct {
 
 // Row is a line below the header, with a cell for each column.
 type Row struct {
-	Line   int // counted from 1
-	Cells  []string
-	commas []int // cells in which a point replaces a decimal comma
-}
-
-// Raw returns a cell as it is written, with its decimal comma.
-func (r Row) Raw(column int) string {
-	if _, comma := slices.BinarySearch(r.commas, column); comma {
-		return strings.Replace(r.Cells[column], ".", ",", 1)
-	}
-	return r.Cells[column]
+	Line  int // counted from 1
+	Cells []string
 }
 
 // Read reads the file at path. It reports what is wrong with it to problems, and returns nil if there is no
@@ -83,23 +72,7 @@ func Read(ctx context.Context, path string, problems *invalid.List, required []s
 		problems.AddError(err)
 		return nil
 	}
-	return ParseWith(path, bytes.NewReader(text), problems, required, optional...)
-}
-
-// ParseWith is Read of text; file is its name in errors.
-func ParseWith(file string, text io.Reader, problems *invalid.List, required []string,
-	optional ...string,
-) *Table {
-	return ParseAfter(0, file, text, problems, required, optional...)
-}
-
-// ParseAfter is ParseWith of a part of a file, behind a number of lines.
-func ParseAfter(lines int, file string, text io.Reader, problems *invalid.List, required []string,
-	optional ...string,
-) *Table {
-	r := NewReader(file, text)
-	r.before += lines
-	t := parse(r, problems)
+	t := Parse(path, bytes.NewReader(text), problems)
 	if t == nil || t.ragged || !t.HasColumns(required, optional...) {
 		return nil
 	}
@@ -111,11 +84,7 @@ const asUTF8 = `In Excel, save it as "CSV UTF-8".`
 // Parse is Read of text with any columns; file is its name in errors. Lines with more or fewer
 // cells than there are columns are reported and not in Rows.
 func Parse(file string, text io.Reader, problems *invalid.List) *Table {
-	return parse(NewReader(file, text), problems)
-}
-
-func parse(r *Reader, problems *invalid.List) *Table {
-	file, all := r.file, 0
+	r, all := NewReader(file, text), 0
 	t := &Table{File: file, problems: problems}
 	for {
 		cells, err := r.Read()
@@ -124,7 +93,7 @@ func parse(r *Reader, problems *invalid.List) *Table {
 		}
 		if slices.ContainsFunc(cells, func(cell string) bool { return !utf8.ValidString(cell) }) {
 			err = &invalid.Error{
-				Where: file, Field: fmt.Sprintf("line %d", r.Line), Want: "text in UTF-8",
+				Where: file, Field: fmt.Sprintf("line %d", r.Line), Want: dataset.FormOfTables,
 				Got: "another encoding", Hint: asUTF8,
 			}
 		}
@@ -136,22 +105,21 @@ func parse(r *Reader, problems *invalid.List) *Table {
 		for i := range cells {
 			cells[i] = dataset.Name(cells[i])
 		}
-		switch {
-		case t.Columns == nil:
+		if t.Columns == nil {
 			t.setColumns(cells)
-		default:
-			t.Rows = append(t.Rows, Row{r.Line, cells, r.commas})
-			if all += len(cells) + perLine; all > maxTable {
-				problems.AddError(&invalid.Error{
-					Where: file, Got: "more",
-					Want: fmt.Sprintf("at most %d cells, of which a line counts %d more", maxTable, perLine),
-					Hint: "Leave out lines and columns that are not needed.",
-				})
-				return nil
-			}
+			continue
+		}
+		t.Rows = append(t.Rows, Row{r.Line, cells})
+		if all += len(cells) + perLine; all > maxTable {
+			problems.AddError(&invalid.Error{
+				Where: file, Got: "more",
+				Want: fmt.Sprintf("at most %d cells, of which a line counts %d more", maxTable, perLine),
+				Hint: "Leave out lines and columns that are not needed.",
+			})
+			return nil
 		}
 	}
-	switch below := t.Rows[:min(1, len(t.Rows))]; {
+	switch {
 	case t.Columns == nil:
 		problems.AddError(&invalid.Error{
 			Where: file, Want: "a header with the names of the columns", Got: "an empty file",
@@ -160,40 +128,25 @@ func parse(r *Reader, problems *invalid.List) *Table {
 		problems.AddError(&invalid.Error{
 			Where: file, Want: "at least one line below the header", Got: "none",
 		})
-	case len(t.Columns) == 1 &&
-		!slices.ContainsFunc(below, func(row Row) bool { return len(row.Cells) <= min(r.first, 2) }):
+	case len(t.Columns) == 1 && len(t.Rows[0].Cells) > 1:
 		problems.AddError(&invalid.Error{
 			Where: file, Field: place(1, ""), Want: "the names of the columns",
 			Got:  invalid.Quote(t.Columns[0]) + " alone, as in a title",
-			Hint: "Remove what is above the names.",
+			Hint: "Remove what is above the names, and name each column.",
 		})
 	default:
-		t.fit(r)
+		t.Rows = slices.DeleteFunc(t.Rows, func(row Row) bool {
+			n := len(row.Cells)
+			if n != r.width {
+				t.ragged = true
+				t.Report("cells", row.Line, "", fmt.Sprintf("%d cells, one for each column", r.width),
+					fmt.Sprint(n))
+			}
+			return n != r.width
+		})
 		return t
 	}
 	return nil
-}
-
-// fit gives all rows a cell for each column. A column at the right without a name counts if a row has
-// text there.
-func (t *Table) fit(r *Reader) {
-	width := len(t.Columns)
-	for _, row := range t.Rows {
-		width = max(width, min(len(row.Cells), r.first))
-	}
-	fitting := t.Rows[:0]
-	for _, row := range t.Rows {
-		if n := len(row.Cells); n < r.width || n > width {
-			t.ragged = true
-			t.Report("cells", row.Line, "", fmt.Sprintf("%d cells, one for each column", width),
-				fmt.Sprint(n))
-		} else {
-			row.Cells = append(row.Cells, make([]string, width-n)...)
-			fitting = append(fitting, row)
-		}
-	}
-	t.Rows = fitting
-	t.setColumns(append(t.Columns, make([]string, width-len(t.Columns))...))
 }
 
 // Any is an optional column that stands for all others.
@@ -398,7 +351,7 @@ func Probability(text string) (float64, error) {
 	switch {
 	case slices.Contains([]string{"-", "–", "—", "none"}, strings.ToLower(text)): // unknown or absent
 		hint = "Leave the cell empty if it is not known, and write no if the class does not have it."
-	case decimalComma.MatchString(text):
+	case commaInNumber.MatchString(text):
 		hint = "Write a decimal point."
 	}
 	return 0, &invalid.Error{Want: wantProbability, Got: found, Hint: hint}
