@@ -29,7 +29,7 @@ var (
 	}
 	descriptionChecks = []func(*checker){(*checker).sameDescriptions, (*checker).confusable}
 	useChecks         = []func(*checker){
-		(*checker).drafts, (*checker).undescribed, (*checker).strongest, (*checker).unlearnable,
+		(*checker).drafts, (*checker).undescribed, (*checker).strongest,
 		(*checker).attributes, (*checker).classNames, (*checker).codes, (*checker).someLabels,
 		(*checker).order, (*checker).samples, (*checker).leaks,
 	}
