@@ -3,7 +3,6 @@ package check_test
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
@@ -46,17 +45,11 @@ func TestColumnThatWasDeleted(t *testing.T) {
 	testkit.Equal(t, "warned", strings.Contains(check.Use(cut, false)[0].String(), want), true)
 }
 
-// Lists of what classes have are refused, and tables that leave out what is weak are warned of. Random
-// holes, numbers, yes and no alike, are neither.
+// Lists of what classes have are refused. Random holes, numbers, yes and no alike, are not.
 func TestEmptyCells(t *testing.T) {
-	const refused, strongest = "expected cells that say no", "expected entries near 0"
-	for name, d := range tables(t) {
+	const refused = "expected cells that say no"
+	for _, d := range tables(t) {
 		r := rand.New(rand.NewPCG(1, 1))
-		least := make([]float64, len(d.Classes)) // of the strongest quarter
-		for z := range least {
-			row := slices.Sorted(slices.Values(d.Descriptions.Row(z)))
-			least[z] = max(row[len(row)*3/4], 0.05)
-		}
 		yes := func(p float64) float64 { return math.Round(p) }
 		for _, c := range []struct {
 			table, want string
@@ -68,31 +61,16 @@ func TestEmptyCells(t *testing.T) {
 			{"half of yes and no", "", func(_ int, p float64) float64 { return blankIf(yes(p), r.IntN(2) == 0) }},
 			{"what is there", refused, func(_ int, p float64) float64 { return blankIf(yes(p), p < 0.5) }},
 			{"shares of what is there", refused, func(_ int, p float64) float64 { return blankIf(p, p < 0.5) }},
-			{"the strongest", strongest, func(z int, p float64) float64 { return blankIf(p, p < least[z]) }},
 		} {
 			table := change(d, c.cell)
 			err := check.Empty(table)
-			if err == nil {
-				err = check.Warnings(table)
+			if c.want == "" {
+				testkit.NoError(t, err)
+				continue
 			}
-			found := ""
-			for _, f := range check.Findings(check.Warning, err) {
-				for _, want := range []string{"cells that say no", "entries near 0 of the attributes that have empty cells"} {
-					if f.Expected == want {
-						found = f.String()
-					}
-				}
-			}
-			switch {
-			case c.want == "" && found != "":
-				t.Errorf("%s, %s: %s", name, c.table, found)
-			case c.want == refused:
-				testkit.WantText(t, found, c.want, "--empty no", "--empty unknown")
-				table.EmptyUnknown = true
-				testkit.NoError(t, check.Empty(table))
-			case c.want == strongest && found == "":
-				t.Errorf("%s, %s: expected a warning", name, c.table)
-			}
+			testkit.WantError(t, err, c.want, "--empty no", "--empty unknown")
+			table.EmptyUnknown = true
+			testkit.NoError(t, check.Empty(table))
 		}
 	}
 }
