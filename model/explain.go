@@ -1,7 +1,6 @@
 package model
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -152,110 +151,4 @@ func (e *Explainer) logOdds(a []float64, class, against int) (float64, error) {
 	}
 	l, err := e.LogP(dataset.Matrix[float64]{Rows: 1, Cols: len(a), Data: a})
 	return l.Data[class] - l.Data[against], err
-}
-
-// Counterfactual is the prediction if one attribute were detected for sure, or not at all.
-type Counterfactual struct {
-	Attribute int
-	From, To  float64 // p(a_m|x); To is 1 or 0
-	LogOdds   float64 // between the two classes, after this change and those before it
-	Predicted int     // candidate class, after this change and those before it
-}
-
-// Changes evaluates each single detection set to 1 and to 0, and returns the changes by how far they move the
-// log odds between two classes, the furthest first. Detections that already have the value are left out.
-func (e *Explainer) Changes(a []float64, class, against int) ([]Counterfactual, error) {
-	odds, err := e.logOdds(a, class, against)
-	if err != nil {
-		return nil, err
-	}
-	list, err := e.single(a, class, against, nil)
-	slices.SortStableFunc(list, func(x, y Counterfactual) int {
-		return cmp.Compare(math.Abs(y.LogOdds-odds), math.Abs(x.LogOdds-odds))
-	})
-	return list, err
-}
-
-// Flip looks for at most limit changes after which against is ahead of class. The search is greedy: each
-// change is the one that lowers the log odds most, given those before it, and changes that turn out not to be
-// needed are removed. It finds one change where one is enough; of several, there may be a smaller set. If
-// found is false, the changes are those tried.
-func (e *Explainer) Flip(a []float64, class, against, limit int) (
-	changes []Counterfactual, found bool, err error,
-) {
-	odds, err := e.logOdds(a, class, against)
-	if err != nil {
-		return nil, false, err
-	}
-	at := slices.Clone(a)
-	for odds >= 0 && len(changes) < limit {
-		list, err := e.single(at, class, against, changes)
-		if err != nil {
-			return nil, false, err
-		}
-		if len(list) == 0 {
-			break
-		}
-		best := slices.MinFunc(list, func(x, y Counterfactual) int {
-			return cmp.Compare(x.LogOdds, y.LogOdds)
-		})
-		if best.LogOdds >= odds {
-			break
-		}
-		odds, at[best.Attribute] = best.LogOdds, best.To
-		changes = append(changes, best)
-	}
-	for i := 0; odds < 0 && i < len(changes); {
-		less := slices.Delete(slices.Clone(changes), i, i+1)
-		if err := e.evaluate(a, class, against, true, less); err != nil {
-			return nil, false, err
-		}
-		if len(less) > 0 && less[len(less)-1].LogOdds < 0 {
-			changes = less
-		} else {
-			i++
-		}
-	}
-	return changes, odds < 0, e.evaluate(a, class, against, true, changes)
-}
-
-// single evaluates each single change, except of attributes changed before.
-func (e *Explainer) single(a []float64, class, against int, before []Counterfactual) (
-	[]Counterfactual, error,
-) {
-	var list []Counterfactual
-	for m, p := range a {
-		if slices.ContainsFunc(before, func(c Counterfactual) bool { return c.Attribute == m }) {
-			continue
-		}
-		for _, to := range []float64{1, 0} {
-			if p != to {
-				list = append(list, Counterfactual{Attribute: m, From: p, To: to})
-			}
-		}
-	}
-	return list, e.evaluate(a, class, against, false, list)
-}
-
-// evaluate sets the outcome of each change of the sample, alone or after those before it.
-func (e *Explainer) evaluate(a []float64, class, against int, inTurn bool, list []Counterfactual) error {
-	changed := dataset.NewMatrix[float64](len(list), len(a))
-	at := slices.Clone(a)
-	for i, c := range list {
-		at[c.Attribute] = c.To
-		copy(changed.Row(i), at)
-		if !inTurn {
-			at[c.Attribute] = a[c.Attribute]
-		}
-	}
-	l, err := e.LogP(changed)
-	if err != nil {
-		return err
-	}
-	for i := range list {
-		row := l.Row(i)
-		list[i].LogOdds = row[class] - row[against]
-		list[i].Predicted = slices.Index(row, slices.Max(row))
-	}
-	return nil
 }

@@ -57,7 +57,7 @@ var objects, shared = map[string]any{
 	"edge": engine.Edge{}, "missing": lab.Missing{}, "blas": blas.Info{},
 	"row": results.Row{}, "run entry": history.Line{},
 	"calibration": evaluation.Calibration{}, "stacking": evaluation.Stacking{}, "comparison": predictor.Comparison{}, "group": predictor.Group{},
-	"term": predictor.Term{}, "pair": predictor.Pair{}, "change": predictor.Change{}, "probability": predictor.Probability{},
+	"term": predictor.Term{}, "pair": predictor.Pair{}, "probability": predictor.Probability{},
 	"problem": check.Finding{},
 }
 

@@ -32,15 +32,6 @@ type Comparison struct {
 	// share of the entries that the classes' descriptions give; the others are filled
 	Given  Pair    `json:"given"`
 	Groups []Group `json:"groups"` // by the size of their contribution
-
-	// What Explain adds, at most five of each.
-
-	// described attributes that were not detected, and what replaced them
-	Substitutions []Substitution `json:"substitutions"`
-	// of single detections, those that change the log odds most
-	Changes []Change `json:"changes"`
-	// the fewest changes found that reverse the prediction
-	Flip *Flip `json:"flip"`
 }
 
 // Pair holds a number for the predicted class and one for the class it is compared with.

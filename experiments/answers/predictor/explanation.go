@@ -13,21 +13,7 @@ import (
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
-const (
-	mostLikely   = 5 // classes listed with their probability
-	shownChanges = 5 // changes of detections, and substitutions, listed or searched at most
-
-	// MinDetected is the lowest p(a|x) of an attribute that is called detected.
-	MinDetected = 0.5
-)
-
-// Thresholds of substitutions, close to the paper's example: 0.6 and 0.5 described, 0.1 and
-// 0.7 detected. In soft groups an attribute counts in the group that has most of it.
-const (
-	minGamma     = 0.5
-	minDescribed = 0.3
-	maxMissed    = 0.2
-)
+const mostLikely = 5 // classes listed with their probability
 
 // Question is the prediction to explain.
 type Question struct {
@@ -96,7 +82,7 @@ func Explain(q Question) (*Explanation, error) {
 		}
 	}
 	for _, other := range others {
-		c, err := q.compare(answer, other)
+		c, err := answer.Compare(other)
 		if err != nil {
 			return nil, err
 		}
@@ -125,75 +111,6 @@ func (q *Question) adapted(answer *Answer) (*AdaptedAnswer, error) {
 	}, nil
 }
 
-// compare compares the predicted class with another one, and adds what other detections change.
-func (q *Question) compare(answer *Answer, other Other) (*Comparison, error) {
-	c, err := answer.Compare(other)
-	if err != nil {
-		return nil, err
-	}
-	c.Substitutions, c.Changes = []Substitution{}, []Change{}
-	class, detected := answer.Order[0], answer.Detected
-	change := func(x model.Counterfactual, before float64) Change {
-		odds := x.LogOdds / q.Predictor.Temperature
-		return Change{
-			q.Predictor.Attributes[x.Attribute], x.From, x.To, odds, odds - before,
-			q.Predictor.Candidates.Names[x.Predicted],
-		}
-	}
-	changes, err := answer.Changes(detected, class, other.Class)
-	if err != nil {
-		return nil, err
-	}
-	gain := map[string]float64{} // if an attribute is detected with certainty
-	for i, x := range changes {
-		one := change(x, c.LogOdds)
-		if i < shownChanges {
-			c.Changes = append(c.Changes, one)
-		}
-		if one.To == 1 {
-			gain[one.Attribute] = one.By
-		}
-	}
-	for _, g := range c.Groups {
-		c.Substitutions = append(c.Substitutions, substitutions(g, gain)...)
-	}
-	c.Substitutions = c.Substitutions[:min(len(c.Substitutions), shownChanges)]
-	flip, found, err := answer.Flip(detected, class, other.Class, shownChanges)
-	c.Flip = &Flip{Found: found, Limit: shownChanges, Changes: []Change{}}
-	before := c.LogOdds
-	for _, x := range flip {
-		one := change(x, before)
-		c.Flip.Changes, before = append(c.Flip.Changes, one), one.LogOdds
-	}
-	return c, err
-}
-
-// substitutions lists the attributes of a group that the class is described by and that were not detected,
-// with the attribute of the group that was. gain is the effect of detecting an attribute with certainty.
-func substitutions(g Group, gain map[string]float64) (list []Substitution) {
-	var substitute Term
-	for _, t := range g.Terms {
-		if describes(t) && t.Detected >= MinDetected &&
-			(substitute.Attribute == "" || t.Term.Class > substitute.Term.Class) {
-			substitute = t
-		}
-	}
-	if g.Contribution < 0 || substitute.Attribute == "" {
-		return nil
-	}
-	for _, t := range g.Terms {
-		if describes(t) && t.Detected <= maxMissed {
-			list = append(list, Substitution{g.Name, t.Attribute, substitute.Attribute, gain[t.Attribute]})
-		}
-	}
-	return list
-}
-
-// describes reports whether the predicted class is described by the attribute.
-func describes(t Term) bool {
-	return t.Gamma >= minGamma && t.Described.Class != nil && *t.Described.Class >= minDescribed
-}
-
 // Explanation explains one prediction. Names are those of the data set.
 type Explanation struct {
 	Dataset    string           `json:"dataset"` // that the model was trained on
@@ -206,7 +123,7 @@ type Explanation struct {
 	Candidates string `json:"candidates"` // as in "test classes"
 	Classes    int    `json:"classes"`    // number of candidates
 
-	// T of the probabilities; log odds, contributions and gains are divided by it
+	// T of the probabilities; log odds and contributions are divided by it
 	Temperature float64 `json:"temperature"`
 
 	Predicted string        `json:"predicted"`
@@ -242,30 +159,4 @@ type AdaptedAnswer struct {
 	Changed bool    `json:"changed"`
 	// whether nothing was adapted, since most candidates seem to be absent
 	Declined bool `json:"declined"`
-}
-
-// Substitution is the soft OR at work: of two described attributes of a group one was detected.
-type Substitution struct {
-	Group      string `json:"group"`
-	Missed     string `json:"missed"`     // described, but not detected
-	Substitute string `json:"substitute"` // detected in its place
-	// if the missed attribute had been detected with certainty
-	Gain float64 `json:"log_odds_gain_if_detected"`
-}
-
-// Change is the effect of another detection of one attribute.
-type Change struct {
-	Attribute string  `json:"attribute"`
-	From      float64 `json:"from"`      // p(a|x)
-	To        float64 `json:"to"`        // 1 or 0
-	LogOdds   float64 `json:"log_odds"`  // of the two compared classes after the change
-	By        float64 `json:"by"`        // difference to the log odds before
-	Predicted string  `json:"predicted"` // class predicted after the change, which can be a third
-}
-
-// Flip is a set of changes after which the other class is more likely, as a greedy search finds it.
-type Flip struct {
-	Found   bool     `json:"found"`
-	Limit   int      `json:"limit"`   // of the number of changes
-	Changes []Change `json:"changes"` // cumulative; as far as the search went if none was found
 }

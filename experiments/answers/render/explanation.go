@@ -8,7 +8,6 @@ import (
 	"io"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
@@ -156,15 +155,9 @@ func adapted(a *predictor.AdaptedAnswer, own string) section {
 	return section{Title: title}
 }
 
-// compared shows a comparison: its groups, their attributes, and other detections.
+// compared shows a comparison: its groups and their attributes.
 func (r explanation) compared(c *predictor.Comparison, top int, f Format) section {
 	s := section{Title: className(c.Class) + " against " + other(c)}
-	for _, m := range c.Substitutions {
-		s.Sentences = append(s.Sentences, fmt.Sprintf("%s is described but was not detected; %s was "+
-			"detected in its place (soft OR). With both, the sum %s.",
-			attributeName(m.Missed), nameWithin(m.Substitute, m.Group), "favours "+favoured(c,
-				c.LogOdds+m.Gain)))
-	}
 	shown := 0
 	for _, p := range Parts(c, top) {
 		if p.Kind == OfGroup {
@@ -177,43 +170,6 @@ func (r explanation) compared(c *predictor.Comparison, top int, f Format) sectio
 	} else {
 		s.Tables = []*table.Table{groupTable(c, top), terms}
 	}
-	changed := slices.DeleteFunc(slices.Clone(c.Changes), func(x predictor.Change) bool {
-		return negligible(x.By)
-	})
-	if len(changed) > 0 {
-		title := "If a single attribute were detected differently (log odds now " + signed(c.LogOdds) + ")"
-		s.Tables = append(s.Tables, changeTable(title, changed))
-	}
-	return flipped(s, c, changed)
-}
-
-// flipped adds to a section how few changes make the other class more likely. A single one is named below the
-// table of changes that has it.
-func flipped(s section, c *predictor.Comparison, listed []predictor.Change) section {
-	flip, class, against := c.Flip.Changes, className(c.Class), className(c.Against)
-	if !c.Flip.Found {
-		title := fmt.Sprintf("A greedy search of up to %s found none that make %s more likely than %s.",
-			format.Count(c.Flip.Limit, "change"), against, class)
-		s.Tables = append(s.Tables, table.New(title))
-		return s
-	}
-	last := flip[len(flip)-1]
-	title := fmt.Sprintf("%s becomes more likely than %s after %s", against, class,
-		format.Count(len(flip), "change"))
-	if len(flip) > 1 {
-		title += ", applied in order (greedy search; fewer may suffice)"
-	} else if slices.ContainsFunc(listed, func(x predictor.Change) bool {
-		return x.Attribute == last.Attribute && x.To == last.To
-	}) {
-		end := len(s.Tables) - 1
-		s.Tables[end] = s.Tables[end].Note("%s: %s changed to %.0f", title, attributeName(last.Attribute),
-			last.To)
-		return s
-	}
-	if last.Predicted != c.Against {
-		title += ". The predicted class is then " + className(last.Predicted)
-	}
-	s.Tables = append(s.Tables, changeTable(title, flip))
 	return s
 }
 
@@ -283,18 +239,6 @@ func (r explanation) rows(g predictor.Group) (list [][]any) {
 		add("none of the group", detected, "", "", g.None.Share)
 	}
 	return list
-}
-
-// changeTable shows the log odds after each change, and the class that is the most likely of all candidates,
-// which can be a third.
-func changeTable(title string, changes []predictor.Change) *table.Table {
-	t := table.New(title, "attribute", "detected", "changed to", "log odds then", "predicted then").
-		Right(2, 3, 4)
-	for _, change := range changes {
-		t.Row(attributeName(change.Attribute), fixed(change.From), fmt.Sprintf("%.0f", change.To),
-			signed(change.LogOdds), className(change.Predicted))
-	}
-	return t
 }
 
 var (

@@ -65,6 +65,7 @@ const (
 
 	mainReasons   = 3   // in a sentence
 	minDifference = 0.1 // between descriptions, for a reason that an attribute was not detected
+	minDetected   = 0.5 // lowest p(a|x) of an attribute that is called detected
 	high          = 0.8 // share of the training samples whose detection a high one exceeds
 )
 
@@ -224,7 +225,7 @@ func certainty(t predictor.Term) string {
 
 // present reports whether the attribute is called detected.
 func present(t predictor.Term) bool {
-	return t.Detected >= predictor.MinDetected || certainty(t) == "high"
+	return t.Detected >= minDetected || certainty(t) == "high"
 }
 
 // reason names what in a group favours the class that the group favours: the attribute that it is described
@@ -271,7 +272,7 @@ func reason(g predictor.Group) (why, note string) {
 // lowDetection says how high a detection is that is below one half, or low for the model; "" of others.
 func lowDetection(t predictor.Term) string {
 	c := certainty(t)
-	if t.Detected >= predictor.MinDetected && c != "low" {
+	if t.Detected >= minDetected && c != "low" {
 		return ""
 	}
 	return strings.TrimSuffix(fmt.Sprintf("detection %.2f, %s", t.Detected, c), ", ")
