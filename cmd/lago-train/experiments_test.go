@@ -138,7 +138,7 @@ func TestExperimentsShareRunsAndStoreResults(t *testing.T) {
 	}
 	empty := t.TempDir()
 	fails(t, []string{"report", "--from", empty}, empty, "found none")
-	misused(t, []string{"report", "--from", empty, "--format", "pdf"}, "--format: expected --figures beside it")
+	misused(t, []string{"report", "--from", empty, "--format", "png"}, "--format: expected --figures beside it")
 	misused(t, []string{"report", "--from", out, "--to", "r.pdf"}, "--to: expected a file that ends in .html, found \"r.pdf\". Print the page to PDF")
 }
 

@@ -202,7 +202,7 @@ func sameKind(begin, of []byte) bool {
 		old := firstKeys.FindSubmatch(begin)
 		return old != nil && bytes.Equal(old[1], keys[1]) && bytes.Equal(old[2], keys[2])
 	}
-	if bytes.ContainsAny(of, "\x00\x89") || bytes.HasPrefix(of, []byte("%PDF")) {
+	if bytes.ContainsAny(of, "\x00\x89") {
 		return false
 	}
 	header := func(text []byte) []string {

@@ -12,6 +12,8 @@ import (
 var removed = map[string]string{
 	"compare --adapt":      "lago-train run chooses an adaptation, and evaluate --adapt measures it.",
 	"compare --drawn":      "A search starts from the defaults, which --config and --set change.",
+	"report --format csv":  "The command that stored a result prints its numbers with --json.",
+	"report --format pdf":  "Print the page to PDF in a browser.",
 	"compare --partitions": "Repeat the command with --rotate-seed 1, --rotate-seed 2 and so on.",
 
 	"dataset describe --prompt":    "Ask for a table that dataset describe --from reads.",

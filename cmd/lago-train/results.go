@@ -180,8 +180,8 @@ func reportCommand() *command {
 			setting.Raw("to", &to, "report.html").In(outputGroup).Describe("`FILE` page to write"),
 			setting.Raw("figures", &figures, "").In(outputGroup).
 				Describe("`DIR` also write each figure to this folder"),
-			setting.Choice("format", &as, plot.SVG, plot.SVG, plot.PDF, plot.PNG, plot.CSV).In(outputGroup).
-				Describe("format of --figures; csv has their numbers").Needs("figures"),
+			setting.Choice("format", &as, plot.SVG, plot.SVG, plot.PNG).In(outputGroup).
+				Describe("format of --figures").Needs("figures"),
 			out.setting(),
 			o.jsonSetting(),
 		}.Common(),

@@ -11,8 +11,6 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-
-	"github.com/lago-train/lago-train/internal/table"
 )
 
 // Lines shows numbers against another one, whose axis starts at 0.
@@ -83,19 +81,17 @@ func (l *Lines) chart() *chart {
 	}
 	if l.Percent {
 		c.Y.Min, c.Y.Max = 0, percentEnd(c.Y.Max)
-		c.Y.Tick.Marker = every(20, math.Abs)
+		c.Y.Tick.Marker = plot.TickerFunc(percentTicks)
 	}
 	return c
 }
 
-// every has ticks at multiples of a number.
-func every(by float64, label func(v float64) float64) plot.TickerFunc {
-	return func(low, high float64) (list []plot.Tick) {
-		for v := by * math.Ceil(low/by); v <= high; v += by {
-			list = append(list, plot.Tick{Value: v, Label: number(label(v))})
-		}
-		return list
+// percentTicks has ticks at multiples of 20 from 0.
+func percentTicks(_, high float64) (list []plot.Tick) {
+	for v := 0.0; v <= high; v += 20 {
+		list = append(list, plot.Tick{Value: v, Label: fmt.Sprint(v)})
 	}
+	return list
 }
 
 func (s Series) add(c *chart) {
@@ -123,17 +119,6 @@ func (s Series) add(c *chart) {
 	}
 	c.Add(mean, marks)
 	c.explain(s.Name, samples...)
-}
-
-// Numbers implements Picture.
-func (l *Lines) Numbers() *table.Table {
-	t := table.New("", "series", l.X, l.Y, "low", "high")
-	for _, s := range l.Series {
-		for _, q := range s.Points {
-			t.Row(s.Name, number(q.X), number(q.Y), number(q.Low), number(q.High))
-		}
-	}
-	return t
 }
 
 // Dots shows numbers with error bars, one row per name, in panels side by side, which have the
@@ -282,20 +267,6 @@ func (d *Dots) chart() *chart {
 	return c
 }
 
-// Numbers implements Picture.
-func (d *Dots) Numbers() *table.Table {
-	t := table.New("", "row", "panel", "series", "value", "low", "high")
-	for _, p := range d.Panels {
-		for _, s := range p.Series {
-			for _, dot := range s.Dots {
-				t.Row(d.Rows[dot.Row].Name, p.Title, s.Name, number(dot.Value), number(dot.Low),
-					number(dot.High))
-			}
-		}
-	}
-	return t
-}
-
 // Heat is a matrix of numbers from 0 to 1 drawn as shades of grey. It is as wide as a
 // column, or as a page if the names of columns need it.
 type Heat struct {
@@ -396,17 +367,4 @@ func (h *Heat) most() float64 {
 		most = max(most, math.Ceil(10*slices.Max(row)-1e-6)/10)
 	}
 	return most
-}
-
-// Numbers implements Picture.
-func (h *Heat) Numbers() *table.Table {
-	t := table.New("", append([]string{h.RowTitle}, h.Cols...)...)
-	for i, row := range h.Values {
-		cells := []any{h.Rows[i]}
-		for _, v := range row {
-			cells = append(cells, number(v))
-		}
-		t.Row(cells...)
-	}
-	return t
 }

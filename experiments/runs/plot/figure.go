@@ -1,6 +1,6 @@
 // Package plot draws figures for a two-column paper with gonum/plot from three kinds of pictures: lines with
-// bands or error bars, dots with error bars, and heat maps. WriteFiles writes SVG, PDF, PNG or the numbers as
-// CSV; ForPage draws for an HTML page in the page's colours. PDF files have ? for characters beyond ASCII.
+// bands or error bars, dots with error bars, and heat maps. WriteFiles writes SVG or PNG; ForPage draws for an
+// HTML page in the page's colours.
 //
 // A figure has one accent colour for what it is about, and grey for the rest, unless the hue of
 // lines is their method, the same in every figure. Dashes and markers are conditions. Heat maps
@@ -14,26 +14,19 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"unicode"
 
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgpdf"
 	"gonum.org/v1/plot/vg/vgsvg"
 
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/internal/table"
 )
 
 // Picture can be drawn.
-type Picture interface {
-	chart() *chart
-	// Numbers returns what is drawn.
-	Numbers() *table.Table
-}
+type Picture interface{ chart() *chart }
 
 // Figure is a picture with the text that explains it. Files have the title above and the
 // caption below the picture; pages write both beside it.
@@ -53,9 +46,7 @@ type Format string
 // The formats.
 const (
 	SVG Format = "svg"
-	PDF Format = "pdf"
 	PNG Format = "png"
-	CSV Format = "csv" // the numbers of the picture
 )
 
 // dpi is the resolution of PNG files.
@@ -79,9 +70,6 @@ func WriteFiles(write func(path string, write func(io.Writer) error) error, dir 
 }
 
 func (f Figure) write(w io.Writer, format Format) error {
-	if format == CSV {
-		return f.Picture.Numbers().WriteCSV(w)
-	}
 	picture := f.Picture.chart()
 	picture.Title.Text, picture.caption = wrap(f.Title, picture.width), wrap(f.Caption, picture.width)
 	width, height := picture.size()
@@ -89,13 +77,9 @@ func (f Figure) write(w io.Writer, format Format) error {
 		vg.CanvasSizer
 		io.WriterTo
 	}
-	switch format {
-	case PNG:
+	to = svgCanvas{vgsvg.New(width, height)}
+	if format == PNG {
 		to = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi))}
-	case PDF:
-		to = pdfCanvas{vgpdf.New(width, height)}
-	default:
-		to = svgCanvas{vgsvg.New(width, height)}
 	}
 	c := draw.New(to)
 	c.SetColor(color.White)
@@ -142,16 +126,4 @@ func (c svgCanvas) WriteTo(w io.Writer) (int64, error) {
 		"Sans',Arimo,Arial,Helvetica,sans-serif;"
 	n, err := io.WriteString(w, strings.ReplaceAll(b.String(), family, families))
 	return int64(n), err
-}
-
-// pdfCanvas works around vgpdf, which writes UTF-8 as Windows-1252.
-type pdfCanvas struct{ *vgpdf.Canvas }
-
-func (c pdfCanvas) FillString(f font.Face, at vg.Point, words string) {
-	c.Canvas.FillString(f, at, strings.Map(func(r rune) rune {
-		if r > unicode.MaxASCII {
-			return '?'
-		}
-		return r
-	}, words))
 }

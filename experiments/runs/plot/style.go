@@ -109,8 +109,7 @@ func (l Look) glyph() draw.GlyphStyle {
 	return draw.GlyphStyle{Color: l.color(), Radius: radius, Shape: shapes[l.Condition%conditions]}
 }
 
-// grey is translucent, so that 0 is the colour of the page. Other colours are opaque: vgpdf
-// takes those that are multiplied by their alpha as if they were not.
+// grey is translucent, so that 0 is the colour of the page. Other colours are opaque.
 func grey(alpha float64) color.NRGBA { return color.NRGBA{A: uint8(math.Round(255 * alpha))} }
 
 // wrap breaks a text into lines of at most the given width, except longer words.
@@ -222,6 +221,3 @@ func (c *chart) draw(on draw.Canvas) {
 // percentEnd is where an axis of percentages ends that shows values up to most: at a multiple of
 // 10, and never above 100.
 func percentEnd(most float64) float64 { return min(max(10*math.Ceil(most/10), 10), 100) }
-
-// number writes a number for CSV files.
-func number(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }

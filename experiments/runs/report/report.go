@@ -8,7 +8,6 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
-	"encoding/base64"
 	"fmt"
 	"html/template"
 	"io"
@@ -38,7 +37,7 @@ var (
 	page = webpage.New("report", pageHTML, styleCSS, pageJS, template.FuncMap{
 		//nolint:gosec // escaped
 		"table": func(t *table.Table) template.HTML { return template.HTML(t.HTML()) },
-		"count": format.Count, "printable": format.Printable, "svg": inlineSVG, "numbers": inlineCSV,
+		"count": format.Count, "printable": format.Printable, "svg": inlineSVG,
 		"points": func(f plot.Figure) float64 { width, _ := f.Size(); return width.Points() },
 	})
 )
@@ -255,13 +254,6 @@ func (p *Page) Write(w io.Writer) error { return page.Execute(w, p) }
 func inlineSVG(f plot.Figure) (template.HTML, error) {
 	svg, err := plot.ForPage(f)
 	return template.HTML(svg), err //nolint:gosec // made by this program, with names escaped
-}
-
-// inlineCSV returns the numbers of a figure as an address that holds them.
-func inlineCSV(f plot.Figure) template.URL {
-	//nolint:gosec // encoded
-	return template.URL("data:text/csv;charset=utf-8;base64," +
-		base64.StdEncoding.EncodeToString([]byte(f.Picture.Numbers().CSV())))
 }
 
 // Summary lists what a report shows.

@@ -238,7 +238,7 @@ func (a *Accuracies) Figures(string) ([]plot.Figure, error) {
 
 func (a *Accuracies) dots(shown []Row) *plot.Dots {
 	p := &plot.Dots{X: a.Stage + " accuracy (%)", Percent: true}
-	here, paper := plot.DotSeries{Name: "here"}, plot.DotSeries{Name: "published", Condition: plot.Dotted}
+	here, paper := plot.DotSeries{}, plot.DotSeries{Name: "published", Condition: plot.Dotted}
 	for i, r := range shown {
 		p.Rows = append(p.Rows, plot.Row{Name: r.Label(), Focus: r.Reference})
 		here.Dots = append(here.Dots, Dot(i, r.Accuracy.Mean, r.Interval))

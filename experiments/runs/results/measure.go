@@ -165,7 +165,7 @@ const IntervalText = "bars are 95 % bootstrap intervals over classes, the dashed
 
 // Panel draws the accuracy that rows have in one stage, which names its classes.
 func Panel(stage string, rows []Measured) plot.Panel {
-	s := plot.DotSeries{Name: "here"}
+	s := plot.DotSeries{}
 	for i, m := range rows {
 		s.Dots = append(s.Dots, Dot(i, m.PerClass.Mean, m.Interval))
 	}

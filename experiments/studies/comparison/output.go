@@ -144,7 +144,7 @@ func (r *Result) Figures(dir string) ([]plot.Figure, error) {
 		return figures, nil
 	}
 	reference := r.label(r.Differences[0].Reference)
-	p, s := &plot.Dots{X: reference + " minus the method (points)"}, plot.DotSeries{Name: "difference"}
+	p, s := &plot.Dots{X: reference + " minus the method (points)"}, plot.DotSeries{}
 	byDifference := func(a, b Difference) int { return cmp.Compare(b.Mean, a.Mean) }
 	for i, d := range slices.SortedStableFunc(slices.Values(r.Differences), byDifference) {
 		p.Rows = append(p.Rows, plot.Row{Name: r.label(d.Method), Focus: d.Holm < metrics.Significance})
