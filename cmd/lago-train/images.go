@@ -96,21 +96,6 @@ func (o *networkOptions) read(c *call,
 	return n, from.Images, nil
 }
 
-// readList returns the images of a list, and logs which columns are ignored.
-func readList(c *call, file, dir string) ([]images.Image, error) {
-	list, note, err := images.ReadList(c, file, dir)
-	if err == nil {
-		logNote(note)
-	}
-	return list, err
-}
-
-func logNote(note string) {
-	if note != "" {
-		logrus.Info(note)
-	}
-}
-
 // extractor returns what computes the features of images, for a model unless it is nil.
 func (o *networkOptions) extractor(c *call, m *predictor.Model,
 	list []images.Image,
@@ -177,24 +162,29 @@ type extractOptions struct {
 	networkOptions
 	dataOptions
 	extract.Config
-	list string
+	list, classColumn string
+}
+
+// classColumnSetting is that of commands with --list.
+func classColumnSetting(column *string) setting.Setting {
+	return setting.Raw("class_column", column, "").In(inputGroup).Noted("class").Needs("list").
+		Describe("`NAME` column of the class in a list with other columns, which are read past")
 }
 
 func extractCommand() *command {
 	var o extractOptions
 	return &command{name: "extract", argument: "NAME", graceful: true, run: withArgument(o.run), flags: slices.Concat(setting.List{
 		setting.Raw("images", &o.ImageDir, "").
-			Describe("`DIR` folder with one folder of images per class, or with images"),
+			Describe("`DIR` folder with one folder of images per class"),
 		setting.Raw("list", &o.list, "").
-			Describe("`FILE` CSV file of images: path[,class], relative to --images or to " +
-				"the file"),
+			Describe("`FILE` CSV file of images: path,class, relative to --images or to the file"),
 		setting.Switch("skip_broken", &o.SkipBroken, false).
 			Describe("leave out images that cannot be decoded, and list them in skipped.csv"),
 		setting.Switch("replace", &o.Replace, false).
 			Describe("replace the samples of a data set that is there even if none of them stay"),
 	}.In(inputGroup).
 		Common(), o.networkSettings(), o.extractionSettings(), o.dataSettings(), workSettings(), setting.List{
-		shardSetting(&o.Shard, "images"),
+		classColumnSetting(&o.classColumn), shardSetting(&o.Shard, "images"),
 	})}
 }
 
@@ -213,7 +203,7 @@ func (o *extractOptions) run(c *call, name string) (err error) {
 	if err := o.listImages(c); err != nil {
 		return err
 	}
-	if of := o.Images[0].Class; of != "" && !slices.ContainsFunc(o.Images, func(m images.Image) bool {
+	if of := o.Images[0].Class; !slices.ContainsFunc(o.Images, func(m images.Image) bool {
 		return m.Class != of
 	}) {
 		logrus.Warnf("all images are of one class, %s: expected one folder for each class in --images",
@@ -240,7 +230,7 @@ func (o *extractOptions) listImages(c *call) (err error) {
 	switch {
 	case o.list != "":
 		o.ImageDir = cmp.Or(o.ImageDir, filepath.Dir(o.list))
-		o.Images, err = readList(c, o.list, o.ImageDir)
+		o.Images, err = images.ReadList(c, o.list, o.ImageDir, o.classColumn, true)
 	case o.ImageDir != "":
 		o.Images, err = listFolder(o.ImageDir, false)
 	default:

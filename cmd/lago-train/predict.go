@@ -30,9 +30,10 @@ import (
 type predictOptions struct {
 	predictionOptions
 	predictor.Listing
-	format render.Format
-	images []string
-	list   string // file of images
+	format      render.Format
+	images      []string
+	list        string // file of images
+	classColumn string // of the list
 
 	photographs []images.Image
 	paths       map[string]string // of these, by id
@@ -54,13 +55,13 @@ func predictCommand() *command {
 			setting.Of("images", &o.images, nil, "", o.addImage).Describe("`PATH` photograph, or folder of " +
 				"photographs; others can follow").Excludes("dataset"),
 			setting.Raw("list", &o.list, "").Excludes("dataset", "images").
-				Describe("`FILE` CSV file: path[,class] of photographs, relative to it"),
+				Describe("`FILE` CSV file of photographs: path[,class], relative to it"),
 			setting.Switch("skip_broken", &o.skipBroken, false).Needs("images", "list").
 				Describe("leave out photographs that cannot be decoded, and warn of them"),
 			setting.Choice("split", &o.split, predictor.Test, predictor.Selections...).
 				Describe("classes of --dataset whose samples are predicted; seen is train and val").
 				Needs("dataset"),
-		}.In(inputGroup).Common(), setting.List{
+		}.In(inputGroup).Common(), setting.List{classColumnSetting(&o.classColumn)}, setting.List{
 			setting.Whole("top", &o.Top, 5, setting.Count).Common().
 				Describe("`N` best classes to write per sample"),
 			setting.Number("temperature", &o.Temperature, 0, setting.BoundedPositive).Noted("1 for LAGO").
@@ -256,7 +257,7 @@ func (o *predictOptions) source(c *call,
 // a class, or else, until keepClasses, the folder that it is in.
 func (o *predictOptions) listPhotographs(c *call, classes []string) (err error) {
 	if o.list != "" {
-		o.photographs, err = readList(c, o.list, "")
+		o.photographs, err = images.ReadList(c, o.list, "", o.classColumn, false)
 	} else {
 		o.photographs, err = imageList(slices.Concat(o.images, c.args))
 		for i, m := range o.photographs {

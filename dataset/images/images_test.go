@@ -2,7 +2,6 @@ package images
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -175,11 +174,6 @@ func TestLoad(t *testing.T) {
 	testkit.Equal(t, "thumbnail", testkit.Must(Thumbnail(t.Context(), path, 3))(t).Bounds(), image.Rect(0, 0, 3, 2))
 }
 
-func readList(file string) ([]Image, error) {
-	list, _, err := ReadList(context.Background(), file, "")
-	return list, err
-}
-
 func allLevels(dir string) ([]Image, error) {
 	list, _, err := List(dir, true)
 	return list, err
@@ -200,10 +194,8 @@ func TestList(t *testing.T) {
 		testkit.Equal(t, m.ID, m.Path, filepath.Join(dir, m.ID))
 	}
 	testkit.Equal(t, "found", ids, []string{"a/x.webp a", "b/10.jpeg b", "b/2.JPG b", "c/a b.tif c"})
-	flat, _, err := List(filepath.Join(dir, "b"), false)
-	if err != nil || len(flat) != 2 || flat[1].Class != "" || flat[1].ID != "2.JPG" {
-		t.Errorf("%v: %v", flat, err)
-	}
+	_, _, err = List(filepath.Join(dir, "b"), false)
+	testkit.WantError(t, err, "expected a folder of images for each class, found images, such as 10.jpeg. A list (path,class)")
 	_, _, err = List(filepath.Dir(dir), false)
 	testkit.WantError(t, err, dir, "the images of one class", "Did you mean "+dir+"?")
 	testkit.Write(t, dir, "b/more/x.png", "")
@@ -220,24 +212,42 @@ func TestList(t *testing.T) {
 	testkit.Equal(t, "all levels", ids, []string{
 		"x.png ", "a/x.webp a", "b/10.jpeg b", "b/2.JPG b", "b/more/x.png more", "c/a b.tif c", "c/link.jpg c",
 	})
-	_, _, err = List(dir, false)
-	testkit.WantError(t, err, "both, as in x.png and a")
-	list := testkit.Write(t, dir, "list.csv", "path,class\nb/2.JPG,two\n"+dir+"/x.png,one\n")
-	got = testkit.Must(readList(list))(t)
-	if len(got) != 2 || got[0].Path != filepath.Join(dir, "b", "2.JPG") || got[0].Class != "two" || got[1].Path != filepath.Join(dir, "x.png") {
-		t.Errorf("%v", got)
+}
+
+func TestReadList(t *testing.T) {
+	dir := t.TempDir()
+	testkit.Write(t, dir, "b/2.JPG", "")
+	testkit.Write(t, dir, "x.png", "")
+	photo := Image{ID: "b/2.JPG", Path: filepath.Join(dir, "b", "2.JPG"), Class: "two"}
+	unknown := photo
+	unknown.Class = ""
+	for _, c := range []struct {
+		text, column string
+		classes      bool
+		want         Image
+		errs         []string
+	}{
+		{"path,class\nb/2.JPG,two\n", "", true, photo, nil},
+		{"Class,Path\ntwo,b\\2.JPG\n", "", false, photo, nil}, // as Windows writes paths
+		{"path,species,class\nb/2.JPG,two,Aves\n", "species", true, photo, nil},
+		{"path\nb/2.JPG\n", "", false, unknown, nil},
+		{"path\nb/2.JPG\n", "", true, photo, []string{"list.csv: line 1: expected " + ListForm + `, found "path"`}},
+		{"path,species,class\nb/2.JPG,two,Aves\n", "", true, photo, []string{ListForm, `found "path,species,class"`}},
+		{"path,label\nb/2.JPG,two\n", "", false, photo, []string{ListForm}},
+		{"filename,class\nb/2.JPG,two\n", "", false, photo, []string{ListForm}},
+		{"path,class\nb/2.JPG,two\n", "species", false, photo, []string{"expected a CSV file with the columns path and species"}},
+		{"path,class\na.png,\na.png,x\n", "", true, photo, []string{"line 2, column class", "line 3, column path", "also on line 2"}},
+	} {
+		got, err := ReadList(t.Context(), testkit.Write(t, dir, "list.csv", c.text), "", c.column, c.classes)
+		if c.errs != nil {
+			testkit.WantError(t, err, c.errs...)
+			continue
+		}
+		testkit.NoError(t, err)
+		testkit.Equal(t, c.text, got, []Image{c.want})
 	}
-	got = testkit.Must(readList(testkit.Write(t, dir, "list.csv", "path,class\nb\\2.JPG,two\n")))(t)
-	testkit.Equal(t, "as Windows writes paths", got, []Image{{ID: "b/2.JPG", Path: filepath.Join(dir, "b", "2.JPG"), Class: "two"}})
-	testkit.Fails(readList(testkit.Write(t, dir, "list.csv", "path,class\na.png,\na.png,x\n")))(t, "line 2, column class", "line 3, column path", "also on line 2")
-	testkit.Fails(readList(testkit.Write(t, dir, "list.csv", "photo\na.png\n")))(t, "a column path")
-	testkit.Fails(readList(testkit.Write(t, dir, "list.csv", "path,clas\na.png,x\n")))(t, "Did you mean class?")
-	got, note, err := ReadList(t.Context(), testkit.Write(t, dir, "list.csv", "rating,Filename,label\n3,x.png,two\n"), "")
-	testkit.NoError(t, err)
-	testkit.Equal(t, "other names of columns", got, []Image{{ID: "x.png", Path: filepath.Join(dir, "x.png"), Class: "two"}})
-	testkit.Equal(t, "note", note, filepath.Join(dir, "list.csv")+": columns ignored: rating")
 	for _, path := range []string{`C:\Users\a.png`, "D:/a.png", `\\nas\a.png`, "https://x.org/a.png", "S3://x/a.png", "~/a.png"} {
-		_, err = readList(testkit.Write(t, dir, "list.csv", "path\n"+path+"\n"))
+		_, err := ReadList(t.Context(), testkit.Write(t, dir, "list.csv", "path\n"+path+"\n"), "", "", false)
 		testkit.WantError(t, err, "line 2, column path: expected the path of a file", "Write paths below the folder of the list, or below --images DIR.")
 	}
 }

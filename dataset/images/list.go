@@ -72,10 +72,9 @@ func isImage(path string) (image bool, other string) {
 	return false, other
 }
 
-// List returns the images of a folder, sorted: either those of its subfolders, which are the classes, or
-// those in the folder itself, of no known class. Hidden files and the folders of systems are ignored. The
-// warning, if there is one, says how many pictures of which kinds are not read, and which classes have no
-// other.
+// List returns the images in the subfolders of a folder, which are the classes, sorted. Hidden files and the
+// folders of systems are ignored. The warning, if there is one, says how many pictures of which kinds are not
+// read, and which classes have no other.
 //
 // With deep, it returns the images of all levels, each with the name of its folder as its class, if any:
 // such folders may also be sites, months or memory cards.
@@ -86,10 +85,10 @@ func List(dir string, deep bool) (list []Image, warning string, err error) {
 	}
 	const hint = "A list (path,class) can name images anywhere."
 	folders := l.folders
-	if len(l.images) > 0 && len(folders) > 0 && !deep {
+	if len(l.images) > 0 && !deep {
 		return nil, "", &invalid.Error{
-			Where: dir, Want: "either images or a folder of images for each class",
-			Got: "both, as in " + l.images[0].ID + " and " + folders[0], Hint: hint,
+			Where: dir, Want: "a folder of images for each class", Got: "images, such as " + l.images[0].ID,
+			Hint: hint,
 		}
 	}
 	var empty []string
@@ -216,38 +215,37 @@ func (l *listing) read(class string) error {
 // elsewhere matches absolute paths of Windows, URLs, and the home folder as shells write it.
 var elsewhere = regexp.MustCompile(`^([A-Za-z]:[/\\]|\\\\|[A-Za-z0-9]+://|~)`)
 
-// ReadList reads a CSV file with a column path or, as others name it, filename, file_name or image, and, if
-// the classes are known, a column class or label. Paths are relative to dir or, if that is empty, to the
-// folder of the file. The note names columns that are ignored.
-func ReadList(ctx context.Context, file, dir string) (all []Image, note string, err error) {
+// ListForm is the form of a list of images.
+const ListForm = "a CSV file with the columns path and class; where there are others, --class-column NAME " +
+	"says which one has the class"
+
+// ReadList reads a list of images, with the classes in a column, by default class. Without one, and without
+// other columns, a list has paths alone, unless it must have classes. Paths are relative to dir or, if that
+// is empty, to the folder of the file.
+func ReadList(ctx context.Context, file, dir, column string, classes bool) (all []Image, err error) {
 	var problems invalid.List
 	t := table.Read(ctx, file, &problems, nil, table.Any)
 	if t == nil {
-		return nil, "", cmp.Or(ctx.Err(), problems.Err())
+		return nil, cmp.Or(ctx.Err(), problems.Err())
 	}
-	name, class := t.First("path", "filename", "file_name", "image", "file"), t.First("class", "label")
-	if !t.HasColumns([]string{name}, class, table.Any) {
-		return nil, "", problems.Err()
+	form, required, class := ListForm, []string{"path"}, cmp.Or(column, "class")
+	if column != "" {
+		form = "a CSV file with the columns path and " + column
 	}
-	for _, column := range t.Columns {
-		if t.Column(class) < 0 && invalid.DidYouMean(column, []string{class}) != "" {
-			t.ReportUnknown("column", 1, "", "a column class, or none that is near it", column, []string{class})
-		}
+	if classes || column != "" || len(t.Columns) > 1 {
+		required = append(required, class)
 	}
-	others := slices.DeleteFunc(slices.Clone(t.Columns), func(column string) bool {
-		return column == "" || column == name || column == class
-	})
-	if len(others) > 0 {
-		note = format.Printable(file + ": columns ignored: " + strings.Join(others, ", "))
+	if !t.HasColumns(required, table.Any) || column == "" && len(t.Columns) > len(required) {
+		return nil, &invalid.Error{Where: file, Field: "line 1", Want: form, Got: t.Header()}
 	}
 	dir = cmp.Or(dir, filepath.Dir(file))
-	ids := t.Names(name)
+	ids := t.Names("path")
 	for i, row := range t.Rows {
 		id := filepath.ToSlash(ids[i])
 		if _, err := os.Stat(dataset.ImageFile(dir, id)); err != nil {
 			if elsewhere.MatchString(id) {
 				problems.Add("elsewhere", &invalid.Error{
-					Where: file, Field: fmt.Sprintf("line %d, column %s", row.Line, name),
+					Where: file, Field: fmt.Sprintf("line %d, column path", row.Line),
 					Want: "the path of a file", Got: invalid.Quote(id),
 					Hint: "Write paths below the folder of the list, or below --images DIR.",
 				})
@@ -255,12 +253,12 @@ func ReadList(ctx context.Context, file, dir string) (all []Image, note string, 
 			id = strings.ReplaceAll(id, `\`, "/") // a list that was written on Windows
 		}
 		m := Image{ID: id, Path: dataset.ImageFile(dir, id), Class: t.Cell(row, class)}
-		if t.Column(class) >= 0 && m.Class == "" {
+		if len(required) > 1 && m.Class == "" {
 			t.Report("class", row.Line, class, "a class for every image", "none")
 		} else if _, want := dataset.CheckName(m.Class); m.Class != "" && want != "" {
 			t.Report("class", row.Line, class, want, invalid.Quote(m.Class))
 		}
 		all = append(all, m)
 	}
-	return all, note, problems.Err()
+	return all, problems.Err()
 }

@@ -240,16 +240,14 @@ func WriteExtraction(dir string, e *Extraction) error {
 }
 
 // ImageTables are images.csv and labels.csv of features that were computed from images, with
-// their headers. Labels is nil if the classes are not known.
+// their headers.
 type ImageTables struct{ Images, Labels [][]string }
 
 // NewImageTables returns the tables without samples. Images have a path and a checksum.
-func NewImageTables(labelled bool) *ImageTables {
-	s := &ImageTables{Images: [][]string{{pathColumn, sumColumn}}}
-	if labelled {
-		s.Labels = [][]string{{classColumn}}
+func NewImageTables() *ImageTables {
+	return &ImageTables{
+		Images: [][]string{{pathColumn, sumColumn}}, Labels: [][]string{{classColumn}},
 	}
-	return s
 }
 
 // ReadImageTables reads the tables of a folder. Those of earlier versions have no checksums, which is an
@@ -262,9 +260,6 @@ func ReadImageTables(dir string) (*ImageTables, error) {
 	}{{imagesFile, &s.Images}, {labelsFile, &s.Labels}} {
 		path := filepath.Join(dir, f.name)
 		text, err := fileio.ReadRegular(path)
-		if errors.Is(err, fs.ErrNotExist) && f.name == labelsFile {
-			continue
-		}
 		if err == nil {
 			*f.rows, err = csv.NewReader(bytes.NewReader(text)).ReadAll()
 		}
@@ -278,7 +273,7 @@ func ReadImageTables(dir string) (*ImageTables, error) {
 			Got: "others",
 		}
 	}
-	if s.Labels != nil && (len(s.Labels) != len(s.Images) || !slices.Contains(s.Labels[0], classColumn)) {
+	if len(s.Labels) != len(s.Images) || !slices.Contains(s.Labels[0], classColumn) {
 		return nil, &invalid.Error{
 			Where: filepath.Join(dir, labelsFile), Want: "a class for each line of " + imagesFile,
 			Got: "others",
@@ -291,9 +286,6 @@ func ReadImageTables(dir string) (*ImageTables, error) {
 // the checksum and the class are known.
 func (s *ImageTables) Add(path, sum, class string, label []string) {
 	s.Images = append(s.Images, []string{path, sum})
-	if s.Labels == nil {
-		return
-	}
 	if label == nil {
 		label = make([]string, len(s.Labels[0]))
 		for i, column := range s.Labels[0] {
@@ -305,11 +297,8 @@ func (s *ImageTables) Add(path, sum, class string, label []string) {
 
 // Write writes the tables.
 func (s *ImageTables) Write(dir string) error {
-	err := fileio.WriteCSV(filepath.Join(dir, imagesFile), s.Images)
-	if err != nil || s.Labels == nil {
-		return err
-	}
-	return fileio.WriteCSV(filepath.Join(dir, labelsFile), s.Labels)
+	return errors.Join(fileio.WriteCSV(filepath.Join(dir, imagesFile), s.Images),
+		fileio.WriteCSV(filepath.Join(dir, labelsFile), s.Labels))
 }
 
 // WriteSplit writes a split of the classes that have samples in the form of splits.csv, into a new file.

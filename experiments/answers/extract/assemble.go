@@ -113,11 +113,9 @@ func (w *work) install() (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	for _, name := range []string{skippedFile, labelsFile} { // that this data set has no more
-		if there(openlayout.FeaturesFile) && !there(name) {
-			if err := os.Remove(filepath.Join(w.Dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return invalid.File(w.Dir, err)
-			}
+	if there(openlayout.FeaturesFile) && !there(skippedFile) { // which this data set has no more
+		if err := os.Remove(filepath.Join(w.Dir, skippedFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return invalid.File(w.Dir, err)
 		}
 	}
 	for _, name := range append(openlayout.SampleFiles(), skippedFile, openlayout.ExtractFile) {
@@ -133,8 +131,8 @@ func (w *work) install() (err error) {
 // tables are those of the samples and of the broken images. Samples of the earlier data set keep their
 // labels, unless the list of images gives them another class than their folder.
 func (w *work) tables() (t *openlayout.ImageTables, skipped [][]string, err error) {
-	t, skipped = openlayout.NewImageTables(w.labelled()), [][]string{{"path", "reason"}}
-	if t.Labels != nil && w.earlier != nil && w.earlier.Labels != nil {
+	t, skipped = openlayout.NewImageTables(), [][]string{{"path", "reason"}}
+	if w.earlier != nil {
 		t.Labels = w.earlier.Labels[:1:1]
 	}
 	err = w.stored(func(s sample, _ []float32, broken string) error {
@@ -147,7 +145,7 @@ func (w *work) tables() (t *openlayout.ImageTables, skipped [][]string, err erro
 			return nil
 		}
 		var label []string
-		if s.line > 0 && w.earlier.Labels != nil && strings.HasPrefix(m.ID, m.Class+"/") {
+		if s.line > 0 && strings.HasPrefix(m.ID, m.Class+"/") {
 			label = w.earlier.Labels[s.line]
 		}
 		t.Add(m.ID, w.sums[s.image], m.Class, label)
@@ -218,7 +216,7 @@ func (w *work) lock(ctx context.Context, shared bool) (*flock.Flock, error) {
 }
 
 // record describes the extraction. Two that have the same record give the same features.
-// classes is the number of different classes, 0 if they are not known.
+// classes is the number of different classes.
 func (w *work) record(ctx context.Context) (r *openlayout.Extraction, classes int, err error) {
 	if len(w.Images) >= manyImages {
 		logrus.Infof("reading %d images to recognise those that change", len(w.Images))
@@ -247,7 +245,6 @@ func (w *work) record(ctx context.Context) (r *openlayout.Extraction, classes in
 		}
 		known[m.Class] = true
 	}
-	delete(known, "")
 	if inTwo > 0 {
 		count := format.Count(inTwo, "photograph")
 		logrus.Warnf("in two classes: %s, such as %s. Leave each in one", count, format.Printable(example))

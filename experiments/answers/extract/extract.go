@@ -51,7 +51,7 @@ type Result struct {
 	Weights      string `json:"weights_sha256"`
 	Images       int    `json:"images"`
 	Samples      int    `json:"samples"` // images that are not left out
-	Classes      int    `json:"classes"` // 0 if they are not known
+	Classes      int    `json:"classes"`
 	Dimensions   int    `json:"dimensions"`
 	// samples of an earlier extraction in the folder whose images are the same
 	Kept    int       `json:"kept"`
@@ -215,7 +215,7 @@ func (w *work) open(ctx context.Context, record *openlayout.Extraction) (finishe
 // sorted returns an error if the data set that is there has labels most of which contradict its photographs.
 func (w *work) sorted() error {
 	t, err := openlayout.ReadImageTables(w.Dir)
-	if err != nil || t.Labels == nil {
+	if err != nil {
 		return nil // which is of interest only if samples are added
 	}
 	ids, names, index := make([]string, len(t.Images)-1), []string(nil), map[string]int{}
@@ -254,27 +254,16 @@ func (w *work) isEmpty() error {
 
 // replaces returns an error if nothing would stay of what the data set has, unless it is to be replaced.
 func (w *work) replaces() error {
-	if w.Replace || w.earlier == nil {
-		return nil
-	}
-	e := &invalid.Error{
-		Where: w.Dir, Hint: "Is --images or --list the right one? --replace replaces what is there.",
-	}
 	stays := func(s sample) bool { return s.line > 0 }
-	switch {
-	case !slices.ContainsFunc(w.samples, stays):
-		e.Want = "some of the " + format.Count(len(w.earlier.Images)-1, "image") + " that it has samples of"
-		e.Got = "none of them among " + format.Count(len(w.Images), "image")
-	case w.earlier.Labels != nil && !w.labelled():
-		e.Want, e.Got = "classes of the images, as labels.csv has there", "images without classes"
-	default:
+	if w.Replace || w.earlier == nil || slices.ContainsFunc(w.samples, stays) {
 		return nil
 	}
-	return e
-}
-
-func (w *work) labelled() bool {
-	return slices.ContainsFunc(w.Images, func(m images.Image) bool { return m.Class != "" })
+	return &invalid.Error{
+		Where: w.Dir,
+		Want:  "some of the " + format.Count(len(w.earlier.Images)-1, "image") + " that it has samples of",
+		Got:   "none of them among " + format.Count(len(w.Images), "image"),
+		Hint:  "Is --images or --list the right one? --replace replaces what is there.",
+	}
 }
 
 // plan sets the samples, those of the earlier data set first, and the parts of those to compute.
@@ -399,21 +388,15 @@ func (r *Result) Tables() []*table.Table {
 				format.Count(r.Images, "image")),
 		}
 	}
-	of, next := "", "lago-train predict --model MODEL --features "+
-		format.ShellLine(filepath.Join(r.Dir, openlayout.FeaturesFile))
-	if r.Classes > 0 {
-		of = " of " + format.Count(r.Classes, "class")
-		next = "lago-train dataset describe " + r.As
-	}
 	if r.Kept+r.Dropped > 0 {
 		t.Note("kept %s, computed %d, dropped %d whose images are gone", format.Count(r.Kept, "sample"),
 			r.Samples-r.Kept, r.Dropped)
 	}
-	t.Note("%s: %s%s, %s each, in %s", r.Name, format.Count(r.Samples, "sample"), of,
-		format.Count(r.Dimensions, "feature"), r.Dir)
+	t.Note("%s: %s of %s, %s each, in %s", r.Name, format.Count(r.Samples, "sample"),
+		format.Count(r.Classes, "class"), format.Count(r.Dimensions, "feature"), r.Dir)
 	t.Note("network: %s, SHA-256 of the weights %s", r.Architecture, r.Weights)
 	if n := len(r.Skipped); n > 0 {
 		t.Note("left out: %s, listed in %s", format.Count(n, "broken image"), skippedFile)
 	}
-	return []*table.Table{t.Note("next: %s", next)}
+	return []*table.Table{t.Note("next: lago-train dataset describe %s", r.As)}
 }
