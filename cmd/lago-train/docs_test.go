@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/internal/testkit"
 )
 
@@ -40,6 +42,18 @@ func TestPages(t *testing.T) {
 			}
 			checkPage(t, testkit.Read(t, "../../"+page), dir, env)
 		})
+	}
+}
+
+// docs/files.md has the form of each reader, as its refusals quote it.
+func TestFormsAreListed(t *testing.T) {
+	page := testkit.Read(t, "../../docs/files.md")
+	for _, form := range []string{
+		dataset.FormOfTables, descriptions.Form, descriptions.ClassesForm, descriptions.AttributesForm,
+	} {
+		if !strings.Contains(page, form) {
+			t.Errorf("docs/files.md lacks %q", form)
+		}
 	}
 }
 

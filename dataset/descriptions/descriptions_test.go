@@ -93,7 +93,7 @@ func TestReadReportsEveryProblem(t *testing.T) {
 			`line 1: expected the name of one attribute of the data set, found "plumage". One of the 6 attributes is "has_wing_color::olive".`,
 			`line 1: expected the name of one attribute of the data set, found "grey". It may mean "has_wing_color::grey" or "size::grey".`,
 			`line 2, column large: ` + values + `"80", which is above 1: write % behind percentages, and divide values of another scale by its largest value`,
-			`line 3, column large: ` + values + `"-1", which is below 0: write 0 for no, and leave the cell empty if it is not known`,
+			`line 3, column large: ` + values + `"-1", which is below 0: write 0 for no, and leave the cell empty if it is not known; scale vectors, such as those of a text encoder, as (x - x.min(0)) / (x.max(0) - x.min(0))`,
 		}},
 		{"classes", "class,olive,large\nVireo,1,1\n,1,1\nvireo,,\nVireo,,\nA\x1b[2Jnt,1,1\n", []string{
 			`line 3, column class: expected a name, found ""`,

@@ -31,6 +31,12 @@ const (
 	ClassColumn    = "class"
 )
 
+// The forms of the files.
+const (
+	AttributesForm = "one line per attribute, with the columns name and, for all attributes or for none, group"
+	ClassesForm    = "one line per class, with the columns class and one for each attribute of attributes.csv"
+)
+
 // ReadFolder reads attributes.csv and classes.csv in dir, and reports what is wrong with them to problems.
 // With complete, what one of the files lacks is added: the columns of attributes without values, and the
 // attributes of a file that does not exist. Classes are nil if they cannot be read.
@@ -62,7 +68,7 @@ func ReadFolder(ctx context.Context, dir string, complete bool, problems *invali
 		for i, name := range file.Names("name") {
 			a := Attribute{name, file.Cell(file.Rows[i], "group")}
 			if i > 0 && (a.Group == "") != (t.Attributes[0].Group == "") {
-				file.Report("group", file.Rows[i].Line, "group", "a group for every attribute, or for none",
+				file.Report("group", file.Rows[i].Line, "group", AttributesForm,
 					invalid.Quote(a.Group))
 			}
 			t.Attributes = append(t.Attributes, a)
@@ -108,8 +114,7 @@ func (t *Table) describe(file *table.Table) {
 	}
 	known := func(name string) bool { _, known := index[name]; return known }
 	if len(file.Columns) > 1 && !slices.ContainsFunc(file.Columns, known) {
-		file.Report("header", 1, "", "a line per class, and columns with the names of the attributes of "+
-			AttributesFile, "none of them: "+file.Header())
+		file.Report("header", 1, "", ClassesForm, "none of them: "+file.Header())
 		return
 	}
 	other := slices.ContainsFunc(file.Columns, func(name string) bool {

@@ -296,7 +296,7 @@ func (r *traitReader) attribute(name string) int {
 // read returns the attributes of a column and adds what it was taken for to the report.
 func (r *traitReader) read(c *column) []*described {
 	c.readMarks()
-	probabilities := !slices.ContainsFunc(c.cells, func(of cell) bool { return !table.IsProbability(of.text) })
+	probabilities := !slices.ContainsFunc(c.cells, isOther)
 	m := r.attribute(c.name)
 	group, known := r.groups[shortName(c.name)]
 	switch {

@@ -32,6 +32,8 @@ func isMissing(text string) bool {
 // marks are what people write for yes, where a column has nothing else.
 var marks = []string{"x", "✓", "✔"}
 
+func isOther(of cell) bool { return !table.IsProbability(of.text) }
+
 // readMarks replaces a column of marks by yes.
 func (c *column) readMarks() {
 	isMark := func(of cell) bool { return slices.Contains(marks, strings.ToLower(of.text)) }
@@ -116,6 +118,8 @@ func (r *traitReader) wrong(c *column, g *Group, word string) (want, got, hint s
 		e := (*invalid.Error)(nil)
 		if _, err := table.Probability(word); errors.As(err, &e) {
 			got = e.Got
+		} else { // of a column whose other cells are no probabilities
+			got += " beside " + invalid.Quote(c.cells[slices.IndexFunc(c.cells, isOther)].text)
 		}
 		want = wantTrait
 		hint = fmt.Sprintf("Of a measurement, write what can be seen, such as small, medium and large, in "+

@@ -16,6 +16,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/check"
+	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/testkit"
@@ -200,13 +201,13 @@ func TestLoadRefuses(t *testing.T) {
 		}},
 		{labelsFile, "yes", "maybe", []string{`labels.csv: line 6, column test_seen: expected yes or no (true or false, 1 or 0; empty means no), found "maybe"`}},
 
-		{AttributesFile, "legs::six,legs", "legs::six,", []string{`attributes.csv: line 3, column group: expected a group for every attribute, or for none, found ""`}},
+		{AttributesFile, "legs::six,legs", "legs::six,", []string{`attributes.csv: line 3, column group: expected ` + descriptions.AttributesForm + `, found ""`}},
 		{ClassesFile, "flies", "flie", []string{
 			`classes.csv: line 1: expected a column for every attribute of attributes.csv, found none for "flies"`,
 			`classes.csv: line 1, column 4: expected the name of an attribute of attributes.csv, found "flie". Did you mean flies?`,
 		}},
 		{ClassesFile, "legs::four,legs::six,flies", "ant,bee,cat", []string{
-			`classes.csv: line 1: expected a line per class, and columns with the names of the attributes of attributes.csv, found none of them: "class,ant,bee,cat"`,
+			`classes.csv: line 1: expected ` + descriptions.ClassesForm + `, found none of them: "class,ant,bee,cat"`,
 		}},
 		{SplitsFile, "dog,test", "dog,tset", []string{
 			`splits.csv: line 5, column part: expected train, val or test, or nothing for a class that is left out, found "tset". Did you mean test?`,

@@ -130,7 +130,8 @@ func (r *Reader) Read() ([]string, error) {
 	if r.other.Name != "" {
 		return nil, &invalid.Error{
 			Where: r.file, Want: dataset.FormOfTables, Got: r.other.Name,
-			Hint: cmp.Or(r.other.Hint, "Save a spreadsheet as CSV."),
+			Hint: cmp.Or(r.other.Hint, "Save a spreadsheet as CSV; in Python, pandas reads other tables, and "+
+				`to_csv("table.csv", index=False) writes them.`),
 		}
 	}
 	for {
@@ -223,7 +224,7 @@ func (r *Reader) read() ([]string, error) {
 		return nil, &invalid.Error{
 			Where: r.file, Field: fmt.Sprintf("line %d, character %d", parse.Line, parse.Column),
 			Want: "cells that are quoted whole or not at all", Got: "another quote",
-			Hint: `Write "" for a quote inside a cell, and commas between cells.`,
+			Hint: `Write "" for a quote inside a cell, and commas between cells. In R, write.csv does.`,
 		}
 	}
 	return nil, invalid.File(r.file, err)

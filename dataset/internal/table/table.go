@@ -139,8 +139,14 @@ func Parse(file string, text io.Reader, problems *invalid.List) *Table {
 			n := len(row.Cells)
 			if n != r.width {
 				t.ragged = true
-				t.Report("cells", row.Line, "", fmt.Sprintf("%d cells, one for each column", r.width),
-					fmt.Sprint(n))
+				e := &invalid.Error{
+					Where: file, Field: place(row.Line, ""), Got: fmt.Sprint(n),
+					Want: fmt.Sprintf("%d cells, one for each column", r.width),
+				}
+				if n == r.width+1 {
+					e.Hint = "Names of rows? In R, row.names = FALSE writes the table without."
+				}
+				problems.Add("cells", e)
 			}
 			return n != r.width
 		})
@@ -377,7 +383,8 @@ func probability(text string) (p float64, wrong string) {
 	v, err := Number(number, 64)
 	switch {
 	case err == nil && v < 0:
-		return 0, ", which is below 0: write 0 for no, and leave the cell empty if it is not known"
+		return 0, ", which is below 0: write 0 for no, and leave the cell empty if it is not known; scale " +
+			"vectors, such as those of a text encoder, as (x - x.min(0)) / (x.max(0) - x.min(0))"
 	case err != nil || !(v >= 0 && v <= math.MaxFloat64):
 		return 0, noNumber
 	case percent && v <= 100:

@@ -32,12 +32,13 @@ func Example() {
 
 func TestProblems(t *testing.T) {
 	const form = dataset.FormOfTables
-	const quote = `: expected cells that are quoted whole or not at all, found another quote. Write "" for a quote inside a cell, and commas between cells.`
+	const quote = `: expected cells that are quoted whole or not at all, found another quote. Write "" for a quote inside a cell, and commas between cells. In R, write.csv does.`
 	for text, want := range map[string]string{
 		"":                        "t: expected a header with the names of the columns, found an empty file",
-		"PK\x03\x04":              "t: expected " + form + ", found a ZIP archive, such as a PyTorch checkpoint (.pt, .pth), .npz or .xlsx. Save a spreadsheet as CSV.",
+		"PK\x03\x04":              "t: expected " + form + ", found a ZIP archive, such as a PyTorch checkpoint (.pt, .pth), .npz or .xlsx. Save a spreadsheet as CSV; in Python, pandas reads other tables",
 		"name,id\n":               "t: expected at least one line below the header, found none",
 		"name,id\n\n1,2\n3\n":     "t: line 4: expected 2 cells, one for each column, found 1",
+		"name,id\n1,2,3\n":        "t: line 2: expected 2 cells, one for each column, found 3. Names of rows? In R, row.names = FALSE",
 		"name\nb\n\xe9\n":         "t: line 3: expected " + form + ", found another encoding. In Excel, save it as \"CSV UTF-8\".",
 		"name\n1\n2\"\n":          "t: line 3, character 2" + quote,
 		"name,id\n1,2\n\"a\"x":    "t: line 3, character 3" + quote,
@@ -186,7 +187,7 @@ func TestProbability(t *testing.T) {
 	} {
 		testkit.Near(t, text, testkit.Must(Probability(text))(t), want, 0)
 	}
-	const below = ", which is below 0: write 0 for no, and leave the cell empty if it is not known"
+	const below = ", which is below 0: write 0 for no, and leave the cell empty if it is not known; scale vectors, such as those of a text encoder, as (x - x.min(0)) / (x.max(0) - x.min(0))"
 	const above = ", which is above 1: write % behind percentages, and divide values of another scale by its largest value"
 	for text, found := range map[string]string{
 		"2": `"2"` + above, "101": `"101"` + above, "101 %": `"101 %", which is above 100`, "-1%": `"-1%"` + below,

@@ -187,6 +187,10 @@ func (c Candidates) named(d *dataset.Dataset, file string, names []string) (Cand
 				options := format.Strings(Selections)
 				e.Field, e.Hint = "candidates", invalid.DidYouMean(name, slices.Concat(options, d.Classes))
 				e.Want = strings.Join(options, ", ") + ", a file of classes, or classes of " + d.Name
+				start := strings.Trim(name, `"'`) + ","
+				if slices.ContainsFunc(d.Classes, func(c string) bool { return strings.HasPrefix(c, start) }) {
+					e.Hint = "Write names with commas to a file, a line for each, and give --candidates names.txt."
+				}
 			}
 			return c, e
 		}

@@ -67,6 +67,8 @@ func TestNewCandidates(t *testing.T) {
 	testkit.Equal(t, "names", named.Names, []string{d.Classes[2], d.Classes[1], d.Classes[0]})
 	_, err := m.NewCandidates(t.Context(), d, []Selection{"tset"}, Val, "")
 	testkit.WantError(t, err, "candidates: expected unseen, test, ", "Did you mean test?")
+	_, err = m.NewCandidates(t.Context(), &dataset.Dataset{Classes: []string{"Bubo bubo (Linnaeus, 1758)"}}, []Selection{`"Bubo bubo (Linnaeus`, ` 1758)"`}, Val, "")
+	testkit.WantError(t, err, `found "\"Bubo bubo (Linnaeus". Write names with commas to a file, a line for each`)
 	testkit.Equal(t, "neither", testkit.Must(m.NewCandidates(t.Context(), d, nil, Val, ""))(t).What, "val classes")
 	_, err = both.join(m.SelectedCandidates(d, All))
 	testkit.WantError(t, err, `found "owl"`)
