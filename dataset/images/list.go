@@ -224,7 +224,7 @@ const ListForm = "a CSV file with the columns path and class; where there are ot
 // is empty, to the folder of the file.
 func ReadList(ctx context.Context, file, dir, column string, classes bool) (all []Image, err error) {
 	var problems invalid.List
-	t := table.Read(ctx, file, &problems, nil, table.Any)
+	t := table.ReadText(ctx, file, &problems)
 	if t == nil {
 		return nil, cmp.Or(ctx.Err(), problems.Err())
 	}

@@ -55,6 +55,7 @@ type Reader struct {
 	width  int             // cells of the first record, without empty ones at the right
 	signs  map[byte]string // a number with a decimal comma, and one with a point
 	quoted bool            // the first cells of the last record were in quotes
+	asText bool            // numbers stay as they are
 	other  fileio.Format   // of a text that is no CSV
 }
 
@@ -148,6 +149,9 @@ func (r *Reader) Read() ([]string, error) {
 		}
 		for i, cell := range cells[:n] {
 			blank = blank && strings.TrimSpace(cell) == ""
+			if r.asText {
+				continue
+			}
 			if err = r.checkDigits(cell); err == nil && r.bound.separator != ',' {
 				cells[i], err = r.withPoint(cell)
 			}

@@ -59,6 +59,19 @@ type Row struct {
 func Read(ctx context.Context, path string, problems *invalid.List, required []string,
 	optional ...string,
 ) *Table {
+	t := read(ctx, path, problems, false)
+	if t == nil || !t.HasColumns(required, optional...) {
+		return nil
+	}
+	return t
+}
+
+// ReadText is Read of a table of names and paths, with any columns: its numbers are text.
+func ReadText(ctx context.Context, path string, problems *invalid.List) *Table {
+	return read(ctx, path, problems, true)
+}
+
+func read(ctx context.Context, path string, problems *invalid.List, asText bool) *Table {
 	text, err := fileio.ReadFile(ctx, path, maxSize)
 	if err != nil {
 		if e := (*invalid.Error)(nil); errors.Is(err, fs.ErrNotExist) && errors.As(err, &e) {
@@ -72,11 +85,12 @@ func Read(ctx context.Context, path string, problems *invalid.List, required []s
 		problems.AddError(err)
 		return nil
 	}
-	t := Parse(path, bytes.NewReader(text), problems)
-	if t == nil || t.ragged || !t.HasColumns(required, optional...) {
-		return nil
+	r := NewReader(path, bytes.NewReader(text))
+	r.asText = asText
+	if t := parse(r, problems); t != nil && !t.ragged {
+		return t
 	}
-	return t
+	return nil
 }
 
 const asUTF8 = `In Excel, save it as "CSV UTF-8".`
@@ -84,7 +98,11 @@ const asUTF8 = `In Excel, save it as "CSV UTF-8".`
 // Parse is Read of text with any columns; file is its name in errors. Lines with more or fewer
 // cells than there are columns are reported and not in Rows.
 func Parse(file string, text io.Reader, problems *invalid.List) *Table {
-	r, all := NewReader(file, text), 0
+	return parse(NewReader(file, text), problems)
+}
+
+func parse(r *Reader, problems *invalid.List) *Table {
+	file, all := r.file, 0
 	t := &Table{File: file, problems: problems}
 	for {
 		cells, err := r.Read()

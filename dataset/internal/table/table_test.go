@@ -103,6 +103,10 @@ func TestFormsOfSpreadsheets(t *testing.T) {
 	} {
 		testkit.Equal(t, "separator of "+line, separatorOf(line), want)
 	}
+	path := testkit.Write(t, t.TempDir(), "list.csv", "path\theight\tdepth\na.jpg\t1,5\t12.345\n")
+	if list := ReadText(t.Context(), path, &invalid.List{}); list == nil || list.Rows[0].Cells[1] != "1,5" {
+		t.Errorf("a list of photographs: %+v", list)
+	}
 	sheet := testkit.Write(t, t.TempDir(), "classes.xlsx", "PK")
 	var problems invalid.List
 	Read(t.Context(), strings.TrimSuffix(sheet, "xlsx")+"csv", &problems, nil)
