@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -142,15 +143,11 @@ func TestWholeWayInBrowser(t *testing.T) {
 		t.Errorf("a described class fits as well as %g, something else %g", fit, apart)
 	}
 	least := (fit + apart) / 2
-	out := succeeds(t, append([]string{"predict", "--images", photo, "--images", other, "--format", "jsonl", "--min-fit", fmt.Sprint(least)}, append(of, "all")...)...)
-	for i, line := range strings.Split(strings.TrimSpace(out), "\n") {
-		var p struct {
-			Prediction *string
-			Fit        float64
-		}
-		decode(t, line, &p)
-		testkit.Near(t, "fit", p.Fit, []float64{fit, apart}[i], 1e-6)
-		testkit.Equal(t, "predicted", p.Prediction != nil && *p.Prediction != "", p.Fit > least)
+	out := succeeds(t, append([]string{"predict", "--images", photo, "--images", other, "--format", "csv", "--min-fit", fmt.Sprint(least)}, append(of, "all")...)...)
+	for i, row := range records(t, out) {
+		found := testkit.Must(strconv.ParseFloat(row["fit"], 64))(t)
+		testkit.Near(t, "fit", found, []float64{fit, apart}[i], 1e-4)
+		testkit.Equal(t, "predicted", row["prediction"] != "", found > least)
 	}
 }
 

@@ -242,7 +242,6 @@ func TestOutputsReplaceOnlyTheirKind(t *testing.T) {
 		"a page of another kind":  {fmt.Sprintf(page, "report"), fmt.Sprintf(page, "sheet"), false},
 		"earlier JSON":            {`{"dataset": "a", "variant": "b"}`, `{"dataset":"c","variant":"d"}`, true},
 		"a result":                {`{"status": "epochs", "epochs": 3}`, `{"dataset":"c","variant":"d"}`, false},
-		"lines of JSON":           {`{"sample":0,"prediction":"owl"}`, `{"sample":7,"prediction":"wren"}`, true},
 		"an earlier explanation":  {"owl/7.jpg (sample 7 of birds) is predicted as wren\n", text, true},
 		"notes":                   {"To do: samples\n", text, false},
 		"numbers":                 {"\x93NUMPY\x01\x00", "\x93NUMPY\x01\x00", false},

@@ -2,11 +2,11 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"image/png"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -77,26 +77,20 @@ func TestFromPhotographsToClasses(t *testing.T) {
 	model := filepath.Join(runs, "latest")
 	table := testkit.Write(t, data, "new.csv", header+"\n"+described)
 	chosen := []string{"--model", model, "--candidates", "test," + table, "--weights", weights}
-	out := succeeds(t, append(append([]string{"predict", "--format", "jsonl", "--top", "99"}, chosen...), "--images", newClass)...)
+	out := succeeds(t, append(append([]string{"predict", "--format", "csv", "--top", "99"}, chosen...), "--images", newClass)...)
 	var mean float64 // probability of the new class
-	for line := range strings.Lines(out) {
-		var p struct {
-			ID  string
-			Top []struct {
-				Class       string
-				Probability float64
-			}
+	rows := records(t, out)
+	for _, row := range rows {
+		if !strings.HasSuffix(row["id"], ".png") {
+			t.Fatalf("%v", row)
 		}
-		if err := json.Unmarshal([]byte(line), &p); err != nil || !strings.HasSuffix(p.ID, ".png") || len(p.Top) != o.Test.Classes+1 {
-			t.Fatalf("%s: %v", line, err)
-		}
-		for _, c := range p.Top {
-			if c.Class == unknown {
-				mean += c.Probability / 8
+		for rank := range o.Test.Classes + 1 {
+			if row[fmt.Sprintf("class_%d", rank+1)] == unknown {
+				mean += testkit.Must(strconv.ParseFloat(row[fmt.Sprintf("probability_%d", rank+1)], 64))(t) / 8
 			}
 		}
 	}
-	if n := strings.Count(out, "\n"); n != 8 || mean < 1.5/float64(o.Test.Classes+1) {
+	if n := len(rows); n != 8 || mean < 1.5/float64(o.Test.Classes+1) {
 		t.Errorf("%d photographs of the new class, of mean probability %.3f", n, mean)
 	}
 	broken := testkit.Write(t, newClass, "broken.png", "no image")

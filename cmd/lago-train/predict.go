@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"image"
 	"io"
-	"os"
 	"path"
 	"path/filepath"
 	"runtime/debug"
@@ -13,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/sirupsen/logrus"
-	"golang.org/x/term"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/features"
@@ -24,7 +22,6 @@ import (
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
-	"github.com/lago-train/lago-train/internal/table"
 )
 
 type predictOptions struct {
@@ -70,8 +67,7 @@ func predictCommand() *command {
 				Describe("`P` abstain if the best class has a probability below this"),
 			setting.Number("min_fit", &o.Fit, 0, setting.Fraction).Noted("never").Common().
 				Describe("`P` abstain if the share of held-out samples that fit less well is below this"),
-			setting.Choice("format", &o.format, render.Table, render.Table, render.CSV, render.JSONL,
-				render.HTML).Common().
+			setting.Choice("format", &o.format, render.Table, render.Table, render.CSV, render.HTML).Common().
 				Describe("format of the predictions; html is a page of pictures, with a .csv file beside it"),
 			setting.Switch("bom", &o.bom, false).
 				Describe("begin CSV with a byte order mark, by which Excel sees that it is UTF-8"),
@@ -88,8 +84,7 @@ func (o *predictOptions) addImage(path string) ([]string, error) { return append
 
 func (o *predictOptions) run(c *call) (err error) {
 	o.format, err = formatOf(c, o.format, map[string]render.Format{
-		".txt": render.Table, ".csv": render.CSV, ".jsonl": render.JSONL, ".json": render.JSONL,
-		".html": render.HTML,
+		".txt": render.Table, ".csv": render.CSV, ".html": render.HTML,
 	})
 	if err == nil {
 		err = o.checkSources(c)
@@ -139,22 +134,21 @@ func (o *predictOptions) run(c *call) (err error) {
 		logrus.Warn(warning)
 	}
 	o.logCount(r.Count())
-	if r.Adapted == nil || r.Adapted.Declined {
+	samples := format.Count(len(r.Samples), "sample")
+	switch a := r.Adapted; {
+	case a == nil:
 		logCalibration(c, p)
-	} else {
-		logrus.Info("adapted probabilities are those of the settings of --adapt, which were chosen for " +
-			"accuracy: they are not calibrated")
-	}
-	if r.Adapted != nil {
-		if err := table.WriteText(os.Stderr, render.Shares(r.Adapted, r.Candidates.Names)); err != nil {
-			return err
-		}
+	case a.Declined:
+		logrus.Warnf("not adapted to %s: only about %.0f of the %d candidate classes seem to be present, and "+
+			"adaptation can then lower accuracy (--candidates restricts them)",
+			samples, a.Present, len(r.Candidates.Names))
+		logCalibration(c, p)
+	default:
+		logrus.Infof("adapted to %s: %s changed; the probabilities are those of the settings of --adapt, which "+
+			"were chosen for accuracy: they are not calibrated", samples, format.Count(a.Changed, "prediction"))
 	}
 	if o.format == render.HTML {
 		return o.writeSheet(c, p, d, r)
-	}
-	if o.format == render.Table && o.to == "" && term.IsTerminal(int(os.Stdout.Fd())) {
-		return o.show(func(w io.Writer) error { return render.Excerpt(w, r) })
 	}
 	return o.show(func(w io.Writer) error { return o.writePredictions(w, o.format, r) })
 }

@@ -114,18 +114,10 @@ func TestPredict(t *testing.T) {
 		}
 	})
 	t.Run("described as the data set does", func(t *testing.T) {
-		testkit.Equal(t, "the test classes by a file", predict("--format", "jsonl", "--classes", describe(t, d, d.Split.Test, "")), predict("--format", "jsonl"))
-		line, _, _ := strings.Cut(predict("--format", "jsonl", "--candidates", "test,"+describe(t, d, d.Split.Test, "new ")), "\n")
-		var first struct {
-			Prediction *string
-			Top        []struct {
-				Class       string
-				Probability float64
-			}
-		}
-		decode(t, line, &first)
-		if a, b := first.Top[0], first.Top[1]; b.Class != "new "+a.Class || a.Probability != b.Probability || *first.Prediction != a.Class {
-			t.Errorf("%+v, expected a class and its twin to be as probable", first)
+		testkit.Equal(t, "the test classes by a file", predict("--format", "csv", "--classes", describe(t, d, d.Split.Test, "")), predict("--format", "csv"))
+		first := records(t, predict("--format", "csv", "--candidates", "test,"+describe(t, d, d.Split.Test, "new ")))[0]
+		if first["class_2"] != "new "+first["class_1"] || first["probability_1"] != first["probability_2"] || first["prediction"] != first["class_1"] {
+			t.Errorf("%v, expected a class and its twin to be as probable", first)
 		}
 	})
 	t.Run("stdin, written to a file", func(t *testing.T) {
@@ -305,7 +297,7 @@ func TestAdapt(t *testing.T) {
 	testkit.Equal(t, "without --adapt", succeeds(t, args("predict", "--format", "csv")...), before)
 	e := lagoTrain(t, args("predict", "--format", "csv", "--adapt")...)
 	testkit.Equal(t, "exit code", e.code, 0)
-	testkit.WantText(t, e.stderr, "adapted to ", "estimated share", "seem to be absent")
+	testkit.WantText(t, e.stderr, "adapted to ", "were chosen for accuracy")
 	misused(t, args("predict", "--adapt", "--temperature", "2"), "--temperature: expected no --temperature beside --adapt")
 	testkit.Equal(t, "tau", evaluationOf(t, append(data, "--model", dir, "--adapt")...).Adapted.Tau, 60.0)
 	testkit.WantText(t, succeeds(t, args("explain", "--sample", "0", "--adapt")...), "dapted to ")

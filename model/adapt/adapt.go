@@ -31,7 +31,6 @@ package adapt
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -78,11 +77,9 @@ type Result struct {
 	Shares []float64               // Z, the estimated share of each class in the batch; they sum to 1
 	// Objective is the value after each round, the first before the features were used.
 	Objective []float64
-	// Absent lists the classes that seem to have no sample in the batch: none is predicted as one of
-	// them, and less than half a sample is expected. Present is about how many classes have samples, the
-	// perplexity of what P expects of each; 0 where nothing was adapted. Declined is whether P is that of the
-	// scores since too few seem to be present, see Fit.
-	Absent   []int
+	// Present is about how many classes have samples, the perplexity of what P expects of each; 0 where
+	// nothing was adapted. Declined is whether P is that of the scores since too few seem to be present, see
+	// Fit.
 	Present  float64
 	Declined bool
 }
@@ -160,10 +157,7 @@ func expectationMaximisation(blocks []Block, s Settings) (*Result, error) {
 			break
 		}
 	}
-	for z, mass := range f.mass {
-		if mass < 0.5 && !slices.Contains(f.best, z) {
-			f.Absent = append(f.Absent, z)
-		}
+	for z := range f.mass {
 		f.mass[z] /= float64(n)
 	}
 	f.Present = math.Exp(stat.Entropy(f.mass))

@@ -1,5 +1,5 @@
-// Package render writes what package predictor answers: predictions as a table, CSV, JSON lines or a page of
-// pictures, and the explanation of one as text, JSON or a page; and it says in a sentence why a class is
+// Package render writes what package predictor answers: predictions as a table, CSV or a page of pictures,
+// and the explanation of one as text, JSON or a page; and it says in a sentence why a class is
 // predicted.
 package render
 
@@ -8,17 +8,14 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/internal/format"
-	"github.com/lago-train/lago-train/internal/table"
 )
 
 // Format is the format in which answers are written.
@@ -30,25 +27,21 @@ const (
 	JSON  Format = "json"  // an explanation
 	Table Format = "table" // predictions for people
 	CSV   Format = "csv"
-	JSONL Format = "jsonl" // one JSON object per line
-	HTML  Format = "html"  // an explanation, or a contact sheet of predictions
+	HTML  Format = "html" // an explanation, or a contact sheet of predictions
 )
 
 // PictureSide is the largest side in pixels that a picture on a page needs.
 const PictureSide = 320
 
-// Predictions writes predictions, one per line, as a table, CSV or JSON lines.
+// Predictions writes predictions, one per line, as a table or CSV.
 func Predictions(w io.Writer, f Format, r *predictor.Predictions) error {
 	out := &output{Writer: bufio.NewWriter(w), Predictions: r}
 	for _, s := range r.Samples {
 		out.id = max(out.id, utf8.RuneCountInString(s.ID))
 		out.labelled = out.labelled || s.Class != ""
 	}
-	switch f {
-	case CSV:
+	if f == CSV {
 		return out.csv()
-	case JSONL:
-		return out.jsonLines()
 	}
 	return out.table()
 }
@@ -102,36 +95,6 @@ func (out *output) csv() error {
 		write(strconv.Itoa(s.Index), s.ID, s.Class, prediction, strconv.FormatFloat(s.Fit, 'g', 4, 64), top)
 	}
 	w.Flush()
-	return out.Flush()
-}
-
-func (out *output) jsonLines() error {
-	w, value := json.NewEncoder(out), valueName(out.Predictions)
-	w.SetEscapeHTML(false)
-	for _, s := range out.Samples {
-		line := struct {
-			Sample     int              `json:"sample"`
-			ID         string           `json:"id,omitempty"`
-			TrueClass  string           `json:"true_class,omitempty"`
-			Prediction *string          `json:"prediction"` // null if the model abstains
-			Fit        *float64         `json:"fit,omitempty"`
-			Top        []map[string]any `json:"top"` // class, and probability or score
-		}{Sample: s.Index, ID: s.ID, TrueClass: s.Class}
-		if !s.Abstained {
-			line.Prediction = &out.Candidates.Names[s.Best[0].Class]
-		}
-		if out.Fits != nil {
-			line.Fit = &s.Fit
-		}
-		for _, b := range s.Best {
-			line.Top = append(line.Top, map[string]any{
-				"class": out.Candidates.Names[b.Class], value: float32(b.Value),
-			})
-		}
-		if err := w.Encode(line); err != nil {
-			return err
-		}
-	}
 	return out.Flush()
 }
 
@@ -190,53 +153,10 @@ func (out *output) table() error {
 	return out.Flush()
 }
 
-// excerptRows is the number of predictions, and of classes, of an excerpt.
-const excerptRows = 20
-
-// Excerpt writes the first predictions as a table, for a terminal, and how many samples are predicted as each
-// class.
-func Excerpt(w io.Writer, r *predictor.Predictions) error {
-	first := *r
-	first.Samples = r.Samples[:min(len(r.Samples), excerptRows)]
-	if err := Predictions(w, Table, &first); err != nil || len(r.Samples) <= excerptRows {
-		return err
-	}
-	abstained := func(p predictor.Prediction) bool { return p.Abstained }
-	predicted := slices.DeleteFunc(slices.Clone(r.Samples), abstained)
-	list := counts(predicted, r.Candidates.Names)
-	n, t := r.Count(), table.New("", "prediction", "samples").Right(2, 3)
-	if n.Known > 0 {
-		t = table.New("", "prediction", "samples", "right").Right(2, 3)
-	}
-	row := func(name string, samples int, right any) {
-		if n.Known > 0 {
-			t.Row(name, samples, right)
-		} else {
-			t.Row(name, samples)
-		}
-	}
-	for _, c := range list[:min(len(list), excerptRows)] {
-		row(format.Printable(c.Name), c.Samples, c.Right)
-	}
-	others := classCount{}
-	for _, c := range list[min(len(list), excerptRows):] {
-		others.Samples += c.Samples
-		others.Right += c.Right
-	}
-	if others.Samples > 0 {
-		row(format.Count(len(list)-excerptRows, "other class"), others.Samples, others.Right)
-	}
-	if n.Abstained > 0 {
-		row("(abstain)", n.Abstained, "")
-	}
-	t.Note("the first %d of %s are above; all: --to FILE", excerptRows, format.Count(n.Samples, "sample"))
-	return table.WriteText(w, t)
-}
-
-// classCount is the samples that are predicted as a class, and how many of them rightly.
+// classCount is the number of samples that are predicted as a class.
 type classCount struct {
-	Name           string
-	Samples, Right int
+	Name    string
+	Samples int
 }
 
 // counts lists the predicted classes, those with most samples first.
@@ -245,39 +165,11 @@ func counts(samples []predictor.Prediction, names []string) (list []classCount) 
 	for _, s := range samples {
 		c := &all[s.Best[0].Class]
 		c.Name = names[s.Best[0].Class]
-		if c.Samples++; s.Class == c.Name {
-			c.Right++
-		}
+		c.Samples++
 	}
 	list = slices.DeleteFunc(all, func(c classCount) bool { return c.Samples == 0 })
 	slices.SortFunc(list, func(a, b classCount) int {
 		return cmp.Or(cmp.Compare(b.Samples, a.Samples), cmp.Compare(a.Name, b.Name))
 	})
 	return list
-}
-
-// Shares lists the estimated share of each class, the largest first, and the classes that seem to be absent.
-func Shares(a *predictor.Adapted, classes []string) *table.Table {
-	n, order, absent := a.P.Rows, make([]int, len(classes)), []string(nil)
-	for z := range order {
-		order[z] = z
-	}
-	title := fmt.Sprintf("adapted to %s: %s changed", format.Count(n, "sample"),
-		format.Count(a.Changed, "prediction"))
-	if a.Declined {
-		title = fmt.Sprintf("not adapted to %s: only about %.0f of the %d candidate classes seem to be "+
-			"present, and adaptation can then lower accuracy (--candidates restricts them)",
-			format.Count(n, "sample"), a.Present, len(classes))
-	}
-	t := table.New(title, "class", "estimated share", "expected samples").Right(2, 3)
-	predictor.SortBy(order, func(z int) float64 { return a.Shares[z] })
-	for _, z := range order {
-		if slices.Contains(a.Absent, z) {
-			absent = append(absent, classes[z])
-			continue
-		}
-		samples := max(a.Shares[z]*float64(n+len(order))-1, 0) // without that of the prior
-		t.Row(classes[z], format.Percent(samples/float64(n)), fmt.Sprintf("%.1f", samples))
-	}
-	return t.Note("candidate classes that seem to be absent: %s", cmp.Or(strings.Join(absent, ", "), "none"))
 }

@@ -6,11 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/adapt"
 )
 
 // three are predictions of three samples of classes whose names need quoting; temperature 0 leaves
@@ -53,10 +51,6 @@ func TestFormats(t *testing.T) {
 1,"say ""hi"", <you>","say ""hi"", <you>","say ""hi"", <you>",0.6652409,été,0.2447285
 2,x,été,été,0.7309499,"say ""hi"", <you>",0.2689014
 3,été,,été,0.3598675,x,0.3598675
-`},
-		{"JSON lines", probabilities, JSONL, `{"sample":1,"true_class":"say \"hi\", <you>","prediction":"say \"hi\", <you>","top":[{"class":"say \"hi\", <you>","probability":0.66524094},{"class":"été","probability":0.24472848}]}
-{"sample":2,"true_class":"x","prediction":"été","top":[{"class":"été","probability":0.7309499},{"class":"say \"hi\", <you>","probability":0.26890144}]}
-{"sample":3,"true_class":"été","prediction":null,"top":[{"class":"été","probability":0.35986745},{"class":"x","probability":0.35986745}]}
 `},
 		{"scores", predictor.Listing{Top: 1}, CSV, `sample,true_class,prediction,class_1,score_1
 1,"say ""hi"", <you>","say ""hi"", <you>","say ""hi"", <you>",0
@@ -107,29 +101,13 @@ func TestTable(t *testing.T) {
 	testkit.WantText(t, out.String(), "  sample  id  ", "     score  next\n", "       3  …"+strings.Repeat("é", 36)+"end  été", "   -0.5000  say ")
 }
 
-// A terminal gets the first twenty rows and a summary, and everything where that is shorter.
-func TestExcerpt(t *testing.T) {
-	r := three(predictor.Listing{Top: 2, Confidence: 0.6}, 1)
-	var all, short, long strings.Builder
-	testkit.NoError(t, Predictions(&all, Table, r))
-	testkit.NoError(t, Excerpt(&short, r))
-	testkit.Equal(t, "three rows", short.String(), all.String())
-	for range 9 {
-		r.Samples = append(r.Samples, r.Samples[:3]...)
-	}
-	testkit.NoError(t, Excerpt(&long, r))
-	testkit.Equal(t, "lines of samples", strings.Count(long.String(), "\n       "), 20)
-	testkit.WantText(t, long.String(), `│ say "hi", <you> │      10 │    10 │`, "│ été             │      10 │     0 │", "│ (abstain)       │      10 │       │",
-		"the first 20 of 30 samples are above; all: --to FILE")
-}
-
 // full is a disk that is full.
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space") }
 
 func TestWriteReturnsTheErrorOfTheFile(t *testing.T) {
-	for _, f := range []Format{Table, CSV, JSONL} {
+	for _, f := range []Format{Table, CSV} {
 		testkit.WantError(t, Predictions(full{}, f, three(predictor.Listing{Top: 3}, 0)), "no space")
 	}
 }
@@ -160,8 +138,7 @@ func sheet(t *testing.T) (s *Sheet, page string) {
 	return s, html.String()
 }
 
-// A sheet has every sample once, the least certain first, and a confusion matrix; nothing that it shows is
-// trusted.
+// A sheet has every sample once, the least certain first; nothing that it shows is trusted.
 func TestSheet(t *testing.T) {
 	s, page := sheet(t)
 	var got []string
@@ -172,7 +149,7 @@ func TestSheet(t *testing.T) {
 		t.Errorf("%q, expected %q", got, want)
 	}
 	testkit.WantText(t, page, "<h1>3 of 3 right; 1 is of a class that is no candidate; 1 uncertain</h1>", `<option value="&lt;b&gt;owl">&lt;b&gt;owl (3)</option>`,
-		"true class: stork</em>", `<span class="outside">true class is no candidate</span><span class="unsure">uncertain</span></p>`, "because 4", "0.953", `title="stork predicted as &lt;b&gt;owl">1</button>`)
+		"true class: stork</em>", `<span class="outside">true class is no candidate</span><span class="unsure">uncertain</span></p>`, "because 4", "0.953")
 	if n := strings.Count(page, "data:image/jpeg;base64,"); n != 3 {
 		t.Errorf("%d pictures, expected 3", n)
 	}
@@ -186,15 +163,4 @@ func TestSheet(t *testing.T) {
 	if got, want := s.summary(counts(s.Samples, s.Candidates.Names)), "4 predictions: 3 <b>owl, 1 wren; 2 uncertain"; got != want {
 		t.Errorf("found %q, expected %q", got, want)
 	}
-}
-
-// The shares of the classes in an adapted batch, or why it was not adapted.
-func TestShares(t *testing.T) {
-	p := dataset.Matrix[float32]{Rows: 4, Cols: 3, Data: []float32{1, 0, 0, 1, 0, 0, 1, 0, 0, 0, 1, 0}}
-	a := &predictor.Adapted{Changed: 1, Result: &adapt.Result{P: p, Shares: []float64{4. / 7, 2. / 7, 1. / 7}, Absent: []int{2}, Present: 2}}
-	names := []string{"owl", "wren", "gull"}
-	want := []string{"adapted to 4 samples: 1 prediction changed", "│ owl", "75.0 %", "│ wren", "candidate classes that seem to be absent: gull"}
-	testkit.WantText(t, Shares(a, names).Text(1000, 0), want...)
-	a.Declined = true
-	testkit.WantText(t, Shares(a, names).Text(1000, 0), "not adapted to 4 samples: only about 2 of the 3 candidate classes seem to be present")
 }

@@ -7,7 +7,6 @@ import (
 	"html/template"
 	"image"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 
@@ -17,7 +16,7 @@ import (
 )
 
 // Sheet is a contact sheet: a page with the picture, the predicted class and the reason of each sample, the
-// least certain first, and with true classes their confusion matrix.
+// least certain first.
 type Sheet struct {
 	*predictor.Predictions
 	Note string
@@ -118,33 +117,6 @@ func (s *Sheet) summary(classes []classCount) string {
 	return text
 }
 
-// confusionRow is a true class with the samples predicted as each class.
-type confusionRow struct {
-	Class string
-	Cells []classCount // Name is the predicted class
-}
-
-// confusion has a row for each class that is true, and a column for each that is predicted; nil without true
-// classes.
-func confusion(cards []card) (rows []confusionRow) {
-	samples, classes, predicted := map[[2]string]int{}, map[string]bool{}, map[string]bool{}
-	for _, c := range cards {
-		if c.Class != "" {
-			samples[[2]string{c.Class, c.Predicted}]++
-			classes[c.Class], predicted[c.Predicted] = true, true
-		}
-	}
-	columns := slices.Sorted(maps.Keys(predicted))
-	for _, class := range slices.Sorted(maps.Keys(classes)) {
-		row := confusionRow{Class: class}
-		for _, name := range columns {
-			row.Cells = append(row.Cells, classCount{Name: name, Samples: samples[[2]string{class, name}]})
-		}
-		rows = append(rows, row)
-	}
-	return rows
-}
-
 // states lists how cards are marked that have a mark, with what it means.
 func states(cards []card) (list [][2]string) {
 	all := [][2]string{{"wrong", "wrong"}, {"outside", "true class is no candidate"}, {"unsure", "uncertain"}}
@@ -183,7 +155,6 @@ func (s *Sheet) Write(w io.Writer) error {
 	classes := counts(s.Samples, s.Candidates.Names)
 	return sheetPage.Execute(w, map[string]any{
 		"Title": s.summary(classes), "Note": s.Note, "Value": valueName(s.Predictions), "Fits": s.Fits != nil,
-		"Cards": cards, "Classes": classes, "Confusion": confusion(cards), "States": states(cards),
-		"Candidates": s.Candidates.Names,
+		"Cards": cards, "Classes": classes, "States": states(cards),
 	})
 }
