@@ -1,10 +1,10 @@
-// Package plot draws figures for a two-column paper with gonum/plot from three kinds of pictures: lines with
-// bands or error bars, dots with error bars, and heat maps. WriteFiles writes SVG or PNG; ForPage draws for an
+// Package plot draws figures for a two-column paper with gonum/plot from two kinds of pictures: lines with
+// bands or error bars, and dots with error bars. WriteFiles writes SVG or PNG; ForPage draws for an
 // HTML page in the page's colours.
 //
 // A figure has one accent colour for what it is about, and grey for the rest, unless the hue of
-// lines is their method, the same in every figure. Dashes and markers are conditions. Heat maps
-// are grey. Axes of percentages stay within 0 and 100.
+// lines is their method, the same in every figure. Dashes and markers are conditions. Axes of
+// percentages stay within 0 and 100.
 package plot
 
 import (
@@ -37,9 +37,6 @@ type Figure struct {
 	Picture Picture
 }
 
-// Size returns the width and height of the picture, with its legend.
-func (f Figure) Size() (width, height vg.Length) { return f.Picture.chart().size() }
-
 // Format is the format of a file, and its extension.
 type Format string
 
@@ -71,7 +68,7 @@ func WriteFiles(write func(path string, write func(io.Writer) error) error, dir 
 
 func (f Figure) write(w io.Writer, format Format) error {
 	picture := f.Picture.chart()
-	picture.Title.Text, picture.caption = wrap(f.Title, picture.width), wrap(f.Caption, picture.width)
+	picture.Title.Text, picture.caption = wrap(f.Title, column), wrap(f.Caption, column)
 	width, height := picture.size()
 	var to interface {
 		vg.CanvasSizer
@@ -91,7 +88,7 @@ func (f Figure) write(w io.Writer, format Format) error {
 
 // ForPage returns the picture of a figure, without its text, as an SVG element of an HTML page, without size
 // and background, and in the page's colours: texts and axes have currentColor, the grid var(--rule),
-// secondary lines var(--soft), the focus var(--accent), and texts on dark ground var(--paper).
+// secondary lines var(--soft), and the focus var(--accent).
 func ForPage(f Figure) (string, error) {
 	picture := f.Picture.chart()
 	c := svgCanvas{vgsvg.New(picture.size())}
@@ -106,7 +103,7 @@ func ForPage(f Figure) (string, error) {
 
 var pageColors = strings.NewReplacer(
 	":#000000", ":currentColor", ":#DDDDDD", ":var(--rule,#ddd)", ":#888888", ":var(--soft,#888)",
-	":#FFFFFF", ":var(--paper,#fff)", ":#0072B2", ":var(--accent,#0072b2)",
+	":#0072B2", ":var(--accent,#0072b2)",
 )
 
 // svgCanvas replaces what SVG cannot hold in texts, and names fonts of the same widths as the

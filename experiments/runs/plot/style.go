@@ -15,11 +15,8 @@ import (
 	"github.com/lago-train/lago-train/model"
 )
 
-// Widths of figures: of one column, and of both with the space between.
-const (
-	column vg.Length = 89 * vg.Millimeter
-	page   vg.Length = 183 * vg.Millimeter
-)
+// column is the width of figures: of one column of a paper.
+const column vg.Length = 89 * vg.Millimeter
 
 // Sizes, in points.
 const (
@@ -33,7 +30,6 @@ const (
 
 // Colours that ForPage knows, and styles.
 var (
-	white = color.NRGBA{255, 255, 255, 255}
 	ink   = color.NRGBA{0, 0, 0, 255}
 	soft  = color.NRGBA{136, 136, 136, 255}
 	faint = color.NRGBA{221, 221, 221, 255}
@@ -128,7 +124,6 @@ func wrap(words string, width vg.Length) string {
 // chart is a plot in the style of all figures.
 type chart struct {
 	*plot.Plot
-	width   vg.Length // of all
 	data    vg.Length // height of the area of the data
 	legend  [2]plot.Legend
 	entries int    // of both columns of the legend
@@ -137,7 +132,7 @@ type chart struct {
 
 // newChart returns an empty chart with the titles of its axes.
 func newChart(x, y string) *chart {
-	c := &chart{Plot: plot.New(), width: column}
+	c := &chart{Plot: plot.New()}
 	c.BackgroundColor = nil
 	c.Title.TextStyle.Font, c.Title.Padding = textStyle.Font, margin
 	c.X.Label.Text, c.Y.Label.Text = x, y
@@ -182,12 +177,6 @@ func (c *chart) nameRows(names []string) {
 	c.Y.Tick.Marker = ticks
 }
 
-// frame returns the size of what is around the data: titles and ticks.
-func (c *chart) frame() vg.Point {
-	ample := draw.Canvas{Rectangle: vg.Rectangle{Max: vg.Point{X: 10 * page, Y: 10 * page}}}
-	return ample.Size().Sub(c.DataCanvas(ample).Size())
-}
-
 // below returns the heights of the legend and of the caption.
 func (c *chart) below() (legend, caption vg.Length) {
 	for i := range c.legend {
@@ -204,7 +193,9 @@ func (c *chart) below() (legend, caption vg.Length) {
 
 func (c *chart) size() (width, height vg.Length) {
 	legend, caption := c.below()
-	return c.width + 2*margin, c.frame().Y + c.data + legend + caption + 2*margin
+	ample := draw.Canvas{Rectangle: vg.Rectangle{Max: vg.Point{X: 20 * column, Y: 20 * column}}}
+	around := ample.Size().Y - c.DataCanvas(ample).Size().Y // titles and ticks
+	return column + 2*margin, around + c.data + legend + caption + 2*margin
 }
 
 func (c *chart) draw(on draw.Canvas) {
@@ -213,7 +204,7 @@ func (c *chart) draw(on draw.Canvas) {
 	on.FillText(textStyle, vg.Point{X: on.Min.X, Y: on.Min.Y + caption - margin}, c.caption)
 	c.Draw(draw.Crop(on, 0, 0, legend+caption, 0))
 	for i := range c.legend {
-		c.legend[i].Draw(draw.Crop(on, vg.Length(i)*c.width/2, 0, caption,
+		c.legend[i].Draw(draw.Crop(on, vg.Length(i)*column/2, 0, caption,
 			legend+caption-margin-(on.Max.Y-on.Min.Y)))
 	}
 }

@@ -38,7 +38,6 @@ var (
 		//nolint:gosec // escaped
 		"table": func(t *table.Table) template.HTML { return template.HTML(t.HTML()) },
 		"count": format.Count, "printable": format.Printable, "svg": inlineSVG,
-		"points": func(f plot.Figure) float64 { width, _ := f.Size(); return width.Points() },
 	})
 )
 

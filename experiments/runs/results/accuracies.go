@@ -253,7 +253,7 @@ func (a *Accuracies) dots(shown []Row) *plot.Dots {
 // lines draws rows against their number, a line for each method, and those to compare with as
 // horizontal lines.
 func (a *Accuracies) lines(shown []Row) *plot.Lines {
-	p := &plot.Lines{X: a.X, Y: a.Stage + " accuracy (%)", Percent: true, Chance: Chance(a.Parts, a.Classes)}
+	p := &plot.Lines{X: a.X, Y: a.Stage + " accuracy (%)", Chance: Chance(a.Parts, a.Classes)}
 	low, high := shown[0].Number, shown[0].Number
 	for _, r := range shown {
 		if r.Reference {

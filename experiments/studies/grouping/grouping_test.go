@@ -2,8 +2,6 @@ package grouping
 
 import (
 	"math"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -11,7 +9,6 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
-	"github.com/lago-train/lago-train/experiments/runs/plot"
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
@@ -123,27 +120,4 @@ func TestTables(t *testing.T) {
 		"published: 8.7 % of the entries", "│ in the same group │ 2 │ 50.0 % │ 38.0 % │", "│ in different groups │ 4 │ 0.0 % │ - │",
 		"│ all │ 6 │ 16.7 % │ 5.0 % │", "k-soft model with 30 groups", "│ striped\uFFFD[2J, and 1 more │")
 	testkit.WantNoText(t, got, "spotted", "\x1b") // a second attribute of a group, a control character
-}
-
-// The figures are those of the model file: learned groups in the order of the named groups,
-// and attributes by their strongest group.
-func TestFigures(t *testing.T) {
-	m := soft(0.2, 0.8, 0.9, 0.1, 0.3, 0.7, 1, 0)
-	m.Groups, m.Semantic = []string{"has_coat", "size"}, []int{0, 0, 0, 1}
-	m.Decision.Kind, m.Reference.Detections = model.Subtract, dataset.NewMatrix[float32](1, 4)
-	path := filepath.Join(t.TempDir(), "model.safetensors")
-	testkit.NoError(t, train.Save(path, m))
-	r := &Result{Model: path}
-	figures := testkit.Must(r.Figures(filepath.Dir(filepath.Dir(path))))(t)
-	if len(figures) != 2 || figures[0].Name != "groups" || figures[1].Name != "groups-detail-1" {
-		t.Fatalf("found %+v", figures)
-	}
-	summary, detail := figures[0].Picture.(*plot.Heat), figures[1].Picture.(*plot.Heat)
-	testkit.Equal(t, "rows", summary.Rows, []string{"coat (3)", "size (1)"})
-	for i, want := range [][]float64{{1.6 / 3, 1.4 / 3}, {0, 1}} {
-		testkit.NearAll(t, summary.Rows[i], summary.Values[i], want, 1e-6)
-	}
-	if want := []string{"heavy", "spotted", "striped", "large"}; !slices.Equal(detail.Rows, want) || detail.Cols[1] != "1" {
-		t.Errorf("rows %q and columns %q, expected %q", detail.Rows, detail.Cols, want)
-	}
 }

@@ -370,7 +370,7 @@ func (r *Result) curves(curves []train.Curve) *plot.Lines {
 	best, name := engine.BestEpoch(curves), "best epoch"
 	training := averaged(curves, func(e train.Epoch) float64 { return e.TrainAccuracy })
 	validation := averaged(curves, func(e train.Epoch) float64 { return *e.ValAccuracy })
-	l := &plot.Lines{X: "epoch", Y: results.AccuracyAxis, Percent: true, Chance: 100 * r.Val.Chance(), Series: []plot.Series{
+	l := &plot.Lines{X: "epoch", Y: results.AccuracyAxis, Chance: 100 * r.Val.Chance(), Series: []plot.Series{
 		{Name: "training classes", Look: plot.Look{Condition: plot.Dashed}, Points: training},
 		{Name: "validation classes", Look: plot.Look{Method: plot.Focus}, Points: validation},
 	}}
