@@ -67,6 +67,9 @@ type Dataset struct {
 	// IDs are different names of the samples, such as the paths of their photographs; nil if
 	// the source has none.
 	IDs []string
+	// Sources are the recordings, specimens or subjects that the samples are of, empty for a sample of its own,
+	// see Divide; nil if they are not known.
+	Sources []string
 	// Provenance says how the features were computed from images, nil if it is not known, and
 	// ImageDir where these are: the IDs are paths in it.
 	Provenance *Provenance
@@ -287,18 +290,42 @@ func Described(u []float64) int {
 	return n
 }
 
+// SourceOf returns the source of a sample, "" if it has none.
+func (d *Dataset) SourceOf(row int) string {
+	if d.Sources == nil {
+		return ""
+	}
+	return d.Sources[row]
+}
+
+// Divide divides rows, in their order, by the number of each among those of its class, from 1. Rows of one
+// source are on one side, that of the first of them, and count once.
+func (d *Dataset) Divide(rows []int, first func(row, n int) bool) (in, out []int) {
+	counts, sides := make([]int, len(d.Classes)), map[string]bool{}
+	for _, row := range rows {
+		source := d.SourceOf(row)
+		side, known := sides[source]
+		if !known {
+			z := d.Labels[row]
+			counts[z]++
+			side = first(row, counts[z])
+			if source != "" {
+				sides[source] = side
+			}
+		}
+		if side {
+			in = append(in, row)
+		} else {
+			out = append(out, row)
+		}
+	}
+	return in, out
+}
+
 // HeldOut divides the held-out samples of seen classes: of each class every second one, from the first,
 // is evaluated, and the others choose what concerns seen and unseen classes together.
 func (d *Dataset) HeldOut() (choosing, evaluated []int) {
-	counts := make([]int, len(d.Classes))
-	for _, row := range d.TestSeen {
-		z := d.Labels[row]
-		if counts[z]++; counts[z]%2 == 1 {
-			evaluated = append(evaluated, row)
-		} else {
-			choosing = append(choosing, row)
-		}
-	}
+	evaluated, choosing = d.Divide(d.TestSeen, func(_, n int) bool { return n%2 == 1 })
 	return choosing, evaluated
 }
 
@@ -377,7 +404,7 @@ const (
 )
 
 // Fingerprint returns a SHA-256 in hex of everything that training and evaluation can
-// depend on: features, labels, names, groups, descriptions, split and held-out samples,
+// depend on: features, labels, names, groups, descriptions, split, held-out samples and sources,
 // but not Name and Source. It is the same on every machine.
 func (d *Dataset) Fingerprint() string {
 	sum := d.FeaturesSum
@@ -390,6 +417,9 @@ func (d *Dataset) Fingerprint() string {
 		w.put(a.Name, a.Group)
 	}
 	w.put(d.Groups, d.Descriptions, d.Split.Train, d.Split.Val, d.Split.Test, d.TestSeen)
+	if d.Sources != nil {
+		w.put(d.Sources)
+	}
 	return hex.EncodeToString(w.Sum(nil))
 }
 

@@ -118,17 +118,11 @@ func (c *checker) order() {
 	}
 	classes := slices.DeleteFunc(slices.Clone(c.Split.Train), func(z int) bool { return len(of[z]) < 2 })
 	classes = spread(classes, mostClasses)
-	var known, evaluated []int
+	var rows []int
 	for _, z := range classes {
-		rows := spread(of[z], 2*mostOfClass)
-		for k, i := range rows {
-			if k%2 == 0 {
-				known = append(known, i)
-			} else {
-				evaluated = append(evaluated, i)
-			}
-		}
+		rows = append(rows, spread(of[z], 2*mostOfClass)...)
 	}
+	known, evaluated := c.Divide(rows, func(_, n int) bool { return n%2 == 1 })
 	if len(classes) < leastClasses || len(evaluated) < leastEvaluated {
 		return
 	}

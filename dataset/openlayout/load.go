@@ -2,7 +2,7 @@
 // files that any program can write.
 //
 //	features.npy      or features.csv: samples x D numbers, see package features
-//	labels.csv        class[,id][,test_seen]: one line per sample, in the order of the features
+//	labels.csv        see LabelsForm
 //	classes.csv       class, and one column per attribute: one line per class, p(attribute|class)
 //	attributes.csv    name[,group]: one line per attribute
 //	drafts.csv        class,group: descriptions that nobody has checked; optional
@@ -63,7 +63,12 @@ const (
 	pathColumn     = "path"
 	sumColumn      = "sha256"
 	testSeenColumn = "test_seen"
+	sourceColumn   = "source"
 )
+
+// LabelsForm is that of labels.csv.
+const LabelsForm = "one line per sample, in the order of the features, with the columns class and, optionally, id, " +
+	"test_seen and source (the recording, specimen or subject of the sample)"
 
 // Files returns the names of the files of the layout. A folder has all of them, and one of the first two.
 func Files() []string {
@@ -117,6 +122,7 @@ func Load(ctx context.Context, dir string, opts Options) (*dataset.Dataset, erro
 			r.d.TestSeen = slices.DeleteFunc(r.d.TestSeen, func(i int) bool {
 				return !used[r.d.Labels[i]] // of a class that is left out
 			})
+			r.checkSources()
 		case splits > 0:
 			r.problems.AddError(&invalid.Error{
 				Where: r.path(SplitsFile), Field: "dev_split",
@@ -139,6 +145,7 @@ type reader struct {
 	d        *dataset.Dataset
 	source   string         // of the names of the classes, for errors
 	classes  map[string]int // by name; nil if they are not known
+	lines    []int          // of the samples in labels.csv
 	problems invalid.List
 }
 

@@ -199,6 +199,10 @@ func TestLoadRefuses(t *testing.T) {
 		{labelsFile, "\ncat", "\nkat", []string{
 			`labels.csv: line 4, column class: expected one of the 4 classes of classes.csv, found "kat". Did you mean cat?`,
 		}},
+		{labelsFile, "test_seen", "recording", []string{`labels.csv: line 1: expected ` + LabelsForm + `, found the column "recording"`}},
+		{labelsFile, "test_seen\nant,no\nbee,no\ncat,no\ndog,no\nant,yes\nbee,no", "test_seen,source\nant,no,r1\nbee,no,\ncat,no,\ndog,no,r1\nant,yes,r1\nbee,no,", []string{
+			`labels.csv: lines 2 and 6: expected one test_seen for all samples of the source "r1", found yes and no. Held-out samples are of sources that no model is trained on.`,
+		}},
 		{labelsFile, "yes", "maybe", []string{`labels.csv: line 6, column test_seen: expected yes or no (true or false, 1 or 0; empty means no), found "maybe"`}},
 
 		{AttributesFile, "legs::six,legs", "legs::six,", []string{`attributes.csv: line 3, column group: expected ` + descriptions.AttributesForm + `, found ""`}},

@@ -53,9 +53,25 @@ func (r *reader) find(t *table.Table, row table.Row) int {
 	return -1
 }
 
-// readLabels reads the class of each sample, -1 if it is unknown, its name, and whether it is held out.
+// labels returns the table of labels.csv, which has the columns of LabelsForm, or nil.
+func (r *reader) labels() *table.Table {
+	t := table.Read(r.ctx, r.path(labelsFile), &r.problems, []string{classColumn}, idColumn, testSeenColumn,
+		sourceColumn, table.Any)
+	if t == nil {
+		return nil
+	}
+	for _, name := range t.Columns {
+		if !slices.Contains([]string{classColumn, idColumn, testSeenColumn, sourceColumn}, name) {
+			t.Report("column", 1, "", LabelsForm, "the column "+invalid.Quote(name))
+		}
+	}
+	return t
+}
+
+// readLabels reads the class of each sample, -1 if it is unknown, its name, its source, and whether it is
+// held out.
 func (r *reader) readLabels() {
-	t := table.Read(r.ctx, r.path(labelsFile), &r.problems, []string{classColumn}, optionalOfLabels...)
+	t := r.labels()
 	if t == nil {
 		return
 	}
@@ -63,7 +79,10 @@ func (r *reader) readLabels() {
 		r.d.IDs = t.Names(idColumn)
 	}
 	for i, row := range t.Rows {
-		r.d.Labels = append(r.d.Labels, r.find(t, row))
+		r.d.Labels, r.lines = append(r.d.Labels, r.find(t, row)), append(r.lines, row.Line)
+		if t.Column(sourceColumn) >= 0 {
+			r.d.Sources = append(r.d.Sources, t.Cell(row, sourceColumn))
+		}
 		switch cell := t.Cell(row, testSeenColumn); strings.ToLower(cell) {
 		case "yes", "true", "1":
 			r.d.TestSeen = append(r.d.TestSeen, i)
@@ -75,14 +94,41 @@ func (r *reader) readLabels() {
 	}
 }
 
-var optionalOfLabels = []string{idColumn, testSeenColumn}
+// checkSources reports sources of which some samples of seen classes are held out and others are not.
+func (r *reader) checkSources() {
+	seen, first := r.d.Split.Seen(), map[string]int{}
+	for i, source := range r.d.Sources {
+		if source == "" || !slices.Contains(seen, r.d.Labels[i]) {
+			continue
+		}
+		before, known := first[source]
+		if !known {
+			first[source] = i
+			continue
+		}
+		_, held := slices.BinarySearch(r.d.TestSeen, i)
+		if _, other := slices.BinarySearch(r.d.TestSeen, before); held != other {
+			r.problems.Add("source", &invalid.Error{
+				Where: r.path(labelsFile), Field: fmt.Sprintf("lines %d and %d", r.lines[before], r.lines[i]),
+				Want: "one test_seen for all samples of the source " + invalid.Quote(source), Got: "yes and no",
+				Hint: "Held-out samples are of sources that no model is trained on.",
+			})
+		}
+	}
+}
 
-// classNames reads the class of each line of a file, none without the file.
-func (r *reader) classNames(file string, optional ...string) (names []string) {
+// classNames reads the class of each line of labels.csv or splits.csv, none without the file.
+func (r *reader) classNames(file string) (names []string) {
 	if _, err := os.Stat(r.path(file)); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if t := table.Read(r.ctx, r.path(file), &r.problems, []string{classColumn}, optional...); t != nil {
+	t := (*table.Table)(nil)
+	if file == labelsFile {
+		t = r.labels()
+	} else {
+		t = table.Read(r.ctx, r.path(file), &r.problems, []string{classColumn}, table.Any)
+	}
+	if t != nil {
 		for _, row := range t.Rows {
 			name, want := dataset.CheckName(t.Cell(row, classColumn))
 			if want != "" { // classes.csv with it could not be read
@@ -100,8 +146,7 @@ func (r *reader) classNames(file string, optional ...string) (names []string) {
 func ReadDescriptions(ctx context.Context, dir string) (*descriptions.Table, error) {
 	r := &reader{ctx: ctx, dir: dir}
 	t := descriptions.ReadFolder(ctx, dir, true, &r.problems)
-	t.Added.Classes = t.AddClasses(slices.Sorted(slices.Values(r.classNames(labelsFile,
-		optionalOfLabels...))))
+	t.Added.Classes = t.AddClasses(slices.Sorted(slices.Values(r.classNames(labelsFile))))
 	return t, cmp.Or(ctx.Err(), r.problems.Err())
 }
 
@@ -109,7 +154,7 @@ func ReadDescriptions(ctx context.Context, dir string) (*descriptions.Table, err
 // that has only their ids and photographs.
 func ReadSamples(ctx context.Context, dir string) (classes []string, d *dataset.Dataset, err error) {
 	r := &reader{ctx: ctx, dir: dir, d: new(dataset.Dataset)}
-	if classes = r.classNames(labelsFile, optionalOfLabels...); classes != nil {
+	if classes = r.classNames(labelsFile); classes != nil {
 		r.d.Labels = make([]int, len(classes))
 		r.readImages()
 	}
@@ -126,7 +171,7 @@ func ReadImageNames(ctx context.Context, dir string) ([]string, error) {
 // SplitClasses returns the classes of the lines of splits.csv in dir, none without the file.
 func SplitClasses(ctx context.Context, dir string) ([]string, error) {
 	r := &reader{ctx: ctx, dir: dir}
-	names := r.classNames(SplitsFile, table.Any)
+	names := r.classNames(SplitsFile)
 	return names, r.problems.Err()
 }
 
@@ -134,11 +179,11 @@ func SplitClasses(ctx context.Context, dir string) ([]string, error) {
 // them. Without the file it does nothing.
 func ExtendSplits(ctx context.Context, dir string) (added []string, err error) {
 	r := &reader{ctx: ctx, dir: dir}
-	lacking, labelled := map[string]bool{}, r.classNames(labelsFile, optionalOfLabels...)
+	lacking, labelled := map[string]bool{}, r.classNames(labelsFile)
 	for _, name := range labelled {
 		lacking[name] = true
 	}
-	listed := r.classNames(SplitsFile, table.Any)
+	listed := r.classNames(SplitsFile)
 	for _, name := range listed {
 		delete(lacking, name)
 	}

@@ -221,21 +221,49 @@ func Rotations(d *dataset.Dataset, parts int, seed uint64) ([]dataset.Split, err
 }
 
 // HoldOut returns, ascending, the samples of the seen classes of a split to hold out: those that d holds out
-// and, of classes of which it holds out none, every fifth.
-func HoldOut(d *dataset.Dataset, s dataset.Split) (rows []int) {
-	counts, held := make([]int, len(d.Classes)), make([]bool, len(d.Classes))
+// and, of classes of which it holds out none, every fifth. All samples of a source are held out, or none; none
+// are if a class would have no others.
+func HoldOut(d *dataset.Dataset, s dataset.Split) []int {
+	held, left, rows := make([]bool, len(d.Classes)), d.SamplesPerClass(), d.SamplesOf(s.Seen())
 	for _, row := range d.TestSeen {
 		held[d.Labels[row]] = true
 	}
-	for _, row := range d.SamplesOf(s.Seen()) {
-		z := d.Labels[row]
-		counts[z]++
-		_, own := slices.BinarySearch(d.TestSeen, row)
-		if own || !held[z] && counts[z]%5 == 0 {
-			rows = append(rows, row)
+	classesOf := map[string][]int{} // of the samples of a source
+	for _, row := range rows {
+		classesOf[d.SourceOf(row)] = append(classesOf[d.SourceOf(row)], d.Labels[row])
+	}
+	var given, others []int // what d holds out decides first on which side a source is
+	for _, row := range rows {
+		if held[d.Labels[row]] {
+			given = append(given, row)
+		} else {
+			others = append(others, row)
 		}
 	}
-	return rows
+	out, _ := d.Divide(append(given, others...), func(row, n int) bool {
+		_, own := slices.BinarySearch(d.TestSeen, row)
+		if z := d.Labels[row]; held[z] && !own || !held[z] && n%5 != 0 {
+			return false
+		}
+		with, count := []int{d.Labels[row]}, map[int]int{}
+		if source := d.SourceOf(row); source != "" {
+			with = classesOf[source]
+		}
+		for _, z := range with {
+			count[z]++
+		}
+		for z, n := range count {
+			if !own && n == left[z] {
+				return false
+			}
+		}
+		for z, n := range count {
+			left[z] -= n
+		}
+		return true
+	})
+	slices.Sort(out)
+	return out
 }
 
 // Folds returns splits with the test classes of s whose val classes are in turn each of n

@@ -260,3 +260,52 @@ func TestHoldOut(t *testing.T) {
 	testkit.Equal(t, "of seen classes", HoldOut(d, dataset.Split{Train: []int{0}, Val: []int{1}, Test: []int{2}}), []int{0, 2, 7, 14, 19})
 	testkit.Equal(t, "of others", HoldOut(d, dataset.Split{Train: []int{2}, Test: []int{0}}), []int{24, 29})
 }
+
+// No source is on two sides of a division of samples, and every seen class keeps samples to train on. Samples
+// that are sources of their own are divided as samples without sources.
+func TestSourcesAreNotParted(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const classes = 4
+		d := &dataset.Dataset{Classes: make([]string, classes)}
+		s := dataset.Split{Train: []int{0, 1}, Val: []int{2}, Test: []int{3}}
+		given := rapid.Bool().Draw(t, "some held out")
+		for i := range rapid.IntRange(20, 80).Draw(t, "samples") {
+			z, source := rapid.IntRange(0, classes-1).Draw(t, "class"), rapid.IntRange(0, 25).Draw(t, "source")
+			d.Labels, d.Sources = append(d.Labels, z), append(d.Sources, strings.Repeat("s", source))
+			if given && z == 0 && source%7 == 1 {
+				d.TestSeen = append(d.TestSeen, i)
+			}
+		}
+		own := d.TestSeen
+		wholly := func(what string, rows, among []int) {
+			for _, i := range among {
+				for _, j := range among {
+					if same := d.Sources[i] == d.Sources[j] && d.Sources[i] != ""; same && slices.Contains(rows, i) != slices.Contains(rows, j) {
+						t.Fatalf("%s: samples %d and %d of one source are parted", what, i, j)
+					}
+				}
+			}
+		}
+		d.TestSeen = HoldOut(d, s)
+		seen := d.SamplesOf(s.Seen())
+		wholly("held out", d.TestSeen, seen)
+		left := make([]int, classes)
+		for _, i := range seen {
+			if !slices.Contains(d.TestSeen, i) {
+				left[d.Labels[i]]++
+			}
+		}
+		for _, z := range s.Seen() {
+			if own == nil && left[z] == 0 && d.SamplesPerClass()[z] > 0 {
+				t.Fatalf("all samples of class %d are held out", z)
+			}
+		}
+		choosing, _ := d.HeldOut()
+		wholly("choosing", choosing, d.TestSeen)
+
+		d.TestSeen, d.Sources = own, make([]string, len(d.Labels))
+		alone := HoldOut(d, s)
+		d.Sources = nil
+		testkit.Equal(t, "samples of their own", alone, HoldOut(d, s))
+	})
+}
