@@ -8,14 +8,12 @@ import (
 	"math"
 	"os"
 	"os/exec"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -128,44 +126,6 @@ func TestReadReportsEveryProblem(t *testing.T) {
 	}
 }
 
-// The time to read a file is linear in the number of its classes and of its problems.
-func TestReadLargeFiles(t *testing.T) {
-	const n = 50_000
-	csv := []byte("class,attribute,value\n")
-	for i := range n {
-		csv = fmt.Appendf(csv, "Owl,large %d,2\n", i)
-	}
-	_, err := Read(t.Context(), testkit.Write(t, t.TempDir(), "a.csv", string(csv)), attributes)
-	if err == nil || strings.Count(err.Error(), "\n") != invalid.MaxOfKind || !strings.Contains(err.Error(), "found 4999") {
-		t.Errorf("found %v", err)
-	}
-}
-
-// An attribute with its group is found however case and separators are changed, and always by its own name.
-func TestSpellingsProperty(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		words := rapid.SampledFrom([]string{"has", "wing", "colour", "red", "very", "large"})
-		name := rapid.Custom(func(t *rapid.T) string {
-			return strings.Join(rapid.SliceOfN(words, 1, 3).Draw(t, "group"), "_") + "::" + strings.Join(rapid.SliceOfN(words, 1, 2).Draw(t, "name"), "_")
-		})
-		var attributes []Attribute
-		for _, n := range rapid.SliceOfNDistinct(name, 1, 6, rapid.ID).Draw(t, "attributes") {
-			attributes = append(attributes, Attribute{Name: n})
-		}
-		v := newVocabulary(attributes)
-		part := rapid.SampledFrom([]string{" ", "-", "_", "", ": "})
-		for m, a := range attributes {
-			if got := v.find(a.Name); len(got) != 1 || got[0] != m {
-				t.Fatalf("%q is %v, expected %d", a.Name, got, m)
-			}
-			spelt := strings.ToUpper(strings.NewReplacer("::", part.Draw(t, "colon"), "_", part.Draw(t, "gap")).Replace(a.Name))
-			if got := v.find(spelt); !slices.Contains(got, m) {
-				t.Errorf("%q may mean %v, expected %d among them", spelt, got, m)
-			}
-		}
-	})
-}
-
 func TestFind(t *testing.T) {
 	var attributes []Attribute
 	for _, name := range strings.Fields("has_wing_color::blue has_bill_color::blue has_wing_shape::long has::blue_wing stripes long_neck a::ear b::ear c::ear d::ear e::ear f::ear g::ear twin twin") {
@@ -204,40 +164,6 @@ func TestCell(t *testing.T) {
 			testkit.Equal(t, fmt.Sprintf("%g beside %q", p, other), d.Scale()(p), want[i])
 		}
 	}
-}
-
-// Every file is an error or classes with probabilities.
-func FuzzRead(f *testing.F) {
-	attributes := []Attribute{{Name: "wing color::olive"}, {Name: "wing color::grey"}, {Name: "size::large"}}
-	for _, s := range []string{
-		"class,olive,large\nOwl,often,0.5\n", "class,attribute,value\nOwl,olive,1\nOwl,large,\n", "class,olive,\"\n", "\ufeffclass,wing color: olive\n\n\"a\nb\",80\n",
-	} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		table, err := parse("a file", []byte(text), attributes)
-		if err != nil {
-			return
-		}
-		classes, u := table.Classes, table.Values()
-		if len(classes) == 0 || u.Rows != len(classes) || u.Cols != 3 || len(u.Data) != u.Rows*u.Cols {
-			t.Fatalf("%d classes, descriptions of %d x %d", len(classes), u.Rows, u.Cols)
-		}
-		for z := range classes {
-			described := 0
-			for m, p := range u.Row(z) {
-				if p < 0 || p > 1 {
-					t.Fatalf("class %d, attribute %d is %g", z, m, p)
-				}
-				if p >= 0 {
-					described++
-				}
-			}
-			if classes[z] == "" || described == 0 {
-				t.Fatalf("class %d, %q, has %d attributes", z, classes[z], described)
-			}
-		}
-	})
 }
 
 // states are what a page saves one after the other, by order: an attribute is added, described as a draft

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -139,14 +138,4 @@ func TestDraftBesideEntries(t *testing.T) {
 	if _, err := os.Stat(dir + "/" + DraftsFile); !errors.Is(err, os.ErrNotExist) || len(before.Drafts) != 5 {
 		t.Errorf("after all are checked: %v, before %v", err, before.Drafts)
 	}
-}
-
-// A million classes are added in the time of reading them.
-func TestAddManyClasses(t *testing.T) {
-	names := make([]string, 1_000_000)
-	for i := range names {
-		names[i] = strconv.Itoa(i / 2)
-	}
-	d := &Table{}
-	testkit.Equal(t, "added, then again", []int{d.AddClasses(names), d.AddClasses(names)}, []int{len(names) / 2, 0})
 }

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"pgregory.net/rapid"
-
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/testkit"
@@ -149,38 +147,6 @@ func TestEndlessRecordsAreRefused(t *testing.T) {
 		}
 		testkit.WantError(t, err, "lines of at most 16.8 MB and 1048576 cells, found a longer one")
 	}
-}
-
-// Cells are read as they were written, however the input is cut into pieces.
-func TestReaderProperty(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		cell := rapid.StringMatching(`[a-z][a-z "\n,]{0,5}[a-z]`)
-		want := rapid.SliceOfN(rapid.SliceOfN(cell, 1, 4), 1, 5).Draw(t, "records")
-		end := rapid.SampledFrom([]string{"\n", "\r\n", "\n\n"}).Draw(t, "line end")
-		text := byteOrderMark
-		for _, record := range want {
-			for j, c := range record {
-				if j > 0 {
-					text += ", "
-				}
-				text += `"` + strings.ReplaceAll(c, `"`, `""`) + `"`
-			}
-			text += end
-		}
-		r := NewReader("t", iotest.HalfReader(strings.NewReader(text)))
-		var got [][]string
-		for {
-			cells, err := r.Read()
-			if err == io.EOF {
-				break
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			got = append(got, append([]string{}, cells...))
-		}
-		testkit.Equal(t, "found", got, want)
-	})
 }
 
 func TestProbability(t *testing.T) {
