@@ -55,12 +55,10 @@ RACE ?= ./dataset/fetch ./dataset/glyphs ./dataset/xlsa17 \
 	./experiments/answers/extract ./experiments/runs/lab ./experiments/answers/render ./internal/... ./model/... \
 	./train/...
 
-race: # where there is a C compiler, which the race detector needs
-	@if [ "$$($(GO) env CGO_ENABLED)" = 1 ] && command -v $$($(GO) env CC) >/dev/null; then \
-		echo "$(GO) test -race $(RACE)"; $(GO) test -race $(RACE); \
-	else \
-		echo "race: skipped, since there is no C compiler (install gcc or cc, with CGO_ENABLED=1)"; \
-	fi
+race:
+	@[ "$$($(GO) env CGO_ENABLED)" = 1 ] && command -v $$($(GO) env CC) >/dev/null || \
+		{ echo "race: expected a C compiler (gcc or cc, with CGO_ENABLED=1), found none" >&2; exit 1; }
+	$(GO) test -race $(RACE)
 
 FUZZTIME ?= 30s
 
@@ -91,13 +89,13 @@ installed-check:
 	$(GO) test -count=1 -tags installed -run 'Completion|CommandsOfResults' ./cmd/lago-train
 	$(GO) test -count=1 -tags installed ./internal/blas
 
-# The Python of the docs, with $(PYTHON).
+# The blocks of docs/python.md, with $(PYTHON).
 PYTHON ?= python3
 
 docs-check:
 	@$(PYTHON) -c 'import numpy, scipy, pandas, matplotlib' 2>/dev/null || { echo \
 		"docs-check: expected NumPy, SciPy, pandas and Matplotlib in $(PYTHON). PYTHON=... names another." >&2; exit 1; }
-	$(GO) test -count=1 -run TestPages ./cmd/lago-train -python $(PYTHON) -pages docs/your-data.md,docs/python.md
+	$(GO) test -count=1 -run TestPages ./cmd/lago-train -python $(PYTHON) -pages docs/python.md
 
 # What is read from ../shared: the data sets as released, and the features and crops of all reference
 # photographs, against PyTorch's; and the whole way of the page with photographs of 28 species. Needs the

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/lago-train/lago-train/dataset/fetch"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model/network/networktest"
 )
@@ -45,12 +46,12 @@ func TestNextCommandsRun(t *testing.T) {
 		}
 		line, _, _ = strings.Cut(line, "\n")
 		line, _, _ = strings.Cut(line, " #")
-		return strings.Fields(line)
+		return words(line)
 	}
 	check := []string{"dataset", "check", folder}
 	describe := next(lagoTrain(t, check...).stdout)
 	testkit.Equal(t, "the first", strings.Join(describe, " "), "dataset describe "+folder)
-	testkit.WantText(t, succeeds(t, describe...), "attributes are added by one of", "dataset describe "+folder+" --like")
+	testkit.WantText(t, succeeds(t, describe...), "attributes are added by one of", format.ShellLine("dataset", "describe", folder, "--like"))
 	testkit.NoError(t, os.Remove(filepath.Join(folder, "classes.csv")))
 	text := testkit.Read(t, "../../docs/example/classes.csv")
 	testkit.Write(t, folder, "attributes.csv", testkit.Read(t, "../../docs/example/attributes.csv"))

@@ -17,6 +17,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/studies/grouping"
 	"github.com/lago-train/lago-train/experiments/studies/protocol"
 	"github.com/lago-train/lago-train/experiments/studies/search"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/train"
 )
@@ -170,7 +171,7 @@ func TestSearchThenRun(t *testing.T) {
 	if want := filepath.Join(out, "search-plain-semantic-hard.json"); found.File != want || len(found.Tried) != 3 || found.Folds != 2 {
 		t.Errorf("%+v, expected the file %s", found, want)
 	}
-	testkit.WantText(t, succeeds(t, args...), "lago-train run --config "+found.File)
+	testkit.WantText(t, succeeds(t, args...), "lago-train run --config "+format.ShellLine(found.File))
 	r := printed[protocol.Result](t, append([]string{"run", "--config", found.File, "--out", out, "--json"}, onMini(t)...)...)
 	if r.Test == nil {
 		t.Error("expected a test stage")

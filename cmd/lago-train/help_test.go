@@ -183,7 +183,7 @@ func TestComplete(t *testing.T) {
 	t.Setenv("LAGO_DATA", "")
 	for _, c := range []struct{ line, want string }{
 		{"sw", "sweep-k"},
-		{"dataset c", "check convert"},
+		{"dataset c", "check"},
 		{"run --method ", "singletons semantic-hard k-soft semantic-soft dap ale eszsl sync sje devise kernel"},
 		{"noise --methods k-soft,es", "k-soft,eszsl"},
 		{"run --h", "--hold-out --help --help-all"},

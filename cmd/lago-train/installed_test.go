@@ -63,8 +63,8 @@ func TestCompletionScripts(t *testing.T) {
 	bin := t.TempDir()
 	fake := testkit.Write(t, bin, "lago-train", "#!/bin/sh\nprintf '$(touch x)\\ta name'\n")
 	testkit.NoError(t, os.Chmod(fake, 0o755))
-	sh := exec.Command("bash", "-c", fmt.Sprintf(strings.Replace(ask["bash"], "_lago_train lago-train", "_lago_train "+fake, 1), line))
-	sh.Stdin = strings.NewReader(succeeds(t, "completion", "bash"))
+	sh := exec.Command("bash", "-c", fmt.Sprintf(strings.Replace(ask["bash"], "_lago_train lago-train", "_lago_train '"+fake+"'", 1), line))
+	sh.Env, sh.Stdin = process(t).Env, strings.NewReader(succeeds(t, "completion", "bash"))
 	if out, err := sh.CombinedOutput(); err != nil || strings.TrimSpace(string(out)) != `\$\(touch\ x\)` {
 		t.Errorf("%q, %v: expected a quoted name", out, err)
 	}

@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,21 +32,28 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// process returns the program with arguments, in an empty folder and without the variables
-// for data sets and clusters of the environment.
+// ofTester are variables of who runs the tests that change what the program or a shell prints.
+var ofTester = regexp.MustCompile(`^(LAGO_DATA|XDG_CACHE_HOME|LC_\w+|LANG|LANGUAGE|NO_COLOR|COLUMNS|SLURM_\w+|JOB_COMPLETION\w*)=`)
+
+// process returns the program with arguments, in an empty folder and without the variables of who tests it.
 func process(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	c := exec.Command(os.Args[0], args...)
 	c.Dir = t.TempDir()
 	c.Env = []string{envMain + "=1", "XDG_CACHE_HOME=" + t.TempDir()}
-	for _, v := range os.Environ() {
-		name, _, _ := strings.Cut(v, "=")
-		if name == "LAGO_DATA" || name == "XDG_CACHE_HOME" || strings.HasPrefix(name, "SLURM_") || strings.HasPrefix(name, "JOB_COMPLETION") {
-			continue
-		}
-		c.Env = append(c.Env, v)
-	}
+	c.Env = append(c.Env, slices.DeleteFunc(os.Environ(), ofTester.MatchString)...)
 	return c
+}
+
+var word = regexp.MustCompile(`('[^']*'|[^ '])+`)
+
+// words are those of a line of format.ShellLine.
+func words(line string) []string {
+	list := word.FindAllString(line, -1)
+	for i, w := range list {
+		list[i] = strings.ReplaceAll(w, "'", "")
+	}
+	return list
 }
 
 // ended is what a program leaves behind.
@@ -144,19 +153,19 @@ func TestWrongCommandLines(t *testing.T) {
 		{"dataset fetsh", []string{`"fetsh"`, "Did you mean fetch", "lago-train dataset --help"}},
 		{"run --pateince 3", []string{"--pateince", "Did you mean --patience?", "lago-train run --help"}},
 		{"run --jobs 0", []string{"--jobs: expected a whole number from 1 to 1024", `"0"`}},
-		{"run --variant k-soft -k 999 --out " + empty + "/new", []string{"-k: expected at most the number of attributes, 54, found 999"}},
+		{"run --variant k-soft -k 999 --out '" + empty + "/new'", []string{"-k: expected at most the number of attributes, 54, found 999"}},
 		{"run --variant k-sotf", []string{"--variant: expected one of singletons", "Did you mean k-soft?"}},
 		{"ablate --jobs 3 --threads 2", []string{"--jobs: expected at most the number of --threads, found 3"}},
 		{"run --lr", []string{"--lr: expected a value, found none", "lago-train run --help"}},
 		{"predict --model x --dataset glyphs --to p.xlsx", []string{"--to: expected a file that ends in one of .csv, ", `found "p.xlsx"`, "Excel opens .csv"}},
 		{"run --method k-soft --variant k-soft", []string{"--variant: expected no --variant beside --method"}},
 		{"dataset fetsh --help", []string{`"fetsh"`, "Did you mean fetch?"}},
-		{"dataset describe " + described + " --like gylphs", []string{`data set "gylphs"`, "Did you mean glyphs?"}},
+		{"dataset describe '" + described + "' --like gylphs", []string{`data set "gylphs"`, "Did you mean glyphs?"}},
 		{"run -k 5", []string{" -k: expected method k-soft, found method semantic-hard"}},
 		{"run glyphs", []string{"run: expected flags only", `"glyphs"`, "Did you mean --dataset glyphs?"}},
 		{"dataset check --dataset glyphs", []string{"--dataset: expected a flag", "The name of the data set follows the command"}},
 		{"run --dataset https://a.org/b.zip", []string{"expected a name or a folder, found an address"}},
-		{"predict --features " + empty + " --to " + empty + "/none/p.csv --model x", []string{"--to: " + empty + "/none: no such file"}},
+		{"predict --features '" + empty + "' --to '" + empty + "/none/p.csv' --model x", []string{"--to: " + empty + "/none: no such file"}},
 		{"evaluate --adapt 5", []string{`expected flags only, found "5"`}},
 		{"evaluate latest", []string{"Did you mean --model latest?"}},
 		{"predict owl.JPG", []string{"Did you mean --images owl.JPG?"}},
@@ -166,14 +175,14 @@ func TestWrongCommandLines(t *testing.T) {
 		{"check glyphs", []string{`"check". Did you mean lago-train dataset check?`}},
 		{"predict --output x.csv", []string{"--output: expected a flag", "Did you mean --to?"}},
 		{"run --gpu", []string{"--gpu: expected a flag", "There is no GPU support"}},
-		{"search --to " + empty, []string{"--to: expected a file", empty + ", a folder"}},
-		{"compare --dataset glyphs --configs " + searched, []string{"--configs: expected --tune 0 beside it"}},
-		{"reproduce --dataset glyphs --configs " + empty, []string{"--configs: expected a folder with the file of a variant, such as " + empty + "/search-glyphs-"}},
+		{"search --to '" + empty + "'", []string{"--to: expected a file", empty + ", a folder"}},
+		{"compare --dataset glyphs --configs '" + searched + "'", []string{"--configs: expected --tune 0 beside it"}},
+		{"reproduce --dataset glyphs --configs '" + empty + "'", []string{"--configs: expected a folder with the file of a variant, such as " + empty + "/search-glyphs-"}},
 		{"noise --methods eszsl --lr 1", []string{"--lr: expected a variant of LAGO among --methods, found only baselines"}},
 		{"groups --model nope --lr 1", []string{"--lr: expected no --lr beside --model"}},
 	} {
 		t.Run(c.args, func(t *testing.T) {
-			misused(t, strings.Fields(c.args), c.parts...)
+			misused(t, words(c.args), c.parts...)
 		})
 	}
 	fails(t, []string{"run", "--config", file}, file, "lambada", "Did you mean lambda?")

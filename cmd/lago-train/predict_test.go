@@ -177,11 +177,11 @@ func TestPredict(t *testing.T) {
 		fails(t, append(from, "--candidates", "test,"+describe(t, d, d.Split.Test, "")), d.Classes[d.Split.Test[0]], "names that differ")
 		misused(t, model, "--features", "--dataset")
 		for flags, want := range map[string][]string{
-			"--dataset plain":           {"--dataset: expected no --dataset beside --features"},
-			"--format csv --to " + lago: {"--to", "does not read"},
-			"--format html --to s.html": {"--format: expected samples of --images or --dataset"},
+			"--dataset plain":                  {"--dataset: expected no --dataset beside --features"},
+			"--format csv --to '" + lago + "'": {"--to", "does not read"},
+			"--format html --to s.html":        {"--format: expected samples of --images or --dataset"},
 		} {
-			misused(t, append(from, strings.Fields(flags)...), want...)
+			misused(t, append(from, words(flags)...), want...)
 		}
 	})
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/studies"
 	"github.com/lago-train/lago-train/experiments/studies/protocol"
 	"github.com/lago-train/lago-train/internal/fileio"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
@@ -107,7 +108,7 @@ func TestPage(t *testing.T) {
 	testkit.Equal(t, "sections", sections(p.Datasets[0]), want)
 	page, text := render(t, p)
 	testkit.WantText(t, text, "9 results in "+l.Root, "noise-set-", "The paper's tables", " on 4 unseen classes, s", "lago-train (devel), go1.",
-		"Not run yet", "lago-train groups --dataset simulated-small --out "+l.Root)
+		"Not run yet", "lago-train groups --dataset simulated-small --out "+format.ShellLine(l.Root))
 	testkit.WantNoText(t, regexp.MustCompile(`xmlns(:xlink)?="[^"]*"`).ReplaceAllString(page, ""),
 		"http://", "https://", "<script ", "<link", "<img", "@import", "url(", "@font-face")
 	best := p.Datasets[0].results["run"][0].Result.(*protocol.Result)
@@ -137,7 +138,7 @@ func TestRunsMakeNoSections(t *testing.T) {
 	trials := testlab.Config(l, config.OnlyDev, model.KSoft).Trials(l.Parts[0], train.Dev, 2)
 	testkit.Must(l.Do(t.Context(), trials))(t)
 	_, err := Read(t.Context(), l.Root, studies.Kinds())
-	testkit.WantError(t, err, l.Root+": expected stored results, found none. ", "lago-train run --out "+l.Root)
+	testkit.WantError(t, err, l.Root+": expected stored results, found none. ", "lago-train run --out "+format.ShellLine(l.Root))
 	runCommand(t, l, testlab.Config(l, config.OnlyDev, model.SemanticHard))
 	p := read(t, l.Root)
 	testkit.Equal(t, "sections", sections(p.Datasets[0]), []string{"run"})

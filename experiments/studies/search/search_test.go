@@ -12,6 +12,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/results"
 	"github.com/lago-train/lago-train/internal/fileio"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
@@ -67,7 +68,7 @@ func TestChosenSettings(t *testing.T) {
 	testkit.Equal(t, "stored result", string(testkit.Must(json.Marshal(&stored))(t)), string(testkit.Must(json.Marshal(s))(t)))
 	stored.Budget++ // as if the space had no more
 	testkit.WantText(t, testlab.Text(stored.Tables()), "the best 6 of 6 settings by validation accuracy, the mean over 2 folds",
-		"the budget of 7 settings was not used up", "chosen: the first, "+s.Chosen.Accuracy.MeanText(), "  lago-train run --config "+c.File+"\n")
+		"the budget of 7 settings was not used up", "chosen: the first, "+s.Chosen.Accuracy.MeanText(), "  lago-train run --config "+format.ShellLine(c.File)+"\n")
 }
 
 // The errors name the folder of a run that failed.
