@@ -16,7 +16,6 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/version"
-	"github.com/lago-train/lago-train/train"
 )
 
 //go:embed help.txt
@@ -242,7 +241,7 @@ func valuesOf(s setting.Setting, current, dataDir string) (values []string) {
 	case s.Key == "dataset":
 		return datasetNames(dataDir)
 	case s.Key == "model", s.Key == "dev":
-		return append([]string{latest}, runsWith(train.ModelFile, defaultRuns)...)
+		return append([]string{latest}, runsWithModel(defaultRuns)...)
 	case !s.List:
 		return slices.Clone(s.Options)
 	}

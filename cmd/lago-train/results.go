@@ -83,7 +83,7 @@ func lastModel(dir string) (last string, isLAGO bool) {
 		}
 	}
 	best := -1
-	for _, name := range append(names, runsWith(train.ModelFile, dir)...) {
+	for _, name := range append(names, runsWithModel(dir)...) {
 		r, err := train.ReadRecord(filepath.Join(dir, name))
 		if _, missing := os.Stat(filepath.Join(dir, name, train.ModelFile)); missing != nil {
 			continue
@@ -116,7 +116,7 @@ func findModel(flag, value string) (string, error) {
 			e := &invalid.Error{
 				Where: value, Want: "the folder of a run, with a " + train.ModelFile, Got: "none",
 			}
-			if names := runsWith(train.ModelFile, value); len(names) > 0 {
+			if names := runsWithModel(value); len(names) > 0 {
 				e.Hint = "Name a run in it, such as " + filepath.Join(value, names[0]) + "."
 			}
 			return "", e
@@ -129,7 +129,7 @@ func findModel(flag, value string) (string, error) {
 	}
 	dir, prefix := filepath.Split(value)
 	dir = filepath.Clean(cmp.Or(dir, defaultRuns))
-	names := runsWith(train.ModelFile, dir)
+	names := runsWithModel(dir)
 	if prefix == latest && len(names) > 0 {
 		last, _ := lastModel(dir)
 		return filepath.Join(dir, last, train.ModelFile), nil
@@ -155,12 +155,13 @@ func findModel(flag, value string) (string, error) {
 	return "", e
 }
 
-// runsWith lists the runs in a folder that have a file, the one that was written last first.
-func runsWith(file, dir string) (names []string) {
+// runsWithModel lists the runs in a folder that have a model, the one that was written last first.
+func runsWithModel(dir string) (names []string) {
 	entries, _ := os.ReadDir(dir)
 	written := map[string]time.Time{}
 	for _, e := range entries {
-		if info, err := os.Stat(filepath.Join(dir, e.Name(), file)); err == nil && info.Mode().IsRegular() {
+		info, err := os.Stat(filepath.Join(dir, e.Name(), train.ModelFile))
+		if err == nil && info.Mode().IsRegular() {
 			names, written[e.Name()] = append(names, e.Name()), info.ModTime()
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"iter"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -205,9 +204,6 @@ func (l *List) AddError(err error) {
 
 // Len returns the number of errors that Err joins.
 func (l *List) Len() int { return len(l.errs) }
-
-// All returns the errors that Err joins.
-func (l *List) All() iter.Seq[error] { return slices.Values(l.errs) }
 
 // Err joins the errors; it is nil if there are none.
 func (l *List) Err() error { return errors.Join(l.errs...) }

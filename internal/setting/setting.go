@@ -174,11 +174,6 @@ func Several[T any](key string, to *[]T, standard []T, valid string, parse func(
 	})
 }
 
-// Texts binds several texts.
-func Texts(key string, to *[]string) Setting {
-	return Several(key, to, nil, "texts", func(text string) (string, error) { return text, nil })
-}
-
 // Choices binds several of some words.
 func Choices[T ~string](key string, to *[]T, standard []T, options ...T) Setting {
 	s := Several(key, to, standard, "", func(text string) (T, error) {

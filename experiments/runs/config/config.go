@@ -174,13 +174,6 @@ func (c Config) With(key string, value any) Config {
 	return c
 }
 
-// WithVariant returns a copy with the same settings of another variant of LAGO.
-func (c Config) WithVariant(v model.Variant) Config {
-	c = c.Clone()
-	c.Method.Method.(*lago.Settings).Variant = v
-	return c
-}
-
 // WithCorrection returns a copy with another correction of the scores.
 func (c Config) WithCorrection(by model.Correction) Config {
 	c = c.Clone()

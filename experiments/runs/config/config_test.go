@@ -28,6 +28,7 @@ import (
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/lago"
 	"github.com/lago-train/lago-train/train/methods"
 )
 
@@ -146,7 +147,9 @@ func TestOnlyUsedSettingsDistinguishTrials(t *testing.T) {
 		key := rapid.SampledFrom(keys).Draw(t, "setting")
 		s := testkit.Must(base.Settings().Find(key))(t)
 		stage := rapid.SampledFrom([]train.Stage{train.Dev, train.Test}).Draw(t, "trial of")
-		other := base.With(key, drawConfig(t).WithVariant(base.Method.Variant()).Value(key))
+		drawn := drawConfig(t)
+		drawn.Method.Method.(*lago.Settings).Variant = base.Method.Variant()
+		other := base.With(key, drawn.Value(key))
 		if key == "preprocess" {
 			base, other = base.With("ridge", 0), other.With("ridge", 0) // which whiten alone uses
 		}
