@@ -92,13 +92,21 @@ func (s GroupScore) Log() float64 { return math.Log(min(max(s.Score, leastScore)
 
 // Explain compares two candidate classes for a sample with the detections a, p(a_m|x) of M attributes.
 func (e *Explainer) Explain(a []float64, class, against int) (*Contributions, error) {
-	odds, err := e.logOdds(a, class, against)
+	for _, z := range []int{class, against} {
+		if z < 0 || z >= e.Classes.U.Rows {
+			return nil, expected("class", z, "a candidate class, 0 to %d", e.Classes.U.Rows-1)
+		}
+	}
+	if class == against {
+		return nil, expected("classes", fmt.Sprintf("%d twice", class), "two different classes")
+	}
+	l, err := e.LogP(matrix.Of(a, len(a)))
 	if err != nil {
 		return nil, err
 	}
 	f := e.forward
 	x := &Contributions{
-		Class: class, Against: against, LogOdds: odds,
+		Class: class, Against: against, LogOdds: l.Data[class] - l.Data[against],
 		Groups: make([]GroupContribution, e.Gamma.Cols),
 	}
 	x.Correction = e.adjust.at(class, 0) - e.adjust.at(against, 0)
@@ -137,18 +145,4 @@ func (e *Explainer) term(z int, s GroupScore) float64 {
 		return s.Log()
 	}
 	return s.Log() * e.adjust.factor[z]
-}
-
-// logOdds returns log p(class|x) - log p(against|x) of one sample, after checking the classes.
-func (e *Explainer) logOdds(a []float64, class, against int) (float64, error) {
-	for _, z := range []int{class, against} {
-		if z < 0 || z >= e.Classes.U.Rows {
-			return 0, expected("class", z, "a candidate class, 0 to %d", e.Classes.U.Rows-1)
-		}
-	}
-	if class == against {
-		return 0, expected("classes", fmt.Sprintf("%d twice", class), "two different classes")
-	}
-	l, err := e.LogP(dataset.Matrix[float64]{Rows: 1, Cols: len(a), Data: a})
-	return l.Data[class] - l.Data[against], err
 }

@@ -69,13 +69,6 @@ func open(ctx context.Context, path string, named bool) (*Reader, error) {
 		if err != nil {
 			return nil, err
 		}
-		if a.Dims != 2 {
-			_ = a.Close() // nothing was written
-			return nil, &invalid.Error{
-				Where: path, Field: "shape", Want: "two dimensions, samples x features",
-				Got: fmt.Sprintf("(%d)", a.Rows),
-			}
-		}
 		return newArray(path, a.Rows, a.Cols, func(_ int, row []float32) error {
 			return a.Read(row)
 		}, a.Close), nil
@@ -107,9 +100,7 @@ func open(ctx context.Context, path string, named bool) (*Reader, error) {
 // row by row; in a file without it, the only matrix of numbers.
 func openMAT(ctx context.Context, path string) (*Reader, error) {
 	const variable = "features"
-	a, err := matlab.OpenOne(ctx, path, variable, func(dims []int) bool {
-		return len(dims) == 2 && dims[0] > 1 && dims[1] > 1
-	})
+	a, err := matlab.OpenMatrix(ctx, path, variable)
 	if err != nil {
 		return nil, err
 	}

@@ -216,5 +216,5 @@ func TestMatrixOfAnyName(t *testing.T) {
 	path := testkit.Write(t, t.TempDir(), "x.mat", string(matfile.File(labels, one)))
 	testkit.Equal(t, "features", testkit.Must(ReadAll(t.Context(), path))(t), dataset.Matrix[float32]{Rows: 3, Cols: 2, Data: []float32{1, 2, 3, 4, 5, 6}})
 	path = testkit.Write(t, t.TempDir(), "x.mat", string(matfile.File(one, matfile.Doubles("x", []int{2, 2}, 1, 2, 3, 4))))
-	testkit.Fails(ReadAll(t.Context(), path))(t, "features: expected a variable of this name, or only one of fitting size, found only scores, x")
+	testkit.Fails(ReadAll(t.Context(), path))(t, "features: expected a variable of this name, or only one matrix of numbers, found only scores, x")
 }

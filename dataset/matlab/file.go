@@ -128,8 +128,8 @@ func Open(ctx context.Context, path string, required []string,
 	return arrays, nil
 }
 
-// OpenOne finds the variable of a name or, in a file without it, the only one of numbers whose size fits.
-func OpenOne(ctx context.Context, path, name string, fits func(dims []int) bool) (*Array, error) {
+// OpenMatrix finds the variable of a name or, in a file without it, the only matrix of numbers.
+func OpenMatrix(ctx context.Context, path, name string) (*Array, error) {
 	all, err := list(ctx, path)
 	if err != nil {
 		return nil, err
@@ -138,10 +138,10 @@ func OpenOne(ctx context.Context, path, name string, fits func(dims []int) bool)
 		return all[i], nil
 	}
 	fitting := slices.DeleteFunc(slices.Clone(all), func(a *Array) bool {
-		return !a.Class.Numeric() || !fits(a.Dims)
+		return !a.Class.Numeric() || len(a.Dims) != 2 || slices.Min(a.Dims) < 2
 	})
 	if len(fitting) != 1 {
-		return nil, missing(path, name, "a variable of this name, or only one of fitting size", all)
+		return nil, missing(path, name, "a variable of this name, or only one matrix of numbers", all)
 	}
 	return fitting[0], nil
 }

@@ -38,7 +38,6 @@ const (
 // Matrix is an open array of two dimensions, or of one, which is a column.
 type Matrix struct {
 	Rows, Cols int
-	Dims       int // 1 or 2
 
 	path      string
 	file      *fileio.File
@@ -137,13 +136,13 @@ func (m *Matrix) readStart(size int64) error {
 			Hint:  "A file with fewer is truncated: copy or save it again.",
 		}
 	}
-	if m.Dims = len(shape); m.Dims < 1 || m.Dims > 2 {
+	if len(shape) != 2 {
 		return &invalid.Error{
-			Field: "shape", Want: "one or two dimensions", Got: text,
-			Hint: "x.reshape(len(x), -1) makes two dimensions of more.",
+			Field: "shape", Want: "two dimensions", Got: text,
+			Hint: "x.reshape(len(x), -1) makes two dimensions.",
 		}
 	}
-	m.Rows, m.Cols = shape[0], append(shape, 1)[1]
+	m.Rows, m.Cols = shape[0], shape[1]
 	m.fortran = m.fortran && m.Rows > 1 && m.Cols > 1 // else both orders are the same
 	return nil
 }

@@ -135,7 +135,7 @@ func TestErrors(t *testing.T) {
 		{"records", arrayOf("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1, 2), }"), "expected an array of numbers, found a structured array, whose columns have names. Save numpy.lib"},
 		{"sparse", archive("indices.npy", "indptr.npy"), "It is a sparse matrix: numpy.save(FILE, scipy.sparse.load_npz(THIS).toarray())."},
 		{"no samples", arrayOf(dict("<f4", "(0, 3)")), "size: expected at least one value, and 4 bytes for each of shape (0, 3), found 0 bytes"},
-		{"three dimensions", arrayOf(dict("<f4", "(1, 2, 3)"), six), "shape: expected one or two dimensions, found (1, 2, 3). x.reshape(len(x), -1) makes two dimensions of more."},
+		{"three dimensions", arrayOf(dict("<f4", "(1, 2, 3)"), six), "shape: expected two dimensions, found (1, 2, 3). x.reshape(len(x), -1) makes two dimensions."},
 		{"too few values", sound[:len(sound)-4], "and 4 bytes for each of shape (2, 3), found 20 bytes"},
 		// 2^62 x 4 values of 4 bytes are 0 bytes modulo 2^64.
 		{"overflow", arrayOf(dict("<f4", "(4611686018427387904, 4)")), "for each of shape (4611686018427387904, 4), found 0 bytes"},

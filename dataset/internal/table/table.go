@@ -236,16 +236,6 @@ func (t *Table) Column(name string) int {
 	return -1
 }
 
-// Has reports whether there is a column of a name, in any case.
-func (t *Table) Has(name string) bool {
-	return slices.ContainsFunc(t.Columns, func(column string) bool { return strings.EqualFold(column, name) })
-}
-
-// First returns the first of some names that is one of a column, in any case, or else the first of all.
-func (t *Table) First(names ...string) string {
-	return names[max(slices.IndexFunc(names, t.Has), 0)]
-}
-
 // Cell returns the text of a row in a column, or "" if there is no such column.
 func (t *Table) Cell(row Row, column string) string {
 	if j := t.Column(column); j >= 0 {
