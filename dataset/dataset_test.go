@@ -63,3 +63,13 @@ func TestHeldOut(t *testing.T) {
 	testkit.Equal(t, "choosing", choosing, []int{2, 6})
 	testkit.Equal(t, "evaluated", evaluated, []int{0, 1, 4, 5})
 }
+
+// The means over the seen classes are in the place of missing features.
+func TestSetAbsent(t *testing.T) {
+	d := &dataset.Dataset{
+		Features: dataset.Matrix[float32]{Rows: 4, Cols: 1, Data: []float32{1, -9, 3, 50}}, Labels: []int{0, 0, 0, 1},
+		Classes: []string{"ant", "bee"}, Split: dataset.Split{Train: []int{0}, Test: []int{1}},
+	}
+	d.SetAbsent([]float64{-9})
+	testkit.Equal(t, "features", d.Features.Data, []float32{1, 2, 3, 50})
+}

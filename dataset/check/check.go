@@ -30,7 +30,7 @@ var (
 	descriptionChecks = []func(*checker){(*checker).sameDescriptions, (*checker).confusable}
 	useChecks         = []func(*checker){
 		(*checker).drafts, (*checker).undescribed, (*checker).attributes, (*checker).classNames,
-		(*checker).codes, (*checker).someLabels, (*checker).order, (*checker).samples, (*checker).leaks,
+		(*checker).someLabels, (*checker).order, (*checker).samples, (*checker).leaks,
 	}
 )
 

@@ -9,7 +9,6 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
 )
 
@@ -55,19 +54,5 @@ func TestErrors(t *testing.T) {
 func fill(d *dataset.Dataset, column int, value func(i, z int) float32) {
 	for i, z := range d.Labels {
 		d.Features.Row(i)[column] = value(i, z)
-	}
-}
-
-// A value far from all others, again and again, is named, and --missing puts means in its place.
-func TestCodes(t *testing.T) {
-	d := tiny.Sound()
-	fill(d, 0, func(i, z int) float32 { return float32(i) / 2 })
-	for _, i := range []int{0, 3, 6} {
-		d.Features.Row(i)[0] = -999
-	}
-	testkit.WantError(t, Warnings(d), "features: expected measured values, found -999, far from all others, in 3 cells of 1 column. If it stands for a missing value: --missing -999 puts")
-	d.SetAbsent([]float64{-999})
-	if err := fmt.Sprint(Warnings(d)); strings.Contains(err, "measured values") || d.Features.Row(3)[0] != d.Absent.Means[0] || d.Absent.Means[0] < 0 {
-		t.Errorf("%s; means %v", err, d.Absent.Means)
 	}
 }
