@@ -29,8 +29,8 @@ var (
 	}
 	descriptionChecks = []func(*checker){(*checker).sameDescriptions, (*checker).confusable}
 	useChecks         = []func(*checker){
-		(*checker).drafts, (*checker).undescribed, (*checker).attributes, (*checker).classNames,
-		(*checker).someLabels, (*checker).order, (*checker).samples, (*checker).leaks,
+		(*checker).drafts, (*checker).undescribed, (*checker).attributes, (*checker).someLabels,
+		(*checker).order, (*checker).samples, (*checker).leaks,
 	}
 )
 

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
@@ -55,16 +54,4 @@ func TestOrderOfFeatures(t *testing.T) {
 	}
 	rand.New(rand.NewPCG(1, 0)).Shuffle(len(d.Labels), func(i, j int) { d.Labels[i], d.Labels[j] = d.Labels[j], d.Labels[i] })
 	testkit.WantText(t, check.Warnings(d).Error(), want, "of 40 classes (chance: 2.5 %;")
-}
-
-// Names that hardly differ, of folders and of several classes are warned of.
-func TestClassNames(t *testing.T) {
-	d := tiny.Distinct("Red bird", "red_bird", "JPEGImages", "owl", "owl|Red Bird", "owl|x")
-	d.Split = dataset.Split{Train: []int{0, 1, 2}, Val: []int{3}, Test: []int{4, 5}}
-	err := check.Warnings(d).Error()
-	testkit.WantText(t, err,
-		`classes "Red bird" and "red_bird": expected different names, found names that differ only in case, punctuation or a leading number.`,
-		`class "JPEGImages": expected the name of a class, found one of a folder of classes.`,
-		`class "owl|Red Bird": expected one class for each sample, found a list of classes.`)
-	testkit.WantNoText(t, err, `class "owl|x"`)
 }
