@@ -228,18 +228,15 @@ func (c *checker) columns() {
 	if x.Cols < 2 || x.Rows < 3 {
 		return
 	}
-	fraction, largest := make([]bool, x.Cols), make([]float32, x.Cols)
+	fraction := make([]bool, x.Cols)
 	for i := range x.Rows {
 		for j, v := range x.Row(i) {
 			fraction[j] = fraction[j] || v != float32(math.Trunc(float64(v)))
-			largest[j] = max(largest[j], v, -v)
 		}
 		if !slices.Contains(fraction, false) {
 			return
 		}
 	}
-	ascending := slices.Sorted(slices.Values(largest))
-	typical := ascending[(x.Cols-1)/2]
 	for j := range x.Cols {
 		if fraction[j] {
 			continue
@@ -252,35 +249,15 @@ func (c *checker) columns() {
 		switch {
 		case numeric.CountUp(column):
 			got = fmt.Sprintf("whole numbers that count up, from %v to %v", column[0], column[x.Rows-1])
-		case numberSamples(column, typical):
-			got = fmt.Sprintf("different whole numbers, up to %.6g, where the largest value of "+
-				"other columns is about %.3g", largest[j], typical)
 		case c.numberClasses(column):
 			got = "one whole number for each class"
 		default:
 			continue
 		}
 		c.report("column", fmt.Sprintf("features, column %d", j+1), "a feature", got,
-			"Ids, times or labels of the samples? Take the column out of the features: "+
+			"Ids or labels of the samples? Take the column out of the features: "+
 				"labels.csv has classes and ids.")
 	}
-}
-
-// numberSamples reports whether whole numbers differ, as far as float32 shows it, and most are far
-// above a typical value.
-func numberSamples(column []float32, typical float32) bool {
-	const far, exact = 10, 1 << 24 // up to which float32 has all whole numbers
-	known, above := make(map[float32]bool), 0
-	for _, v := range column {
-		if known[v] && max(v, -v) < exact {
-			return false
-		}
-		known[v] = true
-		if max(v, -v) > far*typical {
-			above++
-		}
-	}
-	return len(known) > 1 && 2*above > len(column)
 }
 
 // numberClasses reports whether all samples of a class have the same value, which no other class has.

@@ -33,10 +33,8 @@ func TestErrors(t *testing.T) {
 		{"two classes of one name", func(d *dataset.Dataset) { d.Classes[3] = "ant" }, `sound: class 3: expected a unique name, found "ant", which is also class 0`},
 		{"control characters", func(d *dataset.Dataset) { d.Classes[1], d.Attributes[2].Name = "\x1b[31mbee", "f\u202elies" }, "sound: class 1: expected a name without control characters, found \"\\x1b[31mbee\"\nsound: attribute 2: expected a name without control characters, found \"f\\u202elies\""},
 		{"a class without name", func(d *dataset.Dataset) { d.Classes[1] = "" }, "sound: class 1: expected a unique name, found an empty name"},
-		{"ids that count up", func(d *dataset.Dataset) { fill(d, 1, func(i, z int) float32 { return float32(i + 17) }) }, "sound: features, column 2: expected a feature, found whole numbers that count up, from 17 to 24. Ids, times or labels of the samples? Take the column out of the features: labels.csv has classes and ids."},
-		{"times", func(d *dataset.Dataset) { fill(d, 0, func(i, z int) float32 { return 1.7e9 + float32(999*i*i) }) }, "sound: features, column 1: expected a feature, found different whole numbers, up to 1.70005e+09, where the largest value of other columns is about 11.5. Ids,"},
-		{"ids in another order", func(d *dataset.Dataset) { fill(d, 2, func(i, z int) float32 { return float32(200 + (7*i)%8) }) }, "sound: features, column 3: expected a feature, found different whole numbers, up to 207, where"},
-		{"labels", func(d *dataset.Dataset) { fill(d, 2, func(i, z int) float32 { return float32(9 - z) }) }, "sound: features, column 3: expected a feature, found one whole number for each class. Ids,"},
+		{"ids that count up", func(d *dataset.Dataset) { fill(d, 1, func(i, z int) float32 { return float32(i + 17) }) }, "sound: features, column 2: expected a feature, found whole numbers that count up, from 17 to 24. Ids or labels of the samples? Take the column out of the features: labels.csv has classes and ids."},
+		{"labels", func(d *dataset.Dataset) { fill(d, 2, func(i, z int) float32 { return float32(9 - z) }) }, "sound: features, column 3: expected a feature, found one whole number for each class. Ids or"},
 		{"counts", func(d *dataset.Dataset) { fill(d, 2, func(i, z int) float32 { return float32(300 + i/2) }) }, "<nil>"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
