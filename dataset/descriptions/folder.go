@@ -33,7 +33,7 @@ const (
 
 // The forms of the files.
 const (
-	AttributesForm = "one line per attribute, with the columns name and, for all attributes or for none, group"
+	AttributesForm = "one line per attribute, with the columns name and, for all attributes or none, group"
 	ClassesForm    = "one line per class, with the columns class and one for each attribute of attributes.csv"
 )
 

@@ -18,9 +18,9 @@ import (
 )
 
 // Form is that of the tables that AddTraits and Read take.
-const Form = "one line per class, with its name in the first column and a trait in each other one, or one line " +
-	"per class and trait, with the columns class, trait (or attribute) and value; a trait is in words, such as " +
-	"red; grey (often), or in yes and no, numbers from 0 to 1 or percentages"
+const Form = "one line per class, with its name in the first column and a trait in each other one, or one " +
+	"line per class and trait, with the columns class, trait (or attribute) and value; a trait is in " +
+	"words, such as red; grey (often), or in yes and no, numbers from 0 to 1 or percentages"
 
 // Reading says what AddTraits took the parts of a table for.
 type Reading struct {

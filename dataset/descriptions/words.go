@@ -60,9 +60,9 @@ const otherMarks = "/&+；、，،؛・"
 var (
 	withStrength = regexp.MustCompile(`^(.*?)\s*\(([^()]*)\)$`)
 	breaks       = regexp.MustCompile(`[;,|\n]`)
-	// otherBreaks match what people write between words in place of semicolons, and strengths in other places.
-	otherBreaks = regexp.MustCompile(`[` + otherMarks + `"\[\]{}]|(^|\W)(and|or|rarely|sometimes|often|always|` +
-		`never)(\W|$)`)
+	// otherBreaks match what people write between words in place of semicolons, and strengths elsewhere.
+	otherBreaks = regexp.MustCompile(`[` + otherMarks + `"\[\]{}]|(^|\W)` +
+		`(and|or|rarely|sometimes|often|always|never)(\W|$)`)
 )
 
 // items returns the words of a cell in lower case, each once, without brackets and quotes of lists. It

@@ -150,9 +150,9 @@ func toProbabilities(u dataset.Matrix[float64], file, variable string) error {
 		"probabilities from 0 to 1, or percentages, with -1 for a few that are not known", "")
 	switch {
 	case negative < 0:
-		e.Got, e.Hint = fmt.Sprintf("the number %g, as in standardised numbers",
-			negative), "Write the numbers from before the standardisation; scale vectors, such as those of a "+
-			"text encoder, as (x - x.min(0)) / (x.max(0) - x.min(0))."
+		e.Got = fmt.Sprintf("the number %g, as in standardised numbers", negative)
+		e.Hint = "Write the numbers from before the standardisation; scale vectors, such as those of a text " +
+			"encoder, as (x - x.min(0)) / (x.max(0) - x.min(0))."
 	case missing > 0 && fractions == 0 && (zeros == 0 || float64(missing) > mostMissing*float64(len(u.Data))):
 		coding := map[bool]string{true: "-1 and 1", false: "-1, 0 and 1"}[zeros == 0]
 		e.Got = fmt.Sprintf("a coding by %s, with -1 in %d of %d entries", coding, missing, len(u.Data))

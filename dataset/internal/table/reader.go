@@ -131,8 +131,8 @@ func (r *Reader) Read() ([]string, error) {
 	if r.other.Name != "" {
 		return nil, &invalid.Error{
 			Where: r.file, Want: dataset.FormOfTables, Got: r.other.Name,
-			Hint: cmp.Or(r.other.Hint, "Save a spreadsheet as CSV; in Python, pandas reads other tables, and "+
-				`to_csv("table.csv", index=False) writes them.`),
+			Hint: cmp.Or(r.other.Hint, "Save a spreadsheet as CSV; in Python, pandas reads other tables, "+
+				`and to_csv("table.csv", index=False) writes them.`),
 		}
 	}
 	for {
@@ -200,8 +200,8 @@ func (r *Reader) checkDigits(cell string) error {
 	return &invalid.Error{
 		Where: r.file, Field: fmt.Sprintf("line %d", r.Line), Want: "digits from 0 to 9",
 		Got: invalid.Quote(cell) + ", digits of another script",
-		Hint: `In Python: "".join(str(unicodedata.decimal(c, c)) for c in unicodedata.normalize("NFKC", text))` +
-			`.replace("٫", ".").`,
+		Hint: `In Python: "".join(str(unicodedata.decimal(c, c)) for c in ` +
+			`unicodedata.normalize("NFKC", text)).replace("٫", ".").`,
 	}
 }
 
