@@ -155,14 +155,6 @@ func TestAblateThenRuns(t *testing.T) {
 	testkit.WantText(t, succeeds(t, "runs", "--from", out), "ablate: Design decisions, plain", "best of 8")
 }
 
-func TestSweepK(t *testing.T) {
-	args := small(t, "sweep-k", t.TempDir(), "--ks", "1,2", "--log-level", "debug")
-	e := lagoTrain(t, args...)
-	testkit.WantText(t, e.stdout, "│ k-soft ", "│ singletons ")
-	testkit.WantText(t, e.stderr, `progress="training: 8 of 8 runs`, `msg="matrix products"`)
-	testkit.Equal(t, "rows", len(printed[results.Accuracies](t, append(args, "--json")...).Rows), 4)
-}
-
 // run takes the config file of a search as it is, and evaluates on the test classes.
 func TestSearchThenRun(t *testing.T) {
 	out := t.TempDir()

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -62,6 +63,8 @@ var objects, shared = map[string]any{
 }
 
 var keyTable = regexp.MustCompile(`(?m)^\| (key|object) \| .*\n(\|.*\n)+`)
+
+var update = flag.Bool("update", false, "write the tables of docs/files.md")
 
 // The tables of docs/files.md are those of the types and of the comments of their fields.
 func TestFilesDocHasEveryKey(t *testing.T) {

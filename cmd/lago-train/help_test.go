@@ -217,24 +217,6 @@ func TestDocs(t *testing.T) {
 	misused(t, []string{"docs", "evalution"}, "Did you mean evaluation?")
 }
 
-// Words that results have in their tables and sentences are terms of the glossary.
-func TestWordsOfTheGlossary(t *testing.T) {
-	terms := ""
-	for _, m := range regexp.MustCompile(`(?m)^\| (.*?) \|`).FindAllStringSubmatch(testkit.Must(docs.Page("glossary"))(t), -1) {
-		terms += strings.ToLower(m[1]) + "\n"
-	}
-	for _, word := range []string{
-		"abstain", "attribute", "calibrated stacking", "candidates", "chance", "confusion", "contribution", "corrected", "correction",
-		"description", "doubtful", "draft", "expected calibration error", "fingerprint", "fit", "fold", "gamma",
-		"harmonic mean", "held-out", "log odds", "missing entry", "none-of-group", "omega", "patience", "per-class accuracy", "points",
-		"raw", "reuse", "s.e.m.", "score", "seen", "stacked", "temperature", "test stage", "unseen", "variant",
-	} {
-		if !strings.Contains(terms, word) {
-			t.Errorf("no term of docs/glossary.md has %q", word)
-		}
-	}
-}
-
 func TestHelpThatCannotBeWritten(t *testing.T) {
 	for _, args := range [][]string{{"--help"}, {"--version"}, {"version"}, {"run", "--help"}, {"run", "--help-all"}, {completeCommand, "run", "--"}} {
 		full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)

@@ -20,7 +20,6 @@ import (
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/metrics"
 )
@@ -51,13 +50,13 @@ func featureFile(t *testing.T, d *dataset.Dataset, samples []int) (string, datas
 }
 
 // describe writes the descriptions of classes, row by row, in the long form.
-func describe(t *testing.T, d *dataset.Dataset, classes []int, prefix string) string {
+func describe(t *testing.T, d *dataset.Dataset, classes []int) string {
 	t.Helper()
 	text := "class,attribute,value\n"
 	for _, z := range classes {
 		for m, p := range d.Descriptions.Row(z) {
 			if !math.IsNaN(p) {
-				text += fmt.Sprintf("%s,%s,%v\n", prefix+d.Classes[z], d.Attributes[m].Name, p)
+				text += fmt.Sprintf("%s,%s,%v\n", d.Classes[z], d.Attributes[m].Name, p)
 			}
 		}
 	}
@@ -114,11 +113,7 @@ func TestPredict(t *testing.T) {
 		}
 	})
 	t.Run("described as the data set does", func(t *testing.T) {
-		testkit.Equal(t, "the test classes by a file", predict("--format", "csv", "--classes", describe(t, d, d.Split.Test, "")), predict("--format", "csv"))
-		first := records(t, predict("--format", "csv", "--candidates", "test,"+describe(t, d, d.Split.Test, "new ")))[0]
-		if first["class_2"] != "new "+first["class_1"] || first["probability_1"] != first["probability_2"] || first["prediction"] != first["class_1"] {
-			t.Errorf("%v, expected a class and its twin to be as probable", first)
-		}
+		testkit.Equal(t, "the test classes by a file", predict("--format", "csv", "--classes", describe(t, d, d.Split.Test)), predict("--format", "csv"))
 	})
 	t.Run("stdin, written to a file", func(t *testing.T) {
 		var text strings.Builder
@@ -174,7 +169,7 @@ func TestPredict(t *testing.T) {
 		}
 		narrow := testkit.Write(t, t.TempDir(), "narrow.csv", "1,2\n")
 		fails(t, append(model, "--features", narrow), narrow, fmt.Sprintf("expected %d features per sample", x.Cols), "found 2")
-		fails(t, append(from, "--candidates", "test,"+describe(t, d, d.Split.Test, "")), d.Classes[d.Split.Test[0]], "names that differ")
+		fails(t, append(from, "--candidates", "test,"+describe(t, d, d.Split.Test)), d.Classes[d.Split.Test[0]], "names that differ")
 		misused(t, model, "--features", "--dataset")
 		for flags, want := range map[string][]string{
 			"--dataset plain":                  {"--dataset: expected no --dataset beside --features"},
@@ -184,37 +179,6 @@ func TestPredict(t *testing.T) {
 			misused(t, append(from, words(flags)...), want...)
 		}
 	})
-}
-
-// A data set that differs from the one of the training is reported, as is a sample that
-// the model was trained on.
-func TestChangedDataAndTrainedSamplesWarn(t *testing.T) {
-	dir, d, data := trained(t, onMini(t)...), mini(t), onMini(t)[1]
-	sample := func(classes []int) string { return strconv.Itoa(d.SamplesOf(classes)[0]) }
-	warns := func(want string, args ...string) string {
-		t.Helper()
-		e := lagoTrain(t, append(args, "--model", dir, "--data-dir", data)...)
-		if e.code != 0 || !strings.Contains(e.stderr, want) || strings.Contains(e.stderr, "level=warn") != (want != "") {
-			t.Errorf("%s: ended with %d, expected the warning %q:\n%s", strings.Join(args, " "), e.code, want, e.stderr)
-		}
-		return e.stdout
-	}
-	warns("", "predict", "--dataset", "plain")
-	warns("", "explain", "--sample", sample(d.Split.Test))
-	text := warns("was trained on samples of class", "explain", "--sample", sample(d.Split.Train))
-	testkit.WantText(t, text, "samples of the true class")
-
-	changed := t.TempDir()
-	testkit.NoError(t, os.CopyFS(changed, os.DirFS(data)))
-	features := []byte(testkit.Read(t, filepath.Join(changed, "plain", "res101.mat")))
-	for i := range 8 { // the bytes of a number
-		features[len(features)/4+i] ^= 1
-	}
-	testkit.Write(t, changed, filepath.Join("plain", "res101.mat"), string(features))
-	data = changed
-	for _, args := range [][]string{{"predict", "--dataset", "plain"}, {"groups"}, {"explain", "--sample", sample(d.Split.Test)}} {
-		warns("Is it another --dev-split?", args...)
-	}
 }
 
 func TestExplain(t *testing.T) {
@@ -236,10 +200,6 @@ func TestExplain(t *testing.T) {
 	inData, inFile := printed[predictor.Explanation](t, append(args, "--candidates", "test", "--format", "json")...), printed[predictor.Explanation](t, ofFile...)
 	if inFile.Sample.Label != nil || inFile.Sample.From != file || inFile.Likely[0] != inData.Likely[0] {
 		t.Errorf("of the file %+v, of the data set %+v", inFile.Likely, inData.Likely)
-	}
-	described := printed[predictor.Explanation](t, append(ofFile, "--candidates", "test,val,"+describe(t, d, d.Split.Test, "new "))...)
-	if n := 2*inData.Classes + len(d.Split.Val); described.Classes != n {
-		t.Errorf("chosen between %d classes, expected the %d of the file and of two parts", described.Classes, n)
 	}
 	// The page of a glyph shows it.
 	html := succeeds(t, "explain", "--model", trained(t), "--sample", "680", "--format", "html")
@@ -280,27 +240,6 @@ func TestEvaluate(t *testing.T) {
 	fails(t, []string{"evaluate", "--model", out}, out, "folder of a run", train.ModelFile)
 	// The error of a model that was trained on the held-out samples says how to train another.
 	fails(t, append([]string{"evaluate", "--model", trained(t, onMini(t)...), "--candidates", "all"}, data...), "Train one with run or compare --hold-out.")
-}
-
-func TestAdapt(t *testing.T) {
-	data := onMini(t)
-	dir := trained(t, data...)
-	args := func(command string, more ...string) []string {
-		return append(append([]string{command, "--model", dir}, data...), more...)
-	}
-	fails(t, args("explain", "--sample", "0", "--adapt"), "adaptation: expected a temperature and tau", "--stage full")
-	before := succeeds(t, args("predict", "--format", "csv")...)
-	path := filepath.Join(dir, train.ModelFile)
-	m := testkit.Must(train.Load(path))(t)
-	m.Decision.Adaptation = &model.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 60}, Interval: new(model.Interval)}
-	testkit.NoError(t, train.Save(path, m))
-	testkit.Equal(t, "without --adapt", succeeds(t, args("predict", "--format", "csv")...), before)
-	e := lagoTrain(t, args("predict", "--format", "csv", "--adapt")...)
-	testkit.Equal(t, "exit code", e.code, 0)
-	testkit.WantText(t, e.stderr, "adapted to ", "were chosen for accuracy")
-	misused(t, args("predict", "--adapt", "--temperature", "2"), "--temperature: expected no --temperature beside --adapt")
-	testkit.Equal(t, "tau", evaluationOf(t, append(data, "--model", dir, "--adapt")...).Adapted.Tau, 60.0)
-	testkit.WantText(t, succeeds(t, args("explain", "--sample", "0", "--adapt")...), "dapted to ")
 }
 
 // Probabilities have the temperature of the model; the candidates are named, and samples of other
