@@ -139,13 +139,14 @@ func (o *predictOptions) run(c *call) (err error) {
 	case a == nil:
 		logCalibration(c, p)
 	case a.Declined:
-		logrus.Warnf("not adapted to %s: only about %.0f of the %d candidate classes seem to be present, and "+
-			"adaptation can then lower accuracy (--candidates restricts them)",
+		logrus.Warnf("not adapted to %s: only about %.0f of the %d candidate classes seem to be present, "+
+			"and adaptation can then lower accuracy (--candidates restricts them)",
 			samples, a.Present, len(r.Candidates.Names))
 		logCalibration(c, p)
 	default:
-		logrus.Infof("adapted to %s: %s changed; the probabilities are those of the settings of --adapt, which "+
-			"were chosen for accuracy: they are not calibrated", samples, format.Count(a.Changed, "prediction"))
+		logrus.Infof("adapted to %s: %s changed; the probabilities are those of the settings of --adapt, "+
+			"which were chosen for accuracy: they are not calibrated", samples,
+			format.Count(a.Changed, "prediction"))
 	}
 	if o.format == render.HTML {
 		return o.writeSheet(c, p, d, r)

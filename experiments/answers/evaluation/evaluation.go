@@ -136,8 +136,8 @@ func stackingAt(s *metrics.Stacking, gamma float64, names []string) Stacking {
 	return Stacking{gamma, s.At(gamma), s.Interval(gamma), s, names}
 }
 
-// Pool joins the accuracies with several divisions into seen and unseen classes, see metrics.Pool. That of one
-// is returned as it is.
+// Pool joins the accuracies with several divisions into seen and unseen classes, see metrics.Pool. That
+// of one is returned as it is.
 func Pool(list []Stacking) Stacking {
 	if len(list) == 1 {
 		return list[0]

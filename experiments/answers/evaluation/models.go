@@ -75,7 +75,8 @@ func Evaluate(ctx context.Context, q Request) (*Result, error) {
 	}
 	r := evaluate(scores, devScores)
 	r.Source = Source{
-		string(q.Split), q.Candidates.What, q.Data.Name, q.Model.Path, q.Model.Method.Label(), q.Model.Trial.Seed,
+		string(q.Split), q.Candidates.What, q.Data.Name,
+		q.Model.Path, q.Model.Method.Label(), q.Model.Trial.Seed,
 	}
 	if q.generalised() {
 		raw, err := q.score(ctx, uncorrected(q.Model), q.Candidates, q.Split == ValSplit)
@@ -112,7 +113,8 @@ func Evaluate(ctx context.Context, q Request) (*Result, error) {
 		r.note("%s", strings.TrimSuffix(changed, "."))
 	}
 	if q.Split == TestSplit && q.Model.Trial.Stage == train.Dev {
-		r.note("%s is a model of the dev stage: settings must not be chosen by its test accuracy", q.Model.Path)
+		r.note("%s is a model of the dev stage: settings must not be chosen by its test accuracy",
+			q.Model.Path)
 	}
 	if missing != "" {
 		r.note("neither gamma nor a temperature is chosen: %s", missing)

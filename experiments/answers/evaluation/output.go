@@ -113,8 +113,8 @@ func (r *Result) calibrationTable() *table.Table {
 	return t
 }
 
-// WriteCSV writes samples.csv and classes.csv into a folder, which it creates if necessary. write writes a file
-// as fileio.Write does.
+// WriteCSV writes samples.csv and classes.csv into a folder, which it creates if necessary. write writes
+// a file as fileio.Write does.
 func (r *Result) WriteCSV(dir string, write func(path string, write func(io.Writer) error) error) error {
 	classes := table.New("classes", "class", "unseen", "samples", "accuracy")
 	for _, c := range r.ByClass {
