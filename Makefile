@@ -126,7 +126,7 @@ readme-check:
 	$(GO) test -count=1 -v -timeout 60m -run TestPages ./cmd/lago-train -data "$$LAGO_DATA" \
 		-pages README.md,docs/quickstart.md,docs/using-a-model.md,docs/evaluation.md,docs/evaluation-reference.md
 
-# The commands of docs/results.md, and the page with what they print: hours, with cub127 in
+# The commands of docs/results.md, and the page with what they print: over an hour, with cub127 in
 # $LAGO_DATA. It can be stopped, and continues. tools/results.sh has the variables, such as SECTIONS="rotation noise" and TRIAL=1.
 results: build
 	tools/results.sh bin/lago-train

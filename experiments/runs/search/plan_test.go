@@ -242,13 +242,3 @@ func TestPlansInShards(t *testing.T) {
 		t.Errorf("shards waited in the rounds %v", waited)
 	}
 }
-
-// The corrections of a baseline are those that are given.
-func TestGivenCorrections(t *testing.T) {
-	l := lab.New(tiny.Small(), t.TempDir())
-	like := quick(t, "semantic-hard").With("correction", model.NoCorrection)
-	p := testkit.Must(engine.FullPlan(nil, []string{"eszsl"}, like, methods.CorrectionKeys))(t)
-	if o := testkit.Must(Run(t.Context(), l, p))(t).Arms[0][0]; o.Corrections != 1 || o.Chosen.Correction.Kind != model.NoCorrection {
-		t.Errorf("with a given correction %d were tried, and %v chosen", o.Corrections, o.Chosen.Correction)
-	}
-}

@@ -18,7 +18,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/results"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -85,14 +84,6 @@ func TestRun(t *testing.T) {
 			fmt.Sprintf("\n%s: %s on 4 ", of, last.PerClass.MeanText()), "; chance: 25.0 %)\n", "\n--adapt: "+adapted,
 			"\nsettings: epochs 4, lr 0.1, batch 16; otherwise defaults\nnext: lago-train evaluate\n")
 	}
-}
-
-// What adaptation gave is said in points.
-func TestAdaptationInPoints(t *testing.T) {
-	l := testlab.New(t)
-	r := ask(t, l, preset(l, config.OnlyDev))
-	r.Adaptation = &model.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 30}, Before: 0.5, After: 0.625, Interval: &model.Interval{Low: 0.01, High: 0.2}}
-	testkit.WantText(t, testlab.Text(r.Tables()), "\n--adapt: +12.5 points on the validation classes (1.0 to 20.0)\n")
 }
 
 // One sentence says what makes a result worth less.
