@@ -110,22 +110,6 @@ func TestCacheUnusablePlace(t *testing.T) {
 	c.load(t, "features are not cached: there is no cache folder")
 }
 
-// A link in the place of the cache is replaced; what it leads to is kept, also below a folder
-// whose name is no pattern.
-func TestCacheReplacesALink(t *testing.T) {
-	for _, home := range []string{t.TempDir(), filepath.Join(t.TempDir(), "[a")} {
-		c := newCached(t)
-		c.home = home
-		c.load(t)
-		path, mine := c.path(t), testkit.Write(t, t.TempDir(), "mine.npy", "mine")
-		testkit.NoError(t, os.Remove(path))
-		testkit.NoError(t, os.Symlink(mine, path))
-		c.load(t, msgUnusable)
-		testkit.Equal(t, "the file that the link leads to", testkit.Read(t, mine), "mine")
-		c.load(t, msgFromCache)
-	}
-}
-
 // A damaged cache is not used, and is replaced.
 func TestCacheDamaged(t *testing.T) {
 	for name, damage := range map[string]func([]byte) []byte{

@@ -8,7 +8,6 @@ import (
 	"math"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -39,7 +38,8 @@ func (f *folder) readDescriptions() error {
 	if f.original == nil {
 		e := wrong(f.mat, varOriginal,
 			"class descriptions here or in "+filepath.Join(f.Source, "meta", descriptionFile), "neither")
-		e.Hint = f.normalisedHint()
+		e.Hint = "The variable att is not read, since its columns are L2-normalised in the release: if it holds " +
+			"probabilities, save it as " + varOriginal + ", too."
 		return e
 	}
 	f.Descriptions = *f.original
@@ -78,28 +78,6 @@ func (f *folder) readDescriptionFile(path string) error {
 		}
 	}
 	return nil
-}
-
-// normalisedHint says what the variable att holds, if it is there.
-func (f *folder) normalisedHint() string {
-	a := f.vars[varNormalised]
-	const most = 1 << 22 // numbers that are read for a hint
-	if a == nil || len(a.Dims) != 2 || a.Dims[1] != len(f.Classes) || a.Count() > most {
-		return ""
-	}
-	if !a.Class.Numeric() || a.Load(f.ctx) != nil {
-		return ""
-	}
-	switch u := dataset.Convert[float64](dataset.Matrix[float32]{
-		Rows: a.Dims[1], Cols: a.Dims[0], Data: a.Float32,
-	}); {
-	case isNormalised(u):
-		return "The columns of att are L2-normalised and hold no probabilities."
-	case u.Rows*u.Cols > 0 && slices.Min(u.Data) < 0:
-		return "The variable att has negative numbers, as word vectors or standardised ones: " +
-			"these are no probabilities."
-	}
-	return "If the variable att holds probabilities of attributes, save it as " + varOriginal + ", too."
 }
 
 // isNormalised reports whether all rows have the length 1, of which some are not one 1 among zeros.

@@ -81,9 +81,8 @@ const attSplitsFile = "att_splits.mat"
 
 // Variables of att_splits.mat.
 const (
-	varClasses    = "allclasses_names"
-	varOriginal   = "original_att"
-	varNormalised = "att"
+	varClasses  = "allclasses_names"
+	varOriginal = "original_att"
 
 	trainLoc      = "train_loc"
 	valLoc        = "val_loc"
@@ -125,7 +124,7 @@ func openFolder(ctx context.Context, dir string) (*folder, error) {
 
 func (f *folder) readAttSplits() (err error) {
 	f.vars, err = matlab.Open(f.ctx, f.mat, []string{varClasses},
-		append(locationVariables, varOriginal, varNormalised)...)
+		append(locationVariables, varOriginal)...)
 	if err != nil {
 		return err
 	}

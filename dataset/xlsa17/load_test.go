@@ -1,16 +1,11 @@
 package xlsa17
 
 import (
-	"context"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
-
-	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/check"
@@ -48,7 +43,7 @@ func TestLoadVariants(t *testing.T) {
 				s.drop("meta/" + name)
 			}
 		},
-		"meta alone": func(s *small, _ *dataset.Dataset) { s.drop("original_att", "att") },
+		"meta alone": func(s *small, _ *dataset.Dataset) { s.drop("original_att") },
 		"original_att alone, as fractions": func(s *small, want *dataset.Dataset) {
 			s.drop("meta/"+classFile, "meta/"+descriptionFile)
 			s.doubles("original_att", 3, 6, want.Descriptions.Data...)
@@ -138,19 +133,9 @@ func TestLoadRefuses(t *testing.T) {
 
 		{"fewer names than attributes", func(s *small) { s.texts[metaAtt] = "1 size::big\n2 size::small\n" }, []string{metaAtt, "expected 3 attributes", "found 2"}},
 
-		{"no descriptions", func(s *small) { s.drop("original_att", metaDesc) }, []string{attFile + ": original_att: expected class descriptions here or in", descriptionFile + ", found neither"}},
-		{"a normalised att alone", func(s *small) {
-			s.drop("original_att", metaDesc)
-			s.doubles("att", 2, 6, slices.Repeat([]float64{0.6, 0.8}, 6)...)
-		}, []string{"found neither. The columns of att are L2-normalised and hold no probabilities."}},
-		{"word vectors alone", func(s *small) {
-			s.drop("original_att", metaDesc)
-			s.doubles("att", 2, 6, slices.Repeat([]float64{-0.6, 2}, 6)...)
-		}, []string{"found neither. The variable att has negative numbers"}},
-		{"an att of 0 and 1 alone", func(s *small) {
-			s.drop("original_att", metaDesc)
-			s.doubles("att", 2, 6, slices.Repeat([]float64{0, 1}, 6)...)
-		}, []string{"found neither. If the variable att holds probabilities of attributes, save it as original_att, too."}},
+		{"no descriptions", func(s *small) { s.drop("original_att", metaDesc) }, []string{
+			attFile + ": original_att: expected class descriptions here or in", descriptionFile + ", found neither. The variable att is not read",
+		}},
 		{"a coding by -1, 0 and 1", func(s *small) { s.doubles("original_att", 3, 6, slices.Repeat([]float64{-1, 0, 1}, 6)...) }, []string{"found a coding by -1, 0 and 1, with -1 in 6 of 18 entries"}},
 		{"standardised numbers", func(s *small) { s.doubles("original_att", 3, 6, slices.Repeat([]float64{-1, 0.5, -0.25}, 6)...) }, []string{"original_att: expected probabilities", "found the number -0.25, as in standardised numbers"}},
 		{"0, 1 and 2", func(s *small) { s.doubles("original_att", 3, 6, slices.Repeat([]float64{0, 1, 2}, 6)...) }, []string{"original_att, class 1, attribute 3: expected", "found a largest value of 2. Divide by the largest value of the scale."}},
@@ -178,6 +163,8 @@ func TestLoadRefuses(t *testing.T) {
 		{"a seen class that is missing", func(s *small) {
 			s.texts["trainvalclasses.txt"] = "001.Red_bird\n002.Blue_bird\n003.Old_owl\n"
 		}, []string{`trainvalclasses.txt: class "004.Young_owl": expected the classes of trainclasses1.txt and valclasses1.txt`}},
+		{"a location of a validation class", func(s *small) { s.column("train_loc", 1, 4) }, []string{attFile + ": train_loc: expected only samples of the train classes", `location 4, a sample of class "004.Young_owl"`}},
+		{"a held-out location of an unseen class", func(s *small) { s.column("test_seen_loc", 7, 5) }, []string{attFile + ": test_seen_loc: expected only samples of the train and val classes", `location 5, a sample of class "005.Duck"`}},
 		{"a class of train and val", func(s *small) { s.texts["valclasses1.txt"] += "002.Blue_bird\n" }, []string{`Small: class "002.Blue_bird": expected one of train, val and test, found it in trainclasses1.txt and in valclasses1.txt`}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -243,91 +230,4 @@ func TestDevSplits(t *testing.T) {
 		tt.change()
 		testkit.Fails(loadSmall(t, s, Options{DevSplit: tt.devSplit}))(t, tt.want...)
 	}
-}
-
-// drawn is a random split, in a folder with class lists and locations as in either release.
-type drawn struct {
-	folder *folder
-	split  dataset.Split
-	partOf []int // of each class: 0, 1 or 2 for train, val or test
-}
-
-func drawFolder(t *rapid.T, dir string) drawn {
-	f := &folder{ctx: context.Background(), mat: attFile, index: map[string]int{}, locations: map[string][]int{}}
-	f.Source = dir
-	d := drawn{folder: f}
-	parts := []*[]int{&d.split.Train, &d.split.Val, &d.split.Test}
-	// At least one class in each part.
-	d.partOf = rapid.Permutation(append([]int{0, 1, 2}, rapid.SliceOfN(rapid.IntRange(0, 2), 0, 9).Draw(t, "parts")...)).Draw(t, "part of each class")
-	for z, p := range d.partOf {
-		f.Classes = append(f.Classes, fmt.Sprintf("%03d.Class_%d", z+1, z*z))
-		f.index[f.Classes[z]] = z
-		*parts[p] = append(*parts[p], z)
-		for range rapid.IntRange(1, 4).Draw(t, "samples") {
-			f.Labels = append(f.Labels, z)
-		}
-	}
-	f.Labels = rapid.Permutation(f.Labels).Draw(t, "labels")
-
-	loc := f.locations
-	release := rapid.IntRange(0, 2).Draw(t, "release") // 0 has neither train_loc nor val_loc
-	for i, z := range f.Labels {
-		if d.partOf[z] == 2 {
-			loc[testUnseenLoc] = append(loc[testUnseenLoc], i)
-			continue
-		}
-		name := []string{trainLoc, valLoc}[d.partOf[z]]
-		heldOut := rapid.Bool().Draw(t, "held out")
-		if heldOut {
-			loc[testSeenLoc] = append(loc[testSeenLoc], i)
-		} else {
-			loc[trainvalLoc] = append(loc[trainvalLoc], i)
-		}
-		if release == 1 || release == 2 && !heldOut {
-			loc[name] = append(loc[name], i)
-		}
-	}
-	return d
-}
-
-// For any classes, samples and release, the split is that of the lists, in any order; and a
-// single location of a class of another part is found.
-func TestSplitProperty(t *testing.T) {
-	dir := t.TempDir()
-	rapid.Check(t, func(t *rapid.T) {
-		d := drawFolder(t, dir)
-		for name, classes := range map[string][]int{
-			"trainclasses1.txt":   d.split.Train,
-			"valclasses1.txt":     d.split.Val,
-			"trainvalclasses.txt": d.split.Seen(),
-			"testclasses.txt":     d.split.Test,
-		} {
-			var text strings.Builder
-			for _, z := range rapid.Permutation(classes).Draw(t, name) {
-				fmt.Fprintln(&text, d.folder.Classes[z])
-			}
-			testkit.Write(t, dir, name, text.String())
-		}
-		got := testkit.Must(d.folder.readSplit(1))(t)
-		testkit.Equal(t, "found", got, d.split)
-
-		loc := d.folder.locations
-		name := rapid.SampledFrom(slices.Sorted(maps.Keys(loc))).Draw(t, "variable")
-		allowed := map[string][]int{trainLoc: {0}, valLoc: {1}, trainvalLoc: {0, 1}, testSeenLoc: {0, 1}, testUnseenLoc: {2}}[name]
-		stranger := rapid.SampledFrom(d.samplesOutside(allowed)).Draw(t, "stranger")
-		at := rapid.IntRange(0, len(loc[name])).Draw(t, "at")
-		loc[name] = slices.Insert(loc[name], at, stranger)
-		testkit.Fails(d.folder.readSplit(1))(t, name+": ", strconv.Quote(d.folder.Classes[d.folder.Labels[stranger]]))
-	})
-}
-
-// samplesOutside returns the samples of other parts.
-func (d drawn) samplesOutside(parts []int) []int {
-	var samples []int
-	for i, z := range d.folder.Labels {
-		if !slices.Contains(parts, d.partOf[z]) {
-			samples = append(samples, i)
-		}
-	}
-	return samples
 }

@@ -38,7 +38,6 @@ func newSmall() *small {
 	s.doubles("features", 2, 12, x...)
 	s.column("labels", 1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6)
 	s.cells("allclasses_names", smallClasses...)
-	s.doubles("att", 3, 6, make([]float64, 18)...)
 	s.doubles("original_att", 3, 6, smallPercent...)
 	s.column("train_loc", 1, 2, 3, 7, 8, 9)
 	s.column("val_loc", 4, 10)
