@@ -37,18 +37,6 @@ func datasetListCommand() *command {
 	}}
 }
 
-// about is a command that prints what ask finds out about the data set of its argument.
-func (o *dataOptions) about(name, argument string, list setting.List,
-	ask func(c *call, dataset string) (tabled, error),
-) *command {
-	return &command{name: name, argument: argument, flags: list, run: withArgument(func(c *call,
-		dataset string,
-	) error {
-		r, err := ask(c, dataset)
-		return o.print(r, err)
-	})}
-}
-
 func describeCommand() *command {
 	var o dataOptions
 	var from catalog.Sources
@@ -73,25 +61,28 @@ func describeCommand() *command {
 		Noted("as it is").Common().
 		Describe("what empty cells mean: no (written into each group in which the class has a yes; the old " +
 			"file is kept) or unknown (recorded)")
-	return o.about("describe", "NAME|DIR", slices.Concat(o.dataSettings(), list, setting.List{
+	flags := slices.Concat(o.dataSettings(), list, setting.List{
 		empty, setting.Raw("csv", &csvFile, "").In(outputGroup).Needs("order").
 			Describe("`FILE` CSV file for the order"), files.setting(),
-	}), func(c *call, name string) (tabled, error) {
-		if from.All && from.From == "" && from.Empty != descriptions.EmptyNo {
-			return nil, wrong("--all", "--from or --empty no beside it", "neither")
-		}
-		if order {
-			q, err := catalog.Order(c, name, o.Options)
-			if err == nil && csvFile != "" {
-				err = files.write(csvFile, func(w io.Writer) error {
-					return csv.NewWriter(w).WriteAll(q.Rows())
-				})
-			}
-			return datasets.Order{Questionnaire: q}, err
-		}
-		r, err := catalog.Describe(c, name, from, o.Options)
-		return datasets.Described{Described: r, As: o.Named(name)}, err
 	})
+	return &command{name: "describe", argument: "NAME|DIR", flags: flags, run: withArgument(func(c *call,
+		name string,
+	) error {
+		if from.All && from.From == "" && from.Empty != descriptions.EmptyNo {
+			return wrong("--all", "--from or --empty no beside it", "neither")
+		}
+		if !order {
+			r, err := catalog.Describe(c, name, from, o.Options)
+			return o.print(datasets.Described{Described: r, As: o.Named(name)}, err)
+		}
+		q, err := catalog.Order(c, name, o.Options)
+		if err == nil && csvFile != "" {
+			err = files.write(csvFile, func(w io.Writer) error {
+				return csv.NewWriter(w).WriteAll(q.Rows())
+			})
+		}
+		return o.print(datasets.Order{Questionnaire: q}, err)
+	})}
 }
 
 func checkCommand() *command {
