@@ -150,7 +150,7 @@ func TestImagesOfTheSameName(t *testing.T) {
 
 func TestExtractRefuses(t *testing.T) {
 	photo, text := testkit.Write(t, t.TempDir(), "owl/1.png", "no image"), testkit.Write(t, t.TempDir(), "text.safetensors", "no weights")
-	fails(t, []string{"dataset", "extract", "birds", "--images", filepath.Dir(photo), "--weights", text}, text)
+	fails(t, []string{"dataset", "extract", "birds", "--images", filepath.Dir(filepath.Dir(photo)), "--weights", text}, text)
 	misused(t, []string{"dataset", "extract", "birds"}, "--images: expected a folder of images, or --list")
 	misused(t, []string{"dataset", "extract", "glyphs", "--images", t.TempDir(), "--weights", "w"}, "a name for a folder of the data directory")
 }
