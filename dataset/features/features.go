@@ -22,11 +22,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/internal/table"
 	"github.com/lago-train/lago-train/dataset/matlab"
 	"github.com/lago-train/lago-train/internal/fileio"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/npy"
 	"github.com/lago-train/lago-train/internal/numeric"
@@ -56,7 +58,7 @@ func (r *Reader) Close() error { return r.close() }
 // on standard input. Errors are *invalid.Error, or the context's.
 func Open(ctx context.Context, path string) (*Reader, error) { return open(ctx, path, false) }
 
-// OpenNamed is Open of a file whose first column may have the names of the samples, such as their paths.
+// OpenNamed is Open of a file whose first column, in CSV, may be path or id, with the names of the samples.
 func OpenNamed(ctx context.Context, path string) (*Reader, error) { return open(ctx, path, true) }
 
 func open(ctx context.Context, path string, named bool) (*Reader, error) {
@@ -97,13 +99,14 @@ func open(ctx context.Context, path string, named bool) (*Reader, error) {
 }
 
 // openMAT reads the variable features, D x samples, which column by column is samples x D
-// row by row; in a file without it, the only matrix of numbers.
+// row by row.
 func openMAT(ctx context.Context, path string) (*Reader, error) {
 	const variable = "features"
-	a, err := matlab.OpenMatrix(ctx, path, variable)
+	variables, err := matlab.Open(ctx, path, []string{variable})
 	if err != nil {
 		return nil, err
 	}
+	a := variables[variable]
 	if len(a.Dims) != 2 || a.Count() == 0 || !a.Class.Numeric() {
 		return nil, &invalid.Error{
 			Where: path, Field: variable, Want: "numbers for D dimensions x samples, at least one of each",
@@ -227,13 +230,12 @@ func (r *Reader) All() (x dataset.Matrix[float32], err error) {
 const finiteNumber = "a finite number in the range of float32"
 
 type csvFile struct {
-	path          string
-	csv           *table.Reader
-	first, second []string // rows, until they are read
-	err           error    // behind the first row
-	header        int      // its line
-	named         bool     // the first column has the names of the samples
-	ids           []string
+	path   string
+	csv    *table.Reader
+	first  []string // row, until it is read
+	header int      // its line
+	named  bool     // the first column has the names of the samples
+	ids    []string
 }
 
 // newCSV reads from an open file or pipe. The first row gives the number of columns; a
@@ -241,51 +243,45 @@ type csvFile struct {
 func newCSV(f *fileio.File, named bool) (*Reader, error) {
 	s := &csvFile{path: f.Name(), csv: table.NewReader(f.Name(), f)}
 	names, record, err := s.readHeader()
-	if len(record) > 1 && named {
-		_, number := table.Number(record[0], 32)
-		s.named = names == nil && number != nil || names != nil && ofNames.MatchString(names[0])
-	}
 	cols := len(record)
 	if names != nil {
 		cols = len(names)
-		if s.named {
+		if s.named = named && slices.Contains(sampleColumns, names[0]); s.named {
 			names = names[1:]
 		}
 		if e := s.checkNames(names); e != nil {
 			return nil, e
 		}
-		switch {
-		case err == nil && cols == 1 && len(record) > 2:
-			return nil, s.wrong("", "lines of numbers alone, with or without names above",
-				invalid.Quote(names[0])+" above, as in a title", "Remove it.")
-		case err == nil && len(record) == cols+1:
-			return nil, s.wrong("", fmt.Sprintf("%d numbers, one for each name above", cols),
-				"one more, as R's write.table writes names of rows", withoutRowNames)
-		}
 	}
 	switch {
 	case err == io.EOF:
-		err = &invalid.Error{Where: s.path, Want: "at least one line of numbers", Got: "none"}
-	case err == nil && slices.ContainsFunc(record, isList):
-		err = s.wrong("", "numbers separated by commas", "a list in one cell",
-			`In pandas: numpy.save("features.npy", numpy.stack(column.map(json.loads))).`)
-	case err == nil && cols == 1 && len(strings.Fields(record[0])) > 1:
-		err = s.wrong("", "numbers separated by commas", "spaces between "+invalid.Quote(record[0]),
-			"In R, write.csv(x, file, row.names = FALSE) writes commas; in pandas, to_csv(index=False).")
-	}
-	if err != nil {
+		return nil, &invalid.Error{Where: s.path, Want: Form, Got: "none"}
+	case err != nil:
 		return nil, err
+	case len(record) != cols:
+		hint := ""
+		if len(record) == cols+1 {
+			hint = withoutRowNames
+		} else if cols == 1 {
+			hint = "Remove the title."
+		}
+		return nil, s.wrong("", Form, fmt.Sprintf("%s above %s", format.Count(cols, "name"),
+			format.Count(len(record), "cell")), hint)
+	}
+	if j := slices.IndexFunc(record, isList); j >= 0 {
+		return nil, s.wrong(fmt.Sprintf("column %d", j+1), aNumber, "several in one cell", "Write commas "+
+			`between cells. From a column of lists in pandas: numpy.save("features.npy", `+
+			"numpy.stack(column.map(json.loads))).")
 	}
 	s.first = record
 	if s.named {
-		record, cols = record[min(1, len(record)):], cols-1
+		record, cols = record[1:], cols-1
 	}
 	row := make([]float32, cols)
 	switch bad := s.parse(record, row); {
 	case bad == nil && cols > 2 && row[0] == 0 && numeric.CountUp(row):
 		got := fmt.Sprintf("the numbers from 0 to %d, which look like pandas' column names", cols-1)
-		return nil, s.wrong("", "a sample, or names of the columns", got,
-			"Write the file with to_csv(header=False, index=False).")
+		return nil, s.wrong("", Form, got, "Write the file with to_csv(header=False, index=False).")
 	case bad != nil && bad.Want == aNumber && bad.Hint == "" && len(record) > 1 &&
 		s.parse(record[1:], row[1:]) == nil:
 		bad.Hint = withoutRowNames + " Of categories, pandas.get_dummies makes numbers."
@@ -298,7 +294,16 @@ func newCSV(f *fileio.File, named bool) (*Reader, error) {
 	return r, nil
 }
 
-func isList(cell string) bool { return strings.HasPrefix(cell, "[") && strings.HasSuffix(cell, "]") }
+// isList reports whether a cell has several numbers.
+func isList(cell string) bool {
+	numbers := strings.FieldsFunc(strings.Trim(cell, "[]"), func(c rune) bool {
+		return unicode.IsSpace(c) || c == ',' || c == ';'
+	})
+	return len(numbers) > 2 && !slices.ContainsFunc(numbers, func(text string) bool {
+		_, err := table.Number(text, 32)
+		return err != nil
+	})
+}
 
 func (s *csvFile) parse(record []string, to []float32) *invalid.Error {
 	if len(record) != len(to) {

@@ -20,7 +20,6 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/testkit"
-	"github.com/lago-train/lago-train/internal/testkit/matfile"
 )
 
 // readBy reads all of a file in blocks of the given number of rows.
@@ -78,23 +77,26 @@ func TestCSV(t *testing.T) {
 
 func TestCSVErrors(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
-		{"empty", "", "expected at least one line of numbers, found none"},
+		{"empty", "", "expected " + Form + ", found none"},
 		{"a decimal comma in quotes", "1,2\n\"1,5\",2\n", `line 2, column 1: expected a number, found "1,5"`},
 		{"Go's syntax", "1\n0x1p3\n", `line 2, column 1: expected a number, found "0x1p3"`},
 		{"an empty cell", "1,2\n3,\n", `line 2, column 2: expected a number, found ""`},
-		{"too few", "a,b,c\n1,2\n", "line 2: expected 3 numbers, as in the line before, found 2"},
+		{"too few", "a,b,c\n1,2\n", "line 2: expected " + Form + ", found 3 names above 2 cells"},
 		{"NaN", "1,2\nnan,4\n", "line 2, column 1: expected a finite number in the range of float32, found nan"},
 		{"beyond float32", "1,1e39\n", "line 1, column 2: expected a finite number in the range of float32, found 1e39"},
 		{"all beyond float32 in the first line", "1e39,-1e39\n1,2\n", "line 1, column 1: expected a finite number in the range of float32, found 1e39"},
-		{"the names that pandas gives", "0,1,2,3\n.1,.2,.3,.4\n", "line 1: expected a sample, or names of the columns, found the numbers from 0 to 3, which look like pandas' column names. Write the file with to_csv(header=False, index=False)."},
+		{"the names that pandas gives", "0,1,2,3\n.1,.2,.3,.4\n", "line 1: expected " + Form + ", found the numbers from 0 to 3, which look like pandas' column names. Write the file with to_csv(header=False, index=False)."},
 		{"names of rows by pandas", ",f0,f1\n0,.1,.2\n", "line 1, column 1: expected a name, as the other columns have, found none, as pandas' to_csv() and R's write.csv leave it above names of rows. Write the file without names of rows: to_csv(index=False), or row.names = FALSE in R."},
-		{"names of rows by R", "\"V1\",\"V2\"\n\"1\",.1,.2\n", "line 2: expected 2 numbers, one for each name above, found one more, as R's write.table writes names of rows. Write the file without names of rows: to_csv(index=False), or row.names = FALSE in R."},
-		{"spaces", "1 2.5 3\n4 5 6\n", `line 2: expected numbers separated by commas, found spaces between "4 5 6". In R, write.csv`},
+		{"names of rows by R", "\"V1\",\"V2\"\n\"1\",.1,.2\n", "line 2: expected " + Form + ", found 2 names above 3 cells. Write the file without names of rows: to_csv(index=False), or row.names = FALSE in R."},
+		{"spaces", "1 2.5 3\n4 5 6\n", "line 2, column 1: expected a number, found several in one cell. Write commas between cells."},
 		{"R's default", "\"V1\" \"V2\"\n\"1\" .1 .2\n", `expected cells that are quoted whole or not at all, found another quote. Write "" for a quote inside a cell, and commas between cells.`},
 		{"ids", "image_id,f0,f1\n17,.1,.2\n", `line 1, column 1: expected features alone, found "image_id". Take the column out: labels.csv has the classes and ids`},
-		{"lists", "word,embedding\n7,\"[1, 2]\"\n", "line 2: expected numbers separated by commas, found a list in one cell. In pandas"},
-		{"names of rows in words", "sample,0,1\na.jpg,.1,.2\n", `line 2, column 1: expected a number, found "a.jpg". Write the file without names of rows`},
-		{"a title", "Table 1\n1,2,3\n", `line 2: expected lines of numbers alone, with or without names above, found "Table 1" above, as in a title.`},
+		{"lists", "word,embedding\n7,\"[1, 2, 3]\"\n", "line 2, column 2: expected a number, found several in one cell. Write commas between cells. From a column of lists in pandas"},
+		{"a column of Earth Engine", "B1,.geo\n1,2\n", `line 1, column 2: expected features alone, found ".geo". Take the column out`},
+		{"BirdNET's cell", "Embeddings\n\"0.5,-0.25,1e-3\"\n", "line 2, column 1: expected a number, found several in one cell."},
+		{"names above numbers as names", "sample,0,1\na.jpg,.1,.2\n", `line 1, column 1: expected a number, found "sample"`},
+		{"names of rows in words", "sample,f0,f1\na.jpg,.1,.2\n", `line 2, column 1: expected a number, found "a.jpg". Write the file without names of rows`},
+		{"a title", "Table 1\n1,2,3\n", "line 2: expected " + Form + ", found 1 name above 3 cells. Remove the title."},
 		{"camel case", "imageId,f0\n1,2\n", `line 1, column 1: expected features alone, found "imageId"`},
 		{"missing values", "1,2\nNA,2\n", `line 2, column 1: expected a number, found "NA". Features are known for every sample`},
 	} {
@@ -208,13 +210,4 @@ func FuzzOpen(f *testing.F) {
 			t.Fatalf("row by row %v, at once %v", again.Data, x.Data)
 		}
 	})
-}
-
-// A .mat without the variable features has one matrix at most.
-func TestMatrixOfAnyName(t *testing.T) {
-	labels, one := matfile.Doubles("y", []int{3, 1}, 1, 2, 3), matfile.Doubles("scores", []int{2, 3}, 1, 2, 3, 4, 5, 6)
-	path := testkit.Write(t, t.TempDir(), "x.mat", string(matfile.File(labels, one)))
-	testkit.Equal(t, "features", testkit.Must(ReadAll(t.Context(), path))(t), dataset.Matrix[float32]{Rows: 3, Cols: 2, Data: []float32{1, 2, 3, 4, 5, 6}})
-	path = testkit.Write(t, t.TempDir(), "x.mat", string(matfile.File(one, matfile.Doubles("x", []int{2, 2}, 1, 2, 3, 4))))
-	testkit.Fails(ReadAll(t.Context(), path))(t, "features: expected a variable of this name, or only one matrix of numbers, found only scores, x")
 }

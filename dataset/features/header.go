@@ -9,17 +9,15 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/dataset/internal/table"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
+// Form is that of features in CSV.
+const Form = "a line of numbers for each sample, below at most one line of names, of which none is a number"
+
 // isHeader reports whether no cell of a line is a number. A line with numbers and names is a row with
-// mistakes; the first name may be empty, and the others may count up from 0, as pandas writes an array.
+// mistakes; the first name may be empty.
 func isHeader(record []string) bool {
-	if len(record) > 2 && record[1] == "0" && record[2] == "1" {
-		_, err := table.Number(record[0], 32)
-		return err != nil
-	}
 	for j, cell := range record {
 		_, err := strconv.ParseFloat(strings.TrimSpace(cell), 32) // 1_1 is no name
 		empty := strings.TrimSpace(cell) == "" && (j > 0 || len(record) == 1)
@@ -32,59 +30,25 @@ func isHeader(record []string) bool {
 
 // readHeader returns the names of the columns, nil for none, and the first row.
 func (s *csvFile) readHeader() (names, row []string, err error) {
-	if row, err = s.csv.Read(); err != nil {
-		return nil, nil, err
+	if row, err = s.csv.Read(); err != nil || !isHeader(row) {
+		return nil, row, err
 	}
 	s.header = s.csv.Line
-	if isHeader(row) {
-		names = slices.Clone(row)
-		names[0] = strings.TrimPrefix(names[0], "#") // of numpy.savetxt
-		row, err = s.csv.Read()
-	} else if quoted := s.csv.Quoted(); quoted || rises(row) {
-		first := slices.Clone(row)
-		second, nextErr := s.csv.Read()
-		if nextErr != nil || !(quoted && !s.csv.Quoted() || rises(first) && !rises(second)) {
-			s.second, s.err = slices.Clone(second), nextErr
-			return nil, first, nil
-		}
-		names, row = first, second
-	}
+	names = slices.Clone(row)
+	names[0] = strings.TrimPrefix(names[0], "#") // of numpy.savetxt
 	for j, name := range names {
 		names[j] = dataset.Name(name)
 	}
+	row, err = s.csv.Read()
 	return names, row, err
-}
-
-// rises reports whether numbers only rise or only fall, as wavelengths and masses above spectra do: more than
-// features of a sample would by chance.
-func rises(record []string) bool {
-	values := make([]float64, len(record))
-	for j, cell := range record {
-		v, err := table.Number(cell, 64)
-		if values[j] = v; err != nil {
-			return false
-		}
-	}
-	up, even := 0, 0
-	for j := 1; j < len(values); j++ {
-		step := values[j] - values[j-1]
-		if step*(values[1]-values[0]) > 0 {
-			up++
-		}
-		if step == values[1]-values[0] {
-			even++
-		}
-	}
-	steps := len(values) - 1
-	return up == steps && (steps > 6 || steps > 2 && even == steps && values[0] != 0)
 }
 
 // ofSamples matches the names of columns that say which sample a line is, or its class.
 var ofSamples = regexp.MustCompile(`(?i)^((.*[_. -])?(id|index|labels?|class|target)|(?-i:.*[a-z]I[dD])|unnamed: 0|row_?names?|` +
-	`species|taxon|path|file(_?(name|path))?|timestamp|test_seen|prediction|predicted|ground_?truth|y_(true|pred))$`)
+	`system:index|\.geo|species|taxon|path|file(_?(name|path))?|timestamp|test_seen|prediction|predicted|ground_?truth|y_(true|pred))$`)
 
-// ofNames matches the name of a first column with the names of samples.
-var ofNames = regexp.MustCompile(`(?i)^(|(.*[_. -])?(id|index)|unnamed: 0|row_?names?|sample|image|photo|path|file(_?(name|path))?)$`)
+// sampleColumns are the names of a first column with the names of samples, where these are read.
+var sampleColumns = []string{"path", "id"}
 
 const aNumber = "a number"
 
@@ -99,8 +63,8 @@ func (s *csvFile) checkNames(names []string) *invalid.Error {
 			got := "none, as pandas' to_csv() and R's write.csv leave it above names of rows"
 			return s.wrongIn(s.header, column, "a name, as the other columns have", got, withoutRowNames)
 		case ofSamples.MatchString(name):
-			hint := "Take the column out: labels.csv has the classes and ids of the samples. If it " +
-				"is a feature, rename it."
+			hint := "Take the column out: labels.csv has the classes and ids of the samples, and for " +
+				"predict the first column may be path or id. If it is a feature, rename it."
 			return s.wrongIn(s.header, column, "features alone", invalid.Quote(name), hint)
 		}
 	}
@@ -177,14 +141,7 @@ func (r *Reader) Sample(i int) (index int, id, class string) {
 
 func (s *csvFile) next(row []float32) (bad *invalid.Error, err error) {
 	record := s.first
-	switch {
-	case record != nil:
-		s.first = nil
-	case s.second != nil:
-		record, s.second = s.second, nil
-	case s.err != nil:
-		return nil, s.err
-	default:
+	if s.first = nil; record == nil {
 		if record, err = s.csv.Read(); err != nil {
 			return nil, err
 		}

@@ -122,38 +122,20 @@ func Open(ctx context.Context, path string, required []string,
 	}
 	for _, name := range required {
 		if arrays[name] == nil {
-			return nil, missing(path, name, "a variable of this name", all)
+			return nil, missing(path, name, all)
 		}
 	}
 	return arrays, nil
 }
 
-// OpenMatrix finds the variable of a name or, in a file without it, the only matrix of numbers.
-func OpenMatrix(ctx context.Context, path, name string) (*Array, error) {
-	all, err := list(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	if i := slices.IndexFunc(all, func(a *Array) bool { return a.Name == name }); i >= 0 {
-		return all[i], nil
-	}
-	fitting := slices.DeleteFunc(slices.Clone(all), func(a *Array) bool {
-		return !a.Class.Numeric() || len(a.Dims) != 2 || slices.Min(a.Dims) < 2
-	})
-	if len(fitting) != 1 {
-		return nil, missing(path, name, "a variable of this name, or only one matrix of numbers", all)
-	}
-	return fitting[0], nil
-}
-
 // missing is the error of a file without a variable.
-func missing(path, name, want string, all []*Array) error {
+func missing(path, name string, all []*Array) error {
 	var names []string
 	for _, a := range all {
 		names = append(names, a.Name)
 	}
 	return &invalid.Error{
-		Where: path, Field: name, Want: want,
+		Where: path, Field: name, Want: "a variable of this name",
 		Got: "only " + strings.Join(names[:min(len(names), 20)], ", "), Hint: invalid.DidYouMean(name, names),
 	}
 }

@@ -190,9 +190,12 @@ func (r *reader) readFeatures() {
 
 // checkSamples checks the number of samples of a file, unless it or that of the labels is unknown.
 func (r *reader) checkSamples(path string, n int) {
-	if labels := len(r.d.Labels); n > 0 && labels > 0 && n != labels {
-		r.report(path, fmt.Sprintf("%s, one for each line of %s", format.Count(labels, "sample"), labelsFile),
-			fmt.Sprint(n))
+	labels, got := len(r.d.Labels), fmt.Sprint(n)
+	if n == labels+1 && filepath.Ext(path) == ".csv" {
+		got += ", of which a first line of numbers is one"
+	}
+	if n > 0 && labels > 0 && n != labels {
+		r.report(path, fmt.Sprintf("%s, one for each line of %s", format.Count(labels, "sample"), labelsFile), got)
 	}
 }
 

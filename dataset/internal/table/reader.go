@@ -54,7 +54,6 @@ type Reader struct {
 	bound  *bounded        // of what is read for one record; what is read ahead is in a buffer
 	width  int             // cells of the first record, without empty ones at the right
 	signs  map[byte]string // a number with a decimal comma, and one with a point
-	quoted bool            // the first cells of the last record were in quotes
 	asText bool            // numbers stay as they are
 	other  fileio.Format   // of a text that is no CSV
 }
@@ -165,9 +164,6 @@ func (r *Reader) Read() ([]string, error) {
 	}
 }
 
-// Quoted reports whether the first two cells of the last record are in quotes.
-func (r *Reader) Quoted() bool { return r.quoted }
-
 // withPoint returns a cell with a point in place of a decimal comma. A file has one of both.
 func (r *Reader) withPoint(cell string) (string, error) {
 	at := decimal.FindStringSubmatchIndex(cell)
@@ -215,12 +211,7 @@ func (r *Reader) read() ([]string, error) {
 			Where: r.file, Field: fmt.Sprintf("line %d", r.Line+1), Want: want, Got: "a longer one",
 		}
 	case err == nil:
-		var first, second int
-		r.Line, first = r.csv.FieldPos(0)
-		if r.quoted = len(cells) > 1; r.quoted {
-			_, second = r.csv.FieldPos(1)
-			r.quoted = second-first == len(cells[0])+3 // with two quotes and a separator
-		}
+		r.Line, _ = r.csv.FieldPos(0)
 		return cells, nil
 	case err == io.EOF:
 		return nil, err
