@@ -16,6 +16,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/descriptions"
+	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/internal/testkit"
@@ -52,7 +53,7 @@ func TestFormsAreListed(t *testing.T) {
 	page := testkit.Read(t, "../../docs/files.md")
 	for _, form := range []string{
 		dataset.FormOfTables, descriptions.Form, descriptions.ClassesForm, descriptions.AttributesForm,
-		openlayout.LabelsForm, images.ListForm,
+		openlayout.LabelsForm, features.Form, images.ListForm,
 	} {
 		if !strings.Contains(page, form) {
 			t.Errorf("docs/files.md lacks %q", form)
