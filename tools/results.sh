@@ -94,9 +94,8 @@ of the classes into parts, each with its own search, ESZSL is 2.3 points above L
 0.2 to 4.8) and kernel alignment 1.5 (-0.8 to 4.3); with p by Holm of 0.065 and 0.22 they cannot be ranked
 (2026-11-27, lago-train v0.0.0-20261127161709-251cba094726).
 
-The second table leaves out species that the network of the features may know, since they are classes of ImageNet:
-four exactly (Indigo Bunting, European Goldfinch, Mallard, Red-breasted Merganser), and then also 14 of which it has
-the genus, family or a close relative.' <<END
+The second table leaves out species that the network of the features may know from ImageNet:
+four exactly (Indigo Bunting, European Goldfinch, Mallard, Red-breasted Merganser), then also 14 with a relative there.' <<END
 lago-train compare --dataset $DATASET --rotate $ROTATE --tune $TUNE $scale --csv rotation.csv
 awk -v without='014 048 087 090' -v nearly='001 002 003 067 068 069 070 073 075 100 101 047 089 035' -f \$TOOLS/without.awk rotation.csv
 END
@@ -104,8 +103,7 @@ END
 ### Data that was kept apart
 
 Does what cub127 says hold on data that nothing was tuned to? Of semantic-hard against ESZSL (-2.4 points,
-95 % over classes: -6.1 to 1.3) and SynC (+10.6, 6.2 to 15.2) it does on other birds; the other differences
-were not tested.
+95 % over classes: -6.1 to 1.3) and SynC (+10.6, 6.2 to 15.2) it does on other birds; others were not tested.
 
 These photographs were looked at once, on 2026-11-25, with the frozen defaults, one seed, five parts, and the
 prior of the candidates. They cannot be had, and nothing was or will be tuned to them. Per-class accuracy of
@@ -158,8 +156,7 @@ END
 63.0 points.')"'
 
 Entries of the descriptions of the test classes are replaced by 0 or 1; the models are those of the protocol
-above. Standard errors count random noise; the choice of classes, which the intervals count, matters more:
-this does not rank the methods.' <<END
+above. Standard errors count random noise; the choice of classes, which the intervals count, matters more.' <<END
 lago-train noise --dataset $DATASET $scale --ratios 0,0.1,0.3
 END
   text '
