@@ -96,8 +96,12 @@ func TestWholeWayInBrowser(t *testing.T) {
 
 	goTo("try")
 	b.Run(chromedp.SendKeys(`[aria-label="Name of a class to try"]`, "Blue Tanager\n"))
-	b.Run(chromedp.Click(`#try [data-key="grouphas_crown_color"]`))
-	b.Run(chromedp.Focus(`#try [data-key="Blue Tanagerhas_crown_color::blue"]`), chromedp.KeyEvent("y"))
+	on := func(key, do string) { // in one step, since the page is drawn anew
+		b.Run(chromedp.Poll(fmt.Sprintf(`(e => e && (e.%s(), true))(document.querySelector('#try [data-key="%s"]'))`, do, key), nil))
+	}
+	on("grouphas_crown_color", "click")
+	on("Blue Tanagerhas_crown_color::blue", "focus")
+	b.Run(chromedp.KeyEvent("y"))
 	b.Click("Keep")
 	b.Waits("Blue Tanager is in classes.csv.")
 	testkit.WantText(t, classes(), "\nBlue Tanager,")
@@ -155,7 +159,8 @@ func TestWholeWayInBrowser(t *testing.T) {
 // are there.
 func extractPhotographs(t *testing.T, photos, folder, photo, weights string, run func(args ...string) string) {
 	t.Helper()
-	one := filepath.Dir(testkit.Write(t, t.TempDir(), "one.jpg", testkit.Read(t, photo)))
+	one := t.TempDir()
+	testkit.Write(t, one, "bird/one.jpg", testkit.Read(t, photo))
 	run("dataset", "extract", "birds", "--images", one, "--weights", weights, "--fit", "squash")
 	labels, paths, splits, seen := "class\n", "path\n", "class,part\n", map[string]int{}
 	for _, path := range strings.Fields(testkit.Read(t, filepath.Join(photos, "files.txt"))) {
