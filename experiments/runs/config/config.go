@@ -142,7 +142,8 @@ func (c *Config) preprocessing() setting.List {
 	return setting.List{
 		setting.Steps("preprocess", &c.Preprocess, AutoPreprocess,
 			"auto, none, or a comma-separated list of sqrt, l2, standardize and whiten",
-			AutoPreprocess, preprocess.None, preprocess.SignedRoot, preprocess.L2, preprocess.Standardize, preprocess.Whiten).In(setting.Training).Common().
+			AutoPreprocess, preprocess.None, preprocess.SignedRoot, preprocess.L2, preprocess.Standardize,
+			preprocess.Whiten).In(setting.Training).Common().
 			Describe("`STEPS` preprocessing of the features: none, or a list of sqrt, l2, standardize and " +
 				"whiten; auto: l2; whiten but for singletons; sqrt if no value is negative, or " +
 				"standardize if scales differ").

@@ -217,11 +217,11 @@ func (r *Result) Tables() []*table.Table {
 	}
 	switch {
 	case r.Val != nil && r.Val.Parts > 1:
-		t.Note("fewer than %d classes are validation classes: the number of epochs is chosen by %d parts of the "+
-			"%d seen classes, each in turn", check.FewVal, r.Val.Parts, r.Val.Classes)
+		t.Note("fewer than %d classes are validation classes: the number of epochs is chosen by %d parts "+
+			"of the %d seen classes, each in turn", check.FewVal, r.Val.Parts, r.Val.Classes)
 	case r.Val == nil && r.Stage != config.OnlyTest:
-		t.Note("the number of epochs is fixed: with fewer than %d validation classes, it takes %d seen classes "+
-			"to choose it by parts of them", check.FewVal, check.FewSeen)
+		t.Note("the number of epochs is fixed: with fewer than %d validation classes, it takes %d seen "+
+			"classes to choose it by parts of them", check.FewVal, check.FewSeen)
 	}
 	if limit := r.Config.DevEpochs(); r.Val != nil && r.Epochs == limit &&
 		slices.Contains(r.Val.Status, train.Epochs) {
@@ -359,7 +359,6 @@ func (r *Result) accuracy(runs map[train.Stage][]lab.Run) *plot.Dots {
 		for _, accuracy := range m.ByClass {
 			classes.Dots = append(classes.Dots, plot.PercentDot(0, accuracy, accuracy, accuracy))
 		}
-		panel.Series[0].Name = "mean over classes"
 		panel.Series = append(panel.Series, classes)
 		p.Panels = append(p.Panels, panel)
 	}
