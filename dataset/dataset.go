@@ -67,8 +67,8 @@ type Dataset struct {
 	// IDs are different names of the samples, such as the paths of their photographs; nil if
 	// the source has none.
 	IDs []string
-	// Sources are the recordings, specimens or subjects that the samples are of, empty for a sample of its own,
-	// see Divide; nil if they are not known.
+	// Sources are the recordings, specimens or subjects that the samples are of, empty for a sample of
+	// its own, see Divide; nil if they are not known.
 	Sources []string
 	// Provenance says how the features were computed from images, nil if it is not known, and
 	// ImageDir where these are: the IDs are paths in it.
@@ -240,7 +240,8 @@ func CheckName(text string) (name, want string) {
 func isList(name string) bool {
 	quoted := func(i int) bool { return name[i] == '"' || name[i] == '\'' }
 	n := len(name) - 1
-	return n > 3 && quoted(1) && (name[0] == '[' && name[n] == ']' && quoted(n-1) || name[0] == '{' && name[n] == '}')
+	return n > 3 && quoted(1) &&
+		(name[0] == '[' && name[n] == ']' && quoted(n-1) || name[0] == '{' && name[n] == '}')
 }
 
 // ImageFile returns the path of the image of an id, relative to dir unless it is absolute. Ids have

@@ -129,18 +129,22 @@ func splitCommand() *command {
 		Text: "a share of the classes, below 1, or a number of classes",
 	}
 	var o splitOptions
-	return &command{name: "split", argument: "NAME", run: withArgument(o.run), flags: slices.Concat(o.dataSettings(), setting.List{
-		setting.Number("val_size", &o.val, 0.2, size).
-			Describe("`S` share of the classes for val, below 1, or their number"),
-		setting.Number("test_size", &o.test, 0.2, size).
-			Describe("`S` share of the classes for test, below 1, or their number"),
-		setting.Seed("seed", &o.seed).Describe("`SEED` random seed of the proposal"),
-	}.In(setting.Protocol).Common(), setting.List{
-		setting.Raw("check", &o.check, "").In(inputGroup).
-			Describe("`FILE` splits.csv to check instead of proposing a split").Excludes("val_size", "test_size", "seed", "to"),
-		setting.Raw("to", &o.to, "").In(outputGroup).
-			Describe("`FILE` splits.csv to write, which must not exist"),
-	}.Common())}
+	return &command{
+		name: "split", argument: "NAME", run: withArgument(o.run),
+		flags: slices.Concat(o.dataSettings(), setting.List{
+			setting.Number("val_size", &o.val, 0.2, size).
+				Describe("`S` share of the classes for val, below 1, or their number"),
+			setting.Number("test_size", &o.test, 0.2, size).
+				Describe("`S` share of the classes for test, below 1, or their number"),
+			setting.Seed("seed", &o.seed).Describe("`SEED` random seed of the proposal"),
+		}.In(setting.Protocol).Common(), setting.List{
+			setting.Raw("check", &o.check, "").In(inputGroup).
+				Describe("`FILE` splits.csv to check instead of proposing a split").
+				Excludes("val_size", "test_size", "seed", "to"),
+			setting.Raw("to", &o.to, "").In(outputGroup).
+				Describe("`FILE` splits.csv to write, which must not exist"),
+		}.Common()),
+	}
 }
 
 func (o *splitOptions) run(c *call, name string) error {

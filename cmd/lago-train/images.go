@@ -173,19 +173,23 @@ func classColumnSetting(column *string) setting.Setting {
 
 func extractCommand() *command {
 	var o extractOptions
-	return &command{name: "extract", argument: "NAME", graceful: true, run: withArgument(o.run), flags: slices.Concat(setting.List{
-		setting.Raw("images", &o.ImageDir, "").
-			Describe("`DIR` folder with one folder of images per class"),
-		setting.Raw("list", &o.list, "").
-			Describe("`FILE` CSV file of images: path,class, relative to --images or to the file"),
-		setting.Switch("skip_broken", &o.SkipBroken, false).
-			Describe("leave out images that cannot be decoded, and list them in skipped.csv"),
-		setting.Switch("replace", &o.Replace, false).
-			Describe("replace the samples of a data set that is there even if none of them stay"),
-	}.In(inputGroup).
-		Common(), o.networkSettings(), o.extractionSettings(), o.dataSettings(), workSettings(), setting.List{
-		classColumnSetting(&o.classColumn), shardSetting(&o.Shard, "images"),
-	})}
+	return &command{
+		name: "extract", argument: "NAME", graceful: true, run: withArgument(o.run),
+		flags: slices.Concat(setting.List{
+			setting.Raw("images", &o.ImageDir, "").
+				Describe("`DIR` folder with one folder of images per class"),
+			setting.Raw("list", &o.list, "").
+				Describe("`FILE` CSV file of images: path,class, relative to --images or to the file"),
+			setting.Switch("skip_broken", &o.SkipBroken, false).
+				Describe("leave out images that cannot be decoded, and list them in skipped.csv"),
+			setting.Switch("replace", &o.Replace, false).
+				Describe("replace the samples of a data set that is there even if none of them stay"),
+		}.In(inputGroup).
+			Common(), o.networkSettings(), o.extractionSettings(), o.dataSettings(), workSettings(),
+			setting.List{
+				classColumnSetting(&o.classColumn), shardSetting(&o.Shard, "images"),
+			}),
+	}
 }
 
 func (o *extractOptions) run(c *call, name string) (err error) {

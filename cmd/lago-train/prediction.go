@@ -156,7 +156,8 @@ func (o *predictionOptions) predictor(c *call, m *predictor.Model, d *dataset.Da
 	}
 	logrus.Infof("choosing from %s%s (%s, data set %s; %d unseen, %d seen in training); %s",
 		format.Count(len(candidates.Names),
-			"class"), names, format.Printable(candidates.What), format.Printable(d.Name), unseen, len(candidates.Names)-unseen, others)
+			"class"), names, format.Printable(candidates.What), format.Printable(d.Name), unseen,
+		len(candidates.Names)-unseen, others)
 	if given := candidates.Given(candidates.U.AllRows()...); given < 1 {
 		logrus.Infof("%s of the entries of their descriptions are given; the others are filled",
 			format.Percent(given))

@@ -16,11 +16,15 @@ var removed = map[string]string{
 	"report --format pdf":  "Print the page to PDF in a browser.",
 	"compare --partitions": "Repeat the command with --rotate-seed 1, --rotate-seed 2 and so on.",
 
-	"dataset describe --prompt":    "Ask for a table that dataset describe --from reads.",
-	"dataset split --own":          "lago-train dataset split NAME --check DIR/splits.csv checks the split of a folder.",
-	"dataset convert":              "lago-train docs xlsa17 has the lines of Python that write .mat files as CSV files.",
-	"dataset info":                 "lago-train dataset check prints the sizes, and dataset list --json has them.",
-	"init":                         "lago-train dataset extract NAME --images DIR, and then the command that each one prints as the next.",
+	"dataset describe --prompt": "Ask for a table that dataset describe --from reads.",
+	"dataset split --own": "lago-train dataset split NAME --check DIR/splits.csv checks " +
+		"the split of a folder.",
+	"dataset convert": "lago-train docs xlsa17 has the lines of Python that write " +
+		".mat files as CSV files.",
+	"dataset info": "lago-train dataset check prints the sizes, and dataset list " +
+		"--json has them.",
+	"init": "lago-train dataset extract NAME --images DIR, and then the " +
+		"command that each one prints as the next.",
 	"run --dataset simulated-awa2": realInstead,
 	"run --dataset simulated-cub":  realInstead,
 	"run --dataset simulated-sun":  realInstead,
@@ -31,15 +35,19 @@ var removed = map[string]string{
 	"dataset fetch --force":        "Remove the folder or file that is there.",
 	"dataset fetch --meta-url":     "Save the archive as LAGO.zip in the data directory.",
 	"dataset fetch --sha256":       "Write the sum to FILE.sha256 beside the file, as sha256sum writes it.",
-	"dataset group":                "lago-train docs your-data has the lines of scikit-learn that group photographs.",
-	"dataset extract --boxes":      cropFirst,
-	"explain --boxes":              cropFirst,
-	"predict --boxes":              cropFirst,
-	"ablate --groups":              "Give compare --methods semantic-hard,singletons, also on a copy of the data set with shuffled groups.",
-	"partial":                      "lago-train docs describing-classes has what fewer described entries cost.",
-	"runs --yes":                   "Delete the folder of the run.",
-	"runs rm":                      "Delete the folder of the run.",
-	"runs show":                    "trial.json, result.json and curve.jsonl in the folder of the run have what it printed.",
+	"dataset group": "lago-train docs your-data has the lines of scikit-learn " +
+		"that group photographs.",
+	"dataset extract --boxes": cropFirst,
+	"explain --boxes":         cropFirst,
+	"predict --boxes":         cropFirst,
+	"ablate --groups": "Give compare --methods semantic-hard,singletons, also on a " +
+		"copy of the data set with shuffled groups.",
+	"partial": "lago-train docs describing-classes has what fewer described " +
+		"entries cost.",
+	"runs --yes": "Delete the folder of the run.",
+	"runs rm":    "Delete the folder of the run.",
+	"runs show": "trial.json, result.json and curve.jsonl in the folder of " +
+		"the run have what it printed.",
 
 	"evaluate --figures":     "Draw the numbers of --json and --csv in Python.",
 	"evaluate --index-from":  scoresElsewhere,
@@ -52,15 +60,17 @@ var removed = map[string]string{
 	"evaluate --val-labels":  scoresElsewhere,
 	"evaluate --val-scores":  scoresElsewhere,
 	"evaluate --val-unseen":  scoresElsewhere,
-	"subsets":                "lago-train docs describing-classes has what fewer classes, samples, groups and entries cost.",
+	"subsets": "lago-train docs describing-classes has what fewer classes, " +
+		"samples, groups and entries cost.",
 }
 
-const scoresElsewhere = "In Python, sklearn.metrics.balanced_accuracy_score(labels, scores.argmax(1)) is the " +
-	"per-class accuracy."
+const scoresElsewhere = "In Python, sklearn.metrics.balanced_accuracy_score(labels, " +
+	"scores.argmax(1)) is the per-class accuracy."
 
 const cropFirst = "Crop the photographs first: lago-train docs features has the lines of Python."
 
-const realInstead = "glyphs is generated, and lago-train dataset fetch downloads the real data of cub, awa2 and sun."
+const realInstead = "glyphs is generated, and lago-train dataset fetch downloads the real data " +
+	"of cub, awa2 and sun."
 
 // replacing adds to an error of the command line what to use instead of typed words, if they were removed.
 func (c *command) replacing(err error, typed ...string) error {

@@ -48,8 +48,9 @@ type Options struct {
 func DataDir(dir string) string { return cmp.Or(dir, os.Getenv(EnvDataDir), "data") }
 
 // Open generates or reads the data set of a name: "glyphs", or a folder below the data
-// directory. Upper and lower case are the same. A path names a folder anywhere, see IsPath. An unknown name is an *invalid.Error that suggests the nearest ones. The error
-// of a folder that is not complete ends with the next step.
+// directory. Upper and lower case are the same. A path names a folder anywhere, see IsPath. An unknown
+// name is an *invalid.Error that suggests the nearest ones. The error of a folder that is not complete
+// ends with the next step.
 func Open(ctx context.Context, name string, o Options) (*dataset.Dataset, error) {
 	l, err := find(name, o)
 	if err != nil {

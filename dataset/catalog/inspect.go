@@ -152,7 +152,8 @@ func List(ctx context.Context, o Options, onName func(string)) (*Listing, error)
 		case err != nil && !errors.Is(err, errNoFiles):
 			e.Problem, e.Problems = err.Error(), 1
 		case r.OK:
-			e.Samples, e.Dimensions, e.Attributes, e.Groups = d.Features.Rows, d.Features.Cols, len(d.Attributes), len(d.Groups)
+			e.Samples, e.Dimensions, e.Attributes, e.Groups = d.Features.Rows, d.Features.Cols,
+				len(d.Attributes), len(d.Groups)
 			e.Train, e.Val, e.Test = len(d.Split.Train), len(d.Split.Val), len(d.Split.Test)
 		case err == nil:
 			e.Problem, e.Problems = r.Errors[0].String(), len(r.Errors)

@@ -277,7 +277,8 @@ func (c *checker) onlyYes() {
 		return
 	}
 	c.report("empty", "descriptions", "cells that say no", fmt.Sprintf("none below one half, and %d of %d "+
-		"cells empty", empty, len(c.Descriptions.Data)), fmt.Sprintf("If an empty cell means that the class lacks the attribute: "+
-		"lago-train dataset describe %s --empty no. If it means that nobody knows: --empty unknown. Folders of "+
-		".mat files become CSV files first: lago-train docs xlsa17.", c.Name))
+		"cells empty", empty, len(c.Descriptions.Data)),
+		fmt.Sprintf("If an empty cell means that the class lacks the attribute: "+
+			"lago-train dataset describe %s --empty no. If it means that nobody knows: --empty unknown. "+
+			"Folders of .mat files become CSV files first: lago-train docs xlsa17.", c.Name))
 }

@@ -40,7 +40,8 @@ func Contradict(ids []string, labels []int, classes []string) (c Contradictions)
 		}
 		c.Named++
 		named[found[0]] = true
-		if z >= 0 && !slices.ContainsFunc(found, func(y int) bool { return fold(classes[y]) == fold(classes[z]) }) {
+		if z >= 0 &&
+			!slices.ContainsFunc(found, func(y int) bool { return fold(classes[y]) == fold(classes[z]) }) {
 			if c.Samples == nil {
 				c.Class = found[0]
 			}
@@ -54,9 +55,9 @@ func Contradict(ids []string, labels []int, classes []string) (c Contradictions)
 }
 
 // SortedHint says what to do about labels most of which contradict the names of their samples.
-const SortedHint = "Were the lines of labels.csv sorted? Bring them back into the order of the features, which is " +
-	"that of images.csv if dataset extract wrote it, or extract the features again as a new data set. If labels.csv " +
-	"is right, the names of the samples (its column id, or images.csv) must not name classes."
+const SortedHint = "Were the lines of labels.csv sorted? Bring them back into the order of the features, " +
+	"which is that of images.csv if dataset extract wrote it, or extract the features again as a new data " +
+	"set. If labels.csv is right, the names of the samples (its column id, or images.csv) must not name classes."
 
 // Most reports whether most of the labels contradict the names.
 func (c Contradictions) Most() bool { return 2*len(c.Samples) > c.Named }
@@ -129,9 +130,11 @@ func (c *checker) order() {
 	if float64(right) > n*chance+2*math.Sqrt(n*chance*(1-chance)) {
 		return
 	}
-	c.report("order", "features", "values that tell training classes apart", fmt.Sprintf("%s of %s right by the "+
-		"nearest class mean of %d classes (chance: %s; half of the samples of each class give its mean)",
-		format.Percent(float64(right)/n), format.Count(len(evaluated), "sample"), len(classes), format.Percent(chance)),
+	c.report("order", "features", "values that tell training classes apart",
+		fmt.Sprintf("%s of %s right by the "+
+			"nearest class mean of %d classes (chance: %s; half of the samples of each class give its mean)",
+			format.Percent(float64(right)/n), format.Count(len(evaluated), "sample"), len(classes),
+			format.Percent(chance)),
 		"Are the lines of labels.csv in the order of the features?")
 }
 
@@ -147,8 +150,8 @@ func spread(list []int, n int) []int {
 	return some
 }
 
-// nearestMean returns the number of evaluated samples whose class has the nearest mean over the known samples,
-// in standard deviations of the features.
+// nearestMean returns the number of evaluated samples whose class has the nearest mean over the known
+// samples, in standard deviations of the features.
 func (c *checker) nearestMean(classes, known, evaluated []int) (right int) {
 	place := make(map[int]int, len(classes))
 	for k, z := range classes {

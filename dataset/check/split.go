@@ -104,7 +104,8 @@ func (c *checker) few() {
 			"No accuracy can be measured.")
 	}
 	if n := len(c.Split.Val); n > 0 && n < FewVal {
-		seen, hint := len(c.Split.Seen()), "The number of epochs is chosen by parts of the %d seen classes in turn."
+		seen, hint := len(c.Split.Seen()),
+			"The number of epochs is chosen by parts of the %d seen classes in turn."
 		if seen < FewSeen {
 			hint = "The number of epochs is fixed, since only %d classes are seen."
 		}

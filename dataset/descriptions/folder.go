@@ -195,8 +195,8 @@ func Lock(dir string) (unlock func() error, err error) {
 }
 
 // Save writes attributes.csv, classes.csv and drafts.csv, if there are drafts, in the folder that ReadFolder
-// completed, which the caller has locked. If one was changed since it was read or saved, that is an error, and
-// nothing is written.
+// completed, which the caller has locked. If one was changed since it was read or saved, that is an error,
+// and nothing is written.
 //
 // A kill between two files must lose nothing. The drafts of before and after are written before anything
 // that they mark, and those of before alone are taken out at the end. The file of fewer attributes is

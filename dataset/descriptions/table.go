@@ -208,7 +208,8 @@ func withoutNumber(name string) string { return numbered.ReplaceAllString(name, 
 // Clone returns a copy. It shares rows and drafts, which are replaced when they change.
 func (t *Table) Clone() *Table {
 	c := *t
-	c.Attributes, c.Classes, c.Cells = slices.Clone(t.Attributes), slices.Clone(t.Classes), slices.Clone(t.Cells)
+	c.Attributes, c.Classes, c.Cells = slices.Clone(t.Attributes), slices.Clone(t.Classes),
+		slices.Clone(t.Cells)
 	for z, row := range c.Cells {
 		c.Cells[z] = slices.Clip(row)
 	}

@@ -44,8 +44,9 @@ func (s *csvFile) readHeader() (names, row []string, err error) {
 }
 
 // ofSamples matches the names of columns that say which sample a line is, or its class.
-var ofSamples = regexp.MustCompile(`(?i)^((.*[_. -])?(id|index|labels?|class|target)|(?-i:.*[a-z]I[dD])|unnamed: 0|row_?names?|` +
-	`system:index|\.geo|species|taxon|path|file(_?(name|path))?|timestamp|test_seen|prediction|predicted|ground_?truth|y_(true|pred))$`)
+var ofSamples = regexp.MustCompile(`(?i)^((.*[_. -])?(id|index|labels?|class|target)|(?-i:.*[a-z]I[dD])|` +
+	`unnamed: 0|row_?names?|system:index|\.geo|species|taxon|path|file(_?(name|path))?|timestamp|test_seen|` +
+	`prediction|predicted|ground_?truth|y_(true|pred))$`)
 
 // sampleColumns are the names of a first column with the names of samples, where these are read.
 var sampleColumns = []string{"path", "id"}

@@ -67,8 +67,8 @@ const (
 )
 
 // LabelsForm is that of labels.csv.
-const LabelsForm = "one line per sample, in the order of the features, with the columns class and, optionally, id, " +
-	"test_seen and source (the recording, specimen or subject of the sample)"
+const LabelsForm = "one line per sample, in the order of the features, with the columns class and, " +
+	"optionally, id, test_seen and source (the recording, specimen or subject of the sample)"
 
 // Files returns the names of the files of the layout. A folder has all of them, and one of the first two.
 func Files() []string {
@@ -195,7 +195,8 @@ func (r *reader) checkSamples(path string, n int) {
 		got += ", of which a first line of numbers is one"
 	}
 	if n > 0 && labels > 0 && n != labels {
-		r.report(path, fmt.Sprintf("%s, one for each line of %s", format.Count(labels, "sample"), labelsFile), got)
+		r.report(path, fmt.Sprintf("%s, one for each line of %s", format.Count(labels, "sample"), labelsFile),
+			got)
 	}
 }
 

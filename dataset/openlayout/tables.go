@@ -110,7 +110,8 @@ func (r *reader) checkSources() {
 		if _, other := slices.BinarySearch(r.d.TestSeen, before); held != other {
 			r.problems.Add("source", &invalid.Error{
 				Where: r.path(labelsFile), Field: fmt.Sprintf("lines %d and %d", r.lines[before], r.lines[i]),
-				Want: "one test_seen for all samples of the source " + invalid.Quote(source), Got: "yes and no",
+				Want: "one test_seen for all samples of the source " + invalid.Quote(source),
+				Got:  "yes and no",
 				Hint: "Held-out samples are of sources that no model is trained on.",
 			})
 		}

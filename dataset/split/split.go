@@ -44,8 +44,9 @@ func Propose(d *dataset.Dataset, o Options) (dataset.Split, error) {
 			"samples and a description", len(usable))
 		return best, refuse(d, "classes", want, fmt.Sprintf("%d for val and %d for test", o.Val, o.Test))
 	case len(sets) < least:
-		return best, refuse(d, "classes", fmt.Sprintf("at least %d sets of classes between which nothing leaks",
-			least), fmt.Sprintf("%d, as classes of like names, descriptions or samples stay together", len(sets)))
+		want := fmt.Sprintf("at least %d sets of classes between which nothing leaks", least)
+		return best, refuse(d, "classes", want,
+			fmt.Sprintf("%d, as classes of like names, descriptions or samples stay together", len(sets)))
 	}
 	random, samples, lowest := rand.New(rand.NewPCG(o.Seed, 0)), d.SamplesPerClass(), math.Inf(1)
 	for range attempts {
@@ -221,8 +222,8 @@ func Rotations(d *dataset.Dataset, parts int, seed uint64) ([]dataset.Split, err
 }
 
 // HoldOut returns, ascending, the samples of the seen classes of a split to hold out: those that d holds out
-// and, of classes of which it holds out none, every fifth. All samples of a source are held out, or none; none
-// are if a class would have no others.
+// and, of classes of which it holds out none, every fifth. All samples of a source are held out, or none;
+// none are if a class would have no others.
 func HoldOut(d *dataset.Dataset, s dataset.Split) []int {
 	held, left, rows := make([]bool, len(d.Classes)), d.SamplesPerClass(), d.SamplesOf(s.Seen())
 	for _, row := range d.TestSeen {

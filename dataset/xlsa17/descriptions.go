@@ -38,8 +38,8 @@ func (f *folder) readDescriptions() error {
 	if f.original == nil {
 		e := wrong(f.mat, varOriginal,
 			"class descriptions here or in "+filepath.Join(f.Source, "meta", descriptionFile), "neither")
-		e.Hint = "The variable att is not read, since its columns are L2-normalised in the release: if it holds " +
-			"probabilities, save it as " + varOriginal + ", too."
+		e.Hint = "The variable att is not read, since its columns are L2-normalised in the release: if it " +
+			"holds probabilities, save it as " + varOriginal + ", too."
 		return e
 	}
 	f.Descriptions = *f.original
@@ -129,8 +129,8 @@ func toProbabilities(u dataset.Matrix[float64], file, variable string) error {
 	switch {
 	case negative < 0:
 		e.Got = fmt.Sprintf("the number %g, as in standardised numbers", negative)
-		e.Hint = "Write the numbers from before the standardisation; scale vectors, such as those of a text " +
-			"encoder, as (x - x.min(0)) / (x.max(0) - x.min(0))."
+		e.Hint = "Write the numbers from before the standardisation; scale vectors, such as those of a " +
+			"text encoder, as (x - x.min(0)) / (x.max(0) - x.min(0))."
 	case missing > 0 && fractions == 0 && (zeros == 0 || float64(missing) > mostMissing*float64(len(u.Data))):
 		coding := map[bool]string{true: "-1 and 1", false: "-1, 0 and 1"}[zeros == 0]
 		e.Got = fmt.Sprintf("a coding by %s, with -1 in %d of %d entries", coding, missing, len(u.Data))

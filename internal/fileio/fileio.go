@@ -338,7 +338,10 @@ var formats = []struct {
 		regexp.MustCompile(`(?s)^\x08[\x01-\x20]\x12.{1,3}(pytorch|tf2onnx|onnx|keras|skl2onnx|torch)`),
 		Format{Name: "an ONNX model"},
 	},
-	{regexp.MustCompile(`^(\xff\xfe|\xfe\xff)`), Format{"text in UTF-16", `In Excel, save it as "CSV UTF-8".`}},
+	{
+		regexp.MustCompile(`^(\xff\xfe|\xfe\xff)`),
+		Format{"text in UTF-16", `In Excel, save it as "CSV UTF-8".`},
+	},
 	{regexp.MustCompile(`^\x93NUMPY`), Format{Name: "a NumPy array (.npy)"}},
 	{regexp.MustCompile(`(?s)^PK\x03\x04.{26}(\[Content_Types\]|_rels/|docProps|xl/|mimetype)`), Format{
 		Name: "a spreadsheet or another document (.xlsx, .ods)",

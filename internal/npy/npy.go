@@ -201,7 +201,8 @@ func asError(err error) error {
 //
 // Its groups are the key, and the value without quotes or brackets: a type, a boolean or a shape,
 // in which Python 2 marks long integers with L.
-var entry = regexp.MustCompile(`['"](descr|fortran_order|shape)['"]\s*:\s*(?:['"]([^'"]*)['"]|(True|False)|\(([\d\s,L]*)\))`)
+var entry = regexp.MustCompile(`['"](descr|fortran_order|shape)['"]\s*:\s*` +
+	`(?:['"]([^'"]*)['"]|(True|False)|\(([\d\s,L]*)\))`)
 
 // readHeader reads what precedes the values, and returns its length and the shape of the array.
 func (m *Matrix) readHeader() (n int64, shape []int, err error) {

@@ -20,8 +20,9 @@ type Page struct {
 		Texts int
 		Least float64 // height of the smallest letters
 	} // the SVG of figures
-	Sortable int     // columns of tables
-	Contents float64 // of the table of contents, the distance from the top of the window when the page is scrolled
+	Sortable int // columns of tables
+	// Contents is the distance of the table of contents from the top of the window when the page is scrolled.
+	Contents float64
 }
 
 // script returns the report on an open page. Its problems are anything loaded or not found, another
@@ -33,25 +34,31 @@ const script = `(async () => {
   const all = (selector, of) => [...document.querySelectorAll(selector)].map(of);
   const expect = (ok, problem) => ok || problems.push(problem);
   const slack = 3; // pixels: the box of a text is higher than its letters
-  const inside = (t, box) => t.left >= box.left - slack && t.right <= box.right + slack && t.top >= box.top - slack && t.bottom <= box.bottom + slack;
+  const inside = (t, box) => t.left >= box.left - slack && t.right <= box.right + slack &&
+    t.top >= box.top - slack && t.bottom <= box.bottom + slack;
   all("details", d => d.open = true);
   await Promise.all(all("img", i => (i.loading = "eager", i.decode().catch(() => 0))));
   const report = {
-    scrolled: all("body *", e => e).filter(e => e.clientWidth > 0 && e.scrollWidth > e.clientWidth + 1).map(e => e.textContent.trim().slice(0, 40)),
+    scrolled: all("body *", e => e).filter(e => e.clientWidth > 0 && e.scrollWidth > e.clientWidth + 1)
+      .map(e => e.textContent.trim().slice(0, 40)),
     bars: all(".track", e => e.clientWidth),
     pictures: all("figure svg", svg => {
       const box = svg.getBoundingClientRect();
       const texts = [...svg.querySelectorAll("text")];
       texts.forEach(t => expect(inside(t.getBoundingClientRect(), box), "clipped: " + t.textContent));
-      const sizes = texts.map(t => parseFloat(getComputedStyle(t).fontSize) * box.width / svg.viewBox.baseVal.width);
+      const sizes = texts.map(t => 
+        parseFloat(getComputedStyle(t).fontSize) * box.width / svg.viewBox.baseVal.width);
       return {width: box.width, texts: texts.length, least: Math.min(...sizes)};
     }),
     sortable: all("th button", button => {
-      const th = button.parentNode, column = () => [...th.closest("table").tBodies[0].rows].map(r => parseFloat(r.cells[th.cellIndex]?.textContent)).filter(v => !isNaN(v));
+      const th = button.parentNode, column = () => [...th.closest("table").tBodies[0].rows]
+        .map(r => parseFloat(r.cells[th.cellIndex]?.textContent)).filter(v => !isNaN(v));
       const before = column().toSorted((a, b) => a - b);
       for (const order of ["descending", "ascending"]) {
         if (before.length > 0 && th.ariaSort != order) button.click();
-        if (th.ariaSort == order) expect(column().join() == (order == "ascending" ? before : before.toReversed()).join(), "not sorted: " + button.textContent);
+        if (th.ariaSort == order) expect(
+          column().join() == (order == "ascending" ? before : before.toReversed()).join(),
+          "not sorted: " + button.textContent);
       }
       if (before.length == 0) button.click();
       expect(th.ariaSort, "no order: " + button.textContent);
@@ -59,13 +66,18 @@ const script = `(async () => {
     contents: Math.max(0, ...all("nav", nav => (scrollTo(0, 3000), nav.getBoundingClientRect().top))),
     problems: problems,
   };
-  const dark = matchMedia("(prefers-color-scheme: dark)").matches, page = document.documentElement, body = getComputedStyle(document.body);
-  expect(dark == DARK && body.color != body.backgroundColor && dark != (body.backgroundColor == "rgb(255, 255, 255)"),
+  const dark = matchMedia("(prefers-color-scheme: dark)").matches, page = document.documentElement,
+    body = getComputedStyle(document.body);
+  expect(dark == DARK && body.color != body.backgroundColor &&
+    dark != (body.backgroundColor == "rgb(255, 255, 255)"),
     "dark: " + dark + ", text in " + body.color + " on " + body.backgroundColor);
-  all("body *", e => expect(e.scrollWidth <= e.clientWidth + 1 || !["hidden", "clip"].includes(getComputedStyle(e).overflowX), "cut off: " + e.textContent.trim().slice(0, 40)));
+  all("body *", e => expect(e.scrollWidth <= e.clientWidth + 1 ||
+    !["hidden", "clip"].includes(getComputedStyle(e).overflowX),
+    "cut off: " + e.textContent.trim().slice(0, 40)));
   expect(page.scrollWidth <= page.clientWidth, "wider than the window: " + page.scrollWidth);
   all("img", i => expect(i.naturalWidth && i.alt, "no picture or alternative text: " + i.alt));
-  performance.getEntriesByType("resource").forEach(e => expect(e.name.startsWith("data:"), "loaded: " + e.name));
+  performance.getEntriesByType("resource").forEach(e =>
+    expect(e.name.startsWith("data:"), "loaded: " + e.name));
   return report;
 })()`
 

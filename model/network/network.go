@@ -311,7 +311,8 @@ func (m naming) rename(name string) string {
 func Rename(f *safetensors.File) (to *safetensors.File, needed map[string]bool, like string, err error) {
 	if title := other(f, alike); title != "" {
 		return nil, nil, "", &invalid.Error{
-			Field: "tensors", Want: "those of a ResNet, DINOv2 or CLIP", Got: "those of " + title, Hint: Supported,
+			Field: "tensors", Want: "those of a ResNet, DINOv2 or CLIP", Got: "those of " + title,
+			Hint: Supported,
 		}
 	}
 	for _, m := range namings {

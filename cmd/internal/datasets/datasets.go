@@ -47,8 +47,9 @@ func (r Report) Tables() []*table.Table {
 	if d := r.Data; r.OK {
 		found = d.Name + ": " + found
 		t.Note("fingerprint: %s", d.Fingerprint())
-		t.Note("checked: %s of %s, %s (%d train, %d val, %d test), %s, %s into train, val and test, %s of seen "+
-			"classes held out", format.Count(d.Features.Rows, "sample"), format.Count(d.Features.Cols, "feature"),
+		t.Note("checked: %s of %s, %s (%d train, %d val, %d test), %s, %s into train, val and test, %s of "+
+			"seen classes held out", format.Count(d.Features.Rows, "sample"),
+			format.Count(d.Features.Cols, "feature"),
 			format.Count(len(d.Classes), "class"), len(d.Split.Train), len(d.Split.Val), len(d.Split.Test),
 			inGroups(len(d.Attributes), len(d.Groups)), format.Count(len(d.Splits()), "split"),
 			format.Count(len(d.TestSeen), "sample"))
@@ -268,8 +269,8 @@ func splitTable(r check.SplitReport) *table.Table {
 	}
 	val, test := len(r.Subsets[1].Classes), len(r.Subsets[2].Classes)
 	if seen := classes - test; val < check.FewVal && seen < check.FewSeen {
-		t.Note("val: %s, of %d seen: too few to choose a number of epochs, so that run fixes it", format.Count(val,
-			"class"), seen)
+		t.Note("val: %s, of %d seen: too few to choose a number of epochs, so that run fixes it",
+			format.Count(val, "class"), seen)
 	} else if val < check.FewVal {
 		t.Note("val: %s: run chooses the number of epochs by parts of the %d seen classes", format.Count(val,
 			"class"), seen)

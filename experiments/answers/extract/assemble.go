@@ -114,7 +114,8 @@ func (w *work) install() (err error) {
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
 	if there(openlayout.FeaturesFile) && !there(skippedFile) { // which this data set has no more
-		if err := os.Remove(filepath.Join(w.Dir, skippedFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Remove(filepath.Join(w.Dir, skippedFile)); err != nil &&
+			!errors.Is(err, fs.ErrNotExist) {
 			return invalid.File(w.Dir, err)
 		}
 	}

@@ -211,8 +211,10 @@ func ReadNetwork(ctx context.Context, path string, o NetworkOptions) (*Weights, 
 	}
 	if parts := shard.FindStringSubmatch(path); parts != nil && strings.TrimLeft(parts[2], "0") != "1" {
 		return nil, &invalid.Error{
-			Where: path, Want: "one file of weights", Got: "part " + parts[1] + " of " + strings.TrimLeft(parts[2], "0"),
-			Hint: "Join the parts, with save_file(load_file(FIRST) | load_file(SECOND), FILE) of safetensors.torch.",
+			Where: path, Want: "one file of weights",
+			Got: "part " + parts[1] + " of " + strings.TrimLeft(parts[2], "0"),
+			Hint: "Join the parts, with save_file(load_file(FIRST) | load_file(SECOND), FILE) of " +
+				"safetensors.torch.",
 		}
 	}
 	sum := sha256.New()

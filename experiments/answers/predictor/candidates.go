@@ -188,8 +188,10 @@ func (c Candidates) named(d *dataset.Dataset, file string, names []string) (Cand
 				e.Field, e.Hint = "candidates", invalid.DidYouMean(name, slices.Concat(options, d.Classes))
 				e.Want = strings.Join(options, ", ") + ", a file of classes, or classes of " + d.Name
 				start := strings.Trim(name, `"'`) + ","
-				if slices.ContainsFunc(d.Classes, func(c string) bool { return strings.HasPrefix(c, start) }) {
-					e.Hint = "Write names with commas to a file, a line for each, and give --candidates names.txt."
+				if slices.ContainsFunc(d.Classes,
+					func(c string) bool { return strings.HasPrefix(c, start) }) {
+					e.Hint = "Write names with commas to a file, a line for each, and give " +
+						"--candidates names.txt."
 				}
 			}
 			return c, e
@@ -239,8 +241,9 @@ func (c Candidates) join(more Candidates) (Candidates, error) {
 	if n := (c.U.Rows + more.U.Rows) * c.U.Cols; n > descriptions.MaxEntries {
 		return c, &invalid.Error{
 			Field: "candidates",
-			Want:  fmt.Sprintf("at most %d classes x attributes", descriptions.MaxEntries), Got: fmt.Sprint(n),
-			Hint: "Predict with a part of the candidates at a time.",
+			Want:  fmt.Sprintf("at most %d classes x attributes", descriptions.MaxEntries),
+			Got:   fmt.Sprint(n),
+			Hint:  "Predict with a part of the candidates at a time.",
 		}
 	}
 	for i, z := range indexOf(more.Names, c.Names) {

@@ -99,7 +99,8 @@ func (m *Model) SameSamples(d *dataset.Dataset) bool {
 		return true
 	}
 	was, place := *d, indexOf(d.Classes, m.Classes)
-	was.Classes, was.Descriptions, was.Labels, was.Split = m.Classes, m.Descriptions, slices.Clone(d.Labels), between(d.Split, d.Classes, m.Classes)
+	was.Classes, was.Descriptions, was.Labels, was.Split = m.Classes, m.Descriptions, slices.Clone(d.Labels),
+		between(d.Split, d.Classes, m.Classes)
 	for i, z := range d.Labels {
 		was.Labels[i] = place[z]
 	}

@@ -346,7 +346,8 @@ func (r *Predictions) Warnings() (list []string) {
 func ZeroText(names []string) string {
 	const few = 5 // to name
 	return fmt.Sprintf("the features of %s are all 0, among them %s: their predictions say nothing",
-		format.Count(len(names), "sample"), format.Printable(strings.Join(names[:min(few, len(names))], ", ")))
+		format.Count(len(names), "sample"),
+		format.Printable(strings.Join(names[:min(few, len(names))], ", ")))
 }
 
 // IsZero reports whether the features of a sample are all 0.

@@ -62,7 +62,8 @@ func newChart(c *predictor.Comparison, most int) *chart {
 // groupTable is the chart as a table.
 func groupTable(c *predictor.Comparison, most int) *table.Table {
 	class, against := className(c.Class), className(c.Against)
-	t := table.New(fmt.Sprintf("How the groups add up to the log odds of %s (▸) over %s (◂)", class, against),
+	t := table.New(
+		fmt.Sprintf("How the groups add up to the log odds of %s (▸) over %s (◂)", class, against),
 		"group", "log odds", "sum so far", "◂         ▸").Right(2, 3)
 	widest := math.Abs(c.Correction)
 	for _, g := range c.Groups[:1] {

@@ -286,7 +286,8 @@ var (
 func drawTable(t *table.Table) template.HTML {
 	s := titles.ReplaceAllString(t.HTML(), "<th colspan=\"6\">$1</th>\n")
 	s = numbers.ReplaceAllString(s,
-		`<td class="bar"><span class="track" aria-hidden="true"><span style="width: calc(100% * $1)"></span></span> $1<small>$2</small></td>`)
+		`<td class="bar"><span class="track" aria-hidden="true">`+
+			`<span style="width: calc(100% * $1)"></span></span> $1<small>$2</small></td>`)
 	//nolint:gosec // the table is escaped
 	return template.HTML(indents.ReplaceAllString(s, `<td class="in">`))
 }

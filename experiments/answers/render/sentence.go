@@ -297,7 +297,8 @@ func GivenSentence(c *predictor.Comparison) string {
 	}
 	return fmt.Sprintf("Given are %s of the description of %s and %s of that of %s; the other entries are "+
 		"filled, and are no reasons.",
-		percent(c.Given.Class), format.ClassName(c.Class), percent(c.Given.Against), format.ClassName(c.Against))
+		percent(c.Given.Class), format.ClassName(c.Class), percent(c.Given.Against),
+		format.ClassName(c.Against))
 }
 
 // FitSentence says how well a sample fits, "" if that is not known.

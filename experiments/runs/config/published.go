@@ -139,7 +139,8 @@ func publishedCell(dataset, method string) string {
 // publishedRows has the rows of table A.1 that differ from the variant or the baseline's title.
 var publishedRows = map[string]string{
 	"singletons": "LAGO-Singletons", "semantic-hard": "LAGO-Semantic-Hard", "k-soft": "LAGO-K-Soft",
-	"semantic-soft": "LAGO-Semantic-Soft", "SynC": "SYNC", "DeViSE": "DEVISE", "Kernel alignment": "ZHANG2018",
+	"semantic-soft": "LAGO-Semantic-Soft", "SynC": "SYNC", "DeViSE": "DEVISE",
+	"Kernel alignment": "ZHANG2018",
 }
 
 // PublishedResult is the row of table A.1 for LAGO with the variant chosen on validation.

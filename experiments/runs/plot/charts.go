@@ -12,7 +12,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Lines shows percentages against a number. Both axes start at 0, and that of percentages ends at most at 100.
+// Lines shows percentages against a number. Both axes start at 0, and that of percentages ends at most at
+// 100.
 type Lines struct {
 	X, Y   string // titles of the axes, with their units
 	Series []Series

@@ -264,7 +264,8 @@ func (a *Accuracies) lines(shown []Row) *plot.Lines {
 		i := slices.IndexFunc(p.Series, func(s plot.Series) bool { return s.Name == name })
 		if i < 0 {
 			i = len(p.Series)
-			p.Series = append(p.Series, plot.Series{Name: name, Look: plot.Look{Method: name}, Measured: true})
+			p.Series = append(p.Series,
+				plot.Series{Name: name, Look: plot.Look{Method: name}, Measured: true})
 		}
 		p.Series[i].Points = append(p.Series[i].Points, Point(r.Number, r.Accuracy.Mean, r.Interval))
 	}

@@ -39,7 +39,8 @@ type Config struct {
 func (c *Config) Settings(r *config.Request) setting.List {
 	r.Methods = &c.Methods
 	return slices.Concat(r.SearchSettings(
-		"method", "lr", "lr_v", "bias_factor", "batch", "beta", "lambda", "alpha", "psi", "zeta", "k", "prior",
+		"method", "lr", "lr_v", "bias_factor", "batch", "beta", "lambda", "alpha", "psi", "zeta", "k",
+		"prior",
 		"complement", "freeze_prior", "omega", "ridge", "config",
 	), r.RotationSettings(), setting.List{
 		setting.Seed("rotate_seed", &r.RotateSeed).In(setting.Data).

@@ -170,7 +170,8 @@ func Run(d *dataset.Dataset, m *train.Saved, c Config) (*Result, error) {
 	for _, group := range r.Groups {
 		members += len(group.Members)
 	}
-	r.NonZero, r.PerAttribute = float64(members)/float64(len(gamma.Data)), float64(members)/float64(gamma.Rows)
+	r.NonZero, r.PerAttribute = float64(members)/float64(len(gamma.Data)),
+		float64(members)/float64(gamma.Rows)
 	return r, r.comparePairs(gamma, d)
 }
 

@@ -140,14 +140,16 @@ func saltAndPepper(u dataset.Matrix[float64], ratio float64, seed uint64) datase
 	return noisy
 }
 
-// rows evaluates the models of a method, one per seed and part, on the test classes, with each ratio of noise.
+// rows evaluates the models of a method, one per seed and part, on the test classes, with each ratio of
+// noise.
 func rows(method results.Method, ratios []float64, draws int) (rows []results.Row, err error) {
 	classes, parts := 0, len(method.Outcomes)
 	for _, o := range method.Outcomes {
 		classes += len(o.Part.Data.Split.Test)
 	}
 	grid, seeds := dataset.NewMatrix[float64], len(method.Models)/parts
-	byClass, clean, cleanByClass := grid(len(ratios), classes), make([]float64, seeds), make([]float64, classes)
+	byClass, clean, cleanByClass := grid(len(ratios), classes), make([]float64, seeds),
+		make([]float64, classes)
 	accuracy := make([]dataset.Matrix[float64], len(ratios)) // draws x seeds
 	for i := range ratios {
 		accuracy[i] = grid(draws, seeds)

@@ -38,7 +38,10 @@ func Learnable() *dataset.Dataset {
 // description e_z and samples 2z and 2z+1.
 func Distinct(names ...string) *dataset.Dataset {
 	n := len(names)
-	d := &dataset.Dataset{Name: "birds", Classes: names, Features: dataset.NewMatrix[float32](2*n, 2), Descriptions: dataset.NewMatrix[float64](n, n)}
+	d := &dataset.Dataset{
+		Name: "birds", Classes: names, Features: dataset.NewMatrix[float32](2*n, 2),
+		Descriptions: dataset.NewMatrix[float64](n, n),
+	}
 	for z := range n {
 		d.Attributes = append(d.Attributes, dataset.Attribute{Name: fmt.Sprintf("a%d", z), Group: -1})
 		d.Descriptions.Row(z)[z] = 1
@@ -53,11 +56,15 @@ func Distinct(names ...string) *dataset.Dataset {
 // Sound returns a data set of 4 classes with 2 samples each, in which check.Errors finds none.
 func Sound() *dataset.Dataset {
 	d := &dataset.Dataset{
-		Name:         "sound",
-		Features:     dataset.NewMatrix[float32](8, 3),
-		Labels:       []int{0, 1, 2, 3, 3, 2, 1, 0},
-		Classes:      []string{"ant", "bee", "cat", "dog"},
-		Attributes:   []dataset.Attribute{{Name: "legs::four", Group: 0}, {Name: "legs::six", Group: 0}, {Name: "flies", Group: 1}},
+		Name:     "sound",
+		Features: dataset.NewMatrix[float32](8, 3),
+		Labels:   []int{0, 1, 2, 3, 3, 2, 1, 0},
+		Classes:  []string{"ant", "bee", "cat", "dog"},
+		Attributes: []dataset.Attribute{
+			{Name: "legs::four", Group: 0},
+			{Name: "legs::six", Group: 0},
+			{Name: "flies", Group: 1},
+		},
 		Groups:       []string{"legs", "flies"},
 		Descriptions: dataset.NewMatrix[float64](4, 3),
 		Split:        dataset.Split{Train: []int{0, 2}, Val: []int{1}, Test: []int{3}},
@@ -108,7 +115,10 @@ func Write(dir string, d *dataset.Dataset, others ...dataset.Split) error {
 		labels = append(labels, []string{d.Classes[z], strconv.FormatBool(slices.Contains(d.TestSeen, i))})
 	}
 	err := os.MkdirAll(dir, 0o777)
-	files := map[string][][]string{"attributes.csv": attributes, "classes.csv": classes, "labels.csv": labels, "splits.csv": splits}
+	files := map[string][][]string{
+		"attributes.csv": attributes, "classes.csv": classes, "labels.csv": labels,
+		"splits.csv": splits,
+	}
 	for name, rows := range files {
 		err = errors.Join(err, fileio.WriteCSV(filepath.Join(dir, name), rows))
 	}
