@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -230,10 +231,23 @@ func CheckName(text string) (name, want string) {
 		want = "a name without control characters"
 	case isList(name):
 		want = "one name, not a list of them"
+	case OtherDigits(name): // which a table refuses
+		want = "a name with a letter, or with digits from 0 to 9"
 	case len(name) > most:
 		want = fmt.Sprintf("a name of at most %d bytes", most)
 	}
 	return name, want
+}
+
+// OtherDigits reports whether a text without letters has digits of another script.
+func OtherDigits(text string) (other bool) {
+	for _, c := range text {
+		if unicode.IsLetter(c) {
+			return false
+		}
+		other = other || c > unicode.MaxASCII && unicode.IsDigit(c)
+	}
+	return other
 }
 
 // isList reports whether a name is a list of names in the notation of JSON or Python.

@@ -11,7 +11,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/fileio"
@@ -183,14 +182,7 @@ func (r *Reader) withPoint(cell string) (string, error) {
 
 // checkDigits refuses a number in digits of another script.
 func (r *Reader) checkDigits(cell string) error {
-	other := false
-	for _, c := range cell {
-		if unicode.IsLetter(c) {
-			return nil
-		}
-		other = other || c > unicode.MaxASCII && unicode.IsDigit(c)
-	}
-	if !other {
+	if !dataset.OtherDigits(cell) {
 		return nil
 	}
 	return &invalid.Error{

@@ -23,7 +23,7 @@ import (
 // names are those of classes, attributes and groups that people, programs and attackers write.
 var names = []string{
 	"owl", " owl", "Owl", "barn owl", "barn\u00a0owl", "barn\u202fowl", "caf\u00e9", "cafe\u0301", `"q", uoted`,
-	"a;b", "a\tb", "a\nb", "a\rb", "\x1b[2J", "\x7f", "line\u2028break", "\ufeffmark", "\u202eleft", "class", "name", "sep=;", "'", "\u200d", "\U0001f989", "1,5", "-", "#", "=1+1", "",
+	"a;b", "a\tb", "a\nb", "a\rb", "\x1b[2J", "\x7f", "line\u2028break", "\ufeffmark", "\u202eleft", "class", "name", "sep=;", "'", "\u200d", "\U0001f989", "1,5", "３", "-", "#", "=1+1", "",
 }
 
 // plain is what the descriptions are by a plain account of the changes that were accepted.
