@@ -278,7 +278,7 @@ func (o *predictOptions) keepClasses(known []string) {
 // featuresFor opens a file of features as a model takes them. Names of the samples are in the file or, beside
 // it, in images.csv.
 func featuresFor(c *call, m *predictor.Model, file string) (*features.Reader, error) {
-	r, err := features.OpenNamed(c, file)
+	r, err := features.Open(c, file, true)
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/studies/protocol"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/metrics"
@@ -45,7 +46,7 @@ func featureFile(t *testing.T, d *dataset.Dataset, samples []int) (string, datas
 		copy(x.Row(i), d.Features.Row(row))
 	}
 	file := filepath.Join(t.TempDir(), "features.npy")
-	testkit.NoError(t, features.WriteNPY(file, x))
+	testkit.NoError(t, tiny.WriteNPY(file, x))
 	return file, x
 }
 

@@ -55,13 +55,9 @@ func (r *Reader) Cols() int { return r.cols }
 func (r *Reader) Close() error { return r.close() }
 
 // Open opens a file of features by its extension: .npy, .npz, .csv or .mat, in any case; "-" is CSV
-// on standard input. Errors are *invalid.Error, or the context's.
-func Open(ctx context.Context, path string) (*Reader, error) { return open(ctx, path, false) }
-
-// OpenNamed is Open of a file whose first column, in CSV, may be path or id, with the names of the samples.
-func OpenNamed(ctx context.Context, path string) (*Reader, error) { return open(ctx, path, true) }
-
-func open(ctx context.Context, path string, named bool) (*Reader, error) {
+// on standard input. With named, the first column in CSV may be path or id, with the names of the samples.
+// Errors are *invalid.Error, or the context's.
+func Open(ctx context.Context, path string, named bool) (*Reader, error) {
 	if path == "-" {
 		return newCSV(fileio.Stdin(ctx), named)
 	}
@@ -147,12 +143,6 @@ func newArray(path string, rows, cols int, load func(row int, dst []float32) err
 	return &Reader{path: path, rows: rows, cols: cols, next: next, close: closeFile}
 }
 
-// WriteNPY writes features as a NumPy array of float32 in C order, samples x D, which
-// Open reads unchanged. The file is written atomically.
-func WriteNPY(path string, x dataset.Matrix[float32]) error {
-	return fileio.Write(path, func(w io.Writer) error { return npy.Write(w, x.Rows, x.Cols, x.Data) })
-}
-
 // Read fills block from the next rows and returns how many it filled. These are fewer
 // than the block has only at the end or with an error; at the end there are none, and the
 // error is io.EOF. A block with other than Cols columns is an error.
@@ -189,7 +179,7 @@ func ReadTable(ctx context.Context, path string) (x dataset.Matrix[float32], nam
 	if _, err := fileio.SizeOfRegular(path); err != nil { // rows from a pipe might never end
 		return x, nil, err
 	}
-	r, err := Open(ctx, path)
+	r, err := Open(ctx, path, false)
 	if err != nil {
 		return x, nil, err
 	}

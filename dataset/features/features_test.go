@@ -20,12 +20,13 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/internal/testkit/tiny"
 )
 
 // readBy reads all of a file in blocks of the given number of rows.
 func readBy(t testkit.TB, path string, rows int) dataset.Matrix[float32] {
 	t.Helper()
-	r := testkit.Must(Open(context.Background(), path))(t)
+	r := testkit.Must(Open(context.Background(), path, false))(t)
 	block := dataset.NewMatrix[float32](rows, r.Cols())
 	x := dataset.Matrix[float32]{Cols: r.Cols()}
 	for {
@@ -142,13 +143,13 @@ func TestMAT(t *testing.T) {
 func TestUnusableRows(t *testing.T) {
 	nan := float32(math.NaN())
 	array := filepath.Join(t.TempDir(), "x.npy")
-	testkit.NoError(t, WriteNPY(array, dataset.Matrix[float32]{Rows: 7, Cols: 1, Data: []float32{0, 1, nan, nan, 4, 5, nan}}))
+	testkit.NoError(t, tiny.WriteNPY(array, dataset.Matrix[float32]{Rows: 7, Cols: 1, Data: []float32{0, 1, nan, nan, 4, 5, nan}}))
 	for _, path := range []string{testkit.Write(t, t.TempDir(), "x.csv", "0\n1\n2,2\nx\n4\n5\nnan\n"), array} {
 		x, err := ReadAll(t.Context(), path)
 		if err == nil || strings.Count(err.Error(), "\n") != 2 || x.Rows != 7 {
 			t.Errorf("ReadAll gives %d rows and\n%v\nwant 7 rows and three errors", x.Rows, err)
 		}
-		r := testkit.Must(Open(t.Context(), path))(t)
+		r := testkit.Must(Open(t.Context(), path, false))(t)
 		for i, want := range []int{2, 0, 2} {
 			n, err := r.Read(dataset.NewMatrix[float32](7, 1))
 			if n != want {

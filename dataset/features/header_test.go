@@ -10,7 +10,7 @@ import (
 // A model takes the columns that it was trained on by their names, and means in place of missing values.
 func TestReaderForModel(t *testing.T) {
 	path := testkit.Write(t, t.TempDir(), "x.csv", "path,b,a\nx/1.jpg,-99,1\nx/2.jpg,4,3\n")
-	r := testkit.Must(OpenNamed(t.Context(), path))(t)
+	r := testkit.Must(Open(t.Context(), path, true))(t)
 	testkit.NoError(t, r.Match([]string{"a", "b"}))
 	r.Replace(&dataset.Absent{Values: []float64{-99}, Means: []float32{7, 8}})
 	x := testkit.Must(r.All())(t)
@@ -24,7 +24,7 @@ func TestReaderForModel(t *testing.T) {
 		{[]string{"a", "c"}, `expected the columns of the features that the model was trained on, found none named "c"`},
 		{[]string{"a"}, `found "b" as well. Take it out.`},
 	} {
-		r := testkit.Must(OpenNamed(t.Context(), path))(t)
+		r := testkit.Must(Open(t.Context(), path, true))(t)
 		testkit.WantError(t, r.Match(c.names), c.want)
 		testkit.NoError(t, r.Close())
 	}

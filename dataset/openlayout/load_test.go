@@ -17,9 +17,9 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/dataset/descriptions"
-	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/internal/testkit/tiny"
 )
 
 func ExampleLoad() {
@@ -269,7 +269,7 @@ func TestLoadReportsEveryProblem(t *testing.T) {
 
 func TestLoadNeedsOneFileOfFeatures(t *testing.T) {
 	dir := newSmall().write(t, t.TempDir())
-	testkit.NoError(t, features.WriteNPY(filepath.Join(dir, FeaturesFile), smallDataset().Features))
+	testkit.NoError(t, tiny.WriteNPY(filepath.Join(dir, FeaturesFile), smallDataset().Features))
 	_, err := Load(t.Context(), dir, Options{})
 	wantErrors(t, err, ": expected features.npy or features.csv, found both")
 	testkit.NoError(t, os.Remove(filepath.Join(dir, featuresCSV)))

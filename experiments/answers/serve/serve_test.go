@@ -25,12 +25,12 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/check"
-	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/dataset/glyphs"
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/experiments/answers/render"
 	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
@@ -66,7 +66,7 @@ func things(t testing.TB) string {
 	testkit.Write(t, dir, "attributes.csv", "name,group\ncolour::red,colour\ncolour::blue,colour\nsize::large,size\nsize::small,size\n")
 	testkit.Write(t, dir, "classes.csv", "class,colour::red,colour::blue,size::large,size::small\nold,yes,no,no,yes\nbig blue,no,yes,yes,no\n")
 	x := dataset.Matrix[float32]{Rows: 3, Cols: 4, Data: []float32{3, -3, -3, 3, -3, 3, 3, -3, -3, 3, -3, 3}}
-	testkit.NoError(t, features.WriteNPY(filepath.Join(dir, "features.npy"), x))
+	testkit.NoError(t, tiny.WriteNPY(filepath.Join(dir, "features.npy"), x))
 	testkit.NoError(t, openlayout.WriteExtraction(dir, &openlayout.Extraction{
 		ImageDir: dir, Provenance: dataset.Provenance{WeightsSHA256: strings.Repeat("0", 64), Images: dataset.ImagePreprocessing{Size: 224, Fit: dataset.Crop}},
 	}))

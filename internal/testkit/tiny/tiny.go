@@ -122,7 +122,10 @@ func Write(dir string, d *dataset.Dataset, others ...dataset.Split) error {
 	for name, rows := range files {
 		err = errors.Join(err, fileio.WriteCSV(filepath.Join(dir, name), rows))
 	}
-	return errors.Join(err, fileio.Write(filepath.Join(dir, "features.npy"), func(w io.Writer) error {
-		return npy.Write(w, d.Features.Rows, d.Features.Cols, d.Features.Data)
-	}))
+	return errors.Join(err, WriteNPY(filepath.Join(dir, "features.npy"), d.Features))
+}
+
+// WriteNPY writes features as a NumPy array.
+func WriteNPY(path string, x dataset.Matrix[float32]) error {
+	return fileio.Write(path, func(w io.Writer) error { return npy.Write(w, x.Rows, x.Cols, x.Data) })
 }
