@@ -129,12 +129,11 @@ func (r *traitReader) add(text []byte) {
 		columns = r.columns(file)
 	}
 	r.problems.AddError(problems.Err())
+	if file == nil { // the problems say why
+		return
+	}
 	if len(columns) == 0 || r.problems.Len() > 0 {
-		e := &invalid.Error{Where: r.path, Want: Form, Got: "another form"}
-		if file != nil {
-			e.Got = "the columns " + file.Header()
-		}
-		r.problems.AddError(e)
+		r.problems.AddError(&invalid.Error{Where: r.path, Want: Form, Got: "the columns " + file.Header()})
 		return
 	}
 	var all []*described
