@@ -275,6 +275,9 @@ func newCSV(f *fileio.File, named bool) (*Reader, error) {
 	case bad != nil && bad.Want == aNumber && bad.Hint == "" && len(record) > 1 &&
 		s.parse(record[1:], row[1:]) == nil:
 		bad.Hint = withoutRowNames + " Of categories, pandas.get_dummies makes numbers."
+		if names == nil {
+			bad.Want, bad.Hint = Form, withoutRowNames+` In pandas, df.add_prefix("f") names columns of an array.`
+		}
 		return nil, bad
 	}
 	r := &Reader{Names: names, path: s.path, rows: -1, cols: cols, next: s.next, close: f.Close}

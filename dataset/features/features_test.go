@@ -95,7 +95,7 @@ func TestCSVErrors(t *testing.T) {
 		{"lists", "word,embedding\n7,\"[1, 2, 3]\"\n", "line 2, column 2: expected a number, found several in one cell. Write commas between cells. From a column of lists in pandas"},
 		{"a column of Earth Engine", "B1,.geo\n1,2\n", `line 1, column 2: expected features alone, found ".geo". Take the column out`},
 		{"BirdNET's cell", "Embeddings\n\"0.5,-0.25,1e-3\"\n", "line 2, column 1: expected a number, found several in one cell."},
-		{"names above numbers as names", "sample,0,1\na.jpg,.1,.2\n", `line 1, column 1: expected a number, found "sample"`},
+		{"names above numbers as names", "sample,0,1\na.jpg,.1,.2\n", "line 1, column 1: expected " + Form + `, found "sample". Write the file without names of rows`},
 		{"names of rows in words", "sample,f0,f1\na.jpg,.1,.2\n", `line 2, column 1: expected a number, found "a.jpg". Write the file without names of rows`},
 		{"a title", "Table 1\n1,2,3\n", "line 2: expected " + Form + ", found 1 name above 3 cells. Remove the title."},
 		{"camel case", "imageId,f0\n1,2\n", `line 1, column 1: expected features alone, found "imageId"`},
