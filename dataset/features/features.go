@@ -276,7 +276,8 @@ func newCSV(f *fileio.File, named bool) (*Reader, error) {
 		s.parse(record[1:], row[1:]) == nil:
 		bad.Hint = withoutRowNames + " Of categories, pandas.get_dummies makes numbers."
 		if names == nil {
-			bad.Want, bad.Hint = Form, withoutRowNames+` In pandas, df.add_prefix("f") names columns of an array.`
+			bad.Want = Form
+			bad.Hint = withoutRowNames + ` In pandas, df.add_prefix("f") names columns of an array.`
 		}
 		return nil, bad
 	}

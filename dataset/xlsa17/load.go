@@ -177,7 +177,9 @@ func (f *folder) readLocations(n int) (err error) {
 // indices loads a vector that counts from 1 to n, as MATLAB does, and returns it counting from 0.
 func (f *folder) indices(file string, a *matlab.Array, n int, what string) ([]int, error) {
 	if !a.Class.Numeric() || a.Count() == 0 {
-		return nil, wrong(file, a.Name, "a vector of whole numbers", a.Size())
+		e := wrong(file, a.Name, "a vector of whole numbers", a.Size())
+		e.Hint = "Leave out locations of no samples."
+		return nil, e
 	}
 	if err := a.Load(f.ctx); err != nil {
 		return nil, err

@@ -211,7 +211,8 @@ func (r *Reader) read() ([]string, error) {
 		return nil, &invalid.Error{
 			Where: r.file, Field: fmt.Sprintf("line %d, character %d", parse.Line, parse.Column),
 			Want: "cells that are quoted whole or not at all", Got: "another quote",
-			Hint: `Write "" for a quote inside a cell, and commas between cells. In R, write.csv does.`,
+			Hint: `Write "" for a quote inside a cell, and commas between cells. In R, write.csv does; in ` +
+				`pandas, read_csv(FILE, sep="\t", quoting=3).to_csv(NEW, index=False) of a text with tabs.`,
 		}
 	}
 	return nil, invalid.File(r.file, err)

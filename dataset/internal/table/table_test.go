@@ -30,7 +30,7 @@ func Example() {
 
 func TestProblems(t *testing.T) {
 	const form = dataset.FormOfTables
-	const quote = `: expected cells that are quoted whole or not at all, found another quote. Write "" for a quote inside a cell, and commas between cells. In R, write.csv does.`
+	const quote = `: expected cells that are quoted whole or not at all, found another quote. Write "" for a quote inside a cell, and commas between cells. In R, write.csv does; in pandas, read_csv(FILE, sep="\t", quoting=3).to_csv(NEW, index=False) of a text with tabs.`
 	for text, want := range map[string]string{
 		"":                        "t: expected a header with the names of the columns, found an empty file",
 		"PK\x03\x04":              "t: expected " + form + ", found a ZIP archive, such as a PyTorch checkpoint (.pt, .pth), .npz or .xlsx. Save a spreadsheet as CSV; in Python, pandas reads other tables",
