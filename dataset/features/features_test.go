@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/matlab"
@@ -109,26 +108,6 @@ func TestCSVErrors(t *testing.T) {
 	}
 }
 
-// Printed float32 values are read unchanged.
-func TestCSVProperty(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "x.csv")
-	rapid.Check(t, func(t *rapid.T) {
-		want := dataset.NewMatrix[float32](rapid.IntRange(1, 9).Draw(t, "rows"), rapid.IntRange(1, 5).Draw(t, "cols"))
-		var text strings.Builder
-		for i := range want.Rows {
-			for j, row := 0, want.Row(i); j < len(row); j++ {
-				row[j] = rapid.Float32Range(0.1, math.MaxFloat32).Draw(t, "value") // 0, 1, 2 would look like names
-				if rapid.Bool().Draw(t, "negative") {
-					row[j] = -row[j]
-				}
-				fmt.Fprintf(&text, "%v%s", row[j], map[bool]string{true: "\n", false: ","}[j == len(row)-1])
-			}
-		}
-		testkit.NoError(t, os.WriteFile(path, []byte(text.String()), 0o666))
-		testkit.Equal(t, "found", readBy(t, path, rapid.IntRange(1, 9).Draw(t, "rows of a block")), want)
-	})
-}
-
 func TestMAT(t *testing.T) {
 	const path = "../xlsa17/testdata/compressed/res101.mat"
 	vars := testkit.Must(matlab.Open(t.Context(), path, []string{"features"}))(t)
@@ -161,16 +140,6 @@ func TestUnusableRows(t *testing.T) {
 		checkError(t, err, path, "features: expected 2 of each sample, found 1")
 		testkit.NoError(t, r.Close())
 	}
-}
-
-// Features that do not end are not read all at once. For Open see table.Reader.
-func TestEndlessInput(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "x.csv")
-	if err := os.Symlink("/dev/zero", path); err != nil {
-		t.Skip(err)
-	}
-	_, err := ReadAll(t.Context(), path)
-	checkError(t, err, path, "expected a regular file")
 }
 
 // Any bytes give rows of finite numbers, the same in blocks of one row as all at once, or
