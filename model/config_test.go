@@ -118,15 +118,8 @@ func TestDescribe(t *testing.T) {
 		wantP    []float64
 	}{
 		{"the prior is the mean over classes", singletons, nil, rows{{0, 1}, {0.5, 1}}, rows{{0, 1}, {0.5, 1}}, []float64{0.25, 1}},
-		{"or that of all", uniformly, nil, rows{{0, 1}, {0.5, 1}}, rows{{0, 1}, {0.5, 1}}, []float64{0.625, 0.625}},
 		{
-			"a missing entry is the mean of the others", singletons, nil,
-			rows{{nan, 0.5}, {0.2, 0.5}, {0.4, 0.5}},
-			rows{{0.3, 0.5}, {0.2, 0.5}, {0.4, 0.5}},
-			[]float64{0.3, 0.5},
-		},
-		{
-			"not as the uniform prior", uniformly, nil,
+			"a missing entry is the mean of the others, not as the uniform prior", uniformly, nil,
 			rows{{nan, 0.5}, {0.2, 0.5}, {0.4, 0.5}},
 			rows{{0.3, 0.5}, {0.2, 0.5}, {0.4, 0.5}},
 			[]float64{0.4, 0.4},

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/testkit"
@@ -46,40 +44,6 @@ func (c correctionCase) check(t *testing.T) {
 		same(t, "log p", corrected(model.Subtract, want.Omega, true), matrix(want.LogP).Data)
 	}
 	same(t, "standardised", corrected(model.Standardise, 1, false), matrix(c.Standardise.Scores).Data)
-}
-
-// With omega 1 the mean of exp L over the stored detections is 1 for each class; classes in another order
-// have their numbers in that order; another candidate, with the same prior, changes no other class's.
-func TestCorrectionOfClasses(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		seed := rapid.Uint64().Draw(t, "seed")
-		z, m := rapid.IntRange(2, 5).Draw(t, "classes"), rapid.IntRange(2, 6).Draw(t, "attributes")
-		stored, u := uniform(newRand(seed), rapid.IntRange(1, 4).Draw(t, "stored"), m, 0.01, 0.99), uniform(newRand(seed+1), z, m, 0.01, 0.99)
-		config := model.Config{Variant: model.KSoft, Prior: model.Uniform, Complement: model.Const, Zeta: 3, K: 2}
-		v := uniform(newRand(seed+2), m, 2, 0.01, 0.99)
-		of := func(rows ...int) *model.Forward[float64] {
-			d := testkit.Must(config.Describe(u.Gather(rows), nil))(t)
-			d.P = slices.Repeat([]float64{0.4}, m)
-			return testkit.Must(model.NewForward(config, d, &model.Parameters[float64]{V: v}))(t)
-		}
-		e := func(f *model.Forward[float64]) []float64 { return testkit.Must(f.ClassCorrection(stored))(t) }
-		all := u.AllRows()
-		f := of(all...)
-		want := e(f)
-		l := testkit.Must(f.Corrected(stored, stored, model.Correction{Kind: model.Subtract, Omega: 1}, false))(t)
-		mean := make([]float64, z)
-		for i := range l.Rows {
-			for j, v := range l.Row(i) {
-				mean[j] += math.Exp(v) / float64(l.Rows)
-			}
-		}
-		same(t, "the mean of exp L", mean, slices.Repeat([]float64{1}, z))
-		same(t, "e without the last class", e(of(all[:z-1]...)), want[:z-1])
-		slices.Reverse(all)
-		reversed := e(of(all...))
-		slices.Reverse(reversed)
-		same(t, "e in reverse order", reversed, want)
-	})
 }
 
 // The scores of a pipeline are corrected on all ways: by Classify, as a stream and explained;

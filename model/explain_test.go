@@ -112,21 +112,6 @@ func TestExplanationAddsUp(t *testing.T) {
 	}
 }
 
-// The explanation agrees with Score in both precisions.
-func TestExplainerOfLAGO(t *testing.T) {
-	tr := single(newTrial(t, learned, sizes{n: 3, d: 5, m: 6, k: 3, z: 4}, 1))
-	l := lago(tr)
-	e := testkit.Must(l.Explainer(tr.described))(t)
-	want := testkit.Must(model.Score(l, tr.x, []int{2}, tr.described))(t)
-	detected := testkit.Must(l.Detect(tr.x, []int{2}))(t)
-	a := testkit.Must(l.DetectOne(tr.x, 2))(t)
-	testkit.NearAll(t, "detections", a, floats(detected.Data), 1e-6)
-	got := testkit.Must(e.LogP(dataset.Matrix[float64]{Rows: 1, Cols: 6, Data: a}))(t)
-	testkit.NearAll(t, "log p(z|x)", got.Data, floats(want.Data), 1e-5)
-	x := testkit.Must(e.Explain(a, 0, 2))(t)
-	testkit.NearAll(t, "log odds", []float64{x.LogOdds}, []float64{float64(want.Data[0] - want.Data[2])}, 1e-5)
-}
-
 func TestExplainErrors(t *testing.T) {
 	tr := single(newTrial(t, learned, sizes{n: 3, d: 5, m: 6, k: 3, z: 4}, 1))
 	l := lago(tr)

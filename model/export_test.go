@@ -27,18 +27,6 @@ func (d *Description) Ratio() dataset.Matrix[float64] {
 // Loss is the value of the node of the loss.
 func (m *Machine[T]) Loss() float64 { return scalar(m.loss) }
 
-// Inputs returns the nodes that no op computes, by name.
-func (m *Machine[T]) Inputs() map[string]G.Value {
-	inputs, g := map[string]G.Value{}, m.loss.Graph()
-	for _, n := range g.AllNodes() {
-		ofGradient := n.IsScalar() && n.Op() != nil // of the loss by itself, 1
-		if g.From(n.ID()).Len() == 0 && !ofGradient {
-			inputs[n.Name()] = n.Value()
-		}
-	}
-	return inputs
-}
-
 const fixed = "fixed in this phase"
 
 // Dot draws the graph from the inputs to the loss, without the gradients, in the language of

@@ -6,7 +6,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -158,20 +157,6 @@ func identical(t testing.TB, got, want outcome) {
 	testkit.Equal(t, "outcome", got, want)
 }
 
-// A step changes neither the gradients of the other machine nor the parameters, and gradients
-// do not add up over steps, as dual values of Gorgonia would.
-func TestMachinesAreIndependent(t *testing.T) {
-	tr := single(newTrial(t, learned, sizes{n: 4, d: 5, m: 6, k: 3, z: 4}, 1))
-	before := copied[float32](tr.params)
-	byW, byV := take(t, tr.byW(t)), take(t, tr.byV(t))
-	w, v := tr.byW(t), tr.byV(t)
-	for range 3 {
-		identical(t, take(t, w), byW)
-		identical(t, take(t, v), byV)
-	}
-	testkit.Equal(t, "parameters after steps", tr.params, before)
-}
-
 // Machines use a changed V, independent of its earlier values. Here it is soft or exactly
 // one-hot, in which case the complement of a group is impossible.
 func TestMachinesUseAChangedV(t *testing.T) {
@@ -225,76 +210,6 @@ func TestStepsAreReproducible(t *testing.T) {
 			}
 		}
 	}
-}
-
-// Machines that share parameters can run concurrently.
-func TestMachinesRunConcurrently(t *testing.T) {
-	tr := single(newTrial(t, learned, sizes{n: 16, d: 20, m: 12, k: 4, z: 8}, 2))
-	byW, byV := take(t, tr.byW(t)), take(t, tr.byV(t))
-	const steps = 20
-	var wg sync.WaitGroup
-	run := func(build func() machine, want outcome) {
-		wg.Go(func() {
-			m := build()
-			for range steps {
-				terms, err := m.Step()
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				testkit.Equal(t, "terms beside another machine", terms, want.Terms)
-			}
-			for i, p := range m.Learnables() {
-				testkit.Equal(t, fmt.Sprintf("gradient %d beside another machine", i), grad(t, p), want.Grads[i])
-			}
-		})
-	}
-	for range 2 {
-		run(func() machine { return tr.byW(t) }, byW)
-		run(func() machine { return tr.byV(t) }, byV)
-	}
-	wg.Wait()
-}
-
-// The number of allocations of a step does not grow with the batch.
-func TestStepAllocatesConstantMemory(t *testing.T) {
-	parallel.Limit(1) // each worker has its own scratch memory
-	t.Cleanup(func() { parallel.Limit(0) })
-	const small, large = 32, 192 // gonum splits products above 3 blocks of 64 x 64, and allocates for each
-	allocations := map[string][]float64{}
-	for _, n := range []int{small, large} {
-		for name, m := range machines(t, newTrial(t, learned, sizes{n: n, d: 8, m: 8, k: 3, z: 5}, 1)) {
-			allocations[name] = append(allocations[name], testing.AllocsPerRun(20, func() { take(t, m) }))
-		}
-	}
-	for name, n := range allocations {
-		if n[1] > n[0]+20 {
-			t.Errorf("a step of %s allocates %g times with %d samples and %g times with %d", name, n[0], small, n[1], large)
-		}
-	}
-}
-
-// The loss and its gradients don't depend on the order of the samples, nor on that of the classes.
-func TestOrderDoesNotMatter(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		tr := drawTrial(t)
-		samples := rapid.Permutation(tr.x.AllRows()).Draw(t, "order of samples")
-		classes := rapid.Permutation(tr.described.AllRows()).Draw(t, "order of classes")
-		other := tr
-		other.x = tr.x.Gather(samples)
-		other.described = tr.described.Gather(classes)
-		other = other.describe(t)
-		nameOf := make([]int, len(classes)) // of the class that was z before
-		for now, z := range classes {
-			nameOf[z] = now
-		}
-		other.y = make([]int, len(tr.y))
-		for i, s := range samples {
-			other.y[i] = nameOf[tr.y[s]]
-		}
-		take(t, other.byW(t)).close(t, take(t, tr.byW(t)), 1e-9)
-		take(t, other.byV(t)).close(t, take(t, tr.byV(t)), 1e-9)
-	})
 }
 
 // A batch with fewer labels than samples counts as one of the labelled samples

@@ -63,27 +63,6 @@ func TestPipelineOfAnyClassifier(t *testing.T) {
 	names(t, errorOf(p.DetectOne(x, 0)), "model")
 }
 
-// Score returns log p(z|x) of the given rows, in their order, also of several blocks of
-// samples; the same detections can be classified among any classes.
-func TestScoreOfLAGO(t *testing.T) {
-	tr := single(newTrial(t, learned, sizes{n: 300, d: 5, m: 6, k: 3, z: 4}, 1))
-	rows := make([]int, 0, 280)
-	for i := range cap(rows) {
-		rows = append(rows, (i*7)%300)
-	}
-	p := lago(tr)
-	got := testkit.Must(model.Score(p, tr.x, rows, tr.described))(t)
-	all := tr.logP(t)
-	for i, r := range rows {
-		testkit.NearAll(t, "log p(z|x)", floats(got.Row(i)), all[r*4:(r+1)*4], 1e-5)
-	}
-	testkit.Equal(t, "rows of no samples", testkit.Must(model.Score(p, tr.x, nil, tr.described))(t).Rows, 0)
-	a := testkit.Must(p.Detect(tr.x, rows))(t)
-	u := uniform(newRand(1), 3, 6, 0, 1)
-	want := testkit.Must(model.Score(p, tr.x, rows, u))(t)
-	testkit.Equal(t, "3 classes", testkit.Must(p.Classify(a, u))(t), want)
-}
-
 func TestScoreErrors(t *testing.T) {
 	tr := single(newTrial(t, learned, sizes{n: 3, d: 5, m: 6, k: 3, z: 4}, 1))
 	p := lago(tr)
