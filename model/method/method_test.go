@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model/method"
 )
@@ -49,33 +48,5 @@ func TestShuffledFollowsSeedAndEpoch(t *testing.T) {
 	first := method.Shuffled(50, 1, 1)
 	if slices.Equal(first, method.Shuffled(50, 1, 2)) || slices.Equal(first, method.Shuffled(50, 2, 1)) || !slices.Equal(first, method.Shuffled(50, 1, 1)) {
 		t.Error("the order does not follow from seed and epoch")
-	}
-}
-
-func TestReaderGet(t *testing.T) {
-	all := method.Tensors{
-		{Name: "W", Matrix: dataset.NewMatrix[float32](3, 2)},
-		{Name: "empty", Matrix: dataset.NewMatrix[float32](0, 2)},
-		{Name: "short", Matrix: dataset.Matrix[float32]{Rows: 2, Cols: 2, Data: make([]float32, 3)}},
-	}
-	for _, c := range []struct {
-		name       string
-		rows, cols int
-		want       string
-	}{
-		{"W", 3, 2, ""},
-		{"W", -1, 2, ""},
-		{"W", 2, 2, "tensor W: expected a matrix of 2 x 2, found 3 x 2"},
-		{"W", -1, 3, "tensor W: expected a matrix of any x 3, found 3 x 2"},
-		{"empty", -1, 2, "tensor empty: expected a matrix of any x 2, found 0 x 2"},
-		{"short", 2, 2, "tensor short: expected a matrix of 2 x 2, found 2 x 2"},
-		{"V", 3, -1, "tensor V: expected a matrix of 3 x any, found none"},
-	} {
-		r := method.Reader{Tensors: all}
-		m := r.Get(c.name, c.rows, c.cols)
-		r.Get("W", 3, 2)
-		if c.want == "" && (r.Err != nil || &m.Data[0] != &all[0].Matrix.Data[0]) || c.want != "" && (r.Err == nil || r.Err.Error() != c.want) {
-			t.Errorf("found %v, expected %q", r.Err, c.want)
-		}
 	}
 }

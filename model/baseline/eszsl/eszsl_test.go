@@ -2,8 +2,6 @@ package eszsl_test
 
 import (
 	"encoding/json"
-	"fmt"
-	stdlog "log"
 	"math"
 	"slices"
 	"testing"
@@ -11,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
-	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/xlsa17"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
@@ -125,33 +122,4 @@ func TestAgreesWithNumpy(t *testing.T) {
 		s := testkit.Must(model.Score(m, d.Features, d.SamplesOf(d.Split.Val), d.Describe(d.Split.Val)))(t)
 		testkit.NearAll(t, "val", s.Data, c.Val, 1e-6)
 	}
-}
-
-// Two features indicate two attributes; the class that has both is unseen.
-func Example() {
-	e := method.Examples{
-		X: dataset.Matrix[float32]{Rows: 5, Cols: 2, Data: []float32{
-			3, 0, // striped
-			2, 1,
-			0, 3, // large
-			1, 2,
-			2, 2, // unseen
-		}},
-		Rows: []int{0, 1, 2, 3}, Labels: []int{0, 0, 1, 1},
-		U: dataset.Matrix[float64]{Rows: 2, Cols: 2, Data: []float64{1, 0, 0, 1}},
-	}
-	learner, err := method.Learn(&eszsl.Config{Gamma: 1, Lambda: 1}, e, 0)
-	if err != nil {
-		stdlog.Fatal(err)
-	}
-	if _, err := learner.Epoch(1); err != nil {
-		stdlog.Fatal(err)
-	}
-	unseen := dataset.Matrix[float64]{Rows: 2, Cols: 2, Data: []float64{1, 0, 1, 1}}
-	scores, err := model.Score(learner.Model(), e.X, []int{4}, unseen)
-	if err != nil {
-		stdlog.Fatal(err)
-	}
-	fmt.Printf("striped %.2f, striped and large %.2f\n", scores.Data[0], scores.Data[1])
-	// Output: striped 0.32, striped and large 0.63
 }

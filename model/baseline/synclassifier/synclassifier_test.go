@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
@@ -18,13 +17,14 @@ import (
 	"github.com/lago-train/lago-train/model/method"
 )
 
-// Two phantoms at (1, 0) and (0, 1) have distance 1 in units of their distance, sqrt 2. With sigma = 1, the
-// similarity of a class at (1, 0) to the first is 1/(1 + exp(-1)) = 0.731, and that of one at (1, 1), scaled
-// to length 1, to each is 1/2. A sample that the phantoms score with 3 and -1 then scores
+// Two phantoms at (1, 0) and (0, 1) have distance 1 in units of their distance, sqrt 2. With sigma = 2, squared
+// distances are divided by 4: the similarity of a class at (1, 0) to the first is 1/(1 + exp(-1/4)) = 0.562, and
+// that of one at (1, 1), scaled to length 1, to each is 1/2. A sample that the phantoms score with 3 and -1 then
+// scores
 //
-//	0.731 x 3 - 0.269 = 1.924    and    (3 - 1)/2 = 1.
+//	0.562 x 3 - 0.438 = 1.249    and    (3 - 1)/2 = 1.
 func TestScoreByHand(t *testing.T) {
-	c := Config{Sigma: 1, Normalise: true}
+	c := Config{Sigma: 2, Normalise: true}
 	distance := float32(math.Sqrt2)
 	m := testkit.Must(c.Restore(method.Tensors{
 		{Name: "V", Matrix: baselinetest.Matrix[float32](2, 3, -1)},
@@ -33,7 +33,7 @@ func TestScoreByHand(t *testing.T) {
 		{Name: "distance", Matrix: baselinetest.Matrix[float32](1, distance)},
 	}, method.Shape{Dims: 1, Attributes: 2}))(t)
 	s := testkit.Must(model.Score(m, baselinetest.Matrix[float32](1, 1), []int{0}, baselinetest.Matrix[float64](2, 1, 0, 1, 1)))(t)
-	testkit.NearAll(t, "scores", s.Data, []float64{4/(1+math.Exp(-1)) - 1, 1}, 1e-6)
+	testkit.NearAll(t, "scores", s.Data, []float64{4/(1+math.Exp(-0.25)) - 1, 1}, 1e-6)
 }
 
 // classifiers returns the w_c of classes, C x D: their scores of the unit vectors.
@@ -156,16 +156,6 @@ func TestSquaredHinge(t *testing.T) {
 	for class, want := range [][]float64{{1.44 / 3, 2.4 / 3}, {0.25 / 3, -1. / 3}, {0, 0}} {
 		loss, slope := squaredHinge([]float64{0.2, 0.5, -1.5}[class], class == 1, 3)
 		testkit.NearAll(t, "loss and slope", []float64{loss, slope}, want, 1e-12)
-	}
-}
-
-// A class at 0 and phantoms at 0, 1 and 2, with sigma = 1: exp(0), exp(-1) and exp(-4),
-// divided by their sum, 1.386. With sigma = 2, squared distances are divided by 4.
-func TestSimilaritiesByHand(t *testing.T) {
-	b := baselinetest.Matrix[float32](1, 0, 1, 2)
-	for sigma, want := range map[float64][]float64{1: {1, math.Exp(-1), math.Exp(-4)}, 2: {1, math.Exp(-0.25), math.Exp(-1)}} {
-		floats.Scale(1/floats.Sum(want), want)
-		testkit.NearAll(t, "similarities", similarities(baselinetest.Matrix[float64](1, 0), b, sigma).Data, want, 1e-12)
 	}
 }
 
