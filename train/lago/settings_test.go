@@ -67,19 +67,6 @@ func TestResolve(t *testing.T) {
 	testkit.Equal(t, "given settings", *given, want)
 }
 
-// The help shows the defaults of variants that differ from the others.
-func TestDefaultText(t *testing.T) {
-	s := New(model.KSoft)
-	for key, want := range map[string]string{
-		"variant": "semantic-hard",
-		"lr":      "0.001; k-soft: 0.003",
-		"alpha":   "0.1; singletons: 0.3; k-soft: 1",
-		"k":       "0",
-	} {
-		testkit.WantText(t, testkit.Must(s.Settings().Find(key))(t).DefaultText(), want)
-	}
-}
-
 // Which settings a search varies, and in what order, decides on its numbers.
 func TestSearch(t *testing.T) {
 	for v, want := range map[model.Variant]string{

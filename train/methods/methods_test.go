@@ -88,12 +88,9 @@ func TestBadSpecsAreRefused(t *testing.T) {
 		`[]`:                         "expected one JSON object",
 		`{"name":"eszsl","gamma":1}`: "gamma: expected name or settings",
 		`{"name":"eszsl","settings":{"ridge":1}}`:            "eszsl: ridge: expected",
-		`{"name":"eszsl","settings":{"gamma":"much"}}`:       "eszsl: gamma: expected",
 		`{"name":"eszsl","settings":{"gamma":1,"gamma":2}}`:  "eszsl: gamma: expected each key once",
-		`{"name":"eszsl","settings":{"normalise":1}}`:        "eszsl: normalise: expected true or false",
 		`{"name":"lago","settings":{"variant":"hard"}}`:      "lago: variant: expected one of singletons",
 		`{"name":"lago","settings":{"variant":null,"lr":1}}`: "lago: variant: expected one of singletons",
-		`{"name":"ale","settings":{"margin":1e300}}`:         "ale: margin: expected",
 	} {
 		var s methods.Named
 		testkit.WantError(t, json.Unmarshal([]byte(text), &s), want)

@@ -103,24 +103,3 @@ func TestConfidenceOfOneIsInTheLastBin(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
-
-// With one bin the ECE is the difference of the means; more bins never decrease it.
-func TestECEIsBounded(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		p := drawProblem(t)
-		confidence, right := Confidence(p.scores, 1), Right(p.scores, p.labels)
-		one := NewReliability(confidence, right, 1).ECE()
-		r := NewReliability(confidence, right, rapid.IntRange(1, 20).Draw(t, "bins"))
-		if ece := r.ECE(); ece < one-1e-12 || ece > 1 {
-			t.Errorf("ECE %g, but %g in one bin", ece, one)
-		}
-		var samples int
-		for _, b := range r {
-			samples += b.Samples
-			if b.Samples > 0 && (b.Confidence < b.Low-1e-12 || b.Confidence > b.High+1e-12) {
-				t.Errorf("confidence out of its bin: %+v", b)
-			}
-		}
-		testkit.Equal(t, "samples in bins", samples, len(p.labels))
-	})
-}
