@@ -186,18 +186,6 @@ func TestSplitAgreesWithGonum(t *testing.T) {
 	}
 }
 
-func TestCallsAllocateNothing(t *testing.T) {
-	l := aLibrary(t)
-	const n = 32
-	a, b, c := ramp[float32](n*n), ramp[float32](n*n), ramp[float32](n*n)
-	allocations := testing.AllocsPerRun(1000, func() {
-		l.Sgemm(blas.NoTrans, blas.Trans, n, n, n, 1, a, n, b, n, 0, c, n)
-	})
-	if allocations != 0 {
-		t.Errorf("a product allocates %v times", allocations)
-	}
-}
-
 // Wrong arguments cause gonum's panics, at sizes that a library would compute.
 func TestPanicsAreGonums(t *testing.T) {
 	const n = 160

@@ -9,18 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/lago-train/lago-train/internal/testkit"
 )
-
-func Example() {
-	type variant string
-	_, err := OneOf("k-sotf", variant("singletons"), variant("semantic-hard"), variant("k-soft"))
-	fmt.Println(At("--variant", err))
-	// Output:
-	// --variant: expected one of singletons, semantic-hard, k-soft, found "k-sotf". Did you mean k-soft?
-}
 
 func TestErrorText(t *testing.T) {
 	cause, dir := errors.New("unexpected end"), t.TempDir()
@@ -64,28 +54,6 @@ func TestNames(t *testing.T) {
 		testkit.Equal(t, fmt.Sprintf("%q", text), Nearest(text, names), want)
 	}
 	testkit.Equal(t, "AWA2", testkit.Must(OneOf("AWA2", names...))(t), "awa2")
-}
-
-func TestDistanceIsAMetricOfOneEdit(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		a := []rune(rapid.StringMatching(`[a-d]{1,12}`).Draw(t, "text"))
-		b := append([]rune(nil), a...)
-		i := rapid.IntRange(0, len(b)-1).Draw(t, "place")
-		switch rapid.IntRange(0, 2).Draw(t, "edit") {
-		case 0:
-			b = append(b[:i], b[i+1:]...)
-		case 1:
-			b[i] = 'x'
-		case 2:
-			if i > 0 {
-				b[i-1], b[i] = b[i], b[i-1]
-			}
-		}
-		d, back := distance(string(a), string(b)), distance(string(b), string(a))
-		if d > 1 || d != back || (d == 0) != (string(a) == string(b)) {
-			t.Errorf("%q and %q: found %d and %d, expected at most 1", string(a), string(b), d, back)
-		}
-	})
 }
 
 func TestListCountsErrorsOfOneKind(t *testing.T) {

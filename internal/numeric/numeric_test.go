@@ -12,15 +12,6 @@ import (
 	"github.com/lago-train/lago-train/internal/testkit"
 )
 
-func Example() {
-	var b bytes.Buffer
-	fmt.Println(numeric.NotFinite([]float64{1, math.Inf(1), 2}), numeric.Write(&b, []float32{1, 2}))
-	fmt.Println(b.Bytes(), numeric.Decode(make([]float32, 2), b.Bytes(), 4, numeric.Float32))
-	// Output:
-	// 1 <nil>
-	// [0 0 128 63 0 0 0 64] [1 2]
-}
-
 // Numbers are written with the same bytes whatever their bytes in memory are.
 func TestWrite(t *testing.T) {
 	defer func(was bool) { numeric.LittleEndian = was }(numeric.LittleEndian)

@@ -86,20 +86,6 @@ func TestList(t *testing.T) {
 	}
 }
 
-func TestDescription(t *testing.T) {
-	for _, want := range []string{ // key, kind, valid values, default, scope, search
-		"rate: number, a number from 1e-18 to 1e+18, 0.5, training, [1 2.5]",
-		"depth: number, a whole number from 1 to 9, 3, model, []",
-		"fair: boolean, true or false, true where it can be, model, []",
-		"colour: string, one of red, blue, red, model, [red blue]",
-		"steps: string, letters, or none, none, model, []",
-	} {
-		key, _, _ := strings.Cut(want, ":")
-		s := testkit.Must(defaults().Settings().Find(key))(t)
-		testkit.Equal(t, key, fmt.Sprintf("%s: %s, %s, %s, %s, %v", s.Key, s.Kind(), s.Valid, s.DefaultText(), s.Scope, s.Search), want)
-	}
-}
-
 func read(list setting.List, object []byte) error {
 	given, err := setting.ParseJSON(object)
 	for _, g := range given {

@@ -30,7 +30,7 @@ const (
 // The same specification gives the same bits on any number of processors.
 func Make(s Spec) *dataset.Dataset {
 	ds := &dataset.Dataset{
-		Name: s.Name, Source: fmt.Sprintf("simulated, seed %d", s.Seed),
+		Name: s.Name, Source: "simulated",
 		Features: dataset.NewMatrix[float32](s.Samples, s.Dims),
 	}
 	for z, end := range ends(s.Samples, s.TrainClasses+s.ValClasses+s.TestClasses) {
@@ -60,8 +60,8 @@ func Make(s Spec) *dataset.Dataset {
 		}
 	}
 
-	// Samples are drawn from sequences 0 to Samples-1 of the seed, all else from the last.
-	rng := rand.NewPCG(s.Seed, math.MaxUint64)
+	// Samples are drawn from sequences 0 to Samples-1, all else from the last.
+	rng := rand.NewPCG(0, math.MaxUint64)
 	ds.Descriptions = describe(ds, groups, rng)
 	// What each attribute adds to the features. A sample has at most one per group.
 	effects := dataset.NewMatrix[float32](s.Attributes, s.Dims)
@@ -72,7 +72,7 @@ func Make(s Spec) *dataset.Dataset {
 	parallel.For(s.Samples, 1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			drawSample(ds.Features.Row(i), ds.Descriptions.Row(ds.Labels[i]), groups, effects,
-				rand.New(rand.NewPCG(s.Seed, uint64(i))))
+				rand.New(rand.NewPCG(0, uint64(i))))
 		}
 	})
 	return ds
@@ -126,11 +126,9 @@ func drawSample(x []float32, u []float64, groups []int, effects dataset.Matrix[f
 	}
 }
 
-// Spec is the size of a data set. Every number but the seed must be positive, and there must
-// be an attribute for each group.
+// Spec is the size of a data set. Every number must be positive, and there must be an attribute for each group.
 type Spec struct {
 	Name string // of the data set
-	Seed uint64
 
 	Samples    int // at least one per class; classes have the same number, give or take one
 	Dims       int // of the features
