@@ -84,6 +84,13 @@ func TestMachinesAgreeWithStockOps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { agreesWithStock(t, drawTrial(t)) })
 }
 
+// One group, one class and one sample, which random draws might miss.
+func TestMachinesAgreeWithStockOpsAt(t *testing.T) {
+	for _, s := range []sizes{{n: 1, d: 1, m: 1, k: 1, z: 1}, {n: 3, d: 2, m: 4, k: 1, z: 3}, {n: 1, d: 3, m: 4, k: 2, z: 1}} {
+		forConfigs(t, func(t *testing.T, c model.Config) { agreesWithStock(t, newTrial(t, c, s, 7)) })
+	}
+}
+
 // forConfigs runs a test on all variants, with all terms of the loss, for all choices
 // of prior and complement, hard groups with a background and without.
 func forConfigs(t *testing.T, test func(t *testing.T, c model.Config)) {
