@@ -269,9 +269,10 @@ func newCSV(f *fileio.File, named bool) (*Reader, error) {
 	}
 	row := make([]float32, cols)
 	switch bad := s.parse(record, row); {
-	case bad == nil && cols > 2 && row[0] == 0 && numeric.CountUp(row):
-		got := fmt.Sprintf("the numbers from 0 to %d, which look like pandas' column names", cols-1)
-		return nil, s.wrong("", Form, got, "Write the file with to_csv(header=False, index=False).")
+	case names == nil && bad == nil && looksLikeNames(row):
+		got := fmt.Sprintf("numbers that rise from %s to %s, as names of columns do", record[0], record[cols-1])
+		return nil, s.wrong("", Form, got, `In pandas, df.add_prefix("f") makes names of them. Above a `+
+			"sample whose numbers rise, write a line of names.")
 	case bad != nil && bad.Want == aNumber && bad.Hint == "" && len(record) > 1 &&
 		s.parse(record[1:], row[1:]) == nil:
 		bad.Hint = withoutRowNames + " Of categories, pandas.get_dummies makes numbers."
@@ -286,6 +287,17 @@ func newCSV(f *fileio.File, named bool) (*Reader, error) {
 		r.ids = &s.ids
 	}
 	return r, nil
+}
+
+// looksLikeNames reports whether a first line has numbers that name columns: those of pandas from 0, or
+// others that rise over more columns than they do by chance, such as wavelengths.
+func looksLikeNames(row []float32) bool {
+	const many = 8
+	rise := len(row) >= many
+	for j := 1; j < len(row) && rise; j++ {
+		rise = row[j] > row[j-1]
+	}
+	return rise || len(row) > 2 && row[0] == 0 && numeric.CountUp(row)
 }
 
 // isList reports whether a cell has several numbers.
