@@ -10,25 +10,16 @@ import (
 // removed has what earlier versions had and this one refuses, with what to use instead: commands,
 // flags, values of flags, and names of data sets, each as it was typed after the program's name.
 var removed = map[string]string{
+	"ablate --groups": "Give compare --methods semantic-hard,singletons, also on a " +
+		"copy of the data set with shuffled groups.",
 	"compare --adapt":      "lago-train run chooses an adaptation, and evaluate --adapt measures it.",
 	"compare --drawn":      "A search starts from the defaults, which --config and --set change.",
-	"report --format csv":  "The command that stored a result prints its numbers with --json.",
-	"report --format pdf":  "Print the page to PDF in a browser.",
 	"compare --partitions": "Repeat the command with --rotate-seed 1, --rotate-seed 2 and so on.",
-
-	"dataset describe --prompt": "Ask for a table that dataset describe --from reads.",
-	"dataset split --own": "lago-train dataset split NAME --check DIR/splits.csv checks " +
-		"the split of a folder.",
 	"dataset convert": "lago-train docs xlsa17 has the lines of Python that write " +
 		".mat files as CSV files.",
-	"dataset info": "lago-train dataset check prints the sizes, and dataset list " +
-		"--json has them.",
-	"init": "lago-train dataset extract NAME --images DIR, and then the " +
-		"command that each one prints as the next.",
-	"run --dataset simulated-awa2": realInstead,
-	"run --dataset simulated-cub":  realInstead,
-	"run --dataset simulated-sun":  realInstead,
-
+	"dataset describe --groups": "dataset describe --order prints the groups that tell most first.",
+	"dataset describe --prompt": "Ask for a table that dataset describe --from reads.",
+	"dataset extract --boxes":   cropFirst,
 	"dataset fetch --archive-url": "Save the archive as xlsa17.zip, or weights as NETWORK.safetensors, " +
 		"in the data directory.",
 	"dataset fetch --download-dir": "Archives are in the data directory: move xlsa17.zip there.",
@@ -37,29 +28,36 @@ var removed = map[string]string{
 	"dataset fetch --sha256":       "Write the sum to FILE.sha256 beside the file, as sha256sum writes it.",
 	"dataset group": "lago-train docs your-data has the lines of scikit-learn " +
 		"that group photographs.",
-	"dataset extract --boxes": cropFirst,
-	"explain --boxes":         cropFirst,
-	"predict --boxes":         cropFirst,
-	"ablate --groups": "Give compare --methods semantic-hard,singletons, also on a " +
-		"copy of the data set with shuffled groups.",
+	"dataset info": "lago-train dataset check prints the sizes, and dataset list " +
+		"--json has them.",
+	"dataset split --own": "lago-train dataset split NAME --check DIR/splits.csv checks " +
+		"the split of a folder.",
+	"evaluate --figures":    "Draw the numbers of --json and --csv in Python.",
+	"evaluate --index-from": scoresElsewhere,
+	"evaluate --labels":     scoresElsewhere,
+	"evaluate --scores":     scoresElsewhere,
+	"evaluate --split gzsl": "Give --candidates all.",
+	"evaluate --unknown":    "The column fit of predict says which samples are of none of the candidates.",
+	"evaluate --unseen":     scoresElsewhere,
+	"evaluate --val-labels": scoresElsewhere,
+	"evaluate --val-scores": scoresElsewhere,
+	"evaluate --val-unseen": scoresElsewhere,
+	"explain --boxes":       cropFirst,
+	"init": "lago-train dataset extract NAME --images DIR, and then the " +
+		"command that each one prints as the next.",
 	"partial": "lago-train docs describing-classes has what fewer described " +
 		"entries cost.",
-	"runs --yes": "Delete the folder of the run.",
-	"runs rm":    "Delete the folder of the run.",
+	"predict --boxes":              cropFirst,
+	"predict --format jsonl":       "Give --format csv: pandas.read_csv reads it.",
+	"report --format csv":          "The command that stored a result prints its numbers with --json.",
+	"report --format pdf":          "Print the page to PDF in a browser.",
+	"run --dataset simulated-awa2": realInstead,
+	"run --dataset simulated-cub":  realInstead,
+	"run --dataset simulated-sun":  realInstead,
+	"runs --yes":                   "Delete the folder of the run.",
+	"runs rm":                      "Delete the folder of the run.",
 	"runs show": "trial.json, result.json and curve.jsonl in the folder of " +
 		"the run have what it printed.",
-
-	"evaluate --figures":     "Draw the numbers of --json and --csv in Python.",
-	"evaluate --index-from":  scoresElsewhere,
-	"evaluate --labels":      scoresElsewhere,
-	"evaluate --scores":      scoresElsewhere,
-	"evaluate --split gzsl":  "Give --candidates all.",
-	"evaluate --unknown":     "The column fit of predict says which samples are of none of the candidates.",
-	"evaluate --unseen":      scoresElsewhere,
-	"predict --format jsonl": "Give --format csv: pandas.read_csv reads it.",
-	"evaluate --val-labels":  scoresElsewhere,
-	"evaluate --val-scores":  scoresElsewhere,
-	"evaluate --val-unseen":  scoresElsewhere,
 	"subsets": "lago-train docs describing-classes has what fewer classes, " +
 		"samples, groups and entries cost.",
 }

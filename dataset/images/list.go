@@ -88,7 +88,7 @@ func List(dir string, deep bool) (list []Image, warning string, err error) {
 	if len(l.images) > 0 && !deep {
 		return nil, "", &invalid.Error{
 			Where: dir, Want: "a folder of images for each class", Got: "images, such as " + l.images[0].ID,
-			Hint: hint,
+			Hint: hint + " Photographs without classes are for predict --images.",
 		}
 	}
 	var empty []string
