@@ -5,9 +5,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-program_limit=49327
-tests_limit=28340
-long_limit=87
+program_limit=42600
+tests_limit=24950
+long_limit=0
 
 helpers='testkit|testlab|baselinetest|networktest'
 files=$(find . -name '*.go')

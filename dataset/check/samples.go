@@ -57,7 +57,8 @@ func Contradict(ids []string, labels []int, classes []string) (c Contradictions)
 // SortedHint says what to do about labels most of which contradict the names of their samples.
 const SortedHint = "Were the lines of labels.csv sorted? Bring them back into the order of the features, " +
 	"which is that of images.csv if dataset extract wrote it, or extract the features again as a new data " +
-	"set. If labels.csv is right, the names of the samples (its column id, or images.csv) must not name classes."
+	"set. If labels.csv is right, the names of the samples (its column id, or images.csv) must not name " +
+	"classes."
 
 // Most reports whether most of the labels contradict the names.
 func (c Contradictions) Most() bool { return 2*len(c.Samples) > c.Named }

@@ -270,7 +270,8 @@ func newCSV(f *fileio.File, named bool) (*Reader, error) {
 	row := make([]float32, cols)
 	switch bad := s.parse(record, row); {
 	case names == nil && bad == nil && looksLikeNames(row):
-		got := fmt.Sprintf("numbers that rise from %s to %s, as names of columns do", record[0], record[cols-1])
+		got := fmt.Sprintf("numbers that rise from %s to %s, as names of columns do", record[0],
+			record[cols-1])
 		return nil, s.wrong("", Form, got, `In pandas, df.add_prefix("f") makes names of them. Above a `+
 			"sample whose numbers rise, write a line of names.")
 	case bad != nil && bad.Want == aNumber && bad.Hint == "" && len(record) > 1 &&

@@ -126,7 +126,8 @@ func drawSample(x []float32, u []float64, groups []int, effects dataset.Matrix[f
 	}
 }
 
-// Spec is the size of a data set. Every number must be positive, and there must be an attribute for each group.
+// Spec is the size of a data set. Every number must be positive, and there must be an attribute for each
+// group.
 type Spec struct {
 	Name string // of the data set
 
