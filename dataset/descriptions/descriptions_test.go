@@ -170,12 +170,12 @@ func TestCell(t *testing.T) {
 // and taken back, also the first one, and classes are renamed, checked and deleted.
 func states(d *Table) (list []*Table, order []int) {
 	for _, change := range []func(*Table){
-		func(d *Table) { d.AddClass("owl") },
+		func(d *Table) { d.AddClasses([]string{"owl"}) },
 		func(d *Table) { d.AddAttribute(Attribute{Name: "flies"}) },
 		func(d *Table) { d.Set(0, 0, "yes"); d.SetDraft(Draft{Class: "owl"}, true) },
 		func(d *Table) { d.AddAttribute(Attribute{Name: "swims"}) },
 		func(d *Table) { d.RenameClass(0, "barn owl") },
-		func(d *Table) { d.AddClass("wren"); d.Set(1, 1, "no"); d.SetDraft(Draft{Class: "wren"}, true) },
+		func(d *Table) { d.AddClasses([]string{"wren"}); d.Set(1, 1, "no"); d.SetDraft(Draft{Class: "wren"}, true) },
 		func(d *Table) { d.SetDraft(Draft{Class: "wren"}, false) },
 		func(d *Table) { d.RenameClass(0, "") },
 	} {

@@ -131,9 +131,6 @@ func (t *Table) Attribute(name string) int {
 	return slices.IndexFunc(t.Attributes, func(a Attribute) bool { return a.Name == name })
 }
 
-// AddClass adds a class without values. It reports false for the name of another one.
-func (t *Table) AddClass(name string) bool { return t.AddClasses([]string{name}) == 1 }
-
 // AddClasses adds those of some classes that are new, without values, and returns their number.
 func (t *Table) AddClasses(names []string) (added int) {
 	known := make(map[string]bool, len(t.Classes))

@@ -69,7 +69,7 @@ func TestDescriptions(t *testing.T) {
 		testkit.Equal(t, name, testkit.Read(t, filepath.Join(dir, name)), want)
 	}
 	testkit.Write(t, dir, ClassesFile, "class,red,blue\nowl,60%,\n")
-	d.AddClass("emu")
+	d.AddClasses([]string{"emu"})
 	if err := d.Save(); !errors.Is(err, descriptions.ErrChanged) {
 		t.Errorf("a file that another program changed: %v", err)
 	}

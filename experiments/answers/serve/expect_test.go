@@ -16,7 +16,7 @@ func kinds(classes int) *descriptions.Table {
 		t.AddAttribute(descriptions.Attribute{Name: name, Group: group})
 	}
 	for i := range classes {
-		t.AddClass(fmt.Sprint("kind ", i))
+		t.AddClasses([]string{fmt.Sprint("kind ", i)})
 		row := []string{"no", "yes", "no", "yes", "no"}
 		if i%2 == 1 {
 			row = []string{"no", "no", "yes", "no", "yes"}
