@@ -344,6 +344,9 @@ func TestEvaluateRefuses(t *testing.T) {
 		{"a class that it was trained on", Request{Data: other(func(d *dataset.Dataset) {
 			d.Split.Test = append(slices.Clone(d.Split.Train[:1]), d.Split.Test...)
 		}), Split: TestSplit, Model: test[0]}, []string{test[0].Path, "not trained on the class", d.Classes[d.Split.Train[0]], "other"}},
+		{"one held-out sample", Request{Data: other(func(d *dataset.Dataset) { d.TestSeen = d.TestSeen[:1] }), Split: ValSplit, Candidates: all(d), Model: dev[0]}, []string{
+			"other: held-out samples: expected two of a seen class",
+		}},
 		{"validation of val", Request{Split: ValSplit, Model: dev[0], Dev: dev[0]}, []string{"dev: expected", "the split test"}},
 		{"validation by the test stage", Request{Split: TestSplit, Model: test[0], Dev: test[0]}, []string{"expected a run of the dev stage"}},
 		{"validation by another method", Request{Split: TestSplit, Model: test[0], Dev: baselineDev}, []string{baselineDev.Dir(), "a run of semantic-hard", "eszsl"}},
