@@ -175,7 +175,11 @@ func states(d *Table) (list []*Table, order []int) {
 		func(d *Table) { d.Set(0, 0, "yes"); d.SetDraft(Draft{Class: "owl"}, true) },
 		func(d *Table) { d.AddAttribute(Attribute{Name: "swims"}) },
 		func(d *Table) { d.RenameClass(0, "barn owl") },
-		func(d *Table) { d.AddClasses([]string{"wren"}); d.Set(1, 1, "no"); d.SetDraft(Draft{Class: "wren"}, true) },
+		func(d *Table) {
+			d.AddClasses([]string{"wren"})
+			d.Set(1, 1, "no")
+			d.SetDraft(Draft{Class: "wren"}, true)
+		},
 		func(d *Table) { d.SetDraft(Draft{Class: "wren"}, false) },
 		func(d *Table) { d.RenameClass(0, "") },
 	} {
