@@ -193,3 +193,66 @@ func alike(words []string) (pairs []string) {
 	}
 	return pairs
 }
+
+// words returns the attributes of a column of words: those of a group of the data set, or new ones.
+func (r *traitReader) words(c *column, g *Group) (all []*described) {
+	at := map[string]*described{} // by words
+	if g != nil {
+		for _, m := range g.Members {
+			all = append(all, &described{r.table.Attributes[m], map[int]float64{}})
+		}
+	}
+	var words []string
+	says := map[int]bool{} // classes
+	for _, of := range c.cells {
+		items, ok := r.items(c, g, of)
+		if !ok { // as further cells may be
+			return nil
+		}
+		for _, it := range items {
+			says[of.class] = true
+			key := wordKey(it.word)
+			if it.word == noneOfGroup {
+				continue
+			}
+			if at[key] == nil {
+				if g != nil {
+					at[key] = all[slices.Index(g.Members, r.find(*g, it.word))]
+				} else {
+					at[key] = &described{Attribute{c.name + "::" + it.word, c.name}, map[int]float64{}}
+					all = append(all, at[key])
+				}
+				words = append(words, it.word)
+			}
+			at[key].p[of.class] = it.p
+		}
+	}
+	trait := Trait{Column: c.name, Kind: "words"}
+	for _, word := range words {
+		trait.Values = append(trait.Values, ValueCount{word, len(at[wordKey(word)].p)})
+	}
+	if g != nil {
+		trait.Kind += " of group " + g.column()
+	} else {
+		trait.Alike = alike(words)
+		if ownWords(c, all) {
+			r.report(c.name, c.line, c.name, "words that classes share",
+				"words of one class each, as in ids, names and sentences", "Leave the column out.")
+		}
+	}
+	r.took(trait)
+	for z := range says {
+		for _, d := range all {
+			d.p[z] += 0 // what a cell does not list is no
+		}
+	}
+	return all
+}
+
+// find returns the attribute of a group that a word means, or -1.
+func (r *traitReader) find(g Group, word string) int {
+	if hits := r.known.find(g.Name + "::" + word); len(hits) == 1 {
+		return hits[0]
+	}
+	return -1
+}
