@@ -55,13 +55,14 @@ func (r *reader) find(t *table.Table, row table.Row) int {
 
 // labels returns the table of labels.csv, which has the columns of LabelsForm, or nil.
 func (r *reader) labels() *table.Table {
-	t := table.Read(r.ctx, r.path(labelsFile), &r.problems, []string{classColumn}, idColumn, testSeenColumn,
-		sourceColumn, table.Any)
+	optional := []string{idColumn, testSeenColumn, sourceColumn}
+	t := table.Read(r.ctx, r.path(labelsFile), &r.problems, []string{classColumn},
+		append(optional, table.Any)...)
 	if t == nil {
 		return nil
 	}
 	for _, name := range t.Columns {
-		if !slices.Contains([]string{classColumn, idColumn, testSeenColumn, sourceColumn}, name) {
+		if name != classColumn && !slices.Contains(optional, name) {
 			t.Report("column", 1, "", LabelsForm, "the column "+invalid.Quote(name))
 		}
 	}
@@ -96,9 +97,12 @@ func (r *reader) readLabels() {
 
 // checkSources reports sources of which some samples of seen classes are held out and others are not.
 func (r *reader) checkSources() {
-	seen, first := r.d.Split.Seen(), map[string]int{}
+	seen, first := map[int]bool{}, map[string]int{}
+	for _, z := range r.d.Split.Seen() {
+		seen[z] = true
+	}
 	for i, source := range r.d.Sources {
-		if source == "" || !slices.Contains(seen, r.d.Labels[i]) {
+		if source == "" || !seen[r.d.Labels[i]] {
 			continue
 		}
 		before, known := first[source]

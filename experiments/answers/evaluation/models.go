@@ -171,13 +171,16 @@ func (q Request) checkModel(model *predictor.Model, dev bool) error {
 	_, unseen := q.classes(dev)
 	trainedOn := slices.IndexFunc(unseen, func(z int) bool { return model.TrainedOn(q.Data.Classes[z]) })
 	gzsl, trial := q.generalised(), model.Trial
-	choosing, _ := q.Data.HeldOut()
+	if gzsl && dev {
+		if choosing, _ := q.Data.HeldOut(); len(choosing) == 0 {
+			return &invalid.Error{
+				Where: q.Data.Name, Field: "held-out samples", Got: "one of each",
+				Want: "two of a seen class, of two sources, of which one chooses and the other is evaluated",
+			}
+		}
+	}
 	e := &invalid.Error{Where: model.Path, Got: fmt.Sprintf("one of the %s stage", trial.Stage)}
 	switch {
-	case gzsl && dev && len(choosing) == 0:
-		e.Where, e.Field = q.Data.Name, "held-out samples"
-		e.Want = "two of a seen class, of two sources, of which one chooses and the other is evaluated"
-		e.Got = "one of each"
 	case dev && trial.Stage != train.Dev:
 		e.Want = "a run of the dev stage, which is not trained on the validation classes"
 	case !dev && gzsl && trial.Stage != train.Test:
