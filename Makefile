@@ -107,7 +107,7 @@ data-check:
 
 # Every method with permuted class descriptions, on cub127 of ../shared/data: the accuracy must fall to chance.
 chance-check:
-	$(GO) test -count=1 -tags shared -v -timeout 30m -run LeaveChanceOnCUB127 ./experiments/studies/comparison
+	$(GO) test -count=1 -tags shared -v -timeout 30m -run LeaveChanceOnCUB127 ./experiments/studies
 
 # The report, the page of explain and the contact sheet in headless Chromium, light and dark: no
 # errors, no requests, nothing cut off, tables sorted. Needs Chromium.

@@ -13,10 +13,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/history"
 	"github.com/lago-train/lago-train/experiments/runs/report"
 	"github.com/lago-train/lago-train/experiments/runs/results"
-	"github.com/lago-train/lago-train/experiments/studies/comparison"
-	"github.com/lago-train/lago-train/experiments/studies/grouping"
-	"github.com/lago-train/lago-train/experiments/studies/protocol"
-	"github.com/lago-train/lago-train/experiments/studies/search"
+	"github.com/lago-train/lago-train/experiments/studies"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/train"
@@ -57,11 +54,11 @@ func TestRun(t *testing.T) {
 		t.Errorf("again: %v\n%s", err, text)
 	}
 
-	dev := printed[protocol.Result](t, small(t, "run", out, "--json", "--stage", "dev", "--variant", "k-soft", "--k", "3")...)
+	dev := printed[studies.MethodAccuracy](t, small(t, "run", out, "--json", "--stage", "dev", "--variant", "k-soft", "--k", "3")...)
 	if dev.Dataset != "plain" || dev.Method != "k-soft" || dev.Seeds != 2 || dev.Test != nil || len(dev.RunDirs) != 2 || len(dev.Val.PerClass.Values) != 2 {
 		t.Errorf("found %+v, expected what the flags say", dev)
 	}
-	glyphs := printed[protocol.Result](t, "run", "--seeds", "1", "--epochs", "2", "--json")
+	glyphs := printed[studies.MethodAccuracy](t, "run", "--seeds", "1", "--epochs", "2", "--json")
 	if glyphs.Dataset != "glyphs" || glyphs.Test == nil || glyphs.Test.PerClass.Mean < 2*glyphs.Test.Chance() {
 		t.Errorf("found %+v, expected at least twice chance on the test classes of glyphs", glyphs)
 	}
@@ -84,13 +81,13 @@ func TestPrintConfig(t *testing.T) {
 
 // --quiet leaves nothing but results and warnings, and --threads changes none of them.
 func TestQuietAndThreads(t *testing.T) {
-	var results []protocol.Result
+	var results []studies.MethodAccuracy
 	for _, flags := range [][]string{{"--threads", "1"}, {"--threads", "3", "--jobs", "2", "-q"}} {
 		e := lagoTrain(t, runOnMini(t, append(flags, "--json")...)...)
 		if quiet := len(flags) > 2; e.code != 0 || strings.Contains(e.stderr, "level=info") == quiet {
 			t.Errorf("%q ended with %d and %q on stderr", flags, e.code, e.stderr)
 		}
-		var r protocol.Result
+		var r studies.MethodAccuracy
 		decode(t, e.stdout, &r)
 		results = append(results, r)
 	}
@@ -101,7 +98,7 @@ func TestQuietAndThreads(t *testing.T) {
 // result, once for each configuration. report shows them.
 func TestExperimentsShareRunsAndStoreResults(t *testing.T) {
 	out := t.TempDir()
-	reproduced := printed[protocol.Reproduction](t, small(t, "reproduce", out, "--json")...)
+	reproduced := printed[studies.PaperTables](t, small(t, "reproduce", out, "--json")...)
 	if len(reproduced.Methods) != 5 || len(reproduced.Missing) > 0 {
 		t.Errorf("%d rows, missing %+v", len(reproduced.Methods), reproduced.Missing)
 	}
@@ -111,9 +108,9 @@ func TestExperimentsShareRunsAndStoreResults(t *testing.T) {
 	if len(noise.Rows) != 6 || last.Label() != "eszsl, 50.0 %" || len(last.ByDraw.Values) != 2 {
 		t.Errorf("noise: %d rows, the last %q: %+v", len(noise.Rows), last.Label(), last)
 	}
-	groups := printed[grouping.Result](t, small(t, "groups", out, "--json")...)
+	groups := printed[studies.LearnedGroups](t, small(t, "groups", out, "--json")...)
 	models := testkit.Must(filepath.Glob(filepath.Join(out, "*-k-soft-test-seed0-*")))(t)
-	given := printed[grouping.Result](t, append([]string{"groups", "--json", "--model", models[0]}, onMini(t)[:2]...)...)
+	given := printed[studies.LearnedGroups](t, append([]string{"groups", "--json", "--model", models[0]}, onMini(t)[:2]...)...)
 	if groups.Method != "k-soft" || given.NonZero != groups.NonZero || given.All != groups.All {
 		t.Errorf("%+v by --model, %+v by training", given, groups)
 	}
@@ -159,12 +156,12 @@ func TestAblateThenRuns(t *testing.T) {
 func TestSearchThenRun(t *testing.T) {
 	out := t.TempDir()
 	args := append([]string{"search", "--out", out, "--epochs", "2", "--budget", "3", "--folds", "2"}, onMini(t)...)
-	found := printed[search.Result](t, append(args, "--json")...)
+	found := printed[studies.FoundSettings](t, append(args, "--json")...)
 	if want := filepath.Join(out, "search-plain-semantic-hard.json"); found.File != want || len(found.Tried) != 3 || found.Folds != 2 {
 		t.Errorf("%+v, expected the file %s", found, want)
 	}
 	testkit.WantText(t, succeeds(t, args...), "lago-train run --config "+format.ShellLine(found.File))
-	r := printed[protocol.Result](t, append([]string{"run", "--config", found.File, "--out", out, "--json"}, onMini(t)...)...)
+	r := printed[studies.MethodAccuracy](t, append([]string{"run", "--config", found.File, "--out", out, "--json"}, onMini(t)...)...)
 	if r.Test == nil {
 		t.Error("expected a test stage")
 	}
@@ -206,13 +203,13 @@ func TestCompare(t *testing.T) {
 	if e := lagoTrain(t, append(args, "--csv", "/dev/full")...); e.code == 0 || e.stdout == "" {
 		t.Errorf("ended with %d and %q on stdout:\n%s", e.code, e.stdout, e.stderr)
 	}
-	r := printed[comparison.Result](t, append(args, "--json")...)
+	r := printed[studies.ComparedMethods](t, append(args, "--json")...)
 	if m := r.Methods[1]; m.Name != "eszsl" || m.Test.PerClass.Mean < 0.5 || len(m.Test.PerClass.Values) != 1 {
 		t.Errorf("%+v", m)
 	}
 	testkit.Equal(t, "stored results of both commands", len(testkit.Must(filepath.Glob(filepath.Join(out, "compare-glyphs-*.json")))(t)), 1)
 	// With --rotate there are other defaults.
-	rotated := printed[comparison.Result](t, "compare", "--rotate", "3", "--methods", "semantic-hard", "--epochs", "1", "--json", "--out", t.TempDir()).Methods[0]
+	rotated := printed[studies.ComparedMethods](t, "compare", "--rotate", "3", "--methods", "semantic-hard", "--epochs", "1", "--json", "--out", t.TempDir()).Methods[0]
 	if n := len(rotated.Test.PerClass.Values); n != 3 || rotated.Tried != 16 {
 		t.Errorf("%d seeds and %d settings, expected 3 and 16", n, rotated.Tried)
 	}
@@ -235,7 +232,7 @@ func TestSettingsOfThePaper(t *testing.T) {
 		{"standardize", []string{"--rotate", "3", "--preprocess", "standardize"}},
 	} {
 		e := lagoTrain(t, args(c.flags...)...)
-		var r comparison.Result
+		var r studies.ComparedMethods
 		decode(t, e.stdout, &r)
 		for _, m := range r.Methods {
 			if got := m.Parts[0].Settings["preprocess"]; got != c.want || m.Published != "" {

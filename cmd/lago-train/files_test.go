@@ -30,10 +30,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/report"
 	"github.com/lago-train/lago-train/experiments/runs/results"
-	"github.com/lago-train/lago-train/experiments/studies/comparison"
-	"github.com/lago-train/lago-train/experiments/studies/grouping"
-	"github.com/lago-train/lago-train/experiments/studies/protocol"
-	"github.com/lago-train/lago-train/experiments/studies/search"
+	"github.com/lago-train/lago-train/experiments/studies"
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/train"
@@ -45,16 +42,16 @@ import (
 var objects, shared = map[string]any{
 	"trial.json": train.Record{}, "curve.jsonl": train.Epoch{}, "result.json": train.StoredResult{},
 	"Stored results": lab.Stored{}, "extract.json": openlayout.Extraction{},
-	"run": protocol.Result{}, "search": search.Result{}, "compare": comparison.Result{},
-	"reproduce": protocol.Reproduction{}, "ablate, sweep-k and noise": results.Accuracies{},
-	"groups": grouping.Result{}, "report": report.Summary{}, "runs": history.Listing{},
+	"run": studies.MethodAccuracy{}, "search": studies.FoundSettings{}, "compare": studies.ComparedMethods{},
+	"reproduce": studies.PaperTables{}, "ablate, sweep-k and noise": results.Accuracies{},
+	"groups": studies.LearnedGroups{}, "report": report.Summary{}, "runs": history.Listing{},
 	"evaluate": evaluation.Result{}, "explain": predictor.Explanation{},
 	"dataset list": catalog.Listing{}, "dataset check": catalog.Report{},
 	"dataset describe": catalog.Described{}, "dataset split": check.SplitReport{},
 	"dataset extract": extract.Result{},
 }, map[string]any{
 	"summary": lab.Summary{}, "interval": metrics.Interval{}, "difference": metrics.Difference{},
-	"measured": results.Measured{}, "method": results.Method{}, "method difference": comparison.Difference{},
+	"measured": results.Measured{}, "method": results.Method{}, "method difference": studies.MethodDifference{},
 	"edge": engine.Edge{}, "missing": lab.Missing{}, "blas": blas.Info{},
 	"row": results.Row{}, "run entry": history.Line{},
 	"calibration": evaluation.Calibration{}, "stacking": evaluation.Stacking{}, "comparison": predictor.Comparison{}, "group": predictor.Group{},

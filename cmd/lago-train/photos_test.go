@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/lago-train/lago-train/dataset/glyphs"
-	"github.com/lago-train/lago-train/experiments/studies/protocol"
+	"github.com/lago-train/lago-train/experiments/studies"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/model/network/networktest"
@@ -68,7 +68,7 @@ func TestFromPhotographsToClasses(t *testing.T) {
 	succeeds(t, append([]string{"dataset", "split", "--to", filepath.Join(folder, "splits.csv"), "letters"}, at...)...)
 	testkit.WantText(t, succeeds(t, append([]string{"dataset", "check", "letters"}, at...)...), "letters: no errors")
 	runs := filepath.Join(data, "runs")
-	o := printed[protocol.Result](t, append([]string{"run", "--dataset", "letters", "--preprocess", "standardize", "--epochs", "12", "--seeds", "1", "--json", "--out", runs}, at...)...)
+	o := printed[studies.MethodAccuracy](t, append([]string{"run", "--dataset", "letters", "--preprocess", "standardize", "--epochs", "12", "--seeds", "1", "--json", "--out", runs}, at...)...)
 	if mean := o.Test.PerClass.Mean; mean < 2*o.Test.Chance() {
 		t.Errorf("accuracy %.3f on %d unseen classes", mean, o.Test.Classes)
 	}

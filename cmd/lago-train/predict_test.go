@@ -16,7 +16,7 @@ import (
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/experiments/answers/evaluation"
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
-	"github.com/lago-train/lago-train/experiments/studies/protocol"
+	"github.com/lago-train/lago-train/experiments/studies"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
@@ -29,7 +29,7 @@ import (
 func trained(t *testing.T, more ...string) string {
 	t.Helper()
 	args := append([]string{"run", "--stage", "test", "--seeds", "1", "--epochs", "2", "--json", "--out", t.TempDir()}, more...)
-	return printed[protocol.Result](t, args...).RunDirs[0]
+	return printed[studies.MethodAccuracy](t, args...).RunDirs[0]
 }
 
 // mini is the data set of onMini.
@@ -220,8 +220,8 @@ func evaluationOf(t *testing.T, args ...string) evaluation.Result {
 // The accuracies are those of the scores and the samples that are written.
 func TestEvaluate(t *testing.T) {
 	run := runOnMini(t, "--hold-out", "--json", "--lr", "0.01")
-	printed[protocol.Result](t, append(run, "--stage", "dev")...) // which the test stage does not choose by
-	ran := printed[protocol.Result](t, run...)
+	printed[studies.MethodAccuracy](t, append(run, "--stage", "dev")...) // which the test stage does not choose by
+	ran := printed[studies.MethodAccuracy](t, run...)
 	tested, data, out := ran.RunDirs[4:], onMini(t)[:2], t.TempDir()
 	path := filepath.Join(out, "scores.npy")
 	e := evaluationOf(t, append(data, "--model", tested[0], "--candidates", "all", "--scores-out", path, "--csv", out)...)

@@ -18,7 +18,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/plot"
 	"github.com/lago-train/lago-train/experiments/runs/report"
 	"github.com/lago-train/lago-train/experiments/studies"
-	"github.com/lago-train/lago-train/experiments/studies/protocol"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
@@ -77,7 +76,7 @@ func lastModel(dir string) (last string, isLAGO bool) {
 	stored, _, _ := lab.ReadStored(context.Background(), dir)
 	var names []string
 	for _, s := range stored {
-		if s.Kind == protocol.Kind {
+		if s.Kind == studies.RunKind {
 			slices.Reverse(s.Runs)
 			names = append(names, s.Runs...)
 		}

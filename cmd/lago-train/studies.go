@@ -49,7 +49,7 @@ type studyOptions struct {
 
 // studyCommands are the commands of studies.
 func studyCommands() (list []*command) {
-	for _, entry := range studies.Studies {
+	for _, entry := range studies.All {
 		o := &studyOptions{study: entry.New()}
 		list = append(list, &command{name: entry.Command, graceful: true, flags: o.settings(), run: o.run})
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/plot"
 	"github.com/lago-train/lago-train/experiments/studies"
-	"github.com/lago-train/lago-train/experiments/studies/protocol"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/testkit"
@@ -26,9 +25,9 @@ import (
 )
 
 // runCommand does what `lago-train run` does.
-func runCommand(t *testing.T, l *lab.Lab, c config.Config) *protocol.Result {
+func runCommand(t *testing.T, l *lab.Lab, c config.Config) *studies.MethodAccuracy {
 	t.Helper()
-	return testlab.Ask[*protocol.Result](t, l, &protocol.Method{}, testlab.Request(c))
+	return testlab.Ask[*studies.MethodAccuracy](t, l, &studies.Method{}, testlab.Request(c))
 }
 
 const (
@@ -111,8 +110,8 @@ func TestPage(t *testing.T) {
 		"Not run yet", "lago-train groups --dataset simulated-small --out "+format.ShellLine(l.Root))
 	testkit.WantNoText(t, regexp.MustCompile(`xmlns(:xlink)?="[^"]*"`).ReplaceAllString(page, ""),
 		"http://", "https://", "<script ", "<link", "<img", "@import", "url(", "@font-face")
-	best := p.Datasets[0].results["run"][0].Result.(*protocol.Result)
-	if other := p.Datasets[0].results["run"][1].Result.(*protocol.Result); other.Val.PerClass.Mean > best.Val.PerClass.Mean {
+	best := p.Datasets[0].results["run"][0].Result.(*studies.MethodAccuracy)
+	if other := p.Datasets[0].results["run"][1].Result.(*studies.MethodAccuracy); other.Val.PerClass.Mean > best.Val.PerClass.Mean {
 		best = other
 	}
 	if want := fmt.Sprintf("<h1 id=\"data-0\">simulated-small: %s (95 %%: %s) on 4 unseen classes, %s</h1>", best.Test.PerClass.MeanText(), best.Test.Interval, best.Method); !strings.Contains(page, want) ||

@@ -1,4 +1,4 @@
-package comparison
+package studies
 
 import (
 	"bytes"
@@ -30,22 +30,22 @@ import (
 var baselines = methods.Names()[1:]
 
 // compareAll compares LAGO, one of its variants and every baseline, each with its defaults.
-func compareAll(l *lab.Lab) Config {
+func compareAll(l *lab.Lab) Comparison {
 	c := testlab.Config(l, config.DevThenTest, model.SemanticHard)
 	c.Preprocess = preprocess.None
-	return Config{
+	return Comparison{
 		Methods: append([]string{engine.LAGOMethod, string(model.Singletons)}, baselines...),
 		LAGO:    testlab.Full(l, model.Singletons, model.SemanticHard), Common: c,
 	}
 }
 
-func ask(t *testing.T, l *lab.Lab, c Config) *Result {
+func askComparison(t *testing.T, l *lab.Lab, c Comparison) *ComparedMethods {
 	t.Helper()
-	return testlab.Ask[*Result](t, l, &c, request(c))
+	return testlab.Ask[*ComparedMethods](t, l, &c, comparisonRequest(c))
 }
 
-// request has the settings of runs of c.
-func request(c Config) *config.Request {
+// comparisonRequest has the settings of runs of c.
+func comparisonRequest(c Comparison) *config.Request {
 	r := testlab.Request(c.Common, c.LAGO...)
 	r.RotateSeed = c.RotateSeed
 	return r
@@ -55,7 +55,7 @@ func TestCompare(t *testing.T) {
 	l := testlab.New(t)
 	c := compareAll(l)
 	c.Methods = slices.Insert(c.Methods, 2, string(model.SemanticHard))
-	r := ask(t, l, c)
+	r := askComparison(t, l, c)
 	if len(r.Methods) != len(c.Methods) || len(r.Missing) > 0 {
 		t.Fatalf("%d rows without %v, expected %d", len(r.Methods), r.Missing, len(c.Methods))
 	}
@@ -90,12 +90,12 @@ func TestCompare(t *testing.T) {
 	for i, holm := range metrics.Holm(p) {
 		testkit.Near(t, "p by Holm", r.Differences[i].Holm, holm, 0)
 	}
-	var stored Result
-	testlab.Stored(t, l, Kind, &stored)
+	var stored ComparedMethods
+	testlab.Stored(t, l, comparisonKind, &stored)
 	testkit.Equal(t, "stored text", testlab.Text(stored.Tables()), testlab.Text(r.Tables()))
 	testkit.Equal(t, "figures, of methods and differences", len(testkit.Must(stored.Figures(""))(t)), 2)
 	l.OnRun = func(r lab.Run) { t.Errorf("%s is trained again", r.Dir) }
-	again := ask(t, l, c)
+	again := askComparison(t, l, c)
 	if a, b := testkit.Must(json.Marshal(r))(t), testkit.Must(json.Marshal(again))(t); !bytes.Equal(a, b) {
 		t.Errorf("first %s, then %s", a, b)
 	}
@@ -111,7 +111,7 @@ func TestReferenceOfTheDifferences(t *testing.T) {
 		rows[kind] = row
 	}
 	for methods, want := range map[string][][2]int{"hshed": {{0, 3}, {0, 4}}, "esd": {{1, 0}, {1, 2}}, "hsh": {{0, 1}}, "des": {{2, 0}, {2, 1}}, "de": {{0, 1}}} {
-		r := &Result{}
+		r := &ComparedMethods{}
 		for _, kind := range methods {
 			r.Methods = append(r.Methods, rows[kind])
 		}
@@ -125,7 +125,7 @@ func TestCompareByRotation(t *testing.T) {
 	testkit.NoError(t, l.Rotate(4, 3))
 	c := compareAll(l)
 	c.Methods, c.LAGO = []string{engine.LAGOMethod, "eszsl"}, c.LAGO[1:]
-	r := ask(t, l, c)
+	r := askComparison(t, l, c)
 	if r.Parts != 4 || len(r.Classes) != 16 || len(r.Methods) != 2 || len(r.Differences) != 1 {
 		t.Fatalf("%d parts, %d classes, %d methods, %d differences", r.Parts, len(r.Classes), len(r.Methods), len(r.Differences))
 	}
@@ -155,24 +155,24 @@ func TestCompareByRotation(t *testing.T) {
 	if want := fmt.Sprintf("%s,1,%d,%v,%v", first.Class, first.Samples, first.Accuracy[0], first.Accuracy[1]); lines[0] != "class,part,samples,lago,eszsl" || lines[1] != want || len(lines) != 18 {
 		t.Errorf("found\n%s\nexpected %s", &b, want)
 	}
-	var stored Result
-	testlab.Stored(t, l, RotationKind, &stored)
+	var stored ComparedMethods
+	testlab.Stored(t, l, rotationKind, &stored)
 	testkit.WantText(t, testlab.Text(stored.Tables()), "per-class accuracy, each class unseen in one of 4 parts, ", r.Methods[0].Chosen(), "lr 0.01")
 }
 
 func TestCompareRefuses(t *testing.T) {
 	l := testlab.New(t)
-	for want, change := range map[string]func(*Config){
-		`found "ezsl". Did you mean eszsl?`:                                    func(c *Config) { c.Methods = []string{"ezsl"} },
-		"methods: expected each method once, found eszsl twice":                func(c *Config) { c.Methods = []string{"eszsl", "eszsl"} },
-		"eszsl: gamma: expected a number from 1e-18 to 1e+18":                  func(c *Config) { c.Fixed = []Fixed{{"eszsl", "gamma", "-1"}} },
-		"set: expected a setting of one of the methods dap, found eszsl.gamma": func(c *Config) { c.Methods, c.Fixed = []string{"dap"}, []Fixed{{"eszsl", "gamma", "1"}} },
+	for want, change := range map[string]func(*Comparison){
+		`found "ezsl". Did you mean eszsl?`:                                    func(c *Comparison) { c.Methods = []string{"ezsl"} },
+		"methods: expected each method once, found eszsl twice":                func(c *Comparison) { c.Methods = []string{"eszsl", "eszsl"} },
+		"eszsl: gamma: expected a number from 1e-18 to 1e+18":                  func(c *Comparison) { c.Fixed = []FixedSetting{{"eszsl", "gamma", "-1"}} },
+		"set: expected a setting of one of the methods dap, found eszsl.gamma": func(c *Comparison) { c.Methods, c.Fixed = []string{"dap"}, []FixedSetting{{"eszsl", "gamma", "1"}} },
 	} {
 		c := compareAll(l)
 		change(&c)
-		err := c.Check(request(c))
+		err := c.Check(comparisonRequest(c))
 		if err == nil {
-			_, err = results.Ask(t.Context(), &c, request(c), l)
+			_, err = results.Ask(t.Context(), &c, comparisonRequest(c), l)
 		}
 		testkit.WantError(t, err, want)
 	}
@@ -185,32 +185,32 @@ func TestIncompleteComparisons(t *testing.T) {
 	c := compareAll(l)
 	c.Methods = []string{"k-soft"}
 	c.LAGO = []config.Config{testlab.Config(l, config.DevThenTest, model.KSoft).With("k", 400)}
-	r := ask(t, l, c)
+	r := askComparison(t, l, c)
 	if len(r.Methods) != 0 || len(r.Missing) == 0 || !strings.Contains(r.Missing[0].Why, "k: expected at most the number of attributes") {
 		t.Errorf("found %+v", r)
 	}
-	var stored Result
-	testlab.Stored(t, l, Kind, &stored)
+	var stored ComparedMethods
+	testlab.Stored(t, l, comparisonKind, &stored)
 	testkit.WantText(t, testlab.Text(stored.Tables()), "k: expected at most the number of attributes")
 	testkit.Equal(t, "figures", len(testkit.Must(stored.Figures(""))(t)), 0)
 }
 
 // A difference that may be chance ranks no method.
-func TestVerdicts(t *testing.T) {
-	r := &Result{Comparison: results.Comparison{Methods: []results.Method{{Name: engine.LAGOMethod, Variant: "k-soft"}, {Name: "eszsl", Title: "ESZSL"}}}}
+func TestVerdictsOfDifferences(t *testing.T) {
+	r := &ComparedMethods{Comparison: results.Comparison{Methods: []results.Method{{Name: engine.LAGOMethod, Variant: "k-soft"}, {Name: "eszsl", Title: "ESZSL"}}}}
 	for want, d := range map[string]struct{ mean, holm float64 }{
 		"more accurate than: none; less accurate than: ESZSL; cannot be ranked on these classes (p by Holm at least 0.05): none\n": {-0.125, 0.04},
 		"more accurate than: ESZSL; less accurate than: none; cannot be ranked on these classes (p by Holm at least 0.05): none\n": {0.125, 0.04},
 		"more accurate than: none; less accurate than: none; cannot be ranked on these classes (p by Holm at least 0.05): ESZSL\n": {-0.125, 0.05},
 	} {
-		r.Differences = []Difference{{"lago", "eszsl", metrics.Difference{Mean: d.mean}, d.holm, []float64{d.mean}}}
+		r.Differences = []MethodDifference{{"lago", "eszsl", metrics.Difference{Mean: d.mean}, d.holm, []float64{d.mean}}}
 		testkit.WantText(t, testlab.Text(r.Tables()), want, fmt.Sprintf(" %+.1f (-) │", 100*d.mean))
 	}
 }
 
 // compareWithChance reports a method whose mean test accuracy exceeds chance by more than the slack, if the
 // descriptions of the test classes are permuted so that none keeps its own: test data would leak into it.
-func compareWithChance(t *testing.T, d *dataset.Dataset, slack float64, config func(*lab.Lab) Config) {
+func compareWithChance(t *testing.T, d *dataset.Dataset, slack float64, config func(*lab.Lab) Comparison) {
 	t.Helper()
 	const shuffles = 2
 	mean := map[string]float64{}
@@ -223,7 +223,7 @@ func compareWithChance(t *testing.T, d *dataset.Dataset, slack float64, config f
 			copy(s.Descriptions.Row(test[z]), d.Descriptions.Row(test[order[(i+1)%len(order)]]))
 		}
 		l := lab.New(&s, t.TempDir())
-		for _, m := range ask(t, l, config(l)).Methods {
+		for _, m := range askComparison(t, l, config(l)).Methods {
 			mean[m.Name] += m.Test.PerClass.Mean / shuffles
 		}
 	}
@@ -239,7 +239,7 @@ func TestShuffledDescriptionsLeaveChance(t *testing.T) {
 		Name: "simulated-chance", Samples: 400, Dims: 24, Attributes: 18, Groups: 4,
 		TrainClasses: 16, ValClasses: 4, TestClasses: 20,
 	})
-	compareWithChance(t, d, 0.1, func(l *lab.Lab) Config {
+	compareWithChance(t, d, 0.1, func(l *lab.Lab) Comparison {
 		c := compareAll(l)
 		c.LAGO, c.Common.Seeds, c.Common.Epochs = c.LAGO[:1], 1, 2
 		return c
@@ -259,7 +259,7 @@ func TestGeneralised(t *testing.T) {
 	l := lab.New(d, t.TempDir())
 	c := compareAll(l)
 	c.Methods, c.Common.HoldOut, c.LAGO[0].HoldOut = []string{"singletons", "eszsl"}, true, true
-	r := ask(t, l, c)
+	r := askComparison(t, l, c)
 	if len(r.Generalised) != 2 {
 		t.Fatalf("%+v", r.Generalised)
 	}
@@ -283,7 +283,7 @@ func TestGeneralisedInARotation(t *testing.T) {
 	testkit.NoError(t, l.Rotate(4, 0))
 	c := compareAll(l)
 	c.Methods, c.Common.HoldOut, c.LAGO = []string{"eszsl", "sync"}, true, nil
-	r := ask(t, l, c)
+	r := askComparison(t, l, c)
 	if len(r.Generalised) != 2 {
 		t.Fatalf("%+v", r.Generalised)
 	}

@@ -1,6 +1,6 @@
 //go:build shared
 
-package comparison
+package studies
 
 import (
 	"testing"
@@ -18,7 +18,7 @@ import (
 func TestShuffledDescriptionsLeaveChanceOnCUB127(t *testing.T) {
 	testkit.Must(blas.Use(""))(t)
 	d := testkit.Must(catalog.Open(t.Context(), "cub127", catalog.Options{DataDir: testkit.Shared(t, "data")}))(t)
-	compareWithChance(t, d, 0.05, func(l *lab.Lab) Config {
+	compareWithChance(t, d, 0.05, func(l *lab.Lab) Comparison {
 		c := compareAll(l)
 		c.Methods, c.LAGO = append(c.Methods[1:], string(model.SemanticHard)), nil
 		for _, v := range []model.Variant{model.Singletons, model.SemanticHard} {

@@ -1,4 +1,4 @@
-package protocol
+package studies
 
 import (
 	"cmp"
@@ -17,24 +17,23 @@ import (
 	"github.com/lago-train/lago-train/model"
 )
 
-// ReproductionKind is the first word of the names of stored results.
-const ReproductionKind = "reproduction"
+// reproductionKind is the first word of the names of stored results.
+const reproductionKind = "reproduction"
 
-// VariantsKinds are the kinds of results of Variants.
-var VariantsKinds = []results.Kind{
+var reproductionEntry = Entry{"reproduce", func() results.Study { return new(Reproduction) }, []results.Kind{
 	{
-		Name: ReproductionKind, Title: "The paper's tables", Command: "reproduce",
+		Name: reproductionKind, Title: "The paper's tables", Command: "reproduce",
 		Text: "Every variant by the paper's protocol. The variant with the best validation accuracy is " +
 			"the result; test accuracies of the others are for reference.",
-		New: results.New[Reproduction],
+		New: results.New[PaperTables],
 	},
-}
+}}
 
 // eszsl is the baseline of the paper's table A.1 beside LAGO.
 const eszsl = "eszsl"
 
-// Variants asks for the paper's tables: every variant, and ESZSL, by its protocol.
-type Variants struct {
+// Reproduction asks for the paper's tables: every variant, and ESZSL, by its protocol.
+type Reproduction struct {
 	Configs []config.Config `json:"configs"` // set by Plan, as Apart
 	// ESZSL alone is trained without the held-out samples of seen classes
 	Apart bool `json:"apart"`
@@ -43,15 +42,15 @@ type Variants struct {
 }
 
 // Settings lists the settings of the study.
-func (q *Variants) Settings(r *config.Request) setting.List {
+func (q *Reproduction) Settings(r *config.Request) setting.List {
 	q.names = format.Strings(model.Variants)
 	r.Methods = &q.names
 	return slices.Concat(r.VariantSettings(), r.RotationSettings())
 }
 
-// Reproduction is the paper's protocol from start to end on one data set: table A.1 is the methods, for
+// PaperTables is the paper's protocol from start to end on one data set: table A.1 is the methods, for
 // reference.
-type Reproduction struct {
+type PaperTables struct {
 	results.Comparison
 	// table 1: the variant with the best validation accuracy; null if no variant succeeded
 	Result *results.Method `json:"result"`
@@ -61,7 +60,7 @@ type Reproduction struct {
 }
 
 // Plan has every variant and ESZSL by the full protocol.
-func (q *Variants) Plan(r *config.Request, l *lab.Lab) (engine.Plan, error) {
+func (q *Reproduction) Plan(r *config.Request, l *lab.Lab) (engine.Plan, error) {
 	q.Configs = r.Configs()
 	like := engine.ForBaselines(q.Configs, config.Config{})
 	compared := config.PublishedAccuracy(l.Data, config.PublishedResult) != "" && len(l.Parts) == 1
@@ -71,9 +70,9 @@ func (q *Variants) Plan(r *config.Request, l *lab.Lab) (engine.Plan, error) {
 }
 
 // Summarise chooses one variant, by validation accuracy alone.
-func (q *Variants) Summarise(_ context.Context, l *lab.Lab, done *engine.Result) (results.Result, error) {
-	r := &Reproduction{
-		Comparison: results.NewComparison(l, ReproductionKind, "Table A.1", done), BaselinesHeldOut: q.Apart,
+func (q *Reproduction) Summarise(_ context.Context, l *lab.Lab, done *engine.Result) (results.Result, error) {
+	r := &PaperTables{
+		Comparison: results.NewComparison(l, reproductionKind, "Table A.1", done), BaselinesHeldOut: q.Apart,
 	}
 	r.Ordered = true
 	slices.SortStableFunc(r.Methods, func(a, b results.Method) int { // baselines first
@@ -98,7 +97,7 @@ func chosen(table []results.Method) *results.Method {
 }
 
 // Tables are table A.1, what is missing from it, and table 1.
-func (r *Reproduction) Tables() []*table.Table {
+func (r *PaperTables) Tables() []*table.Table {
 	list := r.Comparison.Tables()
 	if r.BaselinesHeldOut {
 		list[0].Note("ESZSL is trained without the held-out samples of seen classes, LAGO with all " +
@@ -122,7 +121,7 @@ func (r *Reproduction) Tables() []*table.Table {
 }
 
 // Figures are the accuracy of the methods, beside the published ones. The result is shaded.
-func (r *Reproduction) Figures(string) ([]plot.Figure, error) {
+func (r *PaperTables) Figures(string) ([]plot.Figure, error) {
 	return r.Draw(func(m results.Method) bool {
 		return r.Result != nil && m.Variant == r.Result.Variant && m.Variant != ""
 	}), nil

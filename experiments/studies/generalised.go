@@ -1,4 +1,4 @@
-package comparison
+package studies
 
 import (
 	"context"
@@ -33,7 +33,7 @@ type Generalised struct {
 
 // generalise evaluates the methods among seen and unseen classes, if dev runs of the same splits can choose
 // gamma and omega.
-func (r *Result) generalise(ctx context.Context, l *lab.Lab) error {
+func (r *ComparedMethods) generalise(ctx context.Context, l *lab.Lab) error {
 	for _, m := range r.Methods {
 		l.Step("seen and unseen classes: %s", m.Name)
 		g := Generalised{Method: m.Name}
@@ -87,7 +87,7 @@ func generalised(ctx context.Context, o *engine.Outcome) (*evaluation.Result, *m
 
 // generalisedTable has the harmonic means of the accuracies on seen and unseen classes; nil if they were not
 // evaluated.
-func (r *Result) generalisedTable() *table.Table {
+func (r *ComparedMethods) generalisedTable() *table.Table {
 	if len(r.Generalised) == 0 {
 		return nil
 	}
@@ -109,7 +109,7 @@ func (r *Result) generalisedTable() *table.Table {
 }
 
 // generalisedDifferences compares these harmonic means by the same means.
-func (r *Result) generalisedDifferences() *table.Table {
+func (r *ComparedMethods) generalisedDifferences() *table.Table {
 	if len(r.Generalised) == 0 {
 		return nil
 	}

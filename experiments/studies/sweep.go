@@ -1,5 +1,4 @@
-// Package sweep measures accuracy against the number of groups of k-soft (section 4.3 of the paper).
-package sweep
+package studies
 
 import (
 	"context"
@@ -18,15 +17,15 @@ import (
 	"github.com/lago-train/lago-train/train/methods"
 )
 
-// GroupNumbers asks for validation accuracy against the number of groups.
-type GroupNumbers struct {
+// Sweep asks for validation accuracy against the number of groups.
+type Sweep struct {
 	Base config.Config `json:"base"` // of k-soft, set by Plan
 	// numbers of groups; empty for those of the paper that the attributes can form
 	Ks []int `json:"ks"`
 }
 
 // Settings lists the settings of the study.
-func (c *GroupNumbers) Settings(r *config.Request) setting.List {
+func (c *Sweep) Settings(r *config.Request) setting.List {
 	r.Variants = []model.Variant{model.KSoft}
 	return slices.Concat(r.DevSettings("method"), r.RotationSettings(), setting.List{
 		setting.Several("ks", &c.Ks, nil, "whole numbers, separated by commas", strconv.Atoi).
@@ -35,22 +34,21 @@ func (c *GroupNumbers) Settings(r *config.Request) setting.List {
 	})
 }
 
-// KKind is the first word of the names of its stored results.
-const KKind = "sweep-k"
+// sweepKind is the first word of the names of its stored results.
+const sweepKind = "sweep-k"
 
-// KKinds are the kinds of results of GroupNumbers.
-var KKinds = []results.Kind{
+var sweepEntry = Entry{"sweep-k", func() results.Study { return new(Sweep) }, []results.Kind{
 	{
-		Name: KKind, Title: "Number of groups", Command: "sweep-k",
+		Name: sweepKind, Title: "Number of groups", Command: "sweep-k",
 		Text: "Validation accuracy of k-soft against its number of groups K, and of singletons and " +
 			"semantic-hard with the same features and training.",
 		New: results.New[results.Accuracies],
 	},
-}
+}}
 
 // Plan has k-soft on the dev stage with each number of groups and, for comparison, singletons and, if the
 // data set has groups, semantic-hard, with their own presets and the data, seeds and training of k-soft.
-func (c *GroupNumbers) Plan(r *config.Request, l *lab.Lab) (engine.Plan, error) {
+func (c *Sweep) Plan(r *config.Request, l *lab.Lab) (engine.Plan, error) {
 	plan := engine.Plan{Stage: config.OnlyDev}
 	// the same preprocessing for the variants that k-soft is compared with
 	c.Base = r.Presets[0].Config.On(l.Data)
@@ -64,16 +62,16 @@ func (c *GroupNumbers) Plan(r *config.Request, l *lab.Lab) (engine.Plan, error) 
 	for _, k := range ks {
 		add(c.Base.With("k", k), k)
 	}
-	add(comparable(c.Base, model.Singletons), len(l.Data.Attributes))
+	add(trainedAlike(c.Base, model.Singletons), len(l.Data.Attributes))
 	if l.Data.Groups != nil {
-		add(comparable(c.Base, model.SemanticHard), len(l.Data.Groups))
+		add(trainedAlike(c.Base, model.SemanticHard), len(l.Data.Groups))
 	}
 	return plan, nil
 }
 
 // Summarise has a row for each number of groups and each variant to compare with.
-func (c *GroupNumbers) Summarise(_ context.Context, l *lab.Lab, done *engine.Result) (results.Result, error) {
-	a := results.NewAccuracies(l, KKind, "by number of groups", c.Base, "validation")
+func (c *Sweep) Summarise(_ context.Context, l *lab.Lab, done *engine.Result) (results.Result, error) {
+	a := results.NewAccuracies(l, sweepKind, "by number of groups", c.Base, "validation")
 	a.Columns, a.X, a.Missing = []string{"variant", "K"}, "number of groups K", done.Missing
 	a.Notes = []string{"The other variants have the same features and training."}
 	for i, arm := range done.Plan.Arms {
@@ -108,9 +106,9 @@ func sweptKs(ks []int, attributes int) ([]int, error) {
 	return ks, nil
 }
 
-// comparable returns the settings of another variant for comparison with c: its preset, with what
+// trainedAlike returns the settings of another variant for comparison with c: its preset, with what
 // c has for all variants.
-func comparable(c config.Config, v model.Variant) config.Config {
+func trainedAlike(c config.Config, v model.Variant) config.Config {
 	other := c.Start(methods.Variant(v)).Config
 	shared := append(config.CommonKeys(), "batch", "prior", "complement")
 	c.Settings().CopyTo(slices.DeleteFunc(other.Settings(), func(s setting.Setting) bool {

@@ -1,6 +1,4 @@
-// Package protocol asks how accurate one method is by the paper's protocol, over its seeds: the dev stage
-// gives the number of epochs, and the test stage is evaluated once on the unseen classes.
-package protocol
+package studies
 
 import (
 	"context"
@@ -25,21 +23,20 @@ import (
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
-// Kind is the first word of the names of stored results.
-const Kind = "run"
+// RunKind is the first word of the names of stored results.
+const RunKind = "run"
 
-// MethodKinds are the kinds of results of Method.
-var MethodKinds = []results.Kind{
+var methodEntry = Entry{"run", func() results.Study { return new(Method) }, []results.Kind{
 	{
-		Name: Kind, Title: "Methods by the paper's protocol", Command: "run",
+		Name: RunKind, Title: "Methods by the paper's protocol", Command: "run",
 		Text: "Each result is that of one run command: the dev stage chooses the number of epochs by " +
 			"the validation classes, and the test stage is evaluated once on the test classes.",
-		New: results.New[Result],
+		New: results.New[MethodAccuracy],
 	},
-}
+}}
 
-// Result is the accuracy of a method over its seeds.
-type Result struct {
+// MethodAccuracy is the accuracy of a method over its seeds.
+type MethodAccuracy struct {
 	Dataset string        `json:"dataset"`
 	Method  string        `json:"method"` // a variant of LAGO or a baseline
 	Stage   config.Stages `json:"stage"`  // dev, test or full
@@ -109,7 +106,7 @@ func (q *Method) Summarise(ctx context.Context, l *lab.Lab, done *engine.Result)
 		return nil, &o.Missing[0]
 	}
 	runs := slices.Concat(o.Val, o.Test)
-	r := &Result{
+	r := &MethodAccuracy{
 		Dataset: p.DataName(), Method: p.Method.Label(), Stage: p.Stage, Seeds: p.Seeds, Epochs: o.Epochs,
 		RunDirs: lab.Dirs(runs), Config: o.Chosen, Source: p.Source,
 	}
@@ -163,10 +160,10 @@ func (q *Method) Summarise(ctx context.Context, l *lab.Lab, done *engine.Result)
 }
 
 // KindName implements results.Result.
-func (r *Result) KindName() string { return Kind }
+func (r *MethodAccuracy) KindName() string { return RunKind }
 
 // Follow sets the command to go on with: it evaluates a model or, without a test stage, searches settings.
-func (r *Result) Follow(latest, data string) {
+func (r *MethodAccuracy) Follow(latest, data string) {
 	words := []string{"evaluate", "--model", r.RunDirs[len(r.RunDirs)-1]}
 	if r.Test == nil {
 		words = []string{"search", "--dataset", r.Config.Dataset, "--method", r.Method}
@@ -183,7 +180,7 @@ func (r *Result) Follow(latest, data string) {
 }
 
 // Tables implements the tables of a result.
-func (r *Result) Tables() []*table.Table {
+func (r *MethodAccuracy) Tables() []*table.Table {
 	epochs := format.Count(r.Epochs, "epoch") + " on train and validation classes"
 	if r.Test == nil {
 		epochs = fmt.Sprintf("best average validation accuracy at epoch %d", r.Epochs)
@@ -263,7 +260,7 @@ func (r *Result) Tables() []*table.Table {
 }
 
 // verdict says what makes the result worth less, and what to try; most results need no such line.
-func (r *Result) verdict() []string {
+func (r *MethodAccuracy) verdict() []string {
 	const first, far = 3, 0.3
 	last := r.Test
 	if last == nil {
@@ -292,7 +289,7 @@ func (r *Result) verdict() []string {
 }
 
 // Headline is the accuracy on unseen classes, if they were evaluated, and the validation accuracy.
-func (r *Result) Headline() (text string, validation float64) {
+func (r *MethodAccuracy) Headline() (text string, validation float64) {
 	if r.Val != nil {
 		validation = r.Val.PerClass.Mean
 	}
@@ -303,7 +300,7 @@ func (r *Result) Headline() (text string, validation float64) {
 }
 
 // Figures are the accuracy, and the learning curves of the dev stage. dir holds the runs.
-func (r *Result) Figures(dir string) ([]plot.Figure, error) {
+func (r *MethodAccuracy) Figures(dir string) ([]plot.Figure, error) {
 	var curves []train.Curve
 	byStage := map[train.Stage][]lab.Run{}
 	for _, d := range r.RunDirs {
@@ -345,7 +342,7 @@ func (r *Result) Figures(dir string) ([]plot.Figure, error) {
 }
 
 // accuracy draws the accuracy of each stage, and that of each class.
-func (r *Result) accuracy(runs map[train.Stage][]lab.Run) *plot.Dots {
+func (r *MethodAccuracy) accuracy(runs map[train.Stage][]lab.Run) *plot.Dots {
 	p := &plot.Dots{X: results.AccuracyAxis, Percent: true, Rows: []plot.Row{{Name: r.Method, Focus: true}}}
 	names := map[train.Stage]string{train.Dev: "validation", train.Test: "unseen"}
 	for _, stage := range []train.Stage{train.Dev, train.Test} {
@@ -365,7 +362,7 @@ func (r *Result) accuracy(runs map[train.Stage][]lab.Run) *plot.Dots {
 	return p
 }
 
-func (r *Result) curves(curves []train.Curve) *plot.Lines {
+func (r *MethodAccuracy) curves(curves []train.Curve) *plot.Lines {
 	best, name := engine.BestEpoch(curves), "best epoch"
 	training := averaged(curves, func(e train.Epoch) float64 { return e.TrainAccuracy })
 	validation := averaged(curves, func(e train.Epoch) float64 { return *e.ValAccuracy })

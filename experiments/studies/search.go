@@ -1,6 +1,4 @@
-// Package search finds settings of a variant on the validation classes, by the search that
-// comparisons use too (package engine).
-package search
+package studies
 
 import (
 	"cmp"
@@ -19,8 +17,8 @@ import (
 	"github.com/lago-train/lago-train/internal/table"
 )
 
-// Config is the start and the extent of a search.
-type Config struct {
+// Search is the start and the extent of a search.
+type Search struct {
 	Start  config.Config // set by Check, as Folds and Fixed
 	Budget int           // different settings to try
 	Folds  int           // of the seen classes; at least 1
@@ -28,21 +26,20 @@ type Config struct {
 	File   string        // config file to write
 }
 
-// Kind is the first word of the names of stored results.
-const Kind = "searched"
+// searchedKind is the first word of the names of stored results.
+const searchedKind = "searched"
 
-// Kinds are the kinds of results.
-var Kinds = []results.Kind{
+var searchEntry = Entry{"search", func() results.Study { return new(Search) }, []results.Kind{
 	{
-		Name: Kind, Title: "Searched settings", Command: "search",
+		Name: searchedKind, Title: "Searched settings", Command: "search",
 		Text: "Validation accuracy of the best settings of a search. It chose them, so it is " +
 			"optimistic.",
-		New: results.New[Result],
+		New: results.New[FoundSettings],
 	},
-}
+}}
 
-// Result is what a search found.
-type Result struct {
+// FoundSettings is what a search found.
+type FoundSettings struct {
 	Dataset string         `json:"dataset"`
 	Method  string         `json:"method"`
 	Budget  int            `json:"budget"`
@@ -51,15 +48,15 @@ type Result struct {
 	Space   []string       `json:"space"`   // names of the settings that were searched
 	Tried   []engine.Tried `json:"tried"`   // best first; fewer than the budget if the space has no more
 	Missing []lab.Missing  `json:"missing"` // failed runs
-	Chosen  Chosen         `json:"chosen"`
+	Chosen  ChosenSettings `json:"chosen"`
 	File    string         `json:"file"` // config file that was written
 
 	fingerprint string // of the data
 	data        string // the data directory, "" for the default
 }
 
-// Chosen is the best combination.
-type Chosen struct {
+// ChosenSettings is the best combination.
+type ChosenSettings struct {
 	Accuracy lab.Summary   `json:"val_accuracy"` // over the seeds
 	Epochs   int           `json:"epochs"`       // with the highest accuracy of their average curve
 	Edges    []engine.Edge `json:"edges"`        // settings whose best value is at an end of the space
@@ -67,7 +64,7 @@ type Chosen struct {
 }
 
 // Settings lists the settings of the study.
-func (c *Config) Settings(r *config.Request) setting.List {
+func (c *Search) Settings(r *config.Request) setting.List {
 	return append(r.SearchSettings("seeds"), setting.List{ // a search has its own seeds
 		setting.Whole("budget", &c.Budget, 24, setting.Between(engine.MinBudget, config.MaxBudget)).
 			In(setting.Searching).Common().
@@ -79,7 +76,7 @@ func (c *Config) Settings(r *config.Request) setting.List {
 }
 
 // Check implements results.Checker.
-func (c *Config) Check(r *config.Request) (err error) {
+func (c *Search) Check(r *config.Request) (err error) {
 	p := r.Presets[0]
 	c.File = cmp.Or(c.File, config.SearchFile(r.Out, p.Dataset, p.DevSplit, p.Method.Label()))
 	c.Folds, err = r.FoldsFor(p)
@@ -87,22 +84,22 @@ func (c *Config) Check(r *config.Request) (err error) {
 }
 
 // Files is the config file with the chosen settings.
-func (c *Config) Files(found results.Result) []results.File {
+func (c *Search) Files(found results.Result) []results.File {
 	begins := `{"fingerprint": "", "dataset": ""`
 	return []results.File{{Flag: "to", Path: c.File, Begins: begins, Write: func(w io.Writer) error {
-		r := found.(*Result)
+		r := found.(*FoundSettings)
 		return r.Chosen.Config.Write(w, r.fingerprint)
 	}}}
 }
 
-// seeds is the number of seeds with which the two best settings are trained (supplement A of the paper).
-const seeds = 3
+// finalSeeds is the number of seeds with which the two best settings are trained (supplement A of the paper).
+const finalSeeds = 3
 
 // Plan has the search on the dev stage.
-func (c *Config) Plan(r *config.Request, _ *lab.Lab) (engine.Plan, error) {
+func (c *Search) Plan(r *config.Request, _ *lab.Lab) (engine.Plan, error) {
 	c.Start, c.Fixed = r.Presets[0].Config, r.Keys()
 	start, label := c.Start, c.Start.Method.Label()
-	start.Seeds = seeds
+	start.Seeds = finalSeeds
 	arm := engine.Arm{
 		Name: label, Title: label, Starts: []config.Config{start}, Tune: c.Budget, Fixed: c.Fixed,
 	}
@@ -110,7 +107,7 @@ func (c *Config) Plan(r *config.Request, _ *lab.Lab) (engine.Plan, error) {
 }
 
 // Summarise lists what was tried, the best first.
-func (c *Config) Summarise(_ context.Context, l *lab.Lab, done *engine.Result) (results.Result, error) {
+func (c *Search) Summarise(_ context.Context, l *lab.Lab, done *engine.Result) (results.Result, error) {
 	if err := engine.Waiting(done.Missing); err != nil {
 		return nil, err
 	}
@@ -121,14 +118,14 @@ func (c *Config) Summarise(_ context.Context, l *lab.Lab, done *engine.Result) (
 	best := o.Tried[0]
 	if best.Final == nil {
 		return nil, fmt.Errorf("none of the best settings has a model with each of %d seeds; the "+
-			"last that failed, %w", seeds, &o.Missing[len(o.Missing)-1])
+			"last that failed, %w", finalSeeds, &o.Missing[len(o.Missing)-1])
 	}
-	r := &Result{
+	r := &FoundSettings{
 		Dataset: c.Start.DataName(), Method: c.Start.Method.Label(), Budget: c.Budget, File: c.File,
 		Folds: len(o.Folds), Epochs: c.Start.DevEpochs(), Space: o.Keys, Tried: o.Tried,
 		Missing:     append([]lab.Missing{}, o.Missing...),
 		fingerprint: l.Fingerprint(),
-		Chosen:      Chosen{Accuracy: *best.Final, Epochs: o.Epochs, Edges: o.Edges, Config: o.Chosen},
+		Chosen:      ChosenSettings{Accuracy: *best.Final, Epochs: o.Epochs, Edges: o.Edges, Config: o.Chosen},
 	}
 	chosen := &r.Chosen.Config
 	chosen.Stage, chosen.Epochs, chosen.Seeds = config.OnlyTest, r.Chosen.Epochs, c.Start.Seeds
@@ -136,23 +133,23 @@ func (c *Config) Summarise(_ context.Context, l *lab.Lab, done *engine.Result) (
 }
 
 // Follow implements results.Followed.
-func (s *Result) Follow(_, data string) { s.data = data }
+func (s *FoundSettings) Follow(_, data string) { s.data = data }
 
 // KindName implements results.Result.
-func (s *Result) KindName() string { return Kind }
+func (s *FoundSettings) KindName() string { return searchedKind }
 
-// shown is the number of settings that the table shows.
-const shown = 10
+// shownSettings is the number of settings that the table shows.
+const shownSettings = 10
 
 // Tables are the best settings, and what was chosen.
-func (s *Result) Tables() []*table.Table {
+func (s *FoundSettings) Tables() []*table.Table {
 	t := table.New(fmt.Sprintf("%s on %s: the best %d of %s by validation accuracy, the mean over %s",
-		s.Method, s.Dataset, min(shown, len(s.Tried)), format.Count(len(s.Tried),
+		s.Method, s.Dataset, min(shownSettings, len(s.Tried)), format.Count(len(s.Tried),
 			"setting"), format.Count(s.Folds, "fold")),
 		"settings; from the second on those that differ "+
 			"from the first", "best epoch", "accuracy of a try", fmt.Sprintf("%d seeds, to the end",
-			seeds), "s.e.m.").Right(3, 4, 5)
-	for i, tried := range s.Tried[:min(shown, len(s.Tried))] {
+			finalSeeds), "s.e.m.").Right(3, 4, 5)
+	for i, tried := range s.Tried[:min(shownSettings, len(s.Tried))] {
 		var settings []string
 		for _, name := range s.Space {
 			if value, ok := tried.Settings[name]; ok && (i == 0 || value != s.Tried[0].Settings[name]) {
@@ -190,4 +187,4 @@ func (s *Result) Tables() []*table.Table {
 }
 
 // Figures are none.
-func (s *Result) Figures(string) ([]plot.Figure, error) { return nil, nil }
+func (s *FoundSettings) Figures(string) ([]plot.Figure, error) { return nil, nil }

@@ -1,4 +1,4 @@
-package protocol
+package studies
 
 import (
 	"encoding/json"
@@ -29,9 +29,9 @@ func preset(l *lab.Lab, stage config.Stages) config.Preset {
 	return p
 }
 
-func ask(t *testing.T, l *lab.Lab, p config.Preset) *Result {
+func askMethod(t *testing.T, l *lab.Lab, p config.Preset) *MethodAccuracy {
 	t.Helper()
-	return testlab.Ask[*Result](t, l, &Method{}, &config.Request{Presets: []config.Preset{p}})
+	return testlab.Ask[*MethodAccuracy](t, l, &Method{}, &config.Request{Presets: []config.Preset{p}})
 }
 
 // The result of each stage is that of its runs, is stored, and is the same when the runs are
@@ -41,7 +41,7 @@ func TestRun(t *testing.T) {
 		l := testlab.New(t)
 		chosen := 0
 		l.OnStep = func(string) { chosen++ }
-		r := ask(t, l, preset(l, stage))
+		r := askMethod(t, l, preset(l, stage))
 		var seconds float64
 		byStage := map[train.Stage][]float64{}
 		for _, dir := range r.RunDirs {
@@ -62,16 +62,16 @@ func TestRun(t *testing.T) {
 		if len(r.RunDirs) != runs || r.Reused != 0 || math.Abs(r.Seconds-seconds) > 1e-12 || chosen != hasDev || (r.Adaptation != nil) != (hasDev > 0) {
 			t.Errorf("%s: found %+v, chosen %d times", stage, r, chosen)
 		}
-		var stored Result
-		testlab.Stored(t, l, Kind, &stored)
+		var stored MethodAccuracy
+		testlab.Stored(t, l, RunKind, &stored)
 		testkit.Equal(t, fmt.Sprint("stored result of ", stage), string(testkit.Must(json.Marshal(&stored))(t)), string(testkit.Must(json.Marshal(r))(t)))
 		testkit.Equal(t, fmt.Sprint("stored text of ", stage), testlab.Text(stored.Tables()), testlab.Text(r.Tables()))
 		testkit.WantNoText(t, testlab.Text(stored.Tables()), "; chance: ")
 		l.OnStep = func(step string) { t.Errorf("%s again", step) }
 		l.OnRun = func(r lab.Run) { t.Errorf("%s is trained again", r.Dir) }
-		again := ask(t, l, preset(l, stage))
+		again := askMethod(t, l, preset(l, stage))
 		testkit.Equal(t, fmt.Sprint("reused by ", stage), again.Reused, runs)
-		testkit.Equal(t, fmt.Sprint("again ", stage), again, r, cmpopts.IgnoreFields(Result{}, "Config", "Reused"))
+		testkit.Equal(t, fmt.Sprint("again ", stage), again, r, cmpopts.IgnoreFields(MethodAccuracy{}, "Config", "Reused"))
 		last, of, adapted := r.Val, "validation", "+25.0 points on the validation classes (5.0 to 55.0)"
 		if r.Test != nil {
 			last, of = r.Test, "test"
@@ -89,12 +89,12 @@ func TestRun(t *testing.T) {
 // One sentence says what makes a result worth less.
 func TestVerdict(t *testing.T) {
 	l := testlab.New(t)
-	for want, change := range map[string]func(*Result){
-		"more steps":                          func(r *Result) { r.Val.PerClass.Mean = 0.25 },
-		"take --method eszsl":                 func(r *Result) { r.ESZSL.PerClass.Mean, r.Test.Interval.High = 0.9, 0.8 },
-		"(90.0 % and 50.0 % at the best one)": func(r *Result) { r.Epochs, r.Training = 2, 0.9 },
+	for want, change := range map[string]func(*MethodAccuracy){
+		"more steps":                          func(r *MethodAccuracy) { r.Val.PerClass.Mean = 0.25 },
+		"take --method eszsl":                 func(r *MethodAccuracy) { r.ESZSL.PerClass.Mean, r.Test.Interval.High = 0.9, 0.8 },
+		"(90.0 % and 50.0 % at the best one)": func(r *MethodAccuracy) { r.Epochs, r.Training = 2, 0.9 },
 	} {
-		r := ask(t, l, preset(l, config.DevThenTest))
+		r := askMethod(t, l, preset(l, config.DevThenTest))
 		r.Val.PerClass.Mean, r.ESZSL.PerClass.Mean = 0.5, 0
 		r.Epochs = 4
 		testkit.Equal(t, "verdict of a result without faults", len(r.verdict()), 0)
@@ -108,7 +108,7 @@ func TestBestEpochThatIsTheLastAllowed(t *testing.T) {
 	l := testlab.New(t)
 	p := preset(l, config.OnlyDev)
 	p.Epochs = 1
-	r := ask(t, l, p)
+	r := askMethod(t, l, p)
 	testkit.WantText(t, testlab.Text(r.Tables()), "the best epoch, 1, is the last one allowed", note)
 	for i := range r.Val.Status {
 		r.Val.Status[i] = train.Converged
@@ -130,7 +130,7 @@ func TestRunNamesTheFolderOfAFailedSeed(t *testing.T) {
 
 func TestReproduce(t *testing.T) {
 	l := testlab.New(t)
-	r := testlab.Ask[*Reproduction](t, l, &Variants{}, testlab.Request(config.Config{}, testlab.Full(l, model.Variants...)...))
+	r := testlab.Ask[*PaperTables](t, l, &Reproduction{}, testlab.Request(config.Config{}, testlab.Full(l, model.Variants...)...))
 	var titles []string
 	for _, row := range r.Methods {
 		if titles = append(titles, row.Title); row.Variant != "" && row.Val.PerClass.Mean > r.Result.Val.PerClass.Mean {
@@ -140,10 +140,10 @@ func TestReproduce(t *testing.T) {
 	if diff := cmp.Diff([]string{"ESZSL", "singletons", "semantic-hard", "k-soft", "semantic-soft"}, titles); diff != "" || len(r.Missing) > 0 {
 		t.Errorf("missing %+v, methods (-want +got):\n%s", r.Missing, diff)
 	}
-	var stored Reproduction
-	testlab.Stored(t, l, ReproductionKind, &stored)
+	var stored PaperTables
+	testlab.Stored(t, l, reproductionKind, &stored)
 	testkit.Equal(t, "stored text", testlab.Text(stored.Tables()), testlab.Text(r.Tables()))
-	if figures := testkit.Must(stored.Figures(""))(t); len(figures) != 1 || figures[0].Name != ReproductionKind {
+	if figures := testkit.Must(stored.Figures(""))(t); len(figures) != 1 || figures[0].Name != reproductionKind {
 		t.Errorf("figures %+v", figures)
 	}
 }
@@ -198,7 +198,7 @@ func TestBaselinesAreTrainedAsTheirPublishedNumbers(t *testing.T) {
 			}
 		}
 		l.Jobs = 1
-		r := testlab.Ask[*Reproduction](t, l, &Variants{}, testlab.Request(config.Config{}, configs...))
+		r := testlab.Ask[*PaperTables](t, l, &Reproduction{}, testlab.Request(config.Config{}, configs...))
 		if r.BaselinesHeldOut != c.want || len(wrong) > 0 {
 			t.Errorf("%s: baselines alone %v, expected %v; trained otherwise: %v", name, r.BaselinesHeldOut, c.want, wrong)
 		}

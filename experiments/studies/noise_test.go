@@ -1,4 +1,4 @@
-package robustness
+package studies
 
 import (
 	"math"
@@ -54,8 +54,8 @@ func TestSaltAndPepperIsNested(t *testing.T) {
 	})
 }
 
-// ask asks with LAGO's variants and ESZSL, and returns the stored result.
-func ask(t *testing.T, l *lab.Lab, ratios []float64, draws int, variants ...model.Variant) *results.Accuracies {
+// askNoise asks with LAGO's variants and ESZSL, and returns the stored result.
+func askNoise(t *testing.T, l *lab.Lab, ratios []float64, draws int, variants ...model.Variant) *results.Accuracies {
 	t.Helper()
 	c := &Noise{Ratios: ratios, NoiseSeeds: draws, names: append(format.Strings(variants), "eszsl")}
 	configs := testlab.Full(l, variants...)
@@ -65,12 +65,12 @@ func ask(t *testing.T, l *lab.Lab, ratios []float64, draws int, variants ...mode
 	r := testlab.Request(testlab.Config(l, config.DevThenTest, model.SemanticHard), configs...)
 	testlab.Ask[*results.Accuracies](t, l, c, r)
 	var stored results.Accuracies
-	testlab.Stored(t, l, NoiseKind, &stored)
+	testlab.Stored(t, l, noiseKind, &stored)
 	return &stored
 }
 
-// models are the files of the models of a method.
-func models(t *testing.T, l *lab.Lab, method string) (files []string) {
+// testModels are the files of the models of a method.
+func testModels(t *testing.T, l *lab.Lab, method string) (files []string) {
 	t.Helper()
 	for _, r := range testkit.Must(lab.ReadRuns(l.Root))(t) {
 		if r.Stage == train.Test && r.Method.Label() == method {
@@ -80,9 +80,9 @@ func models(t *testing.T, l *lab.Lab, method string) (files []string) {
 	return files
 }
 
-// accuracy is the mean over models of the accuracy with other descriptions of the test
+// noisyAccuracy is the mean over models of the accuracy with other descriptions of the test
 // classes, and of that relative to the given ones.
-func accuracy(t *testing.T, l *lab.Lab, files []string, worse dataset.Matrix[float64]) (mean, relative float64) {
+func noisyAccuracy(t *testing.T, l *lab.Lab, files []string, worse dataset.Matrix[float64]) (mean, relative float64) {
 	t.Helper()
 	s := train.Select(l.Data, l.Data.Features, l.Data.Split.Test)
 	of := func(p *model.Pipeline, u dataset.Matrix[float64]) float64 {
@@ -101,13 +101,13 @@ func accuracy(t *testing.T, l *lab.Lab, files []string, worse dataset.Matrix[flo
 // is always there.
 func TestNoise(t *testing.T) {
 	l := testlab.New(t)
-	a := ask(t, l, []float64{1, 0.2}, 3, model.SemanticHard, model.Singletons)
+	a := askNoise(t, l, []float64{1, 0.2}, 3, model.SemanticHard, model.Singletons)
 	if len(a.Rows) != 9 || len(a.Missing) != 0 || a.Classes != 4 {
 		t.Fatalf("%d rows of %d classes, missing %+v", len(a.Rows), a.Classes, a.Missing)
 	}
 	for i, name := range []string{"semantic-hard", "singletons", "eszsl"} {
 		none, some, all := a.Rows[3*i], a.Rows[3*i+1], a.Rows[3*i+2]
-		if files := models(t, l, name); len(none.Accuracy.Values) != len(files) || len(some.Accuracy.Values) != len(files) || !slices.Equal(some.Labels, []string{name, "20.0 %"}) {
+		if files := testModels(t, l, name); len(none.Accuracy.Values) != len(files) || len(some.Accuracy.Values) != len(files) || !slices.Equal(some.Labels, []string{name, "20.0 %"}) {
 			t.Fatalf("%s: %+v and %+v", name, none, some)
 		}
 		testkit.NearAll(t, name+" without noise", none.Relative.Values, []float64{1, 1, 1}, 1e-12)
@@ -115,7 +115,7 @@ func TestNoise(t *testing.T) {
 			t.Errorf("%s scores %g by noise alone, %g without", name, all.Accuracy.Mean, none.Accuracy.Mean)
 		}
 		testkit.Near(t, name+" minus that without noise", all.Difference.Mean, all.Accuracy.Mean-none.Accuracy.Mean, 1e-12)
-		mean, relative := accuracy(t, l, models(t, l, name), saltAndPepper(l.Data.Describe(l.Data.Split.Test), 0.2, 2))
+		mean, relative := noisyAccuracy(t, l, testModels(t, l, name), saltAndPepper(l.Data.Describe(l.Data.Split.Test), 0.2, 2))
 		testkit.Near(t, name+" with the third noise", some.ByDraw.Values[2], mean, 1e-12)
 		testkit.Near(t, name+" relative", some.Relative.Values[2], relative, 1e-12)
 		testkit.Near(t, name+" over seeds and draws", some.Accuracy.Mean, some.ByDraw.Mean, 1e-12)
@@ -131,20 +131,20 @@ func TestNoise(t *testing.T) {
 func TestNoiseInRotation(t *testing.T) {
 	rotated := testlab.New(t)
 	testkit.NoError(t, rotated.Rotate(3, 0))
-	a := ask(t, rotated, []float64{0}, 1)
+	a := askNoise(t, rotated, []float64{0}, 1)
 	sum, classes := 0.0, 0.0
-	for _, path := range models(t, &lab.Lab{Root: filepath.Join(rotated.Root, "splits")}, "eszsl") {
+	for _, path := range testModels(t, &lab.Lab{Root: filepath.Join(rotated.Root, "splits")}, "eszsl") {
 		part := *rotated.Data
 		part.Split = testkit.Must(train.Load(path))(t).Split
 		n := float64(len(part.Split.Test))
-		mean, _ := accuracy(t, &lab.Lab{Data: &part}, []string{path}, part.Describe(part.Split.Test))
+		mean, _ := noisyAccuracy(t, &lab.Lab{Data: &part}, []string{path}, part.Describe(part.Split.Test))
 		sum, classes = sum+n*mean, classes+n
 	}
 	testkit.Near(t, "without noise", a.Rows[0].Accuracy.Mean, sum/classes, 1e-12)
 	testkit.Equal(t, "unseen classes", a.Classes, len(rotated.Data.Classes))
 }
 
-func TestRefusals(t *testing.T) {
+func TestNoiseRefuses(t *testing.T) {
 	for want, c := range map[string]Noise{
 		"methods: expected each method once":              {names: []string{"dap", "dap"}, Ratios: []float64{0}},
 		"ratios: expected fractions from 0 to 1, found 2": {names: []string{"dap"}, Ratios: []float64{0.1, 2}},

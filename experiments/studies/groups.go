@@ -1,7 +1,4 @@
-// Package grouping analyses the attribute groups that a soft model learned, as section
-// 4.3 and supplement B of the paper do: how sparse Gamma is, which attributes share a
-// group, and whether these are anti-correlated more often than others.
-package grouping
+package studies
 
 import (
 	"cmp"
@@ -24,23 +21,23 @@ import (
 	"github.com/lago-train/lago-train/train"
 )
 
-// Config says how groups are analysed.
-type Config struct {
+// GroupThresholds says how groups are analysed.
+type GroupThresholds struct {
 	// up to which entries of Gamma, and products of its rows, count as zero
 	Threshold float64 `json:"threshold"`
 	// the correlation below which two attributes are anti-correlated
 	Below float64 `json:"anticorrelated_below"`
 }
 
-// Analysis asks for the groups that a model learns.
-type Analysis struct {
-	Config
+// Grouping asks for the groups that a model learns.
+type Grouping struct {
+	GroupThresholds
 	Base config.Config `json:"base"` // set by Plan
 	Top  int           `json:"-"`    // attributes of a group to print
 }
 
 // Settings lists the settings of the study.
-func (q *Analysis) Settings(r *config.Request) setting.List {
+func (q *Grouping) Settings(r *config.Request) setting.List {
 	q.Threshold = 1e-3
 	correlation := setting.Range{Least: -1, Most: 1, Above: true, Text: "a correlation from above -1 to 1"}
 	r.Variants = []model.Variant{model.KSoft, model.SemanticSoft}
@@ -54,14 +51,14 @@ func (q *Analysis) Settings(r *config.Request) setting.List {
 }
 
 // Plan has the method by the full protocol.
-func (q *Analysis) Plan(r *config.Request, _ *lab.Lab) (engine.Plan, error) {
+func (q *Grouping) Plan(r *config.Request, _ *lab.Lab) (engine.Plan, error) {
 	q.Base = r.Presets[0].Config
 	arm := engine.Arm{Name: q.Base.Method.Label(), Starts: []config.Config{q.Base}}
 	return engine.Plan{Arms: []engine.Arm{arm}, Stage: config.DevThenTest}, nil
 }
 
 // Summarise analyses the model of the first seed.
-func (q *Analysis) Summarise(_ context.Context, l *lab.Lab, done *engine.Result) (results.Result, error) {
+func (q *Grouping) Summarise(_ context.Context, l *lab.Lab, done *engine.Result) (results.Result, error) {
 	if len(done.Missing) > 0 {
 		return nil, &done.Missing[0]
 	}
@@ -70,7 +67,7 @@ func (q *Analysis) Summarise(_ context.Context, l *lab.Lab, done *engine.Result)
 	if err != nil {
 		return nil, err
 	}
-	r, err := Run(l.Data, m, q.Config)
+	r, err := learnedGroups(l.Data, m, q.GroupThresholds)
 	if err != nil {
 		return nil, err
 	}
@@ -79,8 +76,8 @@ func (q *Analysis) Summarise(_ context.Context, l *lab.Lab, done *engine.Result)
 }
 
 // Of analyses a model of the data set d.
-func (q *Analysis) Of(d *dataset.Dataset, m *train.Saved) (results.Result, error) {
-	r, err := Run(d, m, q.Config)
+func (q *Grouping) Of(d *dataset.Dataset, m *train.Saved) (results.Result, error) {
+	r, err := learnedGroups(d, m, q.GroupThresholds)
 	if err != nil {
 		return nil, err
 	}
@@ -88,36 +85,35 @@ func (q *Analysis) Of(d *dataset.Dataset, m *train.Saved) (results.Result, error
 	return r, nil
 }
 
-// Kind is the first word of the names of stored results.
-const Kind = "groups"
+// groupsKind is the first word of the names of stored results.
+const groupsKind = "groups"
 
-// Kinds are the kinds of results.
-var Kinds = []results.Kind{
+var groupsEntry = Entry{"groups", func() results.Study { return new(Grouping) }, []results.Kind{
 	{
-		Name: Kind, Title: "Learned groups", Command: "groups",
+		Name: groupsKind, Title: "Learned groups", Command: "groups",
 		Text: "Gamma, the share of each attribute in each learned group: how sparse it is, which pairs of " +
 			"attributes share a group, and the attributes of each group by their share.",
-		New: func() results.Result { return &Result{Top: 5} },
+		New: func() results.Result { return &LearnedGroups{Top: 5} },
 	},
-}
+}}
 
-// Result is the analysis of one model. Shares are fractions.
-type Result struct {
+// LearnedGroups is the analysis of one model. Shares are fractions.
+type LearnedGroups struct {
 	Dataset    string        `json:"dataset"`
 	Method     model.Variant `json:"method"`
 	Attributes int           `json:"attributes"`
-	Config
+	GroupThresholds
 
 	NonZero      float64 `json:"nonzero"`              // share of the entries of Gamma that are not zero
 	PerAttribute float64 `json:"groups_per_attribute"` // mean number of non-zero entries per row
 	Groups       []Group `json:"groups"`               // largest first
 
 	// pairs of attributes whose rows of Gamma have a non-zero product
-	Grouped   Pairs `json:"grouped_pairs"`
-	Ungrouped Pairs `json:"ungrouped_pairs"` // the other pairs
-	All       Pairs `json:"all_pairs"`
+	Grouped   AttributePairs `json:"grouped_pairs"`
+	Ungrouped AttributePairs `json:"ungrouped_pairs"` // the other pairs
+	All       AttributePairs `json:"all_pairs"`
 
-	Published *Published `json:"published"` // null if the paper does not use this data set
+	Published *PublishedGroups `json:"published"` // null if the paper does not use this data set
 
 	Model string `json:"model,omitempty"` // its file; missing where the command did not store one
 
@@ -137,16 +133,16 @@ type Member struct {
 	Weight    float64 `json:"weight"` // entry of Gamma
 }
 
-// Published holds the paper's numbers, of the authors' k-soft model.
-type Published struct {
+// PublishedGroups holds the paper's numbers, of the authors' k-soft model.
+type PublishedGroups struct {
 	NonZero float64 `json:"nonzero"`
 	Grouped float64 `json:"grouped_pairs_anticorrelated"`
 	All     float64 `json:"all_pairs_anticorrelated"`
 	K       int     `json:"k"`
 }
 
-// Run analyses the groups of a model of the data set d.
-func Run(d *dataset.Dataset, m *train.Saved, c Config) (*Result, error) {
+// learnedGroups analyses the groups of a model of the data set d.
+func learnedGroups(d *dataset.Dataset, m *train.Saved, c GroupThresholds) (*LearnedGroups, error) {
 	lago, err := m.LAGO() // an *invalid.Error if the model is a baseline
 	if err != nil {
 		return nil, err
@@ -155,13 +151,13 @@ func Run(d *dataset.Dataset, m *train.Saved, c Config) (*Result, error) {
 	if err := m.Fits(d); err != nil {
 		return nil, err
 	}
-	r := &Result{
-		Dataset: d.Name, Method: m.Method.Variant(), Attributes: gamma.Rows, Config: c,
+	r := &LearnedGroups{
+		Dataset: d.Name, Method: m.Method.Variant(), Attributes: gamma.Rows, GroupThresholds: c,
 		Groups: groupsOf(gamma, m.Attributes, c.Threshold), Top: 5,
 	}
 	p := config.Published.Groups
 	if key := strings.ToUpper(d.Name); p.K[key] > 0 && config.IsPublished(d) {
-		r.Published = &Published{
+		r.Published = &PublishedGroups{
 			p.NonZero[key] / 100, p.GroupedAnticorrelated[key] / 100, p.AllAnticorrelated[key] / 100,
 			p.K[key],
 		}
@@ -197,24 +193,24 @@ func groupsOf(gamma dataset.Matrix[float64], names []string, threshold float64) 
 }
 
 // KindName implements results.Result.
-func (r *Result) KindName() string { return Kind }
+func (r *LearnedGroups) KindName() string { return groupsKind }
 
 // Tables returns the sparsity, the pairs of attributes and the groups.
-func (r *Result) Tables() []*table.Table {
+func (r *LearnedGroups) Tables() []*table.Table {
 	sparsity := table.New(fmt.Sprintf("%s on %s: %s of %s\nGamma above %g: %s of the entries, %.1f "+
 		"groups per attribute",
 		r.Method, r.Dataset, format.Count(len(r.Groups), "group"), format.Count(r.Attributes,
 			"attribute"), r.Threshold, format.Percent(r.NonZero), r.PerAttribute))
 	measure := fmt.Sprintf("correlated below %g, over classes", r.Below)
 	pairs := table.New("", "pairs of attributes", "pairs", measure, "published").Right(3, 4)
-	row := func(name string, p Pairs, published float64) {
+	row := func(name string, p AttributePairs, published float64) {
 		share := format.Missing
 		if p.Count > 0 {
 			share = format.Percent(p.Anticorrelated)
 		}
 		pairs.Row(name, p.Count, share, format.Percent(published))
 	}
-	published := Published{Grouped: math.NaN(), All: math.NaN()}
+	published := PublishedGroups{Grouped: math.NaN(), All: math.NaN()}
 	if r.Published != nil {
 		published = *r.Published
 		sparsity.Note("published: %s of the entries", format.Percent(published.NonZero))
@@ -251,4 +247,4 @@ func (r *Result) Tables() []*table.Table {
 }
 
 // Figures implements results.Result: there are none.
-func (r *Result) Figures(string) ([]plot.Figure, error) { return nil, nil }
+func (r *LearnedGroups) Figures(string) ([]plot.Figure, error) { return nil, nil }

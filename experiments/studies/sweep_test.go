@@ -1,4 +1,4 @@
-package sweep
+package studies
 
 import (
 	"testing"
@@ -18,14 +18,14 @@ import (
 )
 
 // The numbers are those of runs with each setting, and what is stored shows them.
-func TestGroupNumbers(t *testing.T) {
+func TestSweep(t *testing.T) {
 	l := testlab.New(t)
 	c := testlab.Config(l, config.OnlyDev, model.KSoft)
-	s := testlab.Ask[*results.Accuracies](t, l, &GroupNumbers{Ks: []int{9, 2, 2}}, testlab.Request(c))
+	s := testlab.Ask[*results.Accuracies](t, l, &Sweep{Ks: []int{9, 2, 2}}, testlab.Request(c))
 	l.OnRun = func(r lab.Run) { t.Errorf("%s was not trained by the sweep", r.Dir) }
 	c = c.On(l.Data)
 	labels := []string{"k-soft, 2", "k-soft, 9", "singletons, 9", "semantic-hard, 3"}
-	for i, alone := range []config.Config{c.With("k", 2), c.With("k", 9), comparable(c, model.Singletons), comparable(c, model.SemanticHard)} {
+	for i, alone := range []config.Config{c.With("k", 2), c.With("k", 9), trainedAlike(c, model.Singletons), trainedAlike(c, model.SemanticHard)} {
 		runs := testkit.Must(l.Do(t.Context(), alone.Trials(l.Parts[0], train.Dev, c.Epochs)))(t)
 		m := results.Measure(lab.Evaluate(runs, alone.Correction))
 		got := s.Rows[i]
@@ -34,7 +34,7 @@ func TestGroupNumbers(t *testing.T) {
 		}
 	}
 	var stored results.Accuracies
-	testlab.Stored(t, l, KKind, &stored)
+	testlab.Stored(t, l, sweepKind, &stored)
 	testkit.Equal(t, "stored", &stored, s, cmpopts.IgnoreFields(results.Row{}, "ByClass"))
 	picture := testkit.Must(stored.Figures(""))(t)[0].Picture.(*plot.Lines)
 	if len(picture.Series) != 3 || picture.Series[0].Points[1].Y != 100*s.Rows[1].Accuracy.Mean {
@@ -42,7 +42,7 @@ func TestGroupNumbers(t *testing.T) {
 	}
 	without := *l.Data
 	without.Groups = nil
-	s = testlab.Ask[*results.Accuracies](t, lab.New(&without, t.TempDir()), &GroupNumbers{Ks: []int{2}}, testlab.Request(c))
+	s = testlab.Ask[*results.Accuracies](t, lab.New(&without, t.TempDir()), &Sweep{Ks: []int{2}}, testlab.Request(c))
 	if len(s.Rows) != 2 {
 		t.Errorf("rows %v of data without groups, expected k-soft and singletons", s.Rows)
 	}
@@ -76,6 +76,6 @@ func TestLinesOfASweep(t *testing.T) {
 		return c.With("complement", model.DeMorgan).With("preprocess", "l2")
 	}
 	want := of(model.SemanticHard)
-	got := comparable(of(model.KSoft).With("lr", 7).With("zeta", 8), model.SemanticHard)
+	got := trainedAlike(of(model.KSoft).With("lr", 7).With("zeta", 8), model.SemanticHard)
 	testkit.Equal(t, "settings", got.Settings().Values(), want.Settings().Values())
 }

@@ -1,6 +1,4 @@
-// Package robustness measures test accuracy when class descriptions are noisy (the paper's
-// figure A.1).
-package robustness
+package studies
 
 import (
 	"context"
@@ -74,18 +72,17 @@ func (c *Noise) Check(r *config.Request) error {
 	return nil
 }
 
-// NoiseKind is the first word of the names of stored results.
-const NoiseKind = "noise"
+// noiseKind is the first word of the names of stored results.
+const noiseKind = "noise"
 
-// NoiseKinds are the kinds of results of Noise.
-var NoiseKinds = []results.Kind{
+var noiseEntry = Entry{"noise", func() results.Study { return new(Noise) }, []results.Kind{
 	{
-		Name: NoiseKind, Title: "Noisy descriptions", Command: "noise",
+		Name: noiseKind, Title: "Noisy descriptions", Command: "noise",
 		Text: "Test accuracy when entries of the class descriptions are replaced by 0 or 1 at random. " +
 			"Relative accuracy is that divided by the accuracy of the same model without noise.",
 		New: results.New[results.Accuracies],
 	},
-}
+}}
 
 // Plan has the methods by the full protocol.
 func (c *Noise) Plan(r *config.Request, l *lab.Lab) (engine.Plan, error) {
@@ -105,7 +102,7 @@ func (c *Noise) Plan(r *config.Request, l *lab.Lab) (engine.Plan, error) {
 
 // Summarise evaluates the models on the test classes with noisy descriptions, figure A.1 of the paper.
 func (c *Noise) Summarise(_ context.Context, l *lab.Lab, done *engine.Result) (results.Result, error) {
-	a := results.NewAccuracies(l, NoiseKind, "with noisy descriptions", c.Like, "test")
+	a := results.NewAccuracies(l, noiseKind, "with noisy descriptions", c.Like, "test")
 	a.Columns, a.X = []string{"method", "noise"}, "share of entries replaced by 0 or 1 (%)"
 	a.Minus, a.Method, a.Missing = "minus that without noise", "", done.Missing
 	a.Notes = []string{
@@ -116,7 +113,7 @@ func (c *Noise) Summarise(_ context.Context, l *lab.Lab, done *engine.Result) (r
 	for _, m := range results.Methods(done) {
 		a.Notes = append(a.Notes, fmt.Sprintf("correction of %s: %s", m.Name, m.Correction()))
 		a.Classes = m.Test.Classes
-		rows, err := rows(m, ratios, c.NoiseSeeds)
+		rows, err := noiseRows(m, ratios, c.NoiseSeeds)
 		if err != nil {
 			return nil, err
 		}
@@ -140,9 +137,9 @@ func saltAndPepper(u dataset.Matrix[float64], ratio float64, seed uint64) datase
 	return noisy
 }
 
-// rows evaluates the models of a method, one per seed and part, on the test classes, with each ratio of
+// noiseRows evaluates the models of a method, one per seed and part, on the test classes, with each ratio of
 // noise.
-func rows(method results.Method, ratios []float64, draws int) (rows []results.Row, err error) {
+func noiseRows(method results.Method, ratios []float64, draws int) (rows []results.Row, err error) {
 	classes, parts := 0, len(method.Outcomes)
 	for _, o := range method.Outcomes {
 		classes += len(o.Part.Data.Split.Test)

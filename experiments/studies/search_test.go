@@ -1,4 +1,4 @@
-package search
+package studies
 
 import (
 	"encoding/json"
@@ -18,15 +18,15 @@ import (
 	"github.com/lago-train/lago-train/train"
 )
 
-const budget = 6
+const testBudget = 6
 
-func start(l *lab.Lab) config.Config {
+func searchedFrom(l *lab.Lab) config.Config {
 	return testlab.Config(l, config.DevThenTest, model.SemanticHard)
 }
 
-// search asks with a budget of 6 over two folds.
-func search(t *testing.T, l *lab.Lab, start config.Config, given ...string) (*Config, results.Result, error) {
-	c, r := &Config{Budget: budget, Folds: 2, File: filepath.Join(t.TempDir(), "found.json")}, testlab.Request(start)
+// askSearch asks with a budget of 6 over two folds.
+func askSearch(t *testing.T, l *lab.Lab, start config.Config, given ...string) (*Search, results.Result, error) {
+	c, r := &Search{Budget: testBudget, Folds: 2, File: filepath.Join(t.TempDir(), "found.json")}, testlab.Request(start)
 	r.Given = given
 	found, err := results.Ask(t.Context(), c, r, l)
 	return c, found, err
@@ -36,11 +36,11 @@ func search(t *testing.T, l *lab.Lab, start config.Config, given ...string) (*Co
 // makes the trials of the result, which run.
 func TestChosenSettings(t *testing.T) {
 	l := testlab.New(t)
-	c, found, err := search(t, l, start(l))
+	c, found, err := askSearch(t, l, searchedFrom(l))
 	testkit.NoError(t, err)
-	s := found.(*Result)
+	s := found.(*FoundSettings)
 	testkit.NoError(t, fileio.Write(c.File, c.Files(found)[0].Write))
-	if len(s.Tried) != budget || len(s.Missing) > 0 || s.Tried[1].Final == nil || s.Tried[2].Final != nil {
+	if len(s.Tried) != testBudget || len(s.Missing) > 0 || s.Tried[1].Final == nil || s.Tried[2].Final != nil {
 		t.Fatalf("%d settings, missing %v", len(s.Tried), s.Missing)
 	}
 	if !cmp.Equal(*s.Tried[0].Final, s.Chosen.Accuracy) || len(s.Tried[0].Dirs) != 2 {
@@ -63,8 +63,8 @@ func TestChosenSettings(t *testing.T) {
 			t.Error(r.Missing)
 		}
 	}
-	var stored Result
-	testlab.Stored(t, l, Kind, &stored)
+	var stored FoundSettings
+	testlab.Stored(t, l, searchedKind, &stored)
 	testkit.Equal(t, "stored result", string(testkit.Must(json.Marshal(&stored))(t)), string(testkit.Must(json.Marshal(s))(t)))
 	stored.Budget++ // as if the space had no more
 	testkit.WantText(t, testlab.Text(stored.Tables()), "the best 6 of 6 settings by validation accuracy, the mean over 2 folds",
@@ -74,21 +74,21 @@ func TestChosenSettings(t *testing.T) {
 // The errors name the folder of a run that failed.
 func TestSearchesThatFail(t *testing.T) {
 	l := testlab.New(t)
-	_, _, err := search(t, l, start(l).With("lr", 1e38), "lr")
+	_, _, err := askSearch(t, l, searchedFrom(l).With("lr", 1e38), "lr")
 	testkit.WantError(t, err, "none of the settings has a model; the first that failed, "+l.Root)
 
-	_, found, err := search(t, l, start(l))
+	_, found, err := askSearch(t, l, searchedFrom(l))
 	testkit.NoError(t, err)
-	s := found.(*Result)
+	s := found.(*FoundSettings)
 	for _, best := range s.Tried[:2] {
 		trial := best.Config.Trials(testkit.Must(l.Folds(l.Parts[0], 2))(t)[0], train.Dev, s.Epochs)[0]
 		dir := filepath.Join(l.Root, "splits", trial.Name())
 		testkit.NoError(t, trial.WriteResult(dir, &train.Result{Status: train.NotFinite, Error: "CXE is NaN"}, nil))
 	}
-	_, _, err = search(t, l, start(l))
+	_, _, err = askSearch(t, l, searchedFrom(l))
 	testkit.WantError(t, err, "none of the best settings has a model with each of 3 seeds; the last that failed, "+l.Root, ": CXE is NaN")
 
 	l.Data.Groups = nil
-	_, _, err = search(t, l, start(l))
+	_, _, err = askSearch(t, l, searchedFrom(l))
 	testkit.WantError(t, err, "variant: expected one that the data set allows")
 }

@@ -1,4 +1,4 @@
-package grouping
+package studies
 
 import (
 	"math"
@@ -51,20 +51,20 @@ func soft(gamma ...float64) *train.Saved {
 	}
 }
 
-func analyse(t testkit.TB, d *dataset.Dataset, m *train.Saved, c Config) *Result {
+func analyse(t testkit.TB, d *dataset.Dataset, m *train.Saved, c GroupThresholds) *LearnedGroups {
 	t.Helper()
-	return testkit.Must(Run(d, m, c))(t)
+	return testkit.Must(learnedGroups(d, m, c))(t)
 }
 
-func TestRun(t *testing.T) {
+func TestLearnedGroups(t *testing.T) {
 	m := soft(
 		1, 0, 0,
 		0.7, 0.3, 0,
 		0, 1, 0,
 		0, 0.9995, 0.0005)
-	got := analyse(t, animals(), m, Config{Threshold: 1e-3})
-	want := &Result{
-		Dataset: "animals", Method: model.KSoft, Attributes: 4, Config: Config{1e-3, 0}, Top: 5,
+	got := analyse(t, animals(), m, GroupThresholds{Threshold: 1e-3})
+	want := &LearnedGroups{
+		Dataset: "animals", Method: model.KSoft, Attributes: 4, GroupThresholds: GroupThresholds{1e-3, 0}, Top: 5,
 		NonZero: 5.0 / 12, PerAttribute: 5.0 / 4,
 		Groups: []Group{
 			{K: 1, Weight: 2.2995, Members: []Member{{"large", 1}, {"heavy", 0.9995}, {"spotted", 0.3}}},
@@ -73,9 +73,9 @@ func TestRun(t *testing.T) {
 		},
 		// By class, striped and spotted have the correlation -0.5, spotted is
 		// uncorrelated with both others, and these are the same.
-		Grouped:   Pairs{4, 1.0 / 4}, // striped-spotted, spotted-large, spotted-heavy, large-heavy
-		Ungrouped: Pairs{2, 0},
-		All:       Pairs{6, 1.0 / 6},
+		Grouped:   AttributePairs{4, 1.0 / 4}, // striped-spotted, spotted-large, spotted-heavy, large-heavy
+		Ungrouped: AttributePairs{2, 0},
+		All:       AttributePairs{6, 1.0 / 6},
 	}
 	testkit.Equal(t, "result", got, want, cmpopts.EquateApprox(0, 1e-6))
 }
@@ -89,31 +89,31 @@ func TestPairsWithoutCorrelationAreLeftOut(t *testing.T) {
 	}
 	for _, missing := range []float64{0.1, math.NaN()} {
 		d.Descriptions.Row(1)[3] = missing
-		g := analyse(t, d, soft(1, 1, 1, 1), Config{})
+		g := analyse(t, d, soft(1, 1, 1, 1), GroupThresholds{})
 		if g.All.Count != 3 || g.Grouped.Count != 3 {
 			t.Errorf("%+v and %+v, expected 3 of 3 pairs without the attribute", g.Grouped, g.All)
 		}
 	}
-	g := analyse(t, animals(), soft(1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1), Config{Threshold: 1e-3})
-	if g.Grouped != (Pairs{}) || g.NonZero != 0.25 || !strings.Contains(text(t, g), "No two attributes share a group") {
+	g := analyse(t, animals(), soft(1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1), GroupThresholds{Threshold: 1e-3})
+	if g.Grouped != (AttributePairs{}) || g.NonZero != 0.25 || !strings.Contains(text(t, g), "No two attributes share a group") {
 		t.Errorf("no pairs: %+v", g)
 	}
 }
 
 // text returns the tables, with runs of spaces as one.
-func text(t *testing.T, g *Result) string {
+func text(t *testing.T, g *LearnedGroups) string {
 	t.Helper()
 	var b strings.Builder
 	testkit.NoError(t, table.WriteText(&b, g.Tables()...))
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-func TestTables(t *testing.T) {
+func TestTablesOfGroups(t *testing.T) {
 	d, m := animals(), soft(1, 0, 1, 0, 0, 1, 0, 1)
 	d.Name = "AWA2" // has published numbers
 	testlab.Cover(t, d)
 	m.Attributes[0], d.Attributes[0].Name = "striped\x1b[2J", "striped\x1b[2J"
-	g := analyse(t, d, m, Config{Threshold: 1e-3})
+	g := analyse(t, d, m, GroupThresholds{Threshold: 1e-3})
 	g.Top = 1
 	got := text(t, g)
 	testkit.WantText(t, got, "k-soft on AWA2: 2 groups of 4 attributes", "Gamma above 0.001: 50.0 % of the entries, 1.0 groups per attribute",

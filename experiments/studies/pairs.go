@@ -1,4 +1,4 @@
-package grouping
+package studies
 
 import (
 	"math"
@@ -12,8 +12,8 @@ import (
 	"github.com/lago-train/lago-train/model"
 )
 
-// Pairs counts pairs of attributes that have a correlation; an attribute that never varies has none.
-type Pairs struct {
+// AttributePairs counts pairs of attributes that have a correlation; an attribute that never varies has none.
+type AttributePairs struct {
 	Count          int     `json:"count"`
 	Anticorrelated float64 `json:"anticorrelated"` // share, 0 without pairs
 }
@@ -43,7 +43,7 @@ func correlations(d *dataset.Dataset) (*mat.SymDense, error) {
 }
 
 // comparePairs compares the correlations of attributes in the same group with those of others.
-func (r *Result) comparePairs(gamma dataset.Matrix[float64], d *dataset.Dataset) error {
+func (r *LearnedGroups) comparePairs(gamma dataset.Matrix[float64], d *dataset.Dataset) error {
 	correlation, err := correlations(d)
 	if err != nil {
 		return err
@@ -66,8 +66,8 @@ func (r *Result) comparePairs(gamma dataset.Matrix[float64], d *dataset.Dataset)
 }
 
 // count counts pairs with the given correlations.
-func (r *Result) count(correlations []float64) Pairs {
-	p := Pairs{Count: len(correlations)}
+func (r *LearnedGroups) count(correlations []float64) AttributePairs {
+	p := AttributePairs{Count: len(correlations)}
 	for _, c := range correlations {
 		if c < r.Below {
 			p.Anticorrelated += 1 / float64(p.Count)

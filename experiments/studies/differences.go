@@ -1,4 +1,4 @@
-package comparison
+package studies
 
 import (
 	"cmp"
@@ -15,8 +15,8 @@ import (
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
-// Difference is the test accuracy of the reference method minus that of another one.
-type Difference struct {
+// MethodDifference is the test accuracy of the reference method minus that of another one.
+type MethodDifference struct {
 	Reference string `json:"reference"` // from whose accuracy that of method is subtracted
 	Method    string `json:"method"`
 	metrics.Difference
@@ -26,7 +26,7 @@ type Difference struct {
 
 // pairs lists which methods are compared: the row of LAGO with the highest validation accuracy, or
 // the first row if LAGO is in none, with all baselines, or with all others if there is none.
-func (r *Result) pairs() (list [][2]int) {
+func (r *ComparedMethods) pairs() (list [][2]int) {
 	if len(r.Methods) == 0 {
 		return nil
 	}
@@ -49,12 +49,12 @@ func (r *Result) pairs() (list [][2]int) {
 }
 
 // setDifferences compares methods.
-func (r *Result) setDifferences() {
-	r.Differences = []Difference{}
+func (r *ComparedMethods) setDifferences() {
+	r.Differences = []MethodDifference{}
 	var p []float64
 	for _, pair := range r.pairs() {
 		x, y := r.Methods[pair[0]], r.Methods[pair[1]]
-		d := Difference{
+		d := MethodDifference{
 			Reference: x.Name, Method: y.Name, By: r.byPart(pair[0], pair[1]),
 			Difference: metrics.PairedDifference(x.Test.ByClass, y.Test.ByClass),
 		}
@@ -66,7 +66,7 @@ func (r *Result) setDifferences() {
 }
 
 // byPart has the mean difference of two methods in each part of a rotation.
-func (r *Result) byPart(x, y int) []float64 {
+func (r *ComparedMethods) byPart(x, y int) []float64 {
 	list, classes := make([]float64, r.Parts), make([]float64, r.Parts)
 	for _, c := range r.Classes {
 		list[c.Part-1] += c.Accuracy[x] - c.Accuracy[y]
@@ -77,10 +77,10 @@ func (r *Result) byPart(x, y int) []float64 {
 }
 
 // label names a method in tables and figures.
-func (r *Result) label(name string) string { return r.Methods[r.find(name)].Label() }
+func (r *ComparedMethods) label(name string) string { return r.Methods[r.find(name)].Label() }
 
 // Tables are the methods, the differences, and the chosen settings.
-func (r *Result) Tables() []*table.Table {
+func (r *ComparedMethods) Tables() []*table.Table {
 	list := r.Comparison.Tables()
 	if slices.ContainsFunc(r.Methods, func(m results.Method) bool { return m.Published != "" }) {
 		held := "with them"
@@ -96,12 +96,12 @@ func (r *Result) Tables() []*table.Table {
 }
 
 // differencesTable has the differences and what may be concluded from them; nil if there are none.
-func (r *Result) differencesTable() *table.Table {
+func (r *ComparedMethods) differencesTable() *table.Table {
 	if len(r.Differences) == 0 {
 		return nil
 	}
 	reference := r.label(r.Differences[0].Reference)
-	list := slices.SortedStableFunc(slices.Values(r.Differences), func(a, b Difference) int {
+	list := slices.SortedStableFunc(slices.Values(r.Differences), func(a, b MethodDifference) int {
 		return cmp.Compare(a.Mean, b.Mean)
 	})
 	t := table.New(fmt.Sprintf("%s minus each method, over %s:", reference,
@@ -135,7 +135,7 @@ func (r *Result) differencesTable() *table.Table {
 }
 
 // Figures are the accuracy of all methods, and the differences from LAGO.
-func (r *Result) Figures(dir string) ([]plot.Figure, error) {
+func (r *ComparedMethods) Figures(dir string) ([]plot.Figure, error) {
 	figures, err := r.Comparison.Figures(dir)
 	if err != nil {
 		return figures, err
@@ -145,7 +145,7 @@ func (r *Result) Figures(dir string) ([]plot.Figure, error) {
 	}
 	reference := r.label(r.Differences[0].Reference)
 	p, s := &plot.Dots{X: reference + " minus the method (points)"}, plot.DotSeries{}
-	byDifference := func(a, b Difference) int { return cmp.Compare(b.Mean, a.Mean) }
+	byDifference := func(a, b MethodDifference) int { return cmp.Compare(b.Mean, a.Mean) }
 	for i, d := range slices.SortedStableFunc(slices.Values(r.Differences), byDifference) {
 		p.Rows = append(p.Rows, plot.Row{Name: r.label(d.Method), Focus: d.Holm < metrics.Significance})
 		s.Dots = append(s.Dots, results.Dot(i, d.Mean, d.Interval))

@@ -1,5 +1,4 @@
-// Package ablation takes the model's design decisions apart, the paper's table A.2.
-package ablation
+package studies
 
 import (
 	"cmp"
@@ -33,10 +32,10 @@ type design struct {
 	supervision string
 }
 
-// lago is the design of LAGO; perGroup, which the paper does not have, differs in the prior.
+// lagoDesign is the design of LAGO; perGroupDesign, which the paper does not have, differs in the prior.
 var (
-	lago     = design{model.Uniform, model.Const, implicit}
-	perGroup = design{model.PerGroup, model.Const, implicit}
+	lagoDesign     = design{model.Uniform, model.Const, implicit}
+	perGroupDesign = design{model.PerGroup, model.Const, implicit}
 )
 
 // designs lists the eight combinations of the paper.
@@ -52,14 +51,14 @@ func designs() []design {
 	return all
 }
 
-// Config says what is taken apart.
-type Config struct {
+// Ablation says what is taken apart.
+type Ablation struct {
 	Base     config.Config `json:"base"`      // the settings of all designs, set by Plan
 	PerGroup bool          `json:"per_group"` // also a row of LAGO's design with the prior per group
 }
 
 // Settings lists the settings of the study.
-func (c *Config) Settings(r *config.Request) setting.List {
+func (c *Ablation) Settings(r *config.Request) setting.List {
 	r.Variants = model.Variants
 	return slices.Concat(r.DevSettings(), r.RotationSettings(), setting.List{
 		setting.Switch("per_group", &c.PerGroup, false).Common().
@@ -67,21 +66,20 @@ func (c *Config) Settings(r *config.Request) setting.List {
 	})
 }
 
-// Kind is the first word of the names of stored results.
-const Kind = "ablation"
+// ablationKind is the first word of the names of stored results.
+const ablationKind = "ablation"
 
-// Kinds are the kinds of results.
-var Kinds = []results.Kind{
+var ablationEntry = Entry{"ablate", func() results.Study { return new(Ablation) }, []results.Kind{
 	{
-		Name: Kind, Title: "Design decisions", Command: "ablate",
+		Name: ablationKind, Title: "Design decisions", Command: "ablate",
 		Text: "Validation accuracy by the prior p(a), the none-of-group term and the supervision of " +
 			"attributes in the loss, best first. All other settings are the same within a figure.",
 		New: results.New[results.Accuracies],
 	},
-}
+}}
 
 // Plan has an arm for each design on the dev stage.
-func (c *Config) Plan(r *config.Request, _ *lab.Lab) (engine.Plan, error) {
+func (c *Ablation) Plan(r *config.Request, _ *lab.Lab) (engine.Plan, error) {
 	c.Base = r.Presets[0].Config
 	plan := engine.Plan{Stage: config.OnlyDev}
 	for _, d := range c.designs() {
@@ -95,22 +93,22 @@ func (c *Config) Plan(r *config.Request, _ *lab.Lab) (engine.Plan, error) {
 }
 
 // weight is that of explicit supervision. Every variant has it.
-func (c *Config) weight() float64 { return cmp.Or(c.Base.Value("alpha").(float64), defaultAlpha) }
+func (c *Ablation) weight() float64 { return cmp.Or(c.Base.Value("alpha").(float64), defaultAlpha) }
 
-func (c *Config) designs() []design {
+func (c *Ablation) designs() []design {
 	if c.PerGroup {
-		return append(designs(), perGroup)
+		return append(designs(), perGroupDesign)
 	}
 	return designs()
 }
 
 // Summarise makes the paper's table A.2: validation accuracy by design, best first.
-func (c *Config) Summarise(_ context.Context, l *lab.Lab, done *engine.Result) (results.Result, error) {
-	a := results.NewAccuracies(l, Kind, "by design", c.Base, "validation")
+func (c *Ablation) Summarise(_ context.Context, l *lab.Lab, done *engine.Result) (results.Result, error) {
+	a := results.NewAccuracies(l, ablationKind, "by design", c.Base, "validation")
 	a.Columns, a.Minus, a.Missing = []string{"p(a_m)", "p(ac|x)", "supervision"}, "points", done.Missing
 	for i, d := range c.designs() {
 		row := results.Row{
-			Labels: []string{string(d.prior), string(d.complement), d.supervision}, Reference: d == lago,
+			Labels: []string{string(d.prior), string(d.complement), d.supervision}, Reference: d == lagoDesign,
 		}
 		if len(l.Parts) == 1 && config.IsPublished(l.Data) {
 			row.Published = d.published(c.Base.DataName())

@@ -1,4 +1,4 @@
-package ablation
+package studies
 
 import (
 	"slices"
@@ -24,7 +24,7 @@ func TestPublishedDesigns(t *testing.T) {
 			t.Errorf("%v: %g, expected %g %%", d, *got, row.AWA2)
 		}
 	}
-	if lago.published("sun") != nil {
+	if lagoDesign.published("sun") != nil {
 		t.Error("a number that the paper does not have")
 	}
 }
@@ -33,7 +33,7 @@ func TestPublishedDesigns(t *testing.T) {
 // trains nothing.
 func TestAblate(t *testing.T) {
 	l := testlab.New(t)
-	c := Config{PerGroup: true}
+	c := Ablation{PerGroup: true}
 	base := testlab.Config(l, config.DevThenTest, model.SemanticHard).With("alpha", 0.5)
 	a := testlab.Ask[*results.Accuracies](t, l, &c, testlab.Request(base))
 	if len(a.Rows) != 9 || a.Classes != 4 || a.Seeds != 2 || len(a.Missing) > 0 {
@@ -57,7 +57,7 @@ func TestAblate(t *testing.T) {
 	}
 	testkit.WantText(t, testlab.Text(a.Tables()), "2 seeds", "explicit: alpha 0.5", "│ per-group, const, implicit ", "│ points ")
 	var stored results.Accuracies
-	testlab.Stored(t, l, Kind, &stored)
+	testlab.Stored(t, l, ablationKind, &stored)
 	testkit.Equal(t, "stored", &stored, a, cmpopts.IgnoreFields(results.Row{}, "ByClass"))
 	testkit.Equal(t, "designs", len(designs), 9)
 	if dots := testkit.Must(stored.Figures(""))(t)[0].Picture.(*plot.Dots); len(dots.Rows) != 9 || len(dots.Panels[0].Series[1].Dots) != 0 {
@@ -68,6 +68,6 @@ func TestAblate(t *testing.T) {
 func TestAblateRefuses(t *testing.T) {
 	l := testlab.New(t)
 	l.Data.Groups = nil
-	_, err := results.Ask(t.Context(), &Config{}, testlab.Request(testlab.Config(l, config.OnlyDev, model.SemanticHard)), l)
+	_, err := results.Ask(t.Context(), &Ablation{}, testlab.Request(testlab.Config(l, config.OnlyDev, model.SemanticHard)), l)
 	testkit.WantError(t, err, "variant: expected one that the data set allows")
 }

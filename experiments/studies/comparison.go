@@ -1,5 +1,4 @@
-// Package comparison compares LAGO with the baselines by one protocol, the paper's table 1.
-package comparison
+package studies
 
 import (
 	"context"
@@ -18,9 +17,9 @@ import (
 	"github.com/lago-train/lago-train/train/methods"
 )
 
-// Config says which methods are compared, and by what protocol. Plan sets LAGO to RotateSeed.
-type Config struct {
-	Methods []string        // of Names
+// Comparison says which methods are compared, and by what protocol. Plan sets LAGO to RotateSeed.
+type Comparison struct {
+	Methods []string        // of comparedNames
 	LAGO    []config.Config // of the variants among Methods
 	// Common has the seeds, epochs of the dev stage, patience, held-out samples and, for
 	// baselines, the preprocessing from which their search starts.
@@ -29,14 +28,14 @@ type Config struct {
 	Given      []string // keys of settings that no search varies
 	RotateSeed uint64   `json:",omitempty"`
 
-	Budget int     // different settings of each method to try; 0 and 1 take those it starts from
-	Fixed  []Fixed // settings of baselines
+	Budget int            // different settings of each method to try; 0 and 1 take those it starts from
+	Fixed  []FixedSetting // settings of baselines
 
 	file string // with the accuracy on each class
 }
 
 // Settings lists the settings of the study.
-func (c *Config) Settings(r *config.Request) setting.List {
+func (c *Comparison) Settings(r *config.Request) setting.List {
 	r.Methods = &c.Methods
 	return slices.Concat(r.SearchSettings(
 		"method", "lr", "lr_v", "bias_factor", "batch", "beta", "lambda", "alpha", "psi", "zeta", "k",
@@ -46,13 +45,13 @@ func (c *Config) Settings(r *config.Request) setting.List {
 		setting.Seed("rotate_seed", &r.RotateSeed).In(setting.Data).
 			Describe("`SEED` random seed of the parts of --rotate").Needs("rotate"),
 		r.FolderSetting(),
-		setting.Choices("methods", &c.Methods, methods.Names(), Names()...).In(setting.Methods).Common().
+		setting.Choices("methods", &c.Methods, methods.Names(), comparedNames()...).In(setting.Methods).Common().
 			Noted("lago and all baselines").
 			Describe("variants of LAGO, lago for the best of them, and baselines"),
 		setting.Whole("tune", &c.Budget, 16, setting.Between(0, config.MaxBudget)).In(setting.Searching).
 			Common().
 			Describe("`N` settings to try for each method; 0 takes its defaults"),
-		setting.Several("set", &c.Fixed, nil, "", ParseFixed).In(setting.Methods).Common().
+		setting.Several("set", &c.Fixed, nil, "", parseFixed).In(setting.Methods).Common().
 			Describe("`NAME=VALUE` setting of a baseline to fix, as in ale.lr=0.1"),
 		setting.Raw("csv", &c.file, "").In(setting.Output).Common().
 			Describe("`FILE` also write the accuracy of each method on each class to this CSV file"),
@@ -60,7 +59,7 @@ func (c *Config) Settings(r *config.Request) setting.List {
 }
 
 // Check implements results.Checker.
-func (c *Config) Check(r *config.Request) (err error) {
+func (c *Comparison) Check(r *config.Request) (err error) {
 	if r.Folder != "" && c.Budget != 0 {
 		return &invalid.Error{
 			Field: "configs", Want: "--tune 0 beside it: a search of every method starts from the defaults",
@@ -82,26 +81,26 @@ func (c *Config) Check(r *config.Request) (err error) {
 }
 
 // Files are the accuracy on each class.
-func (c *Config) Files(found results.Result) []results.File {
-	r, _ := found.(*Result)
+func (c *Comparison) Files(found results.Result) []results.File {
+	r, _ := found.(*ComparedMethods)
 	return []results.File{{Flag: "csv", Path: c.file, Begins: "class,part,samples", Write: r.WriteCSV}}
 }
 
-// Fixed is a setting of a baseline that is not tuned.
-type Fixed struct{ Method, Setting, Value string }
+// FixedSetting is a setting of a baseline that is not tuned.
+type FixedSetting struct{ Method, Setting, Value string }
 
-// ParseFixed reads "method.setting=value".
-func ParseFixed(s string) (Fixed, error) {
+// parseFixed reads "method.setting=value".
+func parseFixed(s string) (FixedSetting, error) {
 	name, value, _ := strings.Cut(s, "=")
 	method, key, _ := strings.Cut(name, ".")
 	if method == "" || key == "" || value == "" {
-		return Fixed{}, &invalid.Error{Want: "METHOD.SETTING=VALUE, as in ale.lr=0.1", Got: invalid.Quote(s)}
+		return FixedSetting{}, &invalid.Error{Want: "METHOD.SETTING=VALUE, as in ale.lr=0.1", Got: invalid.Quote(s)}
 	}
 	e, err := methods.Find(method)
 	if err != nil {
-		return Fixed{}, err
+		return FixedSetting{}, err
 	}
-	f := Fixed{e.Name, key, strings.Trim(value, `"`)}
+	f := FixedSetting{e.Name, key, strings.Trim(value, `"`)}
 	settings := e.Default().CorrectedSettings(&model.Correction{})
 	settings.SetDefaults()
 	if err := settings.Set(setting.Assignment{Key: f.Setting, Text: f.Value}); err != nil {
@@ -110,13 +109,13 @@ func ParseFixed(s string) (Fixed, error) {
 	return f, invalid.At(e.Name, settings.Check())
 }
 
-// Names lists what can be compared: LAGO, its variants, and the baselines.
-func Names() []string {
+// comparedNames lists what can be compared: LAGO, its variants, and the baselines.
+func comparedNames() []string {
 	return append([]string{engine.LAGOMethod}, methods.Labels()...)
 }
 
 // Plan has an arm for each method.
-func (c *Config) Plan(r *config.Request, _ *lab.Lab) (engine.Plan, error) {
+func (c *Comparison) Plan(r *config.Request, _ *lab.Lab) (engine.Plan, error) {
 	c.Common, c.LAGO, c.Given, c.RotateSeed = r.Presets[0].Config, r.Configs(), r.Keys(), r.RotateSeed
 	p := engine.Plan{Stage: config.DevThenTest, Folds: max(c.Folds, 1)}
 	for _, name := range c.Methods {
@@ -151,20 +150,20 @@ func (c *Config) Plan(r *config.Request, _ *lab.Lab) (engine.Plan, error) {
 	return p, nil
 }
 
-// Result is table 1 of the paper on one data set: every method by one protocol.
-type Result struct {
+// ComparedMethods is table 1 of the paper on one data set: every method by one protocol.
+type ComparedMethods struct {
 	results.Comparison
-	HoldOut bool    `json:"hold_out"` // whether training left out the held-out samples of seen classes
-	Classes []Class `json:"classes"`
+	HoldOut bool            `json:"hold_out"` // whether training left out the held-out samples of seen classes
+	Classes []ClassAccuracy `json:"classes"`
 	// LAGO minus every baseline, or minus its other rows if there is none; without LAGO the first method
 	// minus the others
-	Differences []Difference `json:"differences"`
+	Differences []MethodDifference `json:"differences"`
 	// the methods in their order, with compare --hold-out, in a rotation or with --folds 1
 	Generalised []Generalised `json:"generalised,omitempty"`
 }
 
-// Class is the test accuracy of each method on one class, in the order of Methods.
-type Class struct {
+// ClassAccuracy is the test accuracy of each method on one class, in the order of Methods.
+type ClassAccuracy struct {
 	Class    string    `json:"class"`
 	Part     int       `json:"part"` // in which it is unseen, from 1
 	Samples  int       `json:"samples"`
@@ -173,35 +172,34 @@ type Class struct {
 
 // The kinds of stored comparisons: on the data set's own split, and by rotation.
 const (
-	Kind         = "compare"
-	RotationKind = "rotation"
+	comparisonKind = "compare"
+	rotationKind   = "rotation"
 )
 
-// Kinds are the kinds of results.
-var Kinds = []results.Kind{
+var comparisonEntry = Entry{"compare", func() results.Study { return new(Comparison) }, []results.Kind{
 	{
-		Name: Kind, Title: "LAGO and its baselines", Command: "compare",
+		Name: comparisonKind, Title: "LAGO and its baselines", Command: "compare",
 		Text: "Accuracy of every method by one protocol: settings and epochs are chosen on the seen " +
 			"classes, then the method is trained on train and validation classes and evaluated once " +
 			"on the test classes.",
-		New: results.New[Result],
+		New: results.New[ComparedMethods],
 	},
 	{
-		Name: RotationKind, Title: "LAGO and its baselines, each class unseen once",
+		Name: rotationKind, Title: "LAGO and its baselines, each class unseen once",
 		Command: "compare --rotate 5",
 		Text: "The classes are divided into parts, and each part in turn holds the unseen classes; " +
 			"settings and epochs are chosen on the others.",
-		New: results.New[Result],
+		New: results.New[ComparedMethods],
 	},
-}
+}}
 
 // Summarise compares the methods.
-func (c *Config) Summarise(ctx context.Context, l *lab.Lab, done *engine.Result) (results.Result, error) {
-	kind := Kind
+func (c *Comparison) Summarise(ctx context.Context, l *lab.Lab, done *engine.Result) (results.Result, error) {
+	kind := comparisonKind
 	if len(l.Parts) > 1 {
-		kind = RotationKind
+		kind = rotationKind
 	}
-	r := &Result{
+	r := &ComparedMethods{
 		Comparison: results.NewComparison(l, kind, "LAGO and its baselines", done),
 		HoldOut:    c.Common.HoldOut,
 	}
@@ -216,15 +214,15 @@ func (c *Config) Summarise(ctx context.Context, l *lab.Lab, done *engine.Result)
 }
 
 // setClasses lists the test classes of all parts, in the order of ByClass of the methods.
-func (r *Result) setClasses(l *lab.Lab) {
-	r.Classes = []Class{}
+func (r *ComparedMethods) setClasses(l *lab.Lab) {
+	r.Classes = []ClassAccuracy{}
 	for i, part := range l.Parts {
 		samples := part.Data.SamplesPerClass()
 		for _, z := range part.Data.Split.Test {
 			if samples[z] == 0 {
 				continue
 			}
-			c := Class{l.Data.Classes[z], i + 1, samples[z], make([]float64, len(r.Methods))}
+			c := ClassAccuracy{l.Data.Classes[z], i + 1, samples[z], make([]float64, len(r.Methods))}
 			for j, m := range r.Methods {
 				c.Accuracy[j] = m.Test.ByClass[len(r.Classes)]
 			}
@@ -234,7 +232,7 @@ func (r *Result) setClasses(l *lab.Lab) {
 }
 
 // Headline is the accuracy of LAGO on unseen classes, if it was compared, and the validation accuracy.
-func (r *Result) Headline() (text string, validation float64) {
+func (r *ComparedMethods) Headline() (text string, validation float64) {
 	i := r.find(engine.LAGOMethod)
 	if i < 0 {
 		return "", 0
@@ -244,13 +242,13 @@ func (r *Result) Headline() (text string, validation float64) {
 }
 
 // find returns the position of the method with a name on the command line, -1 for none.
-func (r *Result) find(name string) int {
+func (r *ComparedMethods) find(name string) int {
 	return slices.IndexFunc(r.Methods, func(m results.Method) bool { return m.Name == name })
 }
 
 // WriteCSV writes one line per class: its name, part and number of samples, and the accuracy
 // of each method as a fraction.
-func (r *Result) WriteCSV(w io.Writer) error {
+func (r *ComparedMethods) WriteCSV(w io.Writer) error {
 	t := table.New("", "class", "part", "samples")
 	for _, m := range r.Methods {
 		t.Header = append(t.Header, m.Name)
