@@ -13,6 +13,7 @@ import (
 	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/model/preprocess"
+	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // Decision is what is chosen after training, on validation classes: how scores become predictions. No weight
@@ -68,15 +69,9 @@ type Adaptation struct {
 	Before     float64               `json:"before"` // validation accuracy without adaptation
 	After      float64               `json:"after"`  // validation accuracy with it
 	// of the change, over classes; null if adaptation is off
-	Interval *Interval `json:"interval"`
-	Samples  int       `json:"samples"`
-	Classes  int       `json:"classes"`
-}
-
-// Interval is a 95 % confidence interval.
-type Interval struct {
-	Low  float64 `json:"low"`
-	High float64 `json:"high"`
+	Interval *metrics.Interval `json:"interval"`
+	Samples  int               `json:"samples"`
+	Classes  int               `json:"classes"`
 }
 
 // Fit is how well samples of validation classes fit their best class among numbers of candidates, theirs

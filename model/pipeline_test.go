@@ -40,7 +40,7 @@ func TestPipelineOfAnyClassifier(t *testing.T) {
 	x := dataset.Matrix[float32]{Rows: 2, Cols: 2, Data: []float32{3, 4, 1, 2}}
 	u := matrix([][]float64{{1, nan}, {nan, 1}})
 	imputer := impute.New(matrix([][]float64{{0.5, 0.75}, {0.5, 0.75}}))
-	standardise := &preprocess.Transform{Chain: preprocess.Standardize, Shift: []float32{1, 2}, Scale: []float32{2, 1}}
+	standardise := &preprocess.Transform{Chain: preprocess.Standardise, Shift: []float32{1, 2}, Scale: []float32{2, 1}}
 	for _, c := range []struct {
 		transform *preprocess.Transform
 		want      []float32
@@ -57,7 +57,7 @@ func TestPipelineOfAnyClassifier(t *testing.T) {
 		testkit.NearAll(t, "scores of a Scorer", scores.Data, c.want, 1e-6)
 		names(t, errorOf(p.Classify(x, matrix([][]float64{{nan}}))), "descriptions")
 	}
-	p := &model.Pipeline{Classifier: echo{}, Transform: &preprocess.Transform{Chain: preprocess.Standardize, Shift: []float32{1}, Scale: []float32{2}}}
+	p := &model.Pipeline{Classifier: echo{}, Transform: &preprocess.Transform{Chain: preprocess.Standardise, Shift: []float32{1}, Scale: []float32{2}}}
 	names(t, errorOf(p.Detect(x, []int{0})), "features")
 	names(t, errorOf(p.Explainer(u)), "model")
 	names(t, errorOf(p.DetectOne(x, 0)), "model")

@@ -332,7 +332,7 @@ func readTransform(f *safetensors.File, prefix string, chain preprocess.Chain,
 		return nil, invalid.At(strings.TrimSuffix(prefix, "."), err)
 	}
 	r := method.Reader{Tensors: tensors}
-	if chain.Has(preprocess.Standardize) {
+	if chain.Has(preprocess.Standardise) {
 		t.Shift, t.Scale = r.Get("shift", 1, dims).Data, r.Get("scale", 1, dims).Data
 	}
 	if chain.Has(preprocess.Whiten) {

@@ -56,7 +56,7 @@ func TestLoadedModelsReproduceTheirEvaluation(t *testing.T) {
 	full := tiny.Learnable()
 	for name, d := range map[string]*dataset.Dataset{"full": full, "partly described": withMissing(full, 0.2)} {
 		for _, label := range methods.Labels() {
-			for stage, chain := range map[Stage]preprocess.Chain{Dev: "sqrt,l2,whiten", Test: preprocess.Standardize} {
+			for stage, chain := range map[Stage]preprocess.Chain{Dev: "sqrt,l2,whiten", Test: preprocess.Standardise} {
 				t.Run(fmt.Sprintf("%s/%s/%s", name, label, stage), func(t *testing.T) {
 					trial := methodTrial(d, labelled.Method(label), stage)
 					trial.Preprocess, trial.Ridge, trial.Epochs = chain, 10, 3
@@ -197,7 +197,7 @@ func TestMalformedModels(t *testing.T) {
 		{"W of one axis", hard, preprocess.None, reshape("method.W", 144), "tensor W: expected float32 in rows and columns"},
 		{"W of other features", hard, preprocess.None, set("dims", 63), "semantic-hard: tensor W: expected"},
 		{"V of too many groups", soft, preprocess.None, reshape("method.V", 9, 7), "k-soft: tensor V: expected a matrix of 9 x 6"},
-		{"a scale of other features", soft, preprocess.Standardize, reshape("preprocess.scale", 1, 15), "preprocess: tensor scale: expected"},
+		{"a scale of other features", soft, preprocess.Standardise, reshape("preprocess.scale", 1, 15), "preprocess: tensor scale: expected"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			key := fmt.Sprint(c.variant, c.chain)
@@ -246,7 +246,7 @@ func FuzzLoad(f *testing.F) {
 	for _, v := range model.Variants {
 		f.Add([]byte(smallModel(f, path, v, preprocess.None)))
 	}
-	f.Add([]byte(smallModel(f, path, model.SemanticHard, preprocess.Standardize)))
+	f.Add([]byte(smallModel(f, path, model.SemanticHard, preprocess.Standardise)))
 	f.Add([]byte(smallModel(f, path, model.KSoft, preprocess.Whiten)))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		writeFile(t, path, string(data))
@@ -308,7 +308,7 @@ func TestDecideAdaptation(t *testing.T) {
 	fit := testkit.Must(preprocess.Fit("standardize,whiten", 10, d.Features, d.SamplesOf(d.Split.Seen())[:5]))(t)
 	want := &model.Adaptation{
 		Settings: adapt.Settings{Temperature: 2, Tau: 60}, Preprocess: fit.Chain, Transform: fit, Before: 0.5, After: 0.75,
-		Interval: &model.Interval{Low: 0.1, High: 0.3}, Samples: 40, Classes: 4,
+		Interval: &metrics.Interval{Low: 0.1, High: 0.3}, Samples: 40, Classes: 4,
 	}
 	decide := func(change func(*model.Decision)) {
 		t.Helper()

@@ -69,7 +69,7 @@ func TestInterruptedRunsAreBitIdentical(t *testing.T) {
 	list := []interruption{
 		{d, lagoTrial(model.SemanticHard, Dev, preprocess.None), 0, 1, Patience},
 		{d, lagoTrial(model.SemanticHard, Test, preprocess.Whiten), 0, 1, Epochs},
-		{d, lagoTrial(model.KSoft, Dev, preprocess.Standardize), 0, 1, Patience},
+		{d, lagoTrial(model.KSoft, Dev, preprocess.Standardise), 0, 1, Patience},
 		{d, lagoTrial(model.SemanticSoft, Test, preprocess.None), 0, 1, Epochs},
 	}
 	for _, m := range methods.All[1:] {

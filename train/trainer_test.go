@@ -227,7 +227,7 @@ func TestPrepare(t *testing.T) {
 		Dev:  {d.Split.Train, d.Split.Val},
 		Test: {slices.Concat(d.Split.Train, d.Split.Val), d.Split.Test},
 	} {
-		for _, chain := range []preprocess.Chain{preprocess.None, preprocess.Standardize} {
+		for _, chain := range []preprocess.Chain{preprocess.None, preprocess.Standardise} {
 			p := testkit.Must(Prepare(d, Trial{Stage: stage, Preprocess: chain}))(t)
 			testkit.Equal(t, fmt.Sprint("classes of ", stage), [2][]int{p.TrainClasses, p.EvaluationClasses}, want)
 			fitted := testkit.Must(preprocess.Fit(chain, 0, d.Features, d.SamplesOf(want[0])))(t)

@@ -315,7 +315,7 @@ func (o *studyOptions) openLab(c *call, d *dataset.Dataset) (*lab.Lab, error) {
 		if err := p.CheckOn(l.Parts[0].Data); err != nil {
 			return nil, err
 		}
-		asTheyAre = asTheyAre || !p.On(d).Preprocess.Has(preprocess.Standardize)
+		asTheyAre = asTheyAre || !p.On(d).Preprocess.Has(preprocess.Standardise)
 	}
 	warnData(d, asTheyAre)
 	if err := os.MkdirAll(r.Out, 0o755); err != nil { // now rather than after the first epochs

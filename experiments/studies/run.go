@@ -20,7 +20,6 @@ import (
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
-	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // RunKind is the first word of the names of stored results.
@@ -245,7 +244,7 @@ func (r *MethodAccuracy) Tables() []*table.Table {
 			format.Count(a.Classes, "validation class"))
 	default:
 		end.Note("--adapt: %s points on the validation classes (%s)", format.Points(a.After-a.Before),
-			metrics.Interval(*a.Interval))
+			*a.Interval)
 	}
 	settings := strings.TrimPrefix(r.Settings+"; otherwise "+r.Source, "; otherwise ")
 	if r.Source != config.FromDefaults {

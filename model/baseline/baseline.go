@@ -43,7 +43,7 @@ type Bilinear struct {
 	Normalise bool                    // descriptions are scaled to length 1
 	Features  Features                // normalisation of the features that W was trained on
 
-	shift, scale []float32 // D, of Standardize
+	shift, scale []float32 // D, of Standardise
 }
 
 // Features is the normalisation of a method's features. The zero value is None.
@@ -53,13 +53,13 @@ type Features string
 const (
 	None        Features = "none"        // no normalisation
 	Unit        Features = "unit"        // samples scaled to length 1
-	Standardize Features = "standardize" // mean 0 and variance 1/D in each dimension, a length of about 1
+	Standardise Features = "standardize" // mean 0 and variance 1/D in each dimension, a length of about 1
 )
 
 // Tensors implements method.Model.
 func (m *Bilinear) Tensors() method.Tensors {
 	t := method.Tensors{{Name: "W", Matrix: m.W}}
-	if m.Features == Standardize {
+	if m.Features == Standardise {
 		t = append(t, method.Vector("shift", m.shift), method.Vector("scale", m.scale))
 	}
 	return t
@@ -70,7 +70,7 @@ func (m *Bilinear) Tensors() method.Tensors {
 func RestoreBilinear(t method.Tensors, s method.Shape, normalise bool, f Features) (method.Model, error) {
 	r := &method.Reader{Tensors: t}
 	m := &Bilinear{W: r.Get("W", s.Dims, s.Attributes), Normalise: normalise, Features: f}
-	if f == Standardize {
+	if f == Standardise {
 		m.shift, m.scale = r.Get("shift", 1, s.Dims).Data, r.Get("scale", 1, s.Dims).Data
 	}
 	return m, r.Err
@@ -78,15 +78,15 @@ func RestoreBilinear(t method.Tensors, s method.Shape, normalise bool, f Feature
 
 type standardKey struct{}
 
-// Fit sets the normalisation of the features. Standardize computes mean and variance of
+// Fit sets the normalisation of the features. Standardise computes mean and variance of
 // the examples, once for all that share a cache.
 func (m *Bilinear) Fit(f Features, e method.Examples) error {
 	m.Features = f
-	if f != Standardize {
+	if f != Standardise {
 		return nil
 	}
 	fit, err := method.Cached(e.Cache, standardKey{}, func() (*preprocess.Transform, error) {
-		return preprocess.Fit(preprocess.Standardize, 0, e.X, e.Rows)
+		return preprocess.Fit(preprocess.Standardise, 0, e.X, e.Rows)
 	})
 	if err != nil {
 		return err
@@ -105,7 +105,7 @@ func (m *Bilinear) Gather(to, x dataset.Matrix[float32], rows []int) {
 		return
 	}
 	to.CopyRows(x, rows)
-	for i := 0; m.Features == Standardize && i < len(rows); i++ {
+	for i := 0; m.Features == Standardise && i < len(rows); i++ {
 		row := to.Row(i)
 		for d := range row {
 			row[d] = (row[d] - m.shift[d]) * m.scale[d]

@@ -36,7 +36,7 @@ func TestScore(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := rapid.IntRange(1, 8)
 		dims, attributes, classes := size.Draw(t, "dims"), size.Draw(t, "attributes"), size.Draw(t, "classes")
-		f := rapid.SampledFrom([]baseline.Features{"", baseline.None, baseline.Unit, baseline.Standardize}).Draw(t, "features")
+		f := rapid.SampledFrom([]baseline.Features{"", baseline.None, baseline.Unit, baseline.Standardise}).Draw(t, "features")
 		normalise := rapid.Bool().Draw(t, "normalise")
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		x := random(9, dims, rng)

@@ -31,7 +31,7 @@ const (
 	None        Chain = "none"        // the identity, only alone
 	SignedRoot  Chain = "sqrt"        // x <- sign(x) sqrt(|x|) in each dimension
 	L2          Chain = "l2"          // samples scaled to norm sqrt(D); one of zeros stays
-	Standardize Chain = "standardize" // mean 0 and variance 1 in each dimension
+	Standardise Chain = "standardize" // mean 0 and variance 1 in each dimension
 	Whiten      Chain = "whiten"      // X (X'X + g I)^(-1/2) sqrt(n), with a ridge g
 )
 
@@ -39,7 +39,7 @@ const (
 func (c *Chain) UnmarshalText(text []byte) error {
 	var list []string
 	for word := range strings.SplitSeq(string(text), ",") {
-		step, err := invalid.OneOf(strings.TrimSpace(word), None, SignedRoot, L2, Standardize, Whiten)
+		step, err := invalid.OneOf(strings.TrimSpace(word), None, SignedRoot, L2, Standardise, Whiten)
 		if err != nil {
 			return err
 		}
@@ -66,7 +66,7 @@ func (c Chain) steps() []string {
 	return strings.Split(string(c), ",")
 }
 
-// Transform is a fitted chain: Standardize is x <- (x - Shift) Scale in each dimension,
+// Transform is a fitted chain: Standardise is x <- (x - Shift) Scale in each dimension,
 // and Whiten is x <- x P, where P is Matrix or, fitted on n < D samples, Diagonal I - Matrix' Matrix.
 // The fields of steps that are not part of the chain are empty. A nil or zero Transform is the identity.
 type Transform struct {
@@ -94,8 +94,8 @@ func Fit(chain Chain, ridge float64, x dataset.Matrix[float32], rows []int) (*Tr
 	for i, step := range steps {
 		var err error
 		switch Chain(step) {
-		case Standardize:
-			err = t.fitStandardize(x, rows)
+		case Standardise:
+			err = t.fitStandardise(x, rows)
 		case Whiten:
 			err = t.fitWhiten(ridge, x, rows)
 		}
@@ -107,9 +107,9 @@ func Fit(chain Chain, ridge float64, x dataset.Matrix[float32], rows []int) (*Tr
 	return t, nil
 }
 
-// fitStandardize fits mean and standard deviation of each dimension in float64, on the
+// fitStandardise fits mean and standard deviation of each dimension in float64, on the
 // rows transformed by t so far. A dimension that does not vary is only shifted.
-func (t *Transform) fitStandardize(x dataset.Matrix[float32], rows []int) error {
+func (t *Transform) fitStandardise(x dataset.Matrix[float32], rows []int) error {
 	mean, square := make([]float64, x.Cols), make([]float64, x.Cols)
 	n := float64(len(rows))
 	each := func(add func(d int, v float64)) {
@@ -231,7 +231,7 @@ func (t *Transform) applyRow(step Chain, x []float32) {
 		for i := 0; square > 0 && i < len(x); i++ {
 			x[i] = float32(float64(x[i]) * scale)
 		}
-	case Standardize:
+	case Standardise:
 		for d, v := range x {
 			x[d] = (v - t.Shift[d]) * t.Scale[d]
 		}
@@ -254,7 +254,7 @@ func (t *Transform) Fold(w dataset.Matrix[float32],
 	steps := t.steps()
 	for ; len(steps) > 0; steps = steps[:len(steps)-1] {
 		switch Chain(steps[len(steps)-1]) {
-		case Standardize:
+		case Standardise:
 			scaled, shifted := dataset.NewMatrix[float32](w.Rows, w.Cols), make([]float32, len(b))
 			for j := range b {
 				bias := float64(b[j])

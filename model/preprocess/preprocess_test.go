@@ -109,19 +109,19 @@ func TestDefaultRidgeFollowsTheScaleOfTheFeatures(t *testing.T) {
 	testkit.NearAll(t, "features scaled by 16", whitened[1].Data, whitened[0].Data, 1e-4)
 }
 
-func TestStandardize(t *testing.T) {
+func TestStandardise(t *testing.T) {
 	x := dataset.Matrix[float32]{Rows: 3, Cols: 3, Data: []float32{
 		1, 10, 5, // the last dimension does not vary
 		3, 30, 5,
 		100, 0, 6, // not a training sample
 	}}
-	m := testkit.Must(Fit(Standardize, 0, x, []int{0, 1}))(t)
+	m := testkit.Must(Fit(Standardise, 0, x, []int{0, 1}))(t)
 	testkit.NearAll(t, "features", testkit.Must(m.Apply(x, all(3)))(t).Data, []float64{-1, -1, 0, 1, 1, 0, 98, -2, 1}, 1e-6)
 }
 
 func TestApplyDoesNotDependOnBlocks(t *testing.T) {
 	x := features(2*applyBlock+3, 4, 9)
-	for _, chain := range []Chain{Standardize, Whiten, "sqrt,l2,whiten"} {
+	for _, chain := range []Chain{Standardise, Whiten, "sqrt,l2,whiten"} {
 		m := testkit.Must(Fit(chain, 10, x, all(50)))(t)
 		whole := testkit.Must(m.Apply(x, all(x.Rows)))(t)
 		for _, r := range []int{0, applyBlock - 1, applyBlock, x.Rows - 1} {
@@ -139,7 +139,7 @@ func TestStepsInOrder(t *testing.T) {
 	}
 	clear(x.Row(7))
 	for chain, order := range map[Chain][]Chain{
-		"sqrt,l2,whiten": {SignedRoot, L2, Whiten}, "whiten,l2,sqrt": {Whiten, L2, SignedRoot}, "l2,standardize,whiten": {L2, Standardize, Whiten},
+		"sqrt,l2,whiten": {SignedRoot, L2, Whiten}, "whiten,l2,sqrt": {Whiten, L2, SignedRoot}, "l2,standardize,whiten": {L2, Standardise, Whiten},
 	} {
 		whole := testkit.Must(Fit(chain, 3, x, all(25)))(t)
 		got := testkit.Must(whole.Apply(x, all(40)))(t)
@@ -198,14 +198,14 @@ func TestFitRefuses(t *testing.T) {
 		{Whiten, -1, x, all(4), "ridge: expected a finite number above 0, or 0 for the default, found -1"},
 		{Whiten, math.SmallestNonzeroFloat64, x, all(4), "ridge: expected one large enough for the features, found 5e-324"},
 		{Whiten, 0, dataset.NewMatrix[float32](4, 3), all(4), "features: expected numbers that are not all 0, found only 0"},
-		{Standardize, 0, x, nil, "samples: expected at least one training sample, found none"},
+		{Standardise, 0, x, nil, "samples: expected at least one training sample, found none"},
 		{Whiten, 1, bad, all(4), "features: expected finite numbers, found NaN or infinity in dimension 1"},
-		{Standardize, 0, bad, all(4), "features: expected finite numbers, found NaN or infinity in dimension 1"},
+		{Standardise, 0, bad, all(4), "features: expected finite numbers, found NaN or infinity in dimension 1"},
 	} {
 		_, err := Fit(c.chain, c.ridge, c.x, c.rows)
 		testkit.WantError(t, err, c.want)
 	}
-	m := testkit.Must(Fit(Standardize, 0, x, all(4)))(t)
+	m := testkit.Must(Fit(Standardise, 0, x, all(4)))(t)
 	const want = "features: expected 3 dimensions, as in training, found 5"
 	_, err := m.Apply(features(2, 5, 1), all(2))
 	testkit.WantError(t, err, want)
@@ -233,7 +233,7 @@ func TestFold(t *testing.T) {
 		return s
 	}
 	for chain, rest := range map[Chain]Chain{
-		None: "", Standardize: "", "standardize,whiten": "", L2: L2, "sqrt,l2,whiten": "sqrt,l2", "whiten,l2,standardize": "whiten,l2",
+		None: "", Standardise: "", "standardize,whiten": "", L2: L2, "sqrt,l2,whiten": "sqrt,l2", "whiten,l2,standardize": "whiten,l2",
 	} {
 		m := testkit.Must(Fit(chain, 1, x, all(20)))(t)
 		preprocessed := testkit.Must(m.Apply(x, all(30)))(t)

@@ -159,8 +159,7 @@ func choose(ctx context.Context, folds []*batch) (*model.Adaptation, error) {
 		}
 	}
 	if gain := metrics.PairedDifference(byClass(whole, best), perClass).Interval; gain.Low > 0 {
-		interval := model.Interval(gain)
-		a.Settings, a.After, a.Interval = settings, meanOf(best), &interval
+		a.Settings, a.After, a.Interval = settings, meanOf(best), &gain
 	}
 	return a, nil
 }

@@ -109,7 +109,7 @@ func TestStoredSettings(t *testing.T) {
 	path := saved(t, d, train.Test)
 	_, err := testkit.Must(predictor.Open(path))(t).AdaptationSettings()
 	testkit.WantError(t, err, path+": adaptation: expected a temperature and tau", "found none", "--stage full")
-	a := &model.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 30}, Preprocess: "standardize,whiten", Interval: new(model.Interval)}
+	a := &model.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 30}, Preprocess: "standardize,whiten", Interval: new(metrics.Interval)}
 	testkit.NoError(t, store(t.Context(), d, []string{path}, &model.Decision{Kind: model.Standardise, Adaptation: a}))
 	m := testkit.Must(train.Load(path))(t)
 	want := testkit.Must(preprocess.Fit(a.Preprocess, 0, d.Features, seen[7:]))(t)

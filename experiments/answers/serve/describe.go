@@ -119,7 +119,7 @@ const maxClasses = 1000
 
 // edit makes changes, and writes the files.
 func (s *Server) edit(r *http.Request, body []byte) (any, error) {
-	make := func(e edit, d *descriptions.Table, undo []*descriptions.Table) (*descriptions.Table,
+	change := func(e edit, d *descriptions.Table, undo []*descriptions.Table) (*descriptions.Table,
 		[]*descriptions.Table, error,
 	) {
 		edited, split, renamed, err := newEdited(d), []string(nil), 0, error(nil)
@@ -149,7 +149,7 @@ func (s *Server) edit(r *http.Request, body []byte) (any, error) {
 		}
 		return edited.Table, append(undo, d), nil
 	}
-	return s.saved(r.Context(), body, make)
+	return s.saved(r.Context(), body, change)
 }
 
 // mayRename refuses to rename or delete a class that other files than those of the descriptions name.
@@ -279,13 +279,13 @@ func (s *Server) undoEdit(r *http.Request, body []byte) (any, error) {
 	})
 }
 
-// maker returns changed descriptions, and those before each change since the page was opened.
-type maker func(e edit, d *descriptions.Table, undo []*descriptions.Table) (*descriptions.Table,
+// editing returns changed descriptions, and those before each change since the page was opened.
+type editing func(e edit, d *descriptions.Table, undo []*descriptions.Table) (*descriptions.Table,
 	[]*descriptions.Table, error)
 
-// saved writes the descriptions that make returns, and answers with what the page shows. The lock is held for
+// saved writes the descriptions that change returns, and answers with what the page shows. The lock is held for
 // the write alone.
-func (s *Server) saved(ctx context.Context, body []byte, make maker) (any, error) {
+func (s *Server) saved(ctx context.Context, body []byte, change editing) (any, error) {
 	e, err := read[edit](body)
 	if err != nil {
 		return nil, err
@@ -294,7 +294,7 @@ func (s *Server) saved(ctx context.Context, body []byte, make maker) (any, error
 	d, undo, err := s.d, s.undo, s.mayWrite(e)
 	s.mu.Unlock()
 	if err == nil {
-		d, undo, err = make(e, d, slices.Clip(undo))
+		d, undo, err = change(e, d, slices.Clip(undo))
 	}
 	if err != nil {
 		return nil, err

@@ -66,7 +66,7 @@ const AutoPreprocess preprocess.Chain = "auto"
 // searchedChains are none, the usual single steps, and square root with L2 normalisation, not
 // whitened for methods that have a ridge, and whitened.
 var searchedChains = setting.All[preprocess.Chain](
-	preprocess.None, preprocess.L2, "sqrt,l2", preprocess.Standardize, preprocess.Whiten, "sqrt,l2,whiten",
+	preprocess.None, preprocess.L2, "sqrt,l2", preprocess.Standardise, preprocess.Whiten, "sqrt,l2,whiten",
 )
 
 // Defaults returns the general defaults of a method, for data without a preset.
@@ -142,7 +142,7 @@ func (c *Config) preprocessing() setting.List {
 	return setting.List{
 		setting.Steps("preprocess", &c.Preprocess, AutoPreprocess,
 			"auto, none, or a comma-separated list of sqrt, l2, standardize and whiten",
-			AutoPreprocess, preprocess.None, preprocess.SignedRoot, preprocess.L2, preprocess.Standardize,
+			AutoPreprocess, preprocess.None, preprocess.SignedRoot, preprocess.L2, preprocess.Standardise,
 			preprocess.Whiten).In(setting.Training).Common().
 			Describe("`STEPS` preprocessing of the features: none, or a list of sqrt, l2, standardize and " +
 				"whiten; auto: l2; whiten but for singletons; sqrt if no value is negative, or " +

@@ -42,13 +42,13 @@ func trialOf(d *dataset.Dataset, v model.Variant, stage train.Stage, seed uint64
 func someTrials(d *dataset.Dataset) []train.Trial {
 	whitened := trialOf(d, model.KSoft, train.Dev, 3)
 	whitened.Preprocess = preprocess.Whiten
-	standardized := trialOf(d, model.Singletons, train.Dev, 4)
-	standardized.Preprocess = preprocess.Standardize
+	standardised := trialOf(d, model.Singletons, train.Dev, 4)
+	standardised.Preprocess = preprocess.Standardise
 	return []train.Trial{
 		trialOf(d, model.SemanticHard, train.Dev, 1),
 		trialOf(d, model.SemanticSoft, train.Test, 2),
 		whitened,
-		standardized,
+		standardised,
 	}
 }
 

@@ -50,20 +50,20 @@ const (
 	Half      Prior = "half"      // 1/2
 )
 
-// Config has the settings of DAP.
-type Config struct {
+// Settings has the settings of DAP.
+type Settings struct {
 	C         float64   `json:"c"` // weight of the samples: see the package comment
 	Threshold Threshold `json:"threshold"`
 	Prior     Prior     `json:"prior"`
 }
 
 // New returns DAP with its defaults.
-func New() *Config { return baseline.New(new(Config)) }
+func New() *Settings { return baseline.New(new(Settings)) }
 
 // Settings implements method.Method. Programs for logistic regression use c = 1 for
 // features of length 1. Features of deep networks have a length of 30 or 40, which is
 // equivalent to c multiplied by 1000. The default is in the middle of the searched values.
-func (c *Config) Settings() setting.List {
+func (c *Settings) Settings() setting.List {
 	return setting.List{
 		setting.Number("c", &c.C, 1e-3, setting.BoundedPositive).
 			Describe("`C` weight of the samples in logistic regression").Try(1e-5, 1e-4, 1e-3, 1e-2, 1e-1),
@@ -82,7 +82,7 @@ type fitKey struct {
 }
 
 // Learn implements method.Method. DAP is not random. The loss is in nats per sample, summed over attributes.
-func (c *Config) Learn(e method.Examples, _ uint64) (method.Learner, error) {
+func (c *Settings) Learn(e method.Examples, _ uint64) (method.Learner, error) {
 	thresholds := thresholdsOf(e.U, c.Threshold)
 	has := binary(e.U, thresholds.Data) // NaN where there is nothing to learn
 	fraction := fractions(has)
@@ -145,7 +145,7 @@ func fractions(has dataset.Matrix[float64]) []float64 {
 }
 
 // objective is what the classifiers minimise.
-func (c *Config) objective(e method.Examples, has dataset.Matrix[float64]) linear.Objective {
+func (c *Settings) objective(e method.Examples, has dataset.Matrix[float64]) linear.Objective {
 	return linear.Objective{
 		X: e.X, Rows: e.Rows, Bias: true, Outputs: has.Cols, Curvature: 0.1,
 		Penalty: 1 / (c.C * float64(len(e.Rows))), // there, the loss is a mean
@@ -183,7 +183,7 @@ func (m *Model) Tensors() method.Tensors {
 }
 
 // Restore implements method.Method.
-func (c *Config) Restore(t method.Tensors, s method.Shape) (method.Model, error) {
+func (c *Settings) Restore(t method.Tensors, s method.Shape) (method.Model, error) {
 	r := &method.Reader{Tensors: t}
 	m := &Model{W: r.Get("W", s.Dims, s.Attributes), B: r.Get("b", 1, s.Attributes)}
 	m.Thresholds, m.Prior = r.Get("thresholds", 1, s.Attributes), r.Get("prior", 1, s.Attributes)

@@ -108,7 +108,7 @@ func TestPrior(t *testing.T) {
 	e := examples(8, 2, 3, 4, 8)
 	e.U = baselinetest.Matrix[float64](3, 1, 1, 1, 1, 0, 1, 1, 1, 1, 0, 0, 1)
 	for prior, want := range map[Prior][]float64{Empirical: {0.75, 0.5, 0.5}, Half: {0.5, 0.5, 0.5}} {
-		m := learn(t, Config{C: 1, Threshold: AttributeMean, Prior: prior}, e)
+		m := learn(t, Settings{C: 1, Threshold: AttributeMean, Prior: prior}, e)
 		testkit.NearAll(t, string(prior), m.Prior.Data, want, 0)
 	}
 }
@@ -119,14 +119,14 @@ func examples(samples, dims, attributes, classes int, seed uint64) method.Exampl
 	return baselinetest.Examples(samples, dims, attributes, classes, 1, seed)
 }
 
-func learn(t testkit.TB, c Config, e method.Examples) *Model {
+func learn(t testkit.TB, c Settings, e method.Examples) *Model {
 	t.Helper()
 	m, _ := baselinetest.Learn(t, &c, e)
 	return m.(*Model)
 }
 
-func drawConfig(t *rapid.T) Config {
-	return Config{
+func drawConfig(t *rapid.T) Settings {
+	return Settings{
 		C:         math.Pow(10, rapid.Float64Range(-3, 0).Draw(t, "log c")),
 		Threshold: rapid.SampledFrom([]Threshold{Mean, AttributeMean}).Draw(t, "threshold"),
 		Prior:     rapid.SampledFrom([]Prior{Empirical, Half}).Draw(t, "prior"),
@@ -147,7 +147,7 @@ func TestThresholds(t *testing.T) {
 func restored(t *testing.T, tensors method.Tensors) method.Model {
 	t.Helper()
 	shape := method.Shape{Dims: tensors[0].Matrix.Rows, Attributes: tensors[len(tensors)-1].Matrix.Cols}
-	return testkit.Must(new(Config).Restore(tensors, shape))(t)
+	return testkit.Must(new(Settings).Restore(tensors, shape))(t)
 }
 
 // A sample with p(a|x) = 4/5 and 2/5, where p(a) = 1/2 and 1/4, that is, with factors of
@@ -219,7 +219,7 @@ func TestLAGOOfSingletonsIsDAP(t *testing.T) {
 			p.Data[i] = 1 / (1 + math.Exp(-float64(odds.Data[i])))
 		}
 
-		c := Config{C: 1, Threshold: AttributeMean, Prior: Empirical}
+		c := Settings{C: 1, Threshold: AttributeMean, Prior: Empirical}
 		l := baselinetest.Learner(t, &c, e, 1) // thresholds and priors are known from the start
 		got := testkit.Must(l.Model().Classify(odds, e.U))(t)
 		testkit.NearAll(t, "log p(z|x)", got.Data, singletons(t, p, e.U), 1e-5)
@@ -245,7 +245,7 @@ func singletons(t testkit.TB, p, u dataset.Matrix[float64]) []float64 {
 func TestFitsAreCached(t *testing.T) {
 	e := examples(15, 3, 4, 5, 4)
 	e.Fits = new(method.Cache)
-	c := Config{C: 1, Threshold: Mean, Prior: Empirical}
+	c := Settings{C: 1, Threshold: Mean, Prior: Empirical}
 	first := learn(t, c, e)
 	e.X.Data[0] = float32(nan)
 	c.Prior = Half

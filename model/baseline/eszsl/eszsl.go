@@ -23,21 +23,21 @@ import (
 	"github.com/lago-train/lago-train/model/preprocess"
 )
 
-// Config is ESZSL with its settings.
-type Config struct {
+// Settings is ESZSL with its settings.
+type Settings struct {
 	Gamma     float64 `json:"gamma"`     // ridge of the features
 	Lambda    float64 `json:"lambda"`    // ridge of the descriptions
 	Normalise bool    `json:"normalise"` // scale descriptions to length 1
 }
 
 // New returns ESZSL with its defaults.
-func New() *Config { return baseline.New(new(Config)) }
+func New() *Settings { return baseline.New(new(Settings)) }
 
 // Settings implements method.Method. The searched ridges are powers of ten around those
 // that Romera-Paredes and Torr (2015, section 5) cross-validate, 1e-3 to 1e3; unnormalised
 // features of deep networks need larger ones. The defaults are in the middle. Descriptions
 // are normalised as in the protocol of Xian et al. (2018), which the authors of LAGO follow.
-func (c *Config) Settings() setting.List {
+func (c *Settings) Settings() setting.List {
 	return setting.List{
 		setting.Number("gamma", &c.Gamma, 1e3, setting.BoundedPositive).
 			Describe("`G` ridge of the features").Try(1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6),
@@ -48,12 +48,12 @@ func (c *Config) Settings() setting.List {
 }
 
 // Restore implements method.Method.
-func (c *Config) Restore(t method.Tensors, s method.Shape) (method.Model, error) {
+func (c *Settings) Restore(t method.Tensors, s method.Shape) (method.Model, error) {
 	return baseline.RestoreBilinear(t, s, c.Normalise, baseline.None)
 }
 
 // Learn implements method.Method. ESZSL is not random.
-func (c *Config) Learn(e method.Examples, _ uint64) (method.Learner, error) {
+func (c *Settings) Learn(e method.Examples, _ uint64) (method.Learner, error) {
 	own := *c
 	m := &baseline.Bilinear{W: dataset.NewMatrix[float32](e.X.Cols, e.U.Cols), Normalise: c.Normalise}
 	return method.FitOnce(m, func() (float64, error) {
@@ -96,7 +96,7 @@ type (
 )
 
 // fit writes W.
-func (c *Config) fit(w dataset.Matrix[float32], e method.Examples) error {
+func (c *Settings) fit(w dataset.Matrix[float32], e method.Examples) error {
 	// (X'X + gamma I)^-1 X'Y, where X'Y is the sum of the features of each class
 	regression, err := method.Cached(e.Cache, regressionKey{c.Gamma}, func() (*mat.Dense, error) {
 		if len(e.Rows) < e.X.Cols {
@@ -135,7 +135,7 @@ func (c *Config) fit(w dataset.Matrix[float32], e method.Examples) error {
 }
 
 // wide returns the regression by its form for fewer samples than dimensions, X' (XX' + gamma I)^-1 Y.
-func (c *Config) wide(e method.Examples) (*mat.Dense, error) {
+func (c *Settings) wide(e method.Examples) (*mat.Dense, error) {
 	xx, _ := method.Cached(e.Cache, productsKey{}, func() (*mat.SymDense, error) {
 		return preprocess.SamplesGram(e.X, e.Rows), nil
 	})

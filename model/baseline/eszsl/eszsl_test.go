@@ -31,7 +31,7 @@ func TestFitSolvesItsEquation(t *testing.T) {
 		gamma := math.Pow(10, rapid.Float64Range(-1, 2).Draw(t, "log gamma"))
 		lambda := math.Pow(10, rapid.Float64Range(-1, 2).Draw(t, "log lambda"))
 		e := baselinetest.Examples(samples, dims, attributes, classes, 1, rapid.Uint64().Draw(t, "seed"))
-		m, _ := baselinetest.Learn(t, &eszsl.Config{Gamma: gamma, Lambda: lambda}, e)
+		m, _ := baselinetest.Learn(t, &eszsl.Settings{Gamma: gamma, Lambda: lambda}, e)
 		w := weights(m)
 
 		x, y := mat.NewDense(samples, dims, nil), mat.NewDense(samples, classes, nil)
@@ -63,7 +63,7 @@ func addToDiagonal(m *mat.Dense, v float64) {
 // The loss is the mean over samples of |scores - one-hot|^2.
 func TestLoss(t *testing.T) {
 	e := baselinetest.Examples(40, 6, 4, 5, 1, 6)
-	m, loss := baselinetest.Learn(t, &eszsl.Config{Gamma: 1, Lambda: 1}, e)
+	m, loss := baselinetest.Learn(t, &eszsl.Settings{Gamma: 1, Lambda: 1}, e)
 	var want float64
 	for i, s := range baselinetest.Score(t, m, e, e.U).Data {
 		d := float64(s)
@@ -108,7 +108,7 @@ func TestInfiniteFeatures(t *testing.T) {
 func TestAgreesWithNumpy(t *testing.T) {
 	d := testkit.Must(xlsa17.Load(t.Context(), "../../../dataset/xlsa17/testdata/plain", xlsa17.Options{NoCache: true}))(t)
 	var cases []struct {
-		eszsl.Config
+		eszsl.Settings
 		W, Val []float64
 	}
 	testkit.NoError(t, json.Unmarshal([]byte(testkit.Read(t, "testdata/mini.json")), &cases))
@@ -117,7 +117,7 @@ func TestAgreesWithNumpy(t *testing.T) {
 		e.Labels = append(e.Labels, slices.Index(d.Split.Train, d.Labels[r]))
 	}
 	for _, c := range cases {
-		m, _ := baselinetest.Learn(t, &c.Config, e)
+		m, _ := baselinetest.Learn(t, &c.Settings, e)
 		testkit.NearAll(t, "W", weights(m).RawMatrix().Data, c.W, 1e-6)
 		s := testkit.Must(model.Score(m, d.Features, d.SamplesOf(d.Split.Val), d.Describe(d.Split.Val)))(t)
 		testkit.NearAll(t, "val", s.Data, c.Val, 1e-6)

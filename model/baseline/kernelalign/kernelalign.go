@@ -34,8 +34,8 @@ import (
 	"github.com/lago-train/lago-train/model/method"
 )
 
-// Config is kernel alignment with its settings.
-type Config struct {
+// Settings is kernel alignment with its settings.
+type Settings struct {
 	Kernel        Kernel  `json:"kernel"`
 	Sigma         float64 `json:"sigma"`         // width of the Gaussian and the Cauchy kernel
 	Degree        int     `json:"degree"`        // of the polynomial kernel
@@ -46,13 +46,13 @@ type Config struct {
 }
 
 // New returns kernel alignment with its defaults.
-func New() *Config { return baseline.New(new(Config)) }
+func New() *Settings { return baseline.New(new(Settings)) }
 
 // Settings implements method.Method. The defaults of the kernel, beta and sigma are those of
 // the authors' program, around which the search tries others. Its learning rate, 8e-4, is for
 // steps of one sample; ours is for the mean of a batch. The ranges of the learning rate, the degree
 // and the penalty were chosen on the validation classes of cub127.
-func (c *Config) Settings() setting.List {
+func (c *Settings) Settings() setting.List {
 	const ofDistance = "the gaussian and cauchy kernels"
 	distance := c.kernel().distance
 	return setting.List{
@@ -76,7 +76,7 @@ func (c *Config) Settings() setting.List {
 }
 
 // Restore implements method.Method.
-func (c *Config) Restore(t method.Tensors, s method.Shape) (method.Model, error) {
+func (c *Settings) Restore(t method.Tensors, s method.Shape) (method.Model, error) {
 	r := &method.Reader{Tensors: t}
 	m := &Model{config: *c, w: r.Get("W", s.Dims, s.Attributes)}
 	m.mean, m.centre = r.Get("mean", 1, s.Dims), r.Get("centre", 1, s.Attributes)
@@ -88,7 +88,7 @@ const batchSize = 64
 
 // Learn implements method.Method. The seed determines the initial W and the order of the
 // samples. Training never converges by itself.
-func (c *Config) Learn(e method.Examples, seed uint64) (method.Learner, error) {
+func (c *Settings) Learn(e method.Examples, seed uint64) (method.Learner, error) {
 	m, err := newModel(*c, e)
 	if err != nil {
 		return nil, err
@@ -145,14 +145,14 @@ func rmspropEach(w, grad, squares []float32, lr float32) {
 
 // Model is a learned projection with the normalisation of features and descriptions.
 type Model struct {
-	config Config
+	config Settings
 	w      dataset.Matrix[float32] // D x M
 	mean   dataset.Matrix[float32] // 1 x D, of the training samples
 	centre dataset.Matrix[float32] // 1 x M, mean of the training classes
 }
 
 // newModel fits the normalisation to the examples.
-func newModel(c Config, e method.Examples) (*Model, error) {
+func newModel(c Settings, e method.Examples) (*Model, error) {
 	zeros := dataset.NewMatrix[float32]
 	m := &Model{config: c, w: zeros(e.X.Cols, e.U.Cols), mean: zeros(1, e.X.Cols), centre: zeros(1, e.U.Cols)}
 	sum := make([]float64, e.X.Cols)
@@ -282,7 +282,7 @@ type kernel struct {
 	at       func(number float64) (k, dk float64) // the kernel and its derivative by the number
 }
 
-func (c *Config) kernel() kernel {
+func (c *Settings) kernel() kernel {
 	switch c.Kernel {
 	case Polynomial:
 		n := float64(c.Degree)
@@ -318,7 +318,7 @@ func (k kernel) number(vv, vw, ww float64) float64 {
 // objective computes the objective of the package comment and its gradient, with the buffers for one batch.
 // Matrix products have the precision of T; kernels and sums over samples are float64.
 type objective[T model.Float] struct {
-	config Config
+	config Settings
 	kernel kernel
 	mutual bool              // with term (2)
 	y      dataset.Matrix[T] // Z x M, the normalised descriptions
@@ -337,7 +337,7 @@ type objective[T model.Float] struct {
 }
 
 // newObjective makes buffers for features of dims dimensions and batches of up to batch samples.
-func newObjective[T model.Float](c Config, y dataset.Matrix[T], dims, batch int) *objective[T] {
+func newObjective[T model.Float](c Settings, y dataset.Matrix[T], dims, batch int) *objective[T] {
 	zeros := dataset.NewMatrix[T]
 	o := &objective[T]{
 		config: c, kernel: c.kernel(), mutual: c.mutual(), y: y, yy: squaredLengths(y),
@@ -353,7 +353,7 @@ func newObjective[T model.Float](c Config, y dataset.Matrix[T], dims, batch int)
 }
 
 // mutual reports whether term (2) has an effect.
-func (c *Config) mutual() bool { return c.Ort && c.kernel().distance }
+func (c *Settings) mutual() bool { return c.Ort && c.kernel().distance }
 
 // step returns the objective at w (D x M) for the samples x (B x D), of length 1 and
 // of the classes labels, and writes its gradient with respect to w into grad (D x M).

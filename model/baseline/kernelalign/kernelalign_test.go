@@ -45,7 +45,7 @@ func (y toy) score(t *testing.T, m method.Model, u dataset.Matrix[float64]) data
 }
 
 // trained is the model after three epochs.
-func trained(t *testing.T, c Config, e method.Examples) *Model {
+func trained(t *testing.T, c Settings, e method.Examples) *Model {
 	t.Helper()
 	l := baselinetest.Learner(t, &c, e, 1)
 	for epoch := range 3 {
@@ -58,10 +58,10 @@ func trained(t *testing.T, c Config, e method.Examples) *Model {
 
 func TestNotFinite(t *testing.T) {
 	y := newToy(2)
-	for term, change := range map[string]func(*Config, dataset.Matrix[float32]){
-		"alignment": func(_ *Config, x dataset.Matrix[float32]) { x.Row(y.seen.Rows[0])[1] = float32(math.NaN()) },
-		"squares":   func(c *Config, _ dataset.Matrix[float32]) { c.Kernel, c.Degree, c.LR = Polynomial, 4, 1e3 },
-		"W":         func(c *Config, _ dataset.Matrix[float32]) { c.LR = 1e300 }, // infinite in the only step
+	for term, change := range map[string]func(*Settings, dataset.Matrix[float32]){
+		"alignment": func(_ *Settings, x dataset.Matrix[float32]) { x.Row(y.seen.Rows[0])[1] = float32(math.NaN()) },
+		"squares":   func(c *Settings, _ dataset.Matrix[float32]) { c.Kernel, c.Degree, c.LR = Polynomial, 4, 1e3 },
+		"W":         func(c *Settings, _ dataset.Matrix[float32]) { c.LR = 1e300 }, // infinite in the only step
 	} {
 		e, c := y.seen, New()
 		e.X.Data = slices.Clone(e.X.Data)
@@ -149,7 +149,7 @@ func TestNormalisation(t *testing.T) {
 	}
 	// The missing entry is the mean over these classes, 1/4.
 	u := baselinetest.Matrix(2, 1, math.NaN(), 0, 0.25)
-	m := testkit.Must(newModel(Config{}, e))(t)
+	m := testkit.Must(newModel(Settings{}, e))(t)
 	testkit.NearAll(t, "mean", m.mean.Data, []float64{2, 5}, 0)
 	testkit.NearAll(t, "centre", m.centre.Data, []float64{0.25, 1}, 0)
 	x := dataset.NewMatrix[float32](3, 2)
@@ -174,7 +174,7 @@ func TestFarSamples(t *testing.T) {
 	}
 }
 
-func drawConfig(t *rapid.T) Config {
+func drawConfig(t *rapid.T) Settings {
 	c := *New()
 	c.Kernel = rapid.SampledFrom([]Kernel{Linear, Polynomial, Gaussian, Cauchy}).Draw(t, "kernel")
 	c.Sigma = rapid.Float64Range(0.4, 2).Draw(t, "sigma")
@@ -211,13 +211,13 @@ func drawProblem(t *rapid.T) problem {
 }
 
 // step returns the objective and its gradient.
-func (p problem) step(c Config) (float64, dataset.Matrix[float64]) {
+func (p problem) step(c Settings) (float64, dataset.Matrix[float64]) {
 	grad := dataset.NewMatrix[float64](p.w.Rows, p.w.Cols)
 	return newObjective(c, p.y, p.x.Cols, p.x.Rows).step(p.x, p.labels, p.w, grad), grad
 }
 
 // naive computes the objective of the package comment.
-func naive(c Config, p problem) float64 {
+func naive(c Settings, p problem) float64 {
 	k := c.kernel()
 	var sum float64
 	for i, own := range p.labels {
@@ -299,17 +299,17 @@ func TestRepeatedSteps(t *testing.T) {
 
 func TestKernelsByHand(t *testing.T) {
 	for _, c := range []struct {
-		config   Config
+		config   Settings
 		number   float64 // v'w, or |v - w|^2
 		k, slope float64
 	}{
-		{Config{Kernel: Linear}, 0.25, 0.25, 1},
-		{Config{Kernel: Polynomial, Degree: 2}, 0.5, 0.5625, 0.75}, // ((v + 1)/2)^2, (v + 1)/2
-		{Config{Kernel: Polynomial, Degree: 3}, -1, 0, 0},
-		{Config{Kernel: Gaussian, Sigma: 2}, 8, math.Exp(-1), -math.Exp(-1) / 8},
-		{Config{Kernel: Gaussian, Sigma: 0.5}, 0, 1, -2},
-		{Config{Kernel: Cauchy, Sigma: 2}, 4, 0.5, -0.0625}, // 1/(1 + d/4), -1/(4 (1 + d/4)^2)
-		{Config{Kernel: Cauchy, Sigma: 0.5}, 0, 1, -4},
+		{Settings{Kernel: Linear}, 0.25, 0.25, 1},
+		{Settings{Kernel: Polynomial, Degree: 2}, 0.5, 0.5625, 0.75}, // ((v + 1)/2)^2, (v + 1)/2
+		{Settings{Kernel: Polynomial, Degree: 3}, -1, 0, 0},
+		{Settings{Kernel: Gaussian, Sigma: 2}, 8, math.Exp(-1), -math.Exp(-1) / 8},
+		{Settings{Kernel: Gaussian, Sigma: 0.5}, 0, 1, -2},
+		{Settings{Kernel: Cauchy, Sigma: 2}, 4, 0.5, -0.0625}, // 1/(1 + d/4), -1/(4 (1 + d/4)^2)
+		{Settings{Kernel: Cauchy, Sigma: 0.5}, 0, 1, -4},
 	} {
 		if k, slope := c.config.kernel().at(c.number); math.Abs(k-c.k) > 1e-15 || math.Abs(slope-c.slope) > 1e-15 {
 			t.Errorf("%+v at %g: %g with slope %g, expected %g and %g", c.config, c.number, k, slope, c.k, c.slope)

@@ -48,8 +48,8 @@ const (
 	DeViSE Loss = "devise"
 )
 
-// Config is one of the methods with its settings.
-type Config struct {
+// Settings is one of the methods with its settings.
+type Settings struct {
 	Loss   Loss    `json:"-"`      // which of the methods it is
 	LR     float64 `json:"lr"`     // learning rate
 	Margin float64 `json:"margin"` // by which a class must score above the others
@@ -60,7 +60,7 @@ type Config struct {
 }
 
 // New returns one of the methods with its defaults.
-func New(l Loss) *Config { return baseline.New(&Config{Loss: l}) }
+func New(l Loss) *Settings { return baseline.New(&Settings{Loss: l}) }
 
 // Settings implements method.Method. The margin is the 0/1 loss of Akata et al. and Xian et al.; Frome et al.
 // use 0.1. W is initialised, and features are standardised, as in the program that Xian et al. released for
@@ -70,7 +70,7 @@ func New(l Loss) *Config { return baseline.New(&Config{Loss: l}) }
 // (github.com/mvp18/Popular-ZSL-Algorithms): a learning rate of 0.3 for ALE and of 1 for DeViSE, with
 // features of length 1, and of 0.1 with a margin of 4 and standardised features for SJE. The margin is not
 // searched: except for the initial W it is a scale, and half the margin equals twice the learning rate.
-func (c *Config) Settings() setting.List {
+func (c *Settings) Settings() setting.List {
 	rates := []float64{0.01, 0.03, 0.1, 0.3, 1, 3}
 	if c.Loss == DeViSE { // whose steps are sums over many classes
 		rates = []float64{0.003, 0.01, 0.03, 0.1, 0.3, 1}
@@ -83,21 +83,21 @@ func (c *Config) Settings() setting.List {
 		setting.Number("init", &c.Init, 1, setting.BoundedWeight).
 			Describe("`S` standard deviation of the initial W, times the square root of the dimensions"),
 		setting.Switch("normalise", &c.Normalise, true).Describe("scale descriptions to length 1"),
-		setting.Choice("features", &c.Features, baseline.Standardize, baseline.None, baseline.Unit,
-			baseline.Standardize).
+		setting.Choice("features", &c.Features, baseline.Standardise, baseline.None, baseline.Unit,
+			baseline.Standardise).
 			Describe("normalisation of the features").
-			Try(string(baseline.Unit), string(baseline.Standardize)),
+			Try(string(baseline.Unit), string(baseline.Standardise)),
 	}
 }
 
 // Restore implements method.Method.
-func (c *Config) Restore(t method.Tensors, s method.Shape) (method.Model, error) {
+func (c *Settings) Restore(t method.Tensors, s method.Shape) (method.Model, error) {
 	return baseline.RestoreBilinear(t, s, c.Normalise, c.Features)
 }
 
 // Learn implements method.Method. The seed determines the initial W and the order of the samples. The loss of
 // an example is the loss before its step; if all are 0, W does not change and training has converged.
-func (c *Config) Learn(e method.Examples, seed uint64) (method.Learner, error) {
+func (c *Settings) Learn(e method.Examples, seed uint64) (method.Learner, error) {
 	u, err := baseline.Describe(e.U, c.Normalise)
 	if err != nil {
 		return nil, err
@@ -191,7 +191,7 @@ const blockSize = 64
 //
 // with the W before the block. The first term, the x_i x_j' and finally W += lr X' (C U)
 // are matrix products for the whole block; in between, steps only involve the classes.
-func blockSteps(config *Config, features dataset.Matrix[float32], m *baseline.Bilinear,
+func blockSteps(config *Settings, features dataset.Matrix[float32], m *baseline.Bilinear,
 	u dataset.Matrix[float32], size int,
 ) baseline.Step {
 	lossOfSample, lr, margin := lossOf[float32](config.Loss), float32(config.LR), float32(config.Margin)

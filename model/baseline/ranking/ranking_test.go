@@ -38,12 +38,12 @@ var names = []Loss{ALE, SJE, DeViSE}
 // Blocks equal steps of one sample, also if 64 does not divide the samples.
 func TestBlocksAreSGD(t *testing.T) {
 	for _, name := range names {
-		for _, features := range []baseline.Features{baseline.None, baseline.Unit, baseline.Standardize} {
+		for _, features := range []baseline.Features{baseline.None, baseline.Unit, baseline.Standardise} {
 			for _, samples := range []int{1, 40, 64, 128, 150} {
 				e := examples(samples, 12, 7, 9, uint64(samples))
 				c := *New(name)
 				c.Features, c.LR, c.Margin = features, 0.05, 0.7
-				if samples == 1 && features == baseline.Standardize {
+				if samples == 1 && features == baseline.Standardise {
 					continue // nothing varies
 				}
 				t.Run(fmt.Sprintf("%s/%s/%d", name, features, samples), func(t *testing.T) {
@@ -62,14 +62,14 @@ func TestBlocksAreSGD(t *testing.T) {
 
 // oracle is stochastic gradient descent on one sample at a time, in float64.
 type oracle struct {
-	config Config
+	config Settings
 	x      *mat.Dense // normalised
 	labels []int
 	u, w   *mat.Dense // Z x M and D x M
 }
 
 // newOracle starts from the W that a learner starts from.
-func newOracle(t *testing.T, c Config, e method.Examples, l method.Learner) *oracle {
+func newOracle(t *testing.T, c Settings, e method.Examples, l method.Learner) *oracle {
 	t.Helper()
 	n, dims := len(e.Rows), e.X.Cols
 	o := &oracle{config: c, labels: e.Labels, x: mat.NewDense(n, dims, nil)}
@@ -135,13 +135,13 @@ func TestSeparable(t *testing.T) {
 
 func TestNotFinite(t *testing.T) {
 	for _, name := range names {
-		for what, change := range map[string]func(*Config, *method.Examples){
-			"a high rate":    func(c *Config, _ *method.Examples) { c.LR = 1e38 },
-			"a large margin": func(c *Config, _ *method.Examples) { c.LR, c.Margin = 3e37, 3e38 },
-			"the last step": func(c *Config, e *method.Examples) {
+		for what, change := range map[string]func(*Settings, *method.Examples){
+			"a high rate":    func(c *Settings, _ *method.Examples) { c.LR = 1e38 },
+			"a large margin": func(c *Settings, _ *method.Examples) { c.LR, c.Margin = 3e37, 3e38 },
+			"the last step": func(c *Settings, e *method.Examples) {
 				c.LR, c.Margin, e.Rows, e.Labels = 3e38, 1e3, e.Rows[:1], e.Labels[:1]
 			},
-			"a NaN": func(_ *Config, e *method.Examples) { e.X.Row(e.Rows[4])[1] = float32(math.NaN()) },
+			"a NaN": func(_ *Settings, e *method.Examples) { e.X.Row(e.Rows[4])[1] = float32(math.NaN()) },
 		} {
 			e, c := examples(100, 12, 7, 9, 8), New(name)
 			c.Features = baseline.None

@@ -36,8 +36,8 @@ import (
 	"github.com/lago-train/lago-train/model/method"
 )
 
-// Config is SynC with its settings.
-type Config struct {
+// Settings is SynC with its settings.
+type Settings struct {
 	// width of the kernel of classes and phantoms, in median distances of classes
 	Sigma     float64 `json:"sigma"`
 	Lambda    float64 `json:"lambda"`    // weight of |w_c|^2 / 2
@@ -46,12 +46,12 @@ type Config struct {
 }
 
 // New returns SynC with its defaults.
-func New() *Config { return baseline.New(new(Config)) }
+func New() *Settings { return baseline.New(new(Settings)) }
 
 // Settings implements method.Method. The searched ranges are those of the authors' program,
 // 2^-24 to 2^-9 for lambda and 2^-5 to 2^5 for 1/sigma^2, on a coarser grid with the defaults
 // in the middle. The fit does not depend on sigma, so that many widths cost little.
-func (c *Config) Settings() setting.List {
+func (c *Settings) Settings() setting.List {
 	return setting.List{
 		setting.Number("lambda", &c.Lambda, 0x1p-16, setting.BoundedPositive).
 			Describe("`WEIGHT` of the squared weights of the classifiers").
@@ -71,7 +71,7 @@ type fitKey struct {
 }
 
 // Learn implements method.Method. SynC is not random.
-func (c *Config) Learn(e method.Examples, _ uint64) (method.Learner, error) {
+func (c *Settings) Learn(e method.Examples, _ uint64) (method.Learner, error) {
 	matrix := dataset.NewMatrix[float32]
 	m := &Model{config: *c, V: matrix(e.X.Cols, e.U.Rows), Mean: matrix(1, e.U.Cols), Distance: matrix(1, 1)}
 	m.Distance.Data[0] = 1
@@ -143,7 +143,7 @@ type Model struct {
 	// 1 x 1, the unit of descriptions: the median distance of training classes
 	Distance dataset.Matrix[float32]
 
-	config Config
+	config Settings
 }
 
 // Tensors implements method.Model.
@@ -154,7 +154,7 @@ func (m *Model) Tensors() method.Tensors {
 }
 
 // Restore implements method.Method.
-func (c *Config) Restore(t method.Tensors, s method.Shape) (method.Model, error) {
+func (c *Settings) Restore(t method.Tensors, s method.Shape) (method.Model, error) {
 	r := &method.Reader{Tensors: t}
 	m := &Model{config: *c, Phantoms: r.Get("phantoms", -1, s.Attributes)}
 	m.V = r.Get("V", s.Dims, m.Phantoms.Rows)

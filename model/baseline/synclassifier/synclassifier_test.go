@@ -24,7 +24,7 @@ import (
 //
 //	0.562 x 3 - 0.438 = 1.249    and    (3 - 1)/2 = 1.
 func TestScoreByHand(t *testing.T) {
-	c := Config{Sigma: 2, Normalise: true}
+	c := Settings{Sigma: 2, Normalise: true}
 	distance := float32(math.Sqrt2)
 	m := testkit.Must(c.Restore(method.Tensors{
 		{Name: "V", Matrix: baselinetest.Matrix[float32](2, 3, -1)},
@@ -51,7 +51,7 @@ func classifiers(t testkit.TB, m *Model, dims int, u dataset.Matrix[float64]) *m
 func TestGradientVanishes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := examples(rapid.IntRange(6, 30).Draw(t, "samples"), 4, 5, 3, rapid.Uint64().Draw(t, "seed"))
-		c := Config{
+		c := Settings{
 			Sigma: rapid.SampledFrom([]float64{0.3, 0.5, 1}).Draw(t, "sigma"), Lambda: math.Pow(10, rapid.Float64Range(-3, -1).Draw(t, "log lambda")),
 			Normalise: rapid.Bool().Draw(t, "normalise"), Unit: rapid.Bool().Draw(t, "unit"),
 		}
@@ -85,13 +85,13 @@ func TestKernelAffectsUnseenClassesOnly(t *testing.T) {
 	e := examples(30, 4, 5, 3, 2)
 	e.Fits = new(method.Cache)
 	unseen := examples(1, 1, 5, 2, 3).U
-	c := Config{Sigma: 0.3, Lambda: 0.01}
+	c := Settings{Sigma: 0.3, Lambda: 0.01}
 	narrow := learn(t, c, e)
 	first := e.X.Data[0]
 	e.X.Data[0] = float32(nan)
 	c.Sigma = 1
 	wide := learn(t, c, e)
-	for _, c := range []Config{{Sigma: 1, Lambda: 0.1}, {Sigma: 1, Lambda: 0.01, Unit: true}} {
+	for _, c := range []Settings{{Sigma: 1, Lambda: 0.1}, {Sigma: 1, Lambda: 0.01, Unit: true}} {
 		if _, err := baselinetest.Learner(t, &c, e, 1).Epoch(1); err == nil {
 			t.Errorf("%+v has the fit of other settings", c)
 		}
@@ -144,7 +144,7 @@ func examples(samples, dims, attributes, classes int, seed uint64) method.Exampl
 	return baselinetest.Examples(samples, dims, attributes, classes, 0.5, seed)
 }
 
-func learn(t testkit.TB, c Config, e method.Examples) *Model {
+func learn(t testkit.TB, c Settings, e method.Examples) *Model {
 	t.Helper()
 	m, _ := baselinetest.Learn(t, &c, e)
 	return m.(*Model)

@@ -90,7 +90,7 @@ func Gradient(f func(x []float64) float64, x []float64, h float64) []float64 {
 }
 
 // Normalised returns the normalised features of the rows, computed in float64; learned
-// are those that Standardize is fitted on.
+// are those that Standardise is fitted on.
 func Normalised(f baseline.Features, x dataset.Matrix[float32], learned, rows []int) [][]float64 {
 	to := make([][]float64, len(rows))
 	for i, r := range rows {
@@ -99,7 +99,7 @@ func Normalised(f baseline.Features, x dataset.Matrix[float32], learned, rows []
 			floats.Scale(1/floats.Norm(to[i], 2), to[i])
 		}
 	}
-	for d := 0; d < x.Cols && f == baseline.Standardize; d++ {
+	for d := 0; d < x.Cols && f == baseline.Standardise; d++ {
 		var column []float64
 		for _, r := range learned {
 			column = append(column, float64(x.Row(r)[d]))
