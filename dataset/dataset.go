@@ -26,7 +26,6 @@ import (
 
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/matrix"
-	"github.com/lago-train/lago-train/internal/numeric"
 )
 
 // Matrix is a dense matrix in row-major order.
@@ -442,11 +441,11 @@ func (d *Dataset) Fingerprint() string {
 // little-endian values. Fingerprint computes it unless FeaturesSum is set.
 func SumFeatures(x Matrix[float32]) string {
 	sum := HashFeatures(x.Rows, x.Cols)
-	_ = numeric.Write(sum, x.Data) // a hash takes everything
+	_ = matrix.Write(sum, x.Data) // a hash takes everything
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// HashFeatures begins the SHA-256 of SumFeatures: numeric.Write adds the values.
+// HashFeatures begins the SHA-256 of SumFeatures: matrix.Write adds the values.
 func HashFeatures(rows, cols int) hash.Hash {
 	w := fingerprinter{sha256.New()}
 	w.put(rows, cols)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/internal/numeric"
+	"github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train/metrics"
@@ -140,7 +140,7 @@ func (d Decision) Check() error {
 		ascending := slices.IsSorted(f.Candidates) && len(f.Candidates) == len(f.Quantiles) &&
 			len(f.Candidates) > 0
 		for _, q := range f.Quantiles {
-			ascending = ascending && len(q) == fitQuantiles && numeric.NotFinite(q) < 0 && slices.IsSorted(q)
+			ascending = ascending && len(q) == fitQuantiles && matrix.NotFinite(q) < 0 && slices.IsSorted(q)
 		}
 		if !ascending || f.Candidates[0] < 1 {
 			return expected("fit", "others",
@@ -155,7 +155,7 @@ func (d Decision) Check() error {
 		if err := a.Settings.Check(); err != nil {
 			return invalid.At("adaptation", err)
 		}
-		if numeric.NotFinite(evidence) >= 0 || (a.Interval == nil) != (a.Tau == 0) {
+		if matrix.NotFinite(evidence) >= 0 || (a.Interval == nil) != (a.Tau == 0) {
 			return expected("adaptation", "others", "finite accuracies, and their interval unless tau is 0")
 		}
 	}
@@ -175,7 +175,7 @@ func (s Scoring) check() error {
 		return expected("calibration: temperature", c.Temperature, "a number from %g to %g", leastTemperature,
 			mostTemperature)
 	}
-	if !numeric.Finite(c.ErrorAfter) || c.ErrorBefore != nil && !numeric.Finite(*c.ErrorBefore) {
+	if !matrix.Finite(c.ErrorAfter) || c.ErrorBefore != nil && !matrix.Finite(*c.ErrorBefore) {
 		return expected("calibration", "others", "finite errors")
 	}
 	return nil
@@ -245,7 +245,7 @@ func (c Correction) adjustment(scores dataset.Matrix[float64], centre float64) *
 		for i := range column {
 			column[i] = scores.Row(i)[z]
 		}
-		a.shift[z], a.factor[z] = c.Omega*(numeric.LogSumExp(column)-math.Log(float64(len(column)))), 1
+		a.shift[z], a.factor[z] = c.Omega*(matrix.LogSumExp(column)-math.Log(float64(len(column)))), 1
 		if c.Kind == Standardise {
 			mean, variance := stat.PopMeanVariance(column, nil)
 			a.shift[z] = centre + c.Omega*(mean-centre)

@@ -1,13 +1,17 @@
 package model
 
 import (
+	"encoding/binary"
 	"fmt"
+	"hash"
+	"hash/fnv"
+	"sync/atomic"
 	"unsafe"
 
+	"github.com/chewxy/hm"
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
-	"github.com/lago-train/lago-train/internal/graphop"
 	"github.com/lago-train/lago-train/internal/matrix"
 )
 
@@ -27,7 +31,7 @@ type kernel struct {
 	remembered bool
 	begun      int // the last phase
 
-	graphop.Op
+	Op
 }
 
 // operand is a *value[float32] or a *value[float64].
@@ -120,7 +124,7 @@ func apply(k kernel) *G.Node {
 // Gorgonia refuses the node, as only a mistake in this package makes it do.
 func (k kernel) at(inputs G.Nodes) *G.Node {
 	to := k.to.memory()
-	k.Op, k.begun = graphop.New(k.name, to.Dtype(), to.Shape(), inputs), -1
+	k.Op, k.begun = NewOp(k.name, to.Dtype(), to.Shape(), inputs), -1
 	return G.Must(G.ApplyOp(&k, inputs...))
 }
 
@@ -222,4 +226,51 @@ func sum[T Float](x []T) float64 {
 		s += float64(v)
 	}
 	return s
+}
+
+// Op is what all fused ops of this program share as ops of a Gorgonia graph: names, types, shapes and hashes.
+// An op embeds Op and adds Do, and SymDiff and DiffWRT if it has a gradient.
+type Op struct {
+	name   string
+	shape  tensor.Shape // of the output; empty for a scalar
+	inputs int
+	typ    hm.Type
+	id     uint64
+}
+
+var ops atomic.Uint64
+
+// NewOp returns the description of an op on some nodes, with an output of a type and shape.
+func NewOp(name string, of tensor.Dtype, shape tensor.Shape, inputs []*G.Node) Op {
+	types := make([]hm.Type, 0, len(inputs)+1)
+	for _, n := range inputs {
+		types = append(types, n.Type())
+	}
+	var out hm.Type = of
+	if len(shape) > 0 {
+		out = G.TensorType{Dims: len(shape), Of: of}
+	}
+	return Op{name, shape, len(inputs), hm.NewFnType(append(types, out)...), ops.Add(1)}
+}
+
+// The methods below implement gorgonia.Op. The output is memory that the op keeps.
+
+func (o Op) Type() hm.Type                                  { return o.typ }
+func (o Op) InferShape(...G.DimSizer) (tensor.Shape, error) { return o.shape, nil }
+func (o Op) Arity() int                                     { return o.inputs }
+func (o Op) ReturnsPtr() bool                               { return true }
+func (o Op) CallsExtern() bool                              { return false }
+func (o Op) OverwritesInput() int                           { return -1 }
+func (o Op) String() string                                 { return o.name }
+
+// WriteHash is unique to each op, so that Gorgonia, which merges nodes of equal hash, never
+// merges two: each keeps memory.
+func (o Op) WriteHash(h hash.Hash) {
+	h.Write(binary.LittleEndian.AppendUint64([]byte(o.name), o.id)) //nolint:errcheck // a hash does not fail
+}
+
+func (o Op) Hashcode() uint32 {
+	h := fnv.New32a()
+	o.WriteHash(h)
+	return h.Sum32()
 }

@@ -6,7 +6,6 @@ import (
 	G "gorgonia.org/gorgonia"
 
 	"github.com/lago-train/lago-train/internal/matrix"
-	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/parallel"
 )
 
@@ -85,7 +84,7 @@ func crossEntropy[T Float](lNode, yNode *G.Node) *G.Node {
 		forward: func() {
 			parallel.For(n, 1+1024/z, func(lo, hi int) {
 				for i := lo; i < hi; i++ {
-					norms[i] = numeric.LogSumExp(l.data[i*z : (i+1)*z])
+					norms[i] = matrix.LogSumExp(l.data[i*z : (i+1)*z])
 				}
 			})
 			var sum, weight float64
@@ -109,7 +108,7 @@ func entropyGradient[T Float](dl, l, y []T, norm, scale float64) {
 	share := sum(y)
 	if single, ok := any(l).([]float32); ok {
 		for c, v := range single {
-			dl[c] = T(scale * (share*float64(numeric.Exp32(float32(float64(v)-norm))) - float64(y[c])))
+			dl[c] = T(scale * (share*float64(matrix.Exp32(float32(float64(v)-norm))) - float64(y[c])))
 		}
 		return
 	}
@@ -304,7 +303,7 @@ func divide[T Float](dg, dl, scores []T) {
 func LogNormalise[T Float](l []T, classes int) {
 	for len(l) > 0 {
 		row := l[:classes]
-		norm := T(numeric.LogSumExp(row))
+		norm := T(matrix.LogSumExp(row))
 		for z := range row {
 			row[z] -= norm
 		}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/matrix"
-	"github.com/lago-train/lago-train/internal/numeric"
 )
 
 // building serialises the building of graphs: Gorgonia shares constants between them.
@@ -177,7 +176,7 @@ func (e *NotFinite) Error() string { return fmt.Sprintf("%s is %g", e.Term, e.Va
 // finite returns a *NotFinite for the first term that is NaN or infinite.
 func (t Terms) finite() error {
 	values := []float64{t.CXE, t.BXE, t.W2, t.WU2, t.GroupPenalty}
-	if i := numeric.NotFinite(values); i >= 0 {
+	if i := matrix.NotFinite(values); i >= 0 {
 		return &NotFinite{[]string{"cxe", "bxe", "w2", "wu2", "prior"}[i], values[i]}
 	}
 	return nil

@@ -12,7 +12,6 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/matrix"
-	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/parallel"
 )
 
@@ -134,7 +133,7 @@ func sigmoids[T Float](a, s []T) {
 	if single, ok := any(s).([]float32); ok {
 		to := any(a).([]float32)[:len(single)]
 		for i, v := range single {
-			to[i] = 1 / (1 + numeric.Exp32(-v))
+			to[i] = 1 / (1 + matrix.Exp32(-v))
 		}
 		return
 	}

@@ -19,7 +19,6 @@ import (
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/safetensors"
-	"github.com/lago-train/lago-train/internal/version"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/train/metrics"
@@ -106,7 +105,7 @@ type Environment struct {
 	BLAS     blas.Info         `json:"blas"`
 }
 
-func currentEnvironment() Environment { return Environment{version.All(), blas.Current()} }
+func currentEnvironment() Environment { return Environment{blas.Versions(), blas.Current()} }
 
 // changes lists what differs now, as in "go go1.25.0, now go1.26.1".
 func (e Environment) changes(now Environment) string {

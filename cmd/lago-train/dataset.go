@@ -20,7 +20,6 @@ import (
 	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/dataset/fetch"
 	"github.com/lago-train/lago-train/dataset/openlayout"
-	"github.com/lago-train/lago-train/dataset/split"
 	"github.com/lago-train/lago-train/dataset/xlsa17"
 	"github.com/lago-train/lago-train/experiments/answers/extract"
 	"github.com/lago-train/lago-train/internal/format"
@@ -177,13 +176,13 @@ func (o *splitOptions) run(c *call, name string) error {
 func (o *splitOptions) propose(c *call, d *dataset.Dataset) (r datasets.Splits, err error) {
 	classes := func(size float64) int {
 		if size < 1 {
-			size *= float64(len(split.Usable(d)))
+			size *= float64(len(catalog.Usable(d)))
 		}
 		return int(math.Round(size))
 	}
-	val, test := split.Sizes(len(split.Usable(d)), classes(o.val), classes(o.test), c.isSet("val-size"),
+	val, test := catalog.SplitSizes(len(catalog.Usable(d)), classes(o.val), classes(o.test), c.isSet("val-size"),
 		c.isSet("test-size"))
-	s, err := split.Propose(d, split.Options{Val: val, Test: test, Seed: o.seed})
+	s, err := catalog.ProposeSplit(d, val, test, o.seed)
 	if err != nil {
 		return r, err
 	}

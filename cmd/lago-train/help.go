@@ -12,10 +12,10 @@ import (
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/fetch"
 	"github.com/lago-train/lago-train/docs"
+	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
-	"github.com/lago-train/lago-train/internal/version"
 )
 
 //go:embed help.txt
@@ -160,7 +160,7 @@ func flagHelp(s setting.Setting) string {
 func wrap(text string, indent int) string { return format.Wrap(text, helpWidth, indent) }
 
 func printVersion(c *call) error {
-	_, err := fmt.Fprintf(c.out, "%s version %s\n", usage, version.All()[usage])
+	_, err := fmt.Fprintf(c.out, "%s version %s\n", usage, blas.Versions()[usage])
 	return err
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/internal/numeric"
+	"github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/internal/parallel"
 )
 
@@ -207,7 +207,7 @@ func (c *checker) features() {
 	places := make([]int, c.Features.Rows)
 	parallel.For(len(places), rowsAtOnce, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			places[i] = numeric.NotFinite(c.Features.Row(i))
+			places[i] = matrix.NotFinite(c.Features.Row(i))
 		}
 	})
 	for i, j := range places {
@@ -247,7 +247,7 @@ func (c *checker) columns() {
 		}
 		got := ""
 		switch {
-		case numeric.CountUp(column):
+		case matrix.CountUp(column):
 			got = fmt.Sprintf("whole numbers that count up, from %v to %v", column[0], column[x.Rows-1])
 		case c.numberClasses(column):
 			got = "one whole number for each class"

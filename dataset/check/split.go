@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/numeric"
+	"github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/internal/parallel"
 )
 
@@ -216,7 +216,7 @@ func digests[T float32 | float64](x dataset.Matrix[T]) [][sha256.Size]byte {
 			for j, v := range x.Row(i) {
 				row[j] = v + 0 // -0 becomes 0
 			}
-			sums[i] = sha256.Sum256(numeric.Memory(row))
+			sums[i] = sha256.Sum256(matrix.Memory(row))
 		}
 	})
 	return sums

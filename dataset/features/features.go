@@ -30,8 +30,8 @@ import (
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/internal/npy"
-	"github.com/lago-train/lago-train/internal/numeric"
 )
 
 // Reader reads the rows of a file of features in order. It must not be used by several goroutines at once.
@@ -132,7 +132,7 @@ func newArray(path string, rows, cols int, load func(row int, dst []float32) err
 		if err := load(i, row); err != nil {
 			return nil, err
 		}
-		if j := numeric.NotFinite(row); j >= 0 {
+		if j := matrix.NotFinite(row); j >= 0 {
 			return &invalid.Error{
 				Where: path, Field: fmt.Sprintf("row %d, column %d (from 0)", i, j), Want: finiteNumber,
 				Got: fmt.Sprint(row[j]),
@@ -298,7 +298,7 @@ func looksLikeNames(row []float32) bool {
 	for j := 1; j < len(row) && rise; j++ {
 		rise = row[j] > row[j-1]
 	}
-	return rise || len(row) > 2 && row[0] == 0 && numeric.CountUp(row)
+	return rise || len(row) > 2 && row[0] == 0 && matrix.CountUp(row)
 }
 
 // isList reports whether a cell has several numbers.
@@ -320,7 +320,7 @@ func (s *csvFile) parse(record []string, to []float32) *invalid.Error {
 	for j, cell := range record {
 		v, err := table.Number(cell, 32)
 		switch column := fmt.Sprintf("column %d", j+1); {
-		case err == nil && numeric.Finite(v):
+		case err == nil && matrix.Finite(v):
 			to[j] = float32(v)
 		case err == nil || errors.Is(err, strconv.ErrRange):
 			return s.wrong(column, finiteNumber, strings.TrimSpace(cell), "")

@@ -17,7 +17,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/matlab"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/internal/numeric"
+	"github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
 )
@@ -174,7 +174,7 @@ func FuzzOpen(f *testing.F) {
 		if x.Rows < 1 || x.Cols < 1 || len(x.Data) != x.Rows*x.Cols {
 			t.Fatalf("%d values for %d x %d", len(x.Data), x.Rows, x.Cols)
 		}
-		if i := numeric.NotFinite(x.Data); i >= 0 {
+		if i := matrix.NotFinite(x.Data); i >= 0 {
 			t.Fatalf("%v is read", x.Data[i])
 		}
 		if again := readBy(t, path, 1); !slices.Equal(x.Data, again.Data) {

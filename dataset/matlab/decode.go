@@ -10,7 +10,7 @@ import (
 
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/internal/numeric"
+	"github.com/lago-train/lago-train/internal/matrix"
 )
 
 // Types of data elements: table 1-1 of the format's description.
@@ -145,15 +145,15 @@ func (s *stream) fail(e *invalid.Error) {
 	s.err = e
 }
 
-// matrix is an array whose header has been read and whose data have not.
-type matrix struct {
+// unread is an array whose header has been read and whose data have not.
+type unread struct {
 	Array
 	complex bool
 	end     int64 // of the array in its stream
 }
 
 // header reads what precedes the data of an array: flags, dimensions and name.
-func (s *stream) header(end int64) (m matrix) {
+func (s *stream) header(end int64) (m unread) {
 	m.end = end
 	_, data := s.bytes(end, "array flags in 8 bytes of type 6", 8, 8, kindUint32)
 	flags := binary.LittleEndian.Uint32(data)
@@ -168,7 +168,7 @@ func (s *stream) header(end int64) (m matrix) {
 		for i := range m.Dims {
 			m.Dims[i] = int(int32(binary.LittleEndian.Uint32(data[4*i:])))
 		}
-		if _, ok := numeric.Count(m.Dims, maxElements); !ok {
+		if _, ok := matrix.Count(m.Dims, maxElements); !ok {
 			s.unexpected(fmt.Sprintf("at most %d elements", maxElements), "dimensions %s", formatDims(m.Dims))
 		}
 	}
@@ -182,7 +182,7 @@ func (s *stream) header(end int64) (m matrix) {
 }
 
 // decode reads the data of a variable.
-func (s *stream) decode(m *matrix) {
+func (s *stream) decode(m *unread) {
 	switch {
 	case m.complex:
 		s.unexpected("real numbers", "complex ones")
@@ -212,7 +212,7 @@ func (s *stream) finish(end int64) {
 	}
 }
 
-// numberTypes are the keys in numeric.Types of the numeric types. The type need not be the class of
+// numberTypes are the keys in matrix.Types of the numeric types. The type need not be the class of
 // the array: MATLAB stores doubles that are all small integers as such.
 var numberTypes = map[uint32]string{
 	kindInt8: "i1", kindUint8: "u1", kindInt16: "i2", kindUint16: "u2", kindInt32: "i4", kindUint32: "u4",
@@ -220,9 +220,9 @@ var numberTypes = map[uint32]string{
 }
 
 // numbers reads the data of a real numeric array.
-func (s *stream) numbers(m matrix) []float32 {
+func (s *stream) numbers(m unread) []float32 {
 	e := s.element(m.end)
-	number, ok := numeric.Types[numberTypes[e.kind]]
+	number, ok := matrix.Types[numberTypes[e.kind]]
 	switch {
 	case !ok:
 		s.unexpected("numbers", "an element of type %d", e.kind)
@@ -260,10 +260,10 @@ func (s *stream) numbers(m matrix) []float32 {
 	for raw := range full {
 		part := left[:len(raw)/number.Width]
 		left = left[len(part):]
-		if numeric.LittleEndian && e.kind == kindSingle {
-			copy(numeric.Memory(part), raw)
+		if matrix.LittleEndian && e.kind == kindSingle {
+			copy(matrix.Memory(part), raw)
 		} else {
-			numeric.Decode(part, raw, number.Width, func(b []byte) float32 {
+			matrix.Decode(part, raw, number.Width, func(b []byte) float32 {
 				return float32(number.Number(b))
 			})
 		}
@@ -280,7 +280,7 @@ func (s *stream) numbers(m matrix) []float32 {
 }
 
 // rows reads the text of each row of a char array, without the spaces that fill it up.
-func (s *stream) rows(m matrix) []string {
+func (s *stream) rows(m unread) []string {
 	n := m.Dims[0]
 	letters := []rune(s.text(m))
 	if m.Count() == 0 || n == 1 {
@@ -302,7 +302,7 @@ func (s *stream) rows(m matrix) []string {
 }
 
 // text reads the data of a char array, column by column.
-func (s *stream) text(m matrix) string {
+func (s *stream) text(m unread) string {
 	want := fmt.Sprintf("text of at most %d bytes", maxText)
 	kind, data := s.bytes(m.end, want, 0, maxText, kindInt8, kindUint8, kindUint16, kindUTF8, kindUTF16)
 	width, unit := 1, func(b []byte) uint16 { return uint16(b[0]) }
@@ -312,10 +312,10 @@ func (s *stream) text(m matrix) string {
 	case kindUint16, kindUTF16:
 		width, unit = 2, binary.LittleEndian.Uint16
 	}
-	return string(utf16.Decode(numeric.Decode(make([]uint16, len(data)/width), data, width, unit)))
+	return string(utf16.Decode(matrix.Decode(make([]uint16, len(data)/width), data, width, unit)))
 }
 
-func (s *stream) cells(m matrix) (texts []string) {
+func (s *stream) cells(m unread) (texts []string) {
 	if left := m.end - s.pos; int64(m.Count()) > left/tagSize {
 		s.unexpected(fmt.Sprintf("at most %d cells in the %d bytes left", left/tagSize, left), "%d (%s)",
 			m.Count(), formatDims(m.Dims))

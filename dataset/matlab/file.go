@@ -27,7 +27,7 @@ import (
 
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/internal/numeric"
+	"github.com/lago-train/lago-train/internal/matrix"
 )
 
 // Array is a variable. Load reads its data, which are in column-major order: the first subscript
@@ -54,7 +54,7 @@ type Array struct {
 
 // Count is the number of elements.
 func (a *Array) Count() int {
-	n, _ := numeric.Count(a.Dims, maxElements) // Open refuses more
+	n, _ := matrix.Count(a.Dims, maxElements) // Open refuses more
 	return n
 }
 
@@ -182,7 +182,7 @@ func (a *Array) Load(ctx context.Context) error {
 
 // variable reads the header of the variable whose element is at an offset, and returns where the
 // element ends.
-func variable(file io.ReaderAt, path string, offset, size int64) (s *stream, m matrix, end int64) {
+func variable(file io.ReaderAt, path string, offset, size int64) (s *stream, m unread, end int64) {
 	s = &stream{file: path, base: offset, r: io.NewSectionReader(file, offset, size-offset)}
 	e := s.element(size - offset)
 	if s.err != nil {

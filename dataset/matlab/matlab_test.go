@@ -19,7 +19,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/internal/numeric"
+	"github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/matfile"
 )
@@ -100,7 +100,7 @@ func TestNumbersProperty(t *testing.T) {
 		kind := rapid.SampledFrom(kinds).Draw(t, "storage")
 		class := Class(rapid.IntRange(int(Double), int(lastNumeric)).Draw(t, "class"))
 		dims := rapid.SliceOfN(rapid.IntRange(0, 9), 2, 4).Draw(t, "dims")
-		n, _ := numeric.Count(dims, maxElements)
+		n, _ := matrix.Count(dims, maxElements)
 		ints := rapid.SliceOfN(rapid.Int64Range(limits[kind].low, limits[kind].high), n, n).Draw(t, "values")
 		values, want := make([]float64, n), make([]float32, n)
 		for i, v := range ints {
@@ -308,7 +308,7 @@ func FuzzRead(f *testing.F) {
 			checkError(t, err)
 		}
 		for _, a := range arrays {
-			n, ok := numeric.Count(a.Dims, maxElements)
+			n, ok := matrix.Count(a.Dims, maxElements)
 			if a.Class.Numeric() != (a.Float32 != nil) || a.Class.Numeric() && (!ok || len(a.Float32) != n) {
 				t.Errorf("%s %s has %d numbers", a.Name, a.Size(), len(a.Float32))
 			}

@@ -22,8 +22,8 @@ import (
 	"github.com/lago-train/lago-train/dataset/matlab"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/internal/npy"
-	"github.com/lago-train/lago-train/internal/numeric"
 )
 
 const (
@@ -207,7 +207,7 @@ func readChecked(ctx context.Context, path string) (x dataset.Matrix[float32], c
 		if err := m.Read(part); err != nil {
 			return x, 0, err
 		}
-		_ = numeric.Write(sum, part) // it takes everything
+		_ = matrix.Write(sum, part) // it takes everything
 	}
 	return x, sum.Sum32(), nil
 }
@@ -232,9 +232,9 @@ func (c *cache) store(ctx context.Context, a *matlab.Array) (string, error) {
 	sum, check := dataset.HashFeatures(rows, cols), newChecksum(rows, cols)
 	to, written, unstored, failed := io.Discard, error(nil), error(nil), error(nil)
 	a.Read = func(part []float32) { // while more is decompressed
-		_, _ = numeric.Write(sum, part), numeric.Write(check, part) // these take everything
+		_, _ = matrix.Write(sum, part), matrix.Write(check, part) // these take everything
 		if written == nil {
-			written = numeric.Write(to, part)
+			written = matrix.Write(to, part)
 		}
 	}
 	if c != nil {

@@ -14,12 +14,16 @@
 // A library keeps to one thread; large products are cut into parts that goroutines
 // share (package parallel). The cuts depend on the sizes alone, so results are
 // bit-identical for any number of workers on the same machine and library. Other
-// libraries may round differently and, unlike gonum, multiply zeros by NaN and infinity.
+// libraries may round differently and, unlike gonum, multiply zeros by NaN and infinity. Current and
+// Versions are for the record of a run.
 package blas
 
 import (
 	"cmp"
 	"os"
+	"runtime"
+	"runtime/debug"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/blas"
@@ -169,4 +173,29 @@ func AddScaled[T Float](y []T, alpha T, x []T) {
 	case []float64:
 		blas64.Implementation().Daxpy(len(x), float64(alpha), x, 1, any(y).([]float64), 1)
 	}
+}
+
+// numericModules are the modules whose version may change a number.
+var numericModules = []string{"gorgonia.org/gorgonia", "gorgonia.org/tensor", "gonum.org/v1/gonum"}
+
+// Versions returns versions by name: "go", "platform", "lago-train", the numeric libraries and,
+// if the binary was built in a repository, "revision" and, as "true" or "false", "modified".
+func Versions() map[string]string {
+	v := map[string]string{"go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return v
+	}
+	v["lago-train"] = info.Main.Version
+	for _, s := range info.Settings {
+		if name, ok := strings.CutPrefix(s.Key, "vcs."); ok && name != "time" && name != "vcs" {
+			v[name] = s.Value
+		}
+	}
+	for _, dep := range info.Deps {
+		if slices.Contains(numericModules, dep.Path) {
+			v[dep.Path] = dep.Version
+		}
+	}
+	return v
 }

@@ -1,9 +1,17 @@
-// Package format writes names, numbers and counts for people, in one style for every command.
+// Package format writes names, numbers and counts for people, in one style for every command, and
+// has the layout of HTML pages.
 package format
 
 import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed" // of the layout and style of pages
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"html/template"
+	"image"
+	"image/jpeg"
 	"io"
 	"math"
 	"regexp"
@@ -247,4 +255,36 @@ func ShellLine(words ...string) string {
 		}
 	}
 	return strings.Join(quoted, " ")
+}
+
+var (
+	//go:embed layout.html
+	pageLayout string
+	//go:embed style.css
+	pageStyle string
+)
+
+// NewPage returns the template of an HTML page: one file that opens anywhere without a network, in light and
+// dark mode, on screens and on paper. text defines the templates "title" and "body";
+// css is appended to the common style. The page runs js and no other script, "" for none. Data
+// are escaped as package html/template does. NewPage panics if the template cannot be parsed.
+func NewPage(name, text, css, js string, funcs template.FuncMap) *template.Template {
+	digest := sha256.Sum256([]byte(js))
+	t := template.New(name).Funcs(funcs).Funcs(template.FuncMap{
+		//nolint:gosec // of files of this program
+		"style": func() template.CSS { return template.CSS(pageStyle + css) },
+		//nolint:gosec // of files of this program
+		"script": func() template.JS { return template.JS(js) },
+		"kind":   func() string { return name },
+		"digest": func() string { return base64.StdEncoding.EncodeToString(digest[:]) },
+	})
+	return template.Must(template.Must(t.Parse(pageLayout)).Parse(text))
+}
+
+// Picture returns the address of a picture that is part of the page.
+func Picture(m image.Image) (template.URL, error) {
+	var b bytes.Buffer
+	err := jpeg.Encode(&b, m, &jpeg.Options{Quality: 80})
+	//nolint:gosec // encoded above
+	return template.URL("data:image/jpeg;base64," + base64.StdEncoding.EncodeToString(b.Bytes())), err
 }

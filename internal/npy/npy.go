@@ -22,7 +22,7 @@ import (
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/internal/numeric"
+	"github.com/lago-train/lago-train/internal/matrix"
 )
 
 // magic begins a file. It is followed by two bytes of version, the length of the header
@@ -42,7 +42,7 @@ type Matrix struct {
 	path      string
 	file      *fileio.File
 	values    *bufio.Reader // what is left of them
-	kind      numeric.Type
+	kind      matrix.Type
 	bigEndian bool
 	direct    bool // the values lie in the file as they do in memory
 	fortran   bool
@@ -91,7 +91,7 @@ func (m *Matrix) Read(dst []float32) error {
 // read fills dst with the next values in the order of the file.
 func (m *Matrix) read(dst []float32) error {
 	if m.direct {
-		return invalid.At(m.path, m.full(numeric.Memory(dst)))
+		return invalid.At(m.path, m.full(matrix.Memory(dst)))
 	}
 	for len(dst) > 0 {
 		n := min(len(dst), bufferSize/m.kind.Width)
@@ -128,7 +128,7 @@ func (m *Matrix) readStart(size int64) error {
 	}
 	size -= length
 	text := "(" + format.Join(shape) + ")"
-	if n, ok := numeric.Count(shape, int(size)); !ok || n == 0 || int64(n)*int64(m.kind.Width) != size {
+	if n, ok := matrix.Count(shape, int(size)); !ok || n == 0 || int64(n)*int64(m.kind.Width) != size {
 		return &invalid.Error{
 			Field: "size",
 			Want:  fmt.Sprintf("at least one value, and %d bytes for each of shape %s", m.kind.Width, text),
@@ -258,14 +258,14 @@ func (m *Matrix) readHeader() (n int64, shape []int, err error) {
 		return bad("the entries descr, fortran_order and shape of a NumPy array of numbers, "+
 			"each once, and nothing else", invalid.Quote(string(text)))
 	}
-	kind, known := numeric.Types[strings.TrimLeft(values["descr"], "<>=|")]
+	kind, known := matrix.Types[strings.TrimLeft(values["descr"], "<>=|")]
 	if !known {
 		_, _, err := bad("values that are floats, integers or booleans", invalid.Quote(values["descr"]))
 		err.(*invalid.Error).Hint = `Write x.astype("float32") of an array x.`
 		return 0, nil, err
 	}
 	m.kind, m.bigEndian = kind, strings.HasPrefix(values["descr"], ">")
-	m.direct = numeric.LittleEndian && strings.TrimLeft(values["descr"], "<=") == "f4"
+	m.direct = matrix.LittleEndian && strings.TrimLeft(values["descr"], "<=") == "f4"
 	for field := range strings.FieldsFuncSeq(values["shape"], func(r rune) bool {
 		return !('0' <= r && r <= '9')
 	}) {
@@ -284,11 +284,11 @@ func Write(w io.Writer, rows, cols int, values []float32) error {
 	if err := WriteHeader(w, rows, cols); err != nil {
 		return err
 	}
-	return numeric.Write(w, values)
+	return matrix.Write(w, values)
 }
 
 // WriteHeader writes what comes before the values of a rows x cols array of float32 in C
-// order, which numeric.Write writes.
+// order, which matrix.Write writes.
 func WriteHeader(w io.Writer, rows, cols int) error {
 	const prefix, align = len(magic) + 2 + 2, 64 // NumPy aligns the values to 64 bytes
 	text := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }", rows, cols)

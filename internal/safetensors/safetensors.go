@@ -24,7 +24,7 @@ import (
 
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/internal/numeric"
+	"github.com/lago-train/lago-train/internal/matrix"
 )
 
 // Tensor is a named array, row by row. F32 or F64 holds its numbers. Numbers of 16 bits
@@ -64,7 +64,7 @@ var types = map[string]struct {
 	width  int
 	number func([]byte) float32
 }{
-	float32Type: {4, numeric.Float32}, "F16": {2, numeric.Float16}, "BF16": {2, numeric.BFloat16},
+	float32Type: {4, matrix.Float32}, "F16": {2, matrix.Float16}, "BF16": {2, matrix.BFloat16},
 	float64Type: {8, nil}, "BOOL": {1, nil}, "I8": {1, nil}, "U8": {1, nil}, "I16": {2, nil}, "U16": {2, nil},
 	"I32": {4, nil}, "U32": {4, nil}, "I64": {8, nil}, "U64": {8, nil},
 }
@@ -166,7 +166,7 @@ func header(tensors []Tensor, metadata map[string]string) ([]byte, error) {
 		if _, twice := entries[t.Name]; twice || t.Name == metadataKey {
 			return nil, inTensor(t.Name, &invalid.Error{Want: "a unique name"})
 		}
-		size, ok := numeric.Count(t.Shape, maxNumbers)
+		size, ok := matrix.Count(t.Shape, maxNumbers)
 		if both := t.F32 != nil && t.F64 != nil; !ok || both || len(t.F32)+len(t.F64) != size {
 			want := fmt.Sprintf("numbers of one type for shape %v", t.Shape)
 			return nil, inTensor(t.Name, &invalid.Error{
@@ -189,7 +189,7 @@ func header(tensors []Tensor, metadata map[string]string) ([]byte, error) {
 
 func writeNumbers(w io.Writer, tensors []Tensor) error {
 	for _, t := range tensors {
-		if err := cmp.Or(numeric.Write(w, t.F32), numeric.Write(w, t.F64)); err != nil {
+		if err := cmp.Or(matrix.Write(w, t.F32), matrix.Write(w, t.F64)); err != nil {
 			return err
 		}
 	}
@@ -351,9 +351,9 @@ func (t *Tensor) read(r *limited, e entry, wanted bool) error {
 	case len(raw) < size:
 		return short(fmt.Sprintf("%d bytes of numbers", size), len(raw))
 	case of.number != nil:
-		t.F32 = numeric.Decode(make([]float32, n), raw, of.width, of.number)
+		t.F32 = matrix.Decode(make([]float32, n), raw, of.width, of.number)
 	case e.Dtype == float64Type:
-		t.F64 = numeric.Decode(make([]float64, n), raw, of.width, numeric.Float64)
+		t.F64 = matrix.Decode(make([]float64, n), raw, of.width, matrix.Float64)
 	}
 	return nil
 }
@@ -433,7 +433,7 @@ func (e entry) check() error {
 			Got: fmt.Sprintf("%q", e.Dtype),
 		}
 	}
-	size, ok := numeric.Count(e.Shape, maxNumbers)
+	size, ok := matrix.Count(e.Shape, maxNumbers)
 	if e.Shape == nil || !ok {
 		return &invalid.Error{
 			Field: "shape", Want: fmt.Sprintf("a list of sizes of at most %d numbers", maxNumbers),

@@ -37,7 +37,6 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/matrix"
-	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/internal/setting"
 )
@@ -170,7 +169,7 @@ func check(blocks []Block, s Settings) (n int, err error) {
 	}
 	for _, b := range blocks {
 		for k, m := range []dataset.Matrix[float32]{b.Scores, b.X} {
-			if i := numeric.NotFinite(m.Data); i >= 0 {
+			if i := matrix.NotFinite(m.Data); i >= 0 {
 				field := []string{"scores", "features"}[k]
 				return 0, &invalid.Error{
 					Field: field, Want: "finite numbers",
@@ -261,7 +260,7 @@ func (f *fit) expect() (changed int) {
 				for z, x := range similarity.Row(i) {
 					logits[z] = float64(s[z])/f.Temperature + f.Tau*float64(x) + offset[z]
 				}
-				logSum, best, p := numeric.LogSumExp(logits), 0, p.Row(i)
+				logSum, best, p := matrix.LogSumExp(logits), 0, p.Row(i)
 				for z, v := range logits {
 					p[z] = float32(math.Exp(v - logSum))
 					if v > logits[best] {

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/numeric"
+	"github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/internal/testkit"
 )
 
@@ -73,7 +73,7 @@ func TestOff(t *testing.T) {
 			for i := range b.Scores.Rows {
 				row := dataset.Convert[float64](b.Scores.Slice(i, i+1)).Data
 				for z, l := range row {
-					p := math.Exp(l - numeric.LogSumExp(row))
+					p := math.Exp(l - matrix.LogSumExp(row))
 					want = append(want, p)
 					mass[z] += p
 				}

@@ -19,7 +19,6 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/matrix"
-	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/model/preprocess"
@@ -263,7 +262,7 @@ func Descend(m method.Model, tensors method.Tensors, e method.Examples, seed uin
 			converged = converged && !moved
 		}
 		for _, t := range tensors {
-			if i := numeric.NotFinite(t.Matrix.Data); i >= 0 {
+			if i := matrix.NotFinite(t.Matrix.Data); i >= 0 {
 				return method.Progress{}, &model.NotFinite{Term: t.Name, Value: float64(t.Matrix.Data[i])}
 			}
 		}

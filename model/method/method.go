@@ -15,7 +15,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/internal/numeric"
+	"github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
 )
@@ -181,7 +181,7 @@ func (r *Reader) Get(name string, rows, cols int) dataset.Matrix[float32] {
 	for _, t := range r.Tensors {
 		if m := t.Matrix; t.Name == name {
 			if fits(rows, m.Rows) && fits(cols, m.Cols) && len(m.Data) == m.Rows*m.Cols {
-				if i := numeric.NotFinite(m.Data); i >= 0 {
+				if i := matrix.NotFinite(m.Data); i >= 0 {
 					r.Err = cmp.Or(r.Err, error(&invalid.Error{
 						Field: "tensor " + name, Want: "finite numbers", Got: fmt.Sprint(m.Data[i]),
 					}))

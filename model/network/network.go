@@ -17,10 +17,10 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/format"
-	"github.com/lago-train/lago-train/internal/graphop"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/internal/numeric"
+	"github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/internal/safetensors"
+	"github.com/lago-train/lago-train/model"
 )
 
 // Network is a network with its weights.
@@ -87,7 +87,7 @@ func Dense(data []float32, shape ...int) *tensor.Dense {
 // op is a Gorgonia op on slices of float32, which writes its result to memory that the
 // graph shares between ops. It has no gradient.
 type op struct {
-	graphop.Op
+	model.Op
 	forward Forward
 	out     *tensor.Dense
 }
@@ -98,7 +98,7 @@ type Forward func(out []float32, in [][]float32)
 // Apply adds an op to the graph of its inputs. It panics if Gorgonia refuses the node, as
 // only a mistake in a network makes it do.
 func Apply(name string, out *tensor.Dense, f Forward, inputs ...*G.Node) *G.Node {
-	return G.Must(G.ApplyOp(&op{graphop.New(name, tensor.Float32, out.Shape(), inputs), f, out}, inputs...))
+	return G.Must(G.ApplyOp(&op{model.NewOp(name, tensor.Float32, out.Shape(), inputs), f, out}, inputs...))
 }
 
 func (o *op) Do(inputs ...G.Value) (G.Value, error) {
@@ -158,7 +158,7 @@ func (r *Reader) Take(name string, shape ...int) []float32 {
 		return nil
 	case t.F32 == nil:
 		e.Got = "other numbers"
-	case numeric.NotFinite(t.F32) >= 0:
+	case matrix.NotFinite(t.F32) >= 0:
 		e.Want, e.Got, e.Hint = "finite numbers", "NaN or infinity", "The file is damaged."
 	default:
 		return t.F32

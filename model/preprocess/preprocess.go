@@ -18,7 +18,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/internal/numeric"
+	"github.com/lago-train/lago-train/internal/matrix"
 )
 
 // Chain is a comma-separated list of preprocessing steps in the order in which they are
@@ -125,7 +125,7 @@ func (t *Transform) fitStandardise(x dataset.Matrix[float32], rows []int) error 
 	each(func(d int, v float64) { square[d] += (v - mean[d]) * (v - mean[d]) / n })
 	t.Shift, t.Scale = make([]float32, x.Cols), make([]float32, x.Cols)
 	for d := range mean {
-		if !numeric.Finite(square[d]) {
+		if !matrix.Finite(square[d]) {
 			return notFinite(d)
 		}
 		t.Shift[d], t.Scale[d] = float32(mean[d]), 1

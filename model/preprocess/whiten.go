@@ -14,7 +14,6 @@ import (
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/matrix"
-	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/parallel"
 )
 
@@ -24,7 +23,7 @@ const DefaultRidge = 2
 
 // fitWhiten fits P = (X'X + g I)^(-1/2) sqrt(n) on the rows, transformed by t so far.
 func (t *Transform) fitWhiten(ridge float64, x dataset.Matrix[float32], rows []int) error {
-	if !(ridge >= 0 && numeric.Finite(ridge)) {
+	if !(ridge >= 0 && matrix.Finite(ridge)) {
 		return &invalid.Error{
 			Field: "ridge", Want: "a finite number above 0, or 0 for the default", Got: fmt.Sprint(ridge),
 		}
@@ -37,7 +36,7 @@ func (t *Transform) fitWhiten(ridge float64, x dataset.Matrix[float32], rows []i
 		if samples, err = t.Apply(x, rows); err != nil {
 			return err
 		}
-		if i := numeric.NotFinite(samples.Data); i >= 0 {
+		if i := matrix.NotFinite(samples.Data); i >= 0 {
 			return notFinite(i % x.Cols)
 		}
 		a = SamplesGram(samples, samples.AllRows())
@@ -49,7 +48,7 @@ func (t *Transform) fitWhiten(ridge float64, x dataset.Matrix[float32], rows []i
 	}
 	for i := range a.SymmetricDim() {
 		v := a.At(i, i)
-		if !numeric.Finite(v) {
+		if !matrix.Finite(v) {
 			return notFinite(i)
 		}
 		a.SetSym(i, i, v+ridge)

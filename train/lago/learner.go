@@ -9,7 +9,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/numeric"
+	"github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/method"
@@ -166,7 +166,7 @@ func stepError(p method.Phase, err error) error {
 // only what the steps before it did.
 func (l *learner) finite(p method.Phase) error {
 	for _, t := range l.Model().Tensors() {
-		if i := numeric.NotFinite(t.Matrix.Data); i >= 0 {
+		if i := matrix.NotFinite(t.Matrix.Data); i >= 0 {
 			return stepError(p, &model.NotFinite{Term: t.Name, Value: float64(t.Matrix.Data[i])})
 		}
 	}

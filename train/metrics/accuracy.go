@@ -25,7 +25,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/internal/numeric"
+	"github.com/lago-train/lago-train/internal/matrix"
 )
 
 // Accuracy is how often the best-scored class is the true one.
@@ -161,7 +161,7 @@ func CheckScores(scores dataset.Matrix[float32]) error {
 			Got: fmt.Sprintf("%d x %d", scores.Rows, scores.Cols),
 		}
 	}
-	if i := numeric.NotFinite(scores.Data); i >= 0 {
+	if i := matrix.NotFinite(scores.Data); i >= 0 {
 		return &invalid.Error{
 			Field: "scores", Want: "finite numbers",
 			Got: fmt.Sprintf("%v for sample %d and class %d, counted from 0", scores.Data[i], i/scores.Cols,

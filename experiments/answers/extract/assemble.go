@@ -26,10 +26,9 @@ import (
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/internal/npy"
-	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/safetensors"
-	"github.com/lago-train/lago-train/internal/version"
 )
 
 // assemble writes the files of the data set from its earlier features and the parts, and removes these.
@@ -82,7 +81,7 @@ func (w *work) assemble(ctx context.Context, record *openlayout.Extraction) erro
 			case s.kept:
 				x = earlier.Row(s.line - 1)
 			}
-			return numeric.Write(to, x)
+			return matrix.Write(to, x)
 		})
 	}); err != nil {
 		return err
@@ -253,7 +252,7 @@ func (w *work) record(ctx context.Context) (r *openlayout.Extraction, classes in
 	info := blas.Current()
 	r = &openlayout.Extraction{
 		Provenance: w.provenance, Images: len(w.Images), ImagesSHA256: hex.EncodeToString(sum.Sum(nil)),
-		BLAS: strings.TrimSpace(info.Name + " " + info.Version), Versions: version.All(),
+		BLAS: strings.TrimSpace(info.Name + " " + info.Version), Versions: blas.Versions(),
 	}
 	r.SetImageDir(w.ImageDir, w.Dir)
 	return r, len(known), nil

@@ -20,7 +20,7 @@ import (
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/internal/numeric"
+	"github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/model/network"
@@ -90,7 +90,7 @@ func (e *Extractor) each(ctx context.Context, list []images.Image,
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if wrong == nil && numeric.NotFinite(x.Row(i)) >= 0 {
+			if wrong == nil && matrix.NotFinite(x.Row(i)) >= 0 {
 				return &invalid.Error{
 					Where: "--weights", Want: "a network with finite features", Got: "NaN or infinity",
 				}

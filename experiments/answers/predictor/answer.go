@@ -13,7 +13,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/internal/numeric"
+	"github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/model"
 )
 
@@ -66,7 +66,7 @@ func (p *Predictor) Answer(x dataset.Matrix[float32], row int) (*Answer, error) 
 	}
 	if p.Temperature != 1 {
 		floats.Scale(1/p.Temperature, a.LogP)
-		floats.AddConst(-numeric.LogSumExp(a.LogP), a.LogP)
+		floats.AddConst(-matrix.LogSumExp(a.LogP), a.LogP)
 	}
 	SortBy(a.Order, func(z int) float64 { return a.LogP[z] })
 	return a, nil

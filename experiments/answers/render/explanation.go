@@ -13,7 +13,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/table"
-	"github.com/lago-train/lago-train/internal/webpage"
 	"github.com/lago-train/lago-train/model"
 )
 
@@ -270,8 +269,8 @@ var (
 	//go:embed explanation.css
 	explanationCSS string
 
-	explanationPage = webpage.New("explain", explanationHTML, explanationCSS, "", template.FuncMap{
-		"table": drawTable, "picture": webpage.Picture, "signed": signed,
+	explanationPage = format.NewPage("explain", explanationHTML, explanationCSS, "", template.FuncMap{
+		"table": drawTable, "picture": format.Picture, "signed": signed,
 	})
 )
 

@@ -12,7 +12,6 @@ import (
 
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/internal/format"
-	"github.com/lago-train/lago-train/internal/webpage"
 )
 
 // Sheet is a contact sheet: a page with the picture, the predicted class and the reason of each sample, the
@@ -64,7 +63,7 @@ func (s *Sheet) card(from predictor.Prediction) (c card, err error) {
 	c.Next = strings.Join(next, ", ")
 	p, err := s.Picture(from)
 	if err == nil && p != nil {
-		c.Picture, err = webpage.Picture(p)
+		c.Picture, err = format.Picture(p)
 	}
 	return c, err
 }
@@ -140,7 +139,7 @@ var (
 	//go:embed sheet.js
 	sheetJS string
 
-	sheetPage = webpage.New("sheet", sheetHTML, sheetCSS, sheetJS, template.FuncMap{
+	sheetPage = format.NewPage("sheet", sheetHTML, sheetCSS, sheetJS, template.FuncMap{
 		"name": format.ClassName, "number": func(v float64) string { return fmt.Sprintf("%.3f", v) },
 		"percent": percent,
 	})

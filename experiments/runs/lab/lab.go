@@ -22,8 +22,8 @@ import (
 	"time"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/check"
-	"github.com/lago-train/lago-train/dataset/split"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -40,7 +40,7 @@ type Lab struct {
 	// Parts are the divisions of the classes over which a question is asked: that of Data
 	// or, after Rotate, several, each class being a test class of one.
 	Parts []View
-	// HoldOut says that parts hold out samples of each seen class, see split.HoldOut.
+	// HoldOut says that parts hold out samples of each seen class, see catalog.HoldOut.
 	HoldOut bool
 	Jobs    int // trials at a time; 0 means as many as there are cores
 	// Shard is the part of the trials that this process trains.
@@ -106,7 +106,7 @@ func (l *Lab) Step(format string, args ...any) {
 func (l *Lab) View(s dataset.Split) View {
 	d := *l.Data
 	if d.Split = s; l.HoldOut {
-		d.TestSeen = split.HoldOut(&d, s)
+		d.TestSeen = catalog.HoldOut(&d, s)
 	}
 	return l.viewOf(&d)
 }
@@ -120,9 +120,9 @@ func (l *Lab) viewOf(d *dataset.Dataset) View {
 	return View{l.views[fingerprint], fingerprint}
 }
 
-// Rotate replaces Parts by n divisions of the classes, see split.Rotations.
+// Rotate replaces Parts by n divisions of the classes, see catalog.Rotations.
 func (l *Lab) Rotate(n int, seed uint64) error {
-	splits, err := split.Rotations(l.Data, n, seed)
+	splits, err := catalog.Rotations(l.Data, n, seed)
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (l *Lab) Rotate(n int, seed uint64) error {
 
 // Folds returns n views with the test classes of v, over which settings are chosen: v
 // itself for 1; the data set's own divisions of the seen classes if it has n of them; else
-// n parts of the seen classes in turn as val classes, see split.Folds.
+// n parts of the seen classes in turn as val classes, see catalog.Folds.
 func (l *Lab) Folds(v View, n int) ([]View, error) {
 	if n == 1 {
 		return []View{v}, nil
@@ -143,7 +143,7 @@ func (l *Lab) Folds(v View, n int) ([]View, error) {
 	splits := l.Data.DevSplits
 	if len(splits) != n || len(l.Parts) > 1 {
 		var err error
-		if splits, err = split.Folds(l.Data, v.Data.Split, n, 0); err != nil {
+		if splits, err = catalog.Folds(l.Data, v.Data.Split, n, 0); err != nil {
 			return nil, err
 		}
 	}
@@ -158,7 +158,7 @@ func (l *Lab) SeenFolds(v View) []View {
 	if seen < check.FewSeen {
 		return nil
 	}
-	splits, err := split.Folds(l.Data, v.Data.Split, min(seen/check.FewVal, most), 0)
+	splits, err := catalog.Folds(l.Data, v.Data.Split, min(seen/check.FewVal, most), 0)
 	if err != nil {
 		return nil // similar classes count once
 	}

@@ -22,7 +22,6 @@ import (
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/table"
-	"github.com/lago-train/lago-train/internal/webpage"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -34,7 +33,7 @@ var (
 	//go:embed page.js
 	pageJS string
 
-	page = webpage.New("report", pageHTML, styleCSS, pageJS, template.FuncMap{
+	page = format.NewPage("report", pageHTML, styleCSS, pageJS, template.FuncMap{
 		//nolint:gosec // escaped
 		"table": func(t *table.Table) template.HTML { return template.HTML(t.HTML()) },
 		"count": format.Count, "printable": format.Printable, "svg": inlineSVG,

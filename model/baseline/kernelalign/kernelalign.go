@@ -26,7 +26,6 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/matrix"
-	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
@@ -111,7 +110,7 @@ func (c *Settings) Learn(e method.Examples, seed uint64) (method.Learner, error)
 			x := batch.Slice(0, len(rows))
 			m.features(x, e.X, rows)
 			mean := o.step(x, labels, m.w, grad)
-			if !numeric.Finite(mean) {
+			if !matrix.Finite(mean) {
 				return 0, false, &model.NotFinite{Term: "alignment", Value: mean}
 			}
 			rmsprop(m.w.Data, grad.Data, squares.Data, float32(m.config.LR))

@@ -21,7 +21,6 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/matrix"
-	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
@@ -285,7 +284,7 @@ func (o *optimiser) run() error {
 	start := make([]float64, len(o.gradient))
 	o.evaluate(start)
 	steepest := floats.Norm(o.gradient, math.Inf(1))
-	if sum := o.loss + floats.Sum(o.gradient); !numeric.Finite(sum) {
+	if sum := o.loss + floats.Sum(o.gradient); !matrix.Finite(sum) {
 		return &model.NotFinite{Term: "loss", Value: o.loss}
 	}
 	if steepest == 0 {

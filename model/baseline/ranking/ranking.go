@@ -31,7 +31,6 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/matrix"
-	"github.com/lago-train/lago-train/internal/numeric"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
@@ -215,7 +214,7 @@ func blockSteps(config *Settings, features dataset.Matrix[float32], m *baseline.
 			if i > 0 {
 				impl.Sgemv(blas.Trans, i, classes, lr, allMoves.Data, classes, xx.Row(i), 1, 1, scores, 1)
 			}
-			if z := numeric.NotFinite(scores); z >= 0 {
+			if z := matrix.NotFinite(scores); z >= 0 {
 				return 0, false, &model.NotFinite{Term: "W", Value: float64(scores[z])}
 			}
 			loss += lossOfSample(scores, y, margin, c)

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/numeric"
+	"github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
@@ -121,7 +121,7 @@ func TestClassesOfOneDescription(t *testing.T) {
 	for i := range e.U.Data {
 		e.U.Data[i] = 0.5
 	}
-	if s := baselinetest.Score(t, learn(t, *New(), e), e, e.U); numeric.NotFinite(s.Data) >= 0 {
+	if s := baselinetest.Score(t, learn(t, *New(), e), e, e.U); matrix.NotFinite(s.Data) >= 0 {
 		t.Fatalf("scores of %g where all classes are the same", s.Data)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	G "gorgonia.org/gorgonia"
 
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/internal/numeric"
+	"github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/model/network"
 )
@@ -195,7 +195,7 @@ func softmax(row []float32) {
 	}
 	var sum float32
 	for i, v := range row {
-		e := numeric.Exp32(v - top)
+		e := matrix.Exp32(v - top)
 		row[i] = e
 		sum += e
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/internal/numeric"
+	"github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/model/network"
 )
@@ -222,10 +222,10 @@ func (n *Network) measure(r *network.Reader) error {
 			fmt.Sprintf("width x 3 x patch x patch, with a width of heads of %d", headDims))
 	}
 	n.width, n.patch = patches[0], patches[2]
-	if class, _ := numeric.Count(r.Shape(n.family.class), math.MaxInt32); class != n.width {
+	if class, _ := matrix.Count(r.Shape(n.family.class), math.MaxInt32); class != n.width {
 		return wrong(n.family.class, fmt.Sprintf("%d numbers", n.width))
 	}
-	positions, _ := numeric.Count(r.Shape(n.family.positions), math.MaxInt32)
+	positions, _ := matrix.Count(r.Shape(n.family.positions), math.MaxInt32)
 	tokens := positions / n.width
 	if n.grid = int(math.Sqrt(float64(tokens - 1))); tokens < 2 || n.grid*n.grid != tokens-1 ||
 		positions != tokens*n.width {

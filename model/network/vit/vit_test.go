@@ -9,7 +9,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/blas"
-	"github.com/lago-train/lago-train/internal/numeric"
+	"github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model/network/networktest"
@@ -80,7 +80,7 @@ func TestRefused(t *testing.T) {
 	}
 	with := func(name string, shape ...int) func([]safetensors.Tensor) []safetensors.Tensor {
 		return func(list []safetensors.Tensor) []safetensors.Tensor {
-			n, _ := numeric.Count(shape, math.MaxInt32)
+			n, _ := matrix.Count(shape, math.MaxInt32)
 			return append(without(name)(list), safetensors.Tensor{Name: name, Shape: shape, F32: make([]float32, n)})
 		}
 	}

@@ -1,4 +1,4 @@
-package split
+package catalog
 
 import (
 	"errors"
@@ -30,9 +30,9 @@ func grow(d *dataset.Dataset, z, n int) {
 }
 
 // The classes are those that the first version proposed: a seed gives the same split in every version.
-func ExamplePropose() {
+func ExampleProposeSplit() {
 	d := glyphs.Make()
-	s, err := Propose(d, Options{Val: 10, Test: 12, Seed: 1})
+	s, err := ProposeSplit(d, 10, 12, 1)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestSizes(t *testing.T) {
 		given             bool
 		wantVal, wantTest int
 	}{{100, 20, 20, false, 20, 20}, {20, 4, 4, false, 4, 4}, {15, 3, 3, false, 4, 3}, {14, 3, 3, false, 0, 3}, {6, 1, 1, false, 0, 3}, {5, 1, 1, false, 0, 1}, {15, 1, 1, true, 1, 1}} {
-		val, test := Sizes(c.n, c.val, c.test, c.given, c.given)
+		val, test := SplitSizes(c.n, c.val, c.test, c.given, c.given)
 		testkit.Equal(t, fmt.Sprint(c.n, " classes"), []int{val, test}, []int{c.wantVal, c.wantTest})
 	}
 }
@@ -87,8 +87,9 @@ func TestSizes(t *testing.T) {
 func TestProposeProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := drawn(t)
-		o := Options{Val: rapid.IntRange(0, 3).Draw(t, "val"), Test: rapid.IntRange(1, 3).Draw(t, "test"), Seed: rapid.Uint64().Draw(t, "seed")}
-		s, err := Propose(d, o)
+		val, test := rapid.IntRange(0, 3).Draw(t, "val"), rapid.IntRange(1, 3).Draw(t, "test")
+		seed := rapid.Uint64().Draw(t, "seed")
+		s, err := ProposeSplit(d, val, test, seed)
 		if errors.As(err, new(*invalid.Error)) {
 			return // similar classes may fit into no subset
 		}
@@ -98,17 +99,17 @@ func TestProposeProperty(t *testing.T) {
 			t.Fatalf("%+v does not have each class once", s)
 		}
 		for _, subset := range s.Subsets() {
-			if !slices.IsSorted(subset.Classes) || len(subset.Classes) == 0 && (subset.Name != "val" || o.Val > 0) {
+			if !slices.IsSorted(subset.Classes) || len(subset.Classes) == 0 && (subset.Name != "val" || val > 0) {
 				t.Fatalf("%s is %v", subset.Name, subset.Classes)
 			}
 		}
-		if len(s.Val) > o.Val || len(s.Test) > o.Test {
-			t.Fatalf("%+v is larger than %+v", s, o)
+		if len(s.Val) > val || len(s.Test) > test {
+			t.Fatalf("%+v is larger than %d val and %d test classes", s, val, test)
 		}
 		if leaks := check.Leaks(d, s); leaks != nil {
 			t.Fatalf("%+v leaks %v", s, leaks)
 		}
-		testkit.Equal(t, "the same seed", testkit.Must(Propose(d, o))(t), s)
+		testkit.Equal(t, "the same seed", testkit.Must(ProposeSplit(d, val, test, seed))(t), s)
 	})
 }
 
@@ -127,7 +128,7 @@ func TestProposeBalances(t *testing.T) {
 	}
 	seen := make(map[string]bool)
 	for seed := range uint64(5) {
-		s := testkit.Must(Propose(d, Options{Val: 2, Test: 2, Seed: seed}))(t)
+		s := testkit.Must(ProposeSplit(d, 2, 2, seed))(t)
 		n := d.SamplesPerClass()
 		for _, part := range [][]int{s.Val, s.Test} {
 			if len(part) != 2 || sum(n, part) != 12 {
@@ -148,7 +149,7 @@ func TestProposeBalances(t *testing.T) {
 func TestProposeReachesTheSizes(t *testing.T) {
 	d := tiny.Distinct("ab", "AB", "cd", "CD", "ef", "EF", "gh")
 	for seed := range uint64(5) {
-		s := testkit.Must(Propose(d, Options{Val: 3, Test: 2, Seed: seed}))(t)
+		s := testkit.Must(ProposeSplit(d, 3, 2, seed))(t)
 		testkit.Equal(t, fmt.Sprintf("seed %d: val and test classes", seed), []int{len(s.Val), len(s.Test)}, []int{3, 2})
 	}
 }
@@ -227,7 +228,7 @@ func TestRefused(t *testing.T) {
 	eight := tiny.Distinct("a", "b", "c", "d", "e", "f", "g", "h")
 	eight.Labels, eight.Features.Rows = eight.Labels[:14], 14 // class h has no samples
 	propose := func(d *dataset.Dataset, val, test int) error {
-		_, err := Propose(d, Options{Val: val, Test: test})
+		_, err := ProposeSplit(d, val, test, 0)
 		return err
 	}
 	rotate := func(parts int) error {

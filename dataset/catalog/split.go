@@ -1,6 +1,4 @@
-// Package split divides the classes of a data set into train, val and test so that nothing leaks
-// between them, see package check.
-package split
+package catalog
 
 import (
 	"cmp"
@@ -14,51 +12,45 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// Options say how classes are to be split.
-type Options struct {
-	Val, Test int    // number of classes of each; the others are train classes. Val can be 0
-	Seed      uint64 // the same seed proposes the same split
-}
-
 // attempts is the number of splits that are drawn. More improve the balance little: of 127 bird species with
 // 41 to 60 pictures each, the best of 1000 is off by 0.3 % of the pictures.
 const attempts = 1000
 
-// Propose splits the classes of d that have samples and a description so that nothing
-// leaks: similar classes are in one subset. Of many random splits it returns the one whose
+// ProposeSplit splits the classes of d that have samples and a description into so many val and test
+// classes, and train classes. val can be 0. Nothing leaks: similar classes are in one subset. Of many random splits it returns the one whose
 // subsets' shares of the samples are nearest to their shares of the classes, and whose val
 // and test classes have fewest attributes that no train class has. If sets of similar
-// classes do not allow the sizes, they are approximated. The error is an *invalid.Error.
-func Propose(d *dataset.Dataset, o Options) (dataset.Split, error) {
+// classes do not allow the sizes, they are approximated. The same seed proposes the same split. The error is an *invalid.Error.
+func ProposeSplit(d *dataset.Dataset, val, test int, seed uint64) (dataset.Split, error) {
 	usable := Usable(d)
 	sets := together(d, usable)
-	least := 2 + min(o.Val, 1) // sets
+	least := 2 + min(val, 1) // sets
 	var best dataset.Split
 	switch {
 	case len(usable) < least:
 		return best, refuse(d, "classes", fmt.Sprintf("at least %d with samples and a description", least),
 			fmt.Sprintf("%d, of %d with samples and %d described", len(usable), len(usableIf(d, true, false)),
 				len(usableIf(d, false, true))))
-	case o.Val < 0 || o.Test < 1 || o.Val+o.Test >= len(usable) || o.Test > len(usable)-2:
+	case val < 0 || test < 1 || val+test >= len(usable) || test > len(usable)-2:
 		want := fmt.Sprintf("at least 1 test class and 2 others, of which 1 is for train, of %d that have "+
 			"samples and a description", len(usable))
-		return best, refuse(d, "classes", want, fmt.Sprintf("%d for val and %d for test", o.Val, o.Test))
+		return best, refuse(d, "classes", want, fmt.Sprintf("%d for val and %d for test", val, test))
 	case len(sets) < least:
 		want := fmt.Sprintf("at least %d sets of classes between which nothing leaks", least)
 		return best, refuse(d, "classes", want,
 			fmt.Sprintf("%d, as classes of like names, descriptions or samples stay together", len(sets)))
 	}
-	random, samples, lowest := rand.New(rand.NewPCG(o.Seed, 0)), d.SamplesPerClass(), math.Inf(1)
+	random, samples, lowest := rand.New(rand.NewPCG(seed, 0)), d.SamplesPerClass(), math.Inf(1)
 	for range attempts {
 		random.Shuffle(len(sets), func(a, b int) { sets[a], sets[b] = sets[b], sets[a] })
-		if s, ok := fill(sets, o); ok {
-			if l := loss(d, s, samples, usable, o); l < lowest {
+		if s, ok := fill(sets, val, test); ok {
+			if l := loss(d, s, samples, usable, val, test); l < lowest {
 				best, lowest = s, l
 			}
 		}
 	}
 	if math.IsInf(lowest, 1) {
-		want := fmt.Sprintf("sets of similar classes of at most %d for val and %d for test", o.Val, o.Test)
+		want := fmt.Sprintf("sets of similar classes of at most %d for val and %d for test", val, test)
 		return best, refuse(d, "classes", want, "too few of them. Ask for more val and test classes.")
 	}
 	for _, subset := range best.Subsets() {
@@ -71,10 +63,10 @@ func refuse(d *dataset.Dataset, field, want string, got any) error {
 	return &invalid.Error{Where: d.Name, Field: field, Want: want, Got: fmt.Sprint(got)}
 }
 
-// Sizes returns the numbers of val and test classes of n classes, of which some are given: those of shares of
+// SplitSizes returns the numbers of val and test classes of n classes, of which some are given: those of shares of
 // them, but at least 3 for test and 4 for val. There are no val classes where that leaves fewer than twice as
 // many to train on: parts of the seen classes are then as good.
-func Sizes(n, val, test int, valGiven, testGiven bool) (v, t int) {
+func SplitSizes(n, val, test int, valGiven, testGiven bool) (v, t int) {
 	if t = test; !testGiven && n >= 2*check.FewTest {
 		t = max(t, check.FewTest)
 	}
@@ -124,30 +116,30 @@ func together(d *dataset.Dataset, usable []int) [][]int {
 
 // fill puts sets of classes, in their order, into test, else val, else train, as far as
 // there is room. Their classes are not sorted. It is not ok if a subset remains empty.
-func fill(sets [][]int, o Options) (s dataset.Split, ok bool) {
+func fill(sets [][]int, val, test int) (s dataset.Split, ok bool) {
 	for _, classes := range sets {
 		switch {
-		case len(s.Test)+len(classes) <= o.Test:
+		case len(s.Test)+len(classes) <= test:
 			s.Test = append(s.Test, classes...)
-		case len(s.Val)+len(classes) <= o.Val:
+		case len(s.Val)+len(classes) <= val:
 			s.Val = append(s.Val, classes...)
 		default:
 			s.Train = append(s.Train, classes...)
 		}
 	}
-	return s, len(s.Train) > 0 && (len(s.Val) > 0 || o.Val == 0) && len(s.Test) > 0
+	return s, len(s.Train) > 0 && (len(s.Val) > 0 || val == 0) && len(s.Test) > 0
 }
 
 // loss sums, each as a share: the samples by which val and test are off the number expected
 // for their classes, the attributes that train lacks, and, with a weight above both, the
 // classes by which val and test are too small.
-func loss(d *dataset.Dataset, s dataset.Split, samples, usable []int, o Options) (loss float64) {
+func loss(d *dataset.Dataset, s dataset.Split, samples, usable []int, val, test int) (loss float64) {
 	all, classes := float64(sum(samples, usable)), float64(len(usable))
 	for _, subset := range [][]int{s.Val, s.Test} {
 		loss += math.Abs(float64(sum(samples, subset))/all - float64(len(subset))/classes)
 	}
 	loss += float64(len(check.Uncovered(d, s))) / float64(len(d.Attributes))
-	return loss + 10*float64(o.Val-len(s.Val)+o.Test-len(s.Test))/classes
+	return loss + 10*float64(val-len(s.Val)+test-len(s.Test))/classes
 }
 
 func sum(samples, classes []int) (n int) {
