@@ -52,7 +52,7 @@ size:
 # The packages that start goroutines, and those whose loops internal/parallel splits. With
 # the others the race detector would take several times as long and see no more.
 RACE ?= ./dataset/fetch ./dataset/glyphs ./dataset/xlsa17 \
-	./experiments/answers/extract ./experiments/runs/lab ./experiments/answers/render ./internal/... ./model/... \
+	./experiments/answers/extract ./experiments/runs/lab ./experiments/answers/predictor/render ./internal/... ./model/... \
 	./train/...
 
 race:
@@ -112,7 +112,7 @@ chance-check:
 # The report, the page of explain and the contact sheet in headless Chromium, light and dark: no
 # errors, no requests, nothing cut off, tables sorted. Needs Chromium.
 report-check:
-	$(GO) test -count=1 -tags chromium -run Browser ./experiments/runs/report ./experiments/answers/render
+	$(GO) test -count=1 -tags chromium -run Browser ./experiments/runs/report ./experiments/answers/predictor/render
 
 # The page of serve in headless Chromium: described, tried and checked as a user does. Needs Chromium.
 # $$LAGO_SCREENSHOTS is a folder for pictures of it.

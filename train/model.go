@@ -30,6 +30,9 @@ import (
 type Saved struct {
 	*model.Pipeline `json:"-"`
 
+	Path  string `json:"-"` // of the file that it was loaded from
+	Trial *Trial `json:"-"` // that trained it; nil if there is no trial.json beside the file
+
 	Run        string        `json:"run"`     // that trained it, see Trial.Name
 	Dataset    string        `json:"dataset"` // that it was trained on
 	Method     methods.Named `json:"method"`
@@ -57,6 +60,9 @@ func (s *Saved) AdaptedFeatures() *preprocess.Transform {
 	}
 	return s.Transform
 }
+
+// Dir is the folder of the run.
+func (s *Saved) Dir() string { return filepath.Dir(s.Path) }
 
 // LearnedClasses are the names of the classes that the model was trained on.
 func (s *Saved) LearnedClasses() map[string]bool {
@@ -187,7 +193,8 @@ func Load(path string) (*Saved, error) {
 	if err != nil {
 		return nil, invalid.At(path, err)
 	}
-	return h.Saved, h.belongs(path)
+	h.Path = path
+	return h.Saved, h.readTrial()
 }
 
 // checkFormat returns an error for a model of another version of the program, whose header may have other
@@ -204,19 +211,20 @@ func checkFormat(metadata map[string]string) error {
 	}
 }
 
-// belongs returns an error where the file of a model is in the folder of another run.
-func (s *Saved) belongs(path string) error {
-	record, err := ReadRecord(filepath.Dir(path))
+// readTrial reads the trial of the run in whose folder the file is. The model must be of that run.
+func (s *Saved) readTrial() error {
+	record, err := ReadRecord(s.Dir())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err == nil && record.Trial.checkRun(s.Run) != nil {
 		err = &invalid.Error{
-			Where: path, Want: "the model of " + record.Trial.Name() + ", the run of its folder",
+			Where: s.Path, Want: "the model of " + record.Trial.Name() + ", the run of its folder",
 			Got:  "that of " + s.Run,
 			Hint: "To use this model, move it to another folder. To train the run again, delete its folder.",
 		}
 	}
+	s.Trial = &record.Trial
 	return err
 }
 

@@ -17,7 +17,6 @@ import (
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/dataset/openlayout"
-	"github.com/lago-train/lago-train/experiments/answers/decision"
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -171,12 +170,12 @@ func logCalibration(c *call, p *predictor.Predictor) {
 	case p.Temperature == 0:
 		logrus.Warnf("scores of %s are not probabilities; --temperature converts them", p.Method.Label())
 	case c.isSet("temperature"):
-	case decision.Calibrated(p.Decision.Calibration):
+	case predictor.Calibrated(p.Decision.Calibration):
 		logrus.Infof("probabilities are calibrated on the validation classes (%s)",
-			decision.CalibrationText(p.Decision.Calibration))
+			predictor.CalibrationText(p.Decision.Calibration))
 	case p.Decision.Calibration != nil:
 		logrus.Warnf("probabilities are not calibrated (%s)",
-			decision.CalibrationText(p.Decision.Calibration))
+			predictor.CalibrationText(p.Decision.Calibration))
 	case p.Mixed:
 		logrus.Info("probabilities are not calibrated for seen and unseen classes together: lago-train run " +
 			"--hold-out --stage full chooses a temperature for these")

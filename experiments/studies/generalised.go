@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/lago-train/lago-train/experiments/answers/decision"
 	"github.com/lago-train/lago-train/experiments/answers/evaluation"
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/experiments/runs/engine"
@@ -66,7 +65,7 @@ func (r *ComparedMethods) generalise(ctx context.Context, l *lab.Lab) error {
 // generalised evaluates one part among seen and unseen classes; nil if no sample of a train class was held
 // out.
 func generalised(ctx context.Context, o *engine.Outcome) (*evaluation.Result, *model.Scoring, error) {
-	chosen, err := decision.ChooseForOutcome(ctx, o)
+	chosen, err := predictor.ChooseForOutcome(ctx, o)
 	if err != nil || chosen.Mixed == nil {
 		return nil, nil, err
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/check"
-	"github.com/lago-train/lago-train/experiments/answers/decision"
+	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/experiments/runs/config"
 	"github.com/lago-train/lago-train/experiments/runs/engine"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
@@ -141,14 +141,14 @@ func (q *Method) Summarise(ctx context.Context, l *lab.Lab, done *engine.Result)
 		}
 	}
 	r.Settings = strings.Join(settings, ", ")
-	chosen, err := decision.Stored(lab.ModelFiles(runs))
+	chosen, err := predictor.StoredDecision(lab.ModelFiles(runs))
 	if err != nil {
 		return nil, err
 	}
 	if chosen == nil && o.Val != nil {
 		l.Step("choosing the settings of predict --adapt and the temperature of the " +
 			"probabilities on the validation classes")
-		if chosen, err = decision.ChooseForOutcome(ctx, o); err != nil {
+		if chosen, err = predictor.ChooseForOutcome(ctx, o); err != nil {
 			return nil, err
 		}
 	}

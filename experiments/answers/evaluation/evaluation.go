@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/experiments/answers/decision"
+	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train/metrics"
@@ -84,7 +84,7 @@ type Result struct {
 	Mistakes []Mistake       `json:"mistakes"` // the most frequent ones
 	ByClass  []ClassAccuracy `json:"by_class"`
 
-	Adapted *decision.Report `json:"adapted,omitempty"` // transductive predictions, with --adapt
+	Adapted *Transductive `json:"adapted,omitempty"` // transductive predictions, with --adapt
 
 	Validation *Validation `json:"validation"` // what gamma and the temperature were chosen on
 	Notes      []string    `json:"notes"`      // remarks, as sentences
@@ -310,7 +310,7 @@ func (r *Result) temper(validation *scored) {
 // calibrate evaluates the probabilities with a temperature.
 func calibrate(s *scored, temperature float64, label string) Calibration {
 	confidence, right := metrics.Confidence(s.scores, temperature), metrics.Right(s.scores, s.labels)
-	bins := metrics.NewReliability(confidence, right, decision.Bins)
+	bins := metrics.NewReliability(confidence, right, predictor.Bins)
 	ece, nll := bins.ECE(), metrics.NLL(s.scores, s.labels, temperature)
 	return Calibration{ECE: &ece, NLL: &nll, Reliability: bins, label: label, confidence: confidence}
 }

@@ -8,12 +8,16 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/check"
-	"github.com/lago-train/lago-train/experiments/answers/decision"
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/table"
+	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // devRun returns the run to validate with, or says why there is none.
@@ -75,17 +79,78 @@ func (q Request) adapt(ctx context.Context, r *Result, dev *predictor.Model, mis
 		if dev == nil {
 			return errors.Join(none, errors.New(missing))
 		}
-		chosen, err := decision.Choose(ctx, []decision.Fold{
+		chosen, err := predictor.Choose(ctx, []predictor.Fold{
 			{Model: dev.Path, Data: q.Data, HoldOut: dev.Trial.HoldOut},
 		})
 		if err != nil {
 			return err
 		}
-		if err := decision.SetAdaptation(model.Saved, q.Data, chosen.Adaptation); err != nil {
+		if err := predictor.SetAdaptation(model.Saved, q.Data, chosen.Adaptation); err != nil {
 			return err
 		}
 	}
 	s := train.Samples{X: q.Data.Features, Rows: r.scored.rows, Labels: r.scored.labels}
-	r.Adapted, err = decision.Evaluate(model.Saved, s, r.scored.scores)
+	r.Adapted, err = adapted(model.Saved, s, r.scored.scores)
 	return err
+}
+
+// Transductive compares inductive predictions, each sample by itself, with transductive ones,
+// adapted to the batch. Accuracies are fractions.
+type Transductive struct {
+	PerClass   float64            `json:"per_class_accuracy"`
+	PerSample  float64            `json:"per_sample_accuracy"`
+	Interval   metrics.Interval   `json:"interval"`   // over classes
+	Difference metrics.Difference `json:"difference"` // transductive minus inductive, over classes
+	adapt.Settings
+	Changed int `json:"changed"` // number of predictions
+	// whether nothing was adapted, since most candidates seem to be absent
+	Declined bool   `json:"declined"`
+	Rounds   int    `json:"rounds"`            // of EM
+	Warning  string `json:"warning,omitempty"` // why nothing is adapted
+
+	inductive metrics.Accuracy
+	interval  metrics.Interval // of inductive.PerClass
+}
+
+// adapted adapts a model with settings to labelled samples that it has scored.
+func adapted(m *train.Saved, s train.Samples, scores dataset.Matrix[float32]) (*Transductive, error) {
+	x, err := m.AdaptedFeatures().Apply(s.X, s.Rows)
+	if err != nil {
+		return nil, err
+	}
+	a := m.Decision.Adaptation
+	fitted, err := predictor.Adapt([]adapt.Block{{X: x.Gather(x.AllRows()), Scores: scores}}, a.Settings)
+	if err != nil {
+		return nil, err
+	}
+	tally, alone := metrics.Count(fitted.P, s.Labels), metrics.Count(scores, s.Labels)
+	before, after, accuracy := alone.Recall(), tally.Recall(), tally.Accuracy()
+	return &Transductive{
+		PerClass: accuracy.PerClass, PerSample: accuracy.PerSample, Interval: metrics.ClassInterval(after),
+		Difference: metrics.PairedDifference(after, before), Settings: a.Settings,
+		Changed: fitted.Changed, Declined: fitted.Declined, Rounds: len(fitted.Objective) - 1,
+		Warning:   predictor.AdaptationWarning(a),
+		inductive: alone.Accuracy(), interval: metrics.ClassInterval(before),
+	}, nil
+}
+
+// Table compares the predictions.
+func (r *Transductive) Table() *table.Table {
+	title := fmt.Sprintf("Adapted to the unlabelled batch (transductive): temperature %.3g, "+
+		"tau %g, %s, %s changed",
+		r.Temperature, r.Tau, format.Count(r.Rounds, "round"), format.Count(r.Changed, "prediction"))
+	t := table.New(title, "predictions", "per class", "95 % over classes", "per sample").Right(2, 3, 4)
+	t.Row("inductive", format.Percent(r.inductive.PerClass), r.interval,
+		format.Percent(r.inductive.PerSample))
+	t.Row("transductive", format.Percent(r.PerClass), r.Interval, format.Percent(r.PerSample))
+	t.Row("difference", format.Points(r.Difference.Mean), r.Difference.Interval,
+		format.Points(r.PerSample-r.inductive.PerSample))
+	t.Note("p = %.2g by paired permutation over classes", r.Difference.P)
+	if r.Warning != "" {
+		t.Note("Warning: %s.", r.Warning)
+	}
+	if r.Declined {
+		t.Note("Not adapted: most of the candidate classes seem to be absent.")
+	}
+	return t
 }

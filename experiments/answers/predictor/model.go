@@ -1,11 +1,8 @@
 package predictor
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -17,28 +14,14 @@ import (
 	"github.com/lago-train/lago-train/train"
 )
 
-// Model is a trained model with the record of its run.
-type Model struct {
-	*train.Saved
-	Path  string       // of the file
-	Trial *train.Trial // nil if there is no trial.json beside the file
-}
+// Model is a trained model that predicts classes of data sets.
+type Model struct{ *train.Saved }
 
-// Open reads a model file, and the record of the run in its folder.
+// Open reads a model file.
 func Open(path string) (*Model, error) {
 	saved, err := train.Load(path)
-	if err != nil {
-		return nil, err
-	}
-	record, err := train.ReadRecord(filepath.Dir(path))
-	if errors.Is(err, fs.ErrNotExist) {
-		return &Model{Saved: saved, Path: path}, nil
-	}
-	return &Model{saved, path, &record.Trial}, err
+	return &Model{saved}, err
 }
-
-// Dir is the folder of the run.
-func (m *Model) Dir() string { return filepath.Dir(m.Path) }
 
 // Changed says how d, which has the name of the data set that the model was trained on, differs from
 // it, "" if predictions and accuracies do not depend on that. harms reports whether they are worth less.
@@ -208,5 +191,5 @@ func (m *Model) CheckDims(where string, features int) error {
 func (m *Model) With(p *model.Pipeline) *Model {
 	saved := *m.Saved
 	saved.Pipeline = p
-	return &Model{&saved, m.Path, m.Trial}
+	return &Model{&saved}
 }

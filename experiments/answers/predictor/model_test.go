@@ -81,7 +81,8 @@ func TestNewCandidates(t *testing.T) {
 // another split the model has its own.
 func TestChanged(t *testing.T) {
 	d := tiny.Small()
-	m := &Model{Trial: &train.Trial{Fingerprint: d.Fingerprint()}, Saved: &train.Saved{
+	m := &Model{&train.Saved{
+		Trial:   &train.Trial{Fingerprint: d.Fingerprint()},
 		Dataset: d.Name, Classes: d.Classes, Descriptions: d.Descriptions, Split: d.Split, Learned: d.Split.Seen(),
 	}}
 	unseen, seen := d.Split.Test[0], d.Split.Train[0]

@@ -203,7 +203,7 @@ func TestPredictAdapted(t *testing.T) {
 		copy(scores.Data, x.Data)
 		return nil
 	}
-	m := &Model{Saved: &train.Saved{Pipeline: new(model.Pipeline)}, Path: "m"}
+	m := &Model{&train.Saved{Pipeline: new(model.Pipeline), Path: "m"}}
 	_, err := m.Predictor(Candidates{Names: d.Classes}, Options{Adapt: true})
 	testkit.WantError(t, err, "m: adaptation: expected a temperature and tau")
 	m.Decision.Adaptation = &model.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 100}}

@@ -28,7 +28,7 @@ import (
 	"github.com/lago-train/lago-train/dataset/glyphs"
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
-	"github.com/lago-train/lago-train/experiments/answers/render"
+	"github.com/lago-train/lago-train/experiments/answers/predictor/render"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/model"

@@ -1,4 +1,4 @@
-package decision
+package predictor
 
 import (
 	"math/rand/v2"
@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/model"
@@ -56,13 +55,13 @@ func TestChooseAndStore(t *testing.T) {
 	}
 	chosen := testkit.Must(Choose(t.Context(), []Fold{{models[0], d, true}}))(t)
 	want := chosen.Adaptation
-	testkit.Equal(t, "before settings were stored", testkit.Must(Stored(models))(t), (*model.Decision)(nil))
+	testkit.Equal(t, "before settings were stored", testkit.Must(StoredDecision(models))(t), (*model.Decision)(nil))
 	if want.Tau == 0 || want.Preprocess != whitened || want.Samples != len(d.SamplesOf(d.Split.Val))-20 || len(held) != 20 {
 		t.Errorf("found %+v", want)
 	}
 	got := testkit.Must(chooseAndStore(t.Context(), []Fold{{models[0], &changed, true}}, models))(t)
 	testkit.Equal(t, "with other test and held-out samples", got, chosen)
-	testkit.Equal(t, "stored", testkit.Must(Stored(models))(t), chosen)
+	testkit.Equal(t, "stored", testkit.Must(StoredDecision(models))(t), chosen)
 	testkit.Equal(t, "without a fold", testkit.Must(chooseAndStore(t.Context(), nil, models))(t), (*model.Decision)(nil))
 }
 
@@ -75,7 +74,7 @@ func TestMixed(t *testing.T) {
 		t.Errorf("without held-out samples: %+v", alone.Mixed)
 	}
 	chosen := testkit.Must(Choose(t.Context(), []Fold{{path, d, true}, {path, d, true}}))(t)
-	m := testkit.Must(predictor.Open(path))(t)
+	m := testkit.Must(Open(path))(t)
 	classes := slices.Concat(d.Split.Train, d.Split.Val)
 	var rows, labels []int
 	choosing, _ := d.HeldOut()

@@ -1,15 +1,11 @@
-package decision
+package predictor
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/experiments/answers/predictor"
-	"github.com/lago-train/lago-train/internal/format"
-	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/model/preprocess"
@@ -195,65 +191,4 @@ func meanOf(perClass []float64) float64 {
 		}
 	}
 	return sum / n
-}
-
-// Report compares inductive predictions, each sample by itself, with transductive ones,
-// adapted to the batch. Accuracies are fractions.
-type Report struct {
-	PerClass   float64            `json:"per_class_accuracy"`
-	PerSample  float64            `json:"per_sample_accuracy"`
-	Interval   metrics.Interval   `json:"interval"`   // over classes
-	Difference metrics.Difference `json:"difference"` // transductive minus inductive, over classes
-	adapt.Settings
-	Changed int `json:"changed"` // number of predictions
-	// whether nothing was adapted, since most candidates seem to be absent
-	Declined bool   `json:"declined"`
-	Rounds   int    `json:"rounds"`            // of EM
-	Warning  string `json:"warning,omitempty"` // why nothing is adapted
-
-	inductive metrics.Accuracy
-	interval  metrics.Interval // of inductive.PerClass
-}
-
-// Evaluate adapts a model with settings to labelled samples that it has scored.
-func Evaluate(m *train.Saved, s train.Samples, scores dataset.Matrix[float32]) (*Report, error) {
-	x, err := m.AdaptedFeatures().Apply(s.X, s.Rows)
-	if err != nil {
-		return nil, err
-	}
-	a := m.Decision.Adaptation
-	fitted, err := predictor.Adapt([]adapt.Block{{X: x.Gather(x.AllRows()), Scores: scores}}, a.Settings)
-	if err != nil {
-		return nil, err
-	}
-	tally, alone := metrics.Count(fitted.P, s.Labels), metrics.Count(scores, s.Labels)
-	before, after, accuracy := alone.Recall(), tally.Recall(), tally.Accuracy()
-	return &Report{
-		PerClass: accuracy.PerClass, PerSample: accuracy.PerSample, Interval: metrics.ClassInterval(after),
-		Difference: metrics.PairedDifference(after, before), Settings: a.Settings,
-		Changed: fitted.Changed, Declined: fitted.Declined, Rounds: len(fitted.Objective) - 1,
-		Warning:   predictor.AdaptationWarning(a),
-		inductive: alone.Accuracy(), interval: metrics.ClassInterval(before),
-	}, nil
-}
-
-// Table compares the predictions.
-func (r *Report) Table() *table.Table {
-	title := fmt.Sprintf("Adapted to the unlabelled batch (transductive): temperature %.3g, "+
-		"tau %g, %s, %s changed",
-		r.Temperature, r.Tau, format.Count(r.Rounds, "round"), format.Count(r.Changed, "prediction"))
-	t := table.New(title, "predictions", "per class", "95 % over classes", "per sample").Right(2, 3, 4)
-	t.Row("inductive", format.Percent(r.inductive.PerClass), r.interval,
-		format.Percent(r.inductive.PerSample))
-	t.Row("transductive", format.Percent(r.PerClass), r.Interval, format.Percent(r.PerSample))
-	t.Row("difference", format.Points(r.Difference.Mean), r.Difference.Interval,
-		format.Points(r.PerSample-r.inductive.PerSample))
-	t.Note("p = %.2g by paired permutation over classes", r.Difference.P)
-	if r.Warning != "" {
-		t.Note("Warning: %s.", r.Warning)
-	}
-	if r.Declined {
-		t.Note("Not adapted: most of the candidate classes seem to be absent.")
-	}
-	return t
 }

@@ -1,8 +1,4 @@
-// Package decision chooses how the scores of trained models become predictions, see model.Decision: the
-// correction where seen and unseen classes are candidates together, the temperature of the probabilities, how
-// well samples fit, and the adaptation to unlabelled samples. All are chosen on validation
-// classes, by models that were not trained on these, and stored in model files.
-package decision
+package predictor
 
 import (
 	"context"
@@ -12,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/experiments/runs/engine"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/model"
@@ -32,7 +27,7 @@ type Fold struct {
 // validated is a fold with the samples of its validation classes.
 type validated struct {
 	Fold
-	*predictor.Model
+	*Model
 	samples  train.Samples
 	detected dataset.Matrix[float32]
 	scores   scored
@@ -46,7 +41,7 @@ type scored struct {
 }
 
 func (f Fold) validate() (*validated, error) {
-	m, err := predictor.Open(f.Model)
+	m, err := Open(f.Model)
 	if err != nil {
 		return nil, err
 	}
@@ -115,8 +110,8 @@ func chooseAndStore(ctx context.Context, folds []Fold, models []string) (*model.
 	return d, store(ctx, folds[0].Data, models, d)
 }
 
-// Stored returns what was chosen for model files, nil if one of them has no choice.
-func Stored(models []string) (*model.Decision, error) {
+// StoredDecision returns what was chosen for model files, nil if one of them has no choice.
+func StoredDecision(models []string) (*model.Decision, error) {
 	var d model.Decision
 	for _, path := range models {
 		var err error
