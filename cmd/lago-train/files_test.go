@@ -25,7 +25,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/answers/evaluation"
 	"github.com/lago-train/lago-train/experiments/answers/extract"
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
-	"github.com/lago-train/lago-train/experiments/runs/engine"
 	"github.com/lago-train/lago-train/experiments/runs/history"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/report"
@@ -52,7 +51,7 @@ var objects, shared = map[string]any{
 }, map[string]any{
 	"summary": lab.Summary{}, "interval": metrics.Interval{}, "difference": metrics.Difference{},
 	"measured": results.Measured{}, "method": results.Method{}, "method difference": studies.MethodDifference{},
-	"edge": engine.Edge{}, "missing": lab.Missing{}, "blas": blas.Info{},
+	"edge": lab.Edge{}, "missing": lab.Missing{}, "blas": blas.Info{},
 	"row": results.Row{}, "run entry": history.Line{},
 	"calibration": evaluation.Calibration{}, "stacking": evaluation.Stacking{}, "comparison": predictor.Comparison{}, "group": predictor.Group{},
 	"term": predictor.Term{}, "pair": predictor.Pair{}, "probability": predictor.Probability{},

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/lago-train/lago-train/experiments/runs/config"
-	"github.com/lago-train/lago-train/experiments/runs/engine"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/results"
 	"github.com/lago-train/lago-train/internal/setting"
@@ -79,15 +78,15 @@ var ablationEntry = Entry{"ablate", func() results.Study { return new(Ablation) 
 }}
 
 // Plan has an arm for each design on the dev stage.
-func (c *Ablation) Plan(r *config.Request, _ *lab.Lab) (engine.Plan, error) {
+func (c *Ablation) Plan(r *config.Request, _ *lab.Lab) (lab.Plan, error) {
 	c.Base = r.Presets[0].Config
-	plan := engine.Plan{Stage: config.OnlyDev}
+	plan := lab.Plan{Stage: config.OnlyDev}
 	for _, d := range c.designs() {
 		start := c.Base.With("prior", d.prior).With("complement", d.complement).With("alpha", 0)
 		if d.supervision == explicit {
 			start = start.With("alpha", c.weight())
 		}
-		plan.Arms = append(plan.Arms, engine.Arm{Name: fmt.Sprint(d), Starts: []config.Config{start}})
+		plan.Arms = append(plan.Arms, lab.Arm{Name: fmt.Sprint(d), Starts: []config.Config{start}})
 	}
 	return plan, nil
 }
@@ -103,7 +102,7 @@ func (c *Ablation) designs() []design {
 }
 
 // Summarise makes the paper's table A.2: validation accuracy by design, best first.
-func (c *Ablation) Summarise(_ context.Context, l *lab.Lab, done *engine.Result) (results.Result, error) {
+func (c *Ablation) Summarise(_ context.Context, l *lab.Lab, done *lab.Outcomes) (results.Result, error) {
 	a := results.NewAccuracies(l, ablationKind, "by design", c.Base, "validation")
 	a.Columns, a.Minus, a.Missing = []string{"p(a_m)", "p(ac|x)", "supervision"}, "points", done.Missing
 	for i, d := range c.designs() {

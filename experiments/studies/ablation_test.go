@@ -46,7 +46,7 @@ func TestAblate(t *testing.T) {
 		if r.Labels[2] == implicit {
 			one = one.With("alpha", 0)
 		}
-		runs := testkit.Must(l.Do(t.Context(), one.Trials(l.Parts[0], train.Dev, c.Base.DevEpochs())))(t)
+		runs := testkit.Must(l.Do(t.Context(), one.Trials(l.Data, l.Fingerprint(), train.Dev, c.Base.DevEpochs())))(t)
 		want := results.Measure(lab.Evaluate(runs, one.Correction)).PerClass
 		if !gocmp.Equal(want, r.Accuracy) || i > 0 && a.Rows[i-1].Accuracy.Mean < r.Accuracy.Mean || r.Published != nil {
 			t.Errorf("%v: %+v, expected %+v", r.Labels, r.Accuracy, want)

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/experiments/runs/config"
-	"github.com/lago-train/lago-train/experiments/runs/engine"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/results"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -68,7 +67,7 @@ func (c *Comparison) Check(r *config.Request) (err error) {
 	if c.Folds, err = r.FoldsFor(r.Presets[0]); err != nil {
 		return err
 	}
-	if err := engine.CheckArms(c.Methods); err != nil {
+	if err := lab.CheckArms(c.Methods); err != nil {
 		return err
 	}
 	for _, f := range c.Fixed {
@@ -111,27 +110,27 @@ func parseFixed(s string) (FixedSetting, error) {
 
 // comparedNames lists what can be compared: LAGO, its variants, and the baselines.
 func comparedNames() []string {
-	return append([]string{engine.LAGOMethod}, methods.Labels()...)
+	return append([]string{lab.LAGOMethod}, methods.Labels()...)
 }
 
 // Plan has an arm for each method.
-func (c *Comparison) Plan(r *config.Request, _ *lab.Lab) (engine.Plan, error) {
+func (c *Comparison) Plan(r *config.Request, _ *lab.Lab) (lab.Plan, error) {
 	c.Common, c.LAGO, c.Given, c.RotateSeed = r.Presets[0].Config, r.Configs(), r.Keys(), r.RotateSeed
-	p := engine.Plan{Stage: config.DevThenTest, Folds: max(c.Folds, 1)}
+	p := lab.Plan{Stage: config.DevThenTest, Folds: max(c.Folds, 1)}
 	for _, name := range c.Methods {
-		arm := engine.Arm{Name: name, Tune: c.Budget}
+		arm := lab.Arm{Name: name, Tune: c.Budget}
 		for _, l := range c.LAGO {
-			if name == engine.LAGOMethod || name == l.Method.Label() {
+			if name == lab.LAGOMethod || name == l.Method.Label() {
 				arm.Starts = append(arm.Starts, l)
 				arm.Title = l.Method.Label()
 			}
 		}
-		if name == engine.LAGOMethod {
+		if name == lab.LAGOMethod {
 			arm.Title = config.PublishedResult
 		}
 		if arm.Starts == nil {
 			var err error
-			if arm, err = engine.BaselineArm(name, c.Common, c.Budget, c.Given); err != nil {
+			if arm, err = lab.BaselineArm(name, c.Common, c.Budget, c.Given); err != nil {
 				return p, err
 			}
 			settings := arm.Starts[0].Settings()
@@ -194,7 +193,7 @@ var comparisonEntry = Entry{"compare", func() results.Study { return new(Compari
 }}
 
 // Summarise compares the methods.
-func (c *Comparison) Summarise(ctx context.Context, l *lab.Lab, done *engine.Result) (results.Result, error) {
+func (c *Comparison) Summarise(ctx context.Context, l *lab.Lab, done *lab.Outcomes) (results.Result, error) {
 	kind := comparisonKind
 	if len(l.Parts) > 1 {
 		kind = rotationKind
@@ -233,7 +232,7 @@ func (r *ComparedMethods) setClasses(l *lab.Lab) {
 
 // Headline is the accuracy of LAGO on unseen classes, if it was compared, and the validation accuracy.
 func (r *ComparedMethods) Headline() (text string, validation float64) {
-	i := r.find(engine.LAGOMethod)
+	i := r.find(lab.LAGOMethod)
 	if i < 0 {
 		return "", 0
 	}

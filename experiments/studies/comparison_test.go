@@ -14,7 +14,6 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/experiments/runs/config"
-	"github.com/lago-train/lago-train/experiments/runs/engine"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/results"
 	"github.com/lago-train/lago-train/internal/testkit"
@@ -34,7 +33,7 @@ func compareAll(l *lab.Lab) Comparison {
 	c := testlab.Config(l, config.DevThenTest, model.SemanticHard)
 	c.Preprocess = preprocess.None
 	return Comparison{
-		Methods: append([]string{engine.LAGOMethod, string(model.Singletons)}, baselines...),
+		Methods: append([]string{lab.LAGOMethod, string(model.Singletons)}, baselines...),
 		LAGO:    testlab.Full(l, model.Singletons, model.SemanticHard), Common: c,
 	}
 }
@@ -124,7 +123,7 @@ func TestCompareByRotation(t *testing.T) {
 	l := testlab.New(t)
 	testkit.NoError(t, l.Rotate(4, 3))
 	c := compareAll(l)
-	c.Methods, c.LAGO = []string{engine.LAGOMethod, "eszsl"}, c.LAGO[1:]
+	c.Methods, c.LAGO = []string{lab.LAGOMethod, "eszsl"}, c.LAGO[1:]
 	r := askComparison(t, l, c)
 	if r.Parts != 4 || len(r.Classes) != 16 || len(r.Methods) != 2 || len(r.Differences) != 1 {
 		t.Fatalf("%d parts, %d classes, %d methods, %d differences", r.Parts, len(r.Classes), len(r.Methods), len(r.Differences))
@@ -197,7 +196,7 @@ func TestIncompleteComparisons(t *testing.T) {
 
 // A difference that may be chance ranks no method.
 func TestVerdictsOfDifferences(t *testing.T) {
-	r := &ComparedMethods{Comparison: results.Comparison{Methods: []results.Method{{Name: engine.LAGOMethod, Variant: "k-soft"}, {Name: "eszsl", Title: "ESZSL"}}}}
+	r := &ComparedMethods{Comparison: results.Comparison{Methods: []results.Method{{Name: lab.LAGOMethod, Variant: "k-soft"}, {Name: "eszsl", Title: "ESZSL"}}}}
 	for want, d := range map[string]struct{ mean, holm float64 }{
 		"more accurate than: none; less accurate than: ESZSL; cannot be ranked on these classes (p by Holm at least 0.05): none\n": {-0.125, 0.04},
 		"more accurate than: ESZSL; less accurate than: none; cannot be ranked on these classes (p by Holm at least 0.05): none\n": {0.125, 0.04},

@@ -6,7 +6,6 @@ import (
 
 	"github.com/lago-train/lago-train/experiments/answers/evaluation"
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
-	"github.com/lago-train/lago-train/experiments/runs/engine"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/results"
 	"github.com/lago-train/lago-train/internal/format"
@@ -64,7 +63,7 @@ func (r *ComparedMethods) generalise(ctx context.Context, l *lab.Lab) error {
 
 // generalised evaluates one part among seen and unseen classes; nil if no sample of a train class was held
 // out.
-func generalised(ctx context.Context, o *engine.Outcome) (*evaluation.Result, *model.Scoring, error) {
+func generalised(ctx context.Context, o *lab.Outcome) (*evaluation.Result, *model.Scoring, error) {
 	chosen, err := predictor.ChooseForOutcome(ctx, o)
 	if err != nil || chosen.Mixed == nil {
 		return nil, nil, err

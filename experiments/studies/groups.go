@@ -10,7 +10,6 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/runs/config"
-	"github.com/lago-train/lago-train/experiments/runs/engine"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/plot"
 	"github.com/lago-train/lago-train/experiments/runs/results"
@@ -51,14 +50,14 @@ func (q *Grouping) Settings(r *config.Request) setting.List {
 }
 
 // Plan has the method by the full protocol.
-func (q *Grouping) Plan(r *config.Request, _ *lab.Lab) (engine.Plan, error) {
+func (q *Grouping) Plan(r *config.Request, _ *lab.Lab) (lab.Plan, error) {
 	q.Base = r.Presets[0].Config
-	arm := engine.Arm{Name: q.Base.Method.Label(), Starts: []config.Config{q.Base}}
-	return engine.Plan{Arms: []engine.Arm{arm}, Stage: config.DevThenTest}, nil
+	arm := lab.Arm{Name: q.Base.Method.Label(), Starts: []config.Config{q.Base}}
+	return lab.Plan{Arms: []lab.Arm{arm}, Stage: config.DevThenTest}, nil
 }
 
 // Summarise analyses the model of the first seed.
-func (q *Grouping) Summarise(_ context.Context, l *lab.Lab, done *engine.Result) (results.Result, error) {
+func (q *Grouping) Summarise(_ context.Context, l *lab.Lab, done *lab.Outcomes) (results.Result, error) {
 	if len(done.Missing) > 0 {
 		return nil, &done.Missing[0]
 	}

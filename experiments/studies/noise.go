@@ -10,7 +10,6 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/runs/config"
-	"github.com/lago-train/lago-train/experiments/runs/engine"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/results"
 	"github.com/lago-train/lago-train/internal/format"
@@ -61,7 +60,7 @@ func (c *Noise) Check(r *config.Request) error {
 			}
 		}
 	}
-	if err := engine.CheckArms(c.names); err != nil {
+	if err := lab.CheckArms(c.names); err != nil {
 		return err
 	}
 	for _, x := range c.Ratios {
@@ -85,7 +84,7 @@ var noiseEntry = Entry{"noise", func() results.Study { return new(Noise) }, []re
 }}
 
 // Plan has the methods by the full protocol.
-func (c *Noise) Plan(r *config.Request, l *lab.Lab) (engine.Plan, error) {
+func (c *Noise) Plan(r *config.Request, l *lab.Lab) (lab.Plan, error) {
 	c.Variants, c.Baselines, c.Keys = nil, nil, r.Keys()
 	configs := r.Configs()
 	for _, name := range c.names {
@@ -96,12 +95,12 @@ func (c *Noise) Plan(r *config.Request, l *lab.Lab) (engine.Plan, error) {
 			c.Variants = append(c.Variants, configs[i])
 		}
 	}
-	c.Like = engine.ForBaselines(c.Variants, r.Presets[0].Config)
-	return engine.FullPlan(c.Variants, c.Baselines, c.Like, c.Keys)
+	c.Like = lab.ForBaselines(c.Variants, r.Presets[0].Config)
+	return lab.FullPlan(c.Variants, c.Baselines, c.Like, c.Keys)
 }
 
 // Summarise evaluates the models on the test classes with noisy descriptions, figure A.1 of the paper.
-func (c *Noise) Summarise(_ context.Context, l *lab.Lab, done *engine.Result) (results.Result, error) {
+func (c *Noise) Summarise(_ context.Context, l *lab.Lab, done *lab.Outcomes) (results.Result, error) {
 	a := results.NewAccuracies(l, noiseKind, "with noisy descriptions", c.Like, "test")
 	a.Columns, a.X = []string{"method", "noise"}, "share of entries replaced by 0 or 1 (%)"
 	a.Minus, a.Method, a.Missing = "minus that without noise", "", done.Missing

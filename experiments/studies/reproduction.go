@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/lago-train/lago-train/experiments/runs/config"
-	"github.com/lago-train/lago-train/experiments/runs/engine"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/plot"
 	"github.com/lago-train/lago-train/experiments/runs/results"
@@ -60,17 +59,17 @@ type PaperTables struct {
 }
 
 // Plan has every variant and ESZSL by the full protocol.
-func (q *Reproduction) Plan(r *config.Request, l *lab.Lab) (engine.Plan, error) {
+func (q *Reproduction) Plan(r *config.Request, l *lab.Lab) (lab.Plan, error) {
 	q.Configs = r.Configs()
-	like := engine.ForBaselines(q.Configs, config.Config{})
+	like := lab.ForBaselines(q.Configs, config.Config{})
 	compared := config.PublishedAccuracy(l.Data, config.PublishedResult) != "" && len(l.Parts) == 1
 	q.Apart = compared && l.Data.TestSeen != nil && !like.HoldOut
 	like.HoldOut = like.HoldOut || q.Apart
-	return engine.FullPlan(q.Configs, []string{eszsl}, like, r.Keys())
+	return lab.FullPlan(q.Configs, []string{eszsl}, like, r.Keys())
 }
 
 // Summarise chooses one variant, by validation accuracy alone.
-func (q *Reproduction) Summarise(_ context.Context, l *lab.Lab, done *engine.Result) (results.Result, error) {
+func (q *Reproduction) Summarise(_ context.Context, l *lab.Lab, done *lab.Outcomes) (results.Result, error) {
 	r := &PaperTables{
 		Comparison: results.NewComparison(l, reproductionKind, "Table A.1", done), BaselinesHeldOut: q.Apart,
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/experiments/runs/config"
-	"github.com/lago-train/lago-train/experiments/runs/engine"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/plot"
 	"github.com/lago-train/lago-train/experiments/runs/results"
@@ -81,24 +80,24 @@ func (q *Method) Settings(r *config.Request) setting.List {
 func (q *Method) Single() {}
 
 // Plan has the method with its stages.
-func (q *Method) Plan(r *config.Request, _ *lab.Lab) (engine.Plan, error) {
+func (q *Method) Plan(r *config.Request, _ *lab.Lab) (lab.Plan, error) {
 	q.Preset = r.Presets[0]
-	plan := engine.Plan{
-		Arms: []engine.Arm{{Name: q.Method.Label(), Starts: []config.Config{q.Config}}}, Stage: q.Stage,
+	plan := lab.Plan{
+		Arms: []lab.Arm{{Name: q.Method.Label(), Starts: []config.Config{q.Config}}}, Stage: q.Stage,
 	}
 	if q.Method.Variant() == "" {
 		return plan, nil
 	}
-	beside, err := engine.BaselineArm(eszsl, q.Config, 0, r.Keys())
+	beside, err := lab.BaselineArm(eszsl, q.Config, 0, r.Keys())
 	plan.Arms = append(plan.Arms, beside)
 	return plan, err
 }
 
 // Summarise measures the stages, and chooses the settings of predict --adapt on the validation classes.
-func (q *Method) Summarise(ctx context.Context, l *lab.Lab, done *engine.Result) (results.Result, error) {
+func (q *Method) Summarise(ctx context.Context, l *lab.Lab, done *lab.Outcomes) (results.Result, error) {
 	p := q.Preset
 	if len(done.Arms[0]) == 0 { // another method may have runs
-		return nil, engine.NotAllowed(done.Missing)
+		return nil, lab.NotAllowed(done.Missing)
 	}
 	o := done.Arms[0][0]
 	if len(o.Missing) > 0 {
@@ -362,7 +361,7 @@ func (r *MethodAccuracy) accuracy(runs map[train.Stage][]lab.Run) *plot.Dots {
 }
 
 func (r *MethodAccuracy) curves(curves []train.Curve) *plot.Lines {
-	best, name := engine.BestEpoch(curves), "best epoch"
+	best, name := lab.BestEpoch(curves), "best epoch"
 	training := averaged(curves, func(e train.Epoch) float64 { return e.TrainAccuracy })
 	validation := averaged(curves, func(e train.Epoch) float64 { return *e.ValAccuracy })
 	l := &plot.Lines{X: "epoch", Y: results.AccuracyAxis, Chance: 100 * r.Val.Chance(), Series: []plot.Series{

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/experiments/runs/config"
-	"github.com/lago-train/lago-train/experiments/runs/engine"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/plot"
 	"github.com/lago-train/lago-train/experiments/runs/results"
@@ -46,7 +45,7 @@ type FoundSettings struct {
 	Folds   int            `json:"folds"`
 	Epochs  int            `json:"epochs"`  // of a run that is trained to the end, at most
 	Space   []string       `json:"space"`   // names of the settings that were searched
-	Tried   []engine.Tried `json:"tried"`   // best first; fewer than the budget if the space has no more
+	Tried   []lab.Tried    `json:"tried"`   // best first; fewer than the budget if the space has no more
 	Missing []lab.Missing  `json:"missing"` // failed runs
 	Chosen  ChosenSettings `json:"chosen"`
 	File    string         `json:"file"` // config file that was written
@@ -59,16 +58,16 @@ type FoundSettings struct {
 type ChosenSettings struct {
 	Accuracy lab.Summary   `json:"val_accuracy"` // over the seeds
 	Epochs   int           `json:"epochs"`       // with the highest accuracy of their average curve
-	Edges    []engine.Edge `json:"edges"`        // settings whose best value is at an end of the space
+	Edges    []lab.Edge    `json:"edges"`        // settings whose best value is at an end of the space
 	Config   config.Config `json:"config"`       // settings for the test stage, in the form of --config
 }
 
 // Settings lists the settings of the study.
 func (c *Search) Settings(r *config.Request) setting.List {
 	return append(r.SearchSettings("seeds"), setting.List{ // a search has its own seeds
-		setting.Whole("budget", &c.Budget, 24, setting.Between(engine.MinBudget, config.MaxBudget)).
+		setting.Whole("budget", &c.Budget, 24, setting.Between(lab.MinBudget, config.MaxBudget)).
 			In(setting.Searching).Common().
-			Describe(fmt.Sprintf("`N` settings to try, at least %d", engine.MinBudget)),
+			Describe(fmt.Sprintf("`N` settings to try, at least %d", lab.MinBudget)),
 		setting.Raw("to", &c.File, "").In(setting.Output).Common().
 			Noted("search-<dataset>-<method>.json in --out").
 			Describe("`FILE` config file to write"),
@@ -96,19 +95,19 @@ func (c *Search) Files(found results.Result) []results.File {
 const finalSeeds = 3
 
 // Plan has the search on the dev stage.
-func (c *Search) Plan(r *config.Request, _ *lab.Lab) (engine.Plan, error) {
+func (c *Search) Plan(r *config.Request, _ *lab.Lab) (lab.Plan, error) {
 	c.Start, c.Fixed = r.Presets[0].Config, r.Keys()
 	start, label := c.Start, c.Start.Method.Label()
 	start.Seeds = finalSeeds
-	arm := engine.Arm{
+	arm := lab.Arm{
 		Name: label, Title: label, Starts: []config.Config{start}, Tune: c.Budget, Fixed: c.Fixed,
 	}
-	return engine.Plan{Arms: []engine.Arm{arm}, Stage: config.OnlyDev, Folds: max(c.Folds, 1)}, nil
+	return lab.Plan{Arms: []lab.Arm{arm}, Stage: config.OnlyDev, Folds: max(c.Folds, 1)}, nil
 }
 
 // Summarise lists what was tried, the best first.
-func (c *Search) Summarise(_ context.Context, l *lab.Lab, done *engine.Result) (results.Result, error) {
-	if err := engine.Waiting(done.Missing); err != nil {
+func (c *Search) Summarise(_ context.Context, l *lab.Lab, done *lab.Outcomes) (results.Result, error) {
+	if err := lab.StillWaiting(done.Missing); err != nil {
 		return nil, err
 	}
 	o := done.Arms[0][0]

@@ -51,7 +51,7 @@ func TestChosenSettings(t *testing.T) {
 	if p.Stage != config.OnlyTest || p.Epochs != s.Chosen.Epochs || p.Seeds != 2 || p.Seed != 5 || p.ChosenOn != l.Fingerprint() {
 		t.Errorf("the file has %+v", p)
 	}
-	want, got := s.Chosen.Config.Trials(l.Parts[0], train.Test, p.Epochs), p.Trials(l.Parts[0], train.Test, p.Epochs)
+	want, got := s.Chosen.Config.Trials(l.Data, l.Fingerprint(), train.Test, p.Epochs), p.Trials(l.Data, l.Fingerprint(), train.Test, p.Epochs)
 	for i := range want {
 		testkit.Equal(t, "trial of the file", got[i].Name(), want[i].Name())
 	}
@@ -81,7 +81,7 @@ func TestSearchesThatFail(t *testing.T) {
 	testkit.NoError(t, err)
 	s := found.(*FoundSettings)
 	for _, best := range s.Tried[:2] {
-		trial := best.Config.Trials(testkit.Must(l.Folds(l.Parts[0], 2))(t)[0], train.Dev, s.Epochs)[0]
+		trial := lab.DevTrials(best.Config, testkit.Must(l.Folds(l.Parts[0], 2))(t)[:1], 1, s.Epochs)[0]
 		dir := filepath.Join(l.Root, "splits", trial.Name())
 		testkit.NoError(t, trial.WriteResult(dir, &train.Result{Status: train.NotFinite, Error: "CXE is NaN"}, nil))
 	}

@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"github.com/lago-train/lago-train/experiments/runs/config"
-	"github.com/lago-train/lago-train/experiments/runs/engine"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/results"
 	"github.com/lago-train/lago-train/internal/format"
@@ -48,8 +47,8 @@ var sweepEntry = Entry{"sweep-k", func() results.Study { return new(Sweep) }, []
 
 // Plan has k-soft on the dev stage with each number of groups and, for comparison, singletons and, if the
 // data set has groups, semantic-hard, with their own presets and the data, seeds and training of k-soft.
-func (c *Sweep) Plan(r *config.Request, l *lab.Lab) (engine.Plan, error) {
-	plan := engine.Plan{Stage: config.OnlyDev}
+func (c *Sweep) Plan(r *config.Request, l *lab.Lab) (lab.Plan, error) {
+	plan := lab.Plan{Stage: config.OnlyDev}
 	// the same preprocessing for the variants that k-soft is compared with
 	c.Base = r.Presets[0].Config.On(l.Data)
 	ks, err := sweptKs(c.Ks, len(l.Data.Attributes))
@@ -57,7 +56,7 @@ func (c *Sweep) Plan(r *config.Request, l *lab.Lab) (engine.Plan, error) {
 		return plan, err
 	}
 	add := func(c config.Config, k int) {
-		plan.Arms = append(plan.Arms, engine.Arm{Name: strconv.Itoa(k), Starts: []config.Config{c}})
+		plan.Arms = append(plan.Arms, lab.Arm{Name: strconv.Itoa(k), Starts: []config.Config{c}})
 	}
 	for _, k := range ks {
 		add(c.Base.With("k", k), k)
@@ -70,7 +69,7 @@ func (c *Sweep) Plan(r *config.Request, l *lab.Lab) (engine.Plan, error) {
 }
 
 // Summarise has a row for each number of groups and each variant to compare with.
-func (c *Sweep) Summarise(_ context.Context, l *lab.Lab, done *engine.Result) (results.Result, error) {
+func (c *Sweep) Summarise(_ context.Context, l *lab.Lab, done *lab.Outcomes) (results.Result, error) {
 	a := results.NewAccuracies(l, sweepKind, "by number of groups", c.Base, "validation")
 	a.Columns, a.X, a.Missing = []string{"variant", "K"}, "number of groups K", done.Missing
 	a.Notes = []string{"The other variants have the same features and training."}

@@ -26,7 +26,7 @@ func TestSweep(t *testing.T) {
 	c = c.On(l.Data)
 	labels := []string{"k-soft, 2", "k-soft, 9", "singletons, 9", "semantic-hard, 3"}
 	for i, alone := range []config.Config{c.With("k", 2), c.With("k", 9), trainedAlike(c, model.Singletons), trainedAlike(c, model.SemanticHard)} {
-		runs := testkit.Must(l.Do(t.Context(), alone.Trials(l.Parts[0], train.Dev, c.Epochs)))(t)
+		runs := testkit.Must(l.Do(t.Context(), alone.Trials(l.Data, l.Fingerprint(), train.Dev, c.Epochs)))(t)
 		m := results.Measure(lab.Evaluate(runs, alone.Correction))
 		got := s.Rows[i]
 		if got.Label() != labels[i] || got.Reference != (i > 1) || len(got.Accuracy.Values) != 2 || !cmp.Equal(m.PerClass, got.Accuracy) || m.Interval != got.Interval {

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/experiments/runs/engine"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
@@ -86,7 +85,7 @@ func Choose(ctx context.Context, folds []Fold) (*model.Decision, error) {
 // ChooseForOutcome chooses on the validation classes of an outcome, by the dev run of one seed for each fold,
 // since further seeds have the same samples, and stores what it chose in the models of all runs of the
 // outcome. Without a dev stage it does nothing.
-func ChooseForOutcome(ctx context.Context, o *engine.Outcome) (*model.Decision, error) {
+func ChooseForOutcome(ctx context.Context, o *lab.Outcome) (*model.Decision, error) {
 	var folds []Fold
 	for _, v := range o.Folds {
 		i := slices.IndexFunc(o.Val, func(r lab.Run) bool { return r.Fingerprint == v.Fingerprint })

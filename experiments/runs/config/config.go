@@ -15,7 +15,6 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/check"
-	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
@@ -269,9 +268,9 @@ func (c Config) Start(m methods.Named) Preset {
 	return GeneralFor(c.Dataset, m)
 }
 
-// Trials returns the trials of a stage on a part, one per seed.
-func (c Config) Trials(v lab.View, stage train.Stage, epochs int) []train.Trial {
-	c = c.On(v.Data)
+// Trials returns the trials of a stage on data with a fingerprint, one per seed.
+func (c Config) Trials(d *dataset.Dataset, fingerprint string, stage train.Stage, epochs int) []train.Trial {
+	c = c.On(d)
 	c.Method = c.Method.Canonical()
 	if !c.Preprocess.Has(preprocess.Whiten) {
 		c.Ridge = 0 // what a run does not use must not tell two trials apart
@@ -282,7 +281,7 @@ func (c Config) Trials(v lab.View, stage train.Stage, epochs int) []train.Trial 
 	trials := make([]train.Trial, c.Seeds)
 	for i := range trials {
 		trials[i] = train.Trial{
-			Dataset: c.DataName(), Fingerprint: v.Fingerprint, Stage: stage, Preprocess: c.Preprocess,
+			Dataset: c.DataName(), Fingerprint: fingerprint, Stage: stage, Preprocess: c.Preprocess,
 			Ridge: c.Ridge, HoldOut: c.HoldOut,
 			Epochs: epochs, Patience: c.Patience, Seed: c.Seed + uint64(i), Method: c.Method,
 		}

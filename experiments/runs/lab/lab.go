@@ -1,12 +1,16 @@
-// Package lab runs trials, several at a time, and reads the runs of a folder. All
-// questions of package experiments use it.
+// Package lab runs plans and their trials, several at a time, and reads the runs of a folder. It prints
+// nothing.
+//
+// A plan is arms (a method with settings, or several among which the validation classes choose) by parts
+// (divisions of the classes) by stages (dev and test). The dev stage trains on the train classes and stops by
+// the validation classes; its average curve gives the number of epochs. The test stage trains on both and is
+// evaluated once on the test classes. Package search finds the settings of an arm first, where a plan asks
+// for it.
 //
 // Each trial has its own folder, named by its settings, so that equal trials are trained once, whatever
 // command asks for them. The folder is locked while its trial is trained; the system frees the lock of a
 // process that dies, and the next one resumes from the checkpoint. To spread a grid over machines, start one
 // process per Shard, for example with Slurm or Kubernetes, on a shared folder.
-//
-// The package knows trials and their results, not the questions asked of them.
 package lab
 
 import (

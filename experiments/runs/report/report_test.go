@@ -134,7 +134,7 @@ func TestPage(t *testing.T) {
 // summarised.
 func TestRunsMakeNoSections(t *testing.T) {
 	l := testlab.New(t)
-	trials := testlab.Config(l, config.OnlyDev, model.KSoft).Trials(l.Parts[0], train.Dev, 2)
+	trials := testlab.Config(l, config.OnlyDev, model.KSoft).Trials(l.Data, l.Fingerprint(), train.Dev, 2)
 	testkit.Must(l.Do(t.Context(), trials))(t)
 	_, err := Read(t.Context(), l.Root, studies.Kinds())
 	testkit.WantError(t, err, l.Root+": expected stored results, found none. ", "lago-train run --out "+format.ShellLine(l.Root))

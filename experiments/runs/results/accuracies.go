@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/experiments/runs/config"
-	"github.com/lago-train/lago-train/experiments/runs/engine"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/plot"
 	"github.com/lago-train/lago-train/internal/format"
@@ -292,7 +291,7 @@ type Comparison struct {
 }
 
 // NewComparison summarises a plan on the parts of a lab.
-func NewComparison(l *lab.Lab, kind, title string, done *engine.Result) Comparison {
+func NewComparison(l *lab.Lab, kind, title string, done *lab.Outcomes) Comparison {
 	return Comparison{
 		Header: Header{
 			Kind: kind, Title: title, Dataset: l.Data.Name, Parts: len(l.Parts), Missing: done.Missing,

@@ -12,7 +12,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/lago-train/lago-train/experiments/runs/config"
-	"github.com/lago-train/lago-train/experiments/runs/engine"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/plot"
 	"github.com/lago-train/lago-train/internal/format"
@@ -191,8 +190,8 @@ type Method struct {
 	Published string   `json:"published_percent,omitempty"`
 	RunDirs   []string `json:"run_dirs"` // folders of the runs
 
-	Models   []string          `json:"-"` // files of those that were evaluated on the test classes
-	Outcomes []*engine.Outcome `json:"-"` // of the parts
+	Models   []string       `json:"-"` // files of those that were evaluated on the test classes
+	Outcomes []*lab.Outcome `json:"-"` // of the parts
 }
 
 // Part is what an arm chose without the test classes of one part.
@@ -201,7 +200,7 @@ type Part struct {
 	Epochs   int            `json:"epochs"`   // on train and validation classes
 	Settings map[string]any `json:"settings"` // chosen, by name
 	Changed  map[string]any `json:"changed"`  // those of the settings that are not the default
-	Edges    []engine.Edge  `json:"edges"`    // settings at an end of the searched values
+	Edges    []lab.Edge     `json:"edges"`    // settings at an end of the searched values
 }
 
 // Mixed is the Variant of a Method whose parts chose different variants.
@@ -209,7 +208,7 @@ const Mixed = "mixed"
 
 // Label names the arm and, for LAGO, the chosen variant.
 func (m Method) Label() string {
-	if m.Name == engine.LAGOMethod {
+	if m.Name == lab.LAGOMethod {
 		return fmt.Sprintf("LAGO (%s)", m.Variant)
 	}
 	return m.Title
@@ -244,13 +243,13 @@ const edgeMark = "*"
 // end of the searched values.
 func (m Method) Chosen() string {
 	marked := func(p Part, key string, value any) string {
-		if slices.ContainsFunc(p.Edges, func(e engine.Edge) bool { return e.Setting == key }) {
+		if slices.ContainsFunc(p.Edges, func(e lab.Edge) bool { return e.Setting == key }) {
 			return fmt.Sprint(value, edgeMark)
 		}
 		return fmt.Sprint(value)
 	}
 	line := "epochs " + m.each(func(p Part) any { return marked(p, "epochs", p.Epochs) })
-	if m.Name == engine.LAGOMethod {
+	if m.Name == lab.LAGOMethod {
 		line += "; " + m.each(func(p Part) any { return p.Variant })
 	}
 	shown := map[string]any{}
@@ -274,7 +273,7 @@ func (m Method) Chosen() string {
 }
 
 // Methods summarises the arms of a plan whose stages all have their runs.
-func Methods(done *engine.Result) []Method {
+func Methods(done *lab.Outcomes) []Method {
 	rows := []Method{}
 	for i, arm := range done.Plan.Arms {
 		if done.Done(i) {
@@ -285,7 +284,7 @@ func Methods(done *engine.Result) []Method {
 }
 
 // NewMethod summarises the outcomes of an arm in all parts, whose stages all have their runs.
-func NewMethod(arm engine.Arm, outcomes []*engine.Outcome) Method {
+func NewMethod(arm lab.Arm, outcomes []*lab.Outcome) Method {
 	r := Method{
 		Name: arm.Name, Title: arm.Title, Parts: []Part{}, Tried: len(outcomes[0].Tried),
 		Corrections: outcomes[0].Corrections, Outcomes: outcomes,
@@ -327,7 +326,7 @@ func methodSettings(c config.Config) map[string]any {
 }
 
 // Validation is the accuracy of an arm on the validation classes of all parts.
-func Validation(done *engine.Result, arm int) *Measured {
+func Validation(done *lab.Outcomes, arm int) *Measured {
 	var runs []lab.Run
 	for _, o := range done.Arms[arm] {
 		runs = append(runs, o.Val...)

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lago-train/lago-train/experiments/runs/engine"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/plot"
 	"github.com/lago-train/lago-train/internal/testkit"
@@ -22,7 +21,7 @@ func TestChosen(t *testing.T) {
 			{Variant: "k-soft", Epochs: 3, Changed: map[string]any{"lr": 0.1, "alpha": 0}}, {Variant: "k-soft", Epochs: 4, Changed: map[string]any{"lr": 0.1}},
 		},
 	} {
-		testkit.Equal(t, "chosen", Method{Name: engine.LAGOMethod, Parts: parts}.Chosen(), want)
+		testkit.Equal(t, "chosen", Method{Name: lab.LAGOMethod, Parts: parts}.Chosen(), want)
 	}
 }
 

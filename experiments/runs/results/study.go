@@ -6,9 +6,8 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/runs/config"
-	"github.com/lago-train/lago-train/experiments/runs/engine"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
-	"github.com/lago-train/lago-train/experiments/runs/search"
+	"github.com/lago-train/lago-train/experiments/runs/lab/search"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/train"
 )
@@ -20,9 +19,9 @@ type Study interface {
 	// Settings lists the settings of the study, which are bound to its fields and those of r.
 	Settings(r *config.Request) setting.List
 	// Plan says what to run on the data of a lab, with the presets of r.
-	Plan(r *config.Request, l *lab.Lab) (engine.Plan, error)
+	Plan(r *config.Request, l *lab.Lab) (lab.Plan, error)
 	// Summarise makes the result of what was run.
-	Summarise(ctx context.Context, l *lab.Lab, done *engine.Result) (Result, error)
+	Summarise(ctx context.Context, l *lab.Lab, done *lab.Outcomes) (Result, error)
 }
 
 // What some studies can do beside. Check refuses settings before any data are read.

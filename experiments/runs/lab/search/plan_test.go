@@ -10,7 +10,6 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/runs/config"
-	"github.com/lago-train/lago-train/experiments/runs/engine"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/labelled"
@@ -32,16 +31,16 @@ func quick(t testkit.TB, name string) config.Config {
 }
 
 // armOf is an arm that chooses between methods, or has one.
-func armOf(t testkit.TB, tune int, names ...string) engine.Arm {
+func armOf(t testkit.TB, tune int, names ...string) lab.Arm {
 	t.Helper()
-	a := engine.Arm{Name: names[0], Title: names[0], Tune: tune}
+	a := lab.Arm{Name: names[0], Title: names[0], Tune: tune}
 	for _, name := range names {
 		a.Starts = append(a.Starts, quick(t, name))
 	}
 	return a
 }
 
-func carryOut(t testkit.TB, l *lab.Lab, p engine.Plan) *engine.Result {
+func carryOut(t testkit.TB, l *lab.Lab, p lab.Plan) *lab.Outcomes {
 	t.Helper()
 	return testkit.Must(Run(context.Background(), l, p))(t)
 }
@@ -58,7 +57,7 @@ func accuracies(runs []lab.Run) (list []float64) {
 func TestStages(t *testing.T) {
 	for stage, dev := range map[config.Stages]int{config.OnlyDev: 2, config.OnlyTest: 0, config.DevThenTest: 2} {
 		l := lab.New(tiny.Small(), t.TempDir())
-		p := engine.Plan{Stage: stage, Arms: []engine.Arm{armOf(t, 0, "semantic-hard"), armOf(t, 0, "eszsl")}}
+		p := lab.Plan{Stage: stage, Arms: []lab.Arm{armOf(t, 0, "semantic-hard"), armOf(t, 0, "eszsl")}}
 		r := carryOut(t, l, p)
 		hard, eszsl := r.Arms[0][0], r.Arms[1][0]
 		tested := 2 * min(1, len(stage)-3) // none of "dev"
@@ -70,7 +69,7 @@ func TestStages(t *testing.T) {
 		}
 		want := 3
 		if dev > 0 {
-			want = testkit.Must(engine.DevEpoch(hard.Val))(t)
+			want = testkit.Must(lab.DevEpoch(hard.Val))(t)
 		}
 		for _, run := range hard.Test {
 			if run.Stage != train.Test || run.Result.Epochs != want || run.Result.BestEpoch != want {
@@ -79,7 +78,7 @@ func TestStages(t *testing.T) {
 		}
 		testkit.Equal(t, fmt.Sprint("epochs of ", stage), hard.Epochs, want)
 	}
-	preset := engine.Plan{Stage: config.OnlyTest, Arms: []engine.Arm{armOf(t, 0, "semantic-hard")}}
+	preset := lab.Plan{Stage: config.OnlyTest, Arms: []lab.Arm{armOf(t, 0, "semantic-hard")}}
 	preset.Arms[0].Starts[0].Epochs = 0
 	if o := carryOut(t, lab.New(tiny.Small(), t.TempDir()), preset).Arms[0][0]; o.Epochs != 50 || len(o.Test) != 2 {
 		t.Errorf("%d epochs in %d runs, expected those of the preset, 50", o.Epochs, len(o.Test))
@@ -90,7 +89,7 @@ func TestStages(t *testing.T) {
 // of any method, on the data set's own split and in a rotation.
 func TestUnseenSamplesChangeNoChoice(t *testing.T) {
 	for _, parts := range []int{1, 3} {
-		p := engine.Plan{Stage: config.DevThenTest, Folds: 2, Arms: []engine.Arm{armOf(t, 4, "semantic-hard", "singletons"), armOf(t, 3, "k-soft")}}
+		p := lab.Plan{Stage: config.DevThenTest, Folds: 2, Arms: []lab.Arm{armOf(t, 4, "semantic-hard", "singletons"), armOf(t, 3, "k-soft")}}
 		names := methods.Names()[1:]
 		if parts > 1 {
 			names = names[3:4] // ESZSL
@@ -128,7 +127,7 @@ func TestUnseenSamplesChangeNoChoice(t *testing.T) {
 					x.Chosen.Settings().Values(), x.Epochs, y.Chosen.Settings().Values(), y.Epochs)
 			}
 			var scores [2][]float32
-			for j, o := range []*engine.Outcome{x, y} {
+			for j, o := range []*lab.Outcome{x, y} {
 				saved := testkit.Must(train.Load(lab.ModelFiles(o.Test)[0]))(t)
 				scores[j] = testkit.Must(model.Score(saved.Pipeline, before.Data.Features, seen, u))(t).Data
 			}
@@ -159,7 +158,7 @@ func TestTheArmOfLAGOIsItsBestVariant(t *testing.T) {
 			further[r.Method.Label()] = true
 		}
 	}
-	p := engine.Plan{Stage: config.DevThenTest, Arms: []engine.Arm{armOf(t, 0, "singletons", "semantic-hard", "k-soft", "semantic-soft")}}
+	p := lab.Plan{Stage: config.DevThenTest, Arms: []lab.Arm{armOf(t, 0, "singletons", "semantic-hard", "k-soft", "semantic-soft")}}
 	chosen := carryOut(t, l, p).Arms[0][0]
 	ranked := slices.Sorted(maps.Values(first))
 	for v := range further {
@@ -189,8 +188,8 @@ func TestTheArmOfLAGOIsItsBestVariant(t *testing.T) {
 func TestArmsThatFail(t *testing.T) {
 	failing := armOf(t, 0, "semantic-hard")
 	failing.Starts[0] = failing.Starts[0].With("lr", 1e38)
-	either := engine.Arm{Name: "either", Starts: []config.Config{failing.Starts[0], quick(t, "singletons")}}
-	p := engine.Plan{Stage: config.DevThenTest, Arms: []engine.Arm{failing, either, armOf(t, 0, "eszsl")}}
+	either := lab.Arm{Name: "either", Starts: []config.Config{failing.Starts[0], quick(t, "singletons")}}
+	p := lab.Plan{Stage: config.DevThenTest, Arms: []lab.Arm{failing, either, armOf(t, 0, "eszsl")}}
 	l := lab.New(tiny.Small(), t.TempDir())
 	r := carryOut(t, l, p)
 	var done []int
@@ -205,13 +204,13 @@ func TestArmsThatFail(t *testing.T) {
 	if m := r.Missing; len(m) != 1 || m[0].State != lab.Failed || !strings.Contains(m[0].Name, "semantic-hard-dev") { // of both arms
 		t.Errorf("missing %v, expected the first seed of semantic-hard, once", m)
 	}
-	alone := carryOut(t, lab.New(tiny.Small(), t.TempDir()), engine.Plan{Stage: config.DevThenTest, Arms: []engine.Arm{armOf(t, 0, "singletons")}})
+	alone := carryOut(t, lab.New(tiny.Small(), t.TempDir()), lab.Plan{Stage: config.DevThenTest, Arms: []lab.Arm{armOf(t, 0, "singletons")}})
 	testkit.Equal(t, "accuracies beside others", accuracies(r.Arms[1][0].Test), accuracies(alone.Arms[0][0].Test))
 }
 
 // Each shard waits for the others before it chooses, and together they find what one process finds.
 func TestPlansInShards(t *testing.T) {
-	p := engine.Plan{Stage: config.DevThenTest, Arms: []engine.Arm{armOf(t, 9, "semantic-hard"), armOf(t, 4, "eszsl")}}
+	p := lab.Plan{Stage: config.DevThenTest, Arms: []lab.Arm{armOf(t, 9, "semantic-hard"), armOf(t, 4, "eszsl")}}
 	p.Arms[1].Fixed = []string{"preprocess", "lambda"} // leaves 7 settings of the grid
 	want := carryOut(t, lab.New(tiny.Small(), t.TempDir()), p)
 	root := t.TempDir()

@@ -13,7 +13,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/experiments/runs/config"
-	"github.com/lago-train/lago-train/experiments/runs/engine"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
@@ -29,14 +28,14 @@ import (
 func TestSearch(t *testing.T) {
 	const budget = 16
 	l := lab.New(tiny.Small(), t.TempDir())
-	p := engine.Plan{Folds: 2, Stage: config.OnlyDev, Arms: []engine.Arm{armOf(t, budget, "semantic-hard")}}
+	p := lab.Plan{Folds: 2, Stage: config.OnlyDev, Arms: []lab.Arm{armOf(t, budget, "semantic-hard")}}
 	c := p.Arms[0].Starts[0]
 	o := carryOut(t, l, p).Arms[0][0]
 	const trials = 2 * (budget + 2*2) // folds, two finalists with two seeds
 	if len(o.Tried) != budget || len(o.Folds) != 2 || len(o.Missing) > 0 || o.Corrections != 7 {
 		t.Fatalf("%d settings, %d folds, missing %v", len(o.Tried), len(o.Folds), o.Missing)
 	}
-	if !slices.ContainsFunc(o.Tried, func(t engine.Tried) bool { return same(t.Config.WithCorrection(c.Correction), c.On(l.Data)) }) {
+	if !slices.ContainsFunc(o.Tried, func(t lab.Tried) bool { return same(t.Config.WithCorrection(c.Correction), c.On(l.Data)) }) {
 		t.Error("the settings that it starts from were not tried")
 	}
 	for i, tried := range o.Tried {
@@ -67,8 +66,8 @@ func TestSearch(t *testing.T) {
 	if best.Final.Mean < o.Tried[1].Final.Mean || len(best.Final.Values) != 2 || !same(best.Config, o.Chosen) {
 		t.Errorf("the best has %v, the second %v", best.Final, o.Tried[1].Final)
 	}
-	testkit.NearAll(t, "all seeds", best.Final.Values, engine.Validation(o.Val).Values, 1e-12)
-	testkit.Equal(t, "epochs", o.Epochs, testkit.Must(engine.DevEpoch(o.Val))(t))
+	testkit.NearAll(t, "all seeds", best.Final.Values, lab.Validation(o.Val).Values, 1e-12)
+	testkit.Equal(t, "epochs", o.Epochs, testkit.Must(lab.DevEpoch(o.Val))(t))
 	runs := testkit.Must(lab.ReadRuns(filepath.Join(l.Root, "splits")))(t)
 	for _, r := range runs {
 		testkit.Equal(t, "stage of "+r.Dir, r.Stage, train.Dev) // test classes are not used
@@ -76,7 +75,7 @@ func TestSearch(t *testing.T) {
 	l.OnRun = func(r lab.Run) { t.Errorf("%s is trained again", r.Dir) }
 	for _, other := range []*lab.Lab{l, lab.New(l.Data, t.TempDir())} {
 		again := carryOut(t, other, p).Arms[0][0]
-		if !slices.EqualFunc(o.Tried, again.Tried, func(a, b engine.Tried) bool { return same(a.Config, b.Config) && a.Accuracy == b.Accuracy }) || len(runs) != trials {
+		if !slices.EqualFunc(o.Tried, again.Tried, func(a, b lab.Tried) bool { return same(a.Config, b.Config) && a.Accuracy == b.Accuracy }) || len(runs) != trials {
 			t.Errorf("in %s it found other settings; %d folders, expected %d", other.Root, len(runs), trials)
 		}
 	}
@@ -124,8 +123,8 @@ func TestDraws(t *testing.T) {
 	}
 }
 
-func edge(setting string, value any, end string) engine.Edge {
-	return engine.Edge{Setting: setting, Value: value, End: end}
+func edge(setting string, value any, end string) lab.Edge {
+	return lab.Edge{Setting: setting, Value: value, End: end}
 }
 
 func TestEdges(t *testing.T) {
@@ -134,13 +133,13 @@ func TestEdges(t *testing.T) {
 	lr, zeta := edge("lr", 3e-3, "highest"), edge("zeta", 1.0, "lowest") // nothing is below a lambda of 0
 	for name, one := range map[string]struct {
 		config.Config
-		want []engine.Edge
+		want []lab.Edge
 	}{
-		"not whitened":           {c, []engine.Edge{lr, zeta}},
-		"whitened":               {c.With("preprocess", preprocess.Whiten), []engine.Edge{lr, edge("ridge", 1e2, "lowest"), zeta}},
-		"a ridge by the data":    {c.With("preprocess", preprocess.Whiten).With("ridge", 0), []engine.Edge{lr, zeta}},
-		"highest number of k":    {c.With("lr", 1e-4).With("zeta", 3).With("k", 60), []engine.Edge{edge("k", 60, "highest")}},
-		"between listed numbers": {c.With("lr", 1.7e-5).With("zeta", 3), []engine.Edge{}},
+		"not whitened":           {c, []lab.Edge{lr, zeta}},
+		"whitened":               {c.With("preprocess", preprocess.Whiten), []lab.Edge{lr, edge("ridge", 1e2, "lowest"), zeta}},
+		"a ridge by the data":    {c.With("preprocess", preprocess.Whiten).With("ridge", 0), []lab.Edge{lr, zeta}},
+		"highest number of k":    {c.With("lr", 1e-4).With("zeta", 3).With("k", 60), []lab.Edge{edge("k", 60, "highest")}},
+		"between listed numbers": {c.With("lr", 1.7e-5).With("zeta", 3), []lab.Edge{}},
 	} {
 		testkit.Equal(t, name, spaceOf(model.KSoft, 312).edges(one.Config), one.want)
 	}

@@ -14,7 +14,7 @@ import (
 	"gonum.org/v1/gonum/stat/samplemv"
 
 	"github.com/lago-train/lago-train/experiments/runs/config"
-	"github.com/lago-train/lago-train/experiments/runs/engine"
+	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/train/methods"
 )
 
@@ -178,12 +178,12 @@ func (s space) neighbours(c config.Config, rng *rand.Rand) []config.Config {
 	return mixed
 }
 
-func (s space) edges(c config.Config) []engine.Edge {
-	edges := []engine.Edge{}
+func (s space) edges(c config.Config) []lab.Edge {
+	edges := []lab.Edge{}
 	used := c.Settings().Used()
 	for _, d := range s {
 		if end := d.end(c); end != "" && used.Has(d.key) {
-			edges = append(edges, engine.Edge{Setting: d.key, Value: c.Value(d.key), End: end})
+			edges = append(edges, lab.Edge{Setting: d.key, Value: c.Value(d.key), End: end})
 		}
 	}
 	return edges

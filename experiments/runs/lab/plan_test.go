@@ -1,4 +1,4 @@
-package engine
+package lab
 
 import (
 	"fmt"
@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/lago-train/lago-train/experiments/runs/config"
-	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
@@ -33,8 +32,8 @@ func TestBestEpochIsTheFirstWithTheBestAverage(t *testing.T) {
 
 // A run that converged does not limit how long the others are trained.
 func TestDevEpochAfterConvergence(t *testing.T) {
-	run := func(status train.Status, accuracies ...float64) lab.Run {
-		r := lab.Run{Dir: t.TempDir(), Result: &train.Result{Status: status}}
+	run := func(status train.Status, accuracies ...float64) Run {
+		r := Run{Dir: t.TempDir(), Result: &train.Result{Status: status}}
 		var c train.Curve
 		for e, a := range accuracies {
 			c = append(c, train.Epoch{Epoch: e + 1, ValAccuracy: &a, ValAccuracyPerSample: &a})
@@ -44,7 +43,7 @@ func TestDevEpochAfterConvergence(t *testing.T) {
 	}
 	other := run(train.Patience, 0.1, 0.3, 0.5, 0.4)
 	for status, want := range map[train.Status]int{train.Converged: 3, train.Epochs: 2} {
-		testkit.Equal(t, fmt.Sprint("epoch beside a run that ended by ", status), testkit.Must(DevEpoch([]lab.Run{run(status, 0.5, 0.4), other}))(t), want)
+		testkit.Equal(t, fmt.Sprint("epoch beside a run that ended by ", status), testkit.Must(DevEpoch([]Run{run(status, 0.5, 0.4), other}))(t), want)
 	}
 }
 

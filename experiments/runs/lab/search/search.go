@@ -8,15 +8,13 @@ import (
 	"slices"
 
 	"github.com/lago-train/lago-train/experiments/runs/config"
-	"github.com/lago-train/lago-train/experiments/runs/engine"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
-	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/methods"
 )
 
 // entry is an arm in one part, with a search around each of its starts.
 type entry struct {
-	engine.Entry
+	lab.Entry
 	searches []*search
 	found    []state    // of the searches
 	finals   []finalist // in the order of the starts of the second plan
@@ -25,16 +23,16 @@ type entry struct {
 // finalist is settings that are trained to the end with all seeds, and the search that found them.
 type finalist struct {
 	*search
-	*engine.Tried
+	*lab.Tried
 }
 
 // Run carries out a plan. For each arm and part, settings are searched on the dev stage; the two best are
-// trained to the end with all seeds, and the validation classes choose between them. See engine.Run for the
+// trained to the end with all seeds, and the validation classes choose between them. See lab.Plan.Run for the
 // errors.
-func Run(ctx context.Context, l *lab.Lab, p engine.Plan) (*engine.Result, error) {
-	searched := func(a engine.Arm) bool { return len(a.Starts) > 1 || a.Tune >= engine.MinBudget }
+func Run(ctx context.Context, l *lab.Lab, p lab.Plan) (*lab.Outcomes, error) {
+	searched := func(a lab.Arm) bool { return len(a.Starts) > 1 || a.Tune >= lab.MinBudget }
 	if p.Stage == config.OnlyTest || !slices.ContainsFunc(p.Arms, searched) {
-		return engine.Run(ctx, l, p)
+		return p.Run(ctx, l)
 	}
 	planned, leftOut, err := p.Entries(l)
 	if err != nil {
@@ -47,8 +45,8 @@ func Run(ctx context.Context, l *lab.Lab, p engine.Plan) (*engine.Result, error)
 	if err := searchAll(ctx, l, entries); err != nil {
 		return nil, err
 	}
-	second := engine.Plan{Stage: p.Stage, Folds: p.Folds}
-	outcomes := make([]*engine.Outcome, len(entries))
+	second := lab.Plan{Stage: p.Stage, Folds: p.Folds}
+	outcomes := make([]*lab.Outcome, len(entries))
 	var of []int // the entry of each arm of the second plan
 	for i := range entries {
 		e := &entries[i]
@@ -59,12 +57,12 @@ func Run(ctx context.Context, l *lab.Lab, p engine.Plan) (*engine.Result, error)
 			arm.Starts = append(arm.Starts, f.Config)
 			arm.Corrections = append(arm.Corrections, f.corrections)
 		}
-		outcomes[i] = &engine.Outcome{Part: e.Part, Folds: e.Folds, Chosen: e.Starts[0], Best: -1}
+		outcomes[i] = &lab.Outcome{Part: e.Part, Folds: e.Folds, Chosen: e.Starts[0], Best: -1}
 		if arm.Starts != nil {
 			second.Arms, of = append(second.Arms, arm), append(of, i)
 		}
 	}
-	done, err := engine.Run(ctx, l, second)
+	done, err := second.Run(ctx, l)
 	if err != nil {
 		return nil, err
 	}
@@ -74,11 +72,11 @@ func Run(ctx context.Context, l *lab.Lab, p engine.Plan) (*engine.Result, error)
 	for i := range entries {
 		entries[i].report(outcomes[i])
 	}
-	return engine.NewResult(p, planned, outcomes, leftOut)
+	return lab.NewOutcomes(p, planned, outcomes, leftOut)
 }
 
 // entriesOf adds the searches to entries. Arms with the same start share its search in a part.
-func entriesOf(p engine.Plan, planned []engine.Entry) ([]entry, error) {
+func entriesOf(p lab.Plan, planned []lab.Entry) ([]entry, error) {
 	shared := map[string]*search{}
 	entries := make([]entry, len(planned))
 	for i, e := range planned {
@@ -90,7 +88,7 @@ func entriesOf(p engine.Plan, planned []engine.Entry) ([]entry, error) {
 				return nil, err
 			}
 			tune := max(arm.Tune/len(arm.Starts), 1)
-			trial := c.Trials(e.Folds[0], train.Dev, 1)[0].Name()
+			trial := lab.DevTrials(c, e.Folds[:1], 1, 1)[0].Name()
 			key := fmt.Sprint(e.Part.Fingerprint, tune, arm.Fixed, trial, c.Correction, c.Epochs)
 			if shared[key] == nil {
 				shared[key] = newSearch(c, e.Folds, tune, arm.Fixed, found)
@@ -119,7 +117,7 @@ func searchAll(ctx context.Context, l *lab.Lab, entries []entry) error {
 	for i, e := range entries {
 		for _, s := range e.searches {
 			if k := slices.Index(searches, s); k < 0 {
-				entries[i].found = append(entries[i].found, state{tried: []engine.Tried{{Config: s.base}}})
+				entries[i].found = append(entries[i].found, state{tried: []lab.Tried{{Config: s.base}}})
 			} else {
 				entries[i].found = append(entries[i].found, states[k])
 			}
@@ -133,7 +131,7 @@ func searchAll(ctx context.Context, l *lab.Lab, entries []entry) error {
 func (e *entry) finalists() (list []finalist) {
 	each := max(3-len(e.found), 1)
 	for i, st := range e.found {
-		if engine.Waiting(st.missing) != nil {
+		if lab.StillWaiting(st.missing) != nil {
 			return nil
 		}
 		for k := range st.tried[:min(each, len(st.tried))] {
@@ -145,8 +143,8 @@ func (e *entry) finalists() (list []finalist) {
 }
 
 // report adds what the searches tried to the outcome of their finalists.
-func (e *entry) report(o *engine.Outcome) {
-	o.Searched = engine.Searched{
+func (e *entry) report(o *lab.Outcome) {
+	o.Searched = lab.Searched{
 		Corrections: max(len(e.searches[0].corrections), 1), Keys: e.searches[0].searched,
 	}
 	for k, final := range o.Finals {

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/lago-train/lago-train/experiments/runs/config"
-	"github.com/lago-train/lago-train/experiments/runs/engine"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/setting"
@@ -54,9 +53,9 @@ type search struct {
 
 // state is what a search has found so far.
 type state struct {
-	tried   []engine.Tried // best first, without settings that failed
-	seen    []string       // names of trials, one of each settings
-	missing []lab.Missing  // in the order in which they were asked for
+	tried   []lab.Tried   // best first, without settings that failed
+	seen    []string      // names of trials, one of each settings
+	missing []lab.Missing // in the order in which they were asked for
 }
 
 func newSearch(base config.Config, folds []lab.View, settings int, fixed []string, of methods.Entry) *search {
@@ -72,7 +71,7 @@ func newSearch(base config.Config, folds []lab.View, settings int, fixed []strin
 	for _, d := range s.space {
 		s.searched = append(s.searched, d.key)
 	}
-	if settings < engine.MinBudget {
+	if settings < lab.MinBudget {
 		return s
 	}
 	if s.closed {
@@ -113,11 +112,11 @@ func all(ctx context.Context, l *lab.Lab, searches []*search) ([]state, error) {
 		lists := make([][]train.Trial, len(searches))
 		total := 0
 		for i, s := range searches {
-			if engine.Waiting(states[i].missing) == nil {
+			if lab.StillWaiting(states[i].missing) == nil {
 				next[i] = round.next(s, states[i])
 			}
 			for _, c := range next[i] {
-				lists[i] = append(lists[i], engine.DevTrials(c, s.folds, 1, s.epochs)...)
+				lists[i] = append(lists[i], lab.DevTrials(c, s.folds, 1, s.epochs)...)
 			}
 			total += len(lists[i])
 		}
@@ -125,7 +124,7 @@ func all(ctx context.Context, l *lab.Lab, searches []*search) ([]state, error) {
 			continue
 		}
 		l.Step("search: %s, %s", round.name, format.Count(total, "run"))
-		done, err := engine.Do(ctx, l, lists)
+		done, err := l.DoLists(ctx, lists)
 		if err != nil {
 			return nil, err
 		}
@@ -195,8 +194,7 @@ func (s *search) unseen(st state, list []config.Config, n int) (next []config.Co
 }
 
 func (s *search) nameOf(c config.Config) string {
-	c.Seeds = 1
-	return c.Trials(s.folds[0], train.Dev, 1)[0].Name()
+	return lab.DevTrials(c, s.folds[:1], 1, 1)[0].Name()
 }
 
 // after returns the state after the runs of some settings, which are ranked among the others; those
@@ -206,19 +204,19 @@ func (s *search) after(st state, settings []config.Config, runs []lab.Run) (stat
 		tried: slices.Clone(st.tried), seen: slices.Clone(st.seen),
 		missing: append(slices.Clone(st.missing), lab.MissingOf(runs)...),
 	}
-	waiting := engine.Waiting(next.missing) != nil
+	waiting := lab.StillWaiting(next.missing) != nil
 	for i, c := range settings {
 		next.seen = append(next.seen, s.nameOf(c))
 		part := runs[i*len(s.folds) : (i+1)*len(s.folds)]
 		if waiting || len(lab.MissingOf(part)) > 0 {
 			continue
 		}
-		epoch, err := engine.DevEpoch(part)
+		epoch, err := lab.DevEpoch(part)
 		if err != nil {
 			return st, err
 		}
-		c, mean := engine.Corrected(c, s.corrections, part)
-		one := engine.Tried{
+		c, mean := lab.Corrected(c, s.corrections, part)
+		one := lab.Tried{
 			Config: c, Settings: s.settings(c), Accuracy: mean, BestEpoch: epoch, Dirs: lab.Dirs(part),
 		}
 		next.tried = append(next.tried, one)
@@ -235,8 +233,8 @@ func (s *search) settings(c config.Config) map[string]any {
 }
 
 // bestFirst orders by all seeds and, where these are equal or not run, by the first.
-func bestFirst(a, b engine.Tried) int {
-	of := func(t engine.Tried) lab.Summary {
+func bestFirst(a, b lab.Tried) int {
+	of := func(t lab.Tried) lab.Summary {
 		if t.Final == nil {
 			return lab.Summary{}
 		}

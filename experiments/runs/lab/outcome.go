@@ -1,4 +1,4 @@
-package engine
+package lab
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/lago-train/lago-train/experiments/runs/config"
-	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
@@ -14,14 +13,14 @@ import (
 
 // Outcome is the result of an arm in one part.
 type Outcome struct {
-	Part    lab.View
+	Part    View
 	Chosen  config.Config
 	Best    int // of the starts; -1 if none has all its dev runs
-	Folds   []lab.View
-	Epochs  int       // best of the average dev curve, otherwise the number of the test stage
-	Val     []lab.Run // of the dev stage, over the folds; nil without one, or if a run is missing
-	Test    []lab.Run // of the test stage
-	Missing []lab.Missing
+	Folds   []View
+	Epochs  int   // best of the average dev curve, otherwise the number of the test stage
+	Val     []Run // of the dev stage, over the folds; nil without one, or if a run is missing
+	Test    []Run // of the test stage
+	Missing []Missing
 	Edges   []Edge
 	Finals  []Final // of the starts, in their order; none without a dev stage
 
@@ -31,7 +30,7 @@ type Outcome struct {
 // Final is settings with their correction, and their validation accuracy, nil if a run is missing.
 type Final struct {
 	Config   config.Config
-	Accuracy *lab.Summary
+	Accuracy *Summary
 }
 
 // Searched is what a search tried for an arm in one part.
@@ -49,8 +48,8 @@ type Tried struct {
 	Accuracy  float64 `json:"val_accuracy"`
 	BestEpoch int     `json:"best_epoch"` // of the average curve of the folds
 	// validation accuracy of all seeds, trained to the end; null except for the two best
-	Final *lab.Summary `json:"final"`
-	Dirs  []string     `json:"dirs"` // folders of the runs
+	Final *Summary `json:"final"`
+	Dirs  []string `json:"dirs"` // folders of the runs
 }
 
 // Edge is a setting whose best value is at an end of the listed ones.
@@ -60,15 +59,15 @@ type Edge struct {
 	End     string `json:"end"` // lowest or highest of the values that were searched, or outside of them
 }
 
-// Result is the outcomes of a plan: of each arm, in each part.
-type Result struct {
+// Outcomes are those of a plan: of each arm, in each part.
+type Outcomes struct {
 	Plan    Plan
 	Arms    [][]*Outcome
-	Missing []lab.Missing // starts that the data does not allow, and runs of the outcomes, each once
+	Missing []Missing // starts that the data does not allow, and runs of the outcomes, each once
 }
 
 // Done reports whether all stages of an arm have their runs, in every part.
-func (r *Result) Done(arm int) bool {
+func (r *Outcomes) Done(arm int) bool {
 	dev := r.Plan.Stage != config.OnlyTest
 	test := r.Plan.Stage != config.OnlyDev
 	return len(r.Arms[arm]) > 0 && !slices.ContainsFunc(r.Arms[arm], func(o *Outcome) bool {
@@ -76,10 +75,10 @@ func (r *Result) Done(arm int) bool {
 	})
 }
 
-// NewResult collects outcomes of a plan, one for each entry. The error is that of runs which other shards
+// NewOutcomes collects outcomes of a plan, one for each entry. The error is that of runs which other shards
 // have not finished.
-func NewResult(p Plan, entries []Entry, outcomes []*Outcome, leftOut []lab.Missing) (*Result, error) {
-	r := &Result{Plan: p, Missing: append([]lab.Missing{}, leftOut...), Arms: make([][]*Outcome, len(p.Arms))}
+func NewOutcomes(p Plan, entries []Entry, outcomes []*Outcome, leftOut []Missing) (*Outcomes, error) {
+	r := &Outcomes{Plan: p, Missing: append([]Missing{}, leftOut...), Arms: make([][]*Outcome, len(p.Arms))}
 	for i, o := range outcomes {
 		r.Arms[entries[i].Arm] = append(r.Arms[entries[i].Arm], o)
 		for _, m := range o.Missing {
@@ -88,15 +87,15 @@ func NewResult(p Plan, entries []Entry, outcomes []*Outcome, leftOut []lab.Missi
 			}
 		}
 	}
-	if waiting := Waiting(r.Missing); waiting != nil {
+	if waiting := StillWaiting(r.Missing); waiting != nil {
 		return nil, waiting
 	}
 	return r, nil
 }
 
 // Run carries out a plan. Runs that fail are missing from the result. The error is that of the settings or
-// the data, or see NewResult.
-func Run(ctx context.Context, l *lab.Lab, p Plan) (*Result, error) {
+// the data, or see NewOutcomes.
+func (p Plan) Run(ctx context.Context, l *Lab) (*Outcomes, error) {
 	entries, leftOut, err := p.Entries(l)
 	if err != nil {
 		return nil, err
@@ -124,26 +123,26 @@ func Run(ctx context.Context, l *lab.Lab, p Plan) (*Result, error) {
 			return nil, err
 		}
 	}
-	return NewResult(p, entries, outcomes, leftOut)
+	return NewOutcomes(p, entries, outcomes, leftOut)
 }
 
-// Waiting returns the error of runs that other shards have not finished, nil if there are none.
-func Waiting(list []lab.Missing) error {
-	if n := len(slices.DeleteFunc(slices.Clone(list), func(m lab.Missing) bool {
-		return m.State != lab.Waiting
+// StillWaiting returns the error of runs that other shards have not finished, nil if there are none.
+func StillWaiting(list []Missing) error {
+	if n := len(slices.DeleteFunc(slices.Clone(list), func(m Missing) bool {
+		return m.State != Waiting
 	})); n > 0 {
-		return &lab.Incomplete{Left: format.Count(n, "run")}
+		return &Incomplete{Left: format.Count(n, "run")}
 	}
 	return nil
 }
 
-// Do does lists of trials together, and returns the runs of each.
-func Do(ctx context.Context, l *lab.Lab, lists [][]train.Trial) ([][]lab.Run, error) {
+// DoLists does lists of trials together, and returns the runs of each.
+func (l *Lab) DoLists(ctx context.Context, lists [][]train.Trial) ([][]Run, error) {
 	runs, err := l.Do(ctx, slices.Concat(lists...))
 	if err != nil {
 		return nil, err
 	}
-	done := make([][]lab.Run, len(lists))
+	done := make([][]Run, len(lists))
 	for i, list := range lists {
 		done[i], runs = runs[:len(list)], runs[len(list):]
 	}
@@ -151,16 +150,16 @@ func Do(ctx context.Context, l *lab.Lab, lists [][]train.Trial) ([][]lab.Run, er
 }
 
 // DevTrials lists the trials of settings in the dev stage: for each fold one per seed.
-func DevTrials(c config.Config, folds []lab.View, seeds, epochs int) (trials []train.Trial) {
+func DevTrials(c config.Config, folds []View, seeds, epochs int) (trials []train.Trial) {
 	c.Seeds = seeds
 	for _, fold := range folds {
-		trials = append(trials, c.Trials(fold, train.Dev, epochs)...)
+		trials = append(trials, c.Trials(fold.Data, fold.Fingerprint, train.Dev, epochs)...)
 	}
 	return trials
 }
 
 // develop runs the dev stage of all starts, over the folds, and chooses one of each entry.
-func (p Plan) develop(ctx context.Context, l *lab.Lab, entries []Entry, outcomes []*Outcome) error {
+func (p Plan) develop(ctx context.Context, l *Lab, entries []Entry, outcomes []*Outcome) error {
 	var lists [][]train.Trial
 	for _, e := range entries {
 		if e.Folds == nil {
@@ -170,11 +169,11 @@ func (p Plan) develop(ctx context.Context, l *lab.Lab, entries []Entry, outcomes
 			lists = append(lists, DevTrials(c, e.Folds, e.Seeds, c.DevEpochs()))
 		}
 	}
-	done, err := Do(ctx, l, lists)
+	done, err := l.DoLists(ctx, lists)
 	if err != nil {
 		return err
 	}
-	var chosen []lab.Run
+	var chosen []Run
 	for i, e := range entries {
 		if e.Folds == nil {
 			continue
@@ -198,25 +197,25 @@ func (p Plan) develop(ctx context.Context, l *lab.Lab, entries []Entry, outcomes
 
 // consider chooses a start if its dev runs are better than those of the starts before it, with that of some
 // corrections which does best. If shown, runs of which some are missing are kept until there are others.
-func (o *Outcome) consider(start int, c config.Config, corrections []model.Correction, runs []lab.Run,
+func (o *Outcome) consider(start int, c config.Config, corrections []model.Correction, runs []Run,
 	shown bool,
 ) (err error) {
 	o.Finals = append(o.Finals, Final{Config: c})
-	lab.Evaluate(runs, c.Correction)
-	if missing := lab.MissingOf(runs); len(missing) > 0 {
+	Evaluate(runs, c.Correction)
+	if missing := MissingOf(runs); len(missing) > 0 {
 		if o.Missing = append(o.Missing, missing...); shown && o.Val == nil {
 			o.Chosen, o.Epochs, o.Edges, o.Val = c, 0, []Edge{}, runs
 		}
 		return nil
 	}
 	c, _ = Corrected(c, corrections, runs)
-	accuracy := Validation(lab.Evaluate(runs, c.Correction))
+	accuracy := Validation(Evaluate(runs, c.Correction))
 	o.Finals[start] = Final{c, &accuracy}
 	if o.Best >= 0 && accuracy.Mean <= o.Finals[o.Best].Accuracy.Mean {
 		return nil
 	}
 	o.Chosen, o.Best, o.Edges, o.Val = c, start, []Edge{}, runs
-	if o.Epochs, err = DevEpoch(runs); lab.EndedAt(runs, o.Epochs) {
+	if o.Epochs, err = DevEpoch(runs); EndedAt(runs, o.Epochs) {
 		o.Edges = append(o.Edges, Edge{"epochs", o.Epochs, "highest"})
 	}
 	return err
@@ -224,8 +223,8 @@ func (o *Outcome) consider(start int, c config.Config, corrections []model.Corre
 
 // Corrected returns c with that of some corrections which does best on the validation classes of its runs,
 // its own unless another one does better, and the accuracy with it. None is trained again.
-func Corrected(c config.Config, corrections []model.Correction, runs []lab.Run) (config.Config, float64) {
-	accuracy := Validation(lab.Evaluate(runs, c.Correction)).Mean
+func Corrected(c config.Config, corrections []model.Correction, runs []Run) (config.Config, float64) {
+	accuracy := Validation(Evaluate(runs, c.Correction)).Mean
 	for _, other := range corrections {
 		var mean float64
 		for _, r := range runs {
@@ -239,24 +238,24 @@ func Corrected(c config.Config, corrections []model.Correction, runs []lab.Run) 
 }
 
 // test runs the test stage of what was chosen.
-func (p Plan) test(ctx context.Context, l *lab.Lab, entries []Entry, outcomes []*Outcome) error {
+func (p Plan) test(ctx context.Context, l *Lab, entries []Entry, outcomes []*Outcome) error {
 	lists := make([][]train.Trial, len(entries))
 	for i, o := range outcomes {
 		if p.Stage == config.OnlyTest || o.Best >= 0 {
 			c := o.Chosen
 			c.Seeds = entries[i].Seeds
-			lists[i] = c.Trials(o.Part, train.Test, o.Epochs)
+			lists[i] = c.Trials(o.Part.Data, o.Part.Fingerprint, train.Test, o.Epochs)
 		}
 	}
-	tested, err := Do(ctx, l, lists)
+	tested, err := l.DoLists(ctx, lists)
 	for i, runs := range tested {
-		lab.Evaluate(runs, outcomes[i].Chosen.Correction)
+		Evaluate(runs, outcomes[i].Chosen.Correction)
 	}
 	if err == nil {
 		err = l.Decide(ctx, slices.Concat(tested...))
 	}
 	for i, runs := range tested {
-		if missing := lab.MissingOf(runs); len(missing) > 0 {
+		if missing := MissingOf(runs); len(missing) > 0 {
 			outcomes[i].Missing = append(outcomes[i].Missing, missing...)
 		} else if len(runs) > 0 {
 			outcomes[i].Test = runs
@@ -266,27 +265,27 @@ func (p Plan) test(ctx context.Context, l *lab.Lab, entries []Entry, outcomes []
 }
 
 // Validation is the validation accuracy of runs over seeds, each value a mean over folds.
-func Validation(runs []lab.Run) lab.Summary {
+func Validation(runs []Run) Summary {
 	var values []float64
-	for _, seed := range lab.BySeed(runs) {
+	for _, seed := range BySeed(runs) {
 		var sum float64
 		for _, r := range seed {
 			sum += r.Evaluation.PerClass
 		}
 		values = append(values, sum/float64(len(seed)))
 	}
-	return lab.Summarise(values)
+	return Summarise(values)
 }
 
 // DevEpoch returns the BestEpoch of the learning curves of dev runs.
-func DevEpoch(runs []lab.Run) (int, error) {
+func DevEpoch(runs []Run) (int, error) {
 	curves, err := devCurves(runs)
 	return BestEpoch(curves), err
 }
 
 // devCurves reads the learning curves of dev runs. Further epochs of a run that converged would be like its
 // last.
-func devCurves(runs []lab.Run) ([]train.Curve, error) {
+func devCurves(runs []Run) ([]train.Curve, error) {
 	curves := make([]train.Curve, len(runs))
 	longest := 0
 	for i, r := range runs {

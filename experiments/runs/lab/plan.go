@@ -1,10 +1,4 @@
-// Package engine runs plans: arms (a method with settings, or several among which the validation classes
-// choose) by parts (divisions of the classes) by stages (dev and test). It prints nothing.
-//
-// The dev stage trains on the train classes and stops by the validation classes; its average
-// curve gives the number of epochs. The test stage trains on both and is evaluated once on the
-// test classes. Package search finds the settings of an arm first, where a plan asks for it.
-package engine
+package lab
 
 import (
 	"fmt"
@@ -12,7 +6,6 @@ import (
 
 	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/experiments/runs/config"
-	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
@@ -32,7 +25,7 @@ type Arm struct {
 	Name   string          // in results
 	Title  string          // in tables and figures
 	Starts []config.Config // all of which are trained, with all seeds
-	Parts  []lab.View      // nil for those of the lab
+	Parts  []View          // nil for those of the lab
 	// Corrections are those of which the validation classes choose for each of Starts; nil for that of the
 	// settings.
 	Corrections [][]model.Correction
@@ -52,15 +45,15 @@ const LAGOMethod = "lago"
 // Entry is an arm in one part, with those of its starts that the data allow.
 type Entry struct {
 	Arm    int
-	Part   lab.View
-	Folds  []lab.View      // none where too few classes are seen: the number of epochs is then fixed
+	Part   View
+	Folds  []View          // none where too few classes are seen: the number of epochs is then fixed
 	Starts []config.Config // with what they leave to the data
 	Seeds  int
 }
 
 // Entries lists the arms of a plan in their parts, and the starts that the data do not allow. The error is
 // that of the data, or that they allow no start at all.
-func (p Plan) Entries(l *lab.Lab) (all []Entry, missing []lab.Missing, err error) {
+func (p Plan) Entries(l *Lab) (all []Entry, missing []Missing, err error) {
 	for i, arm := range p.Arms {
 		parts := arm.Parts
 		if parts == nil {
@@ -75,7 +68,7 @@ func (p Plan) Entries(l *lab.Lab) (all []Entry, missing []lab.Missing, err error
 			if val := len(part.Data.Split.Val); p.Folds <= 1 && val < check.FewVal &&
 				(p.Stage == config.DevThenTest || val == 0) {
 				if e.Folds = l.SeenFolds(part); e.Folds == nil && p.needsFolds(arm) {
-					if e.Folds = []lab.View{part}; val == 0 {
+					if e.Folds = []View{part}; val == 0 {
 						return nil, nil, noFolds(part)
 					}
 				}
@@ -118,7 +111,7 @@ func (p Plan) needsFolds(a Arm) bool {
 }
 
 // noFolds is the error of too few seen classes to choose anything by.
-func noFolds(part lab.View) error {
+func noFolds(part View) error {
 	return &invalid.Error{
 		Where: part.Data.Name, Field: "seen classes",
 		Want: fmt.Sprintf("validation classes, or at least %d seen classes to take them from", check.FewSeen),
@@ -128,7 +121,7 @@ func noFolds(part lab.View) error {
 }
 
 // NotAllowed is the error of a method that the data set does not allow.
-func NotAllowed(missing []lab.Missing) error {
+func NotAllowed(missing []Missing) error {
 	return &invalid.Error{
 		Field: "variant", Want: "one that the data set allows", Got: missing[0].Error(),
 		Hint: model.WithoutGroups(),
@@ -136,9 +129,9 @@ func NotAllowed(missing []lab.Missing) error {
 }
 
 // leftOut returns nil if the data of a lab allows the method, otherwise why not.
-func leftOut(l *lab.Lab, m methods.Named) *lab.Missing {
+func leftOut(l *Lab, m methods.Named) *Missing {
 	if v := m.Variant(); v.Semantic() && l.Data.Groups == nil {
-		return &lab.Missing{Name: string(v), State: lab.LeftOut, Why: "the data set has no attribute groups"}
+		return &Missing{Name: string(v), State: LeftOut, Why: "the data set has no attribute groups"}
 	}
 	return nil
 }
