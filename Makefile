@@ -112,7 +112,7 @@ chance-check:
 # The report, the page of explain and the contact sheet in headless Chromium, light and dark: no
 # errors, no requests, nothing cut off, tables sorted. Needs Chromium.
 report-check:
-	$(GO) test -count=1 -tags chromium -run Browser ./experiments/runs/report ./experiments/answers/predictor/render
+	$(GO) test -count=1 -tags chromium -run Browser ./experiments/runs/results ./experiments/answers/predictor/render
 
 # The page of serve in headless Chromium: described, tried and checked as a user does. Needs Chromium.
 # $$LAGO_SCREENSHOTS is a folder for pictures of it.

@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lago-train/lago-train/experiments/runs/history"
-	"github.com/lago-train/lago-train/experiments/runs/report"
 	"github.com/lago-train/lago-train/experiments/runs/results"
 	"github.com/lago-train/lago-train/experiments/studies"
 	"github.com/lago-train/lago-train/internal/format"
@@ -131,7 +129,7 @@ func TestExperimentsShareRunsAndStoreResults(t *testing.T) {
 	if n := strings.Count(html, "<svg"); n == 0 || n != len(files) {
 		t.Errorf("expected as many pictures in the page as files, found %d and %d", n, len(files))
 	}
-	if s := printed[report.Summary](t, append(args, "--json", "--format", "png")...); len(s.Stored) != len(stored) || len(s.Figures) != len(files) {
+	if s := printed[results.ReportSummary](t, append(args, "--json", "--format", "png")...); len(s.Stored) != len(stored) || len(s.Figures) != len(files) {
 		t.Errorf("%+v, expected %d results", s, len(stored))
 	}
 	empty := t.TempDir()
@@ -145,7 +143,7 @@ func TestAblateThenRuns(t *testing.T) {
 	args := []string{"ablate", "--out", out, "--seeds", "1", "--epochs", "2", "--json"}
 	args = append(args, onMini(t)...)
 	testkit.Equal(t, "designs", len(printed[results.Accuracies](t, args...).Rows), 8)
-	listed := printed[history.Listing](t, "runs", "--from", out, "--status", "epochs", "--json")
+	listed := printed[results.RunList](t, "runs", "--from", out, "--status", "epochs", "--json")
 	if len(listed.Runs) != 8 {
 		t.Fatalf("%d runs, expected 8", len(listed.Runs))
 	}

@@ -25,9 +25,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/answers/evaluation"
 	"github.com/lago-train/lago-train/experiments/answers/extract"
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
-	"github.com/lago-train/lago-train/experiments/runs/history"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
-	"github.com/lago-train/lago-train/experiments/runs/report"
 	"github.com/lago-train/lago-train/experiments/runs/results"
 	"github.com/lago-train/lago-train/experiments/studies"
 	"github.com/lago-train/lago-train/internal/blas"
@@ -43,7 +41,7 @@ var objects, shared = map[string]any{
 	"Stored results": lab.Stored{}, "extract.json": openlayout.Extraction{},
 	"run": studies.MethodAccuracy{}, "search": studies.FoundSettings{}, "compare": studies.ComparedMethods{},
 	"reproduce": studies.PaperTables{}, "ablate, sweep-k and noise": results.Accuracies{},
-	"groups": studies.LearnedGroups{}, "report": report.Summary{}, "runs": history.Listing{},
+	"groups": studies.LearnedGroups{}, "report": results.ReportSummary{}, "runs": results.RunList{},
 	"evaluate": evaluation.Result{}, "explain": predictor.Explanation{},
 	"dataset list": catalog.Listing{}, "dataset check": catalog.Report{},
 	"dataset describe": catalog.Described{}, "dataset split": check.SplitReport{},
@@ -52,7 +50,7 @@ var objects, shared = map[string]any{
 	"summary": lab.Summary{}, "interval": metrics.Interval{}, "difference": metrics.Difference{},
 	"measured": results.Measured{}, "method": results.Method{}, "method difference": studies.MethodDifference{},
 	"edge": lab.Edge{}, "missing": lab.Missing{}, "blas": blas.Info{},
-	"row": results.Row{}, "run entry": history.Line{},
+	"row": results.Row{}, "run entry": results.RunLine{},
 	"calibration": evaluation.Calibration{}, "stacking": evaluation.Stacking{}, "comparison": predictor.Comparison{}, "group": predictor.Group{},
 	"term": predictor.Term{}, "pair": predictor.Pair{}, "probability": predictor.Probability{},
 	"problem": check.Finding{},

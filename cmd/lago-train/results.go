@@ -13,10 +13,9 @@ import (
 	"time"
 
 	"github.com/lago-train/lago-train/dataset/catalog"
-	"github.com/lago-train/lago-train/experiments/runs/history"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/plot"
-	"github.com/lago-train/lago-train/experiments/runs/report"
+	"github.com/lago-train/lago-train/experiments/runs/results"
 	"github.com/lago-train/lago-train/experiments/studies"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -34,7 +33,7 @@ func runsCommand() *command {
 	var from, csv string
 	var o dataOptions
 	var out outputs
-	var filter history.Filter
+	var filter results.RunFilter
 	return &command{
 		name:     "runs",
 		argument: "[list]",
@@ -46,7 +45,7 @@ func runsCommand() *command {
 				Noted("all").Describe("only runs of this method"),
 			setting.Choice("stage", &filter.Stage, "", string(train.Dev), string(train.Test)).In(inputGroup).
 				Noted("all").Describe("only runs of this stage"),
-			setting.Choice("status", &filter.Status, "", format.Strings(history.Statuses)...).In(inputGroup).
+			setting.Choice("status", &filter.Status, "", format.Strings(results.RunStatuses)...).In(inputGroup).
 				Noted("all").Describe("only runs with this status"),
 			csvSetting(&csv, "the list"),
 			out.setting(),
@@ -195,7 +194,7 @@ func reportCommand() *command {
 				}
 				return e
 			}
-			page, err := report.Read(c, from, studies.Kinds())
+			page, err := results.ReadReport(c, from, studies.Kinds())
 			if err != nil {
 				return err
 			}

@@ -1,5 +1,4 @@
-// Package history lists the runs that a folder holds.
-package history
+package results
 
 import (
 	"cmp"
@@ -13,7 +12,6 @@ import (
 	"time"
 
 	"github.com/lago-train/lago-train/experiments/runs/lab"
-	"github.com/lago-train/lago-train/experiments/runs/results"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/train"
@@ -25,22 +23,22 @@ const (
 	statusBroken     = train.Status(lab.Broken)
 )
 
-// Statuses are those of runs, of finished ones first.
-var Statuses = []train.Status{
+// RunStatuses are those of runs, of finished ones first.
+var RunStatuses = []train.Status{
 	train.Patience, train.Epochs, train.Converged, train.NotFinite, train.Failed, statusUnfinished,
 	statusBroken,
 }
 
-// Listing is the runs of a folder.
-type Listing struct {
-	Dir  string `json:"dir"`
-	Runs []Line `json:"runs"`
+// RunList is the runs of a folder.
+type RunList struct {
+	Dir  string    `json:"dir"`
+	Runs []RunLine `json:"runs"`
 
 	studies map[string]string // that asked for runs, by the name of their folder
 }
 
-// Line is a run in one line.
-type Line struct {
+// RunLine is a run in one line.
+type RunLine struct {
 	Dir       string       `json:"dir"`
 	Dataset   string       `json:"dataset"`
 	Method    string       `json:"method"` // a variant of LAGO or a baseline
@@ -55,11 +53,11 @@ type Line struct {
 	written time.Time // last
 }
 
-// Filter selects runs; an empty field selects all.
-type Filter struct{ Dataset, Method, Stage, Status string }
+// RunFilter selects runs; an empty field selects all.
+type RunFilter struct{ Dataset, Method, Stage, Status string }
 
 // List reads the selected runs in dir, which may have been trained for results of some kinds.
-func (f Filter) List(ctx context.Context, dir string, kinds []results.Kind) (*Listing, error) {
+func (f RunFilter) List(ctx context.Context, dir string, kinds []Kind) (*RunList, error) {
 	runs, err := lab.ReadRuns(dir)
 	if err != nil {
 		return nil, err
@@ -68,7 +66,7 @@ func (f Filter) List(ctx context.Context, dir string, kinds []results.Kind) (*Li
 	if err != nil {
 		return nil, err
 	}
-	l := &Listing{Dir: dir, Runs: []Line{}, studies: map[string]string{}}
+	l := &RunList{Dir: dir, Runs: []RunLine{}, studies: map[string]string{}}
 	for _, s := range stored { // the newest first, and the oldest that asked for a run trained it
 		for _, k := range kinds {
 			for _, run := range s.Runs {
@@ -79,7 +77,7 @@ func (f Filter) List(ctx context.Context, dir string, kinds []results.Kind) (*Li
 		}
 	}
 	for _, r := range runs {
-		line := lineOf(r)
+		line := runLine(r)
 		if (f.Dataset == "" || strings.EqualFold(f.Dataset, line.Dataset)) &&
 			(f.Method == "" || f.Method == line.Method) &&
 			(f.Stage == "" || f.Stage == string(line.Stage)) &&
@@ -90,8 +88,8 @@ func (f Filter) List(ctx context.Context, dir string, kinds []results.Kind) (*Li
 	return l, nil
 }
 
-func lineOf(t lab.Run) Line {
-	r := Line{Dir: t.Dir, Dataset: t.Dataset, Method: t.Method.Label(), Stage: t.Stage, Seed: t.Seed}
+func runLine(t lab.Run) RunLine {
+	r := RunLine{Dir: t.Dir, Dataset: t.Dataset, Method: t.Method.Label(), Stage: t.Stage, Seed: t.Seed}
 	if info, err := os.Stat(t.Dir); err == nil { // it may have been deleted since
 		r.written = info.ModTime()
 	}
@@ -112,23 +110,23 @@ const fewTrials = 4
 
 // Tables has one row per run, the newest first, whose name has the data set, the variant, the stage and the
 // seed. The dev runs with which a study tries settings share a row, at the place of the last of them.
-func (l *Listing) Tables() []*table.Table {
+func (l *RunList) Tables() []*table.Table {
 	t := table.New(fmt.Sprintf("%s in %s", format.Count(len(l.Runs), "run"), l.Dir),
 		"run", "status", "epochs", "accuracy").Right(4)
-	stem := func(r Line) string { return r.Dir[:max(strings.LastIndex(r.Dir, "-"), 0)] } // without the digest
+	stem := func(r RunLine) string { return r.Dir[:max(strings.LastIndex(r.Dir, "-"), 0)] } // without the digest
 	// an unfinished one has stored nothing
-	study := func(r Line) string {
+	study := func(r RunLine) string {
 		return cmp.Or(l.studies[filepath.Base(r.Dir)], filepath.Base(stem(r))+"-*")
 	}
-	trials, settings := map[string][]Line{}, map[string]bool{}
-	newest := slices.SortedStableFunc(slices.Values(l.Runs), func(a, b Line) int {
+	trials, settings := map[string][]RunLine{}, map[string]bool{}
+	newest := slices.SortedStableFunc(slices.Values(l.Runs), func(a, b RunLine) int {
 		return b.written.Compare(a.written)
 	})
 	for _, r := range newest {
 		if r.Stage == train.Dev {
 			of := study(r)
 			settings[of] = settings[of] ||
-				slices.ContainsFunc(trials[of], func(other Line) bool { return stem(other) == stem(r) })
+				slices.ContainsFunc(trials[of], func(other RunLine) bool { return stem(other) == stem(r) })
 			trials[of] = append(trials[of], r)
 		}
 	}
@@ -148,7 +146,7 @@ func (l *Listing) Tables() []*table.Table {
 			t.Row(filepath.Base(r.Dir), r.Status, r.Epochs, format.Percent(format.Value(r.Accuracy)))
 		case r.Dir == alike[0].Dir:
 			// NaN is the least
-			best := slices.MaxFunc(alike, func(a, b Line) int {
+			best := slices.MaxFunc(alike, func(a, b RunLine) int {
 				return cmp.Compare(format.Value(a.Accuracy), format.Value(b.Accuracy))
 			})
 			t.Row(of, fmt.Sprintf("best of %d", len(alike)), "", format.Percent(format.Value(best.Accuracy)))
@@ -165,7 +163,7 @@ func (l *Listing) Tables() []*table.Table {
 }
 
 // WriteCSV writes one line per run, accuracy as a fraction, empty where there is none.
-func (l *Listing) WriteCSV(w io.Writer) error {
+func (l *RunList) WriteCSV(w io.Writer) error {
 	t := table.New("", "dir", "dataset", "method", "stage", "seed", "status", "epochs", "best_epoch",
 		"per_class_accuracy", "error")
 	for _, r := range l.Runs {

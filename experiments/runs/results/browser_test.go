@@ -1,6 +1,6 @@
 //go:build chromium
 
-package report
+package results_test
 
 import (
 	"fmt"
@@ -11,8 +11,9 @@ import (
 
 // The page fits its window in both colour schemes, nothing is cut off, texts of figures can be read,
 // tables can be sorted, and the contents stay in sight.
-func TestPageInBrowser(t *testing.T) {
-	p := read(t, all(t).Root)
+func TestReportInBrowser(t *testing.T) {
+	l, _ := all(t)
+	p := read(t, l.Root)
 	page, _ := render(t, p)
 	for _, width := range []int{1200, 500} {
 		for _, dark := range []bool{false, true} {

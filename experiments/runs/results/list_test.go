@@ -1,4 +1,4 @@
-package history
+package results
 
 import (
 	"bytes"
@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/internal/testkit"
@@ -25,8 +24,8 @@ func trialOf(dataset, method string, stage train.Stage, seed uint64) train.Trial
 	return train.Trial{Dataset: dataset, Fingerprint: "data", Stage: stage, Preprocess: "none", Epochs: 50, Patience: 50, Seed: seed, Method: labelled.Method(method)}
 }
 
-// write writes the folder of a run with these validation accuracies.
-func write(t *testing.T, root string, trial train.Trial, status train.Status, accuracies ...float64) string {
+// writeRun writes the folder of a run with these validation accuracies.
+func writeRun(t *testing.T, root string, trial train.Trial, status train.Status, accuracies ...float64) string {
 	t.Helper()
 	dir := filepath.Join(root, trial.Name())
 	record := train.Record{Trial: trial, ResultsVersion: train.ResultsVersion, Environment: train.Environment{Versions: map[string]string{"go": "go1.26"}}}
@@ -65,14 +64,14 @@ func write(t *testing.T, root string, trial train.Trial, status train.Status, ac
 func folderOfAll(t *testing.T) string {
 	root := t.TempDir()
 	for seed, status := range []train.Status{train.Patience, train.Epochs, train.NotFinite, statusUnfinished, statusBroken} {
-		dir := write(t, root, trialOf("cub", "semantic-hard", train.Dev, uint64(seed)), status, 0.25, 0.5, 0.375)
+		dir := writeRun(t, root, trialOf("cub", "semantic-hard", train.Dev, uint64(seed)), status, 0.25, 0.5, 0.375)
 		if status == statusBroken {
 			testkit.Write(t, dir, train.TrialFile, fmt.Sprintf(`{"results_version": %d, "dataset": 7}`, train.ResultsVersion))
 		}
 	}
-	dir := write(t, root, trialOf("cub", "semantic-hard", train.Dev, 5), statusUnfinished)
+	dir := writeRun(t, root, trialOf("cub", "semantic-hard", train.Dev, 5), statusUnfinished)
 	testkit.NoError(t, os.Remove(filepath.Join(dir, train.CurveFile)))
-	write(t, root, trialOf("awa2", "eszsl", train.Test, 9), train.Epochs, 0.6)
+	writeRun(t, root, trialOf("awa2", "eszsl", train.Test, 9), train.Epochs, 0.6)
 	testkit.Write(t, root, "search-cub-semantic-hard.json", "{}")
 	testkit.NoError(t, os.Mkdir(filepath.Join(root, "notes"), 0o755))
 	return root
@@ -80,7 +79,7 @@ func folderOfAll(t *testing.T) string {
 
 func TestListing(t *testing.T) {
 	root := folderOfAll(t)
-	for filter, want := range map[Filter][]uint64{ // seeds; a broken record has none
+	for filter, want := range map[RunFilter][]uint64{ // seeds; a broken record has none
 		{}:                               {9, 0, 1, 2, 3, 0, 5},
 		{Dataset: "CUB"}:                 {0, 1, 2, 3, 5},
 		{Method: "eszsl"}:                {9},
@@ -96,21 +95,21 @@ func TestListing(t *testing.T) {
 		testkit.Equal(t, fmt.Sprintf("%+v", filter), got, want)
 	}
 	again := trialOf("cub", "semantic-hard", train.Dev, 8)
-	write(t, root, again, train.NotFinite, 0.25)
-	text := testlab.Text(testkit.Must(Filter{}.List(t.Context(), root, nil))(t).Tables())
+	writeRun(t, root, again, train.NotFinite, 0.25)
+	text := testkit.Must(RunFilter{}.List(t.Context(), root, nil))(t).Tables()[0].Text(1000, 0)
 	testkit.WantText(t, text, "8 runs in ", " and 1 other run: CXE is NaN\n",
 		"-dev-seed0-", "│ patience   │      3 │   50.0 % │", "│ not finite │      3 │        - │", "│ unfinished │      3 │        - │", ": trial.json: expected what a run writes")
 	for dir, want := range map[string]string{
 		filepath.Join(root, "none"):                                         "expected a folder of runs: no such file or directory",
 		filepath.Join(root, trialOf("awa2", "eszsl", train.Test, 9).Name()): "expected a folder of runs, found the folder of one run",
 	} {
-		_, err := Filter{}.List(t.Context(), dir, nil)
+		_, err := RunFilter{}.List(t.Context(), dir, nil)
 		testkit.WantError(t, err, dir, want)
 	}
 }
 
-func TestCSV(t *testing.T) {
-	l := testkit.Must(Filter{Dataset: "cub"}.List(t.Context(), folderOfAll(t), nil))(t)
+func TestCSVOfRuns(t *testing.T) {
+	l := testkit.Must(RunFilter{Dataset: "cub"}.List(t.Context(), folderOfAll(t), nil))(t)
 	var b bytes.Buffer
 	testkit.NoError(t, l.WriteCSV(&b))
 	var got []string
@@ -121,13 +120,13 @@ func TestCSV(t *testing.T) {
 }
 
 // The newest run comes first; the trials of a search share a row, the others have their own.
-func TestTableOfASearch(t *testing.T) {
-	l := &Listing{Dir: "runs"}
+func TestTrialsOfAStudyShareARow(t *testing.T) {
+	l := &RunList{Dir: "runs"}
 	for i := range fewTrials + 1 {
 		accuracy := float64(i) / 8
-		l.Runs = append(l.Runs, Line{Dir: fmt.Sprintf("runs/a-ale-dev-seed0-%d", i), Stage: train.Dev, Accuracy: &accuracy, written: time.Unix(int64(i), 0)})
+		l.Runs = append(l.Runs, RunLine{Dir: fmt.Sprintf("runs/a-ale-dev-seed0-%d", i), Stage: train.Dev, Accuracy: &accuracy, written: time.Unix(int64(i), 0)})
 	}
-	l.Runs = append(l.Runs, Line{Dir: "runs/a-ale-test-seed0-9", Stage: train.Test, Status: train.Epochs, written: time.Unix(100, 0)})
+	l.Runs = append(l.Runs, RunLine{Dir: "runs/a-ale-test-seed0-9", Stage: train.Test, Status: train.Epochs, written: time.Unix(100, 0)})
 	rows := l.Tables()[0].Rows
 	want := [][]any{{"a-ale-test-seed0-9", train.Epochs, 0, "-"}, {"a-ale-dev-seed0-*", "best of 5", "", "50.0 %"}}
 	testkit.Equal(t, "rows", rows, want)

@@ -1,4 +1,4 @@
-package report
+package results_test
 
 import (
 	"bytes"
@@ -16,6 +16,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/config"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/plot"
+	"github.com/lago-train/lago-train/experiments/runs/results"
 	"github.com/lago-train/lago-train/experiments/studies"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
@@ -61,13 +62,13 @@ func store(t *testing.T, root, kind, dataset, fingerprint, result string) string
 	return path
 }
 
-func read(t *testing.T, root string) *Page {
+func read(t *testing.T, root string) *results.Report {
 	t.Helper()
-	return testkit.Must(Read(t.Context(), root, studies.Kinds()))(t)
+	return testkit.Must(results.ReadReport(t.Context(), root, studies.Kinds()))(t)
 }
 
 // render returns the page and its text.
-func render(t *testing.T, p *Page) (page, text string) {
+func render(t *testing.T, p *results.Report) (page, text string) {
 	t.Helper()
 	var b bytes.Buffer
 	testkit.NoError(t, p.Write(&b))
@@ -76,29 +77,31 @@ func render(t *testing.T, p *Page) (page, text string) {
 	return page, strings.Join(strings.Fields(html.UnescapeString(tags.ReplaceAllString(page, " "))), " ")
 }
 
-func sections(d *DatasetPage) (names []string) {
+func sections(d *results.DatasetReport) (names []string) {
 	for _, s := range d.Sections {
 		names = append(names, s.Name)
 	}
 	return names
 }
 
-// all is a folder with a result of each kind in stored, and of two run commands.
-func all(t *testing.T) *lab.Lab {
+// all is a folder with a result of each kind in stored, and of two run commands, best by validation accuracy.
+func all(t *testing.T) (l *lab.Lab, best *studies.MethodAccuracy) {
 	t.Helper()
-	l := testlab.New(t)
+	l = testlab.New(t)
 	for _, c := range testlab.Full(l, model.Singletons, model.SemanticHard) {
-		runCommand(t, l, c)
+		if r := runCommand(t, l, c); best == nil || r.Val.PerClass.Mean >= best.Val.PerClass.Mean {
+			best = r
+		}
 	}
 	for kind, result := range stored {
 		store(t, l.Root, kind, l.Data.Name, l.Fingerprint(), result)
 	}
-	return l
+	return l, best
 }
 
 // Each stored result has a section with its tables and figures, and nothing is loaded.
-func TestPage(t *testing.T) {
-	l := all(t)
+func TestReport(t *testing.T) {
+	l, best := all(t)
 	p := read(t, l.Root)
 	if len(p.Datasets) != 1 || len(p.Missing) > 0 {
 		t.Fatalf("%d data sets, missing %+v", len(p.Datasets), p.Missing)
@@ -110,10 +113,6 @@ func TestPage(t *testing.T) {
 		"Not run yet", "lago-train groups --dataset simulated-small --out "+format.ShellLine(l.Root))
 	testkit.WantNoText(t, regexp.MustCompile(`xmlns(:xlink)?="[^"]*"`).ReplaceAllString(page, ""),
 		"http://", "https://", "<script ", "<link", "<img", "@import", "url(", "@font-face")
-	best := p.Datasets[0].results["run"][0].Result.(*studies.MethodAccuracy)
-	if other := p.Datasets[0].results["run"][1].Result.(*studies.MethodAccuracy); other.Val.PerClass.Mean > best.Val.PerClass.Mean {
-		best = other
-	}
 	if want := fmt.Sprintf("<h1 id=\"data-0\">simulated-small: %s (95 %%: %s) on 4 unseen classes, %s</h1>", best.Test.PerClass.MeanText(), best.Test.Interval, best.Method); !strings.Contains(page, want) ||
 		!strings.HasSuffix(p.Datasets[0].Lead.Title, best.Method) {
 		t.Errorf("expected %s, the run with the best validation accuracy, and its figure, found %s and %s", want, p.Datasets[0].Headline, p.Datasets[0].Lead.Title)
@@ -136,7 +135,7 @@ func TestRunsMakeNoSections(t *testing.T) {
 	l := testlab.New(t)
 	trials := testlab.Config(l, config.OnlyDev, model.KSoft).Trials(l.Data, l.Fingerprint(), train.Dev, 2)
 	testkit.Must(l.Do(t.Context(), trials))(t)
-	_, err := Read(t.Context(), l.Root, studies.Kinds())
+	_, err := results.ReadReport(t.Context(), l.Root, studies.Kinds())
 	testkit.WantError(t, err, l.Root+": expected stored results, found none. ", "lago-train run --out "+format.ShellLine(l.Root))
 	runCommand(t, l, testlab.Config(l, config.OnlyDev, model.SemanticHard))
 	p := read(t, l.Root)
@@ -191,6 +190,6 @@ func TestDamagedResults(t *testing.T) {
 	_, text := render(t, p)
 	testkit.WantText(t, text, "1 result in ", "5 cannot be shown ", "Noisy descriptions")
 	testkit.WantText(t, testlab.Text(p.Summary().Tables()), "shows 1 stored result (noise)\n5 cannot be shown:\n", "cut: trial.json: ")
-	_, err := Read(t.Context(), filepath.Join(root, "none"), studies.Kinds())
+	_, err := results.ReadReport(t.Context(), filepath.Join(root, "none"), studies.Kinds())
 	testkit.WantError(t, err, filepath.Join(root, "none"))
 }

@@ -1,8 +1,4 @@
-// Package report shows the results that the commands stored in a folder of runs: one HTML
-// page that opens anywhere without a network, with figures that can also be written to files.
-// It trains nothing and guesses nothing: a result is shown if a command stored it. What no
-// command stored is listed with the command that does.
-package report
+package results
 
 import (
 	"cmp"
@@ -18,7 +14,6 @@ import (
 
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/plot"
-	"github.com/lago-train/lago-train/experiments/runs/results"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/table"
@@ -26,62 +21,62 @@ import (
 )
 
 var (
-	//go:embed page.html
-	pageHTML string
-	//go:embed style.css
-	styleCSS string
-	//go:embed page.js
-	pageJS string
+	//go:embed report.html
+	reportHTML string
+	//go:embed report.css
+	reportCSS string
+	//go:embed report.js
+	reportJS string
 
-	page = format.NewPage("report", pageHTML, styleCSS, pageJS, template.FuncMap{
+	reportPage = format.NewPage("report", reportHTML, reportCSS, reportJS, template.FuncMap{
 		//nolint:gosec // escaped
 		"table": func(t *table.Table) template.HTML { return template.HTML(t.HTML()) },
 		"count": format.Count, "printable": format.Printable, "svg": inlineSVG,
 	})
 )
 
-// Page is the report on a folder of runs.
-type Page struct {
+// Report is the report on a folder of runs.
+type Report struct {
 	Dir      string
-	Datasets []*DatasetPage
+	Datasets []*DatasetReport
 	Missing  []lab.Missing // runs without a model, and results that cannot be read
 	Programs []string      // and machines that trained the runs
 
-	kinds []results.Kind
+	kinds []Kind
 }
 
-// DatasetPage is the report on one data set and its split.
-type DatasetPage struct {
+// DatasetReport is the report on one data set and its split.
+type DatasetReport struct {
 	Title    string
 	Headline string       // the accuracy on unseen classes
 	Lead     *plot.Figure // of the same result
-	Sections []*Section
-	Missing  []Todo // what no command stored
+	Sections []*ReportSection
+	Missing  []Unanswered // what no command stored
 
 	name, fingerprint string
-	results           map[string][]shown // by kind
+	results           map[string][]storedResult // by kind
 }
 
-// Todo is a question without a stored result, and the command that stores one.
-type Todo struct{ What, Command string }
+// Unanswered is a question without a stored result, and the command that stores one.
+type Unanswered struct{ What, Command string }
 
-// Section answers one question.
-type Section struct {
-	results.Kind
+// ReportSection answers one question.
+type ReportSection struct {
+	Kind
 	Figures []plot.Figure
 	Tables  []*table.Table
 	Notes   []string
 }
 
-// shown is a stored result that was read.
-type shown struct {
+// storedResult is a stored result that was read.
+type storedResult struct {
 	lab.Stored
-	results.Result
+	Result
 }
 
-// Read reads the results of some kinds in a folder, in their order. Results that are damaged are listed as
+// ReadReport reads the results of some kinds in a folder, in their order. Results that are damaged are listed as
 // missing. The error is that of a folder that cannot be read or holds no results.
-func Read(ctx context.Context, dir string, kinds []results.Kind) (*Page, error) {
+func ReadReport(ctx context.Context, dir string, kinds []Kind) (*Report, error) {
 	runs, err := lab.ReadRuns(dir)
 	if err != nil {
 		return nil, err
@@ -90,7 +85,7 @@ func Read(ctx context.Context, dir string, kinds []results.Kind) (*Page, error) 
 	if err != nil {
 		return nil, err
 	}
-	p := &Page{
+	p := &Report{
 		Dir: dir, kinds: kinds, Missing: append(missing, lab.MissingOf(runs)...), Programs: programs(runs),
 	}
 	for _, s := range stored {
@@ -115,8 +110,8 @@ func Read(ctx context.Context, dir string, kinds []results.Kind) (*Page, error) 
 }
 
 // add adds a stored result to the page of its data set.
-func (p *Page) add(s lab.Stored) error {
-	i := slices.IndexFunc(p.kinds, func(k results.Kind) bool { return k.Name == s.Kind })
+func (p *Report) add(s lab.Stored) error {
+	i := slices.IndexFunc(p.kinds, func(k Kind) bool { return k.Name == s.Kind })
 	if i < 0 {
 		return &invalid.Error{
 			Where: s.Path, Field: "kind", Want: "the name of a study", Got: invalid.Quote(s.Kind),
@@ -126,22 +121,22 @@ func (p *Page) add(s lab.Stored) error {
 	if err := s.Decode(r); err != nil {
 		return err
 	}
-	j := slices.IndexFunc(p.Datasets, func(d *DatasetPage) bool {
+	j := slices.IndexFunc(p.Datasets, func(d *DatasetReport) bool {
 		return d.name == s.Dataset && d.fingerprint == s.Fingerprint
 	})
 	if j < 0 {
 		j = len(p.Datasets)
-		p.Datasets = append(p.Datasets, &DatasetPage{
-			name: s.Dataset, fingerprint: s.Fingerprint, results: map[string][]shown{},
+		p.Datasets = append(p.Datasets, &DatasetReport{
+			name: s.Dataset, fingerprint: s.Fingerprint, results: map[string][]storedResult{},
 		})
 	}
 	d := p.Datasets[j]
-	d.results[s.Kind] = append(d.results[s.Kind], shown{s, r})
+	d.results[s.Kind] = append(d.results[s.Kind], storedResult{s, r})
 	return nil
 }
 
 // title names a data set, with its fingerprint if there is another of the same name, such as another split.
-func (d *DatasetPage) title(all []*DatasetPage) string {
+func (d *DatasetReport) title(all []*DatasetReport) string {
 	for _, other := range all {
 		if other != d && other.name == d.name {
 			return fmt.Sprintf("%s, fingerprint %.8s", d.name, d.fingerprint)
@@ -152,7 +147,7 @@ func (d *DatasetPage) title(all []*DatasetPage) string {
 
 // lead sets the headline, and returns the result that it is of: of the first kind that has one,
 // the result with the highest validation accuracy, since the test classes choose nothing.
-func (d *DatasetPage) lead(kinds []results.Kind) (best results.Result) {
+func (d *DatasetReport) lead(kinds []Kind) (best Result) {
 	d.Headline = "Results on " + d.Title
 	for _, k := range kinds {
 		most := -1.0
@@ -193,17 +188,17 @@ var inName = strings.NewReplacer("/", "-", `\`, "-", ":", "-", " ", "-", ",", "-
 
 // addSection shows the stored results of a question, the newest first, or lists its command. The
 // first figure of lead goes to the top.
-func (d *DatasetPage) addSection(k results.Kind, dir string, lead results.Result) {
+func (d *DatasetReport) addSection(k Kind, dir string, lead Result) {
 	list := d.results[k.Name]
 	if len(list) == 0 {
-		d.Missing = append(d.Missing, Todo{
+		d.Missing = append(d.Missing, Unanswered{
 			k.Title,
 			fmt.Sprintf("lago-train %s --dataset %s --out %s", k.Command, format.ShellLine(d.name),
 				format.ShellLine(dir)),
 		})
 		return
 	}
-	s := &Section{Kind: k}
+	s := &ReportSection{Kind: k}
 	for i, r := range list {
 		suffix := ""
 		if i > 0 {
@@ -228,7 +223,7 @@ func (d *DatasetPage) addSection(k results.Kind, dir string, lead results.Result
 }
 
 // Figures lists the figures, with titles that name the data set.
-func (p *Page) Figures() (list []plot.Figure) {
+func (p *Report) Figures() (list []plot.Figure) {
 	for _, d := range p.Datasets {
 		var of []plot.Figure
 		if d.Lead != nil {
@@ -246,7 +241,7 @@ func (p *Page) Figures() (list []plot.Figure) {
 }
 
 // Write writes the report as one HTML page that loads nothing else.
-func (p *Page) Write(w io.Writer) error { return page.Execute(w, p) }
+func (p *Report) Write(w io.Writer) error { return reportPage.Execute(w, p) }
 
 // inlineSVG draws a figure as an element of the page.
 func inlineSVG(f plot.Figure) (template.HTML, error) {
@@ -254,28 +249,28 @@ func inlineSVG(f plot.Figure) (template.HTML, error) {
 	return template.HTML(svg), err //nolint:gosec // made by this program, with names escaped
 }
 
-// Summary lists what a report shows.
-type Summary struct {
+// ReportSummary lists what a report shows.
+type ReportSummary struct {
 	Page    string        `json:"page"`
 	Figures []string      `json:"figures"` // files
-	Stored  []Result      `json:"stored"`  // the results that the page shows
+	Stored  []ShownResult `json:"stored"`  // the results that the page shows
 	Missing []lab.Missing `json:"missing"`
 }
 
-// Result is a stored result.
-type Result struct {
+// ShownResult is a stored result.
+type ShownResult struct {
 	Kind    string `json:"kind"`
 	Dataset string `json:"dataset"`
 	File    string `json:"file"`
 }
 
 // Summary lists the results of the report.
-func (p *Page) Summary() *Summary {
-	s := &Summary{Figures: []string{}, Stored: []Result{}, Missing: p.Missing}
+func (p *Report) Summary() *ReportSummary {
+	s := &ReportSummary{Figures: []string{}, Stored: []ShownResult{}, Missing: p.Missing}
 	for _, d := range p.Datasets {
 		for _, k := range p.kinds {
 			for _, r := range d.results[k.Name] {
-				s.Stored = append(s.Stored, Result{r.Kind, d.Title, r.Path})
+				s.Stored = append(s.Stored, ShownResult{r.Kind, d.Title, r.Path})
 			}
 		}
 	}
@@ -283,7 +278,7 @@ func (p *Page) Summary() *Summary {
 }
 
 // Tables say where the report is, and what is missing from it.
-func (s *Summary) Tables() []*table.Table {
+func (s *ReportSummary) Tables() []*table.Table {
 	var kinds []string
 	for _, r := range s.Stored {
 		kinds = append(kinds, r.Kind)
