@@ -2,7 +2,6 @@ package model
 
 import (
 	"fmt"
-	"image/color"
 	"slices"
 
 	"github.com/lago-train/lago-train/internal/format"
@@ -171,37 +170,24 @@ const (
 	FreeGroups                         // K groups, which a setting says, without members
 )
 
-// VariantInfo is what the program knows of a variant: a new variant is one more entry of variants.
+// VariantInfo is what the model knows of a variant: a new variant is one more entry of variants.
 type VariantInfo struct {
 	Name    Variant
 	Groups  GroupSource // V starts one-hot by group
 	Noise   float64     // width of the uniform V of FreeGroups
 	Learned bool        // V is trained, in turns with W
-	// defaults of settings, by key, that differ from the general ones of package train/lago
-	Defaults map[string]float64
-	Colour   color.NRGBA // in figures: of Okabe & Ito (2008), for colour-blind readers
+	Paper   bool        // the paper has results of it
 }
 
 // variants are in the order of the paper.
 var variants = []VariantInfo{
-	{
-		Name: Singletons, Groups: AttributeGroups,
-		Defaults: map[string]float64{"bias_factor": 30, "alpha": 0.3}, Colour: color.NRGBA{0, 158, 115, 255},
-	},
-	{Name: SemanticHard, Colour: color.NRGBA{0, 114, 178, 255}},
-	{
-		Name: KSoft, Groups: FreeGroups, Noise: 1e-3, Learned: true,
-		Defaults: map[string]float64{"lr": 3e-3, "bias_factor": 10, "lr_v": 0.05, "zeta": 1, "alpha": 1},
-		Colour:   color.NRGBA{213, 94, 0, 255},
-	},
-	{
-		Name: SemanticSoft, Learned: true,
-		Defaults: map[string]float64{"bias_factor": 5, "lr_v": 0.03, "zeta": 3, "psi": 1e-4, "alpha": 0.3},
-		Colour:   color.NRGBA{204, 121, 167, 255},
-	},
+	{Name: Singletons, Groups: AttributeGroups, Paper: true},
+	{Name: SemanticHard, Paper: true},
+	{Name: KSoft, Groups: FreeGroups, Noise: 1e-3, Learned: true, Paper: true},
+	{Name: SemanticSoft, Learned: true, Paper: true},
 }
 
-// Variants lists the variants in the order of the paper.
+// Variants lists the variants that there are.
 var Variants = VariantsWith(func(VariantInfo) bool { return true })
 
 // VariantsWith lists the variants of which something holds.

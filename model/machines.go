@@ -177,7 +177,7 @@ func (e *NotFinite) Error() string { return fmt.Sprintf("%s is %g", e.Term, e.Va
 func (t Terms) finite() error {
 	values := []float64{t.CXE, t.BXE, t.W2, t.WU2, t.GroupPenalty}
 	if i := matrix.NotFinite(values); i >= 0 {
-		return &NotFinite{[]string{"cxe", "bxe", "w2", "wu2", "prior"}[i], values[i]}
+		return &NotFinite{[]string{"cxe", "bxe", "w2", "wu2", "group_penalty"}[i], values[i]}
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ var runFiles = []string{TrialFile, CurveFile, ResultFile, ModelFile, checkpointF
 
 // ResultsVersion is raised with each change of the program that can change results.
 // Runs of another version are neither reused nor listed.
-const ResultsVersion = 12
+const ResultsVersion = 13
 
 // damaged is the error of a stored file that does not hold what a run writes.
 func damaged(path string, err error) error {

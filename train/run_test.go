@@ -237,7 +237,7 @@ func TestFinishedRunsAreCheckedBeforeReuse(t *testing.T) {
 		{"an older version", change(TrialFile, func(m map[string]any) {
 			m["results_version"], m["model"] = 3, m["method"]
 			delete(m, "method")
-		}), TrialFile + ": results_version: expected 12, found 3. Another version of the program, whose results can differ, made this run. " +
+		}), TrialFile + ": results_version: expected 13, found 3. Another version of the program, whose results can differ, made this run. " +
 			"Delete the folder, or choose another, to train again."},
 		{"an unknown method", change(TrialFile, set("method", map[string]any{"name": "svm"})), TrialFile + `: method: expected one of lago, `},
 		{"no trial", func(dir string) { testkit.NoError(t, os.Remove(filepath.Join(dir, TrialFile))) }, TrialFile + ": expected a file, since"},
@@ -297,7 +297,7 @@ func TestCurveRoundTrip(t *testing.T) {
 	testkit.NoError(t, someCurve().Write(path))
 	testkit.Equal(t, "read", testkit.Must(ReadCurve(path, Test))(t), someCurve())
 	lines := strings.Split(testkit.Read(t, path), "\n")
-	want := `{"epoch":2,"phases":[{"name":"W","steps":0,"seconds":0,"loss":0,"terms":{"cxe":0,"bxe":0,"w2":0,"wu2":0,"prior":0}}],` +
+	want := `{"epoch":2,"phases":[{"name":"W","steps":0,"seconds":0,"loss":0,"terms":{"cxe":0,"bxe":0,"w2":0,"wu2":0,"group_penalty":0}}],` +
 		`"train_accuracy":0,"val_accuracy":null,"val_accuracy_per_sample":null}`
 	if len(lines) != 3 || lines[1] != want {
 		t.Errorf("found %q, expected two lines, the second %s", lines, want)

@@ -31,7 +31,7 @@ var reproductionEntry = Entry{"reproduce", func() results.Study { return new(Rep
 // eszsl is the baseline of the paper's table A.1 beside LAGO.
 const eszsl = "eszsl"
 
-// Reproduction asks for the paper's tables: every variant, and ESZSL, by its protocol.
+// Reproduction asks for the paper's tables: each of its variants, and ESZSL, by its protocol.
 type Reproduction struct {
 	Configs []config.Config `json:"configs"` // set by Plan, as Apart
 	// ESZSL alone is trained without the held-out samples of seen classes
@@ -42,7 +42,7 @@ type Reproduction struct {
 
 // Settings lists the settings of the study.
 func (q *Reproduction) Settings(r *config.Request) setting.List {
-	q.names = format.Strings(model.Variants)
+	q.names = format.Strings(model.VariantsWith(func(v model.VariantInfo) bool { return v.Paper }))
 	r.Methods = &q.names
 	return slices.Concat(r.VariantSettings(), r.RotationSettings())
 }

@@ -33,6 +33,13 @@ func New(v model.Variant) *Settings {
 	return s
 }
 
+// defaults are those of settings, by key, where a variant has others than the general ones.
+var defaults = map[model.Variant]map[string]float64{
+	model.Singletons:   {"bias_factor": 30, "alpha": 0.3},
+	model.KSoft:        {"lr": 3e-3, "bias_factor": 10, "lr_v": 0.05, "zeta": 1, "alpha": 1},
+	model.SemanticSoft: {"bias_factor": 5, "lr_v": 0.03, "zeta": 3, "psi": 1e-4, "alpha": 0.3},
+}
+
 // defaultK is the number of free groups, where there are as many attributes.
 const defaultK = 30
 
@@ -130,7 +137,7 @@ func (s *Settings) only(holds func(model.VariantInfo) bool, of setting.Setting,
 func (s *Settings) number(key string, to *float64, r setting.Range, general float64) setting.Setting {
 	standard, note := general, fmt.Sprint(general)
 	for _, v := range model.Variants {
-		value, differs := v.Info().Defaults[key]
+		value, differs := defaults[v][key]
 		if !differs {
 			continue
 		}

@@ -11,8 +11,6 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-
-	"github.com/lago-train/lago-train/model"
 )
 
 // column is the width of figures: of one column of a paper.
@@ -63,10 +61,15 @@ const (
 	conditions
 )
 
-// hues are those of the baselines. All, and those of variants of LAGO, contrast with white and with
-// the dark background of pages.
+// hues are those of methods; the variants of LAGO have colours of Okabe & Ito (2008), for colour-blind
+// readers. All contrast with white and with the dark background of pages.
 var hues = map[string]color.NRGBA{
 	Focus: {0, 114, 178, 255},
+
+	"singletons":    {0, 158, 115, 255},
+	"semantic-hard": {0, 114, 178, 255},
+	"k-soft":        {213, 94, 0, 255},
+	"semantic-soft": {204, 121, 167, 255},
 
 	"eszsl":  {230, 159, 0, 255},
 	"ale":    {86, 180, 233, 255},
@@ -80,9 +83,6 @@ var hues = map[string]color.NRGBA{
 func (l Look) color() color.NRGBA {
 	if hue, ok := hues[l.Method]; ok {
 		return hue
-	}
-	if v := model.Variant(l.Method).Info(); v.Name != "" {
-		return v.Colour
 	}
 	return soft
 }
