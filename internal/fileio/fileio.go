@@ -5,10 +5,6 @@
 //
 // After a crash, a reader finds the old content of a file that Write writes or the new, never a part of it.
 // Write is not a lock: two writers of one path do not mix their bytes; the one that renames last wins.
-//
-// Move puts large arrays into temporary files that are mapped into memory, so that a
-// transformed copy can be made without holding both. It does not map the user's own files: if
-// another program truncated one, reading the array would end the process.
 package fileio
 
 import (
@@ -29,9 +25,6 @@ import (
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
-
-// Large is the number of values from which Move is worth it: 64 MB of float32.
-const Large = 1 << 24
 
 const (
 	pipeBuffer = 1 << 16 // bytes that are read from a pipe at once
@@ -314,59 +307,45 @@ type Format struct {
 // ConvertHint says what to do with pictures that are not read.
 const ConvertHint = "Convert photographs to JPEG or PNG."
 
+var begins = regexp.MustCompile
+
 // formats are told apart by the first bytes of a file.
 var formats = []struct {
-	begin *regexp.Regexp
-	Format
+	begin      *regexp.Regexp
+	name, hint string
 }{
-	{regexp.MustCompile(`^version https://git-lfs`), Format{
-		"a git-LFS pointer", "It stands for the file: run git lfs pull, or download the file itself.",
-	}},
-	{regexp.MustCompile(`^\s*<svg`), Format{"an SVG drawing", ConvertHint}},
-	{regexp.MustCompile(`(?i)^(\xef\xbb\xbf)?\s*<(!doctype|html|\?xml|head|body|error)`), Format{
-		"a page of HTML or XML", "The server sent a page in place of the file: download it again.",
-	}},
 	{
-		regexp.MustCompile(`(?s)^\s*\{.*"weight_map"`),
-		Format{
-			"an index of weights in several files",
-			"Give the .safetensors file that it names; several are joined in Python with safetensors.",
-		},
+		begins(`^version https://git-lfs`), "a git-LFS pointer",
+		"It stands for the file: run git lfs pull, or download the file itself.",
 	},
-	{regexp.MustCompile(`^\s*(\{\s*("|\})|\[\s*\{)`), Format{Name: "a JSON file"}},
+	{begins(`^\s*<svg`), "an SVG drawing", ConvertHint},
 	{
-		regexp.MustCompile(`(?s)^\x08[\x01-\x20]\x12.{1,3}(pytorch|tf2onnx|onnx|keras|skl2onnx|torch)`),
-		Format{Name: "an ONNX model"},
+		begins(`(?i)^(\xef\xbb\xbf)?\s*<(!doctype|html|\?xml|head|body|error)`), "a page of HTML or XML",
+		"The server sent a page in place of the file: download it again.",
 	},
 	{
-		regexp.MustCompile(`^(\xff\xfe|\xfe\xff)`),
-		Format{"text in UTF-16", `In Excel, save it as "CSV UTF-8".`},
+		begins(`(?s)^\s*\{.*"weight_map"`), "an index of weights in several files",
+		"Give the .safetensors file that it names; several are joined in Python with safetensors.",
 	},
-	{regexp.MustCompile(`^\x93NUMPY`), Format{Name: "a NumPy array (.npy)"}},
-	{regexp.MustCompile(`(?s)^PK\x03\x04.{26}(\[Content_Types\]|_rels/|docProps|xl/|mimetype)`), Format{
-		Name: "a spreadsheet or another document (.xlsx, .ods)",
-	}},
-	{regexp.MustCompile(`^PK\x03\x04`), Format{
-		Name: "a ZIP archive, such as a PyTorch checkpoint (.pt, .pth), .npz or .xlsx",
-	}},
-	{regexp.MustCompile(`^\x80[\x02-\x05]`), Format{
-		Name: "a Python pickle, such as an old PyTorch checkpoint (.pt, .pth)",
-	}},
-	{regexp.MustCompile(`^\x89HDF`), Format{Name: "an HDF5 file (.h5, or .mat of version 7.3)"}},
-	{regexp.MustCompile(`^MATLAB 5`), Format{Name: "a MATLAB file (.mat)"}},
-	{regexp.MustCompile(`^GGUF`), Format{Name: "a GGUF file"}},
-	{regexp.MustCompile(`^(\x1f\x8b|BZh|\xfd7zXZ|\x28\xb5\x2f\xfd)`), Format{
-		Name: "a compressed file", Hint: "Unpack it.",
-	}},
-	{regexp.MustCompile(`^(\x89PNG|\xff\xd8\xff|GIF8)`), Format{Name: "an image"}},
-	{regexp.MustCompile(`(?s)^.{4}ftyp(hei|hev|mif1|msf1)`), Format{"a HEIC photograph", ConvertHint}},
-	{regexp.MustCompile(`(?s)^.{4}ftypavi`), Format{"an AVIF image", ConvertHint}},
-	{regexp.MustCompile(`(?s)^(.{4}JXL |\xff\x0a)`), Format{"a JPEG XL image", ConvertHint}},
-	{regexp.MustCompile(`(?s)^.{4}ftyp`), Format{Name: "a video"}},
-	{regexp.MustCompile(`^\xd0\xcf\x11\xe0`), Format{Name: "an old Excel or Word document (.xls, .doc)"}},
-	{regexp.MustCompile(`^PAR1`), Format{Name: "a Parquet file"}},
-	{regexp.MustCompile(`^(ARROW1|FEA1)`), Format{Name: "an Arrow or Feather file"}},
-	{regexp.MustCompile(`^%PDF`), Format{Name: "a PDF document"}},
+	{begins(`^\s*(\{\s*("|\})|\[\s*\{)`), "a JSON file", ""},
+	{begins(`^(\xff\xfe|\xfe\xff)`), "text in UTF-16", `In Excel, save it as "CSV UTF-8".`},
+	{begins(`^\x93NUMPY`), "a NumPy array (.npy)", ""},
+	{
+		begins(`(?s)^PK\x03\x04.{26}(\[Content_Types\]|_rels/|docProps|xl/|mimetype)`),
+		"a spreadsheet or another document (.xlsx, .ods)", "",
+	},
+	{begins(`^PK\x03\x04`), "a ZIP archive, such as a PyTorch checkpoint (.pt, .pth), .npz or .xlsx", ""},
+	{begins(`^\x80[\x02-\x05]`), "a Python pickle, such as an old PyTorch checkpoint (.pt, .pth)", ""},
+	{begins(`^\x89HDF`), "an HDF5 file (.h5, or .mat of version 7.3)", ""},
+	{begins(`^MATLAB 5`), "a MATLAB file (.mat)", ""},
+	{begins(`^(\x1f\x8b|BZh|\xfd7zXZ|\x28\xb5\x2f\xfd)`), "a compressed file", "Unpack it."},
+	{begins(`^(\x89PNG|\xff\xd8\xff|GIF8)`), "an image", ""},
+	{begins(`(?s)^.{4}ftyp(hei|hev|mif1|msf1)`), "a HEIC photograph", ConvertHint},
+	{begins(`(?s)^.{4}ftypavi`), "an AVIF image", ConvertHint},
+	{begins(`(?s)^(.{4}JXL |\xff\x0a)`), "a JPEG XL image", ConvertHint},
+	{begins(`(?s)^.{4}ftyp`), "a video", ""},
+	{begins(`^\xd0\xcf\x11\xe0`), "an old Excel or Word document (.xls, .doc)", ""},
+	{begins(`^(PAR1|ARROW1|FEA1)`), "a Parquet, Arrow or Feather file", ""},
 }
 
 // FormatBytes is the number of bytes that FormatOf needs at most.
@@ -383,7 +362,7 @@ func FormatOf(begin []byte) Format {
 	text := []byte(string(latin))
 	for _, f := range formats {
 		if f.begin.Match(text) {
-			return f.Format
+			return Format{f.name, f.hint}
 		}
 	}
 	return Format{}

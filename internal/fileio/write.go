@@ -106,13 +106,13 @@ func WriteCSV(path string, rows [][]string) error {
 func replace(path string, old fs.FileInfo, write func(io.Writer) error,
 	name func(from, to string) error,
 ) (err error) {
-	f, err := createTemporary(path, old)
+	f, lock, err := createTemporary(path, old)
 	if err != nil {
 		return err
 	}
 	// Deferred, so that a panic in write leaves nothing behind either.
 	defer func() {
-		_ = f.Close() // which unlocks it: its other names are on disk, or it is of no use any more
+		_ = errors.Join(f.Close(), lock.Close()) // it has its other name on disk, or is of no use any more
 		if failed := os.Remove(f.Name()); !errors.Is(failed, fs.ErrNotExist) {
 			err = errors.Join(err, failed)
 		}
@@ -124,7 +124,7 @@ func replace(path string, old fs.FileInfo, write func(io.Writer) error,
 	if err == nil && runtime.GOOS == "windows" { // which renames no file that is open
 		err = f.Close()
 	}
-	if err == nil { // the file is closed, and so unlocked, only after it has its name
+	if err == nil {
 		err = name(f.Name(), path)
 	}
 	if err == nil {
@@ -166,7 +166,7 @@ func SyncFolder(dir string) error {
 // createTemporary makes a hidden file beside a path, with the permissions of the old file, and locks it, so
 // that no other process takes it for abandoned. Unlike os.CreateTemp it leaves the permissions of a new file
 // to the umask.
-func createTemporary(path string, old fs.FileInfo) (*os.File, error) {
+func createTemporary(path string, old fs.FileInfo) (*os.File, *flock.Flock, error) {
 	perm := fs.FileMode(0o666)
 	if old != nil {
 		perm = old.Mode().Perm()
@@ -183,14 +183,16 @@ func createTemporary(path string, old fs.FileInfo) (*os.File, error) {
 			if f != nil {
 				err = errors.Join(err, f.Close(), os.Remove(name))
 			}
-			return nil, err
+			return nil, nil, err
 		}
-		// Another process may have removed it before it was locked.
-		if tryLock(f) != errLocked && isAt(f, name) {
-			return f, nil
+		lock := temporaryLock(name)
+		free, err := tryLock(lock)
+		// Another process may have locked and removed it before.
+		if _, removed := os.Lstat(name); removed == nil && (free || err != nil) {
+			return f, lock, nil
 		}
-		if err := f.Close(); err != nil {
-			return nil, err
+		if err := errors.Join(f.Close(), lock.Close()); err != nil {
+			return nil, nil, err
 		}
 	}
 }
@@ -204,8 +206,17 @@ func IsFolder(path string) bool {
 // temporary matches the names that createTemporary gives.
 var temporary = regexp.MustCompile(`^\..+\.[0-9a-f]{16}\.tmp$`)
 
-// errLocked is the error of tryLock for a file that another writer has locked.
-var errLocked = errors.New("the file is locked")
+// temporaryLock is the lock of a temporary file, which it does not create.
+func temporaryLock(name string) *flock.Flock { return flock.New(name, flock.SetFlag(os.O_RDONLY)) }
+
+// tryLock reports whether a temporary file was locked. The error is that of a file system without locks. On
+// Windows, where nobody else could write to a locked file, none is.
+func tryLock(lock *flock.Flock) (bool, error) {
+	if runtime.GOOS == "windows" {
+		return false, errors.ErrUnsupported
+	}
+	return lock.TryLock()
+}
 
 // removeAbandoned removes the temporary files in a folder whose writers were killed, which are
 // those without a lock. They stay in a folder that cannot be read and on a file system without locks.
@@ -215,23 +226,12 @@ func removeAbandoned(dir string) {
 		if !e.Type().IsRegular() || !temporary.MatchString(e.Name()) {
 			continue
 		}
-		path := filepath.Join(dir, e.Name())
-		f, err := os.Open(path)
-		if err != nil {
-			continue
+		lock := temporaryLock(filepath.Join(dir, e.Name()))
+		if free, _ := tryLock(lock); free {
+			_ = os.Remove(lock.Path()) // another process may have done it, or given it another name
 		}
-		if tryLock(f) == nil && isAt(f, path) {
-			_ = os.Remove(path) // another process may have done it
-		}
-		_ = f.Close() // nothing was written
+		_ = lock.Close()
 	}
-}
-
-// isAt reports whether an open file is the one that a path leads to.
-func isAt(f *os.File, path string) bool {
-	open, err := f.Stat()
-	there, missing := os.Lstat(path)
-	return err == nil && missing == nil && os.SameFile(open, there)
 }
 
 // Lock locks a file that stays: for the caller alone, or for all that share it. While another process has the
