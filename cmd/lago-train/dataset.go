@@ -174,14 +174,14 @@ func (o *splitOptions) run(c *call, name string) error {
 }
 
 func (o *splitOptions) propose(c *call, d *dataset.Dataset) (r datasets.Splits, err error) {
+	usable := len(catalog.Usable(d))
 	classes := func(size float64) int {
 		if size < 1 {
-			size *= float64(len(catalog.Usable(d)))
+			size *= float64(usable)
 		}
 		return int(math.Round(size))
 	}
-	val, test := catalog.SplitSizes(len(catalog.Usable(d)), classes(o.val), classes(o.test), c.isSet("val-size"),
-		c.isSet("test-size"))
+	val, test := catalog.SplitSizes(usable, classes(o.val), classes(o.test), c.isSet("val-size"), c.isSet("test-size"))
 	s, err := catalog.ProposeSplit(d, val, test, o.seed)
 	if err != nil {
 		return r, err

@@ -24,7 +24,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/results"
 	"github.com/lago-train/lago-train/experiments/studies"
 	"github.com/lago-train/lago-train/internal/blas"
-	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/parallel"
@@ -252,6 +251,9 @@ func useThreads(threads, jobs int) {
 // follow, so that collecting often costs little.
 const garbage = 5
 
+// manyFeatures are large: 64 MB of float32.
+const manyFeatures = 1 << 24
+
 func csvSetting(to *string, what string) setting.Setting {
 	return setting.Raw("csv", to, "").In(outputGroup).Common().
 		Describe("`FILE` also write " + what + " to this CSV file")
@@ -332,7 +334,7 @@ func (o *studyOptions) openLab(c *call, d *dataset.Dataset) (*lab.Lab, error) {
 				p.Origins["fingerprint"])
 		}
 	}
-	if len(d.Features.Data) >= fileio.Large {
+	if len(d.Features.Data) >= manyFeatures {
 		debug.SetGCPercent(garbage)
 	}
 	l.Jobs, l.Shard, l.OnRun = cmp.Or(o.jobs, threads), o.shard, logRun(l)

@@ -17,10 +17,11 @@ import (
 const attempts = 1000
 
 // ProposeSplit splits the classes of d that have samples and a description into so many val and test
-// classes, and train classes. val can be 0. Nothing leaks: similar classes are in one subset. Of many random splits it returns the one whose
-// subsets' shares of the samples are nearest to their shares of the classes, and whose val
-// and test classes have fewest attributes that no train class has. If sets of similar
-// classes do not allow the sizes, they are approximated. The same seed proposes the same split. The error is an *invalid.Error.
+// classes, and train classes. val can be 0. Nothing leaks: similar classes are in one subset. Of many random
+// splits it returns the one whose subsets' shares of the samples are nearest to their shares of the classes,
+// and whose val and test classes have fewest attributes that no train class has. If sets of similar classes
+// do not allow the sizes, they are approximated. The same seed proposes the same split. The error is an
+// *invalid.Error.
 func ProposeSplit(d *dataset.Dataset, val, test int, seed uint64) (dataset.Split, error) {
 	usable := Usable(d)
 	sets := together(d, usable)
@@ -63,9 +64,9 @@ func refuse(d *dataset.Dataset, field, want string, got any) error {
 	return &invalid.Error{Where: d.Name, Field: field, Want: want, Got: fmt.Sprint(got)}
 }
 
-// SplitSizes returns the numbers of val and test classes of n classes, of which some are given: those of shares of
-// them, but at least 3 for test and 4 for val. There are no val classes where that leaves fewer than twice as
-// many to train on: parts of the seen classes are then as good.
+// SplitSizes returns the numbers of val and test classes of n classes, of which some are given: those of
+// shares of them, but at least 3 for test and 4 for val. There are no val classes where that leaves fewer
+// than twice as many to train on: parts of the seen classes are then as good.
 func SplitSizes(n, val, test int, valGiven, testGiven bool) (v, t int) {
 	if t = test; !testGiven && n >= 2*check.FewTest {
 		t = max(t, check.FewTest)

@@ -13,7 +13,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -206,16 +205,14 @@ func TestErrorsNameOnePlace(t *testing.T) {
 func TestTemporaryFilesOfKilledProcessesAreRemoved(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "model")
-	live := testkit.Must(createTemporary(path, nil))(t)
-	if tryLock(live) == errors.ErrUnsupported {
-		t.Skip("this system has no locks")
-	}
+	live, lock, err := createTemporary(path, nil)
+	testkit.NoError(t, err)
 	const abandoned, notOurs = ".curve.jsonl.0123456789abcdef.tmp", ".model.tmp"
 	testkit.Write(t, dir, abandoned, "half")
 	testkit.Write(t, dir, notOurs, "mine")
 	testkit.NoError(t, Write(path, text("whole")))
 	wantNames(t, dir, filepath.Base(live.Name()), notOurs, "model")
-	testkit.NoError(t, live.Close()) // as the system does when a process is killed
+	testkit.NoError(t, errors.Join(live.Close(), lock.Close())) // as the system does when a process is killed
 	testkit.NoError(t, Write(path, text("whole")))
 	wantNames(t, dir, notOurs, "model")
 }
@@ -298,41 +295,31 @@ func TestWriteToStdout(t *testing.T) {
 	testkit.Equal(t, "stdout", testkit.Read(t, out.Name()), "before through after")
 }
 
-func TestMove(t *testing.T) {
-	dir := t.TempDir()
-	x := make([]float32, 1<<22+5) // 16 MB, no multiple of a page
-	for i := range x {
-		x[i] = float32(i)
+func TestFormatOf(t *testing.T) {
+	for begin, want := range map[string]string{
+		"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a": "a git-LFS pointer",
+		"<!DOCTYPE html><html>":                 "a page of HTML or XML",
+		"\xef\xbb\xbf\n<?xml version=\"1.0\"?>": "a page of HTML or XML",
+		"{\"metadata\": {}, \"weight_map\": {}": "an index of weights",
+		"{\n  \"hidden_size\": 768":             "a JSON file",
+		"\x93NUMPY\x01\x00v\x00":                "a NumPy array",
+		"PK\x03\x04\x00\x00":                    "a ZIP archive",
+		"\x80\x02}q\x00":                        "a Python pickle",
+		"\x89HDF\r\n\x1a\n":                     "an HDF5 file",
+		"\x1f\x8b\x08":                          "a compressed file",
+		"\xff\xd8\xff\xe0":                      "an image",
+		"\x00\x00\x00\x18ftypheic\x00\x00":      "a HEIC",
+		"\x00\x00\x00\x1cftypavif\x00\x00":      "an AVIF",
+		"\x00\x00\x00\x14ftypqt  ":              "a video",
+		"PK\x03\x04" + strings.Repeat("\x00", 26) + "[Content_Types].xml": "a spreadsheet",
+		"\xd0\xcf\x11\xe0\xa1\xb1":               "an old Excel",
+		"PAR1\x15\x04":                           "a Parquet",
+		"class,size\n":                           "",
+		"\x40\x00\x00\x00\x00\x00\x00\x00{\"w\"": "",
+		"":                                       "",
+	} {
+		if got := FormatOf([]byte(begin)).Name; !strings.HasPrefix(got, want) || (want == "") != (got == "") {
+			t.Errorf("%q: %s, expected %s", begin, got, want)
+		}
 	}
-	want := slices.Clone(x)
-	moved := testkit.Must(Move(dir, x))(t)
-	clear(x)
-	if !slices.Equal(moved, want) {
-		t.Error("other values after Move")
-	}
-	before := fileKB(t)
-	Drop(moved)
-	if freed := before - fileKB(t); before > 0 && freed < 15<<10 {
-		t.Errorf("%d kB are freed, expected 16 MB", freed)
-	}
-	if !slices.Equal(moved, want) {
-		t.Error("other values after Drop")
-	}
-	if again := testkit.Must(Move(dir, moved))(t); &again[0] != &moved[0] {
-		t.Error("moved twice")
-	}
-	wantNames(t, dir)
-	missing := filepath.Join(dir, "missing")
-	testkit.Fails(Move(missing, []float32{1}))(t, missing+": no such file")
-}
-
-// fileKB returns the memory of this process that maps files, 0 where it is not known.
-func fileKB(t *testing.T) (kB int) {
-	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return 0
-	}
-	_, line, _ := bytes.Cut(status, []byte("RssFile:"))
-	testkit.Must(fmt.Sscan(string(line), &kB))(t)
-	return kB
 }

@@ -16,7 +16,6 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/matrix"
 )
@@ -189,7 +188,6 @@ func (t *Transform) blocks(x dataset.Matrix[float32], rows []int,
 		for part := range slices.Chunk(rows, size) {
 			block.Rows, block.Data = len(part), block.Data[:len(part)*x.Cols]
 			block.CopyRows(x, part)
-			fileio.Drop(x.Data)
 			for _, step := range t.steps() {
 				if Chain(step) == Whiten {
 					spare.Rows, spare.Data = block.Rows, spare.Data[:len(block.Data)]

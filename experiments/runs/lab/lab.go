@@ -18,19 +18,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/check"
-	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
-	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/model/preprocess"
@@ -316,38 +312,12 @@ func (l *Lab) jobs(g *grid, trials []train.Trial) chan job {
 	queue := make(chan job, left)
 	defer close(queue)
 	g.progress = format.NewProgress("training", "runs", int64(found), int64(found+left))
-	l.moveFeatures(order, todo)
 	for _, key := range order {
 		for _, j := range todo[key] {
 			queue <- j
 		}
 	}
 	return queue
-}
-
-// moveFeatures keeps the memory of trials on large features near the size of one copy of
-// them: if trials preprocess the features, the original ones move into a file, which each
-// stage reads a few times from end to end.
-func (l *Lab) moveFeatures(order []train.Trial, todo map[train.Trial][]job) {
-	isPreprocessed := func(p train.Trial) bool { return p.Preprocess != preprocess.None }
-	if len(l.Data.Features.Data) < fileio.Large || !slices.ContainsFunc(order, isPreprocessed) {
-		return
-	}
-	values, err := []float32(nil), invalid.File(l.Root, os.MkdirAll(l.Root, 0o755))
-	if err == nil {
-		values, err = fileio.Move(l.Root, l.Data.Features.Data)
-	}
-	if err != nil {
-		if l.Options.OnWarning != nil {
-			l.Options.OnWarning(todo[order[0]][0].Trial,
-				"the features stay in memory beside their preprocessed copy: "+err.Error())
-		}
-		return
-	}
-	l.Data.Features.Data = values
-	for _, view := range l.views {
-		view.Features.Data = values
-	}
 }
 
 // train trains a trial. If another process holds it, train waits for the result, or for the
