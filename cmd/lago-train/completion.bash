@@ -1,10 +1,7 @@
 _lago_train() {
-    local lines i
-    mapfile -t lines < <("$1" __complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
-    COMPREPLY=()
-    for i in "${lines[@]}"; do
-        printf -v i %q "${i%%$'\t'*}" # a name in a folder may hold what the shell would run
-        COMPREPLY+=("$i")
-    done
+    local cur=${COMP_WORDS[COMP_CWORD]}
+    local -a words=("${COMP_WORDS[@]:0:COMP_CWORD}")
+    [[ $cur == -* ]] && words+=("$cur")
+    COMPREPLY=($(compgen -W "$("${words[@]}" --generate-bash-completion 2>/dev/null)" -- "$cur"))
 }
-complete -o default -F _lago_train lago-train
+complete -o bashdefault -o default -F _lago_train lago-train

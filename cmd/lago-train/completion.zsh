@@ -1,15 +1,17 @@
 #compdef lago-train
 _lago_train() {
-    local tab=$'\t'
-    local -a lines values
-    lines=("${(@f)$("${words[1]}" __complete "${(@)words[2,CURRENT]}" 2>/dev/null)}")
-    if [[ -z ${lines[1]} ]]; then
-        _files
-        return
+    local -a opts
+    local cur=${words[-1]}
+    if [[ $cur == -* ]]; then
+        opts=("${(@f)$("${words[@]:0:#words[@]-1}" "$cur" --generate-bash-completion 2>/dev/null)}")
+    else
+        opts=("${(@f)$("${words[@]:0:#words[@]-1}" --generate-bash-completion 2>/dev/null)}")
     fi
-    values=("${(@)lines%%$tab*}")
-    lines=("${(@)lines/$tab/  -- }")
-    compadd -l -d lines -- "${values[@]}"
+    if [[ -n ${opts[1]} ]]; then
+        _describe values opts
+    else
+        _files
+    fi
 }
 if [[ ${funcstack[1]} == _lago_train ]]; then
     _lago_train "$@"

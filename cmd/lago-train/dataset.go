@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"github.com/sirupsen/logrus"
+	"github.com/urfave/cli/v2"
 
-	"github.com/lago-train/lago-train/cmd/internal/datasets"
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/check"
@@ -28,15 +28,15 @@ import (
 	"github.com/lago-train/lago-train/internal/table"
 )
 
-func datasetListCommand() *command {
+func datasetListCommand() *cli.Command {
 	var o dataOptions
-	return &command{name: "list", flags: o.dataSettings(), run: func(c *call) error {
-		l, err := catalog.List(c, o.Options, func(name string) { display.replace("checking "+name, false) })
-		return o.print(datasets.Listing{Listing: l}, err)
-	}}
+	return &cli.Command{Name: "list", Flags: flags(o.dataSettings()), Action: interruptible(func(c *cli.Context) error {
+		l, err := catalog.List(c.Context, o.Options, func(name string) { display.replace("checking "+name, false) })
+		return o.print(datasetList{l}, err)
+	})}
 }
 
-func describeCommand() *command {
+func describeCommand() *cli.Command {
 	var o dataOptions
 	var from catalog.Sources
 	var order bool
@@ -60,58 +60,62 @@ func describeCommand() *command {
 		Noted("as it is").Common().
 		Describe("what empty cells mean: no (written into each group in which the class has a yes; the old " +
 			"file is kept) or unknown (recorded)")
-	flags := slices.Concat(o.dataSettings(), list, setting.List{
+	list = slices.Concat(o.dataSettings(), list, setting.List{
 		empty, setting.Raw("csv", &csvFile, "").In(outputGroup).Needs("order").
 			Describe("`FILE` CSV file for the order"), files.setting(),
 	})
-	return &command{name: "describe", argument: "NAME|DIR", flags: flags, run: withArgument(func(c *call,
-		name string,
-	) error {
+	run := func(c *cli.Context, name string) error {
 		if from.All && from.From == "" && from.Empty != descriptions.EmptyNo {
 			return wrong("--all", "--from or --empty no beside it", "neither")
 		}
 		if !order {
-			r, err := catalog.Describe(c, name, from, o.Options)
-			return o.print(datasets.Described{Described: r, As: o.Named(name)}, err)
+			r, err := catalog.Describe(c.Context, name, from, o.Options)
+			return o.print(described{r, o.Named(name)}, err)
 		}
-		q, err := catalog.Order(c, name, o.Options)
+		q, err := catalog.Order(c.Context, name, o.Options)
 		if err == nil && csvFile != "" {
 			err = files.write(csvFile, func(w io.Writer) error {
 				return csv.NewWriter(w).WriteAll(q.Rows())
 			})
 		}
-		return o.print(datasets.Order{Questionnaire: q}, err)
-	})}
+		return o.print(questionOrder{q}, err)
+	}
+	return &cli.Command{
+		Name: "describe", ArgsUsage: "NAME|DIR", Flags: flags(list), Action: interruptible(withArgument(run)),
+	}
 }
 
-func checkCommand() *command {
+func checkCommand() *cli.Command {
 	var o dataOptions
 	var doubts string
 	var files outputs
 	to := setting.Raw("doubts", &doubts, "").In(outputGroup).Common().
 		Describe("`FILE` CSV file for all described entries, the most doubtful first")
-	return &command{name: "check", argument: "NAME|DIR", flags: append(o.dataSettings(), o.missingSetting(),
-		to, files.setting()), run: withArgument(func(c *call, name string) error {
-		r, err := catalog.Check(c, name, o.Options)
+	run := func(c *cli.Context, name string) error {
+		r, err := catalog.Check(c.Context, name, o.Options)
 		if err == nil && r.OK && doubts != "" {
 			err = files.write(doubts, func(w io.Writer) error {
 				return csv.NewWriter(w).WriteAll(check.DoubtRows(r.Data))
 			})
 		}
-		if err = o.print(datasets.Report{Report: r}, err); err == nil && !r.OK {
+		if err = o.print(checkReport{r}, err); err == nil && !r.OK {
 			err = fmt.Errorf("%s: %s", name, format.Count(len(r.Errors), "error"))
 		}
 		return err
-	})}
+	}
+	return &cli.Command{
+		Name: "check", ArgsUsage: "NAME|DIR", Action: interruptible(withArgument(run)),
+		Flags: flags(append(o.dataSettings(), o.missingSetting(), to, files.setting())),
+	}
 }
 
 // withArgument is what a command with one argument does.
-func withArgument(run func(c *call, argument string) error) func(*call) error {
-	return func(c *call) error {
-		if len(c.args) != 1 {
-			return wrong(c.path, "one argument, "+c.argument, format.Count(len(c.args), "argument"))
+func withArgument(run func(c *cli.Context, argument string) error) func(*cli.Context) error {
+	return func(c *cli.Context) error {
+		if c.NArg() != 1 {
+			return wrong(c.Command.HelpName, "one argument, "+c.Command.ArgsUsage, format.Count(c.NArg(), "argument"))
 		}
-		return run(c, c.args[0])
+		return run(c, c.Args().First())
 	}
 }
 
@@ -122,15 +126,15 @@ type splitOptions struct {
 	check, to string
 }
 
-func splitCommand() *command {
+func splitCommand() *cli.Command {
 	size := setting.Range{
 		Above: true, Most: setting.Count.Most,
 		Text: "a share of the classes, below 1, or a number of classes",
 	}
 	var o splitOptions
-	return &command{
-		name: "split", argument: "NAME", run: withArgument(o.run),
-		flags: slices.Concat(o.dataSettings(), setting.List{
+	return &cli.Command{
+		Name: "split", ArgsUsage: "NAME", Action: interruptible(withArgument(o.run)),
+		Flags: flags(slices.Concat(o.dataSettings(), setting.List{
 			setting.Number("val_size", &o.val, 0.2, size).
 				Describe("`S` share of the classes for val, below 1, or their number"),
 			setting.Number("test_size", &o.test, 0.2, size).
@@ -142,25 +146,25 @@ func splitCommand() *command {
 				Excludes("val_size", "test_size", "seed", "to"),
 			setting.Raw("to", &o.to, "").In(outputGroup).
 				Describe("`FILE` splits.csv to write, which must not exist"),
-		}.Common()),
+		}.Common())),
 	}
 }
 
-func (o *splitOptions) run(c *call, name string) error {
+func (o *splitOptions) run(c *cli.Context, name string) error {
 	o.WithoutSplit = true
-	d, err := catalog.Open(c, name, o.Options)
+	d, err := catalog.Open(c.Context, name, o.Options)
 	if err != nil {
 		return err
 	}
 	if o.check == "" {
 		r, err := o.propose(c, d)
-		return o.print(r, catalog.WithNext(c, err, name, o.Options))
+		return o.print(r, catalog.WithNext(c.Context, err, name, o.Options))
 	}
-	splits, err := openlayout.ReadSplits(c, o.check, d)
+	splits, err := openlayout.ReadSplits(c.Context, o.check, d)
 	if err != nil {
 		return err
 	}
-	var r datasets.Splits
+	var r splitReports
 	leaks := 0
 	for _, s := range splits {
 		report := check.Split(d, s)
@@ -173,7 +177,7 @@ func (o *splitOptions) run(c *call, name string) error {
 	return err
 }
 
-func (o *splitOptions) propose(c *call, d *dataset.Dataset) (r datasets.Splits, err error) {
+func (o *splitOptions) propose(c *cli.Context, d *dataset.Dataset) (r splitReports, err error) {
 	usable := len(catalog.Usable(d))
 	classes := func(size float64) int {
 		if size < 1 {
@@ -181,12 +185,12 @@ func (o *splitOptions) propose(c *call, d *dataset.Dataset) (r datasets.Splits, 
 		}
 		return int(math.Round(size))
 	}
-	val, test := catalog.SplitSizes(usable, classes(o.val), classes(o.test), c.isSet("val-size"), c.isSet("test-size"))
+	val, test := catalog.SplitSizes(usable, classes(o.val), classes(o.test), c.IsSet("val-size"), c.IsSet("test-size"))
 	s, err := catalog.ProposeSplit(d, val, test, o.seed)
 	if err != nil {
 		return r, err
 	}
-	r = datasets.Splits{
+	r = splitReports{
 		Splits: []check.SplitReport{check.Split(d, s)}, Written: "not written; --to FILE writes the split",
 	}
 	if o.to != "" {
@@ -208,16 +212,19 @@ func warnName(dataset, dataDir string) {
 	}
 }
 
-func fetchCommand() *command {
+func fetchCommand() *cli.Command {
 	var o fetch.Options
 	var data dataOptions
 	argument := strings.Join(fetch.Names(), "|") + "|NETWORK"
-	return &command{name: "fetch", argument: argument, graceful: true, flags: data.dataSettings().
-		Without("json"), run: withArgument(func(c *call, name string) error {
+	run := func(c *cli.Context, name string) error {
 		o.DataDir, o.Progress, o.Check = catalog.DataDir(data.DataDir), display.show, checkFetched
-		r, err := fetch.Fetch(c, name, o)
+		r, err := fetch.Fetch(c.Context, name, o)
 		return data.print(fetched{r, data.DataDir}, err)
-	})}
+	}
+	return &cli.Command{
+		Name: "fetch", ArgsUsage: argument, Action: graceful(withArgument(run)),
+		Flags: flags(data.dataSettings().Without("json")),
+	}
 }
 
 // checkFetched opens what was fetched: the weights of a network, or a data set.

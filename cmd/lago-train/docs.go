@@ -10,21 +10,24 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/lago-train/lago-train/docs"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/table"
 )
 
 // docsCommand prints a page, or without one all names with what the pages answer.
-func docsCommand() *command {
-	return &command{name: "docs", argument: "[PAGE]", run: func(c *call) error {
-		if c.args == nil {
-			return listPages(c.out)
+func docsCommand() *cli.Command {
+	return &cli.Command{Name: "docs", ArgsUsage: "[PAGE]", Action: func(c *cli.Context) error {
+		if !c.Args().Present() {
+			return listPages(c.App.Writer)
 		}
-		name, err := invalid.OneOf(strings.TrimSuffix(path.Base(strings.Join(c.args, " ")), ".md"),
+		name, err := invalid.OneOf(strings.TrimSuffix(path.Base(strings.Join(c.Args().Slice(), " ")), ".md"),
 			docs.Names()...)
 		if err != nil {
-			return usageAt(c.path, err)
+			return usageAt(c.Command.HelpName, err)
 		}
 		page, err := docs.Page(name)
 		if err != nil {
@@ -33,7 +36,7 @@ func docsCommand() *command {
 		if term.IsTerminal(int(os.Stdout.Fd())) {
 			page = forTerminal(page, table.Colours(os.Stdout))
 		}
-		_, err = io.WriteString(c.out, page)
+		_, err = io.WriteString(c.App.Writer, page)
 		return err
 	}}
 }
@@ -46,7 +49,7 @@ func listPages(w io.Writer) error {
 		}
 		question, _, _ := strings.Cut(strings.SplitN(page, "\n\n", 3)[1], "?")
 		if _, err := fmt.Fprintf(w, "%-20s %s?\n", name,
-			wrap(strings.ReplaceAll(question, "\n", " "), 21)); err != nil {
+			format.Wrap(strings.ReplaceAll(question, "\n", " "), helpWidth, 21)); err != nil {
 			return err
 		}
 	}

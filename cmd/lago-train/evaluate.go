@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/sirupsen/logrus"
+	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
@@ -122,11 +123,11 @@ type evaluateOptions struct {
 	csv, save  string
 }
 
-func evaluateCommand() *command {
+func evaluateCommand() *cli.Command {
 	var o evaluateOptions
-	return &command{
-		name: "evaluate",
-		flags: slices.Concat(o.dataSettings(), workSettings(), setting.List{
+	return &cli.Command{
+		Name: "evaluate",
+		Flags: flags(slices.Concat(o.dataSettings(), workSettings(), setting.List{
 			setting.Of("model", &o.model, "", "", o.oneModel).Common().Describe(modelUsage),
 			setting.Of("split", &o.request.Split, "", "", parseSplit).WithOptions("val", "test").
 				Noted("val for runs of the dev stage, otherwise test").Common().
@@ -145,8 +146,8 @@ func evaluateCommand() *command {
 			adaptSetting(&o.request.Adapt),
 			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Noted("that of the model").Common().
 				Describe("`NAME` data set"),
-		}),
-		run: o.run,
+		})),
+		Action: interruptible(o.run),
 	}
 }
 
@@ -165,7 +166,7 @@ func parseSplit(text string) (evaluation.Split, error) {
 	return invalid.OneOf(text, evaluation.ValSplit, evaluation.TestSplit)
 }
 
-func (o *evaluateOptions) run(c *call) error {
+func (o *evaluateOptions) run(c *cli.Context) error {
 	r, err := o.evaluate(c)
 	if err == nil {
 		err = o.writeFiles(r)
@@ -173,7 +174,7 @@ func (o *evaluateOptions) run(c *call) error {
 	return o.print(r, err)
 }
 
-func (o *evaluateOptions) evaluate(c *call) (*evaluation.Result, error) {
+func (o *evaluateOptions) evaluate(c *cli.Context) (*evaluation.Result, error) {
 	read := func(flag, name string) (*predictor.Model, error) {
 		path, err := findModel("--"+flag, name)
 		if err != nil {
@@ -197,16 +198,16 @@ func (o *evaluateOptions) evaluate(c *call) (*evaluation.Result, error) {
 	if err := atFlag("scores-out", o.check(o.save)); err != nil {
 		return nil, err
 	}
-	if q.Data, err = openView(c, q.Model, o.dataset, o.Options); err != nil {
+	if q.Data, err = openView(c.Context, q.Model, o.dataset, o.Options); err != nil {
 		return nil, err
 	}
 	warnData(q.Data, false)
 	if o.candidates != nil {
-		if q.Candidates, err = q.Model.NewCandidates(c, q.Data, o.candidates, "", o.empty); err != nil {
+		if q.Candidates, err = q.Model.NewCandidates(c.Context, q.Data, o.candidates, "", o.empty); err != nil {
 			return nil, err
 		}
 	}
-	return evaluation.Evaluate(c, q)
+	return evaluation.Evaluate(c.Context, q)
 }
 
 // writeFiles writes the files that flags ask for.

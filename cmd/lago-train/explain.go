@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/sirupsen/logrus"
+	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/images"
@@ -23,11 +24,11 @@ type explainOptions struct {
 	top                    int
 }
 
-func explainCommand() *command {
+func explainCommand() *cli.Command {
 	var o explainOptions
-	return &command{
-		name: "explain",
-		flags: slices.Concat(o.settings("image"), setting.List{
+	return &cli.Command{
+		Name: "explain",
+		Flags: flags(slices.Concat(o.settings("image"), setting.List{
 			setting.Raw("sample", &o.sample, "").In(inputGroup).
 				Describe("`INDEX` sample in the data set or in --features, from 0, or its id; " +
 					"required without --image"),
@@ -45,12 +46,12 @@ func explainCommand() *command {
 				Describe("format of the explanation"),
 			setting.Whole("top", &o.top, 5, setting.Count).In(outputGroup).
 				Describe("`N` groups to show; json has all groups"),
-		}.Common()),
-		run: o.run,
+		}.Common())),
+		Action: interruptible(o.run),
 	}
 }
 
-func (o *explainOptions) run(c *call) (err error) {
+func (o *explainOptions) run(c *cli.Context) (err error) {
 	o.format, err = formatOf(c, o.format, map[string]render.Format{
 		".txt": render.Text, ".json": render.JSON, ".html": render.HTML, ".htm": render.HTML,
 	})
@@ -71,7 +72,7 @@ func (o *explainOptions) run(c *call) (err error) {
 	case o.image != "":
 		err = o.askAboutImage(c, m, q)
 	default:
-		if d, err = openData(c, m, o.dataset, o.dataOptions.Options); err == nil {
+		if d, err = openData(c.Context, m, o.dataset, o.dataOptions.Options); err == nil {
 			trained, err = o.askAboutDataset(c, m, d, q)
 		}
 	}
@@ -96,7 +97,7 @@ func (o *explainOptions) run(c *call) (err error) {
 }
 
 // askAboutDataset asks about a sample of a data set. It reports whether the model was trained on its class.
-func (o *explainOptions) askAboutDataset(c *call, m *predictor.Model, d *dataset.Dataset,
+func (o *explainOptions) askAboutDataset(c *cli.Context, m *predictor.Model, d *dataset.Dataset,
 	q *predictor.Question,
 ) (trained bool, err error) {
 	sample, err := predictor.FindSample(d, o.sample)
@@ -115,7 +116,7 @@ func (o *explainOptions) askAboutDataset(c *call, m *predictor.Model, d *dataset
 	return m.TrainedOn(d.Classes[d.Labels[row]]), err
 }
 
-func (o *explainOptions) askAboutFile(c *call, m *predictor.Model, q *predictor.Question) error {
+func (o *explainOptions) askAboutFile(c *cli.Context, m *predictor.Model, q *predictor.Question) error {
 	index, err := strconv.Atoi(o.sample)
 	if err != nil {
 		return wrong("--sample", "the index of a row, from 0", invalid.Quote(o.sample))
@@ -134,16 +135,16 @@ func (o *explainOptions) askAboutFile(c *call, m *predictor.Model, q *predictor.
 	return nil
 }
 
-func (o *explainOptions) askAboutImage(c *call, m *predictor.Model, q *predictor.Question) error {
+func (o *explainOptions) askAboutImage(c *cli.Context, m *predictor.Model, q *predictor.Question) error {
 	list := []images.Image{{ID: o.image, Path: o.image}}
 	e, err := o.extractor(c, m, list)
 	if err != nil {
 		return err
 	}
 	q.Sample, q.X = predictor.Sample{ID: o.image, From: o.image}, dataset.NewMatrix[float32](1, m.Dims)
-	if _, err := e.NewSource(c, list, nil).Read(q.X); err != nil {
+	if _, err := e.NewSource(c.Context, list, nil).Read(q.X); err != nil {
 		return err
 	}
-	q.Sample.Picture, err = images.Thumbnail(c, o.image, render.PictureSide)
+	q.Sample.Picture, err = images.Thumbnail(c.Context, o.image, render.PictureSide)
 	return err
 }

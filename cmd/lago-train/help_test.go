@@ -11,20 +11,25 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/lago-train/lago-train/dataset/fetch"
 	"github.com/lago-train/lago-train/docs"
-	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/testkit"
-	"github.com/lago-train/lago-train/train"
 )
 
-// everyCommand calls f with the words that name each command, below the program.
-func everyCommand(commands []*command, f func(words []string, c *command)) {
-	for _, c := range commands {
-		f(strings.Fields(c.path)[1:], c)
-		everyCommand(c.below, f)
+// everyCommand calls f with the words that name each command of the program.
+func everyCommand(f func(words []string, c *cli.Command)) {
+	var visit func(above []string, commands []*cli.Command)
+	visit = func(above []string, commands []*cli.Command) {
+		for _, c := range commands {
+			words := append(slices.Clone(above), c.Name)
+			f(words, c)
+			visit(words, c.Subcommands)
+		}
 	}
+	visit(nil, newApp(io.Discard, true).Commands)
 }
 
 // helpOf returns the help of a command, of the program if there are no words, which --help or
@@ -44,89 +49,67 @@ func helpOf(t *testing.T, flag string, words ...string) string {
 	return out.String()
 }
 
-// The help of each command is short, names the common flags, and ends with where there is more: all
-// flags in --help-all, and a page that exists. Every flag says what it is for without repeating its
-// placeholder, in one of the groups, and a flag of several commands is in the same group, but for
-// the filters in the list of runs.
+// The help of each command is short, and names the common flags, --help-all and a page that exists. Every flag says what it is for without repeating its placeholder, and a flag of several commands is
+// in the same group, but for the filters in the list of runs.
 func TestHelp(t *testing.T) {
-	program := helpOf(t, "--help")
 	testkit.WantText(t, helpOf(t, "--help-all"), "soft OR", "--version")
-	if commands, examples := strings.Index(program, "  dataset "), strings.Index(program, "Examples:"); commands < 0 || examples < commands {
-		t.Errorf("expected the commands before the examples:\n%s", program)
-	}
 	first := map[string]setting.Scope{}
-	everyCommand(newProgram().below, func(words []string, c *command) {
-		if len(words) == 1 && !strings.Contains(program, "\n  "+c.name+" ") {
-			t.Errorf("%s is not in the help of the program:\n%s", c.name, program)
-		}
+	everyCommand(func(words []string, c *cli.Command) {
 		short, help := helpOf(t, "--help", words...), helpOf(t, "--help-all", words...)
-		testkit.WantText(t, help, c.path+": "+c.usage)
-		testkit.WantText(t, short, c.path+": "+c.usage, " --help-all. Documentation: ")
-		if lines := strings.Count(short, "\n"); lines >= 40 {
+		testkit.WantText(t, short, "lago-train "+strings.Join(words, " ")+": "+c.Usage, "  --help-all  ")
+		if lines := strings.Count(short, "\n"); lines >= 42 || c.Usage == "" {
 			t.Errorf("%q: %d lines of help:\n%s", words, lines, short)
 		}
-		_, page, _ := strings.Cut(short, "Documentation: ")
-		if _, err := docs.Page(strings.TrimPrefix(strings.TrimSpace(page), "lago-train docs ")); err != nil {
-			t.Error(err)
-		}
-		if c.usage == "" {
-			t.Errorf("help.txt has no %q", words)
-		}
-		if c.name == "fetch" {
-			testkit.WantText(t, short, fetch.Networks()...)
-			testkit.WantText(t, help, fetch.XianURL, fetch.MetaURL, fetch.WeightsURL("resnet50"))
-		}
-		for _, s := range c.flags {
-			name, group := flagOf(s.Key), s.Scope
-			value, usage := describeFlag(s)
-			before, again := strings.CutSuffix(usage, ": "+format.List(s.Options, "or"))
-			missing := slices.IndexFunc(s.Options, func(word string) bool { return !strings.Contains(before, word) })
-			switch there, seen := first[name]; {
-			case !strings.Contains(help, dashed(name)):
-				t.Errorf("nothing about --%s:\n%s", name, help)
-			case s.Short != strings.Contains(short, "\n  "+dashed(name)+" "):
-				t.Errorf("--%s: expected in the help of %q: %v\n%s", name, words, s.Short, short)
-			case again && missing < 0:
-				t.Errorf("%s --%s: lists its values twice: %q", c.name, name, usage)
-			case usage == "" || strings.Contains(usage, "`") || (s.Kind() == "boolean") != (value == ""):
-				t.Errorf("%s --%s: placeholder %q and text %q", c.name, name, value, usage)
-			case value != "" && strings.HasPrefix(strings.ToLower(usage), strings.ToLower(value)+" "):
-				t.Errorf("%s --%s: %q repeats the placeholder %s", c.name, name, usage, value)
-			case !slices.Contains(flagGroups, group) || seen && c.name != "runs" && there != group:
-				t.Errorf("%s --%s: group %s, elsewhere %s", c.name, name, group, there)
-			case c.name != "runs":
-				first[name] = group
+		_, page, _ := strings.Cut(short, "Documentation: lago-train docs ")
+		page, _, _ = strings.Cut(page, "\n")
+		testkit.Must(docs.Page(page))(t)
+		for _, f := range c.Flags {
+			s := settingOf(f)
+			value, usage := describeFlag(s.Setting)
+			switch group, seen := first[s.Key]; {
+			case !strings.Contains(help, dashed(flagOf(s.Key))):
+				t.Errorf("%q: nothing about %s:\n%s", words, s.Key, help)
+			case s.Short != strings.Contains(short, "  "+dashed(flagOf(s.Key))+" ") && len(s.Alias) != 1:
+				t.Errorf("%q %s: expected in the short help: %v\n%s", words, s.Key, s.Short, short)
+			case usage == "" || strings.Contains(usage, "`") || s.IsBoolFlag() != (value == ""):
+				t.Errorf("%q %s: placeholder %q and text %q", words, s.Key, value, usage)
+			case seen && c.Name != "runs" && s.Scope != group:
+				t.Errorf("%q %s: group %s, elsewhere %s", words, s.Key, s.Scope, group)
+			case c.Name != "runs":
+				first[s.Key] = s.Scope
 			}
 		}
 	})
+	networks := helpOf(t, "--help-all", "dataset", "fetch")
+	testkit.WantText(t, networks, append(fetch.Networks(), fetch.XianURL, fetch.MetaURL, fetch.WeightsURL("resnet50"))...)
 }
 
 var example = regexp.MustCompile(`(?m)^   (lago-train .*)$`)
 
 // Each command has two or three examples, which parse and have flags that --help lists.
 func TestExamples(t *testing.T) {
-	everyCommand(newProgram().below, func(words []string, c *command) {
-		if c.run == nil {
-			return // a group of commands
+	everyCommand(func(words []string, c *cli.Command) {
+		if c.Subcommands != nil {
+			return
 		}
-		_, text, _ := strings.Cut(c.about, "Examples:\n")
+		_, text, _ := strings.Cut(c.Description, "Examples:\n")
 		examples := example.FindAllStringSubmatch(text, -1)
-		if len(examples) > 3 || len(examples) < 2 && c.name != "version" {
+		if len(examples) > 3 || len(examples) < 2 && c.Name != "version" {
 			t.Errorf("%q: %d examples, expected two or three", words, len(examples))
 		}
 		for _, e := range examples {
-			if !strings.HasPrefix(e[1], c.path) {
+			if !strings.HasPrefix(e[1], "lago-train "+strings.Join(words, " ")) {
 				t.Errorf("%q: the example is of another command: %s", words, e[1])
 			}
 			for _, word := range strings.Fields(e[1]) {
-				if strings.HasPrefix(word, "--") && !c.flag(word).Short {
+				if strings.HasPrefix(word, "--") && !findFlag(c.Flags, word).Short {
 					t.Errorf("%q: an example has %s, which --help does not list", words, word)
 				}
 			}
 			parses(t, e[1])
 		}
 	})
-	for _, e := range example.FindAllStringSubmatch(newProgram().about, -1) {
+	for _, e := range example.FindAllStringSubmatch(helpOf(t, "--help"), -1) {
 		parses(t, e[1])
 	}
 }
@@ -147,64 +130,57 @@ func TestDocumentedCommandsParse(t *testing.T) {
 func parses(t *testing.T, line string) {
 	t.Helper()
 	line = strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune("<>|#\\", r) })[0]
-	c, err := parse(newProgram(), strings.Fields(line)[1:]).call(t.Context(), io.Discard)
-	if err != nil || c.run == nil && !c.isSet("version") || c.args != nil && c.argument == "" {
+	app := newApp(io.Discard, false)
+	ran := false
+	var replace func(commands []*cli.Command)
+	replace = func(commands []*cli.Command) {
+		for _, c := range commands {
+			if replace(c.Subcommands); c.Subcommands == nil {
+				c.Before, c.Action = checkLine, func(*cli.Context) error { ran = true; return nil }
+			}
+		}
+	}
+	replace(app.Commands)
+	words := strings.Fields(line)
+	err := app.Run(append(words[:1], ordered(app, words[1:])...))
+	if err != nil || !ran && !slices.ContainsFunc(words, asksForHelp) && !slices.Contains(words, "--version") {
 		t.Errorf("%s: does not parse: %v", line, err)
 	}
 }
 
-func TestParse(t *testing.T) {
-	for args, want := range map[string]bool{
-		"run -h": true, "run -help": true, "--help-all=true run": true, "help": true, "dataset help check": true,
-		"run --dataset help": false, "dataset check help": false, "predict --images x -- -h": false,
+func TestOrdered(t *testing.T) {
+	for line, want := range map[string]string{
+		"": "--", "run": "run --", "run --seeds 3 -q": "run --seeds 3 -q --",
+		"dataset check cub --data-dir d --json":   "dataset check --data-dir d --json -- cub",
+		"dataset check -- --json":                 "dataset check -- --json",
+		"dataset check cub --data-dir":            "dataset check --data-dir",
+		"dataset check help":                      "dataset check -- help",
+		"run --dataset help":                      "run --dataset help --",
+		"predict --images x -- -h":                "predict --images x -- -h",
+		"run --seeds 3 -h":                        "run --help",
+		"--help-all=true run":                     "run --help",
+		"dataset help check":                      "dataset check --help",
+		"help":                                    "--help",
+		"rnu --seeds 3":                           "-- rnu 3",
+		"dataset fetsh --help":                    "dataset -- fetsh",
+		"predict --features - --help=false --bom": "predict --features - --help=false --bom --",
 	} {
-		testkit.Equal(t, args+" asks for help", parse(newProgram(), strings.Fields(args)).help, want)
-	}
-	for _, c := range []struct{ args, path, flags, rest string }{
-		{"dataset check cub", "dataset check", "", "cub"},
-		{"dataset check cub --data-dir d --json", "dataset check", "--data-dir=d --json", "cub"},
-		{"dataset check -- --json", "dataset check", "", "--json"},
-		{"dataset check cub --data-dir", "dataset check", "--data-dir", "cub"},
-		{"", "", "", ""},
-	} {
-		l := parse(newProgram(), strings.Fields(c.args))
-		if strings.TrimPrefix(l.command.path, usage) != strings.TrimSuffix(" "+c.path, " ") || strings.Join(l.flags, " ") != c.flags || strings.Join(l.args, " ") != c.rest {
-			t.Errorf("%s: %+v", c.args, l)
-		}
+		got := ordered(newApp(io.Discard, false), strings.Fields(line))
+		testkit.Equal(t, line, strings.Join(got, " "), want)
 	}
 }
 
-func TestComplete(t *testing.T) {
-	t.Chdir(t.TempDir())
-	for _, dir := range []string{"data/birds", "elsewhere/bees", "data/b\x1b[31m"} {
-		testkit.NoError(t, os.MkdirAll(dir, 0o755))
-	}
-	testkit.Write(t, "runs/birds-ale-test-seed0", train.ModelFile, "")
-	t.Setenv("LAGO_DATA", "")
-	for _, c := range []struct{ line, want string }{
-		{"sw", "sweep-k"},
-		{"dataset c", "check"},
-		{"run --method ", "singletons semantic-hard k-soft semantic-soft dap ale eszsl sync sje devise kernel"},
-		{"noise --methods k-soft,es", "k-soft,eszsl"},
-		{"run --h", "--hold-out --help --help-all"},
-		{"run --om", "--omega"}, // not in --help
-		{"report --o", ""},      // an earlier name
-		{"run --seeds ", ""},
-		{"run --out ", ""}, // a path
-		{"run --dataset b", "birds"},
-		{"run --data-dir elsewhere --dataset b", "bees"},
-		{"dataset check b", "birds"},
-		{"dataset fetch res", "resnet101 resnet50"},
-		{"predict --model ", "latest birds-ale-test-seed0"},
-		{"completion ", "bash zsh fish"},
+// A line that ends in the flag of the shells' scripts prints names, and runs nothing.
+func TestCompletion(t *testing.T) {
+	for line, want := range map[string]string{
+		"se": "search", "dataset": "check", "dataset check": "", "run --seeds 3 --pat": "--patience", "docs --": "--help-all",
 	} {
-		var got []string
-		for _, candidate := range complete(newProgram(), strings.Split(c.line, " ")) {
-			text, _, _ := strings.Cut(candidate, "\t")
-			got = append(got, text)
-		}
-		testkit.Equal(t, c.line, strings.Join(got, " "), c.want)
+		testkit.WantText(t, succeeds(t, append(strings.Fields(line), "--generate-bash-completion")...), want)
 	}
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		testkit.WantText(t, succeeds(t, "completion", shell), "lago-train")
+	}
+	misused(t, []string{"completion", "csh"}, "lago-train completion: expected one of bash, zsh, fish", `"csh"`)
 }
 
 // The pages of the folder docs are in the program, each with the question that it answers.
@@ -218,7 +194,7 @@ func TestDocs(t *testing.T) {
 }
 
 func TestHelpThatCannotBeWritten(t *testing.T) {
-	for _, args := range [][]string{{"--help"}, {"--version"}, {"version"}, {"run", "--help"}, {"run", "--help-all"}, {completeCommand, "run", "--"}} {
+	for _, args := range [][]string{{"--help"}, {"--version"}, {"version"}, {"run", "--help"}, {"run", "--help-all"}, {"dataset", "--generate-bash-completion"}} {
 		full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 		if err != nil {
 			t.Skip(err)

@@ -48,9 +48,8 @@ func TestHints(t *testing.T) {
 		"search --dataset animals --data-dir data --budget 2 --epochs 2", "dataset check './my shop'",
 		"dataset split './my shop'", "run --dataset './my shop'",
 		"rnu" + short, "dataset fetsh --help", "run --pateince 3" + short, "run --method k-sotf" + short,
-		"run fruit" + short, "run animals" + short, "run --dataset fruit" + short, "run --dataset animls" + short,
-		"run --dataset data/animls" + short, "dataset check fruit", "check ./fruit",
-		"dataset describe animals --like gylphs", "evaluate latest --dataset ./fruit", "evaluate --dataset ./fruit --model lates",
+		"run --dataset fruit" + short, "run --dataset animls" + short, "run --dataset data/animls" + short, "dataset check fruit",
+		"dataset describe animals --like gylphs", "evaluate --dataset ./fruit --model lates",
 		"predict --model latest --features fruit/featurs.csv",
 		"predict --model latest --dataset ./fruit --candidates zebar", "infer --model latest --dataset ./fruit",
 		"explain --model latest --dataset ./fruit --sample zebra/1.jpg", "predict --model latest --dataset ./fruit --output x.csv",
@@ -97,9 +96,9 @@ func TestHints(t *testing.T) {
 func TestRemoved(t *testing.T) {
 	for line, instead := range removed {
 		err := execute(t.Context(), io.Discard, strings.Fields(line))
-		text, code := outcome(t.Context(), err)
-		if code != exitUsage || !strings.HasSuffix(text, instead) {
-			t.Errorf("%s: exit code %d, %s", line, code, text)
+		end := exit(t.Context(), err)
+		if end.ExitCode() != exitUsage || !strings.HasSuffix(end.Error(), instead) {
+			t.Errorf("%s: exit code %d, %s", line, end.ExitCode(), end)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/sirupsen/logrus"
+	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
@@ -58,7 +59,7 @@ func (o *networkOptions) extractionSettings() setting.List {
 
 // read reads the network, and returns the preprocessing of images: that of the provenance or, if it is
 // nil, what the flags choose.
-func (o *networkOptions) read(c *call,
+func (o *networkOptions) read(c *cli.Context,
 	from *dataset.Provenance,
 ) (*extract.Weights, dataset.ImagePreprocessing, error) {
 	var p dataset.ImagePreprocessing
@@ -73,11 +74,11 @@ func (o *networkOptions) read(c *call,
 		options = extract.NetworkOptions{
 			StrideIn1x1: &from.StrideIn1x1, Activation: vit.ActivationOf(from.Architecture),
 		}
-	} else if c.isSet("activation") {
+	} else if c.IsSet("activation") {
 		options.Activation = o.activation
 	}
 	debug.SetGCPercent(garbage) // weights have no pointers, too
-	n, err := extract.ReadNetwork(c, o.weights, options)
+	n, err := extract.ReadNetwork(c.Context, o.weights, options)
 	if err != nil {
 		return nil, p, err
 	}
@@ -97,7 +98,7 @@ func (o *networkOptions) read(c *call,
 }
 
 // extractor returns what computes the features of images, for a model unless it is nil.
-func (o *networkOptions) extractor(c *call, m *predictor.Model,
+func (o *networkOptions) extractor(c *cli.Context, m *predictor.Model,
 	list []images.Image,
 ) (*extract.Extractor, error) {
 	var from *dataset.Provenance
@@ -119,7 +120,7 @@ func (o *networkOptions) extractor(c *call, m *predictor.Model,
 	return extract.New(n, p, len(list))
 }
 
-// imageList returns the images that paths name: files, or folders of images. Those of the same name in
+// imageList returns the images that paths Name: files, or folders of images. Those of the same name in
 // several folders are known by their paths.
 func imageList(paths []string) ([]images.Image, error) {
 	var all []images.Image
@@ -171,11 +172,11 @@ func classColumnSetting(column *string) setting.Setting {
 		Describe("`NAME` column of the class in a list with other columns, which are read past")
 }
 
-func extractCommand() *command {
+func extractCommand() *cli.Command {
 	var o extractOptions
-	return &command{
-		name: "extract", argument: "NAME", graceful: true, run: withArgument(o.run),
-		flags: slices.Concat(setting.List{
+	return &cli.Command{
+		Name: "extract", ArgsUsage: "NAME", Action: graceful(withArgument(o.run)),
+		Flags: flags(slices.Concat(setting.List{
 			setting.Raw("images", &o.ImageDir, "").
 				Describe("`DIR` folder with one folder of images per class"),
 			setting.Raw("list", &o.list, "").
@@ -188,13 +189,13 @@ func extractCommand() *command {
 			Common(), o.networkSettings(), o.extractionSettings(), o.dataSettings(), workSettings(),
 			setting.List{
 				classColumnSetting(&o.classColumn), shardSetting(&o.Shard, "images"),
-			}),
+			})),
 	}
 }
 
-func (o *extractOptions) run(c *call, name string) (err error) {
+func (o *extractOptions) run(c *cli.Context, name string) (err error) {
 	if name != filepath.Base(name) || strings.HasPrefix(name, ".") || catalog.Generated(name) {
-		return wrong(c.path, "a name for a folder of the data directory", invalid.Quote(name))
+		return wrong(c.Command.HelpName, "a name for a folder of the data directory", invalid.Quote(name))
 	}
 	shard, from, err := shardOf(c, o.Shard)
 	if err != nil {
@@ -218,7 +219,7 @@ func (o *extractOptions) run(c *call, name string) (err error) {
 		return err
 	}
 	o.OnProgress = display.show
-	r, err := extract.Extract(c, e, o.Config)
+	r, err := extract.Extract(c.Context, e, o.Config)
 	if err == nil {
 		r.As = o.Named(name)
 	}
@@ -230,11 +231,11 @@ func (o *extractOptions) run(c *call, name string) (err error) {
 }
 
 // listImages sets the images of --images or --list, and the folder that their names are relative to.
-func (o *extractOptions) listImages(c *call) (err error) {
+func (o *extractOptions) listImages(c *cli.Context) (err error) {
 	switch {
 	case o.list != "":
 		o.ImageDir = cmp.Or(o.ImageDir, filepath.Dir(o.list))
-		o.Images, err = images.ReadList(c, o.list, o.ImageDir, o.classColumn, true)
+		o.Images, err = images.ReadList(c.Context, o.list, o.ImageDir, o.classColumn, true)
 	case o.ImageDir != "":
 		o.Images, err = listFolder(o.ImageDir, false)
 	default:

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/sirupsen/logrus"
+	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/experiments/answers/predictor/render"
 	"github.com/lago-train/lago-train/internal/fileio"
@@ -123,12 +124,12 @@ func (o *outputs) writeCSV(file string, write func(io.Writer) error) error {
 
 // formatOf returns the format of an output: that of --format or else by how the name of --to ends, which must
 // be one of endings. Without --to, and without an ending, it is the default.
-func formatOf(c *call, given render.Format, endings map[string]render.Format) (render.Format, error) {
-	to := c.text("to")
+func formatOf(c *cli.Context, given render.Format, endings map[string]render.Format) (render.Format, error) {
+	to := c.String("to")
 	ending := strings.ToLower(filepath.Ext(to))
 	as, known := endings[ending]
 	switch {
-	case c.isSet("format") || ending == "":
+	case c.IsSet("format") || ending == "":
 		return given, nil
 	case known:
 		return as, nil
@@ -136,7 +137,7 @@ func formatOf(c *call, given render.Format, endings map[string]render.Format) (r
 	want := "a file that ends in one of " + strings.Join(slices.Sorted(maps.Keys(endings)), ", ") +
 		", or --format"
 	e := &invalid.Error{Where: "--to", Want: want, Got: invalid.Quote(to), Usage: true}
-	if strings.HasPrefix(ending, ".xls") && c.flag("bom") != nil {
+	if strings.HasPrefix(ending, ".xls") && findFlag(c.Command.Flags, "bom") != nil {
 		e.Hint = "Excel opens .csv, with --bom also accents."
 	}
 	return given, e

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"image/png"
 	"os"
@@ -9,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/dataset/glyphs"
 	"github.com/lago-train/lago-train/experiments/studies"
@@ -162,7 +165,7 @@ func TestClassesOfFolders(t *testing.T) {
 		testkit.Write(t, dir, name, "")
 	}
 	o := predictOptions{images: []string{dir}}
-	testkit.NoError(t, o.listPhotographs(&call{}, []string{"owl", "wren"}))
+	testkit.NoError(t, o.listPhotographs(cli.NewContext(nil, &flag.FlagSet{}, nil), []string{"owl", "wren"}))
 	o.keepClasses([]string{"owl", "wren", "emu"}) // which a file describes
 	found := map[string]string{}
 	for _, m := range o.photographs {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/sirupsen/logrus"
+	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/features"
@@ -41,12 +42,12 @@ type predictOptions struct {
 	broken     []string // why photographs were left out
 }
 
-func predictCommand() *command {
+func predictCommand() *cli.Command {
 	var o predictOptions
-	return &command{
-		name:     "predict",
-		argument: "[IMAGE...]",
-		flags: slices.Concat(o.settings("images", "list"), setting.List{
+	return &cli.Command{
+		Name:      "predict",
+		ArgsUsage: "[IMAGE...]",
+		Flags: flags(slices.Concat(o.settings("images", "list"), setting.List{
 			setting.Raw("features", &o.features, "").Describe("`FILE` features: .npy, .csv or .mat, or - "+
 				"for CSV on standard input").Excludes("dataset", "images", "list"),
 			setting.Of("images", &o.images, nil, "", o.addImage).Describe("`PATH` photograph, or folder of " +
@@ -74,15 +75,15 @@ func predictCommand() *command {
 		}.In(outputGroup), setting.List{
 			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Common().
 				Describe("`NAME` data set whose samples are predicted"),
-		}),
-		run: o.run,
+		})),
+		Action: interruptible(o.run),
 	}
 }
 
 // addImage reads --images, which can be repeated with paths that may have commas.
 func (o *predictOptions) addImage(path string) ([]string, error) { return append(o.images, path), nil }
 
-func (o *predictOptions) run(c *call) (err error) {
+func (o *predictOptions) run(c *cli.Context) (err error) {
 	o.format, err = formatOf(c, o.format, map[string]render.Format{
 		".txt": render.Table, ".csv": render.CSV, ".html": render.HTML,
 	})
@@ -114,7 +115,7 @@ func (o *predictOptions) run(c *call) (err error) {
 	if o.format == render.HTML {
 		o.Reason = render.Short
 	}
-	r, err := p.Predict(c, src, o.Listing)
+	r, err := p.Predict(c.Context, src, o.Listing)
 	if err != nil {
 		return err
 	}
@@ -167,7 +168,7 @@ func (o *predictOptions) writePredictions(w io.Writer, f render.Format, r *predi
 const beginsSheet = `<meta name="generator" content="lago-train sheet">`
 
 // writeSheet writes the contact sheet, with a CSV file beside it.
-func (o *predictOptions) writeSheet(c *call, p *predictor.Predictor, d *dataset.Dataset,
+func (o *predictOptions) writeSheet(c *cli.Context, p *predictor.Predictor, d *dataset.Dataset,
 	r *predictor.Predictions,
 ) error {
 	beside := strings.TrimSuffix(o.to, ".html") + ".csv"
@@ -183,22 +184,22 @@ func (o *predictOptions) writeSheet(c *call, p *predictor.Predictor, d *dataset.
 			if o.photographs == nil {
 				return o.pictureOf(c, d, s.Index, render.PictureSide)
 			}
-			return images.Thumbnail(c, o.paths[s.ID], render.PictureSide)
+			return images.Thumbnail(c.Context, o.paths[s.ID], render.PictureSide)
 		},
 	}
 	return o.show(s.Write)
 }
 
 // checkSources returns an error unless there are samples, which html can show.
-func (o *predictOptions) checkSources(c *call) error {
+func (o *predictOptions) checkSources(c *cli.Context) error {
 	switch {
-	case !c.isSet("images") && c.args != nil:
-		return c.flagsOnly()
-	case !c.isSet("features") && !c.isSet("dataset") && !c.isSet("images") && !c.isSet("list"):
+	case !c.IsSet("images") && c.Args().Present():
+		return flagsOnly(c)
+	case !c.IsSet("features") && !c.IsSet("dataset") && !c.IsSet("images") && !c.IsSet("list"):
 		return wrong("--features", "one of --features, --dataset, --images and --list", "none")
 	case o.bom && o.format != render.CSV && o.format != render.HTML:
 		return wrong("--bom", "--format csv or html beside it", "")
-	case o.format == render.HTML && c.isSet("features"):
+	case o.format == render.HTML && c.IsSet("features"):
 		return wrong("--format", "samples of --images or --dataset for html", "--features")
 	case o.format == render.HTML && !strings.HasSuffix(o.to, ".html"):
 		return wrong("--to", "a file that ends in .html for --format html", invalid.Quote(o.to))
@@ -210,7 +211,7 @@ func (o *predictOptions) checkSources(c *call) error {
 
 // source opens the samples. It returns the data set that --candidates refers to, and whether samples are
 // known to be of classes that the model was trained on.
-func (o *predictOptions) source(c *call,
+func (o *predictOptions) source(c *cli.Context,
 	m *predictor.Model,
 ) (src predictor.Source, d *dataset.Dataset, trained bool, err error) {
 	if o.dataset == "" {
@@ -232,11 +233,11 @@ func (o *predictOptions) source(c *call,
 			o.paths[photograph.ID] = photograph.Path
 			trained = trained || m.TrainedOn(photograph.Class)
 		}
-		photographs := e.NewSource(c, o.photographs, display.show)
+		photographs := e.NewSource(c.Context, o.photographs, display.show)
 		photographs.OnBroken = o.onBroken
 		src = photographs
 	default:
-		if d, err = openData(c, m, o.dataset, o.dataOptions.Options); err != nil {
+		if d, err = openData(c.Context, m, o.dataset, o.dataOptions.Options); err != nil {
 			return nil, nil, false, err
 		}
 		classes := m.ClassesOf(d, o.split)
@@ -250,11 +251,11 @@ func (o *predictOptions) source(c *call,
 
 // listPhotographs sets the photographs. The class of one in a folder is the nearest folder above it that is
 // a class, or else, until keepClasses, the folder that it is in.
-func (o *predictOptions) listPhotographs(c *call, classes []string) (err error) {
+func (o *predictOptions) listPhotographs(c *cli.Context, classes []string) (err error) {
 	if o.list != "" {
-		o.photographs, err = images.ReadList(c, o.list, "", o.classColumn, false)
+		o.photographs, err = images.ReadList(c.Context, o.list, "", o.classColumn, false)
 	} else {
-		o.photographs, err = imageList(slices.Concat(o.images, c.args))
+		o.photographs, err = imageList(slices.Concat(o.images, c.Args().Slice()))
 		for i, m := range o.photographs {
 			for folder := range strings.SplitSeq(path.Dir(m.ID), "/") {
 				if slices.Contains(classes, folder) {
@@ -277,8 +278,8 @@ func (o *predictOptions) keepClasses(known []string) {
 
 // featuresFor opens a file of features as a model takes them. Names of the samples are in the file or, beside
 // it, in images.csv.
-func featuresFor(c *call, m *predictor.Model, file string) (*features.Reader, error) {
-	r, err := features.Open(c, file, true)
+func featuresFor(c *cli.Context, m *predictor.Model, file string) (*features.Reader, error) {
+	r, err := features.Open(c.Context, file, true)
 	if err != nil {
 		return nil, err
 	}
@@ -292,7 +293,7 @@ func featuresFor(c *call, m *predictor.Model, file string) (*features.Reader, er
 	if m.Absent != nil {
 		r.Replace(m.Absent)
 	}
-	if names, err := openlayout.ReadImageNames(c, filepath.Dir(file)); file != "-" && err == nil {
+	if names, err := openlayout.ReadImageNames(c.Context, filepath.Dir(file)); file != "-" && err == nil {
 		r.Name(names)
 	}
 	return r, nil

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/sirupsen/logrus"
+	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -76,7 +77,7 @@ func (o *predictionOptions) settings(photographs ...string) setting.List {
 
 // trainingData returns the classes of the model's data set, as its folder describes them today or, where it
 // is not found, as the model file does.
-func (o *predictionOptions) trainingData(c *call, m *predictor.Model) *dataset.Dataset {
+func (o *predictionOptions) trainingData(c *cli.Context, m *predictor.Model) *dataset.Dataset {
 	dir, err := catalog.Folder(m.Dataset, o.dataOptions.Options)
 	if err != nil {
 		logrus.Infof("classes are described as in %s, since no data set %s is in %s; "+
@@ -85,7 +86,7 @@ func (o *predictionOptions) trainingData(c *call, m *predictor.Model) *dataset.D
 	if err != nil || dir == "" {
 		return m.TrainingData()
 	}
-	t, err := openlayout.ReadDescriptions(c, dir)
+	t, err := openlayout.ReadDescriptions(c.Context, dir)
 	if err == nil {
 		if d, ok := m.Described(t); ok {
 			logChanged(m.Redescribed(d))
@@ -120,7 +121,7 @@ func (o *predictionOptions) open(open func(name string) (*predictor.Model, error
 // predictor returns the predictor for the candidates that the flags name among the classes of d. Without
 // such a flag they are the unseen classes, or all of them if samples are of classes that the model was
 // trained on. It logs what the predictions depend on.
-func (o *predictionOptions) predictor(c *call, m *predictor.Model, d *dataset.Dataset,
+func (o *predictionOptions) predictor(c *cli.Context, m *predictor.Model, d *dataset.Dataset,
 	trained bool,
 ) (*predictor.Predictor, error) {
 	otherwise, other := predictor.Unseen, predictor.All
@@ -128,7 +129,7 @@ func (o *predictionOptions) predictor(c *call, m *predictor.Model, d *dataset.Da
 		otherwise, other = other, otherwise
 	}
 	list := slices.Clone(o.candidates)
-	candidates, err := m.NewCandidates(c, d, list, otherwise, o.empty)
+	candidates, err := m.NewCandidates(c.Context, d, list, otherwise, o.empty)
 	if err != nil {
 		return nil, err
 	}
@@ -165,11 +166,11 @@ func (o *predictionOptions) predictor(c *call, m *predictor.Model, d *dataset.Da
 }
 
 // logCalibration says whether probabilities are calibrated.
-func logCalibration(c *call, p *predictor.Predictor) {
+func logCalibration(c *cli.Context, p *predictor.Predictor) {
 	switch {
 	case p.Temperature == 0:
 		logrus.Warnf("scores of %s are not probabilities; --temperature converts them", p.Method.Label())
-	case c.isSet("temperature"):
+	case c.IsSet("temperature"):
 	case predictor.Calibrated(p.Decision.Calibration):
 		logrus.Infof("probabilities are calibrated on the validation classes (%s)",
 			predictor.CalibrationText(p.Decision.Calibration))
@@ -186,8 +187,8 @@ func logCalibration(c *call, p *predictor.Predictor) {
 }
 
 // pictureOf returns the picture of a sample of a data set, nil if there is none.
-func (o *predictionOptions) pictureOf(c *call, d *dataset.Dataset, row, side int) (image.Image, error) {
-	picture, err := catalog.Picture(c, d, row, side)
+func (o *predictionOptions) pictureOf(c *cli.Context, d *dataset.Dataset, row, side int) (image.Image, error) {
+	picture, err := catalog.Picture(c.Context, d, row, side)
 	if err != nil {
 		o.noPicture = append(o.noPicture, err)
 	}

@@ -70,9 +70,9 @@ const cropFirst = "Crop the photographs first: lago-train docs features has the 
 const realInstead = "glyphs is generated, and lago-train dataset fetch downloads the real data " +
 	"of cub, awa2 and sun."
 
-// replacing adds to an error of the command line what to use instead of typed words, if they were removed.
-func (c *command) replacing(err error, typed ...string) error {
-	line := strings.Join(append(strings.Fields(c.path)[1:], typed...), " ")
+// replacing adds to an error of a command line what to use instead of typed words, if they were removed.
+func replacing(command string, err error, typed ...string) error {
+	line := strings.Join(append(strings.Fields(command)[1:], typed...), " ")
 	e := (*invalid.Error)(nil)
 	if instead := removed[line]; instead != "" && errors.As(err, &e) {
 		e.Hint = instead

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/plot"
@@ -29,15 +31,15 @@ func runsSetting(to *string) setting.Setting {
 	return setting.Raw("from", to, defaultRuns).In(inputGroup).Describe("`RUNS` folder of the runs")
 }
 
-func runsCommand() *command {
+func runsCommand() *cli.Command {
 	var from, csv string
 	var o dataOptions
 	var out outputs
 	var filter results.RunFilter
-	return &command{
-		name:     "runs",
-		argument: "[list]",
-		flags: setting.List{
+	return &cli.Command{
+		Name:      "runs",
+		ArgsUsage: "[list]",
+		Flags: flags(setting.List{
 			runsSetting(&from),
 			setting.Raw("dataset", &filter.Dataset, "").In(inputGroup).Noted("all").
 				Describe("`NAME` only runs on this data set"),
@@ -50,18 +52,18 @@ func runsCommand() *command {
 			csvSetting(&csv, "the list"),
 			out.setting(),
 			o.jsonSetting(),
-		}.Common(),
-		run: func(c *call) error {
-			if len(c.args) > 0 && !slices.Equal(c.args, []string{"list"}) {
-				return c.flagsOnly()
+		}.Common()),
+		Action: interruptible(func(c *cli.Context) error {
+			if c.NArg() > 0 && !slices.Equal(c.Args().Slice(), []string{"list"}) {
+				return flagsOnly(c)
 			}
 			filter.Dataset = catalog.NameOf(filter.Dataset)
-			l, err := filter.List(c, from, studies.Kinds())
+			l, err := filter.List(c.Context, from, studies.Kinds())
 			if err == nil {
 				err = out.writeCSV(csv, l.WriteCSV)
 			}
 			return o.print(l, err)
-		},
+		}),
 	}
 }
 
@@ -167,14 +169,14 @@ func runsWithModel(dir string) (names []string) {
 	return names
 }
 
-func reportCommand() *command {
+func reportCommand() *cli.Command {
 	var from, to, figures string
 	var as plot.Format
 	var o dataOptions
 	var out outputs
-	return &command{
-		name: "report",
-		flags: setting.List{
+	return &cli.Command{
+		Name: "report",
+		Flags: flags(setting.List{
 			runsSetting(&from),
 			setting.Raw("to", &to, "report.html").In(outputGroup).Describe("`FILE` page to write"),
 			setting.Raw("figures", &figures, "").In(outputGroup).
@@ -183,8 +185,8 @@ func reportCommand() *command {
 				Describe("format of --figures").Needs("figures"),
 			out.setting(),
 			o.jsonSetting(),
-		}.Common(),
-		run: func(c *call) error {
+		}.Common()),
+		Action: interruptible(func(c *cli.Context) error {
 			if ext := strings.ToLower(filepath.Ext(to)); ext != ".html" && ext != ".htm" {
 				e := &invalid.Error{
 					Where: "--to", Want: "a file that ends in .html", Got: invalid.Quote(to), Usage: true,
@@ -194,7 +196,7 @@ func reportCommand() *command {
 				}
 				return e
 			}
-			page, err := results.ReadReport(c, from, studies.Kinds())
+			page, err := results.ReadReport(c.Context, from, studies.Kinds())
 			if err != nil {
 				return err
 			}
@@ -208,6 +210,6 @@ func reportCommand() *command {
 				return err
 			})
 			return o.print(s, err)
-		},
+		}),
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/sirupsen/logrus"
+	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
@@ -29,12 +30,12 @@ type serveOptions struct {
 	open     bool
 }
 
-func serveCommand() *command {
+func serveCommand() *cli.Command {
 	var o serveOptions
-	return &command{
-		name:     "serve",
-		argument: "NAME|DIR",
-		flags: slices.Concat(o.dataSettings().Without("json"), o.networkSettings().
+	return &cli.Command{
+		Name:      "serve",
+		ArgsUsage: "NAME|DIR",
+		Flags: flags(slices.Concat(o.dataSettings().Without("json"), o.networkSettings().
 			Needs("model"), setting.List{
 			setting.Raw("model", &o.model, "").In(inputGroup).Noted("none").Common().Describe(modelUsage),
 			setting.Whole("port", &o.port, 0, setting.Between(0, 65535)).In(runGroup).Noted("any free one").
@@ -43,19 +44,19 @@ func serveCommand() *command {
 				Describe("open the page in the browser"),
 			setting.Switch("read_only", &o.readOnly, false).In(outputGroup).Common().
 				Describe("write nothing"),
-		}),
-		run: withArgument(o.run),
+		})),
+		Action: interruptible(withArgument(o.run)),
 	}
 }
 
-func (o *serveOptions) run(c *call, name string) error {
+func (o *serveOptions) run(c *cli.Context, name string) error {
 	dir, err := catalog.Folder(name, o.Options)
 	if err != nil {
 		return err
 	}
 	config := serve.Config{Name: catalog.NameOf(name), Dir: dir, ReadOnly: o.readOnly}
 	if o.Undecided = true; dir == "" {
-		if config.Data, err = catalog.Open(c, name, o.Options); err != nil {
+		if config.Data, err = catalog.Open(c.Context, name, o.Options); err != nil {
 			return err
 		}
 	}
@@ -73,14 +74,14 @@ func (o *serveOptions) run(c *call, name string) error {
 			config.Features = featuresOf(e)
 		}
 	}
-	s, err := serve.New(c, config)
+	s, err := serve.New(c.Context, config)
 	if err != nil {
 		return err
 	}
 	if why := s.WhyReadOnly(); why != "" && !o.readOnly {
 		logrus.Warn(why)
 	}
-	ctx, stop := signal.NotifyContext(c, syscall.SIGQUIT) // as Ctrl-C, in place of stacks
+	ctx, stop := signal.NotifyContext(c.Context, syscall.SIGQUIT) // as Ctrl-C, in place of stacks
 	defer stop()
 	return s.Serve(ctx, o.port, func(address string) error {
 		if o.open {

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/train"
 )
@@ -173,10 +175,10 @@ func TestInterruptOfALongEpoch(t *testing.T) {
 	gracefulGrace = time.Millisecond
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cause := errors.New("interrupt signal received")
-	err := interruptible(&call{Context: ctx, command: &command{graceful: true, run: func(*call) error {
+	err := graceful(func(*cli.Context) error {
 		cancel(cause)
 		select {}
-	}}})
+	})(&cli.Context{Context: ctx})
 	if !errors.Is(err, cause) {
 		t.Errorf("%v, expected %v", err, cause)
 	}

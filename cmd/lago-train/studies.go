@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"github.com/sirupsen/logrus"
+	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
@@ -47,10 +48,12 @@ type studyOptions struct {
 }
 
 // studyCommands are the commands of studies.
-func studyCommands() (list []*command) {
+func studyCommands() (list []*cli.Command) {
 	for _, entry := range studies.All {
 		o := &studyOptions{study: entry.New()}
-		list = append(list, &command{name: entry.Command, graceful: true, flags: o.settings(), run: o.run})
+		list = append(list, &cli.Command{
+			Name: entry.Command, Flags: flags(o.settings()), Action: graceful(o.run),
+		})
 	}
 	return list
 }
@@ -82,26 +85,28 @@ func (o *studyOptions) settings() setting.List {
 }
 
 // run resolves the settings, opens the data set and its lab, asks, and prints the result.
-func (o *studyOptions) run(c *call) error {
+func (o *studyOptions) run(c *cli.Context) error {
 	if o.model != "" {
 		return o.print(o.ofModel(c))
 	}
 	r := &o.request
-	for name := range c.typed {
-		r.Given = append(r.Given, strings.ReplaceAll(name, "-", "_"))
+	for _, f := range c.Command.Flags {
+		if s := settingOf(f); s.typed {
+			r.Given = append(r.Given, s.Key)
+		}
 	}
 	for _, key := range config.All().Keys() {
-		if name := flagOf(key); c.isSet(name) {
+		if name := flagOf(key); c.IsSet(name) {
 			r.Assigned = append(r.Assigned, setting.Assignment{
-				Key: key, Text: c.text(name), Where: dashed(name),
+				Key: key, Text: c.String(name), Where: dashed(name),
 			})
 		}
 	}
-	if err := r.Resolve(c); err != nil {
+	if err := r.Resolve(c.Context); err != nil {
 		return err
 	}
 	for _, key := range r.Unused {
-		logrus.Infof("%s: %s is not used: %s sets the stages itself", r.File, key, c.name)
+		logrus.Infof("%s: %s is not used: %s sets the stages itself", r.File, key, c.Command.Name)
 	}
 	if s, ok := o.study.(results.Checker); ok {
 		if err := s.Check(r); err != nil {
@@ -115,14 +120,14 @@ func (o *studyOptions) run(c *call) error {
 	if err != nil {
 		return err
 	}
-	if err := r.On(c, d); err != nil {
+	if err := r.On(c.Context, d); err != nil {
 		return err
 	}
 	l, err := o.openLab(c, d)
 	if err != nil {
 		return err
 	}
-	found, err := results.Ask(c, o.study, r, l)
+	found, err := results.Ask(c.Context, o.study, r, l)
 	if err != nil {
 		lab.SayShard(err, o.shard, o.from)
 		return err
@@ -150,12 +155,16 @@ func (o *studyOptions) files(found results.Result) (list []results.File) {
 }
 
 // ofModel asks of the model of --model on the data set that it was trained on, which --dataset may name.
-func (o *studyOptions) ofModel(c *call) (results.Result, error) {
+func (o *studyOptions) ofModel(c *cli.Context) (results.Result, error) {
 	m, err := openLAGO(o.model)
 	if err != nil {
 		return nil, err
 	}
-	d, err := openData(c, m, c.typed["dataset"], o.Options)
+	name := ""
+	if c.IsSet("dataset") {
+		name = c.String("dataset")
+	}
+	d, err := openData(c.Context, m, name, o.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -164,12 +173,12 @@ func (o *studyOptions) ofModel(c *call) (results.Result, error) {
 
 // printConfig prints the settings of the only preset. If the data cannot be read, these are those of the
 // paper.
-func (o *studyOptions) printConfig(c *call, d *dataset.Dataset) error {
+func (o *studyOptions) printConfig(c *cli.Context, d *dataset.Dataset) error {
 	on := o.request.FromPaper
 	if d != nil {
 		on = func(ctx context.Context) error { return o.request.On(ctx, d) }
 	}
-	if err := on(c); err != nil {
+	if err := on(c.Context); err != nil {
 		return err
 	}
 	return printConfig(os.Stdout, os.Stderr, o.request.Presets[0])
@@ -267,8 +276,8 @@ func shardSetting(to *lab.Shard, what string) setting.Setting {
 
 // shardOf returns the shard of the flag or else of the scheduler, and where it is from. A command without the
 // flag, such as run, is never divided.
-func shardOf(c *call, given lab.Shard) (s lab.Shard, from string, err error) {
-	if c.isSet("shard") || c.flag("shard") == nil {
+func shardOf(c *cli.Context, given lab.Shard) (s lab.Shard, from string, err error) {
+	if c.IsSet("shard") || findFlag(c.Command.Flags, "shard") == nil {
 		return given, "--shard", nil
 	}
 	if s, from, err = lab.ShardFromEnvironment(); s.Count > 1 {
@@ -279,21 +288,21 @@ func shardOf(c *call, given lab.Shard) (s lab.Shard, from string, err error) {
 }
 
 // openDataset opens the data set that the flags and the first preset say.
-func (o *studyOptions) openDataset(c *call) (*dataset.Dataset, error) {
+func (o *studyOptions) openDataset(c *cli.Context) (*dataset.Dataset, error) {
 	p := o.request.Presets[0]
 	name := p.Dataset // in lower case, but folders may differ by case only
-	if typed := c.text("dataset"); strings.EqualFold(typed, name) {
+	if typed := c.String("dataset"); strings.EqualFold(typed, name) {
 		name = typed
 	}
 	o.DevSplit = p.DevSplit
-	return catalog.Open(c, name, o.Options)
+	return catalog.Open(c.Context, name, o.Options)
 }
 
 // openLab opens the lab for the trials on a data set. It warns about presets that a search chose on other
 // data.
-func (o *studyOptions) openLab(c *call, d *dataset.Dataset) (*lab.Lab, error) {
+func (o *studyOptions) openLab(c *cli.Context, d *dataset.Dataset) (*lab.Lab, error) {
 	r, threads := &o.request, runtime.GOMAXPROCS(0)
-	if c.isSet("threads") && o.jobs > threads {
+	if c.IsSet("threads") && o.jobs > threads {
 		return nil, wrong("--jobs", "at most the number of --threads", strconv.Itoa(o.jobs))
 	}
 	var err error

@@ -49,7 +49,7 @@ func (l List) Find(key string) (Setting, error) {
 	if i := slices.Index(keys, key); i >= 0 {
 		return l[i], nil
 	}
-	e := &invalid.Error{Field: key, Want: "the name of a setting", Hint: invalid.Suggest(l.Nearest(key))}
+	e := &invalid.Error{Field: key, Want: "the name of a setting", Hint: invalid.DidYouMean(key, keys)}
 	if e.Hint == "" {
 		e.Want = "one of " + strings.Join(keys, ", ")
 	}

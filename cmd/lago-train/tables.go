@@ -1,6 +1,4 @@
-// Package datasets prints what is found out about data sets: which there are, what one contains and
-// what is wrong with it.
-package datasets
+package main
 
 import (
 	"cmp"
@@ -17,22 +15,22 @@ import (
 
 // What can be printed. The JSON output is that of the results.
 type (
-	Report    struct{ catalog.Report }
-	Listing   struct{ *catalog.Listing }
-	Described struct {
+	checkReport struct{ catalog.Report }
+	datasetList struct{ *catalog.Listing }
+	described   struct {
 		catalog.Described
 		As string `json:"-"` // the data set as it is named in commands
 	}
-	Order struct{ check.Questionnaire }
-	// Splits are the checks of one or more splits of a data set.
-	Splits struct {
+	questionOrder struct{ check.Questionnaire }
+	// splitReports are the checks of one or more splits of a data set.
+	splitReports struct {
 		Splits  []check.SplitReport `json:"splits"`
 		Written string              `json:"-"` // where a proposal is
 	}
 )
 
 // Tables has the problems one per line, and what was checked if there are none.
-func (r Report) Tables() []*table.Table {
+func (r checkReport) Tables() []*table.Table {
 	t := table.New("")
 	for _, p := range r.Errors {
 		t.Note("%s", p)
@@ -116,7 +114,7 @@ func missingNote(m *check.Missing) string {
 }
 
 // Tables has one data set per line, and what is wrong with those that are not usable.
-func (l Listing) Tables() []*table.Table {
+func (l datasetList) Tables() []*table.Table {
 	t := table.New("", "data set", "layout", "samples x features", "train / val / test classes",
 		"attributes / groups", "status").Right(3, 4, 5)
 	for _, e := range l.Datasets {
@@ -138,7 +136,7 @@ func (l Listing) Tables() []*table.Table {
 }
 
 // Tables say what was written and what was not understood, and the next step.
-func (r Described) Tables() []*table.Table {
+func (r described) Tables() []*table.Table {
 	if r.Layout == "" {
 		return []*table.Table{r.written()}
 	}
@@ -179,7 +177,7 @@ func valuesOf(t descriptions.Trait) string {
 	return text
 }
 
-func (r Described) written() *table.Table {
+func (r described) written() *table.Table {
 	t := table.New(fmt.Sprintf("%s: %s described by %s, in %s", r.Name, format.Count(r.Classes, "class"),
 		format.Count(r.Attributes, "attribute"), r.Dir))
 	t.Note("added: %s, %s", format.Count(r.AddedClasses, "class"),
@@ -210,7 +208,7 @@ func (r Described) written() *table.Table {
 }
 
 // Tables are those of the groups and of the attributes.
-func (o Order) Tables() (tables []*table.Table) {
+func (o questionOrder) Tables() (tables []*table.Table) {
 	for _, of := range []struct {
 		title, column string
 		questions     []check.Question
@@ -241,7 +239,7 @@ func (o Order) Tables() (tables []*table.Table) {
 }
 
 // Tables has those of each split, and where a proposal is.
-func (r Splits) Tables() (tables []*table.Table) {
+func (r splitReports) Tables() (tables []*table.Table) {
 	for n, s := range r.Splits {
 		t := splitTable(s)
 		if len(r.Splits) > 1 {

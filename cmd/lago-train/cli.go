@@ -1,0 +1,235 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/lago-train/lago-train/experiments/runs/lab"
+	"github.com/lago-train/lago-train/internal/invalid"
+)
+
+// What urfave/cli lacks: flags after arguments, --help-all, the nearest names in errors, and exit codes.
+
+// ordered returns the words of a command line in the order in which urfave/cli reads them: commands, flags and
+// arguments. Where help is asked for, it is --help alone.
+func ordered(app *cli.App, words []string) []string {
+	commands, known := app.Commands, app.Flags
+	var path, typed, args []string
+	helped := false
+	for i := 0; i < len(words); i++ {
+		word := words[i]
+		c := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.Name == word })
+		switch {
+		case word == "--":
+			args = append(args, words[i+1:]...)
+			i = len(words)
+		case strings.HasPrefix(word, "-") && word != "-":
+			typed = append(typed, word)
+			helped = helped || asksForHelp(word)
+			if f := findFlag(known, word); f != nil && !f.IsBoolFlag() { // its value follows
+				if i++; i == len(words) {
+					return append(path, typed...)
+				}
+				typed = append(typed, words[i])
+			}
+		case args == nil && c >= 0:
+			path = append(path, word)
+			commands, known = commands[c].Subcommands, commands[c].Flags
+		case args == nil && commands != nil && word == "help":
+			helped = true
+		default:
+			args = append(args, word)
+		}
+	}
+	switch {
+	case helped && (args == nil || commands == nil):
+		return append(path, "--help")
+	case commands != nil && args != nil: // the first is no command
+		typed = nil
+	}
+	return slices.Concat(path, typed, []string{"--"}, args)
+}
+
+// asksForHelp reports whether a word is --help, -h or --help-all.
+func asksForHelp(word string) bool {
+	name, value, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
+	return slices.Contains([]string{"help", "h", "help-all"}, name) && value != "false"
+}
+
+// asksForAll reports whether a command line asks for the whole help.
+func asksForAll(words []string) bool {
+	return slices.ContainsFunc(words, func(word string) bool {
+		return strings.HasPrefix(word, "--help-all") && asksForHelp(word)
+	})
+}
+
+// elsewhere has the commands and flags by the words that other programs have for them.
+var elsewhere = map[string]string{
+	"train": "run", "test": "evaluate", "infer": "predict", "classify": "predict", "tune": "search",
+	"--learning-rate": "--lr", "--batch-size": "--batch", "--checkpoint": "--model", "--workers": "--jobs",
+	"--output": "--to", "--output-dir": "--out", "--verbose": "--log-level",
+}
+
+// didYouMean suggests the names that a word may mean.
+func didYouMean(word string, names []string) string {
+	if known := elsewhere[word]; slices.Contains(names, known) {
+		return invalid.Suggest([]string{known})
+	}
+	return invalid.DidYouMean(word, names)
+}
+
+// usageError explains an error of urfave/cli.
+func usageError(c *cli.Context, err error, _ bool) error {
+	help := "See " + c.Command.HelpName + " --help."
+	if name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); ok {
+		var names []string
+		for _, f := range c.Command.Flags {
+			names = append(names, dashed(f.Names()[0]))
+		}
+		name = dashed(name)
+		hint := strings.TrimSpace(didYouMean(name, names) + " " + help)
+		return replacing(c.Command.HelpName, &invalid.Error{
+			Where: name, Want: "a flag of " + c.Command.HelpName, Hint: hint, Usage: true,
+		}, name)
+	}
+	if name, ok := strings.CutPrefix(err.Error(), "flag needs an argument: -"); ok {
+		return &invalid.Error{Where: dashed(name), Want: "a value", Got: "none", Hint: help, Usage: true}
+	}
+	return &invalid.Error{Where: c.Command.HelpName, Err: err, Hint: help, Usage: true}
+}
+
+// noCommand is the action where no argument names a command.
+func noCommand(c *cli.Context) error {
+	if !c.Args().Present() {
+		return cli.ShowSubcommandHelp(c)
+	}
+	var names []string
+	for _, below := range c.Command.Subcommands {
+		names = append(names, below.Name)
+	}
+	hint := didYouMean(c.Args().First(), names) + " See " + c.Command.HelpName + " --help."
+	return replacing(c.Command.HelpName, &invalid.Error{
+		Where: c.Command.HelpName, Want: "a command", Got: invalid.Quote(c.Args().First()),
+		Hint: strings.TrimSpace(hint), Usage: true,
+	}, c.Args().First())
+}
+
+// checkLine checks a command line before its command runs.
+func checkLine(c *cli.Context) error {
+	if err := checkFlags(c); err != nil {
+		return err
+	}
+	if c.NArg() > 0 && c.Command.ArgsUsage == "" {
+		return flagsOnly(c)
+	}
+	return nil
+}
+
+// checkFlags returns an error for the first flag whose value is wrong, or that is set beside one that it
+// excludes or without one that it needs.
+func checkFlags(c *cli.Context) error {
+	given := func(key string) bool { return c.IsSet(flagOf(key)) }
+	for _, f := range c.Command.Flags {
+		s := settingOf(f)
+		name := dashed(flagOf(s.Key))
+		if s.err != nil {
+			return replacing(c.Command.HelpName, usageAt(name, s.err), name, s.text)
+		}
+		if !given(s.Key) {
+			continue
+		}
+		if i := slices.IndexFunc(s.Excluded, given); i >= 0 {
+			other := dashed(flagOf(s.Excluded[i]))
+			return wrong(other, "no "+other+" beside "+name, "")
+		}
+		if s.Needed != nil && !slices.ContainsFunc(s.Needed, given) {
+			return wrong(name, dashed(flagOf(s.Needed[0]))+" beside it", "")
+		}
+	}
+	return nil
+}
+
+// flagsOnly is the error of an argument that belongs to no flag.
+func flagsOnly(c *cli.Context) error {
+	return replacing(c.Command.HelpName, &invalid.Error{
+		Where: c.Command.HelpName, Want: "flags only", Got: invalid.Quote(c.Args().First()),
+		Hint: "See " + c.Command.HelpName + " --help.", Usage: true,
+	}, c.Args().First())
+}
+
+// inFlags names the flag of an error in a field of a configuration, and of a file that was named by it.
+// It marks an error in what was typed: the value of a flag, or the name of a data set.
+func inFlags(c *cli.Context, err error) {
+	e := (*invalid.Error)(nil)
+	if !errors.As(err, &e) || e.Usage {
+		return
+	}
+	system := errors.As(e.Err, new(syscall.Errno))
+	e.Usage = system && slices.Contains(c.Args().Slice(), e.Where)
+	for _, f := range c.Command.Flags {
+		if s := settingOf(f); s.typed && e.Where != "" && s.text == e.Where {
+			e.Where, e.Usage = dashed(flagOf(s.Key))+": "+e.Where, system
+			return
+		}
+	}
+	name, rest, _ := strings.Cut(e.Field, ":")
+	switch name = flagOf(name); {
+	case e.Where == "" && findFlag(c.Command.Flags, name) != nil:
+		e.Where, e.Field, e.Usage = dashed(name), strings.TrimSpace(rest), true
+	case strings.HasPrefix(e.Where, "--") && findFlag(c.Command.Flags, e.Where) != nil:
+		e.Usage = true
+	}
+	for _, name := range []string{c.Args().First(), c.String("dataset"), c.String("like")} {
+		if name != "" && e.Where == "data set "+invalid.Quote(name) {
+			e.Usage = true
+			_ = replacing(usage+" run", e, "--dataset", strings.ToLower(name))
+		}
+	}
+}
+
+func wrong(where, want, got string) error {
+	return &invalid.Error{Where: where, Want: want, Got: got, Usage: true}
+}
+
+func atFlag(name string, err error) error { return usageAt(dashed(name), err) }
+
+// usageAt adds a place in the command line to an error.
+func usageAt(where string, err error) error {
+	err = invalid.At(where, err)
+	if e := (*invalid.Error)(nil); errors.As(err, &e) {
+		e.Usage = true
+	}
+	return err
+}
+
+// The exit codes.
+const (
+	exitFailed    = 1
+	exitUsage     = 2
+	exitRepeat    = 75  // other shards have yet to finish their part, as EX_TEMPFAIL of sysexits.h
+	exitCancelled = 130 // as for a program that Ctrl-C ended
+)
+
+// exit returns the error of a command with its exit code.
+func exit(ctx context.Context, err error) cli.ExitCoder {
+	text := err.Error()
+	bad, cause := (*invalid.Error)(nil), cmp.Or(context.Cause(ctx), context.Canceled)
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, cause):
+		if text = strings.TrimSuffix(text, ": "+cause.Error()); !strings.HasPrefix(text, "interrupted") {
+			text = "interrupted"
+		}
+		return cli.Exit(text, exitCancelled)
+	case errors.As(err, &bad) && bad.Usage:
+		return cli.Exit(text, exitUsage)
+	case errors.As(err, new(*lab.Incomplete)):
+		return cli.Exit(text, exitRepeat)
+	}
+	return cli.Exit(text, exitFailed)
+}
