@@ -129,10 +129,12 @@ func (c *Comparison) Plan(r *config.Request, _ *lab.Lab) (lab.Plan, error) {
 			arm.Title = config.PublishedResult
 		}
 		if arm.Starts == nil {
-			var err error
-			if arm, err = lab.BaselineArm(name, c.Common, c.Budget, c.Given); err != nil {
+			baseline, err := c.Common.Baseline(name, c.Given)
+			if err != nil {
 				return p, err
 			}
+			arm = lab.NewArm(baseline)
+			arm.Tune = c.Budget
 			settings := arm.Starts[0].Settings()
 			for _, f := range c.Fixed {
 				if f.Method == name {

@@ -95,7 +95,7 @@ func (c *Noise) Plan(r *config.Request, l *lab.Lab) (lab.Plan, error) {
 			c.Variants = append(c.Variants, configs[i])
 		}
 	}
-	c.Like = lab.ForBaselines(c.Variants, r.Presets[0].Config)
+	c.Like = config.ForBaselines(c.Variants, r.Presets[0].Config)
 	return lab.FullPlan(c.Variants, c.Baselines, c.Like, c.Keys)
 }
 

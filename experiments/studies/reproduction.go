@@ -61,7 +61,7 @@ type PaperTables struct {
 // Plan has every variant and ESZSL by the full protocol.
 func (q *Reproduction) Plan(r *config.Request, l *lab.Lab) (lab.Plan, error) {
 	q.Configs = r.Configs()
-	like := lab.ForBaselines(q.Configs, config.Config{})
+	like := config.ForBaselines(q.Configs, config.Config{})
 	compared := config.PublishedAccuracy(l.Data, config.PublishedResult) != "" && len(l.Parts) == 1
 	q.Apart = compared && l.Data.TestSeen != nil && !like.HoldOut
 	like.HoldOut = like.HoldOut || q.Apart

@@ -82,14 +82,12 @@ func (q *Method) Single() {}
 // Plan has the method with its stages.
 func (q *Method) Plan(r *config.Request, _ *lab.Lab) (lab.Plan, error) {
 	q.Preset = r.Presets[0]
-	plan := lab.Plan{
-		Arms: []lab.Arm{{Name: q.Method.Label(), Starts: []config.Config{q.Config}}}, Stage: q.Stage,
-	}
+	plan := lab.Plan{Arms: []lab.Arm{lab.NewArm(q.Config)}, Stage: q.Stage}
 	if q.Method.Variant() == "" {
 		return plan, nil
 	}
-	beside, err := lab.BaselineArm(eszsl, q.Config, 0, r.Keys())
-	plan.Arms = append(plan.Arms, beside)
+	beside, err := q.Baseline(eszsl, r.Keys())
+	plan.Arms = append(plan.Arms, lab.NewArm(beside))
 	return plan, err
 }
 

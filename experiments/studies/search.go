@@ -97,11 +97,10 @@ const finalSeeds = 3
 // Plan has the search on the dev stage.
 func (c *Search) Plan(r *config.Request, _ *lab.Lab) (lab.Plan, error) {
 	c.Start, c.Fixed = r.Presets[0].Config, r.Keys()
-	start, label := c.Start, c.Start.Method.Label()
+	start := c.Start
 	start.Seeds = finalSeeds
-	arm := lab.Arm{
-		Name: label, Title: label, Starts: []config.Config{start}, Tune: c.Budget, Fixed: c.Fixed,
-	}
+	arm := lab.NewArm(start)
+	arm.Tune, arm.Fixed = c.Budget, c.Fixed
 	return lab.Plan{Arms: []lab.Arm{arm}, Stage: config.OnlyDev, Folds: max(c.Folds, 1)}, nil
 }
 

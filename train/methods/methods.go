@@ -108,8 +108,8 @@ type Named struct {
 	method.Method
 }
 
-// entry is that of the method, zero if it is unknown.
-func (m Named) entry() Entry {
+// Entry is that of the method, zero if it is unknown.
+func (m Named) Entry() Entry {
 	e, _ := Find(m.Name)
 	return e
 }
@@ -260,7 +260,7 @@ var CorrectionKeys = []string{"correction", "omega"}
 
 // CorrectedSettings lists the settings of the method, and those of the correction of its scores, bound to c.
 func (m Named) CorrectedSettings(c *model.Correction) setting.List {
-	e := m.entry()
+	e := m.Entry()
 	return append(m.Settings(),
 		setting.Choice("correction", &c.Kind, e.Correction.Kind, e.kinds()...).
 			Describe("correction of the scores by those of seen classes: none, evidence (their mean is "+
@@ -280,4 +280,4 @@ func (m Named) Decide(c model.Correction) model.Decision {
 }
 
 // Corrections lists those that a search tries for the method, none first.
-func (m Named) Corrections() []model.Correction { return m.entry().Corrections() }
+func (m Named) Corrections() []model.Correction { return m.Entry().Corrections() }

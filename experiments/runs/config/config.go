@@ -16,6 +16,7 @@ import (
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/preprocess"
@@ -187,6 +188,41 @@ func (c Config) WithCorrection(by model.Correction) Config {
 func (c Config) WithMethodOf(other Config) Config {
 	c.Method, c.Correction, c.paperEpochs = other.Method.Clone(), other.Correction, other.paperEpochs
 	return c
+}
+
+// Baseline returns a baseline with its defaults and, of c, the preprocessing and what all methods have: also
+// the correction, if c has that of the paper, or one of the given keys sets it.
+func (c Config) Baseline(name string, given []string) (Config, error) {
+	m, err := methods.Labelled(name)
+	if err != nil {
+		return Config{}, err
+	}
+	b := c.WithMethodOf(Defaults(m))
+	settings := b.Settings()
+	for _, key := range methods.CorrectionKeys {
+		if slices.Contains(given, key) || key == "correction" && c.Paper() {
+			text := fmt.Sprint(c.Value(key))
+			if settings.Set(setting.Assignment{Key: key, Text: text}) != nil {
+				return Config{}, &invalid.Error{
+					Field: key, Want: "one that all methods can have",
+					Got: text + ", which " + name + " cannot",
+				}
+			}
+		}
+	}
+	return b, nil
+}
+
+// ForBaselines returns the configuration whose preprocessing, seeds and epochs baselines have
+// beside some variants: that of semantic-hard, which has the paper's main result, or the first.
+// Without variants it is otherwise.
+func ForBaselines(variants []Config, otherwise Config) Config {
+	for i, c := range variants {
+		if i == 0 || c.Method.Variant() == model.SemanticHard {
+			otherwise = c
+		}
+	}
+	return otherwise
 }
 
 func (c *Config) find(key string) setting.Setting {

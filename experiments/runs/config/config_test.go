@@ -318,3 +318,26 @@ func TestAutoPreprocess(t *testing.T) {
 		}
 	}
 }
+
+// A baseline has its own correction, none beside published settings, and what a flag gives.
+func TestCorrectionOfBaselines(t *testing.T) {
+	published := PresetFor("cub", methods.Variant(model.SemanticHard)).Config
+	general := GeneralFor("cub", methods.Variant(model.SemanticHard)).Config
+	for _, c := range []struct {
+		name   string
+		common Config
+		given  []string
+		want   model.CorrectionKind
+	}{
+		{"eszsl", general, nil, model.Standardise},
+		{"dap", general, nil, model.Subtract},
+		{"eszsl", published, nil, model.NoCorrection},
+		{"dap", published, nil, model.NoCorrection},
+		{"eszsl", general.With("correction", model.NoCorrection), []string{"correction"}, model.NoCorrection},
+		{"ale", published.With("correction", model.Standardise), []string{"correction", "omega"}, model.Standardise},
+	} {
+		testkit.Equal(t, "correction of "+c.name, testkit.Must(c.common.Baseline(c.name, c.given))(t).Correction.Kind, c.want)
+	}
+	_, err := general.Baseline("eszsl", []string{"correction"})
+	testkit.WantError(t, err, "correction: expected one that all methods can have, found evidence, which eszsl cannot")
+}

@@ -76,7 +76,6 @@ type Run struct {
 	Result     *train.Result     // nil if there is none
 	Evaluation *train.Evaluation // with the correction; nil without a model
 	Missing    *Missing          // why there is no model; nil if there is one
-	Ended      time.Time         // zero without a result
 	Reused     bool              // finished before this process asked for it
 }
 
@@ -346,7 +345,6 @@ func (l *Lab) train(ctx context.Context, g *grid, j job) {
 		r.Result = nil
 	}
 	l.keep(r)
-	r.Ended = endedAt(r.Dir)
 	r.Evaluate(model.Correction{})
 	ended := r.Result != nil || r.Missing != nil
 	g.change(func() {

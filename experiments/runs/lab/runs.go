@@ -19,10 +19,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/lago-train/lago-train/internal/fileio"
-
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
@@ -74,12 +73,6 @@ func ReadRuns(root string) ([]Run, error) {
 	}
 	var runs []Run
 	for _, e := range entries {
-		if e.Name() == train.TrialFile {
-			return nil, &invalid.Error{
-				Where: root, Want: "a folder of runs", Got: "the folder of one run",
-				Hint: "Name the folder that holds it.",
-			}
-		}
 		if info, err := os.Stat(filepath.Join(root, e.Name())); err == nil && !info.IsDir() {
 			continue
 		}
@@ -154,7 +147,6 @@ func (r Run) Curve() (train.Curve, error) {
 func (r *Run) read(read func(dir string) (*train.Result, error)) {
 	result, err := read(r.Dir)
 	if r.Result = result; result != nil {
-		r.Ended = endedAt(r.Dir)
 		if failure := result.Failure(); failure != nil {
 			r.Missing = NewMissing(r.Dir, Failed, failure)
 		}
@@ -178,24 +170,55 @@ func Evaluate(runs []Run, c model.Correction) []Run {
 	return runs
 }
 
-// EndedAt reports whether an epoch is the last one that the runs were allowed, and a run did all
+// DevEpoch returns the BestEpoch of the learning curves of dev runs. Further epochs of a run that converged
+// would be like its last.
+func DevEpoch(runs []Run) (int, error) {
+	curves, longest := make([]train.Curve, len(runs)), 0
+	for i, r := range runs {
+		var err error
+		if curves[i], err = r.Curve(); err != nil {
+			return 0, err
+		}
+		longest = max(longest, len(curves[i]))
+	}
+	for i, r := range runs {
+		if n := len(curves[i]); r.Result.Status == train.Converged {
+			curves[i] = append(curves[i], slices.Repeat(curves[i][n-1:], longest-n)...)
+		}
+	}
+	return BestEpoch(curves), nil
+}
+
+// sumTolerance is the largest difference between sums of the same accuracies in
+// different orders. One sample makes far more.
+const sumTolerance = 1e-9
+
+// BestEpoch returns the epoch with the highest validation accuracy of the average curve,
+// over the epochs that every seed ran: the paper's rule for how long to train on train
+// and validation classes together. Of equal epochs it is the first, of none 0.
+func BestEpoch(curves []train.Curve) (best int) {
+	if len(curves) == 0 {
+		return 0
+	}
+	top := -1.0
+	for e := range slices.MinFunc(curves, func(a, b train.Curve) int { return len(a) - len(b) }) {
+		var sum float64
+		for _, c := range curves {
+			sum += *c[e].ValAccuracy
+		}
+		if mean := sum / float64(len(curves)); mean > top+sumTolerance {
+			best, top = e+1, mean
+		}
+	}
+	return best
+}
+
+// endedByEpochs reports whether an epoch is the last one that the runs were allowed, and a run did all
 // of them: neither patience nor convergence ended it, so that more epochs may be better.
-func EndedAt(runs []Run, epoch int) bool {
+func endedByEpochs(runs []Run, epoch int) bool {
 	return slices.ContainsFunc(runs, func(r Run) bool {
 		return r.Result != nil && r.Result.Status == train.Epochs && r.Epochs == epoch
 	})
-}
-
-// endedAt returns when the run of a folder ended, the zero time if it has no result.
-func endedAt(dir string) (t time.Time) {
-	if _, err := os.Stat(filepath.Join(dir, train.ResultFile)); err != nil {
-		return t
-	}
-	// evaluations add to the result
-	if info, err := os.Stat(filepath.Join(dir, train.CurveFile)); err == nil {
-		t = info.ModTime()
-	}
-	return t
 }
 
 // unfinished says how far a run without a result is. The curve is written with the checkpoint.

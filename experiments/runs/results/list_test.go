@@ -99,13 +99,9 @@ func TestListing(t *testing.T) {
 	text := testkit.Must(RunFilter{}.List(t.Context(), root, nil))(t).Tables()[0].Text(1000, 0)
 	testkit.WantText(t, text, "8 runs in ", " and 1 other run: CXE is NaN\n",
 		"-dev-seed0-", "│ patience   │      3 │   50.0 % │", "│ not finite │      3 │        - │", "│ unfinished │      3 │        - │", ": trial.json: expected what a run writes")
-	for dir, want := range map[string]string{
-		filepath.Join(root, "none"):                                         "expected a folder of runs: no such file or directory",
-		filepath.Join(root, trialOf("awa2", "eszsl", train.Test, 9).Name()): "expected a folder of runs, found the folder of one run",
-	} {
-		_, err := RunFilter{}.List(t.Context(), dir, nil)
-		testkit.WantError(t, err, dir, want)
-	}
+	none := filepath.Join(root, "none")
+	_, err := RunFilter{}.List(t.Context(), none, nil)
+	testkit.WantError(t, err, none, "expected a folder of runs: no such file or directory")
 }
 
 func TestCSVOfRuns(t *testing.T) {

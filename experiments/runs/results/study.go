@@ -62,7 +62,12 @@ func Ask(ctx context.Context, s Study, r *config.Request, l *lab.Lab) (Result, e
 	if err != nil {
 		return nil, err
 	}
-	done, err := search.Run(ctx, l, plan)
+	var done *lab.Outcomes
+	if plan.Searches() {
+		done, err = search.Run(ctx, l, plan)
+	} else {
+		done, err = plan.Run(ctx, l)
+	}
 	if err != nil {
 		return nil, err
 	}

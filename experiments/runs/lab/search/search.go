@@ -3,21 +3,27 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/lago-train/lago-train/experiments/runs/config"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/setting"
+	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/preprocess"
+	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/methods"
 )
 
-// entry is an arm in one part, with a search around each of its starts.
-type entry struct {
-	lab.Entry
+// searched is an arm in one part, with a search around each of its starts.
+type searched struct {
+	*lab.Outcome
 	searches []*search
-	found    []state    // of the searches
-	finals   []finalist // in the order of the starts of the second plan
+	finals   []finalist // in the order of the starts of the outcome
 }
 
 // finalist is settings that are trained to the end with all seeds, and the search that found them.
@@ -27,140 +33,302 @@ type finalist struct {
 }
 
 // Run carries out a plan. For each arm and part, settings are searched on the dev stage; the two best are
-// trained to the end with all seeds, and the validation classes choose between them. See lab.Plan.Run for the
-// errors.
+// trained to the end with all seeds, and the validation classes choose between them. Arms without a choice
+// are trained as they are. See lab.Plan.Run for the errors.
 func Run(ctx context.Context, l *lab.Lab, p lab.Plan) (*lab.Outcomes, error) {
-	searched := func(a lab.Arm) bool { return len(a.Starts) > 1 || a.Tune >= lab.MinBudget }
-	if p.Stage == config.OnlyTest || !slices.ContainsFunc(p.Arms, searched) {
-		return p.Run(ctx, l)
-	}
-	planned, leftOut, err := p.Entries(l)
+	outcomes, err := p.Prepare(l)
 	if err != nil {
 		return nil, err
 	}
-	entries, err := entriesOf(p, planned)
-	if err != nil {
+	list, searches := searchesOf(outcomes)
+	if err := carryOut(ctx, l, searches); err != nil {
 		return nil, err
 	}
-	if err := searchAll(ctx, l, entries); err != nil {
+	for i := range list {
+		list[i].setStarts()
+	}
+	if err := outcomes.Run(ctx, l); err != nil {
 		return nil, err
 	}
-	second := lab.Plan{Stage: p.Stage, Folds: p.Folds}
-	outcomes := make([]*lab.Outcome, len(entries))
-	var of []int // the entry of each arm of the second plan
-	for i := range entries {
-		e := &entries[i]
-		arm := p.Arms[e.Arm]
-		arm.Starts, arm.Corrections, arm.Parts = nil, nil, []lab.View{e.Part}
-		e.finals = e.finalists()
-		for _, f := range e.finals {
-			arm.Starts = append(arm.Starts, f.Config)
-			arm.Corrections = append(arm.Corrections, f.corrections)
-		}
-		outcomes[i] = &lab.Outcome{Part: e.Part, Folds: e.Folds, Chosen: e.Starts[0], Best: -1}
-		if arm.Starts != nil {
-			second.Arms, of = append(second.Arms, arm), append(of, i)
-		}
+	for _, s := range list {
+		s.report()
 	}
-	done, err := second.Run(ctx, l)
-	if err != nil {
-		return nil, err
-	}
-	for i, arm := range done.Arms {
-		outcomes[of[i]] = arm[0]
-	}
-	for i := range entries {
-		entries[i].report(outcomes[i])
-	}
-	return lab.NewOutcomes(p, planned, outcomes, leftOut)
+	return outcomes, nil
 }
 
-// entriesOf adds the searches to entries. Arms with the same start share its search in a part.
-func entriesOf(p lab.Plan, planned []lab.Entry) ([]entry, error) {
+// searchesOf returns the outcomes with something to choose, and all searches of them. Arms with the same
+// start share its search in a part.
+func searchesOf(outcomes *lab.Outcomes) (list []searched, searches []*search) {
 	shared := map[string]*search{}
-	entries := make([]entry, len(planned))
-	for i, e := range planned {
-		entries[i].Entry = e
-		arm := p.Arms[e.Arm]
-		for _, c := range e.Starts {
-			found, err := methods.Find(c.Method.Name)
-			if err != nil {
-				return nil, err
+	for i, arm := range outcomes.Plan.Arms {
+		for _, o := range outcomes.Arms[i] {
+			settings := max(arm.Tune/len(arm.Starts), 1) // of each search
+			if settings < lab.MinBudget && len(o.Starts) == 1 {
+				continue
 			}
-			tune := max(arm.Tune/len(arm.Starts), 1)
-			trial := lab.DevTrials(c, e.Folds[:1], 1, 1)[0].Name()
-			key := fmt.Sprint(e.Part.Fingerprint, tune, arm.Fixed, trial, c.Correction, c.Epochs)
-			if shared[key] == nil {
-				shared[key] = newSearch(c, e.Folds, tune, arm.Fixed, found)
+			s := searched{Outcome: o}
+			for _, start := range o.Starts {
+				c := start.Config
+				trial := lab.DevTrials(c, o.Folds[:1], 1, 1)[0].Name()
+				key := fmt.Sprint(o.Part.Fingerprint, settings, arm.Fixed, trial, c.Correction, c.Epochs)
+				if shared[key] == nil {
+					shared[key] = newSearch(c, o.Folds, settings, arm.Fixed)
+					searches = append(searches, shared[key])
+				}
+				s.searches = append(s.searches, shared[key])
 			}
-			entries[i].searches = append(entries[i].searches, shared[key])
+			list = append(list, s)
 		}
 	}
-	return entries, nil
+	return list, searches
 }
 
-// searchAll carries out the searches of all entries, each once. Where nothing is to be chosen, the start was
-// tried.
-func searchAll(ctx context.Context, l *lab.Lab, entries []entry) error {
-	var searches []*search
-	for _, e := range entries {
-		for _, s := range e.searches {
-			if (s.budget.coarse > 1 || len(e.searches) > 1) && !slices.Contains(searches, s) {
-				searches = append(searches, s)
-			}
+// setStarts makes finalists the starts of the outcome: the two best settings; of several searches, those of the
+// variants of LAGO, the best of each of the two best. There are none before all searches ended.
+func (s *searched) setStarts() {
+	each := max(3-len(s.searches), 1)
+	waiting := false
+	for _, one := range s.searches {
+		waiting = waiting || lab.StillWaiting(one.missing) != nil
+		for k := range one.tried[:min(each, len(one.tried))] {
+			s.finals = append(s.finals, finalist{one, &one.tried[k]})
+		}
+		s.Missing = append(s.Missing, one.missing...)
+	}
+	slices.SortStableFunc(s.finals, func(a, b finalist) int { return bestFirst(*a.Tried, *b.Tried) })
+	s.finals = s.finals[:min(2, len(s.finals))]
+	if s.Starts = nil; waiting {
+		return
+	}
+	for _, f := range s.finals {
+		s.Starts = append(s.Starts, lab.Start{Config: f.Config, Corrections: f.corrections})
+	}
+}
+
+// report adds what the searches tried to the outcome of their finalists.
+func (s searched) report() {
+	first := s.searches[0]
+	s.Tried, s.Corrections, s.Keys = nil, max(len(first.corrections), 1), first.keys
+	for k, start := range s.Starts {
+		f := s.finals[k]
+		if f.Config, f.Final = start.Config, start.Accuracy; f.Final != nil {
+			f.Settings = f.settings(f.Config)
+		}
+		if k == s.Best && f.budget.coarse > 1 {
+			s.Edges = append(f.space.edges(f.Config), s.Edges...)
 		}
 	}
-	states, err := all(ctx, l, searches)
-	if err != nil {
-		return err
+	for _, one := range s.searches {
+		s.Tried = append(s.Tried, one.tried...)
 	}
-	for i, e := range entries {
-		for _, s := range e.searches {
-			if k := slices.Index(searches, s); k < 0 {
-				entries[i].found = append(entries[i].found, state{tried: []lab.Tried{{Config: s.base}}})
-			} else {
-				entries[i].found = append(entries[i].found, states[k])
+	slices.SortStableFunc(s.Tried, bestFirst)
+}
+
+const refiningRounds = 2
+
+// shorter is the part of the epochs for which the settings that a search tries are trained. The best ones
+// are trained to the end.
+const shorter = 6
+
+// budget is the division of the settings of a search.
+type budget struct {
+	coarse  int
+	refined [refiningRounds]int // around the best of all before
+}
+
+// divide gives half of the settings to the coarse search, or two thirds if there are few, and the
+// others to refining rounds.
+func divide(settings int) budget {
+	b := budget{coarse: min(settings-settings/3, max(settings/2, 8))}
+	for i := range settings - b.coarse {
+		b.refined[i%refiningRounds]++
+	}
+	return b
+}
+
+// search is the search around the settings of one method in one part. A budget of 1 tries these alone.
+type search struct {
+	base        config.Config
+	space       space
+	folds       []lab.View // settings are chosen by the mean over their validation classes
+	closed      bool       // the whole grid is tried
+	epochs      int        // for which settings are tried, at most
+	budget      budget
+	corrections []model.Correction // of which the validation classes choose
+	keys        []string           // of settings that are searched
+
+	// found so far
+	tried   []lab.Tried   // best first, without settings that failed
+	seen    []string      // names of trials, one of each settings
+	missing []lab.Missing // in the order in which they were asked for
+}
+
+func newSearch(base config.Config, folds []lab.View, settings int, fixed []string) *search {
+	method := base.Method.Entry()
+	s := &search{
+		base: base, space: newSpace(base, len(folds[0].Data.Attributes), fixed), folds: folds,
+		closed: method.Closed, epochs: base.DevEpochs(), budget: divide(settings),
+	}
+	if method.Seeded { // others have an optimum, which ends the training
+		s.epochs = max(s.epochs/shorter, 1)
+	}
+	for _, d := range s.space {
+		s.keys = append(s.keys, d.key)
+	}
+	if settings < lab.MinBudget {
+		return s
+	}
+	if s.closed {
+		s.budget = budget{coarse: len(s.space.grid(base)) + 1}
+	}
+	for _, c := range method.Corrections() {
+		if slices.Contains(fixed, "correction") && c.Kind != base.Correction.Kind ||
+			slices.Contains(fixed, "omega") && c.On() && c.Omega != base.Correction.Omega {
+			continue
+		}
+		s.corrections = append(s.corrections, c)
+	}
+	if len(s.corrections) > 1 {
+		s.keys = append(s.keys, methods.CorrectionKeys...)
+	}
+	return s
+}
+
+// carryOut carries out searches side by side, so that each round is one grid. A search whose trials are left
+// to other shards goes no further.
+func carryOut(ctx context.Context, l *lab.Lab, searches []*search) error {
+	for round := range 1 + refiningRounds {
+		next := make([][]config.Config, len(searches))
+		lists := make([][]train.Trial, len(searches))
+		total := 0
+		for i, s := range searches {
+			next[i] = s.next(round)
+			for _, c := range next[i] {
+				lists[i] = append(lists[i], lab.DevTrials(c, s.folds, 1, s.epochs)...)
+			}
+			total += len(lists[i])
+		}
+		if total == 0 {
+			continue
+		}
+		l.Step("search: %s, %s", []string{"coarse", "refining"}[min(round, 1)], format.Count(total, "run"))
+		done, err := l.DoLists(ctx, lists)
+		if err != nil {
+			return err
+		}
+		for i, s := range searches {
+			if err := s.add(next[i], done[i]); err != nil {
+				return err
 			}
 		}
 	}
 	return nil
 }
 
-// finalists are the two best settings; of several searches, those of the variants of LAGO, the best of
-// each of the two best. There are none before all searches ended.
-func (e *entry) finalists() (list []finalist) {
-	each := max(3-len(e.found), 1)
-	for i, st := range e.found {
-		if lab.StillWaiting(st.missing) != nil {
-			return nil
-		}
-		for k := range st.tried[:min(each, len(st.tried))] {
-			list = append(list, finalist{e.searches[i], &st.tried[k]})
-		}
+// next returns the settings of a round: first the coarse search, then neighbours of the best.
+func (s *search) next(round int) []config.Config {
+	switch {
+	case lab.StillWaiting(s.missing) != nil:
+		return nil
+	case round == 0:
+		return s.coarse()
 	}
-	slices.SortStableFunc(list, func(a, b finalist) int { return bestFirst(*a.Tried, *b.Tried) })
-	return list[:min(2, len(list))]
+	return s.refine(s.budget.refined[round-1])
 }
 
-// report adds what the searches tried to the outcome of their finalists.
-func (e *entry) report(o *lab.Outcome) {
-	o.Searched = lab.Searched{
-		Corrections: max(len(e.searches[0].corrections), 1), Keys: e.searches[0].searched,
+// coarse tries the settings that the search starts from, the general defaults, the start
+// without preprocessing, and different draws from the space, or all that it has.
+func (s *search) coarse() []config.Config {
+	const spare = 20 // draws for each that is needed; settings that make no difference make some equal
+	list := []config.Config{s.base}
+	switch {
+	case s.budget.coarse <= 1:
+	case s.closed:
+		list = append(list, s.space.grid(s.base)...)
+	default:
+		// A preset may be far from the best on other features than its own, and the settings of
+		// baselines were published for features as they are.
+		list = append(list, s.startFrom(config.Defaults(s.base.Method).On(s.folds[0].Data)),
+			s.startFrom(s.base.With("preprocess", preprocess.None)))
+		list = append(list, s.space.draw(s.base, spare*s.budget.coarse, s.source(0))...)
 	}
-	for k, final := range o.Finals {
-		f := e.finals[k]
-		if f.Config, f.Final = final.Config, final.Accuracy; f.Final != nil {
-			f.Settings = f.settings(f.Config)
+	return s.unseen(list, s.budget.coarse)
+}
+
+// startFrom returns the start of the search with those settings of from that are searched.
+func (s *search) startFrom(from config.Config) config.Config {
+	c := s.base
+	for _, d := range s.space {
+		c = c.With(d.key, from.Value(d.key))
+	}
+	return c
+}
+
+// refine tries n neighbours of the best settings so far; where those have no more, of the next best.
+func (s *search) refine(n int) []config.Config {
+	rng := rand.New(s.source(uint64(len(s.seen))))
+	var list []config.Config
+	for _, t := range s.tried {
+		list = append(list, s.space.neighbours(t.Config, rng)...)
+	}
+	return s.unseen(list, n)
+}
+
+func (s *search) source(stream uint64) rand.Source { return rand.NewPCG(s.base.Seed, stream) }
+
+// unseen returns the first n settings whose trials were not used before, with the correction of
+// the start, on which no training depends.
+func (s *search) unseen(list []config.Config, n int) (next []config.Config) {
+	for _, c := range list {
+		if len(next) == n {
+			break
 		}
-		if k == o.Best && f.budget.coarse > 1 {
-			o.Edges = append(f.space.edges(f.Config), o.Edges...)
+		c = c.WithCorrection(s.base.Correction)
+		if name := lab.DevTrials(c, s.folds[:1], 1, 1)[0].Name(); !slices.Contains(s.seen, name) {
+			s.seen, next = append(s.seen, name), append(next, c)
 		}
 	}
-	var missing []lab.Missing
-	for _, st := range e.found {
-		missing = append(missing, st.missing...)
-		o.Tried = append(o.Tried, st.tried...)
+	return next
+}
+
+// add ranks settings among the others by their runs; those with a failed trial are left out.
+func (s *search) add(settings []config.Config, runs []lab.Run) error {
+	s.missing = append(s.missing, lab.MissingOf(runs)...)
+	if lab.StillWaiting(s.missing) != nil {
+		return nil
 	}
-	o.Missing = append(missing, o.Missing...)
-	slices.SortStableFunc(o.Tried, bestFirst)
+	for i, c := range settings {
+		part := runs[i*len(s.folds) : (i+1)*len(s.folds)]
+		if len(lab.MissingOf(part)) > 0 {
+			continue
+		}
+		epoch, err := lab.DevEpoch(part)
+		if err != nil {
+			return err
+		}
+		c, mean := lab.Corrected(c, s.corrections, part)
+		s.tried = append(s.tried, lab.Tried{
+			Config: c, Settings: s.settings(c), Accuracy: mean, BestEpoch: epoch, Dirs: lab.Dirs(part),
+		})
+	}
+	slices.SortStableFunc(s.tried, bestFirst)
+	return nil
+}
+
+// settings returns the searched settings of c that apply, by key.
+func (s *search) settings(c config.Config) map[string]any {
+	return slices.DeleteFunc(c.Settings().Used(), func(of setting.Setting) bool {
+		return !slices.Contains(s.keys, of.Key)
+	}).Values()
+}
+
+// bestFirst orders by all seeds and, where these are equal or not run, by the first.
+func bestFirst(a, b lab.Tried) int {
+	final := func(t lab.Tried) lab.Summary {
+		if t.Final == nil {
+			return lab.Summary{}
+		}
+		return *t.Final
+	}
+	return cmp.Or(lab.ByMean(final(a), final(b)), cmp.Compare(b.Accuracy, a.Accuracy))
 }

@@ -30,7 +30,7 @@ func TestSearch(t *testing.T) {
 	l := lab.New(tiny.Small(), t.TempDir())
 	p := lab.Plan{Folds: 2, Stage: config.OnlyDev, Arms: []lab.Arm{armOf(t, budget, "semantic-hard")}}
 	c := p.Arms[0].Starts[0]
-	o := carryOut(t, l, p).Arms[0][0]
+	o := runPlan(t, l, p).Arms[0][0]
 	const trials = 2 * (budget + 2*2) // folds, two finalists with two seeds
 	if len(o.Tried) != budget || len(o.Folds) != 2 || len(o.Missing) > 0 || o.Corrections != 7 {
 		t.Fatalf("%d settings, %d folds, missing %v", len(o.Tried), len(o.Folds), o.Missing)
@@ -74,7 +74,7 @@ func TestSearch(t *testing.T) {
 	}
 	l.OnRun = func(r lab.Run) { t.Errorf("%s is trained again", r.Dir) }
 	for _, other := range []*lab.Lab{l, lab.New(l.Data, t.TempDir())} {
-		again := carryOut(t, other, p).Arms[0][0]
+		again := runPlan(t, other, p).Arms[0][0]
 		if !slices.EqualFunc(o.Tried, again.Tried, func(a, b lab.Tried) bool { return same(a.Config, b.Config) && a.Accuracy == b.Accuracy }) || len(runs) != trials {
 			t.Errorf("in %s it found other settings; %d folders, expected %d", other.Root, len(runs), trials)
 		}
@@ -183,14 +183,13 @@ func TestCorrectionsFromEveryStart(t *testing.T) {
 		starts = append(starts, e.Default())
 	}
 	for _, m := range starts {
-		of := testkit.Must(methods.Find(m.Name))(t)
-		first := newSearch(config.Defaults(m), folds, 100, nil, of)
+		first := newSearch(config.Defaults(m), folds, 100, nil)
 		testkit.Equal(t, "corrections of "+m.Label(), len(first.corrections), max(want[m.Label()], 4))
-		testkit.Equal(t, m.Label()+" is tried for fewer epochs", first.epochs < first.base.DevEpochs(), of.Seeded)
+		testkit.Equal(t, m.Label()+" is tried for fewer epochs", first.epochs < first.base.DevEpochs(), m.Entry().Seeded)
 		for _, c := range m.Corrections() {
-			s := newSearch(config.Defaults(m).WithCorrection(c), folds, 100, nil, of)
+			s := newSearch(config.Defaults(m).WithCorrection(c), folds, 100, nil)
 			testkit.Equal(t, fmt.Sprintf("%s from %v: corrections", m.Label(), c), s.corrections, first.corrections)
-			testkit.Equal(t, fmt.Sprintf("%s from %v: settings", m.Label(), c), s.searched, first.searched)
+			testkit.Equal(t, fmt.Sprintf("%s from %v: settings", m.Label(), c), s.keys, first.keys)
 			for _, key := range methods.CorrectionKeys {
 				if now := s.base.Settings(); len(testkit.Must(now.Find(key))(t).Search) == 0 {
 					t.Errorf("%s from %v: no values of %s", m.Label(), c, key)
