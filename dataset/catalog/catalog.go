@@ -114,16 +114,11 @@ func folders(dataDir string) (names []string, err error) {
 }
 
 // find returns the place of the data set of a name. Of several folders below the data directory
-// that differ only by case, it takes the one that is spelt like the name.
+// that differ only by case, it takes the one that is spelt like the name, or else the first.
 func find(name string, o Options) (location, error) {
 	switch {
 	case Generated(name):
 		return location{name, ""}, nil
-	case strings.Contains(name, "://"):
-		return location{}, &invalid.Error{
-			Where: "data set " + invalid.Quote(name), Want: "a name or a folder", Got: "an address",
-			Hint: "Download and unpack it first; lago-train dataset fetch downloads some.",
-		}
 	case IsPath(name):
 		return folderAt(name)
 	}
@@ -135,19 +130,13 @@ func find(name string, o Options) (location, error) {
 	if err != nil {
 		return location{}, err
 	}
-	same := slices.DeleteFunc(slices.Clone(all), func(other string) bool {
-		return !strings.EqualFold(dataset.Name(other), dataset.Name(name))
-	})
-	switch {
-	case len(same) == 0:
-		return location{}, unknown(name, dataDir, all)
-	case len(same) == 1:
-		name = same[0]
-	case !slices.Contains(same, name):
-		return location{}, &invalid.Error{
-			Where: dataDir, Want: fmt.Sprintf("one folder %q", name), Got: strings.Join(same, " and "),
-			Hint: "Spell the name like one of them.",
+	if !slices.Contains(all, name) {
+		same := func(other string) bool { return strings.EqualFold(dataset.Name(other), dataset.Name(name)) }
+		i := slices.IndexFunc(all, same)
+		if i < 0 {
+			return location{}, unknown(name, dataDir, all)
 		}
+		name = all[i]
 	}
 	return folderAt(filepath.Join(dataDir, name))
 }
@@ -176,18 +165,12 @@ func unknown(name, dataDir string, folders []string) error {
 		Want:  fmt.Sprintf("%s, a folder of this name in %s, or the path of a folder", glyphsName, dataDir),
 		Got:   "none", Hint: invalid.DidYouMean(name, append(append(folders, published...), glyphsName)),
 	}
-	info, missing := os.Stat(name)
 	switch lower := strings.ToLower(name); {
 	case slices.Contains(published, lower):
 		e.Hint = "To download it: lago-train dataset fetch " + format.ShellLine("--data-dir", dataDir, lower)
-	case missing == nil && info.IsDir():
-		e.Hint = fmt.Sprintf("To use the folder of this name here, write .%c%s.", filepath.Separator, name)
-	case e.Hint == "" && len(folders) == 0:
-		e.Hint = fmt.Sprintf("That folder is empty or missing; --data-dir or $%s names another.", EnvDataDir)
-	case e.Hint == "" && len(folders) > 8:
-		e.Hint = "The command dataset list shows what is there."
 	case e.Hint == "":
-		e.Hint = "The folder has " + strings.Join(folders, ", ") + "."
+		e.Hint = fmt.Sprintf("The command dataset list shows what is there; --data-dir or $%s names another "+
+			"folder.", EnvDataDir)
 	}
 	return e
 }
@@ -242,44 +225,42 @@ func folderAt(dir string) (location, error) {
 
 // open reads or generates the data set. It has passed check.Errors, unless it is in the open
 // layout and Options.WithoutSplit is set.
-func (l location) open(ctx context.Context, o Options) (d *dataset.Dataset, err error) {
-	d, err = l.read(ctx, o)
+func (l location) open(ctx context.Context, o Options) (*dataset.Dataset, error) {
+	d, err := l.read(ctx, o)
+	if err != nil {
+		return d, err
+	}
+	if !(l.layout == openLayout && o.WithoutSplit) && l.layout != "" {
+		if err := check.Errors(d); err != nil {
+			return d, err
+		}
+		if err := check.Empty(d); err != nil && !o.Undecided {
+			return d, err
+		}
+	}
 	switch {
-	case err != nil:
-	// with others the model refuses the features
-	case o.Absent != nil && len(o.Absent.Means) == d.Features.Cols:
+	case o.Absent != nil && len(o.Absent.Means) == d.Features.Cols: // with others the model refuses the features
 		d.FillAbsent(o.Absent)
 	case o.Missing != nil:
 		d.SetAbsent(o.Missing)
 	}
-	return d, err
+	return d, nil
 }
 
-func (l location) read(ctx context.Context, o Options) (d *dataset.Dataset, err error) {
-	switch l.layout {
-	case matLayout:
-		d, err = xlsa17.Load(ctx, l.place, xlsa17.Options{DevSplit: o.DevSplit, NoCache: o.NoCache})
-	case openLayout:
-		d, err = openlayout.Load(ctx, l.place, openlayout.Options{
-			DevSplit: o.DevSplit, WithoutSplit: o.WithoutSplit,
-		})
-	default:
-		if o.DevSplit > 1 {
-			const want = "1, since data that the program generates have one split"
-			return nil, &invalid.Error{
-				Where: "data set " + invalid.Quote(l.place), Field: "dev_split", Want: want,
-				Got: fmt.Sprint(o.DevSplit),
-			}
+func (l location) read(ctx context.Context, o Options) (*dataset.Dataset, error) {
+	switch {
+	case l.layout == matLayout:
+		return xlsa17.Load(ctx, l.place, xlsa17.Options{DevSplit: o.DevSplit, NoCache: o.NoCache})
+	case l.layout == openLayout:
+		options := openlayout.Options{DevSplit: o.DevSplit, WithoutSplit: o.WithoutSplit}
+		return openlayout.Load(ctx, l.place, options)
+	case o.DevSplit > 1:
+		return nil, &invalid.Error{
+			Where: "data set " + invalid.Quote(l.place), Field: "dev_split",
+			Want: "1, since data that the program generates have one split", Got: fmt.Sprint(o.DevSplit),
 		}
-		return glyphs.Make(), ctx.Err()
 	}
-	if err != nil || l.layout == openLayout && o.WithoutSplit {
-		return d, err
-	}
-	if err = check.Errors(d); err == nil && !o.Undecided {
-		err = check.Empty(d)
-	}
-	return d, err
+	return glyphs.Make(), ctx.Err()
 }
 
 // hasGlyphs reports whether a data set is that of glyphs, not a folder of the same name.

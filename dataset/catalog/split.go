@@ -28,10 +28,6 @@ func ProposeSplit(d *dataset.Dataset, val, test int, seed uint64) (dataset.Split
 	least := 2 + min(val, 1) // sets
 	var best dataset.Split
 	switch {
-	case len(usable) < least:
-		return best, refuse(d, "classes", fmt.Sprintf("at least %d with samples and a description", least),
-			fmt.Sprintf("%d, of %d with samples and %d described", len(usable), len(usableIf(d, true, false)),
-				len(usableIf(d, false, true))))
 	case val < 0 || test < 1 || val+test >= len(usable) || test > len(usable)-2:
 		want := fmt.Sprintf("at least 1 test class and 2 others, of which 1 is for train, of %d that have "+
 			"samples and a description", len(usable))
@@ -80,12 +76,9 @@ func SplitSizes(n, val, test int, valGiven, testGiven bool) (v, t int) {
 }
 
 // Usable returns the classes that have samples and a description, ascending.
-func Usable(d *dataset.Dataset) []int { return usableIf(d, true, true) }
-
-func usableIf(d *dataset.Dataset, sampled, described bool) []int {
-	var usable []int
+func Usable(d *dataset.Dataset) (usable []int) {
 	for z, n := range d.SamplesPerClass() {
-		if (n > 0 || !sampled) && (!described || dataset.Described(d.Descriptions.Row(z)) > 0) {
+		if n > 0 && dataset.Described(d.Descriptions.Row(z)) > 0 {
 			usable = append(usable, z)
 		}
 	}
