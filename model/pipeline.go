@@ -1,6 +1,7 @@
 package model
 
 import (
+	"math"
 	"slices"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -186,8 +187,11 @@ func (p *Pipeline) Refer(r Reference, u dataset.Matrix[float64]) error {
 	return nil
 }
 
-// Imputed returns the descriptions u with missing entries imputed.
+// Imputed returns the descriptions u with missing entries imputed: u itself if nothing is missing.
 func (p *Pipeline) Imputed(u dataset.Matrix[float64]) (dataset.Matrix[float64], error) {
+	if p.Impute == nil || !slices.ContainsFunc(u.Data, math.IsNaN) {
+		return u, nil
+	}
 	return p.Impute.Impute(u)
 }
 

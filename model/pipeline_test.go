@@ -39,7 +39,7 @@ func (echo) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (data
 func TestPipelineOfAnyClassifier(t *testing.T) {
 	x := dataset.Matrix[float32]{Rows: 2, Cols: 2, Data: []float32{3, 4, 1, 2}}
 	u := matrix([][]float64{{1, nan}, {nan, 1}})
-	imputer := impute.New(matrix([][]float64{{0.5, 0.75}, {0.5, 0.75}}))
+	imputer := &impute.Imputer{Reference: matrix([][]float64{{0.5, 0.75}, {0.5, 0.75}})}
 	standardise := &preprocess.Transform{Chain: preprocess.Standardise, Shift: []float32{1, 2}, Scale: []float32{2, 1}}
 	for _, c := range []struct {
 		transform *preprocess.Transform
@@ -228,7 +228,7 @@ func TestUndescribedGroupOfMany(t *testing.T) {
 func TestMissingEntriesAreImputedFromTheReference(t *testing.T) {
 	tr := newTrial(t, oneHot, sizes{n: 2, d: 2, m: 4, z: 2}, 1)
 	p := lago(single(tr))
-	p.Impute = impute.New(matrix([][]float64{{0.2, 0.3, 0.4, 0.5}, {0.2, 0.3, 0.4, 0.5}}))
+	p.Impute = &impute.Imputer{Reference: matrix([][]float64{{0.2, 0.3, 0.4, 0.5}, {0.2, 0.3, 0.4, 0.5}})}
 	u := matrix([][]float64{{0.9, nan, 0.5, 0.5}, {0.9, 0.7, nan, 0.5}})
 	full := matrix([][]float64{{0.9, 0.3, 0.5, 0.5}, {0.9, 0.7, 0.4, 0.5}})
 	a := uniform(newRand(2), 3, 4, 0, 1)

@@ -306,7 +306,7 @@ func (h *header) load(f *safetensors.File) (err error) {
 	if h.Decision, err = readDecision(f); err != nil {
 		return err
 	}
-	h.Impute = impute.New(h.Descriptions.Gather(h.Learned))
+	h.Impute = &impute.Imputer{Reference: h.Descriptions.Gather(h.Learned)}
 	return nil
 }
 

@@ -258,12 +258,13 @@ const recorded = 1000
 func newTrainer(t Trial, d *Data) (*trainer, error) {
 	groups := d.Dataset.GroupOf()
 	described := d.Dataset.Describe(d.TrainClasses)
-	imputer, err := impute.New(described), error(nil)
+	complete := model.Pipeline{Impute: &impute.Imputer{Reference: described}}
 	r := &trainer{
-		trial: t, imputer: imputer, train: d.train, fit: d.train.atMost(recorded),
+		trial: t, imputer: complete.Impute, train: d.train, fit: d.train.atMost(recorded),
 		shape: method.Shape{Dims: d.train.X.Cols, Attributes: described.Cols, Groups: groups},
 	}
-	if r.trainClasses, err = imputer.Impute(described); err != nil {
+	var err error
+	if r.trainClasses, err = complete.Imputed(described); err != nil {
 		return nil, err
 	}
 	r.learner, err = method.Learn(t.Method, method.Examples{
@@ -278,7 +279,7 @@ func newTrainer(t Trial, d *Data) (*trainer, error) {
 		return r, nil
 	}
 	r.kept, r.val = r.kept.Clone(), d.evaluation
-	r.valClasses, err = imputer.Impute(d.Dataset.Describe(d.EvaluationClasses))
+	r.valClasses, err = complete.Imputed(d.Dataset.Describe(d.EvaluationClasses))
 	return r, err
 }
 

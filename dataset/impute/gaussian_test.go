@@ -102,16 +102,3 @@ func TestParts(t *testing.T) {
 		t.Errorf("%d parts: %g, %g, %g", len(p), full.Data[0], full.Data[4999], mean.Data[4999])
 	}
 }
-
-// BenchmarkFill fits and fills a table of 1,000 classes with 1,000 attributes, of which half are given at random.
-func BenchmarkFill(b *testing.B) {
-	r, u := rand.New(rand.NewPCG(1, 1)), dataset.NewMatrix[float64](1000, 1000)
-	for i := range u.Data {
-		if u.Data[i] = r.Float64(); r.IntN(2) == 0 {
-			u.Data[i] = math.NaN()
-		}
-	}
-	for b.Loop() {
-		FitParts(u).Fill(u)
-	}
-}

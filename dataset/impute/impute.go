@@ -7,7 +7,6 @@ package impute
 
 import (
 	"cmp"
-	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
@@ -24,51 +23,38 @@ import (
 // that where 20 % of all entries are given, 2.6 with 40 % and 1.1 with 60 %.
 const LeastGiven = 0.6
 
-// Imputer fills missing entries of descriptions by the Gaussian of a reference, the classes that a model was
-// trained on.
+// Imputer fills missing entries of descriptions by the Gaussian of a reference.
 type Imputer struct {
-	reference dataset.Matrix[float64]
-	alone     bool // the reference is fitted alone
-	fitted    func() Parts
+	// Reference has the descriptions of the classes that a model was trained on, Z x M, NaN where an attribute
+	// is not described.
+	Reference dataset.Matrix[float64]
 
 	last      sync.Mutex // of what was filled last: models are asked for the same candidates again
 	u, filled dataset.Matrix[float64]
+	fitted    Parts // of the reference and, if it is sparse, of what was filled last; nil before
 }
 
-// New returns an imputer by the descriptions of the reference classes, Z x M, NaN where an attribute is not
-// described.
-func New(reference dataset.Matrix[float64]) *Imputer {
-	return &Imputer{
-		reference: reference,
-		alone:     float64(dataset.Described(reference.Data)) >= LeastGiven*float64(len(reference.Data)),
-		fitted:    sync.OnceValue(func() Parts { return FitParts(reference) }),
-	}
-}
-
-// Impute returns descriptions, Z x M in [0, 1], with missing entries (NaN) filled. It does not change u, and
-// returns it if nothing is missing; a nil imputer always returns u. Entries stay NaN of attributes that
-// neither the reference nor any class of u describes: they cannot distinguish the classes. The error is an
-// *invalid.Error.
+// Impute returns descriptions, Z x M in [0, 1], with missing entries (NaN) filled. It does not change u.
+// Entries stay NaN of attributes that neither the reference nor any class of u describes: they cannot
+// distinguish the classes. The error is an *invalid.Error.
 func (r *Imputer) Impute(u dataset.Matrix[float64]) (dataset.Matrix[float64], error) {
-	if r == nil || !slices.ContainsFunc(u.Data, math.IsNaN) {
-		return u, nil
-	}
-	if u.Cols != r.reference.Cols {
+	if u.Cols != r.Reference.Cols {
 		return u, &invalid.Error{
-			Field: "descriptions", Want: fmt.Sprintf("%d attributes, as in training", r.reference.Cols),
+			Field: "descriptions", Want: fmt.Sprintf("%d attributes, as in training", r.Reference.Cols),
 			Got: fmt.Sprint(u.Cols),
 		}
 	}
 	r.last.Lock()
 	defer r.last.Unlock()
-	if r.u.Rows != u.Rows || !slices.EqualFunc(r.u.Data, u.Data, sameEntry) {
+	same := func(p, q float64) bool { return p == q || math.IsNaN(p) && math.IsNaN(q) }
+	if r.u.Rows != u.Rows || !slices.EqualFunc(r.u.Data, u.Data, same) {
 		r.u, r.filled = dataset.Convert[float64](u), r.fill(u)
 	}
 	return r.filled, nil
 }
 
 func (r *Imputer) fill(u dataset.Matrix[float64]) dataset.Matrix[float64] {
-	entries := slices.DeleteFunc(slices.Clone(r.reference.Data), math.IsNaN)
+	entries := slices.DeleteFunc(slices.Clone(r.Reference.Data), math.IsNaN)
 	slices.Sort(entries)
 	limits, fitted := make([]float64, u.Rows), dataset.Matrix[float64]{Cols: u.Cols}
 	for z := range u.Rows {
@@ -79,14 +65,14 @@ func (r *Imputer) fill(u dataset.Matrix[float64]) dataset.Matrix[float64] {
 		limits[z] = 1
 		fitted.Data, fitted.Rows = append(fitted.Data, u.Row(z)...), fitted.Rows+1
 	}
-	g, described := Parts(nil), dataset.Means(r.reference, math.NaN())
-	if r.alone {
-		g = r.fitted()
-	} else {
-		all := together(r.reference, fitted)
-		g, described = FitParts(all), dataset.Means(all, math.NaN())
+	all := r.Reference
+	if float64(len(entries)) < LeastGiven*float64(len(all.Data)) {
+		all, r.fitted = together(all, fitted), nil
 	}
-	full := g.Fill(u)
+	if r.fitted == nil {
+		r.fitted = FitParts(all)
+	}
+	full, described := r.fitted.Fill(u), dataset.Means(all, math.NaN())
 	for a, mean := range dataset.Means(u, math.NaN()) {
 		for z := range u.Rows {
 			if !math.IsNaN(u.Row(z)[a]) {
@@ -106,30 +92,15 @@ func together(reference, u dataset.Matrix[float64]) dataset.Matrix[float64] {
 	known, all := map[string]bool{}, dataset.Matrix[float64]{Cols: u.Cols}
 	add := func(row []float64) { all.Data, all.Rows = append(all.Data, row...), all.Rows+1 }
 	for z := range reference.Rows {
-		known[key(reference.Row(z))] = true
+		known[fmt.Sprint(reference.Row(z))] = true
 		add(reference.Row(z))
 	}
 	for z := range u.Rows {
-		if !known[key(u.Row(z))] {
+		if !known[fmt.Sprint(u.Row(z))] {
 			add(u.Row(z))
 		}
 	}
 	return all
-}
-
-// sameEntry reports whether two entries are equal, or both missing.
-func sameEntry(p, q float64) bool { return p == q || math.IsNaN(p) && math.IsNaN(q) }
-
-// key returns the bits of some entries, in which NaN is NaN.
-func key(entries []float64) string {
-	bits := make([]byte, 0, 8*len(entries))
-	for _, p := range entries {
-		if math.IsNaN(p) {
-			p = math.NaN()
-		}
-		bits = binary.LittleEndian.AppendUint64(bits, math.Float64bits(p))
-	}
-	return string(bits)
 }
 
 // leastChance is the probability from which the given entries of a class are taken for a random sample.

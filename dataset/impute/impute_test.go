@@ -33,7 +33,7 @@ func TestImputeProperty(t *testing.T) {
 			z := rapid.IntRange(1, 5).Draw(t, "classes of "+name)
 			return dataset.Matrix[float64]{Rows: z, Cols: m, Data: rapid.SliceOfN(p, z*m, z*m).Draw(t, name)}
 		}
-		imputer, u := impute.New(draw("reference")), draw("descriptions")
+		imputer, u := &impute.Imputer{Reference: draw("reference")}, draw("descriptions")
 		before := slices.Clone(u.Data)
 		full := testkit.Must(imputer.Impute(u))(t)
 		testkit.Equal(t, "descriptions that were given", u.Data, before, cmpopts.EquateNaNs())
@@ -68,7 +68,7 @@ func birds(classes, attributes int, seed uint64) dataset.Matrix[float64] {
 func TestOtherCandidates(t *testing.T) {
 	complete := birds(60, 4, 1)
 	u := matrix([]float64{0.9, nan, 0.5, 0.5}, []float64{0.1, nan, nan, nan}, []float64{0.2, 0.3, 0.4, 0.5})
-	imputer := impute.New(complete)
+	imputer := &impute.Imputer{Reference: complete}
 	both := testkit.Must(imputer.Impute(u))(t)
 	testkit.NearAll(t, "alone", testkit.Must(imputer.Impute(u.Slice(0, 1)))(t).Data, both.Row(0), 0)
 	if wing := both.Row(0)[1]; wing < 0.6 || both.Row(1)[1] > 0.4 {
@@ -78,7 +78,7 @@ func TestOtherCandidates(t *testing.T) {
 	for z := range sparse.Rows {
 		sparse.Row(z)[1], sparse.Row(z)[2], sparse.Row(z)[3] = nan, nan, nan
 	}
-	imputer = impute.New(sparse)
+	imputer = &impute.Imputer{Reference: sparse}
 	candidates := dataset.Matrix[float64]{Rows: 61, Cols: 4, Data: append(slices.Clone(u.Row(0)), birds(60, 4, 2).Data...)}
 	many := testkit.Must(imputer.Impute(candidates))(t)
 	if wing := many.Row(0)[1]; wing < 0.6 {
@@ -105,7 +105,7 @@ func TestStrongestAttributes(t *testing.T) {
 				u.Data[a] = nan
 			}
 		}
-		full := testkit.Must(impute.New(reference).Impute(u))(t)
+		full := testkit.Must((&impute.Imputer{Reference: reference}).Impute(u))(t)
 		for a := range u.Data {
 			if given(a) {
 				full.Data[a] = 0
@@ -121,7 +121,7 @@ func TestStrongestAttributes(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	_, err := impute.New(matrix([]float64{0, 1})).Impute(matrix([]float64{nan}))
+	_, err := (&impute.Imputer{Reference: matrix([]float64{0, 1})}).Impute(matrix([]float64{nan}))
 	testkit.WantError(t, err, "expected 2 attributes, as in training, found 1")
 }
 
