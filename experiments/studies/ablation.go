@@ -65,17 +65,12 @@ func (c *Ablation) Settings(r *config.Request) setting.List {
 	})
 }
 
-// ablationKind is the first word of the names of stored results.
-const ablationKind = "ablation"
-
-var ablationEntry = Entry{"ablate", func() results.Study { return new(Ablation) }, []results.Kind{
-	{
-		Name: ablationKind, Title: "Design decisions", Command: "ablate",
-		Text: "Validation accuracy by the prior p(a), the none-of-group term and the supervision of " +
-			"attributes in the loss, best first. All other settings are the same within a figure.",
-		New: results.New[results.Accuracies],
-	},
-}}
+var ablationEntry = Entry{"ablate", func() results.Study { return new(Ablation) }, []results.Kind{{
+	Name: "ablation", Title: "Design decisions", Command: "ablate",
+	Text: "Validation accuracy by the prior p(a), the none-of-group term and the supervision of " +
+		"attributes in the loss, best first. All other settings are the same within a figure.",
+	New: func() results.Result { return new(results.Accuracies) },
+}}}
 
 // Plan has an arm for each design on the dev stage.
 func (c *Ablation) Plan(r *config.Request, _ *lab.Lab) (lab.Plan, error) {
@@ -103,7 +98,7 @@ func (c *Ablation) designs() []design {
 
 // Summarise makes the paper's table A.2: validation accuracy by design, best first.
 func (c *Ablation) Summarise(_ context.Context, l *lab.Lab, done *lab.Outcomes) (results.Result, error) {
-	a := results.NewAccuracies(l, ablationKind, "by design", c.Base, "validation")
+	a := results.NewAccuracies(l, "ablation", "by design", c.Base, "validation")
 	a.Columns, a.Minus, a.Missing = []string{"p(a_m)", "p(ac|x)", "supervision"}, "points", done.Missing
 	for i, d := range c.designs() {
 		row := results.Row{

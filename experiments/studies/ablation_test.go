@@ -57,7 +57,7 @@ func TestAblate(t *testing.T) {
 	}
 	testkit.WantText(t, testlab.Text(a.Tables()), "2 seeds", "explicit: alpha 0.5", "│ per-group, const, implicit ", "│ points ")
 	var stored results.Accuracies
-	testlab.Stored(t, l, ablationKind, &stored)
+	testlab.Stored(t, l, "ablation", &stored)
 	testkit.Equal(t, "stored", &stored, a, cmpopts.IgnoreFields(results.Row{}, "ByClass"))
 	testkit.Equal(t, "designs", len(designs), 9)
 	if dots := testkit.Must(stored.Figures(""))(t)[0].Picture.(*plot.Dots); len(dots.Rows) != 9 || len(dots.Panels[0].Series[1].Dots) != 0 {

@@ -90,7 +90,7 @@ func TestCompare(t *testing.T) {
 		testkit.Near(t, "p by Holm", r.Differences[i].Holm, holm, 0)
 	}
 	var stored ComparedMethods
-	testlab.Stored(t, l, comparisonKind, &stored)
+	testlab.Stored(t, l, "compare", &stored)
 	testkit.Equal(t, "stored text", testlab.Text(stored.Tables()), testlab.Text(r.Tables()))
 	testkit.Equal(t, "figures, of methods and differences", len(testkit.Must(stored.Figures(""))(t)), 2)
 	l.OnRun = func(r lab.Run) { t.Errorf("%s is trained again", r.Dir) }
@@ -155,7 +155,7 @@ func TestCompareByRotation(t *testing.T) {
 		t.Errorf("found\n%s\nexpected %s", &b, want)
 	}
 	var stored ComparedMethods
-	testlab.Stored(t, l, rotationKind, &stored)
+	testlab.Stored(t, l, "rotation", &stored)
 	testkit.WantText(t, testlab.Text(stored.Tables()), "per-class accuracy, each class unseen in one of 4 parts, ", r.Methods[0].Chosen(), "lr 0.01")
 }
 
@@ -189,14 +189,14 @@ func TestIncompleteComparisons(t *testing.T) {
 		t.Errorf("found %+v", r)
 	}
 	var stored ComparedMethods
-	testlab.Stored(t, l, comparisonKind, &stored)
+	testlab.Stored(t, l, "compare", &stored)
 	testkit.WantText(t, testlab.Text(stored.Tables()), "k: expected at most the number of attributes")
 	testkit.Equal(t, "figures", len(testkit.Must(stored.Figures(""))(t)), 0)
 }
 
 // A difference that may be chance ranks no method.
 func TestVerdictsOfDifferences(t *testing.T) {
-	r := &ComparedMethods{Comparison: results.Comparison{Methods: []results.Method{{Name: lab.LAGOMethod, Variant: "k-soft"}, {Name: "eszsl", Title: "ESZSL"}}}}
+	r := &ComparedMethods{MethodTable: results.MethodTable{Methods: []results.Method{{Name: lab.LAGOMethod, Variant: "k-soft"}, {Name: "eszsl", Title: "ESZSL"}}}}
 	for want, d := range map[string]struct{ mean, holm float64 }{
 		"more accurate than: none; less accurate than: ESZSL; cannot be ranked on these classes (p by Holm at least 0.05): none\n": {-0.125, 0.04},
 		"more accurate than: ESZSL; less accurate than: none; cannot be ranked on these classes (p by Holm at least 0.05): none\n": {0.125, 0.04},

@@ -8,6 +8,10 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/runs/config"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
@@ -84,17 +88,12 @@ func (q *Grouping) Of(d *dataset.Dataset, m *train.Saved) (results.Result, error
 	return r, nil
 }
 
-// groupsKind is the first word of the names of stored results.
-const groupsKind = "groups"
-
-var groupsEntry = Entry{"groups", func() results.Study { return new(Grouping) }, []results.Kind{
-	{
-		Name: groupsKind, Title: "Learned groups", Command: "groups",
-		Text: "Gamma, the share of each attribute in each learned group: how sparse it is, which pairs of " +
-			"attributes share a group, and the attributes of each group by their share.",
-		New: func() results.Result { return &LearnedGroups{Top: 5} },
-	},
-}}
+var groupsEntry = Entry{"groups", func() results.Study { return new(Grouping) }, []results.Kind{{
+	Name: "groups", Title: "Learned groups", Command: "groups",
+	Text: "Gamma, the share of each attribute in each learned group: how sparse it is, which pairs of " +
+		"attributes share a group, and the attributes of each group by their share.",
+	New: func() results.Result { return &LearnedGroups{Top: 5} },
+}}}
 
 // LearnedGroups is the analysis of one model. Shares are fractions.
 type LearnedGroups struct {
@@ -192,7 +191,7 @@ func groupsOf(gamma dataset.Matrix[float64], names []string, threshold float64) 
 }
 
 // KindName implements results.Result.
-func (r *LearnedGroups) KindName() string { return groupsKind }
+func (r *LearnedGroups) KindName() string { return "groups" }
 
 // Tables returns the sparsity, the pairs of attributes and the groups.
 func (r *LearnedGroups) Tables() []*table.Table {
@@ -247,3 +246,67 @@ func (r *LearnedGroups) Tables() []*table.Table {
 
 // Figures implements results.Result: there are none.
 func (r *LearnedGroups) Figures(string) ([]plot.Figure, error) { return nil, nil }
+
+// AttributePairs counts pairs of attributes that have a correlation; an attribute that never varies has none.
+type AttributePairs struct {
+	Count          int     `json:"count"`
+	Anticorrelated float64 `json:"anticorrelated"` // share, 0 without pairs
+}
+
+// correlations returns the Pearson correlation of each pair of attributes over classes, M x M. The paper
+// correlates over samples for CUB and SUN, by the attributes of each image, which data sets lack.
+func correlations(d *dataset.Dataset) (*mat.SymDense, error) {
+	// Missing entries become the attribute's mean, which draws its correlations towards 0.
+	described, err := model.Config{
+		Variant: model.Singletons, Prior: model.PerAttribute,
+	}.Describe(d.Descriptions, nil)
+	if err != nil {
+		return nil, err
+	}
+	var r mat.SymDense
+	x := mat.NewDense(described.U.Rows, described.U.Cols, described.U.Data)
+	stat.CorrelationMatrix(&r, x, nil)
+	for m := range described.U.Cols {
+		// Rounding gives an attribute that never varies a variance just above 0.
+		if stat.Variance(mat.Col(nil, m, x), nil) < 1e-20 {
+			for j := range described.U.Cols {
+				r.SetSym(m, j, math.NaN())
+			}
+		}
+	}
+	return &r, nil
+}
+
+// comparePairs compares the correlations of attributes in the same group with those of others.
+func (r *LearnedGroups) comparePairs(gamma dataset.Matrix[float64], d *dataset.Dataset) error {
+	correlation, err := correlations(d)
+	if err != nil {
+		return err
+	}
+	var grouped, ungrouped []float64
+	for i := range gamma.Rows {
+		for j := range i {
+			switch c := correlation.At(i, j); {
+			case math.IsNaN(c):
+			case floats.Dot(gamma.Row(i), gamma.Row(j)) > r.Threshold:
+				grouped = append(grouped, c)
+			default:
+				ungrouped = append(ungrouped, c)
+			}
+		}
+	}
+	r.All, r.Grouped, r.Ungrouped = r.count(slices.Concat(grouped,
+		ungrouped)), r.count(grouped), r.count(ungrouped)
+	return nil
+}
+
+// count counts pairs with the given correlations.
+func (r *LearnedGroups) count(correlations []float64) AttributePairs {
+	p := AttributePairs{Count: len(correlations)}
+	for _, c := range correlations {
+		if c < r.Below {
+			p.Anticorrelated += 1 / float64(p.Count)
+		}
+	}
+	return p
+}

@@ -71,17 +71,12 @@ func (c *Noise) Check(r *config.Request) error {
 	return nil
 }
 
-// noiseKind is the first word of the names of stored results.
-const noiseKind = "noise"
-
-var noiseEntry = Entry{"noise", func() results.Study { return new(Noise) }, []results.Kind{
-	{
-		Name: noiseKind, Title: "Noisy descriptions", Command: "noise",
-		Text: "Test accuracy when entries of the class descriptions are replaced by 0 or 1 at random. " +
-			"Relative accuracy is that divided by the accuracy of the same model without noise.",
-		New: results.New[results.Accuracies],
-	},
-}}
+var noiseEntry = Entry{"noise", func() results.Study { return new(Noise) }, []results.Kind{{
+	Name: "noise", Title: "Noisy descriptions", Command: "noise",
+	Text: "Test accuracy when entries of the class descriptions are replaced by 0 or 1 at random. " +
+		"Relative accuracy is that divided by the accuracy of the same model without noise.",
+	New: func() results.Result { return new(results.Accuracies) },
+}}}
 
 // Plan has the methods by the full protocol.
 func (c *Noise) Plan(r *config.Request, l *lab.Lab) (lab.Plan, error) {
@@ -101,7 +96,7 @@ func (c *Noise) Plan(r *config.Request, l *lab.Lab) (lab.Plan, error) {
 
 // Summarise evaluates the models on the test classes with noisy descriptions, figure A.1 of the paper.
 func (c *Noise) Summarise(_ context.Context, l *lab.Lab, done *lab.Outcomes) (results.Result, error) {
-	a := results.NewAccuracies(l, noiseKind, "with noisy descriptions", c.Like, "test")
+	a := results.NewAccuracies(l, "noise", "with noisy descriptions", c.Like, "test")
 	a.Columns, a.X = []string{"method", "noise"}, "share of entries replaced by 0 or 1 (%)"
 	a.Minus, a.Method, a.Missing = "minus that without noise", "", done.Missing
 	a.Notes = []string{
@@ -139,11 +134,11 @@ func saltAndPepper(u dataset.Matrix[float64], ratio float64, seed uint64) datase
 // noiseRows evaluates the models of a method, one per seed and part, on the test classes, with each ratio of
 // noise.
 func noiseRows(method results.Method, ratios []float64, draws int) (rows []results.Row, err error) {
-	classes, parts := 0, len(method.Outcomes)
+	classes := 0
 	for _, o := range method.Outcomes {
 		classes += len(o.Part.Data.Split.Test)
 	}
-	grid, seeds := dataset.NewMatrix[float64], len(method.Models)/parts
+	grid, seeds := dataset.NewMatrix[float64], len(method.Outcomes[0].Test)
 	byClass, clean, cleanByClass := grid(len(ratios), classes), make([]float64, seeds),
 		make([]float64, classes)
 	accuracy := make([]dataset.Matrix[float64], len(ratios)) // draws x seeds

@@ -65,7 +65,7 @@ func askNoise(t *testing.T, l *lab.Lab, ratios []float64, draws int, variants ..
 	r := testlab.Request(testlab.Config(l, config.DevThenTest, model.SemanticHard), configs...)
 	testlab.Ask[*results.Accuracies](t, l, c, r)
 	var stored results.Accuracies
-	testlab.Stored(t, l, noiseKind, &stored)
+	testlab.Stored(t, l, "noise", &stored)
 	return &stored
 }
 

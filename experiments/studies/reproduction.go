@@ -16,17 +16,12 @@ import (
 	"github.com/lago-train/lago-train/model"
 )
 
-// reproductionKind is the first word of the names of stored results.
-const reproductionKind = "reproduction"
-
-var reproductionEntry = Entry{"reproduce", func() results.Study { return new(Reproduction) }, []results.Kind{
-	{
-		Name: reproductionKind, Title: "The paper's tables", Command: "reproduce",
-		Text: "Every variant by the paper's protocol. The variant with the best validation accuracy is " +
-			"the result; test accuracies of the others are for reference.",
-		New: results.New[PaperTables],
-	},
-}}
+var reproductionEntry = Entry{"reproduce", func() results.Study { return new(Reproduction) }, []results.Kind{{
+	Name: "reproduction", Title: "The paper's tables", Command: "reproduce",
+	Text: "Every variant by the paper's protocol. The variant with the best validation accuracy is " +
+		"the result; test accuracies of the others are for reference.",
+	New: func() results.Result { return new(PaperTables) },
+}}}
 
 // eszsl is the baseline of the paper's table A.1 beside LAGO.
 const eszsl = "eszsl"
@@ -50,7 +45,7 @@ func (q *Reproduction) Settings(r *config.Request) setting.List {
 // PaperTables is the paper's protocol from start to end on one data set: table A.1 is the methods, for
 // reference.
 type PaperTables struct {
-	results.Comparison
+	results.MethodTable
 	// table 1: the variant with the best validation accuracy; null if no variant succeeded
 	Result *results.Method `json:"result"`
 	// whether the baselines alone were trained without the held-out samples of seen classes, as their
@@ -71,7 +66,7 @@ func (q *Reproduction) Plan(r *config.Request, l *lab.Lab) (lab.Plan, error) {
 // Summarise chooses one variant, by validation accuracy alone.
 func (q *Reproduction) Summarise(_ context.Context, l *lab.Lab, done *lab.Outcomes) (results.Result, error) {
 	r := &PaperTables{
-		Comparison: results.NewComparison(l, reproductionKind, "Table A.1", done), BaselinesHeldOut: q.Apart,
+		MethodTable: results.NewMethodTable(l, "reproduction", "Table A.1", done), BaselinesHeldOut: q.Apart,
 	}
 	r.Ordered = true
 	slices.SortStableFunc(r.Methods, func(a, b results.Method) int { // baselines first
@@ -97,7 +92,7 @@ func chosen(table []results.Method) *results.Method {
 
 // Tables are table A.1, what is missing from it, and table 1.
 func (r *PaperTables) Tables() []*table.Table {
-	list := r.Comparison.Tables()
+	list := r.MethodTable.Tables()
 	if r.BaselinesHeldOut {
 		list[0].Note("ESZSL is trained without the held-out samples of seen classes, LAGO with all " +
 			"samples of seen classes,\n" +

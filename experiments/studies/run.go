@@ -24,14 +24,12 @@ import (
 // RunKind is the first word of the names of stored results.
 const RunKind = "run"
 
-var methodEntry = Entry{"run", func() results.Study { return new(Method) }, []results.Kind{
-	{
-		Name: RunKind, Title: "Methods by the paper's protocol", Command: "run",
-		Text: "Each result is that of one run command: the dev stage chooses the number of epochs by " +
-			"the validation classes, and the test stage is evaluated once on the test classes.",
-		New: results.New[MethodAccuracy],
-	},
-}}
+var methodEntry = Entry{"run", func() results.Study { return new(Method) }, []results.Kind{{
+	Name: RunKind, Title: "Methods by the paper's protocol", Command: "run",
+	Text: "Each result is that of one run command: the dev stage chooses the number of epochs by " +
+		"the validation classes, and the test stage is evaluated once on the test classes.",
+	New: func() results.Result { return new(MethodAccuracy) },
+}}}
 
 // MethodAccuracy is the accuracy of a method over its seeds.
 type MethodAccuracy struct {

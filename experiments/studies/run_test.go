@@ -141,9 +141,9 @@ func TestReproduce(t *testing.T) {
 		t.Errorf("missing %+v, methods (-want +got):\n%s", r.Missing, diff)
 	}
 	var stored PaperTables
-	testlab.Stored(t, l, reproductionKind, &stored)
+	testlab.Stored(t, l, "reproduction", &stored)
 	testkit.Equal(t, "stored text", testlab.Text(stored.Tables()), testlab.Text(r.Tables()))
-	if figures := testkit.Must(stored.Figures(""))(t); len(figures) != 1 || figures[0].Name != reproductionKind {
+	if figures := testkit.Must(stored.Figures(""))(t); len(figures) != 1 || figures[0].Name != "reproduction" {
 		t.Errorf("figures %+v", figures)
 	}
 }

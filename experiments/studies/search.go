@@ -25,17 +25,12 @@ type Search struct {
 	File   string        // config file to write
 }
 
-// searchedKind is the first word of the names of stored results.
-const searchedKind = "searched"
-
-var searchEntry = Entry{"search", func() results.Study { return new(Search) }, []results.Kind{
-	{
-		Name: searchedKind, Title: "Searched settings", Command: "search",
-		Text: "Validation accuracy of the best settings of a search. It chose them, so it is " +
-			"optimistic.",
-		New: results.New[FoundSettings],
-	},
-}}
+var searchEntry = Entry{"search", func() results.Study { return new(Search) }, []results.Kind{{
+	Name: "searched", Title: "Searched settings", Command: "search",
+	Text: "Validation accuracy of the best settings of a search. It chose them, so it is " +
+		"optimistic.",
+	New: func() results.Result { return new(FoundSettings) },
+}}}
 
 // FoundSettings is what a search found.
 type FoundSettings struct {
@@ -134,7 +129,7 @@ func (c *Search) Summarise(_ context.Context, l *lab.Lab, done *lab.Outcomes) (r
 func (s *FoundSettings) Follow(_, data string) { s.data = data }
 
 // KindName implements results.Result.
-func (s *FoundSettings) KindName() string { return searchedKind }
+func (s *FoundSettings) KindName() string { return "searched" }
 
 // shownSettings is the number of settings that the table shows.
 const shownSettings = 10

@@ -64,7 +64,7 @@ func TestChosenSettings(t *testing.T) {
 		}
 	}
 	var stored FoundSettings
-	testlab.Stored(t, l, searchedKind, &stored)
+	testlab.Stored(t, l, "searched", &stored)
 	testkit.Equal(t, "stored result", string(testkit.Must(json.Marshal(&stored))(t)), string(testkit.Must(json.Marshal(s))(t)))
 	stored.Budget++ // as if the space had no more
 	testkit.WantText(t, testlab.Text(stored.Tables()), "the best 6 of 6 settings by validation accuracy, the mean over 2 folds",

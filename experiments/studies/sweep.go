@@ -33,17 +33,12 @@ func (c *Sweep) Settings(r *config.Request) setting.List {
 	})
 }
 
-// sweepKind is the first word of the names of its stored results.
-const sweepKind = "sweep-k"
-
-var sweepEntry = Entry{"sweep-k", func() results.Study { return new(Sweep) }, []results.Kind{
-	{
-		Name: sweepKind, Title: "Number of groups", Command: "sweep-k",
-		Text: "Validation accuracy of k-soft against its number of groups K, and of singletons and " +
-			"semantic-hard with the same features and training.",
-		New: results.New[results.Accuracies],
-	},
-}}
+var sweepEntry = Entry{"sweep-k", func() results.Study { return new(Sweep) }, []results.Kind{{
+	Name: "sweep-k", Title: "Number of groups", Command: "sweep-k",
+	Text: "Validation accuracy of k-soft against its number of groups K, and of singletons and " +
+		"semantic-hard with the same features and training.",
+	New: func() results.Result { return new(results.Accuracies) },
+}}}
 
 // Plan has k-soft on the dev stage with each number of groups and, for comparison, singletons and, if the
 // data set has groups, semantic-hard, with their own presets and the data, seeds and training of k-soft.
@@ -70,7 +65,7 @@ func (c *Sweep) Plan(r *config.Request, l *lab.Lab) (lab.Plan, error) {
 
 // Summarise has a row for each number of groups and each variant to compare with.
 func (c *Sweep) Summarise(_ context.Context, l *lab.Lab, done *lab.Outcomes) (results.Result, error) {
-	a := results.NewAccuracies(l, sweepKind, "by number of groups", c.Base, "validation")
+	a := results.NewAccuracies(l, "sweep-k", "by number of groups", c.Base, "validation")
 	a.Columns, a.X, a.Missing = []string{"variant", "K"}, "number of groups K", done.Missing
 	a.Notes = []string{"The other variants have the same features and training."}
 	for i, arm := range done.Plan.Arms {

@@ -34,7 +34,7 @@ func TestSweep(t *testing.T) {
 		}
 	}
 	var stored results.Accuracies
-	testlab.Stored(t, l, sweepKind, &stored)
+	testlab.Stored(t, l, "sweep-k", &stored)
 	testkit.Equal(t, "stored", &stored, s, cmpopts.IgnoreFields(results.Row{}, "ByClass"))
 	picture := testkit.Must(stored.Figures(""))(t)[0].Picture.(*plot.Lines)
 	if len(picture.Series) != 3 || picture.Series[0].Points[1].Y != 100*s.Rows[1].Accuracy.Mean {

@@ -4,67 +4,15 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/lago-train/lago-train/experiments/runs/config"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/plot"
 	"github.com/lago-train/lago-train/internal/format"
-	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/train/metrics"
 )
-
-// Result is the result of a study: its JSON is what the command prints and what is stored.
-type Result interface {
-	Tables() []*table.Table
-	// Figures draws the result. dir is the folder that holds the runs.
-	Figures(dir string) ([]plot.Figure, error)
-	// KindName is the name of its Kind.
-	KindName() string
-}
-
-// Kind is a kind of results, as they are stored and shown.
-type Kind struct {
-	Name    string // in stored results and in addresses
-	Title   string
-	Text    string // how to read it
-	Command string // that stores a result
-	New     func() Result
-}
-
-// New returns a result to be read.
-func New[T any, P interface {
-	*T
-	Result
-}]() Result {
-	return P(new(T))
-}
-
-// Header is what the results of all studies have in common.
-type Header struct {
-	Kind    string        `json:"kind"`  // of the study
-	Title   string        `json:"title"` // what is compared
-	Dataset string        `json:"dataset"`
-	Parts   int           `json:"parts"` // 1, or the parts of a rotation over classes
-	Missing []lab.Missing `json:"missing"`
-}
-
-// KindName implements Result.
-func (h Header) KindName() string { return h.Kind }
-
-// MissingTable says below a table what is missing from it, nil if nothing is.
-func MissingTable(list []lab.Missing) *table.Table {
-	if len(list) == 0 {
-		return nil
-	}
-	t := table.New("missing from the table:")
-	for _, m := range list {
-		t.Note("  %s", &m)
-	}
-	return t
-}
 
 // Accuracies is the result of a study with one accuracy in each row: by category or, with a title
 // of the X axis, against a number.
@@ -160,50 +108,92 @@ func DifferenceText(d metrics.Difference) string {
 	return fmt.Sprintf("%s (%s)", format.Points(d.Mean), d.Interval)
 }
 
-const overSeedsTitle = "s.e.m. over seeds"
+// column is one of the table of accuracies. If it has nothing but dashes it is left out.
+type column struct {
+	title string
+	value func(Row) any
+}
+
+const overSeeds = "s.e.m. over seeds"
+
+// columns are the labels, in one column for results by category, which takes less room, and the numbers. The
+// standard error and the p value of a mean over draws are left out: the choice of classes matters most.
+func (a *Accuracies) columns() (labels, numbers []column) {
+	if a.X == "" {
+		labels = []column{{strings.Join(a.Columns, ", "), func(r Row) any { return r.Label() }}}
+	} else {
+		for i, title := range a.Columns {
+			labels = append(labels, column{title, func(r Row) any { return r.Labels[i] }})
+		}
+	}
+	return labels, []column{
+		{"accuracy", func(r Row) any { return r.Accuracy.MeanText() }},
+		{"95 % over classes", func(r Row) any { return r.Interval }},
+		{overSeeds, func(r Row) any {
+			if r.ByDraw != nil {
+				return format.Missing
+			}
+			return r.Accuracy.SEMText()
+		}},
+		{"relative", func(r Row) any {
+			if r.Relative == nil {
+				return format.Missing
+			}
+			return r.Relative.PlusMinus()
+		}},
+		{a.Minus, func(r Row) any {
+			if r.Difference == nil {
+				return format.Missing
+			}
+			return DifferenceText(*r.Difference)
+		}},
+		{"p", func(r Row) any {
+			if r.Difference == nil || r.ByDraw != nil {
+				return format.Missing
+			}
+			return fmt.Sprintf("%.2g", r.Difference.P)
+		}},
+		{"published", func(r Row) any { return format.Percent(format.Value(r.Published)) }},
+	}
+}
+
+// startsGroup reports whether a line separates a row from the one before.
+func startsGroup(before, r Row) bool {
+	if r.Reference {
+		return !before.Reference
+	}
+	return r.line() != before.line()
+}
 
 // Tables have a line for each row, and what is missing.
 func (a *Accuracies) Tables() []*table.Table {
-	columns := a.Columns
-	if a.X == "" { // one column takes less room
-		columns = []string{strings.Join(a.Columns, ", ")}
-	}
-	labels := len(columns)
 	classes, parts := a.Stage+" class", InParts("unseen", a.Parts)
 	if a.Stage == "validation" {
 		parts = InParts("a validation class", a.Parts)
 	}
 	t := table.New(fmt.Sprintf("%s on %s: %s accuracy %s, %s, %s%s", cmp.Or(a.Method, "methods"), a.Dataset,
-		a.Stage, a.Title, format.Count(a.Classes, classes), format.Count(a.Seeds, "seed"), parts),
-		append(slices.Clone(columns), "accuracy", "95 % over classes", overSeedsTitle, "relative", a.Minus,
-			"p", "published")...).Optional(overSeedsTitle)
-	if a.X != "" {
-		t.Right(labels)
+		a.Stage, a.Title, format.Count(a.Classes, classes), format.Count(a.Seeds, "seed"), parts))
+	t.Optional(overSeeds)
+	labels, numbers := a.columns()
+	columns := append(labels, numbers...)
+	for i, c := range columns {
+		t.Header = append(t.Header, c.title)
+		if i >= len(labels) || a.X != "" && i == len(labels)-1 {
+			t.Right(i + 1)
+		}
 	}
-	t.Right(labels+1, labels+2, labels+3, labels+4, labels+5, labels+6, labels+7)
-	for i, p := range a.Rows {
-		row := []any{p.Label()}
-		if a.X != "" {
-			row = setting.All(p.Labels...)
-		}
-		difference, probability, published := format.Missing, format.Missing, format.Missing
-		overSeeds, relative := p.Accuracy.SEMText(), format.Missing
-		if d := p.Difference; d != nil {
-			difference, probability = DifferenceText(*d), fmt.Sprintf("%.2g", d.P)
-		}
-		if p.Published != nil {
-			published = format.Percent(*p.Published)
-		}
-		if p.ByDraw != nil { // the choice of classes matters most
-			t.Optional(a.Minus)
-			overSeeds, relative, probability = format.Missing, p.Relative.PlusMinus(), format.Missing
-		}
-		if a.X != "" && i > 0 &&
-			(p.Reference && !a.Rows[i-1].Reference || !p.Reference && p.line() != a.Rows[i-1].line()) {
+	for i, r := range a.Rows {
+		if a.X != "" && i > 0 && startsGroup(a.Rows[i-1], r) {
 			t.Line()
 		}
-		t.Row(append(row, p.Accuracy.MeanText(), p.Interval, overSeeds, relative, difference, probability,
-			published)...)
+		if r.ByDraw != nil {
+			t.Optional(a.Minus)
+		}
+		cells := make([]any, len(columns))
+		for j, c := range columns {
+			cells[j] = c.value(r)
+		}
+		t.Row(cells...)
 	}
 	t.Notes = slices.Clone(a.Notes)
 	return []*table.Table{t.OmitEmpty(), MissingTable(a.Missing)}
@@ -235,9 +225,12 @@ func (a *Accuracies) Figures(string) ([]plot.Figure, error) {
 	return []plot.Figure{{Name: a.Kind, Title: title, Picture: picture, Caption: caption}}, nil
 }
 
+// publishedDots are the numbers of the paper beside those of a study.
+var publishedDots = plot.DotSeries{Name: "published", Condition: plot.Dotted}
+
 func (a *Accuracies) dots(shown []Row) *plot.Dots {
 	p := &plot.Dots{X: a.Stage + " accuracy (%)", Percent: true}
-	here, paper := plot.DotSeries{}, plot.DotSeries{Name: "published", Condition: plot.Dotted}
+	here, paper := plot.DotSeries{}, publishedDots
 	for i, r := range shown {
 		p.Rows = append(p.Rows, plot.Row{Name: r.Label(), Focus: r.Reference})
 		here.Dots = append(here.Dots, Dot(i, r.Accuracy.Mean, r.Interval))
@@ -280,117 +273,4 @@ func (a *Accuracies) lines(shown []Row) *plot.Lines {
 		}
 	}
 	return p
-}
-
-// Comparison is the result of a study of methods by the full protocol.
-type Comparison struct {
-	Header
-	Folds   int      `json:"folds"`   // of the seen classes, over which settings were chosen
-	Ordered bool     `json:"ordered"` // the methods are shown in their order, otherwise by accuracy
-	Methods []Method `json:"methods"`
-}
-
-// NewComparison summarises a plan on the parts of a lab.
-func NewComparison(l *lab.Lab, kind, title string, done *lab.Outcomes) Comparison {
-	return Comparison{
-		Header: Header{
-			Kind: kind, Title: title, Dataset: l.Data.Name, Parts: len(l.Parts), Missing: done.Missing,
-		},
-		Folds: max(done.Plan.Folds, 1), Methods: Methods(done),
-	}
-}
-
-// fixed reports whether there were too few classes to choose anything by: no method has a validation
-// accuracy.
-func (c *Comparison) fixed() bool {
-	return !slices.ContainsFunc(c.Methods, func(m Method) bool { return m.Val.Parts > 0 })
-}
-
-// Sorted returns the methods in the order in which they are shown.
-func (c *Comparison) Sorted() []Method {
-	if c.Ordered {
-		return c.Methods
-	}
-	return slices.SortedStableFunc(slices.Values(c.Methods), func(a, b Method) int {
-		return cmp.Compare(b.Test.PerClass.Mean, a.Test.PerClass.Mean)
-	})
-}
-
-// Tables are the accuracies, the chosen settings, and what is missing.
-func (c *Comparison) Tables() []*table.Table {
-	chosen, test := "settings chosen on the validation classes", "test"
-	if c.Folds > 1 {
-		chosen = fmt.Sprintf("settings chosen over %d folds of the seen classes", c.Folds)
-	}
-	if c.fixed() {
-		chosen = "for a fixed number of epochs"
-	}
-	if c.Parts > 1 {
-		test = "unseen"
-	}
-	t := table.New(fmt.Sprintf("%s on %s: per-class accuracy%s, %s", c.Title, c.Dataset,
-		InParts("unseen", c.Parts), chosen),
-		"method", "validation", test, "95 % over classes", "s.e.m. over seeds", "published", "tried").
-		Right(2, 3, 4, 5, 6, 7)
-	settings := table.New("", "method", "seeds", "seconds", "correction",
-		"settings chosen that are not the default").Right(3)
-	edges, corrections := false, false
-	for _, m := range c.Sorted() {
-		tried, chosen := format.Missing, m.Chosen()
-		if m.Tried > 1 {
-			tried = fmt.Sprint(m.Tried)
-		}
-		if m.Corrections > 1 {
-			tried, corrections = fmt.Sprintf("%d x %d", m.Tried, m.Corrections), true
-		}
-		edges = edges || strings.Contains(chosen, edgeMark)
-		t.Row(m.Label(), m.Val.MeanText(), m.Test.MeanText(), m.Test.Interval,
-			m.Test.PerClass.SEMText(), cmp.Or(m.Published, format.Missing), tried)
-		settings.Row(m.Label(), len(m.Test.PerClass.Values), fmt.Sprintf("%.1f", m.Seconds), m.Correction(),
-			chosen)
-	}
-	if corrections {
-		t.Note("tried: settings x corrections with each, of both kinds where scores are " +
-			"logarithms of probabilities, " +
-			"otherwise standardise alone")
-	}
-	if edges {
-		settings.Note("%s: at an end of the searched values or outside", edgeMark)
-	}
-	return []*table.Table{t.OmitEmpty(), settings, MissingTable(c.Missing)}
-}
-
-// Figures are the accuracies. LAGO is shaded.
-func (c *Comparison) Figures(string) ([]plot.Figure, error) {
-	return c.Draw(func(m Method) bool { return m.Variant != "" }), nil
-}
-
-// Draw draws the accuracies, with the published ones, if there are methods. Those with focus are shaded.
-func (c *Comparison) Draw(focus func(Method) bool) []plot.Figure {
-	if len(c.Methods) == 0 {
-		return nil
-	}
-	p, paper := &plot.Dots{X: AccuracyAxis, Percent: true}, plot.DotSeries{
-		Name: "published", Condition: plot.Dotted,
-	}
-	var val, test []Measured
-	var seeds []int
-	for i, m := range c.Sorted() {
-		p.Rows = append(p.Rows, plot.Row{Name: m.Label(), Focus: focus(m)})
-		val, test, seeds = append(val, m.Val), append(test, m.Test), append(seeds,
-			len(m.Test.PerClass.Values))
-		if percent, err := strconv.ParseFloat(m.Published, 64); err == nil { // otherwise a range, or none
-			paper.Dots = append(paper.Dots, plot.Dot{Row: i, Value: percent, Low: percent, High: percent})
-		}
-	}
-	unseen := Panel("unseen", test)
-	unseen.Series = append(unseen.Series, paper)
-	if !c.fixed() {
-		p.Panels = append(p.Panels, Panel("validation", val))
-	}
-	p.Panels = append(p.Panels, unseen)
-	return []plot.Figure{{
-		Name: c.Kind, Title: c.Title + InParts("unseen", c.Parts), Picture: p,
-		Caption: fmt.Sprintf("Mean over %s; %s.", SeedsText(seeds), IntervalText),
-	}}
 }

@@ -1,3 +1,5 @@
+// Package results has what a study implements, and its results: the accuracy over seeds and classes, rows of
+// tables and their figures, the report on what is stored, and the list of runs.
 package results
 
 import (
@@ -8,7 +10,9 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/config"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/lab/search"
+	"github.com/lago-train/lago-train/experiments/runs/plot"
 	"github.com/lago-train/lago-train/internal/setting"
+	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/train"
 )
 
@@ -76,4 +80,46 @@ func Ask(ctx context.Context, s Study, r *config.Request, l *lab.Lab) (Result, e
 		return nil, err
 	}
 	return found, l.Store(found.KindName(), s, found)
+}
+
+// Result is the result of a study: its JSON is what the command prints and what is stored.
+type Result interface {
+	Tables() []*table.Table
+	// Figures draws the result. dir is the folder that holds the runs.
+	Figures(dir string) ([]plot.Figure, error)
+	// KindName is the name of its Kind.
+	KindName() string
+}
+
+// Kind is a kind of results, as they are stored and shown.
+type Kind struct {
+	Name    string // in stored results and in addresses
+	Title   string
+	Text    string // how to read it
+	Command string // that stores a result
+	New     func() Result
+}
+
+// Header is what the results of all studies have in common.
+type Header struct {
+	Kind    string        `json:"kind"`  // of the study
+	Title   string        `json:"title"` // what is compared
+	Dataset string        `json:"dataset"`
+	Parts   int           `json:"parts"` // 1, or the parts of a rotation over classes
+	Missing []lab.Missing `json:"missing"`
+}
+
+// KindName implements Result.
+func (h Header) KindName() string { return h.Kind }
+
+// MissingTable says below a table what is missing from it, nil if nothing is.
+func MissingTable(list []lab.Missing) *table.Table {
+	if len(list) == 0 {
+		return nil
+	}
+	t := table.New("missing from the table:")
+	for _, m := range list {
+		t.Note("  %s", &m)
+	}
+	return t
 }

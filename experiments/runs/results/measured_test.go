@@ -69,7 +69,7 @@ func TestMethodsAreSortedByAccuracy(t *testing.T) {
 	row := func(name string, accuracy float64) Method {
 		return Method{Name: name, Title: name, Test: Measured{PerClass: lab.Summarise([]float64{accuracy})}}
 	}
-	c := &Comparison{Methods: []Method{row("a", 0.2), row("b", 0.4), row("c", 0.3)}}
+	c := &MethodTable{Methods: []Method{row("a", 0.2), row("b", 0.4), row("c", 0.3)}}
 	order := regexp.MustCompile(`(?s)│ b .*│ c .*│ a `)
 	if text := c.Tables()[0].Text(1000, 0); !order.MatchString(text) || strings.Contains(text, "published") {
 		t.Errorf("found\n%s", text)
@@ -83,7 +83,7 @@ func TestMethodsAreSortedByAccuracy(t *testing.T) {
 // Where too few classes are seen nothing is chosen, and a result without validation accuracies is shown.
 func TestComparisonWithoutValidationClasses(t *testing.T) {
 	m := Measured{Classes: 2, Parts: 1, PerClass: lab.Summarise([]float64{0.5}), PerSample: lab.Summarise([]float64{0.5})}
-	c := Comparison{Methods: []Method{{Name: "eszsl", Title: "ESZSL", Test: m}}}
+	c := MethodTable{Methods: []Method{{Name: "eszsl", Title: "ESZSL", Test: m}}}
 	panels := c.Draw(func(Method) bool { return false })[0].Picture.(*plot.Dots).Panels
 	if len(panels) != 1 || panels[0].Chance != 50 {
 		t.Errorf("%+v", panels)
