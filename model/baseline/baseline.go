@@ -1,10 +1,9 @@
-// Package baseline has what the baselines of LAGO share: Bilinear, the scoring model of
-// ESZSL, ALE, SJE and DeViSE, completed descriptions and linear projections.
+// Package baseline has what the baselines of LAGO share: the form of their models, complete descriptions,
+// linear classifiers, and stochastic gradient descent on blocks of samples.
 //
-// The baselines are in the packages below: dap (DAP), eszsl, ranking (ALE, SJE
-// and DeViSE), synclassifier (SynC) and kernelalign (kernel alignment). Each implements
-// method.Method. Package linear fits the linear classifiers of DAP and SynC. To add
-// a baseline, implement method.Method and add it to the list of package train/methods.
+// The baselines are in the packages below: dap (DAP), eszsl, ranking (ALE, SJE and DeViSE), synclassifier
+// (SynC) and kernelalign (kernel alignment). To add one, implement method.Method in a package of its own, with a
+// Model, and add a line to the list of package train/methods.
 package baseline
 
 import (
@@ -21,148 +20,154 @@ import (
 	"github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/method"
-	"github.com/lago-train/lago-train/model/preprocess"
 )
 
-// New gives a method its defaults.
-func New[M method.Method](m M) M {
-	m.Settings().SetDefaults()
-	return m
+// Model is a trained baseline: scores of samples, A = X W + b, and of descriptions. Package method says what
+// the scores of a model are; those of most baselines are no probabilities.
+type Model struct {
+	Parameters *method.Reader          // that W and all else of the model were read from
+	W          dataset.Matrix[float32] // D x K
+	Bias       []float32               // b, K; nil for none
+	Attributes int                     // M
+	// Gather copies rows of x into the first rows of to, in the form that W takes.
+	Gather func(to, x dataset.Matrix[float32], rows []int)
+	// Describe returns the descriptions u of Z classes in the form that Score takes.
+	Describe func(u dataset.Matrix[float64]) (y dataset.Matrix[float64], err error)
+	// Score returns the scores of n samples, n x Z.
+	Score func(a dataset.Matrix[float32], y dataset.Matrix[float64]) dataset.Matrix[float32]
 }
 
-// Bilinear is the bilinear compatibility of features and descriptions,
+// NewBilinear returns the bilinear compatibility of features and descriptions,
 //
 //	score(x, z) = x' W u_z,
 //
-// with the features x of a sample (D) and the description u_z of a class (M). It is the
-// scoring model shared by ESZSL, which solves for W, and ALE, SJE and DeViSE, which learn
-// it by ranking. Its scores are not probabilities.
-type Bilinear struct {
-	W         dataset.Matrix[float32] // D x M
-	Normalise bool                    // descriptions are scaled to length 1
-	Features  Features                // normalisation of the features that W was trained on
-
-	shift, scale []float32 // D, of Standardise
+// with the features x of a sample (D) and the description u_z of a class (M), which normalise scales to length
+// 1. ESZSL solves for W; ALE, SJE and DeViSE learn it by ranking.
+func NewBilinear(r *method.Reader, s method.Shape, normalise bool) *Model {
+	return &Model{
+		Parameters: r, W: r.Get("W", s.Dims, s.Attributes), Attributes: s.Attributes,
+		Gather: dataset.Matrix[float32].CopyRows,
+		Describe: func(u dataset.Matrix[float64]) (dataset.Matrix[float64], error) {
+			return Describe(u, normalise)
+		},
+		Score: func(a dataset.Matrix[float32], y dataset.Matrix[float64]) dataset.Matrix[float32] {
+			return matrix.Product(a, dataset.Convert[float32](y).T())
+		},
+	}
 }
-
-// Features is the normalisation of a method's features. The zero value is None.
-type Features string
-
-// The normalisations.
-const (
-	None        Features = "none"        // no normalisation
-	Unit        Features = "unit"        // samples scaled to length 1
-	Standardise Features = "standardize" // mean 0 and variance 1/D in each dimension, a length of about 1
-)
 
 // Tensors implements method.Model.
-func (m *Bilinear) Tensors() method.Tensors {
-	t := method.Tensors{{Name: "W", Matrix: m.W}}
-	if m.Features == Standardise {
-		t = append(t, method.Vector("shift", m.shift), method.Vector("scale", m.scale))
-	}
-	return t
-}
+func (m *Model) Tensors() method.Tensors { return slices.Clone(m.Parameters.Tensors) }
 
-// RestoreBilinear returns the model with the given tensors. The error is an
-// *invalid.Error that names the tensor.
-func RestoreBilinear(t method.Tensors, s method.Shape, normalise bool, f Features) (method.Model, error) {
-	r := &method.Reader{Tensors: t}
-	m := &Bilinear{W: r.Get("W", s.Dims, s.Attributes), Normalise: normalise, Features: f}
-	if f == Standardise {
-		m.shift, m.scale = r.Get("shift", 1, s.Dims).Data, r.Get("scale", 1, s.Dims).Data
-	}
-	return m, r.Err
-}
+// detectBlock is the number of samples whose features are in memory at a time.
+const detectBlock = 256
 
-type standardKey struct{}
-
-// Fit sets the normalisation of the features. Standardise computes mean and variance of
-// the examples, once for all that share a cache.
-func (m *Bilinear) Fit(f Features, e method.Examples) error {
-	m.Features = f
-	if f != Standardise {
-		return nil
+// Detect returns A of the given rows of x, len(rows) x K.
+func (m *Model) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error) {
+	a := dataset.NewMatrix[float32](len(rows), m.W.Cols)
+	if err := asInTraining("features", "%d dimensions", m.W.Rows, x.Cols); err != nil {
+		return a, err
 	}
-	fit, err := method.Cached(e.Cache, standardKey{}, func() (*preprocess.Transform, error) {
-		return preprocess.Fit(preprocess.Standardise, 0, e.X, e.Rows)
-	})
-	if err != nil {
-		return err
+	block := dataset.NewMatrix[float32](min(detectBlock, len(rows)), x.Cols)
+	done := 0
+	for part := range slices.Chunk(rows, detectBlock) {
+		m.Gather(block, x, part)
+		matrix.Mul(a.Slice(done, done+len(part)), block.Slice(0, len(part)), m.W)
+		done += len(part)
 	}
-	m.shift, m.scale = slices.Clone(fit.Shift), slices.Clone(fit.Scale)
-	for d := range m.scale {
-		m.scale[d] /= float32(math.Sqrt(float64(e.X.Cols)))
-	}
-	return nil
-}
-
-// Gather copies the given rows of x, normalised, into the first rows of to.
-func (m *Bilinear) Gather(to, x dataset.Matrix[float32], rows []int) {
-	if m.Features == Unit {
-		CopyUnitRows(to, x, rows)
-		return
-	}
-	to.CopyRows(x, rows)
-	for i := 0; m.Features == Standardise && i < len(rows); i++ {
-		row := to.Row(i)
-		for d := range row {
-			row[d] = (row[d] - m.shift[d]) * m.scale[d]
+	for i := range rows {
+		for k, b := range m.Bias {
+			a.Row(i)[k] += b
 		}
 	}
+	return a, nil
 }
 
-// Detect returns A = X W of the given rows, len(rows) x M.
-func (m *Bilinear) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error) {
-	return Project(m.W, x, rows, m.Gather)
-}
-
-// Classify returns A U' for the classes that u describes.
-func (m *Bilinear) Classify(a dataset.Matrix[float32],
+// Classify returns the scores of A for the classes that u describes. The error is an *invalid.Error if a or u
+// have other columns than in training, and a *model.NotFinite if a score is NaN, which would count as the first
+// class.
+func (m *Model) Classify(a dataset.Matrix[float32],
 	u dataset.Matrix[float64],
 ) (dataset.Matrix[float32], error) {
-	describe := func(u dataset.Matrix[float64]) (dataset.Matrix[float64], error) {
-		return Describe(u, m.Normalise)
+	none := dataset.NewMatrix[float32](a.Rows, u.Rows)
+	if err := asInTraining("detections", "%d", m.W.Cols, a.Cols); err != nil {
+		return none, err
 	}
-	return Classify(a, m.W.Cols, u, m.W.Cols, describe,
-		func(y dataset.Matrix[float64]) dataset.Matrix[float32] {
-			return matrix.Product(a, dataset.Convert[float32](y).T())
-		})
+	if err := asInTraining("attributes", "%d", m.Attributes, u.Cols); err != nil {
+		return none, err
+	}
+	y, err := m.Describe(u)
+	if err != nil || a.Rows == 0 {
+		return none, err
+	}
+	scores := m.Score(a, y)
+	if slices.ContainsFunc(scores.Data, func(v float32) bool { return v != v }) {
+		return none, &model.NotFinite{Term: "score", Value: math.NaN()}
+	}
+	return scores, nil
 }
 
-// Complete returns the descriptions that LAGO without groups uses for u, Z x M: a missing entry is the mean
-// of the attribute over the classes of u. The error is an *invalid.Error if an entry is not a probability.
-func Complete(u dataset.Matrix[float64]) (*model.Description, error) {
-	return model.Config{Variant: model.Singletons, Prior: model.PerAttribute}.Describe(u, nil)
+func asInTraining(field, unit string, want, got int) error {
+	if want == got {
+		return nil
+	}
+	return &invalid.Error{Field: field, Want: fmt.Sprintf(unit+", as in training", want), Got: fmt.Sprint(got)}
 }
 
-// Describe returns the matrix of Complete. With normalise, classes are scaled to length 1;
-// rows of zeros stay zero.
-func Describe(u dataset.Matrix[float64], normalise bool) (dataset.Matrix[float64], error) {
-	d, err := Complete(u)
-	if err != nil {
-		return u, err
+// Complete returns the descriptions u, Z x M, where a missing entry is the mean of the attribute over the
+// classes of u. An attribute that none of them describes has its value in otherwise, or 0 if that is nil. The
+// error is an *invalid.Error if an entry is no probability.
+func Complete(u dataset.Matrix[float64], otherwise []float32) (dataset.Matrix[float64], error) {
+	if i := slices.IndexFunc(u.Data, func(p float64) bool { return p < 0 || p > 1 }); i >= 0 {
+		return u, &invalid.Error{
+			Field: "descriptions", Want: "probabilities from 0 to 1, or NaN for a missing entry",
+			Got: fmt.Sprintf("%g at row %d, column %d", u.Data[i], i/u.Cols, i%u.Cols),
+		}
 	}
-	for z := 0; normalise && z < d.U.Rows; z++ {
-		row := d.U.Row(z)
-		if length := floats.Norm(row, 2); length > 0 {
-			for m := range row {
-				row[m] /= length
+	full := dataset.Convert[float64](u)
+	for m, mean := range dataset.Means(u, math.NaN()) {
+		if math.IsNaN(mean) {
+			mean = 0
+			if otherwise != nil {
+				mean = float64(otherwise[m])
+			}
+		}
+		for z := range full.Rows {
+			if p := &full.Row(z)[m]; math.IsNaN(*p) {
+				*p = mean
 			}
 		}
 	}
-	return d.U, nil
+	return full, nil
 }
 
-// SetTransposed sets w to the transpose of a matrix.
-func SetTransposed(w dataset.Matrix[float32], of mat.Matrix) {
-	for i := range w.Data {
-		w.Data[i] = float32(of.At(i%w.Cols, i/w.Cols))
+// Describe returns Complete(u, nil). With normalise, classes are scaled to length 1; rows of zeros stay zero.
+func Describe(u dataset.Matrix[float64], normalise bool) (dataset.Matrix[float64], error) {
+	full, err := Complete(u, nil)
+	if err == nil && normalise {
+		ScaleRows(full)
+	}
+	return full, err
+}
+
+// ScaleRows scales rows to length 1; rows of zeros stay zero.
+func ScaleRows(m dataset.Matrix[float64]) {
+	for i := range m.Rows {
+		row := m.Row(i)
+		if length := floats.Norm(row, 2); length > 0 {
+			for k := range row {
+				row[k] /= length
+			}
+		}
 	}
 }
 
-// Gather copies rows of x into the first rows of to.
-type Gather func(to, x dataset.Matrix[float32], rows []int)
+// SetTransposed sets w to the transpose of a matrix.
+func SetTransposed(w dataset.Matrix[float32], from mat.Matrix) {
+	for i := range w.Data {
+		w.Data[i] = float32(from.At(i%w.Cols, i/w.Cols))
+	}
+}
 
 // CopyUnitRows is the Gather of features scaled to length 1; rows of zeros stay zero.
 func CopyUnitRows(to, x dataset.Matrix[float32], rows []int) {
@@ -183,57 +188,28 @@ func SquaredLength[T model.Float](v []T) (s float64) {
 	return s
 }
 
-// projectBlock is the number of samples projected at a time.
-const projectBlock = 256
-
-// Project returns X W for the given rows of x, len(rows) x w.Cols: the first step of every model that begins
-// with a linear map w, D x K. gather returns the features in the form that w was trained on.
-func Project(w, x dataset.Matrix[float32], rows []int, gather Gather) (dataset.Matrix[float32], error) {
-	a := dataset.NewMatrix[float32](len(rows), w.Cols)
-	if x.Cols != w.Rows {
-		return a, &invalid.Error{
-			Field: "features", Want: fmt.Sprintf("%d dimensions, as in training", w.Rows),
-			Got: fmt.Sprint(x.Cols),
-		}
-	}
-	block := dataset.NewMatrix[float32](min(projectBlock, len(rows)), x.Cols)
-	done := 0
-	for part := range slices.Chunk(rows, projectBlock) {
-		gather(block, x, part)
-		matrix.Mul(a.Slice(done, done+len(part)), block.Slice(0, len(part)), w)
-		done += len(part)
-	}
-	return a, nil
+// learner is a model in training.
+type learner struct {
+	model *Model
+	state method.Tensors
+	epoch func(number int) (loss float64, converged bool, err error)
 }
 
-// Classify returns the scores of detections, n x Z: score of the descriptions u in the form that a model
-// uses, which describe returns. The error is an *invalid.Error if the columns of a or u are not as many as in
-// training, and a *model.NotFinite if a score is NaN, which would count as the first class.
-func Classify[T matrix.Float](
-	a dataset.Matrix[float32], detections int, u dataset.Matrix[float64], attributes int,
-	describe func(u dataset.Matrix[float64]) (dataset.Matrix[T],
-		error), score func(y dataset.Matrix[T]) dataset.Matrix[float32],
-) (dataset.Matrix[float32], error) {
-	none := dataset.NewMatrix[float32](a.Rows, u.Rows)
-	for _, c := range []struct {
-		field     string
-		want, got int
-	}{{"detections", detections, a.Cols}, {"attributes", attributes, u.Cols}} {
-		if c.want != c.got {
-			return none, &invalid.Error{
-				Field: c.field, Want: fmt.Sprintf("%d, as in training", c.want), Got: fmt.Sprint(c.got),
-			}
-		}
-	}
-	y, err := describe(u)
-	if err != nil || a.Rows == 0 {
-		return none, err
-	}
-	scores := score(y)
-	if i := slices.IndexFunc(scores.Data, func(v float32) bool { return v != v }); i >= 0 {
-		return none, &model.NotFinite{Term: "score", Value: math.NaN()}
-	}
-	return scores, nil
+func (l *learner) Model() method.Model   { return l.model }
+func (l *learner) State() method.Tensors { return l.state }
+
+func (l *learner) Epoch(number int) (method.Progress, error) {
+	loss, converged, err := l.epoch(number)
+	return method.Progress{Phases: []method.Phase{{Steps: 1, Loss: loss}}, Converged: converged}, err
+}
+
+// FitOnce returns the learner of a model that reaches its optimum in one epoch: fit writes its parameters and
+// returns the mean loss of the examples.
+func FitOnce(m *Model, fit func() (loss float64, err error)) method.Learner {
+	return &learner{m, m.Tensors(), func(int) (float64, bool, error) {
+		loss, err := fit()
+		return loss, err == nil, err
+	}}
 }
 
 // Step trains on rows of the features, of the given classes. It returns the sum of their losses
@@ -241,13 +217,13 @@ func Classify[T matrix.Float](
 type Step func(rows, labels []int) (loss float64, moved bool, err error)
 
 // Descend returns the learner of a model that gradient descent trains on blocks of shuffled
-// examples, of the given size at most. An epoch passes the tensors to the next. Training has
+// examples, of the given size at most. An epoch passes the tensors of the state to the next. Training has
 // converged if no step changed anything. The loss can be finite while tensors are not.
-func Descend(m method.Model, tensors method.Tensors, e method.Examples, seed uint64, block int,
+func Descend(m *Model, state method.Tensors, e method.Examples, seed uint64, block int,
 	step Step,
 ) method.Learner {
-	return method.NewLearner(m, tensors, func(number int) (method.Progress, error) {
-		loss, converged := 0.0, true
+	return &learner{m, state, func(number int) (loss float64, converged bool, err error) {
+		converged = true
 		order := method.Shuffled(len(e.Rows), seed, number)
 		for part := range slices.Chunk(order, block) {
 			var rows, labels []int
@@ -256,16 +232,16 @@ func Descend(m method.Model, tensors method.Tensors, e method.Examples, seed uin
 			}
 			sum, moved, err := step(rows, labels)
 			if err != nil {
-				return method.Progress{}, err
+				return 0, false, err
 			}
 			loss += sum
 			converged = converged && !moved
 		}
-		for _, t := range tensors {
+		for _, t := range state {
 			if i := matrix.NotFinite(t.Matrix.Data); i >= 0 {
-				return method.Progress{}, &model.NotFinite{Term: t.Name, Value: float64(t.Matrix.Data[i])}
+				return 0, false, &model.NotFinite{Term: t.Name, Value: float64(t.Matrix.Data[i])}
 			}
 		}
-		return method.Loss(loss/float64(len(order)), converged), nil
-	})
+		return loss / float64(len(order)), converged, nil
+	}}
 }

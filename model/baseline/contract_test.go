@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
-	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/testkit"
@@ -22,48 +20,8 @@ import (
 	"github.com/lago-train/lago-train/train/methods"
 )
 
-// random returns normal numbers.
-func random(rows, cols int, rng *rand.Rand) dataset.Matrix[float32] {
-	m := dataset.NewMatrix[float32](rows, cols)
-	for i := range m.Data {
-		m.Data[i] = float32(rng.NormFloat64())
-	}
-	return m
-}
-
-// Scores are x W u_z with each normalisation, also of a restored model.
-func TestScore(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		size := rapid.IntRange(1, 8)
-		dims, attributes, classes := size.Draw(t, "dims"), size.Draw(t, "attributes"), size.Draw(t, "classes")
-		f := rapid.SampledFrom([]baseline.Features{"", baseline.None, baseline.Unit, baseline.Standardise}).Draw(t, "features")
-		normalise := rapid.Bool().Draw(t, "normalise")
-		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
-		x := random(9, dims, rng)
-		u := baselinetest.Matrix(attributes, rapid.SliceOfN(rapid.Float64Range(0, 1), classes*attributes, classes*attributes).Draw(t, "u")...)
-		learned, rows := []int{3, 1, 4, 8}, []int{5, 0, 3}
-		m := &baseline.Bilinear{W: random(dims, attributes, rng), Normalise: normalise}
-		testkit.NoError(t, m.Fit(f, method.Examples{X: x, Rows: learned}))
-		scores := testkit.Must(model.Score(m, x, rows, u))(t)
-		d := testkit.Must(baseline.Describe(u, normalise))(t)
-		for i, v := range baselinetest.Normalised(f, x, learned, rows) {
-			for z := range classes {
-				var want float64
-				for k, w := range m.W.Data {
-					want += v[k/attributes] * float64(w) * d.Row(z)[k%attributes]
-				}
-				testkit.Near(t, "score", float64(scores.Row(i)[z]), want, 1e-4)
-			}
-		}
-		shape := method.Shape{Dims: dims, Attributes: attributes}
-		again := testkit.Must(baseline.RestoreBilinear(m.Tensors(), shape, normalise, f))(t)
-		// rounding depends on the alignment of memory
-		testkit.NearAll(t, "restored", testkit.Must(model.Score(again, x, rows, u))(t).Data, scores.Data, 1e-4)
-	})
-}
-
 // More samples than a block holds.
-func TestProject(t *testing.T) {
+func TestDetect(t *testing.T) {
 	const samples = 600
 	x, w := dataset.NewMatrix[float32](samples, 3), baselinetest.Matrix[float32](2, 1, 0, 0, 1, 2, -1)
 	for i := range x.Data {
@@ -73,7 +31,8 @@ func TestProject(t *testing.T) {
 	for i := range 2*samples - 90 {
 		rows = append(rows, (7*i)%samples)
 	}
-	a := testkit.Must(baseline.Project(w, x, rows, dataset.Matrix[float32].CopyRows))(t)
+	m := &baseline.Model{W: w, Gather: dataset.Matrix[float32].CopyRows}
+	a := testkit.Must(m.Detect(x, rows))(t)
 	for i, r := range rows {
 		v := x.Row(r)
 		testkit.Equal(t, fmt.Sprintf("row %d, sample %d", i, r), a.Row(i), []float32{v[0] + 2*v[2], v[1] - v[2]})
@@ -104,6 +63,12 @@ func TestDescribe(t *testing.T) {
 		_, err := baseline.Describe(baselinetest.Matrix(2, 0.3, wrong), false)
 		testkit.WantError(t, err, "descriptions: ")
 	}
+}
+
+// Baselines take more attributes than LAGO of singletons.
+func TestManyAttributes(t *testing.T) {
+	u := dataset.NewMatrix[float64](2, 8193)
+	testkit.Equal(t, "described", testkit.Must(baseline.Describe(u, false))(t), u)
 }
 
 // baselines are all methods but LAGO.
@@ -267,7 +232,7 @@ func TestSettings(t *testing.T) {
 
 // Settings and examples are checked before learning.
 func TestLearnRefuses(t *testing.T) {
-	m, e := eszsl.New(), examples()
+	m, e := &eszsl.Settings{Gamma: 1, Lambda: 1}, examples()
 	e.Rows, e.Labels = nil, nil
 	_, err := method.Learn(m, e, 1)
 	testkit.WantError(t, err, "samples: expected at least one training sample")

@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 
@@ -68,11 +69,6 @@ type Phase struct {
 	Terms   model.Terms `json:"terms"`
 }
 
-// Loss is the progress of an epoch of one phase.
-func Loss(loss float64, converged bool) Progress {
-	return Progress{Phases: []Phase{{Steps: 1, Loss: loss}}, Converged: converged}
-}
-
 // Model is a trained method, for preprocessed features and imputed descriptions. Its scores
 // need not be probabilities.
 type Model interface {
@@ -94,6 +90,9 @@ type Examples struct {
 	Cache, Fits *Cache
 }
 
+// Shape is what a model of the examples must fit.
+func (e Examples) Shape() Shape { return Shape{e.X.Cols, e.U.Cols, e.Groups} }
+
 // Learn checks the settings and returns a learner. The error is an *invalid.Error, also if
 // there are no examples.
 func Learn(m Method, e Examples, seed uint64) (Learner, error) {
@@ -104,30 +103,6 @@ func Learn(m Method, e Examples, seed uint64) (Learner, error) {
 		return nil, &invalid.Error{Field: "samples", Want: "at least one training sample", Got: "none"}
 	}
 	return m.Learn(e, seed)
-}
-
-// NewLearner returns the learner of a model with the given state and epochs.
-func NewLearner(m Model, state Tensors, epoch func(number int) (Progress, error)) Learner {
-	return &learner{m, state, epoch}
-}
-
-type learner struct {
-	model Model
-	state Tensors
-	epoch func(number int) (Progress, error)
-}
-
-func (l *learner) Epoch(number int) (Progress, error) { return l.epoch(number) }
-func (l *learner) Model() Model                       { return l.model }
-func (l *learner) State() Tensors                     { return l.state }
-
-// FitOnce returns the learner of a method that reaches its optimum in one epoch: fit
-// writes the parameters of m and returns the mean loss of the examples.
-func FitOnce(m Model, fit func() (loss float64, err error)) Learner {
-	return NewLearner(m, m.Tensors(), func(int) (Progress, error) {
-		loss, err := fit()
-		return Loss(loss, err == nil), err
-	})
 }
 
 // Shuffled returns 0..n-1 in an order that follows from the seed and the epoch alone, so that a resumed
@@ -170,29 +145,34 @@ func Vector(name string, data []float32) Tensor {
 // Reader reads the tensors of a model by name.
 type Reader struct {
 	Tensors Tensors
+	New     bool  // for a model before training, whose tensors are made of zeros where they are asked for
 	Err     error // the first problem, an *invalid.Error that names the tensor
 }
 
 // Get returns the matrix with the given name and size, or an empty one if there is none;
 // -1 stands for any size above 0.
 func (r *Reader) Get(name string, rows, cols int) dataset.Matrix[float32] {
+	if r.New {
+		r.Tensors = append(r.Tensors, Tensor{name, dataset.NewMatrix[float32](rows, cols)})
+	}
 	fits := func(want, got int) bool { return got == want || want < 0 && got > 0 }
-	got := "none"
-	for _, t := range r.Tensors {
-		if m := t.Matrix; t.Name == name {
-			if fits(rows, m.Rows) && fits(cols, m.Cols) && len(m.Data) == m.Rows*m.Cols {
-				if i := matrix.NotFinite(m.Data); i >= 0 {
-					r.Err = cmp.Or(r.Err, error(&invalid.Error{
-						Field: "tensor " + name, Want: "finite numbers", Got: fmt.Sprint(m.Data[i]),
-					}))
-				}
-				return m
-			}
-			got = fmt.Sprintf("%d x %d", m.Rows, m.Cols)
+	e := &invalid.Error{
+		Field: "tensor " + name, Got: "none",
+		Want: strings.ReplaceAll(fmt.Sprintf("a matrix of %d x %d", rows, cols), "-1", "any"),
+	}
+	if i := slices.IndexFunc(r.Tensors, func(t Tensor) bool { return t.Name == name }); i >= 0 {
+		m := r.Tensors[i].Matrix
+		at := matrix.NotFinite(m.Data)
+		switch {
+		case !fits(rows, m.Rows) || !fits(cols, m.Cols) || len(m.Data) != m.Rows*m.Cols:
+			e.Got = fmt.Sprintf("%d x %d", m.Rows, m.Cols)
+		case at >= 0:
+			e.Want, e.Got = "finite numbers", fmt.Sprint(m.Data[at])
+		default:
+			return m
 		}
 	}
-	want := strings.ReplaceAll(fmt.Sprintf("a matrix of %d x %d", rows, cols), "-1", "any")
-	r.Err = cmp.Or(r.Err, error(&invalid.Error{Field: "tensor " + name, Want: want, Got: got}))
+	r.Err = cmp.Or(r.Err, error(e))
 	return dataset.Matrix[float32]{}
 }
 

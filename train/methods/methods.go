@@ -3,6 +3,7 @@
 package methods
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -24,12 +25,13 @@ import (
 type Entry struct {
 	Name   string // on the command line
 	Title  string // in tables and figures
-	New    func() method.Method
-	Seeded bool // training depends on the seed
-	Closed bool // a closed form, so fast that a search tries its whole grid
+	Seeded bool   // training depends on the seed
+	Closed bool   // a closed form, so fast that a search tries its whole grid
 
-	Correction model.Correction // of the scores, by default
+	Correction model.Correction // of the scores, by default; the zero value is none
 	Logarithms bool             // scores are logarithms of probabilities, which model.Subtract corrects
+
+	empty func() method.Method // without values of its settings
 }
 
 // LAGO is the name of LAGO, with any variant.
@@ -38,34 +40,41 @@ const LAGO = "lago"
 // All lists LAGO and the baselines in the order of table 1 of the paper.
 var All = []Entry{
 	{
-		Name: LAGO, Title: "LAGO", New: with(lago.New, model.SemanticHard), Seeded: true,
+		Name: LAGO, Title: "LAGO", empty: with(lago.New, model.SemanticHard), Seeded: true,
 		Correction: model.Correction{Kind: model.Subtract, Omega: 0.5}, Logarithms: true,
 	},
-	{Name: "dap", Title: "DAP", New: func() method.Method {
-		return dap.New()
-	}, Correction: subtracted, Logarithms: true},
-	{Name: "ale", Title: "ALE", New: with(ranking.New, ranking.ALE), Seeded: true, Correction: uncorrected},
-	{Name: "eszsl", Title: "ESZSL", New: func() method.Method {
-		return eszsl.New()
-	}, Closed: true, Correction: standardised},
-	{Name: "sync", Title: "SynC", New: func() method.Method {
-		return synclassifier.New()
-	}, Correction: standardised},
-	{Name: "sje", Title: "SJE", New: with(ranking.New, ranking.SJE), Seeded: true, Correction: uncorrected},
 	{
-		Name: "devise", Title: "DeViSE", New: with(ranking.New, ranking.DeViSE), Seeded: true,
-		Correction: uncorrected,
+		Name: "dap", Title: "DAP", empty: settings[dap.Settings],
+		Correction: model.Correction{Kind: model.Subtract, Omega: 1}, Logarithms: true,
 	},
-	{
-		Name: "kernel", Title: "Kernel alignment", New: func() method.Method { return kernelalign.New() },
-		Seeded:     true,
-		Correction: uncorrected,
-	},
+	{Name: "ale", Title: "ALE", empty: with(ranking.New, ranking.ALE), Seeded: true},
+	{Name: "eszsl", Title: "ESZSL", empty: settings[eszsl.Settings], Closed: true, Correction: standardised},
+	{Name: "sync", Title: "SynC", empty: settings[synclassifier.Settings], Correction: standardised},
+	{Name: "sje", Title: "SJE", empty: with(ranking.New, ranking.SJE), Seeded: true},
+	{Name: "devise", Title: "DeViSE", empty: with(ranking.New, ranking.DeViSE), Seeded: true},
+	{Name: "kernel", Title: "Kernel alignment", empty: settings[kernelalign.Settings], Seeded: true},
+}
+
+var standardised = model.Correction{Kind: model.Standardise, Omega: 1}
+
+// settings returns the method of a package.
+func settings[T any, M interface {
+	*T
+	method.Method
+}]() method.Method {
+	return M(new(T))
 }
 
 // with returns the constructor of one method of several of a package.
-func with[T any, M method.Method](construct func(T) M, of T) func() method.Method {
-	return func() method.Method { return construct(of) }
+func with[T any, M method.Method](construct func(T) M, which T) func() method.Method {
+	return func() method.Method { return construct(which) }
+}
+
+// New returns the method with its defaults.
+func (e Entry) New() method.Method {
+	m := e.empty()
+	m.Settings().SetDefaults()
+	return m
 }
 
 // Names lists the names of All.
@@ -182,56 +191,36 @@ func (m Named) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads what MarshalJSON writes; missing settings have their defaults.
 func (m *Named) UnmarshalJSON(data []byte) error {
-	members, err := fileio.ParseObject(data)
-	if err != nil {
+	var v struct {
+		Name     string
+		Settings json.RawMessage
+	}
+	if err := fileio.Unmarshal(data, &v); err != nil {
 		return err
 	}
-	var name string
-	settings := []byte("{}")
-	for _, member := range members {
-		switch member.Key {
-		case "name":
-			err = json.Unmarshal(member.Value, &name)
-		case "settings":
-			settings = member.Value
-		default:
-			err = &invalid.Error{Field: member.Key, Want: "name or settings"}
-		}
-		if err != nil {
-			return err
-		}
-	}
-	e, err := Find(name)
+	e, err := Find(v.Name)
 	if err != nil {
 		return invalid.At("method", err)
 	}
-	given, err := setting.ParseJSON(settings)
+	values, err := setting.ParseJSON(v.Settings)
 	if err != nil {
 		return invalid.At(e.Name, err)
 	}
-	read := e.Default()
-	missing := read.Settings().Keys()
-	for _, g := range given {
-		if err := read.Settings().Set(g); err != nil {
+	read, given := e.Default(), map[string]bool{}
+	for _, value := range values {
+		if err := read.Settings().Set(value); err != nil {
 			return invalid.At(e.Name, err)
 		}
-		missing = slices.DeleteFunc(missing, func(key string) bool { return key == g.Key })
+		given[value.Key] = true
 	}
-	for _, d := range read.Settings() { // of the variant that is now set
-		if slices.Contains(missing, d.Key) {
-			d.Set(d.Default)
+	for _, s := range read.Settings() { // of the variant that is now set
+		if !given[s.Key] {
+			s.Set(s.Default)
 		}
 	}
 	*m = read
 	return nil
 }
-
-// The default corrections of baselines.
-var (
-	subtracted   = model.Correction{Kind: model.Subtract, Omega: 1}
-	standardised = model.Correction{Kind: model.Standardise, Omega: 1}
-	uncorrected  = model.Correction{Kind: model.NoCorrection, Omega: 0.5}
-)
 
 // omegas are those of each kind of correction. A run is evaluated with all.
 var omegas = []float64{0.25, 0.5, 1}
@@ -261,12 +250,13 @@ var CorrectionKeys = []string{"correction", "omega"}
 // CorrectedSettings lists the settings of the method, and those of the correction of its scores, bound to c.
 func (m Named) CorrectedSettings(c *model.Correction) setting.List {
 	e := m.Entry()
+	kind, omega := cmp.Or(e.Correction.Kind, model.NoCorrection), cmp.Or(e.Correction.Omega, 0.5)
 	return append(m.Settings(),
-		setting.Choice("correction", &c.Kind, e.Correction.Kind, e.kinds()...).
+		setting.Choice("correction", &c.Kind, kind, e.kinds()...).
 			Describe("correction of the scores by those of seen classes: none, evidence (their mean is "+
 				"subtracted) or standardise").
 			Try(setting.All(e.kinds()...)...),
-		setting.OneOf("omega", &c.Omega, e.Correction.Omega, omegas...).
+		setting.OneOf("omega", &c.Omega, omega, omegas...).
 			If(c.Kind != model.NoCorrection, "corrections evidence and standardise").
 			Describe("`VALUE` strength of the correction: 0.25, 0.5 or 1").Try(setting.All(omegas...)...))
 }

@@ -85,8 +85,8 @@ func TestBadSpecsAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"name":"svm"}`:             `method: expected one of lago, dap, ale, eszsl, `,
 		`{"name":1}`:                 "cannot unmarshal number",
-		`[]`:                         "expected one JSON object",
-		`{"name":"eszsl","gamma":1}`: "gamma: expected name or settings",
+		`[]`:                         "cannot unmarshal array",
+		`{"name":"eszsl","gamma":1}`: `unknown field "gamma"`,
 		`{"name":"eszsl","settings":{"ridge":1}}`:            "eszsl: ridge: expected",
 		`{"name":"eszsl","settings":{"gamma":1,"gamma":2}}`:  "eszsl: gamma: expected each key once",
 		`{"name":"lago","settings":{"variant":"hard"}}`:      "lago: variant: expected one of singletons",

@@ -75,7 +75,7 @@ func TestComparedClasses(t *testing.T) {
 
 func TestExplainRefuses(t *testing.T) {
 	m, other := testlab.Birds(testlab.HardBirds), testlab.Birds(testlab.HardBirds)
-	other.Method, other.Classifier = methods.Named{Name: "eszsl", Method: eszsl.New()}, nil
+	other.Method, other.Classifier = methods.Named{Name: "eszsl", Method: new(eszsl.Settings)}, nil
 	_, err := Explain(detected(other, testlab.Cuckoo, ""))
 	testkit.WantError(t, err, "model: expected a LAGO model, found another method")
 	q := detected(m, testlab.Cuckoo, "")

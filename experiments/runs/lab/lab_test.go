@@ -23,7 +23,7 @@ import (
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/baseline/dap"
+	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/methods"
 )
@@ -178,12 +178,12 @@ func TestLaterGridsTakeTheFittedWhitening(t *testing.T) {
 func TestLaterGridsTakeFits(t *testing.T) {
 	d := tiny.Small()
 	l, first := New(d, t.TempDir()), trialOf(d, model.Singletons, train.Dev, 1)
-	first.Method = methods.Named{Name: "dap", Method: dap.New()}
+	first.Method = testkit.Must(methods.Labelled("dap"))(t)
 	second := first
 	second.Method = first.Method.Clone()
 	testkit.NoError(t, second.Method.Set("prior", "half"))
 	weights := func(of train.Trial) []float32 {
-		return testkit.Must(train.Load(filepath.Join(do(t, l, []train.Trial{of})[0].Dir, train.ModelFile)))(t).Classifier.(*dap.Model).W.Data
+		return testkit.Must(train.Load(filepath.Join(do(t, l, []train.Trial{of})[0].Dir, train.ModelFile)))(t).Classifier.(*baseline.Model).W.Data
 	}
 	want := weights(first)
 	for i := range d.Features.Data {

@@ -18,13 +18,13 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
-	"github.com/lago-train/lago-train/model/baseline/linear"
 	"github.com/lago-train/lago-train/model/method"
 )
 
@@ -57,9 +57,6 @@ type Settings struct {
 	Prior     Prior     `json:"prior"`
 }
 
-// New returns DAP with its defaults.
-func New() *Settings { return baseline.New(new(Settings)) }
-
 // Settings implements method.Method. Programs for logistic regression use c = 1 for
 // features of length 1. Features of deep networks have a length of 30 or 40, which is
 // equivalent to c multiplied by 1000. The default is in the middle of the searched values.
@@ -81,36 +78,65 @@ type fitKey struct {
 	threshold Threshold
 }
 
+// newModel returns a DAP with its thresholds and p(a_m), both 1 x M. Its detections are the log odds of p(a_m|x),
+// which are as exact for probabilities near 1 as near 0, and its scores are log p(z|x).
+func newModel(r *method.Reader, s method.Shape) (m *baseline.Model, thresholds, prior dataset.Matrix[float32]) {
+	m = &baseline.Model{
+		Parameters: r, W: r.Get("W", s.Dims, s.Attributes), Bias: r.Get("b", 1, s.Attributes).Data,
+		Attributes: s.Attributes, Gather: dataset.Matrix[float32].CopyRows,
+	}
+	thresholds, prior = r.Get("thresholds", 1, s.Attributes), r.Get("prior", 1, s.Attributes)
+	m.Describe = func(u dataset.Matrix[float64]) (dataset.Matrix[float64], error) {
+		_, err := baseline.Complete(u, nil)
+		return binary(u, thresholds.Data), err
+	}
+	m.Score = func(odds dataset.Matrix[float32], has dataset.Matrix[float64]) dataset.Matrix[float32] {
+		return posterior(odds, has, prior.Data)
+	}
+	return m, thresholds, prior
+}
+
+// Restore implements method.Method.
+func (c *Settings) Restore(t method.Tensors, s method.Shape) (method.Model, error) {
+	r := &method.Reader{Tensors: t}
+	m, _, _ := newModel(r, s)
+	return m, r.Err
+}
+
 // Learn implements method.Method. DAP is not random. The loss is in nats per sample, summed over attributes.
 func (c *Settings) Learn(e method.Examples, _ uint64) (method.Learner, error) {
-	thresholds := thresholdsOf(e.U, c.Threshold)
+	m, thresholds, prior := newModel(&method.Reader{New: true}, e.Shape())
+	copy(thresholds.Data, thresholdsOf(e.U, c.Threshold))
 	has := binary(e.U, thresholds.Data) // NaN where there is nothing to learn
-	fraction := fractions(has)
-	m := &Model{Thresholds: thresholds}
-	if c.Prior == Half {
-		fraction = slices.Repeat([]float64{0.5}, e.U.Cols)
+	for i, f := range fractions(has) {
+		prior.Data[i] = 0.5
+		if c.Prior == Empirical {
+			prior.Data[i] = float32(f)
+		}
 	}
-	m.Prior = dataset.Convert[float32](dataset.Matrix[float64]{Rows: 1, Cols: e.U.Cols, Data: fraction})
-	m.W, m.B = dataset.NewMatrix[float32](e.X.Cols, e.U.Cols), dataset.NewMatrix[float32](1, e.U.Cols)
 	objective := c.objective(e, has)
-	return method.FitOnce(m, func() (float64, error) {
-		fit, err := method.Cached(e.Fits, fitKey{c.C, c.Threshold}, objective.Minimise)
+	key := fitKey{c.C, c.Threshold}
+	return baseline.FitOnce(m, func() (float64, error) {
+		fit, err := method.Cached(e.Fits, key, objective.Minimise)
 		if err != nil {
 			return 0, err
 		}
-		fit.Store(m.W, m.B)
+		baseline.SetTransposed(m.W, mat.NewDense(fit.W.Rows, fit.W.Cols, fit.W.Data))
+		for k, b := range fit.B {
+			m.Bias[k] = float32(b)
+		}
 		return fit.Loss, nil
 	}), nil
 }
 
-// thresholdsOf returns the thresholds of the attributes, 1 x M, in the precision of the model.
-func thresholdsOf(u dataset.Matrix[float64], t Threshold) dataset.Matrix[float32] {
-	all := dataset.Means(dataset.Matrix[float64]{Rows: len(u.Data), Cols: 1, Data: u.Data}, 0.5)
+// thresholdsOf returns the thresholds of the attributes in the precision of the model.
+func thresholdsOf(u dataset.Matrix[float64], t Threshold) []float32 {
+	all := dataset.Means(matrix.Of(u.Data, 1), 0.5)
 	thresholds := slices.Repeat(all, u.Cols)
 	if t == AttributeMean {
 		thresholds = dataset.Means(u, all[0])
 	}
-	return dataset.Convert[float32](dataset.Matrix[float64]{Rows: 1, Cols: u.Cols, Data: thresholds})
+	return dataset.Convert[float32](matrix.Of(thresholds, u.Cols)).Data
 }
 
 // binary returns which class has which attribute, Z x M: 1 or 0, and NaN where u is.
@@ -145,8 +171,8 @@ func fractions(has dataset.Matrix[float64]) []float64 {
 }
 
 // objective is what the classifiers minimise.
-func (c *Settings) objective(e method.Examples, has dataset.Matrix[float64]) linear.Objective {
-	return linear.Objective{
+func (c *Settings) objective(e method.Examples, has dataset.Matrix[float64]) baseline.Objective {
+	return baseline.Objective{
 		X: e.X, Rows: e.Rows, Bias: true, Outputs: has.Cols, Curvature: 0.1,
 		Penalty: 1 / (c.C * float64(len(e.Rows))), // there, the loss is a mean
 		Loss: func(sample, m int, score float64) (float64, float64) {
@@ -163,79 +189,30 @@ func logisticLoss(score, a float64) (loss, slope float64) {
 	return softplus(score) - a*score, 1/(1+math.Exp(-score)) - a
 }
 
-// Model is a trained DAP. Its scores are log p(z|x).
-type Model struct {
-	W dataset.Matrix[float32] // D x M
-	B dataset.Matrix[float32] // 1 x M
-
-	Thresholds dataset.Matrix[float32] // 1 x M
-	Prior      dataset.Matrix[float32] // 1 x M, p(a_m)
-}
-
-// Tensors implements method.Model.
-func (m *Model) Tensors() method.Tensors {
-	return method.Tensors{
-		{Name: "W", Matrix: m.W},
-		{Name: "b", Matrix: m.B},
-		{Name: "thresholds", Matrix: m.Thresholds},
-		{Name: "prior", Matrix: m.Prior},
-	}
-}
-
-// Restore implements method.Method.
-func (c *Settings) Restore(t method.Tensors, s method.Shape) (method.Model, error) {
-	r := &method.Reader{Tensors: t}
-	m := &Model{W: r.Get("W", s.Dims, s.Attributes), B: r.Get("b", 1, s.Attributes)}
-	m.Thresholds, m.Prior = r.Get("thresholds", 1, s.Attributes), r.Get("prior", 1, s.Attributes)
-	return m, r.Err
-}
-
-// Detect returns the log odds of p(a_m|x) of the given rows, len(rows) x M. Log odds are
-// as exact for probabilities near 1 as near 0.
-func (m *Model) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error) {
-	s, err := baseline.Project(m.W, x, rows, dataset.Matrix[float32].CopyRows)
-	if err != nil {
-		return s, err
-	}
-	for i := range rows {
-		for k, b := range m.B.Data {
-			s.Row(i)[k] += b
+// posterior returns log p(z|x) of samples with log odds of their attributes, for classes that have them, lack
+// them (0) or say nothing of them (NaN), a factor of 1.
+func posterior(odds dataset.Matrix[float32], has dataset.Matrix[float64],
+	prior []float32,
+) dataset.Matrix[float32] {
+	lacks := dataset.NewMatrix[float64](has.Rows, has.Cols)
+	for i, v := range has.Data {
+		if math.IsNaN(v) {
+			has.Data[i] = 0
+		} else {
+			lacks.Data[i] = 1 - v
 		}
 	}
-	return s, nil
-}
-
-// Classify returns log p(z|x) of samples with the log odds s of their attributes, n x M,
-// for the classes that u describes. A missing entry of u is a factor of 1.
-func (m *Model) Classify(s dataset.Matrix[float32],
-	u dataset.Matrix[float64],
-) (dataset.Matrix[float32], error) {
-	describe := func(u dataset.Matrix[float64]) (dataset.Matrix[float64], error) {
-		_, err := baseline.Complete(u)
-		return binary(u, m.Thresholds.Data), err
+	// The logs of the factors of having the attribute, p(a_m|x) / p(a_m), and of not.
+	on, off := dataset.Convert[float64](odds), dataset.Convert[float64](odds)
+	for i, s := range on.Data {
+		p := float64(prior[i%odds.Cols])
+		on.Data[i] = -softplus(-s) - math.Log(p)
+		off.Data[i] = -softplus(s) - math.Log1p(-p)
 	}
-	return baseline.Classify(s, m.Prior.Cols, u, m.Prior.Cols, describe,
-		func(has dataset.Matrix[float64]) dataset.Matrix[float32] {
-			lacks := dataset.NewMatrix[float64](u.Rows, u.Cols)
-			for i, v := range has.Data {
-				if math.IsNaN(v) {
-					has.Data[i] = 0
-				} else {
-					lacks.Data[i] = 1 - v
-				}
-			}
-			// The logs of the factors of having the attribute, p(a_m|x) / p(a_m), and of not.
-			on, off := dataset.Convert[float64](s), dataset.Convert[float64](s)
-			for i, odds := range on.Data {
-				p := float64(m.Prior.Data[i%s.Cols])
-				on.Data[i] = -softplus(-odds) - math.Log(p)
-				off.Data[i] = -softplus(odds) - math.Log1p(-p)
-			}
-			logP := matrix.Product(on, has.T())
-			floats.Add(logP.Data, matrix.Product(off, lacks.T()).Data)
-			model.LogNormalise(logP.Data, u.Rows)
-			return dataset.Convert[float32](logP)
-		})
+	logP := matrix.Product(on, has.T())
+	floats.Add(logP.Data, matrix.Product(off, lacks.T()).Data)
+	model.LogNormalise(logP.Data, has.Rows)
+	return dataset.Convert[float32](logP)
 }
 
 // softplus is log(1 + exp(x)) without overflow, or minus the log of sigmoid(-x).

@@ -11,6 +11,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
 	"github.com/lago-train/lago-train/model/method"
 )
@@ -44,13 +45,13 @@ func TestGradientVanishes(t *testing.T) {
 		e := examples(rapid.IntRange(5, 40).Draw(t, "samples"), rapid.IntRange(1, 6).Draw(t, "dims"), 4, 5, rapid.Uint64().Draw(t, "seed"))
 		c := drawConfig(t)
 		m := learn(t, c, e)
-		has := binary(e.U, m.Thresholds.Data)
+		has := binary(e.U, baselinetest.Tensor(m, "thresholds").Data)
 		fractions(has)
 		w := dataset.Convert[float64](m.W)
 		w.Rows, w.Data = w.Rows+1, append(w.Data, make([]float64, w.Cols)...) // the last row is of b
 		gradient, size := slices.Clone(w.Data), make([]float64, len(w.Data))  // the sum, and that of absolute values
 		for i, r := range e.Rows {
-			x, slopes := append(baselinetest.Floats(e.X.Row(r)), 1), baselinetest.Floats(m.B.Data)
+			x, slopes := append(baselinetest.Floats(e.X.Row(r)), 1), baselinetest.Floats(m.Bias)
 			for d, v := range x {
 				floats.AddScaled(slopes, v, w.Row(d))
 			}
@@ -109,7 +110,7 @@ func TestPrior(t *testing.T) {
 	e.U = baselinetest.Matrix[float64](3, 1, 1, 1, 1, 0, 1, 1, 1, 1, 0, 0, 1)
 	for prior, want := range map[Prior][]float64{Empirical: {0.75, 0.5, 0.5}, Half: {0.5, 0.5, 0.5}} {
 		m := learn(t, Settings{C: 1, Threshold: AttributeMean, Prior: prior}, e)
-		testkit.NearAll(t, string(prior), m.Prior.Data, want, 0)
+		testkit.NearAll(t, string(prior), baselinetest.Tensor(m, "prior").Data, want, 0)
 	}
 }
 
@@ -119,10 +120,10 @@ func examples(samples, dims, attributes, classes int, seed uint64) method.Exampl
 	return baselinetest.Examples(samples, dims, attributes, classes, 1, seed)
 }
 
-func learn(t testkit.TB, c Settings, e method.Examples) *Model {
+func learn(t testkit.TB, c Settings, e method.Examples) *baseline.Model {
 	t.Helper()
 	m, _ := baselinetest.Learn(t, &c, e)
-	return m.(*Model)
+	return m.(*baseline.Model)
 }
 
 func drawConfig(t *rapid.T) Settings {
@@ -139,9 +140,9 @@ func TestThresholds(t *testing.T) {
 		0.1, 0.5, nan, 0.25, nan,
 		0.6, 0.0, 0.75, 0, nan,
 		0.8, 0.25, 0.75, nan, nan)
-	testkit.NearAll(t, "mean", thresholdsOf(u, Mean).Data, []float64{0.4, 0.4, 0.4, 0.4, 0.4}, 1e-7)
-	testkit.NearAll(t, "attribute-mean", thresholdsOf(u, AttributeMean).Data, []float64{0.5, 0.25, 0.75, 0.125, 0.4}, 1e-7)
-	testkit.NearAll(t, "of nothing", thresholdsOf(baselinetest.Matrix(2, nan, nan), Mean).Data, []float64{0.5, 0.5}, 0)
+	testkit.NearAll(t, "mean", thresholdsOf(u, Mean), []float64{0.4, 0.4, 0.4, 0.4, 0.4}, 1e-7)
+	testkit.NearAll(t, "attribute-mean", thresholdsOf(u, AttributeMean), []float64{0.5, 0.25, 0.75, 0.125, 0.4}, 1e-7)
+	testkit.NearAll(t, "of nothing", thresholdsOf(baselinetest.Matrix(2, nan, nan), Mean), []float64{0.5, 0.5}, 0)
 }
 
 func restored(t *testing.T, tensors method.Tensors) method.Model {

@@ -30,9 +30,6 @@ type Settings struct {
 	Normalise bool    `json:"normalise"` // scale descriptions to length 1
 }
 
-// New returns ESZSL with its defaults.
-func New() *Settings { return baseline.New(new(Settings)) }
-
 // Settings implements method.Method. The searched ridges are powers of ten around those
 // that Romera-Paredes and Torr (2015, section 5) cross-validate, 1e-3 to 1e3; unnormalised
 // features of deep networks need larger ones. The defaults are in the middle. Descriptions
@@ -49,15 +46,15 @@ func (c *Settings) Settings() setting.List {
 
 // Restore implements method.Method.
 func (c *Settings) Restore(t method.Tensors, s method.Shape) (method.Model, error) {
-	return baseline.RestoreBilinear(t, s, c.Normalise, baseline.None)
+	r := &method.Reader{Tensors: t}
+	return baseline.NewBilinear(r, s, c.Normalise), r.Err
 }
 
 // Learn implements method.Method. ESZSL is not random.
 func (c *Settings) Learn(e method.Examples, _ uint64) (method.Learner, error) {
-	own := *c
-	m := &baseline.Bilinear{W: dataset.NewMatrix[float32](e.X.Cols, e.U.Cols), Normalise: c.Normalise}
-	return method.FitOnce(m, func() (float64, error) {
-		if err := own.fit(m.W, e); err != nil {
+	fixed, m := *c, baseline.NewBilinear(&method.Reader{New: true}, e.Shape(), c.Normalise)
+	return baseline.FitOnce(m, func() (float64, error) {
+		if err := fixed.fit(m.W, e); err != nil {
 			return 0, err
 		}
 		return squaredError(m, e)
@@ -68,7 +65,7 @@ func (c *Settings) Learn(e method.Examples, _ uint64) (method.Learner, error) {
 const errorRows = 1024
 
 // squaredError is the mean over samples of |scores - one-hot class|^2.
-func squaredError(m *baseline.Bilinear, e method.Examples) (float64, error) {
+func squaredError(m *baseline.Model, e method.Examples) (float64, error) {
 	var sum float64
 	for from := 0; from < len(e.Rows); from += errorRows {
 		to := min(from+errorRows, len(e.Rows))

@@ -14,6 +14,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
 	"github.com/lago-train/lago-train/model/method"
 )
@@ -44,8 +45,13 @@ func (y toy) score(t *testing.T, m method.Model, u dataset.Matrix[float64]) data
 	return testkit.Must(model.Score(m, y.seen.X, y.rows, u))(t)
 }
 
+func defaults() (c Settings) {
+	c.Settings().SetDefaults()
+	return c
+}
+
 // trained is the model after three epochs.
-func trained(t *testing.T, c Settings, e method.Examples) *Model {
+func trained(t *testing.T, c Settings, e method.Examples) *baseline.Model {
 	t.Helper()
 	l := baselinetest.Learner(t, &c, e, 1)
 	for epoch := range 3 {
@@ -53,7 +59,7 @@ func trained(t *testing.T, c Settings, e method.Examples) *Model {
 			t.Fatalf("converged in epoch %d", epoch+1)
 		}
 	}
-	return l.Model().(*Model)
+	return l.Model().(*baseline.Model)
 }
 
 func TestNotFinite(t *testing.T) {
@@ -63,9 +69,9 @@ func TestNotFinite(t *testing.T) {
 		"squares":   func(c *Settings, _ dataset.Matrix[float32]) { c.Kernel, c.Degree, c.LR = Polynomial, 4, 1e3 },
 		"W":         func(c *Settings, _ dataset.Matrix[float32]) { c.LR = 1e300 }, // infinite in the only step
 	} {
-		e, c := y.seen, New()
+		e, c := y.seen, defaults()
 		e.X.Data = slices.Clone(e.X.Data)
-		change(c, e.X)
+		change(&c, e.X)
 		l := testkit.Must(c.Learn(e, 1))(t)
 		var err error
 		for epoch := 1; epoch <= 3 && err == nil; epoch++ {
@@ -98,19 +104,19 @@ func TestRMSProp(t *testing.T) {
 func TestScoreIsItsDefinition(t *testing.T) {
 	for _, kernel := range []Kernel{Linear, Polynomial, Gaussian, Cauchy} {
 		for _, ort := range []bool{false, true} {
-			c := *New()
+			c := defaults()
 			c.Kernel, c.Ort = kernel, ort
 			y := newToy(4)
 			m := trained(t, c, y.seen)
 			got := y.score(t, m, y.unseen)
-			w := dataset.Convert[float64](m.w)
+			w := dataset.Convert[float64](m.W)
 			for i, r := range y.rows {
-				x := unit(y.seen.X.Row(r), m.mean.Data)
+				x := unit(y.seen.X.Row(r), baselinetest.Tensor(m, "mean").Data)
 				for z := range y.unseen.Rows {
-					u := unit(y.unseen.Row(z), m.centre.Data)
-					want := compare(m.config.kernel(), project(w, x), u)
+					u := unit(y.unseen.Row(z), baselinetest.Tensor(m, "centre").Data)
+					want := compare(c.kernel(), project(w, x), u)
 					if ort && (kernel == Gaussian || kernel == Cauchy) {
-						other := compare(m.config.kernel(), x, lift(w, u))
+						other := compare(c.kernel(), x, lift(w, u))
 						want = 2 - (1-want)*(1-want) - (1-other)*(1-other)
 					}
 					testkit.Near(t, string(kernel), float64(got.Row(i)[z]), want, 1e-5)
@@ -126,7 +132,7 @@ func compare(k kernel, v, w []float64) float64 {
 	if k.distance {
 		number = math.Pow(floats.Distance(v, w, 2), 2)
 	}
-	s, _ := k.at(number)
+	s, _ := k.value(number)
 	return s
 }
 
@@ -149,9 +155,10 @@ func TestNormalisation(t *testing.T) {
 	}
 	// The missing entry is the mean over these classes, 1/4.
 	u := baselinetest.Matrix(2, 1, math.NaN(), 0, 0.25)
-	m := testkit.Must(newModel(Settings{}, e))(t)
-	testkit.NearAll(t, "mean", m.mean.Data, []float64{2, 5}, 0)
-	testkit.NearAll(t, "centre", m.centre.Data, []float64{0.25, 1}, 0)
+	m := newModel(Settings{}, &method.Reader{New: true}, e.Shape())
+	testkit.NoError(t, m.normalise(e))
+	testkit.NearAll(t, "mean", m.mean, []float64{2, 5}, 0)
+	testkit.NearAll(t, "centre", m.centre, []float64{0.25, 1}, 0)
 	x := dataset.NewMatrix[float32](3, 2)
 	m.features(x, baselinetest.Matrix[float32](2, 2, 5, 5, 9), []int{1, 0})
 	testkit.NearAll(t, "features", x.Data, []float64{0.6, 0.8, 0, 0, 0, 0}, 1e-7)
@@ -161,11 +168,11 @@ func TestNormalisation(t *testing.T) {
 
 // Scores differ even far from every class.
 func TestFarSamples(t *testing.T) {
-	c := *New()
+	c := defaults()
 	c.Sigma = 0.15
 	y := newToy(4)
 	m := trained(t, c, y.seen)
-	a := dataset.NewMatrix[float32](1, m.w.Cols)
+	a := dataset.NewMatrix[float32](1, m.W.Cols)
 	a.Data[0] = -0.9
 	s := testkit.Must(m.Classify(a, y.seen.U))(t)
 	slices.Sort(s.Data)
@@ -175,7 +182,7 @@ func TestFarSamples(t *testing.T) {
 }
 
 func drawConfig(t *rapid.T) Settings {
-	c := *New()
+	c := defaults()
 	c.Kernel = rapid.SampledFrom([]Kernel{Linear, Polynomial, Gaussian, Cauchy}).Draw(t, "kernel")
 	c.Sigma = rapid.Float64Range(0.4, 2).Draw(t, "sigma")
 	c.Degree = rapid.IntRange(1, 4).Draw(t, "degree")
@@ -299,7 +306,7 @@ func TestRepeatedSteps(t *testing.T) {
 
 func TestKernelsByHand(t *testing.T) {
 	for _, c := range []struct {
-		config   Settings
+		settings Settings
 		number   float64 // v'w, or |v - w|^2
 		k, slope float64
 	}{
@@ -311,8 +318,8 @@ func TestKernelsByHand(t *testing.T) {
 		{Settings{Kernel: Cauchy, Sigma: 2}, 4, 0.5, -0.0625}, // 1/(1 + d/4), -1/(4 (1 + d/4)^2)
 		{Settings{Kernel: Cauchy, Sigma: 0.5}, 0, 1, -4},
 	} {
-		if k, slope := c.config.kernel().at(c.number); math.Abs(k-c.k) > 1e-15 || math.Abs(slope-c.slope) > 1e-15 {
-			t.Errorf("%+v at %g: %g with slope %g, expected %g and %g", c.config, c.number, k, slope, c.k, c.slope)
+		if k, slope := c.settings.kernel().value(c.number); math.Abs(k-c.k) > 1e-15 || math.Abs(slope-c.slope) > 1e-15 {
+			t.Errorf("%+v at %g: %g with slope %g, expected %g and %g", c.settings, c.number, k, slope, c.k, c.slope)
 		}
 	}
 }

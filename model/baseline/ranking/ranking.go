@@ -2,19 +2,17 @@
 //
 //	F(x, z) = x' W u_z
 //
-// by ranking the class y of a sample above the other classes. They differ only in the
-// loss of a sample, with the hinges h_z = max(0, margin + F(x, z) - F(x, y)):
+// by ranking the class y of a sample above the other classes. They differ only in the loss of a sample, with
+// the hinges h_z = max(0, margin + F(x, z) - F(x, y)) of the other classes z, of which r are above 0:
 //
-//		DeViSE   sum over z != y of h_z
-//		ALE      l_r / r  times that sum, where r counts the h_z > 0, and l_r = 1 + 1/2 + ... + 1/r
-//		SJE      max over z != y of h_z
+//	DeViSE   the sum of the h_z
+//	ALE      l_r / r times that sum, where l_r = 1 + 1/2 + ... + 1/r
+//	SJE      the largest h_z
 //
-//	  - ALE: Akata, Perronnin, Harchaoui and Schmid, "Label-Embedding for Image
-//	    Classification", TPAMI 2016, section 3.2;
-//	  - SJE: Akata, Reed, Walter, Lee and Schiele, "Evaluation of Output Embeddings for
-//	    Fine-Grained Image Classification", CVPR 2015, section 3;
-//	  - DeViSE: Frome et al., "DeViSE: A Deep Visual-Semantic Embedding Model", NIPS 2013,
-//	    equation 1. Only the map is learned, on fixed features.
+// ALE is that of Akata, Perronnin, Harchaoui and Schmid, "Label-Embedding for Image Classification" (TPAMI 2016,
+// section 3.2), SJE of Akata, Reed, Walter, Lee and Schiele, "Evaluation of Output Embeddings for Fine-Grained
+// Image Classification" (CVPR 2015, section 3), and DeViSE of Frome et al., "DeViSE: A Deep Visual-Semantic
+// Embedding Model" (NIPS 2013, equation 1), of which only the map is learned, on fixed features.
 //
 // The authors sample terms of these losses; here all terms are summed, as in Xian, Lampert, Schiele and Akata
 // ("Zero-Shot Learning - A Comprehensive Evaluation of the Good, the Bad and the Ugly", TPAMI 2018, section
@@ -35,6 +33,7 @@ import (
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/method"
+	"github.com/lago-train/lago-train/model/preprocess"
 )
 
 // Loss names a method by the loss of a sample: see the package comment.
@@ -53,13 +52,23 @@ type Settings struct {
 	LR     float64 `json:"lr"`     // learning rate
 	Margin float64 `json:"margin"` // by which a class must score above the others
 	// W is initialised normal, with a standard deviation of init / sqrt(D)
-	Init      float64           `json:"init"`
-	Normalise bool              `json:"normalise"` // scale descriptions to length 1
-	Features  baseline.Features `json:"features"`
+	Init      float64  `json:"init"`
+	Normalise bool     `json:"normalise"` // scale descriptions to length 1
+	Features  Features `json:"features"`
 }
 
-// New returns one of the methods with its defaults.
-func New(l Loss) *Settings { return baseline.New(&Settings{Loss: l}) }
+// New returns one of the methods.
+func New(l Loss) *Settings { return &Settings{Loss: l} }
+
+// Features is the normalisation of the features.
+type Features string
+
+// The normalisations.
+const (
+	None        Features = "none"        // no normalisation
+	Unit        Features = "unit"        // samples scaled to length 1
+	Standardise Features = "standardize" // mean 0 and variance 1/D in each dimension, a length of about 1
+)
 
 // Settings implements method.Method. The margin is the 0/1 loss of Akata et al. and Xian et al.; Frome et al.
 // use 0.1. W is initialised, and features are standardised, as in the program that Xian et al. released for
@@ -82,16 +91,53 @@ func (c *Settings) Settings() setting.List {
 		setting.Number("init", &c.Init, 1, setting.BoundedWeight).
 			Describe("`S` standard deviation of the initial W, times the square root of the dimensions"),
 		setting.Switch("normalise", &c.Normalise, true).Describe("scale descriptions to length 1"),
-		setting.Choice("features", &c.Features, baseline.Standardise, baseline.None, baseline.Unit,
-			baseline.Standardise).
-			Describe("normalisation of the features").
-			Try(string(baseline.Unit), string(baseline.Standardise)),
+		setting.Choice("features", &c.Features, Standardise, None, Unit, Standardise).
+			Describe("normalisation of the features").Try(string(Unit), string(Standardise)),
 	}
+}
+
+// newModel returns a model with what is subtracted from its standardised features, and their factors.
+func newModel(c Settings, r *method.Reader, s method.Shape) (m *baseline.Model, shift, scale []float32) {
+	m = baseline.NewBilinear(r, s, c.Normalise)
+	switch c.Features {
+	case Unit:
+		m.Gather = baseline.CopyUnitRows
+	case Standardise:
+		shift, scale = r.Get("shift", 1, s.Dims).Data, r.Get("scale", 1, s.Dims).Data
+		m.Gather = func(to, x dataset.Matrix[float32], rows []int) {
+			for i, sample := range rows {
+				row := to.Row(i)
+				for d, v := range x.Row(sample) {
+					row[d] = (v - shift[d]) * scale[d]
+				}
+			}
+		}
+	}
+	return m, shift, scale
 }
 
 // Restore implements method.Method.
 func (c *Settings) Restore(t method.Tensors, s method.Shape) (method.Model, error) {
-	return baseline.RestoreBilinear(t, s, c.Normalise, c.Features)
+	r := &method.Reader{Tensors: t}
+	m, _, _ := newModel(*c, r, s)
+	return m, r.Err
+}
+
+type standardKey struct{}
+
+// standardise sets shift and scale to those of the examples, fitted once for all that share a cache.
+func standardise(shift, scale []float32, e method.Examples) error {
+	fit, err := method.Cached(e.Cache, standardKey{}, func() (*preprocess.Transform, error) {
+		return preprocess.Fit(preprocess.Standardise, 0, e.X, e.Rows)
+	})
+	if err != nil {
+		return err
+	}
+	copy(shift, fit.Shift)
+	for d, v := range fit.Scale {
+		scale[d] = v / float32(math.Sqrt(float64(e.X.Cols)))
+	}
+	return nil
 }
 
 // Learn implements method.Method. The seed determines the initial W and the order of the samples. The loss of
@@ -101,9 +147,11 @@ func (c *Settings) Learn(e method.Examples, seed uint64) (method.Learner, error)
 	if err != nil {
 		return nil, err
 	}
-	m := &baseline.Bilinear{W: dataset.NewMatrix[float32](e.X.Cols, u.Cols), Normalise: c.Normalise}
-	if err := m.Fit(c.Features, e); err != nil {
-		return nil, err
+	m, shift, scale := newModel(*c, &method.Reader{New: true}, e.Shape())
+	if c.Features == Standardise {
+		if err := standardise(shift, scale, e); err != nil {
+			return nil, err
+		}
 	}
 	rng := rand.New(rand.NewPCG(seed, 0)) // epochs count from 1
 	for i := range m.W.Data {
@@ -165,14 +213,14 @@ func violations[T model.Float](scores []T, y int, margin T, step []T) (sum float
 // structuredHinge is the loss of SJE, that of the structured support vector machine.
 func structuredHinge[T model.Float](scores []T, y int, margin T, step []T) (loss float64) {
 	clear(step)
-	worst, of := T(0), y
+	worst, violator := T(0), y
 	for z, s := range scores {
 		if hinge := margin + s - scores[y]; hinge > worst && z != y {
-			worst, of = hinge, z
+			worst, violator = hinge, z
 		}
 	}
-	if of != y {
-		step[of], step[y] = -1, 1
+	if violator != y {
+		step[violator], step[y] = -1, 1
 	}
 	return float64(worst)
 }
@@ -190,7 +238,7 @@ const blockSize = 64
 //
 // with the W before the block. The first term, the x_i x_j' and finally W += lr X' (C U)
 // are matrix products for the whole block; in between, steps only involve the classes.
-func blockSteps(config *Settings, features dataset.Matrix[float32], m *baseline.Bilinear,
+func blockSteps(config *Settings, features dataset.Matrix[float32], m *baseline.Model,
 	u dataset.Matrix[float32], size int,
 ) baseline.Step {
 	lossOfSample, lr, margin := lossOf[float32](config.Loss), float32(config.LR), float32(config.Margin)

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -33,17 +34,23 @@ func examples(samples, dims, attributes, classes int, seed uint64) method.Exampl
 
 func weights(l method.Learner) []float32 { return l.State()[0].Matrix.Data }
 
+func defaults(l Loss) Settings {
+	c := New(l)
+	c.Settings().SetDefaults()
+	return *c
+}
+
 var names = []Loss{ALE, SJE, DeViSE}
 
 // Blocks equal steps of one sample, also if 64 does not divide the samples.
 func TestBlocksAreSGD(t *testing.T) {
 	for _, name := range names {
-		for _, features := range []baseline.Features{baseline.None, baseline.Unit, baseline.Standardise} {
+		for _, features := range []Features{None, Unit, Standardise} {
 			for _, samples := range []int{1, 40, 64, 128, 150} {
 				e := examples(samples, 12, 7, 9, uint64(samples))
-				c := *New(name)
+				c := defaults(name)
 				c.Features, c.LR, c.Margin = features, 0.05, 0.7
-				if samples == 1 && features == baseline.Standardise {
+				if samples == 1 && features == Standardise {
 					continue // nothing varies
 				}
 				t.Run(fmt.Sprintf("%s/%s/%d", name, features, samples), func(t *testing.T) {
@@ -54,6 +61,11 @@ func TestBlocksAreSGD(t *testing.T) {
 						testkit.Near(t, "loss", loss, o.epoch(method.Shuffled(samples, 3, number)), 1e-4)
 					}
 					testkit.NearAll(t, "W", weights(l), o.w.RawMatrix().Data, 1e-4)
+					var a, scores mat.Dense
+					a.Mul(o.x, o.w)
+					scores.Mul(&a, o.u.T())
+					restored := testkit.Must(c.Restore(l.Model().Tensors(), e.Shape()))(t)
+					testkit.NearAll(t, "scores", baselinetest.Score(t, restored, e, e.U).Data, scores.RawMatrix().Data, 1e-3)
 				})
 			}
 		}
@@ -62,23 +74,46 @@ func TestBlocksAreSGD(t *testing.T) {
 
 // oracle is stochastic gradient descent on one sample at a time, in float64.
 type oracle struct {
-	config Settings
-	x      *mat.Dense // normalised
-	labels []int
-	u, w   *mat.Dense // Z x M and D x M
+	settings Settings
+	x        *mat.Dense // normalised
+	labels   []int
+	u, w     *mat.Dense // Z x M and D x M
 }
 
 // newOracle starts from the W that a learner starts from.
 func newOracle(t *testing.T, c Settings, e method.Examples, l method.Learner) *oracle {
 	t.Helper()
 	n, dims := len(e.Rows), e.X.Cols
-	o := &oracle{config: c, labels: e.Labels, x: mat.NewDense(n, dims, nil)}
-	for i, x := range baselinetest.Normalised(c.Features, e.X, e.Rows, e.Rows) {
+	o := &oracle{settings: c, labels: e.Labels, x: mat.NewDense(n, dims, nil)}
+	for i, x := range normalised(c.Features, e.X, e.Rows, e.Rows) {
 		o.x.SetRow(i, x)
 	}
 	u := testkit.Must(baseline.Describe(e.U, c.Normalise))(t)
 	o.u, o.w = mat.NewDense(u.Rows, u.Cols, u.Data), mat.NewDense(dims, u.Cols, baselinetest.Floats(weights(l)))
 	return o
+}
+
+// normalised returns the normalised features of the rows, computed in float64; learned
+// are those that Standardise is fitted on.
+func normalised(f Features, x dataset.Matrix[float32], learned, rows []int) [][]float64 {
+	to := make([][]float64, len(rows))
+	for i, r := range rows {
+		to[i] = baselinetest.Floats(x.Row(r))
+		if f == Unit {
+			floats.Scale(1/floats.Norm(to[i], 2), to[i])
+		}
+	}
+	for d := 0; d < x.Cols && f == Standardise; d++ {
+		var column []float64
+		for _, r := range learned {
+			column = append(column, float64(x.Row(r)[d]))
+		}
+		mean, deviation := stat.PopMeanStdDev(column, nil)
+		for i := range to {
+			to[i][d] = (to[i][d] - mean) / deviation / math.Sqrt(float64(x.Cols))
+		}
+	}
+	return to
 }
 
 // epoch returns the mean loss.
@@ -89,21 +124,21 @@ func (o *oracle) epoch(order []int) (mean float64) {
 		x := o.x.RowView(i)
 		a.MulVec(o.w.T(), x)
 		scores.MulVec(o.u, &a)
-		mean += lossOf[float64](o.config.Loss)(scores.RawVector().Data, o.labels[i], o.config.Margin, step) / float64(len(order))
+		mean += lossOf[float64](o.settings.Loss)(scores.RawVector().Data, o.labels[i], o.settings.Margin, step) / float64(len(order))
 		moved.MulVec(o.u.T(), mat.NewVecDense(len(step), step))
-		o.w.RankOne(o.w, o.config.LR, x, &moved)
+		o.w.RankOne(o.w, o.settings.LR, x, &moved)
 	}
 	return mean
 }
 
 func TestInit(t *testing.T) {
 	e := examples(10, 64, 200, 3, 2)
-	c := New(ALE)
+	c := defaults(ALE)
 	c.Init = 3
-	w := baselinetest.Floats(weights(baselinetest.Learner(t, c, e, 1)))
+	w := baselinetest.Floats(weights(baselinetest.Learner(t, &c, e, 1)))
 	testkit.Near(t, "standard deviation", math.Sqrt(floats.Dot(w, w)/(64*200)), 3/8.0, 0.005)
 	c.Init = 0
-	if w := weights(baselinetest.Learner(t, c, e, 1)); slices.Max(w) != 0 || slices.Min(w) != 0 {
+	if w := weights(baselinetest.Learner(t, &c, e, 1)); slices.Max(w) != 0 || slices.Min(w) != 0 {
 		t.Error("expected that W starts with zeros")
 	}
 }
@@ -119,7 +154,8 @@ func TestSeparable(t *testing.T) {
 		}
 	}
 	for _, name := range names {
-		l := baselinetest.Learner(t, New(name), e, 1)
+		c := defaults(name)
+		l := baselinetest.Learner(t, &c, e, 1)
 		done, loss := false, 0.0
 		for number := 1; number <= 500 && !done; number++ {
 			before := slices.Clone(weights(l))
@@ -143,9 +179,9 @@ func TestNotFinite(t *testing.T) {
 			},
 			"a NaN": func(_ *Settings, e *method.Examples) { e.X.Row(e.Rows[4])[1] = float32(math.NaN()) },
 		} {
-			e, c := examples(100, 12, 7, 9, 8), New(name)
-			c.Features = baseline.None
-			change(c, &e)
+			e, c := examples(100, 12, 7, 9, 8), defaults(name)
+			c.Features = None
+			change(&c, &e)
 			l := testkit.Must(c.Learn(e, 1))(t)
 			var err error
 			for number := 1; number <= 3 && err == nil; number++ {

@@ -32,7 +32,6 @@ import (
 	"github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/model/baseline"
-	"github.com/lago-train/lago-train/model/baseline/linear"
 	"github.com/lago-train/lago-train/model/method"
 )
 
@@ -44,9 +43,6 @@ type Settings struct {
 	Normalise bool    `json:"normalise"` // scale descriptions to length 1
 	Unit      bool    `json:"unit"`      // scale features to length 1
 }
-
-// New returns SynC with its defaults.
-func New() *Settings { return baseline.New(new(Settings)) }
 
 // Settings implements method.Method. The searched ranges are those of the authors' program,
 // 2^-24 to 2^-9 for lambda and 2^-5 to 2^5 for 1/sigma^2, on a coarser grid with the defaults
@@ -70,34 +66,84 @@ type fitKey struct {
 	unit   bool
 }
 
+// synthesis is a model with what its scores and descriptions need.
+type synthesis struct {
+	*baseline.Model // whose W are the classifiers of the phantoms, D x R, and whose detections are v_r'x
+
+	phantoms dataset.Matrix[float32] // R x M, the scaled descriptions of the training classes
+	mean     dataset.Matrix[float32] // 1 x M, of the training classes, for attributes that no class describes
+	// 1 x 1, the unit of descriptions: the median distance of training classes
+	distance dataset.Matrix[float32]
+}
+
+// newModel returns a model of so many phantoms, -1 for any.
+func newModel(c Settings, r *method.Reader, s method.Shape, phantoms int) *synthesis {
+	m := &synthesis{Model: &baseline.Model{
+		Parameters: r, W: r.Get("V", s.Dims, phantoms), Attributes: s.Attributes,
+		Gather: dataset.Matrix[float32].CopyRows,
+	}}
+	m.phantoms = r.Get("phantoms", m.W.Cols, s.Attributes)
+	m.mean, m.distance = r.Get("mean", 1, s.Attributes), r.Get("distance", 1, 1)
+	if c.Unit {
+		m.Gather = baseline.CopyUnitRows
+	}
+	m.Describe = func(u dataset.Matrix[float64]) (dataset.Matrix[float64], error) {
+		y, err := m.describe(u, c.Normalise)
+		if err == nil {
+			floats.Scale(1/float64(m.distance.Data[0]), y.Data)
+		}
+		return y, err
+	}
+	m.Score = func(a dataset.Matrix[float32], y dataset.Matrix[float64]) dataset.Matrix[float32] {
+		// In float64, since the scores of phantoms can be large and of either sign.
+		weights := similarities(y, m.phantoms, c.Sigma)
+		return dataset.Convert[float32](matrix.Product(dataset.Convert[float64](a), weights.T()))
+	}
+	return m
+}
+
+// describe returns complete descriptions. An attribute that no class describes gets the mean over the training
+// classes.
+func (m *synthesis) describe(u dataset.Matrix[float64], normalise bool) (dataset.Matrix[float64], error) {
+	y, err := baseline.Complete(u, m.mean.Data)
+	if err == nil && normalise {
+		baseline.ScaleRows(y)
+	}
+	return y, err
+}
+
+// Restore implements method.Method.
+func (c *Settings) Restore(t method.Tensors, s method.Shape) (method.Model, error) {
+	r := &method.Reader{Tensors: t}
+	return newModel(*c, r, s, -1).Model, r.Err
+}
+
 // Learn implements method.Method. SynC is not random.
 func (c *Settings) Learn(e method.Examples, _ uint64) (method.Learner, error) {
-	matrix := dataset.NewMatrix[float32]
-	m := &Model{config: *c, V: matrix(e.X.Cols, e.U.Rows), Mean: matrix(1, e.U.Cols), Distance: matrix(1, 1)}
-	m.Distance.Data[0] = 1
+	m, fixed := newModel(*c, &method.Reader{New: true}, e.Shape(), e.U.Rows), *c
 	for a, v := range dataset.Means(e.U, 0) {
-		m.Mean.Data[a] = float32(v)
+		m.mean.Data[a] = float32(v)
 	}
-	classes, err := m.describe(e.U)
+	classes, err := m.describe(e.U, c.Normalise)
 	if err != nil {
 		return nil, err
 	}
-	m.Distance.Data[0] = float32(medianDistance(classes))
-	floats.Scale(1/float64(m.Distance.Data[0]), classes.Data)
-	m.Phantoms = dataset.Convert[float32](classes)
-	objective := linear.Objective{ // of the w_c
+	m.distance.Data[0] = float32(medianDistance(classes))
+	floats.Scale(1/float64(m.distance.Data[0]), classes.Data)
+	copy(m.phantoms.Data, dataset.Convert[float32](classes).Data)
+	objective := baseline.Objective{ // of the w_c
 		X: e.X, Rows: e.Rows, Unit: c.Unit, Outputs: e.U.Rows, Penalty: c.Lambda,
 		Curvature: 2 / float64(e.U.Rows),
 		Loss: func(sample, class int, score float64) (loss, slope float64) {
 			return squaredHinge(score, class == e.Labels[sample], e.U.Rows)
 		},
 	}
-	return method.FitOnce(m, func() (float64, error) {
-		fitted, err := method.Cached(e.Fits, fitKey{m.config.Lambda, m.config.Unit}, objective.Minimise)
+	return baseline.FitOnce(m.Model, func() (float64, error) {
+		fitted, err := method.Cached(e.Fits, fitKey{fixed.Lambda, fixed.Unit}, objective.Minimise)
 		if err != nil {
 			return 0, err
 		}
-		return fitted.Loss, m.solve(similarities(classes, m.Phantoms, m.config.Sigma), fitted.W)
+		return fitted.Loss, solve(m.W, similarities(classes, m.phantoms, fixed.Sigma), fitted.W)
 	}), nil
 }
 
@@ -115,91 +161,24 @@ func squaredHinge(score float64, is bool, classes int) (loss, slope float64) {
 // the precision of a model loses.
 const negligible = 0x1p-23
 
-// solve sets V to the solution of w = S v with the least norm, for the classifiers w of the
+// solve sets v to the solution of w = S v with the least norm, transposed, for the classifiers w of the
 // training classes, C x D, and the similarities S of classes and phantoms, C x C.
-func (m *Model) solve(similarities, w dataset.Matrix[float64]) error {
+func solve(v dataset.Matrix[float32], similarities, w dataset.Matrix[float64]) error {
 	var svd mat.SVD
 	if !svd.Factorize(mat.NewDense(similarities.Rows, similarities.Cols, similarities.Data), mat.SVDThin) {
 		return fmt.Errorf("the similarities of the %d training classes have no singular value decomposition",
 			similarities.Rows)
 	}
 	rank, values := 0, svd.Values(nil)
-	for _, v := range values {
-		if v > negligible*float64(len(values))*values[0] {
+	for _, value := range values {
+		if value > negligible*float64(len(values))*values[0] {
 			rank++
 		}
 	}
-	var v mat.Dense
-	svd.SolveTo(&v, mat.NewDense(w.Rows, w.Cols, w.Data), rank)
-	baseline.SetTransposed(m.V, &v)
+	var solution mat.Dense
+	svd.SolveTo(&solution, mat.NewDense(w.Rows, w.Cols, w.Data), rank)
+	baseline.SetTransposed(v, &solution)
 	return nil
-}
-
-// Model is a trained SynC. Its scores are not probabilities.
-type Model struct {
-	V        dataset.Matrix[float32] // D x R, the classifiers of the phantoms
-	Phantoms dataset.Matrix[float32] // R x M, the scaled descriptions of the training classes
-	Mean     dataset.Matrix[float32] // 1 x M, of the training classes, for attributes that no class describes
-	// 1 x 1, the unit of descriptions: the median distance of training classes
-	Distance dataset.Matrix[float32]
-
-	config Settings
-}
-
-// Tensors implements method.Model.
-func (m *Model) Tensors() method.Tensors {
-	return method.Tensors{{Name: "V", Matrix: m.V}, {
-		Name: "phantoms", Matrix: m.Phantoms,
-	}, {Name: "mean", Matrix: m.Mean}, {Name: "distance", Matrix: m.Distance}}
-}
-
-// Restore implements method.Method.
-func (c *Settings) Restore(t method.Tensors, s method.Shape) (method.Model, error) {
-	r := &method.Reader{Tensors: t}
-	m := &Model{config: *c, Phantoms: r.Get("phantoms", -1, s.Attributes)}
-	m.V = r.Get("V", s.Dims, m.Phantoms.Rows)
-	m.Mean, m.Distance = r.Get("mean", 1, s.Attributes), r.Get("distance", 1, 1)
-	return m, r.Err
-}
-
-// Detect returns the scores v_r'x of the phantoms, len(rows) x R.
-func (m *Model) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error) {
-	gather := baseline.Gather(dataset.Matrix[float32].CopyRows)
-	if m.config.Unit {
-		gather = baseline.CopyUnitRows
-	}
-	return baseline.Project(m.V, x, rows, gather)
-}
-
-// Classify combines the scores a of the phantoms, n x R, into scores of the classes that u describes.
-func (m *Model) Classify(a dataset.Matrix[float32],
-	u dataset.Matrix[float64],
-) (dataset.Matrix[float32], error) {
-	return baseline.Classify(a, m.Phantoms.Rows, u, m.Phantoms.Cols, m.describe,
-		func(y dataset.Matrix[float64]) dataset.Matrix[float32] {
-			// In float64, since the scores of phantoms can be large and of either sign.
-			return dataset.Convert[float32](matrix.Product(dataset.Convert[float64](a),
-				similarities(y, m.Phantoms, m.config.Sigma).T()))
-		})
-}
-
-// describe returns the descriptions in the unit of the kernel. An attribute that no class
-// describes gets the mean over the training classes.
-func (m *Model) describe(u dataset.Matrix[float64]) (dataset.Matrix[float64], error) {
-	full := dataset.Convert[float64](u)
-	for a, mean := range dataset.Means(u, math.NaN()) {
-		if math.IsNaN(mean) {
-			for z := range full.Rows {
-				full.Row(z)[a] = float64(m.Mean.Data[a])
-			}
-		}
-	}
-	d, err := baseline.Describe(full, m.config.Normalise)
-	if err != nil {
-		return d, err
-	}
-	floats.Scale(1/float64(m.Distance.Data[0]), d.Data)
-	return d, nil
 }
 
 func squaredDistance(a, b []float64) (sum float64) {

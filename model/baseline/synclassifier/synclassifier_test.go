@@ -37,7 +37,7 @@ func TestScoreByHand(t *testing.T) {
 }
 
 // classifiers returns the w_c of classes, C x D: their scores of the unit vectors.
-func classifiers(t testkit.TB, m *Model, dims int, u dataset.Matrix[float64]) *mat.Dense {
+func classifiers(t testkit.TB, m method.Model, dims int, u dataset.Matrix[float64]) *mat.Dense {
 	t.Helper()
 	e := method.Examples{X: dataset.NewMatrix[float32](dims, dims)}
 	for d := range dims {
@@ -109,19 +109,19 @@ func TestClassesOfOneDescription(t *testing.T) {
 	for _, apart := range []float64{0, 1e-7, 1e-6} {
 		copy(e.U.Row(2), e.U.Row(1))
 		e.U.Row(2)[0] += apart
-		m := learn(t, *New(), e)
+		m := learn(t, defaults(), e)
 		s := baselinetest.Score(t, m, e, e.U)
 		for i := range e.Rows {
 			testkit.NearAll(t, "score", s.Row(i)[2:3], s.Row(i)[1:2], 1e-3)
 		}
-		if largest := slices.Max(m.V.Data); largest > 100 {
+		if largest := slices.Max(baselinetest.Tensor(m, "V").Data); largest > 100 {
 			t.Errorf("descriptions that are %g apart make a classifier of %g", apart, largest)
 		}
 	}
 	for i := range e.U.Data {
 		e.U.Data[i] = 0.5
 	}
-	if s := baselinetest.Score(t, learn(t, *New(), e), e, e.U); matrix.NotFinite(s.Data) >= 0 {
+	if s := baselinetest.Score(t, learn(t, defaults(), e), e, e.U); matrix.NotFinite(s.Data) >= 0 {
 		t.Fatalf("scores of %g where all classes are the same", s.Data)
 	}
 }
@@ -131,8 +131,8 @@ func TestClassesOfOneDescription(t *testing.T) {
 func TestMissingEntries(t *testing.T) {
 	e := examples(20, 4, 2, 4, 7)
 	copy(e.U.Data, []float64{0, 0.1, 0.5, nan, 1, 0.3, 0.5, 0.8})
-	m := learn(t, *New(), e)
-	testkit.NearAll(t, "means", m.Mean.Data, []float64{0.5, 0.4}, 1e-7)
+	m := learn(t, defaults(), e)
+	testkit.NearAll(t, "means", baselinetest.Tensor(m, "mean").Data, []float64{0.5, 0.4}, 1e-7)
 	of := func(u ...float64) []float32 { return baselinetest.Score(t, m, e, baselinetest.Matrix(2, u...)).Data }
 	testkit.NearAll(t, "mean of these classes", of(0.2, 1, nan, 0.5, 0.6, 0), of(0.2, 1, 0.4, 0.5, 0.6, 0), 1e-6)
 	testkit.NearAll(t, "mean of the training classes", of(0.2, nan, 0.9, nan), of(0.2, 0.4, 0.9, 0.4), 1e-6)
@@ -144,10 +144,15 @@ func examples(samples, dims, attributes, classes int, seed uint64) method.Exampl
 	return baselinetest.Examples(samples, dims, attributes, classes, 0.5, seed)
 }
 
-func learn(t testkit.TB, c Settings, e method.Examples) *Model {
+func defaults() (c Settings) {
+	c.Settings().SetDefaults()
+	return c
+}
+
+func learn(t testkit.TB, c Settings, e method.Examples) method.Model {
 	t.Helper()
 	m, _ := baselinetest.Learn(t, &c, e)
-	return m.(*Model)
+	return m
 }
 
 // Class 1 of three is right: (1 - 0.5)^2, (1 + 0.2)^2 and 0 for the third, which is below

@@ -4,17 +4,14 @@ package baselinetest
 
 import (
 	"errors"
-	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/diff/fd"
-	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/stat"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/method"
 )
 
@@ -68,6 +65,12 @@ func Learn(t testkit.TB, m method.Method, e method.Examples) (method.Model, floa
 	return l.Model(), loss
 }
 
+// Tensor returns the numbers of a tensor of a model.
+func Tensor(m method.Model, name string) dataset.Matrix[float32] {
+	i := slices.IndexFunc(m.Tensors(), func(t method.Tensor) bool { return t.Name == name })
+	return m.Tensors()[i].Matrix
+}
+
 // Score returns the scores of the examples for descriptions u.
 func Score(t testkit.TB, m method.Model, e method.Examples,
 	u dataset.Matrix[float64],
@@ -87,29 +90,6 @@ func WantNotFinite(t testkit.TB, err error, term string) {
 // Gradient returns the central differences of f at x with steps of h.
 func Gradient(f func(x []float64) float64, x []float64, h float64) []float64 {
 	return fd.Gradient(nil, f, x, &fd.Settings{Formula: fd.Central, Step: h})
-}
-
-// Normalised returns the normalised features of the rows, computed in float64; learned
-// are those that Standardise is fitted on.
-func Normalised(f baseline.Features, x dataset.Matrix[float32], learned, rows []int) [][]float64 {
-	to := make([][]float64, len(rows))
-	for i, r := range rows {
-		to[i] = Floats(x.Row(r))
-		if f == baseline.Unit {
-			floats.Scale(1/floats.Norm(to[i], 2), to[i])
-		}
-	}
-	for d := 0; d < x.Cols && f == baseline.Standardise; d++ {
-		var column []float64
-		for _, r := range learned {
-			column = append(column, float64(x.Row(r)[d]))
-		}
-		mean, deviation := stat.PopMeanStdDev(column, nil)
-		for i := range to {
-			to[i][d] = (to[i][d] - mean) / deviation / math.Sqrt(float64(x.Cols))
-		}
-	}
-	return to
 }
 
 // Floats returns the values in float64.

@@ -1,11 +1,4 @@
-// Package linear fits linear classifiers, W (K x D) and optional biases b (K), to the minimum of
-//
-//	mean over samples of loss(W x + b)  +  penalty/2 |W|^2
-//
-// for a convex differentiable loss, with L-BFGS of gonum/optimize in float64. Package dap
-// fits classifiers of attributes with it, package synclassifier those that
-// SynC combines. Scoring is baseline.Project.
-package linear
+package baseline
 
 import (
 	"fmt"
@@ -23,11 +16,14 @@ import (
 	"github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/preprocess"
 )
 
-// Objective is the function to minimise.
+// Objective is what linear classifiers, W (K x D) and optional biases b (K), minimise:
+//
+//	mean over samples of loss(W x + b)  +  penalty/2 |W|^2
+//
+// for a convex differentiable loss. DAP fits classifiers of attributes, SynC those that it combines.
 type Objective struct {
 	X       dataset.Matrix[float32] // shared, never written
 	Rows    []int                   // the rows of X to fit to, at least one
@@ -135,15 +131,6 @@ func (o Objective) minimiseWide() (*Classifiers, error) {
 	w := preprocess.Combine(o.X, o.Rows, weights)
 	c.W = matrix.Of(mat.DenseCopyOf(w.T()).RawMatrix().Data, o.X.Cols)
 	return c, nil
-}
-
-// Store copies the classifiers into the matrices of a model: W as D x K, and the biases as
-// 1 x K unless b is empty.
-func (c *Classifiers) Store(w, b dataset.Matrix[float32]) {
-	baseline.SetTransposed(w, mat.NewDense(c.W.Rows, c.W.Cols, c.W.Data))
-	for k := range b.Data {
-		b.Data[k] = float32(c.B[k])
-	}
 }
 
 // blockSize is the number of samples evaluated at a time.

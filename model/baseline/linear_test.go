@@ -1,4 +1,4 @@
-package linear
+package baseline_test
 
 import (
 	"math"
@@ -12,14 +12,15 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/model/baseline"
 	"github.com/lago-train/lago-train/model/baseline/internal/baselinetest"
 )
 
 // regression returns a linear regression on random targets, n x K, whose minimum is known.
 // Samples are in the rows of x in reverse.
-func regression(n, dims, outputs int, seed uint64) (p Objective, targets dataset.Matrix[float64]) {
+func regression(n, dims, outputs int, seed uint64) (p baseline.Objective, targets dataset.Matrix[float64]) {
 	rng := rand.New(rand.NewPCG(seed, 0))
-	p = Objective{X: dataset.NewMatrix[float32](n, dims), Outputs: outputs, Penalty: 0.1 + rng.Float64(), Curvature: 1}
+	p = baseline.Objective{X: dataset.NewMatrix[float32](n, dims), Outputs: outputs, Penalty: 0.1 + rng.Float64(), Curvature: 1}
 	for i := range p.X.Data {
 		p.X.Data[i] = float32(2 + rng.NormFloat64())
 	}
@@ -42,7 +43,7 @@ func squared(t dataset.Matrix[float64]) func(sample, output int, score float64) 
 
 // near compares classifiers with the minimum of a regression by its normal equations, (X'X/n + penalty) W' =
 // X'T/n, where a bias is the weight of a constant 1 that is not penalised.
-func near(t testkit.TB, p Objective, targets dataset.Matrix[float64], c *Classifiers, tolerance float64) {
+func near(t testkit.TB, p baseline.Objective, targets dataset.Matrix[float64], c *baseline.Classifiers, tolerance float64) {
 	t.Helper()
 	n, dims := len(p.Rows), p.X.Cols
 	x := mat.NewDense(n, dims+1, nil)
@@ -76,7 +77,7 @@ func near(t testkit.TB, p Objective, targets dataset.Matrix[float64], c *Classif
 	}
 }
 
-func minimise(t testkit.TB, p Objective) *Classifiers {
+func minimise(t testkit.TB, p baseline.Objective) *baseline.Classifiers {
 	t.Helper()
 	return testkit.Must(p.Minimise())(t)
 }

@@ -1,3 +1,4 @@
+#ifdef GOARCH_amd64
 #include "textflag.h"
 
 // func rmspropAVX(w, grad, squares []float32, lr, kept, gain, eps float32)
@@ -39,3 +40,4 @@ loop:
 done:
 	VZEROUPPER
 	RET
+#endif

@@ -1,3 +1,4 @@
+#ifdef GOARCH_amd64
 #include "textflag.h"
 
 // func updateAVX(value, grad, mean, square []float32, rate, unbias, meanGain, squareGain, eps float32)
@@ -50,3 +51,4 @@ loop:
 done:
 	VZEROUPPER
 	RET
+#endif
