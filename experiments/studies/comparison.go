@@ -74,9 +74,6 @@ func (c *Comparison) Check(r *config.Request) (err error) {
 	if c.Folds, err = r.FoldsFor(r.Presets[0]); err != nil {
 		return err
 	}
-	if err := lab.CheckArms(c.Methods); err != nil {
-		return err
-	}
 	for _, f := range c.Fixed {
 		if !slices.Contains(c.Methods, f.Method) {
 			want := "a setting of one of the methods " + strings.Join(c.Methods, ", ")

@@ -163,7 +163,6 @@ func TestCompareRefuses(t *testing.T) {
 	l := testlab.New(t)
 	for want, change := range map[string]func(*Comparison){
 		`found "ezsl". Did you mean eszsl?`:                                    func(c *Comparison) { c.Methods = []string{"ezsl"} },
-		"methods: expected each method once, found eszsl twice":                func(c *Comparison) { c.Methods = []string{"eszsl", "eszsl"} },
 		"eszsl: gamma: expected a number from 1e-18 to 1e+18":                  func(c *Comparison) { c.Fixed = []FixedSetting{{"eszsl", "gamma", "-1"}} },
 		"set: expected a setting of one of the methods dap, found eszsl.gamma": func(c *Comparison) { c.Methods, c.Fixed = []string{"dap"}, []FixedSetting{{"eszsl", "gamma", "1"}} },
 	} {

@@ -60,9 +60,6 @@ func (c *Noise) Check(r *config.Request) error {
 			}
 		}
 	}
-	if err := lab.CheckArms(c.names); err != nil {
-		return err
-	}
 	for _, x := range c.Ratios {
 		if !(x >= 0 && x <= 1) {
 			return &invalid.Error{Field: "ratios", Want: "fractions from 0 to 1", Got: fmt.Sprint(x)}

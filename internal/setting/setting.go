@@ -174,10 +174,16 @@ func Several[T any](key string, to *[]T, standard []T, valid string, parse func(
 	})
 }
 
-// Choices binds several of some words.
+// Choices binds several of some words, each at most once.
 func Choices[T ~string](key string, to *[]T, standard []T, options ...T) Setting {
+	var read []T
 	s := Several(key, to, standard, "", func(text string) (T, error) {
-		return invalid.OneOf(text, options...)
+		word, err := invalid.OneOf(text, options...)
+		if err == nil && slices.Contains(read, word) {
+			err = &invalid.Error{Want: "each once", Got: string(word) + " twice"}
+		}
+		read = append(read, word)
+		return word, err
 	})
 	s.List, s.Options = true, format.Strings(options)
 	return s

@@ -136,6 +136,8 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%s: found %v, expected %s", object, err, want)
 		}
 	}
+	twice := setting.List{setting.Choices("colours", new([]colour), nil, red, blue)}.Set(setting.Assignment{Key: "colours", Text: "red,blue,red"})
+	testkit.WantError(t, twice, "expected each once, found red twice")
 	for want, spoil := range map[string]func(c *config){
 		"rate: expected a number from 1e-18 to 1e+18, found NaN":           func(c *config) { c.Rate = math.NaN() },
 		"depth: expected a whole number from 1 to 9, found 0":              func(c *config) { c.Colour, c.Depth = blue, 0 },

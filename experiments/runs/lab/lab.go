@@ -18,8 +18,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -27,6 +31,7 @@ import (
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/model/preprocess"
@@ -39,26 +44,24 @@ type Lab struct {
 	Root string // holds the folders of the runs
 	// Parts are the divisions of the classes over which a question is asked: that of Data
 	// or, after Rotate, several, each class being a test class of one.
-	Parts []View
-	// HoldOut says that parts hold out samples of each seen class, see catalog.HoldOut.
-	HoldOut bool
-	Jobs    int // trials at a time; 0 means as many as there are cores
-	// Shard is the part of the trials that this process trains.
+	Parts   []View
+	HoldOut bool // parts hold out samples of each seen class, see catalog.HoldOut
+	Jobs    int  // trials at a time; 0 means as many as there are cores
 	Shard   Shard
 	Options train.Options
-	// OnProgress, if set, is called whenever the progress of a grid changes.
+
+	// Called, if they are set, whenever the progress of a grid changes, with each run that this process
+	// ended, and at the start of each step of a question that may take long.
 	OnProgress func(format.Progress)
-	// OnRun, if set, is called with each run that this process ended.
-	OnRun func(Run)
-	// OnStep, if set, is called at the start of each step of a question that may take long.
-	OnStep func(what string)
+	OnRun      func(Run)
+	OnStep     func(what string)
 
 	fingerprint string
 	views       map[string]*dataset.Dataset // by fingerprint
 	failed      map[string]bool             // folders of failed runs
 	asked       map[string]bool             // folders of all runs that were asked for, below Root
-	models      *sync.Map                   // file of a finished one with whitening, by preparation
-	fits        *sync.Map                   // *method.Cache, by preparation
+	models      sync.Map                    // file of a finished one with whitening, by preparation
+	fits        sync.Map                    // *method.Cache, by preparation
 }
 
 // View is the data of a lab with one division of the classes into train, val and test
@@ -66,17 +69,6 @@ type Lab struct {
 type View struct {
 	Data        *dataset.Dataset
 	Fingerprint string
-}
-
-// Run is a trial that was asked for, and its result.
-type Run struct {
-	train.Trial
-	Correction model.Correction // see Evaluate; of a run that was read, that of its decision
-	Dir        string
-	Result     *train.Result     // nil if there is none
-	Evaluation *train.Evaluation // with the correction; nil without a model
-	Missing    *Missing          // why there is no model; nil if there is one
-	Reused     bool              // finished before this process asked for it
 }
 
 // New returns a lab for a data set.
@@ -87,7 +79,7 @@ func New(d *dataset.Dataset, root string) *Lab {
 	}
 	l := &Lab{
 		Data: &data, Root: root, views: map[string]*dataset.Dataset{}, failed: map[string]bool{},
-		asked: map[string]bool{}, models: new(sync.Map), fits: new(sync.Map),
+		asked: map[string]bool{},
 	}
 	l.Parts = []View{l.View(d.Split)}
 	l.fingerprint = l.Parts[0].Fingerprint
@@ -253,6 +245,7 @@ type grid struct {
 
 type job struct {
 	*Run
+	place int // of its preparation
 	// data prepares the data once for the jobs that share it. A preprocessed copy is as large as
 	// the data set; nothing but jobs refers to it, so that the memory is free after the last one.
 	data func() (*train.Data, error)
@@ -261,9 +254,9 @@ type job struct {
 // jobs reads the trials that are finished, and queues those to be trained. Those of one
 // preparation follow each other, so that few copies of the features are in memory.
 func (l *Lab) jobs(g *grid, trials []train.Trial) chan job {
-	var order []train.Trial
-	todo := map[train.Trial][]job{}
-	found, left := 0, 0
+	var todo []job
+	first := map[train.Trial]job{} // by preparation
+	found := 0
 	for i, t := range trials {
 		name := t.Name()
 		if g.runs[name] != nil {
@@ -271,7 +264,7 @@ func (l *Lab) jobs(g *grid, trials []train.Trial) chan job {
 		}
 		r := &Run{Trial: t, Dir: filepath.Join(l.dir(t), name)}
 		g.runs[name] = r
-		r.read(t.ReadResult)
+		r.read()
 		r.Reused = r.Result != nil
 		switch {
 		case r.Reused:
@@ -287,36 +280,38 @@ func (l *Lab) jobs(g *grid, trials []train.Trial) chan job {
 		default:
 			r.Missing = nil
 			key := t.Preparation()
-			data := sync.OnceValues(func() (*train.Data, error) {
-				var models []string
-				if path, ok := l.models.Load(key); ok {
-					models = append(models, path.(string))
-				}
-				data, err := train.Prepare(l.views[key.Fingerprint], key, models...)
-				if err == nil {
-					fits, _ := l.fits.LoadOrStore(key, new(method.Cache))
-					data.Fits = fits.(*method.Cache)
-				}
-				return data, err
-			})
-			if same := todo[key]; same != nil {
-				data = same[0].data
-			} else {
-				order = append(order, key)
+			j, known := first[key]
+			if !known {
+				data := sync.OnceValues(func() (*train.Data, error) { return l.prepare(key) })
+				j = job{place: len(first), data: data}
+				first[key] = j
 			}
-			todo[key] = append(todo[key], job{r, data})
-			left++
+			j.Run = r
+			todo = append(todo, j)
 		}
 	}
-	queue := make(chan job, left)
-	defer close(queue)
-	g.progress = format.NewProgress("training", "runs", int64(found), int64(found+left))
-	for _, key := range order {
-		for _, j := range todo[key] {
-			queue <- j
-		}
+	g.progress = format.NewProgress("training", "runs", int64(found), int64(found+len(todo)))
+	slices.SortStableFunc(todo, func(a, b job) int { return a.place - b.place })
+	queue := make(chan job, len(todo))
+	for _, j := range todo {
+		queue <- j
 	}
+	close(queue)
 	return queue
+}
+
+// prepare prepares the data of trials, with what earlier ones of the same preparation fitted.
+func (l *Lab) prepare(key train.Trial) (*train.Data, error) {
+	var models []string
+	if path, ok := l.models.Load(key); ok {
+		models = append(models, path.(string))
+	}
+	data, err := train.Prepare(l.views[key.Fingerprint], key, models...)
+	if err == nil {
+		fits, _ := l.fits.LoadOrStore(key, new(method.Cache))
+		data.Fits = fits.(*method.Cache)
+	}
+	return data, err
 }
 
 // train trains a trial. If another process holds it, train waits for the result, or for the
@@ -378,3 +373,71 @@ func (g *grid) change(by func()) {
 		g.onProgress(g.progress)
 	}
 }
+
+// Shard is the part of a grid that one process of several trains: the trials whose
+// index is Index modulo Count. The zero value is the whole grid.
+type Shard struct{ Index, Count int }
+
+// ParseShard reads "i/n", i from 0 to n-1.
+func ParseShard(s string) (Shard, error) {
+	index, count, ok := strings.Cut(s, "/")
+	i, err1 := strconv.Atoi(index)
+	n, err2 := strconv.Atoi(count)
+	if !ok || err1 != nil || err2 != nil || i < 0 || i >= n {
+		return Shard{}, &invalid.Error{Want: "I/N with I from 0 to N-1", Got: invalid.Quote(s)}
+	}
+	return Shard{i, n}, nil
+}
+
+// ShardFromEnvironment returns the shard that Slurm or Kubernetes assigns to this process:
+// SLURM_ARRAY_TASK_ID of SLURM_ARRAY_TASK_COUNT, counted from SLURM_ARRAY_TASK_MIN, or JOB_COMPLETION_INDEX
+// of JOB_COMPLETIONS, which the manifest of an Indexed Job sets beside it. Without them it is the whole grid.
+//
+// from names the variable.
+func ShardFromEnvironment() (s Shard, from string, err error) {
+	index, count, least := "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", os.Getenv("SLURM_ARRAY_TASK_MIN")
+	if os.Getenv(index) == "" {
+		index, count, least = "JOB_COMPLETION_INDEX", "JOB_COMPLETIONS", ""
+	}
+	if os.Getenv(index) == "" {
+		return Shard{}, "", nil
+	}
+	i, err1 := strconv.Atoi(os.Getenv(index))
+	n, err2 := strconv.Atoi(os.Getenv(count))
+	first, err3 := strconv.Atoi(cmp.Or(least, "0"))
+	s = Shard{i - first, n}
+	if errors.Join(err1, err2, err3) != nil || s.Index < 0 || s.Index >= n {
+		return Shard{}, "", &invalid.Error{
+			Where: "$" + index, Want: "an index of the shards of $" + count,
+			Got:  fmt.Sprintf("%q of %q", os.Getenv(index), os.Getenv(count)),
+			Hint: "Or give --shard I/N: " + everything,
+		}
+	}
+	return s, "$" + index, nil
+}
+
+const everything = "--shard 0/1 does everything."
+
+// Incomplete is the error of work that other shards have yet to do.
+type Incomplete struct {
+	Left  string
+	Shard string // of this process, and where it is from; "" for none
+}
+
+// SayShard notes the shard of this process in an error that is an Incomplete.
+func SayShard(err error, s Shard, from string) {
+	if e := (*Incomplete)(nil); errors.As(err, &e) && s.Count > 1 {
+		e.Shard = fmt.Sprintf("%d/%d, from %s", s.Index, s.Count, from)
+	}
+}
+
+func (e *Incomplete) Error() string {
+	text := e.Left + " left to other shards, which have not finished them; repeat the command when they have"
+	if e.Shard != "" {
+		text += ". This process has shard " + e.Shard + "; " + everything
+	}
+	return text
+}
+
+// Holds reports whether the trial with this index is in the shard.
+func (s Shard) Holds(index int) bool { return s.Count <= 1 || index%s.Count == s.Index }

@@ -214,10 +214,10 @@ func TestShardFromEnvironment(t *testing.T) {
 		"Slurm, array 1-4":              {map[string]string{id: "4", count: "4", least: "1"}, Shard{3, 4}, nil},
 		"Kubernetes":                    {map[string]string{index: "2", completions: "5"}, Shard{2, 5}, nil},
 		"no number":                     {map[string]string{id: "one", count: "4"}, Shard{}, []string{"$" + id, `"one"`}},
-		"no count":                      {map[string]string{id: "1"}, Shard{}, []string{"$" + count, `found ""`}},
-		"in steps, as in --array=0-6:2": {map[string]string{id: "6", count: "4", least: "0"}, Shard{}, []string{"$" + id, "found 6"}},
+		"no count":                      {map[string]string{id: "1"}, Shard{}, []string{"$" + count, `found "1" of ""`}},
+		"in steps, as in --array=0-6:2": {map[string]string{id: "6", count: "4", least: "0"}, Shard{}, []string{"$" + id, `found "6" of "4"`}},
 		"no completions":                {map[string]string{index: "0"}, Shard{}, []string{"$" + completions, "give --shard I/N: --shard 0/1 does everything."}},
-		"past the completions":          {map[string]string{index: "5", completions: "5"}, Shard{}, []string{"$" + index, "found 5"}},
+		"past the completions":          {map[string]string{index: "5", completions: "5"}, Shard{}, []string{"$" + index, `found "5"`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, variable := range []string{id, count, least, index, completions} {

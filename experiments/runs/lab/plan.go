@@ -49,16 +49,6 @@ func NewArm(c config.Config) Arm {
 	return a
 }
 
-// CheckArms returns an *invalid.Error if an arm occurs twice.
-func CheckArms(names []string) error {
-	for i, name := range names {
-		if slices.Contains(names[:i], name) {
-			return &invalid.Error{Field: "methods", Want: "each method once", Got: name + " twice"}
-		}
-	}
-	return nil
-}
-
 // FullPlan is the full protocol for variants with their settings, and for baselines, which try some settings
 // with the preprocessing, seeds, epochs, patience and held-out samples of like. They try
 // corrections, too, unless that of like is of the paper or was given.

@@ -28,6 +28,17 @@ import (
 	"github.com/lago-train/lago-train/train"
 )
 
+// Run is a trial that was asked for, and its result.
+type Run struct {
+	train.Trial
+	Correction model.Correction // see Evaluate; of a run that was read, that of its decision
+	Dir        string
+	Result     *train.Result     // nil if there is none
+	Evaluation *train.Evaluation // with the correction; nil without a model
+	Missing    *Missing          // why there is no model; nil if there is one
+	Reused     bool              // finished before this process asked for it
+}
+
 // State says why there is no model.
 type State string
 
@@ -93,7 +104,7 @@ func ReadRun(dir string) (Run, error) {
 		r.Missing = NewMissing(dir, Broken, err)
 		return r, err
 	}
-	r.read(r.ReadResult)
+	r.read()
 	if r.Missing == nil && r.Result == nil {
 		r.Missing = unfinished(dir, r.Stage)
 	}
@@ -143,9 +154,9 @@ func (r Run) Curve() (train.Curve, error) {
 	return curve, err
 }
 
-// read sets the result that read returns for the run's folder, if there is one.
-func (r *Run) read(read func(dir string) (*train.Result, error)) {
-	result, err := read(r.Dir)
+// read reads the result, if there is one.
+func (r *Run) read() {
+	result, err := r.ReadResult(r.Dir)
 	if r.Result = result; result != nil {
 		if failure := result.Failure(); failure != nil {
 			r.Missing = NewMissing(r.Dir, Failed, failure)
@@ -217,7 +228,7 @@ func BestEpoch(curves []train.Curve) (best int) {
 // of them: neither patience nor convergence ended it, so that more epochs may be better.
 func endedByEpochs(runs []Run, epoch int) bool {
 	return slices.ContainsFunc(runs, func(r Run) bool {
-		return r.Result != nil && r.Result.Status == train.Epochs && r.Epochs == epoch
+		return r.Result.Status == train.Epochs && r.Epochs == epoch
 	})
 }
 
