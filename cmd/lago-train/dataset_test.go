@@ -71,7 +71,7 @@ func TestDatasetSplit(t *testing.T) {
 	before := testkit.Read(t, file)
 	args := []string{"dataset", "split", "--data-dir", root}
 	misused(t, append(args, "--to", file, "animals"), file, "expected a new file")
-	misused(t, append(args, "--to", file+"/x", "animals"), file+"/x: expected a folder, found the file "+file)
+	misused(t, append(args, "--to", file+"/x", "animals"), file+"/x: expected folders above it, found a file")
 	testkit.NoError(t, os.Remove(file))
 	out := succeeds(t, append(args, "--to", file, "--val-size", "2", "--test-size", "0.3", "--seed", "3", "animals")...)
 	testkit.WantText(t, out, "train  │      12 │     144", "val    │       2 │      24", "leaks: none", "written to "+file)

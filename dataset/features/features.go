@@ -1,7 +1,7 @@
 // Package features reads matrices of features, one row per sample, in blocks of rows, so
 // that large files need not be held in memory:
 //
-//	.npy    a NumPy array of numbers, samples x D, as numpy.save writes it; .npz with one
+//	.npy    a NumPy array of numbers, samples x D, as numpy.save writes it
 //	.csv    numbers separated by commas, one line per sample, with or without a line of
 //	        column names; also from standard input
 //	.mat    the variable features, D x samples, of a MATLAB v5 file, as in the xlsa17
@@ -54,7 +54,7 @@ func (r *Reader) Cols() int { return r.cols }
 // Close closes the file.
 func (r *Reader) Close() error { return r.close() }
 
-// Open opens a file of features by its extension: .npy, .npz, .csv or .mat, in any case; "-" is CSV
+// Open opens a file of features by its extension: .npy, .csv or .mat, in any case; "-" is CSV
 // on standard input. With named, the first column in CSV may be path or id, with the names of the samples.
 // Errors are *invalid.Error, or the context's.
 func Open(ctx context.Context, path string, named bool) (*Reader, error) {
@@ -62,7 +62,7 @@ func Open(ctx context.Context, path string, named bool) (*Reader, error) {
 		return newCSV(fileio.Stdin(ctx), named)
 	}
 	switch extension := filepath.Ext(path); strings.ToLower(extension) {
-	case ".npy", ".npz":
+	case ".npy":
 		a, err := npy.Open(ctx, path)
 		if err != nil {
 			return nil, err
@@ -88,7 +88,7 @@ func Open(ctx context.Context, path string, named bool) (*Reader, error) {
 			found = "a folder"
 		}
 		return nil, &invalid.Error{
-			Where: path, Want: "features in a file named .npy, .npz, .csv or .mat", Got: found,
+			Where: path, Want: "features in a file named .npy, .csv or .mat", Got: found,
 			Hint: "Save a table as CSV, and an array with numpy.save.",
 		}
 	}

@@ -10,17 +10,13 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/user"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"unicode"
 	"unicode/utf8"
-
-	"golang.org/x/text/unicode/norm"
 
 	"github.com/lago-train/lago-train/internal/format"
 )
@@ -109,53 +105,23 @@ func File(path string, err error) error {
 				Where: path, Want: "a file or folder", Got: "a link to " + to + ", which is not there",
 			}
 		}
+		dir, name := filepath.Split(path)
 		var names []string
 		entries, _ := os.ReadDir(filepath.Dir(path)) // none where the folder does not exist either
 		for _, e := range entries {
 			names = append(names, e.Name())
 		}
-		dir, name := filepath.Split(path)
-		return &Error{Where: path, Err: err, Hint: didYouMean(name, dir, names)}
+		near := Nearest(name, names)
+		for i := range near {
+			near[i] = dir + near[i]
+		}
+		return &Error{Where: path, Err: err, Hint: Suggest(near)}
 	case errors.Is(err, syscall.EISDIR):
 		return &Error{Where: path, Want: "a file", Got: "a folder"}
 	case errors.Is(err, syscall.ENOTDIR):
-		file := path
-		for _, failed := os.Stat(file); failed != nil &&
-			file != filepath.Dir(file); _, failed = os.Stat(file) {
-			file = filepath.Dir(file)
-		}
-		return &Error{Where: path, Want: "a folder", Got: "the file " + file}
-	case errors.Is(err, fs.ErrPermission):
-		owned := path
-		if _, missing := os.Lstat(path); missing != nil {
-			owned = filepath.Dir(path)
-		}
-		if name := owner(owned); name != "" {
-			return &Error{
-				Where: path, Err: err,
-				Hint: fmt.Sprintf("%s belongs to user %s: ask for permission, or name another place.", owned,
-					name),
-			}
-		}
+		return &Error{Where: path, Want: "folders above it", Got: "a file"}
 	}
 	return &Error{Where: path, Err: err}
-}
-
-// owner names the user to whom a file belongs, "" if the system does not say.
-func owner(path string) string {
-	info, err := os.Stat(path)
-	if err != nil {
-		return ""
-	}
-	system := reflect.Indirect(reflect.ValueOf(info.Sys())) // on Unix a syscall.Stat_t
-	if system.Kind() != reflect.Struct || !system.FieldByName("Uid").IsValid() {
-		return ""
-	}
-	id := fmt.Sprint(system.FieldByName("Uid"))
-	if u, err := user.LookupId(id); err == nil {
-		return u.Username
-	}
-	return id
 }
 
 // MaxOfKind is the number of errors of one kind that a List reports one by one. The rest are counted.
@@ -221,20 +187,7 @@ func OneOf[T ~string](text string, options ...T) (T, error) {
 }
 
 // DidYouMean returns a question that suggests the names nearest to text, or "" where none is near.
-func DidYouMean(text string, names []string) string { return didYouMean(text, "", names) }
-
-// didYouMean is DidYouMean with a prefix in front of each suggestion.
-func didYouMean(text, prefix string, names []string) string {
-	near := Nearest(text, names)
-	if len(near) > 0 && near[0] != text && norm.NFC.String(near[0]) == norm.NFC.String(text) {
-		return "It is there with its letters in another normal form of Unicode: complete " +
-			"the name with the tab key."
-	}
-	for i := range near {
-		near[i] = prefix + near[i]
-	}
-	return Suggest(near)
-}
+func DidYouMean(text string, names []string) string { return Suggest(Nearest(text, names)) }
 
 // Suggest returns a question that suggests names, or "" for none.
 func Suggest(names []string) string {

@@ -1,11 +1,10 @@
 // Package npy reads and writes NumPy arrays, as numpy.load and numpy.save do (NumPy's
 // documentation, numpy.lib.format, versions 1.0 to 3.0): floats, integers and booleans of any
-// width and byte order, in C or Fortran order, also as the one array of an .npz. The declared
-// shape is compared with the size of the file before memory is allocated.
+// width and byte order, in C or Fortran order. The declared shape is compared with the size of the file before
+// memory is allocated.
 package npy
 
 import (
-	"archive/zip"
 	"bufio"
 	"bytes"
 	"cmp"
@@ -32,7 +31,6 @@ const magic = "\x93NUMPY"
 const (
 	maxHeader  = 1 << 16 // far above the header of a plain array; NumPy itself refuses more than 10,000 bytes
 	bufferSize = 1 << 18
-	maxRatio   = 1032 // the most bytes that deflate compresses into one
 )
 
 // Matrix is an open array of two dimensions, or of one, which is a column.
@@ -114,14 +112,6 @@ func (m *Matrix) read(dst []float32) error {
 
 // readStart reads what precedes the values.
 func (m *Matrix) readStart(size int64) error {
-	if start, _ := m.values.Peek(2); string(start) == "PK" { // shorter files are refused below
-		r, n, err := entryOf(m.file, size)
-		if err != nil {
-			return err
-		}
-		m.values.Reset(r)
-		size = n
-	}
 	length, shape, err := m.readHeader()
 	if err != nil {
 		return err
@@ -145,38 +135,6 @@ func (m *Matrix) readStart(size int64) error {
 	m.Rows, m.Cols = shape[0], shape[1]
 	m.fortran = m.fortran && m.Rows > 1 && m.Cols > 1 // else both orders are the same
 	return nil
-}
-
-// entryOf returns the content and size of the one array of an archive.
-func entryOf(file io.ReaderAt, size int64) (io.Reader, int64, error) {
-	z, err := zip.NewReader(file, size)
-	if err != nil {
-		return nil, 0, &invalid.Error{Want: "an archive as numpy.savez writes it", Err: err}
-	}
-	var names []string
-	for _, e := range z.File {
-		names = append(names, invalid.Quote(e.Name))
-	}
-	if len(names) != 1 {
-		hint := "Save the one to read with numpy.save."
-		if slices.Contains(names, `"indptr.npy"`) {
-			hint = "It is a sparse matrix: numpy.save(FILE, scipy.sparse.load_npz(THIS).toarray())."
-		}
-		return nil, 0, &invalid.Error{
-			Want: "one array",
-			Got: fmt.Sprintf("an archive of %d: %s", len(names), strings.Join(names[:min(len(names), 20)],
-				", ")), Hint: hint,
-		}
-	}
-	e := z.File[0]
-	if e.CompressedSize64 > uint64(size) || e.UncompressedSize64 > maxRatio*e.CompressedSize64 {
-		return nil, 0, &invalid.Error{
-			Field: names[0], Want: "a size that its compressed bytes can hold",
-			Got: fmt.Sprint(e.UncompressedSize64),
-		}
-	}
-	r, err := e.Open()
-	return r, int64(e.UncompressedSize64), err
 }
 
 // full reads the next bytes. Its error is an *invalid.Error without a place.
@@ -206,8 +164,8 @@ var entry = regexp.MustCompile(`['"](descr|fortran_order|shape)['"]\s*:\s*` +
 
 // readHeader reads what precedes the values, and returns its length and the shape of the array.
 func (m *Matrix) readHeader() (n int64, shape []int, err error) {
-	bad := func(want, got string) (int64, []int, error) {
-		return 0, nil, &invalid.Error{Field: "header", Want: want, Got: got}
+	bad := func(want, got, hint string) (int64, []int, error) {
+		return 0, nil, &invalid.Error{Field: "header", Want: want, Got: got, Hint: hint}
 	}
 	start, _ := m.values.Peek(fileio.FormatBytes) // of a shorter file, all
 	if !bytes.HasPrefix(start, []byte(magic)) {
@@ -215,30 +173,26 @@ func (m *Matrix) readHeader() (n int64, shape []int, err error) {
 		if len(start) == 0 {
 			other.Name = "an empty file"
 		}
-		found := cmp.Or(other.Name,
-			"a file that begins with "+invalid.Quote(string(start[:min(len(start), 8)])))
-		return 0, nil, &invalid.Error{
-			Field: "header", Want: "a NumPy array, as numpy.save writes it", Got: found, Hint: other.Hint,
-		}
+		begin := "a file that begins with " + invalid.Quote(string(start[:min(len(start), 8)]))
+		return bad("a NumPy array, as numpy.save writes it", cmp.Or(other.Name, begin), other.Hint)
 	}
-	prefix := make([]byte, len(magic)+2+4)
-	if err := m.full(prefix[:len(magic)+2+2]); err != nil {
+	width := 2 // of the length of the header
+	if len(start) > len(magic) && start[len(magic)] > 1 {
+		width = 4
+	}
+	prefix := make([]byte, len(magic)+2+width)
+	if err := m.full(prefix); err != nil {
 		return 0, nil, err
 	}
-	length, version := prefix[len(magic)+2:], prefix[len(magic)]
-	size := int(binary.LittleEndian.Uint16(length))
-	if version == 1 {
-		prefix = prefix[:len(magic)+2+2]
-	} else if err := m.full(length[2:]); err != nil {
-		return 0, nil, err
-	} else {
-		size = int(binary.LittleEndian.Uint32(length))
+	version, size := prefix[len(magic)], 0
+	for i, b := range prefix[len(magic)+2:] {
+		size |= int(b) << (8 * i)
 	}
 	switch {
 	case version < 1 || version > 3:
-		return bad("version 1, 2 or 3 of the format", fmt.Sprint(version))
+		return bad("version 1, 2 or 3 of the format", fmt.Sprint(version), "")
 	case size > maxHeader:
-		return bad(fmt.Sprintf("at most %d bytes", maxHeader), fmt.Sprint(size))
+		return bad(fmt.Sprintf("at most %d bytes", maxHeader), fmt.Sprint(size), "")
 	}
 	text := make([]byte, size)
 	if err := m.full(text); err != nil {
@@ -248,21 +202,15 @@ func (m *Matrix) readHeader() (n int64, shape []int, err error) {
 	for _, e := range entries {
 		values[e[1]] = e[2] + e[3] + e[4]
 	}
-	if bytes.Contains(text, []byte("'descr': [")) {
-		_, _, err := bad("an array of numbers", "a structured array, whose columns have names")
-		err.(*invalid.Error).Hint = "Save numpy.lib.recfunctions.structured_to_unstructured(x) of an array x."
-		return 0, nil, err
-	}
 	if len(entries) != 3 || len(values) != 3 ||
 		len(bytes.Trim(entry.ReplaceAll(text, nil), "{}, \t\r\n")) > 0 {
 		return bad("the entries descr, fortran_order and shape of a NumPy array of numbers, "+
-			"each once, and nothing else", invalid.Quote(string(text)))
+			"each once, and nothing else", invalid.Quote(string(text)), "")
 	}
 	kind, known := matrix.Types[strings.TrimLeft(values["descr"], "<>=|")]
 	if !known {
-		_, _, err := bad("values that are floats, integers or booleans", invalid.Quote(values["descr"]))
-		err.(*invalid.Error).Hint = `Write x.astype("float32") of an array x.`
-		return 0, nil, err
+		return bad("values that are floats, integers or booleans", invalid.Quote(values["descr"]),
+			`Write x.astype("float32") of an array x.`)
 	}
 	m.kind, m.bigEndian = kind, strings.HasPrefix(values["descr"], ">")
 	m.direct = matrix.LittleEndian && strings.TrimLeft(values["descr"], "<=") == "f4"
@@ -271,7 +219,7 @@ func (m *Matrix) readHeader() (n int64, shape []int, err error) {
 	}) {
 		size, err := strconv.Atoi(field)
 		if err != nil {
-			return bad("a size below 2^63 in the shape", field)
+			return bad("a size below 2^63 in the shape", field, "")
 		}
 		shape = append(shape, size)
 	}

@@ -1,7 +1,6 @@
 package npy
 
 import (
-	"archive/zip"
 	"bytes"
 	"context"
 	"encoding/binary"
@@ -37,19 +36,6 @@ func dict(kind, shape string) string {
 	return fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }     \n", kind, shape)
 }
 
-// archive is an .npz of empty entries.
-func archive(names ...string) []byte {
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
-	for _, name := range names {
-		if _, err := z.Create(name); err != nil {
-			panic(err) // a bytes.Buffer takes everything
-		}
-	}
-	_ = z.Close()
-	return b.Bytes()
-}
-
 // readAll returns shape and values of a matrix.
 func readAll(ctx context.Context, path string) (rows, cols int, values []float32, err error) {
 	m, err := Open(ctx, path)
@@ -66,7 +52,7 @@ var fiveByThree = []float32{0, 1, -2.5, 3.25, 4, 5, 6, -7.125, 8, 9, 10, 11.5, 0
 
 // The files were written by NumPy 1.24.
 func TestReadFilesOfNumPy(t *testing.T) {
-	for _, name := range []string{"f2.npy", "f4.npy", "f8.npy", "version-2.npy", "version-3.npy", "big-endian-fortran.npy", "compressed.npz"} {
+	for _, name := range []string{"f2.npy", "f4.npy", "f8.npy", "version-2.npy", "version-3.npy", "big-endian-fortran.npy"} {
 		rows, cols, values, err := readAll(t.Context(), filepath.Join("testdata", name))
 		if err != nil || rows != 5 || cols != 3 || !slices.Equal(values, fiveByThree) {
 			t.Errorf("%s: %d x %d, %v: %v", name, rows, cols, values, err)
@@ -123,8 +109,7 @@ func TestErrors(t *testing.T) {
 		want    string
 	}{
 		{"empty", nil, `header: expected a NumPy array, as numpy.save writes it, found an empty file`},
-		{"archive", []byte("PK\x03\x04----------"), "expected an archive as numpy.savez writes it: zip: not a valid zip file"},
-		{"archive of two", archive("a.npy", "b.npy"), `expected one array, found an archive of 2: "a.npy", "b.npy". Save the one to read with numpy.save.`},
+		{"archive", []byte("PK\x03\x04----------"), "header: expected a NumPy array, as numpy.save writes it, found a ZIP archive"},
 		{"page", []byte("<html>"), "header: expected a NumPy array, as numpy.save writes it, found a page of HTML or XML. The server sent"},
 		{"version", []byte(magic + "\x09\x00\x00\x00\x00\x00"), "header: expected version 1, 2 or 3 of the format, found 9"},
 		{"header of a gigabyte", long, "header: expected at most 65536 bytes"},
@@ -132,8 +117,7 @@ func TestErrors(t *testing.T) {
 		{"text behind the dictionary", arrayOf(dict("<f4", "(2, 3)")+"x", six), "each once, and nothing else"},
 		{"a key twice", arrayOf("{'shape': (1, 6), "+dict("<f4", "(2, 3)")[1:], six), "each once, and nothing else"},
 		{"size beyond 64 bits", arrayOf(dict("<f4", "(99999999999999999999, 2)"), six), "expected a size below 2^63 in the shape, found 99999999999999999999"},
-		{"records", arrayOf("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1, 2), }"), "expected an array of numbers, found a structured array, whose columns have names. Save numpy.lib"},
-		{"sparse", archive("indices.npy", "indptr.npy"), "It is a sparse matrix: numpy.save(FILE, scipy.sparse.load_npz(THIS).toarray())."},
+		{"records", arrayOf("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1, 2), }"), "each once, and nothing else"},
 		{"no samples", arrayOf(dict("<f4", "(0, 3)")), "size: expected at least one value, and 4 bytes for each of shape (0, 3), found 0 bytes"},
 		{"three dimensions", arrayOf(dict("<f4", "(1, 2, 3)"), six), "shape: expected two dimensions, found (1, 2, 3). x.reshape(len(x), -1) makes two dimensions."},
 		{"too few values", sound[:len(sound)-4], "and 4 bytes for each of shape (2, 3), found 20 bytes"},
@@ -156,13 +140,12 @@ func FuzzRead(f *testing.F) {
 	f.Add(arrayOf(dict("<f8", "(1, 2)"), []float64{5, 6}))
 	f.Add(arrayOf(dict("<f2", "(1, 1)"), uint16(0x7c00)))
 	f.Add(arrayOf(dict("<f4", "(4294967296, 4294967296)")))
-	f.Add([]byte(testkit.Read(f, "testdata/compressed.npz")))
 	f.Add([]byte(testkit.Read(f, "testdata/big-endian-fortran.npy")))
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, data []byte) {
 		path := write(t, dir, "x.npy", data)
 		_, _, values, err := readAll(t.Context(), path)
-		if err == nil && len(values) > 1032*len(data) {
+		if err == nil && len(values) > len(data) {
 			t.Errorf("%d values of %d bytes", len(values), len(data))
 		}
 		if e := (*invalid.Error)(nil); err != nil && (!errors.As(err, &e) || e.Where != path) {
