@@ -143,9 +143,6 @@ func (r described) Tables() []*table.Table {
 	read := table.New("read: "+r.Layout, "trait", "read as", "values (classes)")
 	for _, trait := range r.Traits {
 		read.Row(trait.Column, trait.Kind, valuesOf(trait))
-		if len(trait.Alike) > 0 {
-			read.Note("one word twice? %s: %s", trait.Column, strings.Join(trait.Alike, "; "))
-		}
 	}
 	if !r.Written {
 		return []*table.Table{read.Note("nothing was written")}

@@ -314,10 +314,6 @@ func addLike(ctx context.Context, d *descriptions.Table, like, name string, o Op
 			Got: invalid.Quote(like),
 		}
 	}
-	for _, a := range descriptions.AttributesOf(other) {
-		if d.AddAttribute(a) {
-			d.Added.Attributes++
-		}
-	}
+	d.Added.Attributes += d.AddAttributes(descriptions.AttributesOf(other)...)
 	return nil
 }

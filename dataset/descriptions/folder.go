@@ -41,98 +41,123 @@ const (
 // With complete, what one of the files lacks is added: the columns of attributes without values, and the
 // attributes of a file that does not exist. Classes are nil if they cannot be read.
 func ReadFolder(ctx context.Context, dir string, complete bool, problems *invalid.List) *Table {
-	t := &Table{stored: &stored{dir: dir, sums: map[string][sha256.Size]byte{}}}
-	read := func(name, column, optional string) *table.Table {
-		path := filepath.Join(dir, name)
-		if complete || name == DraftsFile {
-			text, sum, err := contentOf(path)
-			problems.AddError(err)
-			t.stored.sums[name] = sum
-			if empty := strings.TrimSpace(string(text)); err != nil || sum == missing || empty == column ||
-				empty == column+","+optional {
-				return nil
-			}
-		}
-		return table.Read(ctx, path, problems, []string{column}, optional)
+	r := &folderReader{
+		Table: &Table{stored: &stored{dir: dir, sums: map[string][sha256.Size]byte{}}},
+		ctx:   ctx, complete: complete, problems: problems,
 	}
-	atMost := func(file *table.Table, n, most int, of string) bool { // or it is reported
-		if n > most {
-			problems.AddError(&invalid.Error{
-				Where: file.File, Want: fmt.Sprintf("at most %d %s", most, of), Got: fmt.Sprint(n),
-			})
-		}
-		return n <= most
-	}
-	if file := read(AttributesFile, "name", "group"); file != nil &&
-		atMost(file, len(file.Rows), maxAttributes, "attributes") {
-		for i, name := range file.Names("name") {
-			a := Attribute{name, file.Cell(file.Rows[i], "group")}
-			if i > 0 && (a.Group == "") != (t.Attributes[0].Group == "") {
-				file.Report("group", file.Rows[i].Line, "group", AttributesForm,
-					invalid.Quote(a.Group))
-			}
-			t.Attributes = append(t.Attributes, a)
-		}
-		t.stored.attributes = len(t.Attributes)
-	}
-	if file := read(DraftsFile, ClassColumn, "group"); file != nil {
-		t.ownDrafts()
-		for _, row := range file.Rows {
-			t.Drafts[Draft{Class: file.Cell(row, ClassColumn), Group: file.Cell(row, "group")}] = true
-		}
-		t.stored.drafts = t.Drafts
-	}
-	file := read(ClassesFile, ClassColumn, table.Any)
-	if file == nil {
-		return t
-	}
-	if !atMost(file, len(file.Rows)*max(len(t.Attributes), len(file.Columns)-1), MaxEntries,
-		"classes x attributes") {
-		return t
-	}
-	t.Classes = file.Names(ClassColumn)
-	t.Cells = make([][]string, len(t.Classes))
-	if complete && len(t.Attributes) == 0 {
-		for _, name := range file.Columns {
-			if name, want := dataset.CheckName(name); want == "" && name != ClassColumn {
-				t.AddAttribute(Attribute{Name: name})
-			}
-		}
-	}
-	if t.Attributes != nil { // otherwise the error is reported
-		t.describe(file)
-	}
-	return t
+	r.readAttributes()
+	r.readDrafts()
+	r.readClasses()
+	return r.Table
 }
 
-// describe takes the cells of the attributes from the columns of classes.csv. An attribute without a
-// column is described for no class, unless a column without an attribute may be meant for it.
-func (t *Table) describe(file *table.Table) {
-	names, index := make([]string, len(t.Attributes)), make(map[string]int)
-	for m, a := range t.Attributes {
-		names[m], index[a.Name] = a.Name, m
-	}
-	known := func(name string) bool { _, known := index[name]; return known }
-	if len(file.Columns) > 1 && !slices.ContainsFunc(file.Columns, known) {
-		file.Report("header", 1, "", ClassesForm, "none of them: "+file.Header())
-		return
-	}
-	other := slices.ContainsFunc(file.Columns, func(name string) bool {
-		return !known(name) && name != ClassColumn
-	})
-	for _, a := range t.Attributes {
-		switch lacks := file.Column(a.Name) < 0; {
-		case a.Name == "": // reported
-		case lacks && other, a.Name == ClassColumn:
-			file.Report("missing", 1, "", "a column for every attribute of "+AttributesFile,
-				"none for "+invalid.Quote(a.Name))
-		case lacks:
-			t.Added.Attributes++
+// folderReader reads the files of a folder into a table.
+type folderReader struct {
+	*Table
+	ctx      context.Context
+	complete bool // files need not exist or have lines
+	problems *invalid.List
+}
+
+// read returns a file with a column and an optional one; nil for a problem, or for nothing to read.
+func (r *folderReader) read(name, column, optional string) *table.Table {
+	path := filepath.Join(r.stored.dir, name)
+	if r.complete || name == DraftsFile {
+		text, sum, err := contentOf(path)
+		r.problems.AddError(err)
+		r.stored.sums[name] = sum
+		header := strings.TrimSpace(string(text))
+		if err != nil || sum == missing || header == "" || header == column || header == column+","+optional {
+			return nil
 		}
 	}
-	for z := range t.Cells {
-		t.Cells[z] = make([]string, len(names))
+	return table.Read(r.ctx, path, r.problems, []string{column}, optional)
+}
+
+// fits reports classes x attributes that are too many.
+func (r *folderReader) fits(file *table.Table, classes, attributes int) bool {
+	if classes*attributes > MaxEntries {
+		r.problems.AddError(&invalid.Error{
+			Where: file.File, Want: fmt.Sprintf("at most %d classes x attributes", MaxEntries),
+			Got: fmt.Sprint(classes * attributes),
+		})
 	}
+	return classes*attributes <= MaxEntries
+}
+
+func (r *folderReader) readAttributes() {
+	file := r.read(AttributesFile, "name", "group")
+	if file == nil || !r.fits(file, 1, len(file.Rows)) {
+		return
+	}
+	for i, name := range file.Names("name") {
+		a := Attribute{name, file.Cell(file.Rows[i], "group")}
+		if i > 0 && (a.Group == "") != (r.Attributes[0].Group == "") {
+			file.Report("group", file.Rows[i].Line, "group", AttributesForm, invalid.Quote(a.Group))
+		}
+		r.Attributes = append(r.Attributes, a)
+	}
+	r.stored.attributes = len(r.Attributes)
+}
+
+func (r *folderReader) readDrafts() {
+	file := r.read(DraftsFile, ClassColumn, "group")
+	if file == nil {
+		return
+	}
+	r.ownDrafts()
+	for _, row := range file.Rows {
+		r.Drafts[Draft{Class: file.Cell(row, ClassColumn), Group: file.Cell(row, "group")}] = true
+	}
+	r.stored.drafts = r.Drafts
+}
+
+func (r *folderReader) readClasses() {
+	file := r.read(ClassesFile, ClassColumn, table.Any)
+	if file == nil || !r.fits(file, len(file.Rows), max(len(r.Attributes), len(file.Columns)-1)) {
+		return
+	}
+	r.Classes = file.Names(ClassColumn)
+	r.Cells = make([][]string, len(r.Classes))
+	if r.complete && len(r.Attributes) == 0 {
+		var columns []Attribute
+		for _, name := range file.Columns {
+			if name, want := dataset.CheckName(name); want == "" && name != ClassColumn {
+				columns = append(columns, Attribute{Name: name})
+			}
+		}
+		r.AddAttributes(columns...)
+	}
+	if r.Attributes != nil { // otherwise the error is reported
+		r.readCells(file)
+	}
+}
+
+// readCells takes the cells of the attributes from the columns of classes.csv. An attribute without a
+// column is described for no class, unless a column without an attribute may be meant for it.
+func (r *folderReader) readCells(file *table.Table) {
+	names, index := make([]string, len(r.Attributes)), make(map[string]int)
+	for m, a := range r.Attributes {
+		names[m], index[a.Name] = a.Name, m
+	}
+	other := slices.ContainsFunc(file.Columns, func(name string) bool {
+		_, known := index[name]
+		return !known && name != ClassColumn
+	})
+	for _, name := range names {
+		switch lacks := file.Column(name) < 0; {
+		case name == "": // reported
+		case lacks && other, name == ClassColumn:
+			file.Report("missing", 1, "", "a column for every attribute of "+AttributesFile,
+				"none for "+invalid.Quote(name))
+		case lacks:
+			r.Added.Attributes++
+		}
+	}
+	for z := range r.Cells {
+		r.Cells[z] = make([]string, len(names))
+	}
+	var numbers scale
 	for j, name := range file.Columns {
 		m, known := index[name]
 		switch {
@@ -142,9 +167,12 @@ func (t *Table) describe(file *table.Table) {
 				name, names)
 		default:
 			for z, row := range file.Rows {
-				file.Probability(row, j)
-				if !table.Missing(row.Cells[j]) {
-					t.Cells[z][m] = row.Cells[j]
+				cell := row.Cells[j]
+				if _, wrong := numbers.probability(cell); wrong != nil {
+					file.Report("probability", row.Line, name, wrong.Want, wrong.Got, wrong.Hint)
+				}
+				if !table.Missing(cell) {
+					r.Cells[z][m] = cell
 				}
 			}
 		}
@@ -232,15 +260,13 @@ func (t *Table) Save() error {
 	if err := s.writeDrafts(all); err != nil {
 		return err
 	}
-	files := []func() error{
-		func() error { return s.write(AttributesFile, attributes) },
-		func() error { return s.write(ClassesFile, classes) },
-	}
+	first, last := AttributesFile, ClassesFile
 	if len(t.Attributes) < s.attributes {
-		slices.Reverse(files)
+		first, last = last, first
 	}
-	for _, write := range files {
-		if err := write(); err != nil {
+	rows := map[string][][]string{AttributesFile: attributes, ClassesFile: classes}
+	for _, name := range []string{first, last} {
+		if err := s.write(name, rows[name]); err != nil {
 			return err
 		}
 	}
@@ -250,35 +276,40 @@ func (t *Table) Save() error {
 
 // checkNames returns an error for a name with which the files could not be read again.
 func (t *Table) checkNames() error {
-	var names []string
-	refuse := func(file, field, want, got string) error {
+	check := func(file string, i int, name string, known map[string]bool) error {
+		name, want := dataset.CheckName(name)
+		if want == "" && known[name] {
+			want = "a new name"
+		}
+		if known[name] = true; want == "" {
+			return nil
+		}
 		return &invalid.Error{
-			Where: filepath.Join(t.stored.dir, file), Field: field, Want: want, Got: invalid.Quote(got),
+			Where: filepath.Join(t.stored.dir, file), Field: fmt.Sprintf("line %d", i+2), Want: want,
+			Got: invalid.Quote(name),
 		}
 	}
-	for _, a := range t.Attributes {
-		names = append(names, a.Name)
-		if _, want := dataset.CheckName(a.Group); a.Group != "" && want != "" {
-			return refuse(AttributesFile, "group", want, a.Group)
+	attributes, groups, classes := map[string]bool{ClassColumn: true}, 0, map[string]bool{}
+	for m, a := range t.Attributes {
+		if err := check(AttributesFile, m, a.Name, attributes); err != nil {
+			return err
+		}
+		if a.Group != "" {
+			groups++
+			if err := check(AttributesFile, m, a.Group, map[string]bool{}); err != nil {
+				return err
+			}
+		}
+		if groups != 0 && groups != m+1 {
+			return &invalid.Error{
+				Where: filepath.Join(t.stored.dir, AttributesFile), Want: AttributesForm,
+				Got: "group " + invalid.Quote(a.Group) + " of " + invalid.Quote(a.Name),
+			}
 		}
 	}
-	for _, of := range []struct {
-		file  string
-		names []string
-	}{{AttributesFile, names}, {ClassesFile, t.Classes}} {
-		known := map[string]bool{}
-		for i, text := range of.names {
-			name, want := dataset.CheckName(text)
-			switch {
-			case want != "":
-			case known[name]:
-				want = "different names"
-			case name == ClassColumn && of.file == AttributesFile:
-				want = "another name than that of the first column of " + ClassesFile
-			}
-			if known[name] = true; want != "" {
-				return refuse(of.file, fmt.Sprintf("line %d", i+2), want, text)
-			}
+	for z, name := range t.Classes {
+		if err := check(ClassesFile, z, name, classes); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -318,4 +349,48 @@ func (s *stored) write(name string, rows [][]string) error {
 		s.sums[name] = sum
 	}
 	return err
+}
+
+// EmptyFile is the file of a folder in which it is recorded that empty cells are unknown.
+const EmptyFile = "empty.txt"
+
+// KeepUnknown records in a folder that its empty cells are unknown.
+func KeepUnknown(dir string) error {
+	return fileio.Write(filepath.Join(dir, EmptyFile), func(w io.Writer) error {
+		_, err := fmt.Fprintln(w, EmptyUnknown)
+		return err
+	})
+}
+
+// KeepsUnknown reports whether that is recorded in a folder.
+func KeepsUnknown(dir string) (bool, error) {
+	path := filepath.Join(dir, EmptyFile)
+	text, sum, err := contentOf(path)
+	if err != nil || sum == missing {
+		return false, err
+	}
+	if got := strings.TrimSpace(string(text)); got != string(EmptyUnknown) {
+		return false, &invalid.Error{
+			Where: path, Want: "the word " + string(EmptyUnknown), Got: invalid.Quote(got),
+		}
+	}
+	return true, nil
+}
+
+// KeepClasses copies classes.csv of the folder to a file beside it, and returns its path.
+func (t *Table) KeepClasses() (string, error) {
+	text, err := fileio.ReadRegular(filepath.Join(t.stored.dir, ClassesFile))
+	if err != nil {
+		return "", err
+	}
+	for n := 1; ; n++ {
+		path := filepath.Join(t.stored.dir, fmt.Sprintf("classes-before-%d.csv", n))
+		err := fileio.WriteNew(path, func(w io.Writer) error {
+			_, err := w.Write(text)
+			return err
+		})
+		if !errors.Is(err, fs.ErrExist) {
+			return path, err
+		}
+	}
 }

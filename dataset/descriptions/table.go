@@ -1,7 +1,7 @@
 // Package descriptions has the table of class descriptions: a cell for each class and attribute,
 // with a probability or a word such as "often", or nothing where the class is not described.
-// Attributes.csv and classes.csv of a folder hold one, which ReadFolder reads and Write writes,
-// and so does a file of new classes, which Read reads by the attributes of a data set.
+// The files attributes.csv and classes.csv of a folder hold one, which ReadFolder reads and Save writes.
+// AddTraits adds to a table what a file of Form says, and Read reads new classes from such a file.
 //
 // It does not read whole data sets: see packages openlayout and xlsa17.
 package descriptions
@@ -10,7 +10,6 @@ import (
 	"cmp"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -102,13 +101,9 @@ func (t *Table) SetTo(d *dataset.Dataset) {
 	d.Classes, d.Descriptions, d.Drafts = t.Classes, t.Values(), t.Drafts
 }
 
-// AddAttribute adds an attribute that no class is described by. It reports false for the name of another one.
-func (t *Table) AddAttribute(a Attribute) bool {
-	return t.Attribute(a.Name) < 0 && t.AddAttributes([]Attribute{a}) == 1
-}
-
-// AddAttributes adds those of some attributes whose names are new, and returns their number.
-func (t *Table) AddAttributes(list []Attribute) (added int) {
+// AddAttributes adds those of some attributes whose names are new, which describe no class yet, and returns
+// their number.
+func (t *Table) AddAttributes(list ...Attribute) (added int) {
 	known := make(map[string]bool, len(t.Attributes))
 	for _, a := range t.Attributes {
 		known[a.Name] = true
@@ -132,7 +127,7 @@ func (t *Table) Attribute(name string) int {
 }
 
 // AddClasses adds those of some classes that are new, without values, and returns their number.
-func (t *Table) AddClasses(names []string) (added int) {
+func (t *Table) AddClasses(names ...string) (added int) {
 	known := make(map[string]bool, len(t.Classes))
 	for _, name := range t.Classes {
 		known[name] = true
@@ -167,41 +162,6 @@ func (t *Table) RenameClass(z int, name string) {
 	}
 }
 
-// Index finds the class that a name means: in any case, with other spaces and punctuation, or without the
-// number before one such as 016.Painted_Bunting.
-type Index struct{ exact, folded, bare map[string]int }
-
-// Index returns that of the classes. It does not follow later changes.
-func (t *Table) Index() *Index {
-	x := &Index{map[string]int{}, map[string]int{}, map[string]int{}}
-	for z, name := range slices.Backward(t.Classes) { // of equal names the first counts
-		x.Add(name, z)
-	}
-	return x
-}
-
-// Add adds the name of a class, before those that it equals.
-func (x *Index) Add(name string, z int) {
-	x.exact[name], x.folded[foldName(name)], x.bare[foldName(withoutNumber(name))] = z, z, z
-}
-
-// Find returns the class, -1 for another name.
-func (x *Index) Find(name string) int {
-	for _, try := range []struct {
-		of   map[string]int
-		name string
-	}{{x.exact, name}, {x.folded, foldName(name)}, {x.bare, foldName(withoutNumber(name))}} {
-		if z, known := try.of[try.name]; known && try.name != "" { // some names are punctuation alone
-			return z
-		}
-	}
-	return -1
-}
-
-var numbered = regexp.MustCompile(`^\d+[^\pL\d]+(.*\pL.*)`)
-
-func withoutNumber(name string) string { return numbered.ReplaceAllString(name, "$1") }
-
 // Clone returns a copy. It shares rows and drafts, which are replaced when they change.
 func (t *Table) Clone() *Table {
 	c := *t
@@ -222,12 +182,6 @@ func (t *Table) Values() dataset.Matrix[float64] {
 		}
 	}
 	return u
-}
-
-// value returns the probability that a cell means, NaN for an empty one.
-func value(cell string) float64 {
-	p, _ := table.Probability(cell) // cells were read without a problem
-	return p
 }
 
 // Scale returns what writes probabilities in the scale of the cells: as numbers or percentages or, if
@@ -253,15 +207,6 @@ func (t *Table) Scale() func(p float64) string {
 	}
 }
 
-func nearestWord(p float64) string {
-	return slices.MinFunc(Words, func(a, b string) int {
-		return int(math.Copysign(1, math.Abs(value(a)-p)-math.Abs(value(b)-p)))
-	})
-}
-
-// Words are the words for probabilities, each a different one, from 0 to 1.
-var Words = []string{"no", "rarely", "sometimes", "often", "yes"}
-
 // Group is the attributes with the name of one group, "" for those of a data set without groups.
 type Group struct {
 	Name    string
@@ -285,5 +230,49 @@ func (t *Table) Groups() (list []Group) {
 // column is the name of the group in a table of traits.
 func (g Group) column() string { return cmp.Or(g.Name, "attributes") }
 
-// within returns the name of an attribute without that of the group.
-func (g Group) within(attribute string) string { return strings.TrimPrefix(attribute, g.Name+"::") }
+// words returns the names of the attributes of the group without that of the group.
+func (g Group) words(attributes []Attribute) (words []string) {
+	for _, m := range g.Members {
+		words = append(words, strings.TrimPrefix(attributes[m].Name, g.Name+"::"))
+	}
+	return words
+}
+
+// Empty says what empty cells of a table mean.
+type Empty string
+
+// The meanings.
+const (
+	EmptyUnknown Empty = "unknown"
+	EmptyNo      Empty = "no" // in each group in which the class has a yes
+)
+
+// Empties lists the meanings.
+var Empties = []Empty{EmptyUnknown, EmptyNo}
+
+// FillEmpty writes no into the empty cells of each group of which a class has an attribute, with one half or
+// more; with all, into the empty cells of every class that has any value. It returns their number.
+func (t *Table) FillEmpty(all bool) (filled int) {
+	u, no, groups := t.Values(), t.Scale()(0), t.Groups()
+	for z := range t.Classes {
+		row, described := u.Row(z), 0
+		for _, p := range row {
+			if p == p {
+				described++
+			}
+		}
+		for _, g := range groups {
+			has := all && described > 0
+			for _, m := range g.Members {
+				has = has || row[m] >= 0.5
+			}
+			for _, m := range g.Members {
+				if has && row[m] != row[m] {
+					t.Set(z, m, no)
+					filled++
+				}
+			}
+		}
+	}
+	return filled
+}

@@ -1,11 +1,10 @@
 package descriptions
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -13,9 +12,12 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/internal/table"
-	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
+
+// MaxEntries is the largest number of classes x attributes, of a table and of all candidates together.
+// One takes about 140 bytes while missing entries are imputed.
+const MaxEntries = 1 << 23
 
 // Form is that of the tables that AddTraits and Read take.
 const Form = "one line per class, with its name in the first column and a trait in each other one, or one " +
@@ -33,7 +35,6 @@ type Trait struct {
 	Column string       `json:"column"`
 	Kind   string       `json:"kind"`
 	Values []ValueCount `json:"values"` // the most frequent first
-	Alike  []string     `json:"alike"`  // pairs of words that may be two spellings of one
 }
 
 // ValueCount is a value of a trait with the number of classes that have it.
@@ -53,20 +54,39 @@ type ValueCount struct {
 // that are filled in are kept; the others become drafts. The error joins all problems, each an
 // *invalid.Error.
 func (t *Table) AddTraits(ctx context.Context, path string, all bool) (*Reading, error) {
-	text, err := fileio.ReadFile(ctx, path, maxSize)
-	if err != nil {
-		return nil, err
-	}
-	r := newTraitReader(t, path)
+	r := newTraitReader(t)
 	r.all = all || len(t.Classes) == 0
-	r.add(text)
+	r.add(ctx, path)
 	return &r.Reading, r.problems.Err()
+}
+
+// Read returns the classes that a file of Form describes by the attributes of a data set. What the file
+// leaves out is not described.
+//
+// An attribute may be written without its group, or without the "has" of the group, if that is unambiguous.
+// Case, spaces and punctuation are ignored.
+//
+// The error joins all problems of the file, each an *invalid.Error with its line.
+func Read(ctx context.Context, path string, attributes []Attribute) (*Table, error) {
+	t := &Table{Attributes: attributes}
+	r := newTraitReader(t)
+	r.all, r.fixed = true, true
+	r.add(ctx, path)
+	for z, name := range t.Classes {
+		if strings.Join(t.Cells[z], "") == "" {
+			r.problems.Add("described", &invalid.Error{
+				Where: path, Field: "class " + invalid.Quote(name), Want: "at least one described attribute",
+				Got: "none",
+			})
+		}
+	}
+	return t, r.problems.Err()
 }
 
 // traitReader adds a table of traits to a table of descriptions.
 type traitReader struct {
 	Reading
-	path  string
+	file  *table.Table
 	table *Table
 	all   bool // classes that the table lacks are added
 	fixed bool // attributes that the table lacks are refused
@@ -76,14 +96,14 @@ type traitReader struct {
 	groups   map[string]Group // of the table by their short names
 	names    []string         // of the classes of the file
 	places   map[string]int   // of the names
-	scale    table.Scale
+	scale    scale
 	problems invalid.List
 }
 
-func newTraitReader(t *Table, path string) *traitReader {
+func newTraitReader(t *Table) *traitReader {
 	r := &traitReader{
-		path: path, table: t, classes: t.Index(), known: newVocabulary(t.Attributes),
-		groups: map[string]Group{}, places: map[string]int{},
+		table: t, classes: t.Index(), known: newVocabulary(t.Attributes), groups: map[string]Group{},
+		places: map[string]int{},
 	}
 	for _, g := range slices.Backward(t.Groups()) {
 		r.groups[shortName(g.column())] = g
@@ -113,27 +133,14 @@ type described struct {
 	p map[int]float64
 }
 
-func (r *traitReader) report(kind string, line int, column, want, got, hint string) {
-	field := fmt.Sprintf("line %d", line)
-	if column != "" {
-		field += ", column " + column
-	}
-	r.problems.Add(kind, &invalid.Error{Where: r.path, Field: field, Want: want, Got: got, Hint: hint})
-}
-
-func (r *traitReader) add(text []byte) {
-	var problems invalid.List
-	file := table.Parse(r.path, bytes.NewReader(text), &problems)
-	var columns []*column
-	if file != nil && file.HasColumns(nil, table.Any) && problems.Len() == 0 && len(file.Columns) > 1 {
-		columns = r.columns(file)
-	}
-	r.problems.AddError(problems.Err())
-	if file == nil { // the problems say why
+func (r *traitReader) add(ctx context.Context, path string) {
+	r.file = table.Read(ctx, path, &r.problems, nil, table.Any)
+	if r.file == nil {
 		return
 	}
-	if len(columns) == 0 || r.problems.Len() > 0 {
-		r.problems.AddError(&invalid.Error{Where: r.path, Want: Form, Got: "the columns " + file.Header()})
+	columns := r.columns()
+	if r.problems.Len() > 0 || len(columns) == 0 {
+		r.problems.AddError(&invalid.Error{Where: path, Want: Form, Got: "the columns " + r.file.Header()})
 		return
 	}
 	var all []*described
@@ -143,7 +150,7 @@ func (r *traitReader) add(text []byte) {
 	t := r.table
 	if n := (len(t.Classes) + len(r.names)) * (len(t.Attributes) + len(all)); n > MaxEntries {
 		r.problems.AddError(&invalid.Error{
-			Where: r.path, Want: fmt.Sprintf("at most %d classes x attributes", MaxEntries),
+			Where: path, Want: fmt.Sprintf("at most %d classes x attributes", MaxEntries),
 			Got: fmt.Sprint(n), Hint: "Leave out columns that photographs do not show.",
 		})
 	}
@@ -153,7 +160,7 @@ func (r *traitReader) add(text []byte) {
 	switch ungrouped := len(t.Attributes) > 0 && t.Attributes[0].Group == ""; {
 	case ungrouped && words:
 		r.problems.AddError(&invalid.Error{
-			Where: r.path,
+			Where: path,
 			Want:  "new columns of numbers alone, since the attributes of the data set have no groups",
 			Got:   "words",
 		})
@@ -167,51 +174,50 @@ func (r *traitReader) add(text []byte) {
 	}
 }
 
-// columns returns the traits of a file, whose classes it puts into names.
-func (r *traitReader) columns(file *table.Table) (columns []*column) {
-	header := file.Columns
+// columns returns the traits of the file, whose classes it puts into names.
+func (r *traitReader) columns() (columns []*column) {
+	header := r.file.Columns
 	if r.classes.Find(header[0]) >= 0 {
-		r.report("header", 1, "", `a header: "class" and the names of traits`,
-			"the class "+invalid.Quote(header[0]), "")
+		r.file.Report("header", 1, "", `a header: "class" and the names of traits`,
+			"the class "+invalid.Quote(header[0]))
 		return nil
 	}
-	of := map[string]*column{} // by what names mean
-	trait := func(line int, name string) (c *column, isNew bool) {
+	byMeaning := map[string]*column{} // of their names
+	columnOf := func(line int, name string) *column {
 		key := foldName(name)
 		if m := r.attribute(name); m >= 0 {
 			key = r.table.Attributes[m].Name
 		}
-		c = of[key]
-		if isNew = c == nil; isNew {
+		c, known := byMeaning[key]
+		if !known {
 			if _, want := dataset.CheckName(name); want != "" {
-				r.report("trait", line, "", want+" for a trait", invalid.Quote(name), "")
+				r.file.Report("trait", line, "", want+" for a trait", invalid.Quote(name))
 			}
 			c = &column{name: name, line: line, at: map[int]int{}}
-			of[key], columns = c, append(columns, c)
+			byMeaning[key], columns = c, append(columns, c)
 		}
-		return c, isNew
+		return c
 	}
 	if len(header) > 2 && slices.Contains([]string{"trait", "attribute"}, strings.ToLower(header[1])) &&
 		strings.EqualFold(header[2], "value") {
-		for _, name := range header[3:] {
-			r.report("column", 1, "", "only the columns class, "+header[1]+", value", invalid.Quote(name), "")
+		if len(header) > 3 {
+			r.file.Report("column", 1, "", "only the columns class, "+header[1]+", value", r.file.Header())
 		}
 		r.Layout = "a line per class and trait"
-		for _, row := range file.Rows {
-			c, _ := trait(row.Line, row.Cells[1])
-			c.add(cell{r.class(file, row, false), row.Line, row.Cells[2]})
+		for _, row := range r.file.Rows {
+			columnOf(row.Line, row.Cells[1]).add(cell{r.class(row, false), row.Line, row.Cells[2]})
 		}
 		return columns
 	}
 	r.Layout = "a line per class"
-	for _, name := range header[1:] {
-		if _, isNew := trait(1, name); !isNew {
-			r.report("repeated", 1, "", "each attribute once", invalid.Quote(name)+" for the second time", "")
+	for j, name := range header[1:] {
+		if columnOf(1, name); len(columns) == j {
+			r.file.Report("repeated", 1, "", "each attribute once", invalid.Quote(name)+" again")
 			return nil
 		}
 	}
-	for _, row := range file.Rows {
-		z := r.class(file, row, true)
+	for _, row := range r.file.Rows {
+		z := r.class(row, true)
 		for j, c := range columns {
 			c.add(cell{z, row.Line, row.Cells[1+j]})
 		}
@@ -233,7 +239,7 @@ func (c *column) add(of cell) {
 }
 
 // class returns the place of the class of a line among names, -1 after a problem.
-func (r *traitReader) class(file *table.Table, row table.Row, once bool) int {
+func (r *traitReader) class(row table.Row, once bool) int {
 	name, want := dataset.CheckName(row.Cells[0])
 	key, z, got, hint := foldName(name), r.classes.Find(name), invalid.Quote(name), ""
 	if z >= 0 {
@@ -246,16 +252,15 @@ func (r *traitReader) class(file *table.Table, row table.Row, once bool) int {
 	case key == "":
 		want = "a name"
 	case z < 0 && !r.all:
-		want = "a class of the data set"
-		if !r.problems.Full("class", r.path) {
-			hint = r.hintOfClass(file, name)
+		want = "a class of the data set in the first column"
+		if !r.problems.Full("class", r.file.File) {
+			hint = strings.TrimSpace(invalid.DidYouMean(name, r.table.Classes) +
+				" --all adds classes that the data set does not have.")
 		}
 	case known && r.names[i] != name:
 		want = fmt.Sprintf("%s, as before, or another name", invalid.Quote(r.names[i]))
 	case known && once:
 		want, got = "one line per class", "a second one of "+got
-		hint = `In pandas: df.groupby("class").mean() of numbers; of lines for each trait ` +
-			`df.to_csv("traits.csv", columns=[...], header=["class", "trait", "value"], index=False).`
 	case known:
 		return i
 	default:
@@ -264,24 +269,8 @@ func (r *traitReader) class(file *table.Table, row table.Row, once bool) int {
 		r.names = append(r.names, name)
 		return i
 	}
-	r.report("class", row.Line, file.Columns[0], want, got, hint)
+	r.file.Report("class", row.Line, r.file.Columns[0], want, got, hint)
 	return -1
-}
-
-func (r *traitReader) hintOfClass(file *table.Table, name string) string {
-	if slices.ContainsFunc(file.Columns[1:], func(name string) bool { return r.classes.Find(name) >= 0 }) {
-		return `Of a table with a column per class, in pandas: pandas.read_csv("traits.csv", ` +
-			`index_col=0).T.to_csv("turned.csv").`
-	}
-	near := invalid.DidYouMean(name, r.table.Classes)
-	switch {
-	case near != "":
-	case file.Columns[0] == "":
-		near = "Numbers of rows? Write the file without: to_csv(index=False)."
-	default:
-		near = "The first column has the classes."
-	}
-	return near + " --all adds classes that the data set does not have."
 }
 
 // attribute returns the attribute of the data set that a name means, or -1.
@@ -292,9 +281,10 @@ func (r *traitReader) attribute(name string) int {
 	return -1
 }
 
+func isOther(of cell) bool { return !isProbability(of.text) }
+
 // read returns the attributes of a column and adds what it was taken for to the report.
 func (r *traitReader) read(c *column) []*described {
-	c.readMarks()
 	probabilities := !slices.ContainsFunc(c.cells, isOther)
 	m := r.attribute(c.name)
 	group, known := r.groups[shortName(c.name)]
@@ -305,14 +295,14 @@ func (r *traitReader) read(c *column) []*described {
 		return r.probabilities(c, r.table.Attributes[m])
 	case r.fixed:
 		hint := ""
-		if !r.problems.Full("attribute", r.path) {
+		if !r.problems.Full("attribute", r.file.File) {
 			hint = r.known.hint(c.name, r.known.find(c.name))
 		}
-		r.report("attribute", c.line, "", "the name of one attribute of the data set", invalid.Quote(c.name),
-			hint)
+		r.file.Report("attribute", c.line, "", "the name of one attribute of the data set",
+			invalid.Quote(c.name), hint)
 		return nil
 	case len(c.cells) == 0:
-		r.report("empty", 1, c.name, "a value in a line", "none", "Leave the column out.")
+		r.file.Report("empty", 1, c.name, "a value in a line", "none", "Leave the column out.")
 		return nil
 	case probabilities:
 		group, _, _ := strings.Cut(c.name, "::")
@@ -326,9 +316,9 @@ func (r *traitReader) probabilities(c *column, a Attribute) []*described {
 	d := &described{a, map[int]float64{}}
 	counts, trait := map[string]int{}, Trait{Column: c.name, Kind: "yes or no"}
 	for _, of := range c.cells {
-		p, err := r.scale.Probability(of.text)
-		if e := (*invalid.Error)(nil); errors.As(err, &e) {
-			r.report(c.name, of.line, c.name, e.Want, e.Got, e.Hint)
+		p, wrong := r.scale.probability(of.text)
+		if wrong != nil {
+			r.file.Report(c.name, of.line, c.name, wrong.Want, wrong.Got, wrong.Hint)
 			continue
 		}
 		d.p[of.class] = p
@@ -336,8 +326,8 @@ func (r *traitReader) probabilities(c *column, a Attribute) []*described {
 			trait.Kind = "shares"
 		}
 	}
-	for word, classes := range counts {
-		trait.Values = append(trait.Values, ValueCount{word, classes})
+	for _, word := range slices.Sorted(maps.Keys(counts)) {
+		trait.Values = append(trait.Values, ValueCount{word, counts[word]})
 	}
 	r.took(trait)
 	return []*described{d}
@@ -353,9 +343,9 @@ func (r *traitReader) took(t Trait) {
 // apply writes what a table says into cells that are empty.
 func (r *traitReader) apply(all []*described) {
 	t := r.table
-	t.Added.Classes += t.AddClasses(r.names)
+	t.Added.Classes += t.AddClasses(r.names...)
 	t.ownDrafts()
-	scale := t.Scale()
+	write := t.Scale()
 	index := make(map[string]int, len(t.Classes))
 	for z, name := range t.Classes {
 		index[name] = z
@@ -364,7 +354,7 @@ func (r *traitReader) apply(all []*described) {
 	for i, d := range all {
 		attributes[i] = d.Attribute
 	}
-	t.Added.Attributes += t.AddAttributes(attributes)
+	t.Added.Attributes += t.AddAttributes(attributes...)
 	place := make(map[string]int, len(t.Attributes))
 	for m, a := range slices.Backward(t.Attributes) {
 		place[a.Name] = m
@@ -374,7 +364,7 @@ func (r *traitReader) apply(all []*described) {
 		for class, p := range d.p {
 			name := r.names[class]
 			if z := index[name]; t.Cells[z][m] == "" {
-				t.Cells[z][m] = cellOf(p, scale)
+				t.Cells[z][m] = cellOf(p, write)
 				t.Drafts[Draft{Class: name, Group: t.Attributes[m].Group}] = true
 			}
 		}
@@ -382,11 +372,11 @@ func (r *traitReader) apply(all []*described) {
 }
 
 // cellOf is the text of a probability: a word, or a number in the scale of the table.
-func cellOf(p float64, scale func(p float64) string) string {
+func cellOf(p float64, write func(p float64) string) string {
 	if word := nearestWord(p); value(word) == p {
 		return word
 	}
-	if text := scale(p); strings.HasSuffix(text, "%") {
+	if text := write(p); strings.HasSuffix(text, "%") {
 		return text
 	}
 	return strconv.FormatFloat(math.Abs(p), 'g', -1, 64) // no -0

@@ -44,19 +44,19 @@ func TestAddTraits(t *testing.T) {
 			tail (tail) yes .`},
 		{"decimal commas", "class;tail\nwren;0,5\nbarn owl;1\n", `
 			tail () yes sometimes`},
-		{"one line for each sample", "class,tail\nwren,1\nwren,0\n", `line 3, column class: expected one line per class, found a second one of "wren". In pandas: df.groupby("class").mean() of numbers`},
-		{"a further column of lines per trait", "class,trait,value,unit\nwren,tail,1,cm\n", `line 1: expected only the columns class, trait, value, found "unit"`},
-		{"a column per class", "trait,wren,barn owl\ndiet,seeds,meat\n", `line 2, column trait: expected a class of the data set, found "diet". Of a table with a column per class, in pandas: pandas.read_csv("traits.csv", index_col=0).T`},
-		{"an index", ",species,diet\n0,wren,seeds\n", `line 2: expected a class of the data set, found "0". Numbers of rows? Write the file without: to_csv(index=False).`},
-		{"another spelling", "class,diet\nWrenn,seeds\n", `line 2, column class: expected a class of the data set, found "Wrenn". Did you mean Wren? --all adds`},
-		{"a measurement", "class,mass\nwren,9.5 g\nbarn owl,300 g\n", `line 2, column mass: expected words, yes and no, numbers from 0 to 1 or percentages, found "9.5 g". Of a measurement, write what can be seen, such as small, medium and large, in pandas: df["mass"] = pandas.qcut(`},
-		{"percentages without a sign", "class,meat,seeds\nwren,10,0\nbarn owl,90,30\n", `line 2, column meat: expected words, yes and no, numbers from 0 to 1 or percentages, found "10", which is above 1: write % behind`},
-		{"a number below 1 among others", "class,meat\nwren,0\nbarn owl,90\n", `line 2, column meat: expected words, yes and no, numbers from 0 to 1 or percentages, found "0" beside "90". Of a measurement,`},
+		{"one line for each sample", "class,tail\nwren,1\nwren,0\n", `line 3, column class: expected one line per class, found a second one of "wren"`},
+		{"a further column of lines per trait", "class,trait,value,unit\nwren,tail,1,cm\n", `line 1: expected only the columns class, trait, value, found "class,trait,value,unit"`},
+		{"a column per class", "trait,wren,barn owl\ndiet,seeds,meat\n", `line 2, column trait: expected a class of the data set in the first column, found "diet". --all adds`},
+		{"an index", ",species,diet\n0,wren,seeds\n", `line 2: expected a class of the data set in the first column, found "0". --all adds`},
+		{"another spelling", "class,diet\nWrenn,seeds\n", `line 2, column class: expected a class of the data set in the first column, found "Wrenn". Did you mean Wren? --all adds`},
+		{"a measurement", "class,mass\nwren,9.5 g\nbarn owl,300 g\n", `line 2, column mass: expected words separated by semicolons, such as red; grey (often), or, in the whole column, yes and no, numbers from 0 to 1 or percentages, found "9.5 g". Of a measurement, write what can be seen, such as small, medium and large: lago-train docs your-data has lines of Python`},
+		{"percentages without a sign", "class,meat,seeds\nwren,10,0\nbarn owl,90,30\n", `line 2, column meat: expected words separated by semicolons, such as red; grey (often), or, in the whole column, yes and no, numbers from 0 to 1 or percentages, found "10". Write % behind percentages`},
+		{"a number below 1 among others", "class,meat\nwren,0\nbarn owl,90\n", `line 2, column meat: expected words separated by semicolons, such as red; grey (often), or, in the whole column, yes and no, numbers from 0 to 1 or percentages, found "0" beside "90". Of a measurement,`},
 		{"numbers on two scales", "class,tail,crest\nwren,0.5,25%\n", `line 2, column crest: expected numbers from 0 to 1 or percentages, one of the two in a file, found 0.5 and 25%`},
-		{"a mark", "class,crest\nwren,○\nbarn owl,×\n", `line 2, column crest: expected words, yes and no, numbers from 0 to 1 or percentages, found "○". Write yes and no`},
-		{"other separators", "class,diet\nwren,种子、昆虫\nbarn owl,seeds\n", `line 2, column diet: expected words separated by semicolons, such as red; grey (often), found "种子、昆虫". In pandas: df["diet"] =`},
+		{"a mark", "class,crest\nwren,○\nbarn owl,×\n", `line 2, column crest: expected words separated by semicolons, such as red; grey (often), or, in the whole column, yes and no, numbers from 0 to 1 or percentages, found "○"`},
+		{"other separators", "class,diet\nwren,种子、昆虫\nbarn owl,seeds\n", `line 2, column diet: expected words separated by semicolons, such as red; grey (often), or, in the whole column, yes and no, numbers from 0 to 1 or percentages, found "种子、昆虫"`},
 		{"a strength before its word", "class,diet\nwren,seeds (rarely nuts)\nbarn owl,seeds\n", `line 2, column diet: expected words separated by semicolons`},
-		{"yes among words", "class,wing\nwren,yes\nbarn owl,broad\n", `line 2, column wing: expected words in the whole column, found "yes"`},
+		{"yes among words", "class,wing\nwren,yes\nbarn owl,broad\n", `line 2, column wing: expected words separated by semicolons, such as red; grey (often), or, in the whole column, yes and no, numbers from 0 to 1 or percentages, found "yes" beside "broad"`},
 		{"an empty column", "class,a,b\nwren,,1\n", `line 1, column a: expected a value in a line, found none. Leave the column out.`},
 		{"one column", "#NEXUS\nBEGIN CHARACTERS;\n", `expected ` + Form + `, found the columns "#NEXUS"`},
 		{"one name fewer in the header", "habit\tleaf\nwren\ta\tb\n", "line 2: expected 2 cells, one for each column, found 3"},
@@ -66,7 +66,7 @@ func TestAddTraits(t *testing.T) {
 		{"a column at the right without a name", "class,diet,\nwren,seeds,1\n", `line 2: expected 2 cells, one for each column, found 3`},
 	} {
 		d := &Table{}
-		d.AddClasses([]string{"Barn owl", "Wren"})
+		d.AddClasses("Barn owl", "Wren")
 		_, err := d.AddTraits(t.Context(), testkit.Write(t, t.TempDir(), "traits.csv", c.text), false)
 		if err != nil || !strings.HasPrefix(c.want, "\n") {
 			testkit.WantError(t, err, "traits.csv: "+c.want)
@@ -124,7 +124,7 @@ func TestDraftBesideEntries(t *testing.T) {
 		_, err := d.AddTraits(t.Context(), testkit.Write(t, t.TempDir(), "draft.csv", text), true)
 		return err
 	}
-	testkit.WantError(t, from("class,wing\nWren,red; teal\n"), `draft.csv: line 2, column wing: expected attributes of group has_wing, found "teal" in "red; teal". Its attributes are red, dark_blue.`)
+	testkit.WantError(t, from("class,wing\nWren,red; teal\n"), `draft.csv: line 2, column wing: expected attributes of group has_wing, such as red, dark_blue, found "teal" in "red; teal"`)
 	testkit.NoError(t, from("class,nocturnal,wing\nbarn owl,yes,red; Dark blue (often)\nWren,,red\nemu,,none\nEmmu,,red\n"))
 	testkit.Equal(t, "found", d.Cells, [][]string{{"rarely", "often", "yes"}, {"yes", "no", ""}, {"no", "no", ""}, {"yes", "no", ""}})
 	testkit.NoError(t, d.Save())

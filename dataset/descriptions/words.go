@@ -1,8 +1,8 @@
 package descriptions
 
 import (
-	"errors"
-	"fmt"
+	"cmp"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,39 +14,89 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
+// Words are the words for probabilities, each a different one, from 0 to 1.
+var Words = []string{"no", "rarely", "sometimes", "often", "yes"}
+
+// probabilities of the words that people may write instead of numbers, as wantProbability lists them.
+var probabilities = map[string]float64{
+	"never": 0, "no": 0, "n": 0, "false": 0, "absent": 0, "rarely": 0.1, "sometimes": 0.5, "often": 0.75,
+	"always": 1, "yes": 1, "y": 1, "true": 1, "present": 1, "x": 1, "✓": 1, "✔": 1,
+}
+
+const wantProbability = "a number from 0 to 1, a percentage, one of never, no, rarely, sometimes, often, " +
+	"always, yes, or nothing if it is not described"
+
+// scale is that of the numbers of one file: from 0 to 1, or percentages. The zero value is ready to use.
+type scale struct{ number, percentage string } // the first of each, "" for none; 0 is on both scales
+
+// probability reads p(a|z): a number from 0 to 1, a percentage such as 75%, or a word in any case.
+// never, no and false are 0, rarely is 0.1, sometimes 0.5, often 0.75, always, yes and true are 1. What
+// is missing is NaN, not described. The numbers of a file must be on one scale: in a file of percentages,
+// 1 may mean either 1 % or always. What is wrong has no place.
+func (s *scale) probability(text string) (p float64, wrong *invalid.Error) {
+	text = strings.TrimSpace(text)
+	if table.Missing(text) {
+		return math.NaN(), nil
+	}
+	if p, known := probabilities[strings.ToLower(text)]; known {
+		return p, nil
+	}
+	number, percent := strings.CutSuffix(text, "%")
+	p, err := table.Number(number, 64)
+	first := &s.number
+	if percent {
+		p, first = p/100, &s.percentage
+	}
+	wrong = &invalid.Error{Want: wantProbability, Got: invalid.Quote(text)}
+	switch {
+	case err != nil:
+	case p < 0:
+		wrong.Hint = "Write 0 for no, and nothing for what is not known; scale vectors, such as those of a " +
+			"text encoder, as (x - x.min(0)) / (x.max(0) - x.min(0))."
+	case p > 1:
+		wrong.Hint = "Write % behind percentages, and divide values of another scale by its largest value."
+	case p > 0:
+		if *first = cmp.Or(*first, text); s.number == "" || s.percentage == "" {
+			return p, nil
+		}
+		wrong.Want = "numbers from 0 to 1 or percentages, one of the two in a file"
+		wrong.Got = s.number + " and " + s.percentage
+	case p == 0: // no NaN
+		return 0, nil
+	}
+	return 0, wrong
+}
+
+// value returns the probability that a cell means, NaN for an empty one and for none.
+func value(cell string) float64 {
+	p, wrong := new(scale).probability(cell)
+	if wrong != nil {
+		return math.NaN()
+	}
+	return p
+}
+
+func isProbability(cell string) bool { return !math.IsNaN(value(cell)) }
+
+func nearestWord(p float64) string {
+	return slices.MinFunc(Words, func(a, b string) int {
+		return cmp.Compare(math.Abs(value(a)-p), math.Abs(value(b)-p))
+	})
+}
+
 // noneOfGroup says in a cell of words that the class has none of them.
 const noneOfGroup = "none"
 
-// missingWords say in tables of traits that nothing is known.
+// missingWords say in tables of traits that nothing is known, as punctuation alone does.
 var missingWords = []string{
-	"-", "--", "---", "–", "—", ".", "..", "...", "*", "unknown", "unk", "unk.", "not known", "missing",
-	"not recorded", "none recorded", "no data", "no record",
+	"unknown", "unk", "unk.", "not known", "missing", "not recorded", "none recorded", "no data", "no record",
 	"not available", "not reported", "not observed", "not assessed", "undetermined", "unspecified", "indet.",
 	"tbd",
 }
 
 func isMissing(text string) bool {
-	return table.Missing(text) || slices.Contains(missingWords, strings.ToLower(strings.TrimSpace(text)))
-}
-
-// marks are what people write for yes, where a column has nothing else.
-var marks = []string{"x", "✓", "✔"}
-
-func isOther(of cell) bool { return !table.IsProbability(of.text) }
-
-// readMarks replaces a column of marks by yes.
-func (c *column) readMarks() {
-	isMark := func(of cell) bool { return slices.Contains(marks, strings.ToLower(of.text)) }
-	for _, of := range c.cells {
-		if !isMark(of) && !table.IsProbability(of.text) {
-			return
-		}
-	}
-	for i, of := range c.cells {
-		if isMark(of) {
-			c.cells[i].text = "yes"
-		}
-	}
+	return table.Missing(text) || foldName(text) == "" ||
+		slices.Contains(missingWords, strings.ToLower(strings.TrimSpace(text)))
 }
 
 // item is a word of a cell with its probability.
@@ -55,18 +105,31 @@ type item struct {
 	p    float64
 }
 
-const otherMarks = "/&+；、，،؛・"
-
 var (
 	withStrength = regexp.MustCompile(`^(.*?)\s*\(([^()]*)\)$`)
 	breaks       = regexp.MustCompile(`[;,|\n]`)
 	// otherBreaks match what people write between words in place of semicolons, and strengths elsewhere.
-	otherBreaks = regexp.MustCompile(`[` + otherMarks + `"\[\]{}]|(^|\W)` +
+	otherBreaks = regexp.MustCompile(`[/&+；、，،؛・"\[\]{}]|(^|\W)` +
 		`(and|or|rarely|sometimes|often|always|never)(\W|$)`)
 )
 
+// isWord reports whether a text can be a word of a trait: it begins with a letter, is one word, and no
+// probability but for a letter.
+func isWord(text string) bool {
+	first, size := utf8.DecodeRuneInString(text)
+	return unicode.IsLetter(first) && !invalid.HasControl(text) && !otherBreaks.MatchString(text) &&
+		(size == len(text) || !isProbability(text))
+}
+
+const (
+	wantTrait = "words separated by semicolons, such as red; grey (often), or, in the whole column, yes and " +
+		"no, numbers from 0 to 1 or percentages"
+	hintTrait = "Of a measurement, write what can be seen, such as small, medium and large: lago-train docs " +
+		"your-data has lines of Python that convert other tables."
+)
+
 // items returns the words of a cell in lower case, each once, without brackets and quotes of lists. It
-// reports the first one in another form.
+// reports the first one in another form. g is nil for a new group.
 func (r *traitReader) items(c *column, g *Group, of cell) (items []item, ok bool) {
 	text := of.text
 	if n := len(text); n > 1 && slices.Contains([]string{"[]", "{}"}, text[:1]+text[n-1:]) {
@@ -75,7 +138,7 @@ func (r *traitReader) items(c *column, g *Group, of cell) (items []item, ok bool
 	seen := map[string]float64{}
 	for _, piece := range breaks.Split(strings.ToLower(text), -1) {
 		word, p := strings.Trim(strings.TrimSpace(piece), `'"`), 1.0
-		if m := withStrength.FindStringSubmatch(word); m != nil && table.IsProbability(m[2]) {
+		if m := withStrength.FindStringSubmatch(word); m != nil && isProbability(m[2]) {
 			word, p = m[1], value(m[2])
 		}
 		if word = dataset.Name(word); isMissing(word) {
@@ -86,80 +149,37 @@ func (r *traitReader) items(c *column, g *Group, of cell) (items []item, ok bool
 			continue
 		}
 		seen[wordKey(word)], items = p, append(items, item{word, p})
-		want, got, hint := r.wrong(c, g, word)
-		if _, none := seen[noneOfGroup]; twice || none && len(items) > 1 {
-			want, got, hint = "each word of a cell once, and none alone", invalid.Quote(word), ""
-		}
-		if want != "" {
-			if word != strings.ToLower(of.text) {
-				got += " in " + invalid.Quote(of.text)
+		want, got, hint := "", invalid.Quote(word), ""
+		switch _, none := seen[noneOfGroup]; {
+		case twice || none && len(items) > 1:
+			want = "each word of a cell once, and none alone"
+		case word == noneOfGroup, g != nil && r.find(*g, word) >= 0, g == nil && isWord(word):
+			continue
+		case g != nil:
+			names := g.words(r.table.Attributes)
+			want = "attributes of group " + g.column() + ", such as " +
+				strings.Join(names[:min(len(names), 6)], ", ")
+			hint = invalid.DidYouMean(word, names)
+		default:
+			_, wrong := new(scale).probability(word)
+			want, hint = wantTrait, hintTrait
+			if wrong == nil { // in a column with other cells
+				got += " beside " + invalid.Quote(c.cells[slices.IndexFunc(c.cells, isOther)].text)
+			} else if wrong.Hint != "" {
+				hint = wrong.Hint
 			}
-			r.report(c.name, of.line, c.name, want, got, hint)
-			return nil, false
 		}
+		if word != strings.ToLower(of.text) {
+			got += " in " + invalid.Quote(of.text)
+		}
+		r.file.Report(c.name, of.line, c.name, want, got, hint)
+		return nil, false
 	}
 	return items, true
 }
 
-// wrong says what is wrong with a word of a column, whose group is nil if it is new. For a right one want is
-// empty.
-func (r *traitReader) wrong(c *column, g *Group, word string) (want, got, hint string) {
-	first, _ := utf8.DecodeRuneInString(word)
-	got = invalid.Quote(word)
-	switch {
-	case word == noneOfGroup, g != nil && r.find(*g, word) >= 0:
-		return "", "", ""
-	case g != nil:
-		want = "attributes of group " + g.column()
-		if !r.problems.Full(c.name, r.path) {
-			hint = g.hint(word, r.table.Attributes)
-		}
-	case unicode.IsDigit(first) || strings.ContainsRune("<>≈~±+-−", first):
-		e := (*invalid.Error)(nil)
-		if _, err := table.Probability(word); errors.As(err, &e) {
-			got = e.Got
-		} else { // of a column whose other cells are no probabilities
-			got += " beside " + invalid.Quote(c.cells[slices.IndexFunc(c.cells, isOther)].text)
-		}
-		want = wantTrait
-		hint = fmt.Sprintf("Of a measurement, write what can be seen, such as small, medium and large, in "+
-			`pandas: df[%[1]q] = pandas.qcut(df[%[1]q].astype(str).str.extract(r"([\d.]+)")[0]`+
-			`.astype(float), 3, labels=["small", "medium", "large"]).`, c.name)
-	case !unicode.IsLetter(first):
-		want, hint = wantTrait, "Write yes and no; a word begins with a letter."
-	case invalid.HasControl(word):
-		want = "words without control characters"
-	case otherBreaks.MatchString(word):
-		want = "words separated by semicolons, such as red; grey (often)"
-		hint = fmt.Sprintf(`In pandas: df[%[1]q] = df[%[1]q].str.replace(r"\s*(?:[%s]|\band\b|\bor\b)\s*", `+
-			`"; ", regex=True). Leave sentences out.`, c.name, otherMarks)
-	case len(word) > 1 && table.IsProbability(word):
-		want, hint = "words in the whole column", "Write words, or yes and no, or numbers."
-	}
-	return want, got, hint
-}
-
-const wantTrait = "words, yes and no, numbers from 0 to 1 or percentages"
-
-// hint suggests an attribute of the group for a word.
-func (g Group) hint(word string, attributes []Attribute) string {
-	var names []string
-	for _, m := range g.Members {
-		names = append(names, g.within(attributes[m].Name))
-	}
-	if near := invalid.DidYouMean(word, names); near != "" {
-		return near
-	}
-	return "Its attributes are " + strings.Join(names[:min(len(names), 6)], ", ") + "."
-}
-
 // wordKey is what spellings of a word have in common.
-func wordKey(word string) string {
-	if folded := foldName(word); folded != "" {
-		return folded
-	}
-	return word
-}
+func wordKey(word string) string { return cmp.Or(foldName(word), word) }
 
 // ownWords reports whether nearly every class has words of its own, as in ids, names and sentences.
 func ownWords(c *column, all []*described) bool {
@@ -181,22 +201,9 @@ func ownWords(c *column, all []*described) bool {
 		len(classes) > 2 && 2*alone > len(all) && tokens >= 3*len(all)
 }
 
-// alike returns pairs of words that may be two spellings of one.
-func alike(words []string) (pairs []string) {
-	const mostWords, mostPairs = 300, 5
-	for i, word := range words[:min(len(words), mostWords)] {
-		for _, near := range invalid.Nearest(word, words[i+1:min(len(words), mostWords)]) {
-			if len(word) > 3 && len(pairs) < mostPairs {
-				pairs = append(pairs, word+" and "+near)
-			}
-		}
-	}
-	return pairs
-}
-
 // words returns the attributes of a column of words: those of a group of the data set, or new ones.
 func (r *traitReader) words(c *column, g *Group) (all []*described) {
-	at := map[string]*described{} // by words
+	attributeOf := map[string]*described{} // by words
 	if g != nil {
 		for _, m := range g.Members {
 			all = append(all, &described{r.table.Attributes[m], map[int]float64{}})
@@ -215,30 +222,28 @@ func (r *traitReader) words(c *column, g *Group) (all []*described) {
 			if it.word == noneOfGroup {
 				continue
 			}
-			if at[key] == nil {
+			if attributeOf[key] == nil {
 				if g != nil {
-					at[key] = all[slices.Index(g.Members, r.find(*g, it.word))]
+					attributeOf[key] = all[slices.Index(g.Members, r.find(*g, it.word))]
 				} else {
-					at[key] = &described{Attribute{c.name + "::" + it.word, c.name}, map[int]float64{}}
-					all = append(all, at[key])
+					a := Attribute{c.name + "::" + it.word, c.name}
+					attributeOf[key] = &described{a, map[int]float64{}}
+					all = append(all, attributeOf[key])
 				}
 				words = append(words, it.word)
 			}
-			at[key].p[of.class] = it.p
+			attributeOf[key].p[of.class] = it.p
 		}
 	}
 	trait := Trait{Column: c.name, Kind: "words"}
 	for _, word := range words {
-		trait.Values = append(trait.Values, ValueCount{word, len(at[wordKey(word)].p)})
+		trait.Values = append(trait.Values, ValueCount{word, len(attributeOf[wordKey(word)].p)})
 	}
 	if g != nil {
 		trait.Kind += " of group " + g.column()
-	} else {
-		trait.Alike = alike(words)
-		if ownWords(c, all) {
-			r.report(c.name, c.line, c.name, "words that classes share",
-				"words of one class each, as in ids, names and sentences", "Leave the column out.")
-		}
+	} else if ownWords(c, all) {
+		r.file.Report(c.name, c.line, c.name, "words that classes share",
+			"words of one class each, as in ids, names and sentences", "Leave the column out.")
 	}
 	r.took(trait)
 	for z := range says {

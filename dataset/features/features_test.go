@@ -90,7 +90,7 @@ func TestCSVErrors(t *testing.T) {
 		{"names of rows by pandas", ",f0,f1\n0,.1,.2\n", "line 1, column 1: expected a name, as the other columns have, found none, as pandas' to_csv() and R's write.csv leave it above names of rows. Write the file without names of rows: to_csv(index=False), or row.names = FALSE in R."},
 		{"names of rows by R", "\"V1\",\"V2\"\n\"1\",.1,.2\n", "line 2: expected " + Form + ", found 2 names above 3 cells. Write the file without names of rows: to_csv(index=False), or row.names = FALSE in R."},
 		{"spaces", "1 2.5 3\n4 5 6\n", "line 2, column 1: expected a number, found several in one cell. Write commas between cells."},
-		{"R's default", "\"V1\" \"V2\"\n\"1\" .1 .2\n", `expected cells that are quoted whole or not at all, found another quote. Write "" for a quote inside a cell, and commas between cells.`},
+		{"R's default", "\"V1\" \"V2\"\n\"1\" .1 .2\n", `found a quote within a cell. Write "" for it, and quotes around the cell.`},
 		{"ids", "image_id,f0,f1\n17,.1,.2\n", `line 1, column 1: expected features alone, found "image_id". Take the column out: labels.csv has the classes and ids`},
 		{"lists", "word,embedding\n7,\"[1, 2, 3]\"\n", "line 2, column 2: expected a number, found several in one cell. Write commas between cells. From a column of lists in pandas"},
 		{"a column of Earth Engine", "B1,.geo\n1,2\n", `line 1, column 2: expected features alone, found ".geo". Take the column out`},

@@ -210,9 +210,6 @@ func TestLoadRefuses(t *testing.T) {
 			`classes.csv: line 1: expected a column for every attribute of attributes.csv, found none for "flies"`,
 			`classes.csv: line 1, column 4: expected the name of an attribute of attributes.csv, found "flie". Did you mean flies?`,
 		}},
-		{ClassesFile, "legs::four,legs::six,flies", "ant,bee,cat", []string{
-			`classes.csv: line 1: expected ` + descriptions.ClassesForm + `, found none of them: "class,ant,bee,cat"`,
-		}},
 		{SplitsFile, "dog,test", "dog,tset", []string{
 			`splits.csv: line 5, column part: expected train, val or test, or nothing for a class that is left out, found "tset". Did you mean test?`,
 		}},

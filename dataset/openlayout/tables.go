@@ -151,7 +151,7 @@ func (r *reader) classNames(file string) (names []string) {
 func ReadDescriptions(ctx context.Context, dir string) (*descriptions.Table, error) {
 	r := &reader{ctx: ctx, dir: dir}
 	t := descriptions.ReadFolder(ctx, dir, true, &r.problems)
-	t.Added.Classes = t.AddClasses(slices.Sorted(slices.Values(r.classNames(labelsFile))))
+	t.Added.Classes = t.AddClasses(slices.Sorted(slices.Values(r.classNames(labelsFile)))...)
 	return t, cmp.Or(ctx.Err(), r.problems.Err())
 }
 

@@ -69,7 +69,7 @@ func TestDescriptions(t *testing.T) {
 		testkit.Equal(t, name, testkit.Read(t, filepath.Join(dir, name)), want)
 	}
 	testkit.Write(t, dir, ClassesFile, "class,red,blue\nowl,60%,\n")
-	d.AddClasses([]string{"emu"})
+	d.AddClasses("emu")
 	if err := d.Save(); !errors.Is(err, descriptions.ErrChanged) {
 		t.Errorf("a file that another program changed: %v", err)
 	}
@@ -78,7 +78,7 @@ func TestDescriptions(t *testing.T) {
 
 func TestReadDescriptionsRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		"class,red\nowl,2\n":         "above 1",
+		"class,red\nowl,2\n":         "Write % behind",
 		"class,red,green\nowl,1,1\n": `line 1, column 3: expected the name of an attribute of attributes.csv, found "green"`,
 	} {
 		testkit.Fails(ReadDescriptions(t.Context(), texts{AttributesFile: "name\nred\n", ClassesFile: text}.write(t, t.TempDir())))(t, want)

@@ -1,10 +1,8 @@
 package xlsa17
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"path/filepath"
 	"regexp"
@@ -295,10 +293,7 @@ func readLines(ctx context.Context, path string) ([]line, error) {
 	if other := fileio.FormatOf(text); err == nil && other.Name != "" {
 		return nil, &invalid.Error{Where: path, Want: "lines of text", Got: other.Name, Hint: other.Hint}
 	}
-	if err == nil {
-		text, err = io.ReadAll(table.UTF8(bytes.NewReader(text)))
-	}
-	return splitLines(string(text)), err
+	return splitLines(strings.TrimPrefix(string(text), "\ufeff")), err
 }
 
 // splitLines returns the lines of a text that are not blank. Line ends may be those of Unix or Windows.

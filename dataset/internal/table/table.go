@@ -1,24 +1,25 @@
 // Package table reads CSV files: those of data sets, of class descriptions and of features. Reader returns
 // one record at a time; Table holds a whole file whose first line names the columns, and reports each problem
-// with its file, line and column to an invalid.List. Probability reads one entry of a class description.
+// with its file, line and column to an invalid.List.
 //
-// The form is dataset.FormOfTables. Windows line ends, blank lines, empty columns at the right and space
-// around cells are ignored. The length of a line is bounded, so that no input claims memory without end.
+// The form is dataset.FormOfTables: the header has most of the commas, semicolons or tabs that separate its
+// cells. Windows line ends, blank lines, empty columns at the right and space around cells are ignored.
+// Another text or file is refused with what to write. The length of a line is bounded, so that no input
+// claims memory without end.
 package table
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"maps"
-	"math"
-	"os"
-	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -27,6 +28,192 @@ import (
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 )
+
+// maxRecord bounds the bytes of a line, or of the lines that one quoted cell spans, and maxCells
+// its cells, each of which takes about 50 times the memory of its comma.
+const (
+	maxRecord = 16 << 20
+	maxCells  = 1 << 20
+)
+
+// bounded reads until a number of bytes or of separators was read.
+type bounded struct {
+	r            io.Reader
+	bytes, cells int
+	separator    byte
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.full() {
+		return 0, io.EOF
+	}
+	n, err := b.r.Read(p[:min(len(p), b.bytes)])
+	b.bytes -= n
+	b.cells -= bytes.Count(p[:n], []byte{b.separator})
+	return n, err
+}
+
+func (b *bounded) full() bool { return b.bytes <= 0 || b.cells <= 0 }
+
+// Reader reads the records of a CSV file.
+type Reader struct {
+	Line int // on which the last record begins, counted from 1
+
+	file   string
+	csv    *csv.Reader
+	bound  *bounded        // of what is read for one record; what is read ahead is in a buffer
+	width  int             // cells of the first record, without empty ones at the right
+	signs  map[byte]string // a number with a decimal comma, and one with a point
+	asText bool            // numbers stay as they are
+	other  fileio.Format   // of a file that is no CSV
+}
+
+// NewReader returns a reader of text; file is its name in errors.
+func NewReader(file string, text io.Reader) *Reader {
+	const byteOrderMark = "\ufeff"
+	bound := &bounded{text, maxRecord, maxCells, ','}
+	lines := bufio.NewReaderSize(bound, 1<<16)
+	if mark, _ := lines.Peek(len(byteOrderMark)); string(mark) == byteOrderMark { // a shorter text has none
+		_, _ = lines.Discard(len(mark)) // it is in the buffer
+	}
+	line := firstLine(lines)
+	bound.separator = separatorOf(line)
+	r := &Reader{
+		file: file, csv: csv.NewReader(lines), bound: bound, signs: map[byte]string{},
+		other: fileio.FormatOf([]byte(line)),
+	}
+	r.csv.Comma = rune(bound.separator)
+	r.csv.FieldsPerRecord = -1 // callers report the lines with another number of cells
+	r.csv.ReuseRecord = true
+	r.csv.TrimLeadingSpace = bound.separator != '\t'
+	return r
+}
+
+// firstLine returns the first line that is not blank, as far as it fits into the buffer, and waits
+// for no more than it.
+func firstLine(lines *bufio.Reader) string {
+	for n := 1; ; n = lines.Buffered() + 1 {
+		_, err := lines.Peek(min(n, lines.Size()))
+		read, _ := lines.Peek(lines.Buffered())
+		line, _, ended := strings.Cut(strings.TrimLeft(string(read), " \r\n"), "\n")
+		if ended || err != nil || n > lines.Size() {
+			return line
+		}
+	}
+}
+
+var (
+	quoted        = regexp.MustCompile(`"[^"]*"`)
+	commaInNumber = regexp.MustCompile(`\d,\d`)
+	decimal       = regexp.MustCompile(`^\s*[-+]?\d*([.,])\d+([eE][-+]?\d+)?\s*%?\s*$`)
+)
+
+// separatorOf returns the most frequent of comma, semicolon and tab in a line, without those in quotes and
+// in numbers.
+func separatorOf(line string) byte {
+	line = commaInNumber.ReplaceAllString(quoted.ReplaceAllString(line, ""), "")
+	separators := ",;\t"
+	for _, other := range separators[1:] {
+		if strings.Count(line, string(other)) > strings.Count(line, separators[:1]) {
+			separators = string(other)
+		}
+	}
+	return separators[0]
+}
+
+// refuse returns the error of a file that is not in the form of tables.
+func (r *Reader) refuse(line int, got string) *invalid.Error {
+	e := &invalid.Error{
+		Where: r.file, Want: dataset.FormOfTables, Got: got, Hint: `Save a spreadsheet as "CSV UTF-8"; in ` +
+			`pandas, to_csv("table.csv", index=False); in R, write.csv(x, "table.csv", row.names = FALSE).`,
+	}
+	if line > 0 {
+		e.Field = place(line, "")
+	}
+	return e
+}
+
+// Read returns the cells of the next record that has any, which are valid until the next call. The error is
+// io.EOF at the end, and otherwise an *invalid.Error after which nothing more can be read.
+func (r *Reader) Read() ([]string, error) {
+	if r.other.Name != "" {
+		e := r.refuse(0, r.other.Name)
+		e.Hint = cmp.Or(r.other.Hint, e.Hint)
+		return nil, e
+	}
+	for {
+		cells, err := r.record()
+		if err != nil {
+			return nil, err
+		}
+		n := len(cells)
+		for n > r.width && strings.TrimSpace(cells[n-1]) == "" {
+			n--
+		}
+		if r.width == 0 {
+			r.width = n
+		}
+		cells = cells[:n]
+		if !slices.ContainsFunc(cells, func(cell string) bool { return strings.TrimSpace(cell) != "" }) {
+			continue // a blank line
+		}
+		for i, cell := range cells {
+			if r.bound.separator == ',' || r.asText {
+				break
+			}
+			if cells[i], err = r.withPoint(cell); err != nil {
+				return nil, err
+			}
+		}
+		return cells, nil
+	}
+}
+
+// record returns the cells of the next line.
+func (r *Reader) record() ([]string, error) {
+	r.bound.bytes, r.bound.cells = maxRecord, maxCells
+	cells, err := r.csv.Read()
+	switch parse := (*csv.ParseError)(nil); {
+	case r.bound.full():
+		want := fmt.Sprintf("lines of at most %s and %d cells", format.Bytes(maxRecord), maxCells)
+		return nil, &invalid.Error{Where: r.file, Field: place(r.Line+1, ""), Want: want, Got: "a longer one"}
+	case err == nil:
+		r.Line, _ = r.csv.FieldPos(0)
+		return cells, nil
+	case errors.As(err, &parse):
+		e := r.refuse(parse.Line, "a quote within a cell")
+		e.Hint = `Write "" for it, and quotes around the cell. ` + e.Hint
+		return nil, e
+	case err == io.EOF:
+		return nil, err
+	}
+	return nil, invalid.File(r.file, err)
+}
+
+// withPoint returns a cell with a point in place of a decimal comma. A file has one of both: with the other,
+// it separates thousands.
+func (r *Reader) withPoint(cell string) (string, error) {
+	at := decimal.FindStringSubmatchIndex(cell)
+	if at == nil {
+		return cell, nil
+	}
+	r.signs[cell[at[2]]] = strings.TrimSpace(cell)
+	if len(r.signs) > 1 {
+		return "", r.refuse(r.Line, r.signs[',']+" and "+r.signs['.'])
+	}
+	return strings.Replace(cell, ",", ".", 1), nil
+}
+
+// Number returns the number in a cell, with the precision of float32 (32 bits) or float64 (64):
+// a decimal number as every program reads it, NaN or an infinity. Error is that of
+// strconv.ParseFloat, whose underscores and hexadecimal numbers, as in Go's source, are refused.
+func Number(cell string, bits int) (float64, error) {
+	cell = strings.TrimSpace(cell)
+	if strings.ContainsAny(cell, "_xXpP") {
+		return 0, strconv.ErrSyntax
+	}
+	return strconv.ParseFloat(cell, bits)
+}
 
 // maxSize is the largest size of a table in bytes, far above those of any data set. A pipe may never end.
 const maxSize = 1 << 28
@@ -42,8 +229,6 @@ type Table struct {
 	Rows    []Row
 
 	index    map[string]int // of the columns
-	ragged   bool           // some lines have another number of cells
-	scale    Scale          // of Probability
 	problems *invalid.List
 }
 
@@ -74,146 +259,89 @@ func ReadText(ctx context.Context, path string, problems *invalid.List) *Table {
 func read(ctx context.Context, path string, problems *invalid.List, asText bool) *Table {
 	text, err := fileio.ReadFile(ctx, path, maxSize)
 	if err != nil {
-		if e := (*invalid.Error)(nil); errors.Is(err, fs.ErrNotExist) && errors.As(err, &e) {
-			for _, other := range []string{".xlsx", ".xls", ".ods", ".numbers"} {
-				sheet := strings.TrimSuffix(path, filepath.Ext(path)) + other
-				if _, err := os.Stat(sheet); err == nil {
-					e.Hint = "Save " + filepath.Base(sheet) + " as CSV."
-				}
-			}
-		}
 		problems.AddError(err)
 		return nil
 	}
 	r := NewReader(path, bytes.NewReader(text))
 	r.asText = asText
-	if t := parse(r, problems); t != nil && !t.ragged {
-		return t
-	}
-	return nil
-}
-
-const asUTF8 = `In Excel, save it as "CSV UTF-8".`
-
-// Parse is Read of text with any columns; file is its name in errors. Lines with more or fewer
-// cells than there are columns are reported and not in Rows.
-func Parse(file string, text io.Reader, problems *invalid.List) *Table {
-	return parse(NewReader(file, text), problems)
+	return parse(r, problems)
 }
 
 func parse(r *Reader, problems *invalid.List) *Table {
-	file, all := r.file, 0
-	t := &Table{File: file, problems: problems}
+	t, cells, before := &Table{File: r.file, problems: problems}, 0, problems.Len()
 	for {
-		cells, err := r.Read()
+		record, err := r.Read()
 		if err == io.EOF {
 			break
 		}
-		if slices.ContainsFunc(cells, func(cell string) bool { return !utf8.ValidString(cell) }) {
+		if slices.ContainsFunc(record, func(cell string) bool { return !utf8.ValidString(cell) }) {
+			err = r.refuse(r.Line, "another encoding")
+		}
+		if cells += len(record) + perLine; cells > maxTable {
 			err = &invalid.Error{
-				Where: file, Field: fmt.Sprintf("line %d", r.Line), Want: dataset.FormOfTables,
-				Got: "another encoding", Hint: asUTF8,
+				Where: r.file, Got: "more",
+				Want: fmt.Sprintf("at most %d cells, of which a line counts %d more", maxTable, perLine),
+				Hint: "Leave out lines and columns that are not needed.",
 			}
 		}
 		if err != nil {
 			problems.AddError(err)
 			return nil
 		}
-		cells = slices.Clone(cells)
-		for i := range cells {
-			cells[i] = dataset.Name(cells[i])
+		names := make([]string, len(record))
+		for i, cell := range record {
+			names[i] = dataset.Name(cell)
 		}
 		if t.Columns == nil {
-			t.setColumns(cells)
-			continue
-		}
-		t.Rows = append(t.Rows, Row{r.Line, cells})
-		if all += len(cells) + perLine; all > maxTable {
-			problems.AddError(&invalid.Error{
-				Where: file, Got: "more",
-				Want: fmt.Sprintf("at most %d cells, of which a line counts %d more", maxTable, perLine),
-				Hint: "Leave out lines and columns that are not needed.",
-			})
-			return nil
+			t.setColumns(names)
+		} else if t.Rows = append(t.Rows, Row{r.Line, names}); len(names) != r.width {
+			hint := map[bool]string{true: withoutRowNames}[len(names) == r.width+1]
+			t.Report("cells", r.Line, "", fmt.Sprintf("%d cells, one for each column", r.width),
+				fmt.Sprint(len(names)), hint)
 		}
 	}
-	switch {
-	case t.Columns == nil:
+	if t.Rows == nil {
 		problems.AddError(&invalid.Error{
-			Where: file, Want: "a header with the names of the columns", Got: "an empty file",
+			Where: r.file, Want: "a header with the names of the columns, and at least one line below it",
+			Got: format.Count(min(len(t.Columns), 1), "line"),
 		})
-	case len(t.Rows) == 0:
-		problems.AddError(&invalid.Error{
-			Where: file, Want: "at least one line below the header", Got: "none",
-		})
-	case len(t.Columns) == 1 && len(t.Rows[0].Cells) > 1:
-		problems.AddError(&invalid.Error{
-			Where: file, Field: place(1, ""), Want: "the names of the columns",
-			Got:  invalid.Quote(t.Columns[0]) + " alone, as in a title",
-			Hint: "Remove what is above the names, and name each column.",
-		})
-	default:
-		t.Rows = slices.DeleteFunc(t.Rows, func(row Row) bool {
-			n := len(row.Cells)
-			if n != r.width {
-				t.ragged = true
-				e := &invalid.Error{
-					Where: file, Field: place(row.Line, ""), Got: fmt.Sprint(n),
-					Want: fmt.Sprintf("%d cells, one for each column", r.width),
-				}
-				if n == r.width+1 {
-					e.Hint = "Names of rows? In R, row.names = FALSE writes the table without."
-				}
-				problems.Add("cells", e)
-			}
-			return n != r.width
-		})
-		return t
 	}
-	return nil
+	if problems.Len() > before {
+		return nil
+	}
+	return t
 }
+
+const withoutRowNames = "Names of rows? Write the file without: to_csv(index=False), or row.names = FALSE " +
+	"in R."
 
 // Any is an optional column that stands for all others.
 const Any = "*"
 
 // HasColumns reports columns that the header lacks or has twice, and those that are neither
-// required nor optional.
+// required nor optional. Their names may be in another case.
 func (t *Table) HasColumns(required []string, optional ...string) bool {
-	before, all := t.problems.Len(), append(required, optional...)
-	var missing []string
-	for i, name := range all {
+	before, all := t.problems.Len(), slices.Concat(required, optional)
+	for _, name := range all {
 		if j := slices.IndexFunc(t.Columns, func(column string) bool {
 			return strings.EqualFold(column, name)
 		}); t.Column(name) < 0 && j >= 0 {
 			t.Columns[j] = name
 			t.setColumns(t.Columns)
 		}
-		if i < len(required) && t.Column(name) < 0 {
-			missing = append(missing, name)
-		}
 	}
+	missing := slices.Clone(required)
+	missing = slices.DeleteFunc(missing, func(name string) bool { return t.Column(name) >= 0 })
 	if len(missing) > 0 { // others may be meant for them
-		e := &invalid.Error{
-			Where: t.File, Field: place(1, ""), Want: "a column " + format.List(missing, "and a column"),
-			Got: t.Header(),
-		}
-		switch {
-		case t.Columns[0] == "":
-			e.Hint = "If the first column, which has no name, is that one, name it " + missing[0] + "."
-		case len(t.Columns) == 1 && strings.ContainsAny(t.Columns[0], "| "):
-			e.Hint = "Write commas between cells."
-		}
-		t.problems.AddError(e)
+		t.Report("header", 1, "", "a column "+format.List(missing, "and a column"), t.Header())
 		return false
 	}
-	seen := make(map[string]bool, len(t.Columns))
-	for _, name := range t.Columns {
-		if seen[name] {
+	for j, name := range t.Columns {
+		if t.Column(name) != j {
 			t.Report("repeated", 1, "", "each column once", invalid.Quote(name)+" twice")
 		} else if !slices.Contains(all, Any) && !slices.Contains(all, name) {
 			t.ReportUnknown("column", 1, "", "only the columns "+strings.Join(all, ", "), name, all)
 		}
-		seen[name] = true
 	}
 	return t.problems.Len() == before
 }
@@ -245,24 +373,25 @@ func (t *Table) Cell(row Row, column string) string {
 }
 
 // Report adds a problem of a line, and of a column unless that is empty. kind is that of invalid.List.Add.
-func (t *Table) Report(kind string, line int, column, want, got string) {
-	t.problems.Add(kind, &invalid.Error{Where: t.File, Field: place(line, column), Want: want, Got: got})
+func (t *Table) Report(kind string, line int, column, want, got string, hint ...string) {
+	t.problems.Add(kind, &invalid.Error{
+		Where: t.File, Field: place(line, column), Want: want, Got: got, Hint: strings.Join(hint, " "),
+	})
 }
 
 // ReportUnknown reports a name that is none of the known ones, and suggests the nearest.
 // Where further problems of the kind are only counted it does not look for them.
 func (t *Table) ReportUnknown(kind string, line int, column, want, name string, known []string) {
-	e := &invalid.Error{Where: t.File, Field: place(line, column), Want: want, Got: invalid.Quote(name)}
-	if name == "" {
-		e.Got = "an empty cell"
-		if line == 1 { // the header
-			e.Hint = "Numbers of rows? Write the file without: to_csv(index=False), or " +
-				"row.names = FALSE in R."
-		}
-	} else if !t.problems.Full(kind, t.File) {
-		e.Hint = invalid.DidYouMean(name, known)
+	got, hint := invalid.Quote(name), ""
+	switch {
+	case name == "" && line == 1: // in the header
+		got, hint = "an empty cell", withoutRowNames
+	case name == "":
+		got = "an empty cell"
+	case !t.problems.Full(kind, t.File):
+		hint = invalid.DidYouMean(name, known)
 	}
-	t.problems.Add(kind, e)
+	t.Report(kind, line, column, want, got, hint)
 }
 
 func place(line int, column string) string {
@@ -282,8 +411,7 @@ func (t *Table) Names(column string) []string {
 	lineOf := make(map[string]int, len(names))
 	for i, row := range t.Rows {
 		name, want := dataset.CheckName(t.Cell(row, column))
-		other, repeated := lineOf[name]
-		switch {
+		switch other, repeated := lineOf[name]; {
 		case name == "":
 			t.Report("name", row.Line, column, want, "an empty cell")
 		case want != "":
@@ -299,109 +427,9 @@ func (t *Table) Names(column string) []string {
 	return names
 }
 
-// Probability returns the probability in a cell of a column, as the function Probability
-// does; what is not one is reported.
-func (t *Table) Probability(row Row, column int) float64 {
-	p, err := t.scale.Probability(row.Cells[column])
-	if e := (*invalid.Error)(nil); errors.As(err, &e) {
-		e.Where, e.Field = t.File, place(row.Line, t.Columns[column])
-		t.problems.Add("probability", e)
-	}
-	return p
-}
-
-// Words for p(a|z) that people may write instead of numbers, as wantProbability lists them.
-var words = map[string]float64{
-	"never": 0, "no": 0, "n": 0, "false": 0, "absent": 0, "rarely": 0.1, "sometimes": 0.5, "often": 0.75,
-	"always": 1, "yes": 1, "y": 1, "true": 1, "present": 1,
-}
-
 // Missing reports whether a cell says that a value is not known, as spreadsheets, R and pandas do.
 func Missing(cell string) bool {
 	return slices.Contains([]string{
 		"", "na", "n/a", "n.a.", "nd", "n.d.", "nan", "<na>", "null", "?", "#n/a", "#nv",
 	}, strings.ToLower(strings.TrimSpace(cell)))
-}
-
-const wantProbability = "a number from 0 to 1, a percentage, one of never, no, rarely, sometimes, often, " +
-	"always, yes, or nothing if it is not described"
-
-// Scale is that of the numbers of one file: from 0 to 1, or percentages. The zero value is ready to use.
-type Scale struct{ number, percentage string } // the first of each, "" for none; 0 is on both scales
-
-// Probability is the function Probability for one value after another of a file, whose numbers must
-// be on one scale: in a file of percentages, 1 may mean either 1 % or always.
-func (s *Scale) Probability(text string) (float64, error) {
-	p, err := Probability(text)
-	text = strings.TrimSpace(text)
-	switch _, number := Number(text, 64); {
-	case err != nil:
-	case strings.HasSuffix(text, "%"):
-		s.percentage = cmp.Or(s.percentage, text)
-	case number == nil && p > 0:
-		s.number = cmp.Or(s.number, text)
-	}
-	if err == nil && s.number != "" && s.percentage != "" {
-		return 0, &invalid.Error{
-			Want: "numbers from 0 to 1 or percentages, one of the two in a file",
-			Got:  s.number + " and " + s.percentage,
-		}
-	}
-	return p, err
-}
-
-// Probability reads p(a|z): a number from 0 to 1, a percentage such as 75%, or a word in any case.
-// never, no and false are 0, rarely is 0.1, sometimes 0.5, often 0.75, always, yes and true are 1. What
-// is Missing is NaN, not described. The error is an *invalid.Error without a place.
-func Probability(text string) (float64, error) {
-	text = strings.TrimSpace(text)
-	p, wrong := probability(text)
-	if wrong == "" {
-		return p, nil
-	}
-	found := invalid.Quote(text) + strings.TrimPrefix(wrong, noNumber)
-	hint := invalid.DidYouMean(text,
-		slices.DeleteFunc(slices.Sorted(maps.Keys(words)), func(word string) bool { return len(word) == 1 }))
-	switch {
-	case slices.Contains([]string{"-", "–", "—", "none"}, strings.ToLower(text)): // unknown or absent
-		hint = "Leave the cell empty if it is not known, and write no if the class does not have it."
-	case commaInNumber.MatchString(text):
-		hint = "Write a decimal point."
-	}
-	return 0, &invalid.Error{Want: wantProbability, Got: found, Hint: hint}
-}
-
-// IsProbability reports whether a cell says how probable an attribute is.
-func IsProbability(text string) bool {
-	p, wrong := probability(strings.TrimSpace(text))
-	return wrong == "" && !math.IsNaN(p)
-}
-
-const noNumber = "no number"
-
-// probability returns what Probability does, or what is wrong with the text.
-func probability(text string) (p float64, wrong string) {
-	if Missing(text) {
-		return math.NaN(), ""
-	}
-	if v, known := words[strings.ToLower(text)]; known {
-		return v, ""
-	}
-	number, percent := strings.CutSuffix(text, "%")
-	v, err := Number(number, 64)
-	switch {
-	case err == nil && v < 0:
-		return 0, ", which is below 0: write 0 for no, and leave the cell empty if it is not known; scale " +
-			"vectors, such as those of a text encoder, as (x - x.min(0)) / (x.max(0) - x.min(0))"
-	case err != nil || !(v >= 0 && v <= math.MaxFloat64):
-		return 0, noNumber
-	case percent && v <= 100:
-		return v / 100, ""
-	case !percent && v <= 1:
-		return v, ""
-	case percent:
-		return 0, ", which is above 100"
-	}
-	return 0, ", which is above 1: write % behind percentages, and divide values of another " +
-		"scale by its largest value"
 }

@@ -3,7 +3,6 @@ package table
 import (
 	"fmt"
 	"io"
-	"math"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -13,58 +12,56 @@ import (
 	"github.com/lago-train/lago-train/internal/testkit"
 )
 
+func ofText(text io.Reader, problems *invalid.List) *Table {
+	return parse(NewReader("classes.csv", text), problems)
+}
+
 func Example() {
 	var problems invalid.List
-	t := Parse("classes.csv", strings.NewReader("class,barks\ncat,never\ndog,90\n"), &problems)
+	t := ofText(strings.NewReader("class,flies\ncat,no\nCAT,no\ncat,yes\n"), &problems)
 	if t.HasColumns([]string{"class"}, Any) {
 		for i, name := range t.Names("class") {
-			fmt.Println(name, t.Probability(t.Rows[i], t.Column("barks")))
+			fmt.Println(name, t.Cell(t.Rows[i], "flies"))
 		}
 	}
 	fmt.Println(problems.Err())
 	// Output:
-	// cat 0
-	// dog 0
-	// classes.csv: line 3, column barks: expected a number from 0 to 1, a percentage, one of never, no, rarely, sometimes, often, always, yes, or nothing if it is not described, found "90", which is above 1: write % behind percentages, and divide values of another scale by its largest value
+	// cat no
+	// CAT no
+	//  yes
+	// classes.csv: line 4, column class: expected a different name on each line, found "cat", which is also on line 2
 }
 
 func TestProblems(t *testing.T) {
-	const form = dataset.FormOfTables
-	const quote = `: expected cells that are quoted whole or not at all, found another quote. Write "" for a quote inside a cell, and commas between cells. In R, write.csv does; in pandas, read_csv(FILE, sep="\t", quoting=3).to_csv(NEW, index=False) of a text with tabs.`
+	const form = "expected " + dataset.FormOfTables + ", found "
+	const names = `Names of rows? Write the file without: to_csv(index=False), or row.names = FALSE in R.`
+	const write = `Save a spreadsheet as "CSV UTF-8"; in pandas, to_csv("table.csv", index=False)`
 	for text, want := range map[string]string{
-		"":                        "t: expected a header with the names of the columns, found an empty file",
-		"PK\x03\x04":              "t: expected " + form + ", found a ZIP archive, such as a PyTorch checkpoint (.pt, .pth), .npz or .xlsx. Save a spreadsheet as CSV; in Python, pandas reads other tables",
-		"name,id\n":               "t: expected at least one line below the header, found none",
-		"name,id\n\n1,2\n3\n":     "t: line 4: expected 2 cells, one for each column, found 1",
-		"name,id\n1,2,3\n":        "t: line 2: expected 2 cells, one for each column, found 3. Names of rows? In R, row.names = FALSE",
-		"name\nb\n\xe9\n":         "t: line 3: expected " + form + ", found another encoding. In Excel, save it as \"CSV UTF-8\".",
-		"name\n1\n2\"\n":          "t: line 3, character 2" + quote,
-		"name,id\n1,2\n\"a\"x":    "t: line 3, character 3" + quote,
-		"name,id\na,1\nb,1\n":     "<nil>",
-		"id\n1\n":                 `t: line 1: expected a column name, found "id"`,
-		"name,id,id\na,1,1\n":     `t: line 1: expected each column once, found "id" twice`,
-		"name,idd\na,1\n":         `t: line 1: expected only the columns name, id, found "idd". Did you mean id?`,
-		",name\n1,a\n":            `t: line 1: expected only the columns name, id, found an empty cell. Numbers of rows? Write the file without: to_csv(index=False), or row.names = FALSE in R.`,
-		"Table 1\nid,name\n1,a\n": `t: line 1: expected the names of the columns, found "Table 1" alone, as in a title. Remove what is above the names, and name each column.`,
-		"T,,,\nid,name,x\n1,a,\n": `t: line 1: expected the names of the columns, found "T" alone`,
-		"ID,Name\na,b\nc,\n":      "t: line 3, column name: expected a name, found an empty cell",
-		"id|name\n1|a\n":          `t: line 1: expected a column name, found "id|name". Write commas between cells.`,
-		"name;id\n0,5;62.000\n":   "t: line 2: expected numbers with one decimal sign, found 0,5 and 62.000. Write them without separators of thousands.",
-		"name,id\n０．７５ %,1\n":     "t: line 2: expected digits from 0 to 9, found \"０．７５ %\", digits of another script. In Python: \"\".join(str(unicodedata.decimal(c, c)) for c in unicodedata.normalize(\"NFKC\", text)).replace(\"٫\", \".\").",
-		"name,id\na３,٠٫٧٥\n":      "t: line 2: expected digits from 0 to 9, found \"٠٫٧٥\", digits of another script",
-		"\xff\xfen\x00":           "t: expected " + form + ", found text in UTF-16. In Excel",
-		",id\na,1\n":              `t: line 1: expected a column name, found ",id". If the first column, which has no name, is that one, name it name.`,
-		"name,id\ra,1\r":          `t: expected ` + form + `, found lines that end in CR alone, as of old Macs. In Excel, save it as "CSV UTF-8".`,
-		"sep=;\nname;id\n1\n":     "t: expected " + form + `, found a line "sep=;". Delete it.`,
-		"name\na\n\na\n":          `t: line 4, column name: expected a different name on each line, found "a", which is also on line 2`,
-		"name\n\"['a', 'b']\"\n":  `t: line 2, column name: expected one name, not a list of them, found "['a', 'b']"`,
-		"name\na\x1b[31m\n":       `t: line 2, column name: expected a name without control characters, found "a\x1b[31m"`,
+		"":                       "expected a header with the names of the columns, and at least one line below it, found 0 lines",
+		"name,id\n":              "expected a header with the names of the columns, and at least one line below it, found 1 line",
+		"PK\x03\x04":             form + "a ZIP archive, such as a PyTorch checkpoint (.pt, .pth), .npz or .xlsx. " + write,
+		"\xff\xfen\x00":          form + "text in UTF-16. In Excel",
+		"name\nb\n\xe9\n":        "line 3: " + form + "another encoding. " + write,
+		"name\n1\n2\"\n":         "line 3: " + form + `a quote within a cell. Write "" for it, and quotes around the cell. ` + write,
+		"name,id\n1,2\n\"a\"x":   "line 3: " + form + "a quote within a cell",
+		"name;id\n0,5;62.000\n":  "line 2: " + form + "0,5 and 62.000. " + write,
+		"name,id\n\n1,2\n3\n":    "line 4: expected 2 cells, one for each column, found 1",
+		"name,id\n1,2,3\n":       "line 2: expected 2 cells, one for each column, found 3. " + names,
+		"name,id\na,1\nb,1\n":    "<nil>",
+		"id|name\n1|a\n":         `line 1: expected a column name, found "id|name"`,
+		"name,id,id\na,1,1\n":    `line 1: expected each column once, found "id" twice`,
+		"name,idd\na,1\n":        `line 1: expected only the columns name, id, found "idd". Did you mean id?`,
+		",name\n1,a\n":           `line 1: expected only the columns name, id, found an empty cell. ` + names,
+		"ID,Name\na,b\nc,\n":     "line 3, column name: expected a name, found an empty cell",
+		"name\na\n\na\n":         `line 4, column name: expected a different name on each line, found "a", which is also on line 2`,
+		"name\n\"['a', 'b']\"\n": `line 2, column name: expected one name, not a list of them, found "['a', 'b']"`,
+		"name\na\x1b[31m\n":      `line 2, column name: expected a name without control characters, found "a\x1b[31m"`,
 	} {
 		var problems invalid.List
-		if table := Parse("t", strings.NewReader(text), &problems); table != nil && table.HasColumns([]string{"name"}, "id") {
+		if table := ofText(strings.NewReader(text), &problems); table != nil && table.HasColumns([]string{"name"}, "id") {
 			table.Names("name")
 		}
-		if got := fmt.Sprint(problems.Err()); !strings.HasPrefix(got, want) {
+		if got := fmt.Sprint(problems.Err()); !strings.HasPrefix(strings.TrimPrefix(got, "classes.csv: "), want) {
 			t.Errorf("%q:\nfound    %s\nexpected %s", text, got, want)
 		}
 	}
@@ -85,7 +82,7 @@ func TestFormsOfSpreadsheets(t *testing.T) {
 		"spaces that do not break":   strings.NewReplacer(" ", "\u00a0", "owl", "\u00a0owl\u202f").Replace(text),
 	} {
 		var problems invalid.List
-		table := Parse("t", iotest.OneByteReader(strings.NewReader(text)), &problems)
+		table := ofText(iotest.OneByteReader(strings.NewReader(text)), &problems)
 		if problems.Err() != nil {
 			t.Errorf("%s: %v", name, problems.Err())
 			continue
@@ -105,10 +102,6 @@ func TestFormsOfSpreadsheets(t *testing.T) {
 	if list := ReadText(t.Context(), path, &invalid.List{}); list == nil || list.Rows[0].Cells[1] != "1,5" {
 		t.Errorf("a list of photographs: %+v", list)
 	}
-	sheet := testkit.Write(t, t.TempDir(), "classes.xlsx", "PK")
-	var problems invalid.List
-	Read(t.Context(), strings.TrimSuffix(sheet, "xlsx")+"csv", &problems, nil)
-	testkit.WantError(t, problems.Err(), "classes.csv: no such file or directory. Save classes.xlsx as CSV.")
 }
 
 // Near names are looked for only where they are shown.
@@ -118,7 +111,7 @@ func TestManyUnknownNames(t *testing.T) {
 		known[i] = fmt.Sprintf("attribute number %d", i)
 	}
 	var problems invalid.List
-	table := Parse("t", strings.NewReader("a\n1\n"), &problems)
+	table := ofText(strings.NewReader("a\n1\n"), &problems)
 	for i, name := range known {
 		table.ReportUnknown("unknown", 1, "", "an attribute", fmt.Sprint(name, i), known)
 	}
@@ -146,42 +139,5 @@ func TestEndlessRecordsAreRefused(t *testing.T) {
 			_, err = r.Read()
 		}
 		testkit.WantError(t, err, "lines of at most 16.8 MB and 1048576 cells, found a longer one")
-	}
-}
-
-func TestProbability(t *testing.T) {
-	for text, want := range map[string]float64{
-		"0": 0, "1": 1, "0.25": 0.25, " 1e-3 ": 0.001, ".5": 0.5, "1.0": 1,
-		"yes": 1, "Always": 1, "OFTEN": 0.75, "sometimes": 0.5, "rarely": 0.1, "no": 0, "never ": 0,
-		"TRUE": 1, "False": 0, "": math.NaN(), "  ": math.NaN(), "NA": math.NaN(), "nd": math.NaN(), "n/a": math.NaN(), "NaN": math.NaN(), "null": math.NaN(), "?": math.NaN(), "#N/A": math.NaN(), "<NA>": math.NaN(), "12.5 %": 0.125, "100%": 1, "0%": 0,
-	} {
-		testkit.Near(t, text, testkit.Must(Probability(text))(t), want, 0)
-	}
-	const below = ", which is below 0: write 0 for no, and leave the cell empty if it is not known; scale vectors, such as those of a text encoder, as (x - x.min(0)) / (x.max(0) - x.min(0))"
-	const above = ", which is above 1: write % behind percentages, and divide values of another scale by its largest value"
-	for text, found := range map[string]string{
-		"2": `"2"` + above, "101": `"101"` + above, "101 %": `"101 %", which is above 100`, "-1%": `"-1%"` + below,
-		"-1": `"-1"` + below, "0_1": `"0_1"`, "0x1p-1": `"0x1p-1"`, "0,5": `"0,5". Write a decimal point.`, "None": `"None". Leave the cell empty if it is not known, and write no if the class does not have it.`, "inf": `"inf"`, "maybe": `"maybe"`,
-	} {
-		_, err := Probability(text)
-		testkit.Equal(t, text, fmt.Sprint(err), "expected "+wantProbability+", found "+found)
-	}
-}
-
-// Numbers and percentages do not mix in a file; words and 0 go with both.
-func TestScale(t *testing.T) {
-	for text, want := range map[string]string{
-		"0.5,1,yes,0,": "", "50%,0,often,100 %": "", "50%,0,1": "50%", "0.5,,5%": "0.5",
-	} {
-		var s Scale
-		var err error
-		for cell := range strings.SplitSeq(text, ",") {
-			if _, err = s.Probability(cell); err != nil {
-				break
-			}
-		}
-		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), "one of the two in a file, found") {
-			t.Errorf("%s: %v", text, err)
-		}
 	}
 }

@@ -143,7 +143,7 @@ func TestMixedCandidates(t *testing.T) {
 		t.Errorf("without held-out samples: %+v", p.Decision)
 	}
 	table := descriptions.Of(d)
-	table.AddClasses([]string{"fly", "undescribed"})
+	table.AddClasses("fly", "undescribed")
 	table.Set(len(table.Classes)-2, 2, "1")
 	today, ok := m.Described(table)
 	if names := m.SelectedCandidates(today, Unseen).Names; !ok || !slices.Equal(names, []string{"owl", "emu", "eel", "fly"}) {

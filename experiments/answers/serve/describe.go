@@ -260,7 +260,7 @@ func addAttribute(d *descriptions.Table, a descriptions.Attribute) error {
 		return &invalid.Error{Where: "attribute " + invalid.Quote(a.Name), Want: map[bool]string{
 			true: "a group, as the others have", false: "no group, as the others",
 		}[grouped], Got: invalid.Quote(a.Group)}
-	case !d.AddAttribute(a):
+	case d.AddAttributes(a) == 0:
 		return &invalid.Error{Where: "attribute", Want: "a new name", Got: invalid.Quote(a.Name)}
 	}
 	return nil

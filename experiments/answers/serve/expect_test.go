@@ -13,10 +13,10 @@ func kinds(classes int) *descriptions.Table {
 	t := new(descriptions.Table)
 	for _, name := range []string{"spots", "red", "blue", "large", "small"} {
 		group := map[string]string{"red": "colour", "blue": "colour", "large": "size", "small": "size"}[name]
-		t.AddAttribute(descriptions.Attribute{Name: name, Group: group})
+		t.AddAttributes(descriptions.Attribute{Name: name, Group: group})
 	}
 	for i := range classes {
-		t.AddClasses([]string{fmt.Sprint("kind ", i)})
+		t.AddClasses(fmt.Sprint("kind ", i))
 		row := []string{"no", "yes", "no", "yes", "no"}
 		if i%2 == 1 {
 			row = []string{"no", "no", "yes", "no", "yes"}
