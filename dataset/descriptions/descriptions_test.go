@@ -272,7 +272,7 @@ func TestProbability(t *testing.T) {
 	const below = ". Write 0 for no, and nothing for what is not known; scale vectors, such as those of a text encoder, as (x - x.min(0)) / (x.max(0) - x.min(0))."
 	const above = ". Write % behind percentages, and divide values of another scale by its largest value."
 	for text, hint := range map[string]string{
-		"2": above, "101 %": above, "-1%": below, "-1": below, "0_1": "", "0x1p-1": "", "0,5": "", "None": "", "inf": above, "nan%": "", "maybe": "", "０．７５": "",
+		"2": above, "101 %": above, "-1%": below, "-1": below, "0_1": "", "0x1p-1": "", "0,5": "", "None": "", "inf": above, "nan%": "", "maybe": "", "０．７５": ". Write digits from 0 to 9.",
 	} {
 		_, wrong := new(scale).probability(text)
 		testkit.Equal(t, text, fmt.Sprint(wrong), fmt.Sprintf("expected %s, found %q%s", wantProbability, text, hint))

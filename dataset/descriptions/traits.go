@@ -138,7 +138,10 @@ func (r *traitReader) add(ctx context.Context, path string) {
 	if r.file == nil {
 		return
 	}
-	columns := r.columns()
+	var columns []*column
+	if len(r.file.Columns) > 1 {
+		columns = r.columns()
+	}
 	if r.problems.Len() > 0 || len(columns) == 0 {
 		r.problems.AddError(&invalid.Error{Where: path, Want: Form, Got: "the columns " + r.file.Header()})
 		return

@@ -49,6 +49,8 @@ func (s *scale) probability(text string) (p float64, wrong *invalid.Error) {
 	}
 	wrong = &invalid.Error{Want: wantProbability, Got: invalid.Quote(text)}
 	switch {
+	case dataset.OtherDigits(text):
+		wrong.Hint = "Write digits from 0 to 9."
 	case err != nil:
 	case p < 0:
 		wrong.Hint = "Write 0 for no, and nothing for what is not known; scale vectors, such as those of a " +
@@ -122,10 +124,9 @@ func isWord(text string) bool {
 }
 
 const (
-	wantTrait = "words separated by semicolons, such as red; grey (often), or, in the whole column, yes and " +
-		"no, numbers from 0 to 1 or percentages"
-	hintTrait = "Of a measurement, write what can be seen, such as small, medium and large: lago-train docs " +
-		"your-data has lines of Python that convert other tables."
+	wantTrait = "words separated by semicolons, such as red; grey (often), or, in the whole column, " +
+		"yes and no, numbers from 0 to 1 or percentages"
+	hintTrait = "lago-train docs your-data has lines of Python that convert measurements and other tables."
 )
 
 // items returns the words of a cell in lower case, each once, without brackets and quotes of lists. It
