@@ -1,7 +1,8 @@
 // Package check finds what is wrong with a data set: what would make training fail or mislead, and what makes
 // its results worth less, such as classes that their descriptions do not distinguish and samples that are in
 // two subsets. Each check is one function, and an entry in one of the lists below; what it finds is an
-// *invalid.Error, which says where, what is wrong and what to do.
+// *invalid.Error, which says where, what is wrong and what to do. The readers of data sets see to sizes,
+// labels, names, groups, probabilities and the places of classes.
 //
 // It does not know which classes the network that computed the features was trained on.
 package check
@@ -10,9 +11,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path"
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/format"
@@ -24,26 +27,28 @@ import (
 // The checks in order. Those of warnings take a data set without errors.
 var (
 	errorChecks = []func(*checker){
-		(*checker).names, (*checker).split, (*checker).testSeen, (*checker).probabilities,
-		(*checker).features, (*checker).mostLabels,
+		(*checker).split, (*checker).testSeen, (*checker).features, (*checker).mostLabels,
 	}
-	descriptionChecks = []func(*checker){(*checker).sameDescriptions, (*checker).confusable}
-	useChecks         = []func(*checker){
+	allChecks = []func(*checker){
+		(*checker).confusable, (*checker).unused, (*checker).scales, (*checker).few,
+	}
+	useChecks = []func(*checker){
 		(*checker).drafts, (*checker).undescribed, (*checker).attributes, (*checker).someLabels,
 		(*checker).order, (*checker).samples, (*checker).leaks,
 	}
 )
 
-// Errors reports everything that would make training on d fail or mislead, as far as the readers of data sets
-// leave it possible: they see to sizes, labels, groups and the places of classes. The error joins the
-// problems, each an *invalid.Error; of one kind it has the first few and the number of the others.
+// Errors reports everything that would make training on d fail or mislead. The error joins the problems, each
+// an *invalid.Error; of one kind it has the first few and the number of the others.
 func Errors(d *dataset.Dataset) error { return run(d, errorChecks) }
+
+// Empty reports descriptions of which no cell says no, though some are empty: a list of what classes have,
+// by which a model could tell none apart. It is an error until it is said what the empty cells mean.
+func Empty(d *dataset.Dataset) error { return run(d, []func(*checker){(*checker).onlyYes}) }
 
 // Warnings reports what makes results on d worth less, in the form of Errors, which must have found none.
 func Warnings(d *dataset.Dataset) error {
-	return run(d, slices.Concat(descriptionChecks, []func(*checker){
-		(*checker).unused, (*checker).scales, (*checker).few,
-	}, useChecks))
+	return run(d, slices.Concat(allChecks, useChecks))
 }
 
 // Scales reports features that are of very different scales, or far from zero.
@@ -79,11 +84,11 @@ type Finding struct {
 }
 
 func (f Finding) String() string {
+	e := &invalid.Error{Where: f.File, Field: f.Field, Want: f.Expected, Got: f.Found, Hint: f.Hint}
 	if f.Expected == "" {
-		return (&invalid.Error{Where: f.File, Field: f.Field, Err: errors.New(f.Found), Hint: f.Hint}).Error()
+		e.Got, e.Err = "", errors.New(f.Found)
 	}
-	return (&invalid.Error{Where: f.File, Field: f.Field, Want: f.Expected, Got: f.Found, Hint: f.Hint}).
-		Error()
+	return e.Error()
 }
 
 // Findings lists the errors that err joins, in their order.
@@ -136,36 +141,18 @@ func (c *checker) report(kind, field, want string, got any, hint ...string) {
 	})
 }
 
-// split checks the classes of the split, which must have samples and a description.
+// split checks that the classes of the split have samples and a description.
 func (c *checker) split() {
 	samples := c.SamplesPerClass()
 	for _, subset := range c.Split.Subsets() {
-		if len(subset.Classes) == 0 && subset.Name != "val" {
-			c.report("empty", subset.Name+" classes", "at least one", "none")
-		}
 		for _, z := range subset.Classes {
-			name := invalid.Quote(c.Classes[z])
-			if other := c.subsetOf[z]; other != subset.Name {
-				c.report("overlap", "class "+name, "one place in train, val or test",
-					fmt.Sprintf("it in %s and in %s", subset.Name, other))
-			}
+			class := subset.Name + " class " + invalid.Quote(c.Classes[z])
 			if samples[z] == 0 {
-				c.report("samples", subset.Name+" class "+name, "at least one sample", "none")
+				c.report("samples", class, "at least one sample", "none")
 			}
 			if dataset.Described(c.Descriptions.Row(z)) == 0 {
-				c.report("described", fmt.Sprintf("description of %s class %s", subset.Name, name),
-					"at least one described attribute", "none")
+				c.report("described", "description of "+class, "at least one described attribute", "none")
 			}
-		}
-	}
-}
-
-// unused names classes with samples and without a part.
-func (c *checker) unused() {
-	for z, n := range c.SamplesPerClass() {
-		if n > 0 && c.subsetOf[z] == "" {
-			c.report("unused", "class "+invalid.Quote(c.Classes[z]), "a part, train, val or test",
-				"none: its "+format.Count(n, "sample")+" will not be used")
 		}
 	}
 }
@@ -181,18 +168,6 @@ func (c *checker) testSeen() {
 		} else if trained[z]--; trained[z] == 0 {
 			c.report("all held out", "class "+name, "at least one sample to train on",
 				fmt.Sprintf("all %d held out (test_seen)", c.SamplesPerClass()[z]))
-		}
-	}
-}
-
-func (c *checker) probabilities() {
-	for z, name := range c.Classes {
-		for m, p := range c.Descriptions.Row(z) {
-			if !math.IsNaN(p) && !(p >= 0 && p <= 1) {
-				c.report("probability", fmt.Sprintf("description of class %s, attribute %s",
-					invalid.Quote(name), invalid.Quote(c.Attributes[m].Name)),
-					"a probability from 0 to 1, or NaN if it is not described", p)
-			}
 		}
 	}
 }
@@ -228,35 +203,28 @@ func (c *checker) columns() {
 	if x.Cols < 2 || x.Rows < 3 {
 		return
 	}
-	fraction := make([]bool, x.Cols)
-	for i := range x.Rows {
-		for j, v := range x.Row(i) {
-			fraction[j] = fraction[j] || v != float32(math.Trunc(float64(v)))
-		}
-		if !slices.Contains(fraction, false) {
-			return
-		}
-	}
+	column := make([]float32, x.Rows)
 	for j := range x.Cols {
-		if fraction[j] {
-			continue
-		}
-		column := make([]float32, x.Rows)
+		whole := true
 		for i := range column {
 			column[i] = x.Row(i)[j]
+			if whole = column[i] == float32(math.Trunc(float64(column[i]))); !whole {
+				break
+			}
 		}
 		got := ""
 		switch {
+		case !whole:
 		case matrix.CountUp(column):
 			got = fmt.Sprintf("whole numbers that count up, from %v to %v", column[0], column[x.Rows-1])
 		case c.numberClasses(column):
 			got = "one whole number for each class"
-		default:
-			continue
 		}
-		c.report("column", fmt.Sprintf("features, column %d", j+1), "a feature", got,
-			"Ids or labels of the samples? Take the column out of the features: "+
-				"labels.csv has classes and ids.")
+		if got != "" {
+			c.report("column", fmt.Sprintf("features, column %d", j+1), "a feature", got,
+				"Ids or labels of the samples? Take the column out of the features: "+
+					"labels.csv has classes and ids.")
+		}
 	}
 }
 
@@ -274,104 +242,110 @@ func (c *checker) numberClasses(column []float32) bool {
 	return len(valueOf) > 2 && 2*len(valueOf) <= len(c.Labels)
 }
 
-// scales reports features from which methods learn little as they are: of very different scales, with
-// one column that outweighs all others, or far from zero. With random scales and offsets of docs/example,
-// standardised features were recognised better from about these figures on, and worse below them. A common
-// mean was added to features of cub127: they were recognised better standardised from about 2.5 on.
-func (c *checker) scales() {
-	const leastColumns, mostRatio, mostShare, mostOffset, mostCommon = 10, 300, 0.9, 5, 2.5
-	x := c.Features
-	mean, square := make([]float64, x.Cols), make([]float64, x.Cols)
-	for i := range x.Rows {
-		for j, v := range x.Row(i) {
-			mean[j] += float64(v) / float64(x.Rows)
-		}
-	}
-	for i := range x.Rows {
-		for j, v := range x.Row(i) {
-			d := float64(v) - mean[j]
-			square[j] += d * d / float64(x.Rows)
-		}
-	}
-	var sd, offset []float64 // of the columns that vary
-	weight, sum, heaviest, varied := make([]float64, x.Cols), 0., 0, 0.
-	for j, s := range square {
-		varied += s
-		weight[j] = mean[j]*mean[j] + s
-		if sum += weight[j]; weight[j] > weight[heaviest] {
-			heaviest = j
-		}
-		if s > 1e-12*weight[j] { // above rounding
-			sd, offset = append(sd, math.Sqrt(s)), append(offset, math.Abs(mean[j])/math.Sqrt(s))
-		}
-	}
-	if len(sd) < 2 {
-		return
-	}
-	slices.Sort(sd)
-	slices.Sort(offset)
-	const hint = "To bring them to mean 0 and standard deviation 1: --preprocess standardize,l2,whiten"
-	share := weight[heaviest] / sum
-	if small, large := sd[len(sd)/10], sd[len(sd)-1]; large > mostRatio*small {
-		c.report("scale", "features", "similar scales",
-			fmt.Sprintf("standard deviations from %.3g (the lowest tenth) to %.3g", small, large), hint)
-	} else if share > mostShare && len(sd) >= leastColumns {
-		got := fmt.Sprintf("%s of the squares of all in this one, with a mean of %.3g", format.Percent(share),
-			mean[heaviest])
-		c.report("share", fmt.Sprintf("features, column %d", heaviest+1), "columns of similar size", got,
-			hint)
-	}
-	// root mean square over the columns, by their variance: 2.5 is a cosine of 0.86 between samples
-	common := math.Sqrt((sum - varied) / varied)
-	if median := offset[len(offset)/2]; median > mostOffset || common > mostCommon && share <= mostShare {
-		c.report("offset", "features", "values around zero", fmt.Sprintf("means that are %.3g standard "+
-			"deviations from it (median; %.3g by root mean square)", median, common), hint)
-	}
+// Contradictions are labels of samples whose names, such as the paths of their photographs, name another
+// class.
+type Contradictions struct {
+	Samples []int // ascending
+	Named   int   // samples whose names name a class
+	Class   int   // that the name of the first one names
 }
 
-// samples reports samples that nothing distinguishes: of zeros alone, or the same as another one, of their
-// class or of another class. For those in two subsets see leaks.
-func (c *checker) samples() {
-	class := func(i int) string {
-		name := ""
-		if c.IDs != nil {
-			name = ", " + format.Printable(c.IDs[i])
+// Contradict compares labels, indices of classes, with the names of the samples. Few names of classes are
+// taken for a coincidence: there are no contradictions then.
+func Contradict(ids []string, labels []int, classes []string) (c Contradictions) {
+	index := make(map[string]int, len(classes))
+	for z, name := range classes {
+		if f := fold(name); strings.ContainsFunc(f, unicode.IsLetter) {
+			index[f] = z
 		}
-		return fmt.Sprintf("sample %d%s, of class %s", i, name, invalid.Quote(c.Classes[c.Labels[i]]))
 	}
-	zeros, repeats, others := []int{}, [][2]int{}, [][2]int{}
-	for _, set := range c.byFeatures() {
-		if !slices.ContainsFunc(c.Features.Row(set[0]), func(v float32) bool { return v != 0 }) {
-			zeros = set
+	named, labelled := map[int]bool{}, map[int]bool{}
+	for i, id := range ids {
+		found := namedBy(id, index)
+		z := labels[i]
+		labelled[z] = true
+		if len(found) == 0 {
 			continue
 		}
-		first := make(map[int]int) // of each class
-		for _, i := range set {
-			if other, known := first[c.Labels[i]]; known {
-				repeats = append(repeats, [2]int{other, i})
-			} else {
-				first[c.Labels[i]] = i
+		c.Named++
+		named[found[0]] = true
+		if z >= 0 &&
+			!slices.ContainsFunc(found, func(y int) bool { return fold(classes[y]) == fold(classes[z]) }) {
+			if c.Samples == nil {
+				c.Class = found[0]
 			}
-			if z, other := c.Labels[i], c.Labels[set[0]]; z != other && c.subsetOf[z] == c.subsetOf[other] {
-				others = append(others, [2]int{set[0], i})
+			c.Samples = append(c.Samples, i)
+		}
+	}
+	if len(named) < 2 || 2*len(named) < len(labelled) || 2*c.Named < len(ids) {
+		return Contradictions{}
+	}
+	return c
+}
+
+// SortedHint says what to do about labels most of which contradict the names of their samples.
+const SortedHint = "Were the lines of labels.csv sorted? Bring them back into the order of the features, " +
+	"which is that of images.csv if dataset extract wrote it, or extract the features again as a new data " +
+	"set. If labels.csv is right, the names of the samples (its column id, or images.csv) must not name " +
+	"classes."
+
+// Most reports whether most of the labels contradict the names.
+func (c Contradictions) Most() bool { return 2*len(c.Samples) > c.Named }
+
+// namedBy returns the classes that a name of a sample names, the deepest folder last but for its last part:
+// its folders, and the beginning of the last part, up to a number or a sign.
+func namedBy(id string, index map[string]int) (found []int) {
+	folders, last := path.Split(strings.ReplaceAll(id, `\`, "/"))
+	parts := strings.Split(strings.Trim(folders, "/"), "/")
+	slices.Reverse(parts)
+	for _, folder := range parts {
+		if z, known := index[fold(folder)]; known {
+			found = append(found, z)
+		}
+	}
+	name := []rune(strings.TrimSuffix(last, path.Ext(last)))
+	for n := len(name); n > 0; n-- {
+		if n == len(name) || unicode.IsLetter(name[n]) != unicode.IsLetter(name[n-1]) {
+			if z, known := index[fold(string(name[:n]))]; known {
+				return append(found, z)
 			}
 		}
 	}
-	if len(zeros) > 0 {
-		c.report("zeros", "features", "values other than 0", fmt.Sprintf("%s of zeros alone, the first %s",
-			format.Count(len(zeros), "sample"), class(zeros[0])))
+	return found
+}
+
+// mostLabels reports labels most of which contradict the names of the samples, and someLabels others.
+func (c *checker) mostLabels() { c.contradictions(true) }
+func (c *checker) someLabels() { c.contradictions(false) }
+
+func (c *checker) contradictions(most bool) {
+	if len(c.IDs) != len(c.Labels) {
+		return
 	}
-	if len(others) > 0 {
-		found := format.Count(len(others), "sample") +
-			" with the features of one of another class, the first "
-		found += class(others[0][1]) + ", as " + class(others[0][0])
-		c.report("two classes", "features", "each sample in one class", found,
-			"Is a photograph in the folders of two classes?")
+	found := Contradict(c.IDs, c.Labels, c.Classes)
+	if len(found.Samples) == 0 || found.Most() != most {
+		return
 	}
-	if len(repeats) > 0 {
-		c.report("repeated", "features", "different samples",
-			fmt.Sprintf("%s with the features of another one of the class, the first %s, as sample %d",
-				format.Count(len(repeats),
-					"sample"), class(repeats[0][1]), repeats[0][0]), "Is a photograph twice in the folder?")
+	i := found.Samples[0]
+	hint := "Are they right?"
+	if most {
+		hint = SortedHint
 	}
+	c.report("labels", "labels", "the classes that the names of the samples say",
+		fmt.Sprintf("another class for %d of %d, the first sample %d, %s, of class %s", len(found.Samples),
+			found.Named, i, format.Printable(c.IDs[i]), invalid.Quote(c.Classes[c.Labels[i]])), hint)
+}
+
+func (c *checker) onlyYes() {
+	given := dataset.Described(c.Descriptions.Data)
+	empty := len(c.Descriptions.Data) - given
+	if c.EmptyUnknown || empty == 0 || given == 0 ||
+		slices.ContainsFunc(c.Descriptions.Data, func(p float64) bool { return p < 0.5 }) {
+		return
+	}
+	c.report("empty", "descriptions", "cells that say no", fmt.Sprintf("none below one half, and %d of %d "+
+		"cells empty", empty, len(c.Descriptions.Data)),
+		fmt.Sprintf("If an empty cell means that the class lacks the attribute: "+
+			"lago-train dataset describe %s --empty no. If it means that nobody knows: --empty unknown. "+
+			"Folders of .mat files become CSV files first: lago-train docs xlsa17.", c.Name))
 }

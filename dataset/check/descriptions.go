@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/descriptions"
+	"github.com/lago-train/lago-train/dataset/impute"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/parallel"
@@ -50,58 +52,12 @@ type Count struct {
 	Entries int    `json:"entries"`
 }
 
-// undescribed reports attributes of which no class has an entry, such as those whose column was deleted.
-func (c *checker) undescribed() {
-	u := c.Descriptions
-	for m, name := range c.Attributes {
-		described := false
-		for z := range u.Rows {
-			described = described || !math.IsNaN(u.Row(z)[m])
-		}
-		if !described && dataset.Described(u.Data) > 0 {
-			c.report("undescribed", "attribute "+invalid.Quote(name.Name), "entries of some classes", "none",
-				"It has no effect. Restore its column in classes.csv, or delete its line of attributes.csv.")
-		}
-	}
-}
-
-// Drafts counts the drafts of some classes, and names the other classes that have some, in order: those
-// that another program renamed.
-func Drafts(drafts map[dataset.Draft]bool, classes []string) (open int, unknown []string) {
-	known := make(map[string]bool, len(classes))
-	for _, name := range classes {
-		known[name] = true
-	}
-	for d := range drafts {
-		if known[d.Class] {
-			open++
-		} else {
-			unknown = append(unknown, d.Class)
-		}
-	}
-	slices.Sort(unknown)
-	return open, slices.Compact(unknown)
-}
-
-func (c *checker) drafts() {
-	open, unknown := Drafts(c.Drafts, c.Classes)
-	if open > 0 {
-		c.report("drafts", descriptions.DraftsFile, "descriptions that a person has checked",
-			format.Count(open, "group")+" of classes that nobody has checked",
-			"They can be checked on the page of lago-train serve.")
-	}
-	if len(unknown) > 0 {
-		c.report("drafts", descriptions.DraftsFile, "classes of the data set", invalid.Quote(unknown[0]),
-			"If it was renamed, its drafts count as checked: rename it there too, or remove its lines.")
-	}
-}
-
 // LeastConfusion is the expected confusion from which pairs are listed.
 const LeastConfusion = 0.05
 
 const (
 	mostPairs       = 1000 // that are listed, and of one class
-	comparedClasses = 5000 // at most, in Warnings; the same descriptions are found among any number
+	comparedClasses = 5000 // at most, in Warnings
 )
 
 // Describe finds out what the descriptions of a table lack, and which pairs of classes have an
@@ -114,37 +70,30 @@ func Describe(t *descriptions.Table) Descriptions {
 	similar, d.Number = confusable(u)
 	lack := make([]int, u.Cols) // pairs that lack an attribute
 	for _, p := range similar {
-		a, b := u.Row(p.a), u.Row(p.b)
 		pair := Pair{
 			A: t.Classes[p.a], B: t.Classes[p.b], Confusion: p.confusion, Missing: []string{},
 			Differ: []string{}, same: true,
 		}
-		var differ []int
-		for m := range a {
-			switch d := math.Abs(a[m] - b[m]); {
-			case math.IsNaN(d):
-				pair.Missing = append(pair.Missing, t.Attributes[m].Name)
+		differ := map[string]float64{}
+		for m, a := range t.Attributes {
+			x, y := u.Row(p.a)[m], u.Row(p.b)[m]
+			switch by := math.Abs(x - y); {
+			case math.IsNaN(by):
+				pair.Missing = append(pair.Missing, a.Name)
 				lack[m]++
-				pair.same = pair.same && math.IsNaN(a[m]) && math.IsNaN(b[m])
-			case d > 0:
-				differ = append(differ, m)
+				pair.same = pair.same && math.IsNaN(x) && math.IsNaN(y)
+			case by > 0:
+				pair.Differ = append(pair.Differ, a.Name)
+				differ[a.Name], pair.same = by, false
 			}
 		}
-		pair.same = pair.same && len(differ) == 0
-		slices.SortStableFunc(differ, func(i, j int) int {
-			return cmp.Compare(math.Abs(a[j]-b[j]), math.Abs(a[i]-b[i]))
-		})
-		for _, m := range differ {
-			pair.Differ = append(pair.Differ, t.Attributes[m].Name)
-		}
+		slices.SortStableFunc(pair.Differ, func(a, b string) int { return cmp.Compare(differ[b], differ[a]) })
 		d.Pairs = append(d.Pairs, pair)
 	}
-	for m, n := range lack {
-		if n > d.Of {
-			d.Separating, d.Of = t.Attributes[m].Name, n
+	for m, a := range t.Attributes {
+		if lack[m] > d.Of {
+			d.Separating, d.Of = a.Name, lack[m]
 		}
-	}
-	for m, attribute := range t.Attributes {
 		least, most := math.Inf(1), math.Inf(-1)
 		for z := range u.Rows {
 			if p := u.Row(z)[m]; !math.IsNaN(p) {
@@ -152,7 +101,7 @@ func Describe(t *descriptions.Table) Descriptions {
 			}
 		}
 		if least >= most {
-			d.Constant = append(d.Constant, attribute.Name)
+			d.Constant = append(d.Constant, a.Name)
 		}
 	}
 	return d
@@ -172,11 +121,12 @@ func CountMissing(t *descriptions.Table) Missing {
 			}
 		}
 	}
-	for _, list := range []*[]Count{&classes, &attributes} {
-		*list = slices.DeleteFunc(*list, func(c Count) bool { return c.Entries == 0 })
-		slices.SortStableFunc(*list, func(a, b Count) int { return b.Entries - a.Entries })
+	most := func(list []Count) []Count {
+		list = slices.DeleteFunc(list, func(c Count) bool { return c.Entries == 0 })
+		slices.SortStableFunc(list, func(a, b Count) int { return b.Entries - a.Entries })
+		return list
 	}
-	missing.Classes, missing.Attributes = classes, attributes
+	missing.Classes, missing.Attributes = most(classes), most(attributes)
 	return missing
 }
 
@@ -205,57 +155,46 @@ func confusable(u dataset.Matrix[float64]) (list []similarPair, number int) {
 		}
 		return min(overlap, 1) / 2
 	}
-	of, count := make([][]similarPair, u.Rows), make([]int, u.Rows)
+	pairsOf, count := make([][]similarPair, u.Rows), make([]int, u.Rows)
 	parallel.For(u.Rows, 1, func(lo, hi int) {
 		for a := lo; a < hi; a++ {
 			for b := a + 1; b < u.Rows; b++ {
-				if v := confusion(a, b); v > 0 && dataset.Described(u.Row(a)) > 0 &&
-					dataset.Described(u.Row(b)) > 0 {
-					if count[a]++; count[a] <= mostPairs {
-						of[a] = append(of[a], similarPair{a, b, v})
-					}
+				v := confusion(a, b)
+				if v == 0 || dataset.Described(u.Row(a)) == 0 || dataset.Described(u.Row(b)) == 0 {
+					continue
+				}
+				if count[a]++; count[a] <= mostPairs {
+					pairsOf[a] = append(pairsOf[a], similarPair{a, b, v})
 				}
 			}
 		}
 	})
-	for _, c := range count {
-		number += c
+	for _, n := range count {
+		number += n
 	}
-	list = slices.Concat(of...)
+	list = slices.Concat(pairsOf...)
 	slices.SortStableFunc(list, func(p, q similarPair) int { return cmp.Compare(q.confusion, p.confusion) })
 	return list[:min(len(list), mostPairs)], number
 }
 
-// sameDescriptions reports classes that no method can tell apart.
-func (c *checker) sameDescriptions() {
-	for _, set := range groups(digests(c.Descriptions)) {
-		for _, z := range set[1:] {
-			c.report("description", c.classPair(c.Classes[set[0]], c.Classes[z]), "different descriptions",
-				"the same", "No method can tell these classes apart.")
-		}
-	}
-}
-
-func (c *checker) classPair(a, b string) string {
-	return fmt.Sprintf("classes %s and %s", invalid.Quote(a), invalid.Quote(b))
-}
-
-// confusable reports pairs of classes that the descriptions hardly distinguish, but for those that
-// are the same, and the entry that would separate most of them.
+// confusable reports pairs of classes that the descriptions hardly distinguish, and the entry that would
+// separate most of them.
 func (c *checker) confusable() {
 	if len(c.Classes) > comparedClasses {
 		return
 	}
 	d := Describe(descriptions.Of(c.Dataset))
 	for _, p := range d.Pairs {
-		if p.same { // reported
-			continue
-		}
+		pair := fmt.Sprintf("classes %s and %s", invalid.Quote(p.A), invalid.Quote(p.B))
 		hint := "Add an attribute on which they differ."
-		if n := len(p.Missing); n > 0 {
+		if p.same {
+			c.report("description", pair, "different descriptions", "the same",
+				"No method can tell these classes apart.")
+			continue
+		} else if n := len(p.Missing); n > 0 {
 			hint = fmt.Sprintf("One or both lack %s.", format.Count(n, "attribute"))
 		}
-		c.report("confusable", c.classPair(p.A, p.B), "a confusion below "+format.Percent(LeastConfusion),
+		c.report("confusable", pair, "a confusion below "+format.Percent(LeastConfusion),
 			format.Percent(p.Confusion), hint)
 	}
 	if d.Of > 0 {
@@ -265,20 +204,194 @@ func (c *checker) confusable() {
 	}
 }
 
-// Empty reports descriptions of which no cell says no, though some are empty: a list of what classes have,
-// by which a model could tell none apart. It is an error until it is said what the empty cells mean.
-func Empty(d *dataset.Dataset) error { return run(d, []func(*checker){(*checker).onlyYes}) }
+// Doubts are the described entries that are unlike what the others of their classes say. Its JSON keys are
+// stable.
+type Doubts struct {
+	Far   int     `json:"far"`   // entries that differ from what is expected by more than a half
+	Most  []Doubt `json:"most"`  // the five most doubtful of these
+	Whole bool    `json:"whole"` // all attributes were taken together; there are too many otherwise
+	// Given is the share of entries that are given. With less than impute.LeastGiven among the classes that a
+	// model is trained on, incomplete candidates complete each other.
+	Given float64 `json:"given"`
+}
 
-func (c *checker) onlyYes() {
-	given := dataset.Described(c.Descriptions.Data)
-	empty := len(c.Descriptions.Data) - given
-	if c.EmptyUnknown || empty == 0 || given == 0 ||
-		slices.ContainsFunc(c.Descriptions.Data, func(p float64) bool { return p < 0.5 }) {
-		return
+// Doubt is one doubtful entry. Its JSON keys are stable.
+type Doubt struct {
+	Class      string  `json:"class"`
+	Attribute  string  `json:"attribute"`
+	Value      float64 `json:"value"`
+	Expected   float64 `json:"expected"`   // by the other entries of the class
+	Deviations float64 `json:"deviations"` // the difference in standard deviations
+	Similar    int     `json:"similar"`    // of the SimilarClasses, those on the other side of one half
+}
+
+// FindDoubts finds the doubtful entries of the descriptions of d.
+func FindDoubts(d *dataset.Dataset) Doubts {
+	const most = 5
+	u := d.Descriptions
+	all, r := impute.Doubts(u), Doubts{Most: []Doubt{}, Whole: impute.Together(u), Given: 1}
+	if len(u.Data) > 0 {
+		r.Given = float64(len(all)) / float64(len(u.Data))
 	}
-	c.report("empty", "descriptions", "cells that say no", fmt.Sprintf("none below one half, and %d of %d "+
-		"cells empty", empty, len(c.Descriptions.Data)),
-		fmt.Sprintf("If an empty cell means that the class lacks the attribute: "+
-			"lago-train dataset describe %s --empty no. If it means that nobody knows: --empty unknown. "+
-			"Folders of .mat files become CSV files first: lago-train docs xlsa17.", c.Name))
+	for _, doubt := range all {
+		if math.Abs(doubt.Value-doubt.Expected) <= 0.5 {
+			continue
+		}
+		if r.Far++; r.Far > most {
+			continue
+		}
+		others := 0
+		for _, z := range SimilarClasses(u, doubt.Class, doubt.Attribute) {
+			if (u.Row(z)[doubt.Attribute] >= 0.5) != (doubt.Value >= 0.5) {
+				others++
+			}
+		}
+		r.Most = append(r.Most, Doubt{
+			d.Classes[doubt.Class], d.Attributes[doubt.Attribute].Name, doubt.Value, doubt.Expected,
+			doubt.Deviance, others,
+		})
+	}
+	return r
+}
+
+// SimilarClasses returns the three classes that are most similar to class z by what is described of both, of
+// those with an entry of an attribute, which does not count.
+func SimilarClasses(u dataset.Matrix[float64], z, attribute int) (classes []int) {
+	const most = 3
+	distance := make(map[int]float64, u.Rows)
+	for y := range u.Rows {
+		if y == z || math.IsNaN(u.Row(y)[attribute]) {
+			continue
+		}
+		sum, shared := 0.0, 0.0
+		for m, q := range u.Row(y) {
+			if d := q - u.Row(z)[m]; m != attribute && !math.IsNaN(d) {
+				sum += d * d
+				shared++
+			}
+		}
+		if shared > 0 {
+			distance[y] = sum / shared
+			classes = append(classes, y)
+		}
+	}
+	slices.SortStableFunc(classes, func(a, b int) int { return cmp.Compare(distance[a], distance[b]) })
+	return classes[:min(len(classes), most)]
+}
+
+func (d Doubt) String() string {
+	value, other := format.Percent(d.Value), "no"
+	if d.Value < 0.5 {
+		other = "yes"
+	}
+	switch d.Value {
+	case 0:
+		value = "no"
+	case 1:
+		value = "yes"
+	}
+	text := fmt.Sprintf("class %s, attribute %s: %s, expected about %.0f %%", invalid.Quote(d.Class),
+		invalid.Quote(d.Attribute), value, 100*d.Expected)
+	if d.Similar == 0 {
+		return text
+	}
+	return text + []string{
+		": one similar class has ", ": two similar classes have ", ": three similar classes have ",
+	}[d.Similar-1] + other
+}
+
+// DoubtRows are all described entries as lines of CSV, the most doubtful first.
+func DoubtRows(d *dataset.Dataset) [][]string {
+	rows := [][]string{{"class", "attribute", "value", "expected", "standard deviations"}}
+	for _, doubt := range impute.Doubts(d.Descriptions) {
+		rows = append(rows, []string{
+			d.Classes[doubt.Class], d.Attributes[doubt.Attribute].Name,
+			strconv.FormatFloat(doubt.Value, 'g', -1, 64), fmt.Sprintf("%.4f", doubt.Expected),
+			fmt.Sprintf("%.2f", doubt.Deviance),
+		})
+	}
+	return rows
+}
+
+// Questionnaire is the order in which a class that is not described yet is best described: each question
+// tells most, for each of its entries, of what those before it leave open. Its JSON keys are stable.
+type Questionnaire struct {
+	Groups     []Question `json:"groups"`     // asked whole; empty without groups
+	Attributes []Question `json:"attributes"` // asked one by one
+	Measured   bool       `json:"measured"`   // false: the order is that of the file
+	Whole      bool       `json:"whole"`      // false: there are too many entries to measure the order
+}
+
+// Question is a group or an attribute. Its JSON keys are stable.
+type Question struct {
+	Name    string `json:"name"`
+	Entries int    `json:"entries"` // of this question and those before it
+	// Explained is the share of the scaled variance of all attributes that this question and those before it
+	// explain, see impute.Gaussian.Order; null if it was not measured.
+	Explained *float64 `json:"explained"`
+}
+
+// LeastOrdered is the number of described classes from which their entries say how attributes go together.
+const LeastOrdered = 10
+
+// NewQuestionnaire returns that of a table.
+func NewQuestionnaire(t *descriptions.Table) Questionnaire {
+	u, described, groups := t.Values(), 0, t.Groups()
+	for z := range u.Rows {
+		if dataset.Described(u.Row(z)) > 0 {
+			described++
+		}
+	}
+	q := Questionnaire{Groups: []Question{}, Attributes: []Question{}, Whole: impute.Together(u)}
+	q.Measured = described >= LeastOrdered && q.Whole
+	var g *impute.Gaussian
+	if q.Measured {
+		g = impute.Fit(u)
+	}
+	if len(groups) > 1 || len(groups) == 1 && groups[0].Name != "" {
+		q.Groups = Ask(g, groups)
+	}
+	single := make([]descriptions.Group, len(t.Attributes))
+	for m, a := range t.Attributes {
+		single[m] = descriptions.Group{Name: a.Name, Members: []int{m}}
+	}
+	q.Attributes = append(q.Attributes, Ask(g, single)...)
+	return q
+}
+
+// Ask orders groups of attributes by what they tell, or, without a Gaussian, leaves them in their order.
+func Ask(g *impute.Gaussian, groups []descriptions.Group) []Question {
+	members, order, entries := make([][]int, len(groups)), make([]Question, len(groups)), 0
+	for k, group := range groups {
+		members[k] = group.Members
+	}
+	var asked []impute.Question
+	if g != nil {
+		asked = g.Order(members)
+	}
+	for i := range order {
+		k := i
+		if g != nil {
+			k, order[i].Explained = asked[i].Index, &asked[i].Explained
+		}
+		entries += len(members[k])
+		order[i].Name, order[i].Entries = groups[k].Name, entries
+	}
+	return order
+}
+
+// Rows are the questions as lines of CSV.
+func (q Questionnaire) Rows() [][]string {
+	rows := [][]string{{"kind", "name", "entries", "explained"}}
+	for i, of := range slices.Concat(q.Groups, q.Attributes) {
+		kind, explained := "group", ""
+		if i >= len(q.Groups) {
+			kind = "attribute"
+		}
+		if of.Explained != nil {
+			explained = fmt.Sprintf("%.4f", *of.Explained)
+		}
+		rows = append(rows, []string{kind, of.Name, fmt.Sprint(of.Entries), explained})
+	}
+	return rows
 }

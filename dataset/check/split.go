@@ -3,6 +3,7 @@ package check
 import (
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -31,19 +32,21 @@ func (l Leak) String() string { return fmt.Sprintf("%s and %s: %s", l.First, l.S
 // one pair for each two subsets, and of two classes the first samples that are the same.
 func Leaks(d *dataset.Dataset, s dataset.Split) []Leak { return leaks(d, s, samplesByFeatures(d)) }
 
-func leaks(d *dataset.Dataset, s dataset.Split, samples [][]int) []Leak {
+func leaks(d *dataset.Dataset, s dataset.Split, samples [][]int) (found []Leak) {
 	subsetOf := subsets(d, s)
 	class := func(z int) string { return fmt.Sprintf("class %q (%s)", d.Classes[z], subsetOf[z]) }
-	sample := func(i int, use string) string {
-		return fmt.Sprintf("sample %d of %q (%s)", i, d.Classes[d.Labels[i]], use)
-	}
-	var found, ofSeen []Leak
 	known := make(map[Leak]bool) // without reasons, in the order of the classes
 	for _, set := range similarities(d, samples) {
-		first := firsts(set.classes, subsetOf)
-		for j := range first {
-			for i := range j {
-				a, b := set.classes[first[i]], set.classes[first[j]]
+		first := map[string]int{} // places of the first classes of the subsets
+		for i, z := range slices.Backward(set.classes) {
+			if subsetOf[z] != "" {
+				first[subsetOf[z]] = i
+			}
+		}
+		places := slices.Sorted(maps.Values(first))
+		for n, j := range places {
+			for _, i := range places[:n] {
+				a, b := set.classes[i], set.classes[j]
 				key := Leak{Kind: set.kind, First: class(min(a, b)), Second: class(max(a, b))}
 				if known[key] {
 					continue
@@ -51,32 +54,46 @@ func leaks(d *dataset.Dataset, s dataset.Split, samples [][]int) []Leak {
 				known[key] = true
 				reason := set.reason
 				if set.kind == bySample {
-					reason = fmt.Sprintf("samples %d and %d have the same features", set.samples[first[i]],
-						set.samples[first[j]])
+					reason = fmt.Sprintf("samples %d and %d have the same features", set.samples[i],
+						set.samples[j])
 				}
 				found = append(found, Leak{set.kind, class(a), class(b), reason})
 			}
 		}
+	}
+	return append(found, heldOutLeaks(d, subsetOf, samples)...)
+}
+
+// heldOutLeaks returns the first held-out sample of each set of the same features of which others are
+// trained on.
+func heldOutLeaks(d *dataset.Dataset, subsetOf []string, samples [][]int) (found []Leak) {
+	sample := func(i int, use string) string {
+		return fmt.Sprintf("sample %d of %q (%s)", i, d.Classes[d.Labels[i]], use)
+	}
+	for _, set := range samples {
 		held, trained := -1, -1 // the first of the seen classes
-		for _, i := range slices.Backward(set.samples) {
-			if subset := subsetOf[d.Labels[i]]; subset != "train" && subset != "val" {
-				continue
-			}
-			if _, found := slices.BinarySearch(d.TestSeen, i); found {
+		for _, i := range slices.Backward(set) {
+			subset := subsetOf[d.Labels[i]]
+			switch _, isHeld := slices.BinarySearch(d.TestSeen, i); {
+			case isZero(d.Features.Row(i)), subset != "train" && subset != "val":
+			case isHeld:
 				held = i
-			} else {
+			default:
 				trained = i
 			}
 		}
 		if held >= 0 && trained >= 0 {
-			ofSeen = append(ofSeen, Leak{
-				heldOut, sample(held, "held out"), sample(trained, "trained on"),
-				"they have the same features",
+			const reason = "they have the same features"
+			found = append(found, Leak{
+				heldOut, sample(held, "held out"), sample(trained, "trained on"), reason,
 			})
 		}
 	}
-	return append(found, ofSeen...)
+	return found
 }
+
+// isZero reports whether the features of a sample are zeros, which say nothing of its class.
+func isZero(x []float32) bool { return !slices.ContainsFunc(x, func(v float32) bool { return v != 0 }) }
 
 // leaks reports what leaks between the subsets, but for the same descriptions, which another check
 // reports whatever the split.
@@ -85,31 +102,6 @@ func (c *checker) leaks() {
 		if l.Kind != byDescription {
 			c.report("leak "+l.Kind, l.First+" and "+l.Second, "nothing in common", l.Reason)
 		}
-	}
-}
-
-// FewVal is the number of validation classes below which they choose no number of epochs: any seems right.
-// From FewSeen seen classes on, parts of as many of these do, in turn. FewTest is the least number of test
-// classes that are proposed where there are twice as many classes.
-const (
-	FewVal  = 4
-	FewSeen = 2 * FewVal
-	FewTest = 3
-)
-
-// few reports too few test classes to measure an accuracy, and too few validation classes.
-func (c *checker) few() {
-	if len(c.Split.Test) == 1 {
-		c.report("one", "test classes", "at least 2, between which a prediction can be wrong", "1",
-			"No accuracy can be measured.")
-	}
-	if n := len(c.Split.Val); n > 0 && n < FewVal {
-		seen, hint := len(c.Split.Seen()),
-			"The number of epochs is chosen by parts of the %d seen classes in turn."
-		if seen < FewSeen {
-			hint = "The number of epochs is fixed, since only %d classes are seen."
-		}
-		c.report("few", "val classes", fmt.Sprintf("at least %d", FewVal), n, fmt.Sprintf(hint, seen))
 	}
 }
 
@@ -124,18 +116,6 @@ func subsets(d *dataset.Dataset, s dataset.Split) []string {
 	return subsetOf
 }
 
-// firsts returns the place of the first class of each subset.
-func firsts(classes []int, subsetOf []string) (first []int) {
-	for i, z := range classes {
-		if subsetOf[z] != "" && !slices.ContainsFunc(first, func(j int) bool {
-			return subsetOf[classes[j]] == subsetOf[z]
-		}) {
-			first = append(first, i)
-		}
-	}
-	return first
-}
-
 // The kinds of leaks.
 const (
 	byName        = "name"
@@ -143,9 +123,6 @@ const (
 	bySample      = "sample"
 	heldOut       = "test_seen" // between samples of seen classes
 )
-
-// alike says how names differ that are the same for fold.
-const alike = "differ only in case, punctuation or a leading number"
 
 // LeakKinds are the kinds of leaks.
 var LeakKinds = []string{byName, byDescription, bySample, heldOut}
@@ -174,11 +151,9 @@ func similarities(d *dataset.Dataset, samples [][]int) (found []similar) {
 	for z, name := range d.Classes {
 		names[z] = fold(name)
 	}
+	const reason = "their names differ only in case, punctuation or a leading number"
 	for _, classes := range repeated(names) {
-		found = append(found, similar{
-			kind: byName, classes: classes,
-			reason: "their names " + alike,
-		})
+		found = append(found, similar{kind: byName, classes: classes, reason: reason})
 	}
 	for _, classes := range repeated(digests(d.Descriptions)) {
 		if dataset.Described(d.Descriptions.Row(classes[0])) > 0 {
@@ -187,14 +162,12 @@ func similarities(d *dataset.Dataset, samples [][]int) (found []similar) {
 			})
 		}
 	}
-	for _, samples := range samples {
-		if len(samples) < 2 || !slices.ContainsFunc(d.Features.Row(samples[0]), func(v float32) bool {
-			return v != 0
-		}) {
-			continue // zeros say nothing of a class
+	for _, set := range samples {
+		if len(set) < 2 || isZero(d.Features.Row(set[0])) {
+			continue
 		}
-		s := similar{kind: bySample, samples: samples}
-		for _, i := range samples {
+		s := similar{kind: bySample, samples: set}
+		for _, i := range set {
 			s.classes = append(s.classes, d.Labels[i])
 		}
 		found = append(found, s)

@@ -121,7 +121,7 @@ func TestWarnings(t *testing.T) {
 			"val classes: expected at least 4, found 1. The number of epochs is fixed, since only 3 classes are seen.",
 		}},
 		{"a photograph twice in a class", func(d *dataset.Dataset) { copy(d.Features.Row(3), d.Features.Row(2)) }, []string{
-			`features: expected different samples, found 1 sample with the features of another one of the class, the first sample 3, of class "bee", as sample 2. Is a photograph twice in the folder?`,
+			`features: expected different samples, found 1 sample with the features of another one of the class, the first sample 3, of class "bee", as sample 2, of class "bee". Is a photograph twice in the folder?`,
 		}},
 		{"a photograph in a train and a test class", func(d *dataset.Dataset) { copy(d.Features.Row(4), d.Features.Row(0)) }, []string{
 			`class "ant" (train) and class "cat" (test): expected nothing in common, found samples 0 and 4 have the same features`,
