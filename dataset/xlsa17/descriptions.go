@@ -6,6 +6,7 @@ import (
 	"math"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,8 +17,8 @@ import (
 )
 
 const (
-	descriptionFile = "class_descriptions_by_attributes.txt"
-	classFile       = "classes.txt" // names the classes of its lines
+	descriptionFile = "meta/class_descriptions_by_attributes.txt"
+	classFile       = "meta/classes.txt" // names the classes of its lines
 
 	// excess is the relative amount by which a probability may exceed 1, or a percentage
 	// 100, because it was written with few digits.
@@ -30,12 +31,12 @@ const (
 // readDescriptions reads the text file of LAGO's archive, or else original_att. The text
 // has more digits than the float32 of the .mat.
 func (f *folder) readDescriptions() error {
-	if path := firstFile(f.Source, "meta/"+descriptionFile, descriptionFile); path != "" {
+	if path := firstFile(f.Source, descriptionFile); path != "" {
 		return f.readDescriptionFile(path)
 	}
 	if f.original == nil {
 		e := wrong(f.mat, varOriginal,
-			"class descriptions here or in "+filepath.Join(f.Source, "meta", descriptionFile), "neither")
+			"class descriptions here or in "+filepath.Join(f.Source, descriptionFile), "neither")
 		e.Hint = "The variable att is not read, since its columns are L2-normalised in the release: if it " +
 			"holds probabilities, save it as " + varOriginal + ", too."
 		return e
@@ -122,29 +123,22 @@ func toProbabilities(u dataset.Matrix[float64], file, variable string) error {
 	if largest > leastPercent {
 		scale = 100
 	}
-	e := wrong(file, variable,
-		"probabilities from 0 to 1, or percentages, with -1 for a few that are not known", "")
+	found, hint := "", "Write the numbers from before the normalisation."
 	switch {
 	case negative < 0:
-		e.Got = fmt.Sprintf("the number %g, as in standardised numbers", negative)
-		e.Hint = "Write the numbers from before the standardisation; scale vectors, such as those of a " +
+		found = fmt.Sprintf("the number %g, as in standardised numbers", negative)
+		hint = "Write the numbers from before the standardisation; scale vectors, such as those of a " +
 			"text encoder, as (x - x.min(0)) / (x.max(0) - x.min(0))."
 	case missing > 0 && fractions == 0 && (zeros == 0 || float64(missing) > mostMissing*float64(len(u.Data))):
-		coding := map[bool]string{true: "-1 and 1", false: "-1, 0 and 1"}[zeros == 0]
-		e.Got = fmt.Sprintf("a coding by %s, with -1 in %d of %d entries", coding, missing, len(u.Data))
-		e.Hint = "Write 0 for no, 1 for yes, a number between for what is uncertain, and " +
-			"nan for what is not known."
+		found = fmt.Sprintf("a coding by whole numbers, with -1 in %d of %d entries", missing, len(u.Data))
+		hint = "Write 0 for no, 1 for yes, a number between for what is uncertain, and nan for what is not " +
+			"known."
 	case largest > scale*(1+excess):
-		row := "row"
-		if variable != "" {
-			row = variable + ", class"
-		}
-		e.Field = fmt.Sprintf("%s %d, attribute %d", row, at/u.Cols+1, at%u.Cols+1)
-		e.Got, e.Hint = fmt.Sprintf("a largest value of %v",
-			largest), "Divide by the largest value of the scale."
+		found = fmt.Sprintf("a largest value of %v, of class %d and attribute %d", largest, at/u.Cols+1,
+			at%u.Cols+1)
+		hint = "Divide by the largest value of the scale."
 	case isNormalised(u):
-		e.Got, e.Hint = "rows of length 1, as in an L2-normalised att", "Write the numbers from before the "+
-			"normalisation."
+		found = "rows of length 1, as in an L2-normalised att"
 	default:
 		for i, v := range u.Data {
 			if u.Data[i] = min(v/scale, 1); v < 0 {
@@ -153,20 +147,23 @@ func toProbabilities(u dataset.Matrix[float64], file, variable string) error {
 		}
 		return nil
 	}
-	return e
+	return &invalid.Error{
+		Where: file, Field: variable, Got: found, Hint: hint,
+		Want: "probabilities from 0 to 1, or percentages, with -1 for a few that are not known",
+	}
 }
 
 // rowsOfClasses returns the row of each class among the n rows of a description file: by
 // name through classes.txt, which may have other classes, or else in the order of the .mat.
 func (f *folder) rowsOfClasses(path string, n int) (rowOf []int, err error) {
 	names, list := f.Classes, f.mat
-	if file := firstFile(f.Source, "meta/"+classFile, classFile); file != "" {
+	if file := firstFile(f.Source, classFile); file != "" {
 		list = file
 		if names, err = readNames(f.ctx, list); err != nil {
 			return nil, err
 		}
 	} else if f.original == nil {
-		return nil, wrong(filepath.Join(filepath.Dir(path), classFile), "",
+		return nil, wrong(filepath.Join(f.Source, classFile), "",
 			"the classes in the order of "+descriptionFile,
 			fmt.Sprintf("no such file, and no %s in %s to verify the order", varOriginal, f.mat))
 	}
@@ -221,13 +218,7 @@ func parseMatrix(file string, lines []line) (dataset.Matrix[float64], error) {
 // attributeFiles name the attributes: that of LAGO's archive, CUB's own, and AWA's own,
 // which has no groups. The first that exists is read.
 var attributeFiles = []string{
-	"meta/attribute_names_with_semantic_group.txt",
-	"attribute_names_with_semantic_group.txt",
-	"attributes.txt",
-	"meta/attributes.txt",
-	"attributes/attributes.txt",
-	"predicates.txt",
-	"meta/predicates.txt",
+	"meta/attribute_names_with_semantic_group.txt", "attributes.txt", "predicates.txt",
 }
 
 // readAttributes reads the names of the attributes and their groups. Without a file they
@@ -270,13 +261,13 @@ func group(names []string) (attributes []dataset.Attribute, groups []string) {
 		}
 		attributes = append(attributes, dataset.Attribute{Name: name, Group: k})
 	}
-	if len(known) == 0 {
-		for m := range attributes {
-			attributes[m].Group = -1
-		}
-		return attributes, nil
+	if len(known) > 0 {
+		return attributes, groups
 	}
-	return attributes, groups
+	for m := range attributes {
+		attributes[m].Group = -1
+	}
+	return attributes, nil
 }
 
 // maxText bounds the bytes of a text file, far above the descriptions of any data set.
@@ -297,13 +288,10 @@ func readLines(ctx context.Context, path string) ([]line, error) {
 }
 
 // splitLines returns the lines of a text that are not blank. Line ends may be those of Unix or Windows.
-func splitLines(text string) []line {
-	var lines []line
-	number := 0
-	for part := range strings.SplitSeq(text, "\n") {
-		number++
+func splitLines(text string) (lines []line) {
+	for i, part := range strings.Split(text, "\n") {
 		if part = dataset.Name(part); part != "" {
-			lines = append(lines, line{number, part})
+			lines = append(lines, line{i + 1, part})
 		}
 	}
 	return lines
@@ -312,37 +300,30 @@ func splitLines(text string) []line {
 // numberedName is a number and a name, as in "12 has_bill_shape::dagger".
 var numberedName = regexp.MustCompile(`^(\d{1,18})[ \t]+(\S.*)$`)
 
-// readNames reads names, one per line, as namesOf returns them.
-func readNames(ctx context.Context, path string) ([]string, error) {
+// readNames reads names, one per line, without the numbers that may precede them. These must ascend, because
+// names belong to rows or columns by their lines; if some line has none, they are parts of the names.
+func readNames(ctx context.Context, path string) (names []string, err error) {
 	lines, err := readLines(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	return namesOf(path, lines)
-}
-
-// namesOf returns the names in lines, without the numbers that may precede them. These must ascend, because
-// names belong to rows or columns by their lines; if some line has none, they are parts of the names.
-func namesOf(file string, lines []line) ([]string, error) {
-	whole, names := make([]string, len(lines)), make([]string, len(lines))
-	last, numbered := -1, true
-	var disorder error
-	for i, l := range lines {
-		whole[i] = l.text
-		parts := numberedName.FindStringSubmatch(l.text)
-		if parts == nil {
-			numbered = false
-			continue
+	numbered := !slices.ContainsFunc(lines, func(l line) bool { return !numberedName.MatchString(l.text) })
+	last := -1
+	for _, l := range lines {
+		name := l.text
+		if numbered {
+			parts := numberedName.FindStringSubmatch(l.text)
+			n, _ := strconv.Atoi(parts[1]) // of at most 18 digits
+			if n <= last {
+				return nil, wrong(path, fmt.Sprintf("line %d", l.number),
+					fmt.Sprintf("a number above %d, that of the line before", last), parts[1])
+			}
+			name, last = parts[2], n
 		}
-		n, _ := strconv.Atoi(parts[1]) // of at most 18 digits
-		if n <= last && disorder == nil {
-			disorder = wrong(file, fmt.Sprintf("line %d", l.number),
-				fmt.Sprintf("a number above %d, that of the line before", last), parts[1])
+		if _, want := dataset.CheckName(name); want != "" {
+			return nil, wrong(path, fmt.Sprintf("line %d", l.number), want, invalid.Quote(name))
 		}
-		names[i], last = parts[2], n
+		names = append(names, name)
 	}
-	if !numbered {
-		return whole, nil
-	}
-	return names, disorder
+	return names, nil
 }

@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/sirupsen/logrus"
 
@@ -133,37 +132,37 @@ func newChecksum(sizes ...int) hash.Hash32 {
 // features, and their dataset.SumFeatures. Size and time of a file do not tell whether it was
 // replaced. A nil cache holds nothing.
 type cache struct {
-	prefix string                 // of the path, for any content of the file
-	state  func() (string, error) // what follows for its content, which takes a while to read
+	prefix string // of the path, for any content of the file
+	state  string // what follows for its content
 	log    *logrus.Entry
 }
 
 // openCache returns the cache of a file of features, nil where nothing is cached: without
 // a cache folder, and if the file cannot be read, which the caller finds again.
 func openCache(ctx context.Context, file string) *cache {
+	user, err := os.UserCacheDir()
+	if err != nil {
+		logrus.WithError(err).Warn("features are not cached: there is no cache folder")
+		return nil
+	}
 	opened, size, err := fileio.OpenRegular(ctx, file)
 	if err != nil {
 		return nil
 	}
-	state := sync.OnceValues(func() (string, error) {
-		defer func() { _ = opened.Close() }() // nothing was written
-		content := newChecksum()
-		// unlike the method of os.File, it ends with the context
-		_, err := io.CopyBuffer(content, struct{ io.Reader }{opened}, make([]byte, 1<<17))
-		return fmt.Sprintf("-%x-%08x-", size, content.Sum32()), err
-	})
-	user, err := os.UserCacheDir()
-	if err != nil {
-		_ = opened.Close() // nothing was written
-		logrus.WithError(err).Warn("features are not cached: there is no cache folder")
+	defer func() { _ = opened.Close() }() // nothing was written
+	content := newChecksum()
+	// unlike the method of os.File, it ends with the context
+	if _, err := io.CopyBuffer(content, struct{ io.Reader }{opened}, make([]byte, 1<<17)); err != nil {
 		return nil
 	}
 	// The name is readable, and differs for files of the same name in different folders.
 	sum := sha256.Sum256([]byte(file))
 	name := fmt.Sprintf("%s-%s-%x", strings.ToLower(filepath.Base(filepath.Dir(file))), filepath.Base(file),
 		sum[:6])
-	go func() { _, _ = state() }() // beside what is read; who needs it gets the error
-	return &cache{filepath.Join(user, "lago-train", name), state, logrus.WithField("file", file)}
+	return &cache{
+		filepath.Join(user, "lago-train", name), fmt.Sprintf("-%x-%08x-", size, content.Sum32()),
+		logrus.WithField("file", file),
+	}
 }
 
 // load returns the features and their sum, or "" where they must be read from the file.
@@ -171,19 +170,13 @@ func (c *cache) load(ctx context.Context) (dataset.Matrix[float32], string) {
 	if c == nil {
 		return dataset.Matrix[float32]{}, ""
 	}
-	for _, path := range withPrefix(c.prefix) { // at most one, of this content or an earlier one
+	for _, path := range withPrefix(c.prefix + c.state) { // at most one
+		sums := strings.TrimPrefix(strings.TrimSuffix(path, ".npy"), c.prefix+c.state)
 		x, check, err := readChecked(ctx, path)
-		state, unread := c.state()
-		named, mine := strings.CutPrefix(path, c.prefix+state)
-		if unread != nil || !mine {
-			continue
-		}
-		if sum, sound := strings.CutPrefix(strings.TrimSuffix(named, ".npy"),
-			fmt.Sprintf("%08x-", check)); err == nil && sound {
+		if sum, sound := strings.CutPrefix(sums, fmt.Sprintf("%08x-", check)); err == nil && sound {
 			c.log.Debug("features are read from the cache")
 			return x, sum
-		}
-		if err == nil {
+		} else if err == nil {
 			err = errors.New("the checksum differs")
 		}
 		if ctx.Err() == nil {
@@ -246,9 +239,8 @@ func (c *cache) store(ctx context.Context, a *matlab.Array) (string, error) {
 			unstored = fileio.WriteNamed(filepath.Dir(c.prefix), func(w io.Writer) (string, error) {
 				to, written = w, npy.WriteHeader(w, rows, cols)
 				failed = a.Load(ctx)
-				state, unread := c.state()
-				return fmt.Sprintf("%s%s%08x-%x.npy", c.prefix, state, check.Sum32(),
-					sum.Sum(nil)), cmp.Or(failed, written, unread)
+				return fmt.Sprintf("%s%s%08x-%x.npy", c.prefix, c.state, check.Sum32(), sum.Sum(nil)),
+					cmp.Or(failed, written)
 			})
 		}
 	}

@@ -2,15 +2,10 @@
 // Comprehensive Evaluation of the Good, the Bad and the Ugly" (Xian et al., 2017), with the attribute groups
 // and class descriptions that the authors of LAGO added:
 //
-//	CUB/
-//	  res101.mat             features (D x samples) and labels; or the one other .mat of the folder
-//
-// att_splits.mat allclasses_names, original_att, train_loc, val_loc, trainval_loc, test_seen_loc,
-// test_unseen_loc
-//
+//	res101.mat             features (D x samples) and labels; or the one other .mat of the folder
+//	att_splits.mat         names of the classes, original_att and locations of samples
 //	trainclasses1.txt      and 2, 3: train classes
 //	valclasses1.txt        and 2, 3: validation classes
-//	trainvalclasses.txt    train and validation classes: the seen classes
 //	testclasses.txt        test classes: the unseen classes
 //	meta/
 //	  attribute_names_with_semantic_group.txt    "has_bill_shape::dagger", one per line
@@ -18,7 +13,7 @@
 //	  classes.txt                                the class of each line; by default the order of the .mat
 //
 // Copies of the release differ; each reader says what it accepts. The class lists decide the split, with
-// every sample of a seen class in it, as in zero-shot papers; the locations must agree with them, and those
+// every sample of a seen class in it, as in zero-shot papers. The locations must agree with them, and those
 // of test_seen_loc are the held-out samples of generalised zero-shot learning. Classes are matched by name
 // wherever two files name them. The variable att of the release, whose columns are L2-normalised, is not read
 // as probabilities. The variable image_files beside the features names the samples.
@@ -139,9 +134,16 @@ func (f *folder) readAttSplits() (err error) {
 		return err
 	}
 	f.index = make(map[string]int)
-	for z, name := range names.Strings {
-		f.Classes = append(f.Classes, dataset.Name(name))
-		f.index[f.Classes[z]] = z
+	for z, text := range names.Strings {
+		name, want := dataset.CheckName(text)
+		if _, repeated := f.index[name]; repeated {
+			want = "a new name"
+		}
+		if want != "" {
+			return wrong(f.mat, fmt.Sprintf("%s, class %d", varClasses, z+1), want, invalid.Quote(name))
+		}
+		f.Classes = append(f.Classes, name)
+		f.index[name] = z
 	}
 	a := f.vars[varOriginal] // attributes x classes
 	if a == nil {
@@ -217,11 +219,6 @@ type subset struct {
 	classes []int  // ascending
 }
 
-func has(ascending []int, z int) bool {
-	_, found := slices.BinarySearch(ascending, z)
-	return found
-}
-
 // readSplits reads the divisions of the seen classes, at least dev of them, of which the last
 // is the split: the second and third exist where there is a list of their train classes.
 func (f *folder) readSplits(dev int) error {
@@ -265,12 +262,9 @@ func (f *folder) readSplit(n int) (s dataset.Split, err error) {
 	}
 	s = dataset.Split{Train: parts[0].classes, Val: parts[1].classes, Test: parts[2].classes}
 	seen := subset{"train and val", parts[0].list + " and " + parts[1].list, s.Seen()}
-	if err := f.checkSeenList(seen); err != nil {
-		return s, err
-	}
 	for i, p := range append(parts, seen, seen) {
 		for _, sample := range f.locations[variables[i]] {
-			if z := f.Labels[sample]; !has(p.classes, z) {
+			if z := f.Labels[sample]; !slices.Contains(p.classes, z) {
 				return s, wrong(f.mat, variables[i],
 					fmt.Sprintf("only samples of the %s classes (%s)", p.name, p.list),
 					fmt.Sprintf("location %d, a sample of class %q", sample+1, f.Classes[z]))
@@ -307,23 +301,4 @@ func (f *folder) readClassList(name string) ([]int, error) {
 	}
 	slices.Sort(classes)
 	return slices.Compact(classes), nil
-}
-
-// checkSeenList compares trainvalclasses.txt, if it exists, with the seen classes.
-func (f *folder) checkSeenList(seen subset) error {
-	const list = "trainvalclasses.txt"
-	if firstFile(f.Source, list) == "" {
-		return nil
-	}
-	listed, err := f.readClassList(list)
-	if err != nil {
-		return err
-	}
-	for z, name := range f.Classes {
-		if has(listed, z) != has(seen.classes, z) {
-			return wrong(filepath.Join(f.Source, list), fmt.Sprintf("class %q", name),
-				"the classes of "+seen.list, "it in only one of the two")
-		}
-	}
-	return nil
 }

@@ -22,30 +22,23 @@ func TestLoadVariants(t *testing.T) {
 			want.TestSeen = nil
 			s.drop("train_loc", "val_loc", "trainval_loc", "test_seen_loc", "test_unseen_loc")
 		},
-		"no list of the seen classes": func(s *small, _ *dataset.Dataset) { s.drop("trainvalclasses.txt") },
 		"texts with line ends of Windows": func(s *small, _ *dataset.Dataset) {
 			for name, text := range s.texts {
 				s.texts[name] = "\ufeff" + strings.ReplaceAll(text, "\n", " \r\n\r\n")
 			}
 		},
 		"meta of more classes than the .mat, in another order": func(s *small, _ *dataset.Dataset) {
-			s.texts["meta/"+classFile] = "0 000.Heron\n1 006.Swan\n2 005.Duck\n3 004.Young_owl\n4 003.Old_owl\n5 002.Blue_bird\n6 001.Red_bird\n"
-			s.texts["meta/"+descriptionFile] = "1 2 3\n70 30 12\n25 75 33\n90 5 60\n0 100 10\n20 80 0\n100 0 50\n"
+			s.texts[classFile] = "0 000.Heron\n1 006.Swan\n2 005.Duck\n3 004.Young_owl\n4 003.Old_owl\n5 002.Blue_bird\n6 001.Red_bird\n"
+			s.texts[descriptionFile] = "1 2 3\n70 30 12\n25 75 33\n90 5 60\n0 100 10\n20 80 0\n100 0 50\n"
 		},
-		"meta without classes.txt": func(s *small, _ *dataset.Dataset) { s.drop("meta/" + classFile) },
+		"meta without classes.txt": func(s *small, _ *dataset.Dataset) { s.drop(classFile) },
 		"text rounded more than the .mat": func(s *small, want *dataset.Dataset) {
-			s.texts["meta/"+descriptionFile] = "1 0 .5\n.2 .8 0\n0 1 .1\n.9 0 .6\n.3 .8 .3\n.7 .3 .1\n"
+			s.texts[descriptionFile] = "1 0 .5\n.2 .8 0\n0 1 .1\n.9 0 .6\n.3 .8 .3\n.7 .3 .1\n"
 			copy(want.Descriptions.Data, []float64{1, 0, .5, .2, .8, 0, 0, 1, .1, .9, 0, .6, .3, .8, .3, .7, .3, .1})
-		},
-		"descriptions and names beside the .mat": func(s *small, _ *dataset.Dataset) {
-			for _, name := range []string{classFile, descriptionFile, "attribute_names_with_semantic_group.txt"} {
-				s.texts[name] = s.texts["meta/"+name]
-				s.drop("meta/" + name)
-			}
 		},
 		"meta alone": func(s *small, _ *dataset.Dataset) { s.drop("original_att") },
 		"original_att alone, as fractions": func(s *small, want *dataset.Dataset) {
-			s.drop("meta/"+classFile, "meta/"+descriptionFile)
+			s.drop(classFile, descriptionFile)
 			s.doubles("original_att", 3, 6, want.Descriptions.Data...)
 		},
 		"names in rows, as SciPy writes them": func(s *small, _ *dataset.Dataset) {
@@ -74,7 +67,7 @@ func TestLoadVariants(t *testing.T) {
 			}
 		},
 		"not described": func(s *small, want *dataset.Dataset) {
-			s.texts["meta/"+descriptionFile] = "-1 0 50\n20 80 -1.00\n0 100 10\n90 5 60\n25 75 33\n70 30 nan\n"
+			s.texts[descriptionFile] = "-1 0 50\n20 80 -1.00\n0 100 10\n90 5 60\n25 75 33\n70 30 nan\n"
 			for _, i := range []int{0, 5, 17} {
 				want.Descriptions.Data[i] = math.NaN()
 			}
@@ -111,8 +104,8 @@ func TestLoadVariants(t *testing.T) {
 const (
 	attFile     = "att_splits.mat"
 	featuresMat = "res101.mat"
-	metaClass   = "meta/" + classFile
-	metaDesc    = "meta/" + descriptionFile
+	metaClass   = classFile
+	metaDesc    = descriptionFile
 	metaAtt     = "meta/attribute_names_with_semantic_group.txt"
 )
 
@@ -136,11 +129,11 @@ func TestLoadRefuses(t *testing.T) {
 		{"no descriptions", func(s *small) { s.drop("original_att", metaDesc) }, []string{
 			attFile + ": original_att: expected class descriptions here or in", descriptionFile + ", found neither. The variable att is not read",
 		}},
-		{"a coding by -1, 0 and 1", func(s *small) { s.doubles("original_att", 3, 6, slices.Repeat([]float64{-1, 0, 1}, 6)...) }, []string{"found a coding by -1, 0 and 1, with -1 in 6 of 18 entries"}},
+		{"a coding by -1, 0 and 1", func(s *small) { s.doubles("original_att", 3, 6, slices.Repeat([]float64{-1, 0, 1}, 6)...) }, []string{"found a coding by whole numbers, with -1 in 6 of 18 entries"}},
 		{"standardised numbers", func(s *small) { s.doubles("original_att", 3, 6, slices.Repeat([]float64{-1, 0.5, -0.25}, 6)...) }, []string{"original_att: expected probabilities", "found the number -0.25, as in standardised numbers"}},
-		{"0, 1 and 2", func(s *small) { s.doubles("original_att", 3, 6, slices.Repeat([]float64{0, 1, 2}, 6)...) }, []string{"original_att, class 1, attribute 3: expected", "found a largest value of 2. Divide by the largest value of the scale."}},
+		{"0, 1 and 2", func(s *small) { s.doubles("original_att", 3, 6, slices.Repeat([]float64{0, 1, 2}, 6)...) }, []string{"original_att: expected", "found a largest value of 2, of class 1 and attribute 3. Divide by the largest value of the scale."}},
 		{"original_att that is normalised", func(s *small) { s.doubles("original_att", 2, 6, slices.Repeat([]float64{0.6, 0.8}, 6)...) }, []string{"original_att: expected", "found rows of length 1, as in an L2-normalised att"}},
-		{"descriptions beyond percent", func(s *small) { s.texts[metaDesc] = strings.Replace(s.texts[metaDesc], "80", "101", 1) }, []string{descriptionFile, "row 2, attribute 2", "found a largest value of 101"}},
+		{"descriptions beyond percent", func(s *small) { s.texts[metaDesc] = strings.Replace(s.texts[metaDesc], "80", "101", 1) }, []string{descriptionFile, "found a largest value of 101, of class 2 and attribute 2"}},
 		{"descriptions that contradict", func(s *small) { s.texts[metaDesc] = strings.Replace(s.texts[metaDesc], "20 80", "80 20", 1) }, []string{descriptionFile, `class "002.Blue_bird", attribute 1: expected about 0.2`, "found 0.8"}},
 		{"more lines than classes.txt has", func(s *small) { s.texts[metaDesc] += "1 2 3\n" }, []string{descriptionFile, "expected 6 lines, one for each class of", "found 7"}},
 		{"a class that classes.txt misses", func(s *small) { s.texts[metaClass] = strings.Replace(s.texts[metaClass], "Duck", "Dodo", 1) }, []string{metaClass, `no line for "005.Duck"`}},
@@ -158,11 +151,11 @@ func TestLoadRefuses(t *testing.T) {
 			s.texts[metaClass] = "2 002.Blue_bird\n1 001.Red_bird\n3 003.Old_owl\n4 004.Young_owl\n5 005.Duck\n6 006.Swan\n"
 		}, []string{metaClass, "line 2: expected a number above 2", "found 1"}},
 
+		{"two classes of one name", func(s *small) { s.cells("allclasses_names", append([]string{"002.Blue_bird"}, smallClasses[1:]...)...) }, []string{`allclasses_names, class 2: expected a new name, found "002.Blue_bird"`}},
+		{"an attribute with control characters", func(s *small) { s.texts[metaAtt] = "size::big\nsize::small\nf\u202elies\n" }, []string{metaAtt, "line 3: expected a name without control characters"}},
+
 		{"no class list", func(s *small) { s.drop("valclasses1.txt") }, []string{"valclasses1.txt: no such file"}},
 		{"an unknown class in a list", func(s *small) { s.texts["testclasses.txt"] = "005.Duck\n\n007.Heron\n" }, []string{"testclasses.txt: line 3: expected one of the 6 classes", `found "007.Heron"`}},
-		{"a seen class that is missing", func(s *small) {
-			s.texts["trainvalclasses.txt"] = "001.Red_bird\n002.Blue_bird\n003.Old_owl\n"
-		}, []string{`trainvalclasses.txt: class "004.Young_owl": expected the classes of trainclasses1.txt and valclasses1.txt`}},
 		{"a location of a validation class", func(s *small) { s.column("train_loc", 1, 4) }, []string{attFile + ": train_loc: expected only samples of the train classes", `location 4, a sample of class "004.Young_owl"`}},
 		{"a held-out location of an unseen class", func(s *small) { s.column("test_seen_loc", 7, 5) }, []string{attFile + ": test_seen_loc: expected only samples of the train and val classes", `location 5, a sample of class "005.Duck"`}},
 		{"a class of train and val", func(s *small) { s.texts["valclasses1.txt"] += "002.Blue_bird\n" }, []string{`Small: class "002.Blue_bird": expected one of train, val and test, found it in trainclasses1.txt and in valclasses1.txt`}},

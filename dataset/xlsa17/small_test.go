@@ -45,14 +45,13 @@ func newSmall() *small {
 	s.column("test_seen_loc", 7, 10)
 	s.column("test_unseen_loc", 5, 6, 11, 12)
 	s.texts = map[string]string{
-		"trainclasses1.txt":                            "001.Red_bird\n002.Blue_bird\n003.Old_owl\n",
-		"valclasses1.txt":                              "004.Young_owl\n",
-		"trainclasses2.txt":                            "004.Young_owl\n002.Blue_bird\n",
-		"valclasses2.txt":                              "003.Old_owl\n001.Red_bird\n",
-		"trainvalclasses.txt":                          "001.Red_bird\n002.Blue_bird\n003.Old_owl\n004.Young_owl\n",
-		"testclasses.txt":                              "005.Duck\n006.Swan\n",
-		"meta/" + classFile:                            "1 001.Red_bird\n2 002.Blue_bird\n3 003.Old_owl\n4 004.Young_owl\n5 005.Duck\n6 006.Swan\n",
-		"meta/" + descriptionFile:                      "100 0 50\n20 80 0\n0 100 10\n90 5 60\n25 75 33\n70 30 12\n",
+		"trainclasses1.txt": "001.Red_bird\n002.Blue_bird\n003.Old_owl\n",
+		"valclasses1.txt":   "004.Young_owl\n",
+		"trainclasses2.txt": "004.Young_owl\n002.Blue_bird\n",
+		"valclasses2.txt":   "003.Old_owl\n001.Red_bird\n",
+		"testclasses.txt":   "005.Duck\n006.Swan\n",
+		classFile:           "1 001.Red_bird\n2 002.Blue_bird\n3 003.Old_owl\n4 004.Young_owl\n5 005.Duck\n6 006.Swan\n",
+		descriptionFile:     "100 0 50\n20 80 0\n0 100 10\n90 5 60\n25 75 33\n70 30 12\n",
 		"meta/attribute_names_with_semantic_group.txt": "1 size::big\n2 size::small\n3 colour::red\n",
 	}
 	return s

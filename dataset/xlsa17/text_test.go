@@ -18,7 +18,7 @@ func TestNames(t *testing.T) {
 		{"numbers that belong to the name", "002.Laysan\n001.Black\n", []string{"002.Laysan", "001.Black"}},
 		{"line ends of Windows", "1 a\r\n2 b\r\n", []string{"a", "b"}},
 	} {
-		got := testkit.Must(namesOf("a file", splitLines(tt.text)))(t)
+		got := testkit.Must(readNames(t.Context(), testkit.Write(t, t.TempDir(), "names.txt", tt.text)))(t)
 		testkit.Equal(t, tt.name, got, tt.want)
 	}
 }
