@@ -92,7 +92,7 @@ func usageError(c *cli.Context, err error, _ bool) error {
 		for _, f := range c.Command.Flags {
 			names = append(names, dashed(f.Names()[0]))
 		}
-		name = dashed(name)
+		name = strings.Repeat("-", min(len(name), 2)) + name
 		hint := strings.TrimSpace(didYouMean(name, names) + " " + help)
 		return replacing(c.Command.HelpName, &invalid.Error{
 			Where: name, Want: "a flag of " + c.Command.HelpName, Hint: hint, Usage: true,
@@ -137,7 +137,7 @@ func checkFlags(c *cli.Context) error {
 	given := func(key string) bool { return c.IsSet(flagOf(key)) }
 	for _, f := range c.Command.Flags {
 		s := settingOf(f)
-		name := dashed(flagOf(s.Key))
+		name := dashed(s.Key)
 		if s.err != nil {
 			return replacing(c.Command.HelpName, usageAt(name, s.err), name, s.text)
 		}
@@ -145,11 +145,11 @@ func checkFlags(c *cli.Context) error {
 			continue
 		}
 		if i := slices.IndexFunc(s.Excluded, given); i >= 0 {
-			other := dashed(flagOf(s.Excluded[i]))
+			other := dashed(s.Excluded[i])
 			return wrong(other, "no "+other+" beside "+name, "")
 		}
 		if s.Needed != nil && !slices.ContainsFunc(s.Needed, given) {
-			return wrong(name, dashed(flagOf(s.Needed[0]))+" beside it", "")
+			return wrong(name, dashed(s.Needed[0])+" beside it", "")
 		}
 	}
 	return nil
@@ -174,7 +174,7 @@ func inFlags(c *cli.Context, err error) {
 	e.Usage = system && slices.Contains(c.Args().Slice(), e.Where)
 	for _, f := range c.Command.Flags {
 		if s := settingOf(f); s.typed && e.Where != "" && s.text == e.Where {
-			e.Where, e.Usage = dashed(flagOf(s.Key))+": "+e.Where, system
+			e.Where, e.Usage = dashed(s.Key)+": "+e.Where, system
 			return
 		}
 	}

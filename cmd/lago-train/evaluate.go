@@ -171,7 +171,10 @@ func (o *evaluateOptions) run(c *cli.Context) error {
 	if err == nil {
 		err = o.writeFiles(r)
 	}
-	return o.print(r, err)
+	if err != nil {
+		return err
+	}
+	return o.print(r, r.Tables()...)
 }
 
 func (o *evaluateOptions) evaluate(c *cli.Context) (*evaluation.Result, error) {

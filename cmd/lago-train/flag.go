@@ -93,12 +93,12 @@ func findFlag(flags []cli.Flag, word string) *flagValue {
 
 func flagOf(setting string) string { return strings.ReplaceAll(setting, "_", "-") }
 
-// dashed returns the name of a flag as users type it: -k, --lr.
+// dashed returns the name of a flag or of its setting as users type it: -k, --data-dir.
 func dashed(name string) string {
 	if len(name) == 1 {
 		return "-" + name
 	}
-	return "--" + name
+	return "--" + flagOf(name)
 }
 
 // hideRareFlags leaves the common flags in the help, in their order and not by category.
@@ -138,7 +138,7 @@ func flagHelp(f cli.Flag) string {
 	const indent = 26
 	s := settingOf(f)
 	value, usage := describeFlag(s.Setting)
-	left := strings.TrimRight("  "+dashed(flagOf(s.Key))+" "+value, " ")
+	left := strings.TrimRight("  "+dashed(s.Key)+" "+value, " ")
 	if len(s.Alias) == 1 { // others are names of earlier versions
 		left = "  " + dashed(s.Alias) + "," + left[1:]
 	}

@@ -2,12 +2,18 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
+
+	"github.com/lago-train/lago-train/dataset/check"
+	"github.com/lago-train/lago-train/dataset/fetch"
+	"github.com/lago-train/lago-train/dataset/xlsa17"
+	"github.com/lago-train/lago-train/internal/table"
 
 	"github.com/sirupsen/logrus"
 	"github.com/urfave/cli/v2"
@@ -220,10 +226,11 @@ func (o *extractOptions) run(c *cli.Context, name string) (err error) {
 	}
 	o.OnProgress = display.show
 	r, err := extract.Extract(c.Context, e, o.Config)
-	if err == nil {
-		r.As = o.Named(name)
+	if err != nil {
+		return err
 	}
-	if err = o.print(r, err); err == nil && r.Left > 0 {
+	r.As = o.Named(name)
+	if err = o.print(r, r.Tables()...); err == nil && r.Left > 0 {
 		err = &lab.Incomplete{Left: format.Count(r.Left, "image")}
 		lab.SayShard(err, o.Shard, from)
 	}
@@ -245,4 +252,50 @@ func (o *extractOptions) listImages(c *cli.Context) (err error) {
 		o.ImageDir, err = filepath.Abs(o.ImageDir)
 	}
 	return err
+}
+
+func fetchCommand() *cli.Command {
+	var o dataOptions
+	run := func(c *cli.Context, name string) error {
+		r, err := fetch.Fetch(c.Context, name, fetch.Options{
+			DataDir: catalog.DataDir(o.DataDir), Progress: display.show, Check: checkFetched,
+		})
+		if err != nil {
+			return err
+		}
+		return o.print(r, fetchedTable(r, o.Named(r.Name)))
+	}
+	return &cli.Command{
+		Name: "fetch", ArgsUsage: strings.Join(fetch.Names(), "|") + "|NETWORK",
+		Flags: flags(o.dataSettings().Without("json")), Action: graceful(withArgument(run)),
+	}
+}
+
+// checkFetched opens what was fetched: the weights of a network, or a data set.
+func checkFetched(ctx context.Context, name, path string) error {
+	if slices.Contains(fetch.Networks(), name) {
+		n, err := extract.ReadNetwork(ctx, path, extract.NetworkOptions{})
+		if err == nil && n.Name() != name {
+			err = &invalid.Error{Where: path, Want: "the weights of " + name, Got: "those of " + n.Name()}
+		}
+		return err
+	}
+	d, err := xlsa17.Load(ctx, path, xlsa17.Options{NoCache: true})
+	if err != nil {
+		return err
+	}
+	return check.Errors(d)
+}
+
+// fetchedTable says what was fetched, and the commands that use it. In commands the data set is named.
+func fetchedTable(r *fetch.Result, named string) *table.Table {
+	t := table.New(r.Name + ": " + r.Path)
+	for _, file := range r.Files {
+		t.Note("  from %s\n       SHA-256 %s", file.From, file.SHA256)
+	}
+	if slices.Contains(fetch.Networks(), r.Name) {
+		return t.Note("features:  lago-train dataset extract NAME --images DIR --weights %s", r.Path)
+	}
+	return t.Note("check:     lago-train dataset check %s", named).
+		Note("training:  lago-train run --dataset %s", named)
 }

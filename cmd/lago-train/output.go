@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"encoding/csv"
 	"errors"
 	"io"
 	"io/fs"
@@ -120,6 +121,14 @@ func (o *outputs) writeCSV(file string, write func(io.Writer) error) error {
 		return nil
 	}
 	return atFlag("csv", o.write(file, write))
+}
+
+// writeRows writes a CSV file unless its name is "".
+func (o *outputs) writeRows(file string, rows [][]string) error {
+	if file == "" {
+		return nil
+	}
+	return o.write(file, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(rows) })
 }
 
 // formatOf returns the format of an output: that of --format or else by how the name of --to ends, which must

@@ -62,7 +62,10 @@ func runsCommand() *cli.Command {
 			if err == nil {
 				err = out.writeCSV(csv, l.WriteCSV)
 			}
-			return o.print(l, err)
+			if err != nil {
+				return err
+			}
+			return o.print(l, l.Tables()...)
 		}),
 	}
 }
@@ -209,7 +212,10 @@ func reportCommand() *cli.Command {
 				}
 				return err
 			})
-			return o.print(s, err)
+			if err != nil {
+				return err
+			}
+			return o.print(s, s.Tables()...)
 		}),
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -87,19 +86,18 @@ func (o *studyOptions) settings() setting.List {
 // run resolves the settings, opens the data set and its lab, asks, and prints the result.
 func (o *studyOptions) run(c *cli.Context) error {
 	if o.model != "" {
-		return o.print(o.ofModel(c))
+		return o.askModel(c)
 	}
 	r := &o.request
+	ofRuns := config.All()
 	for _, f := range c.Command.Flags {
-		if s := settingOf(f); s.typed {
-			r.Given = append(r.Given, s.Key)
+		s := settingOf(f)
+		if !s.typed {
+			continue
 		}
-	}
-	for _, key := range config.All().Keys() {
-		if name := flagOf(key); c.IsSet(name) {
-			r.Assigned = append(r.Assigned, setting.Assignment{
-				Key: key, Text: c.String(name), Where: dashed(name),
-			})
+		r.Given = append(r.Given, s.Key)
+		if ofRuns.Has(s.Key) {
+			r.Assigned = append(r.Assigned, setting.Assignment{Key: s.Key, Text: s.text, Where: dashed(s.Key)})
 		}
 	}
 	if err := r.Resolve(c.Context); err != nil {
@@ -136,7 +134,7 @@ func (o *studyOptions) run(c *cli.Context) error {
 		f.Follow(strings.TrimPrefix(filepath.Join(r.Out, latest), defaultRuns+string(filepath.Separator)),
 			o.DataDir)
 	}
-	err = o.print(found, nil)
+	err = o.print(found, found.Tables()...)
 	for _, file := range o.files(found) {
 		err = errors.Join(err, atFlag(file.Flag, o.outputs.write(file.Path, file.Write)))
 	}
@@ -154,11 +152,11 @@ func (o *studyOptions) files(found results.Result) (list []results.File) {
 	return list
 }
 
-// ofModel asks of the model of --model on the data set that it was trained on, which --dataset may name.
-func (o *studyOptions) ofModel(c *cli.Context) (results.Result, error) {
+// askModel asks of the model of --model on the data set that it was trained on, which --dataset may name.
+func (o *studyOptions) askModel(c *cli.Context) error {
 	m, err := openLAGO(o.model)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	name := ""
 	if c.IsSet("dataset") {
@@ -166,13 +164,17 @@ func (o *studyOptions) ofModel(c *cli.Context) (results.Result, error) {
 	}
 	d, err := openData(c.Context, m, name, o.Options)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return o.study.(results.OfModel).Of(d, m.Saved)
+	found, err := o.study.(results.OfModel).Of(d, m.Saved)
+	if err != nil {
+		return err
+	}
+	return o.print(found, found.Tables()...)
 }
 
-// printConfig prints the settings of the only preset. If the data cannot be read, these are those of the
-// paper.
+// printConfig prints the settings of the only preset, and where each comes from. If the data cannot be read,
+// these are those of the paper.
 func (o *studyOptions) printConfig(c *cli.Context, d *dataset.Dataset) error {
 	on := o.request.FromPaper
 	if d != nil {
@@ -181,11 +183,7 @@ func (o *studyOptions) printConfig(c *cli.Context, d *dataset.Dataset) error {
 	if err := on(c.Context); err != nil {
 		return err
 	}
-	return printConfig(os.Stdout, os.Stderr, o.request.Presets[0])
-}
-
-// printConfig writes the settings that apply to a run, and where each comes from.
-func printConfig(stdout, stderr io.Writer, p config.Preset) error {
+	p := o.request.Presets[0]
 	if p.Epochs = p.DevEpochs(); p.Stage == config.OnlyTest {
 		p.Epochs = p.TestEpochs()
 	}
@@ -194,11 +192,11 @@ func printConfig(stdout, stderr io.Writer, p config.Preset) error {
 		if origin == config.FromPreset {
 			origin += ": " + p.Source
 		}
-		if _, err := fmt.Fprintf(stderr, "%-12s %-14v %s\n", s.Key, s.Value(), origin); err != nil {
+		if _, err := fmt.Fprintf(os.Stderr, "%-12s %-14v %s\n", s.Key, s.Value(), origin); err != nil {
 			return err
 		}
 	}
-	return format.WriteJSON(stdout, p.Config)
+	return format.WriteJSON(os.Stdout, p.Config)
 }
 
 // defaultRuns is the folder of runs if no flag names another one.
@@ -380,17 +378,11 @@ func logRun(l *lab.Lab) func(lab.Run) {
 	}
 }
 
-// tabled is a result, which is also the JSON output.
-type tabled interface{ Tables() []*table.Table }
-
-// print prints a result, as JSON or as tables, unless there is an error.
-func (o *dataOptions) print(result tabled, err error) error {
-	if err != nil {
-		return err
-	}
+// print prints a result, as JSON or as tables.
+func (o *dataOptions) print(result any, tables ...*table.Table) error {
 	display.clear()
 	if o.json {
 		return format.WriteJSON(os.Stdout, result)
 	}
-	return table.WriteText(os.Stdout, result.Tables()...)
+	return table.WriteText(os.Stdout, tables...)
 }
