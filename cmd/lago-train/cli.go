@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	_ "embed" // for removedText
 	"errors"
 	"slices"
 	"strings"
@@ -82,6 +83,22 @@ func didYouMean(word string, names []string) string {
 		return invalid.Suggest([]string{known})
 	}
 	return invalid.DidYouMean(word, names)
+}
+
+// removedText has what earlier versions had and this one refuses, a line each: a command, a flag or a value as it
+// was typed after the program's name, and what to use instead.
+//
+//go:embed removed.txt
+var removedText string
+
+// replacing adds to an error of a command line what to use instead of typed words, if they were removed.
+func replacing(command string, err error, typed ...string) error {
+	words := strings.Join(append(strings.Fields(command)[1:], typed...), " ")
+	_, instead, found := strings.Cut("\n"+removedText, "\n"+words+": ")
+	if e := (*invalid.Error)(nil); found && errors.As(err, &e) {
+		e.Hint, _, _ = strings.Cut(instead, "\n")
+	}
+	return err
 }
 
 // usageError explains an error of urfave/cli.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"os"
@@ -16,7 +15,6 @@ import (
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/dataset/descriptions"
-	"github.com/lago-train/lago-train/dataset/impute"
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/setting"
@@ -38,31 +36,9 @@ func datasetListCommand() *cli.Command {
 	var o dataOptions
 	run := func(c *cli.Context) error {
 		l, err := catalog.List(c.Context, o.Options, func(name string) { display.replace("checking "+name, false) })
-		if err != nil {
-			return err
-		}
-		return o.print(l, listingTable(l))
+		return o.print(l, err)
 	}
 	return &cli.Command{Name: "list", Flags: flags(o.dataSettings()), Action: interruptible(run)}
-}
-
-func listingTable(l *catalog.Listing) *table.Table {
-	t := table.New("", "data set", "layout", "samples x features", "train / val / test classes",
-		"attributes / groups", "status").Right(3, 4, 5)
-	for _, e := range l.Datasets {
-		switch {
-		case e.Usable:
-			t.Row(e.Name, cmp.Or(e.Layout, "generated"), fmt.Sprintf("%d x %d", e.Samples, e.Dimensions),
-				fmt.Sprintf("%d/%d/%d", e.Train, e.Val, e.Test), fmt.Sprintf("%d/%d", e.Attributes, e.Groups),
-				"usable")
-		case e.Problems == 0:
-			t.Row(e.Name, "-", "-", "-", "-", "no data set")
-		default:
-			t.Row(e.Name, cmp.Or(e.Layout, "-"), "-", "-", "-", format.Count(e.Problems, "problem"))
-			t.Note("%s: %s", e.Name, e.Problem)
-		}
-	}
-	return t.Note("Folders are in %s; others: lago-train dataset fetch cub, awa2 or sun.", l.DataDir)
 }
 
 func describeCommand() *cli.Command {
@@ -98,95 +74,24 @@ func describeCommand() *cli.Command {
 		}
 		if !order {
 			r, err := catalog.Describe(c.Context, name, from, o.Options)
-			if err != nil {
-				return err
-			}
-			return o.print(r, describedTables(r, o.Named(name))...)
+			r.As = o.Named(name)
+			return o.print(r, err)
 		}
 		q, err := catalog.Order(c.Context, name, o.Options)
 		if err == nil {
 			err = files.writeRows(csvFile, q.Rows())
 		}
-		if err != nil {
-			return err
-		}
-		return o.print(q, orderTables(q)...)
+		return o.print(questionOrder{q}, err)
 	}
 	return &cli.Command{
 		Name: "describe", ArgsUsage: "NAME|DIR", Flags: flags(list), Action: interruptible(withArgument(run)),
 	}
 }
 
-// describedTables say what was written and what was not understood, and the next step. In commands the data set
-// is named.
-func describedTables(r catalog.Described, named string) (list []*table.Table) {
-	if r.Layout != "" {
-		read := table.New("read: "+r.Layout, "trait", "read as", "values (classes)")
-		for _, trait := range r.Traits {
-			read.Row(trait.Column, trait.Kind, traitValues(trait.Values))
-			if len(trait.Alike) > 0 {
-				read.Note("one word twice? %s: %s", trait.Column, strings.Join(trait.Alike, "; "))
-			}
-		}
-		list = append(list, read)
-		if !r.Written {
-			read.Note("nothing was written")
-			return list
-		}
-	}
-	t := table.New(fmt.Sprintf("%s: %s described by %s, in %s", r.Name, format.Count(r.Classes, "class"),
-		format.Count(r.Attributes, "attribute"), r.Dir))
-	list = append(list, t)
-	t.Note("added: %s, %s", format.Count(r.AddedClasses, "class"), format.Count(r.AddedAttributes, "attribute"))
-	if r.Attributes == 0 {
-		t.Note("attributes are added by one of").
-			Note("  lago-train dataset describe %s --like OTHER         those of a similar data set", named).
-			Note("  lago-train dataset describe %s --from traits.csv    those of a table with a line per class", named).
-			Note("  lago-train serve %s                                 entered on a page", named).
-			Note("  lines NAME,GROUP in attributes.csv; then dataset describe again")
-		return list
-	}
-	if r.Filled > 0 {
-		t.Note("filled: no in %s; classes.csv as it was is %s", format.Count(r.Filled, "empty cell"), r.Kept)
-	}
-	t.Note("empty: %d of %d entries of classes.csv", r.Missing, r.Classes*r.Attributes)
-	for _, text := range r.Notes {
-		t.Note("note: %s", text)
-	}
-	switch {
-	case r.Drafts > 0:
-		t.Note("drafts: %s of classes are to be checked on the page", format.Count(r.Drafts, "group")).
-			Note("next: lago-train serve %s", named)
-	case r.Missing > 0:
-		t.Note("next: lago-train serve %s   # or fill in classes.csv", named)
-	}
-	t.Note("then: lago-train dataset check %s   # names the next step", named)
-	return list
-}
+type questionOrder struct{ check.Questionnaire }
 
-// traitValues lists the first values with the numbers of their classes, and counts those of one class.
-func traitValues(values []descriptions.ValueCount) string {
-	const most = 8
-	var texts []string
-	alone := 0
-	for _, v := range values {
-		texts = append(texts, fmt.Sprintf("%s %d", v.Value, v.Classes))
-		if v.Classes == 1 {
-			alone++
-		}
-	}
-	if more := len(texts) - most; more > 0 {
-		texts = append(texts[:most], fmt.Sprintf("%d others", more))
-	}
-	text := strings.Join(texts, ", ")
-	if alone > 0 {
-		text += fmt.Sprintf("; %d of one class only", alone)
-	}
-	return text
-}
-
-// orderTables are those of the groups and of the attributes.
-func orderTables(q check.Questionnaire) (list []*table.Table) {
+// Tables are those of the groups and of the attributes.
+func (q questionOrder) Tables() (list []*table.Table) {
 	add := func(title, column string, questions []check.Question) {
 		if len(questions) == 0 {
 			return
@@ -224,10 +129,7 @@ func checkCommand() *cli.Command {
 		if err == nil && r.OK && doubts != "" {
 			err = files.writeRows(doubts, check.DoubtRows(r.Data))
 		}
-		if err == nil {
-			err = o.print(r, checkTable(r))
-		}
-		if err == nil && !r.OK {
+		if err = o.print(r, err); err == nil && !r.OK {
 			err = fmt.Errorf("%s: %s", name, format.Count(len(r.Errors), "error"))
 		}
 		return err
@@ -236,83 +138,6 @@ func checkCommand() *cli.Command {
 		Name: "check", ArgsUsage: "NAME|DIR", Action: interruptible(withArgument(run)),
 		Flags: flags(append(o.dataSettings(), o.missingSetting(), to, files.setting())),
 	}
-}
-
-// checkTable has the problems one per line, and what was checked if there are none.
-func checkTable(r catalog.Report) *table.Table {
-	t := table.New("")
-	for _, p := range r.Errors {
-		t.Note("%s", p)
-	}
-	for _, p := range r.Warnings {
-		t.Note("warning: %s", p)
-	}
-	if r.Next != "" {
-		t.Note("next: %s", r.Next)
-	}
-	found := count(len(r.Errors), "error") + ", " + count(len(r.Warnings), "warning")
-	if !r.OK {
-		return t.Note("%s", found)
-	}
-	d, attributes := r.Data, format.Count(len(r.Data.Attributes), "attribute")
-	if len(d.Groups) == 0 {
-		attributes += " without groups"
-	} else {
-		attributes += " in " + format.Count(len(d.Groups), "group")
-	}
-	t.Note("fingerprint: %s", d.Fingerprint())
-	t.Note("checked: %s of %s, %s (%d train, %d val, %d test), %s, %s into train, val and test, %s of seen "+
-		"classes held out", format.Count(d.Features.Rows, "sample"), format.Count(d.Features.Cols, "feature"),
-		format.Count(len(d.Classes), "class"), len(d.Split.Train), len(d.Split.Val), len(d.Split.Test),
-		attributes, format.Count(len(d.Splits()), "split"), format.Count(len(d.TestSeen), "sample"))
-	t.Note("%s", missingNote(r.Missing))
-	if r.Doubts != nil {
-		noteDoubts(t, r.Doubts)
-	}
-	return t.Note("%s: %s", d.Name, found)
-}
-
-func count(n int, noun string) string {
-	if n == 0 {
-		return "no " + noun + "s"
-	}
-	return format.Count(n, noun)
-}
-
-// noteDoubts notes which entries are doubtful, and how missing ones are imputed.
-func noteDoubts(t *table.Table, d *check.Doubts) {
-	for _, doubt := range d.Most {
-		t.Note("doubtful: %s", doubt)
-	}
-	if d.Far > len(d.Most) {
-		t.Note("doubtful: %d entries in all differ from what is expected by more than a half; --doubts FILE "+
-			"writes them", d.Far)
-	}
-	if d.Given < impute.LeastGiven {
-		t.Note("imputed: only %s of the entries are given, so that incomplete candidates complete each other",
-			format.Percent(d.Given))
-	}
-	if !d.Whole {
-		t.Note("imputed: there are too many classes and attributes to take all together; attributes are " +
-			"taken in several parts")
-	}
-}
-
-// missingNote says how many entries are missing, and where most.
-func missingNote(m *check.Missing) string {
-	if m.Entries == 0 {
-		return fmt.Sprintf("descriptions: all %d entries are filled in", m.Of)
-	}
-	const most = 3
-	text := fmt.Sprintf("descriptions: %d of %d entries are empty", m.Entries, m.Of)
-	for _, counts := range [][]check.Count{m.Classes, m.Attributes} {
-		var names []string
-		for _, c := range counts[:min(len(counts), most)] {
-			names = append(names, fmt.Sprintf("%s (%d)", format.Printable(c.Name), c.Entries))
-		}
-		text += "; most: " + strings.Join(names, ", ")
-	}
-	return text
 }
 
 type splitOptions struct {
@@ -346,9 +171,10 @@ func splitCommand() *cli.Command {
 	}
 }
 
-// splitReports is what is printed as JSON.
+// splitReports are the checks of one or more splits of a data set.
 type splitReports struct {
-	Splits []check.SplitReport `json:"splits"`
+	Splits  []check.SplitReport `json:"splits"`
+	written string              // where a proposal is
 }
 
 func (o *splitOptions) run(c *cli.Context, name string) error {
@@ -365,18 +191,13 @@ func (o *splitOptions) run(c *cli.Context, name string) error {
 		return err
 	}
 	var r splitReports
-	var tables []*table.Table
 	leaks := 0
-	for i, s := range splits {
+	for _, s := range splits {
 		report := check.Split(d, s)
-		r.Splits, leaks = append(r.Splits, report), leaks+len(report.Leaks)
-		t := splitTable(report)
-		if len(splits) > 1 {
-			t.Title = fmt.Sprintf("split %d", i+1)
-		}
-		tables = append(tables, t)
+		r.Splits = append(r.Splits, report)
+		leaks += len(report.Leaks)
 	}
-	if err = o.print(r, tables...); err == nil && leaks > 0 {
+	if err = o.print(r, nil); err == nil && leaks > 0 {
 		err = fmt.Errorf("%s: %s between subsets", d.Name, format.Count(leaks, "leak"))
 	}
 	return err
@@ -396,15 +217,27 @@ func (o *splitOptions) propose(c *cli.Context, d *dataset.Dataset) error {
 	if err != nil {
 		return err
 	}
-	written := "not written; --to FILE writes the split"
+	r := splitReports{[]check.SplitReport{check.Split(d, s)}, "not written; --to FILE writes the split"}
 	if o.to != "" {
-		written = "written to " + o.to
-		if err := openlayout.WriteSplit(o.to, d, s); err != nil {
-			return atFlag("to", err)
-		}
+		r.written = "written to " + o.to
+		err = atFlag("to", openlayout.WriteSplit(o.to, d, s))
 	}
-	report := check.Split(d, s)
-	return o.print(splitReports{[]check.SplitReport{report}}, splitTable(report).Note("%s", written))
+	return o.print(r, err)
+}
+
+// Tables has those of each split, and where a proposal is.
+func (r splitReports) Tables() (list []*table.Table) {
+	for i, s := range r.Splits {
+		t := splitTable(s)
+		if len(r.Splits) > 1 {
+			t.Title = fmt.Sprintf("split %d", i+1)
+		}
+		list = append(list, t)
+	}
+	if r.written != "" {
+		list[0].Note("%s", r.written)
+	}
+	return list
 }
 
 // splitTable has the subsets, and the leaks as notes.

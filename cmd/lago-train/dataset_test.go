@@ -129,6 +129,6 @@ func TestDatasetFetch(t *testing.T) {
 	testkit.Write(t, dir, fetch.XianFile, "<html>Log in</html>")
 	fails(t, append(args, "cub"), fetch.XianFile, "not a valid zip file", "remove it first")
 	r := &fetch.Result{Name: "cub", Path: "/data/CUB", Files: []fetch.File{{From: "https://a.b/c.zip"}}}
-	testkit.WantText(t, fetchedTable(r, "cub --data-dir /data").Text(1000, 0), "cub: /data/CUB", "from https://a.b/c.zip",
+	testkit.WantText(t, fetched{r, "/data"}.Tables()[0].Text(1000, 0), "cub: /data/CUB", "from https://a.b/c.zip",
 		"lago-train dataset check cub --data-dir /data", "lago-train run --dataset cub --data-dir /data")
 }

@@ -264,7 +264,7 @@ func TestFindModel(t *testing.T) {
 	}
 	for value, parts := range map[string][]string{
 		"":             {"--model", "none"},
-		"glyphs-b":     {"--model", "one run", "matches 2", "glyphs-b-2, glyphs-b-3"},
+		"glyphs-b":     {"--model", "one run", "2 begin so, such as glyphs-b-2 and glyphs-b-3"},
 		"glphs-a-1":    {`"glphs-a-1"`, "Did you mean glyphs-a-1"},
 		"empty/latest": {"empty has no runs with a model.safetensors"},
 	} {

@@ -1,11 +1,16 @@
 package main
 
 import (
-	"embed"
+	_ "embed" // for the texts
+	"fmt"
+	"io"
+	"path"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/lago-train/lago-train/docs"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
 )
@@ -50,7 +55,6 @@ const (
 	inputGroup   setting.Scope = "input"
 	imageGroup   setting.Scope = "images"
 	classGroup                 = setting.Classes
-	searchGroup                = setting.Searching
 	methodGroup                = setting.Methods
 	runGroup     setting.Scope = "execution"
 	outputGroup                = setting.Output
@@ -64,26 +68,46 @@ func versionCommand() *cli.Command {
 	}}
 }
 
-// scripts are those of urfave/cli, with the name of the program.
-//
-//go:embed completion.bash completion.zsh
-var scripts embed.FS
+// The scripts of urfave/cli, with the name of the program.
+var (
+	//go:embed completion.bash
+	bashScript string
+	//go:embed completion.zsh
+	zshScript string
+)
 
 func completionCommand() *cli.Command {
 	return &cli.Command{Name: "completion", ArgsUsage: "bash|zsh|fish", Action: func(c *cli.Context) error {
-		shell, err := invalid.OneOf(strings.Join(c.Args().Slice(), " "), strings.Split(c.Command.ArgsUsage, "|")...)
+		scripts := map[string]string{"bash": bashScript, "zsh": zshScript}
+		shell, err := invalid.OneOf(strings.Join(c.Args().Slice(), " "), "bash", "zsh", "fish")
 		if err != nil {
 			return usageAt(c.Command.HelpName, err)
 		}
-		script, err := c.App.ToFishCompletion()
-		if shell != "fish" {
-			var text []byte
-			text, err = scripts.ReadFile("completion." + shell)
-			script = string(text)
+		if scripts["fish"], err = c.App.ToFishCompletion(); err != nil {
+			return err
 		}
-		if err == nil {
-			_, err = c.App.Writer.Write([]byte(script))
+		_, err = io.WriteString(c.App.Writer, scripts[shell])
+		return err
+	}}
+}
+
+// docsCommand prints a page, or without one all names with what the pages answer.
+func docsCommand() *cli.Command {
+	return &cli.Command{Name: "docs", ArgsUsage: "[PAGE]", Action: func(c *cli.Context) error {
+		if !c.Args().Present() {
+			for _, name := range docs.Names() {
+				question, _, _ := strings.Cut(strings.SplitN(docs.Page(name), "\n\n", 3)[1], "?")
+				question = format.Wrap(strings.ReplaceAll(question, "\n", " "), helpWidth, 21)
+				fmt.Fprintf(c.App.Writer, "%-20s %s?\n", name, question) // execute returns its error
+			}
+			return nil
 		}
+		word := path.Base(strings.Join(c.Args().Slice(), " "))
+		name, err := invalid.OneOf(strings.TrimSuffix(word, ".md"), docs.Names()...)
+		if err != nil {
+			return usageAt(c.Command.HelpName, err)
+		}
+		_, err = io.WriteString(c.App.Writer, docs.Page(name))
 		return err
 	}}
 }

@@ -62,7 +62,7 @@ func TestHelp(t *testing.T) {
 		}
 		_, page, _ := strings.Cut(short, "Documentation: lago-train docs ")
 		page, _, _ = strings.Cut(page, "\n")
-		testkit.Must(docs.Page(page))(t)
+		testkit.Equal(t, page+" is a page", slices.Contains(docs.Names(), page), true)
 		for _, f := range c.Flags {
 			s := settingOf(f)
 			value, usage := describeFlag(s.Setting)

@@ -94,7 +94,8 @@ func TestHints(t *testing.T) {
 
 // What was removed is refused as a usage error, with what to use instead.
 func TestRemoved(t *testing.T) {
-	for line, instead := range removed {
+	for entry := range strings.Lines(removedText) {
+		line, instead, _ := strings.Cut(strings.TrimSpace(entry), ": ")
 		err := execute(t.Context(), io.Discard, strings.Fields(line))
 		end := exit(t.Context(), err)
 		if end.ExitCode() != exitUsage || !strings.HasSuffix(end.Error(), instead) {

@@ -39,23 +39,19 @@ type networkOptions struct {
 	activation vit.Activation
 }
 
-// leastSize is the smallest side of images for a ResNet, and of a patch of CLIP.
-const leastSize = resnet.MinSize
-
-// networkSettings are those of commands that compute features for a model, which has the others.
-func (o *networkOptions) networkSettings() setting.List {
-	return setting.List{
-		setting.Raw("weights", &o.weights, "").Common().
-			Describe("`FILE` weights of a ResNet, DINOv2 or CLIP, safetensors"),
-	}.In(imageGroup)
+// weightsSetting is that of commands that compute features for a model, which has the other settings.
+func weightsSetting(to *string) setting.Setting {
+	return setting.Raw("weights", to, "").In(imageGroup).Common().
+		Describe("`FILE` weights of a ResNet, DINOv2 or CLIP, safetensors")
 }
 
 // extractionSettings are those that predictions take from the features of the training.
 func (o *networkOptions) extractionSettings() setting.List {
 	return setting.List{
+		weightsSetting(&o.weights),
 		setting.Choice("fit", &o.fit, dataset.Crop, dataset.Crop, dataset.Squash).
 			Describe("make squares: crop resizes the shorter side and crops the centre, squash resizes both"),
-		setting.Whole("size", &o.size, 0, setting.Between(leastSize, 1024)).
+		setting.Whole("size", &o.size, 0, setting.Between(resnet.MinSize, 1024)).
 			Noted("224, or that of a CLIP").Describe("`PIXELS` side of the squares"),
 		setting.Choice("activation", &o.activation, vit.QuickGELU, vit.QuickGELU, vit.GELU).
 			Describe("activation of a CLIP, which its weights do not show: quick_gelu is OpenAI's, " +
@@ -191,11 +187,9 @@ func extractCommand() *cli.Command {
 				Describe("leave out images that cannot be decoded, and list them in skipped.csv"),
 			setting.Switch("replace", &o.Replace, false).
 				Describe("replace the samples of a data set that is there even if none of them stay"),
-		}.In(inputGroup).
-			Common(), o.networkSettings(), o.extractionSettings(), o.dataSettings(), workSettings(),
-			setting.List{
-				classColumnSetting(&o.classColumn), shardSetting(&o.Shard, "images"),
-			})),
+		}.In(inputGroup).Common(), o.extractionSettings(), o.dataSettings(), workSettings(), setting.List{
+			classColumnSetting(&o.classColumn), shardSetting(&o.Shard, "images"),
+		})),
 	}
 }
 
@@ -226,11 +220,10 @@ func (o *extractOptions) run(c *cli.Context, name string) (err error) {
 	}
 	o.OnProgress = display.show
 	r, err := extract.Extract(c.Context, e, o.Config)
-	if err != nil {
-		return err
+	if err == nil {
+		r.As = o.Named(name)
 	}
-	r.As = o.Named(name)
-	if err = o.print(r, r.Tables()...); err == nil && r.Left > 0 {
+	if err = o.print(r, err); err == nil && r.Left > 0 {
 		err = &lab.Incomplete{Left: format.Count(r.Left, "image")}
 		lab.SayShard(err, o.Shard, from)
 	}
@@ -260,10 +253,7 @@ func fetchCommand() *cli.Command {
 		r, err := fetch.Fetch(c.Context, name, fetch.Options{
 			DataDir: catalog.DataDir(o.DataDir), Progress: display.show, Check: checkFetched,
 		})
-		if err != nil {
-			return err
-		}
-		return o.print(r, fetchedTable(r, o.Named(r.Name)))
+		return o.print(fetched{r, o.DataDir}, err)
 	}
 	return &cli.Command{
 		Name: "fetch", ArgsUsage: strings.Join(fetch.Names(), "|") + "|NETWORK",
@@ -287,15 +277,23 @@ func checkFetched(ctx context.Context, name, path string) error {
 	return check.Errors(d)
 }
 
-// fetchedTable says what was fetched, and the commands that use it. In commands the data set is named.
-func fetchedTable(r *fetch.Result, named string) *table.Table {
-	t := table.New(r.Name + ": " + r.Path)
-	for _, file := range r.Files {
+type fetched struct {
+	*fetch.Result
+	dataDir string
+}
+
+// Tables say what was fetched, and the commands that use it.
+func (f fetched) Tables() []*table.Table {
+	t := table.New(f.Name + ": " + f.Path)
+	for _, file := range f.Files {
 		t.Note("  from %s\n       SHA-256 %s", file.From, file.SHA256)
 	}
-	if slices.Contains(fetch.Networks(), r.Name) {
-		return t.Note("features:  lago-train dataset extract NAME --images DIR --weights %s", r.Path)
+	if slices.Contains(fetch.Networks(), f.Name) {
+		t.Note("features:  lago-train dataset extract NAME --images DIR --weights %s", f.Path)
+	} else {
+		named := catalog.Options{DataDir: f.dataDir}.Named(f.Name)
+		t.Note("check:     lago-train dataset check %s", named).
+			Note("training:  lago-train run --dataset %s", named)
 	}
-	return t.Note("check:     lago-train dataset check %s", named).
-		Note("training:  lago-train run --dataset %s", named)
+	return []*table.Table{t}
 }

@@ -1,26 +1,23 @@
 package main
 
 import (
-	"cmp"
-	"context"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/dataset/catalog"
-	"github.com/lago-train/lago-train/experiments/runs/lab"
+	"github.com/lago-train/lago-train/dataset/descriptions"
+	"github.com/lago-train/lago-train/experiments/answers/evaluation"
+	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/experiments/runs/plot"
 	"github.com/lago-train/lago-train/experiments/runs/results"
 	"github.com/lago-train/lago-train/experiments/studies"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/npy"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/methods"
@@ -37,8 +34,7 @@ func runsCommand() *cli.Command {
 	var out outputs
 	var filter results.RunFilter
 	return &cli.Command{
-		Name:      "runs",
-		ArgsUsage: "[list]",
+		Name: "runs",
 		Flags: flags(setting.List{
 			runsSetting(&from),
 			setting.Raw("dataset", &filter.Dataset, "").In(inputGroup).Noted("all").
@@ -54,122 +50,14 @@ func runsCommand() *cli.Command {
 			o.jsonSetting(),
 		}.Common()),
 		Action: interruptible(func(c *cli.Context) error {
-			if c.NArg() > 0 && !slices.Equal(c.Args().Slice(), []string{"list"}) {
-				return flagsOnly(c)
-			}
 			filter.Dataset = catalog.NameOf(filter.Dataset)
 			l, err := filter.List(c.Context, from, studies.Kinds())
 			if err == nil {
 				err = out.writeCSV(csv, l.WriteCSV)
 			}
-			if err != nil {
-				return err
-			}
-			return o.print(l, l.Tables()...)
+			return o.print(l, err)
 		}),
 	}
-}
-
-// latest names a model, see lastModel.
-const latest = "latest"
-
-// lastModel returns the run in a folder whose model latest means, and whether it is one of LAGO: that of the
-// test stage of the last run command or, without one, the last model of the test stage or else of any. Models
-// of LAGO come first.
-func lastModel(dir string) (last string, isLAGO bool) {
-	stored, _, _ := lab.ReadStored(context.Background(), dir)
-	var names []string
-	for _, s := range stored {
-		if s.Kind == studies.RunKind {
-			slices.Reverse(s.Runs)
-			names = append(names, s.Runs...)
-		}
-	}
-	best := -1
-	for _, name := range append(names, runsWithModel(dir)...) {
-		r, err := train.ReadRecord(filepath.Join(dir, name))
-		if _, missing := os.Stat(filepath.Join(dir, name, train.ModelFile)); missing != nil {
-			continue
-		}
-		rank, lago := 0, err == nil && r.Method.Name == methods.LAGO
-		if err == nil && r.Stage == train.Test {
-			rank += 2
-		}
-		if lago {
-			rank++
-		}
-		if rank > best {
-			best, last, isLAGO = rank, name, lago
-		}
-	}
-	return last, isLAGO
-}
-
-// findModel returns the model file that the value of a flag names: the file, the folder of its run or, in the
-// folder that the value begins with, ./runs if it has none, a unique prefix of its name, or latest.
-func findModel(flag, value string) (string, error) {
-	const what = "a run's folder, a model file, latest, or the start of the name of a run"
-	path := filepath.Join(value, train.ModelFile)
-	info, err := os.Stat(value)
-	switch {
-	case value == "":
-		return "", wrong(flag, what, "none")
-	case err == nil && info.IsDir():
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			e := &invalid.Error{
-				Where: value, Want: "the folder of a run, with a " + train.ModelFile, Got: "none",
-			}
-			if names := runsWithModel(value); len(names) > 0 {
-				e.Hint = "Name a run in it, such as " + filepath.Join(value, names[0]) + "."
-			}
-			return "", e
-		}
-		return path, nil
-	case err == nil:
-		return value, nil
-	case !errors.Is(err, fs.ErrNotExist):
-		return "", invalid.At(flag, invalid.File(value, err))
-	}
-	dir, prefix := filepath.Split(value)
-	dir = filepath.Clean(cmp.Or(dir, defaultRuns))
-	names := runsWithModel(dir)
-	if prefix == latest && len(names) > 0 {
-		last, _ := lastModel(dir)
-		return filepath.Join(dir, last, train.ModelFile), nil
-	}
-	matches := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
-		return !strings.HasPrefix(name, prefix)
-	})
-	slices.Sort(matches)
-	e := &invalid.Error{Where: flag, Want: what + " in " + dir, Got: invalid.Quote(value), Usage: true}
-	switch {
-	case len(matches) == 1:
-		return filepath.Join(dir, matches[0], train.ModelFile), nil
-	case len(matches) > 1:
-		const most = 5
-		e.Want = "the start of the name of one run in " + dir
-		e.Got += fmt.Sprintf(", which matches %d", len(matches))
-		e.Hint = "Choose one of " + strings.Join(matches[:min(most, len(matches))], ", ") + "."
-	case len(names) == 0:
-		e.Hint = dir + " has no runs with a " + train.ModelFile + ". lago-train run trains a model."
-	default:
-		e.Hint = cmp.Or(invalid.DidYouMean(prefix, append(names, latest)), "lago-train runs lists them.")
-	}
-	return "", e
-}
-
-// runsWithModel lists the runs in a folder that have a model, the one that was written last first.
-func runsWithModel(dir string) (names []string) {
-	entries, _ := os.ReadDir(dir)
-	written := map[string]time.Time{}
-	for _, e := range entries {
-		info, err := os.Stat(filepath.Join(dir, e.Name(), train.ModelFile))
-		if err == nil && info.Mode().IsRegular() {
-			names, written[e.Name()] = append(names, e.Name()), info.ModTime()
-		}
-	}
-	slices.SortStableFunc(names, func(a, b string) int { return written[b].Compare(written[a]) })
-	return names
 }
 
 func reportCommand() *cli.Command {
@@ -191,13 +79,7 @@ func reportCommand() *cli.Command {
 		}.Common()),
 		Action: interruptible(func(c *cli.Context) error {
 			if ext := strings.ToLower(filepath.Ext(to)); ext != ".html" && ext != ".htm" {
-				e := &invalid.Error{
-					Where: "--to", Want: "a file that ends in .html", Got: invalid.Quote(to), Usage: true,
-				}
-				if ext == ".pdf" {
-					e.Hint = "Print the page to PDF in a browser."
-				}
-				return e
+				return wrong("--to", "a file that ends in .html", invalid.Quote(to))
 			}
 			page, err := results.ReadReport(c.Context, from, studies.Kinds())
 			if err != nil {
@@ -212,10 +94,110 @@ func reportCommand() *cli.Command {
 				}
 				return err
 			})
-			if err != nil {
-				return err
-			}
-			return o.print(s, s.Tables()...)
+			return o.print(s, err)
 		}),
 	}
+}
+
+type evaluateOptions struct {
+	dataOptions
+	outputs
+	candidates []predictor.Selection
+	empty      descriptions.Empty // cells of files of candidates
+	request    evaluation.Request
+	model, dev string
+	dataset    string
+	csv, save  string
+}
+
+func evaluateCommand() *cli.Command {
+	var o evaluateOptions
+	return &cli.Command{
+		Name: "evaluate",
+		Flags: flags(slices.Concat(o.dataSettings(), workSettings(), setting.List{
+			modelSetting(&o.model),
+			setting.Choice("split", &o.request.Split, "", evaluation.ValSplit, evaluation.TestSplit).
+				Noted("val for runs of the dev stage, otherwise test").Common().
+				Describe("classes whose samples are evaluated"),
+			setting.Raw("dev", &o.dev, "").Noted("found beside the model").
+				Describe("`MODEL` run of the dev stage to validate with"),
+		}.In(inputGroup), setting.List{
+			setting.Raw("csv", &o.csv, "").Common().
+				Describe("`DIR` folder for samples.csv and classes.csv"),
+			setting.Raw("scores_out", &o.save, "").
+				Describe("`FILE` .npy file for the scores, samples x classes"),
+			o.outputs.setting(),
+		}.In(outputGroup), setting.List{
+			candidatesSetting(&o.candidates, "those of --split").In(classGroup),
+			emptySetting(&o.empty).In(classGroup),
+			adaptSetting(&o.request.Adapt),
+			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Noted("that of the model").Common().
+				Describe("`NAME` data set"),
+		})),
+		Action: interruptible(o.run),
+	}
+}
+
+func (o *evaluateOptions) run(c *cli.Context) error {
+	r, err := o.evaluate(c)
+	if err == nil {
+		err = o.writeFiles(r)
+	}
+	return o.print(r, err)
+}
+
+func (o *evaluateOptions) evaluate(c *cli.Context) (*evaluation.Result, error) {
+	read := func(flag, name string) (*predictor.Model, error) {
+		path, err := findModel("--"+flag, name)
+		if err != nil {
+			return nil, err
+		}
+		o.inputs = append(o.inputs, path)
+		return evaluation.ReadModel(path)
+	}
+	q := o.request
+	var err error
+	if q.Model, err = read("model", o.model); err != nil {
+		return nil, err
+	}
+	logModel(q.Model)
+	if o.dev != "" {
+		if q.Dev, err = read("dev", o.dev); err != nil {
+			return nil, err
+		}
+	}
+	o.inputs = append(o.inputs, format.Strings(o.candidates)...)
+	if err := atFlag("scores-out", o.check(o.save)); err != nil {
+		return nil, err
+	}
+	if q.Data, err = openView(c.Context, q.Model, o.dataset, o.Options); err != nil {
+		return nil, err
+	}
+	warnData(q.Data, false)
+	if o.candidates != nil {
+		if q.Candidates, err = q.Model.NewCandidates(c.Context, q.Data, o.candidates, "", o.empty); err != nil {
+			return nil, err
+		}
+	}
+	return evaluation.Evaluate(c.Context, q)
+}
+
+// writeFiles writes the files that flags ask for.
+func (o *evaluateOptions) writeFiles(r *evaluation.Result) error {
+	err := o.all(func(write fileWriter) (err error) {
+		if o.save != "" {
+			scores := r.Scores()
+			err = write(o.save, func(w io.Writer) error {
+				return npy.Write(w, scores.Rows, scores.Cols, scores.Data)
+			})
+		}
+		if err == nil && o.csv != "" {
+			err = r.WriteCSV(o.csv, write)
+		}
+		return err
+	})
+	if err == nil {
+		o.log()
+	}
+	return err
 }

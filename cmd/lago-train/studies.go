@@ -134,7 +134,7 @@ func (o *studyOptions) run(c *cli.Context) error {
 		f.Follow(strings.TrimPrefix(filepath.Join(r.Out, latest), defaultRuns+string(filepath.Separator)),
 			o.DataDir)
 	}
-	err = o.print(found, found.Tables()...)
+	err = o.print(found, nil)
 	for _, file := range o.files(found) {
 		err = errors.Join(err, atFlag(file.Flag, o.outputs.write(file.Path, file.Write)))
 	}
@@ -166,11 +166,7 @@ func (o *studyOptions) askModel(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	found, err := o.study.(results.OfModel).Of(d, m.Saved)
-	if err != nil {
-		return err
-	}
-	return o.print(found, found.Tables()...)
+	return o.print(o.study.(results.OfModel).Of(d, m.Saved))
 }
 
 // printConfig prints the settings of the only preset, and where each comes from. If the data cannot be read,
@@ -378,11 +374,17 @@ func logRun(l *lab.Lab) func(lab.Run) {
 	}
 }
 
-// print prints a result, as JSON or as tables.
-func (o *dataOptions) print(result any, tables ...*table.Table) error {
+// tabled is a result, which is also the JSON output.
+type tabled interface{ Tables() []*table.Table }
+
+// print prints a result, as JSON or as tables, unless there is an error.
+func (o *dataOptions) print(result tabled, err error) error {
+	if err != nil {
+		return err
+	}
 	display.clear()
 	if o.json {
 		return format.WriteJSON(os.Stdout, result)
 	}
-	return table.WriteText(os.Stdout, tables...)
+	return table.WriteText(os.Stdout, result.Tables()...)
 }

@@ -183,6 +183,7 @@ type Described struct {
 	Written bool   `json:"written"` // false for --dry-run
 
 	Traits []descriptions.Trait `json:"traits"` // of the table of --from: what each column was taken for
+	As     string               `json:"-"`      // the data set as it is named in commands
 }
 
 // Folder returns the folder of a data set in the open layout, whose descriptions can be written; "" for

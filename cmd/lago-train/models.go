@@ -1,28 +1,216 @@
 package main
 
 import (
-	"bufio"
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"image"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/sirupsen/logrus"
 	"github.com/urfave/cli/v2"
-	"golang.org/x/term"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
+	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
+	"github.com/lago-train/lago-train/experiments/runs/lab"
+	"github.com/lago-train/lago-train/experiments/studies"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
+	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/methods"
 )
+
+// modelSetting is that of commands that use one model.
+func modelSetting(to *string) setting.Setting {
+	return setting.Raw("model", to, "").In(inputGroup).Common().Describe("`MODEL` a run's folder, a model file, " +
+		"the start of a run's name in ./runs, or latest")
+}
+
+// latest names a model, see lastModel.
+const latest = "latest"
+
+// findModel returns the model file that the value of a flag names: the file, the folder of its run or, in the
+// folder that the value begins with, ./runs if it has none, a unique prefix of its name, or latest.
+func findModel(flag, value string) (string, error) {
+	const what = "a run's folder, a model file, latest, or the start of the name of a run"
+	if value == "" {
+		return "", wrong(flag, what, "none")
+	}
+	info, err := os.Stat(value)
+	switch {
+	case err == nil && info.IsDir():
+		path := filepath.Join(value, train.ModelFile)
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return "", &invalid.Error{
+				Where: value, Want: "the folder of a run, with a " + train.ModelFile, Got: "none",
+			}
+		}
+		return path, nil
+	case err == nil:
+		return value, nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return "", invalid.At(flag, invalid.File(value, err))
+	}
+	dir, prefix := filepath.Split(value)
+	dir = filepath.Clean(cmp.Or(dir, defaultRuns))
+	names := runsWithModel(dir)
+	if prefix == latest && len(names) > 0 {
+		return filepath.Join(dir, lastModel(dir, names), train.ModelFile), nil
+	}
+	matches := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return !strings.HasPrefix(name, prefix)
+	})
+	e := &invalid.Error{Where: flag, Want: what + " in " + dir, Got: invalid.Quote(value), Usage: true}
+	switch {
+	case len(matches) == 1:
+		return filepath.Join(dir, matches[0], train.ModelFile), nil
+	case len(matches) > 1:
+		e.Want = "the start of the name of one run in " + dir
+		slices.Sort(matches)
+		e.Hint = fmt.Sprintf("%d begin so, such as %s and %s.", len(matches), matches[0], matches[1])
+	case len(names) == 0:
+		e.Hint = dir + " has no runs with a " + train.ModelFile + ". lago-train run trains a model."
+	default:
+		e.Hint = cmp.Or(invalid.DidYouMean(prefix, append(names, latest)), "lago-train runs lists them.")
+	}
+	return "", e
+}
+
+// lastModel returns the run whose model latest means, of those in a folder with a model: that of the test stage
+// of the last run command or, without one, the last model of the test stage or else of any. Models of LAGO come
+// first.
+func lastModel(dir string, names []string) (last string) {
+	stored, _, _ := lab.ReadStored(context.Background(), dir)
+	var ofCommands []string
+	for _, s := range stored {
+		if s.Kind == studies.RunKind {
+			slices.Reverse(s.Runs)
+			ofCommands = append(ofCommands, s.Runs...)
+		}
+	}
+	best := -1
+	for _, name := range append(ofCommands, names...) {
+		if !slices.Contains(names, name) {
+			continue
+		}
+		rank := 0
+		if r, err := train.ReadRecord(filepath.Join(dir, name)); err == nil {
+			if r.Stage == train.Test {
+				rank += 2
+			}
+			if r.Method.Name == methods.LAGO {
+				rank++
+			}
+		}
+		if rank > best {
+			best, last = rank, name
+		}
+	}
+	return last
+}
+
+// runsWithModel lists the runs in a folder that have a model, the one that was written last first.
+func runsWithModel(dir string) (names []string) {
+	entries, _ := os.ReadDir(dir)
+	written := map[string]time.Time{}
+	for _, e := range entries {
+		info, err := os.Stat(filepath.Join(dir, e.Name(), train.ModelFile))
+		if err == nil && info.Mode().IsRegular() {
+			names, written[e.Name()] = append(names, e.Name()), info.ModTime()
+		}
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return written[b].Compare(written[a]) })
+	return names
+}
+
+// openModel opens the model that --model names.
+func openModel(name string) (*predictor.Model, error) {
+	path, err := findModel("--model", name)
+	if err != nil {
+		return nil, err
+	}
+	m, err := predictor.Open(path)
+	if err == nil {
+		logModel(m)
+	}
+	return m, err
+}
+
+// logModel says which model it is.
+func logModel(m *predictor.Model) {
+	of := ""
+	if m.Trial != nil {
+		of = fmt.Sprintf(", stage %s, seed %d", m.Trial.Stage, m.Trial.Seed)
+	}
+	logrus.Infof("model: %s trained on %s%s, in %s", m.Method.Label(), m.Dataset, of, m.Dir())
+}
+
+// openLAGO opens the model that --model names for commands that need a LAGO model.
+func openLAGO(name string) (*predictor.Model, error) {
+	m, err := openModel(name)
+	if err != nil || m.Method.Name == methods.LAGO {
+		return m, err
+	}
+	return nil, &invalid.Error{
+		Where: "--model", Want: "a LAGO model, which has attribute groups",
+		Got: m.Method.Label() + " in " + m.Dir(), Usage: true,
+	}
+}
+
+// openView opens a data set, that of the model if name is "", with the split of the model.
+func openView(ctx context.Context, m *predictor.Model, name string,
+	o catalog.Options,
+) (*dataset.Dataset, error) {
+	o.Absent = m.Absent
+	d, err := catalog.Open(ctx, cmp.Or(name, m.Dataset), o)
+	if err == nil {
+		d = m.View(d)
+	}
+	return d, err
+}
+
+// openData opens a data set for the model, its own if name is "". It warns if the model was trained
+// on other data of this name.
+func openData(ctx context.Context, m *predictor.Model, name string,
+	o catalog.Options,
+) (*dataset.Dataset, error) {
+	d, err := openView(ctx, m, name, o)
+	if err != nil {
+		return nil, err
+	}
+	logChanged(m.Changed(d))
+	warnData(d, false)
+	return d, m.Fits(d)
+}
+
+// logChanged logs how a data set differs from that of the training, as a warning if it harms.
+func logChanged(how string, harms bool) {
+	switch {
+	case harms:
+		logrus.Warn(how)
+	case how != "":
+		logrus.Info(how)
+	}
+}
+
+// warnData logs what makes results on a data set worth less, see check.Use.
+func warnData(d *dataset.Dataset, scales bool) {
+	for _, finding := range check.Use(d, scales) {
+		logrus.Warn(finding)
+	}
+}
 
 // predictionOptions are those of the commands that predict with one model.
 type predictionOptions struct {
@@ -62,12 +250,12 @@ func emptySetting(to *descriptions.Empty) setting.Setting {
 
 // settings are those of both commands. photographs are the keys of those that are predicted.
 func (o *predictionOptions) settings(photographs ...string) setting.List {
-	return slices.Concat(o.dataSettings().Without("json"), workSettings(), o.networkSettings().
-		Needs(photographs...), setting.List{
+	return slices.Concat(o.dataSettings().Without("json"), workSettings(), setting.List{
 		candidatesSetting(&o.candidates, "unseen, or all for samples of classes trained on").OrAs("classes"),
 		emptySetting(&o.empty),
 	}.In(classGroup), setting.List{
 		modelSetting(&o.model),
+		weightsSetting(&o.weights).Needs(photographs...),
 		adaptSetting(&o.Adapt).Excludes("temperature"),
 		setting.Raw("to", &o.to, "").In(outputGroup).Common().Noted("standard output").
 			Describe("`FILE` where to write; its ending says the format"),
@@ -141,10 +329,10 @@ func (o *predictionOptions) predictor(c *cli.Context, m *predictor.Model, d *dat
 		logrus.Warn(predictor.AdaptationWarning(m.Decision.Adaptation),
 			"; predictions are those without --adapt")
 	}
-	const few = 5 // to name
-	names, unseen := "", p.Unseen()
-	if len(candidates.Names) <= few {
-		names = ": " + format.Printable(strings.Join(candidates.Names, ", "))
+	number, unseen := len(candidates.Names), p.Unseen()
+	what := format.Count(number, "class")
+	if number <= 5 {
+		what += ": " + format.Printable(strings.Join(candidates.Names, ", "))
 	}
 	others := "to choose from others: --candidates"
 	if n := len(m.SelectedCandidates(d, other).Names); list == nil {
@@ -154,10 +342,8 @@ func (o *predictionOptions) predictor(c *cli.Context, m *predictor.Model, d *dat
 		others += fmt.Sprintf("; for seen and unseen classes together scores are corrected with omega %g",
 			p.Decision.Omega)
 	}
-	logrus.Infof("choosing from %s%s (%s, data set %s; %d unseen, %d seen in training); %s",
-		format.Count(len(candidates.Names),
-			"class"), names, format.Printable(candidates.What), format.Printable(d.Name), unseen,
-		len(candidates.Names)-unseen, others)
+	logrus.Infof("choosing from %s (%s, data set %s; %d unseen, %d seen in training); %s", what,
+		format.Printable(candidates.What), format.Printable(d.Name), unseen, number-unseen, others)
 	if given := candidates.Given(candidates.U.AllRows()...); given < 1 {
 		logrus.Infof("%s of the entries of their descriptions are given; the others are filled",
 			format.Percent(given))
@@ -177,12 +363,9 @@ func logCalibration(c *cli.Context, p *predictor.Predictor) {
 	case p.Decision.Calibration != nil:
 		logrus.Warnf("probabilities are not calibrated (%s)",
 			predictor.CalibrationText(p.Decision.Calibration))
-	case p.Mixed:
-		logrus.Info("probabilities are not calibrated for seen and unseen classes together: lago-train run " +
-			"--hold-out --stage full chooses a temperature for these")
 	default:
-		logrus.Info("probabilities are not calibrated: the model has no temperature, which lago-train run " +
-			"--stage full chooses on the validation classes")
+		logrus.Info("probabilities are not calibrated: the model has no temperature for them, which lago-train " +
+			"run --stage full chooses, with --hold-out also for seen and unseen classes together")
 	}
 }
 
@@ -211,9 +394,5 @@ func (o *predictionOptions) show(write func(io.Writer) error) error {
 		}
 		return err
 	}
-	if term.IsTerminal(int(os.Stdout.Fd())) { // tables have its width and colours
-		return write(os.Stdout)
-	}
-	w := bufio.NewWriter(os.Stdout)
-	return errors.Join(write(w), w.Flush())
+	return write(os.Stdout)
 }
