@@ -40,9 +40,6 @@ func (r Described) Tables() (list []*table.Table) {
 		read := table.New("read: "+r.Layout, "trait", "read as", "values (classes)")
 		for _, trait := range r.Traits {
 			read.Row(trait.Column, trait.Kind, traitValues(trait.Values))
-			if len(trait.Alike) > 0 {
-				read.Note("one word twice? %s: %s", trait.Column, strings.Join(trait.Alike, "; "))
-			}
 		}
 		list = append(list, read)
 		if !r.Written {
