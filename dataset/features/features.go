@@ -17,12 +17,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/internal/table"
@@ -61,7 +60,8 @@ func Open(ctx context.Context, path string, named bool) (*Reader, error) {
 	if path == "-" {
 		return newCSV(fileio.Stdin(ctx), named)
 	}
-	switch extension := filepath.Ext(path); strings.ToLower(extension) {
+	extension := filepath.Ext(path)
+	switch strings.ToLower(extension) {
 	case ".npy":
 		a, err := npy.Open(ctx, path)
 		if err != nil {
@@ -82,15 +82,10 @@ func Open(ctx context.Context, path string, named bool) (*Reader, error) {
 		return r, err
 	case ".mat":
 		return openMAT(ctx, path)
-	default:
-		found := strconv.Quote(extension)
-		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			found = "a folder"
-		}
-		return nil, &invalid.Error{
-			Where: path, Want: "features in a file named .npy, .csv or .mat", Got: found,
-			Hint: "Save a table as CSV, and an array with numpy.save.",
-		}
+	}
+	return nil, &invalid.Error{
+		Where: path, Want: "features in a file named .npy, .csv or .mat", Got: strconv.Quote(extension),
+		Hint: "Save a table as CSV, and an array with numpy.save.",
 	}
 }
 
@@ -216,6 +211,77 @@ func (r *Reader) All() (x dataset.Matrix[float32], err error) {
 	}
 }
 
+// Match makes the reader return its columns in the order of names, which a model was trained on. Nothing
+// happens if they, or the names of the reader, are not known. Other columns are an *invalid.Error.
+func (r *Reader) Match(names []string) error {
+	if names == nil || r.Names == nil || slices.Equal(names, r.Names) {
+		return nil
+	}
+	index := make(map[string]int, len(r.Names))
+	for j, name := range r.Names {
+		index[name] = j
+	}
+	e := &invalid.Error{Where: r.path, Want: "the columns of the features that the model was trained on"}
+	order := make([]int, len(names))
+	for j, name := range names {
+		k, known := index[name]
+		if !known {
+			e.Got, e.Hint = "none named "+invalid.Quote(name), invalid.DidYouMean(name, r.Names)
+			return e
+		}
+		order[j] = k
+		delete(index, name)
+	}
+	if i := slices.IndexFunc(r.Names, func(name string) bool {
+		_, other := index[name]
+		return other
+	}); i >= 0 {
+		e.Got, e.Hint = invalid.Quote(r.Names[i])+" as well", "Take it out."
+		return e
+	}
+	next, row := r.next, make([]float32, r.cols)
+	r.next = func(to []float32) (*invalid.Error, error) {
+		bad, err := next(row)
+		for j, k := range order {
+			to[j] = row[k]
+		}
+		return bad, err
+	}
+	return nil
+}
+
+// Replace makes the reader return means in place of values that stand for missing ones.
+func (r *Reader) Replace(a *dataset.Absent) {
+	next := r.next
+	r.next = func(row []float32) (*invalid.Error, error) {
+		bad, err := next(row)
+		if bad == nil && err == nil {
+			a.Fill(row)
+		}
+		return bad, err
+	}
+}
+
+// Name gives the samples names, such as the paths of their images, unless the file has some itself. It
+// reports whether there are as many as samples.
+func (r *Reader) Name(names []string) bool {
+	if r.ids == nil && r.rows == len(names) {
+		r.ids = &names
+	}
+	return r.rows == len(names)
+}
+
+// Sample returns the index and the name of the i-th sample, "" if it has none. Its class is not known.
+func (r *Reader) Sample(i int) (index int, id, class string) {
+	if r.ids != nil && i < len(*r.ids) {
+		id = (*r.ids)[i]
+	}
+	return i, id, ""
+}
+
+// Form is that of features in CSV.
+const Form = "a line of numbers for each sample, below at most one line of names, of which none is a number"
+
 // finiteNumber describes the values that are accepted.
 const finiteNumber = "a finite number in the range of float32"
 
@@ -249,39 +315,19 @@ func newCSV(f *fileio.File, named bool) (*Reader, error) {
 	case err != nil:
 		return nil, err
 	case len(record) != cols:
-		hint := ""
-		if len(record) == cols+1 {
-			hint = withoutRowNames
-		} else if cols == 1 {
-			hint = "Remove the title."
-		}
-		return nil, s.wrong("", Form, fmt.Sprintf("%s above %s", format.Count(cols, "name"),
-			format.Count(len(record), "cell")), hint)
-	}
-	if j := slices.IndexFunc(record, isList); j >= 0 {
-		return nil, s.wrong(fmt.Sprintf("column %d", j+1), aNumber, "several in one cell", "Write commas "+
-			`between cells. From a column of lists in pandas: numpy.save("features.npy", `+
-			"numpy.stack(column.map(json.loads))).")
+		got := fmt.Sprintf("%s above %s", format.Count(cols, "name"), format.Count(len(record), "cell"))
+		return nil, s.wrong(s.csv.Line, "", Form, got, withoutRowNames)
 	}
 	s.first = record
 	if s.named {
 		record, cols = record[1:], cols-1
 	}
 	row := make([]float32, cols)
-	switch bad := s.parse(record, row); {
-	case names == nil && bad == nil && looksLikeNames(row):
+	if bad := s.parse(record, row); names == nil && bad == nil && looksLikeNames(row) {
 		got := fmt.Sprintf("numbers that rise from %s to %s, as names of columns do", record[0],
 			record[cols-1])
-		return nil, s.wrong("", Form, got, `In pandas, df.add_prefix("f") makes names of them. Above a `+
-			"sample whose numbers rise, write a line of names.")
-	case bad != nil && bad.Want == aNumber && bad.Hint == "" && len(record) > 1 &&
-		s.parse(record[1:], row[1:]) == nil:
-		bad.Hint = withoutRowNames + " Of categories, pandas.get_dummies makes numbers."
-		if names == nil {
-			bad.Want = Form
-			bad.Hint = withoutRowNames + ` In pandas, df.add_prefix("f") names columns of an array.`
-		}
-		return nil, bad
+		return nil, s.wrong(s.csv.Line, "", Form, got, `In pandas, df.add_prefix("f") makes names of them. `+
+			"Above a sample whose numbers rise, write a line of names.")
 	}
 	r := &Reader{Names: names, path: s.path, rows: -1, cols: cols, next: s.next, close: f.Close}
 	if s.named {
@@ -301,21 +347,79 @@ func looksLikeNames(row []float32) bool {
 	return rise || len(row) > 2 && row[0] == 0 && matrix.CountUp(row)
 }
 
-// isList reports whether a cell has several numbers.
-func isList(cell string) bool {
-	numbers := strings.FieldsFunc(strings.Trim(cell, "[]"), func(c rune) bool {
-		return unicode.IsSpace(c) || c == ',' || c == ';'
-	})
-	return len(numbers) > 2 && !slices.ContainsFunc(numbers, func(text string) bool {
-		_, err := table.Number(text, 32)
-		return err != nil
-	})
+// isHeader reports whether no cell of a line is a number. A line with numbers and names is a row with
+// mistakes; the first name may be empty.
+func isHeader(record []string) bool {
+	for j, cell := range record {
+		_, err := strconv.ParseFloat(strings.TrimSpace(cell), 32) // 1_1 is no name
+		empty := strings.TrimSpace(cell) == "" && (j > 0 || len(record) == 1)
+		if err == nil || errors.Is(err, strconv.ErrRange) || empty {
+			return false
+		}
+	}
+	return true
+}
+
+// readHeader returns the names of the columns, nil for none, and the first row.
+func (s *csvFile) readHeader() (names, row []string, err error) {
+	if row, err = s.csv.Read(); err != nil || !isHeader(row) {
+		return nil, row, err
+	}
+	s.header = s.csv.Line
+	names = slices.Clone(row)
+	names[0] = strings.TrimPrefix(names[0], "#") // of numpy.savetxt
+	for j, name := range names {
+		names[j] = dataset.Name(name)
+	}
+	row, err = s.csv.Read()
+	return names, row, err
+}
+
+// ofSamples matches the names of columns that say which sample a line is, or its class.
+var ofSamples = regexp.MustCompile(`(?i)^((.*[_. -])?(id|index|labels?|class|target)|(?-i:.*[a-z]I[dD])|` +
+	`unnamed: 0|row_?names?|system:index|\.geo|species|taxon|path|file(_?(name|path))?|timestamp|test_seen|` +
+	`prediction|predicted|ground_?truth|y_(true|pred))$`)
+
+// sampleColumns are the names of a first column with the names of samples, where these are read.
+var sampleColumns = []string{"path", "id"}
+
+const withoutRowNames = "Write the file without names of rows: to_csv(index=False), or " +
+	"row.names = FALSE in R."
+
+// checkNames refuses columns that are no features by their names.
+func (s *csvFile) checkNames(names []string) *invalid.Error {
+	for j, name := range names {
+		switch column := fmt.Sprintf("column %d", j+1); {
+		case name == "":
+			got := "none, as pandas' to_csv() and R's write.csv leave it above names of rows"
+			return s.wrong(s.header, column, "a name, as the other columns have", got, withoutRowNames)
+		case ofSamples.MatchString(name):
+			hint := "Take the column out: labels.csv has the classes and ids of the samples, and for " +
+				"predict the first column may be path or id. If it is a feature, rename it."
+			return s.wrong(s.header, column, "features alone", invalid.Quote(name), hint)
+		}
+	}
+	return nil
+}
+
+func (s *csvFile) next(row []float32) (bad *invalid.Error, err error) {
+	record := s.first
+	if s.first = nil; record == nil {
+		if record, err = s.csv.Read(); err != nil {
+			return nil, err
+		}
+	}
+	if s.named && len(record) > 0 {
+		s.ids = append(s.ids, dataset.Name(record[0]))
+		record = record[1:]
+	}
+	return s.parse(record, row), nil
 }
 
 func (s *csvFile) parse(record []string, to []float32) *invalid.Error {
 	if len(record) != len(to) {
-		return s.wrong("", fmt.Sprintf("%d numbers, as in the line before", len(to)), fmt.Sprint(len(record)),
-			"")
+		want := fmt.Sprintf("%d numbers, as in the line before", len(to))
+		return s.wrong(s.csv.Line, "", want, fmt.Sprint(len(record)), "")
 	}
 	for j, cell := range record {
 		v, err := table.Number(cell, 32)
@@ -323,25 +427,21 @@ func (s *csvFile) parse(record []string, to []float32) *invalid.Error {
 		case err == nil && matrix.Finite(v):
 			to[j] = float32(v)
 		case err == nil || errors.Is(err, strconv.ErrRange):
-			return s.wrong(column, finiteNumber, strings.TrimSpace(cell), "")
+			return s.wrong(s.csv.Line, column, finiteNumber, strings.TrimSpace(cell), "")
 		default:
 			hint := ""
 			if table.Missing(cell) {
 				hint = "Features are known for every sample: leave the column or the sample " +
 					"out, or estimate the value."
 			}
-			return s.wrong(column, aNumber, invalid.Quote(cell), hint)
+			return s.wrong(s.csv.Line, column, "a number", invalid.Quote(cell), hint)
 		}
 	}
 	return nil
 }
 
-// wrong returns an error in the last line, and in a column unless that is empty.
-func (s *csvFile) wrong(column, want, got, hint string) *invalid.Error {
-	return s.wrongIn(s.csv.Line, column, want, got, hint)
-}
-
-func (s *csvFile) wrongIn(line int, column, want, got, hint string) *invalid.Error {
+// wrong returns an error in a line, and in a column unless that is empty.
+func (s *csvFile) wrong(line int, column, want, got, hint string) *invalid.Error {
 	field := strings.TrimSuffix(fmt.Sprintf("line %d, %s", line, column), ", ")
 	return &invalid.Error{Where: s.path, Field: field, Want: want, Got: got, Hint: hint}
 }
