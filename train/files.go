@@ -2,7 +2,6 @@ package train
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -10,10 +9,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/fileio"
@@ -31,12 +28,8 @@ const (
 	ResultFile     = "result.json"
 	ModelFile      = "model.safetensors"
 	checkpointFile = "checkpoint.safetensors"
-	damagedFile    = "checkpoint.damaged.safetensors"
 	LockFile       = "lock"
 )
-
-// runFiles are all of them.
-var runFiles = []string{TrialFile, CurveFile, ResultFile, ModelFile, checkpointFile, damagedFile, LockFile}
 
 // ResultsVersion is raised with each change of the program that can change results.
 // Runs of another version are neither reused nor listed.
@@ -106,26 +99,6 @@ type Environment struct {
 }
 
 func currentEnvironment() Environment { return Environment{blas.Versions(), blas.Current()} }
-
-// changes lists what differs now, as in "go go1.25.0, now go1.26.1".
-func (e Environment) changes(now Environment) string {
-	values := func(e Environment) map[string]string {
-		v := map[string]string{"BLAS": e.BLAS.String()}
-		maps.Copy(v, e.Versions)
-		return v
-	}
-	old, current := values(e), values(now)
-	names := slices.AppendSeq(slices.Collect(maps.Keys(old)), maps.Keys(current))
-	slices.Sort(names)
-	var changed []string
-	for _, name := range slices.Compact(names) {
-		if old[name] != current[name] {
-			changed = append(changed, fmt.Sprintf("%s %s, now %s", name, cmp.Or(old[name], "unknown"),
-				cmp.Or(current[name], "unknown")))
-		}
-	}
-	return strings.Join(changed, "; ")
-}
 
 // Record is the content of trial.json.
 type Record struct {

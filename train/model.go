@@ -18,6 +18,7 @@ import (
 	"github.com/lago-train/lago-train/dataset/impute"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/method"
@@ -107,11 +108,9 @@ func newSaved(t Trial, p *model.Pipeline, data *Data) *Saved {
 	d := data.Dataset
 	p.Transform = data.Transform
 	s := &Saved{
-		Run: t.Name(), Method: t.Method, Pipeline: p, Dataset: d.Name, Dims: d.Features.Cols,
-		Groups: d.Groups, Semantic: d.GroupOf(),
+		Pipeline: p, Run: t.Name(), Method: t.Method, Dataset: d.Name, Groups: d.Groups, Semantic: d.GroupOf(),
 		Classes: d.Classes, Descriptions: d.Descriptions, Split: d.Split, Learned: data.TrainClasses,
-		Provenance: d.Provenance,
-		Columns:    d.Columns, Absent: d.Absent,
+		Dims: d.Features.Cols, Provenance: d.Provenance, Columns: d.Columns, Absent: d.Absent,
 	}
 	for _, a := range d.Attributes {
 		s.Attributes = append(s.Attributes, a.Name)
@@ -137,37 +136,38 @@ const (
 
 // Save writes a model as a safetensors file, with a header and its decision in the metadata.
 func Save(path string, s *Saved) error {
-	tensors := []safetensors.Tensor{{
-		Name: descriptionsTensor, Shape: []int{s.Descriptions.Rows, s.Descriptions.Cols},
-		F64: s.Descriptions.Data,
-	}}
-	tensors = append(tensors, named(methodPrefix, s.Classifier.(method.Model).Tensors())...)
-	r := method.Tensors{{
-		Name: "stored", Matrix: s.Reference.Detections,
-	}, method.Vector("centre", []float32{float32(s.Reference.Centre)})}
-	if s.Reference.Deciles.Rows > 0 {
-		r = append(r, method.Tensor{Name: "deciles", Matrix: s.Reference.Deciles})
-	}
-	tensors = append(tensors, named(correctionPrefix, r)...)
-	tensors = append(tensors, transformTensors(transformPrefix, s.Transform)...)
 	text, err := json.Marshal(header{modelFormat, s, s.Transform.Chain})
 	if err != nil {
 		return err
 	}
-	f := &safetensors.File{Tensors: tensors, Metadata: map[string]string{modelKey: string(text)}}
+	u := safetensors.Tensor{Name: descriptionsTensor, F64: s.Descriptions.Data}
+	u.Shape = []int{s.Descriptions.Rows, s.Descriptions.Cols}
+	correction := method.Tensors{
+		{Name: "stored", Matrix: s.Reference.Detections},
+		method.Vector("centre", []float32{float32(s.Reference.Centre)}),
+	}
+	if s.Reference.Deciles.Rows > 0 {
+		correction = append(correction, method.Tensor{Name: "deciles", Matrix: s.Reference.Deciles})
+	}
+	f := &safetensors.File{
+		Tensors: slices.Concat([]safetensors.Tensor{u},
+			named(methodPrefix, s.Classifier.(method.Model).Tensors()), named(correctionPrefix, correction),
+			named(transformPrefix, transformTensors(s.Transform))),
+		Metadata: map[string]string{modelKey: string(text)},
+	}
 	if err := addDecision(f, s.Decision); err != nil {
 		return err
 	}
 	return writeTensors(path, f)
 }
 
-func transformTensors(prefix string, m *preprocess.Transform) []safetensors.Tensor {
+func transformTensors(m *preprocess.Transform) method.Tensors {
 	t := method.Tensors{
 		method.Vector("shift", m.Shift), method.Vector("scale", m.Scale),
 		{Name: "matrix", Matrix: m.Matrix},
 		method.Vector("diagonal", m.Diagonal),
 	}
-	return named(prefix, slices.DeleteFunc(t, func(t method.Tensor) bool { return t.Matrix.Data == nil }))
+	return slices.DeleteFunc(t, func(t method.Tensor) bool { return t.Matrix.Data == nil })
 }
 
 // Load reads a model file and checks it. In the folder of a run it must be of that run; a copy
@@ -230,27 +230,21 @@ func (s *Saved) readTrial() error {
 
 // check returns an *invalid.Error where the header refers to a class or a group that there is not.
 func (s *Saved) check() error {
-	within := func(field string, list []int, names []string) error {
-		for _, i := range list {
-			if i < 0 || i >= len(names) {
-				return &invalid.Error{
-					Field: field, Want: fmt.Sprintf("numbers from 0 to %d", len(names)-1), Got: fmt.Sprint(i),
-					Hint: "Train the model again.",
-				}
-			}
-		}
-		return nil
-	}
 	if s.Semantic != nil && len(s.Semantic) != len(s.Attributes) {
 		return &invalid.Error{
 			Field: "semantic", Want: "one group for each attribute",
-			Got: format.Count(len(s.Semantic), "number"), Hint: "Train the model again.",
+			Got: format.Count(len(s.Semantic), "number"),
 		}
 	}
 	if len(s.Learned) == 0 {
-		return &invalid.Error{
-			Field: "learned", Want: "at least one class", Got: "none", Hint: "Train the model again.",
+		return &invalid.Error{Field: "learned", Want: "at least one class", Got: "none"}
+	}
+	within := func(field string, list []int, names []string) error {
+		if i := slices.IndexFunc(list, func(i int) bool { return i < 0 || i >= len(names) }); i >= 0 {
+			want := fmt.Sprintf("numbers from 0 to %d", len(names)-1)
+			return &invalid.Error{Field: field, Want: want, Got: fmt.Sprint(list[i])}
 		}
+		return nil
 	}
 	return cmp.Or(
 		within("learned", s.Learned, s.Classes), within("semantic", s.Semantic, s.Groups),
@@ -261,91 +255,75 @@ func (s *Saved) check() error {
 // load sets what is in the tensors of a file.
 func (h *header) load(f *safetensors.File) (err error) {
 	t, ok := f.Tensor(descriptionsTensor)
+	e := &invalid.Error{Field: "tensor " + descriptionsTensor}
 	if want := []int{len(h.Classes), len(h.Attributes)}; !ok || t.F64 == nil || !slices.Equal(t.Shape, want) {
-		return &invalid.Error{
-			Field: "tensor " + descriptionsTensor, Want: fmt.Sprintf("float64 of shape %v", want),
-			Got: fmt.Sprintf("shape %v", t.Shape),
-		}
+		e.Want, e.Got = fmt.Sprintf("float64 of shape %v", want), fmt.Sprintf("shape %v", t.Shape)
+		return e
 	}
 	// NaN is missing
 	if i := slices.IndexFunc(t.F64, func(p float64) bool { return p < 0 || p > 1 }); i >= 0 {
-		return &invalid.Error{
-			Field: "tensor " + descriptionsTensor, Want: "probabilities from 0 to 1",
-			Got: fmt.Sprint(t.F64[i]),
-		}
+		e.Want, e.Got = "probabilities from 0 to 1", fmt.Sprint(t.F64[i])
+		return e
 	}
-	h.Descriptions = dataset.Matrix[float64]{Rows: t.Shape[0], Cols: t.Shape[1], Data: t.F64}
+	h.Descriptions = matrix.Of(t.F64, t.Shape[1])
+	h.Impute = &impute.Imputer{Reference: h.Descriptions.Gather(h.Learned)}
 	if h.Transform, err = readTransform(f, transformPrefix, h.Preprocess, h.Dims); err != nil {
 		return err
 	}
-	tensors, err := tensorsOf(f, methodPrefix)
-	if err != nil {
-		return err
+	shape := method.Shape{Dims: h.Dims, Attributes: len(h.Attributes), Groups: h.Semantic}
+	r := readerOf(f, methodPrefix)
+	if r.Err == nil {
+		h.Classifier, r.Err = h.Method.Restore(r.Tensors, shape)
 	}
-	h.Classifier, err = h.Method.Restore(tensors, method.Shape{
-		Dims: h.Dims, Attributes: len(h.Attributes), Groups: h.Semantic,
-	})
-	if err != nil {
-		return invalid.At(h.Method.Label(), err)
+	if r.Err != nil {
+		return invalid.At(h.Method.Label(), r.Err)
 	}
-	if tensors, err = tensorsOf(f, correctionPrefix); err != nil {
-		return err
-	}
-	r := method.Reader{Tensors: tensors}
-	reference := model.Reference{Detections: r.Get("stored", -1, -1)}
+	r = readerOf(f, correctionPrefix)
+	h.Reference.Detections = r.Get("stored", -1, -1)
 	if centre := r.Get("centre", 1, 1); r.Err == nil {
-		reference.Centre = float64(centre.Data[0])
+		h.Reference.Centre = float64(centre.Data[0])
 	}
-	if len(tensors) > 2 {
-		reference.Deciles = r.Get("deciles", 9, reference.Detections.Cols)
+	if len(r.Tensors) > 2 {
+		h.Reference.Deciles = r.Get("deciles", 9, h.Reference.Detections.Cols)
 	}
 	if r.Err != nil {
 		return invalid.At("correction", r.Err)
 	}
-	h.Reference = reference
-	if h.Decision, err = readDecision(f); err != nil {
-		return err
-	}
-	h.Impute = &impute.Imputer{Reference: h.Descriptions.Gather(h.Learned)}
-	return nil
+	h.Decision, err = readDecision(f)
+	return err
 }
 
-// tensorsOf returns the tensors of a prefix, without it.
-func tensorsOf(f *safetensors.File, prefix string) (list method.Tensors, err error) {
+// readerOf returns a reader of the tensors of a prefix, without it.
+func readerOf(f *safetensors.File, prefix string) *method.Reader {
+	r := new(method.Reader)
 	for _, t := range f.Tensors {
 		name, ok := strings.CutPrefix(t.Name, prefix)
-		if !ok {
-			continue
-		}
-		if len(t.Shape) != 2 || t.F32 == nil {
-			return nil, &invalid.Error{
+		switch {
+		case !ok:
+		case len(t.Shape) != 2 || t.F32 == nil:
+			r.Err = &invalid.Error{
 				Field: "tensor " + name, Want: "float32 in rows and columns",
 				Got: fmt.Sprintf("shape %v", t.Shape),
 			}
+		default:
+			m := dataset.Matrix[float32]{Rows: t.Shape[0], Cols: t.Shape[1], Data: t.F32}
+			r.Tensors = append(r.Tensors, method.Tensor{Name: name, Matrix: m})
 		}
-		list = append(list, method.Tensor{
-			Name: name, Matrix: dataset.Matrix[float32]{Rows: t.Shape[0], Cols: t.Shape[1], Data: t.F32},
-		})
 	}
-	return list, nil
+	return r
 }
 
 // readTransform reads the fitted steps of a chain; dims -1 stands for any.
 func readTransform(f *safetensors.File, prefix string, chain preprocess.Chain,
 	dims int,
 ) (*preprocess.Transform, error) {
-	t := &preprocess.Transform{Chain: chain}
-	tensors, err := tensorsOf(f, prefix)
-	if err != nil {
-		return nil, invalid.At(strings.TrimSuffix(prefix, "."), err)
-	}
-	r := method.Reader{Tensors: tensors}
+	t, r := &preprocess.Transform{Chain: chain}, readerOf(f, prefix)
 	if chain.Has(preprocess.Standardise) {
 		t.Shift, t.Scale = r.Get("shift", 1, dims).Data, r.Get("scale", 1, dims).Data
 	}
 	if chain.Has(preprocess.Whiten) {
 		rows := dims
-		if slices.ContainsFunc(tensors, func(t method.Tensor) bool { return t.Name == "diagonal" }) {
+		if slices.ContainsFunc(r.Tensors, func(t method.Tensor) bool { return t.Name == "diagonal" }) {
 			t.Diagonal, rows = r.Get("diagonal", 1, 1).Data, -1
 		}
 		t.Matrix = r.Get("matrix", rows, dims)
@@ -410,7 +388,7 @@ func addDecision(f *safetensors.File, d model.Decision) error {
 	}
 	f.Metadata[decisionKey] = string(text)
 	if d.Adaptation != nil && d.Adaptation.Transform != nil {
-		f.Tensors = append(f.Tensors, transformTensors(adaptationPrefix, d.Adaptation.Transform)...)
+		f.Tensors = append(f.Tensors, named(adaptationPrefix, transformTensors(d.Adaptation.Transform))...)
 	}
 	return nil
 }
@@ -428,9 +406,6 @@ func readDecision(f *safetensors.File) (d model.Decision, err error) {
 func parseDecision(metadata map[string]string) (d model.Decision, err error) {
 	if err = parse(metadata, decisionKey, &d); err == nil {
 		err = d.Check()
-	}
-	if e := (*invalid.Error)(nil); errors.As(err, &e) && e.Hint == "" {
-		e.Hint = "Train the model again."
 	}
 	return d, err
 }

@@ -195,7 +195,7 @@ func TestMalformedModels(t *testing.T) {
 			t, _ := f.Tensor("method.p")
 			t.F32[0] = 1e30
 		}, "semantic-hard: tensor p: expected probabilities from 0 to 1, found 1e+30"},
-		{"W of one axis", hard, preprocess.None, reshape("method.W", 144), "tensor W: expected float32 in rows and columns"},
+		{"W of one axis", hard, preprocess.None, reshape("method.W", 144), "semantic-hard: tensor W: expected float32 in rows and columns"},
 		{"W of other features", hard, preprocess.None, set("dims", 63), "semantic-hard: tensor W: expected"},
 		{"V of too many groups", soft, preprocess.None, reshape("method.V", 9, 7), "k-soft: tensor V: expected a matrix of 9 x 6"},
 		{"a scale of other features", soft, preprocess.Standardise, reshape("preprocess.scale", 1, 15), "preprocess: tensor scale: expected"},

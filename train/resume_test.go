@@ -194,9 +194,6 @@ func TestDamagedCheckpoints(t *testing.T) {
 			if len(warnings) != 1 || !strings.Contains(warnings[0], filepath.Join(dir, c.file)) {
 				t.Errorf("warnings %q, expected one that names %s", warnings, c.file)
 			}
-			if !exists(filepath.Join(dir, damagedFile)) {
-				t.Error("the damaged checkpoint was not renamed")
-			}
 			compareRuns(t, whole, dir)
 		})
 	}

@@ -65,13 +65,6 @@ func Run(ctx context.Context, root string, trial Trial, prepare func() (*Data, e
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, invalid.File(dir, err)
 	}
-	// Reading or writing a named pipe would block.
-	for _, file := range runFiles {
-		if _, err := fileio.SizeOfRegular(filepath.Join(dir, file)); err != nil &&
-			!errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-	}
 	lock, err := acquire(dir)
 	if err != nil {
 		return nil, err
@@ -112,9 +105,6 @@ func Run(ctx context.Context, root string, trial Trial, prepare func() (*Data, e
 // acquire locks the folder of a run, or is ErrBusy. The system frees the lock of a process that dies.
 func acquire(dir string) (*flock.Flock, error) {
 	lock := lockOf(dir)
-	if _, err := fileio.SizeOfRegular(lock.Path()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err // opening a named pipe would block
-	}
 	held, err := lock.TryLock()
 	if err == nil && !held {
 		return nil, ErrBusy
@@ -153,7 +143,9 @@ func (r *run) record() error {
 	}
 	// nothing was trained before
 	if _, missing := os.Stat(r.path(checkpointFile)); err != nil || missing != nil {
-		return r.writeRecord(Record{Trial: r.trial, Environment: now, ResultsVersion: ResultsVersion})
+		return fileio.WriteJSON(r.path(TrialFile), Record{
+			Trial: r.trial, Environment: now, ResultsVersion: ResultsVersion,
+		})
 	}
 	last := old.Environment
 	if n := len(old.Resumed); n > 0 {
@@ -162,16 +154,14 @@ func (r *run) record() error {
 	if reflect.DeepEqual(last, now) {
 		return nil
 	}
-	r.warn("The run was trained so far in another environment (%s): its result may not be bit-identical "+
-		"to that of an uninterrupted run.", last.changes(now))
+	r.warn("The run was trained so far in another environment, see %s: its result may not be bit-identical to "+
+		"that of an uninterrupted run.", r.path(TrialFile))
 	old.Resumed = append(old.Resumed, now)
-	return r.writeRecord(old)
+	return fileio.WriteJSON(r.path(TrialFile), old)
 }
 
-func (r *run) writeRecord(record Record) error { return fileio.WriteJSON(r.path(TrialFile), record) }
-
-// restore resumes from the checkpoint. One that is damaged, of another run or of another curve
-// is renamed, and the run starts again.
+// restore resumes from the checkpoint. With one that is damaged, of another run or of another curve the run
+// starts again.
 func (r *run) restore() error {
 	path := r.path(checkpointFile)
 	err := r.trainer.load(path, r.path(CurveFile))
@@ -187,11 +177,7 @@ func (r *run) restore() error {
 	if damaged := (*invalid.Error)(nil); !errors.As(err, &damaged) || errors.Is(err, fs.ErrPermission) {
 		return err
 	}
-	r.warn("The run starts again, since its checkpoint cannot be used and is set aside as %s: %v",
-		damagedFile, err)
-	if err := os.Rename(path, r.path(damagedFile)); err != nil {
-		return invalid.File(path, err)
-	}
+	r.warn("The run starts again, since its checkpoint cannot be used: %v", err)
 	r.trainer, err = newTrainer(r.trial, r.data)
 	return err
 }
