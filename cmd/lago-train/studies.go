@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -100,7 +99,7 @@ func (o *studyOptions) run(c *cli.Context) error {
 			r.Assigned = append(r.Assigned, setting.Assignment{Key: s.Key, Text: s.text, Where: dashed(s.Key)})
 		}
 	}
-	if err := r.Resolve(c.Context); err != nil {
+	if err := r.Resolve(c.Context, false); err != nil {
 		return err
 	}
 	for _, key := range r.Unused {
@@ -118,7 +117,7 @@ func (o *studyOptions) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.On(c.Context, d); err != nil {
+	if err := r.Resolve(c.Context, config.IsPublished(d)); err != nil {
 		return err
 	}
 	l, err := o.openLab(c, d)
@@ -172,11 +171,7 @@ func (o *studyOptions) askModel(c *cli.Context) error {
 // printConfig prints the settings of the only preset, and where each comes from. If the data cannot be read,
 // these are those of the paper.
 func (o *studyOptions) printConfig(c *cli.Context, d *dataset.Dataset) error {
-	on := o.request.FromPaper
-	if d != nil {
-		on = func(ctx context.Context) error { return o.request.On(ctx, d) }
-	}
-	if err := on(c.Context); err != nil {
+	if err := o.request.Resolve(c.Context, d == nil || config.IsPublished(d)); err != nil {
 		return err
 	}
 	p := o.request.Presets[0]

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/lago-train/lago-train/experiments/runs/config"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
@@ -125,7 +126,7 @@ func (d design) published(dataset string) *float64 {
 		if (design{row.Prior, row.Complement, row.Supervision}) != d {
 			continue
 		}
-		if percent, ok := row.On(dataset); ok {
+		if percent, ok := row.Accuracy[strings.ToUpper(dataset)]; ok {
 			fraction := percent / 100
 			return &fraction
 		}

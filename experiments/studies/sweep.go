@@ -85,7 +85,7 @@ func (c *Sweep) Summarise(_ context.Context, l *lab.Lab, done *lab.Outcomes) (re
 // sweptKs returns the numbers of groups to try, ascending.
 func sweptKs(ks []int, attributes int) ([]int, error) {
 	if len(ks) == 0 {
-		return slices.DeleteFunc(slices.Clone(config.Published.SearchSpace.K), func(k int) bool {
+		return slices.DeleteFunc(slices.Clone(config.Published.Ks), func(k int) bool {
 			return k > attributes
 		}), nil
 	}

@@ -21,7 +21,6 @@ import (
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
-	"github.com/lago-train/lago-train/train/lago"
 	"github.com/lago-train/lago-train/train/methods"
 )
 
@@ -236,13 +235,19 @@ func (c *Config) find(key string) setting.Setting {
 // Value returns the value of a setting.
 func (c Config) Value(key string) any { return c.find(key).Value() }
 
+// resolver is a method with settings that it leaves to the data: the descriptions of the seen classes, with NaN
+// for missing entries, and the number of training samples.
+type resolver interface {
+	Resolve(u dataset.Matrix[float64], samples int)
+}
+
 // On returns c with the settings that it leaves to the data: those of the method, such as the number of
 // groups, and the preprocessing, which is l2 for singletons, sqrt,l2,whiten for others, without sqrt for
 // features with negative values, and with standardize in its place for those of very different scales or far
 // from zero.
 func (c Config) On(d *dataset.Dataset) Config {
 	c = c.Clone()
-	if m, ok := c.Method.Method.(*lago.Settings); ok {
+	if m, ok := c.Method.Method.(resolver); ok {
 		m.Resolve(d.Describe(d.Split.Seen()), len(d.SamplesOf(d.Split.Train)))
 	}
 	if c.Preprocess == AutoPreprocess {

@@ -1,60 +1,42 @@
 package config
 
 import (
-	"cmp"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/catalog"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/preprocess"
+	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/methods"
 )
 
 //go:embed published.json
 var publishedJSON []byte
 
-// PublishedRun is one released run of the authors: its settings, and the per-class accuracy of each seed in
-// percent.
+// PublishedRun is one released run of the authors on the test classes.
 type PublishedRun struct {
-	Stage    string    `json:"stage"`   // dev or test
-	Dataset  string    `json:"dataset"` // CUB, AWA2 or SUN
-	Model    string    `json:"model"`
-	Accuracy []float64 `json:"accuracy"`
-	Epochs   int       `json:"epochs"`
-
-	LearningRate  float64 `json:"learning_rate"`
-	LearningRateV float64 `json:"learning_rate_V"` // 0 for the hard variants
-	Beta          float64 `json:"beta"`
-	Lambda        float64 `json:"lambda_"`
-	Alpha         float64 `json:"alpha"`
-	Psi           float64 `json:"psi"`
-	Zeta          float64 `json:"zeta"`
-	Batch         int     `json:"batch"`
-	K             int     `json:"K"` // 0 except for k-soft
+	Dataset  string         `json:"dataset"` // CUB, AWA2 or SUN
+	Variant  model.Variant  `json:"variant"`
+	Accuracy []float64      `json:"accuracy"` // per class, of each seed, in percent
+	Epochs   int            `json:"epochs"`
+	Settings map[string]any `json:"settings"` // 0 for those that the variant does not have
 }
 
-// PublishedAblation is one row of table A.2: validation accuracy in percent.
+// PublishedAblation is one row of table A.2: validation accuracy in percent, by data set.
 type PublishedAblation struct {
-	Prior       model.Prior      `json:"prior"`
-	Complement  model.Complement `json:"complement_given_x"`
-	Supervision string           `json:"attribute_supervision"` // implicit or explicit
-	CUB         float64          `json:"CUB"`
-	AWA2        float64          `json:"AWA2"`
-}
-
-// On returns the accuracy on a data set in percent, if the paper reports it.
-func (a PublishedAblation) On(dataset string) (percent float64, ok bool) {
-	switch strings.ToLower(dataset) {
-	case "cub":
-		return a.CUB, true
-	case "awa2":
-		return a.AWA2, true
-	}
-	return 0, false
+	Prior       model.Prior        `json:"prior"`
+	Complement  model.Complement   `json:"complement"`
+	Supervision string             `json:"supervision"` // implicit or explicit
+	Accuracy    map[string]float64 `json:"accuracy"`
 }
 
 // PublishedGroups is the paper's analysis of the groups that k-soft learned, in percent, by data set.
@@ -69,29 +51,18 @@ type PublishedGroups struct {
 // the ablation, the analysis of the groups, and the settings and per-seed scores of each released run. This
 // program computed none of them.
 var Published struct {
-	// a name, then a cell for each column
-	TestTable   map[string][]json.RawMessage `json:"test_accuracy_table"`
-	Ablation    []PublishedAblation          `json:"ablation_validation_accuracy"`
-	Groups      PublishedGroups              `json:"gamma_analysis"`
-	Runs        []PublishedRun               `json:"released_runs"`
-	SearchSpace struct{ K []int }            `json:"search_space"`
+	// table A.1 as printed, by the title of a method and the data set
+	TestAccuracy map[string]map[string]string `json:"test_accuracy"`
+	Ablation     []PublishedAblation          `json:"ablation_validation_accuracy"`
+	Groups       PublishedGroups              `json:"gamma_analysis"`
+	Ks           []int                        `json:"numbers_of_groups"` // that the authors tried
+	Runs         []PublishedRun               `json:"released_runs"`
 }
 
 func init() {
 	if err := json.Unmarshal(publishedJSON, &Published); err != nil {
 		panic("published.json: " + err.Error()) // it is embedded
 	}
-}
-
-// publishedRun returns the released run of the test stage of a variant on a data set.
-func publishedRun(dataset string, v model.Variant) (PublishedRun, bool) {
-	name := strings.ReplaceAll(strings.TrimPrefix(publishedRows[string(v)], "LAGO"), "-", "")
-	for _, r := range Published.Runs {
-		if strings.EqualFold(r.Dataset, dataset) && r.Model == name && r.Stage == "test" {
-			return r, true
-		}
-	}
-	return PublishedRun{}, false
 }
 
 // PublishedDigests are those of the data sets whose features and split the numbers are of, and of cub127,
@@ -115,35 +86,108 @@ func IsPublished(d *dataset.Dataset) bool {
 	return PublishedDigests[strings.ToLower(d.Name)] == PublishedDigest(d)
 }
 
+// PublishedResult is the title of LAGO with the variant chosen on validation, in table A.1.
+const PublishedResult = "LAGO (variant chosen on validation)"
+
 // PublishedAccuracy returns a cell of table A.1 for a data set that the numbers are of, otherwise "".
-func PublishedAccuracy(d *dataset.Dataset, method string) string {
+func PublishedAccuracy(d *dataset.Dataset, title string) string {
 	if !IsPublished(d) {
 		return ""
 	}
-	return publishedCell(d.Name, method)
+	return Published.TestAccuracy[title][strings.ToUpper(d.Name)]
 }
 
-// publishedCell returns a cell of table A.1 as printed, in percent, "" if there is none. method is a
-// variant, a baseline's title or the name of a row, such as "ESZSL".
-func publishedCell(dataset, method string) string {
-	column := slices.IndexFunc(Published.TestTable["columns"], func(c json.RawMessage) bool {
-		return strings.EqualFold(cellText(c), dataset)
-	})
-	row := Published.TestTable[cmp.Or(publishedRows[method], method)]
-	if column < 0 || row == nil {
-		return ""
+// Preset is the settings that a run of a method on a data set starts from.
+type Preset struct {
+	Config
+	// Expect is the published test accuracy for each seed, a fraction; empty where the
+	// settings were not published for this data set.
+	Expect []float64
+	Source string
+	// ChosenOn is the fingerprint of the data on which a search chose the settings, "" if none did.
+	ChosenOn string
+	// Origins says where values come from that are no defaults, by key: FromPreset, or the flag or
+	// file that gave the value.
+	Origins map[string]string
+}
+
+// FromPreset is the origin of published settings, and FromDefaults the source of others.
+const (
+	FromPreset   = "preset"
+	FromDefaults = "defaults"
+)
+
+// GeneralFor returns the general defaults of a method for a data set, whether or not its
+// settings were published.
+func GeneralFor(dataset string, m methods.Named) Preset {
+	p := Preset{Config: Defaults(m), Source: FromDefaults, Origins: map[string]string{}}
+	p.Dataset = catalog.Canonical(dataset)
+	return p
+}
+
+// PresetFor returns the settings that a run of a method on a data set starts from: those
+// that the authors of the paper published, otherwise the general defaults. CUB127 takes those of CUB.
+func PresetFor(dataset string, m methods.Named) Preset {
+	p := GeneralFor(dataset, m)
+	name := strings.ToUpper(p.DataName())
+	of := name
+	if name == "CUB127" {
+		of = "CUB"
 	}
-	return cellText(row[column])
+	i := slices.IndexFunc(Published.Runs, func(r PublishedRun) bool {
+		return r.Dataset == of && r.Variant == m.Variant()
+	})
+	if i < 0 {
+		return p
+	}
+	r := Published.Runs[i]
+	set := func(key string, value any) {
+		p.find(key).Set(value)
+		p.Origins[key] = FromPreset
+	}
+	for key, value := range r.Settings {
+		set(key, value)
+	}
+	set("preprocess", preprocess.None)
+	set("correction", model.NoCorrection)
+	set("freeze_prior", false)
+	set("smoothing", 0)
+	p.paperEpochs, p.Source = r.Epochs, fmt.Sprintf("the authors' settings for %s on %s", m.Variant(), r.Dataset)
+	if of == name {
+		for _, percent := range r.Accuracy {
+			p.Expect = append(p.Expect, percent/100)
+		}
+	}
+	return p
 }
 
-// publishedRows has the rows of table A.1 that differ from the variant or the baseline's title.
-var publishedRows = map[string]string{
-	"singletons": "LAGO-Singletons", "semantic-hard": "LAGO-Semantic-Hard", "k-soft": "LAGO-K-Soft",
-	"semantic-soft": "LAGO-Semantic-Soft", "SynC": "SYNC", "DeViSE": "DEVISE",
-	"Kernel alignment": "ZHANG2018",
+// grouped is a method with groups of attributes, see model.Config.Grouping.
+type grouped interface {
+	Grouping(attributes int, semantic []int) (k int, of []int, err error)
 }
 
-// PublishedResult is the row of table A.1 for LAGO with the variant chosen on validation.
-const PublishedResult = "LAGO (variant chosen on validation)"
+// CheckOn returns an *invalid.Error for the first setting that no run on the data can have, so that
+// none is started.
+func (p Preset) CheckOn(d *dataset.Dataset) error {
+	c := p.On(d)
+	var e *invalid.Error
+	// without groups, plans leave out the variants that need them
+	if m, ok := c.Method.Method.(grouped); ok && (d.Groups != nil || !c.Method.Variant().Semantic()) {
+		if _, _, err := m.Grouping(len(d.Attributes), d.GroupOf()); errors.As(err, &e) {
+			return p.at(e)
+		}
+	}
+	if c.HoldOut && errors.As(train.CheckHeldOut(d, "hold_out"), &e) {
+		return p.at(e)
+	}
+	return nil
+}
 
-func cellText(cell json.RawMessage) string { return strings.Trim(string(cell), `"`) }
+// at adds the place where the value of its field was given to an error.
+func (p Preset) at(e *invalid.Error) error {
+	where := p.Origins[e.Field]
+	if where == FromPreset {
+		where = ""
+	}
+	return at(where, e.Field, e)
+}

@@ -7,10 +7,13 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
-	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/catalog"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
@@ -43,7 +46,7 @@ type Request struct {
 	Folds      int
 
 	stages, searching bool                            // the study has the setting stage, or chooses settings
-	covered           bool                            // the data are those of the paper's settings
+	published         bool                            // the data are those of the paper's settings
 	read              map[string][]setting.Assignment // files, once each
 }
 
@@ -186,36 +189,13 @@ func (r *Request) checkRotation(p Preset) error {
 	return nil
 }
 
-// Resolve sets Presets, those for data that are not known to be the paper's.
-func (r *Request) Resolve(ctx context.Context) (err error) {
-	r.read = map[string][]setting.Assignment{}
-	if r.File != "" {
-		if r.read[r.File], err = ReadFile(ctx, r.File); err != nil {
-			return err
-		}
-	}
-	return r.resolve(ctx)
-}
-
-// On resolves Presets again if d has the data of the paper's settings. It reads no file.
-func (r *Request) On(ctx context.Context, d *dataset.Dataset) error {
-	if r.covered = IsPublished(d); !r.covered {
-		return nil
-	}
-	return r.resolve(ctx)
-}
-
-// FromPaper resolves Presets as for the data of the paper's settings.
-func (r *Request) FromPaper(ctx context.Context) error {
-	r.covered = true
-	return r.resolve(ctx)
-}
-
-func (r *Request) resolve(ctx context.Context) (err error) {
+// Resolve sets Presets, with the paper's settings if the data are published, unless From says otherwise. It
+// reads each file once.
+func (r *Request) Resolve(ctx context.Context, published bool) (err error) {
+	r.published = published
 	if r.Methods == nil {
-		var p Preset
-		p, err = r.single()
-		r.Presets = []Preset{p}
+		r.Presets = make([]Preset, 1)
+		r.Presets[0], err = r.single(ctx)
 	} else {
 		r.Presets, err = r.several(ctx)
 	}
@@ -223,6 +203,22 @@ func (r *Request) resolve(ctx context.Context) (err error) {
 		err = cmp.Or(err, r.checkRotation(p))
 	}
 	return err
+}
+
+// file reads a file of settings; "" has none.
+func (r *Request) file(ctx context.Context, path string) (list []setting.Assignment, err error) {
+	list, known := r.read[path]
+	if known || path == "" {
+		return list, nil
+	}
+	if list, err = ReadFile(ctx, path); err != nil {
+		return nil, err
+	}
+	if r.read == nil {
+		r.read = map[string][]setting.Assignment{}
+	}
+	r.read[path] = list
+	return list, nil
 }
 
 // Configs are the settings of the variants of LAGO among Methods.
@@ -240,7 +236,7 @@ func assign(key, text string) setting.Assignment { return setting.Assignment{Key
 // classes, some of which are unseen in a rotation.
 func (r *Request) preset(given ...setting.Assignment) (Preset, error) {
 	start, list := GeneralFor, []setting.Assignment{}
-	if (r.From == Paper || r.From == Auto && r.covered) && r.Rotate == 0 {
+	if (r.From == Paper || r.From == Auto && r.published) && r.Rotate == 0 {
 		start = PresetFor
 	}
 	if r.searching {
@@ -260,12 +256,16 @@ func (r *Request) preset(given ...setting.Assignment) (Preset, error) {
 
 // single returns the settings of a run from the preset, the config file and the flags. Of Variants,
 // semantic-hard or else the first is the default method.
-func (r *Request) single() (Preset, error) {
+func (r *Request) single(ctx context.Context) (Preset, error) {
+	usable, err := r.usable(ctx)
+	if err != nil {
+		return Preset{}, err
+	}
 	start := model.SemanticHard
 	if r.Variants != nil && !slices.Contains(r.Variants, start) {
 		start = r.Variants[0]
 	}
-	list := append([]setting.Assignment{assign("method", string(start))}, r.usable()...)
+	list := append([]setting.Assignment{assign("method", string(start))}, usable...)
 	p, err := r.preset(append(list, r.Assigned...)...)
 	if found := p.Method; err == nil && r.Variants != nil && !slices.Contains(r.Variants, found.Variant()) {
 		want := format.List(format.Strings(r.Variants), "or")
@@ -276,10 +276,10 @@ func (r *Request) single() (Preset, error) {
 
 // usable returns the settings of the config file without keys that the study decides itself, which are
 // Unused: stage, for one without that setting, with the epochs of a test stage.
-func (r *Request) usable() []setting.Assignment {
-	list := r.read[r.File]
-	if r.Unused = nil; r.stages {
-		return list
+func (r *Request) usable(ctx context.Context) ([]setting.Assignment, error) {
+	list, err := r.file(ctx, r.File)
+	if r.Unused = nil; r.stages || err != nil {
+		return list, err
 	}
 	ofTest := slices.ContainsFunc(list, func(a setting.Assignment) bool {
 		return a.Key == "stage" && a.Text == string(OnlyTest)
@@ -290,7 +290,7 @@ func (r *Request) usable() []setting.Assignment {
 			r.Unused = append(r.Unused, a.Key)
 		}
 		return unused
-	})
+	}), nil
 }
 
 // several returns the settings that Methods of any kind have in common, and those of each variant from its
@@ -343,15 +343,108 @@ func (r *Request) searched(ctx context.Context, path string) ([]setting.Assignme
 	if r.Folder == "" {
 		return nil, nil
 	}
-	list, read := r.read[path]
-	if !read {
-		var err error
-		if list, err = ReadFile(ctx, path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-		r.read[path] = list
+	list, err := r.file(ctx, path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
 	}
 	return slices.DeleteFunc(slices.Clone(list), func(a setting.Assignment) bool {
 		return slices.Contains([]string{"stage", "epochs", "seed", "seeds", "hold_out"}, a.Key)
 	}), nil
+}
+
+// at adds the place where the value of a setting was given, a file or a flag, to an error.
+func at(where, key string, err error) error {
+	e := (*invalid.Error)(nil)
+	if errors.As(err, &e) {
+		if e.Where, e.Field, e.Usage = where, key, strings.HasPrefix(where, "-"); e.Usage {
+			e.Field = ""
+		}
+	}
+	return err
+}
+
+// fingerprintKey is a key of config files that a search wrote: the fingerprint of the data
+// set and split on which the settings were chosen. It is no setting.
+const fingerprintKey = "fingerprint"
+
+// maxConfigBytes is far more than a config file needs.
+const maxConfigBytes = 1 << 20
+
+// ReadFile reads a config file: one JSON object of settings, which Resolve checks. Keys that
+// occur twice are errors.
+func ReadFile(ctx context.Context, path string) ([]setting.Assignment, error) {
+	data, err := fileio.ReadFile(ctx, path, maxConfigBytes)
+	if err != nil {
+		return nil, err
+	}
+	list, err := setting.ParseJSON(data)
+	for i := range list {
+		list[i].Where = path
+	}
+	return list, invalid.At(path, err)
+}
+
+// Resolve returns the settings of a run: those that start, PresetFor or GeneralFor, has for
+// the assigned data set and variant, with the assigned values over them in their order. A value
+// that does not apply to the run is an error; in a file, it may repeat that of the start.
+func Resolve(list []setting.Assignment, start func(dataset string, m methods.Named) Preset) (Preset, error) {
+	first := Defaults(methods.Variant(model.SemanticHard))
+	for _, a := range list {
+		if a.Key == "dataset" || a.Key == "method" {
+			if err := first.Settings().Set(a); err != nil {
+				return Preset{}, at(a.Where, a.Key, err)
+			}
+		}
+	}
+	p := start(first.Dataset, first.Method)
+	preset := p.Config.Clone()
+	for _, a := range list {
+		p.Origins[a.Key] = a.Where
+		err := error(nil)
+		switch {
+		case a.Key == "method": // it is that of the start
+		case a.Key == fingerprintKey && a.Kind != "":
+			p.ChosenOn = a.Text
+		case !p.Settings().Has(a.Key) && All().Has(a.Key):
+			err = &invalid.Error{
+				Want: "a variant of LAGO, which has this setting", Got: "method " + p.Method.Label(),
+			}
+		default:
+			err = p.Settings().Set(a)
+		}
+		if err != nil {
+			return p, at(a.Where, a.Key, err)
+		}
+	}
+	for _, a := range list {
+		s, err := p.Settings().Find(a.Key)
+		if err != nil || !s.Unused {
+			continue // the error is that of the fingerprint
+		}
+		if before, _ := preset.Settings().Find(a.Key); a.Kind != "" && s.Value() == before.Value() {
+			continue
+		}
+		return p, at(a.Where, a.Key, &invalid.Error{Want: s.For, Got: p.otherwise(s)})
+	}
+	return p, p.Check()
+}
+
+// otherwise says why a setting does not apply to c.
+func (c *Config) otherwise(s setting.Setting) string {
+	for _, key := range []string{"method", "preprocess", "stage", "correction"} {
+		if other, err := c.Settings().Find(key); err == nil && strings.HasPrefix(s.For, key) {
+			return fmt.Sprintf("%s %v", key, other.Value())
+		}
+	}
+	return "another run"
+}
+
+// SearchFile returns the path of the config file that a search writes for a method on a
+// data set. Each split into train and validation classes has its own.
+func SearchFile(dir, dataset string, devSplit int, method string) string {
+	split := ""
+	if devSplit != 1 {
+		split = fmt.Sprintf("-split%d", devSplit)
+	}
+	return filepath.Join(dir, fmt.Sprintf("search-%s%s-%s.json", catalog.NameOf(dataset), split, method))
 }
