@@ -298,22 +298,15 @@ func (q Request) score(ctx context.Context, m *predictor.Model, c predictor.Cand
 	if m.Method.Name == methods.LAGO {
 		s.kind = Logits // log p(z|x)
 	}
-	p, err := m.Predictor(c, predictor.Options{})
-	if err != nil {
-		return nil, err
-	}
-	a, err := p.Detect(q.Data.Features, s.rows)
-	if err == nil {
-		s.scores, err = p.Classify(a, c.U)
-	}
-	if err == nil && s.sides != nil { // scores may depend on the other candidates
-		var rows []int
-		for z, unseen := range s.sides {
-			if unseen {
-				rows = append(rows, z)
-			}
+	decided := func(c predictor.Candidates, rows []int) (dataset.Matrix[float32], error) {
+		p, err := m.Predictor(c, predictor.Options{Temperature: 1})
+		if err != nil {
+			return dataset.Matrix[float32]{}, err
 		}
-		s.alone, err = m.Classify(a.Slice(0, ofUnseen), c.U.Gather(rows))
+		return p.Scores(q.Data.Features, rows)
+	}
+	if s.scores, err = decided(c, s.rows); err == nil && s.sides != nil { // others change scores
+		s.alone, err = decided(c.Where(func(z int) bool { return s.sides[z] }), s.rows[:ofUnseen])
 	}
 	if err != nil {
 		return nil, invalid.At(m.Path, err)

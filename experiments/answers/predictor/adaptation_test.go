@@ -115,7 +115,6 @@ func TestStoredSettings(t *testing.T) {
 	want := testkit.Must(preprocess.Fit(a.Preprocess, 0, d.Features, seen[7:]))(t)
 	testkit.Equal(t, "transformation, fitted on what is not held out", m.Decision.Adaptation.Transform, want)
 	s := train.Select(d, d.Features, d.Split.Test)
-	block, _, err := (&Model{Saved: m}).Batch(s.X, s.Rows, d.Describe(d.Split.Test))
-	testkit.NoError(t, err)
-	testkit.Equal(t, "features of the batch", block.X, testkit.Must(want.Apply(d.Features, s.Rows))(t))
+	x := testkit.Must(m.AdaptedFeatures().Apply(s.X, s.Rows))(t)
+	testkit.Equal(t, "features of the batch", x, testkit.Must(want.Apply(d.Features, s.Rows))(t))
 }

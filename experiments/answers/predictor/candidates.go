@@ -36,6 +36,19 @@ func (c Candidates) Given(classes ...int) float64 {
 	return float64(given) / float64(max(len(classes)*c.U.Cols, 1))
 }
 
+// Where returns the candidates that keep is true of.
+func (c Candidates) Where(keep func(z int) bool) Candidates {
+	some := Candidates{What: c.What}
+	var kept []int
+	for z, name := range c.Names {
+		if keep(z) {
+			some.Names, kept = append(some.Names, name), append(kept, z)
+		}
+	}
+	some.U = c.U.Gather(kept)
+	return some
+}
+
 // Selection names classes of a data set by their role in its split.
 type Selection string
 

@@ -1,12 +1,14 @@
 package predictor
 
-// Probability is that of one class.
-type Probability struct {
-	Class string  `json:"class"`
-	Rank  int     `json:"rank"` // from 1
-	P     float64 `json:"p"`    // p(z|x), with the temperature
-	LogP  float64 `json:"log_p"`
-}
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/model"
+)
 
 // Reason says why the predicted class is compared with another one.
 type Reason string
@@ -97,4 +99,111 @@ type None struct {
 	Detected float64 `json:"detected"` // p(none|x): 1 if the term is constant, 0 without one
 	Term     Pair    `json:"term"`     // (Uc/pc) Ac
 	Share    Pair    `json:"share"`
+}
+
+// other is a class that the predicted one is compared with.
+type other struct {
+	rank   int // from 0
+	reason Reason
+}
+
+// compare compares the predicted class with another one.
+func (a *answer) compare(o other) (*Comparison, error) {
+	class, against := a.order[0], a.order[o.rank]
+	x, err := a.explainer.Explain(a.detected, class, against)
+	if err != nil {
+		return nil, err
+	}
+	added := a.added[class] - a.added[against]
+	c := &Comparison{
+		Class: a.Candidates.Names[class], Against: a.Candidates.Names[against], Reason: o.reason,
+		LogOdds: x.LogOdds/a.Temperature + added, Correction: x.Correction/a.Temperature + added,
+		Given: Pair{a.Candidates.Given(class), a.Candidates.Given(against)},
+	}
+	for k := range x.Groups {
+		c.Groups = append(c.Groups, a.group(x, k))
+	}
+	SortBy(c.Groups, func(g Group) float64 { return math.Abs(g.Contribution) })
+	return c, nil
+}
+
+const (
+	strongest = 3    // attributes that label a learned group
+	minShare  = 0.01 // of an attribute in a group, or of a score in an attribute, to be listed
+)
+
+// group lists the terms of a group.
+func (a *answer) group(x *model.Contributions, k int) Group {
+	part, u, used := x.Groups[k], a.Candidates.U, a.explainer.Classes.U
+	g := Group{
+		K: k, Contribution: part.Contribution / a.Temperature,
+		Score: Pair{part.Class.Score, part.Against.Score}, Terms: []Term{},
+		None: None{Detected: part.None, Term: Pair{part.Class.None, part.Against.None}},
+	}
+	g.Name, g.Strongest = a.groupName(k)
+	g.None.Share = g.share(g.None.Term)
+	for m, name := range a.Attributes {
+		t := Term{
+			Attribute: name, Gamma: a.explainer.Gamma.Row(m)[k],
+			Detected: a.detected[m], Above: a.above(m), Prior: a.explainer.Prior[m],
+			Described: Described{format.Known(u.Row(x.Class)[m]), format.Known(u.Row(x.Against)[m])},
+			Used:      Pair{used.Row(x.Class)[m], used.Row(x.Against)[m]},
+			Term:      Pair{part.Class.Terms[m], part.Against.Terms[m]},
+		}
+		t.Share = g.share(t.Term)
+		if t.Gamma >= minShare || t.Share.Most() >= minShare {
+			g.Terms = append(g.Terms, t)
+			continue
+		}
+		g.Others.Count++
+		g.Others.Term.Add(t.Term)
+	}
+	g.Others.Share = g.share(g.Others.Term)
+	SortBy(g.Terms, func(t Term) float64 { return math.Abs(t.Term.Class - t.Term.Against) })
+	return g
+}
+
+// above returns the share of the training samples with a lower detection of an attribute, nil if the model
+// has no deciles.
+func (a *answer) above(m int) *float64 {
+	deciles := a.Reference.Deciles
+	if deciles.Rows == 0 {
+		return nil
+	}
+	above := 0.0
+	for i := range deciles.Rows { // one that is equal as printed counts half
+		difference := math.Round(100*a.detected[m]) - math.Round(100*float64(deciles.Row(i)[m]))
+		above += (1 + min(max(difference, -1), 1)) / 2 / float64(deciles.Rows+1)
+	}
+	return &above
+}
+
+// share returns the share of a part in the scores, 0 of a score of 0.
+func (g Group) share(part Pair) (s Pair) {
+	if g.Score.Class > 0 {
+		s.Class = part.Class / g.Score.Class
+	}
+	if g.Score.Against > 0 {
+		s.Against = part.Against / g.Score.Against
+	}
+	return s
+}
+
+// groupName returns the name of a group and, for a free group, the attributes with the largest share of it.
+func (a *answer) groupName(k int) (string, []string) {
+	l, _ := a.LAGO() // see Explain
+	switch l.Config.Variant.Info().Groups {
+	case model.AttributeGroups:
+		return a.Attributes[k], nil
+	case model.DataGroups:
+		return a.Groups[k], nil
+	}
+	names := slices.Clone(a.Attributes)
+	SortBy(names, func(name string) float64 { return a.explainer.Gamma.Row(slices.Index(a.Attributes, name))[k] })
+	return strconv.Itoa(k), names[:min(strongest, len(names))]
+}
+
+// SortBy sorts a list by keys, the largest first.
+func SortBy[T any](list []T, key func(T) float64) {
+	slices.SortStableFunc(list, func(x, y T) int { return cmp.Compare(key(y), key(x)) })
 }

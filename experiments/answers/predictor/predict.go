@@ -1,13 +1,11 @@
-// Package predictor predicts with a trained model: a Predictor is a Model with the candidates and what
-// corrects, calibrates and adapts its scores. It answers predictions of many samples, and that of one
-// sample with its reasons: contributions of groups and of the correction, which add up to the log odds.
-// Commands and the page print what it answers; package evaluation measures accuracy.
 package predictor
 
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -76,55 +74,46 @@ func (p *Predictor) predict(ctx context.Context, src Source, scorer model.Stream
 	l Listing,
 ) (*Predictions, error) {
 	r := &Predictions{Candidates: p.Candidates, Listing: l, Temperature: p.Temperature, Fits: p.Decision.Fit}
-	if l.Fit > 0 && p.Decision.Fit == nil {
+	if l.Fit > 0 && r.Fits == nil {
 		return nil, &invalid.Error{
 			Field: "min_fit", Want: "a model with the fit of held-out samples", Got: p.Path + " without",
 			Hint: "Repeat the command that trained it, lago-train run with --stage full: finished runs are " +
 				"reused, and their models get it.",
 		}
 	}
-	if !p.Adapts() {
-		if err := r.checkConfidence(); err != nil {
-			return nil, err
-		}
-	}
-	_, err := p.LAGO()
-	explained, rows := l.Reason != nil && err == nil &&
-		len(p.Candidates.Names) > 1, blockRows(src.Cols(), len(p.Candidates.Names))
+	rows := blockRows(src.Cols(), len(p.Candidates.Names))
 	if p.Adapts() {
 		rows = adaptRows
+	} else if err := r.checkConfidence(); err != nil {
+		return nil, err
 	}
 	var batch []adapt.Block
 	var fits []float64
 	read := 0
-	err = eachBlock(ctx, src, rows, func(x dataset.Matrix[float32]) error {
-		first, scores := len(r.Samples), dataset.NewMatrix[float32](x.Rows, len(p.Candidates.Names))
-		fit := make([]float64, x.Rows)
-		if p.Decision.Fit == nil {
-			fit = nil
+	err := eachBlock(ctx, src, rows, func(x dataset.Matrix[float32]) (err error) {
+		scores, fit := dataset.NewMatrix[float32](x.Rows, len(p.Candidates.Names)), []float64(nil)
+		if r.Fits != nil {
+			fit = make([]float64, x.Rows)
+		}
+		if err := scorer(x, scores, fit); err != nil {
+			return err
 		}
 		for i := range x.Rows {
 			if IsZero(x.Row(i)) {
 				r.zero = append(r.zero, read+i)
 			}
 		}
-		read += x.Rows
-		err := scorer(x, scores, fit)
-		fits = append(fits, fit...)
-		switch {
-		case err != nil:
-			return err
-		case p.Adapts():
+		fits, read = append(fits, fit...), read+x.Rows
+		if p.Adapts() {
 			b := adapt.Block{Scores: scores}
 			b.X, err = p.AdaptedFeatures().Apply(x, x.AllRows())
 			batch = append(batch, b)
 			return err
 		}
-		err = r.add(scores)
-		for i := 0; explained && err == nil && i < x.Rows; i++ {
-			r.Samples[first+i].Reason, err = p.reason(x, i, l.Reason)
+		if err := r.add(scores, p.decided); err != nil {
+			return err
 		}
-		return err
+		return p.addReasons(r, x)
 	})
 	if err == nil && p.Adapts() {
 		err = p.adapt(batch, r)
@@ -138,25 +127,29 @@ func (p *Predictor) predict(ctx context.Context, src Source, scorer model.Stream
 		if s.Index = i; ok {
 			s.Index, s.ID, s.Class = known.Sample(i)
 		}
-		if p.Decision.Fit != nil {
-			s.Fit = p.Decision.Fit.Share(fits[i], len(p.Candidates.Names))
+		if r.Fits != nil {
+			s.Fit = p.fitShare(fits[i])
 			s.Abstained = s.Abstained || s.Fit < l.Fit
 		}
 	}
 	return r, nil
 }
 
-// reason says why a sample is predicted as it is.
-func (p *Predictor) reason(x dataset.Matrix[float32], row int, say func(*Comparison) string) (string, error) {
-	a, err := p.Answer(x, row)
-	if err != nil {
-		return "", err
+// addReasons says why the last samples, those of x, are predicted as they are.
+func (p *Predictor) addReasons(r *Predictions, x dataset.Matrix[float32]) error {
+	_, err := p.LAGO()
+	if r.Reason == nil || err != nil || len(p.Candidates.Names) < 2 {
+		return nil
 	}
-	c, err := a.Compare(Other{a.Order[1], RunnerUp})
-	if err != nil {
-		return "", err
+	last := r.Samples[len(r.Samples)-x.Rows:]
+	for i := range last {
+		e, err := Explain(Question{Predictor: p, X: x, Row: i})
+		if err != nil {
+			return err
+		}
+		last[i].Reason = r.Reason(&e.Comparisons[0])
 	}
-	return say(c), nil
+	return nil
 }
 
 // adapt predicts a batch of samples together, unless adaptation to it is declined.
@@ -167,22 +160,20 @@ func (p *Predictor) adapt(batch []adapt.Block, r *Predictions) (err error) {
 	if r.Adapted, err = Adapt(batch, p.Decision.Adaptation.Settings); err != nil {
 		return err
 	}
-	if r.Adapted.Declined {
-		err = r.checkConfidence()
-		for _, b := range batch {
-			if err == nil {
-				err = r.add(b.Scores)
-			}
-		}
-		return err
+	if !r.Adapted.Declined {
+		r.Temperature = 1
+		return r.add(r.Adapted.P, func(probabilities []float32) []float64 {
+			row := dataset.Matrix[float32]{Rows: 1, Cols: len(probabilities), Data: probabilities}
+			return dataset.Convert[float64](metrics.LogProbabilities(row)).Data
+		})
 	}
-	r.Temperature = 1 // of log P
-	for row := range r.Adapted.P.Rows {
-		if err := r.add(metrics.LogProbabilities(r.Adapted.P.Slice(row, row+1))); err != nil {
-			return err
+	err = r.checkConfidence()
+	for _, b := range batch {
+		if err == nil {
+			err = r.add(b.Scores, p.decided)
 		}
 	}
-	return nil
+	return err
 }
 
 // checkConfidence returns an error if predictions depend on probabilities, and there are none.
@@ -196,14 +187,14 @@ func (r *Predictions) checkConfidence() error {
 	}
 }
 
-// add ranks the classes of further samples by their scores.
-func (r *Predictions) add(scores dataset.Matrix[float32]) error {
+// add ranks the classes of further samples by their scores as decide returns them.
+func (r *Predictions) add(scores dataset.Matrix[float32], decide func([]float32) []float64) error {
 	first := len(r.Samples)
 	r.Samples = append(r.Samples, make([]Prediction, scores.Rows)...)
 	added := r.Samples[first:]
 	parallel.For(len(added), 64, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			best := r.rank(scores.Row(i))
+			best := r.rank(decide(scores.Row(i)))
 			added[i] = Prediction{
 				Best: best, Abstained: best != nil && r.Confidence > 0 && best[0].Value < r.Confidence,
 			}
@@ -220,7 +211,7 @@ func (r *Predictions) add(scores dataset.Matrix[float32]) error {
 
 // rank finds the classes with the highest scores, and their values; nil if a score is NaN. Ties
 // keep the order of the classes.
-func (r *Predictions) rank(scores []float32) []Value {
+func (r *Predictions) rank(scores []float64) []Value {
 	top := min(r.Top, len(scores))
 	best := make([]Value, 0, top+1)
 	for z, s := range scores {
@@ -228,21 +219,21 @@ func (r *Predictions) rank(scores []float32) []Value {
 			return nil
 		}
 		place := len(best)
-		for place > 0 && float64(s) > best[place-1].Value {
+		for place > 0 && s > best[place-1].Value {
 			place--
 		}
 		if place < top {
-			best = slices.Insert(best, place, Value{z, float64(s)})
+			best = slices.Insert(best, place, Value{z, s})
 			best = best[:min(len(best), top)]
 		}
 	}
 	if r.Temperature > 0 {
 		highest, sum := best[0].Value, 0.0
 		for _, s := range scores {
-			sum += math.Exp((float64(s) - highest) / r.Temperature)
+			sum += math.Exp(s - highest)
 		}
 		for i, b := range best {
-			best[i].Value = math.Exp((b.Value-highest)/r.Temperature) / sum
+			best[i].Value = math.Exp(b.Value-highest) / sum
 		}
 	}
 	return best
@@ -258,14 +249,10 @@ type Count struct {
 
 // Count counts the samples, and those predicted correctly.
 func (r *Predictions) Count() Count {
-	candidate := map[string]bool{}
-	for _, name := range r.Candidates.Names {
-		candidate[name] = true
-	}
 	c := Count{Samples: len(r.Samples)}
 	for _, s := range r.Samples {
 		switch {
-		case s.Class != "" && !candidate[s.Class]:
+		case s.Class != "" && !slices.Contains(r.Candidates.Names, s.Class):
 			c.Outside++
 		case !s.Abstained && s.Class == r.Candidates.Names[s.Best[0].Class]:
 			c.Correct++
@@ -278,31 +265,6 @@ func (r *Predictions) Count() Count {
 		}
 	}
 	return c
-}
-
-// Adapted is the predictions for a batch, adapted to it unless they are Declined.
-type Adapted struct {
-	*adapt.Result
-	Changed int // number of predictions that differ from those of the scores
-}
-
-// Adapt normalises a batch in place and adapts the predictions to it, see adapt.Fit.
-func Adapt(blocks []adapt.Block, s adapt.Settings) (*Adapted, error) {
-	adapt.Normalise(blocks)
-	r, err := adapt.Fit(blocks, s)
-	if err != nil {
-		return nil, err
-	}
-	a, row := &Adapted{Result: r}, 0
-	for _, b := range blocks {
-		for i := range b.Scores.Rows {
-			if metrics.Argmax(b.Scores.Row(i)) != metrics.Argmax(r.P.Row(row)) {
-				a.Changed++
-			}
-			row++
-		}
-	}
-	return a, nil
 }
 
 const (
@@ -352,10 +314,100 @@ func ZeroText(names []string) string {
 
 // IsZero reports whether the features of a sample are all 0.
 func IsZero(x []float32) bool {
-	for _, v := range x {
-		if v != 0 {
-			return false
-		}
+	return !slices.ContainsFunc(x, func(v float32) bool { return v != 0 })
+}
+
+// Source supplies samples. A *features.Reader is one.
+type Source interface {
+	Cols() int // D
+	// Read fills the first rows of a block of D columns and returns their number, which
+	// is smaller than the block only at the end. After the last sample the error is io.EOF.
+	Read(block dataset.Matrix[float32]) (int, error)
+}
+
+// Identified is a Source that knows ids or true classes of its samples.
+type Identified interface {
+	Source
+	// Sample returns the index, id and true class of the i-th sample, "" if they are not known.
+	Sample(i int) (index int, id, class string)
+}
+
+// Samples is a Source of samples of a data set. Their true classes are known.
+type Samples struct {
+	Data *dataset.Dataset
+	Rows []int
+	next int
+}
+
+// Cols implements Source.
+func (s *Samples) Cols() int { return s.Data.Features.Cols }
+
+// Read implements Source.
+func (s *Samples) Read(block dataset.Matrix[float32]) (int, error) {
+	if s.next == len(s.Rows) {
+		return 0, io.EOF
 	}
-	return true
+	n := min(block.Rows, len(s.Rows)-s.next)
+	block.CopyRows(s.Data.Features, s.Rows[s.next:s.next+n])
+	s.next += n
+	return n, nil
+}
+
+// Sample implements Identified. The index is the row in the data set.
+func (s *Samples) Sample(i int) (index int, id, class string) {
+	index = s.Rows[i]
+	if s.Data.IDs != nil {
+		id = s.Data.IDs[index]
+	}
+	return index, id, s.Data.Classes[s.Data.Labels[index]]
+}
+
+// Blocks are large enough to be scored fast, and bounded for any number of classes.
+const (
+	blockNumbers = 1 << 20 // n x D and n x Z
+	leastSamples = 64      // unless n x Z would be exceeded
+	mostSamples  = 1024
+	adaptRows    = 1024 // of a batch to adapt to
+)
+
+func blockRows(dims, classes int) int {
+	return min(max(blockNumbers/max(dims, 1), leastSamples), mostSamples, max(blockNumbers/classes, 1))
+}
+
+// eachBlock calls do with blocks of up to so many samples, and reads the next one meanwhile. A block
+// is valid until do returns. It ends when src is no longer read.
+func eachBlock(ctx context.Context, src Source, rows int,
+	do func(x dataset.Matrix[float32]) error,
+) (err error) {
+	type block struct {
+		all, read dataset.Matrix[float32]
+		err       error
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	free, filled := make(chan dataset.Matrix[float32], 2), make(chan block)
+	for range cap(free) {
+		free <- dataset.NewMatrix[float32](rows, src.Cols())
+	}
+	go func() {
+		defer close(filled)
+		for ctx.Err() == nil {
+			x := <-free
+			n, err := src.Read(x)
+			if n == 0 && errors.Is(err, io.EOF) {
+				return
+			}
+			filled <- block{x, x.Slice(0, n), err}
+		}
+	}()
+	defer cancel()
+	for b := range filled {
+		if err = cmp.Or(err, b.err, ctx.Err()); err == nil {
+			err = do(b.read)
+		}
+		if err != nil {
+			cancel()
+		}
+		free <- b.all
+	}
+	return cmp.Or(err, ctx.Err())
 }

@@ -40,7 +40,8 @@ func TestRankProperty(t *testing.T) {
 			sum += math.Exp(float64(s) / r.Temperature)
 		}
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
-		testkit.NoError(t, r.add(dataset.Matrix[float32]{Rows: 1, Cols: len(scores), Data: scores}))
+		p := &Predictor{Temperature: r.Temperature}
+		testkit.NoError(t, r.add(dataset.Matrix[float32]{Rows: 1, Cols: len(scores), Data: scores}, p.decided))
 		s, want := r.Samples[0], order[:min(r.Top, len(scores))]
 		if len(s.Best) != len(want) {
 			t.Fatalf("%v, expected %v", s.Best, want)

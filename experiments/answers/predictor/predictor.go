@@ -1,11 +1,16 @@
+// Package predictor predicts with a trained model: a Predictor is a Model with the candidates and the decision,
+// see model.Decision, which corrects, calibrates and adapts its scores. The decision is chosen here, too, on
+// validation classes by models that were not trained on these, and stored in model files.
+//
+// Predictions of many samples, explanations of one, and the scores of package evaluation all go through two
+// functions: what corrects the scores of a class is model.Correction, and what is done to corrected scores is
+// Predictor.decide.
 package predictor
 
 import (
-	"cmp"
-	"context"
-	"errors"
 	"fmt"
-	"io"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/format"
@@ -13,6 +18,7 @@ import (
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/train/methods"
+	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // Options say how samples are predicted.
@@ -57,6 +63,42 @@ func (m *Model) Predictor(c Candidates, o Options) (*Predictor, error) {
 	return p, nil
 }
 
+// decide does to the corrected scores of a sample, one for each candidate, what the decision says, in place.
+// The softmax of the result is p(z|x) unless Temperature is 0. All predictions that are not adapted to a batch
+// go through it; explanations take what it adds to a score for a part of the correction.
+func (p *Predictor) decide(scores []float64) {
+	if p.Temperature > 0 {
+		floats.Scale(1/p.Temperature, scores)
+	}
+}
+
+// Scores returns the decided scores of samples, rows of x, for the candidates.
+func (p *Predictor) Scores(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error) {
+	scores, err := model.Score(p.Pipeline, x, rows, p.Candidates.U)
+	for i := range scores.Rows {
+		row := scores.Row(i)
+		for z, s := range p.decided(row) {
+			row[z] = float32(s)
+		}
+	}
+	return scores, err
+}
+
+// decided returns the scores of a sample after decide.
+func (p *Predictor) decided(scores []float32) []float64 {
+	decided := make([]float64, len(scores))
+	for z, s := range scores {
+		decided[z] = float64(s)
+	}
+	p.decide(decided)
+	return decided
+}
+
+// fitShare returns the share of the held-out samples whose best class of as many candidates fits less well.
+func (p *Predictor) fitShare(fit float64) float64 {
+	return p.Decision.Fit.Share(fit, len(p.Candidates.Names))
+}
+
 // Adapts reports whether predictions are adapted.
 func (p *Predictor) Adapts() bool { return p.Adapt && p.Decision.Adaptation.Tau > 0 }
 
@@ -85,20 +127,6 @@ func (m *Model) AdaptationSettings() (*model.Adaptation, error) {
 	}
 }
 
-// Batch returns rows of x as what predictions are adapted to: preprocessed features, and scores for
-// the classes that u describes; and their detections.
-func (m *Model) Batch(x dataset.Matrix[float32], rows []int,
-	u dataset.Matrix[float64],
-) (b adapt.Block, detected dataset.Matrix[float32], err error) {
-	if detected, err = m.Detect(x, rows); err == nil {
-		b.Scores, err = m.Classify(detected, u)
-	}
-	if err == nil {
-		b.X, err = m.AdaptedFeatures().Apply(x, rows)
-	}
-	return b, detected, err
-}
-
 // AdaptationWarning says why predictions are not adapted, "" if they are.
 func AdaptationWarning(a *model.Adaptation) string {
 	if a.Tau > 0 {
@@ -108,97 +136,27 @@ func AdaptationWarning(a *model.Adaptation) string {
 		format.Count(a.Classes, "validation class"))
 }
 
-// Blocks are large enough to be scored fast, and bounded for any number of classes.
-const (
-	blockNumbers = 1 << 20 // n x D and n x Z
-	leastSamples = 64      // unless n x Z would be exceeded
-	mostSamples  = 1024
-	adaptRows    = 1024 // of a batch to adapt to
-)
-
-func blockRows(dims, classes int) int {
-	return min(max(blockNumbers/max(dims, 1), leastSamples), mostSamples, max(blockNumbers/classes, 1))
+// Adapted is the predictions for a batch, adapted to it unless they are Declined.
+type Adapted struct {
+	*adapt.Result
+	Changed int // number of predictions that differ from those of the scores
 }
 
-// eachBlock calls do with blocks of up to so many samples, and reads the next one meanwhile. A block
-// is valid until do returns. It ends when src is no longer read.
-func eachBlock(ctx context.Context, src Source, rows int,
-	do func(x dataset.Matrix[float32]) error,
-) (err error) {
-	type block struct {
-		all, read dataset.Matrix[float32]
-		err       error
+// Adapt normalises a batch in place and adapts the predictions to it, see adapt.Fit.
+func Adapt(blocks []adapt.Block, s adapt.Settings) (*Adapted, error) {
+	adapt.Normalise(blocks)
+	r, err := adapt.Fit(blocks, s)
+	if err != nil {
+		return nil, err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	free, filled := make(chan dataset.Matrix[float32], 2), make(chan block)
-	for range cap(free) {
-		free <- dataset.NewMatrix[float32](rows, src.Cols())
-	}
-	go func() {
-		defer close(filled)
-		for ctx.Err() == nil {
-			x := <-free
-			n, err := src.Read(x)
-			if n == 0 && errors.Is(err, io.EOF) {
-				return
+	a, row := &Adapted{Result: r}, 0
+	for _, b := range blocks {
+		for i := range b.Scores.Rows {
+			if metrics.Argmax(b.Scores.Row(i)) != metrics.Argmax(r.P.Row(row)) {
+				a.Changed++
 			}
-			filled <- block{x, x.Slice(0, n), err}
+			row++
 		}
-	}()
-	defer cancel()
-	for b := range filled {
-		if err = cmp.Or(err, b.err, ctx.Err()); err == nil {
-			err = do(b.read)
-		}
-		if err != nil {
-			cancel()
-		}
-		free <- b.all
 	}
-	return cmp.Or(err, ctx.Err())
-}
-
-// Source supplies samples. A *features.Reader is one.
-type Source interface {
-	Cols() int // D
-	// Read fills the first rows of a block of D columns and returns their number, which
-	// is smaller than the block only at the end. After the last sample the error is io.EOF.
-	Read(block dataset.Matrix[float32]) (int, error)
-}
-
-// Identified is a Source that knows ids or true classes of its samples.
-type Identified interface {
-	Source
-	// Sample returns the index, id and true class of the i-th sample, "" if they are not known.
-	Sample(i int) (index int, id, class string)
-}
-
-// Samples is a Source of samples of a data set. Their true classes are known.
-type Samples struct {
-	Data *dataset.Dataset
-	Rows []int
-	next int
-}
-
-// Cols implements Source.
-func (s *Samples) Cols() int { return s.Data.Features.Cols }
-
-// Read implements Source.
-func (s *Samples) Read(block dataset.Matrix[float32]) (int, error) {
-	if s.next == len(s.Rows) {
-		return 0, io.EOF
-	}
-	n := min(block.Rows, len(s.Rows)-s.next)
-	block.CopyRows(s.Data.Features, s.Rows[s.next:s.next+n])
-	s.next += n
-	return n, nil
-}
-
-// Sample implements Identified. The index is the row in the data set.
-func (s *Samples) Sample(i int) (index int, id, class string) {
-	index = s.Rows[i]
-	if s.Data.IDs != nil {
-		id = s.Data.IDs[index]
-	}
-	return index, id, s.Data.Classes[s.Data.Labels[index]]
+	return a, nil
 }

@@ -53,8 +53,6 @@ func (s *Server) photograph(r *http.Request, content []byte) (any, error) {
 	return map[string]string{"name": name}, nil
 }
 
-const mostLikely = 5 // classes listed with their probability
-
 // question asks what a sample, or the last photograph, is predicted as.
 type question struct {
 	Sample *int     `json:"sample"` // null for the photograph
@@ -142,24 +140,19 @@ func (s *Server) predict(r *http.Request, body []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := p.Answer(x, row)
+	e, err := predictor.Explain(predictor.Question{
+		Predictor: p, Sample: predictor.Sample{Label: label}, X: x, Row: row,
+	})
 	if err != nil {
 		return nil, err
 	}
-	others, err := a.Others("", label)
-	if err != nil {
-		return nil, err
-	}
-	c, err := a.Compare(others[0])
-	if err != nil {
-		return nil, err
-	}
+	c := &e.Comparisons[0]
 	found := &answer{
 		Predicted: c.Class, Sentence: render.Sentence(c, render.ShownGroups), Given: render.GivenSentence(c),
-		Fit: a.Fit, Fits: render.FitSentence(a.Fit), Against: c.Against, Label: label, Classes: len(a.Order),
-		Zero: predictor.IsZero(x.Row(row)), Bare: bare, Likely: a.Likely(mostLikely), LogOdds: c.LogOdds,
+		Fit: e.Fit, Fits: render.FitSentence(e.Fit), Against: c.Against, Label: label, Classes: e.Classes,
+		Candidate: e.Label != nil, Zero: predictor.IsZero(x.Row(row)), Bare: bare, Likely: e.Likely,
+		LogOdds: c.LogOdds,
 	}
-	found.Candidate = label != nil && slices.Contains(candidates.Names, *label)
 	for _, part := range render.Parts(c, render.ShownGroups) {
 		found.Groups = append(found.Groups, contribution{part.Name, part.Why(), part.LogOdds})
 	}

@@ -270,10 +270,11 @@ func TestPredict(t *testing.T) {
 	nan := math.NaN()
 	u := dataset.Matrix[float64]{Rows: 3, Cols: 4, Data: []float64{1, 0, 0, 1, 0, 1, 1, 0, 0.1, 1, nan, 1}}
 	p := testkit.Must(m.Predictor(predictor.Candidates{Names: []string{"old", "big blue", "bare"}, U: u}, predictor.Options{}))(t)
-	want := testkit.Must(p.Answer(dataset.Matrix[float32]{Rows: 1, Cols: 4, Data: []float32{-3, 3, -3, 3}}, 0))(t)
-	c := testkit.Must(want.Compare(predictor.Other{Class: want.Order[1], Reason: predictor.RunnerUp}))(t)
+	x := dataset.Matrix[float32]{Rows: 1, Cols: 4, Data: []float32{-3, 3, -3, 3}}
+	want := testkit.Must(predictor.Explain(predictor.Question{Predictor: p, X: x}))(t)
+	c := &want.Comparisons[0]
 	got := ask(map[string]any{"sample": 2, "change": []any{map[string]any{"class": "bare", "cells": map[string]any{"colour::red": 0.1, "colour::blue": 1, "size::small": 1}}}})
-	if diff := cmp.Diff(want.Likely(5), got.Likely); diff != "" || got.Predicted != "bare" || got.Sentence != render.Sentence(c, render.ShownGroups) || *got.Label != "bare" {
+	if diff := cmp.Diff(want.Likely, got.Likely); diff != "" || got.Predicted != "bare" || got.Sentence != render.Sentence(c, render.ShownGroups) || *got.Label != "bare" {
 		t.Errorf("%+v (-want +got):\n%s", got, diff)
 	}
 	testkit.WantText(t, got.Given, "Given are 75 % of the description of bare and 100 % of that of ")
