@@ -105,7 +105,7 @@ type evaluateOptions struct {
 	candidates []predictor.Selection
 	empty      descriptions.Empty // cells of files of candidates
 	request    evaluation.Request
-	model, dev string
+	model      string
 	dataset    string
 	csv, save  string
 }
@@ -119,8 +119,6 @@ func evaluateCommand() *cli.Command {
 			setting.Choice("split", &o.request.Split, "", evaluation.ValSplit, evaluation.TestSplit).
 				Noted("val for runs of the dev stage, otherwise test").Common().
 				Describe("classes whose samples are evaluated"),
-			setting.Raw("dev", &o.dev, "").Noted("found beside the model").
-				Describe("`MODEL` run of the dev stage to validate with"),
 		}.In(inputGroup), setting.List{
 			setting.Raw("csv", &o.csv, "").Common().
 				Describe("`DIR` folder for samples.csv and classes.csv"),
@@ -147,26 +145,16 @@ func (o *evaluateOptions) run(c *cli.Context) error {
 }
 
 func (o *evaluateOptions) evaluate(c *cli.Context) (*evaluation.Result, error) {
-	read := func(flag, name string) (*predictor.Model, error) {
-		path, err := findModel("--"+flag, name)
-		if err != nil {
-			return nil, err
-		}
-		o.inputs = append(o.inputs, path)
-		return evaluation.ReadModel(path)
+	path, err := findModel("--model", o.model)
+	if err != nil {
+		return nil, err
 	}
 	q := o.request
-	var err error
-	if q.Model, err = read("model", o.model); err != nil {
+	if q.Model, err = evaluation.ReadModel(path); err != nil {
 		return nil, err
 	}
 	logModel(q.Model)
-	if o.dev != "" {
-		if q.Dev, err = read("dev", o.dev); err != nil {
-			return nil, err
-		}
-	}
-	o.inputs = append(o.inputs, format.Strings(o.candidates)...)
+	o.inputs = append(format.Strings(o.candidates), path)
 	if err := atFlag("scores-out", o.check(o.save)); err != nil {
 		return nil, err
 	}

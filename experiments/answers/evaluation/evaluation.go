@@ -12,6 +12,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
@@ -36,6 +37,7 @@ type scored struct {
 	ids    []string      // of the samples of that data set, nil if it has none
 	kind   ScoreKind
 	scores dataset.Matrix[float32] // samples x classes
+	raw    dataset.Matrix[float32] // without correction, unless all classes are unseen
 	// alone are the scores of the samples of unseen classes for these alone. If it is empty,
 	// the columns of the seen classes are left out.
 	alone dataset.Matrix[float32]
@@ -166,6 +168,24 @@ func (s Stacking) Minus(other Stacking) (mean float64, interval metrics.Interval
 	return s.scores.Difference(s.Gamma, other.scores, other.Gamma)
 }
 
+// Transductive compares inductive predictions, each sample by itself, with transductive ones,
+// adapted to the batch. Accuracies are fractions.
+type Transductive struct {
+	PerClass   float64            `json:"per_class_accuracy"`
+	PerSample  float64            `json:"per_sample_accuracy"`
+	Interval   metrics.Interval   `json:"interval"`   // over classes
+	Difference metrics.Difference `json:"difference"` // transductive minus inductive, over classes
+	adapt.Settings
+	Changed int `json:"changed"` // number of predictions
+	// whether nothing was adapted, since most candidates seem to be absent
+	Declined bool   `json:"declined"`
+	Rounds   int    `json:"rounds"`            // of EM
+	Warning  string `json:"warning,omitempty"` // why nothing is adapted
+
+	inductive metrics.Accuracy
+	interval  metrics.Interval // of inductive.PerClass
+}
+
 // Calibration says how reliable p(z|x) is. Its fields are null for bare scores.
 type Calibration struct {
 	ECE         *float64      `json:"ece"`         // expected calibration error
@@ -218,7 +238,7 @@ func evaluate(s, validation *scored) *Result {
 	r.listClasses(tally)
 	if r.UnseenSamples, r.UnseenClasses = r.Samples, r.Classes; s.sides != nil {
 		r.generalise()
-		r.stack(s, validation)
+		r.stack(validation)
 	}
 	if s.kind != BareScores {
 		r.Calibration = calibrate(s, 1, "as scored")
@@ -279,13 +299,14 @@ func (r *Result) generalise() {
 }
 
 // stack evaluates scores without correction, and calibrated stacking of these.
-func (r *Result) stack(s, validation *scored) {
-	stacking := metrics.NewStacking(s.scores, s.labels, s.sides)
+func (r *Result) stack(validation *scored) {
+	s := r.scored
+	stacking := metrics.NewStacking(s.raw, s.labels, s.sides)
 	raw := stackingAt(stacking, 0, s.names)
 	if r.Raw = &raw; validation == nil {
 		return
 	}
-	v := metrics.NewStacking(validation.scores, validation.labels, validation.sides)
+	v := metrics.NewStacking(validation.raw, validation.labels, validation.sides)
 	gamma := v.Best()
 	calibrated, mean := stackingAt(stacking, gamma, s.names), v.At(gamma).Mean
 	r.Calibrated, r.Validation.HarmonicMean = &calibrated, &mean

@@ -31,7 +31,7 @@ func matrixOf(rows ...[]float32) dataset.Matrix[float32] {
 func birds() *scored {
 	scores := matrixOf([]float32{5, 1, 2}, []float32{0, 3, 2}, []float32{1, 4, 4}, []float32{7, 2, 5}, []float32{1, 2, 3})
 	return &scored{
-		scores: scores, kind: Logits, labels: []int{0, 0, 1, 2, 2}, sides: metrics.Sides{false, false, true},
+		scores: scores, raw: scores, kind: Logits, labels: []int{0, 0, 1, 2, 2}, sides: metrics.Sides{false, false, true},
 		names: []string{"owl", "crow", "wren"}, rows: []int{4, 6, 7, 9, 11},
 	}
 }
@@ -40,7 +40,7 @@ func birds() *scored {
 // in the others. All samples are predicted correctly, so no temperature fits.
 func toValidate() *scored {
 	scores := matrixOf([]float32{1, 0}, []float32{1, 0}, []float32{0, 0})
-	return &scored{scores: scores, kind: Logits, labels: []int{0, 0, 1}, sides: metrics.Sides{false, true}}
+	return &scored{scores: scores, raw: scores, kind: Logits, labels: []int{0, 0, 1}, sides: metrics.Sides{false, true}}
 }
 
 // oddsOfThree are correct three times of four, with odds of 9 : 1 at T = 1.
@@ -52,7 +52,7 @@ func oddsOfThree(kind ScoreKind) *scored {
 // oddsAmongBirds validates both gamma and a temperature.
 func oddsAmongBirds() *scored {
 	s := oddsOfThree(Logits)
-	s.sides = metrics.Sides{false, true}
+	s.sides, s.raw = metrics.Sides{false, true}, s.scores
 	return s
 }
 

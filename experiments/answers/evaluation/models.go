@@ -12,9 +12,11 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/methods"
 	"github.com/lago-train/lago-train/train/metrics"
@@ -64,8 +66,8 @@ func Evaluate(ctx context.Context, q Request) (*Result, error) {
 	if err := q.check(); err != nil {
 		return nil, err
 	}
-	dev, missing := q.devRun()
-	devScores, err := q.score(ctx, dev, q.validating(), true)
+	missing := q.findDev()
+	validation, err := q.score(ctx, q.Dev, q.validating(), true)
 	if err != nil {
 		return nil, err
 	}
@@ -73,30 +75,56 @@ func Evaluate(ctx context.Context, q Request) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := evaluate(scores, devScores)
+	r := evaluate(scores, validation)
 	r.Source = Source{
 		string(q.Split), q.Candidates.What, q.Data.Name,
 		q.Model.Path, q.Model.Method.Label(), q.Model.Trial.Seed,
 	}
-	if q.generalised() {
-		raw, err := q.score(ctx, uncorrected(q.Model), q.Candidates, q.Split == ValSplit)
-		if err != nil {
-			return nil, err
-		}
-		devRaw, err := q.score(ctx, uncorrected(dev), q.validating(), true)
-		if err != nil {
-			return nil, err
-		}
-		r.stack(raw, devRaw)
+	if validation != nil {
+		r.Validation.Of = q.Dev.Dir()
+	}
+	if scores.sides != nil {
 		r.corrected = q.Model.Decision.ForMixed().Correction()
 	}
 	if q.Adapt {
-		if err := q.adapt(ctx, r, dev, missing); err != nil {
+		if r.Adapted, err = q.adapted(scores); err != nil {
 			return nil, err
 		}
 	}
-	if dev != nil {
-		r.Validation.Of = dev.Dir()
+	q.addNotes(r, missing)
+	return r, nil
+}
+
+// adapted adapts the predictions of samples to all of them.
+func (q Request) adapted(s *scored) (*Transductive, error) {
+	a, err := q.Model.AdaptationSettings()
+	if err != nil {
+		return nil, err
+	}
+	x, err := q.Model.AdaptedFeatures().Apply(q.Data.Features, s.rows)
+	if err != nil {
+		return nil, err
+	}
+	block := adapt.Block{X: x.Gather(x.AllRows()), Scores: s.scores}
+	fitted, err := predictor.Adapt([]adapt.Block{block}, a.Settings)
+	if err != nil {
+		return nil, err
+	}
+	tally, alone := metrics.Count(fitted.P, s.labels), metrics.Count(s.scores, s.labels)
+	before, after, accuracy := alone.Recall(), tally.Recall(), tally.Accuracy()
+	return &Transductive{
+		PerClass: accuracy.PerClass, PerSample: accuracy.PerSample, Interval: metrics.ClassInterval(after),
+		Difference: metrics.PairedDifference(after, before), Settings: a.Settings,
+		Changed: fitted.Changed, Declined: fitted.Declined, Rounds: len(fitted.Objective) - 1,
+		Warning:   predictor.AdaptationWarning(a),
+		inductive: alone.Accuracy(), interval: metrics.ClassInterval(before),
+	}, nil
+}
+
+// addNotes says what makes the evaluation worth less.
+func (q Request) addNotes(r *Result, missing string) {
+	if q.Adapt && q.Split == ValSplit {
+		r.note("the settings of the adaptation were chosen on these classes: its accuracy is optimistic")
 	}
 	var zero []string
 	samples := predictor.Samples{Data: q.Data, Rows: r.scored.rows}
@@ -119,11 +147,10 @@ func Evaluate(ctx context.Context, q Request) (*Result, error) {
 	if missing != "" {
 		r.note("neither gamma nor a temperature is chosen: %s", missing)
 	}
-	return r, nil
 }
 
-// check sets the split by the stage of the model. It returns an error if it cannot be evaluated on the split,
-// or the run of the dev stage cannot validate.
+// check sets the split by the stage of the model, and the candidates by the split. It returns an error if the
+// model cannot be evaluated on the split.
 func (q *Request) check() error {
 	if q.Split == ByStage {
 		q.Split = TestSplit
@@ -144,22 +171,8 @@ func (q *Request) check() error {
 		return train.CheckHeldOut(q.Data, "candidates")
 	case q.Adapt && q.generalised():
 		return &invalid.Error{Field: "adapt", Want: "no seen class as a candidate", Got: q.Candidates.What}
-	case q.Dev != nil && q.Split == ValSplit:
-		return &invalid.Error{Field: "dev", Want: "the split test", Got: "val, which is used for validation"}
 	}
-	if err := q.checkModel(q.Model, q.Split == ValSplit); err != nil || q.Dev == nil {
-		return err
-	}
-	if err := q.checkModel(q.Dev, true); err != nil {
-		return err
-	}
-	if want := q.Model.Method.Label(); q.Dev.Method.Label() != want {
-		return &invalid.Error{
-			Where: q.Dev.Path, Want: "a run of " + want + ", as the model",
-			Got: "one of " + q.Dev.Method.Label(),
-		}
-	}
-	return nil
+	return q.checkModel(q.Model, q.Split == ValSplit)
 }
 
 // checkModel returns an error if a model does not fit the data set, is of the wrong stage, or
@@ -171,12 +184,10 @@ func (q Request) checkModel(model *predictor.Model, dev bool) error {
 	_, unseen := q.classes(dev)
 	trainedOn := slices.IndexFunc(unseen, func(z int) bool { return model.TrainedOn(q.Data.Classes[z]) })
 	gzsl, trial := q.generalised(), model.Trial
-	if gzsl && dev {
-		if choosing, _ := q.Data.HeldOut(); len(choosing) == 0 {
-			return &invalid.Error{
-				Where: q.Data.Name, Field: "held-out samples", Got: "one of each",
-				Want: "two of a seen class, of two sources, of which one chooses and the other is evaluated",
-			}
+	if choosing, _ := q.Data.HeldOut(); gzsl && dev && len(choosing) == 0 {
+		return &invalid.Error{
+			Where: q.Data.Name, Field: "held-out samples", Got: "one of each",
+			Want: "two of a seen class, of two sources, of which one chooses and the other is evaluated",
 		}
 	}
 	e := &invalid.Error{Where: model.Path, Got: fmt.Sprintf("one of the %s stage", trial.Stage)}
@@ -188,8 +199,8 @@ func (q Request) checkModel(model *predictor.Model, dev bool) error {
 	case gzsl && !model.SameSamples(q.Data):
 		e.Want = fmt.Sprintf("the data set that samples were held out of, with the fingerprint %.12s",
 			trial.Fingerprint)
-		e.Got, e.Hint = fmt.Sprintf("%s with %.12s", q.Data.Name,
-			q.Data.Fingerprint()), "Is it another --dev-split?"
+		e.Got = fmt.Sprintf("%s with %.12s", q.Data.Name, q.Data.Fingerprint())
+		e.Hint = "Is it another --dev-split?"
 	case gzsl && !trial.HoldOut:
 		e.Want = "a model that was not trained on the held-out samples of seen classes"
 		e.Got, e.Hint = "one that was", "Train one with run or compare --hold-out."
@@ -213,19 +224,18 @@ func (q Request) classes(dev bool) (seen, unseen []int) {
 }
 
 // generalised reports whether seen classes are candidates.
-func (q Request) generalised() bool {
-	return slices.Contains(q.sides(q.Candidates, q.Split == ValSplit), false)
-}
+func (q Request) generalised() bool { return q.sides(q.Candidates, q.Split == ValSplit) != nil }
 
-// sides says of each candidate whether it is unseen.
-func (q Request) sides(c predictor.Candidates, dev bool) (sides metrics.Sides) {
+// sides says of each candidate whether it is unseen; nil if all are.
+func (q Request) sides(c predictor.Candidates, dev bool) metrics.Sides {
 	seen, unseen := q.classes(dev)
-	names := map[string]bool{}
-	for i, z := range slices.Concat(seen, unseen) {
-		names[q.Data.Classes[z]] = i < len(seen)
+	sides := make(metrics.Sides, len(c.Names))
+	for i, name := range c.Names {
+		z := slices.Index(q.Data.Classes, name)
+		sides[i] = !slices.Contains(seen, z) || slices.Contains(unseen, z)
 	}
-	for _, name := range c.Names {
-		sides = append(sides, !names[name])
+	if !slices.Contains(sides, false) {
+		return nil
 	}
 	return sides
 }
@@ -241,43 +251,38 @@ func (q Request) validating() predictor.Candidates {
 // samples returns the samples of the split, with dev those of validation, to predict as one of the
 // candidates, and the number of those of unseen classes, which come first. Of the held-out samples of seen
 // classes one half chooses gamma, with dev, and the other is evaluated.
-func (q Request) samples(c predictor.Candidates, dev bool) (t *scored, ofUnseen int, err error) {
+func (q Request) samples(c predictor.Candidates, dev bool) (s *scored, ofUnseen int, err error) {
 	d := q.Data
 	_, unseen := q.classes(dev)
 	samples := train.Select(d, d.Features, unseen)
 	if dev && q.Model.Trial.HoldOut {
 		samples = samples.Without(d.TestSeen)
 	}
-	t = &scored{names: c.Names, rows: slices.Clip(samples.Rows), ids: d.IDs, kind: BareScores}
+	s = &scored{names: c.Names, sides: q.sides(c, dev), ids: d.IDs, kind: BareScores}
+	choosing, held := d.HeldOut()
+	if dev {
+		held = choosing
+	}
 	column := make(map[string]int, len(c.Names))
 	for i, name := range c.Names {
 		column[name] = i
 	}
-	if sides := q.sides(c, dev); slices.Contains(sides, false) {
-		t.sides = sides
-		choosing, held := d.HeldOut()
-		if dev {
-			held = choosing
-		}
-		for _, row := range held {
-			if z, ok := column[d.Classes[d.Labels[row]]]; ok && !sides[z] {
-				t.rows = append(t.rows, row)
-			}
-		}
-	}
-	for _, row := range t.rows {
+	for i, row := range slices.Concat(samples.Rows, held) {
 		class := d.Classes[d.Labels[row]]
 		z, ok := column[class]
+		if i >= len(samples.Rows) && (!ok || s.sides == nil || s.sides[z]) {
+			continue // no sample of a seen candidate
+		}
 		if !ok {
-			return t, 0, &invalid.Error{
+			return s, 0, &invalid.Error{
 				Field: "candidates", Want: "the classes of the samples among them",
 				Got:  fmt.Sprintf("%s without %q", c.What, class),
 				Hint: "unseen and all have them; classes of a file are added by --candidates unseen,FILE.",
 			}
 		}
-		t.labels = append(t.labels, z)
+		s.rows, s.labels = append(s.rows, row), append(s.labels, z)
 	}
-	return t, len(samples.Rows), nil
+	return s, len(samples.Rows), nil
 }
 
 // score scores the samples of the split, with dev those of validation, for the candidates with a model, as
@@ -298,15 +303,20 @@ func (q Request) score(ctx context.Context, m *predictor.Model, c predictor.Cand
 	if m.Method.Name == methods.LAGO {
 		s.kind = Logits // log p(z|x)
 	}
-	decided := func(c predictor.Candidates, rows []int) (dataset.Matrix[float32], error) {
-		p, err := m.Predictor(c, predictor.Options{Temperature: 1})
-		if err != nil {
-			return dataset.Matrix[float32]{}, err
+	scores := func(m *predictor.Model, c predictor.Candidates, rows []int) (s dataset.Matrix[float32]) {
+		var p *predictor.Predictor
+		if p, err = m.Predictor(c, predictor.Options{Temperature: 1}); err == nil {
+			s, err = p.Scores(q.Data.Features, rows)
 		}
-		return p.Scores(q.Data.Features, rows)
+		return s
 	}
-	if s.scores, err = decided(c, s.rows); err == nil && s.sides != nil { // others change scores
-		s.alone, err = decided(c.Where(func(z int) bool { return s.sides[z] }), s.rows[:ofUnseen])
+	if s.scores = scores(m, c, s.rows); err == nil && s.sides != nil {
+		raw := *m.Pipeline
+		raw.Decision.Omega, raw.Decision.Mixed = 0, nil
+		s.raw = scores(m.With(&raw), c, s.rows)
+		if err == nil { // scores may depend on the other candidates
+			s.alone = scores(m, c.Where(func(z int) bool { return s.sides[z] }), s.rows[:ofUnseen])
+		}
 	}
 	if err != nil {
 		return nil, invalid.At(m.Path, err)
@@ -314,12 +324,50 @@ func (q Request) score(ctx context.Context, m *predictor.Model, c predictor.Cand
 	return s, s.check(m.Path, q.Data.Name)
 }
 
-// uncorrected returns a copy of a model that corrects no scores; nil of none.
-func uncorrected(m *predictor.Model) *predictor.Model {
-	if m == nil {
-		return nil
+// findDev finds the run to validate with unless there is one, or says why there is none.
+func (q *Request) findDev() (missing string) {
+	if q.Split == ValSplit {
+		return "the validation classes themselves are evaluated"
 	}
-	p := *m.Pipeline
-	p.Decision.Omega, p.Decision.Mixed = 0, nil
-	return m.With(&p)
+	if q.Dev != nil {
+		return ""
+	}
+	dev, err := devRun(q.Model)
+	if err == nil {
+		err = invalid.At("the run of the dev stage beside "+q.Model.Dir()+" cannot validate",
+			q.checkModel(dev, true))
+	}
+	if err != nil {
+		return err.Error()
+	}
+	q.Dev = dev
+	return ""
+}
+
+// devRun returns the model itself if it is of the dev stage, otherwise that of the run of the dev stage
+// beside it that has the same settings except epochs and patience. Of several it is the one with
+// the most epochs.
+func devRun(model *predictor.Model) (*predictor.Model, error) {
+	if model.Trial.Stage == train.Dev {
+		return model, nil
+	}
+	runs, err := lab.ReadRuns(filepath.Dir(model.Dir()))
+	if err != nil {
+		return nil, err
+	}
+	name := model.Trial.Name()
+	runs = slices.DeleteFunc(runs, func(r lab.Run) bool {
+		same := r.Trial
+		same.Stage, same.Epochs, same.Patience = model.Trial.Stage, model.Trial.Epochs, model.Trial.Patience
+		return r.Stage != train.Dev || r.Missing != nil || same.Name() != name
+	})
+	if len(runs) == 0 {
+		return nil, fmt.Errorf("no finished run of the dev stage with the settings of %s was found beside "+
+			"it (run --stage full trains both unless there are fewer than %d validation classes, run "+
+			"--stage dev one; --dev gives another)", model.Dir(), check.FewVal)
+	}
+	longest := slices.MaxFunc(runs, func(a, b lab.Run) int {
+		return cmp.Or(cmp.Compare(a.Epochs, b.Epochs), cmp.Compare(a.Patience, b.Patience))
+	})
+	return ReadModel(filepath.Join(longest.Dir, train.ModelFile))
 }

@@ -16,7 +16,7 @@ import (
 func (r *Result) Tables() []*table.Table {
 	list := []*table.Table{r.sourceTable(), r.accuracyTable()}
 	if r.Adapted != nil {
-		list = append(list, r.Adapted.Table())
+		list = append(list, r.Adapted.table())
 	}
 	if r.Seen != nil {
 		list = append(list, r.generalisedTable())
@@ -73,6 +73,27 @@ func (r *Result) accuracyTable() *table.Table {
 	if r.Seen != nil {
 		t.Row("unseen among unseen (zsl)", format.Percent(r.ZSL), r.Intervals.ZSL)
 		t.Row("area under the seen-unseen curve", fmt.Sprintf("%.4f", *r.AUSUC))
+	}
+	return t
+}
+
+// table compares the predictions.
+func (r *Transductive) table() *table.Table {
+	title := fmt.Sprintf("Adapted to the unlabelled batch (transductive): temperature %.3g, "+
+		"tau %g, %s, %s changed",
+		r.Temperature, r.Tau, format.Count(r.Rounds, "round"), format.Count(r.Changed, "prediction"))
+	t := table.New(title, "predictions", "per class", "95 % over classes", "per sample").Right(2, 3, 4)
+	t.Row("inductive", format.Percent(r.inductive.PerClass), r.interval,
+		format.Percent(r.inductive.PerSample))
+	t.Row("transductive", format.Percent(r.PerClass), r.Interval, format.Percent(r.PerSample))
+	t.Row("difference", format.Points(r.Difference.Mean), r.Difference.Interval,
+		format.Points(r.PerSample-r.inductive.PerSample))
+	t.Note("p = %.2g by paired permutation over classes", r.Difference.P)
+	if r.Warning != "" {
+		t.Note("Warning: %s.", r.Warning)
+	}
+	if r.Declined {
+		t.Note("Not adapted: most of the candidate classes seem to be absent.")
 	}
 	return t
 }
