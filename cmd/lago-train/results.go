@@ -85,7 +85,7 @@ func reportCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			s := page.Summary()
+			s := &page.Summary
 			s.Page = to
 			err = out.all(func(write fileWriter) error {
 				err := write(to, page.Write)

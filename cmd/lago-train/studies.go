@@ -165,7 +165,7 @@ func (o *studyOptions) askModel(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return o.print(o.study.(results.OfModel).Of(d, m.Saved))
+	return o.print(o.study.(results.OfModel).AskModel(d, m.Saved))
 }
 
 // printConfig prints the settings of the only preset, and where each comes from. If the data cannot be read,

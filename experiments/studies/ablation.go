@@ -111,7 +111,7 @@ func (c *Ablation) Summarise(_ context.Context, l *lab.Lab, done *lab.Outcomes) 
 		a.Add(row, results.Validation(done, i))
 	}
 	slices.SortStableFunc(a.Rows, func(x, y results.Row) int { return lab.ByMean(x.Accuracy, y.Accuracy) })
-	results.CorrectP(a.Compare("uniform, const, implicit"))
+	a.Compare("uniform, const, implicit")
 	a.Notes = []string{
 		"points: difference from uniform, const, implicit, with 95 % interval over " +
 			"classes; p: by permutation, Holm",

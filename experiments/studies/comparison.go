@@ -18,14 +18,13 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/table"
-	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train/methods"
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // Comparison says which methods are compared, and by what protocol. Plan sets LAGO to RotateSeed.
 type Comparison struct {
-	Methods []string        // of comparedNames
+	Methods []string        // LAGO, its variants and baselines
 	LAGO    []config.Config // of the variants among Methods
 	// Common has the seeds, epochs of the dev stage, patience, held-out samples and, for
 	// baselines, the preprocessing from which their search starts.
@@ -34,8 +33,7 @@ type Comparison struct {
 	Given      []string // keys of settings that no search varies
 	RotateSeed uint64   `json:",omitempty"`
 
-	Budget int            // different settings of each method to try; 0 and 1 take those it starts from
-	Fixed  []FixedSetting // settings of baselines
+	Budget int // different settings of each method to try; 0 and 1 take those it starts from
 
 	file string // with the accuracy on each class
 }
@@ -43,22 +41,20 @@ type Comparison struct {
 // Settings lists the settings of the study.
 func (c *Comparison) Settings(r *config.Request) setting.List {
 	r.Methods = &c.Methods
+	all := append([]string{lab.LAGOMethod}, methods.Labels()...)
 	return slices.Concat(r.SearchSettings(
 		"method", "lr", "lr_v", "bias_factor", "batch", "beta", "lambda", "alpha", "psi", "zeta", "k",
-		"prior",
-		"complement", "freeze_prior", "omega", "ridge", "config",
+		"prior", "complement", "freeze_prior", "omega", "ridge", "config",
 	), r.RotationSettings(), setting.List{
 		setting.Seed("rotate_seed", &r.RotateSeed).In(setting.Data).
 			Describe("`SEED` random seed of the parts of --rotate").Needs("rotate"),
 		r.FolderSetting(),
-		setting.Choices("methods", &c.Methods, methods.Names(), comparedNames()...).In(setting.Methods).Common().
+		setting.Choices("methods", &c.Methods, methods.Names(), all...).In(setting.Methods).Common().
 			Noted("lago and all baselines").
 			Describe("variants of LAGO, lago for the best of them, and baselines"),
 		setting.Whole("tune", &c.Budget, 16, setting.Between(0, config.MaxBudget)).In(setting.Searching).
 			Common().
 			Describe("`N` settings to try for each method; 0 takes its defaults"),
-		setting.Several("set", &c.Fixed, nil, "", parseFixed).In(setting.Methods).Common().
-			Describe("`NAME=VALUE` setting of a baseline to fix, as in ale.lr=0.1"),
 		setting.Raw("csv", &c.file, "").In(setting.Output).Common().
 			Describe("`FILE` also write the accuracy of each method on each class to this CSV file"),
 	})
@@ -71,16 +67,8 @@ func (c *Comparison) Check(r *config.Request) (err error) {
 			Field: "configs", Want: "--tune 0 beside it: a search of every method starts from the defaults",
 		}
 	}
-	if c.Folds, err = r.FoldsFor(r.Presets[0]); err != nil {
-		return err
-	}
-	for _, f := range c.Fixed {
-		if !slices.Contains(c.Methods, f.Method) {
-			want := "a setting of one of the methods " + strings.Join(c.Methods, ", ")
-			return &invalid.Error{Field: "set", Want: want, Got: f.Method + "." + f.Setting}
-		}
-	}
-	return nil
+	c.Folds, err = r.FoldsFor(r.Presets[0])
+	return err
 }
 
 // Files are the accuracy on each class.
@@ -89,70 +77,33 @@ func (c *Comparison) Files(found results.Result) []results.File {
 	return []results.File{{Flag: "csv", Path: c.file, Begins: "class,part,samples", Write: r.WriteCSV}}
 }
 
-// FixedSetting is a setting of a baseline that is not tuned.
-type FixedSetting struct{ Method, Setting, Value string }
-
-// parseFixed reads "method.setting=value".
-func parseFixed(s string) (FixedSetting, error) {
-	name, value, _ := strings.Cut(s, "=")
-	method, key, _ := strings.Cut(name, ".")
-	if method == "" || key == "" || value == "" {
-		return FixedSetting{}, &invalid.Error{Want: "METHOD.SETTING=VALUE, as in ale.lr=0.1", Got: invalid.Quote(s)}
-	}
-	e, err := methods.Find(method)
-	if err != nil {
-		return FixedSetting{}, err
-	}
-	f := FixedSetting{e.Name, key, strings.Trim(value, `"`)}
-	settings := e.Default().CorrectedSettings(&model.Correction{})
-	settings.SetDefaults()
-	if err := settings.Set(setting.Assignment{Key: f.Setting, Text: f.Value}); err != nil {
-		return f, invalid.At(e.Name, err)
-	}
-	return f, invalid.At(e.Name, settings.Check())
-}
-
-// comparedNames lists what can be compared: LAGO, its variants, and the baselines.
-func comparedNames() []string {
-	return append([]string{lab.LAGOMethod}, methods.Labels()...)
-}
-
 // Plan has an arm for each method.
 func (c *Comparison) Plan(r *config.Request, _ *lab.Lab) (lab.Plan, error) {
 	c.Common, c.LAGO, c.Given, c.RotateSeed = r.Presets[0].Config, r.Configs(), r.Keys(), r.RotateSeed
 	p := lab.Plan{Stage: config.DevThenTest, Folds: max(c.Folds, 1)}
 	for _, name := range c.Methods {
-		arm := lab.Arm{Name: name, Tune: c.Budget}
-		for _, l := range c.LAGO {
-			if name == lab.LAGOMethod || name == l.Method.Label() {
-				arm.Starts = append(arm.Starts, l)
-				arm.Title = l.Method.Label()
-			}
+		arm, err := c.arm(name)
+		if err != nil {
+			return p, err
 		}
-		if name == lab.LAGOMethod {
-			arm.Title = config.PublishedResult
-		}
-		if arm.Starts == nil {
-			baseline, err := c.Common.Baseline(name, c.Given)
-			if err != nil {
-				return p, err
-			}
-			arm = lab.NewArm(baseline)
-			arm.Tune = c.Budget
-			settings := arm.Starts[0].Settings()
-			for _, f := range c.Fixed {
-				if f.Method == name {
-					if err := settings.Set(setting.Assignment{Key: f.Setting, Text: f.Value}); err != nil {
-						return p, invalid.At(name, err)
-					}
-					arm.Fixed = append(arm.Fixed, f.Setting)
-				}
-			}
-		}
-		arm.Fixed = append(arm.Fixed, c.Given...)
+		arm.Tune, arm.Fixed = c.Budget, c.Given
 		p.Arms = append(p.Arms, arm)
 	}
 	return p, nil
+}
+
+// arm is a method: LAGO, which starts from each of its variants, one of them, or a baseline.
+func (c *Comparison) arm(name string) (lab.Arm, error) {
+	if name == lab.LAGOMethod {
+		return lab.Arm{Name: name, Title: config.PublishedResult, Starts: c.LAGO}, nil
+	}
+	for _, v := range c.LAGO {
+		if name == v.Method.Label() {
+			return lab.NewArm(v), nil
+		}
+	}
+	baseline, err := c.Common.Baseline(name, c.Given)
+	return lab.NewArm(baseline), err
 }
 
 // ComparedMethods is table 1 of the paper on one data set: every method by one protocol.
@@ -175,22 +126,17 @@ type ClassAccuracy struct {
 	Accuracy []float64 `json:"accuracy"` // of each method, mean over seeds
 }
 
-var comparisonEntry = Entry{"compare", func() results.Study { return new(Comparison) }, []results.Kind{
-	{
-		Name: "compare", Title: "LAGO and its baselines", Command: "compare",
-		Text: "Accuracy of every method by one protocol: settings and epochs are chosen on the seen " +
-			"classes, then the method is trained on train and validation classes and evaluated once " +
-			"on the test classes.",
-		New: func() results.Result { return new(ComparedMethods) },
-	},
-	{
-		Name: "rotation", Title: "LAGO and its baselines, each class unseen once",
-		Command: "compare --rotate 5",
-		Text: "The classes are divided into parts, and each part in turn holds the unseen classes; " +
-			"settings and epochs are chosen on the others.",
-		New: func() results.Result { return new(ComparedMethods) },
-	},
-}}
+var comparisonEntry = Entry{"compare", func() results.Study { return new(Comparison) }, []results.Kind{{
+	Name: "compare", Title: "LAGO and its baselines", Command: "compare",
+	Text: "Accuracy of every method by one protocol: settings and epochs are chosen on the seen classes, " +
+		"then the method is trained on train and validation classes and evaluated once on the test classes.",
+	New: func() results.Result { return new(ComparedMethods) },
+}, {
+	Name: "rotation", Title: "LAGO and its baselines, each class unseen once", Command: "compare --rotate 5",
+	Text: "The classes are divided into parts, and each part in turn holds the unseen classes; " +
+		"settings and epochs are chosen on the others.",
+	New: func() results.Result { return new(ComparedMethods) },
+}}}
 
 // Summarise compares the methods.
 func (c *Comparison) Summarise(ctx context.Context, l *lab.Lab, done *lab.Outcomes) (results.Result, error) {
@@ -356,15 +302,15 @@ func (r *ComparedMethods) differencesTable() *table.Table {
 	var more, less, undecided []string
 	for _, d := range list {
 		name := r.label(d.Method)
-		each := []string{format.Missing}
+		byPart := format.Missing
 		if len(d.By) > 1 {
-			each = nil
+			byPart = ""
 			for _, part := range d.By {
-				each = append(each, format.Points(part))
+				byPart += " " + format.Points(part)
 			}
 		}
 		t.Row(name, results.DifferenceText(d.Difference), fmt.Sprintf("%.2g", d.Holm),
-			strings.Join(each, " "))
+			strings.TrimSpace(byPart))
 		switch {
 		case d.Holm >= metrics.Significance:
 			undecided = append(undecided, name)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -157,24 +156,6 @@ func TestCompareByRotation(t *testing.T) {
 	var stored ComparedMethods
 	testlab.Stored(t, l, "rotation", &stored)
 	testkit.WantText(t, testlab.Text(stored.Tables()), "per-class accuracy, each class unseen in one of 4 parts, ", r.Methods[0].Chosen(), "lr 0.01")
-}
-
-func TestCompareRefuses(t *testing.T) {
-	l := testlab.New(t)
-	for want, change := range map[string]func(*Comparison){
-		`found "ezsl". Did you mean eszsl?`:                                    func(c *Comparison) { c.Methods = []string{"ezsl"} },
-		"eszsl: gamma: expected a number from 1e-18 to 1e+18":                  func(c *Comparison) { c.Fixed = []FixedSetting{{"eszsl", "gamma", "-1"}} },
-		"set: expected a setting of one of the methods dap, found eszsl.gamma": func(c *Comparison) { c.Methods, c.Fixed = []string{"dap"}, []FixedSetting{{"eszsl", "gamma", "1"}} },
-	} {
-		c := compareAll(l)
-		change(&c)
-		err := c.Check(comparisonRequest(c))
-		if err == nil {
-			_, err = results.Ask(t.Context(), &c, comparisonRequest(c), l)
-		}
-		testkit.WantError(t, err, want)
-	}
-	testkit.Equal(t, "runs", len(testkit.Must(os.ReadDir(l.Root))(t)), 0)
 }
 
 // Where no method has a result, what is stored says why.

@@ -56,8 +56,7 @@ func (q *Grouping) Settings(r *config.Request) setting.List {
 // Plan has the method by the full protocol.
 func (q *Grouping) Plan(r *config.Request, _ *lab.Lab) (lab.Plan, error) {
 	q.Base = r.Presets[0].Config
-	arm := lab.Arm{Name: q.Base.Method.Label(), Starts: []config.Config{q.Base}}
-	return lab.Plan{Arms: []lab.Arm{arm}, Stage: config.DevThenTest}, nil
+	return lab.Plan{Arms: []lab.Arm{lab.NewArm(q.Base)}, Stage: config.DevThenTest}, nil
 }
 
 // Summarise analyses the model of the first seed.
@@ -70,22 +69,12 @@ func (q *Grouping) Summarise(_ context.Context, l *lab.Lab, done *lab.Outcomes) 
 	if err != nil {
 		return nil, err
 	}
-	r, err := learnedGroups(l.Data, m, q.GroupThresholds)
-	if err != nil {
-		return nil, err
-	}
-	r.Top, r.Model = q.Top, file
-	return r, nil
+	return q.learned(l.Data, m, file)
 }
 
-// Of analyses a model of the data set d.
-func (q *Grouping) Of(d *dataset.Dataset, m *train.Saved) (results.Result, error) {
-	r, err := learnedGroups(d, m, q.GroupThresholds)
-	if err != nil {
-		return nil, err
-	}
-	r.Top = q.Top
-	return r, nil
+// AskModel implements results.OfModel.
+func (q *Grouping) AskModel(d *dataset.Dataset, m *train.Saved) (results.Result, error) {
+	return q.learned(d, m, "")
 }
 
 var groupsEntry = Entry{"groups", func() results.Study { return new(Grouping) }, []results.Kind{{
@@ -139,34 +128,37 @@ type PublishedGroups struct {
 	K       int     `json:"k"`
 }
 
-// learnedGroups analyses the groups of a model of the data set d.
-func learnedGroups(d *dataset.Dataset, m *train.Saved, c GroupThresholds) (*LearnedGroups, error) {
+// learned analyses the groups of a model of the data set d. The file is that of a model which the study trained.
+func (q *Grouping) learned(d *dataset.Dataset, m *train.Saved, file string) (results.Result, error) {
 	lago, err := m.LAGO() // an *invalid.Error if the model is a baseline
 	if err != nil {
 		return nil, err
 	}
-	gamma := dataset.Convert[float64](lago.Params.Groups(lago.Config.Zeta))
 	if err := m.Fits(d); err != nil {
 		return nil, err
 	}
+	correlation, err := correlations(d)
+	if err != nil {
+		return nil, err
+	}
+	gamma := dataset.Convert[float64](lago.Params.Groups(lago.Config.Zeta))
 	r := &LearnedGroups{
-		Dataset: d.Name, Method: m.Method.Variant(), Attributes: gamma.Rows, GroupThresholds: c,
-		Groups: groupsOf(gamma, m.Attributes, c.Threshold), Top: 5,
+		Dataset: d.Name, Method: m.Method.Variant(), Attributes: gamma.Rows, GroupThresholds: q.GroupThresholds,
+		Groups: groupsOf(gamma, m.Attributes, q.Threshold), Model: file, Top: q.Top,
 	}
 	p := config.Published.Groups
 	if key := strings.ToUpper(d.Name); p.K[key] > 0 && config.IsPublished(d) {
 		r.Published = &PublishedGroups{
-			p.NonZero[key] / 100, p.GroupedAnticorrelated[key] / 100, p.AllAnticorrelated[key] / 100,
-			p.K[key],
+			p.NonZero[key] / 100, p.GroupedAnticorrelated[key] / 100, p.AllAnticorrelated[key] / 100, p.K[key],
 		}
 	}
-	var members int
+	members := 0.0
 	for _, group := range r.Groups {
-		members += len(group.Members)
+		members += float64(len(group.Members))
 	}
-	r.NonZero, r.PerAttribute = float64(members)/float64(len(gamma.Data)),
-		float64(members)/float64(gamma.Rows)
-	return r, r.comparePairs(gamma, d)
+	r.NonZero, r.PerAttribute = members/float64(len(gamma.Data)), members/float64(gamma.Rows)
+	r.comparePairs(gamma, correlation)
+	return r, nil
 }
 
 // groupsOf lists the columns of Gamma, those with most members first.
@@ -196,11 +188,10 @@ func (r *LearnedGroups) KindName() string { return "groups" }
 // Tables returns the sparsity, the pairs of attributes and the groups.
 func (r *LearnedGroups) Tables() []*table.Table {
 	sparsity := table.New(fmt.Sprintf("%s on %s: %s of %s\nGamma above %g: %s of the entries, %.1f "+
-		"groups per attribute",
-		r.Method, r.Dataset, format.Count(len(r.Groups), "group"), format.Count(r.Attributes,
-			"attribute"), r.Threshold, format.Percent(r.NonZero), r.PerAttribute))
-	measure := fmt.Sprintf("correlated below %g, over classes", r.Below)
-	pairs := table.New("", "pairs of attributes", "pairs", measure, "published").Right(3, 4)
+		"groups per attribute", r.Method, r.Dataset, format.Count(len(r.Groups), "group"),
+		format.Count(r.Attributes, "attribute"), r.Threshold, format.Percent(r.NonZero), r.PerAttribute))
+	pairs := table.New("", "pairs of attributes", "pairs",
+		fmt.Sprintf("correlated below %g, over classes", r.Below), "published").Right(3, 4)
 	row := func(name string, p AttributePairs, published float64) {
 		share := format.Missing
 		if p.Count > 0 {
@@ -208,11 +199,7 @@ func (r *LearnedGroups) Tables() []*table.Table {
 		}
 		pairs.Row(name, p.Count, share, format.Percent(published))
 	}
-	published := PublishedGroups{Grouped: math.NaN(), All: math.NaN()}
-	if r.Published != nil {
-		published = *r.Published
-		sparsity.Note("published: %s of the entries", format.Percent(published.NonZero))
-	}
+	published := cmp.Or(r.Published, &PublishedGroups{Grouped: math.NaN(), All: math.NaN()})
 	row("in the same group", r.Grouped, published.Grouped)
 	row("in different groups", r.Ungrouped, math.NaN())
 	row("all", r.All, published.All)
@@ -221,20 +208,19 @@ func (r *LearnedGroups) Tables() []*table.Table {
 		pairs.Note("No two attributes share a group.")
 	}
 	if r.Published != nil {
-		pairs.Note("The published shares are those of the authors' k-soft model with %d "+
-			"groups. The paper does not\n"+
-			"state below which correlation it calls two attributes anti-correlated.", published.K)
+		sparsity.Note("published: %s of the entries", format.Percent(published.NonZero))
+		pairs.Note("The published shares are those of the authors' k-soft model with %d groups. The paper does "+
+			"not\nstate below which correlation it calls two attributes anti-correlated.", published.K)
 	}
 	groups := table.New("", "group", "attributes", "weight", "attributes by weight").Right(3)
 	for _, group := range r.Groups {
 		var names []string
 		for _, m := range group.Members[:min(r.Top, len(group.Members))] {
-			name := format.AttributeName(m.Attribute)
-			// as all of a model with given groups
-			if weight := fmt.Sprintf("%.2f", m.Weight); weight != "1.00" {
-				name += " " + weight
+			weight := fmt.Sprintf(" %.2f", m.Weight)
+			if weight == " 1.00" { // as all of a model with given groups
+				weight = ""
 			}
-			names = append(names, name)
+			names = append(names, format.AttributeName(m.Attribute)+weight)
 		}
 		if more := len(group.Members) - r.Top; more > 0 {
 			names = append(names, fmt.Sprintf("and %d more", more))
@@ -257,9 +243,8 @@ type AttributePairs struct {
 // correlates over samples for CUB and SUN, by the attributes of each image, which data sets lack.
 func correlations(d *dataset.Dataset) (*mat.SymDense, error) {
 	// Missing entries become the attribute's mean, which draws its correlations towards 0.
-	described, err := model.Config{
-		Variant: model.Singletons, Prior: model.PerAttribute,
-	}.Describe(d.Descriptions, nil)
+	singletons := model.Config{Variant: model.Singletons, Prior: model.PerAttribute}
+	described, err := singletons.Describe(d.Descriptions, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -278,11 +263,7 @@ func correlations(d *dataset.Dataset) (*mat.SymDense, error) {
 }
 
 // comparePairs compares the correlations of attributes in the same group with those of others.
-func (r *LearnedGroups) comparePairs(gamma dataset.Matrix[float64], d *dataset.Dataset) error {
-	correlation, err := correlations(d)
-	if err != nil {
-		return err
-	}
+func (r *LearnedGroups) comparePairs(gamma dataset.Matrix[float64], correlation *mat.SymDense) {
 	var grouped, ungrouped []float64
 	for i := range gamma.Rows {
 		for j := range i {
@@ -295,9 +276,8 @@ func (r *LearnedGroups) comparePairs(gamma dataset.Matrix[float64], d *dataset.D
 			}
 		}
 	}
-	r.All, r.Grouped, r.Ungrouped = r.count(slices.Concat(grouped,
-		ungrouped)), r.count(grouped), r.count(ungrouped)
-	return nil
+	r.Grouped, r.Ungrouped = r.count(grouped), r.count(ungrouped)
+	r.All = r.count(append(grouped, ungrouped...))
 }
 
 // count counts pairs with the given correlations.

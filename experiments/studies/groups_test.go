@@ -53,7 +53,7 @@ func soft(gamma ...float64) *train.Saved {
 
 func analyse(t testkit.TB, d *dataset.Dataset, m *train.Saved, c GroupThresholds) *LearnedGroups {
 	t.Helper()
-	return testkit.Must(learnedGroups(d, m, c))(t)
+	return testkit.Must((&Grouping{GroupThresholds: c, Top: 5}).AskModel(d, m))(t).(*LearnedGroups)
 }
 
 func TestLearnedGroups(t *testing.T) {

@@ -6,8 +6,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/runs/config"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
@@ -129,80 +127,87 @@ func saltAndPepper(u dataset.Matrix[float64], ratio float64, seed uint64) datase
 }
 
 // noiseRows evaluates the models of a method, one per seed and part, on the test classes, with each ratio of
-// noise.
-func noiseRows(method results.Method, ratios []float64, draws int) (rows []results.Row, err error) {
-	classes := 0
-	for _, o := range method.Outcomes {
-		classes += len(o.Part.Data.Split.Test)
+// noise, of which the first is 0.
+func noiseRows(method results.Method, ratios []float64, draws int) (list []results.Row, err error) {
+	models, err := testedModels(method)
+	if err != nil {
+		return nil, err
 	}
-	grid, seeds := dataset.NewMatrix[float64], len(method.Outcomes[0].Test)
-	byClass, clean, cleanByClass := grid(len(ratios), classes), make([]float64, seeds),
-		make([]float64, classes)
-	accuracy := make([]dataset.Matrix[float64], len(ratios)) // draws x seeds
-	for i := range ratios {
-		accuracy[i] = grid(draws, seeds)
+	var clean *results.Measured
+	for _, ratio := range ratios {
+		var all []lab.Run
+		byDraw, relative := make([]float64, draws), make([]float64, draws)
+		for draw := range draws {
+			runs := make([]lab.Run, len(models))
+			for i, m := range models {
+				if runs[i], err = m.noisy(ratio, uint64(draw)); err != nil {
+					return nil, err
+				}
+			}
+			all = append(all, runs...)
+			m := results.Measure(runs)
+			if clean == nil {
+				clean = m
+			}
+			byDraw[draw] = m.PerClass.Mean
+			for j, accuracy := range m.PerClass.Values {
+				relative[draw] += accuracy / clean.PerClass.Values[j] / float64(len(m.PerClass.Values))
+			}
+		}
+		if slices.Contains(clean.PerClass.Values, 0) {
+			return nil, fmt.Errorf("%s: the test accuracy with the given descriptions is 0, so that no "+
+				"accuracy relative to it exists", method.Name)
+		}
+		m, drawn, relatively := results.Measure(all), lab.Summarise(byDraw), lab.Summarise(relative)
+		row := results.Row{
+			Labels: []string{method.Name, format.Percent(ratio)}, Number: 100 * ratio, Draws: draws,
+			Accuracy: m.PerClass, Interval: m.Interval, ByClass: m.ByClass, ByDraw: &drawn, Relative: &relatively,
+		}
+		if ratio > 0 {
+			d := metrics.PairedDifference(m.ByClass, clean.ByClass)
+			row.Difference = &d
+		}
+		list = append(list, row)
 	}
-	first := 0 // class of the part
+	return list, nil
+}
+
+// testedModel is a model of the test stage, with the detections of the test samples.
+type testedModel struct {
+	lab.Run
+	*model.Pipeline
+	detections   dataset.Matrix[float32]
+	labels       []int
+	descriptions dataset.Matrix[float64]
+}
+
+// testedModels are those of a method, one per part and seed.
+func testedModels(method results.Method) (list []testedModel, err error) {
 	for _, o := range method.Outcomes {
 		d := o.Part.Data
 		samples, u := train.Select(d, d.Features, d.Split.Test), d.Describe(d.Split.Test)
-		share := float64(u.Rows) / float64(classes)
-		for j, path := range lab.ModelFiles(o.Test) {
-			saved, err := train.Load(path)
+		for _, run := range o.Test {
+			saved, err := train.Load(lab.ModelFiles([]lab.Run{run})[0])
 			if err != nil {
 				return nil, err
 			}
-			add := func(u dataset.Matrix[float64], to *float64, byClass []float64, weight float64) error {
-				scores, err := model.Score(saved.Pipeline, samples.X, samples.Rows, u)
-				if err != nil {
-					return err
-				}
-				confusion, err := metrics.Confuse(scores, samples.Labels)
-				tally := confusion.Tally(scores.Cols)
-				*to += share * tally.Accuracy().PerClass
-				floats.AddScaled(byClass[first:first+u.Rows], weight, tally.Recall())
-				return err
-			}
-			if err := add(u, &clean[j], cleanByClass, 1/float64(seeds)); err != nil {
+			detections, err := saved.Pipeline.Detect(samples.X, samples.Rows)
+			if err != nil {
 				return nil, err
 			}
-			for i, ratio := range ratios {
-				for draw := range draws {
-					noisy := saltAndPepper(u, ratio, uint64(draw))
-					err := add(noisy, &accuracy[i].Row(draw)[j], byClass.Row(i), 1/float64(seeds*draws))
-					if err != nil {
-						return nil, err
-					}
-				}
-			}
+			list = append(list, testedModel{run, saved.Pipeline, detections, samples.Labels, u})
 		}
-		first += u.Rows
 	}
-	if slices.Contains(clean, 0) {
-		return nil, fmt.Errorf("%s: the test accuracy with the given descriptions is 0, so that no "+
-			"accuracy relative to it exists", method.Name)
+	return list, nil
+}
+
+// noisy returns the run, evaluated with a draw of noise.
+func (m testedModel) noisy(ratio float64, draw uint64) (lab.Run, error) {
+	scores, err := m.Classify(m.detections, saltAndPepper(m.descriptions, ratio, draw))
+	if err != nil {
+		return m.Run, err
 	}
-	for i, ratio := range ratios {
-		byDraw, bySeed, relative := make([]float64, draws), make([]float64, seeds), make([]float64, draws)
-		for draw := range draws {
-			for j, worse := range accuracy[i].Row(draw) {
-				byDraw[draw] += worse / float64(seeds)
-				relative[draw] += worse / clean[j] / float64(seeds)
-				bySeed[j] += worse / float64(draws)
-			}
-		}
-		draw, relativeByDraw := lab.Summarise(byDraw), lab.Summarise(relative)
-		row := results.Row{
-			Labels: []string{method.Name, format.Percent(ratio)}, Number: 100 * ratio,
-			Draws: draws, ByDraw: &draw, Relative: &relativeByDraw,
-			Accuracy: lab.Summarise(bySeed), Interval: metrics.ClassInterval(byClass.Row(i)),
-			ByClass: byClass.Row(i),
-		}
-		if ratio > 0 {
-			d := metrics.PairedDifference(row.ByClass, cleanByClass)
-			row.Difference = &d
-		}
-		rows = append(rows, row)
-	}
-	return rows, nil
+	confusion, err := metrics.Confuse(scores, m.labels)
+	m.Run.Evaluation = &train.Evaluation{Confusion: confusion}
+	return m.Run, err
 }

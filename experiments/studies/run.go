@@ -182,30 +182,14 @@ func (r *MethodAccuracy) Tables() []*table.Table {
 	t := table.New(fmt.Sprintf("%s on %s, stage %s, %s", r.Method, r.Dataset, r.Stage, epochs),
 		"evaluated on", "classes", "per-class accuracy", "95 % over classes", "s.e.m. over "+
 			format.Count(r.Seeds, "seed"), "chance").Right(3, 4, 5, 6)
-	end, summary := table.New(""), ""
-	for _, stage := range []struct {
-		name, classes string
-		*results.Measured
-	}{{"validation", "validation class", r.Val}, {"test", "unseen class", r.Test}} {
-		if m := stage.Measured; m != nil {
-			t.Row(stage.name, m.Classes, m.MeanText(), m.Interval, m.PerClass.SEMText(),
-				format.Percent(m.Chance()))
-			interval := fmt.Sprintf("95 %%: %s; ", m.Interval)
-			if m.Interval.String() == format.Missing {
-				interval = ""
-			}
-			summary = fmt.Sprintf("%s: %s on %s (%schance: %s)", stage.name, m.MeanText(),
-				format.Count(m.Classes, stage.classes), interval, format.Percent(m.Chance()))
-			if m.Classes <= m.Parts {
-				summary = fmt.Sprintf("%s: no accuracy can be measured on 1 %s, as any prediction is right",
-					stage.name, stage.classes)
-			}
+	row := func(name string, m *results.Measured) {
+		if m != nil {
+			t.Row(name, m.Classes, m.MeanText(), m.Interval, m.PerClass.SEMText(), format.Percent(m.Chance()))
 		}
 	}
-	if m := r.ESZSL; m != nil {
-		t.Row("ESZSL, for comparison", m.Classes, m.MeanText(), m.Interval, m.PerClass.SEMText(),
-			format.Percent(m.Chance()))
-	}
+	row("validation", r.Val)
+	row("test", r.Test)
+	row("ESZSL, for comparison", r.ESZSL)
 	switch {
 	case r.Val != nil && r.Val.Parts > 1:
 		t.Note("fewer than %d classes are validation classes: the number of epochs is chosen by %d parts "+
@@ -229,14 +213,14 @@ func (r *MethodAccuracy) Tables() []*table.Table {
 	}
 	t.Note("%s%s in %s, trained in %.1f s", format.Count(len(r.RunDirs), "run"), reused,
 		filepath.Dir(r.RunDirs[len(r.RunDirs)-1]), r.Seconds)
+	end := table.New("")
 	switch a := r.Adaptation; {
 	case a == nil && r.Stage != config.OnlyTest:
 		end.Note("--adapt: not measured, since its settings are chosen on validation classes")
 	case a == nil:
 		end.Note("--adapt: not measured, since its settings are chosen on validation classes (--stage full)")
 	case a.Tau == 0:
-		end.Note("--adapt: not recommended (no reliable gain on %s)",
-			format.Count(a.Classes, "validation class"))
+		end.Note("--adapt: not recommended (no reliable gain on %s)", format.Count(a.Classes, "validation class"))
 	default:
 		end.Note("--adapt: %s points on the validation classes (%s)", format.Points(a.After-a.Before),
 			*a.Interval)
@@ -247,19 +231,37 @@ func (r *MethodAccuracy) Tables() []*table.Table {
 	}
 	end.Note("settings: %s", settings)
 	if r.Next != "" { // these are the last lines of a command, below long tables
-		end.Notes = append(slices.Insert(end.Notes, 0, append([]string{summary}, r.verdict()...)...),
-			"next: "+r.Next)
+		end.Notes = slices.Concat([]string{r.summary()}, r.verdict(), end.Notes, []string{"next: " + r.Next})
 	}
 	return []*table.Table{t, end}
+}
+
+// last is the accuracy of the last stage, and what its classes are called.
+func (r *MethodAccuracy) last() (stage, classes string, m *results.Measured) {
+	if r.Test != nil {
+		return "test", "unseen class", r.Test
+	}
+	return "validation", "validation class", r.Val
+}
+
+// summary is the accuracy in one line.
+func (r *MethodAccuracy) summary() string {
+	stage, classes, m := r.last()
+	if m.Classes <= m.Parts {
+		return fmt.Sprintf("%s: no accuracy can be measured on 1 %s, as any prediction is right", stage, classes)
+	}
+	interval := ""
+	if text := m.Interval.String(); text != format.Missing {
+		interval = fmt.Sprintf("95 %%: %s; ", text)
+	}
+	return fmt.Sprintf("%s: %s on %s (%schance: %s)", stage, m.MeanText(), format.Count(m.Classes, classes),
+		interval, format.Percent(m.Chance()))
 }
 
 // verdict says what makes the result worth less, and what to try; most results need no such line.
 func (r *MethodAccuracy) verdict() []string {
 	const first, far = 3, 0.3
-	last := r.Test
-	if last == nil {
-		last = r.Val
-	}
+	_, _, last := r.last()
 	switch m := r.ESZSL; {
 	case r.Val != nil && r.Val.PerClass.Mean <= r.Val.Chance():
 		return []string{

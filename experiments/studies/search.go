@@ -27,9 +27,8 @@ type Search struct {
 
 var searchEntry = Entry{"search", func() results.Study { return new(Search) }, []results.Kind{{
 	Name: "searched", Title: "Searched settings", Command: "search",
-	Text: "Validation accuracy of the best settings of a search. It chose them, so it is " +
-		"optimistic.",
-	New: func() results.Result { return new(FoundSettings) },
+	Text: "Validation accuracy of the best settings of a search. It chose them, so it is optimistic.",
+	New:  func() results.Result { return new(FoundSettings) },
 }}}
 
 // FoundSettings is what a search found.
@@ -64,8 +63,7 @@ func (c *Search) Settings(r *config.Request) setting.List {
 			In(setting.Searching).Common().
 			Describe(fmt.Sprintf("`N` settings to try, at least %d", lab.MinBudget)),
 		setting.Raw("to", &c.File, "").In(setting.Output).Common().
-			Noted("search-<dataset>-<method>.json in --out").
-			Describe("`FILE` config file to write"),
+			Noted("search-<dataset>-<method>.json in --out").Describe("`FILE` config file to write"),
 	}...)
 }
 
@@ -101,9 +99,6 @@ func (c *Search) Plan(r *config.Request, _ *lab.Lab) (lab.Plan, error) {
 
 // Summarise lists what was tried, the best first.
 func (c *Search) Summarise(_ context.Context, l *lab.Lab, done *lab.Outcomes) (results.Result, error) {
-	if err := lab.StillWaiting(done.Missing); err != nil {
-		return nil, err
-	}
 	o := done.Arms[0][0]
 	if len(o.Tried) == 0 {
 		return nil, fmt.Errorf("none of the settings has a model; the first that failed, %w", &o.Missing[0])
@@ -116,9 +111,8 @@ func (c *Search) Summarise(_ context.Context, l *lab.Lab, done *lab.Outcomes) (r
 	r := &FoundSettings{
 		Dataset: c.Start.DataName(), Method: c.Start.Method.Label(), Budget: c.Budget, File: c.File,
 		Folds: len(o.Folds), Epochs: c.Start.DevEpochs(), Space: o.Keys, Tried: o.Tried,
-		Missing:     append([]lab.Missing{}, o.Missing...),
-		fingerprint: l.Fingerprint(),
-		Chosen:      ChosenSettings{Accuracy: *best.Final, Epochs: o.Epochs, Edges: o.Edges, Config: o.Chosen},
+		Missing: append([]lab.Missing{}, o.Missing...), fingerprint: l.Fingerprint(),
+		Chosen: ChosenSettings{Accuracy: *best.Final, Epochs: o.Epochs, Edges: o.Edges, Config: o.Chosen},
 	}
 	chosen := &r.Chosen.Config
 	chosen.Stage, chosen.Epochs, chosen.Seeds = config.OnlyTest, r.Chosen.Epochs, c.Start.Seeds
@@ -131,30 +125,23 @@ func (s *FoundSettings) Follow(_, data string) { s.data = data }
 // KindName implements results.Result.
 func (s *FoundSettings) KindName() string { return "searched" }
 
-// shownSettings is the number of settings that the table shows.
-const shownSettings = 10
-
 // Tables are the best settings, and what was chosen.
 func (s *FoundSettings) Tables() []*table.Table {
+	best := s.Tried[:min(10, len(s.Tried))]
 	t := table.New(fmt.Sprintf("%s on %s: the best %d of %s by validation accuracy, the mean over %s",
-		s.Method, s.Dataset, min(shownSettings, len(s.Tried)), format.Count(len(s.Tried),
-			"setting"), format.Count(s.Folds, "fold")),
-		"settings; from the second on those that differ "+
-			"from the first", "best epoch", "accuracy of a try", fmt.Sprintf("%d seeds, to the end",
-			finalSeeds), "s.e.m.").Right(3, 4, 5)
-	for i, tried := range s.Tried[:min(shownSettings, len(s.Tried))] {
+		s.Method, s.Dataset, len(best), format.Count(len(s.Tried), "setting"), format.Count(s.Folds, "fold")),
+		"settings; from the second on those that differ from the first", "best epoch", "accuracy of a try",
+		fmt.Sprintf("%d seeds, to the end", finalSeeds), "s.e.m.").Right(3, 4, 5)
+	for i, tried := range best {
 		var settings []string
 		for _, name := range s.Space {
-			if value, ok := tried.Settings[name]; ok && (i == 0 || value != s.Tried[0].Settings[name]) {
+			if value, ok := tried.Settings[name]; ok && (i == 0 || value != best[0].Settings[name]) {
 				settings = append(settings, fmt.Sprintf("%s %v", name, value))
 			}
 		}
-		var more lab.Summary
-		if tried.Final != nil {
-			more = *tried.Final
-		}
-		t.Row(strings.Join(settings, ", "), tried.BestEpoch, format.Percent(tried.Accuracy), more.MeanText(),
-			more.SEMText())
+		final := cmp.Or(tried.Final, &lab.Summary{})
+		t.Row(strings.Join(settings, ", "), tried.BestEpoch, format.Percent(tried.Accuracy), final.MeanText(),
+			final.SEMText())
 	}
 	if len(s.Tried)+len(s.Missing) < s.Budget {
 		t.Note("the budget of %d settings was not used up: the space has no more", s.Budget)
@@ -165,8 +152,8 @@ func (s *FoundSettings) Tables() []*table.Table {
 		chosen.Accuracy.MeanText(), chosen.Accuracy.SEMText(), len(chosen.Accuracy.Values),
 		format.Count(chosen.Epochs, "epoch"))
 	for _, e := range chosen.Edges {
-		t.Note("  %s = %v is the %s value of the space: values beyond it may be better", e.Setting, e.Value,
-			e.End)
+		t.Note("  %s = %v is the %s value of the space: values beyond it may be better",
+			e.Setting, e.Value, e.End)
 	}
 	if s.File != "" {
 		words := []string{"run", "--config", s.File}

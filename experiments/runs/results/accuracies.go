@@ -75,31 +75,20 @@ func (a *Accuracies) Add(r Row, m *Measured) {
 	a.Rows = append(a.Rows, r)
 }
 
-// Compare sets the differences of all rows from that of a label, if both have an accuracy.
-func (a *Accuracies) Compare(label string) (differences []*metrics.Difference) {
+// Compare sets the differences of all rows from that of a label, if both have an accuracy, with p by Holm.
+func (a *Accuracies) Compare(label string) {
 	reference := slices.IndexFunc(a.Rows, func(r Row) bool { return r.Label() == label })
-	if reference < 0 {
-		return nil
-	}
-	for i := range a.Rows {
-		x, y := a.Rows[i].ByClass, a.Rows[reference].ByClass
-		if i == reference || len(x) == 0 || len(y) == 0 {
+	var list []*metrics.Difference
+	var p []float64
+	for i, r := range a.Rows {
+		if i == reference || len(r.ByClass) == 0 || len(a.Rows[reference].ByClass) == 0 {
 			continue
 		}
-		d := metrics.PairedDifference(x, y)
-		a.Rows[i].Difference, differences = &d, append(differences, &d)
-	}
-	return differences
-}
-
-// CorrectP replaces the p values of differences by those of Holm.
-func CorrectP(differences []*metrics.Difference) {
-	p := make([]float64, len(differences))
-	for i, d := range differences {
-		p[i] = d.P
+		d := metrics.PairedDifference(r.ByClass, a.Rows[reference].ByClass)
+		a.Rows[i].Difference, list, p = &d, append(list, &d), append(p, d.P)
 	}
 	for i, adjusted := range metrics.Holm(p) {
-		differences[i].P = adjusted
+		list[i].P = adjusted
 	}
 }
 
@@ -108,53 +97,54 @@ func DifferenceText(d metrics.Difference) string {
 	return fmt.Sprintf("%s (%s)", format.Points(d.Mean), d.Interval)
 }
 
-// column is one of the table of accuracies. If it has nothing but dashes it is left out.
+// column is one of the table of accuracies.
 type column struct {
 	title string
 	value func(Row) any
+	left  bool // aligned
 }
 
 const overSeeds = "s.e.m. over seeds"
 
-// columns are the labels, in one column for results by category, which takes less room, and the numbers. The
-// standard error and the p value of a mean over draws are left out: the choice of classes matters most.
-func (a *Accuracies) columns() (labels, numbers []column) {
+// columns are the labels, in one column for results by category, which takes less room, and the numbers. Of
+// means over draws these are relative to the model without noise: the standard error and p would be those of
+// the draws, while the choice of classes matters most.
+func (a *Accuracies) columns() (list []column) {
 	if a.X == "" {
-		labels = []column{{strings.Join(a.Columns, ", "), func(r Row) any { return r.Label() }}}
+		list = []column{{strings.Join(a.Columns, ", "), func(r Row) any { return r.Label() }, true}}
 	} else {
 		for i, title := range a.Columns {
-			labels = append(labels, column{title, func(r Row) any { return r.Labels[i] }})
+			list = append(list, column{title, func(r Row) any { return r.Labels[i] }, i < len(a.Columns)-1})
 		}
 	}
-	return labels, []column{
-		{"accuracy", func(r Row) any { return r.Accuracy.MeanText() }},
-		{"95 % over classes", func(r Row) any { return r.Interval }},
-		{overSeeds, func(r Row) any {
-			if r.ByDraw != nil {
-				return format.Missing
-			}
-			return r.Accuracy.SEMText()
-		}},
-		{"relative", func(r Row) any {
-			if r.Relative == nil {
-				return format.Missing
-			}
-			return r.Relative.PlusMinus()
-		}},
-		{a.Minus, func(r Row) any {
-			if r.Difference == nil {
-				return format.Missing
-			}
-			return DifferenceText(*r.Difference)
-		}},
-		{"p", func(r Row) any {
-			if r.Difference == nil || r.ByDraw != nil {
-				return format.Missing
-			}
-			return fmt.Sprintf("%.2g", r.Difference.P)
-		}},
-		{"published", func(r Row) any { return format.Percent(format.Value(r.Published)) }},
+	add := func(title string, value func(Row) any) { list = append(list, column{title: title, value: value}) }
+	add("accuracy", func(r Row) any { return r.Accuracy.MeanText() })
+	add("95 % over classes", func(r Row) any { return r.Interval })
+	if a.overDraws() {
+		add("relative", func(r Row) any { return textOf(r.Relative, lab.Summary.PlusMinus) })
+	} else {
+		add(overSeeds, func(r Row) any { return r.Accuracy.SEMText() })
 	}
+	add(a.Minus, func(r Row) any { return textOf(r.Difference, DifferenceText) })
+	if !a.overDraws() {
+		probability := func(d metrics.Difference) string { return fmt.Sprintf("%.2g", d.P) }
+		add("p", func(r Row) any { return textOf(r.Difference, probability) })
+		add("published", func(r Row) any { return format.Percent(format.Value(r.Published)) })
+	}
+	return list
+}
+
+// textOf is a dash for what a row does not have.
+func textOf[T any](v *T, text func(T) string) string {
+	if v == nil {
+		return format.Missing
+	}
+	return text(*v)
+}
+
+// overDraws reports whether the accuracies are means over random draws.
+func (a *Accuracies) overDraws() bool {
+	return slices.ContainsFunc(a.Rows, func(r Row) bool { return r.ByDraw != nil })
 }
 
 // startsGroup reports whether a line separates a row from the one before.
@@ -173,21 +163,18 @@ func (a *Accuracies) Tables() []*table.Table {
 	}
 	t := table.New(fmt.Sprintf("%s on %s: %s accuracy %s, %s, %s%s", cmp.Or(a.Method, "methods"), a.Dataset,
 		a.Stage, a.Title, format.Count(a.Classes, classes), format.Count(a.Seeds, "seed"), parts))
-	t.Optional(overSeeds)
-	labels, numbers := a.columns()
-	columns := append(labels, numbers...)
+	if t.Optional(overSeeds); a.overDraws() {
+		t.Optional(a.Minus)
+	}
+	columns := a.columns()
 	for i, c := range columns {
-		t.Header = append(t.Header, c.title)
-		if i >= len(labels) || a.X != "" && i == len(labels)-1 {
+		if t.Header = append(t.Header, c.title); !c.left {
 			t.Right(i + 1)
 		}
 	}
 	for i, r := range a.Rows {
 		if a.X != "" && i > 0 && startsGroup(a.Rows[i-1], r) {
 			t.Line()
-		}
-		if r.ByDraw != nil {
-			t.Optional(a.Minus)
 		}
 		cells := make([]any, len(columns))
 		for j, c := range columns {

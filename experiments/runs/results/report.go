@@ -39,26 +39,36 @@ var (
 type Report struct {
 	Dir      string
 	Datasets []*DatasetReport
-	Missing  []lab.Missing // runs without a model, and results that cannot be read
-	Programs []string      // and machines that trained the runs
+	Programs []string // and machines that trained the runs
+	Summary  ReportSummary
+}
 
-	kinds []Kind
+// ReportSummary lists what a report shows.
+type ReportSummary struct {
+	Page    string        `json:"page"`
+	Figures []string      `json:"figures"` // files
+	Stored  []ShownResult `json:"stored"`  // the results that the page shows
+	Missing []lab.Missing `json:"missing"` // runs without a model, and results that cannot be read
+}
+
+// ShownResult is a stored result.
+type ShownResult struct {
+	Kind    string `json:"kind"`
+	Dataset string `json:"dataset"`
+	File    string `json:"file"`
 }
 
 // DatasetReport is the report on one data set and its split.
 type DatasetReport struct {
-	Title    string
-	Headline string       // the accuracy on unseen classes
-	Lead     *plot.Figure // of the same result
-	Sections []*ReportSection
-	Missing  []Unanswered // what no command stored
+	Title      string
+	Headline   string       // the accuracy on unseen classes
+	Lead       *plot.Figure // of the same result
+	Sections   []*ReportSection
+	Unanswered []Unanswered
 
 	name, fingerprint string
-	results           map[string][]storedResult // by kind
+	results           map[string][]storedResult // by kind, the newest first
 }
-
-// Unanswered is a question without a stored result, and the command that stores one.
-type Unanswered struct{ What, Command string }
 
 // ReportSection answers one question.
 type ReportSection struct {
@@ -68,14 +78,17 @@ type ReportSection struct {
 	Notes   []string
 }
 
+// Unanswered is a question without a stored result, and the command that stores one.
+type Unanswered struct{ What, Command string }
+
 // storedResult is a stored result that was read.
 type storedResult struct {
 	lab.Stored
 	Result
 }
 
-// ReadReport reads the results of some kinds in a folder, in their order. Results that are damaged are listed as
-// missing. The error is that of a folder that cannot be read or holds no results.
+// ReadReport reads the results of some kinds in a folder, in their order. Results that are damaged are listed
+// as missing. The error is that of a folder that cannot be read or holds no results.
 func ReadReport(ctx context.Context, dir string, kinds []Kind) (*Report, error) {
 	runs, err := lab.ReadRuns(dir)
 	if err != nil {
@@ -85,64 +98,69 @@ func ReadReport(ctx context.Context, dir string, kinds []Kind) (*Report, error) 
 	if err != nil {
 		return nil, err
 	}
-	p := &Report{
-		Dir: dir, kinds: kinds, Missing: append(missing, lab.MissingOf(runs)...), Programs: programs(runs),
-	}
+	p := &Report{Dir: dir, Programs: programs(runs), Summary: ReportSummary{
+		Figures: []string{}, Stored: []ShownResult{}, Missing: append(missing, lab.MissingOf(runs)...),
+	}}
 	for _, s := range stored {
-		if err := p.add(s); err != nil {
-			p.Missing = append(p.Missing, *lab.NewMissing(s.Path, lab.Broken, err))
+		if r, err := decode(s, kinds); err != nil {
+			p.Summary.Missing = append(p.Summary.Missing, *lab.NewMissing(s.Path, lab.Broken, err))
+		} else {
+			d := p.dataset(s.Dataset, s.Fingerprint)
+			d.results[s.Kind] = append(d.results[s.Kind], storedResult{s, r})
 		}
 	}
-	if len(p.Datasets) == 0 && len(p.Missing) == 0 {
+	if len(p.Datasets) == 0 && len(p.Summary.Missing) == 0 {
 		return nil, &invalid.Error{
 			Where: dir, Want: "stored results", Got: "none",
 			Hint: "lago-train run --out " + format.ShellLine(dir) + " stores some.",
 		}
 	}
 	for _, d := range p.Datasets {
-		d.Title = d.title(p.Datasets)
+		d.setTitle(p.Datasets)
 		lead := d.lead(kinds)
 		for _, k := range kinds {
 			d.addSection(k, dir, lead)
+			for _, r := range d.results[k.Name] {
+				p.Summary.Stored = append(p.Summary.Stored, ShownResult{r.Kind, d.Title, r.Path})
+			}
 		}
 	}
 	return p, nil
 }
 
-// add adds a stored result to the page of its data set.
-func (p *Report) add(s lab.Stored) error {
-	i := slices.IndexFunc(p.kinds, func(k Kind) bool { return k.Name == s.Kind })
-	if i < 0 {
-		return &invalid.Error{
-			Where: s.Path, Field: "kind", Want: "the name of a study", Got: invalid.Quote(s.Kind),
+// decode returns the result that was stored.
+func decode(s lab.Stored, kinds []Kind) (Result, error) {
+	for _, k := range kinds {
+		if k.Name == s.Kind {
+			r := k.New()
+			return r, s.Decode(r)
 		}
 	}
-	r := p.kinds[i].New()
-	if err := s.Decode(r); err != nil {
-		return err
+	return nil, &invalid.Error{
+		Where: s.Path, Field: "kind", Want: "the name of a study", Got: invalid.Quote(s.Kind),
 	}
-	j := slices.IndexFunc(p.Datasets, func(d *DatasetReport) bool {
-		return d.name == s.Dataset && d.fingerprint == s.Fingerprint
-	})
-	if j < 0 {
-		j = len(p.Datasets)
-		p.Datasets = append(p.Datasets, &DatasetReport{
-			name: s.Dataset, fingerprint: s.Fingerprint, results: map[string][]storedResult{},
-		})
-	}
-	d := p.Datasets[j]
-	d.results[s.Kind] = append(d.results[s.Kind], storedResult{s, r})
-	return nil
 }
 
-// title names a data set, with its fingerprint if there is another of the same name, such as another split.
-func (d *DatasetReport) title(all []*DatasetReport) string {
-	for _, other := range all {
-		if other != d && other.name == d.name {
-			return fmt.Sprintf("%s, fingerprint %.8s", d.name, d.fingerprint)
+// dataset returns the report on a data set, which is added if it is new.
+func (p *Report) dataset(name, fingerprint string) *DatasetReport {
+	for _, d := range p.Datasets {
+		if d.name == name && d.fingerprint == fingerprint {
+			return d
 		}
 	}
-	return d.name
+	d := &DatasetReport{name: name, fingerprint: fingerprint, results: map[string][]storedResult{}}
+	p.Datasets = append(p.Datasets, d)
+	return d
+}
+
+// setTitle names the data set, with its fingerprint if there is another of the same name, such as another split.
+func (d *DatasetReport) setTitle(all []*DatasetReport) {
+	d.Title = d.name
+	for _, other := range all {
+		if other != d && other.name == d.name {
+			d.Title = fmt.Sprintf("%s, fingerprint %.8s", d.name, d.fingerprint)
+		}
+	}
 }
 
 // lead sets the headline, and returns the result that it is of: of the first kind that has one,
@@ -152,12 +170,10 @@ func (d *DatasetReport) lead(kinds []Kind) (best Result) {
 	for _, k := range kinds {
 		most := -1.0
 		for _, r := range d.results[k.Name] {
-			h, ok := r.Result.(interface{ Headline() (string, float64) })
-			if !ok {
-				continue
-			}
-			if text, validation := h.Headline(); text != "" && validation > most {
-				d.Headline, best, most = d.Title+": "+text, r.Result, validation
+			if h, ok := r.Result.(interface{ Headline() (string, float64) }); ok {
+				if text, validation := h.Headline(); text != "" && validation > most {
+					d.Headline, best, most = d.Title+": "+text, r.Result, validation
+				}
 			}
 		}
 		if best != nil {
@@ -165,22 +181,6 @@ func (d *DatasetReport) lead(kinds []Kind) (best Result) {
 		}
 	}
 	return best
-}
-
-// programs describes the programs and machines that trained runs, with the number of runs.
-func programs(runs []lab.Run) (list []string) {
-	count := map[string]int{}
-	for _, r := range runs {
-		if record, err := train.ReadRecord(r.Dir); err == nil { // otherwise the run is listed as missing
-			v := record.Versions
-			count[fmt.Sprintf("lago-train %s, %s, %s, %s", cmp.Or(v["revision"], v["lago-train"]), v["go"],
-				v["platform"], record.BLAS)]++
-		}
-	}
-	for _, program := range slices.Sorted(maps.Keys(count)) {
-		list = append(list, program+": "+format.Count(count[program], "run"))
-	}
-	return list
 }
 
 // inName replaces what names of files should not have.
@@ -191,11 +191,8 @@ var inName = strings.NewReplacer("/", "-", `\`, "-", ":", "-", " ", "-", ",", "-
 func (d *DatasetReport) addSection(k Kind, dir string, lead Result) {
 	list := d.results[k.Name]
 	if len(list) == 0 {
-		d.Missing = append(d.Missing, Unanswered{
-			k.Title,
-			fmt.Sprintf("lago-train %s --dataset %s --out %s", k.Command, format.ShellLine(d.name),
-				format.ShellLine(dir)),
-		})
+		command := "lago-train " + k.Command + " " + format.ShellLine("--dataset", d.name, "--out", dir)
+		d.Unanswered = append(d.Unanswered, Unanswered{k.Title, command})
 		return
 	}
 	s := &ReportSection{Kind: k}
@@ -216,26 +213,46 @@ func (d *DatasetReport) addSection(k Kind, dir string, lead Result) {
 				s.Figures = append(s.Figures, f)
 			}
 		}
-		s.Tables = append(s.Tables,
-			slices.DeleteFunc(r.Tables(), func(t *table.Table) bool { return t == nil })...)
+		for _, t := range r.Tables() {
+			if t != nil {
+				s.Tables = append(s.Tables, t)
+			}
+		}
 	}
 	d.Sections = append(d.Sections, s)
 }
 
 // Figures lists the figures, with titles that name the data set.
 func (p *Report) Figures() (list []plot.Figure) {
-	for _, d := range p.Datasets {
-		var of []plot.Figure
-		if d.Lead != nil {
-			of = append(of, *d.Lead)
-		}
-		for _, s := range d.Sections {
-			of = append(of, s.Figures...)
-		}
-		for _, f := range of {
+	add := func(d *DatasetReport, figures ...plot.Figure) {
+		for _, f := range figures {
 			f.Title, f.Caption = format.Printable(f.Title+", "+d.Title), format.Printable(f.Caption)
 			list = append(list, f)
 		}
+	}
+	for _, d := range p.Datasets {
+		if d.Lead != nil {
+			add(d, *d.Lead)
+		}
+		for _, s := range d.Sections {
+			add(d, s.Figures...)
+		}
+	}
+	return list
+}
+
+// programs describes the programs and machines that trained runs, with the number of runs.
+func programs(runs []lab.Run) (list []string) {
+	count := map[string]int{}
+	for _, r := range runs {
+		if record, err := train.ReadRecord(r.Dir); err == nil { // otherwise the run is listed as missing
+			v := record.Versions
+			count[fmt.Sprintf("lago-train %s, %s, %s, %s", cmp.Or(v["revision"], v["lago-train"]), v["go"],
+				v["platform"], record.BLAS)]++
+		}
+	}
+	for _, program := range slices.Sorted(maps.Keys(count)) {
+		list = append(list, program+": "+format.Count(count[program], "run"))
 	}
 	return list
 }
@@ -247,34 +264,6 @@ func (p *Report) Write(w io.Writer) error { return reportPage.Execute(w, p) }
 func inlineSVG(f plot.Figure) (template.HTML, error) {
 	svg, err := plot.ForPage(f)
 	return template.HTML(svg), err //nolint:gosec // made by this program, with names escaped
-}
-
-// ReportSummary lists what a report shows.
-type ReportSummary struct {
-	Page    string        `json:"page"`
-	Figures []string      `json:"figures"` // files
-	Stored  []ShownResult `json:"stored"`  // the results that the page shows
-	Missing []lab.Missing `json:"missing"`
-}
-
-// ShownResult is a stored result.
-type ShownResult struct {
-	Kind    string `json:"kind"`
-	Dataset string `json:"dataset"`
-	File    string `json:"file"`
-}
-
-// Summary lists the results of the report.
-func (p *Report) Summary() *ReportSummary {
-	s := &ReportSummary{Figures: []string{}, Stored: []ShownResult{}, Missing: p.Missing}
-	for _, d := range p.Datasets {
-		for _, k := range p.kinds {
-			for _, r := range d.results[k.Name] {
-				s.Stored = append(s.Stored, ShownResult{r.Kind, d.Title, r.Path})
-			}
-		}
-	}
-	return s
 }
 
 // Tables say where the report is, and what is missing from it.

@@ -103,8 +103,8 @@ func all(t *testing.T) (l *lab.Lab, best *studies.MethodAccuracy) {
 func TestReport(t *testing.T) {
 	l, best := all(t)
 	p := read(t, l.Root)
-	if len(p.Datasets) != 1 || len(p.Missing) > 0 {
-		t.Fatalf("%d data sets, missing %+v", len(p.Datasets), p.Missing)
+	if len(p.Datasets) != 1 || len(p.Summary.Missing) > 0 {
+		t.Fatalf("%d data sets, missing %+v", len(p.Datasets), p.Summary.Missing)
 	}
 	want := []string{"run", "reproduction", "compare", "rotation", "ablation", "sweep-k", "noise", "searched"}
 	testkit.Equal(t, "sections", sections(p.Datasets[0]), want)
@@ -117,7 +117,7 @@ func TestReport(t *testing.T) {
 		!strings.HasSuffix(p.Datasets[0].Lead.Title, best.Method) {
 		t.Errorf("expected %s, the run with the best validation accuracy, and its figure, found %s and %s", want, p.Datasets[0].Headline, p.Datasets[0].Lead.Title)
 	}
-	testkit.WantText(t, testlab.Text(p.Summary().Tables()), "shows 9 stored results (ablation, compare, noise, ")
+	testkit.WantText(t, testlab.Text(p.Summary.Tables()), "shows 9 stored results (ablation, compare, noise, ")
 
 	dir := t.TempDir()
 	files := testkit.Must(plot.WriteFiles(fileio.Write, dir, plot.SVG, p.Figures()...))(t)
@@ -181,7 +181,7 @@ func TestDamagedResults(t *testing.T) {
 		"trial.json: expected what a run writes, found damaged JSON. Delete the f": filepath.Dir(testkit.Write(t, root, filepath.Join("cut", train.TrialFile), `{`)),
 	}
 	p, why := read(t, root), map[string]string{}
-	for _, m := range p.Missing {
+	for _, m := range p.Summary.Missing {
 		why[m.Name] = m.Why
 	}
 	for want, path := range damaged {
@@ -189,7 +189,7 @@ func TestDamagedResults(t *testing.T) {
 	}
 	_, text := render(t, p)
 	testkit.WantText(t, text, "1 result in ", "5 cannot be shown ", "Noisy descriptions")
-	testkit.WantText(t, testlab.Text(p.Summary().Tables()), "shows 1 stored result (noise)\n5 cannot be shown:\n", "cut: trial.json: ")
+	testkit.WantText(t, testlab.Text(p.Summary.Tables()), "shows 1 stored result (noise)\n5 cannot be shown:\n", "cut: trial.json: ")
 	_, err := results.ReadReport(t.Context(), filepath.Join(root, "none"), studies.Kinds())
 	testkit.WantError(t, err, filepath.Join(root, "none"))
 }

@@ -37,7 +37,7 @@ type (
 
 	// OfModel is a study that can also be asked of a trained model, without training.
 	OfModel interface {
-		Of(d *dataset.Dataset, m *train.Saved) (Result, error)
+		AskModel(d *dataset.Dataset, m *train.Saved) (Result, error)
 	}
 
 	// Writer is a study that also writes files for users. Before there is a result, found is nil.
