@@ -60,7 +60,7 @@ func TestAblate(t *testing.T) {
 	testlab.Stored(t, l, "ablation", &stored)
 	testkit.Equal(t, "stored", &stored, a, cmpopts.IgnoreFields(results.Row{}, "ByClass"))
 	testkit.Equal(t, "designs", len(designs), 9)
-	if dots := testkit.Must(stored.Figures(""))(t)[0].Picture.(*plot.Dots); len(dots.Rows) != 9 || len(dots.Panels[0].Series[1].Dots) != 0 {
+	if dots := testkit.Must(stored.Figures(""))(t)[0].Picture.(*plot.Dots); len(dots.Rows) != 9 || len(dots.Panels[0].Series[1].Points) != 0 {
 		t.Errorf("%d rows and series %+v in the figure, expected 9 and none that is published", len(dots.Rows), dots.Panels)
 	}
 }

@@ -334,13 +334,13 @@ func (r *ComparedMethods) Figures(string) ([]plot.Figure, error) {
 		return figures, nil
 	}
 	reference := r.label(r.Differences[0].Reference)
-	p, s := &plot.Dots{X: reference + " minus the method (points)"}, plot.DotSeries{}
+	p, s := &plot.Dots{X: reference + " minus the method (points)"}, plot.Series{}
 	byDifference := func(a, b MethodDifference) int { return cmp.Compare(b.Mean, a.Mean) }
 	for i, d := range slices.SortedStableFunc(slices.Values(r.Differences), byDifference) {
 		p.Rows = append(p.Rows, plot.Row{Name: r.label(d.Method), Focus: d.Holm < metrics.Significance})
-		s.Dots = append(s.Dots, results.Dot(i, d.Mean, d.Interval))
+		s.Points = append(s.Points, results.Point(float64(i), d.Mean, d.Interval))
 	}
-	p.Panels = []plot.Panel{{Series: []plot.DotSeries{s}}}
+	p.Panels = []plot.Panel{{Series: []plot.Series{s}}}
 	return append(figures, plot.Figure{
 		Name: r.Kind + "-differences", Title: "Differences between " + reference + " and the other methods",
 		Picture: p,

@@ -346,11 +346,11 @@ func (r *MethodAccuracy) accuracy(runs map[train.Stage][]lab.Run) *plot.Dots {
 			continue
 		}
 		m := results.Measure(runs[stage])
-		panel, classes := results.Panel(names[stage], []results.Measured{*m}), plot.DotSeries{
+		panel, classes := results.Panel(names[stage], []results.Measured{*m}), plot.Series{
 			Name: "one class", Condition: plot.Small,
 		}
 		for _, accuracy := range m.ByClass {
-			classes.Dots = append(classes.Dots, plot.PercentDot(0, accuracy, accuracy, accuracy))
+			classes.Points = append(classes.Points, plot.Percent(0, accuracy, accuracy, accuracy))
 		}
 		panel.Series = append(panel.Series, classes)
 		p.Panels = append(p.Panels, panel)
@@ -363,20 +363,20 @@ func (r *MethodAccuracy) curves(curves []train.Curve) *plot.Lines {
 	training := averaged(curves, func(e train.Epoch) float64 { return e.TrainAccuracy })
 	validation := averaged(curves, func(e train.Epoch) float64 { return *e.ValAccuracy })
 	l := &plot.Lines{X: "epoch", Y: results.AccuracyAxis, Chance: 100 * r.Val.Chance(), Series: []plot.Series{
-		{Name: "training classes", Look: plot.Look{Condition: plot.Dashed}, Points: training},
-		{Name: "validation classes", Look: plot.Look{Method: plot.Focus}, Points: validation},
+		{Name: "training classes", Condition: plot.Dashed, Points: training},
+		{Name: "validation classes", Method: plot.Focus, Points: validation},
 	}}
 	if r.Config.Correction.On() && best <= len(validation) {
 		name += ", with the correction"
 		l.Series = append(l.Series, plot.Series{
 			Name:   "best epoch, without the correction",
-			Look:   plot.Look{Method: plot.Focus, Condition: plot.Dashed},
+			Method: plot.Focus, Condition: plot.Dashed,
 			Points: validation[best-1 : best],
 		})
 	}
 	mark := results.Point(float64(best), r.Val.PerClass.Mean, r.Val.Interval)
 	l.Series = append(l.Series, plot.Series{
-		Name: name, Look: plot.Look{Method: plot.Focus}, Measured: true, Points: []plot.Point{mark},
+		Name: name, Method: plot.Focus, Measured: true, Points: []plot.Point{mark},
 	})
 	return l
 }

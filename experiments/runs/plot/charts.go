@@ -20,30 +20,26 @@ type Lines struct {
 	Chance float64 // a line in percent, 0 for none
 }
 
-// Series is one line.
+// Series is one line, or dots in some of the rows. Without points it is not shown.
 type Series struct {
-	Name   string
-	Look   Look
-	Points []Point // X ascending
-	// Measured draws each point with an error bar from Low to High, otherwise the line has a band.
+	Name      string
+	Method    string // has its hue; grey for an unknown one. In rows, those with focus have it
+	Condition Condition
+	Points    []Point // X ascending
+	// Measured draws each point of a line with an error bar from Low to High, otherwise the line has a band.
 	Measured bool
 }
 
-// Point is a mean with an interval.
+// Point is a value with an interval, at a number or in a row.
 type Point struct{ X, Y, Low, High float64 }
 
-// PercentPoint returns a point of a fraction, in percent, with its interval, which may be NaN.
-func PercentPoint(x, fraction, low, high float64) Point {
-	value, low, high := percent(fraction, low, high)
-	return Point{X: x, Y: value, Low: max(low, 0), High: min(high, 100)}
-}
-
-// percent converts a fraction and its interval, which may be NaN as that of a single class.
-func percent(fraction, low, high float64) (float64, float64, float64) {
+// Percent returns a point of a fraction, in percent, with its interval, which may be NaN as that of a single
+// class.
+func Percent(x, fraction, low, high float64) Point {
 	if math.IsNaN(low) {
 		low, high = fraction, fraction
 	}
-	return 100 * fraction, 100 * low, 100 * high
+	return Point{x, 100 * fraction, 100 * low, 100 * high}
 }
 
 // linesHeight is the height of the area of the data.
@@ -92,8 +88,8 @@ func percentTicks(_, high float64) (list []plot.Tick) {
 }
 
 func (s Series) add(c *chart) {
-	mean, marks := &plotter.Line{LineStyle: s.Look.line()}, &plotter.Scatter{GlyphStyle: s.Look.glyph()}
-	bars := &plotter.YErrorBars{LineStyle: s.Look.bar(), CapWidth: glyphSize}
+	mean, marks := &plotter.Line{LineStyle: s.line()}, &plotter.Scatter{GlyphStyle: s.glyph()}
+	bars := &plotter.YErrorBars{LineStyle: s.bar(), CapWidth: glyphSize}
 	var high, low plotter.XYs
 	for _, q := range s.Points {
 		xy := plotter.XY{X: q.X, Y: q.Y}
@@ -137,28 +133,8 @@ type Row struct {
 // Panel has numbers for all rows.
 type Panel struct {
 	Title  string
-	Chance float64 // a line in the unit of X, 0 for none
-	Series []DotSeries
-}
-
-// DotSeries has numbers for some of the rows, each with the marker of the condition. Without
-// any it is not shown.
-type DotSeries struct {
-	Name      string
-	Condition Condition
-	Dots      []Dot
-}
-
-// Dot is one number with the ends of its error bar.
-type Dot struct {
-	Row              int
-	Value, Low, High float64
-}
-
-// PercentDot returns a fraction in percent with its interval, which may be NaN.
-func PercentDot(row int, fraction, low, high float64) Dot {
-	value, low, high := percent(fraction, low, high)
-	return Dot{row, value, low, high}
+	Chance float64  // a line in the unit of X, 0 for none
+	Series []Series // X of the points is the row
 }
 
 // panelGap is the space between panels, if their width is 1.
@@ -169,8 +145,8 @@ func (d *Dots) ends() (low, high float64) {
 	for _, p := range d.Panels {
 		high = max(high, p.Chance)
 		for _, s := range p.Series {
-			for _, dot := range s.Dots {
-				low, high = min(low, dot.Value, dot.Low), max(high, dot.Value, dot.High)
+			for _, q := range s.Points {
+				low, high = min(low, q.Y, q.Low), max(high, q.Y, q.High)
 			}
 		}
 	}
@@ -191,8 +167,8 @@ func (d *Dots) chart() *chart {
 	bottom, top := c.Y.Min, c.Y.Max
 	panels, lanes := slices.Clone(d.Panels), 1
 	for i, p := range panels {
-		panels[i].Series = slices.DeleteFunc(slices.Clone(p.Series), func(s DotSeries) bool {
-			return len(s.Dots) == 0
+		panels[i].Series = slices.DeleteFunc(slices.Clone(p.Series), func(s Series) bool {
+			return len(s.Points) == 0
 		})
 		lanes = max(lanes, len(panels[i].Series))
 	}
@@ -241,21 +217,18 @@ func (d *Dots) chart() *chart {
 		})
 		for i, s := range p.Series {
 			y := lane * (float64(len(p.Series)-1)/2 - float64(i))
-			if i > 0 && k == len(panels)-1 {
-				c.explain(s.Name, &plotter.Scatter{GlyphStyle: Look{Condition: s.Condition}.glyph()})
+			if s.Method = ""; i > 0 && k == len(panels)-1 {
+				c.explain(s.Name, &plotter.Scatter{GlyphStyle: s.glyph()})
 			}
-			for _, dot := range s.Dots {
-				look := Look{Condition: s.Condition}
-				if d.Rows[dot.Row].Focus {
-					look.Method = Focus
+			for _, q := range s.Points {
+				if s.Method = ""; d.Rows[int(q.X)].Focus {
+					s.Method = Focus
 				}
-				xy := plotter.XYs{{X: at(dot.Value), Y: y - float64(dot.Row)}}
-				ends := plotter.XErrors{
-					{Low: at(dot.Value) - at(dot.Low), High: at(dot.High) - at(dot.Value)},
-				}
+				xy := plotter.XYs{{X: at(q.Y), Y: y - q.X}}
+				ends := plotter.XErrors{{Low: at(q.Y) - at(q.Low), High: at(q.High) - at(q.Y)}}
 				c.Add(&plotter.XErrorBars{
-					XYs: xy, XErrors: ends, LineStyle: look.bar(),
-				}, &plotter.Scatter{XYs: xy, GlyphStyle: look.glyph()})
+					XYs: xy, XErrors: ends, LineStyle: s.bar(),
+				}, &plotter.Scatter{XYs: xy, GlyphStyle: s.glyph()})
 			}
 		}
 	}

@@ -11,11 +11,15 @@ import (
 	"html"
 	"image/color"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
@@ -124,3 +128,197 @@ func (c svgCanvas) WriteTo(w io.Writer) (int64, error) {
 	n, err := io.WriteString(w, strings.ReplaceAll(b.String(), family, families))
 	return int64(n), err
 }
+
+// column is the width of figures: of one column of a paper.
+const column vg.Length = 89 * vg.Millimeter
+
+// Sizes, in points.
+const (
+	margin      vg.Length = 4
+	line        vg.Length = 10 // from one line of text to the next
+	lineWidth   vg.Length = 1.2
+	barWidth    vg.Length = 0.8
+	glyphSize   vg.Length = 2.4
+	sampleWidth vg.Length = 16 // of a line in the legend
+)
+
+// Colours that ForPage knows, and styles.
+var (
+	ink   = color.NRGBA{0, 0, 0, 255}
+	soft  = color.NRGBA{136, 136, 136, 255}
+	faint = color.NRGBA{221, 221, 221, 255}
+
+	gridLine  = draw.LineStyle{Color: faint, Width: 0.5}
+	thinLine  = draw.LineStyle{Color: soft, Width: 0.5, Dashes: []vg.Length{2, 2}}
+	textStyle = text.Style{
+		Color: ink, Font: font.From(font.Font{Typeface: "Liberation", Variant: "Sans"}, 8), YAlign: draw.YTop,
+		Handler: plot.DefaultTextHandler,
+	}
+)
+
+// Focus is the Method of what a figure is about, where hue does not tell methods apart: others are grey.
+const Focus = "focus"
+
+// Condition is a marker and a dash pattern.
+type Condition int
+
+// The conditions. What they stand for is up to the figure.
+const (
+	Solid  Condition = iota // discs
+	Dashed                  // circles
+	Dotted                  // triangles
+	Small                   // small discs
+	conditions
+)
+
+// hues are those of methods; the variants of LAGO have colours of Okabe & Ito (2008), for colour-blind
+// readers. All contrast with white and with the dark background of pages.
+var hues = map[string]color.NRGBA{
+	Focus: {0, 114, 178, 255},
+
+	"singletons":    {0, 158, 115, 255},
+	"semantic-hard": {0, 114, 178, 255},
+	"k-soft":        {213, 94, 0, 255},
+	"semantic-soft": {204, 121, 167, 255},
+
+	"eszsl":  {230, 159, 0, 255},
+	"ale":    {86, 180, 233, 255},
+	"sync":   {138, 111, 209, 255},
+	"sje":    {166, 118, 29, 255},
+	"devise": {102, 166, 30, 255},
+	"dap":    {231, 41, 138, 255},
+	"kernel": {160, 140, 0, 255},
+}
+
+func (s Series) color() color.NRGBA {
+	if hue, ok := hues[s.Method]; ok {
+		return hue
+	}
+	return soft
+}
+
+func (s Series) line() draw.LineStyle {
+	dashes := [conditions][]vg.Length{nil, {4, 2}, {1, 2}, nil}
+	return draw.LineStyle{Color: s.color(), Width: lineWidth, Dashes: dashes[s.Condition%conditions]}
+}
+
+func (s Series) bar() draw.LineStyle { return draw.LineStyle{Color: s.color(), Width: barWidth} }
+
+func (s Series) glyph() draw.GlyphStyle {
+	shapes := [conditions]draw.GlyphDrawer{
+		draw.CircleGlyph{}, draw.RingGlyph{}, draw.PyramidGlyph{}, draw.CircleGlyph{},
+	}
+	radius := glyphSize
+	if s.Condition == Small {
+		radius /= 2
+	}
+	return draw.GlyphStyle{Color: s.color(), Radius: radius, Shape: shapes[s.Condition%conditions]}
+}
+
+// grey is translucent, so that 0 is the colour of the page. Other colours are opaque.
+func grey(alpha float64) color.NRGBA { return color.NRGBA{A: uint8(math.Round(255 * alpha))} }
+
+// wrap breaks a text into lines of at most the given width, except longer words.
+func wrap(words string, width vg.Length) string {
+	var lines []string
+	for _, word := range strings.Fields(words) {
+		if last := len(lines) - 1; last >= 0 && textStyle.Width(lines[last]+" "+word) <= width {
+			lines[last] += " " + word
+		} else {
+			lines = append(lines, word)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// chart is a plot in the style of all figures.
+type chart struct {
+	*plot.Plot
+	data    vg.Length // height of the area of the data
+	legend  [2]plot.Legend
+	entries int    // of both columns of the legend
+	caption string // below the legend
+}
+
+// newChart returns an empty chart with the titles of its axes.
+func newChart(x, y string) *chart {
+	c := &chart{Plot: plot.New()}
+	c.BackgroundColor = nil
+	c.Title.TextStyle.Font, c.Title.Padding = textStyle.Font, margin
+	c.X.Label.Text, c.Y.Label.Text = x, y
+	for _, a := range []*plot.Axis{&c.X, &c.Y} {
+		a.Label.TextStyle.Font, a.Tick.Label.Font = textStyle.Font, textStyle.Font
+		a.Label.Padding, a.Tick.Length, a.Padding = 2, 3, 0
+		a.Tick.Marker = plot.TickerFunc(ticks)
+	}
+	for i := range c.legend {
+		c.legend[i] = plot.NewLegend()
+		c.legend[i].TextStyle.Font, c.legend[i].ThumbnailWidth = textStyle.Font, sampleWidth
+		c.legend[i].Top, c.legend[i].Left, c.legend[i].Padding = true, true, 1.5
+	}
+	return c
+}
+
+// ticks are the default ones, labelled without trailing zeros.
+func ticks(low, high float64) []plot.Tick {
+	list := plot.DefaultTicks{}.Ticks(low, high)
+	for i, t := range list {
+		if !t.IsMinor() {
+			list[i].Label = strconv.FormatFloat(t.Value, 'g', 4, 64)
+		}
+	}
+	return list
+}
+
+// explain adds an entry to the legend, to the left and right column in turns.
+func (c *chart) explain(name string, samples ...plot.Thumbnailer) {
+	c.legend[c.entries%2].Add(wrap(name, column/2-sampleWidth-2*margin), samples...)
+	c.entries++
+}
+
+// nameRows names the rows of the Y axis, from the top: row i is at -i.
+func (c *chart) nameRows(names []string) {
+	c.Y.Min, c.Y.Max = 0.5-float64(len(names)), 0.5
+	c.Y.Tick.Length, c.Y.Width = 0, 0
+	var ticks plot.ConstantTicks
+	for i, name := range names {
+		ticks = append(ticks, plot.Tick{Value: -float64(i), Label: name})
+	}
+	c.Y.Tick.Marker = ticks
+}
+
+// below returns the heights of the legend and of the caption.
+func (c *chart) below() (legend, caption vg.Length) {
+	for i := range c.legend {
+		legend = max(legend, c.legend[i].Rectangle(draw.Canvas{}).Size().Y)
+	}
+	if c.entries > 0 {
+		legend += margin
+	}
+	if c.caption != "" {
+		caption = textStyle.Height(c.caption) + margin
+	}
+	return legend, caption
+}
+
+func (c *chart) size() (width, height vg.Length) {
+	legend, caption := c.below()
+	ample := draw.Canvas{Rectangle: vg.Rectangle{Max: vg.Point{X: 20 * column, Y: 20 * column}}}
+	around := ample.Size().Y - c.DataCanvas(ample).Size().Y // titles and ticks
+	return column + 2*margin, around + c.data + legend + caption + 2*margin
+}
+
+func (c *chart) draw(on draw.Canvas) {
+	on = draw.Crop(on, margin, -margin, margin, -margin)
+	legend, caption := c.below()
+	on.FillText(textStyle, vg.Point{X: on.Min.X, Y: on.Min.Y + caption - margin}, c.caption)
+	c.Draw(draw.Crop(on, 0, 0, legend+caption, 0))
+	for i := range c.legend {
+		c.legend[i].Draw(draw.Crop(on, vg.Length(i)*column/2, 0, caption,
+			legend+caption-margin-(on.Max.Y-on.Min.Y)))
+	}
+}
+
+// percentEnd is where an axis of percentages ends that shows values up to most: at a multiple of
+// 10, and never above 100.
+func percentEnd(most float64) float64 { return min(max(10*math.Ceil(most/10), 10), 100) }

@@ -47,15 +47,15 @@ func texts(t *testing.T, p Picture) (list []string) {
 
 func learning() *Lines {
 	return &Lines{X: "epoch", Y: "accuracy (%)", Chance: 10, Series: []Series{
-		{Name: "train", Look: Look{"k-soft", Dashed}, Points: []Point{{1, 20, 18, 22}, {2, 60, 55, 65}, {3, 81, 80, 82}}},
-		{Name: "val", Look: Look{"k-soft", Solid}, Points: []Point{{1, 10, 8, 12}, {2, 40, 35, 45}, {3, 30, 25, 35}}},
+		{Name: "train", Method: "k-soft", Condition: Dashed, Points: []Point{{1, 20, 18, 22}, {2, 60, 55, 65}, {3, 81, 80, 82}}},
+		{Name: "val", Method: "k-soft", Points: []Point{{1, 10, 8, 12}, {2, 40, 35, 45}, {3, 30, 25, 35}}},
 	}}
 }
 
 func dots() *Dots {
 	return &Dots{X: "accuracy (%)", Percent: true, Rows: []Row{{Name: "first", Focus: true}, {Name: "a\x1bb"}}, Panels: []Panel{
-		{Title: "validation", Series: []DotSeries{{Name: "here", Dots: []Dot{PercentDot(0, 0.61, 0.6, 0.62), PercentDot(1, 0.52, math.NaN(), math.NaN())}}, {Name: "empty"}}},
-		{Title: "test", Chance: 25, Series: []DotSeries{{Name: "here", Dots: []Dot{{1, 48, 46, 50}}}, {Name: "published", Condition: Dotted, Dots: []Dot{{0, 55, 55, 55}}}}},
+		{Title: "validation", Series: []Series{{Name: "here", Points: []Point{Percent(0, 0.61, 0.6, 0.62), Percent(1, 0.52, math.NaN(), math.NaN())}}, {Name: "empty"}}},
+		{Title: "test", Chance: 25, Series: []Series{{Name: "here", Points: []Point{{1, 48, 46, 50}}}, {Name: "published", Condition: Dotted, Points: []Point{{0, 55, 55, 55}}}}},
 	}}
 }
 
@@ -64,7 +64,7 @@ func dots() *Dots {
 func TestPictures(t *testing.T) {
 	onePoint := &Lines{X: "epoch", Chance: 10, Series: []Series{{Name: "val", Points: []Point{{1, 40, 40, 40}}}, {Name: "nothing"}}}
 	// Damaged files may hold any number.
-	extreme := &Lines{Series: []Series{{Name: "k-soft", Measured: true, Points: []Point{PercentPoint(1, 0.5, 0.49, 0.51), {12, -1e300, -1e300, 1e300}}}}}
+	extreme := &Lines{Series: []Series{{Name: "k-soft", Measured: true, Points: []Point{Percent(1, 0.5, 0.49, 0.51), {12, -1e300, -1e300, 1e300}}}}}
 	for name, c := range map[string]struct {
 		picture Picture
 		texts   []string
@@ -116,10 +116,10 @@ func TestPercentAxis(t *testing.T) {
 	for _, c := range []struct{ value, low, high, end float64 }{
 		{1, 0.994, 1.006, 100}, {0.5, math.NaN(), math.NaN(), 50}, {0.05, 0, 0.12, 20}, {0, -1, 0, 10},
 	} {
-		lines := &Lines{Chance: 8, Series: []Series{{Name: "a", Measured: true, Points: []Point{PercentPoint(1, c.value, c.low, c.high)}}}}
+		lines := &Lines{Chance: 8, Series: []Series{{Name: "a", Measured: true, Points: []Point{Percent(1, c.value, c.low, c.high)}}}}
 		y := lines.chart().Y
 		testkit.Equal(t, fmt.Sprintf("%+v: ends of lines", c), []float64{y.Min, y.Max}, []float64{0, c.end})
-		d := &Dots{Percent: true, Rows: []Row{{Name: "a"}}, Panels: []Panel{{Chance: 8, Series: []DotSeries{{Dots: []Dot{PercentDot(0, c.value, c.low, c.high)}}}}}}
+		d := &Dots{Percent: true, Rows: []Row{{Name: "a"}}, Panels: []Panel{{Chance: 8, Series: []Series{{Points: []Point{Percent(0, c.value, c.low, c.high)}}}}}}
 		low, high := d.ends()
 		testkit.Equal(t, fmt.Sprintf("%+v: ends of dots", c), []float64{low, high}, []float64{0, c.end})
 		if x := d.chart().X; x.Max != 1 { // otherwise there is no room for the label at the end

@@ -213,19 +213,20 @@ func (a *Accuracies) Figures(string) ([]plot.Figure, error) {
 }
 
 // publishedDots are the numbers of the paper beside those of a study.
-var publishedDots = plot.DotSeries{Name: "published", Condition: plot.Dotted}
+var publishedDots = plot.Series{Name: "published", Condition: plot.Dotted}
 
 func (a *Accuracies) dots(shown []Row) *plot.Dots {
 	p := &plot.Dots{X: a.Stage + " accuracy (%)", Percent: true}
-	here, paper := plot.DotSeries{}, publishedDots
+	here, paper := plot.Series{}, publishedDots
 	for i, r := range shown {
 		p.Rows = append(p.Rows, plot.Row{Name: r.Label(), Focus: r.Reference})
-		here.Dots = append(here.Dots, Dot(i, r.Accuracy.Mean, r.Interval))
+		here.Points = append(here.Points, Point(float64(i), r.Accuracy.Mean, r.Interval))
 		if r.Published != nil {
-			paper.Dots = append(paper.Dots, plot.PercentDot(i, *r.Published, *r.Published, *r.Published))
+			v := *r.Published
+			paper.Points = append(paper.Points, plot.Percent(float64(i), v, v, v))
 		}
 	}
-	p.Panels = []plot.Panel{{Chance: Chance(a.Parts, a.Classes), Series: []plot.DotSeries{here, paper}}}
+	p.Panels = []plot.Panel{{Chance: Chance(a.Parts, a.Classes), Series: []plot.Series{here, paper}}}
 	return p
 }
 
@@ -244,18 +245,18 @@ func (a *Accuracies) lines(shown []Row) *plot.Lines {
 		if i < 0 {
 			i = len(p.Series)
 			p.Series = append(p.Series,
-				plot.Series{Name: name, Look: plot.Look{Method: name}, Measured: true})
+				plot.Series{Name: name, Method: name, Measured: true})
 		}
 		p.Series[i].Points = append(p.Series[i].Points, Point(r.Number, r.Accuracy.Mean, r.Interval))
 	}
 	if a.Method != "" && len(p.Series) > 0 {
-		p.Series[0].Look = plot.Look{Method: plot.Focus}
+		p.Series[0].Method = plot.Focus
 	}
 	for i, r := range shown {
 		if v := r.Accuracy.Mean; r.Reference { // without their intervals, whose shades would cover the others
 			p.Series = append(p.Series, plot.Series{
-				Name: r.Label(), Look: plot.Look{Condition: plot.Dashed + plot.Condition(i%2)},
-				Points: []plot.Point{plot.PercentPoint(low, v, v, v), plot.PercentPoint(high, v, v, v)},
+				Name: r.Label(), Condition: plot.Dashed + plot.Condition(i%2),
+				Points: []plot.Point{plot.Percent(low, v, v, v), plot.Percent(high, v, v, v)},
 			})
 		}
 	}

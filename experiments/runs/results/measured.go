@@ -134,14 +134,9 @@ func SeedsText(counts []int) string {
 	return format.Count(most, "seed")
 }
 
-// Dot draws a fraction in percent, with its interval over classes.
-func Dot(row int, value float64, i metrics.Interval) plot.Dot {
-	return plot.PercentDot(row, value, i.Low, i.High)
-}
-
-// Point draws a fraction in percent, with its interval over classes.
+// Point draws a fraction in percent, at a number or in a row, with its interval over classes.
 func Point(x, value float64, i metrics.Interval) plot.Point {
-	return plot.PercentPoint(x, value, i.Low, i.High)
+	return plot.Percent(x, value, i.Low, i.High)
 }
 
 // IntervalText says what error bars of accuracies and dashed lines are, for captions.
@@ -149,13 +144,13 @@ const IntervalText = "bars are 95 % bootstrap intervals over classes, the dashed
 
 // Panel draws the accuracy that rows have in one stage, which names its classes.
 func Panel(stage string, rows []Measured) plot.Panel {
-	s := plot.DotSeries{}
+	s := plot.Series{}
 	for i, m := range rows {
-		s.Dots = append(s.Dots, Dot(i, m.PerClass.Mean, m.Interval))
+		s.Points = append(s.Points, Point(float64(i), m.PerClass.Mean, m.Interval))
 	}
 	return plot.Panel{
 		Title: format.Count(rows[0].Classes, stage+" class"), Chance: 100 * rows[0].Chance(),
-		Series: []plot.DotSeries{s},
+		Series: []plot.Series{s},
 	}
 }
 
