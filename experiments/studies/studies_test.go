@@ -1,11 +1,19 @@
 package studies
 
 import (
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/lago-train/lago-train/experiments/internal/testlab"
+	"github.com/lago-train/lago-train/experiments/runs/config"
+	"github.com/lago-train/lago-train/experiments/runs/lab"
+	"github.com/lago-train/lago-train/experiments/runs/results"
+	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/internal/testkit/simulate"
 )
 
 // The help and the documentation name each study, and no kind of results is of two.
@@ -20,6 +28,60 @@ func TestTextsNameEveryStudy(t *testing.T) {
 			}
 			names = append(names, k.Name)
 			testkit.WantText(t, files, k.Name)
+		}
+	}
+}
+
+// answer asks a study with settings as on the command line, "key=value", and with those that make it short.
+func answer(t *testing.T, entry Entry, l *lab.Lab, given ...string) (results.Result, error) {
+	t.Helper()
+	study, r := entry.New(), &config.Request{Out: l.Root}
+	list := study.Settings(r)
+	list.SetDefaults()
+	for _, text := range append([]string{"dataset=" + l.Data.Name, "epochs=2", "batch=16"}, given...) {
+		key, value, _ := strings.Cut(text, "=")
+		a := setting.Assignment{Key: key, Text: value}
+		if r.Given = append(r.Given, key); config.All().Has(key) {
+			r.Assigned = append(r.Assigned, a)
+		} else {
+			testkit.NoError(t, list.Set(a))
+		}
+	}
+	testkit.NoError(t, r.Resolve(t.Context(), false))
+	if c, ok := study.(results.Checker); ok {
+		testkit.NoError(t, c.Check(r))
+	}
+	return results.Ask(t.Context(), study, r, l)
+}
+
+// Every study answers, or says what the data set lacks, where there are too few classes for a dev stage, and
+// where it has two validation classes.
+func TestStudiesOfFewClasses(t *testing.T) {
+	const noneToChoose = "seen classes: expected validation classes, or at least 8 seen classes to take them from"
+	given := map[string][]string{
+		"run": {"seeds=1"}, "reproduce": {"seeds=1"}, "ablate": {"seeds=1"}, "sweep-k": {"seeds=1", "ks=2"}, "groups": {"seeds=1"},
+		"compare": {"seeds=1", "methods=lago,eszsl", "tune=0", "folds=1"}, "noise": {"seeds=1", "ratios=0.5", "noise_seeds=2"}, "search": {"budget=2", "folds=1"},
+	}
+	for classes, refused := range map[[2]int]map[string]string{ // of train and validation
+		{8, 2}: {},
+		{4, 2}: {},
+		{6, 0}: {"ablate": noneToChoose, "sweep-k": noneToChoose, "search": noneToChoose, "compare": noneToChoose, "noise": noneToChoose, "reproduce": noneToChoose},
+	} {
+		for _, entry := range All {
+			t.Run(fmt.Sprint(classes, " ", entry.Command), func(t *testing.T) {
+				l := lab.New(simulate.Make(simulate.Spec{
+					Name: "few", Samples: 160, Dims: 16, Attributes: 9, Groups: 3, TrainClasses: classes[0], ValClasses: classes[1], TestClasses: 4,
+				}), t.TempDir())
+				found, err := answer(t, entry, l, given[entry.Command]...)
+				if want := refused[entry.Command]; want != "" {
+					testkit.WantError(t, err, want)
+					return
+				}
+				testkit.NoError(t, err)
+				testkit.Must(json.Marshal(found))(t)
+				testkit.Must(found.Figures(l.Root))(t)
+				testkit.WantText(t, testlab.Text(found.Tables()), " on few")
+			})
 		}
 	}
 }
