@@ -180,7 +180,6 @@ func (r *Reader) Rest(unneeded func(name string) bool) {
 
 // naming is a way in which the tensors of a network are named in published files.
 type naming struct {
-	title string
 	// anchor is a tensor of each such network. What is before it in a file, as "module.", is before all
 	// names of the network; tensors without it are no part of it.
 	anchor string
@@ -192,9 +191,8 @@ type naming struct {
 type rule struct{ from, to string }
 
 var namings = []naming{
-	{
-		title: "a CLIP of OpenAI or open_clip", anchor: "ln_pre.weight",
-		rules: []rule{
+	{ // a CLIP of OpenAI or open_clip
+		"ln_pre.weight", []rule{
 			{`^class_embedding$`, "vision_model.embeddings.class_embedding"},
 			{`^positional_embedding$`, "vision_model.embeddings.position_embedding.weight"},
 			{`^conv1\.`, "vision_model.embeddings.patch_embedding."},
@@ -209,14 +207,10 @@ var namings = []naming{
 			{`^proj$`, "visual_projection.weight^T"},
 		},
 	},
-	{title: "a CLIP of Hugging Face", anchor: "vision_model.embeddings.patch_embedding.weight"},
-	{
-		title:  "a vision transformer of Hugging Face, as DINOv2",
-		anchor: "embeddings.patch_embeddings.projection.weight",
-	},
-	{
-		title: "a vision transformer of timm or DINOv2's authors", anchor: "patch_embed.proj.weight",
-		rules: []rule{
+	{"vision_model.embeddings.patch_embedding.weight", nil}, // a CLIP of Hugging Face
+	{"embeddings.patch_embeddings.projection.weight", nil},  // a vision transformer of Hugging Face, as DINOv2
+	{ // a vision transformer of timm or DINOv2's authors
+		"patch_embed.proj.weight", []rule{
 			{`^(cls|mask)_token$`, "embeddings.${1}_token"},
 			{`^pos_embed$`, "embeddings.position_embeddings"},
 			{`^patch_embed\.proj\.`, "embeddings.patch_embeddings.projection."},
@@ -227,9 +221,8 @@ var namings = []naming{
 			{`^norm\.`, "layernorm."},
 		},
 	},
-	{
-		title: "a ResNet of Hugging Face", anchor: "embedder.embedder.convolution.weight",
-		rules: []rule{
+	{ // a ResNet of Hugging Face
+		"embedder.embedder.convolution.weight", []rule{
 			{`^embedder\.embedder\.convolution\.`, "conv1."},
 			{`^embedder\.embedder\.normalization\.`, "bn1."},
 			{`^encoder\.stages\.(\d+)\.layers\.(\d+)\.`, "layer<$1>.$2."},
@@ -239,39 +232,7 @@ var namings = []naming{
 			{`\.shortcut\.normalization\.`, ".downsample.1."},
 		},
 	},
-	{title: "a ResNet of torchvision or timm", anchor: "conv1.weight"},
-}
-
-// others are networks that are not supported, by a part of a name. The first of them have names of networks
-// that are.
-var others = []struct{ part, title string }{
-	{"conv1.0.weight", "a ResNet that begins with three convolutions, as resnet50d"},
-	{".se.fc1.", "an SE-ResNet"},
-	{"vision_model.head.probe", "a SigLIP"},
-	{"attn_pool.latent", "a SigLIP"},
-	{"register_tokens", "a DINOv2 with registers"},
-	{".stages.0.blocks.0.", "a ConvNeXt or Swin transformer"},
-	{"features.0.0.", "a MobileNet, EfficientNet or ConvNeXt"},
-	{"features.0.weight", "a VGG or AlexNet"},
-	{"conv_stem.", "an EfficientNet"},
-	{"word_embeddings", "a language model"},
-	{".attn.", "a transformer"},
-	{"attention", "a transformer"},
-}
-
-// alike is the number of others with names of networks that are supported.
-const alike = 5
-
-// other returns what a file is that has a tensor of one of the others, "" if it has none.
-func other(f *safetensors.File, n int) string {
-	for _, o := range others[:n] {
-		if slices.ContainsFunc(f.Tensors, func(t safetensors.Tensor) bool {
-			return strings.Contains(t.Name, o.part)
-		}) {
-			return o.title
-		}
-	}
-	return ""
+	{"conv1.weight", nil}, // a ResNet of torchvision or timm
 }
 
 // prefixes lists what is before the anchor of a naming in the shortest names of a file that have it.
@@ -306,51 +267,41 @@ func (m naming) rename(name string) string {
 }
 
 // Rename returns the tensors of the network in a file of weights, under the names of package resnet or vit,
-// and by the names of the file those that it needs. like is what the names look like. The error is an
-// *invalid.Error if they are those of no network that is known, or of several.
-func Rename(f *safetensors.File) (to *safetensors.File, needed map[string]bool, like string, err error) {
-	if title := other(f, alike); title != "" {
-		return nil, nil, "", &invalid.Error{
-			Field: "tensors", Want: "those of a ResNet, DINOv2 or CLIP", Got: "those of " + title,
-			Hint: Supported,
-		}
-	}
+// and by the names of the file those that it needs. The error is an *invalid.Error if they are those of no
+// network that is known, or of several.
+func Rename(f *safetensors.File) (to *safetensors.File, needed map[string]bool, err error) {
 	for _, m := range namings {
 		prefixes := m.prefixes(f)
 		if len(prefixes) == 0 {
 			continue
 		}
 		if len(prefixes) > 1 {
-			return nil, nil, "", &invalid.Error{
+			return nil, nil, &invalid.Error{
 				Field: "tensors", Want: "one network",
 				Got: "several, that begin with " + format.List(prefixes, "and"), Hint: "Keep one of them.",
 			}
 		}
 		to, needed = &safetensors.File{Metadata: f.Metadata, HeaderOnly: f.HeaderOnly}, map[string]bool{}
 		for _, t := range f.Tensors {
-			name, ok := strings.CutPrefix(t.Name, prefixes[0])
-			if !ok {
-				continue
+			if name, ok := strings.CutPrefix(t.Name, prefixes[0]); ok {
+				needed[t.Name] = true
+				t.Name = m.rename(name)
+				to.Tensors = append(to.Tensors, cut(t)...)
 			}
-			needed[t.Name] = true
-			t.Name = m.rename(name)
-			to.Tensors = append(to.Tensors, cut(t)...)
 		}
-		return to, needed, fmt.Sprintf("The names are those of %s, as %q.", m.title, f.Tensors[0].Name), nil
+		return to, needed, nil
 	}
-	e := &invalid.Error{Field: "tensors", Want: "those of a ResNet, DINOv2 or CLIP", Got: "none"}
-	names := make([]string, 0, len(f.Tensors))
-	for _, t := range f.Tensors {
-		names = append(names, t.Name)
+	e := &invalid.Error{
+		Field: "tensors", Want: "those of a ResNet, DINOv2 or CLIP", Got: "none", Hint: Supported,
 	}
-	if slices.Sort(names); len(names) > 0 {
-		e.Got = fmt.Sprintf("%d, as %q and %q", len(names), names[0], names[len(names)-1])
+	if n := len(f.Tensors); n > 0 {
+		e.Got = fmt.Sprintf("%s, as %q", format.Count(n, "other"), f.Tensors[0].Name)
 	}
-	if title := other(f, len(others)); title != "" {
-		e.Got += ", which look like " + title
-	}
-	return nil, nil, "", e
+	return nil, nil, e
 }
+
+// between matches a name with parts that have | between them.
+var between = regexp.MustCompile(`^(.*\.)([^.]*\|[^.]*)(\..*)$`)
 
 // cut splits or transposes a tensor as its name says: see naming.
 func cut(t safetensors.Tensor) []safetensors.Tensor {
@@ -365,21 +316,19 @@ func cut(t safetensors.Tensor) []safetensors.Tensor {
 		}
 		return []safetensors.Tensor{turned}
 	}
-	words := strings.Split(t.Name, ".")
-	at := slices.IndexFunc(words, func(word string) bool { return strings.Contains(word, "|") })
-	if at < 0 {
+	parts := between.FindStringSubmatch(t.Name)
+	if parts == nil {
 		return []safetensors.Tensor{t}
 	}
-	parts := strings.Split(words[at], "|")
-	if len(t.Shape) == 0 || t.Shape[0]%len(parts) != 0 {
+	names := strings.Split(parts[2], "|")
+	if len(t.Shape) == 0 || t.Shape[0]%len(names) != 0 {
 		return []safetensors.Tensor{t}
 	}
-	list := make([]safetensors.Tensor, len(parts))
-	for i, part := range parts {
-		words[at] = part
-		list[i] = safetensors.Tensor{Name: strings.Join(words, "."), Shape: slices.Clone(t.Shape)}
-		list[i].Shape[0] /= len(parts)
-		if n := len(t.F32) / len(parts); t.F32 != nil {
+	list := make([]safetensors.Tensor, len(names))
+	for i, name := range names {
+		list[i] = safetensors.Tensor{Name: parts[1] + name + parts[3], Shape: slices.Clone(t.Shape)}
+		list[i].Shape[0] /= len(names)
+		if n := len(t.F32) / len(names); t.F32 != nil {
 			list[i].F32 = t.F32[i*n : (i+1)*n]
 		}
 	}

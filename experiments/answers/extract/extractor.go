@@ -236,7 +236,7 @@ func ReadNetwork(ctx context.Context, path string, o NetworkOptions) (*Weights, 
 
 // network makes the network of the tensors of a file, or checks their header. needed are those that it needs.
 func (o NetworkOptions) network(f *safetensors.File) (w *Weights, needed map[string]bool, err error) {
-	f, needed, like, err := network.Rename(f)
+	f, needed, err = network.Rename(f)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -256,9 +256,6 @@ func (o NetworkOptions) network(f *safetensors.File) (w *Weights, needed map[str
 		if n, err = resnet.New(f, o.StrideIn1x1); err == nil {
 			w.Network, w.StrideIn1x1 = n, n.StrideIn1x1
 		}
-	}
-	if e := (*invalid.Error)(nil); errors.As(err, &e) && e.Hint == network.Supported {
-		e.Hint = like + " " + e.Hint
 	}
 	return w, needed, err
 }

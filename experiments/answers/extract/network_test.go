@@ -55,7 +55,7 @@ func TestReadNetwork(t *testing.T) {
 		return safetensors.Write(w, []safetensors.Tensor{{Name: "text_model.embeddings", Shape: []int{1}, F32: []float32{0}}}, nil)
 	}))
 	_, err = ReadNetwork(t.Context(), text, NetworkOptions{})
-	testkit.WantError(t, err, text+`: tensors: expected those of a ResNet, DINOv2 or CLIP, found 1, as "text_model.embeddings"`)
+	testkit.WantError(t, err, text+`: tensors: expected those of a ResNet, DINOv2 or CLIP, found 1 other, as "text_model.embeddings"`)
 	sparse := testkit.Must(os.Create(filepath.Join(dir, "sparse")))(t)
 	testkit.NoError(t, errors.Join(sparse.Truncate(1<<40), sparse.Close()))
 	_, err = ReadNetwork(t.Context(), sparse.Name(), NetworkOptions{})

@@ -110,7 +110,6 @@ func TestRefusesOtherFiles(t *testing.T) {
 		{"resnet34", set("layer4.2.se.fc1.weight", zeros[:1], 1), `tensor "layer4.2.se.fc1.weight": expected only tensors of resnet34`},
 		{"resnet18", set("bn1.bias", nil, 64), `tensor "bn1.bias": expected float32, float16 or bfloat16 of shape [64], as in resnet18, found other numbers`},
 		{"resnet18", set("bn1.bias", slices.Repeat([]float32{float32(math.NaN())}, 64), 64), `tensor "bn1.bias": expected finite numbers`},
-		{"resnet18", set("bn1.running_var", slices.Repeat([]float32{-1}, 64), 64), `tensor "bn1.running_var": expected variances of 0 or more, found -1`},
 	} {
 		testkit.Fails(New(&safetensors.File{Tensors: c.change(formulaFile(t, c.network).Tensors)}, nil))(t, c.want)
 	}

@@ -39,8 +39,8 @@ func (n *Network) Graph(samples, size int) (*network.Graph, error) {
 		Network: n, Graph: network.NewGraph(samples, size, n.Dims()), samples: samples, tokens: 1 + side*side,
 	}
 	rows, d := samples*b.tokens, n.width
-	b.x, b.y, b.wide = make([]float32, rows*d), make([]float32, rows*d), make([]float32,
-		rows*max(4*d, n.patches.in))
+	b.x, b.y = make([]float32, rows*d), make([]float32, rows*d)
+	b.wide = make([]float32, rows*max(4*d, n.patches.in))
 	x := b.embed(side)
 	if n.before != nil {
 		x = b.apply("norm before the layers", b.x, d, b.normalise(*n.before), x)

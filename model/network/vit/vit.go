@@ -207,33 +207,29 @@ func New(f *safetensors.File, of Activation) (*Network, error) {
 
 // measure sets the sizes that the shapes of the embeddings say.
 func (n *Network) measure(r *network.Reader) error {
-	wrong := func(tensor, want string) error {
-		got := "none"
-		if shape := r.Shape(tensor); shape != nil {
-			got = fmt.Sprintf("shape %v", shape)
-		}
+	m := n.family
+	wrong := func(tensor, want string, args ...any) error {
 		return &invalid.Error{
-			Field: fmt.Sprintf("tensor %q", tensor), Want: want, Got: got, Hint: network.Supported,
+			Field: fmt.Sprintf("tensor %q", tensor), Want: fmt.Sprintf(want, args...),
+			Got: fmt.Sprintf("shape %v", r.Shape(tensor)), Hint: network.Supported,
 		}
 	}
-	patches := r.Shape(n.family.patches)
+	patches := r.Shape(m.patches)
 	if len(patches) != 4 || patches[0] < 1 || patches[0]%headDims != 0 || patches[2] < 1 {
-		return wrong(n.family.patches,
-			fmt.Sprintf("width x 3 x patch x patch, with a width of heads of %d", headDims))
+		return wrong(m.patches, "width x 3 x patch x patch, with a width of heads of %d", headDims)
 	}
 	n.width, n.patch = patches[0], patches[2]
-	if class, _ := matrix.Count(r.Shape(n.family.class), math.MaxInt32); class != n.width {
-		return wrong(n.family.class, fmt.Sprintf("%d numbers", n.width))
+	if class, _ := matrix.Count(r.Shape(m.class), math.MaxInt32); class != n.width {
+		return wrong(m.class, "%d numbers", n.width)
 	}
-	positions, _ := matrix.Count(r.Shape(n.family.positions), math.MaxInt32)
+	positions, _ := matrix.Count(r.Shape(m.positions), math.MaxInt32)
 	tokens := positions / n.width
 	if n.grid = int(math.Sqrt(float64(tokens - 1))); tokens < 2 || n.grid*n.grid != tokens-1 ||
 		positions != tokens*n.width {
-		return wrong(n.family.positions,
-			fmt.Sprintf("positions of the class token and of a square grid, of width %d", n.width))
+		return wrong(m.positions, "positions of the class token and of a square grid, of width %d", n.width)
 	}
-	if shape := r.Shape(n.family.projection); shape != nil && (len(shape) != 2 || shape[0] < 1) {
-		return wrong(n.family.projection, fmt.Sprintf("features x %d, at least one", n.width))
+	if shape := r.Shape(m.projection); shape != nil && (len(shape) != 2 || shape[0] < 1) {
+		return wrong(m.projection, "features x %d, at least one", n.width)
 	}
 	return nil
 }
@@ -250,10 +246,10 @@ func (n *Network) layer(r *network.Reader, name string) layer {
 	m, d := n.family, n.width
 	l := layer{norm1: n.norm(r, name+m.norm1), norm2: n.norm(r, name+m.norm2), qkv: linear{out: 3 * d, in: d}}
 	q, k, v := take(r, name+m.query, d, d), take(r, name+m.key, d, d), take(r, name+m.value, d, d)
-	l.qkv.weight, l.qkv.bias = slices.Concat(q.weight, k.weight, v.weight), slices.Concat(q.bias, k.bias,
-		v.bias)
-	l.out, l.fc1, l.fc2 = take(r, name+m.out, d, d), take(r, name+"mlp.fc1", 4*d, d), take(r, name+"mlp.fc2",
-		d, 4*d)
+	l.qkv.weight = slices.Concat(q.weight, k.weight, v.weight)
+	l.qkv.bias = slices.Concat(q.bias, k.bias, v.bias)
+	l.out, l.fc1 = take(r, name+m.out, d, d), take(r, name+"mlp.fc1", 4*d, d)
+	l.fc2 = take(r, name+"mlp.fc2", d, 4*d)
 	if m.scale1 != "" {
 		scale1, scale2 := r.Take(name+m.scale1, d), r.Take(name+m.scale2, d)
 		if r.Err == nil {
