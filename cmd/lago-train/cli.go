@@ -101,40 +101,43 @@ func replacing(command string, err error, typed ...string) error {
 	return err
 }
 
+// wrongWord completes the error of a word of a command line: by the names that it may mean, where the help is and,
+// if it was removed, what to use instead.
+func wrongWord(c *cli.Context, word string, names []string, e invalid.Error) error {
+	e.Hint = strings.TrimSpace(didYouMean(word, names) + " See " + c.Command.HelpName + " --help.")
+	e.Usage = true
+	return replacing(c.Command.HelpName, &e, word)
+}
+
 // usageError explains an error of urfave/cli.
 func usageError(c *cli.Context, err error, _ bool) error {
-	help := "See " + c.Command.HelpName + " --help."
 	if name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); ok {
 		var names []string
 		for _, f := range c.Command.Flags {
 			names = append(names, dashed(f.Names()[0]))
 		}
 		name = strings.Repeat("-", min(len(name), 2)) + name
-		hint := strings.TrimSpace(didYouMean(name, names) + " " + help)
-		return replacing(c.Command.HelpName, &invalid.Error{
-			Where: name, Want: "a flag of " + c.Command.HelpName, Hint: hint, Usage: true,
-		}, name)
+		return wrongWord(c, name, names, invalid.Error{Where: name, Want: "a flag of " + c.Command.HelpName})
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "flag needs an argument: -"); ok {
-		return &invalid.Error{Where: dashed(name), Want: "a value", Got: "none", Hint: help, Usage: true}
+		return wrongWord(c, "", nil, invalid.Error{Where: dashed(name), Want: "a value", Got: "none"})
 	}
-	return &invalid.Error{Where: c.Command.HelpName, Err: err, Hint: help, Usage: true}
+	return wrongWord(c, "", nil, invalid.Error{Where: c.Command.HelpName, Err: err})
 }
 
 // noCommand is the action where no argument names a command.
 func noCommand(c *cli.Context) error {
-	if !c.Args().Present() {
+	word := c.Args().First()
+	if word == "" {
 		return cli.ShowSubcommandHelp(c)
 	}
 	var names []string
 	for _, below := range c.Command.Subcommands {
 		names = append(names, below.Name)
 	}
-	hint := didYouMean(c.Args().First(), names) + " See " + c.Command.HelpName + " --help."
-	return replacing(c.Command.HelpName, &invalid.Error{
-		Where: c.Command.HelpName, Want: "a command", Got: invalid.Quote(c.Args().First()),
-		Hint: strings.TrimSpace(hint), Usage: true,
-	}, c.Args().First())
+	return wrongWord(c, word, names, invalid.Error{
+		Where: c.Command.HelpName, Want: "a command", Got: invalid.Quote(word),
+	})
 }
 
 // checkLine checks a command line before its command runs.
@@ -174,10 +177,10 @@ func checkFlags(c *cli.Context) error {
 
 // flagsOnly is the error of an argument that belongs to no flag.
 func flagsOnly(c *cli.Context) error {
-	return replacing(c.Command.HelpName, &invalid.Error{
-		Where: c.Command.HelpName, Want: "flags only", Got: invalid.Quote(c.Args().First()),
-		Hint: "See " + c.Command.HelpName + " --help.", Usage: true,
-	}, c.Args().First())
+	word := c.Args().First()
+	return wrongWord(c, word, nil, invalid.Error{
+		Where: c.Command.HelpName, Want: "flags only", Got: invalid.Quote(word),
+	})
 }
 
 // inFlags names the flag of an error in a field of a configuration, and of a file that was named by it.

@@ -87,16 +87,6 @@ func TestDatasetSplit(t *testing.T) {
 	fails(t, append(args, "--test-size", "19", "animals"), "at least 1 test class and 2 others, of which 1 is for train, of 20")
 }
 
-// A folder that is named like a data set that the program generates.
-func TestNamesOfDataSets(t *testing.T) {
-	root := animals(t)
-	testkit.NoError(t, os.CopyFS(filepath.Join(root, "glyphs"), os.DirFS(filepath.Join(root, "animals"))))
-	for _, as := range [][]string{{"glyphs", "--data-dir", root}, {filepath.Join(root, "glyphs")}} {
-		testkit.WantText(t, lagoTrain(t, append([]string{"dataset", "check"}, as...)...).stderr, "level=warning", "a data set that the program generates")
-	}
-	testkit.Equal(t, "log", lagoTrain(t, "dataset", "check", "animals", "--data-dir", root).stderr, "")
-}
-
 // What check finds in the features is printed once by the commands that use them, unless they are standardised.
 func TestWarningsOfFeatures(t *testing.T) {
 	root := animals(t)
@@ -128,7 +118,7 @@ func TestDatasetFetch(t *testing.T) {
 	misused(t, append(args, "apy"), `"apy"`, "cub, awa2, sun")
 	testkit.Write(t, dir, fetch.XianFile, "<html>Log in</html>")
 	fails(t, append(args, "cub"), fetch.XianFile, "not a valid zip file", "remove it first")
-	r := &fetch.Result{Name: "cub", Path: "/data/CUB", Files: []fetch.File{{From: "https://a.b/c.zip"}}}
-	testkit.WantText(t, fetched{r, "/data"}.Tables()[0].Text(1000, 0), "cub: /data/CUB", "from https://a.b/c.zip",
+	r := &fetch.Result{Name: "cub", Path: "/data/CUB", Files: []fetch.File{{From: "https://a.b/c.zip"}}, As: "cub --data-dir /data"}
+	testkit.WantText(t, r.Tables()[0].Text(1000, 0), "cub: /data/CUB", "from https://a.b/c.zip",
 		"lago-train dataset check cub --data-dir /data", "lago-train run --dataset cub --data-dir /data")
 }

@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"os/signal"
-	"runtime"
 	"slices"
 	"strconv"
 	"syscall"
@@ -38,23 +36,15 @@ func explainCommand() *cli.Command {
 	return &cli.Command{
 		Name: "explain",
 		Flags: flags(slices.Concat(o.settings("image"), setting.List{
-			setting.Raw("sample", &o.sample, "").In(inputGroup).
-				Describe("`INDEX` sample in the data set or in --features, from 0, or its id; " +
-					"required without --image"),
+			setting.Raw("sample", &o.sample, "").In(inputGroup),
 			setting.Raw("image", &o.image, "").In(inputGroup).
-				Describe("`FILE` photograph to explain, with --weights").
 				Excludes("sample", "features", "dataset", "adapt"),
-			setting.Raw("features", &o.features, "").In(inputGroup).
-				Describe("`FILE` features: .npy, .csv or .mat").Excludes("dataset"),
-			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Noted("that of the model").
-				Describe("`NAME` data set"),
-			setting.Raw("against", &o.against, "").In(classGroup).Noted("the runner-up").
-				Describe("`NAME` class to compare the prediction with"),
+			setting.Raw("features", &o.features, "").In(inputGroup).Excludes("dataset"),
+			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Noted("that of the model"),
+			setting.Raw("against", &o.against, "").In(classGroup).Noted("the runner-up"),
 			setting.Choice("format", &o.format, render.Text, render.Text, render.JSON, render.HTML).
-				In(outputGroup).
-				Describe("format of the explanation"),
-			setting.Whole("top", &o.top, 5, setting.Count).In(outputGroup).
-				Describe("`N` groups to show; json has all groups"),
+				In(outputGroup),
+			setting.Whole("top", &o.top, 5, setting.Count).In(outputGroup),
 		}.Common())),
 		Action: interruptible(o.run),
 	}
@@ -164,7 +154,6 @@ type serveOptions struct {
 	model    string
 	port     int
 	readOnly bool
-	open     bool
 }
 
 func serveCommand() *cli.Command {
@@ -175,11 +164,8 @@ func serveCommand() *cli.Command {
 			modelSetting(&o.model).Noted("none"),
 			weightsSetting(&o.weights).Needs("model"),
 			setting.Whole("port", &o.port, 0, setting.Between(0, 65535)).In(runGroup).Noted("any free one").
-				Common().Describe("`N` port of 127.0.0.1 to listen on"),
-			setting.Switch("open", &o.open, false).In(runGroup).Common().
-				Describe("open the page in the browser"),
-			setting.Switch("read_only", &o.readOnly, false).In(outputGroup).Common().
-				Describe("write nothing"),
+				Common(),
+			setting.Switch("read_only", &o.readOnly, false).In(outputGroup).Common(),
 		})),
 	}
 }
@@ -219,27 +205,10 @@ func (o *serveOptions) run(c *cli.Context, name string) error {
 	ctx, stop := signal.NotifyContext(c.Context, syscall.SIGQUIT) // as Ctrl-C, in place of stacks
 	defer stop()
 	return s.Serve(ctx, o.port, func(address string) error {
-		if o.open {
-			if err := openInBrowser(address); err != nil {
-				logrus.Warn("--open: ", err)
-			}
-		}
 		_, err := fmt.Fprintf(os.Stdout, "%s: open %s in a browser of this machine; Ctrl-C ends it\n",
 			config.Name, address)
 		return err
 	})
-}
-
-// openInBrowser starts the command by which the system opens an address.
-func openInBrowser(address string) error {
-	line := []string{"xdg-open"}
-	switch runtime.GOOS {
-	case "darwin":
-		line = []string{"open"}
-	case "windows":
-		line = []string{"rundll32", "url.dll,FileProtocolHandler"}
-	}
-	return exec.Command(line[0], append(line[1:], address)...).Start()
 }
 
 // featuresOf computes the features of the content of one photograph.

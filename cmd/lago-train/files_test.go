@@ -232,7 +232,6 @@ func TestOutputsReplaceOnlyTheirKind(t *testing.T) {
 		replaced    bool
 	}{
 		"earlier predictions":     {"sample,prediction,class_1,score_1,class_2,score_2\n", predicted, true},
-		"of Excel":                {byteOrderMark + predicted, predicted, true},
 		"labels":                  {"class,id\nowl,1\n", predicted, false},
 		"features":                {"0.1,0.2\n", predicted, false},
 		"an earlier page":         {fmt.Sprintf(page, "sheet"), fmt.Sprintf(page, "sheet") + "new", true},

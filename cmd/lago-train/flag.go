@@ -19,34 +19,20 @@ const helpWidth = 100
 func init() { cli.FlagStringer = flagHelp }
 
 // flags returns the flags of settings, which get their defaults.
-func flags(settings setting.List) []cli.Flag {
+func flags(settings setting.List) (list []cli.Flag) {
 	settings.SetDefaults()
-	list := make([]cli.Flag, len(settings))
-	for i, s := range settings {
-		list[i] = newFlag(s)
+	for _, s := range settings {
+		f := &cli.GenericFlag{
+			Name: flagOf(s.Key), Category: string(s.Scope), TakesFile: s.Options == nil,
+			Value: &flagValue{Setting: s, text: fmt.Sprint(s.Default)},
+		}
+		if s.Alias != "" {
+			f.Aliases = []string{s.Alias}
+		}
+		list = append(list, f)
 	}
 	return list
 }
-
-func newFlag(s setting.Setting) cli.Flag {
-	f := &cli.GenericFlag{
-		Name: flagOf(s.Key), Category: string(s.Scope), Value: &flagValue{Setting: s, text: fmt.Sprint(s.Default)},
-		TakesFile: s.Options == nil,
-	}
-	_, f.Usage = describeFlag(s)
-	if s.Alias != "" {
-		f.Aliases = []string{s.Alias}
-	}
-	if s.Kind() == "boolean" {
-		return switchFlag{f}
-	}
-	return f
-}
-
-// switchFlag is a flag without a value.
-type switchFlag struct{ *cli.GenericFlag }
-
-func (switchFlag) TakesValue() bool { return false }
 
 // flagValue is the value of a flag.
 type flagValue struct {
@@ -71,24 +57,16 @@ func (v *flagValue) Set(text string) error {
 }
 
 // settingOf returns the setting of a flag, as all flags have one.
-func settingOf(f cli.Flag) *flagValue { return genericOf(f).Value.(*flagValue) }
+func settingOf(f cli.Flag) *flagValue { return f.(*cli.GenericFlag).Value.(*flagValue) }
 
-func genericOf(f cli.Flag) *cli.GenericFlag {
-	if s, ok := f.(switchFlag); ok {
-		return s.GenericFlag
-	}
-	return f.(*cli.GenericFlag)
-}
-
-// findFlag returns the setting of the flag that a word names, nil if the command has none.
+// findFlag returns the setting of the flag that a word names, nil if there is none.
 func findFlag(flags []cli.Flag, word string) *flagValue {
-	i := slices.IndexFunc(flags, func(f cli.Flag) bool {
-		return slices.Contains(f.Names(), strings.TrimLeft(word, "-"))
-	})
-	if i < 0 {
-		return nil
+	for _, f := range flags {
+		if slices.Contains(f.Names(), strings.TrimLeft(word, "-")) {
+			return settingOf(f)
+		}
 	}
-	return settingOf(flags[i])
+	return nil
 }
 
 func flagOf(setting string) string { return strings.ReplaceAll(setting, "_", "-") }
@@ -99,14 +77,6 @@ func dashed(name string) string {
 		return "-" + name
 	}
 	return "--" + flagOf(name)
-}
-
-// hideRareFlags leaves the common flags in the help, in their order and not by category.
-func hideRareFlags(flags []cli.Flag) {
-	for _, f := range flags {
-		g := genericOf(f)
-		g.Category, g.Hidden = "", !settingOf(f).Short
-	}
 }
 
 var placeholder = regexp.MustCompile("^`([^`]+)` ")

@@ -18,13 +18,26 @@ import (
 //go:embed help.txt
 var helpText string
 
+// section returns the text about a command, or about flags of several commands.
+func section(name string) string {
+	_, text, _ := strings.Cut("\n"+helpText, "\n# "+name+"\n")
+	text, _, _ = strings.Cut(text, "\n# ")
+	return strings.TrimSpace(text)
+}
+
+// flagUsage returns what helpText says that a flag of a command is for.
+func flagUsage(command, flag string) string {
+	_, text, _ := strings.Cut(section(command)+"\n"+section("flags"), "\n   "+dashed(flag)+": ")
+	text, _, _ = strings.Cut(text, "\n")
+	return text
+}
+
 // helpFor returns what helpText says that a command is for: in a line, and in paragraphs, of which the short
 // help has the first, the examples and the documentation.
 func helpFor(command string, all bool) (usage, description string) {
-	_, text, _ := strings.Cut("\n"+helpText, "\n# "+command+"\n")
-	text, _, _ = strings.Cut(text, "\n# ")
-	usage, description, _ = strings.Cut(strings.TrimSpace(text), "\n\n")
+	usage, description, _ = strings.Cut(section(command), "\n\n")
 	var paragraphs []string
+	description, _, _ = strings.Cut(description, "\n\nFlags:\n")
 	for i, p := range strings.Split(description, "\n\n") {
 		if all || i == 0 || strings.HasPrefix(p, "Examples:") || strings.HasPrefix(p, "Documentation:") {
 			paragraphs = append(paragraphs, p)
@@ -95,12 +108,14 @@ func completionCommand() *cli.Command {
 func docsCommand() *cli.Command {
 	return &cli.Command{Name: "docs", ArgsUsage: "[PAGE]", Action: func(c *cli.Context) error {
 		if !c.Args().Present() {
+			var list strings.Builder
 			for _, name := range docs.Names() {
 				question, _, _ := strings.Cut(strings.SplitN(docs.Page(name), "\n\n", 3)[1], "?")
 				question = format.Wrap(strings.ReplaceAll(question, "\n", " "), helpWidth, 21)
-				fmt.Fprintf(c.App.Writer, "%-20s %s?\n", name, question) // execute returns its error
+				fmt.Fprintf(&list, "%-20s %s?\n", name, question)
 			}
-			return nil
+			_, err := io.WriteString(c.App.Writer, list.String())
+			return err
 		}
 		word := path.Base(strings.Join(c.Args().Slice(), " "))
 		name, err := invalid.OneOf(strings.TrimSuffix(word, ".md"), docs.Names()...)

@@ -65,8 +65,7 @@ func main() {
 
 // execute runs the command that words name, or prints its help.
 func execute(ctx context.Context, out io.Writer, words []string) error {
-	to := &checkedWriter{Writer: out}
-	app := newApp(to, asksForAll(words))
+	app := newApp(out, asksForAll(words))
 	const completes = "--generate-bash-completion"
 	if n := len(words) - 1; n >= 0 && words[n] == completes {
 		// after -- nothing would be completed, and the command would run
@@ -74,30 +73,15 @@ func execute(ctx context.Context, out io.Writer, words []string) error {
 	} else {
 		words = ordered(app, words)
 	}
-	if err := app.RunContext(ctx, append([]string{usage}, words...)); err != nil {
-		return err
-	}
-	return to.err
-}
-
-// checkedWriter keeps the error of writing, which urfave/cli does not return.
-type checkedWriter struct {
-	io.Writer
-	err error
-}
-
-func (w *checkedWriter) Write(p []byte) (int, error) {
-	n, err := w.Writer.Write(p)
-	w.err = cmp.Or(w.err, err)
-	return n, err
+	return app.RunContext(ctx, append([]string{usage}, words...))
 }
 
 // newApp returns the program. Its help has the common flags and examples, or all flags and details.
 func newApp(out io.Writer, all bool) *cli.App {
 	general := flags(setting.List{
-		setting.Switch("help", new(bool), false).OrAs("h").Describe("show the common flags").Common(),
-		setting.Switch("help_all", new(bool), false).Describe("show all flags and details").Common(),
-		setting.Switch("version", new(bool), false).OrAs("v").Describe("print the version").Common(),
+		setting.Switch("help", new(bool), false).OrAs("h").Common(),
+		setting.Switch("help_all", new(bool), false).Common(),
+		setting.Switch("version", new(bool), false).OrAs("v").Common(),
 	}.In(generalGroup))
 	cli.HelpFlag, cli.VersionFlag = general[0], general[2]
 	root := &cli.Command{
@@ -139,15 +123,19 @@ func complete(c *cli.Command, path string, general []cli.Flag, all bool) {
 	} else {
 		c.Before = before
 		c.Flags = append(c.Flags, flags(setting.List{
-			setting.Switch("quiet", &display.quiet, false).OrAs("q").
-				Describe("no progress; only results, warnings and errors"),
+			setting.Switch("quiet", &display.quiet, false).OrAs("q"),
 		}.In(generalGroup))...)
 	}
 	if path != usage {
 		c.Flags = append(c.Flags, general...)
 	}
-	if !all {
-		hideRareFlags(c.Flags)
+	for _, f := range c.Flags {
+		g, s := f.(*cli.GenericFlag), settingOf(f)
+		s.Help = cmp.Or(s.Help, flagUsage(path, s.Key))
+		_, g.Usage = describeFlag(s.Setting)
+		if !all { // the common flags, in their order and not by category
+			g.Category, g.Hidden = "", !s.Short
+		}
 	}
 	for _, below := range c.Subcommands {
 		complete(below, path+" "+below.Name, general, all)
@@ -167,29 +155,27 @@ var interruptGrace, gracefulGrace = time.Second, 10 * time.Second
 
 // interruptible runs a command that can be abandoned at any time, since its files are written
 // atomically: it ends soon after an interrupt, even while it waits for a pipe or reads a large file.
-func interruptible(run cli.ActionFunc) cli.ActionFunc {
-	return func(c *cli.Context) error { return within(interruptGrace, c, run) }
-}
+func interruptible(run cli.ActionFunc) cli.ActionFunc { return abandoned(run, &interruptGrace) }
 
 // graceful runs a command that ends by itself after an interrupt, and keeps what it has done.
-func graceful(run cli.ActionFunc) cli.ActionFunc {
-	return func(c *cli.Context) error { return within(gracefulGrace, c, run) }
-}
+func graceful(run cli.ActionFunc) cli.ActionFunc { return abandoned(run, &gracefulGrace) }
 
-// within runs a command, and abandons it a while after an interrupt.
-func within(grace time.Duration, c *cli.Context, run cli.ActionFunc) error {
-	done := make(chan error, 1)
-	go func() { done <- run(c) }()
-	select {
-	case err := <-done:
-		return err
-	case <-c.Done():
-	}
-	select {
-	case err := <-done:
-		return err
-	case <-time.After(grace):
-		return context.Cause(c.Context)
+// abandoned runs a command, and abandons it a while after an interrupt.
+func abandoned(run cli.ActionFunc, after *time.Duration) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		done := make(chan error, 1)
+		go func() { done <- run(c) }()
+		select {
+		case err := <-done:
+			return err
+		case <-c.Done():
+		}
+		select {
+		case err := <-done:
+			return err
+		case <-time.After(*after):
+			return context.Cause(c.Context)
+		}
 	}
 }
 
@@ -217,10 +203,5 @@ func setUp(c *cli.Context) error {
 		return err
 	}
 	logrus.WithField("blas", info.String()).Debug("matrix products")
-	name := c.String("dataset")
-	if strings.HasPrefix(c.Command.ArgsUsage, "NAME") {
-		name = c.Args().First()
-	}
-	warnName(name, c.String("data-dir"))
 	return nil
 }

@@ -34,8 +34,7 @@ import (
 
 // modelSetting is that of commands that use one model.
 func modelSetting(to *string) setting.Setting {
-	return setting.Raw("model", to, "").In(inputGroup).Common().Describe("`MODEL` a run's folder, a model file, " +
-		"the start of a run's name in ./runs, or latest")
+	return setting.Raw("model", to, "").In(inputGroup).Common()
 }
 
 // latest names a model, see lastModel.
@@ -206,9 +205,14 @@ func logChanged(how string, harms bool) {
 }
 
 // warnData logs what makes results on a data set worth less, see check.Use.
-func warnData(d *dataset.Dataset, scales bool) {
-	for _, finding := range check.Use(d, scales) {
-		logrus.Warn(finding)
+func warnData(d *dataset.Dataset, scales bool) { warnOf(check.Use(d, scales)...) }
+
+// warnOf logs what was found, unless it is "".
+func warnOf[T any](findings ...T) {
+	for _, finding := range findings {
+		if text := fmt.Sprint(finding); text != "" {
+			logrus.Warn(text)
+		}
 	}
 }
 
@@ -218,7 +222,7 @@ type predictionOptions struct {
 	networkOptions
 	predictor.Options
 	outputs
-	noPicture                []error // of samples of a data set
+	noPicture                int // samples of a data set
 	model, features, dataset string
 	candidates               []predictor.Selection
 	empty                    descriptions.Empty // cells of files of candidates
@@ -233,19 +237,14 @@ func candidatesSetting(to *[]predictor.Selection, otherwise string) setting.Sett
 		}
 		return predictor.Selection(text), nil // a file, or the name of a class
 	}
-	s := setting.Several("candidates", to, nil, "", parse).Noted(otherwise).Common().
-		Describe("classes to choose from: " +
-			"unseen (not trained on), test, val, train, seen (train and val), all, names, or " +
-			"files of names or descriptions")
+	s := setting.Several("candidates", to, nil, "", parse).Noted(otherwise).Common()
 	s.List, s.Options = true, format.Strings(predictor.Selections)
 	return s
 }
 
 // emptySetting is --empty.
 func emptySetting(to *descriptions.Empty) setting.Setting {
-	return setting.Choice("empty", to, descriptions.EmptyUnknown, descriptions.Empties...).
-		Describe("what empty cells of a file of classes mean: unknown, or no in each group in " +
-			"which the class has a yes")
+	return setting.Choice("empty", to, descriptions.EmptyUnknown, descriptions.Empties...)
 }
 
 // settings are those of both commands. photographs are the keys of those that are predicted.
@@ -257,8 +256,7 @@ func (o *predictionOptions) settings(photographs ...string) setting.List {
 		modelSetting(&o.model),
 		weightsSetting(&o.weights).Needs(photographs...),
 		adaptSetting(&o.Adapt).Excludes("temperature"),
-		setting.Raw("to", &o.to, "").In(outputGroup).Common().Noted("standard output").
-			Describe("`FILE` where to write; its ending says the format"),
+		setting.Raw("to", &o.to, "").In(outputGroup).Common().Noted("standard output"),
 		o.outputs.setting(),
 	})
 }
@@ -287,8 +285,7 @@ func (o *predictionOptions) trainingData(c *cli.Context, m *predictor.Model) *da
 }
 
 func adaptSetting(to *bool) setting.Setting {
-	return setting.Switch("adapt", to, false).In(methodGroup).Common().
-		Describe("adapt the predictions to all samples together (transductive)")
+	return setting.Switch("adapt", to, false).In(methodGroup).Common()
 }
 
 // open opens the model by openModel or openLAGO, and checks that the output is no input.
@@ -373,7 +370,8 @@ func logCalibration(c *cli.Context, p *predictor.Predictor) {
 func (o *predictionOptions) pictureOf(c *cli.Context, d *dataset.Dataset, row, side int) (image.Image, error) {
 	picture, err := catalog.Picture(c.Context, d, row, side)
 	if err != nil {
-		o.noPicture = append(o.noPicture, err)
+		o.noPicture++
+		logrus.Debug(err)
 	}
 	return picture, c.Err()
 }
@@ -381,18 +379,17 @@ func (o *predictionOptions) pictureOf(c *cli.Context, d *dataset.Dataset, row, s
 // show writes what was found, to --to if it is given.
 func (o *predictionOptions) show(write func(io.Writer) error) error {
 	defer func() {
-		if n := len(o.noPicture); n > 0 {
-			logrus.Warnf("%s on the page without a picture, the first because of %v. Where photographs "+
-				"were moved, dataset extract NAME --images DIR names their new folder",
-				format.Count(n, "sample"), o.noPicture[0])
+		if o.noPicture > 0 {
+			logrus.Warnf("%s on the page without a picture. Where photographs were moved, dataset extract NAME "+
+				"--images DIR names their new folder", format.Count(o.noPicture, "sample"))
 		}
 	}()
-	if o.to != "" {
-		err := o.write(o.to, write)
-		if err == nil {
-			o.log()
-		}
-		return err
+	if o.to == "" {
+		return write(os.Stdout)
 	}
-	return write(os.Stdout)
+	err := o.write(o.to, write)
+	if err == nil {
+		o.log()
+	}
+	return err
 }

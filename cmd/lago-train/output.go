@@ -33,8 +33,7 @@ type outputs struct {
 }
 
 func (o *outputs) setting() setting.Setting {
-	return setting.Switch("force", &o.force, false).In(outputGroup).
-		Describe("replace any file, not only an earlier output of the same kind")
+	return setting.Switch("force", &o.force, false).In(outputGroup)
 }
 
 // check returns an error if a file to write is one that the command reads.
@@ -51,8 +50,11 @@ func (o *outputs) check(path string) error {
 	return nil
 }
 
-// write writes a file, see fileio.Write.
+// write writes a file, see fileio.Write, unless its name is "".
 func (o *outputs) write(path string, write func(io.Writer) error) error {
+	if path == "" {
+		return nil
+	}
 	if err := o.check(path); err != nil {
 		return err
 	}
@@ -102,6 +104,9 @@ func (o *outputs) checkKind(path string, begin []byte) error {
 // checkFile returns an error if the file of a flag cannot be written, now rather than after hours: if
 // it is a folder, its folder does not exist, or it is another file than those that begin with a text.
 func (o *outputs) checkFile(flag, file, begin string) error {
+	if file == "" {
+		return nil
+	}
 	switch info, err := os.Stat(file); {
 	case err == nil && info.IsDir():
 		return wrong("--"+flag, "a file", file+", a folder")
@@ -115,19 +120,8 @@ func (o *outputs) checkFile(flag, file, begin string) error {
 	return atFlag(flag, invalid.File(dir, err))
 }
 
-// writeCSV writes the file of csvSetting if it is given.
-func (o *outputs) writeCSV(file string, write func(io.Writer) error) error {
-	if file == "" {
-		return nil
-	}
-	return atFlag("csv", o.write(file, write))
-}
-
-// writeRows writes a CSV file unless its name is "".
+// writeRows writes a CSV file.
 func (o *outputs) writeRows(file string, rows [][]string) error {
-	if file == "" {
-		return nil
-	}
 	return o.write(file, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(rows) })
 }
 
@@ -136,20 +130,14 @@ func (o *outputs) writeRows(file string, rows [][]string) error {
 func formatOf(c *cli.Context, given render.Format, endings map[string]render.Format) (render.Format, error) {
 	to := c.String("to")
 	ending := strings.ToLower(filepath.Ext(to))
-	as, known := endings[ending]
-	switch {
-	case c.IsSet("format") || ending == "":
+	if c.IsSet("format") || ending == "" {
 		return given, nil
-	case known:
+	}
+	if as, known := endings[ending]; known {
 		return as, nil
 	}
-	want := "a file that ends in one of " + strings.Join(slices.Sorted(maps.Keys(endings)), ", ") +
-		", or --format"
-	e := &invalid.Error{Where: "--to", Want: want, Got: invalid.Quote(to), Usage: true}
-	if strings.HasPrefix(ending, ".xls") && findFlag(c.Command.Flags, "bom") != nil {
-		e.Hint = "Excel opens .csv, with --bom also accents."
-	}
-	return given, e
+	return given, wrong("--to", "a file that ends in one of "+
+		strings.Join(slices.Sorted(maps.Keys(endings)), ", ")+", or --format", invalid.Quote(to))
 }
 
 // log names the files that were written.
@@ -201,7 +189,6 @@ var (
 // the kind of another one: a page or a picture by its generator, JSON by its first keys, CSV by the first and
 // most of the other columns, an explanation by its first sentence, and other text by its first word.
 func sameKind(begin, of []byte) bool {
-	begin, of = bytes.TrimPrefix(begin, []byte(byteOrderMark)), bytes.TrimPrefix(of, []byte(byteOrderMark))
 	if bytes.HasPrefix(of, []byte("<")) {
 		mark := generator.Find(of)
 		return mark != nil && bytes.Equal(mark, generator.Find(begin))
@@ -232,6 +219,3 @@ func sameKind(begin, of []byte) bool {
 	}
 	return old[0] == columns[0] && (len(old) > 1) == (len(columns) > 1) && 2*shared > len(columns)
 }
-
-// byteOrderMark begins files of UTF-8 for Excel.
-const byteOrderMark = "\uFEFF"

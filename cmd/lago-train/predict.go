@@ -36,10 +36,9 @@ type predictOptions struct {
 	photographs []images.Image
 	paths       map[string]string // of these, by id
 	split       predictor.Selection
-	bom         bool
 
 	skipBroken bool
-	broken     []string // why photographs were left out
+	broken     int // photographs that were left out
 }
 
 func predictCommand() *cli.Command {
@@ -48,33 +47,20 @@ func predictCommand() *cli.Command {
 		Name:      "predict",
 		ArgsUsage: "[IMAGE...]",
 		Flags: flags(slices.Concat(o.settings("images", "list"), setting.List{
-			setting.Raw("features", &o.features, "").Describe("`FILE` features: .npy, .csv or .mat, or - "+
-				"for CSV on standard input").Excludes("dataset", "images", "list"),
-			setting.Of("images", &o.images, nil, "", o.addImage).Describe("`PATH` photograph, or folder of " +
-				"photographs; others can follow").Excludes("dataset"),
-			setting.Raw("list", &o.list, "").Excludes("dataset", "images").
-				Describe("`FILE` CSV file of photographs: path[,class], relative to it"),
-			setting.Switch("skip_broken", &o.skipBroken, false).Needs("images", "list").
-				Describe("leave out photographs that cannot be decoded, and warn of them"),
+			setting.Raw("features", &o.features, "").Excludes("dataset", "images", "list"),
+			setting.Of("images", &o.images, nil, "", o.addImage).Excludes("dataset"),
+			setting.Raw("list", &o.list, "").Excludes("dataset", "images"),
+			setting.Switch("skip_broken", &o.skipBroken, false).Needs("images", "list"),
 			setting.Choice("split", &o.split, predictor.Test, predictor.Selections...).
-				Describe("classes of --dataset whose samples are predicted; seen is train and val").
 				Needs("dataset"),
 		}.In(inputGroup).Common(), setting.List{classColumnSetting(&o.classColumn)}, setting.List{
-			setting.Whole("top", &o.Top, 5, setting.Count).Common().
-				Describe("`N` best classes to write per sample"),
-			setting.Number("temperature", &o.Temperature, 0, setting.BoundedPositive).Noted("1 for LAGO").
-				Describe("`T` temperature of the probabilities softmax(s/T) of the scores s"),
-			setting.Number("min_confidence", &o.Confidence, 0, setting.Fraction).Noted("never").Common().
-				Describe("`P` abstain if the best class has a probability below this"),
-			setting.Number("min_fit", &o.Fit, 0, setting.Fraction).Noted("never").Common().
-				Describe("`P` abstain if the share of held-out samples that fit less well is below this"),
-			setting.Choice("format", &o.format, render.Table, render.Table, render.CSV, render.HTML).Common().
-				Describe("format of the predictions; html is a page of pictures, with a .csv file beside it"),
-			setting.Switch("bom", &o.bom, false).
-				Describe("begin CSV with a byte order mark, by which Excel sees that it is UTF-8"),
+			setting.Whole("top", &o.Top, 5, setting.Count).Common(),
+			setting.Number("temperature", &o.Temperature, 0, setting.BoundedPositive).Noted("1 for LAGO"),
+			setting.Number("min_confidence", &o.Confidence, 0, setting.Fraction).Noted("never").Common(),
+			setting.Number("min_fit", &o.Fit, 0, setting.Fraction).Noted("never").Common(),
+			setting.Choice("format", &o.format, render.Table, render.Table, render.CSV, render.HTML).Common(),
 		}.In(outputGroup), setting.List{
-			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Common().
-				Describe("`NAME` data set whose samples are predicted"),
+			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Common(),
 		})),
 		Action: interruptible(o.run),
 	}
@@ -119,17 +105,11 @@ func (o *predictOptions) run(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if n := len(o.broken); n > 0 {
-		if len(r.Samples) == 0 {
-			return &invalid.Error{
-				Where: "--images", Want: "at least one photograph that can be decoded",
-				Got: format.Count(n, "broken one"),
-			}
+	if o.broken > 0 && len(r.Samples) == 0 {
+		return &invalid.Error{
+			Where: "--images", Want: "at least one photograph that can be decoded",
+			Got: format.Count(o.broken, "broken one"),
 		}
-		for _, why := range o.broken {
-			logrus.Warn("left out: ", why)
-		}
-		logrus.Warnf("%s left out because of --skip-broken", format.Count(n, "photograph"))
 	}
 	for _, warning := range r.Warnings() {
 		logrus.Warn(warning)
@@ -152,16 +132,7 @@ func (o *predictOptions) run(c *cli.Context) (err error) {
 	if o.format == render.HTML {
 		return o.writeSheet(c, p, d, r)
 	}
-	return o.show(func(w io.Writer) error { return o.writePredictions(w, o.format, r) })
-}
-
-func (o *predictOptions) writePredictions(w io.Writer, f render.Format, r *predictor.Predictions) error {
-	if o.bom {
-		if _, err := io.WriteString(w, byteOrderMark); err != nil {
-			return err
-		}
-	}
-	return render.Predictions(w, f, r)
+	return o.show(func(w io.Writer) error { return render.Predictions(w, o.format, r) })
 }
 
 // beginsSheet is what shows that a page is a contact sheet.
@@ -172,7 +143,7 @@ func (o *predictOptions) writeSheet(c *cli.Context, p *predictor.Predictor, d *d
 	r *predictor.Predictions,
 ) error {
 	beside := strings.TrimSuffix(o.to, ".html") + ".csv"
-	err := o.write(beside, func(w io.Writer) error { return o.writePredictions(w, render.CSV, r) })
+	err := o.write(beside, func(w io.Writer) error { return render.Predictions(w, render.CSV, r) })
 	if err != nil {
 		return err
 	}
@@ -197,8 +168,6 @@ func (o *predictOptions) checkSources(c *cli.Context) error {
 		return flagsOnly(c)
 	case !c.IsSet("features") && !c.IsSet("dataset") && !c.IsSet("images") && !c.IsSet("list"):
 		return wrong("--features", "one of --features, --dataset, --images and --list", "none")
-	case o.bom && o.format != render.CSV && o.format != render.HTML:
-		return wrong("--bom", "--format csv or html beside it", "")
 	case o.format == render.HTML && c.IsSet("features"):
 		return wrong("--format", "samples of --images or --dataset for html", "--features")
 	case o.format == render.HTML && !strings.HasSuffix(o.to, ".html"):
@@ -255,7 +224,9 @@ func (o *predictOptions) listPhotographs(c *cli.Context, classes []string) (err 
 	if o.list != "" {
 		o.photographs, err = images.ReadList(c.Context, o.list, "", o.classColumn, false)
 	} else {
-		o.photographs, err = imageList(slices.Concat(o.images, c.Args().Slice()))
+		var warnings []string
+		o.photographs, warnings, err = images.ListPaths(slices.Concat(o.images, c.Args().Slice()))
+		warnOf(warnings...)
 		for i, m := range o.photographs {
 			for folder := range strings.SplitSeq(path.Dir(m.ID), "/") {
 				if slices.Contains(classes, folder) {
@@ -304,7 +275,8 @@ func (o *predictOptions) onBroken(_ images.Image, err error) error {
 	if !o.skipBroken {
 		return &invalid.Error{Err: err, Hint: "--skip-broken leaves such photographs out."}
 	}
-	o.broken = append(o.broken, err.Error())
+	o.broken++
+	logrus.Warn("left out: ", err)
 	return nil
 }
 

@@ -130,10 +130,6 @@ func TestPredict(t *testing.T) {
 		}
 		testkit.Equal(t, "file", testkit.Read(t, out), predict("--format", "csv"))
 	})
-	t.Run("for Excel", func(t *testing.T) {
-		testkit.Equal(t, "for Excel", predict("--format", "csv", "--bom"), byteOrderMark+predict("--format", "csv"))
-		misused(t, append(from, "--bom"), "--bom: expected --format csv or html beside it")
-	})
 	t.Run("scores of another method", func(t *testing.T) {
 		args := []string{"predict", "--model", eszsl, "--features", file}
 		e := lagoTrain(t, args...)

@@ -25,7 +25,7 @@ import (
 
 // runsSetting is that of commands that read runs.
 func runsSetting(to *string) setting.Setting {
-	return setting.Raw("from", to, defaultRuns).In(inputGroup).Describe("`RUNS` folder of the runs")
+	return setting.Raw("from", to, defaultRuns).In(inputGroup)
 }
 
 func runsCommand() *cli.Command {
@@ -35,25 +35,22 @@ func runsCommand() *cli.Command {
 	var filter results.RunFilter
 	return &cli.Command{
 		Name: "runs",
-		Flags: flags(setting.List{
+		Flags: flags(slices.Concat(setting.List{
 			runsSetting(&from),
-			setting.Raw("dataset", &filter.Dataset, "").In(inputGroup).Noted("all").
-				Describe("`NAME` only runs on this data set"),
-			setting.Choice("method", &filter.Method, "", methods.Labels()...).In(inputGroup).OrAs("variant").
-				Noted("all").Describe("only runs of this method"),
-			setting.Choice("stage", &filter.Stage, "", string(train.Dev), string(train.Test)).In(inputGroup).
-				Noted("all").Describe("only runs of this stage"),
-			setting.Choice("status", &filter.Status, "", format.Strings(results.RunStatuses)...).In(inputGroup).
-				Noted("all").Describe("only runs with this status"),
-			csvSetting(&csv, "the list"),
+			setting.Raw("dataset", &filter.Dataset, "").Noted("all"),
+			setting.Choice("method", &filter.Method, "", methods.Labels()...).OrAs("variant").Noted("all"),
+			setting.Choice("stage", &filter.Stage, "", string(train.Dev), string(train.Test)).Noted("all"),
+			setting.Choice("status", &filter.Status, "", format.Strings(results.RunStatuses)...).Noted("all"),
+		}.In(inputGroup).Common(), setting.List{
+			setting.Raw("csv", &csv, "").In(outputGroup),
 			out.setting(),
 			o.jsonSetting(),
-		}.Common()),
+		}.Common())),
 		Action: interruptible(func(c *cli.Context) error {
 			filter.Dataset = catalog.NameOf(filter.Dataset)
 			l, err := filter.List(c.Context, from, studies.Kinds())
 			if err == nil {
-				err = out.writeCSV(csv, l.WriteCSV)
+				err = atFlag("csv", out.write(csv, l.WriteCSV))
 			}
 			return o.print(l, err)
 		}),
@@ -69,11 +66,9 @@ func reportCommand() *cli.Command {
 		Name: "report",
 		Flags: flags(setting.List{
 			runsSetting(&from),
-			setting.Raw("to", &to, "report.html").In(outputGroup).Describe("`FILE` page to write"),
-			setting.Raw("figures", &figures, "").In(outputGroup).
-				Describe("`DIR` also write each figure to this folder"),
-			setting.Choice("format", &as, plot.SVG, plot.SVG, plot.PNG).In(outputGroup).
-				Describe("format of --figures").Needs("figures"),
+			setting.Raw("to", &to, "report.html").In(outputGroup),
+			setting.Raw("figures", &figures, "").In(outputGroup),
+			setting.Choice("format", &as, plot.SVG, plot.SVG, plot.PNG).In(outputGroup).Needs("figures"),
 			out.setting(),
 			o.jsonSetting(),
 		}.Common()),
@@ -117,20 +112,16 @@ func evaluateCommand() *cli.Command {
 		Flags: flags(slices.Concat(o.dataSettings(), workSettings(), setting.List{
 			modelSetting(&o.model),
 			setting.Choice("split", &o.request.Split, "", evaluation.ValSplit, evaluation.TestSplit).
-				Noted("val for runs of the dev stage, otherwise test").Common().
-				Describe("classes whose samples are evaluated"),
+				Noted("val for runs of the dev stage, otherwise test").Common(),
 		}.In(inputGroup), setting.List{
-			setting.Raw("csv", &o.csv, "").Common().
-				Describe("`DIR` folder for samples.csv and classes.csv"),
-			setting.Raw("scores_out", &o.save, "").
-				Describe("`FILE` .npy file for the scores, samples x classes"),
+			setting.Raw("csv", &o.csv, "").Common(),
+			setting.Raw("scores_out", &o.save, ""),
 			o.outputs.setting(),
 		}.In(outputGroup), setting.List{
 			candidatesSetting(&o.candidates, "those of --split").In(classGroup),
 			emptySetting(&o.empty).In(classGroup),
 			adaptSetting(&o.request.Adapt),
-			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Noted("that of the model").Common().
-				Describe("`NAME` data set"),
+			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Noted("that of the model").Common(),
 		})),
 		Action: interruptible(o.run),
 	}

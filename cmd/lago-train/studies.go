@@ -61,16 +61,13 @@ func (o *studyOptions) settings() setting.List {
 	list := slices.Concat(o.study.Settings(&o.request), o.dataSettings(), workSettings())
 	list = append(list,
 		o.missingSetting(),
-		setting.Raw("out", &o.request.Out, defaultRuns).In(outputGroup).Common().
-			Describe("`RUNS` folder of the runs"),
-		setting.Whole("jobs", &o.jobs, 0, setting.Threads).In(runGroup).Noted("number of threads").Common().
-			Describe("`N` runs trained in parallel"),
+		setting.Raw("out", &o.request.Out, defaultRuns).In(outputGroup).Common(),
+		setting.Whole("jobs", &o.jobs, 0, setting.Threads).In(runGroup).Noted("number of threads").Common(),
 	)
 	if _, ok := o.study.(results.Single); ok {
-		list = append(list, setting.Switch("print_config", &o.printOnly, false).In(outputGroup).Common().
-			Describe("print the settings as JSON for --config, and train nothing"))
+		list = append(list, setting.Switch("print_config", &o.printOnly, false).In(outputGroup).Common())
 	} else {
-		list = append(list, shardSetting(&o.shard, "runs"))
+		list = append(list, shardSetting(&o.shard))
 	}
 	if _, ok := o.study.(results.OfModel); ok {
 		ofTraining := append(config.All().Without("dataset").Keys(), "config", "jobs", "shard", "out")
@@ -144,11 +141,11 @@ func (o *studyOptions) run(c *cli.Context) error {
 }
 
 // files are those that the study writes for users.
-func (o *studyOptions) files(found results.Result) (list []results.File) {
+func (o *studyOptions) files(found results.Result) []results.File {
 	if w, ok := o.study.(results.Writer); ok {
-		list = slices.DeleteFunc(w.Files(found), func(f results.File) bool { return f.Path == "" })
+		return w.Files(found)
 	}
-	return list
+	return nil
 }
 
 // askModel asks of the model of --model on the data set that it was trained on, which --dataset may name.
@@ -203,8 +200,7 @@ type dataOptions struct {
 func (o *dataOptions) dataSettings() setting.List {
 	return setting.List{
 		setting.Raw("data_dir", &o.DataDir, "").In(setting.Data).
-			Noted("$" + catalog.EnvDataDir + ", otherwise ./data").Common().
-			Describe("`DIR` folder that holds the data sets"),
+			Noted("$" + catalog.EnvDataDir + ", otherwise ./data").Common(),
 		o.jsonSetting(),
 	}
 }
@@ -212,11 +208,9 @@ func (o *dataOptions) dataSettings() setting.List {
 // workSettings are those of commands that compute for long; setUp applies them.
 func workSettings() setting.List {
 	return setting.List{
-		setting.Whole("threads", new(int), 0, setting.Threads).In(runGroup).Noted("number of cores").
-			Describe("`N` threads to compute with, in Go and in the BLAS"),
+		setting.Whole("threads", new(int), 0, setting.Threads).In(runGroup).Noted("number of cores"),
 		setting.Choice("log_level", new(string), "info", "debug", "info", "warning", "error").
-			In(generalGroup).
-			Describe("least important messages of the log on stderr"),
+			In(generalGroup),
 	}
 }
 
@@ -224,14 +218,11 @@ func workSettings() setting.List {
 // with.
 func (o *dataOptions) missingSetting() setting.Setting {
 	number := func(text string) (float64, error) { return strconv.ParseFloat(text, 32) }
-	return setting.Several("missing", &o.Missing, nil, "numbers such as -9999", number).In(setting.Data).
-		Describe("`VALUES` that stand for missing features: each becomes the mean of its " +
-			"column over the seen classes")
+	return setting.Several("missing", &o.Missing, nil, "numbers such as -9999", number).In(setting.Data)
 }
 
 func (o *dataOptions) jsonSetting() setting.Setting {
-	return setting.Switch("json", &o.json, false).In(outputGroup).Common().
-		Describe("print one JSON object, with fractions instead of percentages")
+	return setting.Switch("json", &o.json, false).In(outputGroup).Common()
 }
 
 // useThreads sets the number of threads, of which jobs runs have their share. Gorgonia locks
@@ -252,15 +243,9 @@ const garbage = 5
 // manyFeatures are large: 64 MB of float32.
 const manyFeatures = 1 << 24
 
-func csvSetting(to *string, what string) setting.Setting {
-	return setting.Raw("csv", to, "").In(outputGroup).Common().
-		Describe("`FILE` also write " + what + " to this CSV file")
-}
-
-func shardSetting(to *lab.Shard, what string) setting.Setting {
+func shardSetting(to *lab.Shard) setting.Setting {
 	return setting.Of("shard", to, lab.Shard{}, "I/N", lab.ParseShard).In(runGroup).
-		Noted("from Slurm or Kubernetes, otherwise all").
-		Describe("`I/N` only part I, from 0, of N parts of the " + what)
+		Noted("from Slurm or Kubernetes, otherwise all")
 }
 
 // shardOf returns the shard of the flag or else of the scheduler, and where it is from. A command without the

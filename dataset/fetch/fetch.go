@@ -27,6 +27,7 @@ import (
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/table"
 )
 
 // The addresses that the archives were published at.
@@ -110,6 +111,22 @@ type Result struct {
 	Name  string // in lower case
 	Path  string // of the folder of the data set, or of the file of weights
 	Files []File // that it came from
+	As    string // the data set as it is named in commands
+}
+
+// Tables say what was fetched, and the commands that use it.
+func (r *Result) Tables() []*table.Table {
+	t := table.New(r.Name + ": " + r.Path)
+	for _, file := range r.Files {
+		t.Note("  from %s\n       SHA-256 %s", file.From, file.SHA256)
+	}
+	if slices.Contains(Networks(), r.Name) {
+		t.Note("features:  lago-train dataset extract NAME --images DIR --weights %s", r.Path)
+	} else {
+		t.Note("check:     lago-train dataset check %s", r.As).
+			Note("training:  lago-train run --dataset %s", r.As)
+	}
+	return []*table.Table{t}
 }
 
 // File is a downloaded file: an archive that files of a data set came from, or weights.

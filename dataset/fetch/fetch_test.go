@@ -210,7 +210,7 @@ func TestFetchDataSets(t *testing.T) {
 		folder := filepath.Join(o.DataDir, strings.ToUpper(name))
 		testkit.Equal(t, name, *r, Result{name, folder, []File{
 			{XianURL, filepath.Join(o.DataDir, XianFile), sumOf(release)}, {MetaURL, filepath.Join(o.DataDir, MetaFile), sumOf(meta)},
-		}})
+		}, ""})
 		testkit.Equal(t, "files", len(names(t, folder)), 8)
 		testkit.Equal(t, "content", sumOf([]byte(testkit.Read(t, filepath.Join(folder, "att_splits.mat")))), sumOf(content(1001)))
 	}

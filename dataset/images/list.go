@@ -72,6 +72,35 @@ func isImage(path string) (image bool, other string) {
 	return false, other
 }
 
+// ListPaths returns the images that paths name: files, or folders of images on all levels. Those of the same name
+// in several folders are known by their paths. The warnings are those of List.
+func ListPaths(paths []string) (all []Image, warnings []string, err error) {
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, nil, invalid.File(path, err)
+		}
+		if !info.IsDir() {
+			all = append(all, Image{ID: path, Path: path})
+			continue
+		}
+		below, warning, err := List(path, true)
+		if err != nil {
+			return nil, nil, err
+		}
+		all, warnings = append(all, below...), append(warnings, warning)
+	}
+	first := map[string]int{}
+	for i, m := range all {
+		if other, repeated := first[m.ID]; repeated {
+			all[other].ID, all[i].ID = filepath.ToSlash(all[other].Path), filepath.ToSlash(m.Path)
+		} else {
+			first[m.ID] = i
+		}
+	}
+	return all, warnings, nil
+}
+
 // List returns the images in the subfolders of a folder, which are the classes, sorted. Hidden files and the
 // folders of systems are ignored. The warning, if there is one, says how many pictures of which kinds are not
 // read, and which classes have no other.
