@@ -175,7 +175,7 @@ func (o *serveOptions) run(c *cli.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	config := serve.Config{Name: catalog.NameOf(name), Dir: dir, ReadOnly: o.readOnly}
+	config := serve.Page{Name: catalog.NameOf(name), Dir: dir, ReadOnly: o.readOnly}
 	if o.Undecided = true; dir == "" {
 		if config.Data, err = catalog.Open(c.Context, name, o.Options); err != nil {
 			return err

@@ -159,21 +159,23 @@ func (m *Model) TrainingData() *dataset.Dataset {
 }
 
 // Described returns TrainingData with the classes and descriptions of t, in the way of the data set today. It
-// reports false if t has not all attributes of the model.
-func (m *Model) Described(t *descriptions.Table) (*dataset.Dataset, bool) {
-	d, u := m.TrainingData(), t.Values()
+// reports false if t has not all attributes of the model, of which the others are missing.
+func (m *Model) Described(t *descriptions.Table) (d *dataset.Dataset, complete bool) {
+	u := t.Values()
+	d, complete = m.TrainingData(), true
 	d.Split = between(m.Split, m.Classes, t.Classes)
 	d.Classes, d.Descriptions = t.Classes, dataset.NewMatrix[float64](len(t.Classes), len(m.Attributes))
 	for i, name := range m.Attributes {
 		place := t.Attribute(name)
-		if place < 0 {
-			return nil, false
-		}
+		complete = complete && place >= 0
 		for z := range t.Classes {
-			d.Descriptions.Row(z)[i] = u.Row(z)[place]
+			d.Descriptions.Row(z)[i] = math.NaN()
+			if place >= 0 {
+				d.Descriptions.Row(z)[i] = u.Row(z)[place]
+			}
 		}
 	}
-	return d, true
+	return d, complete
 }
 
 // CheckDims returns an error unless samples at a place have as many features as the model takes.

@@ -29,7 +29,7 @@ func openedAt(t *testing.T, dir string) (*Server, *testkit.Browser) {
 	b := testkit.NewBrowser(t, 5*time.Minute)
 	m := identity()
 	m.Decision, m.Reference.Detections = model.Decision{Kind: model.Subtract, Scoring: model.Scoring{Omega: 0.5}}, dataset.Matrix[float32]{Rows: 1, Cols: 4, Data: []float32{0.8, 0.1, 0.3, 0.6}}
-	s := testkit.Must(New(t.Context(), Config{Name: "things", Dir: dir, Model: m, Features: network}))(t)
+	s := testkit.Must(New(t.Context(), Page{Name: "things", Dir: dir, Model: m, Features: network}))(t)
 	addresses := make(chan string)
 	go func() { _ = s.Serve(t.Context(), 0, func(address string) error { addresses <- address; return nil }) }()
 	b.Run(chromedp.Navigate(<-addresses), chromedp.WaitVisible(".grid"))

@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -113,43 +112,28 @@ type change struct {
 	Checked   []string                `json:"checked"` // groups that are no drafts any more
 }
 
-// maxClasses is the most classes that are renamed or deleted together, each of which takes as long as there
-// are classes.
-const maxClasses = 1000
-
 // edit makes changes, and writes the files.
 func (s *Server) edit(r *http.Request, body []byte) (any, error) {
-	change := func(e edit, d *descriptions.Table, undo []*descriptions.Table) (*descriptions.Table,
-		[]*descriptions.Table, error,
-	) {
-		edited, split, renamed, err := newEdited(d), []string(nil), 0, error(nil)
+	return s.saved(r.Context(), body, func(e edit, h history) (history, error) {
+		edited, split := newEdited(h.d), []string(nil)
 		for _, c := range e.Changes {
-			if c.Class = dataset.Name(c.Class); c.Rename != "" || c.Delete {
-				if split == nil {
+			c.Class = dataset.Name(c.Class)
+			err := r.Context().Err()
+			if c.Rename != "" || c.Delete {
+				if err == nil && split == nil {
 					split, err = openlayout.SplitClasses(r.Context(), s.Dir)
 				}
 				err = errors.Join(err, s.mayRename(c.Class, split))
-				if renamed++; renamed > maxClasses {
-					err = &invalid.Error{
-						Where: "changes",
-						Want:  fmt.Sprintf("at most %d that rename or delete a class", maxClasses),
-						Got:   "more",
-					}
-				}
 			}
 			if err == nil {
 				err = edited.apply(c)
 			}
-			if err == nil {
-				err = r.Context().Err()
-			}
 			if err != nil {
-				return nil, nil, err
+				return h, err
 			}
 		}
-		return edited.Table, append(undo, d), nil
-	}
-	return s.saved(r.Context(), body, change)
+		return history{edited.Table, append(h.undo, h.d)}, nil
+	})
 }
 
 // mayRename refuses to rename or delete a class that other files than those of the descriptions name.
@@ -178,19 +162,15 @@ func newEdited(t *descriptions.Table) *edited {
 	return &edited{t.Clone(), t.Scale(), t.Index()}
 }
 
-// newName checks the new name of a class, or of none with -1.
-func (t *edited) newName(name string, of int) error {
+// newName checks that the name of class z, -1 for a new class, means no other class. Save checks the rest.
+func (t *edited) newName(name string, z int) error {
 	if t.index == nil {
 		t.index = t.Index()
 	}
-	_, want := dataset.CheckName(name)
-	switch z := t.index.Find(name); {
-	case want != "":
-		return &invalid.Error{Where: "class", Want: want, Got: invalid.Quote(name)}
-	case z >= 0 && z != of:
+	if other := t.index.Find(name); other >= 0 && other != z {
 		return &invalid.Error{
 			Where: "class", Want: "a new name", Got: invalid.Quote(name),
-			Hint: "There is " + t.Classes[z] + ".",
+			Hint: "There is " + t.Classes[other] + ".",
 		}
 	}
 	return nil
@@ -198,8 +178,12 @@ func (t *edited) newName(name string, of int) error {
 
 // apply makes a change.
 func (t *edited) apply(c change) error {
-	if c.Attribute != nil {
-		return addAttribute(t.Table, *c.Attribute)
+	if a := c.Attribute; a != nil {
+		a = &descriptions.Attribute{Name: dataset.Name(a.Name), Group: dataset.Name(a.Group)}
+		if t.AddAttributes(*a) == 0 {
+			return &invalid.Error{Where: "attribute", Want: "a new name", Got: invalid.Quote(a.Name)}
+		}
+		return nil
 	}
 	name := dataset.Name(c.Class)
 	if c.New {
@@ -245,62 +229,38 @@ func (t *edited) apply(c change) error {
 	return nil
 }
 
-func addAttribute(d *descriptions.Table, a descriptions.Attribute) error {
-	var want, wantGroup string
-	a.Name, want = dataset.CheckName(a.Name)
-	a.Group, wantGroup = dataset.CheckName(a.Group)
-	grouped := len(d.Attributes) > 0 && d.Attributes[0].Group != ""
-	switch {
-	case want != "" || a.Name == descriptions.ClassColumn:
-		want = cmp.Or(want, "another name")
-		return &invalid.Error{Where: "attribute", Want: want, Got: invalid.Quote(a.Name)}
-	case a.Group != "" && wantGroup != "":
-		return &invalid.Error{Where: "group", Want: wantGroup, Got: invalid.Quote(a.Group)}
-	case len(d.Attributes) > 0 && grouped != (a.Group != ""):
-		return &invalid.Error{Where: "attribute " + invalid.Quote(a.Name), Want: map[bool]string{
-			true: "a group, as the others have", false: "no group, as the others",
-		}[grouped], Got: invalid.Quote(a.Group)}
-	case d.AddAttributes(a) == 0:
-		return &invalid.Error{Where: "attribute", Want: "a new name", Got: invalid.Quote(a.Name)}
-	}
-	return nil
-}
-
 // undoEdit takes the last change back.
 func (s *Server) undoEdit(r *http.Request, body []byte) (any, error) {
-	return s.saved(r.Context(), body, func(_ edit, _ *descriptions.Table,
-		undo []*descriptions.Table,
-	) (*descriptions.Table, []*descriptions.Table, error) {
-		last := len(undo) - 1
+	return s.saved(r.Context(), body, func(_ edit, h history) (history, error) {
+		last := len(h.undo) - 1
 		if last < 0 {
-			return nil, nil, &refusal{http.StatusConflict, "There is nothing to undo."}
+			return h, &refusal{http.StatusConflict, "There is nothing to undo."}
 		}
-		return undo[last], undo[:last:last], nil
+		return history{h.undo[last], h.undo[:last:last]}, nil
 	})
 }
 
-// editing returns changed descriptions, and those before each change since the page was opened.
-type editing func(e edit, d *descriptions.Table, undo []*descriptions.Table) (*descriptions.Table,
-	[]*descriptions.Table, error)
-
-// saved writes the descriptions that change returns, and answers with what the page shows. The lock is held for
-// the write alone.
-func (s *Server) saved(ctx context.Context, body []byte, change editing) (any, error) {
+// saved writes the descriptions that change returns, and answers with what the page shows. The lock is held
+// for the write alone.
+func (s *Server) saved(ctx context.Context, body []byte, change func(e edit, h history) (history, error)) (any,
+	error,
+) {
 	e, err := read[edit](body)
 	if err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
-	d, undo, err := s.d, s.undo, s.mayWrite(e)
+	h, err := s.history, s.mayWrite(e)
 	s.mu.Unlock()
 	if err == nil {
-		d, undo, err = change(e, d, slices.Clip(undo))
+		h.undo = slices.Clip(h.undo)
+		h, err = change(e, h)
 	}
 	if err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
-	err = s.write(ctx, e, d, undo)
+	err = s.write(ctx, e, h)
 	s.mu.Unlock()
 	return s.state(), err
 }
@@ -321,21 +281,21 @@ func (s *Server) mayWrite(e edit) error {
 }
 
 // write writes descriptions. If another program has changed a file, it is read again instead.
-func (s *Server) write(ctx context.Context, e edit, d *descriptions.Table, undo []*descriptions.Table) error {
+func (s *Server) write(ctx context.Context, e edit, h history) error {
 	err := s.mayWrite(e)
 	if err == nil {
-		err = d.Save()
+		err = h.d.Save()
 	}
 	if errors.Is(err, descriptions.ErrChanged) {
 		fresh, failed := openlayout.ReadDescriptions(ctx, s.Dir)
 		if failed != nil {
 			return failed
 		}
-		d, undo = fresh, nil
+		h = history{d: fresh}
 	} else if err != nil {
 		return err
 	}
-	s.d, s.undo = d, undo
+	s.history = h
 	s.version++
 	return err
 }

@@ -99,7 +99,7 @@ func TestEditsAgainstAPlainAccount(t *testing.T) {
 	if err != nil {
 		edits = 60
 	}
-	s := started(t, Config{})
+	s := started(t, Page{})
 	draw := rand.New(rand.NewPCG(57, 6))
 	pick := func(list []string) string { return list[draw.IntN(len(list))] }
 	now := plainOf(s.d)
@@ -111,7 +111,7 @@ func TestEditsAgainstAPlainAccount(t *testing.T) {
 			d := testkit.Must(openlayout.ReadDescriptions(t.Context(), s.Dir))(t)
 			d.SetDraft(descriptions.Draft{Class: pick(d.Classes), Group: "size"}, true)
 			testkit.NoError(t, d.Save())
-			s = started(t, Config{Dir: s.Dir})
+			s = started(t, Page{Dir: s.Dir})
 			now, before, version = plainOf(s.d), nil, 0
 		}
 		one, zero := 1.0, 0.0
@@ -151,7 +151,7 @@ func TestEditsAgainstAPlainAccount(t *testing.T) {
 
 // Classes, groups and attributes of any names are refused by the page, or read again as they are there.
 func TestNamesOfEdits(t *testing.T) {
-	s, accepted := started(t, Config{}), 0
+	s, accepted := started(t, Page{}), 0
 	first := s.d
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.OneOf(rapid.String(), rapid.SampledFrom(names))
@@ -185,7 +185,7 @@ func FuzzEdit(f *testing.F) {
 		{"class":"bare","delete":true}]`))
 	labels := things(f)
 	testkit.NoError(f, os.Remove(labels+"/labels.csv"))
-	s := started(f, Config{Dir: labels})
+	s := started(f, Page{Dir: labels})
 	first := s.d
 	f.Fuzz(func(t *testing.T, changes []byte) {
 		body := fmt.Appendf(nil, `{"version":%d,"changes":%s}`, s.version, changes)

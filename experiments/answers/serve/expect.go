@@ -7,47 +7,37 @@ import (
 	"slices"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/dataset/impute"
 )
 
 const (
-	leastDescribed = 10        // classes, from which on the others can be expected to be like them
-	mostExpected   = 1_000_000 // entries of a table
-	shownDoubts    = 100       // of all entries, and of drafts
-	shownSimilar   = 3         // classes
-	leastDoubt     = 0.25      // difference to what is expected, except of drafts
+	shownDoubts = 100  // of all entries, and of drafts
+	leastDoubt  = 0.25 // difference to what is expected, except of drafts
 )
 
 // expectation is what the given entries of a table say about its others, see package impute.
 type expectation struct {
-	Version   int     `json:"version"`   // of the table
-	Described int     `json:"described"` // classes with a value
-	Least     int     `json:"least"`     // classes with a value that are needed
-	Order     []asked `json:"order"`
+	Version   int              `json:"version"`   // of the table
+	Described int              `json:"described"` // classes with a value
+	Least     int              `json:"least"`     // classes with a value that are needed
+	Order     []check.Question `json:"order"`     // groups in the order of the shortest questionnaire
 	// by class that is described in part; null for given entries
 	Filled map[string][]*float64 `json:"filled"`
 	Doubts []doubt               `json:"doubts"` // the most doubtful entries first
 }
 
-// asked is a group in the order of the shortest questionnaire.
-type asked struct {
-	Group string `json:"group"`
-	// Explained is the share of the variance of all entries that it and those before it explain; null in the
-	// order of the file.
-	Explained *float64 `json:"explained"`
-}
-
 // doubt is a given entry, and what the other entries of its class say it is.
 type doubt struct {
-	Class     string    `json:"class"`
-	Attribute string    `json:"attribute"`
-	Value     float64   `json:"value"`
-	Expected  float64   `json:"expected"`
-	Draft     bool      `json:"draft"` // no person has checked it
-	Similar   []similar `json:"similar"`
-	class, at int
-	deviance  float64
+	Class            string    `json:"class"`
+	Attribute        string    `json:"attribute"`
+	Value            float64   `json:"value"`
+	Expected         float64   `json:"expected"`
+	Draft            bool      `json:"draft"` // no person has checked it
+	Similar          []similar `json:"similar"`
+	class, attribute int
+	deviance         float64
 }
 
 // similar is a class with a similar description, and its value.
@@ -70,36 +60,22 @@ func (s *Server) expect(_ *http.Request, _ []byte) (any, error) {
 }
 
 func expectationOf(t *descriptions.Table) *expectation {
-	u, groups := t.Values(), t.Groups()
-	e := &expectation{
-		Least: leastDescribed, Order: []asked{}, Filled: map[string][]*float64{}, Doubts: []doubt{},
-	}
-	sets := make([][]int, len(groups))
-	for k, g := range groups {
-		sets[k] = g.Members
-		e.Order = append(e.Order, asked{Group: g.Name})
-	}
-	given := make([]int, u.Rows)
+	u := t.Values()
+	e := &expectation{Least: check.LeastOrdered, Filled: map[string][]*float64{}, Doubts: []doubt{}}
 	for z := range u.Rows {
-		for _, p := range u.Row(z) {
-			if !math.IsNaN(p) {
-				given[z]++
-			}
-		}
-		if given[z] > 0 {
+		if dataset.Described(u.Row(z)) > 0 {
 			e.Described++
 		}
 	}
-	if e.Described < leastDescribed || len(u.Data) > mostExpected {
+	if e.Described < e.Least || !impute.Together(u) {
+		e.Order = check.Ask(nil, t.Groups())
 		return e
 	}
 	g := impute.Fit(u)
-	for i, q := range g.Order(sets) {
-		e.Order[i] = asked{groups[q.Index].Name, &q.Explained}
-	}
+	e.Order = check.Ask(g, t.Groups())
 	filled := g.Fill(u)
 	for z, name := range t.Classes {
-		if given[z] == 0 || given[z] == u.Cols {
+		if given := dataset.Described(u.Row(z)); given == 0 || given == u.Cols {
 			continue
 		}
 		cells := make([]*float64, u.Cols)
@@ -111,8 +87,11 @@ func expectationOf(t *descriptions.Table) *expectation {
 		e.Filled[name] = cells
 	}
 	e.Doubts = doubtsOf(t, g, u)
-	for i := range e.Doubts {
-		e.Doubts[i].Similar = similarOf(t, u, filled, e.Doubts[i])
+	for i, d := range e.Doubts {
+		e.Doubts[i].Similar = []similar{}
+		for _, z := range check.SimilarClasses(u, d.class, d.attribute) {
+			e.Doubts[i].Similar = append(e.Doubts[i].Similar, similar{t.Classes[z], u.Row(z)[d.attribute]})
+		}
 	}
 	return e
 }
@@ -131,7 +110,7 @@ func doubtsOf(t *descriptions.Table, g *impute.Gaussian, u dataset.Matrix[float6
 			}
 			list = append(list, doubt{
 				Class: class, Attribute: a.Name, Value: p, Expected: mean, Draft: draft,
-				class: z, at: m, deviance: math.Abs(p-mean) / sd.Row(z)[m],
+				class: z, attribute: m, deviance: math.Abs(p-mean) / sd.Row(z)[m],
 			})
 		}
 	}
@@ -144,26 +123,4 @@ func doubtsOf(t *descriptions.Table, g *impute.Gaussian, u dataset.Matrix[float6
 		}
 		return all > shownDoubts && (!d.Draft || drafts > shownDoubts)
 	})
-}
-
-// similarOf lists the classes with the most similar descriptions of those that have a value for an entry.
-func similarOf(t *descriptions.Table, u, filled dataset.Matrix[float64], d doubt) []similar {
-	others, distance := []int{}, make([]float64, u.Rows)
-	for z := range u.Rows {
-		if z == d.class || math.IsNaN(u.Row(z)[d.at]) {
-			continue
-		}
-		others = append(others, z)
-		for m, p := range filled.Row(z) {
-			if m != d.at {
-				distance[z] += math.Pow(p-filled.Row(d.class)[m], 2)
-			}
-		}
-	}
-	slices.SortStableFunc(others, func(a, b int) int { return cmp.Compare(distance[a], distance[b]) })
-	list := []similar{}
-	for _, z := range others[:min(len(others), shownSimilar)] {
-		list = append(list, similar{t.Classes[z], u.Row(z)[d.at]})
-	}
-	return list
 }

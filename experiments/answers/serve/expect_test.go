@@ -37,7 +37,7 @@ func TestExpectation(t *testing.T) {
 	d.Set(5, 4, "no")
 	d.SetDraft(descriptions.Draft{Class: "kind 5", Group: "size"}, true)
 	e := expectationOf(d)
-	if e.Described != 12 || e.Order[2].Group != "" || *e.Order[0].Explained < 0.5 || *e.Order[2].Explained < 0.999 {
+	if e.Described != 12 || e.Order[2].Name != "" || *e.Order[0].Explained < 0.5 || *e.Order[2].Explained < 0.999 {
 		t.Errorf("%+v", e)
 	}
 	if f := e.Filled["kind 0"]; len(e.Filled) != 1 || f[0] != nil || *f[1] <= *f[2] {
@@ -48,7 +48,7 @@ func TestExpectation(t *testing.T) {
 		t.Errorf("the most doubtful: %+v", first)
 	}
 	few := expectationOf(kinds(9))
-	testkit.Equal(t, "the first of few", few.Order[0].Group, "")
+	testkit.Equal(t, "the first of few", few.Order[0].Name, "")
 	if few.Order[0].Explained != nil || len(few.Doubts)+len(few.Filled) > 0 {
 		t.Errorf("of nine classes: %+v", few)
 	}
@@ -56,7 +56,7 @@ func TestExpectation(t *testing.T) {
 
 // The answer is that of the table as it is when it is asked for.
 func TestExpect(t *testing.T) {
-	s := started(t, Config{})
+	s := started(t, Page{})
 	before := answered[expectation](t, request(s, "GET", "/expect", nil, nil))
 	one := 1.0
 	answered[state](t, request(s, "POST", "/edit", edit{Changes: []change{{Class: "bare", Cells: map[string]*float64{attributes[0]: &one}}}}, nil))

@@ -118,7 +118,7 @@ const find = name => state.classes.find(c => c.name === name);
 const groupName = group => group === "" ? "attributes" : spaced(group.replace(/^has_/, ""));
 // groupsOf returns the indices of the attributes by group, in the order in which the groups should be asked for.
 function groupsOf() {
-  const groups = new Map(expected.order.map(g => [g.group, []]));
+  const groups = new Map(expected.order.map(g => [g.name, []]));
   state.attributes.forEach((a, m) => groups.set(a.group, [...(groups.get(a.group) || []), m]));
   return new Map([...groups].filter(([, members]) => members.length > 0));
 }

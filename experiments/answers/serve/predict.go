@@ -2,10 +2,8 @@ package serve
 
 import (
 	"fmt"
-	"math"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/descriptions"
@@ -162,40 +160,24 @@ func (s *Server) predict(r *http.Request, body []byte) (any, error) {
 // candidates returns the classes of d that a question chooses from, with its changes and by the
 // attributes of the model: what the data set lacks is missing. It counts those that are not described.
 func (s *Server) candidates(d *descriptions.Table, q question) (c predictor.Candidates, bare int, err error) {
-	removed := map[string]bool{}
-	for _, name := range q.Remove {
-		removed[name] = true
-	}
 	changed := newEdited(d)
 	for _, change := range q.Change {
 		if err := changed.apply(change); err != nil {
 			return c, 0, err
 		}
 	}
-	d = changed.Table
-	place := make([]int, len(s.Model.Attributes)) // of the model's attributes in the data set
-	for m, name := range s.Model.Attributes {
-		place[m] = d.Attribute(name)
-	}
+	view, _ := s.Model.Described(changed.Table)
 	c.What = "described classes"
-	u := d.Values()
-	for z, name := range d.Classes {
-		if removed[name] || q.Unseen && s.Model.TrainedOn(name) {
-			continue
-		}
-		if strings.TrimSpace(strings.Join(d.Cells[z], "")) == "" {
+	var rows []int
+	for z, name := range view.Classes {
+		switch {
+		case slices.Contains(q.Remove, name), q.Unseen && s.Model.TrainedOn(name):
+		case dataset.Described(view.Descriptions.Row(z)) == 0:
 			bare++
-			continue
-		}
-		c.Names = append(c.Names, name)
-		for _, m := range place {
-			p := math.NaN()
-			if m >= 0 {
-				p = u.Row(z)[m]
-			}
-			c.U.Data = append(c.U.Data, p)
+		default:
+			c.Names, rows = append(c.Names, name), append(rows, z)
 		}
 	}
-	c.U.Rows, c.U.Cols = len(c.Names), len(s.Model.Attributes)
+	c.U = view.Descriptions.Gather(rows)
 	return c, bare, nil
 }

@@ -87,7 +87,7 @@ func photograph(c color.Color) []byte {
 }
 
 // started returns a server of things, with a network whose features are those of the colour.
-func started(t testing.TB, c Config) *Server {
+func started(t testing.TB, c Page) *Server {
 	t.Helper()
 	c.Name = "things"
 	if c.Dir == "" {
@@ -129,9 +129,9 @@ func answered[T any](t testing.TB, w *httptest.ResponseRecorder) (v T) {
 }
 
 func TestRefusals(t *testing.T) {
-	s := started(t, Config{Model: identity(), Features: network})
+	s := started(t, Page{Model: identity(), Features: network})
 	testkit.Write(t, s.Dir, "splits.csv", "class,part\nkiwi,test\n")
-	readOnly := started(t, Config{ReadOnly: true})
+	readOnly := started(t, Page{ReadOnly: true})
 	edit := func(c map[string]any) map[string]any { return map[string]any{"changes": []any{c}} }
 	cell := edit(map[string]any{"class": "bare", "cells": map[string]any{"colour::red": 1}})
 	for name, c := range map[string]struct {
@@ -156,10 +156,10 @@ func TestRefusals(t *testing.T) {
 		"picture":            {s, "GET", "/thumbnail/3", nil, nil, 404, "no photograph"},
 		"large photograph":   {s, "POST", "/photograph", make([]byte, maxPhotograph+1), nil, 413, "at most 20 MB"},
 		"large change":       {s, "POST", "/edit", []byte(`{"class":"` + strings.Repeat("a", maxRequest) + `"}`), nil, 413, "at most 4 MB"},
-		"no JSON":            {s, "POST", "/edit", []byte("{"), nil, 400, "as the page sends it, found a syntax error"},
-		"wrong type":         {s, "POST", "/edit", map[string]any{"version": "7"}, nil, 400, "as the page sends it, found string version"},
-		"null":               {s, "POST", "/edit", []byte(" null"), nil, 400, "as the page sends it, found null"},
-		"unknown key":        {s, "POST", "/edit", []byte(`{"file":"/etc/passwd"}`), nil, 400, `as the page sends it, found \"file\"`},
+		"no JSON":            {s, "POST", "/edit", []byte("{"), nil, 400, "as the page sends it, found another value"},
+		"wrong type":         {s, "POST", "/edit", map[string]any{"version": "7"}, nil, 400, "as the page sends it, found another value"},
+		"null":               {s, "POST", "/edit", []byte(" null"), nil, 400, "as the page sends it, found another value"},
+		"unknown key":        {s, "POST", "/edit", []byte(`{"file":"/etc/passwd"}`), nil, 400, "as the page sends it, found another value"},
 		"unknown class":      {s, "POST", "/edit", edit(map[string]any{"class": "new"}), nil, 400, "one of the data set"},
 		"the same class":     {s, "POST", "/edit", edit(map[string]any{"class": "old", "new": true}), nil, 400, "a new name"},
 		"name of a class":    {s, "POST", "/edit", edit(map[string]any{"class": "a\nb", "new": true}), nil, 400, "a name"},
@@ -173,7 +173,7 @@ func TestRefusals(t *testing.T) {
 		"many changes":       {s, "POST", "/predict", map[string]any{"sample": 0, "change": make([]change, maxTried+1)}, nil, 400, "at most 1000 classes, found 1001"},
 		"attribute":          {s, "POST", "/edit", edit(map[string]any{"class": "old", "cells": map[string]any{"green": 1}}), nil, 400, "attributes of the data set"},
 		"probability":        {s, "POST", "/edit", edit(map[string]any{"class": "old", "cells": map[string]any{"colour::red": 2}}), nil, 400, "probabilities"},
-		"no group":           {s, "POST", "/edit", edit(map[string]any{"attribute": map[string]any{"name": "round"}}), nil, 400, "a group, as the others have"},
+		"no group":           {s, "POST", "/edit", edit(map[string]any{"attribute": map[string]any{"name": "round"}}), nil, 400, "for all attributes or none, group"},
 		"old version":        {s, "POST", "/edit", map[string]any{"version": 7}, nil, 409, "another window"},
 		"nothing to undo":    {s, "POST", "/undo", map[string]any{}, nil, 409, "nothing to undo"},
 		"read only":          {readOnly, "POST", "/edit", cell, nil, 403, "with --read-only"},
@@ -196,7 +196,7 @@ func TestRefusals(t *testing.T) {
 
 // The page, its files and the pictures are allowed by the policy that they are sent with.
 func TestPageFiles(t *testing.T) {
-	s := started(t, Config{})
+	s := started(t, Page{})
 	for path, kind := range map[string]string{"/": "text/html", "/page.js": "text/javascript", "/page.css": "text/css", "/thumbnail/1": "image/jpeg", "/state": "application/json"} {
 		w := request(s, "GET", path, nil, nil)
 		h := w.Header()
@@ -209,7 +209,7 @@ func TestPageFiles(t *testing.T) {
 // Tabs that do not send their request or read their answer do not block others, and what they ask
 // for ends in time.
 func TestSlowTabs(t *testing.T) {
-	s := started(t, Config{Model: identity()})
+	s := started(t, Page{Model: identity()})
 	server := httptest.NewServer(s.Handler())
 	defer server.Close()
 	defer server.CloseClientConnections()
@@ -240,7 +240,7 @@ func TestSlowTabs(t *testing.T) {
 
 // Of changes at the same time each is saved or refused, and the file has those that were saved.
 func TestConcurrentEdits(t *testing.T) {
-	s := started(t, Config{})
+	s := started(t, Page{})
 	var wg sync.WaitGroup
 	var saved atomic.Int32
 	for i := range 20 {
@@ -265,7 +265,7 @@ func TestConcurrentEdits(t *testing.T) {
 // Predictions are those of package predictor, with the descriptions that are tried.
 func TestPredict(t *testing.T) {
 	m := identity()
-	s := started(t, Config{Model: m, Features: network})
+	s := started(t, Page{Model: m, Features: network})
 	ask := func(q map[string]any) answer { return answered[answer](t, request(s, "POST", "/predict", q, nil)) }
 	nan := math.NaN()
 	u := dataset.Matrix[float64]{Rows: 3, Cols: 4, Data: []float64{1, 0, 0, 1, 0, 1, 1, 0, 0.1, 1, nan, 1}}
@@ -316,7 +316,7 @@ func TestNumbersAgree(t *testing.T) {
 	fit := new(model.Fit)
 	fit.Add(2, []float64{-4, -1, 0.5, 2})
 	m.Decision = model.Decision{Kind: model.Subtract, Fit: fit, Mixed: &model.Scoring{Omega: 0.5, Calibration: &model.Calibration{Temperature: 2}}}
-	s := started(t, Config{Model: m})
+	s := started(t, Page{Model: m})
 	today, _ := m.Described(testkit.Must(openlayout.ReadDescriptions(t.Context(), s.Dir))(t))
 	p := testkit.Must(m.Predictor(m.SelectedCandidates(today, predictor.All), predictor.Options{}))(t)
 	x := testkit.Must(s.x())(t)
@@ -345,7 +345,7 @@ func TestNumbersAgree(t *testing.T) {
 }
 
 func TestCheck(t *testing.T) {
-	s := started(t, Config{})
+	s := started(t, Page{})
 	f := answered[check.Descriptions](t, request(s, "GET", "/check", nil, nil))
 	if f.Number != 0 || len(f.Missing.Classes) != 1 || f.Missing.Classes[0] != (check.Count{Name: "bare", Entries: 4}) || len(f.Constant) != 0 {
 		t.Errorf("%+v", f)
@@ -359,7 +359,7 @@ func TestCheck(t *testing.T) {
 
 // The server ends when the context does, and refuses a port that is in use.
 func TestServe(t *testing.T) {
-	s := started(t, Config{})
+	s := started(t, Page{})
 	l := testkit.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer func() { _ = l.Close() }()
 	testkit.WantError(t, s.Serve(t.Context(), l.Addr().(*net.TCPAddr).Port, nil), "port: expected a free port", ": address already in use. Without it")
@@ -390,7 +390,7 @@ func TestServeOtherLayouts(t *testing.T) {
 	for m, name := range attributes {
 		d.Attributes = append(d.Attributes, dataset.Attribute{Name: name, Group: m / 2})
 	}
-	s := started(t, Config{Data: d, Model: identity()})
+	s := started(t, Page{Data: d, Model: identity()})
 	v := answered[state](t, request(s, http.MethodGet, "/state", nil, nil))
 	if v.ReadOnly == "" || !v.Pictures || v.Classes[1].Values[2] != nil || *v.Classes[1].Values[1] != 1 || v.Attributes[2].Group != "size" {
 		t.Errorf("%+v", v)
@@ -411,6 +411,6 @@ func TestNewRefuses(t *testing.T) {
 	dir := things(t)
 	testkit.NoError(t, os.Remove(filepath.Join(dir, "classes.csv")))
 	testkit.Write(t, dir, "attributes.csv", "name,group\nround,shape\n")
-	_, err := New(t.Context(), Config{Name: "things", Dir: dir, Model: identity()})
+	_, err := New(t.Context(), Page{Name: "things", Dir: dir, Model: identity()})
 	testkit.WantError(t, err, "model: expected a model of the attributes of things")
 }

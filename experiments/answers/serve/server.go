@@ -40,8 +40,8 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// Config says what is served.
-type Config struct {
+// Page says what is served.
+type Page struct {
 	Name     string           // of the data set
 	Dir      string           // its folder, in the open layout
 	Data     *dataset.Dataset // in place of Dir, a data set of another layout: it is only read
@@ -65,7 +65,7 @@ const (
 
 // Server serves the page.
 type Server struct {
-	Config
+	Page
 	token    string
 	readOnly string        // why nothing is written; "" if changes are
 	unlock   func() error  // the descriptions
@@ -78,17 +78,23 @@ type Server struct {
 	expecting sync.Mutex   // of expected
 	expected  *expectation // of the last version that was asked for
 
-	mu      sync.Mutex            // of what follows; it is held for no request but a change that is written
-	d       *descriptions.Table   // replaced by a changed copy
-	undo    []*descriptions.Table // before each change since the start, see descriptions.Table.Clone
-	version int                   // counts the changes
-	photo   []float32             // features of the last photograph
+	mu      sync.Mutex // of what follows; it is held for no request but a change that is written
+	history            // replaced by a changed copy
+	version int        // counts the changes
+	photo   []float32  // features of the last photograph
+}
+
+// history is the descriptions, and those before each change since the start, see descriptions.Table.Clone.
+type history struct {
+	d    *descriptions.Table
+	undo []*descriptions.Table
 }
 
 // New reads the descriptions of a data set and the classes of its samples.
-func New(ctx context.Context, c Config) (s *Server, err error) {
-	s = &Server{Config: c, token: rand.Text(), work: make(chan struct{},
-		1), unlock: func() error { return nil }}
+func New(ctx context.Context, c Page) (s *Server, err error) {
+	s = &Server{
+		Page: c, token: rand.Text(), work: make(chan struct{}, 1), unlock: func() error { return nil },
+	}
 	s.x = sync.OnceValues(func() (dataset.Matrix[float32], error) {
 		return features.ReadAll(ctx, openlayout.FeaturesPath(c.Dir))
 	})
@@ -291,21 +297,13 @@ func write(w http.ResponseWriter, v any, err error) {
 
 // read reads the JSON of a request.
 func read[T any](body []byte) (v T, err error) {
-	isNull := string(bytes.TrimSpace(body)) == "null" // which every type takes
-	if err = fileio.Unmarshal(body, &v); err == nil && !isNull {
+	err = fileio.Unmarshal(body, &v)
+	if isNull := string(bytes.TrimSpace(body)) == "null"; err == nil && !isNull { // which every type takes
 		return v, nil
-	} else if isNull {
-		err = &invalid.Error{Got: "null"}
 	}
-	found, unknown := strings.CutPrefix(err.Error(), "json: unknown field ")
-	bad, wrong := (*invalid.Error)(nil), (*json.UnmarshalTypeError)(nil)
-	switch {
-	case errors.As(err, &bad):
+	found, bad := "another value", (*invalid.Error)(nil)
+	if errors.As(err, &bad) {
 		found = bad.Got
-	case errors.As(err, &wrong):
-		found = strings.TrimSpace(wrong.Value + " " + wrong.Field)
-	case !unknown:
-		found = "a syntax error"
 	}
 	return v, &invalid.Error{Where: "request", Want: "JSON as the page sends it", Got: found}
 }
