@@ -66,6 +66,8 @@ const (
 	sourceColumn   = "source"
 )
 
+var labelColumns = []string{idColumn, testSeenColumn, sourceColumn}
+
 // LabelsForm is that of labels.csv.
 const LabelsForm = "one line per sample, in the order of the features, with the columns class and, " +
 	"optionally, id, test_seen and source (the recording, specimen or subject of the sample)"
@@ -264,29 +266,25 @@ func (r *reader) readImageNames() {
 	if _, err := os.Stat(r.path(imagesFile)); errors.Is(err, fs.ErrNotExist) {
 		return
 	}
-	if t := table.Read(r.ctx, r.path(imagesFile), &r.problems, []string{pathColumn}, sumColumn); t != nil {
-		paths := t.Names(pathColumn)
-		r.checkSamples(t.File, len(paths))
-		if r.d.IDs == nil { // those of labels.csv come first
-			r.d.IDs = paths
-			return
-		}
-		line := make(map[string]int, len(paths))
-		for i, path := range paths {
-			line[path] = i
-		}
-		var moved []int
-		for i, id := range r.d.IDs {
-			if at, known := line[id]; known && at != i {
-				moved = append(moved, i)
-			}
-		}
-		if len(moved) > 0 {
-			r.problems.AddError(&invalid.Error{
-				Where: r.path(labelsFile), Field: "column " + idColumn,
-				Want: "the samples in the order of " + imagesFile,
-				Got: fmt.Sprintf("%s in other lines, the first, %s, as sample %d",
-					format.Count(len(moved), "sample"), format.Printable(r.d.IDs[moved[0]]), moved[0]),
+	t := table.Read(r.ctx, r.path(imagesFile), &r.problems, []string{pathColumn}, sumColumn)
+	if t == nil {
+		return
+	}
+	paths := t.Names(pathColumn)
+	r.checkSamples(t.File, len(paths))
+	if r.d.IDs == nil { // those of labels.csv come first
+		r.d.IDs = paths
+		return
+	}
+	line := make(map[string]int, len(paths))
+	for i, path := range paths {
+		line[path] = i
+	}
+	for i, id := range r.d.IDs {
+		if other, known := line[id]; known && other != i {
+			r.problems.Add("order", &invalid.Error{
+				Where: r.path(labelsFile), Field: fmt.Sprintf("line %d, column %s", r.lines[i], idColumn),
+				Want: "the samples in the order of " + imagesFile, Got: format.Printable(id),
 				Hint: "Was the file sorted? Bring its lines back into the order of " + imagesFile +
 					", that of the features.",
 			})

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -53,26 +52,10 @@ func (r *reader) find(t *table.Table, row table.Row) int {
 	return -1
 }
 
-// labels returns the table of labels.csv, which has the columns of LabelsForm, or nil.
-func (r *reader) labels() *table.Table {
-	optional := []string{idColumn, testSeenColumn, sourceColumn}
-	t := table.Read(r.ctx, r.path(labelsFile), &r.problems, []string{classColumn},
-		append(optional, table.Any)...)
-	if t == nil {
-		return nil
-	}
-	for _, name := range t.Columns {
-		if name != classColumn && !slices.Contains(optional, name) {
-			t.Report("column", 1, "", LabelsForm, "the column "+invalid.Quote(name))
-		}
-	}
-	return t
-}
-
 // readLabels reads the class of each sample, -1 if it is unknown, its name, its source, and whether it is
 // held out.
 func (r *reader) readLabels() {
-	t := r.labels()
+	t := table.Read(r.ctx, r.path(labelsFile), &r.problems, []string{classColumn}, labelColumns...)
 	if t == nil {
 		return
 	}
@@ -123,24 +106,20 @@ func (r *reader) checkSources() {
 }
 
 // classNames reads the class of each line of labels.csv or splits.csv, none without the file.
-func (r *reader) classNames(file string) (names []string) {
+func (r *reader) classNames(file string, optional ...string) (names []string) {
 	if _, err := os.Stat(r.path(file)); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	t := (*table.Table)(nil)
-	if file == labelsFile {
-		t = r.labels()
-	} else {
-		t = table.Read(r.ctx, r.path(file), &r.problems, []string{classColumn}, table.Any)
+	t := table.Read(r.ctx, r.path(file), &r.problems, []string{classColumn}, optional...)
+	if t == nil {
+		return nil
 	}
-	if t != nil {
-		for _, row := range t.Rows {
-			name, want := dataset.CheckName(t.Cell(row, classColumn))
-			if want != "" { // classes.csv with it could not be read
-				t.Report("name", row.Line, classColumn, want, invalid.Quote(name))
-			}
-			names = append(names, name)
+	for _, row := range t.Rows {
+		name, want := dataset.CheckName(t.Cell(row, classColumn))
+		if want != "" { // classes.csv with it could not be read
+			t.Report("name", row.Line, classColumn, want, invalid.Quote(name))
 		}
+		names = append(names, name)
 	}
 	return names
 }
@@ -151,7 +130,7 @@ func (r *reader) classNames(file string) (names []string) {
 func ReadDescriptions(ctx context.Context, dir string) (*descriptions.Table, error) {
 	r := &reader{ctx: ctx, dir: dir}
 	t := descriptions.ReadFolder(ctx, dir, true, &r.problems)
-	t.Added.Classes = t.AddClasses(slices.Sorted(slices.Values(r.classNames(labelsFile)))...)
+	t.Added.Classes = t.AddClasses(slices.Sorted(slices.Values(r.classNames(labelsFile, labelColumns...)))...)
 	return t, cmp.Or(ctx.Err(), r.problems.Err())
 }
 
@@ -159,7 +138,7 @@ func ReadDescriptions(ctx context.Context, dir string) (*descriptions.Table, err
 // that has only their ids and photographs.
 func ReadSamples(ctx context.Context, dir string) (classes []string, d *dataset.Dataset, err error) {
 	r := &reader{ctx: ctx, dir: dir, d: new(dataset.Dataset)}
-	if classes = r.classNames(labelsFile); classes != nil {
+	if classes = r.classNames(labelsFile, labelColumns...); classes != nil {
 		r.d.Labels = make([]int, len(classes))
 		r.readImages()
 	}
@@ -176,7 +155,7 @@ func ReadImageNames(ctx context.Context, dir string) ([]string, error) {
 // SplitClasses returns the classes of the lines of splits.csv in dir, none without the file.
 func SplitClasses(ctx context.Context, dir string) ([]string, error) {
 	r := &reader{ctx: ctx, dir: dir}
-	names := r.classNames(SplitsFile)
+	names := r.classNames(SplitsFile, table.Any)
 	return names, r.problems.Err()
 }
 
@@ -184,18 +163,15 @@ func SplitClasses(ctx context.Context, dir string) ([]string, error) {
 // them. Without the file it does nothing.
 func ExtendSplits(ctx context.Context, dir string) (added []string, err error) {
 	r := &reader{ctx: ctx, dir: dir}
-	lacking, labelled := map[string]bool{}, r.classNames(labelsFile)
-	for _, name := range labelled {
-		lacking[name] = true
+	labelled, listed := r.classNames(labelsFile, labelColumns...), r.classNames(SplitsFile, table.Any)
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(labelled))) {
+		if !slices.Contains(listed, name) {
+			added = append(added, name)
+		}
 	}
-	listed := r.classNames(SplitsFile)
-	for _, name := range listed {
-		delete(lacking, name)
-	}
-	if listed == nil || len(lacking) == 0 || r.problems.Len() > 0 {
+	if listed == nil || len(added) == 0 || r.problems.Len() > 0 {
 		return nil, r.problems.Err()
 	}
-	added = slices.Sorted(maps.Keys(lacking))
 	t := table.Read(ctx, r.path(SplitsFile), &r.problems, []string{classColumn}, table.Any)
 	rows := [][]string{t.Columns}
 	for _, row := range t.Rows {
@@ -209,10 +185,10 @@ func ExtendSplits(ctx context.Context, dir string) (added []string, err error) {
 	return added, fileio.WriteCSV(r.path(SplitsFile), rows)
 }
 
-// partColumns are the columns of the three splits, and parts the subsets that they name.
+// partColumns are the columns of the three splits, and parts the subsets that they name, or none.
 var (
 	partColumns = []string{"part", "part2", "part3"}
-	parts       = []string{"train", "val", "test"}
+	parts       = []string{"train", "val", "test", ""}
 )
 
 // readSplits returns the splits of the classes, one for each of the first partColumns that
@@ -227,45 +203,35 @@ func (r *reader) readSplits(path string) []dataset.Split {
 		t.Report("column", 1, "", "a column part2 before part3", t.Header())
 		return nil
 	}
-	before := r.problems.Len()
-	names := t.Names(classColumn)
-	rowOf := make([]*table.Row, len(r.d.Classes))
-	for i, row := range t.Rows {
-		for _, column := range columns {
-			row.Cells[t.Column(column)] = strings.ToLower(t.Cell(row, column))
-			if part := t.Cell(row, column); part != "" && !slices.Contains(parts, part) {
+	before, splits := r.problems.Len(), make([]dataset.Split, len(columns))
+	for i, name := range t.Names(classColumn) {
+		row, z := t.Rows[i], -1
+		if name != "" { // otherwise it is reported
+			z = r.find(t, row)
+		}
+		first := strings.ToLower(t.Cell(row, columns[0]))
+		for n, column := range columns {
+			part, s := strings.ToLower(t.Cell(row, column)), &splits[n]
+			list, known := map[string]*[]int{"train": &s.Train, "val": &s.Val, "test": &s.Test, "": {}}[part]
+			seen := slices.Contains(parts[:2], part) && slices.Contains(parts[:2], first)
+			switch {
+			case !known:
 				t.ReportUnknown(column, row.Line, column,
-					"train, val or test, or nothing for a class that is left out", part, parts)
+					"train, val or test, or nothing for a class that is left out", part, parts[:3])
+			case part != first && !seen && slices.Contains(parts, first):
+				t.Report("unseen", row.Line, column, "what part has, or train and val exchanged",
+					fmt.Sprintf("%q, where part has %q", part, first))
+			case z >= 0:
+				*list = append(*list, z)
 			}
-		}
-		if names[i] == "" { // reported
-			continue
-		}
-		if z := r.find(t, row); z >= 0 {
-			rowOf[z] = &t.Rows[i]
 		}
 	}
 	if r.problems.Len() > before { // what follows from these is not worth reporting
 		return nil
 	}
-	splits := make([]dataset.Split, len(columns))
 	for n, column := range columns {
-		into := map[string]*[]int{
-			"train": &splits[n].Train, "val": &splits[n].Val, "test": &splits[n].Test, "": new([]int),
-		}
-		for z, row := range rowOf {
-			if row == nil {
-				continue
-			}
-			part, first := t.Cell(*row, column), t.Cell(*row, partColumns[0])
-			*into[part] = append(*into[part], z)
-			if seen := parts[:2]; part != first &&
-				!(slices.Contains(seen, part) && slices.Contains(seen, first)) {
-				t.Report("unseen", row.Line, column, "what part has, or train and val exchanged",
-					fmt.Sprintf("%q, where part has %q", part, first))
-			}
-		}
 		for _, subset := range splits[n].Subsets() {
+			slices.Sort(subset.Classes)
 			if len(subset.Classes) == 0 && subset.Name != "val" { // parts of the train classes can be
 				r.report(t.File, fmt.Sprintf("at least one %s class in column %s", subset.Name, column),
 					"none")
