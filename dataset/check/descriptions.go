@@ -222,7 +222,8 @@ type Doubt struct {
 	Value      float64 `json:"value"`
 	Expected   float64 `json:"expected"`   // by the other entries of the class
 	Deviations float64 `json:"deviations"` // the difference in standard deviations
-	Similar    int     `json:"similar"`    // of the SimilarClasses, those on the other side of one half
+	// of the three most similar classes, those on the other side of one half
+	Similar int `json:"similar"`
 }
 
 // FindDoubts finds the doubtful entries of the descriptions of d.

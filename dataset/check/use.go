@@ -220,17 +220,18 @@ func (c *checker) nearestMean(classes, known, evaluated []int) (right int) {
 	for _, i := range known {
 		z := c.Labels[i]
 		count[z]++
+		mean, n := means[z], count[z]
 		for j, v := range c.Features.Row(i) {
-			means[z][j] += (float64(v) - means[z][j]) / count[z]
+			mean[j] += (float64(v) - mean[j]) / n
 		}
 	}
 	_, variance := moments(c.Features, known)
 	for _, i := range evaluated {
 		nearest, least := 0, math.Inf(1)
 		for _, z := range classes {
-			var distance float64
+			mean, distance := means[z], 0.0
 			for j, v := range c.Features.Row(i) {
-				if d := float64(v) - means[z][j]; variance[j] > 0 {
+				if d := float64(v) - mean[j]; variance[j] > 0 {
 					distance += d * d / variance[j]
 				}
 			}

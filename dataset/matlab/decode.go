@@ -239,35 +239,17 @@ func (s *stream) numbers(m unread) []float32 {
 	if s.err != nil {
 		return nil
 	}
-	// One goroutine decompresses what this one converts: in few buffers, since a size may be false.
-	const buffers = 8
-	full, free := make(chan []byte, buffers), make(chan []byte, buffers)
-	for range min(buffers, e.size/bufferSize+1) {
-		free <- make([]byte, min(e.size, bufferSize))
-	}
-	go func() {
-		defer close(full)
-		for left := e.size; left > 0 && s.err == nil; {
-			raw := <-free
-			raw = raw[:min(left, int64(len(raw)))]
-			s.full(raw)
-			left -= int64(len(raw))
-			full <- raw
-		}
-	}()
 	values := make([]float32, m.Count()) // where the file lies, the memory is not touched
-	left := values
-	for raw := range full {
-		part := left[:len(raw)/number.Width]
-		left = left[len(part):]
+	raw := make([]byte, min(e.size, bufferSize))
+	for left := values; len(left) > 0 && s.err == nil; {
+		part := left[:min(len(left), len(raw)/number.Width)]
+		left, raw = left[len(part):], raw[:len(part)*number.Width]
+		s.full(raw)
 		if matrix.LittleEndian && e.kind == kindSingle {
 			copy(matrix.Memory(part), raw)
 		} else {
-			matrix.Decode(part, raw, number.Width, func(b []byte) float32 {
-				return float32(number.Number(b))
-			})
+			matrix.Decode(part, raw, number.Width, func(b []byte) float32 { return float32(number.Number(b)) })
 		}
-		free <- raw
 		if m.Read != nil {
 			m.Read(part)
 		}
