@@ -284,7 +284,6 @@ func TestCommandsKeepFilesOfDataSets(t *testing.T) {
 		append(predict, "--to", filepath.Join(folder, "features.csv")),
 		append([]string{"explain", "--model", dir, "--sample", "5", "--to", filepath.Join(folder, "page.html")}, data[:2]...),
 		append([]string{"evaluate", "--model", dir, "--csv", folder}, data...),
-		{"runs", "--from", filepath.Dir(dir), "--csv", labels + ".csv"},
 		{"report", "--from", filepath.Dir(dir), "--to", filepath.Join(folder, "page.html")},
 		append(search, "--to", labels+".csv"),
 	} {

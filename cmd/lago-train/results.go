@@ -29,9 +29,8 @@ func runsSetting(to *string) setting.Setting {
 }
 
 func runsCommand() *cli.Command {
-	var from, csv string
+	var from string
 	var o dataOptions
-	var out outputs
 	var filter results.RunFilter
 	return &cli.Command{
 		Name: "runs",
@@ -42,16 +41,11 @@ func runsCommand() *cli.Command {
 			setting.Choice("stage", &filter.Stage, "", string(train.Dev), string(train.Test)).Noted("all"),
 			setting.Choice("status", &filter.Status, "", format.Strings(results.RunStatuses)...).Noted("all"),
 		}.In(inputGroup).Common(), setting.List{
-			setting.Raw("csv", &csv, "").In(outputGroup),
-			out.setting(),
 			o.jsonSetting(),
 		}.Common())),
 		Action: interruptible(func(c *cli.Context) error {
 			filter.Dataset = catalog.NameOf(filter.Dataset)
 			l, err := filter.List(c.Context, from, studies.Kinds())
-			if err == nil {
-				err = atFlag("csv", out.write(csv, l.WriteCSV))
-			}
 			return o.print(l, err)
 		}),
 	}

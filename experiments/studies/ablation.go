@@ -32,21 +32,20 @@ type design struct {
 	supervision string
 }
 
-// lagoDesign is the design of LAGO; perGroupDesign, which the paper does not have, differs in the prior.
-var (
-	lagoDesign     = design{model.Uniform, model.Const, implicit}
-	perGroupDesign = design{model.PerGroup, model.Const, implicit}
-)
+// lagoDesign is the design of LAGO.
+var lagoDesign = design{model.Uniform, model.Const, implicit}
 
-// designs lists the eight combinations of the paper.
-func designs() []design {
-	var all []design
+// designs lists the eight combinations of the paper and, if asked for, that of LAGO with the prior per group.
+func designs(perGroup bool) (all []design) {
 	for _, p := range []model.Prior{model.Uniform, model.PerAttribute} {
 		for _, c := range []model.Complement{model.Const, model.DeMorgan} {
 			for _, s := range []string{implicit, explicit} {
 				all = append(all, design{p, c, s})
 			}
 		}
+	}
+	if perGroup {
+		all = append(all, design{model.PerGroup, model.Const, implicit})
 	}
 	return all
 }
@@ -77,7 +76,7 @@ var ablationEntry = Entry{"ablate", func() results.Study { return new(Ablation) 
 func (c *Ablation) Plan(r *config.Request, _ *lab.Lab) (lab.Plan, error) {
 	c.Base = r.Presets[0].Config
 	plan := lab.Plan{Stage: config.OnlyDev}
-	for _, d := range c.designs() {
+	for _, d := range designs(c.PerGroup) {
 		start := c.Base.With("prior", d.prior).With("complement", d.complement).With("alpha", 0)
 		if d.supervision == explicit {
 			start = start.With("alpha", c.weight())
@@ -90,18 +89,11 @@ func (c *Ablation) Plan(r *config.Request, _ *lab.Lab) (lab.Plan, error) {
 // weight is that of explicit supervision. Every variant has it.
 func (c *Ablation) weight() float64 { return cmp.Or(c.Base.Value("alpha").(float64), defaultAlpha) }
 
-func (c *Ablation) designs() []design {
-	if c.PerGroup {
-		return append(designs(), perGroupDesign)
-	}
-	return designs()
-}
-
 // Summarise makes the paper's table A.2: validation accuracy by design, best first.
 func (c *Ablation) Summarise(_ context.Context, l *lab.Lab, done *lab.Outcomes) (results.Result, error) {
 	a := results.NewAccuracies(l, "ablation", "by design", c.Base, "validation")
 	a.Columns, a.Minus, a.Missing = []string{"p(a_m)", "p(ac|x)", "supervision"}, "points", done.Missing
-	for i, d := range c.designs() {
+	for i, d := range designs(c.PerGroup) {
 		row := results.Row{
 			Labels: []string{string(d.prior), string(d.complement), d.supervision}, Reference: d == lagoDesign,
 		}
@@ -113,8 +105,8 @@ func (c *Ablation) Summarise(_ context.Context, l *lab.Lab, done *lab.Outcomes) 
 	slices.SortStableFunc(a.Rows, func(x, y results.Row) int { return lab.ByMean(x.Accuracy, y.Accuracy) })
 	a.Compare("uniform, const, implicit")
 	a.Notes = []string{
-		"points: difference from uniform, const, implicit, with 95 % interval over " +
-			"classes; p: by permutation, Holm",
+		"points: difference from uniform, const, implicit, with 95 % interval over classes; " +
+			"p: by permutation, Holm",
 		fmt.Sprintf("explicit: alpha %v", c.weight()),
 	}
 	return a, nil
@@ -123,10 +115,8 @@ func (c *Ablation) Summarise(_ context.Context, l *lab.Lab, done *lab.Outcomes) 
 // published returns the accuracy of a design in the paper, a fraction.
 func (d design) published(dataset string) *float64 {
 	for _, row := range config.Published.Ablation {
-		if (design{row.Prior, row.Complement, row.Supervision}) != d {
-			continue
-		}
-		if percent, ok := row.Accuracy[strings.ToUpper(dataset)]; ok {
+		percent, ok := row.Accuracy[strings.ToUpper(dataset)]
+		if ok && d == (design{row.Prior, row.Complement, row.Supervision}) {
 			fraction := percent / 100
 			return &fraction
 		}

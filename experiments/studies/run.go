@@ -60,8 +60,7 @@ type MethodAccuracy struct {
 	Published      float64 `json:"published_accuracy,omitempty"`
 	PublishedSeeds int     `json:"published_seeds,omitempty"` // number of its seeds
 
-	Next     string  `json:"-"` // the command that uses the models
-	Training float64 `json:"-"` // accuracy on the training classes at the best epochs of the dev stage
+	Next string `json:"-"` // the command that uses the models
 }
 
 // Method asks how accurate one method is.
@@ -111,9 +110,6 @@ func (q *Method) Summarise(ctx context.Context, l *lab.Lab, done *lab.Outcomes) 
 	}
 	if o.Val != nil {
 		r.Val = results.Measure(o.Val)
-		for _, run := range o.Val {
-			r.Training += run.Result.TrainAccuracy / float64(len(o.Val))
-		}
 	}
 	if o.Test != nil {
 		r.Test = results.Measure(o.Test)
@@ -141,8 +137,8 @@ func (q *Method) Summarise(ctx context.Context, l *lab.Lab, done *lab.Outcomes) 
 		return nil, err
 	}
 	if chosen == nil && o.Val != nil {
-		l.Step("choosing the settings of predict --adapt and the temperature of the " +
-			"probabilities on the validation classes")
+		l.Step("choosing the settings of predict --adapt and the temperature of the probabilities on the " +
+			"validation classes")
 		if chosen, err = predictor.ChooseForOutcome(ctx, o); err != nil {
 			return nil, err
 		}
@@ -260,26 +256,14 @@ func (r *MethodAccuracy) summary() string {
 
 // verdict says what makes the result worth less, and what to try; most results need no such line.
 func (r *MethodAccuracy) verdict() []string {
-	const first, far = 3, 0.3
 	_, _, last := r.last()
-	switch m := r.ESZSL; {
-	case r.Val != nil && r.Val.PerClass.Mean <= r.Val.Chance():
-		return []string{
-			"The validation accuracy is not above chance: try more steps (--batch 16, " +
-				"--epochs), or another --preprocess.",
-		}
-	case m != nil && m.PerClass.Mean > last.Interval.High:
-		return []string{
-			"ESZSL is more accurate here: take --method eszsl, or look for better " +
-				"settings with lago-train search.",
-		}
-	case r.Val != nil && r.Epochs <= first && r.Training-r.Val.PerClass.Mean > far:
-		return []string{
-			fmt.Sprintf("Training is far above validation from the first epochs (%s and %s at the best "+
-				"one): the detectors learn the classes, not their attributes. Check the descriptions "+
-				"(dataset check), train on more classes, or try a smaller --lr or another --preprocess.",
-				format.Percent(r.Training), format.Percent(r.Val.PerClass.Mean)),
-		}
+	if r.Val != nil && r.Val.PerClass.Mean <= r.Val.Chance() {
+		return []string{"The validation accuracy is not above chance: try more steps (--batch 16, --epochs), " +
+			"or another --preprocess."}
+	}
+	if m := r.ESZSL; m != nil && m.PerClass.Mean > last.Interval.High {
+		return []string{"ESZSL is more accurate here: take --method eszsl, or look for better settings with " +
+			"lago-train search."}
 	}
 	return nil
 }

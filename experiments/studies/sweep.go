@@ -21,6 +21,8 @@ type Sweep struct {
 	Base config.Config `json:"base"` // of k-soft, set by Plan
 	// numbers of groups; empty for those of the paper that the attributes can form
 	Ks []int `json:"ks"`
+
+	groups []int // number of each arm
 }
 
 // Settings lists the settings of the study.
@@ -50,8 +52,9 @@ func (c *Sweep) Plan(r *config.Request, l *lab.Lab) (lab.Plan, error) {
 	if err != nil {
 		return plan, err
 	}
-	add := func(c config.Config, k int) {
-		plan.Arms = append(plan.Arms, lab.Arm{Name: strconv.Itoa(k), Starts: []config.Config{c}})
+	c.groups = nil
+	add := func(start config.Config, k int) {
+		plan.Arms, c.groups = append(plan.Arms, lab.NewArm(start)), append(c.groups, k)
 	}
 	for _, k := range ks {
 		add(c.Base.With("k", k), k)
@@ -70,12 +73,9 @@ func (c *Sweep) Summarise(_ context.Context, l *lab.Lab, done *lab.Outcomes) (re
 	a.Notes = []string{"The other variants have the same features and training."}
 	for i, arm := range done.Plan.Arms {
 		v := arm.Starts[0].Method.Variant()
-		k, err := strconv.Atoi(arm.Name)
-		if err != nil {
-			return nil, err
-		}
 		row := results.Row{
-			Labels: []string{string(v), arm.Name}, Number: float64(k), Reference: v != model.KSoft,
+			Labels: []string{string(v), strconv.Itoa(c.groups[i])}, Number: float64(c.groups[i]),
+			Reference: v != model.KSoft,
 		}
 		a.Add(row, results.Validation(done, i))
 	}
@@ -84,17 +84,15 @@ func (c *Sweep) Summarise(_ context.Context, l *lab.Lab, done *lab.Outcomes) (re
 
 // sweptKs returns the numbers of groups to try, ascending.
 func sweptKs(ks []int, attributes int) ([]int, error) {
+	tooMany := func(k int) bool { return k > attributes }
 	if len(ks) == 0 {
-		return slices.DeleteFunc(slices.Clone(config.Published.Ks), func(k int) bool {
-			return k > attributes
-		}), nil
+		return slices.DeleteFunc(slices.Clone(config.Published.Ks), tooMany), nil
 	}
 	ks = slices.Compact(slices.Sorted(slices.Values(ks)))
-	wrong := slices.DeleteFunc(slices.Clone(ks), func(k int) bool { return 1 <= k && k <= attributes })
-	if len(wrong) > 0 {
+	if ks[0] < 1 || slices.ContainsFunc(ks, tooMany) {
 		return nil, &invalid.Error{
 			Field: "ks", Want: fmt.Sprintf("numbers from 1 to the number of attributes, %d", attributes),
-			Got: format.Join(wrong),
+			Got: format.Join(ks),
 		}
 	}
 	return ks, nil

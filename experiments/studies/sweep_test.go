@@ -58,7 +58,7 @@ func TestSweptKs(t *testing.T) {
 		{nil, 312, []int{1, 10, 20, 30, 40, 60}, ""}, // the paper's
 		{nil, 40, []int{1, 10, 20, 30, 40}, ""},
 		{[]int{5, 3, 5}, 5, []int{3, 5}, ""},
-		{[]int{3, 6}, 5, nil, "ks: expected numbers from 1 to the number of attributes, 5, found 6"},
+		{[]int{3, 6}, 5, nil, "ks: expected numbers from 1 to the number of attributes, 5, found 3, 6"},
 		{[]int{0}, 5, nil, "ks: expected numbers from 1 to the number of attributes, 5, found 0"},
 	} {
 		got, err := sweptKs(c.ks, c.attributes)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -105,29 +104,21 @@ func runLine(t lab.Run) RunLine {
 	return r
 }
 
-// fewTrials is the number of runs that differ only in their settings and are still listed one by one.
-const fewTrials = 4
+// fewTrials is the number of dev runs of a study that are still listed one by one.
+const fewTrials = 10
 
 // Tables has one row per run, the newest first, whose name has the data set, the variant, the stage and the
 // seed. The dev runs with which a study tries settings share a row, at the place of the last of them.
 func (l *RunList) Tables() []*table.Table {
 	t := table.New(fmt.Sprintf("%s in %s", format.Count(len(l.Runs), "run"), l.Dir),
 		"run", "status", "epochs", "accuracy").Right(4)
-	stem := func(r RunLine) string { return r.Dir[:max(strings.LastIndex(r.Dir, "-"), 0)] } // without the digest
-	// an unfinished one has stored nothing
-	study := func(r RunLine) string {
-		return cmp.Or(l.studies[filepath.Base(r.Dir)], filepath.Base(stem(r))+"-*")
-	}
-	trials, settings := map[string][]RunLine{}, map[string]bool{}
 	newest := slices.SortedStableFunc(slices.Values(l.Runs), func(a, b RunLine) int {
 		return b.written.Compare(a.written)
 	})
+	tried := map[string][]RunLine{} // by study
 	for _, r := range newest {
-		if r.Stage == train.Dev {
-			of := study(r)
-			settings[of] = settings[of] ||
-				slices.ContainsFunc(trials[of], func(other RunLine) bool { return stem(other) == stem(r) })
-			trials[of] = append(trials[of], r)
+		if study := l.studies[filepath.Base(r.Dir)]; study != "" && r.Stage == train.Dev {
+			tried[study] = append(tried[study], r)
 		}
 	}
 	var reasons []string
@@ -139,17 +130,15 @@ func (l *RunList) Tables() []*table.Table {
 			}
 			failed[r.Error] = append(failed[r.Error], r.Dir)
 		}
-		of := study(r)
-		alike := trials[of]
-		switch {
-		case r.Stage != train.Dev || len(alike) <= fewTrials || !settings[of]:
+		study := l.studies[filepath.Base(r.Dir)]
+		switch others := tried[study]; {
+		case r.Stage != train.Dev || len(others) <= fewTrials:
 			t.Row(filepath.Base(r.Dir), r.Status, r.Epochs, format.Percent(format.Value(r.Accuracy)))
-		case r.Dir == alike[0].Dir:
-			// NaN is the least
-			best := slices.MaxFunc(alike, func(a, b RunLine) int {
+		case r.Dir == others[0].Dir:
+			best := slices.MaxFunc(others, func(a, b RunLine) int { // NaN is the least
 				return cmp.Compare(format.Value(a.Accuracy), format.Value(b.Accuracy))
 			})
-			t.Row(of, fmt.Sprintf("best of %d", len(alike)), "", format.Percent(format.Value(best.Accuracy)))
+			t.Row(study, fmt.Sprintf("best of %d", len(others)), "", format.Percent(format.Value(best.Accuracy)))
 		}
 	}
 	for _, why := range reasons {
@@ -160,23 +149,4 @@ func (l *RunList) Tables() []*table.Table {
 		t.Note("%s: %s", name, why)
 	}
 	return []*table.Table{t}
-}
-
-// WriteCSV writes one line per run, accuracy as a fraction, empty where there is none.
-func (l *RunList) WriteCSV(w io.Writer) error {
-	t := table.New("", "dir", "dataset", "method", "stage", "seed", "status", "epochs", "best_epoch",
-		"per_class_accuracy", "error")
-	for _, r := range l.Runs {
-		t.Row(r.Dir, r.Dataset, r.Method, r.Stage, r.Seed, r.Status, r.Epochs, r.BestEpoch, cell(r.Accuracy),
-			r.Error)
-	}
-	return t.WriteCSV(w)
-}
-
-// cell is empty for a number that does not exist.
-func cell(v *float64) any {
-	if v == nil {
-		return ""
-	}
-	return *v
 }
