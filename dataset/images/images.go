@@ -21,7 +21,6 @@ import (
 	_ "image/jpeg"
 	_ "image/png"
 	"math"
-	"slices"
 	"strings"
 
 	_ "golang.org/x/image/bmp"
@@ -54,16 +53,15 @@ func Preprocessing(fit dataset.Fit, size int) dataset.ImagePreprocessing {
 }
 
 // Load decodes an image and writes its pixels to dst, preprocessed: size x size x 3, the
-// channels of a pixel adjacent. It reports whether the image has 16 bits, of which it uses so few
-// that it is nearly black. Errors name the file.
-func Load(ctx context.Context, m Image, p dataset.ImagePreprocessing, dst []float32) (dark bool, err error) {
-	x, dark, err := decode(ctx, m, p.Upright)
+// channels of a pixel adjacent. Errors name the file.
+func Load(ctx context.Context, m Image, p dataset.ImagePreprocessing, dst []float32) error {
+	x, err := decode(ctx, m, p.Upright)
 	if err != nil {
-		return false, err
+		return err
 	}
 	scaled, err := scale(x, p)
 	if err != nil {
-		return false, invalid.At(m.Path, err)
+		return invalid.At(m.Path, err)
 	}
 	for i := range p.Size * p.Size {
 		c := scaled.RGBA64At(i%p.Size, i/p.Size)
@@ -71,12 +69,12 @@ func Load(ctx context.Context, m Image, p dataset.ImagePreprocessing, dst []floa
 			dst[3*i+j] = (float32(v)/math.MaxUint16 - float32(p.Mean[j])) / float32(p.Std[j])
 		}
 	}
-	return dark, nil
+	return nil
 }
 
 // Thumbnail returns an image whose longer side has at most the given number of pixels.
 func Thumbnail(ctx context.Context, path string, side int) (image.Image, error) {
-	x, _, err := decode(ctx, Image{Path: path}, true)
+	x, err := decode(ctx, Image{Path: path}, true)
 	if err != nil {
 		return nil, err
 	}
@@ -147,10 +145,6 @@ const (
 	maxPixels = 64_000_000
 )
 
-// darkShare is the share of the range of 16 bits below which an image is nearly black, as where
-// a camera with 12 bits wrote them unscaled.
-const darkShare = 16
-
 // notAnImage is the error of a file that the decoders refuse.
 func notAnImage(path string, data []byte, err error) error {
 	other := fileio.FormatOf(data)
@@ -166,21 +160,21 @@ func notAnImage(path string, data []byte, err error) error {
 	}
 }
 
-// decode decodes an image, and may turn it upright. The result is opaque. dark is as of Load. Errors
-// are *invalid.Error, or the context's.
-func decode(ctx context.Context, file Image, turn bool) (_ *image.RGBA, dark bool, err error) {
+// decode decodes an image, and may turn it upright. The result is opaque. Errors are *invalid.Error, or the
+// context's.
+func decode(ctx context.Context, file Image, turn bool) (_ *image.RGBA, err error) {
 	data := file.Data
 	if data == nil {
 		if data, err = fileio.ReadRegularFile(ctx, file.Path, MaxBytes); err != nil {
-			return nil, false, err
+			return nil, err
 		}
 	}
 	config, format, err := image.DecodeConfig(bytes.NewReader(data))
 	if err != nil {
-		return nil, false, notAnImage(file.Path, data, err)
+		return nil, notAnImage(file.Path, data, err)
 	}
 	if config.Width < 1 || config.Height < 1 || config.Width > maxPixels/config.Height {
-		return nil, false, &invalid.Error{
+		return nil, &invalid.Error{
 			Where: file.Path, Want: fmt.Sprintf("an image of 1 to %d pixels", maxPixels),
 			Got:  fmt.Sprintf("%d x %d", config.Width, config.Height),
 			Hint: "Make the image smaller: networks see some hundred pixels of each side.",
@@ -188,7 +182,7 @@ func decode(ctx context.Context, file Image, turn bool) (_ *image.RGBA, dark boo
 	}
 	m, _, err := image.Decode(bytes.NewReader(data))
 	if err != nil {
-		return nil, false, notAnImage(file.Path, data, err)
+		return nil, notAnImage(file.Path, data, err)
 	}
 	p := image.NewRGBA(image.Rect(0, 0, config.Width, config.Height))
 	switch m := m.(type) {
@@ -199,26 +193,16 @@ func decode(ctx context.Context, file Image, turn bool) (_ *image.RGBA, dark boo
 	default:
 		draw.Draw(p, p.Rect, image.Black, image.Point{}, draw.Src) // the first frame of a GIF can be smaller
 		bounds := m.Bounds().Intersect(p.Rect)
-		deep := slices.Contains([]color.Model{
-			color.Gray16Model, color.RGBA64Model, color.NRGBA64Model,
-		}, m.ColorModel())
-		var most uint32
 		for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
 			for x := bounds.Min.X; x < bounds.Max.X; x++ {
-				c := m.At(x, y)
-				p.SetRGBA(x, y, opaque(c))
-				if deep {
-					r, g, b, _ := c.RGBA()
-					most = max(most, r, g, b)
-				}
+				p.SetRGBA(x, y, opaque(m.At(x, y)))
 			}
 		}
-		dark = most > 0 && most <= math.MaxUint16/darkShare
 	}
 	if turn {
 		p = upright(p, orientation(data, format))
 	}
-	return p, dark, nil
+	return p, nil
 }
 
 // opaque returns a colour without its transparency.

@@ -79,7 +79,7 @@ func TestDecodesFormats(t *testing.T) {
 			return [3]uint8{1, 2, 3}
 		}},
 	} {
-		p, _, err := decode(t.Context(), Image{Path: testkit.Write(t, dir, c.name, encoded(t, c.encode))}, true)
+		p, err := decode(t.Context(), Image{Path: testkit.Write(t, dir, c.name, encoded(t, c.encode))}, true)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -114,7 +114,7 @@ func TestJPEGChroma(t *testing.T) {
 			m.SetRGBA(i%size.X, i/size.X, color.RGBA{uint8(100 + 3*(i%size.X)), uint8(100 + i/size.X), uint8(200 - 2*(i%size.X)), 255})
 		}
 		text := encoded(t, func(w io.Writer) error { return jpeg.Encode(w, m, &jpeg.Options{Quality: 100}) })
-		p, _, err := decode(t.Context(), Image{Path: testkit.Write(t, t.TempDir(), "a.jpg", text)}, true)
+		p, err := decode(t.Context(), Image{Path: testkit.Write(t, t.TempDir(), "a.jpg", text)}, true)
 		testkit.NoError(t, err)
 		for i := range size.X * size.Y {
 			c := m.RGBAAt(i%size.X, i/size.X)
@@ -152,9 +152,9 @@ func TestBrokenImages(t *testing.T) {
 		{"long", long, "expected a longer side of at most 200 times the shorter one, found 1 x 300 pixels"},
 	} {
 		path := testkit.Write(t, dir, c.name, c.data)
-		testkit.Fails(Load(t.Context(), Image{Path: path}, Preprocessing(dataset.Crop, DefaultSize), out))(t, path+": ", c.want)
+		testkit.WantError(t, Load(t.Context(), Image{Path: path}, Preprocessing(dataset.Crop, DefaultSize), out), path+": ", c.want)
 	}
-	testkit.Fails(Load(t.Context(), Image{Path: dir + "/none"}, Preprocessing(dataset.Crop, DefaultSize), out))(t, dir+"/none: no such file")
+	testkit.WantError(t, Load(t.Context(), Image{Path: dir + "/none"}, Preprocessing(dataset.Crop, DefaultSize), out), dir+"/none: no such file")
 }
 
 func TestLoad(t *testing.T) {
@@ -165,7 +165,7 @@ func TestLoad(t *testing.T) {
 	// A square of 2 x 2 pixels is not resized.
 	corner := encoded(t, func(w io.Writer) error { return png.Encode(w, picture().SubImage(image.Rect(1, 1, 3, 3))) })
 	square := testkit.Write(t, t.TempDir(), "b.png", corner)
-	testkit.Equal(t, "dark", testkit.Must(Load(t.Context(), Image{Path: square}, p, got))(t), false)
+	testkit.NoError(t, Load(t.Context(), Image{Path: square}, p, got))
 	for i, v := range got {
 		x, y := 1+i/3%2, 1+i/6
 		want := []float32{(float32(40*x)/255 - 0.5) / 0.5, float32(60*y) / 255, float32(200) / 255 / 2}[i%3]
@@ -197,7 +197,7 @@ func TestList(t *testing.T) {
 	_, _, err = List(filepath.Join(dir, "b"), false)
 	testkit.WantError(t, err, "expected a folder of images for each class, found images, such as 10.jpeg. A list (path,class)")
 	_, _, err = List(filepath.Dir(dir), false)
-	testkit.WantError(t, err, dir, "the images of one class", "Did you mean "+dir+"?")
+	testkit.WantError(t, err, dir, "the images of one class")
 	testkit.Write(t, dir, "b/more/x.png", "")
 	_, _, err = List(dir, false)
 	testkit.WantError(t, err, filepath.Join(dir, "b"), "the images of one class", "more")
@@ -245,10 +245,6 @@ func TestReadList(t *testing.T) {
 		}
 		testkit.NoError(t, err)
 		testkit.Equal(t, c.text, got, []Image{c.want})
-	}
-	for _, path := range []string{`C:\Users\a.png`, "D:/a.png", `\\nas\a.png`, "https://x.org/a.png", "S3://x/a.png", "~/a.png"} {
-		_, err := ReadList(t.Context(), testkit.Write(t, dir, "list.csv", "path\n"+path+"\n"), "", "", false)
-		testkit.WantError(t, err, "line 2, column path: expected the path of a file", "Write paths below the folder of the list, or below --images DIR.")
 	}
 }
 
@@ -309,7 +305,7 @@ func TestOrientation(t *testing.T) {
 				"a.png": p[:33] + chunk + p[33:],
 			} {
 				m := testkit.Write(t, t.TempDir(), file, data)
-				got, _, err := decode(t.Context(), Image{Path: m}, true)
+				got, err := decode(t.Context(), Image{Path: m}, true)
 				if err != nil || got.Rect != seen.Rect {
 					t.Fatalf("%s, orientation %d: %v, %v", file, o, got, err)
 				}
@@ -323,21 +319,6 @@ func TestOrientation(t *testing.T) {
 	}
 	for _, bad := range []string{"", "II*\x00\xff\xff\xff\xff", "MM\x00*\x00\x00\x00\x08\xff\xff"} {
 		testkit.Equal(t, fmt.Sprintf("orientation in %q", bad), orientation([]byte(bad), "tiff"), 1)
-	}
-}
-
-// 12 bits of a camera, written unscaled in 16, are nearly black, and reported.
-func TestDark(t *testing.T) {
-	for _, c := range []struct {
-		level uint16
-		dark  bool
-	}{{0, false}, {1000, true}, {4095, true}, {4200, false}, {65535, false}} {
-		m := image.NewGray16(image.Rect(0, 0, 4, 4))
-		m.SetGray16(1, 2, color.Gray16{c.level})
-		file := testkit.Write(t, t.TempDir(), "a.png", encoded(t, func(w io.Writer) error { return png.Encode(w, m) }))
-		if _, dark, err := decode(t.Context(), Image{Path: file}, true); err != nil || dark != c.dark {
-			t.Errorf("level %d: dark %v, %v", c.level, dark, err)
-		}
 	}
 }
 
@@ -358,7 +339,7 @@ func FuzzDecode(f *testing.F) {
 		if config, _, err := image.DecodeConfig(bytes.NewReader(data)); err == nil && config.Width*config.Height > 1<<20 {
 			return // within the limit, but slow
 		}
-		p, _, err := decode(t.Context(), Image{Path: testkit.Write(t, dir, "fuzz", string(data))}, true)
+		p, err := decode(t.Context(), Image{Path: testkit.Write(t, dir, "fuzz", string(data))}, true)
 		if e := (*invalid.Error)(nil); err != nil && !errors.As(err, &e) {
 			t.Errorf("%v (%T)", err, err)
 		}

@@ -3,14 +3,12 @@ package images
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"io"
 	"maps"
 	"net/http"
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -37,11 +35,8 @@ var (
 		".jpg", ".jpeg", ".jpe", ".jfif", ".jpg_large", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff",
 	}
 	unreadable = []string{
-		".heic", ".heif", ".avif", ".jxl", ".jp2", ".j2k", ".dng", ".cr2", ".cr3", ".nef", ".arw", ".orf",
-		".rw2", ".raf", ".raw", ".psd", ".svg", ".tga", ".ppm",
-		".hif", ".pef", ".srw", ".nrw", ".3fr", ".jpx", ".jpf", ".pgm", ".pnm", ".exr", ".mpo", ".eps",
-		".pdf",
-		".mov", ".mp4", ".avi",
+		".heic", ".heif", ".hif", ".avif", ".jxl", ".jp2", ".dng", ".cr2", ".cr3", ".nef", ".arw", ".orf",
+		".rw2", ".raf", ".raw", ".psd", ".svg", ".pdf", ".mov", ".mp4", ".avi",
 	}
 )
 
@@ -133,18 +128,10 @@ func List(dir string, deep bool) (list []Image, warning string, err error) {
 			}
 			folders = slices.Concat(l.folders, folders)
 		} else if len(l.folders) > 0 {
-			e := &invalid.Error{
+			return nil, "", &invalid.Error{
 				Where: filepath.Join(dir, class), Want: "the images of one class",
 				Got: "a folder, " + l.folders[0], Hint: hint,
 			}
-			if before == 0 && len(l.images) == 0 { // the folders of classes are in this one, or below
-				near := e.Where
-				if len(l.folders) == 1 {
-					near = filepath.Join(near, l.folders[0])
-				}
-				e.Hint = invalid.Suggest([]string{near})
-			}
-			return nil, "", e
 		}
 		if len(l.images) == before && len(l.folders) == 0 {
 			empty = append(empty, class)
@@ -185,10 +172,7 @@ type listing struct {
 }
 
 // systemFolders have no photographs of their owner: thumbnails, deleted files, and what zips of a Mac have.
-var systemFolders = []string{
-	"__MACOSX", "@eaDir", "@Recycle", "#recycle", "#snapshot", "$RECYCLE.BIN", "RECYCLER",
-	"System Volume Information", "lost+found",
-}
+var systemFolders = []string{"__MACOSX", "@eaDir", "#recycle", "$RECYCLE.BIN", "System Volume Information"}
 
 // read adds what is in the folder of a class, or in the whole one for none, sorted, without hidden files.
 func (l *listing) read(class string) error {
@@ -199,8 +183,7 @@ func (l *listing) read(class string) error {
 	}
 	for _, e := range entries {
 		name := e.Name()
-		isSystem := func(system string) bool { return strings.EqualFold(system, name) }
-		if strings.HasPrefix(name, ".") || slices.ContainsFunc(systemFolders, isSystem) {
+		if strings.HasPrefix(name, ".") || slices.Contains(systemFolders, name) {
 			continue
 		}
 		file := filepath.Join(folder, name)
@@ -241,9 +224,6 @@ func (l *listing) read(class string) error {
 	return nil
 }
 
-// elsewhere matches absolute paths of Windows, URLs, and the home folder as shells write it.
-var elsewhere = regexp.MustCompile(`^([A-Za-z]:[/\\]|\\\\|[A-Za-z0-9]+://|~)`)
-
 // ListForm is the form of a list of images.
 const ListForm = "a CSV file with the columns path and class; where there are others, --class-column NAME " +
 	"says which one has the class"
@@ -272,13 +252,6 @@ func ReadList(ctx context.Context, file, dir, column string, classes bool) (all 
 	for i, row := range t.Rows {
 		id := filepath.ToSlash(ids[i])
 		if _, err := os.Stat(dataset.ImageFile(dir, id)); err != nil {
-			if elsewhere.MatchString(id) {
-				problems.Add("elsewhere", &invalid.Error{
-					Where: file, Field: fmt.Sprintf("line %d, column path", row.Line),
-					Want: "the path of a file", Got: invalid.Quote(id),
-					Hint: "Write paths below the folder of the list, or below --images DIR.",
-				})
-			}
 			id = strings.ReplaceAll(id, `\`, "/") // a list that was written on Windows
 		}
 		m := Image{ID: id, Path: dataset.ImageFile(dir, id), Class: t.Cell(row, class)}

@@ -10,10 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
-
-	"github.com/sirupsen/logrus"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/images"
@@ -36,7 +33,6 @@ type Extractor struct {
 	provenance dataset.Provenance // of the features
 	dims       int
 	graph      *network.Graph
-	warnDark   sync.Once
 }
 
 // New compiles a network for images with a preprocessing, of which there are at least n.
@@ -59,16 +55,9 @@ func (e *Extractor) decode(ctx context.Context, list []images.Image) []error {
 	clear(e.graph.Images.Data)
 	parallel.For(len(list), 1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			var dark bool
-			if dark, errs[i] = images.Load(ctx, list[i], e.provenance.Images,
-				e.graph.Images.Row(i)); errs[i] != nil {
-				clear(e.graph.Images.Row(i))
-			}
-			if dark {
-				e.warnDark.Do(func() {
-					logrus.Warnf("%s is nearly black: it has 16 bits, but uses at most 1/16 of their "+
-						"range. Scale such images to the whole range", list[i].ID)
-				})
+			row := e.graph.Images.Row(i)
+			if errs[i] = images.Load(ctx, list[i], e.provenance.Images, row); errs[i] != nil {
+				clear(row)
 			}
 		}
 	})
