@@ -39,10 +39,6 @@ func main() {
 	if runtime.GOMAXPROCS(0) > mostThreads { // as with --threads
 		runtime.GOMAXPROCS(mostThreads)
 	}
-	if err := blas.CheckAddresses(); err != nil { // before there are many threads
-		fmt.Fprintln(os.Stderr, usage+": "+err.Error())
-		os.Exit(exitFailed)
-	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// The first Ctrl-C ends the epoch cleanly. After it the signals have their default

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -152,20 +151,6 @@ func TestASecondInterruptEndsAtOnce(t *testing.T) {
 	status, ok := s.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	if !ok || !status.Signaled() || status.Signal() != syscall.SIGINT {
 		t.Errorf("ended by %s, expected the signal itself to end it:\n%s", s.cmd.ProcessState, s.log(t))
-	}
-}
-
-// Threads that find no address space would end in an abort of the C library.
-func TestTooLittleAddressSpace(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("the limit is of Linux")
-	}
-	c := process(t)
-	limited := exec.Command("sh", "-c", `ulimit -v 2100000 && exec "$0" --version`, c.Path)
-	limited.Env = c.Env
-	output, err := limited.CombinedOutput()
-	if text := string(output); err == nil || strings.Count(text, "\n") != 1 || !strings.HasPrefix(text, "lago-train: address space: expected a limit of at least ") {
-		t.Errorf("%v:\n%.300s", err, text)
 	}
 }
 

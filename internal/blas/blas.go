@@ -20,6 +20,7 @@ package blas
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -66,6 +67,15 @@ type backend interface {
 	gorgonia.BLAS
 	info() Info
 }
+
+// search opens the first of the usual libraries, and open one by its path or name. Builds for systems
+// without purego, and those with the build tag static, open none.
+var (
+	search = func() (backend, error) { return open("") }
+	open   = func(string) (backend, error) {
+		return nil, fmt.Errorf("this build for %s/%s opens no libraries", runtime.GOOS, runtime.GOARCH)
+	}
+)
 
 var current backend = pureGo{why: "blas.Use was not called"}
 

@@ -15,9 +15,9 @@ import (
 	"golang.org/x/sys/cpu"
 	"golang.org/x/sys/unix"
 	"gonum.org/v1/gonum/blas"
-
-	"github.com/lago-train/lago-train/internal/invalid"
 )
+
+func init() { search, open = searchUsual, openLibrary }
 
 // usual returns the names of libraries, in the order in which they are tried.
 func usual() []string {
@@ -34,11 +34,11 @@ func usual() []string {
 	return []string{"libopenblas.so.0", "libopenblas.so", "libmkl_rt.so.2", "libmkl_rt.so"}
 }
 
-// search opens the first of the usual libraries that works. Its error has the reason of each.
-func search() (backend, error) {
+// searchUsual opens the first of the usual libraries that works. Its error has the reason of each.
+func searchUsual() (backend, error) {
 	var why []string
 	for _, name := range usual() {
-		l, err := open(name)
+		l, err := openLibrary(name)
 		if err == nil {
 			return l, nil
 		}
@@ -47,11 +47,13 @@ func search() (backend, error) {
 	return nil, fmt.Errorf("no library found: %s", strings.Join(why, "; "))
 }
 
-// open loads a library by its path, or by its name as the system's loader finds it. It
+// openLibrary loads a library by its path, or by its name as the system's loader finds it. It
 // stays loaded until the process ends.
-func open(name string) (backend, error) {
-	if err := enoughAddresses(addressLimit(), leastAddresses); err != nil {
-		return nil, fmt.Errorf("%s: not used with so little %w", name, err)
+func openLibrary(name string) (backend, error) {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_AS, &limit); err == nil && limit.Cur < leastAddresses {
+		return nil, fmt.Errorf("%s: not used with an address space below %d kB (ulimit -v)", name,
+			leastAddresses>>10)
 	}
 	handle, err := load(name)
 	if err != nil {
@@ -77,37 +79,6 @@ func open(name string) (backend, error) {
 // for each thread that calls it, and where it cannot, retries without end: some product of a run then
 // never ends. It cannot be stopped, nor found by a first product, which may well end.
 const leastAddresses = 4 << 30
-
-// The address space in which the process runs: that of Go, and of the stack and the heap of each
-// thread. The C library aborts the process that cannot start a thread.
-const (
-	runtimeAddresses = 1920 << 20
-	threadAddresses  = 160 << 20 // for each processor
-)
-
-// CheckAddresses returns an *invalid.Error where the address space is too small for the process.
-func CheckAddresses() error {
-	return enoughAddresses(addressLimit(), runtimeAddresses+uint64(runtime.GOMAXPROCS(0))*threadAddresses)
-}
-
-// addressLimit returns the limit of the address space of the process, in bytes.
-func addressLimit() uint64 {
-	var limit unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_AS, &limit); err != nil {
-		return math.MaxUint64
-	}
-	return uint64(limit.Cur)
-}
-
-func enoughAddresses(limit, least uint64) error {
-	if limit < least {
-		return &invalid.Error{
-			Field: "address space", Want: fmt.Sprintf("a limit of at least %d kB (ulimit -v)", least>>10),
-			Got: fmt.Sprintf("%d kB", limit>>10),
-		}
-	}
-	return nil
-}
 
 func load(name string) (uintptr, error) {
 	const mode = purego.RTLD_NOW | purego.RTLD_LOCAL

@@ -25,8 +25,8 @@ import (
 // folder must exist. When Write returns nil, content and name are on disk; when it fails, the earlier file
 // remains, unless the error is that of syncing the folder, which comes after the rename.
 //
-// Symbolic links to files are followed, and a file keeps its permissions. Devices, named pipes and the
-// process's own stdout or stderr are written through as the bytes come, without any of these promises.
+// Symbolic links to files are followed, and a file keeps its permissions. Devices and named pipes
+// are written through as the bytes come, without any of these promises.
 //
 // The bytes go first to a hidden file beside path. Write also removes what killed processes left
 // in the folder.
@@ -38,8 +38,6 @@ func Write(path string, write func(io.Writer) error) error {
 	case err != nil:
 	case info.IsDir():
 		err = &invalid.Error{Want: "a file", Got: "a folder"}
-	case ownStream(info) != nil:
-		err = buffered(ownStream(info), write)
 	case info.Mode().IsRegular():
 		var target string
 		if target, err = filepath.EvalSymlinks(path); err == nil {
@@ -83,17 +81,6 @@ func ofFile(path string, err error) error {
 		e.Hint = "Create the folder first."
 	}
 	return err
-}
-
-// ownStream returns stdout or stderr where that is the file, else nil. Where stdout is redirected
-// to a file, /dev/stdout is that file. To replace it would lose what else is printed.
-func ownStream(info fs.FileInfo) *os.File {
-	for _, f := range []*os.File{os.Stdout, os.Stderr} {
-		if own, err := f.Stat(); err == nil && os.SameFile(info, own) {
-			return f
-		}
-	}
-	return nil
 }
 
 // WriteCSV writes rows as CSV, as Write does.

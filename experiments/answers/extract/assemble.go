@@ -218,12 +218,7 @@ func (w *work) lock(ctx context.Context, shared bool) (*flock.Flock, error) {
 // record describes the extraction. Two that have the same record give the same features.
 // classes is the number of different classes.
 func (w *work) record(ctx context.Context) (r *openlayout.Extraction, classes int, err error) {
-	if len(w.Images) >= manyImages {
-		logrus.Infof("reading %d images to recognise those that change", len(w.Images))
-	}
-	sum := sha256.New()
-	known, first := make(map[string]bool), make(map[string]images.Image)
-	inTwo, example := 0, ""
+	sum, known := sha256.New(), make(map[string]bool)
 	for _, m := range w.Images {
 		content, err := sumOf(ctx, m.Path)
 		if err != nil && w.SkipBroken && isBroken(err) { // a link to nothing
@@ -238,16 +233,7 @@ func (w *work) record(ctx context.Context) (r *openlayout.Extraction, classes in
 		}
 		sum.Write(line)
 		w.sums = append(w.sums, content)
-		if other, again := first[content]; !again {
-			first[content] = m
-		} else if other.Class != m.Class {
-			inTwo, example = inTwo+1, cmp.Or(example, other.ID+" and "+m.ID)
-		}
 		known[m.Class] = true
-	}
-	if inTwo > 0 {
-		count := format.Count(inTwo, "photograph")
-		logrus.Warnf("in two classes: %s, such as %s. Leave each in one", count, format.Printable(example))
 	}
 	info := blas.Current()
 	r = &openlayout.Extraction{
@@ -276,23 +262,19 @@ func sumOf(ctx context.Context, path string) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// differ returns an error unless two extractions give the same features of the same images, or of an
-// image, if that is all that is asked.
-func differ(there, now *openlayout.Extraction, ofImages bool, dir, hint string) error {
+// differ returns an error unless two extractions give the same features of an image.
+func differ(there, now *openlayout.Extraction, dir, hint string) error {
 	for _, f := range []struct {
 		name       string
 		there, now any
-		ofImages   bool
 	}{
-		{"images", there.Images, now.Images, true},
-		{"names, classes or content of the images (SHA-256)", there.ImagesSHA256, now.ImagesSHA256, true},
-		{"weights (SHA-256)", there.WeightsSHA256, now.WeightsSHA256, false},
-		{"architecture", there.Architecture, now.Architecture, false},
-		{"stride in the 1x1 convolution", there.StrideIn1x1, now.StrideIn1x1, false},
-		{"preprocessing", there.Provenance.Images, now.Provenance.Images, false},
-		{"matrix products", there.BLAS, now.BLAS, false},
+		{"weights (SHA-256)", there.WeightsSHA256, now.WeightsSHA256},
+		{"architecture", there.Architecture, now.Architecture},
+		{"stride in the 1x1 convolution", there.StrideIn1x1, now.StrideIn1x1},
+		{"preprocessing", there.Provenance.Images, now.Provenance.Images},
+		{"matrix products", there.BLAS, now.BLAS},
 	} {
-		if f.there != f.now && (ofImages || !f.ofImages) {
+		if f.there != f.now {
 			return &invalid.Error{
 				Where: dir, Field: f.name,
 				Want: fmt.Sprintf("%v, as in the extraction in this folder", f.there), Got: fmt.Sprint(f.now),

@@ -21,7 +21,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
@@ -73,12 +72,10 @@ const (
 	partsDir    = ".extract"    // in the folder of the data set, while it is unfinished
 	newDir      = "data"        // in partsDir: the data set, before its files replace those in the folder
 	skippedFile = "skipped.csv" // path,reason
-	labelsFile  = "labels.csv"  // of the data set
 	skipHint    = "--skip-broken leaves such images out."
 	// partImages is the number of images of a part, a multiple of maxBatch: what a killed
 	// process may have to do again.
 	partImages = 2 * maxBatch
-	manyImages = 10_000 // reading them takes long enough to say so
 )
 
 type work struct {
@@ -176,11 +173,7 @@ func (w *work) open(ctx context.Context, record *openlayout.Extraction) (finishe
 		return false, err
 	}
 	if there != nil {
-		const hint = "Choose another name for this one."
-		if err := differ(there, record, false, w.Dir, hint); err != nil {
-			return false, err
-		}
-		if err := w.sorted(); err != nil {
+		if err := differ(there, record, w.Dir, "Choose another name for this one."); err != nil {
 			return false, err
 		}
 		if there.ImagesSHA256 == record.ImagesSHA256 {
@@ -190,7 +183,7 @@ func (w *work) open(ctx context.Context, record *openlayout.Extraction) (finishe
 			return true, err
 		}
 		if w.earlier, err = openlayout.ReadImageTables(w.Dir); err != nil {
-			return false, cmp.Or(differ(there, record, true, w.Dir, hint), err)
+			return false, err
 		}
 	} else if err := w.isEmpty(); err != nil {
 		return false, err
@@ -201,8 +194,15 @@ func (w *work) open(ctx context.Context, record *openlayout.Extraction) (finishe
 	}
 	partial, err := openlayout.ReadExtraction(ctx, w.dir)
 	if err != nil || partial != nil {
+		const hint = "Remove this folder to start again."
 		if err == nil {
-			err = differ(partial, record, true, w.dir, "Remove this folder to start again.")
+			err = differ(partial, record, w.dir, hint)
+		}
+		if err == nil && partial.ImagesSHA256 != record.ImagesSHA256 {
+			err = &invalid.Error{
+				Where: w.dir, Want: format.Count(partial.Images, "image") + " with the names, classes and content " +
+					"that they had when this extraction began", Got: "others", Hint: hint,
+			}
 		}
 		return false, err
 	}
@@ -210,33 +210,6 @@ func (w *work) open(ctx context.Context, record *openlayout.Extraction) (finishe
 		return false, invalid.File(w.dir, err)
 	}
 	return false, openlayout.WriteExtraction(w.dir, record)
-}
-
-// sorted returns an error if the data set that is there has labels most of which contradict its photographs.
-func (w *work) sorted() error {
-	t, err := openlayout.ReadImageTables(w.Dir)
-	if err != nil {
-		return nil // which is of interest only if samples are added
-	}
-	ids, names, index := make([]string, len(t.Images)-1), []string(nil), map[string]int{}
-	labels, column := make([]int, len(ids)), slices.Index(t.Labels[0], "class")
-	for i := range ids {
-		ids[i] = t.Images[1+i][0]
-		name := t.Labels[1+i][column]
-		if _, known := index[name]; !known {
-			index[name], names = len(names), append(names, name)
-		}
-		labels[i] = index[name]
-	}
-	found := check.Contradict(ids, labels, names)
-	if !found.Most() {
-		return nil
-	}
-	return &invalid.Error{
-		Where: filepath.Join(w.Dir, labelsFile), Want: "the classes of the photographs in images.csv",
-		Got:  fmt.Sprintf("other ones for %d of %d", len(found.Samples), found.Named),
-		Hint: check.SortedHint,
-	}
 }
 
 // isEmpty returns an error if the folder has samples that were not extracted.

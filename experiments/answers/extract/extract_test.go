@@ -224,16 +224,6 @@ func TestReplace(t *testing.T) {
 	testkit.Equal(t, "samples", extract(t, c).Samples, 1)
 }
 
-// Nothing is added to labels that were sorted.
-func TestSortedLabels(t *testing.T) {
-	c := config(t, photographs(t, 2), filepath.Join(t.TempDir(), "birds"))
-	extract(t, c)
-	lines := strings.Split(strings.TrimSpace(testkit.Read(t, filepath.Join(c.Dir, labelsFile))), "\n")
-	slices.Reverse(lines[1:])
-	testkit.Write(t, c.Dir, labelsFile, strings.Join(lines, "\n"))
-	fails(t, c, "labels.csv: expected the classes of the photographs in images.csv, found other ones for 4 of 4. Were the lines")
-}
-
 // source returns the features of an image on its own.
 func source(t *testing.T, m images.Image) []float32 {
 	t.Helper()
@@ -360,7 +350,7 @@ func TestRefusesOtherWork(t *testing.T) {
 	changed := []byte(testkit.Read(t, first))
 	changed[len(changed)-20]++
 	testkit.NoError(t, os.WriteFile(first, changed, 0o600))
-	fails(t, c, c.Dir, "classes or content of the images", "Remove this folder to start again.")
+	fails(t, c, c.Dir, "names, classes and content that they had", "Remove this folder to start again.")
 	c.Dir = filepath.Dir(testkit.Write(t, t.TempDir(), "mine/labels.csv", ""))
 	fails(t, c, c.Dir+": expected a folder without samples, found labels.csv")
 	c.Images[0].Path = filepath.Join(photos, "none.png")

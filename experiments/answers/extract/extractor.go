@@ -7,9 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
-	"regexp"
 	"slices"
-	"strings"
 	"syscall"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -177,13 +175,6 @@ type NetworkOptions struct {
 	Activation  vit.Activation // of a CLIP; "" for the usual one
 }
 
-// mostWeights is the size of a file up to which it is read, above that of any published network.
-const mostWeights = 1 << 35
-
-// shard matches the name of a file with a part of the weights of a network, as Hugging Face writes large
-// ones.
-var shard = regexp.MustCompile(`-0*(\d+)-of-(\d+)\.safetensors$`)
-
 // ReadNetwork reads the weights of a network from a safetensors file, in float32, float16 or
 // bfloat16, with the names of a published network. A file of another network is an *invalid.Error that
 // names the first tensor that does not fit; its numbers are not read.
@@ -193,19 +184,6 @@ func ReadNetwork(ctx context.Context, path string, o NetworkOptions) (*Weights, 
 		return nil, err
 	}
 	defer func() { _ = file.Close() }() // nothing was written
-	if size > mostWeights {
-		return nil, &invalid.Error{
-			Where: path, Want: "weights of at most " + format.Bytes(mostWeights), Got: format.Bytes(size),
-		}
-	}
-	if parts := shard.FindStringSubmatch(path); parts != nil && strings.TrimLeft(parts[2], "0") != "1" {
-		return nil, &invalid.Error{
-			Where: path, Want: "one file of weights",
-			Got: "part " + parts[1] + " of " + strings.TrimLeft(parts[2], "0"),
-			Hint: "Join the parts, with save_file(load_file(FIRST) | load_file(SECOND), FILE) of " +
-				"safetensors.torch.",
-		}
-	}
 	sum := sha256.New()
 	f, err := safetensors.Read(bufio.NewReaderSize(io.TeeReader(file, sum), 1<<20), size, path,
 		func(header *safetensors.File) (func(string) bool, error) {

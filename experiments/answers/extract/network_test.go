@@ -3,10 +3,8 @@ package extract
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -42,9 +40,6 @@ func TestReadNetwork(t *testing.T) {
 			t.Errorf("%s with SHA-256 %s, expected %s with %x", w.Name(), w.SHA256, name, sum)
 		}
 	}
-	part := filepath.Join(dir, "model-00002-of-00010.safetensors")
-	testkit.NoError(t, networktest.WriteResNet18(part))
-	testkit.Fails(ReadNetwork(t.Context(), part, NetworkOptions{}))(t, part+": expected one file of weights, found part 2 of 10. Join the parts")
 	yes := true
 	_, err := ReadNetwork(t.Context(), filepath.Join(dir, "clip-vit-128x2-patch32"), NetworkOptions{StrideIn1x1: &yes})
 	testkit.WantError(t, err, "stride in the 1x1 convolution: expected a ResNet")
@@ -56,10 +51,6 @@ func TestReadNetwork(t *testing.T) {
 	}))
 	_, err = ReadNetwork(t.Context(), text, NetworkOptions{})
 	testkit.WantError(t, err, text+`: tensors: expected those of a ResNet, DINOv2 or CLIP, found 1 other, as "text_model.embeddings"`)
-	sparse := testkit.Must(os.Create(filepath.Join(dir, "sparse")))(t)
-	testkit.NoError(t, errors.Join(sparse.Truncate(1<<40), sparse.Close()))
-	_, err = ReadNetwork(t.Context(), sparse.Name(), NetworkOptions{})
-	testkit.WantError(t, err, "sparse: expected weights of at most ", "found ")
 	_, err = ReadNetwork(t.Context(), filepath.Join(dir, "resnet18"), NetworkOptions{Activation: vit.GELU})
 	testkit.WantError(t, err, "activation: expected a CLIP, found a ResNet")
 }
