@@ -129,12 +129,11 @@ func TestExperimentsShareRunsAndStoreResults(t *testing.T) {
 	if n := strings.Count(html, "<svg"); n == 0 || n != len(files) {
 		t.Errorf("expected as many pictures in the page as files, found %d and %d", n, len(files))
 	}
-	if s := printed[results.ReportSummary](t, append(args, "--json", "--format", "png")...); len(s.Stored) != len(stored) || len(s.Figures) != len(files) {
+	if s := printed[results.ReportSummary](t, append(args, "--json")...); len(s.Stored) != len(stored) || len(s.Figures) != len(files) {
 		t.Errorf("%+v, expected %d results", s, len(stored))
 	}
 	empty := t.TempDir()
 	fails(t, []string{"report", "--from", empty}, empty, "found none")
-	misused(t, []string{"report", "--from", empty, "--format", "png"}, "--format: expected --figures beside it")
 	misused(t, []string{"report", "--from", out, "--to", "r.pdf"}, "--to: expected a file that ends in .html, found \"r.pdf\". Print the page to PDF")
 }
 

@@ -53,7 +53,6 @@ func runsCommand() *cli.Command {
 
 func reportCommand() *cli.Command {
 	var from, to, figures string
-	var as plot.Format
 	var o dataOptions
 	var out outputs
 	return &cli.Command{
@@ -62,7 +61,6 @@ func reportCommand() *cli.Command {
 			runsSetting(&from),
 			setting.Raw("to", &to, "report.html").In(outputGroup),
 			setting.Raw("figures", &figures, "").In(outputGroup),
-			setting.Choice("format", &as, plot.SVG, plot.SVG, plot.PNG).In(outputGroup).Needs("figures"),
 			out.setting(),
 			o.jsonSetting(),
 		}.Common()),
@@ -79,7 +77,7 @@ func reportCommand() *cli.Command {
 			err = out.all(func(write fileWriter) error {
 				err := write(to, page.Write)
 				if err == nil && figures != "" {
-					s.Figures, err = plot.WriteFiles(write, figures, as, page.Figures()...)
+					s.Figures, err = plot.WriteFiles(write, figures, page.Figures()...)
 				}
 				return err
 			})

@@ -183,12 +183,6 @@ func (c Config) WithCorrection(by model.Correction) Config {
 	return c
 }
 
-// WithMethodOf returns a copy with the method of another configuration, its settings and correction.
-func (c Config) WithMethodOf(other Config) Config {
-	c.Method, c.Correction, c.paperEpochs = other.Method.Clone(), other.Correction, other.paperEpochs
-	return c
-}
-
 // Baseline returns a baseline with its defaults and, of c, the preprocessing and what all methods have: also
 // the correction, if c has that of the paper, or one of the given keys sets it.
 func (c Config) Baseline(name string, given []string) (Config, error) {
@@ -196,7 +190,8 @@ func (c Config) Baseline(name string, given []string) (Config, error) {
 	if err != nil {
 		return Config{}, err
 	}
-	b := c.WithMethodOf(Defaults(m))
+	b, start := c, Defaults(m)
+	b.Method, b.Correction, b.paperEpochs = start.Method, start.Correction, 0
 	settings := b.Settings()
 	for _, key := range methods.CorrectionKeys {
 		if slices.Contains(given, key) || key == "correction" && c.Paper() {

@@ -1,5 +1,5 @@
 // Package plot draws figures for a two-column paper with gonum/plot from two kinds of pictures: lines with
-// bands or error bars, and dots with error bars. WriteFiles writes SVG or PNG; ForPage draws for an
+// bands or error bars, and dots with error bars. WriteFiles writes SVG; ForPage draws for an
 // HTML page in the page's colours.
 //
 // A figure has one accent colour for what it is about, and grey for the rest, unless the hue of
@@ -22,7 +22,6 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
 
 	"github.com/lago-train/lago-train/internal/format"
@@ -41,28 +40,16 @@ type Figure struct {
 	Picture Picture
 }
 
-// Format is the format of a file, and its extension.
-type Format string
-
-// The formats.
-const (
-	SVG Format = "svg"
-	PNG Format = "png"
-)
-
-// dpi is the resolution of PNG files.
-const dpi = 300
-
-// WriteFiles writes each figure into a file of dir, which it creates if necessary, and returns the paths.
-func WriteFiles(write func(path string, write func(io.Writer) error) error, dir string, format Format,
+// WriteFiles writes each figure into an SVG file of dir, which it creates if necessary, and returns the paths.
+func WriteFiles(write func(path string, write func(io.Writer) error) error, dir string,
 	figures ...Figure,
 ) (paths []string, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, invalid.File(dir, err)
 	}
 	for _, f := range figures {
-		path := filepath.Join(dir, f.Name+"."+string(format))
-		if err := write(path, func(w io.Writer) error { return f.write(w, format) }); err != nil {
+		path := filepath.Join(dir, f.Name+".svg")
+		if err := write(path, f.write); err != nil {
 			return paths, err
 		}
 		paths = append(paths, path)
@@ -70,18 +57,10 @@ func WriteFiles(write func(path string, write func(io.Writer) error) error, dir 
 	return paths, nil
 }
 
-func (f Figure) write(w io.Writer, format Format) error {
+func (f Figure) write(w io.Writer) error {
 	picture := f.Picture.chart()
 	picture.Title.Text, picture.caption = wrap(f.Title, column), wrap(f.Caption, column)
-	width, height := picture.size()
-	var to interface {
-		vg.CanvasSizer
-		io.WriterTo
-	}
-	to = svgCanvas{vgsvg.New(width, height)}
-	if format == PNG {
-		to = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi))}
-	}
+	to := svgCanvas{vgsvg.New(picture.size())}
 	c := draw.New(to)
 	c.SetColor(color.White)
 	c.Fill(c.Rectangle.Path())

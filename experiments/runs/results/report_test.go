@@ -120,7 +120,7 @@ func TestReport(t *testing.T) {
 	testkit.WantText(t, testlab.Text(p.Summary.Tables()), "shows 9 stored results (ablation, compare, noise, ")
 
 	dir := t.TempDir()
-	files := testkit.Must(plot.WriteFiles(fileio.Write, dir, plot.SVG, p.Figures()...))(t)
+	files := testkit.Must(plot.WriteFiles(fileio.Write, dir, p.Figures()...))(t)
 	if distinct := slices.Compact(slices.Sorted(slices.Values(files))); len(distinct) != len(p.Figures()) || len(distinct) < 11 {
 		t.Errorf("%d files, expected one for each of %d figures", len(distinct), len(p.Figures()))
 	}

@@ -5,7 +5,6 @@ package search
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 
@@ -56,10 +55,8 @@ func Run(ctx context.Context, l *lab.Lab, p lab.Plan) (*lab.Outcomes, error) {
 	return outcomes, nil
 }
 
-// searchesOf returns the outcomes with something to choose, and all searches of them. Arms with the same
-// start share its search in a part.
+// searchesOf returns the outcomes with something to choose, and all searches of them.
 func searchesOf(outcomes *lab.Outcomes) (list []searched, searches []*search) {
-	shared := map[string]*search{}
 	for i, arm := range outcomes.Plan.Arms {
 		for _, o := range outcomes.Arms[i] {
 			settings := max(arm.Tune/len(arm.Starts), 1) // of each search
@@ -68,16 +65,9 @@ func searchesOf(outcomes *lab.Outcomes) (list []searched, searches []*search) {
 			}
 			s := searched{Outcome: o}
 			for _, start := range o.Starts {
-				c := start.Config
-				trial := lab.DevTrials(c, o.Folds[:1], 1, 1)[0].Name()
-				key := fmt.Sprint(o.Part.Fingerprint, settings, arm.Fixed, trial, c.Correction, c.Epochs)
-				if shared[key] == nil {
-					shared[key] = newSearch(c, o.Folds, settings, arm.Fixed)
-					searches = append(searches, shared[key])
-				}
-				s.searches = append(s.searches, shared[key])
+				s.searches = append(s.searches, newSearch(start.Config, o.Folds, settings, arm.Fixed))
 			}
-			list = append(list, s)
+			list, searches = append(list, s), append(searches, s.searches...)
 		}
 	}
 	return list, searches
