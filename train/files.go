@@ -179,20 +179,19 @@ func (c Curve) encode(w io.Writer) error {
 }
 
 // sum is the SHA-256 of what Write writes, in hex.
-func (c Curve) sum() (string, error) {
+func (c Curve) sum() string {
 	h := sha256.New()
-	err := c.encode(h)
-	return hex.EncodeToString(h.Sum(nil)), err
+	_ = c.encode(h) // what is written has no error
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // verify returns an *invalid.Error unless the curve of the file at path has a checksum, which
 // another file holds.
 func (c Curve) verify(path, want, holder string) error {
-	got, err := c.sum()
-	if err == nil && got != want {
-		err = &invalid.Error{Where: path, Want: "the curve whose checksum is in " + holder, Got: "another"}
+	if c.sum() == want {
+		return nil
 	}
-	return err
+	return &invalid.Error{Where: path, Want: "the curve whose checksum is in " + holder, Got: "another"}
 }
 
 // ReadCurve reads the curve.jsonl of a run of the stage, whose lines must be as a run writes them: a
@@ -301,11 +300,7 @@ func (t Trial) WriteResult(dir string, r *Result, c Curve) error {
 	if err := c.Write(filepath.Join(dir, CurveFile)); err != nil {
 		return err
 	}
-	sum, err := c.sum()
-	if err != nil {
-		return err
-	}
-	return fileio.WriteSealed(filepath.Join(dir, ResultFile), StoredResult{t.Name(), sum, r})
+	return fileio.WriteSealed(filepath.Join(dir, ResultFile), StoredResult{t.Name(), c.sum(), r})
 }
 
 // ReadResult reads the result of the finished run of the trial in a folder. The error is

@@ -108,9 +108,10 @@ func newSaved(t Trial, p *model.Pipeline, data *Data) *Saved {
 	d := data.Dataset
 	p.Transform = data.Transform
 	s := &Saved{
-		Pipeline: p, Run: t.Name(), Method: t.Method, Dataset: d.Name, Groups: d.Groups, Semantic: d.GroupOf(),
-		Classes: d.Classes, Descriptions: d.Descriptions, Split: d.Split, Learned: data.TrainClasses,
-		Dims: d.Features.Cols, Provenance: d.Provenance, Columns: d.Columns, Absent: d.Absent,
+		Pipeline: p, Run: t.Name(), Method: t.Method, Dataset: d.Name, Groups: d.Groups,
+		Semantic: d.GroupOf(), Classes: d.Classes, Descriptions: d.Descriptions, Split: d.Split,
+		Learned: data.TrainClasses, Dims: d.Features.Cols, Provenance: d.Provenance, Columns: d.Columns,
+		Absent: d.Absent,
 	}
 	for _, a := range d.Attributes {
 		s.Attributes = append(s.Attributes, a.Name)

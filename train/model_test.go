@@ -87,8 +87,8 @@ func (byFeature) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[f
 
 // The reference has the means of classes, and the deciles of the samples of all of them.
 func TestReference(t *testing.T) {
-	s := Samples{X: dataset.Matrix[float32]{Rows: 10, Cols: 1, Data: []float32{9, 8, 7, 6, 5, 4, 3, 2, 1, 10}}, Rows: []int{9, 1, 2, 3, 4, 5, 6, 7, 8, 0}, Labels: []int{0, 0, 0, 0, 0, 2, 2, 2, 2, 2}}
-	got := testkit.Must(referenceOf(byFeature{}, s, 3, true))(t)
+	e := method.Examples{X: dataset.Matrix[float32]{Rows: 10, Cols: 1, Data: []float32{9, 8, 7, 6, 5, 4, 3, 2, 1, 10}}, Rows: []int{9, 1, 2, 3, 4, 5, 6, 7, 8, 0}, Labels: []int{0, 0, 0, 0, 0, 2, 2, 2, 2, 2}, U: dataset.NewMatrix[float64](3, 1)}
+	got := testkit.Must(referenceOf(byFeature{}, e, true))(t)
 	if diff := cmp.Diff(model.Reference{
 		Detections: dataset.Matrix[float32]{Rows: 2, Cols: 1, Data: []float32{7.2, 3.8}},
 		Deciles:    dataset.Matrix[float32]{Rows: 9, Cols: 1, Data: []float32{1, 2, 3, 4, 5, 6, 7, 8, 9}},

@@ -25,6 +25,7 @@ import (
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/train/methods"
 	"github.com/lago-train/lago-train/train/metrics"
 )
@@ -154,8 +155,8 @@ func (r *run) record() error {
 	if reflect.DeepEqual(last, now) {
 		return nil
 	}
-	r.warn("The run was trained so far in another environment, see %s: its result may not be bit-identical to "+
-		"that of an uninterrupted run.", r.path(TrialFile))
+	r.warn("The run was trained so far in another environment, see %s: its result may not be bit-identical "+
+		"to that of an uninterrupted run.", r.path(TrialFile))
 	old.Resumed = append(old.Resumed, now)
 	return fileio.WriteJSON(r.path(TrialFile), old)
 }
@@ -249,9 +250,6 @@ func (r *Result) evaluate(p *model.Pipeline, data *Data, m methods.Named) error 
 	return nil
 }
 
-// decileSamples is the number of samples, about, of which deciles are stored.
-const decileSamples = 1000
-
 // evaluate classifies samples by a trained method.
 func evaluate(c model.Classifier, s Samples, classes dataset.Matrix[float64]) (metrics.Confusion, error) {
 	scores, err := model.Score(c, s.X, s.Rows, classes)
@@ -261,25 +259,27 @@ func evaluate(c model.Classifier, s Samples, classes dataset.Matrix[float64]) (m
 	return metrics.Confuse(scores, s.Labels)
 }
 
-// mostReference is the largest number of classes of a reference, which is scored for all candidates.
-const mostReference = 1024
+const (
+	mostReference = 1024 // classes of a reference, which is scored for all candidates
+	decileSamples = 1000 // samples, about, of which deciles are stored
+)
 
 // referenceOf returns the mean detections of the samples of each class, without classes that have none, of
 // mostReference evenly spaced classes where there are more, and if asked for the deciles of the detections of
 // single samples, evenly spaced.
-func referenceOf(c model.Classifier, s Samples, classes int, deciles bool) (r model.Reference, err error) {
-	of := make([][]int, classes)
-	for i, z := range s.Labels {
-		of[z] = append(of[z], s.Rows[i])
+func referenceOf(c model.Classifier, e method.Examples, deciles bool) (r model.Reference, err error) {
+	byClass := make([][]int, e.U.Rows)
+	for i, z := range e.Labels {
+		byClass[z] = append(byClass[z], e.Rows[i])
 	}
-	of = slices.DeleteFunc(of, func(rows []int) bool { return len(rows) == 0 })
-	means, step, columns := &r.Detections, 1+len(s.Labels)/decileSamples, [][]float64(nil)
-	every := 1 + (len(of)-1)/mostReference
-	for z, rows := range of {
+	byClass = slices.DeleteFunc(byClass, func(rows []int) bool { return len(rows) == 0 })
+	means, step, columns := &r.Detections, 1+len(e.Labels)/decileSamples, [][]float64(nil)
+	every := 1 + (len(byClass)-1)/mostReference
+	for z, rows := range byClass {
 		if !deciles && z%every > 0 {
 			continue
 		}
-		a, err := c.Detect(s.X, rows)
+		a, err := c.Detect(e.X, rows)
 		if err != nil {
 			return r, err
 		}
@@ -301,13 +301,14 @@ func referenceOf(c model.Classifier, s Samples, classes int, deciles bool) (r mo
 		means.Cols = a.Cols
 	}
 	means.Rows = len(means.Data) / max(means.Cols, 1)
-	if deciles {
-		r.Deciles = dataset.NewMatrix[float32](9, len(columns))
-		for m, column := range columns {
-			slices.Sort(column)
-			for i := range r.Deciles.Rows {
-				r.Deciles.Row(i)[m] = float32(stat.Quantile(float64(i+1)/10, stat.Empirical, column, nil))
-			}
+	if !deciles {
+		return r, nil
+	}
+	r.Deciles = dataset.NewMatrix[float32](9, len(columns))
+	for m, column := range columns {
+		slices.Sort(column)
+		for i := range r.Deciles.Rows {
+			r.Deciles.Row(i)[m] = float32(stat.Quantile(float64(i+1)/10, stat.Empirical, column, nil))
 		}
 	}
 	return r, nil

@@ -235,13 +235,12 @@ type trainer struct {
 	learner method.Learner
 	kept    method.Tensors // of the model of the best epoch; those in training without val classes
 
-	imputer      *impute.Imputer // from the train classes
-	shape        method.Shape    // of the model
-	train        Samples
-	fit          Samples                 // of the train samples, whose accuracy is recorded
-	trainClasses dataset.Matrix[float64] // descriptions, imputed
-	val          Samples                 // empty: all epochs are run, and the last is kept
-	valClasses   dataset.Matrix[float64]
+	imputer  *impute.Imputer // from the train classes
+	examples method.Examples
+	// Of the train samples, whose accuracy is recorded, and of the val classes, of which all epochs are run,
+	// and the last is kept, if there are none.
+	fit, val   Samples
+	valClasses dataset.Matrix[float64] // descriptions, imputed
 
 	progress
 	curve Curve // one for each of Epochs
@@ -256,22 +255,17 @@ const recorded = 1000
 
 // newTrainer returns a trainer before its first epoch. In the test stage it does not use the test classes.
 func newTrainer(t Trial, d *Data) (*trainer, error) {
-	groups := d.Dataset.GroupOf()
 	described := d.Dataset.Describe(d.TrainClasses)
 	complete := model.Pipeline{Impute: &impute.Imputer{Reference: described}}
-	r := &trainer{
-		trial: t, imputer: complete.Impute, train: d.train, fit: d.train.atMost(recorded),
-		shape: method.Shape{Dims: d.train.X.Cols, Attributes: described.Cols, Groups: groups},
-	}
-	var err error
-	if r.trainClasses, err = complete.Imputed(described); err != nil {
+	u, err := complete.Imputed(described)
+	if err != nil {
 		return nil, err
 	}
-	r.learner, err = method.Learn(t.Method, method.Examples{
-		X: d.train.X, Rows: d.train.Rows, Labels: d.train.Labels, U: r.trainClasses, Groups: groups,
+	r := &trainer{trial: t, imputer: complete.Impute, fit: d.train.atMost(recorded), examples: method.Examples{
+		X: d.train.X, Rows: d.train.Rows, Labels: d.train.Labels, U: u, Groups: d.Dataset.GroupOf(),
 		Cache: d.shared, Fits: d.Fits,
-	}, t.Seed)
-	if err != nil {
+	}}
+	if r.learner, err = method.Learn(t.Method, r.examples, t.Seed); err != nil {
 		return nil, invalid.At(t.Method.Label(), err)
 	}
 	r.kept = r.learner.Model().Tensors()
@@ -334,7 +328,7 @@ func (r *trainer) step() error {
 	}
 	e := Epoch{Epoch: number, Phases: p.Phases}
 	m := r.learner.Model()
-	fit, err := evaluate(m, r.fit, r.trainClasses)
+	fit, err := evaluate(m, r.fit, r.examples.U)
 	if err != nil {
 		return err
 	}
@@ -357,7 +351,7 @@ func (r *trainer) step() error {
 // pipeline returns the best epoch's model, for preprocessed features, with what corrections of its
 // scores need.
 func (r *trainer) pipeline() (*model.Pipeline, error) {
-	m, err := r.trial.Method.Restore(r.kept, r.shape)
+	m, err := r.trial.Method.Restore(r.kept, r.examples.Shape())
 	if err != nil {
 		return nil, err
 	}
@@ -365,11 +359,11 @@ func (r *trainer) pipeline() (*model.Pipeline, error) {
 		Classifier: m, Impute: r.imputer, Decision: r.trial.Method.Decide(model.Correction{}),
 	}
 	_, err = p.LAGO()
-	reference, err := referenceOf(m, r.train, r.trainClasses.Rows, err == nil)
+	reference, err := referenceOf(m, r.examples, err == nil)
 	if err != nil {
 		return nil, err
 	}
-	return p, p.Refer(reference, r.trainClasses)
+	return p, p.Refer(reference, r.examples.U)
 }
 
 // tensors lists the training state to checkpoint: the learner's and the kept model's.
@@ -378,12 +372,9 @@ func (r *trainer) tensors() []safetensors.Tensor {
 }
 
 // save writes the training state. The curve must be written before it, to its own file.
-func (r *trainer) save(path string) (err error) {
+func (r *trainer) save(path string) error {
 	p := r.progress
-	p.Run = r.trial.Name()
-	if p.Curve, err = r.curve.sum(); err != nil {
-		return err
-	}
+	p.Run, p.Curve = r.trial.Name(), r.curve.sum()
 	text, err := json.Marshal(p)
 	if err != nil {
 		return err

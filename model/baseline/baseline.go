@@ -2,8 +2,8 @@
 // linear classifiers, and stochastic gradient descent on blocks of samples.
 //
 // The baselines are in the packages below: dap (DAP), eszsl, ranking (ALE, SJE and DeViSE), synclassifier
-// (SynC) and kernelalign (kernel alignment). To add one, implement method.Method in a package of its own, with a
-// Model, and add a line to the list of package train/methods.
+// (SynC) and kernelalign (kernel alignment). To add one, implement method.Method with a Model in a package of
+// its own, and add a line to the list of package train/methods.
 package baseline
 
 import (
@@ -41,8 +41,8 @@ type Model struct {
 //
 //	score(x, z) = x' W u_z,
 //
-// with the features x of a sample (D) and the description u_z of a class (M), which normalise scales to length
-// 1. ESZSL solves for W; ALE, SJE and DeViSE learn it by ranking.
+// with the features x of a sample (D) and the description u_z of a class (M), which normalise scales to
+// length 1. ESZSL solves for W; ALE, SJE and DeViSE learn it by ranking.
 func NewBilinear(r *method.Reader, s method.Shape, normalise bool) *Model {
 	return &Model{
 		Parameters: r, W: r.Get("W", s.Dims, s.Attributes), Attributes: s.Attributes,
@@ -83,9 +83,9 @@ func (m *Model) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[fl
 	return a, nil
 }
 
-// Classify returns the scores of A for the classes that u describes. The error is an *invalid.Error if a or u
-// have other columns than in training, and a *model.NotFinite if a score is NaN, which would count as the first
-// class.
+// Classify returns the scores of A for the classes that u describes. The error is an *invalid.Error if a or
+// u have other columns than in training, and a *model.NotFinite if a score is NaN, which would count as the
+// first class.
 func (m *Model) Classify(a dataset.Matrix[float32],
 	u dataset.Matrix[float64],
 ) (dataset.Matrix[float32], error) {
@@ -111,7 +111,8 @@ func asInTraining(field, unit string, want, got int) error {
 	if want == got {
 		return nil
 	}
-	return &invalid.Error{Field: field, Want: fmt.Sprintf(unit+", as in training", want), Got: fmt.Sprint(got)}
+	text := fmt.Sprintf(unit+", as in training", want)
+	return &invalid.Error{Field: field, Want: text, Got: fmt.Sprint(got)}
 }
 
 // Complete returns the descriptions u, Z x M, where a missing entry is the mean of the attribute over the

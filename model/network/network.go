@@ -208,8 +208,8 @@ var namings = []naming{
 		},
 	},
 	{"vision_model.embeddings.patch_embedding.weight", nil}, // a CLIP of Hugging Face
-	{"embeddings.patch_embeddings.projection.weight", nil},  // a vision transformer of Hugging Face, as DINOv2
-	{ // a vision transformer of timm or DINOv2's authors
+	{"embeddings.patch_embeddings.projection.weight", nil},  // a DINOv2 of Hugging Face
+	{ // a DINOv2 of timm or its authors
 		"patch_embed.proj.weight", []rule{
 			{`^(cls|mask)_token$`, "embeddings.${1}_token"},
 			{`^pos_embed$`, "embeddings.position_embeddings"},

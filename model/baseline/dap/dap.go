@@ -78,20 +78,20 @@ type fitKey struct {
 	threshold Threshold
 }
 
-// newModel returns a DAP with its thresholds and p(a_m), both 1 x M. Its detections are the log odds of p(a_m|x),
-// which are as exact for probabilities near 1 as near 0, and its scores are log p(z|x).
-func newModel(r *method.Reader, s method.Shape) (m *baseline.Model, thresholds, prior dataset.Matrix[float32]) {
+// newModel returns a DAP with its thresholds and p(a_m), M of each. Its detections are the log odds of
+// p(a_m|x), which are as exact for probabilities near 1 as near 0, and its scores are log p(z|x).
+func newModel(r *method.Reader, s method.Shape) (m *baseline.Model, thresholds, prior []float32) {
 	m = &baseline.Model{
 		Parameters: r, W: r.Get("W", s.Dims, s.Attributes), Bias: r.Get("b", 1, s.Attributes).Data,
 		Attributes: s.Attributes, Gather: dataset.Matrix[float32].CopyRows,
 	}
-	thresholds, prior = r.Get("thresholds", 1, s.Attributes), r.Get("prior", 1, s.Attributes)
+	thresholds, prior = r.Get("thresholds", 1, s.Attributes).Data, r.Get("prior", 1, s.Attributes).Data
 	m.Describe = func(u dataset.Matrix[float64]) (dataset.Matrix[float64], error) {
 		_, err := baseline.Complete(u, nil)
-		return binary(u, thresholds.Data), err
+		return binary(u, thresholds), err
 	}
 	m.Score = func(odds dataset.Matrix[float32], has dataset.Matrix[float64]) dataset.Matrix[float32] {
-		return posterior(odds, has, prior.Data)
+		return posterior(odds, has, prior)
 	}
 	return m, thresholds, prior
 }
@@ -106,12 +106,12 @@ func (c *Settings) Restore(t method.Tensors, s method.Shape) (method.Model, erro
 // Learn implements method.Method. DAP is not random. The loss is in nats per sample, summed over attributes.
 func (c *Settings) Learn(e method.Examples, _ uint64) (method.Learner, error) {
 	m, thresholds, prior := newModel(&method.Reader{New: true}, e.Shape())
-	copy(thresholds.Data, thresholdsOf(e.U, c.Threshold))
-	has := binary(e.U, thresholds.Data) // NaN where there is nothing to learn
+	copy(thresholds, thresholdsOf(e.U, c.Threshold))
+	has := binary(e.U, thresholds) // NaN where there is nothing to learn
 	for i, f := range fractions(has) {
-		prior.Data[i] = 0.5
+		prior[i] = 0.5
 		if c.Prior == Empirical {
-			prior.Data[i] = float32(f)
+			prior[i] = float32(f)
 		}
 	}
 	objective := c.objective(e, has)

@@ -132,8 +132,8 @@ func rmsprop(w, grad, squares []float32, lr float32) {
 	})
 }
 
-// rmspropAVX, in rmsprop.s, is rmspropEach for a multiple of 8 elements, 8 at a time, with the same results. It
-// does not check the lengths.
+// rmspropAVX, in rmsprop.s, is rmspropEach for a multiple of 8 elements, 8 at a time, with the same results.
+// It does not check the lengths.
 //
 //go:noescape
 func rmspropAVX(w, grad, squares []float32, lr, kept, gain, eps float32)

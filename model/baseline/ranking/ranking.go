@@ -9,10 +9,11 @@
 //	ALE      l_r / r times that sum, where l_r = 1 + 1/2 + ... + 1/r
 //	SJE      the largest h_z
 //
-// ALE is that of Akata, Perronnin, Harchaoui and Schmid, "Label-Embedding for Image Classification" (TPAMI 2016,
-// section 3.2), SJE of Akata, Reed, Walter, Lee and Schiele, "Evaluation of Output Embeddings for Fine-Grained
-// Image Classification" (CVPR 2015, section 3), and DeViSE of Frome et al., "DeViSE: A Deep Visual-Semantic
-// Embedding Model" (NIPS 2013, equation 1), of which only the map is learned, on fixed features.
+// ALE is that of Akata, Perronnin, Harchaoui and Schmid, "Label-Embedding for Image Classification" (TPAMI
+// 2016, section 3.2), SJE of Akata, Reed, Walter, Lee and Schiele, "Evaluation of Output Embeddings for
+// Fine-Grained Image Classification" (CVPR 2015, section 3), and DeViSE of Frome et al., "DeViSE: A Deep
+// Visual-Semantic Embedding Model" (NIPS 2013, equation 1), of which only the map is learned, on fixed
+// features.
 //
 // The authors sample terms of these losses; here all terms are summed, as in Xian, Lampert, Schiele and Akata
 // ("Zero-Shot Learning - A Comprehensive Evaluation of the Good, the Bad and the Ugly", TPAMI 2018, section

@@ -102,8 +102,8 @@ func newModel(c Settings, r *method.Reader, s method.Shape, phantoms int) *synth
 	return m
 }
 
-// describe returns complete descriptions. An attribute that no class describes gets the mean over the training
-// classes.
+// describe returns complete descriptions. An attribute that no class describes gets the mean over the
+// training classes.
 func (m *synthesis) describe(u dataset.Matrix[float64], normalise bool) (dataset.Matrix[float64], error) {
 	y, err := baseline.Complete(u, m.mean.Data)
 	if err == nil && normalise {
