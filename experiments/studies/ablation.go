@@ -60,8 +60,7 @@ type Ablation struct {
 func (c *Ablation) Settings(r *config.Request) setting.List {
 	r.Variants = model.Variants
 	return slices.Concat(r.DevSettings(), r.RotationSettings(), setting.List{
-		setting.Switch("per_group", &c.PerGroup, false).Common().
-			Describe("also train the default design with the attribute prior per group"),
+		setting.Switch("per_group", &c.PerGroup, false).Common(),
 	})
 }
 

@@ -46,17 +46,13 @@ func (c *Comparison) Settings(r *config.Request) setting.List {
 		"method", "lr", "lr_v", "bias_factor", "batch", "beta", "lambda", "alpha", "psi", "zeta", "k",
 		"prior", "complement", "freeze_prior", "omega", "ridge", "config",
 	), r.RotationSettings(), setting.List{
-		setting.Seed("rotate_seed", &r.RotateSeed).In(setting.Data).
-			Describe("`SEED` random seed of the parts of --rotate").Needs("rotate"),
+		setting.Seed("rotate_seed", &r.RotateSeed).In(setting.Data).Needs("rotate"),
 		r.FolderSetting(),
 		setting.Choices("methods", &c.Methods, methods.Names(), all...).In(setting.Methods).Common().
-			Noted("lago and all baselines").
-			Describe("variants of LAGO, lago for the best of them, and baselines"),
+			Noted("lago and all baselines"),
 		setting.Whole("tune", &c.Budget, 16, setting.Between(0, config.MaxBudget)).In(setting.Searching).
-			Common().
-			Describe("`N` settings to try for each method; 0 takes its defaults"),
-		setting.Raw("csv", &c.file, "").In(setting.Output).Common().
-			Describe("`FILE` also write the accuracy of each method on each class to this CSV file"),
+			Common(),
+		setting.Raw("csv", &c.file, "").In(setting.Output).Common(),
 	})
 }
 

@@ -45,12 +45,9 @@ func (q *Grouping) Settings(r *config.Request) setting.List {
 	correlation := setting.Range{Least: -1, Most: 1, Above: true, Text: "a correlation from above -1 to 1"}
 	r.Variants = []model.Variant{model.KSoft, model.SemanticSoft}
 	return slices.Concat(r.DevSettings("method"), setting.List{
-		setting.Number("below", &q.Below, 0, correlation).
-			Describe("`R` correlation below which attributes are anti-correlated"),
-	}.In(setting.Classes).Common(), setting.List{
-		setting.Whole("top", &q.Top, 5, setting.Between(0, int(setting.Count.Most))).In(setting.Output).
-			Common().Describe("`N` attributes to print per group; --json has all"),
-	})
+		setting.Number("below", &q.Below, 0, correlation).In(setting.Classes),
+		setting.Whole("top", &q.Top, 5, setting.Between(0, int(setting.Count.Most))).In(setting.Output),
+	}.Common())
 }
 
 // Plan has the method by the full protocol.

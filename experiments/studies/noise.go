@@ -37,14 +37,11 @@ func (c *Noise) Settings(r *config.Request) setting.List {
 	r.Methods = &c.names
 	standard := []string{string(model.SemanticHard), string(model.Singletons), "eszsl"}
 	return slices.Concat(r.VariantSettings(), r.RotationSettings(), setting.List{
-		setting.Choices("methods", &c.names, standard, methods.Labels()...).In(setting.Methods).Common().
-			Describe("variants of LAGO, and baselines"),
-	}, setting.List{
+		setting.Choices("methods", &c.names, standard, methods.Labels()...).In(setting.Methods),
 		setting.Numbers("ratios", &c.Ratios, 0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5).
-			Common().Describe("`R,...` noise ratios, from 0 to 1"),
-		setting.Whole("noise_seeds", &c.NoiseSeeds, 5, setting.Between(1, 1000)).Common().
-			Describe("`N` random seeds of the noise"),
-	}.In(setting.Classes))
+			In(setting.Classes),
+		setting.Whole("noise_seeds", &c.NoiseSeeds, 5, setting.Between(1, 1000)).In(setting.Classes),
+	}.Common())
 }
 
 // Check implements results.Checker.

@@ -60,11 +60,9 @@ type ChosenSettings struct {
 func (c *Search) Settings(r *config.Request) setting.List {
 	return append(r.SearchSettings("seeds"), setting.List{ // a search has its own seeds
 		setting.Whole("budget", &c.Budget, 24, setting.Between(lab.MinBudget, config.MaxBudget)).
-			In(setting.Searching).Common().
-			Describe(fmt.Sprintf("`N` settings to try, at least %d", lab.MinBudget)),
-		setting.Raw("to", &c.File, "").In(setting.Output).Common().
-			Noted("search-<dataset>-<method>.json in --out").Describe("`FILE` config file to write"),
-	}...)
+			In(setting.Searching),
+		setting.Raw("to", &c.File, "").In(setting.Output).Noted("search-<dataset>-<method>.json in --out"),
+	}.Common()...)
 }
 
 // Check implements results.Checker.

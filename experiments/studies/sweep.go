@@ -30,8 +30,7 @@ func (c *Sweep) Settings(r *config.Request) setting.List {
 	r.Variants = []model.Variant{model.KSoft}
 	return slices.Concat(r.DevSettings("method"), r.RotationSettings(), setting.List{
 		setting.Several("ks", &c.Ks, nil, "whole numbers, separated by commas", strconv.Atoi).
-			Noted("1,10,20,30,40,60, as far as there are attributes").Common().
-			Describe("`K,...` numbers of groups"),
+			Noted("1,10,20,30,40,60, as far as there are attributes").Common(),
 	})
 }
 
