@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lago-train/lago-train/dataset/fetch"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model/network/networktest"
@@ -71,7 +70,6 @@ func TestDatasetSplit(t *testing.T) {
 	before := testkit.Read(t, file)
 	args := []string{"dataset", "split", "--data-dir", root}
 	misused(t, append(args, "--to", file, "animals"), file, "expected a new file")
-	misused(t, append(args, "--to", file+"/x", "animals"), file+"/x: expected folders above it, found a file")
 	testkit.NoError(t, os.Remove(file))
 	out := succeeds(t, append(args, "--to", file, "--val-size", "2", "--test-size", "0.3", "--seed", "3", "animals")...)
 	testkit.WantText(t, out, "train  │      12 │     144", "val    │       2 │      24", "leaks: none", "written to "+file)
@@ -83,29 +81,6 @@ func TestDatasetSplit(t *testing.T) {
 	if e.code != 1 || !strings.Contains(e.stderr, "1 leak between subsets") || !strings.Contains(e.stdout, `class "horse" (train) and class "Horse" (test)`) {
 		t.Errorf("ended with %d: %s\n%s", e.code, e.stderr, e.stdout)
 	}
-	misused(t, append(args, "--val-size", "0", "animals"), "--val-size: expected a share of the classes, below 1, or a number of classes, found", "0")
-	fails(t, append(args, "--test-size", "19", "animals"), "at least 1 test class and 2 others, of which 1 is for train, of 20")
-}
-
-// What check finds in the features is printed once by the commands that use them, unless they are standardised.
-func TestWarningsOfFeatures(t *testing.T) {
-	root := animals(t)
-	text := testkit.Read(t, filepath.Join(root, "animals", "features.csv"))
-	text = "30" + strings.NewReplacer(",", ",30", "\n", "\n30").Replace(strings.TrimSpace(text)) + "\n" // 300 higher
-	testkit.Write(t, root, "animals/features.csv", text)
-	const finding = "features: expected values around zero"
-	if e := lagoTrain(t, "dataset", "check", filepath.Join(root, "animals")); strings.Count(e.stdout, finding) != 1 {
-		t.Error(e.stdout)
-	}
-	run := []string{"run", "--dataset", filepath.Join(root, "animals"), "--out", root, "--variant", "singletons", "--epochs", "1", "--seeds", "1"}
-	for preprocess, want := range map[string]int{"l2": 1, "auto": 0} {
-		if e := lagoTrain(t, append(run, "--preprocess", preprocess)...); e.code != 0 || strings.Count(e.stderr, finding) != want {
-			t.Errorf("%s: ended with %d: %s", preprocess, e.code, e.stderr)
-		}
-	}
-	if e := lagoTrain(t, "predict", "--model", filepath.Join(root, "latest"), "--data-dir", root, "--dataset", "animals"); e.code != 0 || strings.Contains(e.stderr, finding) {
-		t.Error(e.stderr)
-	}
 }
 
 // What is no such network, or an archive without the data set, takes no place.
@@ -116,9 +91,4 @@ func TestDatasetFetch(t *testing.T) {
 	testkit.WantError(t, checkFetched(t.Context(), "resnet50", path), "expected the weights of resnet50, found those of resnet18")
 	args := []string{"dataset", "fetch", "--data-dir", dir}
 	misused(t, append(args, "apy"), `"apy"`, "cub, awa2, sun")
-	testkit.Write(t, dir, fetch.XianFile, "<html>Log in</html>")
-	fails(t, append(args, "cub"), fetch.XianFile, "not a valid zip file", "remove it first")
-	r := &fetch.Result{Name: "cub", Path: "/data/CUB", Files: []fetch.File{{From: "https://a.b/c.zip"}}, As: "cub --data-dir /data"}
-	testkit.WantText(t, r.Tables()[0].Text(1000, 0), "cub: /data/CUB", "from https://a.b/c.zip",
-		"lago-train dataset check cub --data-dir /data", "lago-train run --dataset cub --data-dir /data")
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -140,58 +141,50 @@ func writeConfig(t *testing.T, text string) string {
 // Each message names the place as it was typed, what was expected, and what was found;
 // a mistyped name gets its nearest neighbours.
 func TestWrongCommandLines(t *testing.T) {
-	empty, searched := t.TempDir(), t.TempDir()
-	testkit.Write(t, searched, "search-glyphs-singletons.json", `{"dataset": "glyphs", "method": "singletons"}`)
+	for line, parts := range map[string][]string{
+		"rnu":                    {`expected a command, found "rnu"`, "Did you mean run", "See lago-train --help."},
+		"dataset fetsh --help":   {`"fetsh"`, "Did you mean fetch", "See lago-train dataset --help."},
+		"infer --model latest":   {`"infer". Did you mean predict?`},
+		"run --pateince 3":       {"--pateince: expected a flag", "Did you mean --patience?", "See lago-train run --help."},
+		"run --data_dir d":       {"--data_dir: expected a flag", "Did you mean --data-dir?"},
+		"predict --output x.csv": {"--output: expected a flag", "Did you mean --to?"},
+		"run --jobs 0":           {"--jobs: expected a whole number from 1 to 1024", `"0"`},
+		"run --json=maybe":       {`--json: expected true or false, found "maybe"`},
+		"run --variant k-sotf":   {"--method: expected one of singletons", "Did you mean k-soft?"},
+		"run --lr":               {"--lr: expected a value, found none", "See lago-train run --help."},
+		"run glyphs":             {"run: expected flags only", `"glyphs"`, "See lago-train run --help."},
+		"dataset check":          {"expected one argument, NAME|DIR, found 0 arguments"},
+		"run -k 5":               {" -k: expected method k-soft, found method semantic-hard"},
+		"run -k 5 --k 5 --method k-soft --variant k-soft": {"two forms of the same flag: variant method"},
+		"ablate --jobs 3 --threads 2":                     {"--jobs: expected at most the number of --threads, found 3"},
+		"predict --model x --dataset glyphs --to p.xlsx":  {"--to: expected a file that ends in one of .csv, ", `"p.xlsx"`},
+		"predict --features . --to none/p.csv --model x":  {"--to: none: no such file"},
+		"search --to .":                       {"--to: expected a file", "., a folder"},
+		"groups --model nope --lr 1":          {"--lr: expected no --lr beside --model"},
+		"serve glyphs --weights w":            {"--weights: expected --model beside it"},
+		"runs --from none":                    {"--from: none: expected a folder of runs: no such file"},
+		"dataset extract birds":               {"--images: expected a folder of images, or --list"},
+		"report --to r.pdf":                   {`--to: expected a file that ends in .html, found "r.pdf"`},
+		"predict --model x":                   {"--features", "--dataset"},
+		"explain --model x":                   {"--sample", "none"},
+		"run --dataset animls --data-dir ../": {`data set "animls"`},
+	} {
+		misused(t, strings.Fields(line), parts...)
+	}
 	file := writeConfig(t, `{"lambada": 1}`)
-	described := t.TempDir()
-	testkit.Write(t, described, "labels.csv", "class\nowl\n")
-	for _, c := range []struct {
-		args  string
-		parts []string
-	}{
-		{"rnu", []string{`"rnu"`, "Did you mean run", "lago-train --help"}},
-		{"dataset fetsh", []string{`"fetsh"`, "Did you mean fetch", "lago-train dataset --help"}},
-		{"run --pateince 3", []string{"--pateince", "Did you mean --patience?", "lago-train run --help"}},
-		{"run --jobs 0", []string{"--jobs: expected a whole number from 1 to 1024", `"0"`}},
-		{"run --variant k-soft -k 999 --out '" + empty + "/new'", []string{"-k: expected at most the number of attributes, 54, found 999"}},
-		{"run --variant k-sotf", []string{"--method: expected one of singletons", "Did you mean k-soft?"}},
-		{"ablate --jobs 3 --threads 2", []string{"--jobs: expected at most the number of --threads, found 3"}},
-		{"run --lr", []string{"--lr: expected a value, found none", "lago-train run --help"}},
-		{"predict --model x --dataset glyphs --to p.xlsx", []string{"--to: expected a file that ends in one of .csv, ", `found "p.xlsx"`}},
-		{"run --method k-soft --variant k-soft", []string{"two forms of the same flag: variant method"}},
-		{"dataset fetsh --help", []string{`"fetsh"`, "Did you mean fetch?"}},
-		{"dataset describe '" + described + "' --like gylphs", []string{`data set "gylphs"`, "Did you mean glyphs?"}},
-		{"run -k 5", []string{" -k: expected method k-soft, found method semantic-hard"}},
-		{"run glyphs", []string{"run: expected flags only", `"glyphs"`, "See lago-train run --help."}},
-		{"predict --features '" + empty + "' --to '" + empty + "/none/p.csv' --model x", []string{"--to: " + empty + "/none: no such file"}},
-		{"evaluate --adapt 5", []string{`expected flags only, found "5"`}},
-		{"infer --model latest", []string{`"infer". Did you mean predict?`}},
-		{"predict --output x.csv", []string{"--output: expected a flag", "Did you mean --to?"}},
-		{"search --to '" + empty + "'", []string{"--to: expected a file", empty + ", a folder"}},
-		{"compare --dataset glyphs --configs '" + searched + "'", []string{"--configs: expected --tune 0 beside it"}},
-		{"reproduce --dataset glyphs --configs '" + empty + "'", []string{"--configs: expected a folder with the file of a variant, such as " + empty + "/search-glyphs-"}},
-		{"noise --methods eszsl --lr 1", []string{"--lr: expected a variant of LAGO among --methods, found only baselines"}},
-		{"groups --model nope --lr 1", []string{"--lr: expected no --lr beside --model"}},
-	} {
-		t.Run(c.args, func(t *testing.T) {
-			misused(t, words(c.args), c.parts...)
-		})
-	}
 	fails(t, []string{"run", "--config", file}, file, "lambada", "Did you mean lambda?")
-	for text, want := range map[string]string{
-		`{"fingerprint": "of it"}`: "expected settings that no search chose, in a rotation",
-	} {
-		fails(t, []string{"ablate", "--rotate", "3", "--config", writeConfig(t, text)}, want)
+}
+
+// What was removed is refused as a usage error, with what to use instead.
+func TestRemoved(t *testing.T) {
+	for entry := range strings.Lines(removedText) {
+		line, instead, _ := strings.Cut(strings.TrimSpace(entry), ": ")
+		err := execute(t.Context(), io.Discard, strings.Fields(line))
+		end := exit(t.Context(), err)
+		if end.ExitCode() != exitUsage || !strings.HasSuffix(end.Error(), instead) {
+			t.Errorf("%s: exit code %d, %s", line, end.ExitCode(), end)
+		}
 	}
-	if _, err := os.Stat(empty + "/new"); err == nil {
-		t.Error("a refused command made a folder")
-	}
-	split := writeConfig(t, `{"dev_split": 2}`)
-	misused(t, []string{"search", "--folds", "2", "--config", split}, "--folds: expected 1, because "+split)
-	singletons := writeConfig(t, `{"method": "singletons"}`)
-	fails(t, []string{"sweep-k", "--config", singletons}, singletons+": method: expected k-soft, found singletons")
-	fails(t, []string{"groups", "--config", singletons}, singletons+": method: expected k-soft or semantic-soft, found singletons")
-	misused(t, []string{"runs", "--from", empty + "/none"}, "--from: "+empty+"/none: expected a folder of runs: no such file")
 }
 
 func TestOutcomeOfAnError(t *testing.T) {

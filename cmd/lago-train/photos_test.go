@@ -14,7 +14,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/dataset/glyphs"
-	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/experiments/studies"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
@@ -107,58 +106,16 @@ func TestFromPhotographsToClasses(t *testing.T) {
 	page := succeeds(t, append(append([]string{"explain", "--format", "html"}, chosen...), "--image", image)...)
 	testkit.WantText(t, page, `<img src="data:image/jpeg;base64,`, "<h1>Photograph 3.png is predicted as")
 
-	// Samples of the data set have ids and pictures.
-	page = succeeds(t, append([]string{"explain", "--format", "html", "--model", model, "--sample", "B/2.png"}, at...)...)
-	testkit.WantText(t, page, `<img src="data:image/jpeg;base64,`, "<h1>B/2.png (sample ")
-	if out := succeeds(t, append([]string{"predict", "--model", model, "--dataset", "letters", "--format", "csv"}, at...)...); !strings.HasPrefix(out, "sample,id,true_class,prediction,") {
-		t.Errorf("%.200s", out)
-	}
-
-	// The whole project can be moved; of photographs alone, one warning counts those that are not found.
-	elsewhere := filepath.Join(t.TempDir(), "moved")
-	for _, away := range []string{filepath.Dir(photos), data} {
-		testkit.NoError(t, os.CopyFS(filepath.Join(elsewhere, strings.TrimPrefix(away, filepath.Dir(filepath.Dir(photos)))), os.DirFS(away)))
-	}
+	// Photographs that were moved leave the page without pictures, which one warning counts.
 	testkit.NoError(t, os.Rename(photos, photos+" away"))
-	sheet := []string{"predict", "--model", model, "--dataset", "letters", "--format", "html", "--to", filepath.Join(data, "sheet.html"), "--data-dir"}
-	e := lagoTrain(t, append(sheet, data)...)
+	e := lagoTrain(t, append([]string{"predict", "--model", model, "--dataset", "letters", "--to", filepath.Join(data, "sheet.html")}, at...)...)
 	if e.code != 0 || strings.Count(e.stderr, "without a picture") != 1 {
 		t.Errorf("ended with %d and %s", e.code, e.stderr)
 	}
-	e = lagoTrain(t, append(sheet, filepath.Join(elsewhere, filepath.Base(data)))...)
-	if e.code != 0 || strings.Contains(e.stderr, "without a picture") {
-		t.Errorf("ended with %d and %s", e.code, e.stderr)
-	}
-	testkit.NoError(t, os.Rename(photos+" away", photos))
 
 	// Other features than those of the model are refused.
-	predict := append([]string{"predict"}, chosen...)
 	testkit.NoError(t, networktest.WriteTransformer(weights, "clip-tiny"))
-	misused(t, append(predict, "--images", image), "--weights: expected resnet18 with SHA-256")
-	misused(t, []string{"predict", "--model", model, "--images", image}, "--weights: expected a safetensors file", "dataset fetch resnet50 or dinov2-small")
-}
-
-// Photographs of the same name in two folders are known by their paths.
-func TestImagesOfTheSameName(t *testing.T) {
-	dir := t.TempDir()
-	for _, name := range []string{"a/1.png", "b/1.png", "b/2.png"} {
-		testkit.Write(t, dir, name, "x")
-	}
-	t.Chdir(dir)
-	list, _, err := images.ListPaths([]string{"a", "b"})
-	testkit.NoError(t, err)
-	var ids []string
-	for _, m := range list {
-		ids = append(ids, m.ID)
-	}
-	testkit.Equal(t, "ids", strings.Join(ids, " "), "a/1.png b/1.png 2.png")
-}
-
-func TestExtractRefuses(t *testing.T) {
-	photo, text := testkit.Write(t, t.TempDir(), "owl/1.png", "no image"), testkit.Write(t, t.TempDir(), "text.safetensors", "no weights")
-	fails(t, []string{"dataset", "extract", "birds", "--images", filepath.Dir(filepath.Dir(photo)), "--weights", text}, text)
-	misused(t, []string{"dataset", "extract", "birds"}, "--images: expected a folder of images, or --list")
-	misused(t, []string{"dataset", "extract", "glyphs", "--images", t.TempDir(), "--weights", "w"}, "a name for a folder of the data directory")
+	misused(t, append(append([]string{"predict"}, chosen...), "--images", image), "--weights: expected resnet18 with SHA-256")
 }
 
 // The class of a photograph is the nearest folder above it that is a class; sites and months are none.

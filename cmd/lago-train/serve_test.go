@@ -30,7 +30,3 @@ func TestQuitServing(t *testing.T) {
 		t.Errorf("%v:\n%s", err, &errors)
 	}
 }
-
-func TestServeRefuses(t *testing.T) {
-	misused(t, []string{"serve", "glyphs", "--weights", "w"}, "--weights: expected --model beside it")
-}

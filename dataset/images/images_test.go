@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"golang.org/x/image/bmp"
@@ -347,4 +348,20 @@ func FuzzDecode(f *testing.F) {
 			t.Error("some pixels are transparent")
 		}
 	})
+}
+
+// Photographs of the same name in two folders are known by their paths.
+func TestImagesOfTheSameName(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a/1.png", "b/1.png", "b/2.png"} {
+		testkit.Write(t, dir, name, "x")
+	}
+	t.Chdir(dir)
+	list, _, err := ListPaths([]string{"a", "b"})
+	testkit.NoError(t, err)
+	var ids []string
+	for _, m := range list {
+		ids = append(ids, m.ID)
+	}
+	testkit.Equal(t, "ids", strings.Join(ids, " "), "a/1.png b/1.png 2.png")
 }

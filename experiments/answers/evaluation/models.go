@@ -364,7 +364,7 @@ func devRun(model *predictor.Model) (*predictor.Model, error) {
 	if len(runs) == 0 {
 		return nil, fmt.Errorf("no finished run of the dev stage with the settings of %s was found beside "+
 			"it (run --stage full trains both unless there are fewer than %d validation classes, run "+
-			"--stage dev one; --dev gives another)", model.Dir(), check.FewVal)
+			"--stage dev one)", model.Dir(), check.FewVal)
 	}
 	longest := slices.MaxFunc(runs, func(a, b lab.Run) int {
 		return cmp.Or(cmp.Compare(a.Epochs, b.Epochs), cmp.Compare(a.Patience, b.Patience))
