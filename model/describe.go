@@ -8,6 +8,7 @@ import (
 	G "gorgonia.org/gorgonia"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/matrix"
 )
 
@@ -241,4 +242,98 @@ func overOrZero(x, y float64) float64 {
 		return 0
 	}
 	return x / y
+}
+
+// perGroupPrior computes p(a_m) of PerGroup. It depends on V through Gamma:
+//
+//	q[k] = sum_m Gamma[m,k] P[m] / sum_m Gamma[m,k]    mean of group k
+//	p[m] = sum_k Gamma[m,k] q[k]                       mean of the group of attribute m
+//
+// with P the mean of U over the candidate classes. Gamma[m,k] is the probability that m is
+// in group k, and p stays a function of the attribute. With one attribute per group it is the
+// per-attribute prior, with a single group the uniform one.
+type perGroupPrior[T Float] struct {
+	q, size []float64 // K, the mean and the sum of Gamma of each group
+}
+
+// write computes p from Gamma, M x K, and P.
+func (g *perGroupPrior[T]) write(p []float64, gamma matrix.Matrix[T], means []float64) {
+	g.q, g.size = make([]float64, gamma.Cols), make([]float64, gamma.Cols)
+	for m, mean := range means {
+		for k, w := range gamma.Row(m) {
+			g.q[k] += float64(w) * mean
+			g.size[k] += float64(w)
+		}
+	}
+	for k, size := range g.size {
+		if size > 0 {
+			g.q[k] /= size
+		}
+	}
+	for m := range p {
+		p[m] = 0
+		for k, w := range gamma.Row(m) {
+			p[m] += float64(w) * g.q[k]
+		}
+	}
+}
+
+// byGamma is the gradient by Gamma from that by p:
+//
+//	dGamma[m,k] = dp[m] q[k] + (P[m] - q[k]) / size[k] sum_i dp[i] Gamma[i,k]
+func (g *perGroupPrior[T]) byGamma(dgamma []T, gamma matrix.Matrix[T], means, dp []float64) {
+	byMean := make([]float64, gamma.Cols) // the gradient by q
+	for m, d := range dp {
+		for k, w := range gamma.Row(m) {
+			byMean[k] += d * float64(w)
+		}
+	}
+	for m, d := range dp {
+		for k, q := range g.q {
+			sum := d * q
+			if g.size[k] > 0 {
+				sum += (means[m] - q) / g.size[k] * byMean[k]
+			}
+			dgamma[m*gamma.Cols+k] = T(sum)
+		}
+	}
+}
+
+// perGroupPriorOp makes p of PerGroup from Gamma and the means of U.
+func perGroupPriorOp[T Float](gammaNode, meansNode *G.Node) *G.Node {
+	gamma, means := input[T](gammaNode), input[float64](meansNode)
+	p, g := output[float64](means.shape...), new(perGroupPrior[T])
+	gamma.gradient = func(dgamma []T) { g.byGamma(dgamma, gamma.matrix(), means.data, p.grad) }
+	return apply(kernel{name: "p: mean of groups", from: []operand{gamma, means}, to: p, forward: func() {
+		g.write(p.data, gamma.matrix(), means.data)
+	}})
+}
+
+// overPrior makes Gamma[m,k] / p[m], M x K. It is 0 for an attribute with p(a_m) = 0, as writeRatio has it.
+func overPrior[T Float](gammaNode, pNode *G.Node) *G.Node {
+	gamma, p := input[T](gammaNode), input[float64](pNode)
+	over, inverse := output[T](gamma.shape...), make([]T, gamma.shape[0])
+	k := gamma.shape[1]
+	gamma.gradient = func(dgamma []T) {
+		for i, d := range over.grad {
+			dgamma[i] = d * inverse[i/k]
+		}
+	}
+	p.gradient = func(dp []float64) {
+		for m := range dp {
+			row, grad := over.data[m*k:(m+1)*k], over.grad[m*k:(m+1)*k]
+			dp[m] = float64(-T(blas.Dot(row, grad)) * inverse[m])
+		}
+	}
+	return apply(kernel{name: "Gamma/p", from: []operand{gamma, p}, to: over, forward: func() {
+		for m, prior := range p.data {
+			inverse[m] = 0
+			if prior := T(prior); !(prior <= 0) {
+				inverse[m] = 1 / prior
+			}
+			for j := m * k; j < (m+1)*k; j++ {
+				over.data[j] = gamma.data[j] * inverse[m]
+			}
+		}
+	}})
 }

@@ -3,12 +3,14 @@ package model
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	G "gorgonia.org/gorgonia"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/matrix"
 )
 
 // Nodes and ops for tests.
@@ -25,7 +27,7 @@ func (d *Description) Ratio() dataset.Matrix[float64] {
 }
 
 // Loss is the value of the node of the loss.
-func (m *Machine[T]) Loss() float64 { return scalar(m.loss) }
+func (m *Machine[T]) Loss() float64 { return float64(numbers[T](m.loss.Value())[0]) }
 
 const fixed = "fixed in this phase"
 
@@ -59,8 +61,14 @@ func (m *Machine[T]) Dot(name string, letters map[int]string, notes map[string]s
 			label = k.name
 		case trains[n]:
 			style = `, style="rounded,filled", fillcolor="#cfe2f3"`
-		case n.Op() != nil:
+		case n.Op() != nil && from == nil:
 			style = `, style="rounded,dotted"`
+		case n.Op() != nil: // one of Gorgonia's
+			label = strings.NewReplacer(" false", "", "A × B", "×", "a ⋅ b", "⋅").Replace(fmt.Sprint(n.Op()))
+			if what, size, found := strings.Cut(label, "="); found {
+				number, _ := strconv.Atoi(size)
+				label = what + " " + letters[number]
+			}
 		}
 		var sizes []string
 		for _, size := range n.Shape() {
@@ -98,9 +106,11 @@ func (f *Forward[T]) ClassCorrection(stored dataset.Matrix[T]) ([]float64, error
 }
 
 // NoneOfOp is Q of r without scale.
-func NoneOfOp(r, gamma *G.Node, byGroups bool) *G.Node {
-	unscaled := dataset.NewMatrix[float64](2, gamma.Shape()[1]) // exponents of 0
-	return noneOfDetections[float64](r, gamma, variableMatrix(r.Graph(), "scale", unscaled), byGroups)
+func NoneOfOp(r, gamma *G.Node) *G.Node {
+	k := gamma.Shape()[1]
+	unscaled := &noneOfClasses[float64]{detection: slices.Repeat([]float64{1}, k)}
+	unscaled.node = variableMatrix(r.Graph(), "Uc, pc", matrix.New[float64](1, k))
+	return noneOfDetections(r, gamma, unscaled)
 }
 
 // Corrected returns L of the detections a, corrected by stored ones with their centre 0, or with logs log p(z|x).

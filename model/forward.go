@@ -13,7 +13,7 @@ import (
 // evaluation, prediction and explanation go through it. It computes group after group
 // for a block of samples, so that group scores stay in the processor's cache.
 type Forward[T Float] struct {
-	groups     *fixedGroups[T]
+	groups     *softOr[T]
 	classes    *Description
 	complement Complement
 	gamma      matrix.Matrix[T] // M x K of described attributes
@@ -40,7 +40,7 @@ func NewForward[T Float](c Config, classes *Description, params *Parameters[T]) 
 	}
 	z, all := classes.U.Rows, params.Groups(c.Zeta)
 	u := described(classes.U, classes.U.AllRows(), classes.Described)
-	f := &Forward[T]{groups: new(fixedGroups[T]), classes: classes, complement: c.Complement, z: z}
+	f := &Forward[T]{groups: new(softOr[T]), classes: classes, complement: c.Complement, z: z}
 	for _, m := range classes.Described {
 		f.p = append(f.p, classes.P[m])
 	}
@@ -50,14 +50,14 @@ func NewForward[T Float](c Config, classes *Description, params *Parameters[T]) 
 	}
 	ratio := matrix.New[T](u.Cols, z)
 	writeRatio(ratio, u, f.p)
-	var none matrix.Matrix[T]
+	var none *noneOfClasses[T]
 	if c.Complement != NoComplement {
 		withPrior := matrix.New[T](z+1, u.Cols)
 		writeWithPrior(withPrior, u, f.p)
-		none = matrix.New[T](z+2, f.gamma.Cols)
-		noneOfClasses[T]{none}.write(withPrior, f.gamma)
+		none = &noneOfClasses[T]{Matrix: matrix.New[T](z+1, f.gamma.Cols)}
+		none.write(withPrior, f.gamma)
 	}
-	f.groups.set(f.gamma, ratio, none)
+	f.groups.setFixed(f.gamma, ratio, none)
 	f.block = min(max(blockNumbers/z, leastBlock), mostBlock, max(maxBlockNumbers/z, 1))
 	return f, nil
 }

@@ -220,6 +220,11 @@ func constant[T Float](g *G.ExprGraph, name string, m matrix.Matrix[T]) *G.Node 
 	return g.AddNode(G.NewConstant(t, G.WithName(name)))
 }
 
+// scalar makes a constant number.
+func scalar[T Float](g *G.ExprGraph, name string, x float64) *G.Node {
+	return g.AddNode(G.NewConstant(T(x), G.WithName(name)))
+}
+
 func sum[T Float](x []T) float64 {
 	var s float64
 	for _, v := range x {

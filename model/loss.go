@@ -32,38 +32,6 @@ func (t *Terms) Add(u Terms, share float64) {
 	t.GroupPenalty += share * u.GroupPenalty
 }
 
-// lossOp makes Eq. 6 from the nodes of its terms; that of the group penalty is nil where psi is 0.
-// Gradients are by the terms that depend on what trains, W or V, with a weight other than 0.
-func lossOp[T, B Float](c Config, cxeNode, bxeNode, penaltiesNode, groupNode *G.Node, learnsV bool) *G.Node {
-	cxe, bxe, penalties := input[T](cxeNode), input[B](bxeNode), input[float64](penaltiesNode)
-	loss, from := output[float64](), []operand{cxe, bxe, penalties}
-	cxe.gradient = func(d []T) { d[0] = T(loss.grad[0]) }
-	if c.Alpha != 0 && !learnsV {
-		bxe.gradient = func(d []B) { d[0] = B(c.Alpha * loss.grad[0]) }
-	}
-	if (c.Beta != 0 || c.Lambda != 0) && !learnsV {
-		penalties.gradient = func(d []float64) { d[0], d[1] = c.Beta*loss.grad[0], c.Lambda*loss.grad[0] }
-	}
-	var groups *value[float64]
-	if groupNode != nil {
-		groups = input[float64](groupNode)
-		from = append(from, groups)
-		if learnsV {
-			groups.gradient = func(d []float64) { d[0] = c.Psi * loss.grad[0] }
-		}
-	}
-	return apply(kernel{name: "loss (Eq. 6)", from: from, to: loss, forward: func() {
-		t := Terms{
-			CXE: float64(cxe.data[0]), BXE: float64(bxe.data[0]), W2: penalties.data[0],
-			WU2: penalties.data[1],
-		}
-		if groups != nil {
-			t.GroupPenalty = groups.data[0]
-		}
-		loss.data[0] = c.Loss(t)
-	}})
-}
-
 // crossEntropy makes CXE, the mean over samples of -log p(z|x), from log p(z|x) up to a constant, L, and the
 // targets Y, both n x Z. A row of Y has a one at the class of its sample. A row of zeros leaves its sample
 // out, so that a last, partial batch counts exactly.

@@ -166,8 +166,8 @@ var update = flag.Bool("update", false, "write the pictures of the graphs, with 
 func TestPicturesOfTheGraphs(t *testing.T) {
 	c := learned
 	c.Prior = model.PerAttribute
-	tr := newTrial(t, c, sizes{n: 11, d: 13, m: 6, k: 3, z: 5}, 1)
-	letters := map[int]string{11: "N", 13: "D", 6: "M", 3: "K", 5: "Z", 7: "(Z+2)"}
+	tr := newTrial(t, c, sizes{n: 11, d: 13, m: 7, k: 3, z: 5}, 1)
+	letters := map[int]string{11: "N", 13: "D", 7: "M", 3: "K", 5: "Z", 6: "(Z+1)"}
 	for name, dot := range map[string]string{
 		"graph-w": tr.byW(t).Dot("graph-w", letters, map[string]string{"V": "fixed in this phase"}),
 		"graph-v": tr.byV(t).Dot("graph-v", letters, map[string]string{"W": "fixed in this phase", "A": "computed before the phase", "BXE": "computed before the phase"}),

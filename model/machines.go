@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	G "gorgonia.org/gorgonia"
@@ -28,9 +29,11 @@ type Machine[T Float] struct {
 	vm     G.VM
 	phase  int
 	learn  []G.ValueGrad
-	allBXE G.F64 // of all samples, while V trains
+	allBXE *value[T] // of all samples, while V trains
 
-	cxe, bxe, penalties, groupPenalty, loss *G.Node // of Eq. 6; groupPenalty is nil if psi is 0
+	loss   *G.Node   // Eq. 6
+	terms  []*G.Node // CXE, BXE, the penalties of W and, unless psi is 0, that of groups
+	values []G.Value // of the terms
 }
 
 // NewWMachine compiles the graph in which W and b train, for batches of a number of samples.
@@ -61,7 +64,7 @@ func newMachine[T Float](c Config, classes *Description, params *Parameters[T], 
 	if x.Rows < 1 {
 		return nil, expected("batch", x.Rows, "at least 1 sample")
 	}
-	m := &Machine[T]{config: c, classes: classes, params: params, k: k}
+	m := &Machine[T]{config: c, classes: classes, params: params, k: k, allBXE: output[T]()}
 	m.X, m.y = matrix.New[T](x.Rows, x.Cols), matrix.New[T](x.Rows, classes.U.Rows)
 
 	building.Lock()
@@ -75,7 +78,12 @@ func newMachine[T Float](c Config, classes *Description, params *Parameters[T], 
 	for i, p := range train {
 		m.learn = append(m.learn, learnable{p, grads[i]})
 	}
-	m.vm = G.NewTapeMachine(g)
+	m.values = make([]G.Value, len(m.terms))
+	for i, term := range m.terms {
+		G.Read(term, &m.values[i])
+	}
+	// without the gradients that Gorgonia makes by what does not train
+	m.vm = G.NewTapeMachine(g.SubgraphRoots(slices.Concat(grads, m.terms, G.Nodes{m.loss})...))
 	return m, nil
 }
 
@@ -92,7 +100,7 @@ func (m *Machine[T]) Label(classes ...int) {
 // of all samples; a machine of W computes it.
 func (m *Machine[T]) Begin(bxe float64) {
 	m.phase++
-	m.allBXE = G.F64(bxe)
+	m.allBXE.data[0] = T(bxe)
 }
 
 // tables are the nodes that both graphs make of U and V. The values of those that do not depend on what
@@ -126,12 +134,26 @@ func (m *Machine[T]) tables(g *G.ExprGraph, v *G.Node, fixed func(*G.Node) *G.No
 
 func (m *Machine[T]) remember(n *G.Node) *G.Node { return remember(&m.phase, n) }
 
-// penaltyOfGroups makes the last term of the loss, nil if psi is 0.
-func (m *Machine[T]) penaltyOfGroups(g *G.ExprGraph, gamma *G.Node) *G.Node {
-	if m.config.Psi == 0 {
-		return nil
+// addUp writes Eq. 6 from L, which is log p(z|x) up to a constant of each sample, and the nodes of the other
+// terms. A weight of 0 leaves its term out.
+func (m *Machine[T]) addUp(l, y, bxe, penalties, gamma *G.Node) {
+	c, g := m.config, l.Graph()
+	cxe := crossEntropy[T](l, y)
+	m.loss, m.terms = cxe, []*G.Node{cxe, bxe, penalties}
+	add := func(weight, term *G.Node) { m.loss = G.Must(G.Add(m.loss, G.Must(G.Mul(weight, term)))) }
+	if c.Alpha != 0 {
+		add(scalar[T](g, "alpha", c.Alpha), bxe)
 	}
-	return groupPenalty[T](gamma, constant(g, "Gamma_sem", oneHot[T](m.classes.Groups, m.k)))
+	if c.Beta != 0 || c.Lambda != 0 {
+		add(variable(g, "beta, lambda", []T{T(c.Beta), T(c.Lambda)}, 2), penalties)
+	}
+	if c.Psi != 0 {
+		semantic := constant(g, "Gamma_sem", oneHot[T](m.classes.Groups, m.k))
+		// In this order, as Gorgonia writes over a first operand that is no constant.
+		distance := G.Must(G.Sum(G.Must(G.Square(G.Must(G.Sub(semantic, gamma))))))
+		m.terms = append(m.terms, distance)
+		add(scalar[T](g, "psi", c.Psi), distance)
+	}
 }
 
 // Step runs the batch forward and backward. The error is a *NotFinite if a term is not finite.
@@ -140,19 +162,12 @@ func (m *Machine[T]) Step() (Terms, error) {
 	if err := m.vm.RunAll(); err != nil {
 		return Terms{}, fmt.Errorf("running the graph: %w", err)
 	}
-	penalties := numbers[float64](m.penalties.Value())
-	t := Terms{CXE: scalar(m.cxe), BXE: scalar(m.bxe), W2: penalties[0], WU2: penalties[1]}
-	if m.groupPenalty != nil {
-		t.GroupPenalty = scalar(m.groupPenalty)
+	term := func(i, part int) float64 { return float64(numbers[T](m.values[i])[part]) }
+	t := Terms{CXE: term(0, 0), BXE: term(1, 0), W2: term(2, 0), WU2: term(2, 1)}
+	if m.config.Psi != 0 {
+		t.GroupPenalty = term(3, 0)
 	}
 	return t, t.finite()
-}
-
-func scalar(n *G.Node) float64 {
-	if v, ok := n.Value().(*G.F32); ok {
-		return float64(*v)
-	}
-	return float64(*n.Value().(*G.F64))
 }
 
 // Learnables returns the parameters that the machine trains, with their gradients after a step.
@@ -185,31 +200,37 @@ func (t Terms) finite() error {
 // buildW writes the model from X to the loss, to train W and b. What follows from U and V is
 // remembered: Gamma, U/p, Uc and pc.
 func (m *Machine[T]) buildW(g *G.ExprGraph) (train []*G.Node) {
-	c, d := m.config, m.classes
+	d := m.classes
 	x, y := variableMatrix(g, "X", m.X), variableMatrix(g, "Y", m.y)
 	w, b := variableMatrix(g, "W", m.params.W), variable(g, "b", m.params.B, len(m.params.B))
 	t := m.tables(g, variableMatrix(g, "V", m.params.V), m.remember)
 	ratio := m.remember(ratioOp[T](t.u, t.p))
 
-	s := describedOp[T]("S", logits[T](x, w, b), allIndices(m.X.Rows), d.Described)
-	a := sigmoid[T](s)   // p(a_m|x)
-	var none, ac *G.Node // for Ac = 0, neither is needed
-	if c.Complement != NoComplement {
-		none = m.remember(noneOfClassesOp[T](t.u, t.p, t.gamma, false)) // p(ac_k|z) and p(ac_k)
-	}
-	if c.Complement == DeMorgan {
-		ac = noneOfDetections[T](a, t.gamma, none, false) // p(ac_k|x)
-	}
-	scores := fixedSoftOr[T](&m.phase, a, t.gamma, ratio, none, ac) // Eq. 5
-	l := softAnd[T](scores)                                         // Eq. 4
+	s := G.Must(G.BroadcastAdd(G.Must(G.Mul(x, w)), b, nil, []byte{0}))
+	s = describedOp[T]("S", s, allIndices(m.X.Rows), d.Described)
+	a := sigmoid[T](s) // p(a_m|x)
+	none, ac := m.noneOf(a, t, m.remember)
+	scores := groupScores(&m.phase, a, t.gamma, ratio, none, ac) // Eq. 5
+	l := softAnd[T](scores)                                      // Eq. 4
 
-	m.cxe, m.bxe = crossEntropy[T](l, y), attributeEntropy[T](s, a, y, t.targets)
-	m.penalties = penalties[T](&m.phase, w, t.allU)
-	if m.groupPenalty = m.penaltyOfGroups(g, t.allGamma); m.groupPenalty != nil {
-		m.remember(m.groupPenalty)
-	}
-	m.loss = lossOp[T, T](c, m.cxe, m.bxe, m.penalties, m.groupPenalty, false) // Eq. 6
+	m.addUp(l, y, attributeEntropy[T](s, a, y, t.targets), penalties[T](&m.phase, w, t.allU), t.allGamma)
 	return []*G.Node{w, b}
+}
+
+// noneOf makes Uc and pc, and Ac. For Ac = 0 neither is needed, and for Ac = 1 Ac is not. fixed remembers what
+// depends on V.
+func (m *Machine[T]) noneOf(a *G.Node, t tables, fixed func(*G.Node) *G.Node) (
+	none *noneOfClasses[T], ac *G.Node,
+) {
+	if m.config.Complement == NoComplement {
+		return nil, nil
+	}
+	none = noneOfClassesOp[T](t.u, t.p, t.gamma) // p(ac_k|z) and p(ac_k)
+	none.node = fixed(none.node)
+	if m.config.Complement == DeMorgan {
+		ac = noneOfDetections(a, t.gamma, none) // p(ac_k|x)
+	}
+	return none, ac
 }
 
 // buildV writes the model from A to the loss, to train V. Gamma, Uc and pc follow from it. The prior per
@@ -218,27 +239,19 @@ func (m *Machine[T]) buildV(g *G.ExprGraph) (train []*G.Node) {
 	c, d := m.config, m.classes
 	a, y, v := variableMatrix(g, "A", m.X), variableMatrix(g, "Y", m.y), variableMatrix(g, "V", m.params.V)
 	w := variableMatrix(g, "W", m.params.W)
-	m.bxe = G.NewScalar(g, G.Float64, G.WithName("BXE"), G.WithValue(&m.allBXE))
-	t := m.tables(g, v, func(n *G.Node) *G.Node { return n })
+	bxe := G.NewScalar(g, dtype[T](), G.WithName("BXE"), G.WithValue(m.allBXE.out))
+	changes := func(n *G.Node) *G.Node { return n }
+	t := m.tables(g, v, changes)
 	a = describedOp[T]("A", a, allIndices(m.X.Rows), d.Described)
 
-	weights, prior, grouped := t.gamma, t.p, c.Prior == PerGroup
-	if grouped {
+	weights, prior := t.gamma, t.p
+	if c.Prior == PerGroup {
 		weights, prior = overPrior[T](t.gamma, t.p), nil
 	}
 	ratio := m.remember(ratioOp[T](t.u, prior))
-	var none, ac *G.Node // for Ac = 0, neither is needed
-	if c.Complement != NoComplement {
-		none = noneOfClassesOp[T](t.u, t.p, t.gamma, grouped) // p(ac_k|z) and p(ac_k)
-	}
-	if c.Complement == DeMorgan {
-		ac = noneOfDetections[T](a, t.gamma, none, true) // p(ac_k|x)
-	}
-	l := softAnd[T](softOr[T](a, weights, ratio, none, ac)) // Eq. 4 and 5
+	none, ac := m.noneOf(a, t, changes)
+	l := softAnd[T](groupScores(nil, a, weights, ratio, none, ac)) // Eq. 4 and 5
 
-	m.cxe = crossEntropy[T](l, y)
-	m.penalties = m.remember(penalties[T](&m.phase, w, t.allU))
-	m.groupPenalty = m.penaltyOfGroups(g, t.allGamma)
-	m.loss = lossOp[T, float64](c, m.cxe, m.bxe, m.penalties, m.groupPenalty, true) // Eq. 6
+	m.addUp(l, y, bxe, m.remember(penalties[T](&m.phase, w, t.allU)), t.allGamma)
 	return []*G.Node{v}
 }

@@ -34,14 +34,17 @@ func scaleOf[T Float](p float64) int {
 	return min(-exponent, 1000)
 }
 
-// noneOfClasses holds the scaled Uc and pc, and below them the exponent of the power of two by
-// which Ac is scaled.
-type noneOfClasses[T Float] struct{ matrix.Matrix[T] } // (Z+2) x K
+// noneOfClasses holds the scaled Uc and, as its last row, pc.
+type noneOfClasses[T Float] struct {
+	matrix.Matrix[T]                  // (Z+1) x K
+	class, prior, detection []float64 // K, the powers of two of Uc, pc and Ac
+	node                    *G.Node   // of the graph, if any
+}
 
 // ratio writes Uc/pc, K x Z. Where pc is 0, every candidate class surely has an attribute of the
 // group, and the ratio is 0.
-func (c noneOfClasses[T]) ratio(to []T) {
-	z := c.Rows - 2
+func (c *noneOfClasses[T]) ratio(to []T) {
+	z := c.Rows - 1
 	for j, pc := range c.Row(z) {
 		for i := range z {
 			to[j*z+i] = 0
@@ -52,37 +55,25 @@ func (c noneOfClasses[T]) ratio(to []T) {
 	}
 }
 
-// detection returns the factors of Ac, K.
-func (c noneOfClasses[T]) detection() []float64 {
-	factors := make([]float64, c.Cols)
-	for k, exponent := range c.Row(c.Rows - 1) {
-		factors[k] = math.Ldexp(1, int(exponent))
-	}
-	return factors
-}
-
-// classScales holds the powers of two of Uc and pc, K.
-type classScales struct{ class, prior []float64 }
-
-// write computes Uc, pc and the exponent from U and p, (Z+1) x M, and Gamma.
-func (c noneOfClasses[T]) write(withPrior, gamma matrix.Matrix[T]) classScales {
-	k, z := c.Cols, c.Rows-2
+// write computes Uc and pc from U and p, (Z+1) x M, and Gamma.
+func (c *noneOfClasses[T]) write(withPrior, gamma matrix.Matrix[T]) {
+	k, z := c.Cols, c.Rows-1
 	products := make([]float64, (z+1)*k)
 	writeNoneOf(products, withPrior, gamma, nil)
-	s := classScales{make([]float64, k), make([]float64, k)}
+	c.class, c.prior, c.detection = make([]float64, k), make([]float64, k), make([]float64, k)
 	for j := range k {
 		var most float64
 		for i := range z {
 			most = max(most, products[i*k+j])
 		}
 		class, prior := scaleOf[T](most), scaleOf[T](products[z*k+j])
-		s.class[j], s.prior[j] = math.Ldexp(1, class), math.Ldexp(1, prior)
+		c.class[j], c.prior[j] = math.Ldexp(1, class), math.Ldexp(1, prior)
+		c.detection[j] = math.Ldexp(1, prior-class)
 		for i := range z {
-			c.Row(i)[j] = T(products[i*k+j] * s.class[j])
+			c.Row(i)[j] = T(products[i*k+j] * c.class[j])
 		}
-		c.Row(z)[j], c.Row(z + 1)[j] = T(products[z*k+j]*s.prior[j]), T(prior-class)
+		c.Row(z)[j] = T(products[z*k+j] * c.prior[j])
 	}
-	return s
 }
 
 // writeNoneOf writes Q, times the factor of each group if factor is not nil.
@@ -124,140 +115,60 @@ func writeWithPrior[T Float](to matrix.Matrix[T], u matrix.Matrix[float64], p []
 	}
 }
 
-// noneOfClassesOp makes Uc and pc from U, p and Gamma. The gradient is by Gamma and, if it is
-// asked for, by p.
-func noneOfClassesOp[T Float](uNode, pNode, gammaNode *G.Node, byPrior bool) *G.Node {
+// noneOfClassesOp makes Uc and pc from U, p and Gamma.
+func noneOfClassesOp[T Float](uNode, pNode, gammaNode *G.Node) *noneOfClasses[T] {
 	u, p, gamma := input[float64](uNode), input[float64](pNode), input[T](gammaNode)
 	z, m, k := u.shape[0], u.shape[1], gamma.shape[1]
-	none := output[T](z+2, k)
+	out := output[T](z+1, k)
+	none := &noneOfClasses[T]{Matrix: out.matrix()}
 	r := matrix.New[T](z+1, m)
-	var scales classScales
 	product := noneProduct[T]{factor: func(row, k int) float64 {
 		if row == z {
-			return scales.prior[k]
+			return none.prior[k]
 		}
-		return scales.class[k]
+		return none.class[k]
 	}}
 	gamma.gradient = func(dgamma []T) {
-		product.set(r, gamma.matrix(), none.data, none.grad)
+		product.set(r, gamma.matrix(), out.data, out.grad)
 		product.byGroups(dgamma)
 	}
-	if byPrior {
+	p.gradient = func(dp []float64) {
+		product.set(r, gamma.matrix(), out.data, out.grad)
 		row := make([]T, m)
-		p.gradient = func(dp []float64) {
-			product.set(r, gamma.matrix(), none.data, none.grad)
-			product.byRow(row, z)
-			for i, v := range row {
-				dp[i] = float64(v)
-			}
+		product.byRow(row, z)
+		for i, v := range row {
+			dp[i] = float64(v)
 		}
 	}
-	return apply(kernel{
-		name: "Uc, pc: none of the group", from: []operand{u, p, gamma}, to: none,
+	none.node = apply(kernel{
+		name: "Uc, pc: none of the group", from: []operand{u, p, gamma}, to: out,
 		forward: func() {
 			writeWithPrior(r, u.matrix(), p.data)
-			scales = noneOfClasses[T]{none.matrix()}.write(r, gamma.matrix())
+			none.write(r, gamma.matrix())
 		},
 	})
+	return none
 }
 
-// noneOfDetections makes Ac of A, with the scale of the classes. The gradient is by A or by
-// Gamma: Gorgonia would compute both.
-func noneOfDetections[T Float](aNode, gammaNode, noneNode *G.Node, byGroups bool) *G.Node {
-	a, gamma, none := input[T](aNode), input[T](gammaNode), input[T](noneNode)
-	n, k := a.shape[0], gamma.shape[1]
-	ac := output[T](n, k)
-	var factor []float64
-	product := noneProduct[T]{factor: func(_, k int) float64 { return factor[k] }}
-	if byGroups {
-		gamma.gradient = func(dgamma []T) {
-			product.set(a.matrix(), gamma.matrix(), ac.data, ac.grad)
-			product.byGroups(dgamma)
-		}
-	} else {
-		a.gradient = func(da []T) {
-			product.set(a.matrix(), gamma.matrix(), ac.data, ac.grad)
-			parallel.For(n, 1, func(lo, hi int) {
-				for i := lo; i < hi; i++ {
-					product.byRow(da[i*a.shape[1]:(i+1)*a.shape[1]], i)
-				}
-			})
-		}
+// noneOfDetections makes Ac of A, with the scale of the classes.
+func noneOfDetections[T Float](aNode, gammaNode *G.Node, none *noneOfClasses[T]) *G.Node {
+	a, gamma, ac := input[T](aNode), input[T](gammaNode), output[T](aNode.Shape()[0], gammaNode.Shape()[1])
+	product := noneProduct[T]{factor: func(_, k int) float64 { return none.detection[k] }}
+	gamma.gradient = func(dgamma []T) {
+		product.set(a.matrix(), gamma.matrix(), ac.data, ac.grad)
+		product.byGroups(dgamma)
+	}
+	a.gradient = func(da []T) {
+		product.set(a.matrix(), gamma.matrix(), ac.data, ac.grad)
+		parallel.For(a.shape[0], 1, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				product.byRow(da[i*a.shape[1]:(i+1)*a.shape[1]], i)
+			}
+		})
 	}
 	return apply(kernel{
-		name: "Ac: none of the group", from: []operand{a, gamma, none}, to: ac,
-		forward: func() {
-			factor = noneOfClasses[T]{none.matrix()}.detection()
-			writeNoneOf(ac.data, a.matrix(), gamma.matrix(), factor)
-		},
-	})
-}
-
-// noneTerm is the none-of-group term of a soft OR, (Uc/pc) Ac.
-type noneTerm[T Float] struct {
-	none, ac  *value[T]        // inputs of an op: Uc and pc, nil for Ac = 0; Ac, nil for a constant
-	noneRatio matrix.Matrix[T] // K x Z, scaled Uc/pc; zero for Ac = 0
-	detection []float64        // K, the factors of Ac; nil for Ac = 0
-}
-
-// noneInputs returns the inputs of an op of scores; the gradient is by Ac.
-func (t *noneTerm[T]) noneInputs(noneNode, acNode *G.Node, scores *value[T]) (from []operand) {
-	if noneNode != nil {
-		t.none = input[T](noneNode)
-		from = append(from, t.none)
-	}
-	if acNode != nil {
-		t.ac = input[T](acNode)
-		t.ac.gradient = func(dac []T) { noneTermByDetections(dac, scores.grad, t.noneRatio) }
-		from = append(from, t.ac)
-	}
-	return from
-}
-
-// setNone computes the term from Uc and pc, if any.
-func (t *noneTerm[T]) setNone(none matrix.Matrix[T], groups, classes int) {
-	t.noneRatio, t.detection = matrix.New[T](groups, classes), nil
-	if none.Data != nil {
-		noneOfClasses[T]{none}.ratio(t.noneRatio.Data)
-		t.detection = noneOfClasses[T]{none}.detection()
-	}
-}
-
-// writeNone writes the term of group k into its scores, n x Z. ac is Ac, n x K, or nil for a constant.
-func (t *noneTerm[T]) writeNone(scores matrix.Matrix[T], ac []T, k int) {
-	if t.detection == nil {
-		clear(scores.Data)
-		return
-	}
-	one := min(t.detection[k], mostScore)
-	for i := range scores.Rows {
-		row, weight := scores.Row(i), T(one)
-		if ac != nil {
-			weight = ac[i*len(t.detection)+k]
-		} else if one == 1 {
-			copy(row, t.noneRatio.Row(k))
-			continue
-		}
-		for c, v := range t.noneRatio.Row(k) {
-			row[c] = weight * v
-		}
-	}
-}
-
-// noneTermByDetections is the gradient by Ac, n x K: sum over z of dG (Uc/pc).
-func noneTermByDetections[T Float](dac, dg []T, ratio matrix.Matrix[T]) {
-	k, z := ratio.Rows, ratio.Cols
-	n := len(dac) / k
-	parallel.For(n, 1+8192/(k*z), func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			for j := range k {
-				var sum float64
-				for c, d := range dg[(j*n+i)*z : (j*n+i+1)*z] {
-					sum += float64(d) * float64(ratio.Data[j*z+c])
-				}
-				dac[i*k+j] = T(sum)
-			}
-		}
+		name: "Ac: none of the group", from: []operand{a, gamma, input[T](none.node)}, to: ac,
+		forward: func() { writeNoneOf(ac.data, a.matrix(), gamma.matrix(), none.detection) },
 	})
 }
 
@@ -270,14 +181,13 @@ type noneProduct[T Float] struct {
 	share    []float64 // rows x K, dQ Q; divided by a factor of Q it is the gradient by that
 }
 
-// set prepares the gradient dq by Q = q, whose last rows may be no probabilities of R.
+// set prepares the gradient dq by Q = q.
 func (g *noneProduct[T]) set(r, gamma matrix.Matrix[T], q, dq []T) {
 	g.r, g.gamma, g.dq = r, gamma, dq
-	size := r.Rows * gamma.Cols
-	if len(g.share) != size {
-		g.share = make([]float64, size)
+	if len(g.share) != len(q) {
+		g.share = make([]float64, len(q))
 	}
-	for i, v := range q[:size] {
+	for i, v := range q {
 		g.share[i] = float64(dq[i]) * float64(v)
 	}
 }

@@ -99,7 +99,7 @@ func TestNoneOfWithFactorsOfZero(t *testing.T) {
 			if byR {
 				wrt, want = nodes[0], wantR
 			}
-			out := model.NoneOfOp(nodes[0], nodes[1], !byR)
+			out := model.NoneOfOp(nodes[0], nodes[1])
 			objective := G.Must(G.Sum(G.Must(G.HadamardProd(out, model.Constant(g, "weights", weights)))))
 			grads := testkit.Must(G.Grad(objective, wrt))(t)
 			testkit.NoError(t, G.NewTapeMachine(g).RunAll())

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 	G "gorgonia.org/gorgonia"
@@ -142,44 +141,17 @@ func sigmoids[T Float](a, s []T) {
 	}
 }
 
-// logits makes S = X W + b, n x M.
-func logits[T Float](xNode, wNode, bNode *G.Node) *G.Node {
-	x, w, b := input[T](xNode), input[T](wNode), input[T](bNode)
-	s := output[T](x.shape[0], w.shape[1])
-	w.gradient = func(dw []T) {
-		const rows = 128 // at a time, which stay in the cache
-		parallel.For((x.shape[1]+rows-1)/rows, 1, func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				first, end := i*rows, min((i+1)*rows, x.shape[1])
-				part := matrix.Of(dw, w.shape[1]).Slice(first, end)
-				matrix.Mul(part, x.matrix().Columns(first, end).T(), s.gradientMatrix())
-			}
-		})
-	}
-	b.gradient = func(db []T) {
-		clear(db)
-		for row := range slices.Chunk(s.grad, len(db)) {
-			for j, v := range row {
-				db[j] += v
-			}
-		}
-	}
-	return apply(kernel{name: "S = X W + b", from: []operand{x, w, b}, to: s, forward: func() {
-		writeLogits(s.matrix(), x.matrix(), w.matrix(), b.data)
-	}})
-}
-
 // penalties makes |W|^2 and |W U^T|^2. As in the paper, the biases are not penalised; the
 // authors' program adds |b|^2.
 func penalties[T Float](phase *int, wNode, uNode *G.Node) *G.Node {
-	w, u, terms := input[T](wNode), input[float64](uNode), output[float64](2)
+	w, u, terms := input[T](wNode), input[float64](uNode), output[T](2)
 	var p descriptionProduct[T]
 	w.gradient = func(dw []T) {
 		clear(dw)
-		if d := T(terms.grad[0]); d != 0 {
+		if d := terms.grad[0]; d != 0 {
 			blas.AddScaled(dw, 2*d, w.data)
 		}
-		if d := T(terms.grad[1]); d != 0 {
+		if d := terms.grad[1]; d != 0 {
 			p.addGradient(matrix.Of(dw, w.shape[1]), d)
 		}
 	}
@@ -187,8 +159,7 @@ func penalties[T Float](phase *int, wNode, uNode *G.Node) *G.Node {
 		name: "|W|^2, |W U^T|^2", from: []operand{w, u}, to: terms, phase: phase,
 		begin: func() { p.set(w.shape[0], matrix.Convert[T](u.matrix())) },
 		forward: func() {
-			squares := p.norms(w.matrix())
-			copy(terms.data, squares[:])
+			terms.data[0], terms.data[1] = p.norms(w.matrix())
 		},
 	})
 }
@@ -227,13 +198,13 @@ func (p *descriptionProduct[T]) set(d int, u matrix.Matrix[T]) {
 }
 
 // norms returns |W|^2 and |W U^T|^2.
-func (p *descriptionProduct[T]) norms(w matrix.Matrix[T]) [2]float64 {
+func (p *descriptionProduct[T]) norms(w matrix.Matrix[T]) (w2, wu2 T) {
 	matrix.Mul(p.product, w, p.factor.T())
 	other := p.product.Data
 	if p.square {
 		other = w.Data
 	}
-	return [2]float64{blas.Dot(w.Data, w.Data), blas.Dot(other, p.product.Data)}
+	return T(blas.Dot(w.Data, w.Data)), T(blas.Dot(other, p.product.Data))
 }
 
 // addGradient adds scale times the gradient with respect to W, at the W of the last call of norms.
@@ -243,4 +214,48 @@ func (p *descriptionProduct[T]) addGradient(dw matrix.Matrix[T], scale T) {
 		return
 	}
 	matrix.AddMul(dw, p.product.Times(2*scale), p.factor)
+}
+
+// writeGamma writes Gamma = softmax over k of (zeta V[m,:]), the soft group of each attribute, M x K.
+func writeGamma[T Float](gamma []T, v matrix.Matrix[T], zeta float64) {
+	parallel.For(v.Rows, 1+2048/v.Cols, func(lo, hi int) {
+		for m := lo; m < hi; m++ {
+			row, out := v.Row(m), gamma[m*v.Cols:(m+1)*v.Cols]
+			top := math.Inf(-1)
+			for _, x := range row {
+				top = max(top, zeta*float64(x))
+			}
+			var sum float64
+			for k, x := range row {
+				e := math.Exp(zeta*float64(x) - top)
+				out[k] = T(e)
+				sum += e
+			}
+			for k := range out {
+				out[k] = T(float64(out[k]) / sum)
+			}
+		}
+	})
+}
+
+// softGroups makes Gamma from V.
+func softGroups[T Float](vNode *G.Node, zeta float64) *G.Node {
+	v := input[T](vNode)
+	gamma := output[T](v.shape...)
+	k := v.shape[1]
+	v.gradient = func(dv []T) {
+		for i := range v.shape[0] {
+			g, dg, out := gamma.data[i*k:(i+1)*k], gamma.grad[i*k:(i+1)*k], dv[i*k:(i+1)*k]
+			var mean float64
+			for j := range g {
+				mean += float64(g[j]) * float64(dg[j])
+			}
+			for j := range g {
+				out[j] = T(zeta * float64(g[j]) * (float64(dg[j]) - mean))
+			}
+		}
+	}
+	return apply(kernel{name: "Gamma: softmax of zeta V", from: []operand{v}, to: gamma, forward: func() {
+		writeGamma(gamma.data, v.matrix(), zeta)
+	}})
 }
