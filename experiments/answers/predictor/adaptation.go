@@ -17,44 +17,12 @@ import (
 // form rounder clusters in whitened features.
 const whitened preprocess.Chain = "sqrt,l2,whiten"
 
-// chooseAdaptation chooses the settings of the adaptation on features that are whitened, as the models do or
-// by a chain of its own.
-func chooseAdaptation(ctx context.Context, folds []*validated) (*model.Adaptation, error) {
-	var batches []*batch
-	var chain preprocess.Chain // of the features to adapt to, if the models do not whiten theirs
-	for _, f := range folds {
-		saved := *f.Saved
-		pipeline := *f.Pipeline
-		saved.Pipeline = &pipeline
-		if saved.Decision.Adaptation = nil; !f.Transform.Chain.Has(preprocess.Whiten) {
-			chain = whitened
-			if err := SetAdaptation(&saved, f.Data, &model.Adaptation{Preprocess: chain}); err != nil {
-				return nil, err
-			}
-		}
-		x, err := saved.AdaptedFeatures().Apply(f.samples.X, f.samples.Rows)
-		if err != nil {
-			return nil, err
-		}
-		batches = append(batches, &batch{
-			adapt.Block{X: x, Scores: f.scores.scores}, f.scores.labels, f.scores.classes,
-		})
-	}
-	a, err := choose(ctx, batches)
-	if err == nil && a.Tau > 0 {
-		a.Preprocess = chain
-	}
-	return a, err
-}
-
-// SetAdaptation sets a copy of the settings of a model. Their preprocessing is fitted on the samples of the
-// classes that the model was trained on, without d.TestSeen: a model does not record whether it was trained
-// on these.
-func SetAdaptation(m *train.Saved, d *dataset.Dataset, a *model.Adaptation) (err error) {
-	fitted := *a
-	m.Decision.Adaptation, fitted.Transform = &fitted, nil
-	if a.Preprocess == "" {
-		return nil
+// adaptedFeatures returns the preprocessing of features to adapt to by a chain, nil without one. It is fitted on
+// the samples of the classes that the model was trained on, without d.TestSeen: a model does not record whether
+// it was trained on these.
+func adaptedFeatures(m *train.Saved, d *dataset.Dataset, chain preprocess.Chain) (*preprocess.Transform, error) {
+	if chain == "" {
+		return nil, nil
 	}
 	var learned []int
 	names := m.LearnedClasses()
@@ -64,8 +32,34 @@ func SetAdaptation(m *train.Saved, d *dataset.Dataset, a *model.Adaptation) (err
 		}
 	}
 	s := train.Select(d, d.Features, learned).Without(d.TestSeen)
-	fitted.Transform, err = preprocess.Fit(a.Preprocess, 0, s.X, s.Rows)
-	return err
+	return preprocess.Fit(chain, 0, s.X, s.Rows)
+}
+
+// chooseAdaptation chooses the settings of the adaptation on features that are whitened, as the models do or
+// by a chain of its own.
+func chooseAdaptation(ctx context.Context, folds []*fold) (*model.Adaptation, error) {
+	var batches []*batch
+	var chain preprocess.Chain // of the features to adapt to, if the models do not whiten theirs
+	for _, f := range folds {
+		transform := f.Transform
+		if !transform.Chain.Has(preprocess.Whiten) {
+			var err error
+			chain = whitened
+			if transform, err = adaptedFeatures(f.Saved, f.data, chain); err != nil {
+				return nil, err
+			}
+		}
+		x, err := transform.Apply(f.data.Features, f.rows)
+		if err != nil {
+			return nil, err
+		}
+		batches = append(batches, &batch{x, f.scored})
+	}
+	a, err := chooseSettings(ctx, batches)
+	if err == nil && a.Tau > 0 {
+		a.Preprocess = chain
+	}
+	return a, err
 }
 
 // The settings to choose from: temperatures relative to the one with the lowest negative
@@ -75,56 +69,41 @@ var (
 	taus         = []float64{15, 30, 60, 120, 240}
 )
 
-const (
-	maxSamples = 2000 // of a fold, to bound the time of a choice
-)
+const maxSamples = 2000 // of a fold, to bound the time of a choice
 
-// batch is samples with the scores of a model.
+// batch is samples with preprocessed features.
 type batch struct {
-	adapt.Block       // preprocessed features, and scores
-	labels      []int // columns of the scores
-	classes     []int // of the columns, by which choose knows those that are in several folds
+	x dataset.Matrix[float32]
+	scored
 }
 
-// pick returns a normalised copy of some samples.
-func (b *batch) pick(rows []int) *batch {
-	s := &batch{Block: adapt.Block{X: b.X.Gather(rows), Scores: b.Scores.Gather(rows)}, classes: b.classes}
+// part returns a normalised copy of some samples.
+func (b *batch) part(rows []int) *batch {
+	p := &batch{b.x.Gather(rows), scored{scores: b.scores.Gather(rows), classes: b.classes}}
 	for _, r := range rows {
-		s.labels = append(s.labels, b.labels[r])
+		p.labels = append(p.labels, b.labels[r])
 	}
-	adapt.Normalise([]adapt.Block{s.Block})
-	return s
+	adapt.Normalise(p.blocks())
+	return p
 }
 
-// before is the accuracy by class of the scores.
-func (b *batch) before() []float64 { return metrics.Count(b.Scores, b.labels).Recall() }
+func (b *batch) blocks() []adapt.Block { return []adapt.Block{{X: b.x, Scores: b.scores}} }
 
-// after is the accuracy by class after adaptation; b is normalised.
-func (b *batch) after(ctx context.Context, s adapt.Settings) ([]float64, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	r, err := adapt.Fit([]adapt.Block{b.Block}, s)
-	if err != nil {
-		return nil, err
-	}
-	return metrics.Count(r.P, b.labels).Recall(), nil
-}
-
-// choose chooses the temperature and tau with the highest accuracy on samples of validation classes. If the
-// 95 % interval of their gain over classes includes 0, Tau is 0.
-func choose(ctx context.Context, folds []*batch) (*model.Adaptation, error) {
+// chooseSettings chooses the temperature and tau with the highest accuracy on samples of validation classes. If
+// the 95 % interval of their gain over classes includes 0, Tau is 0.
+func chooseSettings(ctx context.Context, folds []*batch) (*model.Adaptation, error) {
 	a := &model.Adaptation{Settings: adapt.Settings{Temperature: 1}}
 	r := rand.New(rand.NewPCG(13, 0))
-	var whole []*batch
-	var before []float64
+	var parts []*batch
+	var before []float64 // by fold and class
 	scale := 0.0
 	for _, b := range folds {
 		rows := r.Perm(len(b.labels))
-		part := b.pick(rows[:min(maxSamples, len(rows))])
-		whole, before = append(whole, part), append(before, part.before()...)
+		p := b.part(rows[:min(maxSamples, len(rows))])
+		parts = append(parts, p)
+		before = append(before, metrics.Count(p.scores, p.labels).Recall()...)
 		a.Samples += len(b.labels)
-		t, err := metrics.FitTemperature(part.Scores, part.labels)
+		t, err := metrics.FitTemperature(p.scores, p.labels)
 		if err != nil {
 			scale = math.NaN() // scores at chance, or without a mistake
 		}
@@ -132,29 +111,32 @@ func choose(ctx context.Context, folds []*batch) (*model.Adaptation, error) {
 	}
 	a.Before = meanOf(before)
 	a.After = a.Before
-	perClass := byClass(whole, before)
+	perClass := byClass(parts, before)
 	a.Classes = len(perClass)
 	if math.IsNaN(scale) {
 		return a, nil
 	}
-	var best []float64 // by class
+	var best []float64
 	settings := a.Settings
 	for _, tau := range taus {
 		for _, t := range temperatures {
 			s, after := adapt.Settings{Temperature: t * scale, Tau: tau}, []float64(nil)
-			for _, f := range whole {
-				of, err := f.after(ctx, s)
+			for _, p := range parts {
+				if err := ctx.Err(); err != nil {
+					return nil, err
+				}
+				fitted, err := adapt.Fit(p.blocks(), s)
 				if err != nil {
 					return nil, err
 				}
-				after = append(after, of...)
+				after = append(after, metrics.Count(fitted.P, p.labels).Recall()...)
 			}
 			if best == nil || meanOf(after) > meanOf(best) {
 				settings, best = s, after
 			}
 		}
 	}
-	if gain := metrics.PairedDifference(byClass(whole, best), perClass).Interval; gain.Low > 0 {
+	if gain := metrics.PairedDifference(byClass(parts, best), perClass).Interval; gain.Low > 0 {
 		a.Settings, a.After, a.Interval = settings, meanOf(best), &gain
 	}
 	return a, nil

@@ -25,31 +25,31 @@ func simulated(classes, perClass int, clusterOf func(class, sample int) int) *ba
 		centres.Data[i] = float32(r.NormFloat64())
 	}
 	n := classes * perClass
-	b := &batch{Block: adapt.Block{X: dataset.NewMatrix[float32](n, dims), Scores: dataset.NewMatrix[float32](n, classes)}, classes: centres.AllRows()}
+	b := &batch{dataset.NewMatrix[float32](n, dims), scored{scores: dataset.NewMatrix[float32](n, classes), classes: centres.AllRows()}}
 	for i := range n {
 		z := i % classes
 		b.labels = append(b.labels, z)
 		for d, c := range centres.Row(clusterOf(z, i/classes)) {
-			b.X.Row(i)[d] = c + float32(r.NormFloat64())
+			b.x.Row(i)[d] = c + float32(r.NormFloat64())
 		}
 		for k := range classes {
-			b.Scores.Row(i)[k] = float32(r.NormFloat64())
+			b.scores.Row(i)[k] = float32(r.NormFloat64())
 		}
-		b.Scores.Row(i)[z] += 2
+		b.scores.Row(i)[z] += 2
 	}
 	return b
 }
 
-// chosen is what choose returns for folds.
+// chosen is what chooseSettings returns for folds.
 func chosen(t *testing.T, folds ...*batch) *model.Adaptation {
 	t.Helper()
-	return testkit.Must(choose(t.Context(), folds))(t)
+	return testkit.Must(chooseSettings(t.Context(), folds))(t)
 }
 
 // adapted returns a copy of the batch adapted with settings.
 func adapted(t *testing.T, b *batch, a *model.Adaptation) *Adapted {
 	t.Helper()
-	return testkit.Must(Adapt([]adapt.Block{b.pick(b.X.AllRows()).Block}, a.Settings))(t)
+	return testkit.Must(Adapt(b.part(b.x.AllRows()).blocks(), a.Settings))(t)
 }
 
 func ofClass(class, _ int) int { return class }
@@ -58,7 +58,7 @@ func TestChoose(t *testing.T) {
 	b := simulated(12, 30, ofClass)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := choose(ctx, []*batch{b})
+	_, err := chooseSettings(ctx, []*batch{b})
 	testkit.WantError(t, err, "context canceled")
 	others := *b
 	others.classes = make([]int, 12)
@@ -73,7 +73,7 @@ func TestChoose(t *testing.T) {
 		t.Errorf("a second fold with the same classes is no further evidence: %+v and %+v", once, twice)
 	}
 	r := adapted(t, b, a)
-	before, after := metrics.Count(b.Scores, b.labels).Accuracy(), metrics.Count(r.P, b.labels).Accuracy()
+	before, after := metrics.Count(b.scores, b.labels).Accuracy(), metrics.Count(r.P, b.labels).Accuracy()
 	if after.PerClass <= before.PerClass || r.Changed == 0 {
 		t.Errorf("%d predictions changed: %+v, before %+v", r.Changed, after, before)
 	}
@@ -84,7 +84,7 @@ func TestChoose(t *testing.T) {
 func TestOff(t *testing.T) {
 	right := simulated(5, 20, ofClass)
 	for i, z := range right.labels {
-		right.Scores.Row(i)[z] += 100
+		right.scores.Row(i)[z] += 100
 	}
 	for name, b := range map[string]*batch{
 		"clusters without relation to classes": simulated(12, 30, func(_, sample int) int { return sample % 12 }),

@@ -15,21 +15,14 @@ import (
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
-// Fold is a model of the dev stage and the data whose validation classes it predicts.
-type Fold struct {
-	Model string // file
-	Data  *dataset.Dataset
-	// the model was trained without Data.TestSeen, which must not choose what concerns unseen classes
-	HoldOut bool
-}
-
-// validated is a fold with the samples of its validation classes.
-type validated struct {
-	Fold
-	*Model
-	samples  train.Samples
+// fold is a model of the dev stage with the samples of the validation classes of its data. Those that were held
+// out of its training do not choose what concerns unseen classes.
+type fold struct {
+	*train.Saved
+	data     *dataset.Dataset
+	rows     []int // of the samples
 	detected dataset.Matrix[float32]
-	scores   scored
+	scored
 }
 
 // scored is samples with the scores of a model.
@@ -39,74 +32,67 @@ type scored struct {
 	classes []int // of the columns, by which those that are in several folds are known
 }
 
-func (f Fold) validate() (*validated, error) {
-	m, err := Open(f.Model)
+// newFold opens the file of a model.
+func newFold(path string, d *dataset.Dataset) (*fold, error) {
+	m, err := train.Load(path)
 	if err != nil {
 		return nil, err
 	}
-	classes := f.Data.Split.Val
-	v := &validated{Fold: f, Model: m, samples: train.Select(f.Data, f.Data.Features, classes)}
-	if f.HoldOut {
-		v.samples = v.samples.Without(f.Data.TestSeen)
+	s := train.Select(d, d.Features, d.Split.Val)
+	if m.Trial.HoldOut {
+		s = s.Without(d.TestSeen)
 	}
-	if v.detected, err = m.Detect(v.samples.X, v.samples.Rows); err != nil {
-		return nil, err
+	f := &fold{Saved: m, data: d, rows: s.Rows, scored: scored{labels: s.Labels, classes: d.Split.Val}}
+	if f.detected, err = m.Detect(s.X, s.Rows); err == nil {
+		f.scores, err = m.Classify(f.detected, d.Describe(f.classes))
 	}
-	v.scores.labels, v.scores.classes = v.samples.Labels, classes
-	v.scores.scores, err = m.Classify(v.detected, f.Data.Describe(classes))
-	return v, err
-}
-
-// Choose chooses by at least one fold. The models have one correction, which stays.
-func Choose(ctx context.Context, folds []Fold) (*model.Decision, error) {
-	var list []*validated
-	var alone []scored
-	for _, f := range folds {
-		v, err := f.validate()
-		if err != nil {
-			return nil, err
-		}
-		list, alone = append(list, v), append(alone, v.scores)
-	}
-	first, err := list[0], error(nil)
-	probabilities := first.Method.Name == methods.LAGO
-	d := &model.Decision{Kind: first.Decision.Kind, Scoring: model.Scoring{Omega: first.Decision.Omega}}
-	d.Calibration = calibrate(alone, probabilities)
-	if d.Mixed, err = mixed(ctx, list, probabilities); err != nil {
-		return nil, err
-	}
-	if d.Fit, err = measureFit(ctx, list); err != nil {
-		return nil, err
-	}
-	d.Adaptation, err = chooseAdaptation(ctx, list)
-	return d, err
+	return f, err
 }
 
 // ChooseForOutcome chooses on the validation classes of an outcome, by the dev run of one seed for each fold,
 // since further seeds have the same samples, and stores what it chose in the models of all runs of the
 // outcome. Without a dev stage it does nothing.
 func ChooseForOutcome(ctx context.Context, o *lab.Outcome) (*model.Decision, error) {
-	var folds []Fold
+	var folds []*fold
 	for _, v := range o.Folds {
 		i := slices.IndexFunc(o.Val, func(r lab.Run) bool { return r.Fingerprint == v.Fingerprint })
-		if i >= 0 {
-			folds = append(folds, Fold{
-				Model: lab.ModelFiles(o.Val[i : i+1])[0], Data: v.Data, HoldOut: o.Val[i].HoldOut,
-			})
+		if i < 0 {
+			continue
 		}
+		f, err := newFold(lab.ModelFiles(o.Val[i : i+1])[0], v.Data)
+		if err != nil {
+			return nil, err
+		}
+		folds = append(folds, f)
 	}
-	return chooseAndStore(ctx, folds, lab.ModelFiles(slices.Concat(o.Val, o.Test)))
-}
-
-func chooseAndStore(ctx context.Context, folds []Fold, models []string) (*model.Decision, error) {
-	if len(folds) == 0 {
+	if folds == nil {
 		return nil, nil
 	}
-	d, err := Choose(ctx, folds)
+	d, err := choose(ctx, folds)
 	if err != nil {
 		return nil, err
 	}
-	return d, store(ctx, folds[0].Data, models, d)
+	return d, store(ctx, folds[0].data, lab.ModelFiles(slices.Concat(o.Val, o.Test)), d)
+}
+
+// choose chooses by at least one fold. The models have one correction, which stays.
+func choose(ctx context.Context, folds []*fold) (d *model.Decision, err error) {
+	first := folds[0]
+	probabilities := first.Method.Name == methods.LAGO
+	var alone []scored
+	for _, f := range folds {
+		alone = append(alone, f.scored)
+	}
+	d = &model.Decision{Kind: first.Decision.Kind, Scoring: model.Scoring{Omega: first.Decision.Omega}}
+	d.Calibration = calibrate(alone, probabilities)
+	if d.Mixed, err = mixed(ctx, folds, probabilities); err != nil {
+		return nil, err
+	}
+	if d.Fit, err = measureFit(ctx, folds); err != nil {
+		return nil, err
+	}
+	d.Adaptation, err = chooseAdaptation(ctx, folds)
+	return d, err
 }
 
 // StoredDecision returns what was chosen for model files, nil if one of them has no choice.
@@ -124,24 +110,23 @@ func StoredDecision(models []string) (*model.Decision, error) {
 // store stores a decision in the models of runs. Models that were trained on the same classes share the
 // fitted preprocessing.
 func store(ctx context.Context, d *dataset.Dataset, paths []string, chosen *model.Decision) error {
-	var done []*train.Saved
+	fitted := map[string]*model.Adaptation{}
 	for _, path := range paths {
 		m, err := train.Load(path)
 		if err != nil {
 			return err
 		}
-		i := slices.IndexFunc(done, func(other *train.Saved) bool {
-			return slices.Equal(other.Learned, m.Learned)
-		})
-		if i < 0 {
-			if err := SetAdaptation(m, d, chosen.Adaptation); err != nil {
+		learned := fmt.Sprint(m.Learned)
+		if fitted[learned] == nil {
+			a := *chosen.Adaptation
+			if a.Transform, err = adaptedFeatures(m, d, a.Preprocess); err != nil {
 				return err
 			}
-			i, done = len(done), append(done, m)
+			fitted[learned] = &a
 		}
-		err = train.Decide(ctx, filepath.Dir(path), func(decided *model.Decision) {
+		err = train.Decide(ctx, m.Dir(), func(decided *model.Decision) {
 			*decided = *chosen
-			decided.Adaptation = done[i].Decision.Adaptation
+			decided.Adaptation = fitted[learned]
 		})
 		if err != nil {
 			return err
@@ -157,7 +142,7 @@ var omegas = []float64{0, 0.25, 0.5, 1}
 // the highest harmonic mean, over the folds, of the accuracies on held-out samples of train classes and on
 // those of validation classes; of equals it is the largest, since the reference of seen classes is corrected
 // in full by 1. Without held-out samples it returns nil.
-func mixed(ctx context.Context, folds []*validated, probabilities bool) (*model.Scoring, error) {
+func mixed(ctx context.Context, folds []*fold, probabilities bool) (*model.Scoring, error) {
 	var best *model.Scoring
 	var scores []scored
 	highest := -1.0
@@ -185,8 +170,8 @@ func mixed(ctx context.Context, folds []*validated, probabilities bool) (*model.
 // among scores the choosing half of the held-out samples of train classes, which is not evaluated, see
 // dataset.HeldOut, and the samples of validation classes that are not held out, for all of these
 // with an omega, and returns their harmonic mean; nil without samples of both.
-func (f *validated) among(omega float64) (*scored, float64, error) {
-	d := f.Data
+func (f *fold) among(omega float64) (*scored, float64, error) {
+	d := f.data
 	s := &scored{classes: slices.Concat(d.Split.Train, d.Split.Val)}
 	sides, rows := make(metrics.Sides, len(s.classes)), []int(nil)
 	for z := range sides {
@@ -202,7 +187,7 @@ func (f *validated) among(omega float64) (*scored, float64, error) {
 			rows, s.labels = append(rows, row), append(s.labels, z)
 		}
 	}
-	if !f.HoldOut || sides.Check(s.labels) != nil {
+	if !f.Trial.HoldOut || sides.Check(s.labels) != nil {
 		return nil, 0, nil
 	}
 	p := *f.Pipeline
@@ -264,28 +249,6 @@ func (s scored) half(half int) (scores dataset.Matrix[float32], labels []int) {
 	return s.scores.Gather(rows), labels
 }
 
-// CalibrationText says in one line what was chosen, and whether that helped.
-func CalibrationText(c *model.Calibration) string {
-	if c == nil {
-		return "none: no temperature fits the validation classes"
-	}
-	text := fmt.Sprintf("temperature %.3g; expected calibration error on validation classes "+
-		"that did not choose it: ", c.Temperature)
-	if c.ErrorBefore == nil {
-		return text + fmt.Sprintf("%.3f", c.ErrorAfter)
-	}
-	text += fmt.Sprintf("%.3f -> %.3f", *c.ErrorBefore, c.ErrorAfter)
-	if !Calibrated(c) {
-		text += ", not lower: treat probabilities as a ranking"
-	}
-	return text
-}
-
-// Calibrated reports whether probabilities are closer to accuracies with the temperature.
-func Calibrated(c *model.Calibration) bool {
-	return c != nil && (c.ErrorBefore == nil || c.ErrorAfter < *c.ErrorBefore)
-}
-
 const (
 	fitDraws    = 5    // of candidates, for each number of them
 	mostFitting = 1024 // candidates, and validation classes of a draw: work grows with their product
@@ -294,58 +257,56 @@ const (
 // measureFit measures how well samples of validation classes fit their best class among numbers of
 // candidates, theirs among them: random parts of the validation classes, then all of these with random train
 // classes.
-func measureFit(ctx context.Context, folds []*validated) (*model.Fit, error) {
-	f, classes, most := new(model.Fit), map[int]bool{}, mostFitting
-	for _, v := range folds {
-		most = min(most, len(v.Data.Split.Seen()))
-		f.Samples += len(v.samples.Rows)
-		for _, z := range v.scores.classes {
+func measureFit(ctx context.Context, folds []*fold) (*model.Fit, error) {
+	measured, classes, most := new(model.Fit), map[int]bool{}, mostFitting
+	described := make([]dataset.Matrix[float64], len(folds)) // by class
+	for i, f := range folds {
+		most = min(most, len(f.data.Split.Seen()))
+		measured.Samples += len(f.rows)
+		for _, z := range f.classes {
 			classes[z] = true
 		}
-	}
-	f.Classes = len(classes)
-	described := make([]dataset.Matrix[float64], len(folds)) // by class
-	for i, v := range folds {
 		// Imputed once, by all classes that are drawn: of a sparse table this takes seconds.
-		drawn := slices.Concat(v.scores.classes, v.Data.Split.Train)
-		u, err := v.Imputed(v.Data.Describe(drawn))
+		drawn := slices.Concat(f.classes, f.data.Split.Train)
+		u, err := f.Imputed(f.data.Describe(drawn))
 		if err != nil {
 			return nil, err
 		}
-		described[i] = dataset.NewMatrix[float64](len(v.Data.Classes), u.Cols)
+		described[i] = dataset.NewMatrix[float64](len(f.data.Classes), u.Cols)
 		for k, z := range drawn {
 			copy(described[i].Row(z), u.Row(k))
 		}
 	}
+	measured.Classes = len(classes)
 	for n := 1; ; n = min(n+max(n/2, 1), most) {
 		var fits []float64
 		r := rand.New(rand.NewPCG(17, uint64(n)))
 		for range fitDraws {
-			for i, v := range folds {
+			for i, f := range folds {
 				if err := ctx.Err(); err != nil {
 					return nil, err
 				}
-				drawn, err := v.fits(n, described[i], r)
+				drawn, err := f.fits(n, described[i], r)
 				if err != nil {
 					return nil, err
 				}
 				fits = append(fits, drawn...)
 			}
 		}
-		if f.Add(n, fits); n == most {
-			return f, nil
+		if measured.Add(n, fits); n == most {
+			return measured, nil
 		}
 	}
 }
 
 // fits returns the fits of the samples, each among n candidates, which are described by class.
-func (v *validated) fits(n int, described dataset.Matrix[float64], r *rand.Rand) (all []float64, err error) {
-	val, seen := v.scores.classes, v.Data.Split.Train
+func (f *fold) fits(n int, described dataset.Matrix[float64], r *rand.Rand) (all []float64, err error) {
+	val, seen := f.classes, f.data.Split.Train
 	others := max(n-len(val), 0) // train classes
 	order := r.Perm(len(val))
 	order = order[:min(len(order), mostFitting)]
 	of := make([][]int, len(val))
-	for i, z := range v.samples.Labels {
+	for i, z := range f.labels {
 		of[z] = append(of[z], i)
 	}
 	for from := 0; from < len(order); from += n {
@@ -359,7 +320,7 @@ func (v *validated) fits(n int, described dataset.Matrix[float64], r *rand.Rand)
 		for _, z := range r.Perm(len(seen))[:others] {
 			candidates = append(candidates, seen[z])
 		}
-		fits, err := v.BestFit(v.detected.Gather(rows), described.Gather(candidates))
+		fits, err := f.BestFit(f.detected.Gather(rows), described.Gather(candidates))
 		if err != nil {
 			return nil, err
 		}

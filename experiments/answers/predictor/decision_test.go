@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/model"
@@ -16,10 +17,10 @@ import (
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
-// saved trains ESZSL in a stage and returns its file.
+// saved trains ESZSL in a stage and returns its file. In a data set with held-out samples it leaves these out.
 func saved(t *testing.T, d *dataset.Dataset, stage train.Stage) string {
 	t.Helper()
-	trial := train.Trial{Method: testkit.Must(methods.Find("eszsl"))(t).Default(), Stage: stage, Preprocess: preprocess.None, Epochs: 1, Patience: 1}
+	trial := train.Trial{Method: testkit.Must(methods.Find("eszsl"))(t).Default(), Stage: stage, Preprocess: preprocess.None, Epochs: 1, Patience: 1, HoldOut: d.TestSeen != nil}
 	dir := t.TempDir()
 	testkit.Must(train.Run(t.Context(), dir, trial, func() (*train.Data, error) { return train.Prepare(d, trial) }, train.Options{}))(t)
 	return filepath.Join(dir, trial.Name(), train.ModelFile)
@@ -42,6 +43,16 @@ func heldOut() *dataset.Dataset {
 	return d
 }
 
+// chosenBy returns what is chosen by models of the dev stage.
+func chosenBy(t *testing.T, d *dataset.Dataset, models ...string) *model.Decision {
+	t.Helper()
+	var folds []*fold
+	for _, path := range models {
+		folds = append(folds, testkit.Must(newFold(path, d))(t))
+	}
+	return testkit.Must(choose(t.Context(), folds))(t)
+}
+
 // Choices come from validation samples that are not held out, and what concerns seen classes from held-out
 // samples of train classes: other samples of test and validation classes change nothing. All models have them.
 func TestChooseAndStore(t *testing.T) {
@@ -53,28 +64,29 @@ func TestChooseAndStore(t *testing.T) {
 	for _, row := range slices.Concat(d.SamplesOf(d.Split.Test), held) {
 		clear(changed.Features.Row(row))
 	}
-	chosen := testkit.Must(Choose(t.Context(), []Fold{{models[0], d, true}}))(t)
+	chosen := chosenBy(t, d, models[0])
 	want := chosen.Adaptation
 	testkit.Equal(t, "before settings were stored", testkit.Must(StoredDecision(models))(t), (*model.Decision)(nil))
 	if want.Tau == 0 || want.Preprocess != whitened || want.Samples != len(d.SamplesOf(d.Split.Val))-20 || len(held) != 20 {
 		t.Errorf("found %+v", want)
 	}
-	got := testkit.Must(chooseAndStore(t.Context(), []Fold{{models[0], &changed, true}}, models))(t)
-	testkit.Equal(t, "with other test and held-out samples", got, chosen)
+	testkit.Equal(t, "with other test and held-out samples", chosenBy(t, &changed, models[0]), chosen)
+	testkit.NoError(t, store(t.Context(), d, models, chosen))
 	testkit.Equal(t, "stored", testkit.Must(StoredDecision(models))(t), chosen)
-	testkit.Equal(t, "without a fold", testkit.Must(chooseAndStore(t.Context(), nil, models))(t), (*model.Decision)(nil))
+	testkit.Equal(t, "without a dev stage", testkit.Must(ChooseForOutcome(t.Context(), new(lab.Outcome)))(t), (*model.Decision)(nil))
 }
 
 // Omega among seen and unseen classes has the highest harmonic mean on a half of the held-out samples of train classes and the
 // other ones of validation classes; the temperature fits the same scores. Without held-out samples there is none.
 func TestMixed(t *testing.T) {
 	d := heldOut()
-	path := saved(t, d, train.Dev)
-	if alone := testkit.Must(Choose(t.Context(), []Fold{{path, d, false}}))(t); alone.Mixed != nil {
+	whole := *d
+	whole.TestSeen = nil
+	if alone := chosenBy(t, &whole, saved(t, &whole, train.Dev)); alone.Mixed != nil {
 		t.Errorf("without held-out samples: %+v", alone.Mixed)
 	}
-	chosen := testkit.Must(Choose(t.Context(), []Fold{{path, d, true}, {path, d, true}}))(t)
-	m := testkit.Must(Open(path))(t)
+	path := saved(t, d, train.Dev)
+	chosen, m := chosenBy(t, d, path, path), testkit.Must(Open(path))(t)
 	classes := slices.Concat(d.Split.Train, d.Split.Val)
 	var rows, labels []int
 	choosing, _ := d.HeldOut()
@@ -106,8 +118,9 @@ func TestMixed(t *testing.T) {
 // Of the samples that it was measured on, a share q has a fit below q, for every number of candidates.
 func TestFitByNumberOfCandidates(t *testing.T) {
 	d := heldOut()
-	v := testkit.Must(Fold{saved(t, d, train.Dev), d, false}.validate())(t)
-	f := testkit.Must(measureFit(t.Context(), []*validated{v}))(t)
+	d.TestSeen = nil
+	v := testkit.Must(newFold(saved(t, d, train.Dev), d))(t)
+	f := testkit.Must(measureFit(t.Context(), []*fold{v}))(t)
 	if n := len(d.Split.Seen()); f.Candidates[0] != 1 || f.Candidates[len(f.Candidates)-1] != n || f.Samples != len(d.SamplesOf(d.Split.Val)) {
 		t.Errorf("%v candidates, %d samples", f.Candidates, f.Samples)
 	}
@@ -131,7 +144,7 @@ func TestFitByNumberOfCandidates(t *testing.T) {
 // error is smaller. Scores without a mistake have none.
 func TestCalibrate(t *testing.T) {
 	b := simulated(12, 30, ofClass)
-	s := scored{b.Scores, b.labels, b.classes}
+	s := b.scored
 	for i := range s.scores.Data {
 		s.scores.Data[i] *= 5
 	}
@@ -158,11 +171,11 @@ func TestCalibrate(t *testing.T) {
 func TestCalibrationErrorIsOfOtherClasses(t *testing.T) {
 	b := simulated(12, 30, ofClass)
 	for i, z := range b.labels {
-		for k := range b.Scores.Row(i) {
-			b.Scores.Row(i)[k] *= float32(1 + 9*(z%2))
+		for k := range b.scores.Row(i) {
+			b.scores.Row(i)[k] *= float32(1 + 9*(z%2))
 		}
 	}
-	s := scored{b.Scores, b.labels, b.classes}
+	s := b.scored
 	own := 0.0
 	for half := range 2 {
 		scores, labels := s.half(half)

@@ -160,3 +160,25 @@ func Adapt(blocks []adapt.Block, s adapt.Settings) (*Adapted, error) {
 	}
 	return a, nil
 }
+
+// CalibrationText says in one line what was chosen, and whether that helped.
+func CalibrationText(c *model.Calibration) string {
+	if c == nil {
+		return "none: no temperature fits the validation classes"
+	}
+	text := fmt.Sprintf("temperature %.3g; expected calibration error on validation classes "+
+		"that did not choose it: ", c.Temperature)
+	if c.ErrorBefore == nil {
+		return text + fmt.Sprintf("%.3f", c.ErrorAfter)
+	}
+	text += fmt.Sprintf("%.3f -> %.3f", *c.ErrorBefore, c.ErrorAfter)
+	if !Calibrated(c) {
+		text += ", not lower: treat probabilities as a ranking"
+	}
+	return text
+}
+
+// Calibrated reports whether probabilities are closer to accuracies with the temperature.
+func Calibrated(c *model.Calibration) bool {
+	return c != nil && (c.ErrorBefore == nil || c.ErrorAfter < *c.ErrorBefore)
+}
