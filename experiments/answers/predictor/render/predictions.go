@@ -5,13 +5,16 @@ package render
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
+	_ "embed"
 	"encoding/csv"
 	"fmt"
+	"html/template"
+	"image"
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
@@ -35,23 +38,41 @@ const PictureSide = 320
 
 // Predictions writes predictions, one per line, as a table or CSV.
 func Predictions(w io.Writer, f Format, r *predictor.Predictions) error {
-	out := &output{Writer: bufio.NewWriter(w), Predictions: r}
+	l := &listing{Predictions: r}
 	for _, s := range r.Samples {
-		out.id = max(out.id, utf8.RuneCountInString(s.ID))
-		out.labelled = out.labelled || s.Class != ""
+		l.longestID = max(l.longestID, utf8.RuneCountInString(s.ID))
+		l.labelled = l.labelled || s.Class != ""
 	}
+	buffered := bufio.NewWriter(w) // keeps the first error, which Flush returns
 	if f == CSV {
-		return out.csv()
+		l.writeCSV(buffered)
+	} else {
+		l.writeTable(buffered)
 	}
-	return out.table()
+	return buffered.Flush()
 }
 
-// output is predictions on their way to a file.
-type output struct {
-	*bufio.Writer // keeps the first error, which Flush returns
+// listing is predictions on their way to a file.
+type listing struct {
 	*predictor.Predictions
-	id       int  // length of the longest id, 0 without ids
-	labelled bool // whether true classes are known
+	longestID int  // 0 without ids
+	labelled  bool // whether true classes are known
+}
+
+// record is the cells of a line, or their names, without those that no sample has.
+func (l *listing) record(index, id, class, prediction, fit string) []string {
+	record := []string{index}
+	if l.longestID > 0 {
+		record = append(record, id)
+	}
+	if l.labelled {
+		record = append(record, class)
+	}
+	record = append(record, prediction)
+	if l.Fits != nil {
+		record = append(record, fit)
+	}
+	return record
 }
 
 // valueName says what the values of predictions are.
@@ -62,40 +83,27 @@ func valueName(r *predictor.Predictions) string {
 	return "score"
 }
 
-// csv leaves the prediction empty if the model abstains.
-func (out *output) csv() error {
-	w, value := csv.NewWriter(out), valueName(out.Predictions)
-	write := func(index, id, class, prediction, fit string, top []string) {
-		record := []string{index}
-		if out.id > 0 {
-			record = append(record, id)
-		}
-		if out.labelled {
-			record = append(record, class)
-		}
-		record = append(record, prediction)
-		if out.Fits != nil {
-			record = append(record, fit)
-		}
-		_ = w.Write(append(record, top...)) // to a buffer
+// writeCSV leaves the prediction empty if the model abstains.
+func (l *listing) writeCSV(to io.Writer) {
+	w := csv.NewWriter(to)
+	header := l.record("sample", "id", "true_class", "prediction", "fit")
+	for i := range min(l.Top, len(l.Candidates.Names)) {
+		header = append(header, fmt.Sprintf("class_%d", i+1), fmt.Sprintf("%s_%d", valueName(l.Predictions), i+1))
 	}
-	var columns []string
-	for i := range min(out.Top, len(out.Candidates.Names)) {
-		columns = append(columns, fmt.Sprintf("class_%d", i+1), fmt.Sprintf("%s_%d", value, i+1))
-	}
-	write("sample", "id", "true_class", "prediction", "fit", columns)
-	for _, s := range out.Samples {
-		prediction, top := "", []string(nil)
+	_ = w.Write(header) // to a buffer
+	for _, s := range l.Samples {
+		prediction := ""
 		if !s.Abstained {
-			prediction = out.Candidates.Names[s.Best[0].Class]
+			prediction = l.Candidates.Names[s.Best[0].Class]
 		}
+		fit := strconv.FormatFloat(s.Fit, 'g', 4, 64)
+		record := l.record(strconv.Itoa(s.Index), s.ID, s.Class, prediction, fit)
 		for _, b := range s.Best {
-			top = append(top, out.Candidates.Names[b.Class], strconv.FormatFloat(b.Value, 'g', 7, 32))
+			record = append(record, l.Candidates.Names[b.Class], strconv.FormatFloat(b.Value, 'g', 7, 32))
 		}
-		write(strconv.Itoa(s.Index), s.ID, s.Class, prediction, strconv.FormatFloat(s.Fit, 'g', 4, 64), top)
+		_ = w.Write(record)
 	}
 	w.Flush()
-	return out.Flush()
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
@@ -103,54 +111,122 @@ func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
 // maxID is the widest column of ids. Of longer ones it has the end; the other formats have all of it.
 const maxID = 40
 
-// table is for many rows: internal/table would keep their texts in memory.
-func (out *output) table() error {
-	names, width := slices.Clone(out.Candidates.Names), len("true class")
-	for i, name := range names {
-		names[i] = format.Printable(name)
-		width = max(width, utf8.RuneCountInString(names[i]))
+// writeTable is for many rows: internal/table would keep their texts in memory.
+func (l *listing) writeTable(to io.Writer) {
+	width := len("true class")
+	for _, name := range l.Candidates.Names {
+		width = max(width, utf8.RuneCountInString(format.Printable(name)))
 	}
-	var line bytes.Buffer
-	start := func(index any, id, class, prediction, value, fit string) {
-		fmt.Fprintf(&line, "%8v  ", index)
-		if out.id > 0 {
-			if r := []rune(id); len(r) > maxID {
-				id = "…" + string(r[len(r)-maxID+1:])
-			}
-			fmt.Fprintf(&line, "%-*s  ", min(max(out.id, len("id")), maxID), id)
+	class := fmt.Sprintf("%%-%ds", width)
+	id := fmt.Sprintf("%%-%ds", min(max(l.longestID, len("id")), maxID))
+	forms := l.record("%8s", id, class, "%s", "%5s")
+	write := func(cells []string, next string) {
+		for i, form := range forms {
+			cells[i] = fmt.Sprintf(form, format.Printable(cells[i]))
 		}
-		if out.labelled {
-			fmt.Fprintf(&line, "%-*s  ", width, class)
+		if next != "" {
+			cells = append(cells, format.Printable(next))
 		}
-		fmt.Fprintf(&line, "%-*s  %11s", width, prediction, value)
-		if out.Fits != nil {
-			fmt.Fprintf(&line, "  %5s", fit)
-		}
+		fmt.Fprintln(to, strings.Join(cells, "  "))
 	}
-	end := func() {
-		line.WriteByte('\n')
-		_, _ = line.WriteTo(out) // see Flush
+	predicted := func(name, value string) string {
+		return fmt.Sprintf(class+"  %11s", format.Printable(name), value)
 	}
-	start("sample", "id", "true class", "prediction", valueName(out.Predictions), "fit")
-	if min(out.Top, len(names)) > 1 {
-		line.WriteString("  next")
+	next := ""
+	if min(l.Top, len(l.Candidates.Names)) > 1 {
+		next = "next"
 	}
-	end()
-	for _, s := range out.Samples {
-		name, next := names[s.Best[0].Class], s.Best[1:]
+	write(l.record("sample", "id", "true class", predicted("prediction", valueName(l.Predictions)), "fit"), next)
+	for _, s := range l.Samples {
+		name, others := l.Candidates.Names[s.Best[0].Class], s.Best[1:]
 		if s.Abstained {
-			name, next = "(abstain)", s.Best
+			name, others = "(abstain)", s.Best
 		}
-		start(s.Index, format.Printable(s.ID), format.Printable(s.Class), name,
-			fmt.Sprintf("%.4f", s.Best[0].Value), percent(s.Fit))
-		separator := "  "
-		for _, b := range next {
-			fmt.Fprintf(&line, "%s%s %.4f", separator, names[b.Class], b.Value)
-			separator = ", "
+		id := []rune(s.ID)
+		if len(id) > maxID {
+			id = append([]rune("…"), id[len(id)-maxID+1:]...)
 		}
-		end()
+		prediction := predicted(name, fmt.Sprintf("%.4f", s.Best[0].Value))
+		cells := l.record(strconv.Itoa(s.Index), string(id), s.Class, prediction, percent(s.Fit))
+		write(cells, l.valued(others, "%s %.4f", format.Printable))
 	}
-	return out.Flush()
+}
+
+// valued lists classes with their values.
+func (l *listing) valued(list []predictor.Value, form string, name func(string) string) string {
+	var texts []string
+	for _, v := range list {
+		texts = append(texts, fmt.Sprintf(form, name(l.Candidates.Names[v.Class]), v.Value))
+	}
+	return strings.Join(texts, ", ")
+}
+
+// Sheet is a contact sheet: a page with the picture, the predicted class and the reason of each sample, the
+// least certain first.
+type Sheet struct {
+	*predictor.Predictions
+	Note string
+	// Picture returns the picture of a prediction, nil if there is none.
+	Picture func(s predictor.Prediction) (image.Image, error)
+}
+
+// card is one sample on the sheet.
+type card struct {
+	predictor.Prediction
+	Name, Predicted string
+	Value           float64
+	Wrong           bool         // the true class is another candidate
+	Outside         bool         // the true class is no candidate
+	Unsure          string       // why the model abstains, "" if it does not
+	Next            string       // the classes after the best one
+	Picture         template.URL // "" without one
+}
+
+// Why the model abstains.
+const (
+	noneOfThese = "perhaps none of these"
+	uncertain   = "uncertain"
+)
+
+// card returns that of a prediction.
+func (s *Sheet) card(from predictor.Prediction) (c card, err error) {
+	best := from.Best[0]
+	c = card{
+		Prediction: from, Name: cmp.Or(from.ID, fmt.Sprint("sample ", from.Index)),
+		Predicted: s.Candidates.Names[best.Class], Value: best.Value,
+		Next: (&listing{Predictions: s.Predictions}).valued(from.Best[1:], "%s %.3f", format.ClassName),
+	}
+	c.Outside = c.Class != "" && !slices.Contains(s.Candidates.Names, c.Class)
+	c.Wrong = c.Class != "" && c.Class != c.Predicted && !c.Outside
+	switch {
+	case s.Fits != nil && from.Fit < s.Listing.Fit:
+		c.Unsure = noneOfThese
+	case from.Abstained:
+		c.Unsure = uncertain
+	}
+	p, err := s.Picture(from)
+	if err == nil && p != nil {
+		c.Picture, err = format.Picture(p)
+	}
+	return c, err
+}
+
+// cards are those of all samples: those that may be of none of the classes, the uncertain ones, and the
+// others, each the least certain first.
+func (s *Sheet) cards() ([]card, error) {
+	cards := make([]card, len(s.Samples))
+	for i, from := range s.Samples {
+		var err error
+		if cards[i], err = s.card(from); err != nil {
+			return nil, err
+		}
+	}
+	rank := []string{noneOfThese, uncertain, ""}
+	slices.SortStableFunc(cards, func(a, b card) int {
+		return cmp.Or(cmp.Compare(slices.Index(rank, a.Unsure), slices.Index(rank, b.Unsure)),
+			cmp.Compare(a.Value, b.Value))
+	})
+	return cards, nil
 }
 
 // classCount is the number of samples that are predicted as a class.
@@ -161,15 +237,90 @@ type classCount struct {
 
 // counts lists the predicted classes, those with most samples first.
 func counts(samples []predictor.Prediction, names []string) (list []classCount) {
-	all := make([]classCount, len(names))
+	byClass := map[int]int{}
 	for _, s := range samples {
-		c := &all[s.Best[0].Class]
-		c.Name = names[s.Best[0].Class]
-		c.Samples++
+		byClass[s.Best[0].Class]++
 	}
-	list = slices.DeleteFunc(all, func(c classCount) bool { return c.Samples == 0 })
+	for z, n := range byClass {
+		list = append(list, classCount{names[z], n})
+	}
 	slices.SortFunc(list, func(a, b classCount) int {
 		return cmp.Or(cmp.Compare(b.Samples, a.Samples), cmp.Compare(a.Name, b.Name))
 	})
 	return list
+}
+
+// summary says how many predictions are right of those that could be, or of which classes they are, and how
+// many are uncertain.
+func (s *Sheet) summary(classes []classCount) string {
+	const most = 5 // classes
+	n := s.Count()
+	text := format.Count(n.Samples, "prediction")
+	if n.Known > 0 {
+		text = fmt.Sprintf("%d of %d right", n.Correct, n.Known-n.Outside)
+		switch n.Outside {
+		case 0:
+		case 1:
+			text += "; 1 is of a class that is no candidate"
+		default:
+			text += fmt.Sprintf("; %d are of classes that are no candidates", n.Outside)
+		}
+	} else {
+		var list []string
+		for _, c := range classes[:min(most, len(classes))] {
+			list = append(list, fmt.Sprintf("%d %s", c.Samples, format.ClassName(c.Name)))
+		}
+		text += ": " + strings.Join(list, ", ")
+		if others := len(classes) - most; others > 0 {
+			text += ", and " + format.Count(others, "other class")
+		}
+	}
+	if n.Abstained > 0 {
+		text += fmt.Sprintf("; %d uncertain", n.Abstained)
+	}
+	return text
+}
+
+// states lists how cards are marked that have a mark, with what it means.
+func states(cards []card) (list [][2]string) {
+	for _, state := range []struct {
+		class, text string
+		has         func(c card) bool
+	}{
+		{"wrong", "wrong", func(c card) bool { return c.Wrong }},
+		{"outside", "true class is no candidate", func(c card) bool { return c.Outside }},
+		{"unsure", "uncertain", func(c card) bool { return c.Unsure != "" }},
+	} {
+		if slices.ContainsFunc(cards, state.has) {
+			list = append(list, [2]string{state.class, state.text})
+		}
+	}
+	return list
+}
+
+var (
+	//go:embed sheet.html
+	sheetHTML string
+	//go:embed sheet.css
+	sheetCSS string
+	//go:embed sheet.js
+	sheetJS string
+
+	sheetPage = format.NewPage("sheet", sheetHTML, sheetCSS, sheetJS, template.FuncMap{
+		"name": format.ClassName, "number": func(v float64) string { return fmt.Sprintf("%.3f", v) },
+		"percent": percent,
+	})
+)
+
+// Write writes the page: one file that loads nothing else.
+func (s *Sheet) Write(w io.Writer) error {
+	cards, err := s.cards()
+	if err != nil {
+		return err
+	}
+	classes := counts(s.Samples, s.Candidates.Names)
+	return sheetPage.Execute(w, map[string]any{
+		"Title": s.summary(classes), "Note": s.Note, "Value": valueName(s.Predictions), "Fits": s.Fits != nil,
+		"Cards": cards, "Classes": classes, "States": states(cards),
+	})
 }
