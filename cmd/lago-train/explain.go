@@ -35,7 +35,7 @@ func explainCommand() *cli.Command {
 	var o explainOptions
 	return &cli.Command{
 		Name: "explain",
-		Flags: flags(slices.Concat(o.settings("image"), setting.List{
+		Flags: flags(slices.Concat(o.settings("image").Without("adapt"), setting.List{
 			setting.Raw("sample", &o.sample, "").In(inputGroup),
 			setting.Raw("image", &o.image, "").In(inputGroup).
 				Excludes("sample", "features", "dataset", "adapt"),
@@ -108,8 +108,6 @@ func (o *explainOptions) askAboutDataset(c *cli.Context, m *predictor.Model, d *
 		logrus.Warnf("the model was trained on samples of class %q: the prediction of sample %d "+
 			"says little about new samples", *sample.Label, row)
 	}
-	selected := predictor.SelectionOf(d, d.Labels[row])
-	q.Batch = d.SamplesOf(slices.Concat(selected.Classes(d), []int{d.Labels[row]}))
 	q.X, q.Row, q.Sample = d.Features, row, sample
 	q.Sample.Picture, err = o.pictureOf(c, d, row, render.PictureSide)
 	return m.TrainedOn(d.Classes[d.Labels[row]]), err
@@ -130,7 +128,7 @@ func (o *explainOptions) askAboutFile(c *cli.Context, m *predictor.Model, q *pre
 	if index < 0 || index >= q.X.Rows {
 		return wrong("--sample", fmt.Sprintf("0 to %d", q.X.Rows-1), o.sample)
 	}
-	q.Sample, q.Row, q.Batch = predictor.Sample{Index: index, From: o.features}, index, q.X.AllRows()
+	q.Sample, q.Row = predictor.Sample{Index: index, From: o.features}, index
 	return nil
 }
 

@@ -91,17 +91,6 @@ func (s Selection) Classes(d *dataset.Dataset) []int {
 	}[s]
 }
 
-// SelectionOf returns the selection that a class belongs to: train, val or test, and test
-// for a class without a role.
-func SelectionOf(d *dataset.Dataset, class int) Selection {
-	for _, s := range []Selection{Train, Val} {
-		if slices.Contains(s.Classes(d), class) {
-			return s
-		}
-	}
-	return Test
-}
-
 // SelectedCandidates returns the classes of some selections from d, each class once: of unseen and all, those
 // that are described.
 func (m *Model) SelectedCandidates(d *dataset.Dataset, selections ...Selection) Candidates {
@@ -184,44 +173,34 @@ func (m *Model) NewCandidates(ctx context.Context, d *dataset.Dataset, list []Se
 // of the list of candidates.
 func (c Candidates) named(d *dataset.Dataset, file string, names []string) (Candidates, error) {
 	var classes []int
-	var added []string
-	listed := make(map[string]bool, len(c.Names))
-	for _, name := range c.Names {
-		listed[name] = true
+	added := Candidates{What: "named classes"}
+	if file != "" {
+		added.What = "classes named in " + file
 	}
-	for i, z := range indexOf(names, d.Classes) {
-		name := names[i]
-		if z < 0 {
-			e := &invalid.Error{
+	for _, name := range names {
+		z := slices.Index(d.Classes, name)
+		switch {
+		case z >= 0 && !slices.Contains(c.Names, name) && !slices.Contains(added.Names, name):
+			classes, added.Names = append(classes, z), append(added.Names, name)
+		case z < 0 && file != "":
+			return c, &invalid.Error{
 				Where: file, Want: "classes of " + d.Name, Got: invalid.Quote(name),
 				Hint: invalid.DidYouMean(name, d.Classes),
 			}
-			if file == "" {
-				options := format.Strings(Selections)
-				e.Field, e.Hint = "candidates", invalid.DidYouMean(name, slices.Concat(options, d.Classes))
-				e.Want = strings.Join(options, ", ") + ", a file of classes, or classes of " + d.Name
-				start := strings.Trim(name, `"'`) + ","
-				if slices.ContainsFunc(d.Classes,
-					func(c string) bool { return strings.HasPrefix(c, start) }) {
-					e.Hint = "Write names with commas to a file, a line for each, and give " +
-						"--candidates names.txt."
-				}
+		case z < 0:
+			options := format.Strings(Selections)
+			return c, &invalid.Error{
+				Field: "candidates", Got: invalid.Quote(name),
+				Want: strings.Join(options, ", ") + ", a file of classes, or classes of " + d.Name,
+				Hint: invalid.DidYouMean(name, slices.Concat(options, d.Classes)),
 			}
-			return c, e
-		}
-		if !listed[name] {
-			listed[name] = true
-			classes, added = append(classes, z), append(added, name)
 		}
 	}
-	if len(classes) == 0 {
+	if classes == nil {
 		return c, nil
 	}
-	what := "named classes"
-	if file != "" {
-		what = "classes named in " + file
-	}
-	return c.join(Candidates{what, added, d.Describe(classes)})
+	added.U = d.Describe(classes)
+	return c.join(added)
 }
 
 // readNames returns the names in a file that has nothing else: a text with one per line, or CSV with the
@@ -250,14 +229,6 @@ func readNames(ctx context.Context, file string) (names []string, err error) {
 func (c Candidates) join(more Candidates) (Candidates, error) {
 	if c.Names == nil {
 		return more, nil
-	}
-	if n := (c.U.Rows + more.U.Rows) * c.U.Cols; n > descriptions.MaxEntries {
-		return c, &invalid.Error{
-			Field: "candidates",
-			Want:  fmt.Sprintf("at most %d classes x attributes", descriptions.MaxEntries),
-			Got:   fmt.Sprint(n),
-			Hint:  "Predict with a part of the candidates at a time.",
-		}
 	}
 	for i, z := range indexOf(more.Names, c.Names) {
 		if z >= 0 {

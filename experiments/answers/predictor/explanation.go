@@ -15,8 +15,6 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/adapt"
-	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // Explanation is the prediction of one sample by a model of LAGO, in float64, with the reasons for it. Names
@@ -42,8 +40,6 @@ type Explanation struct {
 	// share of the held-out samples of described classes that fit their best class less well; null if not
 	// measured
 	Fit *float64 `json:"fit"`
-
-	Adapted *AdaptedAnswer `json:"adapted,omitempty"` // transductive prediction, with --adapt
 
 	Comparisons []Comparison `json:"comparisons"` // with the runner-up, and with the true or another class
 }
@@ -90,18 +86,6 @@ type Probability struct {
 	LogP  float64 `json:"log_p"`
 }
 
-// AdaptedAnswer is the prediction adapted to a batch (transductive).
-type AdaptedAnswer struct {
-	Samples   int     `json:"samples"` // of the batch
-	Predicted string  `json:"predicted"`
-	P         float64 `json:"p"` // its adapted probability
-	// of the class predicted without adaptation over the adapted one, without adaptation
-	LogOdds float64 `json:"log_odds"`
-	Changed bool    `json:"changed"`
-	// whether nothing was adapted, since most candidates seem to be absent
-	Declined bool `json:"declined"`
-}
-
 // Question is the prediction to explain.
 type Question struct {
 	Predictor *Predictor
@@ -109,7 +93,6 @@ type Question struct {
 	X         dataset.Matrix[float32] // features as they are in the data set
 	Row       int                     // of X, the sample's
 	Against   string                  // the class to compare the prediction with; "" for the runner-up
-	Batch     []int                   // of X, the sample's among them: adapted to, if the predictor adapts
 }
 
 const mostLikely = 5 // classes listed with their probability
@@ -147,11 +130,6 @@ func Explain(q Question) (*Explanation, error) {
 		own, correct := a.class(label), label == 0
 		r.Label, r.Correct = &own, &correct
 	}
-	if p.Adapts() && len(q.Batch) > 0 {
-		if r.Adapted, err = q.adapted(a); err != nil {
-			return nil, err
-		}
-	}
 	others := []other{{1, RunnerUp}}
 	switch {
 	case q.Against != "":
@@ -173,30 +151,6 @@ func Explain(q Question) (*Explanation, error) {
 		r.Comparisons = append(r.Comparisons, *c)
 	}
 	return r, nil
-}
-
-// adapted adapts the prediction to the batch.
-func (q *Question) adapted(a *answer) (*AdaptedAnswer, error) {
-	p := q.Predictor
-	scores, err := model.Score(p.Pipeline, q.X, q.Batch, p.Candidates.U)
-	if err != nil {
-		return nil, err
-	}
-	x, err := p.AdaptedFeatures().Apply(q.X, q.Batch)
-	if err != nil {
-		return nil, err
-	}
-	r, err := Adapt([]adapt.Block{{X: x, Scores: scores}}, p.Decision.Adaptation.Settings)
-	if err != nil {
-		return nil, err
-	}
-	posterior := r.P.Row(slices.Index(q.Batch, q.Row))
-	own, class := a.order[0], metrics.Argmax(posterior)
-	return &AdaptedAnswer{
-		Samples: len(q.Batch), Predicted: p.Candidates.Names[class], P: float64(posterior[class]),
-		LogOdds: a.logP[own] - a.logP[class], Changed: own != class && !r.Declined,
-		Declined: r.Declined,
-	}, nil
 }
 
 // answer is the prediction of one sample.

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -13,7 +12,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/model/baseline/eszsl"
 	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/methods"
@@ -35,12 +33,6 @@ func detected(m *train.Saved, detections []float64, label string) Question {
 func explained(t *testing.T, q Question) *Explanation {
 	t.Helper()
 	return testkit.Must(Explain(q))(t)
-}
-
-// random asks about a sample of a model with random descriptions and groups.
-func random(c model.Config, seed uint64) (*train.Saved, Question) {
-	m, detections := testlab.RandomBirds(c, seed)
-	return m, detected(m, detections, "")
 }
 
 func TestExplanationAsJSON(t *testing.T) {
@@ -107,32 +99,6 @@ func TestFindSample(t *testing.T) {
 	}
 	_, err = FindSample(d, "c.png")
 	testkit.WantError(t, err, "or its id", "Did you mean a.png")
-}
-
-// Adapted answers say whether the batch changed the prediction.
-func TestAdaptedAnswer(t *testing.T) {
-	_, q := random(testlab.HardBirds, 3)
-	q.Predictor.Adapt, q.Predictor.Decision.Adaptation = true, &model.Adaptation{Settings: adapt.Settings{Temperature: 2, Tau: 200}}
-	r := rand.New(rand.NewPCG(5, 0))
-	q.X = dataset.NewMatrix[float32](40, 6)
-	for i := range q.X.Data {
-		q.X.Data[i] = float32(3 * r.NormFloat64())
-	}
-	q.Batch = q.X.AllRows()
-	changed := 0
-	for _, q.Row = range q.Batch {
-		x := explained(t, q)
-		a := x.Adapted
-		if a.Samples != q.X.Rows || a.Changed != (a.Predicted != x.Predicted) || a.LogOdds < 0 {
-			t.Fatalf("sample %d: %+v", q.Row, a)
-		}
-		if a.Changed {
-			changed++
-		}
-	}
-	if changed == 0 {
-		t.Error("no prediction changed")
-	}
 }
 
 // compared compares the cuckoo with the runner-up.

@@ -44,9 +44,6 @@ func TestSelections(t *testing.T) {
 	} {
 		testkit.Equal(t, fmt.Sprint(selections), strings.Join(m.SelectedCandidates(d, selections...).Names, " "), want)
 	}
-	for z, want := range []Selection{Train, Val, Test, Test, Test} {
-		testkit.Equal(t, fmt.Sprint("class ", z), SelectionOf(d, z), want)
-	}
 }
 
 func TestNewCandidates(t *testing.T) {
@@ -67,14 +64,9 @@ func TestNewCandidates(t *testing.T) {
 	testkit.Equal(t, "names", named.Names, []string{d.Classes[2], d.Classes[1], d.Classes[0]})
 	_, err := m.NewCandidates(t.Context(), d, []Selection{"tset"}, Val, "")
 	testkit.WantError(t, err, "candidates: expected unseen, test, ", "Did you mean test?")
-	_, err = m.NewCandidates(t.Context(), &dataset.Dataset{Classes: []string{"Bubo bubo (Linnaeus, 1758)"}}, []Selection{`"Bubo bubo (Linnaeus`, ` 1758)"`}, Val, "")
-	testkit.WantError(t, err, `found "\"Bubo bubo (Linnaeus". Write names with commas to a file, a line for each`)
 	testkit.Equal(t, "neither", testkit.Must(m.NewCandidates(t.Context(), d, nil, Val, ""))(t).What, "val classes")
 	_, err = both.join(m.SelectedCandidates(d, All))
 	testkit.WantError(t, err, `found "owl"`)
-	const many = descriptions.MaxEntries / 3
-	_, err = both.join(Candidates{"many", make([]string, many), dataset.NewMatrix[float64](many, 3)})
-	testkit.WantError(t, err, "candidates: expected at most 8388608 classes x attributes, found 8388618")
 }
 
 // Descriptions may change and classes without samples may be added; other labels are other data, and of

@@ -374,40 +374,19 @@ func blockRows(dims, classes int) int {
 	return min(max(blockNumbers/max(dims, 1), leastSamples), mostSamples, max(blockNumbers/classes, 1))
 }
 
-// eachBlock calls do with blocks of up to so many samples, and reads the next one meanwhile. A block
-// is valid until do returns. It ends when src is no longer read.
-func eachBlock(ctx context.Context, src Source, rows int,
-	do func(x dataset.Matrix[float32]) error,
-) (err error) {
-	type block struct {
-		all, read dataset.Matrix[float32]
-		err       error
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	free, filled := make(chan dataset.Matrix[float32], 2), make(chan block)
-	for range cap(free) {
-		free <- dataset.NewMatrix[float32](rows, src.Cols())
-	}
-	go func() {
-		defer close(filled)
-		for ctx.Err() == nil {
-			x := <-free
-			n, err := src.Read(x)
-			if n == 0 && errors.Is(err, io.EOF) {
-				return
-			}
-			filled <- block{x, x.Slice(0, n), err}
+// eachBlock calls do with blocks of up to so many samples. A block is valid until do returns.
+func eachBlock(ctx context.Context, src Source, rows int, do func(x dataset.Matrix[float32]) error) error {
+	block := dataset.NewMatrix[float32](rows, src.Cols())
+	for {
+		n, err := src.Read(block)
+		if n == 0 && errors.Is(err, io.EOF) {
+			return ctx.Err()
 		}
-	}()
-	defer cancel()
-	for b := range filled {
-		if err = cmp.Or(err, b.err, ctx.Err()); err == nil {
-			err = do(b.read)
+		if err = cmp.Or(err, ctx.Err()); err == nil {
+			err = do(block.Slice(0, n))
 		}
 		if err != nil {
-			cancel()
+			return err
 		}
-		free <- b.all
 	}
-	return cmp.Or(err, ctx.Err())
 }

@@ -65,15 +65,12 @@ type picture struct {
 	Image image.Image // nil if there is none
 }
 
-// sections lists the prediction, its adaptation and the comparisons, with details of the top groups.
+// sections lists the prediction and the comparisons, with details of the top groups.
 func (r explanation) sections(top int, f Format) []section {
 	prediction := section{Title: r.headline(), Pictures: []picture{
 		{sampleName(r.Sample), r.Sample.Picture},
 	}, Tables: []*table.Table{r.likelyTable()}}
 	list := []section{prediction}
-	if r.Adapted != nil {
-		list = append(list, adapted(r.Adapted, r.Predicted))
-	}
 	for i := range r.Comparisons {
 		c := &r.Comparisons[i]
 		list[0].Sentences = append(list[0].Sentences, Sentence(c, top))
@@ -137,21 +134,6 @@ func (r explanation) likelyTable() *table.Table {
 	}
 	return t.Note("%s trained on %s (%s prior, %s), choosing from %s (%d)%s", r.Method, r.Dataset, r.Prior,
 		none, r.Candidates, r.Classes, trained)
-}
-
-// adapted says whether the batch changed the prediction of LAGO itself.
-func adapted(a *predictor.AdaptedAnswer, own string) section {
-	samples := format.Count(a.Samples, "sample")
-	title := fmt.Sprintf("Adapted to %s together, the prediction stays (p = %.3f)", samples, a.P)
-	switch {
-	case a.Declined:
-		title = fmt.Sprintf("Not adapted to %s: most of the candidate classes seem to be absent", samples)
-	case a.Changed:
-		title = fmt.Sprintf("Adapted to %s together, the prediction changes to %s (p = %.3f); LAGO "+
-			"itself prefers %s, log odds %s",
-			samples, className(a.Predicted), a.P, className(own), signed(a.LogOdds))
-	}
-	return section{Title: title}
 }
 
 // compared shows a comparison: its groups and their attributes.

@@ -100,12 +100,6 @@ func TestGiven(t *testing.T) {
 		"Given are 100 % of the description of Black billed Cuckoo and 67 % of that of White breasted Nuthatch; the other entries are filled")
 }
 
-func TestAdapted(t *testing.T) {
-	a := &predictor.AdaptedAnswer{Samples: 40, Predicted: "wren", P: 0.8, LogOdds: 0.7, Changed: true}
-	testkit.Equal(t, "title", adapted(a, "gull").Title,
-		"Adapted to 40 samples together, the prediction changes to wren (p = 0.800); LAGO itself prefers gull, log odds +0.70")
-}
-
 // The page has the numbers of the text, loads nothing, and can be read aloud: bars only repeat
 // the numbers beside them, and tables have captions.
 func TestPage(t *testing.T) {
