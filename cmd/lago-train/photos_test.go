@@ -30,7 +30,7 @@ func photographs(t *testing.T) (photos, descriptions string) {
 	for z, class := range d.Classes {
 		for i, row := range d.SamplesOf([]int{z})[:8] {
 			var b bytes.Buffer
-			testkit.NoError(t, png.Encode(&b, testkit.Must(glyphs.Image(row))(t)))
+			testkit.NoError(t, png.Encode(&b, glyphs.Image(row)))
 			testkit.Write(t, photos, filepath.Join(class, fmt.Sprintf("%d.png", i)), b.String())
 		}
 	}

@@ -91,13 +91,6 @@ func Generated(name string) bool { return strings.EqualFold(name, glyphsName) }
 
 const glyphsName = "glyphs"
 
-// Names lists the data set that the program generates and the folders of the data
-// directory, which need not hold data sets. A data directory that does not exist has none.
-func Names(o Options) ([]string, error) {
-	all, err := folders(DataDir(o.DataDir))
-	return append([]string{glyphsName}, all...), err
-}
-
 // folders lists the folders in a data directory, links to folders among them, without hidden ones.
 func folders(dataDir string) (names []string, err error) {
 	entries, err := os.ReadDir(dataDir)
@@ -147,12 +140,6 @@ func (o Options) Named(name string) string {
 		return format.ShellLine(name)
 	}
 	return format.ShellLine(name, "--data-dir", o.DataDir)
-}
-
-// Is reports whether a name is that of a data set.
-func Is(name string, o Options) bool {
-	_, err := find(name, o)
-	return err == nil
 }
 
 // published are the names of the data sets that package fetch downloads.
@@ -239,7 +226,7 @@ func (l location) open(ctx context.Context, o Options) (*dataset.Dataset, error)
 		}
 	}
 	switch {
-	case o.Absent != nil && len(o.Absent.Means) == d.Features.Cols: // with others the model refuses the features
+	case o.Absent != nil && len(o.Absent.Means) == d.Features.Cols: // the model refuses others
 		d.FillAbsent(o.Absent)
 	case o.Missing != nil:
 		d.SetAbsent(o.Missing)
@@ -273,7 +260,7 @@ func HasPictures(d *dataset.Dataset) bool { return hasGlyphs(d) || d.ImageDir !=
 // to a side in pixels.
 func Picture(ctx context.Context, d *dataset.Dataset, row, side int) (image.Image, error) {
 	if hasGlyphs(d) {
-		return glyphs.Image(row)
+		return glyphs.Image(row), nil
 	}
 	path := d.ImageOf(row)
 	if path == "" {

@@ -131,14 +131,15 @@ type Entry struct {
 	Groups     int    `json:"groups"` // 0 if they are unknown
 }
 
-// List checks all data sets; onName is called before each folder is read.
+// List checks the data set that the program generates and the folders of the data directory, which need not
+// hold data sets; onName is called before each folder is read. A data directory that does not exist has none.
 func List(ctx context.Context, o Options, onName func(string)) (*Listing, error) {
-	names, err := Names(o)
+	l := &Listing{DataDir: DataDir(o.DataDir)}
+	names, err := folders(l.DataDir)
 	if err != nil {
 		return nil, err
 	}
-	l := &Listing{DataDir: DataDir(o.DataDir)}
-	for i, name := range names {
+	for i, name := range append([]string{glyphsName}, names...) {
 		path := name
 		if i > 0 {
 			path = l.DataDir + "/" + name

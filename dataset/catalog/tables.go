@@ -50,11 +50,13 @@ func (r Described) Tables() (list []*table.Table) {
 	t := table.New(fmt.Sprintf("%s: %s described by %s, in %s", r.Name, format.Count(r.Classes, "class"),
 		format.Count(r.Attributes, "attribute"), r.Dir))
 	list = append(list, t)
-	t.Note("added: %s, %s", format.Count(r.AddedClasses, "class"), format.Count(r.AddedAttributes, "attribute"))
+	t.Note("added: %s, %s", format.Count(r.AddedClasses, "class"),
+		format.Count(r.AddedAttributes, "attribute"))
 	if r.Attributes == 0 {
 		t.Note("attributes are added by one of").
 			Note("  lago-train dataset describe %s --like OTHER         those of a similar data set", r.As).
-			Note("  lago-train dataset describe %s --from traits.csv    those of a table with a line per class", r.As).
+			Note("  lago-train dataset describe %s --from traits.csv    those of a table with a line per "+
+				"class", r.As).
 			Note("  lago-train serve %s                                 entered on a page", r.As).
 			Note("  lines NAME,GROUP in attributes.csv; then dataset describe again")
 		return list

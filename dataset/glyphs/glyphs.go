@@ -13,7 +13,6 @@ package glyphs
 import (
 	_ "embed"
 	"encoding/csv"
-	"fmt"
 	"image"
 	"math"
 	"math/rand/v2"
@@ -51,7 +50,6 @@ import (
 	"golang.org/x/image/vector"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/parallel"
 )
 
@@ -119,7 +117,7 @@ func Make() *dataset.Dataset {
 	}
 	parallel.For(len(d.Labels), 1, func(lo, hi int) {
 		for row := lo; row < hi; row++ {
-			hog(sample(row), d.Features.Row(row))
+			hog(Image(row), d.Features.Row(row))
 		}
 	})
 	return d
@@ -130,22 +128,12 @@ func Make() *dataset.Dataset {
 // and each typeface remains in training.
 func isHeldOut(i int) bool { return (i+i/len(faces))%5 == 4 }
 
-// sample renders the sample of a row. Its random numbers depend on its class and place only.
-func sample(row int) *image.Gray {
+// Image renders the sample of a row of the features of Make in 48 x 48 pixels. Its random numbers depend on
+// its class and place only.
+func Image(row int) *image.Gray {
 	z, i := row/samples, row%samples
 	rng := rand.New(rand.NewPCG(0, uint64(z)<<32|uint64(i)))
 	return render(outlines()[z][i%len(faces)], rng)
-}
-
-// Image renders the sample of a row of the features of Make in 48 x 48 pixels. A row that
-// they do not have is an *invalid.Error.
-func Image(row int) (*image.Gray, error) {
-	if rows := len(letters.classes) * samples; row < 0 || row >= rows {
-		return nil, &invalid.Error{
-			Where: "glyphs", Field: "sample", Want: fmt.Sprintf("0 to %d", rows-1), Got: fmt.Sprint(row),
-		}
-	}
-	return sample(row), nil
 }
 
 //go:embed letters.txt

@@ -67,8 +67,8 @@ func isImage(path string) (image bool, other string) {
 	return false, other
 }
 
-// ListPaths returns the images that paths name: files, or folders of images on all levels. Those of the same name
-// in several folders are known by their paths. The warnings are those of List.
+// ListPaths returns the images that paths name: files, or folders of images on all levels. Those of the same
+// name in several folders are known by their paths. The warnings are those of List.
 func ListPaths(paths []string) (all []Image, warnings []string, err error) {
 	for _, path := range paths {
 		info, err := os.Stat(path)

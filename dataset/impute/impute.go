@@ -25,8 +25,8 @@ const LeastGiven = 0.6
 
 // Imputer fills missing entries of descriptions by the Gaussian of a reference.
 type Imputer struct {
-	// Reference has the descriptions of the classes that a model was trained on, Z x M, NaN where an attribute
-	// is not described.
+	// Reference has the descriptions of the classes that a model was trained on, Z x M, NaN where an
+	// attribute is not described.
 	Reference dataset.Matrix[float64]
 
 	last      sync.Mutex // of what was filled last: models are asked for the same candidates again

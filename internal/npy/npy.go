@@ -1,7 +1,7 @@
 // Package npy reads and writes NumPy arrays, as numpy.load and numpy.save do (NumPy's
 // documentation, numpy.lib.format, versions 1.0 to 3.0): floats, integers and booleans of any
-// width and byte order, in C or Fortran order. The declared shape is compared with the size of the file before
-// memory is allocated.
+// width and byte order, in C or Fortran order. The declared shape is compared with the size of the
+// file before memory is allocated.
 package npy
 
 import (

@@ -200,8 +200,8 @@ func (w *work) open(ctx context.Context, record *openlayout.Extraction) (finishe
 		}
 		if err == nil && partial.ImagesSHA256 != record.ImagesSHA256 {
 			err = &invalid.Error{
-				Where: w.dir, Want: format.Count(partial.Images, "image") + " with the names, classes and content " +
-					"that they had when this extraction began", Got: "others", Hint: hint,
+				Where: w.dir, Field: format.Count(partial.Images, "image"), Hint: hint,
+				Want: "the names, classes and content that they had when this extraction began", Got: "others",
 			}
 		}
 		return false, err
