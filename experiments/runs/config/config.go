@@ -79,14 +79,14 @@ func Defaults(method methods.Named) Config {
 // Settings lists the settings of the run and of its method, bound to the fields of c. Preprocessing and its
 // ridge follow the learning rates of the method: a search draws the settings in this order.
 func (c *Config) Settings() setting.List {
-	own := c.Method.CorrectedSettings(&c.Correction).Without("variant") // see method
+	list := c.Method.CorrectedSettings(&c.Correction).Without("variant") // see method
 	after := 0
-	for i, s := range own {
+	for i, s := range list {
 		if s.Scope == setting.Training && (after == 0 || after == i) {
 			after = i + 1
 		}
 	}
-	return slices.Concat(c.common(), setting.List{c.method()}, own[:after], c.preprocessing(), own[after:],
+	return slices.Concat(c.common(), setting.List{c.method()}, list[:after], c.preprocessing(), list[after:],
 		setting.List{
 			setting.Whole("patience", &c.Patience, 50, setting.Count).In(setting.Training).
 				If(c.Stage != OnlyTest, "stages dev and full").
@@ -230,8 +230,8 @@ func (c *Config) find(key string) setting.Setting {
 // Value returns the value of a setting.
 func (c Config) Value(key string) any { return c.find(key).Value() }
 
-// resolver is a method with settings that it leaves to the data: the descriptions of the seen classes, with NaN
-// for missing entries, and the number of training samples.
+// resolver is a method with settings that it leaves to the data: the descriptions of the seen classes, with
+// NaN for missing entries, and the number of training samples.
 type resolver interface {
 	Resolve(u dataset.Matrix[float64], samples int)
 }
@@ -350,6 +350,6 @@ func (c Config) Write(w io.Writer, fingerprint string) error {
 	if err != nil {
 		return err
 	}
-	own := `{"` + fingerprintKey + `":` + strconv.Quote(fingerprint) + ","
-	return format.WriteJSON(w, json.RawMessage(own+string(data[1:])))
+	key := `{"` + fingerprintKey + `":` + strconv.Quote(fingerprint) + ","
+	return format.WriteJSON(w, json.RawMessage(key+string(data[1:])))
 }

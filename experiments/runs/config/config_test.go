@@ -290,14 +290,14 @@ func TestDatasetByPath(t *testing.T) {
 }
 
 func TestAutoPreprocess(t *testing.T) {
-	of := func(features ...float32) *dataset.Dataset {
+	withFeatures := func(features ...float32) *dataset.Dataset {
 		return &dataset.Dataset{
 			Features: dataset.Matrix[float32]{Rows: 2, Cols: 2, Data: features},
 			Labels:   []int{0, 1}, Classes: []string{"seen", "unseen"}, Split: dataset.Split{Train: []int{0}, Test: []int{1}},
 		}
 	}
-	relu, signed := of(0, 1, -2, 0), of(0, -2, 1, 0) // the second sample is of an unseen class
-	far := of(0, 1, 2, 3)
+	relu, signed := withFeatures(0, 1, -2, 0), withFeatures(0, -2, 1, 0) // the second sample is of an unseen class
+	far := withFeatures(0, 1, 2, 3)
 	far.Features = dataset.Matrix[float32]{Rows: 4, Cols: 2, Data: []float32{100, 201, 101, 200, 102, 202, 0, 1}}
 	far.Labels = []int{0, 0, 0, 1}
 	for _, c := range []struct {
@@ -340,4 +340,18 @@ func TestCorrectionOfBaselines(t *testing.T) {
 	}
 	_, err := general.Baseline("eszsl", []string{"correction"})
 	testkit.WantError(t, err, "correction: expected one that all methods can have, found evidence, which eszsl cannot")
+}
+
+func TestCellsAreAsPrinted(t *testing.T) {
+	for _, c := range []struct{ dataset, method, want string }{
+		{"CUB", "ESZSL", "53.9"},                  // table 1 of the paper
+		{"AWA2", "Kernel alignment", "58.3-70.5"}, // ZHANG2018 in table 1
+		{"SUN", "semantic-hard", "47.1"},          // table A.1
+		{"CUB", "semantic-soft", "57.8"},          // table A.1
+	} {
+		testkit.Equal(t, c.method+" on "+c.dataset, Published.TestAccuracy[c.method][c.dataset], c.want)
+	}
+	if rows := Published.Ablation; len(rows) != 8 || rows[0].Accuracy["CUB"] != 52.85 {
+		t.Errorf("%+v; expected the 8 rows of table A.2", rows)
+	}
 }

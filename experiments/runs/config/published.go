@@ -130,12 +130,12 @@ func GeneralFor(dataset string, m methods.Named) Preset {
 func PresetFor(dataset string, m methods.Named) Preset {
 	p := GeneralFor(dataset, m)
 	name := strings.ToUpper(p.DataName())
-	of := name
+	released := name
 	if name == "CUB127" {
-		of = "CUB"
+		released = "CUB"
 	}
 	i := slices.IndexFunc(Published.Runs, func(r PublishedRun) bool {
-		return r.Dataset == of && r.Variant == m.Variant()
+		return r.Dataset == released && r.Variant == m.Variant()
 	})
 	if i < 0 {
 		return p
@@ -152,8 +152,9 @@ func PresetFor(dataset string, m methods.Named) Preset {
 	set("correction", model.NoCorrection)
 	set("freeze_prior", false)
 	set("smoothing", 0)
-	p.paperEpochs, p.Source = r.Epochs, fmt.Sprintf("the authors' settings for %s on %s", m.Variant(), r.Dataset)
-	if of == name {
+	p.paperEpochs = r.Epochs
+	p.Source = fmt.Sprintf("the authors' settings for %s on %s", m.Variant(), r.Dataset)
+	if released == name {
 		for _, percent := range r.Accuracy {
 			p.Expect = append(p.Expect, percent/100)
 		}
@@ -168,26 +169,22 @@ type grouped interface {
 
 // CheckOn returns an *invalid.Error for the first setting that no run on the data can have, so that
 // none is started.
-func (p Preset) CheckOn(d *dataset.Dataset) error {
+func (p Preset) CheckOn(d *dataset.Dataset) (err error) {
 	c := p.On(d)
-	var e *invalid.Error
 	// without groups, plans leave out the variants that need them
 	if m, ok := c.Method.Method.(grouped); ok && (d.Groups != nil || !c.Method.Variant().Semantic()) {
-		if _, _, err := m.Grouping(len(d.Attributes), d.GroupOf()); errors.As(err, &e) {
-			return p.at(e)
-		}
+		_, _, err = m.Grouping(len(d.Attributes), d.GroupOf())
 	}
-	if c.HoldOut && errors.As(train.CheckHeldOut(d, "hold_out"), &e) {
-		return p.at(e)
+	if err == nil && c.HoldOut {
+		err = train.CheckHeldOut(d, "hold_out")
 	}
-	return nil
-}
-
-// at adds the place where the value of its field was given to an error.
-func (p Preset) at(e *invalid.Error) error {
+	e := (*invalid.Error)(nil)
+	if !errors.As(err, &e) {
+		return err
+	}
 	where := p.Origins[e.Field]
 	if where == FromPreset {
 		where = ""
 	}
-	return at(where, e.Field, e)
+	return placed(where, e.Field, e)
 }

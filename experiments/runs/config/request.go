@@ -269,7 +269,7 @@ func (r *Request) single(ctx context.Context) (Preset, error) {
 	p, err := r.preset(append(list, r.Assigned...)...)
 	if found := p.Method; err == nil && r.Variants != nil && !slices.Contains(r.Variants, found.Variant()) {
 		want := format.List(format.Strings(r.Variants), "or")
-		err = at(p.Origins["method"], "method", &invalid.Error{Want: want, Got: found.Label()})
+		err = placed(p.Origins["method"], "method", &invalid.Error{Want: want, Got: found.Label()})
 	}
 	return p, err
 }
@@ -306,7 +306,7 @@ func (r *Request) several(ctx context.Context) ([]Preset, error) {
 		return !slices.Contains(common, a.Key)
 	})
 	first, err := r.preset(ofAll...)
-	presets, found, path := []Preset{first}, false, ""
+	presets, anyFile, path := []Preset{first}, false, ""
 	for _, v := range model.Variants {
 		if err != nil || !slices.Contains(*r.Methods, methods.LAGO) &&
 			!slices.Contains(*r.Methods, string(v)) {
@@ -317,19 +317,19 @@ func (r *Request) several(ctx context.Context) ([]Preset, error) {
 		if searched, err = r.searched(ctx, path); err != nil {
 			return nil, err
 		}
-		found = found || len(r.read[path]) > 0
+		anyFile = anyFile || len(r.read[path]) > 0
 		var p Preset
 		p, err = r.preset(slices.Concat([]setting.Assignment{assign("method", string(v))}, searched,
 			r.Assigned)...)
-		if of := p.Method.Variant(); err == nil && (p.DataName() != first.DataName() || of != v) {
+		if found := p.Method.Variant(); err == nil && (p.DataName() != first.DataName() || found != v) {
 			err = &invalid.Error{
 				Where: searched[0].Where, Want: fmt.Sprintf("settings of %s on %s", v, first.DataName()),
-				Got: fmt.Sprintf("those of %s on %s", of, p.DataName()),
+				Got: fmt.Sprintf("those of %s on %s", found, p.DataName()),
 			}
 		}
 		presets = append(presets, p)
 	}
-	if err == nil && r.Folder != "" && !found && path != "" {
+	if err == nil && r.Folder != "" && !anyFile && path != "" {
 		err = &invalid.Error{
 			Field: "configs", Want: "a folder with the file of a variant, such as " + path, Got: "none in it",
 		}
@@ -352,8 +352,8 @@ func (r *Request) searched(ctx context.Context, path string) ([]setting.Assignme
 	}), nil
 }
 
-// at adds the place where the value of a setting was given, a file or a flag, to an error.
-func at(where, key string, err error) error {
+// placed adds the place where the value of a setting was given, a file or a flag, to an error.
+func placed(where, key string, err error) error {
 	e := (*invalid.Error)(nil)
 	if errors.As(err, &e) {
 		if e.Where, e.Field, e.Usage = where, key, strings.HasPrefix(where, "-"); e.Usage {
@@ -392,7 +392,7 @@ func Resolve(list []setting.Assignment, start func(dataset string, m methods.Nam
 	for _, a := range list {
 		if a.Key == "dataset" || a.Key == "method" {
 			if err := first.Settings().Set(a); err != nil {
-				return Preset{}, at(a.Where, a.Key, err)
+				return Preset{}, placed(a.Where, a.Key, err)
 			}
 		}
 	}
@@ -413,7 +413,7 @@ func Resolve(list []setting.Assignment, start func(dataset string, m methods.Nam
 			err = p.Settings().Set(a)
 		}
 		if err != nil {
-			return p, at(a.Where, a.Key, err)
+			return p, placed(a.Where, a.Key, err)
 		}
 	}
 	for _, a := range list {
@@ -424,7 +424,7 @@ func Resolve(list []setting.Assignment, start func(dataset string, m methods.Nam
 		if before, _ := preset.Settings().Find(a.Key); a.Kind != "" && s.Value() == before.Value() {
 			continue
 		}
-		return p, at(a.Where, a.Key, &invalid.Error{Want: s.For, Got: p.otherwise(s)})
+		return p, placed(a.Where, a.Key, &invalid.Error{Want: s.For, Got: p.otherwise(s)})
 	}
 	return p, p.Check()
 }

@@ -364,10 +364,10 @@ func (l *Lab) keep(r *Run) {
 }
 
 // change changes the counts of runs and reports them.
-func (g *grid) change(by func()) {
+func (g *grid) change(count func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	by()
+	count()
 	if g.onProgress != nil {
 		g.progress.More = fmt.Sprintf("%d running, %d failed", g.running, g.failed)
 		g.onProgress(g.progress)

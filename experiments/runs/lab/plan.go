@@ -52,7 +52,9 @@ func NewArm(c config.Config) Arm {
 // FullPlan is the full protocol for variants with their settings, and for baselines, which try some settings
 // with the preprocessing, seeds, epochs, patience and held-out samples of like. They try
 // corrections, too, unless that of like is of the paper or was given.
-func FullPlan(variants []config.Config, baselines []string, like config.Config, given []string) (Plan, error) {
+func FullPlan(variants []config.Config, baselines []string, like config.Config,
+	given []string,
+) (Plan, error) {
 	const budget = 16 // of settings of a baseline
 	p := Plan{Stage: config.DevThenTest}
 	for _, c := range variants {
@@ -117,7 +119,8 @@ type Outcome struct {
 type Start struct {
 	Config      config.Config
 	Corrections []model.Correction // of which the validation classes choose; nil for that of the settings
-	Accuracy    *Summary           // on the validation classes; nil before the dev stage, or if a run is missing
+	// on the validation classes; nil before the dev stage, or if a run is missing
+	Accuracy *Summary
 }
 
 // Tried is the result of one combination of settings.

@@ -249,12 +249,12 @@ func unfinished(dir string, stage train.Stage) *Missing {
 
 // BySeed groups runs, in the order in which their seeds occur.
 func BySeed(runs []Run) (groups [][]Run) {
-	at := map[uint64]int{}
+	place := map[uint64]int{}
 	for _, r := range runs {
-		i, known := at[r.Seed]
+		i, known := place[r.Seed]
 		if !known {
 			i = len(groups)
-			at[r.Seed], groups = i, append(groups, nil)
+			place[r.Seed], groups = i, append(groups, nil)
 		}
 		groups[i] = append(groups[i], r)
 	}
@@ -368,11 +368,11 @@ func (l *Lab) Store(kind string, config, result any) (err error) {
 	if s.Result, err = json.Marshal(result); err != nil {
 		return err
 	}
-	of := s.Fingerprint + string(s.Config)
+	question := s.Fingerprint + string(s.Config)
 	for _, p := range l.Parts {
-		of += p.Fingerprint
+		question += p.Fingerprint
 	}
-	digest := sha256.Sum256([]byte(of))
+	digest := sha256.Sum256([]byte(question))
 	name := fmt.Sprintf("%s-%s-%s.json", kind, strings.ToLower(strings.ReplaceAll(l.Data.Name,
 		string(filepath.Separator), "_")), hex.EncodeToString(digest[:4]))
 	return fileio.WriteSealed(filepath.Join(l.Root, name), s)

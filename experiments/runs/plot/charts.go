@@ -180,21 +180,21 @@ func (d *Dots) chart() *chart {
 	low, high := d.ends()
 	var marks plot.ConstantTicks
 	for k, p := range panels {
-		at := func(x float64) float64 { // within the panel, whatever a damaged file holds
+		place := func(x float64) float64 { // within the panel, whatever a damaged file holds
 			return (min(max(x, low), high)-low)/(high-low) + float64(k)*(1+panelGap)
 		}
 		vertical := func(x float64, style draw.LineStyle) {
 			c.Add(&plotter.Line{
-				XYs: plotter.XYs{{X: at(x), Y: bottom}, {X: at(x), Y: top}}, LineStyle: style,
+				XYs: plotter.XYs{{X: place(x), Y: bottom}, {X: place(x), Y: top}}, LineStyle: style,
 			})
 		}
 		for i, r := range d.Rows {
 			if y := -float64(i); r.Focus {
 				row := plotter.XYs{
-					{X: at(low), Y: y - 0.5},
-					{X: at(high), Y: y - 0.5},
-					{X: at(high), Y: y + 0.5},
-					{X: at(low), Y: y + 0.5},
+					{X: place(low), Y: y - 0.5},
+					{X: place(high), Y: y - 0.5},
+					{X: place(high), Y: y + 0.5},
+					{X: place(low), Y: y + 0.5},
 				}
 				c.Add(&plotter.Polygon{XYs: []plotter.XYs{row}, Color: grey(0.07)})
 			}
@@ -202,7 +202,7 @@ func (d *Dots) chart() *chart {
 		for _, t := range ticks(low, high) {
 			if !t.IsMinor() {
 				vertical(t.Value, gridLine)
-				marks = append(marks, plot.Tick{Value: at(t.Value), Label: t.Label})
+				marks = append(marks, plot.Tick{Value: place(t.Value), Label: t.Label})
 			}
 		}
 		if low < 0 { // differences
@@ -212,7 +212,7 @@ func (d *Dots) chart() *chart {
 			vertical(p.Chance, thinLine)
 		}
 		c.Add(&plotter.Labels{
-			XYs: plotter.XYs{{X: at(low), Y: c.Y.Max}}, Labels: []string{p.Title},
+			XYs: plotter.XYs{{X: place(low), Y: c.Y.Max}}, Labels: []string{p.Title},
 			TextStyle: []text.Style{textStyle},
 		})
 		for i, s := range p.Series {
@@ -224,8 +224,8 @@ func (d *Dots) chart() *chart {
 				if s.Method = ""; d.Rows[int(q.X)].Focus {
 					s.Method = Focus
 				}
-				xy := plotter.XYs{{X: at(q.Y), Y: y - q.X}}
-				ends := plotter.XErrors{{Low: at(q.Y) - at(q.Low), High: at(q.High) - at(q.Y)}}
+				xy := plotter.XYs{{X: place(q.Y), Y: y - q.X}}
+				ends := plotter.XErrors{{Low: place(q.Y) - place(q.Low), High: place(q.High) - place(q.Y)}}
 				c.Add(&plotter.XErrorBars{
 					XYs: xy, XErrors: ends, LineStyle: s.bar(),
 				}, &plotter.Scatter{XYs: xy, GlyphStyle: s.glyph()})

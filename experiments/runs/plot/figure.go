@@ -40,7 +40,8 @@ type Figure struct {
 	Picture Picture
 }
 
-// WriteFiles writes each figure into an SVG file of dir, which it creates if necessary, and returns the paths.
+// WriteFiles writes each figure into an SVG file of dir, which it creates if necessary, and returns the
+// paths.
 func WriteFiles(write func(path string, write func(io.Writer) error) error, dir string,
 	figures ...Figure,
 ) (paths []string, err error) {

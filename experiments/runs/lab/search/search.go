@@ -73,17 +73,17 @@ func searchesOf(outcomes *lab.Outcomes) (list []searched, searches []*search) {
 	return list, searches
 }
 
-// setStarts makes finalists the starts of the outcome: the two best settings; of several searches, those of the
-// variants of LAGO, the best of each of the two best. There are none before all searches ended.
+// setStarts makes finalists the starts of the outcome: the two best settings; of several searches, those of
+// the variants of LAGO, the best of each of the two best. There are none before all searches ended.
 func (s *searched) setStarts() {
 	each := max(3-len(s.searches), 1)
 	waiting := false
-	for _, one := range s.searches {
-		waiting = waiting || lab.StillWaiting(one.missing) != nil
-		for k := range one.tried[:min(each, len(one.tried))] {
-			s.finals = append(s.finals, finalist{one, &one.tried[k]})
+	for _, search := range s.searches {
+		waiting = waiting || lab.StillWaiting(search.missing) != nil
+		for k := range search.tried[:min(each, len(search.tried))] {
+			s.finals = append(s.finals, finalist{search, &search.tried[k]})
 		}
-		s.Missing = append(s.Missing, one.missing...)
+		s.Missing = append(s.Missing, search.missing...)
 	}
 	slices.SortStableFunc(s.finals, func(a, b finalist) int { return bestFirst(*a.Tried, *b.Tried) })
 	s.finals = s.finals[:min(2, len(s.finals))]
@@ -108,8 +108,8 @@ func (s searched) report() {
 			s.Edges = append(f.space.edges(f.Config), s.Edges...)
 		}
 	}
-	for _, one := range s.searches {
-		s.Tried = append(s.Tried, one.tried...)
+	for _, search := range s.searches {
+		s.Tried = append(s.Tried, search.tried...)
 	}
 	slices.SortStableFunc(s.Tried, bestFirst)
 }
@@ -307,8 +307,8 @@ func (s *search) add(settings []config.Config, runs []lab.Run) error {
 
 // settings returns the searched settings of c that apply, by key.
 func (s *search) settings(c config.Config) map[string]any {
-	return slices.DeleteFunc(c.Settings().Used(), func(of setting.Setting) bool {
-		return !slices.Contains(s.keys, of.Key)
+	return slices.DeleteFunc(c.Settings().Used(), func(listed setting.Setting) bool {
+		return !slices.Contains(s.keys, listed.Key)
 	}).Values()
 }
 

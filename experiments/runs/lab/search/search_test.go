@@ -1,20 +1,24 @@
 package search
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/runs/config"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/internal/testkit"
+	"github.com/lago-train/lago-train/internal/testkit/labelled"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/preprocess"
@@ -55,11 +59,6 @@ func TestSearch(t *testing.T) {
 		}
 		if i > 2 && tried.Accuracy > o.Tried[i-1].Accuracy || i > 1 && tried.Accuracy > min(o.Tried[0].Accuracy, o.Tried[1].Accuracy) {
 			t.Errorf("setting %d has %g, more than one before", i, tried.Accuracy)
-		}
-		for key := range tried.Settings {
-			if !slices.Contains(o.Keys, key) {
-				t.Errorf("%s is listed, and was not searched", key)
-			}
 		}
 	}
 	best := o.Tried[0]
@@ -143,10 +142,6 @@ func TestEdges(t *testing.T) {
 	} {
 		testkit.Equal(t, name, spaceOf(model.KSoft, 312).edges(one.Config), one.want)
 	}
-	// With a single attribute there is one number of groups, which is no edge.
-	if e := spaceOf(model.KSoft, 1).edges(c.With("lr", 1e-4).With("zeta", 3).With("k", 1)); len(e) > 0 {
-		t.Errorf("found %v", e)
-	}
 }
 
 func TestSearchBudgetIsSpent(t *testing.T) {
@@ -161,40 +156,250 @@ func TestSearchBudgetIsSpent(t *testing.T) {
 			t.Fatalf("%+v of %d", b, settings)
 		}
 	})
-	for settings, want := range map[int]budget{
-		4:  {3, [refiningRounds]int{1}},
-		24: {12, [refiningRounds]int{6, 6}}, // as the help says
-	} {
-		if got := divide(settings); got != want {
-			t.Errorf("of %d: %+v, expected %+v", settings, got, want)
-		}
+	if got := divide(24); got != (budget{12, [refiningRounds]int{6, 6}}) { // as the help says
+		t.Errorf("of 24: %+v", got)
 	}
 }
 
 // From every start, a search tries each correction that the scores of its method can have, and the same
 // settings beside it: LAGO, as DAP, whose scores are logarithms too, has seven.
 func TestCorrectionsFromEveryStart(t *testing.T) {
-	folds, want := []lab.View{{Data: tiny.Small()}}, map[string]int{"dap": 7}
-	var starts []methods.Named
-	for _, v := range model.Variants {
-		starts, want[string(v)] = append(starts, methods.Variant(v)), 7
-	}
-	for _, e := range methods.All[1:] {
-		starts = append(starts, e.Default())
-	}
-	for _, m := range starts {
-		first := newSearch(config.Defaults(m), folds, 100, nil)
-		testkit.Equal(t, "corrections of "+m.Label(), len(first.corrections), max(want[m.Label()], 4))
-		testkit.Equal(t, m.Label()+" is tried for fewer epochs", first.epochs < first.base.DevEpochs(), m.Entry().Seeded)
+	folds := []lab.View{{Data: tiny.Small()}}
+	for _, label := range methods.Labels() {
+		m := labelled.Method(label)
+		first, want := newSearch(config.Defaults(m), folds, 100, nil), 4
+		if m.Entry().Logarithms {
+			want = 7
+		}
+		testkit.Equal(t, "corrections of "+label, len(first.corrections), want)
+		testkit.Equal(t, label+" is tried for fewer epochs", first.epochs < first.base.DevEpochs(), m.Entry().Seeded)
 		for _, c := range m.Corrections() {
 			s := newSearch(config.Defaults(m).WithCorrection(c), folds, 100, nil)
-			testkit.Equal(t, fmt.Sprintf("%s from %v: corrections", m.Label(), c), s.corrections, first.corrections)
-			testkit.Equal(t, fmt.Sprintf("%s from %v: settings", m.Label(), c), s.keys, first.keys)
-			for _, key := range methods.CorrectionKeys {
-				if now := s.base.Settings(); len(testkit.Must(now.Find(key))(t).Search) == 0 {
-					t.Errorf("%s from %v: no values of %s", m.Label(), c, key)
-				}
+			testkit.Equal(t, fmt.Sprintf("%s from %v: corrections", label, c), s.corrections, first.corrections)
+			testkit.Equal(t, fmt.Sprintf("%s from %v: settings", label, c), s.keys, first.keys)
+		}
+	}
+}
+
+// quick is a run of two seeds on tiny.Small that takes milliseconds.
+func quick(t testkit.TB, name string) config.Config {
+	t.Helper()
+	c := config.GeneralFor("simulated-small", labelled.Method(name)).Config
+	c.Seeds, c.Seed, c.Epochs = 2, 5, 3
+	if c.Method.Variant() != "" {
+		c = c.With("batch", 16).With("lr", 0.01)
+	}
+	return c
+}
+
+// armOf is an arm that chooses between methods, or has one.
+func armOf(t testkit.TB, tune int, names ...string) lab.Arm {
+	t.Helper()
+	a := lab.Arm{Name: names[0], Title: names[0], Tune: tune}
+	for _, name := range names {
+		a.Starts = append(a.Starts, quick(t, name))
+	}
+	return a
+}
+
+func runPlan(t testkit.TB, l *lab.Lab, p lab.Plan) *lab.Outcomes {
+	t.Helper()
+	return testkit.Must(Run(context.Background(), l, p))(t)
+}
+
+func accuracies(runs []lab.Run) (list []float64) {
+	for _, r := range runs {
+		list = append(list, r.Evaluation.PerClass)
+	}
+	return list
+}
+
+// The dev stage gives the number of epochs of the test stage; the test stage alone takes that
+// of its settings. Methods without randomness have one seed.
+func TestStages(t *testing.T) {
+	for stage, dev := range map[config.Stages]int{config.OnlyDev: 2, config.OnlyTest: 0, config.DevThenTest: 2} {
+		l := lab.New(tiny.Small(), t.TempDir())
+		p := lab.Plan{Stage: stage, Arms: []lab.Arm{armOf(t, 0, "semantic-hard"), armOf(t, 0, "eszsl")}}
+		r := runPlan(t, l, p)
+		hard, eszsl := r.Arms[0][0], r.Arms[1][0]
+		tested := 2 * min(1, len(stage)-3) // none of "dev"
+		if len(hard.Val) != dev || len(hard.Test) != tested || len(eszsl.Val) != dev/2 || len(eszsl.Test) != tested/2 || len(r.Missing) > 0 {
+			t.Fatalf("%s: %d, %d, %d and %d runs", stage, len(hard.Val), len(hard.Test), len(eszsl.Val), len(eszsl.Test))
+		}
+		if !r.Done(0) || !r.Done(1) {
+			t.Errorf("%s: an arm is not done", stage)
+		}
+		want := 3
+		if dev > 0 {
+			want = testkit.Must(lab.DevEpoch(hard.Val))(t)
+		}
+		for _, run := range hard.Test {
+			if run.Stage != train.Test || run.Result.Epochs != want || run.Result.BestEpoch != want {
+				t.Errorf("%s: the test stage ran %d epochs, expected %d", stage, run.Result.Epochs, want)
 			}
 		}
+		testkit.Equal(t, fmt.Sprint("epochs of ", stage), hard.Epochs, want)
+	}
+}
+
+// Samples of unseen classes change neither the choice of settings nor the epochs nor a model,
+// of any method, on the data set's own split and in a rotation.
+func TestUnseenSamplesChangeNoChoice(t *testing.T) {
+	for _, parts := range []int{1, 3} {
+		p := lab.Plan{Stage: config.DevThenTest, Folds: 2, Arms: []lab.Arm{armOf(t, 4, "semantic-hard", "singletons"), armOf(t, 3, "k-soft")}}
+		names := methods.Names()[1:]
+		if parts > 1 {
+			names = names[3:4] // ESZSL
+		}
+		for _, name := range names {
+			p.Arms = append(p.Arms, armOf(t, 3, name))
+			if name == "eszsl" {
+				p.Arms[len(p.Arms)-1].Fixed = []string{"preprocess", "lambda"} // leaves 7 settings of the grid
+			}
+		}
+		for i := range p.Arms {
+			for j := range p.Arms[i].Starts {
+				p.Arms[i].Starts[j].Epochs, p.Arms[i].Starts[j].Seeds = 2, 1
+			}
+		}
+		rotated := func(d *dataset.Dataset) *lab.Lab {
+			l := lab.New(d, t.TempDir())
+			if parts > 1 {
+				testkit.NoError(t, l.Rotate(parts, 3))
+			}
+			return l
+		}
+		before, d := rotated(tiny.Small()), tiny.Small()
+		unseen := before.Parts[parts-1].Data
+		for _, row := range unseen.SamplesOf(unseen.Split.Test) {
+			clear(d.Features.Row(row))
+		}
+		a, b := runPlan(t, before, p), runPlan(t, rotated(d), p)
+		seen, u := unseen.SamplesOf(unseen.Split.Val), unseen.Describe(unseen.Split.Test)
+		for i, arm := range p.Arms {
+			x, y := a.Arms[i][parts-1], b.Arms[i][parts-1]
+			if x.Test == nil || y.Test == nil || len(x.Tried) < arm.Tune || !same(x.Chosen, y.Chosen) || x.Chosen.Method.Label() != y.Chosen.Method.Label() || x.Epochs != y.Epochs ||
+				!slices.Equal(accuracies(x.Val), accuracies(y.Val)) {
+				t.Errorf("%d parts, %s: tried %d, chose %v with %d epochs, and with other unseen samples %v with %d", parts, arm.Name, len(x.Tried),
+					x.Chosen.Settings().Values(), x.Epochs, y.Chosen.Settings().Values(), y.Epochs)
+			}
+			var scores [2][]float32
+			for j, o := range []*lab.Outcome{x, y} {
+				saved := testkit.Must(train.Load(lab.ModelFiles(o.Test)[0]))(t)
+				scores[j] = testkit.Must(model.Score(saved.Pipeline, before.Data.Features, seen, u))(t).Data
+			}
+			testkit.Equal(t, fmt.Sprintf("%d parts, %s: scores with other unseen samples", parts, arm.Name), scores[1], scores[0])
+		}
+	}
+}
+
+// The arm of LAGO has the runs of the variant that did best on the validation classes. The two best variants
+// are trained to the end, with all seeds; an arm of the chosen variant alone trains nothing again.
+func TestTheArmOfLAGOIsItsBestVariant(t *testing.T) {
+	l := lab.New(tiny.Small(), t.TempDir())
+	l.Jobs = 1
+	first, total := map[string]float64{}, map[string]float64{} // of the first seed, and of both, by variant
+	l.OnRun = func(r lab.Run) {
+		r.Evaluate(quick(t, "k-soft").Correction)
+		switch {
+		case r.Stage != train.Dev:
+		case r.Seed == 5:
+			first[r.Method.Label()] = r.Evaluation.PerClass
+		default:
+			total[r.Method.Label()] = first[r.Method.Label()] + r.Evaluation.PerClass
+		}
+	}
+	p := lab.Plan{Stage: config.DevThenTest, Arms: []lab.Arm{armOf(t, 0, "singletons", "semantic-hard", "k-soft", "semantic-soft")}}
+	chosen := runPlan(t, l, p).Arms[0][0]
+	label, ranked := chosen.Chosen.Method.Label(), slices.Sorted(maps.Values(first))
+	testkit.Equal(t, "variants, and those with all seeds", []int{len(first), len(chosen.Tried), len(total)}, []int{4, 4, 2})
+	for v, accuracy := range total {
+		if first[v] < ranked[2] || accuracy > total[label] {
+			t.Errorf("%s has a further seed; the first seed has %v, both %v; chosen %s", v, first, total, label)
+		}
+	}
+	for _, run := range chosen.Val {
+		testkit.Equal(t, "epochs of "+run.Name(), run.Epochs, chosen.Chosen.Epochs)
+	}
+	p.Arms = append(p.Arms, armOf(t, 0, label))
+	l.OnRun = func(r lab.Run) { t.Errorf("%s is trained again", r.Name()) }
+	both := runPlan(t, l, p)
+	testkit.Equal(t, "LAGO and its variant", lab.ModelFiles(both.Arms[1][0].Test), lab.ModelFiles(both.Arms[0][0].Test))
+}
+
+// With too few classes for a dev stage, arms with something to choose have the given validation classes, and
+// others a fixed number of epochs.
+func TestFewClasses(t *testing.T) {
+	d := tiny.Small()
+	d.Split.Train, d.Split.Val = d.Split.Train[:3], d.Split.Val[:2]
+	p := lab.Plan{Stage: config.DevThenTest, Arms: []lab.Arm{armOf(t, 0, "semantic-hard"), armOf(t, 3, "singletons")}}
+	r := runPlan(t, lab.New(d, t.TempDir()), p)
+	fixed, searched := r.Arms[0][0], r.Arms[1][0]
+	testkit.Equal(t, "sources", []lab.EpochSource{fixed.Source, searched.Source}, []lab.EpochSource{lab.FixedEpochs, lab.DevStage})
+	testkit.Equal(t, "epochs", []int{fixed.Epochs, searched.Epochs}, []int{3, testkit.Must(lab.DevEpoch(searched.Val))(t)})
+	testkit.Equal(t, "runs and settings", []int{len(fixed.Val), len(fixed.Test), len(searched.Val), len(searched.Test), len(searched.Tried)}, []int{0, 2, 2, 2, 3})
+	if !r.Done(0) || !r.Done(1) {
+		t.Error("an arm is not done")
+	}
+}
+
+// An arm that fails is left out of the rows, a start that fails is not chosen, and what failed
+// is missing, each run once. The others are as they are alone.
+func TestArmsThatFail(t *testing.T) {
+	failing := armOf(t, 0, "semantic-hard")
+	failing.Starts[0] = failing.Starts[0].With("lr", 1e38)
+	either := lab.Arm{Name: "either", Starts: []config.Config{failing.Starts[0], quick(t, "singletons")}}
+	p := lab.Plan{Stage: config.DevThenTest, Arms: []lab.Arm{failing, either, armOf(t, 0, "eszsl")}}
+	l := lab.New(tiny.Small(), t.TempDir())
+	r := runPlan(t, l, p)
+	var done []int
+	for i := range p.Arms {
+		if r.Done(i) {
+			done = append(done, i)
+		}
+	}
+	if len(done) != 2 || r.Arms[1][0].Chosen.Method.Label() != "singletons" || !slices.Equal(done, []int{1, 2}) {
+		t.Fatalf("arms %v are done, expected that of singletons and that of ESZSL", done)
+	}
+	for _, m := range r.Missing {
+		if len(r.Missing) != 3 || m.State != lab.Failed || !strings.Contains(m.Name, "semantic-hard-dev") { // two seeds alone, one beside singletons
+			t.Errorf("missing %v, expected each run of semantic-hard once", r.Missing)
+		}
+	}
+	alone := runPlan(t, lab.New(tiny.Small(), t.TempDir()), lab.Plan{Stage: config.DevThenTest, Arms: []lab.Arm{armOf(t, 0, "singletons")}})
+	testkit.Equal(t, "accuracies beside others", accuracies(r.Arms[1][0].Test), accuracies(alone.Arms[0][0].Test))
+}
+
+// Each shard waits for the others before it chooses, and together they find what one process finds.
+func TestPlansInShards(t *testing.T) {
+	p := lab.Plan{Stage: config.DevThenTest, Arms: []lab.Arm{armOf(t, 9, "semantic-hard"), armOf(t, 4, "eszsl")}}
+	p.Arms[1].Fixed = []string{"preprocess", "lambda"} // leaves 7 settings of the grid
+	want := runPlan(t, lab.New(tiny.Small(), t.TempDir()), p)
+	root := t.TempDir()
+	waited := map[string]bool{}
+	for turn := 0; ; turn++ {
+		if turn > 20 {
+			t.Fatal("the plan does not end")
+		}
+		shard := lab.New(tiny.Small(), root)
+		shard.Shard = lab.Shard{Index: turn % 2, Count: 2}
+		var round string
+		shard.OnStep = func(what string) { round = what }
+		got, err := Run(t.Context(), shard, p)
+		if err != nil {
+			testkit.WantError(t, err, "left to other shards, which have not finished them; repeat the command")
+			waited[round] = true
+			continue
+		}
+		for i := range p.Arms {
+			a, b := want.Arms[i][0], got.Arms[i][0]
+			if !same(a.Chosen, b.Chosen) || !slices.Equal(accuracies(a.Test), accuracies(b.Test)) || !slices.Equal(accuracies(a.Val), accuracies(b.Val)) {
+				t.Errorf("%s: one process chose %v, shards %v", p.Arms[i].Name, a.Chosen.Settings().Values(), b.Chosen.Settings().Values())
+			}
+		}
+		break
+	}
+	if len(waited) < 2 {
+		t.Errorf("shards waited in the rounds %v", waited)
 	}
 }
